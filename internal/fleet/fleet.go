@@ -1,0 +1,92 @@
+// Package fleet knows clusters as places: which there are, which are selected, how each is reached, and what was
+// learned of them (facts, runtime values) in a Snapshot.
+//
+// fleet must not talk to a cluster; the hands in `cluster` do, with the access resolved here.
+package fleet
+
+import (
+	"hawser.dev/hawser/api/v1alpha1"
+)
+
+// ImplicitName is the name and group of the one target when no fleet is given.
+const ImplicitName = "default"
+
+// Cluster is one place of the fleet, its access resolved.
+type Cluster struct {
+	v1alpha1.ClusterSpec
+	// Implicit is true for the one target of a run without a fleet.
+	Implicit bool
+	// Index is the position in the fleet, from 0.
+	Index int
+}
+
+// Access is everything needed to reach a cluster's API server. It never falls back to another cluster.
+type Access struct {
+	// KubeconfigPaths are the files to merge (KUBECONFIG's list or one path); Context must exist in them.
+	KubeconfigPaths []string
+	Context         string
+	ProxyURL        string
+	// Server is the address, for people.
+	Server string
+	// Impersonate is the user of --as; Groups those of --as-group.
+	Impersonate string
+	Groups      []string
+}
+
+// Layer names where a runtime value comes from, lowest first.
+type Layer string
+
+// The layers of runtime inputs, lowest to highest.
+const (
+	LayerImplicit Layer = "implicit cluster"
+	LayerEnv      Layer = "environment"
+	LayerQuery    Layer = "fleet query"
+	LayerDeclared Layer = "declared cluster"
+)
+
+// Value is a runtime value with its origin. Secret values are masked wherever they turn up.
+type Value struct {
+	Value string `json:"value"`
+	Layer Layer  `json:"layer"`
+	// Origin is for people: "env TIMONI_CLUSTER_NAME", "k8s:v1:ConfigMap:default:cluster-info".
+	Origin string `json:"origin"`
+	Secret bool   `json:"secret,omitempty"`
+	// DefaultOnly values are used only where a field has no default of its own (the implicit cluster's name and group).
+	DefaultOnly bool `json:"defaultOnly,omitempty"`
+}
+
+// Facts are what evaluation may know of one cluster.
+type Facts struct {
+	Name     string            `json:"name"`
+	Group    string            `json:"group"`
+	Labels   map[string]string `json:"labels,omitempty"`
+	Vars     map[string]any    `json:"vars,omitempty"`
+	Implicit bool              `json:"implicit,omitempty"`
+	// Version is the API server's version without the leading v, "1.36.3".
+	Version string `json:"version,omitempty"`
+	// UID is the kube-system UID; WeakUID tells that it is the record namespace's instead.
+	UID     string `json:"uid,omitempty"`
+	WeakUID bool   `json:"weakUID,omitempty"`
+	// Server is the API server's address.
+	Server string `json:"server,omitempty"`
+	// APIs are "group/version/Kind" (core: "v1/Kind") the server serves, sorted; "" entries never occur.
+	APIs []string `json:"apis,omitempty"`
+	// Values are the runtime values by name (environment, queries, name and group under TIMONI_ and HAWSER_ names).
+	Values map[string]Value `json:"values,omitempty"`
+}
+
+// Snapshot is the facts of the selected clusters, in fleet order. It can be saved and used offline (`--facts FILE`).
+type Snapshot struct {
+	V        int     `json:"v"`
+	Fleet    string  `json:"fleet"`
+	Clusters []Facts `json:"clusters"`
+}
+
+// Selection narrows a fleet. Empty fields select everything; set fields are ANDed.
+type Selection struct {
+	// Clusters and Groups are exact names or globs ("production-*"); Timoni's single name or "*" are among them.
+	Clusters []string
+	Groups   []string
+	// Labels is a Kubernetes label selector expression ("region=eu,tier!=1").
+	Labels string
+}

@@ -1,0 +1,143 @@
+// Package object is one Kubernetes object as Hawser handles it, and ordered Sets of them: identity, marks,
+// ownership as the managed fields tell it, kind order, masks and digests.
+//
+// Identity is group, kind, namespace and name, never the version (facts: two versions are one object).
+// Everything here is a pure function of values; object must not know clusters, files or how anything is rendered.
+package object
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"hawser.dev/hawser/internal/diag"
+)
+
+// Labels and annotations Hawser writes or reads.
+const (
+	LabelOwner     = "hawser.dev/owner"
+	LabelBundle    = "hawser.dev/bundle"
+	LabelInstance  = "hawser.dev/instance"
+	LabelManagedBy = "app.kubernetes.io/managed-by"
+
+	// SystemNamespace holds records and locks in every cluster.
+	SystemNamespace = "hawser-system"
+)
+
+// Ref identifies an object in one cluster. Namespace is "" for cluster-scoped kinds.
+type Ref struct {
+	Group     string `json:"group,omitempty"`
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+}
+
+// String is "Kind namespace/name", or "Kind name" without a namespace.
+func (r Ref) String() string {
+	if r.Namespace == "" {
+		return r.Kind + " " + r.Name
+	}
+	return r.Kind + " " + r.Namespace + "/" + r.Name
+}
+
+// Slash is "Kind/namespace/name", the grep-able form of event lines.
+func (r Ref) Slash() string {
+	if r.Namespace == "" {
+		return r.Kind + "/" + r.Name
+	}
+	return r.Kind + "/" + r.Namespace + "/" + r.Name
+}
+
+// GroupKind of the object.
+func (r Ref) GroupKind() schema.GroupKind { return schema.GroupKind{Group: r.Group, Kind: r.Kind} }
+
+// Compare orders refs by namespace, group, kind and name: the total order used wherever output is listed.
+func (r Ref) Compare(o Ref) int {
+	for _, c := range []int{
+		strings.Compare(r.Namespace, o.Namespace), strings.Compare(r.Group, o.Group),
+		strings.Compare(r.Kind, o.Kind), strings.Compare(r.Name, o.Name),
+	} {
+		if c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// Object is one rendered object. Body is the JSON document (ints as int64, as apimachinery decodes them) and is
+// immutable once the object is in a Set.
+type Object struct {
+	Body map[string]any
+	// Instance is the bundle instance that rendered it; Stage its position in the module's ordered stages (0 first).
+	Instance string
+	Stage    int
+	// Pos is where the object comes from, when a file says so.
+	Pos diag.Pos
+	// Sensitive are JSON paths (dotted) whose values came from a secret, besides the masks by kind.
+	Sensitive []string
+}
+
+// Ref returns the object's identity.
+func (o Object) Ref() Ref {
+	u := unstructured.Unstructured{Object: o.Body}
+	gvk := u.GroupVersionKind()
+	return Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}
+}
+
+// GVK returns group, version and kind as written.
+func (o Object) GVK() schema.GroupVersionKind {
+	return (&unstructured.Unstructured{Object: o.Body}).GroupVersionKind()
+}
+
+// Unstructured returns the object for client libraries; it shares Body.
+func (o Object) Unstructured() *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: o.Body}
+}
+
+// Digest is "sha256:<hex>" of the object's canonical JSON (sorted keys).
+func (o Object) Digest() string { return DigestJSON(o.Body) }
+
+// DigestJSON is "sha256:<hex>" of v's JSON with sorted map keys. v must be made of JSON types.
+func DigestJSON(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("object: digest of something that is not JSON: %v", err))
+	}
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// OwnerID is the fixed-length id of a bundle: the first 20 hex digits of the SHA-256 of hub UID, hub namespace and
+// bundle name, each followed by NUL. For bundles from files the first two are empty.
+func OwnerID(hubUID, hubNamespace, bundle string) string {
+	sum := sha256.Sum256([]byte(hubUID + "\x00" + hubNamespace + "\x00" + bundle + "\x00"))
+	return hex.EncodeToString(sum[:])[:20]
+}
+
+// Manager is the field manager of a bundle: "hawser:<owner id>".
+func Manager(ownerID string) string { return "hawser:" + ownerID }
+
+// Marked returns a copy of the object with Hawser's labels on its top-level metadata (never on pod templates), and
+// with Secret stringData folded into data.
+func (o Object) Marked(owner, bundle string) Object {
+	u := (&unstructured.Unstructured{Object: o.Body}).DeepCopy()
+	labels := u.GetLabels()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[LabelOwner] = owner
+	labels[LabelBundle] = bundle
+	labels[LabelInstance] = o.Instance
+	if _, ok := labels[LabelManagedBy]; !ok {
+		labels[LabelManagedBy] = "hawser"
+	}
+	u.SetLabels(labels)
+	foldStringData(u)
+	o.Body = u.Object
+	return o
+}

@@ -1,0 +1,340 @@
+// Package plan decides what has to change: desired x observed x owned -> Changes. Everything in it is a pure
+// function of values: no clock, no network, no cluster. The hands (`cluster`) carry a Plan out without opinions of
+// their own: every force, adoption, recreation and prune is already a Change with a reason.
+//
+// plan must not know how objects were rendered, how a cluster is reached, or how a plan is printed.
+package plan
+
+import (
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+)
+
+// Action is what happens to one object. The string is the JSON form; Mark is what is printed.
+type Action string
+
+const (
+	// Create writes an object that is not there.
+	Create Action = "create"
+	// Update writes an object of ours whose declaration changed or that drifted.
+	Update Action = "update"
+	// Delete removes an object of ours that is no longer declared.
+	Delete Action = "delete"
+	// Recreate deletes and creates again, because an immutable field changed.
+	Recreate Action = "recreate"
+	// Adopt takes an object over from another owner.
+	Adopt Action = "adopt"
+	// Conflict blocks the plan: somebody else owns the object or fields of it.
+	Conflict Action = "conflict"
+	// Unknown blocks nothing: what will happen is known only at apply.
+	Unknown Action = "unknown"
+	// Unchanged needs no request at all.
+	Unchanged Action = "unchanged"
+	// Release drops an object from the inventory and leaves it in the cluster (kept by annotation, or another owner's now).
+	Release Action = "release"
+)
+
+// Mark is the sign printed before a change.
+func (a Action) Mark() string {
+	switch a {
+	case Create:
+		return "+"
+	case Update:
+		return "~"
+	case Delete:
+		return "-"
+	case Recreate:
+		return "±"
+	case Adopt:
+		return "<"
+	case Conflict:
+		return "!"
+	case Unknown:
+		return "?"
+	}
+	return " "
+}
+
+// Writes reports whether the action sends a write for the object.
+func (a Action) Writes() bool {
+	switch a {
+	case Create, Update, Delete, Recreate, Adopt, Unknown:
+		return true
+	}
+	return false
+}
+
+// Code is the stable name of a change's reason.
+type Code string
+
+// Reasons. Text for people is in Change.Why.
+const (
+	CodeNew         Code = "new"          // not in the cluster
+	CodeChanged     Code = "changed"      // the declaration changed
+	CodeDrift       Code = "drift"        // somebody else changed a value we declared
+	CodeSchema      Code = "schema"       // the kind's schema changed since we wrote
+	CodeInterrupted Code = "interrupted"  // an earlier run ended between write and record
+	CodeGone        Code = "gone"         // was ours, is missing
+	CodeReplaced    Code = "replaced"     // same name, other uid
+	CodeTerminating Code = "terminating"  // is being deleted; written again once it is gone
+	CodeDropped     Code = "dropped"      // no longer declared
+	CodeKept        Code = "kept"         // annotated to stay
+	CodeForeign     Code = "foreign"      // another owner manages it
+	CodeImmutable   Code = "immutable"    // an immutable field changed
+	CodeAdopted     Code = "adopted"      // taken over with --adopt
+	CodeFields      Code = "fields"       // other managers own fields we declare
+	CodeOnce        Code = "once"         // created once, never again
+	CodeHandover    Code = "handover"     // spec.replicas is handed over before it is dropped
+	CodeNamespace   Code = "namespace"    // an instance's own namespace, created when missing
+	CodeRelabelled  Code = "relabelled"   // our labels were removed
+	CodeManagedGone Code = "managed-gone" // our managed fields entry is missing
+)
+
+// FieldChange is one field that changes. Old and New are compact JSON, or "" when absent; hidden values are never
+// in it: then Hidden is true and both are "".
+type FieldChange struct {
+	// Path is dotted, keyed list items in brackets by key: spec.template.spec.containers[api].image.
+	Path   string `json:"path"`
+	Old    string `json:"old,omitempty"`
+	New    string `json:"new,omitempty"`
+	Hidden bool   `json:"hidden,omitempty"`
+	// Manager is who set Old when it is not us ("kubectl-edit"), Since when (RFC 3339).
+	Manager string `json:"manager,omitempty"`
+	Since   string `json:"since,omitempty"`
+	// Origin is where New comes from: "valuesFor.prod shop.yaml:41".
+	Origin string `json:"origin,omitempty"`
+}
+
+// Change is what happens to one object and why.
+type Change struct {
+	Action   Action     `json:"action"`
+	Ref      object.Ref `json:"object"`
+	Version  string     `json:"version,omitempty"` // API version written, without the group
+	Instance string     `json:"instance,omitempty"`
+	Stage    int        `json:"stage,omitempty"`
+	Code     Code       `json:"code,omitempty"`
+	// Why is one line for people.
+	Why    string        `json:"why,omitempty"`
+	Fields []FieldChange `json:"fields,omitempty"`
+	// Digest of the object to write; keyed for Secrets in plan files.
+	Digest string `json:"digest,omitempty"`
+	// UID and ResourceVersion are what the plan saw: the preconditions of every update and delete. Own is the hash of
+	// our managed fields entry then.
+	UID             string `json:"uid,omitempty"`
+	ResourceVersion string `json:"resourceVersion,omitempty"`
+	Own             string `json:"own,omitempty"`
+	// Force lists paths of which Execute may take the ownership (with UID and ResourceVersion): drifted paths we had
+	// recorded, or everything when adopting.
+	Force bool `json:"force,omitempty"`
+	// Cede are paths left out of the written object because another manager owns them rightly (replicas under /scale).
+	Cede []string `json:"cede,omitempty"`
+	// Handover is the live replicas value to hand to a second manager before we drop the field.
+	Handover *int64 `json:"handover,omitempty"`
+	// From names the former owner for Adopt and Conflict: "Helm release shop/api".
+	From string `json:"from,omitempty"`
+	// FromManagers are the field managers whose entries are folded into ours on Adopt.
+	FromManagers []string `json:"fromManagers,omitempty"`
+	// Deferred is set when a server-side check was not possible: "namespace shop is new".
+	Deferred string `json:"deferred,omitempty"`
+	// Checked is true when the API server accepted the change in a dry run.
+	Checked bool     `json:"checked,omitempty"`
+	Pos     diag.Pos `json:"pos,omitzero"`
+	// NoWait is set when readiness of the object is not waited for.
+	NoWait bool `json:"noWait,omitempty"`
+	// Loss says what a Recreate loses.
+	Loss string `json:"loss,omitempty"`
+}
+
+// Plan is what will be done on one cluster. Changes are in the order of object.Compare within instances.
+type Plan struct {
+	Cluster string   `json:"cluster"`
+	Bundle  string   `json:"bundle"`
+	Owner   string   `json:"owner"`
+	Changes []Change `json:"changes"`
+	// Unchanged counts objects that are as declared.
+	Unchanged int `json:"unchanged"`
+	// Findings of the plan itself; an Error among them blocks the apply.
+	Findings diag.Findings `json:"findings,omitempty"`
+	// Inventory of unchanged objects, so that the record can be written without looking again; not for people.
+	Kept []Owned `json:"-"`
+}
+
+// Empty reports whether nothing is written by the plan.
+func (p *Plan) Empty() bool {
+	for _, c := range p.Changes {
+		if c.Action.Writes() || c.Action == Release {
+			return false
+		}
+	}
+	return true
+}
+
+// Counts of a plan by action.
+type Counts struct {
+	Create    int `json:"create"`
+	Update    int `json:"update"`
+	Delete    int `json:"delete"`
+	Recreate  int `json:"recreate"`
+	Adopt     int `json:"adopt"`
+	Conflict  int `json:"conflict"`
+	Unknown   int `json:"unknown"`
+	Release   int `json:"release"`
+	Unchanged int `json:"unchanged"`
+}
+
+// Count counts the plan's changes.
+func (p *Plan) Count() Counts {
+	c := Counts{Unchanged: p.Unchanged}
+	for _, ch := range p.Changes {
+		switch ch.Action {
+		case Create:
+			c.Create++
+		case Update:
+			c.Update++
+		case Delete:
+			c.Delete++
+		case Recreate:
+			c.Recreate++
+		case Adopt:
+			c.Adopt++
+		case Conflict:
+			c.Conflict++
+		case Unknown:
+			c.Unknown++
+		case Release:
+			c.Release++
+		case Unchanged:
+			c.Unchanged++
+		}
+	}
+	return c
+}
+
+// Add sums two counts.
+func (c Counts) Add(o Counts) Counts {
+	return Counts{c.Create + o.Create, c.Update + o.Update, c.Delete + o.Delete, c.Recreate + o.Recreate,
+		c.Adopt + o.Adopt, c.Conflict + o.Conflict, c.Unknown + o.Unknown, c.Release + o.Release, c.Unchanged + o.Unchanged}
+}
+
+// Owned is one entry of the inventory: an object we wrote, as the record of the last release names it.
+type Owned struct {
+	Ref      object.Ref `json:"ref"`
+	Version  string     `json:"version"`
+	Instance string     `json:"instance,omitempty"`
+	Stage    int        `json:"stage,omitempty"`
+	// UID is "" for an object intended by an open record and never confirmed.
+	UID             string `json:"uid,omitempty"`
+	ResourceVersion string `json:"rv,omitempty"`
+	// Digest of the declaration as written; Own the hash of our managed fields entry after the write.
+	Digest string `json:"digest,omitempty"`
+	Own    string `json:"own,omitempty"`
+	// Schema is the schema key of the kind at that time: CRD uid and generation, or the server's minor version.
+	Schema string `json:"schema,omitempty"`
+	// Keep: never delete (annotation on the declared object); NoWait: readiness is not waited for.
+	Keep   bool `json:"keep,omitempty"`
+	NoWait bool `json:"noWait,omitempty"`
+	// Once: created once (one-off annotation), never updated.
+	Once bool `json:"once,omitempty"`
+	// Namespace created because an instance needed it; kept on delete.
+	OwnNamespace bool `json:"ownNamespace,omitempty"`
+}
+
+// Desired is one declared object, reduced to what deciding needs.
+type Desired struct {
+	Ref      object.Ref
+	Version  string
+	Instance string
+	Stage    int
+	Digest   string
+	Pos      diag.Pos
+	// From the object's annotations (action.timoni.sh/* or hawser.dev/*).
+	Once, Keep, NoWait, ForceRecreate bool
+	// OwnNamespace marks an instance's namespace that Hawser itself adds when missing.
+	OwnNamespace bool
+	// Replicas: whether the declaration sets spec.replicas.
+	SetsReplicas bool
+}
+
+// Live is what was seen of one object in the cluster.
+type Live struct {
+	Found           bool
+	UID             string
+	ResourceVersion string
+	Generation      int64
+	Terminating     bool
+	Finalizers      []string
+	// Own is the hash of our Apply entry in managedFields, "" when there is none; OwnVersion its apiVersion.
+	Own        string
+	OwnVersion string
+	// OwnerLabel is the value of hawser.dev/owner; Keep whether the live object is annotated to stay.
+	OwnerLabel string
+	Keep       bool
+	// Foreign names another owner ("Helm release shop/api"), ForeignManagers its field managers, Reconciled whether it
+	// is known to still reconcile the object.
+	Foreign         string
+	ForeignManagers []string
+	Reconciled      bool
+	// ForeignBundle is set when the owner is another Hawser bundle.
+	ForeignBundle bool
+	// ScaleOwner is the manager that owns spec.replicas through the scale subresource, "" if none.
+	ScaleOwner string
+}
+
+// FieldConflict is a field of ours that another manager owns with another value.
+type FieldConflict struct {
+	Path        string `json:"path"`
+	Manager     string `json:"manager"`
+	Subresource string `json:"subresource,omitempty"`
+}
+
+// Preview is the answer of the API server (or of the local comparison) to one change.
+type Preview struct {
+	// NoOp: the server would store nothing new.
+	NoOp      bool
+	Fields    []FieldChange
+	Conflicts []FieldConflict
+	// Immutable: refused because of an immutable field, and the same object would be accepted as a new one.
+	Immutable bool
+	// Replicas is the live spec.replicas, when the object has one.
+	Replicas *int64
+	// Checked: a dry run was sent and accepted.
+	Checked bool
+	// Deferred says why no dry run was possible.
+	Deferred string
+	// Finding is set when the change cannot work (refused by validation, a webhook, missing rights).
+	Finding *diag.Finding
+}
+
+// Options steer Compute.
+type Options struct {
+	Adopt    bool
+	Recreate bool
+	// NoPrune leaves everything that is no longer declared (a run narrowed to instances, or vet).
+	NoPrune bool
+	// Deleting: the desired set is empty on purpose (verb delete).
+	Deleting bool
+	// ConfirmDelete is the number given by --confirm-delete; nil when not given.
+	ConfirmDelete *int
+}
+
+// Input is everything Compute decides from.
+type Input struct {
+	Cluster string
+	Bundle  string
+	Owner   string
+	Desired []Desired
+	Owned   []Owned
+	// Open: the last record was left open by a run that ended in the middle.
+	Open bool
+	// Live has an entry for every desired and owned ref.
+	Live map[object.Ref]Live
+	// Schema is the schema key by group and kind ("apps/Deployment", "/ConfigMap").
+	Schema map[string]string
+	// Previews are the answers to a first Compute's NeedsPreview.
+	Previews map[object.Ref]Preview
+	// NamespaceExists tells for each namespace used whether it is there.
+	NamespaceExists map[string]bool
+	// Instances counts custom objects of CRDs that would be deleted, by CRD ref.
+	Instances map[object.Ref]int
+	Options   Options
+}

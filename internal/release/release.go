@@ -1,0 +1,114 @@
+// Package release is what was done: records with their inventory, the lock, and the Store socket that keeps them.
+//
+// A record is opened with the intended identities before the first write and closed after the last; a record left
+// open tells the next run what may have been written. release must not know how changes are decided or executed.
+package release
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+)
+
+// Phase of a record.
+type Phase string
+
+const (
+	Applying  Phase = "applying"
+	Deleting  Phase = "deleting"
+	Succeeded Phase = "succeeded"
+	Failed    Phase = "failed"
+)
+
+// Record is one revision of a bundle on one cluster.
+type Record struct {
+	V          int    `json:"v"`
+	Bundle     string `json:"bundle"`
+	Owner      string `json:"owner"`
+	Fleet      string `json:"fleet,omitempty"`
+	Cluster    string `json:"cluster"`
+	Group      string `json:"group,omitempty"`
+	ClusterUID string `json:"clusterUID"`
+	Revision   int    `json:"revision"`
+	// Head is the digest of the bundle's files, its locked sources and the rollout; Rollout the id of the run.
+	Head     string    `json:"head"`
+	Rollout  string    `json:"rollout"`
+	Phase    Phase     `json:"phase"`
+	Started  time.Time `json:"started"`
+	Finished time.Time `json:"finished,omitzero"`
+	Author   string    `json:"author,omitempty"`
+	Message  string    `json:"message,omitempty"`
+	Version  string    `json:"hawser,omitempty"` // version of Hawser that wrote it
+	// Inputs are the inputs digests by instance: equal digest = the recorded Set is taken and nothing is rendered.
+	Inputs map[string]string `json:"inputs,omitempty"`
+	// Sources are what was resolved, by instance, for people: "module web 0.0.0-devel sha256:…".
+	Sources map[string]string `json:"sources,omitempty"`
+	// SetDigest is the digest of the rendered Set kept beside the record ("" if none).
+	SetDigest string `json:"set,omitempty"`
+	// Inventory is what is (or, in an open record, may be) in the cluster from us.
+	Inventory []plan.Owned `json:"inventory"`
+	// Checks are the modules' own health checks by instance, so that status needs no rendering (CUE source).
+	Checks map[string][]health.Check `json:"checks,omitempty"`
+	// Origins of runtime values by name ("TIMONI_CLUSTER_GROUP": "staging (env)"), never secret values.
+	Origins map[string]string `json:"origins,omitempty"`
+	// Depends are the instances' dependsOn, for the order of deletes.
+	Depends map[string][]string `json:"depends,omitempty"`
+}
+
+// Handle names a stored record version for compare-and-swap; "" means "must not exist yet".
+type Handle string
+
+// Held says who holds a lock.
+type Held struct {
+	Holder  string
+	Since   time.Time
+	Expires time.Time
+}
+
+// ErrLocked is returned (wrapped, with a *LockedError) when another writer holds the lock.
+var ErrLocked = errors.New("locked by another writer")
+
+// LockedError names the holder.
+type LockedError struct{ Held }
+
+// Error names holder, age and what to do.
+func (e *LockedError) Error() string {
+	return "locked by " + e.Holder + " since " + e.Since.Format(time.RFC3339) + ", until " + e.Expires.Format(time.RFC3339) + " unless renewed"
+}
+
+// Unwrap returns ErrLocked.
+func (e *LockedError) Unwrap() error { return ErrLocked }
+
+// ErrConflict: the record changed since it was read.
+var ErrConflict = errors.New("the record changed since it was read")
+
+// Store is the socket for keeping records of one cluster. All methods return errors that name cluster and object.
+type Store interface {
+	// Current returns the latest record of a bundle (by owner id) and its handle; nil, "", nil when there is none.
+	Current(ctx context.Context, owner string) (*Record, Handle, error)
+	// Bundles lists the current records of every bundle, inventory included, ordered by bundle name.
+	Bundles(ctx context.Context) ([]Record, error)
+	// Put writes the record, replacing the version named by the handle, else ErrConflict. Objects, when not nil, are
+	// kept as the record's Set (zstd, chunked). Put makes the system namespace when it is missing.
+	Put(ctx context.Context, r Record, objects []object.Object, h Handle) (Handle, error)
+	// Objects returns the Set kept with a record; nil when none is kept.
+	Objects(ctx context.Context, r Record) ([]object.Object, error)
+	// Delete removes every record of a bundle after its delete succeeded.
+	Delete(ctx context.Context, owner string, h Handle) error
+	// Lock takes the lock of a bundle or fails at once with ErrLocked.
+	Lock(ctx context.Context, owner, holder string, ttl time.Duration) (Lock, error)
+}
+
+// Lock is a held lock, renewed in the background until Unlock.
+type Lock interface {
+	// Context ends early enough before expiry that requests sent under it end before the lock does (see
+	// docs/reliability.md), also when the lock was lost; its cause says why.
+	Context() context.Context
+	// Recovered tells that an expired lock of somebody else was taken over.
+	Recovered() *Held
+	Unlock(ctx context.Context) error
+}

@@ -1,0 +1,52 @@
+// Package render turns content, facts and values into a Set: hermetic, deterministic, memoised. The leaves below it
+// (cue, plain, later helm and kustomize) each implement the Renderer socket.
+//
+// render must not know clusters, records or plans.
+package render
+
+import (
+	"context"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/object"
+)
+
+// Request is everything a render may depend on.
+type Request struct {
+	Bundle   string
+	Instance v1alpha1.Instance
+	// Content is the module's content; zero for manifests (the renderer reads Instance.Manifests itself).
+	Content module.Content
+	// KubeVersion is the target's version, "1.36.3".
+	KubeVersion string
+	// APIs are the kinds the target serves (fleet.Facts.APIs); only some renderers read them.
+	APIs []string
+	// Package is the CUE package of the module ("main").
+	Package string
+	// Tags are extra tags, for example "debug".
+	Tags []string
+}
+
+// Result is a rendered instance. Objects are in the module's order (stages in field order), unmarked.
+type Result struct {
+	Objects  []object.Object
+	Checks   []health.Check
+	Images   []string
+	Version  string // module version
+	Digest   string // content digest of the source
+	Stages   []string
+	Findings diag.Findings
+}
+
+// Renderer is the socket for one kind of source.
+type Renderer interface {
+	// Name is the source field it serves: "module", "manifests".
+	Name() string
+	// Key is the memo key: a digest of every input the output may depend on, with the renderer's own version.
+	Key(ctx context.Context, req Request) (string, error)
+	// Render is hermetic and deterministic; errors are *diag.FindingsError with the user's positions.
+	Render(ctx context.Context, req Request) (Result, error)
+}

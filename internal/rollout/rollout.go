@@ -1,0 +1,79 @@
+// Package rollout is the order in which clusters change, as a state machine: waves, canaries, soak, budgets, stop.
+// Next is a pure function of the state, what came back, and the time handed in; the CLI loops over it and the hub
+// requeues on it.
+//
+// rollout must not know clusters' content, plans or Kubernetes.
+package rollout
+
+import "time"
+
+// Phase of one cluster within a rollout.
+type Phase string
+
+const (
+	Waiting    Phase = "waiting"
+	Running    Phase = "running"
+	Succeeded  Phase = "succeeded"
+	Failed     Phase = "failed"
+	NotStarted Phase = "not started" // the rollout stopped before it
+)
+
+// Member is one cluster's part in the rollout.
+type Member struct {
+	Cluster string `json:"cluster"`
+	Wave    int    `json:"wave"` // from 1
+	Canary  bool   `json:"canary,omitempty"`
+	// Unreachable members count as failed without being started.
+	Unreachable bool `json:"unreachable,omitempty"`
+}
+
+// WaveSpec are the rules of one wave.
+type WaveSpec struct {
+	Name        string        `json:"name"`
+	MaxParallel int           `json:"maxParallel"` // 0 = all at once
+	MaxFailures int           `json:"maxFailures"`
+	Canary      int           `json:"canary"`
+	Soak        time.Duration `json:"soak"`
+}
+
+// Schedule is the whole order: waves and their members in fleet order. Sequential is a rollout without waves: one
+// cluster after another, stop at the first failure.
+type Schedule struct {
+	Waves      []WaveSpec `json:"waves"`
+	Members    []Member   `json:"members"`
+	Sequential bool       `json:"sequential,omitempty"`
+	// UntilWave stops after this wave (0 = all).
+	UntilWave int `json:"untilWave,omitempty"`
+}
+
+// State of a rollout; the zero State is a rollout that has not begun. Next returns the new one.
+type State struct {
+	Phases map[string]Phase `json:"phases"`
+	// Ended is when a cluster ended; SoakUntil when the soak of the current step is over.
+	Ended     map[string]time.Time `json:"ended,omitempty"`
+	SoakUntil time.Time            `json:"soakUntil,omitzero"`
+	Soaked    map[int]bool         `json:"soaked,omitempty"`  // by wave: its soak is over
+	Stopped   string               `json:"stopped,omitempty"` // why the rollout stopped, "" if it did not
+}
+
+// Outcome is what came back of one started cluster.
+type Outcome struct {
+	Cluster string
+	OK      bool
+}
+
+// Decision is what to do now.
+type Decision struct {
+	// Start these clusters, in this order.
+	Start []string
+	// WakeAt is when to call Next again though nothing came back (soak); zero = only when an outcome arrives.
+	WakeAt time.Time
+	// Wave is the current wave, from 1.
+	Wave int
+	// Soaking says what the soak follows: "canary" or "wave"; "" when not soaking.
+	Soaking string
+	// Done: nothing is running and nothing will start.
+	Done bool
+	// Stop is why no further cluster starts, "" while it goes on.
+	Stop string
+}
