@@ -1,0 +1,197 @@
+package cuelang
+
+import (
+	"cmp"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/token"
+
+	"hawser.dev/hawser/internal/diag"
+)
+
+// maxOtherPlaces is how many further positions a finding lists.
+const maxOtherPlaces = 3
+
+// Findings turns an error of the CUE library into findings, one per message: the user's file and line, the data path
+// and the text passed through redact (nil = as is). File names below the directory base are shown relative to it,
+// others as they were given to CUE. Repetitions are dropped, the order is stable, and of a failed disjunction the
+// first message that says something about a non-default branch is kept. nil gives nil.
+func Findings(err error, redact func(string) string, base string) diag.Findings {
+	return FindingsFor(err, Show{Redact: redact, Base: base})
+}
+
+// Show says how FindingsFor presents CUE errors.
+type Show struct {
+	// Redact is applied to every text; nil leaves it as it is.
+	Redact func(string) string
+	// Base is the directory file names are shown relative to; "" leaves them as they are.
+	Base string
+	// Rename turns a file name (after Base) into what the user knows it by; "" hides the position. nil keeps it.
+	Rename func(file string) string
+	// Behind reports that positions in the file are constraints rather than the user's own text: such a position is
+	// shown only as "other place" when there is a better one. nil means none.
+	Behind func(file string) bool
+	// Code of the findings, "cue" when empty.
+	Code string
+}
+
+// FindingsFor is Findings with all choices open.
+func FindingsFor(err error, s Show) diag.Findings {
+	if err == nil {
+		return nil
+	}
+	if s.Redact == nil {
+		s.Redact = func(text string) string { return text }
+	}
+	if s.Code == "" {
+		s.Code = "cue"
+	}
+	var out diag.Findings
+	for _, e := range branches(errors.Errors(err)) {
+		out = append(out, s.finding(e))
+	}
+	return out.Sorted()
+}
+
+func (s Show) finding(e errors.Error) diag.Finding {
+	path := strings.Join(e.Path(), ".")
+	text := message(e)
+	if rest, ok := strings.CutPrefix(text, path+": "); ok && path != "" {
+		text = rest
+	}
+	f := diag.Finding{Severity: diag.Error, Code: s.Code, What: s.Redact(text), Path: s.Redact(path)}
+	places := s.places(errors.Positions(e))
+	if len(places) > 0 {
+		f.Pos = places[0]
+		var also []string
+		for _, p := range places[1:min(len(places), maxOtherPlaces+1)] {
+			also = append(also, p.String())
+		}
+		if len(also) > 0 {
+			f.Why = "see " + strings.Join(also, ", ")
+		}
+	}
+	if m := textPos.FindStringSubmatch(text); m != nil && len(places) == 0 {
+		line, _ := strconv.Atoi(m[2])
+		if file := s.file(m[1]); file != "" {
+			f.Pos = diag.Pos{File: file, Line: line}
+		}
+		f.What = s.Redact(m[3])
+	}
+	return f
+}
+
+// textPos is how the YAML reader gives positions: in the text.
+var textPos = regexp.MustCompile(`^([^:\s]+\.(?:ya?ml|json)):(\d+): (.*)$`)
+
+// places are the positions of an error as the user knows them, best first.
+func (s Show) places(all []token.Pos) []diag.Pos {
+	var out []diag.Pos
+	for _, p := range all {
+		if !p.IsValid() {
+			continue
+		}
+		place := diag.Pos{File: s.file(p.Filename()), Line: p.Line(), Column: p.Column()}
+		if place.File != "" && !slices.Contains(out, place) {
+			out = append(out, place)
+		}
+	}
+	rank := func(p diag.Pos) int {
+		switch {
+		case strings.Contains(p.File, "cue.mod/"):
+			return 2
+		case s.Behind != nil && s.Behind(p.File):
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(out, func(a, b diag.Pos) int { return cmp.Compare(rank(a), rank(b)) })
+	return out
+}
+
+func (s Show) file(name string) string {
+	if name == "" || strings.HasSuffix(name, SchemaSuffix) {
+		return ""
+	}
+	if s.Base != "" {
+		if rel, err := filepath.Rel(s.Base, name); err == nil && filepath.IsLocal(rel) {
+			name = filepath.ToSlash(rel)
+		}
+	}
+	if s.Rename != nil {
+		name = s.Rename(name)
+	}
+	return name
+}
+
+// message is the error's own text without positions.
+func message(e errors.Error) string {
+	text := strings.TrimSpace(errors.String(e))
+	if i := strings.IndexByte(text, '\n'); i >= 0 {
+		text = text[:i]
+	}
+	return strings.TrimSuffix(text, ":")
+}
+
+// branches replaces the messages of a failed disjunction (a header and one message per branch, at or below the
+// header's path) by the one that helps most.
+func branches(all []errors.Error) []errors.Error {
+	var out []errors.Error
+	for i := 0; i < len(all); i++ {
+		if !isHeader(all[i]) {
+			out = append(out, all[i])
+			continue
+		}
+		head := all[i].Path()
+		var below []errors.Error
+		for i+1 < len(all) && under(all[i+1].Path(), head) {
+			i++
+			if !isHeader(all[i]) {
+				below = append(below, all[i])
+			}
+		}
+		if best := bestBranch(below); best != nil {
+			out = append(out, best)
+		} else {
+			out = append(out, all[min(i, len(all)-1)])
+		}
+	}
+	return out
+}
+
+func isHeader(e errors.Error) bool {
+	format, _ := e.Msg()
+	return strings.Contains(format, "errors in empty disjunction")
+}
+
+func under(path, head []string) bool {
+	return len(path) >= len(head) && slices.Equal(path[:len(head)], head)
+}
+
+// bestBranch prefers the deepest message, then one that is no mere mismatch with a literal (the default of a
+// disjunction usually is one).
+func bestBranch(es []errors.Error) errors.Error {
+	var best errors.Error
+	score := func(e errors.Error) int {
+		n := 4 * len(e.Path())
+		text := message(e)
+		if !strings.Contains(text, "incompatible list lengths") {
+			n += 2
+		}
+		if !strings.Contains(text, "conflicting values") {
+			n++
+		}
+		return n
+	}
+	for _, e := range es {
+		if best == nil || score(e) > score(best) {
+			best = e
+		}
+	}
+	return best
+}

@@ -1,0 +1,144 @@
+package cuelang
+
+import (
+	"strconv"
+	"strings"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/errors"
+	cuejson "cuelang.org/go/encoding/json"
+	cueyaml "cuelang.org/go/encoding/yaml"
+)
+
+// ToJSON turns data into Go's JSON types for people and for decoding: int64 (float64 beyond its range), float64,
+// string, bool, nil, []any, map[string]any; bytes become base64 as in CUE's JSON. Field order is lost.
+func ToJSON(x ast.Expr) (any, error) {
+	switch x := x.(type) {
+	case nil:
+		return nil, nil
+	case *ast.StructLit:
+		fields, err := Fields(x)
+		if err != nil {
+			return nil, err
+		}
+		out := make(map[string]any, len(fields))
+		for _, f := range fields {
+			v, err := ToJSON(f.Value)
+			if err != nil {
+				return nil, err
+			}
+			out[f.Name] = v
+		}
+		return out, nil
+	case *ast.ListLit:
+		out := make([]any, 0, len(x.Elts))
+		for _, e := range x.Elts {
+			v, err := ToJSON(e)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, v)
+		}
+		return out, nil
+	}
+	return scalarToJSON(x)
+}
+
+func scalarToJSON(x ast.Expr) (any, error) {
+	kind, text, err := scalar(x)
+	if err != nil {
+		return nil, err
+	}
+	switch kind {
+	case nullScalar:
+		return nil, nil
+	case boolScalar:
+		return text == "true", nil
+	case strScalar:
+		return text, nil
+	case bytesScalar:
+		return encodeBytes(text), nil
+	case intScalar:
+		if i, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return i, nil
+		}
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return nil, errors.Newf(x.Pos(), "number does not fit into 64 bits")
+	}
+	return f, nil
+}
+
+// FromYAML reads YAML as data with the positions of the user's file; several documents become one list, no document
+// an empty file. Duplicate keys, anchors that expand without bound and tabs are errors with positions.
+func FromYAML(filename string, src []byte) (*ast.File, error) {
+	if err := plainText(filename, src); err != nil {
+		return nil, err
+	}
+	return cueyaml.Extract(filename, src)
+}
+
+// FromJSON reads one JSON value as data with the positions of the user's file.
+func FromJSON(filename string, src []byte) (ast.Expr, error) {
+	if err := plainText(filename, src); err != nil {
+		return nil, err
+	}
+	if pos, what := tooDeep(filename, src, DefaultLimits()); what != "" {
+		return nil, errors.Newf(pos, "%s", what)
+	}
+	return cuejson.Extract(filename, src)
+}
+
+// FileData is the data a file of one value holds: its fields as a struct, or the one embedded value.
+func FileData(f *ast.File) ast.Expr {
+	var rest []ast.Decl
+	for _, d := range f.Decls {
+		switch x := d.(type) {
+		case *ast.Package, *ast.CommentGroup, *ast.Attribute:
+			continue
+		case *ast.EmbedDecl:
+			if len(f.Decls) == 1 {
+				return x.Expr
+			}
+		}
+		rest = append(rest, d)
+	}
+	return &ast.StructLit{Elts: rest}
+}
+
+// Clone is a deep copy of data, positions included. The CUE compiler writes into the trees it is given, so trees that
+// are shared between evaluations are cloned first.
+func Clone(x ast.Expr) ast.Expr {
+	switch x := x.(type) {
+	case *ast.StructLit:
+		out := &ast.StructLit{Lbrace: x.Lbrace, Rbrace: x.Rbrace, Elts: make([]ast.Decl, 0, len(x.Elts))}
+		for _, d := range x.Elts {
+			f, ok := d.(*ast.Field)
+			if !ok {
+				continue
+			}
+			name, _, err := ast.LabelName(f.Label)
+			if err != nil {
+				continue
+			}
+			out.Elts = append(out.Elts, field(name, Clone(f.Value), f.Label.Pos()))
+		}
+		return out
+	case *ast.ListLit:
+		out := &ast.ListLit{Lbrack: x.Lbrack, Rbrack: x.Rbrack, Elts: make([]ast.Expr, 0, len(x.Elts))}
+		for _, e := range x.Elts {
+			out.Elts = append(out.Elts, Clone(e))
+		}
+		return out
+	case *ast.UnaryExpr:
+		return &ast.UnaryExpr{OpPos: x.OpPos, Op: x.Op, X: Clone(x.X)}
+	case *ast.BasicLit:
+		return &ast.BasicLit{ValuePos: x.ValuePos, Kind: x.Kind, Value: x.Value}
+	case *ast.Ident:
+		return &ast.Ident{NamePos: x.NamePos, Name: x.Name}
+	}
+	return x
+}
+
+func dotted(path []string) string { return strings.Join(path, ".") }

@@ -1,0 +1,129 @@
+package cuelang
+
+import (
+	"fmt"
+	"maps"
+	"runtime/metrics"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"hawser.dev/hawser/internal/diag"
+)
+
+// watchInterval is how often a Watchdog looks while something is evaluated.
+const watchInterval = 50 * time.Millisecond
+
+// WatchLimits bound evaluations; a zero field sets no limit.
+type WatchLimits struct {
+	// Deadline is the longest one evaluation may take.
+	Deadline time.Duration
+	// HeapBytes is the size of live and not yet collected heap objects of the whole process.
+	HeapBytes uint64
+}
+
+// Watchdog watches evaluations. A CUE evaluation cannot be cancelled: all that helps is to tell the user and end the
+// process, which is what a caller's callback does. A nil Watchdog watches nothing.
+type Watchdog struct {
+	limit      WatchLimits
+	onExceeded func(diag.Finding)
+
+	mu      sync.Mutex
+	next    int
+	running map[int]evaluation
+	ticking bool
+	once    sync.Once
+}
+
+type evaluation struct {
+	what  string
+	since time.Time
+}
+
+// Watch makes a Watchdog. onExceeded is called at most once, from a goroutine of the Watchdog, with the evaluation
+// that runs longest; it is expected not to return in a command line.
+func Watch(limit WatchLimits, onExceeded func(diag.Finding)) *Watchdog {
+	return &Watchdog{limit: limit, onExceeded: onExceeded, running: map[int]evaluation{}}
+}
+
+// Enter says that what (an instance, a file) is evaluated from now on; leave ends it. Both may be called from any goroutine.
+func (w *Watchdog) Enter(what string) (leave func()) {
+	if w == nil {
+		return func() {}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	id := w.next
+	w.next++
+	w.running[id] = evaluation{what: what, since: time.Now()}
+	if !w.ticking {
+		w.ticking = true
+		go w.tick()
+	}
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.running, id)
+	}
+}
+
+// tick looks until nothing is evaluated any more; the next Enter starts it again.
+func (w *Watchdog) tick() {
+	t := time.NewTicker(watchInterval)
+	defer t.Stop()
+	for now := range t.C {
+		w.mu.Lock()
+		if len(w.running) == 0 {
+			w.ticking = false
+			w.mu.Unlock()
+			return
+		}
+		f, exceeded := w.look(now)
+		w.mu.Unlock()
+		if exceeded {
+			w.once.Do(func() { w.onExceeded(f) })
+		}
+	}
+}
+
+// look is called with mu held.
+func (w *Watchdog) look(now time.Time) (diag.Finding, bool) {
+	var oldest evaluation
+	for _, id := range slices.Sorted(maps.Keys(w.running)) {
+		if e := w.running[id]; oldest.since.IsZero() || e.since.Before(oldest.since) {
+			oldest = e
+		}
+	}
+	if d := w.limit.Deadline; d > 0 && now.Sub(oldest.since) > d {
+		f := diag.Errorf("evaluation-too-long", "%s: evaluation takes longer than %s", oldest.what, d)
+		f.Fix = "look for comprehensions or disjunctions that multiply; nothing was written"
+		return f, true
+	}
+	if h := w.limit.HeapBytes; h > 0 && heapBytes() > h {
+		f := diag.Errorf("evaluation-too-large", "%s: evaluation needs more than %d MiB of memory", w.names(), h>>20)
+		f.Fix = "look for comprehensions or disjunctions that multiply; nothing was written"
+		return f, true
+	}
+	return diag.Finding{}, false
+}
+
+func (w *Watchdog) names() string {
+	var out []string
+	for _, id := range slices.Sorted(maps.Keys(w.running)) {
+		out = append(out, w.running[id].what)
+	}
+	if len(out) > 3 {
+		out = append(out[:3], fmt.Sprintf("%d more", len(out)-3))
+	}
+	return strings.Join(out, ", ")
+}
+
+func heapBytes() uint64 {
+	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(s)
+	if s[0].Value.Kind() != metrics.KindUint64 {
+		return 0
+	}
+	return s[0].Value.Uint64()
+}
