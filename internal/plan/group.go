@@ -1,5 +1,14 @@
 package plan
 
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // Group is a set of clusters whose plans are equal. Equal means: the same changes with the same fields, whys and
 // digests; cluster names, uids and resource versions do not count.
 type Group struct {
@@ -15,4 +24,127 @@ type Group struct {
 	// Digest identifies the group's changes.
 	Digest    string `json:"digest"`
 	Unchanged int    `json:"unchanged"`
+}
+
+// Member is one cluster's plan on its way into a group.
+type Member struct {
+	Cluster string
+	Wave    int
+	Plan    *Plan
+}
+
+// GroupEqual puts clusters with equal changes together, ordered by the first wave of a group, then by size (larger
+// first), then by fleet order. Clusters without a change form no group; a nil Plan is passed over.
+func GroupEqual(members []Member) []Group {
+	type bucket struct {
+		group Group
+		keys  []string
+		wave  int
+		first int
+	}
+	var buckets []*bucket
+	byDigest := map[string]*bucket{}
+	for i, m := range members {
+		if m.Plan == nil || len(m.Plan.Changes) == 0 {
+			continue
+		}
+		keys := changeKeys(m.Plan.Changes)
+		digest := digestOf(keys)
+		b := byDigest[digest]
+		if b == nil {
+			b = &bucket{keys: keys, wave: m.Wave, first: i,
+				group: Group{Digest: digest, Changes: m.Plan.Changes, Unchanged: m.Plan.Unchanged}}
+			byDigest[digest] = b
+			buckets = append(buckets, b)
+		}
+		b.wave = min(b.wave, m.Wave)
+		b.group.Clusters = append(b.group.Clusters, m.Cluster)
+	}
+	slices.SortStableFunc(buckets, func(a, b *bucket) int {
+		if a.wave != b.wave {
+			return a.wave - b.wave
+		}
+		if n := len(b.group.Clusters) - len(a.group.Clusters); n != 0 {
+			return n
+		}
+		return a.first - b.first
+	})
+	groups := make([]Group, len(buckets))
+	for i, b := range buckets {
+		b.group.Letter = letter(i)
+		best := -1
+		for j := range i {
+			if contains(b.keys, buckets[j].keys) && (best < 0 || len(buckets[j].keys) > len(buckets[best].keys)) {
+				best = j
+			}
+		}
+		if best >= 0 {
+			b.group.As = groups[best].Letter
+			b.group.Extra = extra(b.group.Changes, b.keys, buckets[best].keys)
+		}
+		groups[i] = b.group
+	}
+	return groups
+}
+
+// changeKeys are the changes' identities for comparison, in the changes' order.
+func changeKeys(changes []Change) []string {
+	keys := make([]string, len(changes))
+	for i, c := range changes {
+		c.UID, c.ResourceVersion, c.Own = "", "", ""
+		data, err := json.Marshal(c)
+		if err != nil {
+			panic(fmt.Sprintf("plan: a change is not JSON: %v", err))
+		}
+		keys[i] = string(data)
+	}
+	return keys
+}
+
+func digestOf(keys []string) string {
+	h := sha256.New()
+	for _, k := range keys {
+		fmt.Fprintf(h, "%d %s\n", len(k), k)
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}
+
+func contains(all, some []string) bool {
+	if len(some) >= len(all) {
+		return false
+	}
+	set := make(map[string]bool, len(all))
+	for _, k := range all {
+		set[k] = true
+	}
+	for _, k := range some {
+		if !set[k] {
+			return false
+		}
+	}
+	return true
+}
+
+func extra(changes []Change, keys, base []string) []Change {
+	in := make(map[string]bool, len(base))
+	for _, k := range base {
+		in[k] = true
+	}
+	var out []Change
+	for i, c := range changes {
+		if !in[keys[i]] {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// letter is A..Z, AA..AZ, BA.. for 0, 1, 2, ...
+func letter(i int) string {
+	var b strings.Builder
+	if i >= 26 {
+		b.WriteString(letter(i/26 - 1))
+	}
+	b.WriteByte(byte('A' + i%26))
+	return b.String()
 }

@@ -128,8 +128,8 @@ type Change struct {
 	Force bool `json:"force,omitempty"`
 	// Cede are paths left out of the written object because another manager owns them rightly (replicas under /scale).
 	Cede []string `json:"cede,omitempty"`
-	// Handover is the live replicas value to hand to a second manager before we drop the field.
-	Handover *int64 `json:"handover,omitempty"`
+	// Handover: the live spec.replicas is handed to a second manager before we drop the field (else it falls to 1).
+	Handover bool `json:"handover,omitempty"`
 	// From names the former owner for Adopt and Conflict: "Helm release shop/api".
 	From string `json:"from,omitempty"`
 	// FromManagers are the field managers whose entries are folded into ours on Adopt.
@@ -155,8 +155,13 @@ type Plan struct {
 	Unchanged int `json:"unchanged"`
 	// Findings of the plan itself; an Error among them blocks the apply.
 	Findings diag.Findings `json:"findings,omitempty"`
-	// Inventory of unchanged objects, so that the record can be written without looking again; not for people.
-	Kept []Owned `json:"-"`
+	// Kept is the inventory of everything the plan does not write: unchanged objects (with what was just seen of
+	// them) and, when pruning is off, undeclared ones. Refresh tells that the record should learn it: something moved
+	// without changing what we declared.
+	Kept    []Owned `json:"-"`
+	Refresh bool    `json:"-"`
+	// Brake says why this plan's deletions need an explicit number, "" when they do not.
+	Brake string `json:"brake,omitempty"`
 }
 
 // Empty reports whether nothing is written by the plan.
@@ -235,8 +240,10 @@ type Owned struct {
 	NoWait bool `json:"noWait,omitempty"`
 	// Once: created once (one-off annotation), never updated.
 	Once bool `json:"once,omitempty"`
-	// Namespace created because an instance needed it; kept on delete.
+	// OwnNamespace: the namespace was created because an instance needed it; kept on delete.
 	OwnNamespace bool `json:"ownNamespace,omitempty"`
+	// Replicas: the declaration set spec.replicas.
+	Replicas bool `json:"replicas,omitempty"`
 }
 
 // Desired is one declared object, reduced to what deciding needs.
@@ -251,8 +258,10 @@ type Desired struct {
 	Once, Keep, NoWait, ForceRecreate bool
 	// OwnNamespace marks an instance's namespace that Hawser itself adds when missing.
 	OwnNamespace bool
-	// Replicas: whether the declaration sets spec.replicas.
-	SetsReplicas bool
+	// Replicas: the declaration sets spec.replicas.
+	Replicas bool
+	// Namespaced tells whether the kind lives in namespaces.
+	Namespaced bool
 }
 
 // Live is what was seen of one object in the cluster.
@@ -285,6 +294,8 @@ type FieldConflict struct {
 	Path        string `json:"path"`
 	Manager     string `json:"manager"`
 	Subresource string `json:"subresource,omitempty"`
+	// Ours: the path stands in the declaration we recorded, so taking it back is drift correction.
+	Ours bool `json:"ours,omitempty"`
 }
 
 // Preview is the answer of the API server (or of the local comparison) to one change.
@@ -295,8 +306,6 @@ type Preview struct {
 	Conflicts []FieldConflict
 	// Immutable: refused because of an immutable field, and the same object would be accepted as a new one.
 	Immutable bool
-	// Replicas is the live spec.replicas, when the object has one.
-	Replicas *int64
 	// Checked: a dry run was sent and accepted.
 	Checked bool
 	// Deferred says why no dry run was possible.
@@ -313,8 +322,9 @@ type Options struct {
 	NoPrune bool
 	// Deleting: the desired set is empty on purpose (verb delete).
 	Deleting bool
-	// ConfirmDelete is the number given by --confirm-delete; nil when not given.
-	ConfirmDelete *int
+	// Diff: field changes will be shown, so changed objects are previewed too; ServerCheck: creates as well.
+	Diff        bool
+	ServerCheck bool
 }
 
 // Input is everything Compute decides from.
@@ -334,7 +344,7 @@ type Input struct {
 	Previews map[object.Ref]Preview
 	// NamespaceExists tells for each namespace used whether it is there.
 	NamespaceExists map[string]bool
-	// Instances counts custom objects of CRDs that would be deleted, by CRD ref.
+	// Instances counts, by CRD ref, the custom objects that do not carry our owner label.
 	Instances map[object.Ref]int
 	Options   Options
 }

@@ -1,0 +1,372 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+)
+
+// Compute decides what one cluster needs. It never fails: what blocks the plan is an Error among its Findings.
+//
+// The test for "unchanged" follows the evidence in this order: identity, uid, terminating, digest of the
+// declaration, schema of the kind, resourceVersion, hash of our managed fields entry. Generation is never consulted:
+// half the kinds have none, and labels never move it.
+func Compute(in Input) *Plan {
+	c := newComputation(in)
+	for _, d := range in.Desired {
+		if c.duplicate(d) {
+			continue
+		}
+		c.desired(d)
+	}
+	for _, o := range in.Owned {
+		if !c.declared[o.Ref] {
+			c.dropped(o)
+		}
+	}
+	c.brake()
+	c.plan.Findings = c.plan.Findings.OnCluster(in.Cluster)
+	slices.SortStableFunc(c.plan.Changes, func(a, b Change) int { return a.Ref.Compare(b.Ref) })
+	return c.plan
+}
+
+// NeedsPreview returns the provisional changes on which the API server has to be asked before the plan is final:
+// objects that moved always, changed ones when field changes are shown, new ones with ServerCheck.
+func NeedsPreview(in Input) []Change {
+	in.Previews = nil
+	var out []Change
+	for _, ch := range Compute(in).Changes {
+		switch ch.Action {
+		case Update:
+			if ch.Code != CodeChanged || in.Options.Diff {
+				out = append(out, ch)
+			}
+		case Adopt:
+			if in.Options.Diff {
+				out = append(out, ch)
+			}
+		case Create:
+			if in.Options.ServerCheck && ch.Code != CodeTerminating {
+				out = append(out, ch)
+			}
+		}
+	}
+	return out
+}
+
+type computation struct {
+	Input
+	plan     *Plan
+	owned    map[object.Ref]Owned
+	declared map[object.Ref]bool
+	first    map[object.Ref]Desired
+	// uids of live objects that are declared: an object reached under two groups is never pruned.
+	liveUIDs map[string]bool
+}
+
+func newComputation(in Input) *computation {
+	c := &computation{
+		Input:    in,
+		plan:     &Plan{Cluster: in.Cluster, Bundle: in.Bundle, Owner: in.Owner, Changes: []Change{}},
+		owned:    make(map[object.Ref]Owned, len(in.Owned)),
+		declared: make(map[object.Ref]bool, len(in.Desired)),
+		first:    make(map[object.Ref]Desired, len(in.Desired)),
+		liveUIDs: map[string]bool{},
+	}
+	for _, o := range in.Owned {
+		c.owned[o.Ref] = o
+	}
+	for _, d := range in.Desired {
+		c.declared[d.Ref] = true
+		if l := in.Live[d.Ref]; l.Found {
+			c.liveUIDs[l.UID] = true
+		}
+	}
+	return c
+}
+
+func (c *computation) find(f diag.Finding) { c.plan.Findings = append(c.plan.Findings, f) }
+
+// duplicate reports (and finds) a second declaration of one object. An instance's own namespace yields to a
+// declared one.
+func (c *computation) duplicate(d Desired) bool {
+	before, seen := c.first[d.Ref]
+	if !seen {
+		c.first[d.Ref] = d
+		return false
+	}
+	if d.OwnNamespace {
+		return true
+	}
+	f := diag.Errorf("duplicate-object", "two instances render the same object")
+	f.Object, f.Instance, f.Pos = d.Ref.String(), d.Instance, d.Pos
+	f.Why = fmt.Sprintf("instances %s and %s", before.Instance, d.Instance)
+	if before.Instance == d.Instance {
+		f.What, f.Why = "instance "+d.Instance+" renders the same object twice", ""
+	}
+	if p := before.Pos.String(); p != "" {
+		f.Why = strings.TrimPrefix(f.Why+"; the first is at "+p, "; ")
+	}
+	f.Fix = "rename one of them or leave it to one instance"
+	c.find(f)
+	return true
+}
+
+// desired decides about one declared object.
+func (c *computation) desired(d Desired) {
+	live := c.Live[d.Ref]
+	own, isOwned := c.owned[d.Ref]
+	if d.OwnNamespace && !isOwned && live.Found && !c.ours(live) {
+		return // somebody else's namespace is used as it is
+	}
+	ch := Change{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, Digest: d.Digest, Pos: d.Pos,
+		NoWait: d.NoWait, UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own}
+	switch {
+	case !live.Found:
+		c.create(d, own, isOwned, ch)
+	case live.Terminating:
+		ch.Action, ch.Code = Create, CodeTerminating
+		ch.Why = "is being deleted; created again once it is gone" + finalizers(live)
+		c.add(ch)
+	case c.isOurs(own, isOwned, live):
+		c.existing(d, own, isOwned, live, ch)
+	default:
+		c.foreign(live, own, isOwned, ch)
+	}
+}
+
+// ours reports whether the live object itself says that this bundle applied it: our label and our Apply entry.
+func (c *computation) ours(l Live) bool { return l.OwnerLabel == c.Owner && l.Own != "" }
+
+// isOurs decides ownership of an existing object: by uid when the inventory has one, else by both our marks.
+func (c *computation) isOurs(own Owned, isOwned bool, live Live) bool {
+	if isOwned && own.UID != "" && own.UID == live.UID {
+		return !live.ForeignBundle
+	}
+	return c.ours(live)
+}
+
+func (c *computation) create(d Desired, own Owned, isOwned bool, ch Change) {
+	ch.Action, ch.Code = Create, CodeNew
+	ch.UID, ch.ResourceVersion, ch.Own = "", "", ""
+	switch {
+	case d.OwnNamespace:
+		ch.Code, ch.Why = CodeNamespace, "namespace of instance "+d.Instance
+	case isOwned && own.UID != "":
+		ch.Code, ch.Why = CodeGone, "was deleted by somebody"
+	}
+	if d.Namespaced && !c.namespaceWillExist(d.Ref.Namespace) {
+		f := diag.Errorf("missing-namespace", "namespace %s does not exist", d.Ref.Namespace)
+		f.Object, f.Instance, f.Pos = d.Ref.String(), d.Instance, d.Pos
+		f.Fix = "declare it in the bundle, or make it the instance's own namespace"
+		c.find(f)
+	}
+	if p, ok := c.Previews[d.Ref]; ok {
+		ch.Checked, ch.Deferred = p.Checked, p.Deferred
+		if p.Finding != nil {
+			c.find(*p.Finding)
+		}
+	}
+	c.add(ch)
+}
+
+func (c *computation) namespaceWillExist(ns string) bool {
+	exists, known := c.NamespaceExists[ns]
+	if !known || exists {
+		return true
+	}
+	return c.declared[object.Ref{Kind: "Namespace", Name: ns}]
+}
+
+// existing decides about an object that is ours and is there.
+func (c *computation) existing(d Desired, own Owned, isOwned bool, live Live, ch Change) {
+	ch.Action = Update
+	if live.ScaleOwner != "" && d.Replicas {
+		ch.Cede = []string{"spec.replicas"}
+	}
+	if own.Replicas && !d.Replicas && live.ScaleOwner == "" {
+		ch.Handover = true
+	}
+	schema := c.Schema[schemaKey(d.Ref)]
+	switch {
+	case d.Once:
+		c.unchanged(d, own, live)
+		return
+	case !isOwned || own.UID == "":
+		ch.Code, ch.Why = CodeInterrupted, "written by a run that ended before it was recorded"
+	case own.UID != live.UID:
+		ch.Code, ch.Why = CodeReplaced, "was replaced by an object with another uid that carries our marks"
+	case own.Digest != d.Digest || own.Version != d.Version:
+		ch.Code = CodeChanged
+	case own.Schema != schema:
+		ch.Code, ch.Why = CodeSchema, "the kind's schema changed since it was written"
+	case live.ResourceVersion == own.ResourceVersion, live.Own != "" && live.Own == own.Own:
+		c.unchanged(d, own, live)
+		return
+	case live.Own == "":
+		ch.Code, ch.Why = CodeManagedGone, "our managed fields entry is gone"
+	default:
+		ch.Code, ch.Why = CodeDrift, "changed by somebody since it was written"
+	}
+	c.update(d, own, live, ch)
+}
+
+// update finishes an Update with the API server's answer, when there is one.
+func (c *computation) update(d Desired, own Owned, live Live, ch Change) {
+	moved := ch.Code != CodeChanged || (live.Own != own.Own && live.ResourceVersion != own.ResourceVersion)
+	sameDeclaration := own.Digest == d.Digest
+	ch.Force = moved && sameDeclaration && own.UID != "" && own.UID == live.UID
+	p, ok := c.Previews[d.Ref]
+	if !ok {
+		c.add(ch)
+		return
+	}
+	ch.Fields, ch.Checked, ch.Deferred = p.Fields, p.Checked, p.Deferred
+	switch {
+	case p.Immutable:
+		c.recreate(d, ch)
+		return
+	case p.Finding != nil:
+		c.find(*p.Finding)
+	case len(p.Conflicts) > 0:
+		c.fieldConflicts(sameDeclaration, p.Conflicts, &ch)
+	case p.NoOp && len(ch.Fields) == 0 && !ch.Handover:
+		c.unchanged(d, own, live)
+		return
+	}
+	c.add(ch)
+}
+
+// fieldConflicts cedes what is owned rightly through scale, takes back what we had recorded, and blocks on the rest.
+func (c *computation) fieldConflicts(sameDeclaration bool, conflicts []FieldConflict, ch *Change) {
+	var blocking []FieldConflict
+	for _, fc := range conflicts {
+		switch {
+		case fc.Subresource == "scale":
+			if !slices.Contains(ch.Cede, fc.Path) {
+				ch.Cede = append(ch.Cede, fc.Path)
+			}
+		case fc.Ours || sameDeclaration || c.Options.Adopt:
+			ch.Force = true
+			if ch.Code == CodeChanged {
+				ch.Why = "also takes back " + fc.Path + " from " + fc.Manager
+			}
+		default:
+			blocking = append(blocking, fc)
+		}
+	}
+	if len(blocking) == 0 {
+		return
+	}
+	ch.Action, ch.Code = Conflict, CodeFields
+	var parts []string
+	for _, fc := range blocking {
+		parts = append(parts, fc.Path+" (owned by "+fc.Manager+")")
+	}
+	ch.Why = "fields owned by others: " + strings.Join(parts, ", ")
+	f := diag.Errorf("field-conflict", "fields of the object are owned by somebody else")
+	f.Object, f.Instance, f.Pos, f.Why = ch.Ref.String(), ch.Instance, ch.Pos, strings.Join(parts, ", ")
+	f.Fix = "remove the fields from the bundle, or take them over with --adopt"
+	c.find(f)
+}
+
+func (c *computation) recreate(d Desired, ch Change) {
+	ch.Action, ch.Code, ch.Loss = Recreate, CodeImmutable, lossOf(d.Ref)
+	ch.Why = "an immutable field changed"
+	if !c.Options.Recreate && !d.ForceRecreate {
+		f := diag.Errorf("immutable", "an immutable field changed: the object has to be deleted and created again")
+		f.Object, f.Instance, f.Pos = d.Ref.String(), d.Instance, d.Pos
+		if ch.Loss != "" {
+			f.Why = "lost by that: " + ch.Loss
+		}
+		f.Fix = "undo the change, or allow it with --recreate"
+		c.find(f)
+	}
+	c.add(ch)
+}
+
+// foreign decides about an object that is there and not ours.
+func (c *computation) foreign(live Live, own Owned, isOwned bool, ch Change) {
+	ch.From, ch.FromManagers = live.Foreign, live.ForeignManagers
+	if ch.From == "" {
+		ch.From = "nobody we know"
+	}
+	switch {
+	case !c.Options.Adopt:
+		ch.Action, ch.Code = Conflict, CodeForeign
+		ch.Why = "exists already, managed by " + ch.From
+		if isOwned && own.UID != "" && own.UID != live.UID {
+			ch.Why = "is another object than the one we wrote (other uid), managed by " + ch.From
+		}
+	case live.Reconciled:
+		ch.Action, ch.Code = Conflict, CodeForeign
+		ch.Why = ch.From + " still reconciles it: adoption would be undone"
+	default:
+		ch.Action, ch.Code, ch.Force = Adopt, CodeAdopted, true
+		ch.Why = "taken over from " + ch.From
+		if p, ok := c.Previews[ch.Ref]; ok {
+			ch.Fields, ch.Checked, ch.Deferred = p.Fields, p.Checked, p.Deferred
+			if p.Finding != nil {
+				c.find(*p.Finding)
+			}
+		}
+	}
+	if ch.Action == Conflict {
+		f := diag.Errorf("foreign-owner", "the object is owned by somebody else")
+		f.Object, f.Instance, f.Pos, f.Why = ch.Ref.String(), ch.Instance, ch.Pos, ch.Why
+		f.Fix = "rename ours, remove theirs, or take it over with --adopt"
+		if live.Reconciled {
+			f.Fix = "let the other owner release it first"
+		}
+		c.find(f)
+	}
+	c.add(ch)
+}
+
+// unchanged keeps the object in the inventory with what was just seen of it.
+func (c *computation) unchanged(d Desired, own Owned, live Live) {
+	schema := c.Schema[schemaKey(d.Ref)]
+	o := Owned{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, UID: live.UID,
+		ResourceVersion: live.ResourceVersion, Digest: d.Digest, Own: live.Own, Schema: schema,
+		Keep: d.Keep, NoWait: d.NoWait, Once: d.Once, OwnNamespace: d.OwnNamespace, Replicas: d.Replicas}
+	c.plan.Kept = append(c.plan.Kept, o)
+	c.plan.Unchanged++
+	if own.Own != o.Own || own.UID != o.UID || own.Schema != o.Schema || own.Digest != o.Digest ||
+		own.Instance != o.Instance || own.Stage != o.Stage || own.Keep != o.Keep || own.NoWait != o.NoWait {
+		c.plan.Refresh = true
+	}
+}
+
+func (c *computation) add(ch Change) { c.plan.Changes = append(c.plan.Changes, ch) }
+
+// schemaKey is the key of Input.Schema for a kind.
+func schemaKey(r object.Ref) string { return r.Group + "/" + r.Kind }
+
+func finalizers(l Live) string {
+	if len(l.Finalizers) == 0 {
+		return ""
+	}
+	return " (held by finalizer " + strings.Join(l.Finalizers, ", ") + ")"
+}
+
+// lossOf says what deleting and creating an object of this kind loses.
+func lossOf(r object.Ref) string {
+	switch r.Kind {
+	case "PersistentVolumeClaim":
+		return "the data of the volume, unless its reclaim policy is Retain"
+	case "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet":
+		return "its running pods until the new ones are ready"
+	case "Job":
+		return "the finished or running job; it runs again"
+	case "Service":
+		return "its cluster IP and load balancer address"
+	case "Namespace":
+		return "everything in the namespace"
+	case "CustomResourceDefinition":
+		return "every object of the kind"
+	}
+	return "what the cluster added to it (status, assigned fields)"
+}

@@ -1,0 +1,95 @@
+package plan
+
+import (
+	"fmt"
+
+	"hawser.dev/hawser/internal/diag"
+)
+
+// dropped decides about an object of the inventory that is no longer declared. Deleted is only what the inventory
+// names, with the same uid, that still carries our entry and nobody else manages; labels alone never suffice.
+func (c *computation) dropped(o Owned) {
+	live := c.Live[o.Ref]
+	if c.Options.NoPrune {
+		c.plan.Kept = append(c.plan.Kept, o)
+		return
+	}
+	ch := Change{Ref: o.Ref, Version: o.Version, Instance: o.Instance, Stage: o.Stage,
+		UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own}
+	ch.Action, ch.Code, ch.Why = c.fate(o, live)
+	if n := c.Instances[o.Ref]; ch.Action == Delete && n > 0 {
+		f := diag.Errorf("crd-in-use", "the custom resource definition still has %d objects that are not ours", n)
+		f.Object = o.Ref.String()
+		f.Fix = "delete those objects first, or keep the definition with the annotation hawser.dev/prune: disabled"
+		c.find(f)
+	}
+	c.add(ch)
+}
+
+// fate is Delete, or Release with the reason why the object is left alone.
+func (c *computation) fate(o Owned, live Live) (Action, Code, string) {
+	switch {
+	case !live.Found:
+		return Release, CodeGone, "already gone"
+	case o.OwnNamespace:
+		return Release, CodeKept, "the instance's namespace is kept"
+	case o.Keep || live.Keep:
+		return Release, CodeKept, "annotated to be kept"
+	case c.liveUIDs[live.UID]:
+		return Release, CodeReplaced, "declared under another group or version"
+	case o.UID != "" && o.UID != live.UID:
+		return Release, CodeReplaced, "is another object now (other uid)"
+	case live.ForeignBundle || live.OwnerLabel != "" && live.OwnerLabel != c.Owner:
+		return Release, CodeForeign, "managed by " + orUnknown(live.Foreign) + " now"
+	case live.Own == "":
+		return Release, CodeForeign, "no longer carries our managed fields entry"
+	case o.UID == "" && !c.ours(live):
+		return Release, CodeForeign, "was not written by us"
+	case live.Reconciled:
+		return Release, CodeForeign, orUnknown(live.Foreign) + " manages it too"
+	case live.Terminating:
+		return Delete, CodeDropped, "already being deleted" + finalizers(live)
+	case c.Options.Deleting:
+		return Delete, CodeDropped, ""
+	}
+	return Delete, CodeDropped, "no longer in the bundle"
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "somebody else"
+	}
+	return s
+}
+
+// brakeMinimum is the number of deletions from which "more than half" counts.
+const brakeMinimum = 10
+
+// brake decides whether the deletions need an explicit number: more than half of what the cluster has from us (and
+// at least ten objects), or any Namespace, CRD or PersistentVolumeClaim.
+func (c *computation) brake() {
+	if c.Options.Deleting {
+		return
+	}
+	deletes, protected := 0, ""
+	for _, ch := range c.plan.Changes {
+		if ch.Action != Delete && ch.Action != Recreate {
+			continue
+		}
+		if ch.Action == Delete {
+			deletes++
+		}
+		switch ch.Ref.Kind {
+		case "Namespace", "CustomResourceDefinition", "PersistentVolumeClaim":
+			if protected == "" {
+				protected = ch.Ref.String()
+			}
+		}
+	}
+	switch {
+	case protected != "":
+		c.plan.Brake = "deletes " + protected
+	case deletes >= brakeMinimum && deletes*2 > len(c.Owned):
+		c.plan.Brake = fmt.Sprintf("deletes %d of the %d objects it has from this bundle", deletes, len(c.Owned))
+	}
+}

@@ -1,0 +1,58 @@
+package plan
+
+import (
+	"strconv"
+
+	"hawser.dev/hawser/internal/object"
+)
+
+// Simulate returns the Input that an exact execution of Compute(in) would leave behind: what is written is there with
+// a new resourceVersion and managed fields hash, what is deleted is gone, and the inventory names it all. Changes
+// that block (conflicts) leave everything as it is. It states the idempotence law:
+// Compute(Simulate(in)) writes nothing.
+func Simulate(in Input) Input {
+	p := Compute(in)
+	out := in
+	out.Previews, out.Open = nil, false
+	out.Live = make(map[object.Ref]Live, len(in.Live))
+	for r, l := range in.Live {
+		out.Live[r] = l
+	}
+	out.Owned = append([]Owned(nil), p.Kept...)
+	byRef := map[object.Ref]Desired{}
+	for _, d := range in.Desired {
+		if _, ok := byRef[d.Ref]; !ok {
+			byRef[d.Ref] = d
+		}
+	}
+	before := map[object.Ref]Owned{}
+	for _, o := range in.Owned {
+		before[o.Ref] = o
+	}
+	for i, ch := range p.Changes {
+		switch ch.Action {
+		case Create, Update, Recreate, Adopt, Unknown:
+			d := byRef[ch.Ref]
+			l := out.Live[ch.Ref]
+			if ch.Action != Update && ch.Action != Adopt {
+				l = Live{UID: "new-uid-" + strconv.Itoa(i)}
+			}
+			l.Found, l.Terminating, l.OwnerLabel = true, false, in.Owner
+			l.Foreign, l.ForeignManagers, l.ForeignBundle, l.Reconciled = "", nil, false, false
+			l.ResourceVersion, l.Own = "after-"+strconv.Itoa(i), "own-"+d.Digest
+			out.Live[ch.Ref] = l
+			out.Owned = append(out.Owned, Owned{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage,
+				UID: l.UID, ResourceVersion: l.ResourceVersion, Digest: d.Digest, Own: l.Own,
+				Schema: in.Schema[schemaKey(d.Ref)], Keep: d.Keep, NoWait: d.NoWait, Once: d.Once,
+				OwnNamespace: d.OwnNamespace, Replicas: d.Replicas})
+		case Delete:
+			out.Live[ch.Ref] = Live{}
+		case Release:
+		case Conflict:
+			if o, ok := before[ch.Ref]; ok {
+				out.Owned = append(out.Owned, o)
+			}
+		}
+	}
+	return out
+}
