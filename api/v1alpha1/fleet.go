@@ -23,7 +23,8 @@ type ClusterSpec struct {
 	Kubeconfig  *KubeconfigAccess `json:"kubeconfig,omitempty"`
 	ProxyURL    string            `json:"proxyURL,omitempty"`
 	Labels      map[string]string `json:"labels,omitempty"`
-	// Vars are free data (JSON types) for {$cluster: vars.X} and @hawser(cluster).
+	// Vars are free data for {$cluster: vars.X} and @hawser(cluster): JSON types, integers as int64, other numbers as
+	// json.Number in the user's spelling.
 	Vars   map[string]any `json:"vars,omitempty"`
 	Taints []Taint        `json:"taints,omitempty"`
 	// UID is the kube-system UID this entry must be; "" = learned at the first apply.
@@ -35,6 +36,9 @@ type ClusterSpec struct {
 type KubeconfigAccess struct {
 	Path    string `json:"path,omitempty"`
 	Context string `json:"context,omitempty"`
+	// Dir is the directory of the file that holds the path: a relative Path starts there.
+	Dir string   `json:"-"`
+	Pos Position `json:"-"`
 }
 
 // RuntimeQuery reads runtime values from an object of each cluster.
@@ -68,6 +72,7 @@ type Wave struct {
 	MaxParallel     int            `json:"maxParallel,omitempty"`
 	MaxFailures     int            `json:"maxFailures,omitempty"`
 	Soak            Duration       `json:"soak,omitzero"`
+	Pos             Position       `json:"-"`
 }
 
 // Duration is a time.Duration written as "2m30s".
