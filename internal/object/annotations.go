@@ -1,0 +1,36 @@
+package object
+
+import "strings"
+
+// Actions are what annotations on a declared (or live) object ask for. Both spellings are read:
+// action.timoni.sh/NAME and hawser.dev/NAME, with the values "enabled" and "disabled".
+type Actions struct {
+	// Force: an immutable change deletes and creates the object again ("force: enabled").
+	Force bool
+	// Once: create when absent, never update ("one-off: enabled").
+	Once bool
+	// Keep: never delete ("prune: disabled").
+	Keep bool
+	// NoWait: readiness is not waited for ("wait: disabled").
+	NoWait bool
+}
+
+var actionPrefixes = []string{"action.timoni.sh/", "hawser.dev/"}
+
+// ActionsOf reads the action annotations.
+func ActionsOf(annotations map[string]string) Actions {
+	is := func(name, value string) bool {
+		for _, p := range actionPrefixes {
+			if strings.EqualFold(annotations[p+name], value) {
+				return true
+			}
+		}
+		return false
+	}
+	return Actions{
+		Force:  is("force", "enabled"),
+		Once:   is("one-off", "enabled"),
+		Keep:   is("prune", "disabled"),
+		NoWait: is("wait", "disabled"),
+	}
+}

@@ -1,0 +1,103 @@
+package object
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"hawser.dev/hawser/internal/diag"
+)
+
+// Scoped is an object whose kind is known to be namespaced or not, its namespace filled in.
+type Scoped struct {
+	Object
+	Namespaced bool
+}
+
+// DefinedKind is a kind that a CustomResourceDefinition in the Set brings along.
+type DefinedKind struct {
+	Namespaced bool
+	Versions   map[string]bool
+	// CRD is the definition's identity.
+	CRD Ref
+}
+
+// DefinedKinds returns the kinds defined by the CRDs among the objects.
+func DefinedKinds(objs []Object) map[schema.GroupKind]DefinedKind {
+	out := map[schema.GroupKind]DefinedKind{}
+	for _, o := range objs {
+		if gvk := o.GVK(); gvk.Group != "apiextensions.k8s.io" || gvk.Kind != "CustomResourceDefinition" {
+			continue
+		}
+		group, _, _ := unstructured.NestedString(o.Body, "spec", "group")
+		kind, _, _ := unstructured.NestedString(o.Body, "spec", "names", "kind")
+		scope, _, _ := unstructured.NestedString(o.Body, "spec", "scope")
+		d := DefinedKind{Namespaced: scope != "Cluster", Versions: map[string]bool{}, CRD: o.Ref()}
+		versions, _, _ := unstructured.NestedSlice(o.Body, "spec", "versions")
+		for _, v := range versions {
+			m, ok := v.(map[string]any)
+			if !ok {
+				continue
+			}
+			name, _ := m["name"].(string)
+			if served, ok := m["served"].(bool); name != "" && (!ok || served) {
+				d.Versions[name] = true
+			}
+		}
+		out[schema.GroupKind{Group: group, Kind: kind}] = d
+	}
+	return out
+}
+
+// Scope fills in the namespace of namespaced objects that have none and refuses kinds the cluster does not serve.
+// known reports whether the cluster serves the version of a kind, and whether it is namespaced; defined are the kinds
+// the Set brings along.
+func Scope(objs []Object, namespace string, known func(schema.GroupVersionKind) (namespaced, ok bool),
+	defined map[schema.GroupKind]DefinedKind,
+) ([]Scoped, diag.Findings) {
+	var findings diag.Findings
+	out := make([]Scoped, 0, len(objs))
+	for _, o := range objs {
+		gvk := o.GVK()
+		namespaced, ok := known(gvk)
+		if d, brought := defined[gvk.GroupKind()]; brought {
+			namespaced, ok = d.Namespaced, ok || d.Versions[gvk.Version]
+		}
+		ref := o.Ref()
+		if !ok {
+			f := diag.Errorf("unknown-kind", "the cluster does not know the kind %s of %s", gvk.Kind, gvk.GroupVersion())
+			f.Object, f.Instance, f.Pos = ref.String(), o.Instance, o.Pos
+			f.Fix = "install its definition first, declare it in the bundle, or correct apiVersion and kind"
+			findings = append(findings, f)
+			continue
+		}
+		s, f := scoped(o, ref, namespace, namespaced)
+		if f != nil {
+			findings = append(findings, *f)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out, findings
+}
+
+func scoped(o Object, ref Ref, namespace string, namespaced bool) (Scoped, *diag.Finding) {
+	switch {
+	case namespaced && ref.Namespace == "":
+		if namespace == "" {
+			f := diag.Errorf("no-namespace", "the object has no namespace and neither has its instance")
+			f.Object, f.Instance, f.Pos = ref.String(), o.Instance, o.Pos
+			f.Fix = fmt.Sprintf("set metadata.namespace, or namespace on instance %s", o.Instance)
+			return Scoped{}, &f
+		}
+		u := (&unstructured.Unstructured{Object: o.Body}).DeepCopy()
+		u.SetNamespace(namespace)
+		o.Body = u.Object
+	case !namespaced && ref.Namespace != "":
+		u := (&unstructured.Unstructured{Object: o.Body}).DeepCopy()
+		u.SetNamespace("")
+		o.Body = u.Object
+	}
+	return Scoped{Object: o, Namespaced: namespaced}, nil
+}
