@@ -74,6 +74,9 @@ func (p *pathParser) selector() (Step, error) {
 	if err != nil {
 		return Step{}, err
 	}
+	if key == "" {
+		return Step{}, fmt.Errorf("expected a key")
+	}
 	step := Step{Name: key, Index: true}
 	if p.i < len(p.s) && p.s[p.i] == '=' {
 		p.i++
@@ -133,7 +136,7 @@ func (p Path) String() string {
 		switch {
 		case s.Index:
 			b.WriteString("[" + s.Name + "]")
-		case s.Key != "" || s.Name == "" && s.Value != "":
+		case s.Key != "":
 			b.WriteString("[" + pathWord(s.Key) + "=" + pathWord(s.Value) + "]")
 		default:
 			if i > 0 {

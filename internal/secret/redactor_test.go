@@ -1,0 +1,98 @@
+package secret
+
+import (
+	"encoding/base64"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func TestRedact(t *testing.T) {
+	pem := "-----BEGIN KEY-----\nMIIEowIBAAKCAQEA\n}\n-----END KEY-----\n"
+	for _, c := range []struct{ reason, secret, text, want string }{
+		{"as it is", "hunter2", `conflicting values int and "hunter2"`, `conflicting values int and "***"`},
+		{"inside a word, because it is long enough", "hunter2", "xhunter2x", "x***x"},
+		{"short values only as whole tokens", "80", "port 80, not 8080 or a80", "port ***, not 8080 or a80"},
+		{"short values beside punctuation", "ab", `["ab"] ab_c é ab`, `["***"] ab_c é ***`},
+		{"short value after a letter with several bytes", "ab", "éab", "éab"},
+		{"lines of several", pem, "saw MIIEowIBAAKCAQEA there", "saw *** there"},
+		{"short lines stay", pem, "f() { return }", "f() { return }"},
+		{"with and without the final newline", "s3cret\n", "s3cret", "***"},
+		{"JSON quoting", "a\"b\\c\nd", `{"x":"a\"b\\c\nd"}`, `{"x":"***"}`},
+		{"HTML characters in JSON", "a<b>&c", `"a<b>&c"`, `"***"`},
+		{"query escape", "p@ss w/rd", "?p=p%40ss+w%2Frd", "?p=***"},
+		{"path escape", "p@ss w/rd", "p@ss%20w%2Frd", "***"},
+		{"base64", "hunter2", base64.StdEncoding.EncodeToString([]byte("hunter2")), "***"},
+		{"raw url base64", "hunter2??>", base64.RawURLEncoding.EncodeToString([]byte("hunter2??>")), "***"},
+		{"hex", "hunter2", "68756e74657232", "***"},
+		{"booleans hide nothing", "true", "optional: true", "optional: true"},
+		{"empty", "", "abc", "abc"},
+		{"white space", "  \n", "a  b", "a  b"},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			if got := New(c.secret).Redact(c.text); got != c.want {
+				t.Errorf("got  %q\nwant %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestRedactOverlapping(t *testing.T) {
+	r := New("pass", "password", "password-long")
+	if got := r.Redact("password-long password pass"); got != "*** *** ***" {
+		t.Error(got)
+	}
+}
+
+func TestRedactZeroAndNil(t *testing.T) {
+	var zero Redactor
+	var none *Redactor
+	if zero.Redact("x") != "x" || none.Redact("x") != "x" || none.Longest() != 0 || zero.Longest() != 0 {
+		t.Error("the zero and the nil redactor must leave text alone")
+	}
+}
+
+func TestRedactConcurrently(t *testing.T) {
+	var r Redactor
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Go(func() {
+			v := strings.Repeat(string(rune('a'+i)), 8)
+			r.Add(v)
+			if got := r.Redact("<" + v + ">"); got != "<"+Mask+">" {
+				t.Errorf("%s: %s", v, got)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func FuzzRedact(f *testing.F) {
+	f.Add("hunter2", "x %s y")
+	f.Add("ab", "(%s)")
+	f.Fuzz(func(t *testing.T, secret, text string) {
+		r := New(secret)
+		if len(strings.TrimSpace(secret)) < shortest || strings.Contains(Mask, secret) {
+			r.Redact(text)
+			return
+		}
+		for _, form := range []string{secret, url.QueryEscape(secret)} {
+			if got := r.Redact(" " + form + " "); strings.Contains(got, form) && !harmless(secret) {
+				t.Errorf("%q shows %q", got, form)
+			}
+		}
+	})
+}
+
+func BenchmarkRedact(b *testing.B) {
+	r := &Redactor{}
+	for i := range 100 {
+		r.Add(strings.Repeat("s", 10) + strings.Repeat("x", i))
+	}
+	text := strings.Repeat("nothing of interest here. ", 1000)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		r.Redact(text)
+	}
+}
