@@ -1,0 +1,138 @@
+// Package sandboxbin finds the hawser-sandbox binary, and builds it where only its source is there.
+//
+// The sandbox is a Go module of its own, which Hawser does not import; it is run as a program. The package must not
+// know what the binary does.
+package sandboxbin
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Name is the file name of the binary.
+const Name = "hawser-sandbox"
+
+// Env is the environment variable that overrides every search.
+const Env = "HAWSER_SANDBOX"
+
+// ErrNotFound says that there is neither a binary nor its source.
+var ErrNotFound = errors.New("hawser-sandbox not found")
+
+// Path returns the path of hawser-sandbox: what HAWSER_SANDBOX says, else the one beside the running executable, else
+// the one in PATH, else one built from the source tree around the working directory or the executable. Building takes
+// minutes the first time and says so on progress. The error wraps ErrNotFound when there is nothing to build either.
+func Path(ctx context.Context, progress io.Writer) (string, error) {
+	if path := os.Getenv(Env); path != "" {
+		return checked(path)
+	}
+	if self, err := os.Executable(); err == nil {
+		if path, err := checked(filepath.Join(filepath.Dir(self), Name)); err == nil {
+			return path, nil
+		}
+	}
+	if path, err := exec.LookPath(Name); err == nil {
+		return filepath.Abs(path)
+	}
+	return FromSource(ctx, progress)
+}
+
+// FromSource builds hawser-sandbox from the source tree around the working directory or the executable, or takes it
+// from the cache when it was built from exactly this source. HAWSER_SANDBOX overrides it.
+func FromSource(ctx context.Context, progress io.Writer) (string, error) {
+	if path := os.Getenv(Env); path != "" {
+		return checked(path)
+	}
+	root, err := sourceTree()
+	if err != nil {
+		return "", err
+	}
+	script := filepath.Join(root, "sandbox", "build.sh")
+	cmd := exec.CommandContext(ctx, "/bin/sh", script)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, progress
+	// The build must not inherit what bends the module it is called from.
+	cmd.Env = without(os.Environ(), "GOFLAGS", "GOWORK", "GOCOVERDIR")
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%s: %w", script, err)
+	}
+	return checked(strings.TrimSpace(out.String()))
+}
+
+// checked returns the absolute path of an executable file.
+func checked(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if info.IsDir() || info.Mode().Perm()&0o111 == 0 {
+		return "", fmt.Errorf("%s: not an executable file", path)
+	}
+	return filepath.Abs(path)
+}
+
+// sourceTree walks up from the working directory, then from the executable, to the root of Hawser's source.
+func sourceTree() (string, error) {
+	var starts []string
+	if wd, err := os.Getwd(); err == nil {
+		starts = append(starts, wd)
+	}
+	if self, err := os.Executable(); err == nil {
+		starts = append(starts, filepath.Dir(self))
+	}
+	for _, dir := range starts {
+		for {
+			if isRoot(dir) {
+				return dir, nil
+			}
+			up := filepath.Dir(dir)
+			if up == dir {
+				break
+			}
+			dir = up
+		}
+	}
+	return "", fmt.Errorf("%w: not beside hawser, not in PATH, and there is no source tree to build it from: "+
+		"put it beside hawser, set %s, or run from a checkout of Hawser", ErrNotFound, Env)
+}
+
+// isRoot says whether dir holds Hawser's go.mod and the sandbox's build script.
+func isRoot(dir string) bool {
+	if _, err := os.Stat(filepath.Join(dir, "sandbox", "build.sh")); errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	f, err := os.Open(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if module, ok := strings.CutPrefix(strings.TrimSpace(s.Text()), "module "); ok {
+			return strings.TrimSpace(module) == "hawser.dev/hawser"
+		}
+	}
+	return false
+}
+
+func without(env []string, names ...string) []string {
+	var out []string
+	for _, kv := range env {
+		name, _, _ := strings.Cut(kv, "=")
+		drop := false
+		for _, n := range names {
+			drop = drop || n == name
+		}
+		if !drop {
+			out = append(out, kv)
+		}
+	}
+	return out
+}
