@@ -53,6 +53,8 @@ type Value struct {
 	Secret bool   `json:"secret,omitempty"`
 	// DefaultOnly values are used only where a field has no default of its own (the implicit cluster's name and group).
 	DefaultOnly bool `json:"defaultOnly,omitempty"`
+	// Absent is set in a loaded snapshot for a secret value, which is never saved; Value is empty then.
+	Absent bool `json:"absent,omitempty"`
 }
 
 // Facts are what evaluation may know of one cluster.
