@@ -28,6 +28,8 @@ type FleetPlan struct {
 	Stats    Stats            `json:"stats"`
 	// Findings of the fleet as a whole and of every cluster (with Cluster set). An Error blocks the apply.
 	Findings diag.Findings `json:"findings,omitempty"`
+
+	run *run
 }
 
 // Stats say what planning cost.
@@ -171,6 +173,8 @@ type ClusterOutcome struct {
 	Problems []Problem `json:"problems,omitempty"`
 	// TimedOut: not ready in time (exit code 4 rather than 1).
 	TimedOut bool `json:"timedOut,omitempty"`
+	// Refused: nothing was written here (locked by somebody else, or the plan is stale).
+	Refused bool `json:"refused,omitempty"`
 }
 
 // Problem is one object that failed on a cluster.

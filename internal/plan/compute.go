@@ -190,7 +190,7 @@ func (c *computation) existing(d Desired, own Owned, isOwned bool, live Live, ch
 	if own.Replicas && !d.Replicas && live.ScaleOwner == "" {
 		ch.Handover = true
 	}
-	schema := c.Schema[schemaKey(d.Ref)]
+	schema := c.Schema[SchemaKey(d.Ref)]
 	switch {
 	case d.Once:
 		c.unchanged(d, own, live)
@@ -328,7 +328,7 @@ func (c *computation) foreign(live Live, own Owned, isOwned bool, ch Change) {
 
 // unchanged keeps the object in the inventory with what was just seen of it.
 func (c *computation) unchanged(d Desired, own Owned, live Live) {
-	schema := c.Schema[schemaKey(d.Ref)]
+	schema := c.Schema[SchemaKey(d.Ref)]
 	o := Owned{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, UID: live.UID,
 		ResourceVersion: live.ResourceVersion, Digest: d.Digest, Own: live.Own, Schema: schema,
 		Keep: d.Keep, NoWait: d.NoWait, Once: d.Once, OwnNamespace: d.OwnNamespace, Replicas: d.Replicas}
@@ -342,8 +342,8 @@ func (c *computation) unchanged(d Desired, own Owned, live Live) {
 
 func (c *computation) add(ch Change) { c.plan.Changes = append(c.plan.Changes, ch) }
 
-// schemaKey is the key of Input.Schema for a kind.
-func schemaKey(r object.Ref) string { return r.Group + "/" + r.Kind }
+// SchemaKey is the key of Input.Schema for a kind.
+func SchemaKey(r object.Ref) string { return r.Group + "/" + r.Kind }
 
 func finalizers(l Live) string {
 	if len(l.Finalizers) == 0 {

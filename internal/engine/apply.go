@@ -1,0 +1,241 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base32"
+	"time"
+
+	"hawser.dev/hawser/internal/rollout"
+)
+
+// Apply carries a fleet plan out, wave by wave. The plan must come from Plan, PlanDelete or LoadPlan of this engine.
+// It returns the outcome even with an error; the error wraps ErrRefused (nothing was written), ErrPartial or
+// ErrNotReady, or is nil when every cluster succeeded.
+func (e *Engine) Apply(ctx context.Context, fp *FleetPlan, req Request) (*Outcome, error) {
+	defer fp.run.close()
+	fp.run.req = req
+	out := &Outcome{V: 1, Verb: fp.Verb, Bundle: fp.Bundle, Started: e.now(), Findings: fp.Findings.Warnings()}
+	if blocked := append(fp.Findings.Errors(), fp.reachable(req)...); len(blocked) > 0 {
+		out.Result, out.Findings = Failed, blocked
+		return out, &RefusedError{Findings: blocked}
+	}
+	out.Rollout = rolloutID()
+	e.emit(Event{Type: EventRollout, Rollout: out.Rollout, Bundle: fp.Bundle, Total: len(fp.Clusters)})
+	l := &loop{Engine: e, fp: fp, req: req, out: out, rows: map[string]*ClusterOutcome{}, ended: make(chan *ClusterOutcome)}
+	l.run(ctx)
+	l.finish()
+	summary := *out
+	e.emit(Event{Type: EventSummary, Rollout: out.Rollout, Bundle: fp.Bundle, Summary: &summary, Status: string(out.Result)})
+	return out, out.err()
+}
+
+// rolloutID is short and sayable: 8 characters of base32 over 40 random bits.
+func rolloutID() string {
+	b := make([]byte, 5)
+	_, _ = rand.Read(b) // never fails
+	return base32.StdEncoding.EncodeToString(b)
+}
+
+// loop drives rollout.Next: it starts clusters, collects outcomes and sleeps through soaks.
+type loop struct {
+	*Engine
+	fp       *FleetPlan
+	req      Request
+	out      *Outcome
+	state    rollout.State
+	rows     map[string]*ClusterOutcome
+	ended    chan *ClusterOutcome
+	inFlight int
+	wave     int
+	stopSaid bool
+}
+
+func (l *loop) run(ctx context.Context) {
+	stop := l.req.Stop
+	var arrived []rollout.Outcome
+	for {
+		var d rollout.Decision
+		l.state, d = rollout.Next(l.fp.Schedule, l.state, arrived, l.now())
+		arrived = nil
+		l.announce(d)
+		for _, name := range d.Start {
+			l.start(ctx, name, d.Wave)
+		}
+		if d.Done {
+			return
+		}
+		var timer <-chan time.Time
+		if !d.WakeAt.IsZero() {
+			timer = time.After(max(0, d.WakeAt.Sub(l.now())))
+		}
+		select {
+		case row := <-l.ended:
+			l.inFlight--
+			l.rows[row.Cluster] = row
+			arrived = append(arrived, rollout.Outcome{Cluster: row.Cluster, OK: row.Result == Succeeded || row.Result == UpToDate})
+		case <-timer:
+		case <-stop:
+			stop = nil
+			l.state = rollout.Stop(l.state, "interrupted")
+		case <-ctx.Done():
+			l.state = rollout.Stop(l.state, "interrupted")
+			for ; l.inFlight > 0; l.inFlight-- {
+				row := <-l.ended
+				l.rows[row.Cluster] = row
+			}
+			return
+		}
+	}
+}
+
+func (l *loop) announce(d rollout.Decision) {
+	if d.Wave > l.wave && len(d.Start) > 0 && !l.fp.Schedule.Sequential {
+		l.wave = d.Wave
+		l.emit(Event{Type: EventWave, Rollout: l.out.Rollout, Wave: d.Wave, Message: l.fp.Schedule.Waves[d.Wave-1].Name})
+	}
+	if d.Soaking != "" {
+		l.emit(Event{Type: EventSoak, Rollout: l.out.Rollout, Wave: d.Wave, Until: d.WakeAt, Message: "soaking after the " + d.Soaking})
+	}
+	if d.Stop != "" && !l.stopSaid {
+		l.stopSaid = true
+		l.out.Stopped, l.out.StoppedWave = d.Stop, d.Wave
+		l.emit(Event{Type: EventStop, Rollout: l.out.Rollout, Wave: d.Wave, Message: d.Stop, Done: l.inFlight})
+	}
+}
+
+func (l *loop) start(ctx context.Context, name string, wave int) {
+	var cp *ClusterPlan
+	for _, c := range l.fp.Clusters {
+		if c.Cluster == name {
+			cp = c
+		}
+	}
+	l.inFlight++
+	go func() {
+		start := l.now()
+		row := l.one(ctx, cp)
+		row.Seconds = l.now().Sub(start).Seconds()
+		counts := row.Done
+		l.emit(Event{Type: EventClusterEnd, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: wave, Cluster: name,
+			Status: string(row.Result), Message: row.Reason, Counts: &counts})
+		l.ended <- row
+	}()
+}
+
+// finish makes the outcome's table from what ended and what never began.
+func (l *loop) finish() {
+	out := l.out
+	ok, failed := 0, 0
+	changed := false
+	for _, cp := range l.fp.Clusters {
+		row := l.rows[cp.Cluster]
+		switch {
+		case row == nil && cp.Unreachable != "":
+			row = &ClusterOutcome{Cluster: cp.Cluster, Result: Unreachable, Reason: cp.Unreachable}
+			failed++
+		case row == nil:
+			row = &ClusterOutcome{Cluster: cp.Cluster, Result: NotStarted}
+		case row.Result == Succeeded || row.Result == UpToDate:
+			ok++
+			changed = changed || row.Result == Succeeded
+		default:
+			failed++
+		}
+		row.Wave, row.Canary = cp.Wave, cp.Canary
+		out.Clusters = append(out.Clusters, *row)
+	}
+	switch {
+	case ok == len(out.Clusters) && !changed:
+		out.Result = UpToDate
+	case ok == len(out.Clusters):
+		out.Result = Succeeded
+	case out.Stopped == "interrupted":
+		out.Result = Interrupted
+	default:
+		out.Result = Failed
+	}
+	out.compare(l.fp)
+	out.Seconds = l.now().Sub(out.Started).Seconds()
+}
+
+// compare tells for every failed object whether the same declaration is ready elsewhere.
+func (o *Outcome) compare(fp *FleetPlan) {
+	digests := map[string]map[string]string{} // object -> cluster -> digest
+	for _, cp := range fp.Clusters {
+		if cp.work == nil {
+			continue
+		}
+		for _, d := range cp.work.set.desired {
+			key := d.Ref.String()
+			if digests[key] == nil {
+				digests[key] = map[string]string{}
+			}
+			digests[key][cp.Cluster] = d.Digest
+		}
+	}
+	ready := map[string]bool{}
+	failing := map[string]map[string]bool{}
+	for _, row := range o.Clusters {
+		ready[row.Cluster] = row.Result == Succeeded || row.Result == UpToDate
+		for _, p := range row.Problems {
+			if failing[p.Object.String()] == nil {
+				failing[p.Object.String()] = map[string]bool{}
+			}
+			failing[p.Object.String()][row.Cluster] = true
+		}
+	}
+	for i := range o.Clusters {
+		for j := range o.Clusters[i].Problems {
+			p := &o.Clusters[i].Problems[j]
+			p.Digest = digests[p.Object.String()][o.Clusters[i].Cluster]
+			for name, digest := range digests[p.Object.String()] {
+				switch {
+				case digest != p.Digest || p.Digest == "":
+				case ready[name]:
+					p.ReadyOn++
+				case failing[p.Object.String()][name]:
+					p.FailedOn++
+				}
+			}
+			switch {
+			case p.ReadyOn > 0:
+				p.Elsewhere = "only here"
+			case p.FailedOn > 1:
+				p.Elsewhere = "everywhere"
+			}
+		}
+	}
+}
+
+// err is nil when every cluster succeeded.
+func (o *Outcome) err() error {
+	done, refused, timedOut, failed := 0, 0, 0, 0
+	for _, c := range o.Clusters {
+		switch {
+		case c.Result == Succeeded || c.Result == UpToDate:
+			done++
+		case c.Result == Failed && c.Refused:
+			failed++
+			refused++
+		case c.Result == Failed && c.TimedOut:
+			failed++
+			timedOut++
+		case c.Result == Failed, c.Result == Unreachable, c.Result == Interrupted:
+			failed++
+		}
+	}
+	switch {
+	case done == len(o.Clusters):
+		return nil
+	case o.Result == Interrupted:
+		return context.Canceled
+	case done > 0:
+		return ErrPartial
+	case failed > 0 && failed == refused:
+		return ErrRefused
+	case failed > 0 && failed == timedOut:
+		return ErrNotReady
+	}
+	return ErrFailed
+}

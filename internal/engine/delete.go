@@ -1,0 +1,84 @@
+package engine
+
+import (
+	"context"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/rollout"
+)
+
+// PlanDelete is the plan with the empty desired set: everything the inventories name goes, waves reversed. The
+// bundle is named by the request or by its files; no runtime queries are read and nothing is rendered.
+func (e *Engine) PlanDelete(ctx context.Context, req Request) (*FleetPlan, error) {
+	r, name, err := e.installed(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	fp := &FleetPlan{V: 1, Verb: "delete", Bundle: name, Owner: object.OwnerID("", "", name), Fleet: r.fleetName(),
+		Created: e.now(), run: r, Clusters: make([]*ClusterPlan, len(r.targets))}
+	found := make([]diag.Findings, len(r.targets))
+	each(len(r.targets), 0, func(i int) {
+		t := r.targets[i]
+		cp := &ClusterPlan{Cluster: t.cluster.Name, Group: t.cluster.Group, Server: t.facts.Server, UID: t.facts.UID,
+			Version: t.facts.Version, Unreachable: t.unreachable}
+		fp.Clusters[i] = cp
+		if t.session == nil {
+			return
+		}
+		r.readRecord(ctx, t, fp.Owner)
+		found[i] = t.findings
+		s := &set{owner: fp.Owner, bodies: map[object.Ref]object.Object{}}
+		s.spec.Name = name
+		if t.record != nil {
+			s.depends = t.record.Depends
+		}
+		cp.work = &work{run: r, target: t, set: s}
+		cp.describeRecord(t)
+	})
+	installed := 0
+	for i, cp := range fp.Clusters {
+		fp.Findings = append(fp.Findings, found[i]...)
+		if cp.work != nil && cp.work.target.record != nil {
+			installed++
+		}
+	}
+	if err := fp.Findings.Err(); err != nil {
+		r.close()
+		return nil, err
+	}
+	if installed == 0 && r.stats.Connected > 0 {
+		r.close()
+		f := diag.Errorf("not-installed", "bundle %s is not installed on any selected cluster", name)
+		f.Fix = "hawser status lists what is installed"
+		return nil, diag.Findings{f}.Err()
+	}
+	r.computeAll(ctx, fp, plan.Options{Deleting: true})
+	fp.Schedule = rollout.Reversed(fp.Schedule)
+	fp.reorder()
+	return fp, nil
+}
+
+// installed loads the fleet, and finds out the bundle's name from the request or from the files, and connects.
+func (e *Engine) installed(ctx context.Context, req Request) (*run, string, error) {
+	name := req.Bundle
+	r, err := e.load(ctx, req, name == "" && len(req.Files) > 0)
+	if err != nil {
+		return nil, "", err
+	}
+	if name == "" && len(req.Files) > 0 {
+		names := r.program.Bundles()
+		if len(names) != 1 {
+			f := diag.Errorf("which-bundle", "the files hold %d bundles", len(names))
+			f.Fix = "name one of them as argument"
+			return nil, "", diag.Findings{f}.Err()
+		}
+		name = names[0]
+	}
+	if err := r.connect(ctx, false); err != nil {
+		r.close()
+		return nil, "", err
+	}
+	return r, name, nil
+}

@@ -1,0 +1,156 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/render"
+	"hawser.dev/hawser/internal/secret"
+)
+
+// Engine composes the rooms. Its fields are sockets, filled once by the wiring; the zero value of a func field is an
+// error of the wiring, not of the user.
+type Engine struct {
+	// Resolve finds out how a cluster is reached; it reads files and talks to nobody.
+	Resolve func(fleet.Cluster, fleet.AccessOptions) (fleet.Access, diag.Findings)
+	// Records opens the record store of a connected cluster.
+	Records func(s *cluster.Session, name string) release.Store
+	// Renderers by source field: "module", "manifests". Fetchers by URL scheme.
+	Renderers map[string]render.Renderer
+	Fetchers  map[string]module.Fetcher
+	// Checker evaluates modules' own health checks.
+	Checker  health.Checker
+	Redactor *secret.Redactor
+	// OnEvent receives progress, one event at a time; nil is allowed.
+	OnEvent func(Event)
+	Now     func() time.Time
+	// Version of Hawser, for records and the user agent.
+	Version string
+
+	memo   *render.Memo
+	emitMu sync.Mutex
+}
+
+// Request is what a face asks for; every verb reads the part it needs. The zero value asks for nothing.
+type Request struct {
+	// Files are the bundle's files, FleetFiles the fleet's; "-" is Stdin.
+	Files, FleetFiles []string
+	Stdin             io.Reader
+	// Workdir is where CUE modules are looked for, Package the CUE package, Name that of a bundle made of plain manifests.
+	Workdir, Package, Name string
+	// RuntimeFromEnv lets Env fill runtime values.
+	RuntimeFromEnv bool
+	Env            map[string]string
+	Selection      fleet.Selection
+	Access         fleet.AccessOptions
+	// Timeout bounds readiness per cluster (default 5 m), HopelessAfter what waiting cannot heal (default 30 s).
+	Timeout, HopelessAfter time.Duration
+	// Parallel bounds requests in flight per cluster (default 32).
+	Parallel int
+	// FactsFile is a Snapshot used instead of clusters by vet and build.
+	FactsFile string
+	// Bundle is a bundle's name: given to status and delete, or to choose one of several.
+	Bundle string
+
+	Adopt, Recreate, SkipUnreachable, SkipWaves, ServerCheck, Locked bool
+	// ConfirmDelete is the number of deletions the user confirmed; nil = none given.
+	ConfirmDelete *int
+	UntilWave     int
+	Wait          bool
+	// ShowDiff previews changed objects on the server, so that their fields can be shown.
+	ShowDiff bool
+	// Author and Message go into the record.
+	Author, Message string
+	// Stop ends the rollout gently when closed: nothing new is started, what is in flight finishes.
+	Stop <-chan struct{}
+}
+
+// Sentinels that faces turn into exit codes; they are wrapped together with findings.
+var (
+	// ErrRefused: policy, brake, lock, stale plan.
+	ErrRefused = errors.New("refused")
+	// ErrPartial: partly done, or partly unknown.
+	ErrPartial = errors.New("partly done")
+	// ErrNotReady: written, and not ready in time.
+	ErrNotReady = errors.New("not ready in time")
+	// ErrFailed: no cluster succeeded.
+	ErrFailed = errors.New("failed")
+)
+
+// RefusedError carries the findings of a refusal.
+type RefusedError struct{ Findings diag.Findings }
+
+func (e *RefusedError) Error() string { return (&diag.FindingsError{Findings: e.Findings}).Error() }
+
+// Unwrap returns both ErrRefused and the findings' error.
+func (e *RefusedError) Unwrap() []error {
+	return []error{ErrRefused, &diag.FindingsError{Findings: e.Findings}}
+}
+
+func (e *Engine) now() time.Time {
+	if e.Now != nil {
+		return e.Now()
+	}
+	return time.Now()
+}
+
+func (e *Engine) redact(s string) string {
+	if e.Redactor == nil {
+		return s
+	}
+	return e.Redactor.Redact(s)
+}
+
+// emit sends one event; events never overlap.
+func (e *Engine) emit(ev Event) {
+	if e.OnEvent == nil {
+		return
+	}
+	ev.V, ev.Time = 1, e.now()
+	ev.Message = e.redact(ev.Message)
+	e.emitMu.Lock()
+	defer e.emitMu.Unlock()
+	e.OnEvent(ev)
+}
+
+func (r Request) timeout() time.Duration {
+	if r.Timeout > 0 {
+		return r.Timeout
+	}
+	return 5 * time.Minute
+}
+
+// each runs fn for 0..n-1, at most limit at once, and waits for all.
+func each(n, limit int, fn func(i int)) {
+	if limit <= 0 || limit > n {
+		limit = n
+	}
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range limit {
+		wg.Go(func() {
+			for i := range next {
+				fn(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+}
+
+// background is a context that outlives a cancelled one, for closing records and unlocking.
+func background(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
+}

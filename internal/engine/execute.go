@@ -1,0 +1,324 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
+)
+
+// lockTTL is how long a crashed writer keeps others out.
+const lockTTL = 30 * time.Second
+
+// one carries out one cluster's plan: lock, look again, open the record, execute, close the record, unlock.
+func (l *loop) one(ctx context.Context, cp *ClusterPlan) *ClusterOutcome {
+	row := &ClusterOutcome{Cluster: cp.Cluster, Result: Failed, Revision: cp.Revision}
+	w := cp.work
+	if cp.settled() {
+		row.Result = UpToDate
+		row.Done.Unchanged = cp.Plan.Unchanged
+		if err := l.touch(ctx, cp); err != nil {
+			row.fail("record", err)
+		}
+		return row
+	}
+	l.emit(Event{Type: EventClusterStart, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: cp.Wave, Cluster: cp.Cluster,
+		Total: len(cp.Plan.Changes)})
+	if fs := w.target.session.Review(ctx, cp.Plan); fs.HasErrors() {
+		row.refuse(fs)
+		return row
+	}
+	lock, err := w.target.store.Lock(ctx, w.set.owner, l.holder(), lockTTL)
+	if err != nil {
+		if errors.Is(err, release.ErrLocked) {
+			row.Refused = true
+		}
+		row.fail("lock", err)
+		return row
+	}
+	defer func() {
+		c, cancel := background(ctx)
+		defer cancel()
+		if err := lock.Unlock(c); err != nil {
+			l.emit(Event{Type: EventNotice, Cluster: cp.Cluster, Message: "the lock was not given back: " + err.Error()})
+		}
+	}()
+	if held := lock.Recovered(); held != nil {
+		l.emit(Event{Type: EventNotice, Rollout: l.out.Rollout, Cluster: cp.Cluster,
+			Message: "took over the expired lock of " + held.Holder})
+	}
+	l.locked(lock.Context(), cp, row)
+	return row
+}
+
+// settled reports that nothing is to be done: nothing to write, and what the last run wrote got ready.
+func (cp *ClusterPlan) settled() bool {
+	r := cp.work.target.record
+	return cp.Plan.Empty() && (r == nil || r.Phase == release.Succeeded)
+}
+
+// locked is the part under the lock. ctx ends when the lock may be lost.
+func (l *loop) locked(ctx context.Context, cp *ClusterPlan, row *ClusterOutcome) {
+	if fs := l.fp.run.recheck(ctx, cp); fs.HasErrors() {
+		row.refuse(fs)
+		return
+	}
+	record, err := l.open(ctx, cp)
+	if err != nil {
+		row.fail("record", err)
+		return
+	}
+	row.Revision = record.Revision
+	w := cp.work
+	result := w.target.session.Execute(ctx, cluster.ExecuteRequest{
+		Plan: cp.Plan, Bodies: w.set.bodies, Owned: record.Inventory, Schema: w.observed.Schema, Depends: w.set.depends,
+		Wait: l.req.Wait, Timeout: l.req.timeout(), HopelessAfter: l.req.HopelessAfter, Rules: w.set.rules(l.Checker),
+		Parallel: l.req.Parallel, Deleting: l.fp.Verb == "delete", OnEvent: l.forward(cp),
+	})
+	row.Done = result.Done
+	row.Done.Unchanged = cp.Plan.Unchanged
+	row.TimedOut = result.TimedOut
+	for _, p := range result.Problems {
+		row.Problems = append(row.Problems, Problem{Object: p.Ref, Instance: p.Instance, Status: p.Status,
+			GaveUpAfter: p.After.Seconds()})
+	}
+	switch {
+	case result.OK():
+		row.Result = Succeeded
+	case ctx.Err() != nil:
+		row.Result, row.Reason = Interrupted, context.Cause(ctx).Error()
+	default:
+		row.Reason = reasonOf(result)
+	}
+	c, cancel := background(ctx)
+	defer cancel()
+	if err := l.shut(c, cp, record, result); err != nil {
+		row.Result = Failed
+		row.fail("record", err)
+	}
+}
+
+// reasonOf is the one line of the table.
+func reasonOf(r cluster.ExecuteResult) string {
+	if len(r.Problems) == 0 {
+		return "not finished"
+	}
+	p := r.Problems[0]
+	what := p.Instance
+	if what == "" {
+		what = p.Ref.String()
+	}
+	if p.Written {
+		return what + " not ready"
+	}
+	return p.Ref.String() + ": " + p.Status.Reason
+}
+
+func (c *ClusterOutcome) fail(what string, err error) {
+	c.Result, c.Reason = Failed, what+": "+err.Error()
+}
+
+func (c *ClusterOutcome) refuse(fs diag.Findings) {
+	c.Result, c.Refused = Failed, true
+	c.Reason = fs.Errors()[0].What
+	for _, f := range fs.Errors() {
+		c.Problems = append(c.Problems, Problem{Instance: f.Instance,
+			Status: health.Status{State: health.Failed, Reason: f.What, Details: []string{f.String()}}})
+	}
+}
+
+func (l *loop) holder() string {
+	if l.req.Author == "" {
+		return "hawser"
+	}
+	return l.req.Author
+}
+
+// forward turns the hands' events into the engine's.
+func (l *loop) forward(cp *ClusterPlan) func(cluster.Event) {
+	types := map[cluster.EventType]EventType{cluster.Written: EventWritten, cluster.Waiting: EventWaiting,
+		cluster.Ready: EventReady, cluster.Failed: EventObjectFailed, cluster.Notice: EventNotice}
+	return func(ev cluster.Event) {
+		ref := ev.Ref
+		l.emit(Event{Type: types[ev.Type], Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: cp.Wave, Cluster: cp.Cluster,
+			Instance: ev.Instance, Object: &ref, Action: ev.Action, Message: ev.Message, Done: ev.Done, Total: ev.Total})
+	}
+}
+
+// recheck looks again under the lock: the record must be the one that was planned from, and every object to write
+// must be what the plan saw (uid, and our managed fields entry or its resourceVersion).
+func (r *run) recheck(ctx context.Context, cp *ClusterPlan) diag.Findings {
+	w := cp.work
+	record, handle, err := w.target.store.Current(ctx, w.set.owner)
+	if err != nil {
+		return diag.From(err, "record")
+	}
+	if revisionOf(record) != cp.Revision || handle != w.target.handle && w.target.handle != "" {
+		return diag.Findings{stale(cp, "another run has changed the record since (revision %d, planned from %d)", revisionOf(record), cp.Revision)}
+	}
+	w.target.record, w.target.handle = record, handle
+	in, findings := r.observe(ctx, w, w.input.Options)
+	for _, ch := range cp.Plan.Changes {
+		live := in.Live[ch.Ref]
+		switch {
+		case ch.Action == plan.Create && ch.Code != plan.CodeTerminating && live.Found:
+			findings = append(findings, stale(cp, "%s has appeared since", ch.Ref))
+		case ch.UID != "" && live.UID != ch.UID && !(ch.Action == plan.Delete && !live.Found):
+			findings = append(findings, stale(cp, "%s is another object now", ch.Ref))
+		case ch.UID != "" && live.Own != ch.Own && live.ResourceVersion != ch.ResourceVersion:
+			findings = append(findings, stale(cp, "%s was changed since", ch.Ref))
+		}
+	}
+	return findings
+}
+
+func stale(cp *ClusterPlan, format string, args ...any) diag.Finding {
+	f := diag.Errorf("stale-plan", "the plan is stale: "+format, args...)
+	f.Cluster, f.Fix = cp.Cluster, "plan again"
+	return f
+}
+
+func revisionOf(r *release.Record) int {
+	if r == nil {
+		return 0
+	}
+	return r.Revision
+}
+
+// open writes the record with everything the run may touch, before the first write.
+func (l *loop) open(ctx context.Context, cp *ClusterPlan) (*release.Record, error) {
+	w := cp.work
+	record := release.Record{V: 1, Bundle: l.fp.Bundle, Owner: w.set.owner, Fleet: l.fp.Fleet, Cluster: cp.Cluster, Group: cp.Group,
+		ClusterUID: w.target.facts.UID, Revision: cp.Revision + 1, Head: l.fp.Head, Rollout: l.out.Rollout,
+		Phase: release.Applying, Started: l.now(), Author: l.req.Author, Message: l.req.Message, Version: l.Version,
+		Inputs: map[string]string{}, Sources: map[string]string{}, Checks: map[string][]health.Check{}, Depends: w.set.depends,
+		Origins: map[string]string{}}
+	if l.fp.Verb == "delete" {
+		record.Phase = release.Deleting
+	}
+	for _, p := range w.set.parts {
+		record.Inputs[p.instance.Name], record.Sources[p.instance.Name] = p.key, p.source
+		if len(p.checks) > 0 {
+			record.Checks[p.instance.Name] = p.checks
+		}
+	}
+	for name, v := range w.target.facts.Values {
+		if l.fp.run.program.Uses(name) {
+			record.Origins[name] = originOf(v)
+		}
+	}
+	record.Inventory = intended(cp.Plan, w)
+	handle, err := w.target.store.Put(ctx, record, nil, w.target.handle)
+	w.target.handle = handle
+	return &record, err
+}
+
+// intended is the old inventory and, without uid, every object the plan may create.
+func intended(p *plan.Plan, w *work) []plan.Owned {
+	entries := map[object.Ref]plan.Owned{}
+	if w.target.record != nil {
+		for _, o := range w.target.record.Inventory {
+			entries[o.Ref] = o
+		}
+	}
+	for _, o := range p.Kept {
+		entries[o.Ref] = o
+	}
+	desired := map[object.Ref]plan.Desired{}
+	for _, d := range w.set.desired {
+		desired[d.Ref] = d
+	}
+	for _, ch := range p.Changes {
+		d, ok := desired[ch.Ref]
+		if _, known := entries[ch.Ref]; ok && ch.Action.Writes() && (!known || ch.Action == plan.Create || ch.Action == plan.Recreate) {
+			entries[ch.Ref] = plan.OwnedAs(d, w.observed.Schema[plan.SchemaKey(ch.Ref)])
+		}
+	}
+	return sortedOwned(entries)
+}
+
+func sortedOwned(entries map[object.Ref]plan.Owned) []plan.Owned {
+	return slices.SortedFunc(maps.Values(entries), func(a, b plan.Owned) int { return a.Ref.Compare(b.Ref) })
+}
+
+// shut writes the record of what was done, or removes it after a complete delete.
+func (l *loop) shut(ctx context.Context, cp *ClusterPlan, record *release.Record, result cluster.ExecuteResult) error {
+	w := cp.work
+	if l.fp.Verb == "delete" && result.OK() {
+		return w.target.store.Delete(ctx, w.set.owner, w.target.handle)
+	}
+	record.Inventory, record.Finished, record.Phase = result.Inventory, l.now(), release.Failed
+	if result.OK() {
+		record.Phase = release.Succeeded
+	}
+	objects, err := w.objects(ctx)
+	if err != nil {
+		l.emit(Event{Type: EventNotice, Cluster: cp.Cluster, Message: "the recorded objects are incomplete: " + err.Error()})
+	}
+	_, err = w.target.store.Put(ctx, *record, objects, w.target.handle)
+	return err
+}
+
+// objects is the whole rendered Set: what was rendered now, and what the last release kept of unchanged instances.
+func (w *work) objects(ctx context.Context) ([]object.Object, error) {
+	bodies := maps.Clone(w.set.bodies)
+	var err error
+	if w.target.record != nil && slices.ContainsFunc(w.set.parts, func(p *part) bool { return p.recorded }) {
+		var kept []object.Object
+		kept, err = w.target.store.Objects(ctx, *w.target.record)
+		declared := map[object.Ref]bool{}
+		for _, d := range w.set.desired {
+			declared[d.Ref] = true
+		}
+		for _, o := range kept {
+			if _, fresh := bodies[o.Ref()]; !fresh && declared[o.Ref()] {
+				bodies[o.Ref()] = o
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Values(bodies), func(a, b object.Object) int { return a.Ref().Compare(b.Ref()) }), err
+}
+
+// touch lets the record of an unchanged cluster learn a new Head, or what moved without changing anything of ours. It
+// writes nothing when there is nothing to learn, and makes no revision.
+func (l *loop) touch(ctx context.Context, cp *ClusterPlan) error {
+	w := cp.work
+	old := w.target.record
+	if old == nil || l.fp.Verb == "delete" || old.Head == l.fp.Head && !cp.Plan.Refresh && w.sameInputs(old) && old.Cluster == cp.Cluster {
+		return nil
+	}
+	record := *old
+	record.Head, record.Cluster, record.Group = l.fp.Head, cp.Cluster, cp.Group
+	record.Inventory = cp.Plan.Kept
+	record.Inputs, record.Sources = map[string]string{}, map[string]string{}
+	for _, p := range w.set.parts {
+		record.Inputs[p.instance.Name], record.Sources[p.instance.Name] = p.key, p.source
+	}
+	slices.SortFunc(record.Inventory, func(a, b plan.Owned) int { return a.Ref.Compare(b.Ref) })
+	_, err := w.target.store.Put(ctx, record, nil, w.target.handle)
+	if err != nil {
+		return fmt.Errorf("learning the new head: %w", err)
+	}
+	return nil
+}
+
+func (w *work) sameInputs(r *release.Record) bool {
+	if len(w.set.parts) != len(r.Inputs) {
+		return false
+	}
+	for _, p := range w.set.parts {
+		if r.Inputs[p.instance.Name] != p.key {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,190 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sort"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/rollout"
+)
+
+// FleetReport is what `fleet ls|check|values` shows. Its JSON form is public and versioned.
+type FleetReport struct {
+	V        int           `json:"v"` // 1
+	Fleet    string        `json:"fleet,omitempty"`
+	Clusters []FleetRow    `json:"clusters"`
+	Findings diag.Findings `json:"findings,omitempty"`
+}
+
+// FleetRow is one cluster. Connection fields are empty where nobody was asked.
+type FleetRow struct {
+	Cluster string            `json:"cluster"`
+	Group   string            `json:"group,omitempty"`
+	Wave    int               `json:"wave,omitempty"`
+	Labels  map[string]string `json:"labels,omitempty"`
+	Access  string            `json:"access"` // "context prod-eu of ~/.kube/config"
+	Server  string            `json:"server,omitempty"`
+	Version string            `json:"version,omitempty"`
+	UID     string            `json:"uid,omitempty"`
+	Problem string            `json:"problem,omitempty"`
+	// Missing are rights this bundle needs and the user does not have.
+	Missing []string `json:"missing,omitempty"`
+	// Values are the runtime values by name; secret ones are hidden.
+	Values map[string]fleet.Value `json:"values,omitempty"`
+}
+
+// Clusters lists the selected clusters and how each is reached; nobody is contacted.
+func (e *Engine) Clusters(ctx context.Context, req Request) (*FleetReport, error) {
+	r, err := e.load(ctx, req, false)
+	if err != nil {
+		return nil, err
+	}
+	waves := map[string]int{}
+	if r.fleet != nil {
+		sch, fs := rollout.NewSchedule(r.fleet.Rollout, r.all, nil)
+		if fs.HasErrors() {
+			return nil, fs.Err()
+		}
+		for _, m := range sch.Members {
+			waves[m.Cluster] = m.Wave
+		}
+	}
+	out := &FleetReport{V: 1, Fleet: r.fleetName()}
+	for _, t := range r.targets {
+		access, fs := r.Resolve(t.cluster, req.Access)
+		row := FleetRow{Cluster: t.cluster.Name, Group: t.cluster.Group, Wave: waves[t.cluster.Name], Labels: t.cluster.Labels,
+			Access: access.Describe(), Server: access.Server, UID: t.cluster.UID}
+		if fs.HasErrors() {
+			row.Problem = fs.Errors()[0].String()
+			out.Findings = append(out.Findings, fs.OnCluster(t.cluster.Name)...)
+		}
+		out.Clusters = append(out.Clusters, row)
+	}
+	return out, out.Findings.Err()
+}
+
+// Check connects to every selected cluster, and, when a bundle is given, asks which rights it lacks there.
+func (e *Engine) Check(ctx context.Context, req Request) (*FleetReport, error) {
+	var fp *FleetPlan
+	if len(req.Files) > 0 {
+		var err error
+		if fp, err = e.Plan(ctx, req); err != nil {
+			return nil, err
+		}
+		defer fp.run.close()
+	}
+	r, err := e.load(ctx, req, false)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	err = r.connect(ctx, false)
+	if _, found := errors.AsType[*diag.FindingsError](err); err != nil && !found {
+		return nil, err
+	}
+	out := &FleetReport{V: 1, Fleet: r.fleetName()}
+	for _, t := range r.targets {
+		row := FleetRow{Cluster: t.cluster.Name, Group: t.cluster.Group, Labels: t.cluster.Labels, Access: t.access.Describe(),
+			Server: t.access.Server, Version: t.facts.Version, UID: t.facts.UID, Problem: t.unreachable}
+		if t.findings.HasErrors() {
+			row.Problem = t.findings.Errors()[0].What
+		}
+		if fp != nil {
+			row.Missing = fp.missingRights(ctx, t.cluster.Name)
+		}
+		out.Findings = append(out.Findings, t.findings...)
+		out.Clusters = append(out.Clusters, row)
+		if t.unreachable != "" {
+			f := diag.Errorf("unreachable", "the cluster does not answer: %s", t.unreachable)
+			f.Cluster = t.cluster.Name
+			out.Findings = append(out.Findings, f)
+		}
+		for _, m := range row.Missing {
+			f := diag.Errorf("missing-right", "%s", m)
+			f.Cluster = t.cluster.Name
+			out.Findings = append(out.Findings, f)
+		}
+	}
+	return out, out.Findings.Err()
+}
+
+func (p *FleetPlan) missingRights(ctx context.Context, name string) []string {
+	var out []string
+	for _, cp := range p.Clusters {
+		if cp.Cluster != name || cp.Plan == nil || cp.work == nil {
+			continue
+		}
+		for _, f := range cp.work.target.session.Review(ctx, cp.Plan).Errors() {
+			out = append(out, f.What)
+		}
+	}
+	return out
+}
+
+// Values reads the runtime values of every selected cluster.
+func (e *Engine) Values(ctx context.Context, req Request) (*FleetReport, error) {
+	r, err := e.load(ctx, req, false)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	if err := r.connect(ctx, true); err != nil {
+		return nil, err
+	}
+	out := &FleetReport{V: 1, Fleet: r.fleetName()}
+	var partial error
+	for _, t := range r.targets {
+		row := FleetRow{Cluster: t.cluster.Name, Group: t.cluster.Group, Access: t.access.Describe(), Server: t.facts.Server,
+			Version: t.facts.Version, UID: t.facts.UID, Problem: t.unreachable, Values: map[string]fleet.Value{}}
+		for name, v := range t.facts.Values {
+			if v.Secret {
+				v.Value = ""
+			}
+			if v.Layer != fleet.LayerEnv {
+				row.Values[name] = v
+			}
+		}
+		if t.unreachable != "" {
+			partial = ErrPartial
+		}
+		out.Clusters = append(out.Clusters, row)
+	}
+	return out, partial
+}
+
+// Snapshot is the facts of the selected clusters, for vet and build without them. Secret values are left out.
+func (e *Engine) Snapshot(ctx context.Context, req Request) (*fleet.Snapshot, error) {
+	r, err := e.load(ctx, req, false)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	if err := r.connect(ctx, true); err != nil {
+		return nil, err
+	}
+	snap := &fleet.Snapshot{V: 1, Fleet: r.fleetName()}
+	for _, t := range r.targets {
+		if t.unreachable != "" {
+			f := diag.Errorf("unreachable", "the cluster does not answer: %s", t.unreachable)
+			f.Cluster = t.cluster.Name
+			return nil, diag.Findings{f}.Err()
+		}
+		facts := t.facts
+		facts.Values = map[string]fleet.Value{}
+		for name, v := range t.facts.Values {
+			if v.Layer == fleet.LayerEnv {
+				continue
+			}
+			if v.Secret {
+				v.Value = ""
+			}
+			facts.Values[name] = v
+		}
+		sort.Strings(facts.APIs)
+		snap.Clusters = append(snap.Clusters, facts)
+	}
+	return snap, nil
+}
+

@@ -1,0 +1,378 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/render"
+	"hawser.dev/hawser/internal/rollout"
+)
+
+// Plan loads the documents, connects to every selected cluster, renders, observes and computes the one plan for the
+// whole fleet. It writes nothing anywhere. Problems that block an apply are Errors among the plan's findings; the
+// error is for what prevents a plan altogether.
+func (e *Engine) Plan(ctx context.Context, req Request) (*FleetPlan, error) {
+	r, err := e.load(ctx, req, true)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.connect(ctx, true); err != nil {
+		r.close()
+		return nil, err
+	}
+	fp := &FleetPlan{V: 1, Verb: "apply", Fleet: r.fleetName(), Created: e.now(), run: r}
+	e.desire(ctx, r, fp)
+	if err := fp.Findings.Err(); err != nil {
+		r.close()
+		return nil, err
+	}
+	r.computeAll(ctx, fp, plan.Options{Adopt: req.Adopt, Recreate: req.Recreate, Diff: req.ShowDiff, ServerCheck: req.ServerCheck})
+	return fp, nil
+}
+
+// desire evaluates and renders for every connected cluster.
+func (e *Engine) desire(ctx context.Context, r *run, fp *FleetPlan) {
+	start := e.now()
+	before := r.memo.Renders()
+	fp.Clusters = make([]*ClusterPlan, len(r.targets))
+	found := make([]diag.Findings, len(r.targets))
+	each(len(r.targets), cores()*2, func(i int) {
+		t := r.targets[i]
+		cp := &ClusterPlan{Cluster: t.cluster.Name, Group: t.cluster.Group, Server: t.facts.Server, UID: t.facts.UID,
+			Version: t.facts.Version, Unreachable: t.unreachable}
+		fp.Clusters[i] = cp
+		if t.session == nil {
+			return
+		}
+		found[i] = r.desireOne(ctx, t, cp).OnCluster(t.cluster.Name)
+	})
+	for i, cp := range fp.Clusters {
+		fp.Findings = append(fp.Findings, found[i]...)
+		if cp.work != nil {
+			fp.Bundle, fp.Owner = cp.work.set.spec.Name, cp.work.set.owner
+			r.stats.Instances += len(cp.work.set.parts)
+		}
+	}
+	if fp.Bundle == "" && !fp.Findings.HasErrors() {
+		fp.Bundle = strings.Join(r.program.Bundles(), ",")
+		fp.Owner = object.OwnerID("", "", fp.Bundle)
+	}
+	r.stats.Renders = r.memo.Renders() - before
+	r.stats.RenderMS = e.now().Sub(start).Milliseconds()
+	e.emit(Event{Type: EventRendered, Bundle: fp.Bundle, Done: r.stats.Renders, Total: r.stats.Instances})
+}
+
+func (r *run) desireOne(ctx context.Context, t *target, cp *ClusterPlan) diag.Findings {
+	spec, findings := r.specFor(t.facts)
+	if findings.HasErrors() {
+		return findings
+	}
+	owner := object.OwnerID("", "", spec.Name)
+	r.readRecord(ctx, t, owner)
+	findings = append(findings, t.findings...)
+	if findings.HasErrors() {
+		return findings
+	}
+	s, fs := r.prepare(ctx, t, spec)
+	findings = append(findings, fs...)
+	if findings.HasErrors() {
+		return findings
+	}
+	findings = append(findings, r.fill(ctx, t, s)...)
+	cp.work = &work{run: r, target: t, set: s}
+	cp.NotPlaced = s.notPlaced
+	for _, p := range s.parts {
+		ip := InstancePlan{Name: p.instance.Name, Source: p.source, Pos: diag.Pos(p.instance.Pos)}
+		if t.record != nil && t.record.Sources[ip.Name] != p.source {
+			ip.Before = t.record.Sources[ip.Name]
+		}
+		cp.Instances = append(cp.Instances, ip)
+	}
+	cp.describeRecord(t)
+	return findings
+}
+
+// describeRecord adds what the last release on the cluster says to its plan.
+func (cp *ClusterPlan) describeRecord(t *target) {
+	if t.record == nil {
+		return
+	}
+	cp.Revision = t.record.Revision
+	cp.Resumes = t.record.Phase == "applying" || t.record.Phase == "deleting"
+	for name, was := range t.record.Origins {
+		v, ok := t.facts.Values[name]
+		if now := originOf(v); ok && now != was && !v.Secret {
+			cp.RuntimeChanges = append(cp.RuntimeChanges, name+" "+was+" -> "+now)
+		}
+	}
+	sort.Strings(cp.RuntimeChanges)
+}
+
+// computeAll observes every cluster, computes its plan, and groups the equal ones.
+func (r *run) computeAll(ctx context.Context, fp *FleetPlan, o plan.Options) {
+	start := r.now()
+	each(len(fp.Clusters), 0, func(i int) {
+		cp := fp.Clusters[i]
+		if cp.work == nil {
+			return
+		}
+		r.computeOne(ctx, cp, o)
+		r.emit(Event{Type: EventObserved, Bundle: fp.Bundle, Cluster: cp.Cluster})
+	})
+	r.stats.ObserveMS = r.now().Sub(start).Milliseconds()
+	r.finish(fp)
+}
+
+// finish adds order, groups, findings and totals to a computed fleet plan.
+func (r *run) finish(fp *FleetPlan) {
+	sch, findings := r.schedule()
+	fp.Schedule = sch
+	fp.Head = r.head(fp)
+	fp.Findings = append(fp.Findings, findings...)
+	if fp.Verb == "apply" {
+		fp.Findings = append(fp.Findings, r.gate(fp)...)
+	}
+	position := map[string]int{}
+	for i, m := range sch.Members {
+		position[m.Cluster] = i
+		for _, cp := range fp.Clusters {
+			if cp.Cluster == m.Cluster {
+				cp.Wave, cp.Canary = m.Wave, m.Canary
+			}
+		}
+	}
+	slices.SortStableFunc(fp.Clusters, func(a, b *ClusterPlan) int { return position[a.Cluster] - position[b.Cluster] })
+	var members []plan.Member
+	for _, cp := range fp.Clusters {
+		if cp.Plan == nil {
+			continue
+		}
+		fp.Findings = append(fp.Findings, cp.Plan.Findings...)
+		members = append(members, plan.Member{Cluster: cp.Cluster, Wave: cp.Wave, Plan: cp.Plan})
+		r.stats.Objects += len(cp.Plan.Changes) + cp.Plan.Unchanged
+	}
+	fp.Groups = plan.GroupEqual(members)
+	fp.Stats = r.stats
+	fp.Findings = append(fp.Findings, fp.guards(r.req)...)
+	fp.Findings = fp.Findings.Sorted()
+}
+
+func (r *run) computeOne(ctx context.Context, cp *ClusterPlan, o plan.Options) {
+	w := cp.work
+	in, findings := r.observe(ctx, w, o)
+	if !findings.HasErrors() {
+		findings = append(findings, r.preview(ctx, w, &in)...)
+	}
+	w.input = in
+	p := plan.Compute(in)
+	// an object of an instance that was not rendered has to be written after all: render now, bodies are needed
+	if missing := w.unrendered(p); len(missing) > 0 && !findings.HasErrors() {
+		findings = append(findings, r.renderLate(ctx, w, missing)...)
+	}
+	p.Findings = append(p.Findings, findings.OnCluster(cp.Cluster)...)
+	cp.Plan = p
+}
+
+// observe reads the cluster and makes the input of Compute.
+func (r *run) observe(ctx context.Context, w *work, o plan.Options) (plan.Input, diag.Findings) {
+	t, s := w.target, w.set
+	in := plan.Input{Cluster: t.cluster.Name, Bundle: s.spec.Name, Owner: s.owner, Desired: s.desired, Options: o}
+	if t.record != nil {
+		in.Owned = t.record.Inventory
+		in.Open = t.record.Phase == "applying" || t.record.Phase == "deleting"
+	}
+	var objs []object.Object
+	for _, b := range s.bodies {
+		objs = append(objs, b)
+	}
+	obs, findings := t.session.Observe(ctx, cluster.ObserveRequest{Owner: s.owner, Desired: in.Desired, Owned: in.Owned,
+		Defined: object.DefinedKinds(objs)})
+	w.observed = obs
+	in.Live, in.Schema, in.NamespaceExists, in.Instances = obs.Live, obs.Schema, obs.NamespaceExists, obs.Instances
+	return in, findings
+}
+
+// preview asks the API server about the changes that need its answer.
+func (r *run) preview(ctx context.Context, w *work, in *plan.Input) diag.Findings {
+	needs := plan.NeedsPreview(*in)
+	if len(needs) == 0 {
+		return nil
+	}
+	findings := r.renderLate(ctx, w, w.unrendered(&plan.Plan{Changes: needs}))
+	if findings.HasErrors() {
+		return findings
+	}
+	base := map[object.Ref]object.Object{}
+	if t := w.target; t.record != nil && in.Options.Diff {
+		objs, err := t.store.Objects(ctx, *t.record)
+		if err != nil {
+			findings = append(findings, diag.Finding{Severity: diag.Info, Code: "no-recorded-set",
+				What: "the recorded objects cannot be read; comparing with the live ones", Why: r.redact(err.Error())})
+		}
+		for _, o := range objs {
+			base[o.Ref()] = o
+		}
+	}
+	requests := make([]cluster.PreviewRequest, 0, len(needs))
+	for _, ch := range needs {
+		req := cluster.PreviewRequest{Change: ch, Body: w.set.bodies[ch.Ref]}
+		if b, ok := base[ch.Ref]; ok {
+			req.Base = b.Body
+		}
+		requests = append(requests, req)
+	}
+	in.Previews = w.target.session.Preview(ctx, requests)
+	return findings
+}
+
+// unrendered returns the instances taken from the record of which the plan writes objects.
+func (w *work) unrendered(p *plan.Plan) []*part {
+	need := map[string]bool{}
+	for _, ch := range p.Changes {
+		if _, ok := w.set.bodies[ch.Ref]; !ok && ch.Action != plan.Delete && ch.Action != plan.Release {
+			need[ch.Instance] = true
+		}
+	}
+	var out []*part
+	for _, p := range w.set.parts {
+		if p.recorded && need[p.instance.Name] {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// renderLate renders instances taken from the record. Equal inputs must give equal objects; anything else is an
+// error of the renderer and refused.
+func (r *run) renderLate(ctx context.Context, w *work, parts []*part) diag.Findings {
+	if len(parts) == 0 {
+		return nil
+	}
+	late := &set{spec: w.set.spec, owner: w.set.owner, bodies: w.set.bodies}
+	findings := r.render(ctx, w.target, late, parts)
+	recorded := map[object.Ref]string{}
+	for _, d := range w.set.desired {
+		recorded[d.Ref] = d.Digest
+	}
+	for _, d := range late.desired {
+		if recorded[d.Ref] != d.Digest {
+			f := diag.Errorf("not-deterministic", "equal inputs rendered a different object than the recorded one")
+			f.Object, f.Instance = d.Ref.String(), d.Instance
+			f.Fix = "this is a defect of the module or of Hawser; please report it"
+			findings = append(findings, f)
+		}
+	}
+	for _, p := range parts {
+		p.recorded = false
+	}
+	return findings
+}
+
+// gate refuses a selection that leaves out an earlier wave which has not succeeded with this Head.
+func (r *run) gate(fp *FleetPlan) diag.Findings {
+	if r.req.SkipWaves || r.fleet == nil || r.fleet.Rollout == nil {
+		return nil
+	}
+	selected := map[string]bool{}
+	for _, t := range r.targets {
+		selected[t.cluster.Name] = true
+	}
+	full, _ := rollout.NewSchedule(r.fleet.Rollout, r.all, nil)
+	left := rollout.LeftOut(full, selected)
+	if len(left) == 0 {
+		return nil
+	}
+	heads := r.heads(context.Background(), fp.Owner, left)
+	return rollout.Gate(full, selected, heads, fp.Head)
+}
+
+// heads reads the records of clusters that are not selected; one that cannot be read has no head.
+func (r *run) heads(ctx context.Context, owner string, names []string) map[string]string {
+	sub := &run{Engine: r.Engine, req: r.req, program: r.program, fleet: r.fleet, all: r.all}
+	for _, c := range r.all {
+		if slices.Contains(names, c.Name) {
+			sub.targets = append(sub.targets, &target{cluster: c})
+		}
+	}
+	defer sub.close()
+	out := map[string]string{}
+	if sub.connect(ctx, false) != nil {
+		return out
+	}
+	for _, t := range sub.targets {
+		if t.session == nil {
+			continue
+		}
+		if rec, _, err := t.store.Current(ctx, owner); err == nil && rec != nil && rec.Phase == "succeeded" {
+			out[t.cluster.Name] = rec.Head
+		}
+	}
+	return out
+}
+
+// head is the digest of the bundle's files, the content of its sources, and the rollout: the same whatever is selected.
+func (r *run) head(fp *FleetPlan) string {
+	h := sha256.New()
+	fmt.Fprintln(h, "files", r.program.Digest())
+	sources := map[string]bool{}
+	for _, c := range r.all {
+		spec, findings := r.specFor(r.factsOf(c))
+		if findings.HasErrors() {
+			continue
+		}
+		for _, in := range spec.Instances {
+			sources[r.sourceDigest(in)] = true
+		}
+	}
+	names := make([]string, 0, len(sources))
+	for s := range sources {
+		names = append(names, s)
+	}
+	sort.Strings(names)
+	fmt.Fprintln(h, "sources", names)
+	if r.fleet != nil {
+		data, _ := json.Marshal(r.fleet.Rollout)
+		fmt.Fprintln(h, "rollout", string(data))
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}
+
+// sourceDigest is the content digest of an instance's source, without anything of cluster or values.
+func (r *run) sourceDigest(in v1alpha1.Instance) string {
+	if in.Module != nil {
+		c, err := r.fetch(context.Background(), *in.Module)
+		if err != nil {
+			return "unreadable " + in.Module.URL
+		}
+		return c.Digest
+	}
+	if rd := r.Renderers["manifests"]; rd != nil && in.Manifests != nil {
+		bare := v1alpha1.Instance{Name: in.Name, Manifests: in.Manifests}
+		if key, err := rd.Key(context.Background(), render.Request{Instance: bare}); err == nil {
+			return key
+		}
+	}
+	return "unreadable " + in.Name
+}
+
+// factsOf are the target's facts where it was connected, else what the fleet file says.
+func (r *run) factsOf(c fleet.Cluster) fleet.Facts {
+	for _, t := range r.targets {
+		if t.cluster.Name == c.Name {
+			return t.facts
+		}
+	}
+	return r.offlineFacts(c)
+}

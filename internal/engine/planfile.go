@@ -1,0 +1,295 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"crypto/pbkdf2"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+)
+
+// planFile is a saved plan: changes, digests and what was observed, no bodies. Digests of objects that hold secrets
+// are keyed (PBKDF2 with the file's salt), so that the file cannot be used to guess short secrets cheaply.
+type planFile struct {
+	V       int        `json:"v"` // 1
+	Kind    string     `json:"kind"`
+	Salt    string     `json:"salt"`
+	Request saved      `json:"request"`
+	Plan    *FleetPlan `json:"plan"`
+}
+
+// saved is the part of a request that a plan depends on.
+type saved struct {
+	Files          []string        `json:"files"`
+	FleetFiles     []string        `json:"fleet,omitempty"`
+	Workdir        string          `json:"workdir,omitempty"`
+	Package        string          `json:"package,omitempty"`
+	Name           string          `json:"name,omitempty"`
+	Bundle         string          `json:"bundle,omitempty"`
+	RuntimeFromEnv bool            `json:"runtimeFromEnv,omitempty"`
+	Selection      fleet.Selection `json:"selection"`
+	Context        string          `json:"context,omitempty"`
+	Adopt          bool            `json:"adopt,omitempty"`
+	Recreate       bool            `json:"recreate,omitempty"`
+	SkipWaves      bool            `json:"skipWaves,omitempty"`
+	UntilWave      int             `json:"untilWave,omitempty"`
+	ConfirmDelete  *int            `json:"confirmDelete,omitempty"`
+}
+
+const (
+	planFileKind = "hawser.dev/plan"
+	// planFileLimit bounds what is read: 64 MiB.
+	planFileLimit = 64 << 20
+	// keyRounds of PBKDF2-HMAC-SHA256 for one digest.
+	keyRounds = 100_000
+)
+
+// SavePlan writes the plan as a file and returns the file's digest.
+func (e *Engine) SavePlan(fp *FleetPlan, w io.Writer) (string, error) {
+	req := fp.run.req
+	if len(req.Files) > 0 && req.Files[0] == "-" {
+		return "", fmt.Errorf("a plan of documents from standard input cannot be saved: it could not be rendered again")
+	}
+	salt := make([]byte, 16)
+	_, _ = rand.Read(salt) // never fails
+	keys := keyring{salt: salt}
+	file := planFile{V: 1, Kind: planFileKind, Salt: hex.EncodeToString(salt), Plan: e.keyed(fp, keys), Request: saved{
+		Files: req.Files, FleetFiles: req.FleetFiles, Workdir: req.Workdir, Package: req.Package, Name: req.Name,
+		Bundle: req.Bundle, RuntimeFromEnv: req.RuntimeFromEnv, Selection: req.Selection, Context: req.Access.Context,
+		Adopt: req.Adopt, Recreate: req.Recreate, SkipWaves: req.SkipWaves, UntilWave: req.UntilWave,
+		ConfirmDelete: req.ConfirmDelete}}
+	data, err := json.MarshalIndent(file, "", " ")
+	if err != nil {
+		return "", err
+	}
+	data = append(data, '\n')
+	if _, err := w.Write(data); err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:]), nil
+}
+
+// keyed is a copy of the plan in which digests of objects that hold secrets are keyed.
+func (e *Engine) keyed(fp *FleetPlan, keys keyring) *FleetPlan {
+	out := *fp
+	out.Clusters = make([]*ClusterPlan, len(fp.Clusters))
+	for i, cp := range fp.Clusters {
+		c := *cp
+		if cp.Plan != nil {
+			p := *cp.Plan
+			p.Changes = append([]plan.Change{}, cp.Plan.Changes...)
+			for j := range p.Changes {
+				ch := &p.Changes[j]
+				if body, ok := cp.work.set.bodies[ch.Ref]; ok && e.holdsSecret(body) {
+					ch.Digest = keys.key(ch.Digest)
+				}
+			}
+			c.Plan = &p
+		}
+		out.Clusters[i] = &c
+	}
+	var members []plan.Member
+	for _, c := range out.Clusters {
+		members = append(members, plan.Member{Cluster: c.Cluster, Wave: c.Wave, Plan: c.Plan})
+	}
+	out.Groups = plan.GroupEqual(members)
+	return &out
+}
+
+// holdsSecret: a Secret, or an object in which a value known to be secret turns up.
+func (e *Engine) holdsSecret(o object.Object) bool {
+	if o.Ref().IsSecret() || len(o.Sensitive) > 0 {
+		return true
+	}
+	data, err := json.Marshal(o.Body)
+	return err != nil || e.redact(string(data)) != string(data)
+}
+
+type keyring struct {
+	salt []byte
+	done map[string]string
+}
+
+func (k *keyring) key(digest string) string {
+	if v, ok := k.done[digest]; ok {
+		return v
+	}
+	sum, err := pbkdf2.Key(sha256.New, digest, k.salt, keyRounds, 32)
+	if err != nil {
+		return "keyed:unavailable"
+	}
+	if k.done == nil {
+		k.done = map[string]string{}
+	}
+	k.done[digest] = "keyed:" + hex.EncodeToString(sum)
+	return k.done[digest]
+}
+
+// ReadPlan reads a saved plan for showing it; it contacts nothing and cannot be applied.
+func ReadPlan(r io.Reader) (*FleetPlan, error) {
+	file, err := readPlanFile(r)
+	if err != nil {
+		return nil, err
+	}
+	return file.Plan, nil
+}
+
+func readPlanFile(r io.Reader) (*planFile, error) {
+	data, err := io.ReadAll(io.LimitReader(r, planFileLimit+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > planFileLimit {
+		return nil, fmt.Errorf("the plan file is larger than %d MiB", planFileLimit>>20)
+	}
+	var file planFile
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if err := dec.Decode(&file); err != nil {
+		return nil, fmt.Errorf("this is not a plan file: %w", err)
+	}
+	switch {
+	case file.Kind != planFileKind:
+		return nil, fmt.Errorf("this is not a plan file: kind is %q, not %q", file.Kind, planFileKind)
+	case file.V != 1:
+		return nil, fmt.Errorf("the plan file has version %d; this hawser reads version 1", file.V)
+	case file.Plan == nil || file.Plan.Verb == "" || file.Plan.Bundle == "":
+		return nil, fmt.Errorf("the plan file holds no plan")
+	}
+	for i, cp := range file.Plan.Clusters {
+		if cp == nil {
+			return nil, fmt.Errorf("the plan file is damaged: cluster %d is empty", i+1)
+		}
+	}
+	return &file, nil
+}
+
+// LoadPlan makes a saved plan ready to be applied: it renders again only to obtain the bodies, compares digests, and
+// refuses on any difference of files, sources, clusters or digests. It never computes changes.
+func (e *Engine) LoadPlan(ctx context.Context, in io.Reader, req Request) (*FleetPlan, error) {
+	file, err := readPlanFile(in)
+	if err != nil {
+		return nil, err
+	}
+	fp, s := file.Plan, file.Request
+	req.Files, req.FleetFiles, req.Workdir, req.Package, req.Name = s.Files, s.FleetFiles, s.Workdir, s.Package, s.Name
+	req.Bundle, req.RuntimeFromEnv, req.Selection = s.Bundle, s.RuntimeFromEnv, s.Selection
+	req.Adopt, req.Recreate, req.SkipWaves, req.UntilWave, req.ConfirmDelete = s.Adopt, s.Recreate, s.SkipWaves, s.UntilWave, s.ConfirmDelete
+	if s.Context != "" {
+		req.Access.Context = s.Context
+	}
+	var fresh *FleetPlan
+	var r *run
+	if fp.Verb == "delete" {
+		if fresh, err = e.PlanDelete(ctx, req); err != nil {
+			return nil, err
+		}
+		r = fresh.run
+	} else {
+		if r, err = e.load(ctx, req, true); err != nil {
+			return nil, err
+		}
+		if err = r.connect(ctx, true); err != nil {
+			r.close()
+			return nil, err
+		}
+		fresh = &FleetPlan{run: r}
+		e.desire(ctx, r, fresh)
+		fresh.Head = r.head(fresh)
+	}
+	findings := fresh.Findings.Errors()
+	if len(findings) == 0 {
+		salt, _ := hex.DecodeString(file.Salt)
+		findings = e.bind(ctx, fp, fresh, keyring{salt: salt})
+	}
+	if len(findings) > 0 {
+		r.close()
+		return nil, &RefusedError{Findings: findings}
+	}
+	fp.run = r
+	return fp, nil
+}
+
+// bind attaches the fresh sessions and bodies to the saved plan, refusing on any difference.
+func (e *Engine) bind(ctx context.Context, fp, fresh *FleetPlan, keys keyring) diag.Findings {
+	if fp.Verb == "apply" && fp.Head != fresh.Head {
+		f := diag.Errorf("stale-plan", "the bundle's files or sources changed since the plan was made")
+		f.Why, f.Fix = "head was "+short(fp.Head)+", is "+short(fresh.Head), "plan again"
+		return diag.Findings{f}
+	}
+	byName := map[string]*ClusterPlan{}
+	for _, cp := range fresh.Clusters {
+		byName[cp.Cluster] = cp
+	}
+	var findings diag.Findings
+	for _, cp := range fp.Clusters {
+		now := byName[cp.Cluster]
+		switch {
+		case now == nil:
+			findings = append(findings, stale(cp, "the cluster is no longer in the fleet"))
+		case cp.Plan == nil:
+			cp.Unreachable += " (when planned)"
+		case now.work == nil:
+			cp.Unreachable, cp.Plan = now.Unreachable, nil
+		case now.UID != cp.UID:
+			findings = append(findings, wrongCluster(cp.Cluster, cp.UID, now.UID, "the plan was made for the uid"))
+		case now.Revision != cp.Revision:
+			findings = append(findings, stale(cp, "it is at revision %d now, the plan was made at %d", now.Revision, cp.Revision))
+		default:
+			cp.work = now.work
+			findings = append(findings, e.bindOne(ctx, cp, keys)...)
+		}
+	}
+	return findings
+}
+
+func (e *Engine) bindOne(ctx context.Context, cp *ClusterPlan, keys keyring) diag.Findings {
+	w := cp.work
+	findings := w.run.renderLate(ctx, w, w.unrendered(cp.Plan))
+	touched := map[object.Ref]bool{}
+	digests := map[object.Ref]string{}
+	for _, d := range w.set.desired {
+		digests[d.Ref] = d.Digest
+	}
+	for _, ch := range cp.Plan.Changes {
+		touched[ch.Ref] = true
+		if ch.Action == plan.Delete || ch.Action == plan.Release {
+			continue
+		}
+		have := digests[ch.Ref]
+		if strings.HasPrefix(ch.Digest, "keyed:") && have != "" {
+			have = keys.key(have)
+		}
+		if have != ch.Digest {
+			f := stale(cp, "%s renders differently now", ch.Ref)
+			f.Object = ch.Ref.String()
+			findings = append(findings, f)
+		}
+	}
+	if w.target.record != nil {
+		for _, o := range w.target.record.Inventory {
+			if !touched[o.Ref] {
+				cp.Plan.Kept = append(cp.Plan.Kept, o)
+			}
+		}
+	}
+	w.input.Owned = cp.Plan.Kept
+	return findings
+}
+
+func short(digest string) string {
+	if len(digest) > 19 {
+		return digest[:19] + "…"
+	}
+	return digest
+}

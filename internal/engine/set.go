@@ -1,0 +1,260 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/place"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/render"
+)
+
+// set is the desired state of one bundle on one cluster, and how it came about.
+type set struct {
+	spec      v1alpha1.BundleSpec
+	owner     string
+	parts     []*part
+	notPlaced map[string]string
+	depends   map[string][]string
+	// desired in instance order; bodies of everything rendered so far, marked.
+	desired []plan.Desired
+	bodies  map[object.Ref]object.Object
+}
+
+// part is one placed instance.
+type part struct {
+	instance v1alpha1.Instance
+	request  render.Request
+	renderer render.Renderer
+	// key is the inputs digest. When it equals the record's, recorded is true and nothing is rendered.
+	key      string
+	recorded bool
+	source   string
+	checks   []health.Check
+	digest   string // of the content
+}
+
+// specFor evaluates the program for one cluster and picks the run's bundle.
+func (r *run) specFor(f fleet.Facts) (v1alpha1.BundleSpec, diag.Findings) {
+	specs, findings := r.program.Evaluate(f)
+	if findings.HasErrors() {
+		return v1alpha1.BundleSpec{}, findings
+	}
+	var names []string
+	for _, s := range specs {
+		if s.Name == r.req.Bundle || r.req.Bundle == "" && len(specs) == 1 {
+			return s, findings
+		}
+		names = append(names, s.Name)
+	}
+	f2 := diag.Errorf("which-bundle", "no bundle is named %q", r.req.Bundle)
+	if r.req.Bundle == "" {
+		f2 = diag.Errorf("which-bundle", "the files hold %d bundles", len(specs))
+	}
+	f2.Fix = fmt.Sprintf("choose one with --bundle: %v", names)
+	return v1alpha1.BundleSpec{}, append(findings, f2)
+}
+
+// prepare selects and resolves the instances of one cluster, up to the inputs digests.
+func (r *run) prepare(ctx context.Context, t *target, spec v1alpha1.BundleSpec) (*set, diag.Findings) {
+	s := &set{spec: spec, owner: object.OwnerID("", "", spec.Name), notPlaced: map[string]string{},
+		depends: map[string][]string{}, bodies: map[object.Ref]object.Object{}}
+	placed, findings := place.Select(spec, t.cluster, t.facts)
+	for _, p := range placed {
+		if p.Why != "" {
+			s.notPlaced[p.Instance.Name] = p.Why
+			continue
+		}
+		part, fs := r.part(ctx, t, spec, p.Instance)
+		findings = append(findings, fs...)
+		if part == nil {
+			continue
+		}
+		s.parts = append(s.parts, part)
+		s.depends[p.Instance.Name] = p.Instance.DependsOn
+	}
+	return s, findings
+}
+
+// part resolves an instance's source and computes its inputs digest.
+func (r *run) part(ctx context.Context, t *target, spec v1alpha1.BundleSpec, in v1alpha1.Instance) (*part, diag.Findings) {
+	p := &part{instance: in}
+	req := render.Request{Bundle: spec.Name, Instance: in, KubeVersion: t.facts.Version, APIs: t.facts.APIs, Package: "main"}
+	switch {
+	case in.Module != nil:
+		content, err := r.fetch(ctx, *in.Module)
+		if err != nil {
+			fs := diag.From(err, "module")
+			for i := range fs {
+				fs[i].Instance = in.Name
+				if !fs[i].Pos.IsValid() {
+					fs[i].Pos = diag.Pos(in.Module.Pos)
+				}
+			}
+			return nil, fs
+		}
+		req.Content = content
+		p.renderer, p.digest = r.Renderers["module"], content.Digest
+		p.source = fmt.Sprintf("module %s %s", in.Module.URL, content.Version)
+	case in.Manifests != nil:
+		p.renderer = r.Renderers["manifests"]
+		p.source = "manifests"
+	}
+	if p.renderer == nil {
+		return nil, diag.Findings{diag.Errorf("no-renderer", "instance %s has a source nobody renders", in.Name)}
+	}
+	key, err := p.renderer.Key(ctx, req)
+	if err != nil {
+		return nil, withInstance(diag.From(err, "source"), in)
+	}
+	p.request, p.key = req, key
+	p.recorded = t.record != nil && t.record.Phase == "succeeded" && t.record.Inputs[in.Name] == key
+	return p, nil
+}
+
+func withInstance(fs diag.Findings, in v1alpha1.Instance) diag.Findings {
+	for i := range fs {
+		if fs[i].Instance == "" {
+			fs[i].Instance = in.Name
+		}
+		if !fs[i].Pos.IsValid() {
+			fs[i].Pos = diag.Pos(in.Pos)
+		}
+	}
+	return fs
+}
+
+func (e *Engine) fetch(ctx context.Context, m v1alpha1.ModuleSource) (module.Content, error) {
+	u, err := url.Parse(m.URL)
+	if err != nil {
+		return module.Content{}, fmt.Errorf("module url: %w", err)
+	}
+	f := e.Fetchers[u.Scheme]
+	if f == nil {
+		return module.Content{}, fmt.Errorf("nothing here fetches %s:// modules", u.Scheme)
+	}
+	return f.Fetch(ctx, module.Reference{URL: m.URL, Version: m.Version, Digest: m.Digest, Dir: m.Dir})
+}
+
+// fill makes the set's desired objects: from the record where the inputs are unchanged, else by rendering.
+func (r *run) fill(ctx context.Context, t *target, s *set) diag.Findings {
+	var fresh []*part
+	for _, p := range s.parts {
+		if !p.recorded {
+			fresh = append(fresh, p)
+		}
+	}
+	findings := r.render(ctx, t, s, fresh)
+	if findings.HasErrors() {
+		return findings
+	}
+	s.assemble(t)
+	return findings
+}
+
+// render renders the given parts and adds their marked objects to the bodies.
+func (r *run) render(ctx context.Context, t *target, s *set, parts []*part) diag.Findings {
+	results := make([]render.Result, len(parts))
+	errs := make([]error, len(parts))
+	var wg sync.WaitGroup
+	for i, p := range parts {
+		wg.Go(func() { results[i], errs[i] = r.memo.Render(ctx, p.renderer, p.key, p.request) })
+	}
+	wg.Wait()
+	var findings diag.Findings
+	var all []object.Object
+	for i, p := range parts {
+		if errs[i] != nil {
+			findings = append(findings, withInstance(diag.From(errs[i], "render"), p.instance)...)
+			continue
+		}
+		findings = append(findings, results[i].Findings...)
+		p.checks = results[i].Checks
+		all = append(all, results[i].Objects...)
+	}
+	known := t.known()
+	defined := object.DefinedKinds(all)
+	for i, p := range parts {
+		if errs[i] != nil {
+			continue
+		}
+		objs, fs := object.Scope(results[i].Objects, p.instance.Namespace, known, defined)
+		findings = append(findings, fs...)
+		for _, o := range objs {
+			o.Object = o.Object.Marked(s.owner, s.spec.Name)
+			d := plan.DesiredOf(o)
+			s.bodies[d.Ref] = o.Object
+			s.desired = append(s.desired, d)
+		}
+	}
+	return findings
+}
+
+// known answers which kinds the target serves; without a session (offline facts) every kind is taken at its word.
+func (t *target) known() func(schema.GroupVersionKind) (bool, bool) {
+	return func(gvk schema.GroupVersionKind) (bool, bool) {
+		if t.session == nil {
+			return !object.ClusterScoped(gvk.GroupKind()), true
+		}
+		info, ok := t.session.Kind(gvk)
+		return info.Namespaced, ok
+	}
+}
+
+// assemble adds what the record knows of unchanged instances, and the instances' own namespaces.
+func (s *set) assemble(t *target) {
+	recorded := map[string]bool{}
+	for _, p := range s.parts {
+		if p.recorded {
+			recorded[p.instance.Name] = true
+			p.checks = t.record.Checks[p.instance.Name]
+		}
+	}
+	declared := map[object.Ref]bool{}
+	for _, d := range s.desired {
+		declared[d.Ref] = true
+	}
+	if t.record != nil {
+		for _, o := range t.record.Inventory {
+			if recorded[o.Instance] && !o.OwnNamespace {
+				s.desired = append(s.desired, plan.DesiredFrom(o))
+				declared[o.Ref] = true
+			}
+		}
+	}
+	for _, p := range s.parts {
+		ns := p.instance.Namespace
+		ref := object.Ref{Kind: "Namespace", Name: ns}
+		if ns == "" || declared[ref] {
+			continue
+		}
+		declared[ref] = true
+		body := object.Object{Instance: p.instance.Name, Body: map[string]any{"apiVersion": "v1", "kind": "Namespace",
+			"metadata": map[string]any{"name": ns}}}.Marked(s.owner, s.spec.Name)
+		d := plan.DesiredOf(object.Scoped{Object: body})
+		d.OwnNamespace = true
+		s.bodies[ref] = body
+		s.desired = append(s.desired, d)
+	}
+}
+
+// rules are the health rules by instance.
+func (s *set) rules(checker health.Checker) map[string]health.Rules {
+	out := map[string]health.Rules{}
+	for _, p := range s.parts {
+		if len(p.checks) > 0 {
+			out[p.instance.Name] = health.Rules{Checks: p.checks, Checker: checker}
+		}
+	}
+	return out
+}

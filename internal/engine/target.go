@@ -1,0 +1,269 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"time"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/document"
+	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/rollout"
+)
+
+// connectTimeout is how long a cluster may take to answer before it is Unknown.
+const connectTimeout = 10 * time.Second
+
+// run is one verb's way through the pipeline: the loaded program and the clusters it goes to.
+type run struct {
+	*Engine
+	req     Request
+	program *document.Program
+	fleet   *v1alpha1.FleetSpec // nil without a fleet
+	all     []fleet.Cluster     // every cluster of the fleet
+	targets []*target           // the selected ones, in fleet order
+	stats   Stats
+}
+
+// target is one selected cluster on its way through the pipeline.
+type target struct {
+	cluster     fleet.Cluster
+	access      fleet.Access
+	session     *cluster.Session // nil when unreachable
+	facts       fleet.Facts
+	unreachable string
+	store       release.Store
+	record      *release.Record
+	handle      release.Handle
+	findings    diag.Findings
+	mu          sync.Mutex
+}
+
+func (t *target) find(fs ...diag.Finding) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.findings = append(t.findings, diag.Findings(fs).OnCluster(t.cluster.Name)...)
+}
+
+// load reads the documents and selects the clusters. needBundle is false for verbs that only need the fleet.
+func (e *Engine) load(ctx context.Context, req Request, needBundle bool) (*run, error) {
+	program, findings := document.Load(ctx, document.Options{Files: req.Files, Fleet: req.FleetFiles, Stdin: req.Stdin,
+		Workdir: req.Workdir, Package: req.Package, Name: req.Name, FleetOnly: !needBundle})
+	if err := findings.Err(); err != nil {
+		return nil, err
+	}
+	r := &run{Engine: e, req: req, program: program, fleet: program.Fleet()}
+	if r.fleet != nil && len(r.fleet.Clusters) > 0 {
+		for i, c := range r.fleet.Clusters {
+			r.all = append(r.all, fleet.Cluster{ClusterSpec: c, Index: i})
+		}
+		if req.Access.Context != "" {
+			f := diag.Errorf("context-with-fleet", "--kube-context does not go with a fleet that declares clusters")
+			f.Fix = "choose clusters with --cluster or --group"
+			return nil, diag.Findings{f}.Err()
+		}
+	} else {
+		r.all = []fleet.Cluster{fleet.Implicit(req.Access.Context)}
+	}
+	selected, findings := fleet.Select(r.all, req.Selection)
+	if err := findings.Err(); err != nil {
+		return nil, err
+	}
+	for _, c := range selected {
+		r.targets = append(r.targets, &target{cluster: c})
+	}
+	r.stats.Clusters = len(r.targets)
+	return r, nil
+}
+
+// resolve finds out how every selected cluster is reached. What does not resolve is an error before anything happens
+// anywhere; there is no fall-back.
+func (r *run) resolve() error {
+	var findings diag.Findings
+	for _, t := range r.targets {
+		access, fs := r.Resolve(t.cluster, r.req.Access)
+		findings = append(findings, fs.OnCluster(t.cluster.Name)...)
+		t.access = access
+	}
+	return findings.Err()
+}
+
+// connect reaches all selected clusters at once and reads the facts; queries says whether runtime values are read too.
+func (r *run) connect(ctx context.Context, queries bool) error {
+	if err := r.resolve(); err != nil {
+		return err
+	}
+	start := r.now()
+	each(len(r.targets), 0, func(i int) { r.connectOne(ctx, r.targets[i], queries) })
+	r.stats.ConnectMS = r.now().Sub(start).Milliseconds()
+	var findings diag.Findings
+	uids := map[string]string{}
+	for _, t := range r.targets {
+		findings = append(findings, t.findings...)
+		if t.unreachable != "" {
+			continue
+		}
+		r.stats.Connected++
+		if other, ok := uids[t.facts.UID]; ok && t.facts.UID != "" {
+			f := diag.Errorf("same-cluster", "clusters %s and %s are the same cluster", other, t.cluster.Name)
+			f.Why, f.Fix = "both have the UID "+t.facts.UID, "remove one of them from the fleet, or correct its context"
+			findings = append(findings, f)
+		}
+		uids[t.facts.UID] = t.cluster.Name
+	}
+	return findings.Err()
+}
+
+func (r *run) connectOne(ctx context.Context, t *target, queries bool) {
+	session, err := cluster.Connect(ctx, cluster.Config{Name: t.cluster.Name, Access: t.access, Parallel: r.req.Parallel,
+		UserAgent: "hawser/" + r.Version, ConnectTimeout: connectTimeout, Redact: r.redact})
+	t.facts = r.offlineFacts(t.cluster)
+	if err != nil {
+		if ue, ok := errors.AsType[*cluster.UnreachableError](err); ok {
+			t.unreachable = r.redact(ue.Reason())
+			r.emit(Event{Type: EventConnected, Cluster: t.cluster.Name, Status: "unreachable", Message: t.unreachable})
+			return
+		}
+		t.find(diag.From(err, "access")...)
+		return
+	}
+	t.session = session
+	f := session.Facts()
+	t.facts.Version, t.facts.UID, t.facts.WeakUID, t.facts.Server, t.facts.APIs = f.Version, f.UID, f.WeakUID, f.Server, f.APIs
+	t.store = r.Records(session, t.cluster.Name)
+	if t.cluster.UID != "" && t.facts.UID != t.cluster.UID {
+		t.find(wrongCluster(t.cluster.Name, t.cluster.UID, t.facts.UID, "the fleet declares uid"))
+	}
+	if queries && r.fleet != nil {
+		r.query(ctx, t)
+	}
+	r.emit(Event{Type: EventConnected, Cluster: t.cluster.Name, Status: "connected", Message: t.facts.Server})
+}
+
+func wrongCluster(name, want, got, source string) diag.Finding {
+	f := diag.Errorf("wrong-cluster", "this is not the cluster %s is known to be", name)
+	f.Why = source + " " + want + ", it has " + got
+	f.Fix = "correct the context; if the cluster was re-created on purpose, remove the old uid and use --adopt"
+	return f
+}
+
+// offlineFacts are what is known of a cluster without asking it.
+func (r *run) offlineFacts(c fleet.Cluster) fleet.Facts {
+	env := map[string]string{}
+	if r.req.RuntimeFromEnv {
+		env = r.req.Env
+	}
+	return fleet.Facts{Name: c.Name, Group: c.Group, Labels: c.Labels, Vars: c.Vars, Implicit: c.Implicit,
+		Values: fleet.RuntimeValues(env, nil, c)}
+}
+
+// query reads the fleet's runtime values from the cluster.
+func (r *run) query(ctx context.Context, t *target) {
+	queried := map[string]fleet.Value{}
+	for _, q := range r.fleet.Values {
+		parsed, err := fleet.ParseQuery(q.Query)
+		if err != nil {
+			t.find(diag.From(err, "query")...)
+			continue
+		}
+		obj, err := t.session.Get(ctx, parsed.APIVersion, parsed.Kind, parsed.Namespace, parsed.Name)
+		if err != nil {
+			if cluster.IsNotFound(err) && q.Optional {
+				continue
+			}
+			f := diag.Errorf("query", "the query %s cannot be answered", q.Query)
+			f.Why, f.Pos = r.redact(err.Error()), diag.Pos(q.Pos)
+			t.find(f)
+			continue
+		}
+		values, fs := fleet.EvaluateQuery(q, obj)
+		t.find(fs...)
+		for name, v := range values {
+			queried[name] = v
+			if v.Secret && r.Redactor != nil {
+				r.Redactor.Add(v.Value)
+			}
+		}
+	}
+	env := map[string]string{}
+	if r.req.RuntimeFromEnv {
+		env = r.req.Env
+	}
+	t.facts.Values = fleet.RuntimeValues(env, queried, t.cluster)
+}
+
+// readRecord reads the bundle's current record and refuses one of another cluster or another fleet.
+func (r *run) readRecord(ctx context.Context, t *target, owner string) {
+	record, handle, err := t.store.Current(ctx, owner)
+	if err != nil {
+		t.find(diag.From(err, "record")...)
+		return
+	}
+	t.record, t.handle = record, handle
+	if record == nil {
+		return
+	}
+	if record.ClusterUID != "" && record.ClusterUID != t.facts.UID {
+		t.find(wrongCluster(t.cluster.Name, record.ClusterUID, t.facts.UID, "the record kept in it names the cluster uid"))
+	}
+	fleetName := r.fleetName()
+	if record.Fleet != "" && fleetName != "" && record.Fleet != fleetName && !r.req.Adopt {
+		f := diag.Errorf("other-fleet", "bundle %s was applied here from the fleet %s, not %s", record.Bundle, record.Fleet, fleetName)
+		f.Fix = "give the bundle another name, or take it over with --adopt"
+		t.find(f)
+	}
+	if record.Cluster != t.cluster.Name && fleetName != "" && record.Fleet == fleetName && !r.req.Adopt && r.declares(record.Cluster) {
+		f := diag.Errorf("wrong-cluster", "the record kept here belongs to the cluster %s of this fleet", record.Cluster)
+		f.Why = "the contexts of " + record.Cluster + " and " + t.cluster.Name + " look swapped"
+		f.Fix = "correct the contexts in the fleet; after a rename on purpose use --adopt"
+		t.find(f)
+	}
+}
+
+func (r *run) fleetName() string {
+	if r.fleet == nil {
+		return ""
+	}
+	return r.fleet.Name
+}
+
+func (r *run) declares(cluster string) bool {
+	for _, c := range r.all {
+		if c.Name == cluster {
+			return true
+		}
+	}
+	return false
+}
+
+// schedule is the order in which the selected clusters change.
+func (r *run) schedule() (rollout.Schedule, diag.Findings) {
+	var clusters []fleet.Cluster
+	unreachable := map[string]bool{}
+	for _, t := range r.targets {
+		clusters = append(clusters, t.cluster)
+		unreachable[t.cluster.Name] = t.unreachable != ""
+	}
+	var spec *v1alpha1.Rollout
+	if r.fleet != nil {
+		spec = r.fleet.Rollout
+	}
+	sch, fs := rollout.NewSchedule(spec, clusters, unreachable)
+	sch.UntilWave = r.req.UntilWave
+	return sch, fs
+}
+
+func (r *run) close() {
+	for _, t := range r.targets {
+		if t.session != nil {
+			t.session.Close()
+		}
+	}
+}
+
+func cores() int { return runtime.GOMAXPROCS(0) }
