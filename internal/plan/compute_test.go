@@ -1,0 +1,97 @@
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+	"sigs.k8s.io/yaml"
+
+	"hawser.dev/hawser/internal/object"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// script is a txtar input in YAML: lists instead of maps keyed by objects.
+type script struct {
+	Owner    string
+	Desired  []Desired
+	Owned    []Owned
+	Live     []struct {
+		Ref object.Ref
+		Live
+	}
+	Previews []struct {
+		Ref object.Ref
+		Preview
+	}
+	Instances []struct {
+		Ref   object.Ref
+		Count int
+	}
+	Schema          map[string]string
+	NamespaceExists map[string]bool
+	Open            bool
+	Options         Options
+}
+
+func (s script) input() Input {
+	in := Input{Cluster: "c1", Bundle: "shop", Owner: "me", Desired: s.Desired, Owned: s.Owned, Open: s.Open, Options: s.Options,
+		Live: map[object.Ref]Live{}, Previews: map[object.Ref]Preview{}, Schema: s.Schema, NamespaceExists: s.NamespaceExists,
+		Instances: map[object.Ref]int{}}
+	for _, l := range s.Live {
+		l.Found = true
+		in.Live[l.Ref] = l.Live
+	}
+	for _, p := range s.Previews {
+		in.Previews[p.Ref] = p.Preview
+	}
+	for _, i := range s.Instances {
+		in.Instances[i.Ref] = i.Count
+	}
+	return in
+}
+
+func TestCompute(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			ar, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var s script
+			if err := yaml.UnmarshalStrict(ar.Files[0].Data, &s); err != nil {
+				t.Fatalf("input: %v", err)
+			}
+			p := Compute(s.input())
+			got, err := json.MarshalIndent(p, "", "  ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, '\n')
+			if *update {
+				ar.Files = append(ar.Files[:1], txtar.File{Name: "plan.json", Data: got})
+				if err := os.WriteFile(file, txtar.Format(ar), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if len(ar.Files) < 2 || !bytes.Equal(got, ar.Files[1].Data) {
+				var want []byte
+				if len(ar.Files) > 1 {
+					want = ar.Files[1].Data
+				}
+				t.Errorf("%s: %s\nplan differs (-want +got):\n%s", file, ar.Comment, cmp.Diff(string(want), string(got)))
+			}
+		})
+	}
+}

@@ -1,0 +1,77 @@
+package plan
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hawser.dev/hawser/internal/object"
+)
+
+func change(name, digest string) Change {
+	return Change{Action: Update, Code: CodeChanged, Ref: object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: name}, Digest: digest,
+		UID: "uid-" + name + digest, ResourceVersion: "7"}
+}
+
+func TestGroupEqual(t *testing.T) {
+	pl := func(uid string, cs ...Change) *Plan {
+		out := append([]Change(nil), cs...)
+		for i := range out {
+			out[i].UID += uid
+		}
+		return &Plan{Changes: out}
+	}
+	a, b, c := change("a", "1"), change("b", "1"), change("c", "1")
+	cases := map[string]struct {
+		reason  string
+		members []Member
+		want    []Group
+	}{
+		"uids do not count": {
+			reason:  "two clusters with the same changes are one group though their objects have other uids",
+			members: []Member{{"eu", 1, pl("x", a)}, {"us", 1, pl("y", a)}},
+			want:    []Group{{Letter: "A", Clusters: []string{"eu", "us"}}},
+		},
+		"as": {
+			reason:  "a group that contains another's changes entirely shows only the rest",
+			members: []Member{{"stg", 1, pl("", a)}, {"p1", 2, pl("", a, b)}, {"p2", 2, pl("", a, b)}, {"p3", 2, pl("", a, b, c)}},
+			want: []Group{{Letter: "A", Clusters: []string{"stg"}}, {Letter: "B", Clusters: []string{"p1", "p2"}, As: "A", Extra: []Change{b}},
+				{Letter: "C", Clusters: []string{"p3"}, As: "B", Extra: []Change{c}}},
+		},
+		"wave before size": {
+			reason:  "groups are ordered by wave, then by size",
+			members: []Member{{"stg", 1, pl("", b)}, {"p1", 2, pl("", a)}, {"p2", 2, pl("", c)}, {"p3", 2, pl("", c)}},
+			want: []Group{{Letter: "A", Clusters: []string{"stg"}}, {Letter: "B", Clusters: []string{"p2", "p3"}},
+				{Letter: "C", Clusters: []string{"p1"}}},
+		},
+		"nothing to do": {
+			reason:  "clusters without a change, or not planned at all, are in no group",
+			members: []Member{{"eu", 1, pl("")}, {"us", 1, nil}},
+			want:    []Group{},
+		},
+		"digest counts": {
+			reason:  "creating different content is not an equal change",
+			members: []Member{{"eu", 1, pl("", change("a", "1"))}, {"us", 1, pl("", change("a", "2"))}},
+			want:    []Group{{Letter: "A", Clusters: []string{"eu"}}, {Letter: "B", Clusters: []string{"us"}}},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := GroupEqual(tc.members)
+			for i := range got {
+				got[i].Changes, got[i].Digest = nil, ""
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestLetter(t *testing.T) {
+	for i, want := range map[int]string{0: "A", 25: "Z", 26: "AA", 27: "AB", 51: "AZ", 52: "BA", 701: "ZZ", 702: "AAA"} {
+		if got := letter(i); got != want {
+			t.Errorf("letter(%d) = %s, want %s", i, got, want)
+		}
+	}
+}
