@@ -1,7 +1,6 @@
 package cuelang
 
 import (
-	"cmp"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -33,8 +32,8 @@ type Show struct {
 	Base string
 	// Rename turns a file name (after Base) into what the user knows it by; "" hides the position. nil keeps it.
 	Rename func(file string) string
-	// Behind reports that positions in the file are constraints rather than the user's own text: such a position is
-	// shown only as "other place" when there is a better one. nil means none.
+	// Behind reports that positions in the file (its name as CUE has it) are constraints rather than the user's own
+	// text: they come after better ones. nil means none.
 	Behind func(file string) bool
 	// Code of the findings, "cue" when empty.
 	Code string
@@ -89,29 +88,27 @@ func (s Show) finding(e errors.Error) diag.Finding {
 // textPos is how the YAML reader gives positions: in the text.
 var textPos = regexp.MustCompile(`^([^:\s]+\.(?:ya?ml|json)):(\d+): (.*)$`)
 
-// places are the positions of an error as the user knows them, best first.
+// places are the positions of an error as the user knows them, best first: the user's own files, then constraints,
+// then vendored packages.
 func (s Show) places(all []token.Pos) []diag.Pos {
-	var out []diag.Pos
+	var ranked [3][]diag.Pos
 	for _, p := range all {
-		if !p.IsValid() {
+		place := diag.Pos{File: s.file(p.Filename()), Line: p.Line(), Column: p.Column()}
+		if !p.IsValid() || place.File == "" {
 			continue
 		}
-		place := diag.Pos{File: s.file(p.Filename()), Line: p.Line(), Column: p.Column()}
-		if place.File != "" && !slices.Contains(out, place) {
-			out = append(out, place)
-		}
-	}
-	rank := func(p diag.Pos) int {
+		rank := 0
 		switch {
-		case strings.Contains(p.File, "cue.mod/"):
-			return 2
-		case s.Behind != nil && s.Behind(p.File):
-			return 1
+		case strings.Contains(p.Filename(), "cue.mod/"):
+			rank = 2
+		case s.Behind != nil && s.Behind(p.Filename()):
+			rank = 1
 		}
-		return 0
+		if !slices.Contains(ranked[rank], place) {
+			ranked[rank] = append(ranked[rank], place)
+		}
 	}
-	slices.SortStableFunc(out, func(a, b diag.Pos) int { return cmp.Compare(rank(a), rank(b)) })
-	return out
+	return slices.Concat(ranked[:]...)
 }
 
 func (s Show) file(name string) string {
@@ -155,13 +152,60 @@ func branches(all []errors.Error) []errors.Error {
 				below = append(below, all[i])
 			}
 		}
-		if best := bestBranch(below); best != nil {
+		if e := noneOf(below); e != nil {
+			out = append(out, e)
+		} else if best := bestBranch(below); best != nil {
 			out = append(out, best)
 		} else {
 			out = append(out, all[min(i, len(all)-1)])
 		}
 	}
 	return out
+}
+
+// noneOf says it in one sentence when a value conflicts with every branch of a disjunction of plain values.
+func noneOf(below []errors.Error) errors.Error {
+	if len(below) < 2 {
+		return nil
+	}
+	var branches []string
+	value := ""
+	for i, e := range below {
+		a, b, ok := conflict(message(e))
+		if !ok || !slices.Equal(e.Path(), below[0].Path()) {
+			return nil
+		}
+		if i == 0 {
+			// The value is the side both of the first two messages have.
+			a2, b2, _ := conflict(message(below[1]))
+			if value = a; a != a2 && a != b2 {
+				value = b
+			}
+		}
+		switch value {
+		case a:
+			branches = append(branches, b)
+		case b:
+			branches = append(branches, a)
+		default:
+			return nil
+		}
+	}
+	return &Error{
+		Pos: below[0].Position(), Also: below[0].InputPositions(), At: below[0].Path(),
+		Text: "value " + value + " is none of " + strings.Join(branches, ", "),
+	}
+}
+
+var conflicting = regexp.MustCompile(`^(?:.*: )?conflicting values (\S+) and (\S+)(?: \(.*\))?$`)
+
+// conflict returns the two sides of a message on conflicting values, for values without spaces.
+func conflict(text string) (a, b string, ok bool) {
+	m := conflicting.FindStringSubmatch(text)
+	if m == nil {
+		return "", "", false
+	}
+	return m[1], m[2], true
 }
 
 func isHeader(e errors.Error) bool {

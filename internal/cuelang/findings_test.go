@@ -29,7 +29,7 @@ func TestFindings(t *testing.T) {
 		"typo":          {"#D: {replicas?: int}\nx: #D & {replcas: 3}", "x.replcas: field not allowed", 1},
 		"syntax":        {"a: {", "in.cue:1:", 1},
 		"list branches": {"#T: {p: int}\nl: *[] | [...#T]\nl: [{p: \"x\"}]", `l.0.p: conflicting values "x" and int`, 1},
-		"enum":          {"e: \"dev\" | \"prod\"\ne: \"staging\"", `e: conflicting values`, 1},
+		"enum":          {"e: \"dev\" | \"prod\"\ne: \"staging\"", `e: value "staging" is none of "dev", "prod"`, 1},
 		"two":           {"a: int\nb: string", "incomplete value int", 2},
 		"schema":        {"a: 1", "", 0},
 	} {
