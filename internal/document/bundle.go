@@ -1,0 +1,384 @@
+package document
+
+import (
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"cuelang.org/go/cue"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
+)
+
+var (
+	bundleFields    = []string{"apiVersion", "name", "requires", "instances"}
+	instanceFields  = []string{"module", "manifests", "namespace", "dependsOn", "values", "valuesFor", "placement", "runOnce"}
+	instanceLater   = []string{"helm", "kustomize", "overrides", "replicas"}
+	moduleFields    = []string{"url", "version", "digest"}
+	manifestsFields = []string{"paths"}
+	valuesForFields = []string{"clusters", "groups", "clusterSelector", "values"}
+	placementFields = []string{"clusters", "groups", "clusterSelector", "tolerations"}
+	placementLater  = []string{"max", "spread"}
+	tolerationField = []string{"key", "operator", "value", "effect"}
+)
+
+// bundle reads one bundle; key is its name in `bundles`.
+func (d *decoder) bundle(v cue.Value, key string) v1alpha1.BundleSpec {
+	var out v1alpha1.BundleSpec
+	seen := map[string]bool{}
+	for _, f := range d.fields(v, bundleFields) {
+		seen[f.name] = true
+		switch f.name {
+		case "apiVersion":
+			out.APIVersion = d.apiVersion(f.value)
+		case "name":
+			var ok bool
+			if out.Name, ok = d.str(f.value); ok {
+				d.name(f.value, "the name of a bundle", out.Name)
+				if key != "" && key != out.Name {
+					d.errorf(f.value, "name-mismatch", "the bundle is listed as %q", d.mask(key))
+				}
+			}
+		case "requires":
+			out.Requires = d.requires(f.value)
+		case "instances":
+			out.Instances = d.instances(f.value)
+		}
+	}
+	if !d.is(v, cue.StructKind, "a struct") {
+		return out
+	}
+	if out.Name == "" && key != "" && !seen["name"] {
+		out.Name = key
+		d.name(v, "the name of a bundle", key)
+		seen["name"] = true
+	}
+	for _, name := range []string{"apiVersion", "name", "instances"} {
+		if !seen[name] {
+			d.require(v, name)
+		}
+	}
+	d.checkOrder(v, out.Instances)
+	return out
+}
+
+func (d *decoder) requires(v cue.Value) []v1alpha1.Requires {
+	items, _ := d.list(v)
+	var out []v1alpha1.Requires
+	for _, item := range items {
+		var r v1alpha1.Requires
+		for _, f := range d.fields(item, []string{"bundle"}) {
+			r.Bundle, _ = d.str(f.value)
+		}
+		if r.Bundle == "" && d.is(item, cue.StructKind, "a struct") {
+			d.require(item, "bundle")
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func (d *decoder) instances(v cue.Value) []v1alpha1.Instance {
+	fields, ok := d.anyFields(v)
+	if !ok {
+		return nil
+	}
+	out := make([]v1alpha1.Instance, 0, len(fields))
+	for _, f := range fields {
+		d.name(f.value, "the name of an instance", f.name)
+		if d.is(f.value, cue.StructKind, "a struct") {
+			out = append(out, d.instance(f.value, f.name))
+		}
+	}
+	return out
+}
+
+func (d *decoder) instance(v cue.Value, name string) v1alpha1.Instance {
+	out := v1alpha1.Instance{Name: name, Pos: d.apiPos(v)}
+	seen := map[string]cue.Value{}
+	for _, f := range d.fields(v, instanceFields, instanceLater...) {
+		seen[f.name] = f.value
+		switch f.name {
+		case "module":
+			out.Module = d.module(f.value)
+		case "manifests":
+			out.Manifests = d.manifests(f.value)
+		case "namespace":
+			out.Namespace = d.namespace(f.value)
+		case "dependsOn":
+			out.DependsOn = d.strings(f.value)
+		case "values":
+			out.Values = d.data(f.value)
+		case "valuesFor":
+			out.ValuesFor = d.valuesFor(f.value)
+		case "placement":
+			out.Placement = d.placement(f.value)
+		case "runOnce":
+			out.RunOnce = d.boolean(f.value)
+		}
+	}
+	d.checkSource(v, seen)
+	return out
+}
+
+// checkSource counts the sources: exactly one.
+func (d *decoder) checkSource(v cue.Value, seen map[string]cue.Value) {
+	_, module := seen["module"]
+	_, manifests := seen["manifests"]
+	_, helm := lookup(v, "helm")
+	_, kustomize := lookup(v, "kustomize")
+	var have []string
+	for _, s := range []struct {
+		name string
+		is   bool
+	}{{"module", module}, {"helm", helm}, {"kustomize", kustomize}, {"manifests", manifests}} {
+		if s.is {
+			have = append(have, s.name)
+		}
+	}
+	switch {
+	case len(have) == 0:
+		n := diag.Errorf("no-source", "an instance needs a source")
+		n.Fix = "give it module or manifests"
+		d.add(n, v)
+	case len(have) > 1:
+		n := diag.Errorf("two-sources", "an instance has exactly one source, this one has %s", strings.Join(have, " and "))
+		d.add(n, v)
+	}
+	if _, ok := seen["namespace"]; !ok && (module || helm) {
+		n := diag.Errorf("missing-field", "namespace is required")
+		n.Pos, n.Path = d.pos(v), d.mask(dataPath(v)+".namespace")
+		d.findings = append(d.findings, n)
+	}
+	if values, ok := seen["values"]; ok && manifests && !module {
+		d.errorf(values, "not-supported", "plain manifests take no values")
+	}
+	if values, ok := seen["valuesFor"]; ok && manifests && !module {
+		d.errorf(values, "not-supported", "plain manifests take no values")
+	}
+}
+
+func lookup(v cue.Value, name string) (cue.Value, bool) {
+	out := v.LookupPath(cue.MakePath(cue.Str(name)))
+	return out, out.Exists()
+}
+
+var (
+	digestRule = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+	schemeRule = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://`)
+)
+
+func (d *decoder) module(v cue.Value) *v1alpha1.ModuleSource {
+	out := &v1alpha1.ModuleSource{Pos: d.apiPos(v), Dir: d.p.cwd}
+	hasURL := false
+	for _, f := range d.fields(v, moduleFields) {
+		s, ok := d.str(f.value)
+		switch f.name {
+		case "url":
+			hasURL = true
+			out.URL, out.Pos, out.Dir = s, d.apiPos(f.value), d.dir(f.value)
+			if ok {
+				d.moduleURL(f.value, s)
+			}
+		case "version":
+			if out.Version = s; ok && s == "" {
+				d.errorf(f.value, "invalid-version", "version is empty")
+			}
+		case "digest":
+			if out.Digest = s; ok && !digestRule.MatchString(s) {
+				d.errorf(f.value, "invalid-digest", "digest must be sha256: and 64 hexadecimal digits")
+			}
+		}
+	}
+	if !hasURL && d.is(v, cue.StructKind, "a struct") {
+		d.require(v, "url")
+	}
+	return out
+}
+
+func (d *decoder) moduleURL(v cue.Value, url string) {
+	scheme := schemeRule.FindString(url)
+	rest := strings.TrimPrefix(url, scheme)
+	switch {
+	case scheme == "file://":
+		if rest == "" {
+			d.errorf(v, "invalid-url", "url names no directory")
+		} else if !filepath.IsAbs(rest) && d.fromStdin(v) {
+			n := diag.Errorf("relative-from-stdin", "a relative url cannot be read from standard input")
+			n.Why, n.Fix = "it is relative to the file that holds it", "write an absolute file:// url, or give the bundle as a file"
+			d.add(n, v)
+		}
+	case scheme == "oci://":
+		d.errorf(v, "not-available", "oci:// modules are not available in this version")
+	case scheme == "":
+		n := diag.Errorf("invalid-url", "url has no scheme")
+		n.Fix = "file://./" + d.mask(strings.TrimPrefix(url, "./")) + " for a directory"
+		d.add(n, v)
+	default:
+		d.errorf(v, "invalid-url", "%s is not supported, url starts with file:// or oci://", d.mask(scheme))
+	}
+}
+
+func (d *decoder) manifests(v cue.Value) *v1alpha1.ManifestsSource {
+	out := &v1alpha1.ManifestsSource{Pos: d.apiPos(v), Dir: d.p.cwd}
+	for _, f := range d.fields(v, manifestsFields) {
+		out.Paths, out.Pos, out.Dir = d.strings(f.value), d.apiPos(f.value), d.dir(f.value)
+		items, _ := d.list(f.value)
+		if items != nil && len(items) == 0 {
+			d.errorf(f.value, "invalid-path", "paths is empty")
+		}
+		for _, item := range items {
+			s, ok := d.str(item)
+			if !ok {
+				continue
+			}
+			_, err := path.Match(s, "")
+			switch {
+			case s == "" || err != nil:
+				d.errorf(item, "invalid-path", "%q is no path or glob", d.mask(s))
+			case schemeRule.MatchString(s):
+				d.errorf(item, "invalid-path", "paths are files, directories and globs, not urls")
+			case !filepath.IsAbs(s) && d.fromStdin(item):
+				n := diag.Errorf("relative-from-stdin", "a relative path cannot be read from standard input")
+				n.Why, n.Fix = "it is relative to the file that holds it", "write an absolute path, or give the bundle as a file"
+				d.add(n, item)
+			}
+		}
+	}
+	if out.Paths == nil && d.is(v, cue.StructKind, "a struct") {
+		if _, ok := lookup(v, "paths"); !ok {
+			d.require(v, "paths")
+		}
+	}
+	return out
+}
+
+func (d *decoder) namespace(v cue.Value) string {
+	s, ok := d.str(v)
+	if ok && len(validation.IsDNS1123Label(s)) > 0 {
+		n := diag.Errorf("invalid-name", "%q cannot be the name of a namespace", d.mask(s))
+		n.Why = "Kubernetes wants 1 to 63 lower-case letters, digits and '-', with a letter or digit at both ends"
+		d.add(n, v)
+	}
+	return s
+}
+
+func (d *decoder) valuesFor(v cue.Value) []v1alpha1.ValuesFor {
+	fields, _ := d.anyFields(v)
+	var out []v1alpha1.ValuesFor
+	for _, layer := range fields {
+		w := v1alpha1.ValuesFor{Name: layer.name, Pos: d.apiPos(layer.value)}
+		seen := map[string]bool{}
+		for _, f := range d.fields(layer.value, valuesForFields) {
+			seen[f.name] = true
+			switch f.name {
+			case "clusters":
+				w.Clusters = d.globs(f.value)
+			case "groups":
+				w.Groups = d.globs(f.value)
+			case "clusterSelector":
+				w.ClusterSelector = d.labelSelector(f.value)
+			case "values":
+				w.Values = d.data(f.value)
+			}
+		}
+		if d.is(layer.value, cue.StructKind, "a struct") {
+			if !seen["values"] {
+				d.require(layer.value, "values")
+			}
+			if !seen["clusters"] && !seen["groups"] && !seen["clusterSelector"] {
+				n := diag.Errorf("no-clusters", "the layer does not say for which clusters")
+				n.Fix = "give it clusters, groups or clusterSelector; for every cluster use values"
+				d.add(n, layer.value)
+			}
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// globs is a list of names or globs.
+func (d *decoder) globs(v cue.Value) []string {
+	items, ok := d.list(v)
+	if !ok {
+		return nil
+	}
+	out := []string{}
+	for _, item := range items {
+		s, ok := d.str(item)
+		if !ok {
+			continue
+		}
+		if err := fleet.CheckGlob(s); err != nil {
+			d.errorf(item, "invalid-glob", "%q: %v", d.mask(s), err)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func (d *decoder) placement(v cue.Value) *v1alpha1.Placement {
+	if !d.is(v, cue.StructKind, "a struct") {
+		return nil
+	}
+	out := &v1alpha1.Placement{}
+	for _, f := range d.fields(v, placementFields, placementLater...) {
+		switch f.name {
+		case "clusters":
+			out.Clusters = d.globs(f.value)
+		case "groups":
+			out.Groups = d.globs(f.value)
+		case "clusterSelector":
+			out.ClusterSelector = d.labelSelector(f.value)
+		case "tolerations":
+			items, _ := d.list(f.value)
+			for _, item := range items {
+				out.Tolerations = append(out.Tolerations, d.toleration(item))
+			}
+		}
+	}
+	return out
+}
+
+func (d *decoder) toleration(v cue.Value) v1alpha1.Toleration {
+	var out v1alpha1.Toleration
+	for _, f := range d.fields(v, tolerationField) {
+		s, _ := d.str(f.value)
+		switch f.name {
+		case "key":
+			out.Key = s
+		case "operator":
+			out.Operator = s
+		case "value":
+			out.Value = s
+		case "effect":
+			out.Effect = s
+			d.effect(f.value, s)
+		}
+	}
+	if !d.is(v, cue.StructKind, "a struct") {
+		return out
+	}
+	switch {
+	case out.Operator != "" && out.Operator != "Equal" && out.Operator != "Exists":
+		d.errorf(v, "invalid-toleration", "operator must be Equal or Exists, is %q", d.mask(out.Operator))
+	case out.Operator == "Exists" && out.Value != "":
+		d.errorf(v, "invalid-toleration", "with operator Exists there is no value")
+	case out.Operator != "Exists" && out.Key == "":
+		d.errorf(v, "invalid-toleration", "without a key the operator must be Exists")
+	}
+	return out
+}
+
+func (d *decoder) effect(v cue.Value, s string) {
+	switch s {
+	case "NoSchedule", "NoExecute", "PreferNoSchedule":
+		return
+	}
+	n := diag.Errorf("invalid-effect", "effect must be NoSchedule, PreferNoSchedule or NoExecute, is %q", d.mask(s))
+	d.add(n, v)
+}

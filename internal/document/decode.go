@@ -1,0 +1,337 @@
+package document
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/token"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
+)
+
+// decoder reads values into the documents' types and collects what is wrong with them. It goes on after an error, so
+// that a misspelled field is found beside any other mistake; what CUE itself reports (conflicts, values that are not
+// concrete) is not reported again.
+type decoder struct {
+	p        *Program
+	in       *injection
+	findings diag.Findings
+}
+
+// field is one field of a struct.
+type field struct {
+	name  string
+	value cue.Value
+}
+
+func (d *decoder) add(n diag.Finding, v cue.Value) {
+	n.Pos, n.Path = d.pos(v), dataPath(v)
+	if d.in != nil {
+		n.Path = d.in.masker.Redact(n.Path)
+	}
+	d.findings = append(d.findings, n)
+}
+
+func (d *decoder) errorf(v cue.Value, code, format string, args ...any) {
+	d.add(diag.Errorf(code, format, args...), v)
+}
+
+// pos is where a value stands in the user's files.
+func (d *decoder) pos(v cue.Value) diag.Pos {
+	at := position(v.Pos())
+	if at.IsValid() {
+		at.File = display(d.p.cwd, at.File)
+	}
+	return at
+}
+
+func (d *decoder) apiPos(v cue.Value) v1alpha1.Position {
+	at := d.pos(v)
+	return v1alpha1.Position{File: at.File, Line: at.Line, Column: at.Column}
+}
+
+// dir is the directory of the file that holds the value's literal, also when the value is a reference to it.
+func (d *decoder) dir(v cue.Value) string {
+	pos := v.Pos()
+	for range 8 {
+		next := cue.Dereference(v)
+		if next.Path().String() == v.Path().String() {
+			break
+		}
+		v = next
+		if p := v.Pos(); p.IsValid() {
+			pos = p
+		}
+	}
+	return d.p.dirOf(pos)
+}
+
+// dirOf is the directory of a position's file; standard input stands in the current directory.
+func (p *Program) dirOf(pos token.Pos) string {
+	name := ""
+	if pos.IsValid() {
+		name = pos.Filename()
+	}
+	for _, s := range p.all {
+		if s.name == name {
+			return s.dir
+		}
+	}
+	if filepath.IsAbs(name) {
+		return filepath.Dir(name)
+	}
+	return p.cwd
+}
+
+// fromStdin reports whether the value's literal was read from standard input.
+func (d *decoder) fromStdin(v cue.Value) bool {
+	pos := cue.Dereference(v).Pos()
+	return pos.IsValid() && pos.Filename() == stdinName
+}
+
+func dataPath(v cue.Value) string { return v.Path().String() }
+
+// fields lists a struct's fields in order, after reporting those that are not known. later are fields of other
+// versions, with a word on each.
+func (d *decoder) fields(v cue.Value, known []string, later ...string) []field {
+	out, ok := d.anyFields(v)
+	if !ok {
+		return nil
+	}
+	kept := out[:0]
+	for _, f := range out {
+		switch {
+		case slices.Contains(known, f.name):
+			kept = append(kept, f)
+		case slices.Contains(later, f.name):
+			d.errorf(f.value, "not-available", "%s is not available in this version", f.name)
+		default:
+			n := unknownField("", f.name, diag.Pos{}, slices.Concat(known, later))
+			d.add(n, f.value)
+		}
+	}
+	return kept
+}
+
+// anyFields lists the fields of a struct with free names.
+func (d *decoder) anyFields(v cue.Value) ([]field, bool) {
+	if !d.is(v, cue.StructKind, "a struct") {
+		return nil, false
+	}
+	it, err := v.Fields()
+	if err != nil {
+		return nil, false
+	}
+	var out []field
+	for it.Next() {
+		out = append(out, field{it.Selector().Unquoted(), it.Value()})
+	}
+	return out, true
+}
+
+// is checks a value's kind. Values CUE refuses are left to CUE.
+func (d *decoder) is(v cue.Value, kind cue.Kind, article string) bool {
+	have := v.IncompleteKind()
+	if have == cue.BottomKind {
+		// An error inside a struct makes it bottom, yet its fields can be listed.
+		if kind != cue.StructKind {
+			return false
+		}
+		_, err := v.Fields()
+		return err == nil
+	}
+	if have&kind != 0 {
+		return true
+	}
+	d.errorf(v, "wrong-type", "must be %s, is %s", article, kindWord(have))
+	return false
+}
+
+func kindWord(k cue.Kind) string {
+	switch k {
+	case cue.NullKind:
+		return "null"
+	case cue.BoolKind:
+		return "a boolean"
+	case cue.IntKind, cue.FloatKind, cue.NumberKind:
+		return "a number"
+	case cue.StringKind:
+		return "a string"
+	case cue.BytesKind:
+		return "bytes"
+	case cue.StructKind:
+		return "a struct"
+	case cue.ListKind:
+		return "a list"
+	}
+	return k.String()
+}
+
+func (d *decoder) str(v cue.Value) (string, bool) {
+	v, _ = v.Default()
+	if !d.is(v, cue.StringKind, "a string") {
+		return "", false
+	}
+	s, err := v.String()
+	return s, err == nil
+}
+
+func (d *decoder) boolean(v cue.Value) bool {
+	v, _ = v.Default()
+	if !d.is(v, cue.BoolKind, "true or false") {
+		return false
+	}
+	b, _ := v.Bool()
+	return b
+}
+
+// count is a whole number from 0.
+func (d *decoder) count(v cue.Value) int {
+	v, _ = v.Default()
+	if !d.is(v, cue.IntKind, "a whole number") {
+		return 0
+	}
+	i, err := v.Int64()
+	if err != nil {
+		if v.IncompleteKind() == cue.IntKind && v.IsConcrete() {
+			d.errorf(v, "out-of-range", "number is too large")
+		}
+		return 0
+	}
+	if i < 0 {
+		d.errorf(v, "out-of-range", "must be 0 or more, is %d", i)
+		return 0
+	}
+	return int(min(i, 1<<31-1))
+}
+
+// list gives the items of a list.
+func (d *decoder) list(v cue.Value) ([]cue.Value, bool) {
+	v, _ = v.Default()
+	if !d.is(v, cue.ListKind, "a list") {
+		return nil, false
+	}
+	it, err := v.List()
+	if err != nil {
+		return nil, false
+	}
+	out := []cue.Value{}
+	for it.Next() {
+		out = append(out, it.Value())
+	}
+	return out, true
+}
+
+// strings is a list of strings, never nil when it is a list: an empty list is not an absent one.
+func (d *decoder) strings(v cue.Value) []string {
+	items, ok := d.list(v)
+	if !ok {
+		return nil
+	}
+	out := []string{}
+	for _, item := range items {
+		if s, ok := d.str(item); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// stringMap is a struct of strings.
+func (d *decoder) stringMap(v cue.Value) map[string]string {
+	fields, ok := d.anyFields(v)
+	if !ok {
+		return nil
+	}
+	out := make(map[string]string, len(fields))
+	for _, f := range fields {
+		if s, ok := d.str(f.value); ok {
+			out[f.name] = s
+		}
+	}
+	return out
+}
+
+// data is a struct as data; what is not concrete is left to CUE.
+func (d *decoder) data(v cue.Value) v1alpha1.Values {
+	if !d.is(v, cue.StructKind, "a struct") {
+		return v1alpha1.Values{}
+	}
+	x, err := cuelang.Data(v)
+	if err != nil {
+		return v1alpha1.Values{}
+	}
+	s, _ := x.(*ast.StructLit)
+	return v1alpha1.Values{Struct: s}
+}
+
+// name checks a name by Timoni's rule for bundles, instances and clusters.
+func (d *decoder) name(v cue.Value, what, name string) {
+	if nameRule.MatchString(name) {
+		return
+	}
+	d.errorf(v, "invalid-name", "%q cannot be %s: 1 to 63 lower-case letters, digits, '-', '_' and '.', "+
+		"with a letter or digit at both ends", d.mask(name), what)
+}
+
+// mask hides runtime values in a text that quotes a value.
+func (d *decoder) mask(text string) string {
+	if d.in == nil {
+		return text
+	}
+	return d.in.masker.Redact(text)
+}
+
+// require reports a field that is not there.
+func (d *decoder) require(v cue.Value, name string) {
+	n := diag.Errorf("missing-field", "%s is required", name)
+	n.Pos, n.Path = d.pos(v), strings.TrimPrefix(dataPath(v)+"."+name, ".")
+	d.findings = append(d.findings, n)
+}
+
+func (d *decoder) apiVersion(v cue.Value) string {
+	s, ok := d.str(v)
+	if ok && s != v1alpha1.ShortAPIVersion {
+		d.errorf(v, "wrong-version", "apiVersion must be %q, is %q", v1alpha1.ShortAPIVersion, d.mask(s))
+	}
+	return s
+}
+
+func (d *decoder) labelSelector(v cue.Value) *v1alpha1.LabelSelector {
+	out := &v1alpha1.LabelSelector{}
+	for _, f := range d.fields(v, []string{"matchLabels", "matchExpressions"}) {
+		if f.name == "matchLabels" {
+			out.MatchLabels = d.stringMap(f.value)
+			continue
+		}
+		items, _ := d.list(f.value)
+		for _, item := range items {
+			out.MatchExpressions = append(out.MatchExpressions, d.requirement(item))
+		}
+	}
+	if _, err := fleet.LabelSelector(out); err != nil {
+		d.errorf(v, "invalid-selector", "%v", err)
+	}
+	return out
+}
+
+func (d *decoder) requirement(v cue.Value) v1alpha1.LabelSelectorRequirement {
+	var out v1alpha1.LabelSelectorRequirement
+	for _, f := range d.fields(v, []string{"key", "operator", "values"}) {
+		switch f.name {
+		case "key":
+			out.Key, _ = d.str(f.value)
+		case "operator":
+			out.Operator, _ = d.str(f.value)
+		case "values":
+			out.Values = d.strings(f.value)
+		}
+	}
+	return out
+}

@@ -1,0 +1,282 @@
+package document
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/parser"
+
+	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/internal/diag"
+)
+
+// syntax is how a file is written.
+type syntax string
+
+const (
+	syntaxCUE  syntax = "cue"
+	syntaxYAML syntax = "yaml"
+	syntaxJSON syntax = "json"
+)
+
+// stdinName is the display name of standard input.
+const stdinName = "-"
+
+// source is one file of the user.
+type source struct {
+	// name is the file as the user knows it: relative to the current directory when below it.
+	name string
+	// abs is "" for standard input; dir is the current directory then.
+	abs, dir string
+	data     []byte
+	syntax   syntax
+	// from is the directory given that holds the file, "" for a file given by itself.
+	from string
+	// cueNames are the top-level field names of a CUE file.
+	cueNames map[string]ast.Node
+	// loads is true when the file needs the module loader: it imports or embeds.
+	loads bool
+	// docs are the documents of a YAML or JSON file, as they were written.
+	docs []*document
+}
+
+// File is one file a Program was read from.
+type File struct {
+	// Path is the file as the user knows it; Digest is "sha256:<hex>" of its content.
+	Path, Digest string
+}
+
+type reader struct {
+	cwd      string
+	stdin    io.Reader
+	limits   cuelang.Limits
+	seen     map[string]*source
+	all      []*source
+	findings diag.Findings
+}
+
+// read expands the arguments and reads every file once.
+func (r *reader) read(ctx context.Context, args []string) []*source {
+	var out []*source
+	for _, arg := range args {
+		for _, name := range strings.Split(arg, ",") {
+			name = strings.TrimSpace(name)
+			if name == "" || ctx.Err() != nil {
+				continue
+			}
+			for _, s := range r.expand(name) {
+				if !slices.Contains(out, s) {
+					out = append(out, s)
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (r *reader) expand(name string) []*source {
+	if name == stdinName {
+		return r.one(stdinName, "")
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		r.fail("unreadable", name, "file does not exist or cannot be read", err)
+		return nil
+	}
+	if !info.IsDir() {
+		return r.one(name, "")
+	}
+	var out []*source
+	for _, file := range r.inDirectory(name) {
+		out = append(out, r.one(file, name)...)
+	}
+	return out
+}
+
+// inDirectory lists the documents directly in a directory, or, when there are none, the manifests anywhere below it.
+func (r *reader) inDirectory(dir string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		r.fail("unreadable", dir, "directory cannot be read", err)
+		return nil
+	}
+	var out []string
+	for _, e := range entries {
+		if _, known := syntaxOf(e.Name()); known && !e.IsDir() && !hidden(e.Name()) {
+			out = append(out, filepath.Join(dir, e.Name()))
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if path != dir && (hidden(e.Name()) || e.IsDir() && e.Name() == "cue.mod") {
+			if e.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if s, known := syntaxOf(e.Name()); known && s != syntaxCUE && !e.IsDir() {
+			out = append(out, path)
+		}
+		if len(out) > r.limits.Files {
+			return fmt.Errorf("more than %d files", r.limits.Files)
+		}
+		return nil
+	})
+	if err != nil {
+		r.fail("unreadable", dir, "directory cannot be read", err)
+	} else if len(out) == 0 {
+		r.fail("no-documents", dir, "directory holds no .cue, .yaml, .yml or .json file", nil)
+	}
+	return out
+}
+
+func hidden(name string) bool { return strings.HasPrefix(name, ".") }
+
+func (r *reader) one(name, from string) []*source {
+	s := &source{name: name, dir: r.cwd, from: from}
+	if name != stdinName {
+		abs, err := filepath.Abs(name)
+		if err != nil {
+			r.fail("unreadable", name, "path cannot be resolved", err)
+			return nil
+		}
+		s.abs, s.dir, s.name = abs, filepath.Dir(abs), display(r.cwd, abs)
+	}
+	if old, ok := r.seen[s.abs]; ok {
+		return []*source{old}
+	}
+	if len(r.all) >= r.limits.Files {
+		r.fail("too-many-files", s.name, fmt.Sprintf("more than %d files", r.limits.Files), nil)
+		return nil
+	}
+	r.seen[s.abs] = s
+	if !r.fill(s) {
+		return nil
+	}
+	r.all = append(r.all, s)
+	return []*source{s}
+}
+
+func (r *reader) fill(s *source) bool {
+	in := r.stdin
+	if s.name != stdinName {
+		known := false
+		if s.syntax, known = syntaxOf(s.abs); !known {
+			r.fail("unsupported-file", s.name, "unsupported file extension", errors.New("expected .cue, .yaml, .yml or .json"))
+			return false
+		}
+		f, err := os.Open(s.abs)
+		if err != nil {
+			r.fail("unreadable", s.name, "file cannot be read", err)
+			return false
+		}
+		defer func() { _ = f.Close() }()
+		in = f
+	} else if in == nil {
+		r.fail("unreadable", s.name, "there is no standard input", nil)
+		return false
+	}
+	data, err := io.ReadAll(io.LimitReader(in, int64(r.limits.SourceBytes)+1))
+	if err != nil {
+		r.fail("unreadable", s.name, "file cannot be read", err)
+		return false
+	}
+	if len(data) > r.limits.SourceBytes {
+		r.fail("source-too-large", s.name, fmt.Sprintf("file has more than %d bytes", r.limits.SourceBytes), nil)
+		return false
+	}
+	s.data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if s.syntax == "" {
+		s.syntax = guessSyntax(s.data, r.limits)
+	}
+	return true
+}
+
+// guessSyntax reads standard input as CUE, and as YAML when it does not parse as CUE but does as YAML.
+func guessSyntax(data []byte, l cuelang.Limits) syntax {
+	if cuelang.CheckSource(stdinName, data, l) != nil {
+		return syntaxCUE
+	}
+	if _, err := parser.ParseFile(stdinName, data); err == nil {
+		return syntaxCUE
+	}
+	if f, err := cuelang.FromYAML(stdinName, data); err == nil {
+		if _, isData := cuelang.FileData(f).(*ast.BasicLit); !isData {
+			return syntaxYAML
+		}
+	}
+	return syntaxCUE
+}
+
+func syntaxOf(name string) (syntax, bool) {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".cue":
+		return syntaxCUE, true
+	case ".yaml", ".yml":
+		return syntaxYAML, true
+	case ".json":
+		return syntaxJSON, true
+	}
+	return "", false
+}
+
+// display is the path relative to the current directory when below it, else absolute.
+func display(cwd, abs string) string {
+	if rel, err := filepath.Rel(cwd, abs); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return abs
+}
+
+func (r *reader) fail(code, name, what string, err error) {
+	f := diag.Errorf(code, "%s", what)
+	f.Pos = diag.Pos{File: name}
+	if err != nil {
+		var pe *fs.PathError
+		if errors.As(err, &pe) {
+			err = pe.Err
+		}
+		f.Why = err.Error()
+	}
+	r.findings = append(r.findings, f)
+}
+
+// Files lists the files that were read, in the order they were given, with what they import from the user's own
+// module; standard input is "-".
+func (p *Program) Files() []File {
+	out := make([]File, 0, len(p.all))
+	for _, s := range p.all {
+		out = append(out, File{Path: s.name, Digest: digestOf(s.data)})
+	}
+	return append(out, p.imported()...)
+}
+
+// Digest is "sha256:<hex>" over the contents of Files in order; names do not count.
+func (p *Program) Digest() string {
+	h := sha256.New()
+	for _, f := range p.Files() {
+		_, _ = io.WriteString(h, f.Digest+"\n")
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}
+
+func digestOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,140 @@
+package document
+
+import (
+	"slices"
+	"strings"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/parser"
+	"cuelang.org/go/cue/token"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
+)
+
+// Comparison is a comparison of the cluster's name or group with a constant.
+type Comparison struct {
+	// Fact is "name" or "group"; Constant the text it is compared with.
+	Fact, Constant string
+	// Expr is the comparison as people read it.
+	Expr string
+	Pos  diag.Pos
+}
+
+// Comparisons lists the comparisons (== and !=) of fields bound to the cluster's name or group with string literals.
+func (p *Program) Comparisons() []Comparison {
+	var out []Comparison
+	for _, s := range p.files {
+		if s.syntax != syntaxCUE {
+			continue
+		}
+		f, err := parser.ParseFile(s.name, s.data)
+		if err != nil {
+			continue
+		}
+		bound := boundFields(f)
+		ast.Walk(f, func(n ast.Node) bool {
+			x, ok := n.(*ast.BinaryExpr)
+			if !ok || x.Op != token.EQL && x.Op != token.NEQ {
+				return true
+			}
+			for _, side := range [][2]ast.Expr{{x.X, x.Y}, {x.Y, x.X}} {
+				text, isString := stringOf(side[1])
+				fact := factOf(side[0], bound)
+				if isString && fact != "" {
+					out = append(out, Comparison{
+						Fact: fact, Constant: text, Pos: position(x.Pos()),
+						Expr: exprText(side[0]) + " " + x.Op.String() + ` "` + text + `"`,
+					})
+				}
+			}
+			return true
+		}, nil)
+	}
+	return out
+}
+
+// binding tells what a field's value carries.
+type binding struct {
+	fact string // "name", "group", or "cluster" for the whole struct of @hawser(cluster)
+}
+
+// boundFields finds the fields with attributes for the cluster's identity, by their value's node.
+func boundFields(f *ast.File) map[ast.Node]binding {
+	out := map[ast.Node]binding{}
+	ast.Walk(f, func(n ast.Node) bool {
+		field, ok := n.(*ast.Field)
+		if !ok {
+			return true
+		}
+		a, at, err := attributeOf(field)
+		if at == nil || err != nil {
+			return true
+		}
+		fact := fleet.ClusterVar(a.Var)
+		if a.Cluster() {
+			fact = "cluster"
+		}
+		if fact != "" {
+			out[field.Value] = binding{fact}
+		}
+		return true
+	}, nil)
+	return out
+}
+
+// factOf is the fact an identifier or selector carries, "" for none.
+func factOf(x ast.Expr, bound map[ast.Node]binding) string {
+	switch x := x.(type) {
+	case *ast.ParenExpr:
+		return factOf(x.X, bound)
+	case *ast.Ident:
+		b := bound[x.Node]
+		if b.fact != "cluster" {
+			return b.fact
+		}
+	case *ast.SelectorExpr:
+		name := labelText(x.Sel)
+		if id, ok := x.X.(*ast.Ident); ok && bound[id.Node].fact == "cluster" && (name == "name" || name == "group") {
+			return name
+		}
+		if target := resolveSelector(x, map[ast.Node]bool{}); target != nil && bound[target].fact != "cluster" {
+			return bound[target].fact
+		}
+	}
+	return ""
+}
+
+func exprText(x ast.Expr) string {
+	switch x := x.(type) {
+	case *ast.Ident:
+		return x.Name
+	case *ast.SelectorExpr:
+		return exprText(x.X) + "." + labelText(x.Sel)
+	case *ast.ParenExpr:
+		return exprText(x.X)
+	}
+	return "it"
+}
+
+// lint warns of comparisons with a name or group that no declared cluster has: such a branch never counts.
+func (p *Program) lint() diag.Findings {
+	if p.fleet == nil || len(p.fleet.Clusters) == 0 {
+		return nil
+	}
+	have := map[string][]string{"name": fleet.Names(p.fleet.Clusters), "group": fleet.Groups(p.fleet.Clusters)}
+	var fs diag.Findings
+	for _, c := range p.Comparisons() {
+		if slices.Contains(have[c.Fact], c.Constant) {
+			continue
+		}
+		what := map[string]string{"name": "name", "group": "group"}[c.Fact]
+		n := diag.Warnf("never-matches", "%s: no cluster of the fleet has the %s %q", c.Expr, what, c.Constant)
+		n.Pos = c.Pos
+		if n.Fix = diag.DidYouMean(c.Constant, have[c.Fact]); n.Fix == "" {
+			n.Fix = "there is: " + strings.Join(have[c.Fact], ", ")
+		}
+		fs = append(fs, n)
+	}
+	return fs
+}

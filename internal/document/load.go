@@ -1,0 +1,130 @@
+package document
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/internal/diag"
+)
+
+// Options say what is loaded.
+type Options struct {
+	// Files hold the bundles (and, when Fleet is empty, the fleet): files, directories, "-" for Stdin, each entry also
+	// a comma separated list. The order counts for Digest only.
+	Files []string
+	// Fleet holds the fleet or runtime, in the same forms.
+	Fleet []string
+	// Stdin is what "-" stands for.
+	Stdin io.Reader
+	// Workdir is where relative imports and @embed start (the directory with cue.mod, or one below); "" is the current
+	// directory.
+	Workdir string
+	// Package is accepted for compatibility: files are read whatever their package clause says.
+	Package string
+	// Name names the bundle made of plain manifests; "" takes the directory's name.
+	Name string
+	// Limits bound what is read; zero fields mean the defaults.
+	Limits cuelang.Limits
+	// Watchdog watches evaluations; nil watches nothing.
+	Watchdog *cuelang.Watchdog
+}
+
+// Program is a loaded set of files. Its methods may be called concurrently.
+type Program struct {
+	opts  Options
+	cwd   string
+	files []*source // what bundles are read from
+	all   []*source // files and those of the fleet, each once, in order
+
+	// moduleRoot is the directory with cue.mod, "" when there is none; root is where the virtual files lie.
+	moduleRoot, root string
+	attrs            []Attribute
+	refs             []clusterRef
+	fleet            *v1alpha1.FleetSpec
+	// plain is set when the files are plain manifests.
+	plain *v1alpha1.BundleSpec
+
+	mu   sync.Mutex
+	memo map[string]*evaluation
+}
+
+// Load reads and checks the files and evaluates the fleet. The findings' positions are relative to the current
+// directory for files below it. The Program is nil when a file cannot be read or parsed; other errors leave a Program
+// that shows what could be understood.
+func Load(ctx context.Context, opts Options) (*Program, diag.Findings) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, diag.Findings{diag.Errorf("unreadable", "the current directory: %v", err)}
+	}
+	opts.Limits = opts.Limits.WithDefaults()
+	p := &Program{opts: opts, cwd: cwd, memo: map[string]*evaluation{}}
+	fs := p.findModule()
+	if fs.HasErrors() {
+		return nil, fs
+	}
+	r := &reader{cwd: cwd, stdin: opts.Stdin, limits: opts.Limits, seen: map[string]*source{}}
+	p.files = r.read(ctx, opts.Files)
+	fleetFiles := r.read(ctx, opts.Fleet)
+	p.all = r.all
+	if r.findings.HasErrors() {
+		return nil, append(fs, r.findings...).Sorted()
+	}
+	fs = append(fs, r.findings...)
+	fs = append(fs, p.parse()...)
+	if fs.HasErrors() {
+		return nil, fs.Sorted()
+	}
+	if len(opts.Fleet) == 0 {
+		fleetFiles = p.files
+	}
+	fs = append(fs, p.classify(fleetFiles)...)
+	fs = append(fs, p.listAttributes()...)
+	fs = append(fs, p.listRefs()...)
+	if ctx.Err() != nil {
+		return nil, append(fs, diag.Errorf("interrupted", "%v", ctx.Err()))
+	}
+	fs = append(fs, p.loadFleet(fleetFiles)...)
+	return p, fs.Sorted()
+}
+
+// findModule looks for cue.mod in the working directory and above.
+func (p *Program) findModule() diag.Findings {
+	dir := p.opts.Workdir
+	if dir == "" {
+		dir = p.cwd
+	}
+	abs, err := filepath.Abs(dir)
+	if err == nil {
+		var info os.FileInfo
+		if info, err = os.Stat(abs); err == nil && !info.IsDir() {
+			return diag.Findings{diag.Errorf("invalid-workdir", "invalid workdir %s: not a directory", dir)}
+		}
+	}
+	if err != nil {
+		return diag.Findings{diag.Errorf("invalid-workdir", "invalid workdir %s: it does not exist", dir)}
+	}
+	p.root = abs
+	for d := abs; ; d = filepath.Dir(d) {
+		if info, err := os.Stat(filepath.Join(d, "cue.mod", "module.cue")); err == nil && !info.IsDir() {
+			p.moduleRoot = d
+			return nil
+		}
+		if d == filepath.Dir(d) {
+			return nil
+		}
+	}
+}
+
+// Fleet is the fleet the files declare, nil when they declare none. It must not be changed.
+func (p *Program) Fleet() *v1alpha1.FleetSpec { return p.fleet }
+
+// Plain reports whether the program is made of plain manifests, without any bundle.
+func (p *Program) Plain() bool { return p.plain != nil }
+
+// UsesQueries reports whether the fleet reads runtime values from the clusters.
+func (p *Program) UsesQueries() bool { return p.fleet != nil && len(p.fleet.Values) > 0 }

@@ -1,0 +1,122 @@
+package fleet
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"hawser.dev/hawser/internal/diag"
+)
+
+// snapshotVersion is the version of the file's form.
+const snapshotVersion = 1
+
+// Facts returns the facts of a cluster in the snapshot.
+func (s Snapshot) Facts(cluster string) (Facts, bool) {
+	for _, f := range s.Clusters {
+		if f.Name == cluster {
+			return f, true
+		}
+	}
+	return Facts{}, false
+}
+
+// Marshal is the snapshot as a file: JSON without secrets. Secret values are marked absent; values of the environment
+// are left out, because whoever reads the file has an environment of their own.
+func (s Snapshot) Marshal() ([]byte, error) {
+	out := Snapshot{V: snapshotVersion, Fleet: s.Fleet, Clusters: make([]Facts, 0, len(s.Clusters))}
+	for _, f := range s.Clusters {
+		values := make(map[string]Value, len(f.Values))
+		for name, v := range f.Values {
+			if v.Layer == LayerEnv {
+				continue
+			}
+			if v.Secret {
+				v.Value, v.Absent = "", true
+			}
+			values[name] = v
+		}
+		f.Values = values
+		out.Clusters = append(out.Clusters, f)
+	}
+	b, err := json.MarshalIndent(out, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("facts: %w", err)
+	}
+	return append(b, '\n'), nil
+}
+
+// SaveSnapshot writes the snapshot to a file that only its owner can read, replacing an older one.
+func SaveSnapshot(path string, s Snapshot) error {
+	b, err := s.Marshal()
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		return fmt.Errorf("facts: %w", err)
+	}
+	return nil
+}
+
+// LoadSnapshot reads a facts file. Errors are findings at the file.
+func LoadSnapshot(path string) (Snapshot, diag.Findings) {
+	fail := func(format string, args ...any) (Snapshot, diag.Findings) {
+		n := diag.Errorf("facts", format, args...)
+		n.Pos, n.Fix = diag.Pos{File: path}, "write it with fleet snapshot"
+		return Snapshot{}, diag.Findings{n}
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return fail("facts cannot be read: %v", err)
+	}
+	s, err := ParseSnapshot(b)
+	if err != nil {
+		return fail("%v", err)
+	}
+	return s, nil
+}
+
+// ParseSnapshot reads the bytes of a facts file.
+func ParseSnapshot(b []byte) (Snapshot, error) {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.DisallowUnknownFields()
+	dec.UseNumber()
+	var s Snapshot
+	if err := dec.Decode(&s); err != nil {
+		return Snapshot{}, fmt.Errorf("not a facts file: %w", err)
+	}
+	if s.V != snapshotVersion {
+		return Snapshot{}, fmt.Errorf("facts of version %d, this program reads version %d", s.V, snapshotVersion)
+	}
+	seen := map[string]bool{}
+	for i, f := range s.Clusters {
+		if f.Name == "" || seen[f.Name] {
+			return Snapshot{}, fmt.Errorf("cluster %q is there twice or has no name", f.Name)
+		}
+		seen[f.Name] = true
+		for k, v := range f.Vars {
+			s.Clusters[i].Vars[k] = numbers(v)
+		}
+	}
+	return s, nil
+}
+
+// numbers turns json.Number into int64 where it is one, as the documents have it.
+func numbers(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if i, err := v.Int64(); err == nil {
+			return i
+		}
+	case map[string]any:
+		for k, e := range v {
+			v[k] = numbers(e)
+		}
+	case []any:
+		for i, e := range v {
+			v[i] = numbers(e)
+		}
+	}
+	return v
+}

@@ -1,0 +1,111 @@
+package fleet
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Names of the runtime values that carry the cluster's name and group; both spellings mean the same.
+var (
+	nameVars  = []string{"TIMONI_CLUSTER_NAME", "HAWSER_CLUSTER_NAME"}
+	groupVars = []string{"TIMONI_CLUSTER_GROUP", "HAWSER_CLUSTER_GROUP"}
+)
+
+// ClusterVar tells which fact of the cluster a runtime value carries: "name", "group", or "" for any other value.
+func ClusterVar(name string) string {
+	switch {
+	case slices.Contains(nameVars, name):
+		return "name"
+	case slices.Contains(groupVars, name):
+		return "group"
+	}
+	return ""
+}
+
+// RuntimeValues lays the layers of runtime inputs over each other, lowest first: default of the implicit cluster <
+// environment < fleet query < declared cluster. env may be nil (no --runtime-from-env); queried are the values
+// the fleet's queries gave for this cluster.
+//
+// Values of the environment are secret when their name says so (SecretName); those of Secrets were marked by the query.
+func RuntimeValues(env map[string]string, queried map[string]Value, c Cluster) map[string]Value {
+	out := map[string]Value{}
+	identity := func(layer Layer, origin string, defaultOnly bool) {
+		for _, set := range []struct {
+			names []string
+			value string
+		}{{nameVars, c.Name}, {groupVars, c.Group}} {
+			for _, name := range set.names {
+				out[name] = Value{Value: set.value, Layer: layer, Origin: origin, DefaultOnly: defaultOnly}
+			}
+		}
+	}
+	if c.Implicit {
+		identity(LayerImplicit, "implicit cluster", true)
+	}
+	for name, value := range env {
+		out[name] = Value{Value: value, Layer: LayerEnv, Origin: "env " + name, Secret: SecretName(name)}
+	}
+	maps.Copy(out, queried)
+	if c.Implicit {
+		// One spelling given by environment or query decides for both.
+		for _, names := range [][]string{nameVars, groupVars} {
+			mirror(out, names[0], names[1])
+			mirror(out, names[1], names[0])
+		}
+		return out
+	}
+	identity(LayerDeclared, "cluster "+c.Name, false)
+	return out
+}
+
+func mirror(values map[string]Value, from, to string) {
+	if values[from].Layer != LayerImplicit && values[to].Layer == LayerImplicit {
+		values[to] = values[from]
+	}
+}
+
+// secretWords are the words that make the name of an environment variable a secret's.
+var secretWords = []string{
+	"PASS", "PASSWD", "PASSWORD", "PASSPHRASE", "PWD", "SECRET", "SECRETS", "TOKEN", "TOKENS", "KEY", "APIKEY", "KEYS",
+	"CREDENTIAL", "CREDENTIALS", "CRED", "CREDS", "PRIVATE", "AUTH", "BEARER", "COOKIE", "CERT", "PEM", "PSK", "SALT",
+	"DSN", "WEBHOOK", "LICENSE",
+}
+
+// SecretName reports whether a variable's name says that its value is a secret: one of its words (parted by '_', '-'
+// or '.') is a known one. The shell's own PWD and OLDPWD are not.
+func SecretName(name string) bool {
+	upper := strings.ToUpper(name)
+	if upper == "PWD" || upper == "OLDPWD" {
+		return false
+	}
+	for _, word := range strings.FieldsFunc(upper, func(r rune) bool { return r == '_' || r == '-' || r == '.' }) {
+		if slices.Contains(secretWords, word) || strings.HasSuffix(word, "PASSWORD") || strings.HasSuffix(word, "SECRET") ||
+			strings.HasSuffix(word, "TOKEN") {
+			return true
+		}
+	}
+	return false
+}
+
+// Environ is os.Environ's list as a map.
+func Environ(list []string) map[string]string {
+	out := make(map[string]string, len(list))
+	for _, kv := range list {
+		if k, v, ok := strings.Cut(kv, "="); ok && k != "" {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// Secrets lists the secret values among runtime values, sorted by name, for a redactor.
+func Secrets(values map[string]Value) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if v := values[name]; v.Secret && v.Value != "" {
+			out = append(out, v.Value)
+		}
+	}
+	return out
+}
