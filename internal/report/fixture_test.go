@@ -1,0 +1,192 @@
+package report
+
+import (
+	"fmt"
+	"time"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/rollout"
+)
+
+// noon is the fixed time of the fixtures.
+var noon = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
+
+var shopClusters = []string{"staging-eu", "staging-us",
+	"production-eu-1", "production-eu-2", "production-eu-3", "production-eu-4",
+	"production-us-1", "production-us-2", "production-us-3", "production-us-4",
+	"production-ap-1", "production-ap-2"}
+
+func ref(kind, name string) object.Ref {
+	groups := map[string]string{"Deployment": "apps", "PodDisruptionBudget": "policy", "Job": "batch"}
+	return object.Ref{Group: groups[kind], Kind: kind, Namespace: "shop", Name: name}
+}
+
+// apiChanges are those of group A in the example of spec/output.md.
+func apiChanges() []plan.Change {
+	return []plan.Change{
+		{Action: plan.Update, Ref: ref("Deployment", "api"), Instance: "api", Code: plan.CodeChanged, Digest: "sha256:c81d00aa",
+			Fields: []plan.FieldChange{{Path: "spec.template.spec.containers[api].image",
+				Old: `"registry.example.com/api:2.3.0"`, New: `"registry.example.com/api:2.4.1"`}}},
+		{Action: plan.Update, Ref: ref("Secret", "api-token"), Instance: "api", Code: plan.CodeChanged,
+			Fields: []plan.FieldChange{{Path: "data.token", Hidden: true, Origin: "ref://vault/api-token"}}},
+		{Action: plan.Create, Ref: ref("PodDisruptionBudget", "api"), Instance: "api", Code: plan.CodeNew, Why: "not in the cluster"},
+	}
+}
+
+func webScale() plan.Change {
+	return plan.Change{Action: plan.Update, Ref: ref("Deployment", "web"), Instance: "web", Code: plan.CodeChanged,
+		Fields: []plan.FieldChange{{Path: "spec.replicas", Old: "3", New: "5", Origin: "valuesFor.prod shop.yaml:41"}}}
+}
+
+func webDrift() []plan.Change {
+	return []plan.Change{
+		{Action: plan.Update, Ref: ref("Deployment", "web"), Instance: "web", Code: plan.CodeDrift, Why: "changed by somebody since it was written",
+			Fields: []plan.FieldChange{{Path: "spec.template.spec.containers[web].resources.limits.cpu", Old: `"2"`, New: `"1"`,
+				Manager: "kubectl-edit", Since: noon.Add(-73 * time.Hour).Format(time.RFC3339)}}},
+		{Action: plan.Delete, Ref: ref("ConfigMap", "web-legacy"), Instance: "web", Code: plan.CodeDropped, Why: "no longer in the bundle since revision 41"},
+	}
+}
+
+// shopPlan is the plan of spec/output.md: twelve clusters, two waves, three groups.
+func shopPlan() *engine.FleetPlan {
+	p := &engine.FleetPlan{V: 1, Verb: "apply", Bundle: "shop", Owner: object.OwnerID("", "", "shop"), Fleet: "shop",
+		Head: "sha256:77ab03d1c2", Created: noon,
+		Stats: engine.Stats{Clusters: 12, Connected: 12, Instances: 48, Renders: 6, Objects: 408, ConnectMS: 400, RenderMS: 200, ObserveMS: 300}}
+	a := apiChanges()
+	b := append(apiChanges(), webScale())
+	c := append(append([]plan.Change{}, b...), webDrift()...)
+	changes := func(i int) []plan.Change {
+		switch {
+		case i < 2:
+			return a
+		case i < 11:
+			return b
+		}
+		return c
+	}
+	var members []plan.Member
+	for i, name := range shopClusters {
+		wave, group := 2, "production"
+		if i < 2 {
+			wave, group = 1, "staging"
+		}
+		cp := &engine.ClusterPlan{Cluster: name, Group: group, Wave: wave, Canary: i == 2, Revision: 41,
+			Server: fmt.Sprintf("https://10.9.0.%d:6443", i+1), UID: fmt.Sprintf("uid-%d", i), Version: "1.36.3",
+			Plan: &plan.Plan{Cluster: name, Bundle: "shop", Owner: p.Owner, Changes: changes(i), Unchanged: 34 - len(changes(i))},
+			Instances: []engine.InstancePlan{
+				{Name: "api", Source: "chart api 2.4.1", Before: "chart api 2.3.0", Pos: diag.Pos{File: "shop.yaml", Line: 14, Column: 5}},
+				{Name: "web", Source: "kustomize ./web/overlays/base", Before: "kustomize ./web/overlays/base"}}}
+		p.Clusters = append(p.Clusters, cp)
+		p.Schedule.Members = append(p.Schedule.Members, rollout.Member{Cluster: name, Wave: wave, Canary: cp.Canary})
+		members = append(members, plan.Member{Cluster: name, Wave: wave, Plan: cp.Plan})
+	}
+	p.Groups = plan.GroupEqual(members)
+	p.Schedule.Waves = []rollout.WaveSpec{{Name: "staging", MaxParallel: 1},
+		{Name: "production", MaxParallel: 4, Canary: 1, Soak: 2 * time.Minute}}
+	return p
+}
+
+// onePlan is a plan of one cluster with the given changes.
+func onePlan(changes ...plan.Change) *engine.FleetPlan {
+	p := &engine.FleetPlan{V: 1, Verb: "apply", Bundle: "shop", Head: "sha256:77ab03d1c2", Created: noon,
+		Stats: engine.Stats{Clusters: 1, Connected: 1, Instances: 1, Renders: 1, Objects: 20, ConnectMS: 21, RenderMS: 12, ObserveMS: 90}}
+	cp := &engine.ClusterPlan{Cluster: "default", Wave: 1, Server: "https://127.0.0.1:6443",
+		Plan: &plan.Plan{Cluster: "default", Bundle: "shop", Changes: changes, Unchanged: 20}}
+	p.Clusters = []*engine.ClusterPlan{cp}
+	p.Groups = plan.GroupEqual([]plan.Member{{Cluster: "default", Wave: 1, Plan: cp.Plan}})
+	p.Schedule = rollout.Schedule{Sequential: true, Waves: []rollout.WaveSpec{{}}, Members: []rollout.Member{{Cluster: "default", Wave: 1}}}
+	return p
+}
+
+// everyMark is a plan with one change of every kind and fields of every shape.
+func everyMark() *engine.FleetPlan {
+	long := `"` + fmt.Sprintf("%080d", 7) + `"`
+	return onePlan(
+		plan.Change{Action: plan.Create, Ref: object.Ref{Kind: "Namespace", Name: "shop"}, Code: plan.CodeNamespace, Why: "namespace of instance web"},
+		plan.Change{Action: plan.Create, Ref: ref("ConfigMap", "new"), Instance: "web", Code: plan.CodeNew, Deferred: "namespace shop is new"},
+		plan.Change{Action: plan.Update, Ref: ref("ConfigMap", "texts"), Instance: "web", Code: plan.CodeChanged, Fields: []plan.FieldChange{
+			{Path: "data.flag", New: `"on"`}, {Path: "data.gone", Old: `"x"`},
+			{Path: `data["nginx.conf"]`, Old: `"a\nb\nc\nd\ne\nf\ng\nh\n"`, New: `"a\nb\nc\nd\nE\nf\ng\nh\ni\n"`},
+			{Path: "data.long", Old: long, New: `"short"`, Origin: "shop.yaml:9"},
+			{Path: "data.list", Old: `["a","b"]`, New: `{"a":[1,2,3],"b":"cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"}`},
+		}},
+		plan.Change{Action: plan.Recreate, Ref: ref("Job", "migrate"), Instance: "web", Code: plan.CodeImmutable, Why: "an immutable field changed",
+			Loss:   "the finished or running job; it runs again",
+			Fields: []plan.FieldChange{{Path: "spec.template.spec.containers[migrate].args", Old: `["up"]`, New: `["up","--all"]`}}},
+		plan.Change{Action: plan.Adopt, Ref: ref("Service", "web"), Instance: "web", Code: plan.CodeAdopted, Why: "taken over from Helm release shop/web"},
+		plan.Change{Action: plan.Unknown, Ref: object.Ref{Group: "example.com", Kind: "Widget", Namespace: "shop", Name: "w"}, Instance: "web",
+			Why: "its kind is created by this plan"},
+		plan.Change{Action: plan.Release, Ref: ref("ConfigMap", "kept"), Instance: "web", Code: plan.CodeKept, Why: "annotated to be kept"},
+		plan.Change{Action: plan.Delete, Ref: ref("Secret", "old"), Instance: "web", Code: plan.CodeDropped, Why: "no longer in the bundle"},
+	)
+}
+
+// failedOutcome is the outcome of spec/output.md: wave 2 stopped by production-us-1.
+func failedOutcome() *engine.Outcome {
+	oc := &engine.Outcome{V: 1, Verb: "apply", Bundle: "shop", Rollout: "7K2M", Result: engine.Failed, StoppedWave: 2,
+		Stopped: "1 failure, maxFailures 0", Started: noon, Seconds: 161}
+	for i, name := range shopClusters {
+		c := engine.ClusterOutcome{Cluster: name, Wave: 2, Result: engine.NotStarted}
+		if i < 2 {
+			c.Wave = 1
+		}
+		switch {
+		case i < 6:
+			c.Result, c.Seconds, c.Canary, c.Revision = engine.Succeeded, 19+float64(i), i == 2, 42
+			c.Done = plan.Counts{Create: 1, Update: 3, Unchanged: 30}
+		case i == 6:
+			c.Result, c.Seconds, c.Reason = engine.Failed, 31, "api not ready"
+			c.Done = plan.Counts{Create: 1, Update: 4, Unchanged: 29}
+			c.Problems = []engine.Problem{{Object: ref("Deployment", "api"), Instance: "api", GaveUpAfter: 31,
+				Elsewhere: "only here", ReadyOn: 6, FailedOn: 1, Digest: "sha256:c81d00aa",
+				Status: health.Status{State: health.Failed, Reason: "0 of 3 pods ready", Hopeless: true, Details: []string{
+					"pod api-6c9f-x2k, container api: ImagePullBackOff: registry.example.com/api:2.4.1: not found"}}}}
+		}
+		oc.Clusters = append(oc.Clusters, c)
+	}
+	return oc
+}
+
+// shopStatus is a report with an instance of every state.
+func shopStatus() *engine.StatusReport {
+	ready := health.Status{State: health.Ready, Reason: "3 of 3 pods ready"}
+	inst := func(name, state string, objects ...engine.ObjectStatus) engine.InstanceStatus {
+		return engine.InstanceStatus{Instance: name, Source: "module " + name + " 1.4.2", State: state, Objects: objects,
+			Images: []string{"registry.example.com/" + name + ":2.4.1"}}
+	}
+	ok := func(name string) engine.ObjectStatus {
+		return engine.ObjectStatus{Object: ref("Deployment", name), Status: ready}
+	}
+	return &engine.StatusReport{V: 1, Bundle: "shop", Clusters: []engine.ClusterStatus{
+		{Cluster: "staging-eu", Group: "staging", Bundle: "shop", Revision: 42, Phase: "succeeded", Head: "sha256:77ab03d1c2", Applied: noon, Author: "ada",
+			Instances: []engine.InstanceStatus{inst("api", "ready", ok("api")), inst("web", "ready", ok("web"), ok("web-admin"))}},
+		{Cluster: "production-us-1", Group: "production", Bundle: "shop", Revision: 42, Phase: "failed", Applied: noon, Author: "ada",
+			Instances: []engine.InstanceStatus{
+				inst("api", "failed", engine.ObjectStatus{Object: ref("Deployment", "api"), Status: health.Status{State: health.Failed,
+					Reason: "0 of 3 pods ready", Details: []string{"pod api-6c9f-x2k, container api: ImagePullBackOff: registry.example.com/api:2.4.1: not found"}}}),
+				inst("web", "drifted", ok("web-admin"), engine.ObjectStatus{Object: ref("Deployment", "web"), Status: ready, Drifted: true, By: "kubectl-edit"})}},
+		{Cluster: "production-eu-1", Group: "production", Bundle: "shop", Revision: 41, Phase: "applying", Applied: noon,
+			Instances: []engine.InstanceStatus{inst("api", "progressing", engine.ObjectStatus{Object: ref("Deployment", "api"),
+				Status: health.Status{State: health.Progressing, Reason: "2 of 3 pods ready"}})}},
+		{Cluster: "production-ap-1", Group: "production"},
+		{Cluster: "edge-17", Group: "edge", Unreachable: "dial tcp 10.9.0.17:6443: i/o timeout (10 s)"},
+	}}
+}
+
+func someFindings() diag.Findings {
+	return diag.Findings{
+		{Severity: diag.Error, Code: "unknown-field", What: "field replica is not known to instance api", Pos: diag.Pos{File: "shop.yaml", Line: 3, Column: 7},
+			Path: "bundle.instances.api.values.replica", Fix: "did you mean replicas?", Cluster: "staging-eu"},
+		{Severity: diag.Error, Code: "unknown-field", What: "field replica is not known to instance api", Pos: diag.Pos{File: "shop.yaml", Line: 3, Column: 7},
+			Path: "bundle.instances.api.values.replica", Fix: "did you mean replicas?", Cluster: "staging-us"},
+		{Severity: diag.Error, Code: "foreign-owner", What: "the object is owned by somebody else", Why: "managed by Helm release shop/api",
+			Fix: "rename ours, remove theirs, or take it over with --adopt", Cluster: "production-eu-1", Object: "Deployment shop/api", Instance: "api"},
+		{Severity: diag.Warning, Code: "no-such-cluster", What: "the bundle compares the cluster's name with production-gov, which no cluster has",
+			Pos: diag.Pos{File: "shop.cue", Line: 12}},
+		{Severity: diag.Info, Code: "prune", What: "instances that left the bundle are pruned; Timoni keeps them"},
+	}
+}

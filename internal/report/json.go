@@ -1,0 +1,61 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+
+	"sigs.k8s.io/yaml"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/engine"
+)
+
+// FindingsDocument is the JSON form of findings that come without another document. It is public and versioned.
+type FindingsDocument struct {
+	V        int           `json:"v"` // 1
+	Findings diag.Findings `json:"findings"`
+}
+
+// JSON writes a document (a FleetPlan, an Outcome, a StatusReport, findings, ...) indented, characters as they are.
+func JSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(document(v))
+}
+
+// YAML writes the same document as YAML.
+func YAML(w io.Writer, v any) error {
+	var b bytes.Buffer
+	if err := JSON(&b, v); err != nil {
+		return err
+	}
+	data, err := yaml.JSONToYAML(b.Bytes())
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	return err
+}
+
+// document gives bare findings their versioned frame.
+func document(v any) any {
+	if fs, ok := v.(diag.Findings); ok {
+		if fs == nil {
+			fs = diag.Findings{}
+		}
+		return FindingsDocument{V: 1, Findings: fs}
+	}
+	return v
+}
+
+// NewNDJSON returns a reader of events that writes each as one line of JSON. It is safe for one event at a time.
+func NewNDJSON(w io.Writer) func(engine.Event) {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return func(e engine.Event) {
+		e.V = 1
+		_ = enc.Encode(e) // a reader that went away ends the run by its own means, not the rollout
+	}
+}

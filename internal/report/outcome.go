@@ -1,0 +1,251 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/plan"
+)
+
+// Hints are the commands a report of a failed rollout names; empty ones are left out.
+type Hints struct {
+	// Resume is the command that goes on: the same apply again.
+	Resume string
+	// Access are the flags that reach the same clusters: "--fleet fleet.yaml".
+	Access string
+}
+
+// Outcome prints what a rollout did: the table of clusters, then one line of success or the block of what failed.
+func Outcome(w io.Writer, oc *engine.Outcome, h Hints, st Style) error {
+	if err := OutcomeTable(w, oc, st); err != nil {
+		return err
+	}
+	return OutcomeVerdict(w, oc, h, st)
+}
+
+// OutcomeTable prints one row per cluster; clusters of a wave that were not started share one.
+func OutcomeTable(w io.Writer, oc *engine.Outcome, st Style) error {
+	o := newOut(w, st)
+	rows := rowsOf(oc)
+	names := 7
+	for _, r := range rows {
+		names = max(names, width(r.name))
+	}
+	if st.narrow() {
+		for _, r := range rows {
+			counts := "-"
+			if r.ran {
+				counts = fmt.Sprintf("+%d ~%d -%d", r.counts.Create, changed(r.counts), r.counts.Delete)
+			}
+			o.linef("%s  %2s  %-11s %7s  %s", pad(r.name, names), dash(r.wave), counts, r.time, st.paint(r.color, r.outcome))
+		}
+		return o.Flush()
+	}
+	names += 4
+	o.line(pad("CLUSTER", names), "WAVE  CREATED CHANGED DELETED SAME  TIME   OUTCOME")
+	for _, r := range rows {
+		cells := []string{"-", "-", "-", "-"}
+		if r.ran {
+			for i, n := range []int{r.counts.Create, changed(r.counts), r.counts.Delete, r.counts.Unchanged} {
+				cells[i] = fmt.Sprint(n)
+			}
+		}
+		o.linef("%s%4s  %7s %7s %7s %4s %6s  %s", pad(r.name, names), dash(r.wave), cells[0], cells[1], cells[2], cells[3],
+			r.time, st.paint(r.color, r.outcome))
+	}
+	return o.Flush()
+}
+
+// changed counts every object written over: updates, recreations and adoptions.
+func changed(c plan.Counts) int { return c.Update + c.Recreate + c.Adopt }
+
+func dash(n int) string {
+	if n == 0 {
+		return "-"
+	}
+	return fmt.Sprint(n)
+}
+
+// row is one line of the table.
+type row struct {
+	name, time, outcome string
+	wave                int
+	counts              plan.Counts
+	ran                 bool
+	color               ink
+	members             []string
+}
+
+// manyAlike is the number of unchanged clusters of a wave from which they share a row.
+const manyAlike = 4
+
+func rowsOf(oc *engine.Outcome) []row {
+	alike := map[string][]string{}
+	key := func(c engine.ClusterOutcome) string { return fmt.Sprint(c.Wave, c.Result) }
+	for _, c := range oc.Clusters {
+		alike[key(c)] = append(alike[key(c)], c.Cluster)
+	}
+	done := map[string]bool{}
+	var rows []row
+	for _, c := range oc.Clusters {
+		names := alike[key(c)]
+		if c.Result == engine.NotStarted && len(names) > 1 || c.Result == engine.UpToDate && len(names) >= manyAlike {
+			if !done[key(c)] {
+				done[key(c)] = true
+				rows = append(rows, row{name: fmt.Sprintf("%d others", len(names)), wave: c.Wave, time: "-",
+					outcome: string(c.Result) + ": " + shortNames(names), color: dim})
+			}
+			continue
+		}
+		rows = append(rows, clusterRow(c))
+	}
+	return rows
+}
+
+func clusterRow(c engine.ClusterOutcome) row {
+	r := row{name: c.Cluster, wave: c.Wave, counts: c.Done, outcome: string(c.Result), time: "-", color: green}
+	r.ran = c.Result == engine.Succeeded || c.Result == engine.Failed || c.Result == engine.Interrupted || c.Result == engine.UpToDate
+	if r.ran {
+		r.time = whole(time.Duration(c.Seconds * float64(time.Second)))
+	}
+	switch c.Result {
+	case engine.Failed, engine.Unreachable, engine.Interrupted:
+		r.color = red
+		if c.Reason != "" {
+			r.outcome += ": " + clean(c.Reason)
+		}
+	case engine.NotStarted, engine.UpToDate:
+		r.color = dim
+	}
+	if c.Canary {
+		r.outcome += " (canary)"
+	}
+	return r
+}
+
+// OutcomeVerdict prints the last words: one line when all went well, else what failed, where else, what to do next.
+func OutcomeVerdict(w io.Writer, oc *engine.Outcome, h Hints, st Style) error {
+	o := newOut(w, st)
+	if oc.Result == engine.Succeeded || oc.Result == engine.UpToDate {
+		o.wrapped(0, success(oc), green)
+		if fs := shown(oc.Findings, st); len(fs) > 0 {
+			o.line()
+			writeFindings(o, fs)
+		}
+		return o.Flush()
+	}
+	o.line()
+	headline(o, "Error:", red, failure(oc))
+	groups := problemGroups(oc)
+	const most = 5
+	for i, g := range groups {
+		if i == most && st.Verbose == 0 {
+			o.linef("  and %s more, see -v or -o json", count(len(groups)-most, "problem"))
+			break
+		}
+		g.write(o)
+	}
+	next(o, oc, h)
+	if fs := shown(oc.Findings, st); len(fs) > 0 {
+		o.line()
+		writeFindings(o, fs)
+	}
+	return o.Flush()
+}
+
+func success(oc *engine.Outcome) string {
+	var c plan.Counts
+	for _, x := range oc.Clusters {
+		c = c.Add(x.Done)
+	}
+	verb := "Applied"
+	if oc.Verb == "delete" {
+		verb = "Deleted"
+	}
+	where := count(len(oc.Clusters), "cluster")
+	if len(oc.Clusters) == 1 {
+		where = oc.Clusters[0].Cluster
+	}
+	s := fmt.Sprintf("%s %s on %s in %s: %d created, %d changed, %d deleted, %d unchanged", verb, oc.Bundle, where,
+		whole(time.Duration(oc.Seconds*float64(time.Second))), c.Create, changed(c), c.Delete, c.Unchanged)
+	if oc.Rollout != "" {
+		s += " (rollout " + oc.Rollout + ")"
+	}
+	return s + "."
+}
+
+// failure is the sentence after "Error:": how far the rollout came.
+func failure(oc *engine.Outcome) string {
+	what := strings.TrimSpace("rollout " + oc.Rollout)
+	switch {
+	case oc.Result == engine.Interrupted:
+		what += " interrupted"
+	case oc.StoppedWave > 0:
+		what += fmt.Sprintf(" stopped in wave %d", oc.StoppedWave)
+	case oc.Stopped != "":
+		what += " stopped"
+	default:
+		what += " ended"
+	}
+	n := map[engine.Result]int{}
+	for _, c := range oc.Clusters {
+		n[c.Result]++
+	}
+	var parts []string
+	for _, r := range []engine.Result{engine.Succeeded, engine.UpToDate, engine.Failed, engine.Unreachable, engine.Interrupted, engine.NotStarted} {
+		if n[r] == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%d %s", n[r], r)
+		if r == engine.NotStarted {
+			text += " (untouched)"
+		}
+		parts = append(parts, text)
+	}
+	return what + ": " + strings.Join(parts, ", ") + "."
+}
+
+// next names the commands that go on from a failure.
+func next(o *out, oc *engine.Outcome, h Hints) {
+	type step struct{ command, why string }
+	var steps []step
+	if h.Resume != "" {
+		why := "resumes: finished clusters cost no write"
+		if len(oc.Clusters) == 1 {
+			why = "resumes: what is done costs no write"
+		}
+		steps = append(steps, step{h.Resume, why})
+	}
+	for _, c := range oc.Clusters {
+		if c.Result != engine.Failed {
+			continue
+		}
+		parts := []string{"hawser status", oc.Bundle}
+		if h.Access != "" {
+			parts = append(parts, h.Access)
+		}
+		if c.Wave > 0 || len(oc.Clusters) > 1 {
+			parts = append(parts, "--cluster", c.Cluster)
+		}
+		steps = append(steps, step{strings.Join(parts, " "), "what is wrong now"})
+		break
+	}
+	longest := 0
+	for _, s := range steps {
+		longest = max(longest, width(s.command))
+	}
+	label := "Next:"
+	for _, s := range steps {
+		line := "  " + pad(label, 7) + s.command
+		label = ""
+		if 9+longest+5+width(s.why) <= o.st.width() {
+			line = at(line, 9+longest+5, o.st.paint(dim, s.why))
+		} else {
+			line += "\n         " + o.st.paint(dim, "  "+s.why)
+		}
+		o.line(line)
+	}
+}

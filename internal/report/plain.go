@@ -1,0 +1,120 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+)
+
+// NewPlain returns a reader of events that writes one line each: time, then key=value pairs that say where, then one
+// verb, then what. Lines are stable, so that they can be searched: verbs and keys do not change within a version.
+func NewPlain(w io.Writer) func(engine.Event) {
+	return func(e engine.Event) {
+		if l := PlainLine(e); l != "" {
+			_, _ = io.WriteString(w, l+"\n") // a reader that went away does not stop a rollout
+		}
+	}
+}
+
+// PlainLine is an event on one line, "" for events that say nothing to a reader.
+func PlainLine(e engine.Event) string {
+	text := eventText(e)
+	if text == "" {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(e.Time.Format("15:04:05"))
+	if e.Wave > 0 {
+		fmt.Fprintf(&b, " wave=%d", e.Wave)
+	}
+	if e.Cluster != "" {
+		b.WriteString(" cluster=" + e.Cluster)
+	}
+	b.WriteString(" " + clean(text))
+	return strings.TrimRight(b.String(), " ")
+}
+
+// done are the past tenses of the actions.
+var done = map[plan.Action]string{
+	plan.Create: "created", plan.Update: "changed", plan.Delete: "deleted", plan.Recreate: "recreated", plan.Adopt: "adopted",
+	plan.Unknown: "written", plan.Release: "released",
+}
+
+func eventText(e engine.Event) string {
+	name := slash(e.Object)
+	switch e.Type {
+	case engine.EventConnected:
+		if e.Status != "" && e.Status != "connected" && e.Status != "ok" {
+			return e.Status + " " + e.Message
+		}
+		return "connected " + e.Message
+	case engine.EventRendered:
+		return fmt.Sprintf("rendered %d/%d", e.Done, e.Total)
+	case engine.EventObserved:
+		return "compared " + e.Message
+	case engine.EventRollout:
+		return fmt.Sprintf("rollout=%s begins bundle=%s clusters=%d", e.Rollout, e.Bundle, e.Total)
+	case engine.EventWave:
+		return "begins " + e.Message
+	case engine.EventClusterStart:
+		return fmt.Sprintf("started writes=%d", e.Total)
+	case engine.EventWritten:
+		verb := done[e.Action]
+		if verb == "" {
+			verb = "written"
+		}
+		if e.Status != "" {
+			verb = e.Status
+		}
+		return fmt.Sprintf("%s %s %d/%d", verb, name, e.Done, e.Total)
+	case engine.EventWaiting:
+		return "waiting " + name + " " + e.Message
+	case engine.EventReady:
+		return "ready " + name
+	case engine.EventObjectFailed:
+		return "failed " + name + " " + e.Message
+	case engine.EventClusterEnd:
+		text := "ended status=" + strings.ReplaceAll(e.Status, " ", "-")
+		if c := e.Counts; c != nil {
+			text += fmt.Sprintf(" created=%d changed=%d deleted=%d same=%d", c.Create, changed(*c), c.Delete, c.Unchanged)
+		}
+		return text + " " + e.Message
+	case engine.EventSoak:
+		return "soak until=" + e.Until.Format("15:04:05") + " " + e.Message
+	case engine.EventStop:
+		return fmt.Sprintf("stopping in-flight=%d %s", e.Done, e.Message)
+	case engine.EventNotice:
+		return strings.TrimRight("notice "+name, " ") + " " + e.Message
+	case engine.EventSummary:
+		return summaryText(e.Summary)
+	}
+	return ""
+}
+
+func slash(r *object.Ref) string {
+	if r == nil {
+		return ""
+	}
+	return r.Slash()
+}
+
+func summaryText(oc *engine.Outcome) string {
+	if oc == nil {
+		return ""
+	}
+	n := map[engine.Result]int{}
+	for _, c := range oc.Clusters {
+		n[c.Result]++
+	}
+	text := "rollout=" + oc.Rollout + " ended result=" + strings.ReplaceAll(string(oc.Result), " ", "-")
+	for _, r := range []engine.Result{engine.Succeeded, engine.UpToDate, engine.Failed, engine.Unreachable, engine.Interrupted, engine.NotStarted} {
+		if n[r] > 0 {
+			text += fmt.Sprintf(" %s=%d", strings.ReplaceAll(string(r), " ", "-"), n[r])
+		}
+	}
+	return text
+}

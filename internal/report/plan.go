@@ -1,0 +1,294 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/plan"
+)
+
+// Plan prints the one plan of a fleet: header, groups of equal change, rollout, totals. A plan that holds errors or
+// conflicts is printed as refused: its findings first, then the conflicting groups, then that nothing was written.
+func Plan(w io.Writer, p *engine.FleetPlan, st Style) error {
+	o := newOut(w, st)
+	planHeader(o, p)
+	switch problems := problems(p); {
+	case problems > 0:
+		o.line()
+		writeFindings(o, p.Findings)
+		planGroups(o, p, true)
+		unreached(o, p)
+		o.line()
+		o.line(st.paint(red, fmt.Sprintf("Plan: refused, %s. Nothing was written.", count(problems, "problem"))))
+	case nothing(p) && len(unreachable(p)) == 0:
+		planNotes(o, p)
+		c := p.Counts()
+		o.linef("No changes: %s on %s are as declared (%s).", count(c.Unchanged, "object"),
+			count(len(p.Clusters), "cluster"), st.shortDigest(p.Head))
+	default:
+		planNotes(o, p)
+		planGroups(o, p, false)
+		unreached(o, p)
+		rolloutBlock(o, p)
+		o.line()
+		brake(o, p)
+		o.wrapped(0, totals(p), bold)
+	}
+	return o.Flush()
+}
+
+// brake says which deletions will have to be confirmed by their number.
+func brake(o *out, p *engine.FleetPlan) {
+	t := newTally()
+	for _, c := range p.Clusters {
+		if c.Plan != nil && c.Plan.Brake != "" {
+			t.add(c.Plan.Brake, c.Cluster)
+		}
+	}
+	if len(t.keys) == 0 {
+		return
+	}
+	c := p.Counts()
+	o.line(o.st.paint(red, fmt.Sprintf("To be applied it needs --confirm-delete=%d:", c.Delete+c.Recreate)))
+	for _, why := range t.keys {
+		o.wrapped(3, why+" ("+clusterList(t.at[why], o.st)+")", "")
+	}
+}
+
+// Diff prints the field diffs of a plan alone, grouped like the plan, without header, rollout and totals.
+func Diff(w io.Writer, p *engine.FleetPlan, st Style) error {
+	o := newOut(w, st)
+	if p.Findings.HasErrors() {
+		writeFindings(o, p.Findings)
+		o.line()
+	}
+	planGroups(o, p, false)
+	unreached(o, p)
+	return o.Flush()
+}
+
+// Saved prints where a plan was saved and how to apply exactly it.
+func Saved(w io.Writer, file, digest string, st Style) error {
+	_, err := fmt.Fprintf(w, "Saved as %s (%s). Apply exactly this:  hawser apply %s\n", file, st.shortDigest(digest), file)
+	return err
+}
+
+// nothing reports whether no cluster of the plan changes.
+func nothing(p *engine.FleetPlan) bool {
+	for _, c := range p.Clusters {
+		if c.Plan != nil && !c.Plan.Empty() {
+			return false
+		}
+	}
+	return true
+}
+
+// problems counts what blocks the plan: its errors, or its conflicts when no finding tells of them.
+func problems(p *engine.FleetPlan) int {
+	if n := len(p.Findings.Errors()); n > 0 {
+		return len(merge(p.Findings.Errors()))
+	}
+	return p.Counts().Conflict
+}
+
+func planHeader(o *out, p *engine.FleetPlan) {
+	where := " on " + count(len(p.Clusters), "cluster")
+	if len(p.Clusters) == 1 {
+		where = " on cluster " + p.Clusters[0].Cluster
+		if s := p.Clusters[0].Server; s != "" {
+			where += " (" + s + ")"
+		}
+	}
+	if n := len(p.Schedule.Waves); n > 0 && !p.Schedule.Sequential {
+		where += ", " + count(n, "wave")
+	}
+	head := "Bundle " + p.Bundle + where
+	if p.Verb == "delete" {
+		head = "Delete bundle " + p.Bundle + where
+	}
+	if !o.st.Apply {
+		head += ". Reading only"
+	}
+	o.line(o.st.paint(bold, head+"."))
+	s := p.Stats
+	if s.Clusters > 0 {
+		ms := func(n int64) string { return seconds(time.Duration(n) * time.Millisecond) }
+		o.line(o.st.paint(dim, fmt.Sprintf("%d/%d connected %s %s %s for %s %s %s %s compared %s", s.Connected, s.Clusters,
+			ms(s.ConnectMS), o.st.dot(), count(s.Renders, "render"), count(s.Instances, "instance"), ms(s.RenderMS),
+			o.st.dot(), count(s.Objects, "object"), ms(s.ObserveMS))))
+	}
+}
+
+// planNotes prints what a reader must know before the changes: warnings, interrupted runs, changed runtime values
+// and, with -v, instances that are not placed.
+func planNotes(o *out, p *engine.FleetPlan) {
+	if fs := shown(p.Findings, o.st); len(fs) > 0 {
+		o.line()
+		writeFindings(o, fs)
+	}
+	var resumes []string
+	runtime, left := newTally(), newTally()
+	for _, c := range p.Clusters {
+		if c.Resumes {
+			resumes = append(resumes, c.Cluster)
+		}
+		for _, r := range c.RuntimeChanges {
+			runtime.add(r, c.Cluster)
+		}
+		for _, inst := range sortedKeys(c.NotPlaced) {
+			left.add(inst+": "+c.NotPlaced[inst], c.Cluster)
+		}
+	}
+	if len(resumes) > 0 {
+		o.line()
+		o.wrapped(0, "Resumes a run that ended in the middle on "+clusterList(resumes, o.st), "")
+	}
+	tallied(o, "Runtime values that changed since the last release", runtime)
+	if o.st.Verbose > 0 {
+		tallied(o, "Not placed", left)
+	}
+	if !nothing(p) || len(resumes)+len(runtime.keys)+len(p.Findings) > 0 {
+		o.line()
+	}
+}
+
+// tally collects the clusters of equal texts, in the order of first appearance.
+type tally struct {
+	keys []string
+	at   map[string][]string
+}
+
+func newTally() *tally { return &tally{at: map[string][]string{}} }
+
+func (t *tally) add(key, cluster string) {
+	if _, ok := t.at[key]; !ok {
+		t.keys = append(t.keys, key)
+	}
+	t.at[key] = append(t.at[key], cluster)
+}
+
+func tallied(o *out, title string, t *tally) {
+	if len(t.keys) == 0 {
+		return
+	}
+	o.line()
+	o.line(title)
+	for _, k := range t.keys {
+		o.line("   ", clean(k), "  ", o.st.paint(dim, clusterList(t.at[k], o.st)))
+	}
+}
+
+// clusterList is "2 clusters: a, b", or the count alone in the narrow layout; one cluster is always named.
+func clusterList(names []string, st Style) string {
+	head := count(len(names), "cluster")
+	if st.narrow() && len(names) > 1 {
+		return head
+	}
+	if st.Full {
+		return head + ": " + strings.Join(names, ", ")
+	}
+	return head + ": " + Names(names)
+}
+
+// unreachable lists clusters that resolve but did not answer.
+func unreachable(p *engine.FleetPlan) []*engine.ClusterPlan {
+	var list []*engine.ClusterPlan
+	for _, c := range p.Clusters {
+		if c.Unreachable != "" {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+func unreached(o *out, p *engine.FleetPlan) {
+	t := newTally()
+	for _, c := range unreachable(p) {
+		t.add(c.Unreachable, c.Cluster)
+	}
+	for _, why := range t.keys {
+		head := o.st.paint(red, "?") + "  " + clusterList(t.at[why], o.st)
+		rest := "not reached: " + clean(why) + ". Not planned; not counted as unchanged."
+		if !o.st.narrow() && width(head)+2+width(rest) <= o.st.width()+20 {
+			o.line(head, "  ", rest)
+			continue
+		}
+		o.line(head)
+		o.wrapped(3, rest, "")
+	}
+}
+
+// totals is the last line: what the plan would do, in numbers.
+func totals(p *engine.FleetPlan) string {
+	c := p.Counts()
+	parts := []string{fmt.Sprintf("%d to create, %d to change", c.Create, c.Update)}
+	for _, x := range []struct {
+		n    int
+		what string
+	}{{c.Recreate, "to recreate"}, {c.Adopt, "to adopt"}} {
+		if x.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.what))
+		}
+	}
+	parts = append(parts, fmt.Sprintf("%d to delete", c.Delete))
+	if c.Unknown > 0 {
+		parts = append(parts, fmt.Sprintf("%d unknown until apply", c.Unknown))
+	}
+	if c.Release > 0 {
+		parts = append(parts, fmt.Sprintf("%d to let go", c.Release))
+	}
+	parts = append(parts, fmt.Sprintf("%d unchanged", c.Unchanged))
+	change, same, lost := 0, 0, 0
+	for _, cp := range p.Clusters {
+		switch {
+		case cp.Unreachable != "" || cp.Plan == nil:
+			lost++
+		case cp.Plan.Empty():
+			same++
+		default:
+			change++
+		}
+	}
+	verb := "clusters change"
+	if change == 1 {
+		verb = "cluster changes"
+	}
+	not := "do"
+	if same == 1 {
+		not = "does"
+	}
+	tail := fmt.Sprintf("%d %s, %d %s not", change, verb, same, not)
+	if lost > 0 {
+		tail += fmt.Sprintf(", %d not reached", lost)
+	}
+	return "Plan: " + strings.Join(parts, ", ") + ". " + tail + "."
+}
+
+// shown are the findings a plan that is not refused prints: warnings, with -v also infos.
+func shown(fs diag.Findings, st Style) diag.Findings {
+	return slices.DeleteFunc(slices.Clone(fs), func(f diag.Finding) bool {
+		return f.Severity == diag.Info && st.Verbose == 0
+	})
+}
+
+// changesOf are the changes worth a line.
+func changesOf(changes []plan.Change) []plan.Change {
+	if !slices.ContainsFunc(changes, func(c plan.Change) bool { return c.Action == plan.Unchanged }) {
+		return changes
+	}
+	return slices.DeleteFunc(slices.Clone(changes), func(c plan.Change) bool { return c.Action == plan.Unchanged })
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

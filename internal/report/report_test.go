@@ -1,0 +1,253 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/rollout"
+)
+
+var update = flag.Bool("update", false, "rewrite goldens and schemas")
+
+// golden compares with testdata/name, or rewrites it with -update.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v (go test -update writes it)", err)
+	}
+	if d := cmp.Diff(string(want), got); d != "" {
+		t.Errorf("%s (-want +got):\n%s", file, d)
+	}
+}
+
+var (
+	wideStyle   = Style{Width: 120, Unicode: true, ReadFile: shopFile}
+	narrowStyle = Style{Width: 80, Unicode: true, ReadFile: shopFile}
+)
+
+func shopFile(name string) ([]byte, error) {
+	if name != "shop.yaml" {
+		return nil, os.ErrNotExist
+	}
+	return []byte("bundle:\n  name: shop\n\t  replica: 3\n"), nil
+}
+
+func lost() *engine.FleetPlan {
+	p := shopPlan()
+	cp := p.Clusters[11]
+	cp.Cluster, cp.Plan, cp.Unreachable = "edge-17", nil, "dial tcp 10.9.0.17:6443: i/o timeout (10 s)"
+	p.Clusters[0].Resumes = true
+	p.Clusters[0].RuntimeChanges = []string{"GROUP staging -> production (env)"}
+	p.Clusters[1].NotPlaced = map[string]string{"jobs": "group staging is not production"}
+	p.Groups = p.Groups[:2]
+	p.Schedule.Members[11] = rollout.Member{Cluster: "edge-17", Wave: 2, Unreachable: true}
+	p.Stats.Connected = 11
+	return p
+}
+
+func refused() *engine.FleetPlan {
+	p := onePlan(plan.Change{Action: plan.Conflict, Ref: ref("Deployment", "api"), Instance: "api", Code: plan.CodeForeign,
+		Why: "exists already, managed by Helm release shop/api"}, webScale())
+	p.Findings = someFindings()[2:]
+	return p
+}
+
+func braked() *engine.FleetPlan {
+	p := everyMark()
+	p.Verb = "delete"
+	p.Clusters[0].Plan.Brake = "deletes Namespace shop"
+	return p
+}
+
+func sequential() *engine.FleetPlan {
+	p := shopPlan()
+	p.Schedule.Sequential, p.Schedule.Waves = true, nil
+	return p
+}
+
+func unchanged() *engine.FleetPlan {
+	p := shopPlan()
+	p.Groups = nil
+	for _, c := range p.Clusters {
+		c.Plan.Changes, c.Plan.Unchanged = nil, 34
+	}
+	return p
+}
+
+// TestGoldens prints every view in every layout; the files are meant to be read.
+func TestGoldens(t *testing.T) {
+	plans := map[string]func() *engine.FleetPlan{"shop": shopPlan, "marks": everyMark, "lost": lost, "refused": refused,
+		"nothing": unchanged, "sequential": sequential, "brake": braked}
+	styles := map[string]Style{"wide": wideStyle, "narrow": narrowStyle}
+	color, full, stat, ascii, verbose := wideStyle, wideStyle, wideStyle, wideStyle, wideStyle
+	color.Color, full.Full, stat.Stat, ascii.Unicode, verbose.Verbose = true, true, true, false, 1
+	for name, st := range styles {
+		for p, make := range plans {
+			golden(t, fmt.Sprintf("plan/%s.%s.txt", p, name), text(t, func(b *bytes.Buffer) error { return Plan(b, make(), st) }))
+		}
+		golden(t, "diff."+name+".txt", text(t, func(b *bytes.Buffer) error { return Diff(b, shopPlan(), st) }))
+		golden(t, "findings."+name+".txt", text(t, func(b *bytes.Buffer) error { return Findings(b, someFindings(), st) }))
+		golden(t, "outcome."+name+".txt", text(t, func(b *bytes.Buffer) error { return Outcome(b, failedOutcome(), shopHints, st) }))
+		golden(t, "status."+name+".txt", text(t, func(b *bytes.Buffer) error { return Status(b, shopStatus(), st) }))
+	}
+	for name, st := range map[string]Style{"color": color, "full": full, "stat": stat, "ascii": ascii} {
+		golden(t, "plan/shop."+name+".txt", text(t, func(b *bytes.Buffer) error { return Plan(b, shopPlan(), st) }))
+	}
+	golden(t, "plan/marks.full.txt", text(t, func(b *bytes.Buffer) error { return Plan(b, everyMark(), full) }))
+	golden(t, "plan/lost.verbose.txt", text(t, func(b *bytes.Buffer) error { return Plan(b, lost(), verbose) }))
+	golden(t, "status.verbose.txt", text(t, func(b *bytes.Buffer) error { return Status(b, shopStatus(), verbose) }))
+	golden(t, "status.color.txt", text(t, func(b *bytes.Buffer) error { return Status(b, shopStatus(), color) }))
+	golden(t, "findings.color.txt", text(t, func(b *bytes.Buffer) error { return Findings(b, someFindings(), color) }))
+	golden(t, "findings.verbose.txt", text(t, func(b *bytes.Buffer) error { return Findings(b, someFindings(), verbose) }))
+	golden(t, "outcome.color.txt", text(t, func(b *bytes.Buffer) error { return Outcome(b, failedOutcome(), shopHints, color) }))
+	golden(t, "markdown.md", text(t, func(b *bytes.Buffer) error { return Markdown(b, shopPlan()) }))
+	golden(t, "markdown-refused.md", text(t, func(b *bytes.Buffer) error { return Markdown(b, refused()) }))
+	golden(t, "markdown-nothing.md", text(t, func(b *bytes.Buffer) error { return Markdown(b, unchanged()) }))
+}
+
+var shopHints = Hints{Resume: "hawser apply -f shop.yaml --fleet fleet.yaml", Access: "--fleet fleet.yaml"}
+
+func text(t *testing.T, print func(*bytes.Buffer) error) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := print(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestNarrowFits holds every line of every narrow view, and colour must not change what is said.
+func TestNarrowFits(t *testing.T) {
+	for _, w := range []int{80, 60, 89} {
+		st := narrowStyle
+		st.Width = w
+		for name, p := range map[string]*engine.FleetPlan{"shop": shopPlan(), "marks": everyMark(), "refused": refused(), "lost": lost()} {
+			got := text(t, func(b *bytes.Buffer) error { return Plan(b, p, st) })
+			for _, l := range strings.Split(got, "\n") {
+				if width(l) > w && w >= 80 && !strings.Contains(l, "connected") {
+					t.Errorf("%s at %d: %d columns: %q", name, w, width(l), l)
+				}
+			}
+			st.Color = true
+			colored := text(t, func(b *bytes.Buffer) error { return Plan(b, p, st) })
+			st.Color = false
+			if plain := strip(colored); plain != got {
+				t.Errorf("%s at %d: colour changed the text:\n%s", name, w, cmp.Diff(got, plain))
+			}
+		}
+	}
+}
+
+// strip takes the ANSI colours out.
+func strip(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		if e := escapeLen(s[i:]); e > 0 {
+			i += e
+			continue
+		}
+		b.WriteByte(s[i])
+		i++
+	}
+	return b.String()
+}
+
+// TestManyObjects keeps a plan of 10,000 changed objects with texts fast.
+func TestManyObjects(t *testing.T) {
+	var changes []plan.Change
+	for i := range 10000 {
+		changes = append(changes, plan.Change{Action: plan.Update, Instance: "web", Code: plan.CodeChanged,
+			Ref: object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: fmt.Sprint("c", i)},
+			Fields: []plan.FieldChange{{Path: "spec.template.spec.containers[web].resources.limits.cpu", Old: "1", New: "2"},
+				{Path: "data.text", Old: `"a\nb\nc\nd\n"`, New: `"a\nB\nc\nd\n"`}}})
+	}
+	p := onePlan(changes...)
+	start := time.Now()
+	got := text(t, func(b *bytes.Buffer) error { return Plan(b, p, wideStyle) })
+	if d := time.Since(start); d > 2*time.Second {
+		t.Errorf("10,000 objects took %v", d)
+	}
+	if n := strings.Count(got, "~ ConfigMap"); n != 10000 {
+		t.Errorf("%d objects shown", n)
+	}
+}
+
+// TestMarkdownLimit: a comment is never longer than it may be, says what was cut, and its fences hold.
+func TestMarkdownLimit(t *testing.T) {
+	p := shopPlan()
+	var changes []plan.Change
+	for i := range 3000 {
+		changes = append(changes, plan.Change{Action: plan.Create, Ref: ref("ConfigMap", fmt.Sprint("c", i)), Instance: "web", Code: plan.CodeNew})
+	}
+	p.Clusters[2].Plan.Changes = changes
+	var members []plan.Member
+	for _, c := range p.Clusters {
+		members = append(members, plan.Member{Cluster: c.Cluster, Wave: c.Wave, Plan: c.Plan})
+	}
+	p.Groups = plan.GroupEqual(members)
+	got := text(t, func(b *bytes.Buffer) error { return Markdown(b, p) })
+	if len(got) > MarkdownLimit {
+		t.Errorf("%d bytes", len(got))
+	}
+	if !strings.Contains(got, "> Cut: ") || !strings.Contains(got, "+3000") {
+		t.Errorf("does not say what was cut:\n%s", got[len(got)-900:])
+	}
+	if f := fenced("", "a\n````\nb\n"); !strings.HasPrefix(f, "`````\n") {
+		t.Errorf("fence too short: %q", f)
+	}
+}
+
+// TestTerminalSafety: foreign text cannot send escapes to the terminal.
+func TestTerminalSafety(t *testing.T) {
+	p := onePlan(plan.Change{Action: plan.Update, Ref: object.Ref{Kind: "ConfigMap", Name: "a\x1b[2Jb"}, Why: "x\x1b]0;y\x07\nz", Code: plan.CodeDrift,
+		Fields: []plan.FieldChange{{Path: "data.\x1b[31m", Old: "1", New: "\x1b[2J", Manager: "m\x1b[1A"}}})
+	p.Findings = someFindings()[3:4]
+	p.Findings[0].Why = "server said \x1b[2J"
+	got := text(t, func(b *bytes.Buffer) error { return Plan(b, p, wideStyle) })
+	if strings.ContainsAny(got, "\x1b\x07") {
+		t.Errorf("escapes in %q", got)
+	}
+}
+
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errBroken }
+
+var errBroken = errors.New("broken pipe")
+
+// TestWriteErrors come back, so that a closed pipe can end a command quietly.
+func TestWriteErrors(t *testing.T) {
+	for name, err := range map[string]error{
+		"plan": Plan(brokenPipe{}, shopPlan(), wideStyle), "diff": Diff(brokenPipe{}, shopPlan(), wideStyle),
+		"outcome": Outcome(brokenPipe{}, failedOutcome(), Hints{}, wideStyle), "status": Status(brokenPipe{}, shopStatus(), wideStyle),
+		"findings": Findings(brokenPipe{}, someFindings(), wideStyle), "json": JSON(brokenPipe{}, shopPlan()),
+		"yaml": YAML(brokenPipe{}, shopPlan()), "markdown": Markdown(brokenPipe{}, shopPlan()),
+	} {
+		if !errors.Is(err, errBroken) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/rollout"
+)
+
+// enums are the values of the string types in the documents.
+var enums = map[reflect.Type][]string{
+	reflect.TypeFor[plan.Action](): words(plan.Create, plan.Update, plan.Delete, plan.Recreate, plan.Adopt, plan.Conflict,
+		plan.Unknown, plan.Unchanged, plan.Release),
+	reflect.TypeFor[engine.EventType](): words(engine.EventConnected, engine.EventRendered, engine.EventObserved, engine.EventRollout,
+		engine.EventWave, engine.EventClusterStart, engine.EventWritten, engine.EventWaiting, engine.EventReady, engine.EventObjectFailed,
+		engine.EventClusterEnd, engine.EventSoak, engine.EventStop, engine.EventNotice, engine.EventSummary),
+	reflect.TypeFor[engine.Result](): words(engine.Succeeded, engine.Failed, engine.NotStarted, engine.Unreachable, engine.UpToDate, engine.Interrupted),
+	reflect.TypeFor[diag.Severity](): words(diag.Error, diag.Warning, diag.Info),
+	reflect.TypeFor[health.State]():  words(health.Ready, health.Progressing, health.Failed, health.Missing, health.Terminating),
+	reflect.TypeFor[rollout.Phase](): words(rollout.Waiting, rollout.Running, rollout.Succeeded, rollout.Failed, rollout.NotStarted),
+}
+
+func words[T ~string](values ...T) []string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = string(v)
+	}
+	return out
+}
+
+// schemaOf describes a type's JSON; unknown fields stay allowed, because fields may be added within a version.
+func schemaOf(t reflect.Type) map[string]any {
+	if e, ok := enums[t]; ok {
+		return map[string]any{"type": "string", "enum": e}
+	}
+	switch t {
+	case reflect.TypeFor[time.Time]():
+		return map[string]any{"type": "string", "format": "date-time"}
+	case reflect.TypeFor[time.Duration]():
+		return map[string]any{"type": "integer", "description": "nanoseconds"}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return schemaOf(t.Elem())
+	case reflect.Slice:
+		s := map[string]any{"type": "array", "items": schemaOf(t.Elem())}
+		return s
+	case reflect.Map:
+		return map[string]any{"type": "object", "additionalProperties": schemaOf(t.Elem())}
+	case reflect.Struct:
+		return structSchema(t)
+	case reflect.Bool:
+		return map[string]any{"type": "boolean"}
+	case reflect.String:
+		return map[string]any{"type": "string"}
+	case reflect.Float64:
+		return map[string]any{"type": "number"}
+	}
+	return map[string]any{"type": "integer"}
+}
+
+func structSchema(t reflect.Type) map[string]any {
+	props := map[string]any{}
+	var required []string
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" || !f.IsExported() {
+			continue
+		}
+		s := schemaOf(f.Type)
+		if name == "v" {
+			s["const"] = 1
+		}
+		if opts == "" {
+			required = append(required, name)
+			if k := f.Type.Kind(); k == reflect.Slice || k == reflect.Map {
+				s = map[string]any{"anyOf": []any{s, map[string]any{"type": "null"}}}
+			}
+		}
+		props[name] = s
+	}
+	out := map[string]any{"type": "object", "properties": props}
+	if len(required) > 0 {
+		slices.Sort(required)
+		out["required"] = required
+	}
+	return out
+}
+
+// documents are the public JSON forms, each with what is checked against its schema.
+var documents = map[string]struct {
+	typ   reflect.Type
+	title string
+	value any
+}{
+	"plan":     {reflect.TypeFor[engine.FleetPlan](), "A plan for a fleet: hawser plan -o json", shopPlan()},
+	"outcome":  {reflect.TypeFor[engine.Outcome](), "What a rollout did: the summary of hawser apply -o json", failedOutcome()},
+	"status":   {reflect.TypeFor[engine.StatusReport](), "The state of bundles on a fleet: hawser status -o json", shopStatus()},
+	"findings": {reflect.TypeFor[FindingsDocument](), "Errors, warnings and notes: -o json of commands that stop early", someFindings()},
+	"event":    {reflect.TypeFor[engine.Event](), "One line of hawser apply -o json", shopEvents()[0]},
+}
+
+const schemaDir = "../../docs/schema"
+
+// TestSchemas: the schemas in docs/schema are those of the types, and every document fits its own.
+func TestSchemas(t *testing.T) {
+	for name, d := range documents {
+		s := schemaOf(d.typ)
+		s["$schema"], s["$id"], s["title"] = "https://json-schema.org/draft/2020-12/schema", "https://hawser.dev/schema/"+name+".json", d.title
+		data, err := json.MarshalIndent(s, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(schemaDir, name+".json")
+		if *update {
+			if err := os.MkdirAll(schemaDir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, append(data, '\n'), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		have, err := os.ReadFile(file)
+		if err != nil || string(have) != string(data)+"\n" {
+			t.Errorf("%s is stale (%v): go test ./internal/report -update", file, err)
+		}
+		schema, err := jsonschema.NewCompiler().Compile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := text(t, func(b *bytes.Buffer) error { return JSON(b, d.value) })
+		golden(t, "json/"+name+".json", got)
+		check(t, schema, name, got)
+		if name == "event" {
+			var b bytes.Buffer
+			write := NewNDJSON(&b)
+			for _, e := range shopEvents() {
+				write(e)
+			}
+			golden(t, "json/events.ndjson", b.String())
+			for _, l := range strings.Split(strings.TrimSpace(b.String()), "\n") {
+				check(t, schema, "event", l)
+			}
+		}
+	}
+	golden(t, "json/status.yaml", text(t, func(b *bytes.Buffer) error { return YAML(b, shopStatus()) }))
+}
+
+func check(t *testing.T, s *jsonschema.Schema, name, text string) {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Validate(doc); err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+}
+
+// TestSchemaRefuses: the schemas are not so loose that everything fits.
+func TestSchemaRefuses(t *testing.T) {
+	s, err := jsonschema.NewCompiler().Compile(filepath.Join(schemaDir, "plan.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{`{}`, `{"v":2}`, `[]`} {
+		doc, _ := jsonschema.UnmarshalJSON(strings.NewReader(bad))
+		if s.Validate(doc) == nil {
+			t.Errorf("%s fits", bad)
+		}
+	}
+}

@@ -1,0 +1,266 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/health"
+)
+
+// Status prints what is known of bundles on a fleet: a line of totals, then every cluster and instance with its
+// revision and state, and under it each object that is not ready with its reason.
+func Status(w io.Writer, r *engine.StatusReport, st Style) error {
+	o := newOut(w, st)
+	o.wrapped(0, statusHead(r), bold)
+	if len(r.Clusters) > 0 {
+		o.line()
+		if st.narrow() {
+			for _, c := range r.Clusters {
+				narrowStatus(o, c)
+			}
+		} else {
+			wideStatus(o, r)
+		}
+	}
+	if fs := shown(r.Findings, st); len(fs) > 0 {
+		o.line()
+		writeFindings(o, fs)
+	}
+	return o.Flush()
+}
+
+// states in the order in which they are told, best first.
+var states = []string{"ready", "progressing", "drifted", "missing", "failed", "not installed", "not reached"}
+
+var stateInk = map[string]ink{
+	"ready": green, "progressing": yellow, "drifted": magenta, "missing": red, "failed": red, "not reached": red,
+	"not installed": dim, "terminating": yellow,
+}
+
+// stateOf is the worst state of a cluster's instances.
+func stateOf(c engine.ClusterStatus) string {
+	switch {
+	case c.Unreachable != "":
+		return "not reached"
+	case c.Bundle == "" && len(c.Instances) == 0 || c.Revision == 0 && len(c.Instances) == 0:
+		return "not installed"
+	}
+	worst := "ready"
+	for _, i := range c.Instances {
+		if slices.Index(states, i.State) > slices.Index(states, worst) {
+			worst = i.State
+		}
+	}
+	return worst
+}
+
+func statusHead(r *engine.StatusReport) string {
+	what := "Bundles"
+	if r.Bundle != "" {
+		what = "Bundle " + r.Bundle
+	}
+	places := map[string]bool{}
+	n := map[string]int{}
+	for _, c := range r.Clusters {
+		places[c.Cluster] = true
+		n[stateOf(c)]++
+	}
+	var parts []string
+	for _, s := range states {
+		if n[s] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n[s], s))
+		}
+	}
+	head := what + " on " + count(len(places), "cluster")
+	if len(parts) > 0 {
+		head += ": " + strings.Join(parts, ", ")
+	}
+	return head
+}
+
+// readyOf is "3/4": ready objects of all.
+func readyOf(i engine.InstanceStatus) string {
+	n := 0
+	for _, ob := range i.Objects {
+		if ob.Status.State == health.Ready && !ob.Drifted {
+			n++
+		}
+	}
+	return fmt.Sprintf("%d/%d", n, len(i.Objects))
+}
+
+// applied is when and by whom a revision was applied.
+func applied(c engine.ClusterStatus) string {
+	var parts []string
+	if !c.Applied.IsZero() {
+		parts = append(parts, "applied "+c.Applied.UTC().Format(time.RFC3339))
+	}
+	if c.Author != "" {
+		parts = append(parts, "by "+c.Author)
+	}
+	return strings.Join(parts, " ")
+}
+
+func wideStatus(o *out, r *engine.StatusReport) {
+	several := r.Bundle == ""
+	head := []string{"CLUSTER", "GROUP", "REV", "INSTANCE", "READY", "STATE", "SOURCE"}
+	if several {
+		head = slices.Insert(head, 2, "BUNDLE")
+	}
+	t := &table{rows: [][]string{head}}
+	for _, c := range r.Clusters {
+		lead := []string{c.Cluster, c.Group, dash(c.Revision)}
+		if several {
+			lead = slices.Insert(lead, 2, c.Bundle)
+		}
+		if len(c.Instances) == 0 {
+			state := stateOf(c)
+			why := clean(c.Unreachable)
+			t.row(append(slices.Clone(lead), "-", "-", o.st.paint(stateInk[state], state), why)...)
+			continue
+		}
+		for k, i := range c.Instances {
+			cells := slices.Clone(lead)
+			if k > 0 {
+				for x := range cells {
+					cells[x] = ""
+				}
+			}
+			t.row(append(cells, i.Instance, readyOf(i), o.st.paint(stateInk[i.State], i.State), clean(i.Source))...)
+			statusObjects(o.st, i, func(text string, c ink) { t.note(4, text, c) })
+		}
+		if c.Phase != "" && c.Phase != "succeeded" {
+			t.note(2, "the last run "+phaseText(c.Phase), yellow)
+		}
+		if o.st.Verbose > 0 {
+			t.note(2, applied(c), dim)
+		}
+	}
+	t.write(o)
+}
+
+// phaseText says what an unfinished or failed record means.
+func phaseText(phase string) string {
+	switch phase {
+	case "failed":
+		return "failed"
+	case "applying", "deleting":
+		return "ended while " + phase + "; applying again resumes it"
+	}
+	return phase
+}
+
+// statusObjects tells of every object that is not ready (with -v of all) and, with -v, of the images.
+func statusObjects(st Style, i engine.InstanceStatus, note func(string, ink)) {
+	for _, ob := range i.Objects {
+		ok := ob.Status.State == health.Ready && !ob.Drifted
+		if ok && st.Verbose == 0 {
+			continue
+		}
+		text := ob.Object.String() + ": " + string(ob.Status.State)
+		if ob.Status.Reason != "" {
+			text = ob.Object.String() + ": " + ob.Status.Reason
+		}
+		c := stateInk[string(ob.Status.State)]
+		if ob.Drifted {
+			text += ", drifted"
+			if ob.By != "" {
+				text += " (by " + ob.By + ")"
+			}
+			c = magenta
+		}
+		if ok {
+			c = dim
+		}
+		note(text, c)
+		for k, d := range ob.Status.Details {
+			if k == 5 && st.Verbose == 0 {
+				break
+			}
+			note("  "+d, "")
+		}
+	}
+	if st.Verbose > 0 {
+		for _, img := range i.Images {
+			note("image "+img, dim)
+		}
+	}
+}
+
+func narrowStatus(o *out, c engine.ClusterStatus) {
+	head := o.st.paint(bold, c.Cluster)
+	if c.Revision > 0 {
+		head += fmt.Sprintf("  revision %d", c.Revision)
+	}
+	state := stateOf(c)
+	o.line(head, "  ", o.st.paint(stateInk[state], state))
+	if c.Unreachable != "" {
+		o.wrapped(2, clean(c.Unreachable), "")
+	}
+	if c.Phase != "" && c.Phase != "succeeded" {
+		o.wrapped(2, "the last run "+phaseText(c.Phase), yellow)
+	}
+	for _, i := range c.Instances {
+		o.line("  ", i.Instance, "  ", o.st.paint(stateInk[i.State], i.State), "  ", readyOf(i))
+		statusObjects(o.st, i, func(text string, k ink) {
+			indent := 4 + len(text) - len(strings.TrimLeft(text, " "))
+			o.wrapped(indent, clean(text), k)
+		})
+	}
+	if o.st.Verbose > 0 {
+		o.wrapped(2, applied(c), dim)
+	}
+}
+
+// table lines up cells; notes stand between rows and take the whole width.
+type table struct {
+	rows [][]string // a row of one cell is a note
+	inks map[int]ink
+}
+
+func (t *table) row(cells ...string) { t.rows = append(t.rows, cells) }
+
+func (t *table) note(indent int, text string, c ink) {
+	if text == "" {
+		return
+	}
+	if t.inks == nil {
+		t.inks = map[int]ink{}
+	}
+	t.inks[len(t.rows)] = c
+	t.rows = append(t.rows, []string{strings.Repeat(" ", indent+len(text)-len(strings.TrimLeft(text, " "))) + clean(strings.TrimLeft(text, " "))})
+}
+
+func (t *table) write(o *out) {
+	var cols []int
+	for _, r := range t.rows {
+		for i, c := range r {
+			if len(r) == 1 {
+				break
+			}
+			if i == len(cols) {
+				cols = append(cols, 0)
+			}
+			cols[i] = max(cols[i], width(c))
+		}
+	}
+	for n, r := range t.rows {
+		if len(r) == 1 {
+			text := strings.TrimLeft(r[0], " ")
+			o.wrapped(len(r[0])-len(text), text, t.inks[n])
+			continue
+		}
+		line := ""
+		for i, c := range r {
+			if i > 0 {
+				line += "  "
+			}
+			line += pad(c, cols[i])
+		}
+		o.line(strings.TrimRight(line, " "))
+	}
+}
