@@ -57,8 +57,9 @@ func apiServerArgs(c Config) []string {
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
 		"--proxy-client-cert-file=" + c.file(FrontProxyPair+".crt"),
 		"--proxy-client-key-file=" + c.file(FrontProxyPair+".key"),
-		// Nothing routes cluster IPs here: aggregated APIs are reached by their endpoints or external names.
-		"--enable-aggregator-routing=true",
+		// Nothing routes cluster IPs here, and endpoints may not be loopback addresses: an aggregated API is served
+		// from this machine by a Service of type ExternalName, which only the resolver of cluster IPs follows.
+		"--enable-aggregator-routing=false",
 		// A loopback address may not stand in an Endpoints object, so nobody keeps the one of "kubernetes".
 		"--endpoint-reconciler-type=none",
 		"--audit-policy-file=" + c.file(AuditPolicy),
@@ -77,16 +78,7 @@ func apiServerArgs(c Config) []string {
 	return args
 }
 
-// afterAPIServer delays a component until the API server serves.
-func afterAPIServer(run func(context.Context, Config) error) func(context.Context, Config) error {
-	return func(ctx context.Context, c Config) error {
-		if err := waitForAPIServer(ctx, c); err != nil {
-			return err
-		}
-		return run(ctx, c)
-	}
-}
-
+// waitForAPIServer returns when the API server is ready.
 func waitForAPIServer(ctx context.Context, c Config) error {
 	cfg, err := c.client(UserControllerManager)
 	if err != nil {

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/spf13/pflag"
 	kcm "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	kcmoptions "k8s.io/kubernetes/cmd/kube-controller-manager/app/options"
 	"k8s.io/kubernetes/cmd/kube-controller-manager/names"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
+	schedulerconfig "k8s.io/kubernetes/cmd/kube-scheduler/app/config"
 	scheduleroptions "k8s.io/kubernetes/cmd/kube-scheduler/app/options"
+	sched "k8s.io/kubernetes/pkg/scheduler"
 )
 
 // alwaysControllers run in every cluster: without them namespaces cannot be deleted, owned objects stay behind,
@@ -93,13 +94,15 @@ func controllerManagerArgs(c Config) []string {
 	}
 }
 
-func runScheduler(ctx context.Context, c Config) error {
+// kubeScheduler is a scheduler that is set up and does not run yet.
+type kubeScheduler struct {
+	config    *schedulerconfig.CompletedConfig
+	scheduler *sched.Scheduler
+}
+
+func newScheduler(ctx context.Context, c Config) (kubeScheduler, error) {
 	opts := scheduleroptions.NewOptions()
-	fs := pflag.NewFlagSet("kube-scheduler", pflag.ContinueOnError)
-	for _, f := range opts.Flags.FlagSets {
-		fs.AddFlagSet(f)
-	}
-	err := fs.Parse([]string{
+	err := parse("kube-scheduler", *opts.Flags, []string{
 		"--kubeconfig=" + c.file(KubeconfigFor(UserScheduler)),
 		"--leader-elect=false",
 		"--secure-port=0",
@@ -108,11 +111,12 @@ func runScheduler(ctx context.Context, c Config) error {
 		"--profiling=false",
 	})
 	if err != nil {
-		return err
+		return kubeScheduler{}, err
 	}
-	completed, sched, err := scheduler.Setup(ctx, opts)
-	if err != nil {
-		return err
-	}
-	return scheduler.Run(ctx, completed, sched)
+	config, s, err := scheduler.Setup(ctx, opts)
+	return kubeScheduler{config, s}, err
+}
+
+func (k kubeScheduler) run(ctx context.Context, _ Config) error {
+	return scheduler.Run(ctx, k.config, k.scheduler)
 }

@@ -11,6 +11,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
@@ -93,26 +96,65 @@ func Run(ctx context.Context, c Config) error {
 	// The components talk to each other about deprecated APIs; nobody reads that.
 	rest.SetDefaultWarningHandler(rest.NoWarnings{})
 	g, ctx := errgroup.WithContext(ctx)
-	component := func(name string, run func(context.Context, Config) error) {
+	run := func(name string, f func(context.Context, Config) error) {
 		g.Go(func() error {
-			if err := run(ctx, c); err != nil && ctx.Err() == nil {
+			if err := f(ctx, c); err != nil && ctx.Err() == nil {
 				return fmt.Errorf("%s of cluster %s: %w", name, c.Name, err)
 			}
 			return nil
 		})
 	}
+	actAs("kube-apiserver")
 	server, err := newAPIServer(c)
 	if err != nil {
 		return fmt.Errorf("kube-apiserver of cluster %s: %w", c.Name, err)
 	}
-	component("kube-apiserver", server.run)
+	run("kube-apiserver", server.run)
 	// The others wait for the API server: started earlier they would only fail and back off.
-	component("kube-controller-manager", afterAPIServer(runControllerManager))
-	if c.Workloads {
-		component("kube-scheduler", afterAPIServer(runScheduler))
-		component("kwok", afterAPIServer(runKwok))
-	}
+	run("the controllers", func(ctx context.Context, c Config) error {
+		if err := waitForAPIServer(ctx, c); err != nil {
+			return err
+		}
+		if c.Workloads {
+			actAs("kube-scheduler")
+			scheduler, err := newScheduler(ctx, c)
+			if err != nil {
+				return fmt.Errorf("kube-scheduler: %w", err)
+			}
+			run("kube-scheduler", scheduler.run)
+			run("kwok", runKwok)
+		}
+		actAs("kube-controller-manager")
+		run("kube-controller-manager", runControllerManager)
+		return settle(ctx)
+	})
 	return g.Wait()
+}
+
+// actAs makes the clients that a component makes from now on say its name: client-go takes it from the name of the
+// program, and the API server writes it into managedFields. All values have one length, so that a goroutine that
+// reads the name at this moment gets either of the two.
+func actAs(component string) {
+	const length = 32
+	os.Args[0] = strings.Repeat("/", length-len(component)) + component
+}
+
+// settleAfter is how long a control plane is left alone after it started.
+const settleAfter = 5 * time.Second
+
+// settle trades speed for memory once the work of starting is done: it gives back what starting took, and collects
+// more often from then on, which costs a server that is mostly idle nothing. GOGC, where it is set, wins.
+func settle(ctx context.Context) error {
+	if os.Getenv("GOGC") != "" {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(settleAfter):
+		debug.SetGCPercent(50)
+		debug.FreeOSMemory()
+	}
+	return nil
 }
 
 // file is a path in the cluster's directory.

@@ -38,6 +38,7 @@ func runKwok(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
+	cfg.UserAgent = "kwok"
 	typed, err := kubernetes.NewForConfig(cfg)
 	if err != nil {
 		return err
@@ -45,7 +46,7 @@ func runKwok(ctx context.Context, c Config) error {
 	if err := createStorageClass(ctx, typed); err != nil {
 		return err
 	}
-	ctr, err := newKwok(c, cfg, typed)
+	ctr, err := newKwok(c, typed)
 	if err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func runKwok(ctx context.Context, c Config) error {
 	return nil
 }
 
-func newKwok(c Config, cfg *rest.Config, typed kubernetes.Interface) (*controllers.Controller, error) {
+func newKwok(c Config, typed kubernetes.Interface) (*controllers.Controller, error) {
 	stages, err := loadStages()
 	if err != nil {
 		return nil, err

@@ -155,7 +155,7 @@ func (s *Supervisor) configFile(name string) string {
 // start runs the control plane and returns when it is ready or has failed; a failed one is not left running.
 func (s *Supervisor) start(ctx context.Context, c *cluster) error {
 	log := s.dir.ClusterLog(c.spec.Name)
-	p, err := s.spawn.start(log, childEnv(), "run-cluster", "--config", s.configFile(c.spec.Name))
+	p, err := s.spawn.start(log, "run-cluster", "--config", s.configFile(c.spec.Name))
 	if err != nil {
 		return fmt.Errorf("cluster %s: %w", c.spec.Name, err)
 	}
@@ -174,14 +174,6 @@ func (s *Supervisor) start(ctx context.Context, c *cluster) error {
 
 // readyTimeout bounds a start. It is long because many clusters may start on few cores.
 const readyTimeout = 3 * time.Minute
-
-// childEnv keeps the heap of a control plane small: collecting more often costs an idle server nothing.
-func childEnv() []string {
-	if os.Getenv("GOGC") != "" {
-		return nil
-	}
-	return []string{"GOGC=50"}
-}
 
 // do runs one verb on a cluster.
 func (s *Supervisor) do(ctx context.Context, verb string, c *cluster) error {

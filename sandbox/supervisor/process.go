@@ -42,7 +42,7 @@ func newSpawner() *spawner {
 }
 
 // start runs this program again with the given arguments; its output goes to the end of logFile.
-func (s *spawner) start(logFile string, env []string, args ...string) (*process, error) {
+func (s *spawner) start(logFile string, args ...string) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -59,7 +59,6 @@ func (s *spawner) start(logFile string, env []string, args ...string) (*process,
 	defer func() { _ = read.Close() }()
 	cmd := exec.Command(self, args...)
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = log, log, []*os.File{read}
-	cmd.Env = append(os.Environ(), env...)
 	cmd.SysProcAttr = dieWithParent()
 	result := make(chan error)
 	s.work <- func() { result <- cmd.Start() }
