@@ -1,0 +1,203 @@
+package object
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// FieldDiff is one field that differs between two versions of an object.
+type FieldDiff struct {
+	// Path is dotted; keyed list items stand in brackets by their key: spec.template.spec.containers[api].image.
+	Path string
+	// Old and New are JSON values; HasOld and HasNew tell an absent value from null. Both are nil when Hidden.
+	Old, New       any
+	HasOld, HasNew bool
+	// Hidden: the value must not be shown.
+	Hidden bool
+
+	trail []trailStep
+}
+
+// trailStep is one step of a path: a field by name, or a list item with the item itself (to find its owner).
+type trailStep struct {
+	name     string
+	item     any
+	position string
+}
+
+// Diff compares two versions of an object, field by field, in path order. What the server adds to every object
+// (status, managed fields, resourceVersion, ...) is left out. Items of lists are matched by their key where they have
+// one (name, port and protocol, mountPath, ...), else by position; lists of plain values are one field.
+func Diff(old, new map[string]any, mask Mask) []FieldDiff {
+	d := differ{mask: mask}
+	d.maps("", nil, prune(old), prune(new))
+	return d.out
+}
+
+type differ struct {
+	mask Mask
+	out  []FieldDiff
+}
+
+func (d *differ) maps(path string, trail []trailStep, old, new map[string]any) {
+	keys := slices.Collect(maps.Keys(old))
+	for k := range new {
+		if _, ok := old[k]; !ok {
+			keys = append(keys, k)
+		}
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		o, hasOld := old[k]
+		n, hasNew := new[k]
+		d.values(join(path, k), step(trail, trailStep{name: k}), o, n, hasOld, hasNew)
+	}
+}
+
+// step returns trail with one more step, never sharing the backing array.
+func step(trail []trailStep, st trailStep) []trailStep { return append(slices.Clip(trail), st) }
+
+func (d *differ) values(path string, trail []trailStep, old, new any, hasOld, hasNew bool) {
+	if hasOld && hasNew && equalJSON(old, new) {
+		return
+	}
+	oldMap, okOld := old.(map[string]any)
+	newMap, okNew := new.(map[string]any)
+	// Absent next to a structure is compared as empty, so that each added or dropped field is named by itself.
+	if okOld && (okNew || !hasNew) && len(oldMap) > 0 || okNew && !hasOld && len(newMap) > 0 {
+		d.maps(path, trail, oldMap, newMap)
+		return
+	}
+	oldList, okOld := old.([]any)
+	newList, okNew := new.([]any)
+	if (okOld || !hasOld) && (okNew || !hasNew) && (okOld || okNew) {
+		if key := listKey(trail, oldList, newList); key != nil {
+			d.keyed(path, trail, key, oldList, newList)
+			return
+		}
+		if len(oldList) == len(newList) && allMaps(oldList) && allMaps(newList) {
+			for i, item := range oldList {
+				at := strconv.Itoa(i)
+				st := step(trail, trailStep{name: at, item: item, position: at})
+				d.values(path+"["+at+"]", st, item, newList[i], true, true)
+			}
+			return
+		}
+	}
+	d.leaf(path, trail, old, new, hasOld, hasNew)
+}
+
+func (d *differ) leaf(path string, trail []trailStep, old, new any, hasOld, hasNew bool) {
+	f := FieldDiff{Path: path, Old: old, New: new, HasOld: hasOld, HasNew: hasNew, trail: trail}
+	if d.mask.hides(path, trail) {
+		f.Old, f.New, f.Hidden = nil, nil, true
+	}
+	d.out = append(d.out, f)
+}
+
+// keyed compares lists whose items have a key: old order first, then what is new.
+func (d *differ) keyed(path string, trail []trailStep, key keyFunc, old, new []any) {
+	newAt := map[string]int{}
+	for i, item := range new {
+		newAt[key(item)] = i
+	}
+	seen := map[string]bool{}
+	for i, item := range old {
+		k := key(item)
+		seen[k] = true
+		st := step(trail, trailStep{name: k, item: item, position: strconv.Itoa(i)})
+		p := path + "[" + k + "]"
+		if j, ok := newAt[k]; ok {
+			d.values(p, st, item, new[j], true, true)
+		} else {
+			d.leaf(p, st, item, nil, true, false)
+		}
+	}
+	for i, item := range new {
+		if k := key(item); !seen[k] {
+			st := step(trail, trailStep{name: k, item: item, position: strconv.Itoa(i)})
+			d.leaf(path+"["+k+"]", st, nil, item, false, true)
+		}
+	}
+}
+
+type keyFunc func(item any) string
+
+// listKeys are the fields that tell items of a list apart, most telling first. Source: the x-kubernetes-list-map-keys
+// of Kubernetes' own types.
+var listKeys = [][]string{
+	{"name"}, {"containerPort", "protocol"}, {"port", "protocol"}, {"mountPath"}, {"devicePath"}, {"type"}, {"key"},
+	{"topologyKey"}, {"ip"}, {"uid"}, {"id"}, {"host"},
+}
+
+// listKey returns how to tell the items of two lists apart, nil when they have no key.
+func listKey(trail []trailStep, old, new []any) keyFunc {
+	for _, fields := range listKeys {
+		if uniqueBy(old, fields) && uniqueBy(new, fields) && len(old)+len(new) > 0 {
+			// ports of containers and services are keyed by number even when they have names
+			if fields[0] == "name" && len(trail) > 0 && trail[len(trail)-1].name == "ports" {
+				continue
+			}
+			return func(item any) string { return keyOf(item, fields) }
+		}
+	}
+	return nil
+}
+
+func allMaps(list []any) bool {
+	for _, item := range list {
+		if _, ok := item.(map[string]any); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+func uniqueBy(list []any, fields []string) bool {
+	seen := map[string]bool{}
+	for _, item := range list {
+		k := keyOf(item, fields)
+		if k == "" || seen[k] {
+			return false
+		}
+		seen[k] = true
+	}
+	return true
+}
+
+// keyOf is an item's key, "" when it has none. The protocol is shown only when it is not TCP.
+func keyOf(item any, fields []string) string {
+	m, ok := item.(map[string]any)
+	if !ok {
+		return ""
+	}
+	var parts []string
+	for _, f := range fields {
+		v, ok := m[f]
+		switch {
+		case f == "protocol" && (!ok || v == "TCP"):
+			continue
+		case !ok:
+			return ""
+		}
+		if _, isMap := v.(map[string]any); isMap {
+			return ""
+		}
+		parts = append(parts, fmt.Sprint(v))
+	}
+	return strings.Join(parts, "/")
+}
+
+// join adds a field to a path; names with characters of the path grammar stand in double quotes.
+func join(path, name string) string {
+	if name == "" || strings.ContainsAny(name, `.[]="`+" \t\n") {
+		name = strconv.Quote(name)
+	}
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}

@@ -1,0 +1,92 @@
+package object
+
+// Class is the place of a kind in the order in which objects are written; removal goes the other way.
+type Class int
+
+// The classes, in the order of writing.
+const (
+	// ClassFoundation: namespaces and custom resource definitions.
+	ClassFoundation Class = iota
+	// ClassConfig: what workloads read or are bound by: RBAC, configuration, storage, policies, classes.
+	ClassConfig
+	// ClassService: Services, so that their addresses are there before pods start.
+	ClassService
+	// ClassWorkload: what runs, what scales and routes to it, and custom resources that no webhook of the Set matches.
+	ClassWorkload
+	// ClassHook: API services and webhook configurations.
+	ClassHook
+	// ClassCustom: custom resources that a webhook, an API service or a conversion of the Set has to serve first.
+	ClassCustom
+)
+
+const admission = "admissionregistration.k8s.io"
+
+var configKinds = map[string]bool{
+	"ConfigMap": true, "Secret": true, "ServiceAccount": true, "ResourceQuota": true, "LimitRange": true,
+	"PersistentVolume": true, "PersistentVolumeClaim": true, "Endpoints": true,
+}
+
+var configGroups = map[string]bool{
+	"rbac.authorization.k8s.io": true, "storage.k8s.io": true, "scheduling.k8s.io": true, "node.k8s.io": true,
+	"flowcontrol.apiserver.k8s.io": true, "policy": true, "resource.k8s.io": true, "certificates.k8s.io": true,
+}
+
+// ClassOf is the class of an object by its kind alone: custom resources are ClassWorkload, until a Set tells that
+// something in it has to serve them first.
+func ClassOf(r Ref) Class {
+	switch {
+	case r.Group == "" && r.Kind == "Namespace", r.IsCRD():
+		return ClassFoundation
+	case r.Group == "" && r.Kind == "Service":
+		return ClassService
+	case r.Group == "" && configKinds[r.Kind], configGroups[r.Group],
+		r.Group == "networking.k8s.io" && (r.Kind == "NetworkPolicy" || r.Kind == "IngressClass"):
+		return ClassConfig
+	case r.IsHook(), r.Group == admission:
+		return ClassHook
+	}
+	return ClassWorkload
+}
+
+// IsCRD reports whether the ref is a CustomResourceDefinition.
+func (r Ref) IsCRD() bool {
+	return r.Group == "apiextensions.k8s.io" && r.Kind == "CustomResourceDefinition"
+}
+
+// IsHook reports whether the ref is something that calls back into a Service: a webhook configuration or APIService.
+func (r Ref) IsHook() bool {
+	switch r.Kind {
+	case "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration":
+		return r.Group == admission
+	case "APIService":
+		return r.Group == "apiregistration.k8s.io"
+	}
+	return false
+}
+
+// IsWorkload reports whether the ref runs pods by a pod template.
+func (r Ref) IsWorkload() bool {
+	switch r.Kind {
+	case "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet":
+		return r.Group == "apps"
+	case "Job", "CronJob":
+		return r.Group == "batch"
+	case "ReplicationController", "Pod":
+		return r.Group == ""
+	}
+	return false
+}
+
+// builtinGroups are the API groups that kube-apiserver itself serves, v1.36; a kind of any other group is custom.
+var builtinGroups = map[string]bool{
+	"": true, "apps": true, "batch": true, "autoscaling": true, "policy": true, "extensions": true,
+	"admissionregistration.k8s.io": true, "apiextensions.k8s.io": true, "apiregistration.k8s.io": true,
+	"authentication.k8s.io": true, "authorization.k8s.io": true, "certificates.k8s.io": true,
+	"coordination.k8s.io": true, "discovery.k8s.io": true, "events.k8s.io": true, "flowcontrol.apiserver.k8s.io": true,
+	"internal.apiserver.k8s.io": true, "networking.k8s.io": true, "node.k8s.io": true,
+	"rbac.authorization.k8s.io": true, "resource.k8s.io": true, "scheduling.k8s.io": true, "storage.k8s.io": true,
+	"storagemigration.k8s.io": true,
+}
+
+// Custom reports whether the object's group is not one of Kubernetes' own.
+func (r Ref) Custom() bool { return !builtinGroups[r.Group] }
