@@ -65,6 +65,11 @@ func CheckSource(filename string, src []byte, l Limits) diag.Findings {
 	return nil
 }
 
+// CheckText checks that a file is text: UTF-8 without NUL bytes. The finding has file, line and column.
+func CheckText(filename string, src []byte) diag.Findings {
+	return Findings(plainText(filename, src), nil, "")
+}
+
 // plainText refuses what no text file holds: NUL bytes and invalid UTF-8 (UTF-16 files are both).
 func plainText(filename string, src []byte) error {
 	at := bytes.IndexByte(src, 0)

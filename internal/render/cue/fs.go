@@ -55,18 +55,3 @@ func overlay(c module.Content, limits cuelang.Limits) (map[string]load.Source, e
 	}
 	return out, nil
 }
-
-// displayPath is a module's path as a person in the working directory would write it.
-func displayPath(dir, p string) string {
-	if !filepath.IsAbs(p) {
-		p = filepath.Join(dir, p)
-	}
-	if filepath.IsAbs(p) {
-		if wd, err := os.Getwd(); err == nil {
-			if rel, err := filepath.Rel(wd, p); err == nil && filepath.IsLocal(rel) {
-				p = rel
-			}
-		}
-	}
-	return filepath.ToSlash(p)
-}

@@ -10,6 +10,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -131,7 +132,11 @@ func displayDir(req render.Request) string {
 	name := "module/"
 	if m := req.Instance.Module; m != nil {
 		if path, ok := strings.CutPrefix(m.URL, "file://"); ok {
-			name = displayPath(m.Dir, path) + "/"
+			path = filepath.FromSlash(path)
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(m.Dir, path)
+			}
+			name = render.DisplayPath(path) + "/"
 		}
 	}
 	return name

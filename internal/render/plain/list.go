@@ -1,0 +1,194 @@
+package plain
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/render"
+)
+
+// maxDepth is how deep directories may be nested.
+const maxDepth = 64
+
+// file is one file that was read; name is what the user knows it by.
+type file struct {
+	name string
+	text []byte
+}
+
+// lister collects files in the order of the paths, each once.
+type lister struct {
+	limits cuelang.Limits
+	at     diag.Pos
+	seen   map[string]bool
+	files  []file
+	found  diag.Findings
+}
+
+func (l *lister) fail(code, what, fix string) {
+	f := diag.Errorf(code, "%s", what)
+	f.Fix = fix
+	l.found = append(l.found, f)
+}
+
+// path adds what one path of the user names: a file, a directory or a glob. It may lead anywhere; links below a
+// directory or glob may not lead out of it.
+func (l *lister) path(dir, p string) {
+	full := filepath.FromSlash(p)
+	if !filepath.IsAbs(full) {
+		full = filepath.Join(dir, full)
+	}
+	if strings.ContainsAny(p, "*?[") {
+		if _, err := os.Lstat(full); err != nil {
+			l.glob(p, full)
+			return
+		}
+	}
+	info, err := os.Stat(full)
+	if err != nil {
+		l.fail("no-manifests", fmt.Sprintf("%s: %s", p, reason(err)),
+			"a relative path starts at the directory of the file that holds it")
+		return
+	}
+	if !info.IsDir() {
+		l.file(full)
+		return
+	}
+	if root, ok := l.real(full); ok {
+		l.walk(root, full, 0)
+	}
+}
+
+func (l *lister) glob(p, full string) {
+	matches, err := filepath.Glob(full)
+	if err != nil || len(matches) == 0 {
+		what := fmt.Sprintf("%s matches no file", p)
+		if err != nil {
+			what = fmt.Sprintf("%s is not a glob: %v", p, err)
+		}
+		l.fail("no-manifests", what, "a relative glob starts at the directory of the file that holds it")
+		return
+	}
+	slices.Sort(matches)
+	base := full[:strings.IndexAny(full, "*?[")]
+	root, ok := l.real(filepath.Dir(base + "x"))
+	if !ok {
+		return
+	}
+	for _, m := range matches {
+		if !strings.HasPrefix(filepath.Base(m), ".") {
+			l.entry(root, m, true, 0)
+		}
+	}
+}
+
+// walk adds the manifests below dir, sorted by path; hidden files and directories are skipped.
+func (l *lister) walk(root, dir string, depth int) {
+	entries, err := os.ReadDir(dir)
+	if err == nil && depth > maxDepth {
+		err = errors.New("directories are nested too deeply")
+	}
+	if err != nil {
+		l.fail("unreadable", fmt.Sprintf("%s: %s", render.DisplayPath(dir), reason(err)), "")
+		return
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") {
+			l.entry(root, filepath.Join(dir, e.Name()), false, depth)
+		}
+	}
+}
+
+// entry adds a file or directory found below root. Named files (of a glob) are read whatever their ending.
+func (l *lister) entry(root, name string, named bool, depth int) {
+	real, ok := l.real(name)
+	if !ok {
+		return
+	}
+	if rel, err := filepath.Rel(root, real); err != nil || !filepath.IsLocal(rel) {
+		l.fail("manifest-link", fmt.Sprintf("%s is a link that leads out of its directory", render.DisplayPath(name)),
+			"name the target itself in manifests.paths")
+		return
+	}
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		l.fail("unreadable", fmt.Sprintf("%s: %s", render.DisplayPath(name), reason(err)), "")
+	case info.IsDir():
+		l.walk(root, name, depth+1)
+	case info.Mode().IsRegular() && (named || isManifest(name)):
+		l.file(name)
+	}
+}
+
+func (l *lister) real(name string) (string, bool) {
+	real, err := filepath.EvalSymlinks(name)
+	if err == nil {
+		real, err = filepath.Abs(real)
+	}
+	if err != nil {
+		l.fail("unreadable", fmt.Sprintf("%s: %s", render.DisplayPath(name), reason(err)), "")
+		return "", false
+	}
+	return real, true
+}
+
+func (l *lister) file(name string) {
+	name = filepath.Clean(name)
+	if l.seen[name] {
+		return
+	}
+	l.seen[name] = true
+	shown := render.DisplayPath(name)
+	if len(l.files) >= l.limits.Files {
+		if len(l.files) == l.limits.Files {
+			l.fail("too-many-files", fmt.Sprintf("more than %d manifest files", l.limits.Files), "")
+		}
+		return
+	}
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err == nil && info.Size() > int64(l.limits.SourceBytes) {
+		err = fmt.Errorf("%d bytes, at most %d are read", info.Size(), l.limits.SourceBytes)
+	}
+	var text []byte
+	if err == nil {
+		text, err = os.ReadFile(name)
+	}
+	if err != nil {
+		f := diag.Errorf("unreadable", "%s", reason(err))
+		f.Pos = diag.Pos{File: shown}
+		l.found = append(l.found, f)
+		return
+	}
+	l.files = append(l.files, file{name: shown, text: text})
+}
+
+func isManifest(name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".yaml", ".yml", ".json":
+		return true
+	}
+	return false
+}
+
+// reason is the error without the path and the name of the system call.
+func reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return "there is no such file or directory"
+	}
+	return err.Error()
+}

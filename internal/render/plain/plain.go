@@ -1,0 +1,152 @@
+// Package plain renders plain manifests: YAML and JSON files, globs and directories.
+//
+// plain must not know clusters (whether a kind is namespaced, which versions are served) nor change what it reads.
+package plain
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/render"
+)
+
+// revision of this renderer's rules; it changes when the same files may give other objects.
+const revision = "manifests/1"
+
+// Options of a Renderer; the zero value is usable.
+type Options struct {
+	// Redact is applied to texts of the YAML and JSON libraries that reach a finding.
+	Redact func(string) string
+	Limits cuelang.Limits
+}
+
+// Renderer reads manifests. It is safe for concurrent use.
+type Renderer struct{ opts Options }
+
+var _ render.Renderer = (*Renderer)(nil)
+
+// New returns a Renderer.
+func New(opts Options) *Renderer {
+	if opts.Redact == nil {
+		opts.Redact = func(s string) string { return s }
+	}
+	opts.Limits = opts.Limits.WithDefaults()
+	return &Renderer{opts: opts}
+}
+
+// Name is "manifests".
+func (r *Renderer) Name() string { return "manifests" }
+
+// Key digests the files' names and contents in the order they are read, the instance's name and its namespace.
+func (r *Renderer) Key(ctx context.Context, req render.Request) (string, error) {
+	files, err := r.read(ctx, req)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for _, part := range []string{revision, req.Instance.Name, req.Instance.Namespace, digest(files)} {
+		fmt.Fprintf(h, "%d:%s\n", len(part), part)
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// Render reads the instance's manifests. All findings of all files are returned together; errors are
+// *diag.FindingsError, each with file and line.
+func (r *Renderer) Render(ctx context.Context, req render.Request) (render.Result, error) {
+	files, err := r.read(ctx, req)
+	if err != nil {
+		return render.Result{}, err
+	}
+	res := render.Result{Digest: digest(files), Stages: []string{""}}
+	var found diag.Findings
+	for _, f := range files {
+		docs, fs := parse(f, r.opts)
+		found = append(found, fs...)
+		for _, d := range docs {
+			found = append(found, r.add(&res, req, d)...)
+		}
+	}
+	found = append(found, render.VetIdentity(res.Objects)...)
+	if len(res.Objects) == 0 && !found.HasErrors() {
+		f := diag.Warnf("no-objects", "the manifests hold no objects")
+		f.Pos = diag.Pos(req.Instance.Pos)
+		found = append(found, f)
+	}
+	for i := range found {
+		found[i].Instance = req.Instance.Name
+	}
+	res.Findings = found.Warnings()
+	return res, found.Errors().Sorted().Err()
+}
+
+// add takes one document, or the items of a List.
+func (r *Renderer) add(res *render.Result, req render.Request, d document) diag.Findings {
+	kind, _ := d.body["kind"].(string)
+	version, _ := d.body["apiVersion"].(string)
+	if _, ok := d.body["items"]; ok && strings.HasSuffix(kind, "List") {
+		items, fs := d.items()
+		for _, item := range items {
+			fs = append(fs, r.add(res, req, item)...)
+		}
+		return fs
+	}
+	if kind == "Kustomization" && strings.HasPrefix(version, "kustomize.config.k8s.io/") {
+		f := diag.Warnf("kustomization", "a kustomization is no object of a cluster and is left out")
+		f.Pos = d.pos
+		return diag.Findings{f}
+	}
+	o := object.Object{Body: d.body, Instance: req.Instance.Name, Pos: d.pos}
+	fs := render.VetObject(o)
+	for i := range fs {
+		if p := d.locate(fs[i].Path); p.IsValid() {
+			fs[i].Pos = p
+		}
+	}
+	res.Objects = append(res.Objects, o)
+	return fs
+}
+
+// read lists and reads the files of the request.
+func (r *Renderer) read(ctx context.Context, req render.Request) ([]file, error) {
+	src := req.Instance.Manifests
+	if src == nil {
+		return nil, fmt.Errorf("instance %s has no manifests", req.Instance.Name)
+	}
+	l := &lister{limits: r.opts.Limits, seen: map[string]bool{}, at: diag.Pos(src.Pos)}
+	if !req.Instance.Values.IsZero() {
+		f := diag.Errorf("values-on-manifests", "manifests take no values")
+		f.Fix = "remove values, or make the manifests a module"
+		l.found = append(l.found, f)
+	}
+	if len(src.Paths) == 0 {
+		l.fail("no-manifests", "manifests.paths is empty", "name at least one file, glob or directory")
+	}
+	for _, p := range src.Paths {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		l.path(src.Dir, p)
+	}
+	for i := range l.found {
+		l.found[i].Instance = req.Instance.Name
+		if !l.found[i].Pos.IsValid() {
+			l.found[i].Pos = l.at
+		}
+	}
+	return l.files, l.found.Err()
+}
+
+func digest(files []file) string {
+	h := sha256.New()
+	for _, f := range files {
+		sum := sha256.Sum256(f.text)
+		fmt.Fprintf(h, "%q %x\n", f.name, sum)
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}
