@@ -110,6 +110,7 @@ func (p *Program) listAttributes() diag.Findings {
 			}
 			return true
 		}, nil)
+		p.versionUsed = p.versionUsed || readsVersion(f)
 	}
 	return fs
 }

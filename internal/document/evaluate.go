@@ -71,6 +71,29 @@ func (p *Program) evaluate(f fleet.Facts) ([]v1alpha1.BundleSpec, diag.Findings)
 	return specs, fs.Sorted()
 }
 
+// Bundles lists the names of the bundles as far as they do not depend on the cluster: for verbs that look at what is
+// installed and need no values.
+func (p *Program) Bundles() []string {
+	if p.plain != nil {
+		return []string{p.plain.Name}
+	}
+	root, err := p.build(p.files, nil, nil)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, b := range bundleValues(root) {
+		name, err := b.value.LookupPath(cue.MakePath(cue.Str("name"))).String()
+		if err != nil {
+			name = b.name
+		}
+		if name != "" {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // bundleValue is one bundle of the evaluated files.
 type bundleValue struct {
 	// name is the key in `bundles`, "" for `bundle`.

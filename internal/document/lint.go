@@ -8,6 +8,7 @@ import (
 	"cuelang.org/go/cue/parser"
 	"cuelang.org/go/cue/token"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 )
@@ -117,24 +118,53 @@ func exprText(x ast.Expr) string {
 	return "it"
 }
 
-// lint warns of comparisons with a name or group that no declared cluster has: such a branch never counts.
-func (p *Program) lint() diag.Findings {
-	if p.fleet == nil || len(p.fleet.Clusters) == 0 {
+// Lint warns of comparisons with a name or group that none of the clusters has: such a branch never counts. The
+// clusters are all of the fleet, not a selection; with the implicit one alone nothing is said.
+func (p *Program) Lint(clusters []fleet.Cluster) diag.Findings {
+	var specs []v1alpha1.ClusterSpec
+	for _, c := range clusters {
+		if c.Implicit {
+			return nil
+		}
+		specs = append(specs, c.ClusterSpec)
+	}
+	if len(specs) == 0 {
 		return nil
 	}
-	have := map[string][]string{"name": fleet.Names(p.fleet.Clusters), "group": fleet.Groups(p.fleet.Clusters)}
+	have := map[string][]string{"name": fleet.Names(specs), "group": fleet.Groups(specs)}
 	var fs diag.Findings
 	for _, c := range p.Comparisons() {
 		if slices.Contains(have[c.Fact], c.Constant) {
 			continue
 		}
-		what := map[string]string{"name": "name", "group": "group"}[c.Fact]
-		n := diag.Warnf("never-matches", "%s: no cluster of the fleet has the %s %q", c.Expr, what, c.Constant)
+		n := diag.Warnf("never-matches", "%s: no cluster of the fleet has the %s %q", c.Expr, c.Fact, c.Constant)
 		n.Pos = c.Pos
 		if n.Fix = diag.DidYouMean(c.Constant, have[c.Fact]); n.Fix == "" {
 			n.Fix = "there is: " + strings.Join(have[c.Fact], ", ")
 		}
 		fs = append(fs, n)
 	}
-	return fs
+	return fs.Sorted()
+}
+
+// readsVersion reports whether a file may read the version of a struct of @hawser(cluster): by name, or by using the
+// struct as a whole.
+func readsVersion(f *ast.File) bool {
+	bound := boundFields(f)
+	reads := false
+	known := map[ast.Node]bool{}
+	ast.Walk(f, func(n ast.Node) bool {
+		switch x := n.(type) {
+		case *ast.SelectorExpr:
+			if id, ok := x.X.(*ast.Ident); ok && bound[id.Node].fact == "cluster" && labelText(x.Sel) != "version" {
+				known[id] = true
+			}
+		case *ast.Ident:
+			if bound[x.Node].fact == "cluster" && x.Node != nil && !known[x] {
+				reads = true
+			}
+		}
+		return true
+	}, nil)
+	return reads
 }

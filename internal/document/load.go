@@ -28,6 +28,8 @@ type Options struct {
 	Package string
 	// Name names the bundle made of plain manifests; "" takes the directory's name.
 	Name string
+	// FleetOnly leaves the bundles alone: only the fleet is checked and evaluated.
+	FleetOnly bool
 	// Limits bound what is read; zero fields mean the defaults.
 	Limits cuelang.Limits
 	// Watchdog watches evaluations; nil watches nothing.
@@ -45,6 +47,8 @@ type Program struct {
 	moduleRoot, root string
 	attrs            []Attribute
 	refs             []clusterRef
+	// versionUsed tells that an expression may read the version in a struct of @hawser(cluster).
+	versionUsed bool
 	fleet            *v1alpha1.FleetSpec
 	// plain is set when the files are plain manifests.
 	plain *v1alpha1.BundleSpec
@@ -83,8 +87,10 @@ func Load(ctx context.Context, opts Options) (*Program, diag.Findings) {
 		fleetFiles = p.files
 	}
 	fs = append(fs, p.classify(fleetFiles)...)
-	fs = append(fs, p.listAttributes()...)
-	fs = append(fs, p.listRefs()...)
+	if !opts.FleetOnly {
+		fs = append(fs, p.listAttributes()...)
+		fs = append(fs, p.listRefs()...)
+	}
 	if ctx.Err() != nil {
 		return nil, append(fs, diag.Errorf("interrupted", "%v", ctx.Err()))
 	}
@@ -128,3 +134,31 @@ func (p *Program) Plain() bool { return p.plain != nil }
 
 // UsesQueries reports whether the fleet reads runtime values from the clusters.
 func (p *Program) UsesQueries() bool { return p.fleet != nil && len(p.fleet.Values) > 0 }
+
+// Uses reports whether the bundles read the runtime value of that name.
+func (p *Program) Uses(name string) bool {
+	for _, a := range p.attrs {
+		if !a.Cluster() && a.Var == name {
+			return true
+		}
+	}
+	for _, r := range p.refs {
+		if runtimeName(r.path) == name {
+			return true
+		}
+	}
+	return false
+}
+
+// UsesFacts reports whether the bundles may read what only a connection tells of a cluster: its version.
+func (p *Program) UsesFacts() bool {
+	if p.versionUsed {
+		return true
+	}
+	for _, r := range p.refs {
+		if r.path[0].Name == "version" {
+			return true
+		}
+	}
+	return false
+}

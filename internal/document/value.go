@@ -1,11 +1,12 @@
 package document
 
 import (
+	"fmt"
 	"strings"
 
-	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/format"
+	"cuelang.org/go/cue/literal"
 	"cuelang.org/go/cue/parser"
 
 	"hawser.dev/hawser/api/v1alpha1"
@@ -37,54 +38,22 @@ func (p *Program) Value(f fleet.Facts) (string, diag.Findings) {
 	if fs := append(in.findings, p.validate(in, root, found)...); fs.HasErrors() {
 		return "", fs.Sorted()
 	}
-	var decls []ast.Decl
-	var bundles []ast.Decl
+	var out, bundles strings.Builder
 	for _, b := range found {
-		x := withoutHidden(b.value.Syntax(cue.Docs(false), cue.Attributes(false), cue.Optional(false), cue.Definitions(false),
-			cue.Hidden(false)))
 		if b.name == "" {
-			decls = append(decls, &ast.Field{Label: ast.NewIdent(rootBundle), Value: x})
+			fmt.Fprintf(&out, "%s: %v\n", rootBundle, b.value)
 			continue
 		}
-		bundles = append(bundles, &ast.Field{Label: ast.NewStringLabel(b.name), Value: x})
+		fmt.Fprintf(&bundles, "%s: %v\n", literal.Label.Quote(b.name), b.value)
 	}
-	if bundles != nil {
-		decls = append(decls, &ast.Field{Label: ast.NewIdent(rootBundles), Value: &ast.StructLit{Elts: bundles}})
+	if bundles.Len() > 0 {
+		fmt.Fprintf(&out, "%s: {\n%s}\n", rootBundles, bundles.String())
 	}
-	text, err := format.Node(&ast.File{Decls: decls}, format.Simplify())
+	text, err := format.Source([]byte(out.String()))
 	if err != nil {
 		return "", diag.From(err, "print-value")
 	}
-	return strings.TrimSpace(string(text)) + "\n", nil
-}
-
-// withoutHidden drops what Syntax leaves of hidden fields and definitions.
-func withoutHidden(n ast.Node) ast.Expr {
-	x, ok := n.(ast.Expr)
-	if f, isFile := n.(*ast.File); isFile {
-		x, ok = &ast.StructLit{Elts: f.Decls}, true
-	}
-	if !ok {
-		return ast.NewNull()
-	}
-	ast.Walk(x, func(n ast.Node) bool {
-		s, isStruct := n.(*ast.StructLit)
-		if !isStruct {
-			return true
-		}
-		kept := s.Elts[:0:0]
-		for _, d := range s.Elts {
-			if f, isField := d.(*ast.Field); isField {
-				if id, isIdent := f.Label.(*ast.Ident); isIdent && (strings.HasPrefix(id.Name, "_") || strings.HasPrefix(id.Name, "#")) {
-					continue
-				}
-			}
-			kept = append(kept, d)
-		}
-		s.Elts = kept
-		return true
-	}, nil)
-	return x
+	return string(text), nil
 }
 
 // schemaFile is the documents' schema as one more file of the program's package.
@@ -96,8 +65,7 @@ func schemaFile() (*ast.File, error) {
 	return inPackage(f), nil
 }
 
-// Vet finds what is no error for build and apply, yet worth saying when files are checked: bundles without instances,
-// and comparisons with names or groups that no cluster of the fleet has.
+// Vet finds what is no error for build and apply, yet worth an error when files are checked: bundles without instances.
 func (p *Program) Vet(specs []v1alpha1.BundleSpec) diag.Findings {
 	var fs diag.Findings
 	for _, s := range specs {
@@ -109,5 +77,5 @@ func (p *Program) Vet(specs []v1alpha1.BundleSpec) diag.Findings {
 			fs = append(fs, n)
 		}
 	}
-	return append(fs, p.lint()...).Sorted()
+	return fs
 }

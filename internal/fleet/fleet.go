@@ -33,6 +33,18 @@ type Access struct {
 	Groups      []string
 }
 
+// AccessOptions are the user's choices that bear on how clusters are reached.
+type AccessOptions struct {
+	// Kubeconfig is a list of files as in KUBECONFIG; "" takes the environment's, then ~/.kube/config. Clusters that
+	// declare a kubeconfig of their own do not read it.
+	Kubeconfig string
+	// Context is the context of the implicit cluster; "" takes the current one. It is an error beside declared clusters.
+	Context string
+	// As is the user to act as (--as), AsGroups the groups (--as-group).
+	As       string
+	AsGroups []string
+}
+
 // Layer names where a runtime value comes from, lowest first.
 type Layer string
 

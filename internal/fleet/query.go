@@ -100,10 +100,10 @@ func parseExpr(expr string) (ast.Expr, error) {
 	return x, nil
 }
 
-// Read evaluates a query's expressions over the object it named: CUE over the variable obj, with a string, number or
+// EvaluateQuery evaluates a query's expressions over the object it named: CUE over the variable obj, with a string, number or
 // bool as result. Of core Secrets, data values are decoded first where they are base64 of text, and every result
 // that may stem from data is Secret. Findings never carry such a value.
-func Read(q v1alpha1.RuntimeQuery, obj map[string]any) (map[string]Value, diag.Findings) {
+func EvaluateQuery(q v1alpha1.RuntimeQuery, obj map[string]any) (map[string]Value, diag.Findings) {
 	parsed, err := ParseQuery(q.Query)
 	if err != nil {
 		n := diag.Errorf("invalid-query", "%v", err)

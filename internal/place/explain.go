@@ -1,0 +1,161 @@
+package place
+
+import (
+	"strconv"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/format"
+	"cuelang.org/go/cue/literal"
+	"cuelang.org/go/cue/token"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
+)
+
+// Explanation says which layer decided a value of an instance on one cluster.
+type Explanation struct {
+	Cluster  string `json:"cluster"`
+	Instance string `json:"instance"`
+	// Path is the path below the instance's values.
+	Path string `json:"path"`
+	// Layer is the name of the layer that won, "package default" when no layer has the path.
+	Layer string `json:"layer"`
+	// Value is the value as CUE text; "" when no layer has it. It may be secret: who prints it redacts it.
+	Value string   `json:"value,omitempty"`
+	Pos   diag.Pos `json:"pos,omitzero"`
+	// Layers are all layers, lowest first, with what each says.
+	Layers []LayerValue `json:"layers"`
+}
+
+// LayerValue is what one layer says of the path.
+type LayerValue struct {
+	Layer string `json:"layer"`
+	// Applies is false for a layer of other clusters; Why says why.
+	Applies bool   `json:"applies"`
+	Why     string `json:"why,omitempty"`
+	// Value is "" when the layer does not have the path.
+	Value string   `json:"value,omitempty"`
+	Pos   diag.Pos `json:"pos,omitzero"`
+}
+
+// PackageDefault is the layer of values that no document sets.
+const PackageDefault = "package default"
+
+// Explain explains INSTANCE.PATH on one cluster; a path of the instance alone explains all its values. An instance
+// that is not placed on the cluster gives no explanation and an Info; one that does not exist an Error.
+func Explain(spec v1alpha1.BundleSpec, c fleet.Cluster, f fleet.Facts, path string) ([]Explanation, diag.Findings) {
+	steps, err := v1alpha1.ParsePath(path)
+	if err != nil {
+		return nil, diag.Findings{diag.Errorf("invalid-path", "%v", err)}
+	}
+	var names []string
+	for _, in := range spec.Instances {
+		names = append(names, in.Name)
+		if in.Name != steps[0].Name {
+			continue
+		}
+		if why := notHere(in.Placement, c, f); why != "" {
+			n := diag.Finding{Severity: diag.Info, Code: "not-placed", What: in.Name + " is not placed here", Why: why,
+				Cluster: c.Name, Instance: in.Name}
+			return nil, diag.Findings{n}
+		}
+		values, fs := merged(in, c, f)
+		return []Explanation{explain(in, c, f, values, steps[1:])}, fs
+	}
+	n := diag.Errorf("unknown-instance", "there is no instance %q", steps[0].Name)
+	n.Fix = diag.DidYouMean(steps[0].Name, names)
+	return nil, diag.Findings{n}
+}
+
+func explain(in v1alpha1.Instance, c fleet.Cluster, f fleet.Facts, values v1alpha1.Values, path v1alpha1.Path) Explanation {
+	out := Explanation{Cluster: c.Name, Instance: in.Name, Path: path.String(), Layer: PackageDefault}
+	final, _ := at(values, path)
+	if final != nil {
+		out.Value, out.Pos = text(final), posOf(final)
+	}
+	for _, l := range Layers(in, f) {
+		lv := LayerValue{Layer: l.Name, Applies: l.Why == "", Why: l.Why}
+		x, label := at(l.Values, path)
+		if x != nil {
+			lv.Value, lv.Pos = text(x), posOf(x)
+			if label.IsValid() {
+				lv.Pos = position(label)
+			}
+		}
+		if lv.Applies && x != nil {
+			out.Layer, out.Pos = l.Name, lv.Pos
+		}
+		out.Layers = append(out.Layers, lv)
+	}
+	return out
+}
+
+// at follows a path through data; nil when it leads nowhere. label is the position of the last field's label.
+func at(v v1alpha1.Values, path v1alpha1.Path) (x ast.Expr, label token.Pos) {
+	if v.Struct == nil {
+		return nil, label
+	}
+	x = v.Struct
+	for _, step := range path {
+		if x, label = into(x, step); x == nil {
+			return nil, label
+		}
+	}
+	return x, label
+}
+
+func into(x ast.Expr, step v1alpha1.Step) (ast.Expr, token.Pos) {
+	switch x := x.(type) {
+	case *ast.StructLit:
+		fields, err := cuelang.Fields(x)
+		if err != nil || step.Key != "" || step.Index {
+			return nil, token.NoPos
+		}
+		for _, f := range fields {
+			if f.Name == step.Name {
+				return f.Value, f.Pos
+			}
+		}
+	case *ast.ListLit:
+		for i, item := range x.Elts {
+			if step.Key == "" && step.Name == strconv.Itoa(i) {
+				return item, token.NoPos
+			}
+			if step.Key != "" {
+				v := cuelang.Lookup(item, step.Key)
+				if v != nil && scalarText(v) == step.Value {
+					return item, token.NoPos
+				}
+			}
+		}
+	}
+	return nil, token.NoPos
+}
+
+func scalarText(x ast.Expr) string {
+	if lit, ok := x.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+		if s, err := literal.Unquote(lit.Value); err == nil {
+			return s
+		}
+	}
+	return text(x)
+}
+
+func text(x ast.Expr) string {
+	b, err := format.Node(cuelang.Clone(x), format.Simplify())
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+func posOf(x ast.Expr) diag.Pos { return position(x.Pos()) }
+
+func position(p token.Pos) diag.Pos {
+	if !p.IsValid() {
+		return diag.Pos{}
+	}
+	return diag.Pos{File: p.Filename(), Line: p.Line(), Column: p.Column()}
+}
