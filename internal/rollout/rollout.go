@@ -2,6 +2,11 @@
 // Next is a pure function of the state, what came back, and the time handed in; the CLI loops over it and the hub
 // requeues on it.
 //
+// The rules: without waves one cluster after another, until the first failure. With waves the canaries of a wave go
+// first, together and alone; then the soak; then the rest, MaxParallel at once. A failed canary, or more than
+// MaxFailures failures in a wave, stops the rollout: what runs ends, nothing more starts. A wave without canaries
+// soaks when all of it has ended, the last wave too: its soak stands between the last cluster and success.
+//
 // rollout must not know clusters' content, plans or Kubernetes.
 package rollout
 
@@ -11,11 +16,16 @@ import "time"
 type Phase string
 
 const (
-	Waiting    Phase = "waiting"
-	Running    Phase = "running"
-	Succeeded  Phase = "succeeded"
-	Failed     Phase = "failed"
-	NotStarted Phase = "not started" // the rollout stopped before it
+	// Waiting has not had its turn yet.
+	Waiting Phase = "waiting"
+	// Running was started and has not ended.
+	Running Phase = "running"
+	// Succeeded ended well.
+	Succeeded Phase = "succeeded"
+	// Failed ended badly, or does not answer.
+	Failed Phase = "failed"
+	// NotStarted is untouched: the rollout stopped, or ended with an earlier wave, before its turn.
+	NotStarted Phase = "not started"
 )
 
 // Member is one cluster's part in the rollout.
@@ -36,8 +46,8 @@ type WaveSpec struct {
 	Soak        time.Duration `json:"soak"`
 }
 
-// Schedule is the whole order: waves and their members in fleet order. Sequential is a rollout without waves: one
-// cluster after another, stop at the first failure.
+// Schedule is the whole order: waves, and their members by wave, canaries first, in fleet order. Sequential is a
+// rollout without waves: a single wave of one cluster after another, stopped by the first failure.
 type Schedule struct {
 	Waves      []WaveSpec `json:"waves"`
 	Members    []Member   `json:"members"`
@@ -54,12 +64,17 @@ type State struct {
 	SoakUntil time.Time            `json:"soakUntil,omitzero"`
 	Soaked    map[int]bool         `json:"soaked,omitempty"`  // by wave: its soak is over
 	Stopped   string               `json:"stopped,omitempty"` // why the rollout stopped, "" if it did not
+	// StoppedWave is the wave it stopped in, from 1.
+	StoppedWave int `json:"stoppedWave,omitempty"`
 }
 
 // Outcome is what came back of one started cluster.
 type Outcome struct {
 	Cluster string
 	OK      bool
+	// At is when it ended; zero is now. For a cluster that was found up to date it is the end of its last release, so
+	// that a resumed rollout does not soak again what has soaked.
+	At time.Time
 }
 
 // Decision is what to do now.

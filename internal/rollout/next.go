@@ -1,0 +1,242 @@
+package rollout
+
+import (
+	"fmt"
+	"maps"
+	"time"
+)
+
+// Next takes what came back since the last call and the time, and returns the new state and what to do. The state
+// handed in stays as it was. Outcomes of clusters that are not running are ignored. Call it again with every outcome,
+// and at WakeAt.
+func Next(sch Schedule, st State, outcomes []Outcome, now time.Time) (State, Decision) {
+	m := &machine{sch: sch, st: st.begun(sch), now: now}
+	for _, o := range outcomes {
+		m.settle(o)
+	}
+	for wave := max(1, m.st.StoppedWave); wave <= len(sch.Waves); wave++ {
+		m.d.Wave = wave
+		if sch.UntilWave > 0 && wave > sch.UntilWave {
+			m.d.Wave--
+			break
+		}
+		if !m.wave(wave) {
+			return m.st, m.d
+		}
+	}
+	m.leave()
+	m.d.Done = true
+	return m.st, m.d
+}
+
+// Stop ends a rollout from outside, for example because the user interrupts it: what runs ends, nothing more starts.
+// A rollout that has stopped already keeps its reason.
+func Stop(st State, reason string) State {
+	if st.Stopped == "" {
+		st.Stopped = reason
+	}
+	return st
+}
+
+// begun is a copy of the state in which every member has a phase.
+func (st State) begun(sch Schedule) State {
+	phases := make(map[string]Phase, len(sch.Members))
+	for _, m := range sch.Members {
+		phases[m.Cluster] = Waiting
+	}
+	maps.Copy(phases, st.Phases)
+	st.Phases = phases
+	st.Ended = maps.Clone(st.Ended)
+	st.Soaked = maps.Clone(st.Soaked)
+	return st
+}
+
+// machine is one step of a rollout.
+type machine struct {
+	sch Schedule
+	st  State
+	now time.Time
+	d   Decision
+}
+
+// settle notes the end of a running cluster.
+func (m *machine) settle(o Outcome) {
+	if m.st.Phases[o.Cluster] != Running {
+		return
+	}
+	at := o.At
+	if at.IsZero() || at.After(m.now) {
+		at = m.now
+	}
+	phase := Failed
+	if o.OK {
+		phase = Succeeded
+	}
+	m.end(o.Cluster, phase, at)
+}
+
+func (m *machine) end(cluster string, phase Phase, at time.Time) {
+	if m.st.Ended == nil {
+		m.st.Ended = map[string]time.Time{}
+	}
+	m.st.Phases[cluster], m.st.Ended[cluster] = phase, at
+}
+
+// wave does what is to be done in a wave and reports whether the next one may begin.
+func (m *machine) wave(wave int) bool {
+	members := m.sch.Wave(wave)
+	if len(members) == 0 {
+		return true
+	}
+	var canaries, rest []Member
+	for _, member := range members {
+		if member.Canary {
+			canaries = append(canaries, member)
+		} else {
+			rest = append(rest, member)
+		}
+	}
+	if m.st.Stopped == "" && !m.sch.Sequential {
+		m.missing(members)
+	}
+	m.judge(wave, members)
+	switch {
+	case m.st.Stopped != "" && m.st.StoppedWave == 0 && m.over(wave, members):
+		return true
+	case m.st.Stopped != "":
+		return m.stopped()
+	case !m.step(wave, canaries):
+		return false
+	case len(canaries) > 0 && !m.soaked(wave, "canary", canaries):
+		return false
+	case !m.step(wave, rest):
+		return false
+	}
+	return len(canaries) > 0 || m.soaked(wave, "wave", members)
+}
+
+// missing counts the clusters that do not answer as failed when their wave begins.
+func (m *machine) missing(members []Member) {
+	for _, member := range members {
+		if member.Unreachable && m.st.Phases[member.Cluster] == Waiting {
+			m.end(member.Cluster, Failed, m.now)
+		}
+	}
+}
+
+// judge stops the rollout when the failures of a wave are too many.
+func (m *machine) judge(wave int, members []Member) {
+	failed, canary, last := 0, "", ""
+	for _, member := range members {
+		if m.st.Phases[member.Cluster] == Failed {
+			failed++
+			last = m.blame(member)
+			if member.Canary && canary == "" {
+				canary = "canary " + last
+			}
+		}
+	}
+	allowed := m.sch.Waves[wave-1].MaxFailures
+	reason := ""
+	switch {
+	case canary != "":
+		reason = canary
+	case failed == 1 && allowed == 0:
+		reason = last
+	case failed > allowed:
+		reason = fmt.Sprintf("%d clusters failed, %d allowed", failed, allowed)
+	default:
+		return
+	}
+	if m.st.Stopped == "" {
+		m.st.Stopped, m.st.StoppedWave = reason, wave
+	}
+}
+
+// over reports whether a wave needs nothing any more: a stop from outside comes too late for it.
+func (m *machine) over(wave int, members []Member) bool {
+	for _, member := range members {
+		if p := m.st.Phases[member.Cluster]; p != Succeeded && p != Failed {
+			return false
+		}
+	}
+	return m.sch.Waves[wave-1].Soak <= 0 || m.st.Soaked[wave]
+}
+
+func (m *machine) blame(member Member) string {
+	if member.Unreachable {
+		return member.Cluster + " does not answer"
+	}
+	return member.Cluster + " failed"
+}
+
+// stopped waits for what runs and leaves the rest alone.
+func (m *machine) stopped() bool {
+	m.leave()
+	m.st.SoakUntil, m.st.StoppedWave = time.Time{}, m.d.Wave
+	m.d.Start, m.d.Stop = nil, m.st.Stopped
+	m.d.Done = true
+	for _, p := range m.st.Phases {
+		if p == Running {
+			m.d.Done = false
+		}
+	}
+	return false
+}
+
+// leave marks what waits as not started.
+func (m *machine) leave() {
+	for cluster, p := range m.st.Phases {
+		if p == Waiting {
+			m.st.Phases[cluster] = NotStarted
+		}
+	}
+}
+
+// step starts members as long as there is room, and reports whether all of them have ended.
+func (m *machine) step(wave int, members []Member) bool {
+	running := 0
+	for _, member := range members {
+		if m.st.Phases[member.Cluster] == Running {
+			running++
+		}
+	}
+	limit := m.sch.Waves[wave-1].MaxParallel
+	for _, member := range members {
+		if m.st.Phases[member.Cluster] != Waiting || limit > 0 && running >= limit {
+			continue
+		}
+		if member.Unreachable { // without waves: its turn has come
+			m.end(member.Cluster, Failed, m.now)
+			m.judge(wave, []Member{member})
+			return m.stopped()
+		}
+		m.st.Phases[member.Cluster] = Running
+		m.d.Start = append(m.d.Start, member.Cluster)
+		running++
+	}
+	return running == 0
+}
+
+// soaked reports whether the soak after a step is over. It counts from the end of the step's last cluster.
+func (m *machine) soaked(wave int, after string, members []Member) bool {
+	soak := m.sch.Waves[wave-1].Soak
+	if soak <= 0 || m.st.Soaked[wave] {
+		return true
+	}
+	until := time.Time{}
+	for _, member := range members {
+		if at := m.st.Ended[member.Cluster].Add(soak); at.After(until) {
+			until = at
+		}
+	}
+	if m.now.Before(until) {
+		m.st.SoakUntil, m.d.WakeAt, m.d.Soaking = until, until, after
+		return false
+	}
+	if m.st.Soaked == nil {
+		m.st.Soaked = map[int]bool{}
+	}
+	m.st.SoakUntil, m.st.Soaked[wave] = time.Time{}, true
+	return true
+}

@@ -1,0 +1,199 @@
+package rollout_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/rollout"
+)
+
+// clusters reads "staging:a staging:b production:c": clusters with their groups.
+func clusters(text string) []fleet.Cluster {
+	var out []fleet.Cluster
+	for i, word := range strings.Fields(text) {
+		group, name, _ := strings.Cut(word, ":")
+		out = append(out, fleet.Cluster{ClusterSpec: v1alpha1.ClusterSpec{Name: name, Group: group}, Index: i})
+	}
+	return out
+}
+
+func rules(t testing.TB, text string) *v1alpha1.Rollout {
+	t.Helper()
+	if text == "" {
+		return nil
+	}
+	var r v1alpha1.Rollout
+	if err := yaml.UnmarshalStrict([]byte("waves:\n"+text), &r); err != nil {
+		t.Fatal(err)
+	}
+	return &r
+}
+
+// members is "1:a* 2:b": wave, cluster, a star for a canary, a cross for one that does not answer.
+func members(s rollout.Schedule) string {
+	var out []string
+	for _, m := range s.Members {
+		word := fmt.Sprintf("%d:%s", m.Wave, m.Cluster)
+		if m.Canary {
+			word += "*"
+		}
+		if m.Unreachable {
+			word += "x"
+		}
+		out = append(out, word)
+	}
+	return strings.Join(out, " ")
+}
+
+const twoWaves = `
+- {groups: [staging]}
+- {groups: [production], canary: 1, maxParallel: 2, maxFailures: 1, soak: 2m}
+`
+
+func TestNewSchedule(t *testing.T) {
+	eleven := "g:1 g:2 g:3 g:4 g:5 g:6 g:7 g:8 g:9 g:10 g:11"
+	for _, c := range []struct{ name, waves, clusters, want, finding, reason string }{
+		{"no rollout", "", "p:b s:a", "1:b 1:a", "", "the order of the file"},
+		{"many without rollout", "", eleven, "1:1 1:2 1:3 1:4 1:5 1:6 1:7 1:8 1:9 1:10 1:11",
+			"2 steps instead of 11", "waves would save time"},
+		{"ten without rollout", "", eleven[:len(eleven)-5], "1:1 1:2 1:3 1:4 1:5 1:6 1:7 1:8 1:9 1:10", "", "few enough"},
+		{"waves", twoWaves, "production:c staging:a production:d staging:b", "1:a 1:b 2:c* 2:d", "", "wave, canary, fleet order"},
+		{"selection", twoWaves, "production:d", "2:d*", "", "an empty wave keeps its number; the first of the selected is the canary"},
+		{"no wave", twoWaves, "staging:a test:t", "1:a", "cluster t: rollout.waves: the cluster is in no wave", "an error at load"},
+		{"several waves", "\n- {groups: [a]}\n- {clusters: [x]}\n", "a:x", "1:x", "several waves of the rollout: 1, 2", "ambiguous"},
+		{"more canaries than clusters", "\n- {groups: [a], canary: 5}\n", "a:x a:y", "1:x* 1:y*", "", "all are canaries"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, findings := rollout.NewSchedule(rules(t, c.waves), clusters(c.clusters), nil)
+			if got := members(s); got != c.want {
+				t.Errorf("members %q, want %q: %s", got, c.want, c.reason)
+			}
+			text := ""
+			for _, f := range findings {
+				text += f.String() + "\n"
+			}
+			if (c.finding == "") != (text == "") || !strings.Contains(text, c.finding) {
+				t.Errorf("findings %q, want %q", text, c.finding)
+			}
+			if s.Sequential != (c.waves == "") {
+				t.Errorf("sequential is %t", s.Sequential)
+			}
+		})
+	}
+}
+
+func TestNewScheduleImplicit(t *testing.T) {
+	s, findings := rollout.NewSchedule(rules(t, twoWaves), []fleet.Cluster{fleet.Implicit("")}, nil)
+	if len(findings) > 0 || !s.Sequential || len(s.Members) != 1 {
+		t.Errorf("the implicit cluster has no waves: %v %v", s, findings)
+	}
+}
+
+func TestWaveSpecs(t *testing.T) {
+	s, _ := rollout.NewSchedule(rules(t, twoWaves+"- {name: rest, clusters: [x]}\n- {clusters: [u, v]}\n"), nil, nil)
+	var names []string
+	for _, w := range s.Waves {
+		names = append(names, w.Name)
+	}
+	if diff := cmp.Diff([]string{"staging", "production", "rest", "u, v"}, names); diff != "" {
+		t.Error(diff)
+	}
+	w := s.Waves[1]
+	if w.Canary != 1 || w.MaxParallel != 2 || w.MaxFailures != 1 || w.Soak.String() != "2m0s" {
+		t.Errorf("rules were lost: %+v", w)
+	}
+}
+
+func TestReversed(t *testing.T) {
+	all := clusters("staging:a production:c production:d")
+	s, _ := rollout.NewSchedule(rules(t, twoWaves), all, nil)
+	r := rollout.Reversed(s)
+	if got, want := members(r), "1:c* 1:d 2:a"; got != want {
+		t.Errorf("waves reversed: %q, want %q", got, want)
+	}
+	if r.Waves[0].Name != "production" || s.Waves[0].Name != "staging" {
+		t.Error("the rules go with their wave, and the schedule handed in stays")
+	}
+	if diff := cmp.Diff(s, rollout.Reversed(r)); diff != "" {
+		t.Errorf("twice reversed is another schedule: %s", diff)
+	}
+	row, _ := rollout.NewSchedule(nil, all, nil)
+	if got, want := members(rollout.Reversed(row)), "1:d 1:c 1:a"; got != want {
+		t.Errorf("without waves: %q, want %q", got, want)
+	}
+}
+
+func TestWithoutUnreachable(t *testing.T) {
+	all := clusters("staging:a staging:b production:c production:d production:e")
+	for _, c := range []struct{ name, waves, down, want, reason string }{
+		{"canary", twoWaves, "c", "1:a 1:b 2:d* 2:e", "the next one that answers is the canary"},
+		{"one of many", twoWaves, "a", "1:b 2:c* 2:d 2:e", "skipped"},
+		{"a whole wave", twoWaves, "a b", "1:ax 1:bx 2:c* 2:d 2:e", "nothing shows that wave 2 may go"},
+		{"no rollout", "", "a d", "1:b 1:c 1:e", "skipped"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			down := map[string]bool{}
+			for _, name := range strings.Fields(c.down) {
+				down[name] = true
+			}
+			s, _ := rollout.NewSchedule(rules(t, c.waves), all, down)
+			if got := members(rollout.WithoutUnreachable(s)); got != c.want {
+				t.Errorf("members %q, want %q: %s", got, c.want, c.reason)
+			}
+		})
+	}
+}
+
+func TestGate(t *testing.T) {
+	full, _ := rollout.NewSchedule(rules(t, "\n- {groups: [a]}\n- {groups: [b]}\n- {groups: [c]}\n"),
+		clusters("a:a1 a:a2 b:b1 c:c1 c:c2"), nil)
+	row, _ := rollout.NewSchedule(nil, clusters("a:a1 a:a2"), nil)
+	for _, c := range []struct {
+		name, selected, succeeded, left, want, reason string
+		sch                                           rollout.Schedule
+	}{
+		{"everything", "a1 a2 b1 c1 c2", "", "", "", "nothing is left out", full},
+		{"first wave", "a1", "", "", "", "later waves do not matter, nor does the rest of the same one", full},
+		{"last wave", "c1", "", "a1 a2 b1", "a1, a2|b1", "two waves are missing", full},
+		{"last wave, others done", "c1", "a1 a2 b1", "a1 a2 b1", "", "they have succeeded", full},
+		{"part of a wave", "a1 b1", "", "a2", "a2", "a wave left out in part", full},
+		{"one wave done", "c1", "a1 a2", "a1 a2 b1", "b1", "wave 2 is missing", full},
+		{"no waves", "a2", "", "", "", "without waves there is nothing to skip", row},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			selected, heads := map[string]bool{}, map[string]string{"b1": "other"}
+			for _, name := range strings.Fields(c.selected) {
+				selected[name] = true
+			}
+			for _, name := range strings.Fields(c.succeeded) {
+				heads[name] = "head"
+			}
+			if got := strings.Join(rollout.LeftOut(c.sch, selected), " "); got != c.left {
+				t.Errorf("left out %q, want %q", got, c.left)
+			}
+			var got []string
+			for _, f := range rollout.Gate(c.sch, selected, heads, "head") {
+				if f.Code != "wave-gate" {
+					t.Errorf("code %s", f.Code)
+				}
+				got = append(got, strings.TrimPrefix(f.Why, "missing: "))
+			}
+			if strings.Join(got, "|") != c.want {
+				t.Errorf("missing %q, want %q: %s", got, c.want, c.reason)
+			}
+		})
+	}
+}
+
+func TestGateWithoutHead(t *testing.T) {
+	full, _ := rollout.NewSchedule(rules(t, twoWaves), clusters("staging:a production:b"), nil)
+	if fs := rollout.Gate(full, map[string]bool{"b": true}, map[string]string{}, ""); !fs.HasErrors() {
+		t.Error("an unknown Head has succeeded nowhere")
+	}
+}
