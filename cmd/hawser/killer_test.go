@@ -1,0 +1,105 @@
+package main
+
+import (
+	"crypto/tls"
+	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"sync"
+	"testing"
+
+	"k8s.io/client-go/rest"
+
+	"hawser.dev/hawser/internal/testfleet"
+)
+
+// killer is a proxy before one API server that counts requests and calls kill at exactly one of them: before the
+// request is passed on, or after the API server has answered and before the answer is passed back.
+type killer struct {
+	*httptest.Server
+	mu    sync.Mutex
+	count int
+	at    int // 1-based; 0 = never
+	after bool
+	kill  func()
+	seen  []string
+}
+
+func newKiller(t *testing.T, cluster string) *killer {
+	t.Helper()
+	cfg := testfleet.Get().RESTConfig(cluster)
+	upstream, err := url.Parse(cfg.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport, err := rest.TransportFor(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &killer{}
+	proxy := httputil.NewSingleHostReverseProxy(upstream)
+	proxy.Transport = transport
+	proxy.FlushInterval = -1
+	proxy.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }
+	proxy.ModifyResponse = func(r *http.Response) error {
+		if r.Request.Header.Get(killAfter) != "" {
+			k.strike()
+		}
+		return nil
+	}
+	k.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if k.next(r) {
+			if !k.after {
+				k.strike()
+				panic(http.ErrAbortHandler)
+			}
+			r.Header.Set(killAfter, "1")
+		}
+		r.Header.Del("Authorization")
+		proxy.ServeHTTP(w, r)
+	}))
+	k.EnableHTTP2 = true
+	k.TLS = &tls.Config{NextProtos: []string{"h2", "http/1.1"}}
+	k.StartTLS()
+	t.Cleanup(k.Close)
+	return k
+}
+
+const killAfter = "X-Kill-After"
+
+// arm sets the request to strike at and starts counting anew.
+func (k *killer) arm(at int, after bool, kill func()) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.count, k.at, k.after, k.kill, k.seen = 0, at, after, kill, nil
+}
+
+func (k *killer) next(r *http.Request) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.count++
+	k.seen = append(k.seen, r.Method+" "+r.URL.Path)
+	return k.count == k.at
+}
+
+func (k *killer) strike() {
+	k.mu.Lock()
+	kill := k.kill
+	k.mu.Unlock()
+	kill()
+}
+
+// requests is how many came since arm.
+func (k *killer) requests() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.count
+}
+
+// ca is the proxy's certificate as PEM.
+func (k *killer) ca() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: k.Certificate().Raw})
+}
+

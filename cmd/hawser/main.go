@@ -1,0 +1,16 @@
+// Command hawser delivers software to a fleet of Kubernetes clusters.
+//
+// main must not know any rule: it wires the leaves to the engine and hands the arguments to the cli.
+package main
+
+import (
+	"context"
+	"os"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+func main() {
+	os.Exit(app().Run(context.Background(), os.Args[1:]))
+}

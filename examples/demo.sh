@@ -1,0 +1,46 @@
+#!/bin/sh
+# The main job on three real clusters: plan, roll out, status, and a change that fails in staging and stops there.
+# Started by `make demo`, from the root of the repository. The clusters stay up until the last line it prints is run.
+set -eu
+name=${HAWSER_DEMO:-demo}
+hawser=./bin/hawser
+step() { printf '\n\033[1m# %s\033[0m\n' "$1"; shift; printf '$ %s\n' "$*"; }
+run() { step "$@"; shift; "$@"; }
+
+run "Three real Kubernetes control planes on this machine" \
+	$hawser sandbox up --name "$name" --clusters staging,production-eu,production-us --groups staging=1,production=2
+fleet=$($hawser sandbox fleet --name "$name" --path)
+
+run "One plan for the whole fleet; equal changes are grouped, nothing is written" \
+	$hawser plan -f examples/shop.yaml --fleet "$fleet" --fleet examples/rollout.yaml
+run "Roll it out, wave by wave" \
+	$hawser apply -f examples/shop.yaml --fleet "$fleet" --fleet examples/rollout.yaml --yes
+run "What runs where" \
+	$hawser status shop --fleet "$fleet"
+run "The same again: nothing changed, nothing is written" \
+	$hawser apply -f examples/shop.yaml --fleet "$fleet" --fleet examples/rollout.yaml --yes
+
+bad=$(mktemp -d)
+trap 'rm -rf "$bad"' EXIT
+cp -R examples/modules examples/storefront "$bad"
+sed 's|shop/catalog, tag: 1.4.2|shop/unpullable, tag: 1.5.0|' examples/shop.yaml >"$bad/shop.yaml"
+step "A change with an image nobody can pull: it fails in staging and stops there" \
+	$hawser apply -f "$bad/shop.yaml" --fleet "$fleet" --fleet examples/rollout.yaml --yes
+if $hawser apply -f "$bad/shop.yaml" --fleet "$fleet" --fleet examples/rollout.yaml --yes; then
+	echo "demo: this should have failed" >&2
+	exit 1
+fi
+step "Production still runs what it ran" $hawser status shop --fleet "$fleet"
+$hawser status shop --fleet "$fleet" || true
+
+cat <<END
+
+What to try next:
+  export KUBECONFIG=$($hawser sandbox kubeconfig --name "$name" --path)
+  $hawser apply -f examples/shop.yaml --fleet $fleet --fleet examples/rollout.yaml    # back to the good version
+  $hawser plan -f examples/shop.cue --fleet $fleet --fleet examples/rollout.yaml      # the same bundle in CUE
+  kubectl --context production-eu -n shop get deployments
+
+Clean up:
+  $hawser sandbox down --name $name
+END
