@@ -49,7 +49,7 @@ type Program struct {
 	refs             []clusterRef
 	// versionUsed tells that an expression may read the version in a struct of @hawser(cluster).
 	versionUsed bool
-	fleet            *v1alpha1.FleetSpec
+	fleet       *v1alpha1.FleetSpec
 	// plain is set when the files are plain manifests.
 	plain *v1alpha1.BundleSpec
 
