@@ -1,0 +1,316 @@
+// Package kubeconfig finds out how clusters are reached from kubeconfig files: which file, context, server. Files are
+// read, never written, and nothing falls back: a context that is not there is an error, not the current one.
+//
+// kubeconfig must not connect to a cluster; cluster.Session does, with the Access resolved here.
+package kubeconfig
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
+)
+
+// Resolver reads each kubeconfig once. The zero Resolver is ready; its methods may be called concurrently.
+type Resolver struct {
+	mu     sync.Mutex
+	loaded map[string]*loaded
+}
+
+type loaded struct {
+	config *clientcmdapi.Config
+	// found are the files that exist.
+	found    []string
+	findings diag.Findings
+}
+
+// Resolve is Resolver.Resolve for one cluster.
+func Resolve(c fleet.Cluster, o fleet.AccessOptions) (fleet.Access, diag.Findings) {
+	return new(Resolver).Resolve(c, o)
+}
+
+// Resolve finds out how a cluster is reached. It fails, before any connection, when a file cannot be read, when the
+// context, its cluster or its user is not there, and when a file with credentials or a command that makes them is
+// missing. Findings are at the cluster's entry in the fleet file, or at the kubeconfig.
+func (r *Resolver) Resolve(c fleet.Cluster, o fleet.AccessOptions) (fleet.Access, diag.Findings) {
+	paths, must, err := pathsFor(c, o)
+	if err != nil {
+		return fleet.Access{}, at(c, diag.Errorf("kubeconfig", "%v", err))
+	}
+	l := r.load(paths, must)
+	if l.findings != nil {
+		return fleet.Access{}, at(c, l.findings...)
+	}
+	name, f := contextName(c, o, l)
+	if f != nil {
+		return fleet.Access{}, at(c, *f)
+	}
+	context := l.config.Contexts[name]
+	server, f := check(l.config, name, context)
+	if f != nil {
+		return fleet.Access{}, at(c, *f)
+	}
+	return fleet.Access{
+		KubeconfigPaths: l.found, Context: name, ProxyURL: c.ProxyURL, Server: server,
+		Impersonate: o.As, Groups: slices.Clone(o.AsGroups),
+	}, nil
+}
+
+// at places findings at the cluster's entry.
+func at(c fleet.Cluster, fs ...diag.Finding) diag.Findings {
+	out := slices.Clone(diag.Findings(fs))
+	for i := range out {
+		out[i].Cluster = c.Name
+		if c.Pos.File != "" {
+			out[i].Pos = diag.Pos(c.Pos)
+		}
+		if c.Kubeconfig != nil && c.Kubeconfig.Pos.File != "" {
+			out[i].Pos = diag.Pos(c.Kubeconfig.Pos)
+		}
+	}
+	return out
+}
+
+// pathsFor lists the files to merge; must tells that each has to exist.
+func pathsFor(c fleet.Cluster, o fleet.AccessOptions) (paths []string, must bool, err error) {
+	if c.Kubeconfig != nil {
+		path, err := expand(c.Kubeconfig.Path, c.Kubeconfig.Dir)
+		return []string{path}, true, err
+	}
+	list, must := o.Kubeconfig, true
+	if list == "" {
+		list, must = os.Getenv(clientcmd.RecommendedConfigPathEnvVar), false
+	}
+	for _, path := range filepath.SplitList(list) {
+		if path == "" {
+			continue
+		}
+		path, err := expand(path, "")
+		if err != nil {
+			return nil, false, err
+		}
+		if !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	if len(paths) == 0 {
+		path, err := expand("~/.kube/config", "")
+		return []string{path}, false, err
+	}
+	return paths, must, nil
+}
+
+// expand makes a path absolute: ~ is the home directory, a relative path starts at dir ("" = the current directory).
+func expand(path, dir string) (string, error) {
+	if path == "~" || strings.HasPrefix(path, "~/") {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("%s: no home directory: %w", path, err)
+		}
+		return filepath.Join(home, strings.TrimPrefix(path, "~")), nil
+	}
+	if !filepath.IsAbs(path) && dir != "" {
+		path = filepath.Join(dir, path)
+	}
+	return filepath.Abs(path)
+}
+
+func (r *Resolver) load(paths []string, must bool) *loaded {
+	key := fmt.Sprint(must, paths)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if l, ok := r.loaded[key]; ok {
+		return l
+	}
+	if r.loaded == nil {
+		r.loaded = map[string]*loaded{}
+	}
+	l := read(paths, must)
+	r.loaded[key] = l
+	return l
+}
+
+func read(paths []string, must bool) *loaded {
+	l := &loaded{}
+	for _, path := range paths {
+		f, err := os.Open(path)
+		if os.IsNotExist(err) && !must {
+			continue
+		}
+		if err != nil {
+			n := diag.Errorf("kubeconfig", "kubeconfig %s cannot be read", path)
+			n.Why = cause(err)
+			l.findings = append(l.findings, n)
+			continue
+		}
+		_ = f.Close()
+		l.found = append(l.found, path)
+	}
+	if l.findings != nil {
+		return l
+	}
+	if len(l.found) == 0 {
+		n := diag.Errorf("kubeconfig", "there is no kubeconfig: %s does not exist", strings.Join(paths, ", "))
+		n.Fix = "give one with --kubeconfig or KUBECONFIG"
+		l.findings = diag.Findings{n}
+		return l
+	}
+	config, err := (&clientcmd.ClientConfigLoadingRules{Precedence: l.found}).Load()
+	if err != nil {
+		n := diag.Errorf("kubeconfig", "kubeconfig %s cannot be understood", strings.Join(l.found, ", "))
+		n.Why = firstLine(err.Error())
+		l.findings = diag.Findings{n}
+		return l
+	}
+	l.config = config
+	return l
+}
+
+func cause(err error) string {
+	if pe, ok := err.(*os.PathError); ok {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// contextName is the context to use. Only the implicit cluster and an entry with a kubeconfig of its own take the
+// file's current one.
+func contextName(c fleet.Cluster, o fleet.AccessOptions, l *loaded) (string, *diag.Finding) {
+	name, declared := c.KubeContext, true
+	if c.Kubeconfig != nil {
+		name = c.Kubeconfig.Context
+	}
+	if c.Implicit && name == "" {
+		name = o.Context
+	}
+	if name == "" {
+		if !c.Implicit && c.Kubeconfig == nil {
+			n := diag.Errorf("no-access", "nothing says how the cluster is reached")
+			n.Fix = "give it kubeContext or kubeconfig"
+			return "", &n
+		}
+		name, declared = l.config.CurrentContext, false
+	}
+	have := slices.Sorted(maps.Keys(l.config.Contexts))
+	where := strings.Join(l.found, ", ")
+	if name == "" {
+		n := diag.Errorf("no-context", "%s has no current context", where)
+		n.Fix = "choose one with --kube-context; there is: " + listing(have)
+		return "", &n
+	}
+	if _, ok := l.config.Contexts[name]; ok {
+		return name, nil
+	}
+	what := "there is no context %q in %s"
+	if !declared {
+		what = "the current context %q is not in %s"
+	}
+	n := diag.Errorf("unknown-context", what, name, where)
+	n.Fix = "there is: " + listing(have)
+	if s := diag.DidYouMean(name, have); s != "" {
+		n.Fix = s + " There is: " + listing(have)
+	}
+	return "", &n
+}
+
+func listing(names []string) string {
+	const most = 20
+	if len(names) == 0 {
+		return "none"
+	}
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}
+
+// check looks at what the context names, and returns the server's address.
+func check(config *clientcmdapi.Config, name string, context *clientcmdapi.Context) (string, *diag.Finding) {
+	fail := func(format string, args ...any) (string, *diag.Finding) {
+		n := diag.Errorf("broken-context", "context %q: %s", name, fmt.Sprintf(format, args...))
+		return "", &n
+	}
+	if context == nil {
+		return fail("it is empty")
+	}
+	cluster, ok := config.Clusters[context.Cluster]
+	if !ok || cluster == nil {
+		return fail("there is no cluster %q", context.Cluster)
+	}
+	u, err := url.Parse(cluster.Server)
+	if err != nil || cluster.Server == "" || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return fail("cluster %q has no usable server address", context.Cluster)
+	}
+	if f := readable(cluster.CertificateAuthority); f != "" {
+		return fail("certificate authority of cluster %q: %s", context.Cluster, f)
+	}
+	if context.AuthInfo == "" && u.Scheme == "http" {
+		return cluster.Server, nil
+	}
+	user, ok := config.AuthInfos[context.AuthInfo]
+	if !ok || user == nil {
+		return fail("there is no user %q", context.AuthInfo)
+	}
+	if why := credentials(user); why != "" && u.Scheme == "https" {
+		n := diag.Errorf("no-credentials", "context %q: user %q: %s", name, context.AuthInfo, why)
+		return "", &n
+	}
+	return cluster.Server, nil
+}
+
+// credentials says what is wrong with a user's credentials, "" when they may work.
+func credentials(user *clientcmdapi.AuthInfo) string {
+	for _, path := range []string{user.ClientCertificate, user.ClientKey, user.TokenFile} {
+		if why := readable(path); why != "" {
+			return why
+		}
+	}
+	if e := user.Exec; e != nil {
+		if _, err := exec.LookPath(e.Command); err != nil {
+			why := fmt.Sprintf("the command %q that makes its credentials is not found", e.Command)
+			if e.InstallHint != "" {
+				why += ": " + firstLine(strings.TrimSpace(e.InstallHint))
+			}
+			return why
+		}
+		return ""
+	}
+	certificate := user.ClientCertificate != "" || len(user.ClientCertificateData) > 0
+	key := user.ClientKey != "" || len(user.ClientKeyData) > 0
+	switch {
+	case certificate != key:
+		return "a client certificate needs a key, and a key a certificate"
+	case certificate, user.Token != "", user.TokenFile != "", user.Username != "", user.AuthProvider != nil:
+		return ""
+	}
+	return "it has no credentials"
+}
+
+// readable says why a file cannot be read, "" when it can or when there is none to read.
+func readable(path string) string {
+	if path == "" {
+		return ""
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return path + " cannot be read: " + cause(err)
+	}
+	_ = f.Close()
+	return ""
+}
