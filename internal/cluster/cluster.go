@@ -1,0 +1,212 @@
+// Package cluster is the hands: the only room that talks to Kubernetes API servers. A Session is one cluster's
+// connection; it observes, previews, reviews rights, executes a Plan and tells health.
+//
+// It has no opinions: every force, adoption, recreation and prune is already a Change in the Plan. What it does decide
+// is how to get there: the order inside the cluster, what is sent again, and what is waited for. It must not know how
+// objects are rendered, how plans are made or how anything is printed.
+package cluster
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+)
+
+// Config says how one cluster is reached.
+type Config struct {
+	// Name is the cluster's name, for findings.
+	Name   string
+	Access fleet.Access
+	// UserAgent is sent with every request; "" is "hawser".
+	UserAgent string
+	// Parallel bounds requests in flight, watches apart; 0 is 32.
+	Parallel int
+	// ConnectTimeout bounds Connect as a whole (0: 10 s), RequestTimeout each later request, also on the server
+	// (0: 30 s).
+	ConnectTimeout, RequestTimeout time.Duration
+	// Redact masks secret values in foreign texts; nil masks nothing.
+	Redact func(string) string
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+}
+
+// Session is a connection to one cluster. Its methods are safe for concurrent use, and nothing it holds is shared with
+// another cluster.
+type Session struct {
+	cfg      Config
+	rest     *client
+	facts    fleet.Facts
+	mu       sync.RWMutex
+	kinds    *kinds
+	refresh  sync.Mutex
+	requests atomic.Int64
+}
+
+// Facts are what Connect learned: Name, Version, UID, WeakUID, Server and APIs.
+func (s *Session) Facts() fleet.Facts {
+	f := s.facts
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	f.APIs = s.kinds.apis()
+	return f
+}
+
+// Requests is the number of requests sent so far, repetitions included.
+func (s *Session) Requests() int { return int(s.requests.Load()) }
+
+// Close gives the connection back. Requests in flight go on.
+func (s *Session) Close() { s.rest.close() }
+
+func (s *Session) redact(text string) string {
+	if s.cfg.Redact == nil {
+		return text
+	}
+	return s.cfg.Redact(text)
+}
+
+// ObserveRequest says what to look at.
+type ObserveRequest struct {
+	Owner   string
+	Desired []plan.Desired
+	Owned   []plan.Owned
+	// Defined are the kinds that CRDs among the desired objects bring along.
+	Defined map[schema.GroupKind]object.DefinedKind
+	// Namespaces are further namespaces whose existence is asked for.
+	Namespaces []string
+}
+
+// Observation is what was seen; it fills the fields of plan.Input of the same names.
+type Observation struct {
+	Live            map[object.Ref]plan.Live
+	Schema          map[string]string
+	NamespaceExists map[string]bool
+	Instances       map[object.Ref]int
+}
+
+// PreviewRequest is one provisional change with the object to write.
+type PreviewRequest struct {
+	Change plan.Change
+	Body   object.Object
+	// Base is the declaration as recorded; with it an unmoved object needs no read. nil: compare with the live object.
+	Base map[string]any
+	// Owned is the object's inventory entry, nil when there is none.
+	Owned *plan.Owned
+}
+
+// EventType names a step of Execute.
+type EventType string
+
+// The events of Execute.
+const (
+	Written EventType = "written" // an object was written or deleted
+	Waiting EventType = "waiting" // an object is waited for, Message says why
+	Ready   EventType = "ready"   // an object got ready
+	Failed  EventType = "failed"  // an object failed, Message says why
+	Notice  EventType = "notice"  // something to know
+)
+
+// Event is one step of Execute.
+type Event struct {
+	Type     EventType
+	Ref      object.Ref
+	Instance string
+	Action   plan.Action
+	Message  string
+	// Done of Total writes.
+	Done, Total int
+}
+
+// ExecuteRequest is a Plan and what carrying it out needs.
+type ExecuteRequest struct {
+	Plan *plan.Plan
+	// Bodies are the objects to write; those of unchanged objects, where known, help to order.
+	Bodies map[object.Ref]object.Object
+	// Owned is the inventory of the open record: what was there and what may come.
+	Owned []plan.Owned
+	// Schema is the schema key by group and kind at Observe.
+	Schema map[string]string
+	// Depends are instances by the instances they need.
+	Depends map[string][]string
+	// Wait for readiness; false waits only for what writing needs.
+	Wait bool
+	// Timeout bounds the whole (0: 5 m); HopelessAfter is how long something that waiting cannot heal is waited for
+	// (0: 30 s).
+	Timeout, HopelessAfter time.Duration
+	// Rules are health rules by instance.
+	Rules map[string]health.Rules
+	// Parallel bounds objects in work at once; 0 is the session's.
+	Parallel int
+	// OnEvent receives progress, one event at a time; nil is allowed.
+	OnEvent func(Event)
+	// Deleting: the plan removes everything on purpose.
+	Deleting bool
+	// MayPrune is asked once before pruning, after everything else succeeded; nil is yes.
+	MayPrune func() bool
+}
+
+// Problem is one object that failed.
+type Problem struct {
+	Ref      object.Ref
+	Instance string
+	Status   health.Status
+	// Written: the object was written and did not get ready; else writing it failed.
+	Written bool
+	// After is how long it was waited for.
+	After time.Duration
+	// Err is the cause, nil for readiness; a *StaleError when the cluster is not what the plan saw.
+	Err error
+}
+
+// NotStarted is an object that was not written, and the object whose failure stopped it (the zero Ref: cancelled, out
+// of time, or pruning did not begin).
+type NotStarted struct {
+	Ref     object.Ref
+	Because object.Ref
+}
+
+// ExecuteResult is what was done.
+type ExecuteResult struct {
+	// Inventory is complete: what was written is there as the API server answered, the rest as the request had it.
+	Inventory  []plan.Owned
+	Done       plan.Counts
+	Problems   []Problem
+	NotStarted []NotStarted
+	Findings   diag.Findings
+	// Ready: everything waited for got ready. TimedOut: something did not in time. Pruned: what was to go is gone.
+	Ready, TimedOut, Pruned bool
+	// Cancelled: the context ended before the work did.
+	Cancelled bool
+}
+
+// OK reports whether everything was done and got ready.
+func (r ExecuteResult) OK() bool {
+	return len(r.Problems) == 0 && len(r.NotStarted) == 0 && !r.Cancelled && !r.Findings.HasErrors()
+}
+
+// Get reads one object for a runtime query. The error satisfies IsNotFound when it, or its kind, is not there.
+func (s *Session) Get(ctx context.Context, apiVersion, kind, namespace, name string) (map[string]any, error) {
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	if err != nil {
+		return nil, err
+	}
+	k, ok := s.Kind(gv.WithKind(kind))
+	if !ok {
+		return nil, &NoKindError{GVK: gv.WithKind(kind), Cluster: s.cfg.Name}
+	}
+	ref := object.Ref{Group: gv.Group, Kind: kind, Namespace: namespace, Name: name}
+	if !k.Namespaced {
+		ref.Namespace = ""
+	}
+	var out map[string]any
+	_, err = s.do(ctx, call{method: "GET", path: k.path(gv.Version, ref.Namespace, name), into: &out})
+	return out, s.describe(err, "get", ref)
+}

@@ -1,0 +1,35 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"net/http/httptrace"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+)
+
+// decode reads JSON; into plain maps integers become int64, as apimachinery has them.
+func decode(data []byte, into any) error {
+	if m, ok := into.(*map[string]any); ok {
+		return utiljson.Unmarshal(data, m)
+	}
+	return json.Unmarshal(data, into)
+}
+
+// meta is the metadata of one object, as asked for with metadataType.
+type meta struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+}
+
+// metas is a list of them.
+type metas struct {
+	metav1.ListMeta `json:"metadata"`
+	Items           []meta `json:"items"`
+}
+
+// traceConn calls fn once when a request has its connection.
+func traceConn(ctx context.Context, fn func()) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { fn() }})
+}

@@ -1,0 +1,236 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"hawser.dev/hawser/internal/object"
+)
+
+// UnreachableError: the cluster resolves but does not answer (network, time-out, 5xx). It may on the next run.
+type UnreachableError struct {
+	Cluster, Server string
+	Err             error
+}
+
+// Error names cluster, server and cause.
+func (e *UnreachableError) Error() string {
+	return "cluster " + e.Cluster + " is unreachable: " + e.Reason()
+}
+
+// Reason is the short cause: "connection refused (https://...)".
+func (e *UnreachableError) Reason() string {
+	text := e.Err.Error()
+	if errors.Is(e.Err, context.DeadlineExceeded) {
+		text = "no answer in time"
+	}
+	if e.Server == "" || strings.Contains(text, e.Server) {
+		return text
+	}
+	return text + " (" + e.Server + ")"
+}
+
+// Unwrap returns the cause.
+func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// AccessError: the access does not work and waiting does not help (context, credentials, certificate, rights).
+type AccessError struct {
+	Cluster, Server string
+	Err             error
+}
+
+// Error names cluster, server and cause.
+func (e *AccessError) Error() string {
+	where := "cluster " + e.Cluster
+	if e.Server != "" {
+		where += " (" + e.Server + ")"
+	}
+	return where + ": access: " + e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *AccessError) Unwrap() error { return e.Err }
+
+// StaleError: the object is not what the plan saw; nothing was written to it.
+type StaleError struct {
+	Ref object.Ref
+	// Why is for people: "another object now (other uid)".
+	Why string
+}
+
+// Error says what changed and what to do.
+func (e *StaleError) Error() string {
+	return e.Ref.String() + ": the plan is stale: " + e.Why + "; plan again"
+}
+
+// NoKindError: the cluster does not serve the kind.
+type NoKindError struct {
+	GVK     schema.GroupVersionKind
+	Cluster string
+}
+
+// Error names kind and cluster.
+func (e *NoKindError) Error() string {
+	return fmt.Sprintf("cluster %s does not serve the kind %s of %s", e.Cluster, e.GVK.Kind, e.GVK.GroupVersion())
+}
+
+// IsNotFound reports whether an error says that an object, or its kind, is not there.
+func IsNotFound(err error) bool {
+	if _, ok := errors.AsType[*NoKindError](err); ok {
+		return true
+	}
+	return apierrors.IsNotFound(err)
+}
+
+// RequestError is an API server's refusal (or the way to it failing) of one request about one object.
+type RequestError struct {
+	Verb string
+	Ref  object.Ref
+	// Text is the redacted cause.
+	Text string
+	Err  error
+}
+
+// Error is "verb Kind ns/name: text".
+func (e *RequestError) Error() string { return e.Verb + " " + e.Ref.String() + ": " + e.Text }
+
+// Unwrap returns the API server's status error or the network error.
+func (e *RequestError) Unwrap() error { return e.Err }
+
+// describe puts verb and object before an error and redacts its text; nil stays nil.
+func (s *Session) describe(err error, verb string, ref object.Ref) error {
+	if err == nil {
+		return nil
+	}
+	return &RequestError{Verb: verb, Ref: ref, Text: s.text(err, ref), Err: err}
+}
+
+// text is an error's text for people: redacted; of a Secret only the reason and the fields named by the causes,
+// because the API server echoes what it refuses.
+func (s *Session) text(err error, ref object.Ref) string {
+	status, ok := statusOf(err)
+	if !ok {
+		return s.redact(err.Error())
+	}
+	if !ref.IsSecret() {
+		return s.redact(status.Message)
+	}
+	if apierrors.IsInvalid(err) || status.Code == http.StatusInternalServerError || apierrors.IsBadRequest(err) {
+		return secretText(status)
+	}
+	return s.redact(status.Message)
+}
+
+func secretText(st metav1.Status) string {
+	text := string(st.Reason)
+	if text == "" || st.Reason == metav1.StatusReasonUnknown {
+		text = http.StatusText(int(st.Code))
+	}
+	if st.Details != nil {
+		var fields []string
+		for _, c := range st.Details.Causes {
+			if c.Field != "" {
+				fields = append(fields, c.Field)
+			}
+		}
+		if len(fields) > 0 {
+			text += ": " + strings.Join(fields, ", ")
+		}
+	}
+	return text + " (text withheld: it may carry the secret)"
+}
+
+// causes of a status error, nil when there are none.
+func causes(err error) []metav1.StatusCause {
+	if st, ok := statusOf(err); ok && st.Details != nil {
+		return st.Details.Causes
+	}
+	return nil
+}
+
+// statusOf is the API server's answer inside an error.
+func statusOf(err error) (metav1.Status, bool) {
+	if se, ok := errors.AsType[*apierrors.StatusError](err); ok {
+		return se.ErrStatus, true
+	}
+	return metav1.Status{}, false
+}
+
+// terminalTexts are parts of 500 answers that never heal by sending again. Source: facts/server-side-apply.md F1, F9,
+// F10, tried on kube-apiserver v1.36.3, and etcd's limit of a request.
+var terminalTexts = []string{
+	"field not declared in schema", "request to convert CR", "duplicate entries", "request is too large",
+	"etcdserver: request is too large", "unable to convert to", "failed to convert", "failed to create typed patch object",
+	"failed to create manager for existing fields", "failed to create typed live object",
+}
+
+// isTerminal reports a 500 that must not be sent again.
+func isTerminal(err error) bool {
+	st, ok := statusOf(err)
+	if !ok {
+		return false
+	}
+	for _, t := range terminalTexts {
+		if strings.Contains(st.Message, t) {
+			return true
+		}
+	}
+	return false
+}
+
+// isConversion reports the 500 of facts F9: a managed fields entry names a version the kind no longer has.
+func isConversion(err error) bool {
+	st, ok := statusOf(err)
+	return ok && strings.Contains(st.Message, "request to convert CR")
+}
+
+// isUIDMismatch reports how the API server refuses a server-side apply with the wrong uid: 422 on metadata.uid
+// (existing object) or 409 (absent object, or a race).
+func isUIDMismatch(err error) bool {
+	if !apierrors.IsInvalid(err) {
+		return false
+	}
+	for _, c := range causes(err) {
+		if c.Field == "metadata.uid" {
+			return true
+		}
+	}
+	return false
+}
+
+// isFieldConflict reports a 409 that names managers (not a moved resourceVersion).
+func isFieldConflict(err error) bool {
+	if !apierrors.IsConflict(err) {
+		return false
+	}
+	for _, c := range causes(err) {
+		if c.Type == metav1.CauseTypeFieldManagerConflict {
+			return true
+		}
+	}
+	return false
+}
+
+// isWebhook reports a failed call of an admission webhook (not its refusal) and names the webhook.
+func isWebhook(err error) (name string, ok bool) {
+	st, isStatus := statusOf(err)
+	if !isStatus {
+		return "", false
+	}
+	msg := st.Message
+	_, rest, found := strings.Cut(msg, `failed calling webhook "`)
+	if !found {
+		if _, rest, found = strings.Cut(msg, `admission webhook "`); !found {
+			return "", false
+		}
+	}
+	name, _, _ = strings.Cut(rest, `"`)
+	return name, true
+}

@@ -1,0 +1,144 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/client-go/transport"
+)
+
+// Deadlines of a connection that answers no more. A request has its own, these find the dead connection.
+const (
+	dialTimeout      = 10 * time.Second
+	handshakeTimeout = 10 * time.Second
+	pingAfter        = 15 * time.Second
+	pingTimeout      = 10 * time.Second
+	keepAlive        = 15 * time.Second
+)
+
+// restConfig reads exactly the access that was resolved: the named context must exist in the named files.
+func restConfig(c Config) (*rest.Config, error) {
+	a := c.Access
+	if len(a.KubeconfigPaths) == 0 {
+		return nil, errors.New("no kubeconfig")
+	}
+	rules := &clientcmd.ClientConfigLoadingRules{Precedence: a.KubeconfigPaths, WarnIfAllMissing: false}
+	merged, err := rules.Load()
+	if err != nil {
+		return nil, err
+	}
+	name := a.Context
+	if name == "" {
+		name = merged.CurrentContext
+	}
+	if err := checkContext(merged, name); err != nil {
+		return nil, err
+	}
+	cfg, err := clientcmd.NewNonInteractiveClientConfig(*merged, name, &clientcmd.ConfigOverrides{}, nil).ClientConfig()
+	if err != nil {
+		return nil, err
+	}
+	if a.ProxyURL != "" {
+		proxy, err := proxyURL(a.ProxyURL)
+		if err != nil {
+			return nil, err
+		}
+		cfg.Proxy = http.ProxyURL(proxy)
+	}
+	if a.Impersonate != "" || len(a.Groups) > 0 {
+		cfg.Impersonate = rest.ImpersonationConfig{UserName: a.Impersonate, Groups: a.Groups}
+	}
+	cfg.UserAgent = c.UserAgent
+	if cfg.UserAgent == "" {
+		cfg.UserAgent = "hawser"
+	}
+	return cfg, nil
+}
+
+// checkContext refuses what client-go would silently replace by something else.
+func checkContext(cfg *clientcmdapi.Config, name string) error {
+	if name == "" {
+		return errors.New("the kubeconfig has no current context")
+	}
+	kctx, ok := cfg.Contexts[name]
+	if !ok {
+		return fmt.Errorf("context %q is not in the kubeconfig", name)
+	}
+	cl, ok := cfg.Clusters[kctx.Cluster]
+	if !ok || cl.Server == "" {
+		return fmt.Errorf("context %q names cluster %q, which has no server in the kubeconfig", name, kctx.Cluster)
+	}
+	if _, ok := cfg.AuthInfos[kctx.AuthInfo]; !ok && kctx.AuthInfo != "" {
+		return fmt.Errorf("context %q names user %q, who is not in the kubeconfig", name, kctx.AuthInfo)
+	}
+	return nil
+}
+
+// newTransport makes a transport of this cluster's own: one HTTP/2 connection that is pinged when silent. client-go's
+// shared transport cache is not used: a connection that hangs must not be another cluster's too.
+func newTransport(cfg *rest.Config) (http.RoundTripper, *http.Transport, error) {
+	tc, err := cfg.TransportConfig()
+	if err != nil {
+		return nil, nil, err
+	}
+	tlsConfig, err := transport.TLSConfigFor(tc)
+	if err != nil {
+		return nil, nil, err
+	}
+	dial := (&net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}).DialContext
+	if tc.DialHolder != nil {
+		dial = tc.DialHolder.Dial
+	}
+	proxy := http.ProxyFromEnvironment
+	if tc.Proxy != nil {
+		proxy = tc.Proxy
+	}
+	base := &http.Transport{
+		Proxy:               proxy,
+		DialContext:         dial,
+		TLSClientConfig:     tlsConfig,
+		TLSHandshakeTimeout: handshakeTimeout,
+		ForceAttemptHTTP2:   true,
+		IdleConnTimeout:     90 * time.Second,
+		MaxIdleConnsPerHost: 64,
+		DisableCompression:  cfg.DisableCompression,
+		HTTP2:               &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
+	}
+	wrapped, err := transport.HTTPWrappersForConfig(tc, base)
+	if err != nil {
+		return nil, nil, err
+	}
+	return wrapped, base, nil
+}
+
+// waitOr waits for d or for the end of ctx, whose cause it returns.
+func waitOr(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}
+
+func proxyURL(s string) (*url.URL, error) {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" {
+		return nil, errors.New("the proxy's address is not a URL")
+	}
+	switch u.Scheme {
+	case "http", "https", "socks5":
+		return u, nil
+	}
+	return nil, fmt.Errorf("the proxy's scheme %q is not http, https or socks5", u.Scheme)
+}
