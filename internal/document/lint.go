@@ -1,30 +1,16 @@
 package document
 
 import (
-	"slices"
-	"strings"
-
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/parser"
 	"cuelang.org/go/cue/token"
 
-	"hawser.dev/hawser/api/v1alpha1"
-	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 )
 
-// Comparison is a comparison of the cluster's name or group with a constant.
-type Comparison struct {
-	// Fact is "name" or "group"; Constant the text it is compared with.
-	Fact, Constant string
-	// Expr is the comparison as people read it.
-	Expr string
-	Pos  diag.Pos
-}
-
 // Comparisons lists the comparisons (== and !=) of fields bound to the cluster's name or group with string literals.
-func (p *Program) Comparisons() []Comparison {
-	var out []Comparison
+func (p *Program) Comparisons() []fleet.Comparison {
+	var out []fleet.Comparison
 	for _, s := range p.files {
 		if s.syntax != syntaxCUE {
 			continue
@@ -43,7 +29,7 @@ func (p *Program) Comparisons() []Comparison {
 				text, isString := stringOf(side[1])
 				fact := factOf(side[0], bound)
 				if isString && fact != "" {
-					out = append(out, Comparison{
+					out = append(out, fleet.Comparison{
 						Fact: fact, Constant: text, Pos: position(x.Pos()),
 						Expr: exprText(side[0]) + " " + x.Op.String() + ` "` + text + `"`,
 					})
@@ -116,35 +102,6 @@ func exprText(x ast.Expr) string {
 		return exprText(x.X)
 	}
 	return "it"
-}
-
-// Lint warns of comparisons with a name or group that none of the clusters has: such a branch never counts. The
-// clusters are all of the fleet, not a selection; with the implicit one alone nothing is said.
-func (p *Program) Lint(clusters []fleet.Cluster) diag.Findings {
-	var specs []v1alpha1.ClusterSpec
-	for _, c := range clusters {
-		if c.Implicit {
-			return nil
-		}
-		specs = append(specs, c.ClusterSpec)
-	}
-	if len(specs) == 0 {
-		return nil
-	}
-	have := map[string][]string{"name": fleet.Names(specs), "group": fleet.Groups(specs)}
-	var fs diag.Findings
-	for _, c := range p.Comparisons() {
-		if slices.Contains(have[c.Fact], c.Constant) {
-			continue
-		}
-		n := diag.Warnf("never-matches", "%s: no cluster of the fleet has the %s %q", c.Expr, c.Fact, c.Constant)
-		n.Pos = c.Pos
-		if n.Fix = diag.DidYouMean(c.Constant, have[c.Fact]); n.Fix == "" {
-			n.Fix = "there is: " + strings.Join(have[c.Fact], ", ")
-		}
-		fs = append(fs, n)
-	}
-	return fs.Sorted()
 }
 
 // readsVersion reports whether a file may read the version of a struct of @hawser(cluster): by name, or by using the

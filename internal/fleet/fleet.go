@@ -6,6 +6,7 @@ package fleet
 
 import (
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/diag"
 )
 
 // ImplicitName is the name and group of the one target when no fleet is given.
@@ -103,4 +104,13 @@ type Selection struct {
 	Groups   []string
 	// Labels is a Kubernetes label selector expression ("region=eu,tier!=1").
 	Labels string
+}
+
+// Comparison is a constant that a document compares the cluster's name or group with.
+type Comparison struct {
+	// Fact is "name" or "group"; Constant the text it is compared with.
+	Fact, Constant string
+	// Expr is the comparison as people read it.
+	Expr string
+	Pos  diag.Pos
 }

@@ -13,10 +13,11 @@ import (
 	"hawser.dev/hawser/internal/diag"
 )
 
-// Clusters are the places of a fleet in its order, or the implicit one when there is no fleet or it names none.
+// Clusters are the places of a fleet in its order; none when there is no fleet or it names none, and then the run has
+// the Implicit one.
 func Clusters(spec *v1alpha1.FleetSpec) []Cluster {
-	if spec == nil || len(spec.Clusters) == 0 {
-		return []Cluster{Implicit("")}
+	if spec == nil {
+		return nil
 	}
 	out := make([]Cluster, 0, len(spec.Clusters))
 	for i, c := range spec.Clusters {
