@@ -5,13 +5,14 @@ import (
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/token"
 
 	"hawser.dev/hawser/internal/render"
 )
 
 // Paths in an evaluated module.
 var (
-	timoniPath   = cue.ParsePath("timoni")
+	versionPath  = cue.ParsePath("timoni.apiVersion")
 	instancePath = cue.ParsePath("timoni.instance")
 	configPath   = cue.ParsePath("timoni.instance.config")
 	applyPath    = cue.ParsePath("timoni.apply")
@@ -88,8 +89,10 @@ func (e *evaluation) validate() error {
 	if err := e.root.Validate(); err != nil {
 		return err
 	}
-	if !e.root.LookupPath(timoniPath).Exists() {
-		return errors.Newf(e.root.Pos(), "the module has no field timoni")
+	for _, path := range []cue.Path{versionPath, instancePath, applyPath} {
+		if !e.root.LookupPath(path).Exists() {
+			return errors.Newf(token.NoPos, "the module has no field %s: is its package another one?", path)
+		}
 	}
 	var errs errors.Error
 	for _, path := range []cue.Path{instancePath, applyPath} {

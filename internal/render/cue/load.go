@@ -78,6 +78,7 @@ type source struct {
 	name string
 	text []byte
 	cfg  parser.Config
+	loc  token.FSLoc // where embedded files are looked for
 }
 
 // pkg is a loaded module: sources of its root package and its imports, which are shared by all renders.
@@ -113,6 +114,9 @@ func loadPackage(content module.Content, name string, tags []string, limits cuel
 		s, ok := rec.get(f.Filename)
 		if !ok {
 			return nil, errors.Newf(token.NoPos, "%s was not read", f.Filename)
+		}
+		if tf := f.Pos().File(); tf != nil {
+			s.loc = tf.FSLoc()
 		}
 		p.sources = append(p.sources, s)
 	}
@@ -207,7 +211,15 @@ func (p *pkg) newInstance() *build.Instance {
 
 func (p *pkg) loader(_ token.Pos, path string) *build.Instance { return p.imports[path] }
 
-func (s source) parse() (*ast.File, error) { return parser.ParseFile(s.name, s.text, s.cfg) }
+func (s source) parse() (*ast.File, error) {
+	f, err := parser.ParseFile(s.name, s.text, s.cfg)
+	if err == nil && !s.loc.IsZero() {
+		if tf := f.Pos().File(); tf != nil {
+			tf.SetFSLoc(s.loc)
+		}
+	}
+	return f, err
+}
 
 // recorder parses for the loader, keeps what the files of the root package were parsed from, and applies limits.
 type recorder struct {

@@ -119,7 +119,12 @@ func (r *reader) place(v cue.Value) diag.Pos {
 // decode turns a concrete value into JSON types as Kubernetes' libraries have them: integers are int64, floats without
 // a fraction become integers and bytes strings (both as if written as YAML).
 func (r *reader) decode(v cue.Value) (any, error) {
-	switch v.Kind() {
+	kind := v.Kind()
+	if kind == cue.BottomKind {
+		v, _ = v.Default()
+		kind = v.Kind()
+	}
+	switch kind {
 	case cue.StructKind:
 		it, err := v.Fields()
 		if err != nil {

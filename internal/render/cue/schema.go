@@ -16,9 +16,9 @@ const schemaText = `
 timoni: _#hawserModule
 
 _#hawserModule: {
-	apiVersion: "v1alpha1"
-	instance: {...}
-	apply: [string]: [...]
+	apiVersion!: "v1alpha1"
+	instance!: {...}
+	apply!: [string]: [...]
 	healthChecks?: [string]: _#hawserHealthCheck
 	kubeMinorVersion?: int
 }
