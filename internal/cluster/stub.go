@@ -9,11 +9,6 @@ import (
 	"hawser.dev/hawser/internal/plan"
 )
 
-// Observe reads what is there.
-func (s *Session) Observe(context.Context, ObserveRequest) (Observation, diag.Findings) {
-	return Observation{}, nil
-}
-
 // Preview asks the API server about changes.
 func (s *Session) Preview(context.Context, []PreviewRequest) map[object.Ref]plan.Preview { return nil }
 

@@ -98,9 +98,10 @@ type owned struct {
 // ForeignOwner finds out who else manages an object, from its marks and managed fields. manager is our own name.
 func ForeignOwner(labels, annotations map[string]string, entries []metav1.ManagedFieldsEntry, manager string) Foreign {
 	own, _ := applyEntry(entries, manager)
+	marks, _ := fieldTree(own)["f:metadata"].(map[string]any)
 	in := owned{
-		labels:      without(labels, own, "f:labels"),
-		annotations: without(annotations, own, "f:annotations"),
+		labels:      without(labels, marks["f:labels"]),
+		annotations: without(annotations, marks["f:annotations"]),
 		managers:    otherManagers(entries, manager),
 		owner:       strings.TrimPrefix(manager, managerPrefix),
 	}
@@ -116,10 +117,11 @@ func ForeignOwner(labels, annotations map[string]string, entries []metav1.Manage
 	return Foreign{}
 }
 
-func without(marks map[string]string, own metav1.ManagedFieldsEntry, kind string) map[string]string {
+func without(marks map[string]string, declared any) map[string]string {
+	ours, _ := declared.(map[string]any)
 	out := make(map[string]string, len(marks))
 	for k, v := range marks {
-		if !hasField(own, "f:metadata", kind, "f:"+k) {
+		if _, ok := ours["f:"+k]; !ok {
 			out[k] = v
 		}
 	}

@@ -1,0 +1,368 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+)
+
+// listFrom is the number of unknown names in one (kind, namespace) from which one LIST is cheaper than GETs.
+const listFrom = 6
+
+// Observe reads what Compute needs to know, metadata only. What the inventory names costs one LIST by owner label per
+// kind; a name missing there is read by itself before it counts as gone, because a label can be removed. Names not in
+// the inventory are looked for without a label, because they may be somebody else's. Namespaces that hold inventoried
+// objects exist; the others with unknown names are asked for first, and nothing is looked for in one that is missing.
+func (s *Session) Observe(ctx context.Context, req ObserveRequest) (Observation, diag.Findings) {
+	o := &observer{s: s, ctx: ctx, req: req, manager: object.Manager(req.Owner), owned: map[object.Ref]plan.Owned{},
+		Observation: Observation{Live: map[object.Ref]plan.Live{}, Schema: map[string]string{},
+			NamespaceExists: map[string]bool{}, Instances: map[object.Ref]int{}}}
+	for _, ow := range req.Owned {
+		o.owned[ow.Ref] = ow
+	}
+	o.inventoried()
+	o.unknown()
+	o.countInstances()
+	for _, d := range req.Desired {
+		o.touch(d.Ref)
+	}
+	for r := range o.owned {
+		o.touch(r)
+	}
+	return o.Observation, o.findings.OnCluster(s.cfg.Name).Sorted()
+}
+
+type observer struct {
+	Observation
+	s       *Session
+	ctx     context.Context
+	req     ObserveRequest
+	manager string
+	owned   map[object.Ref]plan.Owned
+
+	mu       sync.Mutex
+	findings diag.Findings
+	wg       sync.WaitGroup
+}
+
+// touch makes sure that every ref has an entry.
+func (o *observer) touch(r object.Ref) {
+	if _, ok := o.Live[r]; !ok {
+		o.Live[r] = plan.Live{}
+	}
+}
+
+func (o *observer) find(f diag.Finding) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.findings = append(o.findings, f)
+}
+
+func (o *observer) see(r object.Ref, l plan.Live) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.Live[r] = l
+	if r.Namespace != "" && l.Found {
+		o.NamespaceExists[r.Namespace] = true
+	}
+	if r.Group == "" && r.Kind == "Namespace" {
+		o.NamespaceExists[r.Name] = l.Found && !l.Terminating
+	}
+}
+
+func (o *observer) seen(r object.Ref) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	_, ok := o.Live[r]
+	return ok
+}
+
+// inventoried is the first round: LISTs by owner label, the CRDs' schema keys, and the namespaces of which the
+// inventory tells nothing; then GETs for what the LISTs missed.
+func (o *observer) inventoried() {
+	byKind := map[schema.GroupKind][]object.Ref{}
+	for r := range o.owned {
+		byKind[r.GroupKind()] = append(byKind[r.GroupKind()], r)
+	}
+	for gk, refs := range byKind {
+		slices.SortFunc(refs, object.Ref.Compare)
+		o.wg.Go(func() { o.listOwned(gk, refs) })
+	}
+	o.wg.Go(o.schemas)
+	for _, ns := range o.freshNamespaces() {
+		o.wg.Go(func() { o.namespace(ns) })
+	}
+	o.wg.Wait()
+	for r := range o.owned {
+		if !o.seen(r) {
+			o.wg.Go(func() { o.get(r) })
+		}
+	}
+	o.wg.Wait()
+}
+
+// freshNamespaces are those with unknown names and no inventoried object.
+func (o *observer) freshNamespaces() []string {
+	known := map[string]bool{}
+	for r, ow := range o.owned {
+		if ow.UID != "" {
+			known[r.Namespace] = true
+			if r.Group == "" && r.Kind == "Namespace" {
+				known[r.Name] = true
+			}
+		}
+	}
+	out := map[string]bool{}
+	for _, ns := range o.wantedNamespaces() {
+		if !known[ns] {
+			out[ns] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(out))
+}
+
+// wantedNamespaces are those whose existence matters: with unknown names in them, or asked for.
+func (o *observer) wantedNamespaces() []string {
+	out := map[string]bool{}
+	for _, ns := range o.req.Namespaces {
+		out[ns] = true
+	}
+	for _, d := range o.req.Desired {
+		if _, ok := o.owned[d.Ref]; ok {
+			continue
+		}
+		switch {
+		case d.Ref.Namespace != "":
+			out[d.Ref.Namespace] = true
+		case d.Ref.Group == "" && d.Ref.Kind == "Namespace":
+			out[d.Ref.Name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(out))
+}
+
+// namespace reads one namespace. Where that is forbidden its existence stays unknown.
+func (o *observer) namespace(name string) {
+	r := object.Ref{Kind: "Namespace", Name: name}
+	if o.seen(r) {
+		return
+	}
+	var m meta
+	_, err := o.s.do(o.ctx, call{method: http.MethodGet, path: "/api/v1/namespaces/" + url.PathEscape(name),
+		accept: metadataType, into: &m})
+	switch {
+	case err == nil:
+		o.see(r, o.live(m))
+	case apierrors.IsNotFound(err):
+		o.see(r, plan.Live{})
+	case apierrors.IsForbidden(err):
+	default:
+		o.find(o.failed(r, err))
+	}
+}
+
+// listOwned is the LIST by owner label of one kind; with narrow rights per namespace, then GETs (by the caller).
+func (o *observer) listOwned(gk schema.GroupKind, refs []object.Ref) {
+	k, ok := o.s.ByGroupKind(gk)
+	if !ok {
+		if o.s.stale(gk.Group) {
+			o.find(o.s.staleFinding(refs[0]))
+		}
+		for _, r := range refs {
+			o.see(r, plan.Live{})
+		}
+		return
+	}
+	selector := url.Values{"labelSelector": {object.LabelOwner + "=" + o.req.Owner}}
+	err := o.list(k, "", selector)
+	if !apierrors.IsForbidden(err) {
+		o.check(refs[0], err)
+		return
+	}
+	if !k.Namespaced {
+		o.narrow(k, "")
+		return
+	}
+	namespaces := map[string]bool{}
+	for _, r := range refs {
+		namespaces[r.Namespace] = true
+	}
+	var wg sync.WaitGroup
+	for ns := range namespaces {
+		wg.Go(func() {
+			err := o.list(k, ns, selector)
+			if apierrors.IsForbidden(err) {
+				o.narrow(k, ns)
+				return
+			}
+			o.check(refs[0], err)
+		})
+	}
+	wg.Wait()
+}
+
+// check records a failed LIST; NotFound means the kind is gone, and the GETs that follow will say the same.
+func (o *observer) check(r object.Ref, err error) {
+	if err != nil && !apierrors.IsNotFound(err) {
+		r.Name = "*"
+		o.find(o.failed(r, err))
+	}
+}
+
+// narrow says that objects are read one by one because listing is forbidden.
+func (o *observer) narrow(k KindInfo, ns string) {
+	where := "in the cluster"
+	if ns != "" {
+		where = "in namespace " + ns
+	}
+	o.find(diag.Finding{Severity: diag.Info, Code: "no-list", What: fmt.Sprintf("listing %s %s is forbidden: its objects are read one by one", k.Resource, where),
+		Fix: "grant list on " + k.Resource + " to save requests"})
+}
+
+func (o *observer) failed(r object.Ref, err error) diag.Finding {
+	f := diag.Errorf("observe", "the object cannot be looked at")
+	f.Object, f.Why = r.String(), o.s.text(err, r)
+	if apierrors.IsForbidden(err) {
+		f.Fix = "grant get and list on it, or use other credentials"
+	}
+	return f
+}
+
+// list reads the metadata of a kind, of one namespace or all, and remembers what is desired or owned.
+func (o *observer) list(k KindInfo, ns string, query url.Values) error {
+	var items metas
+	_, err := o.s.do(o.ctx, call{method: http.MethodGet, path: k.path(k.Preferred, ns, ""), query: query, accept: metadataList, into: &items})
+	if err != nil {
+		return err
+	}
+	for _, m := range items.Items {
+		o.see(object.Ref{Group: k.Group, Kind: k.Kind, Namespace: m.Namespace, Name: m.Name}, o.live(m))
+	}
+	return nil
+}
+
+// get reads the metadata of one object.
+func (o *observer) get(r object.Ref) {
+	k, ok := o.s.ByGroupKind(r.GroupKind())
+	if !ok {
+		return
+	}
+	m, err := o.s.getMeta(o.ctx, k, r)
+	switch {
+	case err == nil:
+		o.see(r, o.live(m))
+	case apierrors.IsNotFound(err):
+		o.see(r, plan.Live{})
+	default:
+		o.find(o.failed(r, err))
+	}
+}
+
+// getMeta reads the metadata of one object at the kind's preferred version.
+func (s *Session) getMeta(ctx context.Context, k KindInfo, r object.Ref) (meta, error) {
+	var m meta
+	_, err := s.do(ctx, call{method: http.MethodGet, path: k.path(k.Preferred, r.Namespace, r.Name), accept: metadataType, into: &m})
+	return m, err
+}
+
+// unknown is the second round: names that the inventory does not have, in namespaces that exist.
+func (o *observer) unknown() {
+	var doubtful []string // inventoried objects were expected there, and none is
+	for _, ns := range o.wantedNamespaces() {
+		if _, known := o.NamespaceExists[ns]; !known {
+			doubtful = append(doubtful, ns)
+		}
+	}
+	for _, ns := range doubtful {
+		o.wg.Go(func() { o.namespace(ns) })
+	}
+	o.wg.Wait()
+	type place struct {
+		gk schema.GroupKind
+		ns string
+	}
+	wanted := map[place][]object.Ref{}
+	for _, d := range o.req.Desired {
+		if o.seen(d.Ref) || o.absentNamespace(d.Ref.Namespace) {
+			continue
+		}
+		if _, ok := o.s.ByGroupKind(d.Ref.GroupKind()); !ok {
+			if _, comes := o.req.Defined[d.Ref.GroupKind()]; !comes && o.s.stale(d.Ref.Group) {
+				o.find(o.s.staleFinding(d.Ref))
+			}
+			continue
+		}
+		p := place{d.Ref.GroupKind(), d.Ref.Namespace}
+		wanted[p] = append(wanted[p], d.Ref)
+	}
+	for p, refs := range wanted {
+		if len(refs) < listFrom {
+			for _, r := range refs {
+				o.wg.Go(func() { o.get(r) })
+			}
+			continue
+		}
+		o.wg.Go(func() { o.listUnknown(p.gk, p.ns, refs) })
+	}
+	o.wg.Wait()
+}
+
+func (o *observer) absentNamespace(ns string) bool {
+	exists, known := o.NamespaceExists[ns]
+	return ns != "" && known && !exists && !o.terminating(ns)
+}
+
+// terminating namespaces still hold objects.
+func (o *observer) terminating(ns string) bool {
+	return o.Live[object.Ref{Kind: "Namespace", Name: ns}].Terminating
+}
+
+// listUnknown looks for names in one (kind, namespace) by one LIST without a label; where that is forbidden by GETs.
+func (o *observer) listUnknown(gk schema.GroupKind, ns string, refs []object.Ref) {
+	k, _ := o.s.ByGroupKind(gk)
+	wanted := map[object.Ref]bool{}
+	for _, r := range refs {
+		wanted[r] = true
+	}
+	var items metas
+	_, err := o.s.do(o.ctx, call{method: http.MethodGet, path: k.path(k.Preferred, ns, ""), accept: metadataList, into: &items})
+	if apierrors.IsForbidden(err) {
+		o.narrow(k, ns)
+		var wg sync.WaitGroup
+		for _, r := range refs {
+			wg.Go(func() { o.get(r) })
+		}
+		wg.Wait()
+		return
+	}
+	o.check(refs[0], err)
+	for _, m := range items.Items {
+		if r := (object.Ref{Group: k.Group, Kind: k.Kind, Namespace: m.Namespace, Name: m.Name}); wanted[r] {
+			o.see(r, o.live(m))
+		}
+	}
+}
+
+// live reduces metadata to what deciding needs.
+func (o *observer) live(m meta) plan.Live { return liveOf(m, o.manager) }
+
+func liveOf(m meta, manager string) plan.Live {
+	l := plan.Live{Found: true, UID: string(m.UID), ResourceVersion: m.ResourceVersion, Generation: m.Generation,
+		Terminating: m.DeletionTimestamp != nil, Finalizers: m.Finalizers, OwnerLabel: m.Labels[object.LabelOwner],
+		Keep: object.ActionsOf(m.Annotations).Keep, ScaleOwner: object.ScaleOwner(m.ManagedFields)}
+	l.Own, l.OwnVersion = object.OwnEntry(m.ManagedFields, manager)
+	f := object.ForeignOwner(m.Labels, m.Annotations, m.ManagedFields, manager)
+	l.Foreign, l.ForeignManagers, l.Reconciled, l.ForeignBundle = f.Owner, f.Managers, f.Reconciled, f.Bundle
+	return l
+}
