@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"crypto/tls"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
@@ -98,15 +99,16 @@ func TestWebhook(t *testing.T) {
 
 // TestAggregatedAPI serves an API from this process: an APIService whose Service is an external name for localhost.
 func TestAggregatedAPI(t *testing.T) {
-	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		if len(r.TLS.PeerCertificates) == 0 && strings.HasSuffix(r.URL.Path, "/echo") {
 			t.Error("the aggregator showed no certificate")
 		}
 		fmt.Fprintf(w, `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"agg.e2e.test/v1","resources":[],"user":%q}`, r.Header.Get("X-Remote-User"))
 	}))
+	srv.TLS = &tls.Config{ClientAuth: tls.RequestClientCert, MinVersion: tls.VersionTLS12}
+	srv.StartTLS()
 	defer srv.Close()
-	srv.TLS.ClientAuth = 1 // request a certificate; set before the first connection
 	u, err := url.Parse(srv.URL)
 	if err != nil {
 		t.Fatal(err)
