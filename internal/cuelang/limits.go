@@ -54,8 +54,8 @@ func CheckSource(filename string, src []byte, l Limits) diag.Findings {
 		f.Pos = diag.Pos{File: filename}
 		return diag.Findings{f}
 	}
-	if err := plainText(filename, src); err != nil {
-		return Findings(err, nil, "")
+	if fs := CheckText(filename, src); len(fs) > 0 {
+		return fs
 	}
 	if pos, what := tooDeep(filename, src, l); what != "" {
 		f := diag.Errorf("source-too-deep", "%s", what)
@@ -67,7 +67,7 @@ func CheckSource(filename string, src []byte, l Limits) diag.Findings {
 
 // CheckText checks that a file is text: UTF-8 without NUL bytes. The finding has file, line and column.
 func CheckText(filename string, src []byte) diag.Findings {
-	return Findings(plainText(filename, src), nil, "")
+	return FindingsFor(plainText(filename, src), Show{Code: "not-text"})
 }
 
 // plainText refuses what no text file holds: NUL bytes and invalid UTF-8 (UTF-16 files are both).

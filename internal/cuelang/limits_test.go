@@ -25,8 +25,8 @@ func TestCheckSource(t *testing.T) {
 		"chain":         {"a: 1" + strings.Repeat("+1", 1000), "source-too-deep"},
 		"long file":     {strings.Repeat("a: b: 1\n", 2000), ""},
 		"large":         {strings.Repeat("a", 1<<20+1), "source-too-large"},
-		"NUL":           {"a: 1\nb: \"\x00\"", "cue"},
-		"not UTF-8":     {"a: \"\xff\xfe\"", "cue"},
+		"NUL":           {"a: 1\nb: \"\x00\"", "not-text"},
+		"not UTF-8":     {"a: \"\xff\xfe\"", "not-text"},
 		"unclosed":      {"a: \"\\(b", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

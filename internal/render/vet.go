@@ -99,12 +99,16 @@ func (v *vetter) identity() bool {
 		x, ok, err := unstructured.NestedString(v.o.Body, path...)
 		switch {
 		case err != nil:
-			v.add("metadata", strings.Join(path, "."), "must be a string")
+			v.add("metadata", strings.Join(path, "."), "must be a string: put the value in quotes")
 			return false
 		case ok && x != "":
 			continue
 		}
 		missing = append(missing, strings.Join(path, "."))
+	}
+	if _, _, err := unstructured.NestedString(v.o.Body, "metadata", "namespace"); err != nil {
+		v.add("metadata", "metadata.namespace", "must be a string: put the value in quotes")
+		return false
 	}
 	generated, _, _ := unstructured.NestedString(v.o.Body, "metadata", "generateName")
 	if generated != "" {

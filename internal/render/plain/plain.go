@@ -75,7 +75,7 @@ func (r *Renderer) Render(ctx context.Context, req render.Request) (render.Resul
 	found = append(found, render.VetIdentity(res.Objects)...)
 	if len(res.Objects) == 0 && !found.HasErrors() {
 		f := diag.Warnf("no-objects", "the manifests hold no objects")
-		f.Pos = diag.Pos(req.Instance.Pos)
+		f.Pos = diag.Pos(req.Instance.Manifests.Pos)
 		found = append(found, f)
 	}
 	for i := range found {

@@ -1,0 +1,113 @@
+package render_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/render"
+)
+
+// fake renders nothing, counts, and waits for gate when there is one.
+type fake struct {
+	count atomic.Int64
+	gate  chan struct{}
+	err   error
+}
+
+func (f *fake) Name() string { return "fake" }
+
+func (f *fake) Key(_ context.Context, req render.Request) (string, error) {
+	if req.Instance.Name == "" {
+		return "", errors.New("no name")
+	}
+	return req.Instance.Name, nil
+}
+
+func (f *fake) Render(ctx context.Context, req render.Request) (render.Result, error) {
+	f.count.Add(1)
+	if f.gate != nil {
+		select {
+		case <-f.gate:
+		case <-ctx.Done():
+			return render.Result{}, ctx.Err()
+		}
+	}
+	if req.Instance.Name == "panic" {
+		panic("oops")
+	}
+	return render.Result{Version: req.Instance.Name}, f.err
+}
+
+func named(name string) render.Request {
+	return render.Request{Instance: v1alpha1.Instance{Name: name}}
+}
+
+func TestMemoRendersOnce(t *testing.T) {
+	f := &fake{gate: make(chan struct{})}
+	var m render.Memo
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			res, key, err := m.Render(t.Context(), f, named("a"))
+			if err != nil || key != "a" || res.Version != "a" {
+				t.Errorf("got %v, %q, %v", res, key, err)
+			}
+		})
+	}
+	close(f.gate)
+	wg.Wait()
+	if _, _, err := m.Render(t.Context(), f, named("b")); err != nil {
+		t.Fatal(err)
+	}
+	if f.count.Load() != 2 || m.Renders() != 2 || m.Hits() != 19 {
+		t.Errorf("%d renders, counted %d and %d hits", f.count.Load(), m.Renders(), m.Hits())
+	}
+}
+
+func TestMemoKeepsErrors(t *testing.T) {
+	f := &fake{err: errors.New("bad values")}
+	var m render.Memo
+	for range 2 {
+		if _, _, err := m.Render(t.Context(), f, named("a")); !errors.Is(err, f.err) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if m.Renders() != 1 {
+		t.Errorf("a failed render ran %d times", m.Renders())
+	}
+	if _, _, err := m.Render(t.Context(), f, named("")); err == nil {
+		t.Error("an error of the key is lost")
+	}
+}
+
+func TestMemoForgetsCancelledRenders(t *testing.T) {
+	f := &fake{gate: make(chan struct{})}
+	var m render.Memo
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := m.Render(ctx, f, named("a")); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v", err)
+	}
+	close(f.gate)
+	if _, _, err := m.Render(t.Context(), f, named("a")); err != nil {
+		t.Errorf("the next caller gets the first one's cancellation: %v", err)
+	}
+}
+
+func TestMemoSurvivesPanics(t *testing.T) {
+	var m render.Memo
+	for range 2 {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("the panic is swallowed")
+				}
+			}()
+			_, _, _ = m.Render(t.Context(), &fake{}, named("panic"))
+		}()
+	}
+}

@@ -1,0 +1,255 @@
+package plain
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"cuelang.org/go/cue/ast"
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/render"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func request(dir string, paths ...string) render.Request {
+	return render.Request{Instance: v1alpha1.Instance{
+		Name: "crds", Manifests: &v1alpha1.ManifestsSource{Paths: paths, Dir: dir, Pos: v1alpha1.Position{File: "bundle.yaml", Line: 5}},
+	}}
+}
+
+// unpack writes the files of a golden test; names below in/ are manifests.
+func unpack(t testing.TB, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range files {
+		rel, ok := strings.CutPrefix(name, "in/")
+		if !ok {
+			continue
+		}
+		p := filepath.Join(root, rel)
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		// Bytes that do not survive in a text file are written as escapes.
+		text = strings.NewReplacer(`\r`, "\r", `\0`, "\x00", `\t`, "\t", `\ufeff`, "\ufeff").Replace(text)
+		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+// TestGolden: in/ are the manifests, "paths" what the instance names, "facts" findings and objects, "objects.yaml" the output.
+func TestGolden(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no golden files: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			a, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			get := map[string]string{}
+			for _, f := range a.Files {
+				get[f.Name] = string(f.Data)
+			}
+			t.Chdir(unpack(t, get))
+			facts, objects := outcome(t, request("", strings.Fields(get["paths"])...))
+			if *update {
+				rewrite(t, file, a, facts, objects)
+				return
+			}
+			if diff := cmp.Diff(get["facts"], facts); diff != "" {
+				t.Errorf("facts: -want +got\n%s", diff)
+			}
+			if diff := cmp.Diff(get["objects.yaml"], objects); diff != "" {
+				t.Errorf("objects: -want +got\n%s", diff)
+			}
+		})
+	}
+}
+
+func outcome(t testing.TB, req render.Request) (facts, objects string) {
+	t.Helper()
+	res, err := New(Options{}).Render(t.Context(), req)
+	var b, y bytes.Buffer
+	for _, f := range diag.From(err, "other") {
+		fmt.Fprintf(&b, "error %s: %s\n", f.Code, f)
+	}
+	for _, f := range res.Findings {
+		fmt.Fprintf(&b, "%s %s: %s\n", f.Severity, f.Code, f)
+	}
+	if err == nil {
+		for _, o := range res.Objects {
+			fmt.Fprintf(&b, "object %s at %s\n", o.Ref(), o.Pos)
+		}
+		if err := render.WriteYAML(&y, res.Objects); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String(), y.String()
+}
+
+var hereDir, _ = os.Getwd()
+
+func rewrite(t *testing.T, file string, a *txtar.Archive, facts, objects string) {
+	t.Helper()
+	keep := a.Files[:0]
+	for _, f := range a.Files {
+		if f.Name == "paths" || strings.HasPrefix(f.Name, "in/") {
+			keep = append(keep, f)
+		}
+	}
+	a.Files = append(keep, txtar.File{Name: "facts", Data: []byte(facts)})
+	if objects != "" {
+		a.Files = append(a.Files, txtar.File{Name: "objects.yaml", Data: []byte(objects)})
+	}
+	if err := os.WriteFile(filepath.Join(hereDir, file), txtar.Format(a), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const cm = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\n"
+
+func TestLinks(t *testing.T) {
+	outside := unpack(t, map[string]string{"in/o.yaml": fmt.Sprintf(cm, "out")})
+	root := unpack(t, map[string]string{"in/a.yaml": fmt.Sprintf(cm, "a"), "in/sub/b.yaml": fmt.Sprintf(cm, "b")})
+	if err := os.Symlink("../a.yaml", filepath.Join(root, "sub", "c.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	facts, _ := outcome(t, request(root, "."))
+	if strings.Contains(facts, "manifest-link") {
+		t.Errorf("a link inside the directory is refused: %s", facts)
+	}
+	for _, paths := range [][]string{{"./sub"}, {"sub/*.yaml"}} {
+		if facts, _ = outcome(t, request(root, paths...)); !strings.Contains(facts, "manifest-link") {
+			t.Errorf("%v: a link out of the directory is followed: %s", paths, facts)
+		}
+	}
+	if err := os.Symlink(outside, filepath.Join(root, "elsewhere")); err != nil {
+		t.Fatal(err)
+	}
+	if facts, _ = outcome(t, request(root, ".")); !strings.Contains(facts, "manifest-link") {
+		t.Errorf("a linked directory is followed: %s", facts)
+	}
+	if facts, _ = outcome(t, request(root, "elsewhere", "../"+filepath.Base(filepath.Dir(outside))+"/../"+filepath.Base(filepath.Dir(root))+"/"+filepath.Base(root)+"/a.yaml")); strings.Contains(facts, "manifest-link") {
+		t.Errorf("what the user names himself is refused: %s", facts)
+	}
+}
+
+func TestKey(t *testing.T) {
+	r := New(Options{})
+	key := func(req render.Request) string {
+		k, err := r.Key(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	one := unpack(t, map[string]string{"in/a.yaml": fmt.Sprintf(cm, "a")})
+	base := key(request(one, "a.yaml"))
+	if base != key(request(one, "./a.yaml", "*.yaml")) {
+		t.Error("naming a file twice changes the key")
+	}
+	other := request(one, "a.yaml")
+	other.Instance.Namespace = "x"
+	if key(other) == base {
+		t.Error("the namespace is not in the key")
+	}
+	if err := os.WriteFile(filepath.Join(one, "a.yaml"), fmt.Appendf(nil, cm, "b"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if key(request(one, "a.yaml")) == base {
+		t.Error("the content is not in the key")
+	}
+	if _, err := r.Key(t.Context(), render.Request{}); err == nil {
+		t.Error("a key without manifests")
+	}
+}
+
+func TestValuesAreRefused(t *testing.T) {
+	req := request(unpack(t, map[string]string{"in/a.yaml": fmt.Sprintf(cm, "a")}), ".")
+	x, err := cuelang.FromJSON("v.json", []byte(`{"a": 1}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Instance.Values.Struct = x.(*ast.StructLit)
+	facts, _ := outcome(t, req)
+	if !strings.Contains(facts, "bundle.yaml:5: manifests take no values") {
+		t.Errorf("got %s", facts)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	bomb := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\na: &a [x,x,x,x,x,x,x,x,x,x]\n"
+	for i := 'b'; i < 'k'; i++ {
+		p := string(i - 1)
+		bomb += string(i) + ": &" + string(i) + " [" + strings.Repeat("*"+p+",", 9) + "*" + p + "]\n"
+	}
+	for name, c := range map[string]struct{ file, text, want string }{
+		"bomb":      {"a.yaml", bomb, "aliases expand to more than"},
+		"itself":    {"a.yaml", "apiVersion: v1\na: &a [*a]\n", "contains itself"},
+		"deep":      {"a.yaml", "a: " + strings.Repeat("[", 600) + strings.Repeat("]", 600), "nested too deeply"},
+		"deep JSON": {"a.json", strings.Repeat("[", 100000), "nested too deeply"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			facts, _ := outcome(t, request(unpack(t, map[string]string{"in/" + c.file: c.text}), "."))
+			if !strings.Contains(facts, c.want) || !strings.Contains(facts, c.file+":") || strings.Count(facts, "\n") > 3 {
+				t.Errorf("got %.500s", facts)
+			}
+		})
+	}
+	big := New(Options{Limits: cuelang.Limits{SourceBytes: 10, Files: 1}})
+	root := unpack(t, map[string]string{"in/a.yaml": fmt.Sprintf(cm, "a"), "in/b.yaml": "a: 1", "in/c.yaml": "a: 1"})
+	_, err := big.Render(t.Context(), request(root, "."))
+	if err == nil || !strings.Contains(err.Error(), "at most 10 are read") || !strings.Contains(err.Error(), "more than 1 manifest files") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// FuzzManifests: any stream gives objects or findings with a line, and never panics.
+func FuzzManifests(f *testing.F) {
+	f.Add(fmt.Sprintf(cm, "a")+"---\n# nothing\n---\n"+fmt.Sprintf(cm, "b"), false)
+	f.Add("a: &x {b: 1}\n<<: *x\nc: [yes, 0x1f, 1e3, 2001-01-01]\n", false)
+	f.Add(`{"kind": "List", "items": [{"a": 1, "a": 2}]}`, true)
+	f.Add("? [a]\n: b\n", false)
+	f.Fuzz(func(t *testing.T, text string, asJSON bool) {
+		if len(text) > 4000 {
+			return
+		}
+		name := "f.yaml"
+		if asJSON {
+			name = "f.json"
+		}
+		r := New(Options{})
+		docs, fs := parse(file{name: name, text: []byte(text)}, r.opts)
+		for _, f := range fs {
+			if f.Pos.File != name || f.Pos.Line == 0 {
+				t.Fatalf("no line: %+v", f)
+			}
+		}
+		var res render.Result
+		for _, d := range docs {
+			for _, f := range r.add(&res, request("", "x"), d) {
+				if f.Pos.File != name || f.Pos.Line == 0 {
+					t.Fatalf("no line: %+v", f)
+				}
+			}
+		}
+		if err := render.WriteYAML(&bytes.Buffer{}, res.Objects); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
