@@ -54,5 +54,5 @@ type Rules struct {
 }
 
 // Waitable reports whether objects of the kind have readiness beyond being written (so a watch is worth it):
-// workloads, CRDs, APIServices, PVCs?, Jobs, Namespaces no, ConfigMaps no; custom resources yes.
+// workloads, Jobs, CRDs, APIServices and custom resources; not ConfigMaps, claims, Namespaces and the like.
 func Waitable(r object.Ref) bool { return waitable(r) }

@@ -2,4 +2,30 @@ package health
 
 import "hawser.dev/hawser/internal/object"
 
-func waitable(r object.Ref) bool { return r.Kind != "" }
+// waitableKinds are the kinds in groups of Kubernetes' own that have readiness beyond being written. Persistent volume
+// claims are not among them: one that waits for its first consumer stays pending for good reasons, and a pod that
+// cannot get its volume says so itself.
+var waitableKinds = map[string]bool{
+	"apps/Deployment": true, "apps/StatefulSet": true, "apps/DaemonSet": true, "apps/ReplicaSet": true,
+	"batch/Job": true, "/Pod": true, "/ReplicationController": true,
+	"apiextensions.k8s.io/CustomResourceDefinition": true, "apiregistration.k8s.io/APIService": true,
+}
+
+// judgedKinds have a state to show although nothing waits for them by kind alone.
+var judgedKinds = map[string]bool{"/Service": true, "/PersistentVolumeClaim": true, "/Namespace": true}
+
+func waitable(r object.Ref) bool {
+	return r.Kind != "" && (r.Custom() || waitableKinds[r.Group+"/"+r.Kind])
+}
+
+// Judged reports whether an object's state can be told only from its content: Waitable kinds, and those with a state
+// to show. Of all others being there is being ready.
+func Judged(r object.Ref) bool { return waitable(r) || judgedKinds[r.Group+"/"+r.Kind] }
+
+// WaitableObject is Waitable with the content at hand: a Service of type LoadBalancer is waited for too.
+func WaitableObject(r object.Ref, body map[string]any) bool {
+	if waitable(r) {
+		return true
+	}
+	return r.Group == "" && r.Kind == "Service" && text(body, "spec", "type") == "LoadBalancer"
+}

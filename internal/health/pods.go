@@ -1,0 +1,104 @@
+package health
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// hopelessReasons are why a container waits that waiting does not heal.
+var hopelessReasons = []string{"ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull",
+	"CrashLoopBackOff", "CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
+
+// maxDetails bounds the lines about pods: a thousand pods that cannot pull one image say the same thing.
+const maxDetails = 5
+
+// WithPods adds what an unready workload's pods say: one line per container that waits for something that does not
+// come, and per pod that no node takes. Hopeless is set when any of it cannot heal by waiting. A ready status is
+// returned as it is.
+func WithPods(st Status, podList []map[string]any) Status {
+	if st.State == Ready {
+		return st
+	}
+	var details []string
+	for _, p := range podList {
+		lines, hopeless := pod(p)
+		details = append(details, lines...)
+		st.Hopeless = st.Hopeless || hopeless
+	}
+	slices.Sort(details)
+	details = slices.Compact(details)
+	if n := len(details); n > maxDetails {
+		details = append(details[:maxDetails:maxDetails], fmt.Sprintf("and %d more", n-maxDetails))
+	}
+	st.Details = append(st.Details, details...)
+	return st
+}
+
+// WithEvents adds the warnings that a controller left about a workload it cannot make pods for (quota, admission).
+func WithEvents(st Status, events []map[string]any) Status {
+	if st.State == Ready {
+		return st
+	}
+	for _, e := range events {
+		if text(e, "type") != "Warning" {
+			continue
+		}
+		line := text(e, "reason") + ": " + text(e, "message")
+		if text(e, "reason") == "FailedCreate" {
+			st.Hopeless = true
+		}
+		if !slices.Contains(st.Details, line) && len(st.Details) < maxDetails {
+			st.Details = append(st.Details, line)
+		}
+	}
+	return st
+}
+
+func pod(p map[string]any) (lines []string, hopeless bool) {
+	if text(p, "metadata", "deletionTimestamp") != "" {
+		return nil, false
+	}
+	name := text(p, "metadata", "name")
+	if c := condition(p, "PodScheduled"); c.status == "False" && c.reason == "Unschedulable" {
+		return []string{"pod " + name + ": Unschedulable: " + c.message}, true
+	}
+	for _, kind := range []string{"initContainerStatuses", "containerStatuses"} {
+		list, _, _ := unstructured.NestedSlice(p, "status", kind)
+		for _, item := range list {
+			c, ok := item.(map[string]any)
+			if !ok {
+				continue
+			}
+			line, bad := container(name, c)
+			if line != "" {
+				lines = append(lines, line)
+			}
+			hopeless = hopeless || bad
+		}
+	}
+	if len(lines) == 0 && text(p, "status", "phase") == "Failed" {
+		lines = append(lines, "pod "+name+": "+text(p, "status", "reason")+" "+text(p, "status", "message"))
+	}
+	return lines, hopeless
+}
+
+func container(podName string, c map[string]any) (line string, hopeless bool) {
+	prefix := "pod " + podName + ", container " + text(c, "name") + ": "
+	reason, message := text(c, "state", "waiting", "reason"), text(c, "state", "waiting", "message")
+	if reason == "" || reason == "ContainerCreating" || reason == "PodInitializing" {
+		if r := text(c, "state", "terminated", "reason"); r != "" && r != "Completed" {
+			return prefix + r, false
+		}
+		return "", false
+	}
+	line = prefix + reason
+	if message != "" {
+		line += ": " + message
+	}
+	if code, ok := number(c, "lastState", "terminated", "exitCode"); ok && reason == "CrashLoopBackOff" {
+		line = prefix + fmt.Sprintf("%s (last exit: %s, code %d)", reason, text(c, "lastState", "terminated", "reason"), code)
+	}
+	return line, slices.Contains(hopelessReasons, reason)
+}
