@@ -164,7 +164,23 @@ func (p *Program) load(files []*ast.File) (*build.Instance, error) {
 	if err := insts[0].Err; err != nil {
 		return nil, err
 	}
+	// Files given by themselves belong to no module, and only a module's files may embed others.
+	insts[0].Module, insts[0].Root, insts[0].Dir = p.moduleName(), p.moduleRoot, p.root
 	return insts[0], nil
+}
+
+// moduleName is the name the module root gives itself.
+func (p *Program) moduleName() string {
+	path := filepath.Join(p.moduleRoot, "cue.mod", "module.cue")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	f, err := modfile.ParseNonStrict(data, path)
+	if err != nil {
+		return ""
+	}
+	return f.Module
 }
 
 // virtualPrefix is a file name prefix no file in the working directory has.

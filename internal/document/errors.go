@@ -30,8 +30,8 @@ func (p *Program) validate(in *injection, root cue.Value, found []bundleValue) d
 func (p *Program) cueFindings(in *injection, err error) diag.Findings {
 	var fs diag.Findings
 	var rest errors.Error
-	named := map[string]bool{} // data paths said to break an attribute's constraint
-	missing := map[Attribute]bool{}
+	named := map[string]bool{}        // data paths said to break an attribute's constraint
+	missing := map[Attribute]string{} // to the data path
 	for _, e := range errors.Errors(err) {
 		path := strings.Join(e.Path(), ".")
 		if a := in.involved(e); a != nil {
@@ -40,7 +40,7 @@ func (p *Program) cueFindings(in *injection, err error) diag.Findings {
 			continue
 		}
 		if a, ok := in.missingAt(e); ok {
-			missing[a] = true
+			missing[a] = path
 			continue
 		}
 		if in.unknownHere(e) {
@@ -49,13 +49,20 @@ func (p *Program) cueFindings(in *injection, err error) diag.Findings {
 		rest = errors.Append(rest, e)
 	}
 	for _, a := range in.missingOnce() {
-		if missing[a] || isIncomplete(rest) {
-			missing[a] = true
+		path, said := missing[a]
+		if said || isIncomplete(rest) {
+			if !said {
+				path = a.Field
+			}
+			missing[a] = path
 			n := diag.Errorf("missing-runtime-value", "no value for %s", a.Text)
-			n.Pos, n.Path = a.Pos, a.Field
+			n.Pos, n.Path = a.Pos, path
 			n.Fix = "set " + a.Var + " in the environment (--runtime-from-env) or in the fleet's values, or give the field a default"
 			fs = append(fs, n)
 		}
+	}
+	if f := p.missingVersion(in, rest); f != nil {
+		fs = append(fs, *f)
 	}
 	var left errors.Error
 	for _, e := range errors.Errors(rest) {
@@ -71,6 +78,21 @@ func (p *Program) cueFindings(in *injection, err error) diag.Findings {
 		fs = append(fs, cuelang.FindingsFor(left, p.show(in))...)
 	}
 	return fs.Sorted()
+}
+
+// missingVersion explains values that are not concrete because a cluster's version is not known.
+func (p *Program) missingVersion(in *injection, rest errors.Error) *diag.Finding {
+	if in.facts.Version != "" || !p.versionUsed || !isIncomplete(rest) {
+		return nil
+	}
+	for _, a := range p.attrs {
+		if a.Cluster() {
+			n := diag.Errorf("missing-fact", "the version of cluster %s is not known", in.facts.Name)
+			n.Pos, n.Path, n.Fix = a.Pos, a.Field+".version", "run with a connection or with --facts FILE"
+			return &n
+		}
+	}
+	return nil
 }
 
 func (p *Program) show(in *injection) cuelang.Show {

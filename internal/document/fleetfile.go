@@ -2,6 +2,7 @@ package document
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -126,7 +127,16 @@ func (d *decoder) clusters(v cue.Value, runtime bool) []v1alpha1.ClusterSpec {
 		uids[c.UID] = f.name
 		out = append(out, c)
 	}
+	// The order is the order of changes: over several files it is theirs, within one it is CUE's field order.
+	slices.SortStableFunc(out, func(a, b v1alpha1.ClusterSpec) int {
+		return d.p.fileIndex(a.Pos.File) - d.p.fileIndex(b.Pos.File)
+	})
 	return out
+}
+
+// fileIndex is the place of a file in the order given; files that were imported come first.
+func (p *Program) fileIndex(name string) int {
+	return slices.IndexFunc(p.all, func(s *source) bool { return s.name == name })
 }
 
 func (d *decoder) cluster(v cue.Value, name string, runtime bool) v1alpha1.ClusterSpec {

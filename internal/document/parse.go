@@ -141,10 +141,13 @@ func (s *source) parseData() diag.Findings {
 		if len(tree.Elts) == 0 {
 			continue
 		}
-		// Fields finds labels that are given twice.
+		if twice := duplicates(tree); twice != nil {
+			fs = append(fs, cuelang.FindingsFor(twice, cuelang.Show{Code: "duplicate-field"})...)
+			continue
+		}
 		fields, err := cuelang.Fields(tree)
 		if err != nil {
-			fs = append(fs, cuelang.FindingsFor(err, cuelang.Show{Code: "duplicate-field"})...)
+			fs = append(fs, cuelang.FindingsFor(err, cuelang.Show{Code: "syntax"})...)
 			continue
 		}
 		d, more := newDocument(tree, fields)
@@ -154,6 +157,27 @@ func (s *source) parseData() diag.Findings {
 		}
 	}
 	return fs
+}
+
+// duplicates finds labels that are given twice, at any depth.
+func duplicates(x ast.Expr) errors.Error {
+	var out errors.Error
+	switch x := x.(type) {
+	case *ast.StructLit:
+		if _, err := cuelang.Fields(x); err != nil {
+			out = appendError(out, err)
+		}
+		for _, d := range x.Elts {
+			if f, ok := d.(*ast.Field); ok {
+				out = errors.Append(out, duplicates(f.Value))
+			}
+		}
+	case *ast.ListLit:
+		for _, e := range x.Elts {
+			out = errors.Append(out, duplicates(e))
+		}
+	}
+	return out
 }
 
 func newDocument(tree *ast.StructLit, fields []cuelang.Field) (*document, diag.Findings) {

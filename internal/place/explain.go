@@ -143,8 +143,9 @@ func scalarText(x ast.Expr) string {
 	return text(x)
 }
 
+// text is data as CUE text, laid out anew.
 func text(x ast.Expr) string {
-	b, err := format.Node(cuelang.Clone(x), format.Simplify())
+	b, err := format.Node(bare(x), format.Simplify())
 	if err != nil {
 		return ""
 	}
@@ -158,4 +159,30 @@ func position(p token.Pos) diag.Pos {
 		return diag.Pos{}
 	}
 	return diag.Pos{File: p.Filename(), Line: p.Line(), Column: p.Column()}
+}
+
+// bare is a copy of data without positions, which would bend its layout.
+func bare(x ast.Expr) ast.Expr {
+	switch x := x.(type) {
+	case *ast.StructLit:
+		out := &ast.StructLit{}
+		fields, _ := cuelang.Fields(x)
+		for _, f := range fields {
+			out.Elts = append(out.Elts, &ast.Field{Label: ast.NewStringLabel(f.Name), Value: bare(f.Value)})
+		}
+		return out
+	case *ast.ListLit:
+		out := &ast.ListLit{}
+		for _, e := range x.Elts {
+			out.Elts = append(out.Elts, bare(e))
+		}
+		return out
+	case *ast.UnaryExpr:
+		return &ast.UnaryExpr{Op: x.Op, X: bare(x.X)}
+	case *ast.BasicLit:
+		return &ast.BasicLit{Kind: x.Kind, Value: x.Value}
+	case *ast.Ident:
+		return ast.NewIdent(x.Name)
+	}
+	return x
 }

@@ -1,0 +1,275 @@
+package document
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/format"
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// script is a golden test: a txtar archive whose comment holds `key: value` lines (files, fleet, env, stdin, workdir,
+// name, facts, show) and whose want files hold what comes out.
+type script struct {
+	files, fleet  []string
+	env           map[string]string
+	stdin, name   string
+	workdir       string
+	version       string
+	showValue     bool
+	implicitFacts bool
+}
+
+func parseScript(t *testing.T, comment string) script {
+	t.Helper()
+	s := script{}
+	for line := range strings.Lines(comment) {
+		key, value, ok := strings.Cut(strings.TrimSpace(line), ":")
+		value = strings.TrimSpace(value)
+		if !ok || strings.HasPrefix(line, "#") {
+			continue
+		}
+		switch key {
+		case "files":
+			s.files = strings.Fields(value)
+		case "fleet":
+			s.fleet = strings.Fields(value)
+		case "env":
+			if s.env == nil {
+				s.env = map[string]string{}
+			}
+			k, v, _ := strings.Cut(value, "=")
+			s.env[k] = strings.ReplaceAll(v, `\n`, "\n")
+		case "stdin":
+			s.stdin = value
+		case "workdir":
+			s.workdir = value
+		case "name":
+			s.name = value
+		case "version":
+			s.version = value
+		case "show":
+			s.showValue = value == "value"
+		default:
+			t.Fatalf("unknown line %q", line)
+		}
+	}
+	return s
+}
+
+// TestGolden loads every archive of testdata and compares findings, fleet, specs and printed values.
+func TestGolden(t *testing.T) {
+	archives, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(archives) == 0 {
+		t.Fatal("no archives", err)
+	}
+	for _, path := range archives {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) { golden(t, abs) })
+	}
+}
+
+func golden(t *testing.T, path string) {
+	ar, err := txtar.ParseFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := unpack(t, ar)
+	t.Chdir(dir)
+	got := strings.ReplaceAll(run(t, parseScript(t, string(ar.Comment)), dir), dir, "/ROOT")
+	i := slices.IndexFunc(ar.Files, func(f txtar.File) bool { return f.Name == "want" })
+	if *update {
+		if i < 0 {
+			ar.Files = append(ar.Files, txtar.File{Name: "want"})
+			i = len(ar.Files) - 1
+		}
+		ar.Files[i].Data = []byte(got)
+		if err := os.WriteFile(path, txtar.Format(ar), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if i < 0 {
+		t.Fatal("no want file: run with -update")
+	}
+	if d := cmp.Diff(string(ar.Files[i].Data), got); d != "" {
+		t.Error(d)
+	}
+}
+
+func unpack(t *testing.T, ar *txtar.Archive) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range ar.Files {
+		if f.Name == "want" {
+			continue
+		}
+		path := filepath.Join(dir, f.Name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, f.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func run(t *testing.T, s script, dir string) string {
+	t.Helper()
+	opts := Options{Files: s.files, Fleet: s.fleet, Workdir: s.workdir, Name: s.name}
+	if s.stdin != "" {
+		f, err := os.Open(filepath.Join(dir, s.stdin))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = f.Close() }()
+		opts.Stdin = f
+	}
+	var b strings.Builder
+	p, fs := Load(context.Background(), opts)
+	writeFindings(&b, "load", fs)
+	if p == nil {
+		return b.String()
+	}
+	writeFleet(&b, p.Fleet())
+	clusters := fleet.Clusters(p.Fleet())
+	if len(clusters) == 0 {
+		clusters = []fleet.Cluster{fleet.Implicit("")}
+	}
+	if len(s.files) == 0 {
+		return b.String()
+	}
+	for _, c := range clusters {
+		f := c.Facts(fleet.RuntimeValues(s.env, nil, c))
+		f.Version = s.version
+		specs, fs := p.Evaluate(f)
+		fmt.Fprintf(&b, "== cluster %s\n", c.Name)
+		writeFindings(&b, "evaluate", fs)
+		for _, spec := range specs {
+			writeSpec(&b, spec, dir)
+		}
+		if s.showValue {
+			text, fs := p.Value(f)
+			writeFindings(&b, "value", fs)
+			b.WriteString(text)
+		}
+	}
+	for _, c := range p.Comparisons() {
+		fmt.Fprintf(&b, "compares %s with %q: %s: %s\n", c.Fact, c.Constant, c.Pos, c.Expr)
+	}
+	return b.String()
+}
+
+func writeFindings(b *strings.Builder, stage string, fs diag.Findings) {
+	for _, f := range fs {
+		fmt.Fprintf(b, "%s %s [%s] %s\n", stage, f.Severity, f.Code, f)
+	}
+}
+
+func writeFleet(b *strings.Builder, f *v1alpha1.FleetSpec) {
+	if f == nil {
+		return
+	}
+	text, err := json.Marshal(f)
+	if err != nil {
+		fmt.Fprintln(b, err)
+	}
+	fmt.Fprintf(b, "fleet %s\n", text)
+}
+
+func writeSpec(b *strings.Builder, s v1alpha1.BundleSpec, dir string) {
+	fmt.Fprintf(b, "bundle %s", s.Name)
+	for _, r := range s.Requires {
+		fmt.Fprintf(b, " requires %s", r.Bundle)
+	}
+	b.WriteString("\n")
+	rel := func(path string) string {
+		if r, err := filepath.Rel(dir, path); err == nil {
+			return r
+		}
+		return path
+	}
+	for _, in := range s.Instances {
+		fmt.Fprintf(b, "  %s @%s:%d", in.Name, in.Pos.File, in.Pos.Line)
+		if m := in.Module; m != nil {
+			fmt.Fprintf(b, " module=%s version=%q digest=%q dir=%s", m.URL, m.Version, m.Digest, rel(m.Dir))
+		}
+		if m := in.Manifests; m != nil {
+			fmt.Fprintf(b, " manifests=%v dir=%s", m.Paths, rel(m.Dir))
+		}
+		fmt.Fprintf(b, " namespace=%s", in.Namespace)
+		if in.DependsOn != nil {
+			fmt.Fprintf(b, " dependsOn=%v", in.DependsOn)
+		}
+		if in.RunOnce {
+			b.WriteString(" runOnce")
+		}
+		if in.Placement != nil {
+			text, _ := json.Marshal(in.Placement)
+			fmt.Fprintf(b, " placement=%s", text)
+		}
+		b.WriteString("\n")
+		writeValues(b, "values", in.Values)
+		for _, w := range in.ValuesFor {
+			sel, _ := json.Marshal(map[string]any{"clusters": w.Clusters, "groups": w.Groups, "selector": w.ClusterSelector})
+			writeValues(b, "valuesFor."+w.Name+" "+string(sel), w.Values)
+		}
+	}
+}
+
+func writeValues(b *strings.Builder, name string, v v1alpha1.Values) {
+	if v.Struct == nil {
+		return
+	}
+	fmt.Fprintf(b, "    %s: %s\n", name, dataText(v.Struct))
+}
+
+// dataText is data on one line.
+func dataText(x ast.Expr) string {
+	switch x := x.(type) {
+	case *ast.StructLit:
+		fields, err := cuelang.Fields(x)
+		if err != nil {
+			return err.Error()
+		}
+		var parts []string
+		for _, f := range fields {
+			parts = append(parts, f.Name+": "+dataText(f.Value))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	case *ast.ListLit:
+		var parts []string
+		for _, e := range x.Elts {
+			parts = append(parts, dataText(e))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
+	text, err := format.Node(x)
+	if err != nil {
+		return err.Error()
+	}
+	return strings.TrimSpace(string(text))
+}
