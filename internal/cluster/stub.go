@@ -9,9 +9,6 @@ import (
 	"hawser.dev/hawser/internal/plan"
 )
 
-// Preview asks the API server about changes.
-func (s *Session) Preview(context.Context, []PreviewRequest) map[object.Ref]plan.Preview { return nil }
-
 // Review finds missing rights.
 func (s *Session) Review(context.Context, *plan.Plan) diag.Findings { return nil }
 

@@ -1,0 +1,339 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+)
+
+// Preview asks the API server what it would do with each change: a server-side apply in a dry run, unforced, with
+// strict field validation. What cannot be asked (the namespace or kind comes with this plan, a webhook refuses dry
+// runs) is said in Deferred, what cannot work in Finding. Nothing is stored.
+func (s *Session) Preview(ctx context.Context, reqs []PreviewRequest) map[object.Ref]plan.Preview {
+	p := &previewer{s: s, new: map[object.Ref]bool{}, kinds: map[schema.GroupKind]object.DefinedKind{}}
+	var bodies []object.Object
+	for _, r := range reqs {
+		bodies = append(bodies, r.Body)
+		if r.Change.Action == plan.Create {
+			p.new[r.Change.Ref] = true
+		}
+	}
+	p.kinds = object.DefinedKinds(bodies)
+	out := make(map[object.Ref]plan.Preview, len(reqs))
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for _, r := range reqs {
+		wg.Go(func() {
+			one := p.preview(ctx, r)
+			if one.Finding != nil {
+				f := *one.Finding
+				f.Object, f.Instance, f.Pos, f.Cluster = r.Change.Ref.String(), r.Change.Instance, r.Change.Pos, s.cfg.Name
+				one.Finding = &f
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			out[r.Change.Ref] = one
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+type previewer struct {
+	s *Session
+	// new are the objects this plan creates; kinds those its CRDs bring.
+	new   map[object.Ref]bool
+	kinds map[schema.GroupKind]object.DefinedKind
+}
+
+func (p *previewer) preview(ctx context.Context, r PreviewRequest) plan.Preview {
+	ref := r.Change.Ref
+	if d := p.deferred(ref); d != "" {
+		return plan.Preview{Deferred: d, Fields: p.fields(r.Body, nil, r.Body.Body, object.Setters{})}
+	}
+	k, ok := p.s.ByGroupKind(ref.GroupKind())
+	if !ok {
+		f := diag.Errorf("unknown-kind", "the cluster does not know the kind %s of %s", ref.Kind, r.Body.GVK().GroupVersion())
+		return plan.Preview{Finding: &f}
+	}
+	// Only the live object tells what is lost and who set what; a declaration that changed on an unmoved object is
+	// compared with the recorded one, without a read.
+	var live map[string]any
+	needLive := r.Change.Action != plan.Create && (r.Base == nil || r.Change.Code != plan.CodeChanged)
+	if needLive {
+		_, err := p.s.do(ctx, call{method: http.MethodGet, path: k.path(r.Body.GVK().Version, ref.Namespace, ref.Name), into: &live})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return p.failed(r, err)
+		}
+	}
+	after, code, err := p.dryRun(ctx, k, r)
+	switch {
+	case err == nil:
+	case isFieldConflict(err):
+		return p.conflicts(r, live, err)
+	case code == http.StatusUnprocessableEntity && r.Change.Action != plan.Create:
+		return p.refused(ctx, k, r, live, err)
+	default:
+		return p.failed(r, err)
+	}
+	out := plan.Preview{Checked: true}
+	before := live
+	if before == nil {
+		before = object.WithoutPaths(r.Base, r.Change.Cede)
+	}
+	now := after
+	if live == nil && r.Base != nil {
+		now = written(r) // declaration against declaration
+	}
+	out.Fields = p.fields(r.Body, before, now, settersOf(live, r))
+	out.NoOp = live != nil && sameContent(live, after) && ownOf(live, r) == ownOf(after, r)
+	return out
+}
+
+// written is the object as it would be written: without what is ceded.
+func written(r PreviewRequest) map[string]any { return object.WithoutPaths(r.Body.Body, r.Change.Cede) }
+
+// dryRun applies without storing. The answer's status code comes beside the error.
+func (p *previewer) dryRun(ctx context.Context, k KindInfo, r PreviewRequest) (map[string]any, int, error) {
+	var after map[string]any
+	rep, err := p.s.do(ctx, call{method: http.MethodPatch, path: k.path(r.Body.GVK().Version, r.Change.Ref.Namespace, r.Change.Ref.Name),
+		query: url.Values{"fieldManager": {managerOf(r.Body)}, "fieldValidation": {"Strict"}, "dryRun": {"All"},
+			"force": {fmt.Sprint(r.Change.Force || r.Change.Action == plan.Adopt)}},
+		contentType: applyType, body: written(r), into: &after, webhooksFinal: true})
+	return after, rep.code, err
+}
+
+// managerOf is the field manager of the bundle that the object is marked with.
+func managerOf(o object.Object) string {
+	return object.Manager(o.Unstructured().GetLabels()[object.LabelOwner])
+}
+
+// deferred says why the server cannot be asked yet, "" when it can.
+func (p *previewer) deferred(ref object.Ref) string {
+	if p.new[object.Ref{Kind: "Namespace", Name: ref.Namespace}] && ref.Namespace != "" {
+		return "namespace " + ref.Namespace + " is new"
+	}
+	if d, ok := p.kinds[ref.GroupKind()]; ok && p.new[d.CRD] {
+		return "CRD " + d.CRD.Name + " is new"
+	}
+	return ""
+}
+
+// refused tells an immutable field (the same object would be accepted as a new one) from an invalid object, by asking
+// the server for a new one in a dry run: it has no machine-readable "immutable".
+func (p *previewer) refused(ctx context.Context, k KindInfo, r PreviewRequest, live map[string]any, cause error) plan.Preview {
+	u := (&unstructured.Unstructured{Object: written(r)}).DeepCopy()
+	u.SetName("")
+	u.SetGenerateName("hawser-check-")
+	if crdNamed(r.Change.Ref) {
+		return p.failed(r, cause) // a CRD cannot have another name
+	}
+	_, err := p.s.do(ctx, call{method: http.MethodPost, path: k.path(r.Body.GVK().Version, r.Change.Ref.Namespace, ""),
+		query: url.Values{"dryRun": {"All"}, "fieldManager": {managerOf(r.Body)}}, body: u.Object, webhooksFinal: true})
+	if err != nil && !apierrors.IsAlreadyExists(err) && !onlyTaken(err) {
+		return p.failed(r, cause)
+	}
+	before := live
+	if before == nil {
+		before = r.Base
+	}
+	return plan.Preview{Immutable: true, Checked: true, Fields: p.declared(r, before, settersOf(live, r))}
+}
+
+// onlyTaken: the new object is refused only because the old one still holds its address or port.
+func onlyTaken(err error) bool {
+	list := causes(err)
+	return len(list) > 0 && !slices.ContainsFunc(list, func(c metav1.StatusCause) bool {
+		return !strings.Contains(c.Message, "already allocated")
+	})
+}
+
+// crdNamed kinds cannot be tried under another name.
+func crdNamed(r object.Ref) bool { return r.IsCRD() || r.Kind == "APIService" }
+
+// conflicts are the fields that other managers own with other values.
+func (p *previewer) conflicts(r PreviewRequest, live map[string]any, err error) plan.Preview {
+	out := plan.Preview{Checked: true}
+	for _, c := range causes(err) {
+		if c.Type != metav1.CauseTypeFieldManagerConflict {
+			continue
+		}
+		manager, sub := conflictManager(c.Message)
+		fc := plan.FieldConflict{Path: conflictPath(c.Field), Manager: manager, Subresource: sub}
+		fc.Ours = r.Base != nil && has(r.Base, fc.Path)
+		out.Conflicts = append(out.Conflicts, fc)
+	}
+	before := live
+	if before == nil {
+		before = r.Base
+	}
+	out.Fields = p.declared(r, before, settersOf(live, r))
+	return out
+}
+
+// declared compares only what we declare, when the server gave no result to compare with.
+func (p *previewer) declared(r PreviewRequest, before map[string]any, by object.Setters) []plan.FieldChange {
+	return p.fields(r.Body, object.Restrict(before, written(r)), written(r), by)
+}
+
+// conflictManager reads `conflict with "kubectl-scale" with subresource "scale" using apps/v1`.
+func conflictManager(message string) (manager, subresource string) {
+	parts := strings.Split(message, `"`)
+	if len(parts) > 1 {
+		manager = parts[1]
+	}
+	if i := slices.IndexFunc(parts, func(s string) bool { return strings.HasSuffix(s, "subresource ") }); i >= 0 && i+1 < len(parts) {
+		subresource = parts[i+1]
+	}
+	return manager, subresource
+}
+
+// conflictPath turns `.spec.template.spec.containers[name="api"].image` into our grammar.
+func conflictPath(field string) string {
+	var b strings.Builder
+	for rest := strings.TrimPrefix(field, "."); rest != ""; {
+		open := strings.IndexByte(rest, '[')
+		if open < 0 {
+			b.WriteString(rest)
+			break
+		}
+		end := strings.IndexByte(rest, ']')
+		if end < open {
+			b.WriteString(rest)
+			break
+		}
+		var values []string
+		for _, kv := range strings.Split(rest[open+1:end], ",") {
+			_, v, ok := strings.Cut(kv, "=")
+			if !ok {
+				v = kv
+			}
+			if v = strings.Trim(v, `"`); v != "TCP" || len(values) == 0 {
+				values = append(values, v)
+			}
+		}
+		b.WriteString(rest[:open] + "[" + strings.Join(values, "/") + "]")
+		rest = rest[end+1:]
+	}
+	return b.String()
+}
+
+// has reports whether a plain dotted path is there; keyed paths count when their list is.
+func has(body map[string]any, path string) bool {
+	before, _, _ := strings.Cut(path, "[")
+	_, ok, err := unstructured.NestedFieldNoCopy(body, strings.Split(before, ".")...)
+	return ok && err == nil
+}
+
+// failed turns a refusal into a Deferred or a Finding.
+func (p *previewer) failed(r PreviewRequest, err error) plan.Preview {
+	text := p.s.text(err, r.Change.Ref)
+	var f diag.Finding
+	webhook, isHook := isWebhook(err)
+	switch {
+	case isHook && strings.Contains(err.Error(), "does not support dry run"):
+		return plan.Preview{Deferred: "preview refused by webhook " + webhook,
+			Fields: p.declared(r, r.Base, object.Setters{})}
+	case isHook && strings.Contains(err.Error(), "failed calling webhook"):
+		f = diag.Errorf("webhook-unreachable", "webhook %s does not answer", webhook)
+		f.Fix = "repair the webhook's service, or remove its configuration"
+	case isHook:
+		f = diag.Errorf("webhook-refused", "webhook %s refuses the object", webhook)
+	case apierrors.IsForbidden(err):
+		f = diag.Errorf("forbidden", "the change is forbidden")
+	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || isTerminal(err):
+		f = diag.Errorf("invalid-object", "the API server refuses the object")
+	case apierrors.IsNotFound(err) && r.Change.Ref.Namespace != "":
+		f = diag.Errorf("missing-namespace", "the namespace or the kind does not exist")
+	case errors.Is(err, context.Canceled):
+		f = diag.Errorf("interrupted", "interrupted")
+	default:
+		f = diag.Errorf("preview", "the API server cannot check the object")
+	}
+	if isConversion(err) {
+		f.Fix = "an older apply names a version the kind no longer has; apply without --server-check repairs it"
+		if r.Change.Action == plan.Update {
+			return plan.Preview{Deferred: "managed fields name a removed version, which the update repairs",
+				Fields: p.declared(r, r.Base, object.Setters{})}
+		}
+	}
+	f.Why = text
+	return plan.Preview{Finding: &f}
+}
+
+// fields are the differences as the plan shows them: compact JSON, secrets hidden, who set what is there now.
+func (p *previewer) fields(o object.Object, before, after map[string]any, by object.Setters) []plan.FieldChange {
+	if before == nil {
+		return nil // everything is new; that is no news field by field
+	}
+	var out []plan.FieldChange
+	for _, d := range object.Diff(before, after, o.Mask()) {
+		fc := plan.FieldChange{Path: d.Path, Hidden: d.Hidden}
+		if !d.Hidden {
+			fc.Old, fc.New = p.value(d.Old, d.HasOld), p.value(d.New, d.HasNew)
+		}
+		if manager, since := by.Of(d); manager != "" {
+			fc.Manager = manager
+			if !since.IsZero() {
+				fc.Since = since.UTC().Format("2006-01-02T15:04:05Z")
+			}
+		}
+		out = append(out, fc)
+	}
+	return out
+}
+
+func (p *previewer) value(v any, there bool) string {
+	if !there {
+		return ""
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return p.s.redact(string(data))
+}
+
+// settersOf reads who set what in a live object.
+func settersOf(live map[string]any, r PreviewRequest) object.Setters {
+	if live == nil {
+		return object.Setters{}
+	}
+	return object.SettersOf((&unstructured.Unstructured{Object: live}).GetManagedFields(), managerOf(r.Body))
+}
+
+// ownOf is the hash of our managed fields entry.
+func ownOf(obj map[string]any, r PreviewRequest) string {
+	own, _ := object.OwnEntry((&unstructured.Unstructured{Object: obj}).GetManagedFields(), managerOf(r.Body))
+	return own
+}
+
+// sameContent compares two versions of an object without bookkeeping.
+func sameContent(live, after map[string]any) bool {
+	a, b := maps.Clone(live), maps.Clone(after)
+	for _, m := range []map[string]any{a, b} {
+		meta, _ := m["metadata"].(map[string]any)
+		meta = maps.Clone(meta)
+		for _, k := range []string{"managedFields", "resourceVersion", "generation"} {
+			delete(meta, k)
+		}
+		m["metadata"] = meta
+	}
+	return object.DigestJSON(a) == object.DigestJSON(b)
+}

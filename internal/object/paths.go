@@ -1,0 +1,76 @@
+package object
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// WithoutPaths returns a copy of body without the fields at plain dotted paths; what is left empty on the way stays.
+// body itself is not changed; nil stays nil.
+func WithoutPaths(body map[string]any, paths []string) map[string]any {
+	if body == nil {
+		return nil
+	}
+	for _, p := range paths {
+		body = withoutPath(body, strings.Split(p, "."))
+	}
+	return body
+}
+
+func withoutPath(m map[string]any, path []string) map[string]any {
+	v, ok := m[path[0]]
+	if !ok {
+		return m
+	}
+	out := maps.Clone(m)
+	if len(path) == 1 {
+		delete(out, path[0])
+		return out
+	}
+	if child, ok := v.(map[string]any); ok {
+		out[path[0]] = withoutPath(child, path[1:])
+	}
+	return out
+}
+
+// Restrict returns the part of live that has a counterpart in declared: fields it names, and list items with the keys
+// it uses. Lists of plain values are kept whole.
+func Restrict(live, declared map[string]any) map[string]any {
+	if live == nil {
+		return nil
+	}
+	out := map[string]any{}
+	for k, d := range declared {
+		if l, ok := live[k]; ok {
+			out[k] = restrict(k, l, d)
+		}
+	}
+	return out
+}
+
+func restrict(name string, live, declared any) any {
+	if d, ok := declared.(map[string]any); ok {
+		if l, ok := live.(map[string]any); ok {
+			return Restrict(l, d)
+		}
+		return live
+	}
+	d, ok := declared.([]any)
+	l, ok2 := live.([]any)
+	if !ok || !ok2 {
+		return live
+	}
+	key := listKey([]trailStep{{name: name}}, l, d)
+	if key == nil {
+		return live
+	}
+	var out []any
+	for _, item := range l {
+		i := slices.IndexFunc(d, func(x any) bool { return key(x) == key(item) })
+		if i >= 0 {
+			out = append(out, restrict("", item, d[i]))
+		}
+	}
+	return out
+}
