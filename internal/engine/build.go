@@ -2,16 +2,12 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"os"
 	"slices"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/place"
-	"hawser.dev/hawser/internal/render"
 )
 
 // BuildItem is one rendered instance for one cluster, unmarked objects as the source gives them.
@@ -44,54 +40,75 @@ type VetReport struct {
 	Findings  diag.Findings   `json:"findings,omitempty"`
 }
 
-// offline decides whether vet and build can do without clusters: a facts file, or a program that reads no queries.
-func (r *run) facts(ctx context.Context, connect bool) error {
-	switch {
-	case r.req.FactsFile != "":
+// gather finds the facts for vet and build: from a facts file, from the declared clusters, or, for the implicit cluster
+// and for clusters that cannot be asked, from what the files say. A cluster that must be asked (runtime queries) and
+// cannot is an error; otherwise it is a warning.
+func (r *run) gather(ctx context.Context) error {
+	if r.req.FactsFile != "" {
 		return r.loadFacts()
-	case connect:
-		if err := r.connect(ctx, true); err != nil {
+	}
+	declared := r.fleet != nil && len(r.fleet.Clusters) > 0
+	queries := r.program.UsesQueries()
+	if declared || queries {
+		if err := r.connect(ctx, true); err != nil && queries {
 			return err
 		}
-		for _, t := range r.targets {
-			if t.unreachable != "" {
-				f := diag.Errorf("unreachable", "the cluster does not answer: %s", t.unreachable)
-				f.Cluster, f.Fix = t.cluster.Name, "use facts saved earlier with: --facts FILE (hawser fleet snapshot)"
-				return diag.Findings{f}.Err()
-			}
-		}
-		return nil
 	}
 	for _, t := range r.targets {
+		if t.session != nil {
+			continue
+		}
+		why := t.unreachable
+		if t.findings.HasErrors() {
+			why = t.findings.Errors()[0].String()
+		}
+		if queries {
+			f := diag.Errorf("unreachable", "the cluster does not answer: %s", why)
+			f.Cluster, f.Fix = t.cluster.Name, "use facts saved earlier with: --facts FILE (hawser fleet snapshot)"
+			return diag.Findings{f}.Err()
+		}
 		t.facts = r.offlineFacts(t.cluster)
-		t.facts.Version = os.Getenv("TIMONI_KUBE_VERSION")
-		if t.facts.Version == "" {
-			t.facts.Version = defaultKubeVersion
+		t.facts.Version = kubeVersion(r.req.Env)
+		if declared {
+			f := diag.Warnf("not-asked", "the cluster could not be asked: checked without its version and kinds")
+			f.Cluster, f.Why = t.cluster.Name, why
+			r.warnings = append(r.warnings, f)
 		}
 	}
 	return nil
+}
+
+// kubeVersion is the version a build without a cluster renders for.
+func kubeVersion(env map[string]string) string {
+	for _, name := range []string{"HAWSER_KUBE_VERSION", "TIMONI_KUBE_VERSION"} {
+		if v := env[name]; v != "" {
+			return v
+		}
+	}
+	return defaultKubeVersion
+}
+
+// lint warns of comparisons with names and groups that no cluster of the fleet has.
+func (r *run) lint() diag.Findings {
+	return place.Lint(r.program.Comparisons(), r.all)
 }
 
 // defaultKubeVersion is taken by a build without a cluster, as Timoni does.
 const defaultKubeVersion = "1.36.3"
 
 func (r *run) loadFacts() error {
-	data, err := os.ReadFile(r.req.FactsFile)
-	if err != nil {
-		return fmt.Errorf("facts: %w", err)
-	}
-	var snap fleet.Snapshot
-	if err := json.Unmarshal(data, &snap); err != nil {
-		return fmt.Errorf("facts %s: %w", r.req.FactsFile, err)
+	snap, findings := fleet.LoadSnapshot(r.req.FactsFile)
+	if err := findings.Err(); err != nil {
+		return err
 	}
 	for _, t := range r.targets {
-		i := slices.IndexFunc(snap.Clusters, func(f fleet.Facts) bool { return f.Name == t.cluster.Name })
-		if i < 0 {
+		facts, ok := snap.Facts(t.cluster.Name)
+		if !ok {
 			f := diag.Errorf("no-facts", "%s has no facts of the cluster", r.req.FactsFile)
 			f.Cluster, f.Fix = t.cluster.Name, "take them with: hawser fleet snapshot"
 			return diag.Findings{f}.Err()
 		}
-		t.facts = snap.Clusters[i]
+		t.facts = facts
 	}
 	return nil
 }
@@ -104,7 +121,7 @@ func (e *Engine) Build(ctx context.Context, req Request) (*BuildResult, error) {
 		return nil, err
 	}
 	defer r.close()
-	if err := r.facts(ctx, r.needsClusters()); err != nil {
+	if err := r.gather(ctx); err != nil {
 		return nil, err
 	}
 	out := &BuildResult{MultiCluster: len(r.targets) > 1}
@@ -128,7 +145,7 @@ func (e *Engine) Build(ctx context.Context, req Request) (*BuildResult, error) {
 		results[i].objs = map[string][]object.Object{}
 		for _, p := range s.parts {
 			results[i].names = append(results[i].names, p.instance.Name)
-			if res, err := r.memo.Render(ctx, p.renderer, p.key, p.request); err == nil {
+			if res, _, err := r.memo.Render(ctx, p.renderer, p.request); err == nil {
 				results[i].objs[p.instance.Name] = res.Objects
 			}
 		}
@@ -154,11 +171,6 @@ func (e *Engine) Build(ctx context.Context, req Request) (*BuildResult, error) {
 	return out, nil
 }
 
-// needsClusters reports whether evaluation needs what only the clusters know.
-func (r *run) needsClusters() bool {
-	return r.fleet != nil && (len(r.fleet.Values) > 0 || r.program.UsesFacts())
-}
-
 // Vet loads, resolves and renders for every selected cluster and checks the result against the clusters' APIs where
 // they are reachable or their facts are given.
 func (e *Engine) Vet(ctx context.Context, req Request) (*VetReport, error) {
@@ -167,10 +179,11 @@ func (e *Engine) Vet(ctx context.Context, req Request) (*VetReport, error) {
 		return nil, err
 	}
 	defer r.close()
-	if err := r.facts(ctx, r.needsClusters()); err != nil {
+	if err := r.gather(ctx); err != nil {
 		return nil, err
 	}
-	out := &VetReport{Declared: r.fleet != nil && len(r.fleet.Clusters) > 0, Findings: r.program.Lint(r.all)}
+	out := &VetReport{Declared: r.fleet != nil && len(r.fleet.Clusters) > 0, Findings: r.warnings}
+	out.Findings = append(out.Findings, r.lint()...)
 	for _, t := range r.targets {
 		spec, findings := r.specFor(t.facts)
 		if !findings.HasErrors() {
@@ -183,11 +196,6 @@ func (e *Engine) Vet(ctx context.Context, req Request) (*VetReport, error) {
 			for _, in := range spec.Instances {
 				if !slices.Contains(out.Instances, in.Name) {
 					out.Instances = append(out.Instances, in.Name)
-				}
-			}
-			for _, p := range s.parts {
-				if res, err := r.memo.Render(ctx, p.renderer, p.key, p.request); err == nil {
-					findings = append(findings, render.Vet(res.Objects)...)
 				}
 			}
 		}
@@ -211,7 +219,7 @@ func (e *Engine) Explain(ctx context.Context, req Request, path string) ([]place
 		return nil, err
 	}
 	defer r.close()
-	if err := r.facts(ctx, r.needsClusters()); err != nil {
+	if err := r.gather(ctx); err != nil {
 		return nil, err
 	}
 	var out []place.Explanation

@@ -56,7 +56,7 @@ func (e *Engine) PlanDelete(ctx context.Context, req Request) (*FleetPlan, error
 	}
 	r.computeAll(ctx, fp, plan.Options{Deleting: true})
 	fp.Schedule = rollout.Reversed(fp.Schedule)
-	fp.reorder()
+	fp.order()
 	return fp, nil
 }
 
@@ -68,7 +68,10 @@ func (e *Engine) installed(ctx context.Context, req Request) (*run, string, erro
 		return nil, "", err
 	}
 	if name == "" && len(req.Files) > 0 {
-		names := r.program.Bundles()
+		for _, t := range r.targets {
+			t.facts = r.offlineFacts(t.cluster)
+		}
+		names := r.bundles()
 		if len(names) != 1 {
 			f := diag.Errorf("which-bundle", "the files hold %d bundles", len(names))
 			f.Fix = "name one of them as argument"

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/health"
@@ -27,6 +28,8 @@ type Engine struct {
 	// Renderers by source field: "module", "manifests". Fetchers by URL scheme.
 	Renderers map[string]render.Renderer
 	Fetchers  map[string]module.Fetcher
+	// Watchdog bounds evaluations; nil bounds nothing.
+	Watchdog *cuelang.Watchdog
 	// Checker evaluates modules' own health checks.
 	Checker  health.Checker
 	Redactor *secret.Redactor
@@ -36,7 +39,7 @@ type Engine struct {
 	// Version of Hawser, for records and the user agent.
 	Version string
 
-	memo   *render.Memo
+	memo   render.Memo
 	emitMu sync.Mutex
 }
 

@@ -212,7 +212,7 @@ func (l *loop) open(ctx context.Context, cp *ClusterPlan) (*release.Record, erro
 		}
 	}
 	for name, v := range w.target.facts.Values {
-		if l.fp.run.program.Uses(name) {
+		if l.fp.run.uses(name) {
 			record.Origins[name] = originOf(v)
 		}
 	}

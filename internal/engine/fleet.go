@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"sort"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
@@ -174,17 +173,11 @@ func (e *Engine) Snapshot(ctx context.Context, req Request) (*fleet.Snapshot, er
 		facts := t.facts
 		facts.Values = map[string]fleet.Value{}
 		for name, v := range t.facts.Values {
-			if v.Layer == fleet.LayerEnv {
-				continue
+			if v.Layer != fleet.LayerEnv {
+				facts.Values[name] = v
 			}
-			if v.Secret {
-				v.Value = ""
-			}
-			facts.Values[name] = v
 		}
-		sort.Strings(facts.APIs)
 		snap.Clusters = append(snap.Clusters, facts)
 	}
 	return snap, nil
 }
-

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -66,7 +67,7 @@ func (e *Engine) desire(ctx context.Context, r *run, fp *FleetPlan) {
 		}
 	}
 	if fp.Bundle == "" && !fp.Findings.HasErrors() {
-		fp.Bundle = strings.Join(r.program.Bundles(), ",")
+		fp.Bundle = strings.Join(r.bundles(), ",")
 		fp.Owner = object.OwnerID("", "", fp.Bundle)
 	}
 	r.stats.Renders = r.memo.Renders() - before
@@ -102,6 +103,20 @@ func (r *run) desireOne(ctx context.Context, t *target, cp *ClusterPlan) diag.Fi
 	}
 	cp.describeRecord(t)
 	return findings
+}
+
+// bundles are the names of the bundles in the files, for the clusters selected.
+func (r *run) bundles() []string {
+	var names []string
+	for _, t := range r.targets {
+		specs, _ := r.program.Evaluate(t.facts)
+		for _, s := range specs {
+			if s.Name != "" && !slices.Contains(names, s.Name) {
+				names = append(names, s.Name)
+			}
+		}
+	}
+	return names
 }
 
 // describeRecord adds what the last release on the cluster says to its plan.
@@ -140,33 +155,40 @@ func (r *run) finish(fp *FleetPlan) {
 	sch, findings := r.schedule()
 	fp.Schedule = sch
 	fp.Head = r.head(fp)
+	fp.Findings = append(fp.Findings, r.lock.Stale(r.sources(), r.req.Locked)...)
 	fp.Findings = append(fp.Findings, findings...)
 	if fp.Verb == "apply" {
 		fp.Findings = append(fp.Findings, r.gate(fp)...)
 	}
+	fp.order()
+	for _, cp := range fp.Clusters {
+		if cp.Plan != nil {
+			fp.Findings = append(fp.Findings, cp.Plan.Findings...)
+			r.stats.Objects += len(cp.Plan.Changes) + cp.Plan.Unchanged
+		}
+	}
+	fp.Stats = r.stats
+	fp.Findings = append(fp.Findings, fp.guards(r.req)...)
+	fp.Findings = fp.Findings.Sorted()
+}
+
+// order puts the clusters into the order of the schedule and groups equal plans.
+func (p *FleetPlan) order() {
 	position := map[string]int{}
-	for i, m := range sch.Members {
+	for i, m := range p.Schedule.Members {
 		position[m.Cluster] = i
-		for _, cp := range fp.Clusters {
+		for _, cp := range p.Clusters {
 			if cp.Cluster == m.Cluster {
 				cp.Wave, cp.Canary = m.Wave, m.Canary
 			}
 		}
 	}
-	slices.SortStableFunc(fp.Clusters, func(a, b *ClusterPlan) int { return position[a.Cluster] - position[b.Cluster] })
+	slices.SortStableFunc(p.Clusters, func(a, b *ClusterPlan) int { return position[a.Cluster] - position[b.Cluster] })
 	var members []plan.Member
-	for _, cp := range fp.Clusters {
-		if cp.Plan == nil {
-			continue
-		}
-		fp.Findings = append(fp.Findings, cp.Plan.Findings...)
+	for _, cp := range p.Clusters {
 		members = append(members, plan.Member{Cluster: cp.Cluster, Wave: cp.Wave, Plan: cp.Plan})
-		r.stats.Objects += len(cp.Plan.Changes) + cp.Plan.Unchanged
 	}
-	fp.Groups = plan.GroupEqual(members)
-	fp.Stats = r.stats
-	fp.Findings = append(fp.Findings, fp.guards(r.req)...)
-	fp.Findings = fp.Findings.Sorted()
+	p.Groups = plan.GroupEqual(members)
 }
 
 func (r *run) computeOne(ctx context.Context, cp *ClusterPlan, o plan.Options) {
@@ -326,27 +348,35 @@ func (r *run) heads(ctx context.Context, owner string, names []string) map[strin
 func (r *run) head(fp *FleetPlan) string {
 	h := sha256.New()
 	fmt.Fprintln(h, "files", r.program.Digest())
-	sources := map[string]bool{}
+	sources := r.sources()
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		fmt.Fprintln(h, "source", name, sources[name])
+	}
+	if r.fleet != nil {
+		data, _ := json.Marshal(r.fleet.Rollout)
+		fmt.Fprintln(h, "rollout", string(data))
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}
+
+// sources are the bundle's sources on any cluster of the fleet, as written, with the digest of their content.
+func (r *run) sources() map[string]string {
+	out := map[string]string{}
 	for _, c := range r.all {
 		spec, findings := r.specFor(r.factsOf(c))
 		if findings.HasErrors() {
 			continue
 		}
 		for _, in := range spec.Instances {
-			sources[r.sourceDigest(in)] = true
+			switch {
+			case in.Module != nil:
+				out[in.Module.URL] = r.sourceDigest(in)
+			case in.Manifests != nil:
+				out["manifests "+strings.Join(in.Manifests.Paths, " ")] = r.sourceDigest(in)
+			}
 		}
 	}
-	names := make([]string, 0, len(sources))
-	for s := range sources {
-		names = append(names, s)
-	}
-	sort.Strings(names)
-	fmt.Fprintln(h, "sources", names)
-	if r.fleet != nil {
-		data, _ := json.Marshal(r.fleet.Rollout)
-		fmt.Fprintln(h, "rollout", string(data))
-	}
-	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+	return out
 }
 
 // sourceDigest is the content digest of an instance's source, without anything of cluster or values.
@@ -359,7 +389,7 @@ func (r *run) sourceDigest(in v1alpha1.Instance) string {
 		return c.Digest
 	}
 	if rd := r.Renderers["manifests"]; rd != nil && in.Manifests != nil {
-		bare := v1alpha1.Instance{Name: in.Name, Manifests: in.Manifests}
+		bare := v1alpha1.Instance{Manifests: in.Manifests}
 		if key, err := rd.Key(context.Background(), render.Request{Instance: bare}); err == nil {
 			return key
 		}

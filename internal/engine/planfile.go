@@ -99,11 +99,7 @@ func (e *Engine) keyed(fp *FleetPlan, keys keyring) *FleetPlan {
 		}
 		out.Clusters[i] = &c
 	}
-	var members []plan.Member
-	for _, c := range out.Clusters {
-		members = append(members, plan.Member{Cluster: c.Cluster, Wave: c.Wave, Plan: c.Plan})
-	}
-	out.Groups = plan.GroupEqual(members)
+	out.order()
 	return &out
 }
 

@@ -50,6 +50,7 @@ func (r *run) specFor(f fleet.Facts) (v1alpha1.BundleSpec, diag.Findings) {
 	if findings.HasErrors() {
 		return v1alpha1.BundleSpec{}, findings
 	}
+	findings = append(findings, r.program.Vet(specs)...)
 	var names []string
 	for _, s := range specs {
 		if s.Name == r.req.Bundle || r.req.Bundle == "" && len(specs) == 1 {
@@ -168,7 +169,7 @@ func (r *run) render(ctx context.Context, t *target, s *set, parts []*part) diag
 	errs := make([]error, len(parts))
 	var wg sync.WaitGroup
 	for i, p := range parts {
-		wg.Go(func() { results[i], errs[i] = r.memo.Render(ctx, p.renderer, p.key, p.request) })
+		wg.Go(func() { results[i], _, errs[i] = r.memo.Render(ctx, p.renderer, p.request) })
 	}
 	wg.Wait()
 	var findings diag.Findings
@@ -179,6 +180,7 @@ func (r *run) render(ctx context.Context, t *target, s *set, parts []*part) diag
 			continue
 		}
 		findings = append(findings, results[i].Findings...)
+		findings = append(findings, render.Vet(results[i].Objects)...)
 		p.checks = results[i].Checks
 		all = append(all, results[i].Objects...)
 	}

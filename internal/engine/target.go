@@ -12,6 +12,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/document"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
 )
@@ -22,12 +23,34 @@ const connectTimeout = 10 * time.Second
 // run is one verb's way through the pipeline: the loaded program and the clusters it goes to.
 type run struct {
 	*Engine
-	req     Request
-	program *document.Program
-	fleet   *v1alpha1.FleetSpec // nil without a fleet
-	all     []fleet.Cluster     // every cluster of the fleet
-	targets []*target           // the selected ones, in fleet order
-	stats   Stats
+	req      Request
+	program  *document.Program
+	fleet    *v1alpha1.FleetSpec // nil without a fleet
+	all      []fleet.Cluster     // every cluster of the fleet
+	targets  []*target           // the selected ones, in fleet order
+	stats    Stats
+	lock     lockfile.File
+	lockPath string
+	// warnings of gathering facts without clusters
+	warnings diag.Findings
+}
+
+// uses reports whether the documents read the runtime value.
+func (r *run) uses(name string) bool {
+	for _, a := range r.program.Attributes() {
+		if a.Var == name {
+			return true
+		}
+	}
+	return false
+}
+
+// originOf is a runtime value for people: "staging (environment)"; a secret one shows only where it came from.
+func originOf(v fleet.Value) string {
+	if v.Secret {
+		return "hidden (" + v.Origin + ")"
+	}
+	return v.Value + " (" + v.Origin + ")"
 }
 
 // target is one selected cluster on its way through the pipeline.
@@ -52,16 +75,18 @@ func (t *target) find(fs ...diag.Finding) {
 
 // load reads the documents and selects the clusters. needBundle is false for verbs that only need the fleet.
 func (e *Engine) load(ctx context.Context, req Request, needBundle bool) (*run, error) {
-	program, findings := document.Load(ctx, document.Options{Files: req.Files, Fleet: req.FleetFiles, Stdin: req.Stdin,
-		Workdir: req.Workdir, Package: req.Package, Name: req.Name, FleetOnly: !needBundle})
+	files := req.Files
+	if !needBundle && len(req.FleetFiles) > 0 {
+		files = nil
+	}
+	program, findings := document.Load(ctx, document.Options{Files: files, Fleet: req.FleetFiles, Stdin: req.Stdin,
+		Workdir: req.Workdir, Package: req.Package, Name: req.Name, Watchdog: e.Watchdog})
 	if err := findings.Err(); err != nil {
 		return nil, err
 	}
+	var err error
 	r := &run{Engine: e, req: req, program: program, fleet: program.Fleet()}
-	if r.fleet != nil && len(r.fleet.Clusters) > 0 {
-		for i, c := range r.fleet.Clusters {
-			r.all = append(r.all, fleet.Cluster{ClusterSpec: c, Index: i})
-		}
+	if r.all = fleet.Clusters(r.fleet); len(r.all) > 0 {
 		if req.Access.Context != "" {
 			f := diag.Errorf("context-with-fleet", "--kube-context does not go with a fleet that declares clusters")
 			f.Fix = "choose clusters with --cluster or --group"
@@ -69,6 +94,10 @@ func (e *Engine) load(ctx context.Context, req Request, needBundle bool) (*run, 
 		}
 	} else {
 		r.all = []fleet.Cluster{fleet.Implicit(req.Access.Context)}
+	}
+	r.lockPath = lockfile.PathFor(req.Files)
+	if r.lock, err = lockfile.Read(r.lockPath); err != nil {
+		return nil, err
 	}
 	selected, findings := fleet.Select(r.all, req.Selection)
 	if err := findings.Err(); err != nil {
@@ -136,8 +165,12 @@ func (r *run) connectOne(ctx context.Context, t *target, queries bool) {
 	f := session.Facts()
 	t.facts.Version, t.facts.UID, t.facts.WeakUID, t.facts.Server, t.facts.APIs = f.Version, f.UID, f.WeakUID, f.Server, f.APIs
 	t.store = r.Records(session, t.cluster.Name)
-	if t.cluster.UID != "" && t.facts.UID != t.cluster.UID {
+	pinned := r.lock.UID(r.fleetName(), t.cluster.Name)
+	switch {
+	case t.cluster.UID != "" && t.facts.UID != t.cluster.UID:
 		t.find(wrongCluster(t.cluster.Name, t.cluster.UID, t.facts.UID, "the fleet declares uid"))
+	case t.cluster.UID == "" && pinned != "" && pinned != t.facts.UID && !t.cluster.Implicit && !r.req.Adopt:
+		t.find(wrongCluster(t.cluster.Name, pinned, t.facts.UID, r.lockPath+" knows it with uid"))
 	}
 	if queries && r.fleet != nil {
 		r.query(ctx, t)
@@ -158,8 +191,7 @@ func (r *run) offlineFacts(c fleet.Cluster) fleet.Facts {
 	if r.req.RuntimeFromEnv {
 		env = r.req.Env
 	}
-	return fleet.Facts{Name: c.Name, Group: c.Group, Labels: c.Labels, Vars: c.Vars, Implicit: c.Implicit,
-		Values: fleet.RuntimeValues(env, nil, c)}
+	return c.Facts(fleet.RuntimeValues(env, nil, c))
 }
 
 // query reads the fleet's runtime values from the cluster.

@@ -5,6 +5,8 @@
 package fleet
 
 import (
+	"strings"
+
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 )
@@ -44,6 +46,14 @@ type AccessOptions struct {
 	// As is the user to act as (--as), AsGroups the groups (--as-group).
 	As       string
 	AsGroups []string
+}
+
+// Describe says how the cluster is reached, for people: "context prod-eu of /home/me/.kube/config".
+func (a Access) Describe() string {
+	if a.Context == "" {
+		return strings.Join(a.KubeconfigPaths, ", ")
+	}
+	return "context " + a.Context + " of " + strings.Join(a.KubeconfigPaths, ", ")
 }
 
 // Layer names where a runtime value comes from, lowest first.
