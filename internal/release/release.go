@@ -18,11 +18,18 @@ import (
 type Phase string
 
 const (
-	Applying  Phase = "applying"
-	Deleting  Phase = "deleting"
+	// Applying is open: the run that wrote it is at work, or died.
+	Applying Phase = "applying"
+	// Deleting is open like Applying; everything in the inventory is to go.
+	Deleting Phase = "deleting"
+	// Succeeded is closed: everything was written and got ready.
 	Succeeded Phase = "succeeded"
-	Failed    Phase = "failed"
+	// Failed is closed: something was not written, or did not get ready.
+	Failed Phase = "failed"
 )
+
+// Open reports whether the record's run has not ended: the cluster may hold anything the inventory names.
+func (p Phase) Open() bool { return p == Applying || p == Deleting }
 
 // Record is one revision of a bundle on one cluster.
 type Record struct {
@@ -83,24 +90,40 @@ func (e *LockedError) Error() string {
 // Unwrap returns ErrLocked.
 func (e *LockedError) Unwrap() error { return ErrLocked }
 
-// ErrConflict: the record changed since it was read.
+// ErrConflict is returned (wrapped) when the record changed, or went away, since it was read.
 var ErrConflict = errors.New("the record changed since it was read")
+
+// ErrLost is the cause of a lock's Context that ended because the lock was lost, or might be.
+var ErrLost = errors.New("the lock was lost")
+
+// Retention is the number of revisions of which a store keeps record and Set. The last one that succeeded is always
+// among them.
+const Retention = 10
 
 // Store is the socket for keeping records of one cluster. All methods return errors that name cluster and object.
 type Store interface {
 	// Current returns the latest record of a bundle (by owner id) and its handle; nil, "", nil when there is none.
 	Current(ctx context.Context, owner string) (*Record, Handle, error)
-	// Bundles lists the current records of every bundle, inventory included, ordered by bundle name.
+	// Bundles lists the current records of every bundle, inventory included, ordered by bundle name. Records that cannot
+	// be read are in the error, the others beside it.
 	Bundles(ctx context.Context) ([]Record, error)
 	// Put writes the record, replacing the version named by the handle, else ErrConflict. Objects, when not nil, are
-	// kept as the record's Set (zstd, chunked). Put makes the system namespace when it is missing.
+	// kept as the record's Set (zstd, chunked), and its SetDigest is set. Put makes the system namespace when it is
+	// missing. Interrupted at any point, it leaves the old record or the new one.
 	Put(ctx context.Context, r Record, objects []object.Object, h Handle) (Handle, error)
 	// Objects returns the Set kept with a record; nil when none is kept.
 	Objects(ctx context.Context, r Record) ([]object.Object, error)
-	// Delete removes every record of a bundle after its delete succeeded.
+	// Delete removes every record of a bundle after its delete succeeded. The current one goes last.
 	Delete(ctx context.Context, owner string, h Handle) error
-	// Lock takes the lock of a bundle or fails at once with ErrLocked.
+	// Lock takes the lock of a bundle or fails at once with ErrLocked. When ctx ends the lock is no longer renewed, as
+	// if its holder had died; only Unlock gives it back.
 	Lock(ctx context.Context, owner, holder string, ttl time.Duration) (Lock, error)
+}
+
+// History is what a Store that keeps earlier revisions can do besides.
+type History interface {
+	// Revisions returns the records of the kept revisions, newest first; the current one only once it is closed.
+	Revisions(ctx context.Context, owner string) ([]Record, error)
 }
 
 // Lock is a held lock, renewed in the background until Unlock.
@@ -108,7 +131,8 @@ type Lock interface {
 	// Context ends early enough before expiry that requests sent under it end before the lock does (see
 	// docs/reliability.md), also when the lock was lost; its cause says why.
 	Context() context.Context
-	// Recovered tells that an expired lock of somebody else was taken over.
+	// Recovered tells that an expired lock of somebody else, or that of a dead process, was taken over.
 	Recovered() *Held
+	// Unlock gives the lock back. The error wraps ErrLost when it was somebody else's already.
 	Unlock(ctx context.Context) error
 }

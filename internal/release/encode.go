@@ -1,0 +1,226 @@
+package release
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+	kjson "k8s.io/apimachinery/pkg/util/json"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+)
+
+// V is the version of the record's schema written by this package, and the newest one it reads.
+const V = 1
+
+// ChunkSize is the most bytes of encoded data in one stored object: a Secret holds 1 MiB at most, and base64 and
+// metadata come on top on the way to etcd (https://kubernetes.io/docs/concepts/configuration/secret/).
+const ChunkSize = 700 << 10
+
+// maxDecoded bounds what a stored object may unpack to, so that a damaged or hostile one cannot fill the memory.
+const maxDecoded = 256 << 20
+
+// NewerError says that a record was written by a newer Hawser, whose record this one must not touch.
+type NewerError struct {
+	// V is the schema version of the record, Hawser the version that wrote it ("" when it does not say).
+	V      int
+	Hawser string
+}
+
+// Error says what to do.
+func (e *NewerError) Error() string {
+	by := "a newer Hawser"
+	if e.Hawser != "" {
+		by += " (" + e.Hawser + ")"
+	}
+	return fmt.Sprintf("the record has schema version %d and was written by %s: upgrade, this one knows version %d", e.V, by, V)
+}
+
+// errDamaged is wrapped by errors of decoding.
+var errDamaged = errors.New("the stored record is damaged")
+
+// NextRevision is the number of the revision after the current record, 1 when there is none.
+func NextRevision(current *Record) int {
+	if current == nil {
+		return 1
+	}
+	return current.Revision + 1
+}
+
+// EncodeRecord is the stored form of a record: zstd of its JSON. A zero V is written as the current one.
+func EncodeRecord(r Record) ([]byte, error) {
+	if r.V == 0 {
+		r.V = V
+	}
+	return pack(r)
+}
+
+// DecodeRecord reads a stored record. The error is a *NewerError when its schema is newer than V.
+func DecodeRecord(data []byte) (*Record, error) {
+	text, err := unpack(data)
+	if err != nil {
+		return nil, err
+	}
+	return decodeRecord(text)
+}
+
+func decodeRecord(text []byte) (*Record, error) {
+	var head struct {
+		V      int    `json:"v"`
+		Hawser string `json:"hawser"`
+	}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	if head.V > V {
+		return nil, &NewerError{V: head.V, Hawser: head.Hawser}
+	}
+	if head.V < 1 {
+		return nil, fmt.Errorf("%w: no schema version", errDamaged)
+	}
+	var r Record
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	return &r, nil
+}
+
+// revision is the stored form of a closed revision: the record and its Set.
+type revision struct {
+	V       int             `json:"v"`
+	Hawser  string          `json:"hawser,omitempty"`
+	Record  json.RawMessage `json:"record"`
+	Objects []stored        `json:"objects"`
+}
+
+// stored is an object of a Set with what a renderer said about it.
+type stored struct {
+	Body      map[string]any `json:"body"`
+	Instance  string         `json:"instance,omitempty"`
+	Stage     int            `json:"stage,omitempty"`
+	Pos       diag.Pos       `json:"pos,omitzero"`
+	Sensitive []string       `json:"sensitive,omitempty"`
+}
+
+// EncodeRevision is the stored form of a revision, its record and its Set: zstd of JSON.
+func EncodeRevision(r Record, objects []object.Object) ([]byte, error) {
+	if r.V == 0 {
+		r.V = V
+	}
+	record, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	out := revision{V: r.V, Hawser: r.Version, Record: record, Objects: make([]stored, len(objects))}
+	for i, o := range objects {
+		out.Objects[i] = stored(o)
+	}
+	return pack(out)
+}
+
+// DecodeRevision reads a stored revision. Integers in objects are int64, as everywhere. The error is a *NewerError
+// when its schema is newer than V.
+func DecodeRevision(data []byte) (*Record, []object.Object, error) {
+	text, err := unpack(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	var in struct {
+		V       int               `json:"v"`
+		Hawser  string            `json:"hawser"`
+		Record  json.RawMessage   `json:"record"`
+		Objects []json.RawMessage `json:"objects"`
+	}
+	if err := json.Unmarshal(text, &in); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	if in.V > V {
+		return nil, nil, &NewerError{V: in.V, Hawser: in.Hawser}
+	}
+	r, err := decodeRecord(in.Record)
+	if err != nil {
+		return nil, nil, err
+	}
+	objects := make([]object.Object, len(in.Objects))
+	for i, raw := range in.Objects {
+		o, err := decodeObject(raw)
+		if err != nil {
+			return nil, nil, err
+		}
+		objects[i] = o
+	}
+	return r, objects, nil
+}
+
+func decodeObject(raw []byte) (object.Object, error) {
+	var in struct {
+		stored
+		Body json.RawMessage `json:"body"`
+	}
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return object.Object{}, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	o := object.Object(in.stored)
+	o.Body = nil
+	if err := kjson.Unmarshal(in.Body, &o.Body); err != nil || o.Body == nil {
+		return object.Object{}, fmt.Errorf("%w: an object of the Set: %v", errDamaged, err)
+	}
+	return o, nil
+}
+
+// SetDigest is the digest of a Set: of the digests of its objects in their order, with their instances and stages.
+func SetDigest(objects []object.Object) string {
+	h := sha256.New()
+	for _, o := range objects {
+		fmt.Fprintf(h, "%s %q %d\n", o.Digest(), o.Instance, o.Stage)
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}
+
+// Split cuts encoded data into chunks of at most ChunkSize bytes; there is at least one.
+func Split(data []byte) [][]byte {
+	var out [][]byte
+	for len(data) > ChunkSize {
+		out, data = append(out, data[:ChunkSize]), data[ChunkSize:]
+	}
+	return append(out, data)
+}
+
+var (
+	encoder = sync.OnceValues(func() (*zstd.Encoder, error) { return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)) })
+	decoder = sync.OnceValues(func() (*zstd.Decoder, error) {
+		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxDecoded))
+	})
+)
+
+func pack(v any) ([]byte, error) {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	z, err := encoder()
+	if err != nil {
+		return nil, err
+	}
+	return z.EncodeAll(text.Bytes(), nil), nil
+}
+
+func unpack(data []byte) ([]byte, error) {
+	z, err := decoder()
+	if err != nil {
+		return nil, err
+	}
+	text, err := z.DecodeAll(data, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	return text, nil
+}

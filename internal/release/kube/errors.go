@@ -1,0 +1,53 @@
+package kube
+
+import (
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"hawser.dev/hawser/internal/object"
+)
+
+// accessError is an error that already names cluster and object.
+type accessError struct {
+	text string
+	err  error
+}
+
+// Error is one line.
+func (e *accessError) Error() string { return e.text + ": " + e.err.Error() }
+
+// Unwrap returns the cause.
+func (e *accessError) Unwrap() error { return e.err }
+
+// wrap names cluster and object, and for a refusal the right that is missing. An error that says so stays as it is.
+func (s *store) wrap(verb, resource, name string, err error) error {
+	if _, ok := errors.AsType[*accessError](err); ok {
+		return err
+	}
+	what := resource + " in namespace " + object.SystemNamespace
+	switch {
+	case resource == "namespaces":
+		what = "namespace " + object.SystemNamespace
+	case name != "":
+		what = resource + " " + object.SystemNamespace + "/" + name
+	}
+	text := fmt.Sprintf("cluster %s: %s %s", s.cluster, verb, what)
+	if apierrors.IsForbidden(err) && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		text = fmt.Sprintf("cluster %s: the right to %s %s is missing", s.cluster, right(verb), what)
+	}
+	return &accessError{text: text, err: err}
+}
+
+// right is the RBAC verb behind what was tried.
+func right(verb string) string {
+	switch verb {
+	case "read":
+		return "get"
+	case "write":
+		return "update"
+	}
+	return verb
+}

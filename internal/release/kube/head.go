@@ -1,0 +1,151 @@
+package kube
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/release"
+)
+
+// The data of a head Secret; the other Secrets have keyRecord alone.
+const (
+	keyRecord = "record"
+	keyIndex  = "index"
+)
+
+// indexV is the version of the layout.
+const indexV = 1
+
+// head is a head Secret as it was read or written.
+type head struct {
+	rv, uid string
+	index   index
+}
+
+// index names everything that belongs to the head.
+type index struct {
+	V int `json:"v"`
+	// Write is a random id of this version of the head: a writer whose answer got lost finds its own write by it.
+	Write string `json:"write"`
+	// Digest is that of the encoded record, of which Overflow are the Secrets with the rest.
+	Digest   string   `json:"digest"`
+	Overflow []string `json:"overflow,omitempty"`
+	// Kept are the closed revisions, newest first.
+	Kept []kept `json:"kept,omitempty"`
+	// Sweep are Secrets that nothing names any more; the next write deletes them.
+	Sweep []string `json:"sweep,omitempty"`
+	// Open: the record's run has not ended.
+	Open bool `json:"open,omitempty"`
+}
+
+// kept is one closed revision.
+type kept struct {
+	Revision int           `json:"revision"`
+	Phase    release.Phase `json:"phase"`
+	// Set is the digest of its objects, Digest that of the encoded data.
+	Set     string   `json:"set"`
+	Digest  string   `json:"digest"`
+	Secrets []string `json:"secrets"`
+}
+
+func (x index) find(revision int) *kept {
+	for i := range x.Kept {
+		if x.Kept[i].Revision == revision {
+			return &x.Kept[i]
+		}
+	}
+	return nil
+}
+
+// names are all Secrets that the index names and that are to stay.
+func (x index) names() []string {
+	out := slices.Clone(x.Overflow)
+	for _, k := range x.Kept {
+		out = append(out, k.Secrets...)
+	}
+	return out
+}
+
+// keep adds a revision and lets go of the oldest ones beyond the retention, never of the last that succeeded.
+func (x *index) keep(k kept) {
+	list := []kept{k}
+	for _, old := range x.Kept {
+		if old.Revision == k.Revision {
+			x.Sweep = append(x.Sweep, old.Secrets...)
+			continue
+		}
+		list = append(list, old)
+	}
+	slices.SortStableFunc(list, func(a, b kept) int { return b.Revision - a.Revision })
+	good := slices.IndexFunc(list, func(k kept) bool { return k.Phase == release.Succeeded })
+	x.Kept = nil
+	for i, k := range list {
+		if i < release.Retention || i == good {
+			x.Kept = append(x.Kept, k)
+		} else {
+			x.Sweep = append(x.Sweep, k.Secrets...)
+		}
+	}
+}
+
+func parseHead(secret *corev1.Secret) (*head, error) {
+	h := &head{rv: secret.ResourceVersion, uid: string(secret.UID)}
+	if err := json.Unmarshal(secret.Data[keyIndex], &h.index); err != nil {
+		return nil, fmt.Errorf("the index is damaged: %w", err)
+	}
+	if h.index.V > indexV {
+		return nil, &release.NewerError{V: h.index.V, Hawser: secret.Annotations[annotationVersion]}
+	}
+	return h, nil
+}
+
+// annotationVersion is the Hawser that wrote a head; it and its neighbours are for people with kubectl.
+const (
+	annotationVersion  = "hawser.dev/version"
+	annotationPhase    = "hawser.dev/phase"
+	annotationRevision = "hawser.dev/revision"
+	annotationBundle   = "hawser.dev/bundle"
+)
+
+func headName(owner string) string { return "hawser-" + owner }
+
+// newSecret is a Secret of the store. Secrets other than heads are immutable.
+func newSecret(r release.Record, name, part string, data []byte) *corev1.Secret {
+	s := &corev1.Secret{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, Namespace: object.SystemNamespace,
+			Labels: map[string]string{labelRecord: part, object.LabelOwner: r.Owner, object.LabelManagedBy: "hawser"},
+			Annotations: map[string]string{annotationBundle: r.Bundle, annotationRevision: fmt.Sprint(r.Revision),
+				annotationPhase: string(r.Phase), annotationVersion: r.Version},
+		},
+		Type: secretType,
+		Data: map[string][]byte{keyRecord: data},
+	}
+	if len(validation.IsValidLabelValue(r.Bundle)) == 0 {
+		s.Labels[object.LabelBundle] = r.Bundle
+	}
+	if part != partCurrent {
+		immutable := true
+		s.Immutable = &immutable
+	}
+	return s
+}
+
+func digestOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// nonce is a random part of a name: 10 characters of base32 over 50 bits, lower case.
+func nonce() string { return strings.ToLower(rand.Text()[:10]) }

@@ -1,0 +1,317 @@
+// Package kube keeps release records and locks in the cluster they are about: Secrets and Leases in the namespace
+// hawser-system.
+//
+// The current record of a bundle is one Secret, its head `hawser-OWNER`: the record (zstd of JSON) and an index of
+// everything else that belongs to the bundle. A record too big for one Secret overflows into more; every closed
+// revision is kept with its Set in Secrets of its own. Those are immutable, have names nobody else ever uses, are
+// written before the head that names them, and are deleted only after a head that does not name them: interrupted
+// anywhere, the old head or the new one is there, and what it names too. Reading the current record is one request.
+//
+// The package must not know what is in a record, nor reach a cluster in any way but the client it is given.
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/release"
+)
+
+// Client is what the store needs of a connection: plain requests with JSON bodies. Errors for answers of the API
+// server are apimachinery's status errors.
+type Client interface {
+	// Get reads a path into a value.
+	Get(ctx context.Context, path string, query url.Values, into any) error
+	// Post creates an object in a collection and reads the answer.
+	Post(ctx context.Context, path string, query url.Values, body, into any) error
+	// Put replaces an object and reads the answer.
+	Put(ctx context.Context, path string, query url.Values, body, into any) error
+	// Delete deletes an object; body is metav1.DeleteOptions.
+	Delete(ctx context.Context, path string, body any) error
+}
+
+const (
+	secretsPath   = "/api/v1/namespaces/" + object.SystemNamespace + "/secrets"
+	namespacePath = "/api/v1/namespaces"
+
+	// secretType marks Hawser's Secrets; the API server never lets a Secret change its type.
+	secretType = corev1.SecretType("hawser.dev/record")
+	// labelRecord says what a Secret holds: one of the parts below.
+	labelRecord = "hawser.dev/record"
+	partCurrent = "current"
+	partMore    = "overflow"
+	partSet     = "set"
+
+	// pageSize is the number of Secrets read by one LIST, each up to release.ChunkSize and its base64.
+	pageSize = 20
+)
+
+// store is the release.Store of one cluster. It remembers the heads it saw, so that a Put after a Current needs no
+// second look.
+type store struct {
+	c       Client
+	cluster string
+
+	mu    sync.Mutex
+	heads map[string]*head
+	// bare tells that the namespace may be missing, as no record was found in it; seen that it was there already.
+	bare, seen bool
+}
+
+var (
+	_ release.Store   = (*store)(nil)
+	_ release.History = (*store)(nil)
+)
+
+// New returns the store of a cluster. The name is for error messages.
+func New(c Client, cluster string) release.Store {
+	return &store{c: c, cluster: cluster, heads: map[string]*head{}}
+}
+
+// Current reads the head of a bundle.
+func (s *store) Current(ctx context.Context, owner string) (*release.Record, release.Handle, error) {
+	h, r, err := s.current(ctx, owner)
+	if err != nil || h == nil {
+		return nil, "", err
+	}
+	return r, release.Handle(h.rv), nil
+}
+
+// current reads head and record; nil, nil, nil when there is none. When an overflow Secret is missing a newer head
+// has replaced the one just read, so it looks again.
+func (s *store) current(ctx context.Context, owner string) (*head, *release.Record, error) {
+	for try := 1; ; try++ {
+		var secret corev1.Secret
+		err := s.c.Get(ctx, secretsPath+"/"+headName(owner), nil, &secret)
+		if apierrors.IsNotFound(err) {
+			s.remember(owner, nil)
+			return nil, nil, nil
+		}
+		if err != nil {
+			return nil, nil, s.wrap("read", "secrets", headName(owner), err)
+		}
+		h, r, err := s.open(ctx, &secret)
+		if apierrors.IsNotFound(err) && try < 3 {
+			continue
+		}
+		if err != nil {
+			return nil, nil, s.wrap("read", "secrets", headName(owner), err)
+		}
+		if r.Owner != owner {
+			err := fmt.Errorf("the record belongs to the owner %q", r.Owner)
+			return nil, nil, s.wrap("read", "secrets", headName(owner), err)
+		}
+		s.remember(owner, h)
+		return h, r, nil
+	}
+}
+
+// open decodes a head Secret.
+func (s *store) open(ctx context.Context, secret *corev1.Secret) (*head, *release.Record, error) {
+	h, err := parseHead(secret)
+	if err != nil {
+		return nil, nil, err
+	}
+	data, err := s.join(ctx, secret.Data[keyRecord], h.index.Overflow, h.index.Digest)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := release.DecodeRecord(data)
+	return h, r, err
+}
+
+// join reads the Secrets named, puts their data behind the first part, and checks the digest of the whole.
+func (s *store) join(ctx context.Context, first []byte, names []string, digest string) ([]byte, error) {
+	data := slices.Clone(first)
+	for _, name := range names {
+		var secret corev1.Secret
+		if err := s.c.Get(ctx, secretsPath+"/"+name, nil, &secret); err != nil {
+			return nil, err
+		}
+		data = append(data, secret.Data[keyRecord]...)
+	}
+	if digestOf(data) != digest {
+		return nil, errors.New("the data is not what was written: its digest differs")
+	}
+	return data, nil
+}
+
+// Bundles reads every head of the cluster. Records that cannot be read are in the error, the others beside it.
+func (s *store) Bundles(ctx context.Context) ([]release.Record, error) {
+	secrets, err := s.list(ctx, labelRecord+"="+partCurrent)
+	if err != nil {
+		return nil, err
+	}
+	var out []release.Record
+	var failed []error
+	for i := range secrets {
+		_, r, err := s.open(ctx, &secrets[i])
+		if err != nil {
+			failed = append(failed, s.wrap("read", "secrets", secrets[i].Name, err))
+			continue
+		}
+		out = append(out, *r)
+	}
+	slices.SortFunc(out, func(a, b release.Record) int {
+		if c := strings.Compare(a.Bundle, b.Bundle); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Owner, b.Owner)
+	})
+	return out, errors.Join(failed...)
+}
+
+// list reads all Secrets with a label, page by page.
+func (s *store) list(ctx context.Context, selector string) ([]corev1.Secret, error) {
+	var out []corev1.Secret
+	query := url.Values{"labelSelector": {selector}, "limit": {fmt.Sprint(pageSize)}}
+	for {
+		var page corev1.SecretList
+		if err := s.c.Get(ctx, secretsPath, query, &page); err != nil {
+			return nil, s.wrap("list", "secrets", "", err)
+		}
+		out = append(out, page.Items...)
+		if page.Continue == "" {
+			return out, nil
+		}
+		query.Set("continue", page.Continue)
+	}
+}
+
+// Objects reads the Set of a revision; nil when it is not kept, or not any more.
+func (s *store) Objects(ctx context.Context, r release.Record) ([]object.Object, error) {
+	if r.SetDigest == "" {
+		return nil, nil
+	}
+	for try := 1; ; try++ {
+		h := s.recall(r.Owner)
+		if h == nil || try > 1 {
+			var err error
+			if h, _, err = s.current(ctx, r.Owner); err != nil || h == nil {
+				return nil, err
+			}
+		}
+		k := h.index.find(r.Revision)
+		if k == nil || k.Set != r.SetDigest {
+			if try == 1 {
+				continue
+			}
+			return nil, nil
+		}
+		_, objects, err := s.revision(ctx, *k)
+		if apierrors.IsNotFound(err) && try < 3 {
+			continue
+		}
+		if err != nil {
+			return nil, s.wrap("read", "secrets", k.Secrets[0], err)
+		}
+		return objects, nil
+	}
+}
+
+// Revisions reads the records of all kept revisions, newest first.
+func (s *store) Revisions(ctx context.Context, owner string) ([]release.Record, error) {
+	h, _, err := s.current(ctx, owner)
+	if err != nil || h == nil {
+		return nil, err
+	}
+	var out []release.Record
+	for _, k := range h.index.Kept {
+		r, _, err := s.revision(ctx, k)
+		if apierrors.IsNotFound(err) { // a newer head has let go of it
+			continue
+		}
+		if err != nil {
+			return nil, s.wrap("read", "secrets", k.Secrets[0], err)
+		}
+		out = append(out, *r)
+	}
+	return out, nil
+}
+
+func (s *store) revision(ctx context.Context, k kept) (*release.Record, []object.Object, error) {
+	data, err := s.join(ctx, nil, k.Secrets, k.Digest)
+	if err != nil {
+		return nil, nil, err
+	}
+	return release.DecodeRevision(data)
+}
+
+// remember keeps a head, or that there is none.
+func (s *store) remember(owner string, h *head) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bare, s.seen = h == nil && !s.seen, s.seen || h != nil
+	if h == nil {
+		delete(s.heads, owner)
+		return
+	}
+	s.heads[owner] = h
+}
+
+func (s *store) recall(owner string) *head {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.heads[owner]
+}
+
+// create posts into the namespace, which is made when it is missing. That is tried first when no record was found,
+// and else only when the API server says so.
+func (s *store) create(ctx context.Context, path string, body, into any) error {
+	s.mu.Lock()
+	bare := s.bare
+	s.bare = false
+	s.mu.Unlock()
+	var noNamespace error
+	if bare {
+		noNamespace = s.makeNamespace(ctx)
+		if noNamespace != nil && !apierrors.IsForbidden(noNamespace) {
+			return noNamespace
+		}
+	}
+	err := s.c.Post(ctx, path, writeQuery(), body, into)
+	if err == nil {
+		s.mu.Lock()
+		s.seen = true
+		s.mu.Unlock()
+	}
+	if !apierrors.IsNotFound(err) {
+		return err
+	}
+	if noNamespace != nil { // it is missing, and may not be made
+		return noNamespace
+	}
+	if err := s.makeNamespace(ctx); err != nil {
+		return err
+	}
+	return s.c.Post(ctx, path, writeQuery(), body, into)
+}
+
+func (s *store) makeNamespace(ctx context.Context) error {
+	ns := &corev1.Namespace{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: object.SystemNamespace, Labels: map[string]string{object.LabelManagedBy: "hawser"},
+		},
+	}
+	err := s.c.Post(ctx, namespacePath, writeQuery(), ns, &corev1.Namespace{})
+	if err == nil || apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return s.wrap("create", "namespaces", "", err)
+}
+
+// writeQuery bounds a write on the server's side, so that it ends before the lock it is sent under can expire.
+func writeQuery() url.Values {
+	return url.Values{"fieldManager": {"hawser"}, "timeout": {"10s"}}
+}
