@@ -102,4 +102,3 @@ func (k *killer) requests() int {
 func (k *killer) ca() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: k.Certificate().Raw})
 }
-

@@ -1,0 +1,304 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/testfleet"
+)
+
+// crashBundle has more than thirty objects of many kinds: CRDs with their objects, RBAC, configuration, Services. n is
+// the part of names that makes it unique among the cluster-scoped ones, v what changes between two versions.
+func crashBundle(n string, v int) string {
+	var b strings.Builder
+	doc := func(format string, args ...any) { fmt.Fprintf(&b, "---\n"+format, args...) }
+	for _, kind := range []string{"Widget", "Gadget"} {
+		plural := strings.ToLower(kind) + "s"
+		doc(`apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: %[1]s.%[2]s.crash.example.com}
+spec:
+  group: %[2]s.crash.example.com
+  names: {kind: %[3]s, plural: %[1]s, singular: %[4]s, listKind: %[3]sList}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}}}}}}
+`, plural, n, kind, strings.ToLower(kind))
+		for i := range 3 {
+			doc("apiVersion: %s.crash.example.com/v1\nkind: %s\nmetadata: {name: w%d}\nspec: {size: %d}\n", n, kind, i, v)
+		}
+	}
+	doc("apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: crash-%s}\nrules: [{apiGroups: [\"\"], resources: [configmaps], verbs: [get]}]\n", n)
+	doc("apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: app}\n")
+	doc("apiVersion: v1\nkind: Secret\nmetadata: {name: app}\nstringData: {password: \"secret-%d\"}\n", v)
+	for i := range 3 {
+		doc("apiVersion: v1\nkind: Service\nmetadata: {name: s%d}\nspec: {ports: [{port: 80}], selector: {app: a}}\n", i)
+	}
+	for i := range 20 {
+		if i == 19 && v == 2 {
+			continue // pruned by the second version
+		}
+		doc("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c%d}\ndata: {v: \"%d\"}\n", i, v)
+	}
+	return b.String()
+}
+
+// crashObjects is the number of objects of a version, without the instance's namespace.
+func crashObjects(v int) int { return strings.Count(crashBundle("n", v), "---\n") }
+
+// TestKilledAtEveryRequest kills the process (SIGKILL) before and after every single request of a first apply and of an
+// upgrade, and runs it again: it converges, nothing is there twice, nothing is orphaned, and the lock is taken over.
+// CI takes every point, `make test` every third.
+func TestKilledAtEveryRequest(t *testing.T) {
+	step := 3
+	if os.Getenv("CI") == "true" {
+		step = 1
+	}
+	var points atomic.Int64
+	var wg sync.WaitGroup
+	for lane, cluster := range clusters {
+		wg.Go(func() {
+			t.Run(cluster, func(t *testing.T) {
+				points.Add(int64(newCrashLane(t, cluster, lane).try(step)))
+			})
+		})
+	}
+	wg.Wait()
+	t.Logf("%d points of death", points.Load())
+	if points.Load() < 40 {
+		t.Errorf("only %d points were tried", points.Load())
+	}
+}
+
+// crashLane tries every third of the points, on one cluster.
+type crashLane struct {
+	*bench
+	cluster string
+	lane    int
+	name    string
+	proxy   *killer
+	config  string
+	client  *rest.RESTClient
+}
+
+func newCrashLane(t *testing.T, cluster string, lane int) *crashLane {
+	l := &crashLane{bench: newBench(t), cluster: cluster, lane: lane, name: fmt.Sprintf("crash%d", lane)}
+	l.proxy = newKiller(t, cluster)
+	l.config = l.kubeconfig(cluster, l.proxy.URL, l.proxy.ca())
+	l.client = restClient(t, cluster)
+	for v := 1; v <= 2; v++ {
+		l.write(fmt.Sprintf("v%d/all.yaml", v), crashBundle(l.name, v))
+		l.write(fmt.Sprintf("v%d.yaml", v), fmt.Sprintf("bundle:\n  apiVersion: v1alpha1\n  name: %s\n  instances:\n    all: {manifests: {paths: [./v%d]}, namespace: %s}\n", l.name, v, l.name))
+	}
+	return l
+}
+
+func (l *crashLane) apply(v int) []string {
+	return []string{"apply", "-f", fmt.Sprintf("v%d.yaml", v), "--kubeconfig", l.config, "--kube-context", l.cluster, "--yes",
+		"--confirm-delete", "1"}
+}
+
+// try tries the lane's points and returns how many there were.
+func (l *crashLane) try(step int) int {
+	n := 0
+	for at := 1 + l.lane; ; at += len(clusters) {
+		if step > 1 && ((at-1)/len(clusters))%step != 0 {
+			if at > 400 {
+				break
+			}
+			continue
+		}
+		reached := false
+		for _, after := range []bool{false, true} {
+			for v := 1; v <= 2; v++ {
+				if l.dies(v, at, after) {
+					reached = true
+					n++
+				}
+				l.converges(v, at, after)
+			}
+			l.want(0, "delete", l.name, "--kubeconfig", l.config, "--kube-context", l.cluster, "--yes")
+			l.nothingLeft(at)
+		}
+		if !reached {
+			break
+		}
+	}
+	return n
+}
+
+// dies runs an apply and kills it at one request; false when the apply ended before that.
+func (l *crashLane) dies(v, at int, after bool) bool {
+	ctx, cancel := context.WithTimeout(l.t.Context(), time.Minute)
+	defer cancel()
+	args := l.apply(v)
+	if v == 1 {
+		args = args[:len(args)-2]
+	}
+	cmd := l.command(ctx, args...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	var struck atomic.Bool
+	started := make(chan *exec.Cmd, 1)
+	l.proxy.arm(at, after, func() {
+		c := <-started
+		struck.Store(true)
+		_ = c.Process.Kill()
+	})
+	if err := cmd.Start(); err != nil {
+		l.t.Fatal(err)
+	}
+	started <- cmd
+	err := cmd.Wait()
+	if !struck.Load() && err != nil {
+		l.t.Fatalf("v%d, request %d: not killed, and failed: %v\n%s", v, at, err, out.String())
+	}
+	return struck.Load()
+}
+
+// converges runs the apply again and looks at everything it should have left behind.
+func (l *crashLane) converges(v, at int, after bool) {
+	l.t.Helper()
+	l.proxy.arm(0, false, nil)
+	where := fmt.Sprintf("v%d killed at request %d (after=%t)", v, at, after)
+	args := l.apply(v)
+	if v == 1 {
+		args = args[:len(args)-2]
+	}
+	r := l.bench.run(args...)
+	if r.Code == 5 && strings.Contains(r.Stderr, "confirm-delete") { // the pruned one went before the kill
+		r = l.bench.run(args[:len(args)-2]...)
+	}
+	if r.Code != 0 {
+		l.t.Fatalf("%s: run again: %s", where, r)
+	}
+	offset := testfleet.Get().AuditOffset(l.t, l.cluster)
+	if again := l.bench.run(args[:len(args)-2]...); again.Code != 0 {
+		l.t.Fatalf("%s: third run: %s", where, again)
+	}
+	if w := l.ours(writes(testfleet.Get().Audit(l.t, l.cluster, offset))); len(w) > 0 {
+		l.t.Fatalf("%s: the run after convergence writes:\n%s", where, show(w))
+	}
+	if got := l.managed(); got != crashObjects(v)+1 {
+		l.t.Fatalf("%s: %d objects carry our label, want %d", where, got, crashObjects(v)+1)
+	}
+	if got := l.leases(); got != 0 {
+		l.t.Fatalf("%s: %d locks left", where, got)
+	}
+}
+
+// ours leaves the entries that concern this lane's bundle (other tests use the cluster too).
+func (l *crashLane) ours(entries []testfleet.AuditEntry) []testfleet.AuditEntry {
+	owner := object.OwnerID("", "", l.name)
+	return slices.DeleteFunc(entries, func(e testfleet.AuditEntry) bool {
+		return e.Namespace != l.name && !strings.Contains(e.Path, owner) && !strings.Contains(e.Path, l.name)
+	})
+}
+
+var crashLists = []string{"api/v1/configmaps", "api/v1/secrets", "api/v1/services", "api/v1/serviceaccounts", "api/v1/namespaces",
+	"apis/rbac.authorization.k8s.io/v1/clusterroles", "apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+	"apis/%s.crash.example.com/v1/widgets", "apis/%s.crash.example.com/v1/gadgets"}
+
+// managed counts the objects with the bundle's owner label, records apart.
+func (l *crashLane) managed() int {
+	total := 0
+	for _, path := range crashLists {
+		if strings.Contains(path, "%s") {
+			path = fmt.Sprintf(path, l.name)
+		}
+		for _, item := range list(l.t, l.client, path, object.LabelOwner+"="+object.OwnerID("", "", l.name)) {
+			if item.Metadata.Namespace != object.SystemNamespace {
+				total++
+			}
+		}
+	}
+	return total
+}
+
+func (l *crashLane) leases() int {
+	n := 0
+	for _, item := range list(l.t, l.client, "apis/coordination.k8s.io/v1/namespaces/"+object.SystemNamespace+"/leases", "") {
+		if strings.Contains(item.Metadata.Name, object.OwnerID("", "", l.name)) && item.Spec.HolderIdentity != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// nothingLeft: after a delete only the instance's own namespace stays, and no record.
+func (l *crashLane) nothingLeft(at int) {
+	l.t.Helper()
+	if got := l.managed(); got > 1 {
+		l.t.Fatalf("request %d: %d objects left after delete", at, got)
+	}
+	for _, item := range list(l.t, l.client, "api/v1/namespaces/"+object.SystemNamespace+"/secrets",
+		object.LabelOwner+"="+object.OwnerID("", "", l.name)) {
+		l.t.Fatalf("request %d: record %s left after delete", at, item.Metadata.Name)
+	}
+}
+
+// item is what the tests read of any object.
+type item struct {
+	Metadata struct {
+		Name, Namespace, UID, ResourceVersion string
+		Generation                            int64
+		Labels, Annotations                   map[string]string
+		ManagedFields                         []struct{ Manager, Operation string }
+	}
+	Spec struct {
+		HolderIdentity string
+		Replicas       int
+	}
+	Data map[string]string
+}
+
+func list(t *testing.T, c *rest.RESTClient, path, selector string) []item {
+	t.Helper()
+	req := c.Get().AbsPath("/" + path)
+	if selector != "" {
+		req = req.Param("labelSelector", selector)
+	}
+	var code int
+	data, err := req.Do(t.Context()).StatusCode(&code).Raw()
+	if code == http.StatusNotFound {
+		return nil
+	}
+	if err != nil {
+		t.Fatalf("list %s: %v", path, err)
+	}
+	var out struct{ Items []item }
+	if err := json.Unmarshal(data, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out.Items
+}
+
+func restClient(t *testing.T, cluster string) *rest.RESTClient {
+	t.Helper()
+	cfg := rest.CopyConfig(testfleet.Get().RESTConfig(cluster))
+	cfg.QPS, cfg.Burst = -1, 0
+	cfg.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
+	c, err := rest.UnversionedRESTClientFor(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}

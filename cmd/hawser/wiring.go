@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"hawser.dev/hawser/internal/cli"
+	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/document"
+	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/fleet/kubeconfig"
+	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/module/dir"
+	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/release/kube"
+	"hawser.dev/hawser/internal/render"
+	"hawser.dev/hawser/internal/render/cue"
+	"hawser.dev/hawser/internal/render/plain"
+	"hawser.dev/hawser/internal/report"
+	"hawser.dev/hawser/internal/sandboxbin"
+	"hawser.dev/hawser/internal/secret"
+)
+
+// evaluationLimit bounds evaluation and rendering, which happen before the first write: a CUE evaluation cannot be
+// cancelled, so a runaway one ends the process.
+var evaluationLimit = cuelang.WatchLimits{Deadline: 2 * time.Minute, HeapBytes: 4 << 30}
+
+// app wires the leaves to the engine and the engine to the command line.
+func app() *cli.App {
+	return &cli.App{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Version: version,
+		Engine:   func(onEvent func(engine.Event)) (cli.Engine, error) { return newEngine(onEvent), nil },
+		ReadPlan: engine.ReadPlan,
+		Explain: func(ctx context.Context, req engine.Request, path string) ([]cli.Explanation, error) {
+			found, err := newEngine(nil).Explain(ctx, req, path)
+			out := make([]cli.Explanation, 0, len(found))
+			for _, x := range found {
+				out = append(out, cli.Explanation{Cluster: x.Cluster, Path: x.Instance + "." + x.Path, Layer: x.Layer,
+					Value: x.Value, Pos: x.Pos.String()})
+			}
+			return out, err
+		},
+		Lock: func(ctx context.Context, req engine.Request) (string, []string, error) {
+			return newEngine(nil).Lock(ctx, req)
+		},
+		FleetClusters: func(ctx context.Context, req engine.Request) ([]fleet.Cluster, error) {
+			program, findings := document.Load(ctx, document.Options{Files: req.Files, Fleet: req.FleetFiles, Workdir: req.Workdir})
+			if program == nil {
+				return nil, findings.Err()
+			}
+			return fleet.Clusters(program.Fleet()), nil
+		},
+		Sandbox: sandboxbin.Path,
+	}
+}
+
+// newEngine fills the engine's sockets: the one place that knows the leaves.
+func newEngine(onEvent func(engine.Event)) *engine.Engine {
+	redactor := secret.New()
+	watchdog := cuelang.Watch(evaluationLimit, func(f diag.Finding) {
+		exceeded(os.Stderr, f)
+		os.Exit(1)
+	})
+	modules := cue.New(cue.Options{Redact: redactor.Redact, Watch: watchdog})
+	files := dir.New()
+	return &engine.Engine{
+		Resolve: kubeconfig.Resolve,
+		Records: func(s *cluster.Session, name string) release.Store { return kube.New(records{s.Narrow()}, name) },
+		Renderers: map[string]render.Renderer{
+			"module":    modules,
+			"manifests": plain.New(plain.Options{Redact: redactor.Redact}),
+		},
+		Fetchers: map[string]module.Fetcher{"file": files},
+		Checker:  modules,
+		Redactor: redactor,
+		Watchdog: watchdog,
+		OnEvent:  onEvent,
+		Version:  version,
+	}
+}
+
+// exceeded says why an evaluation was ended. Nothing has been written by then.
+func exceeded(w io.Writer, f diag.Finding) {
+	f.Fix = "nothing was written; simplify the bundle or the module"
+	if err := report.Findings(w, diag.Findings{f}, report.Style{Width: 120}); err != nil {
+		fmt.Fprintln(w, f.String())
+	}
+}
+
+// records gives a cluster's session to the record store.
+type records struct{ *cluster.Narrow }
+
+// Delete deletes one object.
+func (r records) Delete(ctx context.Context, path string, body any) error {
+	return r.Narrow.Delete(ctx, path, nil, body, nil)
+}
