@@ -71,7 +71,7 @@ func newEngine(onEvent func(engine.Event)) *engine.Engine {
 	files := dir.New()
 	return &engine.Engine{
 		Resolve: kubeconfig.Resolve,
-		Records: func(s *cluster.Session, name string) release.Store { return kube.New(s.Narrow(), name) },
+		Records: func(s *cluster.Session, name string) release.Store { return kube.New(records{s.Narrow()}, name) },
 		Renderers: map[string]render.Renderer{
 			"module":    modules,
 			"manifests": plain.New(plain.Options{Redact: redactor.Redact}),
@@ -91,4 +91,12 @@ func exceeded(w io.Writer, f diag.Finding) {
 	if err := report.Findings(w, diag.Findings{f}, report.Style{Width: 120}); err != nil {
 		fmt.Fprintln(w, f.String())
 	}
+}
+
+// records gives a cluster's session to the record store.
+type records struct{ *cluster.Narrow }
+
+// Delete deletes one object.
+func (r records) Delete(ctx context.Context, path string, body any) error {
+	return r.Narrow.Delete(ctx, path, nil, body, nil)
 }
