@@ -166,14 +166,14 @@ type MissingError struct {
 
 // Error names the missing step and what there is.
 func (e *MissingError) Error() string {
-	at := "there"
+	out := "there is no " + e.Step
 	if len(e.At) > 0 {
-		at = e.At.String()
+		out = e.At.String() + " has no " + e.Step
 	}
-	if len(e.Have) == 0 {
-		return fmt.Sprintf("%s has no %s", at, e.Step)
+	if len(e.Have) > 0 {
+		out += "; there is: " + strings.Join(e.Have, ", ")
 	}
-	return fmt.Sprintf("%s has no %s; it has: %s", at, e.Step, strings.Join(e.Have, ", "))
+	return out
 }
 
 // Lookup follows the path through JSON types (map[string]any, map[string]string, []any). A step that leads nowhere
