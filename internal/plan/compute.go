@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,8 +30,27 @@ func Compute(in Input) *Plan {
 	}
 	c.brake()
 	c.plan.Findings = c.plan.Findings.OnCluster(in.Cluster)
-	slices.SortStableFunc(c.plan.Changes, func(a, b Change) int { return a.Ref.Compare(b.Ref) })
+	c.order()
 	return c.plan
+}
+
+// order puts changes into the order of the bundle's instances, and within one into that of their identities.
+func (c *computation) order() {
+	rank := map[string]int{}
+	for _, d := range c.Desired {
+		if _, ok := rank[d.Instance]; !ok {
+			rank[d.Instance] = len(rank)
+		}
+	}
+	of := func(ch Change) int {
+		if r, ok := rank[ch.Instance]; ok {
+			return r
+		}
+		return len(rank)
+	}
+	slices.SortStableFunc(c.plan.Changes, func(a, b Change) int {
+		return cmp.Or(of(a)-of(b), strings.Compare(a.Instance, b.Instance), a.Ref.Compare(b.Ref))
+	})
 }
 
 // NeedsPreview returns the provisional changes on which the API server has to be asked before the plan is final:

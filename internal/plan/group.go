@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// Group is a set of clusters whose plans are equal. Equal means: the same changes with the same fields, whys and
-// digests; cluster names, uids and resource versions do not count.
+// Group is a set of clusters whose plans are equal. Equal means: the same changes with the same fields and whys; cluster
+// names, uids and resource versions do not count. Changes of which no fields are shown are equal whatever they write:
+// where that differs within a group, Why counts the variants.
 type Group struct {
 	// Letter names the group: A, B, ... Z, AA.
 	Letter   string   `json:"letter"`
@@ -41,6 +42,8 @@ func GroupEqual(members []Member) []Group {
 		keys  []string
 		wave  int
 		first int
+		// digests by change, for each member
+		digests [][]string
 	}
 	var buckets []*bucket
 	byDigest := map[string]*bucket{}
@@ -58,6 +61,7 @@ func GroupEqual(members []Member) []Group {
 			buckets = append(buckets, b)
 		}
 		b.wave = min(b.wave, m.Wave)
+		b.digests = append(b.digests, digestsOf(m.Plan.Changes))
 		b.group.Clusters = append(b.group.Clusters, m.Cluster)
 	}
 	slices.SortStableFunc(buckets, func(a, b *bucket) int {
@@ -72,6 +76,7 @@ func GroupEqual(members []Member) []Group {
 	groups := make([]Group, len(buckets))
 	for i, b := range buckets {
 		b.group.Letter = letter(i)
+		b.group.Changes = withVariants(b.group.Changes, b.digests)
 		best := -1
 		for j := range i {
 			if contains(b.keys, buckets[j].keys) && (best < 0 || len(buckets[j].keys) > len(buckets[best].keys)) {
@@ -92,6 +97,9 @@ func changeKeys(changes []Change) []string {
 	keys := make([]string, len(changes))
 	for i, c := range changes {
 		c.UID, c.ResourceVersion, c.Own = "", "", ""
+		if len(c.Fields) == 0 {
+			c.Digest = ""
+		}
 		data, err := json.Marshal(c)
 		if err != nil {
 			panic(fmt.Sprintf("plan: a change is not JSON: %v", err))
@@ -99,6 +107,29 @@ func changeKeys(changes []Change) []string {
 		keys[i] = string(data)
 	}
 	return keys
+}
+
+func digestsOf(changes []Change) []string {
+	out := make([]string, len(changes))
+	for i, c := range changes {
+		out[i] = c.Digest
+	}
+	return out
+}
+
+// withVariants is a copy of the changes that says where the members of a group write different content.
+func withVariants(changes []Change, digests [][]string) []Change {
+	out := slices.Clone(changes)
+	for i := range out {
+		distinct := map[string]bool{}
+		for _, d := range digests {
+			distinct[d[i]] = true
+		}
+		if len(distinct) > 1 {
+			out[i].Why = strings.TrimPrefix(out[i].Why+fmt.Sprintf("; %d variants, by cluster", len(distinct)), "; ")
+		}
+	}
+	return out
 }
 
 func digestOf(keys []string) string {

@@ -13,6 +13,20 @@ func change(name, digest string) Change {
 		UID: "uid-" + name + digest, ResourceVersion: "7"}
 }
 
+func fields(to string) Change {
+	c := change("a", "1")
+	c.Fields = []FieldChange{{Path: "data.k", New: to}}
+	return c
+}
+
+func TestVariants(t *testing.T) {
+	groups := GroupEqual([]Member{{"eu", 1, &Plan{Changes: []Change{change("a", "1"), change("b", "1")}}},
+		{"us", 1, &Plan{Changes: []Change{change("a", "2"), change("b", "1")}}}})
+	if len(groups) != 1 || groups[0].Changes[0].Why != "2 variants, by cluster" || groups[0].Changes[1].Why != "" {
+		t.Errorf("variants are counted where they are: %+v", groups)
+	}
+}
+
 func TestGroupEqual(t *testing.T) {
 	pl := func(uid string, cs ...Change) *Plan {
 		out := append([]Change(nil), cs...)
@@ -49,9 +63,14 @@ func TestGroupEqual(t *testing.T) {
 			members: []Member{{"eu", 1, pl("")}, {"us", 1, nil}},
 			want:    []Group{},
 		},
-		"digest counts": {
-			reason:  "creating different content is not an equal change",
+		"content that is not shown": {
+			reason:  "changes whose fields are not shown are equal; the variants are counted instead",
 			members: []Member{{"eu", 1, pl("", change("a", "1"))}, {"us", 1, pl("", change("a", "2"))}},
+			want:    []Group{{Letter: "A", Clusters: []string{"eu", "us"}}},
+		},
+		"shown fields count": {
+			reason:  "changes with different fields are not equal",
+			members: []Member{{"eu", 1, pl("", fields("1"))}, {"us", 1, pl("", fields("2"))}},
 			want:    []Group{{Letter: "A", Clusters: []string{"eu"}}, {Letter: "B", Clusters: []string{"us"}}},
 		},
 	}

@@ -145,7 +145,8 @@ type Change struct {
 	Loss string `json:"loss,omitempty"`
 }
 
-// Plan is what will be done on one cluster. Changes are in the order of object.Compare within instances.
+// Plan is what will be done on one cluster. Changes are in the order of the bundle's instances (undeclared ones last),
+// and of object.Ref.Compare within one.
 type Plan struct {
 	Cluster string   `json:"cluster"`
 	Bundle  string   `json:"bundle"`
