@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"cuelang.org/go/cue/literal"
+
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 )
@@ -167,15 +169,15 @@ func writeCUE(name string, entries []entry) string {
 	var b strings.Builder
 	b.WriteString("// Made from kubeconfig contexts. Groups were guessed from the contexts' names: review them,\n" +
 		"// and the order, which is the order of changes as long as there is no rollout.\n")
-	fmt.Fprintf(&b, "fleet: {\n\tapiVersion: \"v1alpha1\"\n\tname:       %s\n\tclusters: {\n", strconv.Quote(name))
+	fmt.Fprintf(&b, "fleet: {\n\tapiVersion: \"v1alpha1\"\n\tname:       %s\n\tclusters: {\n", literal.String.Quote(name))
 	for _, e := range entries {
-		fmt.Fprintf(&b, "\t\t%s: {\n", strconv.Quote(e.name))
+		fmt.Fprintf(&b, "\t\t%s: {\n", literal.String.Quote(e.name))
 		if e.group != "" {
 			fmt.Fprintf(&b, "\t\t\tgroup:       %q // guessed\n", e.group)
 		} else {
 			b.WriteString("\t\t\t// group: nothing in the name says one\n")
 		}
-		fmt.Fprintf(&b, "\t\t\tkubeContext: %s\n\t\t}\n", strconv.Quote(e.context))
+		fmt.Fprintf(&b, "\t\t\tkubeContext: %s\n\t\t}\n", literal.String.Quote(e.context))
 	}
 	b.WriteString("\t}\n}\n")
 	return b.String()

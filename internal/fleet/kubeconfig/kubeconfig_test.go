@@ -1,0 +1,215 @@
+package kubeconfig
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/fleet"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+const config = `apiVersion: v1
+kind: Config
+current-context: stg-eu-central-1
+clusters:
+- {name: c1, cluster: {server: "https://one.example:6443"}}
+- {name: c2, cluster: {server: "https://two.example:6443"}}
+- {name: noserver, cluster: {server: ""}}
+- {name: plain, cluster: {server: "http://localhost:8001"}}
+- {name: badca, cluster: {server: "https://three.example", certificate-authority: /does/not/exist.crt}}
+users:
+- {name: token, user: {token: s3cret}}
+- {name: none, user: {}}
+- {name: cert, user: {client-certificate: /does/not/exist.crt, client-key-data: a2V5}}
+- {name: half, user: {client-certificate-data: Y2VydA==}}
+- {name: exec, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: no-such-command-anywhere, installHint: get it, interactiveMode: Never}}}
+contexts:
+- {name: stg-eu-central-1, context: {cluster: c1, user: token}}
+- {name: prod-eu-central-1, context: {cluster: c2, user: token, namespace: x}}
+- {name: nocluster, context: {cluster: nope, user: token}}
+- {name: nouser, context: {cluster: c1, user: nope}}
+- {name: nocredentials, context: {cluster: c1, user: none}}
+- {name: noserver, context: {cluster: noserver, user: token}}
+- {name: nocert, context: {cluster: c1, user: cert}}
+- {name: half, context: {cluster: c1, user: half}}
+- {name: exec, context: {cluster: c1, user: exec}}
+- {name: badca, context: {cluster: badca, user: token}}
+- {name: proxy, context: {cluster: plain}}
+`
+
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func declared(context string) fleet.Cluster {
+	return fleet.Cluster{ClusterSpec: v1alpha1.ClusterSpec{Name: "a", KubeContext: context,
+		Pos: v1alpha1.Position{File: "fleet.yaml", Line: 3, Column: 5}}}
+}
+
+func TestResolve(t *testing.T) {
+	path := write(t, "config", config)
+	t.Setenv("KUBECONFIG", path)
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		reason  string
+		cluster fleet.Cluster
+		opts    fleet.AccessOptions
+		context string
+		server  string
+		code    string
+		text    string
+	}{
+		{"declared context", declared("prod-eu-central-1"), fleet.AccessOptions{}, "prod-eu-central-1", "https://two.example:6443", "", ""},
+		{"the implicit cluster takes the current context", fleet.Implicit(""), fleet.AccessOptions{}, "stg-eu-central-1", "https://one.example:6443", "", ""},
+		{"or the one named", fleet.Implicit("prod-eu-central-1"), fleet.AccessOptions{}, "prod-eu-central-1", "https://two.example:6443", "", ""},
+		{"a local proxy needs no user", declared("proxy"), fleet.AccessOptions{}, "proxy", "http://localhost:8001", "", ""},
+		{"misspelled context", declared("prod-eu-centrl-1"), fleet.AccessOptions{}, "", "", "unknown-context", `did you mean "prod-eu-central-1"?`},
+		{"no context is not the current one", declared(""), fleet.AccessOptions{Context: "stg-eu-central-1"}, "", "", "no-access", ""},
+		{"unknown cluster", declared("nocluster"), fleet.AccessOptions{}, "", "", "broken-context", `"nope"`},
+		{"unknown user", declared("nouser"), fleet.AccessOptions{}, "", "", "broken-context", `"nope"`},
+		{"no server", declared("noserver"), fleet.AccessOptions{}, "", "", "broken-context", "server"},
+		{"no credentials", declared("nocredentials"), fleet.AccessOptions{}, "", "", "no-credentials", "no credentials"},
+		{"missing certificate", declared("nocert"), fleet.AccessOptions{}, "", "", "no-credentials", "/does/not/exist.crt"},
+		{"certificate without key", declared("half"), fleet.AccessOptions{}, "", "", "no-credentials", "key"},
+		{"missing command", declared("exec"), fleet.AccessOptions{}, "", "", "no-credentials", "get it"},
+		{"missing authority", declared("badca"), fleet.AccessOptions{}, "", "", "broken-context", "/does/not/exist.crt"},
+		{"missing file", declared("x"), fleet.AccessOptions{Kubeconfig: "/does/not/exist"}, "", "", "kubeconfig", "/does/not/exist"},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			got, fs := Resolve(c.cluster, c.opts)
+			if c.code == "" {
+				want := fleet.Access{KubeconfigPaths: []string{path}, Context: c.context, Server: c.server}
+				if d := cmp.Diff(want, got); d != "" || fs != nil {
+					t.Error(d, fs)
+				}
+				return
+			}
+			if len(fs) != 1 || fs[0].Code != c.code || !strings.Contains(fs[0].String(), c.text) {
+				t.Errorf("got %v, want %s with %q", fs, c.code, c.text)
+			}
+			if d := cmp.Diff(fleet.Access{}, got); d != "" {
+				t.Error("a failure gives no access", d)
+			}
+			if strings.Contains(fs[0].String(), "s3cret") {
+				t.Error("the token is shown")
+			}
+		})
+	}
+	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+		t.Error("the user's kubeconfig was changed")
+	}
+}
+
+func TestResolveOwnFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, ".kube"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, ".kube", "prod")
+	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("KUBECONFIG", "")
+	t.Setenv("HOME", dir)
+	own := func(p, context, from string) fleet.Cluster {
+		return fleet.Cluster{ClusterSpec: v1alpha1.ClusterSpec{Name: "a", ProxyURL: "socks5://b:1",
+			Kubeconfig: &v1alpha1.KubeconfigAccess{Path: p, Context: context, Dir: from}}}
+	}
+	for _, c := range []struct {
+		reason  string
+		cluster fleet.Cluster
+		context string
+	}{
+		{"home directory", own("~/.kube/prod", "prod-eu-central-1", "/x"), "prod-eu-central-1"},
+		{"relative to the fleet file", own("./prod", "", filepath.Join(dir, ".kube")), "stg-eu-central-1"},
+		{"absolute", own(path, "", "/x"), "stg-eu-central-1"},
+	} {
+		got, fs := Resolve(c.cluster, fleet.AccessOptions{Kubeconfig: "/ignored", As: "jane", AsGroups: []string{"ops"}})
+		want := fleet.Access{KubeconfigPaths: []string{path}, Context: c.context, ProxyURL: "socks5://b:1", Server: got.Server,
+			Impersonate: "jane", Groups: []string{"ops"}}
+		if d := cmp.Diff(want, got); d != "" || fs != nil {
+			t.Error(c.reason, d, fs)
+		}
+	}
+	if _, fs := Resolve(own("./nope", "", dir), fleet.AccessOptions{}); !fs.HasErrors() {
+		t.Error("a missing file resolves")
+	}
+	if _, fs := Resolve(fleet.Implicit(""), fleet.AccessOptions{}); !fs.HasErrors() {
+		t.Error("without ~/.kube/config there is nothing to take")
+	}
+}
+
+func TestResolveMerges(t *testing.T) {
+	one := write(t, "one", "apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: 'https://a'}}]\nusers: [{name: u, user: {token: t}}]\n")
+	two := write(t, "two", "apiVersion: v1\nkind: Config\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n")
+	t.Setenv("KUBECONFIG", one+string(os.PathListSeparator)+"/does/not/exist"+string(os.PathListSeparator)+two)
+	got, fs := new(Resolver).Resolve(declared("x"), fleet.AccessOptions{})
+	if fs != nil || len(got.KubeconfigPaths) != 2 || got.Server != "https://a" {
+		t.Error(got, fs)
+	}
+	broken := write(t, "broken", "clusters: [")
+	if _, fs := Resolve(declared("x"), fleet.AccessOptions{Kubeconfig: broken}); len(fs) != 1 || fs[0].Code != "kubeconfig" {
+		t.Error(fs)
+	}
+}
+
+const contexts = `apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: "https://a"}}]
+users: [{name: u, user: {token: t}}]
+contexts:
+- {name: prod-eu-central-1, context: {cluster: c, user: u}}
+- {name: stg-eu-central-1, context: {cluster: c, user: u}}
+- {name: "admin@dev.k8s.local", context: {cluster: c, user: u}}
+- {name: "arn:aws:eks:eu-west-1:1234:cluster/Payments_PROD", context: {cluster: c, user: u}}
+- {name: kind-test, context: {cluster: c, user: u}}
+- {name: "a/payments_prod", context: {cluster: c, user: u}}
+- {name: somewhere, context: {cluster: c, user: nobody}}
+`
+
+func TestImport(t *testing.T) {
+	path := write(t, "config", contexts)
+	for name, cue := range map[string]bool{"import.yaml": false, "import.cue": true} {
+		got, fs := Import(ImportOptions{Kubeconfig: path, CUE: cue})
+		if fs.HasErrors() || len(fs.Warnings()) != 1 {
+			t.Error(fs)
+		}
+		golden := filepath.Join("testdata", name)
+		if *update {
+			if err := os.MkdirAll("testdata", 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(string(want), got); d != "" {
+			t.Error(d)
+		}
+	}
+	if got, fs := Import(ImportOptions{Kubeconfig: path, Contexts: []string{"prod-*"}, Name: "x"}); fs != nil || strings.Count(got, "kubeContext") != 1 {
+		t.Error(got, fs)
+	}
+	if _, fs := Import(ImportOptions{Kubeconfig: path, Contexts: []string{"nope"}}); !fs.HasErrors() {
+		t.Error("an unknown context is imported")
+	}
+}
