@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"hawser.dev/hawser/sandbox/control"
 	"hawser.dev/hawser/sandbox/controlplane"
@@ -36,39 +38,44 @@ func lock(path string) (unlock func(), err error) {
 	return func() { _ = d.Close() }, nil // closing unlocks
 }
 
-// detach starts the supervisor as a session of its own and returns when it answers.
+// detach starts the supervisor as a session of its own and returns when it answers. What it says until it has a log
+// of its own goes to a file without a name, so that nothing stays behind, however this process ends.
 func detach(ctx context.Context, dir state.Dir, name string, client *control.Client) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	logPath := filepath.Join(filepath.Dir(string(dir)), "."+name+".log")
-	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	said, err := os.CreateTemp("", "hawser-sandbox")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = log.Close() }()
+	defer func() { _ = said.Close() }()
+	if err := os.Remove(said.Name()); err != nil {
+		return err
+	}
 	cmd := exec.Command(self, "supervise", "--name", name, "--state-dir", filepath.Dir(string(dir)))
-	cmd.Stdout, cmd.Stderr = log, log
+	cmd.Stdout, cmd.Stderr = said, said
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
-		return errors.Join(err, os.Remove(logPath))
+		return err
 	}
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
 	for {
+		if _, err := client.Status(ctx); err == nil {
+			return nil
+		}
 		select {
 		case <-done:
-			raw, err := os.ReadFile(logPath)
-			return errors.Join(fmt.Errorf("sandbox %s: the supervisor ended at once: %s", name, raw), err, os.Remove(logPath))
+			raw, err := io.ReadAll(io.NewSectionReader(said, 0, 1<<20))
+			return errors.Join(fmt.Errorf("sandbox %s: the supervisor ended at once: %s", name, raw), err)
 		case <-ctx.Done():
-			return errors.Join(ctx.Err(), cmd.Process.Kill(), dir.Remove(), os.Remove(logPath))
+			// It tidies up after itself as it does after any failure.
+			err := cmd.Process.Signal(syscall.SIGTERM)
+			<-done
+			return errors.Join(ctx.Err(), err)
 		case <-time.After(20 * time.Millisecond):
-		}
-		if _, err := client.Status(ctx); err == nil {
-			// The log moves into the sandbox, so that it goes with it; the supervisor has it open.
-			return os.Rename(logPath, dir.Log())
 		}
 	}
 }
@@ -85,9 +92,33 @@ func (r *root) superviseCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := logTo(dir.Log()); err != nil {
+				return errors.Join(err, s.Run(ended()))
+			}
 			return s.Run(cmd.Context())
 		},
 	}
+}
+
+// logTo makes the standard streams of this process a file.
+func logTo(path string) error {
+	log, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	for _, fd := range []int{1, 2} {
+		if err := unix.Dup2(int(log.Fd()), fd); err != nil {
+			return os.NewSyscallError("dup2", err)
+		}
+	}
+	return log.Close()
+}
+
+// ended is a context that is over.
+func ended() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
 }
 
 func runClusterCmd() *cobra.Command {

@@ -126,8 +126,20 @@ func (u *upRun) supervisor(ctx context.Context, dir state.Dir) (*control.Client,
 		return nil, 0, err
 	}
 	begun := restarted
-	if _, err := dir.Load(); errors.Is(err, fs.ErrNotExist) {
+	saved, err := dir.Load()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		begun = brandNew
+	case err != nil:
+		return nil, 0, err
+	case saved.Attached:
+		// Its end came too suddenly to tidy up; what it held was not to be kept.
+		if err := dir.Remove(); err != nil {
+			return nil, 0, err
+		}
+		begun = brandNew
+	case u.flags.attached:
+		return nil, 0, fmt.Errorf("sandbox %q has data that was kept, and an attached one keeps none: choose another --name, or remove it with `down`", u.name)
 	}
 	if u.flags.attached {
 		return nil, begun, nil

@@ -72,6 +72,25 @@ func TestDeadSupervisor(t *testing.T) {
 	b.nothingLeft(t)
 }
 
+// TestAttachedAfterItsSupervisorDied starts again what could not tidy up.
+func TestAttachedAfterItsSupervisorDied(t *testing.T) {
+	b := newBox(t)
+	for range 2 {
+		cmd := b.command("up", "--attached", "--clusters", "1", "--workloads=false")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		waitReady(t, b)
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // it was killed
+		eventually(t, 15*time.Second, "the cluster gone", func() bool { return len(processes(t, b.root)) == 0 })
+	}
+	b.ok(t, "down")
+	b.nothingLeft(t)
+}
+
 func TestAttachedEndsWithItsPipe(t *testing.T) {
 	b := newBox(t)
 	cmd := b.command("up", "--attached", "--clusters", "1", "--workloads=false")

@@ -146,6 +146,7 @@ func TestKeepData(t *testing.T) {
 	if out := b.ok(t, "ls"); !strings.Contains(out, "down") {
 		t.Errorf("ls printed\n%s", out)
 	}
+	b.fails(t, "keeps none", "up", "--attached")
 	b.ok(t, "up")
 	if _, err := b.client(t, "c1").CoreV1().Namespaces().Get(t.Context(), "kept", metav1.GetOptions{}); err != nil {
 		t.Error(err)

@@ -121,7 +121,7 @@ func (s *Supervisor) makeIdentities() (err error) {
 }
 
 // Run serves the socket until somebody ends the sandbox or ctx ends, then ends everything. When ctx ends, the data
-// of an attached sandbox is removed and that of any other one is kept.
+// of a sandbox that is attached or has no clusters yet is removed, that of any other one is kept.
 func (s *Supervisor) Run(ctx context.Context) error {
 	server := &http.Server{Handler: s.handler(), ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(s.listener) }() // ends with the process
@@ -130,9 +130,9 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	select {
 	case req = <-s.end:
 	case <-ctx.Done():
-		req.KeepData = !s.saved.Attached
+		req.KeepData = s.worthKeeping()
 	case cause = <-s.etcd.Err():
-		req.KeepData = !s.saved.Attached
+		req.KeepData = s.worthKeeping()
 	}
 	err := s.shutdown(req)
 	close(s.gone)
@@ -140,6 +140,12 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	return errors.Join(cause, err, server.Shutdown(ctx))
+}
+
+func (s *Supervisor) worthKeeping() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.saved.Attached && len(s.saved.Clusters) > 0
 }
 
 func (s *Supervisor) shutdown(req control.DownRequest) error {
