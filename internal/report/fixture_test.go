@@ -6,6 +6,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
@@ -189,4 +190,15 @@ func someFindings() diag.Findings {
 			Pos: diag.Pos{File: "shop.cue", Line: 12}},
 		{Severity: diag.Info, Code: "prune", What: "instances that left the bundle are pruned; Timoni keeps them"},
 	}
+}
+
+func shopFleet() *engine.FleetReport {
+	return &engine.FleetReport{V: 1, Fleet: "shop", Clusters: []engine.FleetRow{
+		{Cluster: "staging-eu", Group: "staging", Wave: 1, Access: "context stg-eu of ~/.kube/config", Server: "https://10.9.0.1:6443",
+			Version: "1.36.3", UID: "6f1c", Labels: map[string]string{"region": "eu", "tier": "1"},
+			Values: map[string]fleet.Value{"REGION": {Value: "eu", Origin: "k8s:v1:ConfigMap:default:cluster-info"}, "TOKEN": {Secret: true, Origin: "k8s:v1:Secret:default:token"}}},
+		{Cluster: "production-eu", Group: "production", Wave: 2, Access: "context prod-eu of ~/.kube/prod", Server: "https://10.9.0.2:6443",
+			Version: "1.35.1", UID: "77aa", Missing: []string{"create deployments.apps in namespace shop"}},
+		{Cluster: "edge-17", Group: "edge", Wave: 2, Access: "context edge", Problem: "dial tcp 10.9.0.17:6443: i/o timeout"},
+	}}
 }

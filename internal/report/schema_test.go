@@ -107,11 +107,12 @@ var documents = map[string]struct {
 	title string
 	value any
 }{
-	"plan":     {reflect.TypeFor[engine.FleetPlan](), "A plan for a fleet: hawser plan -o json", shopPlan()},
-	"outcome":  {reflect.TypeFor[engine.Outcome](), "What a rollout did: the summary of hawser apply -o json", failedOutcome()},
-	"status":   {reflect.TypeFor[engine.StatusReport](), "The state of bundles on a fleet: hawser status -o json", shopStatus()},
-	"findings": {reflect.TypeFor[FindingsDocument](), "Errors, warnings and notes: -o json of commands that stop early", someFindings()},
-	"event":    {reflect.TypeFor[engine.Event](), "One line of hawser apply -o json", shopEvents()[0]},
+	"plan":         {reflect.TypeFor[engine.FleetPlan](), "A plan for a fleet: hawser plan -o json", shopPlan()},
+	"outcome":      {reflect.TypeFor[engine.Outcome](), "What a rollout did: the summary of hawser apply -o json", failedOutcome()},
+	"status":       {reflect.TypeFor[engine.StatusReport](), "The state of bundles on a fleet: hawser status -o json", shopStatus()},
+	"findings":     {reflect.TypeFor[FindingsDocument](), "Errors, warnings and notes: -o json of commands that stop early", someFindings()},
+	"fleet-report": {reflect.TypeFor[engine.FleetReport](), "Clusters and how they are reached: hawser fleet ls -o json", shopFleet()},
+	"event":        {reflect.TypeFor[engine.Event](), "One line of hawser apply -o json", shopEvents()[0]},
 }
 
 const schemaDir = "../../docs/schema"

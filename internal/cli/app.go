@@ -1,0 +1,185 @@
+// Package cli spells Hawser's commands: arguments become one engine.Request, the engine's answer becomes text, and
+// errors become exit codes. Data goes to stdout, talk (plans before an apply, progress, prompts, errors) to stderr.
+//
+// cli must not know rules: what changes, in which order and whether it may is decided below, how it looks in report.
+// It reaches everything through App, which the wiring fills, and never imports another face.
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleet"
+)
+
+// Planner makes plans and carries them out. Errors wrap the engine's sentinels or carry findings.
+type Planner interface {
+	// Plan is the plan to apply; its findings say what blocks it.
+	Plan(ctx context.Context, req engine.Request) (*engine.FleetPlan, error)
+	// PlanDelete is the plan to delete everything of a bundle.
+	PlanDelete(ctx context.Context, req engine.Request) (*engine.FleetPlan, error)
+	// SavePlan writes a plan as a file and returns the file's digest.
+	SavePlan(p *engine.FleetPlan, w io.Writer) (digest string, err error)
+	// LoadPlan makes a saved plan ready to be applied, or refuses.
+	LoadPlan(ctx context.Context, r io.Reader, req engine.Request) (*engine.FleetPlan, error)
+	// Apply carries a plan out; the outcome is there also beside an error, unless nothing was begun.
+	Apply(ctx context.Context, p *engine.FleetPlan, req engine.Request) (*engine.Outcome, error)
+}
+
+// Reader answers without planning.
+type Reader interface {
+	// Vet checks a bundle for every selected cluster; the report is there also beside an error.
+	Vet(ctx context.Context, req engine.Request) (*engine.VetReport, error)
+	// Build renders a bundle for every selected cluster.
+	Build(ctx context.Context, req engine.Request) (*engine.BuildResult, error)
+	// Status tells what is installed and how it is; the report is there also beside an error.
+	Status(ctx context.Context, req engine.Request) (*engine.StatusReport, error)
+}
+
+// Fleets answers about clusters; reports are there also beside an error.
+type Fleets interface {
+	Clusters(ctx context.Context, req engine.Request) (*engine.FleetReport, error)
+	Check(ctx context.Context, req engine.Request) (*engine.FleetReport, error)
+	Values(ctx context.Context, req engine.Request) (*engine.FleetReport, error)
+	Snapshot(ctx context.Context, req engine.Request) (*fleet.Snapshot, error)
+}
+
+// Engine is all of it; *engine.Engine is one.
+type Engine interface {
+	Planner
+	Reader
+	Fleets
+}
+
+// Explanation is one layer that says something about a value; the last one of a cluster won.
+type Explanation struct {
+	Cluster string `json:"cluster"`
+	Path    string `json:"path"`
+	Layer   string `json:"layer"`
+	Value   string `json:"value"`
+	Pos     string `json:"pos,omitempty"`
+}
+
+// App is everything the commands reach the world through. In, Out, Err and Engine are required; a nil func makes
+// the commands that need it say so, the others fall back to the process they run in.
+type App struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Version  string
+
+	// Engine makes an engine whose progress goes to onEvent. It is called by commands that need one, not by --help.
+	Engine func(onEvent func(engine.Event)) (Engine, error)
+	// ReadPlan reads a saved plan for showing it, without clusters.
+	ReadPlan func(r io.Reader) (*engine.FleetPlan, error)
+	// Explain says which layers decided a value (INSTANCE.PATH).
+	Explain func(ctx context.Context, req engine.Request, path string) ([]Explanation, error)
+	// Lock pins what the bundle's sources resolve to and returns the file written and one line per source.
+	Lock func(ctx context.Context, req engine.Request) (file string, lines []string, err error)
+	// FleetClusters reads the clusters of fleet files, for completion; it talks to nobody.
+	FleetClusters func(ctx context.Context, req engine.Request) ([]fleet.Cluster, error)
+	// Sandbox finds (or builds) the binary of `hawser sandbox`.
+	Sandbox func(ctx context.Context, progress io.Writer) (string, error)
+
+	// Environ is the environment, os.Environ by default.
+	Environ func() []string
+	// IsTerminal reports whether a stream is a terminal, TerminalSize its columns and rows (0 when it is none).
+	IsTerminal   func(stream any) bool
+	TerminalSize func() (cols, rows int)
+	// Signals delivers interrupts until stop is called.
+	Signals func() (interrupts <-chan os.Signal, stop func())
+	Now     func() time.Time
+}
+
+// Run runs one command line and returns its exit code: 0 done, 1 error, 2 changes found, 3 partly done or unknown,
+// 4 not ready in time, 5 refused, 130 interrupted.
+func (a *App) Run(ctx context.Context, args []string) int {
+	a.defaults()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	interrupts, stop := a.Signals()
+	defer stop()
+	in := newInterruption(cancel)
+	over := make(chan struct{})
+	defer close(over)
+	go in.listen(over, interrupts)
+
+	s := &session{App: a, interruption: in}
+	root := s.commands()
+	root.SetArgs(args)
+	root.SetIn(a.In)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	done := make(chan error, 1)
+	go func() { done <- root.ExecuteContext(ctx) }()
+	select {
+	case err := <-done:
+		if in.happened() && err != nil && errors.Is(err, context.Canceled) {
+			return exitInterrupted
+		}
+		return s.finish(err)
+	case <-in.quit:
+		return exitInterrupted
+	}
+}
+
+func (a *App) defaults() {
+	if a.Environ == nil {
+		a.Environ = os.Environ
+	}
+	if a.IsTerminal == nil {
+		a.IsTerminal = isTerminal
+	}
+	if a.TerminalSize == nil {
+		a.TerminalSize = terminalSize
+	}
+	if a.Now == nil {
+		a.Now = time.Now
+	}
+	if a.Signals == nil {
+		a.Signals = processSignals
+	}
+}
+
+// processSignals listens for Ctrl-C and termination. SIGPIPE is taken so that a closed pipe ends a command quietly
+// with its own exit code, and never a rollout in the middle.
+func processSignals() (<-chan os.Signal, func()) {
+	c, pipe := make(chan os.Signal, 4), make(chan os.Signal, 1)
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(pipe, syscall.SIGPIPE)
+	return c, func() { signal.Stop(c); signal.Stop(pipe) }
+}
+
+// session is one run of the command line.
+type session struct {
+	*App
+	*interruption
+	opts options
+	// said are the deliberate differences that were printed.
+	said map[string]bool
+	// compat is set under `bundle` and `runtime`: Timoni's flags and manners.
+	compat bool
+}
+
+// getenv looks a variable up in App's environment.
+func (a *App) getenv(name string) string {
+	env := a.Environ()
+	for i := len(env) - 1; i >= 0; i-- {
+		if v, ok := cutVar(env[i], name); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+func cutVar(pair, name string) (string, bool) {
+	if len(pair) > len(name) && pair[:len(name)] == name && pair[len(name)] == '=' {
+		return pair[len(name)+1:], true
+	}
+	return "", false
+}

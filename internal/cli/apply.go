@@ -1,0 +1,252 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/report"
+)
+
+func (s *session) applyCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "apply -f BUNDLE [--fleet FLEET] | apply PLANFILE",
+		Short: "Plan, ask, roll out wave by wave, wait, prune, record",
+		Long: `Apply makes the plan, shows it, asks, and carries it out: clusters in waves, canaries first, waiting until everything
+is ready, stopping when more fails than a wave may lose. What is no longer in the bundle is deleted. Running it again
+resumes: finished clusters cost no write.
+
+Without a terminal it wants -y. Deletions that are many or dear want --confirm-delete=N, or the bundle's name typed.
+Ctrl-C once finishes what is in flight and starts nothing more; twice quits at once.
+
+Exit codes: 0 done, 1 error, 3 partly done, 4 not ready in time, 5 refused, 130 interrupted.`,
+		Example: `  hawser apply -f shop.yaml --fleet fleet.yaml
+  hawser apply -f shop.yaml --fleet fleet.yaml -y --until-wave 1
+  hawser apply shop.plan -y                         # exactly what was shown by: plan --out shop.plan
+  hawser apply -f shop.yaml --kube-context kind -y  # one cluster, no fleet
+  hawser apply -f shop.yaml --fleet fleet.yaml -y -o json | jq -r .type`,
+		Args: atMostOne("plan file"),
+		RunE: func(cmd *cobra.Command, args []string) error { return s.apply(cmd, args) },
+	}
+	f := cmd.Flags()
+	s.opts.bundleFlags(f)
+	s.opts.fleetFlags(f)
+	s.opts.accessFlags(f)
+	s.opts.decideFlags(f)
+	s.opts.applyFlags(f)
+	s.opts.viewFlags(f)
+	s.opts.outputFlag(f, "text", "json", "yaml and markdown with --dry-run")
+	s.completeFleet(cmd)
+	return cmd
+}
+
+func (s *session) apply(cmd *cobra.Command, args []string) error {
+	if s.opts.diff && !s.opts.yes {
+		s.opts.dryRun = true
+	}
+	if s.opts.dryRun {
+		if len(args) > 0 {
+			return usagef("a saved plan is shown with: hawser plan show %s", args[0])
+		}
+		return s.plan(cmd)
+	}
+	if err := checkForm(s.opts.output, "text", "json"); err != nil {
+		return err
+	}
+	pr := s.newProgress()
+	if s.opts.output == "json" {
+		pr.ndjson(s.Out)
+	}
+	p, eng, req, err := s.planToApply(cmd, args, pr)
+	if err != nil {
+		return s.refusedEvent(pr, err)
+	}
+	return s.carryOut(cmd, pr, eng, p, req, s.confirmApply)
+}
+
+// planToApply makes the plan, or loads the saved one.
+func (s *session) planToApply(cmd *cobra.Command, args []string, pr *progress) (*engine.FleetPlan, Engine, engine.Request, error) {
+	if len(args) == 0 {
+		req, err := s.bundleRequest(cmd)
+		if err != nil {
+			return nil, nil, req, err
+		}
+		req.ShowDiff = s.opts.diff || s.interactive() && !s.opts.yes
+		p, eng, err := s.makePlan(cmd.Context(), pr, req)
+		return p, eng, req, err
+	}
+	req, err := s.request(cmd)
+	if err != nil {
+		return nil, nil, req, err
+	}
+	if len(s.opts.files) > 0 || len(s.opts.fleetFiles) > 0 {
+		return nil, nil, req, usagef("a plan file knows its bundle and fleet: leave -f and --fleet out")
+	}
+	if looksLikeBundle(args[0]) {
+		return nil, nil, req, usagef("%s is not a saved plan\nBundle files are named with -f: hawser apply -f %s", args[0], args[0])
+	}
+	f, err := os.Open(args[0])
+	if err != nil {
+		return nil, nil, req, err
+	}
+	defer f.Close()
+	eng, err := s.engine(pr)
+	if err != nil {
+		return nil, nil, req, err
+	}
+	pr.begin(nil)
+	defer pr.end()
+	p, err := eng.LoadPlan(cmd.Context(), f, req)
+	return p, eng, req, err
+}
+
+// confirmation decides whether a plan may be carried out; it may ask and it may set what the user confirmed.
+type confirmation func(ctx context.Context, p *engine.FleetPlan, req *engine.Request) error
+
+// carryOut shows a plan, gets the yes, and applies it.
+func (s *session) carryOut(cmd *cobra.Command, pr *progress, eng Engine, p *engine.FleetPlan, req engine.Request, confirm confirmation) error {
+	ctx := cmd.Context()
+	brakeOnly := s.liftBrake(p, req)
+	st := s.style(s.Err)
+	st.Apply = true
+	if s.opts.output != "json" || p.Findings.HasErrors() {
+		if err := report.Plan(s.Err, p, st); err != nil {
+			return err
+		}
+	}
+	if p.Findings.HasErrors() || p.Counts().Conflict > 0 {
+		if s.opts.output == "json" {
+			s.summary(pr, p, p.Findings)
+		}
+		return said(max(s.planCode(p), exitError))
+	}
+	if changes(p) || brakeOnly {
+		if err := confirm(ctx, p, &req); err != nil {
+			return s.refusedEvent(pr, err)
+		}
+	}
+	pr.begin(p)
+	end := s.gently(pr.stopping)
+	out, err := eng.Apply(ctx, p, req)
+	end()
+	pr.end()
+	return s.printOutcome(pr, cmd, p, out, err)
+}
+
+// liftBrake takes the deletion brake out of a plan's findings where somebody at the terminal can still confirm.
+func (s *session) liftBrake(p *engine.FleetPlan, req engine.Request) bool {
+	if !s.interactive() || s.opts.yes || req.ConfirmDelete != nil {
+		return false
+	}
+	isBrake := func(f diag.Finding) bool { return f.Code == "deletion-brake" }
+	if !slices.ContainsFunc(p.Findings, isBrake) {
+		return false
+	}
+	p.Findings = slices.DeleteFunc(slices.Clone(p.Findings), isBrake)
+	return true
+}
+
+// printOutcome prints the table and the last words; with -o json the summary event was the last line.
+func (s *session) printOutcome(pr *progress, cmd *cobra.Command, p *engine.FleetPlan, out *engine.Outcome, err error) error {
+	if out == nil || len(out.Clusters) == 0 {
+		if err != nil {
+			return s.refusedEvent(pr, err)
+		}
+		return nil
+	}
+	if s.opts.output != "json" && (changes(p) || err != nil) {
+		w := s.Out
+		if terr := report.OutcomeTable(w, out, s.style(w)); terr != nil && !closedPipe(terr) {
+			return terr
+		}
+		if err != nil {
+			w = s.Err
+		}
+		if terr := report.OutcomeVerdict(w, out, s.hints(cmd, p), s.style(w)); terr != nil && !closedPipe(terr) {
+			return terr
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	var e *exit
+	if errors.As(err, &e) {
+		return err
+	}
+	return said(codeOf(err))
+}
+
+// refusedEvent ends a run before its rollout: with -o json the stream still ends with a summary.
+func (s *session) refusedEvent(pr *progress, err error) error {
+	if pr.json != nil && !closedPipe(err) {
+		s.summary(pr, nil, findingsOf(err))
+	}
+	return err
+}
+
+// summary is the last event of a stream whose rollout never began.
+func (s *session) summary(pr *progress, p *engine.FleetPlan, fs diag.Findings) {
+	out := &engine.Outcome{V: 1, Verb: "apply", Result: engine.Failed, Clusters: []engine.ClusterOutcome{}, Findings: fs, Started: s.Now()}
+	if p != nil {
+		out.Verb, out.Bundle = p.Verb, p.Bundle
+	}
+	pr.event(engine.Event{V: 1, Time: s.Now(), Type: engine.EventSummary, Bundle: out.Bundle, Status: "refused", Summary: out})
+}
+
+func findingsOf(err error) diag.Findings {
+	var r *engine.RefusedError
+	if errors.As(err, &r) {
+		return r.Findings
+	}
+	return diag.From(err, "error")
+}
+
+// hints are the commands a failure's report names, made of the flags this run had.
+func (s *session) hints(cmd *cobra.Command, p *engine.FleetPlan) report.Hints {
+	var access, all []string
+	for _, f := range s.opts.fleetFiles {
+		access = append(access, "--fleet", quoted(f))
+	}
+	if s.opts.kubeconfig != "" {
+		access = append(access, "--kubeconfig", quoted(s.opts.kubeconfig))
+	}
+	if s.opts.context != "" {
+		access = append(access, "--kube-context", quoted(s.opts.context))
+	}
+	all = append(all, cmd.CommandPath())
+	if p.Verb == "delete" && len(s.opts.files) == 0 {
+		all = append(all, p.Bundle)
+	}
+	for _, f := range s.opts.files {
+		all = append(all, "-f", quoted(f))
+	}
+	if args := cmd.Flags().Args(); len(args) > 0 && p.Verb == "apply" {
+		return report.Hints{Access: strings.Join(access, " ")}
+	}
+	return report.Hints{Resume: strings.Join(append(all, access...), " "), Access: strings.Join(access, " ")}
+}
+
+// quoted is a word as a shell takes it.
+func quoted(s string) string {
+	if s != "" && strings.IndexFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,@%+~", r))
+	}) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// changes reports whether the plan writes anything anywhere.
+func changes(p *engine.FleetPlan) bool {
+	return slices.ContainsFunc(p.Clusters, func(c *engine.ClusterPlan) bool { return c.Plan != nil && !c.Plan.Empty() })
+}
+
+// destroys reports whether the plan does more than create and change: it deletes, adopts or recreates.
+func destroys(c plan.Counts) bool { return c.Delete+c.Recreate+c.Adopt > 0 }

@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/report"
+)
+
+func (s *session) buildCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "build -f BUNDLE [--fleet FLEET]",
+		Short: "Print the objects of a bundle as YAML",
+		Long: `Build renders a bundle and prints its objects as multi-document YAML, all of them or, on an error, nothing. Every
+instance is headed "# Instance: NAME", and "# Cluster: NAME" when there are several clusters.
+With --output-dir every object becomes a file: DIR/[CLUSTER/]INSTANCE/[NAMESPACE_]GROUP_VERSION_KIND_NAME.yaml.
+Clusters are asked for their facts only when the bundle uses them; --facts takes them from a snapshot.`,
+		Example: `  hawser build -f shop.yaml
+  hawser build -f shop.yaml --fleet fleet.yaml --group staging --mask-secrets
+  hawser build -f shop.yaml --fleet fleet.yaml --facts facts.json --output-dir rendered`,
+		Args: nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error { return s.build(cmd) },
+	}
+	f := cmd.Flags()
+	s.opts.bundleFlags(f)
+	s.opts.fleetFlags(f)
+	s.opts.accessFlags(f)
+	f.StringVar(&s.opts.outputDir, "output-dir", "", "write every object into a file below this directory")
+	f.BoolVar(&s.opts.maskSecrets, "mask-secrets", false, "print *** for the data of Secrets (not in files)")
+	f.StringVar(&s.opts.facts, "facts", "", "snapshot of the clusters' facts to use instead of the clusters (see: fleet snapshot)")
+	s.completeFleet(cmd)
+	_ = cmd.MarkFlagDirname("output-dir")
+	return cmd
+}
+
+func (s *session) build(cmd *cobra.Command) error {
+	req, err := s.bundleRequest(cmd)
+	if err != nil {
+		return err
+	}
+	eng, err := s.engine(s.newProgress())
+	if err != nil {
+		return err
+	}
+	r, err := eng.Build(cmd.Context(), req)
+	if err != nil {
+		return err
+	}
+	if len(r.Findings) > 0 {
+		_ = report.Findings(s.Err, r.Findings, s.style(s.Err))
+	}
+	if r.MultiCluster {
+		s.differ("build", "several clusters are built at once")
+	}
+	for i := range r.Items {
+		r.Items[i].Objects = inOrder(r.Items[i].Objects)
+	}
+	if s.opts.outputDir != "" {
+		return s.buildFiles(r)
+	}
+	var b bytes.Buffer
+	if err := buildStream(&b, r, s.opts.maskSecrets); err != nil {
+		return err
+	}
+	_, err = s.Out.Write(b.Bytes())
+	return err
+}
+
+// inOrder sorts objects as they would be written: by class, then identity.
+func inOrder(objs []object.Object) []object.Object {
+	return slices.SortedStableFunc(slices.Values(objs), func(a, b object.Object) int {
+		x, y := a.Ref(), b.Ref()
+		return cmp.Or(cmp.Compare(object.ClassOf(x), object.ClassOf(y)), x.Compare(y))
+	})
+}
+
+// buildStream writes all instances, each with its head, as one stream of documents.
+func buildStream(b *bytes.Buffer, r *engine.BuildResult, mask bool) error {
+	for _, item := range r.Items {
+		fmt.Fprintf(b, "---\n# Instance: %s\n", item.Instance)
+		if r.MultiCluster {
+			fmt.Fprintf(b, "# Cluster: %s\n", item.Cluster)
+		}
+		for _, o := range item.Objects {
+			data, err := objectYAML(o, mask)
+			if err != nil {
+				return err
+			}
+			b.WriteString("---\n")
+			b.Write(data)
+		}
+		if len(item.Objects) == 0 {
+			b.WriteString("---\n")
+		}
+	}
+	return nil
+}
+
+func objectYAML(o object.Object, mask bool) ([]byte, error) {
+	body := o.Body
+	if mask && o.Ref().IsSecret() {
+		body = masked(body)
+	}
+	data, err := yaml.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.Ref(), err)
+	}
+	return data, nil
+}
+
+// masked is a copy of a Secret's body with *** for every value.
+func masked(body map[string]any) map[string]any {
+	out := maps.Clone(body)
+	for _, field := range []string{"data", "stringData"} {
+		values, ok := body[field].(map[string]any)
+		if !ok {
+			continue
+		}
+		hidden := make(map[string]any, len(values))
+		for k := range values {
+			hidden[k] = "***"
+		}
+		out[field] = hidden
+	}
+	return out
+}
+
+// buildFiles writes every object into its file: all are made beside the directory first, so that an error leaves
+// nothing behind.
+func (s *session) buildFiles(r *engine.BuildResult) error {
+	type file struct {
+		path string
+		data []byte
+	}
+	var files []file
+	seen := map[string]object.Ref{}
+	for _, item := range r.Items {
+		dir := item.Instance
+		if r.MultiCluster {
+			dir = filepath.Join(item.Cluster, dir)
+		}
+		several := severalNamespaces(item.Objects)
+		for _, o := range item.Objects {
+			data, err := objectYAML(o, false)
+			if err != nil {
+				return err
+			}
+			path := filepath.Join(s.opts.outputDir, dir, fileName(o, several))
+			if other, ok := seen[path]; ok {
+				return fmt.Errorf("%s and %s would both be written to %s", other, o.Ref(), path)
+			}
+			seen[path] = o.Ref()
+			files = append(files, file{path, data})
+		}
+	}
+	for _, f := range files {
+		if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
+			return err
+		}
+		if err := writeFile(f.path, f.data, 0o644); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(s.Err, "exported %s to %s\n", many(len(files), "resource"), s.opts.outputDir)
+	return nil
+}
+
+func severalNamespaces(objs []object.Object) bool {
+	seen := map[string]bool{}
+	for _, o := range objs {
+		if ns := o.Ref().Namespace; ns != "" {
+			seen[ns] = true
+		}
+	}
+	return len(seen) > 1
+}
+
+// fileName is [<namespace>_]<group>_<version>_<kind>_<name>.yaml in lower case; the core group has no name. Colons,
+// which RBAC names may hold and file systems may not, become underscores.
+func fileName(o object.Object, withNamespace bool) string {
+	gvk, ref := o.GVK(), o.Ref()
+	var parts []string
+	if withNamespace && ref.Namespace != "" {
+		parts = append(parts, ref.Namespace)
+	}
+	if gvk.Group != "" {
+		parts = append(parts, gvk.Group)
+	}
+	name := strings.ToLower(strings.Join(append(parts, gvk.Version, gvk.Kind, ref.Name), "_"))
+	return strings.NewReplacer("/", "_", ":", "_").Replace(name) + ".yaml"
+}

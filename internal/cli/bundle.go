@@ -1,0 +1,42 @@
+package cli
+
+import "github.com/spf13/cobra"
+
+// bundleCommand holds the same commands with Timoni's flags and manners.
+func (s *session) bundleCommand() *cobra.Command {
+	cmd := parent("bundle", "The same commands with Timoni's flags",
+		`Bundle holds apply, build, vet, status and delete as Timoni spells them: --runtime, --runtime-cluster,
+--runtime-group, --force (recreate), --overwrite-ownership (adopt); --diff alone implies --dry-run. Without -y and
+without a terminal, a plan that only creates and changes is applied; one that deletes, adopts or recreates is refused.
+
+Deliberate differences: a plain value of the bundle is a default that runtime values replace, anything else is
+unified; a runtime file is checked; a list may be longer than the default's; instances that left the bundle are
+pruned; errors in dry runs and unready status exit non-zero; --timeout is per cluster; local modules may carry a
+digest; build takes several clusters.`,
+		`  hawser bundle apply -f bundle.cue --runtime runtime.cue --runtime-group staging
+  hawser bundle build -f bundle.cue -r runtime.cue --runtime-cluster staging-eu
+  hawser bundle delete my-app -r runtime.cue`,
+		s.applyCommand(), s.buildCommand(), s.vetCommand(), s.statusCommand(), s.deleteCommand())
+	s.timoniManners(cmd)
+	return cmd
+}
+
+// runtimeCommand holds `runtime build`, Timoni's spelling of `fleet values`.
+func (s *session) runtimeCommand() *cobra.Command {
+	build := s.fleetValuesCommand("build")
+	build.Flags().StringArrayVarP(&s.opts.files, "file", "f", nil, "runtime file (the same as --fleet)")
+	build.Example = "  hawser runtime build -f runtime.cue\n  hawser runtime build -f runtime.cue --cluster staging-eu"
+	cmd := parent("runtime", "Timoni's spelling of fleet values", "Runtime holds build, which is the same as: hawser fleet values.",
+		"  hawser runtime build -f runtime.cue", build)
+	s.timoniManners(cmd)
+	return cmd
+}
+
+// timoniManners marks a run as one with Timoni's flags, and takes its logging flags without effect.
+func (s *session) timoniManners(cmd *cobra.Command) {
+	cmd.PersistentPreRun = func(*cobra.Command, []string) { s.compat = true }
+	for _, name := range []string{"log-pretty", "log-color"} {
+		cmd.PersistentFlags().Bool(name, true, "accepted for Timoni's sake; see --color")
+		_ = cmd.PersistentFlags().MarkHidden(name)
+	}
+}

@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"hawser.dev/hawser/internal/diag"
+)
+
+// commands builds the whole tree; nothing is read or contacted before a command runs.
+func (s *session) commands() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "hawser",
+		Short: "Deliver software to a fleet of Kubernetes clusters",
+		Long: `Hawser ties a fleet of Kubernetes clusters together: you declare the clusters and what runs on them, it shows one
+plan for the whole fleet, rolls it out wave by wave, and stops when something fails.`,
+		Example: `  hawser plan  -f shop.yaml --fleet fleet.yaml     # what would change, on all clusters at once
+  hawser apply -f shop.yaml --fleet fleet.yaml     # do it: wave by wave, after a yes
+  hawser status shop --fleet fleet.yaml            # how it is now`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          noSuchCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	s.opts.globalFlags(root.PersistentFlags())
+	root.AddGroup(&cobra.Group{ID: "run", Title: "Deliver:"}, &cobra.Group{ID: "look", Title: "Look and check:"},
+		&cobra.Group{ID: "more", Title: "More:"})
+	root.AddCommand(
+		grouped("run", s.planCommand(), s.applyCommand(), s.deleteCommand())...)
+	root.AddCommand(
+		grouped("look", s.statusCommand(), s.diffCommand(), s.vetCommand(), s.buildCommand(), s.fleetCommand())...)
+	root.AddCommand(
+		grouped("more", s.bundleCommand(), s.runtimeCommand(), s.lockCommand(), s.schemaCommand(), s.sandboxCommand(),
+			s.completionCommand(), s.versionCommand(), s.docgenCommand())...)
+	root.SetHelpCommandGroupID("more")
+	finishTree(root, false)
+	return root
+}
+
+// finishTree gives every command its aliases, flag spellings and error texts.
+func finishTree(cmd *cobra.Command, compat bool) {
+	compat = compat || cmd.Name() == "bundle" || cmd.Name() == "runtime"
+	cmd.Aliases = append(cmd.Aliases, commandAliases[cmd.Name()]...)
+	cmd.Flags().SetNormalizeFunc(normalize(compat))
+	cmd.SetFlagErrorFunc(flagError)
+	cmd.Flags().SortFlags = true
+	for _, c := range cmd.Commands() {
+		finishTree(c, compat)
+	}
+}
+
+func grouped(id string, cmds ...*cobra.Command) []*cobra.Command {
+	for _, c := range cmds {
+		c.GroupID = id
+	}
+	return cmds
+}
+
+// parent is a command that only has subcommands.
+func parent(use, short, long, example string, cmds ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: noSuchCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd.AddCommand(cmds...)
+	return cmd
+}
+
+// noSuchCommand refuses arguments of a command that only has subcommands, with a suggestion.
+func noSuchCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(append(names, c.Name()), c.Aliases...)
+		}
+	}
+	fix := "hawser --help lists the commands"
+	if cmd.HasParent() {
+		fix = cmd.CommandPath() + " --help lists its commands"
+	}
+	return usageFinding("unknown command "+args[0]+" for "+cmd.CommandPath(), diag.Nearest(args[0], names), "", fix)
+}
+
+// flagError explains a flag that does not parse, and suggests the nearest known one.
+func flagError(cmd *cobra.Command, err error) error {
+	text := err.Error()
+	name, found := strings.CutPrefix(text, "unknown flag: --")
+	if !found {
+		return usageFinding(text, "", "", cmd.CommandPath()+" --help lists the flags")
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	for _, a := range flagAliases {
+		if f := cmd.Flags().Lookup(a.flag); f != nil {
+			names = append(names, a.alias)
+		}
+	}
+	return usageFinding(text, diag.Nearest(name, names), "--", cmd.CommandPath()+" --help lists the flags")
+}
+
+func usageFinding(what, nearest, prefix, fix string) error {
+	if nearest != "" {
+		fix = "did you mean " + prefix + nearest + "? " + strings.ToUpper(fix[:0]) + fix
+	}
+	return diag.Findings{{Severity: diag.Error, Code: "usage", What: what, Fix: fix}}.Err()
+}
+
+// atMostOne accepts one optional argument.
+func atMostOne(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return usagef("%s takes at most one %s, not %d\n%s --help shows how", cmd.CommandPath(), what, len(args), cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
+// nothing accepts no argument; a file given as one is a common mistake that gets its own words.
+func nothing(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if looksLikeBundle(args[0]) && cmd.Flags().Lookup("file") != nil {
+		return usagef("%s takes no arguments\nBundle files are named with -f: %s -f %s", cmd.CommandPath(), cmd.CommandPath(), args[0])
+	}
+	return usagef("%s takes no arguments, but got %s", cmd.CommandPath(), args[0])
+}
+
+func looksLikeBundle(name string) bool {
+	for _, ext := range []string{".yaml", ".yml", ".cue", ".json"} {
+		if strings.HasSuffix(name, ext) {
+			return true
+		}
+	}
+	return name == "." || strings.HasSuffix(name, "/")
+}

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"hawser.dev/hawser/internal/report"
+)
+
+func (s *session) deleteCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "delete [BUNDLE] [--fleet FLEET]",
+		Short: "Delete everything of a bundle, waves reversed",
+		Long: `Delete removes what the records of a bundle name, last wave first and dependants first, waits until it is gone, and
+says what resists and why. Objects annotated to be kept, namespaces made for instances and what somebody else manages
+by now stay. The bundle is named, or read from its files. No runtime values are needed.
+
+Exit codes: 0 done, 1 error, 3 partly done, 4 not gone in time, 5 refused, 130 interrupted.`,
+		Example: `  hawser delete shop --fleet fleet.yaml
+  hawser delete shop --fleet fleet.yaml --cluster staging-eu -y
+  hawser delete -f shop.yaml --fleet fleet.yaml --dry-run`,
+		Args: atMostOne("bundle"),
+		RunE: func(cmd *cobra.Command, args []string) error { return s.delete(cmd, args) },
+	}
+	f := cmd.Flags()
+	s.opts.bundleFlags(f)
+	s.opts.fleetFlags(f)
+	s.opts.accessFlags(f)
+	s.opts.viewFlags(f)
+	s.opts.outputFlag(f, "text", "json", "yaml and markdown with --dry-run")
+	f.BoolVarP(&s.opts.yes, "yes", "y", false, "do not ask")
+	f.BoolVar(&s.opts.dryRun, "dry-run", false, "show the plan and stop")
+	f.BoolVar(&s.opts.wait, "wait", true, "wait until everything is gone")
+	f.IntVar(&s.opts.confirmDelete, "confirm-delete", noNumber, "the exact number of deletions you confirm")
+	f.BoolVar(&s.opts.skipUnreachable, "skip-unreachable", false, "go on without clusters that do not answer; they count as failed")
+	f.StringVarP(&s.opts.message, "message", "m", "", "a message for the release's record")
+	f.StringVar(&s.opts.progress, "progress", "auto", "progress: auto, live or plain")
+	s.completeFleet(cmd)
+	return cmd
+}
+
+func (s *session) delete(cmd *cobra.Command, args []string) error {
+	forms := []string{"text", "json"}
+	if s.opts.dryRun {
+		forms = planForms
+	}
+	if err := checkForm(s.opts.output, forms...); err != nil {
+		return err
+	}
+	req, err := s.request(cmd)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(args) == 1:
+		req.Bundle = args[0]
+	case len(s.opts.files) == 0 && s.opts.name != "":
+		req.Bundle = s.opts.name
+	case len(s.opts.files) == 0:
+		return usagef("no bundle: name it, or its files with -f\nFor example: %s shop", cmd.CommandPath())
+	}
+	pr := s.newProgress()
+	if s.opts.output == "json" && !s.opts.dryRun {
+		pr.ndjson(s.Out)
+	}
+	eng, err := s.engine(pr)
+	if err != nil {
+		return err
+	}
+	pr.begin(nil)
+	p, err := eng.PlanDelete(cmd.Context(), req)
+	pr.end()
+	if err != nil {
+		return s.refusedEvent(pr, err)
+	}
+	if s.opts.dryRun {
+		if err := s.printPlan(s.Out, p); err != nil {
+			return err
+		}
+		return said(s.planCode(p))
+	}
+	return s.carryOut(cmd, pr, eng, p, req, s.confirmDelete)
+}
+
+func (s *session) statusCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "status [BUNDLE] [--fleet FLEET]",
+		Short: "Show how bundles are on every cluster",
+		Long: `Status reads the records and the live objects of a bundle (of all bundles, when none is named) and shows for every
+cluster and instance its revision, whether it is ready, progressing, failed, missing or drifted, and why.
+With --watch it repeats until everything is ready, or until it is interrupted.
+
+Exit codes: 0 everything is ready, 1 error, 3 some cluster did not answer, 4 something is not ready.`,
+		Example: `  hawser status shop --fleet fleet.yaml
+  hawser status --fleet fleet.yaml --cluster 'production-*' -v
+  hawser status shop --fleet fleet.yaml --watch`,
+		Args: atMostOne("bundle"),
+		RunE: func(cmd *cobra.Command, args []string) error { return s.status(cmd, args) },
+	}
+	f := cmd.Flags()
+	s.opts.bundleFlags(f)
+	s.opts.fleetFlags(f)
+	s.opts.accessFlags(f)
+	s.opts.outputFlag(f, dataForms...)
+	f.BoolVarP(&s.opts.watch, "watch", "w", false, "repeat until everything is ready")
+	s.completeFleet(cmd)
+	return cmd
+}
+
+// dataForms are the forms of commands that answer with a document.
+var dataForms = []string{"text", "json", "yaml"}
+
+// printData writes a document in the form asked for; text prints it for people.
+func (s *session) printData(doc any, text func(report.Style) error) error {
+	switch s.opts.output {
+	case "json":
+		return report.JSON(s.Out, doc)
+	case "yaml":
+		return report.YAML(s.Out, doc)
+	}
+	return text(s.style(s.Out))
+}

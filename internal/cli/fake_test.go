@@ -1,0 +1,301 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/rollout"
+)
+
+// fake is an engine for scripts: FAKE names what it finds, FAKE_REQUEST a file for the request it was given.
+type fake struct {
+	what    string
+	onEvent func(engine.Event)
+	signals chan os.Signal
+}
+
+var _ Engine = (*fake)(nil)
+
+var epoch = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
+
+// fakeApp is the product around the fake; FAKE_TTY=1 makes every stream a terminal.
+func fakeApp() *App {
+	signals := make(chan os.Signal, 4)
+	tty := os.Getenv("FAKE_TTY") != ""
+	return &App{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Version: "1.2.3",
+		Engine: func(on func(engine.Event)) (Engine, error) {
+			return &fake{what: os.Getenv("FAKE"), onEvent: on, signals: signals}, nil
+		},
+		ReadPlan: func(r io.Reader) (*engine.FleetPlan, error) {
+			var p engine.FleetPlan
+			if err := json.NewDecoder(r).Decode(&p); err != nil {
+				return nil, fmt.Errorf("this is not a plan file: %w", err)
+			}
+			return &p, nil
+		},
+		Explain: func(_ context.Context, _ engine.Request, path string) ([]Explanation, error) {
+			return []Explanation{{"staging-eu", path, "bundle", `"eu"`, "shop.yaml:9"}, {"staging-eu", path, "valuesFor.eu", `"eu-1"`, "shop.yaml:14"}}, nil
+		},
+		Lock: func(context.Context, engine.Request) (string, []string, error) {
+			return "hawser.lock", []string{"web oci://registry/web 1.x -> 1.4.2"}, nil
+		},
+		FleetClusters: func(_ context.Context, req engine.Request) ([]fleet.Cluster, error) {
+			if len(req.FleetFiles) == 0 || req.FleetFiles[0] != "fleet.yaml" {
+				return nil, errors.New("no such fleet")
+			}
+			spec := v1alpha1.FleetSpec{Clusters: []v1alpha1.ClusterSpec{{Name: "staging-eu", Group: "staging"}, {Name: "production-eu", Group: "production"}}}
+			return fleet.Clusters(&spec), nil
+		},
+		Sandbox: func(context.Context, io.Writer) (string, error) {
+			if p := os.Getenv("FAKE_SANDBOX"); p != "" {
+				return p, nil
+			}
+			return "", errors.New("hawser-sandbox not found")
+		},
+		IsTerminal:   func(any) bool { return tty },
+		TerminalSize: func() (int, int) { return 120, 40 },
+		Signals:      func() (<-chan os.Signal, func()) { return signals, func() {} },
+		Now:          func() time.Time { return epoch },
+	}
+}
+
+func (f *fake) record(req engine.Request) {
+	file := os.Getenv("FAKE_REQUEST")
+	if file == "" {
+		return
+	}
+	req.Author = ""
+	data, err := json.MarshalIndent(struct {
+		engine.Request
+		Stop, Stdin, Env *int // not JSON
+	}{Request: req}, "", " ")
+	if err == nil {
+		err = os.WriteFile(file, append(data, '\n'), 0o644)
+	}
+	if err != nil {
+		panic(err)
+	}
+}
+
+func (f *fake) emit(e engine.Event) {
+	e.V, e.Time = 1, epoch
+	f.onEvent(e)
+}
+
+func deployment(name string) object.Ref {
+	return object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: name}
+}
+
+func (f *fake) Plan(ctx context.Context, req engine.Request) (*engine.FleetPlan, error) {
+	f.record(req)
+	f.emit(engine.Event{Type: engine.EventConnected, Cluster: "staging-eu", Status: "connected"})
+	switch f.what {
+	case "invalid":
+		return nil, (&diag.FindingsError{Findings: invalid()})
+	case "broken":
+		return nil, errors.New("the disk is on fire\nand so is the rest")
+	case "canceled":
+		f.signals <- os.Interrupt
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return f.plan("apply"), nil
+}
+
+func invalid() diag.Findings {
+	return diag.Findings{{Severity: diag.Error, Code: "unknown-field", What: "unknown field replica", Fix: "did you mean replicas?",
+		Pos: diag.Pos{File: "shop.yaml", Line: 2, Column: 3}}}
+}
+
+func (f *fake) plan(verb string) *engine.FleetPlan {
+	p := &engine.FleetPlan{V: 1, Verb: verb, Bundle: "shop", Head: "sha256:77ab03d1", Created: epoch}
+	image := plan.Change{Action: plan.Update, Ref: deployment("api"), Instance: "api", Code: plan.CodeChanged,
+		Fields: []plan.FieldChange{{Path: "spec.replicas", Old: "3", New: "5"}}}
+	gone := plan.Change{Action: plan.Delete, Ref: deployment("old"), Instance: "api", Code: plan.CodeDropped, Why: "no longer in the bundle"}
+	changes := map[string][]plan.Change{"": {image}, "fails": {image}, "notready": {image}, "deletes": {image, gone}, "brake": {gone},
+		"interrupt": {image}, "twice": {image}, "unreachable": {image}, "refused": {image},
+		"conflict": {{Action: plan.Conflict, Ref: deployment("api"), Instance: "api", Code: plan.CodeForeign, Why: "managed by Helm release shop/api"}}}[f.what]
+	if verb == "delete" {
+		changes = []plan.Change{gone}
+	}
+	var members []plan.Member
+	for i, name := range []string{"staging-eu", "production-eu"} {
+		cp := &engine.ClusterPlan{Cluster: name, Wave: i + 1, Server: fmt.Sprintf("https://10.0.0.%d:6443", i+1),
+			Plan: &plan.Plan{Cluster: name, Bundle: "shop", Changes: changes, Unchanged: 3}}
+		if f.what == "unreachable" && i == 1 {
+			cp.Plan, cp.Unreachable = nil, "i/o timeout"
+		}
+		if f.what == "brake" {
+			cp.Plan.Brake = "deletes Namespace shop"
+		}
+		p.Clusters = append(p.Clusters, cp)
+		p.Schedule.Waves = append(p.Schedule.Waves, rollout.WaveSpec{Name: strings.TrimSuffix(name, "-eu")})
+		p.Schedule.Members = append(p.Schedule.Members, rollout.Member{Cluster: name, Wave: i + 1})
+		members = append(members, plan.Member{Cluster: name, Wave: i + 1, Plan: cp.Plan})
+	}
+	p.Groups = plan.GroupEqual(members)
+	p.Stats = engine.Stats{Clusters: 2, Connected: 2, Instances: 2, Renders: 1, Objects: 8}
+	switch f.what {
+	case "brake":
+		p.Findings = diag.Findings{{Severity: diag.Error, Code: "deletion-brake", What: "the plan deletes 2 objects, which needs a confirmation of its own",
+			Fix: "if that is meant: --confirm-delete=2"}}
+	case "locked":
+		p.Findings = diag.Findings{{Severity: diag.Error, Code: "locked", What: "locked by ada"}}
+	}
+	return p
+}
+
+func (f *fake) PlanDelete(_ context.Context, req engine.Request) (*engine.FleetPlan, error) {
+	f.record(req)
+	if f.what == "invalid" {
+		return nil, (&diag.FindingsError{Findings: invalid()})
+	}
+	return f.plan("delete"), nil
+}
+
+func (f *fake) SavePlan(p *engine.FleetPlan, w io.Writer) (string, error) {
+	return "sha256:4be1c0ffee", json.NewEncoder(w).Encode(p)
+}
+
+func (f *fake) LoadPlan(_ context.Context, r io.Reader, req engine.Request) (*engine.FleetPlan, error) {
+	f.record(req)
+	if f.what == "stale" {
+		return nil, &engine.RefusedError{Findings: diag.Findings{{Severity: diag.Error, Code: "stale-plan", What: "the cluster changed since the plan was made"}}}
+	}
+	var p engine.FleetPlan
+	return &p, json.NewDecoder(r).Decode(&p)
+}
+
+func (f *fake) Apply(ctx context.Context, p *engine.FleetPlan, req engine.Request) (*engine.Outcome, error) {
+	f.record(req)
+	out := &engine.Outcome{V: 1, Verb: p.Verb, Bundle: p.Bundle, Rollout: "7K2M", Result: engine.Succeeded, Started: epoch, Seconds: 41}
+	f.emit(engine.Event{Type: engine.EventRollout, Rollout: "7K2M", Bundle: "shop", Total: 2})
+	var err error
+	for i, c := range p.Clusters {
+		row := engine.ClusterOutcome{Cluster: c.Cluster, Wave: i + 1, Result: engine.Succeeded, Done: c.Plan.Count(), Seconds: 19}
+		f.emit(engine.Event{Type: engine.EventClusterStart, Wave: i + 1, Cluster: c.Cluster, Total: 1})
+		switch {
+		case f.what == "interrupt" && i == 1:
+			f.signals <- os.Interrupt
+			<-req.Stop
+			row.Result, out.Result, err = engine.NotStarted, engine.Interrupted, context.Canceled
+		case f.what == "twice":
+			f.signals <- os.Interrupt
+			<-req.Stop
+			f.signals <- os.Interrupt
+			select {}
+		case f.what == "fails" && i == 1, f.what == "notready":
+			ref := deployment("api")
+			row.Result, row.Reason, out.Result, out.StoppedWave = engine.Failed, "api not ready", engine.Failed, i+1
+			row.Problems = []engine.Problem{{Object: ref, Status: health.Status{State: health.Failed, Reason: "0 of 3 pods ready"}}}
+			if err = engine.ErrPartial; f.what == "notready" {
+				row.TimedOut, err = true, engine.ErrNotReady
+			}
+			f.emit(engine.Event{Type: engine.EventObjectFailed, Wave: i + 1, Cluster: c.Cluster, Object: &ref, Message: "0 of 3 pods ready"})
+		}
+		f.emit(engine.Event{Type: engine.EventClusterEnd, Wave: i + 1, Cluster: c.Cluster, Status: string(row.Result), Counts: &row.Done})
+		out.Clusters = append(out.Clusters, row)
+	}
+	f.emit(engine.Event{Type: engine.EventSummary, Rollout: "7K2M", Summary: out})
+	return out, err
+}
+
+func (f *fake) Vet(_ context.Context, req engine.Request) (*engine.VetReport, error) {
+	f.record(req)
+	r := &engine.VetReport{Bundle: "shop", Declared: len(req.FleetFiles) > 0, Instances: []string{"api", "web"},
+		Clusters: []engine.ClusterValues{{Cluster: "staging-eu", Bundle: "bundle: {\n\tname: \"shop\"\n}\n"}}}
+	if f.what == "invalid" {
+		r.Findings = invalid()
+		return r, r.Findings.Err()
+	}
+	return r, nil
+}
+
+func (f *fake) Build(_ context.Context, req engine.Request) (*engine.BuildResult, error) {
+	f.record(req)
+	if f.what == "invalid" {
+		return nil, invalid().Err()
+	}
+	obj := func(api, kind, ns, name string) object.Object {
+		meta := map[string]any{"name": name}
+		if ns != "" {
+			meta["namespace"] = ns
+		}
+		body := map[string]any{"apiVersion": api, "kind": kind, "metadata": meta}
+		if kind == "Secret" {
+			body["data"] = map[string]any{"token": "c2VjcmV0"}
+		}
+		return object.Object{Body: body}
+	}
+	objs := []object.Object{obj("apps/v1", "Deployment", "shop", "API"), obj("v1", "Secret", "shop", "token"),
+		obj("rbac.authorization.k8s.io/v1", "ClusterRole", "", "system:shop"), obj("v1", "Namespace", "", "shop")}
+	r := &engine.BuildResult{Bundle: "shop", Items: []engine.BuildItem{{Instance: "api", Cluster: "staging-eu", Objects: objs}}}
+	if len(req.FleetFiles) > 0 {
+		r.MultiCluster = true
+		r.Items = append(r.Items, engine.BuildItem{Instance: "api", Cluster: "production-eu", Objects: []object.Object{
+			obj("v1", "ConfigMap", "a", "x"), obj("v1", "ConfigMap", "b", "x")}})
+	}
+	return r, nil
+}
+
+func (f *fake) Status(_ context.Context, req engine.Request) (*engine.StatusReport, error) {
+	f.record(req)
+	r := &engine.StatusReport{V: 1, Bundle: req.Bundle, Clusters: []engine.ClusterStatus{{Cluster: "staging-eu", Group: "staging", Bundle: "shop", Revision: 4,
+		Phase: "succeeded", Instances: []engine.InstanceStatus{{Instance: "api", State: "ready", Source: "module api 1.0.0",
+			Objects: []engine.ObjectStatus{{Object: deployment("api"), Status: health.Status{State: health.Ready}}}}}}}}
+	switch f.what {
+	case "notready":
+		in := &r.Clusters[0].Instances[0]
+		in.State, in.Objects[0].Status = "progressing", health.Status{State: health.Progressing, Reason: "2 of 3 pods ready"}
+		return r, fmt.Errorf("bundle shop: %w", engine.ErrNotReady)
+	case "unreachable":
+		r.Clusters[0] = engine.ClusterStatus{Cluster: "staging-eu", Unreachable: "i/o timeout"}
+		return r, engine.ErrPartial
+	case "invalid":
+		return nil, invalid().Err()
+	}
+	return r, nil
+}
+
+func (f *fake) fleet(req engine.Request) (*engine.FleetReport, error) {
+	f.record(req)
+	r := &engine.FleetReport{V: 1, Fleet: "shop", Clusters: []engine.FleetRow{{Cluster: "staging-eu", Group: "staging", Wave: 1, Access: "context stg",
+		Server: "https://10.0.0.1:6443", Version: "1.36.3", UID: "6f1c",
+		Values: map[string]fleet.Value{"REGION": {Value: "eu", Origin: "k8s:v1:ConfigMap:default:cluster-info"}}}}}
+	if f.what == "unreachable" {
+		r.Clusters[0].Problem = "i/o timeout"
+		r.Findings = diag.Findings{diag.Errorf("unreachable", "the cluster does not answer")}
+		return r, r.Findings.Err()
+	}
+	return r, nil
+}
+
+func (f *fake) Clusters(_ context.Context, req engine.Request) (*engine.FleetReport, error) {
+	return f.fleet(req)
+}
+
+func (f *fake) Check(_ context.Context, req engine.Request) (*engine.FleetReport, error) {
+	return f.fleet(req)
+}
+
+func (f *fake) Values(_ context.Context, req engine.Request) (*engine.FleetReport, error) {
+	return f.fleet(req)
+}
+
+func (f *fake) Snapshot(_ context.Context, req engine.Request) (*fleet.Snapshot, error) {
+	f.record(req)
+	return &fleet.Snapshot{V: 1, Fleet: "shop", Clusters: []fleet.Facts{{Name: "staging-eu", Group: "staging", Version: "1.36.3"}}}, nil
+}

@@ -1,0 +1,212 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleet"
+)
+
+// options are the flags of all commands; a command reads what it declared.
+type options struct {
+	files, fleetFiles      []string
+	workdir, pkg, name     string
+	runtimeFromEnv         bool
+	clusters, groups       []string
+	labels                 string
+	kubeconfig, context    string
+	as                     string
+	asGroups               []string
+	timeout                time.Duration
+	parallel               int
+	facts                  string
+	output, color          string
+	verbose                int
+	full, stat             bool
+	progress               string
+	yes, dryRun, diff      bool
+	wait                   bool
+	adopt, recreate        bool
+	skipUnreachable        bool
+	skipWaves, serverCheck bool
+	locked                 bool
+	confirmDelete          int
+	untilWave              int
+	message                string
+	planOut                string
+	detailed               bool
+	printValue             bool
+	explain                string
+	outputDir              string
+	maskSecrets            bool
+	watch                  bool
+	printRBAC              bool
+}
+
+// noNumber is --confirm-delete when it was not given.
+const noNumber = -1
+
+func (o *options) globalFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.color, "color", "auto", "colour: auto, always or never; NO_COLOR and CLICOLOR_FORCE are heeded")
+	f.CountVarP(&o.verbose, "verbose", "v", "say more")
+}
+
+func (o *options) bundleFlags(f *pflag.FlagSet) {
+	f.StringArrayVarP(&o.files, "file", "f", nil, "bundle file or directory (CUE, YAML, JSON; repeat it), - for stdin")
+	f.StringVarP(&o.pkg, "package", "p", "main", "CUE package of the bundle files")
+	f.StringVar(&o.workdir, "workdir", "", "directory of the CUE module that bundle files import from")
+	f.StringVar(&o.name, "name", "", "name of a bundle made of plain manifests (default: the directory's name)")
+	f.BoolVar(&o.runtimeFromEnv, "runtime-from-env", false, "let environment variables fill runtime values")
+}
+
+func (o *options) fleetFlags(f *pflag.FlagSet) {
+	f.StringArrayVarP(&o.fleetFiles, "fleet", "r", nil, "fleet file (repeat it), - for stdin; without it the current context is the one cluster")
+	f.StringSliceVar(&o.clusters, "cluster", nil, "only these clusters: names or globs, separated by commas")
+	f.StringSliceVar(&o.groups, "group", nil, "only clusters of these groups")
+	f.StringVarP(&o.labels, "labels", "l", "", "only clusters with these labels, for example region=eu,tier!=1")
+}
+
+func (o *options) accessFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig file (default: KUBECONFIG, then ~/.kube/config)")
+	f.StringVar(&o.context, "kube-context", "", "context of the one cluster of a run without a fleet")
+	f.StringVar(&o.as, "as", "", "user to impersonate")
+	f.StringArrayVar(&o.asGroups, "as-group", nil, "group to impersonate (repeat it)")
+	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "time a cluster has to get ready")
+	f.IntVar(&o.parallel, "parallel", 32, "requests in flight per cluster")
+}
+
+func (o *options) outputFlag(f *pflag.FlagSet, forms ...string) {
+	f.StringVarP(&o.output, "output", "o", "text", "form of the output: "+strings.Join(forms, ", "))
+}
+
+func (o *options) viewFlags(f *pflag.FlagSet) {
+	f.BoolVar(&o.full, "full", false, "show every cluster by itself, nothing shortened")
+	f.BoolVar(&o.stat, "stat", false, "show only headers and totals")
+}
+
+// decideFlags are what a plan depends on besides its files.
+func (o *options) decideFlags(f *pflag.FlagSet) {
+	f.BoolVar(&o.adopt, "adopt", false, "take over objects that somebody else owns")
+	f.BoolVar(&o.recreate, "recreate", false, "delete and create again where an immutable field changed")
+	f.BoolVar(&o.serverCheck, "server-check", false, "let the API servers check creates too, in dry runs")
+	f.BoolVar(&o.skipWaves, "skip-waves", false, "do not ask that earlier waves succeeded")
+	f.BoolVar(&o.locked, "locked", false, "refuse sources that hawser.lock does not pin")
+	f.IntVar(&o.untilWave, "until-wave", 0, "stop after this wave")
+	f.IntVar(&o.confirmDelete, "confirm-delete", noNumber, "the exact number of deletions you confirm")
+}
+
+func (o *options) applyFlags(f *pflag.FlagSet) {
+	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show the plan and stop")
+	f.BoolVar(&o.diff, "diff", false, "show changed fields; without -y this implies --dry-run")
+	f.BoolVar(&o.wait, "wait", true, "wait until everything is ready")
+	f.BoolVar(&o.skipUnreachable, "skip-unreachable", false, "go on without clusters that do not answer; they count as failed")
+	f.StringVarP(&o.message, "message", "m", "", "a message for the release's record")
+	f.StringVar(&o.progress, "progress", "auto", "progress: auto, live or plain")
+}
+
+// forms are the values -o may have, by command name.
+func checkForm(output string, forms ...string) error {
+	if output == "" || slices.Contains(forms, output) {
+		return nil
+	}
+	return usagef("-o %s is not known here\nUse one of: %s", output, strings.Join(forms, ", "))
+}
+
+// request makes the engine's request of the flags.
+func (s *session) request(cmd *cobra.Command) (engine.Request, error) {
+	o := &s.opts
+	if !slices.Contains([]string{"auto", "always", "never"}, o.color) {
+		return engine.Request{}, usagef("--color %s is not known\nUse auto, always or never", o.color)
+	}
+	stdin := 0
+	for _, f := range slices.Concat(o.files, o.fleetFiles) {
+		if f == "-" {
+			stdin++
+		}
+	}
+	if stdin > 1 {
+		return engine.Request{}, usagef("stdin (-) can be read only once")
+	}
+	req := engine.Request{
+		Files: o.files, FleetFiles: splitList(o.fleetFiles), Stdin: s.In, Workdir: o.workdir, Package: o.pkg, Name: o.name,
+		RuntimeFromEnv: o.runtimeFromEnv, Env: s.env(),
+		Selection: fleet.Selection{Clusters: everything(o.clusters), Groups: everything(o.groups), Labels: o.labels},
+		Timeout:   o.timeout, Parallel: o.parallel, FactsFile: o.facts,
+		Adopt: o.adopt, Recreate: o.recreate, SkipUnreachable: o.skipUnreachable, SkipWaves: o.skipWaves,
+		ServerCheck: o.serverCheck, Locked: o.locked, UntilWave: o.untilWave, Wait: o.wait, Author: s.author(), Message: o.message,
+		Stop: s.stop,
+	}
+	req.Access.Kubeconfig, req.Access.Context = o.kubeconfig, o.context
+	req.Access.As, req.Access.AsGroups = o.as, o.asGroups
+	if f := cmd.Flags().Lookup("confirm-delete"); f != nil && f.Changed {
+		if o.confirmDelete < 0 {
+			return engine.Request{}, usagef("--confirm-delete needs the number of deletions")
+		}
+		n := o.confirmDelete
+		req.ConfirmDelete = &n
+	}
+	return req, nil
+}
+
+// bundleRequest is request for commands that need bundle files.
+func (s *session) bundleRequest(cmd *cobra.Command) (engine.Request, error) {
+	if len(s.opts.files) == 0 {
+		return engine.Request{}, usagef("no bundle: name its files with -f\nFor example: %s -f shop.yaml", cmd.CommandPath())
+	}
+	return s.request(cmd)
+}
+
+// splitList takes Timoni's comma-separated files apart; a file whose own name has a comma stays whole.
+func splitList(files []string) []string {
+	var out []string
+	for _, f := range files {
+		if _, err := os.Stat(f); err == nil || !strings.Contains(f, ",") {
+			out = append(out, f)
+			continue
+		}
+		out = append(out, strings.Split(f, ",")...)
+	}
+	return out
+}
+
+// everything is Timoni's "*": no restriction.
+func everything(names []string) []string {
+	if len(names) == 1 && names[0] == "*" {
+		return nil
+	}
+	return names
+}
+
+func (s *session) env() map[string]string {
+	env := map[string]string{}
+	for _, pair := range s.Environ() {
+		if name, value, ok := strings.Cut(pair, "="); ok && name != "" {
+			env[name] = value
+		}
+	}
+	return env
+}
+
+// author is who acts, for records and locks: HAWSER_AUTHOR, else user@host.
+func (s *session) author() string {
+	if a := s.getenv("HAWSER_AUTHOR"); a != "" {
+		return a
+	}
+	user := s.getenv("USER")
+	if user == "" {
+		user = "unknown"
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return user
+	}
+	return fmt.Sprintf("%s@%s", user, host)
+}

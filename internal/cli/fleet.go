@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/report"
+)
+
+func (s *session) fleetCommand() *cobra.Command {
+	return parent("fleet", "Look at the clusters of a fleet",
+		"Fleet shows the clusters that a fleet file declares, how each is reached, and what is known of it.",
+		"  hawser fleet ls -r fleet.yaml\n  hawser fleet check -r fleet.yaml -f shop.yaml\n  hawser fleet import kubeconfig > fleet.yaml",
+		s.fleetLsCommand(), s.fleetCheckCommand(), s.fleetValuesCommand("values"), s.fleetSnapshotCommand(), s.fleetImportCommand())
+}
+
+// fleetCmd is a command about clusters with the flags all of them have.
+func (s *session) fleetCmd(use, short, long, example string, run func(cmd *cobra.Command, req engine.Request) error) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkForm(s.opts.output, dataForms...); err != nil {
+				return err
+			}
+			req, err := s.request(cmd)
+			if err != nil {
+				return err
+			}
+			return run(cmd, req)
+		}}
+	s.opts.fleetFlags(cmd.Flags())
+	s.opts.accessFlags(cmd.Flags())
+	s.opts.outputFlag(cmd.Flags(), dataForms...)
+	s.completeFleet(cmd)
+	return cmd
+}
+
+// fleetReport prints a report that may come beside an error.
+func (s *session) fleetReport(r *engine.FleetReport, err error, text func(report.Style) error) error {
+	if r == nil {
+		return s.failed(err)
+	}
+	if perr := s.printData(r, text); perr != nil {
+		return perr
+	}
+	if fe, ok := errors.AsType[*diag.FindingsError](err); ok {
+		return said(lookCode(fe.Findings))
+	}
+	return reported(err)
+}
+
+// lookCode is the exit code of findings about clusters that were only looked at: 3 when some did not answer and
+// nothing else is wrong, else 1.
+func lookCode(fs diag.Findings) int {
+	for _, f := range fs.Errors() {
+		if f.Code != "unreachable" {
+			return exitError
+		}
+	}
+	return exitPartial
+}
+
+func (s *session) fleetLsCommand() *cobra.Command {
+	return s.fleetCmd("ls", "List the clusters and how each is reached",
+		"Ls lists the selected clusters in the fleet's order, with group, wave and access. Nobody is contacted.",
+		"  hawser fleet ls -r fleet.yaml\n  hawser fleet ls -r fleet.yaml -l region=eu -o json",
+		func(cmd *cobra.Command, req engine.Request) error {
+			eng, err := s.engine(s.newProgress())
+			if err != nil {
+				return err
+			}
+			r, err := eng.Clusters(cmd.Context(), req)
+			return s.fleetReport(r, err, func(st report.Style) error { return report.FleetList(s.Out, r, st) })
+		})
+}
+
+func (s *session) fleetCheckCommand() *cobra.Command {
+	cmd := s.fleetCmd("check", "Check that clusters answer, and which rights a bundle needs there",
+		`Check connects to every selected cluster and shows its version and identity. With bundle files it also asks the
+clusters which of the rights an apply needs you do not have; --print-rbac prints roles with them.
+
+Exit codes: 0 all usable, 1 some cluster cannot be used or some right is missing, 3 some cluster did not answer.`,
+		"  hawser fleet check -r fleet.yaml\n  hawser fleet check -r fleet.yaml -f shop.yaml --print-rbac > rbac.yaml",
+		func(cmd *cobra.Command, req engine.Request) error {
+			eng, err := s.engine(s.newProgress())
+			if err != nil {
+				return err
+			}
+			if s.opts.printRBAC {
+				return s.printRBACFor(cmd.Context(), eng, req)
+			}
+			r, err := eng.Check(cmd.Context(), req)
+			return s.fleetReport(r, err, func(st report.Style) error { return report.FleetCheck(s.Out, r, st) })
+		})
+	s.opts.bundleFlags(cmd.Flags())
+	cmd.Flags().BoolVar(&s.opts.printRBAC, "print-rbac", false, "print roles with the rights the bundle needs, as YAML")
+	return cmd
+}
+
+// fleetValuesCommand is `fleet values`, and `runtime build`.
+func (s *session) fleetValuesCommand(use string) *cobra.Command {
+	cmd := s.fleetCmd(use, "Show the runtime values of every cluster and where they come from",
+		"Values reads the fleet's value queries on every selected cluster and shows the results with their origins. Secret values are hidden.",
+		"  hawser fleet values -r fleet.yaml\n  hawser fleet values -r fleet.yaml --cluster staging-eu -o json",
+		func(cmd *cobra.Command, req engine.Request) error {
+			if use != "values" && len(req.FleetFiles) == 0 {
+				req.FleetFiles = splitList(s.opts.files)
+				req.Files = nil
+			}
+			eng, err := s.engine(s.newProgress())
+			if err != nil {
+				return err
+			}
+			r, err := eng.Values(cmd.Context(), req)
+			return s.fleetReport(r, err, func(st report.Style) error { return report.FleetValues(s.Out, r, st) })
+		})
+	return cmd
+}
+
+func (s *session) fleetSnapshotCommand() *cobra.Command {
+	return s.fleetCmd("snapshot", "Save the facts of the clusters, for vet and build without them",
+		"Snapshot prints what is known of the selected clusters (versions, APIs, labels, runtime values) as JSON for --facts. Secret values are left out.",
+		"  hawser fleet snapshot -r fleet.yaml > facts.json\n  hawser vet -f shop.yaml -r fleet.yaml --facts facts.json",
+		func(cmd *cobra.Command, req engine.Request) error {
+			eng, err := s.engine(s.newProgress())
+			if err != nil {
+				return err
+			}
+			snap, err := eng.Snapshot(cmd.Context(), req)
+			if err != nil {
+				return err
+			}
+			if s.opts.output == "yaml" {
+				return report.YAML(s.Out, snap)
+			}
+			data, err := json.MarshalIndent(snap, "", "  ")
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(s.Out, "%s\n", data)
+			return err
+		})
+}
+
+func (s *session) fleetImportCommand() *cobra.Command {
+	kube := &cobra.Command{
+		Use:   "kubeconfig [FILE]",
+		Short: "Write a fleet file from kubeconfig contexts",
+		Long: `Kubeconfig prints a fleet file with one cluster per context of the kubeconfig (FILE, --kubeconfig, KUBECONFIG or
+~/.kube/config). Groups are guessed from the names, for you to review. No cluster is contacted, no credential is copied.`,
+		Example: "  hawser fleet import kubeconfig > fleet.yaml\n  hawser fleet import kubeconfig ~/.kube/prod > fleet.yaml",
+		Args:    atMostOne("kubeconfig file"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			file := s.opts.kubeconfig
+			if len(args) == 1 {
+				file = args[0]
+			}
+			return s.importKubeconfig(file)
+		},
+	}
+	kube.Flags().StringVar(&s.opts.kubeconfig, "kubeconfig", "", "kubeconfig file (default: KUBECONFIG, then ~/.kube/config)")
+	kube.Flags().StringVar(&s.opts.name, "name", "fleet", "name of the fleet")
+	return parent("import", "Write a fleet file from what you have", "Import makes a fleet file from other descriptions of clusters.",
+		"  hawser fleet import kubeconfig > fleet.yaml", kube)
+}
+
+func (s *session) lockCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "lock -f BUNDLE",
+		Short:   "Pin what a bundle's sources resolve to in hawser.lock",
+		Long:    "Lock resolves every version range and tag of a bundle and writes the digests to hawser.lock beside it. --locked refuses what is not pinned there.",
+		Example: "  hawser lock -f shop.yaml\n  hawser apply -f shop.yaml --fleet fleet.yaml --locked",
+		Args:    nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			req, err := s.bundleRequest(cmd)
+			if err != nil {
+				return err
+			}
+			if s.Lock == nil {
+				return usagef("this build cannot write hawser.lock")
+			}
+			file, lines, err := s.Lock(cmd.Context(), req)
+			if err != nil {
+				return err
+			}
+			for _, l := range lines {
+				if _, err := fmt.Fprintln(s.Out, l); err != nil {
+					return err
+				}
+			}
+			fmt.Fprintf(s.Err, "%s pinned in %s\n", many(len(lines), "source"), file)
+			return nil
+		},
+	}
+	s.opts.bundleFlags(cmd.Flags())
+	s.opts.fleetFlags(cmd.Flags())
+	s.opts.accessFlags(cmd.Flags())
+	s.completeFleet(cmd)
+	return cmd
+}
+
+// notThere reports a missing file in words.
+func notThere(err error, what, fix string) error {
+	if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return diag.Findings{{Severity: diag.Error, Code: "no-file", What: what, Fix: fix}}.Err()
+}
+
+// printRBACFor prints the roles that an apply of the bundle needs, made from what it would render.
+func (s *session) printRBACFor(ctx context.Context, eng Engine, req engine.Request) error {
+	if len(req.Files) == 0 {
+		return usagef("--print-rbac needs the bundle: name its files with -f")
+	}
+	r, err := eng.Build(ctx, req)
+	if err != nil {
+		return err
+	}
+	return writeRBAC(s.Out, r)
+}

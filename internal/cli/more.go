@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"hawser.dev/hawser/internal/report"
+)
+
+func (s *session) versionCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		Long:    "Version prints the version of Hawser and of the API it reads. No cluster is contacted; fleet check shows theirs.",
+		Example: "  hawser version\n  hawser version -o json",
+		Args:    nothing,
+		RunE: func(*cobra.Command, []string) error {
+			if err := checkForm(s.opts.output, dataForms...); err != nil {
+				return err
+			}
+			doc := struct {
+				V       int    `json:"v"`
+				Version string `json:"version"`
+				API     string `json:"api"`
+				Go      string `json:"go"`
+				OS      string `json:"platform"`
+			}{1, s.Version, "v1alpha1", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+			return s.printData(doc, func(report.Style) error {
+				_, err := fmt.Fprintf(s.Out, "hawser %s (API %s, %s, %s)\n", doc.Version, doc.API, doc.Go, doc.OS)
+				return err
+			})
+		},
+	}
+	s.opts.outputFlag(cmd.Flags(), dataForms...)
+	return cmd
+}
+
+func (s *session) sandboxCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "sandbox COMMAND [ARGS]",
+		Short: "Run real Kubernetes control planes on this machine, without Docker",
+		Long: `Sandbox hands all its arguments to hawser-sandbox, which runs several real Kubernetes control planes as processes of
+this machine, for trying things and for tests. "hawser sandbox --help" shows its own commands.`,
+		Example:            "  hawser sandbox up staging-eu production-eu\n  hawser sandbox --help",
+		DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if s.Sandbox == nil {
+				return usagef("this build has no sandbox")
+			}
+			path, err := s.Sandbox(cmd.Context(), s.Err)
+			if err != nil {
+				return err
+			}
+			child := exec.Command(path, args...) // no context: it gets the terminal's signals itself and ends its own way
+			child.Stdin, child.Stdout, child.Stderr, child.Env = s.In, s.Out, s.Err, s.Environ()
+			end := s.gently(func() {})
+			defer end()
+			err = child.Run()
+			if e, ok := errors.AsType[*exec.ExitError](err); ok {
+				if code := e.ExitCode(); code >= 0 {
+					return said(code)
+				}
+				return said(exitInterrupted)
+			}
+			return err
+		},
+	}
+}

@@ -1,0 +1,272 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/report"
+)
+
+func (s *session) planCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "plan -f BUNDLE [--fleet FLEET]",
+		Short: "Show one plan for the whole fleet; write nothing",
+		Long: `Plan loads, renders and compares, and shows what an apply would do on every selected cluster: equal changes are
+grouped, each with its reason. It only reads. With --out the plan is saved, bound to what was seen: applying the file
+does exactly what was shown, or nothing.
+
+Exit codes: 0 planned, 1 error, 2 changes (only with --detailed-exitcode), 3 some cluster did not answer, 5 refused.`,
+		Example: `  hawser plan -f shop.yaml --fleet fleet.yaml
+  hawser plan -f shop.yaml --fleet fleet.yaml --group staging --full
+  hawser plan -f shop.yaml --fleet fleet.yaml --out shop.plan && hawser apply shop.plan
+  hawser plan -f shop.yaml --fleet fleet.yaml -o markdown > comment.md`,
+		Args: nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error { return s.plan(cmd) },
+	}
+	f := cmd.Flags()
+	s.opts.bundleFlags(f)
+	s.opts.fleetFlags(f)
+	s.opts.accessFlags(f)
+	s.opts.decideFlags(f)
+	s.opts.viewFlags(f)
+	s.opts.outputFlag(f, planForms...)
+	f.StringVar(&s.opts.planOut, "out", "", "save the plan in this file")
+	f.BoolVar(&s.opts.detailed, "detailed-exitcode", false, "exit with 2 when there are changes")
+	f.StringVar(&s.opts.progress, "progress", "auto", "progress: auto, live or plain")
+	s.completeFleet(cmd)
+	cmd.AddCommand(s.planShowCommand())
+	return cmd
+}
+
+var planForms = []string{"text", "json", "yaml", "markdown"}
+
+func (s *session) planShowCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "show FILE",
+		Short:   "Show a saved plan; contact nothing",
+		Long:    `Show prints a plan that was saved with "hawser plan --out", in any form. No cluster is contacted.`,
+		Example: "  hawser plan show shop.plan\n  hawser plan show shop.plan -o json",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("plan show needs the file of one plan\nFor example: hawser plan show shop.plan")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := checkForm(s.opts.output, planForms...); err != nil {
+				return err
+			}
+			if s.ReadPlan == nil {
+				return usagef("this build cannot read plan files")
+			}
+			f, err := os.Open(args[0])
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			p, err := s.ReadPlan(f)
+			if err != nil {
+				return err
+			}
+			return s.printPlan(s.Out, p)
+		},
+	}
+	s.opts.viewFlags(cmd.Flags())
+	s.opts.outputFlag(cmd.Flags(), planForms...)
+	return cmd
+}
+
+// plan is the command `plan`, and `apply --dry-run`.
+func (s *session) plan(cmd *cobra.Command) error {
+	if err := checkForm(s.opts.output, planForms...); err != nil {
+		return err
+	}
+	req, err := s.bundleRequest(cmd)
+	if err != nil {
+		return err
+	}
+	req.ShowDiff = true
+	p, eng, err := s.makePlan(cmd.Context(), s.newProgress(), req)
+	if err != nil {
+		return s.failed(err)
+	}
+	if err := s.printPlan(s.Out, p); err != nil {
+		return err
+	}
+	if s.opts.planOut != "" && !p.Findings.HasErrors() {
+		if err := s.savePlan(eng, p); err != nil {
+			return err
+		}
+	}
+	return said(s.planCode(p))
+}
+
+// makePlan asks an engine for the plan, with progress while it is being made.
+func (s *session) makePlan(ctx context.Context, pr *progress, req engine.Request) (*engine.FleetPlan, Engine, error) {
+	eng, err := s.engine(pr)
+	if err != nil {
+		return nil, nil, err
+	}
+	pr.begin(nil)
+	defer pr.end()
+	p, err := eng.Plan(ctx, req)
+	return p, eng, err
+}
+
+// engine makes the engine of one run.
+func (s *session) engine(pr *progress) (Engine, error) {
+	if s.Engine == nil {
+		return nil, usagef("this build has no engine")
+	}
+	return s.Engine(pr.event)
+}
+
+func (s *session) printPlan(w io.Writer, p *engine.FleetPlan) error {
+	switch s.opts.output {
+	case "json":
+		return report.JSON(w, p)
+	case "yaml":
+		return report.YAML(w, p)
+	case "markdown":
+		return report.Markdown(w, p)
+	}
+	return report.Plan(w, p, s.style(w))
+}
+
+// savePlan writes the plan beside its final name first, so that a file is there wholly or not at all.
+func (s *session) savePlan(eng Engine, p *engine.FleetPlan) error {
+	var b bytes.Buffer
+	digest, err := eng.SavePlan(p, &b)
+	if err != nil {
+		return err
+	}
+	if err := writeFile(s.opts.planOut, b.Bytes(), 0o600); err != nil {
+		return err
+	}
+	w := s.Out
+	if s.opts.output != "text" {
+		w = s.Err
+	}
+	return report.Saved(w, s.opts.planOut, digest, s.style(w))
+}
+
+// writeFile replaces a file in one step.
+func writeFile(name string, data []byte, mode os.FileMode) error {
+	tmp, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(data)
+	if cerr := tmp.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Chmod(tmp.Name(), mode)
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), name)
+}
+
+// planCode is the exit code of a plan that was shown.
+func (s *session) planCode(p *engine.FleetPlan) int {
+	if p.Findings.HasErrors() {
+		return findingsCode(p.Findings)
+	}
+	if p.Counts().Conflict > 0 {
+		return exitRefused
+	}
+	changes := false
+	for _, c := range p.Clusters {
+		if c.Unreachable != "" {
+			return exitPartial
+		}
+		changes = changes || c.Plan != nil && !c.Plan.Empty()
+	}
+	if changes && s.opts.detailed {
+		return exitChanges
+	}
+	return exitDone
+}
+
+// failed makes what stopped a command a document on stdout, when documents are asked for; the code stays.
+func (s *session) failed(err error) error {
+	if s.opts.output != "json" && s.opts.output != "yaml" || closedPipe(err) {
+		return err
+	}
+	doc := findingsOf(err)
+	if s.opts.output == "yaml" {
+		_ = report.YAML(s.Out, doc)
+	} else {
+		_ = report.JSON(s.Out, doc)
+	}
+	return err
+}
+
+func (s *session) diffCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "diff -f BUNDLE [--fleet FLEET]",
+		Short: "Show changed fields alone",
+		Long: `Diff shows the fields that an apply would change, and nothing else.
+
+Exit codes are kubectl's: 0 no differences, 1 differences, 2 error; 3 some cluster did not answer, 5 refused.`,
+		Example: `  hawser diff -f shop.yaml --fleet fleet.yaml
+  hawser diff -f shop.yaml --cluster staging-eu --fleet fleet.yaml`,
+		Args: nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			code, err := s.diff(cmd)
+			switch {
+			case err != nil && codeOf(err) == exitError:
+				return &exit{code: 2, err: err}
+			case err != nil:
+				return err
+			}
+			return said(diffCode(code))
+		},
+	}
+	f := cmd.Flags()
+	s.opts.bundleFlags(f)
+	s.opts.fleetFlags(f)
+	s.opts.accessFlags(f)
+	s.opts.decideFlags(f)
+	s.opts.viewFlags(f)
+	s.completeFleet(cmd)
+	return cmd
+}
+
+// diffCode turns a plan's exit code into kubectl diff's: 1 differences, 2 error.
+func diffCode(code int) int {
+	switch code {
+	case exitChanges:
+		return 1
+	case exitError:
+		return 2
+	}
+	return code
+}
+
+// diff prints the field diffs and returns the plan's exit code.
+func (s *session) diff(cmd *cobra.Command) (int, error) {
+	req, err := s.bundleRequest(cmd)
+	if err != nil {
+		return 0, err
+	}
+	req.ShowDiff = true
+	p, _, err := s.makePlan(cmd.Context(), s.newProgress(), req)
+	if err != nil {
+		return 0, err
+	}
+	if err := report.Diff(s.Out, p, s.style(s.Out)); err != nil {
+		return 0, err
+	}
+	s.opts.detailed = true
+	return s.planCode(p), nil
+}

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/report"
+)
+
+// watchEvery is the pause between two looks of status --watch.
+const watchEvery = 2 * time.Second
+
+func (s *session) status(cmd *cobra.Command, args []string) error {
+	if err := checkForm(s.opts.output, dataForms...); err != nil {
+		return err
+	}
+	req, err := s.request(cmd)
+	if err != nil {
+		return err
+	}
+	if len(args) == 1 {
+		req.Bundle = args[0]
+	}
+	eng, err := s.engine(s.newProgress())
+	if err != nil {
+		return err
+	}
+	last := ""
+	for {
+		r, err := eng.Status(cmd.Context(), req)
+		if r == nil {
+			return s.failed(err)
+		}
+		text, perr := s.statusText(r)
+		if perr != nil {
+			return perr
+		}
+		if text != last {
+			head := ""
+			if last != "" && s.opts.output == "text" {
+				head = "\n" + s.Now().Format("15:04:05") + "\n"
+			}
+			if _, werr := s.Out.Write([]byte(head + text)); werr != nil {
+				return werr
+			}
+		}
+		if last = text; !s.opts.watch || err == nil || !waitable(err) {
+			return reported(err)
+		}
+		if werr := pause(cmd.Context(), watchEvery); werr != nil {
+			return werr
+		}
+	}
+}
+
+func (s *session) statusText(r *engine.StatusReport) (string, error) {
+	var b bytes.Buffer
+	var err error
+	switch s.opts.output {
+	case "json":
+		err = report.JSON(&b, r)
+	case "yaml":
+		err = report.YAML(&b, r)
+	default:
+		err = report.Status(&b, r, s.style(s.Out))
+	}
+	return b.String(), err
+}
+
+// waitable reports whether looking again may change the answer.
+func waitable(err error) bool {
+	return errors.Is(err, engine.ErrNotReady) || errors.Is(err, engine.ErrPartial)
+}
+
+// reported keeps the exit code of an error whose report was printed.
+func reported(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return said(codeOf(err))
+}
+
+// pause sleeps, or ends with the context.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
