@@ -60,6 +60,8 @@ type call struct {
 	attempts int
 	// webhooksFinal: a webhook that does not answer is the answer (previews); else it is asked again.
 	webhooksFinal bool
+	// finish: an attempt under way is not given up when ctx ends, so that its answer is known (writes).
+	finish bool
 	// timeout of one attempt, also on the server; 0 is the session's.
 	timeout time.Duration
 	// onConn is called when the request has a connection.
@@ -123,6 +125,9 @@ func (s *Session) once(ctx context.Context, c call, body []byte) (int, error) {
 	}
 	if err := ctx.Err(); err != nil {
 		return 0, context.Cause(ctx)
+	}
+	if c.finish {
+		ctx = context.WithoutCancel(ctx)
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.timeout+time.Second) // the server gives up first and says so
 	defer cancel()

@@ -1,0 +1,289 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"hawser.dev/hawser/internal/dag"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+)
+
+// errTimeUp ends the work when its time is over.
+var errTimeUp = errors.New("not done in time")
+
+// Execute carries a plan out, in an order of its own and with as much in parallel as that allows. It decides nothing
+// about objects: what the plan does not say is not done, and what is not as the plan saw it is left alone with a
+// *StaleError. Pruning begins only when everything else succeeded. When ctx ends nothing more is sent; what is in
+// flight is waited for, so that the result says what is stored.
+func (s *Session) Execute(ctx context.Context, req ExecuteRequest) ExecuteResult {
+	e := newExecutor(s, req)
+	timeout := req.Timeout
+	if timeout <= 0 {
+		timeout = 5 * time.Minute
+	}
+	bounded, cancel := context.WithTimeoutCause(ctx, timeout, errTimeUp)
+	defer cancel()
+	e.waiter = newWaiter(bounded, s, req.Plan.Owner)
+	defer e.waiter.close()
+	if e.write(bounded) {
+		e.prune(bounded)
+	}
+	e.result.Cancelled = ctx.Err() != nil && !e.finished()
+	e.result.Inventory = slices.SortedFunc(maps.Values(e.inventory), func(a, b plan.Owned) int { return a.Ref.Compare(b.Ref) })
+	slices.SortFunc(e.result.Problems, func(a, b Problem) int { return a.Ref.Compare(b.Ref) })
+	return e.result
+}
+
+type executor struct {
+	s       *Session
+	req     ExecuteRequest
+	manager string
+	changes map[object.Ref]plan.Change
+	waiter  *waiter
+	total   int
+
+	mu        sync.Mutex
+	result    ExecuteResult
+	inventory map[object.Ref]plan.Owned
+	schema    map[string]string
+	// generations are what was written: health of an older one is not health of ours.
+	generations map[object.Ref]int64
+	done        int
+	emitting    sync.Mutex
+}
+
+func newExecutor(s *Session, req ExecuteRequest) *executor {
+	e := &executor{s: s, req: req, manager: object.Manager(req.Plan.Owner), changes: map[object.Ref]plan.Change{},
+		inventory: map[object.Ref]plan.Owned{}, schema: maps.Clone(req.Schema), generations: map[object.Ref]int64{}}
+	if e.schema == nil {
+		e.schema = map[string]string{}
+	}
+	for _, o := range req.Owned {
+		e.inventory[o.Ref] = o
+	}
+	for _, o := range req.Plan.Kept {
+		e.inventory[o.Ref] = o
+	}
+	for _, ch := range req.Plan.Changes {
+		e.changes[ch.Ref] = ch
+		if ch.Action.Writes() {
+			e.total++
+		}
+	}
+	return e
+}
+
+// finished: nothing was left undone.
+func (e *executor) finished() bool {
+	return len(e.result.Problems) == 0 && len(e.result.NotStarted) == 0 && e.result.Ready && e.result.Pruned
+}
+
+// write is the first half: everything but deletions, and readiness. It reports whether all of it succeeded.
+func (e *executor) write(ctx context.Context) bool {
+	in := orderInput{items: e.items(), depends: e.req.Depends, wait: e.req.Wait, plural: e.plural}
+	o, err := orderWrites(in)
+	if err != nil {
+		e.result.Findings = append(e.result.Findings, diag.Errorf("cycle", "the objects cannot be ordered: %s", err))
+		return false
+	}
+	r, err := o.graph.Walk(ctx, 0, func(ctx context.Context, node string) error {
+		st := o.steps[node]
+		switch st.kind {
+		case stepWrite:
+			return e.writeOne(ctx, st.ref)
+		case stepReady:
+			return e.readyOne(ctx, st.ref)
+		}
+		return nil
+	})
+	e.account(ctx, o, r, err)
+	e.result.Ready = r.OK() && err == nil
+	return e.result.Ready
+}
+
+// items are the objects of the bundle as ordering sees them: those to write, and those that are there and stay.
+func (e *executor) items() []item {
+	var out []item
+	seen := map[object.Ref]bool{}
+	for _, ch := range e.req.Plan.Changes {
+		if ch.Action == plan.Delete || ch.Action == plan.Release || ch.Action == plan.Conflict {
+			continue
+		}
+		body := e.req.Bodies[ch.Ref].Body
+		seen[ch.Ref] = true
+		out = append(out, item{ref: ch.Ref, instance: ch.Instance, stage: ch.Stage, body: body,
+			waits: !ch.NoWait && health.WaitableObject(ch.Ref, body)})
+	}
+	if e.req.Deleting {
+		return out
+	}
+	for _, o := range e.req.Plan.Kept {
+		if body := e.req.Bodies[o.Ref].Body; !seen[o.Ref] {
+			out = append(out, item{ref: o.Ref, instance: o.Instance, stage: o.Stage, body: body,
+				waits: !o.NoWait && o.UID != "" && health.WaitableObject(o.Ref, body)})
+		}
+	}
+	return out
+}
+
+func (e *executor) plural(gk schema.GroupKind) string {
+	k, _ := e.s.ByGroupKind(gk)
+	return k.Resource
+}
+
+// prune is the second half: releases and deletions, only after everything else succeeded.
+func (e *executor) prune(ctx context.Context) {
+	var items []item
+	for _, ch := range e.req.Plan.Changes {
+		switch ch.Action {
+		case plan.Release:
+			delete(e.inventory, ch.Ref)
+			e.result.Done.Release++
+		case plan.Delete:
+			items = append(items, item{ref: ch.Ref, instance: ch.Instance, stage: ch.Stage})
+		}
+	}
+	if len(items) > 0 && e.req.MayPrune != nil && !e.req.MayPrune() {
+		for _, it := range items {
+			e.result.NotStarted = append(e.result.NotStarted, NotStarted{Ref: it.ref})
+		}
+		return
+	}
+	o, err := orderRemovals(items, e.req.Depends, e.plural)
+	if err != nil {
+		e.result.Findings = append(e.result.Findings, diag.Errorf("cycle", "the deletions cannot be ordered: %s", err))
+		return
+	}
+	r, err := o.graph.Walk(ctx, 0, func(ctx context.Context, node string) error {
+		if st := o.steps[node]; st.kind == stepRemove {
+			return e.removeOne(ctx, st.ref)
+		}
+		return nil
+	})
+	e.account(ctx, o, r, err)
+	e.result.Pruned = r.OK() && err == nil
+}
+
+// account reports what a walk did not do. What failed was reported when it failed.
+func (e *executor) account(ctx context.Context, o *order, r dag.Result[string], err error) {
+	if err != nil {
+		e.result.Findings = append(e.result.Findings, diag.Errorf("cycle", "the objects cannot be ordered: %s", err))
+	}
+	if errors.Is(context.Cause(ctx), errTimeUp) {
+		e.result.TimedOut = true
+	}
+	for _, sk := range r.Skipped {
+		e.notStarted(o.steps[sk.Node], o.steps[sk.Because].ref)
+	}
+	for _, n := range r.NotStarted {
+		e.notStarted(o.steps[n], object.Ref{})
+	}
+}
+
+func (e *executor) notStarted(st step, because object.Ref) {
+	if st.kind != stepBarrier && st.kind != stepReady && e.changes[st.ref].Action.Writes() {
+		e.result.NotStarted = append(e.result.NotStarted, NotStarted{Ref: st.ref, Because: because})
+	}
+}
+
+// fail records a problem and returns it as the node's error. Work that was not sent because ctx ended is not a
+// problem of the object.
+func (e *executor) fail(ctx context.Context, p Problem) error {
+	err := p.Err
+	if err == nil {
+		err = fmt.Errorf("%s: %s", p.Ref, p.Status.Reason)
+	}
+	if ctx.Err() != nil && errors.Is(p.Err, context.Cause(ctx)) && !p.Written {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.result.NotStarted = append(e.result.NotStarted, NotStarted{Ref: p.Ref})
+		return err
+	}
+	e.mu.Lock()
+	e.result.Problems = append(e.result.Problems, p)
+	e.mu.Unlock()
+	e.emit(Event{Type: Failed, Ref: p.Ref, Instance: p.Instance, Message: p.Status.Reason})
+	return err
+}
+
+// failed is fail for an error about writing or deleting an object.
+func (e *executor) failed(ctx context.Context, ref object.Ref, verb string, err error) error {
+	ch := e.changes[ref]
+	reason := ""
+	if st, ok := errors.AsType[*StaleError](err); ok {
+		reason = strings.TrimPrefix(st.Error(), ref.String()+": ")
+	} else {
+		err = e.s.describe(err, verb, ref)
+		reason = verb + ": " + e.s.text(errors.Unwrap(err), ref)
+		if hook, ok := isWebhook(err); ok && !strings.Contains(reason, hook) {
+			reason += " (webhook " + hook + ")"
+		}
+	}
+	return e.fail(ctx, Problem{Ref: ref, Instance: ch.Instance, Err: err, Status: health.Status{State: health.Failed, Reason: reason}})
+}
+
+// wrote records an object as the API server answered.
+func (e *executor) wrote(ch plan.Change, m meta) {
+	body := e.req.Bodies[ch.Ref]
+	actions := object.ActionsOf(body.Unstructured().GetAnnotations())
+	own, _ := object.OwnEntry(m.ManagedFields, e.manager)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	before := e.inventory[ch.Ref]
+	spec, _ := body.Body["spec"].(map[string]any)
+	_, replicas := spec["replicas"]
+	e.inventory[ch.Ref] = plan.Owned{Ref: ch.Ref, Version: body.GVK().Version, Instance: ch.Instance, Stage: ch.Stage,
+		UID: string(m.UID), ResourceVersion: m.ResourceVersion, Digest: body.Digest(), Own: own, Schema: e.schema[plan.SchemaKey(ch.Ref)],
+		Keep: actions.Keep, NoWait: actions.NoWait, Once: actions.Once, OwnNamespace: before.OwnNamespace, Replicas: replicas}
+	e.generations[ch.Ref] = m.Generation
+	if ch.Ref.IsCRD() {
+		for gk := range object.DefinedKinds([]object.Object{body}) {
+			e.schema[plan.SchemaKey(object.Ref{Group: gk.Group, Kind: gk.Kind})] = crdKey(m)
+		}
+	}
+	e.count(ch.Action)
+}
+
+// count adds one done change; the caller holds mu.
+func (e *executor) count(a plan.Action) {
+	e.done++
+	d := &e.result.Done
+	switch a {
+	case plan.Create:
+		d.Create++
+	case plan.Update:
+		d.Update++
+	case plan.Delete:
+		d.Delete++
+	case plan.Recreate:
+		d.Recreate++
+	case plan.Adopt:
+		d.Adopt++
+	case plan.Unknown:
+		d.Unknown++
+	}
+}
+
+// emit sends one event; events never overlap.
+func (e *executor) emit(ev Event) {
+	if e.req.OnEvent == nil {
+		return
+	}
+	e.mu.Lock()
+	ev.Done, ev.Total = e.done, e.total
+	e.mu.Unlock()
+	e.emitting.Lock()
+	defer e.emitting.Unlock()
+	e.req.OnEvent(ev)
+}

@@ -1,0 +1,120 @@
+package cluster
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+)
+
+// Health tells the state of inventoried objects now: one LIST by owner label per kind with a state of its own (per
+// namespace or by name where rights are narrow), and the pods of workloads that are not ready. Other kinds are ready
+// by being there, which Observe tells; for them nothing is asked.
+func (s *Session) Health(ctx context.Context, owner string, owned []plan.Owned, rules map[string]health.Rules) (map[object.Ref]health.Status, diag.Findings) {
+	h := &healths{s: s, ctx: ctx, owner: owner, rules: rules, byRef: map[object.Ref]plan.Owned{}, out: map[object.Ref]health.Status{}}
+	byKind := map[schema.GroupKind][]plan.Owned{}
+	for _, o := range owned {
+		h.byRef[o.Ref] = o
+		if !health.Judged(o.Ref) {
+			h.out[o.Ref] = health.Status{State: health.Ready}
+			continue
+		}
+		byKind[o.Ref.GroupKind()] = append(byKind[o.Ref.GroupKind()], o)
+	}
+	for gk, list := range byKind {
+		h.wg.Go(func() { h.kind(gk, list) })
+	}
+	h.wg.Wait()
+	return h.out, h.findings.OnCluster(s.cfg.Name).Sorted()
+}
+
+type healths struct {
+	s     *Session
+	ctx   context.Context
+	owner string
+	rules map[string]health.Rules
+	byRef map[object.Ref]plan.Owned
+	wg    sync.WaitGroup
+
+	mu       sync.Mutex
+	out      map[object.Ref]health.Status
+	findings diag.Findings
+}
+
+func (h *healths) kind(gk schema.GroupKind, list []plan.Owned) {
+	k, ok := h.s.ByGroupKind(gk)
+	if !ok {
+		for _, o := range list {
+			h.set(o.Ref, health.Status{State: health.Missing, Reason: "the cluster does not serve its kind"})
+		}
+		return
+	}
+	seen := map[object.Ref]map[string]any{}
+	err := h.list(k, "", seen)
+	if apierrors.IsForbidden(err) && k.Namespaced {
+		tried := map[string]bool{}
+		for _, o := range list {
+			if !tried[o.Ref.Namespace] {
+				tried[o.Ref.Namespace] = true
+				_ = h.list(k, o.Ref.Namespace, seen) // what it does not show is read by name
+			}
+		}
+	}
+	var wg sync.WaitGroup
+	for _, o := range list {
+		wg.Go(func() { h.judge(k, o, seen[o.Ref]) })
+	}
+	wg.Wait()
+}
+
+func (h *healths) list(k KindInfo, ns string, seen map[object.Ref]map[string]any) error {
+	items, err := h.s.listItems(h.ctx, k.path(k.Preferred, ns, ""), url.Values{"labelSelector": {object.LabelOwner + "=" + h.owner}})
+	if err != nil {
+		return err
+	}
+	for _, m := range items {
+		(&stream{k: k}).typed(m)
+		u := unstructured.Unstructured{Object: m}
+		seen[object.Ref{Group: k.Group, Kind: k.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}] = m
+	}
+	return nil
+}
+
+func (h *healths) judge(k KindInfo, o plan.Owned, obj map[string]any) {
+	if obj == nil {
+		_, err := h.s.do(h.ctx, call{method: http.MethodGet, path: k.path(k.Preferred, o.Ref.Namespace, o.Ref.Name), into: &obj})
+		switch {
+		case apierrors.IsNotFound(err):
+			h.set(o.Ref, health.Status{State: health.Missing, Reason: "not in the cluster"})
+			return
+		case err != nil:
+			f := diag.Errorf("health", "the object cannot be looked at")
+			f.Object, f.Instance, f.Why = o.Ref.String(), o.Instance, h.s.text(err, o.Ref)
+			h.mu.Lock()
+			h.findings = append(h.findings, f)
+			h.mu.Unlock()
+			return
+		}
+	}
+	st := health.Of(obj, h.rules[o.Instance])
+	if st.State != health.Ready && o.Ref.IsWorkload() {
+		st = h.s.podReasons(h.ctx, o.Ref, obj)(st)
+	}
+	st.Reason = h.s.redact(st.Reason)
+	h.set(o.Ref, st)
+}
+
+func (h *healths) set(r object.Ref, st health.Status) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.out[r] = st
+}

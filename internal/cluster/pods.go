@@ -1,0 +1,81 @@
+package cluster
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/object"
+)
+
+// podReasons asks once why a workload's pods are not ready, and returns what to add to its status: reasons of its
+// pods, and where there are none the warnings of its controller. What may not be read adds nothing.
+func (s *Session) podReasons(ctx context.Context, ref object.Ref, obj map[string]any) func(health.Status) health.Status {
+	nothing := func(st health.Status) health.Status { return st }
+	selector := podSelector(obj)
+	if selector == "" {
+		return nothing
+	}
+	pods, err := s.listItems(ctx, "/api/v1/namespaces/"+url.PathEscape(ref.Namespace)+"/pods", url.Values{"labelSelector": {selector}})
+	if err != nil {
+		return nothing
+	}
+	if len(pods) > 0 {
+		return s.redacted(func(st health.Status) health.Status { return health.WithPods(st, pods) })
+	}
+	uid := string((&unstructured.Unstructured{Object: obj}).GetUID())
+	events, err := s.listItems(ctx, "/api/v1/namespaces/"+url.PathEscape(ref.Namespace)+"/events",
+		url.Values{"fieldSelector": {"involvedObject.uid=" + uid}, "limit": {"20"}})
+	if err != nil || len(events) == 0 {
+		return nothing
+	}
+	return s.redacted(func(st health.Status) health.Status { return health.WithEvents(st, events) })
+}
+
+func (s *Session) redacted(fn func(health.Status) health.Status) func(health.Status) health.Status {
+	return func(st health.Status) health.Status {
+		st = fn(st)
+		for i, d := range st.Details {
+			st.Details[i] = s.redact(d)
+		}
+		return st
+	}
+}
+
+// podSelector is a workload's selector as a query, "" when it has none.
+func podSelector(obj map[string]any) string {
+	raw, ok, _ := unstructured.NestedMap(obj, "spec", "selector")
+	if !ok {
+		return ""
+	}
+	var sel metav1.LabelSelector
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(raw, &sel) != nil {
+		return ""
+	}
+	out, err := metav1.LabelSelectorAsSelector(&sel)
+	if err != nil || out.Empty() {
+		return ""
+	}
+	return out.String()
+}
+
+// listItems reads a collection's items.
+func (s *Session) listItems(ctx context.Context, path string, query url.Values) ([]map[string]any, error) {
+	var out map[string]any
+	if _, err := s.do(ctx, call{method: http.MethodGet, path: path, query: query, into: &out, attempts: 2}); err != nil {
+		return nil, err
+	}
+	items, _ := out["items"].([]any)
+	list := make([]map[string]any, 0, len(items))
+	for _, it := range items {
+		if m, ok := it.(map[string]any); ok {
+			list = append(list, m)
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,154 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+)
+
+// removeOne deletes one object, as the plan saw it, and waits until it is really gone.
+func (e *executor) removeOne(ctx context.Context, ref object.Ref) error {
+	ch := e.changes[ref]
+	start := e.s.now()
+	k, ok := e.s.ByGroupKind(ref.GroupKind())
+	if ok {
+		if err := e.remove(ctx, ch, k); err != nil {
+			if r, ok := errors.AsType[*resistError](err); ok {
+				e.timedOut(r.err)
+				return e.fail(ctx, Problem{Ref: ref, Instance: ch.Instance, Written: true, After: e.s.now().Sub(start), Status: r.status})
+			}
+			return e.failed(ctx, ref, "delete", err)
+		}
+	} // a kind that is not served any more has no objects
+	e.mu.Lock()
+	delete(e.inventory, ref)
+	e.count(plan.Delete)
+	e.mu.Unlock()
+	e.emit(Event{Type: Written, Ref: ref, Instance: ch.Instance, Action: plan.Delete})
+	return nil
+}
+
+// timedOut notes that the time was over, when it was.
+func (e *executor) timedOut(err error) {
+	if errors.Is(err, errTimeUp) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.result.TimedOut = true
+	}
+}
+
+// remove deletes with both preconditions and waits until the object is gone. When something else of it moved (status)
+// it looks again and goes on as long as our own entry is as the plan saw it.
+func (e *executor) remove(ctx context.Context, ch plan.Change, k KindInfo) error {
+	p := pre{ch.UID, ch.ResourceVersion}
+	for look := 1; ; look++ {
+		var m struct {
+			meta
+			Status any `json:"status"`
+		}
+		_, err := e.s.do(ctx, call{method: http.MethodDelete, path: k.path(k.Preferred, ch.Ref.Namespace, ch.Ref.Name),
+			body: deleteOptions(ch.Ref, p), accept: metadataType, into: &m, finish: true})
+		switch {
+		case apierrors.IsNotFound(err):
+			return nil
+		case err == nil && m.Kind == "Status":
+			return nil // gone at once: nothing holds it
+		case err == nil:
+			return e.gone(ctx, ch.Ref, k, ch.UID)
+		case !apierrors.IsConflict(err), look > maxLooks:
+			return err
+		}
+		now, err := e.s.getMeta(ctx, k, ch.Ref)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		own, _ := object.OwnEntry(now.ManagedFields, e.manager)
+		switch {
+		case string(now.UID) != ch.UID:
+			return &StaleError{Ref: ch.Ref, Why: "it is another object now (other uid)"}
+		case now.DeletionTimestamp != nil:
+			return e.gone(ctx, ch.Ref, k, ch.UID)
+		case own != ch.Own:
+			return &StaleError{Ref: ch.Ref, Why: "fields we declared were changed since"}
+		}
+		p.rv = now.ResourceVersion
+	}
+}
+
+// deleteOptions: workloads go after their pods (foreground), so that gone means stopped; everything else at once.
+func deleteOptions(ref object.Ref, p pre) metav1.DeleteOptions {
+	policy := metav1.DeletePropagationBackground
+	if ref.IsWorkload() && ref.Kind != "Pod" {
+		policy = metav1.DeletePropagationForeground
+	}
+	o := metav1.DeleteOptions{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}, PropagationPolicy: &policy,
+		Preconditions: &metav1.Preconditions{}}
+	if p.uid != "" {
+		uid := types.UID(p.uid)
+		o.Preconditions.UID = &uid
+	}
+	if p.rv != "" {
+		o.Preconditions.ResourceVersion = &p.rv
+	}
+	return o
+}
+
+// resistError is an object that is still there when the time is over, and why.
+type resistError struct {
+	status health.Status
+	err    error
+}
+
+func (e *resistError) Error() string { return e.status.Reason }
+
+func (e *resistError) Unwrap() error { return e.err }
+
+// gone waits until the object with this uid is not there any more.
+func (e *executor) gone(ctx context.Context, ref object.Ref, k KindInfo, uid string) error {
+	e.emit(Event{Type: Waiting, Ref: ref, Instance: e.changes[ref].Instance, Action: plan.Delete, Message: "is being deleted"})
+	err := e.waiter.gone(ctx, ref, k, uid)
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
+	return &resistError{status: e.resists(context.WithoutCancel(ctx), ref, k), err: context.Cause(ctx)}
+}
+
+// resists finds out what holds an object that does not go.
+func (e *executor) resists(ctx context.Context, ref object.Ref, k KindInfo) health.Status {
+	st := health.Status{State: health.Terminating, Reason: "is still there"}
+	var live map[string]any
+	if _, err := e.s.do(ctx, call{method: http.MethodGet, path: k.path(k.Preferred, ref.Namespace, ref.Name), into: &live, attempts: 1}); err != nil {
+		return st
+	}
+	u := unstructured.Unstructured{Object: live}
+	if f := u.GetFinalizers(); len(f) > 0 {
+		st.Reason = "is still there, held by finalizer " + strings.Join(f, ", ")
+	}
+	if ref.Group != "" || ref.Kind != "Namespace" {
+		return st
+	}
+	conditions, _, _ := unstructured.NestedSlice(live, "status", "conditions")
+	for _, c := range conditions {
+		m, _ := c.(map[string]any)
+		kind, _ := m["type"].(string)
+		if text, _ := m["message"].(string); m["status"] == "True" &&
+			slices.Contains([]string{"NamespaceContentRemaining", "NamespaceFinalizersRemaining", "NamespaceDeletionContentFailure"}, kind) {
+			st.Details = append(st.Details, text)
+		}
+	}
+	return st
+}

@@ -1,0 +1,248 @@
+package cluster
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/object"
+)
+
+// Times of waiting for one object.
+const (
+	defaultHopeless = 30 * time.Second
+	unseenFor       = 500 * time.Millisecond
+	podsAfter       = 3 * time.Second // a rollout that goes well never asks for pods
+	podsEvery       = 5 * time.Second
+)
+
+// readyOne waits until an object is ready. What waiting cannot heal, and what its controller says has failed, fails it
+// after HopelessAfter; everything else when the time is over.
+func (e *executor) readyOne(ctx context.Context, ref object.Ref) error {
+	body := e.req.Bodies[ref]
+	k, err := e.readyKind(ctx, ref, body)
+	if err != nil {
+		return e.failed(ctx, ref, "wait for", err)
+	}
+	w := &watching{executor: e, ref: ref, k: k, instance: e.instanceOf(ref), start: e.s.now(), hopeless: e.req.HopelessAfter}
+	if w.hopeless <= 0 {
+		w.hopeless = defaultHopeless
+	}
+	e.mu.Lock()
+	w.generation = e.generations[ref]
+	e.mu.Unlock()
+	st, err := w.wait(ctx)
+	if err != nil {
+		return e.failed(ctx, ref, "wait for", err)
+	}
+	if st.State != health.Ready {
+		e.timedOut(context.Cause(ctx))
+		return e.fail(ctx, Problem{Ref: ref, Instance: w.instance, Status: st, Written: true, After: e.s.now().Sub(w.start)})
+	}
+	if ref.IsCRD() && body.Body != nil {
+		e.s.learn(body)
+	}
+	e.emit(Event{Type: Ready, Ref: ref, Instance: w.instance, Message: st.Reason})
+	return nil
+}
+
+func (e *executor) readyKind(ctx context.Context, ref object.Ref, body object.Object) (KindInfo, error) {
+	if k, ok := e.s.ByGroupKind(ref.GroupKind()); ok {
+		return k, nil
+	}
+	return e.kind(ctx, body)
+}
+
+func (e *executor) instanceOf(ref object.Ref) string {
+	if ch, ok := e.changes[ref]; ok {
+		return ch.Instance
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.inventory[ref].Instance
+}
+
+// watching is one object that is waited for.
+type watching struct {
+	*executor
+	ref        object.Ref
+	k          KindInfo
+	instance   string
+	start      time.Time
+	generation int64
+	hopeless   time.Duration
+
+	badSince time.Time // since when its status has been hopeless or failed
+	podsAt   time.Time // when pods were last asked for
+	pods     func(health.Status) health.Status
+	said     string
+	polls    int
+}
+
+// wait returns the last status: Ready, or what it was when waiting ended. The error is the cluster's refusal to show
+// the object.
+func (w *watching) wait(ctx context.Context) (health.Status, error) {
+	st, changed, leave := w.waiter.join(w.ref, w.k, false)
+	defer leave()
+	last := health.Status{State: health.Progressing, Reason: "not seen yet"}
+	for {
+		obj, pause, err := w.see(ctx, st)
+		if err != nil && ctx.Err() == nil {
+			return last, err
+		}
+		if err == nil && (obj != nil || pause >= 0) {
+			last = w.judge(ctx, obj)
+			if last.State == health.Ready {
+				return last, nil
+			}
+			w.say(last)
+			if w.over(last) {
+				return last, nil
+			}
+		}
+		timer := time.NewTimer(w.next(last, pause))
+		select {
+		case <-changed:
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return last, nil
+		}
+		timer.Stop()
+	}
+}
+
+// see returns the object from the stream, or by a GET where the stream cannot show it: it lost our label, it is gone,
+// or listing is forbidden. pause is when to look by GET again, below 0 for "the stream tells"; obj nil with a pause is
+// an object that is not there.
+func (w *watching) see(ctx context.Context, st *stream) (obj map[string]any, pause time.Duration, err error) {
+	obj, synced, err := st.look(w.ref.Name)
+	if err == nil && (!synced || obj != nil) {
+		w.polls = 0
+		return obj, -1, nil
+	}
+	if err == nil && w.polls == 0 && w.s.now().Sub(w.start) < unseenFor {
+		return nil, -1, nil // just written: the watch is about to tell
+	}
+	var live map[string]any
+	_, err = w.s.do(ctx, call{method: http.MethodGet, path: w.k.path(w.k.Preferred, w.ref.Namespace, w.ref.Name), into: &live})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return nil, -1, err
+	}
+	w.polls++
+	return live, min(firstPoll*time.Duration(w.polls), maxPoll), nil
+}
+
+// judge tells the object's health; of an object older than what we wrote nothing is believed.
+func (w *watching) judge(ctx context.Context, obj map[string]any) health.Status {
+	if obj == nil {
+		return health.Status{State: health.Missing, Reason: "was deleted by somebody"}
+	}
+	u := unstructured.Unstructured{Object: obj}
+	if w.generation > 0 && u.GetGeneration() < w.generation {
+		return health.Status{State: health.Progressing, Reason: "the change is not visible yet"}
+	}
+	st := health.Of(obj, w.req.Rules[w.instance])
+	for i, d := range st.Details {
+		st.Details[i] = w.s.redact(d)
+	}
+	st.Reason = w.s.redact(st.Reason)
+	if st.State == health.Ready || !w.ref.IsWorkload() {
+		return st
+	}
+	now := w.s.now()
+	if now.Sub(w.start) >= w.podsAfter() && now.Sub(w.podsAt) >= podsEvery {
+		w.podsAt = now
+		w.pods = w.s.podReasons(ctx, w.ref, obj)
+	}
+	if w.pods != nil {
+		st = w.pods(st)
+	}
+	return st
+}
+
+func (w *watching) podsAfter() time.Duration { return min(podsAfter, w.hopeless/2) }
+
+// over reports whether waiting makes no sense any more.
+func (w *watching) over(st health.Status) bool {
+	if !st.Hopeless && st.State != health.Failed && st.State != health.Missing {
+		w.badSince = time.Time{}
+		return false
+	}
+	now := w.s.now()
+	if w.badSince.IsZero() {
+		w.badSince = now
+	}
+	// a failed Job stays failed; everything else gets its grace
+	return w.ref.Kind == "Job" && st.State == health.Failed || now.Sub(w.badSince) >= w.hopeless
+}
+
+// say tells the reason when it changed.
+func (w *watching) say(st health.Status) {
+	text := st.Reason
+	if len(st.Details) > 0 {
+		text += " (" + st.Details[0] + ")"
+	}
+	if text != w.said {
+		w.said = text
+		w.emit(Event{Type: Waiting, Ref: w.ref, Instance: w.instance, Message: text})
+	}
+}
+
+// next is when to look again although nothing changed.
+func (w *watching) next(st health.Status, pause time.Duration) time.Duration {
+	d := time.Minute
+	now := w.s.now()
+	if since := now.Sub(w.start); since < unseenFor {
+		d = unseenFor - since
+	}
+	if pause >= 0 {
+		d = pause
+	}
+	if w.ref.IsWorkload() {
+		if w.podsAt.IsZero() {
+			d = min(d, w.start.Add(w.podsAfter()).Sub(now))
+		} else {
+			d = min(d, w.podsAt.Add(podsEvery).Sub(now))
+		}
+	}
+	if !w.badSince.IsZero() {
+		d = min(d, w.badSince.Add(w.hopeless).Sub(now))
+	}
+	return max(d, 20*time.Millisecond)
+}
+
+// gone waits until the object with this uid is not there. A watch that loses it has lost the label or the object: a
+// GET tells.
+func (w *waiter) gone(ctx context.Context, ref object.Ref, k KindInfo, uid string) error {
+	st, changed, leave := w.join(ref, k, true)
+	defer leave()
+	for polls := 1; ; {
+		obj, synced, err := st.look(ref.Name)
+		pause := time.Minute
+		if err != nil || synced && (obj == nil || string((&unstructured.Unstructured{Object: obj}).GetUID()) != uid) {
+			m, err := w.s.getMeta(ctx, k, ref)
+			if apierrors.IsNotFound(err) || err == nil && uid != "" && string(m.UID) != uid {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			pause = min(firstPoll/4*time.Duration(polls), maxPoll)
+			polls++
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-changed:
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return context.Cause(ctx)
+		}
+		timer.Stop()
+	}
+}

@@ -1,0 +1,282 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+)
+
+// How often a write looks again after its object moved, and how long a kind may take to be served after its CRD was.
+const (
+	maxLooks      = 5
+	servedWithin  = 20 * time.Second
+	servedBackoff = 100 * time.Millisecond
+)
+
+// writeOne does what the plan says about one object; for one that stays as it is that is nothing.
+func (e *executor) writeOne(ctx context.Context, ref object.Ref) error {
+	ch, ok := e.changes[ref]
+	if !ok || !ch.Action.Writes() {
+		return nil
+	}
+	body, ok := e.req.Bodies[ref]
+	if !ok {
+		return e.failed(ctx, ref, string(ch.Action), errors.New("the object to write is missing"))
+	}
+	k, err := e.kind(ctx, body)
+	if err != nil {
+		return e.failed(ctx, ref, string(ch.Action), err)
+	}
+	w := &writing{executor: e, ch: ch, k: k, body: object.WithoutPaths(body.Body, ch.Cede), version: body.GVK().Version}
+	m, err := w.write(ctx)
+	if err != nil {
+		return e.failed(ctx, ref, string(ch.Action), err)
+	}
+	e.wrote(ch, m)
+	e.emit(Event{Type: Written, Ref: ref, Instance: ch.Instance, Action: ch.Action})
+	return nil
+}
+
+// kind finds out how the object's kind is served; a kind not known yet is looked for once more.
+func (e *executor) kind(ctx context.Context, body object.Object) (KindInfo, error) {
+	gvk := body.GVK()
+	if k, ok := e.s.Kind(gvk); ok {
+		return k, nil
+	}
+	if err := e.s.Refresh(ctx); err != nil {
+		return KindInfo{}, err
+	}
+	if k, ok := e.s.Kind(gvk); ok {
+		return k, nil
+	}
+	return KindInfo{}, &NoKindError{GVK: gvk, Cluster: e.s.cfg.Name}
+}
+
+// writing is one object on its way to the API server.
+type writing struct {
+	*executor
+	ch      plan.Change
+	k       KindInfo
+	body    map[string]any
+	version string
+}
+
+func (w *writing) write(ctx context.Context) (meta, error) {
+	switch w.ch.Action {
+	case plan.Create:
+		if w.ch.Code == plan.CodeTerminating {
+			if err := w.gone(ctx, w.ch.Ref, w.k, w.ch.UID); err != nil {
+				return meta{}, err
+			}
+		}
+		return w.create(ctx)
+	case plan.Recreate:
+		if err := w.remove(ctx, w.ch, w.k); err != nil {
+			return meta{}, err
+		}
+		return w.create(ctx)
+	case plan.Adopt:
+		return w.adopt(ctx)
+	}
+	return w.update(ctx)
+}
+
+// pre are the preconditions of a write.
+type pre struct{ uid, rv string }
+
+// apply sends one server-side apply with preconditions; its attempt is finished even when ctx ends meanwhile.
+func (w *writing) apply(ctx context.Context, p pre, force bool, manager string, body map[string]any) (meta, reply, error) {
+	if p.uid != "" || p.rv != "" {
+		u := (&unstructured.Unstructured{Object: body}).DeepCopy()
+		if p.uid != "" {
+			_ = unstructured.SetNestedField(u.Object, p.uid, "metadata", "uid")
+		}
+		u.SetResourceVersion(p.rv)
+		body = u.Object
+	}
+	var m meta
+	rep, err := w.s.do(ctx, call{method: http.MethodPatch, path: w.k.path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name),
+		query: url.Values{"fieldManager": {manager}, "force": {strconv.FormatBool(force)}, "fieldValidation": {"Strict"}},
+		body:  body, contentType: applyType, accept: metadataType, into: &m, finish: true})
+	return m, rep, err
+}
+
+// create applies an object that must not be there, without force. An apply cannot ask for that, so the answer tells:
+// 201 created it. 200 means that somebody else did meanwhile; then what our apply added is taken out again.
+func (w *writing) create(ctx context.Context) (meta, error) {
+	deadline := w.s.now().Add(servedWithin)
+	for wait := servedBackoff; ; wait = min(2*wait, time.Second) {
+		m, rep, err := w.apply(ctx, pre{}, w.ch.Action == plan.Unknown && w.ch.Force, w.manager, w.body)
+		switch {
+		case err == nil && (rep.code == http.StatusCreated || w.ch.Action == plan.Unknown):
+			return m, nil
+		case err == nil && rep.unsure && object.OwnTime(m.ManagedFields, w.manager).Equal(m.CreationTimestamp.Time):
+			return m, nil // an attempt without an answer had created it
+		case err == nil:
+			w.withdraw(ctx, m)
+			return m, &StaleError{Ref: w.ch.Ref, Why: "it has appeared since" + by(liveOf(m, w.manager).Foreign)}
+		case isFieldConflict(err):
+			return m, &StaleError{Ref: w.ch.Ref, Why: "it has appeared since, with other values: " + w.s.text(err, w.ch.Ref)}
+		case isConversion(err):
+			return m, err
+		case rep.code == http.StatusNotFound && w.k.Custom && w.s.now().Before(deadline):
+			// the definition is established and the kind is not served by every handler yet
+			if err := waitOr(ctx, wait); err != nil {
+				return m, err
+			}
+		default:
+			return m, err
+		}
+	}
+}
+
+func by(owner string) string {
+	if owner == "" {
+		return ""
+	}
+	return ", managed by " + owner
+}
+
+// withdraw takes back what an apply added to somebody else's object: applying nothing gives up every field of ours,
+// and no value of theirs was changed because there was no force.
+func (w *writing) withdraw(ctx context.Context, m meta) {
+	nothing := map[string]any{"apiVersion": w.body["apiVersion"], "kind": w.body["kind"],
+		"metadata": map[string]any{"name": w.ch.Ref.Name}}
+	if w.ch.Ref.Namespace != "" {
+		_ = unstructured.SetNestedField(nothing, w.ch.Ref.Namespace, "metadata", "namespace")
+	}
+	if _, _, err := w.apply(ctx, pre{string(m.UID), m.ResourceVersion}, false, w.manager, nothing); err != nil {
+		w.emit(Event{Type: Notice, Ref: w.ch.Ref, Instance: w.ch.Instance,
+			Message: "what was added to it could not be taken back: " + w.s.text(err, w.ch.Ref)})
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if o, ok := w.inventory[w.ch.Ref]; ok && o.UID == "" {
+		delete(w.inventory, w.ch.Ref)
+	}
+}
+
+// update applies over what the plan saw. When something else of the object moved meanwhile (status, other fields) it
+// looks again and goes on as long as our own entry is as the plan saw it.
+func (w *writing) update(ctx context.Context) (meta, error) {
+	p := pre{w.ch.UID, w.ch.ResourceVersion}
+	if w.ch.Handover {
+		var err error
+		if p, err = w.handover(ctx, p); err != nil {
+			return meta{}, err
+		}
+	}
+	return w.over(ctx, p, w.ch.Force, w.ch.Own)
+}
+
+// over applies with preconditions, looking again as update says. own is what our entry must be.
+func (w *writing) over(ctx context.Context, p pre, force bool, own string) (meta, error) {
+	unsure, repaired := false, false
+	for look := 1; ; look++ {
+		m, rep, err := w.apply(ctx, p, force, w.manager, w.body)
+		unsure = unsure || rep.unsure
+		switch {
+		case err == nil:
+			return m, nil
+		case isConversion(err) && !repaired:
+			repaired = true
+			if p, err = w.repair(ctx, p); err != nil {
+				return m, err
+			}
+			continue
+		case isFieldConflict(err):
+			if unsure {
+				return m, &StaleError{Ref: w.ch.Ref, Why: "it was changed since: " + w.s.text(err, w.ch.Ref)}
+			}
+			return m, err
+		case !apierrors.IsConflict(err) && !isUIDMismatch(err), look > maxLooks:
+			return m, err
+		}
+		now, err := w.s.getMeta(ctx, w.k, w.ch.Ref)
+		if err != nil {
+			if apierrors.IsNotFound(err) {
+				return m, &StaleError{Ref: w.ch.Ref, Why: "it was deleted since"}
+			}
+			return m, err
+		}
+		have, _ := object.OwnEntry(now.ManagedFields, w.manager)
+		switch {
+		case string(now.UID) != w.ch.UID:
+			return m, &StaleError{Ref: w.ch.Ref, Why: "it is another object now (other uid)"}
+		case have == own:
+		case unsure:
+			force = false // our own lost answer, or somebody else: without force the server tells them apart
+		default:
+			return m, &StaleError{Ref: w.ch.Ref, Why: "fields we declared were changed since"}
+		}
+		p.rv = now.ResourceVersion
+	}
+}
+
+// handover lets a second manager own the live spec.replicas before we drop the field: dropped by its only owner it
+// would fall to 1.
+func (w *writing) handover(ctx context.Context, p pre) (pre, error) {
+	var live map[string]any
+	_, err := w.s.do(ctx, call{method: http.MethodGet, path: w.k.path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name), into: &live})
+	if err != nil {
+		return p, err
+	}
+	u := unstructured.Unstructured{Object: live}
+	if string(u.GetUID()) != p.uid {
+		return p, &StaleError{Ref: w.ch.Ref, Why: "it is another object now (other uid)"}
+	}
+	replicas, ok, _ := unstructured.NestedFieldNoCopy(live, "spec", "replicas")
+	if !ok {
+		return p, nil
+	}
+	body := map[string]any{"apiVersion": w.body["apiVersion"], "kind": w.body["kind"],
+		"metadata": map[string]any{"name": w.ch.Ref.Name}, "spec": map[string]any{"replicas": replicas}}
+	if w.ch.Ref.Namespace != "" {
+		_ = unstructured.SetNestedField(body, w.ch.Ref.Namespace, "metadata", "namespace")
+	}
+	m, _, err := w.apply(ctx, pre{uid: p.uid}, false, object.HandoverManager, body)
+	if err != nil {
+		return p, fmt.Errorf("handing spec.replicas over: %w", err)
+	}
+	if own, _ := object.OwnEntry(m.ManagedFields, w.manager); own != w.ch.Own {
+		return p, &StaleError{Ref: w.ch.Ref, Why: "fields we declared were changed since"}
+	}
+	p.rv = m.ResourceVersion
+	return p, nil
+}
+
+// repair rewrites managed fields entries that name a version the kind no longer has: with one of those every apply,
+// forced or not, fails.
+func (w *writing) repair(ctx context.Context, p pre) (pre, error) {
+	m, err := w.s.getMeta(ctx, w.k, w.ch.Ref)
+	if err != nil {
+		return p, err
+	}
+	if string(m.UID) != p.uid {
+		return p, &StaleError{Ref: w.ch.Ref, Why: "it is another object now (other uid)"}
+	}
+	entries := slices.Clone(m.ManagedFields)
+	for i, entry := range entries {
+		if !slices.Contains(w.k.Versions, lastSegment(entry.APIVersion)) {
+			entries[i].APIVersion, _ = w.body["apiVersion"].(string)
+		}
+	}
+	out, err := w.patchFields(ctx, m, object.OneApply(entries))
+	if err != nil {
+		return p, fmt.Errorf("repairing managed fields that name a removed version: %w", err)
+	}
+	w.emit(Event{Type: Notice, Ref: w.ch.Ref, Instance: w.ch.Instance, Message: "repaired managed fields that named a removed version"})
+	p.rv = out.ResourceVersion
+	return p, nil
+}

@@ -1,0 +1,87 @@
+package object
+
+import (
+	"bytes"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// FoldManagers moves the entries of other managers into our Apply entry, Update and Apply alike, so that what they
+// owned and we do not declare goes with our next apply. Entries of subresources (status, scale) stay. changed is false
+// when none of the managers has an entry. entries is not changed.
+func FoldManagers(entries []metav1.ManagedFieldsEntry, from []string, manager, apiVersion string) (out []metav1.ManagedFieldsEntry, changed bool, err error) {
+	union := &fieldpath.Set{}
+	ours := metav1.ManagedFieldsEntry{Manager: manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: apiVersion, FieldsType: "FieldsV1"}
+	for _, e := range entries {
+		own := e.Manager == manager && e.Operation == metav1.ManagedFieldsOperationApply
+		fold := slices.Contains(from, e.Manager) || e.Manager == "before-first-apply" || e.Manager == manager
+		if e.Subresource != "" || !fold {
+			out = append(out, e)
+			continue
+		}
+		set, err := fieldSet(e)
+		if err != nil {
+			return nil, false, err
+		}
+		union = union.Union(set)
+		changed = changed || !own
+		if e.Time != nil && (ours.Time == nil || ours.Time.Before(e.Time)) {
+			ours.Time = e.Time
+		}
+		if own {
+			ours.APIVersion = e.APIVersion
+		}
+	}
+	if !changed {
+		return entries, false, nil
+	}
+	if ours.FieldsV1, err = fieldsOf(union); err != nil {
+		return nil, false, err
+	}
+	return append(out, ours), true, nil
+}
+
+// OneApply merges entries that a repair made alike: one entry per manager, operation, API version and subresource. An
+// entry whose fields cannot be read stays as it is.
+func OneApply(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+	var out []metav1.ManagedFieldsEntry
+	for _, e := range entries {
+		i := slices.IndexFunc(out, func(o metav1.ManagedFieldsEntry) bool {
+			return o.Manager == e.Manager && o.Operation == e.Operation && o.APIVersion == e.APIVersion && o.Subresource == e.Subresource
+		})
+		if i < 0 {
+			out = append(out, e)
+			continue
+		}
+		a, errA := fieldSet(out[i])
+		b, errB := fieldSet(e)
+		if errA != nil || errB != nil {
+			out = append(out, e)
+			continue
+		}
+		if fields, err := fieldsOf(a.Union(b)); err == nil {
+			out[i].FieldsV1 = fields
+		}
+	}
+	return out
+}
+
+func fieldSet(e metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
+	set := &fieldpath.Set{}
+	if e.FieldsV1 == nil {
+		return set, nil
+	}
+	return set, set.FromJSON(bytes.NewReader(e.FieldsV1.GetRawBytes()))
+}
+
+func fieldsOf(set *fieldpath.Set) (*metav1.FieldsV1, error) {
+	raw, err := set.ToJSON()
+	if err != nil {
+		return nil, err
+	}
+	f := &metav1.FieldsV1{}
+	f.SetRawBytes(raw)
+	return f, nil
+}
