@@ -69,8 +69,8 @@ type ManifestsSource struct {
 // ValuesFor is a named layer of values for some clusters. Set selectors are ANDed.
 type ValuesFor struct {
 	Name            string         `json:"name"`
-	Clusters        []string       `json:"clusters,omitempty"`
-	Groups          []string       `json:"groups,omitempty"`
+	Clusters        []string       `json:"clusters,omitzero"`
+	Groups          []string       `json:"groups,omitzero"`
 	ClusterSelector *LabelSelector `json:"clusterSelector,omitempty"`
 	Values          Values         `json:"values"`
 	Pos             Position       `json:"-"`
@@ -79,8 +79,8 @@ type ValuesFor struct {
 // Placement says on which clusters an instance runs: nil = every cluster of the fleet, an empty (non-nil) list =
 // none, fields are ANDed. Clusters are names or globs.
 type Placement struct {
-	Clusters        []string       `json:"clusters,omitempty"`
-	Groups          []string       `json:"groups,omitempty"`
+	Clusters        []string       `json:"clusters,omitzero"`
+	Groups          []string       `json:"groups,omitzero"`
 	ClusterSelector *LabelSelector `json:"clusterSelector,omitempty"`
 	Tolerations     []Toleration   `json:"tolerations,omitempty"`
 }

@@ -65,8 +65,8 @@ type Rollout struct {
 // (0 = all), until more than MaxFailures failed.
 type Wave struct {
 	Name            string         `json:"name,omitempty"`
-	Groups          []string       `json:"groups,omitempty"`
-	Clusters        []string       `json:"clusters,omitempty"`
+	Groups          []string       `json:"groups,omitzero"`
+	Clusters        []string       `json:"clusters,omitzero"`
 	ClusterSelector *LabelSelector `json:"clusterSelector,omitempty"`
 	Canary          int            `json:"canary,omitempty"`
 	MaxParallel     int            `json:"maxParallel,omitempty"`

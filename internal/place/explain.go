@@ -1,6 +1,7 @@
 package place
 
 import (
+	"slices"
 	"strconv"
 
 	"cuelang.org/go/cue/ast"
@@ -75,6 +76,8 @@ func explain(in v1alpha1.Instance, c fleet.Cluster, f fleet.Facts, values v1alph
 	if final != nil {
 		out.Value, out.Pos = text(final), posOf(final)
 	}
+	// What a selector chose is the same item in every layer: lists merge by index.
+	path = indexed(values, path)
 	for _, l := range Layers(in, f) {
 		lv := LayerValue{Layer: l.Name, Applies: l.Why == "", Why: l.Why}
 		x, label := at(l.Values, path)
@@ -159,6 +162,24 @@ func position(p token.Pos) diag.Pos {
 		return diag.Pos{}
 	}
 	return diag.Pos{File: p.Filename(), Line: p.Line(), Column: p.Column()}
+}
+
+// indexed is the path with every [key=value] replaced by the index it chooses in the data.
+func indexed(v v1alpha1.Values, path v1alpha1.Path) v1alpha1.Path {
+	out := slices.Clone(path)
+	for i, step := range path {
+		if step.Key == "" {
+			continue
+		}
+		list, _ := at(v, out[:i])
+		l, ok := list.(*ast.ListLit)
+		item, _ := at(v, out[:i+1])
+		if !ok || item == nil {
+			return out
+		}
+		out[i] = v1alpha1.Step{Name: strconv.Itoa(slices.Index(l.Elts, item)), Index: true}
+	}
+	return out
 }
 
 // bare is a copy of data without positions, which would bend its layout.
