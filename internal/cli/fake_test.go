@@ -186,6 +186,7 @@ func (f *fake) Apply(ctx context.Context, p *engine.FleetPlan, req engine.Reques
 	var err error
 	for i, c := range p.Clusters {
 		row := engine.ClusterOutcome{Cluster: c.Cluster, Wave: i + 1, Result: engine.Succeeded, Done: c.Plan.Count(), Seconds: 19}
+		f.emit(engine.Event{Type: engine.EventWave, Wave: i + 1, Message: p.Schedule.Waves[i].Name})
 		f.emit(engine.Event{Type: engine.EventClusterStart, Wave: i + 1, Cluster: c.Cluster, Total: 1})
 		switch {
 		case f.what == "interrupt" && i == 1:

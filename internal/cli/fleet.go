@@ -165,7 +165,7 @@ func (s *session) fleetImportCommand() *cobra.Command {
 		},
 	}
 	kube.Flags().StringVar(&s.opts.kubeconfig, "kubeconfig", "", "kubeconfig file (default: KUBECONFIG, then ~/.kube/config)")
-	kube.Flags().StringVar(&s.opts.name, "name", "fleet", "name of the fleet")
+	kube.Flags().StringVar(&s.opts.name, "name", "", "name of the fleet (default: fleet)")
 	return parent("import", "Write a fleet file from what you have", "Import makes a fleet file from other descriptions of clusters.",
 		"  hawser fleet import kubeconfig > fleet.yaml", kube)
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -66,7 +67,7 @@ func (s *session) importKubeconfig(file string) error {
 	if len(contexts) == 0 {
 		return usagef("the kubeconfig has no contexts: %s", strings.Join(paths, ", "))
 	}
-	_, err := s.Out.Write(fleetYAML(s.opts.name, contexts, file))
+	_, err := s.Out.Write(fleetYAML(cmp.Or(s.opts.name, "fleet"), contexts, file))
 	return err
 }
 

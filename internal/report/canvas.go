@@ -18,6 +18,9 @@ type canvas struct {
 
 // paint replaces the block. Lines are cut to the columns by display width, so that each takes one row.
 func (c *canvas) paint(lines []string, cols int) {
+	if len(lines) == 0 && len(c.lines) == 0 {
+		return
+	}
 	cut := make([]string, len(lines))
 	for i, l := range lines {
 		cut[i] = truncate(l, max(cols-1, 10), "…")

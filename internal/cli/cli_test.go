@@ -1,0 +1,259 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/engine"
+)
+
+// tree is a fresh command tree.
+func tree() *cobra.Command {
+	a := fakeApp()
+	a.defaults()
+	return (&session{App: a, interruption: newInterruption(func() {})}).commands()
+}
+
+func everyCommand(t *testing.T, visit func(*cobra.Command)) {
+	t.Helper()
+	var walk func(*cobra.Command)
+	walk = func(c *cobra.Command) {
+		visit(c)
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(tree())
+}
+
+const referenceDir = "../../docs/cli"
+
+// TestReference: docs/cli is what the commands say of themselves.
+func TestReference(t *testing.T) {
+	pages := reference(tree())
+	if *update {
+		if err := os.RemoveAll(referenceDir); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(referenceDir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range pages {
+			if err := os.WriteFile(filepath.Join(referenceDir, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	entries, err := os.ReadDir(referenceDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if _, ok := pages[e.Name()]; !ok {
+			t.Errorf("%s describes no command any more: run make docs", e.Name())
+		}
+	}
+	for name, want := range pages {
+		have, err := os.ReadFile(filepath.Join(referenceDir, name))
+		if err != nil || string(have) != want {
+			t.Errorf("%s is stale (%v): run make docs\n%s", name, err, cmp.Diff(string(have), want))
+		}
+	}
+}
+
+// TestHelp: every command says what it does and shows examples, and the examples parse.
+func TestHelp(t *testing.T) {
+	everyCommand(t, func(c *cobra.Command) {
+		if c.Hidden {
+			return
+		}
+		if c.Short == "" || c.Long == "" || c.Example == "" {
+			t.Errorf("%s lacks Short, Long or Example", c.CommandPath())
+		}
+		for _, line := range strings.Split(c.Example, "\n") {
+			line, _, _ = strings.Cut(strings.TrimSpace(line), " #")
+			for _, cmd := range strings.Split(line, "&&") {
+				cmd, _, _ = strings.Cut(strings.TrimSpace(cmd), " > ")
+				cmd, _, _ = strings.Cut(cmd, " | ")
+				if args := strings.Fields(strings.ReplaceAll(cmd, "'", "")); len(args) > 0 && args[0] == "hawser" {
+					parses(t, args[1:])
+				}
+			}
+		}
+	})
+}
+
+func parses(t *testing.T, args []string) {
+	t.Helper()
+	found, rest, err := tree().Find(args)
+	if err == nil && !found.DisableFlagParsing {
+		err = found.ParseFlags(rest)
+	}
+	if err == nil && found.Args != nil && !slices.Contains(rest, "--help") {
+		err = found.Args(found, found.Flags().Args())
+	}
+	if err != nil {
+		t.Errorf("example %q: %v", strings.Join(args, " "), err)
+	}
+}
+
+// TestAliases: every other spelling stands for a flag or command that is there.
+func TestAliases(t *testing.T) {
+	flags, names := map[string]bool{}, map[string]bool{}
+	everyCommand(t, func(c *cobra.Command) {
+		names[c.Name()] = true
+		for _, a := range flagAliases {
+			if c.Flags().Lookup(a.flag) != nil || c.InheritedFlags().Lookup(a.flag) != nil {
+				flags[a.flag] = true
+			}
+		}
+	})
+	for _, a := range flagAliases {
+		if !flags[a.flag] {
+			t.Errorf("--%s stands for --%s, which no command has", a.alias, a.flag)
+		}
+	}
+	for name := range commandAliases {
+		if !names[name] {
+			t.Errorf("no command %s", name)
+		}
+	}
+}
+
+// TestTreeIsCheap keeps --help fast: building all commands does no work.
+func TestTreeIsCheap(t *testing.T) {
+	start := time.Now()
+	for range 10 {
+		tree()
+	}
+	if d := time.Since(start) / 10; d > 20*time.Millisecond {
+		t.Errorf("building the commands takes %v", d)
+	}
+}
+
+func TestPrompt(t *testing.T) {
+	for _, c := range []struct {
+		reason, in string
+		yes, typed bool
+	}{
+		{"y is yes", "y\n", true, false},
+		{"yes in capitals too", "YES\n", true, false},
+		{"spaces do not matter", "  y  \n", true, false},
+		{"without a line end too", "y", true, false},
+		{"enter alone is no", "\n", false, false},
+		{"the end of the input is no", "", false, false},
+		{"anything else is no", "yep\n", false, false},
+		{"the name is no yes", "shop\n", false, true},
+		{"another case is another name", "Shop\n", false, false},
+		{"only the first line counts", "n\ny\n", false, false},
+	} {
+		var out bytes.Buffer
+		yes, err := prompter{strings.NewReader(c.in), &out}.yes(t.Context(), "Apply?")
+		if yes != c.yes || err != nil {
+			t.Errorf("%s: yes = %v, %v", c.reason, yes, err)
+		}
+		if !strings.HasPrefix(out.String(), "Apply? [y/N] ") {
+			t.Errorf("%s: asked %q", c.reason, out.String())
+		}
+		typed, err := prompter{strings.NewReader(c.in), &out}.typed(t.Context(), "This deletes.", "shop")
+		if typed != c.typed || err != nil {
+			t.Errorf("%s: typed = %v, %v", c.reason, typed, err)
+		}
+	}
+}
+
+// TestPromptInterrupted: an interrupt ends the question, though the read goes on.
+func TestPromptInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	in, w := io.Pipe()
+	defer w.Close()
+	time.AfterFunc(10*time.Millisecond, cancel)
+	if ok, err := (prompter{in, io.Discard}).yes(ctx, "?"); ok || !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %v", ok, err)
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	refusal := diag.Findings{{Severity: diag.Error, Code: "locked", What: "x"}}
+	mistake := diag.Findings{{Severity: diag.Error, Code: "unknown-field", What: "x"}}
+	for _, c := range []struct {
+		reason string
+		err    error
+		want   int
+	}{
+		{"nothing", nil, 0},
+		{"anything", errors.New("x"), 1},
+		{"a mistake", mistake.Err(), 1},
+		{"a refusal by policy", refusal.Err(), 5},
+		{"a mistake beside a refusal", append(refusal, mistake...).Err(), 1},
+		{"a refused plan", &engine.RefusedError{Findings: mistake}, 5},
+		{"partly done", fmt.Errorf("x: %w", engine.ErrPartial), 3},
+		{"not ready", fmt.Errorf("x: %w", engine.ErrNotReady), 4},
+		{"failed", engine.ErrFailed, 1},
+		{"interrupted", fmt.Errorf("x: %w", context.Canceled), 130},
+		{"a code of its own", &exit{code: 2, err: engine.ErrPartial}, 2},
+	} {
+		if got := codeOf(c.err); got != c.want {
+			t.Errorf("%s: %d, want %d", c.reason, got, c.want)
+		}
+	}
+}
+
+type closedWriter struct{}
+
+func (closedWriter) Write([]byte) (int, error) { return 0, syscall.EPIPE }
+
+// TestClosedStdout: a reader that went away is no error worth words, and stops no rollout.
+func TestClosedStdout(t *testing.T) {
+	for _, args := range [][]string{{"plan", "-f", "x.yaml"}, {"status"}, {"build", "-f", "x.yaml"}, {"apply", "-f", "x.yaml", "-y"},
+		{"apply", "-f", "x.yaml", "-y", "-o", "json"}, {"version"}} {
+		var stderr bytes.Buffer
+		a := fakeApp()
+		a.Out, a.Err = closedWriter{}, &stderr
+		if code := a.Run(t.Context(), args); code != 0 || strings.Contains(stderr.String(), "pipe") {
+			t.Errorf("%v: exit %d, %q", args, code, stderr.String())
+		}
+	}
+}
+
+func TestQuoted(t *testing.T) {
+	for in, want := range map[string]string{"shop.yaml": "shop.yaml", "my shop.yaml": "'my shop.yaml'", "it's": `'it'\''s'`, "": "''", "$x": "'$x'"} {
+		if got := quoted(in); got != want {
+			t.Errorf("quoted(%q) = %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestGuessGroup(t *testing.T) {
+	for in, want := range map[string]string{"prod-eu": "production", "eu-prod1": "production", "preprod": "staging", "kind-kind": "dev",
+		"gke_acme_europe-west1_live": "production", "minikube": "dev", "acme": "default", "product-catalog": "default"} {
+		if got := guessGroup(in); got != want {
+			t.Errorf("guessGroup(%q) = %s, want %s", in, got, want)
+		}
+	}
+}
+
+// FuzzClusterName: whatever a context is called, the cluster's name is one.
+func FuzzClusterName(f *testing.F) {
+	f.Add("arn:aws:eks:eu-west-1:123:cluster/Staging_2")
+	f.Fuzz(func(t *testing.T, s string) {
+		n := clusterName(s)
+		if n == "" || len(n) > 63 || strings.Trim(n, "-") != n || notInName.MatchString(n) {
+			t.Errorf("clusterName(%q) = %q", s, n)
+		}
+	})
+}
