@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/parser"
 
 	"hawser.dev/hawser/internal/cuelang"
@@ -208,12 +209,13 @@ func (r *reader) fill(s *source) bool {
 	return true
 }
 
-// guessSyntax reads standard input as CUE, and as YAML when it does not parse as CUE but does as YAML.
+// guessSyntax reads standard input as CUE, and as YAML when it is none: when it does not parse, or when it speaks of
+// names it does not declare (`kind: Pod` parses as a reference), and it does parse as YAML.
 func guessSyntax(data []byte, l cuelang.Limits) syntax {
 	if cuelang.CheckSource(stdinName, data, l) != nil {
 		return syntaxCUE
 	}
-	if _, err := parser.ParseFile(stdinName, data); err == nil {
+	if f, err := parser.ParseFile(stdinName, data); err == nil && !slices.ContainsFunc(f.Unresolved, undeclared) {
 		return syntaxCUE
 	}
 	if f, err := cuelang.FromYAML(stdinName, data); err == nil {
@@ -222,6 +224,11 @@ func guessSyntax(data []byte, l cuelang.Limits) syntax {
 		}
 	}
 	return syntaxCUE
+}
+
+// undeclared reports whether an unresolved identifier is none that CUE itself declares.
+func undeclared(id *ast.Ident) bool {
+	return cuecontext.New().BuildExpr(ast.NewIdent(id.Name)).Err() != nil
 }
 
 func syntaxOf(name string) (syntax, bool) {

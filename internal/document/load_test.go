@@ -1,0 +1,325 @@
+package document
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/internal/fleet"
+)
+
+// TestFormsAreEqual: YAML, JSON, CUE and the Kubernetes-style form of one bundle evaluate to the same spec.
+func TestFormsAreEqual(t *testing.T) {
+	yaml := `
+  apiVersion: v1alpha1
+  name: shop
+  instances:
+    db:
+      module: {url: "file:///m", version: 1.4.2}
+      namespace: shop
+      values: {size: small, n: 3, f: 4.0, list: [{a: 1}], none: null}
+    web:
+      manifests: {paths: [./web]}
+      dependsOn: [db]
+      runOnce: true
+      placement: {clusters: [], groups: [a], clusterSelector: {matchLabels: {a: b}}, tolerations: [{operator: Exists}]}
+`
+	forms := map[string]string{
+		"a.yaml": "bundle:" + yaml,
+		"b.yaml": "bundles:\n  shop:" + strings.ReplaceAll(yaml, "\n  ", "\n    "),
+		"c.yaml": "apiVersion: hawser.dev/v1alpha1\nkind: Bundle\nmetadata: {name: shop}\nspec:" + yaml,
+		"d.json": `{"bundle": {"apiVersion": "v1alpha1", "name": "shop", "instances": {
+			"db": {"module": {"url": "file:///m", "version": "1.4.2"}, "namespace": "shop",
+				"values": {"size": "small", "n": 3, "f": 4.0, "list": [{"a": 1}], "none": null}},
+			"web": {"manifests": {"paths": ["./web"]}, "dependsOn": ["db"], "runOnce": true,
+				"placement": {"clusters": [], "groups": ["a"], "clusterSelector": {"matchLabels": {"a": "b"}}, "tolerations": [{"operator": "Exists"}]}}}}}`,
+		"e.cue": `bundle: {apiVersion: "v1alpha1", name: "shop", instances: {
+			db: {module: {url: "file:///m", version: "1.4.2"}, namespace: "shop"
+				values: {size: "small", n: 3, f: 4.0, list: [{a: 1}], none: null}}
+			web: {manifests: paths: ["./web"], dependsOn: ["db"], runOnce: true
+				placement: {clusters: [], groups: ["a"], clusterSelector: matchLabels: a: "b", tolerations: [{operator: "Exists"}]}}}}`,
+	}
+	var first []v1alpha1.BundleSpec
+	for _, name := range []string{"a.yaml", "b.yaml", "c.yaml", "d.json", "e.cue"} {
+		p, fs := loadText(t, name, forms[name])
+		if fs != nil {
+			t.Fatal(name, fs)
+		}
+		specs, fs := p.Evaluate(implicit(nil))
+		if fs != nil {
+			t.Fatal(name, fs)
+		}
+		if first == nil {
+			first = specs
+			continue
+		}
+		values := cmp.Comparer(func(a, b v1alpha1.Values) bool {
+			if a.Struct == nil || b.Struct == nil {
+				return a.Struct == b.Struct
+			}
+			return cuelang.Digest(a.Struct) == cuelang.Digest(b.Struct)
+		})
+		if d := cmp.Diff(first, specs, values, cmpopts.IgnoreTypes(v1alpha1.Position{}),
+			cmpopts.IgnoreFields(v1alpha1.ManifestsSource{}, "Dir"), cmpopts.IgnoreFields(v1alpha1.ModuleSource{}, "Dir")); d != "" {
+			t.Error(name, d)
+		}
+	}
+}
+
+// TestTimoniTable is Timoni's table of refused bundles (T3), by what the error must name.
+func TestTimoniTable(t *testing.T) {
+	instance := func(fields string) string {
+		return "bundle: {\n\tapiVersion: \"v1alpha1\"\n\tname: \"test\"\n\tinstances: test: {\n" + fields + "\n\t}\n}\n"
+	}
+	for _, c := range []struct{ reason, text, want string }{
+		{"version", strings.Replace(instance(`module: url: "file:///m", namespace: "x"`), "v1alpha1", "v1alpha2", 1), "bundle.apiVersion"},
+		{"url", instance(`module: url: "docker.io/test", namespace: "x"`), "bundle.instances.test.module.url"},
+		{"extra key", instance(`module: {url2: "file:///m", version: "latest"}, namespace: "x"`), "url2"},
+		{"namespace", instance(`module: url: "file:///m"`), "bundle.instances.test.namespace"},
+		{"name", "bundle: {apiVersion: \"v1alpha1\", instances: {}}", "bundle.name"},
+		{"type", instance(`namespace: "x", module: {url: "file:///m", version: "latest" @timoni(runtime:strings:V)}`), "unknown type"},
+		{"operand", instance("namespace: \"x\", module: {url: \"file:///m\", version!: @timoni(runtime:string:V)\n}"), "expected operand"},
+		{"upper case", strings.Replace(instance(`manifests: paths: ["a"]`), `"test"`, `"Test"`, 1), "bundle.name"},
+	} {
+		p, fs := loadText(t, "b.cue", c.text)
+		if p != nil {
+			_, more := p.Evaluate(implicit(map[string]string{"V": "1"}))
+			fs = append(fs, more...)
+		}
+		if fs.Err() == nil || !strings.Contains(fs.Err().Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.reason, fs, c.want)
+		}
+	}
+	p, fs := loadText(t, "b.cue", `bundle: {apiVersion: "v1alpha1", name: "test", instances: {}}`)
+	if fs != nil {
+		t.Fatal(fs)
+	}
+	specs, fs := p.Evaluate(implicit(nil))
+	if fs != nil || codes(p.Vet(specs)) != "no-instances" {
+		t.Error("an empty bundle is an error for vet, and for vet alone", fs, p.Vet(specs))
+	}
+}
+
+func TestUnreadable(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "b.txt")
+	if err := os.WriteFile(text, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	empty := filepath.Join(dir, "empty")
+	if err := os.Mkdir(empty, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		opts Options
+		code string
+	}{
+		{Options{Files: []string{filepath.Join(dir, "nope.cue")}}, "unreadable"},
+		{Options{Files: []string{text}}, "unsupported-file"},
+		{Options{Files: []string{"-"}}, "unreadable"},
+		{Options{Files: []string{empty}}, "no-documents"},
+		{Options{Files: []string{"-"}, Stdin: strings.NewReader("a: 1"), Workdir: filepath.Join(dir, "nope")}, "invalid-workdir"},
+		{Options{Files: []string{"-"}, Stdin: strings.NewReader("a: 1"), Workdir: text}, "invalid-workdir"},
+		{Options{Files: []string{"-"}, Stdin: strings.NewReader(strings.Repeat("x", 100)), Limits: cuelang.Limits{SourceBytes: 50}}, "source-too-large"},
+		{Options{Files: []string{"-"}, Stdin: strings.NewReader(strings.Repeat("[", 3000))}, "source-too-deep"},
+		{Options{Fleet: []string{"-"}, Stdin: strings.NewReader("x: 1")}, "no-fleet"},
+		{Options{Files: []string{"-"}, Stdin: strings.NewReader("apiVersion: v1\nkind: Pod\n"), Name: "x"}, "manifest-from-stdin"},
+	} {
+		_, fs := Load(context.Background(), c.opts)
+		if !slices.Contains(strings.Fields(codes(fs)), c.code) {
+			t.Errorf("%+v: %v, want %s", c.opts, fs, c.code)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, fs := Load(ctx, Options{Files: []string{text}}); !fs.HasErrors() {
+		t.Error("an interrupted load succeeds")
+	}
+}
+
+func TestNoBundle(t *testing.T) {
+	p, fs := loadText(t, "b.cue", "x: 1\n")
+	if fs != nil {
+		t.Fatal(fs)
+	}
+	if _, fs := p.Evaluate(implicit(nil)); codes(fs) != "no-bundle" {
+		t.Error(fs)
+	}
+}
+
+// TestBombs: aliases, nesting and size are bounded in time.
+func TestBombs(t *testing.T) {
+	var bomb strings.Builder
+	bomb.WriteString("a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n")
+	for i := 1; i < 12; i++ {
+		prev := "a" + string(rune('a'+i-1))
+		if i == 1 {
+			prev = "a0"
+		}
+		bomb.WriteString("a" + string(rune('a'+i)) + ": &a" + string(rune('a'+i)) + " [" + strings.Repeat("*"+prev+",", 9) + "*" + prev + "]\n")
+	}
+	for name, text := range map[string]string{
+		"alias.yaml": bomb.String(), "deep.yaml": strings.Repeat("[", 20000), "deep.json": strings.Repeat(`{"a":`, 20000),
+		"deep.cue": strings.Repeat("a: {", 20000), "minus.cue": "a: " + strings.Repeat("-", 20000) + "1",
+	} {
+		start := time.Now()
+		if p, fs := loadText(t, name, text); p != nil && !fs.HasErrors() {
+			t.Errorf("%s is loaded", name)
+		}
+		if d := time.Since(start); d > 5*time.Second {
+			t.Errorf("%s takes %s", name, d)
+		}
+	}
+}
+
+// TestDigest: contents and their order count, names do not.
+func TestDigest(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	a, b, a2 := write("a.cue", "x: 1"), write("b.cue", "y: 1"), write("a2.cue", "x: 1")
+	digest := func(files ...string) string {
+		p, fs := Load(context.Background(), Options{Files: files})
+		if fs != nil {
+			t.Fatal(fs)
+		}
+		return p.Digest()
+	}
+	if digest(a, b) != digest(a2, b) || digest(a, b) == digest(b, a) || digest(a) == digest(a, b) || digest(a, a) != digest(a) {
+		t.Error("digest")
+	}
+}
+
+// TestImportedFilesCount: what a bundle imports and embeds is among its files.
+func TestImportedFilesCount(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"cue.mod/module.cue": "module: \"example.com/m\"\nlanguage: version: \"v0.14.0\"\n",
+		"lib/lib.cue":        "package lib\n\nname: \"x\"\n",
+		"data/one.json":      "{}",
+		"b.cue": "@extern(embed)\npackage main\n\nimport \"example.com/m/lib\"\n_d: _ @embed(glob=data/*.json)\n" +
+			"bundle: {apiVersion: \"v1alpha1\", name: lib.name, instances: {}}\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	p, fs := Load(context.Background(), Options{Files: []string{"b.cue"}})
+	if fs != nil {
+		t.Fatal(fs)
+	}
+	var names []string
+	for _, f := range p.Files() {
+		names = append(names, f.Path)
+	}
+	if d := cmp.Diff([]string{"b.cue", "cue.mod/module.cue", "data/one.json", "lib/lib.cue"}, names); d != "" {
+		t.Error(d)
+	}
+	if specs, fs := p.Evaluate(implicit(nil)); fs != nil || specs[0].Name != "x" {
+		t.Error(fs)
+	}
+}
+
+// TestConcurrently: one program evaluated by many.
+func TestConcurrently(t *testing.T) {
+	p, _ := loadText(t, "b.cue", `bundle: {_e: string @timoni(runtime:string:TIMONI_CLUSTER_NAME), apiVersion: "v1alpha1", name: "b-\(_e)",
+	instances: a: {module: url: "file:///m", namespace: "x", values: e: _e}}`)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			c := fleet.Cluster{}
+			c.Name = string(rune('a' + i%4))
+			specs, fs := p.Evaluate(c.Facts(fleet.RuntimeValues(nil, nil, c)))
+			if fs != nil || specs[0].Name != "b-"+c.Name {
+				t.Error(specs, fs)
+			}
+			if _, fs := p.Value(c.Facts(fleet.RuntimeValues(nil, nil, c))); fs != nil {
+				t.Error(fs)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestFleetOnly: what is wrong with a bundle does not keep the fleet from being read.
+func TestFleetOnly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "all.cue")
+	text := "bundle: {_a: \"x\" @timoni(runtime:strings:X)}\nfleet: {apiVersion: \"v1alpha1\", name: \"f\", clusters: a: kubeContext: \"x\"}\n"
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p, fs := Load(context.Background(), Options{Files: []string{path}, FleetOnly: true})
+	if fs != nil || p.Fleet() == nil || len(p.Fleet().Clusters) != 1 {
+		t.Error(fs)
+	}
+}
+
+func FuzzDocument(f *testing.F) {
+	f.Add("b.cue", `bundle: {apiVersion: "v1alpha1", name: "x", instances: a: {module: url: "file:///m", namespace: "x"}}`)
+	f.Add("b.yaml", "bundle: {apiVersion: v1alpha1, name: x, instances: {a: {values: {a: {$cluster: name}}}}}")
+	f.Add("b.yaml", "apiVersion: hawser.dev/v1alpha1\nkind: Bundle\nmetadata: {name: a}\nspec: {instances: {}}\n---\napiVersion: v1\nkind: Pod\n")
+	f.Add("b.json", `{"fleet": {"apiVersion": "v1alpha1", "name": "f", "clusters": {"a": {"kubeContext": "x"}}}}`)
+	f.Add("b.cue", "fleet: {apiVersion: \"v1alpha1\", name: \"f\", values: [{query: \"k8s:v1:Namespace:x\", for: A: \"obj.x\"}]}")
+	f.Fuzz(func(t *testing.T, name, text string) {
+		if !slices.Contains([]string{"b.cue", "b.yaml", "b.json"}, name) || len(text) > 2000 {
+			t.Skip()
+		}
+		if name == "b.cue" && strings.ContainsAny(text, "|*[") {
+			t.Skip() // disjunctions and comprehensions may take long
+		}
+		p, fs := loadText(t, name, text)
+		if p == nil {
+			if !fs.HasErrors() {
+				t.Error("no program and no error")
+			}
+			return
+		}
+		_, _ = p.Evaluate(implicit(nil))
+		_ = p.Digest()
+		_ = p.Comparisons()
+	})
+}
+
+// TestExamples: the project's examples load and evaluate for every cluster of their fleet.
+func TestExamples(t *testing.T) {
+	dir, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "shop.yaml")); err != nil {
+		t.Skip("no examples")
+	}
+	for _, name := range []string{"shop.yaml", "shop.cue", "storefront"} {
+		p, fs := Load(context.Background(), Options{Files: []string{filepath.Join(dir, name)}, Fleet: []string{filepath.Join(dir, "fleet.yaml")}})
+		if fs != nil {
+			t.Error(name, fs)
+			continue
+		}
+		for _, c := range fleet.Clusters(p.Fleet()) {
+			specs, fs := p.Evaluate(c.Facts(fleet.RuntimeValues(nil, nil, c)))
+			if fs != nil || len(specs) != 1 || len(specs[0].Instances) == 0 {
+				t.Error(name, c.Name, specs, fs)
+			}
+		}
+	}
+}
