@@ -20,15 +20,60 @@ func (e *Engine) Apply(ctx context.Context, fp *FleetPlan, req Request) (*Outcom
 		out.Result, out.Findings = Failed, blocked
 		return out, &RefusedError{Findings: blocked}
 	}
+	if fp.settled() {
+		return out, e.unchanged(ctx, fp, req, out)
+	}
 	out.Rollout = rolloutID()
 	e.emit(Event{Type: EventRollout, Rollout: out.Rollout, Bundle: fp.Bundle, Total: len(fp.Clusters)})
 	l := &loop{Engine: e, fp: fp, req: req, out: out, rows: map[string]*ClusterOutcome{}, ended: make(chan *ClusterOutcome)}
+	fp.dropIdleSoaks()
 	l.run(ctx)
 	l.finish()
 	fp.run.learn(out)
 	summary := *out
 	e.emit(Event{Type: EventSummary, Rollout: out.Rollout, Bundle: fp.Bundle, Summary: &summary, Status: string(out.Result)})
 	return out, out.err()
+}
+
+// settled reports that no cluster has anything to do.
+func (p *FleetPlan) settled() bool {
+	for _, cp := range p.Clusters {
+		if cp.work == nil || cp.Plan == nil || !cp.settled() {
+			return false
+		}
+	}
+	return true
+}
+
+// unchanged ends an apply that has nothing to do: no rollout, no waves, no soak.
+func (e *Engine) unchanged(ctx context.Context, fp *FleetPlan, req Request, out *Outcome) error {
+	l := &loop{Engine: e, fp: fp, req: req, out: out, rows: map[string]*ClusterOutcome{}}
+	rows := make([]*ClusterOutcome, len(fp.Clusters))
+	each(len(fp.Clusters), 0, func(i int) { rows[i] = l.one(ctx, fp.Clusters[i]) })
+	for _, row := range rows {
+		l.rows[row.Cluster] = row
+	}
+	l.finish()
+	fp.run.learn(out)
+	summary := *out
+	e.emit(Event{Type: EventSummary, Bundle: fp.Bundle, Summary: &summary, Status: string(out.Result)})
+	return out.err()
+}
+
+// dropIdleSoaks leaves out soaks that would follow clusters on which nothing happens.
+func (p *FleetPlan) dropIdleSoaks() {
+	for i := range p.Schedule.Waves {
+		w := &p.Schedule.Waves[i]
+		busy := false
+		for _, cp := range p.Clusters {
+			if cp.Wave == i+1 && (cp.Canary || w.Canary == 0) && (cp.work == nil || cp.Plan == nil || !cp.settled()) {
+				busy = true
+			}
+		}
+		if !busy {
+			w.Soak = 0
+		}
+	}
 }
 
 // rolloutID is short and sayable: 8 characters of base32 over 40 random bits.

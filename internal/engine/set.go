@@ -180,7 +180,6 @@ func (r *run) render(ctx context.Context, t *target, s *set, parts []*part) diag
 			continue
 		}
 		findings = append(findings, results[i].Findings...)
-		findings = append(findings, render.Vet(results[i].Objects)...)
 		p.checks = results[i].Checks
 		all = append(all, results[i].Objects...)
 	}
