@@ -50,11 +50,20 @@ func sandboxBinary() (string, error) {
 	return sandboxbin.FromSource(ctx, os.Stderr)
 }
 
-// reuse grows a running sandbox, and starts one of that name where none runs.
+// stateDir holds the sandboxes that test packages start, apart from those of the user.
+func stateDir() string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("hawser-testfleet-%d", os.Getuid()))
+}
+
+// reuse grows a running sandbox, which may be another test package's, and starts one of that name where none runs.
 func reuse(binary, name string, args []string) (ready, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, append([]string{"up", "--name", name, "-o", "json"}, args...)...)
+	args = append([]string{"up", "--name", name, "-o", "json"}, args...)
+	if _, err := os.Stat(filepath.Join(stateDir(), name, "state.json")); err == nil {
+		args = append(args, "--state-dir", stateDir())
+	}
+	cmd := exec.CommandContext(ctx, binary, args...)
 	var out, talk bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &talk
 	if err := cmd.Run(); err != nil {
@@ -66,9 +75,8 @@ func reuse(binary, name string, args []string) (ready, error) {
 
 // attach starts a sandbox that ends when this process does, however it ends: its standard input is a pipe from us.
 func attach(binary string, args []string) (ready, func() error, error) {
-	stateDir := filepath.Join(os.TempDir(), fmt.Sprintf("hawser-testfleet-%d", os.Getuid()))
 	name := fmt.Sprintf("t%d-%06x", os.Getpid(), rand.N(1<<24))
-	cmd := exec.Command(binary, append([]string{"up", "--attached", "--name", name, "--state-dir", stateDir, "-o", "json"}, args...)...)
+	cmd := exec.Command(binary, append([]string{"up", "--attached", "--name", name, "--state-dir", stateDir(), "-o", "json"}, args...)...)
 	lifeline, err := cmd.StdinPipe()
 	if err != nil {
 		return ready{}, nil, err

@@ -31,7 +31,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Env names a running sandbox to use instead of starting one. It is grown where clusters are missing and is never
+// Env names a running sandbox to use instead of starting one: one of the user's, or (by Fleet.Name) one that another
+// test process started. One of the user's is started where it does not run. It is grown where clusters are missing and is never
 // taken down. Packages that share one and stop or pause clusters must run one after the other (go test -p 1).
 const Env = "HAWSER_TESTFLEET"
 

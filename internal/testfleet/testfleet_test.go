@@ -82,6 +82,25 @@ func TestFleetIsDescribed(t *testing.T) {
 	}
 }
 
+// TestReuse starts a second fleet on the sandbox of the first.
+func TestReuse(t *testing.T) {
+	f := Get()
+	t.Setenv(Env, f.Name())
+	again, err := Start(Options{Clusters: []string{"us"}, Groups: map[string]string{"us": "production"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Dir() != f.Dir() || !slices.Equal(again.Names(), []string{"us"}) {
+		t.Errorf("reused %s with %v, want %s", again.Dir(), again.Names(), f.Dir())
+	}
+	if err := again.Close(); err != nil || f.Cluster("us").Phase != "running" {
+		t.Errorf("Close of a reused fleet: %v; us is %s, want it running", err, f.Cluster("us").Phase)
+	}
+	if _, err := Start(Options{Clusters: []string{"us"}}); err == nil {
+		t.Error("a cluster of another group was taken")
+	}
+}
+
 func TestNamespaceAndAudit(t *testing.T) {
 	f := Get()
 	ns := f.Namespace(t, "eu")
