@@ -59,7 +59,7 @@ func (p *Program) key(f fleet.Facts) string {
 		}
 		v, ok := f.Values[name]
 		b.WriteString(strconv.Quote(name) + strconv.FormatBool(ok) + strconv.Quote(v.Value) +
-			strconv.FormatBool(v.DefaultOnly) + strconv.FormatBool(v.Absent) + strconv.Quote(v.Origin) + "\n")
+			strconv.FormatBool(v.DefaultOnly) + strconv.FormatBool(v.Absent) + strconv.Quote(originOf(v)) + "\n")
 	}
 	for _, r := range p.refs {
 		v, err := r.path.Lookup(refFacts(f))
@@ -168,8 +168,10 @@ func (in *injection) field(a Attribute, field *ast.Field, pos token.Pos) {
 	field.Value = lit
 }
 
+// originOf says where a value comes from. A declared cluster is not named: findings name it anyway, and clusters of one
+// group share an evaluation.
 func originOf(v fleet.Value) string {
-	if v.Origin != "" {
+	if v.Origin != "" && v.Layer != fleet.LayerDeclared {
 		return v.Origin
 	}
 	return string(v.Layer)
