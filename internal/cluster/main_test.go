@@ -106,7 +106,8 @@ func (b *bundle) plan(t *testing.T, s *cluster.Session, objs []object.Object) (*
 		bodies[d.Ref] = o.Object
 		in.Desired = append(in.Desired, d)
 	}
-	obs, fs := s.Observe(t.Context(), cluster.ObserveRequest{Owner: b.owner(), Desired: in.Desired, Owned: b.owned, Defined: defined})
+	ctx := context.WithoutCancel(t.Context()) // also used to clean up
+	obs, fs := s.Observe(ctx, cluster.ObserveRequest{Owner: b.owner(), Desired: in.Desired, Owned: b.owned, Defined: defined})
 	if err := fs.Err(); err != nil {
 		t.Fatalf("observe: %v", err)
 	}
@@ -117,7 +118,7 @@ func (b *bundle) plan(t *testing.T, s *cluster.Session, objs []object.Object) (*
 		for _, ch := range needs {
 			reqs = append(reqs, cluster.PreviewRequest{Change: ch, Body: bodies[ch.Ref]})
 		}
-		in.Previews = s.Preview(t.Context(), reqs)
+		in.Previews = s.Preview(ctx, reqs)
 	}
 	return plan.Compute(in), bodies
 }
@@ -171,7 +172,7 @@ func (b *bundle) delete(t *testing.T, s *cluster.Session) cluster.ExecuteResult 
 	t.Helper()
 	b.opts.Deleting = true
 	p, _ := b.plan(t, s, nil)
-	r := b.execute(t.Context(), s, p, nil)
+	r := b.execute(context.WithoutCancel(t.Context()), s, p, nil)
 	b.opts.Deleting = false
 	return r
 }

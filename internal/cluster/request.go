@@ -102,8 +102,11 @@ func (s *Session) do(ctx context.Context, c call) (reply, error) {
 		if err == nil {
 			return out, nil
 		}
-		if ctx.Err() != nil {
-			return out, fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		if cause := context.Cause(ctx); cause != nil {
+			if !errors.Is(err, cause) {
+				err = fmt.Errorf("%w: %w", cause, err)
+			}
+			return out, err
 		}
 		if attempt >= attempts || !c.again(err) || s.now().Sub(start) > maxRetrying {
 			return out, err
