@@ -86,7 +86,7 @@ func (l *loop) locked(ctx context.Context, cp *ClusterPlan, row *ClusterOutcome)
 	})
 	row.Done = result.Done
 	row.Done.Unchanged = cp.Plan.Unchanged
-	row.TimedOut = result.TimedOut
+	row.TimedOut = result.TimedOut || notReady(result)
 	for _, p := range result.Problems {
 		row.Problems = append(row.Problems, Problem{Object: p.Ref, Instance: p.Instance, Status: p.Status,
 			GaveUpAfter: p.After.Seconds()})
@@ -105,6 +105,16 @@ func (l *loop) locked(ctx context.Context, cp *ClusterPlan, row *ClusterOutcome)
 		row.Result = Failed
 		row.fail("record", err)
 	}
+}
+
+// notReady: everything was written, and something did not get ready.
+func notReady(r cluster.ExecuteResult) bool {
+	for _, p := range r.Problems {
+		if !p.Written {
+			return false
+		}
+	}
+	return len(r.Problems) > 0 && !r.Findings.HasErrors()
 }
 
 // reasonOf is the one line of the table.

@@ -171,7 +171,7 @@ type ClusterOutcome struct {
 	// Reason is one line: "api not ready". Problems are the objects that failed.
 	Reason   string    `json:"reason,omitempty"`
 	Problems []Problem `json:"problems,omitempty"`
-	// TimedOut: not ready in time (exit code 4 rather than 1).
+	// TimedOut: written, and not ready in time or beyond hope (exit code 4 rather than 1).
 	TimedOut bool `json:"timedOut,omitempty"`
 	// Refused: nothing was written here (locked by somebody else, or the plan is stale).
 	Refused bool `json:"refused,omitempty"`
