@@ -132,7 +132,9 @@ func (s *session) carryOut(cmd *cobra.Command, pr *progress, eng Engine, p *engi
 			return s.refusedEvent(pr, err)
 		}
 	}
-	pr.begin(p)
+	if changes(p) {
+		pr.begin(p)
+	}
 	end := s.gently(pr.stopping)
 	out, err := eng.Apply(ctx, p, req)
 	end()
@@ -169,7 +171,9 @@ func (s *session) printOutcome(pr *progress, cmd *cobra.Command, p *engine.Fleet
 		if err != nil {
 			w = s.Err
 		}
-		if terr := report.OutcomeVerdict(w, out, s.hints(cmd, p), s.style(w)); terr != nil && !closedPipe(terr) {
+		fresh := *out // what the plan already said is not said again
+		fresh.Findings = slices.DeleteFunc(slices.Clone(out.Findings), func(f diag.Finding) bool { return slices.Contains(p.Findings, f) })
+		if terr := report.OutcomeVerdict(w, &fresh, s.hints(cmd, p), s.style(w)); terr != nil && !closedPipe(terr) {
 			return terr
 		}
 	}

@@ -27,7 +27,10 @@ type fake struct {
 	signals chan os.Signal
 }
 
-var _ Engine = (*fake)(nil)
+var (
+	_ Engine = (*fake)(nil)
+	_ Engine = (*engine.Engine)(nil)
+)
 
 var epoch = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
 

@@ -45,7 +45,7 @@ func (s *session) sandboxCommand() *cobra.Command {
 		Short: "Run real Kubernetes control planes on this machine, without Docker",
 		Long: `Sandbox hands all its arguments to hawser-sandbox, which runs several real Kubernetes control planes as processes of
 this machine, for trying things and for tests. "hawser sandbox --help" shows its own commands.`,
-		Example:            "  hawser sandbox up staging-eu production-eu\n  hawser sandbox --help",
+		Example:            "  hawser sandbox up --groups staging=1,production=2\n  hawser sandbox --help",
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if s.Sandbox == nil {

@@ -109,7 +109,7 @@ func clusterRow(c engine.ClusterOutcome) row {
 	r := row{name: c.Cluster, wave: c.Wave, counts: c.Done, outcome: string(c.Result), time: "-", color: green}
 	r.ran = c.Result == engine.Succeeded || c.Result == engine.Failed || c.Result == engine.Interrupted || c.Result == engine.UpToDate
 	if r.ran {
-		r.time = whole(time.Duration(c.Seconds * float64(time.Second)))
+		r.time = seconds(time.Duration(c.Seconds * float64(time.Second)))
 	}
 	switch c.Result {
 	case engine.Failed, engine.Unreachable, engine.Interrupted:
@@ -170,7 +170,7 @@ func success(oc *engine.Outcome) string {
 		where = oc.Clusters[0].Cluster
 	}
 	s := fmt.Sprintf("%s %s on %s in %s: %d created, %d changed, %d deleted, %d unchanged", verb, oc.Bundle, where,
-		whole(time.Duration(oc.Seconds*float64(time.Second))), c.Create, changed(c), c.Delete, c.Unchanged)
+		seconds(time.Duration(oc.Seconds*float64(time.Second))), c.Create, changed(c), c.Delete, c.Unchanged)
 	if oc.Rollout != "" {
 		s += " (rollout " + oc.Rollout + ")"
 	}

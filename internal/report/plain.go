@@ -53,7 +53,7 @@ func eventText(e engine.Event) string {
 		}
 		return "connected " + e.Message
 	case engine.EventRendered:
-		return fmt.Sprintf("rendered %d/%d", e.Done, e.Total)
+		return fmt.Sprintf("rendered renders=%d instances=%d", e.Done, e.Total)
 	case engine.EventObserved:
 		return "compared " + e.Message
 	case engine.EventRollout:

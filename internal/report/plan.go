@@ -116,12 +116,16 @@ func planHeader(o *out, p *engine.FleetPlan) {
 	}
 	o.line(o.st.paint(bold, head+"."))
 	s := p.Stats
-	if s.Clusters > 0 {
-		ms := func(n int64) string { return seconds(time.Duration(n) * time.Millisecond) }
-		o.line(o.st.paint(dim, fmt.Sprintf("%d/%d connected %s %s %s for %s %s %s %s compared %s", s.Connected, s.Clusters,
-			ms(s.ConnectMS), o.st.dot(), count(s.Renders, "render"), count(s.Instances, "instance"), ms(s.RenderMS),
-			o.st.dot(), count(s.Objects, "object"), ms(s.ObserveMS))))
+	if s.Clusters == 0 {
+		return
 	}
+	ms := func(n int64) string { return seconds(time.Duration(n) * time.Millisecond) }
+	parts := []string{fmt.Sprintf("%d/%d connected %s", s.Connected, s.Clusters, ms(s.ConnectMS))}
+	if s.Instances > 0 {
+		parts = append(parts, fmt.Sprintf("%s for %s %s", count(s.Renders, "render"), count(s.Instances, "instance"), ms(s.RenderMS)))
+	}
+	parts = append(parts, fmt.Sprintf("%s compared %s", count(s.Objects, "object"), ms(s.ObserveMS)))
+	o.line(o.st.paint(dim, strings.Join(parts, " "+o.st.dot()+" ")))
 }
 
 // planNotes prints what a reader must know before the changes: warnings, interrupted runs, changed runtime values

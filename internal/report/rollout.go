@@ -20,7 +20,11 @@ func rolloutBlock(o *out, p *engine.FleetPlan) {
 	o.line()
 	o.line(o.st.paint(bold, "Rollout"))
 	if s.Sequential || len(s.Waves) == 0 {
-		o.linef("   %s, one after another in the fleet's order; stops at the first failure", count(len(s.Members), "cluster"))
+		order := "in the fleet's order"
+		if p.Verb == "delete" {
+			order = "in reverse order"
+		}
+		o.linef("   %s, one after another %s; stops at the first failure", count(len(s.Members), "cluster"), order)
 		if n := len(s.Members); n > manyInRow {
 			o.wrapped(3, fmt.Sprintf("With waves of %d at once it would take %d steps instead of %d: declare rollout.waves in the fleet",
 				manyInRow, (n+manyInRow-1)/manyInRow, n), dim)

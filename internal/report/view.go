@@ -158,8 +158,14 @@ func (v *view) lines(now time.Time, rows int, last bool) []string {
 		if last || v.began.IsZero() {
 			return nil
 		}
-		return []string{fmt.Sprintf("Planning: %d connected, %d of %d rendered, %d compared  %s", v.connected, v.rendered, v.instances,
-			v.compared, whole(now.Sub(v.began)))}
+		parts := []string{fmt.Sprintf("%d connected", v.connected)}
+		if v.instances > 0 {
+			parts = append(parts, fmt.Sprintf("%d renders for %s", v.rendered, count(v.instances, "instance")))
+		}
+		if v.compared > 0 {
+			parts = append(parts, fmt.Sprintf("%d compared", v.compared))
+		}
+		return []string{"Planning: " + strings.Join(parts, ", ") + "  " + whole(now.Sub(v.began))}
 	}
 	var out []string
 	for _, w := range v.waves {
