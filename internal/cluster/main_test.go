@@ -79,7 +79,7 @@ type bundle struct {
 func newBundle(t *testing.T) *bundle {
 	t.Helper()
 	// names of bundles are owners of cluster-scoped objects too: one per test and run
-	return &bundle{name: strings.ToLower(t.Name()) + time.Now().Format("-150405.000000")}
+	return &bundle{name: "b" + time.Now().Format("150405.000000000")}
 }
 
 func (b *bundle) owner() string { return object.OwnerID("", "", b.name) }

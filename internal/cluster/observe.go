@@ -294,7 +294,7 @@ func (o *observer) unknown() {
 	}
 	wanted := map[place][]object.Ref{}
 	for _, d := range o.req.Desired {
-		if o.seen(d.Ref) || o.absentNamespace(d.Ref.Namespace) {
+		if o.seen(d.Ref) || o.absentNamespace(d.Ref.Namespace) || o.settledNamespace(d) {
 			continue
 		}
 		if _, ok := o.s.ByGroupKind(d.Ref.GroupKind()); !ok {
@@ -321,6 +321,20 @@ func (o *observer) unknown() {
 func (o *observer) absentNamespace(ns string) bool {
 	exists, known := o.NamespaceExists[ns]
 	return ns != "" && known && !exists && !o.terminating(ns)
+}
+
+// settledNamespace reports an instance's namespace that is not in the inventory (somebody else made it) and in which
+// everything declared was just seen: it is there, and nothing has to be known of it.
+func (o *observer) settledNamespace(d plan.Desired) bool {
+	if !d.OwnNamespace || !o.NamespaceExists[d.Ref.Name] {
+		return false
+	}
+	for _, other := range o.req.Desired {
+		if other.Ref.Namespace == d.Ref.Name && !o.Live[other.Ref].Found {
+			return false
+		}
+	}
+	return true
 }
 
 // terminating namespaces still hold objects.

@@ -195,27 +195,24 @@ func (w *writing) over(ctx context.Context, p pre, force bool, own string) (meta
 				return m, err
 			}
 			continue
-		case isFieldConflict(err):
-			if unsure {
-				return m, &StaleError{Ref: w.ch.Ref, Why: "it was changed since: " + w.s.text(err, w.ch.Ref)}
-			}
-			return m, err
 		case !apierrors.IsConflict(err) && !isUIDMismatch(err), look > maxLooks:
 			return m, err
 		}
-		now, err := w.s.getMeta(ctx, w.k, w.ch.Ref)
-		if err != nil {
-			if apierrors.IsNotFound(err) {
+		now, lookErr := w.s.getMeta(ctx, w.k, w.ch.Ref)
+		if lookErr != nil {
+			if apierrors.IsNotFound(lookErr) {
 				return m, &StaleError{Ref: w.ch.Ref, Why: "it was deleted since"}
 			}
-			return m, err
+			return m, lookErr
 		}
 		have, _ := object.OwnEntry(now.ManagedFields, w.manager)
 		switch {
 		case string(now.UID) != w.ch.UID:
 			return m, &StaleError{Ref: w.ch.Ref, Why: "it is another object now (other uid)"}
+		case have == own && isFieldConflict(err):
+			return m, err // fields that others had when the plan was made
 		case have == own:
-		case unsure:
+		case unsure && !isFieldConflict(err):
 			force = false // our own lost answer, or somebody else: without force the server tells them apart
 		default:
 			return m, &StaleError{Ref: w.ch.Ref, Why: "fields we declared were changed since"}
