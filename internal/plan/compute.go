@@ -139,8 +139,8 @@ func (c *computation) duplicate(d Desired) bool {
 func (c *computation) desired(d Desired) {
 	live := c.Live[d.Ref]
 	own, isOwned := c.owned[d.Ref]
-	if d.OwnNamespace && !isOwned && live.Found && !c.ours(live) {
-		return // somebody else's namespace is used as it is
+	if d.OwnNamespace && !isOwned && (live.Found && !c.ours(live) || !live.Found && c.NamespaceExists[d.Ref.Name]) {
+		return // somebody else's namespace is used as it is; it may not have been looked at when its objects were seen
 	}
 	ch := Change{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, Digest: d.Digest, Pos: d.Pos,
 		NoWait: d.NoWait, UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own}
