@@ -32,7 +32,7 @@ func (l *loop) one(ctx context.Context, cp *ClusterPlan) *ClusterOutcome {
 		return row
 	}
 	l.emit(Event{Type: EventClusterStart, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: cp.Wave, Cluster: cp.Cluster,
-		Total: len(cp.Plan.Changes)})
+		Total: cp.writes()})
 	if fs := w.target.session.Review(ctx, cp.Plan); fs.HasErrors() {
 		row.refuse(fs)
 		return row
@@ -58,6 +58,17 @@ func (l *loop) one(ctx context.Context, cp *ClusterPlan) *ClusterOutcome {
 	}
 	l.locked(lock.Context(), cp, row)
 	return row
+}
+
+// writes is the number of objects the plan writes.
+func (cp *ClusterPlan) writes() int {
+	n := 0
+	for _, ch := range cp.Plan.Changes {
+		if ch.Action.Writes() {
+			n++
+		}
+	}
+	return n
 }
 
 // settled reports that nothing is to be done: nothing to write, and what the last run wrote got ready.
@@ -223,7 +234,7 @@ func (l *loop) open(ctx context.Context, cp *ClusterPlan) (*release.Record, erro
 	}
 	for name, v := range w.target.facts.Values {
 		if l.fp.run.uses(name) {
-			record.Origins[name] = originOf(v)
+			record.Origins[name] = originOf(name, v)
 		}
 	}
 	record.Inventory = intended(cp.Plan, w)

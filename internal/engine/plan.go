@@ -128,8 +128,8 @@ func (cp *ClusterPlan) describeRecord(t *target) {
 	cp.Resumes = t.record.Phase == "applying" || t.record.Phase == "deleting"
 	for name, was := range t.record.Origins {
 		v, ok := t.facts.Values[name]
-		if now := originOf(v); ok && now != was && !v.Secret {
-			cp.RuntimeChanges = append(cp.RuntimeChanges, name+" "+was+" -> "+now)
+		if now := originOf(name, v); ok && now != was && !v.Secret {
+			cp.RuntimeChanges = append(cp.RuntimeChanges, moved(name, was, now))
 		}
 	}
 	sort.Strings(cp.RuntimeChanges)

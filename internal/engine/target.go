@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -45,12 +46,24 @@ func (r *run) uses(name string) bool {
 	return false
 }
 
-// originOf is a runtime value for people: "staging (environment)"; a secret one shows only where it came from.
-func originOf(v fleet.Value) string {
+// originOf is a runtime value for people: "staging (env)"; a secret one shows only where it came from.
+func originOf(name string, v fleet.Value) string {
+	value, origin := v.Value, v.Origin
 	if v.Secret {
-		return "hidden (" + v.Origin + ")"
+		value = "hidden"
 	}
-	return v.Value + " (" + v.Origin + ")"
+	if origin == "env "+name {
+		origin = "env"
+	}
+	return value + " (" + origin + ")"
+}
+
+// moved is the change of a runtime value for people: "GROUP staging -> production (env)".
+func moved(name, was, now string) string {
+	if i := strings.LastIndex(was, " ("); i > 0 && strings.HasSuffix(now, was[i:]) {
+		was = was[:i]
+	}
+	return name + " " + was + " -> " + now
 }
 
 // target is one selected cluster on its way through the pipeline.
