@@ -44,9 +44,13 @@ type Reader interface {
 
 // Fleets answers about clusters; reports are there also beside an error.
 type Fleets interface {
+	// Clusters lists the selected clusters and how each is reached; nobody is contacted.
 	Clusters(ctx context.Context, req engine.Request) (*engine.FleetReport, error)
+	// Check connects to the selected clusters and, when the request has a bundle, asks for the rights it needs.
 	Check(ctx context.Context, req engine.Request) (*engine.FleetReport, error)
+	// Values reads the runtime values of the selected clusters; secret ones are hidden.
 	Values(ctx context.Context, req engine.Request) (*engine.FleetReport, error)
+	// Snapshot is what is known of the selected clusters, for --facts; nil beside an error.
 	Snapshot(ctx context.Context, req engine.Request) (*fleet.Snapshot, error)
 }
 

@@ -127,6 +127,9 @@ func (s *session) carryOut(cmd *cobra.Command, pr *progress, eng Engine, p *engi
 		}
 		return said(max(s.planCode(p), exitError))
 	}
+	if p.Verb == "apply" && p.Counts().Delete > 0 {
+		s.differ("prune", "what left the bundle is deleted")
+	}
 	if changes(p) || brakeOnly {
 		if err := confirm(ctx, p, &req); err != nil {
 			return s.refusedEvent(pr, err)
@@ -177,11 +180,7 @@ func (s *session) printOutcome(pr *progress, cmd *cobra.Command, p *engine.Fleet
 			return terr
 		}
 	}
-	if err == nil {
-		return nil
-	}
-	var e *exit
-	if errors.As(err, &e) {
+	if err == nil || errors.Is(err, context.Canceled) || !isSentinel(err) {
 		return err
 	}
 	return said(codeOf(err))

@@ -6,7 +6,7 @@ import "github.com/spf13/cobra"
 func (s *session) bundleCommand() *cobra.Command {
 	cmd := parent("bundle", "The same commands with Timoni's flags",
 		`Bundle holds apply, build, vet, status and delete as Timoni spells them: --runtime, --runtime-cluster,
---runtime-group, --force (recreate), --overwrite-ownership (adopt); --diff alone implies --dry-run. Without -y and
+--runtime-group, --force (recreate), --overwrite-ownership (adopt); --diff alone implies --dry-run. On a terminal apply asks first. Without -y and
 without a terminal, a plan that only creates and changes is applied; one that deletes, adopts or recreates is refused.
 
 Deliberate differences: a plain value of the bundle is a default that runtime values replace, anything else is

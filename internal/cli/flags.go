@@ -146,6 +146,9 @@ func (s *session) request(cmd *cobra.Command) (engine.Request, error) {
 	}
 	req.Access.Kubeconfig, req.Access.Context = o.kubeconfig, o.context
 	req.Access.As, req.Access.AsGroups = o.as, o.asGroups
+	if f := cmd.Flags().Lookup("timeout"); f != nil && f.Changed {
+		s.differ("timeout", "--timeout counts for each cluster, not for all together")
+	}
 	if f := cmd.Flags().Lookup("confirm-delete"); f != nil && f.Changed {
 		if o.confirmDelete < 0 {
 			return engine.Request{}, usagef("--confirm-delete needs the number of deletions")

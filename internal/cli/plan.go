@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -104,7 +105,11 @@ func (s *session) plan(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	return said(s.planCode(p))
+	code := s.planCode(p)
+	if code != exitDone && code != exitChanges {
+		s.differ("dry-run", fmt.Sprintf("a dry run with errors exits with %d", code))
+	}
+	return said(code)
 }
 
 // makePlan asks an engine for the plan, with progress while it is being made.

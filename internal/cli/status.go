@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -48,6 +49,9 @@ func (s *session) status(cmd *cobra.Command, args []string) error {
 			if _, werr := s.Out.Write([]byte(head + text)); werr != nil {
 				return werr
 			}
+		}
+		if errors.Is(err, engine.ErrNotReady) {
+			s.differ("status", fmt.Sprintf("status exits with %d because something is not ready", exitNotReady))
 		}
 		if last = text; !s.opts.watch || err == nil || !waitable(err) {
 			return reported(err)

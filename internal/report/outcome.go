@@ -169,8 +169,11 @@ func success(oc *engine.Outcome) string {
 	if len(oc.Clusters) == 1 {
 		where = oc.Clusters[0].Cluster
 	}
-	s := fmt.Sprintf("%s %s on %s in %s: %d created, %d changed, %d deleted, %d unchanged", verb, oc.Bundle, where,
-		seconds(time.Duration(oc.Seconds*float64(time.Second))), c.Create, changed(c), c.Delete, c.Unchanged)
+	what := fmt.Sprintf("%d created, %d changed, %d deleted, %d unchanged", c.Create, changed(c), c.Delete, c.Unchanged)
+	if oc.Verb == "delete" {
+		what = count(c.Delete, "object") + " deleted"
+	}
+	s := fmt.Sprintf("%s %s on %s in %s: %s", verb, oc.Bundle, where, seconds(time.Duration(oc.Seconds*float64(time.Second))), what)
 	if oc.Rollout != "" {
 		s += " (rollout " + oc.Rollout + ")"
 	}
