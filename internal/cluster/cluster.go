@@ -149,6 +149,8 @@ type ExecuteRequest struct {
 	OnEvent func(Event)
 	// Deleting: the plan removes everything on purpose.
 	Deleting bool
+	// Stop ends waiting when closed (Ctrl-C): what can be written without waiting still is. nil never does.
+	Stop <-chan struct{}
 	// MayPrune is asked once before pruning, after everything else succeeded; nil is yes.
 	MayPrune func() bool
 }

@@ -45,6 +45,24 @@ func (s *Session) Execute(ctx context.Context, req ExecuteRequest) ExecuteResult
 	return e.result
 }
 
+// errStopped ends waiting when somebody asked to stop.
+var errStopped = errors.New("interrupted")
+
+// patience is how long something is waited for: ctx, and at most until the run is asked to stop.
+func (e *executor) patience(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if e.req.Stop != nil {
+		go func() {
+			select {
+			case <-e.req.Stop:
+				cancel(errStopped)
+			case <-ctx.Done():
+			}
+		}()
+	}
+	return ctx, func() { cancel(nil) }
+}
+
 type executor struct {
 	s       *Session
 	req     ExecuteRequest

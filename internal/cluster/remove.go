@@ -120,6 +120,8 @@ func (e *resistError) Unwrap() error { return e.err }
 // gone waits until the object with this uid is not there any more.
 func (e *executor) gone(ctx context.Context, ref object.Ref, k KindInfo, uid string) error {
 	e.emit(Event{Type: Waiting, Ref: ref, Instance: e.changes[ref].Instance, Action: plan.Delete, Message: "is being deleted"})
+	ctx, cancel := e.patience(ctx)
+	defer cancel()
 	err := e.waiter.gone(ctx, ref, k, uid)
 	if err == nil || ctx.Err() == nil {
 		return err

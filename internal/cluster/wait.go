@@ -23,6 +23,8 @@ const (
 // readyOne waits until an object is ready. What waiting cannot heal, and what its controller says has failed, fails it
 // after HopelessAfter; everything else when the time is over.
 func (e *executor) readyOne(ctx context.Context, ref object.Ref) error {
+	ctx, cancel := e.patience(ctx)
+	defer cancel()
 	body := e.req.Bodies[ref]
 	k, err := e.readyKind(ctx, ref, body)
 	if err != nil {
