@@ -183,11 +183,11 @@ func SetDigest(objects []object.Object) string {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
-// Split cuts encoded data into chunks of at most ChunkSize bytes; there is at least one.
-func Split(data []byte) [][]byte {
+// Split cuts encoded data into chunks of at most size bytes; there is at least one.
+func Split(data []byte, size int) [][]byte {
 	var out [][]byte
-	for len(data) > ChunkSize {
-		out, data = append(out, data[:ChunkSize]), data[ChunkSize:]
+	for len(data) > size {
+		out, data = append(out, data[:size]), data[size:]
 	}
 	return append(out, data)
 }

@@ -36,7 +36,7 @@ type Client interface {
 	Post(ctx context.Context, path string, query url.Values, body, into any) error
 	// Put replaces an object and reads the answer.
 	Put(ctx context.Context, path string, query url.Values, body, into any) error
-	// Delete deletes an object; body is metav1.DeleteOptions.
+	// Delete deletes an object; body is a *metav1.DeleteOptions.
 	Delete(ctx context.Context, path string, body any) error
 }
 
@@ -61,6 +61,7 @@ const (
 type store struct {
 	c       Client
 	cluster string
+	chunk   int // the most bytes in one Secret
 
 	mu    sync.Mutex
 	heads map[string]*head
@@ -75,7 +76,7 @@ var (
 
 // New returns the store of a cluster. The name is for error messages.
 func New(c Client, cluster string) release.Store {
-	return &store{c: c, cluster: cluster, heads: map[string]*head{}}
+	return &store{c: c, cluster: cluster, chunk: release.ChunkSize, heads: map[string]*head{}}
 }
 
 // Current reads the head of a bundle.

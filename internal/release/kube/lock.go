@@ -117,9 +117,9 @@ func (s *store) takeOver(ctx context.Context, name string) (*release.Held, error
 	err = s.c.Delete(ctx, leasesPath+"/"+name, &metav1.DeleteOptions{TypeMeta: deleteOptions,
 		Preconditions: &metav1.Preconditions{UID: &lease.UID, ResourceVersion: &lease.ResourceVersion}})
 	switch {
-	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
+	case apierrors.IsConflict(err):
 		return nil, nil
-	case err != nil:
+	case err != nil && !apierrors.IsNotFound(err): // gone is fine, whoever deleted it
 		return nil, err
 	}
 	return held, nil

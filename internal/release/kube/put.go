@@ -3,7 +3,6 @@ package kube
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -17,14 +16,16 @@ import (
 )
 
 // Put writes a record. In this order, so that it may be interrupted after every request: delete what the stored head
-// names as garbage; write the Set and the overflow under new names; replace the head by compare-and-swap. After a run
-// that died, what it may have left is looked for and deleted.
+// names as garbage; write the Set and the overflow under new names; replace the head by compare-and-swap. When a run
+// begins after one that died, or with records so big that one may have died before it wrote a head, what such a run
+// may have left is looked for and deleted.
 func (s *store) Put(ctx context.Context, r release.Record, objects []object.Object, h release.Handle) (release.Handle, error) {
 	old, err := s.headAt(ctx, r.Owner, h)
 	if err != nil {
 		return "", err
 	}
-	next := index{V: indexV, Write: nonce(), Open: r.Phase.Open(), Kept: old.index.Kept, Sweep: s.sweep(ctx, old.index.Sweep)}
+	next := index{V: indexV, Write: nonce(), Open: r.Phase.Open(), Kept: old.index.Kept}
+	next.Sweep, _ = s.sweep(ctx, old.index.Sweep) // what stays is swept by the next
 	next.Sweep = append(next.Sweep, old.index.Overflow...)
 	p := &put{store: s, old: old, index: next}
 	secret, err := p.parts(ctx, r, objects)
@@ -37,8 +38,8 @@ func (s *store) Put(ctx context.Context, r release.Record, objects []object.Obje
 		return "", err
 	}
 	s.remember(r.Owner, written)
-	if old.index.Open && p.index.Open {
-		s.collect(ctx, r.Owner, written.index)
+	if x := written.index; x.Open && (old.index.Open || len(x.Overflow)+len(old.index.Overflow) > 0) {
+		s.collect(ctx, r.Owner, x)
 	}
 	return release.Handle(written.rv), nil
 }
@@ -81,7 +82,7 @@ func (p *put) parts(ctx context.Context, r release.Record, objects []object.Obje
 		if err != nil {
 			return nil, err
 		}
-		names, err := p.chunks(ctx, r, partSet, release.Split(data))
+		names, err := p.chunks(ctx, r, partSet, release.Split(data, p.chunk))
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +92,7 @@ func (p *put) parts(ctx context.Context, r release.Record, objects []object.Obje
 	if err != nil {
 		return nil, err
 	}
-	chunks := release.Split(data)
+	chunks := release.Split(data, p.chunk)
 	if p.index.Overflow, err = p.chunks(ctx, r, partMore, chunks[1:]); err != nil {
 		return nil, err
 	}
@@ -118,7 +119,7 @@ func (p *put) chunks(ctx context.Context, r release.Record, part string, data []
 }
 
 // undo deletes what was written for a head that will not be; what it cannot delete is collected one day.
-func (p *put) undo(ctx context.Context) { p.sweep(ctx, p.wrote) }
+func (p *put) undo(ctx context.Context) { _, _ = p.sweep(ctx, p.wrote) }
 
 // replace writes the head by compare-and-swap. After an error that leaves open whether it was written, it looks.
 func (p *put) replace(ctx context.Context, secret *corev1.Secret) (*head, error) {
@@ -159,16 +160,15 @@ func (p *put) replace(ctx context.Context, secret *corev1.Secret) (*head, error)
 
 func ownerOf(secret *corev1.Secret) string { return secret.Labels[object.LabelOwner] }
 
-// sweep deletes Secrets and returns the names of those that could not be deleted.
-func (s *store) sweep(ctx context.Context, names []string) []string {
-	var left []string
+// sweep deletes Secrets. It returns the names of those that could not be deleted, and why.
+func (s *store) sweep(ctx context.Context, names []string) (left []string, failed error) {
 	for _, name := range names {
 		err := s.c.Delete(ctx, secretsPath+"/"+name, &metav1.DeleteOptions{TypeMeta: deleteOptions})
 		if err != nil && !apierrors.IsNotFound(err) {
-			left = append(left, name)
+			left, failed = append(left, name), s.wrap("delete", "secrets", name, err)
 		}
 	}
-	return left
+	return left, failed
 }
 
 var deleteOptions = metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}
@@ -188,7 +188,7 @@ func (s *store) collect(ctx context.Context, owner string, x index) {
 			orphans = append(orphans, name)
 		}
 	}
-	s.sweep(ctx, orphans)
+	_, _ = s.sweep(ctx, orphans)
 }
 
 // Delete removes everything of a bundle. First the head is replaced by one that names nothing but garbage, which is
@@ -212,8 +212,8 @@ func (s *store) Delete(ctx context.Context, owner string, h release.Handle) erro
 		if now, err = s.tombstone(ctx, now, *r, secrets); err != nil {
 			return err
 		}
-		if left := s.sweep(ctx, now.index.Sweep); len(left) > 0 {
-			return s.wrap("delete", "secrets", left[0], errors.New("it is still there; delete again"))
+		if _, err := s.sweep(ctx, now.index.Sweep); err != nil {
+			return err
 		}
 	}
 	uid := types.UID(now.uid)

@@ -138,7 +138,10 @@ func (l *lock) renew(left time.Duration) error {
 	var there coordinationv1.Lease
 	look := l.store.c.Get(ctx, path, nil, &there)
 	switch {
-	case look == nil && there.UID == lease.UID: // our own write, of which the answer got lost
+	case look == nil && there.UID == lease.UID: // only we write it: this or an earlier try, of which the answer got lost
+		if there.Spec.RenewTime != nil && there.Spec.RenewTime.Equal(&metav1.MicroTime{Time: now.Truncate(time.Microsecond)}) {
+			l.renewed = began
+		}
 		there.TypeMeta = leaseMeta
 		l.lease = &there
 		return nil

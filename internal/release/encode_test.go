@@ -1,0 +1,112 @@
+package release_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/release/storetest"
+)
+
+func TestNextRevision(t *testing.T) {
+	if got := release.NextRevision(nil); got != 1 {
+		t.Errorf("first is %d", got)
+	}
+	if got := release.NextRevision(&release.Record{Revision: 7}); got != 8 {
+		t.Errorf("after 7 comes %d", got)
+	}
+}
+
+func TestPhaseOpen(t *testing.T) {
+	for phase, want := range map[release.Phase]bool{release.Applying: true, release.Deleting: true, release.Succeeded: false, release.Failed: false} {
+		if phase.Open() != want {
+			t.Errorf("%s is open: %t", phase, !want)
+		}
+	}
+}
+
+func TestSplit(t *testing.T) {
+	for _, c := range []struct {
+		n    int
+		want []int
+	}{{0, []int{0}}, {9, []int{9}}, {10, []int{10}}, {11, []int{10, 1}}, {30, []int{10, 10, 10}}} {
+		data := bytes.Repeat([]byte{7}, c.n)
+		var got []int
+		for _, part := range release.Split(data, 10) {
+			got = append(got, len(part))
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%d bytes: %s", c.n, diff)
+		}
+		if joined := bytes.Join(release.Split(data, 10), nil); !bytes.Equal(joined, data) {
+			t.Errorf("%d bytes do not come back", c.n)
+		}
+	}
+}
+
+func TestRevisionRoundTrip(t *testing.T) {
+	r, objects := storetest.Record(t, 3), storetest.Objects(3, "x")
+	r.V = 0 // is written as the current one
+	data, err := release.EncodeRevision(r, objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gotR, gotObjects, err := release.DecodeRevision(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.V = release.V
+	if diff := cmp.Diff(r, *gotR) + cmp.Diff(objects, gotObjects); diff != "" {
+		t.Error(diff)
+	}
+	if release.SetDigest(objects) == release.SetDigest(objects[:2]) {
+		t.Error("the digest does not see a missing object")
+	}
+}
+
+func TestDecodeNewer(t *testing.T) {
+	r := storetest.Record(t, 1)
+	r.V, r.Version = release.V+1, "9.1.0"
+	record, err := release.EncodeRecord(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	revision, err := release.EncodeRevision(r, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, errRecord := release.DecodeRecord(record)
+	_, _, errRevision := release.DecodeRevision(revision)
+	for _, err := range []error{errRecord, errRevision} {
+		if newer, ok := errors.AsType[*release.NewerError](err); !ok || newer.V != release.V+1 || newer.Hawser != "9.1.0" {
+			t.Errorf("error %v, want one that names the newer Hawser", err)
+		}
+	}
+}
+
+// Whatever is in a cluster's Secrets, decoding gives a value or an error.
+func FuzzDecode(f *testing.F) {
+	r := storetest.Record(f, 1)
+	record, err := release.EncodeRecord(r)
+	if err != nil {
+		f.Fatal(err)
+	}
+	revision, err := release.EncodeRevision(r, storetest.Objects(2, "x"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, seed := range [][]byte{record, revision, nil, record[:len(record)/2], {0x28, 0xb5, 0x2f, 0xfd}} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if r, err := release.DecodeRecord(data); (r == nil) != (err != nil) {
+			t.Errorf("record %v, error %v", r, err)
+		}
+		if r, _, err := release.DecodeRevision(data); (r == nil) != (err != nil) {
+			t.Errorf("revision %v, error %v", r, err)
+		}
+	})
+}
