@@ -135,16 +135,40 @@ func withInstance(fs diag.Findings, in v1alpha1.Instance) diag.Findings {
 	return fs
 }
 
-func (e *Engine) fetch(ctx context.Context, m v1alpha1.ModuleSource) (module.Content, error) {
-	u, err := url.Parse(m.URL)
-	if err != nil {
-		return module.Content{}, fmt.Errorf("module url: %w", err)
+// fetched is one source's content, the same for all instances and clusters of a run.
+type fetched struct {
+	once    sync.Once
+	content module.Content
+	err     error
+}
+
+// fetch fetches every source once per run.
+func (r *run) fetch(ctx context.Context, m v1alpha1.ModuleSource) (module.Content, error) {
+	ref := module.Reference{URL: m.URL, Version: m.Version, Digest: m.Digest, Dir: m.Dir}
+	r.mu.Lock()
+	if r.contents == nil {
+		r.contents = map[module.Reference]*fetched{}
 	}
-	f := e.Fetchers[u.Scheme]
-	if f == nil {
-		return module.Content{}, fmt.Errorf("nothing here fetches %s:// modules", u.Scheme)
+	c, ok := r.contents[ref]
+	if !ok {
+		c = &fetched{}
+		r.contents[ref] = c
 	}
-	return f.Fetch(ctx, module.Reference{URL: m.URL, Version: m.Version, Digest: m.Digest, Dir: m.Dir})
+	r.mu.Unlock()
+	c.once.Do(func() {
+		u, err := url.Parse(ref.URL)
+		if err != nil {
+			c.err = fmt.Errorf("module url: %w", err)
+			return
+		}
+		f := r.Fetchers[u.Scheme]
+		if f == nil {
+			c.err = fmt.Errorf("nothing here fetches %s:// modules", u.Scheme)
+			return
+		}
+		c.content, c.err = f.Fetch(ctx, ref)
+	})
+	return c.content, c.err
 }
 
 // fill makes the set's desired objects: from the record where the inputs are unchanged, else by rendering.

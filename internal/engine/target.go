@@ -14,6 +14,7 @@ import (
 	"hawser.dev/hawser/internal/document"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/lockfile"
+	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
 )
@@ -34,6 +35,9 @@ type run struct {
 	lockPath string
 	// warnings of gathering facts without clusters
 	warnings diag.Findings
+
+	mu       sync.Mutex
+	contents map[module.Reference]*fetched
 }
 
 // uses reports whether the documents read the runtime value.
