@@ -19,10 +19,10 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // script is a txtar input in YAML: lists instead of maps keyed by objects.
 type script struct {
-	Owner    string
-	Desired  []Desired
-	Owned    []Owned
-	Live     []struct {
+	Owner   string
+	Desired []Desired
+	Owned   []Owned
+	Live    []struct {
 		Ref object.Ref
 		Live
 	}
