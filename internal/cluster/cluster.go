@@ -143,7 +143,7 @@ type ExecuteRequest struct {
 	Timeout, HopelessAfter time.Duration
 	// Rules are health rules by instance.
 	Rules map[string]health.Rules
-	// Parallel bounds objects in work at once; 0 is the session's.
+	// Parallel bounds writes at once, besides the session's own bound; 0 adds none.
 	Parallel int
 	// OnEvent receives progress, one event at a time; nil is allowed.
 	OnEvent func(Event)

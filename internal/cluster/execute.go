@@ -70,6 +70,7 @@ type executor struct {
 	changes map[object.Ref]plan.Change
 	waiter  *waiter
 	total   int
+	slots   chan struct{} // writes at once; nil: as many as the session allows
 
 	mu        sync.Mutex
 	result    ExecuteResult
@@ -84,6 +85,9 @@ type executor struct {
 func newExecutor(s *Session, req ExecuteRequest) *executor {
 	e := &executor{s: s, req: req, manager: object.Manager(req.Plan.Owner), changes: map[object.Ref]plan.Change{},
 		inventory: map[object.Ref]plan.Owned{}, schema: maps.Clone(req.Schema), generations: map[object.Ref]int64{}}
+	if req.Parallel > 0 {
+		e.slots = make(chan struct{}, req.Parallel)
+	}
 	if e.schema == nil {
 		e.schema = map[string]string{}
 	}
@@ -100,6 +104,20 @@ func newExecutor(s *Session, req ExecuteRequest) *executor {
 		}
 	}
 	return e
+}
+
+// send is the session's do for writes, within the request's bound.
+func (e *executor) send(ctx context.Context, c call) (reply, error) {
+	if e.slots != nil {
+		select {
+		case e.slots <- struct{}{}:
+			defer func() { <-e.slots }()
+		case <-ctx.Done():
+			return reply{}, context.Cause(ctx)
+		}
+	}
+	c.finish = true
+	return e.s.do(ctx, c)
 }
 
 // finished: nothing was left undone.

@@ -57,8 +57,8 @@ func (e *executor) remove(ctx context.Context, ch plan.Change, k KindInfo) error
 			meta
 			Status any `json:"status"`
 		}
-		_, err := e.s.do(ctx, call{method: http.MethodDelete, path: k.path(k.Preferred, ch.Ref.Namespace, ch.Ref.Name),
-			body: deleteOptions(ch.Ref, p), accept: metadataType, into: &m, finish: true})
+		_, err := e.send(ctx, call{method: http.MethodDelete, path: k.path(k.Preferred, ch.Ref.Namespace, ch.Ref.Name),
+			body: deleteOptions(ch.Ref, p), accept: metadataType, into: &m})
 		switch {
 		case apierrors.IsNotFound(err):
 			return nil

@@ -106,9 +106,9 @@ func (w *writing) apply(ctx context.Context, p pre, force bool, manager string, 
 		body = u.Object
 	}
 	var m meta
-	rep, err := w.s.do(ctx, call{method: http.MethodPatch, path: w.k.path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name),
+	rep, err := w.send(ctx, call{method: http.MethodPatch, path: w.k.path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name),
 		query: url.Values{"fieldManager": {manager}, "force": {strconv.FormatBool(force)}, "fieldValidation": {"Strict"}},
-		body:  body, contentType: applyType, accept: metadataType, into: &m, finish: true})
+		body:  body, contentType: applyType, accept: metadataType, into: &m})
 	return m, rep, err
 }
 

@@ -1,0 +1,330 @@
+package cluster_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/testfleet"
+)
+
+func TestWaitsByWatching(t *testing.T) {
+	f, s := testfleet.Get(), connect(t)
+	ns := f.Namespace(t, one)
+	from := f.AuditOffset(t, one)
+	b := newBundle(t)
+	b.apply(t, s, objs(t, ns, scaled+"---"+strings.ReplaceAll(scaled, "name: api", "name: web"))...)
+	if !slices.ContainsFunc(b.events, func(e cluster.Event) bool { return e.Type == cluster.Ready }) {
+		t.Errorf("events: %+v", b.events)
+	}
+	count := map[string]int{}
+	for _, e := range mine(f.Audit(t, one, from)) {
+		if e.Resource == "deployments" || e.Resource == "pods" {
+			count[e.Verb+" "+e.Resource]++
+		}
+	}
+	if count["watch deployments"] > 1 || count["list deployments"] != 1 || count["list pods"] != 0 || count["get deployments"] > 4 {
+		t.Errorf("requests: %v; want one LIST and one watch for both, no pods while all goes well", count)
+	}
+	// an unchanged bundle is waited for too, and is ready
+	r := b.apply(t, s, objs(t, ns, scaled+"---"+strings.ReplaceAll(scaled, "name: api", "name: web"))...)
+	if r.Done != (plan.Counts{}) {
+		t.Errorf("done: %+v", r.Done)
+	}
+}
+
+func TestHopelessFailsEarlyAndSaysWhy(t *testing.T) {
+	f, s := testfleet.Get(), connect(t)
+	for _, c := range []struct{ image, want string }{
+		{"registry.example/unpullable:1", "ImagePullBackOff"}, {"registry.example/crashing:1", "CrashLoopBackOff"},
+	} {
+		t.Run(c.want, func(t *testing.T) {
+			ns := f.Namespace(t, one)
+			b := newBundle(t)
+			p, bodies := b.plan(t, s, objs(t, ns, strings.Replace(scaled, "registry.example/api:1", c.image, 1)))
+			start := time.Now()
+			r := b.execute(t.Context(), s, p, bodies)
+			if len(r.Problems) != 1 || !r.Problems[0].Written || r.Ready || r.TimedOut || time.Since(start) > 20*time.Second {
+				t.Fatalf("after %s: %+v", time.Since(start), r)
+			}
+			st := r.Problems[0].Status
+			if st.Reason != "0 of 2 pods ready" || !strings.Contains(strings.Join(st.Details, "\n"), c.want) || !st.Hopeless {
+				t.Errorf("%+v", st)
+			}
+			states, fs := s.Health(t.Context(), b.owner(), b.owned, nil)
+			if got := states[r.Problems[0].Ref]; got.State != health.Progressing || !got.Hopeless || fs != nil {
+				t.Errorf("health: %+v %v", got, fs)
+			}
+		})
+	}
+}
+
+func TestQuotaIsNamed(t *testing.T) {
+	f, s := testfleet.Get(), connect(t)
+	ns := f.Namespace(t, one)
+	foreignApply(t, "admin", "resourcequotas", false, objs(t, ns, "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: none, namespace: NS}\nspec: {hard: {pods: '0'}}")[0])
+	time.Sleep(500 * time.Millisecond) // until the quota controller has counted
+	b := newBundle(t)
+	p, bodies := b.plan(t, s, objs(t, ns, scaled))
+	r := b.execute(t.Context(), s, p, bodies)
+	if len(r.Problems) != 1 || !strings.Contains(strings.Join(r.Problems[0].Status.Details, "\n"), "exceeded quota") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestLabelRemovedWhileWaiting(t *testing.T) { // facts F3: it arrives as DELETED
+	f, s := testfleet.Get(), connect(t)
+	ns := f.Namespace(t, one)
+	b := newBundle(t)
+	p, bodies := b.plan(t, s, objs(t, ns, strings.Replace(scaled, "registry.example/api:1", "registry.example/unpullable:1", 1)))
+	b.adjust = func(r *cluster.ExecuteRequest) { r.HopelessAfter = 20 * time.Second }
+	go func() {
+		time.Sleep(time.Second)
+		patch(t, "someone", deployments, ns, "api", `{"metadata":{"labels":{"hawser.dev/owner":null}}}`)
+		time.Sleep(time.Second)
+		patch(t, "someone", deployments, ns, "api", `{"spec":{"replicas":0}}`)
+	}()
+	mustOK(t, b.execute(t.Context(), s, p, bodies))
+}
+
+func TestTimeOut(t *testing.T) {
+	f, s := testfleet.Get(), connect(t)
+	ns := f.Namespace(t, one)
+	b := newBundle(t)
+	p, bodies := b.plan(t, s, objs(t, ns, strings.Replace(scaled, "registry.example/api:1", "registry.example/unpullable:1", 1)))
+	b.adjust = func(r *cluster.ExecuteRequest) { r.Timeout, r.HopelessAfter = time.Second, time.Minute }
+	r := b.execute(t.Context(), s, p, bodies)
+	if !r.TimedOut || r.Ready || r.Cancelled || len(r.Problems) != 1 || r.Problems[0].After < 500*time.Millisecond {
+		t.Errorf("%+v", r)
+	}
+	b.adjust = func(r *cluster.ExecuteRequest) { r.Wait = false }
+	p, bodies = b.plan(t, s, objs(t, ns, strings.Replace(scaled, "registry.example/api:1", "registry.example/unpullable:2", 1)))
+	mustOK(t, b.execute(t.Context(), s, p, bodies)) // not waiting is not failing
+}
+
+const limited = `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: deployer, namespace: NS}
+rules:
+- apiGroups: [""]
+  resources: [configmaps]
+  verbs: [VERBS]
+- apiGroups: [apps]
+  resources: [deployments]
+  verbs: [VERBS]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: deployer, namespace: NS}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: deployer}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: USER}]
+`
+
+// grant gives a user rights on ConfigMaps and Deployments of one namespace.
+func grant(t *testing.T, ns, user, verbs string) {
+	t.Helper()
+	text := strings.NewReplacer("VERBS", verbs, "USER", user).Replace(limited)
+	for _, o := range objs(t, ns, text) {
+		foreignApply(t, "admin", strings.ToLower(o.GVK().Kind)+"s", true, o)
+	}
+}
+
+func TestNarrowRights(t *testing.T) {
+	f := testfleet.Get()
+	for _, c := range []struct {
+		user, verbs, finding string
+		watches              bool
+		reason               string
+	}{
+		{"per-namespace", "get, list, watch, create, patch, delete", "", true, "one LIST per namespace"},
+		{"no-watch", "get, list, create, patch, delete", "", false, "reads again with growing pauses"},
+		{"no-list", "get, create, patch, delete", "no-list", false, "reads objects one by one and says so"},
+	} {
+		t.Run(c.user, func(t *testing.T) {
+			ns := f.Namespace(t, one)
+			grant(t, ns, c.user, c.verbs)
+			s := asUser(t, c.user)
+			b := newBundle(t)
+			all := objs(t, ns, cmA+"\n---\n"+scaled)
+			b.apply(t, s, all...)
+			from := f.AuditOffset(t, one)
+			b.unchanged(t, s, all...)
+			for _, e := range mine(f.Audit(t, one, from)) {
+				if e.Status == 403 && e.Namespace != "" && c.finding == "" {
+					t.Errorf("forbidden: %s: %s", c.reason, lines([]testfleet.AuditEntry{e}))
+				}
+			}
+			var found []string
+			_, fs := s.Observe(t.Context(), cluster.ObserveRequest{Owner: b.owner(), Owned: b.owned})
+			for _, x := range fs {
+				found = append(found, x.Code)
+			}
+			if c.finding != "" && !slices.Contains(found, c.finding) || c.finding == "" && len(found) > 0 {
+				t.Errorf("findings %v: %s", fs, c.reason)
+			}
+			if r := b.delete(t, s); !r.OK() {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+func TestReview(t *testing.T) {
+	f := testfleet.Get()
+	ns := f.Namespace(t, one)
+	grant(t, ns, "reader", "get, list, patch")
+	s := asUser(t, "reader")
+	b := newBundle(t)
+	p := &plan.Plan{Cluster: "test", Owner: b.owner(), Changes: []plan.Change{
+		{Action: plan.Create, Ref: object.Ref{Kind: "ConfigMap", Namespace: ns, Name: "a"}},
+		{Action: plan.Update, Ref: object.Ref{Group: "apps", Kind: "Deployment", Namespace: ns, Name: "api"}},
+		{Action: plan.Create, Ref: object.Ref{Kind: "Namespace", Name: "fresh"}},
+	}}
+	before := s.Requests()
+	fs := s.Review(t.Context(), p)
+	if n := s.Requests() - before; n != 2 {
+		t.Errorf("%d requests, want 2", n)
+	}
+	var whats []string
+	for _, x := range fs {
+		whats = append(whats, x.What)
+	}
+	want := []string{"you may not create ConfigMap in namespace " + ns, "you may not create or patch Namespace in the cluster"}
+	slices.Sort(whats)
+	if !slices.Equal(whats, want) {
+		t.Errorf("%q, want %q", whats, want)
+	}
+	if fs := connect(t).Review(t.Context(), p); fs != nil {
+		t.Errorf("an administrator: %v", fs)
+	}
+}
+
+func TestFaultsAreSurvived(t *testing.T) {
+	f := testfleet.Get()
+	for _, c := range []struct {
+		name string
+		spec testfleet.FaultSpec
+	}{
+		{"429 with Retry-After", testfleet.FaultSpec{Match: "PATCH", Count: 2, Status: []int{429}}},
+		{"500, 502, 503 and 504", testfleet.FaultSpec{Match: "PATCH", Count: 4, Status: []int{500, 502, 503, 504}, RetryAfter: -1}},
+		{"cut before the server saw it", testfleet.FaultSpec{Match: "PATCH", Count: 2, Cut: testfleet.CutBefore}},
+		{"cut after the server did it", testfleet.FaultSpec{Match: "PATCH", Count: 1, Cut: testfleet.CutAfter}},
+		{"dropped in the answer", testfleet.FaultSpec{Match: "PATCH", Count: 1, Drop: true}},
+		{"slow", testfleet.FaultSpec{Match: "PATCH", Count: 2, Latency: 300 * time.Millisecond}},
+		{"the watch breaks", testfleet.FaultSpec{Match: "watch=1", Count: 1, Drop: true}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := connectFaulty(t)
+			ns := f.Namespace(t, one)
+			b := newBundle(t)
+			f.Fault(t, one, c.spec)
+			b.apply(t, s, objs(t, ns, cmA+"\n---\n"+scaled)...)
+			f.ClearFault(t, one)
+			b.unchanged(t, s, objs(t, ns, cmA+"\n---\n"+scaled)...)
+			changed := strings.ReplaceAll(cmA, "x: ours", "x: more")
+			f.Fault(t, one, c.spec)
+			b.apply(t, s, objs(t, ns, changed+"\n---\n"+scaled)...)
+			f.ClearFault(t, one)
+			b.unchanged(t, s, objs(t, ns, changed+"\n---\n"+scaled)...)
+			deletes := c.spec
+			deletes.Match = "DELETE"
+			f.Fault(t, one, deletes)
+			if r := b.delete(t, s); !r.OK() || len(r.Inventory) != 0 {
+				t.Errorf("delete: %+v", r)
+			}
+			f.ClearFault(t, one)
+		})
+	}
+}
+
+func TestRetriesAreBounded(t *testing.T) {
+	f := testfleet.Get()
+	s := connectFaulty(t)
+	ns := f.Namespace(t, one)
+	b := newBundle(t)
+	p, bodies := b.plan(t, s, objs(t, ns, cmA))
+	f.Fault(t, one, testfleet.FaultSpec{Match: "PATCH", Status: []int{503}, RetryAfter: -1})
+	before := s.Requests()
+	r := b.execute(t.Context(), s, p, bodies)
+	if n := s.Requests() - before; n != 5 || len(r.Problems) != 1 {
+		t.Errorf("%d requests, %+v", n, r)
+	}
+}
+
+func TestNamespaceAndItsObjectsInOneSet(t *testing.T) {
+	f, s := testfleet.Get(), connect(t)
+	ns := f.Namespace(t)
+	b := newBundle(t)
+	all := objs(t, ns, "apiVersion: v1\nkind: Namespace\nmetadata: {name: NS}\n---\n"+cmA)
+	b.apply(t, s, all...)
+	b.unchanged(t, s, all...)
+	if r := b.delete(t, s); !r.OK() || len(r.Inventory) != 0 {
+		t.Fatalf("%+v", r)
+	}
+	if _, err := others(t).Resource(namespaces).Get(t.Context(), ns, metav1.GetOptions{}); !cluster.IsNotFound(err) {
+		t.Errorf("the namespace is still there: %v", err)
+	}
+}
+
+func TestRemovedCRDVersionIsRepaired(t *testing.T) { // facts F9
+	f, s := testfleet.Get(), connect(t)
+	ns := f.Namespace(t, one)
+	b := newBundle(t)
+	old := strings.ReplaceAll(crontabs, "name: v1\n", "name: v1alpha1\n") + strings.ReplaceAll(crontab, "example.com/v1\n", "example.com/v1alpha1\n")
+	b.apply(t, s, objs(t, ns, old)...)
+	t.Cleanup(func() { b.delete(t, s) })
+	crd := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	name := "crontabs." + ns + ".example.com"
+	// somebody adds v1, makes it the stored one, and removes v1alpha1
+	both := `{"spec":{"versions":[
+	 {"name":"v1alpha1","served":true,"storage":false,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}},
+	 {"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"schedule":{"type":"string"},"extra":{"type":"string"}}}}}}}]}}`
+	patch(t, "someone", crd, "", name, both)
+	gvr := schema.GroupVersionResource{Group: ns + ".example.com", Version: "v1", Resource: "crontabs"}
+	eventually(t, func() bool {
+		_, err := others(t).Resource(gvr).Namespace(ns).Patch(t.Context(), "one", types.MergePatchType,
+			[]byte(`{"metadata":{"annotations":{"stored":"as v1"}}}`), metav1.PatchOptions{FieldManager: "someone"})
+		return err == nil
+	})
+	time.Sleep(time.Second) // every handler of the API server knows the stored version now
+	patch(t, "someone", gvr, ns, "one", `{"metadata":{"annotations":{"stored":"as v1 for sure"}}}`)
+	patch(t, "someone", crd, "", name, `{"status":{"storedVersions":["v1"]}}`, "status")
+	patch(t, "someone", crd, "", name, strings.Replace(both, both[strings.Index(both, ` {"name":"v1alpha1"`):strings.Index(both, ` {"name":"v1","`)], "", 1))
+	eventually(t, func() bool {
+		_, err := others(t).Resource(gvr).Namespace(ns).Get(t.Context(), "one", metav1.GetOptions{})
+		return err == nil
+	})
+	s = connect(t)
+	b.opts.Adopt = true // the CRD itself was changed by somebody
+	b.apply(t, s, objs(t, ns, crontabs+strings.Replace(crontab, "daily", "hourly", 1))...)
+	b.opts.Adopt = false
+	if !slices.ContainsFunc(b.events, func(e cluster.Event) bool {
+		return e.Type == cluster.Notice && strings.Contains(e.Message, "removed version")
+	}) {
+		t.Errorf("nothing was repaired: %+v", b.events)
+	}
+	spec := get(t, gvr, ns, "one").Object["spec"].(map[string]any)
+	if spec["schedule"] != "hourly" {
+		t.Errorf("spec: %v", spec)
+	}
+}
+
+// eventually waits until something holds.
+func eventually(t *testing.T, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it did not come true")
+		}
+	}
+}
