@@ -46,6 +46,9 @@ func app() *cli.App {
 			}
 			return out, err
 		},
+		Bundles: func(ctx context.Context, req engine.Request) ([]string, error) {
+			return newEngine(nil).Bundles(ctx, req)
+		},
 		Lock: func(ctx context.Context, req engine.Request) (string, []string, error) {
 			return newEngine(nil).Lock(ctx, req)
 		},

@@ -83,6 +83,8 @@ type App struct {
 	ReadPlan func(r io.Reader) (*engine.FleetPlan, error)
 	// Explain says which layers decided a value (INSTANCE.PATH).
 	Explain func(ctx context.Context, req engine.Request, path string) ([]Explanation, error)
+	// Bundles are the names of the bundles in the request's files, each after those it requires.
+	Bundles func(ctx context.Context, req engine.Request) ([]string, error)
 	// Lock pins what the bundle's sources resolve to and returns the file written and one line per source.
 	Lock func(ctx context.Context, req engine.Request) (file string, lines []string, err error)
 	// FleetClusters reads the clusters of fleet files, for completion; it talks to nobody.

@@ -33,7 +33,12 @@ Exit codes: 0 done, 1 error, 3 partly done, 4 not ready in time, 5 refused, 130 
   hawser apply -f shop.yaml --kube-context kind -y  # one cluster, no fleet
   hawser apply -f shop.yaml --fleet fleet.yaml -y -o json | jq -r .type`,
 		Args: atMostOne("plan file"),
-		RunE: func(cmd *cobra.Command, args []string) error { return s.apply(cmd, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return s.apply(cmd, args)
+			}
+			return s.eachBundle(cmd, exitChanges, func() error { return s.apply(cmd, nil) })
+		},
 	}
 	f := cmd.Flags()
 	s.opts.bundleFlags(f)
@@ -113,6 +118,7 @@ type confirmation func(ctx context.Context, p *engine.FleetPlan, req *engine.Req
 // carryOut shows a plan, gets the yes, and applies it.
 func (s *session) carryOut(cmd *cobra.Command, pr *progress, eng Engine, p *engine.FleetPlan, req engine.Request, confirm confirmation) error {
 	ctx := cmd.Context()
+	p.Findings = append(p.Findings, p.Reachable(req)...) // said before anybody is asked
 	brakeOnly := s.liftBrake(p, req)
 	st := s.style(s.Err)
 	st.Apply = true
@@ -188,7 +194,7 @@ func (s *session) printOutcome(pr *progress, cmd *cobra.Command, p *engine.Fleet
 
 // refusedEvent ends a run before its rollout: with -o json the stream still ends with a summary.
 func (s *session) refusedEvent(pr *progress, err error) error {
-	if pr.json != nil && !closedPipe(err) {
+	if pr.json != nil && !closedPipe(err) && (s.opts.bundle != "" || !several(err)) {
 		s.summary(pr, nil, findingsOf(err))
 	}
 	return err

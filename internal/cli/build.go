@@ -30,7 +30,9 @@ Clusters are asked for their facts only when the bundle uses them; --facts takes
   hawser build -f shop.yaml --fleet fleet.yaml --group staging --mask-secrets
   hawser build -f shop.yaml --fleet fleet.yaml --facts facts.json --output-dir rendered`,
 		Args: nothing,
-		RunE: func(cmd *cobra.Command, _ []string) error { return s.build(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.eachBundle(cmd, exitChanges, func() error { return s.build(cmd) })
+		},
 	}
 	f := cmd.Flags()
 	s.opts.bundleFlags(f)

@@ -18,6 +18,7 @@ import (
 type options struct {
 	files, fleetFiles      []string
 	workdir, pkg, name     string
+	bundle                 string
 	runtimeFromEnv         bool
 	clusters, groups       []string
 	labels                 string
@@ -62,6 +63,7 @@ func (o *options) bundleFlags(f *pflag.FlagSet) {
 	f.StringArrayVarP(&o.files, "file", "f", nil, "bundle file or directory (CUE, YAML, JSON; repeat it), - for stdin")
 	f.StringVarP(&o.pkg, "package", "p", "main", "CUE package of the bundle files")
 	f.StringVar(&o.workdir, "workdir", "", "directory of the CUE module that bundle files import from")
+	f.StringVar(&o.bundle, "bundle", "", "only this bundle of several in the files")
 	f.StringVar(&o.name, "name", "", "name of a bundle made of plain manifests (default: the directory's name)")
 	f.BoolVar(&o.runtimeFromEnv, "runtime-from-env", false, "let environment variables fill runtime values")
 }
@@ -137,6 +139,7 @@ func (s *session) request(cmd *cobra.Command) (engine.Request, error) {
 	}
 	req := engine.Request{
 		Files: o.files, FleetFiles: splitList(o.fleetFiles), Stdin: s.In, Workdir: o.workdir, Package: o.pkg, Name: o.name,
+		Bundle:         o.bundle,
 		RuntimeFromEnv: o.runtimeFromEnv, Env: s.env(),
 		Selection: fleet.Selection{Clusters: everything(o.clusters), Groups: everything(o.groups), Labels: o.labels},
 		Timeout:   o.timeout, Parallel: o.parallel, FactsFile: o.facts,

@@ -28,7 +28,9 @@ Exit codes: 0 planned, 1 error, 2 changes (only with --detailed-exitcode), 3 som
   hawser plan -f shop.yaml --fleet fleet.yaml --out shop.plan && hawser apply shop.plan
   hawser plan -f shop.yaml --fleet fleet.yaml -o markdown > comment.md`,
 		Args: nothing,
-		RunE: func(cmd *cobra.Command, _ []string) error { return s.plan(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.eachBundle(cmd, exitChanges, func() error { return s.plan(cmd) })
+		},
 	}
 	f := cmd.Flags()
 	s.opts.bundleFlags(f)
@@ -204,7 +206,7 @@ func (s *session) planCode(p *engine.FleetPlan) int {
 
 // failed makes what stopped a command a document on stdout, when documents are asked for; the code stays.
 func (s *session) failed(err error) error {
-	if s.opts.output != "json" && s.opts.output != "yaml" || closedPipe(err) {
+	if s.opts.output != "json" && s.opts.output != "yaml" || closedPipe(err) || s.opts.bundle == "" && several(err) {
 		return err
 	}
 	doc := findingsOf(err)
@@ -227,14 +229,16 @@ Exit codes are kubectl's: 0 no differences, 1 differences, 2 error; 3 some clust
   hawser diff -f shop.yaml --cluster staging-eu --fleet fleet.yaml`,
 		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			code, err := s.diff(cmd)
-			switch {
-			case err != nil && codeOf(err) == exitError:
-				return &exit{code: 2, err: err}
-			case err != nil:
-				return err
-			}
-			return said(diffCode(code))
+			return s.eachBundle(cmd, diffCode(exitChanges), func() error {
+				code, err := s.diff(cmd)
+				switch {
+				case err != nil && codeOf(err) == exitError:
+					return &exit{code: 2, err: err}
+				case err != nil:
+					return err
+				}
+				return said(diffCode(code))
+			})
 		},
 	}
 	f := cmd.Flags()

@@ -25,7 +25,9 @@ Exit codes: 0 valid, 1 not valid.`,
   hawser vet -f shop.cue --fleet fleet.yaml --print-value --cluster staging-eu
   hawser vet -f shop.yaml --fleet fleet.yaml --explain-value api.region --cluster staging-eu`,
 		Args: nothing,
-		RunE: func(cmd *cobra.Command, _ []string) error { return s.vet(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.eachBundle(cmd, exitChanges, func() error { return s.vet(cmd) })
+		},
 	}
 	f := cmd.Flags()
 	s.opts.bundleFlags(f)

@@ -69,15 +69,9 @@ func checkLoad(specs []v1alpha1.BundleSpec, found []bundleValue, d *decoder) dia
 				continue
 			}
 			item := found[i].value.LookupPath(cue.MakePath(cue.Str("requires"), cue.Index(k)))
-			if r.Bundle == s.Name {
+			if r.Bundle == s.Name { // of one that is not loaded, the clusters' records tell
 				d.errorf(item, "cycle", "a bundle cannot require itself")
-				continue
 			}
-			n := diag.Errorf("not-available", "requiring %q, a bundle that is not loaded, is not available in this version", d.mask(r.Bundle))
-			if n.Fix = diag.DidYouMean(r.Bundle, names); n.Fix == "" {
-				n.Fix = "load it, too"
-			}
-			d.add(n, item)
 		}
 	}
 	var g dag.Graph[string]

@@ -16,12 +16,15 @@ func (e *Engine) Apply(ctx context.Context, fp *FleetPlan, req Request) (*Outcom
 	defer fp.run.close()
 	fp.run.req = req
 	out := &Outcome{V: 1, Verb: fp.Verb, Bundle: fp.Bundle, Started: e.now(), Findings: fp.Findings.Warnings()}
-	if blocked := append(fp.Findings.Errors(), fp.reachable(req)...); len(blocked) > 0 {
+	if blocked := append(fp.Findings.Errors(), fp.Reachable(req)...); len(blocked) > 0 {
 		out.Result, out.Findings = Failed, blocked
 		return out, &RefusedError{Findings: blocked}
 	}
 	if fp.settled() {
 		return out, e.unchanged(ctx, fp, req, out)
+	}
+	if req.SkipUnreachable {
+		fp.Schedule = rollout.WithoutUnreachable(fp.Schedule)
 	}
 	out.Rollout = rolloutID()
 	e.emit(Event{Type: EventRollout, Rollout: out.Rollout, Bundle: fp.Bundle, Total: len(fp.Clusters)})

@@ -202,7 +202,7 @@ func (e *Engine) Vet(ctx context.Context, req Request) (*VetReport, error) {
 		out.Findings = append(out.Findings, findings.OnCluster(t.cluster.Name)...)
 		text, fs := r.program.Value(t.facts)
 		if !fs.HasErrors() {
-			out.Clusters = append(out.Clusters, ClusterValues{Cluster: t.cluster.Name, Bundle: text})
+			out.Clusters = append(out.Clusters, ClusterValues{Cluster: t.cluster.Name, Bundle: r.redact(text)})
 		}
 	}
 	out.Findings = out.Findings.Sorted()

@@ -22,6 +22,7 @@ func (p *FleetPlan) guards(req Request) diag.Findings {
 			why = append(why, cp.Cluster+" "+cp.Plan.Brake)
 		}
 	}
+	why = append(why, p.emptied()...)
 	deletes := p.Counts().Delete + p.Counts().Recreate
 	if len(why) == 0 || req.ConfirmDelete != nil && *req.ConfirmDelete == deletes {
 		return nil
@@ -35,8 +36,8 @@ func (p *FleetPlan) guards(req Request) diag.Findings {
 	return diag.Findings{f}
 }
 
-// reachable refuses an apply with more unknown clusters than a wave may lose, unless they are skipped on purpose.
-func (p *FleetPlan) reachable(req Request) diag.Findings {
+// Reachable refuses an apply with more unknown clusters than a wave may lose, unless they are skipped on purpose.
+func (p *FleetPlan) Reachable(req Request) diag.Findings {
 	if req.SkipUnreachable {
 		return nil
 	}

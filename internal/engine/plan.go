@@ -13,6 +13,7 @@ import (
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/dag"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/object"
@@ -86,6 +87,7 @@ func (r *run) desireOne(ctx context.Context, t *target, cp *ClusterPlan) diag.Fi
 	if findings.HasErrors() {
 		return findings
 	}
+	findings = append(findings, r.required(ctx, t, spec)...)
 	s, fs := r.prepare(ctx, t, spec)
 	findings = append(findings, fs...)
 	if findings.HasErrors() {
@@ -96,7 +98,7 @@ func (r *run) desireOne(ctx context.Context, t *target, cp *ClusterPlan) diag.Fi
 	cp.NotPlaced = s.notPlaced
 	for _, p := range s.parts {
 		ip := InstancePlan{Name: p.instance.Name, Source: p.source, Pos: diag.Pos(p.instance.Pos)}
-		if t.record != nil && t.record.Sources[ip.Name] != p.source {
+		if t.record != nil {
 			ip.Before = t.record.Sources[ip.Name]
 		}
 		cp.Instances = append(cp.Instances, ip)
@@ -105,18 +107,64 @@ func (r *run) desireOne(ctx context.Context, t *target, cp *ClusterPlan) diag.Fi
 	return findings
 }
 
-// bundles are the names of the bundles in the files, for the clusters selected.
+// Bundles are the names of the bundles in the request's files, each after those it requires. It contacts nobody.
+func (e *Engine) Bundles(ctx context.Context, req Request) ([]string, error) {
+	r, err := e.load(ctx, req, true)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range r.targets {
+		t.facts = r.offlineFacts(t.cluster)
+	}
+	return r.bundles(), nil
+}
+
+// bundles are the names of the bundles in the files, each after those it requires, for the clusters selected.
 func (r *run) bundles() []string {
-	var names []string
+	var g dag.Graph[string]
 	for _, t := range r.targets {
 		specs, _ := r.program.Evaluate(t.facts)
 		for _, s := range specs {
-			if s.Name != "" && !slices.Contains(names, s.Name) {
-				names = append(names, s.Name)
+			if s.Name != "" {
+				g.Add(s.Name)
+			}
+		}
+		for _, s := range specs {
+			for _, need := range s.Requires {
+				if g.Has(need.Bundle) && g.Has(s.Name) {
+					g.Edge(need.Bundle, s.Name)
+				}
 			}
 		}
 	}
+	names, err := g.Order(g.ByAdded)
+	if err != nil {
+		return g.Nodes() // document.Evaluate has found the cycle
+	}
 	return names
+}
+
+// required finds bundles this one requires that are neither in the same files nor installed on the cluster.
+func (r *run) required(ctx context.Context, t *target, spec v1alpha1.BundleSpec) diag.Findings {
+	var findings diag.Findings
+	for _, need := range spec.Requires {
+		if slices.Contains(r.program.Bundles(), need.Bundle) {
+			continue
+		}
+		record, _, err := t.store.Current(ctx, object.OwnerID("", "", need.Bundle))
+		switch {
+		case err != nil:
+			findings = append(findings, diag.From(err, "record")...)
+		case record == nil || record.Phase != "succeeded":
+			f := diag.Errorf("missing-bundle", "bundle %s requires %s, which is not installed here", spec.Name, need.Bundle)
+			if record != nil {
+				f.What = fmt.Sprintf("bundle %s requires %s, whose last run here is %s", spec.Name, need.Bundle, record.Phase)
+			}
+			f.Fix = "apply it first, or load both in one run"
+			findings = append(findings, f)
+		}
+	}
+	return findings
 }
 
 // describeRecord adds what the last release on the cluster says to its plan.

@@ -50,7 +50,6 @@ func (r *run) specFor(f fleet.Facts) (v1alpha1.BundleSpec, diag.Findings) {
 	if findings.HasErrors() {
 		return v1alpha1.BundleSpec{}, findings
 	}
-	findings = append(findings, r.program.Vet(specs)...)
 	var names []string
 	for _, s := range specs {
 		if s.Name == r.req.Bundle || r.req.Bundle == "" && len(specs) == 1 {

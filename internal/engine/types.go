@@ -70,7 +70,8 @@ type ClusterPlan struct {
 	work *work
 }
 
-// InstancePlan describes an instance's source on a cluster: "module web 0.0.0-devel", and what it was before.
+// InstancePlan describes an instance's source on a cluster: "module web 0.0.0-devel", and what the record says it was
+// before ("" for a new instance).
 type InstancePlan struct {
 	Name   string   `json:"name"`
 	Source string   `json:"source"`
