@@ -4,6 +4,9 @@
 set -eu
 name=${HAWSER_DEMO:-demo}
 hawser=./bin/hawser
+# A copy, because an apply keeps the identities of the clusters beside the bundle, and these clusters are not for ever.
+shop=bin/demo
+rm -rf "$shop" && mkdir -p "$shop" && cp -R examples/modules examples/storefront examples/*.yaml examples/*.cue "$shop"
 step() { printf '\n\033[1m# %s\033[0m\n' "$1"; shift; printf '$ %s\n' "$*"; }
 run() { step "$@"; shift; "$@"; }
 
@@ -12,21 +15,18 @@ run "Three real Kubernetes control planes on this machine" \
 fleet=$($hawser sandbox fleet --name "$name" --path)
 
 run "One plan for the whole fleet; equal changes are grouped, nothing is written" \
-	$hawser plan -f examples/shop.yaml --fleet "$fleet" --fleet examples/rollout.yaml
+	$hawser plan -f "$shop/shop.yaml" --fleet "$fleet" --fleet "$shop/rollout.yaml"
 run "Roll it out, wave by wave" \
-	$hawser apply -f examples/shop.yaml --fleet "$fleet" --fleet examples/rollout.yaml --yes
+	$hawser apply -f "$shop/shop.yaml" --fleet "$fleet" --fleet "$shop/rollout.yaml" --yes
 run "What runs where" \
 	$hawser status shop --fleet "$fleet"
 run "The same again: nothing changed, nothing is written" \
-	$hawser apply -f examples/shop.yaml --fleet "$fleet" --fleet examples/rollout.yaml --yes
+	$hawser apply -f "$shop/shop.yaml" --fleet "$fleet" --fleet "$shop/rollout.yaml" --yes
 
-bad=$(mktemp -d)
-trap 'rm -rf "$bad"' EXIT
-cp -R examples/modules examples/storefront "$bad"
-sed 's|shop/catalog, tag: 1.4.2|shop/unpullable, tag: 1.5.0|' examples/shop.yaml >"$bad/shop.yaml"
-step "A change with an image nobody can pull: it fails in staging and stops there" \
-	$hawser apply -f "$bad/shop.yaml" --fleet "$fleet" --fleet examples/rollout.yaml --yes
-if $hawser apply -f "$bad/shop.yaml" --fleet "$fleet" --fleet examples/rollout.yaml --yes; then
+sed 's|shop/catalog, tag: 1.4.2|shop/unpullable, tag: 1.5.0|' "$shop/shop.yaml" >"$shop/shop-1.5.yaml"
+set -- $hawser apply -f "$shop/shop-1.5.yaml" --fleet "$fleet" --fleet "$shop/rollout.yaml" --yes --timeout 15s
+step "A change with an image nobody can pull: it fails in staging and stops there" "$@"
+if "$@"; then
 	echo "demo: this should have failed" >&2
 	exit 1
 fi
@@ -36,11 +36,13 @@ $hawser status shop --fleet "$fleet" || true
 cat <<END
 
 What to try next:
-  export KUBECONFIG=$($hawser sandbox kubeconfig --name "$name" --path)
-  $hawser apply -f examples/shop.yaml --fleet $fleet --fleet examples/rollout.yaml    # back to the good version
-  $hawser plan -f examples/shop.cue --fleet $fleet --fleet examples/rollout.yaml      # the same bundle in CUE
+  export PATH=\$PWD/bin:\$PATH KUBECONFIG=$($hawser sandbox kubeconfig --name "$name" --path)
+  fleet="--fleet $fleet --fleet $shop/rollout.yaml"
+  hawser apply -f $shop/shop.yaml \$fleet        # back to the good version, asks first
+  hawser plan -f $shop/shop.cue \$fleet          # the same bundle in CUE
+  hawser status shop \$fleet
   kubectl --context production-eu -n shop get deployments
 
 Clean up:
-  $hawser sandbox down --name $name
+  hawser sandbox down --name $name
 END
