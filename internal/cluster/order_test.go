@@ -1,0 +1,247 @@
+package cluster
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/object"
+)
+
+// itemsOf reads "instance stage" headers and YAML documents.
+func itemsOf(t *testing.T, text string) []item {
+	t.Helper()
+	var out []item
+	for _, doc := range strings.Split(text, "\n---\n") {
+		var body map[string]any
+		if err := yaml.Unmarshal([]byte(doc), &body); err != nil {
+			t.Fatalf("%v\n%s", err, doc)
+		}
+		instance, _ := body["instance"].(string)
+		stage, _ := body["stage"].(float64)
+		delete(body, "instance")
+		delete(body, "stage")
+		if instance == "" {
+			instance = "app"
+		}
+		ref := object.Object{Body: body}.Ref()
+		out = append(out, item{ref: ref, instance: instance, stage: int(stage), body: body, waits: health.WaitableObject(ref, body)})
+	}
+	return out
+}
+
+func plurals(gk schema.GroupKind) string { return strings.ToLower(gk.Kind) + "s" }
+
+const fullSet = `
+{apiVersion: v1, kind: Namespace, metadata: {name: ns}}
+---
+{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.example.com},
+ spec: {group: example.com, names: {plural: widgets, kind: Widget}, scope: Namespaced, versions: [{name: v1, served: true}]}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: config, namespace: ns}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: op, namespace: ns}, spec: {selector: {app: op}}}
+---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: op, namespace: ns}, spec: {template: {metadata: {labels: {app: op, x: z}}}}}
+---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: other, namespace: ns}, spec: {template: {metadata: {labels: {app: other}}}}}
+---
+{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: hook},
+ webhooks: [{clientConfig: {service: {namespace: ns, name: op}}, rules: [{apiGroups: ["*"], resources: [widgets, configmaps, deployments]}]}]}
+---
+{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: elsewhere},
+ webhooks: [{clientConfig: {service: {namespace: far, name: away}}, rules: [{apiGroups: ["*"], resources: ["*"]}]}]}
+---
+{apiVersion: example.com/v1, kind: Widget, metadata: {name: w, namespace: ns}}
+---
+{apiVersion: foreign.io/v1, kind: Thing, metadata: {name: free, namespace: ns}}`
+
+func TestOrderOfWrites(t *testing.T) {
+	for _, c := range []struct {
+		name, set string
+		depends   map[string][]string
+		noWait    bool
+		// before are "a < b", not are "a !< b": a does not have to come before b.
+		before, not []string
+		reason      string
+	}{
+		{name: "classes", set: fullSet, before: []string{
+			"write Namespace/ns < write ConfigMap/ns/config", "ready CustomResourceDefinition/widgets.example.com < write Widget/ns/w",
+			"ready CustomResourceDefinition/widgets.example.com < write ConfigMap/ns/config",
+			"write ConfigMap/ns/config < write Service/ns/op", "write Service/ns/op < write Deployment/ns/op",
+			"ready Deployment/ns/op < write ValidatingWebhookConfiguration/hook", "write ValidatingWebhookConfiguration/hook < write Widget/ns/w",
+			"write Deployment/ns/op < write MutatingWebhookConfiguration/elsewhere",
+		}, not: []string{
+			"ready Deployment/ns/other < write ValidatingWebhookConfiguration/hook",
+			"write MutatingWebhookConfiguration/elsewhere < write Thing/ns/free",
+			"write ValidatingWebhookConfiguration/hook < write Thing/ns/free",
+		}, reason: "the webhook comes after its own backend and before the custom resources it matches, not before its ancestors"},
+		{name: "without waiting", set: fullSet, noWait: true, before: []string{
+			"ready CustomResourceDefinition/widgets.example.com < write Widget/ns/w", "ready Deployment/ns/op < write ValidatingWebhookConfiguration/hook",
+		}, not: []string{"ready Deployment/ns/other < write Widget/ns/w"}, reason: "what writing needs is waited for all the same"},
+		{name: "stages", set: `
+{stage: 1, apiVersion: v1, kind: ConfigMap, metadata: {name: late, namespace: ns}}
+---
+{stage: 1, apiVersion: v1, kind: Namespace, metadata: {name: ns}}
+---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: early, namespace: ns}}`,
+			before: []string{"ready Deployment/ns/early < write ConfigMap/ns/late", "write Namespace/ns < write Deployment/ns/early"},
+			reason: "a stage after the one before is ready; a namespace before everything in it, whatever its stage"},
+		{name: "instances", set: `
+{instance: db, apiVersion: apps/v1, kind: StatefulSet, metadata: {name: db, namespace: ns}}
+---
+{instance: api, apiVersion: v1, kind: ConfigMap, metadata: {name: api, namespace: ns}}
+---
+{instance: api, apiVersion: v1, kind: Namespace, metadata: {name: ns}}
+---
+{instance: web, apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: ns}}`,
+			depends: map[string][]string{"api": {"db"}, "web": {"elsewhere"}},
+			before:  []string{"ready StatefulSet/ns/db < write ConfigMap/ns/api", "write Namespace/ns < write StatefulSet/ns/db"},
+			not:     []string{"ready StatefulSet/ns/db < write ConfigMap/ns/web"},
+			reason:  "a dependent instance's namespace may be needed by what it depends on"},
+		{name: "a webhook whose backend depends on it", set: `
+{instance: a, apiVersion: v1, kind: Service, metadata: {name: op, namespace: ns}, spec: {selector: {app: op}}}
+---
+{instance: a, apiVersion: apps/v1, kind: Deployment, metadata: {name: op, namespace: ns}, spec: {template: {metadata: {labels: {app: op}}}}}
+---
+{instance: b, apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: hook},
+ webhooks: [{clientConfig: {service: {namespace: ns, name: op}}, rules: [{apiGroups: ["*"], resources: ["*"]}]}]}`,
+			depends: map[string][]string{"a": {"b"}}, before: []string{"write ValidatingWebhookConfiguration/hook < write Deployment/ns/op"},
+			reason: "what the user says wins over what would be safer; no cycle"},
+		{name: "an ancestor of its own webhook", set: `
+{apiVersion: v1, kind: Service, metadata: {name: op, namespace: ns}, spec: {selector: {app: op}}}
+---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: op, namespace: ns}, spec: {template: {metadata: {labels: {app: op}}}}}
+---
+{stage: 1, apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: hook},
+ webhooks: [{clientConfig: {service: {namespace: ns, name: op}}, rules: [{apiGroups: [example.com], resources: [widgets]}]}]}
+---
+{apiVersion: example.com/v1, kind: Widget, metadata: {name: early, namespace: ns}}
+---
+{stage: 2, apiVersion: example.com/v1, kind: Widget, metadata: {name: late, namespace: ns}}`,
+			before: []string{"write Widget/ns/early < write ValidatingWebhookConfiguration/hook", "write ValidatingWebhookConfiguration/hook < write Widget/ns/late"},
+			reason: "the edge from the webhook to its own ancestor is dropped"},
+		{name: "conversion", set: `
+{apiVersion: v1, kind: Service, metadata: {name: op, namespace: ns}, spec: {selector: {app: op}}}
+---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: op, namespace: ns}, spec: {template: {metadata: {labels: {app: op}}}}}
+---
+{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.example.com},
+ spec: {group: example.com, names: {plural: widgets, kind: Widget}, conversion: {webhook: {clientConfig: {service: {namespace: ns, name: op}}}}}}
+---
+{apiVersion: example.com/v1, kind: Widget, metadata: {name: w, namespace: ns}}`,
+			before: []string{"ready Deployment/ns/op < write Widget/ns/w", "write CustomResourceDefinition/widgets.example.com < write Deployment/ns/op"},
+			reason: "the definition early, its objects after the workload that converts them"},
+		{name: "aggregated API", set: `
+{apiVersion: v1, kind: Service, metadata: {name: api, namespace: ns}, spec: {selector: {app: api}}}
+---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: api, namespace: ns}, spec: {template: {metadata: {labels: {app: api}}}}}
+---
+{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: v1.agg.example}, spec: {group: agg.example, service: {namespace: ns, name: api}}}
+---
+{apiVersion: agg.example/v1, kind: Flavor, metadata: {name: f, namespace: ns}}`,
+			before: []string{"ready Deployment/ns/api < write APIService/v1.agg.example", "ready APIService/v1.agg.example < write Flavor/ns/f"},
+			reason: "objects of an aggregated API after it is available"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o, err := orderWrites(orderInput{items: itemsOf(t, c.set), depends: c.depends, wait: !c.noWait, plural: plurals})
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, o, c.before, c.not, c.reason)
+		})
+	}
+}
+
+func TestOrderOfRemovals(t *testing.T) {
+	set := fullSet + `
+---
+{instance: app, stage: 1, apiVersion: v1, kind: ConfigMap, metadata: {name: late, namespace: ns}}
+---
+{instance: web, apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: ns}}
+---
+{instance: web, apiVersion: example.com/v1, kind: Widget, metadata: {name: of-web, namespace: ns}}`
+	o, err := orderRemovals(itemsOf(t, set), map[string][]string{"web": {"app"}}, plurals)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, o, []string{
+		"remove ValidatingWebhookConfiguration/hook < remove Widget/ns/w", "remove ValidatingWebhookConfiguration/hook < remove Deployment/ns/web",
+		"remove Widget/ns/w < remove Deployment/ns/op", "remove Deployment/ns/op < remove Service/ns/op", "remove Service/ns/op < remove ConfigMap/ns/config",
+		"remove ConfigMap/ns/config < remove CustomResourceDefinition/widgets.example.com", "remove CustomResourceDefinition/widgets.example.com < remove Namespace/ns",
+		"remove ConfigMap/ns/late < remove Widget/ns/w", "remove Deployment/ns/web < remove ConfigMap/ns/late",
+		"remove Widget/ns/of-web < remove Deployment/ns/op",
+	}, nil, "dependants first, custom resources before controllers and definitions, namespaces last")
+}
+
+// check compares an order with "a < b" lines, whose nodes are written as "kind Kind/namespace/name".
+func check(t *testing.T, o *order, before, not []string, reason string) {
+	t.Helper()
+	keys := map[string]string{}
+	for k, st := range o.steps {
+		if st.kind != stepBarrier {
+			verb, _, _ := strings.Cut(k, " ")
+			keys[verb+" "+st.ref.Slash()] = k
+		}
+	}
+	reaches := func(line string) bool {
+		a, b, _ := strings.Cut(line, " < ")
+		if keys[b] == "" || keys[a] == "" && strings.HasPrefix(a, "write") {
+			t.Fatalf("no such node: %s", line)
+		}
+		return keys[a] != "" && o.graph.Reaches(keys[a], keys[b])
+	}
+	for _, line := range before {
+		if !reaches(line) {
+			t.Errorf("missing: %s (%s)", line, reason)
+		}
+	}
+	for _, line := range not {
+		if reaches(line) {
+			t.Errorf("too strict: %s (%s)", line, reason)
+		}
+	}
+}
+
+func TestOrderIsStable(t *testing.T) {
+	items := itemsOf(t, fullSet)
+	first, err := orderWrites(orderInput{items: slices.Clone(items), wait: true, plural: plurals})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(items)
+	second, err := orderWrites(orderInput{items: items, wait: true, plural: plurals})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := first.graph.Order(nil)
+	b, _ := second.graph.Order(nil)
+	if !slices.Equal(a, b) {
+		t.Errorf("the order depends on the order of the input:\n%q\n%q", a, b)
+	}
+}
+
+func TestConflictPaths(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{".spec.replicas", "spec.replicas"},
+		{`.spec.template.spec.containers[name="api"].image`, "spec.template.spec.containers[api].image"},
+		{`.spec.ports[port=80,protocol="TCP"].name`, "spec.ports[80].name"},
+		{`.spec.ports[port=53,protocol="UDP"].name`, "spec.ports[53/UDP].name"},
+		{".metadata.labels.a", "metadata.labels.a"},
+	} {
+		if got := conflictPath(c.in); got != c.want {
+			t.Errorf("%s: %s, want %s", c.in, got, c.want)
+		}
+	}
+	manager, sub := conflictManager(`conflict with "hpa" with subresource "scale" using apps/v1`)
+	if manager != "hpa" || sub != "scale" {
+		t.Errorf("%q %q", manager, sub)
+	}
+	if manager, sub := conflictManager(`conflict with "kubectl-edit" using v1 at 2026-01-01T00:00:00Z`); manager != "kubectl-edit" || sub != "" {
+		t.Errorf("%q %q", manager, sub)
+	}
+}
