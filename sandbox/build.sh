@@ -85,6 +85,7 @@ fi
 
 if [ $# -gt 0 ]; then
 	mkdir -p "$(dirname -- "$1")"
+	rm -f "$1" # mv refuses to put a link over another link to the same file
 	ln -f "$binary" "$1.tmp.$$" 2>/dev/null || cp "$binary" "$1.tmp.$$"
 	mv -f "$1.tmp.$$" "$1"
 fi
