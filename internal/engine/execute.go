@@ -93,7 +93,7 @@ func (l *loop) locked(ctx context.Context, cp *ClusterPlan, row *ClusterOutcome)
 	result := w.target.session.Execute(ctx, cluster.ExecuteRequest{
 		Plan: cp.Plan, Bodies: w.set.bodies, Owned: record.Inventory, Schema: w.observed.Schema, Depends: w.set.depends,
 		Wait: l.req.Wait, Timeout: l.req.timeout(), HopelessAfter: l.req.HopelessAfter, Rules: w.set.rules(l.Checker),
-		Parallel: l.req.Parallel, Deleting: l.fp.Verb == "delete", OnEvent: l.forward(cp),
+		Parallel: l.req.Parallel, Deleting: l.fp.Verb == "delete", OnEvent: l.forward(cp), Stop: l.req.Stop,
 	})
 	row.Done = result.Done
 	row.Done.Unchanged = cp.Plan.Unchanged
@@ -107,14 +107,19 @@ func (l *loop) locked(ctx context.Context, cp *ClusterPlan, row *ClusterOutcome)
 		row.Result = Succeeded
 	case ctx.Err() != nil:
 		row.Result, row.Reason = Interrupted, context.Cause(ctx).Error()
+	case l.interrupted(result):
+		row.Result, row.Reason = Interrupted, "interrupted while waiting"
 	default:
 		row.Reason = reasonOf(result)
 	}
 	c, cancel := background(ctx)
 	defer cancel()
-	if err := l.shut(c, cp, record, result); err != nil {
-		row.Result = Failed
+	err = l.shut(c, cp, record, result)
+	switch {
+	case err != nil && row.Result == Succeeded:
 		row.fail("record", err)
+	case err != nil: // why it failed says more; the record stays open
+		l.emit(Event{Type: EventNotice, Rollout: l.out.Rollout, Cluster: cp.Cluster, Message: "the record was not closed: " + err.Error()})
 	}
 }
 
@@ -126,6 +131,16 @@ func notReady(r cluster.ExecuteResult) bool {
 		}
 	}
 	return len(r.Problems) > 0 && !r.Findings.HasErrors()
+}
+
+// interrupted reports that nothing went wrong but waiting, which was ended by Ctrl-C.
+func (l *loop) interrupted(r cluster.ExecuteResult) bool {
+	select {
+	case <-l.req.Stop:
+		return !slices.ContainsFunc(r.Problems, func(p cluster.Problem) bool { return p.Err != nil })
+	default:
+		return false
+	}
 }
 
 // reasonOf is the one line of the table.

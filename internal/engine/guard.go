@@ -54,6 +54,9 @@ func (p *FleetPlan) Reachable(req Request) diag.Findings {
 			continue
 		}
 		f := diag.Errorf("unreachable", "%d clusters do not answer: %s", len(names), strings.Join(names, ", "))
+		if len(names) == 1 {
+			f.What = "cluster " + names[0] + " does not answer"
+		}
 		f.Why = fmt.Sprintf("wave %d allows %d failures", i+1, w.MaxFailures)
 		f.Fix = "try again when they are back, or go on without them: --skip-unreachable"
 		findings = append(findings, f)
