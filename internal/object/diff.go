@@ -67,7 +67,7 @@ func (d *differ) values(path string, trail []trailStep, old, new any, hasOld, ha
 	oldMap, okOld := old.(map[string]any)
 	newMap, okNew := new.(map[string]any)
 	// Absent next to a structure is compared as empty, so that each added or dropped field is named by itself.
-	if okOld && (okNew || !hasNew) && len(oldMap) > 0 || okNew && !hasOld && len(newMap) > 0 {
+	if okOld && okNew || len(oldMap) > 0 && !hasNew || len(newMap) > 0 && !hasOld {
 		d.maps(path, trail, oldMap, newMap)
 		return
 	}
