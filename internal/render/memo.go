@@ -2,6 +2,7 @@ package render
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -9,7 +10,12 @@ import (
 // Memo renders every key once, also when asked in parallel: later callers wait for the first one and share its result
 // (and its error). Results are shared, so callers must not change them. The zero value is ready to use; it lives as
 // long as one run, since it keeps all results.
+//
+// No more renders run at once than there are processors: rendering is all computing, and each one under way holds
+// memory that the garbage collector has to look through.
 type Memo struct {
+	once    sync.Once
+	slots   chan struct{}
 	mu      sync.Mutex
 	entries map[string]*memoEntry
 	renders atomic.Int64
@@ -77,7 +83,14 @@ func (m *Memo) run(ctx context.Context, r Renderer, req Request, id string, e *m
 		}
 		close(e.done)
 	}()
-	e.res, e.err = r.Render(ctx, req)
+	m.once.Do(func() { m.slots = make(chan struct{}, runtime.GOMAXPROCS(0)) })
+	select {
+	case m.slots <- struct{}{}:
+		defer func() { <-m.slots }()
+		e.res, e.err = r.Render(ctx, req)
+	case <-ctx.Done():
+		e.err = ctx.Err()
+	}
 	finished = true
 }
 
