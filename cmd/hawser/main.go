@@ -12,5 +12,6 @@ import (
 var version = "dev"
 
 func main() {
+	tuneCollector()
 	os.Exit(app().Run(context.Background(), os.Args[1:]))
 }
