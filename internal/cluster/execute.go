@@ -216,7 +216,7 @@ func (e *executor) account(ctx context.Context, o *order, r dag.Result[string], 
 	if err != nil {
 		e.result.Findings = append(e.result.Findings, diag.Errorf("cycle", "the objects cannot be ordered: %s", err))
 	}
-	if errors.Is(context.Cause(ctx), errTimeUp) {
+	if !r.OK() && errors.Is(context.Cause(ctx), errTimeUp) {
 		e.result.TimedOut = true
 	}
 	for _, sk := range r.Skipped {
@@ -274,13 +274,14 @@ func (e *executor) wrote(ch plan.Change, m meta) {
 	body := e.req.Bodies[ch.Ref]
 	actions := object.ActionsOf(body.Unstructured().GetAnnotations())
 	own, _ := object.OwnEntry(m.ManagedFields, e.manager)
+	digest := body.Digest()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	before := e.inventory[ch.Ref]
 	spec, _ := body.Body["spec"].(map[string]any)
 	_, replicas := spec["replicas"]
 	e.inventory[ch.Ref] = plan.Owned{Ref: ch.Ref, Version: body.GVK().Version, Instance: ch.Instance, Stage: ch.Stage,
-		UID: string(m.UID), ResourceVersion: m.ResourceVersion, Digest: body.Digest(), Own: own, Schema: e.schema[plan.SchemaKey(ch.Ref)],
+		UID: string(m.UID), ResourceVersion: m.ResourceVersion, Digest: digest, Own: own, Schema: e.schema[plan.SchemaKey(ch.Ref)],
 		Keep: actions.Keep, NoWait: actions.NoWait, Once: actions.Once, OwnNamespace: before.OwnNamespace, Replicas: replicas}
 	e.generations[ch.Ref] = m.Generation
 	if ch.Ref.IsCRD() {
