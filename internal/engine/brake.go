@@ -1,0 +1,45 @@
+package engine
+
+import (
+	"fmt"
+
+	"hawser.dev/hawser/internal/plan"
+)
+
+// emptied says where an apply would delete everything because nothing is declared any more: an instance that is placed
+// and renders nothing, or a bundle without any object on the selected clusters. However few objects go, that is more
+// often a broken template, an empty file or a mistyped group than meant.
+func (p *FleetPlan) emptied() []string {
+	if p.Verb != "apply" {
+		return nil
+	}
+	var why []string
+	declared, deleted := 0, 0
+	for _, cp := range p.Clusters {
+		if cp.Plan == nil || cp.work == nil {
+			continue
+		}
+		has, goes := map[string]bool{}, map[string]int{}
+		for _, d := range cp.work.set.desired {
+			if !d.OwnNamespace {
+				has[d.Instance] = true
+				declared++
+			}
+		}
+		for _, ch := range cp.Plan.Changes {
+			if ch.Action == plan.Delete {
+				goes[ch.Instance]++
+				deleted++
+			}
+		}
+		for _, part := range cp.work.set.parts {
+			if n := goes[part.instance.Name]; n > 0 && !has[part.instance.Name] {
+				why = append(why, fmt.Sprintf("%s: instance %s renders nothing any more, and the %d it has there go", cp.Cluster, part.instance.Name, n))
+			}
+		}
+	}
+	if declared == 0 && deleted > 0 && len(why) == 0 {
+		why = append(why, "nothing of the bundle is placed on any selected cluster any more")
+	}
+	return why
+}
