@@ -149,6 +149,9 @@ func (s *session) request(cmd *cobra.Command) (engine.Request, error) {
 	}
 	req.Access.Kubeconfig, req.Access.Context = o.kubeconfig, o.context
 	req.Access.As, req.Access.AsGroups = o.as, o.asGroups
+	if err := emptySelection(cmd.Flags()); err != nil {
+		return engine.Request{}, err
+	}
 	if f := cmd.Flags().Lookup("timeout"); f != nil && f.Changed {
 		s.differ("timeout", "--timeout counts for each cluster, not for all together")
 	}
@@ -160,6 +163,20 @@ func (s *session) request(cmd *cobra.Command) (engine.Request, error) {
 		req.ConfirmDelete = &n
 	}
 	return req, nil
+}
+
+// emptySelection refuses a selection that was given and is empty: a variable that is not set must not mean everything.
+func emptySelection(flags *pflag.FlagSet) error {
+	for _, name := range []string{"cluster", "group", "labels"} {
+		f := flags.Lookup(name)
+		if f == nil || !f.Changed {
+			continue
+		}
+		if v := strings.Trim(f.Value.String(), "[], "); v == "" {
+			return usagef("no cluster is selected: --%s is empty\nLeave it out to select every cluster", name)
+		}
+	}
+	return nil
 }
 
 // bundleRequest is request for commands that need bundle files.
