@@ -111,7 +111,12 @@ func (d *decoder) fleet(v cue.Value, runtime bool) *v1alpha1.FleetSpec {
 }
 
 func (d *decoder) clusters(v cue.Value, runtime bool) []v1alpha1.ClusterSpec {
-	fields, _ := d.anyFields(v)
+	fields, ok := d.anyFields(v)
+	if ok && len(fields) == 0 { // without clusters the current context would be meant, which nobody says here
+		n := diag.Errorf("no-clusters", "the fleet has no clusters")
+		n.Fix = "declare them, or leave clusters out to mean the current context"
+		d.add(n, v)
+	}
 	var out []v1alpha1.ClusterSpec
 	uids := map[string]string{}
 	for _, f := range fields {
