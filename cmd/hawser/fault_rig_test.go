@@ -68,7 +68,9 @@ func onOne(cluster string, args ...string) []string {
 	return append(args, "-f", "shop.yaml", "--kube-context", cluster)
 }
 
-func onFleet(args ...string) []string { return append(args, "-f", "shop.yaml", "--fleet", "fleet.yaml") }
+func onFleet(args ...string) []string {
+	return append(args, "-f", "shop.yaml", "--fleet", "fleet.yaml")
+}
 
 // interposer is a proxy between the scene's kubeconfig and one cluster: its handler answers, spoils, holds or passes
 // requests on.
