@@ -1,0 +1,76 @@
+# Hawser's house work. Needs Go (go.mod says which), git, make and a C compiler; nothing else is installed.
+#
+# PARALLEL is how many packages are compiled and tested at a time: every package that needs clusters starts its own.
+
+GO         ?= go
+VERSION    ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+PARALLEL   ?= 2
+TIMEOUT    ?= 30m
+FUZZTIME   ?= 60s
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.0
+
+RESULTS = $(CURDIR)/dist/test-results.json
+REPORT  = $(CURDIR)/dist/testreport -results $(RESULTS)
+# The sandbox is compiled as sandbox/build.sh does it, so that the cache serves both.
+IN_SANDBOX = cd sandbox && CGO_ENABLED=0 GOFLAGS='-trimpath -buildvcs=false'
+# Rooms whose tests are about things that happen at once and need no cluster.
+RACE = ./internal/dag ./internal/rollout ./internal/secret ./internal/plan
+
+.PHONY: help build hawser sandbox test lint vet race bench demo fuzz fuzz-list corpus docs clean
+
+help: ## what there is to make
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+build: hawser sandbox ## bin/hawser and bin/hawser-sandbox
+
+hawser:
+	@mkdir -p bin
+	$(GO) build -ldflags '-s -w -X main.version=$(VERSION)' -o bin/hawser ./cmd/hawser
+
+sandbox:
+	@sandbox/build.sh bin/hawser-sandbox >/dev/null
+
+# Three streams of `go test -json` go into one file of results: this module, the sandbox's, and the acceptance check,
+# which reads what the other two did. The last line is the total of all.
+test: build ## every test, real API servers included; then docs/acceptance.md against what ran
+	@mkdir -p dist && rm -f $(RESULTS)
+	@$(GO) build -o dist/testreport ./internal/acceptance/cmd/testreport
+	@{ $(GO) test -json -count=1 -p $(PARALLEL) -timeout $(TIMEOUT) ./... || echo '{"Action":"exit","Output":"go test of hawser failed"}'; } | $(REPORT) -more
+	@{ $(IN_SANDBOX) $(GO) test -json -count=1 -p 1 -timeout $(TIMEOUT) ./... || echo '{"Action":"exit","Output":"go test of the sandbox failed"}'; } | $(REPORT) -more
+	@{ HAWSER_TEST_RESULTS=$(RESULTS) $(GO) test -json -count=1 ./internal/acceptance || echo '{"Action":"exit","Output":"the acceptance check failed"}'; } | $(REPORT)
+
+lint: vet ## gofmt, go vet, the house rules (internal/arch), staticcheck
+	@files=$$(gofmt -l api cmd internal sandbox deps.go); if [ -n "$$files" ]; then echo "gofmt -w $$files"; exit 1; fi
+	$(GO) test -count=1 ./internal/arch
+	$(GO) run $(STATICCHECK) -tags bench,corpus ./...
+
+vet: ## go vet, the sandbox included
+	$(GO) vet ./...
+	$(GO) vet -tags bench,corpus ./internal/bench ./cmd/hawser
+	$(IN_SANDBOX) $(GO) vet ./...
+
+race: ## the rooms where things happen at once, with the race detector
+	$(GO) test -race -short -p $(PARALLEL) $(RACE)
+
+bench: ## measures against the budgets, on real API servers
+	$(GO) test -tags bench -count=1 -timeout 60m -v ./internal/bench
+
+demo: build ## the main job on three real clusters on this machine
+	@sh examples/demo.sh
+
+fuzz-list:
+	@grep -rnoE '^func Fuzz[A-Za-z0-9_]*' --include='*_test.go' api cmd internal | sed -E 's|/[^/]*:[0-9]+:func | |' | sort
+
+fuzz: ## every fuzz target for FUZZTIME (60s), two at a time; or those of ONLY='PACKAGE TARGET'
+	@$(if $(ONLY),echo $(ONLY),$(MAKE) -s fuzz-list) | xargs -P $(PARALLEL) -n 2 .ci/fuzz $(FUZZTIME)
+
+corpus: ## delivers a folder of manifests that nobody here wrote: DIR=...
+	@test -n "$(DIR)" || { echo 'make corpus DIR=path/to/manifests'; exit 2; }
+	HAWSER_CORPUS=$(abspath $(DIR)) $(GO) test -tags corpus -count=1 -timeout $(TIMEOUT) -v -run '^TestCorpus$$' ./cmd/hawser
+
+docs: ## writes docs/cli and docs/schema anew, from the commands and the types
+	$(GO) test -count=1 ./internal/cli -run 'Reference|Schema' -update
+	$(GO) test -count=1 ./internal/report -run 'Schema' -update
+
+clean: ## removes what was built here; the sandbox stays in its cache
+	rm -rf bin dist

@@ -1,0 +1,49 @@
+// Command testreport reads the output of `go test -json`, prints it as `go test` would, keeps the results in a file for
+// the acceptance check, and ends with a line "N passed, N failed, N skipped" over everything in that file.
+//
+//	go test -json ./... | testreport -results FILE [-more]
+//
+// It must not know which tests there are.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+
+	"hawser.dev/hawser/internal/acceptance"
+)
+
+func main() {
+	file := flag.String("results", "", "file of the results; those already in it stay")
+	more := flag.Bool("more", false, "more will follow: print no total, and end well whatever failed")
+	flag.Parse()
+	code, err := run(*file, *more)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "testreport: %v\n", err)
+		code = 2
+	}
+	os.Exit(code)
+}
+
+func run(file string, more bool) (int, error) {
+	results, err := acceptance.Read(file)
+	if err != nil {
+		return 0, err
+	}
+	if err := results.Collect(os.Stdin, os.Stdout); err != nil {
+		return 0, err
+	}
+	if err := results.Write(file); err != nil || more {
+		return 0, err
+	}
+	for _, what := range results.Broken {
+		fmt.Printf("broken: %s\n", what)
+	}
+	passed, failed, skipped := results.Count()
+	fmt.Printf("%d passed, %d failed, %d skipped\n", passed, failed, skipped)
+	if failed > 0 || passed == 0 {
+		return 1, nil
+	}
+	return 0, nil
+}
