@@ -21,13 +21,16 @@ import (
 
 // Times of a stream.
 const (
-	watchFor     = 4 * time.Minute  // asked of the server; then the watch begins anew
-	silentFor    = 90 * time.Second // bookmarks come every minute; a watch that is silent longer is dead
+	watchFor     = 4 * time.Minute // asked of the server; then the watch begins anew
 	firstPoll    = time.Second
 	maxPoll      = 10 * time.Second
 	firstRestart = 200 * time.Millisecond
 	maxRestart   = 5 * time.Second
 )
+
+// silentFor is how long a watch may say nothing: bookmarks come every minute, one that is silent longer is dead. Tests
+// shorten it.
+var silentFor = 90 * time.Second
 
 // errForbiddenWatch makes a stream read again and again with growing pauses.
 var errForbiddenWatch = errors.New("watching is forbidden")

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -42,7 +43,11 @@ func (e *executor) readyOne(ctx context.Context, ref object.Ref) error {
 		return e.failed(ctx, ref, "wait for", err)
 	}
 	if st.State != health.Ready {
-		e.timedOut(context.Cause(ctx))
+		cause := context.Cause(ctx)
+		if cause != nil && !errors.Is(cause, errTimeUp) {
+			return cause // interrupted: nothing is known against the object
+		}
+		e.timedOut(cause)
 		return e.fail(ctx, Problem{Ref: ref, Instance: w.instance, Status: st, Written: true, After: e.s.now().Sub(w.start)})
 	}
 	if ref.IsCRD() && body.Body != nil {

@@ -221,6 +221,8 @@ func TestFaultsAreSurvived(t *testing.T) {
 		{"cut after the server did it", testfleet.FaultSpec{Match: "PATCH", Count: 1, Cut: testfleet.CutAfter}},
 		{"dropped in the answer", testfleet.FaultSpec{Match: "PATCH", Count: 1, Drop: true}},
 		{"slow", testfleet.FaultSpec{Match: "PATCH", Count: 2, Latency: 300 * time.Millisecond}},
+		{"the watch is too old", testfleet.FaultSpec{Match: "watch=1", Count: 2, Status: []int{410}}},
+		{"the watch is too busy", testfleet.FaultSpec{Match: "watch=1", Count: 1, Status: []int{429}}},
 		{"the watch breaks", testfleet.FaultSpec{Match: "watch=1", Count: 1, Drop: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -236,6 +238,9 @@ func TestFaultsAreSurvived(t *testing.T) {
 			b.apply(t, s, objs(t, ns, changed+"\n---\n"+scaled)...)
 			f.ClearFault(t, one)
 			b.unchanged(t, s, objs(t, ns, changed+"\n---\n"+scaled)...)
+			if strings.HasPrefix(c.spec.Match, "watch") {
+				return
+			}
 			deletes := c.spec
 			deletes.Match = "DELETE"
 			f.Fault(t, one, deletes)
@@ -245,6 +250,36 @@ func TestFaultsAreSurvived(t *testing.T) {
 			f.ClearFault(t, one)
 		})
 	}
+}
+
+func TestSilentWatch(t *testing.T) {
+	f := testfleet.Get()
+	t.Cleanup(cluster.ShortenSilence(time.Second))
+	s := connectFaulty(t)
+	ns := f.Namespace(t, one)
+	b := newBundle(t)
+	f.Fault(t, one, testfleet.FaultSpec{Match: "watch=1", Count: 1, Hang: true})
+	start := time.Now()
+	b.apply(t, s, objs(t, ns, scaled)...)
+	if time.Since(start) > 15*time.Second {
+		t.Errorf("took %s", time.Since(start))
+	}
+}
+
+func TestConnectionLostWhileWaiting(t *testing.T) {
+	f, s := testfleet.Get(), connect(t)
+	ns := f.Namespace(t, one)
+	b := newBundle(t)
+	p, bodies := b.plan(t, s, objs(t, ns, strings.Replace(scaled, "registry.example/api:1", "registry.example/unpullable:1", 1)))
+	b.adjust = func(r *cluster.ExecuteRequest) { r.HopelessAfter = time.Minute }
+	done := make(chan cluster.ExecuteResult, 1)
+	go func() { done <- b.execute(t.Context(), s, p, bodies) }()
+	time.Sleep(time.Second)
+	f.Stop(t, one)
+	time.Sleep(time.Second)
+	f.Start(t, one)
+	patch(t, "someone", deployments, ns, "api", `{"spec":{"replicas":0}}`)
+	mustOK(t, <-done)
 }
 
 func TestRetriesAreBounded(t *testing.T) {
