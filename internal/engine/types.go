@@ -1,5 +1,8 @@
-// Package engine holds the order of steps: plan, apply, delete, status. It composes the pure rooms with the hands;
-// it never holds a rule of its own, knows no flags and prints nothing. Progress goes out as Events.
+// Package engine holds the order of steps: plan, apply, delete, status. It composes the pure rooms with the hands, and
+// progress goes out as Events.
+//
+// engine must not know flags, dialects or how anything is printed, and holds no rule of its own: what changes, where and
+// when is decided in the pure rooms.
 package engine
 
 import (
@@ -137,11 +140,17 @@ type Event struct {
 type Result string
 
 const (
-	Succeeded   Result = "succeeded"
-	Failed      Result = "failed"
-	NotStarted  Result = "not started"
+	// Succeeded: everything was written and got ready.
+	Succeeded Result = "succeeded"
+	// Failed: something was refused, not written, or did not get ready.
+	Failed Result = "failed"
+	// NotStarted: the rollout stopped before it; nothing was sent to it.
+	NotStarted Result = "not started"
+	// Unreachable: it did not answer, and counts as failed.
 	Unreachable Result = "unreachable"
-	UpToDate    Result = "unchanged"
+	// UpToDate: nothing had to be done.
+	UpToDate Result = "unchanged"
+	// Interrupted: the user ended it; running it again resumes.
 	Interrupted Result = "interrupted"
 )
 

@@ -1,5 +1,7 @@
 // Package health decides from one object's content whether it is ready, still progressing or failed, and why.
-// All functions are pure: no clock, no network. Times come in as arguments.
+// All functions are pure: times come in as arguments.
+//
+// health must not know clusters, clocks or how objects are read; what it looks at is handed to it.
 package health
 
 import "hawser.dev/hawser/internal/object"
@@ -14,8 +16,9 @@ const (
 	Progressing State = "progressing"
 	// Failed will not get ready by waiting, or its controller says it failed.
 	Failed State = "failed"
-	// Missing is not in the cluster; Terminating is being deleted.
-	Missing     State = "missing"
+	// Missing is not in the cluster.
+	Missing State = "missing"
+	// Terminating is being deleted.
 	Terminating State = "terminating"
 )
 
