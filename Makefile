@@ -40,7 +40,7 @@ test: build ## every test, real API servers included; then docs/acceptance.md ag
 	@{ HAWSER_TEST_RESULTS=$(RESULTS) $(GO) test -json -count=1 ./internal/acceptance || echo '{"Action":"exit","Output":"the acceptance check failed"}'; } | $(REPORT)
 
 lint: vet ## gofmt, go vet, the house rules (internal/arch), staticcheck
-	@files=$$(gofmt -l api cmd internal sandbox deps.go); if [ -n "$$files" ]; then echo "gofmt -w $$files"; exit 1; fi
+	@files=$$(gofmt -l api cmd internal sandbox docs); if [ -n "$$files" ]; then echo "gofmt -w $$files"; exit 1; fi
 	$(GO) test -count=1 ./internal/arch
 	$(GO) run $(STATICCHECK) -tags bench,corpus ./...
 
