@@ -37,7 +37,6 @@ type Instance struct {
 	// for explanation) once Select has run.
 	ValuesFor []ValuesFor `json:"valuesFor,omitempty"`
 	Placement *Placement  `json:"placement,omitempty"`
-	RunOnce   bool        `json:"runOnce,omitempty"`
 	Pos       Position    `json:"-"`
 }
 

@@ -91,7 +91,7 @@ func TestSchemaTable(t *testing.T) {
 		{"bundle", bundle(`{manifests: {paths: [a]}, valuesFor: {p: {group: [p], values: {a: 1}}}}`), false, "misspelled selector"},
 		{"bundle", bundle(`{manifests: {paths: [a]}, placement: {clusters: [], tolerations: [{operator: Exists}]}}`), true, "placement"},
 		{"bundle", bundle(`{manifests: {paths: [a]}, placement: {tolerations: [{operator: Is}]}}`), false, "toleration"},
-		{"bundle", bundle(`{manifests: {paths: [a]}, runOnce: "yes"}`), false, "boolean"},
+		{"bundle", bundle(`{manifests: {paths: [a]}, runOnce: true}`), false, "of a later version"},
 		{"bundle", "bundle: {apiVersion: v1, name: b, instances: {}}", false, "version"},
 		{"bundle", "bundle: {apiVersion: v1alpha1, name: B, instances: {}}", false, "name"},
 		{"bundle", "bundles: {b: {apiVersion: v1alpha1, name: b, instances: {}}}", true, "several"},

@@ -174,7 +174,7 @@ func (s *session) lockCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "lock -f BUNDLE",
 		Short:   "Pin what a bundle's sources resolve to in hawser.lock",
-		Long:    "Lock resolves every version range and tag of a bundle and writes the digests to hawser.lock beside it. --locked refuses what is not pinned there.",
+		Long:    "Lock writes the digests of what a bundle's sources hold now to hawser.lock beside it. --locked refuses what is not\npinned there, or is something else by now. No cluster is contacted.",
 		Example: "  hawser lock -f shop.yaml\n  hawser apply -f shop.yaml --fleet fleet.yaml --locked",
 		Args:    nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {

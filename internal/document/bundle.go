@@ -16,8 +16,8 @@ import (
 
 var (
 	bundleFields    = []string{"apiVersion", "name", "requires", "instances"}
-	instanceFields  = []string{"module", "manifests", "namespace", "dependsOn", "values", "valuesFor", "placement", "runOnce"}
-	instanceLater   = []string{"helm", "kustomize", "overrides", "replicas"}
+	instanceFields  = []string{"module", "manifests", "namespace", "dependsOn", "values", "valuesFor", "placement"}
+	instanceLater   = []string{"helm", "kustomize", "overrides", "replicas", "runOnce"}
 	moduleFields    = []string{"url", "version", "digest"}
 	manifestsFields = []string{"paths"}
 	valuesForFields = []string{"clusters", "groups", "clusterSelector", "values"}
@@ -117,8 +117,6 @@ func (d *decoder) instance(v cue.Value, name string) v1alpha1.Instance {
 			out.ValuesFor = d.valuesFor(f.value)
 		case "placement":
 			out.Placement = d.placement(f.value)
-		case "runOnce":
-			out.RunOnce = d.boolean(f.value)
 		}
 	}
 	d.checkSource(v, seen)

@@ -224,9 +224,6 @@ func writeSpec(b *strings.Builder, s v1alpha1.BundleSpec, dir string) {
 		if in.DependsOn != nil {
 			fmt.Fprintf(b, " dependsOn=%v", in.DependsOn)
 		}
-		if in.RunOnce {
-			b.WriteString(" runOnce")
-		}
 		if in.Placement != nil {
 			text, _ := json.Marshal(in.Placement)
 			fmt.Fprintf(b, " placement=%s", text)

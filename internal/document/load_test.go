@@ -31,7 +31,6 @@ func TestFormsAreEqual(t *testing.T) {
     web:
       manifests: {paths: [./web]}
       dependsOn: [db]
-      runOnce: true
       placement: {clusters: [], groups: [a], clusterSelector: {matchLabels: {a: b}}, tolerations: [{operator: Exists}]}
 `
 	forms := map[string]string{
@@ -41,12 +40,12 @@ func TestFormsAreEqual(t *testing.T) {
 		"d.json": `{"bundle": {"apiVersion": "v1alpha1", "name": "shop", "instances": {
 			"db": {"module": {"url": "file:///m", "version": "1.4.2"}, "namespace": "shop",
 				"values": {"size": "small", "n": 3, "f": 4.0, "list": [{"a": 1}], "none": null}},
-			"web": {"manifests": {"paths": ["./web"]}, "dependsOn": ["db"], "runOnce": true,
+			"web": {"manifests": {"paths": ["./web"]}, "dependsOn": ["db"],
 				"placement": {"clusters": [], "groups": ["a"], "clusterSelector": {"matchLabels": {"a": "b"}}, "tolerations": [{"operator": "Exists"}]}}}}}`,
 		"e.cue": `bundle: {apiVersion: "v1alpha1", name: "shop", instances: {
 			db: {module: {url: "file:///m", version: "1.4.2"}, namespace: "shop"
 				values: {size: "small", n: 3, f: 4.0, list: [{a: 1}], none: null}}
-			web: {manifests: paths: ["./web"], dependsOn: ["db"], runOnce: true
+			web: {manifests: paths: ["./web"], dependsOn: ["db"]
 				placement: {clusters: [], groups: ["a"], clusterSelector: matchLabels: a: "b", tolerations: [{operator: "Exists"}]}}}}`,
 	}
 	var first []v1alpha1.BundleSpec
