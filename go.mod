@@ -6,8 +6,8 @@ require (
 	cuelang.org/go v0.17.1
 	github.com/fluxcd/cli-utils v1.3.0
 	github.com/google/go-cmp v0.7.0
-	github.com/klauspost/compress v1.19.1
-	github.com/rogpeppe/go-internal v1.15.0
+	github.com/klauspost/compress v1.20.3
+	github.com/rogpeppe/go-internal v1.16.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.10
