@@ -7,6 +7,9 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
+	"strings"
+	"sync"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -30,8 +33,7 @@ func restConfig(c Config) (*rest.Config, error) {
 	if len(a.KubeconfigPaths) == 0 {
 		return nil, errors.New("no kubeconfig")
 	}
-	rules := &clientcmd.ClientConfigLoadingRules{Precedence: a.KubeconfigPaths, WarnIfAllMissing: false}
-	merged, err := rules.Load()
+	merged, err := kubeconfigs.load(a.KubeconfigPaths)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +44,7 @@ func restConfig(c Config) (*rest.Config, error) {
 	if err := checkContext(merged, name); err != nil {
 		return nil, err
 	}
-	cfg, err := clientcmd.NewNonInteractiveClientConfig(*merged, name, &clientcmd.ConfigOverrides{}, nil).ClientConfig()
+	cfg, err := clientcmd.NewNonInteractiveClientConfig(only(merged, name), name, &clientcmd.ConfigOverrides{}, nil).ClientConfig()
 	if err != nil {
 		return nil, err
 	}
@@ -61,6 +63,55 @@ func restConfig(c Config) (*rest.Config, error) {
 		cfg.UserAgent = "hawser"
 	}
 	return cfg, nil
+}
+
+// kubeconfigs are the files read before: the clusters of a fleet mostly share one, with an entry for each of them.
+var kubeconfigs parsedFiles
+
+// parsedFiles keeps merged kubeconfigs for as long as their files stay as they are. What it gives is shared.
+type parsedFiles struct {
+	mu    sync.Mutex
+	known map[string]parsedFile
+}
+
+type parsedFile struct {
+	signature string
+	config    *clientcmdapi.Config
+}
+
+func (p *parsedFiles) load(paths []string) (*clientcmdapi.Config, error) {
+	key := strings.Join(paths, "\x00")
+	var signature strings.Builder
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil {
+			fmt.Fprintln(&signature, info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if k, ok := p.known[key]; ok && k.signature == signature.String() {
+		return k.config, nil
+	}
+	config, err := (&clientcmd.ClientConfigLoadingRules{Precedence: paths, WarnIfAllMissing: false}).Load()
+	if err != nil {
+		return nil, err
+	}
+	if p.known == nil {
+		p.known = map[string]parsedFile{}
+	}
+	p.known[key] = parsedFile{signature.String(), config}
+	return config, nil
+}
+
+// only is the part of a kubeconfig that one context uses, as a copy: client-go writes into what it is given.
+func only(cfg *clientcmdapi.Config, name string) clientcmdapi.Config {
+	kctx := cfg.Contexts[name].DeepCopy()
+	out := clientcmdapi.Config{CurrentContext: name, Contexts: map[string]*clientcmdapi.Context{name: kctx},
+		Clusters: map[string]*clientcmdapi.Cluster{kctx.Cluster: cfg.Clusters[kctx.Cluster].DeepCopy()}}
+	if user, ok := cfg.AuthInfos[kctx.AuthInfo]; ok {
+		out.AuthInfos = map[string]*clientcmdapi.AuthInfo{kctx.AuthInfo: user.DeepCopy()}
+	}
+	return out
 }
 
 // checkContext refuses what client-go would silently replace by something else.
@@ -112,11 +163,12 @@ func newTransport(cfg *rest.Config) (http.RoundTripper, *http.Transport, error) 
 		DisableCompression:  cfg.DisableCompression,
 		HTTP2:               &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
 	}
-	wrapped, err := transport.HTTPWrappersForConfig(tc, base)
-	if err != nil {
-		return nil, nil, err
+	if cfg.ExecProvider == nil {
+		wrapped, err := transport.HTTPWrappersForConfig(tc, base)
+		return wrapped, base, err
 	}
-	return wrapped, base, nil
+	wrapped, err := transport.HTTPWrappersForConfig(tc, credentialed{base})
+	return impatient{wrapped, cfg.ExecProvider.Command}, base, err
 }
 
 // waitOr waits for d or for the end of ctx, whose cause it returns.
