@@ -73,7 +73,7 @@ func newEngine(onEvent func(engine.Event)) *engine.Engine {
 	modules := cue.New(cue.Options{Redact: redactor.Redact, Watch: watchdog})
 	files := dir.New()
 	return &engine.Engine{
-		Resolve: kubeconfig.Resolve,
+		Resolve: new(kubeconfig.Resolver).Resolve,
 		Records: func(s *cluster.Session, name string) release.Store { return kube.New(records{s.Narrow()}, name) },
 		Renderers: map[string]render.Renderer{
 			"module":    modules,
