@@ -119,7 +119,7 @@ func (u *user) watched(watch func(line []byte), args ...string) ran {
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err = cmd.Run()
 	_ = w.Close()
-	r := ran{Stdout: out.String(), Stderr: errs.String()}
+	r := ran{Stdout: out.all.String(), Stderr: errs.String()}
 	if err != nil {
 		u.t.Fatalf("hawser %s: %v\n%s\n%s", strings.Join(args, " "), err, tail(r.Stdout), tail(r.Stderr))
 	}
@@ -133,7 +133,7 @@ func tail(s string) string { return s[max(0, len(s)-4000):] }
 
 // lineWriter keeps what is written, and hands over whole lines.
 type lineWriter struct {
-	bytes.Buffer
+	all  bytes.Buffer
 	rest []byte
 	each func([]byte)
 }
@@ -151,7 +151,7 @@ func (l *lineWriter) Write(p []byte) (int, error) {
 			l.rest = l.rest[i+1:]
 		}
 	}
-	return l.Buffer.Write(p)
+	return l.all.Write(p)
 }
 
 // event is what the bench reads of `-o json`.
