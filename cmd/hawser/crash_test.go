@@ -260,6 +260,7 @@ type item struct {
 	Spec struct {
 		HolderIdentity string
 		Replicas       int
+		Ports          []struct{ Name string }
 	}
 	Data map[string]string
 }

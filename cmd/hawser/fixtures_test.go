@@ -196,7 +196,7 @@ func (s *scene) wantData(cluster, name, key, value string) {
 func (s *scene) gone(cluster string, names ...string) {
 	s.t.Helper()
 	for _, n := range names {
-		if s.configMap(cluster, n) != nil {
+		if s.get(cluster, "api/v1/namespaces/$NS/configmaps/"+n) != nil {
 			s.t.Errorf("%s: ConfigMap %s is there", cluster, n)
 		}
 	}
@@ -206,7 +206,7 @@ func (s *scene) gone(cluster string, names ...string) {
 func (s *scene) there(cluster string, names ...string) {
 	s.t.Helper()
 	for _, n := range names {
-		if s.configMap(cluster, n) == nil {
+		if s.get(cluster, "api/v1/namespaces/$NS/configmaps/"+n) == nil {
 			s.t.Errorf("%s: ConfigMap %s is missing", cluster, n)
 		}
 	}

@@ -47,9 +47,10 @@ func (r result) String() string {
 
 // bench is a directory to run the product in.
 type bench struct {
-	t   *testing.T
-	dir string
-	env []string
+	t     *testing.T
+	dir   string
+	env   []string
+	stdin string
 }
 
 func newBench(t *testing.T) *bench {
@@ -89,7 +90,7 @@ func (b *bench) run(args ...string) result {
 	defer cancel()
 	cmd := b.command(ctx, args...)
 	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(b.stdin), &out, &errs
 	start := time.Now()
 	err := cmd.Run()
 	r := result{Stdout: out.String(), Stderr: errs.String(), Elapsed: time.Since(start)}

@@ -17,13 +17,13 @@ import (
 	"hawser.dev/hawser/internal/plan"
 )
 
-// removeOne deletes one object, as the plan saw it, and waits until it is really gone.
+// removeOne deletes one object, as the plan saw it, and waits until it is really gone, unless waiting is not wanted.
 func (e *executor) removeOne(ctx context.Context, ref object.Ref) error {
 	ch := e.changes[ref]
 	start := e.s.now()
 	k, ok := e.s.ByGroupKind(ref.GroupKind())
 	if ok {
-		if err := e.remove(ctx, ch, k); err != nil {
+		if err := e.remove(ctx, ch, k, e.req.Wait); err != nil {
 			if r, ok := errors.AsType[*resistError](err); ok {
 				e.timedOut(r.err)
 				return e.fail(ctx, Problem{Ref: ref, Instance: ch.Instance, Written: true, After: e.s.now().Sub(start), Status: r.status})
@@ -48,9 +48,9 @@ func (e *executor) timedOut(err error) {
 	}
 }
 
-// remove deletes with both preconditions and waits until the object is gone. When something else of it moved (status)
+// remove deletes with both preconditions and, with wait, waits until the object is gone. When something else of it moved (status)
 // it looks again and goes on as long as our own entry is as the plan saw it.
-func (e *executor) remove(ctx context.Context, ch plan.Change, k KindInfo) error {
+func (e *executor) remove(ctx context.Context, ch plan.Change, k KindInfo, wait bool) error {
 	p := pre{ch.UID, ch.ResourceVersion}
 	for look := 1; ; look++ {
 		var m struct {
@@ -64,6 +64,8 @@ func (e *executor) remove(ctx context.Context, ch plan.Change, k KindInfo) error
 			return nil
 		case err == nil && m.Kind == "Status":
 			return nil // gone at once: nothing holds it
+		case err == nil && !wait:
+			return nil
 		case err == nil:
 			return e.gone(ctx, ch.Ref, k, ch.UID)
 		case !apierrors.IsConflict(err), look > maxLooks:
@@ -80,6 +82,8 @@ func (e *executor) remove(ctx context.Context, ch plan.Change, k KindInfo) error
 		switch {
 		case string(now.UID) != ch.UID:
 			return &StaleError{Ref: ch.Ref, Why: "it is another object now (other uid)"}
+		case now.DeletionTimestamp != nil && !wait:
+			return nil
 		case now.DeletionTimestamp != nil:
 			return e.gone(ctx, ch.Ref, k, ch.UID)
 		case own != ch.Own:

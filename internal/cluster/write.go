@@ -82,7 +82,7 @@ func (w *writing) write(ctx context.Context) (meta, error) {
 		}
 		return w.create(ctx)
 	case plan.Recreate:
-		if err := w.remove(ctx, w.ch, w.k); err != nil {
+		if err := w.remove(ctx, w.ch, w.k, true); err != nil {
 			return meta{}, err
 		}
 		return w.create(ctx)

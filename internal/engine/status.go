@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
@@ -124,6 +125,11 @@ func (r *run) instances(ctx context.Context, t *target, rec release.Record) []In
 		live := obs.Live[o.Ref]
 		if !live.Found {
 			st.Status = health.Status{State: health.Missing, Reason: "not in the cluster"}
+		} else if live.Terminating {
+			st.Status = health.Status{State: health.Terminating, Reason: "is being deleted"}
+			if len(live.Finalizers) > 0 {
+				st.Status.Reason += ", held by finalizer " + strings.Join(live.Finalizers, ", ")
+			}
 		} else if live.ResourceVersion != o.ResourceVersion && live.Own != o.Own && !o.Once {
 			st.Drifted, st.By = true, live.Foreign
 		}

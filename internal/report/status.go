@@ -34,11 +34,11 @@ func Status(w io.Writer, r *engine.StatusReport, st Style) error {
 }
 
 // states in the order in which they are told, best first.
-var states = []string{"ready", "progressing", "drifted", "missing", "failed", "not installed", "not reached"}
+var states = []string{"ready", "unfinished", "drifted", "progressing", "terminating", "missing", "failed", "not installed", "not reached"}
 
 var stateInk = map[string]ink{
 	"ready": green, "progressing": yellow, "drifted": magenta, "missing": red, "failed": red, "not reached": red,
-	"not installed": dim, "terminating": yellow,
+	"not installed": dim, "terminating": yellow, "unfinished": yellow,
 }
 
 // stateOf is the worst state of a cluster's instances.
@@ -54,6 +54,9 @@ func stateOf(c engine.ClusterStatus) string {
 		if slices.Index(states, i.State) > slices.Index(states, worst) {
 			worst = i.State
 		}
+	}
+	if worst == "ready" && c.Phase != "" && c.Phase != "succeeded" {
+		return "unfinished" // what is there is ready, and the last run did not do all it was to do
 	}
 	return worst
 }
