@@ -60,38 +60,38 @@ const fullSet = `
 ---
 {apiVersion: foreign.io/v1, kind: Thing, metadata: {name: free, namespace: ns}}`
 
-func TestOrderOfWrites(t *testing.T) {
-	for _, c := range []struct {
-		name, set string
-		depends   map[string][]string
-		noWait    bool
-		// before are "a < b", not are "a !< b": a does not have to come before b.
-		before, not []string
-		reason      string
-	}{
-		{name: "classes", set: fullSet, before: []string{
-			"write Namespace/ns < write ConfigMap/ns/config", "ready CustomResourceDefinition/widgets.example.com < write Widget/ns/w",
-			"ready CustomResourceDefinition/widgets.example.com < write ConfigMap/ns/config",
-			"write ConfigMap/ns/config < write Service/ns/op", "write Service/ns/op < write Deployment/ns/op",
-			"ready Deployment/ns/op < write ValidatingWebhookConfiguration/hook", "write ValidatingWebhookConfiguration/hook < write Widget/ns/w",
-			"write Deployment/ns/op < write MutatingWebhookConfiguration/elsewhere",
-		}, not: []string{
-			"ready Deployment/ns/other < write ValidatingWebhookConfiguration/hook",
-			"write MutatingWebhookConfiguration/elsewhere < write Thing/ns/free",
-			"write ValidatingWebhookConfiguration/hook < write Thing/ns/free",
-		}, reason: "the webhook comes after its own backend and before the custom resources it matches, not before its ancestors"},
-		{name: "without waiting", set: fullSet, noWait: true, before: []string{
-			"ready CustomResourceDefinition/widgets.example.com < write Widget/ns/w", "ready Deployment/ns/op < write ValidatingWebhookConfiguration/hook",
-		}, not: []string{"ready Deployment/ns/other < write Widget/ns/w"}, reason: "what writing needs is waited for all the same"},
-		{name: "stages", set: `
+// orderCases are sets with the order that their writes must and must not have.
+var orderCases = []struct {
+	name, set string
+	depends   map[string][]string
+	noWait    bool
+	// before are "a < b", not are "a !< b": a does not have to come before b.
+	before, not []string
+	reason      string
+}{
+	{name: "classes", set: fullSet, before: []string{
+		"write Namespace/ns < write ConfigMap/ns/config", "ready CustomResourceDefinition/widgets.example.com < write Widget/ns/w",
+		"ready CustomResourceDefinition/widgets.example.com < write ConfigMap/ns/config",
+		"write ConfigMap/ns/config < write Service/ns/op", "write Service/ns/op < write Deployment/ns/op",
+		"ready Deployment/ns/op < write ValidatingWebhookConfiguration/hook", "write ValidatingWebhookConfiguration/hook < write Widget/ns/w",
+		"write Deployment/ns/op < write MutatingWebhookConfiguration/elsewhere",
+	}, not: []string{
+		"ready Deployment/ns/other < write ValidatingWebhookConfiguration/hook",
+		"write MutatingWebhookConfiguration/elsewhere < write Thing/ns/free",
+		"write ValidatingWebhookConfiguration/hook < write Thing/ns/free",
+	}, reason: "the webhook comes after its own backend and before the custom resources it matches, not before its ancestors"},
+	{name: "without waiting", set: fullSet, noWait: true, before: []string{
+		"ready CustomResourceDefinition/widgets.example.com < write Widget/ns/w", "ready Deployment/ns/op < write ValidatingWebhookConfiguration/hook",
+	}, not: []string{"ready Deployment/ns/other < write Widget/ns/w"}, reason: "what writing needs is waited for all the same"},
+	{name: "stages", set: `
 {stage: 1, apiVersion: v1, kind: ConfigMap, metadata: {name: late, namespace: ns}}
 ---
 {stage: 1, apiVersion: v1, kind: Namespace, metadata: {name: ns}}
 ---
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: early, namespace: ns}}`,
-			before: []string{"ready Deployment/ns/early < write ConfigMap/ns/late", "write Namespace/ns < write Deployment/ns/early"},
-			reason: "a stage after the one before is ready; a namespace before everything in it, whatever its stage"},
-		{name: "instances", set: `
+		before: []string{"ready Deployment/ns/early < write ConfigMap/ns/late", "write Namespace/ns < write Deployment/ns/early"},
+		reason: "a stage after the one before is ready; a namespace before everything in it, whatever its stage"},
+	{name: "instances", set: `
 {instance: db, apiVersion: apps/v1, kind: StatefulSet, metadata: {name: db, namespace: ns}}
 ---
 {instance: api, apiVersion: v1, kind: ConfigMap, metadata: {name: api, namespace: ns}}
@@ -99,20 +99,20 @@ func TestOrderOfWrites(t *testing.T) {
 {instance: api, apiVersion: v1, kind: Namespace, metadata: {name: ns}}
 ---
 {instance: web, apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: ns}}`,
-			depends: map[string][]string{"api": {"db"}, "web": {"elsewhere"}},
-			before:  []string{"ready StatefulSet/ns/db < write ConfigMap/ns/api", "write Namespace/ns < write StatefulSet/ns/db"},
-			not:     []string{"ready StatefulSet/ns/db < write ConfigMap/ns/web"},
-			reason:  "a dependent instance's namespace may be needed by what it depends on"},
-		{name: "a webhook whose backend depends on it", set: `
+		depends: map[string][]string{"api": {"db"}, "web": {"elsewhere"}},
+		before:  []string{"ready StatefulSet/ns/db < write ConfigMap/ns/api", "write Namespace/ns < write StatefulSet/ns/db"},
+		not:     []string{"ready StatefulSet/ns/db < write ConfigMap/ns/web"},
+		reason:  "a dependent instance's namespace may be needed by what it depends on"},
+	{name: "a webhook whose backend depends on it", set: `
 {instance: a, apiVersion: v1, kind: Service, metadata: {name: op, namespace: ns}, spec: {selector: {app: op}}}
 ---
 {instance: a, apiVersion: apps/v1, kind: Deployment, metadata: {name: op, namespace: ns}, spec: {template: {metadata: {labels: {app: op}}}}}
 ---
 {instance: b, apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: hook},
  webhooks: [{clientConfig: {service: {namespace: ns, name: op}}, rules: [{apiGroups: ["*"], resources: ["*"]}]}]}`,
-			depends: map[string][]string{"a": {"b"}}, before: []string{"write ValidatingWebhookConfiguration/hook < write Deployment/ns/op"},
-			reason: "what the user says wins over what would be safer; no cycle"},
-		{name: "an ancestor of its own webhook", set: `
+		depends: map[string][]string{"a": {"b"}}, before: []string{"write ValidatingWebhookConfiguration/hook < write Deployment/ns/op"},
+		reason: "what the user says wins over what would be safer; no cycle"},
+	{name: "an ancestor of its own webhook", set: `
 {apiVersion: v1, kind: Service, metadata: {name: op, namespace: ns}, spec: {selector: {app: op}}}
 ---
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: op, namespace: ns}, spec: {template: {metadata: {labels: {app: op}}}}}
@@ -123,9 +123,9 @@ func TestOrderOfWrites(t *testing.T) {
 {apiVersion: example.com/v1, kind: Widget, metadata: {name: early, namespace: ns}}
 ---
 {stage: 2, apiVersion: example.com/v1, kind: Widget, metadata: {name: late, namespace: ns}}`,
-			before: []string{"write Widget/ns/early < write ValidatingWebhookConfiguration/hook", "write ValidatingWebhookConfiguration/hook < write Widget/ns/late"},
-			reason: "the edge from the webhook to its own ancestor is dropped"},
-		{name: "conversion", set: `
+		before: []string{"write Widget/ns/early < write ValidatingWebhookConfiguration/hook", "write ValidatingWebhookConfiguration/hook < write Widget/ns/late"},
+		reason: "the edge from the webhook to its own ancestor is dropped"},
+	{name: "conversion", set: `
 {apiVersion: v1, kind: Service, metadata: {name: op, namespace: ns}, spec: {selector: {app: op}}}
 ---
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: op, namespace: ns}, spec: {template: {metadata: {labels: {app: op}}}}}
@@ -134,9 +134,9 @@ func TestOrderOfWrites(t *testing.T) {
  spec: {group: example.com, names: {plural: widgets, kind: Widget}, conversion: {webhook: {clientConfig: {service: {namespace: ns, name: op}}}}}}
 ---
 {apiVersion: example.com/v1, kind: Widget, metadata: {name: w, namespace: ns}}`,
-			before: []string{"ready Deployment/ns/op < write Widget/ns/w", "write CustomResourceDefinition/widgets.example.com < write Deployment/ns/op"},
-			reason: "the definition early, its objects after the workload that converts them"},
-		{name: "aggregated API", set: `
+		before: []string{"ready Deployment/ns/op < write Widget/ns/w", "write CustomResourceDefinition/widgets.example.com < write Deployment/ns/op"},
+		reason: "the definition early, its objects after the workload that converts them"},
+	{name: "aggregated API", set: `
 {apiVersion: v1, kind: Service, metadata: {name: api, namespace: ns}, spec: {selector: {app: api}}}
 ---
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: api, namespace: ns}, spec: {template: {metadata: {labels: {app: api}}}}}
@@ -144,9 +144,12 @@ func TestOrderOfWrites(t *testing.T) {
 {apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: v1.agg.example}, spec: {group: agg.example, service: {namespace: ns, name: api}}}
 ---
 {apiVersion: agg.example/v1, kind: Flavor, metadata: {name: f, namespace: ns}}`,
-			before: []string{"ready Deployment/ns/api < write APIService/v1.agg.example", "ready APIService/v1.agg.example < write Flavor/ns/f"},
-			reason: "objects of an aggregated API after it is available"},
-	} {
+		before: []string{"ready Deployment/ns/api < write APIService/v1.agg.example", "ready APIService/v1.agg.example < write Flavor/ns/f"},
+		reason: "objects of an aggregated API after it is available"},
+}
+
+func TestOrderOfWrites(t *testing.T) {
+	for _, c := range orderCases {
 		t.Run(c.name, func(t *testing.T) {
 			o, err := orderWrites(orderInput{items: itemsOf(t, c.set), depends: c.depends, wait: !c.noWait, plural: plurals})
 			if err != nil {

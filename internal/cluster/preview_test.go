@@ -157,7 +157,7 @@ kind: ValidatingWebhookConfiguration
 metadata: {name: NS}
 webhooks:
 - name: rules.example.com
-  clientConfig: {url: "URL/check", caBundle: CA}
+  clientConfig: {url: "URL/check"}
   rules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [configmaps]}]
   namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: NS}}
   admissionReviewVersions: [v1]
@@ -176,7 +176,9 @@ func TestWebhooks(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			ns := f.Namespace(t, one)
 			owner := newBundle(t)
-			owner.apply(t, s, objs(t, ns, strings.NewReplacer("URL", c.url, "CA", ca).Replace(hook))...)
+			config := objs(t, ns, strings.Replace(hook, "URL", c.url, 1))
+			config[0].Body["webhooks"].([]any)[0].(map[string]any)["clientConfig"].(map[string]any)["caBundle"] = ca
+			owner.apply(t, s, config...)
 			t.Cleanup(func() { owner.delete(t, s) })
 			b := newBundle(t)
 			b.opts.ServerCheck = true

@@ -160,6 +160,9 @@ func TestNarrowRights(t *testing.T) {
 			from := f.AuditOffset(t, one)
 			b.unchanged(t, s, all...)
 			for _, e := range mine(f.Audit(t, one, from)) {
+				if e.Verb == "watch" {
+					continue // of the apply before, logged late
+				}
 				if e.Status == 403 && e.Namespace != "" && c.finding == "" {
 					t.Errorf("forbidden: %s: %s", c.reason, lines([]testfleet.AuditEntry{e}))
 				}
