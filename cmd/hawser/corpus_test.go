@@ -22,9 +22,14 @@ func TestCorpus(t *testing.T) {
 	if dir == "" {
 		t.Fatal("HAWSER_CORPUS names no folder: make corpus DIR=...")
 	}
+	fleetUp, err := testfleet.Start(testfleet.Options{Clusters: clusters, Workloads: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = fleetUp.Close() })
 	b := newBench(t)
 	copyTree(t, dir, filepath.Join(b.dir, "corpus"))
-	fleet := testfleet.Get().FleetFile()
+	fleet := fleetUp.FleetFile()
 	step := func(title string, code int, args ...string) result {
 		args = append(args, "--fleet", fleet)
 		r := b.want(code, args...)
@@ -35,18 +40,18 @@ func TestCorpus(t *testing.T) {
 	step("first apply", 0, "apply", "-f", "corpus", "--yes", "--wait=false")
 	offsets := map[string]int64{}
 	for _, c := range clusters {
-		offsets[c] = testfleet.Get().AuditOffset(t, c)
+		offsets[c] = fleetUp.AuditOffset(t, c)
 	}
 	step("the same again", 0, "apply", "-f", "corpus", "--yes", "--wait=false")
 	for _, c := range clusters {
-		if w := writes(testfleet.Get().Audit(t, c, offsets[c])); len(w) > 0 {
+		if w := writes(fleetUp.Audit(t, c, offsets[c])); len(w) > 0 {
 			t.Errorf("%s: the unchanged apply writes:\n%s", c, show(w))
 		}
 	}
 	b.write("corpus/zz-extra.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: extra, namespace: monitoring}\ndata: {a: \"1\"}\n")
 	step("one more object", 0, "apply", "-f", "corpus", "--yes", "--wait=false", "--diff")
-	c := restClient(t, clusters[1])
-	err := c.Patch(types.MergePatchType).AbsPath("/api/v1/namespaces/monitoring/configmaps/extra").Param("fieldManager", "kubectl-edit").
+	c := restClientOf(t, fleetUp, clusters[1])
+	err = c.Patch(types.MergePatchType).AbsPath("/api/v1/namespaces/monitoring/configmaps/extra").Param("fieldManager", "kubectl-edit").
 		Body([]byte(`{"data":{"a":"2"}}`)).Do(t.Context()).Error()
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +61,10 @@ func TestCorpus(t *testing.T) {
 		t.Error("the plan does not say who edited")
 	}
 	step("corrected", 0, "apply", "-f", "corpus", "--yes", "--wait=false")
-	step("status", 4, "status", "corpus")
+	r = step("status", 4, "status", "corpus")
+	if !strings.Contains(r.Stdout, "APIService v1beta1.metrics.k8s.io: not available") {
+		t.Error("the one object that cannot get ready is not named with its reason")
+	}
 	step("delete", 0, "delete", "corpus", "--yes")
 }
 

@@ -287,7 +287,12 @@ func list(t *testing.T, c *rest.RESTClient, path, selector string) []item {
 
 func restClient(t *testing.T, cluster string) *rest.RESTClient {
 	t.Helper()
-	cfg := rest.CopyConfig(testfleet.Get().RESTConfig(cluster))
+	return restClientOf(t, testfleet.Get(), cluster)
+}
+
+func restClientOf(t *testing.T, f *testfleet.Fleet, cluster string) *rest.RESTClient {
+	t.Helper()
+	cfg := rest.CopyConfig(f.RESTConfig(cluster))
 	cfg.QPS, cfg.Burst = -1, 0
 	cfg.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
 	c, err := rest.UnversionedRESTClientFor(cfg)

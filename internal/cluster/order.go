@@ -148,6 +148,9 @@ func (w *writer) backends() {
 			continue // served from elsewhere: an ordinary object
 		}
 		w.serves[it.ref] = behind
+		if it.ref.Kind == "APIService" && !w.wait {
+			continue // written before its backend answers it refuses nobody's writes, unlike a webhook
+		}
 		for _, b := range behind {
 			w.needed[b] = true
 		}

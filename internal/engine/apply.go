@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base32"
+	"fmt"
 	"time"
 
 	"hawser.dev/hawser/internal/rollout"
@@ -29,7 +30,6 @@ func (e *Engine) Apply(ctx context.Context, fp *FleetPlan, req Request) (*Outcom
 	out.Rollout = rolloutID()
 	e.emit(Event{Type: EventRollout, Rollout: out.Rollout, Bundle: fp.Bundle, Total: len(fp.Clusters)})
 	l := &loop{Engine: e, fp: fp, req: req, out: out, rows: map[string]*ClusterOutcome{}, ended: make(chan *ClusterOutcome)}
-	fp.dropIdleSoaks()
 	l.run(ctx)
 	l.finish()
 	fp.run.learn(out)
@@ -61,22 +61,6 @@ func (e *Engine) unchanged(ctx context.Context, fp *FleetPlan, req Request, out 
 	summary := *out
 	e.emit(Event{Type: EventSummary, Bundle: fp.Bundle, Summary: &summary, Status: string(out.Result)})
 	return out.err()
-}
-
-// dropIdleSoaks leaves out soaks that would follow clusters on which nothing happens.
-func (p *FleetPlan) dropIdleSoaks() {
-	for i := range p.Schedule.Waves {
-		w := &p.Schedule.Waves[i]
-		busy := false
-		for _, cp := range p.Clusters {
-			if cp.Wave == i+1 && (cp.Canary || w.Canary == 0) && (cp.work == nil || cp.Plan == nil || !cp.settled()) {
-				busy = true
-			}
-		}
-		if !busy {
-			w.Soak = 0
-		}
-	}
 }
 
 // rolloutID is short and sayable: 8 characters of base32 over 40 random bits.
@@ -122,7 +106,7 @@ func (l *loop) run(ctx context.Context) {
 		case row := <-l.ended:
 			l.inFlight--
 			l.rows[row.Cluster] = row
-			arrived = append(arrived, rollout.Outcome{Cluster: row.Cluster, OK: row.Result == Succeeded || row.Result == UpToDate})
+			arrived = append(arrived, l.arrival(row))
 		case <-timer:
 		case <-stop:
 			stop = nil
@@ -136,6 +120,16 @@ func (l *loop) run(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// arrival is what the rollout learns of a cluster that ended. One on which nothing was to be done has soaked since the
+// run that finished it.
+func (l *loop) arrival(row *ClusterOutcome) rollout.Outcome {
+	o := rollout.Outcome{Cluster: row.Cluster, OK: row.Result == Succeeded || row.Result == UpToDate}
+	if cp := l.fp.cluster(row.Cluster); row.Result == UpToDate && cp.work.target.record != nil {
+		o.At = cp.work.target.record.Finished
+	}
+	return o
 }
 
 func (l *loop) announce(d rollout.Decision) {
@@ -154,12 +148,7 @@ func (l *loop) announce(d rollout.Decision) {
 }
 
 func (l *loop) start(ctx context.Context, name string, wave int) {
-	var cp *ClusterPlan
-	for _, c := range l.fp.Clusters {
-		if c.Cluster == name {
-			cp = c
-		}
-	}
+	cp := l.fp.cluster(name)
 	l.inFlight++
 	go func() {
 		start := l.now()
@@ -172,24 +161,34 @@ func (l *loop) start(ctx context.Context, name string, wave int) {
 	}()
 }
 
+// cluster is the plan of one cluster, nil when there is none of that name.
+func (p *FleetPlan) cluster(name string) *ClusterPlan {
+	for _, c := range p.Clusters {
+		if c.Cluster == name {
+			return c
+		}
+	}
+	return nil
+}
+
 // finish makes the outcome's table from what ended and what never began.
 func (l *loop) finish() {
 	out := l.out
-	ok, failed := 0, 0
+	ok := 0
 	changed := false
 	for _, cp := range l.fp.Clusters {
 		row := l.rows[cp.Cluster]
 		switch {
 		case row == nil && cp.Unreachable != "":
 			row = &ClusterOutcome{Cluster: cp.Cluster, Result: Unreachable, Reason: cp.Unreachable}
-			failed++
+		case row == nil && l.later(cp):
+			row = &ClusterOutcome{Cluster: cp.Cluster, Result: NotStarted, Later: true, Reason: fmt.Sprintf("after wave %d", l.fp.Schedule.UntilWave)}
+			ok++
 		case row == nil:
 			row = &ClusterOutcome{Cluster: cp.Cluster, Result: NotStarted}
 		case row.Result == Succeeded || row.Result == UpToDate:
 			ok++
 			changed = changed || row.Result == Succeeded
-		default:
-			failed++
 		}
 		row.Wave, row.Canary = cp.Wave, cp.Canary
 		out.Clusters = append(out.Clusters, *row)
@@ -206,6 +205,11 @@ func (l *loop) finish() {
 	}
 	out.compare(l.fp)
 	out.Seconds = l.now().Sub(out.Started).Seconds()
+}
+
+// later reports that the cluster's wave was not to be done in this run.
+func (l *loop) later(cp *ClusterPlan) bool {
+	return l.fp.Schedule.UntilWave > 0 && cp.Wave > l.fp.Schedule.UntilWave && l.out.Stopped == ""
 }
 
 // compare tells for every failed object whether the same declaration is ready elsewhere.
@@ -262,7 +266,7 @@ func (o *Outcome) err() error {
 	done, refused, timedOut, failed := 0, 0, 0, 0
 	for _, c := range o.Clusters {
 		switch {
-		case c.Result == Succeeded || c.Result == UpToDate:
+		case c.Result == Succeeded || c.Result == UpToDate || c.Later:
 			done++
 		case c.Result == Failed && c.Refused:
 			failed++

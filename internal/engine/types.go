@@ -183,6 +183,8 @@ type ClusterOutcome struct {
 	Problems []Problem `json:"problems,omitempty"`
 	// TimedOut: written, and not ready in time or beyond hope (exit code 4 rather than 1).
 	TimedOut bool `json:"timedOut,omitempty"`
+	// Later: its wave comes after --until-wave, so that not having started is no failure.
+	Later bool `json:"later,omitempty"`
 	// Refused: nothing was written here (locked by somebody else, or the plan is stale).
 	Refused bool `json:"refused,omitempty"`
 }
