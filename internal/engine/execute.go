@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"hawser.dev/hawser/internal/cluster"
@@ -194,7 +195,12 @@ func (l *loop) forward(cp *ClusterPlan) func(cluster.Event) {
 // must be what the plan saw (uid, and our managed fields entry or its resourceVersion).
 func (r *run) recheck(ctx context.Context, cp *ClusterPlan) diag.Findings {
 	w := cp.work
+	var in plan.Input
+	var findings diag.Findings
+	var observed sync.WaitGroup
+	observed.Go(func() { in, findings = r.observe(ctx, w, w.input.Options) }) // with the record planned from
 	record, handle, err := w.target.store.Current(ctx, w.set.owner)
+	observed.Wait()
 	if err != nil {
 		return diag.From(err, "record")
 	}
@@ -202,7 +208,6 @@ func (r *run) recheck(ctx context.Context, cp *ClusterPlan) diag.Findings {
 		return diag.Findings{stale(cp, "another run has changed the record since (revision %d, planned from %d)", revisionOf(record), cp.Revision)}
 	}
 	w.target.record, w.target.handle = record, handle
-	in, findings := r.observe(ctx, w, w.input.Options)
 	for _, ch := range cp.Plan.Changes {
 		live := in.Live[ch.Ref]
 		switch {
