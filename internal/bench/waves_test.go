@@ -79,6 +79,9 @@ func TestOneHangs(t *testing.T) {
 			}
 			if pause {
 				with = append(with, w.took())
+				if w.early {
+					t.Errorf("%s ended before the others: it did not hang", hanging)
+				}
 				t.Logf("the whole run took %s, exit %d", r.Wall.Round(time.Millisecond), r.Code)
 			} else {
 				without = append(without, w.took())
@@ -103,6 +106,8 @@ type hangWatch struct {
 	began, last time.Time
 	ended       []string
 	paused      bool
+	// early: the hanging cluster was done before the others, so that nothing hung.
+	early bool
 }
 
 func (w *hangWatch) line(raw []byte) {
@@ -117,6 +122,8 @@ func (w *hangWatch) line(raw []byte) {
 			w.f.Pause(w.t, w.hanging)
 			w.paused = true
 		}
+	case e.Type == "cluster-end" && e.Cluster == w.hanging:
+		w.early = len(w.ended) < len(w.nine)
 	case e.Type == "cluster-end" && slices.Contains(w.nine, e.Cluster) && e.Status == "succeeded":
 		w.ended, w.last = append(w.ended, e.Cluster), e.Time
 		if len(w.ended) == len(w.nine) && w.paused {
