@@ -91,13 +91,6 @@ func (k *killer) strike() {
 	kill()
 }
 
-// requests is how many came since arm.
-func (k *killer) requests() int {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.count
-}
-
 // ca is the proxy's certificate as PEM.
 func (k *killer) ca() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: k.Certificate().Raw})

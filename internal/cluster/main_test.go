@@ -84,9 +84,6 @@ func newBundle(t *testing.T) *bundle {
 
 func (b *bundle) owner() string { return object.OwnerID("", "", b.name) }
 
-// manager is the bundle's field manager.
-func (b *bundle) manager() string { return object.Manager(b.owner()) }
-
 // plan is the whole way to a plan: observe, preview, compute.
 func (b *bundle) plan(t *testing.T, s *cluster.Session, objs []object.Object) (*plan.Plan, map[object.Ref]object.Object) {
 	t.Helper()

@@ -23,7 +23,8 @@ func (e *executor) removeOne(ctx context.Context, ref object.Ref) error {
 	start := e.s.now()
 	k, ok := e.s.ByGroupKind(ref.GroupKind())
 	if ok {
-		if err := e.remove(ctx, ch, k, e.req.Wait); err != nil {
+		// custom resources are always waited for: what is deleted after them serves them and runs their finalizers
+		if err := e.remove(ctx, ch, k, e.req.Wait || ref.Custom()); err != nil {
 			if r, ok := errors.AsType[*resistError](err); ok {
 				e.timedOut(r.err)
 				return e.fail(ctx, Problem{Ref: ref, Instance: ch.Instance, Written: true, After: e.s.now().Sub(start), Status: r.status})

@@ -27,13 +27,12 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // script is a golden test: a txtar archive whose comment holds `key: value` lines (files, fleet, env, stdin, workdir,
 // name, facts, show) and whose want files hold what comes out.
 type script struct {
-	files, fleet  []string
-	env           map[string]string
-	stdin, name   string
-	workdir       string
-	version       string
-	showValue     bool
-	implicitFacts bool
+	files, fleet []string
+	env          map[string]string
+	stdin, name  string
+	workdir      string
+	version      string
+	showValue    bool
 }
 
 func parseScript(t *testing.T, comment string) script {

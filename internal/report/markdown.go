@@ -70,12 +70,12 @@ func markdownGroup(p *engine.FleetPlan, s section, st Style, all []section) stri
 	var text bytes.Buffer
 	o := newOut(&text, st)
 	l := layoutOf(st, p.Created, all)
-	head, title := s.head, html.EscapeString(s.head)
+	head := s.head
 	s.head = ""
 	l.section(o, s)
 	_ = o.Flush()
 	letter, rest, _ := strings.Cut(head, "  ")
-	title = fmt.Sprintf("<b>%s</b> %s (%s)", html.EscapeString(letter), html.EscapeString(rest), statOf(s.changes))
+	title := fmt.Sprintf("<b>%s</b> %s (%s)", html.EscapeString(letter), html.EscapeString(rest), statOf(s.changes))
 	if s.as != "" {
 		title = strings.TrimSuffix(title, ")") + " besides " + s.as + ")"
 	}

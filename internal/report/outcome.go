@@ -76,7 +76,6 @@ type row struct {
 	counts              plan.Counts
 	ran                 bool
 	color               ink
-	members             []string
 }
 
 // manyAlike is the number of unchanged clusters of a wave from which they share a row.
