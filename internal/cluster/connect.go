@@ -42,7 +42,8 @@ func Connect(ctx context.Context, c Config) (*Session, error) {
 		c.Parallel = 32
 	}
 	s := &Session{cfg: c, rest: &client{http: &http.Client{Transport: rt}, base: base,
-		slots: make(chan struct{}, c.Parallel), close: pool.CloseIdleConnections}}
+		slots: make(chan struct{}, c.Parallel), close: pool.CloseIdleConnections,
+		renews: cfg.ExecProvider != nil || cfg.AuthProvider != nil || cfg.BearerTokenFile != ""}}
 	s.facts = fleet.Facts{Name: c.Name, Server: cfg.Host}
 	timeout := c.ConnectTimeout
 	if timeout <= 0 {

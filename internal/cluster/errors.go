@@ -31,6 +31,9 @@ func (e *UnreachableError) Reason() string {
 	if errors.Is(e.Err, context.DeadlineExceeded) {
 		text = "no answer in time"
 	}
+	if p, ok := errors.AsType[*pluginError](e.Err); ok {
+		text = p.Error()
+	}
 	if e.Server == "" || strings.Contains(text, e.Server) {
 		return text
 	}

@@ -46,6 +46,8 @@ type client struct {
 	base  *url.URL
 	slots chan struct{}
 	close func()
+	// renews: the credentials are made anew after an answer 401, so it is asked once more.
+	renews bool
 }
 
 // call is one request. The zero values are a GET without query that is answered in JSON.
@@ -95,6 +97,7 @@ func (s *Session) do(ctx context.Context, c call) (reply, error) {
 		attempts = maxAttempts
 	}
 	var out reply
+	renewed := false
 	start := s.now()
 	for attempt := 1; ; attempt++ {
 		code, err := s.once(ctx, c, body)
@@ -107,6 +110,10 @@ func (s *Session) do(ctx context.Context, c call) (reply, error) {
 				err = fmt.Errorf("%w: %w", cause, err)
 			}
 			return out, err
+		}
+		if s.rest.renews && !renewed && apierrors.IsUnauthorized(err) {
+			renewed = true
+			continue
 		}
 		if attempt >= attempts || !c.again(err) || s.now().Sub(start) > maxRetrying {
 			return out, err

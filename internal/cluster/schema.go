@@ -43,6 +43,10 @@ func (o *observer) schemas() {
 		case ok:
 			keys[plan.SchemaKey(r)] = o.s.serverKey() // of an aggregated API, unless a CRD turns up
 			custom[k.Resource+"."+r.Group] = r.GroupKind()
+		default: // its definition may be there although discovery does not show it yet
+			if d, comes := o.req.Defined[r.GroupKind()]; comes {
+				custom[d.CRD.Name] = r.GroupKind()
+			}
 		}
 	}
 	for _, d := range o.req.Desired {
