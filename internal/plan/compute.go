@@ -54,14 +54,19 @@ func (c *computation) order() {
 }
 
 // NeedsPreview returns the provisional changes on which the API server has to be asked before the plan is final:
-// objects that moved always, changed ones when field changes are shown, new ones with ServerCheck.
+// objects that moved always, changed ones when field changes are shown or the answer may lead to a recreation or an
+// adoption that was allowed, new ones with ServerCheck.
 func NeedsPreview(in Input) []Change {
 	in.Previews = nil
+	own := make(map[object.Ref]string, len(in.Owned))
+	for _, o := range in.Owned {
+		own[o.Ref] = o.Own
+	}
 	var out []Change
 	for _, ch := range Compute(in).Changes {
 		switch ch.Action {
 		case Update:
-			if ch.Code != CodeChanged || in.Options.Diff {
+			if o := in.Options; ch.Code != CodeChanged || ch.Own != own[ch.Ref] || o.Diff || o.Recreate || o.Adopt {
 				out = append(out, ch)
 			}
 		case Adopt:

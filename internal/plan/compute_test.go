@@ -95,3 +95,24 @@ func TestCompute(t *testing.T) {
 		})
 	}
 }
+
+func TestNeedsPreview(t *testing.T) {
+	ref := object.Ref{Kind: "ConfigMap", Namespace: "n", Name: "a"}
+	in := Input{Owner: "o", Desired: []Desired{{Ref: ref, Version: "v1", Digest: "new", Namespaced: true}},
+		Owned: []Owned{{Ref: ref, Version: "v1", UID: "u", ResourceVersion: "1", Digest: "old", Own: "e"}},
+		Live:  map[object.Ref]Live{ref: {Found: true, UID: "u", ResourceVersion: "1", Own: "e", OwnerLabel: "o"}}}
+	for name, tt := range map[string]struct {
+		options Options
+		want    int
+	}{
+		"a changed declaration costs no dry run":        {Options{}, 0},
+		"fields are shown":                              {Options{Diff: true}, 1},
+		"only the API server knows what is immutable":   {Options{Recreate: true}, 1},
+		"only the API server knows who owns the fields": {Options{Adopt: true}, 1},
+	} {
+		in.Options = tt.options
+		if got := len(NeedsPreview(in)); got != tt.want {
+			t.Errorf("%s: %d previews, want %d", name, got, tt.want)
+		}
+	}
+}

@@ -82,13 +82,16 @@ func (c *computation) brake() {
 		switch ch.Ref.Kind {
 		case "Namespace", "CustomResourceDefinition", "PersistentVolumeClaim":
 			if protected == "" {
-				protected = ch.Ref.String()
+				protected = "deletes " + ch.Ref.String()
+				if ch.Action == Recreate {
+					protected = "deletes " + ch.Ref.String() + " and creates it again; lost by that: " + ch.Loss
+				}
 			}
 		}
 	}
 	switch {
 	case protected != "":
-		c.plan.Brake = "deletes " + protected
+		c.plan.Brake = protected
 	case deletes >= brakeMinimum && deletes*2 > len(c.Owned):
 		c.plan.Brake = fmt.Sprintf("deletes %d of the %d objects it has from this bundle", deletes, len(c.Owned))
 	}
