@@ -83,7 +83,7 @@ type interposer struct {
 // interposed handles one request; pass sends it to the API server and the answer back.
 type interposed func(w http.ResponseWriter, r *http.Request, pass func())
 
-// interpose makes the context of a cluster go through a proxy; nil passes everything on.
+// interpose makes the context of a cluster go through a proxy; nil passes everything on, as the scene's user.
 func (s *scene) interpose(cluster string, handle interposed) *interposer {
 	s.t.Helper()
 	cfg, err := clientcmd.LoadFromFile(s.config)
@@ -100,8 +100,10 @@ func (s *scene) interpose(cluster string, handle interposed) *interposer {
 		p.mu.Lock()
 		h := p.handle
 		p.mu.Unlock()
-		r.Header.Del("Authorization")
-		pass := func() { upstream.ServeHTTP(w, r) }
+		pass := func() {
+			r.Header.Del("Authorization")
+			upstream.ServeHTTP(w, r)
+		}
 		if h == nil {
 			pass()
 			return
