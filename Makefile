@@ -35,7 +35,7 @@ sandbox:
 test: build ## every test, real API servers included; then docs/acceptance.md against what ran
 	@mkdir -p dist && rm -f $(RESULTS)
 	@$(GO) build -o dist/testreport ./internal/acceptance/cmd/testreport
-	@{ $(GO) test -json -count=1 -p $(PARALLEL) -timeout $(TIMEOUT) ./... || echo '{"Action":"exit","Output":"go test of hawser failed"}'; } | $(REPORT) -more
+	@{ $(GO) test -json -count=1 -p $(PARALLEL) -timeout $(TIMEOUT) ./... || echo '{"Action":"exit","Output":"go test of hawser failed"}'; } | $(REPORT) -again $(GO) -more
 	@{ $(IN_SANDBOX) $(GO) test -json -count=1 -p 1 -timeout $(TIMEOUT) ./... || echo '{"Action":"exit","Output":"go test of the sandbox failed"}'; } | $(REPORT) -more
 	@{ HAWSER_TEST_RESULTS=$(RESULTS) $(GO) test -json -count=1 ./internal/acceptance || echo '{"Action":"exit","Output":"the acceptance check failed"}'; } | $(REPORT)
 

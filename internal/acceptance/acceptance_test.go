@@ -113,3 +113,50 @@ func TestNamedTestsPassed(t *testing.T) {
 		}
 	}
 }
+
+// TestAgain runs a module of two tests, one of which passes only at the second try.
+func TestAgain(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for name, text := range map[string]string{
+		"go.mod": "module again.example\n\ngo 1.26\n",
+		"a_test.go": `package again
+
+import (
+	"os"
+	"testing"
+)
+
+func TestOnce(t *testing.T) {
+	if _, err := os.Stat("tried"); err != nil {
+		_ = os.WriteFile("tried", nil, 0o600)
+		t.Fatal("the first try")
+	}
+}
+
+func TestNever(t *testing.T) { t.Run("sub", func(t *testing.T) { t.Fatal("always") }) }
+`} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := &Results{Tests: map[string]string{"again.example.TestOnce": "fail", "again.example.TestNever": "fail",
+		"again.example.TestNever/sub": "fail", "other.example.TestFine": "pass"}}
+	if err := os.WriteFile("tried", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := r.Again("go", &out); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"again.example.TestOnce": "pass", "again.example.TestNever": "fail",
+		"again.example.TestNever/sub": "fail", "other.example.TestFine": "pass"}
+	for key, result := range want {
+		if r.Tests[key] != result {
+			t.Errorf("%s: %s, want %s\n%s", key, r.Tests[key], result, out.String())
+		}
+	}
+	if !strings.Contains(out.String(), "flaky: again.example.TestOnce") {
+		t.Errorf("the flaky test is not named:\n%s", out.String())
+	}
+}

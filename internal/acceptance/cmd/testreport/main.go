@@ -1,7 +1,7 @@
 // Command testreport reads the output of `go test -json`, prints it as `go test` would, keeps the results in a file for
 // the acceptance check, and ends with a line "N passed, N failed, N skipped" over everything in that file.
 //
-//	go test -json ./... | testreport -results FILE [-more]
+//	go test -json ./... | testreport -results FILE [-again go] [-more]
 //
 // It must not know which tests there are.
 package main
@@ -17,8 +17,9 @@ import (
 func main() {
 	file := flag.String("results", "", "file of the results; those already in it stay")
 	more := flag.Bool("more", false, "more will follow: print no total, and end well whatever failed")
+	again := flag.String("again", "", "go command that runs the few tests that failed a second time")
 	flag.Parse()
-	code, err := run(*file, *more)
+	code, err := run(*file, *again, *more)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "testreport: %v\n", err)
 		code = 2
@@ -26,13 +27,18 @@ func main() {
 	os.Exit(code)
 }
 
-func run(file string, more bool) (int, error) {
+func run(file, again string, more bool) (int, error) {
 	results, err := acceptance.Read(file)
 	if err != nil {
 		return 0, err
 	}
 	if err := results.Collect(os.Stdin, os.Stdout); err != nil {
 		return 0, err
+	}
+	if again != "" {
+		if err := results.Again(again, os.Stdout); err != nil {
+			return 0, err
+		}
 	}
 	if err := results.Write(file); err != nil || more {
 		return 0, err
