@@ -272,3 +272,18 @@ func (s *scene) unlocked(cluster string) {
 		s.t.Errorf("%s: the lock is still held by %s", cluster, l.Spec.HolderIdentity)
 	}
 }
+
+// evaluationLimitEnv makes the product under test end evaluations sooner: "2s,300MiB".
+const evaluationLimitEnv = "HAWSER_TEST_EVALUATION_LIMIT"
+
+func setEvaluationLimit(text string) {
+	deadline, heap, ok := strings.Cut(text, ",")
+	if !ok {
+		return
+	}
+	evaluationLimit.Deadline, _ = time.ParseDuration(deadline)
+	var n uint64
+	var unit string
+	fmt.Sscanf(heap, "%d%s", &n, &unit)
+	evaluationLimit.HeapBytes = n << map[string]uint{"MiB": 20, "GiB": 30}[unit]
+}
