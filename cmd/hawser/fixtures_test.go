@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"hawser.dev/hawser/internal/testfleet"
 )
@@ -517,4 +518,20 @@ func (s *scene) interactively(answer string, args ...string) (code int, said str
 	a.Signals = func() (<-chan os.Signal, func()) { return nil, func() {} }
 	code = a.Run(s.t.Context(), append(args, "--kubeconfig", s.config))
 	return code, out.String()
+}
+
+// unreachable adds a context of a server that nobody listens at.
+func (s *scene) unreachable(context string) {
+	s.t.Helper()
+	cfg, err := clientcmd.LoadFromFile(s.config)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	cfg.Clusters[context] = &clientcmdapi.Cluster{Server: "https://127.0.0.1:1"}
+	c := cfg.Contexts[s.fleet.Names()[0]].DeepCopy()
+	c.Cluster = context
+	cfg.Contexts[context] = c
+	if err := clientcmd.WriteToFile(*cfg, s.config); err != nil {
+		s.t.Fatal(err)
+	}
 }

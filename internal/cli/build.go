@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,7 +38,7 @@ Clusters are asked for their facts only when the bundle uses them; --facts takes
 	s.opts.fleetFlags(f)
 	s.opts.accessFlags(f)
 	f.StringVar(&s.opts.outputDir, "output-dir", "", "write every object into a file below this directory")
-	f.BoolVar(&s.opts.maskSecrets, "mask-secrets", false, "print *** for the data of Secrets (not in files)")
+	f.BoolVar(&s.opts.maskSecrets, "mask-secrets", false, "print *** for the data of Secrets and for secret runtime values (not in files)")
 	f.StringVar(&s.opts.facts, "facts", "", "snapshot of the clusters' facts to use instead of the clusters (see: fleet snapshot)")
 	s.completeFleet(cmd)
 	_ = cmd.MarkFlagDirname("output-dir")
@@ -95,7 +94,10 @@ func buildStream(b *bytes.Buffer, r *engine.BuildResult, mask bool) error {
 			fmt.Fprintf(b, "# Cluster: %s\n", item.Cluster)
 		}
 		for _, o := range item.Objects {
-			data, err := objectYAML(o, mask)
+			if mask {
+				o = masked(o, r.Redact)
+			}
+			data, err := objectYAML(o)
 			if err != nil {
 				return err
 			}
@@ -109,33 +111,53 @@ func buildStream(b *bytes.Buffer, r *engine.BuildResult, mask bool) error {
 	return nil
 }
 
-func objectYAML(o object.Object, mask bool) ([]byte, error) {
-	body := o.Body
-	if mask && o.Ref().IsSecret() {
-		body = masked(body)
-	}
-	data, err := yaml.Marshal(body)
+func objectYAML(o object.Object) ([]byte, error) {
+	data, err := yaml.Marshal(o.Body)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Ref(), err)
 	}
 	return data, nil
 }
 
-// masked is a copy of a Secret's body with *** for every value.
-func masked(body map[string]any) map[string]any {
-	out := maps.Clone(body)
-	for _, field := range []string{"data", "stringData"} {
-		values, ok := body[field].(map[string]any)
-		if !ok {
-			continue
-		}
-		hidden := make(map[string]any, len(values))
-		for k := range values {
-			hidden[k] = "***"
-		}
-		out[field] = hidden
+// masked is a copy of an object with *** for the values of a Secret, and for secret runtime values wherever they stand.
+func masked(o object.Object, redact func(string) string) object.Object {
+	hide := func(s string) string { return s }
+	if redact != nil {
+		hide = redact
 	}
-	return out
+	o.Body, _ = maskedValue(o.Body, hide).(map[string]any)
+	if !o.Ref().IsSecret() {
+		return o
+	}
+	for _, field := range []string{"data", "stringData"} {
+		if values, ok := o.Body[field].(map[string]any); ok {
+			for k := range values {
+				values[k] = "***"
+			}
+		}
+	}
+	return o
+}
+
+// maskedValue copies a value with every string in it hidden.
+func maskedValue(v any, hide func(string) string) any {
+	switch v := v.(type) {
+	case string:
+		return hide(v)
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = maskedValue(v[i], hide)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k := range v {
+			out[hide(k)] = maskedValue(v[k], hide)
+		}
+		return out
+	}
+	return v
 }
 
 // buildFiles writes every object into its file: all are made beside the directory first, so that an error leaves
@@ -154,7 +176,7 @@ func (s *session) buildFiles(r *engine.BuildResult) error {
 		}
 		several := severalNamespaces(item.Objects)
 		for _, o := range item.Objects {
-			data, err := objectYAML(o, false)
+			data, err := objectYAML(o)
 			if err != nil {
 				return err
 			}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -139,11 +138,11 @@ func (s *session) fleetSnapshotCommand() *cobra.Command {
 			if s.opts.output == "yaml" {
 				return report.YAML(s.Out, snap)
 			}
-			data, err := json.MarshalIndent(snap, "", "  ")
+			data, err := snap.Marshal()
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(s.Out, "%s\n", data)
+			_, err = s.Out.Write(data)
 			return err
 		})
 }

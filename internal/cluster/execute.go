@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"hawser.dev/hawser/internal/dag"
@@ -266,7 +267,16 @@ func (e *executor) failed(ctx context.Context, ref object.Ref, verb string, err 
 			reason += " (webhook " + hook + ")"
 		}
 	}
-	return e.fail(ctx, Problem{Ref: ref, Instance: ch.Instance, Err: err, Status: health.Status{State: health.Failed, Reason: reason}})
+	st := health.Status{State: health.Failed, Reason: reason}
+	if verb == "update" && apierrors.IsInvalid(err) && looksImmutable(reason) {
+		st.Details = []string{"the field cannot be changed: undo the change, or let the object be deleted and created again with --recreate"}
+	}
+	return e.fail(ctx, Problem{Ref: ref, Instance: ch.Instance, Err: err, Status: st})
+}
+
+// looksImmutable guesses from the server's words, for a hint: only a plan with field diffs asks and knows.
+func looksImmutable(reason string) bool {
+	return strings.Contains(reason, "immutable") || strings.Contains(reason, "Forbidden: updates to") || strings.Contains(reason, "may not change once set")
 }
 
 // wrote records an object as the API server answered.

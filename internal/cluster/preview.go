@@ -86,6 +86,12 @@ func (p *previewer) preview(ctx context.Context, r PreviewRequest) plan.Preview 
 	switch {
 	case err == nil:
 	case isFieldConflict(err):
+		if live == nil && r.Change.Action != plan.Create { // it was not unmoved: show what they made of it
+			_, gerr := p.s.do(ctx, call{method: http.MethodGet, path: k.path(r.Body.GVK().Version, ref.Namespace, ref.Name), into: &live})
+			if gerr != nil && !apierrors.IsNotFound(gerr) {
+				return p.failed(r, gerr)
+			}
+		}
 		return p.conflicts(r, live, err)
 	case code == http.StatusUnprocessableEntity && r.Change.Action != plan.Create:
 		return p.refused(ctx, k, r, live, err)

@@ -23,6 +23,8 @@ type BuildResult struct {
 	Items        []BuildItem
 	MultiCluster bool
 	Findings     diag.Findings
+	// Redact hides the secret values that this run came to know, for masked output.
+	Redact func(string) string
 }
 
 // ClusterValues is the evaluated bundle for one cluster, as CUE text.
@@ -31,8 +33,10 @@ type ClusterValues struct {
 	Bundle  string `json:"bundle"`
 }
 
-// VetReport is what vet found. Declared tells whether the clusters are declared by a fleet.
+// VetReport is what vet found. Declared tells whether the clusters are declared by a fleet. Its JSON form is public and
+// versioned.
 type VetReport struct {
+	V         int             `json:"v"` // 1
 	Bundle    string          `json:"bundle"`
 	Declared  bool            `json:"declared"`
 	Clusters  []ClusterValues `json:"clusters"`
@@ -124,7 +128,7 @@ func (e *Engine) Build(ctx context.Context, req Request) (*BuildResult, error) {
 	if err := r.gather(ctx); err != nil {
 		return nil, err
 	}
-	out := &BuildResult{MultiCluster: len(r.targets) > 1}
+	out := &BuildResult{MultiCluster: len(r.targets) > 1, Redact: e.redact}
 	type rendered struct {
 		names []string
 		objs  map[string][]object.Object
@@ -182,7 +186,7 @@ func (e *Engine) Vet(ctx context.Context, req Request) (*VetReport, error) {
 	if err := r.gather(ctx); err != nil {
 		return nil, err
 	}
-	out := &VetReport{Declared: r.fleet != nil && len(r.fleet.Clusters) > 0, Findings: r.warnings}
+	out := &VetReport{V: 1, Declared: r.fleet != nil && len(r.fleet.Clusters) > 0, Findings: r.warnings}
 	out.Findings = append(out.Findings, r.lint()...)
 	for _, t := range r.targets {
 		spec, findings := r.specFor(t.facts)

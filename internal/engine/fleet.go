@@ -173,6 +173,9 @@ func (e *Engine) Snapshot(ctx context.Context, req Request) (*fleet.Snapshot, er
 		facts := t.facts
 		facts.Values = map[string]fleet.Value{}
 		for name, v := range t.facts.Values {
+			if v.Secret {
+				v.Value, v.Absent = "", true
+			}
 			if v.Layer != fleet.LayerEnv {
 				facts.Values[name] = v
 			}

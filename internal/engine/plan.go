@@ -285,7 +285,9 @@ func (r *run) preview(ctx context.Context, w *work, in *plan.Input) diag.Finding
 		return findings
 	}
 	base := map[object.Ref]object.Object{}
-	if t := w.target; t.record != nil && in.Options.Diff {
+	// what was declared before tells which fields others took from us: wanted where a declaration changed
+	changed := slices.ContainsFunc(needs, func(ch plan.Change) bool { return ch.Code == plan.CodeChanged })
+	if t := w.target; t.record != nil && (in.Options.Diff || changed) {
 		objs, err := t.store.Objects(ctx, *t.record)
 		if err != nil {
 			findings = append(findings, diag.Finding{Severity: diag.Info, Code: "no-recorded-set",

@@ -204,11 +204,22 @@ func wrongCluster(name, want, got, source string) diag.Finding {
 
 // offlineFacts are what is known of a cluster without asking it.
 func (r *run) offlineFacts(c fleet.Cluster) fleet.Facts {
+	return c.Facts(r.values(nil, c))
+}
+
+// values are a cluster's runtime values. Secret ones that the documents use are hidden from then on.
+func (r *run) values(queried map[string]fleet.Value, c fleet.Cluster) map[string]fleet.Value {
 	env := map[string]string{}
 	if r.req.RuntimeFromEnv {
 		env = r.req.Env
 	}
-	return c.Facts(fleet.RuntimeValues(env, nil, c))
+	out := fleet.RuntimeValues(env, queried, c)
+	for name, v := range out {
+		if v.Secret && r.Redactor != nil && (v.Layer != fleet.LayerEnv || r.uses(name)) {
+			r.Redactor.Add(v.Value)
+		}
+	}
+	return out
 }
 
 // query reads the fleet's runtime values from the cluster.
@@ -234,16 +245,9 @@ func (r *run) query(ctx context.Context, t *target) {
 		t.find(fs...)
 		for name, v := range values {
 			queried[name] = v
-			if v.Secret && r.Redactor != nil {
-				r.Redactor.Add(v.Value)
-			}
 		}
 	}
-	env := map[string]string{}
-	if r.req.RuntimeFromEnv {
-		env = r.req.Env
-	}
-	t.facts.Values = fleet.RuntimeValues(env, queried, t.cluster)
+	t.facts.Values = r.values(queried, t.cluster)
 }
 
 // readRecord reads the bundle's current record and refuses one of another cluster or another fleet.

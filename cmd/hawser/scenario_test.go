@@ -1,0 +1,616 @@
+package main
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// plainBundle is one instance of plain manifests in m/.
+const plainBundle = `
+-- bundle.yaml --
+bundle:
+  apiVersion: v1alpha1
+  name: $B
+  instances:
+    all: {manifests: {paths: [./m]}, namespace: $NS}
+`
+
+// shopFleet is this package's clusters with labels and vars, in YAML.
+const shopFleet = `
+-- fleet.yaml --
+fleet:
+  apiVersion: v1alpha1
+  name: $B
+  clusters:
+    staging: {group: staging, kubeContext: staging, labels: {region: eu}, vars: {region: eu-1, zones: 1}}
+    production-eu: {group: production, kubeContext: production-eu, labels: {region: eu}, vars: {region: eu-2, zones: 3}}
+    production-us: {group: production, kubeContext: production-us, labels: {region: us}, vars: {region: us-1, zones: 2}}
+`
+
+// TestPlainManifestsOnOneCluster is what a user of kubectl does all day: plan, apply, the same again without a write,
+// an edit, somebody else's edit shown as drift and corrected, delete.
+func TestPlainManifestsOnOneCluster(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.files(plainBundle)
+	s.write("m/all.yaml", configMaps("1", "a", "b")+"---\napiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {selector: {app: web}, ports: [{port: 80}]}\n")
+	on := []string{"-f", "bundle.yaml", "--kube-context", "staging"}
+	run := func(code int, args ...string) result { return s.want(code, append(args, on...)...) }
+
+	s.mark()
+	r := run(2, "plan", "--detailed-exitcode")
+	s.has(r.Stdout, "Bundle $B on cluster default ("+s.fleet.Cluster("staging").URL+")", "+ ConfigMap $NS/a", "+ Service $NS/web", "4 to create")
+	s.untouched("staging")
+	run(5, "apply") // nobody can be asked
+	s.untouched("staging")
+	run(0, "apply", "-y")
+	s.there("staging", "a", "b")
+
+	s.mark()
+	r = run(0, "apply", "-y")
+	s.has(r.Stderr, "No changes: 4 objects")
+	s.untouched("staging", "production-eu", "production-us")
+	run(0, "plan", "--detailed-exitcode")
+	run(0, "diff")
+
+	s.edit("m/all.yaml", "data: {v: \"1\"}\n---\napiVersion: v1\nkind: Service", "data: {v: \"2\"}\n---\napiVersion: v1\nkind: Service")
+	r = run(1, "diff")
+	s.has(r.Stdout, "ConfigMap $NS/b", "data.v", `"1" -> "2"`)
+	s.lacks(r.Stdout, "ConfigMap $NS/a")
+	s.mark()
+	run(0, "apply", "-y")
+	if got := s.written("staging"); len(got) != 1 || got[0] != "PATCH configmaps/b" {
+		t.Errorf("one object changed, written were %q", got)
+	}
+
+	s.admin("staging", http.MethodPatch, "api/v1/namespaces/$NS/configmaps/a", `{"data":{"v":"by hand"}}`, "fieldManager", "kubectl-edit")
+	s.admin("staging", http.MethodPatch, "api/v1/namespaces/$NS/configmaps/b", `{"data":{"other":"is theirs"}}`, "fieldManager", "kubectl-edit")
+	r = run(2, "plan", "--detailed-exitcode")
+	s.has(r.Stdout, "~ ConfigMap $NS/a", `"by hand" -> "1"`, "drift", "kubectl-edit")
+	s.lacks(r.Stdout, "ConfigMap $NS/b")
+	r = s.want(4, "status", s.bundle, "--kube-context", "staging")
+	s.has(r.Stdout, "ConfigMap $NS/a", "drifted", "kubectl-edit")
+	run(0, "apply", "-y")
+	s.wantData("staging", "a", "v", "1")
+	s.wantData("staging", "b", "other", "is theirs")
+	s.want(0, "status", s.bundle, "--kube-context", "staging")
+
+	// changed by hand and in the bundle at once: what we had declared is taken back, with -y and without
+	s.admin("staging", http.MethodPatch, "api/v1/namespaces/$NS/configmaps/b", `{"data":{"v":"by hand"}}`, "fieldManager", "kubectl-edit")
+	s.edit("m/all.yaml", `data: {v: "2"}`, `data: {v: "3"}`)
+	r = run(2, "plan", "--detailed-exitcode")
+	s.has(r.Stdout, `"by hand" -> "3"`, "kubectl-edit")
+	run(0, "apply", "-y")
+	s.wantData("staging", "b", "v", "3")
+
+	s.admin("staging", http.MethodDelete, "api/v1/namespaces/$NS/configmaps/a", "")
+	r = run(2, "plan", "--detailed-exitcode")
+	s.has(r.Stdout, "+ ConfigMap $NS/a", "1 to create")
+	run(0, "apply", "-y")
+	s.there("staging", "a")
+
+	run(0, "delete", "-y")
+	s.gone("staging", "a", "b")
+	if s.get("staging", "api/v1/namespaces/$NS") == nil {
+		t.Error("the instance's namespace was deleted")
+	}
+}
+
+// TestPruneAndBrake: what left the bundle is deleted, a few without ado; many only with their exact number confirmed.
+func TestPruneAndBrake(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.files(plainBundle)
+	var names []string
+	for i := range 12 {
+		names = append(names, fmt.Sprintf("c%d", i))
+	}
+	s.write("m/all.yaml", configMaps("1", append(names, "stays")...))
+	apply := []string{"apply", "-y", "-f", "bundle.yaml", "--kube-context", "staging"}
+	s.want(0, apply...)
+
+	s.write("m/all.yaml", configMaps("1", append(names[1:], "stays")...))
+	r := s.want(0, apply...)
+	s.has(r.Stderr, "- ConfigMap $NS/c0", "no longer in the bundle")
+	s.gone("staging", "c0")
+	s.there("staging", "c1", "stays")
+
+	s.write("m/all.yaml", configMaps("1", "stays"))
+	s.mark()
+	r = s.want(5, apply...)
+	s.has(r.Stderr, "11 objects", "--confirm-delete=11", "Nothing was written")
+	r = s.want(5, append(apply, "--confirm-delete=3")...)
+	s.has(r.Stderr, "--confirm-delete=3 does not match", "11")
+	s.untouched("staging")
+	s.there("staging", names[1:]...)
+	s.want(0, append(apply, "--confirm-delete=11")...)
+	s.gone("staging", names...)
+	s.there("staging", "stays")
+}
+
+// TestAdoption: what kubectl applied, client-side or server-side, is a conflict that names its owner, until --adopt takes
+// it over; then it is ours alone and the former owner's other fields are gone.
+func TestAdoption(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.files(plainBundle)
+	s.write("m/all.yaml", configMaps("ours", "client", "server"))
+	s.namespace("staging")
+	s.write("theirs-client.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: client, namespace: "+s.ns+"}\ndata: {v: theirs, extra: x}\n")
+	const body = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: %s\n  namespace: $NS\n%sdata: {v: theirs, extra: x}\n"
+	s.admin("staging", http.MethodPost, "api/v1/namespaces/$NS/configmaps", fmt.Sprintf(body, "client",
+		`  annotations: {kubectl.kubernetes.io/last-applied-configuration: '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"client"},"data":{"v":"theirs","extra":"x"}}'}`+"\n"),
+		"fieldManager", "kubectl-client-side-apply")
+	s.admin("staging", http.MethodPatch, "api/v1/namespaces/$NS/configmaps/server", fmt.Sprintf(body, "server", ""), "fieldManager", "kubectl", "force", "true")
+
+	apply := []string{"apply", "-y", "-f", "bundle.yaml", "--kube-context", "staging"}
+	s.mark()
+	r := s.want(5, apply...)
+	s.has(r.Stderr, "! ConfigMap $NS/client", "kubectl-client-side-apply", "! ConfigMap $NS/server", "--adopt", "Nothing was written")
+	s.untouched("staging")
+	r = s.want(0, append(apply, "--adopt")...)
+	s.has(r.Stderr, "< ConfigMap $NS/client", "< ConfigMap $NS/server")
+	for _, name := range []string{"client", "server"} {
+		s.wantData("staging", name, "v", "ours")
+		s.wantData("staging", name, "extra", "")
+		o := s.get("staging", "api/v1/namespaces/$NS/configmaps/"+name)
+		for _, m := range o.Metadata.ManagedFields {
+			if strings.HasPrefix(m.Manager, "kubectl") {
+				t.Errorf("%s is still managed by %s", name, m.Manager)
+			}
+		}
+	}
+	s.mark()
+	s.want(0, apply...)
+	s.untouched("staging")
+}
+
+// TestImmutableField: a change that Kubernetes forbids is refused in the plan; --recreate deletes and creates, and the
+// plan says so.
+func TestImmutableField(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.files(plainBundle)
+	s.write("m/all.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: fixed}\nimmutable: true\ndata: {v: \"1\"}\n")
+	apply := []string{"apply", "-y", "-f", "bundle.yaml", "--kube-context", "staging"}
+	s.want(0, apply...)
+	before := s.get("staging", "api/v1/namespaces/$NS/configmaps/fixed").Metadata.UID
+	s.edit("m/all.yaml", `"1"`, `"2"`)
+	s.mark()
+	r := s.want(5, "plan", "-f", "bundle.yaml", "--kube-context", "staging")
+	s.has(r.Stdout, "ConfigMap $NS/fixed", "immutable", "--recreate")
+	s.untouched("staging")
+	r = s.want(1, apply...) // without field diffs nobody asked before
+	s.has(r.Stderr, "ConfigMap $NS/fixed", "field is immutable", "--recreate")
+	s.wantData("staging", "fixed", "v", "1")
+	s.mark()
+	r = s.want(0, "plan", "--recreate", "-f", "bundle.yaml", "--kube-context", "staging")
+	s.has(r.Stdout, "± ConfigMap $NS/fixed")
+	s.untouched("staging")
+	r = s.want(0, append(apply, "--recreate")...)
+	s.has(r.Stderr, "± ConfigMap $NS/fixed", "1 to recreate")
+	s.wantData("staging", "fixed", "v", "2")
+	if after := s.get("staging", "api/v1/namespaces/$NS/configmaps/fixed").Metadata.UID; after == before {
+		t.Error("it was not recreated")
+	}
+}
+
+// TestPlanFile: a saved plan is shown without clusters, applied exactly, and refused once files, clusters or records
+// moved. It holds no secret.
+func TestPlanFile(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.files(plainBundle + shopFleet)
+	const secret = "plan-file-canary"
+	s.write("m/all.yaml", configMaps("1", "a", "b")+"---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {token: "+secret+"}\n")
+	plan := func() { s.want(0, "plan", "-f", "bundle.yaml", "--fleet", "fleet.yaml", "--out", "shop.plan") }
+
+	r := s.want(0, "plan", "-f", "bundle.yaml", "--fleet", "fleet.yaml", "--out", "shop.plan")
+	s.has(r.Stdout, "Saved as shop.plan (sha256:", "hawser apply shop.plan")
+	data, err := os.ReadFile(filepath.Join(s.dir, "shop.plan"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.lacks(string(data), secret, base64.StdEncoding.EncodeToString([]byte(secret)))
+	if info, _ := os.Stat(filepath.Join(s.dir, "shop.plan")); info.Mode().Perm() != 0o600 {
+		t.Errorf("the plan file may be read by others: %s", info.Mode())
+	}
+	offline := *s
+	b := *s.bench
+	b.env = append(b.env[:len(b.env):len(b.env)], "KUBECONFIG=/nonexistent")
+	offline.bench = &b
+	r = offline.want(0, "plan", "show", "shop.plan")
+	s.has(r.Stdout, "+ ConfigMap $NS/a", "12 to create")
+	oneDocument(t, offline.want(0, "plan", "show", "shop.plan", "-o", "json").Stdout)
+
+	r = s.want(0, "apply", "shop.plan", "-y")
+	s.has(r.Stdout, "12 created")
+	for _, c := range clusters {
+		s.there(c, "a", "b")
+	}
+	s.mark()
+	r = s.want(5, "apply", "shop.plan", "-y") // it was applied: records moved
+	s.has(r.Stderr, "stale", "plan again")
+	s.untouched(clusters...)
+
+	s.write("m/c.yaml", configMaps("1", "c"))
+	plan()
+	s.write("m/c.yaml", configMaps("2", "c"))
+	s.mark()
+	r = s.want(5, "apply", "shop.plan", "-y")
+	s.has(r.Stderr, "files or sources changed", "plan again")
+	s.untouched(clusters...)
+
+	plan()
+	s.admin("production-us", http.MethodPost, "api/v1/namespaces/$NS/configmaps", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n", "fieldManager", "kubectl-create")
+	r = s.want(3, "apply", "shop.plan", "-y")
+	s.has(r.Stderr, "ConfigMap $NS/c has appeared since")
+	s.wantData("production-eu", "c", "v", "2")
+	s.wantData("production-us", "c", "v", "")
+	s.has(rowOf(r.Stdout, "production-us"), "failed", "stale")
+}
+
+// TestLock: a second writer fails at once and names the holder; the first one finishes.
+func TestLock(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.files(plainBundle)
+	s.write("m/all.yaml", configMaps("1", "a"))
+	entered, leave := make(chan struct{}, 10), make(chan struct{})
+	s.webhook("staging", func(string) string {
+		entered <- struct{}{}
+		<-leave
+		return ""
+	})
+	apply := []string{"apply", "-y", "-f", "bundle.yaml", "--kube-context", "staging"}
+	s.env = append(s.env, "USER=alice")
+	first := make(chan result, 1)
+	go func() { first <- s.run(apply...) }()
+	select {
+	case <-entered:
+	case <-time.After(time.Minute):
+		t.Fatal("nothing is written")
+	}
+	second := *s
+	b := *s.bench
+	b.env = append(b.env[:len(b.env):len(b.env)], "USER=bob")
+	second.bench = &b
+	r := second.run(apply...)
+	close(leave)
+	if r.Code != 5 || r.Elapsed > 8*time.Second {
+		t.Errorf("the second writer: %s", r)
+	}
+	s.has(r.Stdout+r.Stderr, "locked by", "alice")
+	if r := <-first; r.Code != 0 {
+		t.Errorf("the first writer: %s", r)
+	}
+	second.want(0, apply...)
+}
+
+// TestNamespaces: an instance's own namespace is created, shown and kept; any other that is missing is an error before
+// anything is written.
+func TestNamespaces(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.files(plainBundle)
+	apply := []string{"apply", "-y", "-f", "bundle.yaml", "--kube-context", "staging"}
+	s.write("m/all.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: "+s.ns+"-other}\n")
+	s.mark()
+	r := s.want(1, apply...)
+	s.has(r.Stderr, "namespace", "$NS-other", "all.yaml")
+	s.untouched("staging")
+	s.write("m/all.yaml", configMaps("1", "a"))
+	r = s.want(0, apply...)
+	s.has(r.Stderr, "+ Namespace $NS", "namespace of instance all")
+	r = s.want(0, "delete", "-y", s.bundle, "--kube-context", "staging")
+	s.has(r.Stderr, "= Namespace $NS", "stays")
+	if s.get("staging", "api/v1/namespaces/$NS") == nil {
+		t.Error("the namespace is gone")
+	}
+}
+
+// TestCRDAndItsObjects: an instance of definitions and one of their objects, in one apply on a cluster that has never
+// seen the kind.
+func TestCRDAndItsObjects(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	group := fmt.Sprintf("g%x.example.com", time.Now().UnixNano()&0xffffffffff)
+	s.files(strings.ReplaceAll(shopFleet+`
+-- bundle.yaml --
+bundle:
+  apiVersion: v1alpha1
+  name: $B
+  instances:
+    objects: {manifests: {paths: [./objects.yaml]}, namespace: $NS, dependsOn: [crds]}
+    crds: {manifests: {paths: [./crds.yaml]}}
+-- objects.yaml --
+apiVersion: $GROUP/v1
+kind: Gizmo
+metadata: {name: g}
+spec: {size: 1}
+-- crds.yaml --
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: gizmos.$GROUP}
+spec:
+  group: $GROUP
+  names: {kind: Gizmo, plural: gizmos, singular: gizmo, listKind: GizmoList}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}}}}}}
+`, "$GROUP", group))
+	on := []string{"-f", "bundle.yaml", "--fleet", "fleet.yaml", "-y"}
+	s.want(0, append([]string{"apply"}, on...)...)
+	for _, c := range clusters {
+		if s.get(c, "apis/"+group+"/v1/namespaces/$NS/gizmos/g") == nil {
+			t.Errorf("%s has no gizmo", c)
+		}
+	}
+	s.mark()
+	s.want(0, append([]string{"apply"}, on...)...)
+	s.untouched(clusters...)
+	// a CRD takes everybody's objects with it: leaving the bundle is not enough
+	text, err := os.ReadFile(filepath.Join(s.dir, "bundle.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.edit("bundle.yaml", "    crds: {manifests: {paths: [./crds.yaml]}}\n", "")
+	s.edit("bundle.yaml", ", dependsOn: [crds]", "")
+	r := s.want(5, append([]string{"apply"}, on...)...)
+	s.has(r.Stderr, "CustomResourceDefinition gizmos."+group, "--confirm-delete=3")
+	s.untouched(clusters...)
+	s.write("bundle.yaml", string(text))
+	s.want(0, append([]string{"delete"}, on...)...)
+	for _, c := range clusters {
+		if s.get(c, "apis/apiextensions.k8s.io/v1/customresourcedefinitions/gizmos."+group) != nil {
+			t.Errorf("%s still has the CRD", c)
+		}
+	}
+}
+
+// TestValuesPerCluster: values by group and label, vars and facts of the cluster by reference, and --explain-value, which
+// says which layer won.
+func TestValuesPerCluster(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.files(appModule + shopFleet + `
+-- bundle.yaml --
+bundle:
+  apiVersion: v1alpha1
+  name: $B
+  instances:
+    app:
+      module: {url: "file://./modules/app"}
+      namespace: $NS
+      values:
+        message: for all
+        settings:
+          region: {$cluster: vars.region}
+          cluster: {$cluster: name}
+          group: {$cluster: group}
+          label: {$cluster: labels.region}
+      valuesFor:
+        prod: {groups: [production], values: {message: for production}}
+        us: {clusterSelector: {matchLabels: {region: us}}, values: {message: for america, settings: {currency: USD}}}
+        one: {clusters: ["production-e*"], values: {settings: {only: here}}}
+`)
+	on := []string{"-f", "bundle.yaml", "--fleet", "fleet.yaml"}
+	s.want(0, append([]string{"apply", "-y"}, on...)...)
+	for c, want := range map[string]map[string]string{
+		"staging":       {"message": "for all", "region": "eu-1", "cluster": "staging", "group": "staging", "label": "eu"},
+		"production-eu": {"message": "for production", "region": "eu-2", "cluster": "production-eu", "group": "production", "label": "eu", "only": "here"},
+		"production-us": {"message": "for america", "region": "us-1", "cluster": "production-us", "group": "production", "label": "us", "currency": "USD"},
+	} {
+		got := s.configMap(c, "app")
+		if len(got) != len(want) {
+			t.Errorf("%s: %v, want %v", c, got, want)
+		}
+		for k, v := range want {
+			s.wantData(c, "app", k, v)
+		}
+	}
+	r := s.want(0, append([]string{"vet", "--explain-value", "app.message", "--cluster", "production-us"}, on...)...)
+	s.has(r.Stdout, "production-us  app.message", "> valuesFor.us", "for america", "bundle.yaml:")
+	r = s.want(0, append([]string{"plan", "-o", "json"}, on...)...)
+	oneDocument(t, r.Stdout)
+}
+
+// TestDependsOn: an instance waits for the one it depends on, whatever their order in the file; on deletion the other
+// way round.
+func TestDependsOn(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.files(shopFleet + `
+-- bundle.yaml --
+bundle:
+  apiVersion: v1alpha1
+  name: $B
+  instances:
+    third: {manifests: {paths: [./third.yaml]}, namespace: $NS, dependsOn: [second]}
+    second: {manifests: {paths: [./second.yaml]}, namespace: $NS, dependsOn: [first]}
+    first: {manifests: {paths: [./first.yaml]}, namespace: $NS}
+`)
+	for _, n := range []string{"first", "second", "third"} {
+		s.write(n+".yaml", configMaps("1", n+"-a", n+"-b"))
+	}
+	on := []string{"-f", "bundle.yaml", "--fleet", "fleet.yaml", "-y"}
+	order := func(c string, want ...string) {
+		t.Helper()
+		var got []string
+		for _, w := range s.written(c) {
+			_, name, _ := strings.Cut(w, "configmaps/")
+			if name, _, _ = strings.Cut(name, "-"); name != "" && (len(got) == 0 || got[len(got)-1] != name) {
+				got = append(got, name)
+			}
+		}
+		if strings.Join(got, " ") != strings.Join(want, " ") {
+			t.Errorf("%s: the order was %q, want %q", c, got, want)
+		}
+	}
+	s.mark()
+	s.want(0, append([]string{"apply"}, on...)...)
+	for _, c := range clusters {
+		order(c, "first", "second", "third")
+	}
+	s.mark()
+	s.want(0, append([]string{"delete"}, on...)...)
+	for _, c := range clusters {
+		order(c, "third", "second", "first")
+	}
+	s.edit("bundle.yaml", "first: {manifests: {paths: [./first.yaml]}", "first: {dependsOn: [third], manifests: {paths: [./first.yaml]}")
+	r := s.want(1, append([]string{"apply"}, on...)...)
+	s.has(r.Stderr, "third -> ", "bundle.yaml:")
+}
+
+// TestExitCodes: 0 done, 1 error, 2 changes found, 3 partly done or unknown, 4 not ready in time, 5 refused.
+func TestExitCodes(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.files(plainBundle + shopFleet)
+	s.write("m/all.yaml", configMaps("1", "a"))
+	on := []string{"-f", "bundle.yaml", "--fleet", "fleet.yaml"}
+	s.want(2, append([]string{"plan", "--detailed-exitcode"}, on...)...)
+	s.want(1, append([]string{"diff"}, on...)...) // kubectl's
+	s.want(5, append([]string{"apply"}, on...)...)
+	s.want(0, append([]string{"apply", "-y"}, on...)...)
+	s.want(0, append([]string{"diff"}, on...)...)
+	s.want(1, "apply", "-y", "-f", "missing.yaml")
+	s.want(1, "aply")
+	s.want(1, append([]string{"apply", "--cluster", "nowhere"}, on...)...)
+
+	// one cluster of three is not there: plan shows it, apply refuses, --skip-unreachable goes on
+	s.edit("fleet.yaml", "kubeContext: production-us", "kubeContext: nobody")
+	s.unreachable("nobody")
+	s.write("m/all.yaml", configMaps("2", "a"))
+	r := s.want(3, append([]string{"plan"}, on...)...)
+	s.has(r.Stdout, "production-us", "connection refused", "Not planned; not counted as")
+	s.mark()
+	s.want(5, append([]string{"apply", "-y"}, on...)...)
+	s.untouched(clusters...)
+	r = s.want(3, append([]string{"apply", "-y", "--skip-unreachable"}, on...)...)
+	s.has(rowOf(r.Stdout, "production-us"), "unreachable")
+	s.wantData("production-eu", "a", "v", "2")
+	s.want(3, "status", s.bundle, "--fleet", "fleet.yaml")
+
+	// nobody runs Deployments here
+	s.files(strings.Replace(deployment, "api/b.yaml", "m/b.yaml", 1))
+	r = s.want(4, append([]string{"apply", "-y", "--cluster", "staging", "--timeout", "2s"}, on...)...)
+	s.has(r.Stderr, "Deployment $NS/api")
+	s.want(4, "status", s.bundle, "--fleet", "fleet.yaml", "--cluster", "staging")
+}
+
+// TestJSON: every document is parseable and says "v": 1; of an apply the last event is the summary, also when refused.
+func TestJSON(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.files(plainBundle + shopFleet)
+	s.write("m/all.yaml", configMaps("1", "a"))
+	on := []string{"-f", "bundle.yaml", "--fleet", "fleet.yaml", "-o", "json"}
+	summary := func(r result, status string) {
+		t.Helper()
+		events := documents(t, r.Stdout)
+		if last := events[len(events)-1]; last["type"] != "summary" || last["status"] != status {
+			t.Errorf("the last event is %v, want a summary %q", last, status)
+		}
+	}
+	summary(s.want(5, append([]string{"apply"}, on...)...), "refused")
+	oneDocument(t, s.want(0, append([]string{"plan"}, on...)...).Stdout)
+	oneDocument(t, s.want(0, append([]string{"apply", "--dry-run"}, on...)...).Stdout)
+	summary(s.want(0, append([]string{"apply", "-y"}, on...)...), "succeeded")
+	summary(s.want(0, append([]string{"apply", "-y"}, on...)...), "unchanged")
+	oneDocument(t, s.want(0, append([]string{"status"}, on...)...).Stdout)
+	oneDocument(t, s.want(0, append([]string{"vet"}, on...)...).Stdout)
+	for _, verb := range []string{"ls", "check", "values", "snapshot"} {
+		oneDocument(t, s.want(0, "fleet", verb, "--fleet", "fleet.yaml", "-o", "json").Stdout)
+	}
+	oneDocument(t, s.want(0, "version", "-o", "json").Stdout)
+	summary(s.want(0, append([]string{"delete", "-y"}, on...)...), "succeeded")
+}
+
+// TestSecretsCanary: neither the value of a Secret nor a runtime value queried from one is ever said: not in plans,
+// diffs, JSON, plan files, events, errors or status; build shows it, as it must, unless it is asked to mask it.
+func TestSecretsCanary(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	const declared, queried, changed, env = "canary-declared-4f1", "canary-queried-9c2", "canary-changed-7ab", "canary-env-3d8"
+	s.env = append(s.env, "API_TOKEN="+env)
+	s.files(threadBundle + secretFleet)
+	s.edit("bundle.cue", "bundle: {", "bundle: {\n    _domain: string @timoni(runtime:string:DOMAIN)\n    _token: string @timoni(runtime:string:API_TOKEN)")
+	s.edit("bundle.cue", "settings: name: _cluster", `settings: domain: "https://\(_domain)/"
+                settings: token: _token
+                token: "`+declared+`"`)
+	s.namespace("staging", "production-eu")
+	for _, c := range []string{"staging", "production-eu"} {
+		s.admin(c, http.MethodPost, "api/v1/namespaces/$NS/secrets", "apiVersion: v1\nkind: Secret\nmetadata: {name: base}\nstringData: {domain: "+queried+"}\n")
+	}
+	var said strings.Builder
+	run := func(code int, args ...string) {
+		t.Helper()
+		r := s.want(code, args...)
+		fmt.Fprintf(&said, "$ %s\n%s\n%s\n", strings.Join(args, " "), r.Stdout, r.Stderr)
+	}
+	on := []string{"-f", "bundle.cue", "-r", "runtime.cue", "--runtime-from-env"}
+	all := func(code, diff int) {
+		t.Helper()
+		for _, form := range []string{"text", "json", "yaml", "markdown"} {
+			run(code, append([]string{"plan", "-v", "-o", form}, on...)...)
+		}
+		run(code, append([]string{"plan", "--full", "--server-check"}, on...)...)
+		run(diff, append([]string{"diff"}, on...)...)
+		run(code, append([]string{"apply", "--dry-run", "--diff"}, on...)...)
+		run(code, append([]string{"plan", "--out", "x.plan"}, on...)...)
+		data, err := os.ReadFile(filepath.Join(s.dir, "x.plan"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		said.Write(data)
+		run(0, "plan", "show", "x.plan", "-o", "json")
+		run(0, append([]string{"build", "--mask-secrets"}, on...)...)
+	}
+	all(0, 1)
+	run(0, append([]string{"apply", "-y", "-o", "json"}, on...)...)
+	run(0, append([]string{"vet"}, on...)...)
+	run(0, append([]string{"status", "-v", "-o", "json"}, on...)...)
+	for _, verb := range []string{"values", "snapshot", "ls", "check"} {
+		run(0, "fleet", verb, "-r", "runtime.cue", "-o", "json")
+		run(0, "fleet", verb, "-r", "runtime.cue")
+	}
+	// both change, and somebody changed the Secret by hand
+	s.edit("bundle.cue", declared, changed)
+	s.admin("staging", http.MethodPatch, "api/v1/namespaces/$NS/secrets/my-app-token", `{"stringData":{"token":"canary-by-hand-1d0"}}`, "fieldManager", "kubectl-edit")
+	s.admin("staging", http.MethodPatch, "api/v1/namespaces/$NS/secrets/base", `{"stringData":{"domain":"canary-requeried-5e6"}}`)
+	all(0, 1)
+	run(0, append([]string{"apply", "-y", "-v"}, on...)...)
+	// errors with the values in them
+	s.edit("bundle.cue", `token: "`+changed+`"`, `token: "`+changed+`" & _domain`)
+	run(1, append([]string{"plan"}, on...)...)
+	s.edit("bundle.cue", ` & _domain`, ``)
+	s.edit("bundle.cue", `settings: domain: "https://\(_domain)/"`, `settings: "\(_domain) x": _domain`)
+	run(1, append([]string{"apply", "-y"}, on...)...)
+	run(0, append([]string{"delete", "-y"}, on...)...)
+
+	s.has(said.String(), "hidden", "data.token")
+	for _, v := range []string{declared, queried, changed, env, "canary-by-hand-1d0", "canary-requeried-5e6"} {
+		for _, form := range []string{v, base64.StdEncoding.EncodeToString([]byte(v))} {
+			if i := strings.Index(said.String(), form); i >= 0 {
+				text := said.String()
+				cmd := text[strings.LastIndex(text[:i], "\n$ ")+1:]
+				t.Errorf("%s is said by %s\n…%s…", v, firstLine(cmd), text[max(0, i-200):min(len(text), i+60)])
+			}
+		}
+	}
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
