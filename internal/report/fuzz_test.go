@@ -1,0 +1,42 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"testing"
+
+	"hawser.dev/hawser/internal/engine"
+)
+
+// FuzzPlanFile: whatever a plan file holds, reading and showing it ends, with an error or with text.
+func FuzzPlanFile(f *testing.F) {
+	for _, p := range []*engine.FleetPlan{onePlan(), braked()} {
+		data, err := json.Marshal(map[string]any{"v": 1, "kind": "hawser.dev/plan", "salt": "00", "request": map[string]any{"files": []string{"shop.yaml"}}, "plan": p})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Add([]byte(`{"v":1,"kind":"hawser.dev/plan","plan":{"verb":"apply","bundle":"b","clusters":[null]}}`))
+	f.Add([]byte(`{"v":1,"kind":"hawser.dev/plan","plan":{"verb":"delete","bundle":"b","clusters":[{"cluster":"a","wave":1,"plan":{"changes":[
+		{"action":"update","object":{"kind":"Secret","name":"s"},"fields":[{"path":"data.a","old":"1","new":"{}"}]},{"action":"adopt","from":"x"}]}}]}}`))
+	f.Add([]byte(`{"v":1,"kind":"hawser.dev/plan","plan":{"verb":"apply","bundle":"b","groups":[{"members":["x"]}],"schedule":{"members":[{"wave":9}]}}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := engine.ReadPlan(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		for _, st := range []Style{{Width: 120}, {Width: 60}, {Width: 120, Full: true}, {Width: 120, Stat: true}} {
+			if err := Plan(io.Discard, p, st); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := Markdown(io.Discard, p); err != nil {
+			t.Error(err)
+		}
+		if err := JSON(io.Discard, p); err != nil {
+			t.Error(err)
+		}
+	})
+}
