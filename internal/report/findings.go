@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
@@ -89,7 +88,7 @@ func place(o *out, f merged) {
 	}
 	if len(where) > 0 {
 		o.line("  ", strings.Join(where, "  "))
-		quote(o, f.Pos)
+		quote(o, f.Pos, f.Object)
 	}
 	where = nil
 	if f.Object != "" {
@@ -107,32 +106,6 @@ func place(o *out, f merged) {
 	}
 	if len(where) > 0 {
 		o.wrapped(2, strings.Join(where, ", "), "")
-	}
-}
-
-// quote prints the line a position points at, with a caret under its column.
-func quote(o *out, pos diag.Pos) {
-	if o.st.ReadFile == nil || pos.Line == 0 {
-		return
-	}
-	data, err := o.st.ReadFile(pos.File)
-	if err != nil {
-		return
-	}
-	all := strings.Split(string(data), "\n")
-	if pos.Line > len(all) {
-		return
-	}
-	text := strings.TrimRight(all[pos.Line-1], "\r")
-	before := text
-	if pos.Column > 0 && pos.Column-1 <= len(text) {
-		before = text[:pos.Column-1]
-	}
-	expand := func(s string) string { return clean(strings.ReplaceAll(s, "\t", "  ")) }
-	number := fmt.Sprintf("%6d | ", pos.Line)
-	o.line(o.st.paint(dim, number), truncate(expand(text), o.st.width()-len(number), o.st.ellipsis()))
-	if col := width(expand(before)); pos.Column > 0 && col < o.st.width()-len(number) {
-		o.line(o.st.paint(dim, "       | "), strings.Repeat(" ", col), o.st.paint(red, "^"))
 	}
 }
 
