@@ -173,4 +173,10 @@ func TestFault22OddPlaces(t *testing.T) {
 		hides(t, verb, r.Stdout+r.Stderr, "s3cr3t+not+base64!")
 		s.has(r.Stderr+r.Stdout, "password")
 	}
+	for _, broken := range []string{"stringData: {password: [s3cr3t-old-pa55word}\n", "stringData: {password: s3cr3t-old-pa55word, password: x}\n",
+		"stringData: {password: s3cr3t-old-pa55word\x00}\n", "stringData: {password: [s3cr3t-old-pa55word]}\n"} {
+		s.write("m/secret.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n"+broken)
+		r := s.want(1, onOne("staging", "plan")...)
+		hides(t, broken, r.Stdout+r.Stderr, oldSecret)
+	}
 }
