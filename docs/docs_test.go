@@ -12,6 +12,8 @@
 //
 // `refused=CODE` at the end of a bundle, fleet or fragment says that loading it must fail with this finding. Before the
 // first fleet of a page, examples/fleet.yaml is the page's fleet. Blocks run in a copy of examples.
+//
+// docs must not know how anything is done: it runs what a user would.
 package docs
 
 import (
