@@ -115,4 +115,13 @@ func TestNeedsPreview(t *testing.T) {
 			t.Errorf("%s: %d previews, want %d", name, got, tt.want)
 		}
 	}
+	in.Options = Options{}
+	in.Live[ref] = Live{Found: true, UID: "u", ResourceVersion: "2", Own: "taken", OwnerLabel: "o"}
+	if got := len(NeedsPreview(in)); got != 1 {
+		t.Errorf("changed here and by somebody else: %d previews, want 1", got)
+	}
+	in.Live[ref] = Live{Found: true, UID: "u", ResourceVersion: "2", Own: "e", OwnerLabel: "o"}
+	if got := len(NeedsPreview(in)); got != 0 {
+		t.Errorf("changed here, and its status moved: %d previews, want 0", got)
+	}
 }
