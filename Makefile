@@ -14,7 +14,7 @@ REPORT  = $(CURDIR)/dist/testreport -results $(RESULTS)
 # The sandbox is compiled as sandbox/build.sh does it, so that the cache serves both.
 IN_SANDBOX = cd sandbox && CGO_ENABLED=0 GOFLAGS='-trimpath -buildvcs=false'
 # Rooms whose tests are about things that happen at once and need no cluster.
-RACE = ./internal/dag ./internal/rollout ./internal/secret ./internal/plan
+RACE = ./internal/dag ./internal/rollout ./internal/secret ./internal/plan ./internal/document ./internal/render/cue
 
 .PHONY: help build hawser sandbox test lint vet race bench demo fuzz fuzz-list corpus docs clean
 
