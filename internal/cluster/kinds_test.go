@@ -38,7 +38,7 @@ var kindCases = []kindCase{
 	{"ClusterRole", "rbac.authorization.k8s.io/v1", "clusterroles", "rules: [{apiGroups: [''], resources: [pods], verbs: [get]}]", true, "", `{"rules":[]}`},
 	{"RoleBinding", "rbac.authorization.k8s.io/v1", "rolebindings", "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: x}\nsubjects: [{kind: ServiceAccount, name: x, namespace: NS}]", false, "", `{"subjects":[]}`},
 	{"StorageClass", "storage.k8s.io/v1", "storageclasses", "provisioner: example.com/none\nallowVolumeExpansion: false", true, "", `{"allowVolumeExpansion":true}`},
-	{"Service", "v1", "services", "spec: {ports: [{port: 80}], selector: {app: one}}", false, `{"status":{"loadBalancer":{"ingress":[{"ip":"192.0.2.1"}]}}}`, `{"spec":{"selector":{"app":"z"}}}`},
+	{"Service", "v1", "services", "spec: {ports: [{port: 80}], selector: {app: one}}", false, `{"status":{"conditions":[{"type":"Example","status":"True","reason":"Example","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`, `{"spec":{"selector":{"app":"z"}}}`},
 	{"PersistentVolumeClaim", "v1", "persistentvolumeclaims", "spec: {accessModes: [ReadWriteOnce], storageClassName: none, resources: {requests: {storage: 1Gi}}}", false, `{"status":{"phase":"Lost"}}`, `{"metadata":{"labels":{"ours":"theirs"}}}`},
 	{"Namespace", "v1", "namespaces", "", true, `{"status":{"conditions":[{"type":"Example","status":"True","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`, `{"metadata":{"labels":{"ours":"theirs"}}}`},
 	{"HorizontalPodAutoscaler", "autoscaling/v2", "horizontalpodautoscalers", "spec: {maxReplicas: 3, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: none}}", false, `{"status":{"currentReplicas":2,"desiredReplicas":2}}`, `{"spec":{"maxReplicas":5}}`},
