@@ -1,13 +1,18 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
 
 // bundleCommand holds the same commands with Timoni's flags and manners.
 func (s *session) bundleCommand() *cobra.Command {
 	cmd := parent("bundle", "The same commands with Timoni's flags",
 		`Bundle holds apply, build, vet, status and delete as Timoni spells them: --runtime, --runtime-cluster,
---runtime-group, --force (recreate), --overwrite-ownership (adopt); --diff alone implies --dry-run. On a terminal apply asks first. Without -y and
-without a terminal, a plan that only creates and changes is applied; one that deletes, adopts or recreates is refused.
+--runtime-group, --force (recreate), --overwrite-ownership (adopt); --diff alone implies --dry-run. On a terminal
+apply asks first. Without -y and without a terminal, a plan that only creates and changes is applied; one that
+deletes, adopts or recreates is refused.
 
 Deliberate differences: a plain value of the bundle is a default that runtime values replace, anything else is
 unified; a runtime file is checked; a list may be longer than the default's; instances that left the bundle are
@@ -17,6 +22,9 @@ digest; build takes several clusters.`,
   hawser bundle build -f bundle.cue -r runtime.cue --runtime-cluster staging-eu
   hawser bundle delete my-app -r runtime.cue`,
 		s.applyCommand(), s.buildCommand(), s.vetCommand(), s.statusCommand(), s.deleteCommand())
+	for _, c := range cmd.Commands() {
+		c.Example = strings.ReplaceAll(c.Example, "hawser "+c.Name(), "hawser bundle "+c.Name())
+	}
 	s.timoniManners(cmd)
 	return cmd
 }
