@@ -185,7 +185,7 @@ type ExecuteResult struct {
 	Findings   diag.Findings
 	// Ready: everything waited for got ready. TimedOut: something did not in time. Pruned: what was to go is gone.
 	Ready, TimedOut, Pruned bool
-	// Cancelled: the context ended before the work did.
+	// Cancelled: the context ended, or the run was asked to stop, before the work was done.
 	Cancelled bool
 }
 

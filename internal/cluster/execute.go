@@ -40,7 +40,7 @@ func (s *Session) Execute(ctx context.Context, req ExecuteRequest) ExecuteResult
 	if e.write(bounded) {
 		e.prune(bounded)
 	}
-	e.result.Cancelled = ctx.Err() != nil && !e.finished()
+	e.result.Cancelled = (ctx.Err() != nil || e.stopped()) && !e.finished()
 	e.result.Inventory = slices.SortedFunc(maps.Values(e.inventory), func(a, b plan.Owned) int { return a.Ref.Compare(b.Ref) })
 	slices.SortFunc(e.result.Problems, func(a, b Problem) int { return a.Ref.Compare(b.Ref) })
 	return e.result
@@ -62,6 +62,16 @@ func (e *executor) patience(ctx context.Context) (context.Context, context.Cance
 		}()
 	}
 	return ctx, func() { cancel(nil) }
+}
+
+// stopped reports that somebody asked to stop.
+func (e *executor) stopped() bool {
+	select {
+	case <-e.req.Stop:
+		return true
+	default:
+		return false
+	}
 }
 
 type executor struct {
