@@ -60,8 +60,8 @@ func waves(t *testing.T, f *testfleet.Fleet, n int) {
 	}
 	against(t, 5, fmt.Sprintf("100 objects each on %d clusters at once", n), times, floors, 1.3)
 	noted(t, 5, "that much beyond its floor", fmt.Sprintf("%d ms", (median(times)-median(floors)).Milliseconds()))
-	timed(t, 7, fmt.Sprintf("greatest memory, %d clusters x 100 objects", n), fmt.Sprintf("%.0f MiB", float64(median(memory))/(1<<20)),
-		"300 MiB (for 100 x 100)", median(memory) < 300<<20)
+	noted(t, 7, fmt.Sprintf("greatest memory, %d clusters x 100 objects (the budget, 300 MiB, is for 100 x 100)", n),
+		fmt.Sprintf("%.0f MiB", float64(median(memory))/(1<<20)))
 }
 
 // TestOneHangs is row 6: of ten clusters one stops answering right after all were looked at.
