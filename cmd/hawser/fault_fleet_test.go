@@ -33,7 +33,7 @@ func TestFault03UnreachableAtPlan(t *testing.T) {
 	s.files(faultFleet + faultBundle)
 	silent := make(chan struct{})
 	t.Cleanup(func() { close(silent) })
-	s.interpose("production-us", func(_ http.ResponseWriter, r *http.Request, _ func()) {
+	px := s.interpose("production-us", func(_ http.ResponseWriter, r *http.Request, _ func()) {
 		select {
 		case <-silent:
 		case <-r.Context().Done():
@@ -53,6 +53,7 @@ func TestFault03UnreachableAtPlan(t *testing.T) {
 	if r.Elapsed > 15*time.Second {
 		t.Errorf("the plan took %s", r.Elapsed)
 	}
+	px.set(func(http.ResponseWriter, *http.Request, func()) { panic(http.ErrAbortHandler) }) // or it hangs up
 	var p struct {
 		Clusters []struct {
 			Cluster, Unreachable string

@@ -87,26 +87,33 @@ func TestFault21Harmless(t *testing.T) {
 // An evaluation that does not end is ended by the watchdog, for time and for memory, before anything is written.
 func TestFault21EndlessEvaluation(t *testing.T) {
 	t.Parallel()
-	// 2^40 elements: lists of lists, comprehended
-	const endless = `
+	const bundle = `
+bundle: {apiVersion: "v1alpha1", name: "endless", instances: all: {manifests: paths: ["m"], namespace: "endless", values: n: len(_big)}}
+`
+	for name, tt := range map[string]struct{ limit, says, text string }{
+		"time": {"2s,8GiB", "2s", `
 import "list"
 _n: list.Range(0, 100000, 1)
 _big: [for a in _n for b in _n for c in _n {a + b + c}]
-bundle: {apiVersion: "v1alpha1", name: "endless", instances: all: {manifests: paths: ["m"], namespace: "endless", values: n: len(_big)}}
-`
-	for name, limit := range map[string]string{"time": "2s,8GiB", "memory": "10m,100MiB"} {
+`},
+		"memory": {"10m,200MiB", "200 MiB", `
+import ("list", "strings")
+_text: strings.Repeat("0123456789", 1_000_000)
+_big: [for i in list.Range(0, 10000, 1) {"\(i) \(_text)"}]
+`},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
 			s.files(faultBundle)
-			s.write("b.cue", endless)
-			s.env = append(s.env, evaluationLimitEnv+"="+limit)
+			s.write("b.cue", tt.text+bundle)
+			s.env = append(s.env, evaluationLimitEnv+"="+tt.limit)
 			s.mark()
 			r := s.run("apply", "-y", "-f", "b.cue", "--kube-context", "staging")
 			if r.Code != 1 || r.Elapsed > time.Minute {
 				t.Fatalf("want an end, got %s", r)
 			}
-			s.has(r.Stderr, "nothing was written")
+			s.has(r.Stderr, "nothing was written", tt.says)
 			s.untouched("staging")
 		})
 	}
