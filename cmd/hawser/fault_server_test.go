@@ -57,7 +57,7 @@ func TestFault16ServerInTrouble(t *testing.T) {
 		"504": {func(w http.ResponseWriter) {
 			status(w, 504, "Timeout", "request did not complete within the allotted timeout")
 		}, 0},
-		"502 of a proxy": {func(w http.ResponseWriter) { http.Error(w, "<html>bad gateway</html>", 502) }, 0},
+		"502 of a proxy": {func(w http.ResponseWriter) { http.Error(w, "<html>bad gateway</html>", http.StatusBadGateway) }, 0},
 		"leader changed": {func(w http.ResponseWriter) { status(w, 500, "InternalError", "etcdserver: leader changed") }, 0},
 		"cut":            {func(http.ResponseWriter) { panic(http.ErrAbortHandler) }, 0},
 	} {

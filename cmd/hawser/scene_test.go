@@ -303,21 +303,6 @@ func oneDocument(t *testing.T, text string) map[string]any {
 	return doc
 }
 
-// orderOf returns the clusters in the order of their first write since mark.
-func (s *scene) orderOf(clusters ...string) []string {
-	s.t.Helper()
-	first := map[string]testfleet.AuditEntry{}
-	var out []string
-	for _, c := range clusters {
-		if w := s.writes(c); len(w) > 0 {
-			first[c] = w[0]
-			out = append(out, c)
-		}
-	}
-	slices.SortFunc(out, func(a, b string) int { return first[a].Time.Compare(first[b].Time) })
-	return out
-}
-
 // strictly fails the test unless the clusters were written one after the other, none before the one before it ended.
 func (s *scene) strictly(clusters ...string) {
 	s.t.Helper()
