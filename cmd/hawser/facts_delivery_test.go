@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -197,9 +198,9 @@ func TestFactT21RecordOfAFailure(t *testing.T) {
 	s.write("config/a.yaml", configMaps("1", "a", "old"))
 	s.write("api/b.yaml", configMaps("1", "b"))
 	on := []string{"-f", "bundle.yaml", "-r", "runtime.cue", "--runtime-group", "staging", "-y"}
-	refuse := ""
+	var refuse atomic.Bool
 	s.webhook("staging", func(name string) string {
-		if name == refuse {
+		if name == "b" && refuse.Load() {
 			return "not today"
 		}
 		return ""
@@ -207,7 +208,7 @@ func TestFactT21RecordOfAFailure(t *testing.T) {
 	s.want(0, append([]string{"bundle", "apply"}, on...)...)
 	s.write("config/a.yaml", configMaps("2", "a", "new"))
 	s.write("api/b.yaml", configMaps("2", "b"))
-	refuse = "b"
+	refuse.Store(true)
 	s.want(1, append([]string{"bundle", "apply"}, on...)...)
 	s.wantData("staging", "a", "v", "2")
 	s.there("staging", "new", "old")
@@ -215,7 +216,7 @@ func TestFactT21RecordOfAFailure(t *testing.T) {
 	r := s.want(4, append([]string{"bundle", "status"}, on[:4]...)...)
 	s.has(r.Stdout, "staging-eu")
 
-	refuse = ""
+	refuse.Store(false)
 	r = s.want(0, append([]string{"bundle", "apply"}, on...)...)
 	s.has(r.Stderr, "- ConfigMap $NS/old", "~ ConfigMap $NS/b", "2 unchanged")
 	s.gone("staging", "old")

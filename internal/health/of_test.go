@@ -139,6 +139,8 @@ func TestPods(t *testing.T) {
 		hopeless     bool
 	}{
 		{"image", "{containerStatuses: [{name: api, state: {waiting: {reason: ImagePullBackOff, message: not found}}}]}", []string{"pod api-1, container api: ImagePullBackOff: not found"}, true},
+		{"registry", "{containerStatuses: [{name: api, image: 'x.io/a:1', state: {waiting: {reason: ImagePullBackOff, message: 'Back-off pulling image \"x.io/a:1\": ErrImagePull: failed to pull \"x.io/a:1\": x.io/a:1: not found'}}}]}",
+			[]string{"pod api-1, container api: ImagePullBackOff: x.io/a:1: not found"}, true},
 		{"crash loop", "{containerStatuses: [{name: api, state: {waiting: {reason: CrashLoopBackOff}}, lastState: {terminated: {reason: Error, exitCode: 3}}}]}",
 			[]string{"pod api-1, container api: CrashLoopBackOff (last exit: Error, code 3)"}, true},
 		{"init container", "{initContainerStatuses: [{name: init, state: {waiting: {reason: CreateContainerConfigError, message: no secret}}}]}", []string{"pod api-1, container init: CreateContainerConfigError: no secret"}, true},
@@ -157,6 +159,11 @@ func TestPods(t *testing.T) {
 		many[i] = pod("{conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable, message: m" + strings.Repeat("x", i) + "}]}")
 	}
 	if got := WithPods(Status{State: Progressing}, many); len(got.Details) != 6 || got.Details[5] != "and 15 more" {
+		t.Errorf("%q", got.Details)
+	}
+	same := []map[string]any{pod("{phase: Failed, reason: Evicted, message: memory}"), pod("{phase: Failed, reason: Evicted, message: memory}")}
+	same[1]["metadata"].(map[string]any)["name"] = "api-2"
+	if got := WithPods(Status{State: Progressing}, same); len(got.Details) != 1 || got.Details[0] != "pod api-1 and 1 more: Evicted memory" {
 		t.Errorf("%q", got.Details)
 	}
 	if got := WithPods(Status{State: Ready}, many); got.Details != nil {

@@ -3,6 +3,7 @@ package health
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -15,24 +16,39 @@ var hopelessReasons = []string{"ImagePullBackOff", "ErrImagePull", "InvalidImage
 const maxDetails = 5
 
 // WithPods adds what an unready workload's pods say: one line per container that waits for something that does not
-// come, and per pod that no node takes. Hopeless is set when any of it cannot heal by waiting. A ready status is
-// returned as it is.
+// come, and per pod that no node takes; what several pods say is told once. Hopeless is set when any of it cannot heal
+// by waiting. A ready status is returned as it is.
 func WithPods(st Status, podList []map[string]any) Status {
 	if st.State == Ready {
 		return st
 	}
-	var details []string
+	names := map[string][]string{} // by what they say
 	for _, p := range podList {
 		lines, hopeless := pod(p)
-		details = append(details, lines...)
+		name := text(p, "metadata", "name")
+		for _, l := range lines {
+			if !slices.Contains(names[l], name) {
+				names[l] = append(names[l], name)
+			}
+		}
 		st.Hopeless = st.Hopeless || hopeless
 	}
+	details := make([]string, 0, len(names))
+	for line, pods := range names {
+		slices.Sort(pods)
+		head := "pod " + pods[0]
+		if n := len(pods) - 1; n > 0 {
+			head += fmt.Sprintf(" and %d more", n)
+		}
+		details = append(details, head+line)
+	}
 	slices.Sort(details)
-	details = slices.Compact(details)
 	if n := len(details); n > maxDetails {
 		details = append(details[:maxDetails:maxDetails], fmt.Sprintf("and %d more", n-maxDetails))
 	}
-	st.Details = append(st.Details, details...)
+	if len(details) > 0 {
+		st.Details = append(st.Details, details...)
+	}
 	return st
 }
 
@@ -56,13 +72,13 @@ func WithEvents(st Status, events []map[string]any) Status {
 	return st
 }
 
+// pod is what one pod says, each line to stand behind its name.
 func pod(p map[string]any) (lines []string, hopeless bool) {
 	if text(p, "metadata", "deletionTimestamp") != "" {
 		return nil, false
 	}
-	name := text(p, "metadata", "name")
 	if c := condition(p, "PodScheduled"); c.status == "False" && c.reason == "Unschedulable" {
-		return []string{"pod " + name + ": Unschedulable: " + c.message}, true
+		return []string{": Unschedulable: " + c.message}, true
 	}
 	for _, kind := range []string{"initContainerStatuses", "containerStatuses"} {
 		list, _, _ := unstructured.NestedSlice(p, "status", kind)
@@ -71,7 +87,7 @@ func pod(p map[string]any) (lines []string, hopeless bool) {
 			if !ok {
 				continue
 			}
-			line, bad := container(name, c)
+			line, bad := container(c)
 			if line != "" {
 				lines = append(lines, line)
 			}
@@ -79,13 +95,13 @@ func pod(p map[string]any) (lines []string, hopeless bool) {
 		}
 	}
 	if len(lines) == 0 && text(p, "status", "phase") == "Failed" {
-		lines = append(lines, "pod "+name+": "+text(p, "status", "reason")+" "+text(p, "status", "message"))
+		lines = append(lines, ": "+text(p, "status", "reason")+" "+text(p, "status", "message"))
 	}
 	return lines, hopeless
 }
 
-func container(podName string, c map[string]any) (line string, hopeless bool) {
-	prefix := "pod " + podName + ", container " + text(c, "name") + ": "
+func container(c map[string]any) (line string, hopeless bool) {
+	prefix := ", container " + text(c, "name") + ": "
 	reason, message := text(c, "state", "waiting", "reason"), text(c, "state", "waiting", "message")
 	if reason == "" || reason == "ContainerCreating" || reason == "PodInitializing" {
 		if r := text(c, "state", "terminated", "reason"); r != "" && r != "Completed" {
@@ -94,11 +110,20 @@ func container(podName string, c map[string]any) (line string, hopeless bool) {
 		return "", false
 	}
 	line = prefix + reason
-	if message != "" {
+	if message = shortPull(message, text(c, "image")); message != "" {
 		line += ": " + message
 	}
 	if code, ok := number(c, "lastState", "terminated", "exitCode"); ok && reason == "CrashLoopBackOff" {
 		line = prefix + fmt.Sprintf("%s (last exit: %s, code %d)", reason, text(c, "lastState", "terminated", "reason"), code)
 	}
 	return line, slices.Contains(hopelessReasons, reason)
+}
+
+// shortPull is what a registry said about an image, without the container runtime's words around it: each of its layers
+// repeats the image, and the last one has the reason.
+func shortPull(message, image string) string {
+	if i := strings.LastIndex(message, image+": "); image != "" && i > 0 {
+		return message[i:]
+	}
+	return message
 }
