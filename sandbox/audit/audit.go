@@ -78,16 +78,32 @@ type objectRef struct {
 	Subresource string `json:"subresource"`
 }
 
-// Offset is the present length of the log; 0 while there is none.
+// Offset is the place behind the last whole line of the log; 0 while there is none.
 func Offset(path string) (int64, error) {
-	info, err := os.Stat(path)
+	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
 	if err != nil {
 		return 0, err
 	}
-	return info.Size(), nil
+	defer func() { _ = f.Close() }()
+	end, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return 0, err
+	}
+	// the server may be in the middle of a line
+	for end > 0 {
+		tail := make([]byte, min(end, 4096))
+		if _, err := f.ReadAt(tail, end-int64(len(tail))); err != nil {
+			return 0, err
+		}
+		if i := bytes.LastIndexByte(tail, '\n'); i >= 0 {
+			return end - int64(len(tail)) + int64(i) + 1, nil
+		}
+		end -= int64(len(tail))
+	}
+	return 0, nil
 }
 
 // Read gives every chosen entry to yield and returns the offset behind the last whole line.

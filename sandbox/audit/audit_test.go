@@ -3,6 +3,7 @@ package audit
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -82,5 +83,22 @@ func TestMethods(t *testing.T) {
 		if got := methodOf(verb); got != want {
 			t.Errorf("%s: %s, want %s", verb, got, want)
 		}
+	}
+}
+
+// TestOffsetIsBehindAWholeLine: the API server may be in the middle of a line when it is asked.
+func TestOffsetIsBehindAWholeLine(t *testing.T) {
+	long := strings.Repeat("x", 10_000)
+	for text, want := range map[string]int64{"": 0, "half": 0, "one\n": 4, "one\nhal": 4, "one\n" + long: 4, long + "\n" + long: 10_001} {
+		path := filepath.Join(t.TempDir(), "audit.log")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Offset(path); err != nil || got != want {
+			t.Errorf("offset of %d bytes: %d, %v, want %d", len(text), got, err, want)
+		}
+	}
+	if got, err := Offset(filepath.Join(t.TempDir(), "none")); err != nil || got != 0 {
+		t.Errorf("offset of no file: %d, %v", got, err)
 	}
 }
