@@ -306,7 +306,7 @@ func TestExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "shop.yaml")); err != nil {
-		t.Skip("no examples")
+		t.Fatal("no examples")
 	}
 	for _, name := range []string{"shop.yaml", "shop.cue", "storefront"} {
 		p, fs := Load(context.Background(), Options{Files: []string{filepath.Join(dir, name)}, Fleet: []string{filepath.Join(dir, "fleet.yaml")}})
