@@ -203,7 +203,7 @@ func TestParallel(t *testing.T) {
 // TestRetention renders 1,000 times; nothing of a render may stay behind.
 func TestRetention(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes seconds")
+		t.Skip("a thousand renders take seconds; left out with -short only")
 	}
 	r := New(Options{})
 	heap := func() uint64 {
