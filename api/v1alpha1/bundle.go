@@ -16,6 +16,10 @@ type BundleSpec struct {
 	APIVersion string     `json:"apiVersion,omitempty"`
 	Name       string     `json:"name"`
 	Requires   []Requires `json:"requires,omitempty"`
+	// Health are rules for kinds of this bundle's objects, over the fleet's.
+	Health []HealthRule `json:"health,omitempty"`
+	// Ignore leaves fields to others, in all instances.
+	Ignore []IgnoreRule `json:"ignore,omitempty"`
 	// Instances are in the order the document gives them (CUE's field order).
 	Instances []Instance `json:"instances"`
 }
@@ -25,10 +29,13 @@ type Requires struct {
 	Bundle string `json:"bundle"`
 }
 
-// Instance is one source with its namespace, values and placement. Exactly one of Module and Manifests is set.
+// Instance is one source with its namespace, values and placement. Exactly one of Module, Helm, Kustomize and Manifests
+// is set.
 type Instance struct {
 	Name      string           `json:"name"`
 	Module    *ModuleSource    `json:"module,omitempty"`
+	Helm      *HelmSource      `json:"helm,omitempty"`
+	Kustomize *KustomizeSource `json:"kustomize,omitempty"`
 	Manifests *ManifestsSource `json:"manifests,omitempty"`
 	Namespace string           `json:"namespace,omitempty"`
 	DependsOn []string         `json:"dependsOn,omitempty"`
@@ -37,7 +44,45 @@ type Instance struct {
 	// for explanation) once Select has run.
 	ValuesFor []ValuesFor `json:"valuesFor,omitempty"`
 	Placement *Placement  `json:"placement,omitempty"`
-	Pos       Position    `json:"-"`
+	// Wait is false when the readiness of the instance's objects is not waited for; nil = true.
+	Wait *bool `json:"wait,omitempty"`
+	// Timeout bounds the readiness of each of its objects; 0 = the run's.
+	Timeout Duration `json:"timeout,omitzero"`
+	// Suspend leaves the instance as it is on every cluster: nothing of it is written, nothing pruned.
+	Suspend bool         `json:"suspend,omitempty"`
+	Health  []HealthRule `json:"health,omitempty"`
+	Ignore  []IgnoreRule `json:"ignore,omitempty"`
+	Pos     Position     `json:"-"`
+}
+
+// HealthRule says when objects of a kind are ready, in CEL over `self` (the live object). Rules nearer to the object win:
+// instance, module, bundle, fleet, built in.
+type HealthRule struct {
+	// Group and Kind of the objects ("" is the core group); Name, when set, is a glob over object names.
+	Group string `json:"group,omitempty"`
+	Kind  string `json:"kind"`
+	Name  string `json:"name,omitempty"`
+	// Ready, and optionally Failed and Progressing, are CEL expressions that give a bool; Failed is asked first.
+	Ready       string `json:"ready"`
+	Failed      string `json:"failed,omitempty"`
+	Progressing string `json:"progressing,omitempty"`
+	// Message is a CEL expression that gives the reason shown while the object is not ready.
+	Message string   `json:"message,omitempty"`
+	Pos     Position `json:"-"`
+}
+
+// IgnoreRule leaves fields of some objects to whoever else sets them: a difference there is no drift, and what others
+// own there is not taken back.
+type IgnoreRule struct {
+	// Group, Kind and Name (a glob) choose the objects; empty = any.
+	Group string `json:"group,omitempty"`
+	Kind  string `json:"kind,omitempty"`
+	Name  string `json:"name,omitempty"`
+	// Paths are field paths of the documents' grammar (spec.replicas, spec.template.spec.containers[name=app].image).
+	Paths []string `json:"paths,omitempty"`
+	// Managers are field managers (globs) whose values win wherever they own a field.
+	Managers []string `json:"managers,omitempty"`
+	Pos      Position `json:"-"`
 }
 
 // Position is where in the user's files something stands (1-based; zero = unknown).
@@ -48,8 +93,9 @@ type Position struct {
 
 // ModuleSource is a CUE module in Timoni's layout.
 type ModuleSource struct {
-	// URL is file://PATH; relative paths are relative to Dir.
-	URL     string `json:"url"`
+	// URL is file://PATH (relative paths are relative to Dir) or oci://REGISTRY/REPOSITORY.
+	URL string `json:"url"`
+	// Version is an exact version, a tag or a range of semantic versions (oci only); "" = latest.
 	Version string `json:"version,omitempty"`
 	Digest  string `json:"digest,omitempty"`
 	// Dir is the directory of the file that holds the url literal.
@@ -57,9 +103,49 @@ type ModuleSource struct {
 	Pos Position `json:"-"`
 }
 
-// ManifestsSource is plain manifests: files, globs or directories.
+// HelmSource is a chart.
+type HelmSource struct {
+	// Chart is a directory or .tgz file (relative to Dir), oci://REGISTRY/REPOSITORY, or with Repo the chart's name there.
+	Chart string `json:"chart"`
+	// Repo is the URL of an HTTP repository (http or https) that holds an index.yaml.
+	Repo string `json:"repo,omitempty"`
+	// Version is an exact version or a range of semantic versions (repositories and oci); "" = the newest stable one.
+	Version string `json:"version,omitempty"`
+	// Digest is that of the chart's archive (repositories, .tgz), its manifest (oci) or its files (directories).
+	Digest string `json:"digest,omitempty"`
+	// ReleaseName is .Release.Name; "" = the instance's name.
+	ReleaseName string `json:"releaseName,omitempty"`
+	// SkipCRDs leaves out the objects of the chart's crds folder, SkipHooks its hooks, SkipSchema the check of values.
+	SkipCRDs   bool `json:"skipCRDs,omitempty"`
+	SkipHooks  bool `json:"skipHooks,omitempty"`
+	SkipSchema bool `json:"skipSchema,omitempty"`
+	// Dir is the directory of the file that holds the chart's path.
+	Dir string   `json:"-"`
+	Pos Position `json:"-"`
+}
+
+// KustomizeSource is a directory with a kustomization.
+type KustomizeSource struct {
+	// Path is a directory, relative to Dir. What the kustomization names must lie below Root.
+	Path string `json:"path"`
+	// Root bounds what may be read, relative to Dir; "" = the nearest directory above Path that holds a .git or cue.mod,
+	// or Dir when there is none and Path lies below it, else Path.
+	Root string `json:"root,omitempty"`
+	// Digest is that of the files below Root.
+	Digest string   `json:"digest,omitempty"`
+	Dir    string   `json:"-"`
+	Pos    Position `json:"-"`
+}
+
+// ManifestsSource is plain manifests: files, globs or directories (Paths), or an archive or file from elsewhere (URL).
 type ManifestsSource struct {
-	Paths []string `json:"paths"`
+	// Paths are relative to Dir; with URL they choose files in what was fetched (none = all).
+	Paths []string `json:"paths,omitempty"`
+	// URL is https:// (a YAML file or a .tgz; Digest is required) or oci://REGISTRY/REPOSITORY.
+	URL string `json:"url,omitempty"`
+	// Version is a tag or range (oci only, required there without Digest).
+	Version string `json:"version,omitempty"`
+	Digest  string `json:"digest,omitempty"`
 	// Dir is the directory of the file that holds the paths.
 	Dir string   `json:"-"`
 	Pos Position `json:"-"`

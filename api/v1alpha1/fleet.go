@@ -10,6 +10,11 @@ type FleetSpec struct {
 	Values     []RuntimeQuery `json:"values,omitempty"`
 	// Rollout is nil when the file has none: one cluster after another, in order, stop at the first failure.
 	Rollout *Rollout `json:"rollout,omitempty"`
+	// SecretStores are where ref:// references are looked up, by name; "default" serves references that name none.
+	SecretStores map[string]SecretStore `json:"secretStores,omitempty"`
+	// Health are rules for kinds on every cluster of the fleet; Ignore leaves fields to others.
+	Health []HealthRule `json:"health,omitempty"`
+	Ignore []IgnoreRule `json:"ignore,omitempty"`
 	// Dir is the directory of the file, File its path: relative kubeconfig paths start there.
 	Dir string   `json:"-"`
 	Pos Position `json:"-"`
@@ -86,4 +91,50 @@ func (d *Duration) UnmarshalText(b []byte) error {
 	v, err := time.ParseDuration(string(b))
 	d.Duration = v
 	return err
+}
+
+// SecretStore is one store of secrets: exactly one field is set.
+type SecretStore struct {
+	// Env are environment variables of the process.
+	Env *EnvStore `json:"env,omitempty"`
+	// File are files below a directory.
+	File *FileStore `json:"file,omitempty"`
+	// SOPS are files encrypted by SOPS with age.
+	SOPS *SOPSStore `json:"sops,omitempty"`
+	// Kube are Secrets of the very cluster that is delivered to.
+	Kube *KubeStore `json:"kube,omitempty"`
+	Pos  Position   `json:"-"`
+}
+
+// EnvStore: ref://NAME reads the variable Prefix+NAME; ref://NAME/PROPERTY its JSON or YAML field.
+type EnvStore struct {
+	Prefix string `json:"prefix,omitempty"`
+}
+
+// FileStore: ref://PATH/PROPERTY is a field of the YAML or JSON file Path/PATH, ref://PATH the text of a file.
+type FileStore struct {
+	// Path is a directory, relative to Dir.
+	Path string `json:"path"`
+	Dir  string `json:"-"`
+}
+
+// SOPSStore: ref://FILE/PROPERTY is a field of the decrypted file Path/FILE.
+type SOPSStore struct {
+	// Path is a directory, relative to Dir.
+	Path string `json:"path,omitempty"`
+	// Age says where the identities (private keys) are.
+	Age AgeKeys `json:"age,omitzero"`
+	Dir string  `json:"-"`
+}
+
+// AgeKeys are age identities: a file, or an environment variable with a file's content. Without either, those that sops
+// itself takes: SOPS_AGE_KEY, SOPS_AGE_KEY_FILE, the user's sops/age/keys.txt.
+type AgeKeys struct {
+	KeyFile string `json:"keyFile,omitempty"`
+	KeyEnv  string `json:"keyEnv,omitempty"`
+}
+
+// KubeStore: ref://NAME/KEY is a key of the Secret NAME.
+type KubeStore struct {
+	Namespace string `json:"namespace"`
 }

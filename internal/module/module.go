@@ -7,26 +7,46 @@ import "context"
 
 // Reference names the content an instance wants.
 type Reference struct {
-	// URL is file://PATH for now; Dir is where a relative path starts.
-	URL, Version, Digest, Dir string
+	// URL is file://PATH (a directory or, for charts, a .tgz), oci://REGISTRY/REPOSITORY or https://...; a chart in an HTTP
+	// repository is the URL of the repository, with Chart. Dir is where a relative path starts.
+	URL, Dir string
+	// Chart is the chart's name in an HTTP repository.
+	Chart string
+	// Version is an exact version, a tag or a range; Digest pins the content ("sha256:<hex>").
+	Version, Digest string
+}
+
+// Resolved is what a reference means right now.
+type Resolved struct {
+	// Version is exact: "1.4.2", a tag, or "0.0.0-devel" for local content.
+	Version string
+	// Digest pins the content: of the manifest (oci), of the file (web, charts), of the files (local).
+	Digest string
 }
 
 // Content is fetched content on the local file system, pinned by the digest of everything a loader may read.
 type Content struct {
 	// Root is an absolute directory; it is never written.
 	Root string
-	// Digest is "sha256:<hex>" over the sorted (path, mode class, content) of every file below Root that a loader may read.
+	// Digest is "sha256:<hex>". For local directories over the sorted (path, mode class, content) of every file below Root
+	// that a loader may read; for fetched content Resolved.Digest.
 	Digest string
 	// Version is the content's version, "0.0.0-devel" for local directories.
 	Version string
 	// Files are the paths below Root, slash separated and sorted.
 	Files []string
+	// Annotations are those of an artifact's manifest; nil for others.
+	Annotations map[string]string
 }
 
-// Fetcher is the socket for sources of modules. Fetch checks a digest given in the reference and fails on a
-// mismatch with an error naming both digests.
+// Fetcher is the socket for where content comes from.
 type Fetcher interface {
 	// Schemes the fetcher serves, for example "file".
 	Schemes() []string
+	// Resolve finds what the reference means now: a range becomes the newest version in it, a tag its digest. It may ask the
+	// network; a reference with Digest is answered without, where that is possible.
+	Resolve(ctx context.Context, ref Reference) (Resolved, error)
+	// Fetch gets the content. A digest in the reference is checked, a mismatch is an error naming both digests; content
+	// fetched earlier by that digest is taken from the cache without any request.
 	Fetch(ctx context.Context, ref Reference) (Content, error)
 }

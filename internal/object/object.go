@@ -80,6 +80,39 @@ type Object struct {
 	Pos diag.Pos
 	// Sensitive are JSON paths (dotted) whose values came from a secret, besides the masks by kind.
 	Sensitive []string
+	// Hook is set for objects that are no lasting part of the instance but a step of its life.
+	Hook *Hook
+}
+
+// Event is a moment in the life of an instance on a cluster.
+type Event string
+
+// The events, in Helm's names.
+const (
+	PreInstall  Event = "pre-install"
+	PostInstall Event = "post-install"
+	PreUpgrade  Event = "pre-upgrade"
+	PostUpgrade Event = "post-upgrade"
+	PreDelete   Event = "pre-delete"
+	PostDelete  Event = "post-delete"
+	// Test runs only when asked for, after everything is ready.
+	Test Event = "test"
+)
+
+// When a hook's object is removed.
+const (
+	BeforeHookCreation = "before-hook-creation"
+	HookSucceeded      = "hook-succeeded"
+	HookFailed         = "hook-failed"
+)
+
+// Hook says when an object is created and removed. Objects of one event run in the order of Weight, then kind, then name;
+// one with readiness (a Job, a Pod) must succeed before the next weight starts.
+type Hook struct {
+	Events []Event `json:"events"`
+	Weight int     `json:"weight,omitempty"`
+	// Delete are policies: BeforeHookCreation (also when empty), HookSucceeded, HookFailed.
+	Delete []string `json:"delete,omitempty"`
 }
 
 // Ref returns the object's identity.

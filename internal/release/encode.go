@@ -106,6 +106,7 @@ type stored struct {
 	Stage     int            `json:"stage,omitempty"`
 	Pos       diag.Pos       `json:"pos,omitzero"`
 	Sensitive []string       `json:"sensitive,omitempty"`
+	Hook      *object.Hook   `json:"hook,omitempty"`
 }
 
 // EncodeRevision is the stored form of a revision, its record and its Set: zstd of JSON.

@@ -1,5 +1,5 @@
 // Package render turns content, facts and values into a Set: hermetic, deterministic, memoised. The leaves below it
-// (cue, plain, later helm and kustomize) each implement the Renderer socket.
+// (cue, helm, kustomize, plain) each implement the Renderer socket.
 //
 // render must not know clusters, records or plans.
 package render
@@ -18,7 +18,7 @@ import (
 type Request struct {
 	Bundle   string
 	Instance v1alpha1.Instance
-	// Content is the module's content; zero for manifests (the renderer reads Instance.Manifests itself).
+	// Content is the source's content; zero for local manifests (the renderer reads Instance.Manifests itself).
 	Content module.Content
 	// KubeVersion is the target's version, "1.36.3".
 	KubeVersion string
@@ -28,12 +28,16 @@ type Request struct {
 	Package string
 	// Tags are extra tags, for example "debug".
 	Tags []string
+	// Tests asks for the objects that only test (Helm's test hooks) too.
+	Tests bool
 }
 
 // Result is a rendered instance. Objects are in the module's order (stages in field order), unmarked.
 type Result struct {
-	Objects  []object.Object
-	Checks   []health.Check
+	Objects []object.Object
+	Checks  []health.Check
+	// Health are the source's own rules for kinds.
+	Health   []v1alpha1.HealthRule
 	Images   []string
 	Version  string // module version
 	Digest   string // content digest of the source
@@ -43,7 +47,7 @@ type Result struct {
 
 // Renderer is the socket for one kind of source.
 type Renderer interface {
-	// Name is the source field it serves: "module", "manifests".
+	// Name is the source field it serves: "module", "helm", "kustomize", "manifests".
 	Name() string
 	// Key is the memo key: a digest of every input the output may depend on, with the renderer's own version.
 	Key(ctx context.Context, req Request) (string, error)

@@ -50,6 +50,13 @@ func New() *Fetcher { return &Fetcher{} }
 // Schemes is "file".
 func (f *Fetcher) Schemes() []string { return []string{"file"} }
 
+// Resolve says the digest of the directory's content now.
+func (f *Fetcher) Resolve(ctx context.Context, ref module.Reference) (module.Resolved, error) {
+	ref.Digest = ""
+	c, err := f.Fetch(ctx, ref)
+	return module.Resolved{Version: c.Version, Digest: c.Digest}, err
+}
+
 // Fetch resolves the reference against its Dir (the working directory when empty) and returns the directory's content.
 // Errors are *diag.FindingsError: no such directory, a required file missing, a link that leaves the module, a digest
 // that differs (both are named).
