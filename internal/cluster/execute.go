@@ -17,6 +17,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/order"
 	"hawser.dev/hawser/internal/plan"
 )
 
@@ -138,19 +139,19 @@ func (e *executor) finished() bool {
 
 // write is the first half: everything but deletions, and readiness. It reports whether all of it succeeded.
 func (e *executor) write(ctx context.Context) bool {
-	in := orderInput{items: e.items(), depends: e.req.Depends, wait: e.req.Wait, plural: e.plural}
-	o, err := orderWrites(in)
+	in := order.Input{Items: e.items(), Depends: e.req.Depends, Wait: e.req.Wait, Plural: e.plural}
+	o, err := order.Writes(in)
 	if err != nil {
 		e.result.Findings = append(e.result.Findings, diag.Errorf("cycle", "the objects cannot be ordered: %s", err))
 		return false
 	}
-	r, err := o.graph.Walk(ctx, 0, func(ctx context.Context, node string) error {
-		st := o.steps[node]
-		switch st.kind {
-		case stepWrite:
-			return e.writeOne(ctx, st.ref)
-		case stepReady:
-			return e.readyOne(ctx, st.ref)
+	r, err := o.Graph.Walk(ctx, 0, func(ctx context.Context, node string) error {
+		st := o.Steps[node]
+		switch st.Kind {
+		case order.Write:
+			return e.writeOne(ctx, st.Ref)
+		case order.Ready:
+			return e.readyOne(ctx, st.Ref)
 		}
 		return nil
 	})
@@ -160,8 +161,8 @@ func (e *executor) write(ctx context.Context) bool {
 }
 
 // items are the objects of the bundle as ordering sees them: those to write, and those that are there and stay.
-func (e *executor) items() []item {
-	var out []item
+func (e *executor) items() []order.Item {
+	var out []order.Item
 	seen := map[object.Ref]bool{}
 	for _, ch := range e.req.Plan.Changes {
 		if ch.Action == plan.Delete || ch.Action == plan.Release || ch.Action == plan.Conflict {
@@ -169,16 +170,16 @@ func (e *executor) items() []item {
 		}
 		body := e.req.Bodies[ch.Ref].Body
 		seen[ch.Ref] = true
-		out = append(out, item{ref: ch.Ref, instance: ch.Instance, stage: ch.Stage, body: body,
-			waits: !ch.NoWait && health.WaitableObject(ch.Ref, body)})
+		out = append(out, order.Item{Ref: ch.Ref, Instance: ch.Instance, Stage: ch.Stage, Body: body,
+			Waits: !ch.NoWait && health.WaitableObject(ch.Ref, body)})
 	}
 	if e.req.Deleting {
 		return out
 	}
 	for _, o := range e.req.Plan.Kept {
 		if body := e.req.Bodies[o.Ref].Body; !seen[o.Ref] {
-			out = append(out, item{ref: o.Ref, instance: o.Instance, stage: o.Stage, body: body,
-				waits: !o.NoWait && o.UID != "" && health.WaitableObject(o.Ref, body)})
+			out = append(out, order.Item{Ref: o.Ref, Instance: o.Instance, Stage: o.Stage, Body: body,
+				Waits: !o.NoWait && o.UID != "" && health.WaitableObject(o.Ref, body)})
 		}
 	}
 	return out
@@ -191,30 +192,30 @@ func (e *executor) plural(gk schema.GroupKind) string {
 
 // prune is the second half: releases and deletions, only after everything else succeeded.
 func (e *executor) prune(ctx context.Context) {
-	var items []item
+	var items []order.Item
 	for _, ch := range e.req.Plan.Changes {
 		switch ch.Action {
 		case plan.Release:
 			delete(e.inventory, ch.Ref)
 			e.result.Done.Release++
 		case plan.Delete:
-			items = append(items, item{ref: ch.Ref, instance: ch.Instance, stage: ch.Stage})
+			items = append(items, order.Item{Ref: ch.Ref, Instance: ch.Instance, Stage: ch.Stage})
 		}
 	}
 	if len(items) > 0 && e.req.MayPrune != nil && !e.req.MayPrune() {
 		for _, it := range items {
-			e.result.NotStarted = append(e.result.NotStarted, NotStarted{Ref: it.ref})
+			e.result.NotStarted = append(e.result.NotStarted, NotStarted{Ref: it.Ref})
 		}
 		return
 	}
-	o, err := orderRemovals(items, e.req.Depends, e.plural)
+	o, err := order.Removals(items, e.req.Depends, e.plural)
 	if err != nil {
 		e.result.Findings = append(e.result.Findings, diag.Errorf("cycle", "the deletions cannot be ordered: %s", err))
 		return
 	}
-	r, err := o.graph.Walk(ctx, 0, func(ctx context.Context, node string) error {
-		if st := o.steps[node]; st.kind == stepRemove {
-			return e.removeOne(ctx, st.ref)
+	r, err := o.Graph.Walk(ctx, 0, func(ctx context.Context, node string) error {
+		if st := o.Steps[node]; st.Kind == order.Remove {
+			return e.removeOne(ctx, st.Ref)
 		}
 		return nil
 	})
@@ -223,7 +224,7 @@ func (e *executor) prune(ctx context.Context) {
 }
 
 // account reports what a walk did not do. What failed was reported when it failed.
-func (e *executor) account(ctx context.Context, o *order, r dag.Result[string], err error) {
+func (e *executor) account(ctx context.Context, o *order.Order, r dag.Result[string], err error) {
 	if err != nil {
 		e.result.Findings = append(e.result.Findings, diag.Errorf("cycle", "the objects cannot be ordered: %s", err))
 	}
@@ -231,16 +232,16 @@ func (e *executor) account(ctx context.Context, o *order, r dag.Result[string], 
 		e.result.TimedOut = true
 	}
 	for _, sk := range r.Skipped {
-		e.notStarted(o.steps[sk.Node], o.steps[sk.Because].ref)
+		e.notStarted(o.Steps[sk.Node], o.Steps[sk.Because].Ref)
 	}
 	for _, n := range r.NotStarted {
-		e.notStarted(o.steps[n], object.Ref{})
+		e.notStarted(o.Steps[n], object.Ref{})
 	}
 }
 
-func (e *executor) notStarted(st step, because object.Ref) {
-	if st.kind != stepBarrier && st.kind != stepReady && e.changes[st.ref].Action.Writes() {
-		e.result.NotStarted = append(e.result.NotStarted, NotStarted{Ref: st.ref, Because: because})
+func (e *executor) notStarted(st order.Step, because object.Ref) {
+	if st.Kind != order.Barrier && st.Kind != order.Ready && e.changes[st.Ref].Action.Writes() {
+		e.result.NotStarted = append(e.result.NotStarted, NotStarted{Ref: st.Ref, Because: because})
 	}
 }
 

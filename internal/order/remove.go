@@ -1,4 +1,4 @@
-package cluster
+package order
 
 import (
 	"maps"
@@ -23,15 +23,15 @@ var removalClasses = []func(object.Ref) bool{
 // hookLike are of the admission group without calling anybody: policies and their bindings.
 func hookLike(r object.Ref) bool { return object.ClassOf(r) == object.ClassHook && !r.IsHook() }
 
-// orderRemovals is the order in which objects go: webhook configurations and API services first, dependent instances
+// Removals is the order in which objects go: webhook configurations and API services first, dependent instances
 // before those they need, later stages before earlier ones, custom resources before controllers and definitions,
 // namespaces last.
-func orderRemovals(items []item, depends map[string][]string, plural func(schema.GroupKind) string) (*order, error) {
-	o := &order{steps: map[string]step{}}
+func Removals(items []Item, depends map[string][]string, plural func(schema.GroupKind) string) (*Order, error) {
+	o := &Order{Steps: map[string]Step{}}
 	stages := map[string][]int{}
 	for _, it := range items {
-		if !slices.Contains(stages[it.instance], it.stage) {
-			stages[it.instance] = append(stages[it.instance], it.stage)
+		if !slices.Contains(stages[it.Instance], it.Stage) {
+			stages[it.Instance] = append(stages[it.Instance], it.Stage)
 		}
 	}
 	hooks, last := o.barrier("hooks are gone"), o.barrier("namespaces")
@@ -43,25 +43,25 @@ func orderRemovals(items []item, depends map[string][]string, plural func(schema
 		slices.Sort(stages[instance])
 		before := hooks
 		for _, stage := range slices.Backward(stages[instance]) {
-			o.graph.Edge(before, start(instance, stage))
+			o.Graph.Edge(before, start(instance, stage))
 			for c := range removalClasses {
-				o.graph.Edge(o.barrier("%s/%d/%d", instance, stage, c), o.barrier("%s/%d/%d", instance, stage, c+1))
+				o.Graph.Edge(o.barrier("%s/%d/%d", instance, stage, c), o.barrier("%s/%d/%d", instance, stage, c+1))
 			}
 			before = end(instance, stage)
 		}
-		o.graph.Edge(before, last)
+		o.Graph.Edge(before, last)
 	}
 	for _, it := range items {
-		k := o.add(removeKey(it.ref), step{kind: stepRemove, ref: it.ref})
+		k := o.add(removeKey(it.Ref), Step{Kind: Remove, Ref: it.Ref})
 		switch {
-		case it.ref.IsHook():
-			o.graph.Edge(k, hooks)
-		case it.ref.Group == "" && it.ref.Kind == "Namespace":
-			o.graph.Edge(last, k)
+		case it.Ref.IsHook():
+			o.Graph.Edge(k, hooks)
+		case it.Ref.Group == "" && it.Ref.Kind == "Namespace":
+			o.Graph.Edge(last, k)
 		default:
-			c := max(0, slices.IndexFunc(removalClasses, func(in func(object.Ref) bool) bool { return in(it.ref) }))
-			o.graph.Edge(o.barrier("%s/%d/%d", it.instance, it.stage, c), k)
-			o.graph.Edge(k, o.barrier("%s/%d/%d", it.instance, it.stage, c+1))
+			c := max(0, slices.IndexFunc(removalClasses, func(in func(object.Ref) bool) bool { return in(it.Ref) }))
+			o.Graph.Edge(o.barrier("%s/%d/%d", it.Instance, it.Stage, c), k)
+			o.Graph.Edge(k, o.barrier("%s/%d/%d", it.Instance, it.Stage, c+1))
 		}
 	}
 	for _, instance := range slices.Sorted(maps.Keys(depends)) {
@@ -73,20 +73,20 @@ func orderRemovals(items []item, depends map[string][]string, plural func(schema
 		}
 	}
 	o.customsFirst(items, plural)
-	return o, o.graph.Cycle()
+	return o, o.Graph.Cycle()
 }
 
 // customsFirst puts custom resources before their definition, and before what runs in the definition's instance: that
 // is where their controller is.
-func (o *order) customsFirst(items []item, plural func(schema.GroupKind) string) {
+func (o *Order) customsFirst(items []Item, plural func(schema.GroupKind) string) {
 	for _, crd := range items {
-		if !crd.ref.IsCRD() {
+		if !crd.Ref.IsCRD() {
 			continue
 		}
 		for _, it := range items {
-			if it.ref.Custom() && strings.HasPrefix(crd.ref.Name, plural(it.ref.GroupKind())+".") && strings.HasSuffix(crd.ref.Name, "."+it.ref.Group) {
-				o.edge(removeKey(it.ref), removeKey(crd.ref))
-				o.edge(removeKey(it.ref), o.barrier("%s/%d/1", crd.instance, crd.stage))
+			if it.Ref.Custom() && strings.HasPrefix(crd.Ref.Name, plural(it.Ref.GroupKind())+".") && strings.HasSuffix(crd.Ref.Name, "."+it.Ref.Group) {
+				o.edge(removeKey(it.Ref), removeKey(crd.Ref))
+				o.edge(removeKey(it.Ref), o.barrier("%s/%d/1", crd.Instance, crd.Stage))
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package cluster
+package order
 
 import (
 	"slices"
@@ -13,9 +13,9 @@ import (
 )
 
 // itemsOf reads "instance stage" headers and YAML documents.
-func itemsOf(t *testing.T, text string) []item {
+func itemsOf(t *testing.T, text string) []Item {
 	t.Helper()
-	var out []item
+	var out []Item
 	for _, doc := range strings.Split(text, "\n---\n") {
 		var body map[string]any
 		if err := yaml.Unmarshal([]byte(doc), &body); err != nil {
@@ -29,7 +29,7 @@ func itemsOf(t *testing.T, text string) []item {
 			instance = "app"
 		}
 		ref := object.Object{Body: body}.Ref()
-		out = append(out, item{ref: ref, instance: instance, stage: int(stage), body: body, waits: health.WaitableObject(ref, body)})
+		out = append(out, Item{Ref: ref, Instance: instance, Stage: int(stage), Body: body, Waits: health.WaitableObject(ref, body)})
 	}
 	return out
 }
@@ -151,7 +151,7 @@ var orderCases = []struct {
 func TestOrderOfWrites(t *testing.T) {
 	for _, c := range orderCases {
 		t.Run(c.name, func(t *testing.T) {
-			o, err := orderWrites(orderInput{items: itemsOf(t, c.set), depends: c.depends, wait: !c.noWait, plural: plurals})
+			o, err := Writes(Input{Items: itemsOf(t, c.set), Depends: c.depends, Wait: !c.noWait, Plural: plurals})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -168,7 +168,7 @@ func TestOrderOfRemovals(t *testing.T) {
 {instance: web, apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: ns}}
 ---
 {instance: web, apiVersion: example.com/v1, kind: Widget, metadata: {name: of-web, namespace: ns}}`
-	o, err := orderRemovals(itemsOf(t, set), map[string][]string{"web": {"app"}}, plurals)
+	o, err := Removals(itemsOf(t, set), map[string][]string{"web": {"app"}}, plurals)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,13 +182,13 @@ func TestOrderOfRemovals(t *testing.T) {
 }
 
 // check compares an order with "a < b" lines, whose nodes are written as "kind Kind/namespace/name".
-func check(t *testing.T, o *order, before, not []string, reason string) {
+func check(t *testing.T, o *Order, before, not []string, reason string) {
 	t.Helper()
 	keys := map[string]string{}
-	for k, st := range o.steps {
-		if st.kind != stepBarrier {
+	for k, st := range o.Steps {
+		if st.Kind != Barrier {
 			verb, _, _ := strings.Cut(k, " ")
-			keys[verb+" "+st.ref.Slash()] = k
+			keys[verb+" "+st.Ref.Slash()] = k
 		}
 	}
 	reaches := func(line string) bool {
@@ -196,7 +196,7 @@ func check(t *testing.T, o *order, before, not []string, reason string) {
 		if keys[b] == "" || keys[a] == "" && strings.HasPrefix(a, "write") {
 			t.Fatalf("no such node: %s", line)
 		}
-		return keys[a] != "" && o.graph.Reaches(keys[a], keys[b])
+		return keys[a] != "" && o.Graph.Reaches(keys[a], keys[b])
 	}
 	for _, line := range before {
 		if !reaches(line) {
@@ -212,39 +212,18 @@ func check(t *testing.T, o *order, before, not []string, reason string) {
 
 func TestOrderIsStable(t *testing.T) {
 	items := itemsOf(t, fullSet)
-	first, err := orderWrites(orderInput{items: slices.Clone(items), wait: true, plural: plurals})
+	first, err := Writes(Input{Items: slices.Clone(items), Wait: true, Plural: plurals})
 	if err != nil {
 		t.Fatal(err)
 	}
 	slices.Reverse(items)
-	second, err := orderWrites(orderInput{items: items, wait: true, plural: plurals})
+	second, err := Writes(Input{Items: items, Wait: true, Plural: plurals})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, _ := first.graph.Order(nil)
-	b, _ := second.graph.Order(nil)
+	a, _ := first.Graph.Order(nil)
+	b, _ := second.Graph.Order(nil)
 	if !slices.Equal(a, b) {
 		t.Errorf("the order depends on the order of the input:\n%q\n%q", a, b)
-	}
-}
-
-func TestConflictPaths(t *testing.T) {
-	for _, c := range []struct{ in, want string }{
-		{".spec.replicas", "spec.replicas"},
-		{`.spec.template.spec.containers[name="api"].image`, "spec.template.spec.containers[api].image"},
-		{`.spec.ports[port=80,protocol="TCP"].name`, "spec.ports[80].name"},
-		{`.spec.ports[port=53,protocol="UDP"].name`, "spec.ports[53/UDP].name"},
-		{".metadata.labels.a", "metadata.labels.a"},
-	} {
-		if got := conflictPath(c.in); got != c.want {
-			t.Errorf("%s: %s, want %s", c.in, got, c.want)
-		}
-	}
-	manager, sub := conflictManager(`conflict with "hpa" with subresource "scale" using apps/v1`)
-	if manager != "hpa" || sub != "scale" {
-		t.Errorf("%q %q", manager, sub)
-	}
-	if manager, sub := conflictManager(`conflict with "kubectl-edit" using v1 at 2026-01-01T00:00:00Z`); manager != "kubectl-edit" || sub != "" {
-		t.Errorf("%q %q", manager, sub)
 	}
 }
