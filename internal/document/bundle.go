@@ -1,11 +1,6 @@
 package document
 
 import (
-	"path"
-	"path/filepath"
-	"regexp"
-	"strings"
-
 	"cuelang.org/go/cue"
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -15,11 +10,10 @@ import (
 )
 
 var (
-	bundleFields    = []string{"apiVersion", "name", "requires", "instances"}
-	instanceFields  = []string{"module", "manifests", "namespace", "dependsOn", "values", "valuesFor", "placement"}
-	instanceLater   = []string{"helm", "kustomize", "overrides", "replicas", "runOnce"}
-	moduleFields    = []string{"url", "version", "digest"}
-	manifestsFields = []string{"paths"}
+	bundleFields   = []string{"apiVersion", "name", "requires", "health", "ignore", "instances"}
+	instanceFields = []string{"module", "helm", "kustomize", "manifests", "namespace", "dependsOn", "values", "valuesFor",
+		"placement", "wait", "timeout", "suspend", "health", "ignore"}
+	instanceLater   = []string{"overrides", "replicas", "runOnce"}
 	valuesForFields = []string{"clusters", "groups", "clusterSelector", "values"}
 	placementFields = []string{"clusters", "groups", "clusterSelector", "tolerations"}
 	placementLater  = []string{"max", "spread"}
@@ -45,6 +39,10 @@ func (d *decoder) bundle(v cue.Value, key string) v1alpha1.BundleSpec {
 			}
 		case "requires":
 			out.Requires = d.requires(f.value)
+		case "health":
+			out.Health = d.healthRules(f.value)
+		case "ignore":
+			out.Ignore = d.ignoreRules(f.value)
 		case "instances":
 			out.Instances = d.instances(f.value)
 		}
@@ -105,6 +103,10 @@ func (d *decoder) instance(v cue.Value, name string) v1alpha1.Instance {
 		switch f.name {
 		case "module":
 			out.Module = d.module(f.value)
+		case "helm":
+			out.Helm = d.helm(f.value)
+		case "kustomize":
+			out.Kustomize = d.kustomize(f.value)
 		case "manifests":
 			out.Manifests = d.manifests(f.value)
 		case "namespace":
@@ -117,142 +119,17 @@ func (d *decoder) instance(v cue.Value, name string) v1alpha1.Instance {
 			out.ValuesFor = d.valuesFor(f.value)
 		case "placement":
 			out.Placement = d.placement(f.value)
+		default:
+			d.running(f, &out)
 		}
 	}
 	d.checkSource(v, seen)
 	return out
 }
 
-// checkSource counts the sources: exactly one.
-func (d *decoder) checkSource(v cue.Value, seen map[string]cue.Value) {
-	_, module := seen["module"]
-	_, manifests := seen["manifests"]
-	_, helm := lookup(v, "helm")
-	_, kustomize := lookup(v, "kustomize")
-	var have []string
-	for _, s := range []struct {
-		name string
-		is   bool
-	}{{"module", module}, {"helm", helm}, {"kustomize", kustomize}, {"manifests", manifests}} {
-		if s.is {
-			have = append(have, s.name)
-		}
-	}
-	switch {
-	case len(have) == 0:
-		n := diag.Errorf("no-source", "an instance needs a source")
-		n.Fix = "give it module or manifests"
-		d.add(n, v)
-	case len(have) > 1:
-		n := diag.Errorf("two-sources", "an instance has exactly one source, this one has %s", strings.Join(have, " and "))
-		d.add(n, v)
-	}
-	if _, ok := seen["namespace"]; !ok && (module || helm) {
-		n := diag.Errorf("missing-field", "namespace is required")
-		n.Pos, n.Path = d.pos(v), d.mask(dataPath(v)+".namespace")
-		d.findings = append(d.findings, n)
-	}
-	if values, ok := seen["values"]; ok && manifests && !module {
-		d.errorf(values, "not-supported", "plain manifests take no values")
-	}
-	if values, ok := seen["valuesFor"]; ok && manifests && !module {
-		d.errorf(values, "not-supported", "plain manifests take no values")
-	}
-}
-
 func lookup(v cue.Value, name string) (cue.Value, bool) {
 	out := v.LookupPath(cue.MakePath(cue.Str(name)))
 	return out, out.Exists()
-}
-
-var (
-	digestRule = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
-	schemeRule = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://`)
-)
-
-func (d *decoder) module(v cue.Value) *v1alpha1.ModuleSource {
-	out := &v1alpha1.ModuleSource{Pos: d.apiPos(v), Dir: d.p.cwd}
-	hasURL := false
-	for _, f := range d.fields(v, moduleFields) {
-		s, ok := d.str(f.value)
-		switch f.name {
-		case "url":
-			hasURL = true
-			out.URL, out.Pos, out.Dir = s, d.apiPos(f.value), d.dir(f.value)
-			if ok {
-				d.moduleURL(f.value, s)
-			}
-		case "version":
-			if out.Version = s; ok && s == "" {
-				d.errorf(f.value, "invalid-version", "version is empty")
-			}
-		case "digest":
-			if out.Digest = s; ok && !digestRule.MatchString(s) {
-				d.errorf(f.value, "invalid-digest", "digest must be sha256: and 64 hexadecimal digits")
-			}
-		}
-	}
-	if !hasURL && d.is(v, cue.StructKind, "a struct") {
-		d.require(v, "url")
-	}
-	return out
-}
-
-func (d *decoder) moduleURL(v cue.Value, url string) {
-	scheme := schemeRule.FindString(url)
-	rest := strings.TrimPrefix(url, scheme)
-	switch {
-	case scheme == "file://":
-		if rest == "" {
-			d.errorf(v, "invalid-url", "url names no directory")
-		} else if !filepath.IsAbs(rest) && d.fromStdin(v) {
-			n := diag.Errorf("relative-from-stdin", "a relative url cannot be read from standard input")
-			n.Why, n.Fix = "it is relative to the file that holds it", "write an absolute file:// url, or give the bundle as a file"
-			d.add(n, v)
-		}
-	case scheme == "oci://":
-		d.errorf(v, "not-available", "oci:// modules are not available in this version")
-	case scheme == "":
-		n := diag.Errorf("invalid-url", "url has no scheme")
-		n.Fix = "file://./" + d.mask(strings.TrimPrefix(url, "./")) + " for a directory"
-		d.add(n, v)
-	default:
-		d.errorf(v, "invalid-url", "%s is not supported, url starts with file:// or oci://", d.mask(scheme))
-	}
-}
-
-func (d *decoder) manifests(v cue.Value) *v1alpha1.ManifestsSource {
-	out := &v1alpha1.ManifestsSource{Pos: d.apiPos(v), Dir: d.p.cwd}
-	for _, f := range d.fields(v, manifestsFields) {
-		out.Paths, out.Pos, out.Dir = d.strings(f.value), d.apiPos(f.value), d.dir(f.value)
-		items, _ := d.list(f.value)
-		if items != nil && len(items) == 0 {
-			d.errorf(f.value, "invalid-path", "paths is empty")
-		}
-		for _, item := range items {
-			s, ok := d.str(item)
-			if !ok {
-				continue
-			}
-			_, err := path.Match(s, "")
-			switch {
-			case s == "" || err != nil:
-				d.errorf(item, "invalid-path", "%q is no path or glob", d.mask(s))
-			case schemeRule.MatchString(s):
-				d.errorf(item, "invalid-path", "paths are files, directories and globs, not urls")
-			case !filepath.IsAbs(s) && d.fromStdin(item):
-				n := diag.Errorf("relative-from-stdin", "a relative path cannot be read from standard input")
-				n.Why, n.Fix = "it is relative to the file that holds it", "write an absolute path, or give the bundle as a file"
-				d.add(n, item)
-			}
-		}
-	}
-	if out.Paths == nil && d.is(v, cue.StructKind, "a struct") {
-		if _, ok := lookup(v, "paths"); !ok {
-			d.require(v, "paths")
-		}
-	}
-	return out
 }
 
 func (d *decoder) namespace(v cue.Value) string {

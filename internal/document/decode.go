@@ -291,7 +291,7 @@ func (d *decoder) mask(text string) string {
 // require reports a field that is not there.
 func (d *decoder) require(v cue.Value, name string) {
 	n := diag.Errorf("missing-field", "%s is required", name)
-	n.Pos, n.Path = d.pos(v), strings.TrimPrefix(dataPath(v)+"."+name, ".")
+	n.Pos, n.Path = d.pos(v), d.mask(strings.TrimPrefix(dataPath(v)+"."+name, "."))
 	d.findings = append(d.findings, n)
 }
 

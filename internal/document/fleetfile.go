@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	fleetFields      = []string{"apiVersion", "name", "clusters", "values", "rollout"}
+	fleetFields      = []string{"apiVersion", "name", "clusters", "values", "rollout", "secretStores", "health", "ignore"}
 	clusterFields    = []string{"group", "kubeContext", "kubeconfig", "proxyURL", "labels", "vars", "taints", "uid"}
 	kubeconfigFields = []string{"path", "context"}
 	kubeconfigLater  = []string{"content", "secretRef", "url", "resource"}
@@ -94,6 +94,12 @@ func (d *decoder) fleet(v cue.Value, runtime bool) *v1alpha1.FleetSpec {
 		case "rollout":
 			rollout = f.value
 			out.Rollout = d.rollout(f.value)
+		case "secretStores":
+			out.SecretStores = d.secretStores(f.value)
+		case "health":
+			out.Health = d.healthRules(f.value)
+		case "ignore":
+			out.Ignore = d.ignoreRules(f.value)
 		}
 	}
 	if !d.is(v, cue.StructKind, "a struct") {

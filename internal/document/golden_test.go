@@ -205,6 +205,7 @@ func writeSpec(b *strings.Builder, s v1alpha1.BundleSpec, dir string) {
 		fmt.Fprintf(b, " requires %s", r.Bundle)
 	}
 	b.WriteString("\n")
+	writeRules(b, "  ", s.Health, s.Ignore)
 	rel := func(path string) string {
 		if r, err := filepath.Rel(dir, path); err == nil {
 			return r
@@ -218,6 +219,17 @@ func writeSpec(b *strings.Builder, s v1alpha1.BundleSpec, dir string) {
 		}
 		if m := in.Manifests; m != nil {
 			fmt.Fprintf(b, " manifests=%v dir=%s", m.Paths, rel(m.Dir))
+			if m.URL != "" {
+				fmt.Fprintf(b, " url=%s version=%q digest=%q", m.URL, m.Version, m.Digest)
+			}
+		}
+		if h := in.Helm; h != nil {
+			text, _ := json.Marshal(h)
+			fmt.Fprintf(b, " helm=%s dir=%s", text, rel(h.Dir))
+		}
+		if k := in.Kustomize; k != nil {
+			text, _ := json.Marshal(k)
+			fmt.Fprintf(b, " kustomize=%s dir=%s", text, rel(k.Dir))
 		}
 		fmt.Fprintf(b, " namespace=%s", in.Namespace)
 		if in.DependsOn != nil {
@@ -227,12 +239,33 @@ func writeSpec(b *strings.Builder, s v1alpha1.BundleSpec, dir string) {
 			text, _ := json.Marshal(in.Placement)
 			fmt.Fprintf(b, " placement=%s", text)
 		}
+		if in.Wait != nil {
+			fmt.Fprintf(b, " wait=%t", *in.Wait)
+		}
+		if in.Timeout.Duration != 0 {
+			fmt.Fprintf(b, " timeout=%s", in.Timeout)
+		}
+		if in.Suspend {
+			b.WriteString(" suspend")
+		}
 		b.WriteString("\n")
+		writeRules(b, "    ", in.Health, in.Ignore)
 		writeValues(b, "values", in.Values)
 		for _, w := range in.ValuesFor {
 			sel, _ := json.Marshal(map[string]any{"clusters": w.Clusters, "groups": w.Groups, "selector": w.ClusterSelector})
 			writeValues(b, "valuesFor."+w.Name+" "+string(sel), w.Values)
 		}
+	}
+}
+
+func writeRules(b *strings.Builder, indent string, health []v1alpha1.HealthRule, ignore []v1alpha1.IgnoreRule) {
+	for _, r := range health {
+		text, _ := json.Marshal(r)
+		fmt.Fprintf(b, "%shealth @%d %s\n", indent, r.Pos.Line, text)
+	}
+	for _, r := range ignore {
+		text, _ := json.Marshal(r)
+		fmt.Fprintf(b, "%signore @%d %s\n", indent, r.Pos.Line, text)
 	}
 }
 

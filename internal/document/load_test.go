@@ -279,6 +279,9 @@ func FuzzDocument(f *testing.F) {
 	f.Add("b.yaml", "apiVersion: hawser.dev/v1alpha1\nkind: Bundle\nmetadata: {name: a}\nspec: {instances: {}}\n---\napiVersion: v1\nkind: Pod\n")
 	f.Add("b.json", `{"fleet": {"apiVersion": "v1alpha1", "name": "f", "clusters": {"a": {"kubeContext": "x"}}}}`)
 	f.Add("b.cue", "fleet: {apiVersion: \"v1alpha1\", name: \"f\", values: [{query: \"k8s:v1:Namespace:x\", for: A: \"obj.x\"}]}")
+	f.Add("b.yaml", "bundle: {apiVersion: v1alpha1, name: x, instances: {a: {helm: {chart: 'oci://r/c', version: ^1}, wait: false, timeout: 1s}, b: {kustomize: {path: k}}}}")
+	f.Add("b.yaml", "bundle: {health: [{kind: Job, ready: x}], instances: {c: {manifests: {url: 'oci://r/m:1@sha256:0', digest: x}, ignore: [{paths: ['a[b=c].d']}]}}}")
+	f.Add("b.json", `{"fleet": {"secretStores": {"default": {"env": {}}, "s": {"sops": {"age": {"keyEnv": "K"}}}}}}`)
 	f.Fuzz(func(t *testing.T, name, text string) {
 		if !slices.Contains([]string{"b.cue", "b.yaml", "b.json"}, name) || len(text) > 2000 {
 			t.Skip("not a document of a kind that is read, or too long for a minute of fuzzing")

@@ -99,7 +99,7 @@ func newRef(x *ast.StructLit, at []string) (clusterRef, *diag.Finding) {
 		return fail("a cluster has no "+path[0].Name, fix)
 	}
 	if !refAllowed(at) {
-		return fail("a cluster's fact cannot stand here", "it can in values, valuesFor, namespace and module")
+		return fail("a cluster's fact cannot stand here", "it can in values, valuesFor, namespace and the source")
 	}
 	ref.path = path
 	return ref, nil
@@ -128,7 +128,7 @@ func refAllowed(at []string) bool {
 		return len(at) > 4 && at[4] == "values"
 	case "namespace":
 		return len(at) == 3
-	case "module":
+	case "module", "helm", "kustomize", "manifests":
 		return len(at) == 4
 	}
 	return false
