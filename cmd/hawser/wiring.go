@@ -59,6 +59,9 @@ func app() *cli.App {
 			}
 			return fleet.Clusters(program.Fleet()), nil
 		},
+		ImportKubeconfig: func(file, name string) (string, diag.Findings) {
+			return kubeconfig.Import(kubeconfig.ImportOptions{Kubeconfig: file, Path: file, Name: name})
+		},
 		Sandbox: sandboxbin.Path,
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleet"
 )
@@ -77,6 +78,8 @@ type App struct {
 	Out, Err io.Writer
 	Version  string
 
+	// ImportKubeconfig is a fleet file made of a kubeconfig's contexts; file is "" for the usual places, name for "fleet".
+	ImportKubeconfig func(file, name string) (string, diag.Findings)
 	// Engine makes an engine whose progress goes to onEvent. It is called by commands that need one, not by --help.
 	Engine func(onEvent func(engine.Event)) (Engine, error)
 	// ReadPlan reads a saved plan for showing it, without clusters.

@@ -237,23 +237,3 @@ func TestQuoted(t *testing.T) {
 		}
 	}
 }
-
-func TestGuessGroup(t *testing.T) {
-	for in, want := range map[string]string{"prod-eu": "production", "eu-prod1": "production", "preprod": "staging", "kind-kind": "dev",
-		"gke_acme_europe-west1_live": "production", "minikube": "dev", "acme": "default", "product-catalog": "default"} {
-		if got := guessGroup(in); got != want {
-			t.Errorf("guessGroup(%q) = %s, want %s", in, got, want)
-		}
-	}
-}
-
-// FuzzClusterName: whatever a context is called, the cluster's name is one.
-func FuzzClusterName(f *testing.F) {
-	f.Add("arn:aws:eks:eu-west-1:123:cluster/Staging_2")
-	f.Fuzz(func(t *testing.T, s string) {
-		n := clusterName(s)
-		if n == "" || len(n) > 63 || strings.Trim(n, "-") != n || notInName.MatchString(n) {
-			t.Errorf("clusterName(%q) = %q", s, n)
-		}
-	})
-}

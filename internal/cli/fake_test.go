@@ -62,6 +62,12 @@ func fakeApp() *App {
 			spec := v1alpha1.FleetSpec{Clusters: []v1alpha1.ClusterSpec{{Name: "staging-eu", Group: "staging"}, {Name: "production-eu", Group: "production"}}}
 			return fleet.Clusters(&spec), nil
 		},
+		ImportKubeconfig: func(file, name string) (string, diag.Findings) {
+			if file == "fleet.yaml" {
+				return "", diag.Findings{diag.Errorf("no-context", "fleet.yaml has no contexts")}
+			}
+			return "# fleet " + name + " of " + file + "\n", diag.Findings{diag.Warnf("no-user", "the context other has no user")}
+		},
 		Sandbox: func(context.Context, io.Writer) (string, error) {
 			if p := os.Getenv("FAKE_SANDBOX"); p != "" {
 				return p, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -167,6 +168,27 @@ func (s *session) fleetImportCommand() *cobra.Command {
 	kube.Flags().StringVar(&s.opts.name, "name", "", "name of the fleet (default: fleet)")
 	return parent("import", "Write a fleet file from what you have", "Import makes a fleet file from other descriptions of clusters.",
 		"  hawser fleet import kubeconfig > fleet.yaml", kube)
+}
+
+// importKubeconfig prints a fleet file of a kubeconfig's contexts. file is "" for the usual places.
+func (s *session) importKubeconfig(file string) error {
+	if s.ImportKubeconfig == nil {
+		return usagef("this build cannot read kubeconfig files")
+	}
+	if file != "" {
+		if _, err := os.Stat(file); err != nil {
+			return notThere(err, "no kubeconfig at "+file, "name one: hawser fleet import kubeconfig FILE")
+		}
+	}
+	text, findings := s.ImportKubeconfig(file, s.opts.name)
+	if err := findings.Err(); err != nil {
+		return err
+	}
+	if len(findings) > 0 {
+		_ = report.Findings(s.Err, findings, s.style(s.Err))
+	}
+	_, err := io.WriteString(s.Out, text)
+	return err
 }
 
 func (s *session) lockCommand() *cobra.Command {

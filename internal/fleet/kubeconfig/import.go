@@ -22,6 +22,8 @@ type ImportOptions struct {
 	Contexts []string
 	// Name is the fleet's name, "fleet" when empty.
 	Name string
+	// Path, when set, is the kubeconfig as the fleet file shall name it; else its clusters name contexts alone.
+	Path string
 	// CUE writes CUE instead of YAML.
 	CUE bool
 }
@@ -69,13 +71,37 @@ func Import(o ImportOptions) (string, diag.Findings) {
 		o.Name = "fleet"
 	}
 	entries := entriesOf(chosen)
+	at := map[string]string{}
+	for i, e := range entries {
+		entries[i].path = o.Path
+		c := l.config.Clusters[l.config.Contexts[e.context].Cluster]
+		if c == nil || c.Server == "" {
+			continue
+		}
+		entries[i].server, entries[i].twin = c.Server, at[c.Server]
+		if at[c.Server] == "" {
+			at[c.Server] = e.name
+		}
+	}
 	if o.CUE {
 		return writeCUE(o.Name, entries), fs
 	}
 	return writeYAML(o.Name, entries), fs
 }
 
-type entry struct{ name, group, context string }
+// entry is one cluster of the file. server is its address, twin an earlier cluster with the same one, path its kubeconfig.
+type entry struct{ name, group, context, server, twin, path string }
+
+// about is a comment on where the cluster is, "" when nothing is known.
+func (e entry) about() string {
+	switch {
+	case e.server == "":
+		return ""
+	case e.twin != "":
+		return e.server + ", the same server as " + e.twin + ": keep one of them"
+	}
+	return e.server
+}
 
 // groupRanks are the guessed groups in the order in which they are written: changes should reach production last.
 var groupRanks = []struct {
@@ -116,7 +142,7 @@ func entriesOf(contexts []string) []entry {
 		if used[name]++; used[name] > 1 {
 			name += "-" + strconv.Itoa(used[name])
 		}
-		all = append(all, ranked{entry{name, group, context}, rank})
+		all = append(all, ranked{entry{name: name, group: group, context: context}, rank})
 	}
 	slices.SortStableFunc(all, func(a, b ranked) int { return a.rank - b.rank })
 	out := make([]entry, 0, len(all))
@@ -148,17 +174,34 @@ func clusterName(context string) string {
 	return name
 }
 
+var plainKey = regexp.MustCompile(`^[a-z][a-z0-9._-]{3,}$`)
+
+// key is a name as YAML reads it back as text.
+func key(name string) string {
+	if plainKey.MatchString(name) && name != "true" && name != "false" && name != "null" {
+		return name
+	}
+	return strconv.Quote(name)
+}
+
 func writeYAML(name string, entries []entry) string {
 	var b strings.Builder
 	b.WriteString("# Made from kubeconfig contexts. Groups were guessed from the contexts' names: review them,\n" +
 		"# and the order, which is the order of changes as long as there is no rollout.\n")
-	fmt.Fprintf(&b, "fleet:\n  apiVersion: v1alpha1\n  name: %s\n  clusters:\n", strconv.Quote(name))
+	fmt.Fprintf(&b, "fleet:\n  apiVersion: v1alpha1\n  name: %s\n  clusters:\n", key(name))
 	for _, e := range entries {
-		fmt.Fprintf(&b, "    %s:\n", strconv.Quote(e.name))
+		if about := e.about(); about != "" {
+			fmt.Fprintf(&b, "    # %s\n", about)
+		}
+		fmt.Fprintf(&b, "    %s:\n", key(e.name))
 		if e.group != "" {
 			fmt.Fprintf(&b, "      group: %s # guessed\n", e.group)
 		} else {
 			b.WriteString("      # group: # nothing in the name says one\n")
+		}
+		if e.path != "" {
+			fmt.Fprintf(&b, "      kubeconfig: {path: %s, context: %s}\n", strconv.Quote(e.path), strconv.Quote(e.context))
+			continue
 		}
 		fmt.Fprintf(&b, "      kubeContext: %s\n", strconv.Quote(e.context))
 	}
@@ -171,13 +214,20 @@ func writeCUE(name string, entries []entry) string {
 		"// and the order, which is the order of changes as long as there is no rollout.\n")
 	fmt.Fprintf(&b, "fleet: {\n\tapiVersion: \"v1alpha1\"\n\tname:       %s\n\tclusters: {\n", literal.String.Quote(name))
 	for _, e := range entries {
+		if about := e.about(); about != "" {
+			fmt.Fprintf(&b, "\t\t// %s\n", about)
+		}
 		fmt.Fprintf(&b, "\t\t%s: {\n", literal.String.Quote(e.name))
 		if e.group != "" {
 			fmt.Fprintf(&b, "\t\t\tgroup:       %q // guessed\n", e.group)
 		} else {
 			b.WriteString("\t\t\t// group: nothing in the name says one\n")
 		}
-		fmt.Fprintf(&b, "\t\t\tkubeContext: %s\n\t\t}\n", literal.String.Quote(e.context))
+		access := "kubeContext: " + literal.String.Quote(e.context)
+		if e.path != "" {
+			access = fmt.Sprintf("kubeconfig: {path: %s, context: %s}", literal.String.Quote(e.path), literal.String.Quote(e.context))
+		}
+		fmt.Fprintf(&b, "\t\t\t%s\n\t\t}\n", access)
 	}
 	b.WriteString("\t}\n}\n")
 	return b.String()

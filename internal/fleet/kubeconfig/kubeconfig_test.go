@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/fleet"
@@ -212,4 +213,38 @@ func TestImport(t *testing.T) {
 	if _, fs := Import(ImportOptions{Kubeconfig: path, Contexts: []string{"nope"}}); !fs.HasErrors() {
 		t.Error("an unknown context is imported")
 	}
+}
+
+func TestImportNamesThePath(t *testing.T) {
+	path := write(t, "config", contexts)
+	got, fs := Import(ImportOptions{Kubeconfig: path, Path: "kube.yaml", Contexts: []string{"prod-*"}})
+	if fs != nil || !strings.Contains(got, `kubeconfig: {path: "kube.yaml", context: "prod-eu-central-1"}`) || strings.Contains(got, "kubeContext") {
+		t.Error(got, fs)
+	}
+}
+
+func TestGuessGroup(t *testing.T) {
+	for in, want := range map[string]string{"prod-eu": "production", "eu-prod1": "production", "preprod": "staging", "kind-kind": "dev",
+		"gke_acme_europe-west1_live": "production", "minikube": "dev", "acme": "", "product-catalog": ""} {
+		if got, _ := guessGroup(in); got != want {
+			t.Errorf("guessGroup(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+// FuzzClusterName: whatever a context is called, the cluster's name is one, and YAML reads it back as text.
+func FuzzClusterName(f *testing.F) {
+	f.Add("arn:aws:eks:eu-west-1:123:cluster/Staging_2")
+	f.Add("1234")
+	f.Add("no")
+	f.Fuzz(func(t *testing.T, s string) {
+		n := clusterName(s)
+		if n == "" || len(n) > 63 || strings.Trim(n, "-._") != n || notName.MatchString(n) {
+			t.Errorf("clusterName(%q) = %q", s, n)
+		}
+		var back map[string]any
+		if err := yaml.Unmarshal([]byte(key(n)+": 1"), &back); err != nil || len(back) != 1 || back[n] == nil {
+			t.Errorf("%q as a key of YAML reads back as %v (%v)", n, back, err)
+		}
+	})
 }
