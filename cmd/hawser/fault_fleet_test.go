@@ -158,7 +158,8 @@ func TestFault05NoClusters(t *testing.T) {
 	}
 }
 
-// The instance's placement fits no cluster any more: everything would go, which needs the number.
+// The instance's placement fits no cluster any more: a name that nothing has is a mistake, and going everywhere needs the
+// number.
 func TestFault05PlacedNowhere(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -166,10 +167,9 @@ func TestFault05PlacedNowhere(t *testing.T) {
 	s.want(0, onFleet("apply", "-y")...)
 	s.edit("shop.yaml", "namespace: $NS}", "namespace: $NS, placement: {groups: [nothing]}}")
 	s.mark()
-	r := s.run(onFleet("apply", "-y")...)
-	if r.Code != 5 && r.Code != 1 {
-		t.Fatalf("want a refusal, got %s", r)
-	}
+	s.has(s.want(1, onFleet("apply", "-y")...).Stderr, `no group of the fleet is named "nothing"`)
+	s.edit("shop.yaml", "groups: [nothing]", "clusterSelector: {matchLabels: {no: where}}")
+	s.has(s.want(5, onFleet("apply", "-y")...).Stderr, "--confirm-delete=")
 	s.untouched(clusters...)
 	for _, c := range clusters {
 		s.there(c, "a", "b")

@@ -119,6 +119,7 @@ type confirmation func(ctx context.Context, p *engine.FleetPlan, req *engine.Req
 func (s *session) carryOut(cmd *cobra.Command, pr *progress, eng Engine, p *engine.FleetPlan, req engine.Request, confirm confirmation) error {
 	ctx := cmd.Context()
 	p.Findings = append(p.Findings, p.Reachable(req)...) // said before anybody is asked
+	s.differFor(p.Findings)
 	brakeOnly := s.liftBrake(p, req)
 	st := s.style(s.Err)
 	st.Apply = true

@@ -23,7 +23,7 @@ func (s *session) buildCommand() *cobra.Command {
 		Short: "Print the objects of a bundle as YAML",
 		Long: `Build renders a bundle and prints its objects as multi-document YAML, all of them or, on an error, nothing. Every
 instance is headed "# Instance: NAME", and "# Cluster: NAME" when there are several clusters.
-With --output-dir every object becomes a file: DIR/[CLUSTER/]INSTANCE/[NAMESPACE_]GROUP_VERSION_KIND_NAME.yaml.
+Objects of namespaced kinds say their namespace. With --output-dir every object becomes a file, Secrets for their owner alone: DIR/[CLUSTER/]INSTANCE/[NAMESPACE_]GROUP_VERSION_KIND_NAME.yaml.
 Clusters are asked for their facts only when the bundle uses them; --facts takes them from a snapshot.`,
 		Example: `  hawser build -f shop.yaml
   hawser build -f shop.yaml --fleet fleet.yaml --group staging --mask-secrets
@@ -61,6 +61,7 @@ func (s *session) build(cmd *cobra.Command) error {
 	if len(r.Findings) > 0 {
 		_ = report.Findings(s.Err, r.Findings, s.style(s.Err))
 	}
+	s.differFor(r.Findings)
 	if r.MultiCluster {
 		s.differ("build", "several clusters are built at once")
 	}
@@ -166,6 +167,7 @@ func (s *session) buildFiles(r *engine.BuildResult) error {
 	type file struct {
 		path string
 		data []byte
+		mode os.FileMode
 	}
 	var files []file
 	seen := map[string]object.Ref{}
@@ -185,14 +187,18 @@ func (s *session) buildFiles(r *engine.BuildResult) error {
 				return fmt.Errorf("%s and %s would both be written to %s", other, o.Ref(), path)
 			}
 			seen[path] = o.Ref()
-			files = append(files, file{path, data})
+			mode := os.FileMode(0o644)
+			if o.Ref().IsSecret() {
+				mode = 0o600
+			}
+			files = append(files, file{path, data, mode})
 		}
 	}
 	for _, f := range files {
 		if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
 			return err
 		}
-		if err := writeFile(f.path, f.data, 0o644); err != nil {
+		if err := writeFile(f.path, f.data, f.mode); err != nil {
 			return err
 		}
 	}

@@ -114,6 +114,7 @@ func closedPipe(err error) bool {
 func (s *session) printError(err error) {
 	if fe, ok := errors.AsType[*diag.FindingsError](err); ok {
 		_ = report.Findings(s.Err, fe.Findings, s.style(s.Err))
+		s.differFor(fe.Findings)
 		return
 	}
 	text := strings.TrimSpace(err.Error())

@@ -17,6 +17,7 @@ import (
 // options are the flags of all commands; a command reads what it declared.
 type options struct {
 	files, fleetFiles      []string
+	namespace              string
 	workdir, pkg, name     string
 	bundle                 string
 	runtimeFromEnv         bool
@@ -65,6 +66,7 @@ func (o *options) bundleFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.workdir, "workdir", "", "directory of the CUE module that bundle files import from")
 	f.StringVar(&o.bundle, "bundle", "", "only this bundle of several in the files")
 	f.StringVar(&o.name, "name", "", "name of a bundle made of plain manifests (default: the directory's name)")
+	f.StringVarP(&o.namespace, "namespace", "n", "", "namespace of plain manifests that name none; it is created when missing")
 	f.BoolVar(&o.runtimeFromEnv, "runtime-from-env", false, "let environment variables fill runtime values")
 }
 
@@ -138,7 +140,7 @@ func (s *session) request(cmd *cobra.Command) (engine.Request, error) {
 		return engine.Request{}, usagef("stdin (-) can be read only once")
 	}
 	req := engine.Request{
-		Files: o.files, FleetFiles: splitList(o.fleetFiles), Stdin: s.In, Workdir: o.workdir, Package: o.pkg, Name: o.name,
+		Files: o.files, FleetFiles: splitList(o.fleetFiles), Stdin: s.In, Workdir: o.workdir, Package: o.pkg, Name: o.name, Namespace: o.namespace,
 		Bundle:         o.bundle,
 		RuntimeFromEnv: o.runtimeFromEnv, Env: s.env(),
 		Selection: fleet.Selection{Clusters: everything(o.clusters), Groups: everything(o.groups), Labels: o.labels},

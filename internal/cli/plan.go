@@ -99,6 +99,7 @@ func (s *session) plan(cmd *cobra.Command) error {
 	if err != nil {
 		return s.failed(err)
 	}
+	s.differFor(p.Findings)
 	if err := s.printPlan(s.Out, p); err != nil {
 		return err
 	}

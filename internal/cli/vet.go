@@ -66,6 +66,7 @@ func (s *session) vet(cmd *cobra.Command) error {
 		}
 		return reported(err)
 	}
+	s.differFor(r.Findings)
 	if len(r.Findings) > 0 {
 		if perr := report.Findings(s.Err, r.Findings, s.style(s.Err)); perr != nil {
 			return perr

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue/ast"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
@@ -223,12 +224,16 @@ func (p *Program) makePlain(manifests []*source) diag.Findings {
 		n.Fix = "give one with --name"
 		return diag.Findings{n}
 	}
+	if ns := p.opts.Namespace; ns != "" && len(validation.IsDNS1123Label(ns)) > 0 {
+		return diag.Findings{diag.Errorf("invalid-name", "%q cannot be the name of a namespace", ns)}
+	}
 	at := v1alpha1.Position{File: manifests[0].name, Line: 1, Column: 1}
 	p.plain = &v1alpha1.BundleSpec{
 		APIVersion: v1alpha1.ShortAPIVersion,
 		Name:       name,
 		Instances: []v1alpha1.Instance{{
 			Name:      "manifests",
+			Namespace: p.opts.Namespace,
 			Manifests: &v1alpha1.ManifestsSource{Paths: paths, Dir: p.cwd, Pos: at},
 			Pos:       at,
 		}},

@@ -28,6 +28,8 @@ type Options struct {
 	Package string
 	// Name names the bundle made of plain manifests; "" takes the directory's name.
 	Name string
+	// Namespace is that of the bundle made of plain manifests: where objects without one of their own go.
+	Namespace string
 	// FleetOnly leaves the bundles alone: only the fleet is checked and evaluated.
 	FleetOnly bool
 	// Limits bound what is read; zero fields mean the defaults.
@@ -93,6 +95,11 @@ func Load(ctx context.Context, opts Options) (*Program, diag.Findings) {
 	}
 	if ctx.Err() != nil {
 		return nil, append(fs, diag.Errorf("interrupted", "%v", ctx.Err()))
+	}
+	if opts.Namespace != "" && p.plain == nil {
+		n := diag.Errorf("namespace-of-bundle", "a namespace is given, but the files are no plain manifests")
+		n.Fix = "say it in the bundle: instances.NAME.namespace"
+		fs = append(fs, n)
 	}
 	fs = append(fs, p.loadFleet(fleetFiles)...)
 	return p, fs.Sorted()

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"hawser.dev/hawser/internal/plan"
 )
@@ -39,7 +41,32 @@ func (p *FleetPlan) emptied() []string {
 		}
 	}
 	if declared == 0 && deleted > 0 && len(why) == 0 {
-		why = append(why, "nothing of the bundle is placed on any selected cluster any more")
+		return []string{"nothing of the bundle is placed on any selected cluster any more"}
+	}
+	return append(why, p.placedNowhere()...)
+}
+
+// placedNowhere names the declared instances that leave their last cluster: more often a mistyped label than meant.
+func (p *FleetPlan) placedNowhere() []string {
+	away, goes := map[string]int{}, map[string]int{}
+	for _, cp := range p.Clusters {
+		for name := range cp.NotPlaced {
+			away[name]++
+		}
+		if cp.Plan == nil {
+			continue
+		}
+		for _, ch := range cp.Plan.Changes {
+			if ch.Action == plan.Delete {
+				goes[ch.Instance]++
+			}
+		}
+	}
+	var why []string
+	for _, name := range slices.Sorted(maps.Keys(away)) {
+		if away[name] == len(p.run.all) && goes[name] > 0 {
+			why = append(why, fmt.Sprintf("instance %s is placed on no cluster any more, and the %d objects it has go", name, goes[name]))
+		}
 	}
 	return why
 }

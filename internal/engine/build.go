@@ -4,6 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/object"
@@ -150,7 +153,7 @@ func (e *Engine) Build(ctx context.Context, req Request) (*BuildResult, error) {
 		for _, p := range s.parts {
 			results[i].names = append(results[i].names, p.instance.Name)
 			if res, _, err := r.memo.Render(ctx, p.renderer, p.request); err == nil {
-				results[i].objs[p.instance.Name] = res.Objects
+				results[i].objs[p.instance.Name] = t.placed(p.instance, res.Objects, s.defined)
 			}
 		}
 	}
@@ -173,6 +176,19 @@ func (e *Engine) Build(ctx context.Context, req Request) (*BuildResult, error) {
 		}
 	}
 	return out, nil
+}
+
+// placed are the objects of an instance with the namespace they will have; those of kinds nobody knows stay as they are.
+func (t *target) placed(in v1alpha1.Instance, objs []object.Object, defined map[schema.GroupKind]object.DefinedKind) []object.Object {
+	scoped, findings := object.Scope(objs, in.Namespace, t.known(), defined)
+	if findings.HasErrors() {
+		return objs
+	}
+	out := make([]object.Object, len(scoped))
+	for i, o := range scoped {
+		out[i] = o.Object
+	}
+	return out
 }
 
 // Vet loads, resolves and renders for every selected cluster and checks the result against the clusters' APIs where

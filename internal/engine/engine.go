@@ -45,6 +45,8 @@ type Engine struct {
 
 // Request is what a face asks for; every verb reads the part it needs. The zero value asks for nothing.
 type Request struct {
+	// Namespace is for plain manifests that name none.
+	Namespace string
 	// Files are the bundle's files, FleetFiles the fleet's; "-" is Stdin.
 	Files, FleetFiles []string
 	Stdin             io.Reader

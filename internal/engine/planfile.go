@@ -35,6 +35,7 @@ type saved struct {
 	Workdir        string          `json:"workdir,omitempty"`
 	Package        string          `json:"package,omitempty"`
 	Name           string          `json:"name,omitempty"`
+	Namespace      string          `json:"namespace,omitempty"`
 	Bundle         string          `json:"bundle,omitempty"`
 	RuntimeFromEnv bool            `json:"runtimeFromEnv,omitempty"`
 	Selection      fleet.Selection `json:"selection"`
@@ -64,7 +65,7 @@ func (e *Engine) SavePlan(fp *FleetPlan, w io.Writer) (string, error) {
 	_, _ = rand.Read(salt) // never fails
 	keys := keyring{salt: salt}
 	file := planFile{V: 1, Kind: planFileKind, Salt: hex.EncodeToString(salt), Plan: e.keyed(fp, keys), Request: saved{
-		Files: req.Files, FleetFiles: req.FleetFiles, Workdir: req.Workdir, Package: req.Package, Name: req.Name,
+		Files: req.Files, FleetFiles: req.FleetFiles, Workdir: req.Workdir, Package: req.Package, Name: req.Name, Namespace: req.Namespace,
 		Bundle: req.Bundle, RuntimeFromEnv: req.RuntimeFromEnv, Selection: req.Selection, Context: req.Access.Context,
 		Adopt: req.Adopt, Recreate: req.Recreate, SkipWaves: req.SkipWaves, UntilWave: req.UntilWave,
 		ConfirmDelete: req.ConfirmDelete}}
@@ -179,7 +180,7 @@ func (e *Engine) LoadPlan(ctx context.Context, in io.Reader, req Request) (*Flee
 	}
 	fp, s := file.Plan, file.Request
 	req.Files, req.FleetFiles, req.Workdir, req.Package, req.Name = s.Files, s.FleetFiles, s.Workdir, s.Package, s.Name
-	req.Bundle, req.RuntimeFromEnv, req.Selection = s.Bundle, s.RuntimeFromEnv, s.Selection
+	req.Namespace, req.Bundle, req.RuntimeFromEnv, req.Selection = s.Namespace, s.Bundle, s.RuntimeFromEnv, s.Selection
 	req.Adopt, req.Recreate, req.SkipWaves, req.UntilWave, req.ConfirmDelete = s.Adopt, s.Recreate, s.SkipWaves, s.UntilWave, s.ConfirmDelete
 	if s.Context != "" {
 		req.Access.Context = s.Context

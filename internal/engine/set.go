@@ -29,6 +29,8 @@ type set struct {
 	// desired in instance order; bodies of everything rendered so far, marked.
 	desired []plan.Desired
 	bodies  map[object.Ref]object.Object
+	// defined are the kinds that the rendered objects bring along.
+	defined map[schema.GroupKind]object.DefinedKind
 }
 
 // part is one placed instance.
@@ -53,7 +55,7 @@ func (r *run) specFor(f fleet.Facts) (v1alpha1.BundleSpec, diag.Findings) {
 	var names []string
 	for _, s := range specs {
 		if s.Name == r.req.Bundle || r.req.Bundle == "" && len(specs) == 1 {
-			return s, findings
+			return s, append(findings, place.Unknown(s, r.all)...)
 		}
 		names = append(names, s.Name)
 	}
@@ -208,6 +210,7 @@ func (r *run) render(ctx context.Context, t *target, s *set, parts []*part) diag
 	}
 	known := t.known()
 	defined := object.DefinedKinds(all)
+	s.defined = defined
 	for i, p := range parts {
 		if errs[i] != nil {
 			continue

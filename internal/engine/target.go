@@ -97,7 +97,7 @@ func (e *Engine) load(ctx context.Context, req Request, needBundle bool) (*run, 
 		files = nil
 	}
 	program, findings := document.Load(ctx, document.Options{Files: files, Fleet: req.FleetFiles, Stdin: req.Stdin,
-		Workdir: req.Workdir, Package: req.Package, Name: req.Name, Watchdog: e.Watchdog})
+		Workdir: req.Workdir, Package: req.Package, Name: req.Name, Namespace: req.Namespace, Watchdog: e.Watchdog})
 	if err := findings.Err(); err != nil {
 		return nil, err
 	}

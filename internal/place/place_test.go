@@ -201,3 +201,30 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		}
 	})
 }
+
+func TestUnknownNames(t *testing.T) {
+	clusters := []fleet.Cluster{
+		{ClusterSpec: v1alpha1.ClusterSpec{Name: "staging-eu", Group: "staging"}},
+		{ClusterSpec: v1alpha1.ClusterSpec{Name: "production-eu", Group: "production"}},
+	}
+	spec := v1alpha1.BundleSpec{Instances: []v1alpha1.Instance{{Name: "api",
+		Placement: &v1alpha1.Placement{Clusters: []string{"production-eu", "producton-eu", "asia-*", "staging-*"}, Groups: []string{"prod"}},
+		ValuesFor: []v1alpha1.ValuesFor{{Name: "eu", Clusters: []string{"nowhere"}, Groups: []string{"staging"}}},
+	}}}
+	var got []string
+	for _, f := range Unknown(spec, clusters) {
+		got = append(got, string(f.Severity)+" "+f.Path+": "+f.What+" -- "+f.Fix)
+	}
+	want := []string{
+		`error instances.api.placement.clusters: no cluster of the fleet is named "producton-eu" -- did you mean "production-eu"?`,
+		`warning instances.api.placement.clusters: no cluster of the fleet matches "asia-*" -- there is: production-eu, staging-eu`,
+		`error instances.api.placement.groups: no group of the fleet is named "prod" -- there is: production, staging`,
+		`error instances.api.valuesFor.eu.clusters: no cluster of the fleet is named "nowhere" -- there is: production-eu, staging-eu`,
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if fs := Unknown(spec, []fleet.Cluster{fleet.Implicit("")}); fs != nil {
+		t.Errorf("without a fleet: %v", fs)
+	}
+}

@@ -10,8 +10,8 @@ import (
 )
 
 // Group is a set of clusters whose plans are equal. Equal means: the same changes with the same fields and whys; cluster
-// names, uids and resource versions do not count. Changes of which no fields are shown are equal whatever they write:
-// where that differs within a group, Why counts the variants.
+// names, uids, resource versions and what is written besides the fields shown do not count. Where no fields are shown and
+// what is written differs within a group, Why counts the variants.
 type Group struct {
 	// Letter names the group: A, B, ... Z, AA.
 	Letter   string   `json:"letter"`
@@ -96,10 +96,7 @@ func GroupEqual(members []Member) []Group {
 func changeKeys(changes []Change) []string {
 	keys := make([]string, len(changes))
 	for i, c := range changes {
-		c.UID, c.ResourceVersion, c.Own = "", "", ""
-		if len(c.Fields) == 0 {
-			c.Digest = ""
-		}
+		c.UID, c.ResourceVersion, c.Own, c.Digest = "", "", "", ""
 		data, err := json.Marshal(c)
 		if err != nil {
 			panic(fmt.Sprintf("plan: a change is not JSON: %v", err))
@@ -125,7 +122,7 @@ func withVariants(changes []Change, digests [][]string) []Change {
 		for _, d := range digests {
 			distinct[d[i]] = true
 		}
-		if len(distinct) > 1 {
+		if len(distinct) > 1 && len(out[i].Fields) == 0 {
 			out[i].Why = strings.TrimPrefix(out[i].Why+fmt.Sprintf("; %d variants, by cluster", len(distinct)), "; ")
 		}
 	}

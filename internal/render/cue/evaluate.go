@@ -7,6 +7,7 @@ import (
 	"cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/token"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/render"
 )
 
@@ -22,11 +23,13 @@ var (
 // evaluation is one evaluated module; it is dropped after reading.
 type evaluation struct {
 	root cue.Value
+	// notes are worth knowing and no warnings.
+	notes diag.Findings
 }
 
 // evaluate builds the root package for one request in a context of its own and validates it.
 func (p *pkg) evaluate(req render.Request) (*evaluation, error) {
-	values, err := p.valuesFile(req)
+	values, notes, err := p.valuesFile(req)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +41,7 @@ func (p *pkg) evaluate(req render.Request) (*evaluation, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &evaluation{root: v}
+	e := &evaluation{root: v, notes: notes}
 	return e, e.validate()
 }
 

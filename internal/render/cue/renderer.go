@@ -93,7 +93,7 @@ func (r *Renderer) Render(ctx context.Context, req render.Request) (render.Resul
 		return out, r.failed(req, pkg.explain(req, fs, show))
 	}
 	findings := e.read(&out, req.Instance.Name, show, r.opts.Limits)
-	out.Findings = onInstance(req, findings.Warnings())
+	out.Findings = onInstance(req, append(findings.Warnings(), e.notes...))
 	if findings.HasErrors() {
 		return out, r.failed(req, findings.Errors())
 	}

@@ -1,6 +1,7 @@
 package cue
 
 import (
+	"fmt"
 	"strings"
 
 	"cuelang.org/go/cue"
@@ -32,25 +33,62 @@ func (p *pkg) baseValues() (ast.Expr, error) {
 }
 
 // valuesFile is the syntax tree that takes the place of values.cue when the user gives values: the user's over the
-// module's, field by field, before any schema. It returns nil when the module's own file stays as it is.
-func (p *pkg) valuesFile(req render.Request) (*ast.File, error) {
+// module's, field by field, before any schema. It returns nil when the module's own file stays as it is. Notes are on
+// lists that are longer than the module's.
+func (p *pkg) valuesFile(req render.Request) (*ast.File, diag.Findings, error) {
 	user := userValues(req)
 	if user == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	base, err := p.baseValues()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	merged, err := cuelang.Overlay(base, user)
 	if err != nil {
-		return nil, underValues(err)
+		return nil, nil, underValues(err)
 	}
+	notes := longerLists(base, user, valuesField)
 	return &ast.File{Filename: p.values.name, Decls: []ast.Decl{
 		&ast.Package{Name: ast.NewIdent(p.name)},
 		// Evaluations run in parallel and the compiler writes into trees: this one needs its own.
 		&ast.Field{Label: ast.NewIdent(valuesField), Value: cuelang.Clone(merged)},
-	}}, nil
+	}}, notes, nil
+}
+
+// longerLists finds the user's lists that hold more than the module's own, which Timoni refuses.
+func longerLists(base, user ast.Expr, at string) diag.Findings {
+	switch u := user.(type) {
+	case *ast.ListLit:
+		if b, ok := base.(*ast.ListLit); ok && len(u.Elts) > len(b.Elts) {
+			pos := u.Pos()
+			return diag.Findings{{Severity: diag.Info, Code: "longer-list", Path: at,
+				Pos:  diag.Pos{File: pos.Filename(), Line: pos.Line(), Column: pos.Column()},
+				What: fmt.Sprintf("the list holds %d items, the module's own %d", len(u.Elts), len(b.Elts))}}
+		}
+	case *ast.StructLit:
+		b, ok := base.(*ast.StructLit)
+		if !ok {
+			return nil
+		}
+		of := map[string]ast.Expr{}
+		fields, err := cuelang.Fields(b)
+		if err != nil {
+			return nil // Overlay has said it
+		}
+		for _, f := range fields {
+			of[f.Name] = f.Value
+		}
+		var out diag.Findings
+		if fields, err = cuelang.Fields(u); err != nil {
+			return nil
+		}
+		for _, f := range fields {
+			out = append(out, longerLists(of[f.Name], f.Value, at+"."+f.Name)...)
+		}
+		return out
+	}
+	return nil
 }
 
 // underValues puts the path of an overlay error below the field the user knows.
