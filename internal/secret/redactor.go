@@ -1,7 +1,7 @@
-// Package secret keeps secret values out of what people and machines read: a Redactor masks them by provenance, that
-// is, it knows the values themselves and never guesses from the look of a text.
+// Package secret is what secret values have in common: references to them, the Store socket, the documents they stand in,
+// and a Redactor that masks them by provenance: it knows the values themselves and never guesses from the look of a text.
 //
-// secret must not know where values come from, nor what a text is for.
+// secret must not know which stores there are, nor what a value or a text is for.
 package secret
 
 import (
