@@ -1,0 +1,243 @@
+// Package cache keeps fetched content on disk by its digest: blobs as they came, and trees of files made of them.
+//
+// What is read is verified: a blob by its own digest at every use, a tree by the list of its files when a process first
+// uses it. What does not verify is removed and fetched again. Processes share a cache without locks: everything is made
+// aside and renamed into place. Where nothing can be kept, content is fetched for this process alone.
+//
+// cache must not know where content comes from, nor what is in it.
+package cache
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"time"
+
+	"hawser.dev/hawser/internal/diag"
+)
+
+// EnvDir is the variable that names the directory of the cache.
+const EnvDir = "HAWSER_CACHE_DIR"
+
+// Options of a cache.
+type Options struct {
+	// Dir is where things are kept; it need not exist. "" keeps nothing.
+	Dir string
+	// Warn is told, at most once, when nothing can be kept; nil hears nothing.
+	Warn func(diag.Finding)
+}
+
+// Cache is a directory of content by digest. It may be used by many goroutines and processes at once.
+type Cache struct {
+	dir  string
+	warn func(diag.Finding)
+	once sync.Once
+
+	mu    sync.Mutex
+	known map[string]Tree // verified by this process
+	busy  map[string]chan struct{}
+	aside string // where a process that can keep nothing has its trees
+
+	create func(dir string) (*os.File, error) // a test's disk may be full
+}
+
+// Dir is where the cache is by default: $HAWSER_CACHE_DIR, else "hawser" in the user's cache directory; "" when the
+// system has none.
+func Dir(getenv func(string) string) string {
+	if dir := getenv(EnvDir); dir != "" {
+		return dir
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "hawser")
+}
+
+// Open makes a cache; nothing is read or made before it is used.
+func Open(o Options) *Cache {
+	c := &Cache{dir: o.Dir, warn: o.Warn, known: map[string]Tree{}, busy: map[string]chan struct{}{},
+		create: func(dir string) (*os.File, error) { return os.CreateTemp(dir, "blob-") }}
+	if o.Dir != "" {
+		if abs, err := filepath.Abs(o.Dir); err == nil {
+			c.dir = abs
+		}
+	}
+	return c
+}
+
+// Close removes what could not be kept. Trees that were handed out may be gone after it.
+func (c *Cache) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.aside == "" {
+		return nil
+	}
+	err := os.RemoveAll(c.aside)
+	c.aside, c.known = "", map[string]Tree{}
+	return err
+}
+
+// MismatchError is content that has another digest than the one it was asked for by.
+type MismatchError struct{ Want, Got string }
+
+func (e *MismatchError) Error() string { return "its digest is " + e.Got + ", not " + e.Want }
+
+var digestForm = regexp.MustCompile(`^sha256:([0-9a-f]{64})$`)
+
+// hexOf takes a digest apart; only SHA-256 is known.
+func hexOf(digest string) (string, error) {
+	m := digestForm.FindStringSubmatch(digest)
+	if m == nil {
+		return "", fmt.Errorf("%.100q is no digest of the form sha256:<64 hexadecimal digits>", digest)
+	}
+	return m[1], nil
+}
+
+// ValidDigest reports whether a digest can be in a cache: "sha256:" and 64 lower-case hexadecimal digits.
+func ValidDigest(digest string) bool { return digestForm.MatchString(digest) }
+
+// Fetch writes content to w. The cache judges what was written; an error says that there is none.
+type Fetch func(ctx context.Context, w io.Writer) error
+
+// Blob is the content with a digest, at its beginning; the caller closes it. It is fetched when it is not there, or is
+// there and damaged. Errors are *MismatchError for content with another digest, findings for a full disk, and fetch's.
+func (c *Cache) Blob(ctx context.Context, digest string, fetch Fetch) (*os.File, error) {
+	name, err := hexOf(digest)
+	if err != nil {
+		return nil, err
+	}
+	at := filepath.Join(c.dir, "blobs", "sha256", name)
+	if f := c.intact(at, name); f != nil {
+		return f, nil
+	}
+	temp, kept := c.temp()
+	out, err := c.create(temp)
+	if err != nil {
+		return nil, disk(err, c.dir)
+	}
+	if err := fill(ctx, out, digest, fetch); err != nil {
+		return nil, disk(errors.Join(err, out.Close(), os.Remove(out.Name())), c.dir)
+	}
+	if !kept {
+		_ = os.Remove(out.Name()) // it lives as long as it is open; a system that cannot leaves it to Close
+		return out, nil
+	}
+	if err := place(out.Name(), at); err != nil {
+		return nil, disk(errors.Join(err, out.Close(), os.Remove(out.Name())), c.dir)
+	}
+	return out, nil
+}
+
+// intact opens a blob that is what its name says, at its beginning. A damaged one is removed.
+func (c *Cache) intact(at, name string) *os.File {
+	if c.dir == "" {
+		return nil
+	}
+	f, err := os.Open(at)
+	if err != nil {
+		return nil
+	}
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	if err == nil && hex.EncodeToString(h.Sum(nil)) == name {
+		if _, err = f.Seek(0, io.SeekStart); err == nil {
+			touch(at)
+			return f
+		}
+	}
+	_ = f.Close()
+	_ = os.Remove(at)
+	return nil
+}
+
+// fill fetches into a file, checks the digest and goes back to the beginning.
+func fill(ctx context.Context, out *os.File, digest string, fetch Fetch) error {
+	h := sha256.New()
+	if err := fetch(ctx, io.MultiWriter(out, h)); err != nil {
+		return err
+	}
+	if got := "sha256:" + hex.EncodeToString(h.Sum(nil)); got != digest {
+		return &MismatchError{Want: digest, Got: got}
+	}
+	_, err := out.Seek(0, io.SeekStart)
+	return err
+}
+
+// temp is a directory for what is being made, on the cache's own disk when that can be written (kept).
+func (c *Cache) temp() (dir string, kept bool) {
+	if c.dir == "" {
+		return c.asideDir(), false
+	}
+	dir = filepath.Join(c.dir, "tmp")
+	err := os.MkdirAll(dir, 0o755)
+	if err == nil {
+		var probe string
+		if probe, err = os.MkdirTemp(dir, "probe-"); err == nil {
+			return dir, os.Remove(probe) == nil
+		}
+	}
+	if full(err) {
+		return dir, true // what is written there will say so
+	}
+	c.once.Do(func() {
+		if c.warn != nil {
+			c.warn(diag.Finding{Severity: diag.Warning, Code: "cache-unusable",
+				What: "nothing can be kept in the cache " + c.dir, Why: err.Error(),
+				Fix: "content is fetched anew each time; make the directory writable, or set " + EnvDir})
+		}
+	})
+	return c.asideDir(), false
+}
+
+// asideDir is this process's own directory, made when first needed; "" lets the system choose.
+func (c *Cache) asideDir() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.aside == "" {
+		if dir, err := os.MkdirTemp("", "hawser-"); err == nil {
+			c.aside = dir
+		}
+	}
+	return c.aside
+}
+
+// place moves what is complete to where it belongs; somebody else's of the same name is as good.
+func place(from, to string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	return os.Rename(from, to)
+}
+
+// touch notes that something was used. A cache that is only readable remembers nothing.
+func touch(at string) {
+	now := time.Now()
+	_ = os.Chtimes(at, now, now)
+}
+
+// disk makes a finding of an error that says that the disk is full; others stay as they are.
+func disk(err error, dir string) error {
+	if !full(err) {
+		return err
+	}
+	f := diag.Errorf("cache-full", "the disk of the cache %s is full", dir)
+	f.Why = rootCause(err)
+	f.Fix = "hawser cache prune --all empties the cache; " + EnvDir + " puts it elsewhere"
+	return diag.Findings{f}.Err()
+}
+
+func rootCause(err error) string {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}

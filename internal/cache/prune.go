@@ -1,0 +1,153 @@
+package cache
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// Kind is what an entry of a cache is.
+type Kind string
+
+const (
+	// Blob is content as it came.
+	Blob Kind = "blob"
+	// Files is a tree of files.
+	Files Kind = "files"
+)
+
+// Entry is one thing that is kept.
+type Entry struct {
+	Kind Kind `json:"kind"`
+	// Digest is of a blob itself, and of what a tree is made from; it is "" for a tree whose inventory cannot be read.
+	Digest string `json:"digest"`
+	// Source is where a tree comes from.
+	Source string `json:"source,omitempty"`
+	// Bytes is the size of the content.
+	Bytes int64 `json:"bytes"`
+	// Used is when it was last used, or made.
+	Used time.Time `json:"used"`
+
+	path string
+}
+
+// Policy says what to remove. The zero value removes nothing.
+type Policy struct {
+	// OlderThan removes what was not used for that long; 0 is no limit.
+	OlderThan time.Duration
+	// MaxBytes removes what was used longest ago until the rest is no bigger; 0 is no limit.
+	MaxBytes int64
+	// All removes everything.
+	All bool
+}
+
+// leftover is the age from which something that is being made was given up by its process.
+const leftover = 24 * time.Hour
+
+// Location is the cache's directory, "" for a cache that keeps nothing.
+func (c *Cache) Location() string { return c.dir }
+
+// List is everything that is kept, last used first. A directory that does not exist is empty.
+func (c *Cache) List(ctx context.Context) ([]Entry, error) {
+	if c.dir == "" {
+		return nil, nil
+	}
+	blobs, err := read(filepath.Join(c.dir, "blobs", "sha256"))
+	if err != nil {
+		return nil, err
+	}
+	trees, err := read(filepath.Join(c.dir, "trees", "sha256"))
+	if err != nil {
+		return nil, err
+	}
+	var out []Entry
+	for _, at := range blobs {
+		if info, err := os.Lstat(at); err == nil {
+			out = append(out, Entry{Kind: Blob, Digest: "sha256:" + filepath.Base(at), Bytes: info.Size(), Used: info.ModTime(), path: at})
+		}
+	}
+	for _, at := range trees {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		out = append(out, treeEntry(at))
+	}
+	slices.SortFunc(out, func(a, b Entry) int {
+		return cmp.Or(b.Used.Compare(a.Used), cmp.Compare(a.Digest, b.Digest), cmp.Compare(a.path, b.path))
+	})
+	return out, nil
+}
+
+func treeEntry(at string) Entry {
+	e := Entry{Kind: Files, path: at}
+	if inv, err := readInventory(at); err == nil {
+		e.Digest, e.Source, e.Bytes = inv.Digest, inv.Source, inv.Bytes
+	}
+	if info, err := os.Stat(filepath.Join(at, inventoryFile)); err == nil {
+		e.Used = info.ModTime()
+	}
+	return e
+}
+
+// read is the paths in a directory; one that is not there has none.
+func read(dir string) ([]string, error) {
+	found, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	out := make([]string, 0, len(found))
+	for _, f := range found {
+		out = append(out, filepath.Join(dir, f.Name()))
+	}
+	return out, err
+}
+
+// Prune removes what the policy says, and what processes that ended early have left, and returns the entries removed.
+// Errors of single entries are joined; the others are removed all the same.
+func (c *Cache) Prune(ctx context.Context, policy Policy, now time.Time) ([]Entry, error) {
+	all, err := c.List(ctx)
+	if err != nil || c.dir == "" {
+		return nil, err
+	}
+	var removed []Entry
+	var errs []error
+	for _, e := range choose(all, policy, now) {
+		if err := ctx.Err(); err != nil {
+			return removed, err
+		}
+		if e.Kind == Files {
+			c.discard(e.path) // at once, for whoever looks
+		}
+		if err := os.RemoveAll(e.path); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		removed = append(removed, e)
+	}
+	left, err := read(filepath.Join(c.dir, "tmp"))
+	errs = append(errs, err)
+	for _, at := range left {
+		if info, err := os.Lstat(at); err == nil && now.Sub(info.ModTime()) > leftover {
+			errs = append(errs, os.RemoveAll(at))
+		}
+	}
+	return removed, errors.Join(errs...)
+}
+
+// choose is what a policy removes of entries that are ordered last used first.
+func choose(entries []Entry, p Policy, now time.Time) []Entry {
+	var out []Entry
+	var total int64
+	for _, e := range entries {
+		total += e.Bytes // of this and all that was used later: once too much, it stays too much
+		if p.All || p.OlderThan > 0 && now.Sub(e.Used) > p.OlderThan || p.MaxBytes > 0 && total > p.MaxBytes {
+			out = append(out, e)
+		}
+	}
+	return out
+}

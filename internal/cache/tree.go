@@ -1,0 +1,295 @@
+package cache
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Key says which tree is meant.
+type Key struct {
+	// Digest is of what the tree is made from. Variant keeps trees apart that are made of the same in another way; it is a
+	// plain word.
+	Digest, Variant string
+	// Source is where it comes from, for people; secrets in URLs are not to be in it.
+	Source string
+}
+
+// Tree is a directory of files that were verified.
+type Tree struct {
+	// Root is an absolute directory; nobody writes in it.
+	Root string
+	// Files are the paths below Root, slash separated and sorted.
+	Files []string
+	// Note is what was noted when the tree was made.
+	Note []byte
+}
+
+// Build makes the files of a tree in dir, which does not exist yet, and returns a note that is kept with them.
+type Build func(ctx context.Context, dir string) (note []byte, err error)
+
+// inventory is the file beside a tree that says what is in it.
+type inventory struct {
+	V       int     `json:"v"`
+	Source  string  `json:"source,omitempty"`
+	Digest  string  `json:"digest"`
+	Variant string  `json:"variant,omitempty"`
+	Note    []byte  `json:"note,omitempty"`
+	Bytes   int64   `json:"bytes"`
+	Files   []entry `json:"files"`
+	// Sum is over all fields above, so that a damaged inventory is noticed too.
+	Sum string `json:"sum"`
+}
+
+type entry struct {
+	Path string `json:"path"`
+	Size int64  `json:"size"`
+	Sum  string `json:"sha256"`
+}
+
+const (
+	inventoryFile = "inventory.json"
+	filesDir      = "files"
+	version       = 1
+)
+
+// Tree is the tree of a key. It is built when it is not there, or is there and damaged. Errors are build's, and
+// findings for a full disk.
+func (c *Cache) Tree(ctx context.Context, key Key, build Build) (Tree, error) {
+	name, err := hexOf(key.Digest)
+	if err != nil {
+		return Tree{}, err
+	}
+	if key.Variant != "" {
+		name += "-" + key.Variant
+	}
+	done, err := c.enter(ctx, name)
+	if err != nil {
+		return Tree{}, err
+	}
+	defer done()
+	if t, ok := c.remembered(name); ok {
+		return t, nil
+	}
+	at := filepath.Join(c.dir, "trees", "sha256", name)
+	if t, ok := c.kept(at, key); ok {
+		return c.remember(name, t), nil
+	}
+	temp, kept := c.temp()
+	made, err := os.MkdirTemp(temp, "tree-")
+	if err != nil {
+		return Tree{}, disk(err, c.dir)
+	}
+	t, err := c.build(ctx, key, made, build)
+	if err != nil {
+		return Tree{}, disk(errors.Join(err, os.RemoveAll(made)), c.dir)
+	}
+	if kept {
+		if err := c.settle(made, at, key); err != nil {
+			return Tree{}, disk(errors.Join(err, os.RemoveAll(made)), c.dir)
+		}
+		t.Root = filepath.Join(at, filesDir)
+	}
+	return c.remember(name, t), nil
+}
+
+// enter waits until no other goroutine makes the tree of that name; done lets the next one in.
+func (c *Cache) enter(ctx context.Context, name string) (done func(), err error) {
+	for {
+		c.mu.Lock()
+		other, taken := c.busy[name]
+		if !taken {
+			mine := make(chan struct{})
+			c.busy[name] = mine
+			c.mu.Unlock()
+			return func() {
+				c.mu.Lock()
+				delete(c.busy, name)
+				c.mu.Unlock()
+				close(mine)
+			}, nil
+		}
+		c.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (c *Cache) remembered(name string) (Tree, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t, ok := c.known[name]
+	return t, ok
+}
+
+func (c *Cache) remember(name string, t Tree) Tree {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.known[name] = t
+	return t
+}
+
+// kept is a tree that is there and verifies. One that does not verify is removed.
+func (c *Cache) kept(at string, key Key) (Tree, bool) {
+	if c.dir == "" {
+		return Tree{}, false
+	}
+	if _, err := os.Lstat(at); err != nil {
+		return Tree{}, false
+	}
+	t, err := verify(at, key)
+	if err != nil {
+		c.discard(at)
+		return Tree{}, false
+	}
+	touch(filepath.Join(at, inventoryFile))
+	return t, true
+}
+
+// discard takes a tree out of its place at once, then removes it.
+func (c *Cache) discard(at string) {
+	temp := filepath.Join(c.dir, "tmp")
+	if os.MkdirAll(temp, 0o755) != nil {
+		return
+	}
+	trash, err := os.MkdirTemp(temp, "trash-")
+	if err != nil {
+		return
+	}
+	_ = os.Rename(at, filepath.Join(trash, "tree"))
+	_ = os.RemoveAll(trash)
+}
+
+func (c *Cache) build(ctx context.Context, key Key, made string, build Build) (Tree, error) {
+	root := filepath.Join(made, filesDir)
+	note, err := build(ctx, root)
+	if err != nil {
+		return Tree{}, err
+	}
+	files, bytes, err := take(root)
+	if err != nil {
+		return Tree{}, err
+	}
+	inv := inventory{V: version, Source: key.Source, Digest: key.Digest, Variant: key.Variant, Note: note, Bytes: bytes, Files: files}
+	inv.Sum = inv.sum()
+	data, err := json.Marshal(inv)
+	if err != nil {
+		return Tree{}, err
+	}
+	return inv.tree(root), os.WriteFile(filepath.Join(made, inventoryFile), data, 0o644)
+}
+
+// settle moves a tree into its place. When another process was quicker, its tree serves if it verifies.
+func (c *Cache) settle(made, at string, key Key) error {
+	err := place(made, at)
+	if err == nil {
+		return os.Chmod(at, 0o755)
+	}
+	if _, bad := verify(at, key); bad == nil {
+		return os.RemoveAll(made)
+	}
+	c.discard(at)
+	return errors.Join(place(made, at), os.Chmod(at, 0o755))
+}
+
+// verify reads a tree's inventory and compares it with what is there.
+func verify(at string, key Key) (Tree, error) {
+	inv, err := readInventory(at)
+	if err != nil {
+		return Tree{}, err
+	}
+	if inv.Digest != key.Digest || inv.Variant != key.Variant {
+		return Tree{}, fmt.Errorf("%s holds another tree", at)
+	}
+	root := filepath.Join(at, filesDir)
+	files, _, err := take(root)
+	if err != nil {
+		return Tree{}, err
+	}
+	if !slices.Equal(files, inv.Files) {
+		return Tree{}, fmt.Errorf("%s: its files are not those of its inventory", at)
+	}
+	return inv.tree(root), nil
+}
+
+func readInventory(at string) (inventory, error) {
+	var inv inventory
+	data, err := os.ReadFile(filepath.Join(at, inventoryFile))
+	if err != nil {
+		return inv, err
+	}
+	if err := json.Unmarshal(data, &inv); err != nil {
+		return inv, err
+	}
+	if inv.V != version || inv.Sum != inv.sum() {
+		return inv, fmt.Errorf("%s: the inventory is damaged", at)
+	}
+	return inv, nil
+}
+
+func (v inventory) sum() string {
+	v.Sum = ""
+	data, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+func (v inventory) tree(root string) Tree {
+	t := Tree{Root: root, Note: v.Note, Files: make([]string, 0, len(v.Files))}
+	for _, f := range v.Files {
+		t.Files = append(t.Files, f.Path)
+	}
+	return t
+}
+
+// take makes the inventory of a directory: every file with size and digest, sorted by path. Anything but files and
+// directories is an error.
+func take(root string) (files []entry, bytes int64, err error) {
+	err = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			return nil
+		case !d.Type().IsRegular():
+			return fmt.Errorf("%s is no plain file", p)
+		}
+		rel, err := filepath.Rel(root, p)
+		if err != nil {
+			return err
+		}
+		e := entry{Path: filepath.ToSlash(rel)}
+		if e.Size, e.Sum, err = sumOf(p); err != nil {
+			return err
+		}
+		files, bytes = append(files, e), bytes+e.Size
+		return nil
+	})
+	slices.SortFunc(files, func(a, b entry) int { return cmp.Compare(a.Path, b.Path) })
+	return files, bytes, err
+}
+
+func sumOf(name string) (int64, string, error) {
+	in, err := os.Open(name)
+	if err != nil {
+		return 0, "", err
+	}
+	h := sha256.New()
+	n, err := io.Copy(h, in)
+	return n, hex.EncodeToString(h.Sum(nil)), errors.Join(err, in.Close())
+}
