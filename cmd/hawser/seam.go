@@ -11,8 +11,6 @@ import (
 	_ "filippo.io/age"
 	_ "filippo.io/age/armor"
 	_ "github.com/Masterminds/semver/v3"
-	_ "github.com/google/cel-go/cel"
-	_ "github.com/google/cel-go/ext"
 	_ "github.com/google/go-containerregistry/pkg/registry"
 	_ "github.com/opencontainers/image-spec/specs-go/v1"
 	_ "golang.org/x/crypto/chacha20poly1305"

@@ -15,6 +15,8 @@ import (
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleet/kubeconfig"
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/health/cel"
 	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/module/dir"
 	"hawser.dev/hawser/internal/release"
@@ -83,7 +85,7 @@ func newEngine(onEvent func(engine.Event)) *engine.Engine {
 			"manifests": plain.New(plain.Options{Redact: redactor.Redact}),
 		},
 		Fetchers: map[string]module.Fetcher{"file": files},
-		Checker:  modules,
+		Checker:  health.Checkers{CUE: modules, CEL: new(cel.Checker)},
 		Redactor: redactor,
 		Watchdog: watchdog,
 		OnEvent:  onEvent,

@@ -171,7 +171,7 @@ func (e *executor) items() []order.Item {
 		body := e.req.Bodies[ch.Ref].Body
 		seen[ch.Ref] = true
 		out = append(out, order.Item{Ref: ch.Ref, Instance: ch.Instance, Stage: ch.Stage, Body: body,
-			Waits: !ch.NoWait && health.WaitableObject(ch.Ref, body)})
+			Waits: !ch.NoWait && e.req.Rules[ch.Instance].Waits(ch.Ref, body)})
 	}
 	if e.req.Deleting {
 		return out
@@ -179,7 +179,7 @@ func (e *executor) items() []order.Item {
 	for _, o := range e.req.Plan.Kept {
 		if body := e.req.Bodies[o.Ref].Body; !seen[o.Ref] {
 			out = append(out, order.Item{Ref: o.Ref, Instance: o.Instance, Stage: o.Stage, Body: body,
-				Waits: !o.NoWait && o.UID != "" && health.WaitableObject(o.Ref, body)})
+				Waits: !o.NoWait && o.UID != "" && e.req.Rules[o.Instance].Waits(o.Ref, body)})
 		}
 	}
 	return out

@@ -24,7 +24,7 @@ func (s *Session) Health(ctx context.Context, owner string, owned []plan.Owned, 
 	byKind := map[schema.GroupKind][]plan.Owned{}
 	for _, o := range owned {
 		h.byRef[o.Ref] = o
-		if !health.Judged(o.Ref) {
+		if !health.Judged(o.Ref) && !rules[o.Instance].Has(o.Ref) {
 			h.out[o.Ref] = health.Status{State: health.Ready}
 			continue
 		}

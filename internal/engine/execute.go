@@ -241,17 +241,11 @@ func (l *loop) open(ctx context.Context, cp *ClusterPlan) (*release.Record, erro
 	record := release.Record{V: 1, Bundle: l.fp.Bundle, Owner: w.set.owner, Fleet: l.fp.Fleet, Cluster: cp.Cluster, Group: cp.Group,
 		ClusterUID: w.target.facts.UID, Revision: cp.Revision + 1, Head: l.fp.Head, Rollout: l.out.Rollout,
 		Phase: release.Applying, Started: l.now(), Author: l.req.Author, Message: l.req.Message, Version: l.Version,
-		Inputs: map[string]string{}, Sources: map[string]string{}, Checks: map[string][]health.Check{}, Depends: w.set.depends,
-		Origins: map[string]string{}}
+		Depends: w.set.depends, Origins: map[string]string{}}
 	if l.fp.Verb == "delete" {
 		record.Phase = release.Deleting
 	}
-	for _, p := range w.set.parts {
-		record.Inputs[p.instance.Name], record.Sources[p.instance.Name] = p.key, p.source
-		if len(p.checks) > 0 {
-			record.Checks[p.instance.Name] = p.checks
-		}
-	}
+	w.describe(&record)
 	for name, v := range w.target.facts.Values {
 		if l.fp.run.uses(name) {
 			record.Origins[name] = originOf(name, v)
@@ -261,6 +255,17 @@ func (l *loop) open(ctx context.Context, cp *ClusterPlan) (*release.Record, erro
 	handle, err := w.target.store.Put(ctx, record, nil, w.target.handle)
 	w.target.handle = handle
 	return &record, err
+}
+
+// describe writes into the record what is known of the instances besides their objects.
+func (w *work) describe(record *release.Record) {
+	record.Inputs, record.Sources, record.Checks = map[string]string{}, map[string]string{}, map[string][]health.Check{}
+	for _, p := range w.set.parts {
+		record.Inputs[p.instance.Name], record.Sources[p.instance.Name] = p.key, p.source
+		if len(p.checks) > 0 {
+			record.Checks[p.instance.Name] = p.checks
+		}
+	}
 }
 
 // intended is the old inventory and, without uid, every object the plan may create.
@@ -340,10 +345,7 @@ func (l *loop) touch(ctx context.Context, cp *ClusterPlan) error {
 	record := *old
 	record.Head, record.Cluster, record.Group = l.fp.Head, cp.Cluster, cp.Group
 	record.Inventory = cp.Plan.Kept
-	record.Inputs, record.Sources = map[string]string{}, map[string]string{}
-	for _, p := range w.set.parts {
-		record.Inputs[p.instance.Name], record.Sources[p.instance.Name] = p.key, p.source
-	}
+	w.describe(&record)
 	slices.SortFunc(record.Inventory, func(a, b plan.Owned) int { return a.Ref.Compare(b.Ref) })
 	_, err := w.target.store.Put(ctx, record, nil, w.target.handle)
 	if err != nil {
@@ -357,7 +359,7 @@ func (w *work) sameInputs(r *release.Record) bool {
 		return false
 	}
 	for _, p := range w.set.parts {
-		if r.Inputs[p.instance.Name] != p.key {
+		if r.Inputs[p.instance.Name] != p.key || !health.Same(r.Checks[p.instance.Name], p.checks) {
 			return false
 		}
 	}

@@ -184,8 +184,20 @@ func (r *run) fill(ctx context.Context, t *target, s *set) diag.Findings {
 	if findings.HasErrors() {
 		return findings
 	}
-	s.assemble(t)
+	r.assemble(t, s)
+	for _, p := range s.parts {
+		findings = append(findings, withInstance(health.Rules{Checks: p.checks, Checker: r.Checker}.Vet(), p.instance)...)
+	}
 	return findings
+}
+
+// checks are the health rules of an instance in the order they are asked.
+func (r *run) checks(p *part, s *set, module []v1alpha1.HealthRule, own []health.Check) []health.Check {
+	var fleet []v1alpha1.HealthRule
+	if r.fleet != nil {
+		fleet = r.fleet.Health
+	}
+	return health.Ordered(p.instance.Health, module, own, s.spec.Health, fleet)
 }
 
 // render renders the given parts and adds their marked objects to the bodies.
@@ -205,7 +217,7 @@ func (r *run) render(ctx context.Context, t *target, s *set, parts []*part) diag
 			continue
 		}
 		findings = append(findings, results[i].Findings...)
-		p.checks = results[i].Checks
+		p.checks = r.checks(p, s, results[i].Health, results[i].Checks)
 		all = append(all, results[i].Objects...)
 	}
 	known := t.known()
@@ -239,12 +251,12 @@ func (t *target) known() func(schema.GroupVersionKind) (bool, bool) {
 }
 
 // assemble adds what the record knows of unchanged instances, and the instances' own namespaces.
-func (s *set) assemble(t *target) {
+func (r *run) assemble(t *target, s *set) {
 	recorded := map[string]bool{}
 	for _, p := range s.parts {
 		if p.recorded {
 			recorded[p.instance.Name] = true
-			p.checks = t.record.Checks[p.instance.Name]
+			p.checks = r.checks(p, s, nil, health.ModuleOwn(t.record.Checks[p.instance.Name]))
 		}
 	}
 	declared := map[object.Ref]bool{}
@@ -279,9 +291,7 @@ func (s *set) assemble(t *target) {
 func (s *set) rules(checker health.Checker) map[string]health.Rules {
 	out := map[string]health.Rules{}
 	for _, p := range s.parts {
-		if len(p.checks) > 0 {
-			out[p.instance.Name] = health.Rules{Checks: p.checks, Checker: checker}
-		}
+		out[p.instance.Name] = health.Rules{Checks: p.checks, Checker: checker}
 	}
 	return out
 }

@@ -105,8 +105,8 @@ func (r *run) statusOf(ctx context.Context, t *target, name string) []ClusterSta
 // instances are the states of a record's instances: health and drift of everything its inventory names.
 func (r *run) instances(ctx context.Context, t *target, rec release.Record) []InstanceStatus {
 	rules := map[string]health.Rules{}
-	for name, checks := range rec.Checks {
-		rules[name] = health.Rules{Checks: checks, Checker: r.Checker}
+	for _, o := range rec.Inventory {
+		rules[o.Instance] = health.Rules{Checks: rec.Checks[o.Instance], Checker: r.Checker}
 	}
 	states, fs := t.session.Health(ctx, rec.Owner, rec.Inventory, rules)
 	t.find(fs...)

@@ -13,6 +13,15 @@ func (c cond) text() string {
 	return c.reason
 }
 
+// both is reason and message.
+func (c cond) both() string {
+	if c.message == "" || c.reason == "" {
+		return c.text()
+	}
+	return c.reason + ": " + c.message
+}
+
+// condition is the status condition of a type; the zero cond when there is none.
 func condition(obj map[string]any, kind string) cond {
 	list, _, _ := unstructured.NestedSlice(obj, "status", "conditions")
 	for _, item := range list {

@@ -4,7 +4,12 @@
 // health must not know clusters, clocks or how objects are read; what it looks at is handed to it.
 package health
 
-import "hawser.dev/hawser/internal/object"
+import (
+	"errors"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+)
 
 // State of an object.
 type State string
@@ -34,23 +39,83 @@ type Status struct {
 	Details []string `json:"details,omitempty"`
 }
 
-// Check is a module's own rule for a kind (Timoni's #HealthCheck): CUE source text of an expression struct with
-// `object` open, evaluated against the live object by a Checker.
+// Check is one rule for the health of a kind, in one of two languages: CUE (Source, Timoni's #HealthCheck) or CEL.
 type Check struct {
-	Name  string `json:"name"`
-	Group string `json:"group"`
-	Kind  string `json:"kind,omitempty"`
+	Name string `json:"name,omitempty"`
+	// Group and Kind choose the objects; Group may be a glob, Kind "" is every kind of the group. Object is a glob over
+	// their names, "" any.
+	Group  string `json:"group"`
+	Kind   string `json:"kind,omitempty"`
+	Object string `json:"object,omitempty"`
 	// Source is CUE text of the closed check value: fields object, current, inProgress?, failed?.
-	Source string `json:"source"`
+	Source string `json:"source,omitempty"`
+	// CEL are the expressions of a rule in CEL, nil for one in CUE.
+	CEL *Expressions `json:"cel,omitempty"`
+	// Layer is where the rule stands; "" is the module.
+	Layer Layer    `json:"layer,omitempty"`
+	Pos   diag.Pos `json:"-"`
 }
 
-// Checker evaluates module checks; implemented by the CUE renderer so that health needs no CUE.
+// Expressions are CEL over `self`, the live object. Failed is asked first, then Progressing, then Ready; Message gives
+// the reason shown while the object is not ready.
+type Expressions struct {
+	Ready       string `json:"ready"`
+	Failed      string `json:"failed,omitempty"`
+	Progressing string `json:"progressing,omitempty"`
+	Message     string `json:"message,omitempty"`
+}
+
+// Layer is where a rule stands. Nearer to the object wins: in the order of the constants.
+type Layer string
+
+// The layers, nearest to the object first.
+const (
+	InInstance Layer = "instance"
+	InModule   Layer = "module"
+	InBundle   Layer = "bundle"
+	InFleet    Layer = "fleet"
+	BuiltIn    Layer = "built-in"
+)
+
+// Checker evaluates rules; health itself needs neither CUE nor CEL.
 type Checker interface {
-	// Check returns the verdict and true when the check applies to the object.
+	// Vet returns why a rule can never work: it does not compile, or is too big. nil when it can.
+	Vet(c Check) error
+	// Check returns the verdict and true when the check applies to the object. What the object does not say yet is
+	// progressing; an error is a rule that does not fit the object.
 	Check(c Check, obj map[string]any) (Status, bool, error)
 }
 
-// Rules are the checks in force for one bundle on one cluster.
+// Checkers is a Checker that hands each rule to the one for its language; nil fields judge nothing.
+type Checkers struct{ CUE, CEL Checker }
+
+var _ Checker = Checkers{}
+
+func (c Checkers) of(rule Check) Checker {
+	if rule.CEL != nil {
+		return c.CEL
+	}
+	return c.CUE
+}
+
+// Vet asks the rule's checker; a language without one is an error.
+func (c Checkers) Vet(rule Check) error {
+	if to := c.of(rule); to != nil {
+		return to.Vet(rule)
+	}
+	return errors.New("nothing here evaluates the language of the rule")
+}
+
+// Check asks the rule's checker.
+func (c Checkers) Check(rule Check, obj map[string]any) (Status, bool, error) {
+	if to := c.of(rule); to != nil {
+		return to.Check(rule, obj)
+	}
+	return Status{}, false, nil
+}
+
+// Rules are the checks in force for one instance on one cluster, in the order they are asked (see Ordered). The
+// built-in ones come after them by themselves.
 type Rules struct {
 	Checks  []Check
 	Checker Checker

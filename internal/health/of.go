@@ -10,9 +10,10 @@ import (
 	"hawser.dev/hawser/internal/object"
 )
 
-// Of judges a live object by its content. A module's own checks come first; the first that applies decides. Then the
-// kinds whose states people should be able to read are judged here, and all others by kstatus, the rules of kubectl's
-// and Flux' waiting (conditions Ready, Stalled, Reconciling and observedGeneration).
+// Of judges a live object by its content. The rules given come first; the first that applies decides. Then the kinds
+// whose states people should be able to read are judged here, those of well-known operators by built-in rules, and all
+// others by kstatus, the rules of kubectl's and Flux' waiting (conditions Ready, Stalled, Reconciling and
+// observedGeneration).
 func Of(obj map[string]any, rules Rules) Status {
 	u := &unstructured.Unstructured{Object: obj}
 	if u.GetDeletionTimestamp() != nil {
@@ -22,33 +23,43 @@ func Of(obj map[string]any, rules Rules) Status {
 		}
 		return st
 	}
-	if st, ok := checked(u, rules); ok {
+	if st, ok := checked(u, rules.Checks, rules.Checker); ok {
 		return st
 	}
 	r := object.Object{Body: obj}.Ref()
 	if judge, ok := judges[r.Group+"/"+r.Kind]; ok {
 		if behind(obj) {
-			return Status{State: Progressing, Reason: "its controller has not seen the change yet"}
+			return notSeen
 		}
 		return judge(obj)
+	}
+	if st, ok := checked(u, builtins(r), rules.Checker); ok {
+		return st
 	}
 	return generic(u)
 }
 
-// checked asks the module's checks for the object's kind.
-func checked(u *unstructured.Unstructured, rules Rules) (Status, bool) {
-	if rules.Checker == nil {
+// notSeen is what an object is whose status tells of an older generation.
+var notSeen = Status{State: Progressing, Reason: "its controller has not seen the change yet"}
+
+// checked asks the rules for the object's kind and name. A rule in CEL may trust the status: one that tells of an older
+// generation was not asked.
+func checked(u *unstructured.Unstructured, checks []Check, checker Checker) (Status, bool) {
+	if checker == nil {
 		return Status{}, false
 	}
-	gvk := u.GroupVersionKind()
-	for _, c := range rules.Checks {
-		if c.Group != gvk.Group || c.Kind != "" && c.Kind != gvk.Kind {
+	ref := object.Object{Body: u.Object}.Ref()
+	for _, c := range checks {
+		if !c.For(ref) {
 			continue
 		}
-		st, ok, err := rules.Checker.Check(c, u.Object)
+		if c.CEL != nil && behind(u.Object) && !flag(u.Object, "spec", "suspend") {
+			return notSeen, true
+		}
+		st, ok, err := checker.Check(c, u.Object)
 		switch {
 		case err != nil:
-			return Status{State: Progressing, Reason: "health check " + c.Name + ": " + err.Error()}, true
+			return Status{State: Progressing, Reason: c.title() + ": " + err.Error()}, true
 		case ok:
 			return st, true
 		}
@@ -63,6 +74,7 @@ var judges = map[string]func(map[string]any) Status{
 	"apps/DaemonSet":         daemonSet,
 	"batch/Job":              job,
 	"batch/CronJob":          func(map[string]any) Status { return Status{State: Ready} },
+	"/Pod":                   aPod,
 	"/Service":               service,
 	"/PersistentVolumeClaim": claim,
 	"/Namespace":             func(map[string]any) Status { return Status{State: Ready} },
@@ -157,19 +169,68 @@ func daemonSet(obj map[string]any) Status {
 	return Status{State: Ready, Reason: pods(want, want)}
 }
 
+// job is ready when it completed. A suspended one is not waited for: nothing runs.
 func job(obj map[string]any) Status {
 	want := numberOr(obj, 1, "spec", "completions")
 	done := numberOr(obj, 0, "status", "succeeded")
 	if c := condition(obj, "Failed"); c.status == "True" {
-		return Status{State: Failed, Reason: "the job failed: " + c.text()}
+		return Status{State: Failed, Reason: "the job failed: " + c.both()}
 	}
 	if condition(obj, "Complete").status == "True" {
 		return Status{State: Ready, Reason: "completed"}
 	}
+	if c := condition(obj, "FailureTarget"); c.status == "True" {
+		return Status{State: Progressing, Reason: "the job is about to fail: " + c.both()}
+	}
 	if flag(obj, "spec", "suspend") {
 		return Status{State: Ready, Reason: "suspended"}
 	}
-	return Status{State: Progressing, Reason: fmt.Sprintf("%d of %d %s", done, want, plural(want, "completion"))}
+	reason := fmt.Sprintf("%d of %d %s", done, want, plural(want, "completion"))
+	if failed := numberOr(obj, 0, "status", "failed"); failed > 0 {
+		reason += fmt.Sprintf(", %d %s failed (backoff limit %d)", failed, plural(failed, "pod"), numberOr(obj, 6, "spec", "backoffLimit"))
+	}
+	return Status{State: Progressing, Reason: reason}
+}
+
+// aPod is ready when it ended well, or runs and is ready.
+func aPod(obj map[string]any) Status {
+	switch text(obj, "status", "phase") {
+	case "Succeeded":
+		return Status{State: Ready, Reason: "completed"}
+	case "Failed":
+		return Status{State: Failed, Reason: "the pod failed: " + ended(obj)}
+	}
+	if condition(obj, "Ready").status == "True" {
+		return Status{State: Ready, Reason: "running"}
+	}
+	st := Status{State: Progressing, Reason: "not ready yet"}
+	lines, hopeless := pod(obj)
+	for _, l := range lines {
+		st.Details = append(st.Details, strings.TrimLeft(l, ":, "))
+	}
+	st.Hopeless = hopeless
+	return st
+}
+
+// ended says how a failed pod's containers ended.
+func ended(obj map[string]any) string {
+	var parts []string
+	if r := strings.TrimSpace(text(obj, "status", "reason") + " " + text(obj, "status", "message")); r != "" {
+		parts = append(parts, r)
+	}
+	for _, kind := range []string{"initContainerStatuses", "containerStatuses"} {
+		list, _, _ := unstructured.NestedSlice(obj, "status", kind)
+		for _, item := range list {
+			c, _ := item.(map[string]any)
+			if code, ok := number(c, "state", "terminated", "exitCode"); ok && code != 0 {
+				parts = append(parts, fmt.Sprintf("container %s: %s, exit code %d", text(c, "name"), text(c, "state", "terminated", "reason"), code))
+			}
+		}
+	}
+	if len(parts) == 0 {
+		return "no container says why"
+	}
+	return strings.Join(parts, "; ")
 }
 
 func service(obj map[string]any) Status {

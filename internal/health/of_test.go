@@ -106,6 +106,8 @@ type checker struct {
 	err     error
 }
 
+func (c checker) Vet(Check) error { return nil }
+
 func (c checker) Check(Check, map[string]any) (Status, bool, error) {
 	return c.status, c.applies, c.err
 }

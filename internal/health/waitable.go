@@ -1,6 +1,10 @@
 package health
 
-import "hawser.dev/hawser/internal/object"
+import (
+	"slices"
+
+	"hawser.dev/hawser/internal/object"
+)
 
 // waitableKinds are the kinds in groups of Kubernetes' own that have readiness beyond being written. Persistent volume
 // claims are not among them: one that waits for its first consumer stays pending for good reasons, and a pod that
@@ -16,6 +20,16 @@ var judgedKinds = map[string]bool{"/Service": true, "/PersistentVolumeClaim": tr
 
 func waitable(r object.Ref) bool {
 	return r.Kind != "" && (r.Custom() || waitableKinds[r.Group+"/"+r.Kind])
+}
+
+// Waits reports whether an instance's object is waited for: by its kind (WaitableObject), or because a rule is for it.
+func (r Rules) Waits(ref object.Ref, body map[string]any) bool {
+	return WaitableObject(ref, body) || r.Has(ref)
+}
+
+// Has reports whether one of the rules is for the object.
+func (r Rules) Has(ref object.Ref) bool {
+	return slices.ContainsFunc(r.Checks, func(c Check) bool { return c.For(ref) })
 }
 
 // Judged reports whether an object's state can be told only from its content: Waitable kinds, and those with a state
