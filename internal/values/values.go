@@ -1,0 +1,157 @@
+// Package values resolves what values refer to: references of secrets, in the stores that the fleet declares, late, in
+// memory and failing closed. Every value is known to the redactor before anybody else sees it.
+//
+// values must not know which kinds of stores there are, how a cluster is reached, or what a value is for.
+package values
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/secret"
+)
+
+// Secrets reads the data of a Secret of one cluster; its errors name the Secret.
+type Secrets func(ctx context.Context, namespace, name string) (map[string][]byte, error)
+
+// Open makes a declared store. secrets is nil for stores that need no cluster.
+type Open func(spec v1alpha1.SecretStore, secrets Secrets) (secret.Store, error)
+
+// Options are what a Reader needs.
+type Options struct {
+	// Fleet is nil in a run without a fleet, which has no stores.
+	Fleet *v1alpha1.FleetSpec
+	Open  Open
+	// Redactor learns every value. It must not be nil.
+	Redactor *secret.Redactor
+}
+
+// Target is the cluster that values are for. Secrets is nil where it is not asked (offline): then references to its
+// Secrets stand for themselves.
+type Target struct {
+	Cluster string
+	Secrets Secrets
+}
+
+// Reader resolves references for one run. Every distinct one is asked once, those to Secrets of the target once per
+// cluster. All methods may be called concurrently.
+type Reader struct {
+	options Options
+
+	mu     sync.Mutex
+	stores map[string]*store
+	asked  map[string]*answer
+}
+
+// store is an opened store; key names it, and its cluster where it belongs to one.
+type store struct {
+	once  sync.Once
+	store secret.Store
+	err   error
+}
+
+// answer is what a store said of one reference.
+type answer struct {
+	once  sync.Once
+	value string
+	err   error
+}
+
+// New returns a Reader without any answer yet.
+func New(o Options) *Reader {
+	return &Reader{options: o, stores: map[string]*store{}, asked: map[string]*answer{}}
+}
+
+// NeedsCluster reports whether a reference is to a Secret of the target cluster.
+func (r *Reader) NeedsCluster(ref secret.Ref) bool {
+	return r.options.Fleet != nil && r.options.Fleet.SecretStores[ref.Store].Kube != nil
+}
+
+// Namespaces are those whose Secrets the fleet's stores read on every target cluster, sorted: the rights a run needs.
+func (r *Reader) Namespaces() []string {
+	var out []string
+	if r.options.Fleet != nil {
+		for _, s := range r.options.Fleet.SecretStores {
+			if s.Kube != nil {
+				out = append(out, s.Kube.Namespace)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Resolve gives the value of a reference, already known to the redactor. The finding says why there is none; its caller
+// adds position, path and instance. Offline, a reference to a Secret of the target is given back as it is written, with
+// a warning.
+func (r *Reader) Resolve(ctx context.Context, t Target, ref secret.Ref) (string, *diag.Finding) {
+	spec, f := r.declared(ref)
+	if f != nil {
+		return "", f
+	}
+	on := ""
+	if spec.Kube != nil {
+		if t.Secrets == nil {
+			f := diag.Warnf("secret-not-read", "%s stands for itself: the cluster was not asked", ref)
+			return ref.String(), &f
+		}
+		on = t.Cluster
+	}
+	a := one(&r.mu, r.asked, on+"\x00"+ref.String())
+	a.once.Do(func() {
+		s := one(&r.mu, r.stores, on+"\x00"+ref.Store)
+		s.once.Do(func() { s.store, s.err = r.options.Open(spec, t.Secrets) })
+		if a.err = s.err; a.err != nil {
+			return
+		}
+		a.value, a.err = s.store.Get(ctx, ref)
+		if a.err == nil {
+			r.options.Redactor.Add(a.value)
+		}
+	})
+	if a.err != nil {
+		f := diag.Errorf("secret-not-found", "the store %s gives no value for %s", ref.Store, ref)
+		f.Why = r.options.Redactor.Redact(a.err.Error())
+		f.Fix = "correct the reference, or put the value into the store; nothing is taken instead of it"
+		return "", &f
+	}
+	return a.value, nil
+}
+
+// one is the entry of a key, made when it is not there.
+func one[T any](mu *sync.Mutex, m map[string]*T, key string) *T {
+	mu.Lock()
+	defer mu.Unlock()
+	if m[key] == nil {
+		m[key] = new(T)
+	}
+	return m[key]
+}
+
+// declared is the store a reference names, as the fleet declares it.
+func (r *Reader) declared(ref secret.Ref) (v1alpha1.SecretStore, *diag.Finding) {
+	if r.options.Fleet == nil {
+		f := diag.Errorf("unknown-store", "%s needs a store of secrets, and there is no fleet that declares one", ref)
+		f.Fix = fmt.Sprintf("give a fleet with --fleet that has secretStores: {%s: {env: {}}}", ref.Store)
+		return v1alpha1.SecretStore{}, &f
+	}
+	spec, ok := r.options.Fleet.SecretStores[ref.Store]
+	if ok {
+		return spec, nil
+	}
+	names := slices.Sorted(maps.Keys(r.options.Fleet.SecretStores))
+	f := diag.Errorf("unknown-store", "the fleet declares no store of secrets named %s, which %s needs", ref.Store, ref)
+	if len(names) > 0 {
+		f.Why = "it declares " + strings.Join(names, ", ")
+	}
+	if f.Fix = diag.DidYouMean(ref.Store, names); f.Fix == "" {
+		f.Fix = fmt.Sprintf("declare it under secretStores in the fleet: {%s: {env: {}}}, or file, sops, kube", ref.Store)
+	}
+	return spec, &f
+}

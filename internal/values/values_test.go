@@ -1,0 +1,138 @@
+package values
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/secret"
+)
+
+// shelf is a store in memory that counts how often it is asked.
+type shelf struct {
+	values map[string]string
+	asked  *atomic.Int32
+}
+
+func (s shelf) Get(_ context.Context, ref secret.Ref) (string, error) {
+	s.asked.Add(1)
+	if v, ok := s.values[ref.Path+"/"+ref.Property]; ok {
+		return v, nil
+	}
+	return "", fmt.Errorf("there is no %s/%s beside hunter2", ref.Path, ref.Property)
+}
+
+var fleetWithStores = &v1alpha1.FleetSpec{Name: "shop", SecretStores: map[string]v1alpha1.SecretStore{
+	"default": {Env: &v1alpha1.EnvStore{}}, "vault": {Kube: &v1alpha1.KubeStore{Namespace: "vault"}},
+	"broken": {File: &v1alpha1.FileStore{Path: "none"}}, "more": {Kube: &v1alpha1.KubeStore{Namespace: "vault"}},
+}}
+
+// reader is a Reader over shelves: one for the environment, one for every cluster.
+func reader(asked *atomic.Int32) (*Reader, *secret.Redactor) {
+	redactor := secret.New()
+	return New(Options{Fleet: fleetWithStores, Redactor: redactor, Open: func(spec v1alpha1.SecretStore, secrets Secrets) (secret.Store, error) {
+		switch {
+		case spec.Env != nil:
+			return shelf{values: map[string]string{"db/password": "hunter2"}, asked: asked}, nil
+		case spec.Kube != nil:
+			data, err := secrets(context.Background(), spec.Kube.Namespace, "db")
+			return shelf{values: map[string]string{"db/password": string(data["password"])}, asked: asked}, err
+		}
+		return nil, errors.New("the directory none is not there")
+	}}), redactor
+}
+
+func on(name string) Target {
+	return Target{Cluster: name, Secrets: func(context.Context, string, string) (map[string][]byte, error) {
+		return map[string][]byte{"password": []byte("of-" + name)}, nil
+	}}
+}
+
+func TestResolve(t *testing.T) {
+	for _, c := range []struct {
+		reason, ref string
+		target      Target
+		want        string
+		code        string
+		says        []string
+	}{
+		{reason: "the default store", ref: "ref://db/password", target: on("a"), want: "hunter2"},
+		{reason: "a Secret of the target", ref: "ref://vault:db/password", target: on("a"), want: "of-a"},
+		{reason: "and of another", ref: "ref://vault:db/password", target: on("b"), want: "of-b"},
+		{reason: "offline the reference stands for itself", ref: "ref://vault:db/password", target: Target{Cluster: "a"}, want: "ref://vault:db/password",
+			code: "secret-not-read", says: []string{"was not asked"}},
+		{reason: "no such value", ref: "ref://db/pass", target: on("a"), code: "secret-not-found", says: []string{"ref://db/pass", "there is no db/pass"}},
+		{reason: "a store that is not declared", ref: "ref://valut:db/password", target: on("a"), code: "unknown-store",
+			says: []string{"named valut", "broken, default, more, vault", `did you mean "vault"?`}},
+		{reason: "a store that cannot be opened", ref: "ref://broken:db/password", target: on("a"), code: "secret-not-found", says: []string{"store broken", "the directory none"}},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			r, redactor := reader(new(atomic.Int32))
+			redactor.Add("hunter2")
+			ref, err := secret.ParseRef(c.ref)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, f := r.Resolve(t.Context(), c.target, ref)
+			if got != c.want || (f == nil) != (c.code == "") || f != nil && f.Code != c.code {
+				t.Fatalf("%q, %v; want %q, %s", got, f, c.want, c.code)
+			}
+			if c.code == "" && redactor.Redact(got) != secret.Mask {
+				t.Errorf("the redactor does not know %q", got)
+			}
+			for _, s := range c.says {
+				if !strings.Contains(f.String(), s) {
+					t.Errorf("%s does not say %q", f, s)
+				}
+			}
+			if f != nil && strings.Contains(f.String(), "hunter2") {
+				t.Errorf("the finding shows a value: %s", f)
+			}
+		})
+	}
+}
+
+// Without a fleet there are no stores; the finding says how to declare one.
+func TestResolveWithoutFleet(t *testing.T) {
+	r := New(Options{Redactor: secret.New()})
+	got, f := r.Resolve(t.Context(), on("a"), secret.Ref{Store: "default", Path: "db", Property: "password"})
+	if got != "" || f == nil || !strings.Contains(f.Fix, "secretStores: {default: {env: {}}}") {
+		t.Errorf("%q, %v", got, f)
+	}
+	if r.Namespaces() != nil || r.NeedsCluster(secret.Ref{Store: "default"}) {
+		t.Error("no fleet needs no cluster")
+	}
+}
+
+// A reference is asked once per run, one to Secrets of the target once per cluster, whoever asks and how often, also
+// when it fails.
+func TestAskedOnce(t *testing.T) {
+	var asked atomic.Int32
+	r, _ := reader(&asked)
+	var wg sync.WaitGroup
+	for i := range 30 {
+		wg.Go(func() {
+			target := on([]string{"a", "b", "c"}[i%3])
+			for _, store := range []string{"default", "vault"} {
+				if _, f := r.Resolve(t.Context(), target, secret.Ref{Store: store, Path: "db", Property: "password"}); f != nil {
+					t.Error(f)
+				}
+			}
+			if _, f := r.Resolve(t.Context(), target, secret.Ref{Store: "default", Path: "none", Property: "x"}); f == nil {
+				t.Error("a value that is not there was given")
+			}
+		})
+	}
+	wg.Wait()
+	if n := asked.Load(); n != 1+3+1 {
+		t.Errorf("the stores were asked %d times, want 5", n)
+	}
+	if got := r.Namespaces(); len(got) != 1 || got[0] != "vault" {
+		t.Errorf("namespaces: %v", got)
+	}
+}
