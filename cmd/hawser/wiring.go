@@ -23,6 +23,7 @@ import (
 	"hawser.dev/hawser/internal/release/kube"
 	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/render/cue"
+	"hawser.dev/hawser/internal/render/helm"
 	"hawser.dev/hawser/internal/render/plain"
 	"hawser.dev/hawser/internal/report"
 	"hawser.dev/hawser/internal/sandboxbin"
@@ -82,6 +83,7 @@ func newEngine(onEvent func(engine.Event)) *engine.Engine {
 		Records: func(s *cluster.Session, name string) release.Store { return kube.New(records{s.Narrow()}, name) },
 		Renderers: map[string]render.Renderer{
 			"module":    modules,
+			"helm":      helm.New(helm.Options{Redact: redactor.Redact, Watch: watchdog}),
 			"manifests": plain.New(plain.Options{Redact: redactor.Redact}),
 		},
 		Fetchers: map[string]module.Fetcher{"file": files},

@@ -5,6 +5,10 @@ package module
 
 import "context"
 
+// ChartScheme stands before the scheme of a reference to a chart that is no OCI artifact, so that charts have fetchers of
+// their own: "chart+file:///PATH" (a directory or .tgz), "chart+https://HOST/REPOSITORY" with Chart.
+const ChartScheme = "chart+"
+
 // Reference names the content an instance wants.
 type Reference struct {
 	// URL is file://PATH (a directory or, for charts, a .tgz), oci://REGISTRY/REPOSITORY or https://...; a chart in an HTTP

@@ -9,11 +9,14 @@ type Actions struct {
 	Force bool
 	// Once: create when absent, never update ("one-off: enabled").
 	Once bool
-	// Keep: never delete ("prune: disabled").
+	// Keep: never delete ("prune: disabled", or Helm's "helm.sh/resource-policy: keep").
 	Keep bool
 	// NoWait: readiness is not waited for ("wait: disabled").
 	NoWait bool
 }
+
+// helmPolicy is the annotation by which charts keep objects.
+const helmPolicy = "helm.sh/resource-policy"
 
 var actionPrefixes = []string{"action.timoni.sh/", "hawser.dev/"}
 
@@ -30,7 +33,7 @@ func ActionsOf(annotations map[string]string) Actions {
 	return Actions{
 		Force:  is("force", "enabled"),
 		Once:   is("one-off", "enabled"),
-		Keep:   is("prune", "disabled"),
+		Keep:   is("prune", "disabled") || strings.EqualFold(strings.TrimSpace(annotations[helmPolicy]), "keep"),
 		NoWait: is("wait", "disabled"),
 	}
 }

@@ -69,7 +69,10 @@ func TestActionsOf(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", prefix, diff)
 		}
 	}
-	if got := ActionsOf(map[string]string{"hawser.dev/prune": "enabled", "other/force": "enabled"}); got != (Actions{}) {
+	if got := ActionsOf(map[string]string{"helm.sh/resource-policy": " Keep"}); got != (Actions{Keep: true}) {
+		t.Errorf("Helm's policy: %+v", got)
+	}
+	if got := ActionsOf(map[string]string{"helm.sh/resource-policy": "delete", "hawser.dev/prune": "enabled", "other/force": "enabled"}); got != (Actions{}) {
 		t.Errorf("nothing is asked for: %+v", got)
 	}
 }

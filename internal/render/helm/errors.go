@@ -1,0 +1,68 @@
+package helm
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"hawser.dev/hawser/internal/diag"
+)
+
+// place is a position in a text of the engine: CHART/templates/x.yaml:12 or :12:5.
+var place = regexp.MustCompile(`([^\s():"<>]+/[^\s():"<>]+):(\d+)(?::(\d+))?`)
+
+// templateError is the engine's error as a finding at the template and line where it arose; templates that include
+// that one are named as the way there.
+func (j *job) templateError(err error) error {
+	text := unmangle(err.Error())
+	f := diag.Errorf("template", "the template fails")
+	f.Why = reason(text)
+	places := place.FindAllStringSubmatch(text, -1)
+	for i, p := range places {
+		if !strings.HasPrefix(p[1], j.chart.chart.Name()+"/") {
+			continue
+		}
+		pos := diag.Pos{File: j.file(p[1])}
+		pos.Line, _ = strconv.Atoi(p[2])
+		pos.Column, _ = strconv.Atoi(p[3])
+		if i == 0 {
+			f.Pos = pos
+			continue
+		}
+		if at := pos.String(); at != f.Pos.String() && !strings.Contains(f.What, at) {
+			f.What += " in what it includes at " + at
+			break
+		}
+	}
+	if strings.HasPrefix(text, "parse error") {
+		f.What = "the template cannot be parsed"
+	}
+	return diag.Findings{f}.Err()
+}
+
+// maxReason bounds how much of an engine's text is shown.
+const maxReason = 600
+
+// reason is the last and innermost of what the engine says, without the places before it.
+func reason(text string) string {
+	for _, head := range []string{"execution error at (", "parse error at ("} {
+		if rest, ok := strings.CutPrefix(text, head); ok {
+			if _, why, ok := strings.Cut(rest, "): "); ok {
+				return shorten(strings.TrimSpace(why))
+			}
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	last := strings.TrimSpace(lines[len(lines)-1])
+	if i := strings.LastIndex(last, ": error calling "); i >= 0 {
+		last = last[i+len(": error calling "):]
+	}
+	return shorten(last)
+}
+
+func shorten(s string) string {
+	if len(s) <= maxReason {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxReason/2], "") + " ... " + strings.ToValidUTF8(s[len(s)-maxReason/2:], "")
+}
