@@ -68,10 +68,11 @@ func accepts(ctx context.Context, args []string, kubeconfig string) string {
 		Explain: func(context.Context, engine.Request, string) ([]cli.Explanation, error) {
 			return nil, errReached
 		},
-		Lock:    func(context.Context, engine.Request) (string, []string, error) { return "", nil, errReached },
-		Sandbox: func(context.Context, io.Writer) (string, error) { return "", errReached },
-		Environ: func() []string { return []string{"KUBECONFIG=" + kubeconfig} },
-		Signals: func() (<-chan os.Signal, func()) { return make(chan os.Signal), func() {} },
+		Lock:     func(context.Context, engine.Request) (*engine.LockReport, error) { return nil, errReached },
+		Outdated: func(context.Context, engine.Request) (*engine.OutdatedReport, error) { return nil, errReached },
+		Sandbox:  func(context.Context, io.Writer) (string, error) { return "", errReached },
+		Environ:  func() []string { return []string{"KUBECONFIG=" + kubeconfig} },
+		Signals:  func() (<-chan os.Signal, func()) { return make(chan os.Signal), func() {} },
 	}
 	if code := app.Run(ctx, args); code == 0 || strings.Contains(talk.String(), errReached.Error()) {
 		return ""

@@ -52,8 +52,11 @@ func app() *cli.App {
 		Bundles: func(ctx context.Context, req engine.Request) ([]string, error) {
 			return newEngine(nil).Bundles(ctx, req)
 		},
-		Lock: func(ctx context.Context, req engine.Request) (string, []string, error) {
+		Lock: func(ctx context.Context, req engine.Request) (*engine.LockReport, error) {
 			return newEngine(nil).Lock(ctx, req)
+		},
+		Outdated: func(ctx context.Context, req engine.Request) (*engine.OutdatedReport, error) {
+			return newEngine(nil).Outdated(ctx, req)
 		},
 		FleetClusters: func(ctx context.Context, req engine.Request) ([]fleet.Cluster, error) {
 			program, findings := document.Load(ctx, document.Options{Files: req.Files, Fleet: req.FleetFiles, Workdir: req.Workdir})

@@ -88,8 +88,10 @@ type App struct {
 	Explain func(ctx context.Context, req engine.Request, path string) ([]Explanation, error)
 	// Bundles are the names of the bundles in the request's files, each after those it requires.
 	Bundles func(ctx context.Context, req engine.Request) ([]string, error)
-	// Lock pins what the bundle's sources resolve to and returns the file written and one line per source.
-	Lock func(ctx context.Context, req engine.Request) (file string, lines []string, err error)
+	// Lock pins what the bundle's sources resolve to.
+	Lock func(ctx context.Context, req engine.Request) (*engine.LockReport, error)
+	// Outdated compares the bundle's sources with what there is; the report is there also beside an error.
+	Outdated func(ctx context.Context, req engine.Request) (*engine.OutdatedReport, error)
 	// FleetClusters reads the clusters of fleet files, for completion; it talks to nobody.
 	FleetClusters func(ctx context.Context, req engine.Request) ([]fleet.Cluster, error)
 	// Sandbox finds (or builds) the binary of `hawser sandbox`.

@@ -45,6 +45,7 @@ Exit codes: 0 done, 1 error, 3 partly done, 4 not ready in time, 5 refused, 130 
 	s.opts.fleetFlags(f)
 	s.opts.accessFlags(f)
 	s.opts.decideFlags(f)
+	s.opts.lockedFlag(f)
 	s.opts.applyFlags(f)
 	s.opts.viewFlags(f)
 	s.opts.outputFlag(f, "text", "json", "yaml and markdown with --dry-run")

@@ -39,6 +39,7 @@ Clusters are asked for their facts only when the bundle uses them; --facts takes
 	s.opts.accessFlags(f)
 	f.StringVar(&s.opts.outputDir, "output-dir", "", "write every object into a file below this directory")
 	f.BoolVar(&s.opts.maskSecrets, "mask-secrets", false, "print *** for the data of Secrets and for secret runtime values (not in files)")
+	s.opts.lockedFlag(f)
 	f.StringVar(&s.opts.facts, "facts", "", "snapshot of the clusters' facts to use instead of the clusters (see: fleet snapshot)")
 	s.completeFleet(cmd)
 	_ = cmd.MarkFlagDirname("output-dir")

@@ -33,7 +33,7 @@ plan for the whole fleet, rolls it out wave by wave, and stops when something fa
 	root.AddCommand(
 		grouped("look", s.statusCommand(), s.diffCommand(), s.vetCommand(), s.buildCommand(), s.fleetCommand())...)
 	root.AddCommand(
-		grouped("more", s.bundleCommand(), s.runtimeCommand(), s.lockCommand(), s.schemaCommand(), s.sandboxCommand(),
+		grouped("more", s.bundleCommand(), s.runtimeCommand(), s.lockCommand(), s.outdatedCommand(), s.schemaCommand(), s.sandboxCommand(),
 			s.completionCommand(), s.versionCommand(), s.docgenCommand())...)
 	root.SetHelpCommandGroupID("more")
 	finishTree(root, false)

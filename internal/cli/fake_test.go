@@ -15,9 +15,11 @@ import (
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/rollout"
+	"hawser.dev/hawser/internal/source"
 )
 
 // fake is an engine for scripts: FAKE names what it finds, FAKE_REQUEST a file for the request it was given.
@@ -52,8 +54,18 @@ func fakeApp() *App {
 		Explain: func(_ context.Context, _ engine.Request, path string) ([]Explanation, error) {
 			return []Explanation{{"staging-eu", path, "bundle", `"eu"`, "shop.yaml:9"}, {"staging-eu", path, "valuesFor.eu", `"eu-1"`, "shop.yaml:14"}}, nil
 		},
-		Lock: func(context.Context, engine.Request) (string, []string, error) {
-			return "hawser.lock", []string{"web oci://registry/web 1.x -> 1.4.2"}, nil
+		Lock: func(_ context.Context, req engine.Request) (*engine.LockReport, error) {
+			(&fake{}).record(req)
+			return &engine.LockReport{V: 1, File: "hawser.lock", Sources: []engine.LockedSource{{Source: "oci://registry/web 1.x", Version: "1.4.2", Digest: "sha256:1"}}}, nil
+		},
+		Outdated: func(context.Context, engine.Request) (*engine.OutdatedReport, error) {
+			old, now := &lockfile.Pin{Version: "1.4.2", Digest: "sha256:1"}, &lockfile.Pin{Version: "1.5.0", Digest: "sha256:2"}
+			r := &engine.OutdatedReport{V: 1, Sources: []engine.OutdatedSource{{Source: "oci://registry/web", Want: "1.x", Locked: old, Newest: now, Overall: now, Verdict: source.Behind}}}
+			if os.Getenv("FAKE") == "down" {
+				r.Sources[0].Verdict, r.Sources[0].Newest, r.Sources[0].Overall, r.Sources[0].Problem = source.Unknown, nil, nil, "registry does not answer"
+				return r, engine.ErrPartial
+			}
+			return r, nil
 		},
 		FleetClusters: func(_ context.Context, req engine.Request) ([]fleet.Cluster, error) {
 			if len(req.FleetFiles) == 0 || req.FleetFiles[0] != "fleet.yaml" {

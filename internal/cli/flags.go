@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -50,6 +51,7 @@ type options struct {
 	maskSecrets            bool
 	watch                  bool
 	printRBAC              bool
+	upgrade                []string
 }
 
 // noNumber is --confirm-delete when it was not given.
@@ -101,9 +103,13 @@ func (o *options) decideFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.recreate, "recreate", false, "delete and create again where an immutable field changed")
 	f.BoolVar(&o.serverCheck, "server-check", false, "let the API servers check creates too, in dry runs")
 	f.BoolVar(&o.skipWaves, "skip-waves", false, "do not ask that earlier waves succeeded")
-	f.BoolVar(&o.locked, "locked", false, "refuse sources that hawser.lock does not pin")
 	f.IntVar(&o.untilWave, "until-wave", 0, "stop after this wave")
 	f.IntVar(&o.confirmDelete, "confirm-delete", noNumber, "the exact number of deletions you confirm")
+}
+
+// lockedFlag is for what takes sources. Its default stands in request: the environment decides.
+func (o *options) lockedFlag(f *pflag.FlagSet) {
+	f.BoolVar(&o.locked, "locked", false, "refuse sources that hawser.lock does not pin (the default where CI is true)")
 }
 
 func (o *options) applyFlags(f *pflag.FlagSet) {
@@ -148,6 +154,9 @@ func (s *session) request(cmd *cobra.Command) (engine.Request, error) {
 		Adopt: o.adopt, Recreate: o.recreate, SkipUnreachable: o.skipUnreachable, SkipWaves: o.skipWaves,
 		ServerCheck: o.serverCheck, Locked: o.locked, UntilWave: o.untilWave, Wait: o.wait, Author: s.author(), Message: o.message,
 		Stop: s.stop,
+	}
+	if f := cmd.Flags().Lookup("locked"); f != nil && !f.Changed {
+		req.Locked, _ = strconv.ParseBool(s.getenv("CI"))
 	}
 	req.Access.Kubeconfig, req.Access.Context = o.kubeconfig, o.context
 	req.Access.As, req.Access.AsGroups = o.as, o.asGroups

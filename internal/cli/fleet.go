@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 
@@ -189,41 +188,6 @@ func (s *session) importKubeconfig(file string) error {
 	}
 	_, err := io.WriteString(s.Out, text)
 	return err
-}
-
-func (s *session) lockCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "lock -f BUNDLE",
-		Short:   "Pin what a bundle's sources resolve to in hawser.lock",
-		Long:    "Lock writes the digests of what a bundle's sources hold now to hawser.lock beside it. --locked refuses what is not\npinned there, or is something else by now. No cluster is contacted.",
-		Example: "  hawser lock -f shop.yaml\n  hawser apply -f shop.yaml --fleet fleet.yaml --locked",
-		Args:    nothing,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			req, err := s.bundleRequest(cmd)
-			if err != nil {
-				return err
-			}
-			if s.Lock == nil {
-				return usagef("this build cannot write hawser.lock")
-			}
-			file, lines, err := s.Lock(cmd.Context(), req)
-			if err != nil {
-				return err
-			}
-			for _, l := range lines {
-				if _, err := fmt.Fprintln(s.Out, l); err != nil {
-					return err
-				}
-			}
-			fmt.Fprintf(s.Err, "%s pinned in %s\n", many(len(lines), "source"), file)
-			return nil
-		},
-	}
-	s.opts.bundleFlags(cmd.Flags())
-	s.opts.fleetFlags(cmd.Flags())
-	s.opts.accessFlags(cmd.Flags())
-	s.completeFleet(cmd)
-	return cmd
 }
 
 // notThere reports a missing file in words.

@@ -37,6 +37,7 @@ Exit codes: 0 planned, 1 error, 2 changes (only with --detailed-exitcode), 3 som
 	s.opts.fleetFlags(f)
 	s.opts.accessFlags(f)
 	s.opts.decideFlags(f)
+	s.opts.lockedFlag(f)
 	s.opts.viewFlags(f)
 	s.opts.outputFlag(f, planForms...)
 	f.StringVar(&s.opts.planOut, "out", "", "save the plan in this file")
@@ -247,6 +248,7 @@ Exit codes are kubectl's: 0 no differences, 1 differences, 2 error; 3 some clust
 	s.opts.fleetFlags(f)
 	s.opts.accessFlags(f)
 	s.opts.decideFlags(f)
+	s.opts.lockedFlag(f)
 	s.opts.viewFlags(f)
 	s.completeFleet(cmd)
 	return cmd

@@ -36,6 +36,7 @@ Exit codes: 0 valid, 1 not valid.`,
 	s.opts.outputFlag(f, dataForms...)
 	f.BoolVar(&s.opts.printValue, "print-value", false, "print what the bundle evaluates to, as CUE")
 	f.StringVar(&s.opts.explain, "explain-value", "", "say which layer decided INSTANCE.PATH")
+	s.opts.lockedFlag(f)
 	f.StringVar(&s.opts.facts, "facts", "", "snapshot of the clusters' facts to use instead of the clusters (see: fleet snapshot)")
 	s.completeFleet(cmd)
 	return cmd

@@ -11,6 +11,7 @@ import (
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/place"
+	"hawser.dev/hawser/internal/source"
 )
 
 // BuildItem is one rendered instance for one cluster, unmarked objects as the source gives them.
@@ -128,6 +129,9 @@ func (e *Engine) Build(ctx context.Context, req Request) (*BuildResult, error) {
 		return nil, err
 	}
 	defer r.close()
+	if err := r.locked(ctx); err != nil {
+		return nil, err
+	}
 	if err := r.gather(ctx); err != nil {
 		return nil, err
 	}
@@ -157,6 +161,7 @@ func (e *Engine) Build(ctx context.Context, req Request) (*BuildResult, error) {
 			}
 		}
 	}
+	out.Findings = append(out.Findings, source.Check(r.lock.Sources, r.sources.Used(), req.Locked)...)
 	if err := out.Findings.Err(); err != nil {
 		return nil, err
 	}
@@ -199,6 +204,9 @@ func (e *Engine) Vet(ctx context.Context, req Request) (*VetReport, error) {
 		return nil, err
 	}
 	defer r.close()
+	if err := r.locked(ctx); err != nil {
+		return nil, err
+	}
 	if err := r.gather(ctx); err != nil {
 		return nil, err
 	}
@@ -225,7 +233,7 @@ func (e *Engine) Vet(ctx context.Context, req Request) (*VetReport, error) {
 			out.Clusters = append(out.Clusters, ClusterValues{Cluster: t.cluster.Name, Bundle: r.redact(text)})
 		}
 	}
-	out.Findings = out.Findings.Sorted()
+	out.Findings = append(out.Findings, source.Check(r.lock.Sources, r.sources.Used(), req.Locked)...).Sorted()
 	if len(out.Instances) == 0 && !out.Findings.HasErrors() {
 		out.Findings = append(out.Findings, diag.Errorf("no-instances", "no instances found in bundle"))
 	}

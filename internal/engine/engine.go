@@ -67,6 +67,8 @@ type Request struct {
 	Bundle string
 
 	Adopt, Recreate, SkipUnreachable, SkipWaves, ServerCheck, Locked bool
+	// Upgrade names the instances and sources whose pins lock forgets.
+	Upgrade []string
 	// ConfirmDelete is the number of deletions the user confirmed; nil = none given.
 	ConfirmDelete *int
 	UntilWave     int

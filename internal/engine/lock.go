@@ -1,34 +1,309 @@
 package engine
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
+	"path"
 	"slices"
 
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/lockfile"
+	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/render"
+	"hawser.dev/hawser/internal/source"
 )
 
-// Lock pins what the bundle's sources are now in hawser.lock and returns the file and one line per source. It contacts
-// no cluster.
-func (e *Engine) Lock(ctx context.Context, req Request) (file string, lines []string, err error) {
+// LockReport is what lock wrote. Its JSON form is public and versioned.
+type LockReport struct {
+	V    int    `json:"v"` // 1
+	File string `json:"file"`
+	// Sources by key, those that are no longer used last.
+	Sources []LockedSource `json:"sources"`
+}
+
+// LockedSource is one pin of hawser.lock.
+type LockedSource struct {
+	Source  string `json:"source"`
+	Version string `json:"version,omitempty"`
+	Digest  string `json:"digest"`
+	// Was is the pin before; nil for a new one.
+	Was *lockfile.Pin `json:"was,omitempty"`
+	// Dropped: no instance uses it any more; the pin is the former one.
+	Dropped bool `json:"dropped,omitempty"`
+}
+
+// Lock pins what the bundle's sources are in hawser.lock. What is pinned stays, except for local content and what
+// Request.Upgrade names; what nothing uses goes. It contacts no cluster.
+func (e *Engine) Lock(ctx context.Context, req Request) (*LockReport, error) {
+	req.Locked = false
 	r, err := e.load(ctx, req, true)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	if r.lockPath == "" {
-		return "", nil, fmt.Errorf("documents from standard input have no place for a %s", lockfile.Name)
+		return nil, fmt.Errorf("documents from standard input have no place for a %s", lockfile.Name)
 	}
-	for _, t := range r.targets {
-		if _, findings := r.specFor(r.offlineFacts(t.cluster)); findings.HasErrors() {
-			return "", nil, findings.OnCluster(t.cluster.Name).Err()
+	instances, err := r.declared()
+	if err != nil {
+		return nil, err
+	}
+	if r.sources.Upgrade, err = upgrades(req.Upgrade, instances); err != nil {
+		return nil, err
+	}
+	errs := make([]error, len(instances))
+	each(len(instances), parallelSources, func(i int) { _, errs[i] = r.sources.Get(ctx, instances[i]) })
+	if err := errors.Join(errs...); err != nil {
+		return nil, findingsOf(errs).Err()
+	}
+	out := &LockReport{V: 1, File: r.lockPath}
+	was := r.lock.Sources
+	r.lock.Sources = map[string]lockfile.Pin{}
+	for _, u := range r.sources.Used() {
+		if _, twice := r.lock.Sources[u.Key()]; twice {
+			continue
+		}
+		pin := u.Pin()
+		row := LockedSource{Source: u.Key(), Version: pin.Version, Digest: pin.Digest}
+		if old, ok := was[u.Key()]; ok {
+			row.Was = &old
+		}
+		r.lock.Sources[u.Key()] = pin
+		out.Sources = append(out.Sources, row)
+	}
+	for key, pin := range was {
+		if _, used := r.lock.Sources[key]; used {
+			continue
+		}
+		if req.Bundle != "" { // the other bundles' pins are theirs
+			r.lock.Sources[key] = pin
+		} else {
+			out.Sources = append(out.Sources, LockedSource{Source: key, Version: pin.Version, Digest: pin.Digest, Was: &pin, Dropped: true})
 		}
 	}
-	r.lock.Sources = r.sources()
-	for _, name := range slices.Sorted(maps.Keys(r.lock.Sources)) {
-		lines = append(lines, name+" "+r.lock.Sources[name])
+	slices.SortFunc(out.Sources, lockedOrder)
+	return out, r.lock.Write(r.lockPath)
+}
+
+// parallelSources bounds how many sources are resolved at once.
+const parallelSources = 16
+
+func lockedOrder(a, b LockedSource) int {
+	if a.Dropped != b.Dropped {
+		if a.Dropped {
+			return 1
+		}
+		return -1
 	}
-	return r.lockPath, lines, r.lock.Write(r.lockPath)
+	return cmp.Compare(a.Source, b.Source)
+}
+
+// findingsOf are the findings of several errors, each once.
+func findingsOf(errs []error) diag.Findings {
+	var out diag.Findings
+	seen := map[string]bool{}
+	for _, err := range errs {
+		for _, f := range diag.From(err, "source") {
+			if err != nil && !seen[f.String()] {
+				seen[f.String()] = true
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
+// declared are the instances of the chosen bundles for every cluster of the fleet, as far as the files say. What cannot be
+// evaluated for a selected cluster is an error.
+func (r *run) declared() ([]v1alpha1.Instance, error) {
+	var out []v1alpha1.Instance
+	selected := map[string]bool{}
+	for _, t := range r.targets {
+		selected[t.cluster.Name] = true
+	}
+	for _, c := range r.all {
+		specs, findings := r.program.Evaluate(r.offlineFacts(c))
+		if findings.HasErrors() && selected[c.Name] {
+			return nil, findings.OnCluster(c.Name).Err()
+		}
+		for _, s := range specs {
+			if r.req.Bundle == "" || s.Name == r.req.Bundle {
+				out = append(out, s.Instances...)
+			}
+		}
+	}
+	return out, nil
+}
+
+// upgrades chooses the sources whose pins are to be forgotten: by instance (globs), or by the source as hawser.lock or
+// the bundle writes it.
+func upgrades(names []string, instances []v1alpha1.Instance) (func(source.Source) bool, error) {
+	chosen := map[source.Source]bool{}
+	for _, name := range names {
+		found := false
+		for _, in := range instances {
+			s, _ := source.Of(in)
+			if ok, _ := path.Match(name, in.Name); ok || slices.Contains(s.Names(), name) {
+				chosen[s], found = true, true
+			}
+		}
+		if !found {
+			f := diag.Errorf("unknown-source", "no instance and no source is called %q", name)
+			var have []string
+			for _, in := range instances {
+				have = append(have, in.Name)
+			}
+			slices.Sort(have)
+			f.Fix = fmt.Sprintf("name an instance (or a glob) or a source as %s writes it; instances: %v", lockfile.Name, slices.Compact(have))
+			return nil, diag.Findings{f}.Err()
+		}
+	}
+	return func(s source.Source) bool { return chosen[s] }, nil
+}
+
+// OutdatedReport compares a bundle's sources with what there is. Its JSON form is public and versioned.
+type OutdatedReport struct {
+	V       int              `json:"v"` // 1
+	Bundle  string           `json:"bundle,omitempty"`
+	Sources []OutdatedSource `json:"sources"`
+}
+
+// OutdatedSource is one source. Versions are "" where there is none.
+type OutdatedSource struct {
+	Source string `json:"source"`
+	// Want is the version or range the bundle writes, Locked what is pinned.
+	Want   string        `json:"want,omitempty"`
+	Locked *lockfile.Pin `json:"locked,omitempty"`
+	// Newest is the newest the bundle allows, Overall the newest stable one.
+	Newest  *lockfile.Pin  `json:"newest,omitempty"`
+	Overall *lockfile.Pin  `json:"overall,omitempty"`
+	Verdict source.Verdict `json:"verdict"`
+	Problem string         `json:"problem,omitempty"`
+}
+
+// Outdated asks every source of the bundle for what it is now. It contacts no cluster. The report is there also beside an
+// error (ErrPartial: some could not be asked).
+func (e *Engine) Outdated(ctx context.Context, req Request) (*OutdatedReport, error) {
+	r, err := e.load(ctx, req, true)
+	if err != nil {
+		return nil, err
+	}
+	instances, err := r.declared()
+	if err != nil {
+		return nil, err
+	}
+	distinct := map[source.Source]bool{}
+	var sources []source.Source
+	for _, in := range instances {
+		if s, ok := source.Of(in); ok && s.Ref.URL != "" && !distinct[s] {
+			distinct[s] = true
+			sources = append(sources, s)
+		}
+	}
+	slices.SortFunc(sources, func(a, b source.Source) int { return cmp.Compare(a.Key(), b.Key()) })
+	out := &OutdatedReport{V: 1, Bundle: req.Bundle, Sources: make([]OutdatedSource, len(sources))}
+	each(len(sources), parallelSources, func(i int) { out.Sources[i] = r.outdated(ctx, sources[i]) })
+	for _, s := range out.Sources {
+		if s.Verdict == source.Unknown {
+			err = ErrPartial
+		}
+	}
+	return out, err
+}
+
+func (r *run) outdated(ctx context.Context, s source.Source) OutdatedSource {
+	row := r.sources.Compare(ctx, s)
+	pin := func(m module.Resolved) *lockfile.Pin {
+		if m.Digest == "" {
+			return nil
+		}
+		return &lockfile.Pin{Version: m.Version, Digest: m.Digest}
+	}
+	bare := s
+	bare.Want = ""
+	out := OutdatedSource{Source: bare.Key(), Want: s.Want, Newest: pin(row.Newest), Overall: pin(row.Overall), Verdict: row.Verdict}
+	if row.Locked.Digest != "" {
+		out.Locked = &row.Locked
+	}
+	if row.Err != nil {
+		out.Problem = r.redact(diag.From(row.Err, "source")[0].String())
+	}
+	return out
+}
+
+// locked refuses a stale or missing pin before any cluster is asked, as far as the files alone say which sources there are.
+func (r *run) locked(ctx context.Context) error {
+	if !r.req.Locked {
+		return nil
+	}
+	instances, err := r.declared()
+	if err != nil {
+		return nil // it depends on what only the clusters know, or is said with more when they are evaluated
+	}
+	errs := make([]error, len(instances))
+	each(len(instances), parallelSources, func(i int) { _, errs[i] = r.sources.Get(ctx, instances[i]) })
+	findings := source.Check(r.lock.Sources, r.sources.Used(), true)
+	for _, f := range findingsOf(errs) {
+		if f.Code == source.CodeStale {
+			findings = append(findings, f)
+		}
+	}
+	if findings.HasErrors() {
+		return &RefusedError{Findings: findings.Sorted()}
+	}
+	return nil
+}
+
+// used are the bundle's sources on every cluster of the fleet. What cannot be resolved is said where it is needed.
+func (r *run) used(ctx context.Context) []source.Use {
+	var instances []v1alpha1.Instance
+	for _, c := range r.all {
+		if spec, findings := r.specFor(r.factsOf(c)); !findings.HasErrors() {
+			instances = append(instances, spec.Instances...)
+		}
+	}
+	each(len(instances), parallelSources, func(i int) { _, _ = r.sources.Get(ctx, instances[i]) })
+	return r.sources.Used()
+}
+
+// head is the digest of the bundle's files, the content of its sources, and the rollout: the same whatever is selected.
+func (r *run) head(used []source.Use) string {
+	h := sha256.New()
+	fmt.Fprintln(h, "files", r.program.Digest())
+	for _, u := range used {
+		fmt.Fprintln(h, "source", u.Key(), u.Resolved.Digest)
+	}
+	if r.fleet != nil {
+		data, _ := json.Marshal(r.fleet.Rollout)
+		fmt.Fprintln(h, "rollout", string(data))
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}
+
+// factsOf are the target's facts where it was connected, else what the fleet file says.
+func (r *run) factsOf(c fleet.Cluster) fleet.Facts {
+	for _, t := range r.targets {
+		if t.cluster.Name == c.Name {
+			return t.facts
+		}
+	}
+	return r.offlineFacts(c)
+}
+
+// digest is that of the files an instance's renderer reads itself, without anything of cluster or values.
+func (e *Engine) digest(ctx context.Context, in v1alpha1.Instance) (string, error) {
+	s, _ := source.Of(in)
+	rd := e.Renderers[s.Kind]
+	if rd == nil {
+		return "", fmt.Errorf("nothing here renders %s", s.Kind)
+	}
+	return rd.Key(ctx, render.Request{Instance: v1alpha1.Instance{Manifests: in.Manifests, Kustomize: in.Kustomize}})
 }
 
 // learn keeps the UIDs of the fleet's clusters that an apply reached, so that swapped contexts and re-created clusters

@@ -2,11 +2,7 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -15,11 +11,10 @@ import (
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/dag"
 	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
-	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/rollout"
+	"hawser.dev/hawser/internal/source"
 )
 
 // Plan loads the documents, connects to every selected cluster, renders, observes and computes the one plan for the
@@ -28,6 +23,9 @@ import (
 func (e *Engine) Plan(ctx context.Context, req Request) (*FleetPlan, error) {
 	r, err := e.load(ctx, req, true)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.locked(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.connect(ctx, true); err != nil {
@@ -195,15 +193,19 @@ func (r *run) computeAll(ctx context.Context, fp *FleetPlan, o plan.Options) {
 		r.emit(Event{Type: EventObserved, Bundle: fp.Bundle, Cluster: cp.Cluster})
 	})
 	r.stats.ObserveMS = r.now().Sub(start).Milliseconds()
-	r.finish(fp)
+	r.finish(ctx, fp)
 }
 
 // finish adds order, groups, findings and totals to a computed fleet plan.
-func (r *run) finish(fp *FleetPlan) {
+func (r *run) finish(ctx context.Context, fp *FleetPlan) {
 	sch, findings := r.schedule()
 	fp.Schedule = sch
-	fp.Head = r.head(fp)
-	fp.Findings = append(fp.Findings, r.lock.Stale(r.sources(), r.req.Locked)...)
+	var used []source.Use
+	if fp.Verb == "apply" {
+		used = r.used(ctx)
+		fp.Findings = append(fp.Findings, source.Check(r.lock.Sources, used, r.req.Locked)...)
+	}
+	fp.Head = r.head(used)
 	fp.Findings = append(fp.Findings, findings...)
 	if fp.Verb == "apply" {
 		fp.Findings = append(fp.Findings, r.gate(fp)...)
@@ -392,67 +394,4 @@ func (r *run) heads(ctx context.Context, owner string, names []string) map[strin
 		}
 	}
 	return out
-}
-
-// head is the digest of the bundle's files, the content of its sources, and the rollout: the same whatever is selected.
-func (r *run) head(fp *FleetPlan) string {
-	h := sha256.New()
-	fmt.Fprintln(h, "files", r.program.Digest())
-	sources := r.sources()
-	for _, name := range slices.Sorted(maps.Keys(sources)) {
-		fmt.Fprintln(h, "source", name, sources[name])
-	}
-	if r.fleet != nil {
-		data, _ := json.Marshal(r.fleet.Rollout)
-		fmt.Fprintln(h, "rollout", string(data))
-	}
-	return "sha256:" + hex.EncodeToString(h.Sum(nil))
-}
-
-// sources are the bundle's sources on any cluster of the fleet, as written, with the digest of their content.
-func (r *run) sources() map[string]string {
-	out := map[string]string{}
-	for _, c := range r.all {
-		spec, findings := r.specFor(r.factsOf(c))
-		if findings.HasErrors() {
-			continue
-		}
-		for _, in := range spec.Instances {
-			switch {
-			case in.Module != nil:
-				out[in.Module.URL] = r.sourceDigest(in)
-			case in.Manifests != nil:
-				out["manifests "+strings.Join(in.Manifests.Paths, " ")] = r.sourceDigest(in)
-			}
-		}
-	}
-	return out
-}
-
-// sourceDigest is the content digest of an instance's source, without anything of cluster or values.
-func (r *run) sourceDigest(in v1alpha1.Instance) string {
-	if in.Module != nil {
-		c, err := r.fetch(context.Background(), *in.Module)
-		if err != nil {
-			return "unreadable " + in.Module.URL
-		}
-		return c.Digest
-	}
-	if rd := r.Renderers["manifests"]; rd != nil && in.Manifests != nil {
-		bare := v1alpha1.Instance{Manifests: in.Manifests}
-		if key, err := rd.Key(context.Background(), render.Request{Instance: bare}); err == nil {
-			return key
-		}
-	}
-	return "unreadable " + in.Name
-}
-
-// factsOf are the target's facts where it was connected, else what the fleet file says.
-func (r *run) factsOf(c fleet.Cluster) fleet.Facts {
-	for _, t := range r.targets {
-		if t.cluster.Name == c.Name {
-			return t.facts
-		}
-	}
-	return r.offlineFacts(c)
 }

@@ -202,7 +202,7 @@ func (e *Engine) LoadPlan(ctx context.Context, in io.Reader, req Request) (*Flee
 		}
 		fresh = &FleetPlan{run: r}
 		e.desire(ctx, r, fresh)
-		fresh.Head = r.head(fresh)
+		fresh.Head = r.head(r.used(ctx))
 	}
 	findings := fresh.Findings.Errors()
 	if len(findings) == 0 {

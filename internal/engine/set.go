@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -12,7 +11,6 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/health"
-	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/plan"
@@ -72,18 +70,22 @@ func (r *run) prepare(ctx context.Context, t *target, spec v1alpha1.BundleSpec) 
 	s := &set{spec: spec, owner: object.OwnerID("", "", spec.Name), notPlaced: map[string]string{},
 		depends: map[string][]string{}, bodies: map[object.Ref]object.Object{}}
 	placed, findings := place.Select(spec, t.cluster, t.facts)
-	for _, p := range placed {
-		if p.Why != "" {
+	parts := make([]*part, len(placed))
+	found := make([]diag.Findings, len(placed))
+	each(len(placed), parallelSources, func(i int) {
+		if placed[i].Why == "" {
+			parts[i], found[i] = r.part(ctx, t, spec, placed[i].Instance)
+		}
+	})
+	for i, p := range placed {
+		findings = append(findings, found[i]...)
+		switch {
+		case p.Why != "":
 			s.notPlaced[p.Instance.Name] = p.Why
-			continue
+		case parts[i] != nil:
+			s.parts = append(s.parts, parts[i])
+			s.depends[p.Instance.Name] = p.Instance.DependsOn
 		}
-		part, fs := r.part(ctx, t, spec, p.Instance)
-		findings = append(findings, fs...)
-		if part == nil {
-			continue
-		}
-		s.parts = append(s.parts, part)
-		s.depends[p.Instance.Name] = p.Instance.DependsOn
 	}
 	return s, findings
 }
@@ -92,26 +94,12 @@ func (r *run) prepare(ctx context.Context, t *target, spec v1alpha1.BundleSpec) 
 func (r *run) part(ctx context.Context, t *target, spec v1alpha1.BundleSpec, in v1alpha1.Instance) (*part, diag.Findings) {
 	p := &part{instance: in}
 	req := render.Request{Bundle: spec.Name, Instance: in, KubeVersion: t.facts.Version, APIs: t.facts.APIs, Package: "main"}
-	switch {
-	case in.Module != nil:
-		content, err := r.fetch(ctx, *in.Module)
-		if err != nil {
-			fs := diag.From(err, "module")
-			for i := range fs {
-				fs[i].Instance = in.Name
-				if !fs[i].Pos.IsValid() {
-					fs[i].Pos = diag.Pos(in.Module.Pos)
-				}
-			}
-			return nil, fs
-		}
-		req.Content = content
-		p.renderer, p.digest = r.Renderers["module"], content.Digest
-		p.source = fmt.Sprintf("module %s %s", in.Module.URL, content.Version)
-	case in.Manifests != nil:
-		p.renderer = r.Renderers["manifests"]
-		p.source = "manifests"
+	use, err := r.sources.Get(ctx, in)
+	if err != nil {
+		return nil, diag.From(err, "source")
 	}
+	req.Content = use.Content
+	p.renderer, p.digest, p.source = r.Renderers[use.Kind], use.Resolved.Digest, use.Title(use.Resolved.Version)
 	if p.renderer == nil {
 		return nil, diag.Findings{diag.Errorf("no-renderer", "instance %s has a source nobody renders", in.Name)}
 	}
@@ -134,42 +122,6 @@ func withInstance(fs diag.Findings, in v1alpha1.Instance) diag.Findings {
 		}
 	}
 	return fs
-}
-
-// fetched is one source's content, the same for all instances and clusters of a run.
-type fetched struct {
-	once    sync.Once
-	content module.Content
-	err     error
-}
-
-// fetch fetches every source once per run.
-func (r *run) fetch(ctx context.Context, m v1alpha1.ModuleSource) (module.Content, error) {
-	ref := module.Reference{URL: m.URL, Version: m.Version, Digest: m.Digest, Dir: m.Dir}
-	r.mu.Lock()
-	if r.contents == nil {
-		r.contents = map[module.Reference]*fetched{}
-	}
-	c, ok := r.contents[ref]
-	if !ok {
-		c = &fetched{}
-		r.contents[ref] = c
-	}
-	r.mu.Unlock()
-	c.once.Do(func() {
-		u, err := url.Parse(ref.URL)
-		if err != nil {
-			c.err = fmt.Errorf("module url: %w", err)
-			return
-		}
-		f := r.Fetchers[u.Scheme]
-		if f == nil {
-			c.err = fmt.Errorf("nothing here fetches %s:// modules", u.Scheme)
-			return
-		}
-		c.content, c.err = f.Fetch(ctx, ref)
-	})
-	return c.content, c.err
 }
 
 // fill makes the set's desired objects: from the record where the inputs are unchanged, else by rendering.

@@ -14,9 +14,9 @@ import (
 	"hawser.dev/hawser/internal/document"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/lockfile"
-	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
+	"hawser.dev/hawser/internal/source"
 )
 
 // connectTimeout is how long a cluster may take to answer before it is Unknown.
@@ -35,9 +35,7 @@ type run struct {
 	lockPath string
 	// warnings of gathering facts without clusters
 	warnings diag.Findings
-
-	mu       sync.Mutex
-	contents map[module.Reference]*fetched
+	sources  *source.Resolver
 }
 
 // uses reports whether the documents read the runtime value.
@@ -116,6 +114,7 @@ func (e *Engine) load(ctx context.Context, req Request, needBundle bool) (*run, 
 	if r.lock, err = lockfile.Read(r.lockPath); err != nil {
 		return nil, err
 	}
+	r.sources = &source.Resolver{Fetchers: e.Fetchers, Digest: e.digest, Pins: r.lock.Sources, Locked: req.Locked}
 	selected, findings := fleet.Select(r.all, req.Selection)
 	if err := findings.Err(); err != nil {
 		return nil, err

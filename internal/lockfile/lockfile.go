@@ -1,7 +1,7 @@
 // Package lockfile is hawser.lock, the file beside a bundle that pins what its sources resolve to (by digest) and which
 // cluster each name of a fleet is (by UID).
 //
-// lockfile must not know how sources are fetched or clusters reached; it reads, compares and writes one small file.
+// lockfile must not know how sources are fetched or clusters reached; it reads and writes one small file.
 package lockfile
 
 import (
@@ -12,16 +12,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sort"
-
-	"hawser.dev/hawser/internal/diag"
 )
 
 // Name of the file.
 const Name = "hawser.lock"
 
-// version of the format.
-const version = 1
+// version of the format that is written; version 1, in which a source is a digest alone, is still read.
+const version = 2
 
 // sizeLimit bounds what is read: 8 MiB.
 const sizeLimit = 8 << 20
@@ -29,10 +26,30 @@ const sizeLimit = 8 << 20
 // File is the content of a hawser.lock.
 type File struct {
 	V int `json:"v"`
-	// Sources maps a source as the bundle writes it to the digest of its content.
-	Sources map[string]string `json:"sources,omitempty"`
+	// Sources maps a source as the bundle writes it, with the version it wants, to what that was when it was pinned.
+	Sources map[string]Pin `json:"sources,omitempty"`
 	// Clusters maps fleet and cluster names to the UID of the cluster's kube-system namespace.
 	Clusters map[string]map[string]string `json:"clusters,omitempty"`
+}
+
+// Pin is what a source was when it was pinned.
+type Pin struct {
+	// Version is exact: "1.4.2", a tag, "" for local content.
+	Version string `json:"version,omitempty"`
+	// Digest is that of the content, "sha256:<hex>".
+	Digest string `json:"digest"`
+}
+
+// UnmarshalJSON reads a pin, and the bare digest that it was in version 1.
+func (p *Pin) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		*p = Pin{}
+		return json.Unmarshal(data, &p.Digest)
+	}
+	type plain Pin
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	return dec.Decode((*plain)(p))
 }
 
 // PathFor is the lock file of a bundle: beside its first file, or in the directory that is given instead of a file.
@@ -49,7 +66,7 @@ func PathFor(files []string) string {
 
 // Read reads a lock file; a missing one, and the path "", is an empty File.
 func Read(path string) (File, error) {
-	empty := File{V: version, Sources: map[string]string{}, Clusters: map[string]map[string]string{}}
+	empty := File{V: version, Sources: map[string]Pin{}, Clusters: map[string]map[string]string{}}
 	if path == "" {
 		return empty, nil
 	}
@@ -81,11 +98,12 @@ func Parse(data []byte) (File, error) {
 	if err := dec.Decode(&f); err != nil {
 		return f, fmt.Errorf("not a lock file: %w", err)
 	}
-	if f.V != version {
-		return f, fmt.Errorf("version %d; this hawser reads version %d", f.V, version)
+	if f.V != 1 && f.V != version {
+		return f, fmt.Errorf("version %d; this hawser reads versions 1 and %d", f.V, version)
 	}
+	f.V = version
 	if f.Sources == nil {
-		f.Sources = map[string]string{}
+		f.Sources = map[string]Pin{}
 	}
 	if f.Clusters == nil {
 		f.Clusters = map[string]map[string]string{}
@@ -133,32 +151,4 @@ func (f File) Learn(fleet string, uids map[string]string) bool {
 		changed = true
 	}
 	return changed
-}
-
-// Stale compares the pinned sources with what they are now. Strict makes a difference, or a source that is not
-// pinned, an Error; otherwise only a difference is said, as a Warning.
-func (f File) Stale(now map[string]string, strict bool) diag.Findings {
-	names := make([]string, 0, len(now))
-	for n := range now {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	var out diag.Findings
-	for _, n := range names {
-		pinned, ok := f.Sources[n]
-		if pinned == now[n] || !ok && !strict {
-			continue
-		}
-		d := diag.Warnf("stale-lock", "%s is not what %s pins", n, Name)
-		d.Why = "pinned " + pinned + ", is " + now[n]
-		if !ok {
-			d.What, d.Why = n+" is not pinned by "+Name, ""
-		}
-		if strict {
-			d.Severity = diag.Error
-		}
-		d.Fix = "pin what is there now: hawser lock"
-		out = append(out, d)
-	}
-	return out
 }

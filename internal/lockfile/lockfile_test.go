@@ -1,13 +1,12 @@
 package lockfile
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"hawser.dev/hawser/internal/diag"
 )
 
 func TestWriteRead(t *testing.T) {
@@ -16,7 +15,8 @@ func TestWriteRead(t *testing.T) {
 	if err != nil {
 		t.Fatalf("a missing file is empty: %v", err)
 	}
-	f.Sources["file://./web"] = "sha256:1"
+	f.Sources["file://./web"] = Pin{Digest: "sha256:1"}
+	f.Sources["oci://r/web 1.x"] = Pin{Version: "1.4.2", Digest: "sha256:2"}
 	if !f.Learn("shop", map[string]string{"eu": "u1", "us": ""}) {
 		t.Error("a new uid is news")
 	}
@@ -41,19 +41,27 @@ func TestWriteRead(t *testing.T) {
 	}
 }
 
-func TestStale(t *testing.T) {
-	f := File{Sources: map[string]string{"a": "1", "b": "2"}}
-	now := map[string]string{"a": "1", "b": "3", "c": "4"}
-	if got := f.Stale(now, false); len(got) != 1 || got[0].Severity != diag.Warning {
-		t.Errorf("a changed source is one warning, got %v", got)
+// A file of version 1 is read, and written as version 2.
+func TestVersion1(t *testing.T) {
+	f, err := Parse([]byte(`{"v":1,"sources":{"file://./web":"sha256:1"},"clusters":{"shop":{"eu":"u1"}}}`))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if got := f.Stale(now, true); len(got) != 2 || !got.HasErrors() {
-		t.Errorf("strictly, changed and unpinned sources are errors, got %v", got)
+	want := File{V: 2, Sources: map[string]Pin{"file://./web": {Digest: "sha256:1"}}, Clusters: map[string]map[string]string{"shop": {"eu": "u1"}}}
+	if diff := cmp.Diff(want, f); diff != "" {
+		t.Errorf("version 1 (-want +got):\n%s", diff)
+	}
+	path := filepath.Join(t.TempDir(), Name)
+	if err := f.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Read(path); err != nil || !cmp.Equal(got, want) {
+		t.Errorf("written again it is %v, %v", got, err)
 	}
 }
 
 func TestBadFiles(t *testing.T) {
-	for name, text := range map[string]string{"version": `{"v":2}`, "field": `{"v":1,"x":1}`, "text": `hello`, "empty": ``, "null": `null`} {
+	for name, text := range map[string]string{"version": `{"v":3}`, "pin": `{"v":2,"sources":{"a":{"hash":"x"}}}`, "number": `{"v":2,"sources":{"a":7}}`, "field": `{"v":1,"x":1}`, "text": `hello`, "empty": ``, "null": `null`} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), Name)
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -68,11 +76,16 @@ func TestBadFiles(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"v":1,"sources":{"a":"b"},"clusters":{"f":{"c":"u"}}}`))
+	f.Add([]byte(`{"v":2,"sources":{"oci://r/a 1.x":{"version":"1.4.2","digest":"sha256:1"}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		lock, err := Parse(data)
 		if err == nil {
 			lock.Learn("f", map[string]string{"c": "u"})
-			lock.Stale(map[string]string{"a": "b"}, true)
+			if text, err := json.Marshal(lock); err != nil {
+				t.Errorf("what was read cannot be written: %v", err)
+			} else if again, err := Parse(text); err != nil || !cmp.Equal(again, lock) {
+				t.Errorf("%s reads back as %v, %v", text, again, err)
+			}
 		}
 	})
 }

@@ -2,15 +2,18 @@ package report
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/rollout"
+	"hawser.dev/hawser/internal/source"
 )
 
 // noon is the fixed time of the fixtures.
@@ -202,3 +205,24 @@ func shopFleet() *engine.FleetReport {
 		{Cluster: "edge-17", Group: "edge", Wave: 2, Access: "context edge", Problem: "dial tcp 10.9.0.17:6443: i/o timeout"},
 	}}
 }
+
+func someLock() *engine.LockReport {
+	return &engine.LockReport{V: 1, File: "hawser.lock", Sources: []engine.LockedSource{
+		{Source: "file://./modules/web", Digest: digestOf("1")},
+		{Source: "helm https://charts.example.com api 2.x", Version: "2.4.1", Digest: digestOf("2"), Was: &lockfile.Pin{Version: "2.3.0", Digest: digestOf("3")}},
+		{Source: "oci://registry.example.com/mods/db 1.x", Version: "1.4.2", Digest: digestOf("4")},
+		{Source: "helm ./charts/old", Digest: digestOf("5"), Was: &lockfile.Pin{Digest: digestOf("5")}, Dropped: true},
+	}}
+}
+
+func someOutdated() *engine.OutdatedReport {
+	pin := func(v, d string) *lockfile.Pin { return &lockfile.Pin{Version: v, Digest: digestOf(d)} }
+	return &engine.OutdatedReport{V: 1, Bundle: "shop", Sources: []engine.OutdatedSource{
+		{Source: "file://./modules/web", Locked: pin("", "1"), Newest: pin("0.0.0-devel", "2"), Verdict: source.Edited},
+		{Source: "helm https://charts.example.com api", Want: "2.x", Locked: pin("2.3.0", "3"), Newest: pin("2.4.1", "4"), Overall: pin("3.0.0", "5"), Verdict: source.Behind},
+		{Source: "oci://registry.example.com/mods/db", Want: "1.x", Locked: pin("1.4.2", "6"), Newest: pin("1.4.2", "6"), Overall: pin("1.4.2", "6"), Verdict: source.Current},
+		{Source: "oci://registry.example.com/mods/queue", Want: "main", Verdict: source.Unknown, Problem: "registry.example.com does not answer"},
+	}}
+}
+
+func digestOf(c string) string { return "sha256:" + strings.Repeat(c, 64) }

@@ -111,6 +111,8 @@ func TestGoldens(t *testing.T) {
 		golden(t, "diff."+name+".txt", text(t, func(b *bytes.Buffer) error { return Diff(b, shopPlan(), st) }))
 		golden(t, "findings."+name+".txt", text(t, func(b *bytes.Buffer) error { return Findings(b, someFindings(), st) }))
 		golden(t, "outcome."+name+".txt", text(t, func(b *bytes.Buffer) error { return Outcome(b, failedOutcome(), shopHints, st) }))
+		golden(t, "lock."+name+".txt", text(t, func(b *bytes.Buffer) error { return Locked(b, someLock(), st) }))
+		golden(t, "outdated."+name+".txt", text(t, func(b *bytes.Buffer) error { return Outdated(b, someOutdated(), st) }))
 		golden(t, "status."+name+".txt", text(t, func(b *bytes.Buffer) error { return Status(b, shopStatus(), st) }))
 	}
 	for name, st := range map[string]Style{"color": color, "full": full, "stat": stat, "ascii": ascii} {

@@ -18,6 +18,7 @@ import (
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/rollout"
+	"hawser.dev/hawser/internal/source"
 )
 
 // enums are the values of the string types in the documents.
@@ -27,10 +28,11 @@ var enums = map[reflect.Type][]string{
 	reflect.TypeFor[engine.EventType](): words(engine.EventConnected, engine.EventRendered, engine.EventObserved, engine.EventRollout,
 		engine.EventWave, engine.EventClusterStart, engine.EventWritten, engine.EventWaiting, engine.EventReady, engine.EventObjectFailed,
 		engine.EventClusterEnd, engine.EventSoak, engine.EventStop, engine.EventNotice, engine.EventSummary),
-	reflect.TypeFor[engine.Result](): words(engine.Succeeded, engine.Failed, engine.NotStarted, engine.Unreachable, engine.UpToDate, engine.Interrupted),
-	reflect.TypeFor[diag.Severity](): words(diag.Error, diag.Warning, diag.Info),
-	reflect.TypeFor[health.State]():  words(health.Ready, health.Progressing, health.Failed, health.Missing, health.Terminating),
-	reflect.TypeFor[rollout.Phase](): words(rollout.Waiting, rollout.Running, rollout.Succeeded, rollout.Failed, rollout.NotStarted),
+	reflect.TypeFor[engine.Result]():  words(engine.Succeeded, engine.Failed, engine.NotStarted, engine.Unreachable, engine.UpToDate, engine.Interrupted),
+	reflect.TypeFor[diag.Severity]():  words(diag.Error, diag.Warning, diag.Info),
+	reflect.TypeFor[health.State]():   words(health.Ready, health.Progressing, health.Failed, health.Missing, health.Terminating),
+	reflect.TypeFor[source.Verdict](): words(source.Current, source.Behind, source.Moved, source.Beyond, source.Loose, source.Edited, source.Unknown),
+	reflect.TypeFor[rollout.Phase]():  words(rollout.Waiting, rollout.Running, rollout.Succeeded, rollout.Failed, rollout.NotStarted),
 }
 
 func words[T ~string](values ...T) []string {
@@ -112,6 +114,8 @@ var documents = map[string]struct {
 	"status":       {reflect.TypeFor[engine.StatusReport](), "The state of bundles on a fleet: hawser status -o json", shopStatus()},
 	"findings":     {reflect.TypeFor[FindingsDocument](), "Errors, warnings and notes: -o json of commands that stop early", someFindings()},
 	"fleet-report": {reflect.TypeFor[engine.FleetReport](), "Clusters and how they are reached: hawser fleet ls -o json", shopFleet()},
+	"lock":         {reflect.TypeFor[engine.LockReport](), "What hawser.lock pins: hawser lock -o json", someLock()},
+	"outdated":     {reflect.TypeFor[engine.OutdatedReport](), "Sources compared with what there is: hawser outdated -o json", someOutdated()},
 	"event":        {reflect.TypeFor[engine.Event](), "One line of hawser apply -o json", shopEvents()[0]},
 }
 

@@ -1,0 +1,86 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/lockfile"
+	"hawser.dev/hawser/internal/source"
+)
+
+// Locked prints what hawser.lock pins, one line per source, and how that differs from before.
+func Locked(w io.Writer, r *engine.LockReport, st Style) error {
+	o := newOut(w, st)
+	for _, s := range r.Sources {
+		pin := strings.TrimSpace(s.Version + " " + s.Digest)
+		switch {
+		case s.Dropped:
+			o.line(clean(s.Source), " ", st.paint(dim, "(no longer used)"))
+		case s.Was == nil:
+			o.line(clean(s.Source), " ", clean(pin), " ", st.paint(green, "(new)"))
+		case s.Was.Digest != s.Digest:
+			o.line(clean(s.Source), " ", clean(pin), " ", st.paint(yellow, "(was "+pinned(s.Was, st)+")"))
+		default:
+			o.line(clean(s.Source), " ", clean(pin))
+		}
+	}
+	return o.Flush()
+}
+
+// Outdated prints how every source stands to what there is.
+func Outdated(w io.Writer, r *engine.OutdatedReport, st Style) error {
+	o := newOut(w, st)
+	t := &table{rows: [][]string{{"SOURCE", "WANTED", "PINNED", "NEWEST IN RANGE", "NEWEST", "STATE"}}}
+	for _, s := range r.Sources {
+		k := green
+		switch s.Verdict {
+		case source.Unknown:
+			k = red
+		case source.Behind, source.Moved, source.Edited, source.Loose:
+			k = yellow
+		case source.Beyond:
+			k = dim
+		}
+		t.row(clean(s.Source), or(clean(s.Want), "-"), pinned(s.Locked, st), pinned(s.Newest, st), pinned(s.Overall, st),
+			st.paint(k, string(s.Verdict)))
+		if s.Problem != "" {
+			t.note(2, s.Problem, red)
+		}
+	}
+	t.write(o)
+	if len(r.Sources) == 0 {
+		o.line("The bundle has no modules, charts or addresses that could be outdated.")
+	}
+	return o.Flush()
+}
+
+// pinned is a version, or the digest of what has none.
+func pinned(p *lockfile.Pin, st Style) string {
+	switch {
+	case p == nil:
+		return "-"
+	case p.Version == "" || strings.HasPrefix(p.Version, "0.0.0-"):
+		return st.shortDigest(p.Digest)
+	}
+	return clean(p.Version)
+}
+
+func or(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+// Pinned is the line that ends lock: "3 sources pinned in hawser.lock".
+func Pinned(r *engine.LockReport) string {
+	n := 0
+	for _, s := range r.Sources {
+		if !s.Dropped {
+			n++
+		}
+	}
+	return fmt.Sprintf("%s pinned in %s", count(n, "source"), r.File)
+}

@@ -1,0 +1,167 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lockfile"
+	"hawser.dev/hawser/internal/module"
+)
+
+// State says where a source's digest comes from.
+type State string
+
+const (
+	// Given: the bundle itself says the digest.
+	Given State = "given"
+	// Pinned: hawser.lock says it, and local content is what is pinned.
+	Pinned State = "pinned"
+	// Fresh: nothing pins it; it was resolved in this run, or is local.
+	Fresh State = "new"
+	// Changed: local content is not what hawser.lock pins.
+	Changed State = "changed"
+)
+
+// Use is a source and what it is in this run.
+type Use struct {
+	Source
+	module.Resolved
+	// Content is what was fetched; zero when the renderer reads the files itself.
+	Content module.Content
+	State   State
+	// Instance is the first one that uses it, Pos where the bundle says so.
+	Instance string
+	Pos      diag.Pos
+}
+
+// Resolver resolves and fetches every distinct source once. It is safe for concurrent use; its fields are set before.
+type Resolver struct {
+	// Fetchers by the scheme of the URL.
+	Fetchers map[string]module.Fetcher
+	// Digest is that of the files a renderer reads itself, for sources without URL.
+	Digest func(ctx context.Context, in v1alpha1.Instance) (string, error)
+	// Pins are those of hawser.lock, by Key.
+	Pins map[string]lockfile.Pin
+	// Locked refuses to resolve what is not pinned, without asking anybody.
+	Locked bool
+	// Upgrade chooses sources whose pins do not count; nil = none.
+	Upgrade func(s Source) bool
+
+	mu    sync.Mutex
+	known map[Source]*entry
+}
+
+type entry struct {
+	once sync.Once
+	use  Use
+	err  error
+}
+
+// Get resolves and fetches an instance's source. Errors carry findings with the instance and its position.
+func (r *Resolver) Get(ctx context.Context, in v1alpha1.Instance) (Use, error) {
+	s, ok := Of(in)
+	if !ok {
+		return Use{}, fmt.Errorf("instance %s has no source", in.Name)
+	}
+	r.mu.Lock()
+	if r.known == nil {
+		r.known = map[Source]*entry{}
+	}
+	e, ok := r.known[s]
+	if !ok {
+		e = &entry{use: Use{Source: s, Instance: in.Name, Pos: Position(in)}}
+		r.known[s] = e
+	}
+	r.mu.Unlock()
+	e.once.Do(func() { e.err = r.resolve(ctx, &e.use, in) })
+	if e.err == nil {
+		return e.use, nil
+	}
+	fs := append(diag.Findings{}, diag.From(e.err, "source")...) // shared by all instances of the source
+	for i := range fs {
+		if fs[i].Instance == "" {
+			fs[i].Instance = in.Name
+		}
+		if !fs[i].Pos.IsValid() {
+			fs[i].Pos = Position(in)
+		}
+	}
+	return e.use, fs.Err()
+}
+
+// resolve fills in what the source is now.
+func (r *Resolver) resolve(ctx context.Context, u *Use, in v1alpha1.Instance) (err error) {
+	pin, pinned := r.pin(u.Source)
+	if u.Ref.URL == "" {
+		u.Resolved.Digest, err = r.Digest(ctx, in)
+		u.State = localState(pin, u.Resolved.Digest)
+		return err
+	}
+	f := r.Fetchers[u.Scheme()]
+	if f == nil {
+		return fmt.Errorf("nothing here fetches %s:// for %s", u.Scheme(), u.Kind)
+	}
+	ref := u.Ref
+	switch {
+	case u.Local(), ref.Digest != "":
+		u.State = Given
+	case pinned:
+		u.State = Pinned
+		ref.Version, ref.Digest = pin.Version, pin.Digest
+	case r.Locked:
+		return unpinned(*u).Err()
+	default:
+		u.State = Fresh
+		now, err := f.Resolve(ctx, ref)
+		if err != nil {
+			return err
+		}
+		ref.Version, ref.Digest = now.Version, now.Digest
+	}
+	u.Content, err = f.Fetch(ctx, ref)
+	u.Resolved = module.Resolved{Version: u.Content.Version, Digest: u.Content.Digest}
+	if u.Local() && err == nil && ref.Digest == "" {
+		u.State = localState(pin, u.Resolved.Digest)
+	}
+	return err
+}
+
+// pin is what hawser.lock says of a source.
+func (r *Resolver) pin(s Source) (lockfile.Pin, bool) {
+	pin := r.Pins[s.Key()]
+	if pin.Digest == "" || r.Upgrade != nil && r.Upgrade(s) {
+		return lockfile.Pin{}, false
+	}
+	return pin, true
+}
+
+func localState(pin lockfile.Pin, digest string) State {
+	switch pin.Digest {
+	case "":
+		return Fresh
+	case digest:
+		return Pinned
+	}
+	return Changed
+}
+
+// Used are the sources that were resolved without an error, by key.
+func (r *Resolver) Used() []Use {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []Use
+	for _, e := range r.known {
+		if e.err == nil && e.use.State != "" {
+			out = append(out, e.use)
+		}
+	}
+	slices.SortFunc(out, func(a, b Use) int {
+		return cmp.Or(cmp.Compare(a.Key(), b.Key()), cmp.Compare(a.Resolved.Digest, b.Resolved.Digest), cmp.Compare(a.Ref.Dir, b.Ref.Dir))
+	})
+	return out
+}

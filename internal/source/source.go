@@ -1,0 +1,157 @@
+// Package source says what an instance is made from (a module, a chart, a kustomization, manifests; from a directory, a
+// registry, a repository or an address), and resolves it: the pin of hawser.lock, the bundle's own digest, or what is
+// there now.
+//
+// source must not know how anything is fetched or rendered, nor clusters: it asks the sockets it is given.
+package source
+
+import (
+	"net/url"
+	"strings"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/module"
+)
+
+// chartScheme stands before the scheme of a chart's URL, because charts are listed and checked in another way than
+// modules: chart+file:///path, chart+https://host/repository.
+const chartScheme = "chart+"
+
+// Source is where an instance's objects come from, as the bundle says it. Equal Sources hold the same content.
+type Source struct {
+	// Kind is the field of the source and the name of its renderer: module, helm, kustomize, manifests.
+	Kind string
+	// Name is the source as the bundle writes it, without credentials: a URL, a path, a chart's name.
+	Name string
+	// Repo is the address of a chart's repository, without credentials; "" for everything else.
+	Repo string
+	// Want is the version, tag or range that is wanted, "" when none is written.
+	Want string
+	// Ref is what is fetched. Without URL the renderer reads the files below Ref.Dir itself.
+	Ref module.Reference
+}
+
+// Of is the source of an instance; ok is false when it has none.
+func Of(in v1alpha1.Instance) (s Source, ok bool) {
+	switch {
+	case in.Module != nil:
+		return ofModule(in.Module), true
+	case in.Helm != nil:
+		return ofChart(in.Helm), true
+	case in.Kustomize != nil:
+		return Source{Kind: "kustomize", Name: in.Kustomize.Path, Ref: module.Reference{Dir: in.Kustomize.Dir}}, true
+	case in.Manifests != nil:
+		return ofManifests(in.Manifests), true
+	}
+	return Source{}, false
+}
+
+func ofModule(m *v1alpha1.ModuleSource) Source {
+	s := Source{Kind: "module", Name: open(m.URL), Want: m.Version,
+		Ref: module.Reference{URL: m.URL, Dir: m.Dir, Version: m.Version, Digest: m.Digest}}
+	if s.Want == "" && !s.Local() {
+		s.Ref.Version = "latest"
+	}
+	return s
+}
+
+func ofChart(h *v1alpha1.HelmSource) Source {
+	s := Source{Kind: "helm", Name: open(h.Chart), Want: h.Version,
+		Ref: module.Reference{URL: h.Chart, Dir: h.Dir, Version: h.Version, Digest: h.Digest}}
+	switch {
+	case h.Repo != "":
+		s.Repo = open(h.Repo)
+		s.Ref.URL, s.Ref.Chart = chartScheme+h.Repo, h.Chart
+	case !strings.Contains(h.Chart, "://"):
+		s.Ref.URL = chartScheme + "file://" + h.Chart
+	case s.Want == "":
+		s.Ref.Version = "*" // the newest stable one
+	}
+	return s
+}
+
+func ofManifests(m *v1alpha1.ManifestsSource) Source {
+	if m.URL == "" {
+		return Source{Kind: "manifests", Name: strings.Join(m.Paths, " "), Ref: module.Reference{Dir: m.Dir}}
+	}
+	return Source{Kind: "manifests", Name: open(m.URL), Want: m.Version,
+		Ref: module.Reference{URL: m.URL, Dir: m.Dir, Version: m.Version, Digest: m.Digest}}
+}
+
+// open is a URL without the user and password it may hold.
+func open(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.User == nil {
+		return text
+	}
+	u.User = nil
+	return u.String()
+}
+
+// Scheme is that of the fetcher, "" when the renderer reads the files itself.
+func (s Source) Scheme() string {
+	scheme, _, _ := strings.Cut(s.Ref.URL, "://")
+	return scheme
+}
+
+// Local reports whether the content is on this machine: nothing is resolved, the files are what they are.
+func (s Source) Local() bool {
+	scheme := s.Scheme()
+	return scheme == "" || scheme == "file" || scheme == chartScheme+"file"
+}
+
+// Key names the source in hawser.lock: as the bundle writes it, with the version it wants.
+func (s Source) Key() string {
+	var parts []string
+	if s.Kind != "module" {
+		parts = append(parts, s.Kind)
+	}
+	for _, part := range []string{s.Repo, s.Name, s.Want} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// Title is the source for people, with the version it is now: "helm api 2.3.1 (https://charts.example.com)".
+func (s Source) Title(version string) string {
+	title := s.Kind
+	if s.Kind != "manifests" || s.Ref.URL != "" {
+		title += " " + s.Name
+	}
+	if version != "" {
+		title += " " + version
+	}
+	if s.Repo != "" {
+		title += " (" + s.Repo + ")"
+	}
+	return title
+}
+
+// Names are what a user may call the source by: its key, its key without the version, and as the bundle writes it.
+func (s Source) Names() []string {
+	bare := s
+	bare.Want = ""
+	return []string{s.Key(), bare.Key(), s.Name}
+}
+
+// Position is where the bundle says the source, that of the instance when nothing nearer is known.
+func Position(in v1alpha1.Instance) diag.Pos {
+	var pos v1alpha1.Position
+	switch {
+	case in.Module != nil:
+		pos = in.Module.Pos
+	case in.Helm != nil:
+		pos = in.Helm.Pos
+	case in.Kustomize != nil:
+		pos = in.Kustomize.Pos
+	case in.Manifests != nil:
+		pos = in.Manifests.Pos
+	}
+	if pos.File == "" {
+		pos = in.Pos
+	}
+	return diag.Pos(pos)
+}
