@@ -24,6 +24,7 @@ import (
 	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/render/cue"
 	"hawser.dev/hawser/internal/render/helm"
+	"hawser.dev/hawser/internal/render/kustomize"
 	"hawser.dev/hawser/internal/render/plain"
 	"hawser.dev/hawser/internal/report"
 	"hawser.dev/hawser/internal/sandboxbin"
@@ -87,6 +88,7 @@ func newEngine(onEvent func(engine.Event)) *engine.Engine {
 		Renderers: map[string]render.Renderer{
 			"module":    modules,
 			"helm":      helm.New(helm.Options{Redact: redactor.Redact, Watch: watchdog}),
+			"kustomize": kustomize.New(kustomize.Options{Redact: redactor.Redact, Watch: watchdog}),
 			"manifests": plain.New(plain.Options{Redact: redactor.Redact}),
 		},
 		Fetchers: map[string]module.Fetcher{"file": files},

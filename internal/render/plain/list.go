@@ -11,7 +11,6 @@ import (
 
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/render"
 )
 
 // maxDepth is how deep directories may be nested.
@@ -25,6 +24,9 @@ type file struct {
 
 // lister collects files in the order of the paths, each once.
 type lister struct {
+	// root, when set, holds fetched content: paths start there and do not lead out. show is a file as the user knows it.
+	root   string
+	show   func(string) string
 	limits cuelang.Limits
 	at     diag.Pos
 	seen   map[string]bool
@@ -42,6 +44,10 @@ func (l *lister) fail(code, what, fix string) {
 // directory or glob may not lead out of it.
 func (l *lister) path(dir, p string) {
 	full := filepath.FromSlash(p)
+	if l.root != "" && p != "." && !filepath.IsLocal(full) {
+		l.fail("outside-content", p+" leads out of what was fetched", "name files of the archive or artifact, relative to its top")
+		return
+	}
 	if !filepath.IsAbs(full) {
 		full = filepath.Join(dir, full)
 	}
@@ -52,9 +58,12 @@ func (l *lister) path(dir, p string) {
 		}
 	}
 	info, err := os.Stat(full)
+	if err == nil && l.root != "" && !l.below(full) {
+		err = errors.New("it is a link that leads out of what was fetched")
+	}
 	if err != nil {
 		l.fail("no-manifests", fmt.Sprintf("%s: %s", p, reason(err)),
-			"a relative path starts at the directory of the file that holds it")
+			l.start("path"))
 		return
 	}
 	if !info.IsDir() {
@@ -73,7 +82,7 @@ func (l *lister) glob(p, full string) {
 		if err != nil {
 			what = fmt.Sprintf("%s is not a glob: %v", p, err)
 		}
-		l.fail("no-manifests", what, "a relative glob starts at the directory of the file that holds it")
+		l.fail("no-manifests", what, l.start("glob"))
 		return
 	}
 	slices.Sort(matches)
@@ -96,7 +105,7 @@ func (l *lister) walk(root, dir string, depth int) {
 		err = errors.New("directories are nested too deeply")
 	}
 	if err != nil {
-		l.fail("unreadable", fmt.Sprintf("%s: %s", render.DisplayPath(dir), reason(err)), "")
+		l.fail("unreadable", fmt.Sprintf("%s: %s", l.show(dir), reason(err)), "")
 		return
 	}
 	for _, e := range entries {
@@ -113,19 +122,41 @@ func (l *lister) entry(root, name string, named bool, depth int) {
 		return
 	}
 	if rel, err := filepath.Rel(root, real); err != nil || !filepath.IsLocal(rel) {
-		l.fail("manifest-link", fmt.Sprintf("%s is a link that leads out of its directory", render.DisplayPath(name)),
+		l.fail("manifest-link", fmt.Sprintf("%s is a link that leads out of its directory", l.show(name)),
 			"name the target itself in manifests.paths")
 		return
 	}
 	info, err := os.Stat(name)
 	switch {
 	case err != nil:
-		l.fail("unreadable", fmt.Sprintf("%s: %s", render.DisplayPath(name), reason(err)), "")
+		l.fail("unreadable", fmt.Sprintf("%s: %s", l.show(name), reason(err)), "")
 	case info.IsDir():
 		l.walk(root, name, depth+1)
 	case info.Mode().IsRegular() && (named || isManifest(name)):
 		l.file(name)
 	}
+}
+
+// start says where a relative path or glob starts.
+func (l *lister) start(what string) string {
+	if l.root != "" {
+		return "a " + what + " starts at the top of what was fetched"
+	}
+	return "a relative " + what + " starts at the directory of the file that holds it"
+}
+
+// below reports whether a path, links resolved, lies below the fetched content.
+func (l *lister) below(full string) bool {
+	root, err := filepath.EvalSymlinks(l.root)
+	if err != nil {
+		return false
+	}
+	real, err := filepath.EvalSymlinks(full)
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(root, real)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 func (l *lister) real(name string) (string, bool) {
@@ -134,7 +165,7 @@ func (l *lister) real(name string) (string, bool) {
 		real, err = filepath.Abs(real)
 	}
 	if err != nil {
-		l.fail("unreadable", fmt.Sprintf("%s: %s", render.DisplayPath(name), reason(err)), "")
+		l.fail("unreadable", fmt.Sprintf("%s: %s", l.show(name), reason(err)), "")
 		return "", false
 	}
 	return real, true
@@ -146,7 +177,7 @@ func (l *lister) file(name string) {
 		return
 	}
 	l.seen[name] = true
-	shown := render.DisplayPath(name)
+	shown := l.show(name)
 	if len(l.files) >= l.limits.Files {
 		if len(l.files) == l.limits.Files {
 			l.fail("too-many-files", fmt.Sprintf("more than %d manifest files", l.limits.Files), "")

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"hawser.dev/hawser/internal/cuelang"
@@ -118,20 +119,30 @@ func (r *Renderer) read(ctx context.Context, req render.Request) ([]file, error)
 	if src == nil {
 		return nil, fmt.Errorf("instance %s has no manifests", req.Instance.Name)
 	}
-	l := &lister{limits: r.opts.Limits, seen: map[string]bool{}, at: diag.Pos(src.Pos)}
+	l := &lister{limits: r.opts.Limits, seen: map[string]bool{}, at: diag.Pos(src.Pos), show: render.DisplayPath}
+	dir, paths := src.Dir, src.Paths
+	if src.URL != "" {
+		if req.Content.Root == "" {
+			return nil, fmt.Errorf("instance %s: %s was not fetched", req.Instance.Name, src.URL)
+		}
+		dir, l.root, l.show = req.Content.Root, req.Content.Root, fetchedName(src.URL, req.Content.Root)
+		if len(paths) == 0 {
+			paths = []string{"."}
+		}
+	}
 	if !req.Instance.Values.IsZero() {
 		f := diag.Errorf("values-on-manifests", "manifests take no values")
 		f.Fix = "remove values, or make the manifests a module"
 		l.found = append(l.found, f)
 	}
-	if len(src.Paths) == 0 {
+	if len(paths) == 0 {
 		l.fail("no-manifests", "manifests.paths is empty", "name at least one file, glob or directory")
 	}
-	for _, p := range src.Paths {
+	for _, p := range paths {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		l.path(src.Dir, p)
+		l.path(dir, p)
 	}
 	for i := range l.found {
 		l.found[i].Instance = req.Instance.Name
@@ -140,6 +151,16 @@ func (r *Renderer) read(ctx context.Context, req render.Request) ([]file, error)
 		}
 	}
 	return l.files, l.found.Err()
+}
+
+// fetchedName shows a fetched file by where it comes from.
+func fetchedName(url, root string) func(string) string {
+	return func(name string) string {
+		if rel, err := filepath.Rel(root, name); err == nil {
+			return strings.TrimSuffix(url, "/") + "/" + filepath.ToSlash(rel)
+		}
+		return url
+	}
 }
 
 func digest(files []file) string {

@@ -253,3 +253,47 @@ func FuzzManifests(f *testing.F) {
 		}
 	})
 }
+
+// TestFetched: manifests from elsewhere are read below what was fetched, and named by where they come from.
+func TestFetched(t *testing.T) {
+	const url = "oci://registry.example/app"
+	root := unpack(t, map[string]string{
+		"in/a.yaml":       "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+		"in/more/b.yaml":  "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n",
+		"in/more/bad.txt": "broken: [",
+		"in/err/x.yaml":   "apiVersion: v1\nkind: ConfigMap\n",
+	})
+	outside := filepath.Join(t.TempDir(), "outside.yaml")
+	if err := os.WriteFile(outside, []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: outside}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(root, "link.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		paths []string
+		want  string
+	}{
+		"a folder":      {[]string{"more"}, "object ConfigMap b at oci://registry.example/app/more/b.yaml:1"},
+		"a file":        {[]string{"a.yaml"}, "object ConfigMap a at oci://registry.example/app/a.yaml:1"},
+		"a glob":        {[]string{"*/b.yaml"}, "object ConfigMap b at oci://registry.example/app/more/b.yaml:1"},
+		"an error":      {[]string{"err"}, "error metadata: oci://registry.example/app/err/x.yaml:1"},
+		"above":         {[]string{"../x.yaml"}, "error outside-content"},
+		"absolute":      {[]string{outside}, "error outside-content"},
+		"a link":        {[]string{"link.yaml"}, "link that leads out of what was fetched"},
+		"everything":    {nil, "error manifest-link: bundle.yaml:5: oci://registry.example/app/link.yaml is a link that leads out"},
+		"nothing there": {[]string{"none"}, "a path starts at the top of what was fetched"},
+	} {
+		req := request("/nowhere", c.paths...)
+		req.Instance.Manifests.URL = url
+		req.Content.Root = root
+		if facts, _ := outcome(t, req); !strings.Contains(facts, c.want) || strings.Contains(facts, "outside at") {
+			t.Errorf("%s: got %s", name, facts)
+		}
+	}
+	req := request("")
+	req.Instance.Manifests.URL = url
+	if _, err := New(Options{}).Render(t.Context(), req); err == nil {
+		t.Error("what was not fetched is rendered")
+	}
+}
