@@ -1,0 +1,266 @@
+// Package bind replaces what stands for a value by the value: {from: {file: ...}}, {from: {instance: ...}} and the
+// references of secrets (ref://...), in an instance's values as CUE data. Order, number types and positions stay.
+//
+// The order of things: Spec reads the files and seals what comes from other instances, before the layers of valuesFor
+// are merged (a sealed value is replaced as a whole, never merged with); Instances adds the dependencies on one
+// cluster; Bind puts the values in when they are known, or stand-ins while they are not.
+//
+// bind must not know where secrets are kept, how an object is read from a cluster, or what values are for. It reads no
+// file but those that Files confines.
+package bind
+
+import (
+	"slices"
+	"strings"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/literal"
+	"cuelang.org/go/cue/token"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/dag"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/secret"
+)
+
+// Ref is one reference to a secret in the values: a text that is the reference and nothing else.
+type Ref struct {
+	secret.Ref
+	// At is the data path below the values, Pos the place in the user's file.
+	At  string
+	Pos diag.Pos
+
+	pos token.Pos
+}
+
+// Fill says what values become. From and Ref get each occurrence once, in order, and give the value as CUE data
+// (Ref.Text, Files.Value, ValueOf and StandIn make it) or what is wrong; a nil function leaves its occurrences as they are.
+type Fill struct {
+	From func(From) (ast.Expr, *diag.Finding)
+	Ref  func(Ref) (ast.Expr, *diag.Finding)
+}
+
+// Bind gives the values with everything replaced that fill has functions for; what it puts in is not looked at again,
+// so that a text from a cluster is never taken for a reference. Findings carry position and data path below the
+// values, the caller adds instance and cluster; with errors among them the values are not complete.
+func Bind(v v1alpha1.Values, fill Fill) (v1alpha1.Values, diag.Findings) {
+	if v.Struct == nil {
+		return v, nil
+	}
+	out, fs := bindIn(v.Struct, fill)
+	s, ok := out.(*ast.StructLit)
+	if !ok {
+		n := diag.Errorf("value-from", "values must be a struct")
+		n.Pos = position(v.Struct.Pos())
+		return v, append(fs, n)
+	}
+	return v1alpha1.Values{Struct: s}, fs
+}
+
+// bindIn is Bind for any data.
+func bindIn(x ast.Expr, fill Fill) (ast.Expr, diag.Findings) {
+	var fs diag.Findings
+	out := rewrite(x, nil, func(x ast.Expr, at v1alpha1.Path) (ast.Expr, bool) {
+		var got ast.Expr
+		var n *diag.Finding
+		if s := fromStruct(x); s != nil {
+			f, bad := newFrom(s, at)
+			if fs = append(fs, bad...); len(bad) == 0 && fill.From != nil {
+				got, n = fill.From(f)
+			}
+		} else if text, ok := refText(x); ok {
+			var r Ref
+			if r, n = newRef(x, text, at); n == nil && fill.Ref != nil {
+				got, n = fill.Ref(r)
+			}
+		} else {
+			return nil, false
+		}
+		if n != nil {
+			fs = append(fs, *n)
+		}
+		if got == nil {
+			return x, true
+		}
+		return got, true
+	})
+	return out, fs
+}
+
+// Froms lists what the values take from elsewhere, in order, without reading anything.
+func Froms(v v1alpha1.Values) ([]From, diag.Findings) {
+	var out []From
+	_, fs := Bind(v, Fill{From: func(f From) (ast.Expr, *diag.Finding) {
+		out = append(out, f)
+		return nil, nil
+	}})
+	return out, fs
+}
+
+// Refs lists the references to secrets in the values, in order.
+func Refs(v v1alpha1.Values) ([]Ref, diag.Findings) {
+	var out []Ref
+	_, fs := Bind(v, Fill{Ref: func(r Ref) (ast.Expr, *diag.Finding) {
+		out = append(out, r)
+		return nil, nil
+	}})
+	return out, fs
+}
+
+// Depends names the instances whose objects the values take something of, each once, in order.
+func Depends(v v1alpha1.Values) []string {
+	var out []string
+	froms, _ := Froms(v)
+	for _, f := range froms {
+		if f.Instance != "" && !slices.Contains(out, f.Instance) {
+			out = append(out, f.Instance)
+		}
+	}
+	return out
+}
+
+// Spec prepares a bundle before it is placed: in the values and every layer of valuesFor, files are read by file
+// (Files.Value; nil leaves them sealed), values of other instances are checked and sealed, references checked. The spec
+// given is not changed. Findings name the instance.
+func Spec(spec v1alpha1.BundleSpec, file func(From) (ast.Expr, *diag.Finding)) (v1alpha1.BundleSpec, diag.Findings) {
+	names := make([]string, 0, len(spec.Instances))
+	for _, in := range spec.Instances {
+		names = append(names, in.Name)
+	}
+	var fs diag.Findings
+	out := spec
+	out.Instances = slices.Clone(spec.Instances)
+	for i := range out.Instances {
+		in := &out.Instances[i]
+		prepare := func(layer string, v v1alpha1.Values) v1alpha1.Values {
+			v, found := sealed(v, in.Name, names, file)
+			for _, n := range found {
+				n.Instance, n.Path = in.Name, strings.TrimSuffix(layer+"."+n.Path, ".")
+				fs = append(fs, n)
+			}
+			return v
+		}
+		in.Values = prepare("values", in.Values)
+		in.ValuesFor = slices.Clone(in.ValuesFor)
+		for k := range in.ValuesFor {
+			w := &in.ValuesFor[k]
+			w.Values = prepare("valuesFor."+w.Name+".values", w.Values)
+		}
+	}
+	return out, fs
+}
+
+// sealed is one layer with files read and the rest sealed.
+func sealed(v v1alpha1.Values, self string, names []string, file func(From) (ast.Expr, *diag.Finding)) (v1alpha1.Values, diag.Findings) {
+	fs := beside(v)
+	v, more := Bind(v, Fill{From: func(f From) (ast.Expr, *diag.Finding) {
+		switch {
+		case f.File != "" && file == nil && f.At == "":
+			return nil, nil
+		case f.File != "" && file != nil:
+			return file(f)
+		case f.File == "" && f.Instance == self:
+			return nil, f.Finding("value-from", "an instance cannot take values of its own objects")
+		case f.File == "" && !slices.Contains(names, f.Instance):
+			n := f.Finding("unknown-instance", "there is no instance %q", f.Instance)
+			if n.Fix = diag.DidYouMean(f.Instance, names); n.Fix == "" {
+				n.Fix = "there is: " + strings.Join(names, ", ")
+			}
+			return nil, n
+		}
+		return seal(f.node), nil
+	}})
+	return v, append(fs, more...)
+}
+
+// Instances adds to the instances placed on one cluster what they take values from, as dependencies. An instance that
+// is not placed there and a cycle are errors; the slice given is not changed.
+func Instances(placed []v1alpha1.Instance) ([]v1alpha1.Instance, diag.Findings) {
+	here := map[string]bool{}
+	for _, in := range placed {
+		here[in.Name] = true
+	}
+	var fs diag.Findings
+	var g dag.Graph[string]
+	out := slices.Clone(placed)
+	first := map[[2]string]From{}
+	for i := range out {
+		in := &out[i]
+		froms, _ := Froms(in.Values)
+		depends := slices.Clone(in.DependsOn)
+		for _, f := range froms {
+			switch {
+			case f.Instance == "":
+			case !here[f.Instance]:
+				n := f.Finding("value-from", "%s takes a value of %s, which is not placed on this cluster", in.Name, f.Instance)
+				n.Instance = in.Name
+				fs = append(fs, *n)
+			case !slices.Contains(depends, f.Instance):
+				depends = append(depends, f.Instance)
+			}
+			if _, ok := first[[2]string{in.Name, f.Instance}]; !ok {
+				first[[2]string{in.Name, f.Instance}] = f
+			}
+		}
+		in.DependsOn = depends
+		for _, target := range depends {
+			g.Edge(target, in.Name)
+		}
+	}
+	return out, append(fs, cycle(&g, first)...)
+}
+
+// cycle is the finding for a cycle, at the first value on it that is taken from elsewhere.
+func cycle(g *dag.Graph[string], first map[[2]string]From) diag.Findings {
+	path := cycleOf(g)
+	if path == nil {
+		return nil
+	}
+	n := diag.Errorf("cycle", "instances need each other: %s", strings.Join(path, " -> "))
+	for i := range path[1:] {
+		if f, ok := first[[2]string{path[i], path[i+1]}]; ok {
+			n.Pos, n.Path, n.Instance = f.Pos, f.At, path[i]
+			break
+		}
+	}
+	return diag.Findings{n}
+}
+
+// newRef reads a reference.
+func newRef(x ast.Expr, text string, at v1alpha1.Path) (Ref, *diag.Finding) {
+	r := Ref{At: at.String(), Pos: position(x.Pos()), pos: x.Pos()}
+	var err error
+	if r.Ref, err = secret.ParseRef(text); err != nil {
+		n := diag.Errorf("invalid-reference", "%v", err)
+		n.Pos, n.Path = r.Pos, r.At
+		n.Fix = "ref://[STORE:]NAME[/...]/PROPERTY"
+		return r, &n
+	}
+	return r, nil
+}
+
+// Finding is an Error about the reference, with its place.
+func (r Ref) Finding(code, format string, args ...any) *diag.Finding {
+	n := diag.Errorf(code, format, args...)
+	n.Pos, n.Path = r.Pos, r.At
+	return &n
+}
+
+// Text is a text as CUE data at the reference's place.
+func (r Ref) Text(s string) ast.Expr { return text(s, r.pos) }
+
+// refText is the text of a literal that is meant as a reference.
+func refText(x ast.Expr) (string, bool) {
+	s, ok := textOf(x)
+	return s, ok && secret.IsRef(s)
+}
+
+// textOf is the text of a string literal.
+func textOf(x ast.Expr) (string, bool) {
+	lit, ok := x.(*ast.BasicLit)
+	if !ok || lit.Kind != token.STRING || strings.HasPrefix(strings.TrimLeft(lit.Value, "#"), "'") {
+		return "", false
+	}
+	s, err := literal.Unquote(lit.Value)
+	return s, err == nil
+}

@@ -1,0 +1,342 @@
+package bind
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/parser"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/internal/diag"
+)
+
+// stdinName is what positions call standard input.
+const stdinName = "-"
+
+// maxFileChain is how many files may lead to one another by {from: {file: ...}}.
+const maxFileChain = 8
+
+// Files reads the files that values come from. A file lies below the root of the one that names it: the nearest
+// directory with .git or cue.mod, without one the naming file's own; links that lead out of it are refused. Each file
+// is read once. The zero Files is ready; its methods may be called concurrently.
+type Files struct {
+	// Limits bound what is read; zero fields mean the defaults.
+	Limits cuelang.Limits
+
+	mu   sync.Mutex
+	read map[string]file
+}
+
+// file is one file that was read, or why it was not.
+type file struct {
+	data []byte
+	err  error
+}
+
+// Value is the value that f takes from its file, with positions in that file; values that the file takes from others
+// are sealed (other instances) or read (files).
+func (r *Files) Value(f From) (ast.Expr, *diag.Finding) {
+	root, n := r.root(f)
+	if n != nil {
+		return nil, n
+	}
+	return r.value(f, root, 1)
+}
+
+// Read maps the files read so far, as absolute paths, to "sha256:<hex>" of their content.
+func (r *Files) Read() map[string]string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := make(map[string]string, len(r.read))
+	for path, f := range r.read {
+		if f.err == nil {
+			sum := sha256.Sum256(f.data)
+			out[path] = "sha256:" + hex.EncodeToString(sum[:])
+		}
+	}
+	return out
+}
+
+// root is the directory that bounds what the naming file may name.
+func (r *Files) root(f From) (string, *diag.Finding) {
+	if f.fileName == stdinName || f.fileName == "" {
+		n := f.Finding("value-from", "a file cannot be named on standard input")
+		n.Why, n.Fix = "its path is relative to the file that holds it", "give the bundle as a file"
+		return "", n
+	}
+	dir, err := dirOf(f.fileName)
+	if err != nil {
+		return "", f.fileFinding(err)
+	}
+	for up := dir; ; up = filepath.Dir(up) {
+		for _, mark := range []string{".git", "cue.mod"} {
+			if _, err := os.Stat(filepath.Join(up, mark)); err == nil {
+				return up, nil
+			}
+		}
+		if up == filepath.Dir(up) {
+			return dir, nil
+		}
+	}
+}
+
+// dirOf is the directory of a file that positions name, links resolved.
+func dirOf(name string) (string, error) {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(filepath.Dir(abs))
+}
+
+func (r *Files) value(f From, root string, depth int) (ast.Expr, *diag.Finding) {
+	if depth > maxFileChain {
+		return nil, f.Finding("value-from", "%s: more than %d files take values of one another", f.File, maxFileChain)
+	}
+	src, abs, n := r.content(f, root)
+	if n != nil {
+		return nil, n
+	}
+	x, n := f.parse(src, display(f.fileName, abs))
+	if n != nil {
+		return nil, n
+	}
+	if x, n = f.choose(x); n != nil {
+		return nil, n
+	}
+	x, fs := bindIn(x, Fill{From: func(inner From) (ast.Expr, *diag.Finding) {
+		if inner.File != "" {
+			return r.value(inner, root, depth+1)
+		}
+		return seal(inner.node), nil
+	}})
+	if len(fs) > 0 {
+		fs[0].Path = strings.TrimSuffix(f.At+"."+fs[0].Path, ".")
+		return nil, &fs[0]
+	}
+	return x, nil
+}
+
+// content is the file's content and absolute path.
+func (r *Files) content(f From, root string) ([]byte, string, *diag.Finding) {
+	dir, err := dirOf(f.fileName)
+	if err != nil {
+		return nil, "", f.fileFinding(err)
+	}
+	if filepath.IsAbs(f.File) || strings.Contains(f.File, "://") {
+		n := f.Finding("value-from", "%s must be a relative path", f.File)
+		n.Why = "values are read from beside the bundle"
+		return nil, "", n
+	}
+	abs := filepath.Join(dir, filepath.FromSlash(f.File))
+	rel, err := filepath.Rel(root, abs)
+	if err != nil || !filepath.IsLocal(rel) {
+		n := f.Finding("value-from", "%s lies outside of what may be read", f.File)
+		n.Why = "the root is the nearest directory with .git or cue.mod, else the directory of the file that names it"
+		return nil, "", n
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	got, ok := r.read[abs]
+	if !ok {
+		got.data, got.err = readBelow(root, rel, r.Limits.WithDefaults().SourceBytes)
+		if r.read == nil {
+			r.read = map[string]file{}
+		}
+		r.read[abs] = got
+	}
+	if got.err != nil {
+		return nil, "", f.fileFinding(got.err)
+	}
+	return got.data, abs, nil
+}
+
+// readBelow reads one regular file below root; no link leads out of it.
+func readBelow(root, rel string, limit int) ([]byte, error) {
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = dir.Close() }()
+	info, err := dir.Stat(rel)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	in, err := dir.Open(rel)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = in.Close() }()
+	data, err := io.ReadAll(io.LimitReader(in, int64(limit)+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > limit {
+		return nil, errors.New("file is too large")
+	}
+	return bytes.TrimPrefix(data, []byte("\ufeff")), nil
+}
+
+func (f From) fileFinding(err error) *diag.Finding {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		err = pe.Err
+	}
+	n := f.Finding("value-from", "%s cannot be read", f.File)
+	n.Why = err.Error()
+	return n
+}
+
+// display is what the user knows a file as: relative in the way the file that names it is.
+func display(naming, abs string) string {
+	if filepath.IsAbs(naming) {
+		return abs
+	}
+	cwd, err := filepath.Abs(".")
+	if err != nil {
+		return abs
+	}
+	if resolved, err := filepath.EvalSymlinks(cwd); err == nil {
+		cwd = resolved
+	}
+	if rel, err := filepath.Rel(cwd, abs); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return abs
+}
+
+// parse reads the file's content by its extension, or as asked for.
+func (f From) parse(src []byte, name string) (ast.Expr, *diag.Finding) {
+	fail := func(fs diag.Findings) (ast.Expr, *diag.Finding) { return nil, &fs[0] }
+	format := f.As
+	ext := strings.ToLower(filepath.Ext(name))
+	switch {
+	case format != Inherent:
+	case ext == ".yaml", ext == ".yml":
+		format = AsYAML
+	case ext == ".json":
+		format = AsJSON
+	case ext == ".cue":
+		return f.parseCUE(src, name)
+	default:
+		format = AsText
+	}
+	if format == AsText {
+		if fs := cuelang.CheckText(name, src); fs != nil {
+			return fail(fs)
+		}
+		return text(string(src), f.node.Pos()), nil
+	}
+	x, err := parseData(format, name, src)
+	if err == nil {
+		err = onlyData(x)
+	}
+	if err != nil {
+		return fail(cuelang.FindingsFor(err, cuelang.Show{Code: "syntax"}))
+	}
+	return x, nil
+}
+
+// parseCUE reads a CUE file that is data: fields, lists and literals.
+func (f From) parseCUE(src []byte, name string) (ast.Expr, *diag.Finding) {
+	if fs := cuelang.CheckSource(name, src, cuelang.Limits{}); fs != nil {
+		return nil, &fs[0]
+	}
+	parsed, err := parser.ParseFile(name, src)
+	if err != nil {
+		return nil, &cuelang.FindingsFor(err, cuelang.Show{Code: "syntax"})[0]
+	}
+	x := cuelang.FileData(parsed)
+	if err := onlyData(x); err != nil {
+		n := cuelang.FindingsFor(err, cuelang.Show{Code: "value-from"})[0]
+		n.Fix = "a file of values holds data only: fields, lists and literals"
+		return nil, &n
+	}
+	return x, nil
+}
+
+// onlyData checks that a tree is data, and that no label is given twice.
+func onlyData(x ast.Expr) error {
+	switch x := x.(type) {
+	case *ast.StructLit:
+		fields, err := cuelang.Fields(x)
+		if err != nil {
+			return err
+		}
+		for _, f := range fields {
+			if err := onlyData(f.Value); err != nil {
+				return err
+			}
+		}
+		return nil
+	case *ast.ListLit:
+		for _, e := range x.Elts {
+			if err := onlyData(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	_, err := cuelang.ToJSON(x)
+	return err
+}
+
+// choose follows the path into a file's data.
+func (f From) choose(x ast.Expr) (ast.Expr, *diag.Finding) {
+	if _, isText := textOf(x); isText && len(f.Path) > 0 {
+		return nil, f.Finding("value-from", "%s is read as text, there is no %s in it", f.File, f.Path)
+	}
+	found := x
+	for _, s := range f.Path {
+		if found = into(found, s); found == nil {
+			break
+		}
+	}
+	if found != nil {
+		return found, nil
+	}
+	n := f.Finding("value-from", "%s has no %s", f.File, f.Path)
+	if v, err := cuelang.ToJSON(x); err == nil {
+		_, err = f.Path.Lookup(v)
+		if missing := (*v1alpha1.MissingError)(nil); errors.As(err, &missing) {
+			n.Why, n.Fix = missing.Error(), diag.DidYouMean(missing.Step, missing.Have)
+		}
+	}
+	return nil, n
+}
+
+// into is one step of a path into data; nil when it leads nowhere.
+func into(x ast.Expr, s v1alpha1.Step) ast.Expr {
+	switch x := x.(type) {
+	case *ast.StructLit:
+		if s.Key == "" && !s.Index {
+			return cuelang.Lookup(x, s.Name)
+		}
+	case *ast.ListLit:
+		for i, e := range x.Elts {
+			if s.Key == "" && s.Name == strconv.Itoa(i) {
+				return e
+			}
+			if v := cuelang.Lookup(e, s.Key); s.Key != "" && v != nil {
+				if have, err := cuelang.ToJSON(v); err == nil && fmt.Sprint(have) == s.Value {
+					return e
+				}
+			}
+		}
+	}
+	return nil
+}

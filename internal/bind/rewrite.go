@@ -1,0 +1,126 @@
+package bind
+
+import (
+	"errors"
+	"strconv"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/token"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/internal/dag"
+	"hawser.dev/hawser/internal/diag"
+)
+
+// rewrite gives data with every node replaced that visit has a replacement for; what lies below such a node is not
+// visited. Nodes without replacements below them are shared with x, others are new: x is not changed.
+func rewrite(x ast.Expr, at v1alpha1.Path, visit func(ast.Expr, v1alpha1.Path) (ast.Expr, bool)) ast.Expr {
+	if got, done := visit(x, at); done {
+		return got
+	}
+	below := func(s v1alpha1.Step) v1alpha1.Path { return append(at[:len(at):len(at)], s) }
+	switch x := x.(type) {
+	case *ast.StructLit:
+		out := x
+		for i, d := range x.Elts {
+			f, ok := d.(*ast.Field)
+			if !ok {
+				continue
+			}
+			name, _, err := ast.LabelName(f.Label)
+			if err != nil {
+				continue
+			}
+			value := rewrite(f.Value, below(v1alpha1.Step{Name: name}), visit)
+			if value == f.Value {
+				continue
+			}
+			if out == x {
+				out = &ast.StructLit{Lbrace: x.Lbrace, Rbrace: x.Rbrace, Elts: append([]ast.Decl(nil), x.Elts...)}
+			}
+			out.Elts[i] = &ast.Field{Label: f.Label, TokenPos: f.TokenPos, Value: value}
+		}
+		return out
+	case *ast.ListLit:
+		out := x
+		for i, e := range x.Elts {
+			value := rewrite(e, below(v1alpha1.Step{Name: strconv.Itoa(i), Index: true}), visit)
+			if value == e {
+				continue
+			}
+			if out == x {
+				out = &ast.ListLit{Lbrack: x.Lbrack, Rbrack: x.Rbrack, Elts: append([]ast.Expr(nil), x.Elts...)}
+			}
+			out.Elts[i] = value
+		}
+		return out
+	}
+	return x
+}
+
+// seal wraps a struct so that merging layers takes it for one value: it is replaced as a whole.
+func seal(s *ast.StructLit) ast.Expr { return &ast.ParenExpr{Lparen: s.Pos(), X: s, Rparen: s.Rbrace} }
+
+// fromStruct is the struct {from: {...}} that a node is, sealed or not; nil for anything else. It has exactly the one
+// field from, a struct with instance or file.
+func fromStruct(x ast.Expr) *ast.StructLit {
+	if p, ok := x.(*ast.ParenExpr); ok {
+		x = p.X
+	}
+	s, ok := x.(*ast.StructLit)
+	if !ok {
+		return nil
+	}
+	fields, err := cuelang.Fields(s)
+	if err != nil || len(fields) != 1 || fields[0].Name != "from" || !isSource(fields[0].Value) {
+		return nil
+	}
+	return s
+}
+
+// isSource reports whether a value is a struct with instance or file.
+func isSource(x ast.Expr) bool {
+	return cuelang.Lookup(x, "instance") != nil || cuelang.Lookup(x, "file") != nil
+}
+
+// beside warns of {from: ...} that is plain data because other fields stand beside it.
+func beside(v v1alpha1.Values) diag.Findings {
+	if v.Struct == nil {
+		return nil
+	}
+	var fs diag.Findings
+	rewrite(v.Struct, nil, func(x ast.Expr, at v1alpha1.Path) (ast.Expr, bool) {
+		s, ok := x.(*ast.StructLit)
+		if fromStruct(x) != nil {
+			return x, true
+		}
+		if !ok {
+			return nil, false
+		}
+		from := cuelang.Lookup(s, "from")
+		if from != nil && len(s.Elts) > 1 && isSource(from) {
+			n := diag.Warnf("value-from", "from is plain data here: other fields stand beside it")
+			n.Pos, n.Path, n.Fix = position(from.Pos()), at.String(), "give it a field of its own, or put the other fields into a layer of valuesFor"
+			fs = append(fs, n)
+		}
+		return nil, false
+	})
+	return fs
+}
+
+func position(p token.Pos) diag.Pos {
+	if !p.IsValid() {
+		return diag.Pos{}
+	}
+	return diag.Pos{File: p.Filename(), Line: p.Line(), Column: p.Column()}
+}
+
+// cycleOf is a cycle of the graph, each node needing the next, the first repeated at the end; nil when there is none.
+func cycleOf(g *dag.Graph[string]) []string {
+	var cycle *dag.CycleError[string]
+	if !errors.As(g.Cycle(), &cycle) {
+		return nil
+	}
+	return cycle.Path
+}

@@ -1,0 +1,253 @@
+package bind
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/token"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+)
+
+// ValueOf is the value that f takes from the live object (JSON types, as apimachinery decodes them), as CUE data at
+// f's place. What a Secret holds is decoded. Findings name object, path and keys, and never a value.
+func ValueOf(f From, obj map[string]any) (ast.Expr, *diag.Finding) {
+	ref := object.Object{Body: obj}.Ref()
+	fail := func(format string, args ...any) *diag.Finding {
+		n := f.Finding("value-from", format, args...)
+		n.Object = ref.String()
+		return n
+	}
+	if ref.IsSecret() {
+		obj = decoded(obj)
+	}
+	v, err := f.Path.Lookup(obj)
+	if missing := (*v1alpha1.MissingError)(nil); errors.As(err, &missing) {
+		n := fail("%s of instance %s has no %s", ref, f.Instance, f.Path)
+		n.Why = missing.Error()
+		n.Fix = diag.DidYouMean(missing.Step, missing.Have)
+		return nil, n
+	} else if err != nil {
+		return nil, fail("%v", err)
+	}
+	x, err := data(v, f.node.Pos())
+	if err != nil {
+		return nil, fail("%s is %v", f.Path, err)
+	}
+	return f.as(x, ref.String())
+}
+
+// decoded is a Secret with its data as texts; what is no text stays as bytes.
+func decoded(obj map[string]any) map[string]any {
+	held, ok := obj["data"].(map[string]any)
+	if !ok {
+		return obj
+	}
+	plain := make(map[string]any, len(held))
+	for key, v := range held {
+		plain[key] = v
+		s, isText := v.(string)
+		b, err := base64.StdEncoding.DecodeString(s)
+		switch {
+		case !isText || err != nil:
+		case utf8.Valid(b):
+			plain[key] = string(b)
+		default:
+			plain[key] = b
+		}
+	}
+	obj = maps.Clone(obj)
+	obj["data"] = plain
+	return obj
+}
+
+// as brings a value into the format that is asked for.
+func (f From) as(x ast.Expr, where string) (ast.Expr, *diag.Finding) {
+	if f.As == Inherent {
+		return x, nil
+	}
+	s, isText := textOf(x)
+	if f.As == AsText {
+		if isText {
+			return x, nil
+		}
+		v, err := cuelang.ToJSON(x)
+		switch v.(type) {
+		case int64, float64, bool:
+			if err == nil {
+				return text(fmt.Sprint(v), x.Pos()), nil
+			}
+		}
+		return nil, f.Finding("value-from", "%s in %s is no text", f.Path, where)
+	}
+	if !isText {
+		return nil, f.Finding("value-from", "%s in %s is no text to read as %s", f.Path, where, f.As)
+	}
+	parsed, err := parseData(f.As, "", []byte(s))
+	if err != nil { // what the library says may quote the value
+		return nil, f.Finding("value-from", "%s in %s is not %s", f.Path, where, strings.ToUpper(string(f.As)))
+	}
+	return stamp(parsed, f.node.Pos()), nil
+}
+
+// parseData reads YAML or JSON as data.
+func parseData(format Format, name string, src []byte) (ast.Expr, error) {
+	if format == AsJSON {
+		return cuelang.FromJSON(name, src)
+	}
+	f, err := cuelang.FromYAML(name, src)
+	if err != nil {
+		return nil, err
+	}
+	return cuelang.FileData(f), nil
+}
+
+// data is JSON types as CUE data, fields sorted by name, everything at one place.
+func data(v any, pos token.Pos) (ast.Expr, error) {
+	if hasBytes(v) {
+		return nil, errors.New("no text, but bytes")
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return nil, errors.New("no JSON value")
+	}
+	x, err := cuelang.FromJSON("", b)
+	if err != nil {
+		return nil, errors.New("nested too deeply")
+	}
+	return stamp(x, pos), nil
+}
+
+func hasBytes(v any) bool {
+	switch v := v.(type) {
+	case []byte:
+		return true
+	case map[string]any:
+		for _, e := range v {
+			if hasBytes(e) {
+				return true
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if hasBytes(e) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// stamp puts data that nobody else holds at one place.
+func stamp(x ast.Expr, pos token.Pos) ast.Expr {
+	switch x := x.(type) {
+	case *ast.StructLit:
+		x.Lbrace, x.Rbrace = pos, token.NoPos
+		for _, d := range x.Elts {
+			if f, ok := d.(*ast.Field); ok {
+				f.TokenPos = pos
+				ast.SetPos(f.Label, pos)
+				stamp(f.Value, pos)
+			}
+		}
+	case *ast.ListLit:
+		x.Lbrack, x.Rbrack = pos, token.NoPos
+		for _, e := range x.Elts {
+			stamp(e, pos)
+		}
+	case *ast.UnaryExpr:
+		x.OpPos = pos
+		stamp(x.X, pos)
+	default:
+		ast.SetPos(x, pos)
+	}
+	return x
+}
+
+func text(s string, pos token.Pos) ast.Expr {
+	x := ast.NewString(s)
+	ast.SetPos(x, pos)
+	return x
+}
+
+// StandIn stands in for a value that is not known yet: the user's preview, else a text that says so.
+func StandIn(f From) ast.Expr {
+	if f.Preview != nil {
+		return cuelang.Clone(f.Preview)
+	}
+	return text(f.standInText(), f.node.Pos())
+}
+
+func (f From) standInText() string { return "known after " + f.Instance }
+
+// Holds reports whether a rendered object's body (or any part of it, as JSON types) holds a stand-in of one of the
+// values: a text that contains it, also in base64, or for previews of other types an equal value. It errs on the side
+// of true.
+func Holds(body any, froms []From) bool {
+	marks := map[string]bool{}
+	for _, f := range froms {
+		if f.Instance != "" {
+			standIns(StandIn(f), marks)
+		}
+	}
+	return len(marks) > 0 && holds(body, marks)
+}
+
+// standIns collects the scalars of a stand-in as text; true: found inside of texts too.
+func standIns(x ast.Expr, marks map[string]bool) {
+	rewrite(x, nil, func(x ast.Expr, _ v1alpha1.Path) (ast.Expr, bool) {
+		if s, ok := textOf(x); ok && s != "" {
+			marks[s] = true
+		} else if v, err := cuelang.ToJSON(x); err == nil {
+			switch v.(type) {
+			case int64, float64, bool:
+				if _, isText := marks[fmt.Sprint(v)]; !isText {
+					marks[fmt.Sprint(v)] = false
+				}
+			}
+		}
+		return nil, false
+	})
+}
+
+func holds(v any, marks map[string]bool) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, e := range v {
+			if holds(e, marks) {
+				return true
+			}
+		}
+		return false
+	case []any:
+		for _, e := range v {
+			if holds(e, marks) {
+				return true
+			}
+		}
+		return false
+	case string:
+		plain, _ := base64.StdEncoding.DecodeString(v)
+		for mark, inside := range marks {
+			if v == mark || inside && (strings.Contains(v, mark) || strings.Contains(string(plain), mark)) {
+				return true
+			}
+		}
+		return false
+	case float64:
+		_, ok := marks[strconv.FormatFloat(v, 'g', -1, 64)]
+		return ok
+	}
+	_, ok := marks[fmt.Sprint(v)]
+	return ok
+}
