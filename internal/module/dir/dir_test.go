@@ -52,7 +52,7 @@ func TestFetch(t *testing.T) {
 	if diff := cmp.Diff(want, c.Files); diff != "" {
 		t.Errorf("files: -want +got\n%s", diff)
 	}
-	if c.Version != LocalVersion || c.Root != root || !strings.HasPrefix(c.Digest, "sha256:") {
+	if c.Version != module.LocalVersion || c.Root != root || !strings.HasPrefix(c.Digest, "sha256:") {
 		t.Errorf("got %+v", c)
 	}
 	elsewhere := fetch(t, write(t, map[string]string{"templates/a.cue": "package templates\n", "README.md": "r"}))
@@ -64,7 +64,7 @@ func TestFetch(t *testing.T) {
 func TestFetchRelative(t *testing.T) {
 	root := write(t)
 	c, err := New().Fetch(t.Context(), module.Reference{URL: "file://../" + filepath.Base(root), Dir: root, Version: "9.9.9"})
-	if err != nil || c.Root != root || c.Version != LocalVersion {
+	if err != nil || c.Root != root || c.Version != module.LocalVersion {
 		t.Errorf("got %+v, %v", c, err)
 	}
 }

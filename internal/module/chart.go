@@ -1,0 +1,77 @@
+package module
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"hawser.dev/hawser/internal/archive"
+	"hawser.dev/hawser/internal/cache"
+	"hawser.dev/hawser/internal/diag"
+)
+
+// ChartFile is what makes a directory a chart.
+const ChartFile = "Chart.yaml"
+
+// chartLimits bound a packed chart: more than Helm itself unpacks is no chart.
+var chartLimits = archive.Limits{Bytes: 100 << 20, FileBytes: 16 << 20}
+
+// PackedChart is the content of a chart's archive (.tgz), unpacked into the cache by the archive's digest. open is called
+// only when it is not there yet; what it gives must have that digest. The root is the directory that holds Chart.yaml.
+// name is how the archive is shown in errors, which are *diag.FindingsError.
+func PackedChart(ctx context.Context, c *cache.Cache, digest, name string, open func(context.Context) (io.ReadCloser, error)) (Content, error) {
+	tree, err := c.Tree(ctx, cache.Key{Digest: digest, Variant: "chart", Source: name}, func(ctx context.Context, dir string) ([]byte, error) {
+		in, err := open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer in.Close()
+		return nil, archive.Extract(ctx, in, dir, chartLimits)
+	})
+	if archive.IsRefused(err) {
+		f := diag.Errorf("chart-archive", "chart %s is not taken", name)
+		f.Why, f.Fix = err.Error(), "a chart is packed by `helm package`"
+		return Content{}, diag.Findings{f}.Err()
+	}
+	if err != nil {
+		return Content{}, err
+	}
+	return ChartBelow(Content{Root: tree.Root, Digest: digest, Files: tree.Files}, name)
+}
+
+// ChartBelow is the chart in an unpacked archive: the one directory at its top that holds all its files. An archive of
+// another form is a *diag.FindingsError that shows name.
+func ChartBelow(c Content, name string) (Content, error) {
+	top := ""
+	files := make([]string, 0, len(c.Files))
+	for _, f := range c.Files {
+		dir, rest, ok := strings.Cut(f, "/")
+		if !ok || top != "" && dir != top {
+			return Content{}, notAChart(name, fmt.Sprintf("%s lies outside the one directory an archive of a chart has", f))
+		}
+		top = dir
+		files = append(files, rest)
+	}
+	out := c
+	out.Root, out.Files = filepath.Join(c.Root, top), files
+	return out, CompleteChart(files, name)
+}
+
+// CompleteChart refuses files (below a chart's root) without Chart.yaml, as a *diag.FindingsError that shows name.
+func CompleteChart(files []string, name string) error {
+	for _, f := range files {
+		if path.Clean(f) == ChartFile {
+			return nil
+		}
+	}
+	return notAChart(name, "there is no "+ChartFile)
+}
+
+func notAChart(name, why string) error {
+	f := diag.Errorf("not-a-chart", "%s is not a chart", name)
+	f.Why = why
+	return diag.Findings{f}.Err()
+}
