@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"hawser.dev/hawser/internal/cache"
 	"hawser.dev/hawser/internal/cli"
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/cuelang"
@@ -18,6 +19,7 @@ import (
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/health/cel"
 	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/module/chartdir"
 	"hawser.dev/hawser/internal/module/dir"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/release/kube"
@@ -82,6 +84,7 @@ func newEngine(onEvent func(engine.Event)) *engine.Engine {
 	})
 	modules := cue.New(cue.Options{Redact: redactor.Redact, Watch: watchdog})
 	files := dir.New()
+	kept := cache.Open(cache.Options{Dir: cache.Dir(os.Getenv)})
 	return &engine.Engine{
 		Resolve: new(kubeconfig.Resolver).Resolve,
 		Records: func(s *cluster.Session, name string) release.Store { return kube.New(records{s.Narrow()}, name) },
@@ -91,7 +94,7 @@ func newEngine(onEvent func(engine.Event)) *engine.Engine {
 			"kustomize": kustomize.New(kustomize.Options{Redact: redactor.Redact, Watch: watchdog}),
 			"manifests": plain.New(plain.Options{Redact: redactor.Redact}),
 		},
-		Fetchers: map[string]module.Fetcher{"file": files},
+		Fetchers: map[string]module.Fetcher{"file": files, module.ChartScheme + "file": chartdir.New(kept)},
 		Checker:  health.Checkers{CUE: modules, CEL: new(cel.Checker)},
 		Redactor: redactor,
 		Watchdog: watchdog,
