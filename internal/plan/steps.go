@@ -1,0 +1,201 @@
+package plan
+
+import (
+	"slices"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+)
+
+// Source is what an instance takes a value of: an object that another instance makes, or has made by a controller.
+type Source struct {
+	Instance string
+	Object   object.Ref
+}
+
+// Uncertain says which instances cannot be rendered with their real values before the plan is carried out, and why:
+// those that take a value of an object that does not exist, that the plan writes or deletes, or of an instance that is
+// uncertain itself. An object that the plan does not know is a controller's: it is certain only when nothing of its
+// instance is written. The plan is that of the whole bundle; what an instance that turns out uncertain would write with
+// its old values is no ground to call it certain, so it is rendered with stand-ins and the plan computed again until
+// the answer stays the same (it only grows).
+func Uncertain(p *Plan, takes map[string][]Source, exists func(object.Ref) bool) map[string]string {
+	writes, known, busy := map[object.Ref]Action{}, map[object.Ref]bool{}, map[string]bool{}
+	for _, o := range p.Kept {
+		known[o.Ref] = true
+	}
+	for _, ch := range p.Changes {
+		known[ch.Ref] = true
+		if ch.Action.Writes() {
+			writes[ch.Ref], busy[ch.Instance] = ch.Action, true
+		}
+	}
+	out := map[string]string{}
+	for instance, sources := range takes {
+		for _, s := range sources {
+			why := ""
+			switch {
+			case !exists(s.Object):
+				why = s.Object.String() + " is not there yet"
+			case writes[s.Object] != "":
+				why = s.Object.String() + " changes"
+			case !known[s.Object] && busy[s.Instance]:
+				why = s.Instance + ", which keeps " + s.Object.String() + ", changes"
+			default:
+				continue
+			}
+			if out[instance] == "" {
+				out[instance] = why
+			}
+		}
+	}
+	for grown := true; grown; {
+		grown = false
+		for instance, sources := range takes {
+			for _, s := range sources {
+				if out[instance] == "" && out[s.Instance] != "" {
+					out[instance], grown = s.Instance+" is not known yet", true
+				}
+			}
+		}
+	}
+	return out
+}
+
+// Levels puts the instances (in the bundle's order) into steps. An instance stands no lower than what it depends on,
+// and an uncertain one above what it takes values from: when a step begins, all values of its instances are known.
+// Level 0 holds at least what is certain and depends on nothing uncertain; no level is empty. depends are the
+// dependencies of each instance; those of instances that are not listed do not count. What stands on a cycle, which
+// is an error of the documents, ends up on one level.
+func Levels(instances []string, depends map[string][]string, takes map[string][]Source, uncertain map[string]string) [][]string {
+	level := map[string]int{}
+	for range instances { // a path is no longer than there are instances
+		moved := false
+		for _, name := range instances {
+			at := level[name]
+			for _, d := range depends[name] {
+				at = max(at, level[d])
+			}
+			for _, s := range takes[name] {
+				up := 0
+				if uncertain[name] != "" {
+					up = 1
+				}
+				at = max(at, level[s.Instance]+up)
+			}
+			at = min(at, len(instances)-1)
+			moved = moved || at != level[name]
+			level[name] = at
+		}
+		if !moved {
+			break
+		}
+	}
+	out := make([][]string, len(instances))
+	for _, name := range instances {
+		out[level[name]] = append(out[level[name]], name)
+	}
+	return slices.DeleteFunc(out, func(l []string) bool { return len(l) == 0 })
+}
+
+// Step is the part of a plan that one level carries out: the writes of its instances. Deletions, and whatever belongs
+// to no listed instance, are in the last step. The steps together are the plan: every change and everything kept is in
+// exactly one, findings and the number of unchanged objects in the first, the brake in the last.
+func Step(p *Plan, levels [][]string, n int) *Plan {
+	last := max(len(levels)-1, 0)
+	of := map[string]int{}
+	for i, names := range levels {
+		for _, name := range names {
+			of[name] = i
+		}
+	}
+	at := func(instance string) int {
+		if i, ok := of[instance]; ok {
+			return i
+		}
+		return last
+	}
+	out := &Plan{Cluster: p.Cluster, Bundle: p.Bundle, Owner: p.Owner, Changes: []Change{}, Refresh: p.Refresh}
+	if n == 0 {
+		out.Findings, out.Unchanged = p.Findings, p.Unchanged
+	}
+	if n == last {
+		out.Brake = p.Brake
+	}
+	for _, ch := range p.Changes {
+		step := at(ch.Instance)
+		if ch.Action == Delete || ch.Action == Release {
+			step = last
+		}
+		if step == n {
+			out.Changes = append(out.Changes, ch)
+		}
+	}
+	for _, o := range p.Kept {
+		if at(o.Instance) == n {
+			out.Kept = append(out.Kept, o)
+		}
+	}
+	return out
+}
+
+// atMost lists what may be done where an action was shown: the same, or less of it.
+var atMost = map[Action][]Action{
+	Create:    {Create},
+	Update:    {Update},
+	Adopt:     {Adopt, Update},
+	Recreate:  {Recreate, Update, Create},
+	Delete:    {Delete, Release},
+	Release:   {Release},
+	Unknown:   {Unknown, Create, Update},
+	Unchanged: {},
+	Conflict:  {},
+}
+
+// Allows compares the plan of a step, computed once its values are known, with the plan that was shown and confirmed:
+// the step may do what was shown or less, to the same objects. Anything else is an Error (stale-plan) for each object:
+// one that was not shown or has been replaced since, an action that goes further, taking fields that was not shown.
+func Allows(shown, now *Plan) diag.Findings {
+	before := map[object.Ref][]Change{}
+	for _, ch := range shown.Changes {
+		before[ch.Ref] = append(before[ch.Ref], ch)
+	}
+	var fs diag.Findings
+	for _, ch := range now.Changes {
+		if ch.Action == Unchanged {
+			continue
+		}
+		why := "nothing was shown for it"
+		for _, was := range before[ch.Ref] {
+			if why = further(was, ch); why == "" {
+				break
+			}
+		}
+		if why == "" {
+			continue
+		}
+		f := diag.Errorf("stale-plan", "the plan is stale: now it would %s %s", ch.Action, ch.Ref)
+		if ch.Action == Conflict {
+			f.What = "the plan is stale: somebody else owns " + ch.Ref.String() + " now"
+		}
+		f.Cluster, f.Object, f.Instance, f.Pos = now.Cluster, ch.Ref.String(), ch.Instance, ch.Pos
+		f.Why, f.Fix = why, "plan again: the values are known now"
+		fs = append(fs, f)
+	}
+	return fs
+}
+
+// further says in what a change goes further than the one that was shown, "" when it does not.
+func further(was, ch Change) string {
+	switch {
+	case !slices.Contains(atMost[was.Action], ch.Action):
+		return "the plan showed: " + string(was.Action)
+	case was.UID != "" && ch.UID != "" && was.UID != ch.UID:
+		return "it was replaced since"
+	case ch.Force && !was.Force:
+		return "taking fields from others was not shown"
+	case ch.Handover && !was.Handover:
+		return "handing spec.replicas over was not shown"
+	}
+	return ""
+}

@@ -1,0 +1,283 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"hawser.dev/hawser/internal/object"
+)
+
+func secretRef(name string) object.Ref {
+	return object.Ref{Kind: "Secret", Namespace: "ns", Name: name}
+}
+
+func takesOf(pairs ...string) map[string][]Source {
+	out := map[string][]Source{}
+	for _, p := range pairs { // "api<db:conn"
+		name, source, _ := strings.Cut(p, "<")
+		instance, obj, _ := strings.Cut(source, ":")
+		out[name] = append(out[name], Source{Instance: instance, Object: secretRef(obj)})
+	}
+	return out
+}
+
+func TestUncertain(t *testing.T) {
+	change := func(a Action, instance, name string) Change {
+		return Change{Action: a, Instance: instance, Ref: secretRef(name)}
+	}
+	for _, c := range []struct {
+		reason  string
+		takes   []string
+		changes []Change
+		kept    []string
+		missing []string
+		want    map[string]string
+	}{
+		{reason: "the object is there and stays", takes: []string{"api<db:conn"}, kept: []string{"conn"}, want: map[string]string{}},
+		{reason: "the object is created", takes: []string{"api<db:conn"}, changes: []Change{change(Create, "db", "conn")}, missing: []string{"conn"},
+			want: map[string]string{"api": "Secret ns/conn is not there yet"}},
+		{reason: "the object changes", takes: []string{"api<db:conn"}, changes: []Change{change(Update, "db", "conn")},
+			want: map[string]string{"api": "Secret ns/conn changes"}},
+		{reason: "the object is made again", takes: []string{"api<db:conn"}, changes: []Change{change(Recreate, "db", "conn")},
+			want: map[string]string{"api": "Secret ns/conn changes"}},
+		{reason: "the object is deleted", takes: []string{"api<db:conn"}, changes: []Change{change(Delete, "db", "conn")},
+			want: map[string]string{"api": "Secret ns/conn changes"}},
+		{reason: "the object is let go and stays", takes: []string{"api<db:conn"}, changes: []Change{change(Release, "db", "conn")}, want: map[string]string{}},
+		{reason: "another object of the instance changes", takes: []string{"api<db:conn"}, kept: []string{"conn"},
+			changes: []Change{change(Update, "db", "other")}, want: map[string]string{}},
+		{reason: "a controller's object, and its instance changes", takes: []string{"api<db:made"}, changes: []Change{change(Update, "db", "other")},
+			want: map[string]string{"api": "db, which keeps Secret ns/made, changes"}},
+		{reason: "a controller's object, and another instance changes", takes: []string{"api<db:made"}, changes: []Change{change(Update, "web", "other")},
+			want: map[string]string{}},
+		{reason: "a controller's object that is not there", takes: []string{"api<db:made"}, missing: []string{"made"},
+			want: map[string]string{"api": "Secret ns/made is not there yet"}},
+		{reason: "through another instance", takes: []string{"web<api:url", "api<db:conn", "web<cache:c"}, kept: []string{"url", "c"},
+			changes: []Change{change(Update, "db", "conn")},
+			want:    map[string]string{"api": "Secret ns/conn changes", "web": "api is not known yet"}},
+		{reason: "the first of several sources is named", takes: []string{"api<db:a", "api<db:b"}, missing: []string{"a", "b"},
+			want: map[string]string{"api": "Secret ns/a is not there yet"}},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			p := &Plan{Changes: c.changes}
+			for _, name := range c.kept {
+				p.Kept = append(p.Kept, Owned{Ref: secretRef(name)})
+			}
+			got := Uncertain(p, takesOf(c.takes...), func(r object.Ref) bool { return !slices.Contains(c.missing, r.Name) })
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestLevels(t *testing.T) {
+	for _, c := range []struct {
+		reason, instances string
+		depends           map[string][]string
+		takes             []string
+		uncertain, want   string
+	}{
+		{"nothing is taken", "a b c", map[string][]string{"b": {"a"}}, nil, "", "a b c"},
+		{"everything taken is certain", "db api", nil, []string{"api<db:x"}, "", "db api"},
+		{"one waits for the other", "api db web", nil, []string{"api<db:x"}, "api", "db web|api"},
+		{"a chain", "a b c", nil, []string{"b<a:x", "c<b:x"}, "b c", "a|b|c"},
+		{"two sources", "a b c", nil, []string{"b<a:x", "c<b:x", "c<a:x"}, "b c", "a|b|c"},
+		{"what depends on a late one waits with it", "db api web", map[string][]string{"web": {"api"}}, []string{"api<db:x"}, "api", "db|api web"},
+		{"what takes a certain value of a late one's dependant", "db api web ui", map[string][]string{"web": {"api"}}, []string{"api<db:x", "ui<web:u"}, "api", "db|api web ui"},
+		{"unknown names do not count", "a", map[string][]string{"a": {"gone"}}, []string{"a<gone:x"}, "a", "a"},
+		{"a cycle ends", "a b", nil, []string{"a<b:x", "b<a:x"}, "a b", "a b"},
+		{"nothing at all", "", nil, nil, "", ""},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			uncertain := map[string]string{}
+			for _, name := range strings.Fields(c.uncertain) {
+				uncertain[name] = "yes"
+			}
+			var got []string
+			for _, l := range Levels(strings.Fields(c.instances), c.depends, takesOf(c.takes...), uncertain) {
+				got = append(got, strings.Join(l, " "))
+			}
+			if s := strings.Join(got, "|"); s != c.want {
+				t.Errorf("%s, want %s", s, c.want)
+			}
+		})
+	}
+}
+
+func TestStep(t *testing.T) {
+	p := &Plan{Cluster: "c", Bundle: "b", Owner: "o", Unchanged: 2, Refresh: true, Brake: "too many", Changes: []Change{
+		{Action: Create, Instance: "db", Ref: secretRef("1")},
+		{Action: Delete, Instance: "db", Ref: secretRef("2")},
+		{Action: Update, Instance: "api", Ref: secretRef("3")},
+		{Action: Release, Instance: "db", Ref: secretRef("4")},
+		{Action: Delete, Instance: "gone", Ref: secretRef("5")},
+	}, Kept: []Owned{{Instance: "db", Ref: secretRef("6")}, {Instance: "api", Ref: secretRef("7")}, {Instance: "gone", Ref: secretRef("8")}}}
+	levels := [][]string{{"db"}, {"api"}}
+	var got []string
+	for n := range levels {
+		s := Step(p, levels, n)
+		line := fmt.Sprintf("%s/%s/%s unchanged=%d refresh=%t brake=%q:", s.Cluster, s.Bundle, s.Owner, s.Unchanged, s.Refresh, s.Brake)
+		for _, ch := range s.Changes {
+			line += " " + string(ch.Action) + ch.Ref.Name
+		}
+		for _, o := range s.Kept {
+			line += " kept" + o.Ref.Name
+		}
+		got = append(got, line)
+	}
+	want := []string{`c/b/o unchanged=2 refresh=true brake="": create1 kept6`,
+		`c/b/o unchanged=0 refresh=true brake="too many": delete2 update3 release4 delete5 kept7 kept8`}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(p, Step(p, nil, 0)); d != "" {
+		t.Errorf("without levels the step is the plan: %s", d)
+	}
+}
+
+func TestAllows(t *testing.T) {
+	ch := func(a Action, edit ...func(*Change)) Change {
+		c := Change{Action: a, Ref: secretRef("x"), Instance: "api", UID: "u"}
+		for _, e := range edit {
+			e(&c)
+		}
+		return c
+	}
+	force := func(c *Change) { c.Force = true }
+	handover := func(c *Change) { c.Handover = true }
+	uid := func(c *Change) { c.UID = "other" }
+	other := func(c *Change) { c.Ref.Name = "y" }
+	for _, c := range []struct {
+		shown, now []Change
+		why        string // "" = allowed
+	}{
+		{[]Change{ch(Create)}, []Change{ch(Create)}, ""},
+		{[]Change{ch(Create)}, nil, ""},
+		{[]Change{ch(Create)}, []Change{ch(Unchanged)}, ""},
+		{[]Change{ch(Update)}, []Change{ch(Update)}, ""},
+		{[]Change{ch(Update, force)}, []Change{ch(Update, force)}, ""},
+		{[]Change{ch(Recreate)}, []Change{ch(Update)}, ""},
+		{[]Change{ch(Adopt, force)}, []Change{ch(Adopt, force)}, ""},
+		{[]Change{ch(Delete)}, []Change{ch(Release)}, ""},
+		{[]Change{ch(Unknown)}, []Change{ch(Create)}, ""},
+		{[]Change{ch(Unknown)}, []Change{ch(Update)}, ""},
+		{[]Change{ch(Delete), ch(Create)}, []Change{ch(Create)}, ""},
+		{nil, []Change{ch(Create)}, "nothing was shown for it"},
+		{[]Change{ch(Create, other)}, []Change{ch(Create)}, "nothing was shown for it"},
+		{nil, []Change{ch(Delete)}, "nothing was shown for it"},
+		{nil, []Change{ch(Release)}, "nothing was shown for it"},
+		{[]Change{ch(Create)}, []Change{ch(Update)}, "the plan showed: create"},
+		{[]Change{ch(Update)}, []Change{ch(Create)}, "the plan showed: update"},
+		{[]Change{ch(Update)}, []Change{ch(Recreate)}, "the plan showed: update"},
+		{[]Change{ch(Update)}, []Change{ch(Delete)}, "the plan showed: update"},
+		{[]Change{ch(Create)}, []Change{ch(Adopt)}, "the plan showed: create"},
+		{[]Change{ch(Unknown)}, []Change{ch(Recreate)}, "the plan showed: unknown"},
+		{[]Change{ch(Conflict)}, []Change{ch(Conflict)}, "the plan showed: conflict"},
+		{[]Change{ch(Unchanged)}, []Change{ch(Update)}, "the plan showed: unchanged"},
+		{[]Change{ch(Release)}, []Change{ch(Delete)}, "the plan showed: release"},
+		{[]Change{ch(Update)}, []Change{ch(Update, force)}, "taking fields from others was not shown"},
+		{[]Change{ch(Update)}, []Change{ch(Update, handover)}, "handing spec.replicas over was not shown"},
+		{[]Change{ch(Update)}, []Change{ch(Update, uid)}, "it was replaced since"},
+	} {
+		got := ""
+		if fs := Allows(&Plan{Changes: c.shown}, &Plan{Cluster: "c", Changes: c.now}); len(fs) > 0 {
+			got = fs[0].Why
+			if fs[0].Code != "stale-plan" || fs[0].Cluster != "c" || fs[0].Instance != "api" || !fs.HasErrors() {
+				t.Errorf("finding %+v", fs[0])
+			}
+		}
+		if got != c.why {
+			t.Errorf("shown %v, now %v: %q, want %q", c.shown, c.now, got, c.why)
+		}
+	}
+}
+
+// TestStepsLaws: the steps of any plan are a partition of it, prunes come last, no instance stands below what it
+// depends on or takes late values from, and every step is allowed by the plan it was cut from.
+func TestStepsLaws(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := Compute(drawInput(t))
+		names := []string{"i", "j", "k", "l"}
+		for n := range p.Changes {
+			p.Changes[n].Instance = rapid.SampledFrom([]string{"i", "j", "k", "l", "gone"}).Draw(t, "instance")
+		}
+		takes, depends := map[string][]Source{}, map[string][]string{}
+		for n, name := range names[1:] {
+			for range rapid.IntRange(0, 2).Draw(t, "takes") {
+				takes[name] = append(takes[name], Source{Instance: rapid.SampledFrom(names[:n+1]).Draw(t, "source"), Object: drawRef(t)})
+			}
+			for range rapid.IntRange(0, 1).Draw(t, "depends") {
+				depends[name] = append(depends[name], rapid.SampledFrom(names[:n+1]).Draw(t, "dependency"))
+			}
+		}
+		there := rapid.Bool().Draw(t, "there")
+		uncertain := Uncertain(p, takes, func(object.Ref) bool { return there })
+		if none := Uncertain(p, takes, func(object.Ref) bool { return false }); len(none) != len(takes) {
+			t.Fatalf("without any object %v are uncertain of %v", none, takes)
+		}
+		order := rapid.Permutation(names).Draw(t, "order")
+		levels := Levels(order, depends, takes, uncertain)
+		level := map[string]int{}
+		for n, l := range levels {
+			for _, name := range l {
+				level[name] = n
+			}
+		}
+		if len(level) != len(names) {
+			t.Fatalf("levels %v", levels)
+		}
+		for _, name := range names {
+			for _, d := range depends[name] {
+				if level[d] > level[name] {
+					t.Fatalf("%s stands below %s: %v", name, d, levels)
+				}
+			}
+			for _, s := range takes[name] {
+				if uncertain[s.Instance] != "" && uncertain[name] == "" {
+					t.Fatalf("%s is certain, %s is not", name, s.Instance)
+				}
+				if level[s.Instance] > level[name] || uncertain[name] != "" && level[s.Instance] == level[name] {
+					t.Fatalf("%s does not wait for %s: %v", name, s.Instance, levels)
+				}
+			}
+		}
+		checkPartition(t, p, levels)
+	})
+}
+
+func checkPartition(t *rapid.T, p *Plan, levels [][]string) {
+	var changes []Change
+	var kept []Owned
+	counts := Counts{}
+	for n := range levels {
+		s := Step(p, levels, n)
+		changes, kept, counts = append(changes, s.Changes...), append(kept, s.Kept...), counts.Add(s.Count())
+		for _, ch := range s.Changes {
+			if (ch.Action == Delete || ch.Action == Release) && n != len(levels)-1 {
+				t.Fatalf("%s %s is in step %d of %d", ch.Action, ch.Ref, n, len(levels))
+			}
+		}
+		fs := Allows(p, s)
+		conflicts := slices.ContainsFunc(s.Changes, func(ch Change) bool { return ch.Action == Conflict })
+		if len(fs) > 0 != conflicts {
+			t.Fatalf("step %d: %v", n, fs)
+		}
+	}
+	byRef := cmpopts.SortSlices(func(a, b Change) bool { return a.Ref.Compare(b.Ref) < 0 })
+	ownedByRef := cmpopts.SortSlices(func(a, b Owned) bool { return a.Ref.Compare(b.Ref) < 0 })
+	if d := cmp.Diff(p.Changes, changes, byRef, cmpopts.EquateEmpty()); d != "" {
+		t.Fatal(d)
+	}
+	if d := cmp.Diff(p.Kept, kept, ownedByRef, cmpopts.EquateEmpty()); d != "" {
+		t.Fatal(d)
+	}
+	if counts != p.Count() {
+		t.Fatalf("counts %+v, want %+v", counts, p.Count())
+	}
+}
