@@ -20,6 +20,7 @@ import (
 	"hawser.dev/hawser/internal/health/cel"
 	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/module/chartdir"
+	"hawser.dev/hawser/internal/module/charts"
 	"hawser.dev/hawser/internal/module/dir"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/release/kube"
@@ -85,6 +86,7 @@ func newEngine(onEvent func(engine.Event)) *engine.Engine {
 	modules := cue.New(cue.Options{Redact: redactor.Redact, Watch: watchdog})
 	files := dir.New()
 	kept := cache.Open(cache.Options{Dir: cache.Dir(os.Getenv)})
+	repositories := charts.New(charts.Options{Cache: kept})
 	return &engine.Engine{
 		Resolve: new(kubeconfig.Resolver).Resolve,
 		Records: func(s *cluster.Session, name string) release.Store { return kube.New(records{s.Narrow()}, name) },
@@ -94,7 +96,8 @@ func newEngine(onEvent func(engine.Event)) *engine.Engine {
 			"kustomize": kustomize.New(kustomize.Options{Redact: redactor.Redact, Watch: watchdog}),
 			"manifests": plain.New(plain.Options{Redact: redactor.Redact}),
 		},
-		Fetchers: map[string]module.Fetcher{"file": files, module.ChartScheme + "file": chartdir.New(kept)},
+		Fetchers: map[string]module.Fetcher{"file": files, module.ChartScheme + "file": chartdir.New(kept),
+			module.ChartScheme + "https": repositories, module.ChartScheme + "http": repositories},
 		Checker:  health.Checkers{CUE: modules, CEL: new(cel.Checker)},
 		Redactor: redactor,
 		Watchdog: watchdog,

@@ -1,0 +1,275 @@
+// Package charts fetches charts from HTTP repositories: the version is chosen from index.yaml, the archive is checked
+// with the digest the index or the reference names, and kept in the cache by it.
+//
+// charts must not know how a chart is rendered, nor say credentials: they are in the URL's user part, go to the
+// repository's own host alone, and are never shown.
+package charts
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+
+	"hawser.dev/hawser/internal/cache"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/module"
+)
+
+// Sizes of what is read.
+const (
+	maxIndex   = 64 << 20
+	maxArchive = 64 << 20
+)
+
+// Options of a Fetcher.
+type Options struct {
+	Cache *cache.Cache
+	// Limits of waiting; a zero field is its default.
+	Timeouts Timeouts
+}
+
+// Fetcher serves chart+https:// and chart+http:// references. It reads each index once in its life. It is safe for
+// concurrent use.
+type Fetcher struct {
+	cache *cache.Cache
+	web   *web
+
+	mu      sync.Mutex
+	indexes map[string]*indexEntry
+}
+
+type indexEntry struct {
+	mu    sync.Mutex
+	index index
+	done  bool
+}
+
+var _ module.Fetcher = (*Fetcher)(nil)
+
+// New returns a Fetcher.
+func New(o Options) *Fetcher {
+	return &Fetcher{cache: o.Cache, web: newWeb(o.Timeouts), indexes: map[string]*indexEntry{}}
+}
+
+// Schemes are "chart+https" and "chart+http".
+func (f *Fetcher) Schemes() []string { return []string{module.ChartScheme + "https", module.ChartScheme + "http"} }
+
+// Resolve chooses the version: an exact one, the newest in a range, or the newest stable one without any. The digest is
+// the index's; the archive is only fetched where the index has none. With a digest and an exact version in the reference
+// nothing is asked.
+func (f *Fetcher) Resolve(ctx context.Context, ref module.Reference) (module.Resolved, error) {
+	r, err := parse(ref)
+	if err != nil {
+		return module.Resolved{}, err
+	}
+	if ref.Digest != "" && isExact(ref.Version) {
+		return module.Resolved{Version: ref.Version, Digest: ref.Digest}, nil
+	}
+	v, err := f.choose(ctx, r)
+	if err != nil {
+		return module.Resolved{}, err
+	}
+	if v.Digest == "" {
+		if v.Digest, err = f.digestOf(ctx, r, v); err != nil {
+			return module.Resolved{}, err
+		}
+	}
+	return module.Resolved{Version: v.Version, Digest: v.Digest}, nil
+}
+
+// Fetch gets the chart. What the cache holds by the reference's digest is taken without any request. Errors are
+// *diag.FindingsError, or the context's.
+func (f *Fetcher) Fetch(ctx context.Context, ref module.Reference) (module.Content, error) {
+	r, err := parse(ref)
+	if err != nil {
+		return module.Content{}, err
+	}
+	version := ref.Version
+	if ref.Digest == "" {
+		res, err := f.Resolve(ctx, ref)
+		if err != nil {
+			return module.Content{}, err
+		}
+		r.digest, version = res.Digest, res.Version
+	}
+	c, err := module.PackedChart(ctx, f.cache, r.digest, r.String(), func(ctx context.Context) (io.ReadCloser, error) {
+		return f.cache.Blob(ctx, r.digest, func(ctx context.Context, w io.Writer) error {
+			v, err := f.choose(ctx, r)
+			if err != nil {
+				return err
+			}
+			if v.Digest != "" && v.Digest != r.digest {
+				return r.mismatch(v, v.Digest)
+			}
+			return f.download(ctx, r, v, w)
+		})
+	})
+	if err != nil {
+		return module.Content{}, r.explain(err)
+	}
+	c.Version = version
+	return c, nil
+}
+
+// repo is a parsed reference.
+type repo struct {
+	url                    *url.URL // with credentials
+	chart, version, digest string
+}
+
+// String is the chart and its repository, without credentials.
+func (r repo) String() string { return r.chart + " of " + r.open() }
+
+// open is the repository's URL without credentials.
+func (r repo) open() string {
+	u := *r.url
+	u.User = nil
+	return u.String()
+}
+
+// parse checks a reference. Plain http is for this machine, or for content pinned by a digest.
+func parse(ref module.Reference) (repo, error) {
+	text, ok := strings.CutPrefix(ref.URL, module.ChartScheme)
+	u, err := url.Parse(text)
+	if !ok || err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return repo{}, failure("chart-url", "the address of the chart's repository is not an https:// URL", "", "")
+	}
+	r := repo{url: u, chart: ref.Chart, version: ref.Version, digest: ref.Digest}
+	if r.chart == "" {
+		return repo{}, failure("chart-url", "no chart of "+r.open()+" is named", "", "set chart to its name in the repository")
+	}
+	if ref.Digest != "" && !cache.ValidDigest(ref.Digest) {
+		return repo{}, failure("chart-digest", fmt.Sprintf("%q is no digest", ref.Digest), "", `a digest is "sha256:" and 64 hexadecimal digits`)
+	}
+	if u.Scheme == "http" && ref.Digest == "" && !isLoopback(u.Hostname()) {
+		return repo{}, failure("chart-plain-http", r.open()+" is not encrypted: anybody on the way could give another chart", "",
+			"use https, or pin the chart with a digest")
+	}
+	return r, nil
+}
+
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// choose finds the version the reference means in the repository's index; a digest decides where there is one.
+func (f *Fetcher) choose(ctx context.Context, r repo) (version, error) {
+	ix, err := f.index(ctx, r)
+	if err != nil {
+		return version{}, err
+	}
+	return ix.choose(r)
+}
+
+// index reads a repository's index once; a failure is not kept.
+func (f *Fetcher) index(ctx context.Context, r repo) (index, error) {
+	f.mu.Lock()
+	e := f.indexes[r.url.String()]
+	if e == nil {
+		e = &indexEntry{}
+		f.indexes[r.url.String()] = e
+	}
+	f.mu.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.done {
+		return e.index, nil
+	}
+	var data strings.Builder
+	if err := f.web.get(ctx, r.url, r.url.JoinPath("index.yaml"), &data, maxIndex); err != nil {
+		return index{}, r.unreachable(ctx, "index.yaml", err)
+	}
+	ix, err := parseIndex([]byte(data.String()))
+	if err != nil {
+		return index{}, failure("chart-index", "the index of "+r.open()+" cannot be read", err.Error(), "is it a repository of charts?")
+	}
+	e.index, e.done = ix, true
+	return ix, nil
+}
+
+// download writes the archive of a version to w.
+func (f *Fetcher) download(ctx context.Context, r repo, v version, w io.Writer) error {
+	if len(v.URLs) == 0 {
+		return failure("chart-index", fmt.Sprintf("the index of %s has no URL for %s %s", r.open(), r.chart, v.Version), "", "")
+	}
+	at, err := r.resolve(v.URLs[0])
+	if err != nil {
+		return err
+	}
+	if err := f.web.get(ctx, r.url, at, w, maxArchive); err != nil {
+		return r.unreachable(ctx, "the archive of "+r.chart+" "+v.Version, err)
+	}
+	return nil
+}
+
+// resolve is the address of an archive: relative ones start at the repository.
+func (r repo) resolve(text string) (*url.URL, error) {
+	at, err := url.Parse(text)
+	if err != nil {
+		return nil, failure("chart-index", "the index of "+r.open()+" has an address that is no URL", "", "")
+	}
+	if !at.IsAbs() {
+		base := *r.url
+		base.Path = strings.TrimSuffix(base.Path, "/") + "/"
+		query := base.RawQuery
+		base.RawQuery = ""
+		at = base.ResolveReference(at)
+		if at.RawQuery == "" {
+			at.RawQuery = query
+		}
+	}
+	switch {
+	case at.Scheme == "https", at.Scheme == "http" && (r.url.Scheme == "http" || r.digest != ""):
+		return at, nil
+	case at.Scheme == "oci":
+		return nil, failure("chart-index", r.String()+" is kept in an OCI registry", "", "set chart to that oci:// address and remove repo")
+	}
+	return nil, failure("chart-plain-http", "the archive of "+r.String()+" is at an address that is not encrypted", "", "pin the chart with a digest")
+}
+
+// digestOf fetches an archive for its digest.
+func (f *Fetcher) digestOf(ctx context.Context, r repo, v version) (string, error) {
+	h := sha256.New()
+	if err := f.download(ctx, r, v, h); err != nil {
+		return "", err
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func (r repo) mismatch(v version, got string) error {
+	return failure("digest-mismatch", fmt.Sprintf("chart %s %s has digest %s, %s is wanted", r, v.Version, got, r.digest),
+		"the repository gives another archive than the one that was pinned",
+		"find out why it changed; then pin the digest it has now (hawser lock --upgrade)")
+}
+
+// unreachable says why a repository did not answer, without its credentials.
+func (r repo) unreachable(ctx context.Context, what string, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if se, ok := err.(*statusError); ok {
+		f := diag.Errorf("chart-repository", "%s does not give %s", r.open(), what)
+		f.Why, f.Fix = se.Error(), se.fix()
+		return diag.Findings{f}.Err()
+	}
+	f := diag.Errorf("chart-repository", "%s cannot be asked for %s", r.open(), what)
+	f.Why = plainReason(err)
+	f.Fix = "charts that were fetched before are in the cache: pin them (hawser lock) to do without the repository"
+	return diag.Findings{f}.Err()
+}
+
+func failure(code, what, why, fix string) error {
+	f := diag.Errorf(code, "%s", what)
+	f.Why, f.Fix = why, fix
+	return diag.Findings{f}.Err()
+}
