@@ -11,6 +11,7 @@ import (
 	"cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/format"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/health"
 )
@@ -53,6 +54,50 @@ func (r *reader) checks(v cue.Value) {
 		seen[target] = name
 		r.out.Checks = append(r.out.Checks, c)
 	}
+}
+
+// rules reads the module's health rules in CEL: the list hawser.health beside timoni. A field that no rule has is an
+// error.
+func (r *reader) rules(v cue.Value) {
+	if !v.Exists() {
+		return
+	}
+	items, err := v.List()
+	if err != nil {
+		r.fail(err, "health-rule")
+		return
+	}
+	for items.Next() {
+		rule, err := r.readRule(items.Value())
+		if err != nil {
+			r.fail(err, "health-rule")
+			continue
+		}
+		r.out.Health = append(r.out.Health, rule)
+	}
+}
+
+func (r *reader) readRule(v cue.Value) (v1alpha1.HealthRule, error) {
+	rule := v1alpha1.HealthRule{Pos: v1alpha1.Position(r.place(v))}
+	fields := map[string]*string{"group": &rule.Group, "kind": &rule.Kind, "name": &rule.Name, "ready": &rule.Ready,
+		"failed": &rule.Failed, "progressing": &rule.Progressing, "message": &rule.Message}
+	it, err := v.Fields()
+	if err != nil {
+		return rule, err
+	}
+	for it.Next() {
+		to, known := fields[it.Selector().Unquoted()]
+		if !known {
+			return rule, cuelang.Errorf(it.Value().Pos(), cuelang.PathOf(it.Value()), "a health rule has no field %s", it.Selector())
+		}
+		if *to, err = it.Value().String(); err != nil {
+			return rule, err
+		}
+	}
+	if rule.Kind == "" || rule.Ready == "" {
+		return rule, cuelang.Errorf(v.Pos(), cuelang.PathOf(v), "a health rule needs kind and ready")
+	}
+	return rule, nil
 }
 
 func readCheck(name string, v cue.Value) (health.Check, error) {

@@ -18,6 +18,7 @@ var (
 	configPath   = cue.ParsePath("timoni.instance.config")
 	applyPath    = cue.ParsePath("timoni.apply")
 	checksPath   = cue.ParsePath("timoni.healthChecks")
+	rulesPath    = cue.ParsePath("hawser.health")
 )
 
 // evaluation is one evaluated module; it is dropped after reading.

@@ -37,6 +37,7 @@ func (e *evaluation) read(out *render.Result, instance string, show cuelang.Show
 		r.stage(it.Value(), len(out.Stages)-1)
 	}
 	r.checks(e.root.LookupPath(checksPath))
+	r.rules(e.root.LookupPath(rulesPath))
 	images := map[string]bool{}
 	collectImages(e.root.LookupPath(configPath), images)
 	for ref := range images {
