@@ -34,6 +34,10 @@ func (s *Session) Execute(ctx context.Context, req ExecuteRequest) ExecuteResult
 	if timeout <= 0 {
 		timeout = 5 * time.Minute
 	}
+	e.wait = timeout
+	if own := e.longest(); own > timeout {
+		timeout += own
+	}
 	bounded, cancel := context.WithTimeoutCause(ctx, timeout, errTimeUp)
 	defer cancel()
 	e.waiter = newWaiter(bounded, s, req.Plan.Owner)
@@ -65,6 +69,33 @@ func (e *executor) patience(ctx context.Context) (context.Context, context.Cance
 	return ctx, func() { cancel(nil) }
 }
 
+// suspended reports that an instance is left as it is: nothing of it is waited for.
+func (e *executor) suspended(instance string) bool {
+	return slices.Contains(e.req.Plan.Suspended, instance)
+}
+
+// timeout is how long an object itself says that it may take, 0 when it says nothing.
+func (e *executor) timeout(ref object.Ref) time.Duration {
+	if ch, ok := e.changes[ref]; ok {
+		return ch.Timeout
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.inventory[ref].Timeout
+}
+
+// longest is the longest time that one of the objects may take by itself.
+func (e *executor) longest() time.Duration {
+	var d time.Duration
+	for _, ch := range e.req.Plan.Changes {
+		d = max(d, ch.Timeout)
+	}
+	for _, o := range e.req.Plan.Kept {
+		d = max(d, o.Timeout)
+	}
+	return d
+}
+
 // stopped reports that somebody asked to stop.
 func (e *executor) stopped() bool {
 	select {
@@ -82,6 +113,7 @@ type executor struct {
 	changes map[object.Ref]plan.Change
 	waiter  *waiter
 	total   int
+	wait    time.Duration // for one object that says nothing else
 	slots   chan struct{} // writes at once; nil: as many as the session allows
 
 	mu        sync.Mutex
@@ -179,7 +211,7 @@ func (e *executor) items() []order.Item {
 	for _, o := range e.req.Plan.Kept {
 		if body := e.req.Bodies[o.Ref].Body; !seen[o.Ref] {
 			out = append(out, order.Item{Ref: o.Ref, Instance: o.Instance, Stage: o.Stage, Body: body,
-				Waits: !o.NoWait && o.UID != "" && e.req.Rules[o.Instance].Waits(o.Ref, body)})
+				Waits: !o.NoWait && o.UID != "" && !e.suspended(o.Instance) && e.req.Rules[o.Instance].Waits(o.Ref, body)})
 		}
 	}
 	return out
@@ -303,7 +335,7 @@ func (e *executor) wrote(ch plan.Change, m meta) {
 	_, replicas := spec["replicas"]
 	e.inventory[ch.Ref] = plan.Owned{Ref: ch.Ref, Version: body.GVK().Version, Instance: ch.Instance, Stage: ch.Stage,
 		UID: string(m.UID), ResourceVersion: m.ResourceVersion, Digest: digest, Own: own, Schema: e.schema[plan.SchemaKey(ch.Ref)],
-		Keep: actions.Keep, NoWait: actions.NoWait, Once: actions.Once, OwnNamespace: before.OwnNamespace, Replicas: replicas}
+		Keep: actions.Keep, NoWait: ch.NoWait, Timeout: ch.Timeout, Once: actions.Once, OwnNamespace: before.OwnNamespace, Replicas: replicas}
 	e.generations[ch.Ref] = m.Generation
 	if ch.Ref.IsCRD() {
 		for gk := range object.DefinedKinds([]object.Object{body}) {

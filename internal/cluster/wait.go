@@ -26,6 +26,12 @@ const (
 func (e *executor) readyOne(ctx context.Context, ref object.Ref) error {
 	ctx, cancel := e.patience(ctx)
 	defer cancel()
+	limit := e.timeout(ref)
+	if limit <= 0 {
+		limit = e.wait
+	}
+	ctx, cancelWait := context.WithTimeoutCause(ctx, limit, errTimeUp)
+	defer cancelWait()
 	body := e.req.Bodies[ref]
 	k, err := e.readyKind(ctx, ref, body)
 	if err != nil {

@@ -266,6 +266,10 @@ func (w *work) describe(record *release.Record) {
 			record.Checks[p.instance.Name] = p.checks
 		}
 	}
+	record.Suspended = slices.Sorted(maps.Keys(w.set.suspended))
+	if w.target.record != nil {
+		record.Carry(*w.target.record)
+	}
 }
 
 // intended is the old inventory and, without uid, every object the plan may create.
@@ -318,12 +322,15 @@ func (l *loop) shut(ctx context.Context, cp *ClusterPlan, record *release.Record
 func (w *work) objects(ctx context.Context) ([]object.Object, error) {
 	bodies := maps.Clone(w.set.bodies)
 	var err error
-	if w.target.record != nil && slices.ContainsFunc(w.set.parts, func(p *part) bool { return p.recorded }) {
+	if w.target.record != nil && (len(w.set.suspended) > 0 || slices.ContainsFunc(w.set.parts, func(p *part) bool { return p.recorded })) {
 		var kept []object.Object
 		kept, err = w.target.store.Objects(ctx, *w.target.record)
 		declared := map[object.Ref]bool{}
 		for _, d := range w.set.desired {
 			declared[d.Ref] = true
+		}
+		for _, o := range w.target.record.Inventory {
+			declared[o.Ref] = declared[o.Ref] || w.set.suspended[o.Instance]
 		}
 		for _, o := range kept {
 			if _, fresh := bodies[o.Ref()]; !fresh && declared[o.Ref()] {
@@ -355,13 +362,7 @@ func (l *loop) touch(ctx context.Context, cp *ClusterPlan) error {
 }
 
 func (w *work) sameInputs(r *release.Record) bool {
-	if len(w.set.parts) != len(r.Inputs) {
-		return false
-	}
-	for _, p := range w.set.parts {
-		if r.Inputs[p.instance.Name] != p.key || !health.Same(r.Checks[p.instance.Name], p.checks) {
-			return false
-		}
-	}
-	return true
+	var now release.Record
+	w.describe(&now)
+	return maps.Equal(now.Inputs, r.Inputs) && maps.EqualFunc(now.Checks, r.Checks, health.Same) && slices.Equal(now.Suspended, r.Suspended)
 }

@@ -260,7 +260,7 @@ func (r *run) computeOne(ctx context.Context, cp *ClusterPlan, o plan.Options) {
 // observe reads the cluster and makes the input of Compute.
 func (r *run) observe(ctx context.Context, w *work, o plan.Options) (plan.Input, diag.Findings) {
 	t, s := w.target, w.set
-	in := plan.Input{Cluster: t.cluster.Name, Bundle: s.spec.Name, Owner: s.owner, Desired: s.desired, Options: o}
+	in := plan.Input{Cluster: t.cluster.Name, Bundle: s.spec.Name, Owner: s.owner, Desired: s.desired, Suspended: s.suspended, Options: o}
 	if t.record != nil {
 		in.Owned = t.record.Inventory
 		in.Open = t.record.Phase == "applying" || t.record.Phase == "deleting"

@@ -23,6 +23,7 @@ type set struct {
 	owner     string
 	parts     []*part
 	notPlaced map[string]string
+	suspended map[string]bool
 	depends   map[string][]string
 	// desired in instance order; bodies of everything rendered so far, marked.
 	desired []plan.Desired
@@ -67,27 +68,32 @@ func (r *run) specFor(f fleet.Facts) (v1alpha1.BundleSpec, diag.Findings) {
 
 // prepare selects and resolves the instances of one cluster, up to the inputs digests.
 func (r *run) prepare(ctx context.Context, t *target, spec v1alpha1.BundleSpec) (*set, diag.Findings) {
-	s := &set{spec: spec, owner: object.OwnerID("", "", spec.Name), notPlaced: map[string]string{},
+	s := &set{spec: spec, owner: object.OwnerID("", "", spec.Name), notPlaced: map[string]string{}, suspended: map[string]bool{},
 		depends: map[string][]string{}, bodies: map[object.Ref]object.Object{}}
 	placed, findings := place.Select(spec, t.cluster, t.facts)
 	parts := make([]*part, len(placed))
 	found := make([]diag.Findings, len(placed))
 	each(len(placed), parallelSources, func(i int) {
-		if placed[i].Why == "" {
+		if placed[i].Why == "" && !placed[i].Suspended {
 			parts[i], found[i] = r.part(ctx, t, spec, placed[i].Instance)
 		}
 	})
+	var here []v1alpha1.Instance
 	for i, p := range placed {
 		findings = append(findings, found[i]...)
 		switch {
 		case p.Why != "":
 			s.notPlaced[p.Instance.Name] = p.Why
+		case p.Suspended:
+			s.suspended[p.Instance.Name] = true
+			s.depends[p.Instance.Name] = p.Instance.DependsOn
 		case parts[i] != nil:
+			here = append(here, p.Instance)
 			s.parts = append(s.parts, parts[i])
 			s.depends[p.Instance.Name] = p.Instance.DependsOn
 		}
 	}
-	return s, findings
+	return s, append(findings, plan.SuspendedNeeds(here, s.suspended, t.record.ReadyBefore)...)
 }
 
 // part resolves an instance's source and computes its inputs digest.
@@ -107,6 +113,7 @@ func (r *run) part(ctx context.Context, t *target, spec v1alpha1.BundleSpec, in 
 	if err != nil {
 		return nil, withInstance(diag.From(err, "source"), in)
 	}
+	key += plan.PolicyKey(in)
 	p.request, p.key = req, key
 	p.recorded = t.record != nil && t.record.Phase == "succeeded" && t.record.Inputs[in.Name] == key
 	return p, nil
@@ -137,8 +144,9 @@ func (r *run) fill(ctx context.Context, t *target, s *set) diag.Findings {
 		return findings
 	}
 	r.assemble(t, s)
+	findings = append(findings, health.Vet(r.Checker, r.checks(new(part), s, nil, nil), health.InBundle, health.InFleet)...)
 	for _, p := range s.parts {
-		findings = append(findings, withInstance(health.Rules{Checks: p.checks, Checker: r.Checker}.Vet(), p.instance)...)
+		findings = append(findings, withInstance(health.Vet(r.Checker, p.checks, health.InInstance, health.InModule), p.instance)...)
 	}
 	return findings
 }
@@ -183,7 +191,8 @@ func (r *run) render(ctx context.Context, t *target, s *set, parts []*part) diag
 		findings = append(findings, fs...)
 		for _, o := range objs {
 			o.Object = o.Object.Marked(s.owner, s.spec.Name)
-			d := plan.DesiredOf(o)
+			d, fs := plan.Declared(o, p.instance)
+			findings = append(findings, fs...)
 			s.bodies[d.Ref] = o.Object
 			s.desired = append(s.desired, d)
 		}

@@ -117,7 +117,8 @@ func (r *run) instances(ctx context.Context, t *target, rec release.Record) []In
 	for _, o := range rec.Inventory {
 		in := byName[o.Instance]
 		if in == nil {
-			in = &InstanceStatus{Instance: o.Instance, Source: rec.Sources[o.Instance], State: string(health.Ready)}
+			in = &InstanceStatus{Instance: o.Instance, Source: rec.Sources[o.Instance], State: string(health.Ready),
+				Suspended: slices.Contains(rec.Suspended, o.Instance)}
 			byName[o.Instance] = in
 			order = append(order, o.Instance)
 		}
@@ -134,7 +135,7 @@ func (r *run) instances(ctx context.Context, t *target, rec release.Record) []In
 			st.Drifted, st.By = true, live.Foreign
 		}
 		in.Objects = append(in.Objects, st)
-		in.State = worse(in.State, st)
+		in.State = worse(in.State, st, o.NoWait)
 	}
 	slices.Sort(order)
 	out := make([]InstanceStatus, 0, len(order))
@@ -144,12 +145,15 @@ func (r *run) instances(ctx context.Context, t *target, rec release.Record) []In
 	return out
 }
 
-// worse is the worse of an instance's state so far and one more object's.
-func worse(state string, o ObjectStatus) string {
+// worse is the worse of an instance's state so far and one more object's. What is not waited for may take its time.
+func worse(state string, o ObjectStatus, noWait bool) string {
 	rank := []string{string(health.Ready), "drifted", string(health.Progressing), string(health.Terminating),
 		string(health.Missing), string(health.Failed)}
 	s := string(o.Status.State)
 	if s == "" {
+		s = string(health.Ready)
+	}
+	if noWait && s == string(health.Progressing) {
 		s = string(health.Ready)
 	}
 	if o.Drifted && s == string(health.Ready) {

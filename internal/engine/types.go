@@ -228,11 +228,13 @@ type ClusterStatus struct {
 
 // InstanceStatus is one instance on one cluster. State is the worst of its objects'.
 type InstanceStatus struct {
-	Instance string         `json:"instance"`
-	Source   string         `json:"source,omitempty"`
-	State    string         `json:"state"` // ready, progressing, failed, drifted, missing
-	Objects  []ObjectStatus `json:"objects,omitempty"`
-	Images   []string       `json:"images,omitempty"`
+	Instance string `json:"instance"`
+	Source   string `json:"source,omitempty"`
+	// Suspended: the last run left it as it was.
+	Suspended bool           `json:"suspended,omitempty"`
+	State     string         `json:"state"` // ready, progressing, failed, drifted, missing
+	Objects   []ObjectStatus `json:"objects,omitempty"`
+	Images    []string       `json:"images,omitempty"`
 }
 
 // ObjectStatus is one object's state now.

@@ -67,14 +67,15 @@ func Same(a, b []Check) bool {
 	})
 }
 
-// Vet returns an error Finding for every rule that can never work.
-func (r Rules) Vet() diag.Findings {
+// Vet returns an error Finding for every rule of the layers that can never work; what is in CUE was compiled when it
+// was rendered.
+func Vet(checker Checker, checks []Check, layers ...Layer) diag.Findings {
 	var out diag.Findings
-	for _, c := range r.Checks {
-		if c.Source != "" || r.Checker == nil {
-			continue // the renderer compiled it
+	for _, c := range checks {
+		if c.CEL == nil || checker == nil || !slices.Contains(layers, c.Layer) {
+			continue
 		}
-		if err := r.Checker.Vet(c); err != nil {
+		if err := checker.Vet(c); err != nil {
 			f := diag.Errorf("health-rule", "%s cannot be used", c.title())
 			f.Why, f.Pos = err.Error(), c.Pos
 			f.Fix = "correct the expression; self is the live object, and CEL is described at https://cel.dev"

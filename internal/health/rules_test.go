@@ -81,8 +81,8 @@ func TestRulesWaitAndDistrustOldStatus(t *testing.T) {
 }
 
 func TestVet(t *testing.T) {
-	r := Rules{Checker: Checkers{}, Checks: Ordered(nil, nil, []Check{{Name: "own", Source: "x"}}, nil, []v1alpha1.HealthRule{{Kind: "Widget", Ready: "x", Pos: v1alpha1.Position{File: "fleet.yaml", Line: 3}}})}
-	fs := r.Vet()
+	rule := []v1alpha1.HealthRule{{Kind: "Widget", Ready: "x", Pos: v1alpha1.Position{File: "fleet.yaml", Line: 3}}}
+	fs := Vet(Checkers{}, Ordered(rule, nil, []Check{{Name: "own", Source: "x"}}, nil, rule), InBundle, InFleet)
 	if len(fs) != 1 || fs[0].Code != "health-rule" || fs[0].Pos.Line != 3 || fs[0].What != "the fleet's health rule for Widget cannot be used" {
 		t.Errorf("%+v", fs)
 	}

@@ -1,6 +1,9 @@
 package object
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // Actions are what annotations on a declared (or live) object ask for. Both spellings are read:
 // action.timoni.sh/NAME and hawser.dev/NAME, with the values "enabled" and "disabled".
@@ -13,6 +16,10 @@ type Actions struct {
 	Keep bool
 	// NoWait: readiness is not waited for ("wait: disabled").
 	NoWait bool
+	// Timeout bounds waiting for the object ("timeout: 5m"), 0 = not said; BadTimeout is what is written when it is no
+	// duration above 0.
+	Timeout    time.Duration
+	BadTimeout string
 }
 
 // helmPolicy is the annotation by which charts keep objects.
@@ -30,10 +37,18 @@ func ActionsOf(annotations map[string]string) Actions {
 		}
 		return false
 	}
-	return Actions{
+	a := Actions{
 		Force:  is("force", "enabled"),
 		Once:   is("one-off", "enabled"),
 		Keep:   is("prune", "disabled") || strings.EqualFold(strings.TrimSpace(annotations[helmPolicy]), "keep"),
 		NoWait: is("wait", "disabled"),
 	}
+	if text, ok := annotations["hawser.dev/timeout"]; ok {
+		d, err := time.ParseDuration(text)
+		if err != nil || d <= 0 {
+			d, a.BadTimeout = 0, text
+		}
+		a.Timeout = d
+	}
+	return a
 }

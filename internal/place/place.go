@@ -25,6 +25,8 @@ type Placed struct {
 	Cluster string
 	// Why says why the instance is not placed on the cluster; "" = it is.
 	Why string
+	// Suspended: it is placed here, and left as it is.
+	Suspended bool
 }
 
 // Select places every instance of a bundle on one cluster, in the bundle's order. Findings: layers that cannot be
@@ -37,6 +39,7 @@ func Select(spec v1alpha1.BundleSpec, c fleet.Cluster, f fleet.Facts) ([]Placed,
 		p := Placed{Instance: in, Cluster: c.Name, Why: notHere(in.Placement, c, f)}
 		why[in.Name] = p.Why
 		if p.Why == "" {
+			p.Suspended = in.Suspend
 			values, fs := merged(in, c, f)
 			findings = append(findings, fs...)
 			p.Instance.Values = values

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,6 +30,7 @@ func Compute(in Input) *Plan {
 		}
 	}
 	c.brake()
+	c.plan.Suspended = slices.Sorted(maps.Keys(in.Suspended))
 	c.plan.Findings = c.plan.Findings.OnCluster(in.Cluster)
 	c.order()
 	return c.plan
@@ -148,7 +150,7 @@ func (c *computation) desired(d Desired) {
 		return // somebody else's namespace is used as it is; it may not have been looked at when its objects were seen
 	}
 	ch := Change{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, Digest: d.Digest, Pos: d.Pos,
-		NoWait: d.NoWait, UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own}
+		NoWait: d.NoWait, Timeout: d.Timeout, UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own}
 	switch {
 	case !live.Found:
 		c.create(d, own, isOwned, ch)
@@ -356,11 +358,11 @@ func (c *computation) unchanged(d Desired, own Owned, live Live) {
 	schema := c.Schema[SchemaKey(d.Ref)]
 	o := Owned{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, UID: live.UID,
 		ResourceVersion: live.ResourceVersion, Digest: d.Digest, Own: live.Own, Schema: schema,
-		Keep: d.Keep, NoWait: d.NoWait, Once: d.Once, OwnNamespace: d.OwnNamespace, Replicas: d.Replicas}
+		Keep: d.Keep, NoWait: d.NoWait, Timeout: d.Timeout, Once: d.Once, OwnNamespace: d.OwnNamespace, Replicas: d.Replicas}
 	c.plan.Kept = append(c.plan.Kept, o)
 	c.plan.Unchanged++
 	if own.Own != o.Own || own.UID != o.UID || own.Schema != o.Schema || own.Digest != o.Digest ||
-		own.Instance != o.Instance || own.Stage != o.Stage || own.Keep != o.Keep || own.NoWait != o.NoWait {
+		own.Instance != o.Instance || own.Stage != o.Stage || own.Keep != o.Keep || own.NoWait != o.NoWait || own.Timeout != o.Timeout {
 		c.plan.Refresh = true
 	}
 }

@@ -6,6 +6,8 @@
 package plan
 
 import (
+	"time"
+
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 )
@@ -139,8 +141,9 @@ type Change struct {
 	// Checked is true when the API server accepted the change in a dry run.
 	Checked bool     `json:"checked,omitempty"`
 	Pos     diag.Pos `json:"pos,omitzero"`
-	// NoWait is set when readiness of the object is not waited for.
-	NoWait bool `json:"noWait,omitempty"`
+	// NoWait is set when readiness of the object is not waited for; Timeout bounds it (nanoseconds), 0 = the run's.
+	NoWait  bool          `json:"noWait,omitempty"`
+	Timeout time.Duration `json:"timeout,omitempty"`
 	// Loss says what a Recreate loses.
 	Loss string `json:"loss,omitempty"`
 }
@@ -161,6 +164,8 @@ type Plan struct {
 	// without changing what we declared.
 	Kept    []Owned `json:"-"`
 	Refresh bool    `json:"-"`
+	// Suspended are the instances that the plan leaves as they are, sorted.
+	Suspended []string `json:"suspended,omitempty"`
 	// Brake says why this plan's deletions need an explicit number, "" when they do not.
 	Brake string `json:"brake,omitempty"`
 }
@@ -236,9 +241,10 @@ type Owned struct {
 	Own    string `json:"own,omitempty"`
 	// Schema is the schema key of the kind at that time: CRD uid and generation, or the server's minor version.
 	Schema string `json:"schema,omitempty"`
-	// Keep: never delete (annotation on the declared object); NoWait: readiness is not waited for.
-	Keep   bool `json:"keep,omitempty"`
-	NoWait bool `json:"noWait,omitempty"`
+	// Keep: never delete (annotation on the declared object); NoWait: readiness is not waited for; Timeout bounds it.
+	Keep    bool          `json:"keep,omitempty"`
+	NoWait  bool          `json:"noWait,omitempty"`
+	Timeout time.Duration `json:"timeout,omitempty"`
 	// Once: created once (one-off annotation), never updated.
 	Once bool `json:"once,omitempty"`
 	// OwnNamespace: the namespace was created because an instance needed it; kept on delete.
@@ -257,6 +263,8 @@ type Desired struct {
 	Pos      diag.Pos
 	// From the object's annotations (action.timoni.sh/* or hawser.dev/*).
 	Once, Keep, NoWait, ForceRecreate bool
+	// Timeout bounds waiting for the object, 0 = the run's.
+	Timeout time.Duration
 	// OwnNamespace marks an instance's namespace that Hawser itself adds when missing.
 	OwnNamespace bool
 	// Replicas: the declaration sets spec.replicas.
@@ -347,5 +355,7 @@ type Input struct {
 	NamespaceExists map[string]bool
 	// Instances counts, by CRD ref, the custom objects that do not carry our owner label.
 	Instances map[object.Ref]int
+	// Suspended are the instances that are left as they are: what the inventory has of them stays in it.
+	Suspended map[string]bool
 	Options   Options
 }

@@ -10,7 +10,7 @@ import (
 // names, with the same uid, that still carries our entry and nobody else manages; labels alone never suffice.
 func (c *computation) dropped(o Owned) {
 	live := c.Live[o.Ref]
-	if c.Options.NoPrune {
+	if c.Options.NoPrune || c.Suspended[o.Instance] {
 		c.plan.Kept = append(c.plan.Kept, o)
 		return
 	}

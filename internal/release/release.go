@@ -7,6 +7,7 @@ package release
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"hawser.dev/hawser/internal/health"
@@ -62,8 +63,32 @@ type Record struct {
 	Checks map[string][]health.Check `json:"checks,omitempty"`
 	// Origins of runtime values by name ("TIMONI_CLUSTER_GROUP": "staging (env)"), never secret values.
 	Origins map[string]string `json:"origins,omitempty"`
+	// Suspended are the instances that the run left as they were; what the record says of them is from before.
+	Suspended []string `json:"suspended,omitempty"`
 	// Depends are the instances' dependsOn, for the order of deletes.
 	Depends map[string][]string `json:"depends,omitempty"`
+}
+
+// ReadyBefore reports whether an instance that is suspended now was ready when it was last delivered. A nil record knows
+// no instance.
+func (r *Record) ReadyBefore(instance string) bool {
+	if r == nil {
+		return false
+	}
+	_, delivered := r.Inputs[instance]
+	return delivered && (r.Phase == Succeeded || slices.Contains(r.Suspended, instance))
+}
+
+// Carry takes over what an earlier record says of the suspended instances.
+func (r *Record) Carry(before Record) {
+	for _, name := range r.Suspended {
+		if key, known := before.Inputs[name]; known {
+			r.Inputs[name], r.Sources[name] = key, before.Sources[name]
+		}
+		if checks := before.Checks[name]; len(checks) > 0 {
+			r.Checks[name] = checks
+		}
+	}
 }
 
 // Handle names a stored record version for compare-and-swap; "" means "must not exist yet".

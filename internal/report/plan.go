@@ -136,13 +136,18 @@ func planNotes(o *out, p *engine.FleetPlan) {
 		writeFindings(o, fs)
 	}
 	var resumes []string
-	runtime, left := newTally(), newTally()
+	runtime, left, suspended := newTally(), newTally(), newTally()
 	for _, c := range p.Clusters {
 		if c.Resumes {
 			resumes = append(resumes, c.Cluster)
 		}
 		for _, r := range c.RuntimeChanges {
 			runtime.add(r, c.Cluster)
+		}
+		if c.Plan != nil {
+			for _, inst := range c.Plan.Suspended {
+				suspended.add(inst, c.Cluster)
+			}
 		}
 		for _, inst := range sortedKeys(c.NotPlaced) {
 			left.add(inst+": "+c.NotPlaced[inst], c.Cluster)
@@ -153,10 +158,11 @@ func planNotes(o *out, p *engine.FleetPlan) {
 		o.wrapped(0, "Resumes a run that ended in the middle on "+clusterList(resumes, o.st), "")
 	}
 	tallied(o, "Runtime values that changed since the last release", runtime)
+	tallied(o, "Suspended, left as they are", suspended)
 	if o.st.Verbose > 0 {
 		tallied(o, "Not placed", left)
 	}
-	if !nothing(p) || len(resumes)+len(runtime.keys)+len(p.Findings) > 0 {
+	if !nothing(p) || len(resumes)+len(runtime.keys)+len(suspended.keys)+len(p.Findings) > 0 {
 		o.line()
 	}
 }

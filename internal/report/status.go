@@ -85,6 +85,14 @@ func statusHead(r *engine.StatusReport) string {
 	return head
 }
 
+// instanceState is an instance's state in words.
+func instanceState(i engine.InstanceStatus) string {
+	if i.Suspended {
+		return i.State + ", suspended"
+	}
+	return i.State
+}
+
 // readyOf is "3/4": ready objects of all.
 func readyOf(i engine.InstanceStatus) string {
 	n := 0
@@ -133,7 +141,7 @@ func wideStatus(o *out, r *engine.StatusReport) {
 					cells[x] = ""
 				}
 			}
-			t.row(append(cells, i.Instance, readyOf(i), o.st.paint(stateInk[i.State], i.State), clean(i.Source))...)
+			t.row(append(cells, i.Instance, readyOf(i), o.st.paint(stateInk[i.State], instanceState(i)), clean(i.Source))...)
 			statusObjects(o.st, i, func(text string, c ink) { t.note(4, text, c) })
 		}
 		if c.Phase != "" && c.Phase != "succeeded" {
@@ -208,7 +216,7 @@ func narrowStatus(o *out, c engine.ClusterStatus) {
 		o.wrapped(2, "the last run "+phaseText(c.Phase), yellow)
 	}
 	for _, i := range c.Instances {
-		o.line("  ", i.Instance, "  ", o.st.paint(stateInk[i.State], i.State), "  ", readyOf(i))
+		o.line("  ", i.Instance, "  ", o.st.paint(stateInk[i.State], instanceState(i)), "  ", readyOf(i))
 		statusObjects(o.st, i, func(text string, k ink) {
 			indent := 4 + len(text) - len(strings.TrimLeft(text, " "))
 			o.wrapped(indent, clean(text), k)
