@@ -1,0 +1,118 @@
+package oci
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"oras.land/oras-go/v2/errdef"
+	"oras.land/oras-go/v2/registry/remote/auth"
+
+	"hawser.dev/hawser/internal/cache"
+)
+
+var acceptManifests = strings.Join([]string{manifestType, dockerManifestType, indexType, dockerIndexType}, ", ")
+
+// get asks a registry for a manifest or blob. Answers other than 200 are *statusError.
+func (c *Client) get(ctx context.Context, p place, kind, reference, accept string) (*http.Response, error) {
+	scheme := "https"
+	if c.isPlain(ctx, p.remote.Host()) {
+		scheme = "http"
+	}
+	ctx = auth.AppendRepositoryScope(ctx, p.remote, auth.ActionPull)
+	url := fmt.Sprintf("%s://%s/v2/%s/%s/%s", scheme, p.remote.Host(), p.remote.Repository, kind, reference)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	if accept != "" {
+		req.Header.Set("Accept", accept)
+	}
+	resp, err := c.auth.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode == http.StatusOK {
+		return resp, nil
+	}
+	text := messageOf(resp.Body)
+	return nil, errors.Join(&statusError{code: resp.StatusCode, text: text}, resp.Body.Close())
+}
+
+// messageOf is what a registry says in the body of a refusal.
+func messageOf(body io.Reader) string {
+	var answer struct {
+		Errors []struct{ Code, Message string } `json:"errors"`
+	}
+	if err := json.NewDecoder(io.LimitReader(body, 64<<10)).Decode(&answer); err != nil || len(answer.Errors) == 0 {
+		return ""
+	}
+	e := answer.Errors[0]
+	return cut(strings.ToLower(e.Code) + " " + e.Message)
+}
+
+// manifest is the manifest of a place, whose digest is checked when the place has one.
+func (c *Client) manifest(ctx context.Context, p place) ([]byte, error) {
+	if p.path != "" {
+		return c.storedManifest(ctx, p)
+	}
+	resp, err := c.get(ctx, p, "manifests", p.reference(), acceptManifests)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxManifest+1))
+	if err := errors.Join(err, resp.Body.Close()); err != nil {
+		return nil, err
+	}
+	if len(data) > maxManifest {
+		return nil, notArtifact(p, fmt.Sprintf("its manifest has more than %d MiB", maxManifest>>20))
+	}
+	if got := digestOf(data); p.digest != "" && got != p.digest {
+		return nil, &cache.MismatchError{Want: p.digest, Got: got}
+	}
+	return data, nil
+}
+
+// blob writes a layer to w. Its size is checked here, its digest by whoever keeps it.
+func (c *Client) blob(ctx context.Context, p place, d descriptor, w io.Writer) error {
+	if p.path != "" {
+		return c.storedBlob(ctx, p, d, w)
+	}
+	resp, err := c.get(ctx, p, "blobs", d.Digest, "")
+	if err != nil {
+		return err
+	}
+	err = limited(w, resp.Body, d.Size)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = failure("registry-cut-off", p.String()+": the registry "+p.remote.Registry+" broke off in the middle of a layer", "", "try again")
+	}
+	return errors.Join(err, resp.Body.Close())
+}
+
+var errTooManyTags = errors.New("too many tags")
+
+// tags are all tags of a place, in the order in which they are listed.
+func (c *Client) tags(ctx context.Context, p place) ([]string, error) {
+	var out []string
+	add := func(page []string) error {
+		if out = append(out, page...); len(out) > maxTags {
+			return errTooManyTags
+		}
+		return nil
+	}
+	var err error
+	if p.path != "" {
+		err = c.storedTags(ctx, p, add)
+	} else {
+		err = c.repository(ctx, p).Tags(ctx, "", add)
+	}
+	if errors.Is(err, errTooManyTags) || errors.Is(err, errdef.ErrTooManyPages) {
+		err = failure("too-many-tags", p.String()+" has more tags than are read", fmt.Sprintf("at most %d, on %d pages", maxTags, maxTagPages),
+			"name an exact version instead of a range")
+	}
+	return out, err
+}
