@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 )
 
@@ -13,5 +14,9 @@ var version = "dev"
 
 func main() {
 	tuneCollector()
-	os.Exit(app().Run(context.Background(), os.Args[1:]))
+	code := app().Run(context.Background(), os.Args[1:])
+	if err := storage().Close(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(code)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"hawser.dev/hawser/internal/cache"
@@ -22,6 +23,7 @@ import (
 	"hawser.dev/hawser/internal/module/chartdir"
 	"hawser.dev/hawser/internal/module/charts"
 	"hawser.dev/hawser/internal/module/dir"
+	"hawser.dev/hawser/internal/module/oci"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/release/kube"
 	"hawser.dev/hawser/internal/render"
@@ -85,8 +87,9 @@ func newEngine(onEvent func(engine.Event)) *engine.Engine {
 	})
 	modules := cue.New(cue.Options{Redact: redactor.Redact, Watch: watchdog})
 	files := dir.New()
-	kept := cache.Open(cache.Options{Dir: cache.Dir(os.Getenv)})
+	kept := storage()
 	repositories := charts.New(charts.Options{Cache: kept})
+	artifacts := oci.New(oci.Options{Cache: kept, UserAgent: "hawser/" + version})
 	return &engine.Engine{
 		Resolve: new(kubeconfig.Resolver).Resolve,
 		Records: func(s *cluster.Session, name string) release.Store { return kube.New(records{s.Narrow()}, name) },
@@ -96,8 +99,11 @@ func newEngine(onEvent func(engine.Event)) *engine.Engine {
 			"kustomize": kustomize.New(kustomize.Options{Redact: redactor.Redact, Watch: watchdog}),
 			"manifests": plain.New(plain.Options{Redact: redactor.Redact}),
 		},
-		Fetchers: map[string]module.Fetcher{"file": files, module.ChartScheme + "file": chartdir.New(kept),
-			module.ChartScheme + "https": repositories, module.ChartScheme + "http": repositories},
+		Fetchers: map[string]module.Fetcher{
+			"file":                      files,
+			"oci":                       artifacts,
+			module.ChartScheme + "file": chartdir.New(kept), module.ChartScheme + "https": repositories, module.ChartScheme + "http": repositories,
+		},
 		Checker:  health.Checkers{CUE: modules, CEL: new(cel.Checker)},
 		Redactor: redactor,
 		Watchdog: watchdog,
@@ -105,6 +111,15 @@ func newEngine(onEvent func(engine.Event)) *engine.Engine {
 		Version:  version,
 	}
 }
+
+// storage is this process's cache. When nothing can be kept it says so, once.
+var storage = sync.OnceValue(func() *cache.Cache {
+	return cache.Open(cache.Options{Dir: cache.Dir(os.Getenv), Warn: func(f diag.Finding) {
+		if err := report.Findings(os.Stderr, diag.Findings{f}, report.Style{Width: 120}); err != nil {
+			fmt.Fprintln(os.Stderr, f.String())
+		}
+	}})
+})
 
 // exceeded says why an evaluation was ended. Nothing has been written by then.
 func exceeded(w io.Writer, f diag.Finding) {
