@@ -8,9 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"cuelang.org/go/cue/ast"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/bind"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/document"
 	"hawser.dev/hawser/internal/fleet"
@@ -31,11 +33,13 @@ type page struct {
 	modules render.Renderer
 	plain   render.Renderer
 	fetch   *dir.Fetcher
+	files   *bind.Files
 }
 
 func newPage(t *testing.T) *page {
 	t.Helper()
-	p := &page{dir: t.TempDir(), modules: cue.New(cue.Options{}), plain: plain.New(plain.Options{}), fetch: dir.New()}
+	p := &page{dir: t.TempDir(), modules: cue.New(cue.Options{}), plain: plain.New(plain.Options{}), fetch: dir.New(),
+		files: &bind.Files{}}
 	if err := os.CopyFS(p.dir, os.DirFS(filepath.Join(root, "examples"))); err != nil {
 		t.Fatal(err)
 	}
@@ -49,6 +53,11 @@ func TestDocuments(t *testing.T) {
 		p := newPage(t)
 		n := 0
 		for _, b := range blocks(t, name) {
+			if f := b.args["file"]; f != "" {
+				write(t, filepath.Join(p.dir, f), b.text)
+				n++
+				continue
+			}
 			if b.lang != "yaml" && b.lang != "cue" || !b.runs() || b.has("module") {
 				continue
 			}
@@ -108,13 +117,13 @@ func (p *page) render(t *testing.T, file string, b block) diag.Findings {
 			return findings
 		}
 		for _, spec := range specs {
-			placed, fs := place.Select(spec, c, facts)
-			findings = append(findings, fs...)
-			for _, in := range placed {
-				if in.Why == "" {
-					rendered++
-					findings = append(findings, p.one(t, in.Instance)...)
-				}
+			instances, fs := p.bound(spec, c, facts)
+			if findings = append(findings, fs...); fs.HasErrors() {
+				return findings
+			}
+			for _, in := range instances {
+				rendered++
+				findings = append(findings, p.one(t, in)...)
 			}
 		}
 	}
@@ -122,6 +131,33 @@ func (p *page) render(t *testing.T, file string, b block) diag.Findings {
 		t.Errorf("%s: nothing is placed on any of %d clusters", b, len(clusters))
 	}
 	return findings
+}
+
+// bound places the instances of a bundle on a cluster and puts their values in: files are read, stand-ins stand for what
+// a cluster or a store of secrets would give.
+func (p *page) bound(spec v1alpha1.BundleSpec, c fleet.Cluster, facts fleet.Facts) ([]v1alpha1.Instance, diag.Findings) {
+	spec, findings := bind.Spec(spec, p.files.Value)
+	if findings.HasErrors() {
+		return nil, findings
+	}
+	placed, fs := place.Select(spec, c, facts)
+	findings = append(findings, fs...)
+	var here []v1alpha1.Instance
+	for _, in := range placed {
+		if in.Why == "" {
+			here = append(here, in.Instance)
+		}
+	}
+	here, fs = bind.Instances(here)
+	findings = append(findings, fs...)
+	for i := range here {
+		here[i].Values, fs = bind.Bind(here[i].Values, bind.Fill{
+			From: func(f bind.From) (ast.Expr, *diag.Finding) { return bind.StandIn(f), nil },
+			Ref:  func(r bind.Ref) (ast.Expr, *diag.Finding) { return r.Text("a secret"), nil },
+		})
+		findings = append(findings, fs...)
+	}
+	return here, findings
 }
 
 // factsOf are the facts of a cluster that answers every query with its own name.

@@ -5,6 +5,7 @@
 //	```yaml bundle            a bundle: loaded, evaluated and rendered for every cluster of the page's fleet (also cue)
 //	```yaml fleet             a fleet: loaded; from here on it is the page's fleet (also cue)
 //	```yaml fragment=PATH     part of a bundle or fleet, put at PATH: bundle.instances.web, fleet.clusters.eu, fleet
+//	```yaml file=FILE         a file beside the blocks that follow (any language): they may name it
 //	```cue module=FILE        a file of a module; the files of a page make one module, which is rendered
 //	```json event             a document: it must fit docs/schema/event.json (also plan, outcome, status, findings ...)
 //	```sh                     every line that begins with hawser must be a command line that the commands accept
@@ -122,6 +123,9 @@ var documentKinds = []string{"event", "plan", "outcome", "status", "findings", "
 
 // runs reports whether a test runs the block.
 func (b block) runs() bool {
+	if b.has("file") {
+		return true
+	}
 	switch b.lang {
 	case "yaml":
 		return b.has("bundle") || b.has("fleet") || b.has("fragment")

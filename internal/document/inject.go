@@ -143,6 +143,12 @@ func (in *injection) field(a Attribute, field *ast.Field, pos token.Pos) {
 	if v.Layer != fleet.LayerDeclared && v.Layer != fleet.LayerImplicit {
 		in.masker.Add(v.Value)
 	}
+	if isForeignRef(v) {
+		n := foreignRef(a.Var, v)
+		n.Pos, n.Path = a.Pos, a.Field
+		in.findings = append(in.findings, n)
+		return
+	}
 	lit, err := runtimeLiteral(a.Type, v.Value, pos)
 	if err != nil {
 		n := attributeFailure(a, err)
@@ -166,6 +172,16 @@ func (in *injection) field(a Attribute, field *ast.Field, pos token.Pos) {
 		return
 	}
 	field.Value = lit
+}
+
+// isForeignRef reports that a value read from a cluster would be taken for a reference to a secret: who may write there
+// could read any secret of the stores.
+func isForeignRef(v fleet.Value) bool { return v.Layer == fleet.LayerQuery && secret.IsRef(v.Value) }
+
+func foreignRef(name string, v fleet.Value) diag.Finding {
+	n := diag.Errorf("foreign-reference", "the value of %s is a reference to a secret (%s)", name, originOf(v))
+	n.Why, n.Fix = "what is read from a cluster names no secret", "write the reference into the bundle or the fleet"
+	return n
 }
 
 // originOf says where a value comes from. A declared cluster is not named: findings name it anyway, and clusters of one

@@ -32,6 +32,15 @@ func TestFormsAreEqual(t *testing.T) {
       manifests: {paths: [./web]}
       dependsOn: [db]
       placement: {clusters: [], groups: [a], clusterSelector: {matchLabels: {a: b}}, tolerations: [{operator: Exists}]}
+    api:
+      helm: {chart: podinfo, repo: "https://example.com", version: ">=6 <7", skipCRDs: true}
+      namespace: shop
+      values: {uri: {from: {instance: db, object: v1/Secret/c, path: .data.uri}}, key: "ref://k/v"}
+      wait: false
+      timeout: 90s
+      health: [{kind: Job, group: batch, ready: "true"}]
+      ignore: [{paths: ["spec.a"]}]
+    kust: {kustomize: {path: k, root: .}, suspend: true}
 `
 	forms := map[string]string{
 		"a.yaml": "bundle:" + yaml,
@@ -41,12 +50,20 @@ func TestFormsAreEqual(t *testing.T) {
 			"db": {"module": {"url": "file:///m", "version": "1.4.2"}, "namespace": "shop",
 				"values": {"size": "small", "n": 3, "f": 4.0, "list": [{"a": 1}], "none": null}},
 			"web": {"manifests": {"paths": ["./web"]}, "dependsOn": ["db"],
-				"placement": {"clusters": [], "groups": ["a"], "clusterSelector": {"matchLabels": {"a": "b"}}, "tolerations": [{"operator": "Exists"}]}}}}}`,
+				"placement": {"clusters": [], "groups": ["a"], "clusterSelector": {"matchLabels": {"a": "b"}}, "tolerations": [{"operator": "Exists"}]}},
+			"api": {"helm": {"chart": "podinfo", "repo": "https://example.com", "version": ">=6 <7", "skipCRDs": true}, "namespace": "shop",
+				"values": {"uri": {"from": {"instance": "db", "object": "v1/Secret/c", "path": ".data.uri"}}, "key": "ref://k/v"},
+				"wait": false, "timeout": "90s", "health": [{"kind": "Job", "group": "batch", "ready": "true"}], "ignore": [{"paths": ["spec.a"]}]},
+			"kust": {"kustomize": {"path": "k", "root": "."}, "suspend": true}}}}`,
 		"e.cue": `bundle: {apiVersion: "v1alpha1", name: "shop", instances: {
 			db: {module: {url: "file:///m", version: "1.4.2"}, namespace: "shop"
 				values: {size: "small", n: 3, f: 4.0, list: [{a: 1}], none: null}}
 			web: {manifests: paths: ["./web"], dependsOn: ["db"]
-				placement: {clusters: [], groups: ["a"], clusterSelector: matchLabels: a: "b", tolerations: [{operator: "Exists"}]}}}}`,
+				placement: {clusters: [], groups: ["a"], clusterSelector: matchLabels: a: "b", tolerations: [{operator: "Exists"}]}}
+			api: {helm: {chart: "podinfo", repo: "https://example.com", version: ">=6 <7", skipCRDs: true}, namespace: "shop"
+				values: {uri: from: {instance: "db", object: "v1/Secret/c", path: ".data.uri"}, key: "ref://k/v"}
+				wait: false, timeout: "90s", health: [{kind: "Job", group: "batch", ready: "true"}], ignore: [{paths: ["spec.a"]}]}
+			kust: {kustomize: {path: "k", root: "."}, suspend: true}}}`,
 	}
 	var first []v1alpha1.BundleSpec
 	for _, name := range []string{"a.yaml", "b.yaml", "c.yaml", "d.json", "e.cue"} {
@@ -69,7 +86,8 @@ func TestFormsAreEqual(t *testing.T) {
 			return cuelang.Digest(a.Struct) == cuelang.Digest(b.Struct)
 		})
 		if d := cmp.Diff(first, specs, values, cmpopts.IgnoreTypes(v1alpha1.Position{}),
-			cmpopts.IgnoreFields(v1alpha1.ManifestsSource{}, "Dir"), cmpopts.IgnoreFields(v1alpha1.ModuleSource{}, "Dir")); d != "" {
+			cmpopts.IgnoreFields(v1alpha1.ManifestsSource{}, "Dir"), cmpopts.IgnoreFields(v1alpha1.ModuleSource{}, "Dir"),
+			cmpopts.IgnoreFields(v1alpha1.HelmSource{}, "Dir"), cmpopts.IgnoreFields(v1alpha1.KustomizeSource{}, "Dir")); d != "" {
 			t.Error(name, d)
 		}
 	}
@@ -270,6 +288,34 @@ func TestFleetOnly(t *testing.T) {
 	p, fs := Load(context.Background(), Options{Files: []string{path}, FleetOnly: true})
 	if fs != nil || p.Fleet() == nil || len(p.Fleet().Clusters) != 1 {
 		t.Error(fs)
+	}
+}
+
+// TestForeignReference: who may write an object that a runtime value is read from cannot have a secret looked up.
+func TestForeignReference(t *testing.T) {
+	for name, text := range map[string]string{
+		"b.yaml": "bundle: {apiVersion: v1alpha1, name: b, instances: {a: {module: {url: 'file:///m'}, namespace: x, values: {a: {$cluster: values.X}}}}}",
+		"b.cue": `bundle: {apiVersion: "v1alpha1", name: "b", instances: a: {module: url: "file:///m", namespace: "x"
+			values: {_x: string @timoni(runtime:string:X), a: _x}}}`,
+	} {
+		p, fs := loadText(t, name, text)
+		if fs.HasErrors() {
+			t.Fatal(fs)
+		}
+		f := implicit(map[string]string{"X": "ref://the/users/own"})
+		if _, fs := p.Evaluate(f); fs.HasErrors() {
+			t.Errorf("%s: from the environment: %v", name, fs)
+		}
+		f.Values["X"] = fleet.Value{Value: "ref://other/password", Layer: fleet.LayerQuery, Origin: "k8s:v1:ConfigMap:a:b"}
+		_, fs = p.Evaluate(f)
+		if !strings.Contains(codes(fs), "foreign-reference") {
+			t.Errorf("%s: %v", name, fs)
+		}
+		for _, n := range fs {
+			if strings.Contains(n.String(), "password") {
+				t.Errorf("the value is shown: %s", n)
+			}
+		}
 	}
 }
 

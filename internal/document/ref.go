@@ -182,8 +182,15 @@ func (in *injection) fact(ref clusterRef, f *ast.Field) ast.Expr {
 	v, err := ref.path.Lookup(refFacts(in.facts))
 	if err == nil {
 		if name := runtimeName(ref.path); name != "" {
-			if rv := in.facts.Values[name]; rv.Secret {
+			rv := in.facts.Values[name]
+			if rv.Secret {
 				in.masker.Add(rv.Value)
+			}
+			if isForeignRef(rv) {
+				n := foreignRef(name, rv)
+				n.Pos, n.Path = ref.pos, ref.at
+				in.findings = append(in.findings, n)
+				return withPos(ast.NewNull(), pos)
 			}
 		}
 		return dataExpr(v, pos)
