@@ -11,5 +11,6 @@
 // never fails; a count (requests, renders) off its budget fails. HAWSER_BENCH_REPS (5) is how often everything is
 // repeated, HAWSER_BENCH_CLUSTERS (30) the most clusters. Linux only.
 //
-// bench must not know how Hawser works: no room of the product is imported, only the binary is run.
+// bench must not know how Hawser works: only the binary is run. The one exception are rows that compare a renderer with
+// the library behind it, in one process.
 package bench

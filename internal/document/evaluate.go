@@ -15,6 +15,23 @@ type evaluation struct {
 	once     sync.Once
 	specs    []v1alpha1.BundleSpec
 	findings diag.Findings
+
+	text         sync.Once
+	value        string
+	valueFinding diag.Findings
+}
+
+// at is what the program says for one cluster's inputs.
+func (p *Program) at(f fleet.Facts) *evaluation {
+	key := p.key(f)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e, ok := p.memo[key]
+	if !ok {
+		e = &evaluation{}
+		p.memo[key] = e
+	}
+	return e
 }
 
 // Evaluate gives the bundles for a cluster: `bundle` first, then `bundles` in field order. Findings beside the specs
@@ -26,14 +43,7 @@ func (p *Program) Evaluate(f fleet.Facts) ([]v1alpha1.BundleSpec, diag.Findings)
 	if p.plain != nil {
 		return []v1alpha1.BundleSpec{*p.plain}, nil
 	}
-	key := p.key(f)
-	p.mu.Lock()
-	e, ok := p.memo[key]
-	if !ok {
-		e = &evaluation{}
-		p.memo[key] = e
-	}
-	p.mu.Unlock()
+	e := p.at(f)
 	e.once.Do(func() {
 		defer p.opts.Watchdog.Enter("the bundle for cluster " + f.Name)()
 		e.specs, e.findings = p.evaluate(f)

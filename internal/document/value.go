@@ -17,11 +17,18 @@ import (
 
 // Value is the computed value of the bundles for a cluster as CUE text, as `vet --print-value` shows it: `bundle: {...}`
 // or `bundles: {...}`, hidden fields and definitions left out, the documents' schema applied (so that a version left
-// open shows its default). The text holds runtime values, secret ones too: who prints it redacts it.
+// open shows its default). The text holds runtime values, secret ones too: who prints it redacts it. Equal inputs are
+// evaluated once.
 func (p *Program) Value(f fleet.Facts) (string, diag.Findings) {
 	if p.plain != nil {
 		return "", nil
 	}
+	e := p.at(f)
+	e.text.Do(func() { e.value, e.valueFinding = p.valueText(f) })
+	return e.value, append(diag.Findings(nil), e.valueFinding...)
+}
+
+func (p *Program) valueText(f fleet.Facts) (string, diag.Findings) {
 	in := newInjection(f)
 	schema, err := schemaFile()
 	if err != nil {
