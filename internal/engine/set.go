@@ -187,10 +187,9 @@ func (r *run) render(ctx context.Context, t *target, s *set, parts []*part) diag
 		if errs[i] != nil {
 			continue
 		}
-		objs, fs := object.Scope(results[i].Objects, p.instance.Namespace, known, defined)
+		objs, fs := r.marked.of(p, s, results[i].Objects, known, defined)
 		findings = append(findings, fs...)
 		for _, o := range objs {
-			o.Object = o.Object.Marked(s.owner, s.spec.Name)
 			d, fs := plan.Declared(o, p.instance)
 			findings = append(findings, fs...)
 			s.bodies[d.Ref] = o.Object

@@ -36,6 +36,7 @@ type run struct {
 	// warnings of gathering facts without clusters
 	warnings diag.Findings
 	sources  *source.Resolver
+	marked   marks
 }
 
 // uses reports whether the documents read the runtime value.

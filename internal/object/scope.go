@@ -13,6 +13,22 @@ import (
 type Scoped struct {
 	Object
 	Namespaced bool
+	digest     string
+}
+
+// Digest is the object's digest; of a marked one it is known already.
+func (s Scoped) Digest() string {
+	if s.digest == "" {
+		return s.Object.Digest()
+	}
+	return s.digest
+}
+
+// Marked is the object with Hawser's labels (see Object.Marked), its digest made once.
+func (s Scoped) Marked(owner, bundle string) Scoped {
+	s.Object = s.Object.Marked(owner, bundle)
+	s.digest = s.Object.Digest()
+	return s
 }
 
 // DefinedKind is a kind that a CustomResourceDefinition in the Set brings along.
