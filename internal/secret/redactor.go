@@ -5,12 +5,8 @@
 package secret
 
 import (
-	"encoding/base64"
-	"encoding/hex"
-	"encoding/json"
-	"net/url"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,12 +17,15 @@ import (
 // Mask stands in for every secret value.
 const Mask = "***"
 
-// shortest is the length from which a value is masked wherever it turns up; shorter ones only as whole tokens.
-const shortest = 4
+// shortest is the length from which a value is masked wherever it turns up; shorter ones only as whole tokens, and so are
+// numbers of less than shortestNumber digits: they are parts of many others.
+const (
+	shortest       = 4
+	shortestNumber = 8
+)
 
-// Redactor masks the values it was given, in the forms they usually take: as they are, each line of several, quoted
-// as in JSON, Go and CUE, percent-encoded, in base64 and hex. The zero Redactor is ready and masks nothing; all
-// methods may be called concurrently. A nil *Redactor masks nothing.
+// Redactor masks the values it was given, in the forms they usually take (forms.go). The zero Redactor is ready and masks
+// nothing; all methods may be called concurrently. A nil *Redactor masks nothing.
 type Redactor struct {
 	mu    sync.Mutex
 	forms map[string]bool // form -> whole tokens only
@@ -37,6 +36,8 @@ type Redactor struct {
 type masks struct {
 	long  *strings.Replacer
 	short tokens
+	// folded finds values of several words, whatever white space is between them; nil for none.
+	folded *regexp.Regexp
 	// max is the longest form, for callers that redact streams.
 	max int
 }
@@ -86,6 +87,9 @@ func (r *Redactor) Redact(text string) string {
 	if m.long != nil {
 		text = m.long.Replace(text)
 	}
+	if m.folded != nil {
+		text = m.folded.ReplaceAllString(text, Mask)
+	}
 	return m.short.mask(text)
 }
 
@@ -109,22 +113,24 @@ func (r *Redactor) masks() *masks {
 	if len(r.forms) == 0 {
 		return nil
 	}
-	var long []string
+	var long, folded []string
 	m := &masks{short: tokens{}}
 	for form, token := range r.forms {
 		m.max = max(m.max, len(form))
 		if token {
 			m.short[form] = true
-		} else {
-			long = append(long, form)
+			continue
+		}
+		long = append(long, form)
+		if words := strings.Fields(form); len(words) > 1 && len(form) <= longestFolded {
+			for i := range words {
+				words[i] = regexp.QuoteMeta(words[i])
+			}
+			folded = append(folded, strings.Join(words, `(?:\s|\\[nrt])+`))
 		}
 	}
-	slices.SortFunc(long, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
-		}
-		return strings.Compare(a, b)
-	})
+	m.folded = anyOf(folded)
+	slices.SortFunc(long, byLength)
 	if len(long) > 0 {
 		pairs := make([]string, 0, 2*len(long))
 		for _, form := range long {
@@ -136,7 +142,36 @@ func (r *Redactor) masks() *masks {
 	return m
 }
 
-// tokens are forms shorter than shortest.
+// Limits of what is looked for with other white space than its own: bytes of one form, bytes of all.
+const (
+	longestFolded = 4 << 10
+	mostFolded    = 128 << 10
+)
+
+// anyOf is the expression that finds any of the patterns, the longest ones first; nil for none.
+func anyOf(patterns []string) *regexp.Regexp {
+	slices.SortFunc(patterns, byLength)
+	size := 0
+	patterns = slices.DeleteFunc(patterns, func(p string) bool { size += len(p); return size > mostFolded })
+	if len(patterns) == 0 {
+		return nil
+	}
+	re, err := regexp.Compile(strings.Join(patterns, "|"))
+	if err != nil {
+		return nil // too large; the forms themselves are masked all the same
+	}
+	return re
+}
+
+// byLength puts the longest text first: it counts where others begin at the same place.
+func byLength(a, b string) int {
+	if len(a) != len(b) {
+		return len(b) - len(a)
+	}
+	return strings.Compare(a, b)
+}
+
+// tokens are forms too short to be masked inside words.
 type tokens map[string]bool
 
 // mask replaces tokens that have no letter, digit or underscore beside them.
@@ -147,7 +182,7 @@ func (t tokens) mask(text string) string {
 	var b strings.Builder
 	last := 0
 	for i := 0; i < len(text); i++ {
-		for n := min(shortest-1, len(text)-i); n > 0; n-- {
+		for n := min(shortestNumber-1, len(text)-i); n > 0; n-- {
 			if !t[text[i:i+n]] || wordBefore(text, i) || wordAfter(text, i+n) {
 				continue
 			}
@@ -172,62 +207,3 @@ func wordAfter(text string, i int) bool {
 }
 
 func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
-
-// formsOf lists what a value may look like; true means: mask as a whole token only.
-func formsOf(value string) map[string]bool {
-	forms := map[string]bool{}
-	if harmless(value) {
-		return nil
-	}
-	add := func(form string) {
-		if trimmed := strings.TrimSpace(form); trimmed != "" && !harmless(trimmed) {
-			forms[form] = len(form) < shortest
-		}
-	}
-	parts := []string{value, strings.TrimSpace(value)}
-	if lines := strings.FieldsFunc(value, func(r rune) bool { return r == '\n' || r == '\r' }); len(lines) > 1 {
-		for _, line := range lines {
-			// Short lines (a closing brace) say nothing alone.
-			if line = strings.TrimSpace(line); len(line) >= shortest {
-				parts = append(parts, line)
-			}
-		}
-	}
-	for _, part := range parts {
-		add(part)
-		for _, quoted := range []string{quoteJSON(part), strconv.Quote(part), strconv.QuoteToASCII(part)} {
-			add(strings.TrimSuffix(strings.TrimPrefix(quoted, `"`), `"`))
-		}
-		add(url.QueryEscape(part))
-		add(url.PathEscape(part))
-	}
-	for _, whole := range parts[:2] {
-		for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding,
-			base64.RawURLEncoding} {
-			add(enc.EncodeToString([]byte(whole)))
-		}
-		if len(whole) >= shortest {
-			add(hex.EncodeToString([]byte(whole)))
-		}
-	}
-	return forms
-}
-
-func harmless(s string) bool {
-	switch strings.TrimSpace(s) {
-	case "", "true", "false", "null":
-		return true
-	}
-	return false
-}
-
-// quoteJSON is JSON's quoting without HTML escapes.
-func quoteJSON(s string) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
-		return s
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}

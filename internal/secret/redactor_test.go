@@ -2,6 +2,7 @@ package secret
 
 import (
 	"encoding/base64"
+	"fmt"
 	"net/url"
 	"strings"
 	"sync"
@@ -26,6 +27,24 @@ func TestRedact(t *testing.T) {
 		{"base64", "hunter2", base64.StdEncoding.EncodeToString([]byte("hunter2")), "***"},
 		{"raw url base64", "hunter2??>", base64.RawURLEncoding.EncodeToString([]byte("hunter2??>")), "***"},
 		{"hex", "hunter2", "68756e74657232", "***"},
+		{"base64 inside that of a longer text", "hunter2-long", base64.StdEncoding.EncodeToString([]byte("user:hunter2-long@host")), "dXNlcjp***dAaG9zdA=="},
+		{"and at another place", "hunter2-long", base64.StdEncoding.EncodeToString([]byte("u:hunter2-long")), "dTp***c="},
+		{"base64 twice", "hunter2", base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString([]byte("hunter2")))), "***"},
+		{"hex in capitals", "hunter2?", strings.ToUpper("68756e746572323f"), "***"},
+		{"small percent escapes", "p@ss w/rd", "p%40ss+w%2frd", "***"},
+		{"JSON in JSON", "a\"b\nc", `{"x":"{\"y\":\"a\\\"b\\nc\"}"}`, `{"x":"{\"y\":\"***\"}"}`},
+		{"JSON with HTML escapes", "a<b>&c", `"a\u003cb\u003e\u0026c"`, `"***"`},
+		{"HTML", "a<b>&c", `a&lt;b&gt;&amp;c`, `***`},
+		{"YAML's single quotes", "it's me", "'it''s me'", "'***'"},
+		{"capitals", "hunter2-long", "HUNTER2-LONG", "***"},
+		{"small letters", "Hunter2-Long", "hunter2-long", "***"},
+		{"folded over lines", "correct horse battery staple", "x: correct horse\n    battery staple", "x: ***"},
+		{"folded in quotes", "correct horse battery staple", `"correct horse\nbattery staple"`, `"***"`},
+		{"short numbers only as whole tokens", "5432", "port 5432, not 15432 or 2026-5432x", "port ***, not 15432 or 2026-5432x"},
+		{"long numbers anywhere", "123456789", "x123456789y", "x***y"},
+		{"a field of a JSON document", `{"user": "admin", "password": "hunter2"}`, "admin hunter2", "admin ***"},
+		{"a field of a YAML document", "db:\n  user: admin\n  keys: [hunter2, a]\n", "admin hunter2 a", "admin *** a"},
+		{"the password of a URL", "postgres://app:hunter2@db:5432/app", "PGPASSWORD=hunter2 at db", "PGPASSWORD=*** at db"},
 		{"booleans hide nothing", "true", "optional: true", "optional: true"},
 		{"empty", "", "abc", "abc"},
 		{"white space", "  \n", "a  b", "a  b"},
@@ -94,5 +113,30 @@ func BenchmarkRedact(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		r.Redact(text)
+	}
+}
+
+func BenchmarkRebuild(b *testing.B) {
+	r := &Redactor{}
+	for i := range 1000 {
+		r.Add(fmt.Sprintf("a-value-of-some-length-%d", i))
+	}
+	for b.Loop() {
+		r.built.Store(nil)
+		r.Redact("x")
+	}
+}
+
+// A large value of many lines is masked, and in good time.
+func TestRedactLarge(t *testing.T) {
+	var b strings.Builder
+	for i := range 20000 {
+		fmt.Fprintf(&b, "line %d of a large secret\n", i)
+	}
+	r := New(b.String())
+	for _, text := range []string{b.String(), "line 7 of a large secret", "line 19999 of a large secret"} {
+		if got := strings.TrimSpace(r.Redact(text)); got != Mask {
+			t.Errorf("%.60q became %.60q", text, got)
+		}
 	}
 }

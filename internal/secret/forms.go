@@ -1,0 +1,225 @@
+package secret
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"html"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// shortestCased is the length from which a value is masked in upper and lower case, too.
+const shortestCased = 8
+
+// formsOf lists what a value may look like; true means: mask as a whole token only. The forms: as it is, without white
+// space at its ends, each of its lines, each text in it where it is a JSON or YAML document, the password of a URL;
+// each of these quoted (JSON, also twice and with HTML escapes; Go, CUE; YAML; HTML), percent-encoded, in upper and lower
+// case, in base64 (also twice, and inside the base64 of a longer text) and hex.
+func formsOf(value string) map[string]bool {
+	forms := map[string]bool{}
+	if harmless(value) {
+		return nil
+	}
+	add := func(form string) {
+		if trimmed := strings.TrimSpace(form); trimmed != "" && !harmless(trimmed) {
+			forms[form] = len(form) < shortest || len(form) < shortestNumber && isNumber(form)
+		}
+	}
+	parts := partsOf(value)
+	if len(parts) > maxForms {
+		for _, part := range parts[maxForms:] {
+			add(part)
+			add(quoteInner(part))
+		}
+		parts = parts[:maxForms]
+	}
+	for _, part := range parts {
+		for _, cased := range cases(part) {
+			add(cased)
+			for _, form := range quoted(cased) {
+				add(form)
+			}
+		}
+		for _, form := range escaped(part) {
+			add(form)
+		}
+	}
+	for _, whole := range parts {
+		for _, form := range encoded(whole) {
+			add(form)
+		}
+	}
+	return forms
+}
+
+// maxForms bounds how many lines and leaves of one value are looked for in all forms; the others as they are.
+const maxForms = 200
+
+// partsOf are the texts that must not be seen: the value, its lines, its leaves. Short lines (a closing brace) say nothing
+// alone.
+func partsOf(value string) []string {
+	parts := []string{value, strings.TrimSpace(value)}
+	lines := strings.FieldsFunc(value, func(r rune) bool { return r == '\n' || r == '\r' })
+	if len(lines) > 1 {
+		for _, line := range lines {
+			if line = strings.TrimSpace(line); len(line) >= shortest {
+				parts = append(parts, line)
+			}
+		}
+	}
+	if u, err := url.Parse(strings.TrimSpace(value)); err == nil && u.User != nil {
+		if password, ok := u.User.Password(); ok && password != "" {
+			parts = append(parts, password)
+		}
+	}
+	return append(parts, leavesOf(value)...)
+}
+
+// maxLeaves bounds how many texts of a document are hidden one by one.
+const maxLeaves = 1000
+
+// leavesOf are the texts in a value that is a document: a template may take it apart. Plain short words stay: they are
+// names and types that would be missing everywhere.
+func leavesOf(value string) []string {
+	if !strings.ContainsAny(value, ":{[") {
+		return nil
+	}
+	parse := ParseYAML
+	if t := strings.TrimSpace(value); strings.HasPrefix(t, "{") || strings.HasPrefix(t, "[") {
+		parse = ParseJSON
+	}
+	doc, err := parse([]byte(value))
+	if err != nil {
+		return nil
+	}
+	var out []string
+	var walk func(n *Node)
+	walk = func(n *Node) {
+		if n.Kind == Scalar && telling(n.Text) && len(out) < maxLeaves {
+			out = append(out, n.Text)
+		}
+		for _, f := range n.Fields {
+			walk(f.Value)
+		}
+		for _, item := range n.Items {
+			walk(item)
+		}
+	}
+	if doc.Kind == Map || doc.Kind == List {
+		walk(doc)
+	}
+	return out
+}
+
+// telling reports whether a text in a document is worth hiding alone: a long one, or one that is no plain word.
+func telling(text string) bool {
+	if len(text) < shortest {
+		return false
+	}
+	return len(text) >= shortestCased || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
+}
+
+// cases are a text as it is, and if it is long enough in upper and lower case.
+func cases(part string) []string {
+	if len(part) < shortestCased {
+		return []string{part}
+	}
+	return []string{part, strings.ToUpper(part), strings.ToLower(part)}
+}
+
+// inner is a quoted text without its quotes.
+func inner(quoted string) string { return strings.TrimSuffix(strings.TrimPrefix(quoted, `"`), `"`) }
+
+// quoteInner is what JSON writes between the quotes.
+func quoteInner(s string) string { return inner(quoteJSON(s)) }
+
+// quoted are the texts between the quotes of the languages around.
+func quoted(part string) []string {
+	once := quoteInner(part)
+	forms := []string{once, quoteInner(once), inner(strconv.Quote(part)), inner(strconv.QuoteToASCII(part)),
+		strings.ReplaceAll(part, "'", "''"), html.EscapeString(part)}
+	if marshalled, err := json.Marshal(part); err == nil {
+		forms = append(forms, inner(string(marshalled)))
+	}
+	return forms
+}
+
+// escaped are the forms in URLs, with capital and small digits.
+func escaped(part string) []string {
+	forms := []string{url.QueryEscape(part), url.PathEscape(part)}
+	for _, f := range forms[:2] {
+		if strings.Contains(f, "%") {
+			forms = append(forms, lowerEscapes(f))
+		}
+	}
+	return forms
+}
+
+// lowerEscapes writes the digits of percent escapes small.
+func lowerEscapes(text string) string {
+	b := []byte(text)
+	for i := 0; i+2 < len(b); i++ {
+		if b[i] == '%' {
+			copy(b[i+1:i+3], strings.ToLower(string(b[i+1:i+3])))
+		}
+	}
+	return string(b)
+}
+
+// encoded are base64 and hex.
+func encoded(whole string) []string {
+	var forms []string
+	data := []byte(whole)
+	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
+		forms = append(forms, enc.EncodeToString(data))
+	}
+	if len(whole) < shortest {
+		return forms
+	}
+	x := hex.EncodeToString(data)
+	forms = append(forms, x, strings.ToUpper(x), base64.StdEncoding.EncodeToString([]byte(forms[0])))
+	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		for shift := range 3 {
+			if inside := within(enc, data, shift); len(inside) > shortest {
+				forms = append(forms, inside)
+			}
+		}
+	}
+	return forms
+}
+
+// within is what the base64 of a longer text shows of data that begins shift bytes (0 to 2) after a group's start: the
+// digits that depend on data alone.
+func within(enc *base64.Encoding, data []byte, shift int) string {
+	padded := append(make([]byte, shift, shift+len(data)), data...)
+	digits := enc.EncodeToString(padded)
+	from := (shift*8 + 5) / 6
+	return digits[min(from, len(digits)):max(min(from, len(digits)), len(padded)*8/6)]
+}
+
+func isNumber(s string) bool {
+	_, err := strconv.ParseFloat(s, 64)
+	return err == nil
+}
+
+func harmless(s string) bool {
+	switch strings.ToLower(strings.TrimSpace(s)) {
+	case "", "true", "false", "null", "yes", "no", "on", "off":
+		return true
+	}
+	return false
+}
+
+// quoteJSON is JSON's quoting without HTML escapes.
+func quoteJSON(s string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil {
+		return s
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
