@@ -77,6 +77,9 @@ type App struct {
 	In       io.Reader
 	Out, Err io.Writer
 	Version  string
+	// Mask hides secret values in what is printed, whatever part of the program wrote it; nil hides nothing. build and
+	// --output-dir print them all the same: rendered Secrets are what is asked for.
+	Mask func(string) string
 
 	// ImportKubeconfig is a fleet file made of a kubeconfig's contexts; file is "" for the usual places, name for "fleet".
 	ImportKubeconfig func(file, name string) (string, diag.Findings)
@@ -110,6 +113,7 @@ type App struct {
 // Run runs one command line and returns its exit code: 0 done, 1 error, 2 changes found, 3 partly done or unknown,
 // 4 not ready in time, 5 refused, 130 interrupted.
 func (a *App) Run(ctx context.Context, args []string) int {
+	a = a.masked()
 	a.defaults()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

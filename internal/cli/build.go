@@ -76,7 +76,7 @@ func (s *session) build(cmd *cobra.Command) error {
 	if err := buildStream(&b, r, s.opts.maskSecrets); err != nil {
 		return err
 	}
-	_, err = s.Out.Write(b.Bytes())
+	_, err = unmasked(s.Out).Write(b.Bytes())
 	return err
 }
 

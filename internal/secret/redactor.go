@@ -84,13 +84,30 @@ func (r *Redactor) Redact(text string) string {
 	if m == nil {
 		return text
 	}
+	return m.short.mask(m.sweep(text))
+}
+
+// Sweep is Redact without the values that are masked as whole tokens alone: for text that holds figures and words of our
+// own, after what came from elsewhere in it has been redacted.
+func (r *Redactor) Sweep(text string) string {
+	if r == nil || text == "" {
+		return text
+	}
+	m := r.masks()
+	if m == nil {
+		return text
+	}
+	return m.sweep(text)
+}
+
+func (m *masks) sweep(text string) string {
 	if m.long != nil {
 		text = m.long.Replace(text)
 	}
 	if m.folded != nil {
 		text = m.folded.ReplaceAllString(text, Mask)
 	}
-	return m.short.mask(text)
+	return text
 }
 
 // Longest is the length in bytes of the longest form that is masked: who redacts a stream in pieces keeps that much.

@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"hawser.dev/hawser/internal/report"
+	"hawser.dev/hawser/internal/secret"
+)
+
+// Whatever is printed, secret values are masked, and documents stay documents.
+func TestMaskedWriter(t *testing.T) {
+	redactor := secret.New("hunter2-long", "42424242", "line \"one\"\nline two\n", "12")
+	var b bytes.Buffer
+	w := &maskedWriter{&b, redactor.Sweep}
+	write := func(text string) string {
+		b.Reset()
+		if n, err := w.Write([]byte(text)); err != nil || n != len(text) {
+			t.Fatal(n, err)
+		}
+		return b.String()
+	}
+	for text, want := range map[string]string{
+		"12 objects, hunter2-long seen":     "12 objects, *** seen",
+		"nothing 12\n":                      "nothing 12\n",
+		`{"a":"hunter2-long","n":42424242}`: `{"a":"***","n":42424242}`,
+	} {
+		if got := write(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+	doc := map[string]any{"v": 1, "text": "hunter2-long", "also": "<line \"one\"\nline two\n>", "n": 42424242, "hunter2-long": "key"}
+	for name, encode := range map[string]func() error{
+		"json": func() error { b.Reset(); return report.JSON(w, doc) }, "yaml": func() error { b.Reset(); return report.YAML(w, doc) },
+	} {
+		if err := encode(); err != nil {
+			t.Fatal(err)
+		}
+		var got map[string]any
+		if err := yaml.Unmarshal(b.Bytes(), &got); err != nil {
+			t.Fatalf("%s is no document any more: %v\n%s", name, err, &b)
+		}
+		if got["text"] != secret.Mask || got["n"] != float64(42424242) || got["also"] != "<***>" || got["***"] != "key" || len(got) != 5 {
+			t.Errorf("%s: %v", name, got)
+		}
+		if strings.Contains(b.String(), "hunter2") {
+			t.Errorf("%s shows the value: %s", name, &b)
+		}
+	}
+}
+
+// The terminal is asked about below the mask, and what must be printed as it is goes there.
+func TestMaskedApp(t *testing.T) {
+	a := &App{Out: os.Stdout, Err: os.Stderr, Mask: secret.New("hunter2").Sweep, IsTerminal: func(stream any) bool { return stream == os.Stdout }}
+	m := a.masked()
+	if !m.IsTerminal(m.Out) || m.IsTerminal(m.Err) || unmasked(m.Out) != os.Stdout || unmasked(os.Stderr) != os.Stderr {
+		t.Error("the streams below are not reached")
+	}
+	if (&App{}).masked().Mask != nil {
+		t.Error("a mask from nowhere")
+	}
+}
+
+// Masking the strings of JSON gives JSON.
+func FuzzMaskStrings(f *testing.F) {
+	f.Add([]byte(`{"a\"b":["x\\",1,{"c":"ab"}]}`), "ab")
+	f.Fuzz(func(t *testing.T, data []byte, value string) {
+		if !json.Valid(data) {
+			return
+		}
+		if out := maskStrings(data, secret.New(value).Redact); !json.Valid(out) {
+			t.Errorf("%q became %q", data, out)
+		}
+	})
+}
