@@ -2,12 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cache"
 	"hawser.dev/hawser/internal/cli"
 	"hawser.dev/hawser/internal/cluster"
@@ -34,6 +38,11 @@ import (
 	"hawser.dev/hawser/internal/report"
 	"hawser.dev/hawser/internal/sandboxbin"
 	"hawser.dev/hawser/internal/secret"
+	"hawser.dev/hawser/internal/secret/env"
+	secretfile "hawser.dev/hawser/internal/secret/file"
+	secretkube "hawser.dev/hawser/internal/secret/kube"
+	"hawser.dev/hawser/internal/secret/sops"
+	"hawser.dev/hawser/internal/values"
 )
 
 // evaluationLimit bounds evaluation and rendering, which happen before the first write: a CUE evaluation cannot be
@@ -42,8 +51,10 @@ var evaluationLimit = cuelang.WatchLimits{Deadline: 2 * time.Minute, HeapBytes: 
 
 // app wires the leaves to the engine and the engine to the command line.
 func app() *cli.App {
+	redactor := secret.New() // one for the process: what one engine learns, no other shows
+	newEngine := func(onEvent func(engine.Event)) *engine.Engine { return newEngine(redactor, onEvent) }
 	return &cli.App{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Version: version,
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Version: version, Mask: redactor.Sweep,
 		Engine:   func(onEvent func(engine.Event)) (cli.Engine, error) { return newEngine(onEvent), nil },
 		ReadPlan: engine.ReadPlan,
 		Explain: func(ctx context.Context, req engine.Request, path string) ([]cli.Explanation, error) {
@@ -79,8 +90,7 @@ func app() *cli.App {
 }
 
 // newEngine fills the engine's sockets: the one place that knows the leaves.
-func newEngine(onEvent func(engine.Event)) *engine.Engine {
-	redactor := secret.New()
+func newEngine(redactor *secret.Redactor, onEvent func(engine.Event)) *engine.Engine {
 	watchdog := cuelang.Watch(evaluationLimit, func(f diag.Finding) {
 		exceeded(os.Stderr, f)
 		os.Exit(1)
@@ -105,6 +115,7 @@ func newEngine(onEvent func(engine.Event)) *engine.Engine {
 			module.ChartScheme + "file": chartdir.New(kept), module.ChartScheme + "https": repositories, module.ChartScheme + "http": repositories,
 		},
 		Checker:  health.Checkers{CUE: modules, CEL: new(cel.Checker)},
+		Stores:   openStore,
 		Redactor: redactor,
 		Watchdog: watchdog,
 		OnEvent:  onEvent,
@@ -120,6 +131,38 @@ var storage = sync.OnceValue(func() *cache.Cache {
 		}
 	}})
 })
+
+// openStore makes the store of secrets that a fleet declares.
+func openStore(s v1alpha1.SecretStore, secrets values.Secrets) (secret.Store, error) {
+	switch {
+	case s.Env != nil:
+		return env.New(s.Env.Prefix), nil
+	case s.File != nil:
+		return secretfile.New(below(s.File.Dir, s.File.Path)), nil
+	case s.SOPS != nil:
+		o := sops.Options{Dir: below(s.SOPS.Dir, s.SOPS.Path), KeyEnv: s.SOPS.Age.KeyEnv}
+		if s.SOPS.Age.KeyFile != "" {
+			o.KeyFile = below(s.SOPS.Dir, s.SOPS.Age.KeyFile)
+		}
+		return sops.New(o), nil
+	case s.Kube != nil:
+		return secretkube.New(s.Kube.Namespace, secretkube.Getter(secrets)), nil
+	}
+	return nil, errors.New("the store is of no kind that is known")
+}
+
+// below is a path of a fleet file: relative to the file's directory, ~ is the user's home.
+func below(dir, path string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		if home, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(home, rest)
+		}
+	}
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
 
 // exceeded says why an evaluation was ended. Nothing has been written by then.
 func exceeded(w io.Writer, f diag.Finding) {

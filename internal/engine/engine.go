@@ -16,6 +16,7 @@ import (
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/secret"
+	"hawser.dev/hawser/internal/values"
 )
 
 // Engine composes the rooms. Its fields are sockets, filled once by the wiring; the zero value of a func field is an
@@ -30,6 +31,8 @@ type Engine struct {
 	Fetchers  map[string]module.Fetcher
 	// Watchdog bounds evaluations; nil bounds nothing.
 	Watchdog *cuelang.Watchdog
+	// Stores opens the stores of secrets that a fleet declares.
+	Stores values.Open
 	// Checker evaluates modules' own health checks.
 	Checker  health.Checker
 	Redactor *secret.Redactor

@@ -304,6 +304,8 @@ func (r *run) preview(ctx context.Context, w *work, in *plan.Input) diag.Finding
 		req := cluster.PreviewRequest{Change: ch, Body: w.set.bodies[ch.Ref]}
 		if b, ok := base[ch.Ref]; ok {
 			req.Base = b.Body
+			// what was secret when it was applied is so still, though its value is no longer known
+			req.Body.Sensitive = slices.Concat(req.Body.Sensitive, b.Sensitive)
 		}
 		requests = append(requests, req)
 	}

@@ -98,6 +98,10 @@ func (r *run) prepare(ctx context.Context, t *target, spec v1alpha1.BundleSpec) 
 
 // part resolves an instance's source and computes its inputs digest.
 func (r *run) part(ctx context.Context, t *target, spec v1alpha1.BundleSpec, in v1alpha1.Instance) (*part, diag.Findings) {
+	var findings diag.Findings
+	if in.Values, findings = r.reader.Values(ctx, t.forValues(), in); findings.HasErrors() {
+		return nil, findings
+	}
 	p := &part{instance: in}
 	req := render.Request{Bundle: spec.Name, Instance: in, KubeVersion: t.facts.Version, APIs: t.facts.APIs, Package: "main"}
 	use, err := r.sources.Get(ctx, in)
@@ -116,7 +120,7 @@ func (r *run) part(ctx context.Context, t *target, spec v1alpha1.BundleSpec, in 
 	key += plan.PolicyKey(in)
 	p.request, p.key = req, key
 	p.recorded = t.record != nil && t.record.Phase == "succeeded" && t.record.Inputs[in.Name] == key
-	return p, nil
+	return p, findings
 }
 
 func withInstance(fs diag.Findings, in v1alpha1.Instance) diag.Findings {
@@ -190,6 +194,7 @@ func (r *run) render(ctx context.Context, t *target, s *set, parts []*part) diag
 		objs, fs := r.marked.of(p, s, results[i].Objects, known, defined)
 		findings = append(findings, fs...)
 		for _, o := range objs {
+			o.Object = r.sensitive(o.Object)
 			d, fs := plan.Declared(o, p.instance)
 			findings = append(findings, fs...)
 			s.bodies[d.Ref] = o.Object

@@ -17,6 +17,7 @@ import (
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
 	"hawser.dev/hawser/internal/source"
+	"hawser.dev/hawser/internal/values"
 )
 
 // connectTimeout is how long a cluster may take to answer before it is Unknown.
@@ -37,6 +38,7 @@ type run struct {
 	warnings diag.Findings
 	sources  *source.Resolver
 	marked   marks
+	reader   *values.Reader
 }
 
 // uses reports whether the documents read the runtime value.
@@ -101,7 +103,8 @@ func (e *Engine) load(ctx context.Context, req Request, needBundle bool) (*run, 
 		return nil, err
 	}
 	var err error
-	r := &run{Engine: e, req: req, program: program, fleet: program.Fleet()}
+	r := &run{Engine: e, req: req, program: program, fleet: program.Fleet(),
+		reader: values.New(values.Options{Fleet: program.Fleet(), Open: e.Stores, Redactor: e.Redactor})}
 	if r.all = fleet.Clusters(r.fleet); len(r.all) > 0 {
 		if req.Access.Context != "" {
 			f := diag.Errorf("context-with-fleet", "--kube-context does not go with a fleet that declares clusters")

@@ -1,8 +1,10 @@
 package object
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -18,6 +20,35 @@ type Mask struct {
 // Mask returns what to hide of the object: data and stringData of Secrets, kubectl's copy of the object, and the
 // values at Sensitive paths with everything below them.
 func (o Object) Mask() Mask { return Mask{secret: o.Ref().IsSecret(), sensitive: o.Sensitive} }
+
+// SensitivePaths are the paths, in the form of Object.Sensitive, of the texts and numbers in a body that are secret, in
+// order.
+func SensitivePaths(body map[string]any, secret func(string) bool) []string {
+	var out []string
+	var walk func(v any, path string)
+	walk = func(v any, path string) {
+		switch v := v.(type) {
+		case map[string]any:
+			for _, k := range slices.Sorted(maps.Keys(v)) {
+				walk(v[k], path+"."+k)
+			}
+		case []any:
+			for i, item := range v {
+				walk(item, path+"."+strconv.Itoa(i))
+			}
+		case string:
+			if secret(v) {
+				out = append(out, path[1:])
+			}
+		case int64, float64:
+			if secret(fmt.Sprint(v)) {
+				out = append(out, path[1:])
+			}
+		}
+	}
+	walk(body, "")
+	return out
+}
 
 // hides reports whether the value at a path (in the grammar of FieldDiff.Path) must not be shown.
 func (m Mask) hides(path string, trail []trailStep) bool {

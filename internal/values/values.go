@@ -28,7 +28,7 @@ type Options struct {
 	// Fleet is nil in a run without a fleet, which has no stores.
 	Fleet *v1alpha1.FleetSpec
 	Open  Open
-	// Redactor learns every value. It must not be nil.
+	// Redactor learns every value; nil makes one of the Reader's own.
 	Redactor *secret.Redactor
 }
 
@@ -65,6 +65,9 @@ type answer struct {
 
 // New returns a Reader without any answer yet.
 func New(o Options) *Reader {
+	if o.Redactor == nil {
+		o.Redactor = secret.New()
+	}
 	return &Reader{options: o, stores: map[string]*store{}, asked: map[string]*answer{}}
 }
 

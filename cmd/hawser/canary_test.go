@@ -1,0 +1,319 @@
+package main
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"hawser.dev/hawser/internal/sopstest"
+)
+
+// Canaries are secret values that nothing may print. One of every round stands in every kind of input.
+type canaries struct {
+	env, file, sops, kube, query, runtime, secret string
+}
+
+// round makes values that have what is hard to hide: quotes, lines, words, characters of markup.
+func round(n int) canaries {
+	return canaries{
+		env:     fmt.Sprintf("c4nary-env-%d-Mixed", n),
+		file:    fmt.Sprintf("-----BEGIN C4NARY-----\nc4nary-file-%d-one\nc4nary-file-%d-two\n-----END C4NARY-----\n", n, n),
+		sops:    fmt.Sprintf(`c4nary-sops-%d "quoted" <&> ü it's`, n),
+		kube:    fmt.Sprintf("c4nary kube words %d which are many enough to be folded when somebody writes them as YAML", n),
+		query:   fmt.Sprintf("c4nary-query-%d", n),
+		runtime: fmt.Sprintf("c4nary-runtime-%d", n),
+		secret:  fmt.Sprintf("c4nary-secret-%d", n),
+	}
+}
+
+func (c canaries) all() []string {
+	return []string{c.env, c.file, c.sops, c.kube, c.query, c.runtime, c.secret}
+}
+
+// forms are a canary's traces: what a reader could make the value of, or recognise it by.
+func canaryForms(c string) []string {
+	quoted, _ := json.Marshal(c)
+	out := []string{c, strings.ToUpper(c), strings.Trim(string(quoted), `"`), url.QueryEscape(c), url.PathEscape(c), hex.EncodeToString([]byte(c)),
+		base64.StdEncoding.EncodeToString([]byte(c)), strings.TrimRight(base64.URLEncoding.EncodeToString([]byte(c)), "=")}
+	for _, line := range strings.Split(c, "\n") {
+		if strings.Contains(line, "c4nary") {
+			out = append(out, line)
+		}
+	}
+	for shift := range 3 { // inside the base64 of a longer text
+		padded := base64.RawStdEncoding.EncodeToString(append(make([]byte, shift), c...))
+		out = append(out, padded[4:len(padded)-4])
+	}
+	return out
+}
+
+// anyCanary finds what a canary starts with, in any case: the whole need not be there.
+var anyCanary = regexp.MustCompile(`(?i)c4nary[- ](env|file|sops|kube|query|runtime|secret)`)
+
+// silent fails the test when an output shows a canary of any round.
+func silent(t *testing.T, where, text string, rounds ...canaries) {
+	t.Helper()
+	if m := anyCanary.FindStringIndex(text); m != nil {
+		t.Errorf("%s shows a canary: ...%s...", where, text[max(0, m[0]-120):min(len(text), m[1]+40)])
+		return
+	}
+	for _, r := range rounds {
+		for _, c := range r.all() {
+			for _, form := range canaryForms(c) {
+				if i := strings.Index(text, form); i >= 0 {
+					t.Errorf("%s shows %q: ...%s...", where, c, text[max(0, i-80):min(len(text), i+len(form)+20)])
+				}
+			}
+		}
+	}
+}
+
+// canaryFiles are a fleet with a store of every kind and a bundle in which their values go wherever values go.
+const canaryFiles = `
+-- fleet.cue --
+fleet: {
+	apiVersion: "v1alpha1"
+	name:       "$B"
+	clusters: staging: {group: "staging", kubeContext: "staging"}
+	secretStores: {
+		default: env: prefix: "APP_"
+		files: file: path: "./files"
+		sealed: sops: {path: "./sealed", age: keyFile: "./age.txt"}
+		cluster: kube: namespace: "$NS"
+	}
+	values: [{query: "k8s:v1:Secret:$NS:queried", for: QUERIED: "obj.data.token"}]
+}
+-- shop.cue --
+bundle: {
+	apiVersion: "v1alpha1"
+	name:       "$B"
+	_queried: string @timoni(runtime:string:QUERIED)
+	_runtime: string @timoni(runtime:string:RUNTIME_TOKEN)
+	instances: {
+		app: {
+			module: url: "file://./modules/app"
+			namespace: "$NS"
+			values: {
+				message: "ref://ENV"
+				token:   "ref://files:key.pem"
+				settings: {
+					file:    "ref://files:key.pem"
+					sops:    "ref://sealed:db.yaml/db.password"
+					kube:    "ref://cluster:stored/token"
+					queried: _queried
+					joined:  "user:\(_runtime)@host"
+				}
+			}
+		}
+		chart: {
+			helm: chart: "./chart"
+			namespace: "$NS"
+			values: {
+				env:  "ref://ENV"
+				file: "ref://files:key.pem"
+				sops: "ref://sealed:db.yaml/db.password"
+				kube: "ref://cluster:stored/token"
+				odd: ["ref://JSON/list.0", _queried, _runtime]
+			}
+		}
+		plain: {manifests: paths: ["./plain.yaml"], namespace: "$NS"}
+	}
+}
+-- plain.yaml --
+apiVersion: v1
+kind: Secret
+metadata: {name: $B-plain}
+stringData: {token: "SECRET"}
+-- chart/Chart.yaml --
+apiVersion: v2
+name: chart
+version: 1.0.0
+-- chart/templates/all.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: {{ .Release.Name }}-all
+  annotations:
+    example.com/env: {{ .Values.env | quote }}
+    example.com/auth: {{ printf "user:%s" .Values.env | b64enc }}
+  labels:
+    digest: d{{ .Values.env | sha256sum | trunc 20 }}
+data:
+  env: {{ .Values.env }}
+  upper: {{ .Values.env | upper }}
+  encoded: {{ .Values.file | b64enc }}
+  url: "https://x/?q={{ .Values.sops | urlquery }}"
+  json: {{ dict "a" (dict "b" .Values.sops) | toJson | quote }}
+  words: {{ .Values.kube | quote }}
+  wrapped: |
+    {{- .Values.kube | wrap 30 | nindent 4 }}
+  list: {{ .Values.odd | toJson | quote }}
+  file: |
+{{ .Values.file | indent 4 }}
+---
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: {{ .Release.Name }}-env}
+spec:
+  schedule: "0 0 1 1 *"
+  suspend: true
+  jobTemplate:
+    spec:
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+          - name: app
+            image: example.com/app:1
+            args: ["--token={{ .Values.env }}"]
+            env:
+            - {name: PLAIN, value: plain}
+            - {name: PASSWORD, value: {{ .Values.sops | quote }}}
+`
+
+// canaryScene is a scene with a round of canaries in all inputs.
+func canaryScene(t *testing.T, files string) *scene {
+	t.Helper()
+	s := newScene(t)
+	s.files(appModule)
+	s.files(files)
+	recipient, key := sopstest.Key(t)
+	s.write("age.txt", key)
+	s.write("recipient", recipient)
+	s.namespace("staging")
+	for _, name := range []string{"stored", "queried"} {
+		s.admin("staging", http.MethodPost, "api/v1/namespaces/$NS/secrets", `{"metadata": {"name": "`+name+`"}, "stringData": {"token": "none"}}`)
+	}
+	return s
+}
+
+// plant puts a round's canaries into the stores.
+func (s *scene) plant(c, before canaries) {
+	s.t.Helper()
+	list, err := json.Marshal(map[string]any{"list": []string{c.env}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.env = append(s.env, "APP_ENV="+c.env, "APP_JSON="+string(list), "RUNTIME_TOKEN="+c.runtime)
+	s.write("files/key.pem", c.file)
+	quoted, err := json.Marshal(c.sops)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.write("sealed/db.yaml", sopstest.Encrypt(s.t, "db: {password: "+string(quoted)+"}\n", s.read("recipient")))
+	for name, value := range map[string]string{"stored": c.kube, "queried": c.query} {
+		s.admin("staging", http.MethodPatch, "api/v1/namespaces/$NS/secrets/"+name, fmt.Sprintf(`{"stringData": {"token": %q}}`, value))
+	}
+	if old := s.read("plain.yaml"); old != "" {
+		s.write("plain.yaml", strings.NewReplacer("SECRET", c.secret, before.secret+`"`, c.secret+`"`).Replace(old))
+	}
+}
+
+// outputs runs every command that shows something and checks what it prints. apply is among them.
+func (s *scene) outputs(quiet func(where, text string)) {
+	s.t.Helper()
+	common := []string{"-f", "shop.cue", "--fleet", "fleet.cue", "--runtime-from-env"}
+	show := func(code int, args ...string) {
+		s.t.Helper()
+		r := s.want(code, args...)
+		quiet("hawser "+strings.Join(args, " "), r.Stdout+r.Stderr)
+	}
+	with := func(args ...string) []string { return append(args, common...) }
+	show(0, with("vet", "--print-value")...)
+	show(0, with("vet", "-o", "json")...)
+	show(0, with("vet", "--explain-value", "app.settings")...)
+	show(0, with("build", "--mask-secrets")...)
+	show(0, with("plan", "-v", "--full")...)
+	for _, form := range []string{"json", "yaml", "markdown"} {
+		show(0, with("plan", "--full", "-o", form)...)
+	}
+	show(0, with("plan", "--server-check")...)
+	show(1, with("diff")...)
+	show(0, with("plan", "--out", "shop.plan")...)
+	quiet("the plan file", s.read("shop.plan"))
+	for _, form := range []string{"text", "json", "markdown"} {
+		show(0, "plan", "show", "shop.plan", "-o", form)
+	}
+	show(0, with("fleet", "check")...)
+	show(0, with("fleet", "values")[:2:2]...)
+	show(0, with("apply", "-y", "--diff", "-o", "json", "--wait=false")...)
+	show(0, "status", s.bundle, "--fleet", "fleet.cue", "-o", "json")
+	show(0, "status", s.bundle, "--fleet", "fleet.cue", "-v")
+	show(0, with("plan")...)
+}
+
+// Whatever a value came from, it is in no output: texts, JSON, plan files, events, what stays on disk; neither the new
+// one nor, after a rotation, the old one that nothing knows any more but the cluster.
+func TestCanaries(t *testing.T) {
+	t.Parallel()
+	s := canaryScene(t, canaryFiles)
+	one, two := round(1), round(2)
+	quiet := func(where, text string) {
+		t.Helper()
+		silent(t, where, text, one, two, round(3))
+	}
+	s.plant(one, canaries{})
+	s.outputs(quiet)
+	s.wantData("staging", "app", "message", one.env) // the values did arrive
+	s.wantData("staging", "app", "sops", one.sops)
+	s.wantData("staging", "app", "kube", one.kube)
+	s.wantData("staging", "app", "file", one.file)
+	s.wantData("staging", "app", "queried", one.query)
+	s.wantData("staging", "app", "joined", "user:"+one.runtime+"@host")
+	s.wantData("staging", "chart-all", "env", one.env)
+
+	s.plant(two, one)
+	s.outputs(quiet)
+	s.wantData("staging", "app", "message", two.env)
+	s.wantData("staging", "chart-all", "words", two.kube)
+
+	// drift, in a field that a secret stands in
+	s.admin("staging", http.MethodPatch, "api/v1/namespaces/$NS/configmaps/chart-all", `{"data": {"env": "`+one.env+`"}}`, "fieldManager", "intruder")
+	for _, args := range [][]string{{"plan", "--full"}, {"plan", "-o", "json"}, {"diff"}} {
+		r := s.run(append(args, "-f", "shop.cue", "--fleet", "fleet.cue", "--runtime-from-env")...)
+		s.has(r.Stdout, "env")
+		quiet(strings.Join(args, " "), r.Stdout+r.Stderr)
+	}
+	// a reference that goes while its value changes: what was secret yesterday is hidden today
+	three := round(3)
+	s.plant(three, two)
+	s.edit("shop.cue", `message: "ref://ENV"`, `message: "in the clear"`)
+	for _, args := range [][]string{{"plan", "--full"}, {"diff"}, {"apply", "-y", "--diff", "--wait=false"}} {
+		r := s.run(append(args, "-f", "shop.cue", "--fleet", "fleet.cue", "--runtime-from-env")...)
+		quiet(strings.Join(args, " "), r.Stdout+r.Stderr)
+	}
+	r := s.want(0, "delete", s.bundle, "-y", "--fleet", "fleet.cue", "--confirm-delete=20", "-o", "json")
+	quiet("delete", r.Stdout+r.Stderr)
+	s.leftOnDisk(quiet)
+}
+
+// leftOnDisk checks every file of the scene that is no input.
+func (s *scene) leftOnDisk(quiet func(where, text string)) {
+	s.t.Helper()
+	inputs := []string{"files/key.pem", "plain.yaml"}
+	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		rel, err := filepath.Rel(s.dir, path)
+		if err != nil || slices.Contains(inputs, filepath.ToSlash(rel)) {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		quiet("the file "+rel, string(data))
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
