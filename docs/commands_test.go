@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"hawser.dev/hawser/internal/cli"
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleet"
 )
@@ -71,8 +72,11 @@ func accepts(ctx context.Context, args []string, kubeconfig string) string {
 		Lock:     func(context.Context, engine.Request) (*engine.LockReport, error) { return nil, errReached },
 		Outdated: func(context.Context, engine.Request) (*engine.OutdatedReport, error) { return nil, errReached },
 		Sandbox:  func(context.Context, io.Writer) (string, error) { return "", errReached },
-		Environ:  func() []string { return []string{"KUBECONFIG=" + kubeconfig} },
-		Signals:  func() (<-chan os.Signal, func()) { return make(chan os.Signal), func() {} },
+		ImportKubeconfig: func(string, string) (string, diag.Findings) {
+			return "", diag.From(errReached, "docs")
+		},
+		Environ: func() []string { return []string{"KUBECONFIG=" + kubeconfig} },
+		Signals: func() (<-chan os.Signal, func()) { return make(chan os.Signal), func() {} },
 	}
 	if code := app.Run(ctx, args); code == 0 || strings.Contains(talk.String(), errReached.Error()) {
 		return ""

@@ -222,6 +222,18 @@ func TestLayers(t *testing.T) {
 	same(t, "bound", `{uri: "sqlite://", host: "known after cache", both: "known after cache"}`, show(bound.Struct))
 }
 
+// TestLayersKinds: a value from elsewhere does not replace a struct that has fields, as no other value does.
+func TestLayersKinds(t *testing.T) {
+	spec, fs := Spec(v1alpha1.BundleSpec{Instances: []v1alpha1.Instance{{Name: "db"}, {Name: "api",
+		Values:    values(t, "b.yaml", "{db: {host: a}}"),
+		ValuesFor: []v1alpha1.ValuesFor{{Name: "x", Values: values(t, "b.yaml", "{db: {from: {instance: db, object: v1/Secret/a, path: data}}}")}}}}}, nil)
+	same(t, "findings", "", lines(fs))
+	_, err := cuelang.Overlay(spec.Instances[1].Values.Struct, spec.Instances[1].ValuesFor[0].Values.Struct)
+	if err == nil || !strings.Contains(err.Error(), "a value from elsewhere cannot replace the struct") {
+		t.Error(err)
+	}
+}
+
 func TestSpec(t *testing.T) {
 	spec := v1alpha1.BundleSpec{Instances: []v1alpha1.Instance{
 		{Name: "db", Values: values(t, "b.yaml", "{a: {from: {instance: db, object: v1/Secret/x, path: a}}, r: 'ref://a b/'}")},

@@ -11,7 +11,7 @@ import (
 // Overlay lays over on base, both data, and returns new data that shares their literals (so positions stay):
 //   - structs merge field by field; the order is over's fields, then what only base has;
 //   - lists merge element by element and have over's length, [] empties;
-//   - anything else replaces, also null over a scalar; a struct with fields or a list is never replaced by another
+//   - anything else replaces, also null over a scalar (an expression in parentheses is one such thing); a struct with fields or a list is never replaced by another
 //     kind: that is an error which names both positions.
 //
 // A nil argument stands for no value. The rules are those of Timoni's values, with lists longer than the default's
@@ -117,6 +117,8 @@ func kindName(x ast.Expr) string {
 		return "a struct"
 	case *ast.ListLit:
 		return "a list"
+	case *ast.ParenExpr: // as values from elsewhere are sealed
+		return "a value from elsewhere"
 	}
 	switch kind, _, _ := scalar(x); kind {
 	case nullScalar:
