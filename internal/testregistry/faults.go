@@ -49,7 +49,7 @@ func (r *Registry) Hang() Fault {
 func (r *Registry) HangIn() Fault {
 	return func(w http.ResponseWriter, req *http.Request) bool {
 		w.Header().Set("Content-Length", "1000")
-		_, _ = io.WriteString(w, "the beginning")
+		_, _ = io.WriteString(w, "{")
 		_ = http.NewResponseController(w).Flush()
 		return r.Hang()(w, req)
 	}
@@ -79,6 +79,7 @@ func (r *Registry) CutOff() Fault {
 		w.Header().Set("Content-Type", inner.Header().Get("Content-Type"))
 		w.Header().Set("Content-Length", strconv.Itoa(inner.Body.Len()))
 		_, _ = w.Write(inner.Body.Bytes()[:inner.Body.Len()/2])
+		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	}
 }

@@ -1,7 +1,9 @@
 package oci
 
 import (
+	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -216,5 +218,17 @@ func TestTagMoved(t *testing.T) {
 		if got, err := client(t.TempDir()).Fetch(t.Context(), ref); err != nil || got.Digest != first || got.Version != "1.0.0" {
 			t.Errorf("pinned beside %q: %+v %v", version, got, err)
 		}
+	}
+}
+
+func hasCode(err error, code string) bool {
+	found := diag.From(err, "not-a-finding")
+	return len(found) == 1 && found[0].Code == code
+}
+
+// dialTo connects to one address, whatever is asked for.
+func dialTo(address string) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, address)
 	}
 }

@@ -109,8 +109,23 @@ func cutReference(s string) (rest, tag, digest string) {
 }
 
 func badURL(url, why string) error {
-	if strings.Contains(url, "@") && !strings.Contains(url, "@sha256:") {
-		url = url[:strings.Index(url, "://")+3] + "..." + url[strings.LastIndex(url, "@"):]
+	return failure("module-url", "the URL "+quote(anonymous(url))+" cannot be used", why, "write oci://REGISTRY/REPOSITORY, and version or digest beside it")
+}
+
+// anonymous is a URL without what may be a user and a password.
+func anonymous(url string) string {
+	rest, digest, _ := strings.Cut(url, "@sha256:")
+	at := strings.LastIndex(rest, "@")
+	if at < 0 {
+		return url
 	}
-	return failure("module-url", "the URL "+quote(url)+" cannot be used", why, "write oci://REGISTRY/REPOSITORY, and version or digest beside it")
+	scheme := 0
+	if i := strings.Index(rest, "://"); i >= 0 && i+3 <= at {
+		scheme = i + 3
+	}
+	rest = rest[:scheme] + "..." + rest[at:]
+	if digest != "" {
+		rest += "@sha256:" + digest
+	}
+	return rest
 }
