@@ -13,33 +13,44 @@ import (
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/bind"
+	"hawser.dev/hawser/internal/cache"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/document"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/module/chartdir"
 	"hawser.dev/hawser/internal/module/dir"
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/render/cue"
+	"hawser.dev/hawser/internal/render/helm"
+	"hawser.dev/hawser/internal/render/kustomize"
 	"hawser.dev/hawser/internal/render/plain"
+	"hawser.dev/hawser/internal/source"
 )
 
 const exampleFleet = "examples/fleet.yaml"
 
 // page is what the blocks of one page see: a copy of examples, and the fleet shown last.
 type page struct {
-	dir     string
-	fleet   string // its file
-	modules render.Renderer
-	plain   render.Renderer
-	fetch   *dir.Fetcher
-	files   *bind.Files
+	dir   string
+	fleet string // its file
+	by    map[string]render.Renderer
+	fetch map[string]module.Fetcher
+	files *bind.Files
 }
 
 func newPage(t *testing.T) *page {
 	t.Helper()
-	p := &page{dir: t.TempDir(), modules: cue.New(cue.Options{}), plain: plain.New(plain.Options{}), fetch: dir.New(),
-		files: &bind.Files{}}
+	p := &page{dir: t.TempDir(), files: &bind.Files{}, fetch: map[string]module.Fetcher{}, by: map[string]render.Renderer{}}
+	for _, f := range []module.Fetcher{dir.New(), chartdir.New(cache.Open(cache.Options{Dir: t.TempDir()}))} {
+		for _, scheme := range f.Schemes() {
+			p.fetch[scheme] = f
+		}
+	}
+	for _, r := range []render.Renderer{cue.New(cue.Options{}), helm.New(helm.Options{}), kustomize.New(kustomize.Options{}), plain.New(plain.Options{})} {
+		p.by[r.Name()] = r
+	}
 	if err := os.CopyFS(p.dir, os.DirFS(filepath.Join(root, "examples"))); err != nil {
 		t.Fatal(err)
 	}
@@ -176,15 +187,19 @@ func factsOf(c fleet.Cluster, spec *v1alpha1.FleetSpec) fleet.Facts {
 func (p *page) one(t *testing.T, in v1alpha1.Instance) diag.Findings {
 	t.Helper()
 	req := render.Request{Bundle: "docs", Instance: in, KubeVersion: "1.36.3", Package: "main"}
-	renderer := p.plain
-	if in.Module != nil {
-		content, err := p.fetch.Fetch(t.Context(), module.Reference{URL: in.Module.URL, Digest: in.Module.Digest, Dir: in.Module.Dir})
+	src, _ := source.Of(in)
+	if src.Scheme() != "" {
+		fetcher := p.fetch[src.Scheme()]
+		if fetcher == nil { // from the network: loading has checked what can be checked
+			return nil
+		}
+		content, err := fetcher.Fetch(t.Context(), src.Ref)
 		if err != nil {
 			return diag.From(err, "fetch")
 		}
-		req.Content, renderer = content, p.modules
+		req.Content = content
 	}
-	res, err := renderer.Render(t.Context(), req)
+	res, err := p.by[src.Kind].Render(t.Context(), req)
 	if err != nil {
 		return diag.From(err, "render")
 	}
@@ -194,13 +209,13 @@ func (p *page) one(t *testing.T, in v1alpha1.Instance) diag.Findings {
 	return res.Findings
 }
 
-var source = regexp.MustCompile(`(?m)^(module|manifests|helm|kustomize):`)
+var sourceField = regexp.MustCompile(`(?m)^(module|manifests|helm|kustomize):`)
 
 // whole puts a fragment at its place and adds what a document must have besides.
 func whole(at, text string) string {
 	steps := strings.Split(at, ".")
 	switch {
-	case len(steps) == 3 && steps[0] == "bundle" && !source.MatchString(text):
+	case len(steps) == 3 && steps[0] == "bundle" && !sourceField.MatchString(text):
 		text = "module: {url: file://./modules/web}\n" + text
 		if !strings.Contains(text, "namespace:") {
 			text = "namespace: shop\n" + text
