@@ -26,7 +26,7 @@ type marked struct {
 // of are the objects of a part with their namespaces and marks. Clusters share them as long as they agree about the scope
 // of the kinds; they must not be changed.
 func (m *marks) of(p *part, s *set, objs []object.Object, known func(schema.GroupVersionKind) (bool, bool),
-	defined map[schema.GroupKind]object.DefinedKind,
+	defined map[schema.GroupKind]object.DefinedKind, sensitive func(object.Object) object.Object,
 ) ([]object.Scoped, diag.Findings) {
 	var key strings.Builder
 	fmt.Fprintln(&key, p.renderer.Name(), p.key, p.instance.Name, p.instance.Namespace, s.owner, s.spec.Name)
@@ -55,6 +55,7 @@ func (m *marks) of(p *part, s *set, objs []object.Object, known func(schema.Grou
 		e.objects, e.findings = object.Scope(objs, p.instance.Namespace, known, defined)
 		for i, o := range e.objects {
 			e.objects[i] = o.Marked(s.owner, s.spec.Name)
+			e.objects[i].Object = sensitive(e.objects[i].Object)
 		}
 	})
 	return e.objects, append(diag.Findings(nil), e.findings...)

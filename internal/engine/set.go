@@ -233,10 +233,9 @@ func (r *run) render(ctx context.Context, t *target, s *set, parts []*part) diag
 		if errs[i] != nil {
 			continue
 		}
-		objs, fs := r.marked.of(p, s, results[i].Objects, known, defined)
+		objs, fs := r.marked.of(p, s, results[i].Objects, known, defined, r.sensitive)
 		findings = append(findings, fs...)
 		for _, o := range objs {
-			o.Object = r.sensitive(o.Object)
 			d, fs := plan.Declared(o, p.instance)
 			findings = append(findings, fs...)
 			s.bodies[d.Ref] = o.Object

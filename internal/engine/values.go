@@ -22,6 +22,9 @@ func (t *target) forValues() values.Target {
 // sensitive is the object with the paths at which a value known to be secret turns up: there also what was before is
 // hidden. Secrets are hidden by their kind.
 func (r *run) sensitive(o object.Object) object.Object {
+	if r.Redactor.Longest() == 0 {
+		return o // nothing is secret
+	}
 	known := func(text string) bool { return r.redact(text) != text }
 	if data, err := json.Marshal(o.Body); o.Ref().IsSecret() || err == nil && !known(string(data)) {
 		return o

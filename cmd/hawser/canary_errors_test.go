@@ -1,0 +1,138 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// canaryErrorFiles are a bundle of one chart and one module that take the canaries, and a fleet with the stores.
+const canaryErrorFiles = `
+-- fleet.yaml --
+fleet:
+  apiVersion: v1alpha1
+  name: $B
+  clusters: {staging: {kubeContext: staging}}
+  secretStores:
+    default: {env: {prefix: APP_}}
+    files: {file: {path: ./files}}
+    sealed: {sops: {path: ./sealed, age: {keyFile: ./age.txt}}}
+-- shop.yaml --
+bundle:
+  apiVersion: v1alpha1
+  name: $B
+  instances:
+    chart:
+      helm: {chart: ./chart}
+      namespace: $NS
+      values: {env: "ref://ENV", file: "ref://files:key.pem", sops: "ref://sealed:db.yaml/db.password"}
+    app:
+      module: {url: "file://./modules/app"}
+      namespace: $NS
+      values:
+        message: plain
+-- chart/Chart.yaml --
+apiVersion: v2
+name: chart
+version: 1.0.0
+-- chart/templates/all.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: all}
+data: {plain: plain}
+`
+
+// What a library, a server or a webhook says when it refuses a value does not bring the value out.
+func TestCanariesInErrors(t *testing.T) {
+	t.Parallel()
+	const good = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: all}\n"
+	for _, c := range []struct{ reason, template, schema, app string }{
+		{reason: "a constraint of a module", app: `{message: "ref://ENV", pattern: "^x"}`},
+		{reason: "a value of another type", app: `{client: "ref://ENV", message: x}`},
+		{reason: "a value of another type, of several lines", app: `{client: "ref://files:key.pem", message: x}`},
+		{reason: "a field that is not declared", app: `{message: x, nobody: {knows: "ref://sealed:db.yaml/db.password"}}`},
+		{reason: "helm's fail", template: `{{ fail (printf "bad %s and %s" .Values.env .Values.sops) }}`},
+		{reason: "fail with a text of several lines", template: `{{ fail (printf "bad %s" (.Values.file | indent 3)) }}`},
+		{reason: "fail in base64", template: `{{ fail (printf "user:%s" .Values.env | b64enc) }}`},
+		{reason: "a template that is not there", template: `{{ include .Values.env . }}`},
+		{reason: "an error of a function", template: `{{ index .Values.env "x" }}`},
+		{reason: "a text where a number is wanted", template: `{{ add1 1 | div .Values.env }}{{ mustToDate "2006" .Values.env }}`},
+		{reason: "YAML that is broken", template: good + "data:\n  a: \"{{ .Values.sops }}\"\n"},
+		{reason: "YAML that is broken by lines", template: good + "data:\n  a: {{ .Values.file }}\n"},
+		{reason: "no object", template: `{{ .Values.env }}`},
+		{reason: "a kind that nobody knows", template: "apiVersion: v1\nkind: {{ .Values.env }}\nmetadata: {name: a}\n"},
+		{reason: "an API that nobody knows", template: "apiVersion: {{ .Values.env }}/v1\nkind: X\nmetadata: {name: a}\n"},
+		{reason: "a name that cannot be", template: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Values.env | quote }}}\n"},
+		{reason: "a label that cannot be", template: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {x: {{ .Values.sops | quote }}}}\n"},
+		{reason: "a key that cannot be", template: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {{ dict .Values.sops \"x\" | toJson }}\n"},
+		{reason: "a namespace that is not there", template: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: {{ .Values.env | lower }}}\n"},
+		{reason: "a field of another type", template: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {{ .Values.sops | quote }}\n"},
+		{reason: "a field that does not exist", template: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nspec: {{ .Values.sops | quote }}\n"},
+		{reason: "a value that the server refuses", template: "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {type: {{ .Values.sops | quote }}, ports: [{port: 80}]}\n"},
+		{reason: "a schema of the chart", schema: `{"properties": {"env": {"pattern": "^x"}, "sops": {"enum": ["a"]}, "file": {"type": "integer"}}}`},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			t.Parallel()
+			s := canaryScene(t, canaryErrorFiles)
+			one := round(1)
+			s.plant(one, canaries{})
+			s.edit("modules/app/timoni.cue", "token?: string", "token?: string\n\tpattern?: string\n\tif pattern != _|_ {message: =~pattern}")
+			if c.template != "" {
+				s.write("chart/templates/all.yaml", c.template)
+			}
+			if c.schema != "" {
+				s.write("chart/values.schema.json", c.schema)
+			}
+			if c.app != "" {
+				s.edit("shop.yaml", "values:\n        message: plain", "values: "+c.app)
+			}
+			for _, args := range [][]string{{"vet"}, {"plan"}, {"plan", "--server-check", "-o", "json"}, {"apply", "-y", "-o", "json"}} {
+				r := s.run(append(args, "-f", "shop.yaml", "--fleet", "fleet.yaml")...)
+				if args[0] == "apply" && r.Code == 0 {
+					t.Errorf("nothing failed: %s", r)
+				}
+				silent(t, strings.Join(args, " "), r.Stdout+r.Stderr, one)
+			}
+			r := s.run("build", "-f", "shop.yaml", "--fleet", "fleet.yaml")
+			silent(t, "what build says", r.Stderr, one)
+		})
+	}
+}
+
+// A webhook, or a server with a mind of its own, that repeats what it was sent.
+func TestCanariesInAnswers(t *testing.T) {
+	t.Parallel()
+	for _, code := range []int{400, 403, 409, 418, 422, 500, 503} {
+		t.Run(fmt.Sprint(code), func(t *testing.T) {
+			t.Parallel()
+			s := canaryScene(t, canaryErrorFiles)
+			one := round(1)
+			s.plant(one, canaries{})
+			s.write("chart/templates/all.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: all}\ndata: {{ .Values | toJson }}\n")
+			s.interpose("staging", func(w http.ResponseWriter, r *http.Request, pass func()) {
+				if !writesOf(r, "configmaps") {
+					pass()
+					return
+				}
+				body, _ := io.ReadAll(r.Body)
+				text := fmt.Sprintf("admission webhook \"w.example.com\" denied the request: %s, that is %q, %x", body, one.sops, one.file)
+				if code == 418 {
+					http.Error(w, text, code)
+					return
+				}
+				status(w, code, "Invalid", text)
+			})
+			for _, args := range [][]string{{"plan", "--server-check"}, {"apply", "-y"}, {"apply", "-y", "-o", "json"}} {
+				r := s.run(append(args, "-f", "shop.yaml", "--fleet", "fleet.yaml")...)
+				if args[0] == "apply" && r.Code == 0 {
+					t.Errorf("nothing failed: %s", r)
+				}
+				silent(t, strings.Join(args, " "), r.Stdout+r.Stderr, one)
+			}
+			r := s.run("status", s.bundle, "--fleet", "fleet.yaml", "-o", "json")
+			silent(t, "status", r.Stdout+r.Stderr, one)
+		})
+	}
+}
