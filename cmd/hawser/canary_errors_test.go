@@ -136,3 +136,26 @@ func TestCanariesInAnswers(t *testing.T) {
 		})
 	}
 }
+
+// What a health rule, or a controller, says of an object does not bring out what a secret stands in, also where nothing
+// resolves the reference any more.
+func TestCanariesInStatus(t *testing.T) {
+	t.Parallel()
+	s := canaryScene(t, canaryErrorFiles)
+	one := round(1)
+	s.plant(one, canaries{})
+	s.write("chart/templates/all.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: all}\ndata: {{ .Values | toJson }}\n")
+	s.edit("shop.yaml", "    chart:\n", `    chart:
+      health: [{kind: ConfigMap, ready: "false", message: "'it says ' + self.data.env + ' and ' + self.data.sops"}]
+`)
+	args := []string{"-f", "shop.yaml", "--fleet", "fleet.yaml"}
+	r := s.run(append([]string{"apply", "-y", "--wait=false"}, args...)...)
+	silent(t, "apply", r.Stdout+r.Stderr, one)
+	r = s.run(append([]string{"apply", "-y", "-o", "json", "--timeout", "1s"}, args...)...)
+	silent(t, "apply that waits", r.Stdout+r.Stderr, one)
+	for _, form := range []string{"text", "json", "yaml"} {
+		r := s.want(4, "status", s.bundle, "--fleet", "fleet.yaml", "-v", "-o", form)
+		s.has(r.Stdout, "it says")
+		silent(t, "status -o "+form, r.Stdout+r.Stderr, one)
+	}
+}

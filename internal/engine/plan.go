@@ -312,6 +312,7 @@ func (r *run) preview(ctx context.Context, w *work, in *plan.Input) diag.Finding
 			findings = append(findings, diag.Finding{Severity: diag.Info, Code: "no-recorded-set",
 				What: "the recorded objects cannot be read; comparing with the live ones", Why: r.redact(err.Error())})
 		}
+		r.remember(objs)
 		for _, o := range objs {
 			base[o.Ref()] = o
 		}

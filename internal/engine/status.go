@@ -110,6 +110,7 @@ func (r *run) instances(ctx context.Context, t *target, rec release.Record) []In
 	}
 	states, fs := t.session.Health(ctx, rec.Owner, rec.Inventory, rules)
 	t.find(fs...)
+	t.find(r.hideInStatus(ctx, t, rec, states)...)
 	obs, fs := t.session.Observe(ctx, cluster.ObserveRequest{Owner: rec.Owner, Owned: rec.Inventory})
 	t.find(fs...)
 	byName := map[string]*InstanceStatus{}

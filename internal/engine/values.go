@@ -4,9 +4,13 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"slices"
 
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/values"
 )
 
@@ -31,6 +35,40 @@ func (r *run) sensitive(o object.Object) object.Object {
 	}
 	o.Sensitive = slices.Concat(o.Sensitive, object.SensitivePaths(o.Body, known))
 	return o
+}
+
+// remember hides what was secret when a release was applied, though nothing refers to it any more.
+func (r *run) remember(objs []object.Object) {
+	if r.Redactor == nil {
+		return
+	}
+	for _, o := range objs {
+		for _, v := range o.SensitiveValues() {
+			r.Redactor.Add(v)
+		}
+	}
+}
+
+// hideInStatus hides them in the texts of a status. Where there are no texts the record's objects are not read.
+func (r *run) hideInStatus(ctx context.Context, t *target, rec release.Record, states map[object.Ref]health.Status) diag.Findings {
+	if !slices.ContainsFunc(slices.Collect(maps.Values(states)), func(s health.Status) bool { return s.Reason != "" || len(s.Details) > 0 }) {
+		return nil
+	}
+	objs, err := t.store.Objects(ctx, rec)
+	if err != nil {
+		f := diag.Warnf("no-recorded-set", "what was secret in the release is not known: its objects cannot be read")
+		f.Why = err.Error()
+		return diag.Findings{f}
+	}
+	r.remember(objs)
+	for ref, s := range states {
+		s.Reason, s.Details = r.redact(s.Reason), slices.Clone(s.Details)
+		for i := range s.Details {
+			s.Details[i] = r.redact(s.Details[i])
+		}
+		states[ref] = s
+	}
+	return nil
 }
 
 // secretData reads the data of a Secret of the cluster.

@@ -25,29 +25,44 @@ func (o Object) Mask() Mask { return Mask{secret: o.Ref().IsSecret(), sensitive:
 // order.
 func SensitivePaths(body map[string]any, secret func(string) bool) []string {
 	var out []string
-	var walk func(v any, path string)
-	walk = func(v any, path string) {
-		switch v := v.(type) {
-		case map[string]any:
-			for _, k := range slices.Sorted(maps.Keys(v)) {
-				walk(v[k], path+"."+k)
-			}
-		case []any:
-			for i, item := range v {
-				walk(item, path+"."+strconv.Itoa(i))
-			}
-		case string:
-			if secret(v) {
-				out = append(out, path[1:])
-			}
-		case int64, float64:
-			if secret(fmt.Sprint(v)) {
-				out = append(out, path[1:])
-			}
+	scalars(body, "", func(path, text string) {
+		if secret(text) {
+			out = append(out, path)
 		}
-	}
-	walk(body, "")
+	})
 	return out
+}
+
+// SensitiveValues are the texts and numbers at the object's Sensitive paths.
+func (o Object) SensitiveValues() []string {
+	if len(o.Sensitive) == 0 {
+		return nil
+	}
+	var out []string
+	scalars(o.Body, "", func(path, text string) {
+		if slices.Contains(o.Sensitive, path) {
+			out = append(out, text)
+		}
+	})
+	return out
+}
+
+// scalars calls fn with every text and number in order of their paths: names and positions joined by dots.
+func scalars(v any, path string, fn func(path, text string)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			scalars(v[k], path+"."+k, fn)
+		}
+	case []any:
+		for i, item := range v {
+			scalars(item, path+"."+strconv.Itoa(i), fn)
+		}
+	case string:
+		fn(strings.TrimPrefix(path, "."), v)
+	case int64, float64:
+		fn(strings.TrimPrefix(path, "."), fmt.Sprint(v))
+	}
 }
 
 // hides reports whether the value at a path (in the grammar of FieldDiff.Path) must not be shown.

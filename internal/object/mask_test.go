@@ -22,6 +22,9 @@ func TestSensitivePaths(t *testing.T) {
 	if !slices.Equal(o.Sensitive, want) {
 		t.Fatalf("paths: %q", o.Sensitive)
 	}
+	if got := o.SensitiveValues(); !slices.Equal(got, []string{"new-hunter2", "new-hunter2", "xnew-hunter2", "11"}) {
+		t.Errorf("values: %q", got)
+	}
 	diffs := Diff(body("old"), o.Body, o.Mask())
 	if len(diffs) != 4 {
 		t.Fatalf("%d differences: %+v", len(diffs), diffs)
