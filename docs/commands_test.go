@@ -15,6 +15,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/toolchain"
 )
 
 // errReached ends a command where its work would begin: its name, flags and arguments were accepted.
@@ -71,6 +72,7 @@ func accepts(ctx context.Context, args []string, kubeconfig string) string {
 		},
 		Lock:     func(context.Context, engine.Request) (*engine.LockReport, error) { return nil, errReached },
 		Outdated: func(context.Context, engine.Request) (*engine.OutdatedReport, error) { return nil, errReached },
+		Tools:    func() (*toolchain.Tools, error) { return nil, errReached },
 		Sandbox:  func(context.Context, io.Writer) (string, error) { return "", errReached },
 		ImportKubeconfig: func(string, string) (string, diag.Findings) {
 			return "", diag.From(errReached, "docs")

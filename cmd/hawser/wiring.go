@@ -42,6 +42,8 @@ import (
 	secretfile "hawser.dev/hawser/internal/secret/file"
 	secretkube "hawser.dev/hawser/internal/secret/kube"
 	"hawser.dev/hawser/internal/secret/sops"
+	"hawser.dev/hawser/internal/toolchain"
+	"hawser.dev/hawser/internal/toolchain/goproxy"
 	"hawser.dev/hawser/internal/values"
 )
 
@@ -85,6 +87,7 @@ func app() *cli.App {
 		ImportKubeconfig: func(file, name string) (string, diag.Findings) {
 			return kubeconfig.Import(kubeconfig.ImportOptions{Kubeconfig: file, Path: file, Name: name})
 		},
+		Tools:   newTools,
 		Sandbox: sandboxbin.Path,
 	}
 }
@@ -121,6 +124,28 @@ func newEngine(redactor *secret.Redactor, onEvent func(engine.Event)) *engine.En
 		OnEvent:  onEvent,
 		Version:  version,
 	}
+}
+
+// newTools fills the tool chain's sockets.
+func newTools() (*toolchain.Tools, error) {
+	watchdog := cuelang.Watch(evaluationLimit, func(f diag.Finding) {
+		exceeded(os.Stderr, f)
+		os.Exit(1)
+	})
+	modules := cue.New(cue.Options{Watch: watchdog})
+	kept := storage()
+	artifacts := oci.New(oci.Options{Cache: kept, UserAgent: "hawser/" + version})
+	sources := goproxy.New(goproxy.Options{Dir: filepath.Join(kept.Location(), "gomod")})
+	return &toolchain.Tools{
+		Fetchers: map[string]module.Fetcher{"file": dir.New(), "oci": artifacts},
+		Registry: artifacts, Logins: artifacts, GoModules: sources, Download: sources.Download, Getenv: os.Getenv,
+		Render: func(ctx context.Context, req toolchain.RenderRequest) (toolchain.Rendered, error) {
+			got, err := modules.Render(ctx, render.Request{Content: req.Content, KubeVersion: req.KubeVersion, Package: req.Package, Tags: req.Tags,
+				Instance: v1alpha1.Instance{Name: req.Name, Namespace: req.Namespace, Module: &v1alpha1.ModuleSource{URL: req.URL},
+					Values: v1alpha1.Values{Struct: req.Values}}})
+			return toolchain.Rendered{Objects: got.Objects, Images: got.Images, Stages: got.Stages, Findings: got.Findings}, err
+		},
+	}, nil
 }
 
 // storage is this process's cache. When nothing can be kept it says so, once.

@@ -29,6 +29,8 @@ var commandAliases = map[string][]string{
 	"vet":    {"lint"},
 	"delete": {"rm", "uninstall"},
 	"ls":     {"list"},
+	"list":   {"ls"},
+	"module": {"mod"},
 }
 
 // normalize turns an alias into the flag it stands for.

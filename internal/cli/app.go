@@ -17,6 +17,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/toolchain"
 )
 
 // Planner makes plans and carries them out. Errors wrap the engine's sentinels or carry findings.
@@ -97,6 +98,8 @@ type App struct {
 	Outdated func(ctx context.Context, req engine.Request) (*engine.OutdatedReport, error)
 	// FleetClusters reads the clusters of fleet files, for completion; it talks to nobody.
 	FleetClusters func(ctx context.Context, req engine.Request) ([]fleet.Cluster, error)
+	// Tools is the tool chain of modules and artifacts, for the commands that need it.
+	Tools func() (*toolchain.Tools, error)
 	// Sandbox finds (or builds) the binary of `hawser sandbox`.
 	Sandbox func(ctx context.Context, progress io.Writer) (string, error)
 

@@ -27,11 +27,14 @@ plan for the whole fleet, rolls it out wave by wave, and stops when something fa
 	root.CompletionOptions.DisableDefaultCmd = true
 	s.opts.globalFlags(root.PersistentFlags())
 	root.AddGroup(&cobra.Group{ID: "run", Title: "Deliver:"}, &cobra.Group{ID: "look", Title: "Look and check:"},
+		&cobra.Group{ID: "make", Title: "Make and publish:"},
 		&cobra.Group{ID: "more", Title: "More:"})
 	root.AddCommand(
 		grouped("run", s.planCommand(), s.applyCommand(), s.deleteCommand())...)
 	root.AddCommand(
 		grouped("look", s.statusCommand(), s.diffCommand(), s.vetCommand(), s.buildCommand(), s.fleetCommand())...)
+	root.AddCommand(
+		grouped("make", s.moduleCommand(), s.artifactCommand(), s.registryCommand())...)
 	root.AddCommand(
 		grouped("more", s.bundleCommand(), s.runtimeCommand(), s.lockCommand(), s.outdatedCommand(), s.schemaCommand(), s.sandboxCommand(),
 			s.completionCommand(), s.versionCommand(), s.docgenCommand())...)

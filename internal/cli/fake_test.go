@@ -80,6 +80,7 @@ func fakeApp() *App {
 			}
 			return "# fleet " + name + " of " + file + "\n", diag.Findings{diag.Warnf("no-user", "the context other has no user")}
 		},
+		Tools: realTools,
 		Sandbox: func(context.Context, io.Writer) (string, error) {
 			if p := os.Getenv("FAKE_SANDBOX"); p != "" {
 				return p, nil

@@ -23,7 +23,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("LANG", "C.UTF-8")
 			e.Setenv("USER", "ada")
-			return nil
+			return startRegistries(t, e)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code},
 	})

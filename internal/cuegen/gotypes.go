@@ -22,6 +22,8 @@ type GoOptions struct {
 	// Packages are the import paths wanted, or single types of them (IMPORTPATH.Type); what they refer to comes with them.
 	// Empty means all of the source.
 	Packages []string
+	// Keep are further types wanted where they exist, as IMPORTPATH.Type.
+	Keep []string
 	// Docs keeps the types' comments.
 	Docs bool
 }
@@ -99,6 +101,13 @@ func (g *generator) wanted() ([]typeName, diag.Findings) {
 		for _, t := range sorted(p.types) {
 			if (only == "" || t == only) && ast.IsExported(t) && p.types[t].TypeParams == nil {
 				out = append(out, typeName{importPath, t})
+			}
+		}
+	}
+	for _, name := range g.opts.Keep {
+		if i := strings.LastIndexByte(name, '.'); i > 0 {
+			if p := g.pkg(name[:i]); p != nil && importable(name[:i]) && p.types[name[i+1:]] != nil && p.types[name[i+1:]].TypeParams == nil {
+				out = append(out, typeName{name[:i], name[i+1:]})
 			}
 		}
 	}

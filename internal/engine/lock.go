@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 
@@ -279,10 +278,6 @@ func (r *run) head(used []source.Use) string {
 	fmt.Fprintln(h, "files", r.program.Digest())
 	for _, u := range used {
 		fmt.Fprintln(h, "source", u.Key(), u.Resolved.Digest)
-	}
-	files := r.files.Read()
-	for _, digest := range slices.Sorted(maps.Values(files)) { // without paths: they differ from machine to machine
-		fmt.Fprintln(h, "values", digest)
 	}
 	if r.fleet != nil {
 		data, _ := json.Marshal(r.fleet.Rollout)

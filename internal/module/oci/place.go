@@ -64,7 +64,7 @@ func parsePlace(url string) (place, error) {
 			continue
 		}
 		p := place{scheme: scheme}
-		rest, p.tag, p.digest = cutReference(rest)
+		rest, p.tag, p.digest = cutReference(rest, scheme != module.SchemeOCI)
 		if p.digest != "" && !cache.ValidDigest(p.digest) {
 			return p, badURL(url, "the digest is not of the form sha256:<64 hexadecimal digits>")
 		}
@@ -92,8 +92,9 @@ func parsePlace(url string) (place, error) {
 	return place{}, badURL(url, "it does not begin with oci://")
 }
 
-// cutReference takes the tag or digest off the end of a place: what follows an @ or colon behind the last slash.
-func cutReference(s string) (rest, tag, digest string) {
+// cutReference takes the tag or digest off the end of a place: what follows an @ or colon behind the last slash. A file
+// needs no slash; a registry without one may have a port.
+func cutReference(s string, file bool) (rest, tag, digest string) {
 	slash := strings.LastIndex(s, "/")
 	if at := strings.LastIndex(s, "@"); at > slash {
 		rest, digest = s[:at], s[at+1:]
@@ -102,7 +103,7 @@ func cutReference(s string) (rest, tag, digest string) {
 		}
 		return rest, "", digest
 	}
-	if colon := strings.LastIndex(s, ":"); colon > slash && slash >= 0 {
+	if colon := strings.LastIndex(s, ":"); colon > slash && (slash >= 0 || file) {
 		return s[:colon], s[colon+1:], ""
 	}
 	return s, "", ""

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/report"
+	"hawser.dev/hawser/internal/toolchain"
+)
+
+func (s *session) moduleCommand() *cobra.Command {
+	return parent("module COMMAND", "Make, check, publish and look at modules",
+		`Module holds what a module's author needs: begin a module from a blueprint, check and render it, vendor the schemas it
+imports, and publish it as an OCI artifact that Timoni pulls as well. Modules that Timoni published can be pulled and looked
+at here. A module is a directory, or oci://REGISTRY/REPOSITORY.`,
+		`  hawser module init web
+  hawser module vet web
+  hawser module push web oci://registry.example.com/modules/web --version 1.0.0`,
+		s.moduleInitCommand(), s.moduleVetCommand(), s.moduleBuildCommand(), s.modulePushCommand(), s.modulePullCommand(),
+		s.moduleListCommand(), s.moduleShowCommand(), s.moduleVendorCommand())
+}
+
+// tools are the tool chain, or an error that this build has none.
+func (s *session) tools() (*toolchain.Tools, error) {
+	if s.Tools == nil {
+		return nil, usagef("this build has no module tool chain")
+	}
+	return s.Tools()
+}
+
+// place is a command's optional first argument, a module, with the flags that choose its version.
+type place struct{ version, digest string }
+
+func (p *place) flags(f *pflag.FlagSet) {
+	f.StringVar(&p.version, "version", "", "version, tag or range of a module in a registry (default latest)")
+	f.StringVar(&p.digest, "digest", "", "digest the module must have")
+}
+
+func (p *place) module(args []string) toolchain.Module {
+	m := toolchain.Module{Place: ".", Version: p.version, Digest: p.digest}
+	if len(args) > 0 {
+		m.Place = args[0]
+	}
+	return m
+}
+
+// exactly is the number of arguments a command takes, each by its name.
+func exactly(names ...string) cobra.PositionalArgs {
+	return between(len(names), names...)
+}
+
+// between takes all the named arguments, of which only the first few must be there.
+func between(least int, names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) > len(names):
+			return usageFinding(fmt.Sprintf("%s takes %s, not %d", cmd.CommandPath(), many(len(names), "argument"), len(args)), "", "",
+				cmd.CommandPath()+" --help shows how")
+		case len(args) < least:
+			return usageFinding(fmt.Sprintf("%s needs %s", cmd.CommandPath(), strings.Join(names[len(args):least], " and ")), "", "",
+				cmd.CommandPath()+" --help shows how")
+		}
+		return nil
+	}
+}
+
+// findings prints what was found on the way.
+func (s *session) findings(fs diag.Findings) {
+	if len(fs) > 0 {
+		_ = report.Findings(s.Err, fs, s.style(s.Err))
+	}
+}
+
+// table prints rows under a head, in columns.
+func (s *session) table(head []string, rows [][]string) error {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
+	for _, row := range append([][]string{head}, rows...) {
+		fmt.Fprintln(w, strings.Join(row, "\t"))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for line := range strings.Lines(b.String()) {
+		if _, err := fmt.Fprintln(s.Out, strings.TrimRight(line, " \n")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// annotations reads KEY=VALUE pairs.
+func annotations(pairs []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, p := range pairs {
+		key, value, ok := strings.Cut(p, "=")
+		if !ok || key == "" {
+			return nil, usagef("-a %s is not KEY=VALUE", p)
+		}
+		out[key] = value
+	}
+	return out, nil
+}

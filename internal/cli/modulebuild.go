@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"bytes"
+
+	"github.com/spf13/cobra"
+
+	"hawser.dev/hawser/internal/report"
+	"hawser.dev/hawser/internal/toolchain"
+)
+
+func (s *session) moduleBuildCommand() *cobra.Command {
+	var req toolchain.BuildRequest
+	var at place
+	var mask bool
+	var form string
+	cmd := &cobra.Command{
+		Use:   "build [MODULE]",
+		Short: "Print the objects of a module as YAML",
+		Long: `Build renders a module with its own values, or with those of -f over them, and prints the objects in the order in which
+they would be applied: all of them or, on an error, nothing.`,
+		Example: `  hawser module build ./web --name web -n apps
+  hawser module build ./web -f values.cue -f production.yaml
+  hawser module build oci://registry.example.com/modules/web --version 1.x -o json`,
+		Args: atMostOne("module"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkForm(form, "yaml", "json"); err != nil {
+				return err
+			}
+			t, err := s.tools()
+			if err != nil {
+				return err
+			}
+			req.Module, req.Stdin = at.module(args), s.In
+			got, err := t.Build(cmd.Context(), req)
+			if err != nil {
+				return err
+			}
+			s.findings(got.Findings.Warnings())
+			var b bytes.Buffer
+			items := []any{}
+			for i, o := range got.Objects {
+				if mask {
+					o = masked(o, nil)
+				}
+				items = append(items, o.Body)
+				text, err := objectYAML(o)
+				if err != nil {
+					return err
+				}
+				if i > 0 {
+					b.WriteString("---\n")
+				}
+				b.Write(text)
+			}
+			if form == "json" {
+				return report.JSON(s.Out, map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
+			}
+			_, err = s.Out.Write(b.Bytes())
+			return err
+		},
+	}
+	f := cmd.Flags()
+	renderFlags(f, &req)
+	at.flags(f)
+	f.BoolVar(&mask, "mask-secrets", false, "print *** for the data of Secrets")
+	f.StringVarP(&form, "output", "o", "yaml", "form of the output: yaml, json (one List)")
+	return cmd
+}

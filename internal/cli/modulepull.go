@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"hawser.dev/hawser/internal/report"
+	"hawser.dev/hawser/internal/toolchain"
+)
+
+// pulled prints what a pull got: the digest on stdout, the rest on stderr.
+func (s *session) pulled(r toolchain.PullResult) error {
+	return s.printData(r, func(report.Style) error {
+		fmt.Fprintf(s.Err, "pulled %s into %s\n", many(len(r.Files), "file"), r.Dir)
+		_, err := fmt.Fprintln(s.Out, r.Digest)
+		return err
+	})
+}
+
+func (s *session) modulePullCommand() *cobra.Command {
+	var req toolchain.PullRequest
+	cmd := &cobra.Command{
+		Use:   "pull oci://REGISTRY/REPOSITORY -o DIR",
+		Short: "Get a module into a directory",
+		Long: `Pull gets a module into a directory that does not exist yet, and prints its digest. With --digest anything else is
+refused. The directory appears as a whole or not at all.`,
+		Example: `  hawser module pull oci://registry.example.com/modules/web -o ./web
+  hawser module pull oci://registry.example.com/modules/web --version 1.x -o ./web
+  hawser module pull oci-archive://web.tar --version 1.0.0 -o ./web`,
+		Args: exactly("oci://REGISTRY/REPOSITORY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkForm(s.opts.output, dataForms...); err != nil {
+				return err
+			}
+			if req.Dir == "" {
+				return usagef("module pull needs a directory\nFor example: %s %s -o ./web", cmd.CommandPath(), args[0])
+			}
+			t, err := s.tools()
+			if err != nil {
+				return err
+			}
+			req.URL = args[0]
+			got, err := t.Pull(cmd.Context(), req)
+			if err != nil {
+				return err
+			}
+			return s.pulled(got)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&req.Dir, "output", "o", "", "directory to make")
+	f.StringVar(&req.Version, "version", "", "version, tag or range (default latest)")
+	f.StringVar(&req.Digest, "digest", "", "digest the module must have")
+	f.StringVar(&s.opts.output, "format", "text", "form of the answer: text, json, yaml")
+	return cmd
+}

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"hawser.dev/hawser/internal/report"
+	"hawser.dev/hawser/internal/toolchain"
+)
+
+// target is where a push goes besides a registry, and how its answer looks.
+type target struct {
+	output string
+	pairs  []string
+}
+
+func (t *target) flags(s *session, f *pflag.FlagSet) {
+	f.StringVarP(&t.output, "output", "o", "", "write an OCI layout into this directory, or an archive into this .tar file")
+	f.StringArrayVarP(&t.pairs, "annotation", "a", nil, "annotation KEY=VALUE of the manifest (repeat it)")
+	f.StringVar(&s.opts.output, "format", "text", "form of the answer: text, json, yaml")
+}
+
+// check refuses what was meant for --format.
+func (t *target) check(s *session) (map[string]string, error) {
+	if slices.Contains(dataForms, t.output) {
+		return nil, usagef("-o names a directory or a .tar file here\nThe form of the answer is chosen with --format %s", t.output)
+	}
+	if err := checkForm(s.opts.output, dataForms...); err != nil {
+		return nil, err
+	}
+	return annotations(t.pairs)
+}
+
+// pushed prints what a push did: the digest on stdout, the rest on stderr.
+func (s *session) pushed(what string, r toolchain.PushResult) error {
+	return s.printData(r, func(report.Style) error {
+		s.findings(r.Findings)
+		done := "pushed"
+		if r.Unchanged {
+			done = "unchanged"
+		}
+		fmt.Fprintf(s.Err, "%s %s to %s (%s)\n", done, what, r.URL, strings.Join(r.Tags, ", "))
+		_, err := fmt.Fprintf(s.Out, "%s@%s\n", r.URL, r.Digest)
+		return err
+	})
+}
+
+func (s *session) modulePushCommand() *cobra.Command {
+	var req toolchain.PushRequest
+	var to target
+	var latest bool
+	cmd := &cobra.Command{
+		Use:   "push DIR [oci://REGISTRY/REPOSITORY] --version VERSION",
+		Short: "Publish a module as an OCI artifact",
+		Long: `Push checks a module and publishes it under a semantic version, and as latest unless it is a pre-release. A published
+version does not change: the same content again does nothing, other content is refused without --force. The same content and
+annotations have the same digest wherever they are pushed from.
+DIR may also be an OCI layout or archive that -o wrote; it is pushed byte for byte. timoni.ignore says what is left out.
+Source and revision are read from the files of a Git repository; the date is that of SOURCE_DATE_EPOCH, or none.`,
+		Example: `  hawser module push ./web oci://registry.example.com/modules/web --version 1.0.0
+  hawser module push ./web oci://registry.example.com/modules/web --version 1.1.0 --latest=false -a org.opencontainers.image.licenses=Apache-2.0
+  hawser module push ./web --version 1.0.0 -o web.tar
+  hawser module push web.tar oci://registry.example.com/modules/web --version 1.0.0`,
+		Args: between(1, "DIR", "oci://REGISTRY/REPOSITORY"),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if req.Annotations, err = to.check(s); err != nil {
+				return err
+			}
+			t, err := s.tools()
+			if err != nil {
+				return err
+			}
+			if req.Dir, req.Output = args[0], to.output; len(args) > 1 {
+				req.URL = args[1]
+			}
+			if cmd.Flags().Changed("latest") {
+				req.Latest = &latest
+			}
+			got, err := t.Push(cmd.Context(), req)
+			if err != nil {
+				s.findings(got.Findings)
+				return err
+			}
+			return s.pushed("version "+req.Version, got)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&req.Version, "version", "", "semantic version to publish")
+	f.BoolVar(&latest, "latest", true, "publish it as latest, too; by default unless it is a pre-release")
+	f.BoolVar(&req.Force, "force", false, "let a version that exists change")
+	to.flags(s, f)
+	return cmd
+}

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"hawser.dev/hawser/internal/report"
+	"hawser.dev/hawser/internal/toolchain"
+)
+
+func (s *session) moduleVendorCommand() *cobra.Command {
+	return parent("vendor COMMAND", "Write the schemas a module imports below its cue.mod/gen",
+		"Vendor writes CUE definitions below cue.mod/gen of a module, where its imports find them.",
+		`  hawser module vendor crd ./web -f crds.yaml
+  hawser module vendor k8s ./web --version 1.34`,
+		s.vendorCRD(), s.vendorK8s())
+}
+
+// vendored prints what was written.
+func (s *session) vendored(r toolchain.VendorResult) error {
+	return s.printData(r, func(report.Style) error {
+		s.findings(r.Findings)
+		for _, source := range r.Sources {
+			fmt.Fprintln(s.Err, source)
+		}
+		for _, p := range r.Packages {
+			fmt.Fprintln(s.Out, p)
+		}
+		fmt.Fprintf(s.Err, "%s in %s, %s written\n", many(len(r.Packages), "package"), r.Dir, many(r.Written, "file"))
+		return nil
+	})
+}
+
+func (s *session) vendorCRD() *cobra.Command {
+	var sources []string
+	cmd := &cobra.Command{
+		Use:   "crd [DIR] -f FILE",
+		Short: "CUE from custom resource definitions",
+		Long: `Crd writes a CUE package for every served version of the custom resource definitions in the files: GROUP/KIND/VERSION
+with the definition #KIND, with types, bounds, patterns, enumerations and defaults. What only a server can check (CEL rules)
+is kept as a comment.`,
+		Example: `  hawser module vendor crd ./web -f crds.yaml
+  kubectl get crd certificates.cert-manager.io -o yaml | hawser module vendor crd ./web -f -
+  hawser module vendor crd ./web -f https://example.com/releases/v1.2.0/crds.yaml`,
+		Args: atMostOne("directory"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkForm(s.opts.output, dataForms...); err != nil {
+				return err
+			}
+			t, err := s.tools()
+			if err != nil {
+				return err
+			}
+			got, err := t.VendorCRDs(cmd.Context(), (&place{}).module(args).Place, sources, s.In)
+			if err != nil {
+				return err
+			}
+			return s.vendored(got)
+		},
+	}
+	cmd.Flags().StringArrayVarP(&sources, "file", "f", nil, "file or https URL with definitions (repeat it), - for stdin")
+	s.opts.outputFlag(cmd.Flags(), dataForms...)
+	return cmd
+}
+
+func (s *session) vendorK8s() *cobra.Command {
+	var req toolchain.KubernetesRequest
+	cmd := &cobra.Command{
+		Use:   "k8s [DIR] --version 1.MINOR",
+		Short: "CUE from Kubernetes' own types",
+		Long: `K8s writes CUE for the types of a version of Kubernetes, in the layout of cue get go, so that a module imports
+k8s.io/api/apps/v1 and the like. The source is that of Kubernetes' Go modules: it comes from GOPROXY, its sum is checked
+with GOSUMDB and printed, and it is kept in the cache. No Go is needed.
+--only chooses packages or single kinds; what they refer to comes with them. Less is faster to render and to publish.`,
+		Example: `  hawser module vendor k8s ./web --version 1.34
+  hawser module vendor k8s ./web --version 1.34.1 --only apps/v1.Deployment --only core/v1 --docs`,
+		Args: atMostOne("directory"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkForm(s.opts.output, dataForms...); err != nil {
+				return err
+			}
+			if req.Version == "" {
+				return usagef("which version of Kubernetes?\nFor example: %s --version 1.34", cmd.CommandPath())
+			}
+			t, err := s.tools()
+			if err != nil {
+				return err
+			}
+			req.Dir = (&place{}).module(args).Place
+			got, err := t.VendorKubernetes(cmd.Context(), req)
+			if err != nil {
+				return err
+			}
+			return s.vendored(got)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&req.Version, "version", "", "version of Kubernetes: 1.34 (its newest patch) or 1.34.1")
+	f.StringArrayVar(&req.Packages, "only", nil, "package or kind, for example apps/v1 or apps/v1.Deployment (repeat it; default: all)")
+	f.BoolVar(&req.Docs, "docs", false, "keep the comments of the types")
+	s.opts.outputFlag(f, dataForms...)
+	return cmd
+}

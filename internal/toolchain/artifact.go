@@ -1,0 +1,169 @@
+package toolchain
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hawser.dev/hawser/internal/module"
+)
+
+// ArtifactRequest publishes files that are no module.
+type ArtifactRequest struct {
+	// URL is oci://REGISTRY/REPOSITORY, Output instead or besides a directory (OCI layout) or a .tar file.
+	URL, Output string
+	// Files are one directory, or files.
+	Files []string
+	Tags  []string
+	// Form is "flux" (the default) or "timoni": whose media types are used. ContentType is Timoni's word for what is in it.
+	Form, ContentType string
+	Annotations       map[string]string
+	// Version in the annotations; "" leaves it out.
+	Version string
+}
+
+// PushArtifact publishes files; without tags, as latest.
+func (t *Tools) PushArtifact(ctx context.Context, req ArtifactRequest) (PushResult, error) {
+	r, err := t.registry()
+	if err != nil {
+		return PushResult{}, err
+	}
+	if len(req.Tags) == 0 {
+		req.Tags = []string{latest}
+	}
+	targets, err := PushRequest{URL: req.URL, Output: req.Output}.targets()
+	if err != nil {
+		return PushResult{}, err
+	}
+	root, files, err := gather(req.Files)
+	if err != nil {
+		return PushResult{}, err
+	}
+	a := module.Artifact{ConfigType: module.FluxConfigType, Layers: []module.Layer{{MediaType: module.FluxContentType, Root: root, Files: files}}}
+	switch req.Form {
+	case "", "flux":
+	case "timoni":
+		a.ConfigType, a.Layers[0].MediaType = module.ModuleConfigType, module.ModuleContentType
+		if req.ContentType == "" {
+			req.ContentType = module.ContentGeneric
+		}
+	default:
+		return PushResult{}, failure("form", strconv.Quote(req.Form)+" is not known", "use flux or timoni")
+	}
+	if req.ContentType != "" {
+		a.Layers[0].Annotations = map[string]string{module.ContentTypeAnnotation: req.ContentType}
+	}
+	if a.Annotations, err = t.annotations(root, req.Version, req.Annotations); err != nil {
+		return PushResult{}, err
+	}
+	out := PushResult{Annotations: a.Annotations}
+	for _, to := range targets {
+		pushed, err := r.Push(ctx, to, a, module.PushOptions{Tags: req.Tags})
+		if err != nil {
+			return out, err
+		}
+		out.add(to, pushed)
+	}
+	return out, nil
+}
+
+// PullArtifact gets files into a directory; what is there stays.
+func (t *Tools) PullArtifact(ctx context.Context, req PullRequest) (PullResult, error) {
+	req.Into = true
+	return t.pull(ctx, req, func(module.Pulled) error { return nil })
+}
+
+// TagArtifact gives an artifact more names.
+func (t *Tools) TagArtifact(ctx context.Context, url string, tags []string) (digest string, err error) {
+	r, err := t.registry()
+	if err != nil {
+		return "", err
+	}
+	if len(tags) == 0 {
+		return "", failure("no-tag", "there is no tag to set", "name one or more with -t")
+	}
+	return r.Tag(ctx, url, tags...)
+}
+
+// Limits of what is pushed.
+const (
+	maxFiles = 20000
+	maxBytes = 512 << 20
+)
+
+// gather finds the files to push: those below a directory, or the named ones, which have to be in one directory.
+func gather(names []string) (root string, files []string, err error) {
+	if len(names) == 0 {
+		return "", nil, failure("no-files", "there is nothing to push", "name a directory or files with -f")
+	}
+	info, err := os.Stat(names[0])
+	if err != nil {
+		return "", nil, failure("no-files", err.Error(), "")
+	}
+	if info.IsDir() {
+		if len(names) > 1 {
+			return "", nil, failure("no-files", "-f names a directory and more", "push one directory, or files")
+		}
+		if files, err = walk(names[0]); err == nil && len(files) == 0 {
+			err = failure("no-files", names[0]+" holds no files", "")
+		}
+		return names[0], files, err
+	}
+	root = filepath.Dir(names[0])
+	for _, name := range names {
+		info, err := os.Lstat(name)
+		switch {
+		case err != nil:
+			return "", nil, failure("no-files", err.Error(), "")
+		case !info.Mode().IsRegular() || filepath.Dir(name) != root:
+			return "", nil, failure("no-files", name+" is not a file in "+root, "push files of one directory, or the directory")
+		}
+		files = append(files, filepath.Base(name))
+	}
+	slices.Sort(files)
+	return root, slices.Compact(files), nil
+}
+
+// walk lists the files below a directory, slash separated and sorted. Version control's own are left out; links are
+// followed nowhere, one is an error.
+func walk(dir string) (files []string, err error) {
+	total := int64(0)
+	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if d.Name() == ".git" && name != dir {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		rel, err := filepath.Rel(dir, name)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		if path.Base(rel) == ".git" {
+			return nil
+		}
+		if !info.Mode().IsRegular() {
+			return failure("not-a-file", rel+" is a link or a device", "only files and directories are pushed")
+		}
+		total += info.Size()
+		if files = append(files, rel); len(files) > maxFiles || total > maxBytes {
+			return failure("too-large", dir+" is too large", "at most "+strconv.Itoa(maxFiles)+" files and 512 MiB are pushed")
+		}
+		return nil
+	})
+	slices.SortFunc(files, strings.Compare)
+	return files, err
+}

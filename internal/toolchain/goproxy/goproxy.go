@@ -1,0 +1,303 @@
+// Package goproxy gets the source of Go modules from a module proxy (GOPROXY), without the go command: it asks for the
+// zip of a version, compares its sum with what the checksum database (GOSUMDB) has signed, and keeps both in a cache.
+//
+// goproxy must not know what the source is for.
+package goproxy
+
+import (
+	"archive/zip"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/sumdb/dirhash"
+
+	"hawser.dev/hawser/internal/cuegen"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/httpclient"
+	"hawser.dev/hawser/internal/toolchain"
+)
+
+// Limits of what is read.
+const (
+	maxZip      = 64 << 20
+	maxList     = 4 << 20
+	maxFile     = 8 << 20
+	maxDownload = 32 << 20
+	maxFiles    = 20000
+)
+
+// Options of a Client.
+type Options struct {
+	// Getenv reads GOPROXY, GOSUMDB, GONOSUMDB and GOPRIVATE, which mean what they mean to the go command.
+	Getenv func(string) string
+	// Dir keeps what was got; "" keeps nothing.
+	Dir string
+}
+
+// Client gets Go modules.
+type Client struct {
+	opts Options
+	http *http.Client
+}
+
+var _ toolchain.GoModules = (*Client)(nil)
+
+// New returns a Client.
+func New(opts Options) *Client {
+	if opts.Getenv == nil {
+		opts.Getenv = os.Getenv
+	}
+	return &Client{opts: opts, http: httpclient.New(httpclient.Options{})}
+}
+
+func failure(code, what string, err error, fix string) error {
+	f := diag.Errorf(code, "%s", what)
+	if err != nil {
+		f.Why = err.Error()
+	}
+	f.Fix = fix
+	return diag.Findings{f}.Err()
+}
+
+// mismatch is the code of the finding that a sum is not the signed one.
+const mismatch = "go-sum-mismatch"
+
+const fixProxy = "GOPROXY names the module proxies, as for the go command"
+
+// proxies are the URLs of GOPROXY; direct and off are none.
+func (c *Client) proxies() (out []string) {
+	text := cmp.Or(c.opts.Getenv("GOPROXY"), "https://proxy.golang.org")
+	for _, p := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '|' }) {
+		if p = strings.TrimRight(strings.TrimSpace(p), "/"); p != "direct" && p != "off" && p != "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// get asks the proxies one after the other; a version that one does not have may be at the next.
+func (c *Client) get(ctx context.Context, path string, limit int64) ([]byte, error) {
+	err := errors.New("no proxy is named")
+	for _, p := range c.proxies() {
+		var data []byte
+		if data, err = c.fetch(ctx, p+path, limit); err == nil {
+			return data, nil
+		}
+	}
+	return nil, err
+}
+
+// fetch reads one URL: https, http to this machine, or file.
+func (c *Client) fetch(ctx context.Context, address string, limit int64) ([]byte, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, errors.New("the proxy's URL cannot be read")
+	}
+	if u.Scheme == "file" {
+		return os.ReadFile(filepath.FromSlash(u.Path))
+	}
+	if u.Scheme != "https" && u.Hostname() != "127.0.0.1" && u.Hostname() != "localhost" && u.Hostname() != "::1" {
+		return nil, fmt.Errorf("%s is not asked without https", u.Host)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		var ue *url.Error
+		if errors.As(err, &ue) {
+			ue.URL = u.Redacted()
+		}
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s answers %s", u.Host, resp.Status)
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("%s sends more than %d bytes", u.Host, limit)
+	}
+	return data, err
+}
+
+// Download gets a file over https, for definitions that others publish.
+func (c *Client) Download(ctx context.Context, address string) ([]byte, error) {
+	data, err := c.fetch(ctx, address, maxDownload)
+	if err != nil {
+		return nil, failure("download", "the file cannot be had", err, "download it yourself and name the file")
+	}
+	return data, nil
+}
+
+// Versions asks for the list of a module's versions.
+func (c *Client) Versions(ctx context.Context, mod string) ([]string, error) {
+	escaped, err := module.EscapePath(mod)
+	if err != nil {
+		return nil, err
+	}
+	data, err := c.get(ctx, "/"+escaped+"/@v/list", maxList)
+	if err != nil {
+		if known := c.kept(escaped); len(known) > 0 {
+			return known, nil
+		}
+		return nil, failure("go-proxy", "the versions of "+mod+" cannot be listed", err, fixProxy)
+	}
+	return strings.Fields(string(data)), nil
+}
+
+// kept are the versions in the cache.
+func (c *Client) kept(escaped string) (out []string) {
+	if c.opts.Dir == "" {
+		return nil
+	}
+	zips, err := filepath.Glob(filepath.Join(c.opts.Dir, filepath.FromSlash(escaped), "@v", "v*.zip"))
+	if err != nil {
+		return nil
+	}
+	for _, z := range zips {
+		out = append(out, strings.TrimSuffix(filepath.Base(z), ".zip"))
+	}
+	return out
+}
+
+// Source gets a version's zip, from the cache when it is there, checks its sum and reads its Go files.
+func (c *Client) Source(ctx context.Context, mod, version string) (cuegen.Source, string, error) {
+	escaped, err := module.EscapePath(mod)
+	if err != nil {
+		return nil, "", err
+	}
+	name, err := module.EscapeVersion(version)
+	if err != nil {
+		return nil, "", err
+	}
+	file, done, err := c.zip(ctx, escaped, name)
+	if err != nil {
+		return nil, "", failure("go-proxy", "the source of "+mod+" "+version+" cannot be had", err, fixProxy)
+	}
+	defer done()
+	sum, err := dirhash.HashZip(file, dirhash.Hash1)
+	if err != nil {
+		return nil, "", failure("go-zip", mod+" "+version+" is damaged", err, "")
+	}
+	if err := c.check(ctx, mod, version, sum); err != nil {
+		if diag.From(err, "")[0].Code == mismatch {
+			_ = os.Remove(file) // so that the next run asks again
+		}
+		return nil, "", err
+	}
+	src, err := read(file, mod, version)
+	if err != nil {
+		return nil, "", failure("go-zip", mod+" "+version+" cannot be read", err, "")
+	}
+	return src, sum, nil
+}
+
+// zip is the file of a version's zip; done is called when it is not needed any more.
+func (c *Client) zip(ctx context.Context, escaped, version string) (file string, done func(), err error) {
+	dir := filepath.Join(c.opts.Dir, filepath.FromSlash(escaped), "@v")
+	if c.opts.Dir != "" {
+		file = filepath.Join(dir, version+".zip")
+		if _, err := os.Stat(file); err == nil {
+			return file, func() {}, nil
+		}
+	}
+	data, err := c.get(ctx, "/"+escaped+"/@v/"+version+".zip", maxZip)
+	if err != nil {
+		return "", nil, err
+	}
+	if c.opts.Dir != "" && keep(file, data) == nil {
+		return file, func() {}, nil
+	}
+	tmp, err := os.CreateTemp("", "hawser-*.zip")
+	if err != nil {
+		return "", nil, err
+	}
+	_, err = tmp.Write(data)
+	if err = errors.Join(err, tmp.Close()); err != nil {
+		_ = os.Remove(tmp.Name())
+		return "", nil, err
+	}
+	return tmp.Name(), func() { _ = os.Remove(tmp.Name()) }, nil
+}
+
+// keep writes a file of the cache as a whole.
+func keep(file string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(file), ".new-")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(data)
+	if err = errors.Join(err, tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), file)
+	}
+	if err != nil {
+		_ = os.Remove(tmp.Name())
+	}
+	return err
+}
+
+// skipped are files that hold no types a person wrote.
+var skipped = regexp.MustCompile(`(_test|\.pb|^zz_generated\..*|^generated\..*)\.go$`)
+
+// read reads the Go files of a zip, each below the import path of its package.
+func read(file, mod, version string) (cuegen.Source, error) {
+	z, err := zip.OpenReader(file)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = z.Close() }()
+	src, prefix := cuegen.Source{}, mod+"@"+version+"/"
+	if len(z.File) > maxFiles {
+		return nil, fmt.Errorf("more than %d files", maxFiles)
+	}
+	total := int64(0)
+	for _, f := range z.File {
+		name, ok := strings.CutPrefix(f.Name, prefix)
+		if !ok || !fs.ValidPath(name) || !strings.HasSuffix(name, ".go") || skipped.MatchString(path.Base(name)) || slices.Contains(strings.Split(name, "/"), "testdata") {
+			continue
+		}
+		data, err := open(f)
+		if err != nil {
+			return nil, err
+		}
+		if total += int64(len(data)); total > maxZip {
+			return nil, fmt.Errorf("more than %d bytes of source", maxZip)
+		}
+		pkg := path.Join(mod, path.Dir(name))
+		if src[pkg] == nil {
+			src[pkg] = map[string][]byte{}
+		}
+		src[pkg][path.Base(name)] = data
+	}
+	return src, nil
+}
+
+func open(f *zip.File) ([]byte, error) {
+	r, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = fmt.Errorf("%s has more than %d bytes", f.Name, maxFile)
+	}
+	return data, errors.Join(err, r.Close())
+}

@@ -1,0 +1,133 @@
+package toolchain
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"hawser.dev/hawser/internal/module"
+)
+
+// PullRequest gets an artifact.
+type PullRequest struct {
+	// URL is oci://REGISTRY/REPOSITORY, with an optional :TAG or @DIGEST, or a layout's or archive's.
+	URL string
+	// Version is an exact version, a tag or a range; "" is latest. Digest is what the manifest must have.
+	Version, Digest string
+	// Dir is the directory to make.
+	Dir string
+	// ContentType chooses the layers of an artifact, "" all.
+	ContentType string
+	// Into lets Dir exist already: files are added to it, and none is written over.
+	Into bool
+}
+
+// PullResult is what was got.
+type PullResult struct {
+	URL         string            `json:"url"`
+	Dir         string            `json:"dir"`
+	Digest      string            `json:"digest"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+	Files       []string          `json:"files"`
+}
+
+// Pull gets a module into a directory that does not exist yet.
+func (t *Tools) Pull(ctx context.Context, req PullRequest) (PullResult, error) {
+	out, err := t.pull(ctx, req, func(got module.Pulled) error {
+		if got.ConfigType != module.ModuleConfigType {
+			return failure("not-a-module", req.URL+" is not a module", "pull it with: hawser artifact pull")
+		}
+		return nil
+	})
+	return out, err
+}
+
+func (t *Tools) pull(ctx context.Context, req PullRequest, check func(module.Pulled) error) (PullResult, error) {
+	r, err := t.registry()
+	if err != nil {
+		return PullResult{}, err
+	}
+	url, digest, err := t.pinned(ctx, req)
+	if err != nil {
+		return PullResult{}, err
+	}
+	out := PullResult{URL: url, Dir: filepath.Clean(req.Dir)}
+	fill := func(tmp string) error {
+		got, err := r.Pull(ctx, url, tmp, module.PullOptions{Digest: digest, ContentType: req.ContentType})
+		if err != nil {
+			return err
+		}
+		out.Digest, out.Annotations, out.Files = got.Digest, got.Annotations, got.Files
+		return check(got)
+	}
+	if req.Into {
+		return out, merged(req.Dir, fill)
+	}
+	return out, placed(req.Dir, fill)
+}
+
+// pinned is the URL with what the version means now: a range or a version becomes a digest.
+func (t *Tools) pinned(ctx context.Context, req PullRequest) (url, digest string, err error) {
+	if req.Version == "" {
+		return req.URL, req.Digest, nil
+	}
+	if !strings.HasPrefix(req.URL, module.SchemeOCI) {
+		return req.URL + ":" + req.Version, req.Digest, nil
+	}
+	if err := repository(req.URL); err != nil {
+		return "", "", err
+	}
+	f := t.Fetchers["oci"]
+	if f == nil {
+		return req.URL + ":" + req.Version, req.Digest, nil
+	}
+	found, err := f.Resolve(ctx, module.Reference{URL: req.URL, Version: req.Version})
+	if err != nil {
+		return "", "", err
+	}
+	if req.Digest != "" && req.Digest != found.Digest {
+		return "", "", failure("digest-mismatch", req.URL+" version "+req.Version+" has digest "+found.Digest+", wanted is "+req.Digest,
+			"somebody moved the version, or the digest is of another one")
+	}
+	return req.URL + "@" + found.Digest, found.Digest, nil
+}
+
+// merged adds files to a directory: fill makes them beside it, then each takes its place. A file that exists is an
+// error before any is moved.
+func merged(dir string, fill func(tmp string) error) (err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	tmp, err := os.MkdirTemp(dir, ".hawser-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
+	made := filepath.Join(tmp, "new")
+	if err := fill(made); err != nil {
+		return err
+	}
+	names, err := walk(made)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name))); !errors.Is(err, fs.ErrNotExist) {
+			return failure("file-exists", strconv.Quote(name)+" exists in "+dir, "nothing was written; name another directory")
+		}
+	}
+	for _, name := range names {
+		to := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return err
+		}
+		if err := os.Rename(filepath.Join(made, filepath.FromSlash(name)), to); err != nil {
+			return err
+		}
+	}
+	return nil
+}

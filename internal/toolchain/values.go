@@ -1,0 +1,100 @@
+package toolchain
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/cuecontext"
+
+	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/internal/diag"
+)
+
+// readValues reads values files, each over those before it: CUE, YAML or JSON with the field values, as Timoni's -f
+// takes them. "-" is stdin as CUE. No files give nil.
+func readValues(files []string, stdin io.Reader) (*ast.StructLit, error) {
+	var out ast.Expr
+	for _, name := range files {
+		x, err := valuesOf(name, stdin)
+		if err != nil {
+			return nil, cuelang.FindingsFor(err, cuelang.Show{Code: "values"}).Err()
+		}
+		if out == nil {
+			out = x
+			continue
+		}
+		if out, err = cuelang.Overlay(out, x); err != nil {
+			return nil, cuelang.FindingsFor(err, cuelang.Show{Code: "values"}).Err()
+		}
+	}
+	s, _ := out.(*ast.StructLit)
+	return s, nil
+}
+
+func valuesOf(name string, stdin io.Reader) (ast.Expr, error) {
+	data, err := readInput(name, stdin)
+	if err != nil {
+		return nil, err
+	}
+	var f *ast.File
+	switch ext := filepath.Ext(name); ext {
+	case ".yaml", ".yml":
+		f, err = cuelang.FromYAML(name, data)
+	case ".json":
+		var x ast.Expr
+		if x, err = cuelang.FromJSON(name, data); err == nil {
+			f = &ast.File{Filename: name, Decls: []ast.Decl{&ast.EmbedDecl{Expr: x}}}
+		}
+	case ".cue", "":
+		if fs := cuelang.CheckSource(name, data, cuelang.Limits{}); fs.HasErrors() {
+			return nil, fs.Err()
+		}
+		return valuesIn(name, cuecontext.New().CompileBytes(data, cue.Filename(name)))
+	default:
+		return nil, failure("values", name+": values are read from .cue, .yaml, .yml and .json files", "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return valuesIn(name, cuecontext.New().BuildFile(f))
+}
+
+func valuesIn(name string, v cue.Value) (ast.Expr, error) {
+	if err := v.Err(); err != nil {
+		return nil, err
+	}
+	values := v.LookupPath(cue.ParsePath("values"))
+	if !values.Exists() {
+		f := diag.Errorf("values", "there is no field values")
+		f.Pos, f.Fix = diag.Pos{File: name}, "put what you want to set below it, for example values: replicas: 3"
+		return nil, diag.Findings{f}.Err()
+	}
+	if err := values.Validate(cue.Concrete(true)); err != nil {
+		return nil, err
+	}
+	return cuelang.Data(values)
+}
+
+func readInput(name string, stdin io.Reader) ([]byte, error) {
+	const most = 16 << 20
+	var in = stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, failure("values", err.Error(), "")
+		}
+		defer func() { _ = f.Close() }()
+		in = f
+	}
+	if in == nil {
+		return nil, failure("values", "there is no stdin to read", "")
+	}
+	data, err := io.ReadAll(io.LimitReader(in, most+1))
+	if err == nil && len(data) > most {
+		err = failure("values", name+" has more than 16 MiB", "")
+	}
+	return data, err
+}
