@@ -6,6 +6,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"log"
 	"os"
 )
 
@@ -14,6 +16,8 @@ var version = "dev"
 
 func main() {
 	tuneCollector()
+	// Libraries write to Go's loggers, Helm's even values of users. What users shall know are findings.
+	log.SetOutput(io.Discard)
 	code := app().Run(context.Background(), os.Args[1:])
 	if err := storage().Close(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -58,7 +58,9 @@ func New(o Options) *Fetcher {
 }
 
 // Schemes are "chart+https" and "chart+http".
-func (f *Fetcher) Schemes() []string { return []string{module.ChartScheme + "https", module.ChartScheme + "http"} }
+func (f *Fetcher) Schemes() []string {
+	return []string{module.ChartScheme + "https", module.ChartScheme + "http"}
+}
 
 // Resolve chooses the version: an exact one, the newest in a range, or the newest stable one without any. The digest is
 // the index's; the archive is only fetched where the index has none. With a digest and an exact version in the reference

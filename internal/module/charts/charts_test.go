@@ -342,7 +342,9 @@ func TestAddresses(t *testing.T) {
 }
 
 func TestRedirectRules(t *testing.T) {
-	via := func(url string) []*http.Request { return []*http.Request{httptest.NewRequest(http.MethodGet, url, nil)} }
+	via := func(url string) []*http.Request {
+		return []*http.Request{httptest.NewRequest(http.MethodGet, url, nil)}
+	}
 	for _, c := range []struct {
 		from, to string
 		ok       bool

@@ -108,7 +108,9 @@ func (r *Renderer) failed(req render.Request, fs diag.Findings) error {
 func (r *Renderer) onInstance(req render.Request, fs diag.Findings) diag.Findings {
 	for i := range fs {
 		fs[i].Instance = req.Instance.Name
-		fs[i].What, fs[i].Why = r.opts.Redact(fs[i].What), r.opts.Redact(fs[i].Why)
+		for _, text := range []*string{&fs[i].What, &fs[i].Why, &fs[i].Object, &fs[i].Path} {
+			*text = r.opts.Redact(*text)
+		}
 		if !fs[i].Pos.IsValid() {
 			fs[i].Pos = diag.Pos(source(req).Pos)
 		}

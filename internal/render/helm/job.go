@@ -39,6 +39,9 @@ func (j *job) run(ctx context.Context) ([]object.Object, error) {
 		return nil, err
 	}
 	j.warnings = deprecated(j.chart.chart)
+	if user, err := values(j.req); err == nil {
+		j.warnings = append(j.warnings, j.shapes(user, j.chart.chart.Values, nil)...)
+	}
 	usual := &answers{}
 	objects, err := j.once(ctx, usual)
 	if err != nil {

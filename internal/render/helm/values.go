@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -51,15 +53,44 @@ func asYAML(v any) any {
 	return v
 }
 
-// refusing is a loader of schemas that loads nothing: a render reads no network and no file outside its chart.
-type refusing struct{}
+// shapes says where the user gives a plain value for what is a struct in the chart's defaults, or the other way round:
+// Helm then takes one of them whole, and templates seldom expect it.
+func (j *job) shapes(user, defaults map[string]any, at []string) diag.Findings {
+	var found diag.Findings
+	for _, name := range slices.Sorted(maps.Keys(user)) {
+		x, y := user[name], defaults[name]
+		if x == nil || y == nil {
+			continue
+		}
+		path := append(at[:len(at):len(at)], name)
+		given, isMap := x.(map[string]any)
+		want, wantMap := y.(map[string]any)
+		switch {
+		case isMap && wantMap:
+			found = append(found, j.shapes(given, want, path)...)
+		case isMap != wantMap:
+			f := j.valueFinding(path, "the value is a struct, the chart's own is not")
+			if wantMap {
+				f.What = "the chart's own value is a struct, this one is not"
+			}
+			f.Severity = diag.Warning
+			found = append(found, f)
+		}
+	}
+	return found
+}
 
-func (refusing) Load(url string) (any, error) {
-	// As in Helm, a URN that nobody knows allows everything.
+// refusing is a loader of schemas that loads nothing: a render reads no network and no file outside its chart.
+// asked is set by the first URL.
+type refusing struct{ asked bool }
+
+// Load refuses everything but URNs: as in Helm, one that nobody knows allows everything.
+func (r *refusing) Load(url string) (any, error) {
 	if strings.HasPrefix(url, "urn:") {
 		return true, nil
 	}
-	return nil, fmt.Errorf("%s is outside the schema: references to other files and hosts are not followed", url)
+	r.asked = true
+	return nil, errors.New("not followed")
 }
 
 // checkSchema checks the merged values with the schemas of the chart and its dependencies. path is where vals are.
@@ -102,11 +133,16 @@ func (j *job) checkOne(c *chart.Chart, vals map[string]any, path []string) (foun
 	}
 	const name = "chart:///values.schema.json"
 	compiler := jsonschema.NewCompiler()
-	compiler.UseLoader(refusing{})
+	outside := &refusing{}
+	compiler.UseLoader(outside)
 	if err := compiler.AddResource(name, doc); err != nil {
 		return broken(err)
 	}
 	schema, err := compiler.Compile(name)
+	if outside.asked {
+		// Which URL comes first is chance, so none is named.
+		return broken("it refers to other files or hosts, which are not followed")
+	}
 	if err != nil {
 		return broken(strings.ReplaceAll(err.Error(), name, "values.schema.json"))
 	}
