@@ -116,3 +116,36 @@ func TestSuspend(t *testing.T) {
 	s.want(0, "delete", s.bundle, "--kube-context", "staging", "-y")
 	s.gone("staging", "other-db", "api")
 }
+
+// Fields left to others by a rule of the bundle: their drift is none, costs no write, and an update leaves them alone.
+func TestIgnoredFields(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.files(readyBundle)
+	s.edit("bundle.yaml", "  health:\n    - {kind: ConfigMap, name: slow-*, ready: 'self.data.state == \"up\"', message: '\"state \" + self.data.state'}\n",
+		"  ignore:\n    - {kind: ConfigMap, name: slow-*, paths: [data.state]}\n    - {kind: ConfigMap, managers: [its-*]}\n")
+	s.edit("db/slow.yaml", "starting}", "starting, mode: one}")
+	s.want(0, append([]string{"apply"}, onStaging...)...)
+	s.wantData("staging", "slow-db", "state", "starting")
+	s.admin("staging", http.MethodPatch, "api/v1/namespaces/$NS/configmaps/slow-db", `{"data": {"state": "theirs"}}`, "fieldManager", "somebody")
+	s.admin("staging", http.MethodPatch, "api/v1/namespaces/$NS/configmaps/api", `{"data": {"a": "theirs"}}`, "fieldManager", "its-controller")
+	s.want(0, "status", s.bundle, "--kube-context", "staging")
+	s.mark()
+	s.want(0, append([]string{"apply"}, onStaging...)...)
+	s.untouched("staging")
+
+	s.admin("staging", http.MethodPatch, "api/v1/namespaces/$NS/configmaps/slow-db", `{"data": {"mode": "theirs"}}`, "fieldManager", "somebody")
+	s.has(s.run("status", s.bundle, "--kube-context", "staging").Stdout, "drifted")
+	s.edit("api/api.yaml", `{a: "1"}`, `{a: "2", b: "new"}`)
+	s.want(0, append([]string{"apply"}, onStaging...)...)
+	s.wantData("staging", "slow-db", "mode", "one")
+	s.wantData("staging", "slow-db", "state", "theirs")
+	s.wantData("staging", "api", "a", "theirs")
+	s.wantData("staging", "api", "b", "new")
+
+	s.edit("bundle.yaml", "    - {kind: ConfigMap, name: slow-*, paths: [data.state]}\n", "")
+	s.want(0, append([]string{"apply"}, onStaging...)...)
+	s.wantData("staging", "slow-db", "state", "starting")
+	s.edit("bundle.yaml", "managers: [its-*]", `paths: [metadata.name]`)
+	s.has(s.want(1, append([]string{"apply"}, onStaging...)...).Stderr, "the field metadata.name cannot be left to others", "bundle.yaml:5")
+}

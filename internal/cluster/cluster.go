@@ -100,6 +100,8 @@ type PreviewRequest struct {
 	Base map[string]any
 	// Owned is the object's inventory entry, nil when there is none.
 	Owned *plan.Owned
+
+	live map[string]any // once it was read
 }
 
 // EventType names a step of Execute.

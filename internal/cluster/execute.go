@@ -328,6 +328,10 @@ func (e *executor) wrote(ch plan.Change, m meta) {
 	actions := object.ActionsOf(body.Unstructured().GetAnnotations())
 	own, _ := object.OwnEntry(m.ManagedFields, e.manager)
 	digest := body.Digest()
+	var entry *object.Entry
+	if ch.Ignore != nil {
+		entry = object.EntryOf(m.ManagedFields, e.manager)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	before := e.inventory[ch.Ref]
@@ -335,7 +339,7 @@ func (e *executor) wrote(ch plan.Change, m meta) {
 	_, replicas := spec["replicas"]
 	e.inventory[ch.Ref] = plan.Owned{Ref: ch.Ref, Version: body.GVK().Version, Instance: ch.Instance, Stage: ch.Stage,
 		UID: string(m.UID), ResourceVersion: m.ResourceVersion, Digest: digest, Own: own, Schema: e.schema[plan.SchemaKey(ch.Ref)],
-		Keep: actions.Keep, NoWait: ch.NoWait, Timeout: ch.Timeout, Once: actions.Once, OwnNamespace: before.OwnNamespace, Replicas: replicas}
+		Keep: actions.Keep, NoWait: ch.NoWait, Timeout: ch.Timeout, Ignore: ch.Ignore, Entry: entry, Once: actions.Once, OwnNamespace: before.OwnNamespace, Replicas: replicas}
 	e.generations[ch.Ref] = m.Generation
 	if ch.Ref.IsCRD() {
 		for gk := range object.DefinedKinds([]object.Object{body}) {

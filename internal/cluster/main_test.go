@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
@@ -73,6 +74,7 @@ type bundle struct {
 	// adjust changes the request before it is executed.
 	adjust func(*cluster.ExecuteRequest)
 	events []cluster.Event
+	policy v1alpha1.Instance // what the instance says of its objects
 	obs    cluster.Observation
 }
 
@@ -99,7 +101,10 @@ func (b *bundle) plan(t *testing.T, s *cluster.Session, objs []object.Object) (*
 	in := plan.Input{Cluster: "test", Bundle: b.name, Owner: b.owner(), Owned: b.owned, Options: b.opts}
 	for _, o := range scoped {
 		o.Object = o.Object.Marked(b.owner(), b.name)
-		d := plan.DesiredOf(o)
+		d, fs := plan.Declared(o, b.policy, nil)
+		if err := fs.Err(); err != nil {
+			t.Fatal(err)
+		}
 		bodies[d.Ref] = o.Object
 		in.Desired = append(in.Desired, d)
 	}

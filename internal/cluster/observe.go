@@ -25,11 +25,14 @@ const listFrom = 6
 // the inventory are looked for without a label, because they may be somebody else's. Namespaces that hold inventoried
 // objects exist; the others with unknown names are asked for first, and nothing is looked for in one that is missing.
 func (s *Session) Observe(ctx context.Context, req ObserveRequest) (Observation, diag.Findings) {
-	o := &observer{s: s, ctx: ctx, req: req, manager: object.Manager(req.Owner), owned: map[object.Ref]plan.Owned{},
+	o := &observer{s: s, ctx: ctx, req: req, manager: object.Manager(req.Owner), owned: map[object.Ref]plan.Owned{}, ignore: map[object.Ref]*object.Ignore{},
 		Observation: Observation{Live: map[object.Ref]plan.Live{}, Schema: map[string]string{},
 			NamespaceExists: map[string]bool{}, Instances: map[object.Ref]int{}}}
 	for _, ow := range req.Owned {
-		o.owned[ow.Ref] = ow
+		o.owned[ow.Ref], o.ignore[ow.Ref] = ow, ow.Ignore
+	}
+	for _, d := range req.Desired {
+		o.ignore[d.Ref] = d.Ignore
 	}
 	o.inventoried()
 	o.unknown()
@@ -50,6 +53,7 @@ type observer struct {
 	req     ObserveRequest
 	manager string
 	owned   map[object.Ref]plan.Owned
+	ignore  map[object.Ref]*object.Ignore // by what is declared now, else as recorded
 
 	mu       sync.Mutex
 	findings diag.Findings
@@ -163,7 +167,7 @@ func (o *observer) namespace(name string) {
 		accept: metadataType, into: &m})
 	switch {
 	case err == nil:
-		o.see(r, o.live(m))
+		o.see(r, o.live(r, m))
 	case apierrors.IsNotFound(err):
 		o.see(r, plan.Live{})
 	case apierrors.IsForbidden(err):
@@ -247,7 +251,8 @@ func (o *observer) list(k KindInfo, ns string, query url.Values) error {
 		return err
 	}
 	for _, m := range items.Items {
-		o.see(object.Ref{Group: k.Group, Kind: k.Kind, Namespace: m.Namespace, Name: m.Name}, o.live(m))
+		r := object.Ref{Group: k.Group, Kind: k.Kind, Namespace: m.Namespace, Name: m.Name}
+		o.see(r, o.live(r, m))
 	}
 	return nil
 }
@@ -261,7 +266,7 @@ func (o *observer) get(r object.Ref) {
 	m, err := o.s.getMeta(o.ctx, k, r)
 	switch {
 	case err == nil:
-		o.see(r, o.live(m))
+		o.see(r, o.live(r, m))
 	case apierrors.IsNotFound(err):
 		o.see(r, plan.Live{})
 	default:
@@ -363,13 +368,20 @@ func (o *observer) listUnknown(gk schema.GroupKind, ns string, refs []object.Ref
 	o.check(refs[0], err)
 	for _, m := range items.Items {
 		if r := (object.Ref{Group: k.Group, Kind: k.Kind, Namespace: m.Namespace, Name: m.Name}); wanted[r] {
-			o.see(r, o.live(m))
+			o.see(r, o.live(r, m))
 		}
 	}
 }
 
 // live reduces metadata to what deciding needs.
-func (o *observer) live(m meta) plan.Live { return liveOf(m, o.manager) }
+func (o *observer) live(r object.Ref, m meta) plan.Live {
+	l := liveOf(m, o.manager)
+	if g := o.ignore[r]; g != nil {
+		l.Entry = object.EntryOf(m.ManagedFields, o.manager)
+		l.Yielded = object.Yielded(o.owned[r].Entry, m.ManagedFields, o.manager, g)
+	}
+	return l
+}
 
 func liveOf(m meta, manager string) plan.Live {
 	l := plan.Live{Found: true, UID: string(m.UID), ResourceVersion: m.ResourceVersion, Generation: m.Generation,

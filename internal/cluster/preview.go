@@ -75,12 +75,13 @@ func (p *previewer) preview(ctx context.Context, r PreviewRequest) plan.Preview 
 	// Only the live object tells what is lost and who set what; a declaration that changed on an unmoved object is
 	// compared with the recorded one, without a read.
 	var live map[string]any
-	needLive := r.Change.Action != plan.Create && (r.Base == nil || r.Change.Code != plan.CodeChanged)
+	needLive := r.Change.Action != plan.Create && (r.Base == nil || r.Change.Code != plan.CodeChanged || r.Change.Ignore != nil)
 	if needLive {
 		_, err := p.s.do(ctx, call{method: http.MethodGet, path: k.path(r.Body.GVK().Version, ref.Namespace, ref.Name), into: &live})
 		if err != nil && !apierrors.IsNotFound(err) {
 			return p.failed(r, err)
 		}
+		r.live = live
 	}
 	after, code, err := p.dryRun(ctx, k, r)
 	switch {
@@ -113,7 +114,18 @@ func (p *previewer) preview(ctx context.Context, r PreviewRequest) plan.Preview 
 }
 
 // written is the object as it would be written: without what is ceded.
-func written(r PreviewRequest) map[string]any { return object.WithoutPaths(r.Body.Body, r.Change.Cede) }
+func written(r PreviewRequest) map[string]any {
+	return toWrite(r.Change, r.Body.Body, r.live, managerOf(r.Body))
+}
+
+// toWrite is what a change applies over the live object.
+func toWrite(ch plan.Change, body, live map[string]any, manager string) map[string]any {
+	body = object.WithoutPaths(body, ch.Cede)
+	if ch.Ignore == nil || live == nil {
+		return body
+	}
+	return ch.Ignore.Cede(body, live, (&unstructured.Unstructured{Object: live}).GetManagedFields(), manager, ch.FromManagers)
+}
 
 // dryRun applies without storing. The answer's status code comes beside the error.
 func (p *previewer) dryRun(ctx context.Context, k KindInfo, r PreviewRequest) (map[string]any, int, error) {

@@ -39,6 +39,9 @@ func (e *executor) writeOne(ctx context.Context, ref object.Ref) error {
 		return e.failed(ctx, ref, string(ch.Action), err)
 	}
 	w := &writing{executor: e, ch: ch, k: k, body: object.WithoutPaths(body.Body, ch.Cede), version: body.GVK().Version}
+	if err := w.cede(ctx); err != nil {
+		return e.failed(ctx, ref, string(ch.Action), err)
+	}
 	m, err := w.write(ctx)
 	if err != nil {
 		return e.failed(ctx, ref, string(ch.Action), err)
@@ -90,6 +93,32 @@ func (w *writing) write(ctx context.Context) (meta, error) {
 		return w.adopt(ctx)
 	}
 	return w.update(ctx)
+}
+
+// cede takes what is left to others out of the object to write, as the live object has it now. While our entry is as the
+// plan saw it, so are the fields that it owns: a value of those that moved would not be ours any more.
+func (w *writing) cede(ctx context.Context) error {
+	if w.ch.Ignore == nil || w.ch.Action != plan.Update && w.ch.Action != plan.Adopt {
+		return nil
+	}
+	var live map[string]any
+	_, err := w.s.do(ctx, call{method: http.MethodGet, path: w.k.path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name), into: &live})
+	if apierrors.IsNotFound(err) {
+		return &StaleError{Ref: w.ch.Ref, Why: "it was deleted since"}
+	}
+	if err != nil {
+		return err
+	}
+	u := unstructured.Unstructured{Object: live}
+	own, _ := object.OwnEntry(u.GetManagedFields(), w.manager)
+	switch {
+	case string(u.GetUID()) != w.ch.UID:
+		return &StaleError{Ref: w.ch.Ref, Why: "it is another object now (other uid)"}
+	case own != w.ch.Own:
+		return &StaleError{Ref: w.ch.Ref, Why: "fields we declared were changed since"}
+	}
+	w.body = toWrite(w.ch, w.body, live, w.manager)
+	return nil
 }
 
 // pre are the preconditions of a write.

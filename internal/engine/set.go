@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -117,7 +118,7 @@ func (r *run) part(ctx context.Context, t *target, spec v1alpha1.BundleSpec, in 
 	if err != nil {
 		return nil, withInstance(diag.From(err, "source"), in)
 	}
-	key += plan.PolicyKey(in)
+	key += plan.PolicyKey(in, r.ignores(spec))
 	p.request, p.key = req, key
 	p.recorded = t.record != nil && t.record.Phase == "succeeded" && t.record.Inputs[in.Name] == key
 	return p, findings
@@ -148,11 +149,21 @@ func (r *run) fill(ctx context.Context, t *target, s *set) diag.Findings {
 		return findings
 	}
 	r.assemble(t, s)
+	findings = append(findings, plan.VetIgnore(r.ignores(s.spec))...)
 	findings = append(findings, health.Vet(r.Checker, r.checks(new(part), s, nil, nil), health.InBundle, health.InFleet)...)
 	for _, p := range s.parts {
+		findings = append(findings, withInstance(plan.VetIgnore(p.instance.Ignore), p.instance)...)
 		findings = append(findings, withInstance(health.Vet(r.Checker, p.checks, health.InInstance, health.InModule), p.instance)...)
 	}
 	return findings
+}
+
+// ignores are the rules of the bundle and the fleet that leave fields to others.
+func (r *run) ignores(spec v1alpha1.BundleSpec) []v1alpha1.IgnoreRule {
+	if r.fleet == nil {
+		return spec.Ignore
+	}
+	return slices.Concat(spec.Ignore, r.fleet.Ignore)
 }
 
 // checks are the health rules of an instance in the order they are asked.
@@ -194,7 +205,7 @@ func (r *run) render(ctx context.Context, t *target, s *set, parts []*part) diag
 		objs, fs := r.marked.of(p, s, results[i].Objects, known, defined, r.sensitive)
 		findings = append(findings, fs...)
 		for _, o := range objs {
-			d, fs := plan.Declared(o, p.instance)
+			d, fs := plan.Declared(o, p.instance, r.ignores(s.spec))
 			findings = append(findings, fs...)
 			s.bodies[d.Ref] = o.Object
 			s.desired = append(s.desired, d)

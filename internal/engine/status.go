@@ -132,7 +132,7 @@ func (r *run) instances(ctx context.Context, t *target, rec release.Record) []In
 			if len(live.Finalizers) > 0 {
 				st.Status.Reason += ", held by finalizer " + strings.Join(live.Finalizers, ", ")
 			}
-		} else if live.ResourceVersion != o.ResourceVersion && live.Own != o.Own && !o.Once {
+		} else if live.ResourceVersion != o.ResourceVersion && live.Own != o.Own && !o.Once && !live.Yielded {
 			st.Drifted, st.By = true, live.Foreign
 		}
 		in.Objects = append(in.Objects, st)

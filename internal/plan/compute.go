@@ -60,15 +60,15 @@ func (c *computation) order() {
 // adoption that was allowed, new ones with ServerCheck.
 func NeedsPreview(in Input) []Change {
 	in.Previews = nil
-	own := make(map[object.Ref]string, len(in.Owned))
+	own := make(map[object.Ref]Owned, len(in.Owned))
 	for _, o := range in.Owned {
-		own[o.Ref] = o.Own
+		own[o.Ref] = o
 	}
 	var out []Change
 	for _, ch := range Compute(in).Changes {
 		switch ch.Action {
 		case Update:
-			if o := in.Options; ch.Code != CodeChanged || ch.Own != own[ch.Ref] || o.Diff || o.Recreate || o.Adopt {
+			if o := in.Options; ch.Ignore != nil || own[ch.Ref].Ignore != nil || ch.Code != CodeChanged || ch.Own != own[ch.Ref].Own || o.Diff || o.Recreate || o.Adopt {
 				out = append(out, ch)
 			}
 		case Adopt:
@@ -150,7 +150,7 @@ func (c *computation) desired(d Desired) {
 		return // somebody else's namespace is used as it is; it may not have been looked at when its objects were seen
 	}
 	ch := Change{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, Digest: d.Digest, Pos: d.Pos,
-		NoWait: d.NoWait, Timeout: d.Timeout, UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own}
+		NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own}
 	switch {
 	case !live.Found:
 		c.create(d, own, isOwned, ch)
@@ -228,9 +228,11 @@ func (c *computation) existing(d Desired, own Owned, isOwned bool, live Live, ch
 		ch.Code, ch.Why = CodeReplaced, "was replaced by an object with another uid that carries our marks"
 	case own.Digest != d.Digest || own.Version != d.Version:
 		ch.Code = CodeChanged
+	case own.Ignore != nil && !own.Ignore.Equal(d.Ignore):
+		ch.Code, ch.Why = CodeChanged, "other fields are left to others now"
 	case own.Schema != schema:
 		ch.Code, ch.Why = CodeSchema, "the kind's schema changed since it was written"
-	case live.ResourceVersion == own.ResourceVersion, live.Own != "" && live.Own == own.Own:
+	case live.ResourceVersion == own.ResourceVersion, live.Own != "" && live.Own == own.Own, live.Yielded:
 		c.unchanged(d, own, live)
 		return
 	case live.Own == "":
@@ -301,6 +303,7 @@ func (c *computation) fieldConflicts(sameDeclaration bool, conflicts []FieldConf
 }
 
 func (c *computation) recreate(d Desired, ch Change) {
+	ch.Cede = nil // it is a new object
 	ch.Action, ch.Code, ch.Loss = Recreate, CodeImmutable, lossOf(d.Ref)
 	ch.Why = "an immutable field changed"
 	if !c.Options.Recreate && !d.ForceRecreate {
@@ -358,11 +361,19 @@ func (c *computation) unchanged(d Desired, own Owned, live Live) {
 	schema := c.Schema[SchemaKey(d.Ref)]
 	o := Owned{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, UID: live.UID,
 		ResourceVersion: live.ResourceVersion, Digest: d.Digest, Own: live.Own, Schema: schema,
-		Keep: d.Keep, NoWait: d.NoWait, Timeout: d.Timeout, Once: d.Once, OwnNamespace: d.OwnNamespace, Replicas: d.Replicas}
+		Keep: d.Keep, NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, Once: d.Once, OwnNamespace: d.OwnNamespace, Replicas: d.Replicas}
+	switch {
+	case d.Ignore == nil:
+	case live.Yielded: // what we declared then is what tells a drift from a field that is left to others
+		o.Own, o.Entry = own.Own, own.Entry
+	default:
+		o.Entry = live.Entry
+	}
 	c.plan.Kept = append(c.plan.Kept, o)
 	c.plan.Unchanged++
 	if own.Own != o.Own || own.UID != o.UID || own.Schema != o.Schema || own.Digest != o.Digest ||
-		own.Instance != o.Instance || own.Stage != o.Stage || own.Keep != o.Keep || own.NoWait != o.NoWait || own.Timeout != o.Timeout {
+		own.Instance != o.Instance || own.Stage != o.Stage || own.Keep != o.Keep || own.NoWait != o.NoWait || own.Timeout != o.Timeout ||
+		!own.Ignore.Equal(o.Ignore) || own.Entry == nil && o.Entry != nil {
 		c.plan.Refresh = true
 	}
 }

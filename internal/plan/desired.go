@@ -19,12 +19,12 @@ func DesiredOf(o object.Scoped) Desired {
 // depends on has changed since, so that nothing needs to be rendered.
 func DesiredFrom(o Owned) Desired {
 	return Desired{Ref: o.Ref, Version: o.Version, Instance: o.Instance, Stage: o.Stage, Digest: o.Digest,
-		Once: o.Once, Keep: o.Keep, NoWait: o.NoWait, Timeout: o.Timeout, OwnNamespace: o.OwnNamespace, Replicas: o.Replicas,
+		Once: o.Once, Keep: o.Keep, NoWait: o.NoWait, Timeout: o.Timeout, Ignore: o.Ignore, OwnNamespace: o.OwnNamespace, Replicas: o.Replicas,
 		Namespaced: o.Ref.Namespace != ""}
 }
 
 // OwnedAs is the inventory entry a declaration is recorded with before it is written: an intention without uid.
 func OwnedAs(d Desired, schema string) Owned {
 	return Owned{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, Digest: d.Digest, Schema: schema,
-		Keep: d.Keep, NoWait: d.NoWait, Timeout: d.Timeout, Once: d.Once, OwnNamespace: d.OwnNamespace, Replicas: d.Replicas}
+		Keep: d.Keep, NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, Once: d.Once, OwnNamespace: d.OwnNamespace, Replicas: d.Replicas}
 }

@@ -130,6 +130,8 @@ type Change struct {
 	Force bool `json:"force,omitempty"`
 	// Cede are paths left out of the written object because another manager owns them rightly (replicas under /scale).
 	Cede []string `json:"cede,omitempty"`
+	// Ignore are fields left to others: the object is applied over the live one without them, see object.Ignore.
+	Ignore *object.Ignore `json:"ignore,omitempty"`
 	// Handover: the live spec.replicas is handed to a second manager before we drop the field (else it falls to 1).
 	Handover bool `json:"handover,omitempty"`
 	// From names the former owner for Adopt and Conflict: "Helm release shop/api".
@@ -247,6 +249,9 @@ type Owned struct {
 	Timeout time.Duration `json:"timeout,omitempty"`
 	// Once: created once (one-off annotation), never updated.
 	Once bool `json:"once,omitempty"`
+	// Ignore are the fields left to others, Entry our managed fields entry then (only beside Ignore).
+	Ignore *object.Ignore `json:"ignore,omitempty"`
+	Entry  *object.Entry  `json:"entry,omitempty"`
 	// OwnNamespace: the namespace was created because an instance needed it; kept on delete.
 	OwnNamespace bool `json:"ownNamespace,omitempty"`
 	// Replicas: the declaration set spec.replicas.
@@ -265,6 +270,8 @@ type Desired struct {
 	Once, Keep, NoWait, ForceRecreate bool
 	// Timeout bounds waiting for the object, 0 = the run's.
 	Timeout time.Duration
+	// Ignore are the fields left to others, nil for none.
+	Ignore *object.Ignore
 	// OwnNamespace marks an instance's namespace that Hawser itself adds when missing.
 	OwnNamespace bool
 	// Replicas: the declaration sets spec.replicas.
@@ -284,6 +291,10 @@ type Live struct {
 	// Own is the hash of our Apply entry in managedFields, "" when there is none; OwnVersion its apiVersion.
 	Own        string
 	OwnVersion string
+	// Entry is our managed fields entry, and Yielded whether it lost nothing since it was recorded but fields that are left
+	// to others; both only for objects with an Ignore.
+	Entry   *object.Entry
+	Yielded bool
 	// OwnerLabel is the value of hawser.dev/owner; Keep whether the live object is annotated to stay.
 	OwnerLabel string
 	Keep       bool

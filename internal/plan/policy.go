@@ -9,13 +9,15 @@ import (
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/object"
 )
 
 // Declared reduces an instance's marked object to what deciding needs: what the object says of itself, and what its
-// instance says of all of them. Findings are annotations that cannot be read.
-func Declared(o object.Scoped, in v1alpha1.Instance) (Desired, diag.Findings) {
+// instance, and the rules shared by all instances, say of it. Findings are annotations that cannot be read.
+func Declared(o object.Scoped, in v1alpha1.Instance, shared []v1alpha1.IgnoreRule) (Desired, diag.Findings) {
 	d := DesiredOf(o)
+	d.Ignore = ignored(d.Ref, slices.Concat(in.Ignore, shared))
 	d.NoWait = d.NoWait || in.Wait != nil && !*in.Wait
 	if d.Timeout == 0 {
 		d.Timeout = in.Timeout.Duration
@@ -32,11 +34,12 @@ func Declared(o object.Scoped, in v1alpha1.Instance) (Desired, diag.Findings) {
 
 // PolicyKey is what an instance says about its objects besides their content, "" when it says nothing: part of its
 // inputs, so that a recorded object is never taken for one under another policy.
-func PolicyKey(in v1alpha1.Instance) string {
+func PolicyKey(in v1alpha1.Instance, shared []v1alpha1.IgnoreRule) string {
 	policy := struct {
-		NoWait  bool          `json:"noWait,omitempty"`
-		Timeout time.Duration `json:"timeout,omitempty"`
-	}{in.Wait != nil && !*in.Wait, in.Timeout.Duration}
+		NoWait  bool                  `json:"noWait,omitempty"`
+		Timeout time.Duration         `json:"timeout,omitempty"`
+		Ignore  []v1alpha1.IgnoreRule `json:"ignore,omitempty"`
+	}{in.Wait != nil && !*in.Wait, in.Timeout.Duration, slices.Concat(in.Ignore, shared)}
 	data, err := json.Marshal(policy)
 	if err != nil || string(data) == "{}" {
 		return ""
@@ -61,4 +64,58 @@ func SuspendedNeeds(instances []v1alpha1.Instance, suspended map[string]bool, re
 		out = append(out, f)
 	}
 	return out
+}
+
+// ignored are the fields of an object that rules leave to others, nil for none.
+func ignored(r object.Ref, rules []v1alpha1.IgnoreRule) *object.Ignore {
+	var out object.Ignore
+	fits := func(pattern, name string) bool { return pattern == "" || fleet.Match(pattern, name) }
+	for _, rule := range rules {
+		if fits(rule.Group, r.Group) && fits(rule.Kind, r.Kind) && fits(rule.Name, r.Name) {
+			out.Paths, out.Managers = append(out.Paths, rule.Paths...), append(out.Managers, rule.Managers...)
+		}
+	}
+	if len(out.Paths)+len(out.Managers) == 0 {
+		return nil
+	}
+	slices.Sort(out.Paths)
+	slices.Sort(out.Managers)
+	out.Paths, out.Managers = slices.Compact(out.Paths), slices.Compact(out.Managers)
+	return &out
+}
+
+// VetIgnore finds rules that can never mean what they say.
+func VetIgnore(rules []v1alpha1.IgnoreRule) diag.Findings {
+	var out diag.Findings
+	for _, r := range rules {
+		for _, p := range r.Paths {
+			if why := unusable(p); why != "" {
+				f := diag.Errorf("ignore-path", "the field %s cannot be left to others", p)
+				f.Why, f.Pos = why, diag.Pos(r.Pos)
+				f.Fix = "name fields of the spec, data, labels or annotations, items of lists by key: containers[name=app].image"
+				out = append(out, f)
+			}
+		}
+		if len(r.Paths)+len(r.Managers) == 0 {
+			f := diag.Errorf("ignore-path", "an ignore rule names neither paths nor managers")
+			f.Pos, f.Fix = diag.Pos(r.Pos), "add paths or managers"
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// unusable is why a path cannot be ignored, "" when it can.
+func unusable(text string) string {
+	p, err := v1alpha1.ParsePath(text)
+	switch {
+	case err != nil:
+		return err.Error()
+	case slices.ContainsFunc(p, func(s v1alpha1.Step) bool { return s.Index }):
+		return "an index names another item when the list changes"
+	case p[0].Name == "apiVersion", p[0].Name == "kind", p[0].Name == "metadata" && len(p) == 1,
+		p[0].Name == "metadata" && (p[1].Name == "name" || p[1].Name == "namespace"):
+		return "it is what names the object"
+	}
+	return ""
 }

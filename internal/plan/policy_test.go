@@ -35,7 +35,7 @@ func TestDeclared(t *testing.T) {
 		{"not a duration", "hawser.dev/timeout", "5 minutes", v1alpha1.Instance{}, false, 0, `it is "5 minutes"`},
 		{"not above zero", "hawser.dev/timeout", "0s", v1alpha1.Instance{}, false, 0, `it is "0s"`},
 	} {
-		d, fs := Declared(declared(c.key, c.value), c.in)
+		d, fs := Declared(declared(c.key, c.value), c.in, nil)
 		if d.NoWait != c.noWait || d.Timeout != c.timeout || len(fs) > 0 != (c.finding != "") || len(fs) > 0 && fs[0].Why != c.finding {
 			t.Errorf("%s: %v %v %v", c.name, d.NoWait, d.Timeout, fs)
 		}
@@ -48,10 +48,10 @@ func TestDeclared(t *testing.T) {
 // What an instance says about waiting is part of its inputs; saying nothing leaves them as they were.
 func TestPolicyKey(t *testing.T) {
 	no, yes := false, true
-	if PolicyKey(v1alpha1.Instance{}) != "" || PolicyKey(v1alpha1.Instance{Wait: &yes}) != "" {
+	if PolicyKey(v1alpha1.Instance{}, nil) != "" || PolicyKey(v1alpha1.Instance{Wait: &yes}, nil) != "" {
 		t.Error("saying nothing new is no input")
 	}
-	a, b := PolicyKey(v1alpha1.Instance{Wait: &no}), PolicyKey(v1alpha1.Instance{Timeout: v1alpha1.Duration{Duration: time.Second}})
+	a, b := PolicyKey(v1alpha1.Instance{Wait: &no}, nil), PolicyKey(v1alpha1.Instance{Timeout: v1alpha1.Duration{Duration: time.Second}}, nil)
 	if a == "" || b == "" || a == b {
 		t.Errorf("%q %q", a, b)
 	}
@@ -94,5 +94,59 @@ func TestSuspendedIsKept(t *testing.T) {
 	}
 	if len(p.Suspended) != 1 || p.Suspended[0] != "left" {
 		t.Errorf("%v", p.Suspended)
+	}
+}
+
+func TestIgnoreRules(t *testing.T) {
+	ref := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "n", Name: "api"}
+	rules := []v1alpha1.IgnoreRule{{Paths: []string{"spec.replicas"}}, {Group: "apps", Name: "a*", Managers: []string{"ci"}, Paths: []string{"spec.replicas", "spec.paused"}},
+		{Kind: "StatefulSet", Managers: []string{"x"}}}
+	got := ignored(ref, rules)
+	if want := (&object.Ignore{Paths: []string{"spec.paused", "spec.replicas"}, Managers: []string{"ci"}}); !got.Equal(want) {
+		t.Errorf("%+v", got)
+	}
+	if ignored(ref, rules[2:]) != nil {
+		t.Error("rules for other objects")
+	}
+	if a, b := PolicyKey(v1alpha1.Instance{}, rules), PolicyKey(v1alpha1.Instance{Ignore: rules[:1]}, rules[1:]); a == "" || a != b {
+		t.Errorf("%q %q", a, b)
+	}
+	for path, why := range map[string]string{"": "expected a name", "spec.containers[0]": "an index", "kind": "names the object", "metadata": "names the object",
+		"metadata.name": "names the object", "spec.template.metadata.name": "", "metadata.labels.app": "", "spec.containers[name=app].image": ""} {
+		fs := VetIgnore([]v1alpha1.IgnoreRule{{Paths: []string{path}}})
+		if why == "" && len(fs) != 0 || why != "" && (len(fs) != 1 || !strings.Contains(fs[0].Why, why)) {
+			t.Errorf("%q: %v, want %q", path, fs, why)
+		}
+	}
+	if fs := VetIgnore([]v1alpha1.IgnoreRule{{Kind: "Deployment"}}); len(fs) != 1 {
+		t.Errorf("a rule without effect: %v", fs)
+	}
+}
+
+// A changed rule is asked about: what it leaves no longer is ours again.
+func TestChangedIgnoreIsAsked(t *testing.T) {
+	r := object.Ref{Kind: "ConfigMap", Namespace: "n", Name: "a"}
+	g := &object.Ignore{Paths: []string{"data.a"}}
+	in := func(own, desired *object.Ignore, live Live) Input {
+		live.Found, live.UID, live.OwnerLabel = true, "u", "o"
+		return Input{Owner: "o", Desired: []Desired{{Ref: r, Digest: "d", Ignore: desired}}, Live: map[object.Ref]Live{r: live},
+			Owned: []Owned{{Ref: r, UID: "u", ResourceVersion: "1", Digest: "d", Own: "own", Ignore: own, Entry: &object.Entry{Fields: "{}"}}}}
+	}
+	for _, c := range []struct {
+		name    string
+		in      Input
+		asks    int
+		refresh bool
+	}{
+		{"nothing moved", in(g, g, Live{Own: "own", ResourceVersion: "2"}), 0, false},
+		{"yielded", in(g, g, Live{Own: "less", ResourceVersion: "2", Yielded: true}), 0, false},
+		{"moved", in(g, g, Live{Own: "less", ResourceVersion: "2"}), 1, false},
+		{"dropped", in(g, nil, Live{Own: "own", ResourceVersion: "1"}), 1, false},
+		{"added", in(nil, g, Live{Own: "own", ResourceVersion: "1"}), 0, true},
+	} {
+		asks := NeedsPreview(c.in)
+		if p := Compute(c.in); len(asks) != c.asks || len(p.Changes) != c.asks || p.Refresh != c.refresh {
+			t.Errorf("%s: asks %d, changes %+v, refresh %v", c.name, len(asks), p.Changes, p.Refresh)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -319,6 +320,9 @@ func objectWhy(c plan.Change) string {
 	}
 	if c.Handover {
 		parts = append(parts, "hands over spec.replicas before dropping it")
+	}
+	if c.Ignore != nil {
+		parts = append(parts, "leaves "+strings.Join(append(slices.Clone(c.Ignore.Paths), c.Ignore.Managers...), ", ")+" to others")
 	}
 	if len(c.Cede) > 0 {
 		parts = append(parts, "leaves "+strings.Join(c.Cede, ", ")+" to its owner")
