@@ -102,3 +102,8 @@ func damaged(err error) error {
 	}
 	return refuse(Format, "", "it is damaged or no tar: %v", err)
 }
+
+// Looks reports whether the first bytes of a file (512 are enough) are those of an archive: gzip, or a tar's header.
+func Looks(head []byte) bool {
+	return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) || len(head) >= 262 && string(head[257:262]) == "ustar"
+}
