@@ -28,6 +28,7 @@ import (
 	"hawser.dev/hawser/internal/module/charts"
 	"hawser.dev/hawser/internal/module/dir"
 	"hawser.dev/hawser/internal/module/oci"
+	"hawser.dev/hawser/internal/module/web"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/release/kube"
 	"hawser.dev/hawser/internal/render"
@@ -88,6 +89,7 @@ func app() *cli.App {
 			return kubeconfig.Import(kubeconfig.ImportOptions{Kubeconfig: file, Path: file, Name: name})
 		},
 		Tools:   newTools,
+		Cache:   storage,
 		Sandbox: sandboxbin.Path,
 	}
 }
@@ -103,6 +105,7 @@ func newEngine(redactor *secret.Redactor, onEvent func(engine.Event)) *engine.En
 	kept := storage()
 	repositories := charts.New(charts.Options{Cache: kept})
 	artifacts := oci.New(oci.Options{Cache: kept, UserAgent: "hawser/" + version})
+	pages := web.New(web.Options{Cache: kept, UserAgent: "hawser/" + version})
 	return &engine.Engine{
 		Resolve: new(kubeconfig.Resolver).Resolve,
 		Records: func(s *cluster.Session, name string) release.Store { return kube.New(records{s.Narrow()}, name) },
@@ -115,6 +118,8 @@ func newEngine(redactor *secret.Redactor, onEvent func(engine.Event)) *engine.En
 		Fetchers: map[string]module.Fetcher{
 			"file":                      files,
 			"oci":                       artifacts,
+			"https":                     pages,
+			"http":                      pages,
 			module.ChartScheme + "file": chartdir.New(kept), module.ChartScheme + "https": repositories, module.ChartScheme + "http": repositories,
 		},
 		Checker:  health.Checkers{CUE: modules, CEL: new(cel.Checker)},

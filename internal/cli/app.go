@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"hawser.dev/hawser/internal/cache"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleet"
@@ -100,6 +101,8 @@ type App struct {
 	FleetClusters func(ctx context.Context, req engine.Request) ([]fleet.Cluster, error)
 	// Tools is the tool chain of modules and artifacts, for the commands that need it.
 	Tools func() (*toolchain.Tools, error)
+	// Cache is where fetched content is kept.
+	Cache func() *cache.Cache
 	// Sandbox finds (or builds) the binary of `hawser sandbox`.
 	Sandbox func(ctx context.Context, progress io.Writer) (string, error)
 

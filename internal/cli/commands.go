@@ -36,7 +36,7 @@ plan for the whole fleet, rolls it out wave by wave, and stops when something fa
 	root.AddCommand(
 		grouped("make", s.moduleCommand(), s.artifactCommand(), s.registryCommand())...)
 	root.AddCommand(
-		grouped("more", s.bundleCommand(), s.runtimeCommand(), s.lockCommand(), s.outdatedCommand(), s.schemaCommand(), s.sandboxCommand(),
+		grouped("more", s.bundleCommand(), s.runtimeCommand(), s.lockCommand(), s.outdatedCommand(), s.cacheCommand(), s.schemaCommand(), s.sandboxCommand(),
 			s.completionCommand(), s.versionCommand(), s.docgenCommand())...)
 	root.SetHelpCommandGroupID("more")
 	finishTree(root, false)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/cache"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleet"
@@ -81,6 +82,7 @@ func fakeApp() *App {
 			return "# fleet " + name + " of " + file + "\n", diag.Findings{diag.Warnf("no-user", "the context other has no user")}
 		},
 		Tools: realTools,
+		Cache: func() *cache.Cache { return cache.Open(cache.Options{Dir: os.Getenv(cache.EnvDir)}) },
 		Sandbox: func(context.Context, io.Writer) (string, error) {
 			if p := os.Getenv("FAKE_SANDBOX"); p != "" {
 				return p, nil

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"hawser.dev/hawser/internal/cache"
+	"hawser.dev/hawser/internal/report"
+)
+
+// unusedAfter is the age from which `cache prune` removes what was not used.
+const unusedAfter = 30 * 24 * time.Hour
+
+// cacheReport is what the commands about the cache print.
+type cacheReport struct {
+	V       int           `json:"v"`
+	Dir     string        `json:"dir"`
+	Bytes   int64         `json:"bytes"`
+	Entries []cache.Entry `json:"entries"`
+}
+
+func (s *session) cacheCommand() *cobra.Command {
+	return parent("cache", "Look at fetched content that is kept, and remove it",
+		`Fetched modules, charts and manifests are kept by digest, so that a digest is fetched once. What is read from the cache
+is checked against its digest; it can be removed at any time. It is in $`+cache.EnvDir+`, else in "hawser" in the user's
+cache directory.`,
+		"  hawser cache ls\n  hawser cache prune --older-than 168h", s.cacheLsCommand(), s.cachePruneCommand())
+}
+
+// cacheCmd is a command about the cache; list is what it prints.
+func (s *session) cacheCmd(use, short, long, example string, list func(cmd *cobra.Command, c *cache.Cache) ([]cache.Entry, error)) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkForm(s.opts.output, dataForms...); err != nil {
+				return err
+			}
+			if s.Cache == nil {
+				return usagef("this build has no cache")
+			}
+			c := s.Cache()
+			entries, err := list(cmd, c)
+			r := cacheReport{V: 1, Dir: c.Location(), Entries: entries}
+			for _, e := range entries {
+				r.Bytes += e.Bytes
+			}
+			if len(entries) == 0 {
+				r.Entries = []cache.Entry{}
+			}
+			if perr := s.printData(r, func(report.Style) error { return s.printCache(cmd, r) }); perr != nil {
+				return perr
+			}
+			return err
+		}}
+	s.opts.outputFlag(cmd.Flags(), dataForms...)
+	return cmd
+}
+
+func (s *session) cacheLsCommand() *cobra.Command {
+	return s.cacheCmd("ls", "List what is kept", "Ls lists what the cache keeps, last used first.", "  hawser cache ls\n  hawser cache ls -o json",
+		func(cmd *cobra.Command, c *cache.Cache) ([]cache.Entry, error) { return c.List(cmd.Context()) })
+}
+
+func (s *session) cachePruneCommand() *cobra.Command {
+	var policy cache.Policy
+	var size string
+	cmd := s.cacheCmd("prune", "Remove what is kept",
+		`Prune removes what was not used for 30 days, or what the flags say, and lists it. A run that uses such content at the
+same moment may fail; run it again then.`,
+		"  hawser cache prune\n  hawser cache prune --older-than 168h --max-size 2Gi\n  hawser cache prune --all",
+		func(cmd *cobra.Command, c *cache.Cache) ([]cache.Entry, error) {
+			if size != "" {
+				q, err := resource.ParseQuantity(size)
+				if err != nil || q.Sign() <= 0 {
+					return nil, usagef("--max-size %s is no size\nFor example: 500Mi, 2Gi", size)
+				}
+				policy.MaxBytes = q.Value()
+			}
+			if cmd.Flags().Changed("older-than") && policy.OlderThan <= 0 {
+				return nil, usagef("--older-than needs a time, for example 168h\n--all removes everything")
+			}
+			if size == "" && !cmd.Flags().Changed("older-than") {
+				policy.OlderThan = unusedAfter
+			}
+			return c.Prune(cmd.Context(), policy, s.Now())
+		})
+	cmd.Flags().DurationVar(&policy.OlderThan, "older-than", 0, "remove what was not used for that long, for example 168h (default 720h, unless --max-size is given)")
+	cmd.Flags().StringVar(&size, "max-size", "", "remove what was used longest ago until the rest is no bigger, for example 2Gi")
+	cmd.Flags().BoolVar(&policy.All, "all", false, "remove everything")
+	return cmd
+}
+
+// printCache prints entries as a table with a total.
+func (s *session) printCache(cmd *cobra.Command, r cacheReport) error {
+	verb := "in"
+	if cmd.Name() == "prune" {
+		verb = "removed from"
+	}
+	if len(r.Entries) > 0 {
+		w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+		rows := func(w io.Writer) error {
+			if _, err := fmt.Fprintln(w, "KIND\tDIGEST\tSIZE\tUSED\tSOURCE"); err != nil {
+				return err
+			}
+			for _, e := range r.Entries {
+				_, err := fmt.Fprintf(w, "%s\t%.19s\t%s\t%s\t%s\n", e.Kind, e.Digest, bytesText(e.Bytes), agoText(s.Now().Sub(e.Used)), e.Source)
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if err := rows(w); err != nil {
+			return err
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(s.Out, "%d entries, %s %s %s\n", len(r.Entries), bytesText(r.Bytes), verb, r.Dir)
+	return err
+}
+
+// bytesText is a size for people.
+func bytesText(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d B", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	case n < 1<<30:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+}
+
+// agoText is an age for people, in the largest unit.
+func agoText(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "now"
+	case d < time.Hour:
+		return fmt.Sprintf("%dm ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh ago", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd ago", int(d.Hours()/24))
+}
