@@ -1,6 +1,8 @@
 package docs
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -26,7 +28,12 @@ import (
 	"hawser.dev/hawser/internal/render/helm"
 	"hawser.dev/hawser/internal/render/kustomize"
 	"hawser.dev/hawser/internal/render/plain"
+	"hawser.dev/hawser/internal/secret"
+	"hawser.dev/hawser/internal/secret/env"
+	secretfile "hawser.dev/hawser/internal/secret/file"
+	"hawser.dev/hawser/internal/secret/sops"
 	"hawser.dev/hawser/internal/source"
+	"hawser.dev/hawser/internal/values"
 )
 
 const exampleFleet = "examples/fleet.yaml"
@@ -38,6 +45,8 @@ type page struct {
 	by    map[string]render.Renderer
 	fetch map[string]module.Fetcher
 	files *bind.Files
+	// stores is whether references are looked up in the stores of the page's fleet.
+	stores bool
 }
 
 func newPage(t *testing.T) *page {
@@ -60,6 +69,7 @@ func newPage(t *testing.T) *page {
 
 // TestDocuments: bundles, fleets and parts of them load and render for every cluster, or fail with what they announce.
 func TestDocuments(t *testing.T) {
+	t.Setenv("SHOP_GREETING", "hello")
 	for _, name := range pages(t) {
 		p := newPage(t)
 		n := 0
@@ -106,6 +116,7 @@ func (p *page) check(t *testing.T, b block) {
 	if isFleet && b.has("fleet") {
 		p.fleet = filepath.Join(p.dir, "fleet."+b.lang)
 		write(t, p.fleet, text)
+		p.stores = b.has("stores")
 	}
 }
 
@@ -128,7 +139,7 @@ func (p *page) render(t *testing.T, file string, b block) diag.Findings {
 			return findings
 		}
 		for _, spec := range specs {
-			instances, fs := p.bound(spec, c, facts)
+			instances, fs := p.bound(t.Context(), program.Fleet(), spec, c, facts)
 			if findings = append(findings, fs...); fs.HasErrors() {
 				return findings
 			}
@@ -146,7 +157,7 @@ func (p *page) render(t *testing.T, file string, b block) diag.Findings {
 
 // bound places the instances of a bundle on a cluster and puts their values in: files are read, stand-ins stand for what
 // a cluster or a store of secrets would give.
-func (p *page) bound(spec v1alpha1.BundleSpec, c fleet.Cluster, facts fleet.Facts) ([]v1alpha1.Instance, diag.Findings) {
+func (p *page) bound(ctx context.Context, of *v1alpha1.FleetSpec, spec v1alpha1.BundleSpec, c fleet.Cluster, facts fleet.Facts) ([]v1alpha1.Instance, diag.Findings) {
 	spec, findings := bind.Spec(spec, p.files.Value)
 	if findings.HasErrors() {
 		return nil, findings
@@ -161,7 +172,12 @@ func (p *page) bound(spec v1alpha1.BundleSpec, c fleet.Cluster, facts fleet.Fact
 	}
 	here, fs = bind.Instances(here)
 	findings = append(findings, fs...)
+	reader := values.New(values.Options{Fleet: of, Open: openStore})
 	for i := range here {
+		if p.stores {
+			here[i].Values, fs = reader.Values(ctx, values.Target{Cluster: c.Name}, here[i])
+			findings = append(findings, fs...)
+		}
 		here[i].Values, fs = bind.Bind(here[i].Values, bind.Fill{
 			From: func(f bind.From) (ast.Expr, *diag.Finding) { return bind.StandIn(f), nil },
 			Ref:  func(r bind.Ref) (ast.Expr, *diag.Finding) { return r.Text("a secret"), nil },
@@ -169,6 +185,19 @@ func (p *page) bound(spec v1alpha1.BundleSpec, c fleet.Cluster, facts fleet.Fact
 		findings = append(findings, fs...)
 	}
 	return here, findings
+}
+
+// openStore makes the stores that need no cluster.
+func openStore(s v1alpha1.SecretStore, _ values.Secrets) (secret.Store, error) {
+	switch {
+	case s.Env != nil:
+		return env.New(s.Env.Prefix), nil
+	case s.File != nil:
+		return secretfile.New(filepath.Join(s.File.Dir, s.File.Path)), nil
+	case s.SOPS != nil:
+		return sops.New(sops.Options{Dir: filepath.Join(s.SOPS.Dir, s.SOPS.Path), KeyFile: filepath.Join(s.SOPS.Dir, s.SOPS.Age.KeyFile)}), nil
+	}
+	return nil, errors.New("there is no cluster")
 }
 
 // factsOf are the facts of a cluster that answers every query with its own name.

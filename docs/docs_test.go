@@ -3,7 +3,8 @@
 // A fenced block says in its info string what it is:
 //
 //	```yaml bundle            a bundle: loaded, evaluated and rendered for every cluster of the page's fleet (also cue)
-//	```yaml fleet             a fleet: loaded; from here on it is the page's fleet (also cue)
+//	```yaml fleet             a fleet: loaded; from here on it is the page's fleet (also cue). With "stores" its stores of
+//	                          secrets are asked, else a text stands for every secret
 //	```yaml fragment=PATH     part of a bundle or fleet, put at PATH: bundle.instances.web, fleet.clusters.eu, fleet
 //	```yaml file=FILE         a file beside the blocks that follow (any language): they may name it
 //	```cue module=FILE        a file of a module; the files of a page make one module, which is rendered
