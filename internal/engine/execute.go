@@ -90,14 +90,12 @@ func (l *loop) locked(ctx context.Context, cp *ClusterPlan, row *ClusterOutcome)
 		return
 	}
 	row.Revision = record.Revision
-	w := cp.work
-	result := w.target.session.Execute(ctx, cluster.ExecuteRequest{
-		Plan: cp.Plan, Bodies: w.set.bodies, Owned: record.Inventory, Schema: w.observed.Schema, Depends: w.set.depends,
-		Wait: l.req.Wait, Timeout: l.req.timeout(), HopelessAfter: l.req.HopelessAfter, Rules: w.set.rules(l.Checker),
-		Parallel: l.req.Parallel, Deleting: l.fp.Verb == "delete", OnEvent: l.forward(cp), Stop: l.req.Stop,
-	})
+	result := l.steps(ctx, cp, record.Inventory)
 	row.Done = result.Done
 	row.Done.Unchanged = cp.Plan.Unchanged
+	if result.OK() { // with the values that came, some needed nothing
+		row.Done.Unchanged += max(0, cp.writes()-writesOf(result.Done))
+	}
 	row.TimedOut = result.TimedOut || notReady(result)
 	for _, p := range result.Problems {
 		row.Problems = append(row.Problems, Problem{Object: p.Ref, Instance: p.Instance, Status: p.Status,
@@ -122,6 +120,21 @@ func (l *loop) locked(ctx context.Context, cp *ClusterPlan, row *ClusterOutcome)
 	case err != nil: // why it failed says more; the record stays open
 		l.emit(Event{Type: EventNotice, Rollout: l.out.Rollout, Cluster: cp.Cluster, Message: "the record was not closed: " + err.Error()})
 	}
+}
+
+// execute lets the hands carry one step out. before is what the steps before it did.
+func (l *loop) execute(ctx context.Context, cp *ClusterPlan, p *plan.Plan, owned []plan.Owned, before plan.Counts, timeout time.Duration) cluster.ExecuteResult {
+	w := cp.work
+	return w.target.session.Execute(ctx, cluster.ExecuteRequest{
+		Plan: p, Bodies: w.set.bodies, Owned: owned, Schema: w.observed.Schema, Depends: w.set.depends,
+		Wait: l.req.Wait, Timeout: timeout, HopelessAfter: l.req.HopelessAfter, Rules: w.set.rules(l.Checker),
+		Parallel: l.req.Parallel, Deleting: l.fp.Verb == "delete", OnEvent: l.forward(cp, writesOf(before)), Stop: l.req.Stop,
+	})
+}
+
+// writesOf is the number of writes among what was done.
+func writesOf(c plan.Counts) int {
+	return c.Create + c.Update + c.Delete + c.Recreate + c.Adopt + c.Unknown
 }
 
 // notReady: everything was written, and something did not get ready.
@@ -181,13 +194,13 @@ func (l *loop) holder() string {
 }
 
 // forward turns the hands' events into the engine's.
-func (l *loop) forward(cp *ClusterPlan) func(cluster.Event) {
+func (l *loop) forward(cp *ClusterPlan, before int) func(cluster.Event) {
 	types := map[cluster.EventType]EventType{cluster.Written: EventWritten, cluster.Waiting: EventWaiting,
 		cluster.Ready: EventReady, cluster.Failed: EventObjectFailed, cluster.Notice: EventNotice}
 	return func(ev cluster.Event) {
 		ref := ev.Ref
 		l.emit(Event{Type: types[ev.Type], Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: cp.Wave, Cluster: cp.Cluster,
-			Instance: ev.Instance, Object: &ref, Action: ev.Action, Message: ev.Message, Done: ev.Done, Total: ev.Total})
+			Instance: ev.Instance, Object: &ref, Action: ev.Action, Message: ev.Message, Done: before + ev.Done, Total: max(before+ev.Total, cp.writes())})
 	}
 }
 
@@ -208,6 +221,7 @@ func (r *run) recheck(ctx context.Context, cp *ClusterPlan) diag.Findings {
 		return diag.Findings{stale(cp, "another run has changed the record since (revision %d, planned from %d)", revisionOf(record), cp.Revision)}
 	}
 	w.target.record, w.target.handle = record, handle
+	findings = append(findings, r.unmoved(ctx, cp)...)
 	for _, ch := range cp.Plan.Changes {
 		live := in.Live[ch.Ref]
 		switch {
@@ -306,6 +320,7 @@ func (l *loop) shut(ctx context.Context, cp *ClusterPlan, record *release.Record
 	if l.fp.Verb == "delete" && result.OK() {
 		return w.target.store.Delete(ctx, w.set.owner, w.target.handle)
 	}
+	w.describe(record) // late instances have their values now
 	record.Inventory, record.Finished, record.Phase = result.Inventory, l.now(), release.Failed
 	if result.OK() {
 		record.Phase = release.Succeeded

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 
@@ -278,6 +279,10 @@ func (r *run) head(used []source.Use) string {
 	fmt.Fprintln(h, "files", r.program.Digest())
 	for _, u := range used {
 		fmt.Fprintln(h, "source", u.Key(), u.Resolved.Digest)
+	}
+	files := r.files.Read()
+	for _, digest := range slices.Sorted(maps.Values(files)) { // without paths: they differ from machine to machine
+		fmt.Fprintln(h, "values", digest)
 	}
 	if r.fleet != nil {
 		data, _ := json.Marshal(r.fleet.Rollout)

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -243,6 +244,20 @@ func (p *FleetPlan) order() {
 
 func (r *run) computeOne(ctx context.Context, cp *ClusterPlan, o plan.Options) {
 	w := cp.work
+	p, findings := r.compute(ctx, w, o)
+	if late := r.uncertain(ctx, w, p); len(late) > len(w.set.late()) && !findings.HasErrors() {
+		if findings = r.reopen(ctx, w, late); !findings.HasErrors() {
+			p, findings = r.compute(ctx, w, o)
+		}
+	}
+	findings = append(findings, r.missing(ctx, w)...)
+	w.set.mark(p)
+	p.Findings = append(p.Findings, findings.OnCluster(cp.Cluster)...)
+	cp.Plan, cp.Late = p, slices.Sorted(maps.Keys(w.set.late()))
+}
+
+// compute observes, asks the API server where that is needed, and decides.
+func (r *run) compute(ctx context.Context, w *work, o plan.Options) (*plan.Plan, diag.Findings) {
 	in, findings := r.observe(ctx, w, o)
 	if !findings.HasErrors() {
 		findings = append(findings, r.preview(ctx, w, &in)...)
@@ -253,8 +268,7 @@ func (r *run) computeOne(ctx context.Context, cp *ClusterPlan, o plan.Options) {
 	if missing := w.unrendered(p); len(missing) > 0 && !findings.HasErrors() {
 		findings = append(findings, r.renderLate(ctx, w, missing)...)
 	}
-	p.Findings = append(p.Findings, findings.OnCluster(cp.Cluster)...)
-	cp.Plan = p
+	return p, findings
 }
 
 // observe reads the cluster and makes the input of Compute.
@@ -263,6 +277,9 @@ func (r *run) observe(ctx context.Context, w *work, o plan.Options) (plan.Input,
 	in := plan.Input{Cluster: t.cluster.Name, Bundle: s.spec.Name, Owner: s.owner, Desired: s.desired, Suspended: s.suspended, Options: o}
 	if t.record != nil {
 		in.Owned = t.record.Inventory
+		if w.inventory != nil {
+			in.Owned = w.inventory
+		}
 		in.Open = t.record.Phase == "applying" || t.record.Phase == "deleting"
 	}
 	var objs []object.Object
@@ -311,6 +328,11 @@ func (r *run) preview(ctx context.Context, w *work, in *plan.Input) diag.Finding
 		requests = append(requests, req)
 	}
 	in.Previews = w.target.session.Preview(ctx, requests)
+	for ref, p := range in.Previews { // what stands in for a value may be refused where the value will not be
+		if late := w.set.standsIn(ref); p.Finding != nil && len(late) > 0 {
+			in.Previews[ref] = plan.Preview{Deferred: "values are known after " + join(late)}
+		}
+	}
 	return findings
 }
 

@@ -200,6 +200,10 @@ func (e *Engine) LoadPlan(ctx context.Context, in io.Reader, req Request) (*Flee
 			r.close()
 			return nil, err
 		}
+		r.late = map[string][]string{}
+		for _, cp := range fp.Clusters {
+			r.late[cp.Cluster] = cp.Late
+		}
 		fresh = &FleetPlan{run: r}
 		e.desire(ctx, r, fresh)
 		fresh.Head = r.head(r.used(ctx))

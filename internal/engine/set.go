@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/bind"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/health"
@@ -16,6 +17,7 @@ import (
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/render"
+	"hawser.dev/hawser/internal/source"
 )
 
 // set is the desired state of one bundle on one cluster, and how it came about.
@@ -26,6 +28,9 @@ type set struct {
 	notPlaced map[string]string
 	suspended map[string]bool
 	depends   map[string][]string
+	// namespaces are those of all the bundle's instances; takes are what the placed ones take of others' objects.
+	namespaces map[string]string
+	takes      map[string][]bind.From
 	// desired in instance order; bodies of everything rendered so far, marked.
 	desired []plan.Desired
 	bodies  map[object.Ref]object.Object
@@ -35,7 +40,11 @@ type set struct {
 
 // part is one placed instance.
 type part struct {
-	instance v1alpha1.Instance
+	// placed is the instance with its values as they are written; instance has them put in.
+	placed, instance v1alpha1.Instance
+	// late are the instances whose objects will give values that are not known yet: stand-ins are there instead.
+	late     []string
+	use      source.Use
 	request  render.Request
 	renderer render.Renderer
 	// key is the inputs digest. When it equals the record's, recorded is true and nothing is rendered.
@@ -55,7 +64,8 @@ func (r *run) specFor(f fleet.Facts) (v1alpha1.BundleSpec, diag.Findings) {
 	var names []string
 	for _, s := range specs {
 		if s.Name == r.req.Bundle || r.req.Bundle == "" && len(specs) == 1 {
-			return s, append(findings, place.Unknown(s, r.all)...)
+			s, fs := bind.Spec(s, r.files.Value)
+			return s, slices.Concat(findings, fs, place.Unknown(s, r.all))
 		}
 		names = append(names, s.Name)
 	}
@@ -69,59 +79,87 @@ func (r *run) specFor(f fleet.Facts) (v1alpha1.BundleSpec, diag.Findings) {
 
 // prepare selects and resolves the instances of one cluster, up to the inputs digests.
 func (r *run) prepare(ctx context.Context, t *target, spec v1alpha1.BundleSpec) (*set, diag.Findings) {
-	s := &set{spec: spec, owner: object.OwnerID("", "", spec.Name), notPlaced: map[string]string{}, suspended: map[string]bool{},
-		depends: map[string][]string{}, bodies: map[object.Ref]object.Object{}}
-	placed, findings := place.Select(spec, t.cluster, t.facts)
-	parts := make([]*part, len(placed))
-	found := make([]diag.Findings, len(placed))
-	each(len(placed), parallelSources, func(i int) {
-		if placed[i].Why == "" && !placed[i].Suspended {
-			parts[i], found[i] = r.part(ctx, t, spec, placed[i].Instance)
-		}
-	})
-	var here []v1alpha1.Instance
-	for i, p := range placed {
-		findings = append(findings, found[i]...)
+	s := newSet(spec)
+	selected, findings := place.Select(spec, t.cluster, t.facts)
+	var placed []v1alpha1.Instance
+	for _, p := range selected {
+		s.namespaces[p.Instance.Name] = p.Instance.Namespace
 		switch {
 		case p.Why != "":
 			s.notPlaced[p.Instance.Name] = p.Why
+			continue
 		case p.Suspended:
 			s.suspended[p.Instance.Name] = true
-			s.depends[p.Instance.Name] = p.Instance.DependsOn
-		case parts[i] != nil:
-			here = append(here, p.Instance)
+		}
+		placed = append(placed, p.Instance)
+	}
+	placed, fs := bind.Instances(placed)
+	if findings = append(findings, fs...); fs.HasErrors() {
+		return s, findings
+	}
+	for _, in := range placed {
+		s.takes[in.Name], _ = bind.Froms(in.Values) // findings were those of bind.Spec
+	}
+	parts := make([]*part, len(placed))
+	found := make([]diag.Findings, len(placed))
+	each(len(placed), parallelSources, func(i int) {
+		if !s.suspended[placed[i].Name] {
+			parts[i], found[i] = r.part(ctx, t, s, placed[i])
+		}
+	})
+	var here []v1alpha1.Instance
+	for i, in := range placed {
+		findings = append(findings, found[i]...)
+		if parts[i] != nil {
+			here = append(here, in)
 			s.parts = append(s.parts, parts[i])
-			s.depends[p.Instance.Name] = p.Instance.DependsOn
+		}
+		if parts[i] != nil || s.suspended[in.Name] {
+			s.depends[in.Name] = in.DependsOn
 		}
 	}
 	return s, append(findings, plan.SuspendedNeeds(here, s.suspended, t.record.ReadyBefore)...)
 }
 
-// part resolves an instance's source and computes its inputs digest.
-func (r *run) part(ctx context.Context, t *target, spec v1alpha1.BundleSpec, in v1alpha1.Instance) (*part, diag.Findings) {
-	var findings diag.Findings
-	if in.Values, findings = r.reader.Values(ctx, t.forValues(), in); findings.HasErrors() {
-		return nil, findings
-	}
-	p := &part{instance: in}
-	req := render.Request{Bundle: spec.Name, Instance: in, KubeVersion: t.facts.Version, APIs: t.facts.APIs, Package: "main"}
+func newSet(spec v1alpha1.BundleSpec) *set {
+	return &set{spec: spec, owner: object.OwnerID("", "", spec.Name), notPlaced: map[string]string{}, suspended: map[string]bool{},
+		namespaces: map[string]string{}, takes: map[string][]bind.From{},
+		depends: map[string][]string{}, bodies: map[object.Ref]object.Object{}}
+}
+
+// part resolves an instance's source and values, and computes its inputs digest.
+func (r *run) part(ctx context.Context, t *target, s *set, in v1alpha1.Instance) (*part, diag.Findings) {
 	use, err := r.sources.Get(ctx, in)
 	if err != nil {
 		return nil, diag.From(err, "source")
 	}
-	req.Content = use.Content
-	p.renderer, p.digest, p.source = r.Renderers[use.Kind], use.Resolved.Digest, use.Title(use.Resolved.Version)
+	p := &part{placed: in, use: use, renderer: r.Renderers[use.Kind], digest: use.Resolved.Digest, source: use.Title(use.Resolved.Version)}
 	if p.renderer == nil {
 		return nil, diag.Findings{diag.Errorf("no-renderer", "instance %s has a source nobody renders", in.Name)}
 	}
-	key, err := p.renderer.Key(ctx, req)
-	if err != nil {
-		return nil, withInstance(diag.From(err, "source"), in)
+	findings := r.fillIn(ctx, t, s, p, slices.Contains(r.late[t.cluster.Name], in.Name))
+	if findings.HasErrors() {
+		return nil, findings
 	}
-	key += plan.PolicyKey(in, r.ignores(spec))
-	p.request, p.key = req, key
-	p.recorded = t.record != nil && t.record.Phase == "succeeded" && t.record.Inputs[in.Name] == key
 	return p, findings
+}
+
+// fillIn puts the values of a part in and makes its request of them. With standIn what comes from other instances stays
+// open, whatever their objects say now.
+func (r *run) fillIn(ctx context.Context, t *target, s *set, p *part, standIn bool) (findings diag.Findings) {
+	p.instance, p.late, findings = r.bound(ctx, t, s, p.placed, standIn)
+	if findings.HasErrors() {
+		return findings
+	}
+	p.request = render.Request{Bundle: s.spec.Name, Instance: p.instance, Content: p.use.Content,
+		KubeVersion: t.facts.Version, APIs: t.facts.APIs, Package: "main"}
+	key, err := p.renderer.Key(ctx, p.request)
+	if err != nil {
+		return append(findings, withInstance(diag.From(err, "source"), p.placed)...)
+	}
+	p.key = key + plan.PolicyKey(p.placed, r.ignores(s.spec))
+	p.recorded = t.record != nil && t.record.Phase == "succeeded" && t.record.Inputs[p.placed.Name] == p.key
+	return findings
 }
 
 func withInstance(fs diag.Findings, in v1alpha1.Instance) diag.Findings {
@@ -136,8 +174,11 @@ func withInstance(fs diag.Findings, in v1alpha1.Instance) diag.Findings {
 	return fs
 }
 
-// fill makes the set's desired objects: from the record where the inputs are unchanged, else by rendering.
+// fill makes the set's desired objects: from the record where the inputs are unchanged, else by rendering. What was
+// there before goes.
 func (r *run) fill(ctx context.Context, t *target, s *set) diag.Findings {
+	s.desired = nil
+	clear(s.bodies)
 	var fresh []*part
 	for _, p := range s.parts {
 		if !p.recorded {
@@ -188,7 +229,7 @@ func (r *run) render(ctx context.Context, t *target, s *set, parts []*part) diag
 	var all []object.Object
 	for i, p := range parts {
 		if errs[i] != nil {
-			findings = append(findings, withInstance(diag.From(errs[i], "render"), p.instance)...)
+			findings = append(findings, p.explained(withInstance(diag.From(errs[i], "render"), p.instance))...)
 			continue
 		}
 		findings = append(findings, results[i].Findings...)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/bind"
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/document"
@@ -39,6 +40,9 @@ type run struct {
 	sources  *source.Resolver
 	marked   marks
 	reader   *values.Reader
+	files    bind.Files
+	// late are the instances by cluster that a saved plan knows to be late.
+	late map[string][]string
 }
 
 // uses reports whether the documents read the runtime value.
@@ -83,6 +87,8 @@ type target struct {
 	handle      release.Handle
 	findings    diag.Findings
 	mu          sync.Mutex
+	// seen are the objects that values are taken from, as they were when they were read.
+	seen map[wanted]*seen
 }
 
 func (t *target) find(fs ...diag.Finding) {

@@ -65,6 +65,8 @@ type ClusterPlan struct {
 	Instances []InstancePlan    `json:"instances,omitempty"`
 	NotPlaced map[string]string `json:"notPlaced,omitempty"`
 	Revision  int               `json:"revision,omitempty"` // of the record now, 0 if none
+	// Late are the instances that take values which are known only when other instances are carried out.
+	Late []string `json:"late,omitempty"`
 	// Resumes is set when the last run on this cluster ended in the middle.
 	Resumes bool `json:"resumes,omitempty"`
 	// Runtime values that changed since the recorded release: "GROUP staging -> production (env)".

@@ -12,4 +12,6 @@ type work struct {
 	set      *set
 	observed cluster.Observation
 	input    plan.Input
+	// inventory is what the steps done so far made of the record's; nil before the first.
+	inventory []plan.Owned
 }

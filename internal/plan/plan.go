@@ -148,6 +148,8 @@ type Change struct {
 	Timeout time.Duration `json:"timeout,omitempty"`
 	// Loss says what a Recreate loses.
 	Loss string `json:"loss,omitempty"`
+	// After are the instances whose objects give values that are not known yet; stand-ins are in Fields and Digest.
+	After []string `json:"after,omitempty"`
 }
 
 // Plan is what will be done on one cluster. Changes are in the order of the bundle's instances (undeclared ones last),

@@ -98,8 +98,9 @@ func Levels(instances []string, depends map[string][]string, takes map[string][]
 	return slices.DeleteFunc(out, func(l []string) bool { return len(l) == 0 })
 }
 
-// Step is the part of a plan that one level carries out: the writes of its instances. Deletions, and whatever belongs
-// to no listed instance, are in the last step. The steps together are the plan: every change and everything kept is in
+// Step is the part of a plan that one level carries out: the writes of its instances. Namespaces and definitions of all
+// instances are in the first step, because others may stand on them; deletions, and whatever belongs to no listed
+// instance, are in the last one. The steps together are the plan: every change and everything kept is in
 // exactly one, findings and the number of unchanged objects in the first, the brake in the last.
 func Step(p *Plan, levels [][]string, n int) *Plan {
 	last := max(len(levels)-1, 0)
@@ -124,8 +125,11 @@ func Step(p *Plan, levels [][]string, n int) *Plan {
 	}
 	for _, ch := range p.Changes {
 		step := at(ch.Instance)
-		if ch.Action == Delete || ch.Action == Release {
+		switch {
+		case ch.Action == Delete || ch.Action == Release:
 			step = last
+		case ground(ch.Ref) && len(ch.After) == 0:
+			step = 0
 		}
 		if step == n {
 			out.Changes = append(out.Changes, ch)
@@ -138,6 +142,9 @@ func Step(p *Plan, levels [][]string, n int) *Plan {
 	}
 	return out
 }
+
+// ground reports whether objects of other instances may stand on the object.
+func ground(r object.Ref) bool { return r.IsCRD() || r.Group == "" && r.Kind == "Namespace" }
 
 // atMost lists what may be done where an action was shown: the same, or less of it.
 var atMost = map[Action][]Action{

@@ -312,6 +312,9 @@ func objectWhy(c plan.Change) string {
 	if why != "" {
 		parts = append(parts, why)
 	}
+	if len(c.After) > 0 {
+		parts = append(parts, "values are known after "+strings.Join(c.After, ", "))
+	}
 	if c.Loss != "" {
 		parts = append(parts, "loses "+c.Loss)
 	}

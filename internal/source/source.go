@@ -14,10 +14,6 @@ import (
 	"hawser.dev/hawser/internal/module"
 )
 
-// chartScheme stands before the scheme of a chart's URL, because charts are listed and checked in another way than
-// modules: chart+file:///path, chart+https://host/repository.
-const chartScheme = "chart+"
-
 // Source is where an instance's objects come from, as the bundle says it. Equal Sources hold the same content.
 type Source struct {
 	// Kind is the field of the source and the name of its renderer: module, helm, kustomize, manifests.
@@ -62,9 +58,9 @@ func ofChart(h *v1alpha1.HelmSource) Source {
 	switch {
 	case h.Repo != "":
 		s.Repo = open(h.Repo)
-		s.Ref.URL, s.Ref.Chart = chartScheme+h.Repo, h.Chart
+		s.Ref.URL, s.Ref.Chart = module.ChartScheme+h.Repo, h.Chart
 	case !strings.Contains(h.Chart, "://"):
-		s.Ref.URL = chartScheme + "file://" + h.Chart
+		s.Ref.URL = module.ChartScheme + "file://" + h.Chart
 	case s.Want == "":
 		s.Ref.Version = "*" // the newest stable one
 	}
@@ -98,7 +94,7 @@ func (s Source) Scheme() string {
 // Local reports whether the content is on this machine: nothing is resolved, the files are what they are.
 func (s Source) Local() bool {
 	scheme := s.Scheme()
-	return scheme == "" || scheme == "file" || scheme == chartScheme+"file"
+	return scheme == "" || scheme == "file" || scheme == module.ChartScheme+"file"
 }
 
 // Key names the source in hawser.lock: as the bundle writes it, with the version it wants.

@@ -1,0 +1,167 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"cuelang.org/go/cue/ast"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/bind"
+	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+)
+
+// wanted is an object on one cluster that a value is taken from.
+type wanted struct {
+	ref        object.Ref
+	apiVersion string
+}
+
+// seen is such an object as it was when it was read; err when it could not be.
+type seen struct {
+	once sync.Once
+	body map[string]any
+	err  error
+}
+
+// wants is the object that a value is taken from on this cluster.
+func (t *target) wants(s *set, f bind.From) wanted {
+	w := wanted{ref: f.Object.Ref(s.namespaces[f.Instance]), apiVersion: f.Object.APIVersion}
+	gv, _ := schema.ParseGroupVersion(w.apiVersion) // the documents' grammar has seen it
+	if namespaced, known := t.known()(gv.WithKind(w.ref.Kind)); known && !namespaced {
+		w.ref.Namespace = ""
+	}
+	return w
+}
+
+// look reads an object once; what was read stays until forget.
+func (t *target) look(ctx context.Context, w wanted) (map[string]any, error) {
+	t.mu.Lock()
+	if t.seen == nil {
+		t.seen = map[wanted]*seen{}
+	}
+	o, ok := t.seen[w]
+	if !ok {
+		o = &seen{}
+		t.seen[w] = o
+	}
+	t.mu.Unlock()
+	o.once.Do(func() {
+		o.body, o.err = t.session.Get(ctx, w.apiVersion, w.ref.Kind, w.ref.Namespace, w.ref.Name)
+	})
+	return o.body, o.err
+}
+
+// forget lets an object be read again.
+func (t *target) forget(w wanted) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.seen, w)
+}
+
+// bound is an instance with its values put in. late are the instances whose objects do not give all of them yet:
+// stand-ins are there instead. With standIn everything of other instances is a stand-in.
+func (r *run) bound(ctx context.Context, t *target, s *set, in v1alpha1.Instance, standIn bool) (_ v1alpha1.Instance, late []string, findings diag.Findings) {
+	fill := bind.Fill{
+		Ref: func(ref bind.Ref) (ast.Expr, *diag.Finding) {
+			value, f := r.reader.Resolve(ctx, t.forValues(), ref.Ref)
+			if f != nil {
+				f.Pos, f.Path = ref.Pos, ref.At
+				if f.Severity == diag.Error {
+					return nil, f
+				}
+			}
+			return ref.Text(value), f
+		},
+		From: func(f bind.From) (ast.Expr, *diag.Finding) {
+			x, n := ast.Expr(nil), (*diag.Finding)(nil)
+			if !standIn && t.session != nil {
+				x, n = r.taken(ctx, t, s, f)
+			}
+			if x != nil || n != nil {
+				return x, n
+			}
+			if !slices.Contains(late, f.Instance) {
+				late = append(late, f.Instance)
+			}
+			return bind.StandIn(f), nil
+		},
+	}
+	in.Values, findings = bind.Bind(in.Values, fill)
+	for i := range findings {
+		findings[i].Path = "values." + findings[i].Path
+	}
+	if t.session == nil && len(late) > 0 {
+		f := diag.Warnf("stand-in", "values of %s stand in for what the cluster knows", join(late))
+		f.Why, f.Fix = "no cluster is asked", "what is rendered is not what an apply writes"
+		findings = append(findings, f)
+	}
+	return in, late, withInstance(findings, in)
+}
+
+// taken is the value that another instance's object has now; nil without a finding when it is not there yet.
+func (r *run) taken(ctx context.Context, t *target, s *set, f bind.From) (ast.Expr, *diag.Finding) {
+	w := t.wants(s, f)
+	body, err := t.look(ctx, w)
+	switch {
+	case cluster.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		n := f.Finding("value-from", "%s of instance %s cannot be read", w.ref, f.Instance)
+		n.Object, n.Why = w.ref.String(), r.redact(err.Error())
+		n.Fix = "grant the right to get it; hawser fleet check --print-rbac writes the rules"
+		return nil, n
+	}
+	x, n := r.reader.Object(f, body)
+	if n != nil && s.mayCome(w, f) {
+		return nil, nil
+	}
+	return x, n
+}
+
+// mayCome reports that somebody else has yet to fill the value in: the object is not what the instance declares
+// itself, or the path leads into its status.
+func (s *set) mayCome(w wanted, f bind.From) bool {
+	if len(f.Path) > 0 && f.Path[0].Name == "status" {
+		return true
+	}
+	return !slices.Contains(s.declares(f.Instance), w.ref)
+}
+
+// declares are the objects that an instance renders to, as far as known.
+func (s *set) declares(instance string) []object.Ref {
+	var out []object.Ref
+	for _, d := range s.desired {
+		if d.Instance == instance {
+			out = append(out, d.Ref)
+		}
+	}
+	return out
+}
+
+// explained adds to findings about an instance that was rendered with stand-ins what to do about those.
+func (p *part) explained(fs diag.Findings) diag.Findings {
+	if len(p.late) == 0 {
+		return fs
+	}
+	for i := range fs {
+		if fs[i].Severity != diag.Error {
+			continue
+		}
+		if fs[i].Why != "" {
+			fs[i].Why += "; "
+		}
+		fs[i].Why += "values are known only after " + join(p.late)
+		if fs[i].Fix == "" {
+			fs[i].Fix = "give a value that fits in the meantime: {from: {..., preview: VALUE}}"
+		}
+	}
+	return fs
+}
+
+func join(names []string) string { return strings.Join(names, ", ") }

@@ -1,0 +1,311 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"hawser.dev/hawser/internal/bind"
+	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+)
+
+// late are the instances with stand-ins for values.
+func (s *set) late() map[string]string {
+	out := map[string]string{}
+	for _, p := range s.parts {
+		if len(p.late) > 0 {
+			out[p.placed.Name] = join(p.late)
+		}
+	}
+	return out
+}
+
+// taken are the objects that values are taken from, by the instance that takes them.
+func (w *work) taken() map[string][]plan.Source {
+	out := map[string][]plan.Source{}
+	for _, p := range w.set.parts {
+		name := p.placed.Name
+		for _, f := range w.set.takes[name] {
+			if f.Instance == "" {
+				continue
+			}
+			out[name] = append(out[name], plan.Source{Instance: f.Instance, Object: w.target.wants(w.set, f).ref})
+		}
+	}
+	return out
+}
+
+// uncertain are the instances whose values are not certain while the plan is not carried out, with the reason.
+func (r *run) uncertain(ctx context.Context, w *work, p *plan.Plan) map[string]string {
+	open := map[object.Ref]bool{}
+	for _, part := range w.set.parts {
+		if len(part.late) == 0 {
+			continue
+		}
+		for _, f := range w.set.takes[part.placed.Name] {
+			if f.Instance == "" {
+				continue
+			}
+			if x, _ := r.taken(ctx, w.target, w.set, f); x == nil {
+				open[w.target.wants(w.set, f).ref] = true
+			}
+		}
+	}
+	return plan.Uncertain(p, w.taken(), func(ref object.Ref) bool { return !open[ref] })
+}
+
+// reopen puts stand-ins into the late instances that have none yet, and renders them with those.
+func (r *run) reopen(ctx context.Context, w *work, late map[string]string) diag.Findings {
+	var findings diag.Findings
+	for _, p := range w.set.parts {
+		if late[p.placed.Name] != "" && len(p.late) == 0 {
+			findings = append(findings, r.fillIn(ctx, w.target, w.set, p, true)...)
+		}
+	}
+	if findings.HasErrors() {
+		return findings
+	}
+	return append(findings, r.fill(ctx, w.target, w.set)...)
+}
+
+// missing finds values that will not come by themselves: the object is there as declared and does not hold them.
+func (r *run) missing(ctx context.Context, w *work) diag.Findings {
+	moving := map[object.Ref]bool{}
+	for _, ch := range w.input.Desired {
+		if own := slices.IndexFunc(w.input.Owned, func(o plan.Owned) bool { return o.Ref == ch.Ref }); own < 0 || w.input.Owned[own].Digest != ch.Digest {
+			moving[ch.Ref] = true
+		}
+	}
+	var findings diag.Findings
+	for _, p := range w.set.parts {
+		if len(p.late) == 0 {
+			continue
+		}
+		for _, f := range w.set.takes[p.placed.Name] {
+			if f.Instance == "" || moving[w.target.wants(w.set, f).ref] {
+				continue
+			}
+			if _, n := r.taken(ctx, w.target, w.set, f); n != nil {
+				n.Instance, n.Path = p.placed.Name, "values."+n.Path
+				findings = append(findings, *n)
+			}
+		}
+	}
+	return findings
+}
+
+// mark tells of every change which values it waits for.
+func (s *set) mark(p *plan.Plan) {
+	for i := range p.Changes {
+		ch := &p.Changes[i]
+		if ch.Action == plan.Delete || ch.Action == plan.Release {
+			continue
+		}
+		ch.After = s.standsIn(ch.Ref)
+	}
+}
+
+// standsIn are the instances whose values an object has stand-ins for.
+func (s *set) standsIn(ref object.Ref) []string {
+	body, ok := s.bodies[ref]
+	if !ok {
+		return nil
+	}
+	for _, p := range s.parts {
+		if p.placed.Name == body.Instance && len(p.late) > 0 && bind.Holds(body.Body, s.takes[body.Instance]) {
+			return p.late
+		}
+	}
+	return nil
+}
+
+// steps carries a cluster's plan out: at once, or, where values are known only when others have been written, in as
+// many steps as they need. Each step does at most what was shown.
+func (l *loop) steps(ctx context.Context, cp *ClusterPlan, owned []plan.Owned) cluster.ExecuteResult {
+	w := cp.work
+	var names []string
+	for _, p := range w.set.parts {
+		names = append(names, p.placed.Name)
+	}
+	levels := plan.Levels(names, w.set.depends, w.taken(), w.set.late())
+	steps := max(len(levels), 1)
+	end := l.now().Add(l.req.timeout())
+	var total cluster.ExecuteResult
+	now := cp.Plan
+	for n := range steps {
+		if n > 0 {
+			var problem *cluster.Problem
+			if now, problem = l.advance(ctx, cp, levels[n], end); problem != nil {
+				total.Problems = append(total.Problems, *problem)
+			}
+		}
+		if len(total.Problems) == 0 {
+			done := l.execute(ctx, cp, plan.Step(now, levels, n), owned, total.Done, max(end.Sub(l.now()), time.Second))
+			total = merged(total, done)
+			owned, w.inventory = done.Inventory, done.Inventory
+		}
+		if total.OK() && !l.stopped() {
+			continue
+		}
+		total.Cancelled = total.Cancelled || n+1 < steps && l.stopped()
+		total.NotStarted = append(total.NotStarted, left(cp.Plan, levels, n+1, total.Problems)...)
+		break
+	}
+	total.Inventory = owned
+	return total
+}
+
+// merged adds what one more step did.
+func merged(total, step cluster.ExecuteResult) cluster.ExecuteResult {
+	step.Done = total.Done.Add(step.Done)
+	step.Problems = append(total.Problems, step.Problems...)
+	step.NotStarted = append(total.NotStarted, step.NotStarted...)
+	step.Findings = append(total.Findings, step.Findings...)
+	step.TimedOut = step.TimedOut || total.TimedOut
+	return step
+}
+
+// left are the changes of the steps from n on, which were not begun.
+func left(p *plan.Plan, levels [][]string, n int, problems []cluster.Problem) []cluster.NotStarted {
+	var out []cluster.NotStarted
+	for ; n < len(levels); n++ {
+		for _, ch := range plan.Step(p, levels, n).Changes {
+			if ch.Action.Writes() {
+				st := cluster.NotStarted{Ref: ch.Ref}
+				if len(problems) > 0 {
+					st.Because = problems[0].Ref
+				}
+				out = append(out, st)
+			}
+		}
+	}
+	return out
+}
+
+func (l *loop) stopped() bool {
+	select {
+	case <-l.req.Stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// advance makes the plan of the next step: the values are put in, the instances rendered, and what is to be done is
+// compared with what was shown.
+func (l *loop) advance(ctx context.Context, cp *ClusterPlan, instances []string, end time.Time) (*plan.Plan, *cluster.Problem) {
+	w, r := cp.work, l.fp.run
+	var findings diag.Findings
+	for _, p := range w.set.parts {
+		if len(p.late) == 0 || !slices.Contains(instances, p.placed.Name) {
+			continue
+		}
+		for _, f := range w.set.takes[p.placed.Name] {
+			if f.Instance == "" {
+				continue
+			}
+			if problem := l.await(ctx, cp, p, f, end); problem != nil {
+				return nil, problem
+			}
+		}
+		findings = append(findings, r.fillIn(ctx, w.target, w.set, p, false)...)
+	}
+	if !findings.HasErrors() {
+		findings = append(findings, r.fill(ctx, w.target, w.set)...)
+	}
+	if err := findings.Errors(); len(err) > 0 {
+		return nil, problemOf(err[0], object.Ref{})
+	}
+	p, findings := r.compute(ctx, w, plan.Options{Adopt: l.req.Adopt, Recreate: l.req.Recreate})
+	w.set.mark(p)
+	step := *p
+	step.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(ch plan.Change) bool { return !slices.Contains(instances, ch.Instance) })
+	if err := append(append(findings, p.Findings...), plan.Allows(cp.Plan, &step)...).Errors(); len(err) > 0 {
+		return nil, problemOf(err[0], object.Ref{})
+	}
+	return p, nil
+}
+
+// problemOf is a finding as the reason why a step was not begun.
+func problemOf(f diag.Finding, ref object.Ref) *cluster.Problem {
+	return &cluster.Problem{Ref: ref, Instance: f.Instance, Err: diag.Findings{f}.Err(),
+		Status: health.Status{State: health.Failed, Reason: f.What, Details: []string{f.String()}}}
+}
+
+// await reads a value that another instance gives, and waits for one that somebody has yet to make: until the run's end,
+// and at most for the instance's own time.
+func (l *loop) await(ctx context.Context, cp *ClusterPlan, p *part, f bind.From, end time.Time) *cluster.Problem {
+	if d := p.placed.Timeout.Duration; d > 0 && l.now().Add(d).Before(end) {
+		end = l.now().Add(d)
+	}
+	w, t := cp.work, cp.work.target
+	want := t.wants(w.set, f)
+	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
+		t.forget(want)
+		x, n := l.fp.run.taken(ctx, t, w.set, f)
+		if x != nil {
+			return nil
+		}
+		if n == nil && w.set.mayCome(want, f) && l.now().Before(end) && ctx.Err() == nil && !l.stopped() {
+			if pause == 100*time.Millisecond {
+				l.emit(Event{Type: EventWaiting, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: cp.Wave, Cluster: cp.Cluster,
+					Instance: p.placed.Name, Object: &want.ref, Message: fmt.Sprintf("%s takes its %s", p.placed.Name, f.Path)})
+			}
+			select {
+			case <-time.After(pause):
+			case <-ctx.Done():
+			case <-l.req.Stop:
+			}
+			continue
+		}
+		if n == nil {
+			n = l.absent(ctx, t, want, p, f)
+		}
+		n.Instance, n.Cluster, n.Path = p.placed.Name, cp.Cluster, "values."+n.Path
+		return problemOf(*n, want.ref)
+	}
+}
+
+// absent says why a value has not come.
+func (l *loop) absent(ctx context.Context, t *target, want wanted, p *part, f bind.From) *diag.Finding {
+	body, err := t.look(ctx, want)
+	if err == nil {
+		if _, n := l.fp.run.reader.Object(f, body); n != nil {
+			return n
+		}
+	}
+	n := f.Finding("value-from", "%s, which %s takes a value of, is not there", want.ref, p.placed.Name)
+	n.Object, n.Why = want.ref.String(), "instance "+f.Instance+" is carried out, and it has not come"
+	n.Fix = "correct object, or let " + f.Instance + " make it"
+	return n
+}
+
+// unmoved checks under the lock that values taken from other instances are what the plan was made with.
+func (r *run) unmoved(ctx context.Context, cp *ClusterPlan) diag.Findings {
+	w := cp.work
+	var findings diag.Findings
+	for _, p := range w.set.parts {
+		if len(p.late) > 0 || len(w.set.takes[p.placed.Name]) == 0 {
+			continue
+		}
+		for _, f := range w.set.takes[p.placed.Name] {
+			if f.Instance != "" {
+				w.target.forget(w.target.wants(w.set, f))
+			}
+		}
+		again := *p
+		if fs := r.fillIn(ctx, w.target, w.set, &again, false); fs.HasErrors() {
+			findings = append(findings, fs.Errors()...)
+		} else if again.key != p.key {
+			f := stale(cp, "a value that %s takes from another instance has changed since", p.placed.Name)
+			f.Instance = p.placed.Name
+			findings = append(findings, f)
+		}
+	}
+	return findings
+}
