@@ -4,10 +4,6 @@
 package main
 
 import (
-	_ "cuelang.org/go/encoding/gocode/gocodec"
-	_ "cuelang.org/go/encoding/jsonschema"
-	_ "cuelang.org/go/encoding/openapi"
-	_ "cuelang.org/go/mod/modfile"
 	_ "filippo.io/age"
 	_ "filippo.io/age/armor"
 	_ "github.com/Masterminds/semver/v3"

@@ -121,7 +121,7 @@ func TestFromCRDsValidates(t *testing.T) {
 		if strings.Contains(c.spec, "mode") {
 			text = `{metadata: {name: "w", namespace: "d"}, spec: ` + c.spec + ` & {string: "s", ...}}`
 		}
-		v := def.Unify(def.Context().CompileString(text))
+		v := def.Unify(cuecontext.New().CompileString(text))
 		err := v.Validate(cue.Concrete(true), cue.Final())
 		if (err != nil) != (c.refused != "") || err != nil && !strings.Contains(err.Error(), c.refused) {
 			t.Errorf("%s: error %v, want one of %q", c.spec, err, c.refused)

@@ -20,9 +20,6 @@ import (
 //go:embed all:blueprint
 var builtin embed.FS
 
-// builtinModule is the name of the module that is built in.
-const builtinModule = "blueprint.hawser.dev/blueprint"
-
 // InitRequest begins a module.
 type InitRequest struct {
 	// Name is the module's: a DNS label.

@@ -88,11 +88,6 @@ func (m Module) url() string {
 	return "file://" + filepath.ToSlash(place)
 }
 
-// local is the directory of a module that is one.
-func (m Module) local() (string, bool) {
-	return strings.CutPrefix(m.url(), "file://")
-}
-
 // fetch gets a module's content.
 func (t *Tools) fetch(ctx context.Context, m Module) (module.Content, error) {
 	scheme, _, _ := strings.Cut(m.url(), "://")
