@@ -97,17 +97,27 @@ type crashLane struct {
 	proxy   *killer
 	config  string
 	client  *rest.RESTClient
+	// lanes share the points; objects is the number of a version's objects, without the namespace; look checks them.
+	lanes   int
+	objects func(v int) int
+	look    func(v int, where string)
 }
 
 func newCrashLane(t *testing.T, cluster string, lane int) *crashLane {
-	l := &crashLane{bench: newBench(t), cluster: cluster, lane: lane, name: fmt.Sprintf("crash%d", lane)}
-	l.proxy = newKiller(t, cluster)
-	l.config = l.kubeconfig(cluster, l.proxy.URL, l.proxy.ca())
-	l.client = restClient(t, cluster)
+	l := emptyLane(t, cluster, fmt.Sprintf("crash%d", lane))
+	l.lane, l.lanes, l.objects = lane, len(clusters), crashObjects
 	for v := 1; v <= 2; v++ {
 		l.write(fmt.Sprintf("v%d/all.yaml", v), crashBundle(l.name, v))
 		l.write(fmt.Sprintf("v%d.yaml", v), fmt.Sprintf("bundle:\n  apiVersion: v1alpha1\n  name: %s\n  instances:\n    all: {manifests: {paths: [./v%d]}, namespace: %s}\n", l.name, v, l.name))
 	}
+	return l
+}
+
+func emptyLane(t *testing.T, cluster, name string) *crashLane {
+	l := &crashLane{bench: newBench(t), cluster: cluster, name: name, lanes: 1, look: func(int, string) {}}
+	l.proxy = newKiller(t, cluster)
+	l.config = l.kubeconfig(cluster, l.proxy.URL, l.proxy.ca())
+	l.client = restClient(t, cluster)
 	return l
 }
 
@@ -118,8 +128,8 @@ func (l *crashLane) apply(v int) []string {
 // try tries the lane's points and returns how many there were.
 func (l *crashLane) try(step int) int {
 	n := 0
-	for at := 1 + l.lane; ; at += len(clusters) {
-		if step > 1 && ((at-1)/len(clusters))%step != 0 {
+	for at := 1 + l.lane; ; at += l.lanes {
+		if step > 1 && ((at-1)/l.lanes)%step != 0 {
 			if at > 400 {
 				break
 			}
@@ -183,9 +193,10 @@ func (l *crashLane) converges(v, at int, after bool) {
 	if after { // killed before the request or after it, what was converged to is the same
 		l.quiet(v, where)
 	}
-	if got := l.managed(); got != crashObjects(v)+1 {
-		l.t.Fatalf("%s: %d objects carry our label, want %d", where, got, crashObjects(v)+1)
+	if got := l.managed(); got != l.objects(v)+1 {
+		l.t.Fatalf("%s: %d objects carry our label, want %d", where, got, l.objects(v)+1)
 	}
+	l.look(v, where)
 	// killed between the closing of the record and the lock: what is left is the lock of a dead process, for the next writer
 	if got := l.leases(); got != 0 && worked {
 		l.t.Fatalf("%s: %d locks left", where, got)

@@ -1,8 +1,14 @@
 package main
 
 import (
+	"fmt"
+	"net/http"
+	"os"
 	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
 )
 
 const lateFleet = `
@@ -117,4 +123,152 @@ func TestLateValues(t *testing.T) {
 	if db, app, web := strings.Index(order, "secrets/db-token"), strings.Index(order, "configmaps/app"), strings.Index(order, "configmaps/web"); db < 0 || app < db || web < app {
 		t.Errorf("written in the order %s", order)
 	}
+}
+
+// Killed at any request of a first apply or of an upgrade in which values are known late, and run again: it converges.
+func TestKilledAtEveryRequestWithLateValues(t *testing.T) {
+	step := 4
+	if os.Getenv("CI") == "true" {
+		step = 1
+	}
+	l := emptyLane(t, "staging", "crashlate")
+	l.objects = func(int) int { return 4 } // db, db-token, app, web
+	l.look = func(v int, where string) {
+		data, err := l.client.Get().AbsPath("/api/v1/namespaces/crashlate/configmaps/app").DoRaw(t.Context())
+		if err != nil || !strings.Contains(string(data), fmt.Sprintf("secret-of-version-%d", v)) {
+			t.Fatalf("%s: app has not got the value: %v\n%s", where, err, data)
+		}
+	}
+	for v := 1; v <= 2; v++ {
+		text := strings.NewReplacer("$B", l.name, "$NS", l.name, "token: {$cluster: vars.region}", fmt.Sprintf("token: secret-of-version-%d", v),
+			"        token: ref://TOKEN\n", "", "shop.yaml", fmt.Sprintf("v%d.yaml", v)).Replace(lateBundle)
+		for _, f := range txtar.Parse([]byte(text)).Files {
+			l.write(f.Name, string(f.Data))
+		}
+	}
+	if n := l.try(step); n < 8 {
+		t.Errorf("only %d points were tried", n)
+	}
+}
+
+// What cannot come is an error that names object, instance and path, and says which keys there are.
+func TestLateValueThatIsMissing(t *testing.T) {
+	t.Parallel()
+	s := newLate(t, lateBundle)
+	s.edit("shop.yaml", "path: data.token}", "path: data.tokn}")
+	r := s.want(1, late("apply", "-y", "--cluster", "staging")...)
+	s.has(r.Stdout+r.Stderr, "Secret $NS/db-token of instance db has no data.tokn", "token")
+	s.gone("staging", "app", "web")
+	s.there("staging", "db")
+	// now the object is there as declared: the plan itself says it
+	s.mark()
+	r = s.want(1, late("plan", "--cluster", "staging")...)
+	s.has(r.Stdout+r.Stderr, "has no data.tokn", "shop.yaml:")
+	s.untouched("staging")
+
+	s.edit("shop.yaml", "v1/Secret/db-token, path: data.tokn}", "v1/Secret/nobody, path: data.token}")
+	start := time.Now()
+	r = s.want(1, late("apply", "-y", "--cluster", "staging", "--timeout", "2s")...)
+	s.has(r.Stdout+r.Stderr, "Secret $NS/nobody", "is not there")
+	if time.Since(start) < 2*time.Second {
+		t.Error("an object that somebody else may make was not waited for")
+	}
+}
+
+// An object that somebody else makes is waited for, however late it comes.
+func TestLateValueThatSomebodyElseMakes(t *testing.T) {
+	t.Parallel()
+	s := newLate(t, lateBundle)
+	s.edit("shop.yaml", "v1/Secret/db-token, path: data.token}", "v1/ConfigMap/made, path: data.token, preview: soon}")
+	r := s.want(0, late("plan", "--cluster", "staging", "-o", "json")...)
+	s.has(r.Stdout, `"late":`)
+	made := make(chan struct{})
+	go func() {
+		defer close(made)
+		for range 600 {
+			if s.configMap("staging", "db") != nil {
+				break
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		if err := s.try("staging", http.MethodPost, "api/v1/namespaces/$NS/configmaps", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: made}\ndata: {token: by-an-operator}\n"); err != nil {
+			t.Error(err)
+		}
+	}()
+	s.want(0, late("apply", "-y", "--cluster", "staging")...)
+	<-made
+	s.wantData("staging", "app", "message", "by-an-operator")
+	s.mark()
+	s.want(0, late("apply", "-y", "--cluster", "staging")...)
+	s.untouched("staging")
+}
+
+// A plan file holds what late instances do at most; carried out it does the same as one that was not saved. Without
+// clusters stand-ins are rendered, and that is said.
+func TestLateValuesSavedAndOffline(t *testing.T) {
+	t.Parallel()
+	s := newLate(t, lateBundle)
+	s.want(0, late("plan", "--out", "shop.plan")...)
+	s.want(0, "apply", "shop.plan", "-y")
+	s.wantData("production-us", "app", "message", "us-1")
+	s.edit("fleet.yaml", "us-1", "us-2")
+	s.want(0, late("plan", "--out", "shop.plan")...)
+	s.edit("fleet.yaml", "us-2", "us-3")
+	s.mark()
+	s.want(5, "apply", "shop.plan", "-y")
+	s.untouched(clusters...)
+	s.edit("fleet.yaml", "us-3", "us-2")
+	s.want(0, "apply", "shop.plan", "-y")
+	s.wantData("production-us", "app", "message", "us-2")
+
+	facts := s.want(0, "fleet", "snapshot", "--fleet", "fleet.yaml").Stdout
+	s.write("facts.json", facts)
+	r := s.want(0, late("build", "--facts", "facts.json")...)
+	s.has(r.Stdout, "message: known after db")
+	s.has(r.Stderr, "stand in")
+	s.want(0, late("vet", "--facts", "facts.json")...)
+}
+
+// A value that changes between plan and apply makes the plan stale; so does what its new value would do beyond the plan.
+func TestLateValueMovesAfterThePlan(t *testing.T) {
+	t.Parallel()
+	s := newLate(t, lateBundle)
+	s.want(0, late("apply", "-y", "--cluster", "staging")...)
+	s.edit("values/motto.yaml", "tied up well", "tied up better")
+	s.want(0, late("plan", "--cluster", "staging", "--out", "shop.plan")...)
+	s.admin("staging", http.MethodPatch, "api/v1/namespaces/$NS/secrets/db-token", `{"data":{"token":"bW92ZWQ="}}`)
+	s.mark()
+	r := s.want(5, "apply", "shop.plan", "-y")
+	s.has(r.Stderr, "stale")
+	s.untouched("staging")
+}
+
+// Without the right to read the object the plan says so, and which right it is.
+func TestLateValueWithoutRights(t *testing.T) {
+	t.Parallel()
+	s := newLate(t, lateBundle)
+	s.want(0, late("apply", "-y", "--cluster", "staging")...)
+	const rbac = "apis/rbac.authorization.k8s.io/v1/"
+	head := "apiVersion: rbac.authorization.k8s.io/v1\nkind: "
+	role := func(name, rules string) string {
+		return head + "ClusterRole\nmetadata: {name: " + name + "}\nrules: " + rules + "\n"
+	}
+	bound := func(kind, name string) string {
+		return head + kind + "\nmetadata: {name: " + name + "}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: " + name +
+			"}\nsubjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: few-$B}]\n"
+	}
+	s.admin("staging", http.MethodPost, rbac+"clusterroles", role("$B", `[{apiGroups: [""], resources: [configmaps, namespaces], verbs: ["*"]}, {apiGroups: [""], resources: [secrets], verbs: [list]}]`))
+	s.admin("staging", http.MethodPost, rbac+"clusterroles", role("$B-records", `[{apiGroups: [""], resources: [secrets], verbs: ["*"]}]`))
+	s.admin("staging", http.MethodPost, rbac+"clusterrolebindings", bound("ClusterRoleBinding", "$B"))
+	s.admin("staging", http.MethodPost, rbac+"namespaces/hawser-system/rolebindings", bound("RoleBinding", "$B-records"))
+	t.Cleanup(func() {
+		for _, path := range []string{"clusterroles/$B", "clusterroles/$B-records", "clusterrolebindings/$B", "namespaces/hawser-system/rolebindings/$B-records"} {
+			_ = s.try("staging", http.MethodDelete, rbac+path, "")
+		}
+	})
+	s.env = append(s.env, "KUBECONFIG="+s.fleet.UserKubeconfig(t, s.fill("few-$B")))
+	r := s.want(1, late("plan", "--cluster", "staging")...)
+	s.has(r.Stdout+r.Stderr, "Secret $NS/db-token of instance db cannot be read", "forbidden", "--print-rbac", "shop.yaml:")
+	r = s.want(0, late("fleet", "check", "--print-rbac", "--cluster", "staging")...)
+	s.has(r.Stdout, "resourceNames:\n  - db-token\n")
 }

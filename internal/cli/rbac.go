@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
 	"hawser.dev/hawser/internal/engine"
@@ -18,6 +19,7 @@ type rule struct {
 	APIGroups []string `json:"apiGroups"`
 	Resources []string `json:"resources"`
 	Verbs     []string `json:"verbs"`
+	Names     []string `json:"resourceNames,omitempty"`
 }
 
 var (
@@ -47,6 +49,12 @@ func writeRBAC(w io.Writer, r *engine.BuildResult) error {
 			workloads[ref.Namespace] = workloads[ref.Namespace] || ref.IsWorkload()
 		}
 	}
+	extra := readsOf(r)
+	for namespace := range extra {
+		if byNamespace[namespace] == nil {
+			byNamespace[namespace] = map[string][]string{}
+		}
+	}
 	ns := byNamespace[""]
 	if !slices.Contains(ns[""], "namespaces") {
 		ns[""] = append(ns[""], "namespaces")
@@ -54,7 +62,7 @@ func writeRBAC(w io.Writer, r *engine.BuildResult) error {
 	for _, namespace := range slices.Sorted(maps.Keys(byNamespace)) {
 		role := map[string]any{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role",
 			"metadata": map[string]any{"name": "hawser-" + r.Bundle, "namespace": namespace},
-			"rules":    rulesOf(byNamespace[namespace], workloads[namespace])}
+			"rules":    append(rulesOf(byNamespace[namespace], workloads[namespace]), extra[namespace]...)}
 		if namespace == "" {
 			role["kind"], role["metadata"] = "ClusterRole", map[string]any{"name": "hawser-" + r.Bundle}
 		}
@@ -69,13 +77,26 @@ func writeRBAC(w io.Writer, r *engine.BuildResult) error {
 	return nil
 }
 
+// readsOf are the rules, by namespace, for what values are taken from: single objects, and the Secrets of stores.
+func readsOf(r *engine.BuildResult) map[string][]rule {
+	out := map[string][]rule{}
+	for _, ref := range slices.CompactFunc(slices.SortedFunc(slices.Values(r.Reads), object.Ref.Compare), func(a, b object.Ref) bool { return a == b }) {
+		plural, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Group: ref.Group, Kind: ref.Kind})
+		out[ref.Namespace] = append(out[ref.Namespace], rule{[]string{ref.Group}, []string{plural.Resource}, []string{"get"}, []string{ref.Name}})
+	}
+	for _, namespace := range r.StoreNamespaces {
+		out[namespace] = append(out[namespace], rule{[]string{""}, []string{"secrets"}, []string{"get"}, nil})
+	}
+	return out
+}
+
 func rulesOf(groups map[string][]string, workloads bool) []rule {
 	var rules []rule
 	for _, g := range slices.Sorted(maps.Keys(groups)) {
-		rules = append(rules, rule{[]string{g}, slices.Sorted(slices.Values(groups[g])), writeVerbs})
+		rules = append(rules, rule{[]string{g}, slices.Sorted(slices.Values(groups[g])), writeVerbs, nil})
 	}
 	if workloads {
-		rules = append(rules, rule{[]string{""}, []string{"pods"}, readVerbs}, rule{[]string{"apps"}, []string{"replicasets"}, readVerbs})
+		rules = append(rules, rule{[]string{""}, []string{"pods"}, readVerbs, nil}, rule{[]string{"apps"}, []string{"replicasets"}, readVerbs, nil})
 	}
 	return rules
 }

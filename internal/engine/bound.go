@@ -16,6 +16,9 @@ import (
 	"hawser.dev/hawser/internal/object"
 )
 
+// codeUnread is the code of findings about objects that may not, or can not, be read for their values.
+const codeUnread = "value-unread"
+
 // wanted is an object on one cluster that a value is taken from.
 type wanted struct {
 	ref        object.Ref
@@ -83,23 +86,20 @@ func (r *run) bound(ctx context.Context, t *target, s *set, in v1alpha1.Instance
 			if !standIn && t.session != nil {
 				x, n = r.taken(ctx, t, s, f)
 			}
-			if x != nil || n != nil {
+			if n != nil && r.lenient && n.Code == codeUnread {
+				n.Severity = diag.Warning
+			} else if x != nil || n != nil {
 				return x, n
 			}
 			if !slices.Contains(late, f.Instance) {
 				late = append(late, f.Instance)
 			}
-			return bind.StandIn(f), nil
+			return bind.StandIn(f), n
 		},
 	}
 	in.Values, findings = bind.Bind(in.Values, fill)
 	for i := range findings {
 		findings[i].Path = "values." + findings[i].Path
-	}
-	if t.session == nil && len(late) > 0 {
-		f := diag.Warnf("stand-in", "values of %s stand in for what the cluster knows", join(late))
-		f.Why, f.Fix = "no cluster is asked", "what is rendered is not what an apply writes"
-		findings = append(findings, f)
 	}
 	return in, late, withInstance(findings, in)
 }
@@ -112,7 +112,7 @@ func (r *run) taken(ctx context.Context, t *target, s *set, f bind.From) (ast.Ex
 	case cluster.IsNotFound(err):
 		return nil, nil
 	case err != nil:
-		n := f.Finding("value-from", "%s of instance %s cannot be read", w.ref, f.Instance)
+		n := f.Finding(codeUnread, "%s of instance %s cannot be read", w.ref, f.Instance)
 		n.Object, n.Why = w.ref.String(), r.redact(err.Error())
 		n.Fix = "grant the right to get it; hawser fleet check --print-rbac writes the rules"
 		return nil, n
@@ -165,3 +165,29 @@ func (p *part) explained(fs diag.Findings) diag.Findings {
 }
 
 func join(names []string) string { return strings.Join(names, ", ") }
+
+// standIns warns of what is rendered with stand-ins where nothing is planned.
+func (s *set) standIns() diag.Findings {
+	var out diag.Findings
+	for _, p := range s.parts {
+		if len(p.late) > 0 {
+			f := diag.Warnf("stand-in", "values of %s stand in for what is known only in the cluster", join(p.late))
+			f.Why = "the objects they come from are not there, or no cluster was asked"
+			out = append(out, withInstance(diag.Findings{f}, p.placed)...)
+		}
+	}
+	return out
+}
+
+// reads are the objects that values are taken from.
+func (s *set) reads(t *target) []object.Ref {
+	var out []object.Ref
+	for _, p := range s.parts {
+		for _, f := range s.takes[p.placed.Name] {
+			if f.Instance != "" {
+				out = append(out, t.wants(s, f).ref)
+			}
+		}
+	}
+	return out
+}

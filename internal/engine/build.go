@@ -27,6 +27,9 @@ type BuildResult struct {
 	Items        []BuildItem
 	MultiCluster bool
 	Findings     diag.Findings
+	// Reads are the objects in the clusters that values are taken from, StoreNamespaces where stores read Secrets.
+	Reads           []object.Ref
+	StoreNamespaces []string
 	// Redact hides the secret values that this run came to know, for masked output.
 	Redact func(string) string
 }
@@ -129,6 +132,7 @@ func (e *Engine) Build(ctx context.Context, req Request) (*BuildResult, error) {
 		return nil, err
 	}
 	defer r.close()
+	r.lenient = true
 	if err := r.locked(ctx); err != nil {
 		return nil, err
 	}
@@ -152,6 +156,8 @@ func (e *Engine) Build(ctx context.Context, req Request) (*BuildResult, error) {
 		if !fs.HasErrors() {
 			fs = append(fs, r.fill(ctx, t, s)...)
 		}
+		fs = append(fs, s.standIns()...)
+		out.Reads, out.StoreNamespaces = append(out.Reads, s.reads(t)...), r.reader.Namespaces()
 		out.Findings = append(out.Findings, fs.OnCluster(t.cluster.Name)...)
 		results[i].objs = map[string][]object.Object{}
 		for _, p := range s.parts {
@@ -204,6 +210,7 @@ func (e *Engine) Vet(ctx context.Context, req Request) (*VetReport, error) {
 		return nil, err
 	}
 	defer r.close()
+	r.lenient = true
 	if err := r.locked(ctx); err != nil {
 		return nil, err
 	}
@@ -220,6 +227,7 @@ func (e *Engine) Vet(ctx context.Context, req Request) (*VetReport, error) {
 			if !findings.HasErrors() {
 				findings = append(findings, r.fill(ctx, t, s)...)
 			}
+			findings = append(findings, s.standIns()...)
 			out.Bundle = spec.Name
 			for _, in := range spec.Instances {
 				if !slices.Contains(out.Instances, in.Name) {

@@ -41,6 +41,8 @@ type run struct {
 	marked   marks
 	reader   *values.Reader
 	files    bind.Files
+	// lenient puts stand-ins where an object may not be read: nothing will be written.
+	lenient bool
 	// late are the instances by cluster that a saved plan knows to be late.
 	late map[string][]string
 }
