@@ -10,11 +10,22 @@ import (
 	"testing"
 	"time"
 
+	"helm.sh/helm/v4/pkg/chart/common"
+	"helm.sh/helm/v4/pkg/chart/common/util"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
+	"helm.sh/helm/v4/pkg/engine"
+	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/cache"
+	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/module/chartdir"
 	"hawser.dev/hawser/internal/render"
+	"hawser.dev/hawser/internal/render/helm"
 	"hawser.dev/hawser/internal/render/kustomize"
 )
 
@@ -141,4 +152,117 @@ patches:
   patch: |-
     - {op: add, path: /spec/replicas, value: 3}
 `)
+}
+
+// TestHelm is row 10: a chart of a hundred objects, by the room in this process and by the library alone.
+func TestHelm(t *testing.T) {
+	dir := t.TempDir()
+	chartOf(t, dir, 50)
+	fetcher := chartdir.New(cache.Open(cache.Options{}))
+	content, err := fetcher.Fetch(t.Context(), module.Reference{URL: module.ChartScheme + "file://" + dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := render.Request{KubeVersion: "1.36.3", Content: content, Instance: v1alpha1.Instance{Name: "web", Namespace: "web",
+		Helm: &v1alpha1.HelmSource{Chart: dir}}}
+	var ours, library []time.Duration
+	for range max(reps(), 5) {
+		start := time.Now()
+		if n := byHelm(t, dir); n != 100 {
+			t.Fatalf("the library renders %d objects", n)
+		}
+		library = append(library, time.Since(start))
+		r := helm.New(helm.Options{}) // reads the chart anew, as the library does
+		start = time.Now()
+		if _, err := r.Key(t.Context(), req); err != nil {
+			t.Fatal(err)
+		}
+		res, err := r.Render(t.Context(), req)
+		if err != nil || len(res.Objects) != 100 {
+			t.Fatalf("%d objects, %v", len(res.Objects), err)
+		}
+		ours = append(ours, time.Since(start))
+	}
+	ratio := float64(median(ours)) / float64(median(library))
+	timed(t, 10, "a chart of 100 objects, by the library on the same machine",
+		fmt.Sprintf("%.2f x (%s; library %s)", ratio, spread(ours), spread(library)), "1.20 x", ratio <= 1.2)
+}
+
+// byHelm renders with the library alone, up to objects, and counts them.
+func byHelm(t *testing.T, dir string) int {
+	t.Helper()
+	c, err := loader.LoadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := chartutil.ProcessDependencies(c, map[string]any{}); err != nil {
+		t.Fatal(err)
+	}
+	top, err := util.ToRenderValues(c, map[string]any{}, common.ReleaseOptions{Name: "web", Namespace: "web", Revision: 1, IsInstall: true},
+		common.DefaultCapabilities)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := engine.Render(c, top)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, manifests, err := releaseutil.SortManifests(files, nil, releaseutil.InstallOrder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range manifests {
+		var body map[string]any
+		if err := yaml.Unmarshal([]byte(m.Content), &body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return len(manifests)
+}
+
+// chartOf writes a chart of n Deployments and as many Services, made as charts make them: named templates and toYaml.
+func chartOf(t *testing.T, dir string, n int) {
+	t.Helper()
+	write := func(name, text string) {
+		p := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n")
+	write("values.yaml", "image: {repository: web, tag: \"1\"}\nresources: {limits: {cpu: 100m, memory: 128Mi}}\n")
+	write("templates/_helpers.tpl", "{{- define \"web.labels\" -}}\napp: {{ .name }}\nrelease: {{ .root.Release.Name }}\nversion: {{ .root.Chart.Version | quote }}\n{{- end -}}\n")
+	for i := range n {
+		head := fmt.Sprintf("{{- $x := dict \"name\" \"app-%d\" \"root\" . }}\n", i)
+		write(fmt.Sprintf("templates/app-%d.yaml", i), head+`apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {{ .Release.Name }}-{{ $x.name }}
+  labels: {{- include "web.labels" $x | nindent 4 }}
+spec:
+  replicas: 1
+  selector:
+    matchLabels: {{- include "web.labels" $x | nindent 6 }}
+  template:
+    metadata:
+      labels: {{- include "web.labels" $x | nindent 8 }}
+    spec:
+      containers:
+      - name: app
+        image: "{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}"
+        resources: {{- toYaml .Values.resources | nindent 10 }}
+---
+apiVersion: v1
+kind: Service
+metadata:
+  name: {{ .Release.Name }}-{{ $x.name }}
+  labels: {{- include "web.labels" $x | nindent 4 }}
+spec:
+  selector: {{- include "web.labels" $x | nindent 4 }}
+  ports: [{port: 80}]
+`)
+	}
 }
