@@ -39,7 +39,13 @@ func valuesOf(name string, stdin io.Reader) (ast.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parseValues(name, data)
+}
+
+// parseValues reads one values file as data; the name says the syntax.
+func parseValues(name string, data []byte) (ast.Expr, error) {
 	var f *ast.File
+	var err error
 	switch ext := filepath.Ext(name); ext {
 	case ".yaml", ".yml":
 		f, err = cuelang.FromYAML(name, data)
