@@ -37,6 +37,7 @@ type options struct {
 	yes, dryRun, diff      bool
 	wait                   bool
 	adopt, recreate        bool
+	tests, noHooks         bool
 	skipUnreachable        bool
 	skipWaves, serverCheck bool
 	locked                 bool
@@ -104,7 +105,13 @@ func (o *options) decideFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.serverCheck, "server-check", false, "let the API servers check creates too, in dry runs")
 	f.BoolVar(&o.skipWaves, "skip-waves", false, "do not ask that earlier waves succeeded")
 	f.IntVar(&o.untilWave, "until-wave", 0, "stop after this wave")
+	f.BoolVar(&o.tests, "test", false, "run the tests of instances when they are ready (Helm's test hooks); a failed one fails the cluster")
+	o.hookFlag(f)
 	f.IntVar(&o.confirmDelete, "confirm-delete", noNumber, "the exact number of deletions you confirm")
+}
+
+func (o *options) hookFlag(f *pflag.FlagSet) {
+	f.BoolVar(&o.noHooks, "no-hooks", false, "run no hooks")
 }
 
 // lockedFlag is for what takes sources. Its default stands in request: the environment decides.
@@ -151,7 +158,7 @@ func (s *session) request(cmd *cobra.Command) (engine.Request, error) {
 		RuntimeFromEnv: o.runtimeFromEnv, Env: s.env(),
 		Selection: fleet.Selection{Clusters: everything(o.clusters), Groups: everything(o.groups), Labels: o.labels},
 		Timeout:   o.timeout, Parallel: o.parallel, FactsFile: o.facts,
-		Adopt: o.adopt, Recreate: o.recreate, SkipUnreachable: o.skipUnreachable, SkipWaves: o.skipWaves,
+		Tests: o.tests, NoHooks: o.noHooks, Adopt: o.adopt, Recreate: o.recreate, SkipUnreachable: o.skipUnreachable, SkipWaves: o.skipWaves,
 		ServerCheck: o.serverCheck, Locked: o.locked, UntilWave: o.untilWave, Wait: o.wait, Author: s.author(), Message: o.message,
 		Stop: s.stop,
 	}

@@ -123,6 +123,8 @@ type Event struct {
 	Instance string
 	Action   plan.Action
 	Message  string
+	// Hook is the event that a hook's object is made for.
+	Hook object.Event
 	// Done of Total writes.
 	Done, Total int
 }
@@ -153,6 +155,10 @@ type ExecuteRequest struct {
 	Deleting bool
 	// Stop ends waiting when closed (Ctrl-C): what can be written without waiting still is. nil never does.
 	Stop <-chan struct{}
+	// Lives are the instances with hooks as the open record has them. Checkpoint keeps what is known when all hooks of an
+	// event have run, so that they do not run again after a crash; an error stops the instance. nil keeps nothing.
+	Lives      map[string]plan.Life
+	Checkpoint func(ctx context.Context, inventory []plan.Owned, lives map[string]plan.Life) error
 	// MayPrune is asked once before pruning, after everything else succeeded; nil is yes.
 	MayPrune func() bool
 }
@@ -168,6 +174,8 @@ type Problem struct {
 	After time.Duration
 	// Err is the cause, nil for readiness; a *StaleError when the cluster is not what the plan saw.
 	Err error
+	// Hook is the event of the hook that did not do its work.
+	Hook object.Event
 }
 
 // NotStarted is an object that was not written, and the object whose failure stopped it (the zero Ref: cancelled, out
@@ -180,7 +188,9 @@ type NotStarted struct {
 // ExecuteResult is what was done.
 type ExecuteResult struct {
 	// Inventory is complete: what was written is there as the API server answered, the rest as the request had it.
-	Inventory  []plan.Owned
+	Inventory []plan.Owned
+	// Lives are those of the request, as far as they got.
+	Lives      map[string]plan.Life
 	Done       plan.Counts
 	Problems   []Problem
 	NotStarted []NotStarted

@@ -46,7 +46,7 @@ func (s *Session) Execute(ctx context.Context, req ExecuteRequest) ExecuteResult
 		e.prune(bounded)
 	}
 	e.result.Cancelled = (ctx.Err() != nil || e.stopped()) && !e.finished()
-	e.result.Inventory = slices.SortedFunc(maps.Values(e.inventory), func(a, b plan.Owned) int { return a.Ref.Compare(b.Ref) })
+	e.result.Inventory, e.result.Lives = e.snapshot()
 	slices.SortFunc(e.result.Problems, func(a, b Problem) int { return a.Ref.Compare(b.Ref) })
 	return e.result
 }
@@ -111,6 +111,8 @@ type executor struct {
 	req     ExecuteRequest
 	manager string
 	changes map[object.Ref]plan.Change
+	hooks   map[order.Step]plan.Change // by their run
+	ends    map[string]object.Event    // by instance, with which what happens to it is over
 	waiter  *waiter
 	total   int
 	wait    time.Duration // for one object that says nothing else
@@ -119,15 +121,19 @@ type executor struct {
 	mu        sync.Mutex
 	result    ExecuteResult
 	inventory map[object.Ref]plan.Owned
+	lives     map[string]plan.Life
+	made      map[object.Ref]bool // hooks' objects of this run
 	schema    map[string]string
 	// generations are what was written: health of an older one is not health of ours.
 	generations map[object.Ref]int64
 	done        int
 	emitting    sync.Mutex
+	keeping     sync.Mutex // one checkpoint at a time
 }
 
 func newExecutor(s *Session, req ExecuteRequest) *executor {
 	e := &executor{s: s, req: req, manager: object.Manager(req.Plan.Owner), changes: map[object.Ref]plan.Change{},
+		hooks: map[order.Step]plan.Change{}, ends: map[string]object.Event{}, lives: map[string]plan.Life{}, made: map[object.Ref]bool{},
 		inventory: map[object.Ref]plan.Owned{}, schema: maps.Clone(req.Schema), generations: map[object.Ref]int64{}}
 	if req.Parallel > 0 {
 		e.slots = make(chan struct{}, req.Parallel)
@@ -142,11 +148,16 @@ func newExecutor(s *Session, req ExecuteRequest) *executor {
 		e.inventory[o.Ref] = o
 	}
 	for _, ch := range req.Plan.Changes {
-		e.changes[ch.Ref] = ch
+		if runs(ch) {
+			e.hooks[runOf(ch)] = ch
+		} else {
+			e.changes[ch.Ref] = ch
+		}
 		if ch.Action.Writes() {
 			e.total++
 		}
 	}
+	e.begin()
 	return e
 }
 
@@ -171,25 +182,37 @@ func (e *executor) finished() bool {
 
 // write is the first half: everything but deletions, and readiness. It reports whether all of it succeeded.
 func (e *executor) write(ctx context.Context) bool {
-	in := order.Input{Items: e.items(), Depends: e.req.Depends, Wait: e.req.Wait, Plural: e.plural}
-	o, err := order.Writes(in)
+	o, err := order.Writes(order.Input{Items: e.items(), Depends: e.req.Depends, Wait: e.req.Wait, Plural: e.plural,
+		Hooks: e.runs(false), Ends: e.endings(false)})
 	if err != nil {
 		e.result.Findings = append(e.result.Findings, diag.Errorf("cycle", "the objects cannot be ordered: %s", err))
 		return false
 	}
+	e.result.Ready = e.walk(ctx, o)
+	return e.result.Ready
+}
+
+// walk does the steps of an order and reports whether all of them succeeded.
+func (e *executor) walk(ctx context.Context, o *order.Order) bool {
 	r, err := o.Graph.Walk(ctx, 0, func(ctx context.Context, node string) error {
-		st := o.Steps[node]
-		switch st.Kind {
+		switch st := o.Steps[node]; st.Kind {
 		case order.Write:
 			return e.writeOne(ctx, st.Ref)
 		case order.Ready:
 			return e.readyOne(ctx, st.Ref)
+		case order.Remove:
+			return e.removeOne(ctx, st.Ref)
+		case order.Run:
+			return e.runHook(ctx, st)
+		case order.Pass:
+			return e.passEvent(ctx, st)
+		case order.Discard:
+			return e.discardHook(ctx, st)
 		}
 		return nil
 	})
 	e.account(ctx, o, r, err)
-	e.result.Ready = r.OK() && err == nil
-	return e.result.Ready
+	return r.OK() && err == nil
 }
 
 // items are the objects of the bundle as ordering sees them: those to write, and those that are there and stay.
@@ -197,7 +220,7 @@ func (e *executor) items() []order.Item {
 	var out []order.Item
 	seen := map[object.Ref]bool{}
 	for _, ch := range e.req.Plan.Changes {
-		if ch.Action == plan.Delete || ch.Action == plan.Release || ch.Action == plan.Conflict {
+		if ch.Action == plan.Delete || ch.Action == plan.Release || ch.Action == plan.Conflict || ch.Hook != nil {
 			continue
 		}
 		body := e.req.Bodies[ch.Ref].Body
@@ -209,7 +232,7 @@ func (e *executor) items() []order.Item {
 		return out
 	}
 	for _, o := range e.req.Plan.Kept {
-		if body := e.req.Bodies[o.Ref].Body; !seen[o.Ref] {
+		if body := e.req.Bodies[o.Ref].Body; !seen[o.Ref] && o.Hook == nil {
 			out = append(out, order.Item{Ref: o.Ref, Instance: o.Instance, Stage: o.Stage, Body: body,
 				Waits: !o.NoWait && o.UID != "" && !e.suspended(o.Instance) && e.req.Rules[o.Instance].Waits(o.Ref, body)})
 		}
@@ -231,7 +254,7 @@ func (e *executor) prune(ctx context.Context) {
 			delete(e.inventory, ch.Ref)
 			e.result.Done.Release++
 		case plan.Delete:
-			items = append(items, order.Item{Ref: ch.Ref, Instance: ch.Instance, Stage: ch.Stage})
+			items = append(items, order.Item{Ref: ch.Ref, Instance: ch.Instance, Stage: ch.Stage, Left: ch.Hook != nil})
 		}
 	}
 	if len(items) > 0 && e.req.MayPrune != nil && !e.req.MayPrune() {
@@ -240,19 +263,12 @@ func (e *executor) prune(ctx context.Context) {
 		}
 		return
 	}
-	o, err := order.Removals(items, e.req.Depends, e.plural)
+	o, err := order.Removals(order.Input{Items: items, Depends: e.req.Depends, Plural: e.plural, Hooks: e.runs(true), Ends: e.endings(true)})
 	if err != nil {
 		e.result.Findings = append(e.result.Findings, diag.Errorf("cycle", "the deletions cannot be ordered: %s", err))
 		return
 	}
-	r, err := o.Graph.Walk(ctx, 0, func(ctx context.Context, node string) error {
-		if st := o.Steps[node]; st.Kind == order.Remove {
-			return e.removeOne(ctx, st.Ref)
-		}
-		return nil
-	})
-	e.account(ctx, o, r, err)
-	e.result.Pruned = r.OK() && err == nil
+	e.result.Pruned = e.walk(ctx, o)
 }
 
 // account reports what a walk did not do. What failed was reported when it failed.
@@ -272,7 +288,8 @@ func (e *executor) account(ctx context.Context, o *order.Order, r dag.Result[str
 }
 
 func (e *executor) notStarted(st order.Step, because object.Ref) {
-	if st.Kind != order.Barrier && st.Kind != order.Ready && e.changes[st.Ref].Action.Writes() {
+	if (st.Kind == order.Write || st.Kind == order.Remove) && e.changes[st.Ref].Action.Writes() ||
+		st.Kind == order.Run && e.hooks[st].Action.Writes() {
 		e.result.NotStarted = append(e.result.NotStarted, NotStarted{Ref: st.Ref, Because: because})
 	}
 }
@@ -299,7 +316,10 @@ func (e *executor) fail(ctx context.Context, p Problem) error {
 
 // failed is fail for an error about writing or deleting an object.
 func (e *executor) failed(ctx context.Context, ref object.Ref, verb string, err error) error {
-	ch := e.changes[ref]
+	return e.fail(ctx, e.problem(ref, verb, err))
+}
+
+func (e *executor) problem(ref object.Ref, verb string, err error) Problem {
 	reason := ""
 	if st, ok := errors.AsType[*StaleError](err); ok {
 		reason = strings.TrimPrefix(st.Error(), ref.String()+": ")
@@ -314,7 +334,7 @@ func (e *executor) failed(ctx context.Context, ref object.Ref, verb string, err 
 	if verb == "update" && apierrors.IsInvalid(err) && looksImmutable(reason) {
 		st.Details = []string{"the field cannot be changed: undo the change, or let the object be deleted and created again with --recreate"}
 	}
-	return e.fail(ctx, Problem{Ref: ref, Instance: ch.Instance, Err: err, Status: st})
+	return Problem{Ref: ref, Instance: e.instanceOf(ref), Err: err, Status: st}
 }
 
 // looksImmutable guesses from the server's words, for a hint: only a plan with field diffs asks and knows.
@@ -339,21 +359,26 @@ func (e *executor) wrote(ch plan.Change, m meta) {
 	_, replicas := spec["replicas"]
 	e.inventory[ch.Ref] = plan.Owned{Ref: ch.Ref, Version: body.GVK().Version, Instance: ch.Instance, Stage: ch.Stage,
 		UID: string(m.UID), ResourceVersion: m.ResourceVersion, Digest: digest, Own: own, Schema: e.schema[plan.SchemaKey(ch.Ref)],
-		Keep: actions.Keep, NoWait: ch.NoWait, Timeout: ch.Timeout, Ignore: ch.Ignore, Entry: entry, Once: actions.Once, OwnNamespace: before.OwnNamespace, Replicas: replicas}
+		Keep: actions.Keep, NoWait: ch.NoWait, Timeout: ch.Timeout, Ignore: ch.Ignore, Entry: entry, Once: actions.Once,
+		OwnNamespace: before.OwnNamespace, Replicas: replicas, Hook: ranFor(ch)}
 	e.generations[ch.Ref] = m.Generation
 	if ch.Ref.IsCRD() {
 		for gk := range object.DefinedKinds([]object.Object{body}) {
 			e.schema[plan.SchemaKey(object.Ref{Group: gk.Group, Kind: gk.Kind})] = crdKey(m)
 		}
 	}
-	e.count(ch.Action)
+	e.count(ch)
 }
 
 // count adds one done change; the caller holds mu.
-func (e *executor) count(a plan.Action) {
+func (e *executor) count(ch plan.Change) {
 	e.done++
 	d := &e.result.Done
-	switch a {
+	if ch.Hook != nil {
+		d.Hooks++
+		return
+	}
+	switch ch.Action {
 	case plan.Create:
 		d.Create++
 	case plan.Update:

@@ -34,7 +34,7 @@ func (e *executor) removeOne(ctx context.Context, ref object.Ref) error {
 	} // a kind that is not served any more has no objects
 	e.mu.Lock()
 	delete(e.inventory, ref)
-	e.count(plan.Delete)
+	e.count(ch)
 	e.mu.Unlock()
 	e.emit(Event{Type: Written, Ref: ref, Instance: ch.Instance, Action: plan.Delete})
 	return nil
@@ -124,7 +124,7 @@ func (e *resistError) Unwrap() error { return e.err }
 
 // gone waits until the object with this uid is not there any more.
 func (e *executor) gone(ctx context.Context, ref object.Ref, k KindInfo, uid string) error {
-	e.emit(Event{Type: Waiting, Ref: ref, Instance: e.changes[ref].Instance, Action: plan.Delete, Message: "is being deleted"})
+	e.emit(Event{Type: Waiting, Ref: ref, Instance: e.instanceOf(ref), Action: plan.Delete, Message: "is being deleted"})
 	ctx, cancel := e.patience(ctx)
 	defer cancel()
 	err := e.waiter.gone(ctx, ref, k, uid)

@@ -66,7 +66,7 @@ func (s *Session) rights(p *plan.Plan) []right {
 				continue // its name is only known when it is there
 			}
 		}
-		for _, verb := range verbsOf(ch.Action) {
+		for _, verb := range verbsOf(ch) {
 			r := right{verb, ch.Ref.Group, k.Resource, ch.Ref.Kind, ch.Ref.Namespace, ch.Ref.Name}
 			if !seen[r] {
 				seen[r] = true
@@ -77,8 +77,11 @@ func (s *Session) rights(p *plan.Plan) []right {
 	return out
 }
 
-func verbsOf(a plan.Action) []string {
-	switch a {
+func verbsOf(ch plan.Change) []string {
+	if ch.Hook != nil && (ch.Hook.IfSucceeded || ch.Hook.IfFailed) {
+		return []string{"create", "delete", "patch"}
+	}
+	switch ch.Action {
 	case plan.Create, plan.Unknown:
 		return []string{"create", "patch"}
 	case plan.Update:

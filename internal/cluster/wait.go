@@ -37,13 +37,7 @@ func (e *executor) readyOne(ctx context.Context, ref object.Ref) error {
 	if err != nil {
 		return e.failed(ctx, ref, "wait for", err)
 	}
-	w := &watching{executor: e, ref: ref, k: k, instance: e.instanceOf(ref), start: e.s.now(), hopeless: e.req.HopelessAfter}
-	if w.hopeless <= 0 {
-		w.hopeless = defaultHopeless
-	}
-	e.mu.Lock()
-	w.generation = e.generations[ref]
-	e.mu.Unlock()
+	w := e.watching(ref, k)
 	st, err := w.wait(ctx)
 	if err != nil {
 		return e.failed(ctx, ref, "wait for", err)
@@ -61,6 +55,18 @@ func (e *executor) readyOne(ctx context.Context, ref object.Ref) error {
 	}
 	e.emit(Event{Type: Ready, Ref: ref, Instance: w.instance, Message: st.Reason})
 	return nil
+}
+
+// watching is the waiting for an object as it was written.
+func (e *executor) watching(ref object.Ref, k KindInfo) *watching {
+	w := &watching{executor: e, ref: ref, k: k, instance: e.instanceOf(ref), start: e.s.now(), hopeless: e.req.HopelessAfter}
+	if w.hopeless <= 0 {
+		w.hopeless = defaultHopeless
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	w.generation = e.generations[ref]
+	return w
 }
 
 func (e *executor) readyKind(ctx context.Context, ref object.Ref, body object.Object) (KindInfo, error) {
@@ -88,6 +94,7 @@ type watching struct {
 	start      time.Time
 	generation int64
 	hopeless   time.Duration
+	hook       bool // it is waited for until it has done its work
 
 	badSince time.Time // since when its status has been hopeless or failed
 	podsAt   time.Time // when pods were last asked for
@@ -159,7 +166,7 @@ func (w *watching) judge(ctx context.Context, obj map[string]any) health.Status 
 	if w.generation > 0 && u.GetGeneration() < w.generation {
 		return health.Status{State: health.Progressing, Reason: "the change is not visible yet"}
 	}
-	st := health.Of(obj, w.req.Rules[w.instance])
+	st := w.verdict(obj)
 	for i, d := range st.Details {
 		st.Details[i] = w.s.redact(d)
 	}
@@ -180,6 +187,13 @@ func (w *watching) judge(ctx context.Context, obj map[string]any) health.Status 
 
 func (w *watching) podsAfter() time.Duration { return min(podsAfter, w.hopeless/2) }
 
+func (w *watching) verdict(obj map[string]any) health.Status {
+	if w.hook {
+		return health.Finished(obj)
+	}
+	return health.Of(obj, w.req.Rules[w.instance])
+}
+
 // over reports whether waiting makes no sense any more.
 func (w *watching) over(st health.Status) bool {
 	if !st.Hopeless && st.State != health.Failed && st.State != health.Missing {
@@ -191,7 +205,7 @@ func (w *watching) over(st health.Status) bool {
 		w.badSince = now
 	}
 	// a failed Job stays failed; everything else gets its grace
-	return w.ref.Kind == "Job" && st.State == health.Failed || now.Sub(w.badSince) >= w.hopeless
+	return (w.hook || w.ref.Kind == "Job") && st.State == health.Failed || now.Sub(w.badSince) >= w.hopeless
 }
 
 // say tells the reason when it changed.

@@ -23,13 +23,13 @@ func (p *FleetPlan) emptied() []string {
 		}
 		has, goes := map[string]bool{}, map[string]int{}
 		for _, d := range cp.work.set.desired {
-			if !d.OwnNamespace {
+			if !d.OwnNamespace && d.Hook == nil {
 				has[d.Instance] = true
 				declared++
 			}
 		}
 		for _, ch := range cp.Plan.Changes {
-			if ch.Action == plan.Delete {
+			if ch.Action == plan.Delete && ch.Hook == nil {
 				goes[ch.Instance]++
 				deleted++
 			}
@@ -57,7 +57,7 @@ func (p *FleetPlan) placedNowhere() []string {
 			continue
 		}
 		for _, ch := range cp.Plan.Changes {
-			if ch.Action == plan.Delete {
+			if ch.Action == plan.Delete && ch.Hook == nil {
 				goes[ch.Instance]++
 			}
 		}

@@ -54,7 +54,7 @@ func (e *Engine) PlanDelete(ctx context.Context, req Request) (*FleetPlan, error
 		f.Fix = "hawser status lists what is installed"
 		return nil, diag.Findings{f}.Err()
 	}
-	r.computeAll(ctx, fp, plan.Options{Deleting: true})
+	r.computeAll(ctx, fp, plan.Options{Deleting: true, NoHooks: req.NoHooks})
 	fp.Schedule = rollout.Reversed(fp.Schedule)
 	fp.order()
 	return fp, nil

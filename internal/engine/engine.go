@@ -69,6 +69,8 @@ type Request struct {
 	// Bundle is a bundle's name: given to status and delete, or to choose one of several.
 	Bundle string
 
+	// Tests runs the tests of instances when they are ready; NoHooks runs no hook at all.
+	Tests, NoHooks                                                   bool
 	Adopt, Recreate, SkipUnreachable, SkipWaves, ServerCheck, Locked bool
 	// Upgrade names the instances and sources whose pins lock forgets.
 	Upgrade []string

@@ -90,7 +90,7 @@ func (l *loop) locked(ctx context.Context, cp *ClusterPlan, row *ClusterOutcome)
 		return
 	}
 	row.Revision = record.Revision
-	result := l.steps(ctx, cp, record.Inventory)
+	result := l.steps(ctx, cp, record)
 	row.Done = result.Done
 	row.Done.Unchanged = cp.Plan.Unchanged
 	if result.OK() { // with the values that came, some needed nothing
@@ -123,10 +123,10 @@ func (l *loop) locked(ctx context.Context, cp *ClusterPlan, row *ClusterOutcome)
 }
 
 // execute lets the hands carry one step out. before is what the steps before it did.
-func (l *loop) execute(ctx context.Context, cp *ClusterPlan, p *plan.Plan, owned []plan.Owned, before plan.Counts, timeout time.Duration) cluster.ExecuteResult {
+func (l *loop) execute(ctx context.Context, cp *ClusterPlan, p *plan.Plan, record *release.Record, before plan.Counts, timeout time.Duration) cluster.ExecuteResult {
 	w := cp.work
 	return w.target.session.Execute(ctx, cluster.ExecuteRequest{
-		Plan: p, Bodies: w.set.bodies, Owned: owned, Schema: w.observed.Schema, Depends: w.set.depends,
+		Plan: p, Bodies: w.bodies(), Owned: record.Inventory, Lives: record.Hooks, Checkpoint: w.checkpoint(record), Schema: w.observed.Schema, Depends: w.set.depends,
 		Wait: l.req.Wait, Timeout: timeout, HopelessAfter: l.req.HopelessAfter, Rules: w.set.rules(l.Checker),
 		Parallel: l.req.Parallel, Deleting: l.fp.Verb == "delete", OnEvent: l.forward(cp, writesOf(before)), Stop: l.req.Stop,
 	})
@@ -134,7 +134,7 @@ func (l *loop) execute(ctx context.Context, cp *ClusterPlan, p *plan.Plan, owned
 
 // writesOf is the number of writes among what was done.
 func writesOf(c plan.Counts) int {
-	return c.Create + c.Update + c.Delete + c.Recreate + c.Adopt + c.Unknown
+	return c.Create + c.Update + c.Delete + c.Recreate + c.Adopt + c.Unknown + c.Hooks
 }
 
 // notReady: everything was written, and something did not get ready.
@@ -164,6 +164,9 @@ func reasonOf(r cluster.ExecuteResult) string {
 	}
 	p := r.Problems[0]
 	what := p.Instance
+	if p.Hook != "" {
+		return p.Ref.String() + ": " + p.Status.Reason
+	}
 	if what == "" {
 		what = p.Ref.String()
 	}
@@ -200,7 +203,8 @@ func (l *loop) forward(cp *ClusterPlan, before int) func(cluster.Event) {
 	return func(ev cluster.Event) {
 		ref := ev.Ref
 		l.emit(Event{Type: types[ev.Type], Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: cp.Wave, Cluster: cp.Cluster,
-			Instance: ev.Instance, Object: &ref, Action: ev.Action, Message: ev.Message, Done: before + ev.Done, Total: max(before+ev.Total, cp.writes())})
+			Instance: ev.Instance, Object: &ref, Action: ev.Action, Hook: ev.Hook, Message: ev.Message,
+			Done: before + ev.Done, Total: max(before+ev.Total, cp.writes())})
 	}
 }
 
@@ -265,8 +269,15 @@ func (l *loop) open(ctx context.Context, cp *ClusterPlan) (*release.Record, erro
 			record.Origins[name] = originOf(name, v)
 		}
 	}
-	record.Inventory = intended(cp.Plan, w)
-	handle, err := w.target.store.Put(ctx, record, nil, w.target.handle)
+	record.Inventory, record.Hooks = intended(cp.Plan, w), cp.Plan.Lives
+	hooks, err := w.removalHooks(ctx, record.Hooks)
+	if err != nil {
+		return nil, err
+	}
+	if hooks != nil {
+		record.SetDigest = release.SetDigest(hooks)
+	}
+	handle, err := w.target.store.Put(ctx, record, hooks, w.target.handle)
 	w.target.handle = handle
 	return &record, err
 }
@@ -302,6 +313,12 @@ func intended(p *plan.Plan, w *work) []plan.Owned {
 		desired[d.Ref] = d
 	}
 	for _, ch := range p.Changes {
+		if ch.Hook != nil {
+			if o, is := plan.IntendedHook(entries[ch.Ref], ch); is {
+				entries[ch.Ref] = o
+			}
+			continue
+		}
 		d, ok := desired[ch.Ref]
 		if _, known := entries[ch.Ref]; ok && ch.Action.Writes() && (!known || ch.Action == plan.Create || ch.Action == plan.Recreate) {
 			entries[ch.Ref] = plan.OwnedAs(d, w.observed.Schema[plan.SchemaKey(ch.Ref)])
@@ -321,39 +338,16 @@ func (l *loop) shut(ctx context.Context, cp *ClusterPlan, record *release.Record
 		return w.target.store.Delete(ctx, w.set.owner, w.target.handle)
 	}
 	w.describe(record) // late instances have their values now
-	record.Inventory, record.Finished, record.Phase = result.Inventory, l.now(), release.Failed
+	record.Inventory, record.Hooks, record.Finished, record.Phase = result.Inventory, result.Lives, l.now(), release.Failed
 	if result.OK() {
 		record.Phase = release.Succeeded
 	}
-	objects, err := w.objects(ctx)
+	objects, err := w.objects(ctx, record.Hooks)
 	if err != nil {
 		l.emit(Event{Type: EventNotice, Cluster: cp.Cluster, Message: "the recorded objects are incomplete: " + err.Error()})
 	}
 	_, err = w.target.store.Put(ctx, *record, objects, w.target.handle)
 	return err
-}
-
-// objects is the whole rendered Set: what was rendered now, and what the last release kept of unchanged instances.
-func (w *work) objects(ctx context.Context) ([]object.Object, error) {
-	bodies := maps.Clone(w.set.bodies)
-	var err error
-	if w.target.record != nil && (len(w.set.suspended) > 0 || slices.ContainsFunc(w.set.parts, func(p *part) bool { return p.recorded })) {
-		var kept []object.Object
-		kept, err = w.target.store.Objects(ctx, *w.target.record)
-		declared := map[object.Ref]bool{}
-		for _, d := range w.set.desired {
-			declared[d.Ref] = true
-		}
-		for _, o := range w.target.record.Inventory {
-			declared[o.Ref] = declared[o.Ref] || w.set.suspended[o.Instance]
-		}
-		for _, o := range kept {
-			if _, fresh := bodies[o.Ref()]; !fresh && declared[o.Ref()] {
-				bodies[o.Ref()] = o
-			}
-		}
-	}
-	return slices.SortedFunc(maps.Values(bodies), func(a, b object.Object) int { return a.Ref().Compare(b.Ref()) }), err
 }
 
 // touch lets the record of an unchanged cluster learn a new Head, or what moved without changing anything of ours. It
@@ -366,10 +360,17 @@ func (l *loop) touch(ctx context.Context, cp *ClusterPlan) error {
 	}
 	record := *old
 	record.Head, record.Cluster, record.Group = l.fp.Head, cp.Cluster, cp.Group
-	record.Inventory = cp.Plan.Kept
+	record.Inventory, record.Hooks = cp.Plan.Kept, cp.Plan.Lives
 	w.describe(&record)
 	slices.SortFunc(record.Inventory, func(a, b plan.Owned) int { return a.Ref.Compare(b.Ref) })
-	_, err := w.target.store.Put(ctx, record, nil, w.target.handle)
+	var objects []object.Object
+	if object.DigestJSON(old.Hooks) != object.DigestJSON(record.Hooks) {
+		var err error
+		if objects, err = w.objects(ctx, record.Hooks); err != nil {
+			return fmt.Errorf("learning changed hooks: %w", err)
+		}
+	}
+	_, err := w.target.store.Put(ctx, record, objects, w.target.handle)
 	if err != nil {
 		return fmt.Errorf("learning the new head: %w", err)
 	}

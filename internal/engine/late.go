@@ -12,6 +12,7 @@ import (
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
 )
 
 // late are the instances with stand-ins for values.
@@ -126,7 +127,7 @@ func (s *set) standsIn(ref object.Ref) []string {
 
 // steps carries a cluster's plan out: at once, or, where values are known only when others have been written, in as
 // many steps as they need. Each step does at most what was shown.
-func (l *loop) steps(ctx context.Context, cp *ClusterPlan, owned []plan.Owned) cluster.ExecuteResult {
+func (l *loop) steps(ctx context.Context, cp *ClusterPlan, record *release.Record) cluster.ExecuteResult {
 	w := cp.work
 	var names []string
 	for _, p := range w.set.parts {
@@ -142,12 +143,17 @@ func (l *loop) steps(ctx context.Context, cp *ClusterPlan, owned []plan.Owned) c
 			var problem *cluster.Problem
 			if now, problem = l.advance(ctx, cp, levels[n], end); problem != nil {
 				total.Problems = append(total.Problems, *problem)
+			} else {
+				record.Hooks = plan.Merge(record.Hooks, now.Lives, levels[n])
 			}
 		}
 		if len(total.Problems) == 0 {
-			done := l.execute(ctx, cp, plan.Step(now, levels, n), owned, total.Done, max(end.Sub(l.now()), time.Second))
+			done := l.execute(ctx, cp, plan.Step(now, levels, n), record, total.Done, max(end.Sub(l.now()), time.Second))
 			total = merged(total, done)
-			owned, w.inventory = done.Inventory, done.Inventory
+			if len(levels) > 0 {
+				w.lives = plan.Merge(w.known(plan.Options{}).Lives, done.Lives, levels[n])
+			}
+			record.Inventory, record.Hooks, w.inventory = done.Inventory, done.Lives, done.Inventory
 		}
 		if total.OK() && !l.stopped() {
 			continue
@@ -156,7 +162,7 @@ func (l *loop) steps(ctx context.Context, cp *ClusterPlan, owned []plan.Owned) c
 		total.NotStarted = append(total.NotStarted, left(cp.Plan, levels, n+1, total.Problems)...)
 		break
 	}
-	total.Inventory = owned
+	total.Inventory, total.Lives = record.Inventory, record.Hooks
 	return total
 }
 
@@ -221,7 +227,7 @@ func (l *loop) advance(ctx context.Context, cp *ClusterPlan, instances []string,
 	if err := findings.Errors(); len(err) > 0 {
 		return nil, problemOf(err[0], object.Ref{})
 	}
-	p, findings := r.compute(ctx, w, plan.Options{Adopt: l.req.Adopt, Recreate: l.req.Recreate})
+	p, findings := r.compute(ctx, w, plan.Options{Adopt: l.req.Adopt, Recreate: l.req.Recreate, Tests: l.req.Tests, NoHooks: l.req.NoHooks})
 	w.set.mark(p)
 	step := *p
 	step.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(ch plan.Change) bool { return !slices.Contains(instances, ch.Instance) })

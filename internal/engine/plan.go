@@ -39,7 +39,8 @@ func (e *Engine) Plan(ctx context.Context, req Request) (*FleetPlan, error) {
 		r.close()
 		return nil, err
 	}
-	r.computeAll(ctx, fp, plan.Options{Adopt: req.Adopt, Recreate: req.Recreate, Diff: req.ShowDiff, ServerCheck: req.ServerCheck})
+	r.computeAll(ctx, fp, plan.Options{Adopt: req.Adopt, Recreate: req.Recreate, Diff: req.ShowDiff, ServerCheck: req.ServerCheck,
+		Tests: req.Tests, NoHooks: req.NoHooks})
 	return fp, nil
 }
 
@@ -268,29 +269,23 @@ func (r *run) compute(ctx context.Context, w *work, o plan.Options) (*plan.Plan,
 	if missing := w.unrendered(p); len(missing) > 0 && !findings.HasErrors() {
 		findings = append(findings, r.renderLate(ctx, w, missing)...)
 	}
-	return p, findings
+	return p, append(findings, w.recall(ctx, p)...)
 }
 
 // observe reads the cluster and makes the input of Compute.
 func (r *run) observe(ctx context.Context, w *work, o plan.Options) (plan.Input, diag.Findings) {
 	t, s := w.target, w.set
-	in := plan.Input{Cluster: t.cluster.Name, Bundle: s.spec.Name, Owner: s.owner, Desired: s.desired, Suspended: s.suspended, Options: o}
-	if t.record != nil {
-		in.Owned = t.record.Inventory
-		if w.inventory != nil {
-			in.Owned = w.inventory
-		}
-		in.Open = t.record.Phase == "applying" || t.record.Phase == "deleting"
-	}
+	in := w.known(o)
+	lasting := slices.DeleteFunc(slices.Clone(in.Desired), func(d plan.Desired) bool { return d.Hook != nil })
 	var objs []object.Object
 	for _, b := range s.bodies {
 		objs = append(objs, b)
 	}
-	obs, findings := t.session.Observe(ctx, cluster.ObserveRequest{Owner: s.owner, Desired: in.Desired, Owned: in.Owned,
+	obs, findings := t.session.Observe(ctx, cluster.ObserveRequest{Owner: s.owner, Desired: lasting, Owned: in.Owned,
 		Defined: object.DefinedKinds(objs)})
 	w.observed = obs
 	in.Live, in.Schema, in.NamespaceExists, in.Instances = obs.Live, obs.Schema, obs.NamespaceExists, obs.Instances
-	return in, findings
+	return in, append(findings, r.lookAtHooks(ctx, w, &in)...)
 }
 
 // preview asks the API server about the changes that need its answer.

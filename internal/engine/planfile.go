@@ -45,6 +45,8 @@ type saved struct {
 	SkipWaves      bool            `json:"skipWaves,omitempty"`
 	UntilWave      int             `json:"untilWave,omitempty"`
 	ConfirmDelete  *int            `json:"confirmDelete,omitempty"`
+	Tests          bool            `json:"tests,omitempty"`
+	NoHooks        bool            `json:"noHooks,omitempty"`
 }
 
 const (
@@ -68,7 +70,7 @@ func (e *Engine) SavePlan(fp *FleetPlan, w io.Writer) (string, error) {
 		Files: req.Files, FleetFiles: req.FleetFiles, Workdir: req.Workdir, Package: req.Package, Name: req.Name, Namespace: req.Namespace,
 		Bundle: req.Bundle, RuntimeFromEnv: req.RuntimeFromEnv, Selection: req.Selection, Context: req.Access.Context,
 		Adopt: req.Adopt, Recreate: req.Recreate, SkipWaves: req.SkipWaves, UntilWave: req.UntilWave,
-		ConfirmDelete: req.ConfirmDelete}}
+		ConfirmDelete: req.ConfirmDelete, Tests: req.Tests, NoHooks: req.NoHooks}}
 	data, err := json.MarshalIndent(file, "", " ")
 	if err != nil {
 		return "", err
@@ -90,9 +92,10 @@ func (e *Engine) keyed(fp *FleetPlan, keys keyring) *FleetPlan {
 		if cp.Plan != nil {
 			p := *cp.Plan
 			p.Changes = append([]plan.Change{}, cp.Plan.Changes...)
+			bodies := cp.work.bodies()
 			for j := range p.Changes {
 				ch := &p.Changes[j]
-				if body, ok := cp.work.set.bodies[ch.Ref]; ok && e.holdsSecret(body) {
+				if body, ok := bodies[ch.Ref]; ok && e.holdsSecret(body) {
 					ch.Digest = keys.key(ch.Digest)
 				}
 			}
@@ -182,6 +185,7 @@ func (e *Engine) LoadPlan(ctx context.Context, in io.Reader, req Request) (*Flee
 	req.Files, req.FleetFiles, req.Workdir, req.Package, req.Name = s.Files, s.FleetFiles, s.Workdir, s.Package, s.Name
 	req.Namespace, req.Bundle, req.RuntimeFromEnv, req.Selection = s.Namespace, s.Bundle, s.RuntimeFromEnv, s.Selection
 	req.Adopt, req.Recreate, req.SkipWaves, req.UntilWave, req.ConfirmDelete = s.Adopt, s.Recreate, s.SkipWaves, s.UntilWave, s.ConfirmDelete
+	req.Tests, req.NoHooks = s.Tests, s.NoHooks
 	if s.Context != "" {
 		req.Access.Context = s.Context
 	}
@@ -248,6 +252,7 @@ func (e *Engine) bind(ctx context.Context, fp, fresh *FleetPlan, keys keyring) d
 			findings = append(findings, stale(cp, "it is at revision %d now, the plan was made at %d", now.Revision, cp.Revision))
 		default:
 			cp.work = now.work
+			cp.Plan.Lives = plan.Begin(now.work.known(plan.Options{Deleting: fp.Verb == "delete"}), cp.Plan.Events)
 			findings = append(findings, e.bindOne(ctx, cp, keys)...)
 		}
 	}
@@ -258,10 +263,8 @@ func (e *Engine) bindOne(ctx context.Context, cp *ClusterPlan, keys keyring) dia
 	w := cp.work
 	findings := w.run.renderLate(ctx, w, w.unrendered(cp.Plan))
 	touched := map[object.Ref]bool{}
-	digests := map[object.Ref]string{}
-	for _, d := range w.set.desired {
-		digests[d.Ref] = d.Digest
-	}
+	findings = append(findings, w.recall(ctx, cp.Plan)...)
+	digests := w.digests()
 	for _, ch := range cp.Plan.Changes {
 		touched[ch.Ref] = true
 		if ch.Action == plan.Delete || ch.Action == plan.Release {

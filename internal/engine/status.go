@@ -10,6 +10,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 )
 
@@ -108,6 +109,7 @@ func (r *run) instances(ctx context.Context, t *target, rec release.Record) []In
 	for _, o := range rec.Inventory {
 		rules[o.Instance] = health.Rules{Checks: rec.Checks[o.Instance], Checker: r.Checker}
 	}
+	rec.Inventory = slices.DeleteFunc(slices.Clone(rec.Inventory), func(o plan.Owned) bool { return o.Hook != nil })
 	states, fs := t.session.Health(ctx, rec.Owner, rec.Inventory, rules)
 	t.find(fs...)
 	t.find(r.hideInStatus(ctx, t, rec, states)...)

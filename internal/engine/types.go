@@ -119,23 +119,25 @@ const (
 
 // Event is one step of progress. The JSON form is public and versioned; unknown fields may be added.
 type Event struct {
-	V        int          `json:"v"` // 1
-	Time     time.Time    `json:"time"`
-	Type     EventType    `json:"type"`
-	Rollout  string       `json:"rollout,omitempty"`
-	Bundle   string       `json:"bundle,omitempty"`
-	Wave     int          `json:"wave,omitempty"`
-	Cluster  string       `json:"cluster,omitempty"`
-	Instance string       `json:"instance,omitempty"`
-	Object   *object.Ref  `json:"object,omitempty"`
-	Action   plan.Action  `json:"action,omitempty"`
-	Status   string       `json:"status,omitempty"`
-	Message  string       `json:"message,omitempty"`
-	Done     int          `json:"done,omitempty"`
-	Total    int          `json:"total,omitempty"`
-	Until    time.Time    `json:"until,omitzero"`
-	Counts   *plan.Counts `json:"counts,omitempty"`
-	Summary  *Outcome     `json:"summary,omitempty"`
+	V        int         `json:"v"` // 1
+	Time     time.Time   `json:"time"`
+	Type     EventType   `json:"type"`
+	Rollout  string      `json:"rollout,omitempty"`
+	Bundle   string      `json:"bundle,omitempty"`
+	Wave     int         `json:"wave,omitempty"`
+	Cluster  string      `json:"cluster,omitempty"`
+	Instance string      `json:"instance,omitempty"`
+	Object   *object.Ref `json:"object,omitempty"`
+	Action   plan.Action `json:"action,omitempty"`
+	// Hook is the event that a hook's object is made for.
+	Hook    object.Event `json:"hook,omitempty"`
+	Status  string       `json:"status,omitempty"`
+	Message string       `json:"message,omitempty"`
+	Done    int          `json:"done,omitempty"`
+	Total   int          `json:"total,omitempty"`
+	Until   time.Time    `json:"until,omitzero"`
+	Counts  *plan.Counts `json:"counts,omitempty"`
+	Summary *Outcome     `json:"summary,omitempty"`
 }
 
 // Result of one cluster or of a whole rollout.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
 
@@ -12,6 +13,11 @@ type work struct {
 	set      *set
 	observed cluster.Observation
 	input    plan.Input
-	// inventory is what the steps done so far made of the record's; nil before the first.
+	// inventory and lives are what the steps done so far made of the record's; nil before the first.
 	inventory []plan.Owned
+	lives     map[string]plan.Life
+	// recalled are hooks' objects that nothing renders any more, as the record has them; kept is all it has.
+	recalled map[object.Ref]object.Object
+	kept     []object.Object
+	loaded   bool
 }

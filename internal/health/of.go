@@ -284,3 +284,52 @@ func plural(n int64, noun string) string {
 	}
 	return noun + "s"
 }
+
+// Finished judges the object of a hook: whether it has done its work. Ready is done, Failed has failed for good.
+func Finished(obj map[string]any) Status {
+	r := object.Object{Body: obj}.Ref()
+	switch {
+	case !Finishes(r):
+		return Status{State: Ready}
+	case r.Kind == "Job":
+		if st := job(obj); st.State != Ready || st.Reason == "completed" {
+			return st
+		}
+		return Status{State: Progressing, Reason: "suspended"}
+	case r.Kind == "Pod":
+		return finishedPod(obj)
+	}
+	return definition(obj)
+}
+
+func finishedPod(obj map[string]any) Status {
+	switch phase := text(obj, "status", "phase"); phase {
+	case "Succeeded":
+		return Status{State: Ready, Reason: "completed"}
+	case "Failed":
+		return Status{State: Failed, Reason: "the pod failed" + exits(obj)}
+	case "":
+		return Status{State: Progressing, Reason: "not started yet"}
+	default:
+		return Status{State: Progressing, Reason: "its phase is " + phase}
+	}
+}
+
+// exits are the containers that ended with an error, and the pod's own words.
+func exits(obj map[string]any) string {
+	var parts []string
+	list, _, _ := unstructured.NestedSlice(obj, "status", "containerStatuses")
+	for _, c := range list {
+		m, _ := c.(map[string]any)
+		if code, _ := number(m, "state", "terminated", "exitCode"); code != 0 {
+			parts = append(parts, fmt.Sprintf("container %s ended with %d", text(m, "name"), code))
+		}
+	}
+	if m := text(obj, "status", "message"); m != "" {
+		parts = append(parts, m)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(parts, "; ")
+}

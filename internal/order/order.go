@@ -29,12 +29,20 @@ const (
 	Ready
 	// Remove deletes an object and waits until it is gone.
 	Remove
+	// Run makes a hook's object and waits until it has done its work.
+	Run
+	// Pass notes that all hooks of an instance's event have run.
+	Pass
+	// Discard deletes a hook's object after that.
+	Discard
 )
 
-// Step is what one node of an order stands for; Ref is zero for barriers.
+// Step is what one node of an order stands for. Ref is zero for barriers and Pass; Instance and Event are those of hooks.
 type Step struct {
-	Kind StepKind
-	Ref  object.Ref
+	Kind     StepKind
+	Ref      object.Ref
+	Instance string
+	Event    object.Event
 }
 
 // Order is who comes before whom, and by node what each stands for.
@@ -81,6 +89,8 @@ type Item struct {
 	Body map[string]any
 	// Waits: readiness is waited for.
 	Waits bool
+	// Left: it was made by a hook and goes when everything else of its instance has gone.
+	Left bool
 
 	class object.Class
 }
@@ -94,6 +104,10 @@ type Input struct {
 	Wait bool
 	// Plural is the resource name of a kind, "" when unknown; nil knows none.
 	Plural func(schema.GroupKind) string
+	// Hooks are the runs of hooks; those of one instance and event in the order in which they come.
+	Hooks []Hook
+	// Ends are by instance the events with which what happens to it is over, also when no hook runs for them.
+	Ends map[string]object.Event
 }
 
 // writer builds the order of writes.
@@ -106,12 +120,13 @@ type writer struct {
 	// serves are the workloads of the Set behind each hook or converting CRD; served tells that its Service is in the Set.
 	serves map[object.Ref][]object.Ref
 	stages map[string][]int
+	lines  map[string]line
 }
 
 // Writes is the order in which a bundle's objects are written on one cluster. The error is a cycle.
 func Writes(in Input) (*Order, error) {
 	w := &writer{Input: in, byRef: map[object.Ref]*Item{}, needed: map[object.Ref]bool{},
-		serves: map[object.Ref][]object.Ref{}, stages: map[string][]int{}}
+		serves: map[object.Ref][]object.Ref{}, stages: map[string][]int{}, lines: map[string]line{}}
 	w.Steps = map[string]Step{}
 	for i := range w.Items {
 		w.byRef[w.Items[i].Ref] = &w.Items[i]
@@ -121,6 +136,7 @@ func Writes(in Input) (*Order, error) {
 		w.classes,     // then every object's class is known
 		w.nodes,       // one node per write, one per readiness waited for
 		w.chains,      // classes within a stage, stages within an instance
+		w.hookLines,   // hooks before and after them
 		w.foundations, // namespaces and CRDs before what needs them, in whatever instance
 		w.dependsOn,   // instances after those they need
 		w.webhooks,    // webhooks and API services after what serves them
@@ -302,7 +318,7 @@ func (w *writer) nodes() {
 		it := &w.Items[i]
 		w.byRef[it.Ref] = it
 		wk := w.add(writeKey(it.Ref), Step{Kind: Write, Ref: it.Ref})
-		if w.Wait && it.Waits || w.needed[it.Ref] {
+		if (w.Wait || w.tests(it.Instance)) && it.Waits || w.needed[it.Ref] {
 			w.Graph.Edge(wk, w.add(readyKey(it.Ref), Step{Kind: Ready, Ref: it.Ref}))
 		}
 		if !slices.Contains(w.stages[it.Instance], it.Stage) {
@@ -357,6 +373,27 @@ func (w *writer) chains() {
 	}
 }
 
+// hookLines puts the hooks of an instance before its first stage and behind its last. Namespaces and definitions of
+// the first stage come before all of them.
+func (w *writer) hookLines() {
+	for instance, stages := range w.stages {
+		w.lines[instance] = line{w.start(instance, stages[0]), w.end(instance, stages[len(stages)-1])}
+	}
+	for _, instance := range w.Input.instances() {
+		inner, hasStages := w.lines[instance]
+		l := w.line(w.Input, instance, inner)
+		w.lines[instance] = l
+		if !hasStages {
+			continue
+		}
+		for _, it := range w.Items {
+			if it.Instance == instance && it.class == object.ClassFoundation && it.Stage == w.stages[instance][0] {
+				w.Graph.Edge(w.done(it.Ref), l.first)
+			}
+		}
+	}
+}
+
 // foundations: an object comes after its namespace and after the CRD of its kind.
 func (w *writer) foundations() {
 	crds := map[schema.GroupKind]object.Ref{}
@@ -375,17 +412,25 @@ func (w *writer) foundations() {
 			w.Graph.Edge(w.done(crd), writeKey(it.Ref))
 		}
 	}
+	for _, h := range w.Hooks {
+		if ns, ok := w.byRef[object.Ref{Kind: "Namespace", Name: h.Ref.Namespace}]; ok && h.Ref.Namespace != "" {
+			w.Graph.Edge(writeKey(ns.Ref), h.key("run"))
+		}
+		if crd, ok := crds[h.Ref.GroupKind()]; ok {
+			w.Graph.Edge(w.done(crd), h.key("run"))
+		}
+	}
 }
 
 func (w *writer) dependsOn() {
 	for _, instance := range slices.Sorted(maps.Keys(w.Depends)) {
-		stages := w.stages[instance]
-		if len(stages) == 0 {
+		own, ok := w.lines[instance]
+		if !ok {
 			continue
 		}
 		for _, need := range w.Depends[instance] {
-			if s := w.stages[need]; len(s) > 0 {
-				w.Graph.Edge(w.end(need, s[len(s)-1]), w.start(instance, stages[0]))
+			if l, ok := w.lines[need]; ok {
+				w.Graph.Edge(l.last, own.first)
 			}
 		}
 	}

@@ -168,7 +168,7 @@ func TestOrderOfRemovals(t *testing.T) {
 {instance: web, apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: ns}}
 ---
 {instance: web, apiVersion: example.com/v1, kind: Widget, metadata: {name: of-web, namespace: ns}}`
-	o, err := Removals(itemsOf(t, set), map[string][]string{"web": {"app"}}, plurals)
+	o, err := Removals(Input{Items: itemsOf(t, set), Depends: map[string][]string{"web": {"app"}}, Plural: plurals})
 	if err != nil {
 		t.Fatal(err)
 	}

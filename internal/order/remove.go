@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -23,70 +21,141 @@ var removalClasses = []func(object.Ref) bool{
 // hookLike are of the admission group without calling anybody: policies and their bindings.
 func hookLike(r object.Ref) bool { return object.ClassOf(r) == object.ClassHook && !r.IsHook() }
 
+// remover builds the order of removals.
+type remover struct {
+	Input
+	Order
+	// hooks is when webhook configurations and API services are gone, last when only namespaces are left.
+	hooks, last string
+	stages      map[string][]int
+	lines       map[string]line
+}
+
 // Removals is the order in which objects go: webhook configurations and API services first, dependent instances
 // before those they need, later stages before earlier ones, custom resources before controllers and definitions,
-// namespaces last.
-func Removals(items []Item, depends map[string][]string, plural func(schema.GroupKind) string) (*Order, error) {
-	o := &Order{Steps: map[string]Step{}}
-	stages := map[string][]int{}
-	for _, it := range items {
-		if !slices.Contains(stages[it.Instance], it.Stage) {
-			stages[it.Instance] = append(stages[it.Instance], it.Stage)
+// namespaces last. Hooks of a removal run before and after what goes of their instance. The error is a cycle.
+func Removals(in Input) (*Order, error) {
+	r := &remover{Input: in, stages: map[string][]int{}, lines: map[string]line{}}
+	r.Steps = map[string]Step{}
+	r.hooks, r.last = r.barrier("hooks are gone"), r.barrier("namespaces")
+	for _, it := range r.Items {
+		if !it.Left && !slices.Contains(r.stages[it.Instance], it.Stage) {
+			r.stages[it.Instance] = append(r.stages[it.Instance], it.Stage)
 		}
 	}
-	hooks, last := o.barrier("hooks are gone"), o.barrier("namespaces")
-	start := func(instance string, stage int) string { return o.barrier("%s/%d/0", instance, stage) }
-	end := func(instance string, stage int) string {
-		return o.barrier("%s/%d/%d", instance, stage, len(removalClasses))
+	for _, build := range []func(){
+		r.chains,       // classes within a stage, stages within an instance
+		r.hookLines,    // hooks before and after them
+		r.nodes,        // one node per removal
+		r.dependsOn,    // instances before those they need
+		r.customsFirst, // while something still answers their finalizers
+		r.hooksFirst,   // last: these edges give way where they would close a cycle
+	} {
+		build()
 	}
-	for _, instance := range slices.Sorted(maps.Keys(stages)) {
-		slices.Sort(stages[instance])
-		before := hooks
-		for _, stage := range slices.Backward(stages[instance]) {
-			o.Graph.Edge(before, start(instance, stage))
+	return &r.Order, r.Graph.Cycle()
+}
+
+func (r *remover) start(instance string, stage int) string {
+	return r.barrier("%s/%d/0", instance, stage)
+}
+
+func (r *remover) end(instance string, stage int) string {
+	return r.barrier("%s/%d/%d", instance, stage, len(removalClasses))
+}
+
+func (r *remover) chains() {
+	for _, instance := range slices.Sorted(maps.Keys(r.stages)) {
+		stages := r.stages[instance]
+		slices.Sort(stages)
+		before := r.hooks
+		for _, stage := range slices.Backward(stages) {
+			r.Graph.Edge(before, r.start(instance, stage))
 			for c := range removalClasses {
-				o.Graph.Edge(o.barrier("%s/%d/%d", instance, stage, c), o.barrier("%s/%d/%d", instance, stage, c+1))
+				r.Graph.Edge(r.barrier("%s/%d/%d", instance, stage, c), r.barrier("%s/%d/%d", instance, stage, c+1))
 			}
-			before = end(instance, stage)
+			before = r.end(instance, stage)
 		}
-		o.Graph.Edge(before, last)
+		r.lines[instance] = line{r.start(instance, stages[len(stages)-1]), before}
 	}
-	for _, it := range items {
-		k := o.add(removeKey(it.Ref), Step{Kind: Remove, Ref: it.Ref})
+}
+
+// hookLines puts hooks around what goes of their instance, and what hooks have left behind that.
+func (r *remover) hookLines() {
+	for _, instance := range r.instances() {
+		r.lines[instance] = r.line(r.Input, instance, r.lines[instance])
+	}
+	for _, it := range r.Items {
+		if !it.Left {
+			continue
+		}
+		k := r.add(removeKey(it.Ref), Step{Kind: Remove, Ref: it.Ref})
+		over := r.barrier("%s/left", it.Instance)
+		if l, ok := r.lines[it.Instance]; ok {
+			r.Graph.Edge(l.last, k)
+		}
+		r.Graph.Edge(k, over)
+		r.Graph.Edge(over, r.last)
+	}
+	for _, l := range r.lines {
+		r.Graph.Edge(l.last, r.last)
+	}
+}
+
+func (r *remover) nodes() {
+	for _, it := range r.Items {
+		if it.Left {
+			continue
+		}
+		k := r.add(removeKey(it.Ref), Step{Kind: Remove, Ref: it.Ref})
 		switch {
 		case it.Ref.IsHook():
-			o.Graph.Edge(k, hooks)
+			r.Graph.Edge(k, r.hooks)
 		case it.Ref.Group == "" && it.Ref.Kind == "Namespace":
-			o.Graph.Edge(last, k)
+			r.Graph.Edge(r.last, k)
 		default:
 			c := max(0, slices.IndexFunc(removalClasses, func(in func(object.Ref) bool) bool { return in(it.Ref) }))
-			o.Graph.Edge(o.barrier("%s/%d/%d", it.Instance, it.Stage, c), k)
-			o.Graph.Edge(k, o.barrier("%s/%d/%d", it.Instance, it.Stage, c+1))
+			r.Graph.Edge(r.barrier("%s/%d/%d", it.Instance, it.Stage, c), k)
+			r.Graph.Edge(k, r.barrier("%s/%d/%d", it.Instance, it.Stage, c+1))
 		}
 	}
-	for _, instance := range slices.Sorted(maps.Keys(depends)) {
-		own := stages[instance]
-		for _, need := range depends[instance] {
-			if s := stages[need]; len(s) > 0 && len(own) > 0 {
-				o.edge(end(instance, own[0]), start(need, s[len(s)-1]))
+}
+
+func (r *remover) dependsOn() {
+	for _, instance := range slices.Sorted(maps.Keys(r.Depends)) {
+		own, ok := r.lines[instance]
+		if !ok {
+			continue
+		}
+		for _, need := range r.Depends[instance] {
+			if l, ok := r.lines[need]; ok {
+				r.edge(own.last, l.first)
 			}
 		}
 	}
-	o.customsFirst(items, plural)
-	return o, o.Graph.Cycle()
+}
+
+// hooksFirst: an instance's webhook configurations go after its hooks have run, unless an instance that has to go
+// before it waits for them.
+func (r *remover) hooksFirst() {
+	for _, it := range r.Items {
+		if l := r.lines[it.Instance]; it.Ref.IsHook() && !it.Left && r.Graph.Has(passKey(it.Instance, object.PreDelete)) && l.first != "" {
+			r.edge(passKey(it.Instance, object.PreDelete), removeKey(it.Ref))
+		}
+	}
 }
 
 // customsFirst puts custom resources before their definition, and before what runs in the definition's instance: that
 // is where their controller is.
-func (o *Order) customsFirst(items []Item, plural func(schema.GroupKind) string) {
-	for _, crd := range items {
+func (r *remover) customsFirst() {
+	for _, crd := range r.Items {
 		if !crd.Ref.IsCRD() {
 			continue
 		}
-		for _, it := range items {
-			if it.Ref.Custom() && strings.HasPrefix(crd.Ref.Name, plural(it.Ref.GroupKind())+".") && strings.HasSuffix(crd.Ref.Name, "."+it.Ref.Group) {
-				o.edge(removeKey(it.Ref), removeKey(crd.Ref))
-				o.edge(removeKey(it.Ref), o.barrier("%s/%d/1", crd.Instance, crd.Stage))
+		for _, it := range r.Items {
+			if it.Ref.Custom() && strings.HasPrefix(crd.Ref.Name, r.Plural(it.Ref.GroupKind())+".") && strings.HasSuffix(crd.Ref.Name, "."+it.Ref.Group) {
+				r.edge(removeKey(it.Ref), removeKey(crd.Ref))
+				r.edge(removeKey(it.Ref), r.barrier("%s/%d/1", crd.Instance, crd.Stage))
 			}
 		}
 	}

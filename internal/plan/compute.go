@@ -19,16 +19,16 @@ import (
 func Compute(in Input) *Plan {
 	c := newComputation(in)
 	for _, d := range in.Desired {
-		if c.duplicate(d) {
-			continue
+		if !c.duplicate(d) && d.Hook == nil {
+			c.desired(d)
 		}
-		c.desired(d)
 	}
 	for _, o := range in.Owned {
-		if !c.declared[o.Ref] {
+		if !c.declared[o.Ref] && o.Hook == nil {
 			c.dropped(o)
 		}
 	}
+	c.hooks() // after the others: whether an instance is upgraded depends on what is written
 	c.brake()
 	c.plan.Suspended = slices.Sorted(maps.Keys(in.Suspended))
 	c.plan.Findings = c.plan.Findings.OnCluster(in.Cluster)
@@ -51,7 +51,10 @@ func (c *computation) order() {
 		return len(rank)
 	}
 	slices.SortStableFunc(c.plan.Changes, func(a, b Change) int {
-		return cmp.Or(of(a)-of(b), strings.Compare(a.Instance, b.Instance), a.Ref.Compare(b.Ref))
+		if by := cmp.Or(of(a)-of(b), strings.Compare(a.Instance, b.Instance), phaseOf(a)-phaseOf(b)); by != 0 || a.Hook != nil {
+			return by // hooks are in the order of their running
+		}
+		return a.Ref.Compare(b.Ref)
 	})
 }
 
@@ -66,6 +69,9 @@ func NeedsPreview(in Input) []Change {
 	}
 	var out []Change
 	for _, ch := range Compute(in).Changes {
+		if ch.Hook != nil {
+			continue
+		}
 		switch ch.Action {
 		case Update:
 			if o := in.Options; ch.Ignore != nil || own[ch.Ref].Ignore != nil || ch.Code != CodeChanged || ch.Own != own[ch.Ref].Own || o.Diff || o.Recreate || o.Adopt {
@@ -92,6 +98,8 @@ type computation struct {
 	first    map[object.Ref]Desired
 	// uids of live objects that are declared: an object reached under two groups is never pruned.
 	liveUIDs map[string]bool
+	// settled are the objects of hooks that need no further decision.
+	settled map[object.Ref]bool
 }
 
 func newComputation(in Input) *computation {
@@ -102,13 +110,14 @@ func newComputation(in Input) *computation {
 		declared: make(map[object.Ref]bool, len(in.Desired)),
 		first:    make(map[object.Ref]Desired, len(in.Desired)),
 		liveUIDs: map[string]bool{},
+		settled:  map[object.Ref]bool{},
 	}
 	for _, o := range in.Owned {
 		c.owned[o.Ref] = o
 	}
 	for _, d := range in.Desired {
 		c.declared[d.Ref] = true
-		if l := in.Live[d.Ref]; l.Found {
+		if l := in.Live[d.Ref]; l.Found && d.Hook == nil {
 			c.liveUIDs[l.UID] = true
 		}
 	}
@@ -185,12 +194,7 @@ func (c *computation) create(d Desired, own Owned, isOwned bool, ch Change) {
 	case isOwned && own.UID != "":
 		ch.Code, ch.Why = CodeGone, "was deleted by somebody"
 	}
-	if d.Namespaced && !c.namespaceWillExist(d.Ref.Namespace) {
-		f := diag.Errorf("missing-namespace", "namespace %s does not exist", d.Ref.Namespace)
-		f.Object, f.Instance, f.Pos = d.Ref.String(), d.Instance, d.Pos
-		f.Fix = "declare it in the bundle, or make it the instance's own namespace"
-		c.find(f)
-	}
+	c.needsNamespace(d)
 	if p, ok := c.Previews[d.Ref]; ok {
 		ch.Checked, ch.Deferred = p.Checked, p.Deferred
 		if p.Finding != nil {
@@ -198,6 +202,16 @@ func (c *computation) create(d Desired, own Owned, isOwned bool, ch Change) {
 		}
 	}
 	c.add(ch)
+}
+
+func (c *computation) needsNamespace(d Desired) {
+	if !d.Namespaced || c.namespaceWillExist(d.Ref.Namespace) {
+		return
+	}
+	f := diag.Errorf("missing-namespace", "namespace %s does not exist", d.Ref.Namespace)
+	f.Object, f.Instance, f.Pos = d.Ref.String(), d.Instance, d.Pos
+	f.Fix = "declare it in the bundle, or make it the instance's own namespace"
+	c.find(f)
 }
 
 func (c *computation) namespaceWillExist(ns string) bool {

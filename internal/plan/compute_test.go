@@ -36,12 +36,14 @@ type script struct {
 	}
 	Schema          map[string]string
 	NamespaceExists map[string]bool
+	Lives           map[string]Life
+	Inputs          map[string]string
 	Open            bool
 	Options         Options
 }
 
 func (s script) input() Input {
-	in := Input{Cluster: "c1", Bundle: "shop", Owner: "me", Desired: s.Desired, Owned: s.Owned, Open: s.Open, Options: s.Options,
+	in := Input{Cluster: "c1", Bundle: "shop", Owner: "me", Desired: s.Desired, Owned: s.Owned, Open: s.Open, Options: s.Options, Lives: s.Lives, Inputs: s.Inputs,
 		Live: map[object.Ref]Live{}, Previews: map[object.Ref]Preview{}, Schema: s.Schema, NamespaceExists: s.NamespaceExists,
 		Instances: map[object.Ref]int{}}
 	for _, l := range s.Live {

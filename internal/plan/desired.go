@@ -12,7 +12,7 @@ func DesiredOf(o object.Scoped) Desired {
 	_, replicas, _ := unstructured.NestedFieldNoCopy(o.Body, "spec", "replicas")
 	return Desired{Ref: o.Ref(), Version: o.GVK().Version, Instance: o.Instance, Stage: o.Stage, Digest: o.Digest(),
 		Pos: o.Pos, Once: a.Once, Keep: a.Keep, NoWait: a.NoWait, Timeout: a.Timeout, ForceRecreate: a.Force,
-		Replicas: replicas, Namespaced: o.Namespaced}
+		Replicas: replicas, Namespaced: o.Namespaced, Hook: o.Hook}
 }
 
 // DesiredFrom is the declaration of an object as the inventory recorded it: what is desired when nothing an instance

@@ -90,6 +90,7 @@ const (
 	CodeNamespace   Code = "namespace"    // an instance's own namespace, created when missing
 	CodeRelabelled  Code = "relabelled"   // our labels were removed
 	CodeManagedGone Code = "managed-gone" // our managed fields entry is missing
+	CodeHook        Code = "hook"         // a step of the instance's life
 )
 
 // FieldChange is one field that changes. Old and New are compact JSON, or "" when absent; hidden values are never
@@ -150,6 +151,9 @@ type Change struct {
 	Loss string `json:"loss,omitempty"`
 	// After are the instances whose objects give values that are not known yet; stand-ins are in Fields and Digest.
 	After []string `json:"after,omitempty"`
+	// Hook is set for an object that is a step of the instance's life: it runs (Create, Recreate), is waited for
+	// (Unchanged), or what is left of it is removed (Delete). One hook may run for several events.
+	Hook *HookRun `json:"hook,omitempty"`
 }
 
 // Plan is what will be done on one cluster. Changes are in the order of the bundle's instances (undeclared ones last),
@@ -159,6 +163,8 @@ type Plan struct {
 	Bundle  string   `json:"bundle"`
 	Owner   string   `json:"owner"`
 	Changes []Change `json:"changes"`
+	// Events are what happens to instances with hooks, by instance.
+	Events map[string]Moment `json:"events,omitempty"`
 	// Unchanged counts objects that are as declared.
 	Unchanged int `json:"unchanged"`
 	// Findings of the plan itself; an Error among them blocks the apply.
@@ -170,6 +176,10 @@ type Plan struct {
 	Refresh bool    `json:"-"`
 	// Suspended are the instances that the plan leaves as they are, sorted.
 	Suspended []string `json:"suspended,omitempty"`
+	// Lives is what the record says of instances with hooks while the plan is carried out.
+	Lives map[string]Life `json:"-"`
+	// Forget are objects of hooks in the inventory that are not in the cluster any more.
+	Forget []object.Ref `json:"-"`
 	// Brake says why this plan's deletions need an explicit number, "" when they do not.
 	Brake string `json:"brake,omitempty"`
 }
@@ -195,12 +205,18 @@ type Counts struct {
 	Unknown   int `json:"unknown"`
 	Release   int `json:"release"`
 	Unchanged int `json:"unchanged"`
+	// Hooks counts what happens to the objects of hooks; it is in none of the others.
+	Hooks int `json:"hooks,omitempty"`
 }
 
 // Count counts the plan's changes.
 func (p *Plan) Count() Counts {
 	c := Counts{Unchanged: p.Unchanged}
 	for _, ch := range p.Changes {
+		if ch.Hook != nil && ch.Action != Conflict {
+			c.Hooks++
+			continue
+		}
 		switch ch.Action {
 		case Create:
 			c.Create++
@@ -228,7 +244,7 @@ func (p *Plan) Count() Counts {
 // Add sums two counts.
 func (c Counts) Add(o Counts) Counts {
 	return Counts{c.Create + o.Create, c.Update + o.Update, c.Delete + o.Delete, c.Recreate + o.Recreate,
-		c.Adopt + o.Adopt, c.Conflict + o.Conflict, c.Unknown + o.Unknown, c.Release + o.Release, c.Unchanged + o.Unchanged}
+		c.Adopt + o.Adopt, c.Conflict + o.Conflict, c.Unknown + o.Unknown, c.Release + o.Release, c.Unchanged + o.Unchanged, c.Hooks + o.Hooks}
 }
 
 // Owned is one entry of the inventory: an object we wrote, as the record of the last release names it.
@@ -258,6 +274,8 @@ type Owned struct {
 	OwnNamespace bool `json:"ownNamespace,omitempty"`
 	// Replicas: the declaration set spec.replicas.
 	Replicas bool `json:"replicas,omitempty"`
+	// Hook is set for the object of a hook. It is no lasting part of its instance: it neither drifts nor is it missed.
+	Hook *Ran `json:"hook,omitempty"`
 }
 
 // Desired is one declared object, reduced to what deciding needs.
@@ -280,6 +298,8 @@ type Desired struct {
 	Replicas bool
 	// Namespaced tells whether the kind lives in namespaces.
 	Namespaced bool
+	// Hook is set for objects that are a step of the instance's life.
+	Hook *object.Hook
 }
 
 // Live is what was seen of one object in the cluster.
@@ -344,6 +364,8 @@ type Options struct {
 	NoPrune bool
 	// Deleting: the desired set is empty on purpose (verb delete).
 	Deleting bool
+	// NoHooks runs none; Tests runs those of the event test.
+	NoHooks, Tests bool
 	// Diff: field changes will be shown, so changed objects are previewed too; ServerCheck: creates as well.
 	Diff        bool
 	ServerCheck bool
@@ -358,7 +380,11 @@ type Input struct {
 	Owned   []Owned
 	// Open: the last record was left open by a run that ended in the middle.
 	Open bool
-	// Live has an entry for every desired and owned ref.
+	// Lives are the instances with hooks as the last record has them, Inputs the inputs digests of the instances placed
+	// here now (placed instances without any may be missing).
+	Lives  map[string]Life
+	Inputs map[string]string
+	// Live has an entry for every desired and owned ref; of hooks for those of HooksToLookAt.
 	Live map[object.Ref]Live
 	// Schema is the schema key by group and kind ("apps/Deployment", "/ConfigMap").
 	Schema map[string]string

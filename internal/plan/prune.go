@@ -71,9 +71,14 @@ func (c *computation) brake() {
 	if c.Options.Deleting {
 		return
 	}
-	deletes, protected := 0, ""
+	deletes, protected, has := 0, "", 0
+	for _, o := range c.Owned {
+		if o.Hook == nil {
+			has++
+		}
+	}
 	for _, ch := range c.plan.Changes {
-		if ch.Action != Delete && ch.Action != Recreate {
+		if ch.Action != Delete && ch.Action != Recreate || ch.Hook != nil {
 			continue
 		}
 		if ch.Action == Delete {
@@ -92,7 +97,7 @@ func (c *computation) brake() {
 	switch {
 	case protected != "":
 		c.plan.Brake = protected
-	case deletes >= brakeMinimum && deletes*2 > len(c.Owned):
-		c.plan.Brake = fmt.Sprintf("deletes %d of the %d objects it has from this bundle", deletes, len(c.Owned))
+	case deletes >= brakeMinimum && deletes*2 > has:
+		c.plan.Brake = fmt.Sprintf("deletes %d of the %d objects it has from this bundle", deletes, has)
 	}
 }

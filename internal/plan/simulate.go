@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strconv"
 
 	"hawser.dev/hawser/internal/object"
@@ -29,7 +30,17 @@ func Simulate(in Input) Input {
 	for _, o := range in.Owned {
 		before[o.Ref] = o
 	}
+	out.Lives = map[string]Life{}
+	for name, l := range p.Lives {
+		if over, stays := l.Over(); stays {
+			out.Lives[name] = over
+		}
+	}
 	for i, ch := range p.Changes {
+		if ch.Hook != nil && (ch.Action == Create || ch.Action == Recreate || ch.Action == Unchanged) {
+			ran(&out, ch, i)
+			continue
+		}
 		switch ch.Action {
 		case Create, Update, Recreate, Adopt, Unknown:
 			d := byRef[ch.Ref]
@@ -55,4 +66,20 @@ func Simulate(in Input) Input {
 		}
 	}
 	return out
+}
+
+// ran is what a hook leaves behind: its object, unless it goes when it has succeeded.
+func ran(out *Input, ch Change, i int) {
+	out.Owned = slices.DeleteFunc(out.Owned, func(o Owned) bool { return o.Ref == ch.Ref })
+	if ch.Hook.IfSucceeded {
+		out.Live[ch.Ref] = Live{}
+		return
+	}
+	l := out.Live[ch.Ref]
+	if ch.Action != Unchanged {
+		l = Live{Found: true, UID: "new-uid-" + strconv.Itoa(i), OwnerLabel: out.Owner, ResourceVersion: "after-" + strconv.Itoa(i), Own: "own-" + ch.Digest}
+	}
+	out.Live[ch.Ref] = l
+	out.Owned = append(out.Owned, Owned{Ref: ch.Ref, Version: ch.Version, Instance: ch.Instance, UID: l.UID,
+		ResourceVersion: l.ResourceVersion, Digest: ch.Digest, Own: l.Own, Hook: &Ran{Event: ch.Hook.Event, Done: true}})
 }

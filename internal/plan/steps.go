@@ -26,7 +26,7 @@ func Uncertain(p *Plan, takes map[string][]Source, exists func(object.Ref) bool)
 	}
 	for _, ch := range p.Changes {
 		known[ch.Ref] = true
-		if ch.Action.Writes() {
+		if ch.Action.Writes() && (ch.Hook == nil || ch.Hook.Event != object.Test) {
 			writes[ch.Ref], busy[ch.Instance] = ch.Action, true
 		}
 	}
@@ -101,7 +101,7 @@ func Levels(instances []string, depends map[string][]string, takes map[string][]
 // Step is the part of a plan that one level carries out: the writes of its instances. Namespaces and definitions of all
 // instances are in the first step, because others may stand on them; deletions, and whatever belongs to no listed
 // instance, are in the last one. The steps together are the plan: every change and everything kept is in
-// exactly one, findings and the number of unchanged objects in the first, the brake in the last.
+// exactly one (what happens to an instance with its changes), findings and the number of unchanged objects in the first, the brake in the last.
 func Step(p *Plan, levels [][]string, n int) *Plan {
 	last := max(len(levels)-1, 0)
 	of := map[string]int{}
@@ -118,7 +118,7 @@ func Step(p *Plan, levels [][]string, n int) *Plan {
 	}
 	out := &Plan{Cluster: p.Cluster, Bundle: p.Bundle, Owner: p.Owner, Changes: []Change{}, Refresh: p.Refresh}
 	if n == 0 {
-		out.Findings, out.Unchanged = p.Findings, p.Unchanged
+		out.Findings, out.Unchanged, out.Forget = p.Findings, p.Unchanged, p.Forget
 	}
 	if n == last {
 		out.Brake = p.Brake
@@ -128,11 +128,19 @@ func Step(p *Plan, levels [][]string, n int) *Plan {
 		switch {
 		case ch.Action == Delete || ch.Action == Release:
 			step = last
-		case ground(ch.Ref) && len(ch.After) == 0:
+		case ground(ch.Ref) && len(ch.After) == 0 && ch.Hook == nil:
 			step = 0
 		}
 		if step == n {
 			out.Changes = append(out.Changes, ch)
+		}
+	}
+	for name, m := range p.Events {
+		if at(name) == n {
+			if out.Events == nil {
+				out.Events = map[string]Moment{}
+			}
+			out.Events[name] = m
 		}
 	}
 	for _, o := range p.Kept {

@@ -65,6 +65,8 @@ type Record struct {
 	Origins map[string]string `json:"origins,omitempty"`
 	// Suspended are the instances that the run left as they were; what the record says of them is from before.
 	Suspended []string `json:"suspended,omitempty"`
+	// Hooks are the instances that declare hooks, and where they stand.
+	Hooks map[string]plan.Life `json:"hooks,omitempty"`
 	// Depends are the instances' dependsOn, for the order of deletes.
 	Depends map[string][]string `json:"depends,omitempty"`
 }

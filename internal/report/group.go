@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
 
@@ -108,7 +109,7 @@ func statOf(changes []plan.Change) string {
 	for _, a := range []plan.Action{plan.Create, plan.Update, plan.Recreate, plan.Adopt, plan.Delete, plan.Conflict, plan.Unknown, plan.Release} {
 		n := 0
 		for _, c := range changes {
-			if c.Action == a {
+			if c.Action == a && !hooked(c) {
 				n++
 			}
 		}
@@ -116,7 +117,34 @@ func statOf(changes []plan.Change) string {
 			parts = append(parts, fmt.Sprintf("%s%d", markOf(a), n))
 		}
 	}
+	hooks := 0
+	for _, c := range changes {
+		if hooked(c) {
+			hooks++
+		}
+	}
+	if hooks > 0 {
+		parts = append(parts, count(hooks, "hook"))
+	}
 	return strings.Join(parts, " ")
+}
+
+// hooked reports whether a change is about a hook's object, which is in no other number.
+func hooked(c plan.Change) bool { return c.Hook != nil && c.Action != plan.Conflict }
+
+// hookWhy says which hook an object is made or removed for.
+func hookWhy(c plan.Change) string {
+	why := string(c.Hook.Event) + " hook"
+	if c.Hook.Event == object.Test {
+		why = "test"
+	}
+	if c.Hook.Weight != 0 {
+		why += fmt.Sprintf(" (weight %d)", c.Hook.Weight)
+	}
+	if c.Why == "" {
+		return why
+	}
+	return why + ": " + c.Why
 }
 
 // markOf is the sign of an action; letting go has its own, so that it does not look unchanged.
@@ -255,6 +283,9 @@ var markInk = map[plan.Action]ink{
 // change prints one object with its fields.
 func (l layout) change(o *out, c plan.Change) {
 	mark := markOf(c.Action)
+	if hooked(c) && c.Action != plan.Delete && c.Action != plan.Release {
+		mark = o.st.pick("»", ">")
+	}
 	if mark == "±" {
 		mark = o.st.pick("±", "-/+")
 	}
@@ -298,6 +329,8 @@ func (l layout) withWhy(o *out, line string, col, below int, why string) {
 func objectWhy(c plan.Change) string {
 	why := c.Why
 	switch {
+	case c.Hook != nil:
+		why = hookWhy(c)
 	case c.Code == plan.CodeNew || c.Code == plan.CodeChanged && len(c.Fields) > 0:
 		why = ""
 	case c.Code == plan.CodeDrift && fieldsTell(c):

@@ -70,6 +70,9 @@ func eventText(e engine.Event) string {
 		if e.Status != "" {
 			verb = e.Status
 		}
+		if e.Hook != "" {
+			verb = string(e.Hook) + "-hook"
+		}
 		return fmt.Sprintf("%s %s %d/%d", verb, name, e.Done, e.Total)
 	case engine.EventWaiting:
 		return "waiting " + name + " " + e.Message

@@ -252,6 +252,9 @@ func totals(p *engine.FleetPlan) string {
 	if c.Release > 0 {
 		parts = append(parts, fmt.Sprintf("%d to let go", c.Release))
 	}
+	if c.Hooks > 0 {
+		parts = append(parts, count(c.Hooks, "hook"))
+	}
 	parts = append(parts, fmt.Sprintf("%d unchanged", c.Unchanged))
 	change, same, lost := 0, 0, 0
 	for _, cp := range p.Clusters {
@@ -288,10 +291,10 @@ func shown(fs diag.Findings, st Style) diag.Findings {
 
 // changesOf are the changes worth a line.
 func changesOf(changes []plan.Change) []plan.Change {
-	if !slices.ContainsFunc(changes, func(c plan.Change) bool { return c.Action == plan.Unchanged }) {
+	if !slices.ContainsFunc(changes, func(c plan.Change) bool { return c.Action == plan.Unchanged && c.Hook == nil }) {
 		return changes
 	}
-	return slices.DeleteFunc(slices.Clone(changes), func(c plan.Change) bool { return c.Action == plan.Unchanged })
+	return slices.DeleteFunc(slices.Clone(changes), func(c plan.Change) bool { return c.Action == plan.Unchanged && c.Hook == nil })
 }
 
 func sortedKeys(m map[string]string) []string {

@@ -1,0 +1,184 @@
+package engine
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
+)
+
+// known is what deciding needs and is known without looking at the cluster.
+func (w *work) known(o plan.Options) plan.Input {
+	t, s := w.target, w.set
+	in := plan.Input{Cluster: t.cluster.Name, Bundle: s.spec.Name, Owner: s.owner, Desired: s.desired, Suspended: s.suspended,
+		Options: o, Inputs: map[string]string{}}
+	for _, p := range s.parts {
+		in.Inputs[p.placed.Name] = p.key
+	}
+	if t.record != nil {
+		in.Owned, in.Lives, in.Open = t.record.Inventory, t.record.Hooks, t.record.Phase.Open()
+	}
+	if w.inventory != nil {
+		in.Owned, in.Lives = w.inventory, w.lives
+	}
+	return in
+}
+
+// lookAtHooks observes the objects of the hooks that may run.
+func (r *run) lookAtHooks(ctx context.Context, w *work, in *plan.Input) diag.Findings {
+	hooks := plan.HooksToLookAt(*in)
+	if len(hooks) == 0 {
+		return nil
+	}
+	obs, findings := w.target.session.Observe(ctx, cluster.ObserveRequest{Owner: w.set.owner, Desired: hooks, Defined: w.set.defined})
+	maps.Copy(in.Live, obs.Live)
+	maps.Copy(in.Schema, obs.Schema)
+	maps.Copy(in.NamespaceExists, obs.NamespaceExists)
+	return findings
+}
+
+// bodies are the objects to write: those rendered, and hooks that only the record has.
+func (w *work) bodies() map[object.Ref]object.Object {
+	if len(w.recalled) == 0 {
+		return w.set.bodies
+	}
+	out := maps.Clone(w.recalled)
+	maps.Copy(out, w.set.bodies)
+	return out
+}
+
+// recorded are the objects kept with the last record, read once.
+func (w *work) recorded(ctx context.Context) ([]object.Object, error) {
+	if w.loaded || w.target.record == nil {
+		return w.kept, nil
+	}
+	kept, err := w.target.store.Objects(ctx, *w.target.record)
+	w.kept, w.loaded = kept, err == nil
+	return kept, err
+}
+
+// recall finds the objects of hooks to run that nothing renders any more.
+func (w *work) recall(ctx context.Context, p *plan.Plan) diag.Findings {
+	missing := map[object.Ref]string{}
+	for _, ch := range p.Changes {
+		if _, here := w.set.bodies[ch.Ref]; !here && ch.Hook != nil && (ch.Action.Writes() || ch.Action == plan.Unchanged) && ch.Action != plan.Delete {
+			missing[ch.Ref] = ch.Instance
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	kept, err := w.recorded(ctx)
+	w.recalled = map[object.Ref]object.Object{}
+	for _, o := range kept {
+		if _, wanted := missing[o.Ref()]; wanted && o.Hook != nil {
+			w.recalled[o.Ref()] = o
+			delete(missing, o.Ref())
+		}
+	}
+	var findings diag.Findings
+	for _, ref := range slices.SortedFunc(maps.Keys(missing), object.Ref.Compare) {
+		f := diag.Errorf("hook-lost", "the hook has to run, and the record does not have its object")
+		if err != nil {
+			f.Why = w.run.redact(err.Error())
+		}
+		f.Object, f.Instance, f.Fix = ref.String(), missing[ref], "go on without hooks: --no-hooks"
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+// digests are those of everything declared, and of hooks that only the record has.
+func (w *work) digests() map[object.Ref]string {
+	out := map[object.Ref]string{}
+	if w.target.record != nil {
+		for _, l := range w.target.record.Hooks {
+			for _, h := range l.Hooks {
+				out[h.Ref] = h.Digest
+			}
+		}
+	}
+	for _, d := range w.set.desired {
+		out[d.Ref] = d.Digest
+	}
+	return out
+}
+
+// removalHooks are the objects of hooks that a removal would run: an open record keeps them, so that what was begun can
+// be removed although its Set is not recorded yet. nil when there are none.
+func (w *work) removalHooks(ctx context.Context, lives map[string]plan.Life) ([]object.Object, error) {
+	refs := plan.RemovalHooks(lives)
+	if len(refs) == 0 {
+		return nil, nil
+	}
+	bodies := maps.Clone(w.bodies())
+	if slices.ContainsFunc(refs, func(r object.Ref) bool { _, ok := bodies[r]; return !ok }) {
+		kept, err := w.recorded(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range kept {
+			if _, ok := bodies[o.Ref()]; !ok {
+				bodies[o.Ref()] = o
+			}
+		}
+	}
+	var out []object.Object
+	for _, r := range refs {
+		if o, ok := bodies[r]; ok {
+			out = append(out, o)
+		}
+	}
+	return out, nil
+}
+
+// checkpoint keeps in the open record how far hooks have got.
+func (w *work) checkpoint(record *release.Record) func(context.Context, []plan.Owned, map[string]plan.Life) error {
+	return func(ctx context.Context, inventory []plan.Owned, lives map[string]plan.Life) error {
+		record.Inventory, record.Hooks = inventory, lives
+		handle, err := w.target.store.Put(ctx, *record, nil, w.target.handle)
+		if err == nil {
+			w.target.handle = handle
+		}
+		return err
+	}
+}
+
+// objects is the whole rendered Set: what was rendered now, what the last release kept of unchanged instances, and the
+// hooks of instances that have not gone yet.
+func (w *work) objects(ctx context.Context, lives map[string]plan.Life) ([]object.Object, error) {
+	bodies := maps.Clone(w.set.bodies)
+	wanted := map[object.Ref]bool{}
+	if slices.ContainsFunc(w.set.parts, func(p *part) bool { return p.recorded }) {
+		for _, d := range w.set.desired {
+			wanted[d.Ref] = true
+		}
+	}
+	if w.target.record != nil {
+		for _, o := range w.target.record.Inventory {
+			wanted[o.Ref] = wanted[o.Ref] || w.set.suspended[o.Instance]
+		}
+	}
+	for _, l := range lives {
+		for _, h := range l.Hooks {
+			wanted[h.Ref] = true
+		}
+	}
+	maps.DeleteFunc(wanted, func(r object.Ref, is bool) bool { _, fresh := bodies[r]; return fresh || !is })
+	var err error
+	if len(wanted) > 0 {
+		var kept []object.Object
+		kept, err = w.recorded(ctx)
+		for _, o := range kept {
+			if wanted[o.Ref()] {
+				bodies[o.Ref()] = o
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Values(bodies), func(a, b object.Object) int { return a.Ref().Compare(b.Ref()) }), err
+}

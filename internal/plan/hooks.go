@@ -1,0 +1,260 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+)
+
+// HooksToLookAt are the hooks that may run and of whose objects nothing has been seen yet: they have to be observed
+// before Compute is final. Where nothing changes there are none.
+func HooksToLookAt(in Input) []Desired {
+	var out []Desired
+	for _, ch := range Compute(in).Changes {
+		if _, seen := in.Live[ch.Ref]; ch.Hook != nil && !seen {
+			out = append(out, Desired{Ref: ch.Ref, Version: ch.Version, Instance: ch.Instance, Namespaced: ch.Ref.Namespace != ""})
+		}
+	}
+	return slices.CompactFunc(out, func(a, b Desired) bool { return a.Ref == b.Ref })
+}
+
+// hooks decides which hooks run, and what becomes of the objects of earlier ones.
+func (c *computation) hooks() {
+	declared := hooksByInstance(c.Desired)
+	events := map[string]Moment{}
+	for _, name := range instancesWithHooks(c.Input) {
+		m := c.moment(name, declared[name])
+		if m != "" {
+			events[name] = m
+		}
+		hooks := declared[name]
+		if !c.here(name) {
+			hooks = DesiredHooks(name, c.Lives[name])
+		}
+		c.run(name, m, hooks)
+	}
+	for _, o := range c.Owned {
+		if !c.settled[o.Ref] {
+			c.hookLeft(o)
+		}
+	}
+	c.plan.Lives = Begin(c.Input, events)
+	if len(events) > 0 {
+		c.plan.Events = events
+	}
+	if len(c.plan.Lives)+len(c.Lives) > 0 && object.DigestJSON(c.plan.Lives) != object.DigestJSON(c.Lives) {
+		c.plan.Refresh = true
+	}
+}
+
+// moment is what happens to an instance. One that was begun and not completed goes on.
+func (c *computation) moment(name string, hooks []Desired) Moment {
+	life, known := c.Lives[name]
+	installed := slices.ContainsFunc(c.Owned, func(o Owned) bool {
+		return o.Instance == name && o.Hook == nil && !o.OwnNamespace && o.UID != ""
+	})
+	switch {
+	case c.Suspended[name], !c.here(name) && (c.Options.NoPrune || !known):
+		return ""
+	case !c.here(name):
+		return Removal
+	case life.Moment == Install, !installed && (!known || life.Moment == Removal):
+		return Install
+	case life.Moment != "", c.touches(name), known && hooksChanged(life, hooks):
+		return Upgrade
+	}
+	return ""
+}
+
+// touches reports whether the plan writes or deletes a lasting object of the instance.
+func (c *computation) touches(name string) bool {
+	return slices.ContainsFunc(c.plan.Changes, func(ch Change) bool { return ch.Instance == name && ch.Hook == nil && ch.Action.Writes() })
+}
+
+// hooksChanged reports whether a hook that runs at upgrades is declared otherwise than it was.
+func hooksChanged(life Life, hooks []Desired) bool {
+	was := map[object.Ref]string{}
+	for _, h := range life.Hooks {
+		was[h.Ref] = h.Digest
+	}
+	return slices.ContainsFunc(hooks, func(d Desired) bool {
+		return (slices.Contains(d.Hook.Events, object.PreUpgrade) || slices.Contains(d.Hook.Events, object.PostUpgrade)) && was[d.Ref] != d.Digest
+	})
+}
+
+// run adds the hooks of a moment that have not run yet, and the tests when they are asked for.
+func (c *computation) run(name string, m Moment, hooks []Desired) {
+	life := c.Lives[name]
+	resumed := m != "" && life.continues(m, c.Inputs[name])
+	var events []object.Event
+	for _, e := range []object.Event{m.Before(), m.After()} {
+		if m != "" && !(resumed && slices.Contains(life.Done, e)) {
+			events = append(events, e)
+		}
+	}
+	if c.Options.Tests && c.here(name) && !c.Suspended[name] {
+		events = append(events, object.Test)
+	}
+	if c.Options.NoHooks {
+		return
+	}
+	hooks = slices.SortedFunc(slices.Values(hooks), runningOrder)
+	for _, e := range events {
+		for _, d := range hooks {
+			if slices.Contains(d.Hook.Events, e) && !c.taken(d, m) {
+				c.hook(d, e, resumed && e != object.Test)
+			}
+		}
+	}
+}
+
+// taken reports (and finds) a hook of an instance that goes whose object another instance declares now.
+func (c *computation) taken(d Desired, m Moment) bool {
+	if m != Removal || !c.declared[d.Ref] {
+		return false
+	}
+	f := diag.Warnf("hook-taken", "the hook is not run: another instance declares its object now")
+	f.Object, f.Instance = d.Ref.String(), d.Instance
+	c.find(f)
+	return true
+}
+
+// hook decides how one hook runs for an event. resumed: the event was begun by a run that ended before it was over.
+func (c *computation) hook(d Desired, e object.Event, resumed bool) {
+	live := c.Live[d.Ref]
+	own, isOwned := c.owned[d.Ref]
+	done := resumed && own.Hook != nil && own.Hook.Event == e && own.Hook.Done
+	switch {
+	case done && live.Found && live.UID == own.UID:
+		return // it ran already
+	case done && !live.Found && finishes(d.Ref):
+		if c.here(d.Instance) {
+			c.keepHook(own) // and something has cleaned it up since
+		}
+		return
+	}
+	c.settled[d.Ref] = true
+	ch := Change{Action: Create, Ref: d.Ref, Version: d.Version, Instance: d.Instance, Code: CodeHook, Why: whenOf(e), Digest: d.Digest,
+		Pos: d.Pos, Timeout: d.Timeout, UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own, Hook: runOf(*d.Hook, e)}
+	switch {
+	case !live.Found:
+		ch.UID, ch.ResourceVersion, ch.Own = "", "", ""
+		c.needsNamespace(d)
+	case !c.isOurs(own, isOwned, live):
+		c.hookConflict(&ch, live, "exists already, managed by "+orUnknown(live.Foreign))
+	case live.Keep:
+		c.hookConflict(&ch, live, "the one of an earlier run is annotated to be kept")
+	case resumed && c.Open && live.UID != own.UID && !live.Terminating:
+		ch.Action, ch.Code, ch.Why = Unchanged, CodeInterrupted, "was started by the run that ended; it is waited for"
+	default:
+		ch.Action = Recreate
+		ch.Why += "; the one of an earlier run is deleted before" + finalizers(live)
+	}
+	c.add(ch)
+}
+
+// finishes reports whether objects of the kind are done at some point, so that one that is gone may have been.
+func finishes(r object.Ref) bool { return r.Kind == "Job" || r.Kind == "Pod" }
+
+// hookConflict blocks the plan: an object that is not ours, or is to be kept, is never deleted for a hook.
+func (c *computation) hookConflict(ch *Change, live Live, why string) {
+	ch.Action, ch.Code, ch.Why, ch.From = Conflict, CodeForeign, why, live.Foreign
+	f := diag.Errorf("foreign-owner", "the hook cannot run: its object is there and is not to be deleted")
+	f.Object, f.Instance, f.Pos, f.Why = ch.Ref.String(), ch.Instance, ch.Pos, why
+	f.Fix = "rename the hook, or remove the object; --no-hooks goes on without hooks"
+	c.find(f)
+}
+
+// keepHook keeps the object of a hook in the inventory.
+func (c *computation) keepHook(o Owned) {
+	c.settled[o.Ref] = true
+	c.plan.Kept = append(c.plan.Kept, o)
+}
+
+// hookLeft decides about the object of a hook that does not run: it stays until it runs again, and goes with its
+// declaration, or when it should have gone after it succeeded (a run was killed before that). The object of a test stays although tests are declared only when they are asked for.
+func (c *computation) hookLeft(o Owned) {
+	first, isDeclared := c.first[o.Ref]
+	isHook := isDeclared && first.Hook != nil
+	if o.Hook == nil && !isHook || isDeclared && !isHook {
+		return // a lasting object, now if not before
+	}
+	live := c.Live[o.Ref]
+	switch {
+	case c.Options.NoPrune, c.Suspended[o.Instance]:
+		c.keepHook(o)
+	case isHook && !(o.Hook != nil && o.Hook.Done && live.Found && slices.Contains(first.Hook.Delete, object.HookSucceeded)),
+		!isHook && o.Hook.Event == object.Test && c.here(o.Instance):
+		if !live.Found || !c.isOurs(o, true, live) {
+			c.plan.Refresh, c.plan.Forget = true, append(c.plan.Forget, o.Ref) // nothing of ours is there any more
+			return
+		}
+		if o.Hook == nil {
+			o.Hook, c.plan.Refresh = &Ran{}, true
+		}
+		o.UID = live.UID
+		c.keepHook(o)
+	default:
+		ch := Change{Ref: o.Ref, Version: o.Version, Instance: o.Instance, UID: live.UID, ResourceVersion: live.ResourceVersion,
+			Own: live.Own, Hook: &HookRun{Event: o.Hook.Event}}
+		ch.Action, ch.Code, ch.Why = c.fate(o, live)
+		switch {
+		case ch.Action == Delete && isHook:
+			ch.Why = "it has succeeded"
+		case ch.Action == Delete && ch.Why != "":
+			ch.Why = "left by a hook that is no longer declared"
+		}
+		c.add(ch)
+	}
+}
+
+// IntendedHook is the inventory entry of a hook's object before the hook runs: that of its predecessor, whose uid tells
+// the two apart after a crash. false: the change runs nothing.
+func IntendedHook(before Owned, ch Change) (Owned, bool) {
+	if ch.Hook == nil || ch.Action == Delete || ch.Action == Release || ch.Action == Conflict {
+		return before, false
+	}
+	before.Ref, before.Version, before.Instance = ch.Ref, ch.Version, ch.Instance
+	before.Hook = &Ran{Event: ch.Hook.Event}
+	return before, true
+}
+
+// runOf is how a hook runs for an event. What a removal made goes with it, whatever the policy says: no release would
+// be left to remember it.
+func runOf(h object.Hook, e object.Event) *HookRun {
+	r := &HookRun{Event: e, Weight: h.Weight, IfSucceeded: slices.Contains(h.Delete, object.HookSucceeded),
+		IfFailed: slices.Contains(h.Delete, object.HookFailed)}
+	if e == object.PreDelete || e == object.PostDelete {
+		r.IfSucceeded = true
+	}
+	return r
+}
+
+// whenOf says when hooks of an event run.
+func whenOf(e object.Event) string {
+	if e == object.Test {
+		return "tests the instance when it is ready"
+	}
+	when, moment, _ := strings.Cut(string(e), "-")
+	order := map[string]string{"pre": "before", "post": "after"}[when]
+	noun := map[string]string{"install": "the installation", "upgrade": "the upgrade", "delete": "the removal"}[moment]
+	return fmt.Sprintf("runs %s %s", order, noun)
+}
+
+// phaseOf is a change's place among those of its instance.
+func phaseOf(ch Change) int {
+	switch {
+	case ch.Hook == nil:
+		return 1
+	case ch.Action == Delete || ch.Action == Release:
+		return 4
+	case ch.Hook.Event == object.Test:
+		return 3
+	case strings.HasPrefix(string(ch.Hook.Event), "pre-"):
+		return 0
+	}
+	return 2
+}
