@@ -159,3 +159,55 @@ func TestCanariesInStatus(t *testing.T) {
 		silent(t, "status -o "+form, r.Stdout+r.Stderr, one)
 	}
 }
+
+// A value of another instance's Secret is secret, too: known in the run that makes it, and in the ones after.
+func TestCanariesOfOtherInstances(t *testing.T) {
+	t.Parallel()
+	s := canaryScene(t, canaryErrorFiles)
+	one, two := round(1), round(2)
+	s.plant(one, canaries{})
+	quiet := func(where, text string) {
+		t.Helper()
+		silent(t, where, text, one, two)
+	}
+	source := func(c canaries) {
+		s.write("db.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: db}\nstringData:\n  uri: \""+c.secret+"\"\n  json: '{\"deep\": \""+c.query+"\", \"pin\": 424242}'\n")
+	}
+	source(one)
+	s.edit("shop.yaml", "    app:\n", "    db: {manifests: {paths: [./db.yaml]}, namespace: $NS}\n    app:\n")
+	s.edit("shop.yaml", "        message: plain", `        message: {from: {instance: db, object: v1/Secret/db, path: data.uri}}
+        settings:
+          deep: {from: {instance: db, object: v1/Secret/db, path: data.json, as: json, preview: {deep: x, pin: 1}}}`)
+	s.edit("modules/app/timoni.cue", "settings: [string]: string", "settings: deep: {deep: string, pin: int}")
+	s.edit("modules/app/timoni.cue", "data: config.settings & {message: config.message}", `data: {message: config.message, deep: config.settings.deep.deep, pin: "pin=\(config.settings.deep.pin)"}`)
+	args := []string{"-f", "shop.yaml", "--fleet", "fleet.yaml"}
+	for i, c := range []canaries{one, two} {
+		source(c)
+		for _, verb := range [][]string{{"vet"}, {"plan", "--full"}, {"diff"}, {"plan", "--out", "p.plan"}, {"apply", "-y", "--diff", "-o", "json"},
+			{"plan", "-o", "json"}, {"status", s.bundle}} {
+			all := append(append([]string{}, verb...), args...)
+			if verb[0] == "status" {
+				all = []string{"status", s.bundle, "--fleet", "fleet.yaml", "-o", "json"}
+			}
+			r := s.run(all...)
+			quiet(fmt.Sprint(i, " ", verb), r.Stdout+r.Stderr)
+			s.lacks(r.Stdout+r.Stderr, "424242")
+			if verb[0] == "apply" {
+				s.exits(r, 0)
+			}
+		}
+		quiet("the plan file", s.read("p.plan"))
+		s.wantData("staging", "app", "message", c.secret)
+		s.wantData("staging", "app", "deep", c.query)
+		s.wantData("staging", "app", "pin", "pin=424242")
+	}
+	s.edit("modules/app/timoni.cue", "message: string", "message: =~\"^x\"")
+	for _, verb := range []string{"vet", "plan", "apply"} {
+		all := append([]string{verb}, args...)
+		if verb == "apply" {
+			all = append(all, "-y")
+		}
+		r := s.want(1, all...)
+		quiet(verb+" that fails", r.Stdout+r.Stderr)
+	}
+}
