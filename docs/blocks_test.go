@@ -174,13 +174,14 @@ func (p *page) bound(ctx context.Context, of *v1alpha1.FleetSpec, spec v1alpha1.
 	findings = append(findings, fs...)
 	reader := values.New(values.Options{Fleet: of, Open: openStore})
 	for i := range here {
-		if p.stores {
-			here[i].Values, fs = reader.Values(ctx, values.Target{Cluster: c.Name}, here[i])
-			findings = append(findings, fs...)
-		}
 		here[i].Values, fs = bind.Bind(here[i].Values, bind.Fill{
 			From: func(f bind.From) (ast.Expr, *diag.Finding) { return bind.StandIn(f), nil },
-			Ref:  func(r bind.Ref) (ast.Expr, *diag.Finding) { return r.Text("a secret"), nil },
+			Ref: func(r bind.Ref) (ast.Expr, *diag.Finding) {
+				if p.stores {
+					return reader.Ref(ctx, values.Target{Cluster: c.Name}, r)
+				}
+				return r.Text("a secret"), nil
+			},
 		})
 		findings = append(findings, fs...)
 	}

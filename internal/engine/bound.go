@@ -71,16 +71,7 @@ func (t *target) forget(w wanted) {
 // stand-ins are there instead. With standIn everything of other instances is a stand-in.
 func (r *run) bound(ctx context.Context, t *target, s *set, in v1alpha1.Instance, standIn bool) (_ v1alpha1.Instance, late []string, findings diag.Findings) {
 	fill := bind.Fill{
-		Ref: func(ref bind.Ref) (ast.Expr, *diag.Finding) {
-			value, f := r.reader.Resolve(ctx, t.forValues(), ref.Ref)
-			if f != nil {
-				f.Pos, f.Path = ref.Pos, ref.At
-				if f.Severity == diag.Error {
-					return nil, f
-				}
-			}
-			return ref.Text(value), f
-		},
+		Ref: func(ref bind.Ref) (ast.Expr, *diag.Finding) { return r.reader.Ref(ctx, t.forValues(), ref) },
 		From: func(f bind.From) (ast.Expr, *diag.Finding) {
 			x, n := ast.Expr(nil), (*diag.Finding)(nil)
 			if !standIn && t.session != nil {

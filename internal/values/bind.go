@@ -2,39 +2,27 @@ package values
 
 import (
 	"context"
-	"strings"
 
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/token"
 
-	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/bind"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 )
 
-// Values gives an instance's values with every reference of a secret replaced by its value, for one cluster. Findings
-// carry the place of the reference; with errors among them the values are not to be used.
-func (r *Reader) Values(ctx context.Context, t Target, in v1alpha1.Instance) (v1alpha1.Values, diag.Findings) {
-	var warnings diag.Findings
-	out, findings := bind.Bind(in.Values, bind.Fill{Ref: func(ref bind.Ref) (ast.Expr, *diag.Finding) {
-		value, f := r.Resolve(ctx, t, ref.Ref)
-		if f != nil {
-			f.Pos, f.Path = ref.Pos, ref.At
-			if f.Severity == diag.Error {
-				return nil, f
-			}
-			warnings = append(warnings, *f)
+// Ref gives the value of a reference as CUE data at the reference's place, where bind.Bind wants it; findings carry that
+// place.
+func (r *Reader) Ref(ctx context.Context, t Target, ref bind.Ref) (ast.Expr, *diag.Finding) {
+	value, f := r.Resolve(ctx, t, ref.Ref)
+	if f != nil {
+		f.Pos, f.Path = ref.Pos, ref.At
+		if f.Severity == diag.Error {
+			return nil, f
 		}
-		return ref.Text(value), nil
-	}})
-	findings = append(findings, warnings...)
-	for i := range findings {
-		findings[i].Path = strings.TrimSuffix("values."+findings[i].Path, ".")
-		findings[i].Instance = in.Name
 	}
-	return out, findings
+	return ref.Text(value), f
 }
 
 // Object gives the value that an instance takes from a live object (bind.ValueOf). What comes from a Secret is known to

@@ -71,11 +71,6 @@ func New(o Options) *Reader {
 	return &Reader{options: o, stores: map[string]*store{}, asked: map[string]*answer{}}
 }
 
-// NeedsCluster reports whether a reference is to a Secret of the target cluster.
-func (r *Reader) NeedsCluster(ref secret.Ref) bool {
-	return r.options.Fleet != nil && r.options.Fleet.SecretStores[ref.Store].Kube != nil
-}
-
 // Namespaces are those whose Secrets the fleet's stores read on every target cluster, sorted: the rights a run needs.
 func (r *Reader) Namespaces() []string {
 	var out []string

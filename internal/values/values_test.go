@@ -104,7 +104,7 @@ func TestResolveWithoutFleet(t *testing.T) {
 	if got != "" || f == nil || !strings.Contains(f.Fix, "secretStores: {default: {env: {}}}") {
 		t.Errorf("%q, %v", got, f)
 	}
-	if r.Namespaces() != nil || r.NeedsCluster(secret.Ref{Store: "default"}) {
+	if r.Namespaces() != nil {
 		t.Error("no fleet needs no cluster")
 	}
 }
