@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/tools/txtar"
 
@@ -292,6 +293,41 @@ func TestNoContentAndCancelled(t *testing.T) {
 	req.Content = module.Content{}
 	if _, err := r.Key(t.Context(), req); err == nil {
 		t.Error("a chart that was not fetched has a key")
+	}
+}
+
+// TestEndless: a template that does not end in time is reported to the watchdog, by the instance's name.
+func TestEndless(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("-- chart/templates/_t.tpl --\n{{ define \"t0\" }}x{{ end }}\n")
+	for i := 1; i <= 40; i++ {
+		fmt.Fprintf(&b, "{{ define \"t%d\" }}{{ include \"t%d\" . | trunc 0 }}{{ include \"t%d\" . | trunc 0 }}{{ end }}\n", i, i-1, i-1)
+	}
+	// Long enough for any watchdog, and over by itself: each level doubles the time.
+	b.WriteString("-- chart/templates/x.yaml --\n# {{ range until 16 }}{{ if not $.Values.stop }}{{ include (printf \"t%d\" .) $ }}{{ end }}{{ end }}\n")
+	seen := make(chan diag.Finding, 1)
+	watch := cuelang.Watch(cuelang.WatchLimits{Deadline: time.Millisecond}, func(f diag.Finding) { seen <- f })
+	r := New(Options{Watch: watch})
+	if _, err := r.Render(t.Context(), request(t, chartWith(b.String()))); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case f := <-seen:
+		if !strings.Contains(f.What, "instance api") {
+			t.Errorf("got %s", f)
+		}
+	case <-time.After(time.Minute):
+		t.Error("nobody was told")
+	}
+}
+
+// TestOutputIsBounded: what is rendered has a limit.
+func TestOutputIsBounded(t *testing.T) {
+	req := request(t, chartWith("-- chart/templates/x.yaml --\n{{ range until 100 }}# {{ repeat 1000 \"x\" }}\n{{ end }}\n"))
+	r := New(Options{Limits: cuelang.Limits{OutputBytes: 50_000}})
+	_, err := r.Render(t.Context(), req)
+	if fs := diag.From(err, ""); len(fs) != 1 || fs[0].Code != "output-too-large" {
+		t.Errorf("got %v", err)
 	}
 }
 

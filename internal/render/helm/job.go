@@ -160,8 +160,11 @@ func (j *job) vary(ctx context.Context, usual []object.Object, a *answers) ([]st
 	kept := j.warnings
 	defer func() { j.warnings = kept }()
 	other, err := j.once(ctx, a)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err != nil {
-		return nil, err
+		return []string{"the question whether the chart renders at all"}, nil
 	}
 	count := map[string]int{}
 	name := map[string]string{}

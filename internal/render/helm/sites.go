@@ -34,7 +34,7 @@ func mark(c *chart.Chart, sites []site) []site {
 		text, sites = markTemplate(path.Join(c.ChartFullPath(), f.Name), string(f.Data), sites)
 		templates = append(templates, &common.File{Name: f.Name, ModTime: f.ModTime, Data: []byte(text)})
 	}
-	c.Templates = templates
+	c.Templates, c.Raw = templates, nil // what was read is not needed twice
 	for _, d := range c.Dependencies() {
 		sites = mark(d, sites)
 	}
