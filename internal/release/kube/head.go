@@ -40,7 +40,7 @@ type index struct {
 	// Digest is that of the encoded record, of which Overflow are the Secrets with the rest.
 	Digest   string   `json:"digest"`
 	Overflow []string `json:"overflow,omitempty"`
-	// Kept are the closed revisions, newest first.
+	// Kept are the revisions with a Set, newest first: the closed ones, and an open one that has hooks of a removal.
 	Kept []kept `json:"kept,omitempty"`
 	// Sweep are Secrets that nothing names any more; the next write deletes them.
 	Sweep []string `json:"sweep,omitempty"`
@@ -48,7 +48,7 @@ type index struct {
 	Open bool `json:"open,omitempty"`
 }
 
-// kept is one closed revision.
+// kept is one revision with a Set.
 type kept struct {
 	Revision int           `json:"revision"`
 	Phase    release.Phase `json:"phase"`

@@ -228,6 +228,9 @@ func (s *store) Revisions(ctx context.Context, owner string) ([]release.Record, 
 	}
 	var out []release.Record
 	for _, k := range h.index.Kept {
+		if k.Phase.Open() {
+			continue
+		}
 		r, _, err := s.revision(ctx, k)
 		if apierrors.IsNotFound(err) { // a newer head has let go of it
 			continue

@@ -32,7 +32,7 @@ var (
 	_ release.History = (*Store)(nil)
 )
 
-// bundle is what is kept of one: the encoded record, and the closed revisions, newest first.
+// bundle is what is kept of one: the encoded record, and the revisions with a Set, newest first.
 type bundle struct {
 	handle release.Handle
 	record []byte
@@ -172,6 +172,9 @@ func (s *Store) Revisions(_ context.Context, owner string) ([]release.Record, er
 	}
 	var out []release.Record
 	for _, k := range b.kept {
+		if k.phase.Open() {
+			continue
+		}
 		r, _, err := release.DecodeRevision(k.data)
 		if err != nil {
 			return nil, s.wrap(owner, err)

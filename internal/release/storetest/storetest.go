@@ -35,6 +35,7 @@ func Run(t *testing.T, open func(t *testing.T) release.Store) {
 		{"Conflict", testConflict},
 		{"TwoWriters", testTwoWriters},
 		{"Set", testSet},
+		{"OpenSet", testOpenSet},
 		{"Retention", testRetention},
 		{"BigSet", testBigSet},
 		{"BigRecord", testBigRecord},
@@ -64,7 +65,10 @@ func Record(t testing.TB, revision int) release.Record {
 		Inputs: map[string]string{"api": "sha256:in"}, Sources: map[string]string{"api": "module api"},
 		Inventory: []plan.Owned{{Ref: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "api"}, Version: "v1",
 			Instance: "api", Stage: 1, UID: "u1", ResourceVersion: "12", Digest: "sha256:d", Own: "o", Schema: "s", Keep: true,
-			NoWait: true, Once: true, OwnNamespace: true, Replicas: true}},
+			NoWait: true, Once: true, OwnNamespace: true, Replicas: true, Hook: &plan.Ran{Event: object.PreInstall, Done: true}}},
+		Hooks: map[string]plan.Life{"api": {Moment: plan.Upgrade, Inputs: "sha256:in", Done: []object.Event{object.PreUpgrade},
+			Hooks: []plan.Hook{{Ref: object.Ref{Group: "batch", Kind: "Job", Namespace: "shop", Name: "bye"}, Version: "v1", Digest: "sha256:h",
+				Hook: object.Hook{Events: []object.Event{object.PreDelete}, Weight: -5, Delete: []string{object.HookFailed}}}}}},
 		Checks:  map[string][]health.Check{"api": {{Name: "up", Group: "x", Kind: "Y", Source: "current: true"}}},
 		Origins: map[string]string{"REGION": "eu (env)"}, Depends: map[string][]string{"api": {"db"}},
 	}
@@ -78,6 +82,7 @@ func Objects(n int, text string) []object.Object {
 			Body: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": fmt.Sprint(text, i), "namespace": "shop"},
 				"data": map[string]any{"text": "ü <&>\n", "int": int64(1 << 53), "float": 1.5, "yes": true, "none": nil, "list": []any{int64(1), "a"}}},
 			Instance: "api", Stage: i, Pos: diag.Pos{File: "api.yaml", Line: 3, Column: 1}, Sensitive: []string{"data.text"},
+			Hook: &object.Hook{Events: []object.Event{object.PreDelete}, Weight: i},
 		}
 	}
 	return out
@@ -274,6 +279,35 @@ func testSet(t *testing.T, open func(*testing.T) release.Store) {
 	second, _ = current(t, open(t), r.Owner)
 	if got := set(t, open(t), second); got == nil || len(got) != 0 {
 		t.Errorf("an empty Set comes back as %#v", got)
+	}
+}
+
+// An open record may have a Set: the hooks of a removal. It stays when the record is written again, and gives way to
+// that of the closed record; a revision that is open is not in the history.
+func testOpenSet(t *testing.T, open func(*testing.T) release.Store) {
+	s, first := open(t), Record(t, 1)
+	h := put(t, s, first, Objects(3, "one"), "")
+	opened := Record(t, 2)
+	opened.Phase, opened.SetDigest = release.Applying, release.SetDigest(Objects(1, "hook"))
+	h = put(t, s, opened, Objects(1, "hook"), h)
+	opened.Hooks = nil
+	h = put(t, s, opened, nil, h)
+	for _, reader := range []release.Store{s, open(t)} {
+		now, _ := current(t, reader, first.Owner)
+		if diff := cmp.Diff(Objects(1, "hook"), set(t, reader, now)); diff != "" {
+			t.Error(diff)
+		}
+		if list := revisions(t, reader, first.Owner); len(list) != 1 || list[0].Revision != 1 {
+			t.Errorf("%d revisions while the second is open", len(list))
+		}
+	}
+	put(t, s, Record(t, 2), Objects(2, "two"), h)
+	now, _ := current(t, open(t), first.Owner)
+	if diff := cmp.Diff(Objects(2, "two"), set(t, open(t), now)); diff != "" {
+		t.Error(diff)
+	}
+	if list := revisions(t, s, first.Owner); len(list) != 2 {
+		t.Errorf("%d revisions when both are closed", len(list))
 	}
 }
 
