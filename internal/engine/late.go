@@ -141,7 +141,7 @@ func (l *loop) steps(ctx context.Context, cp *ClusterPlan, record *release.Recor
 	for n := range steps {
 		if n > 0 {
 			var problem *cluster.Problem
-			if now, problem = l.advance(ctx, cp, levels[n], end); problem != nil {
+			if now, problem = l.advance(ctx, cp, levels, n, end); problem != nil {
 				total.Problems = append(total.Problems, *problem)
 			} else {
 				record.Hooks = plan.Merge(record.Hooks, now.Lives, levels[n])
@@ -204,11 +204,11 @@ func (l *loop) stopped() bool {
 
 // advance makes the plan of the next step: the values are put in, the instances rendered, and what is to be done is
 // compared with what was shown.
-func (l *loop) advance(ctx context.Context, cp *ClusterPlan, instances []string, end time.Time) (*plan.Plan, *cluster.Problem) {
+func (l *loop) advance(ctx context.Context, cp *ClusterPlan, levels [][]string, n int, end time.Time) (*plan.Plan, *cluster.Problem) {
 	w, r := cp.work, l.fp.run
 	var findings diag.Findings
 	for _, p := range w.set.parts {
-		if len(p.late) == 0 || !slices.Contains(instances, p.placed.Name) {
+		if len(p.late) == 0 || !slices.Contains(levels[n], p.placed.Name) {
 			continue
 		}
 		for _, f := range w.set.takes[p.placed.Name] {
@@ -229,9 +229,8 @@ func (l *loop) advance(ctx context.Context, cp *ClusterPlan, instances []string,
 	}
 	p, findings := r.compute(ctx, w, plan.Options{Adopt: l.req.Adopt, Recreate: l.req.Recreate, Tests: l.req.Tests, NoHooks: l.req.NoHooks})
 	w.set.mark(p)
-	step := *p
-	step.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(ch plan.Change) bool { return !slices.Contains(instances, ch.Instance) })
-	if err := append(append(findings, p.Findings...), plan.Allows(cp.Plan, &step)...).Errors(); len(err) > 0 {
+	shown := plan.Allows(cp.Plan, plan.Step(p, levels, n))
+	if err := append(append(findings, p.Findings...), shown...).Errors(); len(err) > 0 {
 		return nil, problemOf(err[0], object.Ref{})
 	}
 	return p, nil
