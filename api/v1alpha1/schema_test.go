@@ -98,7 +98,7 @@ func TestSchemaTable(t *testing.T) {
 		{"bundle", bundle(`{helm: {chart: podinfo, repo: "https://x", version: 2.x, releaseName: p, skipCRDs: true}, namespace: x}`), true, "a chart"},
 		{"bundle", bundle(`{helm: {version: 2.x}, namespace: x}`), false, "no chart"},
 		{"bundle", bundle(`{helm: {chart: a, repo: "oci://x"}, namespace: x}`), false, "repo of another scheme"},
-		{"bundle", bundle(`{kustomize: {path: ./a, root: ., digest: "sha256:`+strings.Repeat("0", 64)+`"}}`), true, "a kustomization"},
+		{"bundle", bundle(`{kustomize: {path: ./a, root: ., digest: "sha256:` + strings.Repeat("0", 64) + `"}}`), true, "a kustomization"},
 		{"bundle", bundle(`{kustomize: {paths: [a]}}`), false, "kustomize paths"},
 		{"bundle", bundle(`{manifests: {url: "oci://x/y", version: "1"}}`), true, "manifests by url"},
 		{"bundle", bundle(`{manifests: {url: "http://x/y", version: "1"}}`), false, "manifests by http"},
