@@ -245,3 +245,105 @@ func (s *scene) removesWithHooks(on string, run func(int, ...string) result) {
 		return len(s.jobs(on)) == 0 && s.uid(on, "api/v1/namespaces/$NS/pods/test") == "" && s.configMap(on, "web") == nil
 	})
 }
+
+// TestHooksOfAnInstanceThatLeaves: its farewell runs although nothing renders it any more, also from a saved plan; one
+// that fails leaves everything of the instance, and runs again.
+func TestHooksOfAnInstanceThatLeaves(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.files(hookChart)
+	const on = "production-eu"
+	s.worker(on, s.ns)
+	run := func(code int, args ...string) result { return s.want(code, append(args, "--kube-context", on)...) }
+	s.edit("chart/templates/all.yaml", "example.com/bye:1", "example.com/crashing:1")
+	run(0, "plan", "-f", "bundle.yaml", "--out", "first.plan")
+	run(0, "apply", "first.plan", "-y")
+	s.there(on, "web", "after")
+	run(0, "apply", "-f", "bundle.yaml", "-y") // nothing
+
+	s.files("\n-- gone.yaml --\nbundle: {apiVersion: v1alpha1, name: $B, instances: {after: {manifests: {paths: [./after]}, namespace: $NS}}}\n")
+	r := run(1, "apply", "-f", "gone.yaml", "-y", "--confirm-delete", "1")
+	s.has(r.Stdout+r.Stderr, "Job $NS/bye", "the pre-delete hook failed")
+	s.there(on, "web", "after")
+
+	// it is back with a farewell that works: an upgrade, whose farewell is recorded
+	s.edit("chart/templates/all.yaml", "example.com/crashing:1", "example.com/bye:2")
+	run(0, "apply", "-f", "bundle.yaml", "-y")
+	r = run(0, "plan", "-f", "gone.yaml", "--out", "gone.plan")
+	s.has(r.Stdout, "» Job $NS/bye", "pre-delete hook: runs before the removal", "1 to delete")
+	s.mark()
+	run(0, "apply", "gone.plan", "-y", "--confirm-delete", "1")
+	if w := s.written(on); !slices.Contains(w, "PATCH jobs/bye") {
+		t.Errorf("the farewell did not run: %q", w)
+	}
+	s.gone(on, "web")
+	s.there(on, "after")
+	if jobs := s.jobs(on); len(jobs) > 0 {
+		t.Errorf("jobs %q are left", jobs)
+	}
+	s.mark()
+	run(0, "apply", "-f", "gone.yaml", "-y")
+	s.untouched(on)
+}
+
+// lateHooks is a chart with a migration and a notice, twice: the second takes a value that the first makes.
+const lateHooks = `
+-- chart/Chart.yaml --
+apiVersion: v2
+name: late
+version: 1.0.0
+-- chart/templates/all.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: {{ .Release.Name }}}
+data: {v: {{ .Values.v | quote }}}
+---
+{{- range $name, $event := dict "migrate" "pre-install,pre-upgrade" "notice" "post-install,post-upgrade" }}
+apiVersion: batch/v1
+kind: Job
+metadata: {name: "{{ $.Release.Name }}-{{ $name }}", annotations: {helm.sh/hook: "{{ $event }}"}}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: main, image: "example.com/{{ $name }}:{{ $.Values.v }}"}]
+---
+{{- end }}
+-- bundle.yaml --
+bundle:
+  apiVersion: v1alpha1
+  name: $B
+  instances:
+    first: {helm: {chart: ./chart}, namespace: $NS, values: {v: "1"}}
+    second: {helm: {chart: ./chart}, namespace: $NS, values: {v: {from: {instance: first, object: v1/ConfigMap/first, path: data.v}}}}
+`
+
+// TestHooksWithLateValues: hooks of an instance whose values are known only later run with those values, once.
+func TestHooksWithLateValues(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.files(lateHooks)
+	const on = "staging"
+	s.worker(on, s.ns)
+	run := func(code int, args ...string) result {
+		return s.want(code, append(args, "-f", "bundle.yaml", "--kube-context", on)...)
+	}
+	steps := func(v string) {
+		t.Helper()
+		s.mark()
+		run(0, "apply", "-y")
+		s.wantData(on, "second", "v", v)
+		want := []string{"PATCH jobs/first-migrate", "PATCH configmaps/first", "PATCH jobs/first-notice",
+			"PATCH jobs/second-migrate", "PATCH configmaps/second", "PATCH jobs/second-notice"}
+		got := slices.DeleteFunc(s.written(on), func(w string) bool { return !slices.Contains(want, w) })
+		if !slices.Equal(got, want) {
+			t.Errorf("written %q, want %q", got, want)
+		}
+		s.mark()
+		run(0, "apply", "-y")
+		s.untouched(on)
+	}
+	steps("1")
+	s.edit("bundle.yaml", `v: "1"`, `v: "2"`)
+	steps("2")
+}
