@@ -18,6 +18,8 @@ type Reference struct {
 	Chart string
 	// Version is an exact version, a tag or a range; Digest pins the content ("sha256:<hex>").
 	Version, Digest string
+	// Kept: the digest was looked up when Version had it, and is wanted whatever Version means by now.
+	Kept bool
 }
 
 // Resolved is what a reference means right now.

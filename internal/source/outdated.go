@@ -53,12 +53,14 @@ func (r *Resolver) Compare(ctx context.Context, s Source) Row {
 		return row
 	}
 	ref := s.Ref
-	ref.Digest = ""
+	if !s.files() {
+		ref.Digest = ""
+	}
 	if row.Newest, row.Err = f.Resolve(ctx, ref); row.Err != nil {
 		row.Verdict = Unknown
 		return row
 	}
-	if !s.Local() && s.Scheme() != "https" && s.Scheme() != "http" {
+	if !s.Local() && !s.files() {
 		ref.Version = "*"
 		if overall, err := f.Resolve(ctx, ref); err == nil { // a repository without semantic versions has no newest one
 			row.Overall = overall
@@ -67,6 +69,9 @@ func (r *Resolver) Compare(ctx context.Context, s Source) Row {
 	row.Verdict = verdict(s, row)
 	return row
 }
+
+// files reports whether the source is a file of a web server, which has no versions: its digest is all there is.
+func (s Source) files() bool { return s.Scheme() == "https" || s.Scheme() == "http" }
 
 func verdict(s Source, r Row) Verdict {
 	switch {

@@ -112,7 +112,7 @@ func (r *Resolver) resolve(ctx context.Context, u *Use, in v1alpha1.Instance) (e
 		u.State = Given
 	case pinned:
 		u.State = Pinned
-		ref.Version, ref.Digest = pin.Version, pin.Digest
+		ref.Version, ref.Digest, ref.Kept = pin.Version, pin.Digest, true // a tag that moved since changes nothing
 	case r.Locked:
 		return unpinned(*u).Err()
 	default:
@@ -121,7 +121,7 @@ func (r *Resolver) resolve(ctx context.Context, u *Use, in v1alpha1.Instance) (e
 		if err != nil {
 			return err
 		}
-		ref.Version, ref.Digest = now.Version, now.Digest
+		ref.Version, ref.Digest, ref.Kept = now.Version, now.Digest, true
 	}
 	u.Content, err = f.Fetch(ctx, ref)
 	u.Resolved = module.Resolved{Version: u.Content.Version, Digest: u.Content.Digest}

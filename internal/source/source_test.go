@@ -62,6 +62,7 @@ type registry struct {
 	newest            string
 	resolves, fetches atomic.Int32
 	asked             []module.Reference
+	resolved          module.Reference
 }
 
 func (r *registry) Schemes() []string { return []string{"oci"} }
@@ -70,6 +71,7 @@ func (r *registry) Resolve(_ context.Context, ref module.Reference) (module.Reso
 	r.resolves.Add(1)
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.resolved = ref
 	if ref.URL == "oci://r/down" {
 		return module.Resolved{}, diag.Findings{diag.Errorf("down", "the registry is down")}.Err()
 	}
@@ -154,6 +156,9 @@ func TestPins(t *testing.T) {
 			u, err := r.Get(t.Context(), c.in)
 			if err != nil || u.Resolved.Digest != c.digest || u.State != c.state {
 				t.Errorf("got %s %s, %v; want %s %s", u.Resolved.Digest, u.State, err, c.digest, c.state)
+			}
+			if ref := reg.asked[len(reg.asked)-1]; ref.Kept != (c.state != Given) {
+				t.Errorf("fetched as %+v: only a digest of the bundle has to be what its version means", ref)
 			}
 			if got := reg.resolves.Load(); got != c.resolves {
 				t.Errorf("%d resolves, want %d", got, c.resolves)
@@ -267,6 +272,12 @@ func TestCompare(t *testing.T) {
 				t.Errorf("got %q, %v; want %q", row.Verdict, row.Err, c.want)
 			}
 		})
+	}
+	r, reg := newResolver(nil)
+	r.Fetchers["https"] = reg
+	page, _ := Of(v1alpha1.Instance{Manifests: &v1alpha1.ManifestsSource{URL: "https://h/page.yaml", Digest: "sha256:1.5.0"}})
+	if row := r.Compare(t.Context(), page); row.Verdict != Current || row.Overall.Digest != "" || reg.resolved.Digest != "sha256:1.5.0" {
+		t.Errorf("a file by its URL: %+v, asked for %+v", row, reg.resolved)
 	}
 	if newer("2.0.0-rc.1", "2.0.0") || newer("main", "1.0.0") || !newer("1.10.0", "1.9.0") {
 		t.Error("versions are compared as semantic ones")

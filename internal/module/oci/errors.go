@@ -188,7 +188,13 @@ func networkOf(err error) string {
 func rootOf(err error) string {
 	for {
 		switch e := err.(type) {
-		case *statusError, *httpclient.StallError, *net.DNSError, *net.OpError, *errcode.ErrorResponse:
+		case *errcode.ErrorResponse:
+			said := &statusError{code: e.StatusCode}
+			if len(e.Errors) > 0 {
+				said.text = e.Errors.Error()
+			}
+			return cut(said.Error())
+		case *statusError, *httpclient.StallError, *net.DNSError, *net.OpError:
 			return cut(e.Error())
 		}
 		next := errors.Unwrap(err)

@@ -121,8 +121,8 @@ func noVersion(p place, version string, tags []string) error {
 }
 
 // Fetch gets an artifact's files by digest; the layers are checked before they are extracted. With a digest and a cold
-// cache, an exact version or a tag has to have that digest still. Errors are findings: not found, a digest that differs
-// (both are named), refused content, and what the registry or the network did.
+// cache, an exact version or a tag has to have that digest still, unless the reference is Kept. Errors are findings: not
+// found, a digest that differs (both are named), refused content, and what the registry or the network did.
 func (c *Client) Fetch(ctx context.Context, ref module.Reference) (module.Content, error) {
 	p, err := fetchPlace(ref)
 	if err != nil {
@@ -135,7 +135,7 @@ func (c *Client) Fetch(ctx context.Context, ref module.Reference) (module.Conten
 	pinned := p.at(found.Digest)
 	key := cache.Key{Digest: found.Digest, Source: p.String()}
 	tree, err := c.o.Cache.Tree(ctx, key, func(ctx context.Context, dir string) ([]byte, error) {
-		if ref.Digest != "" {
+		if ref.Digest != "" && !ref.Kept {
 			if err := c.checkTag(ctx, p, ref); err != nil {
 				return nil, err
 			}

@@ -213,6 +213,11 @@ func TestTagMoved(t *testing.T) {
 	}
 	_, err := client(t.TempDir()).Fetch(t.Context(), ref)
 	wantCode(t, err, "digest-mismatch", "1.0.0", first, second)
+	ref.Kept = true // as a lock file has it
+	if got, err := client(t.TempDir()).Fetch(t.Context(), ref); err != nil || got.Digest != first || got.Version != "1.0.0" {
+		t.Errorf("kept, with a cold cache: %+v %v", got, err)
+	}
+	ref.Kept = false
 	for _, version := range []string{"", "latest", "1.x"} { // a pin beside what is meant to move
 		ref.Version = version
 		if got, err := client(t.TempDir()).Fetch(t.Context(), ref); err != nil || got.Digest != first || got.Version != "1.0.0" {
