@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
@@ -241,7 +242,33 @@ func (s *session) hints(cmd *cobra.Command, p *engine.FleetPlan) report.Hints {
 	if args := cmd.Flags().Args(); len(args) > 0 && p.Verb == "apply" {
 		return report.Hints{Access: strings.Join(access, " ")}
 	}
-	return report.Hints{Resume: strings.Join(append(all, access...), " "), Access: strings.Join(access, " ")}
+	return report.Hints{Resume: strings.Join(slices.Concat(all, access, same(cmd)), " "), Access: strings.Join(access, " ")}
+}
+
+// once are flags that are said elsewhere, or meant for one run only: how it is shown, and what was confirmed.
+var once = []string{"file", "fleet", "runtime", "kubeconfig", "kube-context", "yes", "dry-run", "diff", "confirm-delete", "output",
+	"progress", "color", "verbose", "message", "full", "stat"}
+
+// same are the other flags that were given: a run that goes on must not reach further than the one it goes on from.
+func same(cmd *cobra.Command) []string {
+	var out []string
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if slices.Contains(once, f.Name) {
+			return
+		}
+		values := []string{f.Value.String()}
+		if many, ok := f.Value.(pflag.SliceValue); ok {
+			values = many.GetSlice()
+		}
+		for _, v := range values {
+			if f.NoOptDefVal == v && f.Value.Type() == "bool" {
+				out = append(out, "--"+f.Name)
+			} else {
+				out = append(out, "--"+f.Name+"="+quoted(v))
+			}
+		}
+	})
+	return out
 }
 
 // quoted is a word as a shell takes it.
