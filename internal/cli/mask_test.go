@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 
@@ -56,9 +55,10 @@ func TestMaskedWriter(t *testing.T) {
 
 // The terminal is asked about below the mask, and what must be printed as it is goes there.
 func TestMaskedApp(t *testing.T) {
-	a := &App{Out: os.Stdout, Err: os.Stderr, Mask: secret.New("hunter2").Sweep, IsTerminal: func(stream any) bool { return stream == os.Stdout }}
+	out, talk := new(bytes.Buffer), new(bytes.Buffer)
+	a := &App{Out: out, Err: talk, Mask: secret.New("hunter2").Sweep, IsTerminal: func(stream any) bool { return stream == out }}
 	m := a.masked()
-	if !m.IsTerminal(m.Out) || m.IsTerminal(m.Err) || unmasked(m.Out) != os.Stdout || unmasked(os.Stderr) != os.Stderr {
+	if !m.IsTerminal(m.Out) || m.IsTerminal(m.Err) || unmasked(m.Out) != out || unmasked(talk) != talk {
 		t.Error("the streams below are not reached")
 	}
 	if (&App{}).masked().Mask != nil {
