@@ -50,6 +50,15 @@ func TestRegistryTagMoved(t *testing.T) {
 	s.cold("colder")
 	other := s.want(1, s.on("plan")...)
 	s.has(flat(other.Stderr), pinned.Digest, now.Digest, "version 1.0.0", "sources.yaml:6", "config")
+
+	// A chart is published again under its version: the registry has both by digest, the repository only the new one.
+	chart := s.pin("helm " + s.files.URL)
+	s.edit("sources/api/Chart.yaml", `appVersion: "2.0"`, `appVersion: "2.1"`)
+	s.pushCharts("1.2.0")
+	s.cold("coldest")
+	again := s.want(1, s.on("plan")...)
+	s.has(flat(again.Stderr), "1.2.0 has digest sha256:", chart.Digest+" is wanted", "sources.yaml:26")
+	s.lacks(again.Stderr, "sources.yaml:13")
 }
 
 // TestRegistryContentChanged: what is not what the digest says is refused with both digests, from the registry and from

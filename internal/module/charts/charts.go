@@ -8,7 +8,9 @@ package charts
 import (
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -267,6 +269,9 @@ func (r repo) unreachable(ctx context.Context, what string, err error) error {
 	f := diag.Errorf("chart-repository", "%s cannot be asked for %s", r.open(), what)
 	f.Why = plainReason(err)
 	f.Fix = "charts that were fetched before are in the cache: pin them (hawser lock) to do without the repository"
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		f.Fix = "add the authority behind its certificate to the system's, or name a file with it in SSL_CERT_FILE"
+	}
 	return diag.Findings{f}.Err()
 }
 

@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -422,4 +424,14 @@ func FuzzIndex(f *testing.F) {
 			t.Errorf("digest %q", v.Digest)
 		}
 	})
+}
+
+// A repository whose certificate nobody vouches for is refused, and the finding says how to trust it.
+func TestUntrusted(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.NotFoundHandler())
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	_, err := fetcher(t.TempDir()).Resolve(t.Context(), module.Reference{URL: module.ChartScheme + s.URL, Chart: "app", Version: "1.x"})
+	wantFinding(t, err, "chart-repository", "certificate", "SSL_CERT_FILE")
 }

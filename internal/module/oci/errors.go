@@ -186,6 +186,9 @@ func networkOf(err error) string {
 
 // rootOf is the innermost text of an error that still says something: URLs with what is in their query are left out.
 func rootOf(err error) string {
+	if untrusted, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return cut(untrusted.Error())
+	}
 	for {
 		switch e := err.(type) {
 		case *errcode.ErrorResponse:

@@ -169,7 +169,7 @@ func (c *Client) checkTag(ctx context.Context, p place, ref module.Reference) er
 	if now.Digest != ref.Digest {
 		return failure("digest-mismatch", fmt.Sprintf("version %s of %s has digest %s, wanted is %s", ref.Version, p, now.Digest, ref.Digest),
 			"the version was pushed again or the digest is another version's",
-			"review what changed, then pin the digest it has now (hawser lock --upgrade), or remove the version to keep the pinned one")
+			"review what changed, then write the digest it has now, or remove the version to keep the digest")
 	}
 	return nil
 }
