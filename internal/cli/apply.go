@@ -89,15 +89,16 @@ func (s *session) planToApply(cmd *cobra.Command, args []string, pr *progress) (
 		p, eng, err := s.makePlan(cmd.Context(), pr, req)
 		return p, eng, req, err
 	}
+	if looksLikeBundle(args[0]) {
+		return nil, nil, engine.Request{}, usagef("%s is not a saved plan\nBundle files are named with -f: hawser apply -f %s", args[0], args[0])
+	}
+	if flags := decided(cmd.Flags()); len(flags) > 0 {
+		return nil, nil, engine.Request{}, usagef("a saved plan knows what it does and where: leave %s out\n"+
+			"For something else make another plan: hawser plan -f BUNDLE --out FILE", strings.Join(flags, " and "))
+	}
 	req, err := s.request(cmd)
 	if err != nil {
 		return nil, nil, req, err
-	}
-	if len(s.opts.files) > 0 || len(s.opts.fleetFiles) > 0 {
-		return nil, nil, req, usagef("a plan file knows its bundle and fleet: leave -f and --fleet out")
-	}
-	if looksLikeBundle(args[0]) {
-		return nil, nil, req, usagef("%s is not a saved plan\nBundle files are named with -f: hawser apply -f %s", args[0], args[0])
 	}
 	f, err := os.Open(args[0])
 	if err != nil {
@@ -112,6 +113,26 @@ func (s *session) planToApply(cmd *cobra.Command, args []string, pr *progress) (
 	defer pr.end()
 	p, err := eng.LoadPlan(cmd.Context(), f, req)
 	return p, eng, req, err
+}
+
+// carrying are the flags of apply that say how a plan is carried out or shown. All others decide what is planned, and a
+// saved plan has its own: one that was heeded by nobody would let a run reach further than it says.
+var carrying = []string{"kubeconfig", "as", "as-group", "timeout", "parallel", "yes", "dry-run", "diff", "wait", "skip-unreachable",
+	"message", "progress", "output", "full", "stat", "color", "verbose"}
+
+// decided names the flags that were given and that a saved plan does not let change.
+func decided(flags *pflag.FlagSet) []string {
+	var out []string
+	flags.Visit(func(f *pflag.Flag) {
+		switch {
+		case slices.Contains(carrying, f.Name):
+		case f.Name == "file":
+			out = append(out, "-f")
+		default:
+			out = append(out, "--"+f.Name)
+		}
+	})
+	return out
 }
 
 // confirmation decides whether a plan may be carried out; it may ask and it may set what the user confirmed.
