@@ -88,7 +88,13 @@ func TestIgnoredPathIsLeftToOthers(t *testing.T) {
 
 	// without the rule the field is ours again
 	b.policy.Ignore = nil
-	b.apply(t, s, objs(t, ns, strings.NewReplacer("level: info", "level: warn", "mode: a", "mode: b").Replace(settings))...)
+	now := strings.NewReplacer("level: info", "level: warn", "mode: a", "mode: b").Replace(settings)
+	p, _ := b.plan(t, s, objs(t, ns, now))
+	if ch := only(t, p); len(ch.Fields) != 1 || ch.Fields[0].Path != "data.level" || ch.Fields[0].Old != `"debug"` ||
+		ch.Fields[0].New != `"warn"` || ch.Fields[0].Manager != "somebody" {
+		t.Errorf("the plan hides what it takes back: %+v", ch)
+	}
+	b.apply(t, s, objs(t, ns, now)...)
 	if setting(t, ns, "level") != "warn" {
 		t.Error("the field was not taken back")
 	}

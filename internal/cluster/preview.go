@@ -73,9 +73,9 @@ func (p *previewer) preview(ctx context.Context, r PreviewRequest) plan.Preview 
 		return plan.Preview{Finding: &f}
 	}
 	// Only the live object tells what is lost and who set what; a declaration that changed on an unmoved object is
-	// compared with the recorded one, without a read.
+	// compared with the recorded one, without a read, unless fields of it are or were left to others.
 	var live map[string]any
-	needLive := r.Change.Action != plan.Create && (r.Base == nil || r.Change.Code != plan.CodeChanged || r.Change.Ignore != nil)
+	needLive := r.Change.Action != plan.Create && (r.Base == nil || r.Change.Code != plan.CodeChanged || r.Change.Ignore != nil || r.Change.Was != nil)
 	if needLive {
 		_, err := p.s.do(ctx, call{method: http.MethodGet, path: k.path(r.Body.GVK().Version, ref.Namespace, ref.Name), into: &live})
 		if err != nil && !apierrors.IsNotFound(err) {

@@ -9,6 +9,7 @@ package diag
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -183,13 +184,14 @@ func (e *FindingsError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// From turns any error into findings: the ones it carries, or one Error with the given code.
+// From turns any error into findings: a copy of the ones it carries (the error may be shared), or one Error with the
+// given code.
 func From(err error, code string) Findings {
 	if err == nil {
 		return nil
 	}
 	if fe, ok := errors.AsType[*FindingsError](err); ok {
-		return fe.Findings
+		return slices.Clone(fe.Findings)
 	}
 	return Findings{Errorf(code, "%s", err.Error())}
 }

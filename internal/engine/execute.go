@@ -163,17 +163,17 @@ func reasonOf(r cluster.ExecuteResult) string {
 		return "not finished"
 	}
 	p := r.Problems[0]
-	what := p.Instance
-	if p.Hook != "" {
-		return p.Ref.String() + ": " + p.Status.Reason
-	}
+	what, object := p.Instance, p.Ref.String()
 	if what == "" {
-		what = p.Ref.String()
+		what = object
 	}
-	if p.Written {
+	if p.Ref.Kind == "" { // the instance as a whole could not be begun
+		object = what
+	}
+	if p.Written && p.Hook == "" {
 		return what + " not ready"
 	}
-	return p.Ref.String() + ": " + p.Status.Reason
+	return object + ": " + p.Status.Reason
 }
 
 func (c *ClusterOutcome) fail(what string, err error) {

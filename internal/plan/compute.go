@@ -74,7 +74,7 @@ func NeedsPreview(in Input) []Change {
 		}
 		switch ch.Action {
 		case Update:
-			if o := in.Options; ch.Ignore != nil || own[ch.Ref].Ignore != nil || ch.Code != CodeChanged || ch.Own != own[ch.Ref].Own || o.Diff || o.Recreate || o.Adopt {
+			if o := in.Options; ch.Ignore != nil || ch.Was != nil || ch.Code != CodeChanged || ch.Own != own[ch.Ref].Own || o.Diff || o.Recreate || o.Adopt {
 				out = append(out, ch)
 			}
 		case Adopt:
@@ -158,6 +158,10 @@ func (c *computation) desired(d Desired) {
 	if d.OwnNamespace && !isOwned && (live.Found && !c.ours(live) || !live.Found && c.NamespaceExists[d.Ref.Name]) {
 		return // somebody else's namespace is used as it is; it may not have been looked at when its objects were seen
 	}
+	if d.OwnNamespace && own.OwnNamespace && own.Instance != d.Instance && c.Suspended[own.Instance] && live.Found {
+		c.plan.Kept = append(c.plan.Kept, own) // it stays with the instance that made it, as that one's other objects do
+		return
+	}
 	ch := Change{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, Digest: d.Digest, Pos: d.Pos,
 		NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own}
 	switch {
@@ -231,6 +235,9 @@ func (c *computation) existing(d Desired, own Owned, isOwned bool, live Live, ch
 	if own.Replicas && !d.Replicas && live.ScaleOwner == "" {
 		ch.Handover = true
 	}
+	if own.Ignore != nil && !own.Ignore.Equal(d.Ignore) {
+		ch.Was = own.Ignore
+	}
 	schema := c.Schema[SchemaKey(d.Ref)]
 	switch {
 	case d.Once:
@@ -242,8 +249,11 @@ func (c *computation) existing(d Desired, own Owned, isOwned bool, live Live, ch
 		ch.Code, ch.Why = CodeReplaced, "was replaced by an object with another uid that carries our marks"
 	case own.Digest != d.Digest || own.Version != d.Version:
 		ch.Code = CodeChanged
-	case own.Ignore != nil && !own.Ignore.Equal(d.Ignore):
+	case ch.Was != nil:
 		ch.Code, ch.Why = CodeChanged, "other fields are left to others now"
+		if d.Ignore == nil {
+			ch.Why = "its fields are left to others no longer"
+		}
 	case own.Schema != schema:
 		ch.Code, ch.Why = CodeSchema, "the kind's schema changed since it was written"
 	case live.ResourceVersion == own.ResourceVersion, live.Own != "" && live.Own == own.Own, live.Yielded:

@@ -133,6 +133,9 @@ type Change struct {
 	Cede []string `json:"cede,omitempty"`
 	// Ignore are fields left to others: the object is applied over the live one without them, see object.Ignore.
 	Ignore *object.Ignore `json:"ignore,omitempty"`
+	// Was are the fields that were left to others until now, when those are other ones: only the live object tells what
+	// they hold. It is for previews alone.
+	Was *object.Ignore `json:"-"`
 	// Handover: the live spec.replicas is handed to a second manager before we drop the field (else it falls to 1).
 	Handover bool `json:"handover,omitempty"`
 	// From names the former owner for Adopt and Conflict: "Helm release shop/api".

@@ -150,3 +150,54 @@ func TestChangedIgnoreIsAsked(t *testing.T) {
 		}
 	}
 }
+
+// A rule that goes or changes is told of as what it is, and asked about: only the live object has what others set.
+func TestIgnoreRuleChanges(t *testing.T) {
+	ref := object.Ref{Kind: "ConfigMap", Namespace: "n", Name: "a"}
+	k, m := &object.Ignore{Paths: []string{"data.k"}}, &object.Ignore{Paths: []string{"data.m"}}
+	for _, c := range []struct {
+		name          string
+		was, is       *object.Ignore
+		digest, why   string
+		asked, writes bool
+	}{
+		{"as before", k, k, "d", "", false, false},
+		{"gone", k, nil, "d", "its fields are left to others no longer", true, true},
+		{"gone, and the declaration changed", k, nil, "e", "", true, true},
+		{"another one", k, m, "d", "other fields are left to others now", true, true},
+		{"a new one", nil, m, "d", "", false, false},
+	} {
+		in := Input{Owner: "o", Desired: []Desired{{Ref: ref, Version: "v1", Instance: "i", Digest: c.digest, Namespaced: true, Ignore: c.is}},
+			Owned: []Owned{{Ref: ref, Version: "v1", Instance: "i", UID: "u", ResourceVersion: "1", Digest: "d", Own: "e", Ignore: c.was}},
+			Live:  map[object.Ref]Live{ref: {Found: true, UID: "u", ResourceVersion: "1", Own: "e", OwnerLabel: "o"}}}
+		changes := Compute(in).Changes
+		if len(changes) > 0 != c.writes {
+			t.Errorf("%s: %+v", c.name, changes)
+			continue
+		}
+		asked := NeedsPreview(in)
+		if len(asked) > 0 != c.asked || c.asked && asked[0].Was != c.was || c.writes && changes[0].Why != c.why {
+			t.Errorf("%s: asked %+v of %+v", c.name, asked, changes)
+		}
+	}
+}
+
+// The own namespace of instances stays with the suspended one that made it; one that somebody deleted is made again.
+func TestNamespaceOfASuspendedInstance(t *testing.T) {
+	ref := object.Ref{Kind: "Namespace", Name: "n"}
+	in := Input{Owner: "o", Suspended: map[string]bool{"g": true},
+		Desired: []Desired{{Ref: ref, Version: "v1", Instance: "next", Digest: "next", OwnNamespace: true}},
+		Owned:   []Owned{{Ref: ref, Version: "v1", Instance: "g", UID: "u", ResourceVersion: "1", Digest: "g", Own: "e", OwnNamespace: true}},
+		Live:    map[object.Ref]Live{ref: {Found: true, UID: "u", ResourceVersion: "1", Own: "e", OwnerLabel: "o"}}}
+	if p := Compute(in); len(p.Changes) != 0 || p.Refresh || len(p.Kept) != 1 || p.Kept[0] != in.Owned[0] {
+		t.Errorf("changes %+v, kept %+v", p.Changes, p.Kept)
+	}
+	in.Suspended = nil
+	if p := Compute(in); len(p.Changes) != 1 || p.Changes[0].Action != Update {
+		t.Errorf("not suspended: %+v", p.Changes)
+	}
+	in.Suspended, in.Live = map[string]bool{"g": true}, nil
+	if p := Compute(in); len(p.Changes) != 1 || p.Changes[0].Action != Create || p.Changes[0].Instance != "next" {
+		t.Errorf("deleted by somebody: %+v", p.Changes)
+	}
+}

@@ -331,7 +331,7 @@ func objectWhy(c plan.Change) string {
 	switch {
 	case c.Hook != nil:
 		why = hookWhy(c)
-	case c.Code == plan.CodeNew || c.Code == plan.CodeChanged && len(c.Fields) > 0:
+	case c.Code == plan.CodeNew:
 		why = ""
 	case c.Code == plan.CodeDrift && fieldsTell(c):
 		why = ""
@@ -339,7 +339,7 @@ func objectWhy(c plan.Change) string {
 		why = "from " + c.From
 	}
 	var parts []string
-	if c.Action == plan.Release {
+	if c.Action == plan.Release && c.Code != plan.CodeGone {
 		parts = append(parts, "let go, stays in the cluster")
 	}
 	if why != "" {

@@ -47,6 +47,12 @@ func (g problemGroup) write(o *out) {
 	who := Names(g.clusters)
 	if g.problem.Object.Kind == "" {
 		reason := g.reason
+		for _, d := range g.problem.Status.Details { // an instance that was not begun, and why
+			o.wrapped(2, clean(who+": "+d), "")
+		}
+		if len(g.problem.Status.Details) > 0 {
+			return
+		}
 		if reason == "" {
 			reason = "failed"
 		}

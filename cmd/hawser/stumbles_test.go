@@ -1,0 +1,35 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// newStumble is the late bundle with a module whose messages have a form that what db gives has not.
+func newStumble(t *testing.T, preview string) *scene {
+	t.Helper()
+	s := newLate(t, lateBundle)
+	s.edit("modules/app/timoni.cue", "message: string\n", "message: =~\"^(x|db)\"\n")
+	s.edit("modules/app/values.cue", `"hello"`, `"db"`)
+	s.edit("shop.yaml", "path: data.token}", "path: data.token"+preview+"}")
+	return s
+}
+
+// A value that comes late and breaks the schema is told of as in a plan: what, where, and of which instance.
+func TestLateValueThatBreaksTheSchema(t *testing.T) {
+	t.Parallel()
+	s := newStumble(t, ", preview: x")
+	r := s.want(1, late("apply", "-y", "--cluster", "staging")...)
+	s.has(r.Stdout, "failed: app: invalid value")
+	s.has(r.Stderr, "staging: shop.yaml:11:9: values.message: invalid value", `=~"^(x|db)"`, "modules/app/timoni.cue:5:11")
+}
+
+// What stands in and does not fit is told once for all clusters, with its reason once.
+func TestStandInThatDoesNotFitIsToldOnce(t *testing.T) {
+	t.Parallel()
+	s := newStumble(t, "")
+	r := s.want(1, late("plan")...)
+	if n := strings.Count(r.Stdout+r.Stderr, "values are known only after db"); n != 1 {
+		t.Errorf("told %d times:\n%s%s", n, r.Stdout, r.Stderr)
+	}
+}
