@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -223,9 +224,18 @@ func TestLateValuesSavedAndOffline(t *testing.T) {
 
 	facts := s.want(0, "fleet", "snapshot", "--fleet", "fleet.yaml").Stdout
 	s.write("facts.json", facts)
-	r := s.want(0, late("build", "--facts", "facts.json")...)
+	r := s.want(1, late("build", "--facts", "facts.json")...)
+	s.has(r.Stderr, "shop.yaml:", "values.message", "known only after db", "--stand-ins")
+	if r.Stdout != "" {
+		t.Errorf("printed all the same: %s", r.Stdout)
+	}
+	s.want(1, late("build", "--facts", "facts.json", "--output-dir", "rendered")...)
+	if _, err := os.Stat(filepath.Join(s.dir, "rendered")); err == nil {
+		t.Error("files were written all the same")
+	}
+	r = s.want(0, late("build", "--facts", "facts.json", "--stand-ins")...)
 	s.has(r.Stdout, "message: known after db")
-	s.has(r.Stderr, "stand in")
+	s.has(r.Stderr, "known only after db")
 	s.want(0, late("vet", "--facts", "facts.json")...)
 }
 

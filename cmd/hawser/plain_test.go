@@ -57,3 +57,25 @@ func TestBuildSaysNamespaces(t *testing.T) {
 		}
 	}
 }
+
+// TestTheSameObjectTwice: vet and build refuse what plan refuses, at the bundle's line.
+func TestTheSameObjectTwice(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.files(plainFolder + `
+-- bundle.yaml --
+bundle:
+  apiVersion: v1alpha1
+  name: $B
+  instances:
+    a: {manifests: {paths: [./app]}, namespace: $NS}
+    b: {manifests: {paths: [./app/config.yaml]}, namespace: $NS}
+`)
+	for _, verb := range []string{"vet", "build", "plan"} {
+		r := s.want(1, verb, "-f", "bundle.yaml", "--kube-context", "staging")
+		s.has(r.Stdout+r.Stderr, "two instances render the same object", "bundle.yaml:6", "instances a and b", "app/config.yaml:1")
+		if r.Stdout != "" && verb == "build" {
+			t.Errorf("printed all the same: %s", r.Stdout)
+		}
+	}
+}

@@ -24,6 +24,8 @@ func (s *session) buildCommand() *cobra.Command {
 		Long: `Build renders a bundle and prints its objects as multi-document YAML, all of them or, on an error, nothing. Every
 instance is headed "# Instance: NAME", and "# Cluster: NAME" when there are several clusters.
 Objects of namespaced kinds say their namespace. With --output-dir every object becomes a file, Secrets for their owner alone: DIR/[CLUSTER/]INSTANCE/[NAMESPACE_]GROUP_VERSION_KIND_NAME.yaml.
+A value that is known only in the cluster, and is not known there yet, is an error unless --stand-ins is given.
+Hooks are printed like other objects, and tests are left out. Files that are in DIR already stay there.
 Clusters are asked for their facts only when the bundle uses them; --facts takes them from a snapshot.`,
 		Example: `  hawser build -f shop.yaml
   hawser build -f shop.yaml --fleet fleet.yaml --group staging --mask-secrets
@@ -39,6 +41,7 @@ Clusters are asked for their facts only when the bundle uses them; --facts takes
 	s.opts.accessFlags(f)
 	f.StringVar(&s.opts.outputDir, "output-dir", "", "write every object into a file below this directory")
 	f.BoolVar(&s.opts.maskSecrets, "mask-secrets", false, "print *** for the data of Secrets and for secret runtime values (not in files)")
+	f.BoolVar(&s.opts.standIns, "stand-ins", false, "print stand-ins where a value is known only in the cluster, instead of refusing")
 	s.opts.lockedFlag(f)
 	f.StringVar(&s.opts.facts, "facts", "", "snapshot of the clusters' facts to use instead of the clusters (see: fleet snapshot)")
 	s.completeFleet(cmd)

@@ -49,7 +49,7 @@ type options struct {
 	printValue             bool
 	explain                string
 	outputDir              string
-	maskSecrets            bool
+	maskSecrets, standIns  bool
 	watch                  bool
 	printRBAC              bool
 	upgrade                []string
@@ -157,7 +157,7 @@ func (s *session) request(cmd *cobra.Command) (engine.Request, error) {
 		Bundle:         o.bundle,
 		RuntimeFromEnv: o.runtimeFromEnv, Env: s.env(),
 		Selection: fleet.Selection{Clusters: everything(o.clusters), Groups: everything(o.groups), Labels: o.labels},
-		Timeout:   o.timeout, Parallel: o.parallel, FactsFile: o.facts,
+		Timeout:   o.timeout, Parallel: o.parallel, FactsFile: o.facts, StandIns: o.standIns,
 		Tests: o.tests, NoHooks: o.noHooks, Adopt: o.adopt, Recreate: o.recreate, SkipUnreachable: o.skipUnreachable, SkipWaves: o.skipWaves,
 		ServerCheck: o.serverCheck, Locked: o.locked, UntilWave: o.untilWave, Wait: o.wait, Author: s.author(), Message: o.message,
 		Stop: s.stop,

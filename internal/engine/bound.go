@@ -14,6 +14,7 @@ import (
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/values"
 )
 
 // codeUnread is the code of findings about objects that may not, or can not, be read for their values.
@@ -67,9 +68,9 @@ func (t *target) forget(w wanted) {
 	delete(t.seen, w)
 }
 
-// bound is an instance with its values put in. late are the instances whose objects do not give all of them yet:
-// stand-ins are there instead. With standIn everything of other instances is a stand-in.
-func (r *run) bound(ctx context.Context, t *target, s *set, in v1alpha1.Instance, standIn bool) (_ v1alpha1.Instance, late []string, findings diag.Findings) {
+// bound is an instance with its values put in. open are those that the instances' objects do not give yet: stand-ins are
+// there instead. With standIn everything of other instances is a stand-in.
+func (r *run) bound(ctx context.Context, t *target, s *set, in v1alpha1.Instance, standIn bool) (_ v1alpha1.Instance, open []bind.From, findings diag.Findings) {
 	fill := bind.Fill{
 		Ref: func(ref bind.Ref) (ast.Expr, *diag.Finding) { return r.reader.Ref(ctx, t.forValues(), ref) },
 		From: func(f bind.From) (ast.Expr, *diag.Finding) {
@@ -82,9 +83,7 @@ func (r *run) bound(ctx context.Context, t *target, s *set, in v1alpha1.Instance
 			} else if x != nil || n != nil {
 				return x, n
 			}
-			if !slices.Contains(late, f.Instance) {
-				late = append(late, f.Instance)
-			}
+			open = append(open, f)
 			return bind.StandIn(f), n
 		},
 	}
@@ -92,7 +91,7 @@ func (r *run) bound(ctx context.Context, t *target, s *set, in v1alpha1.Instance
 	for i := range findings {
 		findings[i].Path = "values." + findings[i].Path
 	}
-	return in, late, withInstance(findings, in)
+	return in, open, withInstance(findings, in)
 }
 
 // taken is the value that another instance's object has now; nil without a finding when it is not there yet.
@@ -157,14 +156,30 @@ func (p *part) explained(fs diag.Findings) diag.Findings {
 
 func join(names []string) string { return strings.Join(names, ", ") }
 
-// standIns warns of what is rendered with stand-ins where nothing is planned.
+// codeStandIn is the code of findings about values that are not known where nothing is planned.
+const codeStandIn = "stand-in"
+
+// standIns warns of values that are not known where nothing is planned.
 func (s *set) standIns() diag.Findings {
 	var out diag.Findings
 	for _, p := range s.parts {
-		if len(p.late) > 0 {
-			f := diag.Warnf("stand-in", "values of %s stand in for what is known only in the cluster", join(p.late))
-			f.Why = "the objects they come from are not there, or no cluster was asked"
+		for _, from := range p.open {
+			f := diag.Warnf(codeStandIn, "the value is known only after %s", from.Instance)
+			f.Why = "the object it comes from is not there, or no cluster was asked: something else stands in for it"
+			f.Pos, f.Path = from.Pos, "values."+from.At
 			out = append(out, withInstance(diag.Findings{f}, p.placed)...)
+		}
+	}
+	return out
+}
+
+// unprintable makes errors of the warnings that something stands in for a value: what is printed would be applied or
+// published as if it were the value.
+func unprintable(fs diag.Findings) diag.Findings {
+	out := slices.Clone(fs)
+	for i, f := range out {
+		if f.Code == codeStandIn || f.Code == values.CodeNotRead {
+			out[i].Severity, out[i].Fix = diag.Error, "build for clusters that have the value, or print what stands in for it: --stand-ins"
 		}
 	}
 	return out

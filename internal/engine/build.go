@@ -11,6 +11,7 @@ import (
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/place"
+	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/source"
 )
 
@@ -154,9 +155,11 @@ func (e *Engine) Build(ctx context.Context, req Request) (*BuildResult, error) {
 		out.Bundle = spec.Name
 		s, fs := r.prepare(ctx, t, spec)
 		if !fs.HasErrors() {
-			fs = append(fs, r.fill(ctx, t, s)...)
+			fs = append(fs, r.filled(ctx, t, s)...)
 		}
-		fs = append(fs, s.standIns()...)
+		if fs = append(fs, s.standIns()...); !req.StandIns {
+			fs = unprintable(fs)
+		}
 		out.Reads, out.StoreNamespaces = append(out.Reads, s.reads(t)...), r.reader.Namespaces()
 		out.Findings = append(out.Findings, fs.OnCluster(t.cluster.Name)...)
 		results[i].objs = map[string][]object.Object{}
@@ -187,6 +190,11 @@ func (e *Engine) Build(ctx context.Context, req Request) (*BuildResult, error) {
 		}
 	}
 	return out, nil
+}
+
+// filled is fill where nothing is planned: what a plan refuses in the declarations themselves is found too.
+func (r *run) filled(ctx context.Context, t *target, s *set) diag.Findings {
+	return append(r.fill(ctx, t, s), plan.Duplicates(s.desired)...)
 }
 
 // placed are the objects of an instance with the namespace they will have; those of kinds nobody knows stay as they are.
@@ -225,7 +233,7 @@ func (e *Engine) Vet(ctx context.Context, req Request) (*VetReport, error) {
 			s, fs := r.prepare(ctx, t, spec)
 			findings = append(findings, fs...)
 			if !findings.HasErrors() {
-				findings = append(findings, r.fill(ctx, t, s)...)
+				findings = append(findings, r.filled(ctx, t, s)...)
 			}
 			findings = append(findings, s.standIns()...)
 			out.Bundle = spec.Name

@@ -66,6 +66,8 @@ type Request struct {
 	Parallel int
 	// FactsFile is a Snapshot used instead of clusters by vet and build.
 	FactsFile string
+	// StandIns lets build give objects that hold something else than the values they will have.
+	StandIns bool
 	// Bundle is a bundle's name: given to status and delete, or to choose one of several.
 	Bundle string
 

@@ -43,7 +43,9 @@ type part struct {
 	// placed is the instance with its values as they are written; instance has them put in.
 	placed, instance v1alpha1.Instance
 	// late are the instances whose objects will give values that are not known yet: stand-ins are there instead.
-	late     []string
+	late []string
+	// open are the values that come from them.
+	open     []bind.From
 	use      source.Use
 	request  render.Request
 	renderer render.Renderer
@@ -147,7 +149,13 @@ func (r *run) part(ctx context.Context, t *target, s *set, in v1alpha1.Instance)
 // fillIn puts the values of a part in and makes its request of them. With standIn what comes from other instances stays
 // open, whatever their objects say now.
 func (r *run) fillIn(ctx context.Context, t *target, s *set, p *part, standIn bool) (findings diag.Findings) {
-	p.instance, p.late, findings = r.bound(ctx, t, s, p.placed, standIn)
+	p.instance, p.open, findings = r.bound(ctx, t, s, p.placed, standIn)
+	p.late = nil
+	for _, f := range p.open {
+		if !slices.Contains(p.late, f.Instance) {
+			p.late = append(p.late, f.Instance)
+		}
+	}
 	if findings.HasErrors() {
 		return findings
 	}

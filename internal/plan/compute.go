@@ -126,6 +126,15 @@ func newComputation(in Input) *computation {
 
 func (c *computation) find(f diag.Finding) { c.plan.Findings = append(c.plan.Findings, f) }
 
+// Duplicates finds objects that are declared more than once, as Compute does.
+func Duplicates(desired []Desired) diag.Findings {
+	c := newComputation(Input{})
+	for _, d := range desired {
+		c.duplicate(d)
+	}
+	return c.plan.Findings
+}
+
 // duplicate reports (and finds) a second declaration of one object. An instance's own namespace yields to a
 // declared one.
 func (c *computation) duplicate(d Desired) bool {
@@ -145,6 +154,12 @@ func (c *computation) duplicate(d Desired) bool {
 	}
 	if p := before.Pos.String(); p != "" {
 		f.Why = strings.TrimPrefix(f.Why+"; the first is at "+p, "; ")
+	}
+	if d.Declared.IsValid() && d.Declared != d.Pos {
+		f.Pos = d.Declared
+		if p := d.Pos.String(); p != "" {
+			f.Why = strings.TrimPrefix(f.Why+"; this one is at "+p, "; ")
+		}
 	}
 	f.Fix = "rename one of them or leave it to one instance"
 	c.find(f)

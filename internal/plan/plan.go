@@ -288,7 +288,8 @@ type Desired struct {
 	Instance string
 	Stage    int
 	Digest   string
-	Pos      diag.Pos
+	// Pos is where the object is written, Declared where the bundle declares its instance.
+	Pos, Declared diag.Pos
 	// From the object's annotations (action.timoni.sh/* or hawser.dev/*).
 	Once, Keep, NoWait, ForceRecreate bool
 	// Timeout bounds waiting for the object, 0 = the run's.

@@ -17,6 +17,7 @@ import (
 // instance, and the rules shared by all instances, say of it. Findings are annotations that cannot be read.
 func Declared(o object.Scoped, in v1alpha1.Instance, shared []v1alpha1.IgnoreRule) (Desired, diag.Findings) {
 	d := DesiredOf(o)
+	d.Declared = diag.Pos(in.Pos)
 	d.Ignore = ignored(d.Ref, slices.Concat(in.Ignore, shared))
 	d.NoWait = d.NoWait || in.Wait != nil && !*in.Wait
 	if d.Timeout == 0 {

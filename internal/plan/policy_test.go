@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -94,6 +95,20 @@ func TestSuspendedIsKept(t *testing.T) {
 	}
 	if len(p.Suspended) != 1 || p.Suspended[0] != "left" {
 		t.Errorf("%v", p.Suspended)
+	}
+}
+
+func TestDuplicates(t *testing.T) {
+	ref := object.Ref{Kind: "Namespace", Name: "n"}
+	declared, own := Desired{Ref: ref, Instance: "a"}, Desired{Ref: ref, Instance: "b", OwnNamespace: true}
+	if fs := Duplicates([]Desired{declared, own}); len(fs) != 0 {
+		t.Errorf("an own namespace yields: %v", fs)
+	}
+	again := declared
+	again.Instance, again.Pos, again.Declared = "b", diag.Pos{File: "m.yaml", Line: 3}, diag.Pos{File: "bundle.yaml", Line: 9}
+	if fs := Duplicates([]Desired{declared, again, own}); len(fs) != 1 || fs[0].Code != "duplicate-object" || fs[0].Instance != "b" ||
+		fs[0].Pos != again.Declared || fs[0].Why != "instances a and b; this one is at m.yaml:3" {
+		t.Errorf("%v", fs)
 	}
 }
 

@@ -17,6 +17,9 @@ import (
 	"hawser.dev/hawser/internal/secret"
 )
 
+// CodeNotRead is the code of the warning that a reference stands for itself.
+const CodeNotRead = "secret-not-read"
+
 // Secrets reads the data of a Secret of one cluster; its errors name the Secret.
 type Secrets func(ctx context.Context, namespace, name string) (map[string][]byte, error)
 
@@ -96,7 +99,7 @@ func (r *Reader) Resolve(ctx context.Context, t Target, ref secret.Ref) (string,
 	on := ""
 	if spec.Kube != nil {
 		if t.Secrets == nil {
-			f := diag.Warnf("secret-not-read", "%s stands for itself: the cluster was not asked", ref)
+			f := diag.Warnf(CodeNotRead, "%s stands for itself: the cluster was not asked", ref)
 			return ref.String(), &f
 		}
 		on = t.Cluster
