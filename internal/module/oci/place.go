@@ -69,9 +69,13 @@ func parsePlace(url string) (place, error) {
 			return p, badURL(url, "the digest is not of the form sha256:<64 hexadecimal digits>")
 		}
 		if scheme != module.SchemeOCI {
-			if p.path = filepath.FromSlash(rest); rest == "" {
+			switch last := rest[strings.LastIndex(rest, "/")+1:]; {
+			case rest == "":
 				return p, badURL(url, "there is no path")
+			case strings.ContainsAny(last, ":@"), p.tag == "" && p.digest == "" && strings.HasSuffix(url, ":"):
+				return p, badURL(url, "a path ends before a single tag or digest")
 			}
+			p.path = filepath.FromSlash(rest)
 			return p, nil
 		}
 		whole := rest
