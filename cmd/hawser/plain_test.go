@@ -32,7 +32,9 @@ func TestPlainManifestsInANamespace(t *testing.T) {
 bundle: {apiVersion: v1alpha1, name: $B, instances: {a: {manifests: {paths: [./app]}, namespace: $NS}}}
 `)
 	on := []string{"-f", "app", "--name", s.bundle, "--kube-context", "staging"}
-	s.has(s.want(1, append([]string{"plan"}, on...)...).Stderr, "has no namespace")
+	r := s.want(1, append([]string{"plan"}, on...)...)
+	s.has(r.Stdout+r.Stderr, "the object has no namespace", "Fix: say where plain manifests go with -n NAMESPACE")
+	s.has(s.want(1, "status", s.bundle, "--kube-context", "staging").Stdout, "Error: bundle "+s.bundle+" is not installed on any selected cluster")
 	s.want(0, append([]string{"apply", "-y", "-n", s.ns}, on...)...)
 	s.wantData("staging", "config", "v", "1")
 	s.want(0, append([]string{"plan", "--detailed-exitcode", "-n", s.ns}, on...)...)

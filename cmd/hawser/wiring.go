@@ -64,8 +64,8 @@ func app() *cli.App {
 			found, err := newEngine(nil).Explain(ctx, req, path)
 			out := make([]cli.Explanation, 0, len(found))
 			for _, x := range found {
-				out = append(out, cli.Explanation{Cluster: x.Cluster, Path: x.Instance + "." + x.Path, Layer: x.Layer,
-					Value: x.Value, Pos: x.Pos.String()})
+				out = append(out, cli.Explanation{Cluster: x.Cluster, Path: strings.TrimSuffix(x.Instance+"."+x.Path, "."), Layer: x.Layer,
+					Value: x.Value, Pos: x.Pos.String(), Hint: x.Hint})
 			}
 			return out, err
 		},

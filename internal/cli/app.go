@@ -71,6 +71,8 @@ type Explanation struct {
 	Layer   string `json:"layer"`
 	Value   string `json:"value"`
 	Pos     string `json:"pos,omitempty"`
+	// Hint is a name that was perhaps meant, where no layer has the value.
+	Hint string `json:"hint,omitempty"`
 }
 
 // App is everything the commands reach the world through. In, Out, Err and Engine are required; a nil func makes

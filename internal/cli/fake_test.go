@@ -53,7 +53,10 @@ func fakeApp() *App {
 			return &p, nil
 		},
 		Explain: func(_ context.Context, _ engine.Request, path string) ([]Explanation, error) {
-			return []Explanation{{"staging-eu", path, "bundle", `"eu"`, "shop.yaml:9"}, {"staging-eu", path, "valuesFor.eu", `"eu-1"`, "shop.yaml:14"}}, nil
+			if path == "api.regon" {
+				return []Explanation{{"staging-eu", path, "package default", "", "", `did you mean "region"?`}}, nil
+			}
+			return []Explanation{{"staging-eu", path, "bundle", `"eu"`, "shop.yaml:9", ""}, {"staging-eu", path, "valuesFor.eu", `"eu-1"`, "shop.yaml:14", ""}}, nil
 		},
 		Lock: func(_ context.Context, req engine.Request) (*engine.LockReport, error) {
 			(&fake{}).record(req)

@@ -133,7 +133,12 @@ func (s *session) explainValue(cmd *cobra.Command, req engine.Request) error {
 			if i == 0 || list[i-1].Cluster != l.Cluster {
 				fmt.Fprintf(s.Out, "%s  %s\n", l.Cluster, l.Path)
 			}
-			if _, err := fmt.Fprintf(s.Out, " %s %-24s %-24s %s\n", mark, l.Layer, l.Value, l.Pos); err != nil {
+			value := l.Value
+			if value == "" {
+				value = strings.TrimSpace("not set in the bundle; " + l.Hint)
+				value = strings.TrimSuffix(value, ";")
+			}
+			if _, err := fmt.Fprintln(s.Out, strings.TrimRight(fmt.Sprintf(" %s %-24s %-24s %s", mark, l.Layer, value, l.Pos), " ")); err != nil {
 				return err
 			}
 		}

@@ -113,10 +113,20 @@ func (d *decoder) fields(v cue.Value, known []string, later ...string) []field {
 			d.errorf(f.value, "not-available", "%s is not available in this version", f.name)
 		default:
 			n := unknownField("", f.name, diag.Pos{}, slices.Concat(known, later))
+			if fix, ok := elsewhere[f.name]; ok {
+				n.Fix = fix
+			}
 			d.add(n, f.value)
 		}
 	}
 	return kept
+}
+
+// elsewhere says how a bundle says what users of other tools write into a source.
+var elsewhere = map[string]string{
+	"valuesFiles": "write values: {from: {file: PATH}} on the instance",
+	"valueFiles":  "write values: {from: {file: PATH}} on the instance",
+	"valuesFile":  "write values: {from: {file: PATH}} on the instance",
 }
 
 // anyFields lists the fields of a struct with free names.

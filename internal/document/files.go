@@ -167,6 +167,10 @@ func (r *reader) one(name, from string) []*source {
 		return nil
 	}
 	r.seen[s.abs] = s
+	if n, ok := foreign(s.name, from); ok {
+		r.findings = append(r.findings, n)
+		return nil
+	}
 	if !r.fill(s) {
 		return nil
 	}
@@ -286,4 +290,35 @@ func (p *Program) Digest() string {
 func digestOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// foreign tells of a file that makes its directory the source of an instance: a bundle names it, it is none itself. from
+// is the directory that was given, "" when the file was.
+func foreign(name, from string) (diag.Finding, bool) {
+	dir := filepath.ToSlash(filepath.Dir(name))
+	local := dir
+	if filepath.IsLocal(dir) && dir != "." {
+		local = "./" + dir
+	}
+	what, fix := "", ""
+	switch filepath.Base(name) {
+	case "Chart.yaml":
+		what, fix = "a chart", fmt.Sprintf("helm: {chart: %s}", local)
+	case "kustomization.yaml", "kustomization.yml":
+		what, fix = "a kustomization", fmt.Sprintf("kustomize: {path: %s}", local)
+	case "timoni.cue":
+		what, fix = "a module", fmt.Sprintf("module: {url: \"file://%s\"}", local)
+	default:
+		return diag.Finding{}, false
+	}
+	n := diag.Errorf("not-a-bundle", "%s is %s, not a bundle", dir, what)
+	n.Pos = diag.Pos{File: name}
+	n.Fix = "write a bundle with an instance of it: " + fix
+	if what == "a module" {
+		n.Fix += "; a module alone is rendered with: hawser module build " + local
+	}
+	if from != "" && filepath.Clean(from) != filepath.Clean(dir) && !filepath.IsAbs(dir) {
+		n.Why = "it lies below " + from
+	}
+	return n, true
 }

@@ -253,6 +253,9 @@ func (r *run) render(ctx context.Context, t *target, s *set, parts []*part) diag
 			continue
 		}
 		objs, fs := r.marked.of(p, s, results[i].Objects, known, defined, r.sensitive)
+		if r.program.Plain() {
+			fs = placeable(fs)
+		}
 		findings = append(findings, fs...)
 		for _, o := range objs {
 			d, fs := plan.Declared(o, p.instance, r.ignores(s.spec))
@@ -322,4 +325,15 @@ func (s *set) rules(checker health.Checker) map[string]health.Rules {
 		out[p.instance.Name] = health.Rules{Checks: p.checks, Checker: checker}
 	}
 	return out
+}
+
+// placeable says of plain manifests what there is to do about a missing namespace: they have no instance to write it on.
+func placeable(fs diag.Findings) diag.Findings {
+	for i := range fs {
+		if fs[i].Code == object.CodeNoNamespace {
+			fs[i].What, fs[i].Fix = "the object has no namespace", "say where plain manifests go with -n NAMESPACE, or set metadata.namespace"
+			fs[i].Instance = ""
+		}
+	}
+	return fs
 }

@@ -52,6 +52,8 @@ func (e *Engine) Status(ctx context.Context, req Request) (*StatusReport, error)
 		return report, ErrNotReady
 	case found == 0 && name != "":
 		f := diag.Errorf("not-installed", "bundle %s is not installed on any selected cluster", name)
+		f.Fix = "status without a name shows every bundle"
+		report.Findings = append(report.Findings, f)
 		return report, diag.Findings{f}.Err()
 	}
 	return report, nil

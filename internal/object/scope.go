@@ -98,11 +98,14 @@ func Scope(objs []Object, namespace string, known func(schema.GroupVersionKind) 
 	return out, findings
 }
 
+// CodeNoNamespace is the code of the finding about a namespaced object for which nobody says a namespace.
+const CodeNoNamespace = "no-namespace"
+
 func scoped(o Object, ref Ref, namespace string, namespaced bool) (Scoped, *diag.Finding) {
 	switch {
 	case namespaced && ref.Namespace == "":
 		if namespace == "" {
-			f := diag.Errorf("no-namespace", "the object has no namespace and neither has its instance")
+			f := diag.Errorf(CodeNoNamespace, "the object has no namespace and neither has its instance")
 			f.Object, f.Instance, f.Pos = ref.String(), o.Instance, o.Pos
 			f.Fix = fmt.Sprintf("set metadata.namespace, or namespace on instance %s", o.Instance)
 			return Scoped{}, &f

@@ -3,6 +3,7 @@ package place
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/format"
@@ -23,9 +24,11 @@ type Explanation struct {
 	Path string `json:"path"`
 	// Layer is the name of the layer that won, "package default" when no layer has the path.
 	Layer string `json:"layer"`
-	// Value is the value as CUE text; "" when no layer has it. It may be secret: who prints it redacts it.
+	// Value is the value as CUE text on one line; "" when no layer has it. It may be secret: who prints it redacts it.
 	Value string   `json:"value,omitempty"`
 	Pos   diag.Pos `json:"pos,omitzero"`
+	// Hint is a name beside it that was perhaps meant, when no layer has the path.
+	Hint string `json:"hint,omitempty"`
 	// Layers are all layers, lowest first, with what each says.
 	Layers []LayerValue `json:"layers"`
 }
@@ -75,6 +78,8 @@ func explain(in v1alpha1.Instance, c fleet.Cluster, f fleet.Facts, values v1alph
 	final, _ := at(values, path)
 	if final != nil {
 		out.Value, out.Pos = text(final), posOf(final)
+	} else {
+		out.Hint = meant(values, path)
 	}
 	// What a selector chose is the same item in every layer: lists merge by index.
 	path = indexed(values, path)
@@ -146,9 +151,56 @@ func scalarText(x ast.Expr) string {
 	return text(x)
 }
 
-// text is data as CUE text, laid out anew.
+// meant is the name like the first step of a path that leads nowhere, among those that stand beside it.
+func meant(v v1alpha1.Values, path v1alpha1.Path) string {
+	for i, step := range path {
+		if x, _ := at(v, path[:i+1]); x != nil {
+			continue
+		}
+		beside, _ := at(v, path[:i])
+		s, ok := beside.(*ast.StructLit)
+		if !ok || step.Key != "" || step.Index {
+			return ""
+		}
+		var names []string
+		fields, _ := cuelang.Fields(s)
+		for _, f := range fields {
+			names = append(names, f.Name)
+		}
+		return diag.DidYouMean(step.Name, names)
+	}
+	return ""
+}
+
+// text is data as CUE text on one line; a value from elsewhere is where it comes from.
 func text(x ast.Expr) string {
-	b, err := format.Node(bare(x), format.Simplify())
+	var items []string
+	switch x := x.(type) {
+	case *ast.StructLit:
+		fields, _ := cuelang.Fields(x)
+		for _, f := range fields {
+			items = append(items, node(ast.NewStringLabel(f.Name))+": "+text(f.Value))
+		}
+		return "{" + strings.Join(items, ", ") + "}"
+	case *ast.ListLit:
+		for _, e := range x.Elts {
+			items = append(items, text(e))
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case *ast.ParenExpr: // as values from elsewhere are sealed
+		return text(x.X)
+	case *ast.BasicLit:
+		if x.Kind == token.STRING {
+			if s, err := literal.Unquote(x.Value); err == nil {
+				return literal.String.Quote(s)
+			}
+		}
+	}
+	return node(bare(x))
+}
+
+func node(x ast.Node) string {
+	b, err := format.Node(x, format.Simplify())
 	if err != nil {
 		return ""
 	}
@@ -182,22 +234,9 @@ func indexed(v v1alpha1.Values, path v1alpha1.Path) v1alpha1.Path {
 	return out
 }
 
-// bare is a copy of data without positions, which would bend its layout.
+// bare is a copy of a scalar without positions, which would bend its layout.
 func bare(x ast.Expr) ast.Expr {
 	switch x := x.(type) {
-	case *ast.StructLit:
-		out := &ast.StructLit{}
-		fields, _ := cuelang.Fields(x)
-		for _, f := range fields {
-			out.Elts = append(out.Elts, &ast.Field{Label: ast.NewStringLabel(f.Name), Value: bare(f.Value)})
-		}
-		return out
-	case *ast.ListLit:
-		out := &ast.ListLit{}
-		for _, e := range x.Elts {
-			out.Elts = append(out.Elts, bare(e))
-		}
-		return out
 	case *ast.UnaryExpr:
 		return &ast.UnaryExpr{Op: x.Op, X: bare(x.X)}
 	case *ast.BasicLit:

@@ -144,6 +144,28 @@ func TestLayersAndExplain(t *testing.T) {
 	}
 }
 
+// TestExplainOnOneLine: whatever a value is, it is told on one line; a misspelled name is told apart from a default.
+func TestExplainOnOneLine(t *testing.T) {
+	spec := layered(t)
+	spec.Instances[0].ValuesFor = nil
+	spec.Instances[0].Values = values(t, "b.yaml", "db: {from: {instance: p, object: v1/Secret/db, path: data.uri}}\nimage:\n  tags: [a, 1, -2]\n  x-y: |\n    one\n    two\n")
+	froms := &ast.ParenExpr{X: spec.Instances[0].Values.Struct.Elts[0].(*ast.Field).Value}
+	spec.Instances[0].Values.Struct.Elts[0].(*ast.Field).Value = froms // as bind seals it
+	c, f := cluster("production-eu", "production", nil)
+	for _, c2 := range []struct{ path, value, hint string }{
+		{"api.db", `{from: {instance: "p", object: "v1/Secret/db", path: "data.uri"}}`, ""},
+		{"api.image", `{tags: ["a", 1, -2], "x-y": "one\ntwo\n"}`, ""},
+		{"api.imag", "", `did you mean "image"?`},
+		{"api.image.tag", "", `did you mean "tags"?`},
+		{"api.replicas", "", ""},
+	} {
+		ex, fs := Explain(spec, c, f, c2.path)
+		if fs != nil || len(ex) != 1 || ex[0].Value != c2.value || ex[0].Hint != c2.hint {
+			t.Errorf("%s: %+v %v, want %+v", c2.path, ex, fs, c2)
+		}
+	}
+}
+
 func TestExplainErrors(t *testing.T) {
 	spec := layered(t)
 	c, f := cluster("a", "", nil)
