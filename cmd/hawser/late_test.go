@@ -156,18 +156,18 @@ func TestKilledAtEveryRequestWithLateValues(t *testing.T) {
 func TestLateValueThatIsMissing(t *testing.T) {
 	t.Parallel()
 	s := newLate(t, lateBundle)
-	s.edit("shop.yaml", "path: data.token}", "path: data.tokn}")
+	s.edit("shop.yaml", "path: data.token}", "path: metadata.labels.tokn}")
 	r := s.want(1, late("apply", "-y", "--cluster", "staging")...)
-	s.has(r.Stdout+r.Stderr, "Secret $NS/db-token of instance db has no data.tokn", "token")
+	s.has(r.Stdout+r.Stderr, "Secret $NS/db-token of instance db has no metadata.labels.tokn", "hawser.dev/instance")
 	s.gone("staging", "app", "web")
 	s.there("staging", "db")
 	// now the object is there as declared: the plan itself says it
 	s.mark()
 	r = s.want(1, late("plan", "--cluster", "staging")...)
-	s.has(r.Stdout+r.Stderr, "has no data.tokn", "shop.yaml:")
+	s.has(r.Stdout+r.Stderr, "has no metadata.labels.tokn", "shop.yaml:")
 	s.untouched("staging")
 
-	s.edit("shop.yaml", "v1/Secret/db-token, path: data.tokn}", "v1/Secret/nobody, path: data.token}")
+	s.edit("shop.yaml", "v1/Secret/db-token, path: metadata.labels.tokn}", "v1/Secret/nobody, path: data.token}")
 	start := time.Now()
 	r = s.want(1, late("apply", "-y", "--cluster", "staging", "--timeout", "2s")...)
 	s.has(r.Stdout+r.Stderr, "Secret $NS/nobody", "is not there")

@@ -33,3 +33,15 @@ func TestStandInThatDoesNotFitIsToldOnce(t *testing.T) {
 		t.Errorf("told %d times:\n%s%s", n, r.Stdout, r.Stderr)
 	}
 }
+
+// A path that a declared object does not have is said before anything is written; one that others fill in may come.
+func TestLateValueThatIsNotDeclared(t *testing.T) {
+	t.Parallel()
+	s := newLate(t, lateBundle)
+	s.edit("shop.yaml", "path: data.token}", "path: data.tokn}")
+	for _, args := range [][]string{late("vet"), late("build"), late("plan"), late("apply", "-y")} {
+		r := s.want(1, args...)
+		s.has(r.Stdout+r.Stderr, "Secret $NS/db-token of instance db has no data.tokn", "did you mean \"token\"?", "shop.yaml:11")
+	}
+	s.untouched(clusters...)
+}

@@ -33,10 +33,7 @@ func ValueOf(f From, obj map[string]any) (ast.Expr, *diag.Finding) {
 	}
 	v, err := f.Path.Lookup(obj)
 	if missing := (*v1alpha1.MissingError)(nil); errors.As(err, &missing) {
-		n := fail("%s of instance %s has no %s", ref, f.Instance, f.Path)
-		n.Why = missing.Error()
-		n.Fix = diag.DidYouMean(missing.Step, missing.Have)
-		return nil, n
+		return nil, f.missing(ref, missing)
 	} else if err != nil {
 		return nil, fail("%v", err)
 	}
@@ -45,6 +42,44 @@ func ValueOf(f From, obj map[string]any) (ast.Expr, *diag.Finding) {
 		return nil, fail("%s is %v", f.Path, err)
 	}
 	return f.as(x, ref.String())
+}
+
+// missing is the finding about a path that an object does not have.
+func (f From) missing(ref object.Ref, err *v1alpha1.MissingError) *diag.Finding {
+	n := f.Finding("value-from", "%s of instance %s has no %s", ref, f.Instance, f.Path)
+	n.Object, n.Why, n.Fix = ref.String(), err.Error(), diag.DidYouMean(err.Step, err.Have)
+	return n
+}
+
+// Lacks is what is wrong with a path into the data of a ConfigMap or a Secret that is declared without it, nil when
+// nothing is, or when somebody else may add it: other fields and kinds, and objects FilledByOthers. The body is as it
+// is written, stringData in data.
+func Lacks(f From, body map[string]any) *diag.Finding {
+	ref := object.Object{Body: body}.Ref()
+	if !holdsData(ref) || FilledByOthers(body) || len(f.Path) == 0 || f.Path[0].Name != "data" && f.Path[0].Name != "binaryData" {
+		return nil
+	}
+	_, err := f.Path.Lookup(body)
+	if missing := (*v1alpha1.MissingError)(nil); errors.As(err, &missing) {
+		return f.missing(ref, missing)
+	}
+	return nil
+}
+
+// FilledByOthers reports that the object is a ConfigMap or a Secret which is declared for somebody else to fill in: it
+// has no data, or it is the token of a service account.
+func FilledByOthers(body map[string]any) bool {
+	ref := object.Object{Body: body}.Ref()
+	if !holdsData(ref) {
+		return false
+	}
+	data, _ := body["data"].(map[string]any)
+	binary, _ := body["binaryData"].(map[string]any)
+	return len(data)+len(binary) == 0 || ref.IsSecret() && body["type"] == "kubernetes.io/service-account-token"
+}
+
+func holdsData(ref object.Ref) bool {
+	return ref.IsSecret() || ref.Group == "" && ref.Kind == "ConfigMap"
 }
 
 // decoded is a Secret with its data as texts; what is no text stays as bytes.

@@ -6,6 +6,7 @@ import (
 
 	"cuelang.org/go/cue/ast"
 
+	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 )
 
@@ -103,6 +104,45 @@ func TestStandIn(t *testing.T) {
 	} {
 		if got := Holds(c.body, c.froms); got != c.want {
 			t.Errorf("%s: %v", c.reason, got)
+		}
+	}
+}
+
+// What a declared ConfigMap or Secret does not hold will not come, unless it is made for somebody else to fill in.
+func TestLacks(t *testing.T) {
+	object := func(kind, more string) map[string]any {
+		v, err := cuelang.ToJSON(values(t, "o.yaml", `{apiVersion: v1, kind: `+kind+`, metadata: {name: o}`+more+`}`).Struct)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.(map[string]any)
+	}
+	for _, c := range []struct {
+		kind, more, path string
+		want             string
+		filled           bool
+	}{
+		{"ConfigMap", `, data: {k: a}`, "data.k", "", false},
+		{"ConfigMap", `, data: {k: a}`, "data.kk", `ConfigMap o of instance db has no data.kk`, false},
+		{"ConfigMap", `, data: {k: a}`, "binaryData.k", `ConfigMap o of instance db has no binaryData.k`, false},
+		{"ConfigMap", `, binaryData: {k: YQ==}`, "data.k", `ConfigMap o of instance db has no data.k`, false},
+		{"ConfigMap", `, data: {k: a}`, "metadata.uid", "", false},
+		{"ConfigMap", "", "data.k", "", true},
+		{"ConfigMap", `, data: {}`, "data.k", "", true},
+		{"Secret", `, data: {k: YQ==}`, "data.kk", `Secret o of instance db has no data.kk`, false},
+		{"Secret", `, data: {k: YQ==}, type: kubernetes.io/service-account-token`, "data.token", "", true},
+		{"Service", `, spec: {type: ClusterIP}`, "spec.clusterIP", "", false},
+	} {
+		froms, fs := Froms(values(t, "b.yaml", `{v: {from: {instance: db, object: v1/`+c.kind+`/o, path: `+c.path+`}}}`))
+		if len(fs) > 0 || len(froms) != 1 {
+			t.Fatal(fs)
+		}
+		got, body := "", object(c.kind, c.more)
+		if n := Lacks(froms[0], body); n != nil {
+			got = n.What
+		}
+		if got != c.want || FilledByOthers(body) != c.filled {
+			t.Errorf("%s%s, %s: %q, filled by others %v", c.kind, c.more, c.path, got, FilledByOthers(body))
 		}
 	}
 }

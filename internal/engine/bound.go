@@ -14,6 +14,7 @@ import (
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/values"
 )
 
@@ -115,12 +116,45 @@ func (r *run) taken(ctx context.Context, t *target, s *set, f bind.From) (ast.Ex
 }
 
 // mayCome reports that somebody else has yet to fill the value in: the object is not what the instance declares
-// itself, or the path leads into its status.
+// itself, it is declared without data, or the path leads into its status.
 func (s *set) mayCome(w wanted, f bind.From) bool {
 	if len(f.Path) > 0 && f.Path[0].Name == "status" {
 		return true
 	}
+	if body, ok := s.bodies[w.ref]; ok && bind.FilledByOthers(body.Body) {
+		return true
+	}
 	return !slices.Contains(s.declares(f.Instance), w.ref)
+}
+
+// lacking finds values that the objects they are taken from will never hold: those are rendered already, and nobody
+// else adds to them.
+func (r *run) lacking(ctx context.Context, t *target, s *set) diag.Findings {
+	var findings diag.Findings
+	for _, p := range s.parts {
+		for _, f := range p.open {
+			w := t.wants(s, f)
+			body, ok := s.bodies[w.ref]
+			if !ok || body.Instance != f.Instance || len(s.standsIn(w.ref)) > 0 || s.leavesToOthers(w.ref) {
+				continue
+			}
+			if t.session != nil {
+				if x, _ := r.taken(ctx, t, s, f); x != nil {
+					continue // somebody has added it
+				}
+			}
+			if n := bind.Lacks(f, body.Body); n != nil {
+				n.Instance, n.Path = p.placed.Name, "values."+n.Path
+				findings = append(findings, *n)
+			}
+		}
+	}
+	return findings
+}
+
+// leavesToOthers reports whether fields of a declared object are left to others.
+func (s *set) leavesToOthers(ref object.Ref) bool {
+	return slices.ContainsFunc(s.desired, func(d plan.Desired) bool { return d.Ref == ref && d.Ignore != nil })
 }
 
 // declares are the objects that an instance renders to, as far as known.

@@ -199,6 +199,7 @@ func (r *run) fill(ctx context.Context, t *target, s *set) diag.Findings {
 		return findings
 	}
 	r.assemble(t, s)
+	findings = append(findings, r.lacking(ctx, t, s)...)
 	findings = append(findings, plan.VetIgnore(r.ignores(s.spec))...)
 	findings = append(findings, health.Vet(r.Checker, r.checks(new(part), s, nil, nil), health.InBundle, health.InFleet)...)
 	for _, p := range s.parts {
