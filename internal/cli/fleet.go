@@ -203,6 +203,7 @@ func (s *session) printRBACFor(ctx context.Context, eng Engine, req engine.Reque
 	if len(req.Files) == 0 {
 		return usagef("--print-rbac needs the bundle: name its files with -f")
 	}
+	req.StandIns = true // who may not read a value yet asks for the roles that let him
 	r, err := eng.Build(ctx, req)
 	if err != nil {
 		return err
