@@ -63,8 +63,14 @@ func (l *Local) Find(ref Reference, path string) (string, fs.FileInfo, error) {
 	info, err := os.Stat(root)
 	switch {
 	case os.IsNotExist(err):
-		return "", nil, l.Failure("not-found", fmt.Sprintf("%s %s: there is no directory %s", l.Noun, ref.URL, full),
-			"a relative path starts at the directory of the file that holds it")
+		what, fix := "directory", "a relative path starts at the directory of the file that holds it"
+		if strings.HasSuffix(full, ".tgz") {
+			what = "file"
+		}
+		if ref.Dir == "" { // no file holds it: it was given by itself
+			fix = "a relative path starts at the current directory"
+		}
+		return "", nil, l.Failure("not-found", fmt.Sprintf("%s %s: there is no %s %s", l.Noun, ref.URL, what, full), fix)
 	case err != nil:
 		return "", nil, l.Failure("not-found", fmt.Sprintf("%s %s: %v", l.Noun, ref.URL, err), "")
 	}

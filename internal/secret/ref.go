@@ -98,3 +98,12 @@ func (r Ref) String() string {
 type Store interface {
 	Get(ctx context.Context, ref Ref) (string, error)
 }
+
+// NoKeyError is the error of a store that has no key to open what it keeps. What there is to do is about the store, not
+// about the reference.
+type NoKeyError struct{ Err error }
+
+func (e *NoKeyError) Error() string { return e.Err.Error() }
+
+// Unwrap is the error that tells which key is missing where.
+func (e *NoKeyError) Unwrap() error { return e.Err }

@@ -6,6 +6,7 @@ package values
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -120,6 +121,9 @@ func (r *Reader) Resolve(ctx context.Context, t Target, ref secret.Ref) (string,
 		f := diag.Errorf("secret-not-found", "the store %s gives no value for %s", ref.Store, ref)
 		f.Why = r.options.Redactor.Redact(a.err.Error())
 		f.Fix = "correct the reference, or put the value into the store; nothing is taken instead of it"
+		if _, ok := errors.AsType[*secret.NoKeyError](a.err); ok {
+			f.Fix = fmt.Sprintf("give the store its key: correct where secretStores.%s says it is, or put the key there", ref.Store)
+		}
 		return "", &f
 	}
 	return a.value, nil
@@ -139,7 +143,7 @@ func one[T any](mu *sync.Mutex, m map[string]*T, key string) *T {
 func (r *Reader) declared(ref secret.Ref) (v1alpha1.SecretStore, *diag.Finding) {
 	if r.options.Fleet == nil {
 		f := diag.Errorf("unknown-store", "%s needs a store of secrets, and there is no fleet that declares one", ref)
-		f.Fix = fmt.Sprintf("give a fleet with --fleet that has secretStores: {%s: {env: {}}}", ref.Store)
+		f.Fix = fmt.Sprintf("give one with --fleet, for example: fleet: {apiVersion: v1alpha1, name: NAME, secretStores: {%s: {env: {}}}}", ref.Store)
 		return v1alpha1.SecretStore{}, &f
 	}
 	spec, ok := r.options.Fleet.SecretStores[ref.Store]

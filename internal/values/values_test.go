@@ -24,6 +24,9 @@ func (s shelf) Get(_ context.Context, ref secret.Ref) (string, error) {
 	if v, ok := s.values[ref.Path+"/"+ref.Property]; ok {
 		return v, nil
 	}
+	if ref.Property == "locked" {
+		return "", fmt.Errorf("%s: %w", ref.Path, &secret.NoKeyError{Err: errors.New("no such file")})
+	}
 	return "", fmt.Errorf("there is no %s/%s beside hunter2", ref.Path, ref.Property)
 }
 
@@ -67,6 +70,8 @@ func TestResolve(t *testing.T) {
 		{reason: "offline the reference stands for itself", ref: "ref://vault:db/password", target: Target{Cluster: "a"}, want: "ref://vault:db/password",
 			code: "secret-not-read", says: []string{"was not asked"}},
 		{reason: "no such value", ref: "ref://db/pass", target: on("a"), code: "secret-not-found", says: []string{"ref://db/pass", "there is no db/pass"}},
+		{reason: "a store without its key", ref: "ref://db/locked", target: on("a"), code: "secret-not-found",
+			says: []string{"no such file", "correct where secretStores.default says it is"}},
 		{reason: "a store that is not declared", ref: "ref://valut:db/password", target: on("a"), code: "unknown-store",
 			says: []string{"named valut", "broken, default, more, vault", `did you mean "vault"?`}},
 		{reason: "a store that cannot be opened", ref: "ref://broken:db/password", target: on("a"), code: "secret-not-found", says: []string{"store broken", "the directory none"}},

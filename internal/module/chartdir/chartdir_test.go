@@ -104,6 +104,8 @@ func TestMissing(t *testing.T) {
 	dir := t.TempDir()
 	_, err := f.Fetch(t.Context(), module.Reference{URL: "chart+file://none", Dir: dir})
 	wantCode(t, err, "chart-not-found", "chart none: there is no directory")
+	_, err = f.Fetch(t.Context(), module.Reference{URL: "chart+file://none-1.tgz", Dir: dir})
+	wantCode(t, err, "chart-not-found", "there is no file "+filepath.Join(dir, "none-1.tgz"))
 	_, err = f.Fetch(t.Context(), module.Reference{URL: "chart+file://" + dir})
 	wantCode(t, err, "not-a-chart", "there is no Chart.yaml")
 	_, err = f.Fetch(t.Context(), module.Reference{URL: "file://" + dir})

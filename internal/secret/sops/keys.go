@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"filippo.io/age"
+
+	"hawser.dev/hawser/internal/secret"
 )
 
 // system is what the search for keys sees of the process.
@@ -20,6 +22,15 @@ type system struct {
 }
 
 var process = system{env: os.LookupEnv, configDir: os.UserConfigDir}
+
+// keys are the identities, or a *secret.NoKeyError.
+func (s *Store) keys() (identity, error) {
+	out, err := s.identities()
+	if err != nil {
+		err = &secret.NoKeyError{Err: err}
+	}
+	return out, err
+}
 
 // identities are the age keys the options name, else those of the places sops looks at. None at all is an error that
 // says where keys were looked for; a place that is named and cannot be read is one, too.

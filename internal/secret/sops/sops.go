@@ -60,7 +60,7 @@ func (s *Store) value(name, property string, data []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	keys, err := s.identities()
+	keys, err := s.keys()
 	if err != nil {
 		return "", err
 	}

@@ -1,6 +1,7 @@
 package sops
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -206,6 +207,9 @@ func TestKeys(t *testing.T) {
 			}
 			if c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("%v, want %q", err, c.want)
+			}
+			if _, ok := errors.AsType[*secret.NoKeyError](err); c.want == "testdata/none" && !ok {
+				t.Errorf("%v does not say that it is about the key", err)
 			}
 			if err != nil && strings.Contains(err.Error(), "SECRET-KEY-1") {
 				t.Errorf("the error shows a key: %v", err)
