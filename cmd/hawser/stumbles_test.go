@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -44,4 +45,36 @@ func TestLateValueThatIsNotDeclared(t *testing.T) {
 		s.has(r.Stdout+r.Stderr, "Secret $NS/db-token of instance db has no data.tokn", "did you mean \"token\"?", "shop.yaml:11")
 	}
 	s.untouched(clusters...)
+}
+
+// A rule that is dropped: the plan shows the value that somebody set and what it becomes, in every form of a plan.
+func TestDroppedIgnoreRuleShowsWhatItTakesBack(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.files(`
+-- bundle.yaml --
+bundle:
+  apiVersion: v1alpha1
+  name: $B
+  ignore: [{kind: ConfigMap, paths: [data.k]}]
+  instances:
+    ig: {manifests: {paths: [./ig.yaml]}, namespace: $NS}
+-- ig.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: ig}
+data: {k: v}
+`)
+	on := func(args ...string) []string { return append(args, "-f", "bundle.yaml", "--kube-context", "staging") }
+	s.want(0, on("apply", "-y")...)
+	s.admin("staging", http.MethodPatch, "api/v1/namespaces/$NS/configmaps/ig", `{"data": {"k": "hand"}}`)
+	s.want(0, on("plan", "--detailed-exitcode")...)
+	s.edit("bundle.yaml", "  ignore: [{kind: ConfigMap, paths: [data.k]}]\n", "")
+	for _, args := range [][]string{{"plan"}, {"plan", "--full"}, {"diff"}} {
+		s.has(s.run(on(args...)...).Stdout, "data.k", `"hand"`, `"v"`)
+	}
+	s.has(s.want(0, on("plan")...).Stdout, "left to others no longer")
+	s.has(s.want(0, on("plan", "-o", "json")...).Stdout, `"path": "data.k"`)
+	s.want(0, on("apply", "-y")...)
+	s.wantData("staging", "ig", "k", "v")
 }
