@@ -57,6 +57,7 @@ func (s *session) outdatedCommand() *cobra.Command {
 		Short: "Compare a bundle's sources with the newest there are",
 		Long: `Outdated asks registries and repositories for what a bundle's sources mean now, and prints what the bundle wants, what
 is pinned, the newest that the bundle allows, and the newest stable one. It changes nothing and contacts no cluster.
+Manifests and kustomizations in directories have no version and are not listed.
 
 Exit codes: 0 done, 1 error, 2 a newer one is allowed (only with --detailed-exitcode), 3 some source did not answer.`,
 		Example: `  hawser outdated -f shop.yaml

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
@@ -151,14 +152,14 @@ func (j *job) checkOne(c *chart.Chart, vals map[string]any, path []string) (foun
 	case err == nil:
 		return nil
 	case errors.As(err, &invalid):
-		return j.invalid(c, invalid, path)
+		return j.invalid(c, schema, invalid, path)
 	default:
 		return broken(err)
 	}
 }
 
 // invalid is one finding for each place that breaks the schema.
-func (j *job) invalid(c *chart.Chart, e *jsonschema.ValidationError, path []string) diag.Findings {
+func (j *job) invalid(c *chart.Chart, schema *jsonschema.Schema, e *jsonschema.ValidationError, path []string) diag.Findings {
 	var found diag.Findings
 	seen := map[string]bool{}
 	english := message.NewPrinter(language.English)
@@ -171,15 +172,54 @@ func (j *job) invalid(c *chart.Chart, e *jsonschema.ValidationError, path []stri
 			return
 		}
 		at := append(path[:len(path):len(path)], e.InstanceLocation...)
-		f := j.valueFinding(at, e.ErrorKind.LocalizedString(english))
-		f.Why = "the schema of chart " + c.Name() + " says so"
-		if key := f.Path + f.What; !seen[key] {
-			seen[key] = true
-			found = append(found, f)
+		add := func(f diag.Finding) {
+			f.Why = "the schema of chart " + c.Name() + " says so"
+			if key := f.Path + f.What; !seen[key] {
+				seen[key] = true
+				found = append(found, f)
+			}
+		}
+		switch broken := e.ErrorKind.(type) {
+		case *kind.AdditionalProperties:
+			for _, name := range broken.Properties {
+				f := j.valueFinding(append(at[:len(at):len(at)], name), fmt.Sprintf("additional property '%s' not allowed", name))
+				f.Fix = diag.DidYouMean(name, slices.Sorted(maps.Keys(properties(schema, e.InstanceLocation))))
+				add(f)
+			}
+		case *kind.Required:
+			for _, name := range broken.Missing {
+				add(j.missing(at, name))
+			}
+		default:
+			add(j.valueFinding(at, e.ErrorKind.LocalizedString(english)))
 		}
 	}
 	leaves(e)
 	return found
+}
+
+// missing is the finding about a property that has to be there. null takes the chart's default away.
+func (j *job) missing(at []string, name string) diag.Finding {
+	own := append(at[:len(at):len(at)], name)
+	f := j.valueFinding(own, fmt.Sprintf("missing property '%s'", name))
+	if x := cuelang.Lookup(userValues(j.req), own...); x != nil {
+		f.Fix = "null removes the chart's default: leave the line out, or give a value"
+	}
+	return f
+}
+
+// properties are those that a schema names for the value at a place, as far as it says so without conditions.
+func properties(s *jsonschema.Schema, at []string) map[string]*jsonschema.Schema {
+	for depth := 0; s != nil && s.Ref != nil && depth < 16; depth++ {
+		s = s.Ref
+	}
+	switch {
+	case s == nil:
+		return nil
+	case len(at) == 0:
+		return s.Properties
+	}
+	return properties(s.Properties[at[0]], at[1:])
 }
 
 // valueFinding is an error about a value, at the user's line where the user gave it or something around it.
