@@ -6,6 +6,7 @@ import (
 
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/token"
 	cuejson "cuelang.org/go/encoding/json"
 	cueyaml "cuelang.org/go/encoding/yaml"
 )
@@ -76,6 +77,16 @@ func FromYAML(filename string, src []byte) (*ast.File, error) {
 	if err := plainText(filename, src); err != nil {
 		return nil, err
 	}
+	return extractYAML(filename, src)
+}
+
+// extractYAML guards against panics of the YAML library on hostile input.
+func extractYAML(filename string, src []byte) (f *ast.File, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			f, err = nil, errors.Newf(token.NewFile(filename, 0, len(src)).Pos(0, 0), "not valid YAML")
+		}
+	}()
 	return cueyaml.Extract(filename, src)
 }
 
