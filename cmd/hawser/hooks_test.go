@@ -257,7 +257,7 @@ func TestHooksOfAnInstanceThatLeaves(t *testing.T) {
 	run := func(code int, args ...string) result { return s.want(code, append(args, "--kube-context", on)...) }
 	s.edit("chart/templates/all.yaml", "example.com/bye:1", "example.com/crashing:1")
 	run(0, "plan", "-f", "bundle.yaml", "--out", "first.plan")
-	run(0, "apply", "first.plan", "-y")
+	s.want(0, "apply", "first.plan", "-y")
 	s.there(on, "web", "after")
 	run(0, "apply", "-f", "bundle.yaml", "-y") // nothing
 
@@ -272,7 +272,7 @@ func TestHooksOfAnInstanceThatLeaves(t *testing.T) {
 	r = run(0, "plan", "-f", "gone.yaml", "--out", "gone.plan")
 	s.has(r.Stdout, "» Job $NS/bye", "pre-delete hook: runs before the removal", "1 to delete")
 	s.mark()
-	run(0, "apply", "gone.plan", "-y", "--confirm-delete", "1")
+	s.want(0, "apply", "gone.plan", "-y")
 	if w := s.written(on); !slices.Contains(w, "PATCH jobs/bye") {
 		t.Errorf("the farewell did not run: %q", w)
 	}
