@@ -1,0 +1,239 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/fleet/kubeconfig"
+	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/release/kube"
+	"hawser.dev/hawser/internal/render"
+	"hawser.dev/hawser/internal/render/plain"
+	"hawser.dev/hawser/internal/rollout"
+	"hawser.dev/hawser/internal/secret"
+	"hawser.dev/hawser/internal/testfleet"
+)
+
+// The tests of the engine come in two kinds. Tables on FleetPlan, Outcome and StatusReport values need no cluster and
+// start none. Tests with a rig drive a whole verb in this process against the one API server that the package shares:
+//
+//	r := newRig(t)
+//	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")))
+//	fp := r.plan(r.request())
+//	out, err := r.Apply(t.Context(), fp, r.request())
+//
+// Bundle and namespace of a rig are its own, so tests run in parallel. The API server runs no controllers: workloads
+// never get ready by themselves, ConfigMaps are ready at once, and a test that wants a ready Deployment writes its status.
+
+// here is the context (and the cluster's name in fleets) of the API server.
+const here = "engine"
+
+// shared is the package's API server, started by the first test that wants it.
+var shared struct {
+	once  sync.Once
+	fleet *testfleet.Fleet
+	err   error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if shared.fleet != nil {
+		if err := shared.fleet.Close(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 1)
+		}
+	}
+	os.Exit(code)
+}
+
+// rig is an Engine with real leaves, and a directory for its documents.
+type rig struct {
+	*Engine
+	t     *testing.T
+	dir   string
+	name  string // of the bundle, and of its namespace
+	admin kubernetes.Interface
+
+	mu     sync.Mutex
+	events []Event
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	shared.once.Do(func() { shared.fleet, shared.err = testfleet.Start(testfleet.Options{Clusters: []string{here}}) })
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	r := &rig{t: t, dir: t.TempDir(), name: shared.fleet.Namespace(t)}
+	r.admin = kubernetes.NewForConfigOrDie(shared.fleet.RESTConfig(here))
+	redactor := secret.New()
+	r.Engine = &Engine{
+		Resolve:   new(kubeconfig.Resolver).Resolve,
+		Records:   func(s *cluster.Session, name string) release.Store { return kube.New(narrow{s.Narrow()}, name) },
+		Renderers: map[string]render.Renderer{"manifests": plain.New(plain.Options{Redact: redactor.Redact})},
+		Redactor:  redactor,
+		Version:   "test",
+		OnEvent: func(ev Event) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.events = append(r.events, ev)
+		},
+	}
+	return r
+}
+
+// narrow gives a session to the record store, as the wiring does.
+type narrow struct{ *cluster.Narrow }
+
+func (n narrow) Delete(ctx context.Context, path string, body any) error {
+	return n.Narrow.Delete(ctx, path, nil, body, nil)
+}
+
+// write puts a file into the rig's directory and returns its path.
+func (r *rig) write(name, text string) string {
+	r.t.Helper()
+	path := filepath.Join(r.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		r.t.Fatal(err)
+	}
+	return path
+}
+
+// bundle is a bundle file with one instance "app" of manifests in app.yaml, which it writes. More is added to the bundle
+// as it is, indented by two.
+func (r *rig) bundle(manifests string, more ...string) string {
+	r.t.Helper()
+	r.write("app.yaml", manifests)
+	return fmt.Sprintf("bundle:\n  apiVersion: v1alpha1\n  name: %s\n  instances:\n    app:\n      namespace: %s\n      manifests: {paths: [app.yaml]}\n%s",
+		r.name, r.name, strings.Join(more, "\n"))
+}
+
+// configMap is a manifest; data are lines of YAML.
+func (r *rig) configMap(name string, data ...string) string {
+	return "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\ndata:\n  " + strings.Join(data, "\n  ") + "\n"
+}
+
+// deployment is a manifest of one that gets ready when somebody writes its status.
+func (r *rig) deployment(name string) string {
+	return "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: " + name + "}\nspec:\n  replicas: 1\n  selector: {matchLabels: {app: " +
+		name + "}}\n  template:\n    metadata: {labels: {app: " + name + "}}\n    spec: {containers: [{name: main, image: example.com/web:1}]}\n"
+}
+
+// request is for bundle.yaml of the rig's directory, and for its fleet.yaml where there is one.
+func (r *rig) request() Request {
+	req := Request{Files: []string{filepath.Join(r.dir, "bundle.yaml")}, Workdir: r.dir, Wait: true, Author: "tester",
+		Access: fleet.AccessOptions{Kubeconfig: r.kubeconfig(), Context: here}}
+	if path := filepath.Join(r.dir, "fleet.yaml"); exists(path) {
+		req.FleetFiles, req.Access.Context = []string{path}, ""
+	}
+	return req
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// kubeconfig has the context of the API server and those of clusters that are broken in one way each: "down", where
+// nobody listens; "expired", whose token is not taken (any more); "plugin", whose credential plug-in is not installed.
+func (r *rig) kubeconfig() string {
+	r.t.Helper()
+	path := filepath.Join(r.dir, "kubeconfig")
+	if exists(path) {
+		return path
+	}
+	cfg, err := clientcmd.LoadFromFile(shared.fleet.Kubeconfig())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	server := cfg.Contexts[here].Cluster
+	cfg.Clusters["nobody"] = &clientcmdapi.Cluster{Server: "https://127.0.0.1:1", CertificateAuthorityData: cfg.Clusters[server].CertificateAuthorityData}
+	cfg.AuthInfos["expired"] = &clientcmdapi.AuthInfo{Token: "expired"}
+	cfg.AuthInfos["plugin"] = &clientcmdapi.AuthInfo{Exec: &clientcmdapi.ExecConfig{APIVersion: "client.authentication.k8s.io/v1",
+		Command: "no-such-plugin", InteractiveMode: clientcmdapi.NeverExecInteractiveMode}}
+	cfg.Contexts["down"] = &clientcmdapi.Context{Cluster: "nobody", AuthInfo: "expired"}
+	cfg.Contexts["expired"] = &clientcmdapi.Context{Cluster: server, AuthInfo: "expired"}
+	cfg.Contexts["plugin"] = &clientcmdapi.Context{Cluster: server, AuthInfo: "plugin"}
+	if err := clientcmd.WriteToFile(*cfg, path); err != nil {
+		r.t.Fatal(err)
+	}
+	return path
+}
+
+// plan plans and fails the test where there is no plan; findings are the test's matter.
+func (r *rig) plan(req Request) *FleetPlan {
+	r.t.Helper()
+	fp, err := r.Plan(r.t.Context(), req)
+	if err != nil {
+		r.t.Fatalf("plan: %v", err)
+	}
+	r.t.Cleanup(fp.run.close)
+	return fp
+}
+
+// apply plans and applies.
+func (r *rig) apply(req Request) (*Outcome, error) {
+	r.t.Helper()
+	return r.Apply(r.t.Context(), r.plan(req), req)
+}
+
+// applied is apply that must succeed.
+func (r *rig) applied(req Request) *Outcome {
+	r.t.Helper()
+	out, err := r.apply(req)
+	if err != nil {
+		data, _ := json.MarshalIndent(out, "", " ")
+		r.t.Fatalf("apply: %v\n%s", err, data)
+	}
+	return out
+}
+
+// said are the messages of the events of a type so far.
+func (r *rig) said(typ EventType) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []string
+	for _, ev := range r.events {
+		if ev.Type == typ {
+			out = append(out, ev.Message)
+		}
+	}
+	return out
+}
+
+// codes are the distinct codes of findings, sorted.
+func codes(fp *FleetPlan) []string {
+	set := map[string]bool{}
+	for _, f := range fp.Findings {
+		set[f.Code] = true
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+// scheduleOf is a schedule of so many waves with one cluster each: a, b, c, ...
+func scheduleOf(waves int) rollout.Schedule {
+	var s rollout.Schedule
+	for i := range waves {
+		name := string(rune('a' + i))
+		s.Waves = append(s.Waves, rollout.WaveSpec{Name: name})
+		s.Members = append(s.Members, rollout.Member{Cluster: name, Wave: i + 1})
+	}
+	return s
+}
