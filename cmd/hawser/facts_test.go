@@ -92,6 +92,19 @@ func TestFactT07SecretThenConfigMap(t *testing.T) {
 	s.wantData("staging", "app", "domain", "staging.from-secret")
 }
 
+// TestOptionalQueryForgivesNoMisspelledKind: an optional query may lack its object; a kind that the cluster does not
+// serve is an error, which names what may be meant.
+func TestOptionalQueryForgivesNoMisspelledKind(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	optional := strings.Replace(secretFleet, `obj.data.domain"}},`, `obj.data.domain"}, optional: true},`, 1)
+	s.files(optional)
+	s.namespace("staging", "production-eu")
+	s.want(0, "runtime", "build", "-f", "runtime.cue")
+	s.files(strings.ReplaceAll(optional, "ConfigMap:", "ConfigMapp:"))
+	s.has(s.want(1, "runtime", "build", "-f", "runtime.cue").Stderr, "does not serve the kind ConfigMapp of v1", "v1 ConfigMap")
+}
+
 // TestFactT08QueryBeforeEnvironment: a queried value wins over the environment; one that only the environment has is
 // used, and what it switches off is pruned.
 func TestFactT08QueryBeforeEnvironment(t *testing.T) {

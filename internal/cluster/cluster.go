@@ -214,7 +214,7 @@ func (s *Session) Get(ctx context.Context, apiVersion, kind, namespace, name str
 	}
 	k, ok := s.Kind(gv.WithKind(kind))
 	if !ok {
-		return nil, &NoKindError{GVK: gv.WithKind(kind), Cluster: s.cfg.Name}
+		return nil, &NoKindError{GVK: gv.WithKind(kind), Cluster: s.cfg.Name, Near: s.nearKind(gv.WithKind(kind))}
 	}
 	ref := object.Ref{Group: gv.Group, Kind: kind, Namespace: namespace, Name: name}
 	if !k.Namespaced {

@@ -84,6 +84,29 @@ func (s *Session) ByGroupKind(gk schema.GroupKind) (KindInfo, bool) {
 	return info, ok
 }
 
+// nearKind is the kind that a name which is not served may mean: the same kind at another version or of another group,
+// or the most similar name; "" when none is close.
+func (s *Session) nearKind(gvk schema.GroupVersionKind) string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var names []string
+	same := map[string]string{}
+	for gk, info := range s.kinds.byKind {
+		served := strings.TrimPrefix(gk.Group+"/"+info.Preferred, "/") + " " + gk.Kind
+		if gk.Kind == gvk.Kind && (gk.Group == gvk.Group || same[gk.Kind] == "" || served < same[gk.Kind]) {
+			same[gk.Kind] = served
+		}
+		if gk.Group == gvk.Group && slices.Contains(info.Versions, gvk.Version) {
+			names = append(names, gk.Kind)
+		}
+	}
+	slices.Sort(names)
+	if near := diag.Nearest(gvk.Kind, names); near != "" {
+		return gvk.GroupVersion().String() + " " + near
+	}
+	return same[gvk.Kind]
+}
+
 // stale reports whether the kinds of a group are unknown because its API server does not answer.
 func (s *Session) stale(group string) bool {
 	s.mu.RLock()

@@ -77,11 +77,23 @@ func (e *StaleError) Error() string {
 type NoKindError struct {
 	GVK     schema.GroupVersionKind
 	Cluster string
+	// Near is a kind the cluster serves that may be meant, as APIVERSION and KIND; "" when none is close.
+	Near string
 }
 
 // Error names kind and cluster.
 func (e *NoKindError) Error() string {
-	return fmt.Sprintf("cluster %s does not serve the kind %s of %s", e.Cluster, e.GVK.Kind, e.GVK.GroupVersion())
+	text := fmt.Sprintf("cluster %s does not serve the kind %s of %s", e.Cluster, e.GVK.Kind, e.GVK.GroupVersion())
+	if e.Near != "" {
+		text += "; it serves " + e.Near
+	}
+	return text
+}
+
+// IsAbsent reports whether an error says that an object is not there, of a kind that the cluster serves.
+func IsAbsent(err error) bool {
+	_, noKind := errors.AsType[*NoKindError](err)
+	return !noKind && apierrors.IsNotFound(err)
 }
 
 // IsNotFound reports whether an error says that an object, or its kind, is not there.

@@ -229,7 +229,7 @@ func (p *Program) imported() []File {
 	}
 	paths := map[string]bool{}
 	for _, f := range files {
-		embedded(f, p.root, paths)
+		embeds(f, p.root, paths)
 	}
 	seen := map[*build.Instance]bool{}
 	var visit func(*build.Instance)
@@ -243,7 +243,7 @@ func (p *Program) imported() []File {
 				paths[f.Filename] = true
 			}
 			for _, f := range imp.Files {
-				embedded(f, imp.Dir, paths)
+				embeds(f, imp.Dir, paths)
 			}
 			visit(imp)
 		}
@@ -262,8 +262,8 @@ func (p *Program) imported() []File {
 	return out
 }
 
-// embedded finds the files @embed names.
-func embedded(f *ast.File, dir string, paths map[string]bool) {
+// embeds finds the files @embed names.
+func embeds(f *ast.File, dir string, paths map[string]bool) {
 	ast.Walk(f, func(n ast.Node) bool {
 		field, ok := n.(*ast.Field)
 		if !ok {

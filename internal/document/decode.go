@@ -7,6 +7,7 @@ import (
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/token"
 
 	"hawser.dev/hawser/api/v1alpha1"
@@ -22,6 +23,31 @@ type decoder struct {
 	p        *Program
 	in       *injection
 	findings diag.Findings
+	// refused are values that could not be read because CUE refuses them.
+	refused errors.Error
+}
+
+// refuse notes a value that CUE refuses: CUE says why when it checks the whole.
+func (d *decoder) refuse(err error) { d.refused = appendError(d.refused, err) }
+
+// refuseValue is refuse for a value that is there: a field nobody wrote is no mistake.
+func (d *decoder) refuseValue(v cue.Value, err error) {
+	if v.Exists() {
+		d.refuse(err)
+	}
+}
+
+// dropped is what could not be read and nothing among the findings explains: what is left out silently would change
+// the meaning of the rest.
+func (d *decoder) dropped(said diag.Findings) diag.Findings {
+	if d.refused == nil || said.HasErrors() {
+		return nil
+	}
+	in := d.in
+	if in == nil {
+		in = newInjection(fleet.Facts{})
+	}
+	return d.p.cueFindings(in, d.refused)
 }
 
 // field is one field of a struct.
@@ -136,6 +162,7 @@ func (d *decoder) anyFields(v cue.Value) ([]field, bool) {
 	}
 	it, err := v.Fields()
 	if err != nil {
+		d.refuse(err)
 		return nil, false
 	}
 	var out []field
@@ -151,9 +178,11 @@ func (d *decoder) is(v cue.Value, kind cue.Kind, article string) bool {
 	if have == cue.BottomKind {
 		// An error inside a struct makes it bottom, yet its fields can be listed.
 		if kind != cue.StructKind {
+			d.refuseValue(v, v.Err())
 			return false
 		}
 		_, err := v.Fields()
+		d.refuseValue(v, err)
 		return err == nil
 	}
 	if have&kind != 0 {
@@ -189,6 +218,7 @@ func (d *decoder) str(v cue.Value) (string, bool) {
 		return "", false
 	}
 	s, err := v.String()
+	d.refuse(err)
 	return s, err == nil
 }
 
@@ -197,7 +227,8 @@ func (d *decoder) boolean(v cue.Value) bool {
 	if !d.is(v, cue.BoolKind, "true or false") {
 		return false
 	}
-	b, _ := v.Bool()
+	b, err := v.Bool()
+	d.refuse(err)
 	return b
 }
 
@@ -212,6 +243,7 @@ func (d *decoder) count(v cue.Value) int {
 		if v.IncompleteKind() == cue.IntKind && v.IsConcrete() {
 			d.errorf(v, "out-of-range", "number is too large")
 		}
+		d.refuse(err)
 		return 0
 	}
 	if i < 0 {
@@ -229,6 +261,7 @@ func (d *decoder) list(v cue.Value) ([]cue.Value, bool) {
 	}
 	it, err := v.List()
 	if err != nil {
+		d.refuse(err)
 		return nil, false
 	}
 	out := []cue.Value{}
@@ -275,6 +308,7 @@ func (d *decoder) data(v cue.Value) v1alpha1.Values {
 	}
 	x, err := cuelang.Data(v)
 	if err != nil {
+		d.refuse(err)
 		return v1alpha1.Values{}
 	}
 	s, _ := x.(*ast.StructLit)

@@ -76,6 +76,7 @@ func (p *Program) evaluate(f fleet.Facts) ([]v1alpha1.BundleSpec, diag.Findings)
 		d := &decoder{p: p, in: in}
 		specs = append(specs, d.bundle(b.value, b.name))
 		fs = append(fs, d.findings...)
+		fs = append(fs, d.dropped(fs)...)
 	}
 	fs = append(fs, checkLoad(specs, found, &decoder{p: p, in: in})...)
 	return specs, fs.Sorted()

@@ -31,6 +31,9 @@ const (
 	syntaxJSON syntax = "json"
 )
 
+// embedded is the name in cueNames of what a CUE file declares without a plain name.
+const embedded = "{embedded}"
+
 // stdinName is the display name of standard input.
 const stdinName = "-"
 
@@ -44,8 +47,10 @@ type source struct {
 	syntax   syntax
 	// from is the directory given that holds the file, "" for a file given by itself.
 	from string
-	// cueNames are the top-level field names of a CUE file.
+	// cueNames are the top-level field names of a CUE file; embedded stands for what is declared without a plain name.
 	cueNames map[string]ast.Node
+	// fleetInside is set when a comprehension of a CUE file declares a fleet.
+	fleetInside bool
 	// loads is true when the file needs the module loader: it imports or embeds.
 	loads bool
 	// docs are the documents of a YAML or JSON file, as they were written.

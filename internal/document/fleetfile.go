@@ -26,50 +26,6 @@ var (
 	waveFields       = []string{"name", "groups", "clusters", "clusterSelector", "canary", "maxParallel", "maxFailures", "soak"}
 )
 
-// loadFleet evaluates the fleet or runtime of the files, without injecting anything.
-func (p *Program) loadFleet(sources []*source) diag.Findings {
-	root := ""
-	for _, s := range sources {
-		switch {
-		case s.says(rootFleet):
-			root = rootFleet
-		case s.says(rootRuntime) && root == "":
-			root = rootRuntime
-		case s.syntax == syntaxCUE && root == "":
-			if _, embeds := s.cueNames["{embedded}"]; embeds || s.cueNames["kind"] != nil {
-				root = rootFleet
-			}
-		}
-	}
-	if root == "" {
-		if len(p.opts.Fleet) > 0 && len(sources) > 0 {
-			n := diag.Errorf("no-fleet", "no fleet found")
-			n.Pos, n.Fix = diag.Pos{File: sources[0].name}, "a file needs fleet: {...}, runtime: {...} or kind: Fleet"
-			return diag.Findings{n}
-		}
-		return nil
-	}
-	in := newInjection(fleet.Facts{})
-	value, err := p.build(sources, nil, nil)
-	if err == nil && !value.Exists() {
-		err = value.Err()
-	}
-	if err != nil {
-		return p.cueFindings(in, err)
-	}
-	v, ok := lookup(value, root)
-	if !ok {
-		return nil
-	}
-	var fs diag.Findings
-	if err := v.Validate(cue.Concrete(true), cue.All()); err != nil {
-		fs = p.cueFindings(in, err)
-	}
-	d := &decoder{p: p}
-	p.fleet = d.fleet(v, root == rootRuntime)
-	return append(fs, d.findings...)
-}
-
 func (d *decoder) fleet(v cue.Value, runtime bool) *v1alpha1.FleetSpec {
 	out := &v1alpha1.FleetSpec{Pos: d.apiPos(v), Dir: d.p.dirOf(v.Pos())}
 	seen := map[string]bool{}

@@ -59,17 +59,7 @@ func (p *Program) parseCUE(s *source) diag.Findings {
 	if err != nil {
 		return cuelang.FindingsFor(err, cuelang.Show{Code: "syntax"})
 	}
-	s.cueNames = map[string]ast.Node{}
-	for _, d := range f.Decls {
-		if field, ok := d.(*ast.Field); ok {
-			if name, _, err := ast.LabelName(field.Label); err == nil {
-				s.cueNames[name] = field.Label
-			}
-		}
-		if _, ok := d.(*ast.EmbedDecl); ok {
-			s.cueNames["{embedded}"] = d
-		}
-	}
+	s.names(f)
 	if _, isKind := objectStyle(f); isKind {
 		delete(s.cueNames, "spec")
 	}

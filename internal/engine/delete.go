@@ -71,7 +71,10 @@ func (e *Engine) installed(ctx context.Context, req Request) (*run, string, erro
 		for _, t := range r.targets {
 			t.facts = r.offlineFacts(t.cluster)
 		}
-		names := r.bundles()
+		names, findings := r.bundles()
+		if err := findings.Err(); err != nil && len(names) != 1 {
+			return nil, "", err
+		}
 		if len(names) != 1 {
 			f := diag.Errorf("which-bundle", "the files hold %d bundles", len(names))
 			f.Fix = "name one of them as argument"

@@ -68,7 +68,8 @@ func (e *Engine) desire(ctx context.Context, r *run, fp *FleetPlan) {
 		}
 	}
 	if fp.Bundle == "" && !fp.Findings.HasErrors() {
-		fp.Bundle = strings.Join(r.bundles(), ",")
+		names, _ := r.bundles() // what is wrong in the files is among the findings
+		fp.Bundle = strings.Join(names, ",")
 		fp.Owner = object.OwnerID("", "", fp.Bundle)
 	}
 	r.stats.Renders = r.memo.Renders() - before
@@ -116,14 +117,21 @@ func (e *Engine) Bundles(ctx context.Context, req Request) ([]string, error) {
 	for _, t := range r.targets {
 		t.facts = r.offlineFacts(t.cluster)
 	}
-	return r.bundles(), nil
+	names, findings := r.bundles()
+	if len(names) == 0 {
+		return nil, findings.Err()
+	}
+	return names, nil
 }
 
-// bundles are the names of the bundles in the files, each after those it requires, for the clusters selected.
-func (r *run) bundles() []string {
+// bundles are the names of the bundles in the files, each after those it requires, for the clusters selected, and what
+// the files say wrong.
+func (r *run) bundles() ([]string, diag.Findings) {
 	var g dag.Graph[string]
+	var findings diag.Findings
 	for _, t := range r.targets {
-		specs, _ := r.program.Evaluate(t.facts)
+		specs, fs := r.program.Evaluate(t.facts)
+		findings = append(findings, fs.OnCluster(t.cluster.Name)...)
 		for _, s := range specs {
 			if s.Name != "" {
 				g.Add(s.Name)
@@ -139,9 +147,9 @@ func (r *run) bundles() []string {
 	}
 	names, err := g.Order(g.ByAdded)
 	if err != nil {
-		return g.Nodes() // document.Evaluate has found the cycle
+		return g.Nodes(), findings // document.Evaluate has found the cycle
 	}
-	return names
+	return names, findings
 }
 
 // required finds bundles this one requires that are neither in the same files nor installed on the cluster.

@@ -244,7 +244,7 @@ func (r *run) query(ctx context.Context, t *target) {
 		}
 		obj, err := t.session.Get(ctx, parsed.APIVersion, parsed.Kind, parsed.Namespace, parsed.Name)
 		if err != nil {
-			if cluster.IsNotFound(err) && q.Optional {
+			if q.Optional && cluster.IsAbsent(err) {
 				continue
 			}
 			f := diag.Errorf("query", "the query %s cannot be answered", q.Query)
