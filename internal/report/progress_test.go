@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -235,13 +236,36 @@ func TestLiveMany(t *testing.T) {
 	}
 }
 
-// TestLiveConcurrent is for the race detector.
+// TestLiveConcurrent: events from many goroutines at once are all counted, and what is painted last says so. The race
+// detector watches it too.
 func TestLiveConcurrent(t *testing.T) {
-	l := NewLive(&bytes.Buffer{}, Style{}, func() (int, int) { return 80, 24 })
-	for _, e := range shopEvents() {
-		go l.Event(e)
+	const clusters = 40
+	scr := &screen{}
+	l := NewLive(scr, Style{}, func() (int, int) { return 80, 24 })
+	l.Event(engine.Event{Type: engine.EventRollout, Time: noon, Total: clusters})
+	l.Event(engine.Event{Type: engine.EventWave, Time: noon, Wave: 1, Message: "all"})
+	var sent sync.WaitGroup
+	for i := range clusters {
+		sent.Go(func() {
+			name := fmt.Sprint("c", i)
+			l.Event(engine.Event{Type: engine.EventClusterStart, Time: noon, Wave: 1, Cluster: name, Total: 1})
+			l.Log("a line of " + name)
+			l.Event(engine.Event{Type: engine.EventClusterEnd, Time: noon, Wave: 1, Cluster: name, Status: "succeeded", Counts: &plan.Counts{Create: 1}})
+		})
 	}
-	time.Sleep(250 * time.Millisecond)
+	sent.Wait()
+	if n := l.InFlight(); n != 0 {
+		t.Errorf("%d clusters are in flight after all have ended", n)
+	}
 	l.Close()
 	l.Close()
+	got := scr.String()
+	for i := range clusters {
+		if line := fmt.Sprintf("a line of c%d\n", i); !strings.Contains(got, line) {
+			t.Errorf("%q is missing", line)
+		}
+	}
+	if want := fmt.Sprintf("%d/%d", clusters, clusters); !strings.Contains(got, want) {
+		t.Errorf("%s is not on the screen:\n%s", want, got)
+	}
 }
