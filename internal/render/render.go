@@ -8,6 +8,7 @@ import (
 	"context"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/module"
@@ -30,6 +31,10 @@ type Request struct {
 	Tags []string
 	// Tests asks for the objects that only test (Helm's test hooks) too.
 	Tests bool
+	// Answers are what was made up for the instance on this cluster before, and is kept.
+	Answers chance.Answers
+	// Chance makes what is not kept yet; nil lets placeholders stand there, which are the same every time.
+	Chance *chance.Source
 }
 
 // Result is a rendered instance. Objects are in the module's order (stages in field order), unmarked.
@@ -43,6 +48,12 @@ type Result struct {
 	Digest   string // content digest of the source
 	Stages   []string
 	Findings diag.Findings
+	// Answers are the request's and the new ones, when Chance made some; else zero.
+	Answers chance.Answers
+	// Open is the number of calls that a placeholder answers and an object depends on. It counts also beside an error.
+	Open int
+	// LooksUp are Secrets that the source declares, and looks up to find what it made before.
+	LooksUp []object.Ref
 }
 
 // Renderer is the socket for one kind of source.
@@ -53,4 +64,14 @@ type Renderer interface {
 	Key(ctx context.Context, req Request) (string, error)
 	// Render is hermetic and deterministic; errors are *diag.FindingsError with the user's positions.
 	Render(ctx context.Context, req Request) (Result, error)
+}
+
+// CodePlaceholder is the code of findings about placeholders for values that are made up when the instance is applied.
+const CodePlaceholder = "placeholder"
+
+// Maker is a Renderer whose sources may make values up: passwords, certificates, moments.
+type Maker interface {
+	Renderer
+	// Makes reports whether the request's source may. Only then do Answers and Chance matter, and are part of the Key.
+	Makes(ctx context.Context, req Request) bool
 }

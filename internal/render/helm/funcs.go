@@ -3,7 +3,6 @@ package helm
 import (
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"text/template"
@@ -12,8 +11,8 @@ import (
 	"github.com/Masterminds/sprig/v3"
 )
 
-// Functions no render may depend on: what they give changes with the clock, with chance or with the network. Each is
-// replaced by one that gives an answer of the same form which is the same every time, and notes that it was asked.
+// Functions whose answer changes with the clock, with chance or with the network. Each is replaced by one that gives the
+// kept answer, or a placeholder which is the same every time, and notes that it was asked.
 var (
 	random = []string{
 		"randAlphaNum", "randAlpha", "randAscii", "randNumeric", "randBytes", "randInt", "shuffle", "uuidv4",
@@ -31,98 +30,40 @@ var (
 // maxMade is the largest text or list one call of a function may make.
 const maxMade = 16 << 20
 
-// answers are what the watched functions give in one render. A site that is in varied, or every one with all, gives
-// another answer than usual: what then differs in the output depends on it.
-type answers struct {
-	all    bool
-	varied map[string]bool
-	// called are the names of the sites that were asked, in the order of their first call.
-	called []string
-	count  map[string]int
-}
-
-// ask notes the call and gives the number of the variant, 0 or 1, and of the call.
-func (a *answers) ask(name string) (variant, call int) {
-	if a.count == nil {
-		a.count = map[string]int{}
-	}
-	call = a.count[name]
-	if a.count[name]++; call == 0 {
-		a.called = append(a.called, name)
-	}
-	if a.all || a.varied[name] {
-		variant = 1
-	}
-	return variant, call
-}
-
-// moments are the two times a clock may show.
-var moments = [2]time.Time{
-	time.Date(2001, 2, 3, 4, 5, 6, 7, time.UTC),
-	time.Date(2098, 11, 28, 19, 46, 57, 800_000_000, time.UTC),
-}
-
 // functions are all replacements for one render: the watched ones at every site and by their plain names (for texts
 // handed to tpl), those that would depend on the machine, and those that could ask for any amount of memory.
 func functions(sites []site, a *answers) template.FuncMap {
 	orig := sprig.TxtFuncMap()
 	out := template.FuncMap{}
 	for _, fn := range watchedNames {
-		out[fn] = watched(orig, fn, fn, a)
+		out[fn] = watched(orig, site{fn: fn, name: fn}, a)
 	}
 	for _, s := range sites {
-		out[s.name] = watched(orig, s.fn, s.name, a)
+		out[s.name] = watched(orig, s, a)
 	}
 	maps.Copy(out, steady())
 	maps.Copy(out, bounded(orig))
 	return out
 }
 
-func watched(orig template.FuncMap, fn, name string, a *answers) any {
-	switch fn {
+func watched(orig template.FuncMap, s site, a *answers) any {
+	switch s.fn {
 	case "lookup":
-		return func(_, _, _, _ string) (map[string]any, error) {
-			a.ask(name)
-			return map[string]any{}, nil
+		return func(apiVersion, kind, namespace, name string) (map[string]any, error) {
+			return a.lookup(s, apiVersion, kind, namespace, name), nil
 		}
 	case "getHostByName":
 		return func(string) string {
-			a.ask(name)
+			a.note(s.name)
 			return ""
 		}
 	case "now":
-		return func() time.Time {
-			v, _ := a.ask(name)
-			return moments[v]
-		}
-	case "randInt":
-		return func(low, high int) int {
-			v, _ := a.ask(name)
-			if v == 1 && high > low {
-				return high - 1
-			}
-			return low
-		}
+		return func() time.Time { return a.moment(s) }
 	}
-	if slices.Contains(clock, fn) {
-		return onClock(orig, fn, func() time.Time {
-			v, _ := a.ask(name)
-			return moments[v]
-		})
+	if slices.Contains(clock, s.fn) {
+		return onClock(orig, s.fn, func() time.Time { return a.moment(s) })
 	}
-	return made(orig[fn], func() string {
-		v, n := a.ask(name)
-		return strings.Repeat(fmt.Sprintf("%c%s", 'a'+v, letters(n)), 8)
-	}, fn)
-}
-
-// letters is a number in the letters a to j, so that it is of any alphabet.
-func letters(n int) string {
-	out := []byte(fmt.Sprint(n))
-	for i := range out {
-		out[i] += 'a' - '0'
-	}
-	return string(out)
+	return answered(orig[s.fn], s, a)
 }
 
 // onClock is a function of sprig's dates with the machine's time and zone taken out: the zone is UTC.
@@ -147,7 +88,19 @@ func onClock(orig template.FuncMap, fn string, now func() time.Time) any {
 	case "htmlDateInZone":
 		return func(date any, zone string) string { return at("2006-01-02", date, zone) }
 	case "ago":
-		return func(any) string { return now().Sub(moments[0].AddDate(-1, 0, 0)).String() }
+		return func(date any) string {
+			at := now()
+			since := at
+			switch d := date.(type) {
+			case time.Time:
+				since = d
+			case int64:
+				since = time.Unix(d, 0)
+			case int:
+				since = time.Unix(int64(d), 0)
+			}
+			return at.Sub(since).Round(time.Second).String()
+		}
 	case "durationRound":
 		round := orig[fn].(func(any) string)
 		return func(x any) string {
@@ -159,46 +112,6 @@ func onClock(orig template.FuncMap, fn string, now func() time.Time) any {
 		}
 	}
 	return at
-}
-
-// made is a function with the signature of orig whose texts are made of seed: for a count, as many characters.
-func made(orig any, seed func() string, fn string) any {
-	typ := reflect.TypeOf(orig)
-	return reflect.MakeFunc(typ, func(in []reflect.Value) []reflect.Value {
-		text := seed()
-		switch {
-		case strings.HasPrefix(fn, "rand"):
-			text = sized(text, int(in[0].Int()), fn)
-		case fn == "shuffle":
-			text = sized(text, len(in[0].String()), fn)
-		case fn == "uuidv4":
-			text = fmt.Sprintf("%s-%s-4%s-8%s-%s", text[:8], text[:4], text[:3], text[:3], sized(text, 12, fn))
-		}
-		out := make([]reflect.Value, typ.NumOut())
-		for i := range out {
-			out[i] = reflect.New(typ.Out(i)).Elem()
-			switch out[i].Kind() {
-			case reflect.String:
-				out[i].SetString(text)
-			case reflect.Struct: // sprig's certificate
-				out[i].FieldByName("Cert").SetString("certificate " + text)
-				out[i].FieldByName("Key").SetString("key " + text)
-			}
-		}
-		return out
-	}).Interface()
-}
-
-func sized(text string, n int, fn string) string {
-	switch {
-	case n <= 0:
-		return ""
-	case n > maxMade:
-		panic(tooMuch(fn))
-	case fn == "randNumeric":
-		text = strings.Map(func(r rune) rune { return '0' + (r-'a')%10 }, text)
-	}
-	return strings.Repeat(text, n/len(text)+1)[:n]
 }
 
 func tooMuch(fn string) error {

@@ -1,6 +1,7 @@
 // Package helm renders Helm charts with the library's own engine, without a cluster and without anything that changes
-// from one render to the next: look-ups answer with nothing and say so, and random or time functions whose result
-// reaches an object are refused. What comes out is what `helm template` gives for the same capabilities.
+// from one render to the next: look-ups answer with nothing and say so, and functions of chance and time give the answers
+// that are kept, new ones where the request has a source of them, or placeholders. What comes out is what `helm template`
+// gives for the same capabilities.
 //
 // helm must not know clusters, where a chart was fetched from, nor how hooks are run.
 package helm
@@ -23,7 +24,7 @@ import (
 )
 
 // revision of this renderer's own rules; it changes when the same inputs may give other objects.
-const revision = "helm-chart/1"
+const revision = "helm-chart/2"
 
 // Version is that of the Helm library the renderer is built with; a test compares it with what is linked.
 const Version = "v4.3.1"
@@ -71,7 +72,7 @@ func (r *Renderer) Key(ctx context.Context, req render.Request) (string, error) 
 	for _, part := range []string{
 		revision, Version, req.Content.Digest, releaseName(req), req.Instance.Name, req.Instance.Namespace,
 		cuelang.Digest(userValues(req)), flags(src.SkipCRDs, src.SkipHooks, src.SkipSchema, req.Tests),
-		ch.environment(req),
+		ch.environment(req), ch.madeOf(req),
 	} {
 		fmt.Fprintf(h, "%d:%s\n", len(part), part)
 	}
@@ -90,7 +91,7 @@ func (r *Renderer) Render(ctx context.Context, req render.Request) (render.Resul
 	if err != nil {
 		return out, r.failed(req, diag.From(err, "chart"))
 	}
-	j := &job{req: req, opts: r.opts, chart: ch, prefix: displayRoot(req, ch)}
+	j := &job{req: req, opts: r.opts, chart: ch, prefix: displayRoot(req, ch), out: &out}
 	objects, err := j.run(ctx)
 	if err != nil {
 		return out, r.failed(req, diag.From(err, "chart"))

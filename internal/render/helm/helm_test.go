@@ -261,7 +261,7 @@ func TestRedaction(t *testing.T) {
 		"yaml":   "-- chart/templates/a.yaml --\na: *{{ .Values.secret }}\n",
 		"schema": "-- chart/values.schema.json --\n{\"properties\": {\"secret\": {\"enum\": [\"a\"], \"pattern\": \"^[0-9]$\"}}}\n",
 		"name":   "-- chart/templates/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"{{ .Values.secret }} _\"}\n",
-		"random": "-- chart/templates/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"{{ .Values.secret }}\", annotations: {a: \"{{ uuidv4 }}\"}}\n",
+		"random": "-- chart/templates/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"{{ .Values.secret }}\", annotations: {a: \"{{ uuidv4 }}\", b: {{ randAlpha 1 | repeat -1 }} ]\"}}\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := chartWith(extra)

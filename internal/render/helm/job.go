@@ -3,8 +3,6 @@ package helm
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -27,9 +25,11 @@ type job struct {
 	prefix   string
 	caps     *common.Capabilities
 	warnings diag.Findings
+	// out gets what is known about answers.
+	out *render.Result
 }
 
-// run renders once, and again as often as it takes to tell whether anything random reaches an object.
+// run renders once, and again as often as it takes to tell whether anything made up reaches an object.
 func (j *job) run(ctx context.Context) ([]object.Object, error) {
 	var err error
 	if j.caps, err = j.chart.capabilitiesOf(j.req); err != nil {
@@ -42,21 +42,7 @@ func (j *job) run(ctx context.Context) ([]object.Object, error) {
 	if user, err := values(j.req); err == nil {
 		j.warnings = append(j.warnings, j.shapes(user, j.chart.chart.Values, nil)...)
 	}
-	usual := &answers{}
-	objects, err := j.once(ctx, usual)
-	if err != nil {
-		return nil, err
-	}
-	called := usual.called
-	warnings := append(j.warnings, j.offline(called)...)
-	called = slices.DeleteFunc(slices.Clone(called), func(name string) bool { return slices.Contains(offline, j.site(name).fn) })
-	if len(called) > 0 {
-		if err := j.settled(ctx, objects, called); err != nil {
-			return nil, err
-		}
-	}
-	j.warnings = warnings
-	return objects, nil
+	return j.settle(ctx)
 }
 
 // once renders the chart with the given answers of the watched functions.
@@ -108,12 +94,19 @@ func (j *job) sitePos(s site) diag.Pos {
 	return diag.Pos{File: j.file(s.template), Line: s.line}
 }
 
-// offline says which look-ups were answered with nothing.
-func (j *job) offline(called []string) diag.Findings {
+// offline says which look-ups were answered with nothing, but for those of the chart's own Secrets.
+func (j *job) offline(t try) diag.Findings {
+	var own []string
+	for _, o := range t.objects {
+		if o.Ref().Kind == "Secret" {
+			own = append(own, namespaceOf(o, j.req.Instance.Namespace)+"/"+o.Ref().Name)
+		}
+	}
 	var out diag.Findings
-	for _, name := range called {
+	for _, name := range t.called {
 		s := j.site(name)
-		if !slices.Contains(offline, s.fn) {
+		elsewhere := func(l look) bool { return l.site == name && !slices.Contains(own, l.secret) }
+		if !slices.Contains(offline, s.fn) || s.fn == "lookup" && !slices.ContainsFunc(t.looked, elsewhere) {
 			continue
 		}
 		f := diag.Warnf("lookup", "%s finds nothing: a render asks no cluster and no network", s.what())
@@ -129,79 +122,6 @@ func (s site) what() string {
 		return s.fn + " in a text that is given to tpl"
 	}
 	return s.fn
-}
-
-// settled reports the called sites whose answer reaches an object: those that change one when their answer varies.
-func (j *job) settled(ctx context.Context, objects []object.Object, called []string) error {
-	changed, err := j.vary(ctx, objects, &answers{all: true})
-	if err != nil || len(changed) == 0 {
-		return err
-	}
-	var found diag.Findings
-	for _, name := range called[:min(len(called), maxBlamed)] {
-		refs, err := j.vary(ctx, objects, &answers{varied: map[string]bool{name: true}})
-		if err == nil && len(refs) > 0 {
-			found = append(found, j.unsettled(j.site(name), refs))
-		}
-	}
-	if len(found) == 0 {
-		for _, name := range called[:min(len(called), maxBlamed)] {
-			found = append(found, j.unsettled(j.site(name), changed))
-		}
-	}
-	return found.Err()
-}
-
-// maxBlamed bounds the renders that look for the places to blame.
-const maxBlamed = 20
-
-// vary renders with other answers and names the objects that differ.
-func (j *job) vary(ctx context.Context, usual []object.Object, a *answers) ([]string, error) {
-	kept := j.warnings
-	defer func() { j.warnings = kept }()
-	other, err := j.once(ctx, a)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if err != nil {
-		return []string{"the question whether the chart renders at all"}, nil
-	}
-	count := map[string]int{}
-	name := map[string]string{}
-	tally := func(objs []object.Object, by int) {
-		for i, o := range objs {
-			id := fmt.Sprintf("%d %s", i, o.Digest())
-			count[id] += by
-			name[id] = o.Ref().String()
-		}
-	}
-	tally(usual, 1)
-	tally(other, -1)
-	refs := map[string]bool{}
-	for id, n := range count {
-		if n > 0 {
-			refs[name[id]] = true
-		}
-	}
-	if len(refs) == 0 && len(other) != len(usual) {
-		refs["the number of objects"] = true
-	}
-	return slices.Sorted(maps.Keys(refs)), nil
-}
-
-func (j *job) unsettled(s site, refs []string) diag.Finding {
-	if len(refs) > 3 {
-		refs = append(refs[:3:3], fmt.Sprintf("%d more", len(refs)-3))
-	}
-	kind := "a random value"
-	if slices.Contains(clock, s.fn) {
-		kind = "the time"
-	}
-	f := diag.Errorf("not-deterministic", "%s puts %s into %s", s.what(), kind, strings.Join(refs, ", "))
-	f.Why = "every render would give another object, so that a plan could never be applied as it was shown"
-	f.Fix = "give the chart the value it would make up: often a password, a certificate or the name of an existing Secret"
-	f.Pos = j.sitePos(s)
-	return f
 }
 
 // file is how a template is shown; name is Helm's, CHART/templates/x.yaml.

@@ -30,8 +30,9 @@ const (
 // loaded is a chart as it was read: never changed, cloned for every render.
 type loaded struct {
 	chart *chart.Chart
-	// sites are the calls of functions that no render may depend on.
-	sites []site
+	// sites are the calls of functions whose answer is kept; chance is set when any text of the chart has one.
+	sites  []site
+	chance bool
 	// capabilities is set when some text of the chart names them.
 	capabilities bool
 }
@@ -90,6 +91,7 @@ func load(ctx context.Context, req render.Request, opts Options) (*loaded, error
 	}
 	settle(c)
 	out := &loaded{chart: c, capabilities: namesCapabilities(c)}
+	out.chance = textsAsk(c)
 	out.sites = mark(c, nil)
 	return out, installable(c)
 }

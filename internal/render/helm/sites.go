@@ -10,6 +10,8 @@ import (
 
 	"helm.sh/helm/v4/pkg/chart/common"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
+
+	"hawser.dev/hawser/internal/chance"
 )
 
 // site is one place in a template that calls a watched function. A template function is not told where it is called
@@ -19,6 +21,8 @@ type site struct {
 	// template is the path Helm knows it by, CHART/templates/x.yaml; "" is a text that was handed to tpl.
 	template string
 	line     int
+	// text is a digest of the line's text: it stays when the line moves.
+	text string
 }
 
 // mangled finds the names of sites in texts of the library.
@@ -65,7 +69,7 @@ func markTemplate(name, text string, sites []site) (string, []site) {
 	last := 0
 	for _, n := range calls {
 		s := site{fn: n.Ident, name: fmt.Sprintf("%s__h%d", n.Ident, len(sites)), template: name,
-			line: 1 + strings.Count(text[:n.Pos], "\n")}
+			line: 1 + strings.Count(text[:n.Pos], "\n"), text: chance.DigestOf(lineAt(text, int(n.Pos)))}
 		sites = append(sites, s)
 		b.WriteString(text[last:n.Pos])
 		b.WriteString(s.name)
@@ -73,6 +77,13 @@ func markTemplate(name, text string, sites []site) (string, []site) {
 	}
 	b.WriteString(text[last:])
 	return b.String(), sites
+}
+
+// lineAt is the line of the text at a place, without the space around it.
+func lineAt(text string, pos int) string {
+	start := strings.LastIndexByte(text[:pos], '\n') + 1
+	line, _, _ := strings.Cut(text[start:], "\n")
+	return strings.TrimSpace(line)
 }
 
 // walkNodes calls see for every function name below the node.

@@ -1,0 +1,181 @@
+// Package chance is what is made up once and then kept: passwords, keys, certificates and moments that a chart or a
+// bundle asks for. It says which kept answer belongs to which call, makes new ones of a Source of randomness that it is
+// given, and names them, so that one can be asked for again.
+//
+// chance must not know where answers are kept, what a template is, nor a source of randomness of its own.
+package chance
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Call is one call of a function that makes something up, and its answer.
+type Call struct {
+	// Template is where the call stands: CHART/templates/x.yaml, "" for a text that was handed to tpl, or the path of a
+	// value of the bundle. Func is the function's name.
+	Template string `json:"template,omitempty"`
+	Func     string `json:"func"`
+	// Args is a digest of the arguments, Line one of the text of the line; equal calls are told apart by their order.
+	Args string `json:"args,omitempty"`
+	Line string `json:"line,omitempty"`
+	// Value is the answer: a text, a number, a time as RFC 3339, a Pair as JSON.
+	Value string `json:"value"`
+	// Public is set for what is no secret: a moment, a number.
+	Public bool `json:"public,omitempty"`
+}
+
+// Name is what people call the answer: "app/templates/secret.yaml:randAlphaNum", or the path of the bundle's value.
+func (c Call) Name() string {
+	switch {
+	case c.Func == Generate:
+		return c.Template
+	case c.Template == "":
+		return "tpl:" + c.Func
+	}
+	return c.Template + ":" + c.Func
+}
+
+// Generate is the function's name of calls that stand in a bundle's values.
+const Generate = "generate"
+
+// Pair is a certificate with its key, both PEM.
+type Pair struct {
+	Cert string `json:"cert"`
+	Key  string `json:"key"`
+}
+
+// Answers are all that was made up for one instance on one cluster. The zero Answers are none.
+type Answers struct {
+	Calls []Call `json:"calls,omitempty"`
+	// Secrets are the made-up entries of Secrets that a chart looks up to find what it made before:
+	// NAMESPACE/NAME -> key -> base64.
+	Secrets map[string]map[string]string `json:"secrets,omitempty"`
+}
+
+// IsZero reports that there are none.
+func (a Answers) IsZero() bool { return len(a.Calls) == 0 && len(a.Secrets) == 0 }
+
+// Digest is equal for equal answers, "" for none.
+func (a Answers) Digest() string {
+	if a.IsZero() {
+		return ""
+	}
+	data, err := json.Marshal(a)
+	if err != nil { // texts alone
+		return "unknown"
+	}
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// Hidden are the texts that must not be shown: of pairs the keys.
+func (a Answers) Hidden() []string {
+	var out []string
+	for _, c := range a.Calls {
+		var p Pair
+		switch {
+		case c.Public:
+		case strings.HasPrefix(c.Value, "{") && json.Unmarshal([]byte(c.Value), &p) == nil && p.Key != "":
+			out = append(out, p.Key)
+		default:
+			out = append(out, c.Value)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Secrets)) {
+		for _, key := range slices.Sorted(maps.Keys(a.Secrets[name])) {
+			text, err := base64.StdEncoding.DecodeString(a.Secrets[name][key])
+			if err == nil && !strings.Contains(string(text), "-----BEGIN CERTIFICATE") {
+				out = append(out, string(text))
+			}
+		}
+	}
+	return out
+}
+
+// Names are those of all answers, each once, in order.
+func (a Answers) Names() []string {
+	var out []string
+	for _, c := range a.Calls {
+		out = append(out, c.Name())
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Without are the answers without those of a name, and how many went. A name is Call.Name, a template (whole or its last
+// element), a function, or "" for all. What look-ups find goes too, when anything does: it was made of the answers.
+func (a Answers) Without(name string) (Answers, int) {
+	out := Answers{}
+	for _, c := range a.Calls {
+		if name == "" || slices.Contains([]string{c.Name(), c.Template, path.Base(c.Template), c.Func}, name) {
+			continue
+		}
+		out.Calls = append(out.Calls, c)
+	}
+	gone := len(a.Calls) - len(out.Calls)
+	if gone == 0 && (name != "" || len(a.Secrets) == 0) {
+		out.Secrets = a.Secrets
+	}
+	return out, gone
+}
+
+// Source is what new answers are made of.
+type Source struct {
+	// ID tells sources apart: what one makes is nobody else's.
+	ID string
+	// Read fills p with random bytes. Now is the time.
+	Read func(p []byte)
+	Now  func() time.Time
+}
+
+// Below is an even number from 0 to n-1; n must be positive.
+func (s *Source) Below(n int) int {
+	limit := (1 << 62) - (1<<62)%uint64(n) // what is above would make some numbers likelier than others
+	for {
+		var b [8]byte
+		s.Read(b[:])
+		x := uint64(0)
+		for _, c := range b {
+			x = x<<8 | uint64(c)
+		}
+		if x &= 1<<62 - 1; x < limit {
+			return int(x % uint64(n))
+		}
+	}
+}
+
+// Text is n characters of the alphabet.
+func (s *Source) Text(n int, alphabet string) string {
+	letters := []rune(alphabet)
+	out := make([]rune, max(n, 0))
+	for i := range out {
+		out[i] = letters[s.Below(len(letters))]
+	}
+	return string(out)
+}
+
+// UUID is a random one, version 4.
+func (s *Source) UUID() string {
+	var b [16]byte
+	s.Read(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// DigestOf is a short digest of parts, for Args and Line.
+func DigestOf(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:%s\n", len(p), p)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:12])
+}

@@ -1,0 +1,131 @@
+package chance_test
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hawser.dev/hawser/internal/chance"
+)
+
+func call(template, fn, args, line, value string) chance.Call {
+	return chance.Call{Template: template, Func: fn, Args: args, Line: line, Value: value}
+}
+
+// TestBookFinds: which kept answer a call gets.
+func TestBookFinds(t *testing.T) {
+	for _, c := range []struct {
+		reason  string
+		kept    []chance.Call
+		present string // lines that the template still has
+		ask     []chance.Call
+		want    string
+	}{
+		{"the same call", []chance.Call{call("a", "f", "1", "x", "A")}, "x", []chance.Call{call("a", "f", "1", "x", "")}, "A"},
+		{"other arguments, function or template", []chance.Call{call("a", "f", "1", "x", "A")}, "x",
+			[]chance.Call{call("a", "f", "2", "x", ""), call("a", "g", "1", "x", ""), call("b", "f", "1", "x", "")}, "- - -"},
+		{"equal calls by their order", []chance.Call{call("a", "f", "1", "x", "A"), call("a", "f", "1", "x", "B")}, "x",
+			[]chance.Call{call("a", "f", "1", "x", ""), call("a", "f", "1", "x", ""), call("a", "f", "1", "x", "")}, "A B -"},
+		{"a new call before an old one", []chance.Call{call("a", "f", "1", "old", "A")}, "new old",
+			[]chance.Call{call("a", "f", "1", "new", ""), call("a", "f", "1", "old", "")}, "- A"},
+		{"a line that was written otherwise", []chance.Call{call("a", "f", "1", "old", "A")}, "new",
+			[]chance.Call{call("a", "f", "1", "new", "")}, "A"},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			b := chance.NewBook(chance.Answers{Calls: c.kept}, func(k chance.Call) bool {
+				return strings.Contains(" "+c.present+" ", " "+k.Line+" ")
+			})
+			var got []string
+			for _, ask := range c.ask {
+				v, ok := b.Find(ask)
+				if !ok {
+					v = "-"
+				}
+				got = append(got, v)
+			}
+			if diff := cmp.Diff(c.want, strings.Join(got, " ")); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestBookKeepsAll: an answer that nobody asks for today is there when somebody asks again.
+func TestBookKeepsAll(t *testing.T) {
+	kept := chance.Answers{Calls: []chance.Call{call("a", "f", "1", "x", "A"), call("a", "f", "1", "y", "B")}}
+	b := chance.NewBook(kept, func(chance.Call) bool { return true })
+	if v, _ := b.Find(call("a", "f", "1", "y", "")); v != "B" {
+		t.Fatal(v)
+	}
+	b.Add(call("a", "f", "2", "z", "C"))
+	want := chance.Answers{Calls: []chance.Call{kept.Calls[0], kept.Calls[1], call("a", "f", "2", "z", "C")}}
+	if diff := cmp.Diff(want, b.Answers()); diff != "" {
+		t.Error(diff)
+	}
+	if len(kept.Calls) != 2 || kept.Digest() == b.Answers().Digest() || (chance.Answers{}).Digest() != "" {
+		t.Error("digests do not tell answers apart")
+	}
+}
+
+func TestHidden(t *testing.T) {
+	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+	a := chance.Answers{
+		Calls: []chance.Call{{Func: "f", Value: "pw"}, {Func: "now", Value: "2026", Public: true}, {Func: "genCA", Value: `{"cert":"c","key":"k"}`},
+			{Func: "f", Value: "{odd"}},
+		Secrets: map[string]map[string]string{"ns/x": {"ca.crt": b64("-----BEGIN CERTIFICATE-----"), "p": b64("looked")}},
+	}
+	if diff := cmp.Diff([]string{"pw", "k", "{odd", "looked"}, a.Hidden()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestWithout: which answers a rotation drops.
+func TestWithout(t *testing.T) {
+	a := chance.Answers{
+		Calls: []chance.Call{call("app/templates/a.yaml", "randAlpha", "", "", "1"), call("app/templates/b.yaml", "randAlpha", "", "", "2"),
+			call("values.db.password", chance.Generate, "", "", "3"), call("", "uuidv4", "", "", "4")},
+		Secrets: map[string]map[string]string{"ns/x": {"p": "cA=="}},
+	}
+	for name, want := range map[string]string{
+		"": "", "a.yaml": "2 3 4", "app/templates/b.yaml": "1 3 4", "app/templates/a.yaml:randAlpha": "2 3 4", "randAlpha": "3 4",
+		"values.db.password": "1 2 4", "tpl:uuidv4": "1 2 3", "nothing": "1 2 3 4",
+	} {
+		out, gone := a.Without(name)
+		var left []string
+		for _, c := range out.Calls {
+			left = append(left, c.Value)
+		}
+		if got := strings.Join(left, " "); got != want || gone != 4-len(left) || (len(out.Secrets) > 0) != (gone == 0) {
+			t.Errorf("%q leaves %q, want %q; %d went, look-ups %v", name, got, want, gone, out.Secrets)
+		}
+	}
+	if diff := cmp.Diff([]string{"app/templates/a.yaml:randAlpha", "app/templates/b.yaml:randAlpha", "tpl:uuidv4", "values.db.password"}, a.Names()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSource(t *testing.T) {
+	n := byte(0)
+	s := &chance.Source{Now: time.Now, Read: func(p []byte) {
+		for i := range p {
+			n += 7
+			p[i] = n
+		}
+	}}
+	seen := map[int]int{}
+	for range 3000 {
+		seen[s.Below(3)]++
+	}
+	if len(seen) != 3 || min(seen[0], seen[1], seen[2]) < 500 {
+		t.Errorf("numbers are uneven: %v", seen)
+	}
+	if text := s.Text(64, "aé"); len([]rune(text)) != 64 || strings.Trim(text, "aé") != "" || s.Text(-1, "a") != "" {
+		t.Errorf("text %q", text)
+	}
+	if id := s.UUID(); len(id) != 36 || id[14] != '4' || !strings.ContainsRune("89ab", rune(id[19])) || id == s.UUID() {
+		t.Errorf("uuid %s", id)
+	}
+}

@@ -1,0 +1,301 @@
+package helm
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+	chart "helm.sh/helm/v4/pkg/chart/v2"
+
+	"hawser.dev/hawser/internal/chance"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/render"
+)
+
+// try is one render, and what it asked for.
+type try struct {
+	*answers
+	objects  []object.Object
+	warnings diag.Findings
+}
+
+// try renders in a mode; found is what look-ups find.
+func (j *job) try(ctx context.Context, m mode, kept chance.Answers, found map[string]map[string]string) (try, error) {
+	a := &answers{mode: m, source: j.req.Chance, found: found, book: chance.NewBook(kept, j.chart.holds)}
+	before := j.warnings
+	objects, err := j.once(ctx, a)
+	out := try{answers: a, objects: objects, warnings: j.warnings}
+	j.warnings = before
+	return out, err
+}
+
+// holds reports whether the chart has a call at this place.
+func (l *loaded) holds(c chance.Call) bool {
+	return slices.ContainsFunc(l.sites, func(s site) bool { return s.template == c.Template && s.fn == c.Func && s.text == c.Line })
+}
+
+// settle renders with what is kept. Where an object depends on more than that, the rest is made, or, without a source
+// of chance, a placeholder stands there.
+//
+// A chart that looks its own Secret up finds of it what it would make up now: what the user gives goes before.
+func (j *job) settle(ctx context.Context) ([]object.Object, error) {
+	kept := j.req.Answers
+	cur, err := j.try(ctx, usual, kept, nil)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	j.out.Open = len(cur.open)
+	if err != nil && (len(cur.open) == 0 || j.req.Chance == nil) {
+		return nil, err
+	}
+	var keys, found map[string]map[string]string
+	if err == nil {
+		if len(cur.open) == 0 && (len(kept.Secrets) == 0 || len(cur.looked) == 0) {
+			return j.done(cur), nil
+		}
+		all, failed := j.try(ctx, otherAll, kept, nil)
+		if failed == nil && same(cur.objects, all.objects) { // nothing of it reaches an object
+			j.out.Open = 0
+			return j.done(cur), ctx.Err()
+		}
+		keys = madeKeys(cur, all, j.req.Instance.Namespace)
+		if found = within(kept.Secrets, keys); len(found) > 0 {
+			if again, err := j.try(ctx, usual, kept, found); err == nil && holdsAll(again.objects, cur.objects) {
+				cur = again
+			} else {
+				found = nil
+			}
+		}
+		if len(cur.open) > 0 {
+			other, failed := j.try(ctx, otherOpen, kept, found)
+			if failed == nil && same(cur.objects, other.objects) {
+				cur.open = nil
+			}
+		}
+		if j.out.Open = len(cur.open); len(cur.open) == 0 {
+			return j.done(cur), ctx.Err()
+		}
+		j.lookedUp(cur)
+		if j.req.Chance == nil {
+			objects := j.done(cur)
+			j.standIns(cur)
+			return objects, ctx.Err()
+		}
+	}
+	return j.make(ctx, kept, found, keys)
+}
+
+// make renders with new answers, and takes what look-ups will find from what came out: as long as the chart gives the
+// same then.
+func (j *job) make(ctx context.Context, kept chance.Answers, found, keys map[string]map[string]string) ([]object.Object, error) {
+	made, err := j.try(ctx, making, kept, found)
+	if err != nil {
+		return nil, err
+	}
+	j.out.Answers, j.out.Open = made.book.Answers(), 0
+	if own := within(secretsOf(made, j.req.Instance.Namespace), keys); len(own) > 0 {
+		all := j.out.Answers
+		all.Secrets = merged(kept.Secrets, own)
+		if again, err := j.try(ctx, usual, all, own); err == nil && same(again.objects, made.objects) {
+			j.out.Answers = all
+		}
+	}
+	return j.done(made), ctx.Err()
+}
+
+// done is the render that counts.
+func (j *job) done(t try) []object.Object {
+	j.warnings = append(t.warnings, j.offline(t)...)
+	return t.objects
+}
+
+// standIns warns that placeholders stand in for what is not made yet.
+func (j *job) standIns(t try) {
+	var at []string
+	for _, name := range t.open {
+		if s := j.site(name); s.template != "" {
+			if text := fmt.Sprintf("%s (%s)", s.fn, j.sitePos(s)); !slices.Contains(at, text) {
+				at = append(at, text)
+			}
+		} else if !slices.Contains(at, s.what()) {
+			at = append(at, s.what())
+		}
+	}
+	if len(at) > 3 {
+		at = append(at[:3:3], fmt.Sprintf("%d more", len(at)-3))
+	}
+	f := diag.Warnf(render.CodePlaceholder, "the chart makes values up: placeholders stand there")
+	f.Why = "they are made at the first apply on a cluster, and kept there: " + strings.Join(at, ", ")
+	f.Pos = j.sitePos(j.site(t.open[0]))
+	j.warnings = append(j.warnings, f)
+}
+
+// lookedUp notes the Secrets that the chart declares and looks up.
+func (j *job) lookedUp(t try) {
+	for _, o := range t.objects {
+		if ref := o.Ref(); ref.Kind == "Secret" && ref.Group == "" && o.Hook == nil {
+			ref.Namespace = namespaceOf(o, j.req.Instance.Namespace)
+			if slices.ContainsFunc(t.looked, func(l look) bool { return l.secret == ref.Namespace+"/"+ref.Name }) {
+				j.out.LooksUp = append(j.out.LooksUp, ref)
+			}
+		}
+	}
+}
+
+func namespaceOf(o object.Object, fallback string) string {
+	if ns := o.Ref().Namespace; ns != "" {
+		return ns
+	}
+	return fallback
+}
+
+// secretsOf are the Secrets that a render declares and looked up, with their data.
+func secretsOf(t try, namespace string) map[string]map[string]string {
+	out := map[string]map[string]string{}
+	for _, o := range t.objects {
+		if ref := o.Ref(); ref.Kind != "Secret" || ref.Group != "" || o.Hook != nil {
+			continue
+		}
+		name := namespaceOf(o, namespace) + "/" + o.Ref().Name
+		if !slices.ContainsFunc(t.looked, func(l look) bool { return l.secret == name }) {
+			continue
+		}
+		held := map[string]string{}
+		data, _ := o.Body["data"].(map[string]any)
+		for k, v := range data {
+			held[k], _ = v.(string)
+		}
+		plain, _ := o.Body["stringData"].(map[string]any)
+		for k, v := range plain {
+			text, _ := v.(string)
+			held[k] = base64.StdEncoding.EncodeToString([]byte(text))
+		}
+		out[name] = held
+	}
+	return out
+}
+
+// madeKeys are the entries of the Secrets looked up that depend on what is made up.
+func madeKeys(t, other try, namespace string) map[string]map[string]string {
+	out := map[string]map[string]string{}
+	others := secretsOf(other, namespace)
+	for name, held := range secretsOf(t, namespace) {
+		for k, v := range held {
+			if others[name][k] != v {
+				if out[name] == nil {
+					out[name] = map[string]string{}
+				}
+				out[name][k] = ""
+			}
+		}
+	}
+	return out
+}
+
+// within are the entries of secrets that keys names.
+func within(secrets, keys map[string]map[string]string) map[string]map[string]string {
+	out := map[string]map[string]string{}
+	for name, held := range secrets {
+		for k, v := range held {
+			if _, ok := keys[name][k]; ok {
+				if out[name] == nil {
+					out[name] = map[string]string{}
+				}
+				out[name][k] = v
+			}
+		}
+	}
+	return out
+}
+
+// merged puts entries over others.
+func merged(under, over map[string]map[string]string) map[string]map[string]string {
+	out := map[string]map[string]string{}
+	for _, m := range []map[string]map[string]string{under, over} {
+		for name, held := range m {
+			if out[name] == nil {
+				out[name] = map[string]string{}
+			}
+			for k, v := range held {
+				out[name][k] = v
+			}
+		}
+	}
+	return out
+}
+
+// same reports equal objects, whatever their order.
+func same(a, b []object.Object) bool {
+	return len(a) == len(b) && slices.Equal(digests(a), digests(b))
+}
+
+func digests(objs []object.Object) []string {
+	out := make([]string, len(objs))
+	for i, o := range objs {
+		out[i] = fmt.Sprint(o.Digest(), o.Hook)
+	}
+	return out
+}
+
+// holdsAll reports that every object of want is among objs.
+func holdsAll(objs, want []object.Object) bool {
+	there := map[object.Ref]bool{}
+	for _, o := range objs {
+		there[o.Ref()] = true
+	}
+	return !slices.ContainsFunc(want, func(o object.Object) bool { return !there[o.Ref()] })
+}
+
+// names finds the names of functions that make something up.
+var names = regexp.MustCompile(`\b(` + strings.Join(slices.Concat(random, clock), "|") + `)\b`)
+
+// asks reports whether a text, as a template, may ask for chance or the time. It errs on the side of yes.
+func asks(text []byte) bool { return bytes.Contains(text, []byte("{{")) && names.Match(text) }
+
+// Makes reports whether any template of the chart, or a text that it may hand to tpl, asks for chance or the time.
+func (r *Renderer) Makes(ctx context.Context, req render.Request) bool {
+	ch, err := r.charts.get(ctx, req, r.opts)
+	return err == nil && ch.makes(req)
+}
+
+func (l *loaded) makes(req render.Request) bool {
+	return l.chance || valuesAsk(req)
+}
+
+// valuesAsk reports whether the user's values hold such a text.
+func valuesAsk(req render.Request) bool {
+	values, err := values(req)
+	if err != nil {
+		return true
+	}
+	text, err := json.Marshal(values)
+	return err != nil || asks(text)
+}
+
+// textsAsk reports whether any text of the chart does.
+func textsAsk(c *chart.Chart) bool {
+	for _, files := range [][]*common.File{c.Raw, c.Templates, c.Files} {
+		if slices.ContainsFunc(files, func(f *common.File) bool { return asks(f.Data) }) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(c.Dependencies(), textsAsk)
+}
+
+// madeOf is what the key holds of answers and their source; nothing where the chart asks for none.
+func (l *loaded) madeOf(req render.Request) string {
+	if !l.makes(req) {
+		return ""
+	}
+	if req.Chance != nil {
+		return req.Answers.Digest() + " " + req.Chance.ID
+	}
+	return req.Answers.Digest()
+}
