@@ -242,6 +242,9 @@ func (r *run) render(ctx context.Context, t *target, s *set, parts []*part) diag
 			findings = append(findings, p.explained(withInstance(diag.From(errs[i], "render"), p.instance))...)
 			continue
 		}
+		if results[i].Open > 0 && !r.lenient {
+			findings = append(findings, withInstance(diag.Findings{diag.Errorf("not-deterministic", "the chart makes values up, which is not possible yet")}, p.instance)...)
+		}
 		findings = append(findings, results[i].Findings...)
 		p.checks = r.checks(p, s, results[i].Health, results[i].Checks)
 		all = append(all, results[i].Objects...)
