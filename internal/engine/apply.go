@@ -26,6 +26,7 @@ func (e *Engine) Apply(ctx context.Context, fp *FleetPlan, req Request) (*Outcom
 	}
 	if req.SkipUnreachable {
 		fp.Schedule = rollout.WithoutUnreachable(fp.Schedule)
+		fp.canaries()
 	}
 	out.Rollout = rolloutID()
 	e.emit(Event{Type: EventRollout, Rollout: out.Rollout, Bundle: fp.Bundle, Total: len(fp.Clusters)})
@@ -94,6 +95,9 @@ func (l *loop) run(ctx context.Context) {
 		l.announce(d)
 		for _, name := range d.Start {
 			l.start(ctx, name, d.Wave)
+		}
+		for _, name := range d.Check {
+			l.check(ctx, name, d.Wave)
 		}
 		if d.Done {
 			return

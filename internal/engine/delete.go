@@ -55,6 +55,10 @@ func (e *Engine) PlanDelete(ctx context.Context, req Request) (*FleetPlan, error
 		return nil, diag.Findings{f}.Err()
 	}
 	r.computeAll(ctx, fp, plan.Options{Deleting: true, NoHooks: req.NoHooks})
+	if err := ctx.Err(); err != nil {
+		r.close()
+		return nil, err
+	}
 	fp.Schedule = rollout.Reversed(fp.Schedule)
 	fp.order()
 	return fp, nil

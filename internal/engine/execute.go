@@ -72,10 +72,11 @@ func (cp *ClusterPlan) writes() int {
 	return n
 }
 
-// settled reports that nothing is to be done: nothing to write, and what the last run wrote got ready.
+// settled reports that nothing is to be done: nothing to write, and what the last run wrote got ready, or nobody waits for
+// that now either.
 func (cp *ClusterPlan) settled() bool {
 	r := cp.work.target.record
-	return cp.Plan.Empty() && (r == nil || r.Phase == release.Succeeded)
+	return cp.Plan.Empty() && (r == nil || r.Phase == release.Succeeded || r.Phase == release.Written && !cp.work.run.req.Wait)
 }
 
 // locked is the part under the lock. ctx ends when the lock may be lost.
@@ -339,14 +340,19 @@ func (l *loop) shut(ctx context.Context, cp *ClusterPlan, record *release.Record
 	}
 	w.describe(record) // late instances have their values now
 	record.Inventory, record.Hooks, record.Finished, record.Phase = result.Inventory, result.Lives, l.now(), release.Failed
-	if result.OK() {
+	switch {
+	case result.OK() && l.req.Wait:
 		record.Phase = release.Succeeded
+	case result.OK():
+		record.Phase = release.Written
 	}
 	objects, err := w.objects(ctx, record.Hooks)
 	if err != nil {
 		l.emit(Event{Type: EventNotice, Cluster: cp.Cluster, Message: "the recorded objects are incomplete: " + err.Error()})
 	}
-	_, err = w.target.store.Put(ctx, *record, objects, w.target.handle)
+	if w.target.handle, err = w.target.store.Put(ctx, *record, objects, w.target.handle); err == nil {
+		w.target.record = record
+	}
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
@@ -283,6 +284,11 @@ func (r *run) head(used []source.Use) string {
 	files := r.files.Read()
 	for _, digest := range slices.Sorted(maps.Values(files)) { // without paths: they differ from machine to machine
 		fmt.Fprintln(h, "values", digest)
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.req.Env)) {
+		if r.req.RuntimeFromEnv && r.uses(name) && !fleet.SecretName(name) {
+			fmt.Fprintln(h, "runtime", strconv.Quote(name), strconv.Quote(r.req.Env[name]))
+		}
 	}
 	if r.fleet != nil {
 		data, _ := json.Marshal(r.fleet.Rollout)

@@ -14,6 +14,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
 	"hawser.dev/hawser/internal/source"
 )
@@ -41,6 +42,10 @@ func (e *Engine) Plan(ctx context.Context, req Request) (*FleetPlan, error) {
 	}
 	r.computeAll(ctx, fp, plan.Options{Adopt: req.Adopt, Recreate: req.Recreate, Diff: req.ShowDiff, ServerCheck: req.ServerCheck,
 		Tests: req.Tests, NoHooks: req.NoHooks})
+	if err := ctx.Err(); err != nil { // what was cut short is no plan
+		r.close()
+		return nil, err
+	}
 	return fp, nil
 }
 
@@ -163,10 +168,13 @@ func (r *run) required(ctx context.Context, t *target, spec v1alpha1.BundleSpec)
 		switch {
 		case err != nil:
 			findings = append(findings, diag.From(err, "record")...)
-		case record == nil || record.Phase != "succeeded":
+		case record == nil || record.Phase != release.Succeeded:
 			f := diag.Errorf("missing-bundle", "bundle %s requires %s, which is not installed here", spec.Name, need.Bundle)
 			if record != nil {
 				f.What = fmt.Sprintf("bundle %s requires %s, whose last run here is %s", spec.Name, need.Bundle, record.Phase)
+			}
+			if record != nil && record.Phase == release.Written {
+				f.Why = "it was applied with --wait=false, so that nobody knows whether it got ready"
 			}
 			f.Fix = "apply it first, or load both in one run"
 			findings = append(findings, f)
@@ -209,16 +217,16 @@ func (r *run) computeAll(ctx context.Context, fp *FleetPlan, o plan.Options) {
 // finish adds order, groups, findings and totals to a computed fleet plan.
 func (r *run) finish(ctx context.Context, fp *FleetPlan) {
 	sch, findings := r.schedule()
-	fp.Schedule = sch
 	var used []source.Use
 	if fp.Verb == "apply" {
 		used = r.used(ctx)
 		fp.Findings = append(fp.Findings, source.Check(r.lock.Sources, used, r.req.Locked)...)
 	}
 	fp.Head = r.head(used)
+	fp.Schedule = rollout.Canaries(sch, fp.changes)
 	fp.Findings = append(fp.Findings, findings...)
 	if fp.Verb == "apply" {
-		fp.Findings = append(fp.Findings, r.gate(fp)...)
+		fp.Findings = append(fp.Findings, r.gate(ctx, fp)...)
 	}
 	fp.order()
 	for _, cp := range fp.Clusters {
@@ -230,6 +238,26 @@ func (r *run) finish(ctx context.Context, fp *FleetPlan) {
 	fp.Stats = r.stats
 	fp.Findings = append(fp.Findings, fp.guards(r.req)...)
 	fp.Findings = fp.Findings.Sorted()
+}
+
+// changes reports whether this revision changes a cluster, or has done so in an earlier run. One that cannot be asked may
+// change.
+func (p *FleetPlan) changes(name string) bool {
+	cp := p.cluster(name)
+	if cp == nil || cp.Plan == nil || cp.work == nil {
+		return true
+	}
+	rec := cp.work.target.record
+	return !cp.settled() || rec != nil && rec.Head == p.Head
+}
+
+// canaries marks the clusters that the schedule lets go first.
+func (p *FleetPlan) canaries() {
+	for _, m := range p.Schedule.Members {
+		if cp := p.cluster(m.Cluster); cp != nil {
+			cp.Canary = m.Canary
+		}
+	}
 }
 
 // order puts the clusters into the order of the schedule and groups equal plans.
@@ -383,7 +411,7 @@ func (r *run) renderLate(ctx context.Context, w *work, parts []*part) diag.Findi
 }
 
 // gate refuses a selection that leaves out an earlier wave which has not succeeded with this Head.
-func (r *run) gate(fp *FleetPlan) diag.Findings {
+func (r *run) gate(ctx context.Context, fp *FleetPlan) diag.Findings {
 	if r.req.SkipWaves || r.fleet == nil || r.fleet.Rollout == nil {
 		return nil
 	}
@@ -396,7 +424,7 @@ func (r *run) gate(fp *FleetPlan) diag.Findings {
 	if len(left) == 0 {
 		return nil
 	}
-	heads := r.heads(context.Background(), fp.Owner, left)
+	heads := r.heads(ctx, fp.Owner, left)
 	return rollout.Gate(full, selected, heads, fp.Head)
 }
 
@@ -417,7 +445,7 @@ func (r *run) heads(ctx context.Context, owner string, names []string) map[strin
 		if t.session == nil {
 			continue
 		}
-		if rec, _, err := t.store.Current(ctx, owner); err == nil && rec != nil && rec.Phase == "succeeded" {
+		if rec, _, err := t.store.Current(ctx, owner); err == nil && rec != nil && rec.Phase == release.Succeeded {
 			out[t.cluster.Name] = rec.Head
 		}
 	}

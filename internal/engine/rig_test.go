@@ -5,13 +5,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -19,6 +23,7 @@ import (
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleet/kubeconfig"
+	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/release/kube"
 	"hawser.dev/hawser/internal/render"
@@ -68,6 +73,8 @@ type rig struct {
 	name  string // of the bundle, and of its namespace
 	admin kubernetes.Interface
 
+	// on sees every event as it comes; nil is nobody.
+	on     func(Event)
 	mu     sync.Mutex
 	events []Event
 }
@@ -91,6 +98,9 @@ func newRig(t *testing.T) *rig {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.events = append(r.events, ev)
+			if r.on != nil {
+				r.on(ev)
+			}
 		},
 	}
 	return r
@@ -152,7 +162,8 @@ func exists(path string) bool {
 }
 
 // kubeconfig has the context of the API server and those of clusters that are broken in one way each: "down", where
-// nobody listens; "expired", whose token is not taken (any more); "plugin", whose credential plug-in is not installed.
+// nobody listens; "silent", which takes connections and says nothing; "expired", whose token is not taken (any more);
+// "plugin", whose credential plug-in is not installed.
 func (r *rig) kubeconfig() string {
 	r.t.Helper()
 	path := filepath.Join(r.dir, "kubeconfig")
@@ -165,6 +176,13 @@ func (r *rig) kubeconfig() string {
 	}
 	server := cfg.Contexts[here].Cluster
 	cfg.Clusters["nobody"] = &clientcmdapi.Cluster{Server: "https://127.0.0.1:1", CertificateAuthorityData: cfg.Clusters[server].CertificateAuthorityData}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { _ = l.Close() }) // connections wait in its queue, and nobody takes them
+	cfg.Clusters["silent"] = &clientcmdapi.Cluster{Server: "https://" + l.Addr().String(), CertificateAuthorityData: cfg.Clusters[server].CertificateAuthorityData}
+	cfg.Contexts["silent"] = &clientcmdapi.Context{Cluster: "silent", AuthInfo: "expired"}
 	cfg.AuthInfos["expired"] = &clientcmdapi.AuthInfo{Token: "expired"}
 	cfg.AuthInfos["plugin"] = &clientcmdapi.AuthInfo{Exec: &clientcmdapi.ExecConfig{APIVersion: "client.authentication.k8s.io/v1",
 		Command: "no-such-plugin", InteractiveMode: clientcmdapi.NeverExecInteractiveMode}}
@@ -203,6 +221,45 @@ func (r *rig) applied(req Request) *Outcome {
 		r.t.Fatalf("apply: %v\n%s", err, data)
 	}
 	return out
+}
+
+// rolledOut makes a Deployment look as its controller leaves it: ready, or with its one pod gone.
+func (r *rig) rolledOut(name string, ready bool) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	d, err := r.admin.AppsV1().Deployments(r.name).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		r.t.Error(err)
+		return
+	}
+	d.Status = appsv1.DeploymentStatus{ObservedGeneration: d.Generation, Replicas: 1, UpdatedReplicas: 1}
+	if ready {
+		d.Status.ReadyReplicas, d.Status.AvailableReplicas = 1, 1
+	} else {
+		d.Status.UnavailableReplicas = 1
+	}
+	if _, err := r.admin.AppsV1().Deployments(r.name).UpdateStatus(ctx, d, metav1.UpdateOptions{}); err != nil {
+		r.t.Error(err)
+	}
+}
+
+// record is what the cluster keeps of the rig's bundle.
+func (r *rig) record() *release.Record {
+	r.t.Helper()
+	run, err := r.load(r.t.Context(), r.request(), true)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer run.close()
+	if err := run.connect(r.t.Context(), false); err != nil {
+		r.t.Fatal(err)
+	}
+	rec, _, err := run.targets[0].store.Current(r.t.Context(), object.OwnerID("", "", r.name))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return rec
 }
 
 // said are the messages of the events of a type so far.

@@ -167,7 +167,7 @@ func (r *run) fillIn(ctx context.Context, t *target, s *set, p *part, standIn bo
 	}
 	p.key = key + plan.PolicyKey(p.placed, r.ignores(s.spec))
 	p.request.Tests = r.req.Tests // tests leave no trace in the record: the inputs are the same
-	p.recorded = !r.req.Tests && t.record != nil && t.record.Phase == "succeeded" && t.record.Inputs[p.placed.Name] == p.key
+	p.recorded = !r.req.Tests && t.record != nil && t.record.Phase.Complete() && t.record.Inputs[p.placed.Name] == p.key
 	return findings
 }
 

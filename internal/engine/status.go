@@ -63,7 +63,7 @@ func (s ClusterStatus) ready() bool {
 	if s.Unreachable != "" {
 		return false
 	}
-	if s.Bundle != "" && s.Phase != string(release.Succeeded) {
+	if s.Bundle != "" && !release.Phase(s.Phase).Complete() {
 		return false
 	}
 	for _, in := range s.Instances {

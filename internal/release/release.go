@@ -25,12 +25,17 @@ const (
 	Deleting Phase = "deleting"
 	// Succeeded is closed: everything was written and got ready.
 	Succeeded Phase = "succeeded"
+	// Written is closed: everything was written, and nobody waited until it was ready.
+	Written Phase = "written"
 	// Failed is closed: something was not written, or did not get ready.
 	Failed Phase = "failed"
 )
 
 // Open reports whether the record's run has not ended: the cluster may hold anything the inventory names.
 func (p Phase) Open() bool { return p == Applying || p == Deleting }
+
+// Complete reports whether everything that the run was to write is there.
+func (p Phase) Complete() bool { return p == Succeeded || p == Written }
 
 // Record is one revision of a bundle on one cluster.
 type Record struct {

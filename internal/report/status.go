@@ -9,6 +9,7 @@ import (
 
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/release"
 )
 
 // Status prints what is known of bundles on a fleet: a line of totals, then every cluster and instance with its
@@ -55,7 +56,7 @@ func stateOf(c engine.ClusterStatus) string {
 			worst = i.State
 		}
 	}
-	if worst == "ready" && c.Phase != "" && c.Phase != "succeeded" {
+	if worst == "ready" && c.Phase != "" && !release.Phase(c.Phase).Complete() {
 		return "unfinished" // what is there is ready, and the last run did not do all it was to do
 	}
 	return worst
@@ -159,6 +160,8 @@ func phaseText(phase string) string {
 	switch phase {
 	case "failed":
 		return "failed"
+	case "written":
+		return "did not wait (--wait=false); applying again does"
 	case "applying", "deleting":
 		return "ended while " + phase + "; applying again resumes it"
 	}

@@ -3,6 +3,7 @@ package rollout_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -61,6 +62,15 @@ func (e *explorer) follow(st rollout.State, d rollout.Decision, now time.Time) {
 			}
 		}
 	}
+	checking := slices.Sorted(maps.Keys(st.Checking))
+	for i, a := range checking {
+		for _, ok := range []bool{true, false} {
+			e.call(st, []rollout.Outcome{{Cluster: a, OK: ok}}, now)
+			for _, b := range checking[i+1:] {
+				e.call(st, []rollout.Outcome{{Cluster: a, OK: ok}, {Cluster: b}}, now)
+			}
+		}
+	}
 	if !d.WakeAt.IsZero() {
 		e.call(st, nil, d.WakeAt)
 	}
@@ -88,8 +98,16 @@ func (e *explorer) check(before, st rollout.State, d rollout.Decision, now time.
 	if len(d.Start) > 0 && (before.Stopped != "" || st.Stopped != "" || d.Stop != "") {
 		fail("a cluster starts after the stop")
 	}
-	if d.Done != (len(running) == 0 && d.WakeAt.IsZero()) {
-		fail("done is %t with %d running", d.Done, len(running))
+	if d.Done != (len(running) == 0 && len(st.Checking) == 0 && d.WakeAt.IsZero()) {
+		fail("done is %t with %d running and %d judged again", d.Done, len(running), len(st.Checking))
+	}
+	if len(st.Checking) > 0 && (len(running) > 0 || len(d.Start) > 0) {
+		fail("clusters run while others are judged again")
+	}
+	for wave := range st.Soaked {
+		if !st.Asked[wave] {
+			fail("the soak of wave %d is over and nobody was judged again", wave)
+		}
 	}
 	if d.Done && len(in(e.sch, st, rollout.Waiting)) > 0 {
 		fail("done while clusters wait")
@@ -247,6 +265,9 @@ func TestRandom(t *testing.T) {
 				continue
 			}
 			now = now.Add(time.Second)
+			for _, c := range slices.Sorted(maps.Keys(st.Checking)) {
+				outcomes = append(outcomes, rollout.Outcome{Cluster: c, OK: rapid.IntRange(0, 5).Draw(rt, "still ready") > 0})
+			}
 			for _, c := range in(sch, st, rollout.Running) {
 				if len(outcomes) == 0 || rapid.Bool().Draw(rt, "ends") {
 					ago := time.Duration(rapid.IntRange(0, 100).Draw(rt, "ago")) * time.Second

@@ -47,7 +47,8 @@ func (st State) begun(sch Schedule) State {
 	maps.Copy(phases, st.Phases)
 	st.Phases = phases
 	st.Ended = maps.Clone(st.Ended)
-	st.Soaked = maps.Clone(st.Soaked)
+	st.Soaked, st.Asked = maps.Clone(st.Soaked), maps.Clone(st.Asked)
+	st.Checking, st.Unready = maps.Clone(st.Checking), maps.Clone(st.Unready)
 	return st
 }
 
@@ -59,8 +60,16 @@ type machine struct {
 	d   Decision
 }
 
-// settle notes the end of a running cluster.
+// settle notes the end of a running cluster, or how one that was judged again is.
 func (m *machine) settle(o Outcome) {
+	if m.st.Checking[o.Cluster] {
+		delete(m.st.Checking, o.Cluster)
+		if !o.OK {
+			m.st.Unready = with(m.st.Unready, o.Cluster)
+			m.st.Phases[o.Cluster] = Failed
+		}
+		return
+	}
 	if m.st.Phases[o.Cluster] != Running {
 		return
 	}
@@ -164,8 +173,11 @@ func (m *machine) over(wave int, members []Member) bool {
 }
 
 func (m *machine) blame(member Member) string {
-	if member.Unreachable {
+	switch {
+	case member.Unreachable:
 		return member.Cluster + " does not answer"
+	case m.st.Unready[member.Cluster]:
+		return member.Cluster + " is no longer ready after the soak"
 	}
 	return member.Cluster + " failed"
 }
@@ -175,7 +187,7 @@ func (m *machine) stopped() bool {
 	m.leave()
 	m.st.SoakUntil, m.st.StoppedWave = time.Time{}, m.d.Wave
 	m.d.Start, m.d.Stop = nil, m.st.Stopped
-	m.d.Done = true
+	m.d.Done = len(m.st.Checking) == 0
 	for _, p := range m.st.Phases {
 		if p == Running {
 			m.d.Done = false
@@ -218,7 +230,8 @@ func (m *machine) step(wave int, members []Member) bool {
 	return running == 0
 }
 
-// soaked reports whether the soak after a step is over. It counts from the end of the step's last cluster.
+// soaked reports whether the soak after a step is over and its clusters have been judged again. It counts from the end of
+// the step's last cluster.
 func (m *machine) soaked(wave int, after string, members []Member) bool {
 	soak := m.sch.Waves[wave-1].Soak
 	if soak <= 0 || m.st.Soaked[wave] {
@@ -230,13 +243,32 @@ func (m *machine) soaked(wave int, after string, members []Member) bool {
 			until = at
 		}
 	}
-	if m.now.Before(until) {
+	if !m.st.Asked[wave] && m.now.Before(until) {
 		m.st.SoakUntil, m.d.WakeAt, m.d.Soaking = until, until, after
 		return false
 	}
-	if m.st.Soaked == nil {
-		m.st.Soaked = map[int]bool{}
+	m.st.SoakUntil = time.Time{}
+	if !m.st.Asked[wave] {
+		m.st.Asked = with(m.st.Asked, wave)
+		for _, member := range members {
+			if m.st.Phases[member.Cluster] == Succeeded {
+				m.st.Checking = with(m.st.Checking, member.Cluster)
+				m.d.Check = append(m.d.Check, member.Cluster)
+			}
+		}
 	}
-	m.st.SoakUntil, m.st.Soaked[wave] = time.Time{}, true
+	if len(m.st.Checking) > 0 {
+		return false
+	}
+	m.st.Soaked = with(m.st.Soaked, wave)
 	return true
+}
+
+// with is the set with one more member.
+func with[K comparable](set map[K]bool, member K) map[K]bool {
+	if set == nil {
+		set = map[K]bool{}
+	}
+	set[member] = true
+	return set
 }

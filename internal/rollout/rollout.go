@@ -5,7 +5,8 @@
 // The rules: without waves one cluster after another, until the first failure. With waves the canaries of a wave go
 // first, together and alone; then the soak; then the rest, MaxParallel at once. A failed canary, or more than
 // MaxFailures failures in a wave, stops the rollout: what runs ends, nothing more starts. A wave without canaries
-// soaks when all of it has ended, the last wave too: its soak stands between the last cluster and success.
+// soaks when all of it has ended, the last wave too: its soak stands between the last cluster and success. At the end of
+// a soak the clusters of its step are judged again: one that is no longer ready has failed after all.
 //
 // rollout must not know clusters' content, plans or Kubernetes.
 package rollout
@@ -35,6 +36,8 @@ type Member struct {
 	Canary  bool   `json:"canary,omitempty"`
 	// Unreachable members count as failed without being started.
 	Unreachable bool `json:"unreachable,omitempty"`
+	// Unchanged members have nothing to do with this revision, so that they are no canaries: they would show nothing.
+	Unchanged bool `json:"unchanged,omitempty"`
 }
 
 // WaveSpec are the rules of one wave.
@@ -62,16 +65,22 @@ type State struct {
 	// Ended is when a cluster ended; SoakUntil when the soak of the current step is over.
 	Ended     map[string]time.Time `json:"ended,omitempty"`
 	SoakUntil time.Time            `json:"soakUntil,omitzero"`
-	Soaked    map[int]bool         `json:"soaked,omitempty"`  // by wave: its soak is over
-	Stopped   string               `json:"stopped,omitempty"` // why the rollout stopped, "" if it did not
+	Soaked    map[int]bool         `json:"soaked,omitempty"` // by wave: its soak is over, and its clusters were judged again
+	// Asked waves have soaked, and their clusters were given out to be judged again; Checking are those that were not yet,
+	// Unready those that were found to have failed after all.
+	Asked    map[int]bool    `json:"asked,omitempty"`
+	Checking map[string]bool `json:"checking,omitempty"`
+	Unready  map[string]bool `json:"unready,omitempty"`
+	Stopped  string          `json:"stopped,omitempty"` // why the rollout stopped, "" if it did not
 	// StoppedWave is the wave it stopped in, from 1.
 	StoppedWave int `json:"stoppedWave,omitempty"`
 }
 
-// Outcome is what came back of one started cluster.
+// Outcome is what came back of one cluster that was started, or that was to be judged again.
 type Outcome struct {
 	Cluster string
-	OK      bool
+	// OK: it succeeded, or it is ready still.
+	OK bool
 	// At is when it ended; zero is now. For a cluster that was found up to date it is the end of its last release, so
 	// that a resumed rollout does not soak again what has soaked.
 	At time.Time
@@ -81,6 +90,8 @@ type Outcome struct {
 type Decision struct {
 	// Start these clusters, in this order.
 	Start []string
+	// Check these clusters: their soak is over. Each one's health is an Outcome of its own.
+	Check []string
 	// WakeAt is when to call Next again though nothing came back (soak); zero = only when an outcome arrives.
 	WakeAt time.Time
 	// Wave is the current wave, from 1.

@@ -85,12 +85,24 @@ func waveName(w v1alpha1.Wave) string {
 	return strings.Join(w.Clusters, ", ")
 }
 
-// chooseCanaries makes the first members of each wave its canaries, as many as the wave wants, and sorts the members.
+// Canaries is the schedule in which the canaries of each wave are chosen among the clusters for which changes is true:
+// those that the revision changes, or has changed in an earlier run. The others are marked Unchanged.
+func Canaries(s Schedule, changes func(cluster string) bool) Schedule {
+	s.Members = slices.Clone(s.Members)
+	for i := range s.Members {
+		s.Members[i].Unchanged = !s.Members[i].Unreachable && !changes(s.Members[i].Cluster)
+	}
+	s.chooseCanaries()
+	return s
+}
+
+// chooseCanaries makes the first members of each wave that change its canaries, as many as the wave wants, and sorts the
+// members.
 func (s *Schedule) chooseCanaries() {
 	chosen := make([]int, len(s.Waves)+1)
 	for i := range s.Members {
 		m := &s.Members[i]
-		m.Canary = chosen[m.Wave] < s.Waves[m.Wave-1].Canary
+		m.Canary = !m.Unchanged && chosen[m.Wave] < s.Waves[m.Wave-1].Canary
 		if m.Canary {
 			chosen[m.Wave]++
 		}

@@ -197,3 +197,28 @@ func TestGateWithoutHead(t *testing.T) {
 		t.Error("an unknown Head has succeeded nowhere")
 	}
 }
+
+func TestCanaries(t *testing.T) {
+	all := clusters("staging:a production:c production:d production:e")
+	for _, c := range []struct{ changes, down, want, reason string }{
+		{"a c d e", "", "1:a 2:c* 2:d 2:e", "all change: the first one"},
+		{"a d e", "", "1:a 2:d* 2:c 2:e", "a canary that does not change shows nothing"},
+		{"a", "", "1:a 2:c 2:d 2:e", "nothing changes in the wave, so that it has no canary"},
+		{"a d", "c", "1:a 2:c*x 2:d 2:e", "what does not answer may well change"},
+	} {
+		down := map[string]bool{c.down: true}
+		s, _ := rollout.NewSchedule(rules(t, twoWaves), all, down)
+		got := rollout.Canaries(s, func(name string) bool { return strings.Contains(" "+c.changes+" ", " "+name+" ") })
+		if members(got) != c.want {
+			t.Errorf("%q changes: %q, want %q: %s", c.changes, members(got), c.want, c.reason)
+		}
+		if c.down != "" {
+			if got := members(rollout.WithoutUnreachable(got)); got != "1:a 2:d* 2:e" {
+				t.Errorf("without %s: %q", c.down, got)
+			}
+		}
+		if members(s) != strings.ReplaceAll("1:a 2:c* 2:d 2:e", "c*", "c*"+strings.Repeat("x", len(c.down))) {
+			t.Errorf("the schedule handed in changed: %s", members(s))
+		}
+	}
+}

@@ -24,8 +24,8 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Every file of testdata is a fleet, a script of what happens, and the trace of decisions it must lead to. A line of
-// the script is one call of Next: "ok a b", "fail a" and "was a 5m" (found up to date, released that long ago) may
-// stand on one line, separated by ";". "wake" waits until WakeAt, "after 10s" passes time, "stop why" stops.
+// the script is one call of Next: "ok a b", "fail a", "was a 5m" (found up to date, released that long ago), "ready a"
+// and "unready a" (judged again after the soak) may stand on one line, separated by ";". "wake" waits until WakeAt, "after 10s" passes time, "stop why" stops.
 func TestTraces(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -123,9 +123,9 @@ func trace(t *testing.T, fleetYAML []byte, script string) string {
 					t.Fatal(err)
 				}
 				outcomes = append(outcomes, rollout.Outcome{Cluster: words[1], OK: true, At: now.Add(-ago)})
-			case "ok", "fail":
+			case "ok", "fail", "ready", "unready":
 				for _, c := range words[1:] {
-					outcomes = append(outcomes, rollout.Outcome{Cluster: c, OK: words[0] == "ok"})
+					outcomes = append(outcomes, rollout.Outcome{Cluster: c, OK: words[0] == "ok" || words[0] == "ready"})
 				}
 			default:
 				t.Fatalf("script: %s", step)
@@ -155,6 +155,9 @@ func decision(d rollout.Decision) string {
 	}
 	if d.Soaking != "" {
 		out = append(out, fmt.Sprintf("soak after the %s until %s", d.Soaking, d.WakeAt.Sub(epoch)))
+	}
+	if len(d.Check) > 0 {
+		out = append(out, "judge again "+strings.Join(d.Check, " "))
 	}
 	if d.Stop != "" {
 		out = append(out, "stop: "+d.Stop)

@@ -1,0 +1,216 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
+)
+
+const soakingFleet = `fleet:
+  apiVersion: v1alpha1
+  name: soaking
+  clusters: {engine: {group: p, kubeContext: engine}}
+  rollout: {waves: [{groups: [p], soak: 1s}]}
+`
+
+// A Deployment that is ready when it was rolled out, and no longer at the end of the soak, fails the rollout; the record
+// says so, so that no gate passes on it. One that is ready still succeeds.
+func TestSoakJudgesAgain(t *testing.T) {
+	t.Parallel()
+	for _, ready := range []bool{true, false} {
+		r := newRig(t)
+		r.write("fleet.yaml", soakingFleet)
+		r.write("bundle.yaml", r.bundle(r.deployment("web")))
+		r.on = func(ev Event) {
+			switch {
+			case ev.Type == EventWritten && ev.Object.Kind == "Deployment":
+				r.rolledOut("web", true)
+			case ev.Type == EventSoak && !ready:
+				r.rolledOut("web", false)
+			}
+		}
+		out, err := r.apply(r.request())
+		if ready {
+			if err != nil || out.Result != Succeeded || r.record().Phase != release.Succeeded {
+				t.Errorf("ready still: %v, %+v", err, out)
+			}
+			continue
+		}
+		if !errors.Is(err, ErrNotReady) || out.Result != Failed || out.Stopped != "engine is no longer ready after the soak" {
+			t.Fatalf("no longer ready: %v, %+v", err, out)
+		}
+		row := out.Clusters[0]
+		if row.Reason != "app no longer ready after the soak" || len(row.Problems) != 1 || row.Problems[0].Object.Kind != "Deployment" {
+			t.Errorf("row %+v", row)
+		}
+		if phase := r.record().Phase; phase != release.Failed {
+			t.Errorf("the record is %s", phase)
+		}
+	}
+}
+
+// What nobody waited for is no success: it is waited for by the next apply that waits, and neither gates nor bundles
+// that require it pass on it.
+func TestNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("fleet.yaml", soakingFleet)
+	r.write("bundle.yaml", r.bundle(r.deployment("web")))
+	req := r.request()
+	req.Wait = false
+	out, err := r.apply(req)
+	// the soak judges a rollout also where nobody waits: without a pod it is not ready
+	if !errors.Is(err, ErrNotReady) {
+		t.Fatalf("soaked without a pod: %v, %+v", err, out)
+	}
+	r.write("fleet.yaml", "fleet:\n  apiVersion: v1alpha1\n  name: soaking\n  clusters: {engine: {group: p, kubeContext: engine}}\n")
+	if _, err := r.apply(req); err != nil {
+		t.Fatal(err)
+	}
+	if phase := r.record().Phase; phase != release.Written {
+		t.Fatalf("the record is %q after --wait=false", phase)
+	}
+	if again, err := r.apply(req); err != nil || again.Result != UpToDate || again.Rollout != "" {
+		t.Errorf("--wait=false again: %v, %+v", err, again)
+	}
+	run, err := r.load(t.Context(), r.request(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner := object.OwnerID("", "", r.name)
+	if heads := run.heads(t.Context(), owner, []string{here}); len(heads) != 0 {
+		t.Errorf("a gate would pass: %v", heads)
+	}
+	r.write("other.yaml", "bundle:\n  apiVersion: v1alpha1\n  name: needs-"+r.name+"\n  requires: [{bundle: "+r.name+"}]\n  instances: {}\n")
+	other := r.request()
+	other.Files = []string{r.dir + "/other.yaml"}
+	var fe *diag.FindingsError
+	if _, err := r.Plan(t.Context(), other); !errors.As(err, &fe) || fe.Findings[0].Code != "missing-bundle" {
+		t.Errorf("a bundle that requires it: %v", err)
+	}
+	waiting := r.request()
+	waiting.Timeout = 2 * time.Second
+	if out, err := r.apply(waiting); !errors.Is(err, ErrNotReady) {
+		t.Fatalf("the next apply that waits: %v, %+v", err, out)
+	}
+	r.rolledOut("web", true)
+	r.applied(waiting)
+	if phase := r.record().Phase; phase != release.Succeeded {
+		t.Errorf("the record is %q after waiting", phase)
+	}
+	if heads := run.heads(t.Context(), owner, []string{here}); heads[here] == "" {
+		t.Error("a gate would not pass")
+	}
+}
+
+// Values from the environment that the documents read are part of the revision that gates compare; others, and secrets,
+// are not.
+func TestHeadHoldsRuntimeValues(t *testing.T) {
+	t.Parallel()
+	e := &Engine{}
+	dir := t.TempDir()
+	r := &rig{t: t, dir: dir}
+	path := r.write("bundle.cue", `bundle: {
+	apiVersion: "v1alpha1"
+	name:       "web"
+	instances: web: {
+		namespace: "web"
+		module: url: "file://./module"
+		values: {
+			tag:   string @timoni(runtime:string:TAG)
+			token: string @timoni(runtime:string:TOKEN)
+		}
+	}
+}
+`)
+	head := func(env map[string]string) string {
+		run, err := e.load(t.Context(), Request{Files: []string{path}, Workdir: dir, RuntimeFromEnv: true, Env: env, Access: fleet.AccessOptions{}}, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return run.head(nil)
+	}
+	one := head(map[string]string{"TAG": "1", "TOKEN": "a", "HOME": "/a"})
+	if one != head(map[string]string{"TAG": "1", "TOKEN": "b", "HOME": "/b"}) {
+		t.Error("values that are secret or that nobody reads are another revision")
+	}
+	if one == head(map[string]string{"TAG": "2", "TOKEN": "a", "HOME": "/a"}) {
+		t.Error("another tag is the same revision")
+	}
+}
+
+// Ctrl-C while the gate asks clusters that are not selected ends the plan at once.
+func TestInterruptedGate(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("fleet.yaml", `fleet:
+  apiVersion: v1alpha1
+  name: gated
+  clusters: {first: {group: a, kubeContext: silent}, engine: {group: p, kubeContext: engine}}
+  rollout: {waves: [{groups: [a]}, {groups: [p]}]}
+`)
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")))
+	req := r.request()
+	req.Selection.Clusters = []string{here}
+	ctx, cancel := context.WithCancel(t.Context())
+	r.on = func(ev Event) {
+		if ev.Type == EventObserved {
+			time.AfterFunc(300*time.Millisecond, cancel)
+		}
+	}
+	start := time.Now()
+	fp, err := r.Plan(ctx, req)
+	if took := time.Since(start); !errors.Is(err, context.Canceled) || fp != nil || took > 7*time.Second {
+		t.Errorf("%v after %s", err, took)
+	}
+}
+
+// A canary is chosen among the clusters that the revision changes.
+func TestCanaryChanges(t *testing.T) {
+	of := func(record *release.Record, changes ...plan.Change) *ClusterPlan {
+		return &ClusterPlan{Plan: &plan.Plan{Changes: changes}, work: &work{target: &target{record: record}, run: &run{req: Request{Wait: true}}}}
+	}
+	change := plan.Change{Action: plan.Update}
+	fp := &FleetPlan{Head: "new"}
+	for name, cp := range map[string]*ClusterPlan{
+		"changes":   of(&release.Record{Phase: release.Succeeded, Head: "old"}, change),
+		"unchanged": of(&release.Record{Phase: release.Succeeded, Head: "old"}),
+		"has it":    of(&release.Record{Phase: release.Succeeded, Head: "new"}),
+		"failed":    of(&release.Record{Phase: release.Failed, Head: "old"}),
+		"written":   of(&release.Record{Phase: release.Written, Head: "old"}),
+		"down":      {Unreachable: "no answer"},
+	} {
+		cp.Cluster = name
+		fp.Clusters = append(fp.Clusters, cp)
+	}
+	for _, cp := range fp.Clusters {
+		if got := fp.changes(cp.Cluster); got != (cp.Cluster != "unchanged") {
+			t.Errorf("%s: %t", cp.Cluster, got)
+		}
+	}
+}
+
+// What is not ready at the end of a soak is what somebody would have waited for.
+func TestUnready(t *testing.T) {
+	ref := func(name string) object.Ref {
+		return object.Ref{Kind: "Deployment", Group: "apps", Namespace: "x", Name: name}
+	}
+	inventory := []plan.Owned{{Ref: ref("ready")}, {Ref: ref("slow"), NoWait: true}, {Ref: ref("bad"), Instance: "app"}, {Ref: ref("unknown")}}
+	got := unready(inventory, map[object.Ref]health.Status{
+		ref("ready"): {State: health.Ready}, ref("slow"): {State: health.Progressing}, ref("bad"): {State: health.Failed, Reason: "crashes"}})
+	if len(got) != 1 || got[0].Object != ref("bad") || nameOf(got[0]) != "app" || got[0].Status.Reason != "crashes" {
+		t.Errorf("%+v", got)
+	}
+	if names := []string{nameOf(Problem{Object: ref("bad")})}; !slices.Equal(names, []string{ref("bad").String()}) {
+		t.Error(names)
+	}
+}
