@@ -61,7 +61,7 @@ func (l *loop) again(ctx context.Context, cp *ClusterPlan, row ClusterOutcome, w
 func unready(inventory []plan.Owned, states map[object.Ref]health.Status) []Problem {
 	var out []Problem
 	for _, o := range inventory {
-		if st, known := states[o.Ref]; known && worse(string(health.Ready), ObjectStatus{Object: o.Ref, Status: st}, o.NoWait) != string(health.Ready) {
+		if st, known := states[o.Ref]; known && health.Worse(string(health.Ready), st.State, false, o.NoWait) != string(health.Ready) {
 			out = append(out, Problem{Object: o.Ref, Instance: o.Instance, Status: st})
 		}
 	}

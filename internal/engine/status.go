@@ -140,7 +140,7 @@ func (r *run) instances(ctx context.Context, t *target, rec release.Record) []In
 			st.Drifted, st.By = true, live.Foreign
 		}
 		in.Objects = append(in.Objects, st)
-		in.State = worse(in.State, st, o.NoWait)
+		in.State = health.Worse(in.State, st.Status.State, st.Drifted, o.NoWait)
 	}
 	slices.Sort(order)
 	out := make([]InstanceStatus, 0, len(order))
@@ -148,24 +148,4 @@ func (r *run) instances(ctx context.Context, t *target, rec release.Record) []In
 		out = append(out, *byName[n])
 	}
 	return out
-}
-
-// worse is the worse of an instance's state so far and one more object's. What is not waited for may take its time.
-func worse(state string, o ObjectStatus, noWait bool) string {
-	rank := []string{string(health.Ready), "drifted", string(health.Progressing), string(health.Terminating),
-		string(health.Missing), string(health.Failed)}
-	s := string(o.Status.State)
-	if s == "" {
-		s = string(health.Ready)
-	}
-	if noWait && s == string(health.Progressing) {
-		s = string(health.Ready)
-	}
-	if o.Drifted && s == string(health.Ready) {
-		s = "drifted"
-	}
-	if slices.Index(rank, s) > slices.Index(rank, state) {
-		return s
-	}
-	return state
 }
