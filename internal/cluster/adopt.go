@@ -60,7 +60,7 @@ func (w *writing) patchFields(ctx context.Context, m meta, entries []metav1.Mana
 		ops = append(ops, op{Op: "remove", Path: "/metadata/annotations/" + strings.ReplaceAll(object.LastApplied, "/", "~1")})
 	}
 	var out meta
-	_, err := w.send(ctx, call{method: http.MethodPatch, path: w.k.path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name),
+	_, err := w.send(ctx, call{method: http.MethodPatch, path: w.k.path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name), named: w.ch.Ref.Name,
 		query: url.Values{"fieldManager": {w.manager}}, body: ops, contentType: jsonPatchType, accept: metadataType,
 		into: &out})
 	return out, err

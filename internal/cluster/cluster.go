@@ -221,6 +221,6 @@ func (s *Session) Get(ctx context.Context, apiVersion, kind, namespace, name str
 		ref.Namespace = ""
 	}
 	var out map[string]any
-	_, err = s.do(ctx, call{method: "GET", path: k.path(gv.Version, ref.Namespace, name), into: &out})
+	_, err = s.do(ctx, call{method: "GET", path: k.path(gv.Version, ref.Namespace, name), named: name, into: &out})
 	return out, s.describe(err, "get", ref)
 }

@@ -41,8 +41,8 @@ func Connect(ctx context.Context, c Config) (*Session, error) {
 	if c.Parallel <= 0 {
 		c.Parallel = 32
 	}
-	s := &Session{cfg: c, rest: &client{http: &http.Client{Transport: rt}, base: base,
-		slots: make(chan struct{}, c.Parallel), close: pool.CloseIdleConnections,
+	s := &Session{cfg: c, rest: &client{http: &http.Client{Transport: rt, CheckRedirect: neverRedirect}, base: base,
+		slots: make(chan struct{}, c.Parallel), large: make(chan struct{}, 2), close: pool.CloseIdleConnections,
 		renews: cfg.ExecProvider != nil || cfg.AuthProvider != nil || cfg.BearerTokenFile != ""}}
 	s.facts = fleet.Facts{Name: c.Name, Server: cfg.Host}
 	timeout := c.ConnectTimeout
@@ -66,8 +66,14 @@ func (s *Session) learnFacts(ctx context.Context, timeout time.Duration) error {
 	var core, groups apidiscovery.APIGroupDiscoveryList
 	var system meta
 	get := func(path, accept string, into any, onConn func()) error {
-		_, err := s.do(ctx, call{method: http.MethodGet, path: path, accept: accept, into: into, timeout: timeout,
-			attempts: connectAttempts, onConn: onConn})
+		c := call{method: http.MethodGet, path: path, accept: accept, into: into, timeout: timeout, attempts: connectAttempts, onConn: onConn}
+		switch accept {
+		case discoveryType:
+			c.limits = discoveryLimits
+		case metadataType:
+			c.named = "kube-system"
+		}
+		_, err := s.do(ctx, c)
 		return err
 	}
 	connected := make(chan struct{})
@@ -112,7 +118,7 @@ func (s *Session) weakUID(ctx context.Context, cause error) error {
 		return cause
 	}
 	var own meta
-	_, err := s.do(ctx, call{method: http.MethodGet, path: "/api/v1/namespaces/" + object.SystemNamespace, accept: metadataType, into: &own})
+	_, err := s.do(ctx, call{method: http.MethodGet, path: "/api/v1/namespaces/" + object.SystemNamespace, named: object.SystemNamespace, accept: metadataType, into: &own})
 	if err != nil && !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err) {
 		return err
 	}
@@ -143,6 +149,9 @@ func (s *Session) connectError(err error) error {
 
 // isAccess reports an answer that says who we are is the problem: 401, 403, certificates, plugins without credentials.
 func isAccess(err error) bool {
+	if _, ok := errors.AsType[*AnswerError](err); ok {
+		return true
+	}
 	if apierrors.IsUnauthorized(err) || apierrors.IsForbidden(err) {
 		return true
 	}

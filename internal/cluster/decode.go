@@ -23,12 +23,6 @@ type meta struct {
 	metav1.ObjectMeta `json:"metadata"`
 }
 
-// metas is a list of them.
-type metas struct {
-	metav1.ListMeta `json:"metadata"`
-	Items           []meta `json:"items"`
-}
-
 // traceConn calls fn once when a request has its connection.
 func traceConn(ctx context.Context, fn func()) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { fn() }})

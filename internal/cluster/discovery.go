@@ -137,7 +137,7 @@ func (s *Session) Refresh(ctx context.Context) error {
 }
 
 func (s *Session) discover(ctx context.Context, path string, into *apidiscovery.APIGroupDiscoveryList) error {
-	_, err := s.do(ctx, call{method: http.MethodGet, path: path, accept: discoveryType, into: into})
+	_, err := s.do(ctx, call{method: http.MethodGet, path: path, accept: discoveryType, into: into, limits: discoveryLimits})
 	return err
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -127,39 +126,13 @@ func (s *Session) describe(err error, verb string, ref object.Ref) error {
 	return &RequestError{Verb: verb, Ref: ref, Text: s.text(err, ref), Err: err}
 }
 
-// text is an error's text for people: redacted; of a Secret only the reason and the fields named by the causes,
-// because the API server echoes what it refuses.
+// text is an error's text for people, redacted.
 func (s *Session) text(err error, ref object.Ref) string {
 	status, ok := statusOf(err)
 	if !ok {
 		return s.redact(err.Error())
 	}
-	if !ref.IsSecret() {
-		return s.redact(status.Message)
-	}
-	if apierrors.IsInvalid(err) || status.Code == http.StatusInternalServerError || apierrors.IsBadRequest(err) {
-		return secretText(status)
-	}
 	return s.redact(status.Message)
-}
-
-func secretText(st metav1.Status) string {
-	text := string(st.Reason)
-	if text == "" || st.Reason == metav1.StatusReasonUnknown {
-		text = http.StatusText(int(st.Code))
-	}
-	if st.Details != nil {
-		var fields []string
-		for _, c := range st.Details.Causes {
-			if c.Field != "" {
-				fields = append(fields, c.Field)
-			}
-		}
-		if len(fields) > 0 {
-			text += ": " + strings.Join(fields, ", ")
-		}
-	}
-	return text + " (text withheld: it may carry the secret)"
 }
 
 // causes of a status error, nil when there are none.

@@ -91,7 +91,7 @@ func (h *healths) list(k KindInfo, ns string, seen map[object.Ref]map[string]any
 
 func (h *healths) judge(k KindInfo, o plan.Owned, obj map[string]any) {
 	if obj == nil {
-		_, err := h.s.do(h.ctx, call{method: http.MethodGet, path: k.path(k.Preferred, o.Ref.Namespace, o.Ref.Name), into: &obj})
+		_, err := h.s.do(h.ctx, call{method: http.MethodGet, path: k.path(k.Preferred, o.Ref.Namespace, o.Ref.Name), named: o.Ref.Name, into: &obj})
 		switch {
 		case apierrors.IsNotFound(err):
 			h.set(o.Ref, health.Status{State: health.Missing, Reason: "not in the cluster"})

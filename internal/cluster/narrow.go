@@ -39,6 +39,10 @@ func (n *Narrow) Delete(ctx context.Context, path string, query url.Values, body
 }
 
 func (n *Narrow) send(ctx context.Context, method, path string, query url.Values, body, into any) error {
-	_, err := n.s.do(ctx, call{method: method, path: "/" + strings.TrimPrefix(path, "/"), query: query, body: body, into: into})
+	c := call{method: method, path: "/" + strings.TrimPrefix(path, "/"), query: query, body: body, into: into}
+	if query.Has("limit") {
+		c.limits = pageLimits
+	}
+	_, err := n.s.do(ctx, c)
 	return err
 }

@@ -164,7 +164,7 @@ func (o *observer) namespace(name string) {
 	}
 	var m meta
 	_, err := o.s.do(o.ctx, call{method: http.MethodGet, path: "/api/v1/namespaces/" + url.PathEscape(name),
-		accept: metadataType, into: &m})
+		named: name, accept: metadataType, into: &m})
 	switch {
 	case err == nil:
 		o.see(r, o.live(r, m))
@@ -245,16 +245,10 @@ func (o *observer) failed(r object.Ref, err error) diag.Finding {
 
 // list reads the metadata of a kind, of one namespace or all, and remembers what is desired or owned.
 func (o *observer) list(k KindInfo, ns string, query url.Values) error {
-	var items metas
-	_, err := o.s.do(o.ctx, call{method: http.MethodGet, path: k.path(k.Preferred, ns, ""), query: query, accept: metadataList, into: &items})
-	if err != nil {
-		return err
-	}
-	for _, m := range items.Items {
+	return o.s.listMeta(o.ctx, k.path(k.Preferred, ns, ""), query, func() {}, func(m meta) {
 		r := object.Ref{Group: k.Group, Kind: k.Kind, Namespace: m.Namespace, Name: m.Name}
 		o.see(r, o.live(r, m))
-	}
-	return nil
+	})
 }
 
 // get reads the metadata of one object.
@@ -277,7 +271,7 @@ func (o *observer) get(r object.Ref) {
 // getMeta reads the metadata of one object at the kind's preferred version.
 func (s *Session) getMeta(ctx context.Context, k KindInfo, r object.Ref) (meta, error) {
 	var m meta
-	_, err := s.do(ctx, call{method: http.MethodGet, path: k.path(k.Preferred, r.Namespace, r.Name), accept: metadataType, into: &m})
+	_, err := s.do(ctx, call{method: http.MethodGet, path: k.path(k.Preferred, r.Namespace, r.Name), named: r.Name, accept: metadataType, into: &m})
 	return m, err
 }
 
@@ -354,8 +348,11 @@ func (o *observer) listUnknown(gk schema.GroupKind, ns string, refs []object.Ref
 	for _, r := range refs {
 		wanted[r] = true
 	}
-	var items metas
-	_, err := o.s.do(o.ctx, call{method: http.MethodGet, path: k.path(k.Preferred, ns, ""), accept: metadataList, into: &items})
+	err := o.s.listMeta(o.ctx, k.path(k.Preferred, ns, ""), nil, func() {}, func(m meta) {
+		if r := (object.Ref{Group: k.Group, Kind: k.Kind, Namespace: m.Namespace, Name: m.Name}); wanted[r] {
+			o.see(r, o.live(r, m))
+		}
+	})
 	if apierrors.IsForbidden(err) {
 		o.narrow(k, ns)
 		var wg sync.WaitGroup
@@ -366,11 +363,6 @@ func (o *observer) listUnknown(gk schema.GroupKind, ns string, refs []object.Ref
 		return
 	}
 	o.check(refs[0], err)
-	for _, m := range items.Items {
-		if r := (object.Ref{Group: k.Group, Kind: k.Kind, Namespace: m.Namespace, Name: m.Name}); wanted[r] {
-			o.see(r, o.live(r, m))
-		}
-	}
 }
 
 // live reduces metadata to what deciding needs.

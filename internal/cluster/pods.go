@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -66,16 +65,6 @@ func podSelector(obj map[string]any) string {
 
 // listItems reads a collection's items.
 func (s *Session) listItems(ctx context.Context, path string, query url.Values) ([]map[string]any, error) {
-	var out map[string]any
-	if _, err := s.do(ctx, call{method: http.MethodGet, path: path, query: query, into: &out, attempts: 2}); err != nil {
-		return nil, err
-	}
-	items, _ := out["items"].([]any)
-	list := make([]map[string]any, 0, len(items))
-	for _, it := range items {
-		if m, ok := it.(map[string]any); ok {
-			list = append(list, m)
-		}
-	}
-	return list, nil
+	items, _, err := s.listObjects(ctx, call{path: path, query: query, attempts: 2})
+	return items, err
 }

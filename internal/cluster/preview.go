@@ -77,7 +77,7 @@ func (p *previewer) preview(ctx context.Context, r PreviewRequest) plan.Preview 
 	var live map[string]any
 	needLive := r.Change.Action != plan.Create && (r.Base == nil || r.Change.Code != plan.CodeChanged || r.Change.Ignore != nil || r.Change.Was != nil)
 	if needLive {
-		_, err := p.s.do(ctx, call{method: http.MethodGet, path: k.path(r.Body.GVK().Version, ref.Namespace, ref.Name), into: &live})
+		_, err := p.s.do(ctx, call{method: http.MethodGet, path: k.path(r.Body.GVK().Version, ref.Namespace, ref.Name), named: ref.Name, into: &live})
 		if err != nil && !apierrors.IsNotFound(err) {
 			return p.failed(r, err)
 		}
@@ -88,7 +88,7 @@ func (p *previewer) preview(ctx context.Context, r PreviewRequest) plan.Preview 
 	case err == nil:
 	case isFieldConflict(err):
 		if live == nil && r.Change.Action != plan.Create { // it was not unmoved: show what they made of it
-			_, gerr := p.s.do(ctx, call{method: http.MethodGet, path: k.path(r.Body.GVK().Version, ref.Namespace, ref.Name), into: &live})
+			_, gerr := p.s.do(ctx, call{method: http.MethodGet, path: k.path(r.Body.GVK().Version, ref.Namespace, ref.Name), named: ref.Name, into: &live})
 			if gerr != nil && !apierrors.IsNotFound(gerr) {
 				return p.failed(r, gerr)
 			}
@@ -130,7 +130,7 @@ func toWrite(ch plan.Change, body, live map[string]any, manager string) map[stri
 // dryRun applies without storing. The answer's status code comes beside the error.
 func (p *previewer) dryRun(ctx context.Context, k KindInfo, r PreviewRequest) (map[string]any, int, error) {
 	var after map[string]any
-	rep, err := p.s.do(ctx, call{method: http.MethodPatch, path: k.path(r.Body.GVK().Version, r.Change.Ref.Namespace, r.Change.Ref.Name),
+	rep, err := p.s.do(ctx, call{method: http.MethodPatch, path: k.path(r.Body.GVK().Version, r.Change.Ref.Namespace, r.Change.Ref.Name), named: r.Change.Ref.Name,
 		query: url.Values{"fieldManager": {managerOf(r.Body)}, "fieldValidation": {"Strict"}, "dryRun": {"All"},
 			"force": {fmt.Sprint(r.Change.Force || r.Change.Action == plan.Adopt)}},
 		contentType: applyType, body: written(r), into: &after, webhooksFinal: true})

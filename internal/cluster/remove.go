@@ -138,7 +138,7 @@ func (e *executor) gone(ctx context.Context, ref object.Ref, k KindInfo, uid str
 func (e *executor) resists(ctx context.Context, ref object.Ref, k KindInfo) health.Status {
 	st := health.Status{State: health.Terminating, Reason: "is still there"}
 	var live map[string]any
-	if _, err := e.s.do(ctx, call{method: http.MethodGet, path: k.path(k.Preferred, ref.Namespace, ref.Name), into: &live, attempts: 1}); err != nil {
+	if _, err := e.s.do(ctx, call{method: http.MethodGet, path: k.path(k.Preferred, ref.Namespace, ref.Name), named: ref.Name, into: &live, attempts: 1}); err != nil {
 		return st
 	}
 	u := unstructured.Unstructured{Object: live}

@@ -17,8 +17,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // How often and how long a request is sent again.
@@ -28,7 +26,6 @@ const (
 	maxBackoff    = 5 * time.Second
 	maxRetryAfter = 15 * time.Second
 	maxRetrying   = 60 * time.Second
-	maxReply      = 512 << 20
 )
 
 // Media types of requests and answers.
@@ -45,6 +42,8 @@ type client struct {
 	http  *http.Client
 	base  *url.URL
 	slots chan struct{}
+	// large is held while an answer of many bytes is read and understood.
+	large chan struct{}
 	close func()
 	// renews: the credentials are made anew after an answer 401, so it is asked once more.
 	renews bool
@@ -57,7 +56,12 @@ type call struct {
 	body         any
 	contentType  string
 	accept       string
-	into         any
+	// into receives the answer: a value for decode, or a func([]byte) error.
+	into any
+	// named is the object's name that the answer must have; "" is not looked at.
+	named string
+	// limits of the answer; the zero value is that of one object.
+	limits limits
 	// attempts at most; 0 is maxAttempts, 1 never sends again.
 	attempts int
 	// webhooksFinal: a webhook that does not answer is the answer (previews); else it is asked again.
@@ -151,21 +155,7 @@ func (s *Session) once(ctx context.Context, c call, body []byte) (int, error) {
 		return 0, unwrapURL(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, maxReply))
-	if err != nil {
-		return 0, err
-	}
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return resp.StatusCode, statusError(c, resp, data)
-	}
-	if c.into == nil {
-		return resp.StatusCode, nil
-	}
-	if raw, ok := c.into.(*[]byte); ok {
-		*raw = data
-		return resp.StatusCode, nil
-	}
-	return resp.StatusCode, decode(data, c.into)
+	return resp.StatusCode, s.answer(ctx, c, resp)
 }
 
 func (s *Session) newRequest(ctx context.Context, c call, body []byte) (*http.Request, error) {
@@ -195,6 +185,9 @@ func (s *Session) newRequest(ctx context.Context, c call, body []byte) (*http.Re
 		accept = jsonType
 	}
 	req.Header.Set("Accept", accept)
+	if !c.limits.packed {
+		req.Header.Set("Accept-Encoding", "identity")
+	}
 	if body != nil {
 		contentType := c.contentType
 		if contentType == "" {
@@ -227,29 +220,6 @@ func unwrapURL(err error) error {
 	return err
 }
 
-// statusError is the server's Status as an error; an answer that is none ("404 page not found") becomes one.
-func statusError(c call, resp *http.Response, data []byte) error {
-	var st metav1.Status
-	if json.Unmarshal(data, &st) == nil && st.Kind == "Status" {
-		if st.Code == 0 {
-			st.Code = int32(resp.StatusCode)
-		}
-		if after := retryAfter(resp); after > 0 {
-			if st.Details == nil {
-				st.Details = &metav1.StatusDetails{}
-			}
-			st.Details.RetryAfterSeconds = int32(after / time.Second)
-		}
-		return &apierrors.StatusError{ErrStatus: st}
-	}
-	text := strings.TrimSpace(string(data))
-	if len(text) > 500 {
-		text = text[:500] + "..."
-	}
-	return apierrors.NewGenericServerResponse(resp.StatusCode, c.method, schema.GroupResource{}, "", text,
-		int(retryAfter(resp)/time.Second), true)
-}
-
 func retryAfter(resp *http.Response) time.Duration {
 	n, err := strconv.Atoi(resp.Header.Get("Retry-After"))
 	if err != nil || n < 0 {
@@ -260,6 +230,9 @@ func retryAfter(resp *http.Response) time.Duration {
 
 // again reports whether a failed attempt is worth another one.
 func (c call) again(err error) bool {
+	if _, ok := errors.AsType[*AnswerError](err); ok {
+		return false
+	}
 	st, ok := statusOf(err)
 	if !ok {
 		return isNetwork(err)

@@ -69,13 +69,13 @@ func (o *observer) schemas() {
 
 func (o *observer) crds(wanted map[string]schema.GroupKind) map[string]meta {
 	out := map[string]meta{}
-	var items metas
-	_, err := o.s.do(o.ctx, call{method: http.MethodGet, path: crdPath, accept: metadataList, into: &items})
-	switch {
-	case err == nil:
-		for _, m := range items.Items {
+	err := o.s.listMeta(o.ctx, crdPath, nil, func() {}, func(m meta) {
+		if _, ok := wanted[m.Name]; ok {
 			out[m.Name] = m
 		}
+	})
+	switch {
+	case err == nil:
 		return out
 	case !apierrors.IsForbidden(err):
 		o.find(o.failed(object.Ref{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: "*"}, err))
@@ -87,7 +87,7 @@ func (o *observer) crds(wanted map[string]schema.GroupKind) map[string]meta {
 	for name := range wanted {
 		wg.Go(func() {
 			var m meta
-			_, err := o.s.do(o.ctx, call{method: http.MethodGet, path: crdPath + "/" + url.PathEscape(name), accept: metadataType, into: &m})
+			_, err := o.s.do(o.ctx, call{method: http.MethodGet, path: crdPath + "/" + url.PathEscape(name), named: name, accept: metadataType, into: &m})
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -122,9 +122,9 @@ func (o *observer) countInstances() {
 			continue
 		}
 		o.wg.Go(func() {
-			var items metas
-			_, err := o.s.do(o.ctx, call{method: http.MethodGet, path: k.path(k.Preferred, "", ""), accept: metadataList, into: &items,
-				query: url.Values{"labelSelector": {object.LabelOwner + "!=" + o.req.Owner}}})
+			n := 0
+			err := o.s.listMeta(o.ctx, k.path(k.Preferred, "", ""), url.Values{"labelSelector": {object.LabelOwner + "!=" + o.req.Owner}},
+				func() { n = 0 }, func(meta) { n++ })
 			if err != nil && !apierrors.IsNotFound(err) {
 				f := o.failed(r, err)
 				f.What = "the objects of the definition cannot be counted"
@@ -133,7 +133,7 @@ func (o *observer) countInstances() {
 			}
 			o.mu.Lock()
 			defer o.mu.Unlock()
-			o.Instances[r] = len(items.Items)
+			o.Instances[r] = n
 		})
 	}
 	o.wg.Wait()

@@ -122,26 +122,21 @@ func (st *stream) accept(list bool) string {
 
 // list reads all objects and returns the place in history from which to follow.
 func (st *stream) list(ctx context.Context) (string, error) {
-	var out map[string]any
-	_, err := st.s.do(ctx, call{method: http.MethodGet, path: st.k.path(st.k.Preferred, st.key.namespace, ""),
-		query: url.Values{"labelSelector": {st.selector}}, accept: st.accept(true), into: &out})
+	items, rv, err := st.s.listObjects(ctx, call{path: st.k.path(st.k.Preferred, st.key.namespace, ""),
+		query: url.Values{"labelSelector": {st.selector}}, accept: st.accept(true)})
 	if err != nil {
 		return "", err
 	}
-	list := unstructured.Unstructured{Object: out}
-	items, _ := out["items"].([]any)
 	objs := make(map[string]map[string]any, len(items))
-	for _, it := range items {
-		if m, ok := it.(map[string]any); ok {
-			st.typed(m)
-			objs[(&unstructured.Unstructured{Object: m}).GetName()] = m
-		}
+	for _, m := range items {
+		st.typed(m)
+		objs[(&unstructured.Unstructured{Object: m}).GetName()] = m
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.objs, st.synced = objs, true
 	st.wakeAll()
-	return list.GetResourceVersion(), nil
+	return rv, nil
 }
 
 // typed gives an item of a list the kind it has.
@@ -172,29 +167,49 @@ func (st *stream) follow(ctx context.Context, rv string) error {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		data, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
-		err := statusError(call{method: http.MethodGet}, resp, data)
+		err := st.s.answer(ctx, call{method: http.MethodGet, path: st.k.path(st.k.Preferred, st.key.namespace, "")}, resp)
 		if apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err) {
 			return errForbiddenWatch
 		}
 		return err
 	}
-	for dec := json.NewDecoder(bufio.NewReaderSize(resp.Body, 64<<10)); ; {
+	body := &eventReader{Reader: resp.Body}
+	total := 0
+	for dec := json.NewDecoder(bufio.NewReaderSize(body, 64<<10)); ; {
 		var ev struct {
 			Type   string          `json:"type"`
 			Object json.RawMessage `json:"object"`
 		}
+		body.left = objectLimits.bytes
 		if err := dec.Decode(&ev); err != nil {
 			if errors.Is(err, io.EOF) {
 				return nil
 			}
 			return err
 		}
+		if total += len(ev.Object); total > maxListed || weightOf(ev.Object) > objectLimits.weight {
+			return st.s.wrongAnswer("tells more in a watch than there can be")
+		}
 		alarm.Reset(silentFor)
 		if err := st.event(ev.Type, ev.Object); err != nil {
 			return err
 		}
 	}
+}
+
+// eventReader ends a watch with an event that is larger than an object can be.
+type eventReader struct {
+	io.Reader
+	left int64
+}
+
+func (r *eventReader) Read(p []byte) (int, error) {
+	if r.left <= 0 {
+		return 0, errors.New("an event of the watch is larger than an object can be")
+	}
+	n, err := r.Reader.Read(p)
+	r.left -= int64(n)
+	return n, err
 }
 
 func (st *stream) event(kind string, raw []byte) error {
@@ -206,6 +221,10 @@ func (st *stream) event(kind string, raw []byte) error {
 		if err := json.Unmarshal(raw, &status); err != nil {
 			return err
 		}
+		if st.key.group == "" && st.key.kind == "Secret" {
+			withhold(&status)
+		}
+		status.Message = st.s.cut(status.Message, errorText)
 		return &apierrors.StatusError{ErrStatus: status}
 	}
 	var m map[string]any

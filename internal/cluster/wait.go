@@ -149,7 +149,7 @@ func (w *watching) see(ctx context.Context, st *stream) (obj map[string]any, pau
 		return nil, -1, nil // just written: the watch is about to tell
 	}
 	var live map[string]any
-	_, err = w.s.do(ctx, call{method: http.MethodGet, path: w.k.path(w.k.Preferred, w.ref.Namespace, w.ref.Name), into: &live})
+	_, err = w.s.do(ctx, call{method: http.MethodGet, path: w.k.path(w.k.Preferred, w.ref.Namespace, w.ref.Name), named: w.ref.Name, into: &live})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return nil, -1, err
 	}

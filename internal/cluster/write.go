@@ -102,7 +102,7 @@ func (w *writing) cede(ctx context.Context) error {
 		return nil
 	}
 	var live map[string]any
-	_, err := w.s.do(ctx, call{method: http.MethodGet, path: w.k.path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name), into: &live})
+	_, err := w.s.do(ctx, call{method: http.MethodGet, path: w.k.path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name), named: w.ch.Ref.Name, into: &live})
 	if apierrors.IsNotFound(err) {
 		return &StaleError{Ref: w.ch.Ref, Why: "it was deleted since"}
 	}
@@ -135,7 +135,7 @@ func (w *writing) apply(ctx context.Context, p pre, force bool, manager string, 
 		body = u.Object
 	}
 	var m meta
-	rep, err := w.send(ctx, call{method: http.MethodPatch, path: w.k.path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name),
+	rep, err := w.send(ctx, call{method: http.MethodPatch, path: w.k.path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name), named: w.ch.Ref.Name,
 		query: url.Values{"fieldManager": {manager}, "force": {strconv.FormatBool(force)}, "fieldValidation": {"Strict"}},
 		body:  body, contentType: applyType, accept: metadataType, into: &m})
 	return m, rep, err
@@ -254,7 +254,7 @@ func (w *writing) over(ctx context.Context, p pre, force bool, own string) (meta
 // would fall to 1.
 func (w *writing) handover(ctx context.Context, p pre) (pre, error) {
 	var live map[string]any
-	_, err := w.s.do(ctx, call{method: http.MethodGet, path: w.k.path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name), into: &live})
+	_, err := w.s.do(ctx, call{method: http.MethodGet, path: w.k.path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name), named: w.ch.Ref.Name, into: &live})
 	if err != nil {
 		return p, err
 	}

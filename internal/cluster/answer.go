@@ -1,0 +1,215 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// limits are what an answer may cost.
+type limits struct {
+	// bytes after decompression, weight when it is understood (see weightOf). 0 is that of one object.
+	bytes, weight int64
+	// packed: compressed answers are asked for. One object is never worth it, and a compressed one can be a thousand
+	// times what was sent.
+	packed bool
+}
+
+// What answers may cost. etcd keeps no object of more than 1.5 MiB (--max-request-bytes, often raised to some MiB), the
+// discovery of a cluster with a thousand definitions has about 1 MiB.
+var (
+	objectLimits    = limits{bytes: 8 << 20, weight: 64 << 20}
+	discoveryLimits = limits{bytes: 16 << 20, weight: 64 << 20, packed: true}
+	pageLimits      = limits{bytes: 64 << 20, weight: 256 << 20, packed: true}
+)
+
+const (
+	// errorBytes are read of an answer that is an error, errorText are kept of its text.
+	errorBytes = 1 << 20
+	errorText  = 4 << 10
+	// largeBytes is from where on an answer is large: only few of a session are held at once.
+	largeBytes = 4 << 20
+	// nodeWeight is about what one value of JSON takes as a Go value.
+	nodeWeight = 64
+)
+
+// AnswerError: the API server gave an answer that no API server gives (a redirect, more than there can be, another kind
+// of thing). Asking again does not help.
+type AnswerError struct {
+	// Server is the address that was asked, without user and path.
+	Server string
+	// What was wrong with the answer.
+	What string
+	// tooLarge: less of a list may be asked for.
+	tooLarge bool
+}
+
+// Error names the server and what is wrong.
+func (e *AnswerError) Error() string { return "the API server " + e.Server + " " + e.What }
+
+func (s *Session) wrongAnswer(format string, args ...any) *AnswerError {
+	return &AnswerError{Server: s.rest.base.Scheme + "://" + s.rest.base.Host, What: fmt.Sprintf(format, args...)}
+}
+
+// neverRedirect is for clients that carry credentials of a cluster: an API server sends nobody elsewhere, and what
+// follows would give token, body or certificate to whoever is named.
+func neverRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// redirected is the error of an answer that points elsewhere, nil for others. Of where it points only the host is told:
+// the rest may carry what was sent.
+func (s *Session) redirected(resp *http.Response) error {
+	if resp.StatusCode < 300 || resp.StatusCode > 399 {
+		return nil
+	}
+	where := ""
+	if u, err := url.Parse(resp.Header.Get("Location")); err == nil && u.Host != "" {
+		where = fmt.Sprintf(" to %s://%s", u.Scheme, u.Host)
+	}
+	return s.wrongAnswer("answered %d with a redirect%s, which is never followed: name the API server itself in the kubeconfig", resp.StatusCode, where)
+}
+
+// answer reads what the server answered into c.into; an error answer is the error.
+func (s *Session) answer(ctx context.Context, c call, resp *http.Response) error {
+	if err := s.redirected(resp); err != nil {
+		return err
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		data, err := io.ReadAll(io.LimitReader(resp.Body, errorBytes))
+		if err != nil {
+			return err
+		}
+		return s.statusError(c, resp, data)
+	}
+	if enc := resp.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
+		return s.wrongAnswer("answered in the encoding %.20q, which was not asked for", enc)
+	}
+	lim := c.limits
+	if lim.bytes == 0 {
+		lim = objectLimits
+	}
+	if c.into == nil {
+		lim.bytes = min(lim.bytes, largeBytes) // it is not looked at
+	}
+	data, release, err := s.body(ctx, resp.Body, lim)
+	defer release()
+	if err != nil || c.into == nil {
+		return err
+	}
+	if weightOf(data) > lim.weight {
+		return s.tooLarge("has more parts than such an answer can have")
+	}
+	if read, ok := c.into.(func([]byte) error); ok {
+		return read(data)
+	}
+	if err := decode(data, c.into); err != nil {
+		return s.notUnderstood(err)
+	}
+	if got := nameOf(c.into); c.named != "" && got != c.named {
+		return s.wrongAnswer("gave another object (%.80q) than the one that was asked for (%s)", got, c.named)
+	}
+	return nil
+}
+
+// nameOf is the name of the object that was read; a Status and the like have none.
+func nameOf(into any) string {
+	switch m := into.(type) {
+	case *meta:
+		return m.Name
+	case *map[string]any:
+		return (&unstructured.Unstructured{Object: *m}).GetName()
+	}
+	return ""
+}
+
+// notUnderstood is the error of an answer that is no JSON, or not of the kind asked for; nothing of it is quoted.
+func (s *Session) notUnderstood(err error) error {
+	why := "it is no JSON of the kind that was asked for"
+	if te, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		why = fmt.Sprintf("at %q it is a %s", te.Field, strings.SplitN(te.Value, " ", 2)[0])
+	}
+	return s.wrongAnswer("gave an answer that cannot be understood: %s", why)
+}
+
+func (s *Session) tooLarge(what string) error {
+	err := s.wrongAnswer("gave an answer that %s", what)
+	err.tooLarge = true
+	return err
+}
+
+// body reads an answer within its limit. A large one waits for its turn; release gives it back.
+func (s *Session) body(ctx context.Context, r io.Reader, lim limits) (data []byte, release func(), err error) {
+	release = func() {}
+	var buf bytes.Buffer
+	if _, err := io.Copy(&buf, io.LimitReader(r, largeBytes+1)); err != nil {
+		return nil, release, err
+	}
+	if buf.Len() > largeBytes {
+		select {
+		case s.rest.large <- struct{}{}:
+			release = func() { <-s.rest.large }
+		case <-ctx.Done():
+			return nil, release, context.Cause(ctx)
+		}
+		if _, err := io.Copy(&buf, io.LimitReader(r, lim.bytes-int64(buf.Len())+1)); err != nil {
+			return nil, release, err
+		}
+	}
+	if int64(buf.Len()) > lim.bytes {
+		return nil, release, s.tooLarge(fmt.Sprintf("has more than %d MiB", lim.bytes>>20))
+	}
+	return buf.Bytes(), release, nil
+}
+
+// weightOf is about the memory that JSON takes when it is understood: its bytes and its values. Braces and commas inside
+// of texts count as well; limits leave room for them.
+func weightOf(data []byte) int64 {
+	n := bytes.Count(data, []byte{','}) + bytes.Count(data, []byte{'{'}) + bytes.Count(data, []byte{'['})
+	return int64(len(data)) + nodeWeight*int64(n)
+}
+
+// statusError is the server's Status as an error; an answer that is none ("404 page not found") becomes one. Texts are
+// redacted before they are cut: a part of a secret would not be known again.
+func (s *Session) statusError(c call, resp *http.Response, data []byte) error {
+	var st metav1.Status
+	if json.Unmarshal(data, &st) == nil && st.Kind == "Status" {
+		st.Code = int32(resp.StatusCode)
+		if aboutSecrets(c.path) {
+			withhold(&st)
+		}
+		st.Message = s.cut(st.Message, errorText)
+		if after := retryAfter(resp); after > 0 {
+			if st.Details == nil {
+				st.Details = &metav1.StatusDetails{}
+			}
+			st.Details.RetryAfterSeconds = int32(after / time.Second)
+		}
+		return &apierrors.StatusError{ErrStatus: st}
+	}
+	text := s.cut(strings.TrimSpace(string(data)), 500)
+	if aboutSecrets(c.path) && text != "" {
+		text = "(text withheld: it may carry the secret)"
+	}
+	return apierrors.NewGenericServerResponse(resp.StatusCode, c.method, schema.GroupResource{}, "", text,
+		int(retryAfter(resp)/time.Second), true)
+}
+
+// cut redacts a text and shortens it to n bytes.
+func (s *Session) cut(text string, n int) string {
+	text = s.redact(text)
+	if len(text) <= n {
+		return text
+	}
+	return strings.ToValidUTF8(text[:n], "") + "..."
+}
