@@ -16,23 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-)
 
-// limits are what an answer may cost.
-type limits struct {
-	// bytes after decompression, weight when it is understood (see weightOf). 0 is that of one object.
-	bytes, weight int64
-	// packed: compressed answers are asked for. One object is never worth it, and a compressed one can be a thousand
-	// times what was sent.
-	packed bool
-}
-
-// What answers may cost. etcd keeps no object of more than 1.5 MiB (--max-request-bytes, often raised to some MiB), the
-// discovery of a cluster with a thousand definitions has about 1 MiB.
-var (
-	objectLimits    = limits{bytes: 8 << 20, weight: 64 << 20}
-	discoveryLimits = limits{bytes: 16 << 20, weight: 64 << 20, packed: true}
-	pageLimits      = limits{bytes: 64 << 20, weight: 256 << 20, packed: true}
+	"hawser.dev/hawser/internal/answer"
 )
 
 const (
@@ -41,8 +26,6 @@ const (
 	errorText  = 4 << 10
 	// largeBytes is from where on an answer is large: only few of a session are held at once.
 	largeBytes = 4 << 20
-	// nodeWeight is about what one value of JSON takes as a Go value.
-	nodeWeight = 64
 )
 
 // AnswerError: the API server gave an answer that no API server gives (a redirect, more than there can be, another kind
@@ -96,18 +79,18 @@ func (s *Session) answer(ctx context.Context, c call, resp *http.Response) error
 		return s.wrongAnswer("answered in the encoding %.20q, which was not asked for", enc)
 	}
 	lim := c.limits
-	if lim.bytes == 0 {
-		lim = objectLimits
+	if lim.Bytes == 0 {
+		lim = answer.Object
 	}
 	if c.into == nil {
-		lim.bytes = min(lim.bytes, largeBytes) // it is not looked at
+		lim.Bytes = min(lim.Bytes, largeBytes) // it is not looked at
 	}
 	data, release, err := s.body(ctx, resp.Body, lim)
 	defer release()
 	if err != nil || c.into == nil {
 		return err
 	}
-	if weightOf(data) > lim.weight {
+	if answer.Weight(data) > lim.Weight {
 		return s.tooLarge("has more parts than such an answer can have")
 	}
 	if read, ok := c.into.(func([]byte) error); ok {
@@ -149,7 +132,7 @@ func (s *Session) tooLarge(what string) error {
 }
 
 // body reads an answer within its limit. A large one waits for its turn; release gives it back.
-func (s *Session) body(ctx context.Context, r io.Reader, lim limits) (data []byte, release func(), err error) {
+func (s *Session) body(ctx context.Context, r io.Reader, lim answer.Limits) (data []byte, release func(), err error) {
 	release = func() {}
 	var buf bytes.Buffer
 	if _, err := io.Copy(&buf, io.LimitReader(r, largeBytes+1)); err != nil {
@@ -162,21 +145,14 @@ func (s *Session) body(ctx context.Context, r io.Reader, lim limits) (data []byt
 		case <-ctx.Done():
 			return nil, release, context.Cause(ctx)
 		}
-		if _, err := io.Copy(&buf, io.LimitReader(r, lim.bytes-int64(buf.Len())+1)); err != nil {
+		if _, err := io.Copy(&buf, io.LimitReader(r, lim.Bytes-int64(buf.Len())+1)); err != nil {
 			return nil, release, err
 		}
 	}
-	if int64(buf.Len()) > lim.bytes {
-		return nil, release, s.tooLarge(fmt.Sprintf("has more than %d MiB", lim.bytes>>20))
+	if int64(buf.Len()) > lim.Bytes {
+		return nil, release, s.tooLarge(fmt.Sprintf("has more than %d MiB", lim.Bytes>>20))
 	}
 	return buf.Bytes(), release, nil
-}
-
-// weightOf is about the memory that JSON takes when it is understood: its bytes and its values. Braces and commas inside
-// of texts count as well; limits leave room for them.
-func weightOf(data []byte) int64 {
-	n := bytes.Count(data, []byte{','}) + bytes.Count(data, []byte{'{'}) + bytes.Count(data, []byte{'['})
-	return int64(len(data)) + nodeWeight*int64(n)
 }
 
 // statusError is the server's Status as an error; an answer that is none ("404 page not found") becomes one. Texts are
@@ -185,8 +161,8 @@ func (s *Session) statusError(c call, resp *http.Response, data []byte) error {
 	var st metav1.Status
 	if json.Unmarshal(data, &st) == nil && st.Kind == "Status" {
 		st.Code = int32(resp.StatusCode)
-		if aboutSecrets(c.path) {
-			withhold(&st)
+		if answer.AboutSecrets(c.path) {
+			answer.Withhold(&st)
 		}
 		st.Message = s.cut(st.Message, errorText)
 		if after := retryAfter(resp); after > 0 {
@@ -198,7 +174,7 @@ func (s *Session) statusError(c call, resp *http.Response, data []byte) error {
 		return &apierrors.StatusError{ErrStatus: st}
 	}
 	text := s.cut(strings.TrimSpace(string(data)), 500)
-	if aboutSecrets(c.path) && text != "" {
+	if answer.AboutSecrets(c.path) && text != "" {
 		text = "(text withheld: it may carry the secret)"
 	}
 	return apierrors.NewGenericServerResponse(resp.StatusCode, c.method, schema.GroupResource{}, "", text,

@@ -15,6 +15,7 @@ import (
 	apidiscovery "k8s.io/api/apidiscovery/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/object"
 )
@@ -69,7 +70,7 @@ func (s *Session) learnFacts(ctx context.Context, timeout time.Duration) error {
 		c := call{method: http.MethodGet, path: path, accept: accept, into: into, timeout: timeout, attempts: connectAttempts, onConn: onConn}
 		switch accept {
 		case discoveryType:
-			c.limits = discoveryLimits
+			c.limits = answer.Discovery
 		case metadataType:
 			c.named = "kube-system"
 		}

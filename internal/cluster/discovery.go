@@ -10,6 +10,7 @@ import (
 	apidiscovery "k8s.io/api/apidiscovery/v2"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 )
@@ -137,7 +138,7 @@ func (s *Session) Refresh(ctx context.Context) error {
 }
 
 func (s *Session) discover(ctx context.Context, path string, into *apidiscovery.APIGroupDiscoveryList) error {
-	_, err := s.do(ctx, call{method: http.MethodGet, path: path, accept: discoveryType, into: into, limits: discoveryLimits})
+	_, err := s.do(ctx, call{method: http.MethodGet, path: path, accept: discoveryType, into: into, limits: answer.Discovery})
 	return err
 }
 

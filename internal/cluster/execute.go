@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/dag"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/health"
@@ -326,7 +327,7 @@ func (e *executor) problem(ref object.Ref, verb string, err error) Problem {
 	} else {
 		err = e.s.describe(err, verb, ref)
 		reason = verb + ": " + e.s.text(errors.Unwrap(err), ref)
-		if hook, ok := isWebhook(err); ok && !strings.Contains(reason, hook) {
+		if hook, ok := answer.Webhook(err); ok && !strings.Contains(reason, hook) {
 			reason += " (webhook " + hook + ")"
 		}
 	}

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +12,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"hawser.dev/hawser/internal/answer"
 )
 
 // How lists are read: page by page, and what all pages together may be.
@@ -45,7 +46,7 @@ type lister struct {
 func (s *Session) list(ctx context.Context, c call, begin func(), item func(raw []byte) error) (resourceVersion string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
-	c.method, c.limits = http.MethodGet, pageLimits
+	c.method, c.limits = http.MethodGet, answer.Page
 	size := objectPage
 	if c.accept == metadataList {
 		size = metadataPage
@@ -101,74 +102,19 @@ func (l *lister) read(ctx context.Context, size int) error {
 }
 
 // page hands on the items of one page.
-func (l *lister) page(data []byte) error {
-	l.head = metav1.ListMeta{}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	if err := open(dec, '{'); err != nil {
-		return l.s.notUnderstood(err)
-	}
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return l.s.notUnderstood(err)
-		}
-		switch key {
-		case "metadata":
-			err = dec.Decode(&l.head)
-		case "items":
-			if err := l.all(dec); err != nil {
-				return err
-			}
-		default:
-			var skipped json.RawMessage
-			err = dec.Decode(&skipped)
-			if key == "kind" && string(skipped) == `"Status"` {
-				return l.s.wrongAnswer("gave a Status where a list was asked for")
-			}
-		}
-		if err != nil {
-			return l.s.notUnderstood(err)
-		}
-	}
-	return nil
-}
-
-// all hands on the items at which the decoder stands; null is none.
-func (l *lister) all(dec *json.Decoder) error {
-	t, err := dec.Token()
-	if err == nil && t == nil {
-		return nil
-	}
-	if err != nil || t != json.Delim('[') {
-		return l.s.notUnderstood(err)
-	}
-	var raw json.RawMessage
-	for dec.More() {
-		if err := dec.Decode(&raw); err != nil {
-			return l.s.notUnderstood(err)
-		}
+func (l *lister) page(data []byte) (err error) {
+	l.head, err = answer.Items(data, func(raw []byte) error {
 		l.items++
 		l.bytes += int64(len(raw))
-		if int64(len(raw)) > objectLimits.bytes || weightOf(raw) > objectLimits.weight {
-			return l.s.wrongAnswer("gave a list with an object of more than %d MiB", objectLimits.bytes>>20)
-		}
 		if l.items > maxItems || l.bytes > maxListed {
 			return l.s.wrongAnswer("gave a list of more than %d objects or %d MiB", maxItems, maxListed>>20)
 		}
-		if err := l.item(raw); err != nil {
-			return err
-		}
+		return l.item(raw)
+	})
+	if _, told := errors.AsType[*AnswerError](err); err == nil || told {
+		return err
 	}
-	_, err = dec.Token()
-	return err
-}
-
-func open(dec *json.Decoder, delim json.Delim) error {
-	t, err := dec.Token()
-	if err == nil && t != delim {
-		err = errors.New("it is no object")
-	}
-	return err
+	return l.s.notUnderstood(err)
 }
 
 // listMeta reads the metadata of a collection's objects, one at a time.
@@ -191,8 +137,8 @@ func (s *Session) listMeta(ctx context.Context, path string, query url.Values, b
 func (s *Session) listObjects(ctx context.Context, c call) (items []map[string]any, resourceVersion string, err error) {
 	var weight int64
 	resourceVersion, err = s.list(ctx, c, func() { items, weight = nil, 0 }, func(raw []byte) error {
-		if weight += weightOf(raw); weight > pageLimits.weight {
-			return s.wrongAnswer("gave a list of more than %d MiB in memory", pageLimits.weight>>20)
+		if weight += answer.Weight(raw); weight > answer.Page.Weight {
+			return s.wrongAnswer("gave a list of more than %d MiB in memory", answer.Page.Weight>>20)
 		}
 		var m map[string]any
 		if err := decode(raw, &m); err != nil || m == nil {

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"hawser.dev/hawser/internal/answer"
 )
 
 // Narrow is a Session's client for rooms that keep records: plain requests by path, sent again as all others are.
@@ -41,7 +43,7 @@ func (n *Narrow) Delete(ctx context.Context, path string, query url.Values, body
 func (n *Narrow) send(ctx context.Context, method, path string, query url.Values, body, into any) error {
 	c := call{method: method, path: "/" + strings.TrimPrefix(path, "/"), query: query, body: body, into: into}
 	if query.Has("limit") {
-		c.limits = pageLimits
+		c.limits = answer.Page
 	}
 	_, err := n.s.do(ctx, c)
 	return err

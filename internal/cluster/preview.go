@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
@@ -86,7 +87,7 @@ func (p *previewer) preview(ctx context.Context, r PreviewRequest) plan.Preview 
 	after, code, err := p.dryRun(ctx, k, r)
 	switch {
 	case err == nil:
-	case isFieldConflict(err):
+	case answer.IsFieldConflict(err):
 		if live == nil && r.Change.Action != plan.Create { // it was not unmoved: show what they made of it
 			_, gerr := p.s.do(ctx, call{method: http.MethodGet, path: k.path(r.Body.GVK().Version, ref.Namespace, ref.Name), named: ref.Name, into: &live})
 			if gerr != nil && !apierrors.IsNotFound(gerr) {
@@ -176,7 +177,7 @@ func (p *previewer) refused(ctx context.Context, k KindInfo, r PreviewRequest, l
 
 // onlyTaken: the new object is refused only because the old one still holds its address or port.
 func onlyTaken(err error) bool {
-	list := causes(err)
+	list := answer.Causes(err)
 	return len(list) > 0 && !slices.ContainsFunc(list, func(c metav1.StatusCause) bool {
 		return !strings.Contains(c.Message, "already allocated")
 	})
@@ -188,7 +189,7 @@ func crdNamed(r object.Ref) bool { return r.IsCRD() || r.Kind == "APIService" }
 // conflicts are the fields that other managers own with other values.
 func (p *previewer) conflicts(r PreviewRequest, live map[string]any, err error) plan.Preview {
 	out := plan.Preview{Checked: true}
-	for _, c := range causes(err) {
+	for _, c := range answer.Causes(err) {
 		if c.Type != metav1.CauseTypeFieldManagerConflict {
 			continue
 		}
@@ -263,7 +264,7 @@ func has(body map[string]any, path string) bool {
 func (p *previewer) failed(r PreviewRequest, err error) plan.Preview {
 	text := p.s.text(err, r.Change.Ref)
 	var f diag.Finding
-	webhook, isHook := isWebhook(err)
+	webhook, isHook := answer.Webhook(err)
 	switch {
 	case isHook && strings.Contains(err.Error(), "does not support dry run"):
 		return plan.Preview{Deferred: "preview refused by webhook " + webhook,
@@ -275,7 +276,7 @@ func (p *previewer) failed(r PreviewRequest, err error) plan.Preview {
 		f = diag.Errorf("webhook-refused", "webhook %s refuses the object", webhook)
 	case apierrors.IsForbidden(err):
 		f = diag.Errorf("forbidden", "the change is forbidden")
-	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || isTerminal(err):
+	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || answer.IsTerminal(err):
 		f = diag.Errorf("invalid-object", "the API server refuses the object")
 	case apierrors.IsNotFound(err) && r.Change.Ref.Namespace != "":
 		f = diag.Errorf("missing-namespace", "the namespace or the kind does not exist")
@@ -284,7 +285,7 @@ func (p *previewer) failed(r PreviewRequest, err error) plan.Preview {
 	default:
 		f = diag.Errorf("preview", "the API server cannot check the object")
 	}
-	if isConversion(err) {
+	if answer.IsConversion(err) {
 		f.Fix = "an older apply names a version the kind no longer has; apply without --server-check repairs it"
 		if r.Change.Action == plan.Update {
 			return plan.Preview{Deferred: "managed fields name a removed version, which the update repairs",

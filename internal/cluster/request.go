@@ -17,6 +17,8 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"hawser.dev/hawser/internal/answer"
 )
 
 // How often and how long a request is sent again.
@@ -61,7 +63,7 @@ type call struct {
 	// named is the object's name that the answer must have; "" is not looked at.
 	named string
 	// limits of the answer; the zero value is that of one object.
-	limits limits
+	limits answer.Limits
 	// attempts at most; 0 is maxAttempts, 1 never sends again.
 	attempts int
 	// webhooksFinal: a webhook that does not answer is the answer (previews); else it is asked again.
@@ -185,7 +187,7 @@ func (s *Session) newRequest(ctx context.Context, c call, body []byte) (*http.Re
 		accept = jsonType
 	}
 	req.Header.Set("Accept", accept)
-	if !c.limits.packed {
+	if !c.limits.Packed {
 		req.Header.Set("Accept-Encoding", "identity")
 	}
 	if body != nil {
@@ -233,11 +235,11 @@ func (c call) again(err error) bool {
 	if _, ok := errors.AsType[*AnswerError](err); ok {
 		return false
 	}
-	st, ok := statusOf(err)
+	st, ok := answer.StatusOf(err)
 	if !ok {
 		return isNetwork(err)
 	}
-	if isTerminal(err) {
+	if answer.IsTerminal(err) {
 		return false
 	}
 	switch st.Code {
@@ -247,7 +249,7 @@ func (c call) again(err error) bool {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return true
 	case http.StatusInternalServerError:
-		_, webhook := isWebhook(err)
+		_, webhook := answer.Webhook(err)
 		return !webhook || !c.webhooksFinal
 	}
 	return false
@@ -279,7 +281,7 @@ func isNetwork(err error) bool {
 // maybeDone reports whether a failed attempt may have been carried out: everything but answers that say it was not,
 // and connections that were never made.
 func maybeDone(err error) bool {
-	if st, ok := statusOf(err); ok {
+	if st, ok := answer.StatusOf(err); ok {
 		return st.Code != http.StatusTooManyRequests
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
@@ -291,7 +293,7 @@ func maybeDone(err error) bool {
 // pause before the next attempt: what the server asked for within bounds, else doubling from firstBackoff; jittered.
 func pause(attempt int, err error) time.Duration {
 	d := min(firstBackoff<<(attempt-1), maxBackoff)
-	if st, ok := statusOf(err); ok && st.Details != nil {
+	if st, ok := answer.StatusOf(err); ok && st.Details != nil {
 		if asked := time.Duration(st.Details.RetryAfterSeconds) * time.Second; asked > 0 {
 			d = min(asked, maxRetryAfter)
 		}

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -180,14 +181,14 @@ func (st *stream) follow(ctx context.Context, rv string) error {
 			Type   string          `json:"type"`
 			Object json.RawMessage `json:"object"`
 		}
-		body.left = objectLimits.bytes
+		body.left = answer.Object.Bytes
 		if err := dec.Decode(&ev); err != nil {
 			if errors.Is(err, io.EOF) {
 				return nil
 			}
 			return err
 		}
-		if total += len(ev.Object); total > maxListed || weightOf(ev.Object) > objectLimits.weight {
+		if total += len(ev.Object); total > maxListed || answer.Weight(ev.Object) > answer.Object.Weight {
 			return st.s.wrongAnswer("tells more in a watch than there can be")
 		}
 		alarm.Reset(silentFor)
@@ -222,7 +223,7 @@ func (st *stream) event(kind string, raw []byte) error {
 			return err
 		}
 		if st.key.group == "" && st.key.kind == "Secret" {
-			withhold(&status)
+			answer.Withhold(&status)
 		}
 		status.Message = st.s.cut(status.Message, errorText)
 		return &apierrors.StatusError{ErrStatus: status}

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
@@ -155,9 +156,9 @@ func (w *writing) create(ctx context.Context) (meta, error) {
 		case err == nil:
 			w.withdraw(ctx, m)
 			return m, &StaleError{Ref: w.ch.Ref, Why: "it has appeared since" + by(liveOf(m, w.manager).Foreign)}
-		case isFieldConflict(err):
+		case answer.IsFieldConflict(err):
 			return m, &StaleError{Ref: w.ch.Ref, Why: "it has appeared since, with other values: " + w.s.text(err, w.ch.Ref)}
-		case isConversion(err):
+		case answer.IsConversion(err):
 			return m, err
 		case rep.code == http.StatusNotFound && w.k.Custom && w.s.now().Before(deadline):
 			// the definition is established and the kind is not served by every handler yet
@@ -218,13 +219,13 @@ func (w *writing) over(ctx context.Context, p pre, force bool, own string) (meta
 		switch {
 		case err == nil:
 			return m, nil
-		case isConversion(err) && !repaired:
+		case answer.IsConversion(err) && !repaired:
 			repaired = true
 			if p, err = w.repair(ctx, p); err != nil {
 				return m, err
 			}
 			continue
-		case !apierrors.IsConflict(err) && !isUIDMismatch(err), look > maxLooks:
+		case !apierrors.IsConflict(err) && !answer.IsUIDMismatch(err), look > maxLooks:
 			return m, err
 		}
 		now, lookErr := w.s.getMeta(ctx, w.k, w.ch.Ref)
@@ -238,10 +239,10 @@ func (w *writing) over(ctx context.Context, p pre, force bool, own string) (meta
 		switch {
 		case string(now.UID) != w.ch.UID:
 			return m, &StaleError{Ref: w.ch.Ref, Why: "it is another object now (other uid)"}
-		case have == own && isFieldConflict(err):
+		case have == own && answer.IsFieldConflict(err):
 			return m, err // fields that others had when the plan was made
 		case have == own:
-		case unsure && !isFieldConflict(err):
+		case unsure && !answer.IsFieldConflict(err):
 			force = false // our own lost answer, or somebody else: without force the server tells them apart
 		default:
 			return m, &StaleError{Ref: w.ch.Ref, Why: "fields we declared were changed since"}

@@ -1,15 +1,15 @@
-package cluster
+package answer
 
 import (
-	"net/http"
+	"fmt"
 	"regexp"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// aboutSecrets reports whether a request is about core Secrets, those that keep records included.
-func aboutSecrets(path string) bool {
+// AboutSecrets reports whether a request is about core Secrets, those that keep records included.
+func AboutSecrets(path string) bool {
 	rest, ok := strings.CutPrefix(path, "/api/v1/")
 	if !ok {
 		return false
@@ -40,9 +40,9 @@ var admission = regexp.MustCompile(`^(?:[a-z]+ "[a-zA-Z0-9.-]*" is forbidden: )?
 // toldParts are parts of texts by which errors are told apart; they say nothing of an object.
 var toldParts = append([]string{"does not support dry run"}, terminalTexts...)
 
-// withhold takes from an answer about Secrets every text that is not the API server's own: policies, webhooks and
+// Withhold takes from an answer about Secrets every text that is not the API server's own: policies, webhooks and
 // validation quote what they refuse, in any encoding and with any reason.
-func withhold(st *metav1.Status) {
+func Withhold(st *metav1.Status) {
 	if st.Details != nil {
 		for i, c := range st.Details.Causes {
 			if c.Type != metav1.CauseTypeFieldManagerConflict || !strings.HasPrefix(c.Message, `conflict with "`) {
@@ -55,7 +55,7 @@ func withhold(st *metav1.Status) {
 	}
 	text := string(st.Reason)
 	if text == "" || st.Reason == metav1.StatusReasonUnknown {
-		text = http.StatusText(int(st.Code))
+		text = fmt.Sprintf("answer %d", st.Code)
 	}
 	if m := admission.FindStringSubmatch(st.Message); m != nil {
 		text += ": " + m[1]

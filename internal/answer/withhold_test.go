@@ -1,4 +1,4 @@
-package cluster
+package answer
 
 import (
 	"strings"
@@ -23,14 +23,14 @@ func TestWithhold(t *testing.T) {
 		{metav1.StatusReasonRequestEntityTooLarge, `canary`, `RequestEntityTooLarge`, "", "any other text"},
 		{metav1.StatusReasonForbidden, "secrets \"a\" not found\ncanary", `Forbidden`, "", "our words are the whole text"},
 		{metav1.StatusReasonInvalid, `Secret "a" is invalid: data[x]: Invalid value: "canary"`, `Invalid: data[x]`, "data[x]", "validation quotes the value, not the field"},
-		{"", `failed to create typed patch object (canary)`, `Internal Server Error: failed to create typed patch object`, "", "what tells errors apart stays"},
+		{"", `failed to create typed patch object (canary)`, `answer 500: failed to create typed patch object`, "", "what tells errors apart stays"},
 		{"InternalError", `Internal error occurred: failed calling webhook "w.example": canary`, `InternalError: Internal error occurred: failed calling webhook "w.example"`, "", "a webhook that does not answer is named"},
 	} {
 		st := metav1.Status{Reason: c.reason, Message: c.message, Code: 500}
 		if c.field != "" {
 			st.Details = &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: metav1.CauseTypeFieldValueInvalid, Field: c.field, Message: `Invalid value: "canary"`}}}
 		}
-		withhold(&st)
+		Withhold(&st)
 		if want := c.want + " (text withheld: it may carry the secret)"; st.Message != want {
 			t.Errorf("%s:\n got %s\nwant %s", c.because, st.Message, want)
 		}
@@ -47,13 +47,13 @@ func TestWithhold(t *testing.T) {
 		`Operation cannot be fulfilled on secrets "a": the object has been modified; please apply your changes to the latest version and try again`,
 	} {
 		st := metav1.Status{Message: own}
-		if withhold(&st); st.Message != own {
+		if Withhold(&st); st.Message != own {
 			t.Errorf("%s\nbecame %s", own, st.Message)
 		}
 	}
 	for path, want := range map[string]bool{"/api/v1/secrets": true, "/api/v1/namespaces/a/secrets": true, "/api/v1/namespaces/a/secrets/b": true, "/api/v1/namespaces/secrets": false,
 		"/api/v1/namespaces/a/configmaps/secrets": false, "/apis/x.example/v1/namespaces/a/secrets/b": false} {
-		if aboutSecrets(path) != want {
+		if AboutSecrets(path) != want {
 			t.Errorf("%s: %t", path, !want)
 		}
 	}

@@ -1,0 +1,97 @@
+package answer
+
+import (
+	"errors"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Causes are those of a status error, nil when there are none.
+func Causes(err error) []metav1.StatusCause {
+	if st, ok := StatusOf(err); ok && st.Details != nil {
+		return st.Details.Causes
+	}
+	return nil
+}
+
+// StatusOf is the API server's answer inside an error.
+func StatusOf(err error) (metav1.Status, bool) {
+	if se, ok := errors.AsType[*apierrors.StatusError](err); ok {
+		return se.ErrStatus, true
+	}
+	return metav1.Status{}, false
+}
+
+// terminalTexts are parts of 500 answers that never heal by sending again. Source: facts/server-side-apply.md F1, F9,
+// F10, tried on kube-apiserver v1.36.3, and etcd's limit of a request.
+var terminalTexts = []string{
+	"field not declared in schema", "request to convert CR", "duplicate entries", "request is too large",
+	"etcdserver: request is too large", "unable to convert to", "failed to convert", "failed to create typed patch object",
+	"failed to create manager for existing fields", "failed to create typed live object",
+}
+
+// IsTerminal reports a 500 that must not be sent again.
+func IsTerminal(err error) bool {
+	st, ok := StatusOf(err)
+	if !ok {
+		return false
+	}
+	for _, t := range terminalTexts {
+		if strings.Contains(st.Message, t) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsConversion reports the 500 of facts F9: a managed fields entry names a version the kind no longer has.
+func IsConversion(err error) bool {
+	st, ok := StatusOf(err)
+	return ok && strings.Contains(st.Message, "request to convert CR")
+}
+
+// IsUIDMismatch reports how the API server refuses a server-side apply with the wrong uid: 422 on metadata.uid
+// (existing object) or 409 (absent object, or a race).
+func IsUIDMismatch(err error) bool {
+	if !apierrors.IsInvalid(err) {
+		return false
+	}
+	for _, c := range Causes(err) {
+		if c.Field == "metadata.uid" {
+			return true
+		}
+	}
+	return false
+}
+
+// IsFieldConflict reports a 409 that names managers (not a moved resourceVersion).
+func IsFieldConflict(err error) bool {
+	if !apierrors.IsConflict(err) {
+		return false
+	}
+	for _, c := range Causes(err) {
+		if c.Type == metav1.CauseTypeFieldManagerConflict {
+			return true
+		}
+	}
+	return false
+}
+
+// Webhook reports a failed call of an admission webhook (not its refusal) and names the webhook.
+func Webhook(err error) (name string, ok bool) {
+	st, isStatus := StatusOf(err)
+	if !isStatus {
+		return "", false
+	}
+	msg := st.Message
+	_, rest, found := strings.Cut(msg, `failed calling webhook "`)
+	if !found {
+		if _, rest, found = strings.Cut(msg, `admission webhook "`); !found {
+			return "", false
+		}
+	}
+	name, _, _ = strings.Cut(rest, `"`)
+	return name, true
+}
