@@ -39,7 +39,7 @@ fleet:
 // hostileVerbs ask the server; a verb that begins to do so belongs here.
 var hostileVerbs = [][]string{
 	{"plan", "-f", "b.yaml"}, {"apply", "-y", "-f", "b.yaml", "--timeout", "10s"}, {"apply", "-y", "-f", "b.yaml", "--timeout", "10s", "-o", "json"},
-	{"delete", "-y", "-f", "b.yaml", "--timeout", "10s"}, {"status", "-f", "b.yaml"}, 
+	{"delete", "-y", "-f", "b.yaml", "--timeout", "10s"}, {"status", "-f", "b.yaml"},
 	{"plan", "-f", "b.yaml", "--fleet", "fleet.yaml"}, {"vet", "-f", "b.yaml", "--fleet", "fleet.yaml"},
 	{"build", "-f", "b.yaml", "--fleet", "fleet.yaml"}, {"fleet", "values", "-r", "fleet.yaml"},
 }
