@@ -6,9 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -20,6 +18,7 @@ import (
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // stdinName is what positions call standard input.
@@ -77,19 +76,13 @@ func (r *Files) root(f From) (string, *diag.Finding) {
 		return "", n
 	}
 	dir, err := dirOf(f.fileName)
+	if err == nil {
+		dir, _, err = rootfs.Bound(dir, rootfs.Marks...)
+	}
 	if err != nil {
 		return "", f.fileFinding(err)
 	}
-	for up := dir; ; up = filepath.Dir(up) {
-		for _, mark := range []string{".git", "cue.mod"} {
-			if _, err := os.Stat(filepath.Join(up, mark)); err == nil {
-				return up, nil
-			}
-		}
-		if up == filepath.Dir(up) {
-			return dir, nil
-		}
-	}
+	return dir, nil
 }
 
 // dirOf is the directory of a file that positions name, links resolved.
@@ -151,7 +144,8 @@ func (r *Files) content(f From, root string) ([]byte, string, *diag.Finding) {
 	defer r.mu.Unlock()
 	got, ok := r.read[abs]
 	if !ok {
-		got.data, got.err = readBelow(root, rel, r.Limits.WithDefaults().SourceBytes)
+		got.data, got.err = rootfs.Read(root, filepath.ToSlash(rel), r.Limits.WithDefaults().SourceBytes)
+		got.data = bytes.TrimPrefix(got.data, []byte("\ufeff"))
 		if r.read == nil {
 			r.read = map[string]file{}
 		}
@@ -161,35 +155,6 @@ func (r *Files) content(f From, root string) ([]byte, string, *diag.Finding) {
 		return nil, "", f.fileFinding(got.err)
 	}
 	return got.data, abs, nil
-}
-
-// readBelow reads one regular file below root; no link leads out of it.
-func readBelow(root, rel string, limit int) ([]byte, error) {
-	dir, err := os.OpenRoot(root)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = dir.Close() }()
-	info, err := dir.Stat(rel)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
-	}
-	in, err := dir.Open(rel)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = in.Close() }()
-	data, err := io.ReadAll(io.LimitReader(in, int64(limit)+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > limit {
-		return nil, errors.New("file is too large")
-	}
-	return bytes.TrimPrefix(data, []byte("\ufeff")), nil
 }
 
 func (f From) fileFinding(err error) *diag.Finding {

@@ -1,6 +1,7 @@
 // Package cuelang holds what the rooms that read or evaluate CUE share: errors turned into findings with the user's
 // own positions, limits for sources, data as syntax trees (field order, int and float, bytes and strings kept apart),
-// their overlay and digest, and a watchdog for evaluations that cannot be cancelled.
+// their overlay and digest, how the files of a CUE module
+// are read, and a watchdog for evaluations that cannot be cancelled.
 //
 // "Data" means a tree of struct, list and basic literals only: no references, no operators (but a sign), unique labels.
 //

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,6 +21,7 @@ import (
 
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // syntax is how a file is written.
@@ -191,7 +193,7 @@ func (r *reader) fill(s *source) bool {
 			r.fail("unsupported-file", s.name, "unsupported file extension", errors.New("expected .cue, .yaml, .yml or .json"))
 			return false
 		}
-		f, err := os.Open(s.abs)
+		f, err := s.open()
 		if err != nil {
 			r.fail("unreadable", s.name, "file cannot be read", err)
 			return false
@@ -216,6 +218,30 @@ func (r *reader) fill(s *source) bool {
 		s.syntax = guessSyntax(s.data, r.limits)
 	}
 	return true
+}
+
+// open opens the file. No link leads out of the repository, or of the directory that was given; a file given by itself
+// outside of any repository is the user's own business.
+func (s *source) open() (io.ReadCloser, error) {
+	dir := s.from
+	if dir == "" {
+		dir = s.dir
+	}
+	root, marked, err := rootfs.Bound(dir, ".git")
+	if err == nil && !marked {
+		root, marked, err = rootfs.Bound(dir, "cue.mod")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !marked && s.from == "" {
+		return os.Open(s.abs)
+	}
+	rel, err := rootfs.Below(root, s.abs)
+	if err != nil {
+		return nil, err
+	}
+	return rootfs.FS{Root: root, Limit: math.MaxInt}.Open(rel)
 }
 
 // guessSyntax reads standard input as CUE, and as YAML when it is none: when it does not parse, or when it speaks of
@@ -281,6 +307,23 @@ func (p *Program) Files() []File {
 		out = append(out, File{Path: s.name, Digest: digestOf(s.data)})
 	}
 	return append(out, p.imported()...)
+}
+
+// imported lists the user's files that are read besides those given: imported packages and embedded files.
+func (p *Program) imported() []File {
+	if !slices.ContainsFunc(p.all, func(s *source) bool { return s.loads }) {
+		return nil
+	}
+	files, _, err := p.syntax(p.all, nil)
+	if err != nil {
+		return nil
+	}
+	var out []File
+	for path, data := range p.module.Files(files) {
+		out = append(out, File{Path: display(p.cwd, path), Digest: digestOf(data)})
+	}
+	slices.SortFunc(out, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	return out
 }
 
 // Digest is "sha256:<hex>" over the contents of Files in order; names do not count.

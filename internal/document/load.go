@@ -2,13 +2,16 @@ package document
 
 import (
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/internal/cuemod"
 	"hawser.dev/hawser/internal/diag"
 )
 
@@ -45,10 +48,10 @@ type Program struct {
 	files []*source // what bundles are read from
 	all   []*source // files and those of the fleet, each once, in order
 
-	// moduleRoot is the directory with cue.mod, "" when there is none; root is where the virtual files lie.
-	moduleRoot, root string
-	attrs            []Attribute
-	refs             []clusterRef
+	// module is the CUE module of the working directory.
+	module *cuemod.Module
+	attrs  []Attribute
+	refs   []clusterRef
 	// versionUsed tells that an expression may read the version in a struct of @hawser(cluster).
 	versionUsed bool
 	fleet       *v1alpha1.FleetSpec
@@ -121,16 +124,16 @@ func (p *Program) findModule() diag.Findings {
 	if err != nil {
 		return diag.Findings{diag.Errorf("invalid-workdir", "invalid workdir %s: it does not exist", dir)}
 	}
-	p.root = abs
-	for d := abs; ; d = filepath.Dir(d) {
-		if info, err := os.Stat(filepath.Join(d, "cue.mod", "module.cue")); err == nil && !info.IsDir() {
-			p.moduleRoot = d
-			return nil
+	if p.module, err = cuemod.Find(abs, p.opts.Limits); err != nil {
+		n := diag.Errorf("unreadable", "file cannot be read")
+		if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+			n.Pos, err = diag.Pos{File: display(p.cwd, pe.Path)}, pe.Err
 		}
-		if d == filepath.Dir(d) {
-			return nil
-		}
+		n.Why = err.Error()
+		return diag.Findings{n}
 	}
+	p.module.Show = func(path string) string { return display(p.cwd, path) }
+	return nil
 }
 
 // Fleet is the fleet the files declare, nil when they declare none. It must not be changed.

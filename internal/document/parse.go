@@ -71,7 +71,7 @@ func (p *Program) checkImports(s *source, f *ast.File) diag.Findings {
 	var fs diag.Findings
 	refuse := func(pos token.Pos, what string) {
 		s.loads = true
-		if p.moduleRoot != "" {
+		if p.module.Root != "" {
 			return
 		}
 		n := diag.Errorf("imports-unavailable", "imports are unavailable: %s needs a directory with cue.mod", what)

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 )
 
@@ -26,6 +27,8 @@ const (
 	maxFiles = 20000
 	maxBytes = 512 << 20
 	maxDepth = 64
+	// maxVendored is the size of one file of vendored CUE that a link leads to.
+	maxVendored = 16 << 20
 )
 
 // Local reads local directories of one kind of content. It remembers digests by directory and stat signature (path,
@@ -37,7 +40,7 @@ type Local struct {
 	IgnoreFile string
 	// Ignore gives a directory's rule for what is left out; paths are below root, slash separated. A nil rule leaves out nothing.
 	Ignore func(root string) (func(rel string, info fs.FileInfo) bool, error)
-	// Outside reports whether a link at this path may lead out of the directory; nil = no link may.
+	// Outside reports whether a link at this path may lead out of the directory, to CUE packages; nil = no link may.
 	Outside func(rel string) bool
 
 	mu    sync.Mutex
@@ -191,7 +194,8 @@ func (l *lister) entry(ctx context.Context, rel, real string, mode os.FileMode, 
 		return nil
 	}
 	info, err := os.Stat(real)
-	if mode&os.ModeSymlink != 0 {
+	link := mode&os.ModeSymlink != 0
+	if link {
 		at := info
 		if err != nil { // a link that leads nowhere may still be ignored
 			at, _ = os.Lstat(real)
@@ -215,6 +219,13 @@ func (l *lister) entry(ctx context.Context, rel, real string, mode os.FileMode, 
 		return l.walk(ctx, rel, real, depth+1)
 	case !info.Mode().IsRegular():
 		return nil
+	case !l.inside(real):
+		if _, ok := cuelang.PackageFile(real, maxVendored); !ok {
+			if link {
+				return l.leadsOut(rel)
+			}
+			return nil // what lies beside vendored CUE is no part of it
+		}
 	}
 	l.bytes += info.Size()
 	if len(l.files) >= maxFiles || l.bytes > maxBytes {
@@ -235,12 +246,20 @@ func (l *lister) follow(rel, link string) (string, error) {
 	if err != nil {
 		return "", l.Failure("link", fmt.Sprintf("%s is a link that leads nowhere", rel), "")
 	}
-	inside, err := filepath.Rel(l.root, target)
-	if err == nil && filepath.IsLocal(inside) || l.Outside != nil && l.Outside(rel) {
+	if l.inside(target) || l.Outside != nil && l.Outside(rel) {
 		return target, nil
 	}
-	return "", l.Failure("link", fmt.Sprintf("%s is a link that leads out of the %s", rel, l.Noun),
-		"copy the target into the "+l.Noun)
+	return "", l.leadsOut(rel)
+}
+
+func (l *lister) leadsOut(rel string) error {
+	return l.Failure("link", fmt.Sprintf("%s is a link that leads out of the %s", rel, l.Noun), "copy the target into the "+l.Noun)
+}
+
+// inside reports whether a path without links lies in the directory.
+func (l *lister) inside(real string) bool {
+	rel, err := filepath.Rel(l.root, real)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 func signature(files []localFile) string {

@@ -3,7 +3,11 @@
 // module must not know how content is rendered, nor clusters.
 package module
 
-import "context"
+import (
+	"context"
+
+	"hawser.dev/hawser/internal/cuelang"
+)
 
 // ChartScheme stands before the scheme of a reference to a chart that is no OCI artifact, so that charts have fetchers of
 // their own: "chart+file:///PATH" (a directory or .tgz), "chart+https://HOST/REPOSITORY" with Chart.
@@ -43,6 +47,11 @@ type Content struct {
 	Files []string
 	// Annotations are those of an artifact's manifest; nil for others.
 	Annotations map[string]string
+}
+
+// ReadFile reads one of the content's files, of at most limit bytes; no link leads out of Root, but to vendored CUE.
+func (c Content) ReadFile(name string, limit int) ([]byte, error) {
+	return cuelang.ReadFile(c.Root, name, limit)
 }
 
 // Fetcher is the socket for where content comes from.

@@ -3,9 +3,7 @@ package toolchain
 import (
 	"context"
 	"fmt"
-	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,7 +32,7 @@ func (t *Tools) Text(ctx context.Context, m Module, what string) (string, error)
 }
 
 func readFile(c module.Content, name string) (string, error) {
-	data, err := os.ReadFile(filepath.Join(c.Root, filepath.FromSlash(name)))
+	data, err := c.ReadFile(name, cuelang.DefaultLimits().SourceBytes)
 	return string(data), err
 }
 

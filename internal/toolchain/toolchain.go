@@ -17,6 +17,7 @@ import (
 	"cuelang.org/go/cue/ast"
 
 	"hawser.dev/hawser/internal/cuegen"
+	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/object"
@@ -185,9 +186,10 @@ func writeTree(dir string, files map[string][]byte) error {
 
 // readTree reads the named files of a directory.
 func readTree(dir string, names []string) (map[string][]byte, error) {
+	const most = 64 << 20
 	files := make(map[string][]byte, len(names))
 	for _, name := range names {
-		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+		data, err := cuelang.ReadFile(dir, name, most)
 		if err != nil {
 			return nil, err
 		}

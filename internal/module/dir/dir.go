@@ -13,15 +13,13 @@ import (
 	"slices"
 	"strings"
 
+	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/module"
 )
 
 // required are the files without which a directory is no module.
 var required = []string{"cue.mod/module.cue", "timoni.cue", "values.cue"}
-
-// vendored is where Timoni's own tree has links that lead outside the module; they are digested by content.
-const vendored = "cue.mod/pkg/"
 
 // Fetcher serves file:// references.
 type Fetcher struct{ local module.Local }
@@ -36,7 +34,7 @@ func New() *Fetcher {
 			ig, err := readIgnore(filepath.Join(root, ignoreFile))
 			return func(rel string, info fs.FileInfo) bool { return ig.match(rel, info.IsDir()) }, err
 		},
-		Outside: func(rel string) bool { return strings.HasPrefix(rel+"/", vendored) },
+		Outside: cuelang.IsVendored,
 	}}
 }
 

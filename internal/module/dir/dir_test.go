@@ -161,7 +161,23 @@ func TestLinks(t *testing.T) {
 	if !strings.Contains(strings.Join(vendoredFiles.Files, " "), "cue.mod/pkg/timoni.test/core.cue") {
 		t.Errorf("a vendored link is not followed: %v", vendoredFiles.Files)
 	}
+	// What lies beside vendored CUE, or only looks like it, is no part of the module.
+	for name, text := range map[string]string{"id_rsa": "SECRET", "secret.cue": "token: \"SECRET\"\n", "broken.cue": "}SECRET", "notes.yaml": "a: SECRET"} {
+		if err := os.WriteFile(filepath.Join(outside, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	vendoredFiles = fetch(t, link(t, outside, "cue.mod/pkg/timoni.test"))
+	for _, name := range vendoredFiles.Files {
+		if data, err := vendoredFiles.ReadFile(name, 1<<20); err != nil || strings.Contains(string(data), "SECRET") {
+			t.Errorf("%s: %q, %v", name, data, err)
+		}
+	}
+	if !strings.Contains(strings.Join(vendoredFiles.Files, " "), "cue.mod/pkg/timoni.test/core.cue") {
+		t.Errorf("a vendored link is not followed: %v", vendoredFiles.Files)
+	}
 	for name, root := range map[string]string{
+		"key": link(t, filepath.Join(outside, "id_rsa"), "cue.mod/pkg/x.cue"), "data": link(t, filepath.Join(outside, "secret.cue"), "cue.mod/pkg/y/x.cue"),
 		"out": link(t, outside, "templates/x"), "dangling": link(t, "nowhere", "x.cue"), "cycle": link(t, "..", "templates/up"),
 	} {
 		if _, err := New().Fetch(t.Context(), module.Reference{URL: "file://" + root}); err == nil {

@@ -3,8 +3,6 @@ package cue
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"cuelang.org/go/cue/load"
@@ -30,7 +28,7 @@ func overlay(c module.Content, limits cuelang.Limits) (map[string]load.Source, e
 	out := make(map[string]load.Source, len(c.Files))
 	embeds := false
 	read := func(name string) ([]byte, error) {
-		data, err := os.ReadFile(filepath.Join(c.Root, filepath.FromSlash(name)))
+		data, err := c.ReadFile(name, limits.SourceBytes)
 		if err != nil {
 			return nil, fmt.Errorf("file of the module: %w", err)
 		}

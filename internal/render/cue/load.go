@@ -3,8 +3,6 @@ package cue
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -100,7 +98,7 @@ func loadPackage(content module.Content, name string, tags []string, limits cuel
 	if err != nil {
 		return nil, err
 	}
-	values, err := os.ReadFile(filepath.Join(content.Root, "values.cue"))
+	values, err := content.ReadFile("values.cue", limits.SourceBytes)
 	if err != nil {
 		return nil, errors.Newf(token.NoPos, "the module has no values.cue")
 	}

@@ -1,0 +1,235 @@
+package rootfs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// OutsideError says that a file lies, or leads by a link, outside of what may be read.
+type OutsideError struct {
+	// Name is the file as it was asked for, Root the directory that bounds it.
+	Name, Root string
+	// Link is set when it is a link that leads out.
+	Link bool
+}
+
+// Error names the file and the root, never what the link leads to.
+func (e *OutsideError) Error() string {
+	if e.Link {
+		return fmt.Sprintf("%s is a link that leads out of %s", e.Name, e.Root)
+	}
+	return fmt.Sprintf("%s lies outside of %s", e.Name, e.Root)
+}
+
+// IsOutside reports whether an error is an OutsideError.
+func IsOutside(err error) bool {
+	_, ok := errors.AsType[*OutsideError](err)
+	return ok
+}
+
+// Marks are what the root of a repository or of a CUE module holds.
+var Marks = []string{".git", "cue.mod"}
+
+// Bound is the directory that bounds what a file in dir may name: the nearest one that holds one of the marks, else dir
+// itself; links are resolved. marked tells which of both it is.
+func Bound(dir string, marks ...string) (root string, marked bool, err error) {
+	dir, err = filepath.Abs(dir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return "", false, err
+	}
+	for up := dir; ; up = filepath.Dir(up) {
+		for _, mark := range marks {
+			if _, err := os.Stat(filepath.Join(up, mark)); err == nil {
+				return up, true, nil
+			}
+		}
+		if up == filepath.Dir(up) {
+			return dir, false, nil
+		}
+	}
+}
+
+// Below is a path as one relative to root (slashes). Links of the path's directory are resolved, and those of the file
+// itself are not: Read decides about them. The error is an OutsideError when the file does not lie below root.
+func Below(root, name string) (string, error) {
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return "", err
+	}
+	dir, err := filepath.Abs(filepath.Dir(name))
+	if err != nil {
+		return "", err
+	}
+	if at, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = at
+	}
+	rel, err := filepath.Rel(real, filepath.Join(dir, filepath.Base(name)))
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", &OutsideError{Name: name, Root: root}
+	}
+	return filepath.ToSlash(rel), nil
+}
+
+// Read reads one regular file below root, of at most limit bytes. Errors are OutsideErrors and those of os.
+func Read(root, name string, limit int) ([]byte, error) {
+	in, info, err := open(root, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = in.Close() }()
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	return readAll(in, limit)
+}
+
+func readAll(in io.Reader, limit int) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(in, int64(limit)+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > limit {
+		return nil, fmt.Errorf("file has more than %d bytes", limit)
+	}
+	return data, nil
+}
+
+// open opens a file or directory below root; other things (pipes, devices) are not opened.
+func open(root, name string) (*os.File, fs.FileInfo, error) {
+	if !filepath.IsLocal(filepath.FromSlash(name)) {
+		return nil, nil, &OutsideError{Name: name, Root: root}
+	}
+	if err := private(root, name); err != nil {
+		return nil, nil, err
+	}
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = dir.Close() }()
+	info, err := dir.Stat(filepath.FromSlash(name))
+	if err != nil {
+		return nil, nil, outside(root, name, err)
+	}
+	if !info.Mode().IsRegular() && !info.IsDir() {
+		return nil, nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("not a regular file")}
+	}
+	f, err := dir.Open(filepath.FromSlash(name))
+	if err != nil {
+		return nil, nil, outside(root, name, err)
+	}
+	return f, info, nil
+}
+
+// private refuses what lies in .git, by its name or by a link: it holds credentials.
+func private(root, name string) error {
+	in := func(rel string) bool { return slices.Contains(strings.Split(filepath.ToSlash(rel), "/"), ".git") }
+	base, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return err
+	}
+	if in(name) {
+		return &OutsideError{Name: name, Root: root}
+	}
+	real, err := filepath.EvalSymlinks(filepath.Join(base, filepath.FromSlash(name)))
+	if err != nil {
+		return nil // os.Root says what is wrong
+	}
+	if rel, err := filepath.Rel(base, real); err == nil && filepath.IsLocal(rel) && in(rel) {
+		return &OutsideError{Name: name, Root: root, Link: true}
+	}
+	return nil
+}
+
+// outside tells an error of os.Root about a link that leads out from others.
+func outside(root, name string, err error) error {
+	base, baseErr := filepath.EvalSymlinks(root)
+	if baseErr != nil {
+		return err
+	}
+	for at := filepath.Join(base, filepath.FromSlash(name)); len(at) > len(base); at = filepath.Dir(at) {
+		info, statErr := os.Lstat(at)
+		if statErr != nil || info.Mode()&os.ModeSymlink == 0 {
+			continue
+		}
+		target, linkErr := os.Readlink(at)
+		if linkErr != nil {
+			continue
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(at), target)
+		}
+		rel, relErr := filepath.Rel(base, target)
+		if filepath.IsAbs(target) && (relErr != nil || !filepath.IsLocal(rel)) {
+			return &OutsideError{Name: name, Root: root, Link: true}
+		}
+	}
+	if strings.Contains(err.Error(), "escapes") {
+		return &OutsideError{Name: name, Root: root, Link: true}
+	}
+	return err
+}
+
+// FS is a directory as a file system: no link leads out of it, no file is larger than Limit bytes.
+type FS struct {
+	// Root is the directory, Limit the size of one file in bytes.
+	Root  string
+	Limit int
+}
+
+var (
+	_ fs.StatFS    = FS{}
+	_ fs.ReadDirFS = FS{}
+)
+
+// Open opens a file or directory.
+func (f FS) Open(name string) (fs.File, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	in, info, err := open(f.Root, name)
+	if err != nil {
+		return nil, err
+	}
+	if info.Mode().IsRegular() && info.Size() > int64(f.Limit) {
+		_ = in.Close()
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("file has more than %d bytes", f.Limit)}
+	}
+	return in, nil
+}
+
+// Stat describes a file, links followed.
+func (f FS) Stat(name string) (fs.FileInfo, error) {
+	in, err := f.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = in.Close() }()
+	return in.Stat()
+}
+
+// ReadDir lists a directory, without .git.
+func (f FS) ReadDir(name string) ([]fs.DirEntry, error) {
+	in, err := f.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = in.Close() }()
+	dir, ok := in.(fs.ReadDirFile)
+	if !ok {
+		return nil, &fs.PathError{Op: "readdir", Path: name, Err: fs.ErrInvalid}
+	}
+	out, err := dir.ReadDir(-1)
+	slices.SortFunc(out, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return slices.DeleteFunc(out, func(e fs.DirEntry) bool { return path.Base(e.Name()) == ".git" }), err
+}
