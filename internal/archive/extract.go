@@ -42,7 +42,7 @@ func ExtractAll(ctx context.Context, sources []Source, dir string, limits Limits
 	if err != nil {
 		return fmt.Errorf("extract archive: %w", err)
 	}
-	x := &extraction{root: root, limits: limits.withDefaults(), names: newNames()}
+	x := &extraction{to: disk{root}, limits: limits.withDefaults(), names: newNames()}
 	for _, source := range sources {
 		if err = x.source(ctx, source); err != nil {
 			return errors.Join(err, root.Close())
@@ -57,9 +57,9 @@ func ExtractAll(ctx context.Context, sources []Source, dir string, limits Limits
 	return os.Rename(temp, dir)
 }
 
-// extraction is the state of one ExtractAll.
+// extraction is the state of one ExtractAll or Sums.
 type extraction struct {
-	root    *os.Root
+	to      sink
 	limits  Limits
 	names   *names
 	entries int
@@ -142,7 +142,7 @@ func (x *extraction) directory(name, at string) error {
 	if at == "." {
 		return nil
 	}
-	if err := x.root.MkdirAll(at, 0o755); err != nil {
+	if err := x.to.directory(at); err != nil {
 		return occupied(name, err)
 	}
 	return nil
@@ -175,7 +175,7 @@ func (x *extraction) claim(name, at string) error {
 }
 
 func (x *extraction) write(name, at string, content io.Reader) error {
-	out, err := x.root.OpenFile(at, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o644)
+	out, err := x.to.create(at)
 	if err != nil {
 		return occupied(name, err)
 	}

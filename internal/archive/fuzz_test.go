@@ -2,6 +2,9 @@ package archive
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -30,7 +33,17 @@ func FuzzExtract(f *testing.F) {
 		case err == nil && (len(left) != 1 || left[0].Name() != "out"):
 			t.Errorf("made %v", left)
 		case err == nil:
-			tree(t, parent)
+			files := tree(t, filepath.Join(parent, "out"))
+			sums, err := Sums(t.Context(), []Source{func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }}, limits)
+			if err != nil || len(sums) != len(files) {
+				t.Fatalf("sums of %d files are %d: %v", len(files), len(sums), err)
+			}
+			for _, f := range sums {
+				sum := sha256.Sum256([]byte(files[f.Path]))
+				if f.SHA256 != hex.EncodeToString(sum[:]) || f.Size != int64(len(files[f.Path])) {
+					t.Errorf("%s: %+v", f.Path, f)
+				}
+			}
 		}
 	})
 }

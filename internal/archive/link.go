@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"path"
 	"strings"
@@ -62,20 +61,14 @@ func (x *extraction) copy(name, at, from string) error {
 	if !x.files[from] {
 		return refuse(Link, name, "it is a link to %.200q, which is no file of the archive", from)
 	}
-	in, err := x.root.Open(from)
+	size, err := x.to.size(from)
 	if err != nil {
 		return err
 	}
-	info, err := in.Stat()
-	if err == nil {
-		if x.bytes += info.Size(); x.bytes > x.limits.Bytes {
-			err = refuse(Limit, name, "the files have more than %d MiB together", x.limits.Bytes>>20)
-		}
+	if x.bytes += size; x.bytes > x.limits.Bytes {
+		return refuse(Limit, name, "the files have more than %d MiB together", x.limits.Bytes>>20)
 	}
-	if err == nil {
-		err = x.write(name, at, io.Reader(in))
-	}
-	return errors.Join(err, in.Close())
+	return x.to.copy(at, from)
 }
 
 func isKindConflict(err error) bool {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"hawser.dev/hawser/internal/archive"
 	"hawser.dev/hawser/internal/diag"
 )
 
@@ -46,6 +48,11 @@ func (o *origin) build(_ context.Context, dir string) ([]byte, error) {
 		os.WriteFile(filepath.Join(dir, "sub", "b"), []byte(o.content), 0o644), os.WriteFile(filepath.Join(dir, "a"), nil, 0o644))
 }
 
+// expect is what build makes.
+func (o *origin) expect(context.Context, []byte) ([]archive.File, error) {
+	return []archive.File{{Path: "a", SHA256: digestOf("")[7:]}, {Path: "sub/b", Size: int64(len(o.content)), SHA256: digestOf(o.content)[7:]}}, nil
+}
+
 func blob(t *testing.T, c *Cache, o *origin) string {
 	t.Helper()
 	f, err := c.Blob(t.Context(), digestOf(o.content), o.fetch)
@@ -61,7 +68,7 @@ func blob(t *testing.T, c *Cache, o *origin) string {
 
 func treeOf(t *testing.T, c *Cache, o *origin) Tree {
 	t.Helper()
-	tree, err := c.Tree(t.Context(), Key{Digest: digestOf(o.content), Source: "oci://registry/x"}, o.build)
+	tree, err := c.Tree(t.Context(), Key{Digest: digestOf(o.content), Source: "oci://registry/x"}, o.expect, o.build)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +126,7 @@ func TestBlobRefuses(t *testing.T) {
 		if _, err := c.Blob(t.Context(), digest, liar.fetch); err == nil {
 			t.Errorf("digest %q was taken", digest)
 		}
-		if _, err := c.Tree(t.Context(), Key{Digest: digest}, liar.build); err == nil {
+		if _, err := c.Tree(t.Context(), Key{Digest: digest}, liar.expect, liar.build); err == nil {
 			t.Errorf("tree digest %q was taken", digest)
 		}
 	}
@@ -154,6 +161,16 @@ func TestTree(t *testing.T) {
 			data, err := os.ReadFile(inventory)
 			return errors.Join(err, os.WriteFile(inventory, bytes.Replace(data, []byte("registry"), []byte("rEgistry"), 1), 0o644))
 		},
+		"poisoned": func() error { // a changed file with an inventory that fits
+			inv, err := readInventory(filepath.Dir(first.Root))
+			if err != nil {
+				return err
+			}
+			inv.Files[1] = entry{"sub/b", 4, digestOf("evil")[7:]}
+			inv.Sum = inv.sum()
+			data, err := json.Marshal(inv)
+			return errors.Join(err, os.WriteFile(inventory, data, 0o644), os.WriteFile(filepath.Join(first.Root, "sub", "b"), []byte("evil"), 0o644))
+		},
 	} {
 		before := o.asked.Load()
 		if err := damage(); err != nil {
@@ -167,12 +184,12 @@ func TestTree(t *testing.T) {
 			t.Errorf("%s: note %q", name, tree.Note)
 		}
 	}
-	other, err := c.Tree(t.Context(), Key{Digest: digestOf("hello"), Variant: "other"}, (&origin{content: "other"}).build)
+	other, err := c.Tree(t.Context(), Key{Digest: digestOf("hello"), Variant: "other"}, (&origin{content: "other"}).expect, (&origin{content: "other"}).build)
 	if err != nil || other.Root == first.Root {
 		t.Errorf("a variant: %v %v", other.Root, err)
 	}
 	broken := errors.New("no")
-	if _, err := c.Tree(t.Context(), Key{Digest: digestOf("z")}, func(context.Context, string) ([]byte, error) { return nil, broken }); !errors.Is(err, broken) {
+	if _, err := c.Tree(t.Context(), Key{Digest: digestOf("z")}, o.expect, func(context.Context, string) ([]byte, error) { return nil, broken }); !errors.Is(err, broken) {
 		t.Errorf("build failed: %v", err)
 	}
 	nothingLeft(t, dir)
@@ -224,7 +241,7 @@ func TestFull(t *testing.T) {
 	if found := diag.From(err, ""); len(found) != 1 || found[0].Code != "cache-full" || found[0].Fix == "" {
 		t.Errorf("blob: %v", err)
 	}
-	_, err = c.Tree(t.Context(), Key{Digest: digestOf("x")}, func(context.Context, string) ([]byte, error) {
+	_, err = c.Tree(t.Context(), Key{Digest: digestOf("x")}, nil, func(context.Context, string) ([]byte, error) {
 		return nil, fmt.Errorf("extract: %w", &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC})
 	})
 	if found := diag.From(err, ""); len(found) != 1 || found[0].Code != "cache-full" {
@@ -239,7 +256,7 @@ func TestTogether(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 16 {
 		wg.Go(func() {
-			if _, err := c.Tree(t.Context(), Key{Digest: digestOf("hello")}, o.build); err != nil {
+			if _, err := c.Tree(t.Context(), Key{Digest: digestOf("hello")}, o.expect, o.build); err != nil {
 				t.Error(err)
 			}
 		})
@@ -250,7 +267,7 @@ func TestTogether(t *testing.T) {
 	}
 	begun, end := make(chan struct{}), make(chan struct{})
 	wg.Go(func() {
-		_, _ = c.Tree(t.Context(), Key{Digest: digestOf("slow")}, func(context.Context, string) ([]byte, error) {
+		_, _ = c.Tree(t.Context(), Key{Digest: digestOf("slow")}, nil, func(context.Context, string) ([]byte, error) {
 			close(begun)
 			<-end
 			return nil, errors.New("slow")
@@ -259,7 +276,7 @@ func TestTogether(t *testing.T) {
 	<-begun
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.Tree(ctx, Key{Digest: digestOf("slow")}, o.build); !errors.Is(err, context.Canceled) {
+	if _, err := c.Tree(ctx, Key{Digest: digestOf("slow")}, o.expect, o.build); !errors.Is(err, context.Canceled) {
 		t.Errorf("waiting and cancelled: %v", err)
 	}
 	close(end)

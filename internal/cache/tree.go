@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"hawser.dev/hawser/internal/archive"
 )
 
 // Key says which tree is meant.
@@ -36,6 +38,10 @@ type Tree struct {
 
 // Build makes the files of a tree in dir, which does not exist yet, and returns a note that is kept with them.
 type Build func(ctx context.Context, dir string) (note []byte, err error)
+
+// Expect says which files a tree must have, sorted by path, from content that was verified by the key's digest; note is
+// the one that is kept with the tree, and not verified yet. An error is "none of this can be believed".
+type Expect func(ctx context.Context, note []byte) ([]archive.File, error)
 
 // inventory is the file beside a tree that says what is in it.
 type inventory struct {
@@ -62,9 +68,10 @@ const (
 	version       = 1
 )
 
-// Tree is the tree of a key. It is built when it is not there, or is there and damaged. Errors are build's, and
-// findings for a full disk.
-func (c *Cache) Tree(ctx context.Context, key Key, build Build) (Tree, error) {
+// Tree is the tree of a key. What is kept is compared with what expect says of the pinned content itself, once in a
+// process: who can write in the cache can write the inventory too. It is built when it is not there, or is there and
+// something else. Errors are build's, and findings for a full disk.
+func (c *Cache) Tree(ctx context.Context, key Key, expect Expect, build Build) (Tree, error) {
 	name, err := hexOf(key.Digest)
 	if err != nil {
 		return Tree{}, err
@@ -81,7 +88,7 @@ func (c *Cache) Tree(ctx context.Context, key Key, build Build) (Tree, error) {
 		return t, nil
 	}
 	at := filepath.Join(c.dir, "trees", "sha256", name)
-	if t, ok := c.kept(at, key); ok {
+	if t, ok := c.kept(ctx, at, key, expect); ok {
 		return c.remember(name, t), nil
 	}
 	temp, kept := c.temp()
@@ -142,14 +149,17 @@ func (c *Cache) remember(name string, t Tree) Tree {
 }
 
 // kept is a tree that is there and verifies. One that does not verify is removed.
-func (c *Cache) kept(at string, key Key) (Tree, bool) {
+func (c *Cache) kept(ctx context.Context, at string, key Key, expect Expect) (Tree, bool) {
 	if c.dir == "" {
 		return Tree{}, false
 	}
 	if _, err := os.Lstat(at); err != nil {
 		return Tree{}, false
 	}
-	t, err := verify(at, key)
+	t, err := verify(at, key, func(note []byte) ([]archive.File, error) { return expect(ctx, note) })
+	if ctx.Err() != nil {
+		return Tree{}, false
+	}
 	if err != nil {
 		c.discard(at)
 		return Tree{}, false
@@ -182,7 +192,10 @@ func (c *Cache) build(ctx context.Context, key Key, made string, build Build) (T
 	if err != nil {
 		return Tree{}, err
 	}
-	inv := inventory{V: version, Source: key.Source, Digest: key.Digest, Variant: key.Variant, Note: note, Bytes: bytes, Files: files}
+	inv := inventory{V: version, Source: key.Source, Digest: key.Digest, Variant: key.Variant, Note: note, Bytes: bytes}
+	for _, f := range files {
+		inv.Files = append(inv.Files, entry{f.Path, f.Size, f.SHA256})
+	}
 	inv.Sum = inv.sum()
 	data, err := json.Marshal(inv)
 	if err != nil {
@@ -191,21 +204,25 @@ func (c *Cache) build(ctx context.Context, key Key, made string, build Build) (T
 	return inv.tree(root), os.WriteFile(filepath.Join(made, inventoryFile), data, 0o644)
 }
 
-// settle moves a tree into its place. When another process was quicker, its tree serves if it verifies.
+// settle moves a tree into its place. When another process was quicker, its tree serves if it has the same files.
 func (c *Cache) settle(made, at string, key Key) error {
 	err := place(made, at)
 	if err == nil {
 		return os.Chmod(at, 0o755)
 	}
-	if _, bad := verify(at, key); bad == nil {
+	same := func([]byte) ([]archive.File, error) {
+		files, _, err := take(filepath.Join(made, filesDir))
+		return files, err
+	}
+	if _, bad := verify(at, key, same); bad == nil {
 		return os.RemoveAll(made)
 	}
 	c.discard(at)
 	return errors.Join(place(made, at), os.Chmod(at, 0o755))
 }
 
-// verify reads a tree's inventory and compares it with what is there.
-func verify(at string, key Key) (Tree, error) {
+// verify reads a tree's inventory and compares it, and what is there, with what is expected.
+func verify(at string, key Key, expect func(note []byte) ([]archive.File, error)) (Tree, error) {
 	inv, err := readInventory(at)
 	if err != nil {
 		return Tree{}, err
@@ -218,8 +235,15 @@ func verify(at string, key Key) (Tree, error) {
 	if err != nil {
 		return Tree{}, err
 	}
-	if !slices.Equal(files, inv.Files) {
+	if !slices.Equal(files, inv.files()) {
 		return Tree{}, fmt.Errorf("%s: its files are not those of its inventory", at)
+	}
+	want, err := expect(inv.Note)
+	if err != nil {
+		return Tree{}, err
+	}
+	if !slices.Equal(files, want) {
+		return Tree{}, fmt.Errorf("%s: its files are not those of the content with its digest", at)
 	}
 	return inv.tree(root), nil
 }
@@ -249,6 +273,14 @@ func (v inventory) sum() string {
 	return hex.EncodeToString(sum[:])
 }
 
+func (v inventory) files() []archive.File {
+	out := make([]archive.File, len(v.Files))
+	for i, f := range v.Files {
+		out[i] = archive.File{Path: f.Path, Size: f.Size, SHA256: f.Sum}
+	}
+	return out
+}
+
 func (v inventory) tree(root string) Tree {
 	t := Tree{Root: root, Note: v.Note, Files: make([]string, 0, len(v.Files))}
 	for _, f := range v.Files {
@@ -259,7 +291,7 @@ func (v inventory) tree(root string) Tree {
 
 // take makes the inventory of a directory: every file with size and digest, sorted by path. Anything but files and
 // directories is an error.
-func take(root string) (files []entry, bytes int64, err error) {
+func take(root string) (files []archive.File, bytes int64, err error) {
 	err = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -273,14 +305,14 @@ func take(root string) (files []entry, bytes int64, err error) {
 		if err != nil {
 			return err
 		}
-		e := entry{Path: filepath.ToSlash(rel)}
-		if e.Size, e.Sum, err = sumOf(p); err != nil {
+		e := archive.File{Path: filepath.ToSlash(rel)}
+		if e.Size, e.SHA256, err = sumOf(p); err != nil {
 			return err
 		}
 		files, bytes = append(files, e), bytes+e.Size
 		return nil
 	})
-	slices.SortFunc(files, func(a, b entry) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortFunc(files, func(a, b archive.File) int { return cmp.Compare(a.Path, b.Path) })
 	return files, bytes, err
 }
 

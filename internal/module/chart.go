@@ -19,11 +19,14 @@ const ChartFile = "Chart.yaml"
 // chartLimits bound a packed chart: more than Helm itself unpacks is no chart.
 var chartLimits = archive.Limits{Bytes: 100 << 20, FileBytes: 16 << 20}
 
-// PackedChart is the content of a chart's archive (.tgz), unpacked into the cache by the archive's digest. open is called
-// only when it is not there yet; what it gives must have that digest. The root is the directory that holds Chart.yaml.
+// PackedChart is the content of a chart's archive (.tgz), unpacked into the cache by the archive's digest. open gives
+// the archive, verified by that digest: what is unpacked already is compared with it. The root is the directory that holds Chart.yaml.
 // name is how the archive is shown in errors, which are *diag.FindingsError.
 func PackedChart(ctx context.Context, c *cache.Cache, digest, name string, open func(context.Context) (io.ReadCloser, error)) (Content, error) {
-	tree, err := c.Tree(ctx, cache.Key{Digest: digest, Variant: "chart", Source: name}, func(ctx context.Context, dir string) ([]byte, error) {
+	expect := func(ctx context.Context, _ []byte) ([]archive.File, error) {
+		return archive.Sums(ctx, []archive.Source{func() (io.ReadCloser, error) { return open(ctx) }}, chartLimits)
+	}
+	tree, err := c.Tree(ctx, cache.Key{Digest: digest, Variant: "chart", Source: name}, expect, func(ctx context.Context, dir string) ([]byte, error) {
 		in, err := open(ctx)
 		if err != nil {
 			return nil, err

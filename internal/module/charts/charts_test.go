@@ -155,13 +155,26 @@ func TestFetchAndWarmCache(t *testing.T) {
 	if err != nil || !strings.Contains(string(data), "1.1.0") || c.Version != "1.1.0" {
 		t.Errorf("got %+v with %q, %v", c, data, err)
 	}
-	// The repository is gone: what is pinned comes from the cache, without a request.
+	// The repository is gone: what is pinned comes from the cache, without a request, and not from a tree that somebody
+	// else put there.
 	s.Close()
+	if err := os.RemoveAll(filepath.Join(dir, "trees")); err != nil {
+		t.Fatal(err)
+	}
+	evil, err := cache.Open(cache.Options{Dir: dir}).Tree(t.Context(), cache.Key{Digest: c.Digest, Variant: "chart"}, nil, func(_ context.Context, to string) ([]byte, error) {
+		return nil, errors.Join(os.MkdirAll(filepath.Join(to, "app"), 0o755), os.WriteFile(filepath.Join(to, "app", "Chart.yaml"), []byte("evil"), 0o644))
+	})
+	if err != nil || filepath.Join(evil.Root, "app") != c.Root {
+		t.Fatalf("%+v %v", evil, err)
+	}
 	ref := s.ref("1.1.0")
 	ref.Digest = c.Digest
 	again, err := fetcher(dir).Fetch(t.Context(), ref)
 	if err != nil || again.Root != c.Root || again.Version != "1.1.0" {
 		t.Errorf("from the cache: %+v, %v", again, err)
+	}
+	if now, err := os.ReadFile(filepath.Join(again.Root, "Chart.yaml")); err != nil || string(now) != string(data) {
+		t.Errorf("the chart is now %q, %v", now, err)
 	}
 	if res, err := fetcher(dir).Resolve(t.Context(), ref); err != nil || res.Digest != c.Digest {
 		t.Errorf("resolved %+v, %v", res, err)

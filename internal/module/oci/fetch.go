@@ -134,7 +134,17 @@ func (c *Client) Fetch(ctx context.Context, ref module.Reference) (module.Conten
 	}
 	pinned := p.at(found.Digest)
 	key := cache.Key{Digest: found.Digest, Source: p.String()}
-	tree, err := c.o.Cache.Tree(ctx, key, func(ctx context.Context, dir string) ([]byte, error) {
+	expect := func(ctx context.Context, manifest []byte) ([]archive.File, error) {
+		if got := digestOf(manifest); got != found.Digest {
+			return nil, &cache.MismatchError{Want: found.Digest, Got: got}
+		}
+		layers, err := c.layers(ctx, pinned, manifest, module.PullOptions{})
+		if err != nil {
+			return nil, err
+		}
+		return archive.Sums(ctx, layers, c.o.Limits)
+	}
+	tree, err := c.o.Cache.Tree(ctx, key, expect, func(ctx context.Context, dir string) ([]byte, error) {
 		if ref.Digest != "" && !ref.Kept {
 			if err := c.checkTag(ctx, p, ref); err != nil {
 				return nil, err
@@ -180,21 +190,30 @@ func (c *Client) extract(ctx context.Context, p place, dir string, opts module.P
 	if err != nil {
 		return nil, err
 	}
-	m, err := readManifest(p, data, c.o.Limits.Bytes)
+	sources, err := c.layers(ctx, p, data, opts)
 	if err != nil {
 		return nil, err
 	}
-	layers := m.content(opts.ContentType)
-	if len(layers) == 0 {
+	return data, archive.ExtractAll(ctx, sources, dir, c.o.Limits)
+}
+
+// layers are the archives that a manifest's content is in, each verified when it is opened.
+func (c *Client) layers(ctx context.Context, p place, manifest []byte, opts module.PullOptions) ([]archive.Source, error) {
+	m, err := readManifest(p, manifest, c.o.Limits.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	list := m.content(opts.ContentType)
+	if len(list) == 0 {
 		return nil, notArtifact(p, m.types())
 	}
 	var sources []archive.Source
-	for _, l := range layers {
+	for _, l := range list {
 		sources = append(sources, func() (io.ReadCloser, error) {
 			return c.cached(ctx, p, l)
 		})
 	}
-	return data, archive.ExtractAll(ctx, sources, dir, c.o.Limits)
+	return sources, nil
 }
 
 // cached is a layer or config of a place, verified; it is in the cache afterwards.

@@ -80,8 +80,19 @@ func (f *Fetcher) Fetch(ctx context.Context, ref module.Reference) (module.Conte
 	}
 	name := nameOf(u)
 	key := cache.Key{Digest: ref.Digest, Variant: "web-" + name, Source: httpclient.Plain(u)}
-	tree, err := f.o.Cache.Tree(ctx, key, func(ctx context.Context, dir string) ([]byte, error) {
-		blob, err := f.o.Cache.Blob(ctx, ref.Digest, func(ctx context.Context, w io.Writer) error { return f.get(ctx, u, w) })
+	open := func(ctx context.Context) (*os.File, error) {
+		return f.o.Cache.Blob(ctx, ref.Digest, func(ctx context.Context, w io.Writer) error { return f.get(ctx, u, w) })
+	}
+	expect := func(ctx context.Context, _ []byte) ([]archive.File, error) {
+		blob, err := open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = blob.Close() }()
+		return filesOf(ctx, blob, ref.Digest, name, f.o.Limits)
+	}
+	tree, err := f.o.Cache.Tree(ctx, key, expect, func(ctx context.Context, dir string) ([]byte, error) {
+		blob, err := open(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -152,6 +163,23 @@ func (f *Fetcher) get(ctx context.Context, u *url.URL, w io.Writer) error {
 		return errTooLarge
 	}
 	return err
+}
+
+// filesOf are the files that unpack makes of a blob with that digest.
+func filesOf(ctx context.Context, blob *os.File, digest, name string, limits archive.Limits) ([]archive.File, error) {
+	r := bufio.NewReaderSize(blob, 4096)
+	head, err := r.Peek(512)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if archive.Looks(head) {
+		return archive.Sums(ctx, []archive.Source{func() (io.ReadCloser, error) { return io.NopCloser(r), nil }}, limits)
+	}
+	info, err := blob.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return []archive.File{{Path: name, Size: info.Size(), SHA256: strings.TrimPrefix(digest, "sha256:")}}, nil
 }
 
 // unpack makes dir of an archive, or of a single file, which is a text.

@@ -86,11 +86,32 @@ func TestFetch(t *testing.T) {
 			}
 		}
 	}
-	// Everything is in the cache now: another process needs no server.
+	// Everything is in the cache now: another process needs no server, and takes no tree that somebody else put there.
+	if err := os.RemoveAll(filepath.Join(dir, "trees")); err != nil {
+		t.Fatal(err)
+	}
+	for name, digest := range map[string]string{"web-crds.yaml": digestOf([]byte(yaml)), "web-manifests.yaml": tgz} {
+		if _, err := cache.Open(cache.Options{Dir: dir}).Tree(t.Context(), cache.Key{Digest: digest, Variant: name}, nil, func(_ context.Context, to string) ([]byte, error) {
+			return nil, errors.Join(os.MkdirAll(to, 0o755), os.WriteFile(filepath.Join(to, "crds.yaml"), []byte("evil"), 0o644))
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	r.Forget()
 	r.Stop()
 	if _, err := fetcher(dir).Fetch(t.Context(), module.Reference{URL: r.URL + "/x.tgz", Digest: tgz}); err != nil || len(r.Requests()) > 0 {
 		t.Errorf("from the cache: %v, asked %v", err, r.Requests())
+	}
+	for url, digest := range map[string]string{"/crds.yaml": digestOf([]byte(yaml)), "/x.tgz": tgz} {
+		got, err := fetcher(dir).Fetch(t.Context(), module.Reference{URL: r.URL + url, Digest: digest})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range got.Files {
+			if data, err := os.ReadFile(filepath.Join(got.Root, f)); err != nil || string(data) != yaml {
+				t.Errorf("%s: %s is %q, %v", url, f, data, err)
+			}
+		}
 	}
 	_, err := fetcher(t.TempDir()).Fetch(t.Context(), module.Reference{URL: r.URL + "/x.tgz", Digest: tgz})
 	wantCode(t, err, "web-unreachable", r.URL+"/x.tgz")
