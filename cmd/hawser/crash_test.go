@@ -272,6 +272,7 @@ func (l *crashLane) nothingLeft(at int) {
 type item struct {
 	Metadata struct {
 		Name, Namespace, UID, ResourceVersion string
+		DeletionTimestamp                     string
 		Generation                            int64
 		Labels, Annotations                   map[string]string
 		ManagedFields                         []struct{ Manager, Operation string }

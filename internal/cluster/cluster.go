@@ -89,7 +89,6 @@ type Observation struct {
 	Live            map[object.Ref]plan.Live
 	Schema          map[string]string
 	NamespaceExists map[string]bool
-	Instances       map[object.Ref]int
 }
 
 // PreviewRequest is one provisional change with the object to write.

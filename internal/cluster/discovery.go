@@ -31,8 +31,8 @@ type KindInfo struct {
 	Versions  []string
 	// Custom: the group is not one of Kubernetes' own.
 	Custom bool
-	// Watch and Delete: the verbs are served at all.
-	Watch bool
+	// Watch, List and Delete: the verbs are served at all.
+	Watch, List, Delete bool
 }
 
 // path of the kind's collection, or of one object with a name.
@@ -173,7 +173,8 @@ func (k *kinds) add(group, version string, r apidiscovery.APIResourceDiscovery) 
 	info, seen := k.byKind[gk]
 	if !seen {
 		info = KindInfo{Group: group, Kind: kind, Resource: r.Resource, Namespaced: r.Scope == apidiscovery.ScopeNamespace,
-			Preferred: version, Custom: object.Ref{Group: group, Kind: kind}.Custom(), Watch: slices.Contains(r.Verbs, "watch")}
+			Preferred: version, Custom: object.Ref{Group: group, Kind: kind}.Custom(), Watch: slices.Contains(r.Verbs, "watch"),
+			List: slices.Contains(r.Verbs, "list"), Delete: slices.Contains(r.Verbs, "delete")}
 	}
 	if info.Resource == r.Resource && !slices.Contains(info.Versions, version) {
 		info.Versions = append(info.Versions, version)
@@ -192,7 +193,7 @@ func (s *Session) learn(crd object.Object) {
 		next.byKind[gk] = info
 	}
 	for gk, d := range defined {
-		info := KindInfo{Group: gk.Group, Kind: gk.Kind, Resource: plural, Namespaced: d.Namespaced, Custom: true, Watch: true}
+		info := KindInfo{Group: gk.Group, Kind: gk.Kind, Resource: plural, Namespaced: d.Namespaced, Custom: true, Watch: true, List: true, Delete: true}
 		for v := range d.Versions {
 			info.Versions = append(info.Versions, v)
 		}

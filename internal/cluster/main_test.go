@@ -114,7 +114,7 @@ func (b *bundle) plan(t *testing.T, s *cluster.Session, objs []object.Object) (*
 		t.Fatalf("observe: %v", err)
 	}
 	b.obs = obs
-	in.Live, in.Schema, in.NamespaceExists, in.Instances = obs.Live, obs.Schema, obs.NamespaceExists, obs.Instances
+	in.Live, in.Schema, in.NamespaceExists = obs.Live, obs.Schema, obs.NamespaceExists
 	if needs := plan.NeedsPreview(in); len(needs) > 0 {
 		var reqs []cluster.PreviewRequest
 		for _, ch := range needs {
@@ -122,7 +122,12 @@ func (b *bundle) plan(t *testing.T, s *cluster.Session, objs []object.Object) (*
 		}
 		in.Previews = s.Preview(ctx, reqs)
 	}
-	return plan.Compute(in), bodies
+	p := plan.Compute(in)
+	if holders := plan.Holders(p); len(holders) > 0 {
+		in.Contents = s.Contents(ctx, b.owner(), holders)
+		p = plan.Compute(in)
+	}
+	return p, bodies
 }
 
 // execute carries a plan out and takes over its inventory.

@@ -27,7 +27,7 @@ const listFrom = 6
 func (s *Session) Observe(ctx context.Context, req ObserveRequest) (Observation, diag.Findings) {
 	o := &observer{s: s, ctx: ctx, req: req, manager: object.Manager(req.Owner), owned: map[object.Ref]plan.Owned{}, ignore: map[object.Ref]*object.Ignore{},
 		Observation: Observation{Live: map[object.Ref]plan.Live{}, Schema: map[string]string{},
-			NamespaceExists: map[string]bool{}, Instances: map[object.Ref]int{}}}
+			NamespaceExists: map[string]bool{}}}
 	for _, ow := range req.Owned {
 		o.owned[ow.Ref], o.ignore[ow.Ref] = ow, ow.Ignore
 	}
@@ -36,7 +36,6 @@ func (s *Session) Observe(ctx context.Context, req ObserveRequest) (Observation,
 	}
 	o.inventoried()
 	o.unknown()
-	o.countInstances()
 	for _, d := range req.Desired {
 		o.touch(d.Ref)
 	}
@@ -378,7 +377,8 @@ func (o *observer) live(r object.Ref, m meta) plan.Live {
 func liveOf(m meta, manager string) plan.Live {
 	l := plan.Live{Found: true, UID: string(m.UID), ResourceVersion: m.ResourceVersion, Generation: m.Generation,
 		Terminating: m.DeletionTimestamp != nil, Finalizers: m.Finalizers, OwnerLabel: m.Labels[object.LabelOwner],
-		Keep: object.ActionsOf(m.Annotations).Keep, ScaleOwner: object.ScaleOwner(m.ManagedFields)}
+		Keep: object.ActionsOf(m.Annotations).Keep, ScaleOwner: object.ScaleOwner(m.ManagedFields),
+		Claims: object.MakesClaims(m.ManagedFields)}
 	l.Own, l.OwnVersion = object.OwnEntry(m.ManagedFields, manager)
 	f := object.ForeignOwner(m.Labels, m.Annotations, m.ManagedFields, manager)
 	l.Foreign, l.ForeignManagers, l.Reconciled, l.ForeignBundle = f.Owner, f.Managers, f.Reconciled, f.Bundle

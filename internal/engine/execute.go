@@ -227,6 +227,7 @@ func (r *run) recheck(ctx context.Context, cp *ClusterPlan) diag.Findings {
 	}
 	w.target.record, w.target.handle = record, handle
 	findings = append(findings, r.unmoved(ctx, cp)...)
+	findings = append(findings, r.inUse(ctx, cp)...)
 	for _, ch := range cp.Plan.Changes {
 		live := in.Live[ch.Ref]
 		switch {
@@ -239,6 +240,15 @@ func (r *run) recheck(ctx context.Context, cp *ClusterPlan) diag.Findings {
 		}
 	}
 	return findings
+}
+
+// inUse looks again at what would be lost with Namespaces and definitions, also of a saved plan.
+func (r *run) inUse(ctx context.Context, cp *ClusterPlan) diag.Findings {
+	holders := plan.Holders(cp.Plan)
+	if len(holders) == 0 {
+		return nil
+	}
+	return plan.InUse(cp.Plan, cp.work.target.session.Contents(ctx, cp.work.set.owner, holders)).OnCluster(cp.Cluster)
 }
 
 func stale(cp *ClusterPlan, format string, args ...any) diag.Finding {

@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/plan"
 )
 
 // Refusal reports whether a finding is a refusal (policy, brake, lock, stale plan, wrong cluster) rather than a mistake.
 func Refusal(code string) bool {
 	return slices.Contains([]string{"deletion-brake", "wave-gate", "stale-plan", "locked", "wrong-cluster", "other-fleet",
-		"unreachable", "immutable", "foreign-owner", "field-conflict", "crd-in-use", "stale-lock"}, code)
+		"unreachable", "immutable", "foreign-owner", "field-conflict", plan.CodeDefinitionInUse, plan.CodeNamespaceInUse, "stale-lock"}, code)
 }
 
 // guards are the checks over the fleet plan as a whole.

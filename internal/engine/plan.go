@@ -299,8 +299,12 @@ func (r *run) compute(ctx context.Context, w *work, o plan.Options) (*plan.Plan,
 	if !findings.HasErrors() {
 		findings = append(findings, r.preview(ctx, w, &in)...)
 	}
-	w.input = in
 	p := plan.Compute(in)
+	if holders := plan.Holders(p); len(holders) > 0 {
+		in.Contents = w.target.session.Contents(ctx, w.set.owner, holders)
+		p = plan.Compute(in)
+	}
+	w.input = in
 	// an object of an instance that was not rendered has to be written after all: render now, bodies are needed
 	if missing := w.unrendered(p); len(missing) > 0 && !findings.HasErrors() {
 		findings = append(findings, r.renderLate(ctx, w, missing)...)
@@ -320,7 +324,7 @@ func (r *run) observe(ctx context.Context, w *work, o plan.Options) (plan.Input,
 	obs, findings := t.session.Observe(ctx, cluster.ObserveRequest{Owner: s.owner, Desired: lasting, Owned: in.Owned,
 		Defined: object.DefinedKinds(objs)})
 	w.observed = obs
-	in.Live, in.Schema, in.NamespaceExists, in.Instances = obs.Live, obs.Schema, obs.NamespaceExists, obs.Instances
+	in.Live, in.Schema, in.NamespaceExists = obs.Live, obs.Schema, obs.NamespaceExists
 	return in, append(findings, r.lookAtHooks(ctx, w, &in)...)
 }
 

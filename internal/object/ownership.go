@@ -70,6 +70,11 @@ func ScaleOwner(entries []metav1.ManagedFieldsEntry) string {
 	return ""
 }
 
+// MakesClaims reports whether the managed fields tell of volumeClaimTemplates: a StatefulSet that makes volume claims.
+func MakesClaims(entries []metav1.ManagedFieldsEntry) bool {
+	return slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return hasField(e, "f:spec", "f:volumeClaimTemplates") })
+}
+
 // Foreign is who else manages an object, besides the controllers that every cluster runs.
 type Foreign struct {
 	// Owner is for people: "Helm release shop/api", "" when nobody else manages the object.

@@ -29,6 +29,7 @@ func Compute(in Input) *Plan {
 		}
 	}
 	c.hooks() // after the others: whether an instance is upgraded depends on what is written
+	c.plan.Findings = append(c.plan.Findings, InUse(c.plan, in.Contents)...)
 	c.brake()
 	c.plan.Suspended = slices.Sorted(maps.Keys(in.Suspended))
 	c.plan.Findings = c.plan.Findings.OnCluster(in.Cluster)
@@ -343,7 +344,7 @@ func (c *computation) fieldConflicts(sameDeclaration bool, conflicts []FieldConf
 
 func (c *computation) recreate(d Desired, ch Change) {
 	ch.Cede = nil // it is a new object
-	ch.Action, ch.Code, ch.Loss = Recreate, CodeImmutable, lossOf(d.Ref)
+	ch.Action, ch.Code, ch.Loss, ch.Claims = Recreate, CodeImmutable, lossOf(d.Ref), c.Live[d.Ref].Claims
 	ch.Why = "an immutable field changed"
 	if !c.Options.Recreate && !d.ForceRecreate {
 		f := diag.Errorf("immutable", "an immutable field changed: the object has to be deleted and created again")

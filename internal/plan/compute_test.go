@@ -30,9 +30,9 @@ type script struct {
 		Ref object.Ref
 		Preview
 	}
-	Instances []struct {
-		Ref   object.Ref
-		Count int
+	Contents []struct {
+		Ref object.Ref
+		Contents
 	}
 	Schema          map[string]string
 	NamespaceExists map[string]bool
@@ -45,7 +45,7 @@ type script struct {
 func (s script) input() Input {
 	in := Input{Cluster: "c1", Bundle: "shop", Owner: "me", Desired: s.Desired, Owned: s.Owned, Open: s.Open, Options: s.Options, Lives: s.Lives, Inputs: s.Inputs,
 		Live: map[object.Ref]Live{}, Previews: map[object.Ref]Preview{}, Schema: s.Schema, NamespaceExists: s.NamespaceExists,
-		Instances: map[object.Ref]int{}}
+		Contents: map[object.Ref]Contents{}}
 	for _, l := range s.Live {
 		l.Found = true
 		in.Live[l.Ref] = l.Live
@@ -53,8 +53,8 @@ func (s script) input() Input {
 	for _, p := range s.Previews {
 		in.Previews[p.Ref] = p.Preview
 	}
-	for _, i := range s.Instances {
-		in.Instances[i.Ref] = i.Count
+	for _, c := range s.Contents {
+		in.Contents[c.Ref] = c.Contents
 	}
 	return in
 }

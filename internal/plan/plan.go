@@ -150,8 +150,9 @@ type Change struct {
 	// NoWait is set when readiness of the object is not waited for; Timeout bounds it (nanoseconds), 0 = the run's.
 	NoWait  bool          `json:"noWait,omitempty"`
 	Timeout time.Duration `json:"timeout,omitempty"`
-	// Loss says what a Recreate loses.
-	Loss string `json:"loss,omitempty"`
+	// Loss says what a Recreate loses. Claims: the object to delete or recreate makes volume claims of its own.
+	Loss   string `json:"loss,omitempty"`
+	Claims bool   `json:"claims,omitempty"`
 	// After are the instances whose objects give values that are not known yet; stand-ins are in Fields and Digest.
 	After []string `json:"after,omitempty"`
 	// Hook is set for an object that is a step of the instance's life: it runs (Create, Recreate), is waited for
@@ -333,6 +334,8 @@ type Live struct {
 	ForeignBundle bool
 	// ScaleOwner is the manager that owns spec.replicas through the scale subresource, "" if none.
 	ScaleOwner string
+	// Claims: it makes volume claims of its own (a StatefulSet's volumeClaimTemplates).
+	Claims bool
 }
 
 // FieldConflict is a field of ours that another manager owns with another value.
@@ -396,8 +399,8 @@ type Input struct {
 	Previews map[object.Ref]Preview
 	// NamespaceExists tells for each namespace used whether it is there.
 	NamespaceExists map[string]bool
-	// Instances counts, by CRD ref, the custom objects that do not carry our owner label.
-	Instances map[object.Ref]int
+	// Contents is what is in the Namespaces and definitions that Holders names of a first Compute.
+	Contents map[object.Ref]Contents
 	// Suspended are the instances that are left as they are: what the inventory has of them stays in it.
 	Suspended map[string]bool
 	Options   Options

@@ -20,7 +20,7 @@ func drawRef(t *rapid.T) object.Ref {
 func drawInput(t *rapid.T) Input {
 	const owner = "me"
 	in := Input{Cluster: "c", Bundle: "b", Owner: owner, Live: map[object.Ref]Live{}, Schema: map[string]string{},
-		Previews: map[object.Ref]Preview{}, NamespaceExists: map[string]bool{"ns": true}, Instances: map[object.Ref]int{},
+		Previews: map[object.Ref]Preview{}, NamespaceExists: map[string]bool{"ns": true}, Contents: map[object.Ref]Contents{},
 		Open: rapid.Bool().Draw(t, "open"),
 		Options: Options{Adopt: rapid.Bool().Draw(t, "adopt"), Recreate: rapid.Bool().Draw(t, "recreate"),
 			NoPrune: rapid.Bool().Draw(t, "noPrune"), Diff: rapid.Bool().Draw(t, "diff")}}

@@ -1,10 +1,6 @@
 package plan
 
-import (
-	"fmt"
-
-	"hawser.dev/hawser/internal/diag"
-)
+import "fmt"
 
 // dropped decides about an object of the inventory that is no longer declared. Deleted is only what the inventory
 // names, with the same uid, that still carries our entry and nobody else manages; labels alone never suffice.
@@ -17,12 +13,7 @@ func (c *computation) dropped(o Owned) {
 	ch := Change{Ref: o.Ref, Version: o.Version, Instance: o.Instance, Stage: o.Stage,
 		UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own}
 	ch.Action, ch.Code, ch.Why = c.fate(o, live)
-	if n := c.Instances[o.Ref]; ch.Action == Delete && n > 0 {
-		f := diag.Errorf("crd-in-use", "the custom resource definition still has %d objects that are not ours", n)
-		f.Object = o.Ref.String()
-		f.Fix = "delete those objects first, or keep the definition with the annotation hawser.dev/prune: disabled"
-		c.find(f)
-	}
+	ch.Claims = ch.Action == Delete && live.Claims
 	c.add(ch)
 }
 

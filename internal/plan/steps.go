@@ -128,7 +128,7 @@ func Step(p *Plan, levels [][]string, n int) *Plan {
 		switch {
 		case ch.Action == Delete || ch.Action == Release:
 			step = last
-		case ground(ch.Ref) && len(ch.After) == 0 && ch.Hook == nil:
+		case holds(ch.Ref) && len(ch.After) == 0 && ch.Hook == nil:
 			step = 0
 		}
 		if step == n {
@@ -150,9 +150,6 @@ func Step(p *Plan, levels [][]string, n int) *Plan {
 	}
 	return out
 }
-
-// ground reports whether objects of other instances may stand on the object.
-func ground(r object.Ref) bool { return r.IsCRD() || r.Group == "" && r.Kind == "Namespace" }
 
 // atMost lists what may be done where an action was shown: the same, or less of it.
 var atMost = map[Action][]Action{

@@ -1,0 +1,168 @@
+package cluster
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+)
+
+// pageSize is how many objects one answer of a long LIST holds.
+const pageSize = "500"
+
+// tokenAccount is the annotation of a token's Secret with the uid of the account that it belongs to.
+const tokenAccount = "kubernetes.io/service-account.uid"
+
+// Contents looks at what is in Namespaces, and at the objects of definitions, metadata only: one LIST per namespaced kind
+// that can be listed and deleted, one GET and one LIST per definition. Discovery is asked anew. What cannot be looked at is
+// in Unseen: it is never taken for nothing. owner is the id of the bundle whose marks are ours.
+func (s *Session) Contents(ctx context.Context, owner string, holders []object.Ref) map[object.Ref]plan.Contents {
+	out := make(map[object.Ref]plan.Contents, len(holders))
+	if err := s.Refresh(ctx); err != nil {
+		for _, r := range holders {
+			out[r] = plan.Contents{Unseen: []string{"the kinds of the cluster cannot be listed: " + s.text(err, r)}}
+		}
+		return out
+	}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for _, r := range holders {
+		wg.Go(func() {
+			l := &looker{s: s, ctx: ctx, manager: object.Manager(owner), owner: owner, uids: map[string]bool{}}
+			if r.IsCRD() {
+				l.definition(r)
+			} else {
+				l.namespace(r.Name)
+			}
+			slices.SortFunc(l.Items, func(a, b plan.Content) int { return a.Ref.Compare(b.Ref) })
+			slices.Sort(l.Unseen)
+			mu.Lock()
+			defer mu.Unlock()
+			out[r] = l.Contents
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+// looker looks into one Namespace or definition.
+type looker struct {
+	plan.Contents
+	s              *Session
+	ctx            context.Context
+	manager, owner string
+
+	mu   sync.Mutex
+	uids map[string]bool // an object that two groups serve counts once
+}
+
+func (l *looker) unseen(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.Unseen = append(l.Unseen, text)
+}
+
+// namespace lists every kind that lives in namespaces. Events are no content of anybody's.
+func (l *looker) namespace(name string) {
+	l.s.mu.RLock()
+	kinds := l.s.kinds
+	l.s.mu.RUnlock()
+	for group := range kinds.stale {
+		l.unseen("the API group " + group + " does not answer")
+	}
+	var wg sync.WaitGroup
+	for _, k := range kinds.byKind {
+		if k.Namespaced && k.List && k.Delete && (k.Kind != "Event" || k.Custom) {
+			wg.Go(func() { l.list(k, name) })
+		}
+	}
+	wg.Wait()
+}
+
+// definition lists the objects of the kind that a definition makes, at a version that it serves: discovery may not show
+// it (yet, or any more).
+func (l *looker) definition(r object.Ref) {
+	var crd struct {
+		Spec struct {
+			Group string `json:"group"`
+			Names struct {
+				Kind   string `json:"kind"`
+				Plural string `json:"plural"`
+			} `json:"names"`
+			Versions []struct {
+				Name    string `json:"name"`
+				Served  bool   `json:"served"`
+				Storage bool   `json:"storage"`
+			} `json:"versions"`
+		} `json:"spec"`
+	}
+	_, err := l.s.do(l.ctx, call{method: http.MethodGet, path: crdPath + "/" + url.PathEscape(r.Name), into: &crd})
+	if apierrors.IsNotFound(err) {
+		return // gone meanwhile, with everything
+	}
+	if err != nil {
+		l.unseen("the definition cannot be read: " + l.s.text(err, r))
+		return
+	}
+	version := ""
+	for _, v := range crd.Spec.Versions { // the stored version needs no conversion
+		if v.Served && (version == "" || v.Storage) {
+			version = v.Name
+		}
+	}
+	if version == "" {
+		l.unseen("it serves no version of " + crd.Spec.Names.Kind + ", so that its objects cannot be counted")
+		return
+	}
+	l.list(KindInfo{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind, Resource: crd.Spec.Names.Plural, Preferred: version}, "")
+}
+
+// list reads the metadata of a kind, in one namespace or all, page by page.
+func (l *looker) list(k KindInfo, ns string) {
+	query := url.Values{"limit": {pageSize}}
+	for {
+		var page metas
+		_, err := l.s.do(l.ctx, call{method: http.MethodGet, path: k.path(k.Preferred, ns, ""), query: query, accept: metadataList, into: &page})
+		if err != nil {
+			l.unseen(k.Resource + " cannot be listed: " + l.s.text(err, object.Ref{Group: k.Group, Kind: k.Kind, Namespace: ns}))
+			return
+		}
+		l.add(k, page.Items)
+		if page.Continue == "" {
+			return
+		}
+		query.Set("continue", page.Continue)
+	}
+}
+
+func (l *looker) add(k KindInfo, items []meta) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, m := range items {
+		if uid := string(m.UID); !l.uids[uid] {
+			l.uids[uid] = true
+			l.Items = append(l.Items, l.content(k, m))
+		}
+	}
+}
+
+func (l *looker) content(k KindInfo, m meta) plan.Content {
+	c := plan.Content{Ref: object.Ref{Group: k.Group, Kind: k.Kind, Namespace: m.Namespace, Name: m.Name}, UID: string(m.UID),
+		Marked: m.Labels[object.LabelOwner] == l.owner, Keep: object.ActionsOf(m.Annotations).Keep, Terminating: m.DeletionTimestamp != nil}
+	for _, o := range m.OwnerReferences {
+		c.Owners = append(c.Owners, string(o.UID))
+	}
+	if uid := m.Annotations[tokenAccount]; uid != "" {
+		c.Owners = append(c.Owners, uid)
+	}
+	if !c.Marked {
+		c.By = object.ForeignOwner(m.Labels, m.Annotations, m.ManagedFields, l.manager).Owner
+	}
+	return c
+}

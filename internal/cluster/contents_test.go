@@ -1,0 +1,94 @@
+package cluster_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/testfleet"
+)
+
+// TestContentsOfANamespace: everything in it is found, kind by kind, with who manages it; who may not list all kinds is
+// told what was not seen.
+func TestContentsOfANamespace(t *testing.T) {
+	ns := testfleet.Get().Namespace(t, one) + "-own"
+	docs := objs(t, ns, "apiVersion: v1\nkind: Namespace\nmetadata: {name: NS}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: NS}\ndata: {v: x}\n"+
+		"---\napiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: deny, namespace: NS}\nspec: {podSelector: {}}\n")
+	b, s := newBundle(t), connect(t)
+	b.adjust = func(req *cluster.ExecuteRequest) { req.Wait = false }
+	b.apply(t, s, docs[0])
+	t.Cleanup(func() { b.delete(t, s) })
+	foreignApply(t, "somebody", "configmaps", false, docs[1])
+	foreignApply(t, "kubectl", "networkpolicies", false, docs[2])
+
+	holder := object.Ref{Kind: "Namespace", Name: ns}
+	got := s.Contents(t.Context(), b.owner(), []object.Ref{holder})[holder]
+	if len(got.Unseen) > 0 {
+		t.Errorf("not seen: %v", got.Unseen)
+	}
+	by := map[string]string{}
+	for _, c := range got.Items {
+		by[c.Ref.Kind+"/"+c.Ref.Name] = c.By
+	}
+	if by["ConfigMap/a"] != "somebody" || by["NetworkPolicy/deny"] != "kubectl" {
+		t.Errorf("found %v", by)
+	}
+	p, _ := b.plan(t, s, nil)
+	found := p.Findings.Errors()
+	if len(found) != 1 || found[0].Code != "namespace-in-use" || !strings.Contains(found[0].Why, "1 ConfigMap of somebody: a; 1 NetworkPolicy of kubectl: deny") {
+		t.Errorf("findings: %v", found)
+	}
+
+	narrow := asUser(t, "contents-"+ns).Contents(t.Context(), b.owner(), []object.Ref{holder})[holder]
+	if !slices.ContainsFunc(narrow.Unseen, func(s string) bool { return strings.HasPrefix(s, "secrets cannot be listed") }) {
+		t.Errorf("what may not be listed is taken for nothing: %v", narrow.Unseen)
+	}
+	for gvr, name := range map[schema.GroupVersionResource]string{{Version: "v1", Resource: "configmaps"}: "a",
+		{Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies"}: "deny"} {
+		if err := others(t).Resource(gvr).Namespace(ns).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p, _ := b.plan(t, s, nil); p.Findings.HasErrors() {
+		t.Errorf("an empty namespace is refused: %v", p.Findings)
+	}
+}
+
+// TestDefinitionThatIsNotServed: objects of a kind that no version serves are in no list and not in discovery; the
+// definition that keeps them is in use all the same.
+func TestDefinitionThatIsNotServed(t *testing.T) {
+	f, s := testfleet.Get(), connect(t)
+	ns := f.Namespace(t, one)
+	b := newBundle(t)
+	b.apply(t, s, objs(t, ns, crontabs)...)
+	t.Cleanup(func() { b.delete(t, s) })
+	foreignApply(t, "someone", "crontabs", false, objs(t, ns, strings.TrimPrefix(crontab, "\n---\n"))[0])
+	crd := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	serve := func(served bool) {
+		t.Helper()
+		live := get(t, crd, "", "crontabs."+ns+".example.com")
+		versions, _, _ := unstructured.NestedSlice(live.Object, "spec", "versions")
+		versions[0].(map[string]any)["served"] = served
+		_ = unstructured.SetNestedSlice(live.Object, versions, "spec", "versions")
+		if _, err := others(t).Resource(crd).Update(t.Context(), live, metav1.UpdateOptions{FieldManager: "someone"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	serve(false)
+	holder := object.Ref{Group: crd.Group, Kind: "CustomResourceDefinition", Name: "crontabs." + ns + ".example.com"}
+	got := connect(t).Contents(t.Context(), b.owner(), []object.Ref{holder})[holder]
+	if len(got.Unseen) == 0 || !strings.Contains(got.Unseen[0], "serves no version of CronTab") {
+		t.Errorf("a kind that is not served is taken for one without objects: %+v", got)
+	}
+	serve(true)
+	if err := others(t).Resource(schema.GroupVersionResource{Group: ns + ".example.com", Version: "v1", Resource: "crontabs"}).Namespace(ns).
+		Delete(t.Context(), "one", metav1.DeleteOptions{}); err != nil {
+		t.Logf("cleaning up: %v", err) // served again a moment later
+	}
+}
