@@ -36,7 +36,7 @@ func (s *session) ask(ctx context.Context, p *engine.FleetPlan, req *engine.Requ
 	}
 	ask, ok, err := prompter{s.In, s.Err}, false, error(nil)
 	switch n := p.Counts().Delete + p.Counts().Recreate; {
-	case p.Verb == "delete", braked(p) && req.ConfirmDelete == nil:
+	case p.Verb == "delete", len(p.Guard) > 0 && req.ConfirmDelete == nil:
 		ok, err = ask.typed(ctx, fmt.Sprintf("This deletes %s on %s.", objects(n), clusters(p)), p.Bundle)
 		if ok {
 			req.ConfirmDelete = &n
@@ -51,15 +51,6 @@ func (s *session) ask(ctx context.Context, p *engine.FleetPlan, req *engine.Requ
 		return refused("not confirmed", "nothing was written", "")
 	}
 	return nil
-}
-
-func braked(p *engine.FleetPlan) bool {
-	for _, c := range p.Clusters {
-		if c.Plan != nil && c.Plan.Brake != "" {
-			return true
-		}
-	}
-	return false
 }
 
 // firstWrite says which cluster is written first, at which server, and what.

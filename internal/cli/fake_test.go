@@ -167,6 +167,7 @@ func (f *fake) plan(verb string) *engine.FleetPlan {
 		}
 		if f.what == "brake" {
 			cp.Plan.Brake = "deletes Namespace shop"
+			p.Guard = []string{cp.Cluster + " " + cp.Plan.Brake}
 		}
 		p.Clusters = append(p.Clusters, cp)
 		p.Schedule.Waves = append(p.Schedule.Waves, rollout.WaveSpec{Name: strings.TrimSuffix(name, "-eu")})

@@ -5,36 +5,64 @@ import (
 	"slices"
 	"strings"
 
+	"hawser.dev/hawser/internal/deletionguard"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/plan"
 )
 
 // Refusal reports whether a finding is a refusal (policy, brake, lock, stale plan, wrong cluster) rather than a mistake.
 func Refusal(code string) bool {
-	return slices.Contains([]string{"deletion-brake", "wave-gate", "stale-plan", "locked", "wrong-cluster", "other-fleet",
+	return slices.Contains([]string{deletionguard.Code, "wave-gate", "stale-plan", "locked", "wrong-cluster", "other-fleet",
 		"unreachable", "immutable", "foreign-owner", "field-conflict", plan.CodeDefinitionInUse, plan.CodeNamespaceInUse, "stale-lock"}, code)
 }
 
-// guards are the checks over the fleet plan as a whole.
-func (p *FleetPlan) guards(req Request) diag.Findings {
-	var why []string
-	for _, cp := range p.Clusters {
-		if cp.Plan != nil && cp.Plan.Brake != "" {
-			why = append(why, cp.Cluster+" "+cp.Plan.Brake)
-		}
-	}
-	why = append(why, p.emptied()...)
-	deletes := p.Counts().Delete + p.Counts().Recreate
-	if len(why) == 0 || req.ConfirmDelete != nil && *req.ConfirmDelete == deletes {
+// guards are the checks over the deletions of the fleet plan as a whole.
+func (r *run) guards(p *FleetPlan) diag.Findings {
+	if p.Verb != "apply" {
 		return nil
 	}
-	f := diag.Errorf("deletion-brake", "the plan deletes %d objects, which needs a confirmation of its own", deletes)
-	if req.ConfirmDelete != nil {
-		f.What = fmt.Sprintf("--confirm-delete=%d does not match: the plan deletes %d objects", *req.ConfirmDelete, deletes)
+	var clusters []deletionguard.Cluster
+	for _, cp := range p.Clusters {
+		if cp.Plan != nil && cp.work != nil {
+			clusters = append(clusters, cp.guarded())
+		}
 	}
-	f.Why = strings.Join(why, "; ")
-	f.Fix = fmt.Sprintf("if that is meant: --confirm-delete=%d", deletes)
-	return diag.Findings{f}
+	var elsewhere map[string]bool
+	if len(deletionguard.Leaving(clusters)) > 0 {
+		elsewhere = r.elsewhere()
+	}
+	p.Guard = deletionguard.OnFleet(clusters, elsewhere)
+	return deletionguard.Check(p.Guard, p.Counts().Delete+p.Counts().Recreate, r.req.ConfirmDelete)
+}
+
+// guarded is what the guard of deletions looks at.
+func (cp *ClusterPlan) guarded() deletionguard.Cluster {
+	c := deletionguard.Cluster{Name: cp.Cluster, Plan: cp.Plan, Owned: cp.work.input.Owned, Declared: cp.work.set.desired, NotPlaced: cp.NotPlaced}
+	for _, p := range cp.work.set.parts {
+		c.Placed = append(c.Placed, p.instance.Name)
+	}
+	return c
+}
+
+// elsewhere are the instances with a place on a cluster that is not selected or did not answer, as far as the files say.
+func (r *run) elsewhere() map[string]bool {
+	out := map[string]bool{}
+	for _, c := range r.all {
+		if slices.ContainsFunc(r.targets, func(t *target) bool { return t.cluster.Name == c.Name && t.session != nil }) {
+			continue
+		}
+		facts := r.offlineFacts(c)
+		if spec, findings := r.specFor(facts); !findings.HasErrors() {
+			selected, _ := place.Select(spec, c, facts)
+			for _, p := range selected {
+				if p.Why == "" {
+					out[p.Instance.Name] = true
+				}
+			}
+		}
+	}
+	return out
 }
 
 // Reachable refuses an apply with more unknown clusters than a wave may lose, unless they are skipped on purpose.

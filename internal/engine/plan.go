@@ -11,6 +11,7 @@ import (
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/dag"
+	"hawser.dev/hawser/internal/deletionguard"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
@@ -236,7 +237,7 @@ func (r *run) finish(ctx context.Context, fp *FleetPlan) {
 		}
 	}
 	fp.Stats = r.stats
-	fp.Findings = append(fp.Findings, fp.guards(r.req)...)
+	fp.Findings = append(fp.Findings, r.guards(fp)...)
 	fp.Findings = fp.Findings.Sorted()
 }
 
@@ -291,6 +292,9 @@ func (r *run) computeOne(ctx context.Context, cp *ClusterPlan, o plan.Options) {
 	w.set.mark(p)
 	p.Findings = append(p.Findings, findings.OnCluster(cp.Cluster)...)
 	cp.Plan, cp.Late = p, slices.Sorted(maps.Keys(w.set.late()))
+	if !o.Deleting {
+		p.Brake = deletionguard.OnCluster(cp.guarded())
+	}
 }
 
 // compute observes, asks the API server where that is needed, and decides.

@@ -29,6 +29,8 @@ type FleetPlan struct {
 	Groups   []plan.Group     `json:"groups"`
 	Schedule rollout.Schedule `json:"schedule"`
 	Stats    Stats            `json:"stats"`
+	// Guard says why the deletions of an apply need their exact number confirmed, empty when they do not.
+	Guard []string `json:"guard,omitempty"`
 	// Findings of the fleet as a whole and of every cluster (with Cluster set). An Error blocks the apply.
 	Findings diag.Findings `json:"findings,omitempty"`
 

@@ -184,7 +184,7 @@ type Plan struct {
 	Lives map[string]Life `json:"-"`
 	// Forget are objects of hooks in the inventory that are not in the cluster any more.
 	Forget []object.Ref `json:"-"`
-	// Brake says why this plan's deletions need an explicit number, "" when they do not.
+	// Brake says why this plan's deletions need an explicit number, "" when they do not; deletionguard decides it.
 	Brake string `json:"brake,omitempty"`
 }
 

@@ -1,7 +1,5 @@
 package plan
 
-import "fmt"
-
 // dropped decides about an object of the inventory that is no longer declared. Deleted is only what the inventory
 // names, with the same uid, that still carries our entry and nobody else manages; labels alone never suffice.
 func (c *computation) dropped(o Owned) {
@@ -51,44 +49,4 @@ func orUnknown(s string) string {
 		return "somebody else"
 	}
 	return s
-}
-
-// brakeMinimum is the number of deletions from which "more than half" counts.
-const brakeMinimum = 10
-
-// brake decides whether the deletions need an explicit number: more than half of what the cluster has from us (and
-// at least ten objects), or any Namespace, CRD or PersistentVolumeClaim.
-func (c *computation) brake() {
-	if c.Options.Deleting {
-		return
-	}
-	deletes, protected, has := 0, "", 0
-	for _, o := range c.Owned {
-		if o.Hook == nil {
-			has++
-		}
-	}
-	for _, ch := range c.plan.Changes {
-		if ch.Action != Delete && ch.Action != Recreate || ch.Hook != nil {
-			continue
-		}
-		if ch.Action == Delete {
-			deletes++
-		}
-		switch ch.Ref.Kind {
-		case "Namespace", "CustomResourceDefinition", "PersistentVolumeClaim":
-			if protected == "" {
-				protected = "deletes " + ch.Ref.String()
-				if ch.Action == Recreate {
-					protected = "deletes " + ch.Ref.String() + " and creates it again; lost by that: " + ch.Loss
-				}
-			}
-		}
-	}
-	switch {
-	case protected != "":
-		c.plan.Brake = protected
-	case deletes >= brakeMinimum && deletes*2 > has:
-		c.plan.Brake = fmt.Sprintf("deletes %d of the %d objects it has from this bundle", deletes, has)
-	}
 }

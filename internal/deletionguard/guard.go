@@ -1,0 +1,249 @@
+package deletionguard
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+)
+
+// Code of the finding.
+const Code = "deletion-brake"
+
+// Cluster is what an apply would do on one cluster.
+type Cluster struct {
+	Name string
+	Plan *plan.Plan
+	// Owned is what the record has there, Declared what is declared there now.
+	Owned    []plan.Owned
+	Declared []plan.Desired
+	// Placed are the instances placed there and not suspended; NotPlaced the others, with the reason.
+	Placed    []string
+	NotPlaced map[string]string
+}
+
+// minimum is the number of deletions from which "more than half" counts.
+const minimum = 10
+
+// shown is how many objects are named before the rest is a number.
+const shown = 10
+
+// OnCluster says why the deletions on one cluster need their number, "" when they do not: Namespaces, definitions, volume
+// claims and what makes them; more than half of at least ten; everything, or every workload, of an instance that is still
+// placed, or of the bundle.
+func OnCluster(c Cluster) string {
+	var why []string
+	if dear := dearOnes(c.Plan); dear != "" {
+		why = append(why, dear)
+	}
+	goes := deletedOf(c.Plan)
+	has := 0
+	for _, o := range c.Owned {
+		if o.Hook == nil {
+			has++
+		}
+	}
+	if len(goes) >= minimum && len(goes)*2 > has {
+		why = append(why, fmt.Sprintf("deletes %d of the %d objects it has from this bundle", len(goes), has))
+	}
+	instances := false
+	for _, name := range c.Placed {
+		if text := c.lost("instance "+name, goes, func(instance string) bool { return instance == name }); text != "" {
+			why, instances = append(why, text), true
+		}
+	}
+	if text := c.lost("the bundle", goes, func(string) bool { return true }); text != "" && !instances {
+		why = append(why, text)
+	}
+	return strings.Join(why, "; ")
+}
+
+// deletedOf are the lasting objects that a plan deletes.
+func deletedOf(p *plan.Plan) map[object.Ref]bool {
+	out := map[object.Ref]bool{}
+	for _, ch := range p.Changes {
+		if ch.Action == plan.Delete && ch.Hook == nil {
+			out[ch.Ref] = true
+		}
+	}
+	return out
+}
+
+// dearOnes names what takes data or everybody's objects along.
+func dearOnes(p *plan.Plan) string {
+	var deleted, recreated []string
+	for _, ch := range p.Changes {
+		if ch.Action != plan.Delete && ch.Action != plan.Recreate || ch.Hook != nil || !dear(ch) {
+			continue
+		}
+		name := ch.Ref.String()
+		if ch.Claims {
+			name += ", which makes volume claims"
+		}
+		if ch.Action == plan.Delete {
+			deleted = append(deleted, name)
+			continue
+		}
+		recreated = append(recreated, "deletes "+name+" and creates it again; lost by that: "+ch.Loss)
+	}
+	if len(deleted) > 0 {
+		recreated = append([]string{"deletes " + few(deleted)}, recreated...)
+	}
+	return strings.Join(recreated, "; ")
+}
+
+func dear(ch plan.Change) bool {
+	switch {
+	case ch.Ref.IsCRD(), ch.Claims:
+		return true
+	case ch.Ref.Group == "":
+		return ch.Ref.Kind == "Namespace" || ch.Ref.Kind == "PersistentVolumeClaim"
+	}
+	return false
+}
+
+// lost says that everything, or every workload, goes that some instances had; those chosen by in. An object with a
+// successor of its own (a versioned ConfigMap, the next Job) is not lost.
+func (c Cluster) lost(who string, goes map[object.Ref]bool, in func(instance string) bool) string {
+	var had, hadWork, lost, lostWork []string
+	for _, o := range c.Owned {
+		if o.Hook != nil || o.OwnNamespace || !in(o.Instance) {
+			continue
+		}
+		gone := goes[o.Ref] && !c.succeeded(o.Ref)
+		add(&had, &lost, o.Ref, gone)
+		if runs(o.Ref) {
+			add(&hadWork, &lostWork, o.Ref, gone)
+		}
+	}
+	declared, declaredWork := 0, 0
+	for _, d := range c.Declared {
+		if d.Hook == nil && !d.OwnNamespace && in(d.Instance) {
+			declared++
+			if runs(d.Ref) {
+				declaredWork++
+			}
+		}
+	}
+	switch {
+	case len(lost) > 0 && len(lost) == len(had) && declared == 0 && who != "the bundle":
+		return fmt.Sprintf("%s renders nothing any more, and the %d it has there go", who, len(lost))
+	case len(lost) > 0 && len(lost) == len(had) && declared > 0:
+		return fmt.Sprintf("everything %s has there is replaced by other things: %s goes", who, few(lost))
+	case len(lostWork) > 0 && len(lostWork) == len(hadWork) && (declaredWork > 0 || who != "the bundle"):
+		return fmt.Sprintf("every workload %s has there goes: %s", who, few(lostWork))
+	}
+	return ""
+}
+
+func add(had, lost *[]string, r object.Ref, gone bool) {
+	*had = append(*had, r.String())
+	if gone {
+		*lost = append(*lost, r.String())
+	}
+}
+
+// runs reports whether objects of the kind keep something running; a Job does not.
+func runs(r object.Ref) bool {
+	return r.IsWorkload() && r.Kind != "Job" && r.Kind != "Pod"
+}
+
+// succeeded reports that an object whose name ends with what it holds (a digest, a version) has a new one of the same
+// stem: ConfigMaps and Secrets of generators, Jobs of migrations.
+func (c Cluster) succeeded(r object.Ref) bool {
+	stem := stemOf(r)
+	if stem == "" {
+		return false
+	}
+	return slices.ContainsFunc(c.Declared, func(d plan.Desired) bool {
+		return d.Ref.GroupKind() == r.GroupKind() && d.Ref.Namespace == r.Namespace && stemOf(d.Ref) == stem
+	})
+}
+
+// stemOf is the name up to its last dash, "" for kinds that are not made anew under other names.
+func stemOf(r object.Ref) string {
+	switch {
+	case r.Group == "" && (r.Kind == "ConfigMap" || r.Kind == "Secret" || r.Kind == "Pod"), r.Group == "batch" && r.Kind == "Job":
+	default:
+		return ""
+	}
+	if i := strings.LastIndexByte(r.Name, '-'); i > 0 {
+		return r.Name[:i]
+	}
+	return ""
+}
+
+func few(names []string) string {
+	if len(names) <= shown {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:shown], ", ") + fmt.Sprintf(" and %d more", len(names)-shown)
+}
+
+// Leaving are the declared instances of which objects are deleted while none of these clusters has a place for them, with
+// the number of objects. Whether they have one elsewhere has to be asked.
+func Leaving(clusters []Cluster) map[string]int {
+	placed, away, goes := map[string]bool{}, map[string]bool{}, map[string]int{}
+	for _, c := range clusters {
+		for name := range c.NotPlaced {
+			away[name] = true
+		}
+		for _, name := range c.Placed {
+			placed[name] = true
+		}
+		for _, ch := range c.Plan.Changes {
+			if ch.Action == plan.Delete && ch.Hook == nil {
+				goes[ch.Instance]++
+			}
+		}
+	}
+	maps.DeleteFunc(goes, func(name string, _ int) bool { return !away[name] || placed[name] })
+	return goes
+}
+
+// OnFleet says why the deletions of the whole apply need their number: those of each cluster, instances that lose their
+// last place (elsewhere are those with one on a cluster that is not among these), and a bundle of which nothing is left.
+func OnFleet(clusters []Cluster, elsewhere map[string]bool) []string {
+	var why []string
+	declared, deleted := 0, 0
+	for _, c := range clusters {
+		if c.Plan.Brake != "" {
+			why = append(why, c.Name+" "+c.Plan.Brake)
+		}
+		deleted += len(deletedOf(c.Plan))
+		for _, d := range c.Declared {
+			if !d.OwnNamespace && d.Hook == nil {
+				declared++
+			}
+		}
+	}
+	leaving := Leaving(clusters)
+	for _, name := range slices.Sorted(maps.Keys(leaving)) {
+		if !elsewhere[name] {
+			why = append(why, fmt.Sprintf("instance %s is placed on no cluster any more, and the %d objects it has go", name, leaving[name]))
+		}
+	}
+	if declared == 0 && deleted > 0 && len(why) == 0 {
+		why = append(why, "nothing of the bundle is placed on any selected cluster any more")
+	}
+	return why
+}
+
+// Check is the refusal of an apply whose deletions need their number, nil when that number was confirmed. deletes is the
+// number of deletions and recreations, confirmed what the user said (nil for nothing).
+func Check(why []string, deletes int, confirmed *int) diag.Findings {
+	if len(why) == 0 || confirmed != nil && *confirmed == deletes {
+		return nil
+	}
+	f := diag.Errorf(Code, "the plan deletes %d objects, which needs a confirmation of its own", deletes)
+	if confirmed != nil {
+		f.What = fmt.Sprintf("--confirm-delete=%d does not match: the plan deletes %d objects", *confirmed, deletes)
+	}
+	f.Why = strings.Join(why, "; ")
+	f.Fix = fmt.Sprintf("if that is meant: --confirm-delete=%d", deletes)
+	return diag.Findings{f}
+}

@@ -1,0 +1,166 @@
+package deletionguard
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+)
+
+// ref reads "Deployment api/name": kind and instance, then the name.
+func ref(text string) (object.Ref, string) {
+	kind, rest, _ := strings.Cut(text, " ")
+	instance, name, _ := strings.Cut(rest, "/")
+	r := object.Ref{Kind: kind, Namespace: "ns", Name: name}
+	switch kind {
+	case "Deployment", "StatefulSet", "DaemonSet":
+		r.Group = "apps"
+	case "Job", "CronJob":
+		r.Group = "batch"
+	case "CustomResourceDefinition":
+		r.Group, r.Namespace = "apiextensions.k8s.io", ""
+	case "Namespace":
+		r.Namespace = ""
+	}
+	return r, instance
+}
+
+// cluster is one whose record has some objects, and where others are declared: what is no longer declared is deleted.
+func cluster(had, declared string) Cluster {
+	c := Cluster{Name: "c1", Plan: &plan.Plan{}}
+	placed, stays := map[string]bool{}, map[object.Ref]bool{}
+	for _, text := range split(declared) {
+		if name, alone := strings.CutPrefix(text, "placed "); alone {
+			c.Placed, placed[name] = append(c.Placed, name), true
+			continue
+		}
+		r, instance := ref(text)
+		stays[r] = true
+		c.Declared = append(c.Declared, plan.Desired{Ref: r, Instance: instance})
+		if !placed[instance] {
+			c.Placed, placed[instance] = append(c.Placed, instance), true
+		}
+	}
+	for _, text := range split(had) {
+		r, instance := ref(text)
+		c.Owned = append(c.Owned, plan.Owned{Ref: r, Instance: instance, UID: "u"})
+		if !stays[r] {
+			c.Plan.Changes = append(c.Plan.Changes, plan.Change{Action: plan.Delete, Ref: r, Instance: instance})
+		}
+	}
+	return c
+}
+
+func split(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ", ")
+}
+
+func TestOnCluster(t *testing.T) {
+	var many []string
+	for i := range 12 {
+		many = append(many, fmt.Sprintf("Service app/s%d", i))
+	}
+	for name, tt := range map[string]struct{ had, declared, want string }{
+		"nothing goes":                      {"Deployment api/a", "Deployment api/a", ""},
+		"one of several":                    {"ConfigMap api/a, ConfigMap api/b", "ConfigMap api/a", ""},
+		"more than half, but few":           {"ConfigMap api/a, ConfigMap api/b, ConfigMap api/c", "ConfigMap api/a", ""},
+		"more than half of many":            {strings.Join(many, ", ") + ", Service app/x", "Service app/x", "deletes 12 of the 13 objects"},
+		"a Namespace":                       {"Namespace api/team, Service api/s", "Service api/s", "deletes Namespace team"},
+		"all dear ones are named":           {"Namespace api/team, PersistentVolumeClaim api/data, CustomResourceDefinition api/w.x.dev, Service api/s", "Service api/s", "deletes Namespace team, PersistentVolumeClaim ns/data, CustomResourceDefinition w.x.dev"},
+		"everything of an instance":         {"Service api/a, Service db/d", "Service api/b, Service db/d", "everything instance api has there is replaced by other things: Service ns/a goes"},
+		"renders nothing":                   {"Service api/a, Service db/d", "placed api, Service db/d", "instance api renders nothing any more, and the 1 it has there go"},
+		"an instance that left the bundle":  {"Service api/a, Service db/d", "Service db/d", ""},
+		"every workload of an instance":     {"Deployment api/a, Service api/s", "Deployment api/b, Service api/s", "every workload instance api has there goes: Deployment ns/a"},
+		"its workload is no longer there":   {"Deployment api/a, Service api/s", "Service api/s", "every workload instance api has there goes: Deployment ns/a"},
+		"one of two workloads":              {"Deployment api/a, Deployment api/b", "Deployment api/b", ""},
+		"everything of the bundle":          {"Service old/a", "Service new/b", "everything the bundle has there is replaced by other things: Service ns/a goes"},
+		"every workload of the bundle":      {"Deployment old/a, Service net/s", "Deployment new/b, Service net/s", "every workload the bundle has there goes: Deployment ns/a"},
+		"a cluster that lost its placement": {"Deployment api/a", "", ""},
+		"a generated ConfigMap":             {"ConfigMap api/env-abc12", "ConfigMap api/env-ff034", ""},
+		"the next Job":                      {"Job api/migrate-1", "Job api/migrate-2", ""},
+		"a Deployment has no successor":     {"Deployment api/web-1", "Deployment api/web-2", "everything instance api"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := OnCluster(cluster(tt.had, tt.declared))
+			if (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestOnClusterByChange(t *testing.T) {
+	db := object.Ref{Group: "apps", Kind: "StatefulSet", Namespace: "ns", Name: "db"}
+	other := plan.Owned{Ref: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "ns", Name: "x"}, Instance: "x"}
+	for name, tt := range map[string]struct {
+		ch   plan.Change
+		want string
+	}{
+		"a StatefulSet with claims":         {plan.Change{Action: plan.Delete, Ref: db, Claims: true}, "deletes StatefulSet ns/db, which makes volume claims"},
+		"a StatefulSet without":             {plan.Change{Action: plan.Delete, Ref: db}, ""},
+		"one recreated":                     {plan.Change{Action: plan.Recreate, Ref: db, Claims: true, Loss: "its pods"}, "and creates it again; lost by that: its pods"},
+		"one that is let go":                {plan.Change{Action: plan.Release, Ref: db, Claims: true}, ""},
+		"a hook's claim":                    {plan.Change{Action: plan.Delete, Ref: object.Ref{Kind: "PersistentVolumeClaim", Name: "tmp"}, Hook: &plan.HookRun{}}, ""},
+		"somebody else's kind of that name": {plan.Change{Action: plan.Delete, Ref: object.Ref{Group: "x.dev", Kind: "Namespace", Name: "n"}}, ""},
+	} {
+		c := Cluster{Plan: &plan.Plan{Changes: []plan.Change{tt.ch}}, Owned: []plan.Owned{{Ref: tt.ch.Ref}, other}}
+		if got := OnCluster(c); (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+	var hooks []plan.Change
+	for i := range 2 * minimum {
+		hooks = append(hooks, plan.Change{Action: plan.Delete, Hook: &plan.HookRun{}, Ref: object.Ref{Kind: "ConfigMap", Name: fmt.Sprint(i)}})
+	}
+	if got := OnCluster(Cluster{Plan: &plan.Plan{Changes: hooks}}); got != "" {
+		t.Errorf("hooks are counted: %s", got)
+	}
+}
+
+// TestOnFleet: an instance that loses its last place is told from one that has another on a cluster that is not selected
+// or did not answer.
+func TestOnFleet(t *testing.T) {
+	left := cluster("Deployment api/a, Service net/s", "Service net/s")
+	left.NotPlaced = map[string]string{"api": "no label tier=web"}
+	runs := cluster("Deployment api/a", "Deployment api/a")
+	runs.Name = "c2"
+	for name, tt := range map[string]struct {
+		clusters  []Cluster
+		elsewhere map[string]bool
+		want      string
+	}{
+		"placed nowhere":                  {[]Cluster{left}, nil, "instance api is placed on no cluster any more, and the 1 objects it has go"},
+		"placed on one not asked":         {[]Cluster{left}, map[string]bool{"api": true}, ""},
+		"another has a place elsewhere":   {[]Cluster{left}, map[string]bool{"net": true}, "instance api is placed on no cluster"},
+		"placed on another selected one":  {[]Cluster{left, runs}, nil, ""},
+		"nothing is placed anywhere":      {[]Cluster{cluster("Service api/a", "")}, nil, "nothing of the bundle is placed on any selected cluster any more"},
+		"nothing here, something there":   {[]Cluster{cluster("Service api/a", ""), runs}, nil, ""},
+		"what a cluster alone would want": {[]Cluster{{Name: "c3", Plan: &plan.Plan{Brake: "deletes Namespace x"}}}, nil, "c3 deletes Namespace x"},
+	} {
+		if got := strings.Join(OnFleet(tt.clusters, tt.elsewhere), "; "); (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	n := func(i int) *int { return &i }
+	for _, tt := range []struct {
+		why       []string
+		confirmed *int
+		want      string
+	}{
+		{nil, nil, ""}, {[]string{"x"}, n(3), ""}, {[]string{"x", "y"}, nil, "the plan deletes 3 objects"},
+		{[]string{"x"}, n(2), "--confirm-delete=2 does not match: the plan deletes 3 objects"},
+	} {
+		fs := Check(tt.why, 3, tt.confirmed)
+		if (tt.want == "") != (len(fs) == 0) || len(fs) > 0 && (!strings.Contains(fs[0].What, tt.want) || !strings.Contains(fs[0].Fix, "--confirm-delete=3")) {
+			t.Errorf("%v confirmed %v: %v", tt.why, tt.confirmed, fs)
+		}
+	}
+}
