@@ -106,9 +106,9 @@ func TestSuspend(t *testing.T) {
 	s.want(0, append([]string{"apply"}, onStaging...)...)
 	s.untouched("staging")
 
-	// back in force: what was dropped goes, what is declared comes
+	// back in force: what was dropped goes, what is declared comes; all it had is replaced, so the number is asked for
 	s.edit("bundle.yaml", "      suspend: true\n", "")
-	s.want(0, append([]string{"apply"}, onStaging...)...)
+	s.want(0, append([]string{"apply", "--confirm-delete", "1"}, onStaging...)...)
 	s.gone("staging", "slow-db")
 	s.there("staging", "other-db")
 	s.edit("bundle.yaml", "    db:\n", "    db:\n      suspend: true\n")
