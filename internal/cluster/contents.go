@@ -13,9 +13,6 @@ import (
 	"hawser.dev/hawser/internal/plan"
 )
 
-// pageSize is how many objects one answer of a long LIST holds.
-const pageSize = "500"
-
 // tokenAccount is the annotation of a token's Secret with the uid of the account that it belongs to.
 const tokenAccount = "kubernetes.io/service-account.uid"
 
@@ -123,31 +120,21 @@ func (l *looker) definition(r object.Ref) {
 	l.list(KindInfo{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind, Resource: crd.Spec.Names.Plural, Preferred: version}, "")
 }
 
-// list reads the metadata of a kind, in one namespace or all, page by page.
+// list reads the metadata of a kind, in one namespace or all.
 func (l *looker) list(k KindInfo, ns string) {
-	query := url.Values{"limit": {pageSize}}
-	for {
-		var page metas
-		_, err := l.s.do(l.ctx, call{method: http.MethodGet, path: k.path(k.Preferred, ns, ""), query: query, accept: metadataList, into: &page})
-		if err != nil {
-			l.unseen(k.Resource + " cannot be listed: " + l.s.text(err, object.Ref{Group: k.Group, Kind: k.Kind, Namespace: ns}))
-			return
-		}
-		l.add(k, page.Items)
-		if page.Continue == "" {
-			return
-		}
-		query.Set("continue", page.Continue)
+	var items []plan.Content
+	err := l.s.listMeta(l.ctx, k.path(k.Preferred, ns, ""), nil, func() { items = nil },
+		func(m meta) { items = append(items, l.content(k, m)) })
+	if err != nil {
+		l.unseen(k.Resource + " cannot be listed: " + l.s.text(err, object.Ref{Group: k.Group, Kind: k.Kind, Namespace: ns}))
+		return
 	}
-}
-
-func (l *looker) add(k KindInfo, items []meta) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, m := range items {
-		if uid := string(m.UID); !l.uids[uid] {
-			l.uids[uid] = true
-			l.Items = append(l.Items, l.content(k, m))
+	for _, c := range items {
+		if !l.uids[c.UID] {
+			l.uids[c.UID] = true
+			l.Items = append(l.Items, c)
 		}
 	}
 }
