@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"hawser.dev/hawser/internal/answer"
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -59,6 +60,19 @@ func (e *AccessError) Error() string {
 
 // Unwrap returns the cause.
 func (e *AccessError) Unwrap() error { return e.Err }
+
+// Finding is the error without cluster and server, so that several clusters with the same trouble are said together.
+func (e *AccessError) Finding() diag.Finding {
+	f := diag.Errorf("access", "the cluster does not let us in: %s", e.Err.Error())
+	switch {
+	case apierrors.IsUnauthorized(e.Err) || strings.Contains(e.Err.Error(), "Unauthorized"):
+		f.What = "the API server does not take the credentials: Unauthorized"
+		f.Why, f.Fix = "they are wrong or have expired", "log in again"
+	case strings.Contains(e.Err.Error(), "x509: ") || strings.Contains(e.Err.Error(), "tls: "):
+		f.Fix = "correct the certificates of its context"
+	}
+	return f
+}
 
 // StaleError: the object is not what the plan saw; nothing was written to it.
 type StaleError struct {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/base32"
 	"fmt"
+	"slices"
 	"time"
 
 	"hawser.dev/hawser/internal/rollout"
@@ -42,7 +43,7 @@ func (e *Engine) Apply(ctx context.Context, fp *FleetPlan, req Request) (*Outcom
 // settled reports that no cluster has anything to do.
 func (p *FleetPlan) settled() bool {
 	for _, cp := range p.Clusters {
-		if cp.work == nil || cp.Plan == nil || !cp.settled() {
+		if !cp.Later && (cp.work == nil || cp.Plan == nil || !cp.settled()) {
 			return false
 		}
 	}
@@ -52,8 +53,9 @@ func (p *FleetPlan) settled() bool {
 // unchanged ends an apply that has nothing to do: no rollout, no waves, no soak.
 func (e *Engine) unchanged(ctx context.Context, fp *FleetPlan, req Request, out *Outcome) error {
 	l := &loop{Engine: e, fp: fp, req: req, out: out, rows: map[string]*ClusterOutcome{}}
-	rows := make([]*ClusterOutcome, len(fp.Clusters))
-	each(len(fp.Clusters), 0, func(i int) { rows[i] = l.one(ctx, fp.Clusters[i]) })
+	now := slices.DeleteFunc(slices.Clone(fp.Clusters), func(cp *ClusterPlan) bool { return cp.Later })
+	rows := make([]*ClusterOutcome, len(now))
+	each(len(now), 0, func(i int) { rows[i] = l.one(ctx, now[i]) })
 	for _, row := range rows {
 		l.rows[row.Cluster] = row
 	}

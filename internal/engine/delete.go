@@ -12,7 +12,7 @@ import (
 // PlanDelete is the plan with the empty desired set: everything the inventories name goes, waves reversed. The
 // bundle is named by the request or by its files; no runtime queries are read and nothing is rendered.
 func (e *Engine) PlanDelete(ctx context.Context, req Request) (*FleetPlan, error) {
-	r, name, err := e.installed(ctx, req)
+	r, name, err := e.installed(ctx, req, true)
 	if err != nil {
 		return nil, err
 	}
@@ -22,7 +22,7 @@ func (e *Engine) PlanDelete(ctx context.Context, req Request) (*FleetPlan, error
 	each(len(r.targets), 0, func(i int) {
 		t := r.targets[i]
 		cp := &ClusterPlan{Cluster: t.cluster.Name, Group: t.cluster.Group, Server: t.facts.Server, UID: t.facts.UID,
-			Version: t.facts.Version, Unreachable: t.unreachable}
+			Version: t.facts.Version, Unreachable: t.unreachable, Later: t.later}
 		fp.Clusters[i] = cp
 		if t.session == nil {
 			return
@@ -65,9 +65,9 @@ func (e *Engine) PlanDelete(ctx context.Context, req Request) (*FleetPlan, error
 }
 
 // installed loads the fleet, and finds out the bundle's name from the request or from the files, and connects.
-func (e *Engine) installed(ctx context.Context, req Request) (*run, string, error) {
+func (e *Engine) installed(ctx context.Context, req Request, deleting bool) (*run, string, error) {
 	name := req.Bundle
-	r, err := e.load(ctx, req, name == "" && len(req.Files) > 0)
+	r, err := e.loadFor(ctx, req, name == "" && len(req.Files) > 0, deleting)
 	if err != nil {
 		return nil, "", err
 	}

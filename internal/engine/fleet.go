@@ -95,7 +95,10 @@ func (e *Engine) Check(ctx context.Context, req Request) (*FleetReport, error) {
 		}
 		out.Findings = append(out.Findings, t.findings...)
 		out.Clusters = append(out.Clusters, row)
-		if t.unreachable != "" {
+		switch {
+		case t.denied != nil:
+			out.Findings = append(out.Findings, *t.denied)
+		case t.unreachable != "":
 			f := diag.Errorf("unreachable", "the cluster does not answer: %s", t.unreachable)
 			f.Cluster = t.cluster.Name
 			out.Findings = append(out.Findings, f)
@@ -106,6 +109,7 @@ func (e *Engine) Check(ctx context.Context, req Request) (*FleetReport, error) {
 			out.Findings = append(out.Findings, f)
 		}
 	}
+	out.Findings = out.Findings.Alike()
 	return out, out.Findings.Err()
 }
 

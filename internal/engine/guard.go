@@ -70,10 +70,13 @@ func (p *FleetPlan) Reachable(req Request) diag.Findings {
 	if req.SkipUnreachable {
 		return nil
 	}
-	unknown := map[int][]string{}
+	unknown, reasons := map[int][]string{}, map[int][]string{}
 	for _, cp := range p.Clusters {
 		if cp.Unreachable != "" {
 			unknown[cp.Wave] = append(unknown[cp.Wave], cp.Cluster)
+			if !slices.Contains(reasons[cp.Wave], cp.Unreachable) {
+				reasons[cp.Wave] = append(reasons[cp.Wave], cp.Unreachable)
+			}
 		}
 	}
 	var findings diag.Findings
@@ -86,8 +89,8 @@ func (p *FleetPlan) Reachable(req Request) diag.Findings {
 		if len(names) == 1 {
 			f.What = "cluster " + names[0] + " does not answer"
 		}
-		f.Why = fmt.Sprintf("wave %d allows %d failures", i+1, w.MaxFailures)
-		f.Fix = "try again when they are back, or go on without them: --skip-unreachable"
+		f.Why = fmt.Sprintf("%s; wave %d allows %d failures", strings.Join(reasons[i+1], "; "), i+1, w.MaxFailures)
+		f.Fix = "mend that, try again when they are back, or go on without them: --skip-unreachable"
 		findings = append(findings, f)
 	}
 	return findings

@@ -59,7 +59,7 @@ func (e *Engine) desire(ctx context.Context, r *run, fp *FleetPlan) {
 	each(len(r.targets), cores()*2, func(i int) {
 		t := r.targets[i]
 		cp := &ClusterPlan{Cluster: t.cluster.Name, Group: t.cluster.Group, Server: t.facts.Server, UID: t.facts.UID,
-			Version: t.facts.Version, Unreachable: t.unreachable}
+			Version: t.facts.Version, Unreachable: t.unreachable, Later: t.later}
 		fp.Clusters[i] = cp
 		if t.session == nil {
 			return

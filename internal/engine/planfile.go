@@ -242,6 +242,7 @@ func (e *Engine) bind(ctx context.Context, fp, fresh *FleetPlan, keys keyring) d
 		switch {
 		case now == nil:
 			findings = append(findings, stale(cp, "the cluster is no longer in the fleet"))
+		case cp.Later:
 		case cp.Plan == nil:
 			cp.Unreachable += " (when planned)"
 		case now.work == nil:

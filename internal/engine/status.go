@@ -18,7 +18,7 @@ import (
 // clusters. It reads no runtime values and renders nothing. The error wraps ErrNotReady when anything is not ready,
 // ErrPartial when a cluster did not answer.
 func (e *Engine) Status(ctx context.Context, req Request) (*StatusReport, error) {
-	r, name, err := e.installed(ctx, req)
+	r, name, err := e.installed(ctx, req, false)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -41,6 +42,8 @@ type run struct {
 	marked   marks
 	reader   *values.Reader
 	files    bind.Files
+	// deleting: waves are counted from the last.
+	deleting bool
 	// lenient puts stand-ins where an object may not be read: nothing will be written.
 	lenient bool
 	// late are the instances by cluster that a saved plan knows to be late.
@@ -84,11 +87,15 @@ type target struct {
 	session     *cluster.Session // nil when unreachable
 	facts       fleet.Facts
 	unreachable string
-	store       release.Store
-	record      *release.Record
-	handle      release.Handle
-	findings    diag.Findings
-	mu          sync.Mutex
+	// denied says that the cluster does not let us in, which waiting does not mend; unreachable says it too.
+	denied *diag.Finding
+	// later: its wave comes after --until-wave, so that nobody asks it for anything.
+	later    bool
+	store    release.Store
+	record   *release.Record
+	handle   release.Handle
+	findings diag.Findings
+	mu       sync.Mutex
 	// seen are the objects that values are taken from, as they were when they were read.
 	seen map[wanted]*seen
 }
@@ -101,6 +108,11 @@ func (t *target) find(fs ...diag.Finding) {
 
 // load reads the documents and selects the clusters. needBundle is false for verbs that only need the fleet.
 func (e *Engine) load(ctx context.Context, req Request, needBundle bool) (*run, error) {
+	return e.loadFor(ctx, req, needBundle, false)
+}
+
+// loadFor is load, for a delete or not.
+func (e *Engine) loadFor(ctx context.Context, req Request, needBundle, deleting bool) (*run, error) {
 	files := req.Files
 	if !needBundle && len(req.FleetFiles) > 0 {
 		files = nil
@@ -111,7 +123,7 @@ func (e *Engine) load(ctx context.Context, req Request, needBundle bool) (*run, 
 		return nil, err
 	}
 	var err error
-	r := &run{Engine: e, req: req, program: program, fleet: program.Fleet(),
+	r := &run{Engine: e, req: req, deleting: deleting, program: program, fleet: program.Fleet(),
 		reader: values.New(values.Options{Fleet: program.Fleet(), Open: e.Stores, Redactor: e.Redactor})}
 	if r.all = fleet.Clusters(r.fleet); len(r.all) > 0 {
 		if req.Access.Context != "" {
@@ -135,6 +147,7 @@ func (e *Engine) load(ctx context.Context, req Request, needBundle bool) (*run, 
 		r.targets = append(r.targets, &target{cluster: c})
 	}
 	r.stats.Clusters = len(r.targets)
+	r.leaveLater()
 	return r, nil
 }
 
@@ -143,11 +156,36 @@ func (e *Engine) load(ctx context.Context, req Request, needBundle bool) (*run, 
 func (r *run) resolve() error {
 	var findings diag.Findings
 	for _, t := range r.targets {
+		if t.later {
+			continue
+		}
 		access, fs := r.Resolve(t.cluster, r.req.Access)
-		findings = append(findings, fs.OnCluster(t.cluster.Name)...)
+		fs = fs.OnCluster(t.cluster.Name)
+		if len(fs) == 1 && fs[0].Code == fleet.CodeNoCredentials && !t.cluster.Implicit {
+			t.denied, t.unreachable = &fs[0], fs[0].What
+			continue
+		}
+		findings = append(findings, fs...)
 		t.access = access
 	}
 	return findings.Err()
+}
+
+// leaveLater marks the clusters of waves that are not to be done in this run.
+func (r *run) leaveLater() {
+	if r.req.UntilWave <= 0 {
+		return
+	}
+	sch, _ := r.schedule() // what is wrong with it is said when the plan is made
+	if r.deleting {
+		sch = rollout.Reversed(sch)
+	}
+	for _, t := range r.targets {
+		t.later = slices.ContainsFunc(sch.Members, func(m rollout.Member) bool { return m.Cluster == t.cluster.Name && m.Wave > r.req.UntilWave })
+		if t.later {
+			t.facts = r.offlineFacts(t.cluster)
+		}
+	}
 }
 
 // connect reaches all selected clusters at once and reads the facts; queries says whether runtime values are read too.
@@ -158,11 +196,11 @@ func (r *run) connect(ctx context.Context, queries bool) error {
 	start := r.now()
 	each(len(r.targets), 0, func(i int) { r.connectOne(ctx, r.targets[i], queries) })
 	r.stats.ConnectMS = r.now().Sub(start).Milliseconds()
-	var findings diag.Findings
+	findings := r.deniedAll()
 	uids := map[string]string{}
 	for _, t := range r.targets {
 		findings = append(findings, t.findings...)
-		if t.unreachable != "" {
+		if t.unreachable != "" || t.later {
 			continue
 		}
 		r.stats.Connected++
@@ -176,7 +214,26 @@ func (r *run) connect(ctx context.Context, queries bool) error {
 	return findings.Err()
 }
 
+// deniedAll are findings where none of the clusters that are needed lets us in. Where others do, each one that does not is
+// its own matter, like one that does not answer.
+func (r *run) deniedAll() diag.Findings {
+	var findings diag.Findings
+	for _, t := range r.targets {
+		switch {
+		case t.later:
+		case t.denied == nil:
+			return nil
+		default:
+			findings = append(findings, *t.denied)
+		}
+	}
+	return findings.Alike()
+}
+
 func (r *run) connectOne(ctx context.Context, t *target, queries bool) {
+	if t.later || t.denied != nil {
+		return
+	}
 	session, err := cluster.Connect(ctx, cluster.Config{Name: t.cluster.Name, Access: t.access, Parallel: r.req.Parallel,
 		UserAgent: "hawser/" + r.Version, ConnectTimeout: connectTimeout, Redact: r.redact})
 	t.facts = r.offlineFacts(t.cluster)
@@ -186,7 +243,15 @@ func (r *run) connectOne(ctx context.Context, t *target, queries bool) {
 			r.emit(Event{Type: EventConnected, Cluster: t.cluster.Name, Status: "unreachable", Message: t.unreachable})
 			return
 		}
-		t.find(diag.From(err, "access")...)
+		ae, ok := errors.AsType[*cluster.AccessError](err)
+		if !ok || t.cluster.Implicit {
+			t.find(diag.From(err, "access")...)
+			return
+		}
+		f := ae.Finding()
+		f.What, f.Cluster = r.redact(f.What), t.cluster.Name
+		t.denied, t.unreachable = &f, f.What
+		r.emit(Event{Type: EventConnected, Cluster: t.cluster.Name, Status: "unreachable", Message: t.unreachable})
 		return
 	}
 	t.session = session

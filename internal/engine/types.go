@@ -61,7 +61,9 @@ type ClusterPlan struct {
 	Version string `json:"version,omitempty"`
 	// Unreachable says why a cluster that resolves did not answer: it is not planned and not counted as unchanged.
 	Unreachable string `json:"unreachable,omitempty"`
-	// Plan is nil for unreachable clusters.
+	// Later: its wave comes after --until-wave, so that it is neither asked nor planned.
+	Later bool `json:"later,omitempty"`
+	// Plan is nil for unreachable and later clusters.
 	Plan *plan.Plan `json:"plan,omitempty"`
 	// Instances placed here, in order, with their source for people; NotPlaced are the others with the reason.
 	Instances []InstancePlan    `json:"instances,omitempty"`

@@ -48,6 +48,10 @@ type AccessOptions struct {
 	AsGroups []string
 }
 
+// CodeNoCredentials is the code of a finding about credentials that cannot be had, of a cluster that is else resolved: it is
+// that cluster's matter, as if it did not answer.
+const CodeNoCredentials = "no-credentials"
+
 // Describe says how the cluster is reached, for people: "context prod-eu of /home/me/.kube/config".
 func (a Access) Describe() string {
 	if a.Context == "" {

@@ -256,9 +256,11 @@ func totals(p *engine.FleetPlan) string {
 		parts = append(parts, count(c.Hooks, "hook"))
 	}
 	parts = append(parts, fmt.Sprintf("%d unchanged", c.Unchanged))
-	change, same, lost := 0, 0, 0
+	change, same, lost, later := 0, 0, 0, 0
 	for _, cp := range p.Clusters {
 		switch {
+		case cp.Later:
+			later++
 		case cp.Unreachable != "" || cp.Plan == nil:
 			lost++
 		case cp.Plan.Empty():
@@ -278,6 +280,9 @@ func totals(p *engine.FleetPlan) string {
 	tail := fmt.Sprintf("%d %s, %d %s not", change, verb, same, not)
 	if lost > 0 {
 		tail += fmt.Sprintf(", %d not reached", lost)
+	}
+	if later > 0 {
+		tail += fmt.Sprintf(", %d in later waves", later)
 	}
 	return "Plan: " + strings.Join(parts, ", ") + ". " + tail + "."
 }

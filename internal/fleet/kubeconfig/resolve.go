@@ -268,7 +268,8 @@ func check(config *clientcmdapi.Config, name string, context *clientcmdapi.Conte
 		return fail("there is no user %q", context.AuthInfo)
 	}
 	if why := credentials(user); why != "" && u.Scheme == "https" {
-		n := diag.Errorf("no-credentials", "context %q: user %q: %s", name, context.AuthInfo, why)
+		n := diag.Errorf(fleet.CodeNoCredentials, "%s", why)
+		n.Why = fmt.Sprintf("context %q, user %q", name, context.AuthInfo)
 		return "", &n
 	}
 	return cluster.Server, nil
