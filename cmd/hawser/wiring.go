@@ -122,12 +122,14 @@ func newEngine(redactor *secret.Redactor, onEvent func(engine.Event)) *engine.En
 			"http":                      pages,
 			module.ChartScheme + "file": chartdir.New(kept), module.ChartScheme + "https": repositories, module.ChartScheme + "http": repositories,
 		},
-		Checker:  health.Checkers{CUE: modules, CEL: new(cel.Checker)},
-		Stores:   openStore,
-		Redactor: redactor,
-		Watchdog: watchdog,
-		OnEvent:  onEvent,
-		Version:  version,
+		Checker:   health.Checkers{CUE: modules, CEL: new(cel.Checker)},
+		Stores:    openStore,
+		Documents: kept.Document,
+		Locate:    plain.Position,
+		Redactor:  redactor,
+		Watchdog:  watchdog,
+		OnEvent:   onEvent,
+		Version:   version,
 	}
 }
 

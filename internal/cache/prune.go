@@ -65,10 +65,15 @@ func (c *Cache) List(ctx context.Context) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	documents, err := read(filepath.Join(c.dir, "documents", "sha512"))
+	if err != nil {
+		return nil, err
+	}
 	var out []Entry
-	for _, at := range blobs {
+	for _, at := range slices.Concat(blobs, documents) {
 		if info, err := os.Lstat(at); err == nil {
-			out = append(out, Entry{Kind: Blob, Digest: "sha256:" + filepath.Base(at), Bytes: info.Size(), Used: info.ModTime(), path: at})
+			digest := filepath.Base(filepath.Dir(at)) + ":" + filepath.Base(at)
+			out = append(out, Entry{Kind: Blob, Digest: digest, Bytes: info.Size(), Used: info.ModTime(), path: at})
 		}
 	}
 	for _, at := range trees {

@@ -235,6 +235,9 @@ func (e *Engine) Vet(ctx context.Context, req Request) (*VetReport, error) {
 			if !findings.HasErrors() {
 				findings = append(findings, r.filled(ctx, t, s)...)
 			}
+			if !findings.HasErrors() {
+				findings = append(findings, r.vetObjects(ctx, t, s)...)
+			}
 			findings = append(findings, s.standIns()...)
 			out.Bundle = spec.Name
 			for _, in := range spec.Instances {

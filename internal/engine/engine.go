@@ -13,6 +13,7 @@ import (
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/openapi"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/secret"
@@ -39,11 +40,17 @@ type Engine struct {
 	// OnEvent receives progress, one event at a time; nil is allowed.
 	OnEvent func(Event)
 	Now     func() time.Time
+	// Documents keeps what clusters publish, by the SHA-512 of the content; nil asks the clusters each time.
+	Documents func(ctx context.Context, hash string, fetch func(context.Context) ([]byte, error)) ([]byte, error)
+	// Locate finds a value of an object, by its fields and list indexes, in the file that the object came from; nil gives
+	// every problem the position of its object.
+	Locate func(at diag.Pos, path []string) diag.Pos
 	// Version of Hawser, for records and the user agent.
 	Version string
 
-	memo   render.Memo
-	emitMu sync.Mutex
+	memo    render.Memo
+	library openapi.Library
+	emitMu  sync.Mutex
 }
 
 // Request is what a face asks for; every verb reads the part it needs. The zero value asks for nothing.

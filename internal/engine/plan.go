@@ -289,6 +289,7 @@ func (r *run) computeOne(ctx context.Context, cp *ClusterPlan, o plan.Options) {
 		}
 	}
 	findings = append(findings, r.missing(ctx, w)...)
+	findings = append(findings, r.validate(ctx, w, p)...)
 	w.set.mark(p)
 	p.Findings = append(p.Findings, findings.OnCluster(cp.Cluster)...)
 	cp.Plan, cp.Late = p, slices.Sorted(maps.Keys(w.set.late()))

@@ -3,6 +3,8 @@ package openapi
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -105,6 +107,9 @@ func Parse(data []byte) (*Document, error) {
 
 // Has reports whether the document has a schema for a kind.
 func (d *Document) Has(k schema.GroupVersionKind) bool { return d.kinds[k] != "" }
+
+// Kinds are those the document has, in no order.
+func (d *Document) Kinds() []schema.GroupVersionKind { return slices.Collect(maps.Keys(d.kinds)) }
 
 // component returns a schema by its name; nil when there is none or it cannot be read.
 func (d *Document) component(name string) *fields {

@@ -1,0 +1,28 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"hawser.dev/hawser/internal/answer"
+)
+
+// OpenAPIRoot is where a server lists its OpenAPI v3 documents.
+const OpenAPIRoot = "/openapi/v3"
+
+// OpenAPI reads one of the server's OpenAPI documents: OpenAPIRoot, or a relative URL that stands there. A URL that leads
+// anywhere else is an error.
+func (s *Session) OpenAPI(ctx context.Context, at string) ([]byte, error) {
+	u, err := url.Parse(at)
+	if err != nil || u.Host != "" || u.Scheme != "" || u.Path != OpenAPIRoot && !strings.HasPrefix(u.Path, OpenAPIRoot+"/") || strings.Contains(u.Path, "..") {
+		return nil, fmt.Errorf("%.200q is no OpenAPI document of the server", at)
+	}
+	var data []byte
+	_, err = s.do(ctx, call{method: http.MethodGet, path: u.Path, query: u.Query(), accept: jsonType, limits: answer.Discovery,
+		into: func(raw []byte) error { data = bytes.Clone(raw); return nil }})
+	return data, err
+}

@@ -1,0 +1,188 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/openapi"
+	"hawser.dev/hawser/internal/plan"
+)
+
+// codeInvalid is the code of what the cluster's schema of a kind does not allow.
+const codeInvalid = "invalid-object"
+
+// unchecked is an object that is going to be written; whole, that nobody else has fields in it yet.
+type unchecked struct {
+	object object.Object
+	whole  bool
+}
+
+// validate checks what a plan writes against the cluster's own schemas. Objects that hold something else than the values
+// they will have are left to the step that knows them.
+func (r *run) validate(ctx context.Context, w *work, p *plan.Plan) diag.Findings {
+	var list []unchecked
+	for _, ch := range p.Changes {
+		body, ok := w.set.bodies[ch.Ref]
+		if !ok || !ch.Action.Writes() || ch.Action == plan.Delete || ch.Action == plan.Release || len(w.set.standsIn(ch.Ref)) > 0 {
+			continue
+		}
+		list = append(list, unchecked{body, ch.Action == plan.Create || ch.Action == plan.Recreate})
+	}
+	findings := r.checkObjects(ctx, w.target, list, w.set.bodies)
+	for _, f := range findings { // the server says of a preview what the schema has said with its line
+		p.Findings = slices.DeleteFunc(p.Findings, func(x diag.Finding) bool { return x.Object == f.Object && x.Code == codeInvalid })
+	}
+	return findings
+}
+
+// vetObjects checks what would be declared on a cluster; whether an object is there already is not known, so that what is
+// missing in it is a warning.
+func (r *run) vetObjects(ctx context.Context, t *target, s *set) diag.Findings {
+	var sure, all []unchecked
+	for _, d := range s.desired {
+		if body, ok := s.bodies[d.Ref]; ok && len(s.standsIn(d.Ref)) == 0 {
+			sure, all = append(sure, unchecked{body, false}), append(all, unchecked{body, true})
+		}
+	}
+	errors := r.checkObjects(ctx, t, sure, s.bodies)
+	for _, f := range r.checkObjects(ctx, t, all, s.bodies) {
+		if f.Code == codeInvalid && !slices.Contains(errors, f) {
+			f.Severity = diag.Warning
+			errors = append(errors, f)
+		}
+	}
+	return errors
+}
+
+// checkObjects checks objects against the schemas of a connected cluster, and against those of the definitions that come
+// with them (bodies are everything that is declared). Where a cluster publishes none, nothing is checked.
+func (r *run) checkObjects(ctx context.Context, t *target, list []unchecked, bodies map[object.Ref]object.Object) diag.Findings {
+	if len(list) == 0 || t.session == nil {
+		return nil
+	}
+	own := map[schema.GroupKind]*openapi.Document{}
+	for ref, o := range bodies {
+		if d := (*openapi.Document)(nil); ref.IsCRD() {
+			if d = openapi.Definition(o.Body); d != nil {
+				for _, k := range d.Kinds() {
+					own[k.GroupKind()] = d
+				}
+			}
+		}
+	}
+	var versions []schema.GroupVersion
+	for _, u := range list {
+		k := u.object.GVK()
+		if own[k.GroupKind()] == nil && !slices.Contains(versions, k.GroupVersion()) {
+			versions = append(versions, k.GroupVersion())
+		}
+	}
+	published, findings := r.schemas(ctx, t, versions)
+	for _, u := range list {
+		k := u.object.GVK()
+		doc := own[k.GroupKind()]
+		if doc == nil {
+			doc = published[k.GroupVersion()]
+		}
+		if doc != nil {
+			findings = append(findings, r.invalid(u, doc)...)
+		}
+	}
+	return findings
+}
+
+// invalid is what a schema says of an object, each problem at its own line.
+func (r *run) invalid(u unchecked, doc *openapi.Document) diag.Findings {
+	var findings diag.Findings
+	private := u.object.Ref().IsSecret() || len(u.object.Sensitive) > 0
+	hide := func(openapi.Path) bool { return private }
+	for _, p := range doc.Check(u.object.GVK(), u.object.Body, openapi.Options{Whole: u.whole, Hide: hide}) {
+		f := diag.Errorf(codeInvalid, "%s", r.redact(p.Text))
+		f.Path, f.Fix, f.Pos = p.Path.String(), p.Fix, u.object.Pos
+		f.Object, f.Instance = u.object.Ref().String(), u.object.Instance
+		if r.Locate != nil {
+			f.Pos = r.Locate(u.object.Pos, steps(p.Path))
+		}
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+func steps(at openapi.Path) []string {
+	out := make([]string, len(at))
+	for i, s := range at {
+		if out[i] = s.Field; s.Field == "" {
+			out[i] = strconv.Itoa(s.Index)
+		}
+	}
+	return out
+}
+
+// schemas reads the documents of some groups and versions, as many at once as there are. One that a cluster does not
+// publish is not there; one that cannot be read is a finding, and its objects are left to the server.
+func (r *run) schemas(ctx context.Context, t *target, versions []schema.GroupVersion) (map[schema.GroupVersion]*openapi.Document, diag.Findings) {
+	if len(versions) == 0 {
+		return nil, nil
+	}
+	data, err := t.session.OpenAPI(ctx, cluster.OpenAPIRoot)
+	if err != nil {
+		return nil, r.noSchemas(t, err)
+	}
+	index, err := openapi.Index(data)
+	if err != nil {
+		return nil, r.noSchemas(t, err)
+	}
+	out := map[schema.GroupVersion]*openapi.Document{}
+	var findings diag.Findings
+	var mu sync.Mutex
+	each(len(versions), 0, func(i int) {
+		at, ok := index[openapi.IndexKey(versions[i])]
+		if !ok {
+			return
+		}
+		doc, err := r.document(ctx, t, at)
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil {
+			findings = append(findings, r.noSchemas(t, fmt.Errorf("%s: %w", versions[i], err))...)
+			return
+		}
+		out[versions[i]] = doc
+	})
+	return out, findings.Sorted()
+}
+
+// document is one of a cluster's documents: in memory, in the cache, or asked for, in this order.
+func (r *run) document(ctx context.Context, t *target, at string) (*openapi.Document, error) {
+	hash := ""
+	if u, err := url.Parse(at); err == nil {
+		hash = u.Query().Get("hash")
+	}
+	fetch := func(ctx context.Context) ([]byte, error) { return t.session.OpenAPI(ctx, at) }
+	load := func() ([]byte, error) {
+		if r.Documents == nil || hash == "" {
+			return fetch(ctx)
+		}
+		return r.Documents(ctx, hash, fetch)
+	}
+	key := hash
+	if hash == "" {
+		key = t.cluster.Name + " " + at
+	}
+	return r.library.Document(key, load)
+}
+
+func (r *run) noSchemas(t *target, err error) diag.Findings {
+	f := diag.Finding{Severity: diag.Info, Code: "no-schemas", Cluster: t.cluster.Name,
+		What: "objects are not checked against the cluster's schemas, which cannot be read", Why: r.redact(err.Error())}
+	return diag.Findings{f}
+}
