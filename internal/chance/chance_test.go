@@ -129,3 +129,28 @@ func TestSource(t *testing.T) {
 		t.Errorf("uuid %s", id)
 	}
 }
+
+// TestRotation: what is made anew, and mistakes in saying so.
+func TestRotation(t *testing.T) {
+	kept := map[string]chance.Answers{"db": {Calls: []chance.Call{call("app/templates/a.yaml", "randAlpha", "", "", "1")}}}
+	for text, want := range map[string]string{
+		"db": "", "db/a.yaml": "", "new": "",
+		"dbb":       `error: --rotate dbb: there is no instance "dbb" (did you mean "db"?)`,
+		"zzzzz":     `error: --rotate zzzzz: there is no instance "zzzzz" (there is: db, new)`,
+		"db/b.yaml": "error: --rotate db/b.yaml: nothing of that name was made up for db (there is: app/templates/a.yaml:randAlpha)",
+		"new/x":     "error: --rotate new/x: nothing of that name was made up for new (nothing was)",
+	} {
+		r := chance.Rotation{text}
+		got := ""
+		for _, f := range r.Vet([]string{"db", "new"}, kept) {
+			got += string(f.Severity) + ": " + f.String()
+		}
+		got = strings.ReplaceAll(got, "error: error", "error")
+		if got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+		if anew := r.Of("db", kept["db"]).IsZero(); anew != (text == "db" || text == "db/a.yaml") || r.Has("db") != strings.HasPrefix(text+"/", "db/") {
+			t.Errorf("%s: made anew %t, has %t", text, anew, r.Has("db"))
+		}
+	}
+}

@@ -52,7 +52,7 @@ type options struct {
 	maskSecrets, standIns  bool
 	watch                  bool
 	printRBAC              bool
-	upgrade                []string
+	upgrade, rotate        []string
 }
 
 // noNumber is --confirm-delete when it was not given.
@@ -100,6 +100,7 @@ func (o *options) viewFlags(f *pflag.FlagSet) {
 
 // decideFlags are what a plan depends on besides its files.
 func (o *options) decideFlags(f *pflag.FlagSet) {
+	f.StringArrayVar(&o.rotate, "rotate", nil, "make what was made up for INSTANCE or INSTANCE/NAME anew: passwords, certificates (repeat it)")
 	f.BoolVar(&o.adopt, "adopt", false, "take over objects that somebody else owns")
 	f.BoolVar(&o.recreate, "recreate", false, "delete and create again where an immutable field changed")
 	f.BoolVar(&o.serverCheck, "server-check", false, "let the API servers check creates too, in dry runs")
@@ -158,7 +159,7 @@ func (s *session) request(cmd *cobra.Command) (engine.Request, error) {
 		RuntimeFromEnv: o.runtimeFromEnv, Env: s.env(),
 		Selection: fleet.Selection{Clusters: everything(o.clusters), Groups: everything(o.groups), Labels: o.labels},
 		Timeout:   o.timeout, Parallel: o.parallel, FactsFile: o.facts, StandIns: o.standIns,
-		Tests: o.tests, NoHooks: o.noHooks, Adopt: o.adopt, Recreate: o.recreate, SkipUnreachable: o.skipUnreachable, SkipWaves: o.skipWaves,
+		Tests: o.tests, NoHooks: o.noHooks, Rotate: o.rotate, Adopt: o.adopt, Recreate: o.recreate, SkipUnreachable: o.skipUnreachable, SkipWaves: o.skipWaves,
 		ServerCheck: o.serverCheck, Locked: o.locked, UntilWave: o.untilWave, Wait: o.wait, Author: s.author(), Message: o.message,
 		Stop: s.stop,
 	}

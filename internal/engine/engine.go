@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
@@ -81,6 +82,8 @@ type Request struct {
 	// Tests runs the tests of instances when they are ready; NoHooks runs no hook at all.
 	Tests, NoHooks                                                   bool
 	Adopt, Recreate, SkipUnreachable, SkipWaves, ServerCheck, Locked bool
+	// Rotate are INSTANCE or INSTANCE/NAME: what was made up for them is made anew.
+	Rotate chance.Rotation
 	// Upgrade names the instances and sources whose pins lock forgets.
 	Upgrade []string
 	// ConfirmDelete is the number of deletions the user confirmed; nil = none given.

@@ -85,6 +85,11 @@ func (l *loop) locked(ctx context.Context, cp *ClusterPlan, row *ClusterOutcome)
 		row.refuse(fs)
 		return
 	}
+	if err := l.keep(ctx, cp.work); err != nil {
+		row.fail("made-up values", err)
+		row.Refused = errors.Is(err, release.ErrConflict)
+		return
+	}
 	record, err := l.open(ctx, cp)
 	if err != nil {
 		row.fail("record", err)
@@ -302,6 +307,7 @@ func (w *work) describe(record *release.Record) {
 			record.Checks[p.instance.Name] = p.checks
 		}
 	}
+	record.Made = w.target.made.digests(w.target.record)
 	record.Suspended = slices.Sorted(maps.Keys(w.set.suspended))
 	if w.target.record != nil {
 		record.Carry(*w.target.record)
@@ -346,6 +352,9 @@ func sortedOwned(entries map[object.Ref]plan.Owned) []plan.Owned {
 func (l *loop) shut(ctx context.Context, cp *ClusterPlan, record *release.Record, result cluster.ExecuteResult) error {
 	w := cp.work
 	if l.fp.Verb == "delete" && result.OK() {
+		if err := w.forget(ctx); err != nil {
+			return err
+		}
 		return w.target.store.Delete(ctx, w.set.owner, w.target.handle)
 	}
 	w.describe(record) // late instances have their values now
@@ -373,6 +382,9 @@ func (l *loop) touch(ctx context.Context, cp *ClusterPlan) error {
 	old := w.target.record
 	if old == nil || l.fp.Verb == "delete" || old.Head == l.fp.Head && !cp.Plan.Refresh && w.sameInputs(old) && old.Cluster == cp.Cluster {
 		return nil
+	}
+	if err := l.keep(ctx, w); err != nil {
+		return err
 	}
 	record := *old
 	record.Head, record.Cluster, record.Group = l.fp.Head, cp.Cluster, cp.Group

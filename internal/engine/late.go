@@ -224,6 +224,11 @@ func (l *loop) advance(ctx context.Context, cp *ClusterPlan, levels [][]string, 
 	if !findings.HasErrors() {
 		findings = append(findings, r.fill(ctx, w.target, w.set)...)
 	}
+	if !findings.HasErrors() {
+		if err := l.keep(ctx, w); err != nil {
+			findings = append(findings, diag.From(err, "kept")...)
+		}
+	}
 	if err := findings.Errors(); len(err) > 0 {
 		return nil, problemOf(err[0], object.Ref{})
 	}

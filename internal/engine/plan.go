@@ -96,7 +96,7 @@ func (r *run) desireOne(ctx context.Context, t *target, cp *ClusterPlan) diag.Fi
 	}
 	findings = append(findings, r.required(ctx, t, spec)...)
 	s, fs := r.prepare(ctx, t, spec)
-	findings = append(findings, fs...)
+	findings = append(append(findings, fs...), r.rotated(ctx, t, s)...)
 	if findings.HasErrors() {
 		return findings
 	}

@@ -40,6 +40,7 @@ type saved struct {
 	RuntimeFromEnv bool            `json:"runtimeFromEnv,omitempty"`
 	Selection      fleet.Selection `json:"selection"`
 	Context        string          `json:"context,omitempty"`
+	Rotate         []string        `json:"rotate,omitempty"`
 	Adopt          bool            `json:"adopt,omitempty"`
 	Recreate       bool            `json:"recreate,omitempty"`
 	SkipWaves      bool            `json:"skipWaves,omitempty"`
@@ -63,12 +64,21 @@ func (e *Engine) SavePlan(fp *FleetPlan, w io.Writer) (string, error) {
 	if len(req.Files) > 0 && req.Files[0] == "-" {
 		return "", fmt.Errorf("a plan of documents from standard input cannot be saved: it could not be rendered again")
 	}
+	for _, cp := range fp.Clusters {
+		if cp.work == nil {
+			continue
+		}
+		if names := cp.work.set.madeNames(); len(names) > 0 {
+			return "", fmt.Errorf("the plan cannot be saved: what is made up when it is applied decides which objects there are (%s on %s); apply without a plan file first",
+				join(names), cp.Cluster)
+		}
+	}
 	salt := make([]byte, 16)
 	_, _ = rand.Read(salt) // never fails
 	keys := keyring{salt: salt}
 	file := planFile{V: 1, Kind: planFileKind, Salt: hex.EncodeToString(salt), Plan: e.keyed(fp, keys), Request: saved{
 		Files: req.Files, FleetFiles: req.FleetFiles, Workdir: req.Workdir, Package: req.Package, Name: req.Name, Namespace: req.Namespace,
-		Bundle: req.Bundle, RuntimeFromEnv: req.RuntimeFromEnv, Selection: req.Selection, Context: req.Access.Context,
+		Bundle: req.Bundle, RuntimeFromEnv: req.RuntimeFromEnv, Selection: req.Selection, Context: req.Access.Context, Rotate: req.Rotate,
 		Adopt: req.Adopt, Recreate: req.Recreate, SkipWaves: req.SkipWaves, UntilWave: req.UntilWave,
 		ConfirmDelete: req.ConfirmDelete, Tests: req.Tests, NoHooks: req.NoHooks}}
 	data, err := json.MarshalIndent(file, "", " ")
@@ -95,6 +105,9 @@ func (e *Engine) keyed(fp *FleetPlan, keys keyring) *FleetPlan {
 			bodies := cp.work.bodies()
 			for j := range p.Changes {
 				ch := &p.Changes[j]
+				if stood, ok := cp.work.set.stood[ch.Ref]; ok { // what is made up is made anew when the plan is applied
+					ch.Digest = stood
+				}
 				if body, ok := bodies[ch.Ref]; ok && e.holdsSecret(body) {
 					ch.Digest = keys.key(ch.Digest)
 				}
@@ -185,7 +198,7 @@ func (e *Engine) LoadPlan(ctx context.Context, in io.Reader, req Request) (*Flee
 	req.Files, req.FleetFiles, req.Workdir, req.Package, req.Name = s.Files, s.FleetFiles, s.Workdir, s.Package, s.Name
 	req.Namespace, req.Bundle, req.RuntimeFromEnv, req.Selection = s.Namespace, s.Bundle, s.RuntimeFromEnv, s.Selection
 	req.Adopt, req.Recreate, req.SkipWaves, req.UntilWave, req.ConfirmDelete = s.Adopt, s.Recreate, s.SkipWaves, s.UntilWave, s.ConfirmDelete
-	req.Tests, req.NoHooks = s.Tests, s.NoHooks
+	req.Tests, req.NoHooks, req.Rotate = s.Tests, s.NoHooks, s.Rotate
 	if s.Context != "" {
 		req.Access.Context = s.Context
 	}
@@ -266,12 +279,15 @@ func (e *Engine) bindOne(ctx context.Context, cp *ClusterPlan, keys keyring) dia
 	touched := map[object.Ref]bool{}
 	findings = append(findings, w.recall(ctx, cp.Plan)...)
 	digests := w.digests()
-	for _, ch := range cp.Plan.Changes {
+	for i, ch := range cp.Plan.Changes {
 		touched[ch.Ref] = true
 		if ch.Action == plan.Delete || ch.Action == plan.Release {
 			continue
 		}
 		have := digests[ch.Ref]
+		if stood, ok := w.set.stood[ch.Ref]; ok {
+			cp.Plan.Changes[i].Digest, have = have, stood
+		}
 		if strings.HasPrefix(ch.Digest, "keyed:") && have != "" {
 			have = keys.key(have)
 		}

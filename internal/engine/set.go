@@ -36,6 +36,8 @@ type set struct {
 	bodies  map[object.Ref]object.Object
 	// defined are the kinds that the rendered objects bring along.
 	defined map[schema.GroupKind]object.DefinedKind
+	// stood are digests of objects as they are with placeholders for what was made up in this run.
+	stood map[object.Ref]string
 }
 
 // part is one placed instance.
@@ -51,10 +53,13 @@ type part struct {
 	renderer render.Renderer
 	// key is the inputs digest. When it equals the record's, recorded is true and nothing is rendered.
 	key      string
+	policy   string // what the key has of the policies
 	recorded bool
 	source   string
 	checks   []health.Check
 	digest   string // of the content
+	// standIn is the part with placeholders, when something was made up for it in this run.
+	standIn *stand
 }
 
 // specFor evaluates the program for one cluster and picks the run's bundle.
@@ -161,14 +166,25 @@ func (r *run) fillIn(ctx context.Context, t *target, s *set, p *part, standIn bo
 	}
 	p.request = render.Request{Bundle: s.spec.Name, Instance: p.instance, Content: p.use.Content,
 		KubeVersion: t.facts.Version, APIs: t.facts.APIs, Package: "main"}
-	key, err := p.renderer.Key(ctx, p.request)
-	if err != nil {
+	if findings = append(findings, r.answered(ctx, t, s, p)...); findings.HasErrors() {
+		return findings
+	}
+	p.policy = plan.PolicyKey(p.placed, r.ignores(s.spec))
+	if err := r.rekey(ctx, p); err != nil {
 		return append(findings, withInstance(diag.From(err, "source"), p.placed)...)
 	}
-	p.key = key + plan.PolicyKey(p.placed, r.ignores(s.spec))
-	p.request.Tests = r.req.Tests // tests leave no trace in the record: the inputs are the same
+	p.request.Tests = r.req.Tests
 	p.recorded = !r.req.Tests && t.record != nil && t.record.Phase.Complete() && t.record.Inputs[p.placed.Name] == p.key
 	return findings
+}
+
+// rekey computes the part's inputs digest. Tests leave no trace in the record: the inputs are the same.
+func (r *run) rekey(ctx context.Context, p *part) error {
+	request := p.request
+	request.Tests = false
+	key, err := p.renderer.Key(ctx, request)
+	p.key = key + p.policy
+	return err
 }
 
 func withInstance(fs diag.Findings, in v1alpha1.Instance) diag.Findings {
@@ -232,7 +248,7 @@ func (r *run) render(ctx context.Context, t *target, s *set, parts []*part) diag
 	errs := make([]error, len(parts))
 	var wg sync.WaitGroup
 	for i, p := range parts {
-		wg.Go(func() { results[i], _, errs[i] = r.memo.Render(ctx, p.renderer, p.request) })
+		wg.Go(func() { results[i], errs[i] = r.rendered(ctx, t, s, p) })
 	}
 	wg.Wait()
 	var findings diag.Findings
@@ -241,9 +257,6 @@ func (r *run) render(ctx context.Context, t *target, s *set, parts []*part) diag
 		if errs[i] != nil {
 			findings = append(findings, p.explained(withInstance(diag.From(errs[i], "render"), p.instance))...)
 			continue
-		}
-		if results[i].Open > 0 && !r.lenient {
-			findings = append(findings, withInstance(diag.Findings{diag.Errorf("not-deterministic", "the chart makes values up, which is not possible yet")}, p.instance)...)
 		}
 		findings = append(findings, results[i].Findings...)
 		p.checks = r.checks(p, s, results[i].Health, results[i].Checks)
@@ -268,6 +281,7 @@ func (r *run) render(ctx context.Context, t *target, s *set, parts []*part) diag
 			s.desired = append(s.desired, d)
 		}
 	}
+	r.stood(t, s)
 	return findings
 }
 

@@ -98,6 +98,8 @@ type target struct {
 	mu       sync.Mutex
 	// seen are the objects that values are taken from, as they were when they were read.
 	seen map[wanted]*seen
+	// made is what was made up for the bundle here.
+	made made
 }
 
 func (t *target) find(fs ...diag.Finding) {

@@ -72,6 +72,8 @@ type Record struct {
 	Suspended []string `json:"suspended,omitempty"`
 	// Hooks are the instances that declare hooks, and where they stand.
 	Hooks map[string]plan.Life `json:"hooks,omitempty"`
+	// Made are digests of what was made up for the instances when the record was written, by instance: see Keeper.
+	Made map[string]string `json:"made,omitempty"`
 	// Depends are the instances' dependsOn, for the order of deletes.
 	Depends map[string][]string `json:"depends,omitempty"`
 }

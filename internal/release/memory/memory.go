@@ -25,6 +25,7 @@ type Store struct {
 	writes  int
 	bundles map[string]*bundle
 	locks   map[string]*lock
+	kept    map[string]kept
 }
 
 var (
@@ -48,7 +49,7 @@ type revision struct {
 
 // New returns an empty store. The name of the cluster is for error messages.
 func New(cluster string) *Store {
-	return &Store{cluster: cluster, bundles: map[string]*bundle{}, locks: map[string]*lock{}}
+	return &Store{cluster: cluster, bundles: map[string]*bundle{}, locks: map[string]*lock{}, kept: map[string]kept{}}
 }
 
 func (s *Store) wrap(owner string, err error) error {

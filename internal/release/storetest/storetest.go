@@ -42,6 +42,7 @@ func Run(t *testing.T, open func(t *testing.T) release.Store) {
 		{"Newer", testNewer},
 		{"Bundles", testBundles},
 		{"Delete", testDelete},
+		{"Kept", testKept},
 		{"Lock", testLock},
 		{"OneLocks", testOneLocks},
 		{"LockIsRenewed", testLockIsRenewed},

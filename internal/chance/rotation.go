@@ -1,0 +1,53 @@
+package chance
+
+import (
+	"slices"
+	"strings"
+
+	"hawser.dev/hawser/internal/diag"
+)
+
+// Rotation is what is to be made anew: INSTANCE or INSTANCE/NAME each, where NAME is one of Answers.Without.
+type Rotation []string
+
+// Has reports whether anything of an instance is to be made anew.
+func (r Rotation) Has(instance string) bool {
+	return slices.ContainsFunc(r, func(x string) bool { return x == instance || strings.HasPrefix(x, instance+"/") })
+}
+
+// Of are the answers of an instance that stay.
+func (r Rotation) Of(instance string, a Answers) Answers {
+	for _, x := range r {
+		if at, name, _ := strings.Cut(x, "/"); at == instance {
+			a, _ = a.Without(name)
+		}
+	}
+	return a
+}
+
+// Vet finds entries that name no instance of the bundle, or nothing that is kept.
+func (r Rotation) Vet(instances []string, kept map[string]Answers) diag.Findings {
+	var findings diag.Findings
+	for _, x := range r {
+		instance, name, _ := strings.Cut(x, "/")
+		a := kept[instance]
+		_, gone := a.Without(name)
+		var f diag.Finding
+		switch {
+		case !slices.Contains(instances, instance):
+			f = diag.Errorf("unknown-instance", "--rotate %s: there is no instance %q", x, instance)
+			if f.Fix = diag.DidYouMean(instance, instances); f.Fix == "" {
+				f.Fix = "there is: " + strings.Join(instances, ", ")
+			}
+		case gone > 0 || len(a.Calls) == 0 && name == "":
+			continue
+		default:
+			f = diag.Errorf("nothing-to-rotate", "--rotate %s: nothing of that name was made up for %s", x, instance)
+			if f.Fix = "nothing was"; len(a.Calls) > 0 {
+				f.Fix = "there is: " + strings.Join(a.Names(), ", ")
+			}
+		}
+		findings = append(findings, f)
+	}
+	return findings
+}

@@ -1,0 +1,252 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"maps"
+	"sync"
+
+	"hawser.dev/hawser/internal/chance"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/render"
+)
+
+// made is what was made up for a bundle on one cluster: as it is kept there, and as this run will keep it.
+type made struct {
+	once   sync.Once
+	err    error
+	handle release.Handle
+	id     string
+
+	mu          sync.Mutex
+	stored, now release.Kept
+}
+
+// remembered reads what is kept on the cluster, once. What the request wants made anew is left out.
+func (r *run) remembered(ctx context.Context, t *target, owner string) (*made, error) {
+	m := &t.made
+	m.once.Do(func() {
+		m.id = rand.Text()
+		keeper, ok := t.store.(release.Keeper)
+		if t.session == nil || !ok {
+			return
+		}
+		m.stored, m.handle, m.err = keeper.Kept(ctx, owner)
+		m.now = release.Kept{}
+		for name, a := range m.stored {
+			r.hide(a)
+			m.now[name] = r.req.Rotate.Of(name, a)
+		}
+	})
+	return m, m.err
+}
+
+// hide lets the redactor know what was made up.
+func (r *run) hide(a chance.Answers) {
+	if r.Redactor == nil {
+		return
+	}
+	for _, text := range a.Hidden() {
+		r.Redactor.Add(text)
+	}
+}
+
+// answered gives a part's request what is kept for its instance, where its source makes anything up.
+func (r *run) answered(ctx context.Context, t *target, s *set, p *part) diag.Findings {
+	maker, ok := p.renderer.(render.Maker)
+	if !ok || !maker.Makes(ctx, p.request) {
+		return nil
+	}
+	m, err := r.remembered(ctx, t, s.owner)
+	if err != nil {
+		fs := withInstance(diag.From(err, "kept"), p.placed)
+		if r.lenient {
+			for i := range fs {
+				fs[i].Severity = diag.Warning
+			}
+		}
+		return fs
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p.request.Answers = m.now[p.placed.Name]
+	return r.lost(t.record, m, p)
+}
+
+// lost refuses to make anew what the record says was made and what is gone: passwords would change unasked.
+func (r *run) lost(record *release.Record, m *made, p *part) diag.Findings {
+	name := p.placed.Name
+	if record == nil || record.Made[name] == "" || !m.stored[name].IsZero() || r.req.Rotate.Has(name) {
+		return nil
+	}
+	f := diag.Errorf("kept-values-lost", "what was made up for %s is no longer on the cluster", name)
+	f.Why = "the Secret in " + object.SystemNamespace + " that kept it is gone: every password and certificate would be another"
+	f.Fix = "restore the Secret from a backup, or have new ones made: --rotate " + name
+	return withInstance(diag.Findings{f}, p.placed)
+}
+
+// rotated finds mistakes in what is to be made anew.
+func (r *run) rotated(ctx context.Context, t *target, s *set) diag.Findings {
+	if len(r.req.Rotate) == 0 {
+		return nil
+	}
+	m, err := r.remembered(ctx, t, s.owner)
+	if err != nil {
+		return diag.From(err, "kept")
+	}
+	var names []string
+	for _, in := range s.spec.Instances {
+		names = append(names, in.Name)
+	}
+	return r.req.Rotate.Vet(names, m.stored)
+}
+
+// source is where the run's new values come from; it is one for each cluster and run.
+func (r *run) source(m *made) *chance.Source {
+	return &chance.Source{ID: m.id, Now: r.now, Read: func(p []byte) { _, _ = rand.Read(p) }} // never fails
+}
+
+// rendered is a part rendered with its answers. New ones are made where the cluster can keep them; what it was with
+// placeholders stays in the part, for plans that are saved.
+func (r *run) rendered(ctx context.Context, t *target, s *set, p *part) (render.Result, error) {
+	res, _, err := r.memo.Render(ctx, p.renderer, p.request)
+	_, keeps := t.store.(release.Keeper)
+	if res.Open == 0 || r.lenient || t.session == nil || !keeps || len(p.late) > 0 {
+		return res, err
+	}
+	m, unread := r.remembered(ctx, t, s.owner)
+	if unread != nil {
+		return res, unread
+	}
+	before := p.request.Answers
+	if p.request.Answers = r.found(ctx, t, before, p, res.LooksUp); p.request.Answers.Digest() != before.Digest() {
+		r.hide(p.request.Answers)
+		if res, _, err = r.memo.Render(ctx, p.renderer, p.request); err != nil && res.Open == 0 {
+			return res, err
+		}
+	}
+	answers := p.request.Answers
+	if res.Open > 0 {
+		p.standIn = &stand{part: *p, objects: res.Objects, ok: err == nil}
+		request := p.request
+		request.Chance = r.source(m)
+		if res, _, err = r.memo.Render(ctx, p.renderer, request); err != nil {
+			return res, err
+		}
+		answers = res.Answers
+	}
+	r.hide(answers)
+	m.mu.Lock()
+	m.now[p.placed.Name] = answers
+	m.mu.Unlock()
+	p.request.Answers = answers
+	return res, r.rekey(ctx, p)
+}
+
+// stand is a part as it was with placeholders.
+type stand struct {
+	part    part
+	objects []object.Object
+	ok      bool
+}
+
+// found adds to answers what the cluster holds of Secrets that the source looks up and that nothing is kept of: those of
+// an instance that is taken over.
+func (r *run) found(ctx context.Context, t *target, a chance.Answers, p *part, looksUp []object.Ref) chance.Answers {
+	if r.req.Rotate.Has(p.placed.Name) || !a.IsZero() {
+		return a
+	}
+	a.Secrets = maps.Clone(a.Secrets)
+	for _, ref := range looksUp {
+		obj, err := t.look(ctx, wanted{ref: ref, apiVersion: "v1"})
+		held, _ := obj["data"].(map[string]any)
+		if err != nil || len(held) == 0 { // not there, or not ours to read: then it is made
+			continue
+		}
+		if a.Secrets == nil {
+			a.Secrets = map[string]map[string]string{}
+		}
+		data := map[string]string{}
+		for k, v := range held {
+			data[k], _ = v.(string)
+		}
+		a.Secrets[ref.Namespace+"/"+ref.Name] = data
+	}
+	return a
+}
+
+// stood are the digests that objects have with placeholders, of parts for which something was made up.
+func (r *run) stood(t *target, s *set) {
+	for _, p := range s.parts {
+		if p.standIn == nil || !p.standIn.ok {
+			continue
+		}
+		if s.stood == nil {
+			s.stood = map[object.Ref]string{}
+		}
+		st := p.standIn
+		objs, _ := r.marked.of(&st.part, s, st.objects, t.known(), s.defined, r.sensitive)
+		for _, o := range objs {
+			d, _ := plan.Declared(o, p.instance, r.ignores(s.spec))
+			s.stood[d.Ref] = d.Digest
+		}
+	}
+}
+
+// madeNames are objects whose names, and not only what they hold, were made up in this run.
+func (s *set) madeNames() []string {
+	var out []string
+	for _, p := range s.parts {
+		if p.standIn == nil {
+			continue
+		}
+		for _, d := range s.desired {
+			if _, ok := s.stood[d.Ref]; !ok && d.Instance == p.placed.Name && !d.OwnNamespace {
+				out = append(out, d.Ref.String())
+			}
+		}
+	}
+	return out
+}
+
+// digests are those of what is kept from now on; of a bundle whose values this run did not need, what the record says.
+func (m *made) digests(record *release.Record) map[string]string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.now == nil && record != nil {
+		return record.Made
+	}
+	return m.now.Digests()
+}
+
+// keep writes what was made up, before anything that holds it is written.
+func (l *loop) keep(ctx context.Context, w *work) error {
+	m := &w.target.made
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	keeper, ok := w.target.store.(release.Keeper)
+	if !ok || m.now == nil || maps.Equal(m.now.Digests(), m.stored.Digests()) {
+		return nil
+	}
+	handle, err := keeper.Keep(ctx, w.set.owner, m.now, m.handle)
+	if errors.Is(err, release.ErrConflict) {
+		return errors.Join(errors.New("another run has made values up since: plan again"), err)
+	}
+	if err == nil {
+		m.stored, m.handle = maps.Clone(m.now), handle
+	}
+	return err
+}
+
+// forget removes what was made up for a bundle that is deleted.
+func (w *work) forget(ctx context.Context) error {
+	keeper, ok := w.target.store.(release.Keeper)
+	if !ok || w.target.record == nil || len(w.target.record.Made) == 0 {
+		return nil
+	}
+	return keeper.Forget(ctx, w.set.owner)
+}
