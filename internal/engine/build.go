@@ -113,6 +113,7 @@ func (r *run) loadFacts() error {
 	if err := findings.Err(); err != nil {
 		return err
 	}
+	r.snapshot = snap
 	for _, t := range r.targets {
 		facts, ok := snap.Facts(t.cluster.Name)
 		if !ok {

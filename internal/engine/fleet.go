@@ -184,6 +184,9 @@ func (e *Engine) Snapshot(ctx context.Context, req Request) (*fleet.Snapshot, er
 				facts.Values[name] = v
 			}
 		}
+		if err := r.packSchemas(ctx, t, &facts, snap).OnCluster(t.cluster.Name); len(err) > 0 {
+			r.emit(Event{Type: EventNotice, Cluster: t.cluster.Name, Message: err[0].String()})
+		}
 		snap.Clusters = append(snap.Clusters, facts)
 	}
 	return snap, nil

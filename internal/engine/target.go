@@ -31,6 +31,7 @@ type run struct {
 	req      Request
 	program  *document.Program
 	fleet    *v1alpha1.FleetSpec // nil without a fleet
+	snapshot fleet.Snapshot      // of the facts file, if there is one
 	all      []fleet.Cluster     // every cluster of the fleet
 	targets  []*target           // the selected ones, in fleet order
 	stats    Stats

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"sync"
@@ -12,6 +11,7 @@ import (
 
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/openapi"
 	"hawser.dev/hawser/internal/plan"
@@ -66,7 +66,7 @@ func (r *run) vetObjects(ctx context.Context, t *target, s *set) diag.Findings {
 // checkObjects checks objects against the schemas of a connected cluster, and against those of the definitions that come
 // with them (bodies are everything that is declared). Where a cluster publishes none, nothing is checked.
 func (r *run) checkObjects(ctx context.Context, t *target, list []unchecked, bodies map[object.Ref]object.Object) diag.Findings {
-	if len(list) == 0 || t.session == nil {
+	if len(list) == 0 {
 		return nil
 	}
 	own := map[schema.GroupKind]*openapi.Document{}
@@ -127,17 +127,14 @@ func steps(at openapi.Path) []string {
 	return out
 }
 
-// schemas reads the documents of some groups and versions, as many at once as there are. One that a cluster does not
-// publish is not there; one that cannot be read is a finding, and its objects are left to the server.
+// schemas reads the documents of some groups and versions, as many at once as there are: from the facts file, else from
+// the cluster. One that is not published is not there; one that cannot be read is a finding, and its objects are left to
+// the server.
 func (r *run) schemas(ctx context.Context, t *target, versions []schema.GroupVersion) (map[schema.GroupVersion]*openapi.Document, diag.Findings) {
 	if len(versions) == 0 {
 		return nil, nil
 	}
-	data, err := t.session.OpenAPI(ctx, cluster.OpenAPIRoot)
-	if err != nil {
-		return nil, r.noSchemas(t, err)
-	}
-	index, err := openapi.Index(data)
+	index, err := r.schemaIndex(ctx, t)
 	if err != nil {
 		return nil, r.noSchemas(t, err)
 	}
@@ -149,7 +146,11 @@ func (r *run) schemas(ctx context.Context, t *target, versions []schema.GroupVer
 		if !ok {
 			return
 		}
-		doc, err := r.document(ctx, t, at)
+		key := at.Hash
+		if key == "" {
+			key = t.cluster.Name + " " + at.URL
+		}
+		doc, err := r.library.Document(key, func() ([]byte, error) { return r.document(ctx, t, at) })
 		mu.Lock()
 		defer mu.Unlock()
 		if err != nil {
@@ -161,24 +162,58 @@ func (r *run) schemas(ctx context.Context, t *target, versions []schema.GroupVer
 	return out, findings.Sorted()
 }
 
-// document is one of a cluster's documents: in memory, in the cache, or asked for, in this order.
-func (r *run) document(ctx context.Context, t *target, at string) (*openapi.Document, error) {
-	hash := ""
-	if u, err := url.Parse(at); err == nil {
-		hash = u.Query().Get("hash")
-	}
-	fetch := func(ctx context.Context) ([]byte, error) { return t.session.OpenAPI(ctx, at) }
-	load := func() ([]byte, error) {
-		if r.Documents == nil || hash == "" {
-			return fetch(ctx)
+// schemaIndex says where the documents of a cluster are; those of a facts file have a hash alone.
+func (r *run) schemaIndex(ctx context.Context, t *target) (map[string]openapi.Location, error) {
+	if t.session == nil {
+		out := map[string]openapi.Location{}
+		for path, hash := range t.facts.Schemas {
+			out[path] = openapi.Location{Hash: hash}
 		}
-		return r.Documents(ctx, hash, fetch)
+		return out, nil
 	}
-	key := hash
-	if hash == "" {
-		key = t.cluster.Name + " " + at
+	data, err := t.session.OpenAPI(ctx, cluster.OpenAPIRoot)
+	if err != nil {
+		return nil, err
 	}
-	return r.library.Document(key, load)
+	return openapi.Index(data)
+}
+
+// document is one of a cluster's documents: from the facts file, from what is kept, or asked for.
+func (r *run) document(ctx context.Context, t *target, at openapi.Location) ([]byte, error) {
+	if t.session == nil {
+		return r.snapshot.Unpack(at.Hash)
+	}
+	fetch := func(ctx context.Context) ([]byte, error) { return t.session.OpenAPI(ctx, at.URL) }
+	if r.Documents == nil || at.Hash == "" {
+		return fetch(ctx)
+	}
+	return r.Documents(ctx, at.Hash, fetch)
+}
+
+// packSchemas puts a cluster's documents into a snapshot, those with the same hash once. A cluster that publishes none is
+// saved without.
+func (r *run) packSchemas(ctx context.Context, t *target, facts *fleet.Facts, snap *fleet.Snapshot) diag.Findings {
+	index, err := r.schemaIndex(ctx, t)
+	if err != nil {
+		return r.noSchemas(t, err)
+	}
+	facts.Schemas = map[string]string{}
+	for path, at := range index {
+		if at.Hash == "" {
+			continue
+		}
+		if snap.Documents[at.Hash] == nil {
+			data, err := r.document(ctx, t, at)
+			if err == nil {
+				err = snap.Pack(at.Hash, data)
+			}
+			if err != nil {
+				return r.noSchemas(t, fmt.Errorf("%s: %w", path, err))
+			}
+		}
+		facts.Schemas[path] = at.Hash
+	}
+	return nil
 }
 
 func (r *run) noSchemas(t *target, err error) diag.Findings {

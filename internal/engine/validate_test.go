@@ -8,6 +8,7 @@ import (
 
 	"hawser.dev/hawser/internal/cache"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/render/plain"
 )
 
@@ -98,7 +99,7 @@ func TestPlanChecksObjects(t *testing.T) {
 	}
 }
 
-// TestVetChecksObjects: vet says the same of a fleet's clusters; what is missing is a warning there, since the object may
+// TestVetChecksObjects: vet says the same of a fleet's clusters, and of those in a facts file without asking anybody; what is missing is a warning there, since the object may
 // be in the cluster already.
 func TestVetChecksObjects(t *testing.T) {
 	t.Parallel()
@@ -112,5 +113,20 @@ func TestVetChecksObjects(t *testing.T) {
 	want := []string{"app.yaml:6:18 spec.ports[0].prot: is not a field that Service has", "warning app.yaml:6:5 spec.ports[0].port: is missing"}
 	if got := told(report.Findings, codeInvalid); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
+	}
+	snap, err := r.Snapshot(t.Context(), r.request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := r.request()
+	req.FactsFile = filepath.Join(r.dir, "facts.json")
+	if err := fleet.SaveSnapshot(req.FactsFile, *snap); err != nil {
+		t.Fatal(err)
+	}
+	if report, err = r.Vet(t.Context(), req); err == nil {
+		t.Error("vet finds nothing in facts")
+	}
+	if got := told(report.Findings, codeInvalid); !slices.Equal(got, want) {
+		t.Errorf("from facts: %q", got)
 	}
 }

@@ -102,6 +102,8 @@ type Facts struct {
 	APIs []string `json:"apis,omitempty"`
 	// Values are the runtime values by name (environment, queries, name and group under TIMONI_ and HAWSER_ names).
 	Values map[string]Value `json:"values,omitempty"`
+	// Schemas are the hashes of the OpenAPI v3 documents of the cluster's groups and versions ("api/v1", "apis/apps/v1").
+	Schemas map[string]string `json:"schemas,omitempty"`
 }
 
 // Snapshot is the facts of the selected clusters, in fleet order. It can be saved and used offline (`--facts FILE`).
@@ -109,6 +111,8 @@ type Snapshot struct {
 	V        int     `json:"v"`
 	Fleet    string  `json:"fleet"`
 	Clusters []Facts `json:"clusters"`
+	// Documents are the OpenAPI documents by their hash (SHA-512, hexadecimal), packed with gzip.
+	Documents map[string][]byte `json:"documents,omitempty"`
 }
 
 // Selection narrows a fleet. Empty fields select everything; set fields are ANDed.

@@ -2,9 +2,14 @@ package fleet
 
 import (
 	"bytes"
+	"compress/gzip"
+	"crypto/sha512"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
+	"strings"
 
 	"hawser.dev/hawser/internal/diag"
 )
@@ -25,7 +30,7 @@ func (s Snapshot) Facts(cluster string) (Facts, bool) {
 // Marshal is the snapshot as a file: JSON without secrets. Secret values are marked absent; values of the environment
 // are left out, because whoever reads the file has an environment of their own.
 func (s Snapshot) Marshal() ([]byte, error) {
-	out := Snapshot{V: snapshotVersion, Fleet: s.Fleet, Clusters: make([]Facts, 0, len(s.Clusters))}
+	out := Snapshot{V: snapshotVersion, Fleet: s.Fleet, Clusters: make([]Facts, 0, len(s.Clusters)), Documents: s.Documents}
 	for _, f := range s.Clusters {
 		values := make(map[string]Value, len(f.Values))
 		for name, v := range f.Values {
@@ -119,4 +124,46 @@ func numbers(v any) any {
 		}
 	}
 	return v
+}
+
+// maxDocument bounds what a packed document may become.
+const maxDocument = 16 << 20
+
+// Pack adds a document to the snapshot, under its hash.
+func (s *Snapshot) Pack(hash string, document []byte) error {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write(document); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	if s.Documents == nil {
+		s.Documents = map[string][]byte{}
+	}
+	s.Documents[hash] = packed.Bytes()
+	return nil
+}
+
+// Unpack is the document with a hash. One that is not there, is too large or has another hash is an error.
+func (s Snapshot) Unpack(hash string) ([]byte, error) {
+	packed, ok := s.Documents[hash]
+	if !ok {
+		return nil, fmt.Errorf("the facts hold no document %.12s", hash)
+	}
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, fmt.Errorf("document %.12s of the facts: %w", hash, err)
+	}
+	data, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
+	switch sum := sha512.Sum512(data); {
+	case err != nil:
+		return nil, fmt.Errorf("document %.12s of the facts: %w", hash, err)
+	case len(data) > maxDocument:
+		return nil, fmt.Errorf("document %.12s of the facts has more than %d MiB", hash, maxDocument>>20)
+	case !strings.EqualFold(hex.EncodeToString(sum[:]), hash):
+		return nil, fmt.Errorf("document %.12s of the facts has another hash", hash)
+	}
+	return data, nil
 }

@@ -213,10 +213,10 @@ func TestIndex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := index[IndexKey(schema.GroupVersion{Version: "v1"})]; got != "/openapi/v3/api/v1?hash=AB" {
+	if got := index[IndexKey(schema.GroupVersion{Version: "v1"})]; got != (Location{"/openapi/v3/api/v1?hash=AB", "ab"}) {
 		t.Error(got)
 	}
-	if got := index[IndexKey(schema.GroupVersion{Group: "apps", Version: "v1"})]; got != "/x" {
+	if got := index[IndexKey(schema.GroupVersion{Group: "apps", Version: "v1"})]; got != (Location{URL: "/x"}) {
 		t.Error(got)
 	}
 }

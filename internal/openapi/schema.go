@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -129,9 +130,12 @@ func (d *Document) component(name string) *fields {
 	return f
 }
 
+// Location is where a document is. Hash, which changes with the content, is its SHA-512 where the server tells it so.
+type Location struct{ URL, Hash string }
+
 // Index maps the paths of an API server's groups and versions ("api/v1", "apis/apps/v1") to where their documents are,
-// from the answer to /openapi/v3. The URL's parameter "hash" changes with the content.
-func Index(data []byte) (map[string]string, error) {
+// from the answer to /openapi/v3.
+func Index(data []byte) (map[string]Location, error) {
 	var index struct {
 		Paths map[string]struct {
 			URL string `json:"serverRelativeURL"`
@@ -140,9 +144,13 @@ func Index(data []byte) (map[string]string, error) {
 	if err := json.Unmarshal(data, &index); err != nil {
 		return nil, fmt.Errorf("no index of OpenAPI documents: %w", err)
 	}
-	out := make(map[string]string, len(index.Paths))
+	out := make(map[string]Location, len(index.Paths))
 	for path, at := range index.Paths {
-		out[path] = at.URL
+		u, err := url.Parse(at.URL)
+		if err != nil {
+			return nil, fmt.Errorf("no index of OpenAPI documents: %w", err)
+		}
+		out[path] = Location{URL: at.URL, Hash: strings.ToLower(u.Query().Get("hash"))}
 	}
 	return out, nil
 }
