@@ -146,6 +146,7 @@ func newTools() (*toolchain.Tools, error) {
 	return &toolchain.Tools{
 		Fetchers: map[string]module.Fetcher{"file": dir.New(), "oci": artifacts},
 		Registry: artifacts, Logins: artifacts, GoModules: sources, Download: sources.Download, Getenv: os.Getenv,
+		Watchdog: watchdog,
 		Render: func(ctx context.Context, req toolchain.RenderRequest) (toolchain.Rendered, error) {
 			got, err := modules.Render(ctx, render.Request{Content: req.Content, KubeVersion: req.KubeVersion, Package: req.Package, Tags: req.Tags,
 				Instance: v1alpha1.Instance{Name: req.Name, Namespace: req.Namespace, Module: &v1alpha1.ModuleSource{URL: req.URL},

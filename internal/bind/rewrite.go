@@ -14,12 +14,13 @@ import (
 )
 
 // rewrite gives data with every node replaced that visit has a replacement for; what lies below such a node is not
-// visited. Nodes without replacements below them are shared with x, others are new: x is not changed.
+// visited. Nodes without replacements below them are shared with x, others are new: x is not changed. The path that visit
+// gets is used again: it must not be kept.
 func rewrite(x ast.Expr, at v1alpha1.Path, visit func(ast.Expr, v1alpha1.Path) (ast.Expr, bool)) ast.Expr {
 	if got, done := visit(x, at); done {
 		return got
 	}
-	below := func(s v1alpha1.Step) v1alpha1.Path { return append(at[:len(at):len(at)], s) }
+	below := func(s v1alpha1.Step) v1alpha1.Path { return append(at, s) }
 	switch x := x.(type) {
 	case *ast.StructLit:
 		out := x

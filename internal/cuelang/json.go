@@ -77,7 +77,43 @@ func FromYAML(filename string, src []byte) (*ast.File, error) {
 	if err := plainText(filename, src); err != nil {
 		return nil, err
 	}
-	return extractYAML(filename, src)
+	f, err := extractYAML(filename, src)
+	if err != nil {
+		return nil, err
+	}
+	if at := deeper(FileData(f), DefaultLimits().Nesting); at != nil {
+		return nil, errors.Newf(at.Pos(), "nested too deeply")
+	}
+	return f, nil
+}
+
+// deeper is a node of data that lies more than so many levels below, nil when there is none.
+func deeper(x ast.Expr, levels int) ast.Expr {
+	switch x := x.(type) {
+	case *ast.StructLit:
+		for _, d := range x.Elts {
+			f, ok := d.(*ast.Field)
+			if !ok {
+				continue
+			}
+			if levels == 0 {
+				return f.Value
+			}
+			if at := deeper(f.Value, levels-1); at != nil {
+				return at
+			}
+		}
+	case *ast.ListLit:
+		for _, e := range x.Elts {
+			if levels == 0 {
+				return e
+			}
+			if at := deeper(e, levels-1); at != nil {
+				return at
+			}
+		}
+	}
+	return nil
 }
 
 // extractYAML guards against panics of the YAML library on hostile input.

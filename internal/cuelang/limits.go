@@ -16,8 +16,8 @@ type Limits struct {
 	// SourceBytes is the size of one source file, Files the number of files of one load.
 	SourceBytes int
 	Files       int
-	// Nesting is the depth of brackets and of signs in front of one another, Chain the number of tokens between two
-	// separators (a parser recurses on both).
+	// Nesting is the depth of brackets, of fields within fields (a: b: c: 1) and of signs in front of one another, Chain the
+	// number of tokens between two separators (a parser recurses on all of them).
 	Nesting int
 	Chain   int
 	// OutputBytes is the size of one decoded value as JSON.
@@ -100,11 +100,28 @@ func invalidAt(src []byte) int {
 func tooDeep(filename string, src []byte, l Limits) (pos token.Pos, what string) {
 	file := token.NewFile(filename, -1, len(src))
 	var s scanner.Scanner
-	s.Init(file, src, func(token.Pos, string, []any) {}, scanner.DontInsertCommas)
+	s.Init(file, src, func(token.Pos, string, []any) {}, 0)
 	var open []bool // true: this bracket is the start of an interpolation
+	fields := []int{0}
+	below := 0 // the sum of fields: colons since the last separator, by bracket
 	signs, chain := 0, 0
 	for {
 		at, tok, _ := s.Scan()
+		for len(fields) > len(open)+1 {
+			below -= fields[len(fields)-1]
+			fields = fields[:len(fields)-1]
+		}
+		for len(fields) < len(open)+1 {
+			fields = append(fields, 0)
+		}
+		switch top := len(fields) - 1; tok {
+		case token.COLON:
+			fields[top]++
+			below++
+		case token.COMMA:
+			below -= fields[top]
+			fields[top] = 0
+		}
 		switch tok {
 		case token.EOF:
 			return token.NoPos, ""
@@ -129,7 +146,7 @@ func tooDeep(filename string, src []byte, l Limits) (pos token.Pos, what string)
 			signs = 0
 			chain++
 		}
-		if len(open)+signs > l.Nesting {
+		if len(open)+signs+below > l.Nesting {
 			return at, "nested too deeply"
 		}
 		if chain > l.Chain {

@@ -61,7 +61,7 @@ func overlayStruct(base, over *ast.StructLit, path []string) (ast.Expr, error) {
 	for _, f := range upper {
 		value := f.Value
 		if b, ok := index[f.Name]; ok {
-			if value, err = overlay(b.Value, f.Value, append(slices.Clip(path), f.Name)); err != nil {
+			if value, err = overlay(b.Value, f.Value, append(path, f.Name)); err != nil {
 				return nil, err
 			}
 			delete(index, f.Name)
@@ -80,7 +80,7 @@ func overlayList(base, over *ast.ListLit, path []string) (ast.Expr, error) {
 	out := &ast.ListLit{Lbrack: over.Pos()}
 	for i, x := range over.Elts {
 		if i < len(base.Elts) {
-			merged, err := overlay(base.Elts[i], x, append(slices.Clip(path), strconv.Itoa(i)))
+			merged, err := overlay(base.Elts[i], x, append(path, strconv.Itoa(i)))
 			if err != nil {
 				return nil, err
 			}
@@ -93,7 +93,8 @@ func overlayList(base, over *ast.ListLit, path []string) (ast.Expr, error) {
 
 // kindError is a CUE error at the overlay's position that also names the base's.
 func kindError(path []string, kind string, base, over ast.Expr) error {
-	e := Errorf(positionOf(over), path, "%s cannot replace the %s", kindName(over), kind)
+	e := Errorf(positionOf(over), slices.Clone(path), // path is used again
+		"%s cannot replace the %s", kindName(over), kind)
 	if p := positionOf(base); p.IsValid() {
 		e.Also = []token.Pos{p}
 	}

@@ -88,6 +88,7 @@ func (p *Program) Bundles() []string {
 	if p.plain != nil {
 		return []string{p.plain.Name}
 	}
+	defer p.opts.Watchdog.Enter("the bundles' names")()
 	root, err := p.build(p.files, nil, nil)
 	if err != nil {
 		return nil

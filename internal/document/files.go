@@ -314,6 +314,7 @@ func (p *Program) imported() []File {
 	if !slices.ContainsFunc(p.all, func(s *source) bool { return s.loads }) {
 		return nil
 	}
+	defer p.opts.Watchdog.Enter("what the files import")()
 	files, _, err := p.syntax(p.all, nil)
 	if err != nil {
 		return nil

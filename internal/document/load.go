@@ -84,7 +84,9 @@ func Load(ctx context.Context, opts Options) (*Program, diag.Findings) {
 		return nil, append(fs, r.findings...).Sorted()
 	}
 	fs = append(fs, r.findings...)
+	parsed := opts.Watchdog.Enter("the files")
 	fs = append(fs, p.parse()...)
+	parsed()
 	if fs.HasErrors() {
 		return nil, fs.Sorted()
 	}

@@ -45,7 +45,7 @@ func (p *Program) listRefs() diag.Findings {
 	return fs
 }
 
-// walkRefs calls found for every struct that holds the key $cluster.
+// walkRefs calls found for every struct that holds the key $cluster; the path it gets is used again.
 func walkRefs(x ast.Expr, at []string, found func(*ast.StructLit, []string)) {
 	switch x := x.(type) {
 	case *ast.StructLit:
@@ -59,11 +59,11 @@ func walkRefs(x ast.Expr, at []string, found func(*ast.StructLit, []string)) {
 				found(x, at)
 				return
 			}
-			walkRefs(f.Value, append(at[:len(at):len(at)], name), found)
+			walkRefs(f.Value, append(at, name), found)
 		}
 	case *ast.ListLit:
 		for _, e := range x.Elts {
-			walkRefs(e, append(at[:len(at):len(at)], "[]"), found)
+			walkRefs(e, append(at, "[]"), found)
 		}
 	}
 }
@@ -162,14 +162,14 @@ func (in *injection) resolve(x ast.Expr, at []string) ast.Expr {
 		for _, d := range x.Elts {
 			if f, ok := d.(*ast.Field); ok {
 				name := labelText(f.Label)
-				out.Elts = append(out.Elts, dataField(name, in.resolve(f.Value, append(at[:len(at):len(at)], name)), f.Label.Pos()))
+				out.Elts = append(out.Elts, dataField(name, in.resolve(f.Value, append(at, name)), f.Label.Pos()))
 			}
 		}
 		return out
 	case *ast.ListLit:
 		out := &ast.ListLit{Lbrack: x.Lbrack, Rbrack: x.Rbrack}
 		for _, e := range x.Elts {
-			out.Elts = append(out.Elts, in.resolve(e, append(at[:len(at):len(at)], "[]")))
+			out.Elts = append(out.Elts, in.resolve(e, append(at, "[]")))
 		}
 		return out
 	}

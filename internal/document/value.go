@@ -24,7 +24,10 @@ func (p *Program) Value(f fleet.Facts) (string, diag.Findings) {
 		return "", nil
 	}
 	e := p.at(f)
-	e.text.Do(func() { e.value, e.valueFinding = p.valueText(f) })
+	e.text.Do(func() {
+		defer p.opts.Watchdog.Enter("the bundle for cluster " + f.Name)()
+		e.value, e.valueFinding = p.valueText(f)
+	})
 	return e.value, append(diag.Findings(nil), e.valueFinding...)
 }
 

@@ -320,7 +320,9 @@ func (r *run) query(ctx context.Context, t *target) {
 			t.find(f)
 			continue
 		}
+		done := r.Watchdog.Enter("the query " + q.Query)
 		values, fs := fleet.EvaluateQuery(q, obj)
+		done()
 		t.find(fs...)
 		for name, v := range values {
 			queried[name] = v

@@ -44,7 +44,7 @@ func TestReadValues(t *testing.T) {
 		{"too deep", []string{file("i.cue", "values: a: "+strings.Repeat("{a:", 2000))}, "", "", "i.cue"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := readValues(c.files, strings.NewReader(c.stdin))
+			got, err := new(Tools).readValues(c.files, strings.NewReader(c.stdin))
 			if c.fault != "" {
 				if err == nil || !strings.Contains(err.Error(), c.fault) {
 					t.Errorf("error %v, want %q", err, c.fault)

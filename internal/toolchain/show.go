@@ -92,6 +92,7 @@ func (t *Tools) Config(ctx context.Context, m Module) ([]Setting, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer t.Watchdog.Enter("the module")()
 	v, err := evaluate(content)
 	if err != nil {
 		return nil, cuelang.FindingsFor(err, cuelang.Show{Code: "module", Rename: func(f string) string { return strings.TrimPrefix(f, virtualRoot+"/") }}).Err()

@@ -39,6 +39,8 @@ type Tools struct {
 	GoModules GoModules
 	// Getenv reads the environment.
 	Getenv func(name string) string
+	// Watchdog watches evaluations; nil watches nothing.
+	Watchdog *cuelang.Watchdog
 }
 
 // RenderRequest is what a module is rendered with.

@@ -15,10 +15,10 @@ import (
 
 // readValues reads values files, each over those before it: CUE, YAML or JSON with the field values, as Timoni's -f
 // takes them. "-" is stdin as CUE. No files give nil.
-func readValues(files []string, stdin io.Reader) (*ast.StructLit, error) {
+func (t *Tools) readValues(files []string, stdin io.Reader) (*ast.StructLit, error) {
 	var out ast.Expr
 	for _, name := range files {
-		x, err := valuesOf(name, stdin)
+		x, err := t.valuesOf(name, stdin)
 		if err != nil {
 			return nil, cuelang.FindingsFor(err, cuelang.Show{Code: "values"}).Err()
 		}
@@ -34,11 +34,12 @@ func readValues(files []string, stdin io.Reader) (*ast.StructLit, error) {
 	return s, nil
 }
 
-func valuesOf(name string, stdin io.Reader) (ast.Expr, error) {
+func (t *Tools) valuesOf(name string, stdin io.Reader) (ast.Expr, error) {
 	data, err := readInput(name, stdin)
 	if err != nil {
 		return nil, err
 	}
+	defer t.Watchdog.Enter("the values of " + name)()
 	return parseValues(name, data)
 }
 

@@ -34,7 +34,7 @@ type BuildResult struct {
 
 // Build renders a module with values.
 func (t *Tools) Build(ctx context.Context, req BuildRequest) (BuildResult, error) {
-	values, err := readValues(req.Files, req.Stdin)
+	values, err := t.readValues(req.Files, req.Stdin)
 	if err != nil {
 		return BuildResult{}, err
 	}
@@ -93,7 +93,7 @@ const debugFile = "debug_values.cue"
 // that it renders, and that objects and images have names. The result is there also beside an error.
 func (t *Tools) Vet(ctx context.Context, req BuildRequest) (VetResult, error) {
 	out := VetResult{Module: req.Module.url()}
-	values, err := readValues(req.Files, req.Stdin)
+	values, err := t.readValues(req.Files, req.Stdin)
 	if err != nil {
 		return out, err
 	}
