@@ -114,7 +114,7 @@ func (d *decoder) instance(v cue.Value, name string) v1alpha1.Instance {
 		case "dependsOn":
 			out.DependsOn = d.strings(f.value)
 		case "values":
-			out.Values = d.data(f.value)
+			out.Values = d.valuesData(f.value)
 		case "valuesFor":
 			out.ValuesFor = d.valuesFor(f.value)
 		case "placement":
@@ -158,7 +158,7 @@ func (d *decoder) valuesFor(v cue.Value) []v1alpha1.ValuesFor {
 			case "clusterSelector":
 				w.ClusterSelector = d.labelSelector(f.value)
 			case "values":
-				w.Values = d.data(f.value)
+				w.Values = d.valuesData(f.value)
 			}
 		}
 		if d.is(layer.value, cue.StructKind, "a struct") {

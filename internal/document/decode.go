@@ -315,6 +315,14 @@ func (d *decoder) data(v cue.Value) v1alpha1.Values {
 	return v1alpha1.Values{Struct: s}
 }
 
+// valuesData is data, where null (in YAML also ~, or nothing after the colon) is no values.
+func (d *decoder) valuesData(v cue.Value) v1alpha1.Values {
+	if x, _ := v.Default(); x.IncompleteKind() == cue.NullKind {
+		return v1alpha1.Values{}
+	}
+	return d.data(v)
+}
+
 // name checks a name by Timoni's rule for bundles, instances and clusters.
 func (d *decoder) name(v cue.Value, what, name string) {
 	if nameRule.MatchString(name) {

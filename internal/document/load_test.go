@@ -371,3 +371,33 @@ func TestExamples(t *testing.T) {
 		}
 	}
 }
+
+// TestValuesThatAreNothing: values without anything in them are no values, in every spelling.
+func TestValuesThatAreNothing(t *testing.T) {
+	yaml := "bundle:\n  apiVersion: v1alpha1\n  name: b\n  instances:\n    a:\n      module: {url: 'file:///m'}\n      namespace: x\n      values:%s\n      valuesFor:\n        l:\n          groups: [g]\n          values:%s\n"
+	for name, text := range map[string]string{
+		"b.yaml": strings.ReplaceAll(yaml, "%s", ""), "tilde.yaml": strings.ReplaceAll(yaml, "%s", " ~"), "null.yaml": strings.ReplaceAll(yaml, "%s", " null"),
+		"comment.yaml": strings.ReplaceAll(yaml, "%s", " # nothing yet"), "struct.yaml": strings.ReplaceAll(yaml, "%s", " {}"),
+		"b.cue": `bundle: {apiVersion: "v1alpha1", name: "b", instances: a: {module: url: "file:///m", namespace: "x", values: null, valuesFor: l: {groups: ["g"], values: null}}}`,
+	} {
+		p, fs := loadText(t, name, text)
+		if fs != nil {
+			t.Fatal(name, fs)
+		}
+		specs, fs := p.Evaluate(implicit(nil))
+		if fs.HasErrors() || len(specs) != 1 || len(specs[0].Instances[0].ValuesFor) != 1 {
+			t.Errorf("%s: %v %v", name, specs, fs)
+		}
+		if _, fs := p.Value(implicit(nil)); fs.HasErrors() {
+			t.Errorf("%s: %v", name, fs)
+		}
+	}
+	_, fs := loadText(t, "b.yaml", "bundle: {apiVersion: v1alpha1, name: b, instances: {a: {module: {url: 'file:///m'}, namespace: x, values: 3}}}")
+	if fs != nil {
+		t.Fatal(fs)
+	}
+	p, _ := loadText(t, "b.yaml", "bundle: {apiVersion: v1alpha1, name: b, instances: {a: {module: {url: 'file:///m'}, namespace: x, values: 3}}}")
+	if _, fs := p.Evaluate(implicit(nil)); !fs.HasErrors() {
+		t.Error("a number passes for values")
+	}
+}

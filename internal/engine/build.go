@@ -52,17 +52,17 @@ type VetReport struct {
 	Findings  diag.Findings   `json:"findings,omitempty"`
 }
 
-// gather finds the facts for vet and build: from a facts file, from the declared clusters, or, for the implicit cluster
-// and for clusters that cannot be asked, from what the files say. A cluster that must be asked (runtime queries) and
-// cannot is an error; otherwise it is a warning.
+// gather finds the facts for vet and build: from a facts file, from the declared clusters, from the one of --kube-context,
+// or, for the implicit cluster and for clusters that cannot be asked, from what the files say. A cluster that must be
+// asked (runtime queries, or it is named) and cannot is an error; otherwise it is a warning.
 func (r *run) gather(ctx context.Context) error {
 	if r.req.FactsFile != "" {
 		return r.loadFacts()
 	}
 	declared := r.fleet != nil && len(r.fleet.Clusters) > 0
-	queries := r.program.UsesQueries()
-	if declared || queries {
-		if err := r.connect(ctx, true); err != nil && queries {
+	asked := r.program.UsesQueries() || r.req.Access.Context != ""
+	if declared || asked {
+		if err := r.connect(ctx, true); err != nil && asked {
 			return err
 		}
 	}
@@ -74,7 +74,7 @@ func (r *run) gather(ctx context.Context) error {
 		if t.findings.HasErrors() {
 			why = t.findings.Errors()[0].String()
 		}
-		if queries {
+		if asked {
 			f := diag.Errorf("unreachable", "the cluster does not answer: %s", why)
 			f.Cluster, f.Fix = t.cluster.Name, "use facts saved earlier with: --facts FILE (hawser fleet snapshot)"
 			return diag.Findings{f}.Err()
@@ -127,7 +127,7 @@ func (r *run) loadFacts() error {
 }
 
 // Build renders the bundle for every selected cluster. A fleet's clusters are asked for their facts, unless a facts
-// file says them; without a fleet nothing is contacted.
+// file says them; without a fleet nothing is contacted, unless a context is named.
 func (e *Engine) Build(ctx context.Context, req Request) (*BuildResult, error) {
 	r, err := e.load(ctx, req, true)
 	if err != nil {

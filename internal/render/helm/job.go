@@ -40,7 +40,16 @@ func (j *job) run(ctx context.Context) ([]object.Object, error) {
 	}
 	j.warnings = deprecated(j.chart.chart)
 	if user, err := values(j.req); err == nil {
-		j.warnings = append(j.warnings, j.shapes(user, j.chart.chart.Values, nil)...)
+		found := j.shapes(user, j.chart.chart.Values, nil)
+		if err := found.Errors().Err(); err != nil {
+			return nil, err
+		}
+		j.warnings = append(j.warnings, found...)
+		objects, err := j.settle(ctx)
+		if err != nil && len(found) > 0 && ctx.Err() == nil {
+			return nil, blamed(found, err)
+		}
+		return objects, err
 	}
 	return j.settle(ctx)
 }

@@ -55,7 +55,8 @@ func asYAML(v any) any {
 }
 
 // shapes says where the user gives a plain value for what is a struct in the chart's defaults, or the other way round:
-// Helm then takes one of them whole, and templates seldom expect it.
+// Helm then takes one of them whole, and templates seldom expect it. A text where the chart has true or false is true in
+// every template, whatever it says: one that reads as a boolean is an error.
 func (j *job) shapes(user, defaults map[string]any, at []string) diag.Findings {
 	var found diag.Findings
 	for _, name := range slices.Sorted(maps.Keys(user)) {
@@ -66,7 +67,11 @@ func (j *job) shapes(user, defaults map[string]any, at []string) diag.Findings {
 		path := append(at[:len(at):len(at)], name)
 		given, isMap := x.(map[string]any)
 		want, wantMap := y.(map[string]any)
+		text, isText := x.(string)
+		_, wantBool := y.(bool)
 		switch {
+		case isText && wantBool:
+			found = append(found, j.notBoolean(path, text))
 		case isMap && wantMap:
 			found = append(found, j.shapes(given, want, path)...)
 		case isMap != wantMap:
@@ -79,6 +84,38 @@ func (j *job) shapes(user, defaults map[string]any, at []string) diag.Findings {
 		}
 	}
 	return found
+}
+
+// blamed is a failed render of values whose shape is not the chart's: the user's own line, with what followed from it.
+func blamed(found diag.Findings, err error) error {
+	out := slices.Clone(found)
+	followed := diag.From(err, "chart").Errors()
+	for i := range out {
+		out[i].Severity = diag.Error
+		out[i].Fix = "give it the chart's shape, as its values.yaml has it"
+		if len(followed) > 0 {
+			out[i].Why = followed[0].String()
+		}
+	}
+	return append(out, followed[min(1, len(followed)):]...).Err()
+}
+
+// notBoolean is the finding about a text that takes the place of a boolean: the user's own text is not quoted, unless it
+// is a word for true or false.
+func (j *job) notBoolean(path []string, text string) diag.Finding {
+	f := j.valueFinding(path, "the value is a text, the chart's own is true or false")
+	f.Why = "every text but an empty one counts as true in a template"
+	switch strings.ToLower(text) {
+	case "no", "off", "n", "false":
+		f.Fix = "write false, without quotes"
+	case "yes", "on", "y", "true":
+		f.Fix = "write true, without quotes"
+	default:
+		f.Severity = diag.Warning
+		return f
+	}
+	f.What = fmt.Sprintf("%q is a text here, the chart's own value is true or false", text)
+	return f
 }
 
 // refusing is a loader of schemas that loads nothing: a render reads no network and no file outside its chart.
