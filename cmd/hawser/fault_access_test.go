@@ -155,7 +155,10 @@ func TestFault25RecreatedCluster(t *testing.T) {
 		s.has(r.Stderr+r.Stdout, "production-eu", "uid")
 	}
 	s.untouched(clusters...)
-	s.want(0, onFleet("apply", "-y", "--adopt")...)
+	s.has(s.want(5, onFleet("apply", "-y", "--adopt")...).Stderr, "--accept-cluster production-eu") // that is for objects
+	s.has(s.want(1, onFleet("apply", "-y", "--accept-cluster", "nowhere")...).Stderr, "nowhere")
+	s.untouched(clusters...)
+	s.want(0, onFleet("apply", "-y", "--accept-cluster", "production-eu")...)
 	s.there("production-us", "a", "b") // that is where the context leads
 	s.want(0, onFleet("apply", "-y")...)
 	s.wantData("production-eu", "a", "v", "1") // the old one is left alone

@@ -31,6 +31,7 @@ Exit codes: 0 done, 1 error, 3 partly done, 4 not gone in time, 5 refused, 130 i
 	f.BoolVar(&s.opts.dryRun, "dry-run", false, "show the plan and stop")
 	f.BoolVar(&s.opts.wait, "wait", true, "wait until everything is gone")
 	s.opts.hookFlag(f)
+	s.opts.identityFlags(f)
 	f.IntVar(&s.opts.confirmDelete, "confirm-delete", noNumber, "the exact number of deletions you confirm")
 	f.BoolVar(&s.opts.skipUnreachable, "skip-unreachable", false, "go on without clusters that do not answer; they count as failed")
 	f.StringVarP(&s.opts.message, "message", "m", "", "a message for the release's record")

@@ -37,6 +37,8 @@ type options struct {
 	yes, dryRun, diff      bool
 	wait                   bool
 	adopt, recreate        bool
+	takeOver               bool
+	acceptClusters         []string
 	tests, noHooks         bool
 	skipUnreachable        bool
 	skipWaves, serverCheck bool
@@ -108,7 +110,14 @@ func (o *options) decideFlags(f *pflag.FlagSet) {
 	f.IntVar(&o.untilWave, "until-wave", 0, "stop after this wave")
 	f.BoolVar(&o.tests, "test", false, "run the tests of instances when they are ready (Helm's test hooks); a failed one fails the cluster")
 	o.hookFlag(f)
+	o.identityFlags(f)
 	f.IntVar(&o.confirmDelete, "confirm-delete", noNumber, "the exact number of deletions you confirm")
+}
+
+// identityFlags lift refusals of identity: whose a release is, and which cluster this is.
+func (o *options) identityFlags(f *pflag.FlagSet) {
+	f.BoolVar(&o.takeOver, "take-over", false, "go on with a release that was applied from another place, fleet or lineage")
+	f.StringSliceVar(&o.acceptClusters, "accept-cluster", nil, "clusters, by name, that are others now than they are known to be")
 }
 
 func (o *options) hookFlag(f *pflag.FlagSet) {
@@ -159,7 +168,8 @@ func (s *session) request(cmd *cobra.Command) (engine.Request, error) {
 		RuntimeFromEnv: o.runtimeFromEnv, Env: s.env(),
 		Selection: fleet.Selection{Clusters: everything(o.clusters), Groups: everything(o.groups), Labels: o.labels},
 		Timeout:   o.timeout, Parallel: o.parallel, FactsFile: o.facts, StandIns: o.standIns,
-		Tests: o.tests, NoHooks: o.noHooks, Rotate: o.rotate, Adopt: o.adopt, Recreate: o.recreate, SkipUnreachable: o.skipUnreachable, SkipWaves: o.skipWaves,
+		Tests: o.tests, NoHooks: o.noHooks, Rotate: o.rotate, Adopt: o.adopt, Recreate: o.recreate, TakeOver: o.takeOver, AcceptClusters: o.acceptClusters,
+		SkipUnreachable: o.skipUnreachable, SkipWaves: o.skipWaves,
 		ServerCheck: o.serverCheck, Locked: o.locked, UntilWave: o.untilWave, Wait: o.wait, Author: s.author(), Message: o.message,
 		Stop: s.stop,
 	}

@@ -2,18 +2,23 @@ package cluster
 
 import (
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/hex"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"time"
 
 	apidiscovery "k8s.io/api/apidiscovery/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
 
 	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/fleet"
@@ -45,7 +50,7 @@ func Connect(ctx context.Context, c Config) (*Session, error) {
 	s := &Session{cfg: c, rest: &client{http: &http.Client{Transport: rt, CheckRedirect: neverRedirect}, base: base,
 		slots: make(chan struct{}, c.Parallel), large: make(chan struct{}, 2), close: pool.CloseIdleConnections,
 		renews: cfg.ExecProvider != nil || cfg.AuthProvider != nil || cfg.BearerTokenFile != ""}}
-	s.facts = fleet.Facts{Name: c.Name, Server: cfg.Host}
+	s.facts = fleet.Facts{Name: c.Name, Server: cfg.Host, ServerID: serverID(base, cfg)}
 	timeout := c.ConnectTimeout
 	if timeout <= 0 {
 		timeout = 10 * time.Second
@@ -125,6 +130,21 @@ func (s *Session) weakUID(ctx context.Context, cause error) error {
 	}
 	s.facts.UID, s.facts.WeakUID = string(own.UID), true
 	return nil
+}
+
+// serverID is a digest of a server's address, of the name it is asked by, and of the authority that its certificate is
+// checked against.
+func serverID(base *url.URL, cfg *rest.Config) string {
+	h := sha256.New()
+	fmt.Fprintln(h, strings.ToLower(base.Scheme+"://"+base.Host), strings.TrimRight(base.Path, "/"), cfg.ServerName)
+	ca := cfg.CAData
+	if len(ca) == 0 && cfg.CAFile != "" {
+		ca, _ = os.ReadFile(cfg.CAFile) // without it there was no connection
+	}
+	for block, rest := pem.Decode(ca); block != nil; block, rest = pem.Decode(rest) {
+		h.Write(block.Bytes)
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
 func serverURL(host string) (*url.URL, error) {

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lineage"
 )
 
 // classify decides what the files are together: bundles, a fleet, or plain manifests.
@@ -215,9 +217,10 @@ func (p *Program) makePlain(manifests []*source) diag.Findings {
 			paths = append(paths, path)
 		}
 	}
+	p.former = strings.ToLower(filepath.Base(dir))
 	name := p.opts.Name
 	if name == "" {
-		name = strings.ToLower(filepath.Base(dir))
+		name = lineage.BundleName(p.opts.Namespace, cmp.Or(p.opts.Place, p.former))
 	}
 	if !nameRule.MatchString(name) {
 		n := diag.Errorf("invalid-name", "%q cannot be the name of a bundle: lower-case letters, digits, '-', '_' and '.' only", name)

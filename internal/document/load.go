@@ -29,8 +29,10 @@ type Options struct {
 	Workdir string
 	// Package is accepted for compatibility: files are read whatever their package clause says.
 	Package string
-	// Name names the bundle made of plain manifests; "" takes the directory's name.
+	// Name names the bundle made of plain manifests; "" makes a name of Namespace and Place.
 	Name string
+	// Place is the path of the files' directory in its repository; "" takes the directory's own name.
+	Place string
 	// Namespace is that of the bundle made of plain manifests: where objects without one of their own go.
 	Namespace string
 	// FleetOnly leaves the bundles alone: only the fleet is checked and evaluated.
@@ -57,6 +59,8 @@ type Program struct {
 	fleet       *v1alpha1.FleetSpec
 	// plain is set when the files are plain manifests.
 	plain *v1alpha1.BundleSpec
+	// former is the name of the directory that plain manifests are in.
+	former string
 
 	mu   sync.Mutex
 	memo map[string]*evaluation
@@ -143,6 +147,22 @@ func (p *Program) Fleet() *v1alpha1.FleetSpec { return p.fleet }
 
 // Plain reports whether the program is made of plain manifests, without any bundle.
 func (p *Program) Plain() bool { return p.plain != nil }
+
+// FormerName is the name that a bundle made of plain manifests had when names were made of the directory alone, "" when
+// the name is given, or the same.
+func (p *Program) FormerName() string {
+	if p.plain == nil || p.opts.Name != "" || p.plain.Name == p.former {
+		return ""
+	}
+	return p.former
+}
+
+// Rename gives the bundle of plain manifests another name. Nothing else may use the program meanwhile.
+func (p *Program) Rename(name string) {
+	plain := *p.plain
+	plain.Name = name
+	p.plain = &plain
+}
 
 // UsesQueries reports whether the fleet reads runtime values from the clusters.
 func (p *Program) UsesQueries() bool { return p.fleet != nil && len(p.fleet.Values) > 0 }

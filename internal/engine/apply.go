@@ -22,6 +22,7 @@ func (e *Engine) Apply(ctx context.Context, fp *FleetPlan, req Request) (*Outcom
 		out.Result, out.Findings = Failed, blocked
 		return out, &RefusedError{Findings: blocked}
 	}
+	fp.run.newLineage() // while nobody writes records
 	if fp.settled() {
 		return out, e.unchanged(ctx, fp, req, out)
 	}

@@ -21,13 +21,14 @@ func (e *Engine) PlanDelete(ctx context.Context, req Request) (*FleetPlan, error
 	found := make([]diag.Findings, len(r.targets))
 	each(len(r.targets), 0, func(i int) {
 		t := r.targets[i]
-		cp := &ClusterPlan{Cluster: t.cluster.Name, Group: t.cluster.Group, Server: t.facts.Server, UID: t.facts.UID,
+		cp := &ClusterPlan{Cluster: t.cluster.Name, Group: t.cluster.Group, Server: t.facts.Server, UID: t.facts.Identity().String(),
 			Version: t.facts.Version, Unreachable: t.unreachable, Later: t.later}
 		fp.Clusters[i] = cp
 		if t.session == nil {
 			return
 		}
 		r.readRecord(ctx, t, fp.Owner)
+		r.judge(t)
 		found[i] = t.findings
 		s := &set{owner: fp.Owner, bodies: map[object.Ref]object.Object{}}
 		s.spec.Name = name
@@ -89,6 +90,10 @@ func (e *Engine) installed(ctx context.Context, req Request, deleting bool) (*ru
 	if err := r.connect(ctx, false); err != nil {
 		r.close()
 		return nil, "", err
+	}
+	if req.Bundle == "" && r.program.FormerName() != "" {
+		r.formerName(ctx)
+		name = r.program.Bundles()[0]
 	}
 	return r, name, nil
 }

@@ -84,6 +84,10 @@ type Request struct {
 	Adopt, Recreate, SkipUnreachable, SkipWaves, ServerCheck, Locked bool
 	// Rotate are INSTANCE or INSTANCE/NAME: what was made up for them is made anew.
 	Rotate chance.Rotation
+	// TakeOver lets a run go on with a release of another lineage, source or fleet; AcceptClusters names the clusters that
+	// may be others than they are known to be.
+	TakeOver       bool
+	AcceptClusters []string
 	// Upgrade names the instances and sources whose pins lock forgets.
 	Upgrade []string
 	// ConfirmDelete is the number of deletions the user confirmed; nil = none given.

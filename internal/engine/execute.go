@@ -272,14 +272,14 @@ func revisionOf(r *release.Record) int {
 // open writes the record with everything the run may touch, before the first write.
 func (l *loop) open(ctx context.Context, cp *ClusterPlan) (*release.Record, error) {
 	w := cp.work
-	record := release.Record{V: 1, Bundle: l.fp.Bundle, Owner: w.set.owner, Fleet: l.fp.Fleet, Cluster: cp.Cluster, Group: cp.Group,
-		ClusterUID: w.target.facts.UID, Revision: cp.Revision + 1, Head: l.fp.Head, Rollout: l.out.Rollout,
+	record := release.Record{V: 1, Bundle: l.fp.Bundle, Owner: w.set.owner, Revision: cp.Revision + 1, Head: l.fp.Head, Rollout: l.out.Rollout,
 		Phase: release.Applying, Started: l.now(), Author: l.req.Author, Message: l.req.Message, Version: l.Version,
 		Depends: w.set.depends, Origins: map[string]string{}}
 	if l.fp.Verb == "delete" {
 		record.Phase = release.Deleting
 	}
 	w.describe(&record)
+	l.fp.run.sign(w.target, &record)
 	for name, v := range w.target.facts.Values {
 		if l.fp.run.uses(name) {
 			record.Origins[name] = originOf(name, v)
@@ -294,7 +294,7 @@ func (l *loop) open(ctx context.Context, cp *ClusterPlan) (*release.Record, erro
 		record.SetDigest = release.SetDigest(hooks)
 	}
 	handle, err := w.target.store.Put(ctx, record, hooks, w.target.handle)
-	w.target.handle = handle
+	w.target.handle, w.target.signed = handle, &record
 	return &record, err
 }
 
@@ -380,14 +380,16 @@ func (l *loop) shut(ctx context.Context, cp *ClusterPlan, record *release.Record
 func (l *loop) touch(ctx context.Context, cp *ClusterPlan) error {
 	w := cp.work
 	old := w.target.record
-	if old == nil || l.fp.Verb == "delete" || old.Head == l.fp.Head && !cp.Plan.Refresh && w.sameInputs(old) && old.Cluster == cp.Cluster {
+	if old == nil || l.fp.Verb == "delete" || old.Head == l.fp.Head && !cp.Plan.Refresh && w.sameInputs(old) && l.fp.run.signed(w.target) {
 		return nil
 	}
 	if err := l.keep(ctx, w); err != nil {
 		return err
 	}
 	record := *old
-	record.Head, record.Cluster, record.Group = l.fp.Head, cp.Cluster, cp.Group
+	record.Head = l.fp.Head
+	l.fp.run.sign(w.target, &record)
+	w.target.signed = &record
 	record.Inventory, record.Hooks = cp.Plan.Kept, cp.Plan.Lives
 	w.describe(&record)
 	slices.SortFunc(record.Inventory, func(a, b plan.Owned) int { return a.Ref.Compare(b.Ref) })

@@ -86,7 +86,7 @@ func (e *Engine) Check(ctx context.Context, req Request) (*FleetReport, error) {
 	out := &FleetReport{V: 1, Fleet: r.fleetName()}
 	for _, t := range r.targets {
 		row := FleetRow{Cluster: t.cluster.Name, Group: t.cluster.Group, Labels: t.cluster.Labels, Access: t.access.Describe(),
-			Server: t.access.Server, Version: t.facts.Version, UID: t.facts.UID, Problem: t.unreachable}
+			Server: t.access.Server, Version: t.facts.Version, UID: t.facts.Identity().String(), Problem: t.unreachable}
 		if t.findings.HasErrors() {
 			row.Problem = t.findings.Errors()[0].What
 		}
@@ -140,7 +140,7 @@ func (e *Engine) Values(ctx context.Context, req Request) (*FleetReport, error) 
 	var partial error
 	for _, t := range r.targets {
 		row := FleetRow{Cluster: t.cluster.Name, Group: t.cluster.Group, Access: t.access.Describe(), Server: t.facts.Server,
-			Version: t.facts.Version, UID: t.facts.UID, Problem: t.unreachable, Values: map[string]fleet.Value{}}
+			Version: t.facts.Version, UID: t.facts.Identity().String(), Problem: t.unreachable, Values: map[string]fleet.Value{}}
 		for name, v := range t.facts.Values {
 			if v.Secret {
 				v.Value = ""

@@ -7,13 +7,14 @@ import (
 
 	"hawser.dev/hawser/internal/deletionguard"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/plan"
 )
 
 // Refusal reports whether a finding is a refusal (policy, brake, lock, stale plan, wrong cluster) rather than a mistake.
 func Refusal(code string) bool {
-	return slices.Contains([]string{deletionguard.Code, "wave-gate", "stale-plan", "locked", "wrong-cluster", "other-fleet",
+	return slices.Contains([]string{deletionguard.Code, "wave-gate", "stale-plan", "locked", "wrong-cluster", "other-fleet", lineage.CodeSource,
 		"unreachable", "immutable", "foreign-owner", "field-conflict", plan.CodeDefinitionInUse, plan.CodeNamespaceInUse, "stale-lock"}, code)
 }
 

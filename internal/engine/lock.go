@@ -316,25 +316,3 @@ func (e *Engine) digest(ctx context.Context, in v1alpha1.Instance) (string, erro
 	}
 	return rd.Key(ctx, render.Request{Instance: v1alpha1.Instance{Manifests: in.Manifests, Kustomize: in.Kustomize}})
 }
-
-// learn keeps the UIDs of the fleet's clusters that an apply reached, so that swapped contexts and re-created clusters
-// are noticed from then on. A file that cannot be written is only said.
-func (r *run) learn(out *Outcome) {
-	if r.lockPath == "" || out.Verb != "apply" || r.fleet == nil {
-		return
-	}
-	uids := map[string]string{}
-	for _, row := range out.Clusters {
-		for _, t := range r.targets {
-			if t.cluster.Name == row.Cluster && !t.cluster.Implicit && (row.Result == Succeeded || row.Result == UpToDate) {
-				uids[row.Cluster] = t.facts.UID
-			}
-		}
-	}
-	if !r.lock.Learn(r.fleetName(), uids) {
-		return
-	}
-	if err := r.lock.Write(r.lockPath); err != nil {
-		r.emit(Event{Type: EventNotice, Message: "the clusters' identities are not kept: " + err.Error()})
-	}
-}

@@ -35,6 +35,7 @@ func (e *Engine) Plan(ctx context.Context, req Request) (*FleetPlan, error) {
 		r.close()
 		return nil, err
 	}
+	r.formerName(ctx)
 	fp := &FleetPlan{V: 1, Verb: "apply", Fleet: r.fleetName(), Created: e.now(), run: r}
 	e.desire(ctx, r, fp)
 	if err := fp.Findings.Err(); err != nil {
@@ -58,7 +59,7 @@ func (e *Engine) desire(ctx context.Context, r *run, fp *FleetPlan) {
 	found := make([]diag.Findings, len(r.targets))
 	each(len(r.targets), cores()*2, func(i int) {
 		t := r.targets[i]
-		cp := &ClusterPlan{Cluster: t.cluster.Name, Group: t.cluster.Group, Server: t.facts.Server, UID: t.facts.UID,
+		cp := &ClusterPlan{Cluster: t.cluster.Name, Group: t.cluster.Group, Server: t.facts.Server, UID: t.facts.Identity().String(),
 			Version: t.facts.Version, Unreachable: t.unreachable, Later: t.later}
 		fp.Clusters[i] = cp
 		if t.session == nil {
@@ -90,6 +91,7 @@ func (r *run) desireOne(ctx context.Context, t *target, cp *ClusterPlan) diag.Fi
 	}
 	owner := object.OwnerID("", "", spec.Name)
 	r.readRecord(ctx, t, owner)
+	r.judge(t)
 	findings = append(findings, t.findings...)
 	if findings.HasErrors() {
 		return findings

@@ -42,6 +42,8 @@ type saved struct {
 	Context        string          `json:"context,omitempty"`
 	Rotate         []string        `json:"rotate,omitempty"`
 	Adopt          bool            `json:"adopt,omitempty"`
+	TakeOver       bool            `json:"takeOver,omitempty"`
+	AcceptClusters []string        `json:"acceptClusters,omitempty"`
 	Recreate       bool            `json:"recreate,omitempty"`
 	SkipWaves      bool            `json:"skipWaves,omitempty"`
 	UntilWave      int             `json:"untilWave,omitempty"`
@@ -80,7 +82,8 @@ func (e *Engine) SavePlan(fp *FleetPlan, w io.Writer) (string, error) {
 		Files: req.Files, FleetFiles: req.FleetFiles, Workdir: req.Workdir, Package: req.Package, Name: req.Name, Namespace: req.Namespace,
 		Bundle: req.Bundle, RuntimeFromEnv: req.RuntimeFromEnv, Selection: req.Selection, Context: req.Access.Context, Rotate: req.Rotate,
 		Adopt: req.Adopt, Recreate: req.Recreate, SkipWaves: req.SkipWaves, UntilWave: req.UntilWave,
-		ConfirmDelete: req.ConfirmDelete, Tests: req.Tests, NoHooks: req.NoHooks}}
+		ConfirmDelete: req.ConfirmDelete, Tests: req.Tests, NoHooks: req.NoHooks,
+		TakeOver: req.TakeOver, AcceptClusters: req.AcceptClusters}}
 	data, err := json.MarshalIndent(file, "", " ")
 	if err != nil {
 		return "", err
@@ -198,7 +201,8 @@ func (e *Engine) LoadPlan(ctx context.Context, in io.Reader, req Request) (*Flee
 	req.Files, req.FleetFiles, req.Workdir, req.Package, req.Name = s.Files, s.FleetFiles, s.Workdir, s.Package, s.Name
 	req.Namespace, req.Bundle, req.RuntimeFromEnv, req.Selection = s.Namespace, s.Bundle, s.RuntimeFromEnv, s.Selection
 	req.Adopt, req.Recreate, req.SkipWaves, req.UntilWave, req.ConfirmDelete = s.Adopt, s.Recreate, s.SkipWaves, s.UntilWave, s.ConfirmDelete
-	req.Tests, req.NoHooks, req.Rotate = s.Tests, s.NoHooks, s.Rotate
+	req.Tests, req.NoHooks, req.TakeOver, req.AcceptClusters = s.Tests, s.NoHooks, s.TakeOver, s.AcceptClusters
+	req.Rotate = s.Rotate
 	if s.Context != "" {
 		req.Access.Context = s.Context
 	}
@@ -217,6 +221,7 @@ func (e *Engine) LoadPlan(ctx context.Context, in io.Reader, req Request) (*Flee
 			r.close()
 			return nil, err
 		}
+		r.formerName(ctx)
 		r.late = map[string][]string{}
 		for _, cp := range fp.Clusters {
 			r.late[cp.Cluster] = cp.Late
@@ -261,7 +266,7 @@ func (e *Engine) bind(ctx context.Context, fp, fresh *FleetPlan, keys keyring) d
 		case now.work == nil:
 			cp.Unreachable, cp.Plan = now.Unreachable, nil
 		case now.UID != cp.UID:
-			findings = append(findings, wrongCluster(cp.Cluster, cp.UID, now.UID, "the plan was made for the uid"))
+			findings = append(findings, planned(cp, now))
 		case now.Revision != cp.Revision:
 			findings = append(findings, stale(cp, "it is at revision %d now, the plan was made at %d", now.Revision, cp.Revision))
 		default:
@@ -306,6 +311,13 @@ func (e *Engine) bindOne(ctx context.Context, cp *ClusterPlan, keys keyring) dia
 	}
 	w.input.Owned = cp.Plan.Kept
 	return findings
+}
+
+// planned refuses a cluster that is not the one the plan was made for.
+func planned(cp, now *ClusterPlan) diag.Finding {
+	f := diag.Errorf(fleet.CodeWrongCluster, "this is not the cluster %s that the plan was made for", cp.Cluster)
+	f.Why, f.Fix = "the plan is bound to "+cp.UID+", it has "+now.UID, "correct the context, or plan again with these credentials"
+	return f
 }
 
 func short(digest string) string {

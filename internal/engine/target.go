@@ -15,6 +15,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/document"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
@@ -49,6 +50,12 @@ type run struct {
 	lenient bool
 	// late are the instances by cluster that a saved plan knows to be late.
 	late map[string][]string
+	// from is where the documents are; fresh the lineage that is made in this run.
+	from  lineage.Run
+	fresh struct {
+		once sync.Once
+		id   string
+	}
 }
 
 // uses reports whether the documents read the runtime value.
@@ -91,10 +98,13 @@ type target struct {
 	// denied says that the cluster does not let us in, which waiting does not mend; unreachable says it too.
 	denied *diag.Finding
 	// later: its wave comes after --until-wave, so that nobody asks it for anything.
-	later    bool
-	store    release.Store
-	record   *release.Record
-	handle   release.Handle
+	later  bool
+	store  release.Store
+	record *release.Record
+	handle release.Handle
+	// relation is what the run is to the record; signed is the record as this run wrote it.
+	relation lineage.Relation
+	signed   *release.Record
 	findings diag.Findings
 	mu       sync.Mutex
 	// seen are the objects that values are taken from, as they were when they were read.
@@ -120,13 +130,15 @@ func (e *Engine) loadFor(ctx context.Context, req Request, needBundle, deleting 
 	if !needBundle && len(req.FleetFiles) > 0 {
 		files = nil
 	}
+	lockPath := lockfile.PathFor(req.Files)
+	from := origin(req.Files, lockPath)
 	program, findings := document.Load(ctx, document.Options{Files: files, Fleet: req.FleetFiles, Stdin: req.Stdin,
-		Workdir: req.Workdir, Package: req.Package, Name: req.Name, Namespace: req.Namespace, Watchdog: e.Watchdog})
+		Workdir: req.Workdir, Package: req.Package, Name: req.Name, Namespace: req.Namespace, Place: from.Source.Name(), Watchdog: e.Watchdog})
 	if err := findings.Err(); err != nil {
 		return nil, err
 	}
 	var err error
-	r := &run{Engine: e, req: req, deleting: deleting, program: program, fleet: program.Fleet(),
+	r := &run{Engine: e, req: req, deleting: deleting, program: program, fleet: program.Fleet(), from: from, lockPath: lockPath,
 		reader: values.New(values.Options{Fleet: program.Fleet(), Open: e.Stores, Redactor: e.Redactor})}
 	if r.all = fleet.Clusters(r.fleet); len(r.all) > 0 {
 		if req.Access.Context != "" {
@@ -137,12 +149,13 @@ func (e *Engine) loadFor(ctx context.Context, req Request, needBundle, deleting 
 	} else {
 		r.all = []fleet.Cluster{fleet.Implicit(req.Access.Context)}
 	}
-	r.lockPath = lockfile.PathFor(req.Files)
+	r.from.Fleet = r.fleetName()
 	if r.lock, err = lockfile.Read(r.lockPath); err != nil {
 		return nil, err
 	}
 	r.sources = &source.Resolver{Fetchers: e.Fetchers, Digest: e.digest, Pins: r.lock.Sources, Locked: req.Locked}
 	selected, findings := fleet.Select(r.all, req.Selection)
+	findings = append(findings, r.acceptable()...)
 	if err := findings.Err(); err != nil {
 		return nil, err
 	}
@@ -260,25 +273,13 @@ func (r *run) connectOne(ctx context.Context, t *target, queries bool) {
 	t.session = session
 	f := session.Facts()
 	t.facts.Version, t.facts.UID, t.facts.WeakUID, t.facts.Server, t.facts.APIs = f.Version, f.UID, f.WeakUID, f.Server, f.APIs
+	t.facts.ServerID = f.ServerID
 	t.store = r.Records(session, t.cluster.Name)
-	pinned := r.lock.UID(r.fleetName(), t.cluster.Name)
-	switch {
-	case t.cluster.UID != "" && t.facts.UID != t.cluster.UID:
-		t.find(wrongCluster(t.cluster.Name, t.cluster.UID, t.facts.UID, "the fleet declares uid"))
-	case t.cluster.UID == "" && pinned != "" && pinned != t.facts.UID && !t.cluster.Implicit && !r.req.Adopt:
-		t.find(wrongCluster(t.cluster.Name, pinned, t.facts.UID, r.lockPath+" knows it with uid"))
-	}
+	r.recognize(t)
 	if queries && r.fleet != nil {
 		r.query(ctx, t)
 	}
 	r.emit(Event{Type: EventConnected, Cluster: t.cluster.Name, Status: "connected", Message: t.facts.Server})
-}
-
-func wrongCluster(name, want, got, source string) diag.Finding {
-	f := diag.Errorf("wrong-cluster", "this is not the cluster %s is known to be", name)
-	f.Why = source + " " + want + ", it has " + got
-	f.Fix = "correct the context; if the cluster was re-created on purpose, remove the old uid and use --adopt"
-	return f
 }
 
 // offlineFacts are what is known of a cluster without asking it.
@@ -331,7 +332,7 @@ func (r *run) query(ctx context.Context, t *target) {
 	t.facts.Values = r.values(queried, t.cluster)
 }
 
-// readRecord reads the bundle's current record and refuses one of another cluster or another fleet.
+// readRecord reads the bundle's current record and refuses one of another cluster.
 func (r *run) readRecord(ctx context.Context, t *target, owner string) {
 	record, handle, err := t.store.Current(ctx, owner)
 	if err != nil {
@@ -339,24 +340,7 @@ func (r *run) readRecord(ctx context.Context, t *target, owner string) {
 		return
 	}
 	t.record, t.handle = record, handle
-	if record == nil {
-		return
-	}
-	if record.ClusterUID != "" && record.ClusterUID != t.facts.UID {
-		t.find(wrongCluster(t.cluster.Name, record.ClusterUID, t.facts.UID, "the record kept in it names the cluster uid"))
-	}
-	fleetName := r.fleetName()
-	if record.Fleet != "" && fleetName != "" && record.Fleet != fleetName && !r.req.Adopt {
-		f := diag.Errorf("other-fleet", "bundle %s was applied here from the fleet %s, not %s", record.Bundle, record.Fleet, fleetName)
-		f.Fix = "give the bundle another name, or take it over with --adopt"
-		t.find(f)
-	}
-	if record.Cluster != t.cluster.Name && fleetName != "" && record.Fleet == fleetName && !r.req.Adopt && r.declares(record.Cluster) {
-		f := diag.Errorf("wrong-cluster", "the record kept here belongs to the cluster %s of this fleet", record.Cluster)
-		f.Why = "the contexts of " + record.Cluster + " and " + t.cluster.Name + " look swapped"
-		f.Fix = "correct the contexts in the fleet; after a rename on purpose use --adopt"
-		t.find(f)
-	}
+	r.recognizeRecord(t)
 }
 
 func (r *run) fleetName() string {

@@ -96,8 +96,9 @@ type Facts struct {
 	// UID is the kube-system UID; WeakUID tells that it is the record namespace's instead.
 	UID     string `json:"uid,omitempty"`
 	WeakUID bool   `json:"weakUID,omitempty"`
-	// Server is the API server's address.
-	Server string `json:"server,omitempty"`
+	// Server is the API server's address, ServerID a digest of it and of its certificate authority.
+	Server   string `json:"server,omitempty"`
+	ServerID string `json:"serverID,omitempty"`
 	// APIs are "group/version/Kind" (core: "v1/Kind") the server serves, sorted; "" entries never occur.
 	APIs []string `json:"apis,omitempty"`
 	// Values are the runtime values by name (environment, queries, name and group under TIMONI_ and HAWSER_ names).

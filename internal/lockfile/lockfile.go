@@ -1,5 +1,5 @@
 // Package lockfile is hawser.lock, the file beside a bundle that pins what its sources resolve to (by digest) and which
-// cluster each name of a fleet is (by UID).
+// cluster each name of a fleet is (by UID), and keeps the lineages of its bundles.
 //
 // lockfile must not know how sources are fetched or clusters reached; it reads and writes one small file.
 package lockfile
@@ -17,8 +17,9 @@ import (
 // Name of the file.
 const Name = "hawser.lock"
 
-// version of the format that is written; version 1, in which a source is a digest alone, is still read.
-const version = 2
+// version of the format that is written. Version 2, without lineages and servers, and version 1, in which a source is a
+// digest alone, are still read.
+const version = 3
 
 // sizeLimit bounds what is read: 8 MiB.
 const sizeLimit = 8 << 20
@@ -30,6 +31,10 @@ type File struct {
 	Sources map[string]Pin `json:"sources,omitempty"`
 	// Clusters maps fleet and cluster names to the UID of the cluster's kube-system namespace.
 	Clusters map[string]map[string]string `json:"clusters,omitempty"`
+	// Servers maps them to the digest of the server's address and authority, for those who may not read that namespace.
+	Servers map[string]map[string]string `json:"servers,omitempty"`
+	// Lineages maps names of bundles to the id that their first apply made.
+	Lineages map[string]string `json:"lineages,omitempty"`
 }
 
 // Pin is what a source was when it was pinned.
@@ -66,7 +71,7 @@ func PathFor(files []string) string {
 
 // Read reads a lock file; a missing one, and the path "", is an empty File.
 func Read(path string) (File, error) {
-	empty := File{V: version, Sources: map[string]Pin{}, Clusters: map[string]map[string]string{}}
+	empty := File{}.filled()
 	if path == "" {
 		return empty, nil
 	}
@@ -98,9 +103,14 @@ func Parse(data []byte) (File, error) {
 	if err := dec.Decode(&f); err != nil {
 		return f, fmt.Errorf("not a lock file: %w", err)
 	}
-	if f.V != 1 && f.V != version {
-		return f, fmt.Errorf("version %d; this hawser reads versions 1 and %d", f.V, version)
+	if f.V < 1 || f.V > version {
+		return f, fmt.Errorf("version %d; this hawser reads versions 1 to %d", f.V, version)
 	}
+	return f.filled(), nil
+}
+
+// filled is the file at the current version, with every map made.
+func (f File) filled() File {
 	f.V = version
 	if f.Sources == nil {
 		f.Sources = map[string]Pin{}
@@ -108,7 +118,13 @@ func Parse(data []byte) (File, error) {
 	if f.Clusters == nil {
 		f.Clusters = map[string]map[string]string{}
 	}
-	return f, nil
+	if f.Servers == nil {
+		f.Servers = map[string]map[string]string{}
+	}
+	if f.Lineages == nil {
+		f.Lineages = map[string]string{}
+	}
+	return f
 }
 
 // Write replaces the file at once, readable by everybody: it holds no secrets.
@@ -137,17 +153,42 @@ func (f File) Write(path string) error {
 // UID is the pinned UID of a cluster, "" when none is.
 func (f File) UID(fleet, cluster string) string { return f.Clusters[fleet][cluster] }
 
-// Learn pins the UIDs of clusters that are not pinned yet and reports whether anything is new.
-func (f File) Learn(fleet string, uids map[string]string) bool {
+// Server is the pinned digest of a cluster's server address and authority, "" when none is.
+func (f File) Server(fleet, cluster string) string { return f.Servers[fleet][cluster] }
+
+// News is what a run learned and the file should keep.
+type News struct {
+	// Fleet is the name under which UIDs and Servers are kept, by cluster.
+	Fleet         string
+	UIDs, Servers map[string]string
+	// Lineages by bundle; one that the file has already stays, unless it is in TakenOver.
+	Lineages  map[string]string
+	TakenOver bool
+}
+
+// Learn adds what a run learned, "" apart, and reports whether anything is new. The file must come from Read or Parse.
+func (f File) Learn(n News) bool {
+	changed := learn(f.Clusters, n.Fleet, n.UIDs)
+	changed = learn(f.Servers, n.Fleet, n.Servers) || changed
+	for bundle, id := range n.Lineages {
+		if was := f.Lineages[bundle]; id != "" && was != id && (was == "" || n.TakenOver) {
+			f.Lineages[bundle] = id
+			changed = true
+		}
+	}
+	return changed
+}
+
+func learn(known map[string]map[string]string, fleet string, news map[string]string) bool {
 	changed := false
-	for name, uid := range uids {
-		if uid == "" || f.Clusters[fleet][name] == uid {
+	for name, id := range news {
+		if id == "" || known[fleet][name] == id {
 			continue
 		}
-		if f.Clusters[fleet] == nil {
-			f.Clusters[fleet] = map[string]string{}
+		if known[fleet] == nil {
+			known[fleet] = map[string]string{}
 		}
-		f.Clusters[fleet][name] = uid
+		known[fleet][name] = id
 		changed = true
 	}
 	return changed

@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -17,11 +20,18 @@ func TestWriteRead(t *testing.T) {
 	}
 	f.Sources["file://./web"] = Pin{Digest: "sha256:1"}
 	f.Sources["oci://r/web 1.x"] = Pin{Version: "1.4.2", Digest: "sha256:2"}
-	if !f.Learn("shop", map[string]string{"eu": "u1", "us": ""}) {
+	news := News{Fleet: "shop", UIDs: map[string]string{"eu": "u1", "us": ""}, Servers: map[string]string{"asia": "s1"}, Lineages: map[string]string{"web": "l1"}}
+	if !f.Learn(news) {
 		t.Error("a new uid is news")
 	}
-	if f.Learn("shop", map[string]string{"eu": "u1"}) {
-		t.Error("a known uid is no news")
+	if f.Learn(news) {
+		t.Error("what is known is no news")
+	}
+	if f.Learn(News{Lineages: map[string]string{"web": "l2"}}) || f.Lineages["web"] != "l1" {
+		t.Error("a lineage stays")
+	}
+	if !f.Learn(News{Lineages: map[string]string{"web": "l2"}, TakenOver: true}) || f.Lineages["web"] != "l2" {
+		t.Error("a lineage that was taken over is another one")
 	}
 	if err := f.Write(path); err != nil {
 		t.Fatal(err)
@@ -33,7 +43,7 @@ func TestWriteRead(t *testing.T) {
 	if diff := cmp.Diff(f, got); diff != "" {
 		t.Errorf("read differs (-want +got):\n%s", diff)
 	}
-	if got.UID("shop", "eu") != "u1" || got.UID("other", "eu") != "" {
+	if got.UID("shop", "eu") != "u1" || got.UID("other", "eu") != "" || got.Server("shop", "asia") != "s1" {
 		t.Error("uids are kept by fleet")
 	}
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".*")); len(left) > 0 {
@@ -41,13 +51,13 @@ func TestWriteRead(t *testing.T) {
 	}
 }
 
-// A file of version 1 is read, and written as version 2.
+// A file of version 1 is read, and written as the current one.
 func TestVersion1(t *testing.T) {
 	f, err := Parse([]byte(`{"v":1,"sources":{"file://./web":"sha256:1"},"clusters":{"shop":{"eu":"u1"}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := File{V: 2, Sources: map[string]Pin{"file://./web": {Digest: "sha256:1"}}, Clusters: map[string]map[string]string{"shop": {"eu": "u1"}}}
+	want := File{Sources: map[string]Pin{"file://./web": {Digest: "sha256:1"}}, Clusters: map[string]map[string]string{"shop": {"eu": "u1"}}}.filled()
 	if diff := cmp.Diff(want, f); diff != "" {
 		t.Errorf("version 1 (-want +got):\n%s", diff)
 	}
@@ -61,7 +71,7 @@ func TestVersion1(t *testing.T) {
 }
 
 func TestBadFiles(t *testing.T) {
-	for name, text := range map[string]string{"version": `{"v":3}`, "pin": `{"v":2,"sources":{"a":{"hash":"x"}}}`, "number": `{"v":2,"sources":{"a":7}}`, "field": `{"v":1,"x":1}`, "text": `hello`, "empty": ``, "null": `null`} {
+	for name, text := range map[string]string{"version": `{"v":4}`, "no version": `{"sources":{}}`, "pin": `{"v":2,"sources":{"a":{"hash":"x"}}}`, "number": `{"v":2,"sources":{"a":7}}`, "field": `{"v":1,"x":1}`, "text": `hello`, "empty": ``, "null": `null`} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), Name)
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -76,11 +86,12 @@ func TestBadFiles(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"v":1,"sources":{"a":"b"},"clusters":{"f":{"c":"u"}}}`))
+	f.Add([]byte(`{"v":3,"servers":{"f":{"c":"s"}},"lineages":{"b":"l"}}`))
 	f.Add([]byte(`{"v":2,"sources":{"oci://r/a 1.x":{"version":"1.4.2","digest":"sha256:1"}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		lock, err := Parse(data)
 		if err == nil {
-			lock.Learn("f", map[string]string{"c": "u"})
+			lock.Learn(News{Fleet: "f", UIDs: map[string]string{"c": "u"}, Lineages: map[string]string{"b": "l"}})
 			if text, err := json.Marshal(lock); err != nil {
 				t.Errorf("what was read cannot be written: %v", err)
 			} else if again, err := Parse(text); err != nil || !cmp.Equal(again, lock) {
@@ -88,4 +99,65 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestUpdate: what others wrote since a run read the file stays, however many write at once.
+func TestUpdate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), Name)
+	old, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pinned := File{Sources: map[string]Pin{"oci://r/web 1.x": {Version: "1.4.2", Digest: "sha256:2"}}}
+	if err := pinned.Write(path); err != nil { // by somebody else, in the meantime
+		t.Fatal(err)
+	}
+	if len(old.Sources) != 0 {
+		t.Fatal("the old file has pins already")
+	}
+	var wg sync.WaitGroup
+	for _, name := range strings.Fields("a b c d e f g h") {
+		wg.Go(func() {
+			err := Update(path, func(f File) bool { return f.Learn(News{Fleet: "shop", UIDs: map[string]string{name: "u-" + name}}) })
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	got, err := Read(path)
+	if err != nil || len(got.Sources) != 1 || len(got.Clusters["shop"]) != 8 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	before, _ := os.Stat(path)
+	if err := Update(path, func(File) bool { return false }); err != nil {
+		t.Error(err)
+	}
+	if after, _ := os.Stat(path); !os.SameFile(before, after) {
+		t.Error("nothing was new, and the file was written")
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if err := os.WriteFile(path, []byte("broken"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Update(path, func(File) bool { return true }); err == nil {
+		t.Error("a broken file was overwritten")
+	}
+}
+
+// A process that died in an update keeps nobody out for ever.
+func TestUpdateAfterACrash(t *testing.T) {
+	path := filepath.Join(t.TempDir(), Name)
+	busy := filepath.Join(filepath.Dir(path), "."+Name+".busy")
+	if err := os.WriteFile(busy, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(busy, time.Time{}, time.Now().Add(-time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if err := Update(path, func(f File) bool { f.Lineages["web"] = "1"; return true }); err != nil {
+		t.Error(err)
+	}
 }

@@ -10,7 +10,9 @@ import (
 	"slices"
 	"time"
 
+	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
@@ -46,7 +48,15 @@ type Record struct {
 	Cluster    string `json:"cluster"`
 	Group      string `json:"group,omitempty"`
 	ClusterUID string `json:"clusterUID"`
-	Revision   int    `json:"revision"`
+	// WeakUID tells that the UID is that of the record namespace, or unknown, because kube-system might not be read.
+	WeakUID bool `json:"weakUID,omitempty"`
+	// ClusterServer is the digest of the API server's address and authority as the last run reached it.
+	ClusterServer string `json:"clusterServer,omitempty"`
+	// Lineage is the id that the first apply made, Source where the bundle was applied from. "" and zero in records of
+	// before there were any.
+	Lineage  string         `json:"lineage,omitempty"`
+	Source   lineage.Source `json:"source,omitzero"`
+	Revision int            `json:"revision"`
 	// Head is the digest of the bundle's files, its locked sources and the rollout; Rollout the id of the run.
 	Head     string    `json:"head"`
 	Rollout  string    `json:"rollout"`
@@ -86,6 +96,28 @@ func (r *Record) ReadyBefore(instance string) bool {
 	}
 	_, delivered := r.Inputs[instance]
 	return delivered && (r.Phase == Succeeded || slices.Contains(r.Suspended, instance))
+}
+
+// Identity is the cluster's, as the record knows it.
+func (r *Record) Identity() fleet.Identity {
+	return fleet.Identity{UID: r.ClusterUID, Weak: r.WeakUID, Server: r.ClusterServer}
+}
+
+// From is what the record says of where the release is from.
+func (r *Record) From() lineage.Record {
+	return lineage.Record{Bundle: r.Bundle, ID: r.Lineage, Source: r.Source, Fleet: r.Fleet, Revision: r.Revision, Author: r.Author, At: r.Started}
+}
+
+// OnlyIn reports whether everything in the inventory is of one instance, and something of it in the namespace ("": any).
+func (r *Record) OnlyIn(instance, namespace string) bool {
+	inside := namespace == ""
+	for _, o := range r.Inventory {
+		if o.Instance != instance {
+			return false
+		}
+		inside = inside || o.Ref.Namespace == namespace || o.Ref.Kind == "Namespace" && o.Ref.Name == namespace
+	}
+	return inside
 }
 
 // Carry takes over what an earlier record says of the suspended instances.

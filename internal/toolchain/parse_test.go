@@ -110,22 +110,6 @@ func TestExactVersion(t *testing.T) {
 	}
 }
 
-func TestWithoutUser(t *testing.T) {
-	for in, want := range map[string]string{
-		"https://ada:secret@example.com/a.git?token=secret#x": "https://example.com/a.git",
-		"https://secret@example.com/a.git":                    "https://example.com/a.git",
-		"git@example.com:a/b.git":                             "git@example.com:a/b.git",
-		"ada:secret@example.com:a/b.git":                      "example.com:a/b.git",
-		"ssh://git@example.com/a.git":                         "ssh://example.com/a.git",
-		"../elsewhere":                                        "../elsewhere",
-		"https://exa mple.com/\x00":                           "",
-	} {
-		if got := withoutUser(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
-	}
-}
-
 // FuzzParseValues: any text gives data or findings.
 func FuzzParseValues(f *testing.F) {
 	f.Add("a.cue", []byte("values: {a: 1, b: \"x\"}"))

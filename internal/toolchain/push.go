@@ -12,6 +12,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"hawser.dev/hawser/internal/checkout"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/module"
 )
@@ -213,9 +214,9 @@ func (t *Tools) annotations(dir, version string, said map[string]string) (map[st
 		}
 	}
 	put(module.VersionAnnotation, version)
-	git := gitOf(dir)
-	put(module.SourceAnnotation, git.source)
-	put(module.RevisionAnnotation, git.revision)
+	git := checkout.Of(dir)
+	put(module.SourceAnnotation, git.Source)
+	put(module.RevisionAnnotation, git.Revision)
 	if t.Getenv != nil {
 		if epoch := t.Getenv("SOURCE_DATE_EPOCH"); epoch != "" {
 			seconds, err := strconv.ParseInt(epoch, 10, 64)

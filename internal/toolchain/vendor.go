@@ -259,3 +259,16 @@ func everyPackage(src cuegen.Source) []string {
 	slices.Sort(out)
 	return out
 }
+
+// small reads a file of at most 4 MiB, "" when it cannot.
+func small(path string) string {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 4<<20 {
+		return ""
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}

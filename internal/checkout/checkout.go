@@ -1,4 +1,8 @@
-package toolchain
+// Package checkout is what a directory's Git repository says of it: its root, where it was cloned from, and the commit.
+// It reads a few small files of the repository, each up to 4 MiB; Git itself is not needed.
+//
+// checkout must not start a program, follow anything but the repository's own files, or know what its answers are for.
+package checkout
 
 import (
 	"net/url"
@@ -8,25 +12,29 @@ import (
 	"strings"
 )
 
-// checkout is what a directory's Git repository says of it; the fields are empty where nothing can be read.
-type checkout struct {
-	// source is the URL of the remote origin without credentials, revision the commit.
-	source, revision string
+// Checkout is a working copy; fields are empty where nothing can be read.
+type Checkout struct {
+	// Root is the working copy's directory, absolute.
+	Root string
+	// Source is the URL of the remote origin, or of the only remote, without credentials.
+	Source string
+	// Revision is the commit that is checked out.
+	Revision string
 }
 
-// gitOf reads the files of the repository that holds a directory; Git itself is not needed.
-func gitOf(dir string) checkout {
+// Of is the working copy that holds a directory, the zero Checkout when none does.
+func Of(dir string) Checkout {
 	at, err := filepath.Abs(dir)
 	if err != nil {
-		return checkout{}
+		return Checkout{}
 	}
 	for {
 		if git, ok := gitDir(filepath.Join(at, ".git")); ok {
-			return checkout{source: origin(git), revision: head(git)}
+			return Checkout{Root: at, Source: remote(git), Revision: head(git)}
 		}
 		up := filepath.Dir(at)
 		if up == at {
-			return checkout{}
+			return Checkout{}
 		}
 		at = up
 	}
@@ -107,18 +115,32 @@ func onlyCommit(s string) string {
 	return ""
 }
 
-// origin is the URL of the remote origin; user and password are left out.
-func origin(git string) string {
-	section := ""
+// remoteSection is the head of a remote's section in a repository's configuration.
+var remoteSection = regexp.MustCompile(`^\[\s*remote\s+"([^"]*)"\s*\]$`)
+
+// remote is the URL of the remote origin, else of the only one; user and password are left out.
+func remote(git string) string {
+	name, urls := "", map[string]string{}
 	for line := range strings.Lines(small(filepath.Join(common(git), "config"))) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "[") {
-			section = line
+			name = ""
+			if m := remoteSection.FindStringSubmatch(line); m != nil {
+				name = m[1]
+			}
 			continue
 		}
 		key, value, ok := strings.Cut(line, "=")
-		if ok && section == `[remote "origin"]` && strings.TrimSpace(key) == "url" {
-			return withoutUser(strings.TrimSpace(value))
+		if ok && name != "" && urls[name] == "" && strings.EqualFold(strings.TrimSpace(key), "url") {
+			urls[name] = strings.Trim(strings.TrimSpace(value), `"`)
+		}
+	}
+	if url, ok := urls["origin"]; ok {
+		return withoutUser(url)
+	}
+	if len(urls) == 1 {
+		for _, url := range urls {
+			return withoutUser(url)
 		}
 	}
 	return ""

@@ -1,0 +1,241 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"hawser.dev/hawser/internal/checkout"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/lineage"
+	"hawser.dev/hawser/internal/lockfile"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/release"
+)
+
+// origin is where a run's documents are: what lineages are compared by. Without files it is zero.
+func origin(files []string, lockPath string) lineage.Run {
+	var out lineage.Run
+	if len(files) == 0 {
+		return out
+	}
+	dir, err := os.Getwd()
+	if lockPath != "" {
+		dir, err = filepath.Abs(filepath.Dir(lockPath))
+	}
+	if real, rerr := filepath.EvalSymlinks(dir); err == nil && rerr == nil {
+		dir = real
+	}
+	at := checkout.Of(dir)
+	out.Source.Repository = lineage.Repository(at.Source)
+	rel, err := filepath.Rel(at.Root, dir)
+	switch {
+	case lockPath == "":
+		out.Source.Path = lineage.Stdin
+	case out.Source.Repository != "" && err == nil:
+		out.Source.Path, out.Dir = filepath.ToSlash(rel), dir
+	default:
+		out.Source.Path, out.Dir = filepath.ToSlash(dir), filepath.ToSlash(dir)
+	}
+	out.StillThere = func(rec lineage.Record) bool {
+		dir := filepath.FromSlash(rec.Source.Path)
+		if rec.Source.Repository != "" {
+			if out.Source.Repository == "" {
+				return false
+			}
+			dir = filepath.Join(at.Root, dir)
+		}
+		f, err := lockfile.Read(filepath.Join(dir, lockfile.Name))
+		return err == nil && f.Lineages[rec.Bundle] == rec.ID
+	}
+	return out
+}
+
+// judge refuses a release of another lineage, source or fleet, unless it is taken over.
+func (r *run) judge(t *target) {
+	if t.record == nil {
+		return
+	}
+	from := t.record.From()
+	run := r.from
+	run.ID = r.lock.Lineages[t.record.Bundle]
+	if t.relation = lineage.Compare(from, run); t.relation.Refused() {
+		t.find(lineage.Refusal(from, run, t.relation, r.req.TakeOver))
+	}
+}
+
+// sign writes into a record which cluster and which lineage it belongs to.
+func (r *run) sign(t *target, record *release.Record) {
+	now := t.facts.Identity()
+	var before *lineage.Record
+	if t.record != nil {
+		from := t.record.From()
+		before, now = &from, t.record.Identity().Learn(now)
+	}
+	record.ClusterUID, record.WeakUID, record.ClusterServer = now.UID, now.Weak, now.Server
+	run := r.from
+	run.ID = r.lock.Lineages[record.Bundle]
+	record.Fleet, record.Cluster, record.Group = r.fleetName(), t.cluster.Name, t.cluster.Group
+	record.Lineage, record.Source = lineage.Next(before, run, t.relation, r.newLineage())
+}
+
+// signed reports whether a record says already what sign would write.
+func (r *run) signed(t *target) bool {
+	old := t.record
+	return old.Cluster == t.cluster.Name && old.Fleet == r.fleetName() && old.Identity().Match(t.facts.Identity()) == fleet.SameCluster &&
+		!lineage.Learns(old.From(), t.relation)
+}
+
+// newLineage is the id that clusters without one get in this run: that of the others, or a new one.
+func (r *run) newLineage() string {
+	r.fresh.once.Do(func() {
+		for _, t := range r.targets {
+			if t.record != nil && t.record.Lineage != "" && !t.relation.Refused() {
+				r.fresh.id = t.record.Lineage
+				return
+			}
+		}
+		r.fresh.id = strings.ToLower(rand.Text())
+	})
+	return r.fresh.id
+}
+
+// learn keeps in hawser.lock what an apply found out: the bundle's lineage, and the identities of the fleet's clusters
+// that it reached, so that swapped contexts and re-created clusters are noticed from then on. The file is changed as it
+// is now; one that cannot be written is only said.
+func (r *run) learn(out *Outcome) {
+	if r.lockPath == "" || out.Verb != "apply" {
+		return
+	}
+	news := lockfile.News{Fleet: r.fleetName(), UIDs: map[string]string{}, Servers: map[string]string{}, TakenOver: r.req.TakeOver}
+	for _, row := range out.Clusters {
+		t := r.target(row.Cluster)
+		if t == nil || row.Result != Succeeded && row.Result != UpToDate {
+			continue
+		}
+		if t.signed != nil {
+			news.Lineages = map[string]string{out.Bundle: t.signed.Lineage}
+		} else if t.record != nil && !t.relation.Refused() {
+			news.Lineages = map[string]string{out.Bundle: t.record.Lineage}
+		}
+		switch id := t.facts.Identity(); {
+		case r.fleet == nil || t.cluster.Implicit:
+		case id.Strong():
+			news.UIDs[row.Cluster] = id.UID
+		default:
+			news.Servers[row.Cluster] = id.Server
+		}
+	}
+	if !r.lock.Learn(news) {
+		return
+	}
+	if err := lockfile.Update(r.lockPath, func(f lockfile.File) bool { return f.Learn(news) }); err != nil {
+		if len(news.UIDs)+len(news.Servers) == 0 && r.from.Source.Repository != "" {
+			return // repository and path tell as much as the lineage
+		}
+		r.emit(Event{Type: EventNotice, Message: "what hawser.lock should know is not kept: " + err.Error()})
+	}
+}
+
+// target is the selected cluster of that name, nil when there is none.
+func (r *run) target(name string) *target {
+	for _, t := range r.targets {
+		if t.cluster.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// recognize refuses a cluster that is not the one the fleet or hawser.lock knows by its name.
+func (r *run) recognize(t *target) {
+	now := t.facts.Identity()
+	name := t.cluster.Name
+	if f := fleet.WeakIdentity(t.facts); f != nil {
+		t.find(*f)
+	}
+	if t.cluster.UID != "" { // what the fleet's file says is corrected there
+		if known := (fleet.Identity{UID: t.cluster.UID}); known.Match(now) != fleet.SameCluster {
+			f := fleet.WrongCluster(name, "the fleet declares", known, now)
+			f.Fix = strings.Replace(f.Fix, "on purpose: --accept-cluster "+name, "on purpose, correct the uid that the fleet declares", 1)
+			f.Fix = strings.Replace(f.Fix, "; if it is the right one: --accept-cluster "+name, "", 1)
+			t.find(f)
+		}
+		return
+	}
+	known := fleet.Identity{UID: r.lock.UID(r.fleetName(), name), Server: r.lock.Server(r.fleetName(), name)}
+	if t.cluster.Implicit || known == (fleet.Identity{}) || known.Match(now) == fleet.SameCluster || r.accepts(name) {
+		return
+	}
+	t.find(fleet.WrongCluster(name, r.lockPath+" knows it with", known, now))
+}
+
+// recognizeRecord refuses a record that was not made in this cluster, or under another name of the fleet.
+func (r *run) recognizeRecord(t *target) {
+	rec, name := t.record, t.cluster.Name
+	if rec == nil || r.accepts(name) {
+		return
+	}
+	if known := rec.Identity(); known.Match(t.facts.Identity()) == fleet.OtherCluster {
+		t.find(fleet.WrongCluster(name, "the record kept in it names the cluster with", known, t.facts.Identity()))
+	}
+	if rec.Cluster != name && r.fleet != nil && rec.Fleet == r.fleetName() && r.declares(rec.Cluster) {
+		f := diag.Errorf(fleet.CodeWrongCluster, "the record kept here belongs to the cluster %s of this fleet", rec.Cluster)
+		f.Why = "the contexts of " + rec.Cluster + " and " + name + " look swapped"
+		f.Fix = "correct the contexts in the fleet; if the clusters were renamed: --accept-cluster " + name
+		t.find(f)
+	}
+}
+
+// accepts reports whether the user said that a cluster may be another one than is known.
+func (r *run) accepts(name string) bool {
+	for _, n := range r.req.AcceptClusters {
+		if n == name {
+			return true
+		}
+	}
+	return false
+}
+
+// acceptable finds names of --accept-cluster that are no clusters of the run.
+func (r *run) acceptable() diag.Findings {
+	var out diag.Findings
+	for _, n := range r.req.AcceptClusters {
+		if !r.declares(n) {
+			f := diag.Errorf("unknown-cluster", "--accept-cluster: there is no cluster %q", n)
+			f.Fix = "name clusters as the fleet does"
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// formerName goes on with the name that a bundle of plain manifests has in the clusters from when names were made of the
+// directory alone: a release of that name that these files may go on with, and none of the new name.
+func (r *run) formerName(ctx context.Context) {
+	former := r.program.FormerName()
+	if former == "" {
+		return
+	}
+	was := make([]bool, len(r.targets))
+	is := make([]bool, len(r.targets))
+	each(len(r.targets), 0, func(i int) {
+		t := r.targets[i]
+		if t.session == nil {
+			return
+		}
+		now, _, err := t.store.Current(ctx, object.OwnerID("", "", r.program.Bundles()[0]))
+		old, _, olderr := t.store.Current(ctx, object.OwnerID("", "", former))
+		is[i] = now != nil || err != nil || olderr != nil
+		run := r.from
+		run.ID = r.lock.Lineages[former]
+		was[i] = old != nil && old.OnlyIn("manifests", r.req.Namespace) && !lineage.Compare(old.From(), run).Refused()
+	})
+	if slices.Contains(was, true) && !slices.Contains(is, true) {
+		r.program.Rename(former)
+	}
+}

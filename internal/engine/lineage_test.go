@@ -1,0 +1,251 @@
+package engine
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lineage"
+	"hawser.dev/hawser/internal/lockfile"
+)
+
+// checkedOut writes the rig's bundle into a directory of a working copy with the given remote ("": none), with one
+// ConfigMap, and returns a request for it.
+func (r *rig) checkedOut(dir, remote, configMap string) Request {
+	r.t.Helper()
+	if remote != "" {
+		r.write(dir+"/.git/config", "[remote \"origin\"]\n\turl = "+remote+"\n")
+	}
+	r.write(dir+"/deploy/bundle.yaml", r.bundle(r.configMap(configMap, "key: one")))
+	r.write(dir+"/deploy/app.yaml", r.configMap(configMap, "key: one"))
+	req := r.request()
+	req.Files = []string{filepath.Join(r.dir, dir, "deploy/bundle.yaml")}
+	return req
+}
+
+func (r *rig) has(configMap string) bool {
+	_, err := r.admin.CoreV1().ConfigMaps(r.name).Get(r.t.Context(), configMap, metav1.GetOptions{})
+	return err == nil
+}
+
+func (r *rig) forgetLock(dir string) {
+	r.t.Helper()
+	if err := os.Remove(filepath.Join(r.dir, dir, "deploy", lockfile.Name)); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// refused fails the test unless an error is, or has, a refusal with the code.
+func refused(t *testing.T, what string, err error, code string, names ...string) {
+	t.Helper()
+	for _, f := range diag.From(err, "") {
+		if f.Code == code && f.Severity == diag.Error {
+			for _, name := range names {
+				if !strings.Contains(f.String(), name) {
+					t.Errorf("%s: %q is not in %s", what, name, f)
+				}
+			}
+			return
+		}
+	}
+	t.Errorf("%s: not refused with %s: %v", what, code, err)
+}
+
+const teamA, teamB = "https://ci:token@git.example.com/team-a.git", "https://git.example.com/team-b.git"
+
+// Two teams whose bundles have one name: the second is refused, by plan, apply, a saved plan and delete, until it takes
+// the release over; then the first one is. What worked from one place goes on working from it.
+func TestTwoTeamsWithOneName(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	a, b := r.checkedOut("a", teamA, "from-a"), r.checkedOut("b", teamB, "from-b")
+	var saved bytes.Buffer
+	if _, err := r.SavePlan(r.plan(b), &saved); err != nil {
+		t.Fatal(err)
+	}
+	r.applied(a)
+	names := []string{"git.example.com/team-a, directory deploy", "git.example.com/team-b, directory deploy", "--take-over"}
+	_, err := r.Plan(t.Context(), b)
+	refused(t, "plan", err, lineage.CodeSource, names...)
+	b.Adopt = true
+	_, err = r.Plan(t.Context(), b)
+	refused(t, "plan with --adopt", err, lineage.CodeSource)
+	b.Adopt = false
+	_, err = r.PlanDelete(t.Context(), b)
+	refused(t, "delete", err, lineage.CodeSource, names...)
+	_, err = r.LoadPlan(t.Context(), &saved, b)
+	refused(t, "a saved plan", err, lineage.CodeSource, names...)
+
+	b.TakeOver = true
+	fp := r.plan(b)
+	if fp.Counts().Delete != 1 || !slices.Contains(codes(fp), lineage.CodeTakenOver) {
+		t.Errorf("taking over: %+v %v", fp.Counts(), fp.Findings)
+	}
+	r.applied(b)
+	if r.has("from-a") || !r.has("from-b") {
+		t.Error("what was taken over is not what is declared")
+	}
+	b.TakeOver = false
+	r.applied(b)
+	_, err = r.Plan(t.Context(), a)
+	refused(t, "the first team after that", err, lineage.CodeSource)
+}
+
+// One bundle from many places that are the same: another clone by another protocol at another path without the lock
+// file, the directory moved with its lock file; and those that are not: a copy of it.
+func TestOnePlace(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	first := r.checkedOut("a", teamA, "app")
+	r.applied(first)
+	lock, err := lockfile.Read(filepath.Join(r.dir, "a/deploy", lockfile.Name))
+	if err != nil || lock.Lineages[r.name] == "" {
+		t.Fatalf("the lock file has no lineage: %+v, %v", lock, err)
+	}
+	clone := r.checkedOut("builds/77", "git@git.example.com:team-a.git", "app")
+	if fp := r.plan(clone); !fp.settled() || fp.Findings.HasErrors() {
+		t.Errorf("a clone: %v", fp.Findings)
+	}
+	r.applied(clone)
+	if again, err := lockfile.Read(filepath.Join(r.dir, "builds/77/deploy", lockfile.Name)); err != nil || again.Lineages[r.name] != lock.Lineages[r.name] {
+		t.Errorf("the clone did not learn the lineage: %+v, %v", again, err)
+	}
+	r.forgetLock("a")
+	r.applied(first)
+
+	if err := os.CopyFS(filepath.Join(r.dir, "a/copy"), os.DirFS(filepath.Join(r.dir, "a/deploy"))); err != nil {
+		t.Fatal(err)
+	}
+	moved := first
+	moved.Files = []string{filepath.Join(r.dir, "a/copy/bundle.yaml")}
+	_, err = r.Plan(t.Context(), moved)
+	refused(t, "a copy", err, lineage.CodeSource, "directory deploy", "directory copy")
+	if err := os.RemoveAll(filepath.Join(r.dir, "a/deploy")); err != nil {
+		t.Fatal(err)
+	}
+	r.applied(moved) // the same directory, renamed
+	if fp := r.plan(moved); !fp.settled() {
+		t.Errorf("a second apply after the move has something to do: %+v", fp.Counts())
+	}
+	rec, _, err := r.plan(moved).run.targets[0].store.Current(t.Context(), r.plan(moved).Owner)
+	if err != nil || rec.Source.Path != "copy" || rec.Source.Repository != "git.example.com/team-a" || rec.Lineage != lock.Lineages[r.name] {
+		t.Errorf("the record: %+v, %v", rec.Source, err)
+	}
+}
+
+// A record of before there were lineages is gone on with, silently, and learns one by one write.
+func TestOldRecordLearnsItsLineage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	req := r.checkedOut("a", teamA, "app")
+	r.applied(req)
+	target := r.plan(req).run.targets[0]
+	old := *target.record
+	old.Lineage, old.Source, old.ClusterServer = "", lineage.Source{}, ""
+	if _, err := target.store.Put(t.Context(), old, nil, target.handle); err != nil {
+		t.Fatal(err)
+	}
+	r.forgetLock("a")
+	fp := r.plan(req)
+	if !fp.settled() || len(fp.Findings) > 0 {
+		t.Errorf("an old record: %v", fp.Findings)
+	}
+	r.applied(req)
+	rec := r.plan(req).run.targets[0].record
+	if rec.Lineage == "" || rec.Source.Path != "deploy" || rec.Revision != old.Revision {
+		t.Errorf("nothing was learned: %+v", rec)
+	}
+}
+
+// A run without a fleet does not touch what a fleet's bundle of that name owns; a renamed fleet has a way, for apply and
+// for delete.
+func TestFleetAndNone(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")))
+	alone := r.request()
+	r.applied(alone) // a fleet may come later
+	fleetFile := "fleet:\n  apiVersion: v1alpha1\n  name: NAME\n  clusters:\n    one: {kubeContext: " + here + "}\n"
+	r.write("fleet.yaml", strings.ReplaceAll(fleetFile, "NAME", "prod"))
+	r.applied(r.request())
+	_, err := r.Plan(t.Context(), alone)
+	refused(t, "without the fleet", err, lineage.CodeSource, "fleet prod", "--fleet", "--take-over")
+	alone.Bundle, alone.Files = r.name, nil
+	_, err = r.PlanDelete(t.Context(), alone)
+	refused(t, "delete without the fleet", err, lineage.CodeSource)
+
+	r.write("fleet.yaml", strings.ReplaceAll(fleetFile, "NAME", "production"))
+	req := r.request()
+	for name, verb := range map[string]func() error{
+		"plan":   func() error { _, err := r.Plan(t.Context(), req); return err },
+		"delete": func() error { _, err := r.PlanDelete(t.Context(), req); return err },
+	} {
+		req.TakeOver, req.Adopt = false, true
+		refused(t, name+" by a renamed fleet", verb(), lineage.CodeFleet, "prod, not production", "if the fleet was renamed: --take-over")
+		req.TakeOver, req.Adopt = true, false
+		if err := verb(); err != nil {
+			t.Errorf("%s with --take-over: %v", name, err)
+		}
+	}
+	r.applied(req)
+	req.TakeOver = false
+	r.applied(req) // once is enough
+}
+
+// What was learned goes into the lock file as it is then, not as it was when the run began.
+func TestLearnKeepsWhatOthersWrote(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")))
+	req := r.request()
+	fp := r.plan(req)
+	path := filepath.Join(r.dir, lockfile.Name)
+	pins := lockfile.File{Sources: map[string]lockfile.Pin{"oci://r/web 1.x": {Version: "1.4.2", Digest: "sha256:2"}}}
+	if err := pins.Write(path); err != nil { // `hawser lock` in another terminal
+		t.Fatal(err)
+	}
+	if _, err := r.Apply(t.Context(), fp, req); err != nil {
+		t.Fatal(err)
+	}
+	got, err := lockfile.Read(path)
+	if err != nil || got.Sources["oci://r/web 1.x"].Version != "1.4.2" || got.Lineages[r.name] == "" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// A folder of plain manifests is named by its namespace and its path; a release that has the folder's name from before
+// is gone on with, unless it is in another namespace.
+func TestFoldersOfOneName(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	folder := func(dir, namespace string) Request {
+		r.write(dir+"/"+r.name+"/app.yaml", r.configMap("app", "key: one"))
+		req := r.request()
+		req.Files, req.Namespace = []string{filepath.Join(r.dir, dir, r.name)}, namespace
+		return req
+	}
+	other := r.name + "-other"
+	a, b := folder("a", r.name), folder("b", other)
+	if p, q := r.plan(a), r.plan(b); p.Bundle != r.name+"-"+r.name || p.Bundle == q.Bundle || p.Owner == q.Owner {
+		t.Errorf("%s and %s", p.Bundle, q.Bundle)
+	}
+	old := a
+	old.Name = r.name // as it was named before
+	r.applied(old)
+	if fp := r.plan(a); fp.Bundle != r.name || !fp.settled() || fp.Findings.HasErrors() {
+		t.Errorf("a release with the folder's name: %s %v", fp.Bundle, fp.Findings)
+	}
+	if fp := r.plan(b); fp.Bundle == r.name || fp.Counts().Delete > 0 {
+		t.Errorf("another team's folder took it: %+v", fp.Counts())
+	}
+	fp, err := r.PlanDelete(t.Context(), a)
+	if err != nil || fp.Bundle != r.name || fp.Counts().Delete != 1 {
+		t.Errorf("delete: %+v, %v", fp, err)
+	}
+}

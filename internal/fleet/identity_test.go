@@ -1,0 +1,67 @@
+package fleet
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestIdentity: which clusters are the same, which are not, and where nobody can tell.
+func TestIdentity(t *testing.T) {
+	strong, other := Identity{UID: "u1", Server: "s1"}, Identity{UID: "u2", Server: "s1"}
+	weak := Identity{Server: "s1", Weak: true}
+	for _, tt := range []struct {
+		name       string
+		known, now Identity
+		want       IdentityMatch
+	}{
+		{"the same UID", strong, Identity{UID: "u1", Server: "s2"}, SameCluster},
+		{"another UID at the same address", strong, other, OtherCluster},
+		{"known by UID and server, seen without rights", strong, weak, SameCluster},
+		{"the same at another address", strong, Identity{Server: "s2", Weak: true}, Untold},
+		{"known by UID alone, seen without rights", Identity{UID: "u1"}, weak, Untold},
+		{"known by server alone", Identity{Server: "s1"}, weak, SameCluster},
+		{"known by server, another one", Identity{Server: "s2"}, weak, OtherCluster},
+		{"known by server, seen with rights", weak, strong, SameCluster},
+		{"known by server, another one seen with rights", weak, Identity{UID: "u1", Server: "s2"}, OtherCluster},
+		{"both by the record namespace", Identity{UID: "n1", Weak: true, Server: "s1"}, Identity{UID: "n2", Weak: true, Server: "s1"}, OtherCluster},
+		{"by different namespaces, the same server", Identity{UID: "n1", Weak: true, Server: "s1"}, strong, SameCluster},
+		{"an old record of the record namespace", Identity{UID: "n1"}, Identity{UID: "n1", Weak: true, Server: "s1"}, SameCluster},
+		{"nothing known", Identity{}, strong, Untold},
+	} {
+		if got := tt.known.Match(tt.now); got != tt.want {
+			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
+		}
+	}
+	if got := strong.Learn(weak); got.UID != "u1" || got.Weak {
+		t.Errorf("a UID that was known is forgotten: %+v", got)
+	}
+	if got := weak.Learn(strong); got != strong {
+		t.Errorf("a UID is not learned: %+v", got)
+	}
+	for i, want := range map[Identity]string{strong: "u1", weak: "server s1", {UID: "n1", Weak: true, Server: "s1"}: "server s1"} {
+		if got := i.String(); got != want {
+			t.Errorf("%+v is %q, want %q", i, got, want)
+		}
+	}
+}
+
+// A refusal never says that a cluster has nothing, and names one way out that is about identity.
+func TestWrongCluster(t *testing.T) {
+	for _, now := range []Identity{{UID: "u2", Server: "s2"}, {Server: "s2", Weak: true}} {
+		text := WrongCluster("eu", "hawser.lock knows it with", Identity{UID: "u1"}, now).String()
+		for _, want := range []string{"eu", "uid u1", "--accept-cluster eu"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q is not in %s", want, text)
+			}
+		}
+		if strings.Contains(text, "--adopt") || strings.Contains(text, "it has uid \n") || !now.Strong() && !strings.Contains(text, "kube-system") {
+			t.Error(text)
+		}
+	}
+	if f := WeakIdentity(Facts{UID: "u1"}); f != nil {
+		t.Error(f)
+	}
+	if f := WeakIdentity(Facts{WeakUID: true}); f == nil || !strings.Contains(f.String(), "kube-system") {
+		t.Error(f)
+	}
+}

@@ -1,0 +1,233 @@
+// Package lineage tells whether a run may go on with what a release's record says is somebody's: it compares lineage,
+// source and fleet of both, so that two teams whose bundles have one name never delete each other's objects.
+//
+// A pure room: lineage must not read files, repositories or records, and not know how a refusal is lifted but by the
+// flag that it names.
+package lineage
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"hawser.dev/hawser/internal/diag"
+)
+
+// Stdin is the path of documents that came from standard input.
+const Stdin = "-"
+
+// Codes of refusals.
+const (
+	// CodeSource: the release is from another place, or from a fleet while the run has none.
+	CodeSource = "other-source"
+	// CodeFleet: the release is from a fleet with another name.
+	CodeFleet = "other-fleet"
+	// CodeTakenOver is that of the warning where --take-over lifts a refusal.
+	CodeTakenOver = "taken-over"
+)
+
+// Source is where the documents of a bundle are.
+type Source struct {
+	// Repository is the Git repository as Repository writes it, "" where there is none that is known.
+	Repository string `json:"repository,omitempty"`
+	// Path is the directory with the bundle's files: below the repository's root ("." is the root itself), absolute
+	// without a repository; Stdin for standard input.
+	Path string `json:"path,omitempty"`
+}
+
+// String is the source for people: "github.com/acme/shop, directory deploy".
+func (s Source) String() string {
+	where := "directory " + s.Path
+	switch s.Path {
+	case Stdin:
+		where = "standard input"
+	case ".":
+		where = "its root"
+	case "":
+		where = "a directory that is not known"
+	}
+	if s.Repository == "" {
+		return where
+	}
+	return s.Repository + ", " + where
+}
+
+// Name is what names a bundle that has no name of its own: the directory's path in its repository, "" without one.
+func (s Source) Name() string {
+	switch {
+	case s.Repository == "", s.Path == Stdin:
+		return ""
+	case s.Path == ".":
+		return path.Base(s.Repository)
+	}
+	return s.Path
+}
+
+// same compares repositories and paths. Hosts of repositories do not tell upper from lower case.
+func (s Source) same(o Source) bool {
+	return strings.EqualFold(s.Repository, o.Repository) && s.Path == o.Path
+}
+
+// Record is what a release's record says of where it is from. The zero ID and Source are those of records that were
+// written before there were any.
+type Record struct {
+	Bundle string
+	ID     string
+	Source Source
+	// Fleet is "" for a release without a fleet.
+	Fleet string
+	// Revision, Author and At are for people.
+	Revision int
+	Author   string
+	At       time.Time
+}
+
+// Run is what is known of a run.
+type Run struct {
+	// ID is the bundle's lineage in hawser.lock, "" when that knows none.
+	ID string
+	// Source is zero for a run that names its bundle and no files.
+	Source Source
+	// Dir is the absolute directory of the bundle's files, "" for standard input.
+	Dir string
+	// Fleet is the fleet's name, "" for a run without one.
+	Fleet string
+	// StillThere tells whether the source of a record is at hand beside the run's own: its directory, with a hawser.lock
+	// of the record's lineage. nil: no.
+	StillThere func(Record) bool
+}
+
+// Relation is what a run is to a release.
+type Relation int
+
+// The relations. The refused ones come last.
+const (
+	// Same: nothing contradicts.
+	Same Relation = iota
+	// Moved: the same lineage, whose directory was moved.
+	Moved
+	// NoFleet: the release is a fleet's, and the run has none.
+	NoFleet
+	// OtherFleet: both have a fleet, and they have other names.
+	OtherFleet
+	// OtherSource: another place, or another lineage.
+	OtherSource
+)
+
+// Refused reports whether such a run needs to take the release over.
+func (r Relation) Refused() bool { return r >= NoFleet }
+
+// Compare tells what a run is to the release that a record describes.
+//
+// Equal repositories and paths are the same source, whatever the lineages: one of two people may not have had the lock
+// file. Another repository is another source, whatever the lineages: a lock file is copied with everything else. In
+// between the lineage decides, and of equal lineages whether the former directory is still there, because a directory
+// that was moved is not there any more and one that was copied is. Where CI throws the lock file away, the run has no
+// lineage: then repository and path decide, and without a repository the path alone.
+func Compare(rec Record, run Run) Relation {
+	switch {
+	case rec.Fleet != "" && run.Fleet == "":
+		return NoFleet
+	case rec.Fleet != "" && rec.Fleet != run.Fleet:
+		return OtherFleet
+	case rec.ID == "" && rec.Source == Source{}, run.Source == Source{}:
+		return Same
+	}
+	differ := rec.ID != "" && run.ID != "" && rec.ID != run.ID
+	proven := rec.ID != "" && rec.ID == run.ID
+	switch {
+	case rec.Source.Repository != "" && rec.Source.same(run.Source):
+		return Same
+	case rec.Source.Repository != "" && run.Source.Repository != "" && !strings.EqualFold(rec.Source.Repository, run.Source.Repository):
+		return OtherSource
+	case differ:
+		return OtherSource
+	case rec.Source.same(run.Source), rec.Source.Repository == "" && run.Dir != "" && rec.Source.Path == run.Dir:
+		return Same // a repository may have come since
+	case proven && (run.StillThere == nil || !run.StillThere(rec)):
+		return Moved
+	}
+	return OtherSource
+}
+
+// Refusal is the finding of a refused relation. With takeOver it is the warning that the release is taken over.
+func Refusal(rec Record, run Run, rel Relation, takeOver bool) diag.Finding {
+	var f diag.Finding
+	here := "this run is from " + run.Source.String()
+	if run.Source == (Source{}) {
+		here = "this run names no files"
+	}
+	switch rel {
+	case NoFleet:
+		f = diag.Errorf(CodeSource, "bundle %s was applied here from the fleet %s, and this run has no fleet", rec.Bundle, rec.Fleet)
+		f.Fix = "name the fleet with --fleet; to go on without it on purpose: --take-over"
+	case OtherFleet:
+		f = diag.Errorf(CodeFleet, "bundle %s was applied here from the fleet %s, not %s", rec.Bundle, rec.Fleet, run.Fleet)
+		f.Fix = "give one of the bundles another name; if the fleet was renamed: --take-over"
+	default:
+		f = diag.Errorf(CodeSource, "bundle %s was applied here from another place: %s", rec.Bundle, rec.Source)
+		if rec.Source.same(run.Source) {
+			f.What = fmt.Sprintf("bundle %s was applied here with another lineage than that of hawser.lock: %s, not %s", rec.Bundle, short(rec.ID), short(run.ID))
+		}
+		f.Fix = "give one of the bundles another name; if it is the same one, moved or renamed: --take-over"
+	}
+	f.Why = here + "; " + who(rec)
+	if rel == OtherSource && !takeOver {
+		f.Why += "; each would delete what only the other declares"
+	}
+	if takeOver {
+		f.Severity, f.Code, f.Fix = diag.Warning, CodeTakenOver, ""
+		f.What += "; it is taken over"
+	}
+	return f
+}
+
+// who says which revision it is about.
+func who(rec Record) string {
+	out := fmt.Sprintf("revision %d", rec.Revision)
+	if rec.Author != "" {
+		out += " by " + rec.Author
+	}
+	if !rec.At.IsZero() {
+		out += " of " + rec.At.UTC().Format("2006-01-02")
+	}
+	return out
+}
+
+func short(id string) string {
+	if len(id) > 8 {
+		return id[:8]
+	}
+	return id
+}
+
+// Next is the lineage and the source that the record has after a run. rec is nil for a first apply; fresh is the id that
+// a new lineage gets.
+func Next(rec *Record, run Run, rel Relation, fresh string) (string, Source) {
+	id := run.ID
+	if id == "" {
+		id = fresh
+	}
+	switch {
+	case rec == nil:
+		return id, run.Source
+	case rel.Refused(): // taken over: whoever had it is refused from now on
+		if id == rec.ID && rel == OtherSource {
+			id = fresh
+		}
+	case rec.ID != "":
+		id = rec.ID
+	}
+	source := run.Source
+	if source == (Source{}) || rel == Moved && source.Repository == "" && rec.Source.Repository != "" {
+		source = rec.Source // what is known better stays
+	}
+	return id, source
+}
+
+// Learns reports whether an unchanged release's record should be written for its lineage's sake: it has none yet, its
+// directory was moved, or it is taken over.
+func Learns(rec Record, rel Relation) bool {
+	return rel != Same || rec.ID == "" && rec.Source == Source{}
+}
