@@ -167,7 +167,8 @@ func (p *Program) Rename(name string) {
 // UsesQueries reports whether the fleet reads runtime values from the clusters.
 func (p *Program) UsesQueries() bool { return p.fleet != nil && len(p.fleet.Values) > 0 }
 
-// Uses reports whether the bundles read the runtime value of that name.
+// Uses reports whether the bundles read the runtime value of that name: by an attribute of CUE, or by {$cluster: values.X},
+// {$cluster: values} included. It is the one rule for what is hidden, recorded and part of a revision.
 func (p *Program) Uses(name string) bool {
 	for _, a := range p.attrs {
 		if !a.Cluster() && a.Var == name {
@@ -175,7 +176,7 @@ func (p *Program) Uses(name string) bool {
 		}
 	}
 	for _, r := range p.refs {
-		if runtimeName(r.path) == name {
+		if runtimeName(r.path) == name || len(r.path) == 1 && r.path[0].Name == "values" {
 			return true
 		}
 	}

@@ -286,7 +286,7 @@ func (r *run) head(used []source.Use) string {
 		fmt.Fprintln(h, "values", digest)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.req.Env)) {
-		if r.req.RuntimeFromEnv && r.uses(name) && !fleet.SecretName(name) {
+		if r.req.RuntimeFromEnv && r.uses(name) && !fleet.SecretVar(name, r.req.Env[name]) {
 			fmt.Fprintln(h, "runtime", strconv.Quote(name), strconv.Quote(r.req.Env[name]))
 		}
 	}

@@ -176,7 +176,13 @@ func evaluate(expr string, obj map[string]any, isSecret bool) (text string, secr
 	return text, secret, err
 }
 
-// readsData reports whether an expression may read more of obj than its metadata, kind, type and version.
+// Fields of a Secret that never hold a value of it. Its annotations may: kubectl keeps a copy of the whole object in one.
+var (
+	plainFields   = []string{"kind", "apiVersion", "type", "immutable"}
+	plainMetadata = []string{"name", "namespace", "labels", "uid", "generation", "resourceVersion", "creationTimestamp"}
+)
+
+// readsData reports whether an expression may read more of obj than those fields.
 func readsData(x ast.Expr) bool {
 	harmless := map[*ast.Ident]bool{}
 	reads := false
@@ -184,9 +190,14 @@ func readsData(x ast.Expr) bool {
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
 			name, _, _ := ast.LabelName(n.Sel)
-			if id, ok := n.X.(*ast.Ident); ok && id.Name == "obj" &&
-				slices.Contains([]string{"metadata", "kind", "apiVersion", "type", "immutable"}, name) {
+			if id, ok := n.X.(*ast.Ident); ok && id.Name == "obj" && slices.Contains(plainFields, name) {
 				harmless[id] = true
+			}
+			if in, ok := n.X.(*ast.SelectorExpr); ok && slices.Contains(plainMetadata, name) {
+				id, _ := in.X.(*ast.Ident)
+				if of, _, _ := ast.LabelName(in.Sel); of == "metadata" && id != nil && id.Name == "obj" {
+					harmless[id] = true
+				}
 			}
 		case *ast.Ident:
 			if n.Name == "obj" && !harmless[n] {

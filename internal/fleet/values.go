@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -27,7 +28,7 @@ func ClusterVar(name string) string {
 // environment < fleet query < declared cluster. env may be nil (no --runtime-from-env); queried are the values
 // the fleet's queries gave for this cluster.
 //
-// Values of the environment are secret when their name says so (SecretName); those of Secrets were marked by the query.
+// Values of the environment are secret when their name or form says so (SecretVar); those of Secrets were marked by the query.
 func RuntimeValues(env map[string]string, queried map[string]Value, c Cluster) map[string]Value {
 	out := map[string]Value{}
 	identity := func(layer Layer, origin string, defaultOnly bool) {
@@ -44,7 +45,7 @@ func RuntimeValues(env map[string]string, queried map[string]Value, c Cluster) m
 		identity(LayerImplicit, "implicit cluster", true)
 	}
 	for name, value := range env {
-		out[name] = Value{Value: value, Layer: LayerEnv, Origin: "env " + name, Secret: SecretName(name)}
+		out[name] = Value{Value: value, Layer: LayerEnv, Origin: "env " + name, Secret: SecretVar(name, value)}
 	}
 	maps.Copy(out, queried)
 	if c.Implicit {
@@ -67,9 +68,26 @@ func mirror(values map[string]Value, from, to string) {
 
 // secretWords are the words that make the name of an environment variable a secret's.
 var secretWords = []string{
-	"PASS", "PASSWD", "PASSWORD", "PASSPHRASE", "PWD", "SECRET", "SECRETS", "TOKEN", "TOKENS", "KEY", "APIKEY", "KEYS",
+	"PASS", "PAT", "PATS", "PASSWD", "PASSWORD", "PASSPHRASE", "PWD", "SECRET", "SECRETS", "TOKEN", "TOKENS", "KEY", "APIKEY", "KEYS",
 	"CREDENTIAL", "CREDENTIALS", "CRED", "CREDS", "PRIVATE", "AUTH", "BEARER", "COOKIE", "CERT", "PEM", "PSK", "SALT",
 	"DSN", "WEBHOOK", "LICENSE",
+}
+
+// secretEnds are the ends of words that do the same: SSHPASS, PGPASSWORD, GITHUBTOKEN.
+var secretEnds = []string{"PASS", "PASSWD", "PASSWORD", "PASSPHRASE", "SECRET", "TOKEN", "APIKEY", "SECRETKEY", "ACCESSKEY", "PRIVATEKEY"}
+
+// SecretVar reports whether a variable is a secret: by its name, or because its value is a URL with a user's password or
+// token in it.
+func SecretVar(name, value string) bool { return SecretName(name) || secretURL(value) }
+
+// secretURL reports whether a text is a URL with a password, or over HTTP with a user at all: that is a token.
+func secretURL(text string) bool {
+	u, err := url.Parse(strings.TrimSpace(text))
+	if err != nil || u.User == nil || u.Host == "" {
+		return false
+	}
+	password, _ := u.User.Password()
+	return password != "" || strings.HasPrefix(u.Scheme, "http") && u.User.Username() != ""
 }
 
 // SecretName reports whether a variable's name says that its value is a secret: one of its words (parted by '_', '-'
@@ -79,9 +97,9 @@ func SecretName(name string) bool {
 	if upper == "PWD" || upper == "OLDPWD" {
 		return false
 	}
+	upper = strings.NewReplacer("COMPASS", "", "BYPASS", "").Replace(upper)
 	for _, word := range strings.FieldsFunc(upper, func(r rune) bool { return r == '_' || r == '-' || r == '.' }) {
-		if slices.Contains(secretWords, word) || strings.HasSuffix(word, "PASSWORD") || strings.HasSuffix(word, "SECRET") ||
-			strings.HasSuffix(word, "TOKEN") {
+		if slices.Contains(secretWords, word) || slices.ContainsFunc(secretEnds, func(end string) bool { return strings.HasSuffix(word, end) }) {
 			return true
 		}
 	}

@@ -44,9 +44,21 @@ func TestSecretName(t *testing.T) {
 	for name, want := range map[string]bool{
 		"DB_PASSWORD": true, "GITHUB_TOKEN": true, "AWS_SECRET_ACCESS_KEY": true, "api-key": true, "PWD": false, "PATH": false,
 		"MONKEY": false, "TIMONI_CLUSTER_NAME": false, "MYTOKEN": true, "DB_PWD": true, "KEYBOARD": false,
+		"GITHUB_PAT": true, "SSHPASS": true, "PGPASSWORD": true, "COMPASS": false, "PATTERN": false, "PATIENT": false,
 	} {
 		if SecretName(name) != want {
 			t.Errorf("%s: want %v", name, want)
+		}
+	}
+}
+
+func TestSecretVar(t *testing.T) {
+	for value, want := range map[string]bool{
+		"https://me:pw@host/x": true, "postgres://u:p@db/x": true, "https://token@host": true, "ssh://git@host/x": false, "https://host/a@b": false,
+		"git@host:x": false, "": false, "mailto:a@b": false,
+	} {
+		if got := SecretVar("ADDRESS", value); got != want {
+			t.Errorf("%q: %t", value, got)
 		}
 	}
 }
@@ -81,7 +93,7 @@ func TestParseQuery(t *testing.T) {
 func secretObject() map[string]any {
 	return map[string]any{
 		"apiVersion": "v1", "kind": "Secret",
-		"metadata": map[string]any{"name": "dGVzdA==", "labels": map[string]any{"a.b/c": "d"}},
+		"metadata": map[string]any{"name": "dGVzdA==", "labels": map[string]any{"a.b/c": "d"}, "annotations": map[string]any{"copy": "hunter2"}},
 		"data":     map[string]any{"password": "aHVudGVyMg==", "binary": "/wAB", "ca.crt": "Y2E="},
 	}
 }
@@ -112,6 +124,7 @@ func TestEvaluateQuery(t *testing.T) {
 		{"quoted key", "k8s:v1:Secret:a:b", `obj.data."ca.crt"`, secretObject(), Value{Value: "ca", Secret: true}, ""},
 		{"binary data stays as it is", "k8s:v1:Secret:a:b", "obj.data.binary", secretObject(), Value{Value: "/wAB", Secret: true}, ""},
 		{"metadata is neither decoded nor secret", "k8s:v1:Secret:a:b", "obj.metadata.name", secretObject(), Value{Value: "dGVzdA=="}, ""},
+		{"annotations may hold a copy of the data", "k8s:v1:Secret:a:b", `obj.metadata.annotations.copy`, secretObject(), Value{Value: "hunter2", Secret: true}, ""},
 		{"mixed is secret", "k8s:v1:Secret:a:b", `"\(obj.metadata.name)\(obj.data.password)"`, secretObject(), Value{Value: "dGVzdA==hunter2", Secret: true}, ""},
 		{"the whole object is secret", "k8s:v1:Secret:a:b", `[for k, v in obj {k}][0]`, secretObject(), Value{Value: "apiVersion", Secret: true}, ""},
 		{"errors never show a secret", "k8s:v1:Secret:a:b", `obj.data.password & "x"`, secretObject(), Value{}, "cannot be evaluated"},

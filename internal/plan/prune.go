@@ -1,5 +1,7 @@
 package plan
 
+import "strings"
+
 // dropped decides about an object of the inventory that is no longer declared. Deleted is only what the inventory
 // names, with the same uid, that still carries our entry and nobody else manages; labels alone never suffice.
 func (c *computation) dropped(o Owned) {
@@ -32,16 +34,23 @@ func (c *computation) fate(o Owned, live Live) (Action, Code, string) {
 		return Release, CodeForeign, "managed by " + orUnknown(live.Foreign) + " now"
 	case live.Own == "":
 		return Release, CodeForeign, "no longer carries our managed fields entry"
+	case o.UID != "" && live.OwnerLabel == "":
+		return Release, CodeForeign, "no longer carries our owner label"
 	case o.UID == "" && !c.ours(live):
 		return Release, CodeForeign, "was not written by us"
 	case live.Reconciled:
 		return Release, CodeForeign, orUnknown(live.Foreign) + " manages it too"
 	case live.Terminating:
 		return Delete, CodeDropped, "already being deleted" + finalizers(live)
-	case c.Options.Deleting:
-		return Delete, CodeDropped, ""
 	}
-	return Delete, CodeDropped, "no longer in the bundle"
+	var why []string
+	if !c.Options.Deleting {
+		why = append(why, "no longer in the bundle")
+	}
+	if o.Own != "" && live.Own != o.Own && live.Foreign != "" && !live.Yielded {
+		why = append(why, live.Foreign+" has taken fields of it since it was written")
+	}
+	return Delete, CodeDropped, strings.Join(why, "; ")
 }
 
 func orUnknown(s string) string {
