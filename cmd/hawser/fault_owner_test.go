@@ -117,7 +117,8 @@ spec: {accessModes: [ReadWriteOnce], storageClassName: none, resources: {request
 	s.mark()
 	s.has(s.want(5, onOne("staging", "plan")...).Stdout, "deleted and created again", "immutable", "--recreate")
 	s.untouched("staging")
-	s.has(s.want(1, onOne("staging", "apply", "-y", "--wait=false")...).Stderr, "immutable") // asked only by writing
+	s.has(s.want(5, onOne("staging", "apply", "-y", "--wait=false")...).Stderr, "immutable", "--recreate", "Nothing was written")
+	s.untouched("staging")
 	s.wantData("staging", "fixed", "v", "1")
 	s.want(0, onOne("staging", "apply", "-y", "--wait=false", "--recreate")...)
 	s.wantData("staging", "fixed", "v", "2")

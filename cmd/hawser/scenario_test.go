@@ -186,8 +186,9 @@ func TestImmutableField(t *testing.T) {
 	r := s.want(5, "plan", "-f", "bundle.yaml", "--kube-context", "staging")
 	s.has(r.Stdout, "ConfigMap $NS/fixed", "immutable", "--recreate")
 	s.untouched("staging")
-	r = s.want(1, apply...) // without field diffs nobody asked before
-	s.has(r.Stderr, "ConfigMap $NS/fixed", "field is immutable", "--recreate")
+	r = s.want(5, apply...)
+	s.has(r.Stderr, "ConfigMap $NS/fixed", "immutable", "--recreate", "Nothing was written")
+	s.untouched("staging")
 	s.wantData("staging", "fixed", "v", "1")
 	s.mark()
 	r = s.want(0, "plan", "--recreate", "-f", "bundle.yaml", "--kube-context", "staging")

@@ -4,15 +4,53 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
 )
 
-// adopt takes an object over: the former owner's managed fields entries are folded into ours and kubectl's copy of the
-// object goes, so that fields we do not declare really disappear with the forced apply that follows.
+const mergePatchType = "application/merge-patch+json"
+
+// adoption asks what taking an object over would do: the forced apply that Execute sends, and when the former owner's
+// other fields do not go together with ours, the one write that replaces them.
+func (p *previewer) adoption(ctx context.Context, k KindInfo, r PreviewRequest) plan.Preview {
+	entries := (&unstructured.Unstructured{Object: r.live}).GetManagedFields()
+	t := object.NewTakeover(entries, r.Change.FromManagers, managerOf(r.Body))
+	after, code, err := p.dryRun(ctx, k, r)
+	if code == http.StatusUnprocessableEntity {
+		if _, perr := p.s.do(ctx, call{method: http.MethodPatch, path: k.path(r.Body.GVK().Version, r.Change.Ref.Namespace, r.Change.Ref.Name),
+			query: url.Values{"fieldManager": {managerOf(r.Body)}, "fieldValidation": {"Strict"}, "dryRun": {"All"}},
+			body:  t.Patch(r.live, written(r)), contentType: mergePatchType, named: r.Change.Ref.Name, into: &after, webhooksFinal: true}); perr != nil {
+			return p.refused(ctx, k, r, r.live, err)
+		}
+		err = nil
+	}
+	if err != nil {
+		return p.failed(r, err)
+	}
+	by := settersOf(r.live, r)
+	out := plan.Preview{Checked: true, Force: r.Change.Force, Cede: r.Change.Cede}
+	out.Fields = slices.DeleteFunc(p.fields(r.Body, r.live, t.Rest(after, written(r)), by), func(f plan.FieldChange) bool {
+		return strings.HasPrefix(f.Path, `metadata.labels."hawser.dev/`) // that is what adopting means
+	})
+	for _, d := range object.Diff(r.live, after, r.Body.Mask()) {
+		if third := t.Foreign(by, d, r.Change.FromManagers); third != "" {
+			out.Conflicts = append(out.Conflicts, plan.FieldConflict{Path: d.Path, Manager: third})
+		}
+	}
+	return out
+}
+
+// adopt takes an object over. Ours is applied first, so that nothing of the former owner has changed when that is
+// refused; then its managed fields entries are folded into ours and kubectl's copy of the object goes, and what it had
+// and we do not declare goes with a second apply.
 func (w *writing) adopt(ctx context.Context) (meta, error) {
 	m, err := w.s.getMeta(ctx, w.k, w.ch.Ref)
 	if err != nil {
@@ -27,21 +65,97 @@ func (w *writing) adopt(ctx context.Context) (meta, error) {
 		return meta{}, &StaleError{Ref: w.ch.Ref, Why: "it is another object now (other uid)"}
 	case own != w.ch.Own:
 		return meta{}, &StaleError{Ref: w.ch.Ref, Why: "fields we declared were changed since"}
-	}
-	apiVersion, _ := w.body["apiVersion"].(string)
-	folded, changed, err := object.FoldManagers(m.ManagedFields, w.ch.FromManagers, w.manager, apiVersion)
-	if err != nil {
-		return meta{}, err
-	}
-	p := pre{w.ch.UID, m.ResourceVersion}
-	if _, ok := m.Annotations[object.LastApplied]; ok || changed {
-		if m, err = w.patchFields(ctx, m, folded); err != nil {
+	case m.ResourceVersion != w.ch.ResourceVersion:
+		if err := w.third(ctx); err != nil {
 			return meta{}, err
 		}
-		p.rv = m.ResourceVersion
-		own, _ = object.OwnEntry(m.ManagedFields, w.manager)
 	}
-	return w.over(ctx, p, true, own)
+	out, err := w.over(ctx, pre{w.ch.UID, m.ResourceVersion}, true, own)
+	if apierrors.IsInvalid(err) && !answer.IsUIDMismatch(err) {
+		var instead error
+		if out, instead = w.replace(ctx, own); instead == nil {
+			err = nil
+		}
+	}
+	if err != nil {
+		return out, err
+	}
+	return w.fold(ctx, out)
+}
+
+// third finds fields of ours that a third party has taken since the plan.
+func (w *writing) third(ctx context.Context) error {
+	_, err := w.s.do(ctx, call{method: http.MethodPatch, path: w.k.path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name),
+		query:       url.Values{"fieldManager": {w.manager}, "dryRun": {"All"}, "force": {"false"}},
+		contentType: applyType, body: w.body, webhooksFinal: true})
+	for _, c := range answer.Causes(err) {
+		manager, _ := conflictManager(c.Message)
+		if c.Type == metav1.CauseTypeFieldManagerConflict && !slices.Contains(w.ch.FromManagers, manager) && !object.ByHand(manager) &&
+			manager != "before-first-apply" && manager != w.manager {
+			return &StaleError{Ref: w.ch.Ref, Why: manager + " has taken " + strings.TrimPrefix(c.Field, ".") + " since"}
+		}
+	}
+	return nil // any other refusal comes again with the write
+}
+
+// replace makes the object ours in one write: without what only the former owner had, with what we declare. It looks
+// again when something else of the object moved.
+func (w *writing) replace(ctx context.Context, own string) (meta, error) {
+	for look := 1; ; look++ {
+		m, err := w.replaceOnce(ctx, own)
+		if !apierrors.IsConflict(err) || look > maxLooks {
+			return m, err
+		}
+	}
+}
+
+func (w *writing) replaceOnce(ctx context.Context, own string) (meta, error) {
+	var live map[string]any
+	if _, err := w.s.do(ctx, call{method: http.MethodGet, path: w.k.path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name), named: w.ch.Ref.Name, into: &live}); err != nil {
+		return meta{}, err
+	}
+	u := unstructured.Unstructured{Object: live}
+	if have, _ := object.OwnEntry(u.GetManagedFields(), w.manager); string(u.GetUID()) != w.ch.UID || have != own {
+		return meta{}, &StaleError{Ref: w.ch.Ref, Why: "it was changed since"}
+	}
+	body := object.NewTakeover(u.GetManagedFields(), w.ch.FromManagers, w.manager).Patch(live, w.body)
+	_ = unstructured.SetNestedField(body, u.GetResourceVersion(), "metadata", "resourceVersion")
+	var m meta
+	_, err := w.send(ctx, call{method: http.MethodPatch, path: w.k.path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name),
+		query: url.Values{"fieldManager": {w.manager}, "fieldValidation": {"Strict"}},
+		body:  body, contentType: mergePatchType, accept: metadataType, named: w.ch.Ref.Name, into: &m})
+	return m, err
+}
+
+// fold makes the former owner's entries ours, and lets go what they had and we do not declare.
+func (w *writing) fold(ctx context.Context, m meta) (meta, error) {
+	applied := object.EntryOf(m.ManagedFields, w.manager)
+	apiVersion, _ := w.body["apiVersion"].(string)
+	for look := 1; ; look++ {
+		entries, changed, err := object.FoldManagers(m.ManagedFields, w.ch.FromManagers, w.manager, apiVersion)
+		if err != nil {
+			return meta{}, err
+		}
+		if _, ok := m.Annotations[object.LastApplied]; !ok && !changed {
+			return m, nil
+		}
+		out, err := w.patchFields(ctx, m, entries)
+		if err == nil {
+			m = out
+			break
+		}
+		if !apierrors.IsConflict(err) || look > maxLooks {
+			return meta{}, err
+		}
+		if m, err = w.s.getMeta(ctx, w.k, w.ch.Ref); err != nil {
+			return meta{}, err
+		}
+	}
+	if now := object.EntryOf(m.ManagedFields, w.manager); applied != nil && now != nil && now.Fields == applied.Fields {
+		return m, nil // it had nothing that we do not declare
+	}
+	own, _ := object.OwnEntry(m.ManagedFields, w.manager)
+	return w.over(ctx, pre{w.ch.UID, m.ResourceVersion}, true, own)
 }
 
 // patchFields replaces an object's managed fields and drops kubectl's copy, provided that the object did not move.

@@ -357,11 +357,10 @@ func (e *executor) wrote(ch plan.Change, m meta) {
 	defer e.mu.Unlock()
 	before := e.inventory[ch.Ref]
 	spec, _ := body.Body["spec"].(map[string]any)
-	_, replicas := spec["replicas"]
 	e.inventory[ch.Ref] = plan.Owned{Ref: ch.Ref, Version: body.GVK().Version, Instance: ch.Instance, Stage: ch.Stage,
 		UID: string(m.UID), ResourceVersion: m.ResourceVersion, Digest: digest, Own: own, Schema: e.schema[plan.SchemaKey(ch.Ref)],
 		Keep: actions.Keep, NoWait: ch.NoWait, Timeout: ch.Timeout, Ignore: ch.Ignore, Entry: entry, Once: actions.Once,
-		OwnNamespace: before.OwnNamespace, Replicas: replicas, Hook: ranFor(ch)}
+		OwnNamespace: before.OwnNamespace, Replicas: spec["replicas"] != nil, Fixed: object.Fixed(body), Force: actions.Force, Hook: ranFor(ch)}
 	e.generations[ch.Ref] = m.Generation
 	if ch.Ref.IsCRD() {
 		for gk := range object.DefinedKinds([]object.Object{body}) {

@@ -151,14 +151,15 @@ func TestFieldConflictWithoutForce(t *testing.T) { // facts F6
 	b := newBundle(t)
 	b.apply(t, s, objs(t, ns, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: NS}\ndata: {x: ours}")...)
 	patch(t, "kubectl-edit", configMaps, ns, "a", `{"data":{"w":"theirs"}}`)
-	b.opts.Diff = true
-	p, _ := b.plan(t, s, objs(t, ns, cmA))
-	ch := only(t, p)
-	if ch.Action != plan.Conflict || !strings.Contains(ch.Why, "data.w (owned by kubectl-edit)") {
-		t.Fatalf("%+v", ch)
+	for _, diff := range []bool{true, false} {
+		b.opts.Diff = diff
+		p, _ := b.plan(t, s, objs(t, ns, cmA))
+		if ch := only(t, p); ch.Action != plan.Conflict || !strings.Contains(ch.Why, "data.w (owned by kubectl-edit)") {
+			t.Fatalf("%+v", ch)
+		}
 	}
-	b.opts.Diff = false
-	p, bodies := b.plan(t, s, objs(t, ns, cmA))
+	p, bodies := b.plan(t, s, objs(t, ns, cmA)) // what was nobody's when the plan was made
+	p.Changes[0].Action = plan.Update
 	r := b.execute(t.Context(), s, p, bodies)
 	if len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Status.Reason, "kubectl-edit") {
 		t.Fatalf("%+v", r)
@@ -189,6 +190,7 @@ func replicas(t *testing.T, ns string) int64 {
 func TestReplicasUnderScaleAreCeded(t *testing.T) { // facts F1, F6
 	f, s := testfleet.Get(), connect(t)
 	ns := f.Namespace(t, one)
+	foreignApply(t, "somebody", "horizontalpodautoscalers", false, objs(t, ns, autoscaler)[0])
 	b := newBundle(t)
 	b.apply(t, s, objs(t, ns, scaled)...)
 	patch(t, "hpa", deployments, ns, "api", `{"spec":{"replicas":3}}`, "scale")

@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -76,6 +77,8 @@ type bundle struct {
 	events []cluster.Event
 	policy v1alpha1.Instance // what the instance says of its objects
 	obs    cluster.Observation
+	// applied is what was declared last, as the record has it.
+	applied map[object.Ref]object.Object
 }
 
 func newBundle(t *testing.T) *bundle {
@@ -115,13 +118,17 @@ func (b *bundle) plan(t *testing.T, s *cluster.Session, objs []object.Object) (*
 	}
 	b.obs = obs
 	in.Live, in.Schema, in.NamespaceExists = obs.Live, obs.Schema, obs.NamespaceExists
-	if needs := plan.NeedsPreview(in); len(needs) > 0 {
+	plan.Previewed(&in, func(needs []plan.Change) map[object.Ref]plan.Preview {
 		var reqs []cluster.PreviewRequest
 		for _, ch := range needs {
-			reqs = append(reqs, cluster.PreviewRequest{Change: ch, Body: bodies[ch.Ref]})
+			req := cluster.PreviewRequest{Change: ch, Body: bodies[ch.Ref]}
+			if base, ok := b.applied[ch.Ref]; ok {
+				req.Base = base.Body
+			}
+			reqs = append(reqs, req)
 		}
-		in.Previews = s.Preview(ctx, reqs)
-	}
+		return s.Preview(ctx, reqs)
+	})
 	p := plan.Compute(in)
 	if holders := plan.Holders(p); len(holders) > 0 {
 		in.Contents = s.Contents(ctx, b.owner(), holders)
@@ -150,6 +157,10 @@ func (b *bundle) execute(ctx context.Context, s *cluster.Session, p *plan.Plan, 
 	}
 	r := s.Execute(ctx, req)
 	b.owned = r.Inventory
+	if b.applied == nil {
+		b.applied = map[object.Ref]object.Object{}
+	}
+	maps.Copy(b.applied, bodies)
 	return r
 }
 

@@ -36,6 +36,7 @@ func (s *Session) Observe(ctx context.Context, req ObserveRequest) (Observation,
 	}
 	o.inventoried()
 	o.unknown()
+	o.autoscalers()
 	for _, d := range req.Desired {
 		o.touch(d.Ref)
 	}
@@ -378,7 +379,8 @@ func liveOf(m meta, manager string) plan.Live {
 	l := plan.Live{Found: true, UID: string(m.UID), ResourceVersion: m.ResourceVersion, Generation: m.Generation,
 		Terminating: m.DeletionTimestamp != nil, Finalizers: m.Finalizers, OwnerLabel: m.Labels[object.LabelOwner],
 		Keep: object.ActionsOf(m.Annotations).Keep, ScaleOwner: object.ScaleOwner(m.ManagedFields),
-		Claims: object.MakesClaims(m.ManagedFields)}
+		Claims: object.MakesClaims(m.ManagedFields), Shared: object.Shared(m.ManagedFields, manager)}
+	l.OwnReplicas, l.ReplicasOwner = object.ReplicasOf(m.ManagedFields, manager)
 	l.Own, l.OwnVersion = object.OwnEntry(m.ManagedFields, manager)
 	f := object.ForeignOwner(m.Labels, m.Annotations, m.ManagedFields, manager)
 	l.Foreign, l.ForeignManagers, l.Reconciled, l.ForeignBundle = f.Owner, f.Managers, f.Reconciled, f.Bundle

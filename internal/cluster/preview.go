@@ -74,15 +74,18 @@ func (p *previewer) preview(ctx context.Context, r PreviewRequest) plan.Preview 
 		return plan.Preview{Finding: &f}
 	}
 	// Only the live object tells what is lost and who set what; a declaration that changed on an unmoved object is
-	// compared with the recorded one, without a read, unless fields of it are or were left to others.
+	// compared with the recorded one, without a read, unless fields of it are or were left to others or are taken back.
 	var live map[string]any
-	needLive := r.Change.Action != plan.Create && (r.Base == nil || r.Change.Code != plan.CodeChanged || r.Change.Ignore != nil || r.Change.Was != nil)
+	needLive := r.Change.Action != plan.Create && (r.Base == nil || r.Change.Code != plan.CodeChanged || r.Change.Ignore != nil || r.Change.Was != nil || r.Change.Force)
 	if needLive {
 		_, err := p.s.do(ctx, call{method: http.MethodGet, path: k.path(r.Body.GVK().Version, ref.Namespace, ref.Name), named: ref.Name, into: &live})
 		if err != nil && !apierrors.IsNotFound(err) {
 			return p.failed(r, err)
 		}
 		r.live = live
+	}
+	if r.Change.Action == plan.Adopt && live != nil {
+		return p.adoption(ctx, k, r)
 	}
 	after, code, err := p.dryRun(ctx, k, r)
 	switch {
@@ -100,7 +103,7 @@ func (p *previewer) preview(ctx context.Context, r PreviewRequest) plan.Preview 
 	default:
 		return p.failed(r, err)
 	}
-	out := plan.Preview{Checked: true}
+	out := plan.Preview{Checked: true, Force: r.Change.Force, Cede: r.Change.Cede}
 	before := live
 	if before == nil {
 		before = object.WithoutPaths(r.Base, r.Change.Cede)
@@ -194,8 +197,11 @@ func (p *previewer) conflicts(r PreviewRequest, live map[string]any, err error) 
 			continue
 		}
 		manager, sub := conflictManager(c.Message)
-		fc := plan.FieldConflict{Path: conflictPath(c.Field), Manager: manager, Subresource: sub}
-		fc.Ours = r.Base != nil && has(r.Base, fc.Path)
+		fc := plan.FieldConflict{Path: strings.TrimPrefix(c.Field, "."), Manager: manager, Subresource: sub}
+		if fields := object.FieldsNamed(r.Body.Body, c.Field); len(fields) > 0 {
+			fc.Path = fields[0].String()
+			fc.Ours = !slices.ContainsFunc(fields, func(f object.Field) bool { return !f.In(r.Base) })
+		}
 		out.Conflicts = append(out.Conflicts, fc)
 	}
 	before := live
@@ -221,43 +227,6 @@ func conflictManager(message string) (manager, subresource string) {
 		subresource = parts[i+1]
 	}
 	return manager, subresource
-}
-
-// conflictPath turns `.spec.template.spec.containers[name="api"].image` into our grammar.
-func conflictPath(field string) string {
-	var b strings.Builder
-	for rest := strings.TrimPrefix(field, "."); rest != ""; {
-		open := strings.IndexByte(rest, '[')
-		if open < 0 {
-			b.WriteString(rest)
-			break
-		}
-		end := strings.IndexByte(rest, ']')
-		if end < open {
-			b.WriteString(rest)
-			break
-		}
-		var values []string
-		for _, kv := range strings.Split(rest[open+1:end], ",") {
-			_, v, ok := strings.Cut(kv, "=")
-			if !ok {
-				v = kv
-			}
-			if v = strings.Trim(v, `"`); v != "TCP" || len(values) == 0 {
-				values = append(values, v)
-			}
-		}
-		b.WriteString(rest[:open] + "[" + strings.Join(values, "/") + "]")
-		rest = rest[end+1:]
-	}
-	return b.String()
-}
-
-// has reports whether a plain dotted path is there; keyed paths count when their list is.
-func has(body map[string]any, path string) bool {
-	before, _, _ := strings.Cut(path, "[")
-	_, ok, err := unstructured.NestedFieldNoCopy(body, strings.Split(before, ".")...)
-	return ok && err == nil
 }
 
 // failed turns a refusal into a Deferred or a Finding.

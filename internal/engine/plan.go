@@ -337,29 +337,55 @@ func (r *run) observe(ctx context.Context, w *work, o plan.Options) (plan.Input,
 
 // preview asks the API server about the changes that need its answer.
 func (r *run) preview(ctx context.Context, w *work, in *plan.Input) diag.Findings {
-	needs := plan.NeedsPreview(*in)
-	if len(needs) == 0 {
-		return nil
-	}
-	findings := r.renderLate(ctx, w, w.unrendered(&plan.Plan{Changes: needs}))
-	if findings.HasErrors() {
-		return findings
-	}
-	base := map[object.Ref]object.Object{}
-	// what was declared before tells which fields others took from us: wanted where a declaration changed
-	changed := slices.ContainsFunc(needs, func(ch plan.Change) bool { return ch.Code == plan.CodeChanged })
-	if t := w.target; t.record != nil && (in.Options.Diff || changed) {
-		objs, err := t.store.Objects(ctx, *t.record)
-		if err != nil {
-			findings = append(findings, diag.Finding{Severity: diag.Info, Code: "no-recorded-set",
-				What: "the recorded objects cannot be read; comparing with the live ones", Why: r.redact(err.Error())})
+	var findings diag.Findings
+	var base map[object.Ref]object.Object
+	plan.Previewed(in, func(needs []plan.Change) map[object.Ref]plan.Preview {
+		if findings.HasErrors() {
+			return nil
 		}
-		r.remember(objs)
-		for _, o := range objs {
-			base[o.Ref()] = o
+		fs := r.renderLate(ctx, w, w.unrendered(&plan.Plan{Changes: needs}))
+		if findings = append(findings, fs...); fs.HasErrors() {
+			return nil
 		}
+		// what was declared before tells which fields others took from us: wanted where a declaration changed
+		changed := slices.ContainsFunc(needs, func(ch plan.Change) bool { return ch.Code == plan.CodeChanged })
+		if base == nil && (in.Options.Diff || changed) {
+			base, fs = r.base(ctx, w)
+			findings = append(findings, fs...)
+		}
+		previews := w.target.session.Preview(ctx, w.previews(needs, base))
+		for ref, p := range previews { // what stands in for a value may be refused where the value will not be
+			if late := w.set.standsIn(ref); p.Finding != nil && len(late) > 0 {
+				previews[ref] = plan.Preview{Deferred: "values are known after " + join(late)}
+			}
+		}
+		return previews
+	})
+	return findings
+}
+
+// base are the objects as they were declared last.
+func (r *run) base(ctx context.Context, w *work) (map[object.Ref]object.Object, diag.Findings) {
+	out := map[object.Ref]object.Object{}
+	if w.target.record == nil {
+		return out, nil
 	}
-	requests := make([]cluster.PreviewRequest, 0, len(needs))
+	var findings diag.Findings
+	objs, err := w.target.store.Objects(ctx, *w.target.record)
+	if err != nil {
+		findings = append(findings, diag.Finding{Severity: diag.Info, Code: "no-recorded-set",
+			What: "the recorded objects cannot be read; comparing with the live ones", Why: r.redact(err.Error())})
+	}
+	r.remember(objs)
+	for _, o := range objs {
+		out[o.Ref()] = o
+	}
+	return out, findings
+}
+
+// previews are the questions about changes.
+func (w *work) previews(needs []plan.Change, base map[object.Ref]object.Object) []cluster.PreviewRequest {
+	out := make([]cluster.PreviewRequest, 0, len(needs))
 	for _, ch := range needs {
 		req := cluster.PreviewRequest{Change: ch, Body: w.set.bodies[ch.Ref]}
 		if b, ok := base[ch.Ref]; ok {
@@ -367,15 +393,9 @@ func (r *run) preview(ctx context.Context, w *work, in *plan.Input) diag.Finding
 			// what was secret when it was applied is so still, though its value is no longer known
 			req.Body.Sensitive = slices.Concat(req.Body.Sensitive, b.Sensitive)
 		}
-		requests = append(requests, req)
+		out = append(out, req)
 	}
-	in.Previews = w.target.session.Preview(ctx, requests)
-	for ref, p := range in.Previews { // what stands in for a value may be refused where the value will not be
-		if late := w.set.standsIn(ref); p.Finding != nil && len(late) > 0 {
-			in.Previews[ref] = plan.Preview{Deferred: "values are known after " + join(late)}
-		}
-	}
-	return findings
+	return out
 }
 
 // unrendered returns the instances taken from the record of which the plan writes objects.

@@ -14,32 +14,38 @@ import (
 // textOf is a value as a path's selector writes it.
 func textOf(v any) string { return fmt.Sprint(v) }
 
-// itemAt finds the item of a list that a path element names, below 0 if none. A key field that the item leaves to its
-// default does not count against it.
+// itemAt finds the item of a list that a path element names, below 0 if none.
 func itemAt(list []any, el fieldpath.PathElement) int {
 	switch {
 	case el.Key != nil:
-		return slices.IndexFunc(list, func(item any) bool {
-			m, ok := item.(map[string]any)
-			if !ok {
-				return false
-			}
-			hit := false
-			for _, f := range *el.Key {
-				v, there := m[f.Name]
-				if there && !value.Equals(value.NewValueInterface(v), f.Value) {
-					return false
-				}
-				hit = hit || there
-			}
-			return hit
-		})
+		return slices.IndexFunc(list, func(item any) bool { return hasKey(item, *el.Key) })
 	case el.Value != nil:
 		return slices.IndexFunc(list, func(item any) bool { return value.Equals(value.NewValueInterface(item), *el.Value) })
-	case el.Index != nil && *el.Index < len(list):
+	case el.Index != nil && *el.Index >= 0 && *el.Index < len(list):
 		return *el.Index
 	}
 	return -1
+}
+
+// hasKey reports whether a list item is the one that a key names. A key field that the item leaves to its default does
+// not count against it; a missing protocol is TCP.
+func hasKey(item any, key value.FieldList) bool {
+	m, ok := item.(map[string]any)
+	if !ok {
+		return false
+	}
+	hit := false
+	for _, f := range key {
+		v, there := m[f.Name]
+		if !there && f.Name == "protocol" {
+			v = "TCP"
+		}
+		if v != nil && !value.Equals(value.NewValueInterface(v), f.Value) {
+			return false
+		}
+		hit = hit || there
+	}
+	return hit
 }
 
 // lookup is the value at a field path.

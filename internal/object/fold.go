@@ -9,7 +9,8 @@ import (
 )
 
 // FoldManagers moves the entries of other managers into our Apply entry, Update and Apply alike, so that what they
-// owned and we do not declare goes with our next apply. Entries of subresources (status, scale) stay. changed is false
+// owned and we do not declare goes with our next apply. Entries of subresources (status, scale) stay, and finalizers and
+// owner references become nobody's: those are agreements with controllers, and only they end them. changed is false
 // when none of the managers has an entry. entries is not changed.
 func FoldManagers(entries []metav1.ManagedFieldsEntry, from []string, manager, apiVersion string) (out []metav1.ManagedFieldsEntry, changed bool, err error) {
 	union := &fieldpath.Set{}
@@ -24,6 +25,9 @@ func FoldManagers(entries []metav1.ManagedFieldsEntry, from []string, manager, a
 		set, err := fieldSet(e)
 		if err != nil {
 			return nil, false, err
+		}
+		if !own {
+			set = ownable(set)
 		}
 		union = union.Union(set)
 		changed = changed || !own
@@ -41,6 +45,22 @@ func FoldManagers(entries []metav1.ManagedFieldsEntry, from []string, manager, a
 		return nil, false, err
 	}
 	return append(out, ours), true, nil
+}
+
+// ownable is a set of fields without those that nobody takes over from another.
+func ownable(set *fieldpath.Set) *fieldpath.Set {
+	out := &fieldpath.Set{}
+	set.Iterate(func(p fieldpath.Path) {
+		if len(p) > 1 && isNamed(p[0], "metadata") && (isNamed(p[1], "finalizers") || isNamed(p[1], "ownerReferences")) {
+			return
+		}
+		out.Insert(p.Copy())
+	})
+	return out
+}
+
+func isNamed(el fieldpath.PathElement, name string) bool {
+	return el.FieldName != nil && *el.FieldName == name
 }
 
 // OneApply merges entries that a repair made alike: one entry per manager, operation, API version and subresource. An

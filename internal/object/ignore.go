@@ -29,6 +29,27 @@ func (g *Ignore) Equal(o *Ignore) bool {
 	return slices.Equal(g.Paths, o.Paths) && slices.Equal(g.Managers, o.Managers)
 }
 
+// Leaves reports whether a field (a path of names) that a manager owns is left to it; nil leaves nothing.
+func (g *Ignore) Leaves(field, manager string) bool {
+	if g == nil {
+		return false
+	}
+	at, err := v1alpha1.ParsePath(field)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(g.Managers, func(glob string) bool { return matches(glob, manager) }) ||
+		slices.ContainsFunc(g.Paths, func(p string) bool {
+			want, err := v1alpha1.ParsePath(p)
+			return err == nil && len(want) <= len(at) && slices.Equal(want, at[:len(want)])
+		})
+}
+
+func matches(glob, manager string) bool {
+	ok, err := path.Match(glob, manager)
+	return ok && err == nil
+}
+
 // Entry is our Apply entry in an object's managed fields, as a record keeps it.
 type Entry struct {
 	APIVersion string `json:"apiVersion"`
@@ -110,10 +131,7 @@ func below(p fieldpath.Path, want v1alpha1.Path) bool {
 // owned is what ignored managers own, subresources apart.
 func (g *Ignore) owned(entries []metav1.ManagedFieldsEntry, manager string) *fieldpath.Set {
 	return union(entries, func(e metav1.ManagedFieldsEntry) bool {
-		return e.Manager != manager && e.Manager != HandoverManager && slices.ContainsFunc(g.Managers, func(glob string) bool {
-			ok, err := path.Match(glob, e.Manager)
-			return ok && err == nil
-		})
+		return e.Manager != manager && e.Manager != HandoverManager && slices.ContainsFunc(g.Managers, func(glob string) bool { return matches(glob, e.Manager) })
 	})
 }
 

@@ -2,6 +2,7 @@ package object
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,6 +11,9 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
 // HandoverManager is the field manager that takes over a live spec.replicas before a bundle drops the field.
@@ -63,7 +67,7 @@ func applyEntry(entries []metav1.ManagedFieldsEntry, manager string) (metav1.Man
 // ScaleOwner is the manager that owns spec.replicas through the scale subresource, "" if none.
 func ScaleOwner(entries []metav1.ManagedFieldsEntry) string {
 	for _, e := range entries {
-		if e.Subresource == "scale" && hasField(e, "f:spec", "f:replicas") {
+		if e.Subresource == "scale" && hasField(e, "spec", "replicas") {
 			return e.Manager
 		}
 	}
@@ -72,14 +76,68 @@ func ScaleOwner(entries []metav1.ManagedFieldsEntry) string {
 
 // MakesClaims reports whether the managed fields tell of volumeClaimTemplates: a StatefulSet that makes volume claims.
 func MakesClaims(entries []metav1.ManagedFieldsEntry) bool {
-	return slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return hasField(e, "f:spec", "f:volumeClaimTemplates") })
+	return slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool {
+		return e.FieldsV1 != nil && bytes.Contains(e.FieldsV1.GetRawBytes(), []byte(`"f:volumeClaimTemplates"`)) && hasField(e, "spec", "volumeClaimTemplates")
+	})
+}
+
+// ReplicasOf tells whether a manager owns spec.replicas, alone or with others, and which other one does; scaled to 0
+// through the scale subresource, it has no owner at all.
+func ReplicasOf(entries []metav1.ManagedFieldsEntry, manager string) (ours bool, other string) {
+	field := fieldpath.MakePathOrDie("spec", "replicas")
+	for _, e := range entries {
+		if e.FieldsV1 == nil || e.Subresource == "status" {
+			continue
+		}
+		raw := e.FieldsV1.GetRawBytes()
+		if !bytes.Contains(raw, []byte(`"f:replicas"`)) && !bytes.Contains(raw, []byte(`"f:spec":{}`)) {
+			continue
+		}
+		set, err := fieldSet(e)
+		switch {
+		case err != nil || !touches(set, field):
+		case e.Manager == manager:
+			ours = true
+		case other == "" || e.Manager != HandoverManager:
+			other = e.Manager
+		}
+	}
+	return ours, other
+}
+
+// Shared reports whether others own fields of an object, those of its status and other subresources apart.
+func Shared(entries []metav1.ManagedFieldsEntry, manager string) bool {
+	return slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool {
+		return e.Manager != manager && (e.Subresource == "" || e.Subresource == "scale") && e.FieldsV1 != nil && len(e.FieldsV1.GetRawBytes()) > len("{}")
+	})
+}
+
+// Autoscales reports whether a field manager is known to scale by itself whatever targets it names.
+func Autoscales(manager string) bool { return strings.HasPrefix(manager, "keda") }
+
+// ByHand reports whether a field manager is a person's tool.
+func ByHand(manager string) bool { return strings.HasPrefix(manager, "kubectl") }
+
+// ScaleTarget is what an autoscaler (or anything else with a spec.scaleTargetRef) scales, a Deployment where it does not
+// say; the zero Ref when it names nothing.
+func ScaleTarget(body map[string]any) Ref {
+	u := unstructured.Unstructured{Object: body}
+	text := func(field string) string {
+		s, _, _ := unstructured.NestedString(body, "spec", "scaleTargetRef", field)
+		return s
+	}
+	gv, err := schema.ParseGroupVersion(cmp.Or(text("apiVersion"), "apps/v1"))
+	if err != nil || text("name") == "" {
+		return Ref{}
+	}
+	return Ref{Group: gv.Group, Kind: cmp.Or(text("kind"), "Deployment"), Namespace: u.GetNamespace(), Name: text("name")}
 }
 
 // Foreign is who else manages an object, besides the controllers that every cluster runs.
 type Foreign struct {
 	// Owner is for people: "Helm release shop/api", "" when nobody else manages the object.
 	Owner string
-	// Managers are the other owner's field managers, sorted.
+	// Managers are that owner's field managers, sorted; not those of third parties that own fields of the object too.
 	Managers []string
 	// Reconciled: the owner is known to write the object again and again.
 	Reconciled bool
@@ -87,8 +145,8 @@ type Foreign struct {
 	Bundle bool
 }
 
-// detectors are asked in order; the first that knows the owner names it. Reconcilers come before the tools they use
-// (Flux runs Helm), tools before bare field managers.
+// detectors are asked in order; the first that knows the owner names it and its field managers. Reconcilers come before
+// the tools they use (Flux runs Helm), tools before bare field managers.
 var detectors = []func(owned) (Foreign, bool){
 	byBundle, byFlux, byArgo, byTimoni, byHelm, byKubectl, byManager,
 }
@@ -97,17 +155,31 @@ var detectors = []func(owned) (Foreign, bool){
 type owned struct {
 	labels, annotations map[string]string
 	managers            []string
+	entries             []metav1.ManagedFieldsEntry
 	owner               string // the owner id in our manager's name
+}
+
+// writers are the managers that own a mark (an annotation or a label), and those that are known by their name.
+func (in owned) writers(field, mark string, known func(manager string) bool) []string {
+	return slices.DeleteFunc(slices.Clone(in.managers), func(m string) bool {
+		return !known(m) && !slices.ContainsFunc(in.entries, func(e metav1.ManagedFieldsEntry) bool {
+			return e.Manager == m && e.Subresource == "" && mark != "" && hasField(e, "metadata", field, mark)
+		})
+	})
 }
 
 // ForeignOwner finds out who else manages an object, from its marks and managed fields. manager is our own name.
 func ForeignOwner(labels, annotations map[string]string, entries []metav1.ManagedFieldsEntry, manager string) Foreign {
-	own, _ := applyEntry(entries, manager)
-	marks, _ := fieldTree(own)["f:metadata"].(map[string]any)
+	entry, _ := applyEntry(entries, manager)
+	own, err := fieldSet(entry)
+	if err != nil {
+		own = &fieldpath.Set{}
+	}
 	in := owned{
-		labels:      without(labels, marks["f:labels"]),
-		annotations: without(annotations, marks["f:annotations"]),
+		labels:      undeclared(labels, own, "labels"),
+		annotations: undeclared(annotations, own, "annotations"),
 		managers:    otherManagers(entries, manager),
+		entries:     entries,
 		owner:       strings.TrimPrefix(manager, managerPrefix),
 	}
 	if o := labels[LabelOwner]; o != "" {
@@ -115,18 +187,17 @@ func ForeignOwner(labels, annotations map[string]string, entries []metav1.Manage
 	}
 	for _, detect := range detectors {
 		if f, ok := detect(in); ok {
-			f.Managers = in.managers
 			return f
 		}
 	}
 	return Foreign{}
 }
 
-func without(marks map[string]string, declared any) map[string]string {
-	ours, _ := declared.(map[string]any)
+// undeclared are the marks that a set of fields does not have.
+func undeclared(marks map[string]string, own *fieldpath.Set, field string) map[string]string {
 	out := make(map[string]string, len(marks))
 	for k, v := range marks {
-		if _, ok := ours["f:"+k]; !ok {
+		if !own.Has(fieldpath.MakePathOrDie("metadata", field, k)) {
 			out[k] = v
 		}
 	}
@@ -178,79 +249,104 @@ func byBundle(in owned) (Foreign, bool) {
 	if name == "" {
 		name = "with owner id " + other
 	}
-	return Foreign{Owner: "Hawser bundle " + name, Bundle: true}, true
+	managers := in.writers("labels", LabelOwner, func(m string) bool { return strings.HasPrefix(m, managerPrefix) })
+	return Foreign{Owner: "Hawser bundle " + name, Managers: managers, Bundle: true}, true
 }
 
 func byFlux(in owned) (Foreign, bool) {
+	flux := func(m string) bool { return m == "kustomize-controller" || m == "helm-controller" }
 	for _, c := range []struct{ kind, prefix string }{
 		{"Flux Kustomization", "kustomize.toolkit.fluxcd.io/"}, {"Flux HelmRelease", "helm.toolkit.fluxcd.io/"},
 	} {
 		if name := in.labels[c.prefix+"name"]; name != "" {
-			return Foreign{Owner: c.kind + " " + slash(in.labels[c.prefix+"namespace"], name), Reconciled: true}, true
+			return Foreign{Owner: c.kind + " " + slash(in.labels[c.prefix+"namespace"], name),
+				Managers: in.writers("labels", c.prefix+"name", flux), Reconciled: true}, true
 		}
 	}
-	for _, m := range []string{"kustomize-controller", "helm-controller"} {
-		if slices.Contains(in.managers, m) {
-			return Foreign{Owner: "Flux (" + m + ")", Reconciled: true}, true
-		}
+	if managers := in.writers("", "", flux); len(managers) > 0 {
+		return Foreign{Owner: "Flux (" + managers[0] + ")", Managers: managers, Reconciled: true}, true
 	}
 	return Foreign{}, false
 }
 
 func byArgo(in owned) (Foreign, bool) {
-	app, _, _ := strings.Cut(in.annotations["argocd.argoproj.io/tracking-id"], ":")
-	controller := slices.ContainsFunc(in.managers, func(m string) bool { return strings.HasPrefix(m, "argocd-") })
+	const tracking, instance = "argocd.argoproj.io/tracking-id", "argocd.argoproj.io/instance"
+	argo := func(m string) bool { return strings.HasPrefix(m, "argocd-") }
+	managers := in.writers("annotations", tracking, argo)
+	app, _, _ := strings.Cut(in.annotations[tracking], ":")
 	switch {
 	case app != "":
-	case in.labels["argocd.argoproj.io/instance"] != "":
-		app = in.labels["argocd.argoproj.io/instance"]
-	case controller:
+	case in.labels[instance] != "":
+		app, managers = in.labels[instance], in.writers("labels", instance, argo)
+	case slices.ContainsFunc(in.managers, argo):
 		app = in.labels["app.kubernetes.io/instance"]
 	default:
 		return Foreign{}, false
 	}
-	return Foreign{Owner: strings.TrimSpace("Argo CD application " + app), Reconciled: true}, true
+	return Foreign{Owner: strings.TrimSpace("Argo CD application " + app), Managers: managers, Reconciled: true}, true
 }
 
 func byTimoni(in owned) (Foreign, bool) {
-	if !slices.Contains(in.managers, "timoni") {
+	managers := in.writers("", "", func(m string) bool { return m == "timoni" })
+	if len(managers) == 0 {
 		return Foreign{}, false
 	}
 	for _, l := range []string{"instance.timoni.sh/name", "app.kubernetes.io/name"} {
 		if n := in.labels[l]; n != "" {
-			return Foreign{Owner: "Timoni instance " + slash(in.labels["instance.timoni.sh/namespace"], n)}, true
+			return Foreign{Owner: "Timoni instance " + slash(in.labels["instance.timoni.sh/namespace"], n), Managers: managers}, true
 		}
 	}
-	return Foreign{Owner: "Timoni"}, true
+	return Foreign{Owner: "Timoni", Managers: managers}, true
 }
 
 func byHelm(in owned) (Foreign, bool) {
-	if name := in.annotations["meta.helm.sh/release-name"]; name != "" {
-		return Foreign{Owner: "Helm release " + slash(in.annotations["meta.helm.sh/release-namespace"], name)}, true
+	const release = "meta.helm.sh/release-name"
+	managers := in.writers("annotations", release, func(m string) bool { return m == "helm" || strings.HasPrefix(m, "terraform-provider-helm") })
+	if name := in.annotations[release]; name != "" {
+		return Foreign{Owner: "Helm release " + slash(in.annotations["meta.helm.sh/release-namespace"], name), Managers: managers}, true
 	}
-	if slices.Contains(in.managers, "helm") {
-		return Foreign{Owner: "Helm"}, true
+	if len(managers) > 0 {
+		return Foreign{Owner: "Helm", Managers: managers}, true
 	}
 	return Foreign{}, false
 }
 
 func byKubectl(in owned) (Foreign, bool) {
-	for _, m := range in.managers {
-		if strings.HasPrefix(m, "kubectl") {
-			return Foreign{Owner: m}, true
-		}
+	managers := in.writers("annotations", LastApplied, ByHand)
+	if i := slices.IndexFunc(managers, ByHand); i >= 0 {
+		return Foreign{Owner: managers[i], Managers: managers}, true
 	}
 	if in.annotations[LastApplied] != "" {
-		return Foreign{Owner: "kubectl apply"}, true
+		return Foreign{Owner: "kubectl apply", Managers: managers}, true
 	}
 	return Foreign{}, false
 }
 
+// byManager: of several managers that nobody knows the owner is who declared the object: those that apply it, else who
+// wrote first. The others are third parties.
 func byManager(in owned) (Foreign, bool) {
 	if len(in.managers) == 0 {
 		return Foreign{}, false
 	}
-	return Foreign{Owner: strings.Join(in.managers, ", ")}, true
+	var appliers []string
+	first := in.managers[0]
+	var since *metav1.Time
+	for _, e := range in.entries {
+		if e.Subresource != "" || !slices.Contains(in.managers, e.Manager) {
+			continue
+		}
+		if e.Operation == metav1.ManagedFieldsOperationApply && !slices.Contains(appliers, e.Manager) {
+			appliers = append(appliers, e.Manager)
+		}
+		if e.Time != nil && (since == nil || e.Time.Before(since)) {
+			first, since = e.Manager, e.Time
+		}
+	}
+	if len(appliers) == 0 {
+		appliers = []string{first}
+	}
+	slices.Sort(appliers)
+	return Foreign{Owner: strings.Join(appliers, ", "), Managers: appliers}, true
 }
 
 func slash(namespace, name string) string {
@@ -260,26 +356,8 @@ func slash(namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// hasField reports whether an entry's fields contain the path ("f:spec", "f:replicas").
-func hasField(e metav1.ManagedFieldsEntry, path ...string) bool {
-	node := fieldTree(e)
-	for _, p := range path {
-		next, ok := node[p].(map[string]any)
-		if !ok {
-			return false
-		}
-		node = next
-	}
-	return node != nil
-}
-
-func fieldTree(e metav1.ManagedFieldsEntry) map[string]any {
-	if e.FieldsV1 == nil {
-		return nil
-	}
-	var tree map[string]any
-	if json.Unmarshal(e.FieldsV1.GetRawBytes(), &tree) != nil {
-		return nil
-	}
-	return tree
+// hasField reports whether an entry owns the field at a path of names.
+func hasField(e metav1.ManagedFieldsEntry, path ...any) bool {
+	set, err := fieldSet(e)
+	return err == nil && set.Has(fieldpath.MakePathOrDie(path...))
 }

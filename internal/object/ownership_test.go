@@ -108,6 +108,11 @@ func TestFoldManagers(t *testing.T) {
 	if last.Manager != "hawser:me" || last.Operation != "Apply" || string(last.FieldsV1.GetRawBytes()) != `{"f:data":{"f:x":{},"f:y":{},"f:z":{}}}` {
 		t.Errorf("%+v %s", last, last.FieldsV1.GetRawBytes())
 	}
+	out, _, err = FoldManagers([]metav1.ManagedFieldsEntry{entry("helm", "Update",
+		`{"f:metadata":{"f:finalizers":{".":{},"v:\"x\"":{}},"f:ownerReferences":{},"f:labels":{"f:a":{}}},"f:data":{}}`)}, []string{"helm"}, "hawser:me", "v1")
+	if want := `{"f:data":{},"f:metadata":{"f:labels":{"f:a":{}}}}`; err != nil || string(out[0].FieldsV1.GetRawBytes()) != want {
+		t.Errorf("finalizers and owner references are taken over: %v %s", err, out[0].FieldsV1.GetRawBytes())
+	}
 	if _, changed, _ := FoldManagers(entries[:1], []string{"helm"}, "hawser:me", "v1"); changed {
 		t.Error("nothing to fold is no change")
 	}

@@ -3,33 +3,38 @@ package object
 import (
 	"maps"
 	"slices"
-	"strings"
+
+	"hawser.dev/hawser/api/v1alpha1"
 )
 
-// WithoutPaths returns a copy of body without the fields at plain dotted paths; what is left empty on the way stays.
-// body itself is not changed; nil stays nil.
+// WithoutPaths returns a copy of body without the fields at paths of names (`spec.replicas`, `data."app.yaml"`); what is
+// left empty on the way stays. A path into a list removes nothing. body itself is not changed; nil stays nil.
 func WithoutPaths(body map[string]any, paths []string) map[string]any {
 	if body == nil {
 		return nil
 	}
 	for _, p := range paths {
-		body = withoutPath(body, strings.Split(p, "."))
+		parsed, err := v1alpha1.ParsePath(p)
+		if err == nil && !slices.ContainsFunc(parsed, func(st v1alpha1.Step) bool { return st.Index || st.Key != "" }) {
+			body = withoutPath(body, parsed)
+		}
 	}
 	return body
 }
 
-func withoutPath(m map[string]any, path []string) map[string]any {
-	v, ok := m[path[0]]
+func withoutPath(m map[string]any, path v1alpha1.Path) map[string]any {
+	name := path[0].Name
+	v, ok := m[name]
 	if !ok {
 		return m
 	}
 	out := maps.Clone(m)
 	if len(path) == 1 {
-		delete(out, path[0])
+		delete(out, name)
 		return out
 	}
 	if child, ok := v.(map[string]any); ok {
-		out[path[0]] = withoutPath(child, path[1:])
+		out[name] = withoutPath(child, path[1:])
 	}
 	return out
 }

@@ -3,10 +3,12 @@ package object
 import (
 	"encoding/json"
 	"reflect"
-	"strings"
+	"strconv"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
 // Setters tells who set the fields of one object, as its managed fields have it.
@@ -15,7 +17,7 @@ type Setters struct{ entries []setter }
 type setter struct {
 	manager string
 	since   time.Time
-	tree    map[string]any
+	fields  *fieldpath.Set
 }
 
 // SettersOf reads an object's managed fields, without the entries of our own manager.
@@ -25,7 +27,11 @@ func SettersOf(entries []metav1.ManagedFieldsEntry, manager string) Setters {
 		if e.Manager == manager {
 			continue
 		}
-		st := setter{manager: e.Manager, tree: fieldTree(e)}
+		set, err := fieldSet(e)
+		if err != nil {
+			continue
+		}
+		st := setter{manager: e.Manager, fields: set}
 		if e.Time != nil {
 			st.since = e.Time.Time
 		}
@@ -38,70 +44,53 @@ func SettersOf(entries []metav1.ManagedFieldsEntry, manager string) Setters {
 // nobody else owns it.
 func (s Setters) Of(d FieldDiff) (manager string, since time.Time) {
 	for _, e := range s.entries {
-		if owns(e.tree, d.trail) && (manager == "" || e.since.After(since)) {
+		if owns(e.fields, d.trail) && (manager == "" || e.since.After(since)) {
 			manager, since = e.manager, e.since
 		}
 	}
 	return manager, since
 }
 
-// owns walks a fieldsV1 tree: "f:name" for fields, `k:{"name":"api"}` for keyed items, `v:"x"` for members of sets,
-// "i:3" for positions. An empty tree on the way means that the whole value below is owned.
-// Source: the FieldsV1 format of k8s.io/apimachinery and structured-merge-diff's fieldpath serialisation.
-func owns(tree map[string]any, trail []trailStep) bool {
-	node := tree
-	for i, st := range trail {
-		if len(node) == 0 {
-			return i > 0
+// owns reports whether a set of fields has the one at a trail: itself, something above it that is owned as a whole, or
+// something below it.
+func owns(set *fieldpath.Set, trail []trailStep) bool {
+	for _, st := range trail {
+		member, below := st.in(set)
+		if below == nil || below.Empty() {
+			return member
 		}
-		next, ok := child(node, st)
-		if !ok {
-			return false
-		}
-		node = next
+		set = below
 	}
 	return true
 }
 
-func child(node map[string]any, st trailStep) (map[string]any, bool) {
+// in finds a step among the members and the children of a set.
+func (st trailStep) in(set *fieldpath.Set) (member bool, below *fieldpath.Set) {
 	if st.item == nil {
-		next, ok := node["f:"+st.name].(map[string]any)
-		return next, ok
+		el := fieldpath.FieldNameElement(st.name)
+		below, _ = set.Children.Get(el)
+		return set.Members.Has(el), below
 	}
-	for key, v := range node {
-		kind, text, ok := strings.Cut(key, ":")
-		if !ok || kind != "k" && kind != "v" {
-			continue
+	set.Members.Iterate(func(el fieldpath.PathElement) { member = member || st.named(el) })
+	set.Children.Iterate(func(el fieldpath.PathElement) {
+		if st.named(el) {
+			below, _ = set.Children.Get(el)
 		}
-		var want any
-		if json.Unmarshal([]byte(text), &want) != nil {
-			continue
-		}
-		if kind == "v" && equalJSON(want, st.item) || kind == "k" && itemHas(st.item, want) {
-			next, ok := v.(map[string]any)
-			return next, ok
-		}
-	}
-	return nil, false
+	})
+	return member, below
 }
 
-// itemHas reports whether a list item carries all key fields; a missing protocol is TCP, as the API server defaults it.
-func itemHas(item, key any) bool {
-	fields, ok := key.(map[string]any)
-	have, ok2 := item.(map[string]any)
-	if !ok || !ok2 {
-		return false
+// named reports whether a path element names the item of the step.
+func (st trailStep) named(el fieldpath.PathElement) bool {
+	switch {
+	case el.Key != nil:
+		return hasKey(st.item, *el.Key)
+	case el.Value != nil:
+		return value.Equals(value.NewValueInterface(st.item), *el.Value)
+	case el.Index != nil:
+		return st.position == strconv.Itoa(*el.Index)
 	}
-	for k, want := range fields {
-		v, there := have[k]
-		if !there && k == "protocol" {
-			v, there = "TCP", true
-		}
-		if !there || !equalJSON(v, want) {
-			return false
-		}
-	}
-	return true
+	return false
 }
 
 // equalJSON compares two JSON values, numbers by value whatever their Go type.

@@ -58,38 +58,6 @@ func (c *computation) order() {
 	})
 }
 
-// NeedsPreview returns the provisional changes on which the API server has to be asked before the plan is final:
-// objects that moved always, changed ones when field changes are shown or the answer may lead to a recreation or an
-// adoption that was allowed, new ones with ServerCheck.
-func NeedsPreview(in Input) []Change {
-	in.Previews = nil
-	own := make(map[object.Ref]Owned, len(in.Owned))
-	for _, o := range in.Owned {
-		own[o.Ref] = o
-	}
-	var out []Change
-	for _, ch := range Compute(in).Changes {
-		if ch.Hook != nil {
-			continue
-		}
-		switch ch.Action {
-		case Update:
-			if o := in.Options; ch.Ignore != nil || ch.Was != nil || ch.Code != CodeChanged || ch.Own != own[ch.Ref].Own || o.Diff || o.Recreate || o.Adopt {
-				out = append(out, ch)
-			}
-		case Adopt:
-			if in.Options.Diff {
-				out = append(out, ch)
-			}
-		case Create:
-			if in.Options.ServerCheck && ch.Code != CodeTerminating {
-				out = append(out, ch)
-			}
-		}
-	}
-	return out
-}
-
 type computation struct {
 	Input
 	plan     *Plan
@@ -189,7 +157,7 @@ func (c *computation) desired(d Desired) {
 	case c.isOurs(own, isOwned, live):
 		c.existing(d, own, isOwned, live, ch)
 	default:
-		c.foreign(live, own, isOwned, ch)
+		c.foreign(d, live, own, isOwned, ch)
 	}
 }
 
@@ -244,12 +212,7 @@ func (c *computation) namespaceWillExist(ns string) bool {
 // existing decides about an object that is ours and is there.
 func (c *computation) existing(d Desired, own Owned, isOwned bool, live Live, ch Change) {
 	ch.Action = Update
-	if live.ScaleOwner != "" && d.Replicas {
-		ch.Cede = []string{"spec.replicas"}
-	}
-	if own.Replicas && !d.Replicas && live.ScaleOwner == "" {
-		ch.Handover = true
-	}
+	taken := c.replicas(d, own, live, &ch)
 	if own.Ignore != nil && !own.Ignore.Equal(d.Ignore) {
 		ch.Was = own.Ignore
 	}
@@ -271,6 +234,8 @@ func (c *computation) existing(d Desired, own Owned, isOwned bool, live Live, ch
 		}
 	case own.Schema != schema:
 		ch.Code, ch.Why = CodeSchema, "the kind's schema changed since it was written"
+	case taken:
+		ch.Code, ch.Why = CodeDrift, "spec.replicas was set by "+live.by()
 	case live.ResourceVersion == own.ResourceVersion, live.Own != "" && live.Own == own.Own, live.Yielded:
 		c.unchanged(d, own, live)
 		return
@@ -300,7 +265,7 @@ func (c *computation) update(d Desired, own Owned, live Live, ch Change) {
 	case p.Finding != nil:
 		c.find(*p.Finding)
 	case len(p.Conflicts) > 0:
-		c.fieldConflicts(sameDeclaration, p.Conflicts, &ch)
+		c.fieldConflicts(sameDeclaration, live, p.Conflicts, &ch)
 	case p.NoOp && len(ch.Fields) == 0 && !ch.Handover:
 		c.unchanged(d, own, live)
 		return
@@ -309,11 +274,13 @@ func (c *computation) update(d Desired, own Owned, live Live, ch Change) {
 }
 
 // fieldConflicts cedes what is owned rightly through scale, takes back what we had recorded, and blocks on the rest.
-func (c *computation) fieldConflicts(sameDeclaration bool, conflicts []FieldConflict, ch *Change) {
+func (c *computation) fieldConflicts(sameDeclaration bool, live Live, conflicts []FieldConflict, ch *Change) {
 	var blocking []FieldConflict
 	for _, fc := range conflicts {
 		switch {
-		case fc.Subresource == "scale":
+		case fc.Manager == object.HandoverManager:
+			ch.Force = true // ours, by another name
+		case fc.Subresource == "scale" && live.Autoscaler != "":
 			if !slices.Contains(ch.Cede, fc.Path) {
 				ch.Cede = append(ch.Cede, fc.Path)
 			}
@@ -326,10 +293,15 @@ func (c *computation) fieldConflicts(sameDeclaration bool, conflicts []FieldConf
 			blocking = append(blocking, fc)
 		}
 	}
+	c.blocked(blocking, ch, "remove the fields from the bundle, or take them over with --adopt")
+}
+
+// blocked makes a conflict of a change that would take fields from others.
+func (c *computation) blocked(blocking []FieldConflict, ch *Change, fix string) {
 	if len(blocking) == 0 {
 		return
 	}
-	ch.Action, ch.Code = Conflict, CodeFields
+	ch.Action, ch.Code, ch.Force = Conflict, CodeFields, false
 	var parts []string
 	for _, fc := range blocking {
 		parts = append(parts, fc.Path+" (owned by "+fc.Manager+")")
@@ -337,14 +309,17 @@ func (c *computation) fieldConflicts(sameDeclaration bool, conflicts []FieldConf
 	ch.Why = "fields owned by others: " + strings.Join(parts, ", ")
 	f := diag.Errorf("field-conflict", "fields of the object are owned by somebody else")
 	f.Object, f.Instance, f.Pos, f.Why = ch.Ref.String(), ch.Instance, ch.Pos, strings.Join(parts, ", ")
-	f.Fix = "remove the fields from the bundle, or take them over with --adopt"
+	f.Fix = fix
 	c.find(f)
 }
 
 func (c *computation) recreate(d Desired, ch Change) {
-	ch.Cede = nil // it is a new object
+	ch.Cede, ch.Force = nil, false // it is a new object
 	ch.Action, ch.Code, ch.Loss, ch.Claims = Recreate, CodeImmutable, lossOf(d.Ref), c.Live[d.Ref].Claims
 	ch.Why = "an immutable field changed"
+	if ch.From != "" {
+		ch.Why = "taken over from " + ch.From + ", with an immutable field that differs"
+	}
 	if !c.Options.Recreate && !d.ForceRecreate {
 		f := diag.Errorf("immutable", "an immutable field changed: the object has to be deleted and created again")
 		f.Object, f.Instance, f.Pos = d.Ref.String(), d.Instance, d.Pos
@@ -358,7 +333,7 @@ func (c *computation) recreate(d Desired, ch Change) {
 }
 
 // foreign decides about an object that is there and not ours.
-func (c *computation) foreign(live Live, own Owned, isOwned bool, ch Change) {
+func (c *computation) foreign(d Desired, live Live, own Owned, isOwned bool, ch Change) {
 	ch.From, ch.FromManagers = live.Foreign, live.ForeignManagers
 	if ch.From == "" {
 		ch.From = "nobody we know"
@@ -374,23 +349,38 @@ func (c *computation) foreign(live Live, own Owned, isOwned bool, ch Change) {
 		ch.Action, ch.Code = Conflict, CodeForeign
 		ch.Why = ch.From + " still reconciles it: adoption would be undone"
 	default:
-		ch.Action, ch.Code, ch.Force = Adopt, CodeAdopted, true
-		ch.Why = "taken over from " + ch.From
-		if p, ok := c.Previews[ch.Ref]; ok {
-			ch.Fields, ch.Checked, ch.Deferred = p.Fields, p.Checked, p.Deferred
-			if p.Finding != nil {
-				c.find(*p.Finding)
-			}
-		}
+		c.adopt(d, live, ch)
+		return
 	}
-	if ch.Action == Conflict {
-		f := diag.Errorf("foreign-owner", "the object is owned by somebody else")
-		f.Object, f.Instance, f.Pos, f.Why = ch.Ref.String(), ch.Instance, ch.Pos, ch.Why
-		f.Fix = "rename ours, remove theirs, or take it over with --adopt"
-		if live.Reconciled {
-			f.Fix = "let the other owner release it first"
-		}
-		c.find(f)
+	f := diag.Errorf("foreign-owner", "the object is owned by somebody else")
+	f.Object, f.Instance, f.Pos, f.Why = ch.Ref.String(), ch.Instance, ch.Pos, ch.Why
+	f.Fix = "rename ours, remove theirs, or take it over with --adopt"
+	if live.Reconciled {
+		f.Fix = "let the other owner release it first"
+	}
+	c.find(f)
+	c.add(ch)
+}
+
+// adopt takes over what the former owner has, and nothing of third parties.
+func (c *computation) adopt(d Desired, live Live, ch Change) {
+	ch.Action, ch.Code, ch.Force = Adopt, CodeAdopted, true
+	ch.Why = "taken over from " + ch.From
+	c.cede(d, live, &ch)
+	p, ok := c.Previews[ch.Ref]
+	if !ok {
+		c.add(ch)
+		return
+	}
+	ch.Fields, ch.Checked, ch.Deferred = p.Fields, p.Checked, p.Deferred
+	switch {
+	case p.Immutable:
+		c.recreate(d, ch)
+		return
+	case p.Finding != nil:
+		c.find(*p.Finding)
+	default:
+		c.blocked(p.Conflicts, &ch, "leave them to their owner with an ignore rule, or remove them from the bundle")
 	}
 	c.add(ch)
 }
@@ -400,7 +390,8 @@ func (c *computation) unchanged(d Desired, own Owned, live Live) {
 	schema := c.Schema[SchemaKey(d.Ref)]
 	o := Owned{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, UID: live.UID,
 		ResourceVersion: live.ResourceVersion, Digest: d.Digest, Own: live.Own, Schema: schema,
-		Keep: d.Keep, NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, Once: d.Once, OwnNamespace: d.OwnNamespace, Replicas: d.Replicas}
+		Keep: d.Keep, NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, Once: d.Once, OwnNamespace: d.OwnNamespace, Replicas: d.Replicas,
+		Fixed: d.Fixed, Force: d.ForceRecreate}
 	switch {
 	case d.Ignore == nil:
 	case live.Yielded: // what we declared then is what tells a drift from a field that is left to others
@@ -412,7 +403,7 @@ func (c *computation) unchanged(d Desired, own Owned, live Live) {
 	c.plan.Unchanged++
 	if own.Own != o.Own || own.UID != o.UID || own.Schema != o.Schema || own.Digest != o.Digest ||
 		own.Instance != o.Instance || own.Stage != o.Stage || own.Keep != o.Keep || own.NoWait != o.NoWait || own.Timeout != o.Timeout ||
-		!own.Ignore.Equal(o.Ignore) || own.Entry == nil && o.Entry != nil {
+		own.Fixed != o.Fixed || own.Force != o.Force || !own.Ignore.Equal(o.Ignore) || own.Entry == nil && o.Entry != nil {
 		c.plan.Refresh = true
 	}
 }

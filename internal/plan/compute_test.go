@@ -126,4 +126,48 @@ func TestNeedsPreview(t *testing.T) {
 	if got := len(NeedsPreview(in)); got != 0 {
 		t.Errorf("changed here, and its status moved: %d previews, want 0", got)
 	}
+	in.Live[ref] = Live{Found: true, UID: "u", ResourceVersion: "1", Own: "e", OwnerLabel: "o", Shared: true}
+	if got := len(NeedsPreview(in)); got != 1 {
+		t.Errorf("changed here, and others own fields of it: %d previews, want 1", got)
+	}
+	in.Live[ref] = Live{Found: true, UID: "u", ResourceVersion: "1", Own: "e", OwnerLabel: "o"}
+	in.Desired[0].Fixed, in.Owned[0].Fixed = "now", "then"
+	if got := len(NeedsPreview(in)); got != 1 {
+		t.Errorf("something changed that may not: %d previews, want 1", got)
+	}
+	in.Desired[0].Fixed = "then"
+	if got := len(NeedsPreview(in)); got != 0 {
+		t.Errorf("nothing changed that may not: %d previews, want 0", got)
+	}
+}
+
+// What an answer makes of a change is tried with the request that it leads to, and that answer is what is shown.
+func TestPreviewedTriesWhatItLeadsTo(t *testing.T) {
+	ref := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "n", Name: "a"}
+	in := Input{Owner: "o", Desired: []Desired{{Ref: ref, Version: "v1", Digest: "new", Namespaced: true, Replicas: true}},
+		Owned: []Owned{{Ref: ref, Version: "v1", UID: "u", ResourceVersion: "1", Digest: "old", Own: "e", Replicas: true}},
+		Live:  map[object.Ref]Live{ref: {Found: true, UID: "u", ResourceVersion: "1", Own: "e", OwnerLabel: "o", Shared: true, ReplicasOwner: "kubectl-patch"}}}
+	var asked []bool
+	Previewed(&in, func(needs []Change) map[object.Ref]Preview {
+		asked = append(asked, needs[0].Force)
+		if !needs[0].Force {
+			return map[object.Ref]Preview{ref: {Conflicts: []FieldConflict{{Path: "spec.replicas", Manager: "kubectl-patch", Ours: true}}}}
+		}
+		return map[object.Ref]Preview{ref: {Force: true, Checked: true, Fields: []FieldChange{{Path: "spec.replicas", Old: "5", New: "2"}}}}
+	})
+	p := Compute(in)
+	if len(asked) != 2 || asked[0] || !asked[1] || len(p.Changes) != 1 || !p.Changes[0].Force || !p.Changes[0].Checked ||
+		p.Changes[0].Why != "also takes back spec.replicas from kubectl-patch" || len(p.Changes[0].Fields) != 1 {
+		t.Errorf("asked %v: %+v", asked, p.Changes)
+	}
+	in.Previews = nil
+	Previewed(&in, func(needs []Change) map[object.Ref]Preview {
+		if !needs[0].Force {
+			return map[object.Ref]Preview{ref: {Conflicts: []FieldConflict{{Path: "spec.replicas", Manager: "kubectl-patch", Ours: true}}}}
+		}
+		return map[object.Ref]Preview{ref: {Force: true, Immutable: true}}
+	})
+	if p := Compute(in); p.Changes[0].Action != Recreate || !p.Findings.HasErrors() {
+		t.Errorf("the second answer is not heard: %+v", p)
+	}
 }

@@ -9,10 +9,10 @@ import (
 // DesiredOf reduces a marked object to what deciding needs.
 func DesiredOf(o object.Scoped) Desired {
 	a := object.ActionsOf(o.Unstructured().GetAnnotations())
-	_, replicas, _ := unstructured.NestedFieldNoCopy(o.Body, "spec", "replicas")
+	replicas, _, _ := unstructured.NestedFieldNoCopy(o.Body, "spec", "replicas")
 	return Desired{Ref: o.Ref(), Version: o.GVK().Version, Instance: o.Instance, Stage: o.Stage, Digest: o.Digest(),
 		Pos: o.Pos, Once: a.Once, Keep: a.Keep, NoWait: a.NoWait, Timeout: a.Timeout, ForceRecreate: a.Force,
-		Replicas: replicas, Namespaced: o.Namespaced, Hook: o.Hook}
+		Replicas: replicas != nil, Fixed: object.Fixed(o.Object), Namespaced: o.Namespaced, Hook: o.Hook}
 }
 
 // DesiredFrom is the declaration of an object as the inventory recorded it: what is desired when nothing an instance
@@ -20,11 +20,12 @@ func DesiredOf(o object.Scoped) Desired {
 func DesiredFrom(o Owned) Desired {
 	return Desired{Ref: o.Ref, Version: o.Version, Instance: o.Instance, Stage: o.Stage, Digest: o.Digest,
 		Once: o.Once, Keep: o.Keep, NoWait: o.NoWait, Timeout: o.Timeout, Ignore: o.Ignore, OwnNamespace: o.OwnNamespace, Replicas: o.Replicas,
-		Namespaced: o.Ref.Namespace != ""}
+		Fixed: o.Fixed, ForceRecreate: o.Force, Namespaced: o.Ref.Namespace != ""}
 }
 
 // OwnedAs is the inventory entry a declaration is recorded with before it is written: an intention without uid.
 func OwnedAs(d Desired, schema string) Owned {
 	return Owned{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, Digest: d.Digest, Schema: schema,
-		Keep: d.Keep, NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, Once: d.Once, OwnNamespace: d.OwnNamespace, Replicas: d.Replicas}
+		Keep: d.Keep, NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, Once: d.Once, OwnNamespace: d.OwnNamespace, Replicas: d.Replicas,
+		Fixed: d.Fixed, Force: d.ForceRecreate}
 }

@@ -278,6 +278,9 @@ type Owned struct {
 	OwnNamespace bool `json:"ownNamespace,omitempty"`
 	// Replicas: the declaration set spec.replicas.
 	Replicas bool `json:"replicas,omitempty"`
+	// Fixed is the digest of what the kind may refuse to change, see object.Fixed; Force: an immutable change recreates it.
+	Fixed string `json:"fixed,omitempty"`
+	Force bool   `json:"force,omitempty"`
 	// Hook is set for the object of a hook. It is no lasting part of its instance: it neither drifts nor is it missed.
 	Hook *Ran `json:"hook,omitempty"`
 }
@@ -301,6 +304,8 @@ type Desired struct {
 	OwnNamespace bool
 	// Replicas: the declaration sets spec.replicas.
 	Replicas bool
+	// Fixed is the digest of what the kind may refuse to change, see object.Fixed.
+	Fixed string
 	// Namespaced tells whether the kind lives in namespaces.
 	Namespaced bool
 	// Hook is set for objects that are a step of the instance's life.
@@ -332,8 +337,15 @@ type Live struct {
 	Reconciled      bool
 	// ForeignBundle is set when the owner is another Hawser bundle.
 	ForeignBundle bool
-	// ScaleOwner is the manager that owns spec.replicas through the scale subresource, "" if none.
-	ScaleOwner string
+	// ScaleOwner is the manager that owns spec.replicas through the scale subresource, "" if none; Autoscaler what scales
+	// the object (`HorizontalPodAutoscaler shop/api`), "" when nothing does or nobody scaled it.
+	ScaleOwner, Autoscaler string
+	// OwnReplicas: our entry owns spec.replicas; ReplicasOwner is another manager that does, "" for none (scaled to 0, the
+	// field has no owner).
+	OwnReplicas   bool
+	ReplicasOwner string
+	// Shared: others own fields of the object, those of its status apart.
+	Shared bool
 	// Claims: it makes volume claims of its own (a StatefulSet's volumeClaimTemplates).
 	Claims bool
 }
@@ -353,6 +365,9 @@ type Preview struct {
 	NoOp      bool
 	Fields    []FieldChange
 	Conflicts []FieldConflict
+	// Force and Cede are what was tried.
+	Force bool
+	Cede  []string
 	// Immutable: refused because of an immutable field, and the same object would be accepted as a new one.
 	Immutable bool
 	// Checked: a dry run was sent and accepted.

@@ -50,12 +50,15 @@ func Simulate(in Input) Input {
 			}
 			l.Found, l.Terminating, l.OwnerLabel = true, false, in.Owner
 			l.Foreign, l.ForeignManagers, l.ForeignBundle, l.Reconciled = "", nil, false, false
+			if d.Replicas && len(ch.Cede) == 0 && !d.Ignore.Leaves(replicasPath, l.ReplicasOwner) {
+				l.OwnReplicas = true
+			}
 			l.ResourceVersion, l.Own = "after-"+strconv.Itoa(i), "own-"+d.Digest
 			out.Live[ch.Ref] = l
 			out.Owned = append(out.Owned, Owned{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage,
 				UID: l.UID, ResourceVersion: l.ResourceVersion, Digest: d.Digest, Own: l.Own,
 				Schema: in.Schema[SchemaKey(d.Ref)], Keep: d.Keep, NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, Once: d.Once,
-				OwnNamespace: d.OwnNamespace, Replicas: d.Replicas})
+				OwnNamespace: d.OwnNamespace, Replicas: d.Replicas, Fixed: d.Fixed, Force: d.ForceRecreate})
 		case Delete:
 			out.Live[ch.Ref] = Live{}
 		case Release:
