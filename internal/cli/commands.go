@@ -40,6 +40,7 @@ plan for the whole fleet, rolls it out wave by wave, and stops when something fa
 			s.completionCommand(), s.versionCommand(), s.docgenCommand())...)
 	root.SetHelpCommandGroupID("more")
 	finishTree(root, false)
+	s.withDefaults(root)
 	return root
 }
 

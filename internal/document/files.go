@@ -121,6 +121,9 @@ func (r *reader) inDirectory(dir string) []string {
 	}
 	var out []string
 	for _, e := range entries {
+		if e.Name() == DefaultsFile && isDefaults(dir) {
+			continue
+		}
 		if _, known := syntaxOf(e.Name()); known && !e.IsDir() && !hidden(e.Name()) {
 			out = append(out, filepath.Join(dir, e.Name()))
 		}
