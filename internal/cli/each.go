@@ -34,6 +34,7 @@ func (s *session) eachBundle(cmd *cobra.Command, differs int, run func() error) 
 	if s.opts.planOut != "" {
 		return usagef("--out saves the plan of one bundle\nChoose one with --bundle: %v", names)
 	}
+	s.opts.among = names
 	last := error(nil)
 	for _, name := range names {
 		s.opts.bundle = name

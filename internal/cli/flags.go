@@ -40,6 +40,7 @@ type options struct {
 	takeOver               bool
 	acceptClusters         []string
 	tests, noHooks         bool
+	among                  []string // the bundles of one run
 	skipUnreachable        bool
 	skipWaves, serverCheck bool
 	locked                 bool
@@ -170,7 +171,7 @@ func (s *session) request(cmd *cobra.Command) (engine.Request, error) {
 		Timeout:   o.timeout, Parallel: o.parallel, FactsFile: o.facts, StandIns: o.standIns,
 		Tests: o.tests, NoHooks: o.noHooks, Rotate: o.rotate, Adopt: o.adopt, Recreate: o.recreate, TakeOver: o.takeOver, AcceptClusters: o.acceptClusters,
 		SkipUnreachable: o.skipUnreachable, SkipWaves: o.skipWaves,
-		ServerCheck: o.serverCheck, Locked: o.locked, UntilWave: o.untilWave, Wait: o.wait, Author: s.author(), Message: o.message,
+		ServerCheck: o.serverCheck, Locked: o.locked, UntilWave: o.untilWave, Wait: o.wait, Among: o.among, Author: s.author(), Message: o.message,
 		Stop: s.stop,
 	}
 	if f := cmd.Flags().Lookup("locked"); f != nil && !f.Changed {

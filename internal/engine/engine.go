@@ -78,6 +78,9 @@ type Request struct {
 	StandIns bool
 	// Bundle is a bundle's name: given to status and delete, or to choose one of several.
 	Bundle string
+	// Among are the bundles that the user has done one after another, each after those it requires: one of them that Bundle
+	// requires need not be installed yet when it is planned.
+	Among []string
 
 	// Tests runs the tests of instances when they are ready; NoHooks runs no hook at all.
 	Tests, NoHooks                                                   bool

@@ -160,11 +160,11 @@ func (r *run) bundles() ([]string, diag.Findings) {
 	return names, findings
 }
 
-// required finds bundles this one requires that are neither in the same files nor installed on the cluster.
+// required finds bundles this one requires that are neither done in the same run nor installed on the cluster.
 func (r *run) required(ctx context.Context, t *target, spec v1alpha1.BundleSpec) diag.Findings {
 	var findings diag.Findings
 	for _, need := range spec.Requires {
-		if slices.Contains(r.program.Bundles(), need.Bundle) {
+		if slices.Contains(r.req.Among, need.Bundle) {
 			continue
 		}
 		record, _, err := t.store.Current(ctx, object.OwnerID("", "", need.Bundle))
@@ -179,7 +179,7 @@ func (r *run) required(ctx context.Context, t *target, spec v1alpha1.BundleSpec)
 			if record != nil && record.Phase == release.Written {
 				f.Why = "it was applied with --wait=false, so that nobody knows whether it got ready"
 			}
-			f.Fix = "apply it first, or load both in one run"
+			f.Fix = "apply it first, or both in one run: the same files without --bundle"
 			findings = append(findings, f)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
@@ -12,55 +13,69 @@ import (
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/rollout"
 )
 
 // Status reads records and live objects of one bundle (or of every bundle, when none is named) on the selected
 // clusters. It reads no runtime values and renders nothing. The error wraps ErrNotReady when anything is not ready,
-// ErrPartial when a cluster did not answer.
+// ErrPartial when a cluster did not answer or its records could not be read; a named bundle that a selected cluster does
+// not have is a finding.
 func (e *Engine) Status(ctx context.Context, req Request) (*StatusReport, error) {
 	r, name, err := e.installed(ctx, req, false)
 	if err != nil {
 		return nil, err
 	}
 	defer r.close()
+	r.reading = true
 	report := &StatusReport{V: 1, Bundle: name}
 	rows := make([][]ClusterStatus, len(r.targets))
 	each(len(r.targets), 0, func(i int) { rows[i] = r.statusOf(ctx, r.targets[i], name) })
-	unknown, bad, found := 0, 0, 0
 	for i, t := range r.targets {
 		report.Findings = append(report.Findings, t.findings...)
-		for _, row := range rows[i] {
-			report.Clusters = append(report.Clusters, row)
-			switch {
-			case row.Unreachable != "":
-				unknown++
-			case row.Bundle != "":
-				found++
-			}
-			if !row.ready() {
-				bad++
-			}
+		report.Clusters = append(report.Clusters, rows[i]...)
+	}
+	report.skipped()
+	return report, report.verdict()
+}
+
+// verdict is the error of a report: its findings; what nobody knows; what is not ready; a named bundle that is not
+// installed where it was looked for, which is a finding of its own.
+func (s *StatusReport) verdict() error {
+	unknown, bad := 0, 0
+	var without []string
+	for _, row := range s.Clusters {
+		switch {
+		case row.Unreachable != "", row.Unknown != "":
+			unknown++
+		case row.Bundle == "" && s.Bundle != "":
+			without = append(without, row.Cluster)
+		case !row.ready():
+			bad++
 		}
 	}
-	report.Findings = report.Findings.Sorted()
+	s.Findings = s.Findings.Sorted()
 	switch {
-	case report.Findings.HasErrors():
-		return report, report.Findings.Err()
+	case s.Findings.HasErrors():
+		return s.Findings.Err()
 	case unknown > 0:
-		return report, fmt.Errorf("%d clusters did not answer: %w", unknown, ErrPartial)
+		return fmt.Errorf("%d clusters are unknown: %w", unknown, ErrPartial)
 	case bad > 0:
-		return report, ErrNotReady
-	case found == 0 && name != "":
-		f := diag.Errorf("not-installed", "bundle %s is not installed on any selected cluster", name)
-		f.Fix = "status without a name shows every bundle"
-		report.Findings = append(report.Findings, f)
-		return report, diag.Findings{f}.Err()
+		return ErrNotReady
+	case len(without) > 0:
+		f := diag.Errorf("not-installed", "bundle %s is not installed on %s", s.Bundle, strings.Join(without, ", "))
+		f.Fix = "apply it there, or select the clusters that are to have it: --cluster, --group"
+		if len(without) == len(s.Clusters) {
+			f.What = "bundle " + s.Bundle + " is not installed on any selected cluster"
+			f.Fix = "status without a name shows every bundle"
+		}
+		s.Findings = append(s.Findings, f)
+		return diag.Findings{f}.Err()
 	}
-	return report, nil
+	return nil
 }
 
 func (s ClusterStatus) ready() bool {
-	if s.Unreachable != "" {
+	if s.Unreachable != "" || s.Unknown != "" {
 		return false
 	}
 	if s.Bundle != "" && !release.Phase(s.Phase).Complete() {
@@ -83,10 +98,11 @@ func (r *run) statusOf(ctx context.Context, t *target, name string) []ClusterSta
 	if name == "" {
 		var err error
 		if records, err = t.store.Bundles(ctx); err != nil {
-			t.find(diag.From(err, "record")...)
+			base.Unknown = r.redact(err.Error())
 		}
 	} else {
 		r.readRecord(ctx, t, object.OwnerID("", "", name))
+		base.Unknown = t.unread
 		if t.record != nil {
 			records = []release.Record{*t.record}
 		}
@@ -97,12 +113,41 @@ func (r *run) statusOf(ctx context.Context, t *target, name string) []ClusterSta
 	var rows []ClusterStatus
 	for _, rec := range records {
 		row := base
+		row.Unknown = ""
 		row.Bundle, row.Revision, row.Phase, row.Head = rec.Bundle, rec.Revision, string(rec.Phase), rec.Head
-		row.Applied, row.Author = rec.Finished, rec.Author
+		row.Applied, row.Author, row.Message, row.rollout, row.began = rec.Finished, rec.Author, rec.Message, rec.Rollout, rec.Started
+		row.InProgress = atWork(ctx, t.store, rec)
 		row.Instances = r.instances(ctx, t, rec)
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// atWork says who is at work on a record that is open, "" when nobody is.
+func atWork(ctx context.Context, store release.Store, rec release.Record) string {
+	watched, ok := store.(release.Watched)
+	if !ok || !rec.Phase.Open() {
+		return ""
+	}
+	held, err := watched.Holder(ctx, rec.Owner)
+	if err != nil || held == nil {
+		return "" // who may not look is told what the record says
+	}
+	return held.Holder + " since " + held.Since.UTC().Format(time.RFC3339)
+}
+
+// skipped marks the clusters that the last rollout of their bundle did not come to.
+func (s *StatusReport) skipped() {
+	runs := map[string][]rollout.Run{}
+	for _, c := range s.Clusters {
+		if c.Bundle != "" {
+			runs[c.Bundle] = append(runs[c.Bundle], rollout.Run{Cluster: c.Cluster, Rollout: c.rollout, Revision: c.Head, Began: c.began,
+				Ended: release.Phase(c.Phase).Complete(), InProgress: c.InProgress != ""})
+		}
+	}
+	for i, c := range s.Clusters {
+		s.Clusters[i].NotStarted = slices.Contains(rollout.Skipped(runs[c.Bundle]), c.Cluster)
+	}
 }
 
 // instances are the states of a record's instances: health and drift of everything its inventory names.

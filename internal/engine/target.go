@@ -44,6 +44,8 @@ type run struct {
 	marked   marks
 	reader   *values.Reader
 	files    bind.Files
+	// reading: nothing will be written, so that what cannot be read is unknown and no error.
+	reading bool
 	// deleting: waves are counted from the last.
 	deleting bool
 	// lenient puts stand-ins where an object may not be read: nothing will be written.
@@ -97,6 +99,8 @@ type target struct {
 	unreachable string
 	// denied says that the cluster does not let us in, which waiting does not mend; unreachable says it too.
 	denied *diag.Finding
+	// unread says why the record could not be read.
+	unread string
 	// later: its wave comes after --until-wave, so that nobody asks it for anything.
 	later  bool
 	store  release.Store
@@ -336,7 +340,10 @@ func (r *run) query(ctx context.Context, t *target) {
 func (r *run) readRecord(ctx context.Context, t *target, owner string) {
 	record, handle, err := t.store.Current(ctx, owner)
 	if err != nil {
-		t.find(diag.From(err, "record")...)
+		t.unread = r.redact(err.Error())
+		if !r.reading {
+			t.find(diag.From(err, "record")...)
+		}
 		return
 	}
 	t.record, t.handle = record, handle

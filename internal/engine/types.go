@@ -221,17 +221,26 @@ type StatusReport struct {
 
 // ClusterStatus is one cluster's bundles.
 type ClusterStatus struct {
-	Cluster     string           `json:"cluster"`
-	Group       string           `json:"group,omitempty"`
-	Server      string           `json:"server,omitempty"`
-	Unreachable string           `json:"unreachable,omitempty"`
-	Bundle      string           `json:"bundle,omitempty"`
-	Revision    int              `json:"revision,omitempty"`
-	Phase       string           `json:"phase,omitempty"` // of the record
-	Head        string           `json:"head,omitempty"`
-	Applied     time.Time        `json:"applied,omitzero"`
-	Author      string           `json:"author,omitempty"`
-	Instances   []InstanceStatus `json:"instances,omitempty"`
+	Cluster     string    `json:"cluster"`
+	Group       string    `json:"group,omitempty"`
+	Server      string    `json:"server,omitempty"`
+	Unreachable string    `json:"unreachable,omitempty"`
+	Bundle      string    `json:"bundle,omitempty"`
+	Revision    int       `json:"revision,omitempty"`
+	Phase       string    `json:"phase,omitempty"` // of the record
+	Head        string    `json:"head,omitempty"`
+	Applied     time.Time `json:"applied,omitzero"`
+	Author      string    `json:"author,omitempty"`
+	Message     string    `json:"message,omitempty"`
+	// Unknown says why nobody knows what is installed there: the records may not, or can not, be read.
+	Unknown string `json:"unknown,omitempty"`
+	// InProgress is who is at work on the bundle there, and since when: "me@laptop since 2026-09-01T12:00:00Z".
+	InProgress string `json:"inProgress,omitempty"`
+	// NotStarted: the last rollout stopped, or was interrupted, before it came here.
+	NotStarted bool `json:"notStarted,omitempty"`
+	rollout    string
+	began      time.Time
+	Instances  []InstanceStatus `json:"instances,omitempty"`
 }
 
 // InstanceStatus is one instance on one cluster. State is the worst of its objects'.

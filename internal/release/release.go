@@ -192,6 +192,12 @@ type History interface {
 	Revisions(ctx context.Context, owner string) ([]Record, error)
 }
 
+// Watched is what a Store can do besides whose locks can be looked at without being taken.
+type Watched interface {
+	// Holder says who holds the lock of a bundle now; nil when nobody does, or when the holder is gone.
+	Holder(ctx context.Context, owner string) (*Held, error)
+}
+
 // Lock is a held lock, renewed in the background until Unlock.
 type Lock interface {
 	// Context ends early enough before expiry that requests sent under it end before the lock does (see

@@ -200,7 +200,11 @@ func layoutOf(st Style, now time.Time, sections []section) layout {
 }
 
 func (l layout) section(o *out, s section) {
-	o.line(foldHead(o.st, s.head))
+	if head := foldHead(o.st, s.head); width(head) <= o.st.width() || !o.st.narrow() {
+		o.line(head)
+	} else { // names are never left out
+		o.wrapped(0, head, "")
+	}
 	if o.st.Stat {
 		return
 	}

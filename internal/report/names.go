@@ -131,23 +131,3 @@ func shared(a, b string) string {
 	}
 	return a[:n]
 }
-
-// shortNames lists a few names with what they share left out ("us-2 us-3"), or compressed when they are many.
-func shortNames(names []string) string {
-	if len(names) < 2 || len(names) > 8 {
-		return Names(names)
-	}
-	prefix := names[0]
-	for _, n := range names[1:] {
-		prefix = shared(prefix, n)
-	}
-	prefix = prefix[:strings.LastIndexAny(prefix, "-._")+1]
-	if segs := segment(prefix); prefix != segs && segs != "" {
-		prefix = segs
-	}
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = strings.TrimPrefix(n, prefix)
-	}
-	return strings.Join(out, " ")
-}

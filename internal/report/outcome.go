@@ -95,7 +95,7 @@ func rowsOf(oc *engine.Outcome) []row {
 			if !done[key(c)] {
 				done[key(c)] = true
 				rows = append(rows, row{name: fmt.Sprintf("%d others", len(names)), wave: c.Wave, time: "-",
-					outcome: string(c.Result) + ": " + shortNames(names), color: dim})
+					outcome: string(c.Result) + ": " + Names(names), color: dim})
 			}
 			continue
 		}

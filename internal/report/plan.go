@@ -159,11 +159,26 @@ func planNotes(o *out, p *engine.FleetPlan) {
 	}
 	tallied(o, "Runtime values that changed since the last release", runtime)
 	tallied(o, "Suspended, left as they are", suspended)
-	if o.st.Verbose > 0 {
-		tallied(o, "Not placed", left)
-	}
+	notPlaced(o, left)
 	if !nothing(p) || len(resumes)+len(runtime.keys)+len(suspended.keys)+len(p.Findings) > 0 {
 		o.line()
+	}
+}
+
+// notPlaced says which instances are not everywhere: in one line each with -v, else all in one.
+func notPlaced(o *out, left *tally) {
+	if o.st.Verbose > 0 {
+		tallied(o, "Not placed", left)
+		return
+	}
+	var parts []string
+	for _, k := range left.keys {
+		inst, why, _ := strings.Cut(k, ": ")
+		parts = append(parts, inst+" on "+Names(left.at[k])+" ("+why+")")
+	}
+	if len(parts) > 0 {
+		o.line()
+		o.wrapped(0, "Not placed: "+clean(strings.Join(parts, "; ")), dim)
 	}
 }
 
@@ -189,16 +204,19 @@ func tallied(o *out, title string, t *tally) {
 	o.line()
 	o.line(title)
 	for _, k := range t.keys {
-		o.line("   ", clean(k), "  ", o.st.paint(dim, clusterList(t.at[k], o.st)))
+		list := clusterList(t.at[k], o.st)
+		if o.st.narrow() && 3+width(clean(k))+2+width(list) > o.st.width() {
+			o.wrapped(3, clean(k), "")
+			o.wrapped(5, list, dim)
+			continue
+		}
+		o.line("   ", clean(k), "  ", o.st.paint(dim, list))
 	}
 }
 
-// clusterList is "2 clusters: a, b", or the count alone in the narrow layout; one cluster is always named.
+// clusterList is "2 clusters: a, b".
 func clusterList(names []string, st Style) string {
 	head := count(len(names), "cluster")
-	if st.narrow() && len(names) > 1 {
-		return head
-	}
 	if st.Full {
 		return head + ": " + strings.Join(names, ", ")
 	}
@@ -222,13 +240,18 @@ func unreached(o *out, p *engine.FleetPlan) {
 		t.add(c.Unreachable, c.Cluster)
 	}
 	for _, why := range t.keys {
-		head := o.st.paint(red, "?") + "  " + clusterList(t.at[why], o.st)
+		list := clusterList(t.at[why], o.st)
+		head := o.st.paint(red, "?") + "  " + list
 		rest := "not reached: " + clean(why) + ". Not planned; not counted as unchanged."
 		if !o.st.narrow() && width(head)+2+width(rest) <= o.st.width()+20 {
 			o.line(head, "  ", rest)
 			continue
 		}
-		o.line(head)
+		if o.st.narrow() && width(head) > o.st.width() {
+			o.wrapped(0, "?  "+list, red)
+		} else {
+			o.line(head)
+		}
 		o.wrapped(3, rest, "")
 	}
 }

@@ -35,11 +35,12 @@ func Status(w io.Writer, r *engine.StatusReport, st Style) error {
 }
 
 // states in the order in which they are told, best first.
-var states = []string{"ready", "unfinished", "drifted", "progressing", "terminating", "missing", "failed", "not installed", "not reached"}
+var states = []string{"ready", "in progress", "unfinished", "drifted", "progressing", "terminating", "missing", "failed", "not installed", "unknown", "not reached"}
 
 var stateInk = map[string]ink{
 	"ready": green, "progressing": yellow, "drifted": magenta, "missing": red, "failed": red, "not reached": red,
-	"not installed": dim, "terminating": yellow, "unfinished": yellow,
+	"not installed": dim, "terminating": yellow, "unfinished": yellow, "unknown": red,
+	"in progress": cyan,
 }
 
 // stateOf is the worst state of a cluster's instances.
@@ -47,6 +48,8 @@ func stateOf(c engine.ClusterStatus) string {
 	switch {
 	case c.Unreachable != "":
 		return "not reached"
+	case c.Unknown != "":
+		return "unknown"
 	case c.Bundle == "" && len(c.Instances) == 0 || c.Revision == 0 && len(c.Instances) == 0:
 		return "not installed"
 	}
@@ -55,6 +58,9 @@ func stateOf(c engine.ClusterStatus) string {
 		if slices.Index(states, i.State) > slices.Index(states, worst) {
 			worst = i.State
 		}
+	}
+	if worst == "ready" && c.InProgress != "" {
+		return "in progress"
 	}
 	if worst == "ready" && c.Phase != "" && !release.Phase(c.Phase).Complete() {
 		return "unfinished" // what is there is ready, and the last run did not do all it was to do
@@ -82,6 +88,15 @@ func statusHead(r *engine.StatusReport) string {
 	head := what + " on " + count(len(places), "cluster")
 	if len(parts) > 0 {
 		head += ": " + strings.Join(parts, ", ")
+	}
+	var skipped []string
+	for _, c := range r.Clusters {
+		if c.NotStarted {
+			skipped = append(skipped, c.Cluster)
+		}
+	}
+	if len(skipped) > 0 {
+		head += ". The last rollout was never started on " + strings.Join(skipped, ", ")
 	}
 	return head
 }
@@ -131,7 +146,7 @@ func wideStatus(o *out, r *engine.StatusReport) {
 		}
 		if len(c.Instances) == 0 {
 			state := stateOf(c)
-			why := clean(c.Unreachable)
+			why := clean(c.Unreachable + c.Unknown)
 			t.row(append(slices.Clone(lead), "-", "-", o.st.paint(stateInk[state], state), why)...)
 			continue
 		}
@@ -145,14 +160,30 @@ func wideStatus(o *out, r *engine.StatusReport) {
 			t.row(append(cells, i.Instance, readyOf(i), o.st.paint(stateInk[i.State], instanceState(i)), clean(i.Source))...)
 			statusObjects(o.st, i, func(text string, c ink) { t.note(4, text, c) })
 		}
-		if c.Phase != "" && c.Phase != "succeeded" {
-			t.note(2, "the last run "+phaseText(c.Phase), yellow)
+		if last := lastRun(c); last != "" {
+			t.note(2, last, yellow)
+		}
+		if c.Message != "" {
+			t.note(2, "message: "+clean(c.Message), dim)
 		}
 		if o.st.Verbose > 0 {
 			t.note(2, applied(c), dim)
 		}
 	}
 	t.write(o)
+}
+
+// lastRun says of the run that left the cluster as it is what a reader has to know; "" when it ended well.
+func lastRun(c engine.ClusterStatus) string {
+	switch {
+	case c.InProgress != "":
+		return "in progress by " + c.InProgress
+	case c.NotStarted:
+		return "the last rollout stopped before it came here"
+	case c.Phase != "" && c.Phase != "succeeded":
+		return "the last run " + phaseText(c.Phase)
+	}
+	return ""
 }
 
 // phaseText says what an unfinished or failed record means.
@@ -179,6 +210,14 @@ func statusObjects(st Style, i engine.InstanceStatus, note func(string, ink)) {
 		if ob.Status.Reason != "" {
 			text = ob.Object.String() + ": " + ob.Status.Reason
 		}
+		details := ob.Status.Details
+		if len(details) > 0 && strings.HasPrefix(details[0], "pod ") { // why, before what follows from it
+			text = ob.Object.String() + ": " + details[0]
+			details = details[1:]
+			if ob.Status.Reason != "" {
+				details = append([]string{ob.Status.Reason}, details...)
+			}
+		}
 		c := stateInk[string(ob.Status.State)]
 		if ob.Drifted {
 			text += ", drifted"
@@ -191,7 +230,7 @@ func statusObjects(st Style, i engine.InstanceStatus, note func(string, ink)) {
 			c = dim
 		}
 		note(text, c)
-		for k, d := range ob.Status.Details {
+		for k, d := range details {
 			if k == 5 && st.Verbose == 0 {
 				break
 			}
@@ -212,11 +251,11 @@ func narrowStatus(o *out, c engine.ClusterStatus) {
 	}
 	state := stateOf(c)
 	o.line(head, "  ", o.st.paint(stateInk[state], state))
-	if c.Unreachable != "" {
-		o.wrapped(2, clean(c.Unreachable), "")
+	if why := c.Unreachable + c.Unknown; why != "" {
+		o.wrapped(2, clean(why), "")
 	}
-	if c.Phase != "" && c.Phase != "succeeded" {
-		o.wrapped(2, "the last run "+phaseText(c.Phase), yellow)
+	if last := lastRun(c); last != "" {
+		o.wrapped(2, last, yellow)
 	}
 	for _, i := range c.Instances {
 		o.line("  ", i.Instance, "  ", o.st.paint(stateInk[i.State], instanceState(i)), "  ", readyOf(i))
@@ -224,6 +263,9 @@ func narrowStatus(o *out, c engine.ClusterStatus) {
 			indent := 4 + len(text) - len(strings.TrimLeft(text, " "))
 			o.wrapped(indent, clean(text), k)
 		})
+	}
+	if c.Message != "" {
+		o.wrapped(2, "message: "+clean(c.Message), dim)
 	}
 	if o.st.Verbose > 0 {
 		o.wrapped(2, applied(c), dim)

@@ -72,6 +72,7 @@ type store struct {
 var (
 	_ release.Store   = (*store)(nil)
 	_ release.History = (*store)(nil)
+	_ release.Watched = (*store)(nil)
 )
 
 // New returns the store of a cluster. The name is for error messages.

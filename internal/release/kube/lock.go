@@ -125,6 +125,30 @@ func (s *store) takeOver(ctx context.Context, name string) (*release.Held, error
 	return held, nil
 }
 
+// Holder says who holds a bundle's lock. Who may not ask the API server for its time is told by the local clock.
+func (s *store) Holder(ctx context.Context, owner string) (*release.Held, error) {
+	var lease coordinationv1.Lease
+	err := s.c.Get(ctx, leasesPath+"/"+headName(owner), nil, &lease)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, s.wrap("read", "leases.coordination.k8s.io", headName(owner), err)
+	}
+	held, expired, err := s.held(ctx, &lease)
+	if err != nil {
+		held = &release.Held{Holder: holderOf(&lease), Since: lease.CreationTimestamp.Time, Expires: lease.CreationTimestamp.Time}
+		if lease.Spec.RenewTime != nil && lease.Spec.LeaseDurationSeconds != nil {
+			held.Expires = lease.Spec.RenewTime.Add(time.Duration(*lease.Spec.LeaseDurationSeconds) * time.Second)
+		}
+		expired = time.Now().After(held.Expires)
+	}
+	if expired || processGone(lease.Annotations) {
+		return nil, nil
+	}
+	return held, nil
+}
+
 // held says who holds a lease, in local time, and whether it has expired.
 func (s *store) held(ctx context.Context, lease *coordinationv1.Lease) (*release.Held, bool, error) {
 	probe := &coordinationv1.Lease{TypeMeta: leaseMeta, ObjectMeta: metav1.ObjectMeta{

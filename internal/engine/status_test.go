@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/health"
+)
+
+func TestStatusVerdict(t *testing.T) {
+	ready := ClusterStatus{Cluster: "a", Bundle: "web", Phase: "succeeded", Instances: []InstanceStatus{{State: "ready"}}}
+	failed := ClusterStatus{Cluster: "b", Bundle: "web", Phase: "succeeded", Instances: []InstanceStatus{{State: "failed"}}}
+	none, hidden := ClusterStatus{Cluster: "c"}, ClusterStatus{Cluster: "d", Unknown: "the right to get secrets is missing"}
+	down := ClusterStatus{Cluster: "e", Unreachable: "no answer"}
+	written := ready
+	written.Phase = "written"
+	for _, c := range []struct {
+		name, bundle string
+		rows         []ClusterStatus
+		want         error
+		finding      string
+	}{
+		{"ready", "web", []ClusterStatus{ready, written}, nil, ""},
+		{"not ready", "web", []ClusterStatus{ready, failed}, ErrNotReady, ""},
+		{"not ready, and not installed on one", "web", []ClusterStatus{ready, none, failed}, ErrNotReady, ""},
+		{"not installed on one", "web", []ClusterStatus{ready, none, written}, nil, "bundle web is not installed on c"},
+		{"not installed", "web", []ClusterStatus{none}, nil, "not installed on any"},
+		{"nothing asked for by name", "", []ClusterStatus{ready, none}, nil, ""},
+		{"unknown is not \"not installed\"", "web", []ClusterStatus{ready, hidden}, ErrPartial, ""},
+		{"unreachable", "web", []ClusterStatus{down, none}, ErrPartial, ""},
+	} {
+		r := &StatusReport{Bundle: c.bundle, Clusters: c.rows}
+		err := r.verdict()
+		if c.finding != "" {
+			if len(r.Findings) != 1 || r.Findings[0].Severity != diag.Error || !strings.Contains(r.Findings[0].What, c.finding) || err == nil {
+				t.Errorf("%s: %v, %v", c.name, err, r.Findings)
+			}
+			continue
+		}
+		if !errors.Is(err, c.want) || len(r.Findings) != 0 {
+			t.Errorf("%s: %v, %v", c.name, err, r.Findings)
+		}
+	}
+}
+
+// Who may not read records is told that nobody knows, never that nothing is installed.
+func TestStatusWithoutRights(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")))
+	r.applied(r.request())
+	for _, name := range []string{r.name, ""} {
+		req := r.request()
+		req.Files, req.Bundle = nil, name
+		req.Access.Kubeconfig = shared.fleet.UserKubeconfig(t, "nobody-in-particular")
+		report, err := r.Status(t.Context(), req)
+		if !errors.Is(err, ErrPartial) || len(report.Clusters) != 1 || !strings.Contains(report.Clusters[0].Unknown, "the right to") || len(report.Findings.Errors()) > 0 {
+			t.Errorf("%q: %v, %+v", name, err, report)
+		}
+	}
+}
+
+// While somebody is at work status says who and since when, and not that the run ended in the middle.
+func TestStatusInProgress(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.deployment("web")))
+	waiting := make(chan struct{})
+	r.on = func(ev Event) {
+		if ev.Type == EventWritten && ev.Object.Kind == "Deployment" {
+			close(waiting)
+		}
+	}
+	done := make(chan error, 1)
+	fp, req := r.plan(r.request()), r.request()
+	req.Message = "the reason why"
+	go func() {
+		_, err := r.Apply(t.Context(), fp, req)
+		done <- err
+	}()
+	<-waiting
+	other := newRig(t)
+	look := req
+	look.Files, look.Bundle = nil, r.name
+	report, err := other.Status(t.Context(), look)
+	if !errors.Is(err, ErrNotReady) || !strings.HasPrefix(report.Clusters[0].InProgress, "tester") || !strings.Contains(report.Clusters[0].InProgress, " since 20") {
+		t.Errorf("%v, %+v", err, report)
+	}
+	r.rolledOut("web", true)
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("it does not end")
+	}
+	report, err = other.Status(t.Context(), look)
+	row := report.Clusters[0]
+	if err != nil || row.InProgress != "" || row.Message != "the reason why" || row.Instances[0].State != string(health.Ready) {
+		t.Errorf("%v, %+v", err, row)
+	}
+}
+
+// What a bundle requires has to be installed also where the other one stands in the same file, unless both are done.
+func TestRequiresInOneFile(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	one := strings.TrimPrefix(r.bundle(r.configMap("app", "key: one")), "bundle:\n")
+	one = "  " + r.name + ":\n" + strings.ReplaceAll("\n"+strings.TrimRight(one, "\n"), "\n", "\n  ")[1:] + "\n"
+	two := strings.Replace(strings.ReplaceAll(one, "name: "+r.name, "name: second-"+r.name), r.name, "second-"+r.name, 1)
+	r.write("bundle.yaml", "bundles:\n"+one+two+"    requires: [{bundle: "+r.name+"}]\n")
+	req := r.request()
+	req.Bundle = "second-" + r.name
+	var fe *diag.FindingsError
+	if _, err := r.Plan(t.Context(), req); !errors.As(err, &fe) || fe.Findings[0].Code != "missing-bundle" {
+		t.Errorf("chosen alone: %v", err)
+	}
+	req.Among = []string{r.name, req.Bundle}
+	r.plan(req)
+	alone := r.request()
+	alone.Bundle = r.name
+	r.applied(alone)
+	req.Among = nil
+	r.plan(req)
+}
