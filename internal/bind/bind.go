@@ -1,5 +1,5 @@
-// Package bind replaces what stands for a value by the value: {from: {file: ...}}, {from: {instance: ...}} and the
-// references of secrets (ref://...), in an instance's values as CUE data. Order, number types and positions stay.
+// Package bind replaces what stands for a value by the value: {from: {file: ...}}, {from: {instance: ...}}, {generate: ...}
+// and the references of secrets (ref://...), in an instance's values as CUE data. Order, number types and positions stay.
 //
 // The order of things: Spec reads the files and seals what comes from other instances, before the layers of valuesFor
 // are merged (a sealed value is replaced as a whole, never merged with); Instances adds the dependencies on one
@@ -36,8 +36,9 @@ type Ref struct {
 // Fill says what values become. From and Ref get each occurrence once, in order, and give the value as CUE data
 // (Ref.Text, Files.Value, ValueOf and StandIn make it) or what is wrong; a nil function leaves its occurrences as they are.
 type Fill struct {
-	From func(From) (ast.Expr, *diag.Finding)
-	Ref  func(Ref) (ast.Expr, *diag.Finding)
+	From     func(From) (ast.Expr, *diag.Finding)
+	Ref      func(Ref) (ast.Expr, *diag.Finding)
+	Generate func(Generate) (ast.Expr, *diag.Finding)
 }
 
 // Bind gives the values with everything replaced that fill has functions for; what it puts in is not looked at again,
@@ -67,6 +68,11 @@ func bindIn(x ast.Expr, fill Fill) (ast.Expr, diag.Findings) {
 			f, bad := newFrom(s, at)
 			if fs = append(fs, bad...); len(bad) == 0 && fill.From != nil {
 				got, n = fill.From(f)
+			}
+		} else if s := generateStruct(x); s != nil {
+			g, bad := newGenerate(s, at)
+			if fs = append(fs, bad...); len(bad) == 0 && fill.Generate != nil {
+				got, n = fill.Generate(g)
 			}
 		} else if text, ok := refText(x); ok {
 			var r Ref
@@ -153,7 +159,7 @@ func Spec(spec v1alpha1.BundleSpec, file func(From) (ast.Expr, *diag.Finding)) (
 // sealed is one layer with files read and the rest sealed.
 func sealed(v v1alpha1.Values, self string, names []string, file func(From) (ast.Expr, *diag.Finding)) (v1alpha1.Values, diag.Findings) {
 	fs := beside(v)
-	v, more := Bind(v, Fill{From: func(f From) (ast.Expr, *diag.Finding) {
+	v, more := Bind(v, Fill{Generate: func(g Generate) (ast.Expr, *diag.Finding) { return seal(g.node), nil }, From: func(f From) (ast.Expr, *diag.Finding) {
 		switch {
 		case f.File != "" && file == nil && f.At == "":
 			return nil, nil

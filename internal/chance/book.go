@@ -18,10 +18,9 @@ func NewBook(kept Answers, present func(Call) bool) *Book {
 // Find gives the kept answer of a call; it is nobody else's from then on. It is the first of those with the same
 // template, function, arguments and line; else the first whose line is no longer there, which has moved.
 func (b *Book) Find(c Call) (value string, ok bool) {
-	same := func(k Call) bool { return k.Template == c.Template && k.Func == c.Func && k.Args == c.Args }
-	at := slices.IndexFunc(b.free(), func(i int) bool { k := b.answers.Calls[i]; return same(k) && k.Line == c.Line })
+	at := slices.IndexFunc(b.free(), func(i int) bool { k := b.answers.Calls[i]; return c.Same(k) && k.Line == c.Line })
 	if at < 0 {
-		at = slices.IndexFunc(b.free(), func(i int) bool { k := b.answers.Calls[i]; return same(k) && !b.present(k) })
+		at = slices.IndexFunc(b.free(), func(i int) bool { k := b.answers.Calls[i]; return c.Same(k) && !b.present(k) })
 	}
 	if at < 0 {
 		return "", false

@@ -44,6 +44,11 @@ func (c Call) Name() string {
 	return c.Template + ":" + c.Func
 }
 
+// Same reports whether two calls ask for the same: equal template, function and arguments.
+func (c Call) Same(other Call) bool {
+	return c.Template == other.Template && c.Func == other.Func && c.Args == other.Args
+}
+
 // Generate is the function's name of calls that stand in a bundle's values.
 const Generate = "generate"
 

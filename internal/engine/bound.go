@@ -70,10 +70,11 @@ func (t *target) forget(w wanted) {
 }
 
 // bound is an instance with its values put in. open are those that the instances' objects do not give yet: stand-ins are
-// there instead. With standIn everything of other instances is a stand-in.
-func (r *run) bound(ctx context.Context, t *target, s *set, in v1alpha1.Instance, standIn bool) (_ v1alpha1.Instance, open []bind.From, findings diag.Findings) {
+// there instead. With standIn everything of other instances is a stand-in; with placeholders nothing new is made up.
+func (r *run) bound(ctx context.Context, t *target, s *set, in v1alpha1.Instance, standIn, placeholders bool) (_ v1alpha1.Instance, open []bind.From, findings diag.Findings) {
 	fill := bind.Fill{
-		Ref: func(ref bind.Ref) (ast.Expr, *diag.Finding) { return r.reader.Ref(ctx, t.forValues(), ref) },
+		Generate: func(g bind.Generate) (ast.Expr, *diag.Finding) { return r.generated(ctx, t, s, in, g, placeholders) },
+		Ref:      func(ref bind.Ref) (ast.Expr, *diag.Finding) { return r.reader.Ref(ctx, t.forValues(), ref) },
 		From: func(f bind.From) (ast.Expr, *diag.Finding) {
 			x, n := ast.Expr(nil), (*diag.Finding)(nil)
 			if !standIn && t.session != nil {

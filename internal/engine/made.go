@@ -5,8 +5,14 @@ import (
 	"crypto/rand"
 	"errors"
 	"maps"
+	"slices"
+	"strconv"
 	"sync"
 
+	"cuelang.org/go/cue/ast"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/bind"
 	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
@@ -24,6 +30,7 @@ type made struct {
 
 	mu          sync.Mutex
 	stored, now release.Kept
+	fresh       map[string]int
 }
 
 // remembered reads what is kept on the cluster, once. What the request wants made anew is left out.
@@ -36,7 +43,7 @@ func (r *run) remembered(ctx context.Context, t *target, owner string) (*made, e
 			return
 		}
 		m.stored, m.handle, m.err = keeper.Kept(ctx, owner)
-		m.now = release.Kept{}
+		m.now, m.fresh = release.Kept{}, map[string]int{}
 		for name, a := range m.stored {
 			r.hide(a)
 			m.now[name] = r.req.Rotate.Of(name, a)
@@ -74,19 +81,81 @@ func (r *run) answered(ctx context.Context, t *target, s *set, p *part) diag.Fin
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p.request.Answers = m.now[p.placed.Name]
-	return r.lost(t.record, m, p)
+	return r.lost(t.record, m, p.placed)
 }
 
 // lost refuses to make anew what the record says was made and what is gone: passwords would change unasked.
-func (r *run) lost(record *release.Record, m *made, p *part) diag.Findings {
-	name := p.placed.Name
+func (r *run) lost(record *release.Record, m *made, in v1alpha1.Instance) diag.Findings {
+	name := in.Name
 	if record == nil || record.Made[name] == "" || !m.stored[name].IsZero() || r.req.Rotate.Has(name) {
 		return nil
 	}
 	f := diag.Errorf("kept-values-lost", "what was made up for %s is no longer on the cluster", name)
 	f.Why = "the Secret in " + object.SystemNamespace + " that kept it is gone: every password and certificate would be another"
 	f.Fix = "restore the Secret from a backup, or have new ones made: --rotate " + name
-	return withInstance(diag.Findings{f}, p.placed)
+	return withInstance(diag.Findings{f}, in)
+}
+
+// generated is a text that the bundle wants made up: the kept one, a new one where the cluster can keep it, or a
+// placeholder.
+func (r *run) generated(ctx context.Context, t *target, s *set, in v1alpha1.Instance, g bind.Generate, placeholder bool) (ast.Expr, *diag.Finding) {
+	m, err := r.remembered(ctx, t, s.owner)
+	if err != nil && !r.lenient {
+		f := diag.From(err, "kept")[0]
+		return nil, &f
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := chance.Call{Template: "values." + g.At, Func: chance.Generate, Args: chance.DigestOf(strconv.Itoa(g.Length), g.Alphabet)}
+	if i := slices.IndexFunc(m.now[in.Name].Calls, c.Same); i >= 0 && (!placeholder || slices.Contains(m.stored[in.Name].Calls, m.now[in.Name].Calls[i])) {
+		return g.Value(m.now[in.Name].Calls[i].Value), nil
+	}
+	if fs := r.lost(t.record, m, in); len(fs) > 0 {
+		return nil, &fs[0]
+	}
+	if _, keeps := t.store.(release.Keeper); placeholder || r.lenient || t.session == nil || !keeps {
+		f := diag.Warnf(render.CodePlaceholder, "the value is made up at the first apply: a placeholder stands there")
+		f.Pos, f.Path = g.Pos, g.At
+		return g.Value(g.Placeholder()), &f
+	}
+	c.Value = r.source(m).Text(g.Length, g.Alphabet)
+	a := m.now[in.Name]
+	a.Calls = append(slices.Clone(a.Calls), c)
+	m.now[in.Name] = a
+	m.fresh[in.Name]++
+	r.hide(a)
+	return g.Value(c.Value), nil
+}
+
+// fresh is the number of the bundle's own values that this run made up for an instance.
+func (r *run) fresh(t *target, instance string) int {
+	t.made.mu.Lock()
+	defer t.made.mu.Unlock()
+	return t.made.fresh[instance]
+}
+
+// unmade renders a part, for whose values something was made up, with placeholders: for plans that are saved.
+func (r *run) unmade(ctx context.Context, t *target, s *set, p *part, standIn bool) diag.Findings {
+	q := *p
+	var findings diag.Findings
+	q.instance, _, findings = r.bound(ctx, t, s, p.placed, standIn, true)
+	if findings.HasErrors() {
+		return findings
+	}
+	q.request.Instance, q.request.Answers = q.instance, r.req.Rotate.Of(p.placed.Name, t.made.kept(p.placed.Name))
+	if err := r.rekey(ctx, &q); err != nil {
+		return diag.From(err, "source")
+	}
+	res, _, err := r.memo.Render(ctx, q.renderer, q.request)
+	p.standIn = &stand{part: q, objects: res.Objects, ok: err == nil}
+	return nil
+}
+
+// kept is what is kept of an instance on the cluster so far.
+func (m *made) kept(instance string) chance.Answers {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.stored[instance]
 }
 
 // rotated finds mistakes in what is to be made anew.
@@ -131,7 +200,9 @@ func (r *run) rendered(ctx context.Context, t *target, s *set, p *part) (render.
 	}
 	answers := p.request.Answers
 	if res.Open > 0 {
-		p.standIn = &stand{part: *p, objects: res.Objects, ok: err == nil}
+		if p.standIn == nil {
+			p.standIn = &stand{part: *p, objects: res.Objects, ok: err == nil}
+		}
 		request := p.request
 		request.Chance = r.source(m)
 		if res, _, err = r.memo.Render(ctx, p.renderer, request); err != nil {
@@ -157,7 +228,8 @@ type stand struct {
 // found adds to answers what the cluster holds of Secrets that the source looks up and that nothing is kept of: those of
 // an instance that is taken over.
 func (r *run) found(ctx context.Context, t *target, a chance.Answers, p *part, looksUp []object.Ref) chance.Answers {
-	if r.req.Rotate.Has(p.placed.Name) || !a.IsZero() {
+	ofSource := func(c chance.Call) bool { return c.Func != chance.Generate }
+	if r.req.Rotate.Has(p.placed.Name) || len(a.Secrets) > 0 || slices.ContainsFunc(a.Calls, ofSource) {
 		return a
 	}
 	a.Secrets = maps.Clone(a.Secrets)

@@ -312,3 +312,69 @@ func TestMadeByTwo(t *testing.T) {
 		t.Error("the second wrote its own values")
 	}
 }
+
+// A bundle's own {generate: ...} is made once and kept like what a chart makes up.
+func TestGenerateInBundle(t *testing.T) {
+	t.Parallel()
+	r := chartRig(t, "apiVersion: v1\nkind: Secret\nmetadata: {name: login}\nstringData: {p: '{{ .Values.p }}', text: '{{ .Values.text }}'}\n")
+	password := func() string {
+		s, err := r.admin.CoreV1().Secrets(r.name).Get(t.Context(), "login", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(s.Data["p"])
+	}
+	r.values("text: one, p: {generate: {length: 24}}")
+	req := r.request()
+	req.Access.Context = ""
+	built, err := r.Build(t.Context(), req)
+	if err != nil || len(built.Findings) != 1 || built.Findings[0].Code != render.CodePlaceholder {
+		t.Errorf("build: %v, %v", built, err)
+	}
+	var file bytes.Buffer
+	if _, err := r.SavePlan(r.plan(r.request()), &file); err != nil {
+		t.Fatal(err)
+	}
+	next := r.again(t)
+	fp, err := next.LoadPlan(t.Context(), &file, next.request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := next.Apply(t.Context(), fp, next.request()); err != nil {
+		t.Fatalf("%v %+v", err, out)
+	}
+	first := password()
+	if len(first) != 24 || strings.HasPrefix(first, "generated") || strings.Contains(file.String(), first) || next.redact(first) == first {
+		t.Errorf("made %s", first)
+	}
+	next = r.again(t)
+	if fp := next.plan(next.request()); !fp.settled() || fp.Stats.Renders != 0 {
+		t.Errorf("unchanged: %+v after %d renders", fp.Counts(), fp.Stats.Renders)
+	}
+	r.values("text: two, p: {generate: {length: 24}}")
+	next.applied(next.request())
+	if password() != first {
+		t.Error("a change of something else made a new value")
+	}
+	rotate := next.request()
+	rotate.Rotate = []string{"app/values.p"}
+	file.Reset()
+	if _, err := next.SavePlan(next.plan(rotate), &file); err != nil {
+		t.Fatal(err)
+	}
+	if fp, err = next.LoadPlan(t.Context(), &file, next.request()); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := next.Apply(t.Context(), fp, rotate); err != nil {
+		t.Fatalf("%v %+v", err, out)
+	}
+	second := password()
+	if second == first || len(second) != 24 {
+		t.Errorf("rotated: %s", second)
+	}
+	r.values("text: two, p: {generate: {length: 12, charset: digits}}")
+	next.applied(next.request())
+	if p := password(); len(p) != 12 || strings.Trim(p, "0123456789") != "" {
+		t.Errorf("other parameters: %s", p)
+	}
+}
