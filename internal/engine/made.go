@@ -127,8 +127,8 @@ func (r *run) generated(ctx context.Context, t *target, s *set, in v1alpha1.Inst
 	return g.Value(c.Value), nil
 }
 
-// fresh is the number of the bundle's own values that this run made up for an instance.
-func (r *run) fresh(t *target, instance string) int {
+// newValues is the number of the bundle's own values that this run made up for an instance.
+func (r *run) newValues(t *target, instance string) int {
 	t.made.mu.Lock()
 	defer t.made.mu.Unlock()
 	return t.made.fresh[instance]
