@@ -44,6 +44,11 @@ func (p *Program) checkRoots(fleetFiles []*source) diag.Findings {
 				continue
 			}
 			fields, _ := cuelang.Fields(d.tree)
+			known := func(f cuelang.Field) bool { return slices.Contains(roots, f.Name) || declared[f.Name] }
+			if len(fields) > 1 && !slices.ContainsFunc(fields, known) && !slices.ContainsFunc(fields, nearRoot) {
+				fs = append(fs, noRoot(fields))
+				continue
+			}
 			for _, f := range fields {
 				switch {
 				case f.Name == rootResources:
@@ -63,6 +68,29 @@ func (p *Program) checkRoots(fleetFiles []*source) diag.Findings {
 	}
 	return fs
 }
+
+// noRoot is the one finding about a document that has none of our roots, with what it looks like.
+func noRoot(fields []cuelang.Field) diag.Finding {
+	names := map[string]bool{}
+	for _, f := range fields {
+		names[f.Name] = true
+	}
+	n := diag.Errorf("unknown-field", "no bundle and no fleet: the file has neither bundle, bundles, fleet nor runtime")
+	n.Pos, n.Path = position(fields[0].Pos), fields[0].Name
+	switch {
+	case names["instances"]:
+		n.What, n.Fix = "the fields of a bundle stand at the top", "indent them under bundle:"
+	case names["clusters"]:
+		n.What, n.Fix = "the fields of a fleet stand at the top", "indent them under fleet:"
+	default:
+		n.Why = "it looks like the values of a chart"
+		n.Fix = "name it in a bundle: instances: {NAME: {helm: {chart: ...}, namespace: ..., values: {from: {file: " + fields[0].Pos.Filename() + "}}}}"
+	}
+	return n
+}
+
+// nearRoot reports a misspelled root.
+func nearRoot(f cuelang.Field) bool { return diag.Nearest(f.Name, roots) != "" }
 
 // rootAt is where a source declares a root.
 func (s *source) rootAt(root string) (diag.Pos, bool) {

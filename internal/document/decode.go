@@ -320,6 +320,11 @@ func (d *decoder) valuesData(v cue.Value) v1alpha1.Values {
 	if x, _ := v.Default(); x.IncompleteKind() == cue.NullKind {
 		return v1alpha1.Values{}
 	}
+	if x, ok := lookup(v, "valuesFor"); ok {
+		n := diag.Errorf("misplaced-field", "valuesFor stands inside of values")
+		n.Fix = "put it beside values, on the instance"
+		d.add(n, x)
+	}
 	return d.data(v)
 }
 

@@ -323,7 +323,7 @@ func (d *decoder) wave(v cue.Value) v1alpha1.Wave {
 		case "clusterSelector":
 			out.ClusterSelector = d.labelSelector(f.value)
 		case "canary":
-			out.Canary = d.count(f.value)
+			out.Canary = d.clusterCount(f.value)
 		case "maxParallel":
 			out.MaxParallel = d.count(f.value)
 		case "maxFailures":
@@ -335,7 +335,24 @@ func (d *decoder) wave(v cue.Value) v1alpha1.Wave {
 	return out
 }
 
+// clusterCount is a number of clusters; a share of them has a word of its own.
+func (d *decoder) clusterCount(v cue.Value) int {
+	if x, _ := v.Default(); x.Kind() == cue.StringKind {
+		n := diag.Errorf("wrong-type", "must be a number of clusters, is a string")
+		n.Why, n.Fix = "a share of the clusters cannot be said", "write for example 1"
+		d.add(n, v)
+		return 0
+	}
+	return d.count(v)
+}
+
 func (d *decoder) duration(v cue.Value) v1alpha1.Duration {
+	if x, _ := v.Default(); x.Kind()&cue.NumberKind != 0 {
+		n := diag.Errorf("wrong-type", "must be a duration, is a number without a unit")
+		n.Fix = "write for example 90s, 2m30s or 1h"
+		d.add(n, v)
+		return v1alpha1.Duration{}
+	}
 	s, ok := d.str(v)
 	if !ok {
 		return v1alpha1.Duration{}
@@ -374,6 +391,9 @@ func (d *decoder) checkWaves(v cue.Value, f *v1alpha1.FleetSpec) {
 			n := diag.Errorf("no-wave", "cluster %s is in no wave", c.Name)
 			n.Pos, n.Path = at, "rollout.waves"
 			n.Fix = "add it, its group or its labels to a wave"
+			if c.Group == "" {
+				n.Why, n.Fix = "it has no group", "give it a group that a wave names (group: NAME), or add the cluster itself to a wave"
+			}
 			d.findings = append(d.findings, n)
 		case len(in) > 1:
 			n := diag.Errorf("two-waves", "cluster %s is in wave %d and wave %d", c.Name, in[0]+1, in[1]+1)

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"bytes"
 	"strings"
 
 	"cuelang.org/go/cue/ast"
@@ -105,6 +106,14 @@ func (s *source) parseData() diag.Findings {
 		if f, err = cuelang.FromYAML(s.name, s.data); err == nil {
 			data = cuelang.FileData(f)
 		}
+	}
+	if err != nil && s.syntax == syntaxYAML {
+		return cuelang.YAMLFindings(s.name, s.data, err)
+	}
+	if len(bytes.TrimSpace(s.data)) == 0 {
+		n := diag.Errorf("empty-file", "the file is empty")
+		n.Pos, n.Fix = diag.Pos{File: s.name}, "write bundle: or fleet: into it, or leave it out"
+		return diag.Findings{n}
 	}
 	if err != nil {
 		return cuelang.FindingsFor(err, cuelang.Show{Code: "syntax"})

@@ -1,0 +1,61 @@
+package cuelang
+
+import (
+	"bytes"
+	"sort"
+	"strings"
+
+	"hawser.dev/hawser/internal/diag"
+)
+
+// YAMLFindings are what is wrong with a YAML file that does not parse: a tab, and an indentation that fits nothing, are
+// named at their own line, which the library does not do.
+func YAMLFindings(name string, data []byte, err error) diag.Findings {
+	fs := FindingsFor(err, Show{Code: "syntax"})
+	if len(fs) != 1 {
+		return fs
+	}
+	switch what := fs[0].What; {
+	case strings.Contains(what, "tab character") || strings.Contains(what, "cannot start any token"):
+		if line := tabbed(data); line > 0 {
+			fs[0].Pos = diag.Pos{File: name, Line: line, Column: 1}
+			fs[0].What, fs[0].Fix = "a tab in the indentation", "YAML is indented with spaces"
+		}
+	case misplaced(err):
+		if line := firstMisplaced(name, data); line > 0 {
+			fs[0].Pos = diag.Pos{File: name, Line: line, Column: 1}
+			fs[0].What = "the indentation of this line fits no line above it"
+			fs[0].Fix = "indent an item of a list, and a key, as those beside it"
+		}
+	}
+	return fs
+}
+
+// tabbed is the first line with a tab in its indentation, 0 when there is none.
+func tabbed(data []byte) int {
+	for i, line := range bytes.Split(data, []byte("\n")) {
+		text := bytes.TrimLeft(line, " \t\r")
+		if len(text) > 0 && text[0] != '#' && bytes.IndexByte(line[:len(line)-len(text)], '\t') >= 0 {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// misplaced reports that a block of YAML goes on where it cannot.
+func misplaced(err error) bool {
+	return err != nil && (strings.Contains(err.Error(), "did not find expected key") || strings.Contains(err.Error(), "expected '-' indicator"))
+}
+
+// firstMisplaced is the line without which the file is well indented up to there, 0 when it cannot be said.
+func firstMisplaced(name string, data []byte) int {
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	n := sort.Search(len(lines), func(n int) bool {
+		_, err := FromYAML(name, bytes.Join(lines[:n+1], nil))
+		return misplaced(err)
+	})
+	if n == len(lines) {
+		return 0
+	}
+	return n + 1
+}

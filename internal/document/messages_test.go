@@ -1,0 +1,34 @@
+package document
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestMessages: what, where, why and what to do, for mistakes that people make.
+func TestMessages(t *testing.T) {
+	head := "bundle:\n  apiVersion: v1alpha1\n  name: b\n  instances:\n    a:\n      module: {url: 'file:///m'}\n      namespace: x\n"
+	fleet := "fleet:\n  apiVersion: v1alpha1\n  name: f\n  clusters:\n    a: {group: g, kubeContext: x}\n  rollout:\n    waves:\n    - groups: [g]\n      "
+	for name, c := range map[string]struct{ text, want string }{
+		"tab":         {head + "\tvalues: {}\n", "b.yaml:8:1: a tab in the indentation (YAML is indented with spaces)"},
+		"tab again":   {"bundle:\n\tapiVersion: v1alpha1\n", "b.yaml:2:1: a tab in the indentation"},
+		"item":        {head + "      dependsOn:\n      - b\n     - c\n", "b.yaml:10:1: the indentation of this line fits no line above it"},
+		"nested item": {head + "      values:\n        l:\n          - a\n         - b\n", "b.yaml:11:1: the indentation of this line fits no line above it"},
+		"inside":      {head + "      values:\n        a: 1\n        valuesFor:\n          l: {groups: [g], values: {a: 2}}\n", "b.yaml:10:9: bundle.instances.a.values.valuesFor: valuesFor stands inside of values (put it beside values, on the instance)"},
+		"empty":       {"", "the file is empty (write bundle: or fleet: into it, or leave it out)"},
+		"at the top":  {"apiVersion: v1alpha1\nname: b\ninstances:\n  a: {module: {url: 'file:///m'}, namespace: x}\n", "b.yaml:1:1: apiVersion: the fields of a bundle stand at the top (indent them under bundle:)"},
+		"fleet":       {"name: f\nclusters:\n  a: {kubeContext: x}\n", "the fields of a fleet stand at the top (indent them under fleet:)"},
+		"values":      {"replicaCount: 1\nimage:\n  repository: nginx\nservice: {port: 80}\n", "it looks like the values of a chart"},
+		"canary":      {fleet + "canary: 10%\n", "b.yaml:9:7: fleet.rollout.waves[0].canary: must be a number of clusters, is a string: a share of the clusters cannot be said (write for example 1)"},
+		"soak":        {fleet + "soak: 5\n", "b.yaml:9:7: fleet.rollout.waves[0].soak: must be a duration, is a number without a unit (write for example 90s, 2m30s or 1h)"},
+		"no group":    {strings.Replace(fleet, "    a:", "    b: {kubeContext: y}\n    a:", 1) + "soak: 5s\n", "cluster b is in no wave: it has no group (give it a group that a wave names"},
+	} {
+		p, fs := loadText(t, "b.yaml", c.text)
+		if p != nil && !fs.HasErrors() {
+			_, fs = p.Evaluate(implicit(nil))
+		}
+		if len(fs) != 1 || !strings.Contains(fs[0].String(), c.want) {
+			t.Errorf("%s: %v\nwant %s", name, fs, c.want)
+		}
+	}
+}
