@@ -267,7 +267,7 @@ func (s *session) hints(cmd *cobra.Command, p *engine.FleetPlan) report.Hints {
 }
 
 // once are flags that are said elsewhere, or meant for one run only: how it is shown, and what was confirmed.
-var once = []string{"file", "fleet", "runtime", "kubeconfig", "kube-context", "yes", "dry-run", "diff", "confirm-delete", "output",
+var once = []string{"file", "fleet", "runtime", "kubeconfig", "kube-context", "kube-token", "yes", "dry-run", "diff", "confirm-delete", "output",
 	"progress", "color", "verbose", "message", "full", "stat"}
 
 // same are the other flags that were given: a run that goes on must not reach further than the one it goes on from.

@@ -27,6 +27,7 @@ type options struct {
 	kubeconfig, context    string
 	as                     string
 	asGroups               []string
+	override               fleet.Override
 	timeout                time.Duration
 	parallel               int
 	facts                  string
@@ -86,10 +87,24 @@ func (o *options) fleetFlags(f *pflag.FlagSet) {
 func (o *options) accessFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig file (default: KUBECONFIG, then ~/.kube/config)")
 	f.StringVar(&o.context, "kube-context", "", "context of the one cluster of a run without a fleet")
+	o.overrideFlags(f)
 	f.StringVar(&o.as, "as", "", "user to impersonate")
 	f.StringArrayVar(&o.asGroups, "as-group", nil, "group to impersonate (repeat it)")
 	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "time a cluster has to get ready")
 	f.IntVar(&o.parallel, "parallel", 32, "requests in flight per cluster")
+}
+
+// overrideFlags replace parts of the kubeconfig, with kubectl's meaning and Timoni's names.
+func (o *options) overrideFlags(f *pflag.FlagSet) {
+	v := &o.override
+	f.StringVar(&v.Server, "kube-server", "", "address of the API server, in place of the kubeconfig's (without a fleet)")
+	f.StringVar(&v.Token, "kube-token", "", "bearer token, in place of the kubeconfig's credentials; better: a kubeconfig, since others see arguments")
+	f.StringVar(&v.TLSServerName, "kube-tls-server-name", "", "name that the server's certificate must have")
+	f.StringVar(&v.CertificateAuthority, "kube-certificate-authority", "", "file with the server's certificate authority")
+	f.StringVar(&v.ClientCertificate, "kube-client-certificate", "", "file with the client certificate")
+	f.StringVar(&v.ClientKey, "kube-client-key", "", "file with its key")
+	f.BoolVar(&v.InsecureSkipTLSVerify, "kube-insecure-skip-tls-verify", false, "do not verify the server's certificate: anybody may be it")
+	f.StringVar(&v.AsUID, "kube-as-uid", "", "UID to impersonate, beside --as")
 }
 
 func (o *options) outputFlag(f *pflag.FlagSet, forms ...string) {
@@ -178,7 +193,7 @@ func (s *session) request(cmd *cobra.Command) (engine.Request, error) {
 		req.Locked, _ = strconv.ParseBool(s.getenv("CI"))
 	}
 	req.Access.Kubeconfig, req.Access.Context = o.kubeconfig, o.context
-	req.Access.As, req.Access.AsGroups = o.as, o.asGroups
+	req.Access.As, req.Access.AsGroups, req.Access.Override = o.as, o.asGroups, o.override
 	if err := emptySelection(cmd.Flags()); err != nil {
 		return engine.Request{}, err
 	}

@@ -16,6 +16,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/transport"
+
+	"hawser.dev/hawser/internal/fleet"
 )
 
 // Deadlines of a connection that answers no more. A request has its own, these find the dead connection.
@@ -30,6 +32,13 @@ const (
 // restConfig reads exactly the access that was resolved: the named context must exist in the named files.
 func restConfig(c Config) (*rest.Config, error) {
 	a := c.Access
+	if len(a.KubeconfigPaths) == 0 && a.Override.Server != "" {
+		cfg, err := clientcmd.NewDefaultClientConfig(*clientcmdapi.NewConfig(), overrides(a.Override)).ClientConfig()
+		if err != nil {
+			return nil, err
+		}
+		return c.complete(cfg)
+	}
 	if len(a.KubeconfigPaths) == 0 {
 		return nil, errors.New("no kubeconfig")
 	}
@@ -44,10 +53,33 @@ func restConfig(c Config) (*rest.Config, error) {
 	if err := checkContext(merged, name); err != nil {
 		return nil, err
 	}
-	cfg, err := clientcmd.NewNonInteractiveClientConfig(only(merged, name), name, &clientcmd.ConfigOverrides{}, nil).ClientConfig()
+	own := only(merged, name)
+	if a.Override.Credentials() {
+		own.AuthInfos = map[string]*clientcmdapi.AuthInfo{own.Contexts[name].AuthInfo: clientcmdapi.NewAuthInfo()}
+	}
+	if o := a.Override; o.InsecureSkipTLSVerify || o.CertificateAuthority != "" { // the file's data would go before the flag's file
+		kc := own.Clusters[own.Contexts[name].Cluster]
+		kc.CertificateAuthority, kc.CertificateAuthorityData = "", nil
+	}
+	cfg, err := clientcmd.NewNonInteractiveClientConfig(own, name, overrides(a.Override), nil).ClientConfig()
 	if err != nil {
 		return nil, err
 	}
+	return c.complete(cfg)
+}
+
+// overrides are the flags that replace parts of a kubeconfig, in client-go's form.
+func overrides(o fleet.Override) *clientcmd.ConfigOverrides {
+	return &clientcmd.ConfigOverrides{
+		ClusterInfo: clientcmdapi.Cluster{Server: o.Server, TLSServerName: o.TLSServerName, CertificateAuthority: o.CertificateAuthority,
+			InsecureSkipTLSVerify: o.InsecureSkipTLSVerify},
+		AuthInfo: clientcmdapi.AuthInfo{Token: o.Token, ClientCertificate: o.ClientCertificate, ClientKey: o.ClientKey},
+	}
+}
+
+// complete adds what does not come from a kubeconfig.
+func (c Config) complete(cfg *rest.Config) (*rest.Config, error) {
+	a := c.Access
 	if a.ProxyURL != "" {
 		proxy, err := proxyURL(a.ProxyURL)
 		if err != nil {
@@ -55,8 +87,8 @@ func restConfig(c Config) (*rest.Config, error) {
 		}
 		cfg.Proxy = http.ProxyURL(proxy)
 	}
-	if a.Impersonate != "" || len(a.Groups) > 0 {
-		cfg.Impersonate = rest.ImpersonationConfig{UserName: a.Impersonate, Groups: a.Groups}
+	if a.Impersonate != "" || len(a.Groups) > 0 || a.Override.AsUID != "" {
+		cfg.Impersonate = rest.ImpersonationConfig{UserName: a.Impersonate, Groups: a.Groups, UID: a.Override.AsUID}
 	}
 	cfg.UserAgent = c.UserAgent
 	if cfg.UserAgent == "" {

@@ -23,6 +23,21 @@ import (
 	"hawser.dev/hawser/internal/values"
 )
 
+// onlyImplicit names the flag that is for the one cluster of a run without a fleet, "" when none was given.
+func onlyImplicit(a fleet.AccessOptions) string {
+	switch o := a.Override; {
+	case a.Context != "":
+		return "--kube-context"
+	case o.Server != "":
+		return "--kube-server"
+	case o.Token != "":
+		return "--kube-token"
+	case !o.Empty():
+		return "a --kube-... flag"
+	}
+	return ""
+}
+
 // connectTimeout is how long a cluster may take to answer before it is Unknown.
 const connectTimeout = 10 * time.Second
 
@@ -144,9 +159,12 @@ func (e *Engine) loadFor(ctx context.Context, req Request, needBundle, deleting 
 	var err error
 	r := &run{Engine: e, req: req, deleting: deleting, program: program, fleet: program.Fleet(), from: from, lockPath: lockPath,
 		reader: values.New(values.Options{Fleet: program.Fleet(), Open: e.Stores, Redactor: e.Redactor})}
+	if e.Redactor != nil {
+		e.Redactor.Add(req.Access.Override.Token)
+	}
 	if r.all = fleet.Clusters(r.fleet); len(r.all) > 0 {
-		if req.Access.Context != "" {
-			f := diag.Errorf("context-with-fleet", "--kube-context does not go with a fleet that declares clusters")
+		if flag := onlyImplicit(req.Access); flag != "" {
+			f := diag.Errorf("context-with-fleet", "%s does not go with a fleet that declares clusters", flag)
 			f.Fix = "choose clusters with --cluster or --group"
 			return nil, diag.Findings{f}.Err()
 		}

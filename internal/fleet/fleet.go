@@ -34,7 +34,25 @@ type Access struct {
 	// Impersonate is the user of --as; Groups those of --as-group.
 	Impersonate string
 	Groups      []string
+	Override    Override
 }
+
+// Override replaces parts of what a kubeconfig says of one cluster and its user, as kubectl's flags of these names do. Empty
+// fields replace nothing. It is for the implicit cluster alone: what is declared for many is never replaced alike.
+type Override struct {
+	Server, TLSServerName, CertificateAuthority string
+	InsecureSkipTLSVerify                       bool
+	// Token, and the pair of certificate and key, replace each other and whatever credentials the kubeconfig has.
+	Token, ClientCertificate, ClientKey string
+	// AsUID is the UID to act as, beside --as.
+	AsUID string
+}
+
+// Empty reports that nothing is replaced.
+func (o Override) Empty() bool { return o == Override{} }
+
+// Credentials reports that the user's credentials are replaced.
+func (o Override) Credentials() bool { return o.Token != "" || o.ClientCertificate != "" }
 
 // AccessOptions are the user's choices that bear on how clusters are reached.
 type AccessOptions struct {
@@ -46,6 +64,8 @@ type AccessOptions struct {
 	// As is the user to act as (--as), AsGroups the groups (--as-group).
 	As       string
 	AsGroups []string
+	// Override replaces parts of the implicit cluster's kubeconfig. It is an error beside declared clusters.
+	Override Override
 }
 
 // CodeNoCredentials is the code of a finding about credentials that cannot be had, of a cluster that is else resolved: it is

@@ -33,6 +33,8 @@ type loaded struct {
 	// found are the files that exist.
 	found    []string
 	findings diag.Findings
+	// missing: there is no file at all, which is among the findings.
+	missing bool
 }
 
 // Resolve is Resolver.Resolve for one cluster.
@@ -49,6 +51,12 @@ func (r *Resolver) Resolve(c fleet.Cluster, o fleet.AccessOptions) (fleet.Access
 		return fleet.Access{}, at(c, diag.Errorf("kubeconfig", "%v", err))
 	}
 	l := r.load(paths, must)
+	if l.missing && o.Override.Server != "" && o.Context == "" { // as with kubectl, the flags may say everything
+		if f := usable(o.Override); f != nil {
+			return fleet.Access{}, at(c, *f)
+		}
+		return fleet.Access{ProxyURL: c.ProxyURL, Server: o.Override.Server, Impersonate: o.As, Groups: slices.Clone(o.AsGroups), Override: o.Override}, nil
+	}
 	if l.findings != nil {
 		return fleet.Access{}, at(c, l.findings...)
 	}
@@ -57,14 +65,60 @@ func (r *Resolver) Resolve(c fleet.Cluster, o fleet.AccessOptions) (fleet.Access
 		return fleet.Access{}, at(c, *f)
 	}
 	context := l.config.Contexts[name]
-	server, f := check(l.config, name, context)
+	if f := usable(o.Override); f != nil {
+		return fleet.Access{}, at(c, *f)
+	}
+	server, f := check(replaced(l.config, context, o.Override), name, context)
 	if f != nil {
 		return fleet.Access{}, at(c, *f)
 	}
 	return fleet.Access{
 		KubeconfigPaths: l.found, Context: name, ProxyURL: c.ProxyURL, Server: server,
-		Impersonate: o.As, Groups: slices.Clone(o.AsGroups),
+		Impersonate: o.As, Groups: slices.Clone(o.AsGroups), Override: o.Override,
 	}, nil
+}
+
+// usable finds what no override can be: half a pair, or two kinds of credentials.
+func usable(o fleet.Override) *diag.Finding {
+	why := ""
+	switch {
+	case (o.ClientCertificate == "") != (o.ClientKey == ""):
+		why = "--kube-client-certificate and --kube-client-key go together"
+	case o.Token != "" && o.ClientCertificate != "":
+		why = "--kube-token and --kube-client-certificate are two ways to say who you are: give one"
+	case o.InsecureSkipTLSVerify && o.CertificateAuthority != "":
+		why = "--kube-insecure-skip-tls-verify does not go with --kube-certificate-authority: nothing would be verified"
+	}
+	for _, path := range []string{o.ClientCertificate, o.ClientKey, o.CertificateAuthority} {
+		if text := readable(path); why == "" && text != "" {
+			why = text
+		}
+	}
+	if why == "" {
+		return nil
+	}
+	n := diag.Errorf("kubeconfig", "%s", why)
+	return &n
+}
+
+// replaced is a kubeconfig with what an override replaces in a context; the original stays as it is.
+func replaced(config *clientcmdapi.Config, context *clientcmdapi.Context, o fleet.Override) *clientcmdapi.Config {
+	if o.Empty() || context == nil {
+		return config
+	}
+	config = config.DeepCopy()
+	if cluster := config.Clusters[context.Cluster]; cluster != nil {
+		if o.Server != "" {
+			cluster.Server = o.Server
+		}
+		if o.CertificateAuthority != "" || o.InsecureSkipTLSVerify {
+			cluster.CertificateAuthority = o.CertificateAuthority
+		}
+	}
+	if o.Credentials() && config.AuthInfos[context.AuthInfo] != nil {
+		config.AuthInfos[context.AuthInfo] = &clientcmdapi.AuthInfo{Token: o.Token, ClientCertificate: o.ClientCertificate, ClientKey: o.ClientKey}
+	}
+	return config
 }
 
 // at places findings at the cluster's entry.
@@ -163,7 +217,7 @@ func read(paths []string, must bool) *loaded {
 	if len(l.found) == 0 {
 		n := diag.Errorf("kubeconfig", "there is no kubeconfig: %s does not exist", strings.Join(paths, ", "))
 		n.Fix = "give one with --kubeconfig or KUBECONFIG"
-		l.findings = diag.Findings{n}
+		l.findings, l.missing = diag.Findings{n}, true
 		return l
 	}
 	config, err := (&clientcmd.ClientConfigLoadingRules{Precedence: l.found}).Load()
