@@ -86,6 +86,9 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if cmd.HasParent() {
 		fix = cmd.CommandPath() + " --help lists its commands"
 	}
+	if way := wayOf(commandWords, args[0]); way != "" && !cmd.HasParent() {
+		return usageFinding("unknown command "+args[0]+" for "+cmd.CommandPath(), "", "", way)
+	}
 	return usageFinding("unknown command "+args[0]+" for "+cmd.CommandPath(), diag.Nearest(args[0], names), "", fix)
 }
 
@@ -93,8 +96,14 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 func flagError(cmd *cobra.Command, err error) error {
 	text := err.Error()
 	name, found := strings.CutPrefix(text, "unknown flag: --")
+	if !found && strings.Contains(text, `for "--dry-run" flag`) {
+		return usageFinding("--dry-run takes no value", "", "", "--dry-run plans and writes nothing; --server-check asks the API servers, admission included")
+	}
 	if !found {
 		return usageFinding(text, "", "", cmd.CommandPath()+" --help lists the flags")
+	}
+	if way := wayOf(flagWords, name); way != "" {
+		return usageFinding(text, "", "", way)
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })

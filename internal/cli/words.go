@@ -1,0 +1,33 @@
+package cli
+
+import "strings"
+
+// commandWords are words of other tools that people type as a command, with our way.
+var commandWords = map[string]string{
+	"rollback": "apply the files of the earlier revision again: git checkout REVISION, then hawser apply",
+	"history":  "hawser status NAME -v shows the last release; the files' history is in git",
+	"sync":     "hawser apply -f BUNDLE makes the clusters what the files say; nothing runs in them",
+	"template": "hawser build -f BUNDLE shows what is rendered",
+	"list":     "hawser status lists what is installed",
+	"get":      "hawser status NAME -v shows a bundle; kubectl get shows objects",
+	"install":  "hawser apply -f BUNDLE installs and upgrades",
+	"upgrade":  "hawser apply -f BUNDLE installs and upgrades",
+	"destroy":  "hawser delete NAME",
+}
+
+// flagWords are flags of other tools, with our way.
+var flagWords = map[string]string{
+	"set":     "values stand in the bundle: instances.NAME.values; what differs by run comes from the environment with --runtime-from-env",
+	"values":  "values files stand in the bundle: instances.NAME.values: {from: {file: ./values.yaml}}",
+	"target":  "choose clusters with --cluster or --group, a bundle with --bundle",
+	"prune":   "apply always deletes what left the bundle; the plan shows it",
+	"force":   "fields of others are taken with --adopt, objects are made anew with --recreate",
+	"version": "the version of a chart or module stands in the bundle; hawser version shows the program's own",
+	"diff":    "hawser diff -f BUNDLE shows the changed fields",
+}
+
+// wayOf is our way of doing what a word of another tool does, "" for any other word.
+func wayOf(words map[string]string, word string) string {
+	word, _, _ = strings.Cut(word, "=")
+	return words[word]
+}
