@@ -129,14 +129,23 @@ func (w *writing) replaceOnce(ctx context.Context, own string) (meta, error) {
 
 // fold makes the former owner's entries ours, and lets go what they had and we do not declare.
 func (w *writing) fold(ctx context.Context, m meta) (meta, error) {
-	applied := object.EntryOf(m.ManagedFields, w.manager)
 	apiVersion, _ := w.body["apiVersion"].(string)
+	return w.refold(ctx, m, func(entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, bool, error) {
+		return object.FoldManagers(entries, w.ch.FromManagers, w.manager, apiVersion)
+	})
+}
+
+// refold changes who owns what of an object that we have applied, and applies again when there is more of ours now, so
+// that what we do not declare goes.
+func (w *writing) refold(ctx context.Context, m meta,
+	change func([]metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, bool, error)) (meta, error) {
+	applied := object.EntryOf(m.ManagedFields, w.manager)
 	for look := 1; ; look++ {
-		entries, changed, err := object.FoldManagers(m.ManagedFields, w.ch.FromManagers, w.manager, apiVersion)
+		entries, changed, err := change(m.ManagedFields)
 		if err != nil {
 			return meta{}, err
 		}
-		if _, ok := m.Annotations[object.LastApplied]; !ok && !changed {
+		if _, ok := m.Annotations[object.LastApplied]; !changed && !(ok && w.ch.Action == plan.Adopt) {
 			return m, nil
 		}
 		out, err := w.patchFields(ctx, m, entries)

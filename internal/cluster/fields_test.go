@@ -221,3 +221,42 @@ func TestReplicasDeclaredAgain(t *testing.T) {
 		b.unchanged(t, s, objs(t, ns, later)...)
 	}
 }
+
+// Keys that are dropped go also when somebody stripped the managed fields: in the next apply or in a later one. What
+// others put there stays.
+func TestDroppedKeysGoWithStrippedManagedFields(t *testing.T) {
+	f, s := testfleet.Get(), connect(t)
+	for _, repaired := range []bool{false, true} {
+		for _, diff := range []bool{false, true} {
+			t.Run(fmt.Sprintf("repaired %v, fields %v", repaired, diff), func(t *testing.T) {
+				ns := f.Namespace(t, one)
+				b := newBundle(t)
+				b.opts.Diff = diff
+				b.apply(t, s, objs(t, ns, dotted)...)
+				patch(t, "kubectl-edit", configMaps, ns, "settings", `{"data":{"theirs":"x"}}`)
+				patch(t, "kubectl-edit", configMaps, ns, "settings", `{"metadata":{"managedFields":[{}]}}`)
+				if repaired {
+					b.apply(t, s, objs(t, ns, dotted)...)
+					b.unchanged(t, s, objs(t, ns, dotted)...)
+				}
+				dropped := strings.NewReplacer("app.yaml: ours, mode: a", "mode: b", ", labels: {example.com/part.b: ours}", "").Replace(dotted)
+				p, bodies := b.plan(t, s, objs(t, ns, dropped))
+				var gone []string
+				for _, fc := range only(t, p).Fields {
+					if fc.Old != "" && fc.New == "" {
+						gone = append(gone, fc.Path)
+					}
+				}
+				if !slices.Equal(gone, []string{`data."app.yaml"`, `metadata.labels."example.com/part.b"`}) {
+					t.Errorf("the plan shows %q: %+v", gone, p.Changes[0])
+				}
+				mustOK(t, b.execute(t.Context(), s, p, bodies))
+				live := get(t, configMaps, ns, "settings")
+				if got := data(t, ns, "settings"); got != "map[mode:b theirs:x]" || live.GetLabels()["example.com/part.b"] != "" {
+					t.Errorf("%s %v", got, live.GetLabels())
+				}
+				b.unchanged(t, s, objs(t, ns, dropped)...)
+			})
+		}
+	}
+}

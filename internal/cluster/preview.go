@@ -104,11 +104,12 @@ func (p *previewer) preview(ctx context.Context, r PreviewRequest) plan.Preview 
 		return p.failed(r, err)
 	}
 	out := plan.Preview{Checked: true, Force: r.Change.Force, Cede: r.Change.Cede}
+	out.Reclaim = object.Left((&unstructured.Unstructured{Object: after}).GetManagedFields(), r.Base, written(r))
 	before := live
 	if before == nil {
 		before = object.WithoutPaths(r.Base, r.Change.Cede)
 	}
-	now := after
+	now := object.WithoutFields(after, out.Reclaim)
 	if live == nil && r.Base != nil {
 		now = written(r) // declaration against declaration
 	}

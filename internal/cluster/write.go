@@ -11,6 +11,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"hawser.dev/hawser/internal/answer"
@@ -207,7 +208,13 @@ func (w *writing) update(ctx context.Context) (meta, error) {
 			return meta{}, err
 		}
 	}
-	return w.over(ctx, p, w.ch.Force, w.ch.Own)
+	m, err := w.over(ctx, p, w.ch.Force, w.ch.Own)
+	if err != nil || w.ch.Reclaim == "" {
+		return m, err
+	}
+	return w.refold(ctx, m, func(entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, bool, error) {
+		return object.Reclaim(entries, w.manager, w.ch.Reclaim)
+	})
 }
 
 // over applies with preconditions, looking again as update says. own is what our entry must be.

@@ -257,7 +257,7 @@ func (c *computation) update(d Desired, own Owned, live Live, ch Change) {
 		c.add(ch)
 		return
 	}
-	ch.Fields, ch.Checked, ch.Deferred = p.Fields, p.Checked, p.Deferred
+	ch.Fields, ch.Checked, ch.Deferred, ch.Reclaim = p.Fields, p.Checked, p.Deferred, p.Reclaim
 	switch {
 	case p.Immutable:
 		c.recreate(d, ch)
@@ -266,7 +266,7 @@ func (c *computation) update(d Desired, own Owned, live Live, ch Change) {
 		c.find(*p.Finding)
 	case len(p.Conflicts) > 0:
 		c.fieldConflicts(sameDeclaration, live, p.Conflicts, &ch)
-	case p.NoOp && len(ch.Fields) == 0 && !ch.Handover:
+	case p.NoOp && len(ch.Fields) == 0 && !ch.Handover && ch.Reclaim == "":
 		c.unchanged(d, own, live)
 		return
 	}
@@ -314,7 +314,7 @@ func (c *computation) blocked(blocking []FieldConflict, ch *Change, fix string) 
 }
 
 func (c *computation) recreate(d Desired, ch Change) {
-	ch.Cede, ch.Force = nil, false // it is a new object
+	ch.Cede, ch.Force, ch.Reclaim = nil, false, "" // it is a new object
 	ch.Action, ch.Code, ch.Loss, ch.Claims = Recreate, CodeImmutable, lossOf(d.Ref), c.Live[d.Ref].Claims
 	ch.Why = "an immutable field changed"
 	if ch.From != "" {

@@ -138,6 +138,9 @@ type Change struct {
 	Was *object.Ignore `json:"-"`
 	// Handover: the live spec.replicas is handed to a second manager before we drop the field (else it falls to 1).
 	Handover bool `json:"handover,omitempty"`
+	// Reclaim are fields (FieldsV1) that we declared before and that stay with the API server's own manager, because the
+	// managed fields were missing once: they go with the update, see object.Left.
+	Reclaim string `json:"reclaim,omitempty"`
 	// From names the former owner for Adopt and Conflict: "Helm release shop/api".
 	From string `json:"from,omitempty"`
 	// FromManagers are the field managers whose entries are folded into ours on Adopt.
@@ -368,6 +371,8 @@ type Preview struct {
 	// Force and Cede are what was tried.
 	Force bool
 	Cede  []string
+	// Reclaim is for the change of that name.
+	Reclaim string
 	// Immutable: refused because of an immutable field, and the same object would be accepted as a new one.
 	Immutable bool
 	// Checked: a dry run was sent and accepted.

@@ -206,6 +206,8 @@ func further(was, ch Change) string {
 		return "it was replaced since"
 	case ch.Force && !was.Force:
 		return "taking fields from others was not shown"
+	case ch.Reclaim != "" && was.Reclaim == "":
+		return "dropping fields whose managed fields were missing was not shown"
 	case ch.Handover && !was.Handover:
 		return "handing spec.replicas over was not shown"
 	}
