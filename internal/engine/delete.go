@@ -50,9 +50,13 @@ func (e *Engine) PlanDelete(ctx context.Context, req Request) (*FleetPlan, error
 		return nil, err
 	}
 	if installed == 0 && r.stats.Connected > 0 {
+		lost := r.lostAtDelete(ctx, name, fp.Owner)
 		r.close()
 		f := diag.Errorf("not-installed", "bundle %s is not installed on any selected cluster", name)
 		f.Fix = "hawser status lists what is installed"
+		if len(lost) > 0 {
+			return nil, lost.Err()
+		}
 		return nil, diag.Findings{f}.Err()
 	}
 	r.computeAll(ctx, fp, plan.Options{Deleting: true, NoHooks: req.NoHooks})
@@ -96,4 +100,22 @@ func (e *Engine) installed(ctx context.Context, req Request, deleting bool) (*ru
 		name = r.program.Bundles()[0]
 	}
 	return r, name, nil
+}
+
+// lostAtDelete finds clusters that have objects of the bundle and no record of it.
+func (r *run) lostAtDelete(ctx context.Context, name, owner string) diag.Findings {
+	each(len(r.targets), 0, func(i int) {
+		t := r.targets[i]
+		if t.session == nil {
+			return
+		}
+		if owned, _, _ := t.session.Marked(ctx, owner); len(owned) > 0 {
+			t.find(plan.LostAtDelete(name, owned))
+		}
+	})
+	var out diag.Findings
+	for _, t := range r.targets {
+		out = append(out, t.findings.Errors()...)
+	}
+	return out
 }

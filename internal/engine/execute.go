@@ -76,7 +76,7 @@ func (cp *ClusterPlan) writes() int {
 // that now either.
 func (cp *ClusterPlan) settled() bool {
 	r := cp.work.target.record
-	return cp.Plan.Empty() && (r == nil || r.Phase == release.Succeeded || r.Phase == release.Written && !cp.work.run.req.Wait)
+	return cp.Plan.Empty() && !cp.Plan.Rebuilt && (r == nil || r.Phase == release.Succeeded || r.Phase == release.Written && !cp.work.run.req.Wait)
 }
 
 // locked is the part under the lock. ctx ends when the lock may be lost.
@@ -222,7 +222,7 @@ func (r *run) recheck(ctx context.Context, cp *ClusterPlan) diag.Findings {
 	var findings diag.Findings
 	var observed sync.WaitGroup
 	observed.Go(func() { in, findings = r.observe(ctx, w, w.input.Options) }) // with the record planned from
-	record, handle, err := w.target.store.Current(ctx, w.set.owner)
+	record, handle, err := r.current(ctx, w.target, w.set.owner)
 	observed.Wait()
 	if err != nil {
 		return diag.From(err, "record")

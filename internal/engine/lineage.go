@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -238,4 +239,22 @@ func (r *run) formerName(ctx context.Context) {
 	if slices.Contains(was, true) && !slices.Contains(is, true) {
 		r.program.Rename(former)
 	}
+}
+
+// current reads a bundle's record. One that is damaged is an error, or, when the release is taken over, a record that
+// knows its revision and nothing else: what is there is found by its marks.
+func (r *run) current(ctx context.Context, t *target, owner string) (*release.Record, release.Handle, error) {
+	record, handle, err := t.store.Current(ctx, owner)
+	damaged, ok := errors.AsType[*release.DamagedError](err)
+	switch {
+	case !ok:
+		return record, handle, err
+	case !r.req.TakeOver || r.deleting:
+		f := diag.Errorf("damaged-record", "the record of the bundle is damaged")
+		f.Why = r.redact(err.Error())
+		f.Fix = "apply the bundle with --take-over: the record is made again from the objects that carry its marks, and nothing is deleted by that"
+		return nil, "", diag.Findings{f}.Err()
+	}
+	t.damaged = true
+	return &release.Record{V: release.V, Owner: owner, Bundle: damaged.Bundle, Revision: damaged.Revision, Phase: release.Failed}, damaged.Handle, nil
 }

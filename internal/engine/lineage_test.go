@@ -8,11 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/lockfile"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
 )
 
 // checkedOut writes the rig's bundle into a directory of a working copy with the given remote ("": none), with one
@@ -247,5 +250,91 @@ func TestFoldersOfOneName(t *testing.T) {
 	fp, err := r.PlanDelete(t.Context(), a)
 	if err != nil || fp.Bundle != r.name || fp.Counts().Delete != 1 {
 		t.Errorf("delete: %+v, %v", fp, err)
+	}
+}
+
+// recordSecret is the head Secret of the rig's bundle.
+func (r *rig) recordSecret(owner string) *corev1.Secret {
+	r.t.Helper()
+	secret, err := r.admin.CoreV1().Secrets("hawser-system").Get(r.t.Context(), "hawser-"+owner, metav1.GetOptions{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return secret
+}
+
+// A record that is lost is written again by the next apply, which says so and deletes nothing; what was not declared any
+// more is pruned by the one after that.
+func TestLostRecordIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")+r.configMap("old", "key: one")))
+	req := r.request()
+	r.applied(req)
+	owner := r.plan(req).Owner
+	secrets := r.admin.CoreV1().Secrets("hawser-system")
+	if err := secrets.Delete(t.Context(), r.recordSecret(owner).Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := r.PlanDelete(t.Context(), req)
+	refused(t, "delete", err, plan.CodeLostRecord, "ConfigMap "+r.name+"/old", "apply the bundle once")
+	r.write("app.yaml", r.configMap("app", "key: one"))
+	fp := r.plan(req)
+	if !slices.Contains(codes(fp), plan.CodeLostRecord) || fp.Counts().Delete > 0 || fp.Counts().Update > 0 || fp.settled() {
+		t.Errorf("the lost record: %+v %v", fp.Counts(), fp.Findings)
+	}
+	if _, err := r.Apply(t.Context(), fp, req); err != nil {
+		t.Fatal(err)
+	}
+	r.recordSecret(owner)
+	if !r.has("old") {
+		t.Error("something was deleted because of a label")
+	}
+	fp = r.plan(req)
+	if slices.Contains(codes(fp), plan.CodeLostRecord) || fp.Counts().Delete != 1 {
+		t.Errorf("the next plan: %+v %v", fp.Counts(), fp.Findings)
+	}
+	n := 1
+	req.ConfirmDelete = &n
+	r.applied(req)
+	if r.has("old") || !r.has("app") {
+		t.Error("the next apply did not prune what is not declared")
+	}
+}
+
+// A damaged record is refused by name, and taken over on purpose: it is made again as the next revision.
+func TestDamagedRecordHasAWayOut(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")+r.configMap("old", "key: one")))
+	req := r.request()
+	r.applied(req)
+	owner := r.plan(req).Owner
+	secret := r.recordSecret(owner)
+	secret.Data["record"] = []byte("nonsense")
+	if _, err := r.admin.CoreV1().Secrets("hawser-system").Update(t.Context(), secret, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := r.Plan(t.Context(), req)
+	refused(t, "plan", err, "damaged-record", secret.Name, "--take-over")
+	req.Adopt = true
+	_, err = r.Plan(t.Context(), req)
+	refused(t, "plan with --adopt", err, "damaged-record")
+	req.Adopt, req.TakeOver = false, true
+	_, err = r.PlanDelete(t.Context(), req)
+	refused(t, "delete", err, "damaged-record")
+	out := r.applied(req)
+	if out.Clusters[0].Revision != 2 || !r.has("old") {
+		t.Errorf("taken over: %+v", out.Clusters[0])
+	}
+	req.TakeOver = false
+	fp := r.plan(req)
+	rec := fp.run.targets[0].record
+	if !fp.settled() || rec.Revision != 2 || rec.Lineage == "" {
+		t.Errorf("after that: %+v %v", fp.Counts(), rec)
+	}
+	history, err := fp.run.targets[0].store.(release.History).Revisions(t.Context(), owner)
+	if err != nil || len(history) != 2 {
+		t.Errorf("the history: %d, %v", len(history), err)
 	}
 }

@@ -332,6 +332,11 @@ func (r *run) observe(ctx context.Context, w *work, o plan.Options) (plan.Input,
 		Defined: object.DefinedKinds(objs)})
 	w.observed = obs
 	in.Live, in.Schema, in.NamespaceExists = obs.Live, obs.Schema, obs.NamespaceExists
+	if w.inventory == nil && (t.damaged || t.record == nil && plan.Lost(in)) {
+		owned, live, fs := t.session.Marked(ctx, s.owner)
+		maps.Copy(in.Live, live)
+		in.Owned, in.Rebuilt, findings = owned, true, append(findings, fs...)
+	}
 	return in, append(findings, r.lookAtHooks(ctx, w, &in)...)
 }
 

@@ -123,6 +123,8 @@ type target struct {
 	handle release.Handle
 	// relation is what the run is to the record; signed is the record as this run wrote it.
 	relation lineage.Relation
+	// damaged: the record cannot be read, and is made again on purpose.
+	damaged  bool
 	signed   *release.Record
 	findings diag.Findings
 	mu       sync.Mutex
@@ -356,7 +358,7 @@ func (r *run) query(ctx context.Context, t *target) {
 
 // readRecord reads the bundle's current record and refuses one of another cluster.
 func (r *run) readRecord(ctx context.Context, t *target, owner string) {
-	record, handle, err := t.store.Current(ctx, owner)
+	record, handle, err := r.current(ctx, t, owner)
 	if err != nil {
 		t.unread = r.redact(err.Error())
 		if !r.reading {

@@ -30,6 +30,7 @@ func Compute(in Input) *Plan {
 	}
 	c.hooks() // after the others: whether an instance is upgraded depends on what is written
 	c.plan.Findings = append(c.plan.Findings, InUse(c.plan, in.Contents)...)
+	c.rebuilt()
 	c.plan.Suspended = slices.Sorted(maps.Keys(in.Suspended))
 	c.plan.Findings = c.plan.Findings.OnCluster(in.Cluster)
 	c.order()
@@ -223,6 +224,8 @@ func (c *computation) existing(d Desired, own Owned, isOwned bool, live Live, ch
 		return
 	case !isOwned || own.UID == "":
 		ch.Code, ch.Why = CodeInterrupted, "written by a run that ended before it was recorded"
+	case c.Rebuilt:
+		ch.Code, ch.Why = CodeInterrupted, "its record is lost"
 	case own.UID != live.UID:
 		ch.Code, ch.Why = CodeReplaced, "was replaced by an object with another uid that carries our marks"
 	case own.Digest != d.Digest || own.Version != d.Version:

@@ -181,6 +181,8 @@ type Plan struct {
 	// without changing what we declared.
 	Kept    []Owned `json:"-"`
 	Refresh bool    `json:"-"`
+	// Rebuilt: the record was lost and has to be written again, whatever else there is to do.
+	Rebuilt bool `json:"-"`
 	// Suspended are the instances that the plan leaves as they are, sorted.
 	Suspended []string `json:"suspended,omitempty"`
 	// Lives is what the record says of instances with hooks while the plan is carried out.
@@ -405,6 +407,8 @@ type Input struct {
 	Owner   string
 	Desired []Desired
 	Owned   []Owned
+	// Rebuilt: the record is lost, and Owned is what carries our marks instead. Nothing is deleted because of that.
+	Rebuilt bool
 	// Open: the last record was left open by a run that ended in the middle.
 	Open bool
 	// Lives are the instances with hooks as the last record has them, Inputs the inputs digests of the instances placed

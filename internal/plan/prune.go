@@ -6,7 +6,10 @@ import "strings"
 // names, with the same uid, that still carries our entry and nobody else manages; labels alone never suffice.
 func (c *computation) dropped(o Owned) {
 	live := c.Live[o.Ref]
-	if c.Options.NoPrune || c.Suspended[o.Instance] {
+	if c.Rebuilt && !c.Suspended[o.Instance] {
+		o.Instance = "" // what is recorded of an instance whose inputs are equal counts as declared
+	}
+	if c.Options.NoPrune || c.Suspended[o.Instance] || c.Rebuilt {
 		c.plan.Kept = append(c.plan.Kept, o)
 		return
 	}

@@ -42,8 +42,23 @@ func (e *NewerError) Error() string {
 	return fmt.Sprintf("the record has schema version %d and was written by %s: upgrade, this one knows version %d", e.V, by, V)
 }
 
-// errDamaged is wrapped by errors of decoding.
-var errDamaged = errors.New("the stored record is damaged")
+// ErrDamaged is wrapped by errors about stored data that is not what was written.
+var ErrDamaged = errors.New("the stored record is damaged")
+
+// DamagedError says that a bundle's current record is there and cannot be read. A Put with its handle replaces it.
+type DamagedError struct {
+	Handle Handle
+	// Bundle and Revision are what the stored object says beside the record; "" and 0 when it does not.
+	Bundle   string
+	Revision int
+	Err      error
+}
+
+// Error is that of the cause.
+func (e *DamagedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *DamagedError) Unwrap() error { return e.Err }
 
 // NextRevision is the number of the revision after the current record, 1 when there is none.
 func NextRevision(current *Record) int {
@@ -76,17 +91,17 @@ func decodeRecord(text []byte) (*Record, error) {
 		Hawser string `json:"hawser"`
 	}
 	if err := json.Unmarshal(text, &head); err != nil {
-		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	if head.V > V {
 		return nil, &NewerError{V: head.V, Hawser: head.Hawser}
 	}
 	if head.V < 1 {
-		return nil, fmt.Errorf("%w: no schema version", errDamaged)
+		return nil, fmt.Errorf("%w: no schema version", ErrDamaged)
 	}
 	var r Record
 	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return &r, nil
 }
@@ -139,7 +154,7 @@ func DecodeRevision(data []byte) (*Record, []object.Object, error) {
 		Objects []json.RawMessage `json:"objects"`
 	}
 	if err := json.Unmarshal(text, &in); err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", errDamaged, err)
+		return nil, nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	if in.V > V {
 		return nil, nil, &NewerError{V: in.V, Hawser: in.Hawser}
@@ -165,12 +180,12 @@ func decodeObject(raw []byte) (object.Object, error) {
 		Body json.RawMessage `json:"body"`
 	}
 	if err := json.Unmarshal(raw, &in); err != nil {
-		return object.Object{}, fmt.Errorf("%w: %w", errDamaged, err)
+		return object.Object{}, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	o := object.Object(in.stored)
 	o.Body = nil
 	if err := kjson.Unmarshal(in.Body, &o.Body); err != nil || o.Body == nil {
-		return object.Object{}, fmt.Errorf("%w: an object of the Set: %v", errDamaged, err)
+		return object.Object{}, fmt.Errorf("%w: an object of the Set: %v", ErrDamaged, err)
 	}
 	return o, nil
 }
@@ -221,7 +236,7 @@ func unpack(data []byte) ([]byte, error) {
 	}
 	text, err := z.DecodeAll(data, nil)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return text, nil
 }

@@ -56,11 +56,11 @@ func DecodeKept(data []byte) (Kept, error) {
 	}
 	switch err := json.Unmarshal(text, &in); {
 	case err != nil: // its text may quote a value
-		return nil, fmt.Errorf("%w: it is no JSON of ours", errDamaged)
+		return nil, fmt.Errorf("%w: it is no JSON of ours", ErrDamaged)
 	case in.V > V:
 		return nil, &NewerError{V: in.V}
 	case in.V < 1:
-		return nil, fmt.Errorf("%w: no schema version", errDamaged)
+		return nil, fmt.Errorf("%w: no schema version", ErrDamaged)
 	}
 	return in.Kept, nil
 }

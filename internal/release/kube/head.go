@@ -101,7 +101,7 @@ func (x *index) keep(k kept) {
 func parseHead(secret *corev1.Secret) (*head, error) {
 	h := &head{rv: secret.ResourceVersion, uid: string(secret.UID)}
 	if err := json.Unmarshal(secret.Data[keyIndex], &h.index); err != nil {
-		return nil, fmt.Errorf("the index is damaged: %w", err)
+		return nil, fmt.Errorf("%w: its index: %w", release.ErrDamaged, err)
 	}
 	if h.index.V > indexV {
 		return nil, &release.NewerError{V: h.index.V, Hawser: secret.Annotations[annotationVersion]}

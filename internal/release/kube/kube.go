@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -106,6 +107,12 @@ func (s *store) current(ctx context.Context, owner string) (*head, *release.Reco
 		if apierrors.IsNotFound(err) && try < 3 {
 			continue
 		}
+		if apierrors.IsNotFound(err) {
+			err = fmt.Errorf("%w: a part of it is missing: %w", release.ErrDamaged, err)
+		}
+		if errors.Is(err, release.ErrDamaged) {
+			return nil, nil, s.damaged(owner, &secret, s.wrap("read", "secrets", headName(owner), err))
+		}
 		if err != nil {
 			return nil, nil, s.wrap("read", "secrets", headName(owner), err)
 		}
@@ -116,6 +123,18 @@ func (s *store) current(ctx context.Context, owner string) (*head, *release.Reco
 		s.remember(owner, h)
 		return h, r, nil
 	}
+}
+
+// damaged is the error of a head that cannot be read. It is remembered with what its index still tells, so that a Put may
+// replace it and the kept revisions stay.
+func (s *store) damaged(owner string, secret *corev1.Secret, err error) error {
+	h, bad := parseHead(secret)
+	if bad != nil {
+		h = &head{rv: secret.ResourceVersion, uid: string(secret.UID)}
+	}
+	s.remember(owner, h)
+	revision, _ := strconv.Atoi(secret.Annotations[annotationRevision])
+	return &release.DamagedError{Handle: release.Handle(h.rv), Bundle: secret.Annotations[annotationBundle], Revision: revision, Err: err}
 }
 
 // open decodes a head Secret.
@@ -143,7 +162,7 @@ func (s *store) join(ctx context.Context, first []byte, names []string, digest s
 		data = append(data, secret.Data[keyRecord]...)
 	}
 	if digestOf(data) != digest {
-		return nil, errors.New("the data is not what was written: its digest differs")
+		return nil, fmt.Errorf("%w: its digest differs", release.ErrDamaged)
 	}
 	return data, nil
 }

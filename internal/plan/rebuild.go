@@ -1,0 +1,71 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+)
+
+// CodeLostRecord is that of findings about a release whose record is lost.
+const CodeLostRecord = "lost-record"
+
+// Lost reports whether a release without a record was here all the same: something declared carries both our marks.
+func Lost(in Input) bool {
+	for _, d := range in.Desired {
+		if l := in.Live[d.Ref]; l.Found && !l.Terminating && l.OwnerLabel == in.Owner && l.Own != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// FromMarks is the inventory entry of an object that carries both marks of a bundle, when the record is lost. What a
+// namespace was made for is not known any more: it is kept, as an instance's own one is.
+func FromMarks(ref object.Ref, version, instance string, l Live) Owned {
+	return Owned{Ref: ref, Version: version, Instance: instance, UID: l.UID, ResourceVersion: l.ResourceVersion, Own: l.Own, Keep: l.Keep,
+		OwnNamespace: ref.Group == "" && ref.Kind == "Namespace"}
+}
+
+// rebuilt says that the record is written again, and names what is in it and not declared: the next apply prunes that,
+// by the rules of every inventory.
+func (c *computation) rebuilt() {
+	if !c.Rebuilt {
+		return
+	}
+	c.plan.Rebuilt = true
+	f := diag.Warnf(CodeLostRecord, "the record of bundle %s is lost: it is made again from the objects that carry its marks", c.Bundle)
+	var undeclared []string
+	for _, o := range c.Owned {
+		if !c.declared[o.Ref] {
+			undeclared = append(undeclared, o.Ref.String())
+		}
+	}
+	if len(undeclared) > 0 {
+		f.Why = fmt.Sprintf("%d of them are not declared any more and stay this time: %s", len(undeclared), some(undeclared))
+		f.Fix = "the apply after this one deletes what is not declared; its plan shows it"
+	}
+	c.find(f)
+}
+
+// LostAtDelete is the finding about objects that carry both marks of a bundle that is to be deleted and has no record.
+func LostAtDelete(bundle string, owned []Owned) diag.Finding {
+	var names []string
+	for _, o := range owned {
+		names = append(names, o.Ref.String())
+	}
+	f := diag.Errorf(CodeLostRecord, "bundle %s has no record here, and %d objects carry its marks", bundle, len(owned))
+	f.Why = "what is deleted is what a record names, never what has a label: " + some(names)
+	f.Fix = "apply the bundle once, which makes the record again; then delete it"
+	return f
+}
+
+// some names the first of many.
+func some(names []string) string {
+	const most = 10
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,56 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+)
+
+// TestLostRecord: what carries our marks is ours again, compared before it is written; what is not declared any more
+// stays and is named, and the next plan prunes it, but no namespace. No install hook runs a second time.
+func TestLostRecord(t *testing.T) {
+	ref := func(kind, name string) object.Ref { return object.Ref{Kind: kind, Namespace: "ns", Name: name} }
+	app, old, hook := ref("ConfigMap", "app"), ref("ConfigMap", "old"), ref("Job", "init")
+	space := object.Ref{Kind: "Namespace", Name: "ns"}
+	marked := func(uid string) Live {
+		return Live{Found: true, UID: uid, ResourceVersion: "1", Own: "o-" + uid, OwnerLabel: "me"}
+	}
+	in := Input{Bundle: "shop", Owner: "me", Inputs: map[string]string{"web": "i"},
+		Desired: []Desired{{Ref: app, Version: "v1", Instance: "web", Digest: "d"},
+			{Ref: hook, Version: "v1", Instance: "web", Digest: "h", Hook: &object.Hook{Events: []object.Event{object.PreInstall}}}},
+		Live: map[object.Ref]Live{app: marked("1"), old: marked("2"), space: marked("3")}}
+	if !Lost(in) {
+		t.Error("the release is not noticed")
+	}
+	if Lost(Input{Owner: "other", Desired: in.Desired, Live: in.Live}) {
+		t.Error("somebody else's objects are taken for a lost release")
+	}
+	in.Rebuilt = true
+	for r, l := range in.Live {
+		in.Owned = append(in.Owned, FromMarks(r, "v1", "web", l))
+	}
+	if needs := NeedsPreview(in); len(needs) != 1 || needs[0].Ref != app {
+		t.Errorf("asked about: %+v", needs)
+	}
+	in.Previews = map[object.Ref]Preview{app: {NoOp: true}}
+	p := Compute(in)
+	if !p.Empty() || !p.Rebuilt || len(p.Kept) != 3 || len(p.Events) > 0 {
+		t.Errorf("%+v", p)
+	}
+	i := slices.IndexFunc(p.Findings, func(f diag.Finding) bool { return f.Code == CodeLostRecord })
+	if i < 0 || !strings.Contains(p.Findings[i].String(), "ConfigMap ns/old") || p.Findings.HasErrors() {
+		t.Fatalf("said: %v", p.Findings)
+	}
+
+	in.Rebuilt, in.Owned = false, p.Kept
+	next := map[object.Ref]Action{}
+	for _, ch := range Compute(in).Changes {
+		next[ch.Ref] = ch.Action
+	}
+	if next[old] != Delete || next[space] != Release || next[app] != "" {
+		t.Errorf("after that: %+v", next)
+	}
+}
