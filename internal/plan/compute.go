@@ -155,7 +155,7 @@ func (c *computation) desired(d Desired) {
 		ch.Action, ch.Code = Create, CodeTerminating
 		ch.Why = "is being deleted; created again once it is gone" + finalizers(live)
 		c.add(ch)
-	case c.isOurs(own, isOwned, live):
+	case c.isOurs(own, isOwned, live) && (own.UID != "" || !c.Options.Adopt || len(live.ForeignManagers) == 0):
 		c.existing(d, own, isOwned, live, ch)
 	default:
 		c.foreign(d, live, own, isOwned, ch)
