@@ -72,7 +72,7 @@ func (o *options) bundleFlags(f *pflag.FlagSet) {
 	f.StringVarP(&o.pkg, "package", "p", "main", "CUE package of the bundle files")
 	f.StringVar(&o.workdir, "workdir", "", "directory of the CUE module that bundle files import from")
 	f.StringVar(&o.bundle, "bundle", "", "only this bundle of several in the files")
-	f.StringVar(&o.name, "name", "", "name of a bundle made of plain manifests (default: the directory's name)")
+	f.StringVar(&o.name, "name", "", "name of a bundle made of plain manifests (default: of namespace and path)")
 	f.StringVarP(&o.namespace, "namespace", "n", "", "namespace of plain manifests that name none; it is created when missing")
 	f.BoolVar(&o.runtimeFromEnv, "runtime-from-env", false, "let environment variables fill runtime values")
 }
