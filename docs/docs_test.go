@@ -48,7 +48,7 @@ func (b block) has(arg string) bool {
 // in docs/adr hold no examples of their own.
 func pages(t *testing.T) []string {
 	t.Helper()
-	out := []string{"README.md"}
+	out := []string{"README.md", "SECURITY.md"}
 	files, err := filepath.Glob("*.md")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no pages: %v", err)

@@ -15,6 +15,7 @@ import (
 var version = "dev"
 
 func main() {
+	crashesApart()
 	tuneCollector()
 	// Libraries write to Go's loggers, Helm's even values of users. What users shall know are findings.
 	log.SetOutput(io.Discard)

@@ -14,7 +14,7 @@ import (
 
 const root = "../.."
 
-// table reads docs/acceptance.md and the files of docs/acceptance.d.
+// table reads docs/acceptance.md, SECURITY.md and the files of docs/acceptance.d.
 func table(t *testing.T) []Row {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, "docs/acceptance.d/*.md"))
@@ -22,7 +22,7 @@ func table(t *testing.T) []Row {
 		t.Fatal(err)
 	}
 	var rows []Row
-	for _, file := range append([]string{filepath.Join(root, "docs/acceptance.md")}, files...) {
+	for _, file := range append([]string{filepath.Join(root, "docs/acceptance.md"), filepath.Join(root, "SECURITY.md")}, files...) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

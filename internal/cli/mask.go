@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"sigs.k8s.io/yaml"
+
+	"hawser.dev/hawser/internal/diag"
 )
 
 // maskedWriter is the last one to see what is printed. What it writes is what it was given, save for secret values: in
@@ -46,13 +48,22 @@ func unmasked(w io.Writer) io.Writer {
 // Write writes all of p or fails; the count is that of p's bytes.
 func (m *maskedWriter) Write(p []byte) (int, error) {
 	text := string(p)
-	if out := m.mask(text); out != text {
-		if _, err := m.to.Write(maskDocument(p, out, m.mask)); err != nil {
-			return 0, err
-		}
-		return len(p), nil
+	out := p
+	if hidden := m.mask(text); hidden != text {
+		out = maskDocument(p, hidden, m.mask)
 	}
-	return m.to.Write(p)
+	if quiet := diag.Inert(string(out)); quiet != string(out) && !isDocument(out) {
+		out = []byte(quiet) // what a finding, a log or a name of others brought along
+	}
+	if _, err := m.to.Write(out); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// isDocument reports whether what is printed is JSON or YAML of ours, for machines.
+func isDocument(data []byte) bool {
+	return json.Valid(data) || !bytes.HasPrefix(data, []byte("{")) && bytes.Contains(data, []byte("\nv: 1\n"))
 }
 
 // maskDocument masks inside the strings of a JSON or YAML document; anything else becomes the masked text.

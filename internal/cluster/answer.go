@@ -24,6 +24,8 @@ const (
 	// errorBytes are read of an answer that is an error, errorText are kept of its text.
 	errorBytes = 1 << 20
 	errorText  = 4 << 10
+	// reasonText is kept of why an object is not ready.
+	reasonText = 600
 	// largeBytes is from where on an answer is large: only few of a session are held at once.
 	largeBytes = 4 << 20
 )

@@ -109,7 +109,7 @@ func (h *healths) judge(k KindInfo, o plan.Owned, obj map[string]any) {
 	if st.State != health.Ready && o.Ref.IsWorkload() {
 		st = h.s.podReasons(h.ctx, o.Ref, obj)(st)
 	}
-	st.Reason = h.s.redact(st.Reason)
+	st.Reason = h.s.cut(st.Reason, reasonText)
 	h.set(o.Ref, st)
 }
 

@@ -170,7 +170,7 @@ func (w *watching) judge(ctx context.Context, obj map[string]any) health.Status 
 	for i, d := range st.Details {
 		st.Details[i] = w.s.redact(d)
 	}
-	st.Reason = w.s.redact(st.Reason)
+	st.Reason = w.s.cut(st.Reason, reasonText)
 	if st.State == health.Ready || !w.ref.IsWorkload() {
 		return st
 	}

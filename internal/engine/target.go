@@ -206,7 +206,7 @@ func (r *run) resolve() error {
 			continue
 		}
 		findings = append(findings, fs...)
-		t.access = access
+		t.access, t.findings = access, append(t.findings, fs...)
 	}
 	return findings.Err()
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"hawser.dev/hawser/internal/diag"
 )
 
 // wide are the ranges of runes two columns wide: East Asian Wide and Fullwidth and the emoji blocks (Unicode UAX #11,
@@ -160,6 +162,7 @@ func chunks(s string, cols int) []string {
 
 // clean makes foreign text safe for one line of a terminal: control characters become spaces or their escapes.
 func clean(s string) string {
+	s = diag.Inert(s)
 	if strings.IndexFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f || r == 0x9b }) < 0 {
 		return s
 	}

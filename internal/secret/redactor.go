@@ -75,16 +75,16 @@ func (r *Redactor) Add(value string) {
 	}
 }
 
-// Redact returns the text with every known value replaced by Mask.
+// Redact returns the text with every known value, and the user part of URLs that authenticates, replaced by Mask.
 func (r *Redactor) Redact(text string) string {
 	if r == nil || text == "" {
 		return text
 	}
 	m := r.masks()
 	if m == nil {
-		return text
+		return hideURLs(text)
 	}
-	return m.short.mask(m.sweep(text))
+	return hideURLs(m.short.mask(m.sweep(text)))
 }
 
 // Sweep is Redact without the values that are masked as whole tokens alone: for text that holds figures and words of our
@@ -95,9 +95,9 @@ func (r *Redactor) Sweep(text string) string {
 	}
 	m := r.masks()
 	if m == nil {
-		return text
+		return hideURLs(text)
 	}
-	return m.sweep(text)
+	return hideURLs(m.sweep(text))
 }
 
 func (m *masks) sweep(text string) string {

@@ -116,6 +116,24 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+// TestResolveInsecure: a certificate that is not verified is a warning each time, and a password in the address is not shown.
+func TestResolveInsecure(t *testing.T) {
+	path := write(t, "config", `
+apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: "https://me:s3cret@one.example:6443", insecure-skip-tls-verify: true}}]
+users: [{name: u, user: {token: s3cret}}]
+contexts: [{name: x, context: {cluster: c, user: u}}]
+`)
+	got, fs := Resolve(declared("x"), fleet.AccessOptions{Kubeconfig: path})
+	if got.Server != "https://one.example:6443" {
+		t.Errorf("%+v", got)
+	}
+	if len(fs) != 1 || fs[0].Code != "insecure-tls" || fs.HasErrors() || fs[0].Fix == "" || strings.Contains(fs[0].String(), "s3cret") {
+		t.Errorf("%v", fs)
+	}
+}
+
 func TestResolveOwnFile(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, ".kube"), 0o755); err != nil {

@@ -55,7 +55,8 @@ func (r *Resolver) Resolve(c fleet.Cluster, o fleet.AccessOptions) (fleet.Access
 		if f := usable(o.Override); f != nil {
 			return fleet.Access{}, at(c, *f)
 		}
-		return fleet.Access{ProxyURL: c.ProxyURL, Server: o.Override.Server, Impersonate: o.As, Groups: slices.Clone(o.AsGroups), Override: o.Override}, nil
+		return fleet.Access{ProxyURL: c.ProxyURL, Server: open(o.Override.Server), Impersonate: o.As, Groups: slices.Clone(o.AsGroups), Override: o.Override},
+			insecure(c, "", o.Override.InsecureSkipTLSVerify)
 	}
 	if l.findings != nil {
 		return fleet.Access{}, at(c, l.findings...)
@@ -73,9 +74,30 @@ func (r *Resolver) Resolve(c fleet.Cluster, o fleet.AccessOptions) (fleet.Access
 		return fleet.Access{}, at(c, *f)
 	}
 	return fleet.Access{
-		KubeconfigPaths: l.found, Context: name, ProxyURL: c.ProxyURL, Server: server,
+		KubeconfigPaths: l.found, Context: name, ProxyURL: c.ProxyURL, Server: open(server),
 		Impersonate: o.As, Groups: slices.Clone(o.AsGroups), Override: o.Override,
-	}, nil
+	}, insecure(c, name, o.Override.InsecureSkipTLSVerify || l.config.Clusters[context.Cluster].InsecureSkipTLSVerify)
+}
+
+// open is a server's address without the user and password it may hold.
+func open(server string) string {
+	u, err := url.Parse(server)
+	if err != nil || u.User == nil {
+		return server
+	}
+	u.User = nil
+	return u.String()
+}
+
+// insecure warns of a cluster whose certificate is not looked at: anybody on the way can be it.
+func insecure(c fleet.Cluster, name string, unverified bool) diag.Findings {
+	if !unverified {
+		return nil
+	}
+	n := diag.Warnf("insecure-tls", "the certificate of the API server is not verified")
+	n.Why = fmt.Sprintf("context %q is used with insecure-skip-tls-verify: whoever is on the way gets the credentials and every Secret", name)
+	n.Fix = "set certificate-authority-data instead"
+	return at(c, n)
 }
 
 // usable finds what no override can be: half a pair, or two kinds of credentials.

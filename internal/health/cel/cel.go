@@ -26,7 +26,6 @@ const (
 	maxDepth   = 100
 	maxNesting = 3
 	maxCost    = 1_000_000
-	maxMessage = 300
 )
 
 // Checker evaluates CEL. The zero value is ready to use; it may be used by many at once.
@@ -101,7 +100,7 @@ func (c *Checker) holds(text string, obj map[string]any) (is bool, unknown strin
 	}
 	out, err := eval(p, obj)
 	if err != nil {
-		return false, short(err.Error()), nil
+		return false, line(err.Error()), nil
 	}
 	b, ok := out.Value().(bool)
 	if !ok {
@@ -127,19 +126,13 @@ func (c *Checker) reason(rule health.Check, obj map[string]any, otherwise string
 		return otherwise
 	}
 	if s, ok := out.Value().(string); ok && strings.TrimSpace(s) != "" {
-		return short(s)
+		return line(s)
 	}
 	return otherwise
 }
 
-// short is one line of bounded length.
-func short(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > maxMessage {
-		return string(r[:maxMessage]) + "…"
-	}
-	return s
-}
+// line is a text as one line. Who shows it cuts it, after secrets in it were masked.
+func line(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // eval runs a program; a panic of a function on strange data is an error like any other.
 func eval(p cel.Program, obj map[string]any) (out ref.Val, err error) {

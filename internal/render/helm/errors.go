@@ -14,7 +14,7 @@ var place = regexp.MustCompile(`([^\s():"<>]+/[^\s():"<>]+):(\d+)(?::(\d+))?`)
 // templateError is the engine's error as a finding at the template and line where it arose; templates that include
 // that one are named as the way there.
 func (j *job) templateError(err error) error {
-	text := unmangle(err.Error())
+	text := j.opts.Redact(unmangle(err.Error())) // before anything is cut from it
 	f := diag.Errorf("template", "the template fails")
 	f.Why = reason(text)
 	places := place.FindAllStringSubmatch(text, -1)

@@ -92,6 +92,9 @@ func load(ctx context.Context, req render.Request, opts Options) (*loaded, error
 	settle(c)
 	out := &loaded{chart: c, capabilities: namesCapabilities(c)}
 	out.chance = textsAsk(c)
+	if err := deepTemplate(c); err != nil {
+		return nil, failure("template", "the chart's templates are not read: "+err.Error(), "")
+	}
 	out.sites = mark(c, nil)
 	return out, installable(c)
 }

@@ -1,0 +1,63 @@
+package helm
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	chart "helm.sh/helm/v4/pkg/chart/v2"
+)
+
+// maxNesting is how deep blocks and parentheses of a template may stand in each other. The parser of templates calls
+// itself for each: a million of them overflow the stack, which ends the process and cannot be caught.
+const maxNesting = 1000
+
+var (
+	actions = regexp.MustCompile(`(?s)\{\{-?\s*(/\*.*?\*/|.*?)\s*-?\}\}`)
+	opening = regexp.MustCompile(`^(?:if|range|with|block|define)\b`)
+)
+
+// tooNested reports why a template is not parsed, nil when it may be.
+func tooNested(name, text string) error {
+	if strings.Count(text, "{{") <= maxNesting && strings.Count(text, "(") <= maxNesting {
+		return nil
+	}
+	depth := 0
+	for _, m := range actions.FindAllStringSubmatch(text, -1) {
+		switch body := m[1]; {
+		case opening.MatchString(body):
+			depth++
+		case strings.HasPrefix(body, "end"):
+			depth--
+		}
+		open, most := 0, 0
+		for _, c := range m[1] {
+			switch c {
+			case '(':
+				open++
+				most = max(most, open)
+			case ')':
+				open--
+			}
+		}
+		if depth > maxNesting || most > maxNesting {
+			return fmt.Errorf("%s: blocks or parentheses stand more than %d deep in each other", name, maxNesting)
+		}
+	}
+	return nil
+}
+
+// deepTemplate is the error of the first template of a chart, or of the charts it needs, that is nested too deep.
+func deepTemplate(c *chart.Chart) error {
+	for _, f := range c.Templates {
+		if err := tooNested(f.Name, string(f.Data)); err != nil {
+			return err
+		}
+	}
+	for _, d := range c.Dependencies() {
+		if err := deepTemplate(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
