@@ -138,8 +138,15 @@ func Spec(spec v1alpha1.BundleSpec, file func(From) (ast.Expr, *diag.Finding)) (
 	out.Instances = slices.Clone(spec.Instances)
 	for i := range out.Instances {
 		in := &out.Instances[i]
+		read := file
+		if file != nil && in.Helm != nil {
+			read = func(f From) (ast.Expr, *diag.Finding) {
+				f.chart = true
+				return file(f)
+			}
+		}
 		prepare := func(layer string, v v1alpha1.Values) v1alpha1.Values {
-			v, found := sealed(v, in.Name, names, file)
+			v, found := sealed(v, in.Name, names, read)
 			for _, n := range found {
 				n.Instance, n.Path = in.Name, strings.TrimSuffix(layer+"."+n.Path, ".")
 				fs = append(fs, n)

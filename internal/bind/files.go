@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/parser"
+	"cuelang.org/go/cue/token"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
@@ -111,6 +113,7 @@ func (r *Files) value(f From, root string, depth int) (ast.Expr, *diag.Finding) 
 	}
 	x, fs := bindIn(x, Fill{From: func(inner From) (ast.Expr, *diag.Finding) {
 		if inner.File != "" {
+			inner.chart = f.chart
 			return r.value(inner, root, depth+1)
 		}
 		return seal(inner.node), nil
@@ -207,13 +210,77 @@ func (f From) parse(src []byte, name string) (ast.Expr, *diag.Finding) {
 		return text(string(src), f.node.Pos()), nil
 	}
 	x, err := parseData(format, name, src)
+	if err == nil && nothing(x) { // no document, or null
+		x = ast.NewNull()
+		if f.At == "" && len(f.Path) == 0 { // an empty file of values gives none
+			return &ast.StructLit{Lbrace: f.node.Pos(), Rbrace: f.node.Pos()}, nil
+		}
+	}
 	if err == nil {
 		err = onlyData(x)
 	}
 	if err != nil {
 		return fail(cuelang.FindingsFor(err, cuelang.Show{Code: "syntax"}))
 	}
+	if f.chart && format == AsYAML {
+		x = switches(x, src)
+	}
 	return x, nil
+}
+
+// nothing reports that a file holds no data.
+func nothing(x ast.Expr) bool {
+	switch x := x.(type) {
+	case nil, *ast.BottomLit, *ast.BinaryExpr: // no document is "*null | _" for the library
+		return true
+	case *ast.BasicLit:
+		return x.Kind == token.NULL
+	case *ast.StructLit:
+		return len(x.Elts) == 0
+	}
+	return false
+}
+
+// switches gives data of a YAML file the meaning that Helm gives it: yes, no, on and off without quotes are booleans.
+func switches(x ast.Expr, src []byte) ast.Expr {
+	return rewrite(x, nil, func(x ast.Expr, _ v1alpha1.Path) (ast.Expr, bool) {
+		word, isText := textOf(x)
+		on, is := oldBooleans[word]
+		if !isText || !is || !x.Pos().IsValid() {
+			return nil, false
+		}
+		if !strings.HasPrefix(written(src, x.Pos()), word) {
+			return nil, false // quoted, or tagged as a text
+		}
+		out := ast.NewBool(on)
+		ast.SetPos(out, x.Pos())
+		return out, true
+	})
+}
+
+// written is what stands in a YAML file at the place of a value, its anchor apart.
+func written(src []byte, pos token.Pos) string {
+	line := 1
+	for ; line < pos.Line() && len(src) > 0; line++ {
+		_, src, _ = bytes.Cut(src, []byte("\n"))
+	}
+	letters := []rune(string(src[:min(len(src), maxWritten)]))
+	if at := pos.Column() - 1; at >= 0 && at <= len(letters) {
+		return anchor.ReplaceAllString(string(letters[at:]), "")
+	}
+	return ""
+}
+
+// anchor is one before a value; maxWritten bounds how far into a line a word is looked for.
+var anchor = regexp.MustCompile(`^&\S+\s+`)
+
+const maxWritten = 1 << 16
+
+// oldBooleans are the booleans of YAML 1.1 that are none any more: https://yaml.org/type/bool.html.
+var oldBooleans = map[string]bool{
+	"y": true, "Y": true, "n": false, "N": false,
+	"yes": true, "Yes": true, "YES": true, "on": true, "On": true, "ON": true,
+	"no": false, "No": false, "NO": false, "off": false, "Off": false, "OFF": false,
 }
 
 // parseCUE reads a CUE file that is data: fields, lists and literals.

@@ -46,6 +46,8 @@ type From struct {
 	node *ast.StructLit
 	// fileName is the file that holds the text of File, as its positions name it.
 	fileName string
+	// chart is set for values of a Helm chart, whose files mean what Helm makes of them.
+	chart bool
 }
 
 // Object names an object as the documents write it: APIVERSION/KIND/[NAMESPACE/]NAME.

@@ -86,10 +86,10 @@ func (j *job) documents(name, text string) ([]object.Object, diag.Findings) {
 	var out []object.Object
 	var found diag.Findings
 	for i, k := range keys {
-		var body any
-		data, err := yaml.YAMLToJSON([]byte(docs[k]))
-		if err == nil {
-			err = jsonutil.Unmarshal(data, &body)
+		// Helm writes all lasting objects into one manifest, each with a line's end after it; a hook stands for itself.
+		body, err := decoded(docs[k] + "\n")
+		if m, ok := body.(map[string]any); ok && isHook(m) {
+			body, err = decoded(docs[k])
 		}
 		if err != nil {
 			f := diag.Errorf("not-yaml", "the template renders something that is not YAML (document %d)", i+1)
@@ -113,6 +113,20 @@ func (j *job) documents(name, text string) ([]object.Object, diag.Findings) {
 		}
 	}
 	return out, found
+}
+
+// decoded is a document as JSON types.
+func decoded(text string) (body any, err error) {
+	data, err := yaml.YAMLToJSON([]byte(text))
+	if err == nil {
+		err = jsonutil.Unmarshal(data, &body)
+	}
+	return body, err
+}
+
+func isHook(body map[string]any) bool {
+	_, is := (&unstructured.Unstructured{Object: body}).GetAnnotations()[annHook]
+	return is
 }
 
 // items are the objects of a List, at every depth, or the object itself.

@@ -1,0 +1,61 @@
+package bind
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/cuelang"
+)
+
+// readValues gives all the values of an instance from a file, as JSON.
+func readValues(t *testing.T, in v1alpha1.Instance, content string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "values.yaml"), []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	in.Name, in.Values = "a", values(t, filepath.Join(dir, "b.yaml"), "{from: {file: values.yaml}}")
+	var files Files
+	spec, fs := Spec(v1alpha1.BundleSpec{Instances: []v1alpha1.Instance{in}}, files.Value)
+	if len(fs) > 0 {
+		return lines(fs)
+	}
+	x, err := cuelang.ToJSON(spec.Instances[0].Values.Struct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// TestHelmValuesFile: a file of values for a chart means what Helm's own YAML library makes of it.
+func TestHelmValuesFile(t *testing.T) {
+	chart := v1alpha1.Instance{Helm: &v1alpha1.HelmSource{}}
+	for _, content := range []string{
+		"a: yes\nb: no\nc: on\nd: off\ne: YES\nf: Off\n", "a: 'yes'\nb: \"no\"\nc: !!str on\n", "l: [yes, 'no', off]\nm:\n- on\n- {x: no}\n",
+		"t: |\n  yes\nu: yesterday\nv: |-\n  no\n", "a: true\nb: y\nc: n\nd: Y\n", "a: &x no\nb: *x\n", "äö: no\nb: 'ü' # no\nc: off # on\n",
+	} {
+		var want any
+		if err := yaml.Unmarshal([]byte(content), &want); err != nil {
+			t.Fatal(err)
+		}
+		data, _ := json.Marshal(want)
+		same(t, content, string(data), readValues(t, chart, content))
+	}
+	same(t, "not for a module", `{"a":"yes"}`, readValues(t, v1alpha1.Instance{Module: &v1alpha1.ModuleSource{}}, "a: yes\n"))
+}
+
+// TestEmptyValuesFile: a file without data is no values.
+func TestEmptyValuesFile(t *testing.T) {
+	for _, content := range []string{"", "\n", "# nothing\n", "---\n", "null\n", "~\n", "{}\n", "--- # nothing\n...\n"} {
+		same(t, content, "{}", readValues(t, v1alpha1.Instance{Helm: &v1alpha1.HelmSource{}}, content))
+	}
+}
