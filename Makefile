@@ -19,7 +19,7 @@ IN_SANDBOX = cd sandbox && CGO_ENABLED=0 GOFLAGS='-trimpath -buildvcs=false'
 RACE = ./internal/dag ./internal/rollout ./internal/secret ./internal/plan ./internal/document ./internal/render ./internal/render/cue \
 	./internal/report ./internal/values ./internal/source ./internal/engine ./internal/cluster
 
-.PHONY: help build hawser sandbox test lint vet race cross bench demo fuzz fuzz-list corpus docs release clean
+.PHONY: help build hawser sandbox test lint vet race cross bench demo fuzz fuzz-list corpus compare-helm docs release clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -49,7 +49,7 @@ lint: vet ## gofmt, go vet, the house rules (internal/arch), staticcheck
 
 vet: ## go vet, the sandbox included
 	$(GO) vet ./...
-	$(GO) vet -tags bench,corpus ./internal/bench ./cmd/hawser
+	$(GO) vet -tags bench,corpus ./internal/bench ./cmd/hawser ./internal/render/helm
 	$(IN_SANDBOX) $(GO) vet ./...
 
 race: ## the rooms where things happen at once, with the race detector
@@ -74,6 +74,10 @@ fuzz: ## every fuzz target for FUZZTIME (60s), two at a time; or those of ONLY='
 corpus: ## delivers a folder of manifests that nobody here wrote: DIR=...
 	@test -n "$(DIR)" || { echo 'make corpus DIR=path/to/manifests'; exit 2; }
 	HAWSER_CORPUS=$(abspath $(DIR)) $(GO) test -tags corpus -count=1 -timeout $(TIMEOUT) -v -run '^TestCorpus$$' ./cmd/hawser
+
+compare-helm: ## renders a folder of charts with Helm too, and prints what differs: CHARTS=...
+	@test -n "$(CHARTS)" || { echo 'make compare-helm CHARTS=path/to/charts'; exit 2; }
+	HAWSER_CHARTS=$(abspath $(CHARTS)) $(GO) test -tags corpus -count=1 -timeout $(TIMEOUT) -v -run '^TestCompareHelm$$' ./internal/render/helm
 
 docs: ## writes docs/cli and docs/schema anew, from the commands and the types
 	$(GO) test -count=1 ./internal/cli -run 'Reference|Schema' -update

@@ -28,13 +28,36 @@ import (
 // helmTemplate is what `helm template` does: an installation that stays on the client.
 func helmTemplate(t *testing.T, req render.Request, valuesFile string) (objects []map[string]any, hooks []string) {
 	t.Helper()
-	c, err := loader.LoadDir(req.Content.Root)
+	rel, err := helmRelease(t, req, valuesFile)
+	if err != nil {
+		t.Fatalf("helm: %v", err)
+	}
+	objects, err = parsed(rel.Manifest)
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, h := range rel.Hooks {
+		list, err := parsed(h.Manifest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range list {
+			hooks = append(hooks, hookText(object.Object{Body: o}, fmt.Sprint(h.Events), h.Weight, fmt.Sprint(h.DeletePolicies)))
+		}
+	}
+	return objects, hooks
+}
+
+// helmRelease is the release that Helm would install.
+func helmRelease(t *testing.T, req render.Request, valuesFile string) (*release.Release, error) {
+	t.Helper()
+	c, err := loader.LoadDir(req.Content.Root)
+	if err != nil {
+		return nil, err
+	}
 	vals, err := loader.LoadValues(strings.NewReader(valuesFile))
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	in := action.NewInstall(&action.Configuration{})
 	in.DryRunStrategy, in.Replace = action.DryRunClient, true
@@ -42,21 +65,14 @@ func helmTemplate(t *testing.T, req render.Request, valuesFile string) (objects 
 	src := source(req)
 	in.IncludeCRDs, in.DisableHooks, in.SkipSchemaValidation = !src.SkipCRDs, src.SkipHooks, src.SkipSchema
 	if in.KubeVersion, err = common.ParseKubeVersion(req.KubeVersion); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	in.APIVersions = apiVersions(req.APIs)
 	out, err := in.RunWithContext(t.Context(), c, vals)
 	if err != nil {
-		t.Fatalf("helm: %v", err)
+		return nil, err
 	}
-	rel := out.(*release.Release)
-	objects = parsed(t, rel.Manifest)
-	for _, h := range rel.Hooks {
-		for _, o := range parsed(t, h.Manifest) {
-			hooks = append(hooks, hookText(object.Object{Body: o}, fmt.Sprint(h.Events), h.Weight, fmt.Sprint(h.DeletePolicies)))
-		}
-	}
-	return objects, hooks
+	return out.(*release.Release), nil
 }
 
 func hookText(o object.Object, events string, weight int, policies string) string {
@@ -64,24 +80,23 @@ func hookText(o object.Object, events string, weight int, policies string) strin
 }
 
 // parsed are the objects of a manifest, Lists taken apart.
-func parsed(t *testing.T, text string) []map[string]any {
-	t.Helper()
+func parsed(text string) ([]map[string]any, error) {
 	docs := releaseutil.SplitManifests(text)
 	var out []map[string]any
 	for i := range len(docs) {
 		data, err := yaml.YAMLToJSON([]byte(docs[fmt.Sprintf("manifest-%d", i)]))
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		var body map[string]any
 		if err := jsonutil.Unmarshal(data, &body); err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		if body != nil {
 			out = append(out, items(body)...)
 		}
 	}
-	return out
+	return out, nil
 }
 
 // compare renders with both and wants the same objects in the same order, and the same hooks. Helm lists tests always and
