@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/base64"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -228,6 +229,7 @@ func TestPlanFile(t *testing.T) {
 	offline.bench = &b
 	r = offline.want(0, "plan", "show", "shop.plan")
 	s.has(r.Stdout, "+ ConfigMap $NS/a", "12 to create")
+	s.lacks(r.Stdout+r.Stderr, "vouches")
 	oneDocument(t, offline.want(0, "plan", "show", "shop.plan", "-o", "json").Stdout)
 
 	r = s.want(0, "apply", "shop.plan", "-y")
@@ -245,16 +247,51 @@ func TestPlanFile(t *testing.T) {
 	s.write("m/c.yaml", configMaps("2", "c"))
 	s.mark()
 	r = s.want(5, "apply", "shop.plan", "-y")
-	s.has(r.Stderr, "files or sources changed", "plan again")
+	s.has(r.Stderr, "source manifests ./m changed", "plan again")
 	s.untouched(clusters...)
 
 	plan()
 	s.admin("production-us", http.MethodPost, "api/v1/namespaces/$NS/configmaps", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n", "fieldManager", "kubectl-create")
-	r = s.want(3, "apply", "shop.plan", "-y")
-	s.has(r.Stderr, "ConfigMap $NS/c has appeared since")
-	s.wantData("production-eu", "c", "v", "2")
-	s.wantData("production-us", "c", "v", "")
-	s.has(rowOf(r.Stdout, "production-us"), "failed", "stale")
+	s.mark()
+	r = s.want(5, "apply", "shop.plan", "-y") // the last cluster of the rollout: nothing is written on the first two either
+	s.has(r.Stderr, "ConfigMap $NS/c has appeared since", "cluster production-us")
+	s.untouched(clusters...)
+}
+
+// slowAnswer types its answer when think has returned.
+type slowAnswer struct {
+	think func()
+	io.Reader
+}
+
+func (a *slowAnswer) Read(p []byte) (int, error) {
+	if a.think != nil {
+		a.think()
+		a.think = nil
+	}
+	return a.Reader.Read(p)
+}
+
+// TestStaleWhileThePlanIsRead: an object appears on the last cluster while somebody reads the plan and says yes: nothing is
+// written on the clusters before it.
+func TestStaleWhileThePlanIsRead(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.files(plainBundle + shopFleet)
+	s.write("m/all.yaml", configMaps("1", "a"))
+	s.want(0, "apply", "-f", "bundle.yaml", "--fleet", "fleet.yaml", "-y")
+	s.write("m/all.yaml", configMaps("1", "a")+configMaps("1", "c"))
+	s.mark()
+	read := &slowAnswer{Reader: strings.NewReader("y\n"), think: func() {
+		s.admin("production-us", http.MethodPost, "api/v1/namespaces/$NS/configmaps", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n", "fieldManager", "kubectl-create")
+		time.Sleep(4 * time.Second)
+	}}
+	code, said := s.interactivelyFrom(read, "apply", "-f", "bundle.yaml", "-r", "fleet.yaml")
+	if code != 5 {
+		t.Errorf("exit code %d", code)
+	}
+	s.has(said, "ConfigMap $NS/c has appeared since", "cluster production-us", "plan again")
+	s.untouched("staging", "production-eu", "production-us")
 }
 
 // TestLock: a second writer fails at once and names the holder; the first one finishes.

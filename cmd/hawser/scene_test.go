@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -358,6 +359,12 @@ func (s *scene) currentContext(name string) {
 // interactively runs the product inside the test process as if at a terminal, with the answer typed.
 func (s *scene) interactively(answer string, args ...string) (code int, said string) {
 	s.t.Helper()
+	return s.interactivelyFrom(strings.NewReader(answer), args...)
+}
+
+// interactivelyFrom is interactively with a reader that may take its time to answer.
+func (s *scene) interactivelyFrom(answer io.Reader, args ...string) (code int, said string) {
+	s.t.Helper()
 	for i, a := range args {
 		if i > 0 && (args[i-1] == "-f" || args[i-1] == "-r") {
 			args[i] = filepath.Join(s.dir, a)
@@ -365,7 +372,7 @@ func (s *scene) interactively(answer string, args ...string) (code int, said str
 	}
 	var out bytes.Buffer
 	a := app()
-	a.In, a.Out, a.Err = strings.NewReader(answer), &out, &out
+	a.In, a.Out, a.Err = answer, &out, &out
 	a.IsTerminal = func(any) bool { return true }
 	a.TerminalSize = func() (int, int) { return 120, 50 }
 	a.Environ = func() []string { return []string{"TERM=dumb", "NO_COLOR=1", "HOME=" + s.dir} }

@@ -29,6 +29,7 @@ import (
 	"hawser.dev/hawser/internal/module/dir"
 	"hawser.dev/hawser/internal/module/oci"
 	"hawser.dev/hawser/internal/module/web"
+	"hawser.dev/hawser/internal/planfile"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/release/kube"
 	"hawser.dev/hawser/internal/render"
@@ -59,7 +60,7 @@ func app() *cli.App {
 	return &cli.App{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Version: version, Mask: redactor.Sweep,
 		Engine:   func(onEvent func(engine.Event)) (cli.Engine, error) { return newEngine(onEvent), nil },
-		ReadPlan: engine.ReadPlan,
+		ReadPlan: func(r io.Reader) (*engine.FleetPlan, error) { return newEngine(nil).ReadPlan(r) },
 		Explain: func(ctx context.Context, req engine.Request, path string) ([]cli.Explanation, error) {
 			found, err := newEngine(nil).Explain(ctx, req, path)
 			out := make([]cli.Explanation, 0, len(found))
@@ -127,6 +128,7 @@ func newEngine(redactor *secret.Redactor, onEvent func(engine.Event)) *engine.En
 		Documents: kept.Document,
 		Locate:    plain.Position,
 		Redactor:  redactor,
+		PlanKey:   planfile.DefaultKeyFile(os.Getenv),
 		Watchdog:  watchdog,
 		OnEvent:   onEvent,
 		Version:   version,

@@ -27,8 +27,8 @@ type Planner interface {
 	Plan(ctx context.Context, req engine.Request) (*engine.FleetPlan, error)
 	// PlanDelete is the plan to delete everything of a bundle.
 	PlanDelete(ctx context.Context, req engine.Request) (*engine.FleetPlan, error)
-	// SavePlan writes a plan as a file and returns the file's digest.
-	SavePlan(p *engine.FleetPlan, w io.Writer) (digest string, err error)
+	// SavePlan writes a plan as a file and returns the file's digest, with warnings.
+	SavePlan(p *engine.FleetPlan, w io.Writer) (digest string, warnings diag.Findings, err error)
 	// LoadPlan makes a saved plan ready to be applied, or refuses.
 	LoadPlan(ctx context.Context, r io.Reader, req engine.Request) (*engine.FleetPlan, error)
 	// Apply carries a plan out; the outcome is there also beside an error, unless nothing was begun.

@@ -194,8 +194,8 @@ func (f *fake) PlanDelete(_ context.Context, req engine.Request) (*engine.FleetP
 	return f.plan("delete"), nil
 }
 
-func (f *fake) SavePlan(p *engine.FleetPlan, w io.Writer) (string, error) {
-	return "sha256:4be1c0ffee", json.NewEncoder(w).Encode(p)
+func (f *fake) SavePlan(p *engine.FleetPlan, w io.Writer) (string, diag.Findings, error) {
+	return "sha256:4be1c0ffee", nil, json.NewEncoder(w).Encode(p)
 }
 
 func (f *fake) LoadPlan(_ context.Context, r io.Reader, req engine.Request) (*engine.FleetPlan, error) {

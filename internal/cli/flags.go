@@ -178,8 +178,12 @@ func (s *session) request(cmd *cobra.Command) (engine.Request, error) {
 	if stdin > 1 {
 		return engine.Request{}, usagef("stdin (-) can be read only once")
 	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return engine.Request{}, err
+	}
 	req := engine.Request{
-		Files: o.files, FleetFiles: splitList(o.fleetFiles), Stdin: s.In, Workdir: o.workdir, Package: o.pkg, Name: o.name, Namespace: o.namespace,
+		Dir: dir, Files: o.files, FleetFiles: splitList(o.fleetFiles), Stdin: s.In, Workdir: o.workdir, Package: o.pkg, Name: o.name, Namespace: o.namespace,
 		Bundle:         o.bundle,
 		RuntimeFromEnv: o.runtimeFromEnv, Env: s.env(),
 		Selection: fleet.Selection{Clusters: everything(o.clusters), Groups: everything(o.groups), Labels: o.labels},

@@ -151,9 +151,14 @@ func (s *session) printPlan(w io.Writer, p *engine.FleetPlan) error {
 // savePlan writes the plan beside its final name first, so that a file is there wholly or not at all.
 func (s *session) savePlan(eng Engine, p *engine.FleetPlan) error {
 	var b bytes.Buffer
-	digest, err := eng.SavePlan(p, &b)
+	digest, warnings, err := eng.SavePlan(p, &b)
 	if err != nil {
 		return err
+	}
+	if len(warnings) > 0 {
+		if err := report.Findings(s.Err, warnings, s.style(s.Err)); err != nil {
+			return err
+		}
 	}
 	if err := writeFile(s.opts.planOut, b.Bytes(), 0o600); err != nil {
 		return err

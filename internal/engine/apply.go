@@ -4,18 +4,31 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base32"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/rollout"
 )
+
+// reviewTime is how long after it was made a plan is looked at again on all clusters before the first write: nobody has read
+// it sooner.
+const reviewTime = 3 * time.Second
 
 // Apply carries a fleet plan out, wave by wave. The plan must come from Plan, PlanDelete or LoadPlan of this engine.
 // It returns the outcome even with an error; the error wraps ErrRefused (nothing was written), ErrPartial or
 // ErrNotReady, or is nil when every cluster succeeded.
 func (e *Engine) Apply(ctx context.Context, fp *FleetPlan, req Request) (*Outcome, error) {
+	if fp.run == nil {
+		return nil, errors.New("a plan that was read to be shown cannot be applied: load it")
+	}
 	defer fp.run.close()
+	if fp.run.decided != nil {
+		req = fp.run.decided.apply(req)
+	}
 	fp.run.req = req
 	out := &Outcome{V: 1, Verb: fp.Verb, Bundle: fp.Bundle, Started: e.now(), Findings: fp.Findings.Warnings()}
 	if blocked := append(fp.Findings.Errors(), fp.Reachable(req)...); len(blocked) > 0 {
@@ -30,6 +43,10 @@ func (e *Engine) Apply(ctx context.Context, fp *FleetPlan, req Request) (*Outcom
 		fp.Schedule = rollout.WithoutUnreachable(fp.Schedule)
 		fp.canaries()
 	}
+	if findings := fp.reviewed(ctx); len(findings) > 0 {
+		out.Result, out.Findings = Failed, findings
+		return out, &RefusedError{Findings: findings}
+	}
 	out.Rollout = rolloutID()
 	e.emit(Event{Type: EventRollout, Rollout: out.Rollout, Bundle: fp.Bundle, Total: len(fp.Clusters)})
 	l := &loop{Engine: e, fp: fp, req: req, out: out, rows: map[string]*ClusterOutcome{}, ended: make(chan *ClusterOutcome)}
@@ -39,6 +56,30 @@ func (e *Engine) Apply(ctx context.Context, fp *FleetPlan, req Request) (*Outcom
 	summary := *out
 	e.emit(Event{Type: EventSummary, Rollout: out.Rollout, Bundle: fp.Bundle, Summary: &summary, Status: string(out.Result)})
 	return out, out.err()
+}
+
+// reviewed looks at every cluster again where somebody took the time to read the plan: what is stale on one is found before
+// the first write on any. A cluster that has stopped answering is found when its turn comes; each is looked at once more
+// under its lock.
+func (p *FleetPlan) reviewed(ctx context.Context) diag.Findings {
+	if p.run.now().Sub(p.run.observed) < reviewTime {
+		return nil
+	}
+	found := make([]diag.Findings, len(p.Clusters))
+	each(len(p.Clusters), 0, func(i int) {
+		cp := p.Clusters[i]
+		if cp.work == nil || p.Schedule.UntilWave > 0 && cp.Wave > p.Schedule.UntilWave {
+			return
+		}
+		found[i] = p.run.recheck(ctx, cp).Errors()
+	})
+	var findings diag.Findings
+	for _, f := range slices.Concat(found...) {
+		if f.Code == plan.CodeStale {
+			findings = append(findings, f)
+		}
+	}
+	return findings
 }
 
 // settled reports that no cluster has anything to do.

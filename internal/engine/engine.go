@@ -15,6 +15,7 @@ import (
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/openapi"
+	"hawser.dev/hawser/internal/planfile"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/secret"
@@ -38,6 +39,8 @@ type Engine struct {
 	// Checker evaluates modules' own health checks.
 	Checker  health.Checker
 	Redactor *secret.Redactor
+	// PlanKey is the file of the key that plan files are sealed with; zero seals nothing.
+	PlanKey planfile.KeyFile
 	// OnEvent receives progress, one event at a time; nil is allowed.
 	OnEvent func(Event)
 	Now     func() time.Time
@@ -61,6 +64,8 @@ type Request struct {
 	// Files are the bundle's files, FleetFiles the fleet's; "-" is Stdin.
 	Files, FleetFiles []string
 	Stdin             io.Reader
+	// Dir is the directory that file names are relative to.
+	Dir string
 	// Workdir is where CUE modules are looked for, Package the CUE package, Name that of a bundle made of plain manifests.
 	Workdir, Package, Name string
 	// RuntimeFromEnv lets Env fill runtime values.
@@ -103,6 +108,9 @@ type Request struct {
 	Author, Message string
 	// Stop ends the rollout gently when closed: nothing new is started, what is in flight finishes.
 	Stop <-chan struct{}
+
+	// absent are clusters that are not contacted, with the reason: a saved plan has nothing for them.
+	absent map[string]string
 }
 
 // Sentinels that faces turn into exit codes; they are wrapped together with findings.
@@ -152,6 +160,9 @@ func (e *Engine) emit(ev Event) {
 	defer e.emitMu.Unlock()
 	e.OnEvent(ev)
 }
+
+// sweep masks secret values in text of our own.
+func (e *Engine) sweep(s string) string { return e.Redactor.Sweep(s) }
 
 func (r Request) timeout() time.Duration {
 	if r.Timeout > 0 {

@@ -24,6 +24,10 @@ const lockTTL = 30 * time.Second
 func (l *loop) one(ctx context.Context, cp *ClusterPlan) *ClusterOutcome {
 	row := &ClusterOutcome{Cluster: cp.Cluster, Result: Failed, Revision: cp.Revision}
 	w := cp.work
+	if w == nil || cp.Plan == nil {
+		row.Result, row.Reason = Unreachable, cp.Unreachable
+		return row
+	}
 	if cp.settled() {
 		row.Result = UpToDate
 		row.Done.Unchanged = cp.Plan.Unchanged
@@ -214,10 +218,10 @@ func (l *loop) forward(cp *ClusterPlan, before int) func(cluster.Event) {
 	}
 }
 
-// recheck looks again under the lock: the record must be the one that was planned from, and every object to write
-// must be what the plan saw (uid, and our managed fields entry or its resourceVersion).
+// recheck looks again, under the lock too: the record must be the one that was planned from, and the objects what the plan saw.
 func (r *run) recheck(ctx context.Context, cp *ClusterPlan) diag.Findings {
 	w := cp.work
+	was := w.input.Live
 	var in plan.Input
 	var findings diag.Findings
 	var observed sync.WaitGroup
@@ -233,18 +237,7 @@ func (r *run) recheck(ctx context.Context, cp *ClusterPlan) diag.Findings {
 	w.target.record, w.target.handle = record, handle
 	findings = append(findings, r.unmoved(ctx, cp)...)
 	findings = append(findings, r.inUse(ctx, cp)...)
-	for _, ch := range cp.Plan.Changes {
-		live := in.Live[ch.Ref]
-		switch {
-		case ch.Action == plan.Create && ch.Code != plan.CodeTerminating && live.Found:
-			findings = append(findings, stale(cp, "%s has appeared since", ch.Ref))
-		case ch.UID != "" && live.UID != ch.UID && !(ch.Action == plan.Delete && !live.Found):
-			findings = append(findings, stale(cp, "%s is another object now", ch.Ref))
-		case ch.UID != "" && live.Own != ch.Own && live.ResourceVersion != ch.ResourceVersion:
-			findings = append(findings, stale(cp, "%s was changed since", ch.Ref))
-		}
-	}
-	return findings
+	return append(findings, plan.Recheck(cp.Plan, was, in.Live).OnCluster(cp.Cluster)...)
 }
 
 // inUse looks again at what would be lost with Namespaces and definitions, also of a saved plan.
@@ -257,8 +250,8 @@ func (r *run) inUse(ctx context.Context, cp *ClusterPlan) diag.Findings {
 }
 
 func stale(cp *ClusterPlan, format string, args ...any) diag.Finding {
-	f := diag.Errorf("stale-plan", "the plan is stale: "+format, args...)
-	f.Cluster, f.Fix = cp.Cluster, "plan again"
+	f := plan.Stale(format, args...)
+	f.Cluster = cp.Cluster
 	return f
 }
 

@@ -14,7 +14,7 @@ import (
 
 // Refusal reports whether a finding is a refusal (policy, brake, lock, stale plan, wrong cluster) rather than a mistake.
 func Refusal(code string) bool {
-	return slices.Contains([]string{deletionguard.Code, "wave-gate", "stale-plan", "locked", "wrong-cluster", "other-fleet", lineage.CodeSource,
+	return slices.Contains([]string{deletionguard.Code, "wave-gate", "stale-plan", "edited-plan", "locked", "wrong-cluster", "other-fleet", lineage.CodeSource,
 		"unreachable", "immutable", "foreign-owner", "field-conflict", plan.CodeDefinitionInUse, plan.CodeNamespaceInUse, "stale-lock"}, code)
 }
 

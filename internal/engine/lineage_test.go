@@ -69,7 +69,7 @@ func TestTwoTeamsWithOneName(t *testing.T) {
 	r := newRig(t)
 	a, b := r.checkedOut("a", teamA, "from-a"), r.checkedOut("b", teamB, "from-b")
 	var saved bytes.Buffer
-	if _, err := r.SavePlan(r.plan(b), &saved); err != nil {
+	if _, _, err := r.SavePlan(r.plan(b), &saved); err != nil {
 		t.Fatal(err)
 	}
 	r.applied(a)

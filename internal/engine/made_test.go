@@ -206,7 +206,7 @@ func TestSavedPlanOfMadeValues(t *testing.T) {
 	t.Parallel()
 	r := chartRig(t, madeTemplates)
 	var file bytes.Buffer
-	if _, err := r.SavePlan(r.plan(r.request()), &file); err != nil {
+	if _, _, err := r.SavePlan(r.plan(r.request()), &file); err != nil {
 		t.Fatal(err)
 	}
 	next := r.again(t)
@@ -226,7 +226,7 @@ func TestSavedPlanOfMadeValues(t *testing.T) {
 	}
 
 	named := chartRig(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: 'x-{{ randAlpha 5 | lower }}'}\n")
-	if _, err := named.SavePlan(named.plan(named.request()), &file); err == nil || !strings.Contains(err.Error(), "cannot be saved") {
+	if _, _, err := named.SavePlan(named.plan(named.request()), &file); err == nil || !strings.Contains(err.Error(), "cannot be saved") {
 		t.Errorf("made-up names: %v", err)
 	}
 	named.applied(named.request())

@@ -213,7 +213,8 @@ func (r *run) computeAll(ctx context.Context, fp *FleetPlan, o plan.Options) {
 		r.computeOne(ctx, cp, o)
 		r.emit(Event{Type: EventObserved, Bundle: fp.Bundle, Cluster: cp.Cluster})
 	})
-	r.stats.ObserveMS = r.now().Sub(start).Milliseconds()
+	r.observed = r.now()
+	r.stats.ObserveMS = r.observed.Sub(start).Milliseconds()
 	r.finish(ctx, fp)
 }
 
@@ -231,6 +232,11 @@ func (r *run) finish(ctx context.Context, fp *FleetPlan) {
 	if fp.Verb == "apply" {
 		fp.Findings = append(fp.Findings, r.gate(ctx, fp)...)
 	}
+	for _, cp := range fp.Clusters {
+		if cp.Plan != nil {
+			plan.Redact(cp.Plan, r.sweep)
+		}
+	}
 	fp.order()
 	for _, cp := range fp.Clusters {
 		if cp.Plan != nil {
@@ -240,7 +246,7 @@ func (r *run) finish(ctx context.Context, fp *FleetPlan) {
 	}
 	fp.Stats = r.stats
 	fp.Findings = append(fp.Findings, r.guards(fp)...)
-	fp.Findings = fp.Findings.Sorted()
+	fp.Findings = plan.RedactFindings(fp.Findings.Sorted(), r.sweep)
 }
 
 // changes reports whether this revision changes a cluster, or has done so in an earlier run. One that cannot be asked may

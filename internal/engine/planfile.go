@@ -1,34 +1,22 @@
 package engine
 
 import (
-	"bytes"
 	"context"
-	"crypto/pbkdf2"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
+	"reflect"
 
+	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/planfile"
+	"hawser.dev/hawser/internal/rollout"
 )
 
-// planFile is a saved plan: changes, digests and what was observed, no bodies. Digests of objects that hold secrets
-// are keyed (PBKDF2 with the file's salt), so that the file cannot be used to guess short secrets cheaply.
-type planFile struct {
-	V       int        `json:"v"` // 1
-	Kind    string     `json:"kind"`
-	Salt    string     `json:"salt"`
-	Request saved      `json:"request"`
-	Plan    *FleetPlan `json:"plan"`
-}
-
-// saved is the part of a request that a plan depends on.
+// saved is what a plan depends on besides the clusters: the part of its request that decides, and what was read.
 type saved struct {
 	Files          []string        `json:"files"`
 	FleetFiles     []string        `json:"fleet,omitempty"`
@@ -40,7 +28,7 @@ type saved struct {
 	RuntimeFromEnv bool            `json:"runtimeFromEnv,omitempty"`
 	Selection      fleet.Selection `json:"selection"`
 	Context        string          `json:"context,omitempty"`
-	Rotate         []string        `json:"rotate,omitempty"`
+	Rotate         chance.Rotation `json:"rotate,omitempty"`
 	Adopt          bool            `json:"adopt,omitempty"`
 	TakeOver       bool            `json:"takeOver,omitempty"`
 	AcceptClusters []string        `json:"acceptClusters,omitempty"`
@@ -50,77 +38,118 @@ type saved struct {
 	ConfirmDelete  *int            `json:"confirmDelete,omitempty"`
 	Tests          bool            `json:"tests,omitempty"`
 	NoHooks        bool            `json:"noHooks,omitempty"`
+	Locked         bool            `json:"locked,omitempty"`
+	ServerCheck    bool            `json:"serverCheck,omitempty"`
+	ShowDiff       bool            `json:"showDiff,omitempty"`
+	// Inputs are what was read.
+	Inputs planfile.Inputs `json:"inputs"`
 }
 
-const (
-	planFileKind = "hawser.dev/plan"
-	// planFileLimit bounds what is read: 64 MiB.
-	planFileLimit = 64 << 20
-	// keyRounds of PBKDF2-HMAC-SHA256 for one digest.
-	keyRounds = 100_000
-)
+// savedFrom takes what decides from a request: every field of the same name.
+func savedFrom(req Request) saved {
+	var s saved
+	copyFields(reflect.ValueOf(&s).Elem(), reflect.ValueOf(req))
+	s.Context = req.Access.Context
+	return s
+}
 
-// SavePlan writes the plan as a file and returns the file's digest.
-func (e *Engine) SavePlan(fp *FleetPlan, w io.Writer) (string, error) {
-	req := fp.run.req
-	if len(req.Files) > 0 && req.Files[0] == "-" {
-		return "", fmt.Errorf("a plan of documents from standard input cannot be saved: it could not be rendered again")
+// apply gives a request what a saved plan decided.
+func (s saved) apply(req Request) Request {
+	confirmed := req.ConfirmDelete
+	copyFields(reflect.ValueOf(&req).Elem(), reflect.ValueOf(s))
+	if s.ConfirmDelete == nil {
+		req.ConfirmDelete = confirmed
+	}
+	if s.Context != "" {
+		req.Access.Context = s.Context
+	}
+	return req
+}
+
+// copyFields sets every field of to that from has by the same name.
+func copyFields(to, from reflect.Value) {
+	for i := range to.NumField() {
+		if f := from.FieldByName(to.Type().Field(i).Name); f.IsValid() {
+			to.Field(i).Set(f)
+		}
+	}
+}
+
+// SavePlan writes the plan as a file and returns the file's digest. Warnings say that it could not be sealed.
+func (e *Engine) SavePlan(fp *FleetPlan, w io.Writer) (string, diag.Findings, error) {
+	r := fp.run
+	if r == nil {
+		return "", nil, fmt.Errorf("only a plan that was made here can be saved")
+	}
+	if len(r.req.Files) > 0 && r.req.Files[0] == "-" {
+		return "", nil, fmt.Errorf("a plan of documents from standard input cannot be saved: it could not be rendered again")
 	}
 	for _, cp := range fp.Clusters {
 		if cp.work == nil {
 			continue
 		}
 		if names := cp.work.set.madeNames(); len(names) > 0 {
-			return "", fmt.Errorf("the plan cannot be saved: what is made up when it is applied decides which objects there are (%s on %s); apply without a plan file first",
+			return "", nil, fmt.Errorf("the plan cannot be saved: what is made up when it is applied decides which objects there are (%s on %s); apply without a plan file first",
 				join(names), cp.Cluster)
 		}
 	}
-	salt := make([]byte, 16)
-	_, _ = rand.Read(salt) // never fails
-	keys := keyring{salt: salt}
-	file := planFile{V: 1, Kind: planFileKind, Salt: hex.EncodeToString(salt), Plan: e.keyed(fp, keys), Request: saved{
-		Files: req.Files, FleetFiles: req.FleetFiles, Workdir: req.Workdir, Package: req.Package, Name: req.Name, Namespace: req.Namespace,
-		Bundle: req.Bundle, RuntimeFromEnv: req.RuntimeFromEnv, Selection: req.Selection, Context: req.Access.Context, Rotate: req.Rotate,
-		Adopt: req.Adopt, Recreate: req.Recreate, SkipWaves: req.SkipWaves, UntilWave: req.UntilWave,
-		ConfirmDelete: req.ConfirmDelete, Tests: req.Tests, NoHooks: req.NoHooks,
-		TakeOver: req.TakeOver, AcceptClusters: req.AcceptClusters}}
-	data, err := json.MarshalIndent(file, "", " ")
+	file := planfile.File{Salt: planfile.NewSalt()}
+	s := savedFrom(r.req)
+	s.Inputs = r.inputs()
+	var err error
+	if file.Request, err = json.Marshal(s); err != nil {
+		return "", nil, err
+	}
+	if file.Plan, err = e.written(fp, planfile.NewDigests(file.Salt)); err != nil {
+		return "", nil, err
+	}
+	var warnings diag.Findings
+	key, err := e.PlanKey.Make()
 	if err != nil {
-		return "", err
+		f := diag.Warnf("unsealed-plan", "the plan file is not sealed: %s", err)
+		f.Why = "plan show cannot tell whether it is changed; apply compares all of it with a plan computed anew"
+		warnings = append(warnings, f)
 	}
-	data = append(data, '\n')
-	if _, err := w.Write(data); err != nil {
-		return "", err
+	text, err := file.Encode(key)
+	if err != nil {
+		return "", warnings, err
 	}
-	sum := sha256.Sum256(data)
-	return "sha256:" + hex.EncodeToString(sum[:]), nil
+	_, err = w.Write(text)
+	return planfile.Digest(text), warnings, err
 }
 
-// keyed is a copy of the plan in which digests of objects that hold secrets are keyed.
-func (e *Engine) keyed(fp *FleetPlan, keys keyring) *FleetPlan {
+// inputs are the digests of everything the plan was read from.
+func (r *run) inputs() planfile.Inputs {
+	files, sources := r.files.Read(), map[string]string{}
+	for _, f := range r.program.Files() {
+		files[f.Path] = f.Digest
+	}
+	for _, u := range r.sources.Used() {
+		sources[u.Key()] = u.Resolved.Digest
+	}
+	return planfile.NewInputs(r.req.Dir, files, sources)
+}
+
+// written is the plan as a file has it: digests of what holds secrets keyed, and every text redacted.
+func (e *Engine) written(fp *FleetPlan, digests *planfile.Digests) ([]byte, error) {
 	out := *fp
 	out.Clusters = make([]*ClusterPlan, len(fp.Clusters))
 	for i, cp := range fp.Clusters {
 		c := *cp
-		if cp.Plan != nil {
-			p := *cp.Plan
-			p.Changes = append([]plan.Change{}, cp.Plan.Changes...)
-			bodies := cp.work.bodies()
+		if cp.Plan != nil && cp.work != nil {
+			p, bodies := cp.promised(), cp.work.bodies()
 			for j := range p.Changes {
 				ch := &p.Changes[j]
-				if stood, ok := cp.work.set.stood[ch.Ref]; ok { // what is made up is made anew when the plan is applied
-					ch.Digest = stood
-				}
 				if body, ok := bodies[ch.Ref]; ok && e.holdsSecret(body) {
-					ch.Digest = keys.key(ch.Digest)
+					ch.Digest = digests.Key(ch.Digest)
 				}
 			}
-			c.Plan = &p
+			c.Plan = p
 		}
 		out.Clusters[i] = &c
 	}
-	out.order()
-	return &out
+	out.Groups = nil // made of the changes by whoever reads them
+	return json.Marshal(out)
 }
 
 // holdsSecret: a Secret, or an object in which a value known to be secret turns up.
@@ -132,185 +161,158 @@ func (e *Engine) holdsSecret(o object.Object) bool {
 	return err != nil || e.redact(string(data)) != string(data)
 }
 
-type keyring struct {
-	salt []byte
-	done map[string]string
+// ReadPlan reads a saved plan for showing it; it contacts nothing and cannot be applied. A file that was changed after this
+// user's hawser wrote it is an error, one that nothing vouches for has a warning among its findings.
+func (e *Engine) ReadPlan(in io.Reader) (*FleetPlan, error) {
+	fp, _, _, err := e.readPlan(in)
+	return fp, err
 }
 
-func (k *keyring) key(digest string) string {
-	if v, ok := k.done[digest]; ok {
-		return v
+func (e *Engine) readPlan(in io.Reader) (fp *FleetPlan, s saved, file *planfile.File, err error) {
+	if file, err = planfile.Decode(in); err != nil {
+		return nil, s, nil, err
 	}
-	sum, err := pbkdf2.Key(sha256.New, digest, k.salt, keyRounds, 32)
+	key, err := e.PlanKey.Read()
 	if err != nil {
-		return "keyed:unavailable"
+		return nil, s, nil, err
 	}
-	if k.done == nil {
-		k.done = map[string]string{}
+	switch file.Sealed(key) {
+	case planfile.Edited:
+		f := diag.Errorf("edited-plan", "the plan file was changed after it was made")
+		f.Why, f.Fix = "its seal does not fit what it holds", "plan again; who changed it may have meant harm"
+		return nil, s, nil, &RefusedError{Findings: diag.Findings{f}}
+	case planfile.Unknown:
+		defer func() {
+			if fp != nil {
+				f := diag.Warnf("unsealed-plan", "this plan file was not made by you on this machine: nothing vouches for what it shows")
+				f.Fix = "apply compares all of it with a plan computed anew, and does nothing else"
+				fp.Findings = append(fp.Findings, f)
+			}
+		}()
 	}
-	k.done[digest] = "keyed:" + hex.EncodeToString(sum)
-	return k.done[digest]
+	fp = &FleetPlan{}
+	if err := json.Unmarshal(file.Request, &s); err != nil {
+		return nil, s, nil, fmt.Errorf("the plan file is damaged: %w", err)
+	}
+	if err := json.Unmarshal(file.Plan, fp); err != nil {
+		return nil, s, nil, fmt.Errorf("the plan file is damaged: %w", err)
+	}
+	if err := fp.whole(); err != nil {
+		return nil, s, nil, fmt.Errorf("the plan file is damaged: %w", err)
+	}
+	fp.order() // groups are made of the changes, whatever the file says
+	return fp, s, file, nil
 }
 
-// ReadPlan reads a saved plan for showing it; it contacts nothing and cannot be applied.
-func ReadPlan(r io.Reader) (*FleetPlan, error) {
-	file, err := readPlanFile(r)
-	if err != nil {
-		return nil, err
+// whole reports what a plan that was read lacks to be shown.
+func (p *FleetPlan) whole() error {
+	if p.V != 1 || p.Verb != "apply" && p.Verb != "delete" || p.Bundle == "" {
+		return fmt.Errorf("it holds no plan")
 	}
-	return file.Plan, nil
-}
-
-func readPlanFile(r io.Reader) (*planFile, error) {
-	data, err := io.ReadAll(io.LimitReader(r, planFileLimit+1))
-	if err != nil {
-		return nil, err
+	names := map[string]bool{}
+	for i, cp := range p.Clusters {
+		switch {
+		case cp == nil || cp.Cluster == "" || names[cp.Cluster]:
+			return fmt.Errorf("cluster %d is empty, or there twice", i+1)
+		case cp.Plan == nil && cp.Unreachable == "" && !cp.Later:
+			return fmt.Errorf("cluster %s has no plan", cp.Cluster)
+		}
+		names[cp.Cluster] = true
 	}
-	if len(data) > planFileLimit {
-		return nil, fmt.Errorf("the plan file is larger than %d MiB", planFileLimit>>20)
-	}
-	var file planFile
-	dec := json.NewDecoder(bytes.NewReader(data))
-	if err := dec.Decode(&file); err != nil {
-		return nil, fmt.Errorf("this is not a plan file: %w", err)
-	}
-	switch {
-	case file.Kind != planFileKind:
-		return nil, fmt.Errorf("this is not a plan file: kind is %q, not %q", file.Kind, planFileKind)
-	case file.V != 1:
-		return nil, fmt.Errorf("the plan file has version %d; this hawser reads version 1", file.V)
-	case file.Plan == nil || file.Plan.Verb == "" || file.Plan.Bundle == "":
-		return nil, fmt.Errorf("the plan file holds no plan")
-	}
-	for i, cp := range file.Plan.Clusters {
-		if cp == nil {
-			return nil, fmt.Errorf("the plan file is damaged: cluster %d is empty", i+1)
+	for _, m := range p.Schedule.Members {
+		if m.Wave < 1 || m.Wave > len(p.Schedule.Waves) || !names[m.Cluster] {
+			return fmt.Errorf("its rollout does not fit its clusters")
 		}
 	}
-	return &file, nil
+	return nil
 }
 
-// LoadPlan makes a saved plan ready to be applied: it renders again only to obtain the bodies, compares digests, and
-// refuses on any difference of files, sources, clusters or digests. It never computes changes.
+// LoadPlan makes a saved plan ready to be applied: it computes the plan anew on every cluster, and refuses unless it is the
+// saved one. What is carried out is the new one; nothing is done because the file says so.
 func (e *Engine) LoadPlan(ctx context.Context, in io.Reader, req Request) (*FleetPlan, error) {
-	file, err := readPlanFile(in)
+	old, s, file, err := e.readPlan(in)
 	if err != nil {
 		return nil, err
 	}
-	fp, s := file.Plan, file.Request
-	req.Files, req.FleetFiles, req.Workdir, req.Package, req.Name = s.Files, s.FleetFiles, s.Workdir, s.Package, s.Name
-	req.Namespace, req.Bundle, req.RuntimeFromEnv, req.Selection = s.Namespace, s.Bundle, s.RuntimeFromEnv, s.Selection
-	req.Adopt, req.Recreate, req.SkipWaves, req.UntilWave, req.ConfirmDelete = s.Adopt, s.Recreate, s.SkipWaves, s.UntilWave, s.ConfirmDelete
-	req.Tests, req.NoHooks, req.TakeOver, req.AcceptClusters = s.Tests, s.NoHooks, s.TakeOver, s.AcceptClusters
-	req.Rotate = s.Rotate
-	if s.Context != "" {
-		req.Access.Context = s.Context
-	}
-	var fresh *FleetPlan
-	var r *run
-	if fp.Verb == "delete" {
-		if fresh, err = e.PlanDelete(ctx, req); err != nil {
-			return nil, err
-		}
-		r = fresh.run
-	} else {
-		if r, err = e.load(ctx, req, true); err != nil {
-			return nil, err
-		}
-		if err = r.connect(ctx, true); err != nil {
-			r.close()
-			return nil, err
-		}
-		r.formerName(ctx)
-		r.late = map[string][]string{}
-		for _, cp := range fp.Clusters {
-			r.late[cp.Cluster] = cp.Late
-		}
-		fresh = &FleetPlan{run: r}
-		e.desire(ctx, r, fresh)
-		fresh.Head = r.head(r.used(ctx))
-	}
-	findings := fresh.Findings.Errors()
-	if len(findings) == 0 {
-		salt, _ := hex.DecodeString(file.Salt)
-		findings = e.bind(ctx, fp, fresh, keyring{salt: salt})
-	}
-	if len(findings) > 0 {
-		r.close()
+	if findings := s.Inputs.Moved(req.Dir); len(findings) > 0 {
 		return nil, &RefusedError{Findings: findings}
 	}
-	fp.run = r
-	return fp, nil
+	req = s.apply(req)
+	req.absent = map[string]string{}
+	for _, cp := range old.Clusters {
+		if cp.Plan == nil && !cp.Later { // nobody has seen a plan for it
+			req.absent[cp.Cluster] = cp.Unreachable + " (when planned)"
+		}
+	}
+	compute := e.Plan
+	if old.Verb == "delete" {
+		compute = e.PlanDelete
+	}
+	now, err := compute(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if findings := e.verify(old, now, s, file); len(findings) > 0 {
+		now.run.close()
+		return nil, &RefusedError{Findings: findings.Sorted()}
+	}
+	now.run.decided = &s
+	return now, nil
 }
 
-// bind attaches the fresh sessions and bodies to the saved plan, refusing on any difference.
-func (e *Engine) bind(ctx context.Context, fp, fresh *FleetPlan, keys keyring) diag.Findings {
-	if fp.Verb == "apply" && fp.Head != fresh.Head {
-		f := diag.Errorf("stale-plan", "the bundle's files or sources changed since the plan was made")
-		f.Why, f.Fix = "head was "+short(fp.Head)+", is "+short(fresh.Head), "plan again"
-		return diag.Findings{f}
+// verify compares a saved plan with the one that was computed now.
+func (e *Engine) verify(old, now *FleetPlan, s saved, file *planfile.File) diag.Findings {
+	if findings := s.Inputs.Compare(now.run.inputs()); len(findings) > 0 {
+		return findings
 	}
-	byName := map[string]*ClusterPlan{}
-	for _, cp := range fresh.Clusters {
-		byName[cp.Cluster] = cp
+	if old.Bundle != now.Bundle || old.Fleet != now.Fleet || old.Head != now.Head {
+		return diag.Findings{plan.Stale("it is another bundle's, or the rollout changed since it was made")}
 	}
+	key, _ := e.PlanKey.Read() // was read before
+	shown := file.Sealed(key) != planfile.Sound
 	var findings diag.Findings
-	for _, cp := range fp.Clusters {
-		now := byName[cp.Cluster]
-		switch {
-		case now == nil:
-			findings = append(findings, stale(cp, "the cluster is no longer in the fleet"))
-		case cp.Later:
-		case cp.Plan == nil:
-			cp.Unreachable += " (when planned)"
-		case now.work == nil:
-			cp.Unreachable, cp.Plan = now.Unreachable, nil
-		case now.UID != cp.UID:
-			findings = append(findings, planned(cp, now))
-		case now.Revision != cp.Revision:
-			findings = append(findings, stale(cp, "it is at revision %d now, the plan was made at %d", now.Revision, cp.Revision))
-		default:
-			cp.work = now.work
-			cp.Plan.Lives = plan.Begin(now.work.known(plan.Options{Deleting: fp.Verb == "delete"}), cp.Plan.Events)
-			findings = append(findings, e.bindOne(ctx, cp, keys)...)
+	digests := planfile.NewDigests(file.Salt)
+	for _, cp := range now.Clusters {
+		if was := old.cluster(cp.Cluster); was == nil {
+			findings = append(findings, stale(cp, "the cluster is not in it"))
+		} else {
+			findings = append(findings, verifyOne(was, cp, digests, shown)...)
 		}
+	}
+	for _, was := range old.Clusters {
+		if now.cluster(was.Cluster) == nil {
+			findings = append(findings, stale(was, "the cluster is no longer in the fleet"))
+		}
+	}
+	if len(findings) == 0 && !rollout.Same(old.Schedule, now.Schedule) {
+		findings = append(findings, plan.Stale("the rollout is another one now"))
 	}
 	return findings
 }
 
-func (e *Engine) bindOne(ctx context.Context, cp *ClusterPlan, keys keyring) diag.Findings {
-	w := cp.work
-	findings := w.run.renderLate(ctx, w, w.unrendered(cp.Plan))
-	touched := map[object.Ref]bool{}
-	findings = append(findings, w.recall(ctx, cp.Plan)...)
-	digests := w.digests()
-	for i, ch := range cp.Plan.Changes {
-		touched[ch.Ref] = true
-		if ch.Action == plan.Delete || ch.Action == plan.Release {
-			continue
-		}
-		have := digests[ch.Ref]
-		if stood, ok := w.set.stood[ch.Ref]; ok {
-			cp.Plan.Changes[i].Digest, have = have, stood
-		}
-		if strings.HasPrefix(ch.Digest, "keyed:") && have != "" {
-			have = keys.key(have)
-		}
-		if have != ch.Digest {
-			f := stale(cp, "%s renders differently now", ch.Ref)
-			f.Object = ch.Ref.String()
-			findings = append(findings, f)
+func verifyOne(was, cp *ClusterPlan, digests *planfile.Digests, shown bool) diag.Findings {
+	switch {
+	case was.Plan == nil, cp.Plan == nil: // it did not answer, or does not now: others may go on without it
+		return nil
+	case was.UID != cp.UID:
+		return diag.Findings{planned(was, cp)}
+	case was.Revision != cp.Revision:
+		return diag.Findings{stale(cp, "it is at revision %d now, the plan was made at %d", cp.Revision, was.Revision)}
+	}
+	return plan.Verify(was.Plan, cp.promised(), digests.Same, shown).OnCluster(cp.Cluster)
+}
+
+// promised is the plan as a file can have it: what is made up is made anew when it is applied, and has the digests of what
+// stands there until then.
+func (cp *ClusterPlan) promised() *plan.Plan {
+	p := *cp.Plan
+	p.Changes = append([]plan.Change{}, cp.Plan.Changes...)
+	for i := range p.Changes {
+		if stood, ok := cp.work.set.stood[p.Changes[i].Ref]; ok {
+			p.Changes[i].Digest = stood
 		}
 	}
-	if w.target.record != nil {
-		for _, o := range w.target.record.Inventory {
-			if !touched[o.Ref] {
-				cp.Plan.Kept = append(cp.Plan.Kept, o)
-			}
-		}
-	}
-	w.input.Owned = cp.Plan.Kept
-	return findings
+	return &p
 }
 
 // planned refuses a cluster that is not the one the plan was made for.
@@ -318,11 +320,4 @@ func planned(cp, now *ClusterPlan) diag.Finding {
 	f := diag.Errorf(fleet.CodeWrongCluster, "this is not the cluster %s that the plan was made for", cp.Cluster)
 	f.Why, f.Fix = "the plan is bound to "+cp.UID+", it has "+now.UID, "correct the context, or plan again with these credentials"
 	return f
-}
-
-func short(digest string) string {
-	if len(digest) > 19 {
-		return digest[:19] + "…"
-	}
-	return digest
 }

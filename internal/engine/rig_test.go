@@ -148,7 +148,7 @@ func (r *rig) deployment(name string) string {
 
 // request is for bundle.yaml of the rig's directory, and for its fleet.yaml where there is one.
 func (r *rig) request() Request {
-	req := Request{Files: []string{filepath.Join(r.dir, "bundle.yaml")}, Workdir: r.dir, Wait: true, Author: "tester",
+	req := Request{Files: []string{filepath.Join(r.dir, "bundle.yaml")}, Dir: r.dir, Workdir: r.dir, Wait: true, Author: "tester",
 		Access: fleet.AccessOptions{Kubeconfig: r.kubeconfig(), Context: here}}
 	if path := filepath.Join(r.dir, "fleet.yaml"); exists(path) {
 		req.FleetFiles, req.Access.Context = []string{path}, ""

@@ -144,7 +144,7 @@ func (r *run) part(ctx context.Context, t *target, s *set, in v1alpha1.Instance)
 	if p.renderer == nil {
 		return nil, diag.Findings{diag.Errorf("no-renderer", "instance %s has a source nobody renders", in.Name)}
 	}
-	findings := r.fillIn(ctx, t, s, p, slices.Contains(r.late[t.cluster.Name], in.Name))
+	findings := r.fillIn(ctx, t, s, p, false)
 	if findings.HasErrors() {
 		return nil, findings
 	}

@@ -51,6 +51,10 @@ type run struct {
 	all      []fleet.Cluster     // every cluster of the fleet
 	targets  []*target           // the selected ones, in fleet order
 	stats    Stats
+	// decided is what a saved plan decided, nil for one that was not saved.
+	decided *saved
+	// observed is when all clusters had been compared.
+	observed time.Time
 	lock     lockfile.File
 	lockPath string
 	// warnings of gathering facts without clusters
@@ -65,8 +69,6 @@ type run struct {
 	deleting bool
 	// lenient puts stand-ins where an object may not be read: nothing will be written.
 	lenient bool
-	// late are the instances by cluster that a saved plan knows to be late.
-	late map[string][]string
 	// from is where the documents are; fresh the lineage that is made in this run.
 	from  lineage.Run
 	fresh struct {
@@ -271,6 +273,10 @@ func (r *run) deniedAll() diag.Findings {
 }
 
 func (r *run) connectOne(ctx context.Context, t *target, queries bool) {
+	if why := r.req.absent[t.cluster.Name]; why != "" {
+		t.facts, t.unreachable = r.offlineFacts(t.cluster), why
+		return
+	}
 	if t.later || t.denied != nil {
 		return
 	}

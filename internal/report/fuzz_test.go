@@ -12,18 +12,18 @@ import (
 // FuzzPlanFile: whatever a plan file holds, reading and showing it ends, with an error or with text.
 func FuzzPlanFile(f *testing.F) {
 	for _, p := range []*engine.FleetPlan{onePlan(), braked()} {
-		data, err := json.Marshal(map[string]any{"v": 1, "kind": "hawser.dev/plan", "salt": "00", "request": map[string]any{"files": []string{"shop.yaml"}}, "plan": p})
+		data, err := json.Marshal(map[string]any{"v": 2, "kind": "hawser.dev/plan", "salt": "00", "request": map[string]any{"files": []string{"shop.yaml"}}, "plan": p})
 		if err != nil {
 			f.Fatal(err)
 		}
 		f.Add(data)
 	}
-	f.Add([]byte(`{"v":1,"kind":"hawser.dev/plan","plan":{"verb":"apply","bundle":"b","clusters":[null]}}`))
-	f.Add([]byte(`{"v":1,"kind":"hawser.dev/plan","plan":{"verb":"delete","bundle":"b","clusters":[{"cluster":"a","wave":1,"plan":{"changes":[
+	f.Add([]byte(`{"v":2,"kind":"hawser.dev/plan","salt":"00","request":{},"plan":{"v":1,"verb":"apply","bundle":"b","clusters":[null]}}`))
+	f.Add([]byte(`{"v":2,"kind":"hawser.dev/plan","salt":"00","request":{},"plan":{"v":1,"verb":"delete","bundle":"b","clusters":[{"cluster":"a","wave":1,"plan":{"changes":[
 		{"action":"update","object":{"kind":"Secret","name":"s"},"fields":[{"path":"data.a","old":"1","new":"{}"}]},{"action":"adopt","from":"x"}]}}]}}`))
-	f.Add([]byte(`{"v":1,"kind":"hawser.dev/plan","plan":{"verb":"apply","bundle":"b","groups":[{"members":["x"]}],"schedule":{"members":[{"wave":9}]}}}`))
+	f.Add([]byte(`{"v":2,"kind":"hawser.dev/plan","salt":"00","request":{},"plan":{"v":1,"verb":"apply","bundle":"b","groups":[{"members":["x"]}],"schedule":{"members":[{"wave":9}]}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := engine.ReadPlan(bytes.NewReader(data))
+		p, err := new(engine.Engine).ReadPlan(bytes.NewReader(data))
 		if err != nil {
 			return
 		}

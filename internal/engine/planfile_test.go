@@ -1,0 +1,304 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/planfile"
+)
+
+// save saves a plan in the rig's directory, sealed with a key of the rig's own, and returns the file's text.
+func (r *rig) save(fp *FleetPlan) string {
+	r.t.Helper()
+	r.PlanKey = planfile.KeyFile{Path: filepath.Join(r.dir, "state", "plan.key")}
+	var b bytes.Buffer
+	if _, warnings, err := r.SavePlan(fp, &b); err != nil || len(warnings) > 0 {
+		r.t.Fatalf("save: %v %v", err, warnings)
+	}
+	return b.String()
+}
+
+// loadSaved loads a saved plan; the request is what apply PLANFILE has.
+func (r *rig) loadSaved(text string) (*FleetPlan, error) {
+	return r.LoadPlan(r.t.Context(), strings.NewReader(text), Request{Dir: r.dir, Wait: true, Access: fleet.AccessOptions{Kubeconfig: r.kubeconfig()}})
+}
+
+// refusedFor fails the test unless the error is a refusal that says all the words.
+func refusedFor(t *testing.T, err error, words ...string) {
+	t.Helper()
+	if !errors.Is(err, ErrRefused) {
+		t.Errorf("no refusal: %v", err)
+		return
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("%q is missing in: %v", w, err)
+		}
+	}
+}
+
+func configMapOf(name string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
+}
+
+var serverLine = regexp.MustCompile(`server: \S+`)
+
+// edit changes the plan in a plan file, as a text editor does; the seal stays.
+func edit(t *testing.T, text string, change func(fp *FleetPlan)) string {
+	t.Helper()
+	var file map[string]json.RawMessage
+	var fp FleetPlan
+	if err := errors.Join(json.Unmarshal([]byte(text), &file), json.Unmarshal(file["plan"], &fp)); err != nil {
+		t.Fatal(err)
+	}
+	change(&fp)
+	var err error
+	if file["plan"], err = json.Marshal(fp); err != nil {
+		t.Fatal(err)
+	}
+	out, err := json.Marshal(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// unsealed is the file as one that was made on another machine.
+func unsealed(text string) string { return strings.Replace(text, `"seal"`, `"steal"`, 1) }
+
+// A plan that is saved and loaded is the same plan, sealed or not, and does what was shown.
+func TestSavedPlanIsApplied(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("a", "k: one")+r.configMap("b", "k: one")))
+	text := r.save(r.plan(r.request()))
+	if shown, err := r.ReadPlan(strings.NewReader(text)); err != nil || len(shown.Findings) > 0 || len(shown.Groups) != 1 {
+		t.Errorf("shown: %v %+v", err, shown)
+	}
+	fp, err := r.loadSaved(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := r.Apply(t.Context(), fp, Request{Wait: true}); err != nil || out.Clusters[0].Done.Create != 3 {
+		t.Fatalf("apply: %v %+v", err, out)
+	}
+	_, err = r.loadSaved(text)
+	refusedFor(t, err, "revision 1 now")
+
+	r.write("app.yaml", r.configMap("a", "k: two"))
+	elsewhere := unsealed(r.save(r.plan(r.request())))
+	shown, err := r.ReadPlan(strings.NewReader(elsewhere))
+	if err != nil || len(shown.Findings.Warnings()) != 1 || !strings.Contains(shown.Findings[0].What, "nothing vouches") {
+		t.Errorf("shown: %v", err)
+	}
+	if fp, err = r.loadSaved(elsewhere); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := r.Apply(t.Context(), fp, Request{Wait: true}); err != nil || out.Clusters[0].Done.Update != 1 || out.Clusters[0].Done.Delete != 1 {
+		t.Fatalf("apply: %v %+v", err, out)
+	}
+}
+
+// A plan file that was edited so that it deletes an object of somebody else: with its seal it is not even shown; without,
+// the deletion is shown, and refused when it is to be applied.
+func TestEditedPlanFileDeletesNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("a", "k: one")))
+	r.applied(r.request())
+	theirs, err := r.admin.CoreV1().ConfigMaps(r.name).Create(t.Context(), configMapOf("theirs"), metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.write("app.yaml", r.configMap("a", "k: two"))
+	text := r.save(r.plan(r.request()))
+	for _, action := range []plan.Action{plan.Delete, plan.Release, plan.Recreate} {
+		edited := edit(t, text, func(fp *FleetPlan) {
+			p := fp.Clusters[0].Plan
+			p.Changes = append(p.Changes, plan.Change{Action: action, Ref: object.Ref{Kind: "ConfigMap", Namespace: r.name, Name: "theirs"},
+				Version: "v1", Instance: "app", UID: string(theirs.UID), ResourceVersion: theirs.ResourceVersion})
+		})
+		_, err = r.ReadPlan(strings.NewReader(edited))
+		refusedFor(t, err, "changed after it was made")
+		_, err = r.loadSaved(edited)
+		refusedFor(t, err, "changed after it was made")
+
+		shown, err := r.ReadPlan(strings.NewReader(unsealed(edited)))
+		if err != nil || !slices.ContainsFunc(shown.Groups[0].Changes, func(c plan.Change) bool { return c.Ref.Name == "theirs" }) {
+			t.Errorf("%s is not shown: %v", action, err)
+		}
+		_, err = r.loadSaved(unsealed(edited))
+		refusedFor(t, err, "ConfigMap "+r.name+"/theirs")
+	}
+	// what is shown of a change that is otherwise as it was
+	edited := edit(t, text, func(fp *FleetPlan) {
+		fp.Clusters[0].Plan.Changes[0].Fields = nil
+		fp.Clusters[0].Plan.Changes[0].Why = "harmless"
+	})
+	_, err = r.loadSaved(unsealed(edited))
+	refusedFor(t, err, "ConfigMap "+r.name+"/a")
+	if _, err := r.admin.CoreV1().ConfigMaps(r.name).Get(t.Context(), "theirs", metav1.GetOptions{}); err != nil {
+		t.Errorf("the object of somebody else: %v", err)
+	}
+}
+
+// A cluster that was up when the plan was made and is down now: others may go on without it when that is said, and nothing
+// breaks.
+func TestSavedPlanOfAClusterThatIsDown(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("a", "k: one")))
+	r.write("fleet.yaml", "fleet:\n  apiVersion: v1alpha1\n  name: f\n  clusters:\n    eu: {group: g, kubeContext: "+here+"}\n    us: {group: g, kubeContext: down}\n")
+	text := r.save(r.plan(r.request()))
+	kubeconfig, err := os.ReadFile(r.kubeconfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.write("kubeconfig", string(serverLine.ReplaceAll(kubeconfig, []byte("server: https://127.0.0.1:1"))))
+	fp, err := r.loadSaved(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.Apply(t.Context(), fp, Request{})
+	refusedFor(t, err, "do not answer: eu, us")
+	if fp, err = r.loadSaved(text); err != nil {
+		t.Fatal(err)
+	}
+	out, err := r.Apply(t.Context(), fp, Request{SkipUnreachable: true})
+	if err == nil || len(out.Clusters) != 2 || out.Clusters[0].Result != Unreachable {
+		t.Errorf("without it: %v %+v", err, out)
+	}
+	// and one that was down when the plan was made is left alone when it is back
+	r.write("kubeconfig", string(kubeconfig))
+	r.write("fleet.yaml", "fleet:\n  apiVersion: v1alpha1\n  name: f\n  clusters:\n    us: {group: g, kubeContext: down}\n")
+	text = r.save(r.plan(r.request()))
+	r.write("kubeconfig", string(serverLine.ReplaceAll(kubeconfig, []byte("server: "+shared.fleet.RESTConfig(here).Host))))
+	if fp, err = r.loadSaved(text); err != nil {
+		t.Fatal(err)
+	}
+	if cp := fp.Clusters[0]; cp.Plan != nil || !strings.Contains(cp.Unreachable, "when planned") {
+		t.Errorf("a cluster that nobody has seen a plan for: %+v", cp)
+	}
+}
+
+// What moved between plan and apply makes a saved plan stale, whatever it is: also an object that the plan does not touch.
+func TestSavedPlanIsStale(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("a", "k: one")+r.configMap("b", "k: one")))
+	r.applied(r.request())
+	r.write("app.yaml", r.configMap("a", "k: two")+r.configMap("b", "k: one"))
+	text := r.save(r.plan(r.request()))
+	if err := r.admin.CoreV1().ConfigMaps(r.name).Delete(t.Context(), "b", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := r.loadSaved(text)
+	refusedFor(t, err, "ConfigMap "+r.name+"/b was deleted since")
+	r.applied(r.request())
+
+	r.write("app.yaml", r.configMap("a", "k: two")+r.configMap("b", "k: three"))
+	text = r.save(r.plan(r.request()))
+	r.write("bundle.yaml", r.bundle(r.configMap("a", "k: two")+r.configMap("b", "k: three"), "  labels: {}"))
+	_, err = r.loadSaved(text)
+	refusedFor(t, err, "bundle.yaml changed since")
+	_, err = r.LoadPlan(t.Context(), strings.NewReader(text), Request{Dir: t.TempDir()})
+	refusedFor(t, err, "bundle.yaml", "files are not here", r.dir)
+}
+
+// An object that vanishes while somebody reads the plan is found before anything is written, though the plan does not touch
+// it; when nobody had the time to read, under the lock.
+func TestStaleWhileThePlanIsRead(t *testing.T) {
+	t.Parallel()
+	for _, read := range []time.Duration{0, time.Minute} {
+		t.Run(read.String(), func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.write("bundle.yaml", r.bundle(r.configMap("a", "k: one")+r.configMap("b", "k: one")))
+			r.applied(r.request())
+			r.write("app.yaml", r.configMap("a", "k: two")+r.configMap("b", "k: one"))
+			fp := r.plan(r.request())
+			if err := r.admin.CoreV1().ConfigMaps(r.name).Delete(t.Context(), "b", metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			r.events = nil
+			r.Now = func() time.Time { return time.Now().Add(read) }
+			out, err := r.Apply(t.Context(), fp, r.request())
+			if !errors.Is(err, ErrRefused) {
+				t.Errorf("no refusal: %v", err)
+			}
+			begun := slices.ContainsFunc(r.events, func(ev Event) bool { return ev.Type == EventClusterStart })
+			if begun == (read > 0) {
+				t.Errorf("begun: %t, %+v", begun, out)
+			}
+			if a, err := r.admin.CoreV1().ConfigMaps(r.name).Get(t.Context(), "a", metav1.GetOptions{}); err != nil || a.Data["k"] != "one" {
+				t.Errorf("it was written: %v %v", a, err)
+			}
+		})
+	}
+}
+
+// A secret that is the key of a list's item, or of an entry, stands nowhere in a plan file.
+func TestPlanFileHoldsNoSecret(t *testing.T) {
+	t.Parallel()
+	const canary = "canary-3b1f77d2"
+	r := newRig(t)
+	pod := func(image string) string {
+		return strings.Replace(r.deployment("web"), "{name: main, image: example.com/web:1}",
+			"{name: "+canary+", image: "+image+", env: [{name: "+canary+", value: x"+image+"}]}", 1) + r.configMap("c", canary+".yaml: "+image)
+	}
+	r.write("bundle.yaml", r.bundle(pod("one")))
+	req := r.request()
+	req.Wait = false
+	r.applied(req)
+	r.Redactor.Add(canary)
+	r.write("app.yaml", pod("two"))
+	req.ShowDiff = true
+	fp := r.plan(req)
+	text := r.save(fp)
+	shown, err := json.Marshal(fp)
+	if err != nil || !strings.Contains(text, "containers[***]") {
+		t.Errorf("no field is shown: %v %s", err, text)
+	}
+	for _, s := range []string{text, string(shown)} {
+		if i := strings.Index(s, canary); i >= 0 {
+			t.Errorf("the secret is there: %s", s[max(0, i-100):i+40])
+		}
+	}
+	if _, err := r.loadSaved(text); err != nil {
+		t.Errorf("masked as it is, the plan is the same: %v", err)
+	}
+}
+
+// Every field of a request either decides and is saved with a plan, or is known to be about one run alone.
+func TestRequestIsSavedWhole(t *testing.T) {
+	once := []string{"Dir", "Stdin", "Env", "Access", "Timeout", "HopelessAfter", "Parallel", "FactsFile", "StandIns", "SkipUnreachable",
+		"Upgrade", "Wait", "Author", "Message", "Stop", "absent"}
+	kept, request := reflect.TypeFor[saved](), reflect.TypeFor[Request]()
+	for i := range request.NumField() {
+		name := request.Field(i).Name
+		if _, ok := kept.FieldByName(name); ok == slices.Contains(once, name) {
+			t.Errorf("Request.%s: decide whether a saved plan has it (saved) or each run its own (this test)", name)
+		}
+	}
+	n := 3
+	req := Request{Files: []string{"a"}, Adopt: true, UntilWave: 2, ConfirmDelete: &n, Access: fleet.AccessOptions{Context: "eu", Kubeconfig: "x"}}
+	got := savedFrom(req).apply(Request{Wait: true, Access: fleet.AccessOptions{Kubeconfig: "y"}})
+	if got.Files[0] != "a" || !got.Adopt || got.UntilWave != 2 || *got.ConfirmDelete != 3 || !got.Wait || got.Access.Context != "eu" || got.Access.Kubeconfig != "y" {
+		t.Errorf("%+v", got)
+	}
+}
