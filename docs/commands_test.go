@@ -32,7 +32,9 @@ func (nothing) Plan(context.Context, engine.Request) (*engine.FleetPlan, error) 
 func (nothing) PlanDelete(context.Context, engine.Request) (*engine.FleetPlan, error) {
 	return nil, errReached
 }
-func (nothing) SavePlan(*engine.FleetPlan, io.Writer) (string, error) { return "", errReached }
+func (nothing) SavePlan(*engine.FleetPlan, io.Writer) (string, diag.Findings, error) {
+	return "", nil, errReached
+}
 func (nothing) LoadPlan(context.Context, io.Reader, engine.Request) (*engine.FleetPlan, error) {
 	return nil, errReached
 }

@@ -332,7 +332,7 @@ func TestGenerateInBundle(t *testing.T) {
 		t.Errorf("build: %v, %v", built, err)
 	}
 	var file bytes.Buffer
-	if _, err := r.SavePlan(r.plan(r.request()), &file); err != nil {
+	if _, _, err := r.SavePlan(r.plan(r.request()), &file); err != nil {
 		t.Fatal(err)
 	}
 	next := r.again(t)
@@ -359,7 +359,7 @@ func TestGenerateInBundle(t *testing.T) {
 	rotate := next.request()
 	rotate.Rotate = []string{"app/values.p"}
 	file.Reset()
-	if _, err := next.SavePlan(next.plan(rotate), &file); err != nil {
+	if _, _, err := next.SavePlan(next.plan(rotate), &file); err != nil {
 		t.Fatal(err)
 	}
 	if fp, err = next.LoadPlan(t.Context(), &file, next.request()); err != nil {
