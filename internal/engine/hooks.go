@@ -93,22 +93,6 @@ func (w *work) recall(ctx context.Context, p *plan.Plan) diag.Findings {
 	return findings
 }
 
-// digests are those of everything declared, and of hooks that only the record has.
-func (w *work) digests() map[object.Ref]string {
-	out := map[object.Ref]string{}
-	if w.target.record != nil {
-		for _, l := range w.target.record.Hooks {
-			for _, h := range l.Hooks {
-				out[h.Ref] = h.Digest
-			}
-		}
-	}
-	for _, d := range w.set.desired {
-		out[d.Ref] = d.Digest
-	}
-	return out
-}
-
 // removalHooks are the objects of hooks that a removal would run: an open record keeps them, so that what was begun can
 // be removed although its Set is not recorded yet. nil when there are none.
 func (w *work) removalHooks(ctx context.Context, lives map[string]plan.Life) ([]object.Object, error) {
