@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -182,6 +183,25 @@ func (t *tree) digest() string {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
+// lines are what the library quotes of the sources of a generator; they may hold a password.
+var lines = []struct {
+	quote *regexp.Regexp
+	kind  string
+}{
+	{regexp.MustCompile(`line \[[0-9 ]*\] has invalid utf8 bytes : (?s:.*)`), "a line has invalid utf8 bytes"},
+	{regexp.MustCompile(`literal sources \[(?s:.*)\]:`), "literal sources:"},
+	{regexp.MustCompile(`invalid literal source (?s:.*?), expected key=value`), "invalid literal source, expected key=value"},
+	{regexp.MustCompile(`(?s:"(?:[^"\\]|\\.)*") is not a valid (key|environment)`), "a line does not begin with a valid $1"},
+}
+
+// unquoted is a text of the library without such quotes.
+func unquoted(text string) string {
+	for _, l := range lines {
+		text = l.quote.ReplaceAllString(text, l.kind)
+	}
+	return text
+}
+
 // explain is the library's error for people: its paths are the user's, and what it wraps around the reason goes.
 func (t *tree) explain(err error, redact func(string) string) diag.Finding {
 	text := err.Error()
@@ -190,7 +210,7 @@ func (t *tree) explain(err error, redact func(string) string) diag.Finding {
 		text = strings.ReplaceAll(text, `"/`+name+`"`, `"`+t.shown(name)+`"`)
 	}
 	f := diag.Errorf("kustomize", "the kustomization cannot be built")
-	f.Why, f.Pos = redact(text), t.at
+	f.Why, f.Pos = redact(unquoted(text)), t.at
 	for _, k := range t.kustomizations {
 		if strings.Contains(text, "'/"+k.dir+"'") || strings.Contains(text, "'"+t.shown(k.file)+"'") {
 			f.Pos = diag.Pos{File: t.shown(k.file), Line: 1}
