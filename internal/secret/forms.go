@@ -75,7 +75,13 @@ func partsOf(value string) []string {
 			parts = append(parts, password)
 		}
 	}
-	return append(parts, leavesOf(value)...)
+	leaves := leavesOf(value)
+	parts = append(parts, leaves...)
+	parts = append(parts, derivedFrom(value, 2)...)
+	for _, leaf := range leaves {
+		parts = append(parts, derivedFrom(leaf, 2)...)
+	}
+	return parts
 }
 
 // maxLeaves bounds how many texts of a document are hidden one by one.
