@@ -225,10 +225,10 @@ func TestFactT21RecordOfAFailure(t *testing.T) {
 	// readiness: a Deployment that nobody runs
 	s.files(deployment)
 	s.write("config/a.yaml", configMaps("3", "a"))
-	s.want(4, append([]string{"bundle", "apply", "--timeout", "2s"}, on...)...)
+	s.want(4, append([]string{"bundle", "apply", "--timeout", "2s", "--confirm-delete=2"}, on...)...)
 	s.there("staging", "new", "b")
 	s.wantData("staging", "a", "v", "3")
-	s.want(0, append([]string{"bundle", "apply", "--wait=false"}, on...)...)
+	s.want(0, append([]string{"bundle", "apply", "--wait=false", "--confirm-delete=2"}, on...)...)
 }
 
 // widgets is a module that brings a CRD, an object of it and a health check of its own.

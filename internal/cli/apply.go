@@ -86,6 +86,7 @@ func (s *session) planToApply(cmd *cobra.Command, args []string, pr *progress) (
 			return nil, nil, req, err
 		}
 		req.ShowDiff = s.opts.diff || s.interactive() && !s.opts.yes
+		req.ShowFields = s.opts.output != "json" && !s.opts.stat // the log says what was confirmed by -y
 		p, eng, err := s.makePlan(cmd.Context(), pr, req)
 		return p, eng, req, err
 	}

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -268,35 +267,7 @@ func (p *previewer) failed(r PreviewRequest, err error) plan.Preview {
 
 // fields are the differences as the plan shows them: compact JSON, secrets hidden, who set what is there now.
 func (p *previewer) fields(o object.Object, before, after map[string]any, by object.Setters) []plan.FieldChange {
-	if before == nil {
-		return nil // everything is new; that is no news field by field
-	}
-	var out []plan.FieldChange
-	for _, d := range object.Diff(before, after, o.Mask()) {
-		fc := plan.FieldChange{Path: d.Path, Hidden: d.Hidden}
-		if !d.Hidden {
-			fc.Old, fc.New = p.value(d.Old, d.HasOld), p.value(d.New, d.HasNew)
-		}
-		if manager, since := by.Of(d); manager != "" {
-			fc.Manager = manager
-			if !since.IsZero() {
-				fc.Since = since.UTC().Format("2006-01-02T15:04:05Z")
-			}
-		}
-		out = append(out, fc)
-	}
-	return out
-}
-
-func (p *previewer) value(v any, there bool) string {
-	if !there {
-		return ""
-	}
-	data, err := json.Marshal(v)
-	if err != nil {
-		return ""
-	}
-	return p.s.redact(string(data))
+	return plan.FieldChanges(o, before, after, p.s.redact, by)
 }
 
 // settersOf reads who set what in a live object.

@@ -104,6 +104,8 @@ type Request struct {
 	Wait          bool
 	// ShowDiff previews changed objects on the server, so that their fields can be shown.
 	ShowDiff bool
+	// ShowFields tells the fields of changed objects without asking a server: the declaration compared with the recorded one.
+	ShowFields bool
 	// Author and Message go into the record.
 	Author, Message string
 	// Stop ends the rollout gently when closed: nothing new is started, what is in flight finishes.

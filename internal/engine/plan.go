@@ -298,6 +298,11 @@ func (r *run) computeOne(ctx context.Context, cp *ClusterPlan, o plan.Options) {
 	}
 	findings = append(findings, r.missing(ctx, w)...)
 	findings = append(findings, r.validate(ctx, w, p)...)
+	if r.req.ShowFields && !o.Diff && slices.ContainsFunc(p.Changes, plan.Change.Untold) {
+		base, fs := r.base(ctx, w)
+		p.Tell(base, w.set.bodies, r.redact)
+		findings = append(findings, fs...)
+	}
 	w.set.mark(p)
 	p.Findings = append(p.Findings, findings.OnCluster(cp.Cluster)...)
 	cp.Plan, cp.Late = p, slices.Sorted(maps.Keys(w.set.late()))

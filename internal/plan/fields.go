@@ -1,0 +1,63 @@
+package plan
+
+import (
+	"encoding/json"
+
+	"hawser.dev/hawser/internal/object"
+)
+
+// FieldChanges are the differences between two versions of an object as a plan shows them: compact JSON, each value passed
+// through redact, and nothing of the values that o's mask hides. before may be nil: all is new then, and no news field by
+// field.
+func FieldChanges(o object.Object, before, after map[string]any, redact func(string) string, by object.Setters) []FieldChange {
+	if before == nil {
+		return nil
+	}
+	var out []FieldChange
+	for _, d := range object.Diff(before, after, o.Mask()) {
+		fc := FieldChange{Path: d.Path, Hidden: d.Hidden}
+		if !d.Hidden {
+			fc.Old, fc.New = fieldValue(d.Old, d.HasOld, redact), fieldValue(d.New, d.HasNew, redact)
+		}
+		if manager, since := by.Of(d); manager != "" {
+			fc.Manager = manager
+			if !since.IsZero() {
+				fc.Since = since.UTC().Format("2006-01-02T15:04:05Z")
+			}
+		}
+		out = append(out, fc)
+	}
+	return out
+}
+
+func fieldValue(v any, there bool, redact func(string) string) string {
+	if !there {
+		return ""
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return redact(string(data))
+}
+
+// Untold reports whether a change writes another declaration of an object over the last one, and nobody has said yet which
+// fields that are: no dry run was wanted.
+func (c Change) Untold() bool {
+	return c.Action == Update && c.Code == CodeChanged && c.Hook == nil && len(c.Fields) == 0 && !c.Checked
+}
+
+// Tell gives the changes that nobody was asked about the fields in which the declarations differ: what was declared (base,
+// by object) and what is now (bodies). Fields left to others are left out. The fields that others changed in the cluster are
+// not known this way; a change whose fields are not known stays as it is.
+func (p *Plan) Tell(base, bodies map[object.Ref]object.Object, redact func(string) string) {
+	for i, c := range p.Changes {
+		before, known := base[c.Ref]
+		after, here := bodies[c.Ref]
+		if !known || !here || !c.Untold() {
+			continue
+		}
+		after.Sensitive = append(after.Sensitive[:len(after.Sensitive):len(after.Sensitive)], before.Sensitive...)
+		p.Changes[i].Fields = FieldChanges(after, object.WithoutPaths(before.Body, c.Cede), object.WithoutPaths(after.Body, c.Cede), redact, object.Setters{})
+	}
+}

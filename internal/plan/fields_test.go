@@ -1,0 +1,43 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hawser.dev/hawser/internal/object"
+)
+
+// TestTell: a change that no server was asked about shows the fields in which the declarations differ, secrets hidden;
+// changes that were asked about, that have no recorded declaration, or that are no updates stay as they are.
+func TestTell(t *testing.T) {
+	body := func(kind, name string, data map[string]any) object.Object {
+		return object.Object{Body: map[string]any{"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"name": name}, "data": data}}
+	}
+	of := func(o object.Object, action Action, code Code) Change {
+		return Change{Ref: o.Ref(), Action: action, Code: code}
+	}
+	was := body("ConfigMap", "app", map[string]any{"a": "1", "b": "2 hush", "gone": "x", "theirs": "0"})
+	now := body("ConfigMap", "app", map[string]any{"a": "1", "b": "3 hush", "new": "y", "theirs": "9"})
+	key := body("Secret", "key", map[string]any{"same": "c2FtZQ==", "token": "b2xk"})
+	key2 := body("Secret", "key", map[string]any{"same": "c2FtZQ==", "token": "bmV3"})
+	other := body("ConfigMap", "other", map[string]any{"a": "2"})
+	ceding := of(now, Update, CodeChanged)
+	ceding.Cede = []string{"data.theirs"}
+	asked := of(other, Update, CodeChanged)
+	asked.Checked = true
+	p := &Plan{Changes: []Change{ceding, of(key2, Update, CodeChanged), asked, of(other, Create, CodeNew), of(other, Update, CodeDrift),
+		of(body("ConfigMap", "unknown", nil), Update, CodeChanged)}}
+	base := map[object.Ref]object.Object{was.Ref(): was, key.Ref(): key, other.Ref(): body("ConfigMap", "other", map[string]any{"a": "1"})}
+	p.Tell(base, map[object.Ref]object.Object{now.Ref(): now, key2.Ref(): key2, other.Ref(): other},
+		func(s string) string { return strings.ReplaceAll(s, "hush", "***") })
+	want := [][]FieldChange{
+		{{Path: "data.b", Old: `"2 ***"`, New: `"3 ***"`}, {Path: "data.gone", Old: `"x"`}, {Path: "data.new", New: `"y"`}},
+		{{Path: "data.token", Hidden: true}}, nil, nil, nil, nil}
+	for i, ch := range p.Changes {
+		if diff := cmp.Diff(want[i], ch.Fields); diff != "" {
+			t.Errorf("%s %s: -want +got\n%s", ch.Action, ch.Ref, diff)
+		}
+	}
+}
