@@ -57,3 +57,37 @@ func TestNamespaceOfOthers(t *testing.T) {
 		t.Error("an emptied namespace that left the bundle is there")
 	}
 }
+
+// TestRetireCluster: a cluster is taken out of the fleet's file; plans name it, and fleet retire ends what it has.
+func TestRetireCluster(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.files(plainBundle + shopFleet)
+	s.write("m/all.yaml", configMaps("1", "a"))
+	on := []string{"-f", "bundle.yaml", "--fleet", "fleet.yaml"}
+	run := func(code int, args ...string) result { return s.want(code, append(args, on...)...) }
+	run(0, "apply", "-y")
+	s.edit("fleet.yaml", "    staging: {group: staging, kubeContext: staging, labels: {region: eu}, vars: {region: eu-1, zones: 1}}\n", "")
+
+	s.mark()
+	s.has(run(0, "plan").Stdout, "the cluster left the fleet, and $B runs there still", "hawser fleet retire staging --delete")
+	run(1, "fleet", "retire", "staging")
+	s.has(run(0, "fleet", "retire", "staging", "--delete", "--dry-run").Stdout, "- ConfigMap $NS/a")
+	run(5, "fleet", "retire", "staging", "--delete") // nobody can be asked
+	s.untouched("staging")
+	s.there("staging", "a")
+	s.has(run(0, "fleet", "retire", "staging", "--delete", "-y").Stdout, "Cluster staging is retired from the fleet $B; deleted there: $B")
+	s.gone("staging", "a")
+	s.there("production-eu", "a")
+	s.lacks(run(0, "plan").Stdout, "left the fleet")
+	s.has(run(1, "fleet", "retire", "staging", "--keep").Stderr, "no cluster staging is known")
+
+	s.edit("fleet.yaml", "    production-us: {group: production, kubeContext: production-us, labels: {region: us}, vars: {region: us-1, zones: 2}}\n", "")
+	s.mark()
+	s.has(run(0, "fleet", "retire", "production-us", "--keep").Stdout, "left there: $B")
+	if r := s.requests("production-us"); len(r) > 0 {
+		t.Errorf("a cluster that is only forgotten was asked:\n%s", show(r))
+	}
+	s.there("production-us", "a")
+	s.lacks(run(0, "plan").Stdout, "left the fleet")
+}

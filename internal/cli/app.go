@@ -55,6 +55,9 @@ type Fleets interface {
 	Values(ctx context.Context, req engine.Request) (*engine.FleetReport, error)
 	// Snapshot is what is known of the selected clusters, for --facts; nil beside an error.
 	Snapshot(ctx context.Context, req engine.Request) (*fleet.Snapshot, error)
+	// Retiring tells what runs on the cluster to retire; Retire forgets the cluster.
+	Retiring(ctx context.Context, req engine.Request) (*engine.Retirement, error)
+	Retire(ctx context.Context, req engine.Request) error
 }
 
 // Engine is all of it; *engine.Engine is one.

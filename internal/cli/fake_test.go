@@ -324,6 +324,17 @@ func (f *fake) Values(_ context.Context, req engine.Request) (*engine.FleetRepor
 	return f.fleet(req)
 }
 
+func (f *fake) Retiring(_ context.Context, req engine.Request) (*engine.Retirement, error) {
+	f.record(req)
+	out := &engine.Retirement{V: 1, Fleet: "shop", Cluster: req.Retire, Bundles: []string{"base", "shop"}, Known: true, Lock: "hawser.lock"}
+	return out, nil
+}
+
+func (f *fake) Retire(_ context.Context, req engine.Request) error {
+	f.record(req)
+	return nil
+}
+
 func (f *fake) Snapshot(_ context.Context, req engine.Request) (*fleet.Snapshot, error) {
 	f.record(req)
 	return &fleet.Snapshot{V: 1, Fleet: "shop", Clusters: []fleet.Facts{{Name: "staging-eu", Group: "staging", Version: "1.36.3"}}}, nil

@@ -17,7 +17,7 @@ func (s *session) fleetCommand() *cobra.Command {
 	return parent("fleet", "Look at the clusters of a fleet",
 		"Fleet shows the clusters that a fleet file declares, how each is reached, and what is known of it.",
 		"  hawser fleet ls -r fleet.yaml\n  hawser fleet check -r fleet.yaml -f shop.yaml\n  hawser fleet import kubeconfig > fleet.yaml",
-		s.fleetLsCommand(), s.fleetCheckCommand(), s.fleetValuesCommand("values"), s.fleetSnapshotCommand(), s.fleetImportCommand())
+		s.fleetLsCommand(), s.fleetCheckCommand(), s.fleetValuesCommand("values"), s.fleetSnapshotCommand(), s.fleetRetireCommand(), s.fleetImportCommand())
 }
 
 // fleetCmd is a command about clusters with the flags all of them have.

@@ -53,6 +53,7 @@ func (e *Engine) Apply(ctx context.Context, fp *FleetPlan, req Request) (*Outcom
 	l.run(ctx)
 	l.finish()
 	fp.run.learn(out)
+	fp.run.delivered(out)
 	summary := *out
 	e.emit(Event{Type: EventSummary, Rollout: out.Rollout, Bundle: fp.Bundle, Summary: &summary, Status: string(out.Result)})
 	return out, out.err()
@@ -103,6 +104,7 @@ func (e *Engine) unchanged(ctx context.Context, fp *FleetPlan, req Request, out 
 	}
 	l.finish()
 	fp.run.learn(out)
+	fp.run.delivered(out)
 	summary := *out
 	e.emit(Event{Type: EventSummary, Bundle: fp.Bundle, Summary: &summary, Status: string(out.Result)})
 	return out.err()

@@ -87,6 +87,10 @@ type Request struct {
 	// requires need not be installed yet when it is planned.
 	Among []string
 
+	// Retire is the name of a cluster that left the fleet: delete goes to it alone. Keep: what runs there is left there.
+	Retire string
+	Keep   bool
+
 	// Tests runs the tests of instances when they are ready; NoHooks runs no hook at all.
 	Tests, NoHooks                                                   bool
 	Adopt, Recreate, SkipUnreachable, SkipWaves, ServerCheck, Locked bool

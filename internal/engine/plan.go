@@ -246,6 +246,7 @@ func (r *run) finish(ctx context.Context, fp *FleetPlan) {
 	}
 	fp.Stats = r.stats
 	fp.Findings = append(fp.Findings, r.guards(fp)...)
+	fp.Findings = append(fp.Findings, r.left()...)
 	fp.Findings = plan.RedactFindings(fp.Findings.Sorted(), r.sweep)
 }
 

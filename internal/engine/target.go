@@ -154,6 +154,9 @@ func (e *Engine) loadFor(ctx context.Context, req Request, needBundle, deleting 
 		files = nil
 	}
 	lockPath := lockfile.PathFor(req.Files)
+	if req.Retire != "" {
+		lockPath = lockBeside(req)
+	}
 	from := origin(req.Files, lockPath)
 	program, findings := document.Load(ctx, document.Options{Files: files, Fleet: req.FleetFiles, Stdin: req.Stdin,
 		Workdir: req.Workdir, Package: req.Package, Name: req.Name, Namespace: req.Namespace, Place: from.Source.Name(), Watchdog: e.Watchdog})
@@ -166,17 +169,11 @@ func (e *Engine) loadFor(ctx context.Context, req Request, needBundle, deleting 
 	if e.Redactor != nil {
 		e.Redactor.Add(req.Access.Override.Token)
 	}
-	if r.all = fleet.Clusters(r.fleet); len(r.all) > 0 {
-		if flag := onlyImplicit(req.Access); flag != "" {
-			f := diag.Errorf("context-with-fleet", "%s does not go with a fleet that declares clusters", flag)
-			f.Fix = "choose clusters with --cluster or --group"
-			return nil, diag.Findings{f}.Err()
-		}
-	} else {
-		r.all = []fleet.Cluster{fleet.Implicit(req.Access.Context)}
-	}
 	r.from.Fleet = r.fleetName()
 	if r.lock, err = lockfile.Read(r.lockPath); err != nil {
+		return nil, err
+	}
+	if err := r.clusters().Err(); err != nil {
 		return nil, err
 	}
 	r.sources = &source.Resolver{Fetchers: e.Fetchers, Digest: e.digest, Pins: r.lock.Sources, Locked: req.Locked}
@@ -191,6 +188,24 @@ func (e *Engine) loadFor(ctx context.Context, req Request, needBundle, deleting 
 	r.stats.Clusters = len(r.targets)
 	r.leaveLater()
 	return r, nil
+}
+
+// clusters finds out which clusters there are: the fleet's, the one that is retired from it, or without a fleet the implicit
+// one.
+func (r *run) clusters() diag.Findings {
+	switch r.all = fleet.Clusters(r.fleet); {
+	case r.req.Retire != "":
+		return r.retired()
+	case len(r.all) == 0:
+		r.all = []fleet.Cluster{fleet.Implicit(r.req.Access.Context)}
+	default:
+		if flag := onlyImplicit(r.req.Access); flag != "" {
+			f := diag.Errorf("context-with-fleet", "%s does not go with a fleet that declares clusters", flag)
+			f.Fix = "choose clusters with --cluster or --group"
+			return diag.Findings{f}
+		}
+	}
+	return nil
 }
 
 // resolve finds out how every selected cluster is reached. What does not resolve is an error before anything happens

@@ -35,6 +35,8 @@ type File struct {
 	Servers map[string]map[string]string `json:"servers,omitempty"`
 	// Lineages maps names of bundles to the id that their first apply made.
 	Lineages map[string]string `json:"lineages,omitempty"`
+	// Places maps them to what was delivered there, and how.
+	Places map[string]map[string]Place `json:"places,omitempty"`
 }
 
 // Pin is what a source was when it was pinned.
@@ -123,6 +125,9 @@ func (f File) filled() File {
 	}
 	if f.Lineages == nil {
 		f.Lineages = map[string]string{}
+	}
+	if f.Places == nil {
+		f.Places = map[string]map[string]Place{}
 	}
 	return f
 }

@@ -1,0 +1,146 @@
+package engine
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/lockfile"
+)
+
+// leaving is a fleet of which the cluster "old" has left, with the bundle on it.
+func leaving(t *testing.T) (*rig, Request) {
+	t.Helper()
+	r := newRig(t)
+	clusters := func(text string) {
+		r.write("fleet.yaml", "fleet:\n  apiVersion: v1alpha1\n  name: "+r.name+"\n  clusters:\n    stays: {group: a, kubeContext: down}\n"+text)
+	}
+	clusters("    old: {group: b, kubeContext: " + here + "}\n")
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "k: v")))
+	req := r.request()
+	req.Selection = fleet.Selection{Clusters: []string{"old"}}
+	r.applied(req)
+	clusters("")
+	req = r.request()
+	req.SkipUnreachable = true
+	return r, req
+}
+
+func namesLeft(fp *FleetPlan) string {
+	var out []string
+	for _, f := range fp.Findings {
+		if f.Code == "cluster-left" {
+			out = append(out, f.Cluster+": "+f.What+"; "+f.Fix)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// TestRetire: a cluster that left the fleet with a bundle on it is named in every plan, until what it has is deleted and
+// hawser.lock forgets it.
+func TestRetire(t *testing.T) {
+	t.Parallel()
+	r, req := leaving(t)
+	left := namesLeft(r.plan(req))
+	for _, want := range []string{"old: the cluster left the fleet, and " + r.name + " runs there still", "hawser fleet retire old --delete"} {
+		if !strings.Contains(left, want) {
+			t.Errorf("the plan says %q, want %q", left, want)
+		}
+	}
+	retire := r.request()
+	retire.Retire = "old"
+	known, err := r.Retiring(t.Context(), retire)
+	if err != nil || !slices.Equal(known.Bundles, []string{r.name}) || !known.Known || !strings.Contains(known.Access, here) {
+		t.Fatalf("known are %+v, %v", known, err)
+	}
+	retire.Bundle = r.name
+	fp, err := r.PlanDelete(t.Context(), retire)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Apply(t.Context(), fp, retire); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Retire(t.Context(), retire); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.admin.CoreV1().ConfigMaps(r.name).Get(t.Context(), "app", metav1.GetOptions{}); err == nil {
+		t.Error("what the cluster had is there")
+	}
+	if left := namesLeft(r.plan(req)); left != "" {
+		t.Errorf("a retired cluster is named: %s", left)
+	}
+}
+
+// TestRetireKeep: nobody is contacted, and what runs there stays.
+func TestRetireKeep(t *testing.T) {
+	t.Parallel()
+	r, req := leaving(t)
+	keep := r.request()
+	keep.Retire, keep.Keep = "old", true
+	keep.Access.Kubeconfig = filepath.Join(r.dir, "none") // nothing is resolved
+	known, err := r.Retiring(t.Context(), keep)
+	if err != nil || !slices.Equal(known.Bundles, []string{r.name}) {
+		t.Fatalf("known are %+v, %v", known, err)
+	}
+	if err := r.Retire(t.Context(), keep); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.admin.CoreV1().ConfigMaps(r.name).Get(t.Context(), "app", metav1.GetOptions{}); err != nil {
+		t.Errorf("what was to be kept: %v", err)
+	}
+	if left := namesLeft(r.plan(req)); left != "" {
+		t.Errorf("a forgotten cluster is named: %s", left)
+	}
+}
+
+// TestRetireRefusals: a cluster that the fleet still has, one that nobody knows, one of another identity, and one of which
+// the access is not known.
+func TestRetireRefusals(t *testing.T) {
+	t.Parallel()
+	r, _ := leaving(t)
+	try := func(name, context string) string {
+		t.Helper()
+		req := r.request()
+		req.Retire, req.Access.Context = name, context
+		_, err := r.Retiring(t.Context(), req)
+		if err == nil {
+			t.Errorf("%s with context %q is retired", name, context)
+			return ""
+		}
+		return diag.From(err, "")[0].String()
+	}
+	for _, tt := range []struct{ name, context, want string }{
+		{"stays", "", "still declares the cluster stays"}, {"unknown", "", "clusters that left: old"},
+		{"old", "down", "--keep"},
+	} {
+		if got := try(tt.name, tt.context); !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %s, want %q", tt.name, got, tt.want)
+		}
+	}
+	path := filepath.Join(r.dir, lockfile.Name)
+	rewrite := func(change func(lockfile.File)) {
+		t.Helper()
+		f, err := lockfile.Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(f)
+		if err := f.Write(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rewrite(func(f lockfile.File) { f.Clusters[r.name]["old"] = "another-uid" })
+	if got := try("old", ""); !strings.Contains(got, "another-uid") {
+		t.Errorf("another cluster: %s", got)
+	}
+	rewrite(func(f lockfile.File) { delete(f.Places, r.name) })
+	if got := try("old", ""); !strings.Contains(got, "--kube-context") {
+		t.Errorf("unknown access: %s", got)
+	}
+}
