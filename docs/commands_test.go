@@ -59,6 +59,10 @@ func (nothing) Check(context.Context, engine.Request) (*engine.FleetReport, erro
 func (nothing) Values(context.Context, engine.Request) (*engine.FleetReport, error) {
 	return nil, errReached
 }
+func (nothing) Retiring(context.Context, engine.Request) (*engine.Retirement, error) {
+	return nil, errReached
+}
+func (nothing) Retire(context.Context, engine.Request) error { return errReached }
 func (nothing) Snapshot(context.Context, engine.Request) (*fleet.Snapshot, error) {
 	return nil, errReached
 }
