@@ -1,0 +1,33 @@
+package plan
+
+import (
+	"testing"
+
+	"hawser.dev/hawser/internal/object"
+)
+
+// TestPruneOfMovedObjects: what lost our owner label is let go, and where another manager took fields of ours the deletion
+// says so.
+func TestPruneOfMovedObjects(t *testing.T) {
+	ref := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}
+	ours := Live{Found: true, UID: "u", Own: "e", OwnerLabel: "me"}
+	for name, tt := range map[string]struct {
+		change func(*Live)
+		action Action
+		why    string
+	}{
+		"as written":       {func(*Live) {}, Delete, "no longer in the bundle"},
+		"without label":    {func(l *Live) { l.OwnerLabel = "" }, Release, "no longer carries our owner label"},
+		"fields taken":     {func(l *Live) { l.Own, l.Foreign = "less", "kubectl-edit" }, Delete, "no longer in the bundle; kubectl-edit has taken fields of it since it was written"},
+		"others' fields":   {func(l *Live) { l.Foreign = "kubectl-edit" }, Delete, "no longer in the bundle"},
+		"left to others":   {func(l *Live) { l.Own, l.Foreign, l.Yielded = "less", "kubectl-edit", true }, Delete, "no longer in the bundle"},
+		"without an entry": {func(l *Live) { l.Own = "" }, Release, "no longer carries our managed fields entry"},
+	} {
+		live := ours
+		tt.change(&live)
+		p := Compute(Input{Owner: "me", Owned: []Owned{{Ref: ref, UID: "u", Own: "e"}}, Live: map[object.Ref]Live{ref: live}})
+		if len(p.Changes) != 1 || p.Changes[0].Action != tt.action || p.Changes[0].Why != tt.why {
+			t.Errorf("%s: %+v", name, p.Changes)
+		}
+	}
+}
