@@ -140,7 +140,7 @@ type Change struct {
 	Handover bool `json:"handover,omitempty"`
 	// Reclaim are fields (FieldsV1) that we declared before and that stay with the API server's own manager, because the
 	// managed fields were missing once: they go with the update, see object.Left.
-	Reclaim string `json:"reclaim,omitempty"`
+	Reclaim string `json:"-"` // its keys may be secret, and a saved plan is computed anew
 	// From names the former owner for Adopt and Conflict: "Helm release shop/api".
 	From string `json:"from,omitempty"`
 	// FromManagers are the field managers whose entries are folded into ours on Adopt.
