@@ -41,7 +41,7 @@ type File struct {
 
 // Pin is what a source was when it was pinned.
 type Pin struct {
-	// Version is exact: "1.4.2", a tag, "" for local content.
+	// Version is exact: "1.4.2", a tag, that of a local chart's Chart.yaml, "" for other local content.
 	Version string `json:"version,omitempty"`
 	// Digest is that of the content, "sha256:<hex>".
 	Digest string `json:"digest"`

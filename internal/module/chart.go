@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/Masterminds/semver/v3"
+	"sigs.k8s.io/yaml"
+
 	"hawser.dev/hawser/internal/archive"
 	"hawser.dev/hawser/internal/cache"
 	"hawser.dev/hawser/internal/diag"
@@ -71,6 +74,24 @@ func CompleteChart(files []string, name string) error {
 		}
 	}
 	return notAChart(name, "there is no "+ChartFile)
+}
+
+// ChartVersion is the version that a chart's own Chart.yaml says; ok is false when it says none that could stand in a line.
+func ChartVersion(c Content) (version string, ok bool) {
+	data, err := c.ReadFile(ChartFile, 1<<20)
+	if err != nil {
+		return "", false
+	}
+	var meta struct {
+		Version string `json:"version"`
+	}
+	if err := yaml.Unmarshal(data, &meta); err != nil {
+		return "", false
+	}
+	if _, err := semver.NewVersion(meta.Version); err != nil || len(meta.Version) > 100 {
+		return "", false // Helm refuses the chart later, and says why
+	}
+	return meta.Version, true
 }
 
 func notAChart(name, why string) error {

@@ -28,7 +28,7 @@ type Reference struct {
 
 // Resolved is what a reference means right now.
 type Resolved struct {
-	// Version is exact: "1.4.2", a tag, or "0.0.0-devel" for local content.
+	// Version is exact: "1.4.2", a tag; of local content that of its Chart.yaml, or "0.0.0-devel".
 	Version string
 	// Digest pins the content: of the manifest (oci), of the file (web, charts), of the files (local).
 	Digest string
@@ -41,7 +41,7 @@ type Content struct {
 	// Digest is "sha256:<hex>". For local directories over the sorted (path, mode class, content) of every file below Root
 	// that a loader may read; for fetched content Resolved.Digest.
 	Digest string
-	// Version is the content's version, "0.0.0-devel" for local directories.
+	// Version is the content's version: of local content that of its Chart.yaml, or "0.0.0-devel".
 	Version string
 	// Files are the paths below Root, slash separated and sorted.
 	Files []string

@@ -211,6 +211,7 @@ func someLock() *engine.LockReport {
 		{Source: "file://./modules/web", Digest: digestOf("1")},
 		{Source: "helm https://charts.example.com api 2.x", Version: "2.4.1", Digest: digestOf("2"), Was: &lockfile.Pin{Version: "2.3.0", Digest: digestOf("3")}},
 		{Source: "oci://registry.example.com/mods/db 1.x", Version: "1.4.2", Digest: digestOf("4")},
+		{Source: "helm ./charts/api", Version: "0.3.0", Digest: digestOf("6"), Was: &lockfile.Pin{Version: "0.3.0", Digest: digestOf("7")}},
 		{Source: "helm ./charts/old", Digest: digestOf("5"), Was: &lockfile.Pin{Digest: digestOf("5")}, Dropped: true},
 	}}
 }
@@ -219,6 +220,7 @@ func someOutdated() *engine.OutdatedReport {
 	pin := func(v, d string) *lockfile.Pin { return &lockfile.Pin{Version: v, Digest: digestOf(d)} }
 	return &engine.OutdatedReport{V: 1, Bundle: "shop", Sources: []engine.OutdatedSource{
 		{Source: "file://./modules/web", Locked: pin("", "1"), Newest: pin("0.0.0-devel", "2"), Verdict: source.Edited},
+		{Source: "helm ./charts/api", Locked: pin("0.3.0", "7"), Newest: pin("0.3.0", "6"), Verdict: source.Edited},
 		{Source: "helm https://charts.example.com api", Want: "2.x", Locked: pin("2.3.0", "3"), Newest: pin("2.4.1", "4"), Overall: pin("3.0.0", "5"), Verdict: source.Behind},
 		{Source: "oci://registry.example.com/mods/db", Want: "1.x", Locked: pin("1.4.2", "6"), Newest: pin("1.4.2", "6"), Overall: pin("1.4.2", "6"), Verdict: source.Current},
 		{Source: "oci://registry.example.com/mods/queue", Want: "main", Verdict: source.Unknown, Problem: "registry.example.com does not answer"},

@@ -21,7 +21,7 @@ func Locked(w io.Writer, r *engine.LockReport, st Style) error {
 		case s.Was == nil:
 			o.line(clean(s.Source), " ", clean(pin), " ", st.paint(green, "(new)"))
 		case s.Was.Digest != s.Digest:
-			o.line(clean(s.Source), " ", clean(pin), " ", st.paint(yellow, "(was "+pinned(s.Was, st)+")"))
+			o.line(clean(s.Source), " ", clean(pin), " ", st.paint(yellow, "(was "+pinnedBeside(s.Was, &lockfile.Pin{Version: s.Version, Digest: s.Digest}, st)+")"))
 		default:
 			o.line(clean(s.Source), " ", clean(pin))
 		}
@@ -43,7 +43,7 @@ func Outdated(w io.Writer, r *engine.OutdatedReport, st Style) error {
 		case source.Beyond:
 			k = dim
 		}
-		t.row(clean(s.Source), or(clean(s.Want), "-"), pinned(s.Locked, st), pinned(s.Newest, st), pinned(s.Overall, st),
+		t.row(clean(s.Source), or(clean(s.Want), "-"), pinnedBeside(s.Locked, s.Newest, st), pinnedBeside(s.Newest, s.Locked, st), pinned(s.Overall, st),
 			st.paint(k, string(s.Verdict)))
 		if s.Problem != "" {
 			t.note(2, s.Problem, red)
@@ -65,6 +65,15 @@ func pinned(p *lockfile.Pin, st Style) string {
 		return st.shortDigest(p.Digest)
 	}
 	return clean(p.Version)
+}
+
+// pinnedBeside is pinned, with the digest too where another pin of the same version has other content.
+func pinnedBeside(p, other *lockfile.Pin, st Style) string {
+	text := pinned(p, st)
+	if p != nil && other != nil && p.Version == other.Version && p.Digest != other.Digest && text == clean(p.Version) {
+		text += " " + st.shortDigest(p.Digest)
+	}
+	return text
 }
 
 func or(text, other string) string {

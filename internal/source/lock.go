@@ -5,6 +5,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/lockfile"
+	"hawser.dev/hawser/internal/module"
 )
 
 // CodeStale is the code of findings about pins that are missing or no longer true.
@@ -13,9 +14,9 @@ const CodeStale = "stale-lock"
 // pinAll says how what is there now gets pinned.
 const pinAll = "pin what is there now: hawser lock"
 
-// Pin is what hawser.lock keeps of a source.
+// Pin is what hawser.lock keeps of a source. Of local content only charts have a version of their own.
 func (u Use) Pin() lockfile.Pin {
-	if u.Local() {
+	if u.Local() && u.Resolved.Version == module.LocalVersion {
 		return lockfile.Pin{Digest: u.Resolved.Digest}
 	}
 	return lockfile.Pin{Version: u.Resolved.Version, Digest: u.Resolved.Digest}

@@ -283,3 +283,14 @@ func TestCompare(t *testing.T) {
 		t.Error("versions are compared as semantic ones")
 	}
 }
+
+// TestLocalPins: what a local chart says its version is gets pinned with it; other local content has none.
+func TestLocalPins(t *testing.T) {
+	for version, want := range map[string]string{"1.2.3": "1.2.3", module.LocalVersion: ""} {
+		u := Use{Source: Source{Kind: "helm", Name: "./charts/api", Ref: module.Reference{URL: "chart+file://./charts/api"}},
+			Resolved: module.Resolved{Version: version, Digest: "sha256:1"}}
+		if got := u.Pin(); got != (lockfile.Pin{Version: want, Digest: "sha256:1"}) {
+			t.Errorf("%s: pinned %+v", version, got)
+		}
+	}
+}

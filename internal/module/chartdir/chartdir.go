@@ -89,7 +89,17 @@ func (f *Fetcher) Fetch(ctx context.Context, ref module.Reference) (module.Conte
 	if err != nil {
 		return module.Content{}, err
 	}
-	return c, nil
+	return versioned(c), nil
+}
+
+// versioned is the content with the version that the chart itself says. Nobody keeps a local chart from being changed
+// without another version: its digest says what it is.
+func versioned(c module.Content) module.Content {
+	c.Version = module.LocalVersion
+	if version, ok := module.ChartVersion(c); ok {
+		c.Version = version
+	}
+	return c
 }
 
 func (f *Fetcher) packed(ctx context.Context, ref module.Reference, file string, info fs.FileInfo) (module.Content, error) {
@@ -119,8 +129,7 @@ func (f *Fetcher) packed(ctx context.Context, ref module.Reference, file string,
 	if err != nil {
 		return module.Content{}, err
 	}
-	c.Version = module.LocalVersion
-	return c, nil
+	return versioned(c), nil
 }
 
 func digestOf(file string) (string, error) {

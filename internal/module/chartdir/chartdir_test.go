@@ -61,11 +61,11 @@ func TestDirectory(t *testing.T) {
 	if diff := cmp.Diff(want, c.Files); diff != "" {
 		t.Errorf("files: -want +got\n%s", diff)
 	}
-	if c.Root != root || c.Version != module.LocalVersion {
+	if c.Root != root || c.Version != "1.2.3" {
 		t.Errorf("got %+v", c)
 	}
 	res, err := f.Resolve(t.Context(), ref)
-	if err != nil || res.Digest != c.Digest {
+	if err != nil || res.Digest != c.Digest || res.Version != "1.2.3" {
 		t.Errorf("resolved %+v, %v; fetched %s", res, err, c.Digest)
 	}
 	write(t, root, map[string]string{"old.bak": "changed"})
@@ -147,6 +147,25 @@ func TestPacked(t *testing.T) {
 	ref.Digest = "sha256:" + strings.Repeat("0", 64)
 	_, err = f.Fetch(t.Context(), ref)
 	wantCode(t, err, "digest-mismatch", c.Digest)
+}
+
+// TestVersion: a local chart has the version of its Chart.yaml; one that says none, or nonsense, has that of other local
+// content.
+func TestVersion(t *testing.T) {
+	f := fetcher(t)
+	for text, want := range map[string]string{
+		chartYAML: "1.2.3", "name: app\nversion: v2.0.0-rc.1+build\n": "v2.0.0-rc.1+build", "name: app\n": module.LocalVersion,
+		"name: app\nversion: \"1.0\\nTwo\"\n": module.LocalVersion, "version: [1]\n": module.LocalVersion, "{": module.LocalVersion,
+		"name: app\nversion: 1.0.0-" + strings.Repeat("x", 200) + "\n": module.LocalVersion,
+	} {
+		root := write(t, t.TempDir(), map[string]string{"app/Chart.yaml": text})
+		for _, path := range []string{filepath.Join(root, "app"), pack(t, root, "app/Chart.yaml")} {
+			c, err := f.Fetch(t.Context(), module.Reference{URL: "chart+file://" + path})
+			if err != nil || c.Version != want {
+				t.Errorf("%q: %s, %v", text, c.Version, err)
+			}
+		}
+	}
 }
 
 func TestPackedIsRefused(t *testing.T) {
