@@ -374,7 +374,7 @@ spec: {selector: {app: a}, ports: [{name: old, port: 80}]}
 	on := []string{"bundle", "apply", "-f", "bundle.yaml", "-r", "runtime.cue", "--runtime-group", "staging"}
 	s.mark()
 	r := s.want(5, on...)
-	s.has(r.Stderr, "! Service $NS/client", "! Service $NS/server", "Helm release $NS/web", "--adopt")
+	s.has(r.Stderr, "Service $NS/client", "Service $NS/server", "Helm release $NS/web", "--adopt")
 	s.untouched(clusters...)
 	r = s.want(5, append(on, "--adopt")...) // nobody said yes to taking it
 	s.untouched(clusters...)

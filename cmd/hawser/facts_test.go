@@ -197,8 +197,8 @@ func TestFactT13OverlappingBundles(t *testing.T) {
 	s.want(0, "bundle", "apply", "-f", "one.yaml", "-r", "runtime.cue")
 	s.mark()
 	r := s.want(5, "bundle", "apply", "-f", "two.yaml", "-r", "runtime.cue")
-	s.has(r.Stderr, "! ConfigMap $NS/a", "! ConfigMap $NS/b", "Hawser bundle $B-one")
-	s.lacks(r.Stderr, "! ConfigMap $NS/c")
+	s.has(r.Stderr, "ConfigMap $NS/a", "ConfigMap $NS/b", "Hawser bundle $B-one")
+	s.lacks(r.Stderr, "ConfigMap $NS/c")
 	s.untouched(clusters...)
 	s.want(0, "bundle", "apply", "-f", "two.yaml", "-r", "runtime.cue", "--overwrite-ownership", "-y")
 	for _, c := range clusters {

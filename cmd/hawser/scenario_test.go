@@ -153,7 +153,7 @@ func TestAdoption(t *testing.T) {
 	apply := []string{"apply", "-y", "-f", "bundle.yaml", "--kube-context", "staging"}
 	s.mark()
 	r := s.want(5, apply...)
-	s.has(r.Stderr, "! ConfigMap $NS/client", "kubectl-client-side-apply", "! ConfigMap $NS/server", "--adopt", "Nothing was written")
+	s.has(r.Stderr, "ConfigMap $NS/client", "kubectl-client-side-apply", "ConfigMap $NS/server", "--adopt", "Nothing was written")
 	s.untouched("staging")
 	r = s.want(0, append(apply, "--adopt")...)
 	s.has(r.Stderr, "< ConfigMap $NS/client", "< ConfigMap $NS/server")

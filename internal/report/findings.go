@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"io"
 	"strings"
 
@@ -41,8 +42,35 @@ func merge(fs diag.Findings) []merged {
 	return list
 }
 
+// alike are findings that say the same of several objects.
+type alike struct {
+	merged
+	// others are those after the first.
+	others []merged
+}
+
+// grouped puts findings together that differ by object, place and reason alone, each at the first one's place. Findings
+// about a field stand for themselves.
+func grouped(list []merged) []alike {
+	var out []alike
+	index := map[string]int{}
+	for _, f := range list {
+		key := strings.Join([]string{string(f.Severity), f.Code, f.What, f.Fix, strings.Join(f.clusters, " ")}, "\x00")
+		i, ok := index[key]
+		if ok && f.Object != "" && f.Path == "" {
+			out[i].others = append(out[i].others, f)
+			continue
+		}
+		if f.Object != "" && f.Path == "" {
+			index[key] = len(out)
+		}
+		out = append(out, alike{merged: f})
+	}
+	return out
+}
+
 func writeFindings(o *out, fs diag.Findings) {
-	for i, f := range merge(shown(fs, o.st)) {
+	for i, f := range grouped(merge(shown(fs, o.st))) {
 		if i > 0 {
 			o.line()
 		}
@@ -50,7 +78,7 @@ func writeFindings(o *out, fs diag.Findings) {
 	}
 }
 
-func finding(o *out, f merged) {
+func finding(o *out, f alike) {
 	label, c := "Error", red
 	switch f.Severity {
 	case diag.Warning:
@@ -61,10 +89,44 @@ func finding(o *out, f merged) {
 	if o.st.Verbose > 0 && f.Code != "" {
 		label += " [" + f.Code + "]"
 	}
-	headline(o, label+":", c, clean(f.What))
-	place(o, f)
-	labelled(o, "Why: ", f.Why)
+	if len(f.others) == 0 {
+		headline(o, label+":", c, clean(f.What))
+		place(o, f.merged)
+		labelled(o, "Why: ", f.Why)
+	} else {
+		headline(o, label+":", c, fmt.Sprintf("%s (%s)", clean(f.What), count(len(f.others)+1, "object")))
+		f.each(o)
+	}
 	labelled(o, "Fix: ", f.Fix)
+}
+
+// each prints the objects of a group a line each, and what all of them share once.
+func (f alike) each(o *out) {
+	common := f.merged
+	for _, x := range f.others {
+		if x.Why != f.Why {
+			common.Why = ""
+		}
+		if x.Instance != f.Instance {
+			common.Instance = ""
+		}
+	}
+	for _, x := range append([]merged{f.merged}, f.others...) {
+		text := clean(x.Object)
+		if x.Instance != common.Instance {
+			text += ", instance " + x.Instance
+		}
+		if x.Pos.IsValid() {
+			text += " (" + shortPos(x.Pos.String(), x.Pos.Column) + ")"
+		}
+		if x.Why != common.Why {
+			text += ": " + clean(strings.ReplaceAll(x.Why, "\n", "; "))
+		}
+		o.wrapped(2, text, "")
+	}
+	common.Pos, common.Object = diag.Pos{}, ""
+	place(o, common)
+	labelled(o, "Why: ", common.Why)
 }
 
 // headline prints a coloured label and a sentence, broken to the width.

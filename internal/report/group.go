@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
@@ -32,7 +33,7 @@ type section struct {
 func planGroups(o *out, p *engine.FleetPlan, refused bool) {
 	sections := sectionsOf(o.st, p)
 	if refused {
-		sections = conflicting(sections)
+		sections = conflicting(sections, p.Findings)
 		if len(sections) > 0 {
 			o.line()
 		}
@@ -155,12 +156,18 @@ func markOf(a plan.Action) string {
 	return a.Mark()
 }
 
-func conflicting(sections []section) []section {
+// conflicting are the sections with their conflicts alone. Of those that an error tells already only the ones with fields
+// are left: what would be changed helps to decide.
+func conflicting(sections []section, told diag.Findings) []section {
 	var out []section
+	objects := map[string]bool{}
+	for _, f := range told.Errors() {
+		objects[f.Object] = true
+	}
 	for _, s := range sections {
 		var cs []plan.Change
 		for _, c := range s.changes {
-			if c.Action == plan.Conflict {
+			if c.Action == plan.Conflict && (len(c.Fields) > 0 || !objects[c.Ref.String()]) {
 				cs = append(cs, c)
 			}
 		}
