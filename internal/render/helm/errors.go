@@ -36,6 +36,8 @@ func (j *job) templateError(err error) error {
 	}
 	if strings.HasPrefix(text, "parse error") {
 		f.What = "the template cannot be parsed"
+	} else if wanted, ok := j.wanted(text, f); ok {
+		f = wanted
 	}
 	return diag.Findings{f}.Err()
 }
