@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"maps"
@@ -68,7 +69,7 @@ type Options struct {
 // maxProblems bounds what is said of one object.
 const maxProblems = 20
 
-// Check finds what is wrong with an object of a kind, in the order of its paths; nil when nothing is or when the document
+// Check finds what is wrong with an object of a kind, fields by name and items in the order of their list; nil when nothing is or when the document
 // does not have the kind. body is decoded JSON (integers as int64 or float64). apiVersion, kind and status are not looked at.
 func (d *Document) Check(kind schema.GroupVersionKind, body map[string]any, o Options) []Problem {
 	name := d.kinds[kind]
@@ -78,7 +79,11 @@ func (d *Document) Check(kind schema.GroupVersionKind, body map[string]any, o Op
 	}
 	c := &checker{doc: d, o: o, builtin: d.builtin(name), kind: kind}
 	c.object(nil, root, body, true)
-	slices.SortStableFunc(c.problems, func(a, b Problem) int { return strings.Compare(a.Path.String(), b.Path.String()) })
+	slices.SortStableFunc(c.problems, func(a, b Problem) int {
+		return slices.CompareFunc(a.Path, b.Path, func(x, y Step) int {
+			return cmp.Or(strings.Compare(x.Field, y.Field), cmp.Compare(x.Index, y.Index))
+		})
+	})
 	return c.problems
 }
 
@@ -226,13 +231,40 @@ func (c *checker) list(at Path, f *fields, v []any) {
 				here[len(here)-1].Key = shown
 			}
 			if j, twice := first[key]; twice {
-				c.add(here, "remove one", "stands twice: it has the same %s as entry %d", strings.Join(f.ListMapKeys, " and "), j+1)
+				c.twice(here, f.ListMapKeys, shown, j)
+			} else {
+				first[key] = i
+			}
+		} else if key, ok := setKey(f, item); ok {
+			if j, twice := first[key]; twice {
+				c.add(here, "remove one", "stands twice: %s is entry %d already", c.shown(here, item), j+1)
 			} else {
 				first[key] = i
 			}
 		}
 		c.value(here, f.Items, item)
 	}
+}
+
+// twice is the problem of an item whose keys another one has.
+func (c *checker) twice(at Path, keys []string, shown string, first int) {
+	if len(keys) > 1 && !c.hides(at) { // a single key is in the path
+		c.add(at, "remove one", "stands twice: %s is entry %d already", shown, first+1)
+		return
+	}
+	c.add(at, "remove one", "stands twice: it has the same %s as entry %d", strings.Join(keys, " and "), first+1)
+}
+
+// setKey is what tells a plain item of a set from the others.
+func setKey(f *fields, item any) (string, bool) {
+	if f.ListType != "set" {
+		return "", false
+	}
+	switch item.(type) {
+	case string, bool, int64, float64:
+		return fmt.Sprintf("%T %v", item, item), true
+	}
+	return "", false
 }
 
 // listKey is what tells an item of a keyed list from the others, and how it is shown.

@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -19,6 +20,7 @@ const apps = `{"openapi":"3.0.0","components":{"schemas":{
   "spec":{"default":{},"allOf":[{"$ref":"#/components/schemas/io.k8s.api.apps.v1.DeploymentSpec"}]},
   "status":{"type":"object"}}},
 "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta":{"type":"object","properties":{"name":{"type":"string"},"namespace":{"type":"string"},
+  "finalizers":{"type":"array","items":{"type":"string"},"x-kubernetes-list-type":"set"},
   "labels":{"type":"object","additionalProperties":{"type":"string","default":""}},"creationTimestamp":{"type":"string","format":"date-time"}}},
 "io.k8s.api.apps.v1.DeploymentSpec":{"type":"object","required":["template","serviceName"],
  "properties":{"replicas":{"type":"integer","format":"int32"},"paused":{"type":"boolean"},"serviceName":{"type":"string","default":""},
@@ -134,7 +136,7 @@ func TestCheck(t *testing.T) {
 		"enumeration": {text: container("imagePullPolicy: always"),
 			want: []string{`spec.template.containers[name=web].imagePullPolicy: "always" is none of Always, IfNotPresent, Never (did you mean Always?)`}},
 		"the same port twice, once by its default": {text: container("ports: [{containerPort: 80}, {containerPort: 80, protocol: TCP}]"),
-			want: []string{"spec.template.containers[name=web].ports[1]: stands twice: it has the same containerPort and protocol as entry 1 (remove one)"}},
+			want: []string{"spec.template.containers[name=web].ports[1]: stands twice: containerPort=80,protocol=TCP is entry 1 already (remove one)"}},
 		"missing": {text: deployment("{}"), want: []string{"spec.template: is missing"}},
 		"missing below, and what is no error to leave out": {text: container("ports: [{protocol: TCP}]"),
 			want: []string{"spec.template.containers[name=web].ports[0].containerPort: is missing"}},
@@ -168,6 +170,38 @@ func TestCheck(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestTwice: an entry that stands twice is named by its keys, in the order of the list, and so is one of a set.
+func TestTwice(t *testing.T) {
+	published, err := Parse([]byte(apps))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var twelve []string
+	for i := 1; i < 12; i++ {
+		twelve = append(twelve, fmt.Sprintf("spec.template.containers[name=web].ports[%d]: stands twice: containerPort=80,protocol=TCP is entry 1 already (remove one)", i))
+	}
+	pod := func(containers string) string {
+		return "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {containers: [" + containers + "]}}}"
+	}
+	for text, want := range map[string][]string{
+		pod("{name: web, ports: [" + strings.Repeat("{containerPort: 80}, ", 12) + "]}"): twelve,
+		pod("{name: web}, {name: api}, {name: web}"): {
+			"spec.template.containers[name=web]: stands twice: it has the same name as entry 1 (remove one)"},
+		"{apiVersion: v1, kind: Secret, metadata: {finalizers: [a/b, c/d, a/b]}}": {
+			`metadata.finalizers[2]: stands twice: "a/b" is entry 1 already (remove one)`},
+	} {
+		kind, body := object(t, text)
+		if diff := cmp.Diff(want, lines(published.Check(kind, body, Options{}))); diff != "" {
+			t.Error(diff)
+		}
+		for _, line := range lines(published.Check(kind, body, Options{Hide: func(Path) bool { return true }})) {
+			if strings.Contains(line, "=80") || strings.Contains(line, "a/b") || strings.Contains(line, "=web]: ") {
+				t.Errorf("hidden: %s", line)
+			}
+		}
 	}
 }
 
