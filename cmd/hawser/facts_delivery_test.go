@@ -169,8 +169,9 @@ spec: {ports: [{port: 80}]}
 	root := filepath.Join(s.dir, "out")
 	if err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
-			rel, _ := filepath.Rel(root, path)
-			got = append(got, rel)
+			if rel, _ := filepath.Rel(root, path); rel != ".hawser-build" {
+				got = append(got, rel)
+			}
 		}
 		return err
 	}); err != nil {

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -25,7 +23,9 @@ func (s *session) buildCommand() *cobra.Command {
 instance is headed "# Instance: NAME", and "# Cluster: NAME" when there are several clusters.
 Objects of namespaced kinds say their namespace. With --output-dir every object becomes a file, Secrets for their owner alone: DIR/[CLUSTER/]INSTANCE/[NAMESPACE_]GROUP_VERSION_KIND_NAME.yaml.
 A value that is known only in the cluster, and is not known there yet, is an error unless --stand-ins is given.
-Hooks are printed like other objects, and tests are left out. Files that are in DIR already stay there.
+Hooks are printed like other objects, and tests are left out.
+In DIR, .hawser-build lists the files that builds of it wrote. The next build removes those that it no longer makes, of
+the same bundle and the selected clusters. It touches no other file; one in its way with other content is an error.
 Clusters are asked for their facts only when the bundle uses them; --facts takes them from a snapshot.`,
 		Example: `  hawser build -f shop.yaml
   hawser build -f shop.yaml --fleet fleet.yaml --group staging --mask-secrets
@@ -163,51 +163,6 @@ func maskedValue(v any, hide func(string) string) any {
 		return out
 	}
 	return v
-}
-
-// buildFiles writes every object into its file: all are made beside the directory first, so that an error leaves
-// nothing behind.
-func (s *session) buildFiles(r *engine.BuildResult) error {
-	type file struct {
-		path string
-		data []byte
-		mode os.FileMode
-	}
-	var files []file
-	seen := map[string]object.Ref{}
-	for _, item := range r.Items {
-		dir := item.Instance
-		if r.MultiCluster {
-			dir = filepath.Join(item.Cluster, dir)
-		}
-		several := severalNamespaces(item.Objects)
-		for _, o := range item.Objects {
-			data, err := objectYAML(o)
-			if err != nil {
-				return err
-			}
-			path := filepath.Join(s.opts.outputDir, dir, fileName(o, several))
-			if other, ok := seen[path]; ok {
-				return fmt.Errorf("%s and %s would both be written to %s", other, o.Ref(), path)
-			}
-			seen[path] = o.Ref()
-			mode := os.FileMode(0o644)
-			if o.Ref().IsSecret() {
-				mode = 0o600
-			}
-			files = append(files, file{path, data, mode})
-		}
-	}
-	for _, f := range files {
-		if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
-			return err
-		}
-		if err := writeFile(f.path, f.data, f.mode); err != nil {
-			return err
-		}
-	}
-	fmt.Fprintf(s.Err, "exported %s to %s\n", many(len(files), "resource"), s.opts.outputDir)
-	return nil
 }
 
 func severalNamespaces(objs []object.Object) bool {

@@ -27,7 +27,10 @@ type BuildResult struct {
 	Bundle       string
 	Items        []BuildItem
 	MultiCluster bool
-	Findings     diag.Findings
+	// Clusters are those it was built for; Whole tells that these are all of the fleet.
+	Clusters []string
+	Whole    bool
+	Findings diag.Findings
 	// Reads are the objects in the clusters that values are taken from, StoreNamespaces where stores read Secrets.
 	Reads           []object.Ref
 	StoreNamespaces []string
@@ -141,13 +144,14 @@ func (e *Engine) Build(ctx context.Context, req Request) (*BuildResult, error) {
 	if err := r.gather(ctx); err != nil {
 		return nil, err
 	}
-	out := &BuildResult{MultiCluster: len(r.targets) > 1, Redact: e.redact}
+	out := &BuildResult{MultiCluster: len(r.targets) > 1, Whole: len(r.targets) == len(r.all), Redact: e.redact}
 	type rendered struct {
 		names []string
 		objs  map[string][]object.Object
 	}
 	results := make([]rendered, len(r.targets))
 	for i, t := range r.targets {
+		out.Clusters = append(out.Clusters, t.cluster.Name)
 		spec, findings := r.specFor(t.facts)
 		out.Findings = append(out.Findings, findings.OnCluster(t.cluster.Name)...)
 		if findings.HasErrors() {

@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/outdir"
+)
+
+// maxIndex bounds what is read of a directory's list of files.
+const maxIndex = 64 << 20
+
+// outFile is a file to write; path is below the directory.
+type outFile struct {
+	path string
+	data []byte
+	mode os.FileMode
+}
+
+// buildFiles writes every object into its file and removes those of former builds that nothing makes any more. All are
+// made first, and nothing is written when a file of somebody else is in the way.
+func (s *session) buildFiles(r *engine.BuildResult) error {
+	files, b, err := outFiles(r)
+	if err != nil {
+		return err
+	}
+	dir := s.opts.outputDir
+	before, err := readIndex(dir)
+	if err != nil {
+		return err
+	}
+	out, findings := outdir.Decide(before, b, func(path string) string { return digestOfFile(filepath.Join(dir, filepath.FromSlash(path))) })
+	if findings.HasErrors() {
+		for i := range findings {
+			findings[i].Pos.File = filepath.Join(dir, filepath.FromSlash(findings[i].Pos.File))
+		}
+		return findings.Err()
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	// Whatever ends the run in between, what it wrote is known to be its own.
+	index := filepath.Join(dir, outdir.Name)
+	if err := writeFile(index, before.With(out.Index).Encode(), 0o644); err != nil {
+		return err
+	}
+	for _, f := range files {
+		name := filepath.Join(dir, filepath.FromSlash(f.path))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return err
+		}
+		if err := writeFile(name, f.data, f.mode); err != nil {
+			return err
+		}
+	}
+	if err := removeFiles(dir, out.Remove); err != nil {
+		return err
+	}
+	if err := writeFile(index, out.Index.Encode(), 0o644); err != nil {
+		return err
+	}
+	for _, name := range out.Left {
+		fmt.Fprintf(s.Err, "left %s, which nothing makes any more: it was changed by hand\n", filepath.Join(dir, filepath.FromSlash(name)))
+	}
+	removed := ""
+	if len(out.Remove) > 0 {
+		removed = ", removed " + many(len(out.Remove), "file") + " that nothing makes any more"
+	}
+	fmt.Fprintf(s.Err, "exported %s to %s%s\n", many(len(files), "resource"), dir, removed)
+	return nil
+}
+
+// outFiles are the files of a build, and what is to be decided about.
+func outFiles(r *engine.BuildResult) ([]outFile, outdir.Build, error) {
+	b := outdir.Build{Bundle: r.Bundle, Clusters: r.Clusters, Whole: r.Whole, Files: map[string]outdir.File{}, Digests: map[string]string{}}
+	var files []outFile
+	seen := map[string]object.Ref{}
+	for _, item := range r.Items {
+		dir := item.Instance
+		if r.MultiCluster {
+			dir = path.Join(item.Cluster, dir)
+		}
+		several := severalNamespaces(item.Objects)
+		for _, o := range item.Objects {
+			data, err := objectYAML(o)
+			if err != nil {
+				return nil, b, err
+			}
+			f := outFile{path: path.Join(dir, fileName(o, several)), data: data, mode: 0o644}
+			if other, ok := seen[f.path]; ok {
+				return nil, b, fmt.Errorf("%s and %s would both be written to %s", other, o.Ref(), f.path)
+			}
+			seen[f.path] = o.Ref()
+			own := outdir.File{Bundle: r.Bundle, Cluster: item.Cluster, Digest: outdir.Digest(data)}
+			b.Digests[f.path] = own.Digest
+			if o.Ref().IsSecret() {
+				f.mode = 0o600
+			}
+			if o.Ref().IsSecret() || len(o.Sensitive) > 0 {
+				own.Digest = "" // it would tell a guess from the value
+			}
+			b.Files[f.path] = own
+			files = append(files, f)
+		}
+	}
+	return files, b, nil
+}
+
+func readIndex(dir string) (outdir.Index, error) {
+	name := filepath.Join(dir, outdir.Name)
+	in, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return outdir.Parse(nil)
+	}
+	if err != nil {
+		return outdir.Index{}, err
+	}
+	defer in.Close()
+	data, err := io.ReadAll(io.LimitReader(in, maxIndex))
+	if err != nil {
+		return outdir.Index{}, err
+	}
+	if len(data) == 0 {
+		err = errors.New("it is empty")
+	}
+	x, perr := outdir.Parse(data)
+	if err = errors.Join(err, perr); err != nil {
+		return x, fmt.Errorf("%s does not say which files builds wrote: %w\nBuild into a new directory, or delete this one when nothing in it is yours", name, err)
+	}
+	return x, nil
+}
+
+// digestOfFile is "" where nothing is. What cannot be read, or is no file, is like no build's content.
+func digestOfFile(name string) string {
+	data, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	if err != nil {
+		return "unreadable"
+	}
+	return outdir.Digest(data)
+}
+
+// removeFiles removes files below a directory, and directories that are empty then; no link leads out of it.
+func removeFiles(dir string, names []string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, name := range names {
+		if err := root.Remove(filepath.FromSlash(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		for up := path.Dir(name); up != "."; up = path.Dir(up) {
+			if root.Remove(filepath.FromSlash(up)) != nil {
+				break // something is left in it
+			}
+		}
+	}
+	return nil
+}

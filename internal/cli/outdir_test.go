@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/object"
+)
+
+// TestBuildDirKnowsItsOwn: a build removes the files, and the empty directories, of what it no longer makes; files of
+// others stay, and one in the way stops it before anything is written. Nothing outside is removed through a link.
+func TestBuildDirKnowsItsOwn(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	outside := filepath.Join(t.TempDir(), "outside")
+	build := func(bundle string, names ...string) (string, error) {
+		var said bytes.Buffer
+		s := &session{App: &App{Err: &said}}
+		s.opts.outputDir = dir
+		r := &engine.BuildResult{Bundle: bundle, MultiCluster: true, Clusters: []string{"eu"}, Whole: true}
+		for _, name := range names {
+			kind, rest, _ := strings.Cut(name, ":")
+			instance, rest, _ := strings.Cut(rest, "/")
+			obj := object.Object{Body: map[string]any{"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"name": rest}, "data": map[string]any{"token": "aHVudGVyMg=="}}}
+			r.Items = append(r.Items, engine.BuildItem{Instance: instance, Cluster: "eu", Objects: []object.Object{obj}})
+		}
+		err := s.buildFiles(r)
+		return said.String(), err
+	}
+	files := func() []string {
+		var out []string
+		_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, _ error) error {
+			if rel, _ := filepath.Rel(dir, path); rel != "." {
+				out = append(out, filepath.ToSlash(rel))
+			}
+			return nil
+		})
+		return out
+	}
+	check := func(want ...string) {
+		t.Helper()
+		if got := files(); !slices.Equal(got, append([]string{".hawser-build"}, want...)) {
+			t.Errorf("files: %q", got)
+		}
+	}
+	if _, err := build("shop", "ConfigMap:api/a", "ConfigMap:api/b", "Secret:db/s"); err != nil {
+		t.Fatal(err)
+	}
+	check("eu", "eu/api", "eu/api/v1_configmap_a.yaml", "eu/api/v1_configmap_b.yaml", "eu/db", "eu/db/v1_secret_s.yaml")
+	index, err := os.ReadFile(filepath.Join(dir, ".hawser-build"))
+	if err != nil || strings.Count(string(index), "sha256:") != 2 {
+		t.Errorf("the index keeps a digest of the Secret: %s %v", index, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "eu", "api", "README"), []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said, err := build("shop", "ConfigMap:api/a")
+	if err != nil || !strings.Contains(said, "exported 1 resource to "+dir+", removed 2 files that nothing makes any more") {
+		t.Errorf("%s, %v", said, err)
+	}
+	check("eu", "eu/api", "eu/api/README", "eu/api/v1_configmap_a.yaml")
+
+	if err := os.WriteFile(filepath.Join(dir, "eu", "api", "v1_configmap_c.yaml"), []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = build("shop", "ConfigMap:api/c", "ConfigMap:api/new"); err == nil || !strings.Contains(err.Error(), "v1_configmap_c.yaml") {
+		t.Errorf("a file in the way: %v", err)
+	}
+	if _, err = build("other", "Secret:api/x", "ConfigMap:api/z"); err != nil {
+		t.Error(err)
+	}
+	check("eu", "eu/api", "eu/api/README", "eu/api/v1_configmap_a.yaml", "eu/api/v1_configmap_c.yaml", "eu/api/v1_configmap_z.yaml", "eu/api/v1_secret_x.yaml")
+
+	if err := os.Rename(filepath.Join(dir, "eu"), outside); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(dir, "eu")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := build("other"); err == nil {
+		t.Error("files are removed through a link")
+	}
+	if _, err := os.Stat(filepath.Join(outside, "api", "v1_configmap_z.yaml")); err != nil {
+		t.Error(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".hawser-build"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := build("shop", "ConfigMap:api/a"); err == nil || !strings.Contains(err.Error(), ".hawser-build") {
+		t.Errorf("a damaged index: %v", err)
+	}
+}

@@ -1,0 +1,102 @@
+package outdir
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestDecide(t *testing.T) {
+	of := func(bundle, cluster, text string) File {
+		return File{Bundle: bundle, Cluster: cluster, Digest: Digest([]byte(text))}
+	}
+	before := Index{Files: map[string]File{"eu/api/a.yaml": of("shop", "eu", "a"), "eu/api/gone.yaml": of("shop", "eu", "gone"),
+		"us/api/gone.yaml": of("shop", "us", "gone"), "eu/api/edited.yaml": of("shop", "eu", "mine"), "eu/api/missing.yaml": of("shop", "eu", "m"),
+		"eu/api/secret.yaml": {Bundle: "shop", Cluster: "eu"}, "eu/db/x.yaml": of("data", "eu", "x")}}
+	there := map[string]string{"eu/api/a.yaml": "a, edited", "eu/api/gone.yaml": "gone", "us/api/gone.yaml": "gone", "eu/api/edited.yaml": "theirs",
+		"eu/api/secret.yaml": "s", "eu/db/x.yaml": "x", "eu/README": "theirs", "eu/api/same.yaml": "same", "eu/api/other.yaml": "other"}
+	now := func(path string) string {
+		if text, ok := there[path]; ok {
+			return Digest([]byte(text))
+		}
+		return ""
+	}
+	build := func(whole bool, files map[string]string) Build {
+		b := Build{Bundle: "shop", Clusters: []string{"eu"}, Whole: whole, Files: map[string]File{}, Digests: map[string]string{}}
+		for path, text := range files {
+			b.Files[path], b.Digests[path] = of("shop", "eu", text), Digest([]byte(text))
+		}
+		return b
+	}
+	for name, c := range map[string]struct {
+		build        Build
+		remove, left []string
+		refused      []string
+		kept         []string
+	}{
+		"one cluster": {build(false, map[string]string{"eu/api/a.yaml": "a2", "eu/api/same.yaml": "same", "eu/api/new.yaml": "new"}),
+			[]string{"eu/api/gone.yaml", "eu/api/secret.yaml"}, []string{"eu/api/edited.yaml"}, nil, []string{"us/api/gone.yaml", "eu/db/x.yaml"}},
+		"all clusters": {build(true, map[string]string{"eu/api/a.yaml": "a"}),
+			[]string{"eu/api/gone.yaml", "eu/api/secret.yaml", "us/api/gone.yaml"}, []string{"eu/api/edited.yaml"}, nil, []string{"eu/db/x.yaml"}},
+		"in the way":     {build(true, map[string]string{"eu/api/other.yaml": "ours", "eu/db/x.yaml": "ours", "eu/api/a.yaml": "a"}), nil, nil, []string{"eu/api/other.yaml", "eu/db/x.yaml"}, nil},
+		"the same there": {build(false, map[string]string{"eu/db/x.yaml": "x"}), []string{"eu/api/a.yaml", "eu/api/gone.yaml", "eu/api/secret.yaml"}, []string{"eu/api/edited.yaml"}, nil, []string{"us/api/gone.yaml"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name == "the same there" {
+				there["eu/api/a.yaml"] = "a"
+			}
+			out, findings := Decide(before, c.build, now)
+			var refused []string
+			for _, f := range findings {
+				refused = append(refused, f.Pos.File)
+			}
+			if diff := cmp.Diff([][]string{c.remove, c.left, c.refused}, [][]string{out.Remove, out.Left, refused}); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+			if c.refused != nil {
+				if diff := cmp.Diff(before, out.Index); diff != "" {
+					t.Errorf("refused, and the index changes: %s", diff)
+				}
+				return
+			}
+			want := c.build.Files
+			for _, path := range c.kept {
+				if want[path] = before.Files[path]; out.Index.Files[path] != want[path] {
+					t.Errorf("%s is forgotten", path)
+				}
+			}
+			if len(out.Index.Files) != len(want) {
+				t.Errorf("index: %v", out.Index.Files)
+			}
+		})
+	}
+}
+
+// TestParse: an index survives being stored; one that is damaged, newer, or leads out of the directory is an error.
+func TestParse(t *testing.T) {
+	x := Index{V: 1, Files: map[string]File{"a/b.yaml": {Bundle: "shop", Cluster: "eu", Digest: "sha256:1"}}}
+	got, err := Parse(x.Encode())
+	if diff := cmp.Diff(x, got); diff != "" || err != nil {
+		t.Errorf("%v %s", err, diff)
+	}
+	if empty, err := Parse(nil); err != nil || empty.Files == nil {
+		t.Errorf("nothing there: %+v, %v", empty, err)
+	}
+	for _, text := range []string{"x", "{}", `{"v":2,"files":{}}`, `{"v":1,"files":{"../x":{}}}`, `{"v":1,"files":{"/etc/x":{}}}`, `{"v":1,"files":{"a/../../x":{}}}`, `{"v":1,"more":1}`} {
+		if _, err := Parse([]byte(text)); err == nil {
+			t.Errorf("%s is taken", text)
+		}
+	}
+	if x, err := Parse([]byte(`{"v":1}`)); err != nil || x.Files == nil {
+		t.Errorf("without files: %+v, %v", x, err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`{"v":1,"files":{"a":{"bundle":"b"}}}`))
+	f.Fuzz(func(_ *testing.T, data []byte) {
+		if x, err := Parse(data); err == nil {
+			_, _ = Decide(x, Build{Bundle: "b", Whole: true, Files: map[string]File{}}, func(string) string { return "" })
+		}
+	})
+}
