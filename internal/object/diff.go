@@ -21,11 +21,12 @@ type FieldDiff struct {
 	trail []trailStep
 }
 
-// trailStep is one step of a path: a field by name, or a list item with the item itself (to find its owner).
+// trailStep is one step of a path: a field by name, or a list item (position is set then), as it was and, in other, as it
+// is now; an item that is new stands in item.
 type trailStep struct {
-	name     string
-	item     any
-	position string
+	name        string
+	item, other any
+	position    string
 }
 
 // Diff compares two versions of an object, field by field, in path order. What the server adds to every object
@@ -81,7 +82,7 @@ func (d *differ) values(path string, trail []trailStep, old, new any, hasOld, ha
 		if len(oldList) == len(newList) && allMaps(oldList) && allMaps(newList) {
 			for i, item := range oldList {
 				at := strconv.Itoa(i)
-				st := step(trail, trailStep{name: at, item: item, position: at})
+				st := step(trail, trailStep{name: at, item: item, other: newList[i], position: at})
 				d.values(path+"["+at+"]", st, item, newList[i], true, true)
 			}
 			return
@@ -92,39 +93,52 @@ func (d *differ) values(path string, trail []trailStep, old, new any, hasOld, ha
 
 func (d *differ) leaf(path string, trail []trailStep, old, new any, hasOld, hasNew bool) {
 	f := FieldDiff{Path: path, Old: old, New: new, HasOld: hasOld, HasNew: hasNew, trail: trail}
-	if d.mask.hides(path, trail) {
+	if d.mask.hides(trail) {
 		f.Old, f.New, f.Hidden = nil, nil, true
 	}
 	d.out = append(d.out, f)
 }
 
 // keyed compares lists whose items have a key: old order first, then what is new.
-func (d *differ) keyed(path string, trail []trailStep, key keyFunc, old, new []any) {
+func (d *differ) keyed(path string, trail []trailStep, fields []string, old, new []any) {
 	newAt := map[string]int{}
 	for i, item := range new {
-		newAt[key(item)] = i
+		newAt[keyOf(item, fields)] = i
 	}
 	seen := map[string]bool{}
 	for i, item := range old {
-		k := key(item)
+		k := keyOf(item, fields)
 		seen[k] = true
-		st := step(trail, trailStep{name: k, item: item, position: strconv.Itoa(i)})
-		p := path + "[" + k + "]"
-		if j, ok := newAt[k]; ok {
-			d.values(p, st, item, new[j], true, true)
+		st := trailStep{name: k, item: item, position: strconv.Itoa(i)}
+		j, both := newAt[k]
+		if both {
+			st.other = new[j]
+		}
+		steps := step(trail, st)
+		p := path + "[" + d.shownKey(steps, fields) + "]"
+		if both {
+			d.values(p, steps, item, new[j], true, true)
 		} else {
-			d.leaf(p, st, item, nil, true, false)
+			d.leaf(p, steps, item, nil, true, false)
 		}
 	}
 	for i, item := range new {
-		if k := key(item); !seen[k] {
-			st := step(trail, trailStep{name: k, item: item, position: strconv.Itoa(i)})
-			d.leaf(path+"["+k+"]", st, nil, item, false, true)
+		if k := keyOf(item, fields); !seen[k] {
+			steps := step(trail, trailStep{name: k, item: item, position: strconv.Itoa(i)})
+			d.leaf(path+"["+d.shownKey(steps, fields)+"]", steps, nil, item, false, true)
 		}
 	}
 }
 
-type keyFunc func(item any) string
+// shownKey is the key of the item at the end of a trail as a path shows it.
+func (d *differ) shownKey(trail []trailStep, fields []string) string {
+	for _, f := range fields {
+		if d.mask.hides(step(trail, trailStep{name: f})) {
+			return "***"
+		}
+	}
+	return trail[len(trail)-1].name
+}
 
 // listKeys are the fields that tell items of a list apart, most telling first. Source: the x-kubernetes-list-map-keys
 // of Kubernetes' own types.
@@ -133,15 +147,15 @@ var listKeys = [][]string{
 	{"topologyKey"}, {"ip"}, {"uid"}, {"id"}, {"host"},
 }
 
-// listKey returns how to tell the items of two lists apart, nil when they have no key.
-func listKey(trail []trailStep, old, new []any) keyFunc {
+// listKey returns the fields that tell the items of two lists apart, nil when they have no key.
+func listKey(trail []trailStep, old, new []any) []string {
 	for _, fields := range listKeys {
 		if uniqueBy(old, fields) && uniqueBy(new, fields) && len(old)+len(new) > 0 {
 			// ports of containers and services are keyed by number even when they have names
 			if fields[0] == "name" && len(trail) > 0 && trail[len(trail)-1].name == "ports" {
 				continue
 			}
-			return func(item any) string { return keyOf(item, fields) }
+			return fields
 		}
 	}
 	return nil

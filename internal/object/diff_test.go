@@ -88,7 +88,7 @@ func TestDiffHides(t *testing.T) {
 		t.Error(diff)
 	}
 	deployment := "{apiVersion: apps/v1, kind: Deployment, spec: {containers: [{name: api, env: [{name: PASSWORD, value: %s}, {name: PLAIN, value: %s}]}]}}"
-	o = Object{Body: yamlMap(t, fmt.Sprintf(deployment, "x", "x")), Sensitive: []string{"spec.containers.0.env.0.value"}}
+	o = Object{Body: yamlMap(t, fmt.Sprintf(deployment, "x", "x")), Sensitive: []string{`spec.containers[name="api"].env[name="PASSWORD"].value`}}
 	got = printed(Diff(yamlMap(t, fmt.Sprintf(deployment, "x", "x")), yamlMap(t, fmt.Sprintf(deployment, "z", "z")), o.Mask()))
 	want = []string{"spec.containers[api].env[PASSWORD].value: *** -> ***", `spec.containers[api].env[PLAIN].value: "x" -> "z"`}
 	if diff := cmp.Diff(want, got); diff != "" {

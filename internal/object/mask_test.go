@@ -18,7 +18,7 @@ func TestSensitivePaths(t *testing.T) {
 	secret := func(s string) bool { return strings.Contains(s, "new") || s == "11" }
 	o := Object{Body: body("new-hunter2")}
 	o.Sensitive = SensitivePaths(o.Body, secret)
-	want := []string{"metadata.annotations.a.b/c", "spec.args.1", "spec.containers.0.env.1.value", "spec.port"}
+	want := []string{`metadata.annotations."a.b/c"`, "spec.args[1]", `spec.containers[name="app"].env[name="P"].value`, "spec.port"}
 	if !slices.Equal(o.Sensitive, want) {
 		t.Fatalf("paths: %q", o.Sensitive)
 	}

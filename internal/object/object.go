@@ -78,7 +78,7 @@ type Object struct {
 	Stage    int
 	// Pos is where the object comes from, when a file says so.
 	Pos diag.Pos
-	// Sensitive are JSON paths (dotted) whose values came from a secret, besides the masks by kind.
+	// Sensitive are the paths of values that came from a secret, besides the masks by kind, as SensitivePaths writes them.
 	Sensitive []string
 	// Hook is set for objects that are no lasting part of the instance but a step of its life.
 	Hook *Hook

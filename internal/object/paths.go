@@ -72,7 +72,7 @@ func restrict(name string, live, declared any) any {
 	}
 	var out []any
 	for _, item := range l {
-		i := slices.IndexFunc(d, func(x any) bool { return key(x) == key(item) })
+		i := slices.IndexFunc(d, func(x any) bool { return keyOf(x, key) == keyOf(item, key) })
 		if i >= 0 {
 			out = append(out, restrict("", item, d[i]))
 		}

@@ -41,3 +41,25 @@ func TestTell(t *testing.T) {
 		}
 	}
 }
+
+// TestFieldChangesOfLists: an adopted object's lists have other entries in another order. What is secret in ours is hidden
+// in theirs by the keys of the entries, never by position, and what only stands in the same place is shown.
+func TestFieldChangesOfLists(t *testing.T) {
+	body := func(env ...any) map[string]any {
+		return map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "x"},
+			"spec": map[string]any{"containers": []any{map[string]any{"name": "app", "env": env}}}}
+	}
+	entry := func(name, value string) any { return map[string]any{"name": name, "value": value} }
+	ours := object.Object{Body: body(entry("PASSWORD", "ours-hunter2"), entry("LEVEL", "info"))}
+	ours.Sensitive = object.SensitivePaths(ours.Body, func(s string) bool { return s == "ours-hunter2" })
+	live := body(entry("ADDED", "by hand"), entry("LEVEL", "debug"), entry("PASSWORD", "theirs-hunter2"))
+	got := FieldChanges(ours, live, ours.Body, func(s string) string { return s }, object.Setters{})
+	want := []FieldChange{
+		{Path: "spec.containers[app].env[ADDED]", Old: `{"name":"ADDED","value":"by hand"}`},
+		{Path: "spec.containers[app].env[LEVEL].value", Old: `"debug"`, New: `"info"`},
+		{Path: "spec.containers[app].env[PASSWORD].value", Hidden: true},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

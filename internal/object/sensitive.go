@@ -1,0 +1,179 @@
+package object
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+)
+
+// A path of Object.Sensitive has names as FieldDiff.Path has them, and items of lists with what tells them apart in any
+// other version of the object: spec.containers[name="app"].env[name="PW"].value. An item that has nothing of the kind, or
+// a secret alone, stands with its position, spec.args[1]: in the body that the path was made of that is this item, in
+// another one it may be any. Paths of older records have positions between dots, spec.args.1, and mean the same.
+
+// SensitivePaths are the paths, in the form of Object.Sensitive, of the texts and numbers in a body that are secret, in
+// order. Nothing that is secret itself names an item in them.
+func SensitivePaths(body map[string]any, secret func(string) bool) []string {
+	var out []string
+	scalars(body, nil, func(trail []trailStep, text string) {
+		if secret(text) {
+			out = append(out, selector(trail, secret))
+		}
+	})
+	return out
+}
+
+// SensitiveValues are the texts and numbers at the object's Sensitive paths, which must be those of this very body.
+func (o Object) SensitiveValues() []string {
+	if len(o.Sensitive) == 0 {
+		return nil
+	}
+	var out []string
+	scalars(o.Body, nil, func(trail []trailStep, text string) {
+		if slices.ContainsFunc(o.Sensitive, func(s string) bool {
+			left, below, ok := follow(s, trail, trailStep.is)
+			return ok && left == "" && len(below) == 0
+		}) {
+			out = append(out, text)
+		}
+	})
+	return out
+}
+
+// scalars calls fn with every text and number in order of their paths. fn must not keep the trail.
+func scalars(v any, trail []trailStep, fn func(trail []trailStep, text string)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			scalars(v[k], append(trail, trailStep{name: k}), fn)
+		}
+	case []any:
+		for i, item := range v {
+			scalars(item, append(trail, trailStep{item: item, position: strconv.Itoa(i)}), fn)
+		}
+	case string:
+		fn(trail, v)
+	case int64, float64:
+		fn(trail, fmt.Sprint(v))
+	}
+}
+
+// selector writes the path of a trail.
+func selector(trail []trailStep, secret func(string) bool) string {
+	path := ""
+	for _, st := range trail {
+		if st.position == "" {
+			path = join(path, st.name)
+			continue
+		}
+		keys := selectorKeys(st.item, secret)
+		if len(keys) == 0 {
+			keys = []string{st.position}
+		}
+		path += "[" + strings.Join(keys, ",") + "]"
+	}
+	return path
+}
+
+// selectorKeys are all fields that may tell an item from others, as name=value: which of them the other version is
+// compared by is not known yet. A type, which many items share, is taken only where there is nothing else.
+func selectorKeys(item any, secret func(string) bool) []string {
+	m, _ := item.(map[string]any)
+	var keys, last []string
+	for _, fields := range listKeys {
+		v, ok := m[fields[0]]
+		if !ok || v == "" || secret(fmt.Sprint(v)) {
+			continue
+		}
+		text := ""
+		switch v := v.(type) {
+		case string:
+			text = strconv.Quote(v)
+		case int64, float64:
+			text = fmt.Sprint(v)
+		default:
+			continue
+		}
+		if text = fields[0] + "=" + text; fields[0] == "type" {
+			last = []string{text}
+		} else {
+			keys = append(keys, text)
+		}
+	}
+	if len(keys) == 0 {
+		return last
+	}
+	return keys
+}
+
+// follow goes along a path of Object.Sensitive and a trail together, as far as both go: ok when nothing parts them, left
+// and below are what the longer one has more.
+func follow(path string, trail []trailStep, fits func(trailStep, fieldpath.PathElement) bool) (left string, below []trailStep, ok bool) {
+	for i, st := range trail {
+		if path == "" {
+			return "", trail[i:], true
+		}
+		if st.position == "" {
+			path, ok = afterName(path, st.name)
+		} else {
+			path, ok = afterItem(path, st, fits)
+		}
+		if !ok {
+			return path, trail[i:], false
+		}
+	}
+	return path, nil, true
+}
+
+// afterName takes a name off the start of a path: in quotes where the grammar wants them, as it is in older paths.
+func afterName(path, name string) (string, bool) {
+	path = strings.TrimPrefix(path, ".")
+	for _, text := range []string{join("", name), name} {
+		if rest, ok := strings.CutPrefix(path, text); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			return rest, true
+		}
+	}
+	return path, false
+}
+
+// afterItem takes an item off the start of a path. What cannot be read may be any item.
+func afterItem(path string, st trailStep, fits func(trailStep, fieldpath.PathElement) bool) (string, bool) {
+	if strings.HasPrefix(path, "[") {
+		el, rest, ok := itemElement(path)
+		if !ok {
+			_, rest, _ = strings.Cut(path, "]")
+			return rest, true
+		}
+		return rest, fits(st, el)
+	}
+	digits, ok := strings.CutPrefix(path, ".")
+	end := strings.IndexAny(digits+".", ".[")
+	at, err := strconv.Atoi(digits[:end])
+	return digits[end:], ok && err == nil && fits(st, fieldpath.IndexElement(at))
+}
+
+// is: the item is the one that was named, in the body it was named in.
+func (st trailStep) is(el fieldpath.PathElement) bool {
+	if el.Key == nil {
+		return el.Index == nil || st.position == strconv.Itoa(*el.Index)
+	}
+	return !slices.ContainsFunc(*el.Key, func(f value.Field) bool { return !itemHas(st.item, f) })
+}
+
+// mayBe: the item, before or after, may be the one that was named in another version of the object.
+func (st trailStep) mayBe(el fieldpath.PathElement) bool {
+	return el.Key == nil || slices.ContainsFunc(*el.Key, func(f value.Field) bool {
+		return itemHas(st.item, f) || itemHas(st.other, f)
+	})
+}
+
+func itemHas(item any, f value.Field) bool {
+	m, _ := item.(map[string]any)
+	v, ok := m[f.Name]
+	return ok && value.Equals(value.NewValueInterface(v), f.Value)
+}
