@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/testfleet"
 )
@@ -231,4 +232,32 @@ func TestAdoptLeavesReplicasToTheAutoscaler(t *testing.T) {
 	}
 	b.opts.Adopt = false
 	b.unchanged(t, s, objs(t, ns, scaled)...)
+}
+
+// The object to adopt has its environment in another order, and an entry that we do not declare: the password it has, which
+// nobody told us, is hidden as ours is, and what stands beside it is shown.
+func TestAdoptHidesSecretsInListsOfOtherOrder(t *testing.T) {
+	f, s := testfleet.Get(), connect(t)
+	ns := f.Namespace(t, one)
+	workload := func(env string) string { return strings.Replace(scaled, "image:", "env: ["+env+"], image:", 1) }
+	helms(t, deployments, ns, workload("{name: ADDED, value: by hand}, {name: LEVEL, value: debug}, {name: PASSWORD, value: hunter2-theirs}"))
+	b := newBundle(t)
+	b.adjust = func(r *cluster.ExecuteRequest) { r.Wait = false }
+	b.opts.Adopt = true
+	ours := objs(t, ns, workload("{name: PASSWORD, value: hunter2-ours}, {name: LEVEL, value: info}"))
+	for i, o := range ours {
+		ours[i].Sensitive = object.SensitivePaths(o.Body, func(s string) bool { return s == "hunter2-ours" })
+	}
+	p, _ := b.plan(t, s, ours)
+	ch, hidden, level := only(t, p), false, false
+	for _, f := range ch.Fields {
+		if strings.Contains(f.Path+f.Old+f.New, "hunter2") {
+			t.Errorf("shown: %+v", f)
+		}
+		hidden = hidden || strings.HasSuffix(f.Path, "env[PASSWORD].value") && f.Hidden
+		level = level || strings.HasSuffix(f.Path, "env[LEVEL].value") && f.Old == `"debug"` && f.New == `"info"`
+	}
+	if ch.Action != plan.Adopt || !hidden || !level {
+		t.Errorf("%s: %+v", ch.Action, ch.Fields)
+	}
 }
