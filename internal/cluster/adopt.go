@@ -42,7 +42,7 @@ func (p *previewer) adoption(ctx context.Context, k KindInfo, r PreviewRequest) 
 	})
 	for _, d := range object.Diff(r.live, after, r.Body.Mask()) {
 		if third := t.Foreign(by, d, r.Change.FromManagers); third != "" {
-			out.Conflicts = append(out.Conflicts, plan.FieldConflict{Path: d.Path, Manager: third})
+			out.Conflicts = append(out.Conflicts, plan.FieldConflict{Path: plan.RedactPath(d.Path, p.s.redact), Manager: third})
 		}
 	}
 	return out
@@ -92,7 +92,7 @@ func (w *writing) third(ctx context.Context) error {
 		manager, _ := conflictManager(c.Message)
 		if c.Type == metav1.CauseTypeFieldManagerConflict && !slices.Contains(w.ch.FromManagers, manager) && !object.ByHand(manager) &&
 			manager != "before-first-apply" && manager != w.manager {
-			return &StaleError{Ref: w.ch.Ref, Why: manager + " has taken " + strings.TrimPrefix(c.Field, ".") + " since"}
+			return &StaleError{Ref: w.ch.Ref, Why: manager + " has taken " + plan.RedactPath(strings.TrimPrefix(c.Field, "."), w.s.redact) + " since"}
 		}
 	}
 	return nil // any other refusal comes again with the write

@@ -202,6 +202,7 @@ func (p *previewer) conflicts(r PreviewRequest, live map[string]any, err error) 
 			fc.Path = fields[0].String()
 			fc.Ours = !slices.ContainsFunc(fields, func(f object.Field) bool { return !f.In(r.Base) })
 		}
+		fc.Path = plan.RedactPath(fc.Path, p.s.redact)
 		out.Conflicts = append(out.Conflicts, fc)
 	}
 	before := live

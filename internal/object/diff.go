@@ -137,7 +137,15 @@ func (d *differ) shownKey(trail []trailStep, fields []string) string {
 			return "***"
 		}
 	}
-	return trail[len(trail)-1].name
+	return bracketed(trail[len(trail)-1].name)
+}
+
+// bracketed is the key of an item as it stands in the brackets of a path: in double quotes where it has brackets or quotes.
+func bracketed(key string) string {
+	if strings.ContainsAny(key, `[]"`) {
+		return strconv.Quote(key)
+	}
+	return key
 }
 
 // listKeys are the fields that tell items of a list apart, most telling first. Source: the x-kubernetes-list-map-keys

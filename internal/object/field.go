@@ -129,9 +129,9 @@ func (f Field) String() string {
 					values = append(values, v)
 				}
 			}
-			text += "[" + strings.Join(values, "/") + "]"
+			text += "[" + bracketed(strings.Join(values, "/")) + "]"
 		case el.Value != nil:
-			text += "[" + textOf((*el.Value).Unstructured()) + "]"
+			text += "[" + bracketed(textOf((*el.Value).Unstructured())) + "]"
 		case el.Index != nil:
 			text += "[" + strconv.Itoa(*el.Index) + "]"
 		}

@@ -17,7 +17,7 @@ func Redact(p *Plan, mask func(string) string) {
 		ch.Fields = slices.Clone(ch.Fields)
 		for j := range ch.Fields {
 			f := &ch.Fields[j]
-			f.Path, f.Old, f.New = redactPath(f.Path, mask), mask(f.Old), mask(f.New)
+			f.Path, f.Old, f.New = RedactPath(f.Path, mask), mask(f.Old), mask(f.New)
 			f.Manager, f.Origin = mask(f.Manager), mask(f.Origin)
 		}
 	}
@@ -30,16 +30,17 @@ func RedactFindings(fs diag.Findings, mask func(string) string) diag.Findings {
 	out := slices.Clone(fs)
 	for i := range out {
 		f := &out[i]
-		f.What, f.Why, f.Fix, f.Path = mask(f.What), mask(f.Why), mask(f.Fix), redactPath(f.Path, mask)
+		f.What, f.Why, f.Fix, f.Path = mask(f.What), mask(f.Why), mask(f.Fix), RedactPath(f.Path, mask)
 	}
 	return out
 }
 
 // chosen are the parts of a path that somebody chose: keys of list items and names of entries in quotes. The others are the
 // schema's.
-var chosen = regexp.MustCompile(`\[[^\]]*\]|"(?:[^"\\]|\\.)*"`)
+var chosen = regexp.MustCompile(`\[(?:"(?:[^"\\]|\\.)*"|[^\]"])*\]|\[[^\]]*\]|"(?:[^"\\]|\\.)*"`)
 
-func redactPath(path string, mask func(string) string) string {
+// RedactPath masks secret values in a path of fields: the keys of items and names in quotes. What the schema names stays.
+func RedactPath(path string, mask func(string) string) string {
 	return chosen.ReplaceAllStringFunc(path, func(part string) string {
 		n := len(part) - 1
 		return part[:1] + mask(part[1:n]) + part[n:]

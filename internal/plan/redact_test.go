@@ -61,11 +61,12 @@ func TestRedactPath(t *testing.T) {
 	mask := func(s string) string { return strings.NewReplacer("spec", "***", "hunter2", "***").Replace(s) }
 	for path, want := range map[string]string{
 		"spec.template.spec.containers[hunter2].env[A].value": "spec.template.spec.containers[***].env[A].value",
-		`data."hunter2.yaml"`: `data."***.yaml"`,
-		"":                    "",
-		"a[":                  "a[",
+		`data."hunter2.yaml"`:    `data."***.yaml"`,
+		"":                       "",
+		"a[":                     "a[",
+		`env["x]hunter2"].value`: `env["x]***"].value`, `c[name="a]hunter2"].spec`: `c[name="a]***"].spec`, `a[q"hunter2].b`: `a[q"***].b`,
 	} {
-		if got := redactPath(path, mask); got != want {
+		if got := RedactPath(path, mask); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 	}
