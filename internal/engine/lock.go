@@ -200,17 +200,18 @@ func (e *Engine) Outdated(ctx context.Context, req Request) (*OutdatedReport, er
 	if err != nil {
 		return nil, err
 	}
-	distinct := map[source.Source]bool{}
+	first := map[source.Source]v1alpha1.Instance{}
 	var sources []source.Source
 	for _, in := range instances {
-		if s, ok := source.Of(in); ok && s.Ref.URL != "" && !distinct[s] {
-			distinct[s] = true
+		s, ok := source.Of(in)
+		if _, known := first[s]; ok && !known {
+			first[s] = in
 			sources = append(sources, s)
 		}
 	}
 	slices.SortFunc(sources, func(a, b source.Source) int { return cmp.Compare(a.Key(), b.Key()) })
 	out := &OutdatedReport{V: 1, Bundle: req.Bundle, Sources: make([]OutdatedSource, len(sources))}
-	each(len(sources), parallelSources, func(i int) { out.Sources[i] = r.outdated(ctx, sources[i]) })
+	each(len(sources), parallelSources, func(i int) { out.Sources[i] = r.outdated(ctx, sources[i], first[sources[i]]) })
 	for _, s := range out.Sources {
 		if s.Verdict == source.Unknown {
 			err = ErrPartial
@@ -219,8 +220,13 @@ func (e *Engine) Outdated(ctx context.Context, req Request) (*OutdatedReport, er
 	return out, err
 }
 
-func (r *run) outdated(ctx context.Context, s source.Source) OutdatedSource {
-	row := r.sources.Compare(ctx, s)
+func (r *run) outdated(ctx context.Context, s source.Source, in v1alpha1.Instance) OutdatedSource {
+	var row source.Row
+	if s.Ref.URL == "" {
+		row = r.sources.CompareFiles(ctx, in)
+	} else {
+		row = r.sources.Compare(ctx, s)
+	}
 	pin := func(m module.Resolved) *lockfile.Pin {
 		if m.Digest == "" {
 			return nil

@@ -51,7 +51,7 @@ func Outdated(w io.Writer, r *engine.OutdatedReport, st Style) error {
 	}
 	t.write(o)
 	if len(r.Sources) == 0 {
-		o.line("The bundle has no modules, charts or addresses that could be outdated.")
+		o.line("The bundle has no sources.")
 	}
 	return o.Flush()
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/module"
 )
@@ -65,6 +66,19 @@ func (r *Resolver) Compare(ctx context.Context, s Source) Row {
 		if overall, err := f.Resolve(ctx, ref); err == nil { // a repository without semantic versions has no newest one
 			row.Overall = overall
 		}
+	}
+	row.Verdict = verdict(s, row)
+	return row
+}
+
+// CompareFiles compares the files that an instance's renderer reads itself with what is pinned: nothing newer is anywhere.
+// What a kustomization would have to fetch is an error, as it is for every other verb.
+func (r *Resolver) CompareFiles(ctx context.Context, in v1alpha1.Instance) Row {
+	s, _ := Of(in)
+	row := Row{Source: s, Locked: r.Pins[s.Key()]}
+	if row.Newest.Digest, row.Err = r.Digest(ctx, in); row.Err != nil {
+		row.Verdict = Unknown
+		return row
 	}
 	row.Verdict = verdict(s, row)
 	return row

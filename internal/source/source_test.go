@@ -294,3 +294,21 @@ func TestLocalPins(t *testing.T) {
 		}
 	}
 }
+
+// TestCompareFiles: manifests and kustomizations on this machine are compared with their pins too.
+func TestCompareFiles(t *testing.T) {
+	in := v1alpha1.Instance{Name: "a", Kustomize: &v1alpha1.KustomizeSource{Path: "./overlay"}}
+	s, _ := Of(in)
+	for name, c := range map[string]struct {
+		pin  string
+		err  error
+		want Verdict
+	}{"nothing pinned": {"", nil, Current}, "as pinned": {"sha256:1", nil, Current}, "changed": {"sha256:2", nil, Edited},
+		"remote": {"sha256:1", errors.New("https://x would have to be fetched"), Unknown}} {
+		r := &Resolver{Pins: map[string]lockfile.Pin{s.Key(): {Digest: c.pin}},
+			Digest: func(context.Context, v1alpha1.Instance) (string, error) { return "sha256:1", c.err }}
+		if row := r.CompareFiles(t.Context(), in); row.Verdict != c.want || !errors.Is(row.Err, c.err) {
+			t.Errorf("%s: %+v", name, row)
+		}
+	}
+}
