@@ -72,7 +72,7 @@ func (e *Engine) PlanDelete(ctx context.Context, req Request) (*FleetPlan, error
 // installed loads the fleet, and finds out the bundle's name from the request or from the files, and connects.
 func (e *Engine) installed(ctx context.Context, req Request, deleting bool) (*run, string, error) {
 	name := req.Bundle
-	r, err := e.loadFor(ctx, req, name == "" && len(req.Files) > 0, deleting)
+	r, err := e.loadFor(ctx, req, len(req.Files) > 0 && (name == "" || deleting), deleting)
 	if err != nil {
 		return nil, "", err
 	}
@@ -91,7 +91,8 @@ func (e *Engine) installed(ctx context.Context, req Request, deleting bool) (*ru
 		}
 		name = names[0]
 	}
-	if err := r.connect(ctx, false); err != nil {
+	// what the other bundles of the files declare may depend on runtime values
+	if err := r.connect(ctx, deleting && len(req.Files) > 0 && r.several(name)); err != nil {
 		r.close()
 		return nil, "", err
 	}

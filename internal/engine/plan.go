@@ -315,6 +315,7 @@ func (r *run) computeOne(ctx context.Context, cp *ClusterPlan, o plan.Options) {
 // compute observes, asks the API server where that is needed, and decides.
 func (r *run) compute(ctx context.Context, w *work, o plan.Options) (*plan.Plan, diag.Findings) {
 	in, findings := r.observe(ctx, w, o)
+	findings = append(findings, r.lookBeside(ctx, w, &in)...)
 	if !findings.HasErrors() {
 		findings = append(findings, r.preview(ctx, w, &in)...)
 	}

@@ -69,6 +69,7 @@ type run struct {
 	deleting bool
 	// lenient puts stand-ins where an object may not be read: nothing will be written.
 	lenient bool
+	beside  beside
 	// from is where the documents are; fresh the lineage that is made in this run.
 	from  lineage.Run
 	fresh struct {

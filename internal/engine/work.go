@@ -13,6 +13,8 @@ type work struct {
 	set      *set
 	observed cluster.Observation
 	input    plan.Input
+	// beside is what the other bundles of the same files declare here, nil when nobody has asked them.
+	beside *plan.Beside
 	// inventory and lives are what the steps done so far made of the record's; nil before the first.
 	inventory []plan.Owned
 	lives     map[string]plan.Life

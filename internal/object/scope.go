@@ -82,7 +82,7 @@ func Scope(objs []Object, namespace string, known func(schema.GroupVersionKind) 
 		}
 		ref := o.Ref()
 		if !ok {
-			f := diag.Errorf("unknown-kind", "the cluster does not know the kind %s of %s", gvk.Kind, gvk.GroupVersion())
+			f := diag.Errorf(CodeUnknownKind, "the cluster does not know the kind %s of %s", gvk.Kind, gvk.GroupVersion())
 			f.Object, f.Instance, f.Pos = ref.String(), o.Instance, o.Pos
 			f.Fix = "install its definition first, declare it in the bundle, or correct apiVersion and kind"
 			findings = append(findings, f)
@@ -97,6 +97,9 @@ func Scope(objs []Object, namespace string, known func(schema.GroupVersionKind) 
 	}
 	return out, findings
 }
+
+// CodeUnknownKind is the code of the finding about an object of a kind that the cluster does not know.
+const CodeUnknownKind = "unknown-kind"
 
 // CodeNoNamespace is the code of the finding about a namespaced object for which nobody says a namespace.
 const CodeNoNamespace = "no-namespace"

@@ -155,11 +155,16 @@ func (c *computation) desired(d Desired) {
 		ch.Action, ch.Code = Create, CodeTerminating
 		ch.Why = "is being deleted; created again once it is gone" + finalizers(live)
 		c.add(ch)
-	case c.isOurs(own, isOwned, live) && (own.UID != "" || !c.Options.Adopt || len(live.ForeignManagers) == 0):
+	case c.isOurs(own, isOwned, live) && (own.UID != "" || !c.adopts(d.Ref, live) || len(live.ForeignManagers) == 0):
 		c.existing(d, own, isOwned, live, ch)
 	default:
 		c.foreign(d, live, own, isOwned, ch)
 	}
+}
+
+// adopts reports whether an object of somebody else may be taken over: everything with --adopt, and what was moved here.
+func (c *computation) adopts(r object.Ref, live Live) bool {
+	return c.Options.Adopt || c.movedFrom(r, live) != ""
 }
 
 // ours reports whether the live object itself says that this bundle applied it: our label and our Apply entry.
@@ -342,7 +347,7 @@ func (c *computation) foreign(d Desired, live Live, own Owned, isOwned bool, ch 
 		ch.From = "nobody we know"
 	}
 	switch {
-	case !c.Options.Adopt:
+	case !c.adopts(d.Ref, live):
 		ch.Action, ch.Code = Conflict, CodeForeign
 		ch.Why = "exists already, managed by " + ch.From
 		if isOwned && own.UID != "" && own.UID != live.UID {
@@ -358,6 +363,9 @@ func (c *computation) foreign(d Desired, live Live, own Owned, isOwned bool, ch 
 	f := diag.Errorf("foreign-owner", "the object is owned by somebody else")
 	f.Object, f.Instance, f.Pos, f.Why = ch.Ref.String(), ch.Instance, ch.Pos, ch.Why
 	f.Fix = "rename ours, remove theirs, or take it over with --adopt"
+	if also := c.alsoDeclared(d.Ref); also != "" {
+		f.Why, f.Fix = ch.Why+"; "+also, "leave it to one of them"
+	}
 	if live.Reconciled {
 		f.Fix = "let the other owner release it first"
 	}
@@ -369,6 +377,9 @@ func (c *computation) foreign(d Desired, live Live, own Owned, isOwned bool, ch 
 func (c *computation) adopt(d Desired, live Live, ch Change) {
 	ch.Action, ch.Code, ch.Force = Adopt, CodeAdopted, true
 	ch.Why = "taken over from " + ch.From
+	if from := c.movedFrom(d.Ref, live); from != "" {
+		ch.Code, ch.Why = CodeMoved, "moved here from bundle "+from+" of the same files"
+	}
 	c.cede(d, live, &ch)
 	p, ok := c.Previews[ch.Ref]
 	if !ok {

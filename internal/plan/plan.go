@@ -91,6 +91,7 @@ const (
 	CodeRelabelled  Code = "relabelled"   // our labels were removed
 	CodeManagedGone Code = "managed-gone" // our managed fields entry is missing
 	CodeHook        Code = "hook"         // a step of the instance's life
+	CodeMoved       Code = "moved"        // from one bundle of the same files to another: handed over, or taken over
 )
 
 // FieldChange is one field that changes. Old and New are compact JSON, or "" when absent; hidden values are never
@@ -427,5 +428,7 @@ type Input struct {
 	Contents map[object.Ref]Contents
 	// Suspended are the instances that are left as they are: what the inventory has of them stays in it.
 	Suspended map[string]bool
-	Options   Options
+	// Beside is what the other bundles of the same files say; wanted where AsksBeside reports so.
+	Beside  Beside
+	Options Options
 }

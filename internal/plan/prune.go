@@ -3,7 +3,8 @@ package plan
 import "strings"
 
 // dropped decides about an object of the inventory that is no longer declared. Deleted is only what the inventory
-// names, with the same uid, that still carries our entry and nobody else manages; labels alone never suffice.
+// names, with the same uid, that still carries our entry and nobody else manages or, in the same files, declares; labels
+// alone never suffice.
 func (c *computation) dropped(o Owned) {
 	live := c.Live[o.Ref]
 	if c.Rebuilt && !c.Suspended[o.Instance] {
@@ -43,6 +44,8 @@ func (c *computation) fate(o Owned, live Live) (Action, Code, string) {
 		return Release, CodeForeign, "was not written by us"
 	case live.Reconciled:
 		return Release, CodeForeign, orUnknown(live.Foreign) + " manages it too"
+	case c.handed(o.Ref) != "":
+		return Release, CodeMoved, c.handed(o.Ref)
 	case live.Terminating:
 		return Delete, CodeDropped, "already being deleted" + finalizers(live)
 	}

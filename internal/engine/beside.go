@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/source"
+)
+
+// beside are the runs of the other bundles of the same files, by the bundles' names: they only find out what is declared.
+type beside struct {
+	mu   sync.Mutex
+	runs map[string]*run
+}
+
+// besideOf is the run of another bundle of the same files. What it reads is no input of this run's bundle.
+func (r *run) besideOf(bundle string) *run {
+	r.beside.mu.Lock()
+	defer r.beside.mu.Unlock()
+	if r.beside.runs == nil {
+		r.beside.runs = map[string]*run{}
+	}
+	if b := r.beside.runs[bundle]; b != nil {
+		return b
+	}
+	req := r.req
+	req.Bundle, req.Rotate, req.Tests = bundle, nil, false
+	b := &run{Engine: r.Engine, req: req, program: r.program, fleet: r.fleet, snapshot: r.snapshot, all: r.all, lock: r.lock, lockPath: r.lockPath,
+		from: r.from, reader: r.reader, reading: true, lenient: true,
+		sources: &source.Resolver{Fetchers: r.Fetchers, Digest: r.digest, Pins: r.lock.Sources, Locked: req.Locked}}
+	r.beside.runs[bundle] = b
+	return b
+}
+
+// lookBeside asks the other bundles of the same files what they declare on the cluster, where the plan depends on it.
+func (r *run) lookBeside(ctx context.Context, w *work, in *plan.Input) diag.Findings {
+	if w.beside == nil {
+		names, findings := r.others(w)
+		if len(names) == 0 && len(findings) == 0 || !plan.AsksBeside(*in) {
+			return nil
+		}
+		b := plan.Beside{Declares: map[object.Ref]string{}, Yields: map[string]string{}}
+		for _, name := range names {
+			findings = append(findings, untold(name, r.besideOf(name).declare(ctx, w.target, &b))...)
+		}
+		if findings.HasErrors() {
+			return findings
+		}
+		w.beside = &b
+	}
+	in.Beside = *w.beside
+	return nil
+}
+
+// others are the names of the other bundles of the same files, as the files say them for the cluster.
+func (r *run) others(w *work) ([]string, diag.Findings) {
+	if len(r.req.Files) == 0 || r.req.Retire != "" || !r.several(w.set.spec.Name) {
+		return nil, nil
+	}
+	specs, findings := r.program.Evaluate(w.target.facts)
+	if findings.HasErrors() {
+		return nil, untold("", findings)
+	}
+	var out []string
+	for _, s := range specs {
+		if s.Name != w.set.spec.Name {
+			out = append(out, s.Name)
+		}
+	}
+	return out, nil
+}
+
+// several reports whether the files may hold other bundles than the named one.
+func (r *run) several(name string) bool {
+	names := r.program.Bundles()
+	return len(names) == 0 || slices.ContainsFunc(names, func(n string) bool { return n != name })
+}
+
+// declare adds what the run's bundle declares on a cluster, with what it keeps of suspended instances.
+func (r *run) declare(ctx context.Context, t *target, b *plan.Beside) diag.Findings {
+	spec, findings := r.specFor(t.facts)
+	if findings.HasErrors() {
+		return findings
+	}
+	look := &target{cluster: t.cluster, access: t.access, session: t.session, facts: t.facts, store: t.store}
+	owner := object.OwnerID("", "", spec.Name)
+	r.readRecord(ctx, look, owner)
+	r.judge(look)
+	if look.unread == "" && !look.damaged && !look.findings.HasErrors() && !look.relation.Refused() {
+		b.Yields[owner] = spec.Name // nobody else's bundle of that name
+	}
+	s, findings := r.prepare(ctx, look, spec)
+	if findings.HasErrors() {
+		return findings
+	}
+	if fs := r.fill(ctx, look, s); slices.ContainsFunc(fs.Errors(), func(f diag.Finding) bool { return f.Code != object.CodeUnknownKind }) {
+		return fs
+	} else if fs.HasErrors() {
+		r.assemble(look, s) // of a kind that is not served there is nothing that could be deleted
+	}
+	for _, d := range s.desired {
+		if d.Hook == nil && b.Declares[d.Ref] == "" {
+			b.Declares[d.Ref] = spec.Name
+		}
+	}
+	if look.record == nil {
+		return nil
+	}
+	for _, o := range look.record.Inventory {
+		if s.suspended[o.Instance] && o.Hook == nil && b.Declares[o.Ref] == "" {
+			b.Declares[o.Ref] = spec.Name
+		}
+	}
+	return nil
+}
+
+// untold refuses to decide without knowing what another bundle of the same files declares.
+func untold(bundle string, why diag.Findings) diag.Findings {
+	if !why.HasErrors() {
+		return nil
+	}
+	first := why.Errors()[0]
+	f := diag.Errorf("untold-bundle", "it cannot be told what bundle %s of the same files declares, and the plan depends on it", bundle)
+	if bundle == "" {
+		f.What = "it cannot be told what the other bundles of the same files declare, and the plan depends on it"
+	}
+	f.Pos, f.Instance, f.Why = first.Pos, first.Instance, first.What
+	if first.Why != "" {
+		f.Why += ": " + first.Why
+	}
+	f.Fix = "mend that, or keep the bundles in files of their own: what is deleted here may be declared there"
+	return diag.Findings{f}
+}

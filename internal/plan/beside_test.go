@@ -1,0 +1,102 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"hawser.dev/hawser/internal/object"
+)
+
+// What one bundle drops and another of the same files declares is handed over: let go here, taken over there.
+func TestMovedBetweenBundles(t *testing.T) {
+	ref := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}
+	owned := []Owned{{Ref: ref, Version: "v1", UID: "u", Own: "e", Digest: "d"}}
+	live := func(change func(*Live)) map[object.Ref]Live {
+		l := Live{Found: true, UID: "u", Own: "e", OwnerLabel: "me"}
+		change(&l)
+		return map[object.Ref]Live{ref: l}
+	}
+	beside := Beside{Declares: map[object.Ref]string{ref: "other"}}
+	for name, tt := range map[string]struct {
+		in     Input
+		action Action
+		code   Code
+		why    string
+	}{
+		"declared by nobody":      {Input{Live: live(func(*Live) {})}, Delete, CodeDropped, "no longer in the bundle"},
+		"declared beside":         {Input{Live: live(func(*Live) {}), Beside: beside}, Release, CodeMoved, "handed to bundle other of the same files, which declares it"},
+		"the bundle is deleted":   {Input{Live: live(func(*Live) {}), Beside: beside, Options: Options{Deleting: true}}, Release, CodeMoved, "handed to bundle other"},
+		"it is going already":     {Input{Live: live(func(l *Live) { l.Terminating = true }), Beside: beside}, Release, CodeMoved, "handed to bundle other"},
+		"the other one was first": {Input{Live: live(func(l *Live) { l.OwnerLabel, l.ForeignBundle, l.Foreign = "o", true, "Hawser bundle other" }), Beside: beside}, Release, CodeForeign, "managed by Hawser bundle other now"},
+		"it is gone":              {Input{Live: map[object.Ref]Live{ref: {}}, Beside: beside}, Release, CodeGone, "already gone"},
+	} {
+		tt.in.Owner, tt.in.Owned = "me", owned
+		p := Compute(tt.in)
+		if len(p.Changes) != 1 || p.Changes[0].Action != tt.action || p.Changes[0].Code != tt.code || !strings.HasPrefix(p.Changes[0].Why, tt.why) {
+			t.Errorf("%s: %+v", name, p.Changes)
+		}
+	}
+}
+
+// An object of another bundle of the same files is taken over without --adopt only when that bundle is known to be theirs,
+// wrote it alone, and nobody beside declares it any more.
+func TestTakenOverFromBeside(t *testing.T) {
+	ref := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}
+	theirs := Live{Found: true, UID: "u", OwnerLabel: "o", ForeignBundle: true, Foreign: "Hawser bundle other", ForeignManagers: []string{object.Manager("o")}}
+	yields := map[string]string{"o": "other"}
+	for name, tt := range map[string]struct {
+		change func(*Live)
+		beside Beside
+		action Action
+		code   Code
+	}{
+		"moved":                      {func(*Live) {}, Beside{Yields: yields}, Adopt, CodeMoved},
+		"moved by half":              {func(l *Live) { l.OwnerLabel, l.Own = "me", "e" }, Beside{Yields: yields}, Adopt, CodeMoved},
+		"declared there too":         {func(*Live) {}, Beside{Yields: yields, Declares: map[object.Ref]string{ref: "other"}}, Conflict, CodeForeign},
+		"declared by a third":        {func(*Live) {}, Beside{Yields: yields, Declares: map[object.Ref]string{ref: "third"}}, Conflict, CodeForeign},
+		"not in the files":           {func(*Live) {}, Beside{}, Conflict, CodeForeign},
+		"somebody else's, same name": {func(*Live) {}, Beside{Yields: map[string]string{"p": "pay"}}, Conflict, CodeForeign},
+		"a third bundle wrote it too": {func(l *Live) { l.ForeignManagers = append(l.ForeignManagers, object.Manager("t")) },
+			Beside{Yields: yields}, Conflict, CodeForeign},
+		"labelled by a third": {func(l *Live) { l.OwnerLabel = "t" }, Beside{Yields: yields}, Conflict, CodeForeign},
+		"no bundle's":         {func(l *Live) { l.ForeignBundle = false }, Beside{Yields: yields}, Conflict, CodeForeign},
+	} {
+		l := theirs
+		l.ForeignManagers = append([]string{}, theirs.ForeignManagers...)
+		tt.change(&l)
+		in := Input{Owner: "me", Desired: []Desired{{Ref: ref, Version: "v1", Digest: "d"}}, Live: map[object.Ref]Live{ref: l}, Beside: tt.beside}
+		p := Compute(in)
+		if len(p.Changes) != 1 || p.Changes[0].Action != tt.action || p.Changes[0].Code != tt.code || p.Findings.HasErrors() != (tt.action == Conflict) {
+			t.Errorf("%s: %+v %v", name, p.Changes, p.Findings)
+		}
+		if third := tt.beside.Declares[ref]; third != "" && !strings.Contains(p.Findings[0].String(), "bundle "+third+" of the same files declares it too") {
+			t.Errorf("%s: %v", name, p.Findings)
+		}
+		if next := Compute(Simulate(in)); tt.action == Adopt && !next.Empty() {
+			t.Errorf("%s: left to do: %+v", name, next.Changes)
+		}
+	}
+}
+
+// The other bundles are asked where a plan deletes, or where another bundle has what is declared; never otherwise.
+func TestAsksBeside(t *testing.T) {
+	ref := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}
+	ours := Live{Found: true, UID: "u", Own: "e", OwnerLabel: "me"}
+	desired, owned := []Desired{{Ref: ref, Version: "v1", Digest: "d"}}, []Owned{{Ref: ref, Version: "v1", UID: "u", Own: "e", Digest: "d"}}
+	for name, tt := range map[string]struct {
+		in   Input
+		want bool
+	}{
+		"as declared":      {Input{Desired: desired, Owned: owned, Live: map[object.Ref]Live{ref: ours}}, false},
+		"new":              {Input{Desired: desired, Live: map[object.Ref]Live{}}, false},
+		"dropped":          {Input{Owned: owned, Live: map[object.Ref]Live{ref: ours}}, true},
+		"dropped and gone": {Input{Owned: owned, Live: map[object.Ref]Live{}}, false},
+		"another bundle's": {Input{Desired: desired, Live: map[object.Ref]Live{ref: {Found: true, UID: "u", OwnerLabel: "o", ForeignBundle: true}}}, true},
+		"of kubectl":       {Input{Desired: desired, Live: map[object.Ref]Live{ref: {Found: true, UID: "u", Foreign: "kubectl"}}}, false},
+	} {
+		tt.in.Owner = "me"
+		if got := AsksBeside(tt.in); got != tt.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
