@@ -43,9 +43,9 @@ func (r *run) lookBeside(ctx context.Context, w *work, in *plan.Input) diag.Find
 		if len(names) == 0 && len(findings) == 0 || !plan.AsksBeside(*in) {
 			return nil
 		}
-		b := plan.Beside{Declares: map[object.Ref]string{}, Yields: map[string]string{}}
+		b := plan.Beside{Yields: map[string]string{}}
 		for _, name := range names {
-			findings = append(findings, untold(name, r.besideOf(name).declare(ctx, w.target, &b))...)
+			findings = append(findings, plan.Untold(name, r.besideOf(name).declare(ctx, w.target, &b))...)
 		}
 		if findings.HasErrors() {
 			return findings
@@ -63,7 +63,7 @@ func (r *run) others(w *work) ([]string, diag.Findings) {
 	}
 	specs, findings := r.program.Evaluate(w.target.facts)
 	if findings.HasErrors() {
-		return nil, untold("", findings)
+		return nil, plan.Untold("", findings)
 	}
 	var out []string
 	for _, s := range specs {
@@ -102,36 +102,10 @@ func (r *run) declare(ctx context.Context, t *target, b *plan.Beside) diag.Findi
 	} else if fs.HasErrors() {
 		r.assemble(look, s) // of a kind that is not served there is nothing that could be deleted
 	}
-	for _, d := range s.desired {
-		if d.Hook == nil && b.Declares[d.Ref] == "" {
-			b.Declares[d.Ref] = spec.Name
-		}
+	var owned []plan.Owned
+	if look.record != nil {
+		owned = look.record.Inventory
 	}
-	if look.record == nil {
-		return nil
-	}
-	for _, o := range look.record.Inventory {
-		if s.suspended[o.Instance] && o.Hook == nil && b.Declares[o.Ref] == "" {
-			b.Declares[o.Ref] = spec.Name
-		}
-	}
+	b.Add(spec.Name, s.desired, owned, s.suspended)
 	return nil
-}
-
-// untold refuses to decide without knowing what another bundle of the same files declares.
-func untold(bundle string, why diag.Findings) diag.Findings {
-	if !why.HasErrors() {
-		return nil
-	}
-	first := why.Errors()[0]
-	f := diag.Errorf("untold-bundle", "it cannot be told what bundle %s of the same files declares, and the plan depends on it", bundle)
-	if bundle == "" {
-		f.What = "it cannot be told what the other bundles of the same files declare, and the plan depends on it"
-	}
-	f.Pos, f.Instance, f.Why = first.Pos, first.Instance, first.What
-	if first.Why != "" {
-		f.Why += ": " + first.Why
-	}
-	f.Fix = "mend that, or keep the bundles in files of their own: what is deleted here may be declared there"
-	return diag.Findings{f}
 }

@@ -1,6 +1,9 @@
 package plan
 
-import "hawser.dev/hawser/internal/object"
+import (
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+)
 
 // Beside is what the other bundles of the same files say about a cluster. The zero value is no other bundle, or that
 // nobody asked them, see AsksBeside.
@@ -59,4 +62,46 @@ func (c *computation) alsoDeclared(r object.Ref) string {
 		return "bundle " + to + " of the same files declares it too"
 	}
 	return ""
+}
+
+// Add adds what a bundle declares, and what the inventory has of its instances that are left as they are. Where two declare
+// an object, the first counts.
+func (b *Beside) Add(bundle string, desired []Desired, owned []Owned, suspended map[string]bool) {
+	if b.Declares == nil {
+		b.Declares = map[object.Ref]string{}
+	}
+	add := func(r object.Ref) {
+		if b.Declares[r] == "" {
+			b.Declares[r] = bundle
+		}
+	}
+	for _, d := range desired {
+		if d.Hook == nil {
+			add(d.Ref)
+		}
+	}
+	for _, o := range owned {
+		if suspended[o.Instance] && o.Hook == nil {
+			add(o.Ref)
+		}
+	}
+}
+
+// Untold refuses to decide without knowing what a bundle of the same files declares (bundle "": any of them), when the
+// findings why have errors; nil when they have none.
+func Untold(bundle string, why diag.Findings) diag.Findings {
+	if !why.HasErrors() {
+		return nil
+	}
+	first := why.Errors()[0]
+	f := diag.Errorf("untold-bundle", "it cannot be told what bundle %s of the same files declares, and the plan depends on it", bundle)
+	if bundle == "" {
+		f.What = "it cannot be told what the other bundles of the same files declare, and the plan depends on it"
+	}
+	f.Pos, f.Instance, f.Why = first.Pos, first.Instance, first.What
+	if first.Why != "" {
+		f.Why += ": " + first.Why
+	}
+	f.Fix = "mend that, or keep the bundles in files of their own: what is deleted here may be declared there"
+	return diag.Findings{f}
 }

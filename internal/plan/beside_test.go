@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -98,5 +99,21 @@ func TestAsksBeside(t *testing.T) {
 		if got := AsksBeside(tt.in); got != tt.want {
 			t.Errorf("%s: %v", name, got)
 		}
+	}
+}
+
+// Declared is what is rendered and what suspended instances have; hooks are no lasting objects.
+func TestBesideAdd(t *testing.T) {
+	ref := func(name string) object.Ref { return object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: name} }
+	var b Beside
+	b.Add("first", []Desired{{Ref: ref("a")}, {Ref: ref("hook"), Hook: &object.Hook{}}}, []Owned{{Ref: ref("old"), Instance: "app"},
+		{Ref: ref("asleep"), Instance: "web"}, {Ref: ref("ran"), Instance: "web", Hook: &Ran{}}}, map[string]bool{"web": true})
+	b.Add("second", []Desired{{Ref: ref("a")}, {Ref: ref("b")}}, nil, nil)
+	want := map[object.Ref]string{ref("a"): "first", ref("asleep"): "first", ref("b"): "second"}
+	if !maps.Equal(b.Declares, want) {
+		t.Errorf("%v, want %v", b.Declares, want)
+	}
+	if fs := Untold("b", nil); fs != nil {
+		t.Errorf("nothing is wrong: %v", fs)
 	}
 }
