@@ -65,32 +65,31 @@ func (e *Engine) Lock(ctx context.Context, req Request) (*LockReport, error) {
 		return nil, findingsOf(errs).Err()
 	}
 	out := &LockReport{V: 1, File: r.lockPath}
-	was := r.lock.Sources
-	r.lock.Sources = map[string]lockfile.Pin{}
+	pins := map[string]lockfile.Pin{}
 	for _, u := range r.sources.Used() {
-		if _, twice := r.lock.Sources[u.Key()]; twice {
+		if _, twice := pins[u.Key()]; twice {
 			continue
 		}
 		pin := u.Pin()
 		row := LockedSource{Source: u.Key(), Version: pin.Version, Digest: pin.Digest}
-		if old, ok := was[u.Key()]; ok {
+		if old, ok := r.lock.Sources[u.Key()]; ok {
 			row.Was = &old
 		}
-		r.lock.Sources[u.Key()] = pin
+		pins[u.Key()] = pin
 		out.Sources = append(out.Sources, row)
 	}
-	for key, pin := range was {
-		if _, used := r.lock.Sources[key]; used {
-			continue
-		}
-		if req.Bundle != "" { // the other bundles' pins are theirs
-			r.lock.Sources[key] = pin
-		} else {
+	var dropped []string
+	for key, pin := range r.lock.Sources {
+		if _, used := pins[key]; !used && req.Bundle == "" { // with one chosen, the other bundles' pins are theirs
+			dropped = append(dropped, key)
 			out.Sources = append(out.Sources, LockedSource{Source: key, Version: pin.Version, Digest: pin.Digest, Was: &pin, Dropped: true})
 		}
 	}
 	slices.SortFunc(out.Sources, lockedOrder)
-	return out, r.lock.Write(r.lockPath)
+	return out, lockfile.Update(r.lockPath, func(f lockfile.File) bool {
+		f.Pin(pins, dropped)
+		return true
+	})
 }
 
 // parallelSources bounds how many sources are resolved at once.

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 )
@@ -197,4 +198,13 @@ func learn(known map[string]map[string]string, fleet string, news map[string]str
 		changed = true
 	}
 	return changed
+}
+
+// Pin sets the pins of sources and takes those away that are dropped. Other pins of the file stay: who else wrote one has
+// pinned a source of theirs.
+func (f File) Pin(pins map[string]Pin, dropped []string) {
+	for _, key := range dropped {
+		delete(f.Sources, key)
+	}
+	maps.Copy(f.Sources, pins)
 }

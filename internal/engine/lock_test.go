@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"hawser.dev/hawser/internal/lockfile"
+	"hawser.dev/hawser/internal/render"
+	"hawser.dev/hawser/internal/render/plain"
+)
+
+// slow is a renderer during whose work something else happens.
+type slow struct {
+	render.Renderer
+	meanwhile func()
+}
+
+func (s slow) Key(ctx context.Context, req render.Request) (string, error) {
+	s.meanwhile()
+	return s.Renderer.Key(ctx, req)
+}
+
+// What an apply learns while sources are being pinned stays in the file, and so does what another lock pins.
+func TestLockKeepsWhatOthersWrote(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	bundle, path := filepath.Join(dir, "bundle.yaml"), filepath.Join(dir, lockfile.Name)
+	for name, text := range map[string]string{"app.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+		"bundle.yaml": "bundle:\n  apiVersion: v1alpha1\n  name: shop\n  instances:\n    app:\n      namespace: shop\n      manifests: {paths: [app.yaml]}\n",
+		lockfile.Name: `{"v":3,"sources":{"file://./old":{"digest":"sha256:1"}}}`} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	theirs := lockfile.Pin{Version: "1.4.2", Digest: "sha256:2"}
+	news := lockfile.News{Fleet: "fleet", UIDs: map[string]string{"eu": "u1"}, Servers: map[string]string{}, Lineages: map[string]string{"shop": "l1"}}
+	e := &Engine{Renderers: map[string]render.Renderer{"manifests": slow{plain.New(plain.Options{}), func() {
+		if err := lockfile.Update(path, func(f lockfile.File) bool {
+			f.Pin(map[string]lockfile.Pin{"oci://r/web 1.x": theirs}, nil)
+			return f.Learn(news)
+		}); err != nil {
+			t.Error(err)
+		}
+	}}}}
+	out, err := e.Lock(t.Context(), Request{Files: []string{bundle}, Dir: dir, Workdir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := lockfile.Read(path)
+	if err != nil || got.Lineages["shop"] != "l1" || got.UID("fleet", "eu") != "u1" || got.Sources["oci://r/web 1.x"] != theirs {
+		t.Errorf("what others wrote is lost: %+v, %v", got, err)
+	}
+	if _, kept := got.Sources["file://./old"]; kept || len(out.Sources) != 2 || !out.Sources[1].Dropped || len(got.Sources) != 2 {
+		t.Errorf("pinned: %+v, reported %+v", got.Sources, out.Sources)
+	}
+}
