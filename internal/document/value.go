@@ -32,21 +32,12 @@ func (p *Program) Value(f fleet.Facts) (string, diag.Findings) {
 }
 
 func (p *Program) valueText(f fleet.Facts) (string, diag.Findings) {
-	in := newInjection(f)
-	schema, err := schemaFile()
-	if err != nil {
-		return "", diag.From(err, "schema")
+	found, fs := p.printable(f, "{...}")
+	if fs.HasErrors() { // where values are null; otherwise the alternatives would be printed as such
+		found, fs = p.printable(f, nullable)
 	}
-	root, err := p.build(p.files, in, schema)
-	if err == nil && !root.Exists() {
-		err = root.Err()
-	}
-	if err != nil {
-		return "", append(in.findings, p.cueFindings(in, err)...).Sorted()
-	}
-	found := bundleValues(root)
-	if fs := append(in.findings, p.validate(in, root, found)...); fs.HasErrors() {
-		return "", fs.Sorted()
+	if fs.HasErrors() {
+		return "", fs
 	}
 	var out, bundles strings.Builder
 	for _, b := range found {
@@ -66,9 +57,31 @@ func (p *Program) valueText(f fleet.Facts) (string, diag.Findings) {
 	return string(text), nil
 }
 
+// nullable is what values may be, as the schema says it.
+const nullable = "*{...} | null"
+
+// printable evaluates the bundles with a schema in which values may be what is given.
+func (p *Program) printable(f fleet.Facts, values string) ([]bundleValue, diag.Findings) {
+	in := newInjection(f)
+	schema, err := schemaFile(values)
+	if err != nil {
+		return nil, diag.From(err, "schema")
+	}
+	root, err := p.build(p.files, in, schema)
+	if err == nil && !root.Exists() {
+		err = root.Err()
+	}
+	if err != nil {
+		return nil, append(in.findings, p.cueFindings(in, err)...).Sorted()
+	}
+	found := bundleValues(root)
+	return found, append(in.findings, p.validate(in, root, found)...).Sorted()
+}
+
 // schemaFile is the documents' schema as one more file of the program's package.
-func schemaFile() (*ast.File, error) {
-	f, err := parser.ParseFile("hawser"+cuelang.SchemaSuffix, v1alpha1.BundleSchema+"\nbundle?: #Bundle\nbundles?: [string]: #Bundle\n")
+func schemaFile(values string) (*ast.File, error) {
+	text := strings.ReplaceAll(v1alpha1.BundleSchema, nullable, values)
+	f, err := parser.ParseFile("hawser"+cuelang.SchemaSuffix, text+"\nbundle?: #Bundle\nbundles?: [string]: #Bundle\n")
 	if err != nil {
 		return nil, err
 	}

@@ -251,8 +251,11 @@ func (e *Engine) Vet(ctx context.Context, req Request) (*VetReport, error) {
 				}
 			}
 		}
-		out.Findings = append(out.Findings, findings.OnCluster(t.cluster.Name)...)
 		text, fs := r.program.Value(t.facts)
+		if !findings.HasErrors() {
+			findings = append(findings, fs...)
+		}
+		out.Findings = append(out.Findings, findings.OnCluster(t.cluster.Name)...)
 		if !fs.HasErrors() {
 			out.Clusters = append(out.Clusters, ClusterValues{Cluster: t.cluster.Name, Bundle: r.redact(text)})
 		}

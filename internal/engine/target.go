@@ -79,14 +79,7 @@ type run struct {
 }
 
 // uses reports whether the documents read the runtime value.
-func (r *run) uses(name string) bool {
-	for _, a := range r.program.Attributes() {
-		if a.Var == name {
-			return true
-		}
-	}
-	return false
-}
+func (r *run) uses(name string) bool { return r.program.Uses(name) }
 
 // originOf is a runtime value for people: "staging (env)"; a secret one shows only where it came from.
 func originOf(name string, v fleet.Value) string {

@@ -23,9 +23,20 @@ func NewTakeover(entries []metav1.ManagedFieldsEntry, from []string, manager str
 	}
 	return Takeover{
 		former: ownable(union(entries, isFormer)),
-		third:  union(entries, func(e metav1.ManagedFieldsEntry) bool { return !isFormer(e) && e.Manager != HandoverManager }),
+		third:  everywhere(entries, func(e metav1.ManagedFieldsEntry) bool { return !isFormer(e) && e.Manager != HandoverManager }),
 		all:    union(entries, func(metav1.ManagedFieldsEntry) bool { return true }),
 	}
+}
+
+// everywhere is union with what was written through any subresource: controllers write metadata together with the status.
+func everywhere(entries []metav1.ManagedFieldsEntry, take func(metav1.ManagedFieldsEntry) bool) *fieldpath.Set {
+	out := &fieldpath.Set{}
+	for _, e := range entries {
+		if set, err := fieldSet(e); err == nil && take(e) {
+			out = out.Union(set)
+		}
+	}
+	return out
 }
 
 // Rest is a copy of an object without what only the former owner had and declared does not have: what is left when it is
