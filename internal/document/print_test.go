@@ -15,8 +15,8 @@ func TestPrintedValues(t *testing.T) {
 	for values, want := range map[string]string{
 		`{if _name == "x" {replicas: 1}}`: "values: {}",
 		`{if _name == "a" {replicas: 1}}`: "replicas: 1",
-		`null`:                           "values: null",
-		`{}`:                             "values: {}",
+		`null`:                            "values: null",
+		`{}`:                              "values: {}",
 	} {
 		path := filepath.Join(t.TempDir(), "b.cue")
 		text := `bundle: {
