@@ -36,7 +36,7 @@ func (e *Engine) PlanDelete(ctx context.Context, req Request) (*FleetPlan, error
 			s.depends = t.record.Depends
 		}
 		cp.work = &work{run: r, target: t, set: s}
-		cp.describeRecord(t)
+		cp.describeRecord(t, r.redact)
 	})
 	installed := 0
 	for i, cp := range fp.Clusters {

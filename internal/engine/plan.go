@@ -112,7 +112,7 @@ func (r *run) desireOne(ctx context.Context, t *target, cp *ClusterPlan) diag.Fi
 		}
 		cp.Instances = append(cp.Instances, ip)
 	}
-	cp.describeRecord(t)
+	cp.describeRecord(t, r.redact)
 	return findings
 }
 
@@ -187,7 +187,7 @@ func (r *run) required(ctx context.Context, t *target, spec v1alpha1.BundleSpec)
 }
 
 // describeRecord adds what the last release on the cluster says to its plan.
-func (cp *ClusterPlan) describeRecord(t *target) {
+func (cp *ClusterPlan) describeRecord(t *target, redact func(string) string) {
 	if t.record == nil {
 		return
 	}
@@ -196,7 +196,7 @@ func (cp *ClusterPlan) describeRecord(t *target) {
 	for name, was := range t.record.Origins {
 		v, ok := t.facts.Values[name]
 		if now := originOf(name, v); ok && now != was && !v.Secret {
-			cp.RuntimeChanges = append(cp.RuntimeChanges, moved(name, was, now))
+			cp.RuntimeChanges = append(cp.RuntimeChanges, moved(name, was, now, redact))
 		}
 	}
 	sort.Strings(cp.RuntimeChanges)
@@ -247,7 +247,8 @@ func (r *run) finish(ctx context.Context, fp *FleetPlan) {
 	fp.Stats = r.stats
 	fp.Findings = append(fp.Findings, r.guards(fp)...)
 	fp.Findings = append(fp.Findings, r.left()...)
-	fp.Findings = plan.RedactFindings(fp.Findings.Sorted(), r.sweep)
+	fp.Findings = fp.Findings.Sorted()
+	fp.redact(r.sweep)
 }
 
 // changes reports whether this revision changes a cluster, or has done so in an earlier run. One that cannot be asked may

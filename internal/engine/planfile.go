@@ -125,7 +125,7 @@ func (r *run) inputs() planfile.Inputs {
 		files[f.Path] = f.Digest
 	}
 	for _, u := range r.sources.Used() {
-		sources[u.Key()] = u.Resolved.Digest
+		sources[r.sweep(u.Key())] = u.Resolved.Digest // repositories may hold a password
 	}
 	return planfile.NewInputs(r.req.Dir, files, sources)
 }

@@ -93,12 +93,22 @@ func originOf(name string, v fleet.Value) string {
 	return value + " (" + origin + ")"
 }
 
-// moved is the change of a runtime value for people: "GROUP staging -> production (env)".
-func moved(name, was, now string) string {
-	if i := strings.LastIndex(was, " ("); i > 0 && strings.HasSuffix(now, was[i:]) {
-		was = was[:i]
+// moved is the change of a runtime value for people: "GROUP staging -> production (env)". The values pass mask: one may be a
+// secret of another name, or have become one.
+func moved(name, was, now string, mask func(string) string) string {
+	old, from := cutOrigin(was)
+	value, origin := cutOrigin(now)
+	if from == origin {
+		from = ""
 	}
-	return name + " " + was + " -> " + now
+	return name + " " + mask(old) + from + " -> " + mask(value) + origin
+}
+
+func cutOrigin(text string) (value, origin string) {
+	if i := strings.LastIndex(text, " ("); i > 0 {
+		return text[:i], text[i:]
+	}
+	return text, ""
 }
 
 // target is one selected cluster on its way through the pipeline.

@@ -6,6 +6,8 @@
 package engine
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"hawser.dev/hawser/internal/diag"
@@ -86,6 +88,26 @@ type InstancePlan struct {
 	Source string   `json:"source"`
 	Before string   `json:"before,omitempty"`
 	Pos    diag.Pos `json:"pos,omitzero"`
+}
+
+// redact masks secret values in what a fleet plan says beside the plans of its clusters. Names stay; of an address only what
+// authenticates is masked.
+func (p *FleetPlan) redact(mask func(string) string) {
+	for _, cp := range p.Clusters {
+		cp.Server, cp.Unreachable = mask(cp.Server), mask(cp.Unreachable)
+		cp.Instances, cp.NotPlaced = slices.Clone(cp.Instances), maps.Clone(cp.NotPlaced)
+		for i := range cp.Instances {
+			cp.Instances[i].Source, cp.Instances[i].Before = mask(cp.Instances[i].Source), mask(cp.Instances[i].Before)
+		}
+		for name, why := range cp.NotPlaced {
+			cp.NotPlaced[name] = mask(why)
+		}
+	}
+	p.Guard = slices.Clone(p.Guard)
+	for i := range p.Guard {
+		p.Guard[i] = mask(p.Guard[i])
+	}
+	p.Findings = plan.RedactFindings(p.Findings, mask)
 }
 
 // Counts sums the plans' counts over all clusters.
