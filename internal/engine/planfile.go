@@ -41,6 +41,9 @@ type saved struct {
 	Locked         bool            `json:"locked,omitempty"`
 	ServerCheck    bool            `json:"serverCheck,omitempty"`
 	ShowDiff       bool            `json:"showDiff,omitempty"`
+	ShowFields     bool            `json:"showFields,omitempty"`
+	Retire         string          `json:"retire,omitempty"`
+	Keep           bool            `json:"keep,omitempty"`
 	// Inputs are what was read.
 	Inputs planfile.Inputs `json:"inputs"`
 }
