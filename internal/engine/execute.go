@@ -275,7 +275,7 @@ func (l *loop) open(ctx context.Context, cp *ClusterPlan) (*release.Record, erro
 	l.fp.run.sign(w.target, &record)
 	for name, v := range w.target.facts.Values {
 		if l.fp.run.uses(name) {
-			record.Origins[name] = originOf(name, v)
+			record.Origins[name] = v.Told(name)
 		}
 	}
 	record.Inventory, record.Hooks = intended(cp.Plan, w), cp.Plan.Lives

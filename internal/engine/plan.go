@@ -13,6 +13,7 @@ import (
 	"hawser.dev/hawser/internal/dag"
 	"hawser.dev/hawser/internal/deletionguard"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
@@ -195,8 +196,8 @@ func (cp *ClusterPlan) describeRecord(t *target, redact func(string) string) {
 	cp.Resumes = t.record.Phase == "applying" || t.record.Phase == "deleting"
 	for name, was := range t.record.Origins {
 		v, ok := t.facts.Values[name]
-		if now := originOf(name, v); ok && now != was && !v.Secret {
-			cp.RuntimeChanges = append(cp.RuntimeChanges, moved(name, was, now, redact))
+		if now := v.Told(name); ok && now != was && !v.Secret {
+			cp.RuntimeChanges = append(cp.RuntimeChanges, fleet.Moved(name, was, now, redact))
 		}
 	}
 	sort.Strings(cp.RuntimeChanges)
@@ -247,7 +248,6 @@ func (r *run) finish(ctx context.Context, fp *FleetPlan) {
 	fp.Stats = r.stats
 	fp.Findings = append(fp.Findings, r.guards(fp)...)
 	fp.Findings = append(fp.Findings, r.left()...)
-	fp.Findings = fp.Findings.Sorted()
 	fp.redact(r.sweep)
 }
 

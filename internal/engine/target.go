@@ -5,7 +5,6 @@ import (
 	"errors"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -80,36 +79,6 @@ type run struct {
 
 // uses reports whether the documents read the runtime value.
 func (r *run) uses(name string) bool { return r.program.Uses(name) }
-
-// originOf is a runtime value for people: "staging (env)"; a secret one shows only where it came from.
-func originOf(name string, v fleet.Value) string {
-	value, origin := v.Value, v.Origin
-	if v.Secret {
-		value = "hidden"
-	}
-	if origin == "env "+name {
-		origin = "env"
-	}
-	return value + " (" + origin + ")"
-}
-
-// moved is the change of a runtime value for people: "GROUP staging -> production (env)". The values pass mask: one may be a
-// secret of another name, or have become one.
-func moved(name, was, now string, mask func(string) string) string {
-	old, from := cutOrigin(was)
-	value, origin := cutOrigin(now)
-	if from == origin {
-		from = ""
-	}
-	return name + " " + mask(old) + from + " -> " + mask(value) + origin
-}
-
-func cutOrigin(text string) (value, origin string) {
-	if i := strings.LastIndex(text, " ("); i > 0 {
-		return text[:i], text[i:]
-	}
-	return text, ""
-}
 
 // target is one selected cluster on its way through the pipeline.
 type target struct {

@@ -7,7 +7,6 @@ package engine
 
 import (
 	"maps"
-	"slices"
 	"time"
 
 	"hawser.dev/hawser/internal/diag"
@@ -90,12 +89,12 @@ type InstancePlan struct {
 	Pos    diag.Pos `json:"pos,omitzero"`
 }
 
-// redact masks secret values in what a fleet plan says beside the plans of its clusters. Names stay; of an address only what
+// redact sorts the findings, and masks secret values in what a fleet plan says beside the plans of its clusters. Names stay; of an address only what
 // authenticates is masked.
 func (p *FleetPlan) redact(mask func(string) string) {
 	for _, cp := range p.Clusters {
 		cp.Server, cp.Unreachable = mask(cp.Server), mask(cp.Unreachable)
-		cp.Instances, cp.NotPlaced = slices.Clone(cp.Instances), maps.Clone(cp.NotPlaced)
+		cp.NotPlaced = maps.Clone(cp.NotPlaced)
 		for i := range cp.Instances {
 			cp.Instances[i].Source, cp.Instances[i].Before = mask(cp.Instances[i].Source), mask(cp.Instances[i].Before)
 		}
@@ -103,11 +102,10 @@ func (p *FleetPlan) redact(mask func(string) string) {
 			cp.NotPlaced[name] = mask(why)
 		}
 	}
-	p.Guard = slices.Clone(p.Guard)
 	for i := range p.Guard {
 		p.Guard[i] = mask(p.Guard[i])
 	}
-	p.Findings = plan.RedactFindings(p.Findings, mask)
+	p.Findings = plan.RedactFindings(p.Findings.Sorted(), mask)
 }
 
 // Counts sums the plans' counts over all clusters.
