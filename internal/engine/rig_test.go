@@ -262,19 +262,6 @@ func (r *rig) record() *release.Record {
 	return rec
 }
 
-// said are the messages of the events of a type so far.
-func (r *rig) said(typ EventType) []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var out []string
-	for _, ev := range r.events {
-		if ev.Type == typ {
-			out = append(out, ev.Message)
-		}
-	}
-	return out
-}
-
 // codes are the distinct codes of findings, sorted.
 func codes(fp *FleetPlan) []string {
 	set := map[string]bool{}
