@@ -106,6 +106,9 @@ func (w *writing) replace(ctx context.Context, own string) (meta, error) {
 		if !apierrors.IsConflict(err) || look > maxLooks {
 			return m, err
 		}
+		if err := settle(ctx, look); err != nil {
+			return m, err
+		}
 	}
 }
 
@@ -154,6 +157,9 @@ func (w *writing) refold(ctx context.Context, m meta,
 			break
 		}
 		if !apierrors.IsConflict(err) || look > maxLooks {
+			return meta{}, err
+		}
+		if err := settle(ctx, look); err != nil {
 			return meta{}, err
 		}
 		if m, err = w.s.getMeta(ctx, w.k, w.ch.Ref); err != nil {

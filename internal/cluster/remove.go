@@ -72,6 +72,9 @@ func (e *executor) remove(ctx context.Context, ch plan.Change, k KindInfo, wait 
 		case !apierrors.IsConflict(err), look > maxLooks:
 			return err
 		}
+		if err := settle(ctx, look); err != nil {
+			return err
+		}
 		now, err := e.s.getMeta(ctx, k, ch.Ref)
 		if apierrors.IsNotFound(err) {
 			return nil

@@ -19,9 +19,12 @@ import (
 	"hawser.dev/hawser/internal/plan"
 )
 
-// How often a write looks again after its object moved, and how long a kind may take to be served after its CRD was.
+// How often a write looks again after its object moved (with pauses that grow from firstLook, two seconds in all: a
+// controller that follows a change writes several times at once), and how long a kind may take to be served after its CRD was.
 const (
-	maxLooks      = 5
+	maxLooks      = 8
+	firstLook     = 10 * time.Millisecond
+	lastLook      = 500 * time.Millisecond
 	servedWithin  = 20 * time.Second
 	servedBackoff = 100 * time.Millisecond
 )
@@ -235,6 +238,9 @@ func (w *writing) over(ctx context.Context, p pre, force bool, own string) (meta
 		case !apierrors.IsConflict(err) && !answer.IsUIDMismatch(err), look > maxLooks:
 			return m, err
 		}
+		if err := settle(ctx, look); err != nil {
+			return m, err
+		}
 		now, lookErr := w.s.getMeta(ctx, w.k, w.ch.Ref)
 		if lookErr != nil {
 			if apierrors.IsNotFound(lookErr) {
@@ -256,6 +262,14 @@ func (w *writing) over(ctx context.Context, p pre, force bool, own string) (meta
 		}
 		p.rv = now.ResourceVersion
 	}
+}
+
+// settle waits before a write looks again for the n-th time; the first time it does not. The error is that of ctx's end.
+func settle(ctx context.Context, n int) error {
+	if n <= 1 {
+		return nil
+	}
+	return waitOr(ctx, min(firstLook<<n, lastLook))
 }
 
 // handover lets a second manager own the live spec.replicas before we drop the field: dropped by its only owner it
