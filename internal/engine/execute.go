@@ -226,7 +226,7 @@ func (r *run) recheck(ctx context.Context, cp *ClusterPlan) diag.Findings {
 	var findings diag.Findings
 	var observed sync.WaitGroup
 	observed.Go(func() { in, findings = r.observe(ctx, w, w.input.Options) }) // with the record planned from
-	record, handle, err := r.current(ctx, w.target, w.set.owner)
+	record, handle, _, err := r.current(ctx, w.target, w.set.owner)
 	observed.Wait()
 	if err != nil {
 		return diag.From(err, "record")

@@ -242,19 +242,18 @@ func (r *run) formerName(ctx context.Context) {
 }
 
 // current reads a bundle's record. One that is damaged is an error, or, when the release is taken over, a record that
-// knows its revision and nothing else: what is there is found by its marks.
-func (r *run) current(ctx context.Context, t *target, owner string) (*release.Record, release.Handle, error) {
+// knows its revision and nothing else: what is there is found by its marks. The third result says that it is damaged.
+func (r *run) current(ctx context.Context, t *target, owner string) (*release.Record, release.Handle, bool, error) {
 	record, handle, err := t.store.Current(ctx, owner)
 	damaged, ok := errors.AsType[*release.DamagedError](err)
 	switch {
 	case !ok:
-		return record, handle, err
+		return record, handle, false, err
 	case !r.req.TakeOver || r.deleting:
 		f := diag.Errorf("damaged-record", "the record of the bundle is damaged")
 		f.Why = r.redact(err.Error())
 		f.Fix = "apply the bundle with --take-over: the record is made again from the objects that carry its marks, and nothing is deleted by that"
-		return nil, "", diag.Findings{f}.Err()
+		return nil, "", true, diag.Findings{f}.Err()
 	}
-	t.damaged = true
-	return &release.Record{V: release.V, Owner: owner, Bundle: damaged.Bundle, Revision: damaged.Revision, Phase: release.Failed}, damaged.Handle, nil
+	return &release.Record{V: release.V, Owner: owner, Bundle: damaged.Bundle, Revision: damaged.Revision, Phase: release.Failed}, damaged.Handle, true, nil
 }

@@ -352,7 +352,7 @@ func (r *run) query(ctx context.Context, t *target) {
 
 // readRecord reads the bundle's current record and refuses one of another cluster.
 func (r *run) readRecord(ctx context.Context, t *target, owner string) {
-	record, handle, err := r.current(ctx, t, owner)
+	record, handle, damaged, err := r.current(ctx, t, owner)
 	if err != nil {
 		t.unread = r.redact(err.Error())
 		if !r.reading {
@@ -360,7 +360,7 @@ func (r *run) readRecord(ctx context.Context, t *target, owner string) {
 		}
 		return
 	}
-	t.record, t.handle = record, handle
+	t.record, t.handle, t.damaged = record, handle, damaged
 	r.recognizeRecord(t)
 }
 
