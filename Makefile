@@ -5,7 +5,7 @@
 GO         ?= go
 VERSION    ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 PARALLEL   ?= 2
-TIMEOUT    ?= 30m
+TIMEOUT    ?= 60m
 FUZZTIME   ?= 60s
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.0
 
