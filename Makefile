@@ -11,8 +11,8 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.0
 
 RESULTS = $(CURDIR)/dist/test-results.json
 REPORT  = $(CURDIR)/dist/testreport -results $(RESULTS)
-# On a desk the few tests that failed are tried once more, and what then passes is called flaky. In CI a failure is one.
-AGAIN   = $(if $(CI),,-again $(GO))
+# The few tests that failed are tried once more, loudly: what then passes is called flaky, with its name.
+AGAIN   = -again $(GO)
 # The sandbox is compiled as sandbox/build.sh does it, so that the cache serves both.
 IN_SANDBOX = cd sandbox && CGO_ENABLED=0 GOFLAGS='-trimpath -buildvcs=false'
 # Rooms whose tests are about things that happen at once; engine starts an API server for it.
