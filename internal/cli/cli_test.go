@@ -19,6 +19,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/reference"
 )
 
 // tree is a fresh command tree.
@@ -44,7 +45,7 @@ const referenceDir = "../../docs/cli"
 
 // TestReference: docs/cli is what the commands say of themselves.
 func TestReference(t *testing.T) {
-	pages := reference(tree())
+	pages := reference.Pages(tree(), spellings())
 	if *update {
 		if err := os.RemoveAll(referenceDir); err != nil {
 			t.Fatal(err)

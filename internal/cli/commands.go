@@ -34,7 +34,7 @@ plan for the whole fleet, rolls it out wave by wave, and stops when something fa
 	root.AddCommand(
 		grouped("look", s.statusCommand(), s.diffCommand(), s.vetCommand(), s.buildCommand(), s.fleetCommand())...)
 	root.AddCommand(
-		grouped("make", s.moduleCommand(), s.artifactCommand(), s.registryCommand())...)
+		grouped("make", s.fmtCommand(), s.moduleCommand(), s.artifactCommand(), s.registryCommand())...)
 	root.AddCommand(
 		grouped("more", s.bundleCommand(), s.runtimeCommand(), s.lockCommand(), s.outdatedCommand(), s.cacheCommand(), s.schemaCommand(), s.sandboxCommand(),
 			s.completionCommand(), s.versionCommand(), s.docgenCommand())...)

@@ -10,6 +10,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/rbac"
 	"hawser.dev/hawser/internal/report"
 )
 
@@ -208,5 +209,5 @@ func (s *session) printRBACFor(ctx context.Context, eng Engine, req engine.Reque
 	if err != nil {
 		return err
 	}
-	return writeRBAC(s.Out, r)
+	return rbac.Write(s.Out, r)
 }

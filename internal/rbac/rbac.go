@@ -1,4 +1,7 @@
-package cli
+// Package rbac says which rights an apply needs, as roles to be given to whoever applies.
+//
+// rbac must not ask a cluster for anything: names of resources are guessed from their kinds, as apimachinery does.
+package rbac
 
 import (
 	"fmt"
@@ -27,10 +30,9 @@ var (
 	readVerbs  = []string{"get", "list", "watch"}
 )
 
-// writeRBAC prints the roles an apply of the bundle needs: one ClusterRole for what has no namespace and a Role per
-// namespace, with the records' namespace among them. Names of resources are guessed from their kinds, as
-// apimachinery does.
-func writeRBAC(w io.Writer, r *engine.BuildResult) error {
+// Write prints the roles an apply of the bundle needs: one ClusterRole for what has no namespace and a Role per
+// namespace, with the records' namespace among them.
+func Write(w io.Writer, r *engine.BuildResult) error {
 	byNamespace := map[string]map[string][]string{"": {}, object.SystemNamespace: {
 		"": {"secrets"}, "coordination.k8s.io": {"leases"}}}
 	workloads := map[string]bool{}

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/format"
+)
+
+func (s *session) fmtCommand() *cobra.Command {
+	var showDiff bool
+	cmd := &cobra.Command{
+		Use:   "fmt [-d] [FILE | DIR | DIR/... | -]...",
+		Short: "Lay out bundles, fleets and other documents in one way",
+		Long: `Fmt lays out documents in place, and prints the names of those it changed: YAML with its comments, CUE as CUE's own
+formatter does it, JSON with two spaces. What a document says stays the same. YAML keeps its line breaks, quotes and flow
+collections; a level is two spaces, and lists stand below their keys as the first of the file does.
+A directory means Hawser's own documents in it, and all CUE files; DIR/... those below it too; nothing means the working
+directory. A file that is named is formatted whatever it is. - reads standard input and writes standard output. Links that
+lead out of the repository are not followed.
+
+Exit codes: 0 done, 1 error, or with -d something is laid out in another way.`,
+		Example: `  hawser fmt
+  hawser fmt -d ./...
+  hawser fmt shop.yaml fleet.cue
+  hawser fmt - < shop.yaml`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				args = []string{"."}
+			}
+			return s.formatAll(args, showDiff)
+		},
+	}
+	cmd.Flags().BoolVarP(&showDiff, "diff", "d", false, "print what would change, write nothing, and exit with 1 when anything would")
+	return cmd
+}
+
+// formatAll formats what it can; what cannot be formatted is told at the end.
+func (s *session) formatAll(args []string, showDiff bool) error {
+	differs := false
+	var found diag.Findings
+	for _, arg := range args {
+		names := []string{arg}
+		if arg != "-" {
+			var err error
+			if names, err = format.Files([]string{arg}); err != nil {
+				found = append(found, diag.From(err, "unreadable")...)
+				continue
+			}
+		}
+		for _, name := range names {
+			d, err := s.formatOne(name, showDiff)
+			if closedPipe(err) {
+				return err
+			}
+			found = append(found, diag.From(err, "format")...)
+			differs = differs || d
+		}
+	}
+	if err := found.Err(); err != nil {
+		return err
+	}
+	if differs && showDiff {
+		return said(exitError)
+	}
+	return nil
+}
+
+// formatOne formats a file or standard input, and reports whether it was laid out in another way.
+func (s *session) formatOne(name string, showDiff bool) (bool, error) {
+	src, err := s.document(name)
+	if err != nil {
+		return false, err
+	}
+	out, err := format.Source(name, src)
+	if err != nil {
+		return false, err
+	}
+	differs := !bytes.Equal(src, out)
+	switch {
+	case showDiff:
+		_, err = s.Out.Write(format.Diff(name, src, out))
+	case name == "-":
+		_, err = s.Out.Write(out)
+	case differs:
+		if err = format.Write(name, out); err == nil {
+			_, err = fmt.Fprintln(s.Out, name)
+		}
+	}
+	return differs, err
+}
+
+// document reads a file, or standard input.
+func (s *session) document(name string) ([]byte, error) {
+	if name != "-" {
+		return format.Read(name)
+	}
+	if s.In == nil {
+		return nil, errors.New("there is no standard input to read")
+	}
+	return io.ReadAll(io.LimitReader(s.In, 64<<20))
+}
