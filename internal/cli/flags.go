@@ -112,7 +112,7 @@ func (o *options) outputFlag(f *pflag.FlagSet, forms ...string) {
 }
 
 func (o *options) viewFlags(f *pflag.FlagSet) {
-	f.BoolVar(&o.full, "full", false, "show every cluster by itself, nothing shortened")
+	f.BoolVar(&o.full, "full", false, "show every cluster by itself, nothing shortened, with the content of new objects")
 	f.BoolVar(&o.stat, "stat", false, "show only headers and totals")
 }
 

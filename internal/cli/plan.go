@@ -96,6 +96,7 @@ func (s *session) plan(cmd *cobra.Command) error {
 		return err
 	}
 	req.ShowDiff = true
+	req.ShowContent = s.opts.full || s.opts.planOut != "" || s.opts.output == "json" || s.opts.output == "yaml"
 	p, eng, err := s.makePlan(cmd.Context(), s.newProgress(), req)
 	if err != nil {
 		return s.failed(err)
@@ -143,7 +144,7 @@ func (s *session) printPlan(w io.Writer, p *engine.FleetPlan) error {
 	case "yaml":
 		return report.YAML(w, p)
 	case "markdown":
-		return report.Markdown(w, p)
+		return report.Markdown(w, p, s.opts.full)
 	}
 	return report.Plan(w, p, s.style(w))
 }
@@ -276,7 +277,7 @@ func (s *session) diff(cmd *cobra.Command) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	req.ShowDiff = true
+	req.ShowDiff, req.ShowContent = true, s.opts.full
 	p, _, err := s.makePlan(cmd.Context(), s.newProgress(), req)
 	if err != nil {
 		return 0, err

@@ -110,6 +110,8 @@ type Request struct {
 	ShowDiff bool
 	// ShowFields tells the fields of changed objects without asking a server: the declaration compared with the recorded one.
 	ShowFields bool
+	// ShowContent tells the whole of objects that are made.
+	ShowContent bool
 	// Author and Message go into the record.
 	Author, Message string
 	// Stop ends the rollout gently when closed: nothing new is started, what is in flight finishes.

@@ -300,11 +300,12 @@ func (r *run) computeOne(ctx context.Context, cp *ClusterPlan, o plan.Options) {
 	}
 	findings = append(findings, r.missing(ctx, w)...)
 	findings = append(findings, r.validate(ctx, w, p)...)
-	if r.req.ShowFields && !o.Diff && slices.ContainsFunc(p.Changes, plan.Change.Untold) {
+	tell := plan.Telling{Changed: r.req.ShowFields && !o.Diff, Replacing: r.req.ShowFields || o.Diff, Made: r.req.ShowContent}
+	p.Say(tell, w.set.bodies, func() map[object.Ref]object.Object {
 		base, fs := r.base(ctx, w)
-		p.Tell(base, w.set.bodies, r.redact)
 		findings = append(findings, fs...)
-	}
+		return base
+	}, r.redact)
 	w.set.mark(p)
 	p.Findings = append(p.Findings, findings.OnCluster(cp.Cluster)...)
 	cp.Plan, cp.Late = p, slices.Sorted(maps.Keys(w.set.late()))

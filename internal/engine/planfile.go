@@ -42,6 +42,7 @@ type saved struct {
 	ServerCheck    bool            `json:"serverCheck,omitempty"`
 	ShowDiff       bool            `json:"showDiff,omitempty"`
 	ShowFields     bool            `json:"showFields,omitempty"`
+	ShowContent    bool            `json:"showContent,omitempty"`
 	Retire         string          `json:"retire,omitempty"`
 	Keep           bool            `json:"keep,omitempty"`
 	// Inputs are what was read.
@@ -306,13 +307,13 @@ func verifyOne(was, cp *ClusterPlan, digests *planfile.Digests, shown bool) diag
 }
 
 // promised is the plan as a file can have it: what is made up is made anew when it is applied, and has the digests of what
-// stands there until then.
+// stands there until then, and no content.
 func (cp *ClusterPlan) promised() *plan.Plan {
 	p := *cp.Plan
 	p.Changes = append([]plan.Change{}, cp.Plan.Changes...)
 	for i := range p.Changes {
 		if stood, ok := cp.work.set.stood[p.Changes[i].Ref]; ok {
-			p.Changes[i].Digest = stood
+			p.Changes[i].Digest, p.Changes[i].Content = stood, nil
 		}
 	}
 	return &p

@@ -34,6 +34,7 @@ func Compute(in Input) *Plan {
 	c.plan.Suspended = slices.Sorted(maps.Keys(in.Suspended))
 	c.plan.Findings = c.plan.Findings.OnCluster(in.Cluster)
 	c.order()
+	pair(c.plan.Changes)
 	return c.plan
 }
 

@@ -5,13 +5,17 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+
+	"hawser.dev/hawser/internal/object"
 )
 
 // Group is a set of clusters whose plans are equal. Equal means: the same changes with the same fields and whys; cluster
 // names, uids, resource versions and what is written besides the fields shown do not count. Where no fields are shown and
-// what is written differs within a group, Why counts the variants.
+// what is written differs within a group, Variants says so and where; where it differs from that of the group As names, the
+// change is among Extra. What is made is not told here: the plans of the clusters have it.
 type Group struct {
 	// Letter names the group: A, B, ... Z, AA.
 	Letter   string   `json:"letter"`
@@ -22,9 +26,17 @@ type Group struct {
 	Extra []Change `json:"extra,omitempty"`
 	// Changes are all changes of the group (without Unchanged ones), of its first cluster.
 	Changes []Change `json:"changes"`
+	// Variants are the objects of which the clusters get different contents.
+	Variants []Variants `json:"variants,omitempty"`
 	// Digest identifies the group's changes.
 	Digest    string `json:"digest"`
 	Unchanged int    `json:"unchanged"`
+}
+
+// Variants says that one change of a group writes different contents, and which clusters get the same.
+type Variants struct {
+	Ref      object.Ref `json:"object"`
+	Clusters [][]string `json:"clusters"`
 }
 
 // Member is one cluster's plan on its way into a group.
@@ -76,7 +88,7 @@ func GroupEqual(members []Member) []Group {
 	groups := make([]Group, len(buckets))
 	for i, b := range buckets {
 		b.group.Letter = letter(i)
-		b.group.Changes = withVariants(b.group.Changes, b.digests)
+		b.group.Changes, b.group.Variants = withVariants(b.group.Changes, b.digests, b.group.Clusters)
 		best := -1
 		for j := range i {
 			if contains(b.keys, buckets[j].keys) && (best < 0 || len(buckets[j].keys) > len(buckets[best].keys)) {
@@ -85,7 +97,7 @@ func GroupEqual(members []Member) []Group {
 		}
 		if best >= 0 {
 			b.group.As = groups[best].Letter
-			b.group.Extra = extra(b.group.Changes, b.keys, buckets[best].keys)
+			b.group.Extra = extra(b.group.Changes, b.keys, contentsOf(b.keys, b.digests), contentsOf(buckets[best].keys, buckets[best].digests), b.group.As)
 		}
 		groups[i] = b.group
 	}
@@ -96,7 +108,7 @@ func GroupEqual(members []Member) []Group {
 func changeKeys(changes []Change) []string {
 	keys := make([]string, len(changes))
 	for i, c := range changes {
-		c.UID, c.ResourceVersion, c.Own, c.Digest = "", "", "", ""
+		c.UID, c.ResourceVersion, c.Own, c.Digest, c.Content = "", "", "", "", nil
 		data, err := json.Marshal(c)
 		if err != nil {
 			panic(fmt.Sprintf("plan: a change is not JSON: %v", err))
@@ -114,16 +126,44 @@ func digestsOf(changes []Change) []string {
 	return out
 }
 
-// withVariants is a copy of the changes that says where the members of a group write different content.
-func withVariants(changes []Change, digests [][]string) []Change {
+// withVariants is a copy of the changes without contents, which says where the members of a group write different ones.
+func withVariants(changes []Change, digests [][]string, clusters []string) ([]Change, []Variants) {
 	out := slices.Clone(changes)
+	var variants []Variants
 	for i := range out {
-		distinct := map[string]bool{}
-		for _, d := range digests {
-			distinct[d[i]] = true
+		out[i].Content = nil
+		if len(out[i].Fields) > 0 {
+			continue
 		}
-		if len(distinct) > 1 && len(out[i].Fields) == 0 {
-			out[i].Why = strings.TrimPrefix(out[i].Why+fmt.Sprintf("; %d variants, by cluster", len(distinct)), "; ")
+		at := map[string]int{}
+		v := Variants{Ref: out[i].Ref}
+		for j, d := range digests {
+			k, known := at[d[i]]
+			if !known {
+				k, at[d[i]] = len(v.Clusters), len(v.Clusters)
+				v.Clusters = append(v.Clusters, nil)
+			}
+			v.Clusters[k] = append(v.Clusters[k], clusters[j])
+		}
+		if len(v.Clusters) > 1 {
+			out[i].Why = remark(out[i].Why, fmt.Sprintf("%d variants", len(v.Clusters)))
+			variants = append(variants, v)
+		}
+	}
+	return out, variants
+}
+
+func remark(why, more string) string { return strings.TrimPrefix(why+"; "+more, "; ") }
+
+// contentsOf are the contents that the members of a group write with each change, by the change's key.
+func contentsOf(keys []string, digests [][]string) map[string]map[string]bool {
+	out := make(map[string]map[string]bool, len(keys))
+	for i, k := range keys {
+		if out[k] == nil {
+			out[k] = map[string]bool{}
+		}
+		for _, d := range digests {
+			out[k][d[i]] = true
 		}
 	}
 	return out
@@ -153,14 +193,16 @@ func contains(all, some []string) bool {
 	return true
 }
 
-func extra(changes []Change, keys, base []string) []Change {
-	in := make(map[string]bool, len(base))
-	for _, k := range base {
-		in[k] = true
-	}
+// extra are the changes that the base group does not have, and those of which it writes other contents that are not shown.
+func extra(changes []Change, keys []string, own, base map[string]map[string]bool, as string) []Change {
 	var out []Change
 	for i, c := range changes {
-		if !in[keys[i]] {
+		there, both := base[keys[i]]
+		switch {
+		case !both:
+			out = append(out, c)
+		case len(c.Fields) == 0 && !maps.Equal(own[keys[i]], there):
+			c.Why = remark(c.Why, "not the same as in "+as)
 			out = append(out, c)
 		}
 	}

@@ -19,11 +19,40 @@ func fields(to string) Change {
 	return c
 }
 
+// TestVariants: where the clusters of a group get different contents that are not shown, it is said how many and where.
 func TestVariants(t *testing.T) {
 	groups := GroupEqual([]Member{{"eu", 1, &Plan{Changes: []Change{change("a", "1"), change("b", "1")}}},
-		{"us", 1, &Plan{Changes: []Change{change("a", "2"), change("b", "1")}}}})
-	if len(groups) != 1 || groups[0].Changes[0].Why != "2 variants, by cluster" || groups[0].Changes[1].Why != "" {
+		{"us", 1, &Plan{Changes: []Change{change("a", "2"), change("b", "1")}}}, {"ap", 1, &Plan{Changes: []Change{change("a", "1"), change("b", "1")}}}})
+	if len(groups) != 1 || groups[0].Changes[0].Why != "2 variants" || groups[0].Changes[1].Why != "" {
 		t.Errorf("variants are counted where they are: %+v", groups)
+	}
+	want := []Variants{{Ref: change("a", "").Ref, Clusters: [][]string{{"eu", "ap"}, {"us"}}}}
+	if diff := cmp.Diff(want, groups[0].Variants); diff != "" {
+		t.Errorf("where the variants are (-want +got):\n%s", diff)
+	}
+}
+
+// TestVariantsOfAnotherGroup: a group is shown as another one "and" what it has more, and what it has otherwise.
+func TestVariantsOfAnotherGroup(t *testing.T) {
+	groups := GroupEqual([]Member{{"eu", 1, &Plan{Changes: []Change{change("a", "1"), change("c", "1")}}},
+		{"us", 2, &Plan{Changes: []Change{change("a", "2"), change("b", "1"), change("c", "1")}}}})
+	if len(groups) != 2 || groups[1].As != "A" || len(groups[1].Extra) != 2 || groups[1].Extra[0].Ref.Name != "a" ||
+		groups[1].Extra[0].Why != "not the same as in A" || groups[1].Extra[1].Ref.Name != "b" {
+		t.Errorf("%+v", groups)
+	}
+}
+
+// TestGroupsHaveNoContents: content does not part groups, and stands with the clusters' plans alone.
+func TestGroupsHaveNoContents(t *testing.T) {
+	with := func(text string) *Plan {
+		c := change("a", text)
+		c.Content = Body{"data": text}
+		return &Plan{Changes: []Change{c}}
+	}
+	members := []Member{{"eu", 1, with("1")}, {"us", 1, with("2")}}
+	groups := GroupEqual(members)
+	if len(groups) != 1 || groups[0].Changes[0].Content != nil || len(groups[0].Variants) != 1 || members[0].Plan.Changes[0].Content == nil {
+		t.Errorf("%+v", groups)
 	}
 }
 
@@ -78,7 +107,7 @@ func TestGroupEqual(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := GroupEqual(tc.members)
 			for i := range got {
-				got[i].Changes, got[i].Digest = nil, ""
+				got[i].Changes, got[i].Variants, got[i].Digest = nil, nil, ""
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)

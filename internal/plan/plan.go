@@ -159,6 +159,12 @@ type Change struct {
 	Claims bool   `json:"claims,omitempty"`
 	// After are the instances whose objects give values that are not known yet; stand-ins are in Fields and Digest.
 	After []string `json:"after,omitempty"`
+	// Replaces is the object that goes because this one is made under a new name for what it holds now (a digest or version
+	// in the name); there, ReplacedBy is this one. Both changes are carried out and counted.
+	Replaces   *object.Ref `json:"replaces,omitempty"`
+	ReplacedBy *object.Ref `json:"replacedBy,omitempty"`
+	// Content is the whole of an object that is made, with what is secret masked; only where it was asked for.
+	Content Body `json:"content,omitempty"`
 	// Hook is set for an object that is a step of the instance's life: it runs (Create, Recreate), is waited for
 	// (Unchanged), or what is left of it is removed (Delete). One hook may run for several events.
 	Hook *HookRun `json:"hook,omitempty"`

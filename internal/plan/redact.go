@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
 )
 
 // Redact masks secret values in everything a plan says to people: reasons, fields and findings. What names objects, and what
@@ -14,6 +15,9 @@ func Redact(p *Plan, mask func(string) string) {
 	for i := range p.Changes {
 		ch := &p.Changes[i]
 		ch.Why, ch.Loss, ch.Deferred, ch.From = mask(ch.Why), mask(ch.Loss), mask(ch.Deferred), mask(ch.From)
+		if ch.Content != nil {
+			ch.Content = object.RedactBody(ch.Content, mask)
+		}
 		ch.Fields = slices.Clone(ch.Fields)
 		for j := range ch.Fields {
 			f := &ch.Fields[j]

@@ -12,7 +12,7 @@ const canary = "canary-5e6f7a"
 // whole are the strings of a plan that are no texts for people: names, identities, and what it is carried out by. Every
 // other one passes the redactor, those to come too.
 var names = []string{"Ref", "Version", "Instance", "Code", "Action", "Digest", "UID", "ResourceVersion", "Own", "Cede", "Ignore", "Was",
-	"FromManagers", "Pos", "After", "Hook", "Since", "Cluster", "Bundle", "Owner", "Events", "Suspended", "Kept", "Lives", "Forget", "Severity", "Object"}
+	"FromManagers", "Pos", "After", "Hook", "Since", "Cluster", "Bundle", "Owner", "Events", "Suspended", "Kept", "Lives", "Forget", "Severity", "Object", "Replaces", "ReplacedBy"}
 
 // fill puts the canary into every string but those that name something.
 func fill(v reflect.Value) {
@@ -33,6 +33,10 @@ func fill(v reflect.Value) {
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		fill(v.Index(0))
+	case reflect.Map:
+		if v.Type() == reflect.TypeFor[Body]() {
+			v.Set(reflect.ValueOf(Body{canary: canary, "deep": []any{map[string]any{"x": canary}}}))
+		}
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		fill(v.Elem())

@@ -182,7 +182,7 @@ func decision(ch Change, shown bool) Change {
 	fields := ch.Fields
 	ch.Fields = nil
 	if !shown {
-		ch.Why, ch.Loss = "", ""
+		ch.Why, ch.Loss, ch.Content = "", "", nil
 		return ch
 	}
 	for _, f := range fields {

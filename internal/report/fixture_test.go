@@ -37,7 +37,7 @@ func apiChanges() []plan.Change {
 				Old: `"registry.example.com/api:2.3.0"`, New: `"registry.example.com/api:2.4.1"`}}},
 		{Action: plan.Update, Ref: ref("Secret", "api-token"), Instance: "api", Code: plan.CodeChanged,
 			Fields: []plan.FieldChange{{Path: "data.token", Hidden: true, Origin: "ref://vault/api-token"}}},
-		{Action: plan.Create, Ref: ref("PodDisruptionBudget", "api"), Instance: "api", Code: plan.CodeNew, Why: "not in the cluster"},
+		{Action: plan.Create, Ref: ref("PodDisruptionBudget", "api"), Instance: "api", Code: plan.CodeNew},
 	}
 }
 
@@ -91,6 +91,40 @@ func shopPlan() *engine.FleetPlan {
 	p.Groups = plan.GroupEqual(members)
 	p.Schedule.Waves = []rollout.WaveSpec{{Name: "staging", MaxParallel: 1},
 		{Name: "production", MaxParallel: 4, Canary: 1, Soak: 2 * time.Minute}}
+	return p
+}
+
+// madePlan is a plan with new objects of other contents by cluster, and with one that replaces another.
+func madePlan() *engine.FleetPlan {
+	p := &engine.FleetPlan{V: 1, Verb: "apply", Bundle: "shop", Head: "sha256:77ab03d1c2", Created: noon,
+		Stats: engine.Stats{Clusters: 4, Connected: 4, Instances: 4, Renders: 4, Objects: 20, ConnectMS: 21, RenderMS: 12, ObserveMS: 90}}
+	was, now := ref("ConfigMap", "app-6g2h7kf8mt"), ref("ConfigMap", "app-bt98k2m4c7")
+	var members []plan.Member
+	for i, name := range []string{"eu-1", "eu-2", "us-1", "ap-1"} {
+		region := []string{"eu", "eu", "us", "ap"}[i]
+		meta := map[string]any{"name": "region", "namespace": "shop", "labels": map[string]any{object.LabelOwner: "x", object.LabelBundle: "shop",
+			object.LabelInstance: "web", "app": "web"}}
+		changes := []plan.Change{
+			{Action: plan.Delete, Code: plan.CodeDropped, Ref: was, Instance: "web", Why: "no longer in the bundle", ReplacedBy: &now},
+			{Action: plan.Create, Code: plan.CodeNew, Ref: now, Instance: "web", Digest: "sha256:1", Replaces: &was,
+				Fields: []plan.FieldChange{{Path: "data.level", Old: `"info"`, New: `"debug"`}}},
+			{Action: plan.Create, Code: plan.CodeNew, Ref: ref("ConfigMap", "region"), Instance: "web", Digest: "sha256:" + region,
+				Content: plan.Body{"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": map[string]any{"region": region,
+					"app.conf": "level = debug\nlisten = 0.0.0.0:8080\n"}}},
+			{Action: plan.Create, Code: plan.CodeNew, Ref: ref("Secret", "token"), Instance: "web", Digest: "sha256:2",
+				Content: plan.Body{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "token", "namespace": "shop"},
+					"data": map[string]any{"token": "***"}}},
+		}
+		if i == 3 {
+			changes = append(changes, webScale())
+		}
+		cp := &engine.ClusterPlan{Cluster: name, Wave: 1, Plan: &plan.Plan{Cluster: name, Bundle: "shop", Changes: changes, Unchanged: 5}}
+		p.Clusters = append(p.Clusters, cp)
+		p.Schedule.Members = append(p.Schedule.Members, rollout.Member{Cluster: name, Wave: 1})
+		members = append(members, plan.Member{Cluster: name, Wave: 1, Plan: cp.Plan})
+	}
+	p.Groups = plan.GroupEqual(members)
+	p.Schedule.Waves = []rollout.WaveSpec{{Name: "all", MaxParallel: 4}}
 	return p
 }
 

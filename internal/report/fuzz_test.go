@@ -32,7 +32,7 @@ func FuzzPlanFile(f *testing.F) {
 				t.Error(err)
 			}
 		}
-		if err := Markdown(io.Discard, p); err != nil {
+		if err := Markdown(io.Discard, p, false); err != nil {
 			t.Error(err)
 		}
 		if err := JSON(io.Discard, p); err != nil {

@@ -26,6 +26,7 @@ type section struct {
 	head    string
 	as      string
 	changes []plan.Change
+	differ  []plan.Variants
 	first   *engine.ClusterPlan // whose instances describe the sources
 }
 
@@ -66,7 +67,7 @@ func sectionsOf(st Style, p *engine.FleetPlan) []section {
 		return list
 	}
 	for _, g := range p.Groups {
-		s := section{as: g.As, changes: changesOf(g.Changes)}
+		s := section{as: g.As, changes: changesOf(g.Changes), differ: g.Variants}
 		if len(s.changes) == 0 || len(g.Clusters) == 0 {
 			continue
 		}
@@ -220,11 +221,16 @@ func (l layout) section(o *out, s section) {
 	}
 	instance, begun := "", false
 	for _, c := range s.changes {
+		if c.ReplacedBy != nil {
+			continue // it stands with what replaces it
+		}
 		if !begun || c.Instance != instance {
 			instance, begun = c.Instance, true
 			l.instance(o, instance, s.first)
 		}
 		l.change(o, c)
+		l.variants(o, c, s.differ)
+		l.content(o, c)
 	}
 }
 
@@ -297,23 +303,23 @@ func (l layout) change(o *out, c plan.Change) {
 	if hooked(c) && c.Action != plan.Delete && c.Action != plan.Release {
 		mark = o.st.pick("»", ">")
 	}
-	if mark == "±" {
+	if mark == "±" || c.Replaces != nil {
 		mark = o.st.pick("±", "-/+")
 	}
 	line := pad(strings.Repeat(" ", colMark)+o.st.paint(markInk[c.Action], mark), colObject)
 	if width(line) > colObject {
 		line += " "
 	}
-	l.withWhy(o, line+clean(c.Ref.String()), l.why, colField, objectWhy(c))
+	l.withWhy(o, line+clean(named(c)), l.why, colField, objectWhy(c))
 	for _, f := range fieldsOf(c) {
 		l.field(o, c, f)
 	}
 }
 
-// fieldsOf are the fields shown of a change: a created or deleted object is told by its line alone.
+// fieldsOf are the fields shown of a change: a created or deleted object is told by its line alone, unless it replaces one.
 func fieldsOf(c plan.Change) []plan.FieldChange {
-	switch c.Action {
-	case plan.Create, plan.Delete, plan.Release:
+	switch {
+	case c.Action == plan.Create && c.Replaces == nil, c.Action == plan.Delete, c.Action == plan.Release:
 		return nil
 	}
 	return c.Fields
@@ -342,8 +348,8 @@ func objectWhy(c plan.Change) string {
 	switch {
 	case c.Hook != nil:
 		why = hookWhy(c)
-	case c.Code == plan.CodeNew:
-		why = ""
+	case c.Replaces != nil:
+		why = strings.TrimSuffix("a new name for what it holds; the old one is deleted last; "+why, "; ")
 	case c.Code == plan.CodeDrift && fieldsTell(c):
 		why = ""
 	case why == "" && c.From != "":

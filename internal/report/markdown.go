@@ -13,10 +13,11 @@ import (
 // MarkdownLimit is the size a pull request comment may have (65,536 characters at GitHub), less what a bot adds.
 const MarkdownLimit = 65000
 
-// Markdown prints a plan for a pull request: the totals, one collapsed block per group, the rollout. It never takes
-// more than MarkdownLimit bytes; groups that do not fit are named with their numbers.
-func Markdown(w io.Writer, p *engine.FleetPlan) error {
-	st := Style{Width: 100, Unicode: true}
+// Markdown prints a plan for a pull request: the totals, one collapsed block per group (with full per cluster, and the
+// content of new objects), the rollout. It never takes more than MarkdownLimit bytes; what does not fit is named with its
+// numbers.
+func Markdown(w io.Writer, p *engine.FleetPlan, full bool) error {
+	st := Style{Width: 100, Unicode: true, Full: full}
 	head := markdownHead(p, st)
 	foot := markdownFoot(p, st)
 	const noteRoom = 2000
@@ -33,7 +34,7 @@ func Markdown(w io.Writer, p *engine.FleetPlan) error {
 		body.WriteString(block)
 	}
 	if len(left) > 0 {
-		body.WriteString(markdownLeft(left, len(sections)))
+		body.WriteString(markdownLeft(left, len(sections), full))
 	}
 	out := head + body.String() + foot
 	if len(out) > MarkdownLimit {
@@ -97,9 +98,13 @@ func outdent(text string) string {
 	return b.String()
 }
 
-func markdownLeft(left []section, all int) string {
+func markdownLeft(left []section, all int, full bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "> Cut: %d of %s would not fit into a comment. `hawser plan` shows them all; in numbers:\n>\n", len(left), count(all, "group"))
+	what := "group"
+	if full {
+		what = "cluster"
+	}
+	fmt.Fprintf(&b, "> Cut: %d of %s would not fit into a comment. `hawser plan` shows them all; in numbers:\n>\n", len(left), count(all, what))
 	for i, s := range left {
 		line := fmt.Sprintf("> - %s: %s\n", strings.Replace(cut(s.head, 150), "  ", " ", 1), statOf(s.changes))
 		if b.Len()+len(line) > 1800 {

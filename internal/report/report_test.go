@@ -100,7 +100,7 @@ func unchanged() *engine.FleetPlan {
 // TestGoldens prints every view in every layout; the files are meant to be read.
 func TestGoldens(t *testing.T) {
 	plans := map[string]func() *engine.FleetPlan{"shop": shopPlan, "marks": everyMark, "lost": lost, "refused": refused,
-		"nothing": unchanged, "sequential": sequential, "brake": braked}
+		"nothing": unchanged, "made": madePlan, "sequential": sequential, "brake": braked}
 	styles := map[string]Style{"wide": wideStyle, "narrow": narrowStyle}
 	color, full, stat, ascii, verbose := wideStyle, wideStyle, wideStyle, wideStyle, wideStyle
 	color.Color, full.Full, stat.Stat, ascii.Unicode, verbose.Verbose = true, true, true, false, 1
@@ -119,6 +119,8 @@ func TestGoldens(t *testing.T) {
 		golden(t, "plan/shop."+name+".txt", text(t, func(b *bytes.Buffer) error { return Plan(b, shopPlan(), st) }))
 	}
 	golden(t, "plan/marks.full.txt", text(t, func(b *bytes.Buffer) error { return Plan(b, everyMark(), full) }))
+	golden(t, "plan/made.full.txt", text(t, func(b *bytes.Buffer) error { return Plan(b, madePlan(), full) }))
+	golden(t, "plan/made.stat.txt", text(t, func(b *bytes.Buffer) error { return Plan(b, madePlan(), stat) }))
 	golden(t, "plan/lost.verbose.txt", text(t, func(b *bytes.Buffer) error { return Plan(b, lost(), verbose) }))
 	golden(t, "status.verbose.txt", text(t, func(b *bytes.Buffer) error { return Status(b, shopStatus(), verbose) }))
 	golden(t, "status.color.txt", text(t, func(b *bytes.Buffer) error { return Status(b, shopStatus(), color) }))
@@ -128,9 +130,10 @@ func TestGoldens(t *testing.T) {
 	golden(t, "fleet/ls.txt", text(t, func(b *bytes.Buffer) error { return FleetList(b, shopFleet(), verbose) }))
 	golden(t, "fleet/check.txt", text(t, func(b *bytes.Buffer) error { return FleetCheck(b, shopFleet(), wideStyle) }))
 	golden(t, "fleet/values.txt", text(t, func(b *bytes.Buffer) error { return FleetValues(b, shopFleet(), wideStyle) }))
-	golden(t, "markdown.md", text(t, func(b *bytes.Buffer) error { return Markdown(b, shopPlan()) }))
-	golden(t, "markdown-refused.md", text(t, func(b *bytes.Buffer) error { return Markdown(b, refused()) }))
-	golden(t, "markdown-nothing.md", text(t, func(b *bytes.Buffer) error { return Markdown(b, unchanged()) }))
+	golden(t, "markdown.md", text(t, func(b *bytes.Buffer) error { return Markdown(b, shopPlan(), false) }))
+	golden(t, "markdown-full.md", text(t, func(b *bytes.Buffer) error { return Markdown(b, madePlan(), true) }))
+	golden(t, "markdown-refused.md", text(t, func(b *bytes.Buffer) error { return Markdown(b, refused(), false) }))
+	golden(t, "markdown-nothing.md", text(t, func(b *bytes.Buffer) error { return Markdown(b, unchanged(), false) }))
 }
 
 var shopHints = Hints{Resume: "hawser apply -f shop.yaml --fleet fleet.yaml", Access: "--fleet fleet.yaml"}
@@ -213,7 +216,7 @@ func TestMarkdownLimit(t *testing.T) {
 		members = append(members, plan.Member{Cluster: c.Cluster, Wave: c.Wave, Plan: c.Plan})
 	}
 	p.Groups = plan.GroupEqual(members)
-	got := text(t, func(b *bytes.Buffer) error { return Markdown(b, p) })
+	got := text(t, func(b *bytes.Buffer) error { return Markdown(b, p, false) })
 	if len(got) > MarkdownLimit {
 		t.Errorf("%d bytes", len(got))
 	}
@@ -249,7 +252,7 @@ func TestWriteErrors(t *testing.T) {
 		"plan": Plan(brokenPipe{}, shopPlan(), wideStyle), "diff": Diff(brokenPipe{}, shopPlan(), wideStyle),
 		"outcome": Outcome(brokenPipe{}, failedOutcome(), Hints{}, wideStyle), "status": Status(brokenPipe{}, shopStatus(), wideStyle),
 		"findings": Findings(brokenPipe{}, someFindings(), wideStyle), "json": JSON(brokenPipe{}, shopPlan()),
-		"yaml": YAML(brokenPipe{}, shopPlan()), "markdown": Markdown(brokenPipe{}, shopPlan()),
+		"yaml": YAML(brokenPipe{}, shopPlan()), "markdown": Markdown(brokenPipe{}, shopPlan(), false),
 	} {
 		if !errors.Is(err, errBroken) {
 			t.Errorf("%s: %v", name, err)

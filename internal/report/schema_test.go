@@ -51,6 +51,8 @@ func schemaOf(t reflect.Type) map[string]any {
 	switch t {
 	case reflect.TypeFor[time.Time]():
 		return map[string]any{"type": "string", "format": "date-time"}
+	case reflect.TypeFor[plan.Body]():
+		return map[string]any{"type": "object", "description": "a Kubernetes object; what is secret in it is ***"}
 	case reflect.TypeFor[time.Duration]():
 		return map[string]any{"type": "integer", "description": "nanoseconds"}
 	}

@@ -1,0 +1,49 @@
+package object
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestMasked: keys are shown, what is secret is not, and the object itself stays as it is.
+func TestMasked(t *testing.T) {
+	redact := func(s string) string { return strings.ReplaceAll(s, "canary", "***") }
+	for name, tt := range map[string]struct {
+		o    Object
+		want map[string]any
+	}{
+		"a Secret's data, whatever it holds": {
+			o: Object{Body: map[string]any{"kind": "Secret", "metadata": map[string]any{"name": "s"},
+				"data": map[string]any{"a": "eA==", "b": ""}, "stringData": map[string]any{"c": "x"}, "type": "Opaque", "immutable": true}},
+			want: map[string]any{"kind": "Secret", "metadata": map[string]any{"name": "s"},
+				"data": map[string]any{"a": "***", "b": "***"}, "stringData": map[string]any{"c": "***"}, "type": "Opaque", "immutable": true},
+		},
+		"values and names that are known to be secret": {
+			o:    Object{Body: map[string]any{"kind": "ConfigMap", "data": map[string]any{"url": "x://canary@y", "canary": "1"}}},
+			want: map[string]any{"kind": "ConfigMap", "data": map[string]any{"url": "x://***@y", "***": "1"}},
+		},
+		"paths that are sensitive, and what is beside them": {
+			o: Object{Sensitive: []string{`spec.env[name="PW"].value`, "spec.port"}, Body: map[string]any{"kind": "X", "spec": map[string]any{
+				"port": int64(80), "replicas": int64(2), "env": []any{map[string]any{"name": "PW", "value": "p"}, map[string]any{"name": "B", "value": "q"}}}}},
+			want: map[string]any{"kind": "X", "spec": map[string]any{"port": "***", "replicas": int64(2),
+				"env": []any{map[string]any{"name": "PW", "value": "***"}, map[string]any{"name": "B", "value": "q"}}}},
+		},
+		"kubectl's copy": {
+			o:    Object{Body: map[string]any{"kind": "X", "metadata": map[string]any{"annotations": map[string]any{LastApplied: "{}", "a": "b"}}}},
+			want: map[string]any{"kind": "X", "metadata": map[string]any{"annotations": map[string]any{LastApplied: "***", "a": "b"}}},
+		},
+	} {
+		if diff := cmp.Diff(tt.want, tt.o.Masked(redact)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	two := RedactBody(map[string]any{"canary": "a", "***": "b"}, redact)
+	if len(two) != 2 {
+		t.Errorf("an entry is lost: %v", two)
+	}
+	if n := RedactBody(map[string]any{"pin": int64(12345678)}, func(s string) string { return strings.ReplaceAll(s, "12345678", "***") }); n["pin"] != "***" {
+		t.Errorf("a number is shown: %v", n)
+	}
+}

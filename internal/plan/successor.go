@@ -1,0 +1,133 @@
+package plan
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"hawser.dev/hawser/internal/object"
+)
+
+// Names that end with what the object holds: a version, or a digest of the content.
+var (
+	versioned = regexp.MustCompile(`^(.+?)[-.](v?[0-9]+(?:\.[0-9]+)*)$`)
+	hashed    = regexp.MustCompile(`^(.+)[-.]([0-9a-z]{5,64})$`)
+	hexDigits = regexp.MustCompile(`^[0-9a-f]+$`)
+	// ofKustomize are the characters of the digests that Kustomize's generators put behind names: no vowels, so that they
+	// never make a word.
+	ofKustomize = regexp.MustCompile(`^[2456789bcdfghkmt]{10}$`)
+)
+
+// kustomizeLength is the length of such a digest.
+const kustomizeLength = 10
+
+// endings are what a name may share with that of its successor: the name without what the object holds, and what kind of
+// ending that is. A word is no digest: a hexadecimal one has a digit, and one of Kustomize's length has a digit or no vowel.
+func endings(name string) []string {
+	var out []string
+	if m := versioned.FindStringSubmatch(name); m != nil {
+		out = append(out, "version "+m[1])
+	}
+	if m := hashed.FindStringSubmatch(name); m != nil {
+		digit := strings.ContainsAny(m[2], "0123456789")
+		if digit && hexDigits.MatchString(m[2]) || len(m[2]) == kustomizeLength && (digit || ofKustomize.MatchString(m[2])) {
+			out = append(out, fmt.Sprintf("digest %d %s", len(m[2]), m[1]))
+		}
+	}
+	return out
+}
+
+// replaceable reports whether an object of the kind is nothing but what it holds, or runs once: what else goes (what keeps
+// running, data, everybody's objects) is never shown as part of something that is made.
+func replaceable(r object.Ref) bool {
+	switch {
+	case holds(r), r.Group == "" && (r.Kind == "PersistentVolumeClaim" || r.Kind == "PersistentVolume"):
+		return false
+	case r.Group == "batch" && r.Kind == "Job", r.Kind == "Pod" && r.Group == "":
+		return true
+	}
+	return !r.IsWorkload()
+}
+
+// pair marks what is made under a new name because it holds something else, and what goes for it: of the same kind,
+// namespace and instance, with the same name before the version or digest. Where more than one is made or goes, nobody
+// knows which belongs to which, and none is marked. Both changes stay, and are counted.
+func pair(changes []Change) {
+	type candidates struct{ made, gone []int }
+	by := map[string]*candidates{}
+	for i, c := range changes {
+		made, gone := c.Action == Create && c.Code == CodeNew, c.Action == Delete
+		if !made && !gone || c.Hook != nil || !replaceable(c.Ref) {
+			continue
+		}
+		for _, e := range endings(c.Ref.Name) {
+			key := strings.Join([]string{c.Instance, c.Ref.Group, c.Ref.Kind, c.Ref.Namespace, e}, "\n")
+			if by[key] == nil {
+				by[key] = &candidates{}
+			}
+			if made {
+				by[key].made = append(by[key].made, i)
+			} else {
+				by[key].gone = append(by[key].gone, i)
+			}
+		}
+	}
+	const several = -1
+	partner := map[int]int{}
+	meet := func(i, j int) {
+		if other, known := partner[i]; known && other != j {
+			j = several
+		}
+		partner[i] = j
+	}
+	for _, c := range by {
+		switch {
+		case len(c.made) == 0 || len(c.gone) == 0:
+		case len(c.made) == 1 && len(c.gone) == 1:
+			meet(c.made[0], c.gone[0])
+			meet(c.gone[0], c.made[0])
+		default:
+			for _, i := range slices.Concat(c.made, c.gone) {
+				meet(i, several)
+			}
+		}
+	}
+	for i, j := range partner {
+		if j == several || partner[j] != i || changes[i].Action != Create {
+			continue
+		}
+		made, gone := &changes[i], &changes[j]
+		made.Replaces, gone.ReplacedBy = ptr(gone.Ref), ptr(made.Ref)
+	}
+}
+
+func ptr(r object.Ref) *object.Ref { return &r }
+
+// Pairs reports whether the plan replaces objects by such of other names: their fields want telling.
+func (p *Plan) Pairs() bool {
+	for _, c := range p.Changes {
+		if c.Replaces != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// TellPairs gives what is made under a new name the fields in which it differs from what it replaces, as that was declared
+// (base, by object). One whose former content is not known stays as it is.
+func (p *Plan) TellPairs(base, bodies map[object.Ref]object.Object, redact func(string) string) {
+	name := []string{"metadata.name"}
+	for i, c := range p.Changes {
+		if c.Replaces == nil {
+			continue
+		}
+		before, known := base[*c.Replaces]
+		after, here := bodies[c.Ref]
+		if !known || !here {
+			continue
+		}
+		after.Sensitive = append(after.Sensitive[:len(after.Sensitive):len(after.Sensitive)], before.Sensitive...)
+		p.Changes[i].Fields = FieldChanges(after, object.WithoutPaths(before.Body, name), object.WithoutPaths(after.Body, name), redact, object.Setters{})
+	}
+}
