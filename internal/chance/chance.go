@@ -106,6 +106,11 @@ func (a Answers) Hidden() []string {
 	return out
 }
 
+// Secret reports whether a call was answered with something that must not be shown.
+func (a Answers) Secret() bool {
+	return slices.ContainsFunc(a.Calls, func(c Call) bool { return !c.Public })
+}
+
 // Names are those of all answers, each once, in order.
 func (a Answers) Names() []string {
 	var out []string

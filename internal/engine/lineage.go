@@ -184,7 +184,8 @@ func (r *run) recognizeRecord(t *target) {
 	if known := rec.Identity(); known.Match(t.facts.Identity()) == fleet.OtherCluster {
 		t.find(fleet.WrongCluster(name, "the record kept in it names the cluster with", known, t.facts.Identity()))
 	}
-	if rec.Cluster != name && r.fleet != nil && rec.Fleet == r.fleetName() && r.declares(rec.Cluster) {
+	if rec.Cluster != name && r.fleet != nil && rec.Fleet == r.fleetName() &&
+		(r.declares(rec.Cluster) || slices.Contains(fleetNames(r.fleet), rec.Cluster)) {
 		f := diag.Errorf(fleet.CodeWrongCluster, "the record kept here belongs to the cluster %s of this fleet", rec.Cluster)
 		f.Why = "the contexts of " + rec.Cluster + " and " + name + " look swapped"
 		f.Fix = "correct the contexts in the fleet; if the clusters were renamed: --accept-cluster " + name

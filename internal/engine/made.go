@@ -14,6 +14,7 @@ import (
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/bind"
 	"hawser.dev/hawser/internal/chance"
+	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
@@ -90,10 +91,30 @@ func (r *run) lost(record *release.Record, m *made, in v1alpha1.Instance) diag.F
 	if record == nil || record.Made[name] == "" || !m.stored[name].IsZero() || r.req.Rotate.Has(name) {
 		return nil
 	}
-	f := diag.Errorf("kept-values-lost", "what was made up for %s is no longer on the cluster", name)
+	return withInstance(diag.Findings{keptLost(name)}, in)
+}
+
+func keptLost(instance string) diag.Finding {
+	f := diag.Errorf("kept-values-lost", "what was made up for %s is no longer on the cluster", instance)
 	f.Why = "the Secret in " + object.SystemNamespace + " that kept it is gone: every password and certificate would be another"
-	f.Fix = "restore the Secret from a backup, or have new ones made: --rotate " + name
-	return withInstance(diag.Findings{f}, in)
+	f.Fix = "restore the Secret from a backup, or have new ones made: --rotate " + instance
+	return f
+}
+
+// remade refuses to make anew, where the record is lost too, what objects with the bundle's marks were made with.
+func (r *run) remade(w *work) diag.Findings {
+	var out diag.Findings
+	m := &w.target.made
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, p := range w.set.parts {
+		name := p.placed.Name
+		ours := func(o plan.Owned) bool { return o.Instance == name }
+		if w.input.Rebuilt && m.stored[name].IsZero() && m.now[name].Secret() && !r.req.Rotate.Has(name) && slices.ContainsFunc(w.input.Owned, ours) {
+			out = append(out, withInstance(diag.Findings{keptLost(name)}, p.placed)...)
+		}
+	}
+	return out
 }
 
 // generated is a text that the bundle wants made up: the kept one, a new one where the cluster can keep it, or a
@@ -192,7 +213,10 @@ func (r *run) rendered(ctx context.Context, t *target, s *set, p *part) (render.
 		return res, unread
 	}
 	before := p.request.Answers
-	if p.request.Answers = r.found(ctx, t, before, p, res.LooksUp); p.request.Answers.Digest() != before.Digest() {
+	if p.request.Answers, err = r.found(ctx, t, before, p, res.LooksUp); err != nil {
+		return res, err
+	}
+	if p.request.Answers.Digest() != before.Digest() {
 		r.hide(p.request.Answers)
 		if res, _, err = r.memo.Render(ctx, p.renderer, p.request); err != nil && res.Open == 0 {
 			return res, err
@@ -226,17 +250,23 @@ type stand struct {
 }
 
 // found adds to answers what the cluster holds of Secrets that the source looks up and that nothing is kept of: those of
-// an instance that is taken over.
-func (r *run) found(ctx context.Context, t *target, a chance.Answers, p *part, looksUp []object.Ref) chance.Answers {
+// an instance that is taken over. A Secret that cannot be looked at is an error: it may hold a password that is in use.
+func (r *run) found(ctx context.Context, t *target, a chance.Answers, p *part, looksUp []object.Ref) (chance.Answers, error) {
 	ofSource := func(c chance.Call) bool { return c.Func != chance.Generate }
 	if r.req.Rotate.Has(p.placed.Name) || len(a.Secrets) > 0 || slices.ContainsFunc(a.Calls, ofSource) {
-		return a
+		return a, nil
 	}
 	a.Secrets = maps.Clone(a.Secrets)
 	for _, ref := range looksUp {
 		obj, err := t.look(ctx, wanted{ref: ref, apiVersion: "v1"})
+		if err != nil && !cluster.IsAbsent(err) {
+			f := diag.Errorf("lookup-failed", "whether the cluster has the %s that the chart looks up is not known", ref)
+			f.Why = r.redact(err.Error()) + "; made anew, what it holds would be another password"
+			f.Fix = "let the user read it, or try again; to make all values anew on purpose: --rotate " + p.placed.Name
+			return a, diag.Findings{f}.Err()
+		}
 		held, _ := obj["data"].(map[string]any)
-		if err != nil || len(held) == 0 { // not there, or not ours to read: then it is made
+		if len(held) == 0 { // not there: then it is made
 			continue
 		}
 		if a.Secrets == nil {
@@ -248,7 +278,7 @@ func (r *run) found(ctx context.Context, t *target, a chance.Answers, p *part, l
 		}
 		a.Secrets[ref.Namespace+"/"+ref.Name] = data
 	}
-	return a
+	return a, nil
 }
 
 // stood are the digests that objects have with placeholders, of parts for which something was made up.

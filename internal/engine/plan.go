@@ -298,7 +298,7 @@ func (r *run) computeOne(ctx context.Context, cp *ClusterPlan, o plan.Options) {
 			p, findings = r.compute(ctx, w, o)
 		}
 	}
-	findings = append(findings, r.missing(ctx, w)...)
+	findings = append(append(findings, r.missing(ctx, w)...), r.remade(w)...)
 	findings = append(findings, r.validate(ctx, w, p)...)
 	tell := plan.Telling{Changed: r.req.ShowFields && !o.Diff, Replacing: r.req.ShowFields || o.Diff, Made: r.req.ShowContent}
 	p.Say(tell, w.set.bodies, func() map[object.Ref]object.Object {

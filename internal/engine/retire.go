@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -84,6 +85,12 @@ func (r *run) retired() diag.Findings {
 		}
 		return diag.Findings{f}
 	}
+	if now := r.renamed(spec, place, uid); now != "" && !r.req.Keep {
+		f := diag.Errorf("still-declared", "the cluster %s is in the fleet %s as %s", name, spec.Name, now)
+		f.Why = "both are one cluster: what was delivered to " + name + " runs on " + now
+		f.Fix = "--keep forgets the former name and leaves everything there"
+		return diag.Findings{f}
+	}
 	c := v1alpha1.ClusterSpec{Name: name, KubeContext: place.Context}
 	if place.Kubeconfig != "" {
 		c.Kubeconfig = &v1alpha1.KubeconfigAccess{Path: place.Kubeconfig, Context: place.Context, Dir: filepath.Dir(r.lockPath)}
@@ -101,6 +108,18 @@ func (r *run) retired() diag.Findings {
 		return diag.Findings{f}
 	}
 	return nil
+}
+
+// renamed is the name under which the fleet declares the cluster that it had by another name, "" where it does not.
+func (r *run) renamed(spec *v1alpha1.FleetSpec, was lockfile.Place, uid string) string {
+	for _, c := range spec.Clusters {
+		now := r.pathOf(fleet.Cluster{ClusterSpec: c})
+		sameAccess := was.Context != "" && now.Context == was.Context && now.Kubeconfig == was.Kubeconfig
+		if sameAccess || uid != "" && (c.UID == uid || r.lock.UID(spec.Name, c.Name) == uid) {
+			return c.Name
+		}
+	}
+	return ""
 }
 
 func fleetNames(spec *v1alpha1.FleetSpec) []string {
@@ -188,8 +207,16 @@ func (r *run) delivered(out *Outcome) {
 
 // accessOf is how a cluster is reached, as hawser.lock keeps it: a kubeconfig of its own relative to the file.
 func (r *run) accessOf(t *target) lockfile.Place {
-	p := lockfile.Place{Context: t.access.Context}
-	if k := t.cluster.Kubeconfig; k != nil && k.Path != "" {
+	p := r.pathOf(t.cluster)
+	p.Context = t.access.Context
+	return p
+}
+
+// pathOf is the kubeconfig that a cluster has of its own, and its context.
+func (r *run) pathOf(c fleet.Cluster) lockfile.Place {
+	p := lockfile.Place{Context: c.KubeContext}
+	if k := c.Kubeconfig; k != nil && k.Path != "" {
+		p.Context = cmp.Or(p.Context, k.Context)
 		p.Kubeconfig = k.Path
 		if !filepath.IsAbs(k.Path) {
 			dir, err1 := filepath.Abs(filepath.Dir(r.lockPath))

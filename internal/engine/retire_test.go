@@ -144,3 +144,39 @@ func TestRetireRefusals(t *testing.T) {
 		t.Errorf("unknown access: %s", got)
 	}
 }
+
+// TestRetireRenamed: a cluster that the fleet has by another name now is not emptied by its former one, and can be forgotten.
+func TestRetireRenamed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "k: v")))
+	declare := func(name string) {
+		r.write("fleet.yaml", "fleet:\n  apiVersion: v1alpha1\n  name: "+r.name+"\n  clusters:\n    "+name+": {group: a, kubeContext: "+here+"}\n")
+	}
+	declare("old")
+	r.applied(r.request())
+	declare("new")
+	retire := r.request()
+	retire.Retire, retire.Bundle = "old", r.name
+	refused := func(when string) {
+		t.Helper()
+		if _, err := r.Retiring(t.Context(), retire); err == nil || !strings.Contains(err.Error(), "as new") {
+			t.Errorf("%s: %v", when, err)
+		}
+		if _, err := r.PlanDelete(t.Context(), retire); err == nil {
+			t.Errorf("%s: a delete is planned", when)
+		}
+	}
+	refused("before the cluster was applied by its new name")
+	req := r.request()
+	req.AcceptClusters = []string{"new"}
+	r.applied(req)
+	refused("after it")
+	retire.Keep = true
+	if err := r.Retire(t.Context(), retire); err != nil {
+		t.Fatal(err)
+	}
+	if left := namesLeft(r.plan(r.request())); left != "" {
+		t.Error(left)
+	}
+}
