@@ -15,6 +15,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/retirement"
 	"hawser.dev/hawser/internal/toolchain"
 )
 
@@ -59,7 +60,7 @@ func (nothing) Check(context.Context, engine.Request) (*engine.FleetReport, erro
 func (nothing) Values(context.Context, engine.Request) (*engine.FleetReport, error) {
 	return nil, errReached
 }
-func (nothing) Retiring(context.Context, engine.Request) (*engine.Retirement, error) {
+func (nothing) Retiring(context.Context, engine.Request) (*retirement.Retirement, error) {
 	return nil, errReached
 }
 func (nothing) Retire(context.Context, engine.Request) error { return errReached }

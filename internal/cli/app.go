@@ -18,6 +18,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/retirement"
 	"hawser.dev/hawser/internal/toolchain"
 )
 
@@ -56,7 +57,7 @@ type Fleets interface {
 	// Snapshot is what is known of the selected clusters, for --facts; nil beside an error.
 	Snapshot(ctx context.Context, req engine.Request) (*fleet.Snapshot, error)
 	// Retiring tells what runs on the cluster to retire; Retire forgets the cluster.
-	Retiring(ctx context.Context, req engine.Request) (*engine.Retirement, error)
+	Retiring(ctx context.Context, req engine.Request) (*retirement.Retirement, error)
 	Retire(ctx context.Context, req engine.Request) error
 }
 

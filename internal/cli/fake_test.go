@@ -19,6 +19,7 @@ import (
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/retirement"
 	"hawser.dev/hawser/internal/rollout"
 	"hawser.dev/hawser/internal/source"
 )
@@ -324,9 +325,9 @@ func (f *fake) Values(_ context.Context, req engine.Request) (*engine.FleetRepor
 	return f.fleet(req)
 }
 
-func (f *fake) Retiring(_ context.Context, req engine.Request) (*engine.Retirement, error) {
+func (f *fake) Retiring(_ context.Context, req engine.Request) (*retirement.Retirement, error) {
 	f.record(req)
-	out := &engine.Retirement{V: 1, Fleet: "shop", Cluster: req.Retire, Bundles: []string{"base", "shop"}, Known: true, Lock: "hawser.lock"}
+	out := &retirement.Retirement{V: 1, Fleet: "shop", Cluster: req.Retire, Bundles: []string{"base", "shop"}, Known: true, Lock: "hawser.lock"}
 	return out, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/checkout"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
@@ -185,7 +186,7 @@ func (r *run) recognizeRecord(t *target) {
 		t.find(fleet.WrongCluster(name, "the record kept in it names the cluster with", known, t.facts.Identity()))
 	}
 	if rec.Cluster != name && r.fleet != nil && rec.Fleet == r.fleetName() &&
-		(r.declares(rec.Cluster) || slices.Contains(fleetNames(r.fleet), rec.Cluster)) {
+		slices.ContainsFunc(r.fleet.Clusters, func(c v1alpha1.ClusterSpec) bool { return c.Name == rec.Cluster }) {
 		f := diag.Errorf(fleet.CodeWrongCluster, "the record kept here belongs to the cluster %s of this fleet", rec.Cluster)
 		f.Why = "the contexts of " + rec.Cluster + " and " + name + " look swapped"
 		f.Fix = "correct the contexts in the fleet; if the clusters were renamed: --accept-cluster " + name

@@ -1,0 +1,64 @@
+package retirement
+
+import (
+	"strings"
+	"testing"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/lockfile"
+)
+
+func lock() lockfile.File {
+	return lockfile.File{
+		Clusters: map[string]map[string]string{"f": {"old": "uid-old", "eu": "uid-eu", "renamed": "uid-same", "now": "uid-same"}},
+		Places: map[string]map[string]lockfile.Place{"f": {
+			"old":     {Bundles: []string{"shop"}, Context: "old-admin"},
+			"nowhere": {Bundles: []string{"shop"}},
+			"moved":   {Context: "eu", Kubeconfig: "kube/eu"},
+			"file":    {Context: "x", Kubeconfig: "kube/x"},
+			"renamed": {Context: "elsewhere"},
+		}},
+	}
+}
+
+func spec() *v1alpha1.FleetSpec {
+	return &v1alpha1.FleetSpec{Name: "f", Clusters: []v1alpha1.ClusterSpec{
+		{Name: "eu", Kubeconfig: &v1alpha1.KubeconfigAccess{Path: "../kube/eu", Context: "eu", Dir: "/repo/fleets"}},
+		{Name: "us", UID: "uid-us"}, {Name: "now", KubeContext: "now"}}}
+}
+
+func TestFind(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		request Request
+		fleet   *v1alpha1.FleetSpec
+		context string // of what is found
+		refused string
+	}{
+		{name: "reached as it was", request: Request{Cluster: "old"}, context: "old-admin"},
+		{name: "a context of the user", request: Request{Cluster: "old", Context: "mine"}, context: "mine"},
+		{name: "no access", request: Request{Cluster: "nowhere"}, refused: "is not known"},
+		{name: "no access is needed", request: Request{Cluster: "nowhere", Keep: true}},
+		{name: "declared", request: Request{Cluster: "eu"}, refused: "still declares the cluster eu"},
+		{name: "unknown", request: Request{Cluster: "none"}, refused: "no cluster none is known"},
+		{name: "renamed: equal access", request: Request{Cluster: "moved"}, refused: "as eu"},
+		{name: "renamed: equal uid", request: Request{Cluster: "renamed"}, refused: "as now"},
+		{name: "renamed, to forget", request: Request{Cluster: "renamed", Keep: true}, context: "elsewhere"},
+	} {
+		got, findings := Find(lock(), "/repo/hawser.lock", spec(), c.request)
+		text := ""
+		if len(findings) > 0 {
+			text = findings[0].What
+		}
+		if c.refused == "" && (text != "" || got.KubeContext != c.context || got.Name != c.request.Cluster) || !strings.Contains(text, c.refused) {
+			t.Errorf("%s: %+v, %q", c.name, got, text)
+		}
+	}
+	if _, findings := Find(lock(), "", nil, Request{Cluster: "old"}); !findings.HasErrors() {
+		t.Error("no fleet")
+	}
+	got, _ := Find(lock(), "/repo/hawser.lock", spec(), Request{Cluster: "file"})
+	if k := got.Kubeconfig; k == nil || k.Path != "kube/x" || k.Dir != "/repo" || k.Context != "x" || got.KubeContext != "" {
+		t.Errorf("a kubeconfig of its own: %+v", got)
+	}
+}
