@@ -64,14 +64,19 @@ spec:
 // crashObjects is the number of objects of a version, without the instance's namespace.
 func crashObjects(v int) int { return strings.Count(crashBundle("n", v), "---\n") }
 
+// apart is how far the points of death are from one another that a test tries: .ci/run asks for every one, `make test`
+// takes some, spread over the whole run.
+func apart(step int) int {
+	if os.Getenv("HAWSER_TEST_DEATHS") == "all" {
+		return 1
+	}
+	return step
+}
+
 // TestKilledAtEveryRequest kills the process (SIGKILL) before and after every single request of a first apply and of an
 // upgrade, and runs it again: it converges, nothing is there twice, nothing is orphaned, and the lock is taken over.
-// CI takes every point, `make test` every third.
 func TestKilledAtEveryRequest(t *testing.T) {
-	step := 3
-	if os.Getenv("CI") == "true" {
-		step = 1
-	}
+	step := apart(9)
 	var points atomic.Int64
 	var wg sync.WaitGroup
 	for lane, cluster := range clusters {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"os"
 	"os/exec"
 	"slices"
 	"sync/atomic"
@@ -103,14 +102,10 @@ func (l *hookCrash) converges(verb, where string, want map[string]int) {
 }
 
 // TestHooksKilledAtEveryRequest kills the process before and after every single request of an installation with hooks,
-// of an upgrade and of the removal, and runs it again: it converges, and every hook has run exactly once. CI takes every
-// point, `make test` every third.
+// of an upgrade and of the removal, and runs it again: it converges, and every hook has run exactly once.
 func TestHooksKilledAtEveryRequest(t *testing.T) {
 	t.Parallel()
-	step := 3
-	if os.Getenv("CI") == "true" {
-		step = 1
-	}
+	step := apart(9)
 	s := newScene(t)
 	l := &hookCrash{scene: s, cluster: "production-us", proxy: newKiller(t, "production-us")}
 	l.config = l.kubeconfig(l.cluster, l.proxy.URL, l.proxy.ca())

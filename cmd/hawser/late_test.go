@@ -128,10 +128,8 @@ func TestLateValues(t *testing.T) {
 
 // Killed at any request of a first apply or of an upgrade in which values are known late, and run again: it converges.
 func TestKilledAtEveryRequestWithLateValues(t *testing.T) {
-	step := 4
-	if os.Getenv("CI") == "true" {
-		step = 1
-	}
+	t.Parallel()
+	step := apart(10)
 	l := emptyLane(t, "staging", "crashlate")
 	l.objects = func(int) int { return 4 } // db, db-token, app, web
 	l.look = func(v int, where string) {

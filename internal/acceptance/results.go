@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -45,6 +46,19 @@ func (r *Results) Write(file string) error {
 		return err
 	}
 	return os.WriteFile(file, append(data, '\n'), 0o644)
+}
+
+// Summary names the packages that broke and the tests that failed, a line each.
+func (r *Results) Summary(out io.Writer) {
+	for _, what := range r.Broken {
+		fmt.Fprintf(out, "broken: %s\n", what)
+	}
+	failed := r.Failed()
+	for _, pkg := range slices.Sorted(maps.Keys(failed)) {
+		for _, t := range failed[pkg] {
+			fmt.Fprintf(out, "failed: %s.%s\n", pkg, t)
+		}
+	}
 }
 
 // Count counts the tests, subtests included; a package that is broken is one that failed.

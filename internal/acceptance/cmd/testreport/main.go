@@ -1,7 +1,8 @@
 // Command testreport reads the output of `go test -json`, prints it as `go test` would, keeps the results in a file for
-// the acceptance check, and ends with a line "N passed, N failed, N skipped" over everything in that file.
+// the acceptance check, and ends with the names of what failed, how long all of it took, and a line "N passed, N failed,
+// N skipped" over everything in that file.
 //
-//	go test -json ./... | testreport -results FILE [-again go] [-more]
+//	go test -json ./... | testreport -results FILE [-again go] [-more | -since SECONDS]
 //
 // It must not know which tests there are.
 package main
@@ -10,6 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"time"
 
 	"hawser.dev/hawser/internal/acceptance"
 )
@@ -18,8 +20,9 @@ func main() {
 	file := flag.String("results", "", "file of the results; those already in it stay")
 	more := flag.Bool("more", false, "more will follow: print no total, and end well whatever failed")
 	again := flag.String("again", "", "go command that runs the few tests that failed a second time")
+	since := flag.Int64("since", 0, "when all of it began, in seconds since 1970: print how long it took")
 	flag.Parse()
-	code, err := run(*file, *again, *more)
+	code, err := run(*file, *again, *more, *since)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "testreport: %v\n", err)
 		code = 2
@@ -27,7 +30,7 @@ func main() {
 	os.Exit(code)
 }
 
-func run(file, again string, more bool) (int, error) {
+func run(file, again string, more bool, since int64) (int, error) {
 	results, err := acceptance.Read(file)
 	if err != nil {
 		return 0, err
@@ -43,8 +46,9 @@ func run(file, again string, more bool) (int, error) {
 	if err := results.Write(file); err != nil || more {
 		return 0, err
 	}
-	for _, what := range results.Broken {
-		fmt.Printf("broken: %s\n", what)
+	results.Summary(os.Stdout)
+	if since > 0 {
+		fmt.Printf("the tests took %s\n", time.Since(time.Unix(since, 0)).Round(time.Second))
 	}
 	passed, failed, skipped := results.Count()
 	fmt.Printf("%d passed, %d failed, %d skipped\n", passed, failed, skipped)

@@ -1,0 +1,77 @@
+//go:build unix
+
+package acceptance
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// ci runs .ci/run with a make that does what the script says, and returns its last lines.
+func ci(t *testing.T, script string, lines int) (string, error) {
+	t.Helper()
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "make"), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("bash", "../../.ci/run")
+	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "CI_LOGS="+filepath.Join(bin, "logs"))
+	out, err := cmd.CombinedOutput()
+	all := strings.Split(strings.TrimSpace(string(out)), "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "\n"), err
+}
+
+// When a step fails, nothing more is done, and the last lines say which step it was and why.
+func TestCISaysWhyItFailed(t *testing.T) {
+	last, err := ci(t, `echo "this is make $*"
+case $1 in
+test) echo "failed: hawser.dev/hawser/internal/x.TestY"; echo "9 passed, 1 failed, 0 skipped"; exit 1;;
+race) echo "RACE WAS RUN";;
+esac
+`, 3)
+	if err == nil {
+		t.Error("it passed")
+	}
+	for _, want := range []string{"3-test.log:\nfailed: hawser.dev/hawser/internal/x.TestY\n== failed after", "step 3 of 5, make test"} {
+		if !strings.Contains(last, want) {
+			t.Errorf("%q is missing in the last lines:\n%s", want, last)
+		}
+	}
+	last, err = ci(t, "echo something odd; [ \"$1\" != lint ]\n", 3)
+	if err == nil || !strings.Contains(last, "something odd\n== failed after") || !strings.HasSuffix(last, "step 2 of 5, make lint") {
+		t.Errorf("%v; the last lines:\n%s", err, last)
+	}
+}
+
+// All steps are done in CI, where no failed test is tried again and every point of death is taken; the time is printed.
+func TestCIPasses(t *testing.T) {
+	last, err := ci(t, "echo $* CI=$CI $HAWSER_TEST_DEATHS\n", 30)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, last)
+	}
+	for _, want := range []string{"build CI=true all\n", "lint CI=true all\n", "test CI=true all\n", "race CI=true all\n", "fuzz FUZZTIME=60s CI=true all\n", "== passed: all 5 steps in 0 min"} {
+		if !strings.Contains(last, want) {
+			t.Errorf("%q is missing in:\n%s", want, last)
+		}
+	}
+	for env, want := range map[string]bool{"CI=true": false, "CI=": true} {
+		cmd := exec.Command("make", "-n", "-C", "../..", "test")
+		cmd.Env = append(os.Environ(), env, "MAKEFLAGS=")
+		out, err := cmd.CombinedOutput()
+		if got := strings.Contains(string(out), "-again"); err != nil || got != want {
+			t.Errorf("with %s a second try is %v, want %v (%v)", env, got, want, err)
+		}
+	}
+}
+
+func TestSummary(t *testing.T) {
+	r := &Results{Tests: map[string]string{"m/a.TestOne": "pass", "m/a.TestTwo/sub": "fail", "m/a.TestTwo": "fail"}, Broken: []string{"m/b"}}
+	var out strings.Builder
+	r.Summary(&out)
+	if want := "broken: m/b\nfailed: m/a.TestTwo\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}
