@@ -49,7 +49,7 @@ func show(x ast.Expr) string {
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	}
-	b, err := format.Node(x)
+	b, err := format.Node(cuelang.Clone(x)) // without marks
 	if err != nil {
 		return err.Error()
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -209,7 +208,11 @@ func (f From) parse(src []byte, name string) (ast.Expr, *diag.Finding) {
 		}
 		return text(string(src), f.node.Pos()), nil
 	}
-	x, err := parseData(format, name, src)
+	read := func(name string, src []byte) (ast.Expr, error) { return parseData(format, name, src) }
+	if f.chart && format == AsYAML {
+		read = chartData
+	}
+	x, err := read(name, src)
 	if err == nil && nothing(x) { // no document, or null
 		x = ast.NewNull()
 		if f.At == "" && len(f.Path) == 0 { // an empty file of values gives none
@@ -221,9 +224,6 @@ func (f From) parse(src []byte, name string) (ast.Expr, *diag.Finding) {
 	}
 	if err != nil {
 		return fail(cuelang.FindingsFor(err, cuelang.Show{Code: "syntax"}))
-	}
-	if f.chart && format == AsYAML {
-		x = switches(x, src)
 	}
 	return x, nil
 }
@@ -239,48 +239,6 @@ func nothing(x ast.Expr) bool {
 		return len(x.Elts) == 0
 	}
 	return false
-}
-
-// switches gives data of a YAML file the meaning that Helm gives it: yes, no, on and off without quotes are booleans.
-func switches(x ast.Expr, src []byte) ast.Expr {
-	return rewrite(x, nil, func(x ast.Expr, _ v1alpha1.Path) (ast.Expr, bool) {
-		word, isText := textOf(x)
-		on, is := oldBooleans[word]
-		if !isText || !is || !x.Pos().IsValid() {
-			return nil, false
-		}
-		if !strings.HasPrefix(written(src, x.Pos()), word) {
-			return nil, false // quoted, or tagged as a text
-		}
-		out := ast.NewBool(on)
-		ast.SetPos(out, x.Pos())
-		return out, true
-	})
-}
-
-// written is what stands in a YAML file at the place of a value, its anchor apart.
-func written(src []byte, pos token.Pos) string {
-	line := 1
-	for ; line < pos.Line() && len(src) > 0; line++ {
-		_, src, _ = bytes.Cut(src, []byte("\n"))
-	}
-	letters := []rune(string(src[:min(len(src), maxWritten)]))
-	if at := pos.Column() - 1; at >= 0 && at <= len(letters) {
-		return anchor.ReplaceAllString(string(letters[at:]), "")
-	}
-	return ""
-}
-
-// anchor is one before a value; maxWritten bounds how far into a line a word is looked for.
-var anchor = regexp.MustCompile(`^&\S+\s+`)
-
-const maxWritten = 1 << 16
-
-// oldBooleans are the booleans of YAML 1.1 that are none any more: https://yaml.org/type/bool.html.
-var oldBooleans = map[string]bool{
-	"y": true, "Y": true, "n": false, "N": false,
-	"yes": true, "Yes": true, "YES": true, "on": true, "On": true, "ON": true,
-	"no": false, "No": false, "NO": false, "off": false, "Off": false, "OFF": false,
 }
 
 // parseCUE reads a CUE file that is data: fields, lists and literals.

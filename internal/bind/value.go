@@ -220,7 +220,7 @@ func StandIn(f From) ast.Expr {
 	if f.Preview != nil {
 		return cuelang.Clone(f.Preview)
 	}
-	return text(f.standInText(), f.node.Pos())
+	return cuelang.Foreign(text(f.standInText(), f.node.Pos()))
 }
 
 func (f From) standInText() string { return "known after " + f.Instance }

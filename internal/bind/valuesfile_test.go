@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"sigs.k8s.io/yaml"
-
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
 )
@@ -34,23 +32,6 @@ func readValues(t *testing.T, in v1alpha1.Instance, content string) string {
 		t.Fatal(err)
 	}
 	return string(data)
-}
-
-// TestHelmValuesFile: a file of values for a chart means what Helm's own YAML library makes of it.
-func TestHelmValuesFile(t *testing.T) {
-	chart := v1alpha1.Instance{Helm: &v1alpha1.HelmSource{}}
-	for _, content := range []string{
-		"a: yes\nb: no\nc: on\nd: off\ne: YES\nf: Off\n", "a: 'yes'\nb: \"no\"\nc: !!str on\n", "l: [yes, 'no', off]\nm:\n- on\n- {x: no}\n",
-		"t: |\n  yes\nu: yesterday\nv: |-\n  no\n", "a: true\nb: y\nc: n\nd: Y\n", "a: &x no\nb: *x\n", "äö: no\nb: 'ü' # no\nc: off # on\n",
-	} {
-		var want any
-		if err := yaml.Unmarshal([]byte(content), &want); err != nil {
-			t.Fatal(err)
-		}
-		data, _ := json.Marshal(want)
-		same(t, content, string(data), readValues(t, chart, content))
-	}
-	same(t, "not for a module", `{"a":"yes"}`, readValues(t, v1alpha1.Instance{Module: &v1alpha1.ModuleSource{}}, "a: yes\n"))
 }
 
 // TestEmptyValuesFile: a file without data is no values.

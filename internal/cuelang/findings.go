@@ -30,6 +30,8 @@ type Show struct {
 	Redact func(string) string
 	// Base is the directory file names are shown relative to; "" leaves them as they are.
 	Base string
+	// At is the place that stands for a position, nil the position itself.
+	At func(token.Pos) token.Pos
 	// Rename turns a file name (after Base) into what the user knows it by; "" hides the position. nil keeps it.
 	Rename func(file string) string
 	// Behind reports that positions in the file (its name as CUE has it) are constraints rather than the user's own
@@ -93,6 +95,9 @@ var textPos = regexp.MustCompile(`^([^:\s]+\.(?:ya?ml|json)):(\d+): (.*)$`)
 func (s Show) places(all []token.Pos) []diag.Pos {
 	var ranked [3][]diag.Pos
 	for _, p := range all {
+		if s.At != nil {
+			p = s.At(p)
+		}
 		place := diag.Pos{File: s.file(p.Filename()), Line: p.Line(), Column: p.Column()}
 		if !p.IsValid() || place.File == "" {
 			continue

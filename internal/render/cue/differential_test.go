@@ -2,6 +2,7 @@ package cue
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,7 +11,6 @@ import (
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/cuecontext"
-	"cuelang.org/go/cue/format"
 	"cuelang.org/go/cue/load"
 	cueyaml "cuelang.org/go/encoding/yaml"
 	"github.com/google/go-cmp/cmp"
@@ -26,6 +26,9 @@ import (
 var differentialCases = map[string][]string{
 	"web": {"", `replicas: 3, env: {Z: "1", A: "2"}, ports: [{port: 1}, {name: "b", port: 2}]`, `ports: [], maybe: null, tier: "prod"`},
 	"crd": {"", `size: "large"`}, "rbac": {"", `verbs: []`}, "health": {""}, "stages": {"", `count: 0`},
+	"order": {"", `test: enabled: true`, `ui: {message: "x", color: "red"}, test: enabled: true, replicas: 2`,
+		`test: {image: {tag: "a"}, enabled: true}, image: {digest: "x", tag: "y"}, settings: {b: "1", a: "2"}`,
+		`extra: {z: 1, a: {q: 2, b: 3}}, image: tag: "2", hosts: [{port: 81, z: 1, a: 2}]`},
 	"loops": {"", `teams: {b: members: ["x"], a: members: []}`}, "kinds": {"", `ratio: 2, text: 'ünicode', big: 12345678901`},
 }
 
@@ -68,32 +71,24 @@ func compare(t *testing.T, r *Renderer, req render.Request) {
 	}
 }
 
-// official renders with the plain CUE API: a copy of the module on disk with the merged values as text, load.Instances
-// with tags, one evaluation, objects through YAML.
+// official renders as Timoni does, with the plain CUE API: a copy of the module on disk with the merged values as text,
+// load.Instances with tags, one evaluation, objects through YAML.
 func official(t *testing.T, req render.Request) []object.Object {
 	t.Helper()
 	root := t.TempDir()
 	if err := os.CopyFS(root, os.DirFS(req.Content.Root)); err != nil {
 		t.Fatal(err)
 	}
+	ctx := cuecontext.New()
 	if user := userValues(req); user != nil {
 		text, err := os.ReadFile(filepath.Join(root, "values.cue"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		base, err := cuelang.Data(cuecontext.New().CompileBytes(text).LookupPath(cue.ParsePath("values")))
-		if err != nil {
-			t.Fatal(err)
-		}
-		merged, err := cuelang.Overlay(base, user)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f := &ast.File{Decls: []ast.Decl{&ast.Package{Name: ast.NewIdent("main")}, &ast.Field{Label: ast.NewIdent("values"), Value: merged}}}
-		text, err = format.Node(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		values := cue.ParsePath("values")
+		base := ctx.CompileBytes(text).LookupPath(values)
+		over := ctx.CompileString(fmt.Sprintf("values: %v", ctx.BuildExpr(cuelang.Clone(user)))).LookupPath(values)
+		text = fmt.Appendf(nil, "package main\nvalues: %v", overBase(over, base))
 		if err := os.WriteFile(filepath.Join(root, "values.cue"), text, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +101,7 @@ func official(t *testing.T, req render.Request) []object.Object {
 		Tags:    []string{"name=" + req.Instance.Name, "namespace=" + req.Instance.Namespace},
 		TagVars: map[string]load.TagVar{"moduleVersion": str(req.Content.Version), "kubeVersion": str(req.KubeVersion)},
 	})
-	v := cuecontext.New().BuildInstance(insts[0])
+	v := ctx.BuildInstance(insts[0])
 	if err := v.Validate(); err != nil {
 		t.Fatal(err)
 	}
@@ -123,6 +118,35 @@ func official(t *testing.T, req render.Request) []object.Object {
 		for items.Next() {
 			out = append(out, viaYAML(t, items.Value())...)
 		}
+	}
+	return out
+}
+
+// overBase lays values over the module's by filling, field by field; a list may be longer than the module's.
+func overBase(over, base cue.Value) cue.Value {
+	out := over
+	switch base.IncompleteKind() {
+	case cue.StructKind:
+		fields, _ := base.Fields(cue.All())
+		for fields.Next() {
+			path, value := cue.MakePath(fields.Selector()), fields.Value()
+			if mine := over.LookupPath(path); mine.Exists() {
+				value = overBase(mine, value)
+			}
+			out = out.FillPath(path, value)
+		}
+	case cue.ListKind:
+		mine, _ := over.List()
+		its, _ := base.List()
+		var items []cue.Value
+		for mine.Next() {
+			if its.Next() {
+				items = append(items, overBase(mine.Value(), its.Value()))
+				continue
+			}
+			items = append(items, mine.Value())
+		}
+		out = base.Context().NewList(items...)
 	}
 	return out
 }

@@ -29,8 +29,8 @@ type evaluation struct {
 }
 
 // evaluate builds the root package for one request in a context of its own and validates it.
-func (p *pkg) evaluate(req render.Request) (*evaluation, error) {
-	values, notes, err := p.valuesFile(req)
+func (p *pkg) evaluate(req render.Request, from *origins) (*evaluation, error) {
+	values, notes, err := p.valuesFile(req, from)
 	if err != nil {
 		return nil, err
 	}

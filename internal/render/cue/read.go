@@ -114,6 +114,7 @@ func (r *reader) place(v cue.Value) diag.Pos {
 	if !p.IsValid() {
 		return diag.Pos{}
 	}
+	p = r.show.At(p)
 	return diag.Pos{File: r.show.Rename(p.Filename()), Line: p.Line(), Column: p.Column()}
 }
 

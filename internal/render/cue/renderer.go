@@ -23,7 +23,7 @@ import (
 )
 
 // revision of this renderer's own rules; it changes when the same inputs may give other objects.
-const revision = "cue-module/1"
+const revision = "cue-module/2"
 
 // Options of a Renderer; the zero value is usable.
 type Options struct {
@@ -87,7 +87,9 @@ func (r *Renderer) Render(ctx context.Context, req render.Request) (render.Resul
 	if err != nil {
 		return out, r.failed(req, cuelang.FindingsFor(err, show))
 	}
-	e, err := pkg.evaluate(req)
+	from := &origins{}
+	show.At = from.at
+	e, err := pkg.evaluate(req, from)
 	if err != nil {
 		fs := cuelang.FindingsFor(err, show)
 		return out, r.failed(req, pkg.explain(req, fs, show))

@@ -103,6 +103,22 @@ func TestModuleMayDoWithoutTags(t *testing.T) {
 	}
 }
 
+// TestTextForBoolean: a text in place of a boolean default is an error at the user's line, unless the schema allows it.
+func TestTextForBoolean(t *testing.T) {
+	for schema, want := range map[string]string{
+		"":            "bundle.cue:1:4: values.a.on: a text in place of the module's own true or false",
+		"a: on: _":    "bundle.cue:1:4: values.a.on: a text in place of the module's own true or false",
+		"a: on: bool": "conflicting values", "a: on: bool | string": "", "a: [string]: string | bool": "", `a: on: *true | "ask"`: "",
+	} {
+		text := "-- values.cue --\npackage main\nvalues: a: on: true\n-- timoni.cue --\npackage main\nvalues: {" + schema + "\n...}\n" +
+			"timoni: {apiVersion: \"v1alpha1\", instance: {}, apply: a: [" + configMap + "]}\n"
+		_, err := New(Options{}).Render(t.Context(), inline(t, text, `a: on: "ask"`))
+		if err == nil && want != "" || err != nil && (want == "" || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v, want %q", schema, err, want)
+		}
+	}
+}
+
 func TestOnlyDigestedFilesAreRead(t *testing.T) {
 	text := "-- timoni.cue --\npackage main\ntimoni: {apiVersion: \"v1alpha1\", instance: {}, apply: a: [" + configMap + "]}\n" +
 		"-- timoni.ignore --\nsecret.cue\n-- secret.cue --\npackage main\nbroken: 1 & 2\n"

@@ -2,11 +2,13 @@ package cue
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/cuecontext"
+	"cuelang.org/go/cue/token"
 
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
@@ -34,8 +36,8 @@ func (p *pkg) baseValues() (ast.Expr, error) {
 
 // valuesFile is the syntax tree that takes the place of values.cue when the user gives values: the user's over the
 // module's, field by field, before any schema. It returns nil when the module's own file stays as it is. Notes are on
-// lists that are longer than the module's.
-func (p *pkg) valuesFile(req render.Request) (*ast.File, diag.Findings, error) {
+// lists that are longer than the module's; from gets to know where the values come from.
+func (p *pkg) valuesFile(req render.Request, from *origins) (*ast.File, diag.Findings, error) {
 	user := userValues(req)
 	if user == nil {
 		return nil, nil, nil
@@ -48,12 +50,60 @@ func (p *pkg) valuesFile(req render.Request) (*ast.File, diag.Findings, error) {
 	if err != nil {
 		return nil, nil, underValues(err)
 	}
+	if err := p.textForBoolean(req, base, user); err != nil {
+		return nil, nil, err
+	}
 	notes := longerLists(base, user, valuesField)
+	// Evaluations run in parallel and the compiler writes into trees: this one needs its own.
+	merged = cuelang.Clone(p.timoniOrder(merged, user))
+	from.place(merged, modulePrefix+"values.cue")
 	return &ast.File{Filename: p.values.name, Decls: []ast.Decl{
 		&ast.Package{Name: ast.NewIdent(p.name)},
-		// Evaluations run in parallel and the compiler writes into trees: this one needs its own.
-		&ast.Field{Label: ast.NewIdent(valuesField), Value: cuelang.Clone(merged)},
+		&ast.Field{Label: ast.NewIdent(valuesField), Value: merged},
 	}}, notes, nil
+}
+
+// textForBoolean is the error about the first text in place of a boolean default that no schema allows: where the schema
+// says what the value is, CUE itself refuses it or not.
+func (p *pkg) textForBoolean(req render.Request, base, user ast.Expr) error {
+	at, pos := textOverBoolean(base, user, nil)
+	if at == nil {
+		return nil
+	}
+	v, err := p.build(req, func(s source) bool { return s.name != p.values.name }, nil)
+	if err != nil {
+		return nil // the evaluation says it
+	}
+	schema := v.LookupPath(cue.ParsePath(valuesField))
+	for _, name := range at {
+		schema = member(schema, name)
+	}
+	if schema.Exists() && schema.IncompleteKind() != cue.TopKind {
+		return nil
+	}
+	return cuelang.Errorf(pos, append([]string{valuesField}, at...),
+		"a text in place of the module's own true or false: write true or false, without quotes, unless the module's schema allows a text there")
+}
+
+// textOverBoolean is the path of the first text that takes the place of a boolean, nil when there is none.
+func textOverBoolean(base, user ast.Expr, at []string) ([]string, token.Pos) {
+	switch u := user.(type) {
+	case *ast.BasicLit:
+		_, isName := base.(*ast.Ident)
+		b, isLit := base.(*ast.BasicLit)
+		boolean := isName || isLit && (b.Kind == token.TRUE || b.Kind == token.FALSE)
+		if boolean && u.Kind == token.STRING && !cuelang.IsForeign(u) {
+			return slices.Clone(at), u.Pos()
+		}
+	case *ast.StructLit:
+		fields, _ := cuelang.Fields(u)
+		for _, f := range fields {
+			if found, pos := textOverBoolean(cuelang.Lookup(base, f.Name), f.Value, append(at, f.Name)); found != nil {
+				return found, pos
+			}
+		}
+	}
+	return nil, token.NoPos
 }
 
 // longerLists finds the user's lists that hold more than the module's own, which Timoni refuses.

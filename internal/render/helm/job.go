@@ -40,7 +40,7 @@ func (j *job) run(ctx context.Context) ([]object.Object, error) {
 	}
 	j.warnings = deprecated(j.chart.chart)
 	if user, err := values(j.req); err == nil {
-		found := j.shapes(user, j.chart.chart.Values, nil)
+		found := j.shapes(user)
 		if err := found.Errors().Err(); err != nil {
 			return nil, err
 		}

@@ -54,70 +54,6 @@ func asYAML(v any) any {
 	return v
 }
 
-// shapes says where the user gives a plain value for what is a struct in the chart's defaults, or the other way round:
-// Helm then takes one of them whole, and templates seldom expect it. A text where the chart has true or false is true in
-// every template, whatever it says: one that reads as a boolean is an error.
-func (j *job) shapes(user, defaults map[string]any, at []string) diag.Findings {
-	var found diag.Findings
-	for _, name := range slices.Sorted(maps.Keys(user)) {
-		x, y := user[name], defaults[name]
-		if x == nil || y == nil {
-			continue
-		}
-		path := append(at[:len(at):len(at)], name)
-		given, isMap := x.(map[string]any)
-		want, wantMap := y.(map[string]any)
-		text, isText := x.(string)
-		_, wantBool := y.(bool)
-		switch {
-		case isText && wantBool:
-			found = append(found, j.notBoolean(path, text))
-		case isMap && wantMap:
-			found = append(found, j.shapes(given, want, path)...)
-		case isMap != wantMap:
-			f := j.valueFinding(path, "the value is a struct, the chart's own is not")
-			if wantMap {
-				f.What = "the chart's own value is a struct, this one is not"
-			}
-			f.Severity = diag.Warning
-			found = append(found, f)
-		}
-	}
-	return found
-}
-
-// blamed is a failed render of values whose shape is not the chart's: the user's own line, with what followed from it.
-func blamed(found diag.Findings, err error) error {
-	out := slices.Clone(found)
-	followed := diag.From(err, "chart").Errors()
-	for i := range out {
-		out[i].Severity = diag.Error
-		out[i].Fix = "give it the chart's shape, as its values.yaml has it"
-		if len(followed) > 0 {
-			out[i].Why = followed[0].String()
-		}
-	}
-	return append(out, followed[min(1, len(followed)):]...).Err()
-}
-
-// notBoolean is the finding about a text that takes the place of a boolean: the user's own text is not quoted, unless it
-// is a word for true or false.
-func (j *job) notBoolean(path []string, text string) diag.Finding {
-	f := j.valueFinding(path, "the value is a text, the chart's own is true or false")
-	f.Why = "every text but an empty one counts as true in a template"
-	switch strings.ToLower(text) {
-	case "no", "off", "n", "false":
-		f.Fix = "write false, without quotes"
-	case "yes", "on", "y", "true":
-		f.Fix = "write true, without quotes"
-	default:
-		f.Severity = diag.Warning
-		return f
-	}
-	f.What = fmt.Sprintf("%q is a text here, the chart's own value is true or false", text)
-	return f
-}
-
 // refusing is a loader of schemas that loads nothing: a render reads no network and no file outside its chart.
 // asked is set by the first URL.
 type refusing struct{ asked bool }
@@ -165,24 +101,9 @@ func (j *job) checkOne(c *chart.Chart, vals map[string]any, path []string) (foun
 			found = broken(r)
 		}
 	}()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(c.Schema))
+	schema, err := compiled(c)
 	if err != nil {
 		return broken(err)
-	}
-	const name = "chart:///values.schema.json"
-	compiler := jsonschema.NewCompiler()
-	outside := &refusing{}
-	compiler.UseLoader(outside)
-	if err := compiler.AddResource(name, doc); err != nil {
-		return broken(err)
-	}
-	schema, err := compiler.Compile(name)
-	if outside.asked {
-		// Which URL comes first is chance, so none is named.
-		return broken("it refers to other files or hosts, which are not followed")
-	}
-	if err != nil {
-		return broken(strings.ReplaceAll(err.Error(), name, "values.schema.json"))
 	}
 	var invalid *jsonschema.ValidationError
 	switch err := schema.Validate(vals); {
@@ -193,6 +114,30 @@ func (j *job) checkOne(c *chart.Chart, vals map[string]any, path []string) (foun
 	default:
 		return broken(err)
 	}
+}
+
+// compiled is the schema of a chart's values.
+func compiled(c *chart.Chart) (*jsonschema.Schema, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(c.Schema))
+	if err != nil {
+		return nil, err
+	}
+	const name = "chart:///values.schema.json"
+	compiler := jsonschema.NewCompiler()
+	outside := &refusing{}
+	compiler.UseLoader(outside)
+	if err := compiler.AddResource(name, doc); err != nil {
+		return nil, err
+	}
+	schema, err := compiler.Compile(name)
+	if outside.asked {
+		// Which URL comes first is chance, so none is named.
+		return nil, errors.New("it refers to other files or hosts, which are not followed")
+	}
+	if err != nil {
+		return nil, errors.New(strings.ReplaceAll(err.Error(), name, "values.schema.json"))
+	}
+	return schema, nil
 }
 
 // invalid is one finding for each place that breaks the schema.
