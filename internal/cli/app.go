@@ -18,6 +18,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/retirement"
 	"hawser.dev/hawser/internal/toolchain"
 )
@@ -44,6 +45,8 @@ type Reader interface {
 	Build(ctx context.Context, req engine.Request) (*engine.BuildResult, error)
 	// Status tells what is installed and how it is; the report is there also beside an error.
 	Status(ctx context.Context, req engine.Request) (*engine.StatusReport, error)
+	// List tells what was delivered, as the records say; the listing is there also beside an error.
+	List(ctx context.Context, req engine.Request) (*release.Listing, error)
 }
 
 // Fleets answers about clusters; reports are there also beside an error.

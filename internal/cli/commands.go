@@ -32,7 +32,7 @@ plan for the whole fleet, rolls it out wave by wave, and stops when something fa
 	root.AddCommand(
 		grouped("run", s.planCommand(), s.applyCommand(), s.deleteCommand())...)
 	root.AddCommand(
-		grouped("look", s.statusCommand(), s.diffCommand(), s.vetCommand(), s.buildCommand(), s.fleetCommand())...)
+		grouped("look", s.statusCommand(), s.listCommand(), s.inspectCommand(), s.diffCommand(), s.vetCommand(), s.buildCommand(), s.fleetCommand())...)
 	root.AddCommand(
 		grouped("make", s.fmtCommand(), s.moduleCommand(), s.artifactCommand(), s.registryCommand())...)
 	root.AddCommand(

@@ -19,6 +19,7 @@ import (
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/retirement"
 	"hawser.dev/hawser/internal/rollout"
 	"hawser.dev/hawser/internal/source"
@@ -298,6 +299,20 @@ func (f *fake) Status(_ context.Context, req engine.Request) (*engine.StatusRepo
 		return nil, invalid().Err()
 	}
 	return r, nil
+}
+
+func (f *fake) List(_ context.Context, req engine.Request) (*release.Listing, error) {
+	f.record(req)
+	rec := release.Record{Bundle: "shop", Revision: 4, Phase: release.Succeeded, Finished: epoch, Author: "ada@laptop",
+		Sources: map[string]string{"api": "module oci://registry/api 1.0.0"}, Inputs: map[string]string{"api": "sha256:77ab"},
+		Inventory: []plan.Owned{{Ref: deployment("api"), Version: "v1", Instance: "api"}}}
+	l := &release.Listing{V: 1, Clusters: []release.ClusterListing{{Cluster: "staging-eu", Bundles: []release.BundleListing{rec.List("")}},
+		{Cluster: "staging-us", Bundles: []release.BundleListing{rec.List("")}}}}
+	if f.what == "unreachable" {
+		l.Clusters[1] = release.ClusterListing{Cluster: "staging-us", Unreachable: "i/o timeout"}
+		return l, engine.ErrPartial
+	}
+	return l, nil
 }
 
 func (f *fake) fleet(req engine.Request) (*engine.FleetReport, error) {

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strconv"
 
@@ -56,7 +55,7 @@ func (e *Engine) Lock(ctx context.Context, req Request) (*LockReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.sources.Upgrade, err = upgrades(req.Upgrade, instances); err != nil {
+	if r.sources.Upgrade, err = source.Choose(req.Upgrade, instances); err != nil {
 		return nil, err
 	}
 	errs := make([]error, len(instances))
@@ -140,32 +139,6 @@ func (r *run) declared() ([]v1alpha1.Instance, error) {
 		}
 	}
 	return out, nil
-}
-
-// upgrades chooses the sources whose pins are to be forgotten: by instance (globs), or by the source as hawser.lock or
-// the bundle writes it.
-func upgrades(names []string, instances []v1alpha1.Instance) (func(source.Source) bool, error) {
-	chosen := map[source.Source]bool{}
-	for _, name := range names {
-		found := false
-		for _, in := range instances {
-			s, _ := source.Of(in)
-			if ok, _ := path.Match(name, in.Name); ok || slices.Contains(s.Names(), name) {
-				chosen[s], found = true, true
-			}
-		}
-		if !found {
-			f := diag.Errorf("unknown-source", "no instance and no source is called %q", name)
-			var have []string
-			for _, in := range instances {
-				have = append(have, in.Name)
-			}
-			slices.Sort(have)
-			f.Fix = fmt.Sprintf("name an instance (or a glob) or a source as %s writes it; instances: %v", lockfile.Name, slices.Compact(have))
-			return nil, diag.Findings{f}.Err()
-		}
-	}
-	return func(s source.Source) bool { return chosen[s] }, nil
 }
 
 // OutdatedReport compares a bundle's sources with what there is. Its JSON form is public and versioned.

@@ -94,20 +94,8 @@ func (r *run) statusOf(ctx context.Context, t *target, name string) []ClusterSta
 	if t.session == nil {
 		return []ClusterStatus{base}
 	}
-	var records []release.Record
-	if name == "" {
-		var err error
-		if records, err = t.store.Bundles(ctx); err != nil {
-			base.Unknown = r.redact(err.Error())
-		}
-	} else {
-		r.readRecord(ctx, t, object.OwnerID("", "", name))
-		base.Unknown = t.unread
-		if t.record != nil {
-			records = []release.Record{*t.record}
-		}
-	}
-	if len(records) == 0 {
+	records, unknown := r.recordsOf(ctx, t, name)
+	if base.Unknown = unknown; len(records) == 0 {
 		return []ClusterStatus{base}
 	}
 	var rows []ClusterStatus
@@ -121,6 +109,55 @@ func (r *run) statusOf(ctx context.Context, t *target, name string) []ClusterSta
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// recordsOf are the current records of a bundle, or with "" of all; unknown says why some cannot be read.
+func (r *run) recordsOf(ctx context.Context, t *target, name string) (records []release.Record, unknown string) {
+	if name == "" {
+		records, err := t.store.Bundles(ctx)
+		if err != nil {
+			unknown = r.redact(err.Error())
+		}
+		return records, unknown
+	}
+	if r.readRecord(ctx, t, object.OwnerID("", "", name)); t.record != nil {
+		records = []release.Record{*t.record}
+	}
+	return records, t.unread
+}
+
+// List tells what was delivered to the selected clusters as the records say; no object is looked at. The error wraps
+// ErrPartial when a cluster did not answer or its records could not be read.
+func (e *Engine) List(ctx context.Context, req Request) (*release.Listing, error) {
+	r, name, err := e.installed(ctx, req, false)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	r.reading = true
+	out := &release.Listing{V: 1, Clusters: make([]release.ClusterListing, len(r.targets))}
+	each(len(r.targets), 0, func(i int) {
+		t := r.targets[i]
+		row := release.ClusterListing{Cluster: t.cluster.Name, Group: t.cluster.Group, Unreachable: t.unreachable}
+		if t.session != nil {
+			var records []release.Record
+			records, row.Unknown = r.recordsOf(ctx, t, name)
+			for _, rec := range records {
+				row.Bundles = append(row.Bundles, rec.List(atWork(ctx, t.store, rec)))
+			}
+		}
+		out.Clusters[i] = row
+	})
+	for _, t := range r.targets {
+		out.Findings = append(out.Findings, t.findings...)
+	}
+	if out.Findings = out.Findings.Sorted(); out.Findings.HasErrors() {
+		return out, out.Findings.Err()
+	}
+	if n := out.Unknown(); n > 0 {
+		return out, fmt.Errorf("%d clusters are unknown: %w", n, ErrPartial)
+	}
+	return out, nil
 }
 
 // atWork says who is at work on a record that is open, "" when nobody is.

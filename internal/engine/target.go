@@ -22,21 +22,6 @@ import (
 	"hawser.dev/hawser/internal/values"
 )
 
-// onlyImplicit names the flag that is for the one cluster of a run without a fleet, "" when none was given.
-func onlyImplicit(a fleet.AccessOptions) string {
-	switch o := a.Override; {
-	case a.Context != "":
-		return "--kube-context"
-	case o.Server != "":
-		return "--kube-server"
-	case o.Token != "":
-		return "--kube-token"
-	case !o.Empty():
-		return "a --kube-... flag"
-	}
-	return ""
-}
-
 // connectTimeout is how long a cluster may take to answer before it is Unknown.
 const connectTimeout = 10 * time.Second
 
@@ -172,7 +157,7 @@ func (r *run) clusters() diag.Findings {
 	case len(r.all) == 0:
 		r.all = []fleet.Cluster{fleet.Implicit(r.req.Access.Context)}
 	default:
-		if flag := onlyImplicit(r.req.Access); flag != "" {
+		if flag := r.req.Access.OnlyImplicit(); flag != "" {
 			f := diag.Errorf("context-with-fleet", "%s does not go with a fleet that declares clusters", flag)
 			f.Fix = "choose clusters with --cluster or --group"
 			return diag.Findings{f}

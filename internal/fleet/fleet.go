@@ -68,6 +68,21 @@ type AccessOptions struct {
 	Override Override
 }
 
+// OnlyImplicit names the flag that is for the one cluster of a run without a fleet, "" when none was given.
+func (a AccessOptions) OnlyImplicit() string {
+	switch o := a.Override; {
+	case a.Context != "":
+		return "--kube-context"
+	case o.Server != "":
+		return "--kube-server"
+	case o.Token != "":
+		return "--kube-token"
+	case !o.Empty():
+		return "a --kube-... flag"
+	}
+	return ""
+}
+
 // CodeNoCredentials is the code of a finding about credentials that cannot be had, of a cluster that is else resolved: it is
 // that cluster's matter, as if it did not answer.
 const CodeNoCredentials = "no-credentials"

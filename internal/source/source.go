@@ -126,6 +126,34 @@ func (s Source) Title(version string) string {
 	return title
 }
 
+// Described is a source as records hold it: by its title.
+type Described struct {
+	// Kind is module, helm, kustomize or manifests; "" when no record says it.
+	Kind    string `json:"kind,omitempty"`
+	Name    string `json:"source,omitempty"`
+	Version string `json:"version,omitempty"`
+	// Repository is that of a chart that has its address apart.
+	Repository string `json:"repository,omitempty"`
+}
+
+// Describe takes a title apart that Title made.
+func Describe(title string) Described {
+	var d Described
+	d.Kind, title, _ = strings.Cut(title, " ")
+	if rest, ok := strings.CutSuffix(title, ")"); ok {
+		if at := strings.LastIndex(rest, " ("); at >= 0 {
+			title, d.Repository = rest[:at], rest[at+2:]
+		}
+	}
+	if d.Name = title; d.Kind == "kustomize" { // a directory, whose name may have spaces
+		return d
+	}
+	if at := strings.LastIndex(title, " "); at >= 0 {
+		d.Name, d.Version = title[:at], title[at+1:]
+	}
+	return d
+}
+
 // Names are what a user may call the source by: its key, its key without the version, and as the bundle writes it.
 func (s Source) Names() []string {
 	bare := s

@@ -1,0 +1,169 @@
+package release
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/source"
+)
+
+// Listing is what was delivered, as the records say; nobody has looked at the objects. Its JSON form is public and
+// versioned.
+type Listing struct {
+	V        int              `json:"v"` // 1
+	Clusters []ClusterListing `json:"clusters"`
+	Findings diag.Findings    `json:"findings,omitempty"`
+}
+
+// ClusterListing is what one cluster's records say.
+type ClusterListing struct {
+	Cluster     string `json:"cluster"`
+	Group       string `json:"group,omitempty"`
+	Unreachable string `json:"unreachable,omitempty"`
+	// Unknown says why nobody knows what was delivered there: records may not, or can not, be read.
+	Unknown string          `json:"unknown,omitempty"`
+	Bundles []BundleListing `json:"bundles,omitempty"`
+}
+
+// BundleListing is the current revision of a bundle.
+type BundleListing struct {
+	Bundle   string `json:"bundle"`
+	Fleet    string `json:"fleet,omitempty"`
+	Revision int    `json:"revision"`
+	Phase    Phase  `json:"phase"`
+	// At is when the revision was delivered, or begun when it is open.
+	At      time.Time `json:"at"`
+	Author  string    `json:"author,omitempty"`
+	Message string    `json:"message,omitempty"`
+	// InProgress is who is at work on it, and since when.
+	InProgress string            `json:"inProgress,omitempty"`
+	Instances  []InstanceListing `json:"instances"`
+	// Origins say where the runtime values came from, by name.
+	Origins map[string]string `json:"origins,omitempty"`
+}
+
+// InstanceListing is an instance of a bundle.
+type InstanceListing struct {
+	Instance string `json:"instance"`
+	// Namespaces are those that its objects lie in.
+	Namespaces []string `json:"namespaces,omitempty"`
+	source.Described
+	// Inputs is the digest of everything it was rendered from; values are in no record.
+	Inputs    string         `json:"inputs,omitempty"`
+	Suspended bool           `json:"suspended,omitempty"`
+	Objects   []ListedObject `json:"objects"`
+}
+
+// ListedObject is an object of an instance.
+type ListedObject struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace,omitempty"`
+	Name       string `json:"name"`
+}
+
+// List is what the record says of its bundle; atWork is who is at work on it. Instances are in the order of their names,
+// their objects in that of the inventory; objects of hooks are none of theirs.
+func (r Record) List(atWork string) BundleListing {
+	out := BundleListing{Bundle: r.Bundle, Fleet: r.Fleet, Revision: r.Revision, Phase: r.Phase, At: r.Finished, Author: r.Author, Message: r.Message,
+		InProgress: atWork, Origins: r.Origins, Instances: []InstanceListing{}}
+	if out.At.IsZero() {
+		out.At = r.Started
+	}
+	byName := map[string]*InstanceListing{}
+	named := func(name string) *InstanceListing {
+		if byName[name] == nil {
+			byName[name] = &InstanceListing{Instance: name, Described: source.Describe(r.Sources[name]), Inputs: r.Inputs[name],
+				Suspended: slices.Contains(r.Suspended, name), Objects: []ListedObject{}}
+		}
+		return byName[name]
+	}
+	for name := range r.Sources {
+		named(name)
+	}
+	for _, o := range r.Inventory {
+		if o.Hook != nil || o.Instance == "" {
+			continue
+		}
+		in := named(o.Instance)
+		in.Objects = append(in.Objects, ListedObject{schema.GroupVersion{Group: o.Ref.Group, Version: o.Version}.String(), o.Ref.Kind, o.Ref.Namespace, o.Ref.Name})
+		if ns := o.Ref.Namespace; ns != "" && !slices.Contains(in.Namespaces, ns) {
+			in.Namespaces = append(in.Namespaces, ns)
+		}
+	}
+	for _, in := range byName {
+		slices.Sort(in.Namespaces)
+		out.Instances = append(out.Instances, *in)
+	}
+	slices.SortFunc(out.Instances, func(a, b InstanceListing) int { return strings.Compare(a.Instance, b.Instance) })
+	return out
+}
+
+// Narrow leaves what has objects in the namespace and is called like the instance; "" leaves all. Bundles of which nothing
+// is left go.
+func (l *Listing) Narrow(namespace, instance string) {
+	if namespace == "" && instance == "" {
+		return
+	}
+	for i := range l.Clusters {
+		c := &l.Clusters[i]
+		for k := range c.Bundles {
+			c.Bundles[k].Instances = slices.DeleteFunc(slices.Clone(c.Bundles[k].Instances), func(in InstanceListing) bool {
+				return instance != "" && in.Instance != instance || namespace != "" && !slices.Contains(in.Namespaces, namespace)
+			})
+		}
+		c.Bundles = slices.DeleteFunc(slices.Clone(c.Bundles), func(b BundleListing) bool { return len(b.Instances) == 0 })
+	}
+}
+
+// Names are the instances that are listed, each once.
+func (l *Listing) Names() []string {
+	var out []string
+	for _, c := range l.Clusters {
+		for _, b := range c.Bundles {
+			for _, in := range b.Instances {
+				out = append(out, in.Instance)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Find narrows the listing to one instance. That no cluster has it is a finding; where some cluster is unknown it may be
+// there, and that is said too.
+func (l *Listing) Find(namespace, instance string) error {
+	names := l.Names()
+	l.Narrow(namespace, instance)
+	if len(l.Names()) > 0 {
+		return nil
+	}
+	f := diag.Errorf("no-such-instance", "no instance %s was delivered to the selected clusters", instance)
+	if namespace != "" {
+		f.What = fmt.Sprintf("no instance %s with objects in the namespace %s was delivered to the selected clusters", instance, namespace)
+	}
+	f.Fix = "hawser list shows what was delivered"
+	if near := diag.Nearest(instance, names); near != "" && near != instance {
+		f.Fix = "did you mean " + near + "? " + f.Fix
+	}
+	if n := l.Unknown(); n > 0 {
+		f.Why = fmt.Sprintf("of %d of them nobody knows", n)
+	}
+	return diag.Findings{f}.Err()
+}
+
+// Unknown is the number of clusters of which nobody knows what they have.
+func (l *Listing) Unknown() int {
+	n := 0
+	for _, c := range l.Clusters {
+		if c.Unreachable != "" || c.Unknown != "" {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,141 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"hawser.dev/hawser/internal/release"
+)
+
+// Listing prints what was delivered: a row per instance and cluster, with the revision, when and how it ended.
+func Listing(w io.Writer, l *release.Listing, st Style) error {
+	o := newOut(w, st)
+	t := &table{rows: [][]string{{"CLUSTER", "BUNDLE", "INSTANCE", "NAMESPACE", "VERSION", "REV", "DELIVERED", "STATUS"}}}
+	if st.narrow() {
+		t.rows = nil
+	}
+	for _, c := range l.Clusters {
+		if why := c.Unreachable + c.Unknown; why != "" || len(c.Bundles) == 0 {
+			state := "nothing was delivered"
+			if why != "" {
+				state = "unknown: " + clean(why)
+			}
+			t.note(0, c.Cluster+": "+state, "")
+		}
+		for _, b := range c.Bundles {
+			for _, in := range b.Instances {
+				row := []string{c.Cluster, b.Bundle, in.Instance, strings.Join(in.Namespaces, ","), clean(in.Version), dash(b.Revision),
+					b.At.UTC().Format(time.RFC3339), phaseOf(st, b, in)}
+				if st.narrow() {
+					t.note(0, strings.Join(slices.DeleteFunc(row, func(s string) bool { return s == "" }), "  "), "")
+					continue
+				}
+				for i := range row {
+					if row[i] == "" {
+						row[i] = "-"
+					}
+				}
+				t.row(row...)
+			}
+			if b.InProgress != "" {
+				t.note(2, "in progress by "+clean(b.InProgress), cyan)
+			}
+			if st.Verbose > 0 && b.Author+b.Message != "" {
+				t.note(2, strings.TrimSpace("by "+clean(b.Author)+" "+clean(b.Message)), dim)
+			}
+		}
+	}
+	t.write(o)
+	if fs := shown(l.Findings, st); len(fs) > 0 {
+		o.line()
+		writeFindings(o, fs)
+	}
+	return o.Flush()
+}
+
+// phaseOf is how the delivery of an instance ended.
+func phaseOf(st Style, b release.BundleListing, in release.InstanceListing) string {
+	text, c := "delivered", green
+	switch {
+	case b.InProgress != "":
+		text, c = "in progress", cyan
+	case b.Phase == release.Failed:
+		text, c = "failed", red
+	case b.Phase == release.Written:
+		text, c = "written, nobody waited", yellow
+	case b.Phase.Open():
+		text, c = "ended while "+string(b.Phase), yellow
+	}
+	if in.Suspended {
+		text += ", suspended"
+	}
+	return st.paint(c, text)
+}
+
+// Inspected prints one part of an instance, module or resources; clusters where it is the same are told together.
+func Inspected(w io.Writer, l *release.Listing, part string, st Style) error {
+	o := newOut(w, st)
+	places := map[string][]string{}
+	var texts []string
+	for _, c := range l.Clusters {
+		if why := c.Unreachable + c.Unknown; why != "" {
+			o.wrapped(0, c.Cluster+": unknown: "+clean(why), red)
+		}
+		for _, b := range c.Bundles {
+			for _, in := range b.Instances {
+				text := inspected(b, in, part)
+				if places[text] == nil {
+					texts = append(texts, text)
+				}
+				places[text] = append(places[text], c.Cluster)
+			}
+		}
+	}
+	for _, text := range texts {
+		o.wrapped(0, "# "+strings.Join(places[text], ", "), dim)
+		_, _ = o.WriteString(text)
+	}
+	return o.Flush()
+}
+
+func inspected(b release.BundleListing, in release.InstanceListing, part string) string {
+	var s strings.Builder
+	field := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&s, "%-12s %s\n", name+":", clean(value))
+		}
+	}
+	if part == "resources" {
+		rows := [][]string{{"NAMESPACE", "NAME", "KIND", "APIVERSION"}}
+		for _, ob := range in.Objects {
+			ns := ob.Namespace
+			if ns == "" {
+				ns = "-"
+			}
+			rows = append(rows, []string{ns, ob.Name, ob.Kind, ob.APIVersion})
+		}
+		o := newOut(&s, Style{Width: 1 << 20})
+		(&table{rows: rows}).write(o)
+		_ = o.Flush()
+		return s.String()
+	}
+	field("bundle", b.Bundle)
+	field("fleet", b.Fleet)
+	field("instance", in.Instance)
+	field("source", strings.TrimSpace(in.Kind+" "+in.Name))
+	field("repository", in.Repository)
+	field("version", in.Version)
+	field("revision", dash(b.Revision))
+	field("delivered", b.At.UTC().Format(time.RFC3339))
+	field("by", b.Author)
+	field("message", b.Message)
+	field("inputs", in.Inputs)
+	for _, name := range slices.Sorted(maps.Keys(b.Origins)) {
+		field("value "+name, b.Origins[name])
+	}
+	return s.String()
+}
