@@ -51,8 +51,8 @@ type BundleListing struct {
 type InstanceListing struct {
 	Instance string `json:"instance"`
 	// Namespaces are those that its objects lie in.
-	Namespaces []string `json:"namespaces,omitempty"`
-	source.Described
+	Namespaces []string         `json:"namespaces,omitempty"`
+	Source     source.Described `json:"source"`
 	// Inputs is the digest of everything it was rendered from; values are in no record.
 	Inputs    string         `json:"inputs,omitempty"`
 	Suspended bool           `json:"suspended,omitempty"`
@@ -78,7 +78,7 @@ func (r Record) List(atWork string) BundleListing {
 	byName := map[string]*InstanceListing{}
 	named := func(name string) *InstanceListing {
 		if byName[name] == nil {
-			byName[name] = &InstanceListing{Instance: name, Described: source.Describe(r.Sources[name]), Inputs: r.Inputs[name],
+			byName[name] = &InstanceListing{Instance: name, Source: source.Describe(r.Sources[name]), Inputs: r.Inputs[name],
 				Suspended: slices.Contains(r.Suspended, name), Objects: []ListedObject{}}
 		}
 		return byName[name]

@@ -28,7 +28,7 @@ func Listing(w io.Writer, l *release.Listing, st Style) error {
 		}
 		for _, b := range c.Bundles {
 			for _, in := range b.Instances {
-				row := []string{c.Cluster, b.Bundle, in.Instance, strings.Join(in.Namespaces, ","), clean(in.Version), dash(b.Revision),
+				row := []string{c.Cluster, b.Bundle, in.Instance, strings.Join(in.Namespaces, ","), clean(in.Source.Version), dash(b.Revision),
 					b.At.UTC().Format(time.RFC3339), phaseOf(st, b, in)}
 				if st.narrow() {
 					t.note(0, strings.Join(slices.DeleteFunc(row, func(s string) bool { return s == "" }), "  "), "")
@@ -126,9 +126,9 @@ func inspected(b release.BundleListing, in release.InstanceListing, part string)
 	field("bundle", b.Bundle)
 	field("fleet", b.Fleet)
 	field("instance", in.Instance)
-	field("source", strings.TrimSpace(in.Kind+" "+in.Name))
-	field("repository", in.Repository)
-	field("version", in.Version)
+	field("source", strings.TrimSpace(in.Source.Kind+" "+in.Source.Name))
+	field("repository", in.Source.Repository)
+	field("version", in.Source.Version)
 	field("revision", dash(b.Revision))
 	field("delivered", b.At.UTC().Format(time.RFC3339))
 	field("by", b.Author)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"hawser.dev/hawser/internal/columns"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
@@ -162,25 +163,11 @@ func TestNarrowFits(t *testing.T) {
 			st.Color = true
 			colored := text(t, func(b *bytes.Buffer) error { return Plan(b, p, st) })
 			st.Color = false
-			if plain := strip(colored); plain != got {
+			if plain := columns.Bare(colored); plain != got {
 				t.Errorf("%s at %d: colour changed the text:\n%s", name, w, cmp.Diff(got, plain))
 			}
 		}
 	}
-}
-
-// strip takes the ANSI colours out.
-func strip(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		if e := escapeLen(s[i:]); e > 0 {
-			i += e
-			continue
-		}
-		b.WriteByte(s[i])
-		i++
-	}
-	return b.String()
 }
 
 // TestManyObjects keeps a plan of 10,000 changed objects with texts fast.

@@ -17,6 +17,7 @@ import (
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
 	"hawser.dev/hawser/internal/source"
 )
@@ -114,6 +115,7 @@ var documents = map[string]struct {
 	"plan":         {reflect.TypeFor[engine.FleetPlan](), "A plan for a fleet: hawser plan -o json", shopPlan()},
 	"outcome":      {reflect.TypeFor[engine.Outcome](), "What a rollout did: the summary of hawser apply -o json", failedOutcome()},
 	"status":       {reflect.TypeFor[engine.StatusReport](), "The state of bundles on a fleet: hawser status -o json", shopStatus()},
+	"listing":      {reflect.TypeFor[release.Listing](), "What was delivered: hawser list -o json, hawser inspect -o json", shopListing()},
 	"findings":     {reflect.TypeFor[FindingsDocument](), "Errors, warnings and notes: -o json of commands that stop early", someFindings()},
 	"fleet-report": {reflect.TypeFor[engine.FleetReport](), "Clusters and how they are reached: hawser fleet ls -o json", shopFleet()},
 	"lock":         {reflect.TypeFor[engine.LockReport](), "What hawser.lock pins: hawser lock -o json", someLock()},

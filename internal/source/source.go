@@ -130,7 +130,7 @@ func (s Source) Title(version string) string {
 type Described struct {
 	// Kind is module, helm, kustomize or manifests; "" when no record says it.
 	Kind    string `json:"kind,omitempty"`
-	Name    string `json:"source,omitempty"`
+	Name    string `json:"name,omitempty"`
 	Version string `json:"version,omitempty"`
 	// Repository is that of a chart that has its address apart.
 	Repository string `json:"repository,omitempty"`

@@ -1,0 +1,199 @@
+// Package columns measures, cuts and wraps text by the columns it takes in a terminal, and makes text of others harmless
+// there. Colours (ANSI sequences) take none.
+//
+// columns must not know what is printed, nor where.
+package columns
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"hawser.dev/hawser/internal/diag"
+)
+
+// wide are the ranges of runes two columns wide: East Asian Wide and Fullwidth and the emoji blocks (Unicode UAX #11,
+// whole blocks rather than single code points).
+var wide = [...][2]rune{
+	{0x1100, 0x115f}, {0x2e80, 0x303e}, {0x3041, 0x33ff}, {0x3400, 0x4dbf}, {0x4e00, 0x9fff}, {0xa000, 0xa4cf},
+	{0xac00, 0xd7a3}, {0xf900, 0xfaff}, {0xfe30, 0xfe6f}, {0xff00, 0xff60}, {0xffe0, 0xffe6},
+	{0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd},
+}
+
+// runeWidth is the number of columns a rune takes: 0 for marks and controls, 2 for wide ones.
+func runeWidth(r rune) int {
+	if r < 0x20 || r == 0x7f {
+		return 0
+	}
+	if r < 0x300 {
+		return 1
+	}
+	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
+		return 0
+	}
+	for _, w := range wide {
+		if r >= w[0] && r <= w[1] {
+			return 2
+		}
+	}
+	return 1
+}
+
+// escapeLen is the length of the ANSI colour sequence s begins with, 0 if none.
+func escapeLen(s string) int {
+	if len(s) < 3 || s[0] != 0x1b || s[1] != '[' {
+		return 0
+	}
+	for i := 2; i < len(s); i++ {
+		if s[i] >= 0x40 && s[i] <= 0x7e {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// Width is the number of columns text takes, without its colours.
+func Width(s string) int {
+	n := 0
+	for i := 0; i < len(s); {
+		if e := escapeLen(s[i:]); e > 0 {
+			i += e
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		n += runeWidth(r)
+		i += size
+	}
+	return n
+}
+
+// Truncate cuts text to at most cols columns, ending in the ellipsis when something was cut. Colours stay closed.
+func Truncate(s string, cols int, ellipsis string) string {
+	if Width(s) <= cols {
+		return s
+	}
+	room := cols - Width(ellipsis)
+	if room <= 0 {
+		return strings.Repeat(".", max(0, cols))
+	}
+	var b strings.Builder
+	n, colored := 0, false
+	for i := 0; i < len(s); {
+		if e := escapeLen(s[i:]); e > 0 {
+			b.WriteString(s[i : i+e])
+			colored = s[i:i+e] != "\x1b[0m"
+			i += e
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if n+runeWidth(r) > room {
+			break
+		}
+		b.WriteString(s[i : i+size])
+		n += runeWidth(r)
+		i += size
+	}
+	b.WriteString(ellipsis)
+	if colored {
+		b.WriteString("\x1b[0m")
+	}
+	return b.String()
+}
+
+// Pad fills text with spaces up to cols columns.
+func Pad(s string, cols int) string {
+	if n := cols - Width(s); n > 0 {
+		return s + strings.Repeat(" ", n)
+	}
+	return s
+}
+
+// At puts next behind s, beginning in column col, or two spaces later when s reaches further.
+func At(s string, col int, next string) string {
+	if next == "" {
+		return s
+	}
+	if Width(s)+2 > col {
+		return s + "  " + next
+	}
+	return Pad(s, col) + next
+}
+
+// Wrap breaks text at spaces into lines of at most cols columns; longer words are cut.
+func Wrap(s string, cols int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(s) {
+		for Width(word) > cols {
+			if line != "" {
+				lines, line = append(lines, line), ""
+			}
+			head := Cut(word, cols)
+			lines, word = append(lines, head), word[len(head):]
+		}
+		switch {
+		case line == "":
+			line = word
+		case Width(line)+1+Width(word) <= cols:
+			line += " " + word
+		default:
+			lines, line = append(lines, line), word
+		}
+	}
+	return append(lines, line)
+}
+
+// Cut is the longest beginning of s that fits cols columns, at least one rune.
+func Cut(s string, cols int) string {
+	n := 0
+	for i, r := range s {
+		if n += runeWidth(r); n > cols && i > 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// Chunks cuts text into pieces of at most cols columns, spaces kept.
+func Chunks(s string, cols int) []string {
+	var out []string
+	for s != "" {
+		c := Cut(s, cols)
+		out, s = append(out, c), s[len(c):]
+	}
+	return out
+}
+
+// Clean makes foreign text safe for one line of a terminal: control characters become spaces or their escapes.
+func Clean(s string) string {
+	s = diag.Inert(s)
+	if strings.IndexFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f || r == 0x9b }) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			b.WriteByte(' ')
+		case r < 0x20 || r == 0x7f || r == 0x9b:
+			b.WriteString("\\x" + string("0123456789abcdef"[r>>4&15]) + string("0123456789abcdef"[r&15]))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// Bare is text without its colours.
+func Bare(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		if e := escapeLen(s[i:]); e > 0 {
+			i += e
+			continue
+		}
+		b.WriteByte(s[i])
+		i++
+	}
+	return b.String()
+}

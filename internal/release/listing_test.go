@@ -1,0 +1,72 @@
+package release_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/source"
+)
+
+func shop() release.Record {
+	at := time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
+	own := func(instance, group, version, kind, namespace, name string) plan.Owned {
+		return plan.Owned{Ref: object.Ref{Group: group, Kind: kind, Namespace: namespace, Name: name}, Version: version, Instance: instance}
+	}
+	hook := own("api", "batch", "v1", "Job", "shop", "migrate")
+	hook.Hook = &plan.Ran{}
+	return release.Record{Bundle: "shop", Fleet: "prod", Revision: 4, Phase: release.Failed, Started: at, Finished: at.Add(time.Minute), Author: "ada",
+		Sources:   map[string]string{"web": "helm podinfo 6.5.0 (https://charts.example.com)", "api": "module oci://r/api 1.0.0", "empty": "manifests"},
+		Inputs:    map[string]string{"api": "sha256:1"},
+		Suspended: []string{"web"},
+		Inventory: []plan.Owned{own("api", "apps", "v1", "Deployment", "shop", "api"), hook, own("web", "", "v1", "Service", "web", "w"),
+			own("api", "", "v1", "Namespace", "", "shop"), own("web", "", "v1", "ConfigMap", "other", "c"), own("", "", "v1", "Namespace", "", "web")}}
+}
+
+// A listing is what the record says: instances with their objects, those of hooks apart, also one without any.
+func TestRecordList(t *testing.T) {
+	got := shop().List("bob since noon")
+	want := []release.InstanceListing{
+		{Instance: "api", Namespaces: []string{"shop"}, Source: source.Described{Kind: "module", Name: "oci://r/api", Version: "1.0.0"}, Inputs: "sha256:1",
+			Objects: []release.ListedObject{{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "api"}, {APIVersion: "v1", Kind: "Namespace", Name: "shop"}}},
+		{Instance: "empty", Source: source.Described{Kind: "manifests"}, Objects: []release.ListedObject{}},
+		{Instance: "web", Namespaces: []string{"other", "web"}, Suspended: true,
+			Source:  source.Described{Kind: "helm", Name: "podinfo", Version: "6.5.0", Repository: "https://charts.example.com"},
+			Objects: []release.ListedObject{{APIVersion: "v1", Kind: "Service", Namespace: "web", Name: "w"}, {APIVersion: "v1", Kind: "ConfigMap", Namespace: "other", Name: "c"}}},
+	}
+	if d := cmp.Diff(want, got.Instances); d != "" {
+		t.Error(d)
+	}
+	if got.InProgress != "bob since noon" || got.Phase != release.Failed || got.At.Minute() != 1 {
+		t.Errorf("%+v", got)
+	}
+	open := shop()
+	open.Finished = time.Time{}
+	if got := open.List(""); !got.At.Equal(open.Started) {
+		t.Errorf("an open record is dated %v", got.At)
+	}
+}
+
+func TestListingFind(t *testing.T) {
+	listing := func() *release.Listing {
+		return &release.Listing{V: 1, Clusters: []release.ClusterListing{{Cluster: "eu", Bundles: []release.BundleListing{shop().List("")}}, {Cluster: "us", Unknown: "forbidden"}}}
+	}
+	l := listing()
+	l.Narrow("web", "")
+	if d := cmp.Diff([]string{"web"}, l.Names()); d != "" {
+		t.Error(d)
+	}
+	if l = listing(); l.Find("", "api") != nil || len(l.Clusters) != 2 || len(l.Clusters[0].Bundles[0].Instances) != 1 {
+		t.Errorf("%+v", l)
+	}
+	for _, c := range [][3]string{{"", "apo", "did you mean api?"}, {"web", "api", "namespace web"}, {"", "nothing", "of 1 of them nobody knows"}} {
+		if err := listing().Find(c[0], c[1]); err == nil || !strings.Contains(err.Error(), c[2]) {
+			t.Errorf("%v: %v", c, err)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package report
+
+import (
+	"bytes"
+	"testing"
+
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
+)
+
+func shopListing() *release.Listing {
+	own := func(kind, name string) plan.Owned {
+		return plan.Owned{Ref: ref(kind, name), Version: "v1", Instance: "api"}
+	}
+	rec := release.Record{Bundle: "shop", Fleet: "shop", Revision: 42, Phase: release.Succeeded, Started: noon, Finished: noon, Author: "ada", Message: "news",
+		Sources: map[string]string{"api": "module oci://registry.example.com/api 1.4.2", "web": "helm podinfo 6.5.0 (https://charts.example.com)"},
+		Inputs:  map[string]string{"api": "sha256:77ab03d1c2"}, Origins: map[string]string{"REGION": "eu (env)"},
+		Inventory: []plan.Owned{own("Deployment", "api"), own("Namespace", "shop")}}
+	failed := rec
+	failed.Phase, failed.Suspended = release.Failed, []string{"web"}
+	open := rec
+	open.Phase = release.Applying
+	return &release.Listing{V: 1, Clusters: []release.ClusterListing{
+		{Cluster: "staging-eu", Group: "staging", Bundles: []release.BundleListing{rec.List("")}},
+		{Cluster: "staging-us", Group: "staging", Bundles: []release.BundleListing{rec.List("")}},
+		{Cluster: "production-eu", Group: "production", Bundles: []release.BundleListing{failed.List("")}},
+		{Cluster: "production-us", Group: "production", Bundles: []release.BundleListing{open.List("bob@ci since 2026-09-01T12:00:00Z")}},
+		{Cluster: "production-ap", Unreachable: "i/o timeout"},
+		{Cluster: "edge", Unknown: "the right to list secrets is missing"},
+		{Cluster: "new"},
+	}}
+}
+
+func TestListing(t *testing.T) {
+	for _, w := range []int{160, 70} {
+		st := Style{Width: w, Unicode: true}
+		name := map[int]string{160: "wide", 70: "narrow"}[w]
+		golden(t, "listing/"+name+".txt", text(t, func(b *bytes.Buffer) error { return Listing(b, shopListing(), st) }))
+	}
+	for _, part := range []string{"module", "resources"} {
+		l := shopListing()
+		if err := l.Find("", "api"); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, "listing/"+part+".txt", text(t, func(b *bytes.Buffer) error { return Inspected(b, l, part, Style{Width: 100}) }))
+	}
+}
