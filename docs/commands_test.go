@@ -15,6 +15,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/retirement"
 	"hawser.dev/hawser/internal/toolchain"
 )
@@ -49,6 +50,9 @@ func (nothing) Build(context.Context, engine.Request) (*engine.BuildResult, erro
 	return nil, errReached
 }
 func (nothing) Status(context.Context, engine.Request) (*engine.StatusReport, error) {
+	return nil, errReached
+}
+func (nothing) List(context.Context, engine.Request) (*release.Listing, error) {
 	return nil, errReached
 }
 func (nothing) Clusters(context.Context, engine.Request) (*engine.FleetReport, error) {
