@@ -59,9 +59,9 @@ func Bind(v v1alpha1.Values, fill Fill) (v1alpha1.Values, diag.Findings) {
 }
 
 // bindIn is Bind for any data.
-func bindIn(x ast.Expr, fill Fill) (ast.Expr, diag.Findings) {
+func bindIn(data ast.Expr, fill Fill) (ast.Expr, diag.Findings) {
 	var fs diag.Findings
-	out := rewrite(x, nil, func(x ast.Expr, at v1alpha1.Path) (ast.Expr, bool) {
+	out := rewrite(data, nil, func(x ast.Expr, at v1alpha1.Path) (ast.Expr, bool) {
 		var got ast.Expr
 		var n *diag.Finding
 		if s := fromStruct(x); s != nil {
@@ -70,7 +70,7 @@ func bindIn(x ast.Expr, fill Fill) (ast.Expr, diag.Findings) {
 				got, n = fill.From(f)
 			}
 		} else if s := generateStruct(x); s != nil {
-			g, bad := newGenerate(s, at)
+			g, bad := newGenerate(s, at, byKey(data, at))
 			if fs = append(fs, bad...); len(bad) == 0 && fill.Generate != nil {
 				got, n = fill.Generate(g)
 			}

@@ -3,6 +3,7 @@ package bind
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"cuelang.org/go/cue/ast"
@@ -17,8 +18,10 @@ type Generate struct {
 	// Length is in characters, Alphabet what they are taken from.
 	Length   int
 	Alphabet string
-	// At is the data path below the values, Pos the place in the user's file.
+	// At is the data path below the values, Pos the place in the user's file. Key is the path with the entries of lists by
+	// what names them: it stays the same when others are inserted.
 	At  string
+	Key string
 	Pos diag.Pos
 
 	node *ast.StructLit
@@ -67,9 +70,9 @@ func generateStruct(x ast.Expr) *ast.StructLit {
 	return s
 }
 
-func newGenerate(s *ast.StructLit, at v1alpha1.Path) (Generate, diag.Findings) {
+func newGenerate(s *ast.StructLit, at, key v1alpha1.Path) (Generate, diag.Findings) {
 	body := cuelang.Lookup(s, "generate") // generateStruct has seen it
-	g := Generate{At: at.String(), Pos: position(s.Pos()), Alphabet: charsets[0].alphabet, node: s}
+	g := Generate{At: at.String(), Key: key.String(), Pos: position(s.Pos()), Alphabet: charsets[0].alphabet, node: s}
 	if !g.Pos.IsValid() {
 		g.Pos = position(body.Pos())
 	}
@@ -110,6 +113,53 @@ func newGenerate(s *ast.StructLit, at v1alpha1.Path) (Generate, diag.Findings) {
 		fail(body, "", "make each field up by itself", "all the values cannot be made up")
 	}
 	return g, fs
+}
+
+// entryNames are the fields by which entries of lists are told apart, in the order in which they are looked for.
+var entryNames = []string{"name", "key", "id", "username", "user", "host"}
+
+// byKey is a path with the index of each list entry replaced by the field that names the entry, where one does and no other
+// entry has that name.
+func byKey(data ast.Expr, at v1alpha1.Path) v1alpha1.Path {
+	out := slices.Clone(at)
+	for i, step := range at {
+		if p, ok := data.(*ast.ParenExpr); ok {
+			data = p.X
+		}
+		list, isList := data.(*ast.ListLit)
+		if !isList {
+			if data = cuelang.Lookup(data, step.Name); data == nil {
+				return out
+			}
+			continue
+		}
+		n, err := strconv.Atoi(step.Name)
+		if err != nil || n < 0 || n >= len(list.Elts) {
+			return out
+		}
+		if field, name := entryName(list, n); field != "" {
+			out[i] = v1alpha1.Step{Key: field, Value: name}
+		}
+		data = list.Elts[n]
+	}
+	return out
+}
+
+// entryName is the field that names the nth entry of a list, and the name.
+func entryName(list *ast.ListLit, n int) (field, name string) {
+	for _, field := range entryNames {
+		held := 0
+		name, _ := textOf(cuelang.Lookup(list.Elts[n], field))
+		for _, e := range list.Elts {
+			if other, _ := textOf(cuelang.Lookup(e, field)); name != "" && other == name {
+				held++
+			}
+		}
+		if held == 1 {
+			return field, name
+		}
+	}
+	return "", ""
 }
 
 // alphabetOf is a charset by its name, or one that is written out.

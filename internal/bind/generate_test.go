@@ -52,3 +52,22 @@ func TestGenerateIsOneValue(t *testing.T) {
 	same(t, "findings", "", lines(fs))
 	same(t, "values", `{p:"given",q:"00000"}`, strings.ReplaceAll(strings.ReplaceAll(show(out.Struct), "\n", ""), " ", ""))
 }
+
+// What is made up for an entry of a list is known by the entry's name, so that it stays that entry's.
+func TestGenerateKey(t *testing.T) {
+	for text, want := range map[string]string{
+		"{users: [{name: \"alice\", password: {generate: {length: 4}}}]}":                             "users[name=alice].password",
+		"{users: [{name: \"zoe\"}, {name: \"alice\", a: [{id: \"x\", b: {generate: {length: 4}}}]}]}": "users[name=alice].a[id=x].b",
+		"{users: [{name: \"a\", b: {generate: {length: 4}}}, {name: \"a\"}]}":                         "users[0].b",
+		"{users: [{name: \"a\", id: \"1\", b: {generate: {length: 4}}}, {name: \"a\", id: \"2\"}]}":   "users[id=1].b",
+		"{users: [{generate: {length: 4}}], m: {x: 1}}":                                               "users[0]",
+	} {
+		var got []string
+		_, fs := Bind(values(t, "b.yaml", text), Fill{Generate: func(g Generate) (ast.Expr, *diag.Finding) {
+			got = append(got, g.Key)
+			return g.Value("x"), nil
+		}})
+		same(t, "findings", "", lines(fs))
+		same(t, text, want, strings.Join(got, " "))
+	}
+}

@@ -139,6 +139,12 @@ func TestDeletePreconditions(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	p, _ = b.plan(t, s, nil)
+	patch(t, "someone", configMaps, ns, "a", `{"metadata":{"annotations":{"hawser.dev/prune":"disabled"}}}`)
+	if r := b.execute(t.Context(), s, p, nil); len(r.Problems) != 1 || !isStale(r.Problems[0].Err) || len(r.Inventory) != 1 {
+		t.Fatalf("to be kept since the plan was made: %+v", r)
+	}
+	patch(t, "someone", configMaps, ns, "a", `{"metadata":{"annotations":{"hawser.dev/prune":null}}}`)
+	p, _ = b.plan(t, s, nil)
 	patch(t, "someone", configMaps, ns, "a", `{"metadata":{"annotations":{"z":"theirs"}}}`)
 	if r := b.execute(t.Context(), s, p, nil); !r.OK() || len(r.Inventory) != 0 {
 		t.Fatalf("only the resourceVersion moved: %+v", r)

@@ -92,6 +92,10 @@ func (e *executor) remove(ctx context.Context, ch plan.Change, k KindInfo, wait 
 			return e.gone(ctx, ch.Ref, k, ch.UID)
 		case own != ch.Own:
 			return &StaleError{Ref: ch.Ref, Why: "fields we declared were changed since"}
+		case object.ActionsOf(now.Annotations).Keep:
+			return &StaleError{Ref: ch.Ref, Why: "it is annotated to be kept since"}
+		case now.Labels[object.LabelOwner] != e.req.Plan.Owner && now.Labels[object.LabelOwner] != "":
+			return &StaleError{Ref: ch.Ref, Why: "it carries another bundle's owner label since"}
 		}
 		p.rv = now.ResourceVersion
 	}

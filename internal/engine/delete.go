@@ -38,6 +38,7 @@ func (e *Engine) PlanDelete(ctx context.Context, req Request) (*FleetPlan, error
 		cp.work = &work{run: r, target: t, set: s}
 		cp.describeRecord(t, r.redact)
 	})
+	lost := r.lostAtDelete(ctx, name, fp.Owner)
 	installed := 0
 	for i, cp := range fp.Clusters {
 		fp.Findings = append(fp.Findings, found[i]...)
@@ -49,14 +50,14 @@ func (e *Engine) PlanDelete(ctx context.Context, req Request) (*FleetPlan, error
 		r.close()
 		return nil, err
 	}
+	if len(lost) > 0 {
+		r.close()
+		return nil, lost.Err()
+	}
 	if installed == 0 && r.stats.Connected > 0 {
-		lost := r.lostAtDelete(ctx, name, fp.Owner)
 		r.close()
 		f := diag.Errorf("not-installed", "bundle %s is not installed on any selected cluster", name)
 		f.Fix = "hawser status lists what is installed"
-		if len(lost) > 0 {
-			return nil, lost.Err()
-		}
 		return nil, diag.Findings{f}.Err()
 	}
 	r.computeAll(ctx, fp, plan.Options{Deleting: true, NoHooks: req.NoHooks})
@@ -107,7 +108,7 @@ func (e *Engine) installed(ctx context.Context, req Request, deleting bool) (*ru
 func (r *run) lostAtDelete(ctx context.Context, name, owner string) diag.Findings {
 	each(len(r.targets), 0, func(i int) {
 		t := r.targets[i]
-		if t.session == nil {
+		if t.session == nil || t.record != nil || len(t.findings.Errors()) > 0 {
 			return
 		}
 		if owned, _, _ := t.session.Marked(ctx, owner); len(owned) > 0 {

@@ -70,6 +70,12 @@ func (r *run) judge(t *target) {
 	}
 }
 
+// proven reports whether a bundle without a record on a cluster is known to be this run's all the same.
+func (r *run) proven(bundle string) bool {
+	return r.req.TakeOver || r.lock.Lineages[bundle] != "" ||
+		slices.ContainsFunc(r.targets, func(t *target) bool { return t.record != nil && !t.relation.Refused() })
+}
+
 // sign writes into a record which cluster and which lineage it belongs to.
 func (r *run) sign(t *target, record *release.Record) {
 	now := t.facts.Identity()

@@ -338,3 +338,27 @@ func TestDamagedRecordHasAWayOut(t *testing.T) {
 		t.Errorf("the history: %d, %v", len(history), err)
 	}
 }
+
+// A record that is lost and that nothing else proves to be this run's is not made again by whoever comes with the name.
+func TestLostRecordOfSomebody(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")+r.configMap("old", "key: one")))
+	req := r.request()
+	r.applied(req)
+	if err := r.admin.CoreV1().Secrets("hawser-system").Delete(t.Context(), r.recordSecret(r.plan(req).Owner).Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	other := newRig(t)
+	other.name = r.name
+	other.write("bundle.yaml", other.bundle(other.configMap("app", "key: one")))
+	fp := other.plan(other.request())
+	refused(t, "another place", fp.Findings.Err(), "other-source", "objects carry its marks", "--take-over")
+	if _, err := other.apply(other.request()); err == nil {
+		t.Error("applied from another place")
+	}
+	r.applied(req) // its own place has hawser.lock
+	if !r.has("old") || !r.has("app") {
+		t.Error("something is gone")
+	}
+}

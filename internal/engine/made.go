@@ -34,8 +34,9 @@ type made struct {
 	fresh       map[string]int
 }
 
-// remembered reads what is kept on the cluster, once. What the request wants made anew is left out.
-func (r *run) remembered(ctx context.Context, t *target, owner string) (*made, error) {
+// remembered reads what is kept on the cluster, once. What the request wants made anew is left out; what was made up for an
+// instance that has another name now is that one's.
+func (r *run) remembered(ctx context.Context, t *target, s *set) (*made, error) {
 	m := &t.made
 	m.once.Do(func() {
 		m.id = rand.Text()
@@ -43,11 +44,15 @@ func (r *run) remembered(ctx context.Context, t *target, owner string) (*made, e
 		if t.session == nil || !ok {
 			return
 		}
-		m.stored, m.handle, m.err = keeper.Kept(ctx, owner)
+		m.stored, m.handle, m.err = keeper.Kept(ctx, s.owner)
 		m.now, m.fresh = release.Kept{}, map[string]int{}
 		for name, a := range m.stored {
 			r.hide(a)
 			m.now[name] = r.req.Rotate.Of(name, a)
+		}
+		if was, is := chance.Renamed(m.stored, s.instances(), t.record.Delivered); was != "" {
+			m.now[is] = r.req.Rotate.Of(is, m.stored[was])
+			delete(m.now, was)
 		}
 	})
 	return m, m.err
@@ -69,7 +74,7 @@ func (r *run) answered(ctx context.Context, t *target, s *set, p *part) diag.Fin
 	if !ok || !maker.Makes(ctx, p.request) {
 		return nil
 	}
-	m, err := r.remembered(ctx, t, s.owner)
+	m, err := r.remembered(ctx, t, s)
 	if err != nil {
 		fs := withInstance(diag.From(err, "kept"), p.placed)
 		if r.lenient {
@@ -91,17 +96,11 @@ func (r *run) lost(record *release.Record, m *made, in v1alpha1.Instance) diag.F
 	if record == nil || record.Made[name] == "" || !m.stored[name].IsZero() || r.req.Rotate.Has(name) {
 		return nil
 	}
-	return withInstance(diag.Findings{keptLost(name)}, in)
+	return withInstance(diag.Findings{chance.Lost(name, object.SystemNamespace)}, in)
 }
 
-func keptLost(instance string) diag.Finding {
-	f := diag.Errorf("kept-values-lost", "what was made up for %s is no longer on the cluster", instance)
-	f.Why = "the Secret in " + object.SystemNamespace + " that kept it is gone: every password and certificate would be another"
-	f.Fix = "restore the Secret from a backup, or have new ones made: --rotate " + instance
-	return f
-}
-
-// remade refuses to make anew, where the record is lost too, what objects with the bundle's marks were made with.
+// remade refuses to make anew what objects that are there were made with: where the record is lost too, and where they
+// were another instance's.
 func (r *run) remade(w *work) diag.Findings {
 	var out diag.Findings
 	m := &w.target.made
@@ -109,25 +108,41 @@ func (r *run) remade(w *work) diag.Findings {
 	defer m.mu.Unlock()
 	for _, p := range w.set.parts {
 		name := p.placed.Name
-		ours := func(o plan.Owned) bool { return o.Instance == name }
-		if w.input.Rebuilt && m.stored[name].IsZero() && m.now[name].Secret() && !r.req.Rotate.Has(name) && slices.ContainsFunc(w.input.Owned, ours) {
-			out = append(out, withInstance(diag.Findings{keptLost(name)}, p.placed)...)
+		if !m.stored[name].IsZero() || !m.now[name].Secret() || r.req.Rotate.Has(name) {
+			continue
+		}
+		for _, o := range w.input.Owned {
+			was := o.Instance
+			switch {
+			case w.input.Rebuilt && was == name:
+				out = append(out, withInstance(diag.Findings{chance.Lost(name, object.SystemNamespace)}, p.placed)...)
+			case was != name && m.stored[was].Secret() && m.now[name].Digest() != m.stored[was].Digest() && w.declares(name, o.Ref):
+				out = append(out, withInstance(diag.Findings{chance.Moved(o.Ref.String(), was, name)}, p.placed)...)
+			default:
+				continue
+			}
+			break
 		}
 	}
 	return out
 }
 
+// declares reports whether an instance declares an object.
+func (w *work) declares(instance string, ref object.Ref) bool {
+	return slices.ContainsFunc(w.set.desired, func(d plan.Desired) bool { return d.Ref == ref && d.Instance == instance && !d.OwnNamespace })
+}
+
 // generated is a text that the bundle wants made up: the kept one, a new one where the cluster can keep it, or a
 // placeholder.
 func (r *run) generated(ctx context.Context, t *target, s *set, in v1alpha1.Instance, g bind.Generate, placeholder bool) (ast.Expr, *diag.Finding) {
-	m, err := r.remembered(ctx, t, s.owner)
+	m, err := r.remembered(ctx, t, s)
 	if err != nil && !r.lenient {
 		f := diag.From(err, "kept")[0]
 		return nil, &f
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	c := chance.Call{Template: "values." + g.At, Func: chance.Generate, Args: chance.DigestOf(strconv.Itoa(g.Length), g.Alphabet)}
+	c := chance.Call{Template: "values." + g.Key, Func: chance.Generate, Args: chance.DigestOf(strconv.Itoa(g.Length), g.Alphabet)}
 	if i := slices.IndexFunc(m.now[in.Name].Calls, c.Same); i >= 0 && (!placeholder || slices.Contains(m.stored[in.Name].Calls, m.now[in.Name].Calls[i])) {
 		return g.Value(m.now[in.Name].Calls[i].Value), nil
 	}
@@ -184,15 +199,20 @@ func (r *run) rotated(ctx context.Context, t *target, s *set) diag.Findings {
 	if len(r.req.Rotate) == 0 {
 		return nil
 	}
-	m, err := r.remembered(ctx, t, s.owner)
+	m, err := r.remembered(ctx, t, s)
 	if err != nil {
 		return diag.From(err, "kept")
 	}
+	return r.req.Rotate.Vet(s.instances(), m.stored)
+}
+
+// instances are the names of the bundle's instances, wherever they are placed.
+func (s *set) instances() []string {
 	var names []string
 	for _, in := range s.spec.Instances {
 		names = append(names, in.Name)
 	}
-	return r.req.Rotate.Vet(names, m.stored)
+	return names
 }
 
 // source is where the run's new values come from; it is one for each cluster and run.
@@ -208,7 +228,7 @@ func (r *run) rendered(ctx context.Context, t *target, s *set, p *part) (render.
 	if res.Open == 0 || r.lenient || t.session == nil || !keeps || len(p.late) > 0 {
 		return res, err
 	}
-	m, unread := r.remembered(ctx, t, s.owner)
+	m, unread := r.remembered(ctx, t, s)
 	if unread != nil {
 		return res, unread
 	}
@@ -260,9 +280,7 @@ func (r *run) found(ctx context.Context, t *target, a chance.Answers, p *part, l
 	for _, ref := range looksUp {
 		obj, err := t.look(ctx, wanted{ref: ref, apiVersion: "v1"})
 		if err != nil && !cluster.IsAbsent(err) {
-			f := diag.Errorf("lookup-failed", "whether the cluster has the %s that the chart looks up is not known", ref)
-			f.Why = r.redact(err.Error()) + "; made anew, what it holds would be another password"
-			f.Fix = "let the user read it, or try again; to make all values anew on purpose: --rotate " + p.placed.Name
+			f := chance.LookupFailed(ref.String(), p.placed.Name, r.redact(err.Error()))
 			return a, diag.Findings{f}.Err()
 		}
 		held, _ := obj["data"].(map[string]any)

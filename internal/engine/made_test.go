@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -448,5 +450,47 @@ func TestLookupFails(t *testing.T) {
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(diag.From(err, "")[0].String()+diag.From(err, "")[0].Why+diag.From(err, "")[0].Fix, c.want)) {
 			t.Errorf("%v: %v", c.err, err)
 		}
+	}
+}
+
+// An instance that is given another name keeps what was made up for it; where nobody can tell whose it was, nothing is made
+// anew over it.
+func TestMadeRenamed(t *testing.T) {
+	t.Parallel()
+	r := chartRig(t, madeTemplates)
+	r.applied(r.request())
+	found, kept, token := r.made()
+	rename := func(names ...string) {
+		text := "bundle:\n  apiVersion: v1alpha1\n  name: " + r.name + "\n  instances:\n"
+		for _, name := range names {
+			text += "    " + name + ":\n      namespace: " + r.name + "\n      helm: {chart: ./chart}\n      values: {text: one}\n"
+		}
+		r.write("bundle.yaml", text)
+	}
+	rename("database")
+	next := r.again(t)
+	req := next.request()
+	n := 0
+	req.ConfirmDelete = &n
+	next.applied(req)
+	if a, b, c := r.made(); a != found || b != kept || c != token {
+		t.Error("a renamed instance got other passwords")
+	}
+	if fp := next.plan(next.request()); !fp.settled() {
+		t.Errorf("not settled: %+v", fp.Counts())
+	}
+	r.write("app.yaml", r.configMap("other", "a: b"))
+	rename("db")
+	data, err := os.ReadFile(filepath.Join(r.dir, "bundle.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.write("bundle.yaml", string(data)+"    other:\n      namespace: "+r.name+"\n      manifests: {paths: [app.yaml]}\n")
+	next = r.again(t)
+	if fp := next.plan(next.request()); !slices.Contains(codes(fp), "kept-values-moved") {
+		t.Errorf("findings %v %+v", codes(fp), fp.Counts())
+	}
+	if a, b, c := r.made(); a != found || b != kept || c != token {
+		t.Error("other passwords")
 	}
 }

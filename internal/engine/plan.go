@@ -14,6 +14,7 @@ import (
 	"hawser.dev/hawser/internal/deletionguard"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
@@ -351,6 +352,9 @@ func (r *run) observe(ctx context.Context, w *work, o plan.Options) (plan.Input,
 		owned, live, fs := t.session.Marked(ctx, s.owner)
 		maps.Copy(in.Live, live)
 		in.Owned, in.Rebuilt, findings = owned, true, append(findings, fs...)
+		if t.record == nil && !r.proven(s.spec.Name) {
+			findings = append(findings, lineage.Unproven(s.spec.Name, len(owned), r.from))
+		}
 	}
 	return in, append(findings, r.lookAtHooks(ctx, w, &in)...)
 }

@@ -9,6 +9,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/lockfile"
+	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/retirement"
 )
 
@@ -69,6 +70,13 @@ func (e *Engine) Retiring(ctx context.Context, req Request) (*retirement.Retirem
 	for _, record := range records {
 		if record.Fleet == out.Fleet {
 			out.Bundles = append(out.Bundles, record.Bundle)
+		}
+	}
+	for _, name := range place.Bundles {
+		if !slices.Contains(out.Bundles, name) {
+			if lost := r.lostAtDelete(ctx, name, object.OwnerID("", "", name)); len(lost) > 0 {
+				return nil, lost.Err()
+			}
 		}
 	}
 	return out, nil

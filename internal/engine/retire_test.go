@@ -11,6 +11,8 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/lockfile"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
 )
 
 // leaving is a fleet of which the cluster "old" has left, with the bundle on it.
@@ -179,4 +181,18 @@ func TestRetireRenamed(t *testing.T) {
 	if left := namesLeft(r.plan(r.request())); left != "" {
 		t.Error(left)
 	}
+}
+
+// TestRetireLostRecord: a cluster whose record is lost is not forgotten while objects carry the bundle's marks.
+func TestRetireLostRecord(t *testing.T) {
+	t.Parallel()
+	r, _ := leaving(t)
+	name := r.recordSecret(object.OwnerID("", "", r.name)).Name
+	if err := r.admin.CoreV1().Secrets(object.SystemNamespace).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	retire := r.request()
+	retire.Retire = "old"
+	_, err := r.Retiring(t.Context(), retire)
+	refused(t, "retire", err, plan.CodeLostRecord, r.name, "apply the bundle once")
 }

@@ -183,6 +183,15 @@ func Refusal(rec Record, run Run, rel Relation, takeOver bool) diag.Finding {
 	return f
 }
 
+// Unproven refuses a release whose record is lost and of which nothing else, neither hawser.lock nor another cluster's
+// record, tells that it is this run's: n objects carry the marks of a bundle of that name.
+func Unproven(bundle string, n int, run Run) diag.Finding {
+	f := diag.Errorf(CodeSource, "bundle %s has no record here, %d objects carry its marks, and nothing tells whose they are", bundle, n)
+	f.Why = "this run is from " + run.Source.String() + ", whose hawser.lock does not know the bundle; somebody else's would be overwritten, and deleted by the next apply"
+	f.Fix = "give the bundle another name; if it is the same one: --take-over"
+	return f
+}
+
 // who says which revision it is about.
 func who(rec Record) string {
 	out := fmt.Sprintf("revision %d", rec.Revision)

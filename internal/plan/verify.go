@@ -43,6 +43,10 @@ func Recheck(p *Plan, was, now map[object.Ref]Live) diag.Findings {
 			findings = append(findings, staleObject(ch.Ref, "is another object now"))
 		case live.Own != ch.Own && live.ResourceVersion != ch.ResourceVersion:
 			findings = append(findings, staleObject(ch.Ref, "was changed since"))
+		case ch.Action == Delete:
+			if what := reclaimed(was[ch.Ref], live); what != "" {
+				findings = append(findings, staleObject(ch.Ref, what))
+			}
 		}
 	}
 	for _, o := range p.Kept {
@@ -55,6 +59,17 @@ func Recheck(p *Plan, was, now map[object.Ref]Live) diag.Findings {
 		}
 	}
 	return findings
+}
+
+// reclaimed says what keeps an object from being deleted that did not when the plan was made, "" for nothing.
+func reclaimed(was, now Live) string {
+	switch {
+	case now.Keep && !was.Keep:
+		return "is annotated to be kept since"
+	case now.OwnerLabel != was.OwnerLabel, now.ForeignBundle && !was.ForeignBundle, now.Reconciled && !was.Reconciled:
+		return "belongs to " + orUnknown(now.Foreign) + " since"
+	}
+	return ""
 }
 
 // Verify compares a saved plan with the one computed now for the same cluster, change by change. sameDigest compares a

@@ -100,6 +100,12 @@ func TestRecheck(t *testing.T) {
 	moved, other := live, live
 	moved.ResourceVersion, moved.Own = "2", "o2"
 	other.UID = "u2"
+	with := func(set func(*Live)) Live {
+		l := live
+		l.ResourceVersion = "2" // of the annotation, the label
+		set(&l)
+		return l
+	}
 	of := func(a Action) *Plan {
 		return planOf(Change{Action: a, Ref: ref, UID: "u1", ResourceVersion: "1", Own: "o1"})
 	}
@@ -116,6 +122,11 @@ func TestRecheck(t *testing.T) {
 		{"written meanwhile", of(Update), live, moved, "was changed"},
 		{"replaced meanwhile", of(Update), live, other, "another object"},
 		{"vanished", of(Update), live, Live{}, "was deleted"},
+		{"to be deleted, and to be kept meanwhile", of(Delete), live, with(func(l *Live) { l.Keep = true }), "annotated to be kept"},
+		{"to be deleted, and another bundle's meanwhile", of(Delete), live, with(func(l *Live) { l.ForeignBundle, l.Foreign = true, "bundle x" }), "belongs to bundle x"},
+		{"to be deleted, and without our label meanwhile", of(Delete), live, with(func(l *Live) { l.OwnerLabel = "o" }), "belongs to somebody else"},
+		{"to be deleted, and a controller's meanwhile", of(Delete), live, with(func(l *Live) { l.Reconciled, l.Foreign = true, "Flux" }), "belongs to Flux"},
+		{"to be written, annotated to be kept meanwhile", of(Update), live, with(func(l *Live) { l.Keep = true }), ""},
 		{"deleted as planned, by somebody else", of(Delete), live, Live{}, ""},
 		{"the unchanged one vanished", kept, live, Live{}, "was deleted"},
 		{"the unchanged one was replaced", kept, live, other, "another object"},

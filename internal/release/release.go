@@ -98,6 +98,15 @@ func (r *Record) ReadyBefore(instance string) bool {
 	return delivered && (r.Phase == Succeeded || slices.Contains(r.Suspended, instance))
 }
 
+// Delivered reports whether the release has the instance. A nil record has none.
+func (r *Record) Delivered(instance string) bool {
+	if r == nil {
+		return false
+	}
+	_, ok := r.Inputs[instance]
+	return ok
+}
+
 // Identity is the cluster's, as the record knows it.
 func (r *Record) Identity() fleet.Identity {
 	return fleet.Identity{UID: r.ClusterUID, Weak: r.WeakUID, Server: r.ClusterServer}
