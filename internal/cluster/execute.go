@@ -360,6 +360,7 @@ func (e *executor) wrote(ch plan.Change, m meta) {
 	e.inventory[ch.Ref] = plan.Owned{Ref: ch.Ref, Version: body.GVK().Version, Instance: ch.Instance, Stage: ch.Stage,
 		UID: string(m.UID), ResourceVersion: m.ResourceVersion, Digest: digest, Own: own, Schema: e.schema[plan.SchemaKey(ch.Ref)],
 		Keep: actions.Keep, NoWait: ch.NoWait, Timeout: ch.Timeout, Ignore: ch.Ignore, Entry: entry, Once: actions.Once,
+		Expires: object.Expires(body), Awaited: object.Expires(body) && e.req.Wait && !ch.NoWait && ch.Hook == nil,
 		OwnNamespace: before.OwnNamespace, Replicas: spec["replicas"] != nil, Fixed: object.Fixed(body), Force: actions.Force, Hook: ranFor(ch)}
 	e.generations[ch.Ref] = m.Generation
 	if ch.Ref.IsCRD() {

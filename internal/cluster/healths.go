@@ -93,6 +93,9 @@ func (h *healths) judge(k KindInfo, o plan.Owned, obj map[string]any) {
 	if obj == nil {
 		_, err := h.s.do(h.ctx, call{method: http.MethodGet, path: k.path(k.Preferred, o.Ref.Namespace, o.Ref.Name), named: o.Ref.Name, into: &obj})
 		switch {
+		case apierrors.IsNotFound(err) && o.Expired(false):
+			h.set(o.Ref, health.Status{State: health.Ready, Reason: health.DoneAndGone})
+			return
 		case apierrors.IsNotFound(err):
 			h.set(o.Ref, health.Status{State: health.Missing, Reason: "not in the cluster"})
 			return

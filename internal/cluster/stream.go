@@ -57,6 +57,7 @@ type stream struct {
 	synced bool
 	err    error
 	objs   map[string]map[string]any // by name
+	ends   map[string]map[string]any // as they were deleted
 	subs   map[string][]chan struct{}
 }
 
@@ -238,6 +239,7 @@ func (st *stream) event(kind string, raw []byte) error {
 	defer st.mu.Unlock()
 	if kind == "DELETED" {
 		delete(st.objs, name) // deleted, or without our label now: the waiter looks
+		st.ends[name] = m
 	} else {
 		st.objs[name] = m
 	}
@@ -252,6 +254,13 @@ func (st *stream) look(name string) (obj map[string]any, ok bool, err error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	return st.objs[name], st.synced, st.err
+}
+
+// end is the object as the watch told of its deletion, nil when it did not.
+func (st *stream) end(name string) map[string]any {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.ends[name]
 }
 
 // waiter shares streams among those who wait.
@@ -287,7 +296,7 @@ func (w *waiter) join(ref object.Ref, k KindInfo, metadata bool) (st *stream, ch
 	if st == nil {
 		ctx, cancel := context.WithCancel(w.ctx)
 		st = &stream{s: w.s, k: k, key: key, selector: object.LabelOwner + "=" + w.owner, cancel: cancel,
-			objs: map[string]map[string]any{}, subs: map[string][]chan struct{}{}}
+			objs: map[string]map[string]any{}, ends: map[string]map[string]any{}, subs: map[string][]chan struct{}{}}
 		w.open[key] = st
 		w.all.Go(func() { st.run(ctx) })
 	}

@@ -42,6 +42,7 @@ func (e *executor) readyOne(ctx context.Context, ref object.Ref) error {
 	if err != nil {
 		return e.failed(ctx, ref, "wait for", err)
 	}
+	e.awaited(ref, st)
 	if st.State != health.Ready {
 		cause := context.Cause(ctx)
 		if cause != nil && !errors.Is(cause, errTimeUp) {
@@ -55,6 +56,16 @@ func (e *executor) readyOne(ctx context.Context, ref object.Ref) error {
 	}
 	e.emit(Event{Type: Ready, Ref: ref, Instance: w.instance, Message: st.Reason})
 	return nil
+}
+
+// awaited notes of an object that goes by itself when it is done whether it was seen to be.
+func (e *executor) awaited(ref object.Ref, st health.Status) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if o := e.inventory[ref]; o.Expires {
+		o.Awaited = st.State != health.Ready
+		e.inventory[ref] = o
+	}
 }
 
 // watching is the waiting for an object as it was written.
@@ -99,6 +110,7 @@ type watching struct {
 	badSince time.Time // since when its status has been hopeless or failed
 	podsAt   time.Time // when pods were last asked for
 	pods     func(health.Status) health.Status
+	seen     map[string]any // the object as it was seen last
 	said     string
 	polls    int
 }
@@ -115,7 +127,10 @@ func (w *watching) wait(ctx context.Context) (health.Status, error) {
 			return last, err
 		}
 		if err == nil && (obj != nil || pause >= 0) {
-			last = w.judge(ctx, obj)
+			if obj != nil {
+				w.seen = obj
+			}
+			last = w.judge(ctx, st, obj)
 			if last.State == health.Ready {
 				return last, nil
 			}
@@ -158,9 +173,9 @@ func (w *watching) see(ctx context.Context, st *stream) (obj map[string]any, pau
 }
 
 // judge tells the object's health; of an object older than what we wrote nothing is believed.
-func (w *watching) judge(ctx context.Context, obj map[string]any) health.Status {
+func (w *watching) judge(ctx context.Context, stream *stream, obj map[string]any) health.Status {
 	if obj == nil {
-		return health.Status{State: health.Missing, Reason: "was deleted by somebody"}
+		return w.missing(stream)
 	}
 	u := unstructured.Unstructured{Object: obj}
 	if w.generation > 0 && u.GetGeneration() < w.generation {
@@ -183,6 +198,18 @@ func (w *watching) judge(ctx context.Context, obj map[string]any) health.Status 
 		st = w.pods(st)
 	}
 	return st
+}
+
+// missing tells of an object that is not there whether it was done: of its end the watch may have told.
+func (w *watching) missing(st *stream) health.Status {
+	w.mu.Lock()
+	o := w.inventory[w.ref]
+	w.mu.Unlock()
+	last, whole := st.end(w.ref.Name), true
+	if last == nil || string((&unstructured.Unstructured{Object: last}).GetUID()) != o.UID {
+		last, whole = w.seen, false
+	}
+	return health.Gone(last, whole, o.Expires)
 }
 
 func (w *watching) podsAfter() time.Duration { return min(podsAfter, w.hopeless/2) }

@@ -33,7 +33,7 @@ const minimum = 10
 const shown = 10
 
 // OnCluster says why the deletions on one cluster need their number, "" when they do not: Namespaces, definitions, volume
-// claims and what makes them; more than half of at least ten; everything, or every workload, of an instance that is still
+// claims and what makes them; objects of which somebody took fields since they were written; more than half of at least ten; everything, or every workload, of an instance that is still
 // placed, or of the bundle.
 func OnCluster(c Cluster) string {
 	var why []string
@@ -73,16 +73,20 @@ func deletedOf(p *plan.Plan) map[object.Ref]bool {
 	return out
 }
 
-// dearOnes names what takes data or everybody's objects along.
+// dearOnes names what takes data or everybody's objects along, and what somebody else has begun to manage.
 func dearOnes(p *plan.Plan) string {
 	var deleted, recreated []string
 	for _, ch := range p.Changes {
-		if ch.Action != plan.Delete && ch.Action != plan.Recreate || ch.Hook != nil || !dear(ch) {
+		taken := ch.Action == plan.Delete && ch.TakenBy != ""
+		if ch.Action != plan.Delete && ch.Action != plan.Recreate || ch.Hook != nil || !dear(ch) && !taken {
 			continue
 		}
 		name := ch.Ref.String()
 		if ch.Claims {
 			name += ", which makes volume claims"
+		}
+		if taken {
+			name += ", of which " + ch.TakenBy + " has taken fields"
 		}
 		if ch.Action == plan.Delete {
 			deleted = append(deleted, name)

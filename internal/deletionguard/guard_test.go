@@ -105,6 +105,8 @@ func TestOnClusterByChange(t *testing.T) {
 		"a StatefulSet without":             {plan.Change{Action: plan.Delete, Ref: db}, ""},
 		"one recreated":                     {plan.Change{Action: plan.Recreate, Ref: db, Claims: true, Loss: "its pods"}, "and creates it again; lost by that: its pods"},
 		"one that is let go":                {plan.Change{Action: plan.Release, Ref: db, Claims: true}, ""},
+		"one whose fields were taken":       {plan.Change{Action: plan.Delete, Ref: db, TakenBy: "kubectl-edit"}, "deletes StatefulSet ns/db, of which kubectl-edit has taken fields"},
+		"one that is recreated anyway":      {plan.Change{Action: plan.Recreate, Ref: object.Ref{Kind: "Service", Name: "s"}, TakenBy: "kubectl-edit"}, ""},
 		"a hook's claim":                    {plan.Change{Action: plan.Delete, Ref: object.Ref{Kind: "PersistentVolumeClaim", Name: "tmp"}, Hook: &plan.HookRun{}}, ""},
 		"somebody else's kind of that name": {plan.Change{Action: plan.Delete, Ref: object.Ref{Group: "x.dev", Kind: "Namespace", Name: "n"}}, ""},
 	} {

@@ -211,7 +211,9 @@ func (r *run) instances(ctx context.Context, t *target, rec release.Record) []In
 		}
 		st := ObjectStatus{Object: o.Ref, Status: states[o.Ref]}
 		live := obs.Live[o.Ref]
-		if !live.Found {
+		if o.Expired(live.Found) {
+			st.Status = health.Status{State: health.Ready, Reason: health.DoneAndGone}
+		} else if !live.Found {
 			st.Status = health.Status{State: health.Missing, Reason: "not in the cluster"}
 		} else if live.Terminating {
 			st.Status = health.Status{State: health.Terminating, Reason: "is being deleted"}

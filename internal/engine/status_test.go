@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/health"
 )
@@ -126,4 +128,35 @@ func TestRequiresInOneFile(t *testing.T) {
 	r.applied(alone)
 	req.Among = nil
 	r.plan(req)
+}
+
+// TestStatusOfAJobThatIsDoneAndGone: it is ready, nothing drifted, and nothing is to be done.
+func TestStatusOfAJobThatIsDoneAndGone(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle("apiVersion: batch/v1\nkind: Job\nmetadata: {name: once}\nspec:\n  ttlSecondsAfterFinished: 60\n  template: {spec: {restartPolicy: Never, containers: [{name: main, image: example.com/once:1}]}}\n"))
+	req := r.request()
+	req.Wait = false
+	r.applied(req)
+	now, background := int64(0), metav1.DeletePropagationBackground
+	if err := r.admin.BatchV1().Jobs(r.name).Delete(t.Context(), "once", metav1.DeleteOptions{GracePeriodSeconds: &now, PropagationPolicy: &background}); err != nil {
+		t.Fatal(err)
+	}
+	if fp := r.plan(req); !fp.Clusters[0].Plan.Empty() || fp.Counts().Unchanged != 2 {
+		t.Errorf("%+v", fp.Clusters[0].Plan.Changes)
+	}
+	out, err := r.apply(r.request()) // this one waits
+	if err != nil || out.Clusters[0].Done.Create != 0 {
+		t.Errorf("%v %+v", err, out)
+	}
+	req = r.request()
+	req.Bundle, req.Files = r.name, nil
+	report, err := r.Status(t.Context(), req)
+	if err != nil {
+		t.Fatalf("%v: %+v", err, report)
+	}
+	in := report.Clusters[0].Instances[0]
+	if in.State != "ready" || len(in.Objects) != 2 || in.Objects[1].Drifted || in.Objects[1].Status.Reason != health.DoneAndGone {
+		t.Errorf("%+v", in)
+	}
 }

@@ -150,6 +150,8 @@ func (c *computation) desired(d Desired) {
 	ch := Change{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, Digest: d.Digest, Pos: d.Pos,
 		NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own}
 	switch {
+	case !live.Found && c.expired(d, own):
+		c.unchanged(d, own, Live{UID: own.UID, ResourceVersion: own.ResourceVersion, Own: own.Own})
 	case !live.Found:
 		c.create(d, own, isOwned, ch)
 	case live.Terminating:
@@ -186,7 +188,7 @@ func (c *computation) create(d Desired, own Owned, isOwned bool, ch Change) {
 	case d.OwnNamespace:
 		ch.Code, ch.Why = CodeNamespace, "namespace of instance "+d.Instance
 	case isOwned && own.UID != "":
-		ch.Code, ch.Why = CodeGone, "was deleted by somebody"
+		ch.Code, ch.Why = CodeGone, missed(d, own)
 	}
 	c.needsNamespace(d)
 	if p, ok := c.Previews[d.Ref]; ok {
@@ -405,8 +407,8 @@ func (c *computation) unchanged(d Desired, own Owned, live Live) {
 	schema := c.Schema[SchemaKey(d.Ref)]
 	o := Owned{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, UID: live.UID,
 		ResourceVersion: live.ResourceVersion, Digest: d.Digest, Own: live.Own, Schema: schema,
-		Keep: d.Keep, NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, Once: d.Once, OwnNamespace: d.OwnNamespace, Replicas: d.Replicas,
-		Fixed: d.Fixed, Force: d.ForceRecreate}
+		Keep: d.Keep, NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, Once: d.Once, Expires: d.Expires,
+		Awaited: own.Awaited && own.UID == live.UID, OwnNamespace: d.OwnNamespace, Replicas: d.Replicas, Fixed: d.Fixed, Force: d.ForceRecreate}
 	switch {
 	case d.Ignore == nil:
 	case live.Yielded: // what we declared then is what tells a drift from a field that is left to others
@@ -418,7 +420,7 @@ func (c *computation) unchanged(d Desired, own Owned, live Live) {
 	c.plan.Unchanged++
 	if own.Own != o.Own || own.UID != o.UID || own.Schema != o.Schema || own.Digest != o.Digest ||
 		own.Instance != o.Instance || own.Stage != o.Stage || own.Keep != o.Keep || own.NoWait != o.NoWait || own.Timeout != o.Timeout ||
-		own.Fixed != o.Fixed || own.Force != o.Force || !own.Ignore.Equal(o.Ignore) || own.Entry == nil && o.Entry != nil {
+		own.Expires != o.Expires || own.Fixed != o.Fixed || own.Force != o.Force || !own.Ignore.Equal(o.Ignore) || own.Entry == nil && o.Entry != nil {
 		c.plan.Refresh = true
 	}
 }

@@ -157,6 +157,8 @@ type Change struct {
 	// Loss says what a Recreate loses. Claims: the object to delete or recreate makes volume claims of its own.
 	Loss   string `json:"loss,omitempty"`
 	Claims bool   `json:"claims,omitempty"`
+	// TakenBy is who took fields of the object to delete since we wrote it: it is not pruned without a confirmation.
+	TakenBy string `json:"takenBy,omitempty"`
 	// After are the instances whose objects give values that are not known yet; stand-ins are in Fields and Digest.
 	After []string `json:"after,omitempty"`
 	// Replaces is the object that goes because this one is made under a new name for what it holds now (a digest or version
@@ -283,6 +285,10 @@ type Owned struct {
 	Timeout time.Duration `json:"timeout,omitempty"`
 	// Once: created once (one-off annotation), never updated.
 	Once bool `json:"once,omitempty"`
+	// Expires: it goes by itself when it is done (a Job with a time to live), and counts as done then; Awaited: somebody
+	// waited for that and has not seen it, so that it is made again when it is gone.
+	Expires bool `json:"expires,omitempty"`
+	Awaited bool `json:"awaited,omitempty"`
 	// Ignore are the fields left to others, Entry our managed fields entry then (only beside Ignore).
 	Ignore *object.Ignore `json:"ignore,omitempty"`
 	Entry  *object.Entry  `json:"entry,omitempty"`
@@ -308,6 +314,8 @@ type Desired struct {
 	Pos, Declared diag.Pos
 	// From the object's annotations (action.timoni.sh/* or hawser.dev/*).
 	Once, Keep, NoWait, ForceRecreate bool
+	// Expires: it goes by itself when it is done.
+	Expires bool
 	// Timeout bounds waiting for the object, 0 = the run's.
 	Timeout time.Duration
 	// Ignore are the fields left to others, nil for none.

@@ -17,7 +17,9 @@ func (c *computation) dropped(o Owned) {
 	ch := Change{Ref: o.Ref, Version: o.Version, Instance: o.Instance, Stage: o.Stage,
 		UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own}
 	ch.Action, ch.Code, ch.Why = c.fate(o, live)
-	ch.Claims = ch.Action == Delete && live.Claims
+	if ch.Action == Delete {
+		ch.Claims, ch.TakenBy = live.Claims, takenBy(o, live)
+	}
 	c.add(ch)
 }
 
@@ -53,10 +55,24 @@ func (c *computation) fate(o Owned, live Live) (Action, Code, string) {
 	if !c.Options.Deleting {
 		why = append(why, "no longer in the bundle")
 	}
-	if o.Own != "" && live.Own != o.Own && live.Foreign != "" && !live.Yielded {
-		why = append(why, live.Foreign+" has taken fields of it since it was written")
+	if by := takenBy(o, live); by != "" {
+		why = append(why, by+" has taken fields of it since it was written")
 	}
 	return Delete, CodeDropped, strings.Join(why, "; ")
+}
+
+// takenBy is who took fields of an object from us since it was written, "" for nobody. What is left to others was not taken,
+// nor are the replicas that an autoscaler sets.
+func takenBy(o Owned, live Live) string {
+	switch {
+	case o.Own == "" || live.Own == "" || live.Own == o.Own || live.Yielded:
+		return ""
+	case live.Foreign != "":
+		return live.Foreign
+	case o.Replicas && !live.OwnReplicas && live.Autoscaler == "" && !o.Ignore.Leaves(replicasPath, live.ReplicasOwner):
+		return live.by()
+	}
+	return ""
 }
 
 func orUnknown(s string) string {

@@ -7,7 +7,7 @@ import (
 )
 
 // TestPruneOfMovedObjects: what lost our owner label is let go, and where another manager took fields of ours the deletion
-// says so.
+// says so, by name, for those who ask about deletions. What is left to others, and to an autoscaler, was not taken.
 func TestPruneOfMovedObjects(t *testing.T) {
 	ref := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}
 	ours := Live{Found: true, UID: "u", Own: "e", OwnerLabel: "me"}
@@ -15,18 +15,22 @@ func TestPruneOfMovedObjects(t *testing.T) {
 		change func(*Live)
 		action Action
 		why    string
+		taken  string
 	}{
-		"as written":       {func(*Live) {}, Delete, "no longer in the bundle"},
-		"without label":    {func(l *Live) { l.OwnerLabel = "" }, Release, "no longer carries our owner label"},
-		"fields taken":     {func(l *Live) { l.Own, l.Foreign = "less", "kubectl-edit" }, Delete, "no longer in the bundle; kubectl-edit has taken fields of it since it was written"},
-		"others' fields":   {func(l *Live) { l.Foreign = "kubectl-edit" }, Delete, "no longer in the bundle"},
-		"left to others":   {func(l *Live) { l.Own, l.Foreign, l.Yielded = "less", "kubectl-edit", true }, Delete, "no longer in the bundle"},
-		"without an entry": {func(l *Live) { l.Own = "" }, Release, "no longer carries our managed fields entry"},
+		"as written":       {func(*Live) {}, Delete, "no longer in the bundle", ""},
+		"without label":    {func(l *Live) { l.OwnerLabel = "" }, Release, "no longer carries our owner label", ""},
+		"fields taken":     {func(l *Live) { l.Own, l.Foreign = "less", "kubectl-edit" }, Delete, "no longer in the bundle; kubectl-edit has taken fields of it since it was written", "kubectl-edit"},
+		"others' fields":   {func(l *Live) { l.Foreign = "kubectl-edit" }, Delete, "no longer in the bundle", ""},
+		"left to others":   {func(l *Live) { l.Own, l.Foreign, l.Yielded = "less", "kubectl-edit", true }, Delete, "no longer in the bundle", ""},
+		"without an entry": {func(l *Live) { l.Own = "" }, Release, "no longer carries our managed fields entry", ""},
+		"scaled":           {func(l *Live) { l.Own, l.ReplicasOwner = "less", "kubectl" }, Delete, "no longer in the bundle; kubectl has taken fields of it since it was written", "kubectl"},
+		"scaled to 0":      {func(l *Live) { l.Own = "less" }, Delete, "no longer in the bundle; somebody (scaled to 0) has taken fields of it since it was written", "somebody (scaled to 0)"},
+		"autoscaled":       {func(l *Live) { l.Own, l.ReplicasOwner, l.Autoscaler = "less", "hpa", "HorizontalPodAutoscaler ns/a" }, Delete, "no longer in the bundle", ""},
 	} {
 		live := ours
 		tt.change(&live)
-		p := Compute(Input{Owner: "me", Owned: []Owned{{Ref: ref, UID: "u", Own: "e"}}, Live: map[object.Ref]Live{ref: live}})
-		if len(p.Changes) != 1 || p.Changes[0].Action != tt.action || p.Changes[0].Why != tt.why {
+		p := Compute(Input{Owner: "me", Owned: []Owned{{Ref: ref, UID: "u", Own: "e", Replicas: true}}, Live: map[object.Ref]Live{ref: live}})
+		if len(p.Changes) != 1 || p.Changes[0].Action != tt.action || p.Changes[0].Why != tt.why || p.Changes[0].TakenBy != tt.taken {
 			t.Errorf("%s: %+v", name, p.Changes)
 		}
 	}

@@ -14,7 +14,7 @@ func Redact(p *Plan, mask func(string) string) {
 	p.Changes = slices.Clone(p.Changes)
 	for i := range p.Changes {
 		ch := &p.Changes[i]
-		ch.Why, ch.Loss, ch.Deferred, ch.From = mask(ch.Why), mask(ch.Loss), mask(ch.Deferred), mask(ch.From)
+		ch.Why, ch.Loss, ch.Deferred, ch.From, ch.TakenBy = mask(ch.Why), mask(ch.Loss), mask(ch.Deferred), mask(ch.From), mask(ch.TakenBy)
 		if ch.Content != nil {
 			ch.Content = object.RedactBody(ch.Content, mask)
 		}

@@ -33,7 +33,7 @@ func (l Live) Scaled(o Owned) bool {
 // by names who scaled the object.
 func (l Live) by() string {
 	if l.ReplicasOwner == "" {
-		return "somebody, to 0"
+		return "somebody (scaled to 0)"
 	}
 	return l.ReplicasOwner
 }

@@ -58,7 +58,7 @@ func Simulate(in Input) Input {
 			out.Owned = append(out.Owned, Owned{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage,
 				UID: l.UID, ResourceVersion: l.ResourceVersion, Digest: d.Digest, Own: l.Own,
 				Schema: in.Schema[SchemaKey(d.Ref)], Keep: d.Keep, NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, Once: d.Once,
-				OwnNamespace: d.OwnNamespace, Replicas: d.Replicas, Fixed: d.Fixed, Force: d.ForceRecreate})
+				Expires: d.Expires, OwnNamespace: d.OwnNamespace, Replicas: d.Replicas, Fixed: d.Fixed, Force: d.ForceRecreate})
 		case Delete:
 			out.Live[ch.Ref] = Live{}
 		case Release:

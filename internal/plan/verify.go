@@ -51,7 +51,7 @@ func Recheck(p *Plan, was, now map[object.Ref]Live) diag.Findings {
 	}
 	for _, o := range p.Kept {
 		switch before, live := was[o.Ref], now[o.Ref]; {
-		case !before.Found || o.Hook != nil:
+		case !before.Found || o.Hook != nil || o.Expired(live.Found):
 		case !live.Found:
 			findings = append(findings, staleObject(o.Ref, "was deleted since"))
 		case live.UID != before.UID:

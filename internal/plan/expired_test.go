@@ -1,0 +1,61 @@
+package plan
+
+import (
+	"testing"
+
+	"hawser.dev/hawser/internal/object"
+)
+
+// TestExpired: a Job that is done and gone is as declared while its declaration is, and nobody waited for it in vain.
+func TestExpired(t *testing.T) {
+	ref := object.Ref{Group: "batch", Kind: "Job", Namespace: "ns", Name: "migrate"}
+	type change func(*Desired, *Owned, *Input)
+	for name, tt := range map[string]struct {
+		change change
+		action Action
+		why    string
+	}{
+		"done":                        {func(*Desired, *Owned, *Input) {}, Unchanged, ""},
+		"it does not go by itself":    {func(d *Desired, o *Owned, _ *Input) { d.Expires, o.Expires = false, false }, Create, "was deleted by somebody"},
+		"its time to live is dropped": {func(d *Desired, _ *Owned, _ *Input) { d.Expires, d.Digest = false, "e" }, Create, "was done and removed, and is declared otherwise now"},
+		"declared otherwise":          {func(d *Desired, _ *Owned, _ *Input) { d.Digest = "e" }, Create, "was done and removed, and is declared otherwise now"},
+		"its end was not seen":        {func(_ *Desired, o *Owned, _ *Input) { o.Awaited = true }, Create, "is gone, and nobody saw it end well"},
+		"intended and never written":  {func(_ *Desired, o *Owned, _ *Input) { o.UID = "" }, Create, ""},
+		"gone with its namespace":     {func(_ *Desired, _ *Owned, in *Input) { in.NamespaceExists = map[string]bool{"ns": false} }, Create, "was deleted by somebody"},
+	} {
+		d := Desired{Ref: ref, Version: "v1", Instance: "app", Digest: "d", Expires: true, Namespaced: true}
+		o := Owned{Ref: ref, Version: "v1", Instance: "app", Digest: "d", Expires: true, UID: "u", ResourceVersion: "7", Own: "e"}
+		in := Input{Owner: "me", NamespaceExists: map[string]bool{"ns": true}}
+		tt.change(&d, &o, &in)
+		in.Desired, in.Owned = []Desired{d}, []Owned{o}
+		in.Live = map[object.Ref]Live{ref: {}}
+		p := Compute(in)
+		if tt.action == Unchanged {
+			if len(p.Changes) > 0 || p.Unchanged != 1 || len(p.Kept) != 1 || p.Kept[0] != o || p.Refresh {
+				t.Errorf("%s: %+v", name, p)
+			}
+			continue
+		}
+		if len(p.Changes) != 1 || p.Changes[0].Action != tt.action || p.Changes[0].Why != tt.why {
+			t.Errorf("%s: %+v", name, p.Changes)
+		}
+	}
+}
+
+// TestExpiredMeanwhile: a Job whose time to live ends between plan and apply makes no plan stale, and one that was not seen
+// to end well stays so while it is there.
+func TestExpiredMeanwhile(t *testing.T) {
+	ref := object.Ref{Group: "batch", Kind: "Job", Namespace: "ns", Name: "migrate"}
+	there := map[object.Ref]Live{ref: {Found: true, UID: "u", ResourceVersion: "7", Own: "e", OwnerLabel: "me"}}
+	for _, awaited := range []bool{false, true} {
+		in := Input{Owner: "me", Live: there, Desired: []Desired{{Ref: ref, Digest: "d", Expires: true}},
+			Owned: []Owned{{Ref: ref, Digest: "d", Expires: true, Awaited: awaited, UID: "u", ResourceVersion: "7", Own: "e"}}}
+		p := Compute(in)
+		if len(p.Changes) > 0 || p.Kept[0].Awaited != awaited {
+			t.Fatalf("%+v", p)
+		}
+		if stale := Recheck(p, there, map[object.Ref]Live{ref: {}}); (len(stale) > 0) != awaited {
+			t.Errorf("awaited %v: %v", awaited, stale)
+		}
+	}
+}
