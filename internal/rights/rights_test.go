@@ -1,0 +1,77 @@
+package rights
+
+import (
+	"slices"
+	"testing"
+
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+)
+
+// TestOf: each change needs the verbs that carry it out; what comes with the plan has the resource that its kind suggests,
+// and a custom one is not asked about before it is there.
+func TestOf(t *testing.T) {
+	cm := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}
+	served := func(object.Ref) string { return "configmaps" }
+	for name, tt := range map[string]struct {
+		ch   plan.Change
+		want []string
+	}{
+		"create":   {plan.Change{Action: plan.Create, Ref: cm}, []string{"create", "patch"}},
+		"update":   {plan.Change{Action: plan.Update, Ref: cm}, []string{"patch"}},
+		"delete":   {plan.Change{Action: plan.Delete, Ref: cm}, []string{"delete"}},
+		"recreate": {plan.Change{Action: plan.Recreate, Ref: cm}, []string{"create", "delete", "patch"}},
+		"adopt":    {plan.Change{Action: plan.Adopt, Ref: cm}, []string{"get", "patch"}},
+		"let go":   {plan.Change{Action: plan.Release, Ref: cm}, nil},
+		"a hook":   {plan.Change{Action: plan.Create, Ref: cm, Hook: &plan.HookRun{IfSucceeded: true}}, []string{"create", "delete", "patch"}},
+	} {
+		var verbs []string
+		for _, r := range Of(&plan.Plan{Changes: []plan.Change{tt.ch, tt.ch}}, served) {
+			verbs = append(verbs, r.Verb)
+			if r.Resource != "configmaps" || r.Namespace != "ns" || r.Name != "a" {
+				t.Errorf("%s: %+v", name, r)
+			}
+		}
+		if !slices.Equal(verbs, tt.want) {
+			t.Errorf("%s: %v, want %v", name, verbs, tt.want)
+		}
+	}
+	unserved := func(object.Ref) string { return "" }
+	p := &plan.Plan{Changes: []plan.Change{{Action: plan.Delete, Ref: cm}, {Action: plan.Delete, Ref: object.Ref{Group: "x.dev", Kind: "Widget"}}}}
+	if got := Of(p, unserved); len(got) != 1 || got[0].Resource != "configmaps" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAllows(t *testing.T) {
+	r := Right{Verb: "patch", Group: "apps", Resource: "deployments", Name: "web"}
+	for _, tt := range []struct {
+		rule Rule
+		want bool
+	}{
+		{Rule{[]string{"*"}, []string{"*"}, []string{"*"}, nil}, true},
+		{Rule{[]string{"get", "patch"}, []string{"apps"}, []string{"deployments"}, []string{"web"}}, true},
+		{Rule{[]string{"patch"}, []string{"apps"}, []string{"deployments"}, []string{"api"}}, false},
+		{Rule{[]string{"patch"}, []string{""}, []string{"deployments"}, nil}, false},
+		{Rule{[]string{"get"}, []string{"apps"}, []string{"deployments"}, nil}, false},
+	} {
+		if tt.rule.Allows(r) != tt.want {
+			t.Errorf("%+v: %v", tt.rule, !tt.want)
+		}
+	}
+}
+
+// TestMissing: one finding for a kind in a namespace, with all verbs and what to grant.
+func TestMissing(t *testing.T) {
+	got := Missing("eu", []Right{{"patch", "apps", "deployments", "Deployment", "ns", "a"}, {"create", "apps", "deployments", "Deployment", "ns", "b"},
+		{"patch", "apps", "deployments", "Deployment", "ns", "b"}, {"delete", "", "namespaces", "Namespace", "", "x"}})
+	if len(got) != 2 {
+		t.Fatalf("%v", got)
+	}
+	for _, f := range got {
+		if f.Cluster != "eu" || f.What != "you may not create or patch Deployment in namespace ns" && f.What != "you may not delete Namespace in the cluster" ||
+			f.Fix != "grant create, patch on deployments.apps" && f.Fix != "grant delete on namespaces" {
+			t.Errorf("%+v", f)
+		}
+	}
+}
