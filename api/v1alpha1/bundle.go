@@ -122,6 +122,8 @@ type HelmSource struct {
 	// Dir is the directory of the file that holds the chart's path.
 	Dir string   `json:"-"`
 	Pos Position `json:"-"`
+	// VersionPos is where Version is written.
+	VersionPos Position `json:"-"`
 }
 
 // KustomizeSource is a directory with a kustomization.

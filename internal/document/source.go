@@ -204,7 +204,7 @@ func (d *decoder) helm(v cue.Value) *v1alpha1.HelmSource {
 				d.webURL(f.value, "repo", s, "https://", "http://")
 			}
 		case "version":
-			if out.Version = s; ok {
+			if out.Version, out.VersionPos = s, d.apiPos(f.value); ok {
 				d.version(f.value, s, false)
 			}
 		case "digest":

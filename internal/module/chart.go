@@ -1,11 +1,13 @@
 package module
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
@@ -92,6 +94,19 @@ func ChartVersion(c Content) (version string, ok bool) {
 		return "", false // Helm refuses the chart later, and says why
 	}
 	return meta.Version, true
+}
+
+// versionLine is how Chart.yaml says its version.
+var versionLine = regexp.MustCompile(`(?m)^["']?version["']?\s*:`)
+
+// ChartVersionLine is the line of the version in Chart.yaml, 0 when it cannot be said.
+func ChartVersionLine(c Content) int {
+	data, err := c.ReadFile(ChartFile, 1<<20)
+	at := versionLine.FindIndex(data)
+	if err != nil || at == nil {
+		return 0
+	}
+	return 1 + bytes.Count(data[:at[0]], []byte("\n"))
 }
 
 func notAChart(name, why string) error {

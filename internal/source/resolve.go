@@ -80,7 +80,7 @@ func (r *Resolver) Get(ctx context.Context, in v1alpha1.Instance) (Use, error) {
 	r.mu.Unlock()
 	e.once.Do(func() { e.err = r.resolve(ctx, &e.use, in) })
 	if e.err == nil {
-		return e.use, nil
+		return e.use, otherVersion(e.use, in).Err()
 	}
 	fs := append(diag.Findings{}, diag.From(e.err, "source")...) // shared by all instances of the source
 	for i := range fs {
