@@ -3,98 +3,492 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"golang.org/x/tools/txtar"
+
 	"hawser.dev/hawser/internal/testserver"
 )
 
+// hostileFiles are a bundle, its fleet, and the fleet without the cluster. What is delivered first has "one" for "two"
+// and an object more.
 const hostileFiles = `
+-- b.yaml --
 bundle:
   apiVersion: v1alpha1
   name: hostile
   instances:
     all: {manifests: {paths: [./m]}, namespace: default}
-`
-
-const hostileFleet = `
+-- m/a.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+data: {v: "two"}
+-- m/b.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: b}
+data: {v: "two"}
+-- m/s.yaml --
+apiVersion: v1
+kind: Secret
+metadata: {name: s}
+stringData: {password: canary-in-a-body-two}
+-- fleet.yaml --
 fleet:
   apiVersion: v1alpha1
   name: hostile
   clusters:
-    test: {kubeContext: test}
+    rogue: {kubeContext: test}
   values:
     - {query: "k8s:v1:Secret:default:queried", for: {QUERIED: obj.data.key}}
+-- left.yaml --
+fleet:
+  apiVersion: v1alpha1
+  name: hostile
+  clusters:
+    other: {kubeContext: test}
 `
 
-// hostileVerbs ask the server; a verb that begins to do so belongs here.
-var hostileVerbs = [][]string{
-	{"plan", "-f", "b.yaml"}, {"apply", "-y", "-f", "b.yaml", "--timeout", "10s"}, {"apply", "-y", "-f", "b.yaml", "--timeout", "10s", "-o", "json"},
-	{"delete", "-y", "-f", "b.yaml", "--timeout", "10s"}, {"status", "-f", "b.yaml"},
-	{"plan", "-f", "b.yaml", "--fleet", "fleet.yaml"}, {"vet", "-f", "b.yaml", "--fleet", "fleet.yaml"},
-	{"build", "-f", "b.yaml", "--fleet", "fleet.yaml"}, {"fleet", "values", "-r", "fleet.yaml"},
+// hostileVerbs are the command lines of every verb that talks to clusters; CONFIG is added. writes: what the server has
+// at the end of a success is checked.
+var hostileVerbs = map[string]struct {
+	lines  []string
+	writes string
+}{
+	"plan":           {lines: []string{"plan -f b.yaml --fleet fleet.yaml --full", "plan -f b.yaml --fleet fleet.yaml --out new.plan --server-check -o json"}},
+	"apply":          {lines: []string{"apply -y -f b.yaml --fleet fleet.yaml --timeout 10s", "apply shop.plan -y --timeout 10s -o json"}, writes: "two"},
+	"delete":         {lines: []string{"delete hostile -y --fleet fleet.yaml --timeout 10s --confirm-delete 4"}, writes: "nothing"},
+	"status":         {lines: []string{"status hostile --fleet fleet.yaml", "status -f b.yaml --fleet fleet.yaml -o json"}},
+	"diff":           {lines: []string{"diff -f b.yaml --fleet fleet.yaml"}},
+	"vet":            {lines: []string{"vet -f b.yaml --fleet fleet.yaml"}},
+	"build":          {lines: []string{"build -f b.yaml --fleet fleet.yaml --mask-secrets"}},
+	"fleet check":    {lines: []string{"fleet check -r fleet.yaml -f b.yaml"}},
+	"fleet values":   {lines: []string{"fleet values -r fleet.yaml"}},
+	"fleet snapshot": {lines: []string{"fleet snapshot -r fleet.yaml"}},
+	"fleet retire":   {lines: []string{"fleet retire rogue --delete -y -f b.yaml -r left.yaml --timeout 10s"}, writes: "nothing"},
+	"bundle apply":   {lines: []string{"bundle apply -y -f b.yaml -r fleet.yaml --timeout 10s"}, writes: "two"},
+	"bundle build":   {lines: []string{"bundle build -f b.yaml -r fleet.yaml --mask-secrets"}},
+	"bundle delete":  {lines: []string{"bundle delete hostile -y -r fleet.yaml --timeout 10s"}, writes: "nothing"},
+	"bundle status":  {lines: []string{"bundle status hostile -r fleet.yaml"}},
+	"bundle vet":     {lines: []string{"bundle vet -f b.yaml -r fleet.yaml"}},
+	"runtime build":  {lines: []string{"runtime build -f fleet.yaml"}},
 }
 
-// TestHostileServer: no verb believes a hostile server, sends anything elsewhere, says what it must not, panics, or takes
-// more than a minute and 1 GiB.
+// quietVerbs take the flags of access and contact nobody.
+var quietVerbs = map[string]string{
+	"lock":     "lock -f b.yaml",
+	"fleet ls": "fleet ls -r fleet.yaml",
+}
+
+// hostileRig is a good server on which the bundle was delivered, and the directory from which it was.
+type hostileRig struct {
+	t     *testing.T
+	good  *testserver.Server
+	files map[string]string
+	verbs []hostileLine
+	// configs are the kubeconfigs by server.
+	configs sync.Map
+}
+
+type hostileLine struct {
+	verb, line, writes string
+}
+
+// newHostileRig walks the command tree: a verb that talks to clusters is in, or the test says what to add.
+func newHostileRig(t *testing.T) *hostileRig {
+	t.Helper()
+	state := t.TempDir()
+	t.Setenv("HAWSER_CACHE_DIR", filepath.Join(state, "cache"))
+	t.Setenv("XDG_STATE_HOME", state)
+	t.Setenv("CI", "")
+	rig := &hostileRig{t: t, good: testserver.Start(t), files: map[string]string{}}
+	for _, verb := range slices.Sorted(maps.Keys(app().Verbs())) {
+		talks := slices.Contains(app().Verbs()[verb], "kube-context")
+		known, ok := hostileVerbs[verb]
+		switch {
+		case talks && !ok && quietVerbs[verb] == "":
+			t.Errorf("hawser %s takes --kube-context, so it talks to clusters: add its command lines to hostileVerbs, or to quietVerbs when it contacts nobody", verb)
+		case !talks && ok:
+			t.Errorf("hawser %s does not take --kube-context any more: take it out of hostileVerbs", verb)
+		}
+		for _, line := range known.lines {
+			rig.verbs = append(rig.verbs, hostileLine{verb, line, known.writes})
+		}
+	}
+	for verb := range maps.Keys(quietVerbs) {
+		if _, ok := app().Verbs()[verb]; !ok {
+			t.Errorf("quietVerbs has %s, which is no verb", verb)
+		}
+	}
+	rig.deliver()
+	return rig
+}
+
+// deliver installs the bundle and keeps the directory's files as they are then.
+func (rig *hostileRig) deliver() {
+	rig.t.Helper()
+	rig.good.Put("/api/v1/namespaces/default/secrets/queried", map[string]any{"apiVersion": "v1", "kind": "Secret",
+		"metadata": map[string]any{"name": "queried"}, "data": map[string]any{"key": "Y2FuYXJ5LXF1ZXJpZWQ="}})
+	for _, f := range txtar.Parse([]byte(hostileFiles)).Files {
+		rig.files[f.Name] = strings.ReplaceAll(string(f.Data), "two", "one")
+	}
+	rig.files["m/gone.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: gone}\n"
+	dir := rig.dir()
+	rig.must(rig.good, dir, "apply -y -f b.yaml --fleet fleet.yaml --timeout 20s")
+	if rig.good.Object("/api/v1/namespaces/default/configmaps/gone") == nil {
+		rig.t.Fatal("the bundle was not delivered")
+	}
+	for _, f := range txtar.Parse([]byte(hostileFiles)).Files {
+		if err := os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o644); err != nil {
+			rig.t.Fatal(err)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, "m/gone.yaml")); err != nil {
+		rig.t.Fatal(err)
+	}
+	clear(rig.files)
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(dir, path)
+		rig.files[filepath.ToSlash(rel)] = string(data)
+		return err
+	})
+	if err != nil {
+		rig.t.Fatal(err)
+	}
+	if err := os.RemoveAll(dir); err != nil { // the same bundle goes on from elsewhere
+		rig.t.Fatal(err)
+	}
+}
+
+// ready is a server of its own for a line, and a directory with what the line needs.
+func (rig *hostileRig) ready(c hostileLine) (srv *testserver.Server, dir string) {
+	rig.t.Helper()
+	srv, dir = rig.good.Clone(rig.t), rig.dir()
+	if strings.Contains(c.line, "shop.plan") {
+		rig.must(srv, dir, "plan -f b.yaml --fleet fleet.yaml --out shop.plan")
+	}
+	return srv, dir
+}
+
+func (rig *hostileRig) must(srv *testserver.Server, dir, line string) {
+	rig.t.Helper()
+	run := rig.start(srv, dir, line)
+	if code := <-run.done; code != 0 {
+		rig.t.Fatalf("%s: exit %d\n%s", line, code, run.out.String())
+	}
+}
+
+// dir is a new directory with the files.
+func (rig *hostileRig) dir() string {
+	rig.t.Helper()
+	dir := rig.t.TempDir()
+	for name, text := range rig.files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			rig.t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			rig.t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// hostileRun is a command line under way in this process.
+type hostileRun struct {
+	out       *lockedBuffer
+	done      chan int
+	interrupt chan os.Signal
+}
+
+// lockedBuffer is written by a run and by what it leaves behind.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// start runs a command line against a server, in this process and in a directory.
+func (rig *hostileRig) start(srv *testserver.Server, dir, line string) *hostileRun {
+	args := strings.Fields(line)
+	for i, a := range args {
+		if strings.HasSuffix(a, ".yaml") || strings.HasSuffix(a, ".plan") {
+			args[i] = filepath.Join(dir, a)
+		}
+	}
+	run := &hostileRun{out: &lockedBuffer{}, done: make(chan int, 1), interrupt: make(chan os.Signal, 2)}
+	a := app()
+	a.In, a.Out, a.Err = strings.NewReader(""), run.out, run.out
+	a.Signals = func() (<-chan os.Signal, func()) { return run.interrupt, func() {} }
+	a.IsTerminal = func(any) bool { return false }
+	config, ok := rig.configs.Load(srv)
+	if !ok {
+		config = srv.Kubeconfig(rig.t)
+		rig.configs.Store(srv, config)
+	}
+	args = append(args, "--kubeconfig", config.(string))
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				fmt.Fprintf(run.out, "panic: %v", p)
+				run.done <- -1
+			}
+		}()
+		run.done <- a.Run(context.Background(), args)
+	}()
+	return run
+}
+
+// hostileCase is one line against one server.
+type hostileCase struct {
+	hostileLine
+	fault string
+	// when is what hurts.
+	when func(r *http.Request) bool
+	do   testserver.Fault
+	// of makes the fault of the server, where do is nil.
+	of func(*testserver.Server) testserver.Fault
+	// heals: without the fault the same line succeeds afterwards.
+	heals bool
+}
+
+// judge runs a case: an end in time, with an exit code that tells the truth, an error that names the server, and nothing
+// said that must not be.
+func (rig *hostileRig) judge(c hostileCase) {
+	rig.t.Helper()
+	srv, dir := rig.ready(c.hostileLine)
+	fault, hurt := c.do, new(atomic.Int64)
+	if fault == nil {
+		fault = c.of(srv)
+	}
+	srv.Fault(testserver.Before(c.when, func(w http.ResponseWriter, r *http.Request) bool {
+		hurt.Add(1)
+		return fault(w, r)
+	}))
+	start := time.Now()
+	run := rig.start(srv, dir, c.line)
+	var code int
+	select {
+	case code = <-run.done:
+	case <-time.After(time.Minute):
+		rig.t.Errorf("%s: %s: no end in a minute\n%.2000s", c.fault, c.line, run.out.String())
+		return
+	}
+	out := run.out.String()
+	bad := func(what string) {
+		rig.t.Errorf("%s: %s: %s (exit %d after %s)\n%.3000s", c.fault, c.line, what, code, time.Since(start).Round(time.Millisecond), out)
+	}
+	truth := c.writes == "" || rig.delivered(srv) == c.writes
+	switch {
+	case code == 0 && !truth:
+		bad("success, and the cluster has " + rig.delivered(srv))
+	case code != 0 && hurt.Load() == 0:
+		bad("nothing was wrong")
+	case !slices.Contains([]int{0, 1, 3, 4, 5}, code) && !(code == 2 && c.verb == "diff") || strings.Contains(out, "goroutine ") || strings.Contains(out, "panic"):
+		bad("no proper end")
+	case code != 0 && !strings.Contains(out, strings.TrimPrefix(srv.URL, "https://")) && !strings.Contains(out, "rogue"):
+		bad("names no server")
+	case strings.Contains(out, "canary"):
+		bad("says what it must not")
+	case strings.HasPrefix(c.fault, "redirect") && !strings.Contains(out, "never followed") && code != 0:
+		bad("does not say why")
+	}
+	if os.Getenv("HOSTILE_SHOW") != "" {
+		fmt.Printf("%-18s %-70s exit %d hurt %d %s\n", c.fault, c.line, code, hurt.Load(), time.Since(start).Round(time.Millisecond))
+	}
+	if code == 0 || !c.heals {
+		return
+	}
+	srv.Fault(nil)
+	run = rig.start(srv, dir, c.line)
+	if code, out = <-run.done, run.out.String(); code != 0 || rig.delivered(srv) != c.writes {
+		bad("does not heal: the cluster has " + rig.delivered(srv))
+	}
+}
+
+// delivered tells what the server has of the bundle: "one", "two", "nothing", or a mixture.
+func (rig *hostileRig) delivered(srv *testserver.Server) string {
+	var has []string
+	for _, path := range []string{"configmaps/a", "configmaps/b", "configmaps/gone", "secrets/s"} {
+		obj := srv.Object("/api/v1/namespaces/default/" + path)
+		switch text := fmt.Sprint(obj["data"]); {
+		case obj == nil:
+		case path == "configmaps/gone":
+			has = append(has, "what should be gone")
+		case strings.Contains(text, "two") || strings.Contains(text, "Y2FuYXJ5LWluLWEtYm9keS10d28"):
+			has = append(has, "two")
+		default:
+			has = append(has, "one")
+		}
+	}
+	switch all := strings.Join(has, ", "); all {
+	case "":
+		return "nothing"
+	case "two, two, two":
+		return "two"
+	default:
+		return all
+	}
+}
+
+// TestHostileServer: no verb of the command tree believes a hostile server, sends anything elsewhere, says what it must
+// not, panics, hangs, goes on after Ctrl-C, calls half a work a success, or takes more than a minute and 1 GiB.
 func TestHostileServer(t *testing.T) {
-	t.Parallel()
+	rig := newHostileRig(t)
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("%s %s with %q was sent elsewhere", r.Method, r.URL.Path, r.Header.Get("Authorization"))
 	}))
 	t.Cleanup(other.Close)
-	all := testserver.Hostile(other.URL)
-	for _, fault := range []string{"redirect 307", "redirect 301", "status", "other object", "deep", "bomb of items", "bomb of names", "bomb of text", "endless"} {
-		t.Run(fault, func(t *testing.T) {
-			for _, args := range hostileVerbs {
-				srv := testserver.Start(t)
-				srv.Fault(testserver.After(testserver.Connecting, all[fault]))
-				b := newBench(t)
-				b.env = append(b.env, "KUBECONFIG="+srv.Kubeconfig(t), "HAWSER_CACHE_DIR="+filepath.Join(b.dir, "cache"))
-				b.write("b.yaml", hostileFiles)
-				b.write("fleet.yaml", hostileFleet)
-				b.write("m/s.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {password: canary-in-a-body}\n")
-				if said := b.hostile(srv, args); strings.HasPrefix(fault, "redirect") && !strings.Contains(said, "never followed") {
-					t.Errorf("%v does not say why:\n%.2000s", args, said)
-				}
+	requestLimit = 2 * time.Second
+	t.Cleanup(func() { requestLimit = 0 })
+	var cases []hostileCase
+	connected := func(r *http.Request) bool { return !testserver.Connecting(r) }
+	object := testserver.Writing("configmaps", "secrets")
+	written := func(r *http.Request) bool { return object(r) && strings.Contains(r.URL.Path, "/namespaces/default/") }
+	costly := 0
+	faults := testserver.Hostile(other.URL)
+	faults["cut"] = testserver.Cut
+	for name, fault := range faults {
+		for i, line := range rig.verbs {
+			big := strings.HasPrefix(name, "bomb") || strings.HasPrefix(name, "endless")
+			if !big || (i+costly)%8 == 0 { // each of those against some verbs, each verb against some of those
+				cases = append(cases, hostileCase{line, name, connected, fault, nil, false})
+			}
+			if line.writes != "" && !big {
+				cases = append(cases, hostileCase{line, name + ", once connected, to writes", testserver.Writing(), fault, nil, false},
+					hostileCase{line, name + ", to objects", written, fault, nil, !strings.Contains(line.line, "shop.plan")},
+					hostileCase{line, name + ", after the work was done", written, nil, func(s *testserver.Server) testserver.Fault { return s.Lost(fault) }, !strings.Contains(line.line, "shop.plan")})
+			}
+		}
+		costly++
+	}
+	for _, line := range rig.verbs {
+		cases = append(cases, hostileCase{line, "redirect at once", func(*http.Request) bool { return true }, testserver.Redirect(307, other.URL), nil, false},
+			hostileCase{line, "other UIDs", connected, nil, (*testserver.Server).OtherUIDs, false},
+			hostileCase{line, "another cluster", func(*http.Request) bool { return true }, nil, (*testserver.Server).OtherUIDs, false})
+	}
+	var wg sync.WaitGroup
+	wg.Go(rig.slow) // that is waiting
+	rig.contactNobody()
+	rig.all(6, cases)
+	wg.Wait()
+}
+
+// all judges cases, so many at a time, and looks at memory meanwhile.
+func (rig *hostileRig) all(atOnce int, cases []hostileCase) {
+	rig.t.Helper()
+	queue := make(chan hostileCase)
+	var wg sync.WaitGroup
+	for range atOnce {
+		wg.Go(func() {
+			for c := range queue {
+				rig.judge(c)
 			}
 		})
 	}
+	most := uint64(0)
+	for _, c := range cases {
+		queue <- c
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		most = max(most, m.HeapInuse)
+	}
+	close(queue)
+	wg.Wait()
+	if most > 1<<30 {
+		rig.t.Errorf("%d MiB were in use", most>>20)
+	}
 }
 
-// hostile runs one verb against a hostile server and judges how it ends.
-func (b *bench) hostile(srv *testserver.Server, args []string) string {
-	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
-	defer cancel()
-	var out bytes.Buffer
-	cmd := b.command(ctx, args...)
-	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
-	exit, ok := errors.AsType[*exec.ExitError](err)
-	switch {
-	case !ok || exit.ExitCode() < 0:
-		b.t.Errorf("%v: %v\n%.2000s", args, err, &out)
-	case !slices.Contains([]int{1, 3, 4}, exit.ExitCode()) || strings.Contains(out.String(), "goroutine "):
-		b.t.Errorf("%v: exit %d\n%.2000s", args, exit.ExitCode(), &out)
+// slow: a server that answers a byte at a time, or nothing, costs a verb no more than its time-outs, and Ctrl-C ends it
+// at once, whatever it waits for.
+func (rig *hostileRig) slow() {
+	always := func(*http.Request) bool { return true }
+	connected := func(r *http.Request) bool { return !testserver.Connecting(r) }
+	var cases []hostileCase
+	for _, line := range rig.verbs {
+		cases = append(cases, hostileCase{line, "drip at once", always, testserver.Drip(100 * time.Millisecond), nil, false},
+			hostileCase{line, "drip", connected, testserver.Drip(100 * time.Millisecond), nil, false},
+			hostileCase{line, "silent", connected, testserver.Silent, nil, false})
 	}
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok && runtime.GOOS == "linux" && usage.Maxrss > 1<<20 {
-		b.t.Errorf("%v took %d MiB", args, usage.Maxrss>>10)
+	var wg sync.WaitGroup
+	wg.Go(func() { rig.all(len(cases), cases) })
+	for _, line := range rig.verbs {
+		wg.Go(func() { rig.interrupted(line, always) })
+		wg.Go(func() { rig.interrupted(line, connected) })
 	}
-	if strings.Contains(out.String(), "canary") {
-		b.t.Errorf("%v says what it must not:\n%.2000s", args, &out)
+	wg.Wait()
+}
+
+// interrupted sends an interrupt when the server hangs.
+func (rig *hostileRig) interrupted(c hostileLine, when func(*http.Request) bool) {
+	srv, dir := rig.ready(c)
+	hangs := make(chan struct{}, 1000)
+	srv.Fault(testserver.Before(when, func(w http.ResponseWriter, r *http.Request) bool {
+		hangs <- struct{}{}
+		return testserver.Silent(w, r)
+	}))
+	run := rig.start(srv, dir, c.line)
+	select {
+	case <-hangs:
+	case code := <-run.done:
+		if code != 0 {
+			rig.t.Errorf("%s: exit %d and nothing hung\n%s", c.line, code, run.out.String())
+		}
+		return
+	case <-time.After(20 * time.Second):
+		rig.t.Errorf("%s: nothing was asked", c.line)
+		return
 	}
-	if len(srv.Requests()) == 0 {
-		b.t.Errorf("%v asked nothing:\n%.2000s", args, &out)
+	start := time.Now()
+	run.interrupt <- syscall.SIGINT
+	select {
+	case code := <-run.done:
+		if code != 130 || time.Since(start) > 5*time.Second {
+			rig.t.Errorf("%s: exit %d, %s after Ctrl-C\n%.2000s", c.line, code, time.Since(start), run.out.String())
+		}
+	case <-time.After(15 * time.Second):
+		rig.t.Errorf("%s: goes on after Ctrl-C\n%.2000s", c.line, run.out.String())
 	}
-	return out.String()
+}
+
+// contactNobody: what takes the flags of access and says that it contacts nobody does not.
+func (rig *hostileRig) contactNobody() {
+	for verb, line := range quietVerbs {
+		srv, dir := rig.ready(hostileLine{verb: verb, line: line})
+		run := rig.start(srv, dir, line)
+		if code := <-run.done; code != 0 || len(srv.Requests()) > 0 {
+			rig.t.Errorf("hawser %s: exit %d, asked %v\n%s", verb, code, srv.Requests(), run.out.String())
+		}
+	}
 }

@@ -49,6 +49,9 @@ import (
 	"hawser.dev/hawser/internal/values"
 )
 
+// requestLimit bounds one request to an API server; 0 is what the cluster room takes.
+var requestLimit time.Duration
+
 // evaluationLimit bounds evaluation and rendering, which happen before the first write: a CUE evaluation cannot be
 // cancelled, so a runaway one ends the process.
 var evaluationLimit = cuelang.WatchLimits{Deadline: 2 * time.Minute, HeapBytes: 4 << 30}
@@ -123,15 +126,16 @@ func newEngine(redactor *secret.Redactor, onEvent func(engine.Event)) *engine.En
 			"http":                      pages,
 			module.ChartScheme + "file": chartdir.New(kept), module.ChartScheme + "https": repositories, module.ChartScheme + "http": repositories,
 		},
-		Checker:   health.Checkers{CUE: modules, CEL: new(cel.Checker)},
-		Stores:    openStore,
-		Documents: kept.Document,
-		Locate:    plain.Position,
-		Redactor:  redactor,
-		PlanKey:   planfile.DefaultKeyFile(os.Getenv),
-		Watchdog:  watchdog,
-		OnEvent:   onEvent,
-		Version:   version,
+		Checker:        health.Checkers{CUE: modules, CEL: new(cel.Checker)},
+		Stores:         openStore,
+		Documents:      kept.Document,
+		Locate:         plain.Position,
+		Redactor:       redactor,
+		PlanKey:        planfile.DefaultKeyFile(os.Getenv),
+		Watchdog:       watchdog,
+		OnEvent:        onEvent,
+		RequestTimeout: requestLimit,
+		Version:        version,
 	}
 }
 

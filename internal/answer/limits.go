@@ -44,6 +44,7 @@ func Items(list []byte, item func(raw []byte) error) (metav1.ListMeta, error) {
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return head, errors.Join(errors.New("it is no list"), err)
 	}
+	kind, items := "", false
 	for dec.More() {
 		key, err := dec.Token()
 		if err != nil {
@@ -53,17 +54,22 @@ func Items(list []byte, item func(raw []byte) error) (metav1.ListMeta, error) {
 		case "metadata":
 			err = dec.Decode(&head)
 		case "items":
-			err = each(dec, item)
+			items, err = true, each(dec, item)
+		case "kind":
+			err = dec.Decode(&kind)
 		default:
 			var other json.RawMessage
 			err = dec.Decode(&other)
-			if key == "kind" && string(other) == `"Status"` {
-				return head, errors.New("it is a Status and no list")
-			}
+		}
+		if err == nil && kind == "Status" {
+			err = errors.New("it is a Status and no list")
 		}
 		if err != nil {
 			return head, err
 		}
+	}
+	if kind == "" || !items { // an empty list says so: nothing is taken for absent because of an answer that is none
+		return head, errors.New("it is no list")
 	}
 	return head, nil
 }

@@ -7,7 +7,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -149,7 +148,7 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	go func() { done <- root.ExecuteContext(ctx) }()
 	select {
 	case err := <-done:
-		if in.happened() && err != nil && errors.Is(err, context.Canceled) {
+		if err != nil && in.ended() {
 			return exitInterrupted
 		}
 		return s.finish(err)

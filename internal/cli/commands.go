@@ -151,3 +151,24 @@ func looksLikeBundle(name string) bool {
 	}
 	return name == "." || strings.HasSuffix(name, "/")
 }
+
+// Verbs are the commands that do something, hidden ones included, by their path without the program's name, each with
+// its flags.
+func (a *App) Verbs() map[string][]string {
+	out := map[string][]string{}
+	var walk func(cmd *cobra.Command, path string)
+	walk = func(cmd *cobra.Command, path string) {
+		for _, c := range cmd.Commands() {
+			name := strings.TrimSpace(path + " " + c.Name())
+			walk(c, name)
+			if c.HasSubCommands() && c.Args != nil && c.Args(c, []string{"anything"}) != nil {
+				continue // a parent, which shows its help
+			}
+			flags := []string{}
+			c.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f.Name) })
+			out[name] = flags
+		}
+	}
+	walk((&session{App: a, interruption: newInterruption(func() {})}).commands(), "")
+	return out
+}

@@ -138,8 +138,8 @@ func (f *fake) Plan(ctx context.Context, req engine.Request) (*engine.FleetPlan,
 		return nil, errors.New("the disk is on fire\nand so is the rest")
 	case "canceled":
 		f.signals <- os.Interrupt
-		<-ctx.Done()
-		return nil, ctx.Err()
+		<-ctx.Done() // what was asked meanwhile failed for that, whatever it says
+		return nil, diag.Findings{diag.Errorf("unreachable", "the cluster does not answer: %v", ctx.Err())}.Err()
 	}
 	return f.plan("apply"), nil
 }

@@ -15,6 +15,8 @@ type interruption struct {
 	mu     sync.Mutex
 	gentle func()
 	count  int
+	// cancelled: the command was ended in the middle of its work, and what it says of it is that.
+	cancelled bool
 }
 
 func newInterruption(cancel context.CancelFunc) *interruption {
@@ -44,6 +46,7 @@ func (in *interruption) interrupt() {
 		close(in.stop)
 		in.gentle()
 	case in.count == 1:
+		in.cancelled = true
 		in.cancel()
 	case in.count == 2:
 		close(in.quit)
@@ -62,9 +65,9 @@ func (in *interruption) gently(say func()) (end func()) {
 	}
 }
 
-// happened reports whether there was an interrupt.
-func (in *interruption) happened() bool {
+// ended reports whether an interrupt cancelled the command.
+func (in *interruption) ended() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return in.count > 0
+	return in.cancelled
 }

@@ -114,6 +114,8 @@ func nameOf(into any) string {
 		return m.Name
 	case *map[string]any:
 		return (&unstructured.Unstructured{Object: *m}).GetName()
+	case metav1.Object:
+		return m.GetName()
 	}
 	return ""
 }

@@ -54,15 +54,14 @@ func (e *executor) timedOut(err error) {
 func (e *executor) remove(ctx context.Context, ch plan.Change, k KindInfo, wait bool) error {
 	p := pre{ch.UID, ch.ResourceVersion}
 	for look := 1; ; look++ {
-		var m struct {
-			meta
-			Status any `json:"status"`
-		}
+		var m deletion
 		_, err := e.send(ctx, call{method: http.MethodDelete, path: k.path(k.Preferred, ch.Ref.Namespace, ch.Ref.Name),
 			body: deleteOptions(ch.Ref, p), accept: metadataType, into: &m})
 		switch {
 		case apierrors.IsNotFound(err):
 			return nil
+		case err == nil && !m.of(ch.UID):
+			return e.unsaid(ctx, ch, k, wait)
 		case err == nil && m.Kind == "Status":
 			return nil // gone at once: nothing holds it
 		case err == nil && !wait:
@@ -99,6 +98,37 @@ func (e *executor) remove(ctx context.Context, ch plan.Change, k KindInfo, wait 
 		}
 		p.rv = now.ResourceVersion
 	}
+}
+
+// deletion is what a deletion is answered with: the object, or a Status with its uid.
+type deletion struct {
+	meta
+	Status  any                   `json:"status"`
+	Details *metav1.StatusDetails `json:"details"`
+}
+
+// of reports whether the answer is about the object with a uid.
+func (d *deletion) of(uid string) bool {
+	if d.Kind == "Status" {
+		return d.Details != nil && string(d.Details.UID) == uid
+	}
+	return string(d.UID) == uid
+}
+
+// unsaid looks what became of an object whose deletion was answered with something else.
+func (e *executor) unsaid(ctx context.Context, ch plan.Change, k KindInfo, wait bool) error {
+	now, err := e.s.getMeta(ctx, k, ch.Ref)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && string(now.UID) != ch.UID:
+		return nil
+	case err != nil:
+		return err
+	case now.DeletionTimestamp == nil:
+		return e.s.wrongAnswer("did not delete what it was asked to, and did not say why")
+	case wait:
+		return e.gone(ctx, ch.Ref, k, ch.UID)
+	}
+	return nil
 }
 
 // deleteOptions: workloads go after their pods (foreground), so that gone means stopped; everything else at once.

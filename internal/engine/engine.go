@@ -49,6 +49,8 @@ type Engine struct {
 	// Locate finds a value of an object, by its fields and list indexes, in the file that the object came from; nil gives
 	// every problem the position of its object.
 	Locate func(at diag.Pos, path []string) diag.Pos
+	// RequestTimeout bounds one request to an API server; 0 is 30 s.
+	RequestTimeout time.Duration
 	// Version of Hawser, for records and the user agent.
 	Version string
 

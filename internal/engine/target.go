@@ -254,7 +254,7 @@ func (r *run) connectOne(ctx context.Context, t *target, queries bool) {
 		return
 	}
 	session, err := cluster.Connect(ctx, cluster.Config{Name: t.cluster.Name, Access: t.access, Parallel: r.req.Parallel,
-		UserAgent: "hawser/" + r.Version, ConnectTimeout: connectTimeout, Redact: r.redact})
+		UserAgent: "hawser/" + r.Version, ConnectTimeout: connectTimeout, RequestTimeout: r.RequestTimeout, Redact: r.redact})
 	t.facts = r.offlineFacts(t.cluster)
 	if err != nil {
 		if ue, ok := errors.AsType[*cluster.UnreachableError](err); ok {

@@ -3,9 +3,14 @@ package testserver
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,19 +35,12 @@ func Body(code int, body string) Fault {
 	}
 }
 
-// Bomb answers with head, repeat as often as makes about size bytes, and tail, compressed whatever was asked for.
+// Bomb answers with head, repeat as often as makes about size bytes, and tail, compressed whatever was asked for. It is
+// packed as many members of one stream, each of them packed once.
 func Bomb(code int, head, repeat, tail string, size int) Fault {
 	packed := sync.OnceValue(func() []byte {
-		var out bytes.Buffer
-		z, _ := gzip.NewWriterLevel(&out, gzip.BestCompression)
-		_, _ = io.WriteString(z, head)
-		chunk := strings.Repeat(repeat, max(1, 64<<10/len(repeat)))
-		for n := 0; n < size; n += len(chunk) {
-			_, _ = io.WriteString(z, chunk)
-		}
-		_, _ = io.WriteString(z, tail)
-		_ = z.Close()
-		return out.Bytes()
+		chunk := strings.Repeat(repeat, max(1, (1<<20)/len(repeat)))
+		return slices.Concat(member(head), bytes.Repeat(member(chunk), size/len(chunk)), member(tail))
 	})
 	return func(w http.ResponseWriter, _ *http.Request) bool {
 		w.Header().Set("Content-Type", "application/json")
@@ -51,6 +49,14 @@ func Bomb(code int, head, repeat, tail string, size int) Fault {
 		_, _ = w.Write(packed())
 		return true
 	}
+}
+
+func member(text string) []byte {
+	var out bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	_, _ = io.WriteString(z, text)
+	_ = z.Close()
+	return out.Bytes()
 }
 
 // Endless answers with head and then repeat until the client goes away.
@@ -81,6 +87,77 @@ func Drip(pause time.Duration) Fault {
 			}
 		}
 		return true
+	}
+}
+
+// Silent takes the request and never answers.
+func Silent(_ http.ResponseWriter, r *http.Request) bool {
+	<-r.Context().Done()
+	return true
+}
+
+// Cut answers in the middle of a sentence and closes the connection.
+func Cut(w http.ResponseWriter, _ *http.Request) bool {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", "4000")
+	_, _ = io.WriteString(w, `{"kind":"ConfigMap","metadata":{"na`)
+	_ = http.NewResponseController(w).Flush()
+	panic(http.ErrAbortHandler)
+}
+
+// Writing reports the requests that write an object of one of the resources, dry runs apart; no resource means any.
+func Writing(resources ...string) func(r *http.Request) bool {
+	return func(r *http.Request) bool {
+		k, ok := kindOf(r.URL.Path)
+		return ok && r.Method != http.MethodGet && r.URL.Query().Get("dryRun") == "" && (len(resources) == 0 || slices.Contains(resources, k.resource))
+	}
+}
+
+// Before lets pass what hurts does not report, and gives the rest to the fault.
+func Before(hurts func(r *http.Request) bool, f Fault) Fault {
+	return func(w http.ResponseWriter, r *http.Request) bool { return hurts(r) && f(w, r) }
+}
+
+// Altered serves as the server should, with every object of the answer changed.
+func (s *Server) Altered(change func(obj map[string]any)) Fault {
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Query().Get("watch") != "" {
+			return false
+		}
+		told := httptest.NewRecorder()
+		s.serve(told, r)
+		var body map[string]any
+		if json.Unmarshal(told.Body.Bytes(), &body) == nil {
+			items, _ := body["items"].([]any)
+			for _, o := range append(items, body) {
+				if obj, ok := o.(map[string]any); ok && obj["metadata"] != nil {
+					change(obj)
+				}
+			}
+			told.Body.Reset()
+			_ = json.NewEncoder(told.Body).Encode(body)
+		}
+		maps.Copy(w.Header(), told.Header())
+		w.WriteHeader(told.Code)
+		_, _ = w.Write(told.Body.Bytes())
+		return true
+	}
+}
+
+// OtherUIDs gives every object another UID each time it is told.
+func (s *Server) OtherUIDs() Fault {
+	return s.Altered(func(obj map[string]any) {
+		if meta, ok := obj["metadata"].(map[string]any); ok && meta["uid"] != nil {
+			meta["uid"] = rand.Text()
+		}
+	})
+}
+
+// Lost carries every request out and answers with the fault.
+func (s *Server) Lost(f Fault) Fault {
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		s.serve(httptest.NewRecorder(), r)
+		return f(w, r)
 	}
 }
 

@@ -123,6 +123,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if fault != nil && fault(w, r) {
 		return
 	}
+	s.serve(w, r)
+}
+
+// serve answers as it should.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	switch path := r.URL.Path; {
 	case path == "/version":
@@ -143,6 +148,29 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		s.objectRequest(w, r)
 	}
+}
+
+// Clone is another server with the same objects, UIDs included.
+func (s *Server) Clone(t testing.TB) *Server {
+	t.Helper()
+	out := Start(t)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out.mu.Lock()
+	defer out.mu.Unlock()
+	out.version = s.version
+	for path, obj := range s.objects {
+		out.objects[path] = normal(obj)
+	}
+	return out
+}
+
+// normal is an object as JSON has it.
+func normal(obj map[string]any) map[string]any {
+	data, _ := json.Marshal(obj)
+	var out map[string]any
+	_ = json.Unmarshal(data, &out)
+	return out
 }
 
 // Hang blocks until the client has gone or the test ends.
@@ -193,7 +221,8 @@ func (s *Server) objectRequest(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		delete(s.objects, r.URL.Path)
 		s.mu.Unlock()
-		Status(w, 200, "", "")
+		meta, _ := old["metadata"].(map[string]any)
+		reply(w, 200, map[string]any{"apiVersion": "v1", "kind": "Status", "status": "Success", "details": map[string]any{"name": meta["name"], "uid": meta["uid"]}})
 	default:
 		reply(w, 200, old)
 	}

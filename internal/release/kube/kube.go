@@ -55,6 +55,9 @@ const (
 
 	// pageSize is the number of Secrets read by one LIST, each up to release.ChunkSize and its base64.
 	pageSize = 20
+	// maxPages are read of one LIST, with maxListed bytes of data.
+	maxPages  = 5000
+	maxListed = 256 << 20
 )
 
 // store is the release.Store of one cluster. It remembers the heads it saw, so that a Put after a Current needs no
@@ -196,17 +199,27 @@ func (s *store) Bundles(ctx context.Context) ([]release.Record, error) {
 func (s *store) list(ctx context.Context, selector string) ([]corev1.Secret, error) {
 	var out []corev1.Secret
 	query := url.Values{"labelSelector": {selector}, "limit": {fmt.Sprint(pageSize)}}
-	for {
+	size := 0
+	for range maxPages {
 		var page corev1.SecretList
 		if err := s.c.Get(ctx, secretsPath, query, &page); err != nil {
 			return nil, s.wrap("list", "secrets", "", err)
 		}
 		out = append(out, page.Items...)
+		for _, secret := range page.Items {
+			for _, data := range secret.Data {
+				size += len(data)
+			}
+		}
+		if size > maxListed {
+			return nil, s.wrap("list", "secrets", "", fmt.Errorf("they have more than %d MiB", maxListed>>20))
+		}
 		if page.Continue == "" {
 			return out, nil
 		}
 		query.Set("continue", page.Continue)
 	}
+	return nil, s.wrap("list", "secrets", "", errors.New("the API server gives a list that does not end"))
 }
 
 // Objects reads the Set of a revision; nil when it is not kept, or not any more.

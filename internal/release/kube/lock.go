@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -92,9 +93,17 @@ func (s *store) take(ctx context.Context, wanted *coordinationv1.Lease) (*lock, 
 	if err != nil {
 		return nil, err
 	}
+	if !isLease(&made, lease) {
+		return nil, fmt.Errorf("%w: the API server answered with another Lease than the one that was made", release.ErrLost)
+	}
 	made.TypeMeta = leaseMeta
 	return &lock{store: s, lease: &made, acquired: began, renewed: began,
 		ttl: time.Duration(*wanted.Spec.LeaseDurationSeconds) * time.Second}, nil
+}
+
+// isLease reports whether what the API server told is a lease of ours: what is sent next is made of it.
+func isLease(told, ours *coordinationv1.Lease) bool {
+	return told.Name == ours.Name && told.UID != "" && holderOf(told) == holderOf(ours) && told.Spec.AcquireTime != nil
 }
 
 // takeOver deletes the lease of a holder that is gone and says who it was; nil when the lease went away by itself or
@@ -159,6 +168,9 @@ func (s *store) held(ctx context.Context, lease *coordinationv1.Lease) (*release
 	var made coordinationv1.Lease
 	if err := s.c.Post(ctx, leasesPath, query, probe, &made); err != nil {
 		return nil, false, err
+	}
+	if made.CreationTimestamp.IsZero() || lease.CreationTimestamp.IsZero() {
+		return nil, false, errors.New("the API server tells no time of a Lease")
 	}
 	local, server, since := time.Now(), made.CreationTimestamp.Time, lease.CreationTimestamp.Time
 	expires := since.Add(serverSlack)

@@ -127,18 +127,18 @@ func (l *lock) renew(left time.Duration) error {
 	path := leasesPath + "/" + lease.Name
 	var answer coordinationv1.Lease
 	err := l.store.c.Put(ctx, path, writeQuery(), lease, &answer)
-	if err == nil {
+	if err == nil && isLease(&answer, lease) && answer.UID == lease.UID {
 		answer.TypeMeta = leaseMeta
 		l.lease, l.renewed = &answer, began
 		return nil
 	}
-	if !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+	if err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
 		return nil
 	}
 	var there coordinationv1.Lease
 	look := l.store.c.Get(ctx, path, nil, &there)
 	switch {
-	case look == nil && there.UID == lease.UID: // only we write it: this or an earlier try, of which the answer got lost
+	case look == nil && there.UID == lease.UID && isLease(&there, lease): // only we write it: this or an earlier try, of which the answer got lost
 		if there.Spec.RenewTime != nil && there.Spec.RenewTime.Equal(&metav1.MicroTime{Time: now.Truncate(time.Microsecond)}) {
 			l.renewed = began
 		}

@@ -1,0 +1,78 @@
+package kube_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"testing"
+	"time"
+
+	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/release/kube"
+)
+
+// liar is an API server that makes a Lease, or seems to, and then answers with something else.
+type liar struct {
+	made  string // what a creation is answered with; "" is the object itself, with a uid
+	later string // what everything else is answered with
+}
+
+func (l liar) Get(_ context.Context, _ string, _ url.Values, into any) error {
+	return json.Unmarshal([]byte(l.later), into)
+}
+
+func (l liar) Put(_ context.Context, _ string, _ url.Values, _, into any) error {
+	return json.Unmarshal([]byte(l.later), into)
+}
+
+func (l liar) Delete(context.Context, string, any) error { return nil }
+
+func (l liar) Post(_ context.Context, _ string, _ url.Values, body, into any) error {
+	if l.made != "" {
+		return json.Unmarshal([]byte(l.made), into)
+	}
+	data, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	var obj map[string]any
+	if err := json.Unmarshal(data, &obj); err != nil {
+		return err
+	}
+	meta, ok := obj["metadata"].(map[string]any)
+	if !ok {
+		return fmt.Errorf("no object: %s", data)
+	}
+	meta["uid"], meta["resourceVersion"], meta["creationTimestamp"] = "u", "1", time.Now().UTC().Format(time.RFC3339)
+	if data, err = json.Marshal(obj); err != nil {
+		return err
+	}
+	return json.Unmarshal(data, into)
+}
+
+// A lock that the API server does not confirm is none, and one that it no longer confirms is lost in time: whatever is
+// answered, nothing is believed and nothing panics.
+func TestLeaseThatIsNone(t *testing.T) {
+	for _, answer := range []string{`{}`, `{"kind":"Status","status":"Success"}`, `{"metadata":{"name":"other","uid":"u"}}`,
+		`{"metadata":{"name":"hawser-owner","uid":"u"},"spec":{"holderIdentity":"somebody else"}}`, `{"metadata":{"name":"hawser-owner","uid":"u"},"spec":{}}`} {
+		if l, err := kube.New(liar{made: answer}, "c").Lock(t.Context(), "owner", "me", time.Second); err == nil {
+			t.Errorf("%s is believed to be a lock", answer)
+			_ = l.Unlock(t.Context())
+		}
+		l, err := kube.New(liar{later: answer}, "c").Lock(t.Context(), "owner", "me", time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-l.Context().Done():
+			if cause := context.Cause(l.Context()); !errors.Is(cause, release.ErrLost) {
+				t.Errorf("%s: %v", answer, cause)
+			}
+		case <-time.After(5 * time.Second):
+			t.Errorf("%s: the lock is not lost", answer)
+		}
+		_ = l.Unlock(t.Context())
+	}
+}
