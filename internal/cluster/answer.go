@@ -14,7 +14,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"hawser.dev/hawser/internal/answer"
@@ -101,23 +100,10 @@ func (s *Session) answer(ctx context.Context, c call, resp *http.Response) error
 	if err := decode(data, c.into); err != nil {
 		return s.notUnderstood(err)
 	}
-	if got := nameOf(c.into); c.named != "" && got != c.named {
+	if got := answer.NameOf(c.into); c.named != "" && got != c.named {
 		return s.wrongAnswer("gave another object (%.80q) than the one that was asked for (%s)", got, c.named)
 	}
 	return nil
-}
-
-// nameOf is the name of the object that was read; a Status and the like have none.
-func nameOf(into any) string {
-	switch m := into.(type) {
-	case *meta:
-		return m.Name
-	case *map[string]any:
-		return (&unstructured.Unstructured{Object: *m}).GetName()
-	case metav1.Object:
-		return m.GetName()
-	}
-	return ""
 }
 
 // notUnderstood is the error of an answer that is no JSON, or not of the kind asked for; nothing of it is quoted.
@@ -169,7 +155,7 @@ func (s *Session) statusError(c call, resp *http.Response, data []byte) error {
 			answer.Withhold(&st)
 		}
 		st.Message = s.cut(st.Message, errorText)
-		if after := retryAfter(resp); after > 0 {
+		if after := answer.RetryAfter(resp.Header); after > 0 {
 			if st.Details == nil {
 				st.Details = &metav1.StatusDetails{}
 			}
@@ -182,7 +168,7 @@ func (s *Session) statusError(c call, resp *http.Response, data []byte) error {
 		text = "(text withheld: it may carry the secret)"
 	}
 	return apierrors.NewGenericServerResponse(resp.StatusCode, c.method, schema.GroupResource{}, "", text,
-		int(retryAfter(resp)/time.Second), true)
+		int(answer.RetryAfter(resp.Header)/time.Second), true)
 }
 
 // cut redacts a text and shortens it to n bytes.

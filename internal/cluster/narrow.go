@@ -6,21 +6,12 @@ import (
 	"net/url"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"hawser.dev/hawser/internal/answer"
 )
 
 // Narrow is a Session's client for rooms that keep records: plain requests by path, sent again as all others are.
 // Errors are apimachinery status errors where the server answered.
 type Narrow struct{ s *Session }
-
-// listed is a list of typed objects.
-type listed interface {
-	metav1.ListInterface
-	GetObjectKind() schema.ObjectKind
-}
 
 // Narrow returns the Session's narrow client.
 func (s *Session) Narrow() *Narrow { return &Narrow{s} }
@@ -54,25 +45,12 @@ func (n *Narrow) send(ctx context.Context, method, path string, query url.Values
 	if query.Has("limit") {
 		c.limits = answer.Page
 	}
-	obj, isObject := into.(metav1.Object)
-	if sent, ok := body.(metav1.Object); isObject && ok {
-		c.named = sent.GetName()
-	} else if isObject && method == http.MethodGet {
-		c.named = c.path[strings.LastIndexByte(c.path, '/')+1:]
-	}
+	c.named = answer.Named(method, c.path, body, into)
 	if _, err := n.s.do(ctx, c); err != nil {
 		return err
 	}
-	if list, ok := into.(listed); ok {
-		if kind := list.GetObjectKind().GroupVersionKind().Kind; !strings.HasSuffix(kind, "List") {
-			return n.s.wrongAnswer("gave something else (%.40q) than the list that was asked for", kind)
-		}
-		if list.GetContinue() != "" && list.GetContinue() == query.Get("continue") {
-			return n.s.wrongAnswer("gave a list that does not end")
-		}
-	}
-	if isObject && !query.Has("dryRun") && (obj.GetUID() == "" || obj.GetResourceVersion() == "") {
-		return n.s.wrongAnswer("gave an object without uid or resourceVersion")
+	if what := answer.Doubt(query, into); what != "" {
+		return n.s.wrongAnswer("%s", what)
 	}
 	return nil
 }

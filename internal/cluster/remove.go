@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
@@ -54,13 +55,13 @@ func (e *executor) timedOut(err error) {
 func (e *executor) remove(ctx context.Context, ch plan.Change, k KindInfo, wait bool) error {
 	p := pre{ch.UID, ch.ResourceVersion}
 	for look := 1; ; look++ {
-		var m deletion
+		var m answer.Deletion
 		_, err := e.send(ctx, call{method: http.MethodDelete, path: k.path(k.Preferred, ch.Ref.Namespace, ch.Ref.Name),
 			body: deleteOptions(ch.Ref, p), accept: metadataType, into: &m})
 		switch {
 		case apierrors.IsNotFound(err):
 			return nil
-		case err == nil && !m.of(ch.UID):
+		case err == nil && !m.Of(ch.UID):
 			return e.unsaid(ctx, ch, k, wait)
 		case err == nil && m.Kind == "Status":
 			return nil // gone at once: nothing holds it
@@ -98,21 +99,6 @@ func (e *executor) remove(ctx context.Context, ch plan.Change, k KindInfo, wait 
 		}
 		p.rv = now.ResourceVersion
 	}
-}
-
-// deletion is what a deletion is answered with: the object, or a Status with its uid.
-type deletion struct {
-	meta
-	Status  any                   `json:"status"`
-	Details *metav1.StatusDetails `json:"details"`
-}
-
-// of reports whether the answer is about the object with a uid.
-func (d *deletion) of(uid string) bool {
-	if d.Kind == "Status" {
-		return d.Details != nil && string(d.Details.UID) == uid
-	}
-	return string(d.UID) == uid
 }
 
 // unsaid looks what became of an object whose deletion was answered with something else.

@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -220,14 +219,6 @@ func unwrapURL(err error) error {
 		return ue.Err
 	}
 	return err
-}
-
-func retryAfter(resp *http.Response) time.Duration {
-	n, err := strconv.Atoi(resp.Header.Get("Retry-After"))
-	if err != nil || n < 0 {
-		return 0
-	}
-	return time.Duration(n) * time.Second
 }
 
 // again reports whether a failed attempt is worth another one.
