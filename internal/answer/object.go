@@ -2,7 +2,6 @@ package answer
 
 import (
 	"fmt"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -33,7 +32,7 @@ func Named(method, path string, body, into any) string {
 	if sent, ok := body.(metav1.Object); ok {
 		return sent.GetName()
 	}
-	if method == http.MethodGet {
+	if method == "GET" {
 		return path[strings.LastIndexByte(path, '/')+1:]
 	}
 	return ""
@@ -78,9 +77,9 @@ func (d *Deletion) Of(uid string) bool {
 	return string(d.UID) == uid
 }
 
-// RetryAfter is the pause that an answer asks for, 0 for none.
-func RetryAfter(h http.Header) time.Duration {
-	n, err := strconv.Atoi(h.Get("Retry-After"))
+// RetryAfter is the pause that an answer's header of that name asks for, 0 for none.
+func RetryAfter(header string) time.Duration {
+	n, err := strconv.Atoi(header)
 	if err != nil || n < 0 {
 		return 0
 	}

@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"net/http"
 	"net/url"
 	"testing"
 
@@ -44,10 +43,10 @@ func TestNamed(t *testing.T) {
 		body, into any
 		want       string
 	}{
-		{http.MethodGet, nil, &corev1.Secret{}, "asked"},
-		{http.MethodPut, secret, &corev1.Secret{}, "sent"},
-		{http.MethodGet, nil, &corev1.SecretList{}, ""},
-		{http.MethodDelete, &metav1.DeleteOptions{}, nil, ""},
+		{"GET", nil, &corev1.Secret{}, "asked"},
+		{"PUT", secret, &corev1.Secret{}, "sent"},
+		{"GET", nil, &corev1.SecretList{}, ""},
+		{"DELETE", &metav1.DeleteOptions{}, nil, ""},
 	} {
 		if got := Named(c.method, "/api/v1/namespaces/x/secrets/asked", c.body, c.into); got != c.want {
 			t.Errorf("%s: %q, want %q", c.method, got, c.want)

@@ -155,7 +155,7 @@ func (s *Session) statusError(c call, resp *http.Response, data []byte) error {
 			answer.Withhold(&st)
 		}
 		st.Message = s.cut(st.Message, errorText)
-		if after := answer.RetryAfter(resp.Header); after > 0 {
+		if after := answer.RetryAfter(resp.Header.Get("Retry-After")); after > 0 {
 			if st.Details == nil {
 				st.Details = &metav1.StatusDetails{}
 			}
@@ -168,7 +168,7 @@ func (s *Session) statusError(c call, resp *http.Response, data []byte) error {
 		text = "(text withheld: it may carry the secret)"
 	}
 	return apierrors.NewGenericServerResponse(resp.StatusCode, c.method, schema.GroupResource{}, "", text,
-		int(answer.RetryAfter(resp.Header)/time.Second), true)
+		int(answer.RetryAfter(resp.Header.Get("Retry-After"))/time.Second), true)
 }
 
 // cut redacts a text and shortens it to n bytes.
