@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,9 +93,10 @@ func app() *cli.App {
 		ImportKubeconfig: func(file, name string) (string, diag.Findings) {
 			return kubeconfig.Import(kubeconfig.ImportOptions{Kubeconfig: file, Path: file, Name: name})
 		},
-		Tools:   newTools,
-		Cache:   storage,
-		Sandbox: sandboxbin.Path,
+		Tools:    newTools,
+		Cache:    storage,
+		CacheDir: func(dir string) { cacheDir = dir },
+		Sandbox:  sandboxbin.Path,
 	}
 }
 
@@ -162,9 +164,12 @@ func newTools() (*toolchain.Tools, error) {
 	}, nil
 }
 
+// cacheDir is the directory that --cache-dir names, "" for the usual one.
+var cacheDir string
+
 // storage is this process's cache. When nothing can be kept it says so, once.
 var storage = sync.OnceValue(func() *cache.Cache {
-	return cache.Open(cache.Options{Dir: cache.Dir(os.Getenv), Warn: func(f diag.Finding) {
+	return cache.Open(cache.Options{Dir: cmp.Or(cacheDir, cache.Dir(os.Getenv)), Warn: func(f diag.Finding) {
 		if err := report.Findings(os.Stderr, diag.Findings{f}, report.Style{Width: 120}); err != nil {
 			fmt.Fprintln(os.Stderr, f.String())
 		}

@@ -109,6 +109,8 @@ type App struct {
 	FleetClusters func(ctx context.Context, req engine.Request) ([]fleet.Cluster, error)
 	// Tools is the tool chain of modules and artifacts, for the commands that need it.
 	Tools func() (*toolchain.Tools, error)
+	// CacheDir says where content is kept; it is called before Cache, Engine and Tools.
+	CacheDir func(dir string)
 	// Cache is where fetched content is kept.
 	Cache func() *cache.Cache
 	// Sandbox finds (or builds) the binary of `hawser sandbox`.
@@ -145,6 +147,9 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
 	done := make(chan error, 1)
+	if err := singleDash(root, args); err != nil {
+		return s.finish(err)
+	}
 	go func() { done <- root.ExecuteContext(ctx) }()
 	select {
 	case err := <-done:

@@ -50,6 +50,7 @@ the same digest.`,
 	}
 	f := cmd.Flags()
 	f.StringArrayVarP(&req.Files, "file", "f", nil, "directory, or file (repeat it), to publish")
+	f.BoolVar(&req.ResolveSymlinks, "resolve-symlinks", false, "push the files that links lead to; they have to lie in the directory")
 	f.StringArrayVarP(&req.Tags, "tag", "t", nil, "tag to set (repeat it; default latest)")
 	f.StringVar(&req.Form, "form", "flux", "whose media types: flux or timoni")
 	f.StringVar(&req.ContentType, "content-type", "", "Timoni's word for the content (default generic, with --form timoni)")

@@ -2,16 +2,10 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
-	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
-	"hawser.dev/hawser/internal/engine"
-	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/built"
 	"hawser.dev/hawser/internal/report"
 )
 
@@ -70,122 +64,15 @@ func (s *session) build(cmd *cobra.Command) error {
 		s.differ("build", "several clusters are built at once")
 	}
 	for i := range r.Items {
-		r.Items[i].Objects = inOrder(r.Items[i].Objects)
+		r.Items[i].Objects = built.InOrder(r.Items[i].Objects)
 	}
 	if s.opts.outputDir != "" {
-		return s.buildFiles(r)
+		return built.Files(r, s.opts.outputDir, s.Err)
 	}
 	var b bytes.Buffer
-	if err := buildStream(&b, r, s.opts.maskSecrets); err != nil {
+	if err := built.Stream(&b, r, s.opts.maskSecrets); err != nil {
 		return err
 	}
 	_, err = unmasked(s.Out).Write(b.Bytes())
 	return err
-}
-
-// inOrder sorts objects as they would be written: by class, then identity.
-func inOrder(objs []object.Object) []object.Object {
-	return slices.SortedStableFunc(slices.Values(objs), func(a, b object.Object) int {
-		x, y := a.Ref(), b.Ref()
-		return cmp.Or(cmp.Compare(object.ClassOf(x), object.ClassOf(y)), x.Compare(y))
-	})
-}
-
-// buildStream writes all instances, each with its head, as one stream of documents.
-func buildStream(b *bytes.Buffer, r *engine.BuildResult, mask bool) error {
-	for _, item := range r.Items {
-		fmt.Fprintf(b, "---\n# Instance: %s\n", item.Instance)
-		if r.MultiCluster {
-			fmt.Fprintf(b, "# Cluster: %s\n", item.Cluster)
-		}
-		for _, o := range item.Objects {
-			if mask {
-				o = masked(o, r.Redact)
-			}
-			data, err := objectYAML(o)
-			if err != nil {
-				return err
-			}
-			b.WriteString("---\n")
-			b.Write(data)
-		}
-		if len(item.Objects) == 0 {
-			b.WriteString("---\n")
-		}
-	}
-	return nil
-}
-
-func objectYAML(o object.Object) ([]byte, error) {
-	data, err := yaml.Marshal(o.Body)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.Ref(), err)
-	}
-	return data, nil
-}
-
-// masked is a copy of an object with *** for the values of a Secret, and for secret runtime values wherever they stand.
-func masked(o object.Object, redact func(string) string) object.Object {
-	hide := func(s string) string { return s }
-	if redact != nil {
-		hide = redact
-	}
-	o.Body, _ = maskedValue(o.Body, hide).(map[string]any)
-	if !o.Ref().IsSecret() {
-		return o
-	}
-	for _, field := range []string{"data", "stringData"} {
-		if values, ok := o.Body[field].(map[string]any); ok {
-			for k := range values {
-				values[k] = "***"
-			}
-		}
-	}
-	return o
-}
-
-// maskedValue copies a value with every string in it hidden.
-func maskedValue(v any, hide func(string) string) any {
-	switch v := v.(type) {
-	case string:
-		return hide(v)
-	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = maskedValue(v[i], hide)
-		}
-		return out
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k := range v {
-			out[hide(k)] = maskedValue(v[k], hide)
-		}
-		return out
-	}
-	return v
-}
-
-func severalNamespaces(objs []object.Object) bool {
-	seen := map[string]bool{}
-	for _, o := range objs {
-		if ns := o.Ref().Namespace; ns != "" {
-			seen[ns] = true
-		}
-	}
-	return len(seen) > 1
-}
-
-// fileName is [<namespace>_]<group>_<version>_<kind>_<name>.yaml in lower case; the core group has no name. Colons,
-// which RBAC names may hold and file systems may not, become underscores.
-func fileName(o object.Object, withNamespace bool) string {
-	gvk, ref := o.GVK(), o.Ref()
-	var parts []string
-	if withNamespace && ref.Namespace != "" {
-		parts = append(parts, ref.Namespace)
-	}
-	if gvk.Group != "" {
-		parts = append(parts, gvk.Group)
-	}
-	name := strings.ToLower(strings.Join(append(parts, gvk.Version, gvk.Kind, ref.Name), "_"))
-	return strings.NewReplacer("/", "_", ":", "_").Replace(name) + ".yaml"
 }

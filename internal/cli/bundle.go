@@ -33,6 +33,9 @@ digest; build takes several clusters.`,
 func (s *session) runtimeCommand() *cobra.Command {
 	build := s.fleetValuesCommand("build")
 	build.Flags().StringArrayVarP(&s.opts.files, "file", "f", nil, "runtime file (the same as --fleet)")
+	build.Flags().StringVar(&s.opts.workdir, "workdir", "", "directory of the CUE module that runtime files import from")
+	build.Flags().StringVarP(&s.opts.namespace, "namespace", "n", "", "accepted for Timoni's sake: queries name their own")
+	_ = build.Flags().MarkHidden("namespace")
 	build.Example = "  hawser runtime build -f runtime.cue\n  hawser runtime build -f runtime.cue --cluster staging-eu"
 	cmd := parent("runtime", "Timoni's spelling of fleet values", "Runtime holds build, which is the same as: hawser fleet values.",
 		"  hawser runtime build -f runtime.cue", build)
@@ -40,11 +43,7 @@ func (s *session) runtimeCommand() *cobra.Command {
 	return cmd
 }
 
-// timoniManners marks a run as one with Timoni's flags, and takes its logging flags without effect.
+// timoniManners marks a run as one with Timoni's flags.
 func (s *session) timoniManners(cmd *cobra.Command) {
 	cmd.PersistentPreRun = func(*cobra.Command, []string) { s.compat = true }
-	for _, name := range []string{"log-pretty", "log-color"} {
-		cmd.PersistentFlags().Bool(name, true, "accepted for Timoni's sake; see --color")
-		_ = cmd.PersistentFlags().MarkHidden(name)
-	}
 }

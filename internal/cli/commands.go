@@ -25,7 +25,7 @@ plan for the whole fleet, rolls it out wave by wave, and stops when something fa
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	s.opts.globalFlags(root.PersistentFlags())
+	s.globalFlags(root.PersistentFlags())
 	root.AddGroup(&cobra.Group{ID: "run", Title: "Deliver:"}, &cobra.Group{ID: "look", Title: "Look and check:"},
 		&cobra.Group{ID: "make", Title: "Make and publish:"},
 		&cobra.Group{ID: "more", Title: "More:"})
@@ -39,6 +39,11 @@ plan for the whole fleet, rolls it out wave by wave, and stops when something fa
 		grouped("more", s.bundleCommand(), s.runtimeCommand(), s.lockCommand(), s.outdatedCommand(), s.cacheCommand(), s.schemaCommand(), s.sandboxCommand(),
 			s.completionCommand(), s.versionCommand(), s.docgenCommand())...)
 	root.SetHelpCommandGroupID("more")
+	for _, c := range root.Commands() {
+		if c.GroupID == "make" && c.HasSubCommands() {
+			s.toolFlags(c)
+		}
+	}
 	finishTree(root, false)
 	s.withDefaults(root)
 	return root
@@ -96,6 +101,13 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 func flagError(cmd *cobra.Command, err error) error {
 	text := err.Error()
 	name, found := strings.CutPrefix(text, "unknown flag: --")
+	word := name
+	if rest, ok := strings.CutPrefix(text, "unknown shorthand flag: '"); ok {
+		word = rest[:1]
+	}
+	if way := wayOf(flagWordsOf[cmd.CommandPath()], word); way != "" {
+		return usageFinding(text, "", "", way)
+	}
 	if !found && strings.Contains(text, `for "--dry-run" flag`) {
 		return usageFinding("--dry-run takes no value", "", "", "--dry-run plans and writes nothing; --server-check asks the API servers, admission included")
 	}

@@ -88,6 +88,11 @@ func fakeApp() *App {
 		},
 		Tools: realTools,
 		Cache: func() *cache.Cache { return cache.Open(cache.Options{Dir: os.Getenv(cache.EnvDir)}) },
+		CacheDir: func(dir string) {
+			if err := os.Setenv(cache.EnvDir, dir); err != nil {
+				panic(err)
+			}
+		},
 		Sandbox: func(context.Context, io.Writer) (string, error) {
 			if p := os.Getenv("FAKE_SANDBOX"); p != "" {
 				return p, nil

@@ -62,7 +62,22 @@ type options struct {
 // noNumber is --confirm-delete when it was not given.
 const noNumber = -1
 
-func (o *options) globalFlags(f *pflag.FlagSet) {
+func (s *session) globalFlags(f *pflag.FlagSet) {
+	o := &s.opts
+	f.Func("cache-dir", "keep fetched content in this `directory` (default: HAWSER_CACHE_DIR, then the user's cache)", func(dir string) error {
+		if dir == "" {
+			return usagef("the directory is empty")
+		}
+		if s.CacheDir == nil {
+			return usagef("this build keeps nothing")
+		}
+		s.CacheDir(dir)
+		return nil
+	})
+	for _, name := range []string{"log-pretty", "log-color"} {
+		f.Bool(name, true, "accepted for Timoni's sake; see --color")
+		_ = f.MarkHidden(name)
+	}
 	f.StringVar(&o.color, "color", "auto", "colour: auto, always or never; NO_COLOR and CLICOLOR_FORCE are heeded")
 	f.CountVarP(&o.verbose, "verbose", "v", "say more")
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hawser.dev/hawser/internal/built"
 	"hawser.dev/hawser/internal/report"
 	"hawser.dev/hawser/internal/toolchain"
 )
@@ -41,10 +42,10 @@ they would be applied: all of them or, on an error, nothing.`,
 			items := []any{}
 			for i, o := range got.Objects {
 				if mask {
-					o = masked(o, nil)
+					o = built.Masked(o, nil)
 				}
 				items = append(items, o.Body)
-				text, err := objectYAML(o)
+				text, err := built.YAML(o)
 				if err != nil {
 					return err
 				}

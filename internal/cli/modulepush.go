@@ -91,6 +91,8 @@ Source and revision are read from the files of a Git repository; the date is tha
 	f := cmd.Flags()
 	f.StringVar(&req.Version, "version", "", "semantic version to publish")
 	f.BoolVar(&latest, "latest", true, "publish it as latest, too; by default unless it is a pre-release")
+	f.Bool("resolve-symlinks", true, "accepted for Timoni's sake: links to files of the module are always pushed as files")
+	_ = f.MarkHidden("resolve-symlinks")
 	f.BoolVar(&req.Force, "force", false, "let a version that exists change")
 	to.flags(s, f)
 	return cmd

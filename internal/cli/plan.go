@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"hawser.dev/hawser/internal/built"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/report"
 )
@@ -161,7 +161,7 @@ func (s *session) savePlan(eng Engine, p *engine.FleetPlan) error {
 			return err
 		}
 	}
-	if err := writeFile(s.opts.planOut, b.Bytes(), 0o600); err != nil {
+	if err := built.WriteFile(s.opts.planOut, b.Bytes(), 0o600); err != nil {
 		return err
 	}
 	w := s.Out
@@ -169,26 +169,6 @@ func (s *session) savePlan(eng Engine, p *engine.FleetPlan) error {
 		w = s.Err
 	}
 	return report.Saved(w, s.opts.planOut, digest, s.style(w))
-}
-
-// writeFile replaces a file in one step.
-func writeFile(name string, data []byte, mode os.FileMode) error {
-	tmp, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(data)
-	if cerr := tmp.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Chmod(tmp.Name(), mode)
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), name)
 }
 
 // planCode is the exit code of a plan that was shown.

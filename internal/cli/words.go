@@ -25,6 +25,15 @@ var flagWords = map[string]string{
 	"diff":    "hawser diff -f BUNDLE shows the changed fields",
 }
 
+// flagWordsOf are such flags of single commands.
+var flagWordsOf = map[string]map[string]string{
+	"hawser module build": {"format": buildArtifact, "annotation": buildArtifact, "a": buildArtifact, "resolve-symlinks": buildArtifact},
+	"hawser bundle build": {"o": "YAML is the one form; --output-dir DIR writes files"},
+	"hawser build":        {"o": "YAML is the one form; --output-dir DIR writes files", "output": "YAML is the one form; --output-dir DIR writes files"},
+}
+
+const buildArtifact = "module build prints objects; module push DIR --version VERSION -o FILE.tar writes an OCI archive, -o DIR a layout"
+
 // wayOf is our way of doing what a word of another tool does, "" for any other word.
 func wayOf(words map[string]string, word string) string {
 	word, _, _ = strings.Cut(word, "=")

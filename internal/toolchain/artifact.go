@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // ArtifactRequest publishes files that are no module.
@@ -20,6 +21,8 @@ type ArtifactRequest struct {
 	// Files are one directory, or files.
 	Files []string
 	Tags  []string
+	// ResolveSymlinks pushes the file that a link leads to, which has to lie in the same directory; else links are refused.
+	ResolveSymlinks bool
 	// Form is "flux" (the default) or "timoni": whose media types are used. ContentType is Timoni's word for what is in it.
 	Form, ContentType string
 	Annotations       map[string]string
@@ -40,7 +43,7 @@ func (t *Tools) PushArtifact(ctx context.Context, req ArtifactRequest) (PushResu
 	if err != nil {
 		return PushResult{}, err
 	}
-	root, files, err := gather(req.Files)
+	root, files, err := gather(req.Files, req.ResolveSymlinks)
 	if err != nil {
 		return PushResult{}, err
 	}
@@ -97,7 +100,7 @@ const (
 )
 
 // gather finds the files to push: those below a directory, or the named ones, which have to be in one directory.
-func gather(names []string) (root string, files []string, err error) {
+func gather(names []string, links bool) (root string, files []string, err error) {
 	if len(names) == 0 {
 		return "", nil, failure("no-files", "there is nothing to push", "name a directory or files with -f")
 	}
@@ -109,7 +112,7 @@ func gather(names []string) (root string, files []string, err error) {
 		if len(names) > 1 {
 			return "", nil, failure("no-files", "-f names a directory and more", "push one directory, or files")
 		}
-		if files, err = walk(names[0]); err == nil && len(files) == 0 {
+		if files, err = walk(names[0], links); err == nil && len(files) == 0 {
 			err = failure("no-files", names[0]+" holds no files", "")
 		}
 		return names[0], files, err
@@ -130,8 +133,8 @@ func gather(names []string) (root string, files []string, err error) {
 }
 
 // walk lists the files below a directory, slash separated and sorted. Version control's own are left out; links are
-// followed nowhere, one is an error.
-func walk(dir string) (files []string, err error) {
+// an error, or with links set the files that they lead to in the directory.
+func walk(dir string, links bool) (files []string, err error) {
 	total := int64(0)
 	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -155,8 +158,13 @@ func walk(dir string) (files []string, err error) {
 		if path.Base(rel) == ".git" {
 			return nil
 		}
+		if links && info.Mode()&fs.ModeSymlink != 0 {
+			if info, err = (rootfs.FS{Root: dir, Limit: maxBytes}).Stat(rel); err != nil {
+				return failure("not-a-file", rel+" is a link to nothing in "+dir, "only files of the directory are pushed")
+			}
+		}
 		if !info.Mode().IsRegular() {
-			return failure("not-a-file", rel+" is a link or a device", "only files and directories are pushed")
+			return failure("not-a-file", rel+" is a link or a device", "only files and directories are pushed; --resolve-symlinks pushes what links to files of the directory lead to")
 		}
 		total += info.Size()
 		if files = append(files, rel); len(files) > maxFiles || total > maxBytes {

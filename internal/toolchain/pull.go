@@ -111,7 +111,7 @@ func merged(dir string, fill func(tmp string) error) (err error) {
 	if err := fill(made); err != nil {
 		return err
 	}
-	names, err := walk(made)
+	names, err := walk(made, false)
 	if err != nil {
 		return err
 	}

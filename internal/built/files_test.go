@@ -1,4 +1,4 @@
-package cli
+package built
 
 import (
 	"bytes"
@@ -19,8 +19,6 @@ func TestBuildDirKnowsItsOwn(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "outside")
 	build := func(bundle string, names ...string) (string, error) {
 		var said bytes.Buffer
-		s := &session{App: &App{Err: &said}}
-		s.opts.outputDir = dir
 		r := &engine.BuildResult{Bundle: bundle, MultiCluster: true, Clusters: []string{"eu"}, Whole: true}
 		for _, name := range names {
 			kind, rest, _ := strings.Cut(name, ":")
@@ -28,7 +26,7 @@ func TestBuildDirKnowsItsOwn(t *testing.T) {
 			obj := object.Object{Body: map[string]any{"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"name": rest}, "data": map[string]any{"token": "aHVudGVyMg=="}}}
 			r.Items = append(r.Items, engine.BuildItem{Instance: instance, Cluster: "eu", Objects: []object.Object{obj}})
 		}
-		err := s.buildFiles(r)
+		err := Files(r, dir, &said)
 		return said.String(), err
 	}
 	files := func() []string {

@@ -1,4 +1,4 @@
-package cli
+package built
 
 import (
 	"errors"
@@ -24,14 +24,13 @@ type outFile struct {
 	mode os.FileMode
 }
 
-// buildFiles writes every object into its file and removes those of former builds that nothing makes any more. All are
+// Files writes every object into its file and removes those of former builds that nothing makes any more. All are
 // made first, and nothing is written when a file of somebody else is in the way.
-func (s *session) buildFiles(r *engine.BuildResult) error {
+func Files(r *engine.BuildResult, dir string, talk io.Writer) error {
 	files, b, err := outFiles(r)
 	if err != nil {
 		return err
 	}
-	dir := s.opts.outputDir
 	before, err := readIndex(dir)
 	if err != nil {
 		return err
@@ -48,7 +47,7 @@ func (s *session) buildFiles(r *engine.BuildResult) error {
 	}
 	// Whatever ends the run in between, what it wrote is known to be its own.
 	index := filepath.Join(dir, outdir.Name)
-	if err := writeFile(index, before.With(out.Index).Encode(), 0o644); err != nil {
+	if err := WriteFile(index, before.With(out.Index).Encode(), 0o644); err != nil {
 		return err
 	}
 	for _, f := range files {
@@ -56,24 +55,24 @@ func (s *session) buildFiles(r *engine.BuildResult) error {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			return err
 		}
-		if err := writeFile(name, f.data, f.mode); err != nil {
+		if err := WriteFile(name, f.data, f.mode); err != nil {
 			return err
 		}
 	}
 	if err := removeFiles(dir, out.Remove); err != nil {
 		return err
 	}
-	if err := writeFile(index, out.Index.Encode(), 0o644); err != nil {
+	if err := WriteFile(index, out.Index.Encode(), 0o644); err != nil {
 		return err
 	}
 	for _, name := range out.Left {
-		fmt.Fprintf(s.Err, "left %s, which nothing makes any more: it was changed by hand\n", filepath.Join(dir, filepath.FromSlash(name)))
+		fmt.Fprintf(talk, "left %s, which nothing makes any more: it was changed by hand\n", filepath.Join(dir, filepath.FromSlash(name)))
 	}
 	removed := ""
 	if len(out.Remove) > 0 {
 		removed = ", removed " + many(len(out.Remove), "file") + " that nothing makes any more"
 	}
-	fmt.Fprintf(s.Err, "exported %s to %s%s\n", many(len(files), "resource"), dir, removed)
+	fmt.Fprintf(talk, "exported %s to %s%s\n", many(len(files), "resource"), dir, removed)
 	return nil
 }
 
@@ -89,7 +88,7 @@ func outFiles(r *engine.BuildResult) ([]outFile, outdir.Build, error) {
 		}
 		several := severalNamespaces(item.Objects)
 		for _, o := range item.Objects {
-			data, err := objectYAML(o)
+			data, err := YAML(o)
 			if err != nil {
 				return nil, b, err
 			}
@@ -167,4 +166,31 @@ func removeFiles(dir string, names []string) error {
 		}
 	}
 	return nil
+}
+
+// WriteFile replaces a file in one step.
+func WriteFile(name string, data []byte, mode os.FileMode) error {
+	tmp, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(data)
+	if cerr := tmp.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Chmod(tmp.Name(), mode)
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), name)
+}
+
+func many(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -1,0 +1,126 @@
+// Package built writes what a build made: as one stream of documents, or as the files of a directory, of which it knows
+// which are its own.
+//
+// built must not render, and decides nothing about files: outdir does.
+package built
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/object"
+)
+
+// InOrder sorts objects as they would be written: by class, then identity.
+func InOrder(objs []object.Object) []object.Object {
+	return slices.SortedStableFunc(slices.Values(objs), func(a, b object.Object) int {
+		x, y := a.Ref(), b.Ref()
+		return cmp.Or(cmp.Compare(object.ClassOf(x), object.ClassOf(y)), x.Compare(y))
+	})
+}
+
+// Stream writes all instances, each with its head, as one stream of documents.
+func Stream(b *bytes.Buffer, r *engine.BuildResult, mask bool) error {
+	for _, item := range r.Items {
+		fmt.Fprintf(b, "---\n# Instance: %s\n", item.Instance)
+		if r.MultiCluster {
+			fmt.Fprintf(b, "# Cluster: %s\n", item.Cluster)
+		}
+		for _, o := range item.Objects {
+			if mask {
+				o = Masked(o, r.Redact)
+			}
+			data, err := YAML(o)
+			if err != nil {
+				return err
+			}
+			b.WriteString("---\n")
+			b.Write(data)
+		}
+		if len(item.Objects) == 0 {
+			b.WriteString("---\n")
+		}
+	}
+	return nil
+}
+
+// YAML is an object as YAML.
+func YAML(o object.Object) ([]byte, error) {
+	data, err := yaml.Marshal(o.Body)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.Ref(), err)
+	}
+	return data, nil
+}
+
+// Masked is a copy of an object with *** for the values of a Secret, and for secret runtime values wherever they stand.
+func Masked(o object.Object, redact func(string) string) object.Object {
+	hide := func(s string) string { return s }
+	if redact != nil {
+		hide = redact
+	}
+	o.Body, _ = maskedValue(o.Body, hide).(map[string]any)
+	if !o.Ref().IsSecret() {
+		return o
+	}
+	for _, field := range []string{"data", "stringData"} {
+		if values, ok := o.Body[field].(map[string]any); ok {
+			for k := range values {
+				values[k] = "***"
+			}
+		}
+	}
+	return o
+}
+
+// maskedValue copies a value with every string in it hidden.
+func maskedValue(v any, hide func(string) string) any {
+	switch v := v.(type) {
+	case string:
+		return hide(v)
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = maskedValue(v[i], hide)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k := range v {
+			out[hide(k)] = maskedValue(v[k], hide)
+		}
+		return out
+	}
+	return v
+}
+
+func severalNamespaces(objs []object.Object) bool {
+	seen := map[string]bool{}
+	for _, o := range objs {
+		if ns := o.Ref().Namespace; ns != "" {
+			seen[ns] = true
+		}
+	}
+	return len(seen) > 1
+}
+
+// fileName is [<namespace>_]<group>_<version>_<kind>_<name>.yaml in lower case; the core group has no name. Colons,
+// which RBAC names may hold and file systems may not, become underscores.
+func fileName(o object.Object, withNamespace bool) string {
+	gvk, ref := o.GVK(), o.Ref()
+	var parts []string
+	if withNamespace && ref.Namespace != "" {
+		parts = append(parts, ref.Namespace)
+	}
+	if gvk.Group != "" {
+		parts = append(parts, gvk.Group)
+	}
+	name := strings.ToLower(strings.Join(append(parts, gvk.Version, gvk.Kind, ref.Name), "_"))
+	return strings.NewReplacer("/", "_", ":", "_").Replace(name) + ".yaml"
+}
