@@ -393,7 +393,7 @@ func TestFinalizerThatResists(t *testing.T) {
 	patch(t, "someone", configMaps, ns, "a", `{"metadata":{"finalizers":["example.com/hold"]}}`)
 	b.adjust = func(r *cluster.ExecuteRequest) { r.Timeout = 1500 * time.Millisecond }
 	r := b.delete(t, s)
-	if len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Status.Reason, "example.com/hold") || !r.TimedOut || len(r.Inventory) != 1 {
+	if len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Status.Reason, "held by finalizer example.com/hold (set by someone)") || !r.TimedOut || len(r.Inventory) != 1 {
 		t.Fatalf("%+v", r)
 	}
 	// released while waiting: noticed by the watch, also on a second delete

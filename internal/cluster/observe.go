@@ -377,9 +377,12 @@ func (o *observer) live(r object.Ref, m meta) plan.Live {
 
 func liveOf(m meta, manager string) plan.Live {
 	l := plan.Live{Found: true, UID: string(m.UID), ResourceVersion: m.ResourceVersion, Generation: m.Generation,
-		Terminating: m.DeletionTimestamp != nil, Finalizers: m.Finalizers, OwnerLabel: m.Labels[object.LabelOwner],
+		Terminating: m.DeletionTimestamp != nil, OwnerLabel: m.Labels[object.LabelOwner],
 		Keep: object.ActionsOf(m.Annotations).Keep, ScaleOwner: object.ScaleOwner(m.ManagedFields),
 		Claims: object.MakesClaims(m.ManagedFields), Shared: object.Shared(m.ManagedFields, manager)}
+	if l.Terminating {
+		l.Held = object.HeldBy(m.Finalizers, m.ManagedFields)
+	}
 	l.OwnReplicas, l.ReplicasOwner = object.ReplicasOf(m.ManagedFields, manager)
 	l.Own, l.OwnVersion = object.OwnEntry(m.ManagedFields, manager)
 	f := object.ForeignOwner(m.Labels, m.Annotations, m.ManagedFields, manager)

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"hawser.dev/hawser/internal/answer"
@@ -164,21 +162,25 @@ func (e *executor) resists(ctx context.Context, ref object.Ref, k KindInfo) heal
 	if _, err := e.s.do(ctx, call{method: http.MethodGet, path: k.path(k.Preferred, ref.Namespace, ref.Name), named: ref.Name, into: &live, attempts: 1}); err != nil {
 		return st
 	}
-	u := unstructured.Unstructured{Object: live}
-	if f := u.GetFinalizers(); len(f) > 0 {
-		st.Reason = "is still there, held by finalizer " + strings.Join(f, ", ")
+	now := health.Leaving(live)
+	st.Reason, st.Details = strings.Replace(now.Reason, "is being deleted", st.Reason, 1), now.Details
+	return st
+}
+
+// Leaving is the state of an object that is being deleted, as it was observed: what holds it, and for a Namespace, which
+// is asked for that, what is left in it and who does not let go.
+func (s *Session) Leaving(ctx context.Context, ref object.Ref, seen plan.Live) health.Status {
+	st := health.Status{State: health.Terminating, Reason: "is being deleted"}
+	if seen.Held != "" {
+		st.Reason += ", " + seen.Held
 	}
-	if ref.Group != "" || ref.Kind != "Namespace" {
+	k, ok := s.ByGroupKind(ref.GroupKind())
+	if !ok || ref.Group != "" || ref.Kind != "Namespace" {
 		return st
 	}
-	conditions, _, _ := unstructured.NestedSlice(live, "status", "conditions")
-	for _, c := range conditions {
-		m, _ := c.(map[string]any)
-		kind, _ := m["type"].(string)
-		if text, _ := m["message"].(string); m["status"] == "True" &&
-			slices.Contains([]string{"NamespaceContentRemaining", "NamespaceFinalizersRemaining", "NamespaceDeletionContentFailure"}, kind) {
-			st.Details = append(st.Details, text)
-		}
+	var live map[string]any
+	if _, err := s.do(ctx, call{method: http.MethodGet, path: k.path(k.Preferred, "", ref.Name), named: ref.Name, into: &live, attempts: 1}); err == nil {
+		st = health.Leaving(live)
 	}
 	return st
 }

@@ -216,10 +216,7 @@ func (r *run) instances(ctx context.Context, t *target, rec release.Record) []In
 		} else if !live.Found {
 			st.Status = health.Status{State: health.Missing, Reason: "not in the cluster"}
 		} else if live.Terminating {
-			st.Status = health.Status{State: health.Terminating, Reason: "is being deleted"}
-			if len(live.Finalizers) > 0 {
-				st.Status.Reason += ", held by finalizer " + strings.Join(live.Finalizers, ", ")
-			}
+			st.Status = t.session.Leaving(ctx, o.Ref, live)
 		} else if live.ResourceVersion != o.ResourceVersion && live.Own != o.Own && !o.Once && !live.Yielded {
 			st.Drifted, st.By = true, live.Foreign
 		}

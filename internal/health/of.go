@@ -17,11 +17,7 @@ import (
 func Of(obj map[string]any, rules Rules) Status {
 	u := &unstructured.Unstructured{Object: obj}
 	if u.GetDeletionTimestamp() != nil {
-		st := Status{State: Terminating, Reason: "is being deleted"}
-		if f := u.GetFinalizers(); len(f) > 0 {
-			st.Reason += ", held by finalizer " + strings.Join(f, ", ")
-		}
-		return st
+		return Leaving(obj)
 	}
 	if st, ok := checked(u, rules.Checks, rules.Checker); ok {
 		return st

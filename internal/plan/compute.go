@@ -431,10 +431,10 @@ func (c *computation) add(ch Change) { c.plan.Changes = append(c.plan.Changes, c
 func SchemaKey(r object.Ref) string { return r.Group + "/" + r.Kind }
 
 func finalizers(l Live) string {
-	if len(l.Finalizers) == 0 {
+	if l.Held == "" {
 		return ""
 	}
-	return " (held by finalizer " + strings.Join(l.Finalizers, ", ") + ")"
+	return " (" + l.Held + ")"
 }
 
 // lossOf says what deleting and creating an object of this kind loses.

@@ -339,7 +339,8 @@ type Live struct {
 	ResourceVersion string
 	Generation      int64
 	Terminating     bool
-	Finalizers      []string
+	// Held says what holds it while it is being deleted.
+	Held string
 	// Own is the hash of our Apply entry in managedFields, "" when there is none; OwnVersion its apiVersion.
 	Own        string
 	OwnVersion string
