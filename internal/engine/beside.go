@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/source"
@@ -40,13 +41,18 @@ func (r *run) besideOf(bundle string) *run {
 func (r *run) lookBeside(ctx context.Context, w *work, in *plan.Input) diag.Findings {
 	if w.beside == nil {
 		names, findings := r.others(w)
-		if len(names) == 0 && len(findings) == 0 || !plan.AsksBeside(*in) {
+		asks := plan.AsksBeside(*in)
+		if !asks && (len(r.req.Among) < 2 || !plan.Makes(*in)) {
 			return nil
 		}
 		b := plan.Beside{Yields: map[string]string{}}
 		for _, name := range names {
-			findings = append(findings, plan.Untold(name, r.besideOf(name).declare(ctx, w.target, &b))...)
+			untold := plan.Untold(name, r.besideOf(name).declare(ctx, w.target, &b))
+			if asks { // else it is that bundle's matter
+				findings = append(findings, untold...)
+			}
 		}
+		r.abandoned(ctx, w, *in, names, b.Yields)
 		if findings.HasErrors() {
 			return findings
 		}
@@ -54,6 +60,21 @@ func (r *run) lookBeside(ctx context.Context, w *work, in *plan.Input) diag.Find
 	}
 	in.Beside = *w.beside
 	return nil
+}
+
+// abandoned adds the bundles that were removed from the same files and have what is declared here. One whose record cannot
+// be read keeps what it has.
+func (r *run) abandoned(ctx context.Context, w *work, in plan.Input, names []string, yields map[string]string) {
+	for _, owner := range plan.FormerBundles(in, yields) {
+		record, _, err := w.target.store.Current(ctx, owner)
+		if err != nil || record == nil || slices.Contains(names, record.Bundle) || r.req.Retire != "" {
+			continue
+		}
+		from := r.from
+		if from.ID = r.lock.Lineages[record.Bundle]; lineage.Abandoned(record.From(), from) {
+			yields[owner] = record.Bundle
+		}
+	}
 }
 
 // others are the names of the other bundles of the same files, as the files say them for the cluster.

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -182,4 +184,80 @@ func TestNothingMovesFromSomebodyElse(t *testing.T) {
 	if got := fateOf(fp, "one"); got != string(plan.Conflict)+" foreign" {
 		t.Errorf("one: %s", got)
 	}
+}
+
+// An object that is moved out of a bundle which is removed altogether from the same files is handed over; from files that
+// are there still, and not read, nothing is.
+func TestMovedFromARemovedBundle(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	one, two := r.configMap("one", "k: v"), r.configMap("two", "k: v")
+	a, b := r.pair("", one, two)
+	r.applied(a)
+	r.applied(b)
+	uid := r.uidOf("one")
+
+	other := b // declares the object too, in a file of its own; a is in bundle.yaml still
+	other.Files = []string{r.write("other.yaml", strings.NewReplacer(r.name+"-a", r.name+"-c", "first.yaml", "moved.yaml").Replace(
+		strings.SplitN(r.read("bundle.yaml"), "  "+r.name+"-b:", 2)[0]))}
+	other.Bundle = r.name + "-c"
+	r.write("moved.yaml", one)
+	if got := fateOf(r.plan(other), "one"); got != string(plan.Conflict)+" foreign" {
+		t.Errorf("from a file that is not read: %s", got)
+	}
+
+	text := r.read("bundle.yaml")
+	start := strings.Index(text, "  "+r.name+"-a:")
+	end := strings.Index(text, "  "+r.name+"-b:")
+	r.write("bundle.yaml", text[:start]+text[end:])
+	r.write("second.yaml", two+one)
+	fp := r.plan(b)
+	if got := fateOf(fp, "one"); got != "adopt moved" {
+		t.Fatalf("planned: %s %v", got, fp.Findings)
+	}
+	r.carried(fp, b)
+	r.heldBy("one", uid, b.Bundle)
+	if fp := r.plan(b); !fp.Clusters[0].Plan.Empty() {
+		t.Errorf("left to do: %+v", fp.Clusters[0].Plan.Changes)
+	}
+	gone := r.request()
+	gone.Files, gone.Bundle = nil, a.Bundle
+	left, err := r.PlanDelete(t.Context(), gone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(left.run.close)
+	if got := fateOf(left, "one"); got != "release foreign" {
+		t.Errorf("what is left of it would %s", got)
+	}
+}
+
+// Two new bundles that declare one object are found before the first of them is written, in the plan of each, with both
+// places; done alone, one of them may be made.
+func TestDeclaredByTwoNewBundles(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	one := r.configMap("one", "k: v")
+	a, b := r.pair("", one, r.configMap("other", "k: v")+one)
+	if err := r.plan(a).Findings.Err(); err != nil {
+		t.Errorf("done alone: %v", err)
+	}
+	a.Among, b.Among = []string{a.Bundle, b.Bundle}, []string{a.Bundle, b.Bundle}
+	for _, req := range []Request{a, b} {
+		refused(t, req.Bundle, r.plan(req).Findings.Err(), "duplicate-object", a.Bundle, b.Bundle, "first.yaml", "second.yaml", "bundle.yaml")
+	}
+	r.write("first.yaml", "not: an object\n")
+	if err := r.plan(b).Findings.Err(); err != nil {
+		t.Errorf("a neighbour that cannot be rendered is its own matter: %v", err)
+	}
+}
+
+// read is a file of the rig's directory.
+func (r *rig) read(name string) string {
+	r.t.Helper()
+	data, err := os.ReadFile(filepath.Join(r.dir, name))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return string(data)
 }

@@ -4,13 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"hawser.dev/hawser/api/v1alpha1"
-	"hawser.dev/hawser/internal/checkout"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/lineage"
@@ -18,44 +15,6 @@ import (
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/release"
 )
-
-// origin is where a run's documents are: what lineages are compared by. Without files it is zero.
-func origin(files []string, lockPath string) lineage.Run {
-	var out lineage.Run
-	if len(files) == 0 {
-		return out
-	}
-	dir, err := os.Getwd()
-	if lockPath != "" {
-		dir, err = filepath.Abs(filepath.Dir(lockPath))
-	}
-	if real, rerr := filepath.EvalSymlinks(dir); err == nil && rerr == nil {
-		dir = real
-	}
-	at := checkout.Of(dir)
-	out.Source.Repository = lineage.Repository(at.Source)
-	rel, err := filepath.Rel(at.Root, dir)
-	switch {
-	case lockPath == "":
-		out.Source.Path = lineage.Stdin
-	case out.Source.Repository != "" && err == nil:
-		out.Source.Path, out.Dir = filepath.ToSlash(rel), dir
-	default:
-		out.Source.Path, out.Dir = filepath.ToSlash(dir), filepath.ToSlash(dir)
-	}
-	out.StillThere = func(rec lineage.Record) bool {
-		dir := filepath.FromSlash(rec.Source.Path)
-		if rec.Source.Repository != "" {
-			if out.Source.Repository == "" {
-				return false
-			}
-			dir = filepath.Join(at.Root, dir)
-		}
-		f, err := lockfile.Read(filepath.Join(dir, lockfile.Name))
-		return err == nil && f.Lineages[rec.Bundle] == rec.ID
-	}
-	return out
-}
 
 // judge refuses a release of another lineage, source or fleet, unless it is taken over.
 func (r *run) judge(t *target) {
@@ -89,6 +48,7 @@ func (r *run) sign(t *target, record *release.Record) {
 	run.ID = r.lock.Lineages[record.Bundle]
 	record.Fleet, record.Cluster, record.Group = r.fleetName(), t.cluster.Name, t.cluster.Group
 	record.Lineage, record.Source = lineage.Next(before, run, t.relation, r.newLineage())
+	record.Files = run.Files
 }
 
 // signed reports whether a record says already what sign would write.

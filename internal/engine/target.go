@@ -115,7 +115,7 @@ func (e *Engine) loadFor(ctx context.Context, req Request, needBundle, deleting 
 	if req.Retire != "" {
 		lockPath = lockBeside(req)
 	}
-	from := origin(req.Files, lockPath)
+	from := lockfile.Origin(req.Files, lockPath)
 	program, findings := document.Load(ctx, document.Options{Files: files, Fleet: req.FleetFiles, Stdin: req.Stdin,
 		Workdir: req.Workdir, Package: req.Package, Name: req.Name, Namespace: req.Namespace, Place: from.Source.Name(), Watchdog: e.Watchdog})
 	if err := findings.Err(); err != nil {

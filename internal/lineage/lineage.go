@@ -8,6 +8,7 @@ package lineage
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,6 +76,8 @@ type Record struct {
 	Bundle string
 	ID     string
 	Source Source
+	// Files are what the bundle was read from, files and directories relative to the Source's; nil when that is not known.
+	Files []string
 	// Fleet is "" for a release without a fleet.
 	Fleet string
 	// Revision, Author and At are for people.
@@ -89,6 +92,10 @@ type Run struct {
 	ID string
 	// Source is zero for a run that names its bundle and no files.
 	Source Source
+	// Files are the bundle's files and directories, relative to its directory; Gone tells of such a name whether nothing is
+	// there. nil: nobody knows.
+	Files []string
+	Gone  func(file string) bool
 	// Dir is the absolute directory of the bundle's files, "" for standard input.
 	Dir string
 	// Fleet is the fleet's name, "" for a run without one.
@@ -150,6 +157,28 @@ func Compare(rec Record, run Run) Relation {
 	}
 	return OtherSource
 }
+
+// Abandoned reports whether the documents of a release are a run's own, or are not there any more, so that a bundle that
+// the run does not find in them is declared nowhere: what it has may go to who declares it now. It has to be known: a
+// record that does not say where it is from, or of which files, tells nothing.
+func Abandoned(rec Record, run Run) bool {
+	if rel := Compare(rec, run); rel != Same && rel != Moved || rec.Source == (Source{}) || run.Source == (Source{}) ||
+		len(rec.Files) == 0 || len(run.Files) == 0 {
+		return false
+	}
+	for _, file := range rec.Files {
+		read := slices.ContainsFunc(run.Files, func(own string) bool {
+			return own == file || own == "." && below(file) || strings.HasPrefix(file, own+"/")
+		})
+		if !read && (run.Gone == nil || !run.Gone(file)) {
+			return false
+		}
+	}
+	return true
+}
+
+// below reports whether a relative name stays below the directory that it is relative to.
+func below(file string) bool { return file != ".." && !strings.HasPrefix(file, "../") }
 
 // Refusal is the finding of a refused relation. With takeOver it is the warning that the release is taken over.
 func Refusal(rec Record, run Run, rel Relation, takeOver bool) diag.Finding {

@@ -22,6 +22,14 @@ const HandoverManager = "hawser:handover"
 // managerPrefix starts every field manager of ours, of this bundle or another.
 const managerPrefix = "hawser:"
 
+// OwnerOf is the owner id in the name of a field manager of ours, "" for any other.
+func OwnerOf(manager string) string {
+	if id, ours := strings.CutPrefix(manager, managerPrefix); ours && manager != HandoverManager {
+		return id
+	}
+	return ""
+}
+
 // OwnEntry returns the hash of a manager's Apply entry in managed fields and the API version it was written at; both
 // are "" when there is none. The hash covers API version, fields and time, so it moves whenever somebody takes a
 // field that we declared away, and stays under status writes, foreign fields and identical applies.

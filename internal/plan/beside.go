@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"slices"
+	"strings"
+
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 )
@@ -9,9 +12,69 @@ import (
 // nobody asked them, see AsksBeside.
 type Beside struct {
 	// Declares is the bundle that declares an object there, by object.
-	Declares map[object.Ref]string
+	Declares map[object.Ref]Declaration
 	// Yields are bundles by owner id: what they have in the cluster and declare no longer goes over to the bundle that does.
 	Yields map[string]string
+}
+
+// Declaration is where another bundle declares an object.
+type Declaration struct {
+	Bundle, Instance string
+	// Pos is where the object is written, Declared where the bundle declares its instance.
+	Pos, Declared diag.Pos
+	// OwnNamespace: the object is a Namespace that an instance uses, and nobody wrote.
+	OwnNamespace bool
+}
+
+// Makes reports whether a plan makes an object that another bundle may declare too. Who has several bundles done in one go
+// wants to know before the first of them is.
+func Makes(in Input) bool {
+	return slices.ContainsFunc(in.Desired, func(d Desired) bool { return d.Hook == nil && !d.OwnNamespace && !in.Live[d.Ref].Found })
+}
+
+// FormerBundles are the owner ids of other bundles that have what is declared here, and of which the files know nothing
+// (known by owner id): where those were removed from the same files, what they have goes over.
+func FormerBundles(in Input, known map[string]string) []string {
+	var out []string
+	for _, d := range in.Desired {
+		live := in.Live[d.Ref]
+		if d.Hook != nil || !live.ForeignBundle || len(live.ForeignManagers) != 1 {
+			continue
+		}
+		owner := object.OwnerOf(live.ForeignManagers[0])
+		if owner != "" && owner != in.Owner && known[owner] == "" && !slices.Contains(out, owner) {
+			out = append(out, owner)
+		}
+	}
+	return out
+}
+
+// twice finds an object that is to be made and that another bundle of the same files declares too. Namespaces that
+// instances merely use are everybody's.
+func (c *computation) twice(d Desired) {
+	other := c.Beside.Declares[d.Ref]
+	if other.Bundle == "" || other.OwnNamespace || d.OwnNamespace {
+		return
+	}
+	f := diag.Errorf("duplicate-object", "bundles %s and %s of the same files declare the same object", c.Bundle, other.Bundle)
+	f.Object, f.Instance, f.Pos = d.Ref.String(), d.Instance, d.Pos
+	why := []string{"instance " + other.Instance + " of bundle " + other.Bundle + at(" declares it", other.Pos, other.Declared)}
+	if d.Declared.IsValid() && d.Declared != d.Pos {
+		why = append([]string{"instance " + d.Instance + " is declared at " + d.Declared.String()}, why...)
+	}
+	f.Why, f.Fix = strings.Join(why, "; "), "leave it to one of them, or rename one"
+	c.find(f)
+}
+
+// at adds to a text where an object is written, and where its instance is declared.
+func at(text string, pos, declared diag.Pos) string {
+	if pos.IsValid() {
+		text += " at " + pos.String()
+	}
+	if declared.IsValid() && declared != pos {
+		text += " (instance at " + declared.String() + ")"
+	}
+	return text
 }
 
 // AsksBeside reports whether a plan depends on what the other bundles of the same files declare: it deletes something, or
@@ -33,7 +96,7 @@ func AsksBeside(in Input) bool {
 // movedFrom is the bundle of the same files from which a live object was moved into this one: it wrote the object, nobody
 // else's bundle did, and none declares it any more. It is "" when there is none.
 func (c *computation) movedFrom(r object.Ref, live Live) string {
-	if !live.ForeignBundle || len(live.ForeignManagers) != 1 || c.Beside.Declares[r] != "" {
+	if !live.ForeignBundle || len(live.ForeignManagers) != 1 || c.Beside.Declares[r].Bundle != "" {
 		return ""
 	}
 	for owner, bundle := range c.Beside.Yields {
@@ -46,7 +109,7 @@ func (c *computation) movedFrom(r object.Ref, live Live) string {
 
 // handed is why an object is let go that another bundle of the same files declares, "" when none does.
 func (c *computation) handed(r object.Ref) string {
-	to := c.Beside.Declares[r]
+	to := c.Beside.Declares[r].Bundle
 	switch {
 	case to == "":
 		return ""
@@ -58,7 +121,7 @@ func (c *computation) handed(r object.Ref) string {
 
 // alsoDeclared says of a conflict that another bundle of the same files declares the object too, "" when none does.
 func (c *computation) alsoDeclared(r object.Ref) string {
-	if to := c.Beside.Declares[r]; to != "" {
+	if to := c.Beside.Declares[r].Bundle; to != "" {
 		return "bundle " + to + " of the same files declares it too"
 	}
 	return ""
@@ -68,21 +131,22 @@ func (c *computation) alsoDeclared(r object.Ref) string {
 // an object, the first counts.
 func (b *Beside) Add(bundle string, desired []Desired, owned []Owned, suspended map[string]bool) {
 	if b.Declares == nil {
-		b.Declares = map[object.Ref]string{}
+		b.Declares = map[object.Ref]Declaration{}
 	}
-	add := func(r object.Ref) {
-		if b.Declares[r] == "" {
-			b.Declares[r] = bundle
+	add := func(r object.Ref, d Declaration) {
+		if b.Declares[r].Bundle == "" {
+			d.Bundle = bundle
+			b.Declares[r] = d
 		}
 	}
 	for _, d := range desired {
 		if d.Hook == nil {
-			add(d.Ref)
+			add(d.Ref, Declaration{Instance: d.Instance, Pos: d.Pos, Declared: d.Declared, OwnNamespace: d.OwnNamespace})
 		}
 	}
 	for _, o := range owned {
 		if suspended[o.Instance] && o.Hook == nil {
-			add(o.Ref)
+			add(o.Ref, Declaration{Instance: o.Instance, OwnNamespace: o.OwnNamespace})
 		}
 	}
 }

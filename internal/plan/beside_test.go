@@ -2,9 +2,11 @@ package plan
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -17,7 +19,7 @@ func TestMovedBetweenBundles(t *testing.T) {
 		change(&l)
 		return map[object.Ref]Live{ref: l}
 	}
-	beside := Beside{Declares: map[object.Ref]string{ref: "other"}}
+	beside := Beside{Declares: map[object.Ref]Declaration{ref: {Bundle: "other"}}}
 	for name, tt := range map[string]struct {
 		in     Input
 		action Action
@@ -53,8 +55,8 @@ func TestTakenOverFromBeside(t *testing.T) {
 	}{
 		"moved":                      {func(*Live) {}, Beside{Yields: yields}, Adopt, CodeMoved},
 		"moved by half":              {func(l *Live) { l.OwnerLabel, l.Own = "me", "e" }, Beside{Yields: yields}, Adopt, CodeMoved},
-		"declared there too":         {func(*Live) {}, Beside{Yields: yields, Declares: map[object.Ref]string{ref: "other"}}, Conflict, CodeForeign},
-		"declared by a third":        {func(*Live) {}, Beside{Yields: yields, Declares: map[object.Ref]string{ref: "third"}}, Conflict, CodeForeign},
+		"declared there too":         {func(*Live) {}, Beside{Yields: yields, Declares: map[object.Ref]Declaration{ref: {Bundle: "other"}}}, Conflict, CodeForeign},
+		"declared by a third":        {func(*Live) {}, Beside{Yields: yields, Declares: map[object.Ref]Declaration{ref: {Bundle: "third"}}}, Conflict, CodeForeign},
 		"not in the files":           {func(*Live) {}, Beside{}, Conflict, CodeForeign},
 		"somebody else's, same name": {func(*Live) {}, Beside{Yields: map[string]string{"p": "pay"}}, Conflict, CodeForeign},
 		"a third bundle wrote it too": {func(l *Live) { l.ForeignManagers = append(l.ForeignManagers, object.Manager("t")) },
@@ -70,7 +72,7 @@ func TestTakenOverFromBeside(t *testing.T) {
 		if len(p.Changes) != 1 || p.Changes[0].Action != tt.action || p.Changes[0].Code != tt.code || p.Findings.HasErrors() != (tt.action == Conflict) {
 			t.Errorf("%s: %+v %v", name, p.Changes, p.Findings)
 		}
-		if third := tt.beside.Declares[ref]; third != "" && !strings.Contains(p.Findings[0].String(), "bundle "+third+" of the same files declares it too") {
+		if third := tt.beside.Declares[ref].Bundle; third != "" && !strings.Contains(p.Findings[0].String(), "bundle "+third+" of the same files declares it too") {
 			t.Errorf("%s: %v", name, p.Findings)
 		}
 		if next := Compute(Simulate(in)); tt.action == Adopt && !next.Empty() {
@@ -109,11 +111,58 @@ func TestBesideAdd(t *testing.T) {
 	b.Add("first", []Desired{{Ref: ref("a")}, {Ref: ref("hook"), Hook: &object.Hook{}}}, []Owned{{Ref: ref("old"), Instance: "app"},
 		{Ref: ref("asleep"), Instance: "web"}, {Ref: ref("ran"), Instance: "web", Hook: &Ran{}}}, map[string]bool{"web": true})
 	b.Add("second", []Desired{{Ref: ref("a")}, {Ref: ref("b")}}, nil, nil)
-	want := map[object.Ref]string{ref("a"): "first", ref("asleep"): "first", ref("b"): "second"}
+	want := map[object.Ref]Declaration{ref("a"): {Bundle: "first"}, ref("asleep"): {Bundle: "first", Instance: "web"}, ref("b"): {Bundle: "second"}}
 	if !maps.Equal(b.Declares, want) {
 		t.Errorf("%v, want %v", b.Declares, want)
 	}
 	if fs := Untold("b", nil); fs != nil {
 		t.Errorf("nothing is wrong: %v", fs)
+	}
+}
+
+// TestDeclaredByTwoBundles: what two bundles of the same files would both make is said with both places, in the plan of
+// each. Namespaces that instances use are shared, and what is there already is another finding's matter.
+func TestDeclaredByTwoBundles(t *testing.T) {
+	ref := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}
+	pos := func(file string, line int) diag.Pos { return diag.Pos{File: file, Line: line} }
+	in := Input{Owner: "me", Bundle: "one", Live: map[object.Ref]Live{}, Desired: []Desired{{Ref: ref, Instance: "app", Version: "v1", Digest: "d",
+		Pos: pos("first.yaml", 1), Declared: pos("bundle.yaml", 5)}}}
+	in.Beside.Add("two", []Desired{{Ref: ref, Instance: "web", Pos: pos("second.yaml", 7), Declared: pos("bundle.yaml", 12)}}, nil, nil)
+	fs := Compute(in).Findings
+	if len(fs) != 1 || fs[0].Code != "duplicate-object" || fs[0].Pos != pos("first.yaml", 1) || fs[0].What != "bundles one and two of the same files declare the same object" ||
+		fs[0].Why != "instance app is declared at bundle.yaml:5; instance web of bundle two declares it at second.yaml:7 (instance at bundle.yaml:12)" {
+		t.Errorf("%+v", fs)
+	}
+	if !Makes(in) {
+		t.Error("it makes nothing?")
+	}
+	namespace := object.Ref{Kind: "Namespace", Name: "ns"}
+	for name, own := range map[string][2]bool{"used by both": {true, true}, "declared here": {false, true}, "declared there": {true, false}, "declared by both": {false, false}} {
+		in := Input{Owner: "me", Bundle: "one", Live: map[object.Ref]Live{}, Desired: []Desired{{Ref: namespace, OwnNamespace: own[0]}}}
+		in.Beside.Add("two", []Desired{{Ref: namespace, OwnNamespace: own[1]}}, nil, nil)
+		if got := Compute(in).Findings.HasErrors(); got != (name == "declared by both") {
+			t.Errorf("%s: %v", name, got)
+		}
+		if Makes(in) == own[0] {
+			t.Errorf("%s: makes %v", name, Makes(in))
+		}
+	}
+}
+
+// TestFormerBundles: asked are the bundles that alone have what is declared, and that are not known; once each.
+func TestFormerBundles(t *testing.T) {
+	ref := func(name string) object.Ref { return object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: name} }
+	foreign := func(managers ...string) Live {
+		return Live{Found: true, ForeignBundle: true, ForeignManagers: managers}
+	}
+	in := Input{Owner: "me", Live: map[object.Ref]Live{ref("a"): foreign(object.Manager("gone")), ref("b"): foreign(object.Manager("gone")),
+		ref("c"): foreign(object.Manager("known")), ref("d"): foreign(object.Manager("x"), object.Manager("y")), ref("e"): foreign("helm"),
+		ref("f"): {Found: true, Foreign: "kubectl", ForeignManagers: []string{"kubectl"}}, ref("g"): foreign(object.Manager("hook"))}}
+	for _, n := range []string{"a", "b", "c", "d", "e", "f"} {
+		in.Desired = append(in.Desired, Desired{Ref: ref(n)})
+	}
+	in.Desired = append(in.Desired, Desired{Ref: ref("g"), Hook: &object.Hook{}})
+	if got := FormerBundles(in, map[string]string{"known": "web"}); !slices.Equal(got, []string{"gone"}) {
+		t.Errorf("%v", got)
 	}
 }

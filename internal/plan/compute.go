@@ -191,6 +191,7 @@ func (c *computation) create(d Desired, own Owned, isOwned bool, ch Change) {
 		ch.Code, ch.Why = CodeGone, missed(d, own)
 	}
 	c.needsNamespace(d)
+	c.twice(d)
 	if p, ok := c.Previews[d.Ref]; ok {
 		ch.Checked, ch.Deferred = p.Checked, p.Deferred
 		if p.Finding != nil {

@@ -54,9 +54,11 @@ type Record struct {
 	ClusterServer string `json:"clusterServer,omitempty"`
 	// Lineage is the id that the first apply made, Source where the bundle was applied from. "" and zero in records of
 	// before there were any.
-	Lineage  string         `json:"lineage,omitempty"`
-	Source   lineage.Source `json:"source,omitzero"`
-	Revision int            `json:"revision"`
+	Lineage string         `json:"lineage,omitempty"`
+	Source  lineage.Source `json:"source,omitzero"`
+	// Files are what the bundle was read from, files and directories, relative to the Source's directory; nil when unknown.
+	Files    []string `json:"files,omitempty"`
+	Revision int      `json:"revision"`
 	// Head is the digest of the bundle's files, its locked sources and the rollout; Rollout the id of the run.
 	Head     string    `json:"head"`
 	Rollout  string    `json:"rollout"`
@@ -114,7 +116,7 @@ func (r *Record) Identity() fleet.Identity {
 
 // From is what the record says of where the release is from.
 func (r *Record) From() lineage.Record {
-	return lineage.Record{Bundle: r.Bundle, ID: r.Lineage, Source: r.Source, Fleet: r.Fleet, Revision: r.Revision, Author: r.Author, At: r.Started}
+	return lineage.Record{Bundle: r.Bundle, ID: r.Lineage, Source: r.Source, Files: r.Files, Fleet: r.Fleet, Revision: r.Revision, Author: r.Author, At: r.Started}
 }
 
 // OnlyIn reports whether everything in the inventory is of one instance, and something of it in the namespace ("": any).
