@@ -15,6 +15,8 @@ import (
 
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/secret"
 )
 
 // InOrder sorts objects as they would be written: by class, then identity.
@@ -34,7 +36,8 @@ func Stream(b *bytes.Buffer, r *engine.BuildResult, mask bool) error {
 		}
 		for _, o := range item.Objects {
 			if mask {
-				o = Masked(o, r.Redact)
+				o.Instance = item.Instance
+				o = Masked(o, r.Mask)
 			}
 			data, err := YAML(o)
 			if err != nil {
@@ -59,45 +62,24 @@ func YAML(o object.Object) ([]byte, error) {
 	return data, nil
 }
 
-// Masked is a copy of an object with *** for the values of a Secret, and for secret runtime values wherever they stand.
-func Masked(o object.Object, redact func(string) string) object.Object {
-	hide := func(s string) string { return s }
-	if redact != nil {
-		hide = redact
+// Masked is a copy of an object with *** for the values of a Secret, and for values that are secret wherever they stand:
+// texts, numbers, what they are part of. Fields keep their names, and the object what it is called by. nil knows no secrets.
+func Masked(o object.Object, m plan.Masker) object.Object {
+	if m == nil {
+		m = (*secret.Redactor)(nil)
 	}
-	o.Body, _ = maskedValue(o.Body, hide).(map[string]any)
+	o.Body = object.RedactBody(o.Body, func(text string) string { return m.Value(o.Instance, text) }, func(name string) string { return m.Name(o.Instance, name) })
 	if !o.Ref().IsSecret() {
 		return o
 	}
 	for _, field := range []string{"data", "stringData"} {
 		if values, ok := o.Body[field].(map[string]any); ok {
 			for k := range values {
-				values[k] = "***"
+				values[k] = secret.Mask
 			}
 		}
 	}
 	return o
-}
-
-// maskedValue copies a value with every string in it hidden.
-func maskedValue(v any, hide func(string) string) any {
-	switch v := v.(type) {
-	case string:
-		return hide(v)
-	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = maskedValue(v[i], hide)
-		}
-		return out
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k := range v {
-			out[hide(k)] = maskedValue(v[k], hide)
-		}
-		return out
-	}
-	return v
 }
 
 func severalNamespaces(objs []object.Object) bool {

@@ -61,11 +61,11 @@ func FindingsFor(err error, s Show) diag.Findings {
 
 func (s Show) finding(e errors.Error) diag.Finding {
 	path := strings.Join(e.Path(), ".")
-	text := message(e)
-	if rest, ok := strings.CutPrefix(text, path+": "); ok && path != "" {
+	text := firstLine(s.Redact(withoutBytes(whole(e)))) // masked before anything is cut off
+	if rest, ok := strings.CutPrefix(text, s.Redact(path)+": "); ok && path != "" {
 		text = rest
 	}
-	f := diag.Finding{Severity: diag.Error, Code: s.Code, What: s.Redact(text), Path: s.Redact(path)}
+	f := diag.Finding{Severity: diag.Error, Code: s.Code, What: text, Path: s.Redact(path)}
 	places := s.places(errors.Positions(e))
 	if len(places) > 0 {
 		f.Pos = places[0]
@@ -82,7 +82,7 @@ func (s Show) finding(e errors.Error) diag.Finding {
 		if file := s.file(m[1]); file != "" {
 			f.Pos = diag.Pos{File: file, Line: line}
 		}
-		f.What = s.Redact(m[3])
+		f.What = m[3]
 	}
 	return f
 }
@@ -131,9 +131,19 @@ func (s Show) file(name string) string {
 	return name
 }
 
+// bytesLiterals are CUE's bytes, as it writes them: parts of binary values, which nobody knows again.
+var bytesLiterals = regexp.MustCompile(`(^|[\s(\[{,:|&=<>!~])(?s:\'{3}.*?\'{3}|#\'.*?\'#|\'(?:[^\'\\\n]|\\.)*\')([\s)\]},:|&]|$)`)
+
+// withoutBytes is a text without what bytes literals hold.
+func withoutBytes(text string) string { return bytesLiterals.ReplaceAllString(text, "$1'***'$2") }
+
+// whole is the error's own text.
+func whole(e errors.Error) string { return strings.TrimSpace(errors.String(e)) }
+
 // message is the error's own text without positions.
-func message(e errors.Error) string {
-	text := strings.TrimSpace(errors.String(e))
+func message(e errors.Error) string { return firstLine(whole(e)) }
+
+func firstLine(text string) string {
 	if i := strings.IndexByte(text, '\n'); i >= 0 {
 		text = text[:i]
 	}

@@ -342,7 +342,7 @@ func (d *decoder) mask(text string) string {
 	if d.in == nil {
 		return text
 	}
-	return d.in.masker.Redact(text)
+	return d.in.masker.Value("", text)
 }
 
 // require reports a field that is not there.

@@ -98,7 +98,7 @@ func (p *Program) missingVersion(in *injection, rest errors.Error) *diag.Finding
 func (p *Program) show(in *injection) cuelang.Show {
 	s := cuelang.Show{Rename: func(name string) string { return display(p.cwd, name) }}
 	if in != nil {
-		s.Redact = in.masker.Redact
+		s.Redact = func(text string) string { return in.masker.Said("", text) }
 	}
 	return s
 }
@@ -121,7 +121,7 @@ func (p *Program) constraintFinding(in *injection, a *injected, e errors.Error) 
 	n.Pos, n.Path = a.Pos, in.masker.Redact(strings.Join(e.Path(), "."))
 	path := e.Path()
 	if len(path) > 0 && path[len(path)-1] == a.Field && a.constraint != "" {
-		n.What = "the value of " + a.Text + " (" + a.origin + ") does not satisfy " + in.masker.Redact(a.constraint)
+		n.What = "the value of " + a.Text + " (" + a.origin + ") does not satisfy " + in.masker.Said("", a.constraint)
 		return n
 	}
 	var also []string

@@ -72,13 +72,14 @@ func (t *target) forget(w wanted) {
 // bound is an instance with its values put in. open are those that the instances' objects do not give yet: stand-ins are
 // there instead. With standIn everything of other instances is a stand-in; with placeholders nothing new is made up.
 func (r *run) bound(ctx context.Context, t *target, s *set, in v1alpha1.Instance, standIn, placeholders bool) (_ v1alpha1.Instance, open []bind.From, findings diag.Findings) {
+	r.reader.Runtime(t.facts.Values, r.uses, in)
 	fill := bind.Fill{
 		Generate: func(g bind.Generate) (ast.Expr, *diag.Finding) { return r.generated(ctx, t, s, in, g, placeholders) },
-		Ref:      func(ref bind.Ref) (ast.Expr, *diag.Finding) { return r.reader.Ref(ctx, t.forValues(), ref) },
+		Ref:      func(ref bind.Ref) (ast.Expr, *diag.Finding) { return r.reader.Ref(ctx, t.forValues(in.Name), ref) },
 		From: func(f bind.From) (ast.Expr, *diag.Finding) {
 			x, n := ast.Expr(nil), (*diag.Finding)(nil)
 			if !standIn && t.session != nil {
-				x, n = r.taken(ctx, t, s, f)
+				x, n = r.taken(ctx, t, s, in.Name, f)
 			}
 			if n != nil && r.lenient && n.Code == codeUnread {
 				n.Severity = diag.Warning
@@ -97,7 +98,7 @@ func (r *run) bound(ctx context.Context, t *target, s *set, in v1alpha1.Instance
 }
 
 // taken is the value that another instance's object has now; nil without a finding when it is not there yet.
-func (r *run) taken(ctx context.Context, t *target, s *set, f bind.From) (ast.Expr, *diag.Finding) {
+func (r *run) taken(ctx context.Context, t *target, s *set, by string, f bind.From) (ast.Expr, *diag.Finding) {
 	w := t.wants(s, f)
 	body, err := t.look(ctx, w)
 	switch {
@@ -109,7 +110,7 @@ func (r *run) taken(ctx context.Context, t *target, s *set, f bind.From) (ast.Ex
 		n.Fix = "grant the right to get it; hawser fleet check --print-rbac writes the rules"
 		return nil, n
 	}
-	x, n := r.reader.Object(f, body)
+	x, n := r.reader.Object(by, f, body)
 	if n != nil && s.mayCome(w, f) {
 		return nil, nil
 	}
@@ -140,7 +141,7 @@ func (r *run) lacking(ctx context.Context, t *target, s *set) diag.Findings {
 				continue
 			}
 			if t.session != nil {
-				if x, _ := r.taken(ctx, t, s, f); x != nil {
+				if x, _ := r.taken(ctx, t, s, p.placed.Name, f); x != nil {
 					continue // somebody has added it
 				}
 			}

@@ -13,6 +13,7 @@ import (
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/source"
+	"hawser.dev/hawser/internal/values"
 )
 
 // BuildItem is one rendered instance for one cluster, unmarked objects as the source gives them.
@@ -34,8 +35,8 @@ type BuildResult struct {
 	// Reads are the objects in the clusters that values are taken from, StoreNamespaces where stores read Secrets.
 	Reads           []object.Ref
 	StoreNamespaces []string
-	// Redact hides the secret values that this run came to know, for masked output.
-	Redact func(string) string
+	// Mask hides the secret values that this run came to know, for masked output.
+	Mask plan.Masker
 }
 
 // ClusterValues is the evaluated bundle for one cluster, as CUE text.
@@ -144,7 +145,7 @@ func (e *Engine) Build(ctx context.Context, req Request) (*BuildResult, error) {
 	if err := r.gather(ctx); err != nil {
 		return nil, err
 	}
-	out := &BuildResult{MultiCluster: len(r.targets) > 1, Whole: len(r.targets) == len(r.all), Redact: e.redact}
+	out := &BuildResult{MultiCluster: len(r.targets) > 1, Whole: len(r.targets) == len(r.all), Mask: e.Redactor}
 	type rendered struct {
 		names []string
 		objs  map[string][]object.Object
@@ -257,7 +258,7 @@ func (e *Engine) Vet(ctx context.Context, req Request) (*VetReport, error) {
 		}
 		out.Findings = append(out.Findings, findings.OnCluster(t.cluster.Name)...)
 		if !fs.HasErrors() {
-			out.Clusters = append(out.Clusters, ClusterValues{Cluster: t.cluster.Name, Bundle: r.redact(text)})
+			out.Clusters = append(out.Clusters, ClusterValues{Cluster: t.cluster.Name, Bundle: values.Shown(text, "", r.Redactor.Value)})
 		}
 	}
 	out.Findings = append(out.Findings, source.Check(r.lock.Sources, r.sources.Used(), req.Locked)...).Sorted()
@@ -287,7 +288,8 @@ func (e *Engine) Explain(ctx context.Context, req Request, path string) ([]place
 		if err := fs.OnCluster(t.cluster.Name).Err(); err != nil {
 			return nil, err
 		}
-		out = append(out, ex...)
+		r.reader.Runtime(t.facts.Values, r.uses, spec.Instances...)
+		out = append(out, values.Explained(ex, r.Redactor.Value)...)
 	}
 	return out, nil
 }

@@ -152,12 +152,8 @@ func (e *Engine) now() time.Time {
 	return time.Now()
 }
 
-func (e *Engine) redact(s string) string {
-	if e.Redactor == nil {
-		return s
-	}
-	return e.Redactor.Redact(s)
-}
+// redact masks secret values in a text of others.
+func (e *Engine) redact(s string) string { return e.Redactor.Redact(s) }
 
 // emit sends one event; events never overlap.
 func (e *Engine) emit(ev Event) {
@@ -165,14 +161,13 @@ func (e *Engine) emit(ev Event) {
 		return
 	}
 	ev.V, ev.Time = 1, e.now()
-	ev.Message = e.redact(ev.Message)
+	if ev.Type != EventWave { // which has a name
+		ev.Message = e.Redactor.Said(ev.Instance, ev.Message)
+	}
 	e.emitMu.Lock()
 	defer e.emitMu.Unlock()
 	e.OnEvent(ev)
 }
-
-// sweep masks secret values in text of our own.
-func (e *Engine) sweep(s string) string { return e.Redactor.Sweep(s) }
 
 func (r Request) timeout() time.Duration {
 	if r.Timeout > 0 {

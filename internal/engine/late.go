@@ -52,7 +52,7 @@ func (r *run) uncertain(ctx context.Context, w *work, p *plan.Plan) map[string]s
 			if f.Instance == "" {
 				continue
 			}
-			if x, _ := r.taken(ctx, w.target, w.set, f); x == nil {
+			if x, _ := r.taken(ctx, w.target, w.set, part.placed.Name, f); x == nil {
 				open[w.target.wants(w.set, f).ref] = true
 			}
 		}
@@ -91,7 +91,7 @@ func (r *run) missing(ctx context.Context, w *work) diag.Findings {
 			if f.Instance == "" || moving[w.target.wants(w.set, f).ref] {
 				continue
 			}
-			if _, n := r.taken(ctx, w.target, w.set, f); n != nil {
+			if _, n := r.taken(ctx, w.target, w.set, p.placed.Name, f); n != nil {
 				n.Instance, n.Path = p.placed.Name, "values."+n.Path
 				findings = append(findings, *n)
 			}
@@ -257,7 +257,7 @@ func (l *loop) await(ctx context.Context, cp *ClusterPlan, p *part, f bind.From,
 	want := t.wants(w.set, f)
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		t.forget(want)
-		x, n := l.fp.run.taken(ctx, t, w.set, f)
+		x, n := l.fp.run.taken(ctx, t, w.set, p.placed.Name, f)
 		if x != nil {
 			return nil
 		}
@@ -285,7 +285,7 @@ func (l *loop) await(ctx context.Context, cp *ClusterPlan, p *part, f bind.From,
 func (l *loop) absent(ctx context.Context, t *target, want wanted, p *part, f bind.From) *diag.Finding {
 	body, err := t.look(ctx, want)
 	if err == nil {
-		if _, n := l.fp.run.reader.Object(f, body); n != nil {
+		if _, n := l.fp.run.reader.Object(p.placed.Name, f, body); n != nil {
 			return n
 		}
 	}

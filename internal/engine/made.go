@@ -47,7 +47,7 @@ func (r *run) remembered(ctx context.Context, t *target, s *set) (*made, error) 
 		m.stored, m.handle, m.err = keeper.Kept(ctx, s.owner)
 		m.now, m.fresh = release.Kept{}, map[string]int{}
 		for name, a := range m.stored {
-			r.hide(a)
+			r.hide(name, a)
 			m.now[name] = r.req.Rotate.Of(name, a)
 		}
 		if was, is := chance.Renamed(m.stored, s.instances(), t.record.Delivered); was != "" {
@@ -59,12 +59,12 @@ func (r *run) remembered(ctx context.Context, t *target, s *set) (*made, error) 
 }
 
 // hide lets the redactor know what was made up.
-func (r *run) hide(a chance.Answers) {
+func (r *run) hide(instance string, a chance.Answers) {
 	if r.Redactor == nil {
 		return
 	}
 	for _, text := range a.Hidden() {
-		r.Redactor.Add(text)
+		r.Redactor.AddFor(instance, text)
 	}
 }
 
@@ -159,7 +159,7 @@ func (r *run) generated(ctx context.Context, t *target, s *set, in v1alpha1.Inst
 	a.Calls = append(slices.Clone(a.Calls), c)
 	m.now[in.Name] = a
 	m.fresh[in.Name]++
-	r.hide(a)
+	r.hide(in.Name, a)
 	return g.Value(c.Value), nil
 }
 
@@ -237,7 +237,7 @@ func (r *run) rendered(ctx context.Context, t *target, s *set, p *part) (render.
 		return res, err
 	}
 	if p.request.Answers.Digest() != before.Digest() {
-		r.hide(p.request.Answers)
+		r.hide(p.placed.Name, p.request.Answers)
 		if res, _, err = r.memo.Render(ctx, p.renderer, p.request); err != nil && res.Open == 0 {
 			return res, err
 		}
@@ -254,7 +254,7 @@ func (r *run) rendered(ctx context.Context, t *target, s *set, p *part) (render.
 		}
 		answers = res.Answers
 	}
-	r.hide(answers)
+	r.hide(p.placed.Name, answers)
 	m.mu.Lock()
 	m.now[p.placed.Name] = answers
 	m.mu.Unlock()

@@ -236,7 +236,7 @@ func (r *run) finish(ctx context.Context, fp *FleetPlan) {
 	}
 	for _, cp := range fp.Clusters {
 		if cp.Plan != nil {
-			plan.Redact(cp.Plan, r.sweep)
+			plan.Redact(cp.Plan, r.Redactor)
 		}
 	}
 	fp.order()
@@ -249,7 +249,7 @@ func (r *run) finish(ctx context.Context, fp *FleetPlan) {
 	fp.Stats = r.stats
 	fp.Findings = append(fp.Findings, r.guards(fp)...)
 	fp.Findings = append(fp.Findings, r.left()...)
-	fp.redact(r.sweep)
+	fp.redact(r.Redactor)
 }
 
 // changes reports whether this revision changes a cluster, or has done so in an earlier run. One that cannot be asked may

@@ -129,7 +129,7 @@ func (r *run) inputs() planfile.Inputs {
 		files[f.Path] = f.Digest
 	}
 	for _, u := range r.sources.Used() {
-		sources[r.sweep(u.Key())] = u.Resolved.Digest // repositories may hold a password
+		sources[r.Redactor.Sweep(u.Key())] = u.Resolved.Digest // repositories may hold a password
 	}
 	return planfile.NewInputs(r.req.Dir, files, sources)
 }
@@ -162,7 +162,7 @@ func (e *Engine) holdsSecret(o object.Object) bool {
 		return true
 	}
 	data, err := json.Marshal(o.Body)
-	return err != nil || e.redact(string(data)) != string(data)
+	return err != nil || e.Redactor.Value(o.Instance, string(data)) != string(data)
 }
 
 // ReadPlan reads a saved plan for showing it; it contacts nothing and cannot be applied. A file that was changed after this

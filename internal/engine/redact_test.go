@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hawser.dev/hawser/internal/secret"
 )
 
 // named are the texts of a fleet plan that name or identify something, or that are masked where they are made: the plan of
 // a cluster by plan.Redact, runtime values by fleet.Moved. Every other one passes the redactor, those to come too.
 var named = []string{"Verb", "Bundle", "Owner", "Fleet", "Head", "Created", "Schedule", "Stats", "Cluster", "Group", "Groups", "UID", "Version",
-	"Plan", "Name", "Pos", "Late", "RuntimeChanges", "Severity", "Code", "Object", "Instance"}
+	"Plan", "Name", "Pos", "Late", "RuntimeChanges", "Severity", "Code", "Instance"}
 
 func plant(v reflect.Value, text string) {
 	switch v.Kind() {
@@ -48,7 +50,7 @@ func TestFleetPlanIsRedactedWhole(t *testing.T) {
 		t.Fatalf("the plan is not filled: %s %v", before, err)
 	}
 	shared := p.Clusters[0].NotPlaced
-	p.redact(func(s string) string { return strings.ReplaceAll(s, canary, "***") })
+	p.redact(secret.New(canary))
 	after, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)

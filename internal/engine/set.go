@@ -286,7 +286,7 @@ func (r *run) render(ctx context.Context, t *target, s *set, parts []*part) diag
 		}
 	}
 	r.stood(t, s)
-	return findings
+	return plan.RedactFindings(findings, r.Redactor) // what is common in an instance's values is known by the instance alone
 }
 
 // known answers which kinds the target serves; without a session (offline facts) every kind is taken at its word.

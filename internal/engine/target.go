@@ -18,6 +18,7 @@ import (
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
+	"hawser.dev/hawser/internal/secret"
 	"hawser.dev/hawser/internal/source"
 	"hawser.dev/hawser/internal/values"
 )
@@ -299,7 +300,7 @@ func (r *run) values(queried map[string]fleet.Value, c fleet.Cluster) map[string
 	out := fleet.RuntimeValues(env, queried, c)
 	for name, v := range out {
 		if v.Secret && r.Redactor != nil && (v.Layer != fleet.LayerEnv || r.uses(name)) {
-			r.Redactor.Add(v.Value)
+			r.Redactor.AddFor(secret.Nobody, v.Value) // and for the instances it goes to: bound
 		}
 	}
 	return out

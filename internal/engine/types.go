@@ -91,21 +91,21 @@ type InstancePlan struct {
 
 // redact sorts the findings, and masks secret values in what a fleet plan says beside the plans of its clusters. Names stay; of an address only what
 // authenticates is masked.
-func (p *FleetPlan) redact(mask func(string) string) {
+func (p *FleetPlan) redact(m plan.Masker) {
 	for _, cp := range p.Clusters {
-		cp.Server, cp.Unreachable = mask(cp.Server), mask(cp.Unreachable)
+		cp.Server, cp.Unreachable = m.Sweep(cp.Server), m.Redact(cp.Unreachable)
 		cp.NotPlaced = maps.Clone(cp.NotPlaced)
 		for i := range cp.Instances {
-			cp.Instances[i].Source, cp.Instances[i].Before = mask(cp.Instances[i].Source), mask(cp.Instances[i].Before)
+			cp.Instances[i].Source, cp.Instances[i].Before = m.Sweep(cp.Instances[i].Source), m.Sweep(cp.Instances[i].Before)
 		}
 		for name, why := range cp.NotPlaced {
-			cp.NotPlaced[name] = mask(why)
+			cp.NotPlaced[name] = m.Said(name, why)
 		}
 	}
 	for i := range p.Guard {
-		p.Guard[i] = mask(p.Guard[i])
+		p.Guard[i] = m.Sweep(p.Guard[i])
 	}
-	p.Findings = plan.RedactFindings(p.Findings.Sorted(), mask)
+	p.Findings = plan.RedactFindings(p.Findings.Sorted(), m)
 }
 
 // Counts sums the plans' counts over all clusters.

@@ -15,8 +15,8 @@ import (
 )
 
 // forValues is the cluster as the reader of values sees it: one that can be asked for Secrets when it is connected.
-func (t *target) forValues() values.Target {
-	out := values.Target{Cluster: t.cluster.Name}
+func (t *target) forValues(instance string) values.Target {
+	out := values.Target{Cluster: t.cluster.Name, Instance: instance}
 	if t.session != nil {
 		out.Secrets = t.secretData
 	}
@@ -26,10 +26,10 @@ func (t *target) forValues() values.Target {
 // sensitive is the object with the paths at which a value known to be secret turns up: there also what was before is
 // hidden. Secrets are hidden by their kind.
 func (r *run) sensitive(o object.Object) object.Object {
-	if r.Redactor.Longest() == 0 {
+	if !r.Redactor.Knows() {
 		return o // nothing is secret
 	}
-	known := func(text string) bool { return r.redact(text) != text }
+	known := func(text string) bool { return r.Redactor.Value(o.Instance, text) != text }
 	if data, err := json.Marshal(o.Body); o.Ref().IsSecret() || err == nil && !known(string(data)) {
 		return o
 	}
@@ -44,7 +44,7 @@ func (r *run) remember(objs []object.Object) {
 	}
 	for _, o := range objs {
 		for _, v := range o.SensitiveValues() {
-			r.Redactor.Add(v)
+			r.Redactor.AddFor(o.Instance, v)
 		}
 	}
 }
@@ -61,12 +61,12 @@ func (r *run) hideInStatus(ctx context.Context, t *target, rec release.Record, s
 		return diag.Findings{f}
 	}
 	r.remember(objs)
+	of := map[object.Ref]string{}
+	for _, o := range objs {
+		of[o.Ref()] = o.Instance
+	}
 	for ref, s := range states {
-		s.Reason, s.Details = r.redact(s.Reason), slices.Clone(s.Details)
-		for i := range s.Details {
-			s.Details[i] = r.redact(s.Details[i])
-		}
-		states[ref] = s
+		states[ref] = s.Masked(func(text string) string { return r.Redactor.Said(of[ref], text) })
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ package health
 
 import (
 	"errors"
+	"slices"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
@@ -37,6 +38,15 @@ type Status struct {
 	Hopeless bool `json:"hopeless,omitempty"`
 	// Details are further lines: "pod api-6c9f-x2k, container api: ImagePullBackOff: ...".
 	Details []string `json:"details,omitempty"`
+}
+
+// Masked is the status with mask applied to its texts.
+func (s Status) Masked(mask func(string) string) Status {
+	s.Reason, s.Details = mask(s.Reason), slices.Clone(s.Details)
+	for i := range s.Details {
+		s.Details[i] = mask(s.Details[i])
+	}
+	return s
 }
 
 // Check is one rule for the health of a kind, in one of two languages: CUE (Source, Timoni's #HealthCheck) or CEL.

@@ -7,22 +7,34 @@ import (
 	"hawser.dev/hawser/internal/secret"
 )
 
-// Masked is a copy of the object's body to be shown: what Mask hides is secret.Mask, keys stay, and every other text and
-// number passes through redact.
+// Masked is a copy of the object's body to be shown: what Mask hides is secret.Mask, keys and what names the object stay,
+// and every other text and number passes through redact.
 func (o Object) Masked(redact func(string) string) map[string]any {
-	m := masker{mask: o.Mask(), redact: redact}
+	m := masker{mask: o.Mask(), redact: redact, name: func(name string) string { return name }}
 	return m.fields(o.Body, nil)
 }
 
-// RedactBody passes every text and number of a body that is shown, and the names in it, through redact.
-func RedactBody(body map[string]any, redact func(string) string) map[string]any {
-	m := masker{redact: redact}
+// RedactBody passes every text and number of a body that is shown through redact, its keys and what names the object through
+// name.
+func RedactBody(body map[string]any, redact, name func(string) string) map[string]any {
+	m := masker{redact: redact, name: name}
 	return m.fields(body, nil)
 }
 
 type masker struct {
-	mask   Mask
-	redact func(string) string
+	mask         Mask
+	redact, name func(string) string
+}
+
+// names reports whether a field names the object.
+func names(trail []trailStep, field string) bool {
+	switch len(trail) {
+	case 0:
+		return field == "apiVersion" || field == "kind"
+	case 1:
+		return trail[0].name == "metadata" && (field == "name" || field == "namespace")
+	}
+	return false
 }
 
 func (m masker) fields(in map[string]any, trail []trailStep) map[string]any {
@@ -31,12 +43,16 @@ func (m masker) fields(in map[string]any, trail []trailStep) map[string]any {
 	}
 	out := make(map[string]any, len(in))
 	for k, v := range in {
-		name := m.redact(k)
+		name := m.name(k)
 		for n := 2; ; n++ { // two secret names are two entries still
 			if _, taken := out[name]; !taken {
 				break
 			}
-			name = m.redact(k) + strconv.Itoa(n)
+			name = m.name(k) + strconv.Itoa(n)
+		}
+		if text, ok := v.(string); ok && names(trail, k) {
+			out[name] = m.name(text)
+			continue
 		}
 		out[name] = m.value(v, step(trail, trailStep{name: k}))
 	}
@@ -63,7 +79,7 @@ func (m masker) value(v any, trail []trailStep) any {
 	switch v := v.(type) {
 	case string:
 		return m.redact(v)
-	case int64, float64:
+	case int, int64, float64, json.Number:
 		text, err := json.Marshal(v)
 		if err == nil && m.redact(string(text)) != string(text) {
 			return secret.Mask

@@ -22,7 +22,7 @@ func TestMasked(t *testing.T) {
 		},
 		"values and names that are known to be secret": {
 			o:    Object{Body: map[string]any{"kind": "ConfigMap", "data": map[string]any{"url": "x://canary@y", "canary": "1"}}},
-			want: map[string]any{"kind": "ConfigMap", "data": map[string]any{"url": "x://***@y", "***": "1"}},
+			want: map[string]any{"kind": "ConfigMap", "data": map[string]any{"url": "x://***@y", "canary": "1"}},
 		},
 		"paths that are sensitive, and what is beside them": {
 			o: Object{Sensitive: []string{`spec.env[name="PW"].value`, "spec.port"}, Body: map[string]any{"kind": "X", "spec": map[string]any{
@@ -39,11 +39,16 @@ func TestMasked(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	two := RedactBody(map[string]any{"canary": "a", "***": "b"}, redact)
+	same := func(s string) string { return s }
+	two := RedactBody(map[string]any{"canary": "a", "***": "b"}, redact, redact)
 	if len(two) != 2 {
 		t.Errorf("an entry is lost: %v", two)
 	}
-	if n := RedactBody(map[string]any{"pin": int64(12345678)}, func(s string) string { return strings.ReplaceAll(s, "12345678", "***") }); n["pin"] != "***" {
+	if n := RedactBody(map[string]any{"pin": int64(12345678)}, func(s string) string { return strings.ReplaceAll(s, "12345678", "***") }, same); n["pin"] != "***" {
 		t.Errorf("a number is shown: %v", n)
+	}
+	named := map[string]any{"apiVersion": "canary/v1", "kind": "canary", "metadata": map[string]any{"name": "canary", "namespace": "canary"}, "canary": int64(1)}
+	if diff := cmp.Diff(named, RedactBody(named, redact, same)); diff != "" {
+		t.Errorf("a name is masked: %s", diff)
 	}
 }

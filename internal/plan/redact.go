@@ -8,33 +8,68 @@ import (
 	"hawser.dev/hawser/internal/object"
 )
 
+// Masker hides secret values, more of them in what belongs to an instance that takes them (secret.Redactor).
+type Masker interface {
+	// Sweep is for sentences of our own, Redact for texts of others.
+	Sweep(text string) string
+	Redact(text string) string
+	// Said is for what is said about an instance, Value for a value of one of its objects, Name for the name of one.
+	Said(instance, text string) string
+	Value(instance, text string) string
+	Name(instance, text string) string
+}
+
 // Redact masks secret values in everything a plan says to people: reasons, fields and findings. What names objects, and what
 // the plan is carried out by, stays as it is.
-func Redact(p *Plan, mask func(string) string) {
+func Redact(p *Plan, m Masker) {
 	p.Changes = slices.Clone(p.Changes)
 	for i := range p.Changes {
 		ch := &p.Changes[i]
-		ch.Why, ch.Loss, ch.Deferred, ch.From, ch.TakenBy = mask(ch.Why), mask(ch.Loss), mask(ch.Deferred), mask(ch.From), mask(ch.TakenBy)
+		ch.Why, ch.Loss, ch.Deferred, ch.From = m.Said(ch.Instance, ch.Why), m.Sweep(ch.Loss), m.Said(ch.Instance, ch.Deferred), m.Sweep(ch.From)
+		ch.TakenBy = m.Sweep(ch.TakenBy)
 		if ch.Content != nil {
-			ch.Content = object.RedactBody(ch.Content, mask)
+			ch.Content = object.RedactBody(ch.Content, func(text string) string { return m.Value(ch.Instance, text) },
+				func(name string) string { return m.Name(ch.Instance, name) })
 		}
 		ch.Fields = slices.Clone(ch.Fields)
 		for j := range ch.Fields {
 			f := &ch.Fields[j]
-			f.Path, f.Old, f.New = RedactPath(f.Path, mask), mask(f.Old), mask(f.New)
-			f.Manager, f.Origin = mask(f.Manager), mask(f.Origin)
+			f.Path, f.Old, f.New = RedactPath(f.Path, m.Redact), m.Value(ch.Instance, f.Old), m.Value(ch.Instance, f.New)
+			f.Manager, f.Origin = m.Sweep(f.Manager), m.Sweep(f.Origin)
 		}
 	}
-	p.Brake = mask(p.Brake)
-	p.Findings = RedactFindings(p.Findings, mask)
+	p.Brake = m.Sweep(p.Brake)
+	p.Findings = append(RedactFindings(p.Findings, m), namedBySecrets(p.Changes, m).OnCluster(p.Cluster)...)
+}
+
+// namedBySecrets warns of objects whose names hold a secret of their instance: names are not hidden.
+func namedBySecrets(changes []Change, m Masker) diag.Findings {
+	var out diag.Findings
+	for _, ch := range changes {
+		if ch.Action == Delete || ch.Action == Release {
+			continue
+		}
+		for field, name := range map[string]string{"name": ch.Ref.Name, "namespace": ch.Ref.Namespace} {
+			if m.Name(ch.Instance, name) == name {
+				continue
+			}
+			f := diag.Warnf("secret-in-name", "the %s of the object holds a secret value", field)
+			f.Object, f.Instance = m.Name(ch.Instance, ch.Ref.String()), ch.Instance
+			f.Why = "names are in every list, event and log, also in those of the cluster: they are not hidden"
+			f.Fix = "name it by something else, and put the value into a Secret"
+			out = append(out, f)
+		}
+	}
+	return out.Sorted()
 }
 
 // RedactFindings masks secret values in the texts of findings.
-func RedactFindings(fs diag.Findings, mask func(string) string) diag.Findings {
+func RedactFindings(fs diag.Findings, m Masker) diag.Findings {
 	out := slices.Clone(fs)
 	for i := range out {
 		f := &out[i]
-		f.What, f.Why, f.Fix, f.Path = mask(f.What), mask(f.Why), mask(f.Fix), RedactPath(f.Path, mask)
+		f.What, f.Why, f.Fix = m.Said(f.Instance, f.What), m.Said(f.Instance, f.Why), m.Said(f.Instance, f.Fix)
+		f.Path, f.Object = RedactPath(f.Path, m.Redact), m.Name(f.Instance, f.Object)
 	}
 	return out
 }

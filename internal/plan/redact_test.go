@@ -5,6 +5,9 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/secret"
 )
 
 const canary = "canary-5e6f7a"
@@ -12,7 +15,7 @@ const canary = "canary-5e6f7a"
 // whole are the strings of a plan that are no texts for people: names, identities, and what it is carried out by. Every
 // other one passes the redactor, those to come too.
 var names = []string{"Ref", "Version", "Instance", "Code", "Action", "Digest", "UID", "ResourceVersion", "Own", "Cede", "Ignore", "Was",
-	"FromManagers", "Pos", "After", "Hook", "Since", "Cluster", "Bundle", "Owner", "Events", "Suspended", "Kept", "Lives", "Forget", "Severity", "Object", "Replaces", "ReplacedBy"}
+	"FromManagers", "Pos", "After", "Hook", "Since", "Cluster", "Bundle", "Owner", "Events", "Suspended", "Kept", "Lives", "Forget", "Severity", "Replaces", "ReplacedBy"}
 
 // fill puts the canary into every string but those that name something.
 func fill(v reflect.Value) {
@@ -43,6 +46,15 @@ func fill(v reflect.Value) {
 	}
 }
 
+// planted masks the canary, whatever a text is.
+type planted struct{}
+
+func (planted) Sweep(s string) string      { return strings.ReplaceAll(s, canary, "***") }
+func (m planted) Redact(s string) string   { return m.Sweep(s) }
+func (m planted) Said(_, s string) string  { return m.Sweep(s) }
+func (m planted) Value(_, s string) string { return m.Sweep(s) }
+func (m planted) Name(_, s string) string  { return m.Sweep(s) }
+
 func TestRedactReachesEveryText(t *testing.T) {
 	var p Plan
 	fill(reflect.ValueOf(&p).Elem())
@@ -50,13 +62,42 @@ func TestRedactReachesEveryText(t *testing.T) {
 	if err != nil || strings.Count(string(before), canary) < 20 {
 		t.Fatalf("the plan is not filled: %s %v", before, err)
 	}
-	Redact(&p, func(s string) string { return strings.ReplaceAll(s, canary, "***") })
+	Redact(&p, planted{})
 	after, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if i := strings.Index(string(after), canary); i >= 0 {
 		t.Errorf("not redacted: …%s", after[max(0, i-80):])
+	}
+}
+
+// TestNamesAreNotHidden: what names objects stays, whatever is secret; a name that holds a secret is a warning, which does not
+// repeat it.
+func TestNamesAreNotHidden(t *testing.T) {
+	m := &secret.Redactor{}
+	m.AddFor("web", "k9x-Pass-77")
+	m.AddFor("web", "config")
+	m.AddFor("other", "web-5f6c9d")
+	ref := func(name string) object.Ref { return object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: name} }
+	p := Plan{Cluster: "staging", Changes: []Change{
+		{Ref: ref("app-k9x-Pass-77"), Action: Create, Instance: "web"},
+		{Ref: ref("config"), Action: Update, Instance: "web", Fields: []FieldChange{{Path: "data.config", Old: `"config"`, New: `"web-5f6c9d"`}}},
+		{Ref: ref("web-5f6c9d"), Action: Delete, Instance: "web", Why: "delete it"},
+		{Ref: ref("config"), Action: Update, Instance: "other", Fields: []FieldChange{{Path: "data.mode", Old: `"config"`, New: `"x"`}}},
+	}}
+	Redact(&p, m)
+	if p.Changes[0].Ref.Name != "app-k9x-Pass-77" || p.Changes[1].Ref.Name != "config" || p.Changes[2].Ref.Name != "web-5f6c9d" || p.Changes[2].Action != Delete {
+		t.Errorf("a name was changed: %v", p.Changes)
+	}
+	if f := p.Changes[1].Fields[0]; f.Path != "data.config" || f.Old != `"***"` {
+		t.Errorf("%v", f)
+	}
+	if f := p.Changes[3].Fields[0]; f.Old != `"config"` {
+		t.Errorf("another instance's value hides %v", f)
+	}
+	if len(p.Findings) != 1 || p.Findings[0].Code != "secret-in-name" || p.Findings[0].Cluster != "staging" || strings.Contains(p.Findings[0].String(), "k9x") {
+		t.Errorf("%v", p.Findings)
 	}
 }
 

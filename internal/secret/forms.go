@@ -14,45 +14,87 @@ import (
 // shortestCased is the length from which a value is masked in upper and lower case, too.
 const shortestCased = 8
 
-// formsOf lists what a value may look like; true means: mask as a whole token only. The forms: as it is, without white
-// space at its ends, each of its lines, each text in it where it is a JSON or YAML document, the password of a URL;
-// each of these quoted (JSON, also twice and with HTML escapes; Go, CUE; YAML; HTML), percent-encoded, in upper and lower
-// case, in base64 (also twice, and inside the base64 of a longer text) and hex.
-func formsOf(value string) map[string]bool {
-	forms := map[string]bool{}
+// form is one look of a value: where it is looked for follows from its strength, and, for what is common, from whether it is
+// a plain word.
+type form struct {
+	text     string
+	strength strength
+	word     bool
+}
+
+// formsOf lists what a value may look like: as it is, without white space at its ends, each of its lines, each text in it
+// where it is a JSON or YAML document, the password of a URL; each of these quoted (JSON, also twice and with HTML escapes;
+// Go, CUE; YAML; HTML), percent-encoded, in upper and lower case, in base64 (also twice, and inside the base64 of a longer
+// text) and hex. Every part is as strong as it is itself, whatever it was taken from.
+// Numbers are left to numbersOf, unless they stand for nothing else.
+func formsOf(value string, parts []string) []form {
 	if harmless(value) {
 		return nil
 	}
-	add := func(form string) {
-		if trimmed := strings.TrimSpace(form); trimmed != "" && !harmless(trimmed) {
-			forms[form] = len(form) < shortest || len(form) < shortestNumber && isNumber(form)
+	seen := map[form]bool{}
+	var forms []form
+	add := func(text string, s strength, word bool) {
+		f := form{text, s, word}
+		if _, number := numberOf(text); number && s == common {
+			return
+		}
+		if trimmed := strings.TrimSpace(text); trimmed != "" && !harmless(trimmed) && !seen[f] {
+			seen[f] = true
+			forms = append(forms, f)
 		}
 	}
-	parts := partsOf(value)
-	if len(parts) > maxForms {
-		for _, part := range parts[maxForms:] {
-			add(part)
-			add(quoteInner(part))
+	for i, part := range parts {
+		s, word := strengthOf(part), plainText(part)
+		if i >= maxForms {
+			add(part, s, word)
+			add(quoteInner(part), s, word)
+			continue
 		}
-		parts = parts[:maxForms]
-	}
-	for _, part := range parts {
 		for _, cased := range cases(part) {
-			add(cased)
-			for _, form := range quoted(cased) {
-				add(form)
+			add(cased, s, word)
+			for _, text := range quoted(cased) {
+				add(text, s, word)
 			}
 		}
-		for _, form := range escaped(part) {
-			add(form)
+		for _, text := range escaped(part) {
+			add(text, s, word)
 		}
-	}
-	for _, whole := range parts {
-		for _, form := range encoded(whole) {
-			add(form)
+		for _, text := range encoded(part) {
+			if len(part) >= shortestMixed && len(text) >= shortestEncoded {
+				add(text, unmistakable, false)
+			} else {
+				add(text, common, true)
+			}
 		}
 	}
 	return forms
+}
+
+// shortestEncoded is the length from which base64 and hex are taken for nothing else.
+const shortestEncoded = 9
+
+// plainText reports whether a text is made of words and numbers, so that it could stand in any sentence.
+func plainText(text string) bool {
+	if _, ok := numberOf(text); ok {
+		return true
+	}
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if !plainWord(w) {
+			return false
+		}
+	}
+	return true
+}
+
+// numbersOf are the numbers among the parts of a value, whatever form they are written in.
+func numbersOf(parts []string) map[float64]strength {
+	out := map[float64]strength{}
+	for _, part := range parts {
+		for _, n := range readings(part) {
+			out[n] = max(out[n], strengthOf(part))
+		}
+	}
+	return out
 }
 
 // maxForms bounds how many lines and leaves of one value are looked for in all forms; the others as they are.
@@ -204,11 +246,6 @@ func within(enc *base64.Encoding, data []byte, shift int) string {
 	digits := enc.EncodeToString(padded)
 	from := (shift*8 + 5) / 6
 	return digits[min(from, len(digits)):max(min(from, len(digits)), len(padded)*8/6)]
-}
-
-func isNumber(s string) bool {
-	_, err := strconv.ParseFloat(s, 64)
-	return err == nil
 }
 
 func harmless(s string) bool {

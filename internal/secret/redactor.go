@@ -5,44 +5,40 @@
 package secret
 
 import (
-	"regexp"
-	"slices"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"unicode"
-	"unicode/utf8"
 )
 
 // Mask stands in for every secret value.
 const Mask = "***"
 
-// shortest is the length from which a value is masked wherever it turns up; shorter ones only as whole tokens, and so are
-// numbers of less than shortestNumber digits: they are parts of many others.
+// shortest is the length from which a part of a value is worth hiding by itself, shortestNumber that of numbers that stand
+// for nothing else.
 const (
 	shortest       = 4
 	shortestNumber = 8
 )
 
-// Redactor masks the values it was given, in the forms they usually take (forms.go). The zero Redactor is ready and masks
-// nothing; all methods may be called concurrently. A nil *Redactor masks nothing.
+// Redactor masks the values it was given, in the forms they usually take (forms.go). How far a value is looked for depends
+// on what it is and where it went (strength.go): what could be a word of ours or anybody's is hidden only in what belongs
+// to an instance that takes it. All that is hidden in a text is masked as one union, however many secrets it is part of.
+// The zero Redactor is ready and masks nothing; all methods may be called concurrently. A nil *Redactor masks nothing.
 type Redactor struct {
-	mu    sync.Mutex
-	forms map[string]bool // form -> whole tokens only
-	// built is nil when forms changed since it was made.
-	built atomic.Pointer[masks]
+	mu sync.RWMutex
+	// known are the forms of values, by the instance that takes them; "" is for any.
+	known map[string]map[form]bool
+	// numbers are values that are numbers, likewise.
+	numbers map[string]map[float64]strength
+	// added are the values, by instance, that are known already.
+	added map[[2]string]bool
+	// built are finders that fit what is known, by what they are for.
+	built map[string]*finder
 }
 
-type masks struct {
-	long  *strings.Replacer
-	short tokens
-	// folded finds values of several words, whatever white space is between them; nil for none.
-	folded *regexp.Regexp
-	// max is the longest form, for callers that redact streams.
-	max int
-}
+// Nobody is the instance of values that have gone nowhere yet: what is common in them is not looked for.
+const Nobody = "\x00"
 
-// New makes a Redactor that knows the values.
+// New makes a Redactor that knows the values, wherever they went.
 func New(values ...string) *Redactor {
 	r := &Redactor{}
 	for _, v := range values {
@@ -51,176 +47,145 @@ func New(values ...string) *Redactor {
 	return r
 }
 
-// Add makes a value secret from now on. Empty values and the words true, false and null hide nothing and are left
-// alone: masking them would ruin every text.
-func (r *Redactor) Add(value string) {
-	forms := formsOf(value)
-	if len(forms) == 0 {
+// Add makes a value secret from now on that may have gone to any instance. Empty values and the words true, false and null
+// hide nothing and are left alone: masking them would ruin every text.
+func (r *Redactor) Add(value string) { r.AddFor("", value) }
+
+// AddFor makes a value secret that went to an instance: what is common in it is hidden there alone.
+func (r *Redactor) AddFor(instance, value string) {
+	r.mu.RLock()
+	known := r.added[[2]string{instance, value}]
+	r.mu.RUnlock()
+	if known {
+		return
+	}
+	parts := partsOf(value)
+	forms, numbers := formsOf(value, parts), numbersOf(parts)
+	if len(forms) == 0 && len(numbers) == 0 {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.forms == nil {
-		r.forms = map[string]bool{}
+	if r.known == nil {
+		r.known, r.numbers, r.added = map[string]map[form]bool{}, map[string]map[float64]strength{}, map[[2]string]bool{}
 	}
+	if r.known[instance] == nil {
+		r.known[instance], r.numbers[instance] = map[form]bool{}, map[float64]strength{}
+	}
+	r.added[[2]string{instance, value}] = true
 	changed := false
-	for form, token := range forms {
-		if old, ok := r.forms[form]; !ok || old && !token {
-			r.forms[form] = token
+	for _, f := range forms {
+		if !r.known[instance][f] {
+			r.known[instance][f] = true
+			changed = true
+		}
+	}
+	for n, s := range numbers {
+		if old, ok := r.numbers[instance][n]; !ok || s > old {
+			r.numbers[instance][n] = s
 			changed = true
 		}
 	}
 	if changed {
-		r.built.Store(nil)
+		r.built = nil
 	}
 }
 
-// Redact returns the text with every known value, and the user part of URLs that authenticates, replaced by Mask.
-func (r *Redactor) Redact(text string) string {
-	if r == nil || text == "" {
-		return text
-	}
-	m := r.masks()
-	if m == nil {
-		return hideURLs(text)
-	}
-	return hideURLs(m.short.mask(m.sweep(text)))
-}
+// Sweep masks in a text that may hold sentences of our own what stands for nothing but a secret, and the user part of URLs
+// that authenticates.
+func (r *Redactor) Sweep(text string) string { return r.mask(sweeping, "", text) }
 
-// Sweep is Redact without the values that are masked as whole tokens alone: for text that holds figures and words of our
-// own, after what came from elsewhere in it has been redacted.
-func (r *Redactor) Sweep(text string) string {
-	if r == nil || text == "" {
-		return text
-	}
-	m := r.masks()
-	if m == nil {
-		return hideURLs(text)
-	}
-	return hideURLs(m.sweep(text))
-}
+// Redact masks in a text of others: what Sweep does, and values of many plain words.
+func (r *Redactor) Redact(text string) string { return r.mask(redacting, "", text) }
 
-func (m *masks) sweep(text string) string {
-	if m.long != nil {
-		text = m.long.Replace(text)
-	}
-	if m.folded != nil {
-		text = m.folded.ReplaceAllString(text, Mask)
-	}
-	return text
-}
+// Said masks in what a library or a server says about an instance: what Redact does, and the instance's common values
+// where they stand as values, words in quotes and others as whole tokens.
+func (r *Redactor) Said(instance, text string) string { return r.mask(saying, instance, text) }
 
-// Longest is the length in bytes of the longest form that is masked: who redacts a stream in pieces keeps that much.
-func (r *Redactor) Longest() int {
+// Value masks in a value that an instance declares, or that stands in one of its objects: what Redact does, and the
+// instance's common values as whole tokens.
+func (r *Redactor) Value(instance, text string) string { return r.mask(valuing, instance, text) }
+
+// Name masks in the name of an object of an instance: what stands for nothing but a secret that the instance itself takes.
+func (r *Redactor) Name(instance, text string) string { return r.mask(naming, instance, text) }
+
+// Knows reports whether anything is secret.
+func (r *Redactor) Knows() bool {
 	if r == nil {
-		return 0
+		return false
 	}
-	if m := r.masks(); m != nil {
-		return m.max
-	}
-	return 0
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return len(r.known) > 0
 }
 
-func (r *Redactor) masks() *masks {
-	if m := r.built.Load(); m != nil {
-		return m
+// purpose is what a text is that is masked.
+type purpose byte
+
+const (
+	sweeping  purpose = 's'
+	redacting purpose = 'r'
+	saying    purpose = 'm'
+	valuing   purpose = 'v'
+	naming    purpose = 'n'
+)
+
+func (r *Redactor) mask(p purpose, instance, text string) string {
+	if text == "" || r == nil {
+		return text
+	}
+	return hide(text, userSpans(text, r.finder(p, instance).spans(text)))
+}
+
+// finder is the one for a purpose and an instance, made when what is known has changed.
+func (r *Redactor) finder(p purpose, instance string) *finder {
+	key := string(rune(p)) + instance
+	r.mu.RLock()
+	f := r.built[key]
+	r.mu.RUnlock()
+	if f != nil {
+		return f
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.forms) == 0 {
-		return nil
-	}
-	var long, folded []string
-	m := &masks{short: tokens{}}
-	for form, token := range r.forms {
-		m.max = max(m.max, len(form))
-		if token {
-			m.short[form] = true
-			continue
-		}
-		long = append(long, form)
-		if words := strings.Fields(form); len(words) > 1 && len(form) <= longestFolded {
-			for i := range words {
-				words[i] = regexp.QuoteMeta(words[i])
+	forms, numbers := map[string]where{}, map[float64]bool{}
+	for of, known := range r.known {
+		mine := p != sweeping && p != redacting && (of == "" || of == instance)
+		for f := range known {
+			w, ok := f.at(p, mine)
+			if old, there := forms[f.text]; ok && (!there || w < old) {
+				forms[f.text] = w
 			}
-			folded = append(folded, strings.Join(words, `(?:\s|\\[nrt])+`))
 		}
-	}
-	m.folded = anyOf(folded)
-	slices.SortFunc(long, byLength)
-	if len(long) > 0 {
-		pairs := make([]string, 0, 2*len(long))
-		for _, form := range long {
-			pairs = append(pairs, form, Mask)
-		}
-		m.long = strings.NewReplacer(pairs...)
-	}
-	r.built.Store(m)
-	return m
-}
-
-// Limits of what is looked for with other white space than its own: bytes of one form, bytes of all.
-const (
-	longestFolded = 4 << 10
-	mostFolded    = 128 << 10
-)
-
-// anyOf is the expression that finds any of the patterns, the longest ones first; nil for none.
-func anyOf(patterns []string) *regexp.Regexp {
-	slices.SortFunc(patterns, byLength)
-	size := 0
-	patterns = slices.DeleteFunc(patterns, func(p string) bool { size += len(p); return size > mostFolded })
-	if len(patterns) == 0 {
-		return nil
-	}
-	re, err := regexp.Compile(strings.Join(patterns, "|"))
-	if err != nil {
-		return nil // too large; the forms themselves are masked all the same
-	}
-	return re
-}
-
-// byLength puts the longest text first: it counts where others begin at the same place.
-func byLength(a, b string) int {
-	if len(a) != len(b) {
-		return len(b) - len(a)
-	}
-	return strings.Compare(a, b)
-}
-
-// tokens are forms too short to be masked inside words.
-type tokens map[string]bool
-
-// mask replaces tokens that have no letter, digit or underscore beside them.
-func (t tokens) mask(text string) string {
-	if len(t) == 0 {
-		return text
-	}
-	var b strings.Builder
-	last := 0
-	for i := 0; i < len(text); i++ {
-		for n := min(shortestNumber-1, len(text)-i); n > 0; n-- {
-			if !t[text[i:i+n]] || wordBefore(text, i) || wordAfter(text, i+n) {
-				continue
+		for n, s := range r.numbers[of] {
+			if mine && (p != naming || s == unmistakable) || s == unmistakable && p != naming {
+				numbers[n] = true
 			}
-			b.WriteString(text[last:i] + Mask)
-			last, i = i+n, i+n-1
-			break
 		}
 	}
-	return b.String() + text[last:]
-}
-
-func wordBefore(text string, i int) bool {
-	r, n := utf8.DecodeLastRuneInString(text[:i])
-	return n > 0 && isWord(r)
-}
-
-func wordAfter(text string, i int) bool {
-	for _, r := range text[i:] {
-		return isWord(r)
+	f = newFinder(forms, numbers)
+	if r.built == nil {
+		r.built = map[string]*finder{}
 	}
-	return false
+	r.built[key] = f
+	return f
+}
+
+// at is where a form counts for a purpose, mine in what belongs to an instance that takes it.
+func (f form) at(p purpose, mine bool) (where, bool) {
+	switch {
+	case f.strength == unmistakable && (p != naming || mine), f.strength == phrase && (p == redacting || mine && p != naming):
+		return anywhere, true
+	case p == naming:
+		return 0, false
+	case !mine:
+		return 0, false
+	case len(f.text) >= shortest && !f.word:
+		return anywhere, true
+	case p == saying && f.word:
+		return quotedly, true
+	}
+	return alone, true
 }
 
 func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 func TestRedact(t *testing.T) {
@@ -50,7 +52,7 @@ func TestRedact(t *testing.T) {
 		{"white space", "  \n", "a  b", "a  b"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			if got := New(c.secret).Redact(c.text); got != c.want {
+			if got := New(c.secret).Value("web", c.text); got != c.want {
 				t.Errorf("got  %q\nwant %q", got, c.want)
 			}
 		})
@@ -59,15 +61,107 @@ func TestRedact(t *testing.T) {
 
 func TestRedactOverlapping(t *testing.T) {
 	r := New("pass", "password", "password-long")
-	if got := r.Redact("password-long password pass"); got != "*** *** ***" {
+	if got := r.Value("", "password-long password pass"); got != "*** *** ***" {
 		t.Error(got)
 	}
+}
+
+// covered are the bytes of a text that are hidden.
+func covered(r *Redactor, p purpose, text string) []bool {
+	out := make([]bool, len(text))
+	for _, s := range r.finder(p, "web").spans(text) {
+		for i := s.from; i < s.to; i++ {
+			out[i] = true
+		}
+	}
+	return out
+}
+
+// unionHolds: what several secrets hide is what each of them hides, no more and no less. Whoever adds one neither shows
+// anything of another one, nor learns from what is hidden whether he has guessed it, or a part of it.
+func unionHolds(t interface{ Errorf(string, ...any) }, one, two, text string) {
+	for _, p := range []purpose{sweeping, redacting, saying, valuing} {
+		a, b, both := covered(New(one), p, text), covered(New(two), p, text), covered(New(one, two), p, text)
+		for i := range both {
+			if both[i] != (a[i] || b[i]) {
+				t.Errorf("%q and %q in %q (%c): byte %d is hidden %t, by each of them %t and %t", one, two, text, p, i, both[i], a[i], b[i])
+				return
+			}
+		}
+	}
+}
+
+func TestRedactUnion(t *testing.T) {
+	for _, c := range []struct{ one, two, text, want string }{
+		{"abc123xyz9", "xyz9def456", "<abc123xyz9def456>", "<***>"},
+		{"abc123xyz9", "c123xyz9de", "<abc123xyz9def>", "<***f>"},
+		{"abc123xyz9", "123xyz", "<abc123xyz9>", "<***>"},
+		{"abc123xyz9", "def456uvw8", "<abc123xyz9def456uvw8>", "<***>"},
+		{"one two three four5x", "four5x six", "one\n two three four5x six", "***"},
+	} {
+		if got := New(c.one, c.two).Value("", c.text); got != c.want {
+			t.Errorf("%q and %q: %s, want %s", c.one, c.two, got, c.want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.StringMatching(`[ab1\-\n ]{1,12}`)
+		one, two := word.Draw(t, "one"), word.Draw(t, "two")
+		text := rapid.SliceOfN(rapid.OneOf(rapid.Just(one), rapid.Just(two), word), 1, 5).Draw(t, "text")
+		unionHolds(t, one, two, strings.Join(text, ""))
+	})
+}
+
+// TestNoOracle: a guess that is the secret of somebody else, a part of it, or one of a long list of guesses, changes nothing
+// in what is printed.
+func TestNoOracle(t *testing.T) {
+	const value = "kX93-pass-4711"
+	for _, p := range []purpose{sweeping, redacting, saying, valuing} {
+		text := "the password kX93-pass-4711 of pin 4711 is wrong"
+		r := &Redactor{}
+		r.AddFor("web", value)
+		r.AddFor("web", "4711")
+		want := r.mask(p, "web", text)
+		for from := range value {
+			for to := from + 1; to <= len(value); to++ {
+				guess := value[from:to]
+				if strings.Contains(strings.ReplaceAll(text, value, ""), guess) {
+					continue // stands there in the open
+				}
+				g := &Redactor{}
+				g.AddFor("web", value)
+				g.AddFor("web", "4711")
+				g.AddFor("mine", guess)
+				if got := g.mask(p, "web", text); got != want {
+					t.Errorf("the guess %s changes %s into %s", guess, want, got)
+				}
+			}
+		}
+		var pins []string
+		for i := range 10000 {
+			pins = append(pins, fmt.Sprintf("%04d", i))
+		}
+		r.AddFor("mine", strings.Join(pins, ","))
+		if got := r.mask(p, "web", text); got != want {
+			t.Errorf("a list of all guesses changes %s into %s", want, got)
+		}
+	}
+}
+
+func FuzzRedactUnion(f *testing.F) {
+	f.Add("hunter2-long", "long-tail77", "x hunter2-long-tail77 y")
+	f.Add("1e3", "1000,1001", "is 1000.0 and 1001")
+	f.Add("a b c1d2e3f", "c1d2e3f\ng", "a  b\\nc1d2e3f g")
+	f.Fuzz(func(t *testing.T, one, two, text string) {
+		if len(one)+len(two)+len(text) < 4<<10 {
+			unionHolds(t, one, two, text+one+two+text)
+		}
+	})
 }
 
 func TestRedactZeroAndNil(t *testing.T) {
 	var zero Redactor
 	var none *Redactor
-	if zero.Redact("x") != "x" || none.Redact("x") != "x" || none.Longest() != 0 || zero.Longest() != 0 {
+	if zero.Redact("x") != "x" || none.Redact("x") != "x" || none.Knows() || zero.Knows() {
 		t.Error("the zero and the nil redactor must leave text alone")
 	}
 }
@@ -79,7 +173,7 @@ func TestRedactConcurrently(t *testing.T) {
 		wg.Go(func() {
 			v := strings.Repeat(string(rune('a'+i)), 8)
 			r.Add(v)
-			if got := r.Redact("<" + v + ">"); got != "<"+Mask+">" {
+			if got := r.Value("", "<"+v+">"); got != "<"+Mask+">" {
 				t.Errorf("%s: %s", v, got)
 			}
 		})
@@ -93,11 +187,11 @@ func FuzzRedact(f *testing.F) {
 	f.Fuzz(func(t *testing.T, secret, text string) {
 		r := New(secret)
 		if len(strings.TrimSpace(secret)) < shortest || strings.Contains(Mask, secret) {
-			r.Redact(text)
+			r.Value("", text)
 			return
 		}
 		for _, form := range []string{secret, url.QueryEscape(secret)} {
-			if got := r.Redact(" " + form + " "); strings.Contains(got, form) && !harmless(secret) {
+			if got := r.Value("", " "+form+" "); strings.Contains(got, form) && !harmless(secret) {
 				t.Errorf("%q shows %q", got, form)
 			}
 		}
@@ -122,7 +216,7 @@ func BenchmarkRebuild(b *testing.B) {
 		r.Add(fmt.Sprintf("a-value-of-some-length-%d", i))
 	}
 	for b.Loop() {
-		r.built.Store(nil)
+		r.built = nil
 		r.Redact("x")
 	}
 }
@@ -135,7 +229,7 @@ func TestRedactLarge(t *testing.T) {
 	}
 	r := New(b.String())
 	for _, text := range []string{b.String(), "line 7 of a large secret", "line 19999 of a large secret"} {
-		if got := strings.TrimSpace(r.Redact(text)); got != Mask {
+		if got := strings.TrimSpace(r.Value("", text)); got != Mask {
 			t.Errorf("%.60q became %.60q", text, got)
 		}
 	}

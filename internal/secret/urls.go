@@ -8,10 +8,13 @@ import (
 // userInfo finds the user and password of a URL; over HTTP a user alone is a token.
 var userInfo = regexp.MustCompile(`\b((?:https?|oci|chart\+https?)://)[^/@\s"'<>]+@|\b([a-zA-Z][a-zA-Z0-9+.-]*://[^/:@\s"'<>]*:)[^/@\s"'<>]+@`)
 
-// hideURLs masks what authenticates in the URLs of a text: all of the user part over HTTP, else the password.
-func hideURLs(text string) string {
+// userSpans adds what authenticates in the URLs of a text: all of the user part over HTTP, else the password.
+func userSpans(text string, out []span) []span {
 	if !strings.Contains(text, "://") || !strings.Contains(text, "@") {
-		return text
+		return out
 	}
-	return userInfo.ReplaceAllString(text, "${1}${2}"+Mask+"@")
+	for _, m := range userInfo.FindAllStringSubmatchIndex(text, -1) {
+		out = append(out, span{max(m[3], m[5]), m[1] - 1})
+	}
+	return out
 }

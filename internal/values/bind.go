@@ -25,39 +25,39 @@ func (r *Reader) Ref(ctx context.Context, t Target, ref bind.Ref) (ast.Expr, *di
 	return ref.Text(value), f
 }
 
-// Object gives the value that an instance takes from a live object (bind.ValueOf). What comes from a Secret is known to
+// Object gives the value that the instance by takes from a live object (bind.ValueOf). What comes from a Secret is known to
 // the redactor before it is given back.
-func (r *Reader) Object(from bind.From, obj map[string]any) (ast.Expr, *diag.Finding) {
+func (r *Reader) Object(by string, from bind.From, obj map[string]any) (ast.Expr, *diag.Finding) {
 	if (object.Object{Body: obj}).Ref().IsSecret() {
 		whole := from
 		whole.As = bind.Inherent
 		if x, f := bind.ValueOf(whole, obj); f == nil {
-			r.hide(x)
+			r.hide(by, x)
 		}
 	}
 	x, f := bind.ValueOf(from, obj)
 	if f == nil && (object.Object{Body: obj}).Ref().IsSecret() {
-		r.hide(x)
+		r.hide(by, x)
 	}
 	if f != nil {
-		f.Why = r.options.Redactor.Redact(f.Why)
+		f.Why = r.options.Redactor.Said(by, f.Why)
 	}
 	return x, f
 }
 
-// hide makes every scalar of data secret.
-func (r *Reader) hide(x ast.Expr) {
+// hide makes every scalar of data secret that an instance takes.
+func (r *Reader) hide(by string, x ast.Expr) {
 	ast.Walk(x, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Field:
-			r.hide(n.Value)
+			r.hide(by, n.Value)
 			return false // its label is a name
 		case *ast.BasicLit:
 			if v, err := cuelang.ToJSON(n); err == nil {
 				if text, ok := v.(string); ok {
-					r.options.Redactor.Add(text)
+					r.options.Redactor.AddFor(by, text)
 				} else if n.Kind == token.INT || n.Kind == token.FLOAT {
-					r.options.Redactor.Add(n.Value)
+					r.options.Redactor.AddFor(by, n.Value)
 				}
 			}
 		}

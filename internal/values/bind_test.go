@@ -72,7 +72,7 @@ func TestObject(t *testing.T) {
 		}
 		obj := map[string]any{"apiVersion": "v1", "kind": c.kind, "metadata": map[string]any{"name": "s"}, "data": map[string]any{
 			"uri": "aHVudGVyMi11cmk=", "doc": "eyJkZWVwIjoiaHVudGVyMi1kZWVwIiwibiI6NDI0MjQyNDJ9"}}
-		if _, f := r.Object(froms[0], obj); f != nil {
+		if _, f := r.Object("web", froms[0], obj); f != nil {
 			t.Fatal(f)
 		}
 		for _, text := range c.hidden {
@@ -88,7 +88,7 @@ func TestObject(t *testing.T) {
 	}
 	r := New(Options{})
 	froms, _ := bind.Froms(valuesOf(t, "v: {from: {instance: db, object: v1/Secret/s, path: data.nothing}}\n"))
-	x, f := r.Object(froms[0], map[string]any{"apiVersion": "v1", "kind": "Secret", "data": map[string]any{"uri": "aHVudGVyMg=="}})
+	x, f := r.Object("web", froms[0], map[string]any{"apiVersion": "v1", "kind": "Secret", "data": map[string]any{"uri": "aHVudGVyMg=="}})
 	if x != nil || f == nil || strings.Contains(f.String(), "hunter2") {
 		t.Errorf("%v, %v", x, f)
 	}

@@ -40,7 +40,9 @@ type Options struct {
 // Secrets stand for themselves.
 type Target struct {
 	Cluster string
-	Secrets Secrets
+	// Instance takes the values: what is common in them is hidden in what belongs to it.
+	Instance string
+	Secrets  Secrets
 }
 
 // Reader resolves references for one run. Every distinct one is asked once, those to Secrets of the target once per
@@ -113,10 +115,10 @@ func (r *Reader) Resolve(ctx context.Context, t Target, ref secret.Ref) (string,
 			return
 		}
 		a.value, a.err = s.store.Get(ctx, ref)
-		if a.err == nil {
-			r.options.Redactor.Add(a.value)
-		}
 	})
+	if a.err == nil {
+		r.options.Redactor.AddFor(t.Instance, a.value)
+	}
 	if a.err != nil {
 		f := diag.Errorf("secret-not-found", "the store %s gives no value for %s", ref.Store, ref)
 		f.Why = r.options.Redactor.Redact(a.err.Error())

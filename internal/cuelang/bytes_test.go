@@ -1,0 +1,43 @@
+package cuelang
+
+import (
+	"strings"
+	"testing"
+
+	"cuelang.org/go/cue/cuecontext"
+)
+
+// TestBytesAreNotShown: what CUE quotes of a bytes value is not printed, as nobody could know it again; a text is masked before
+// anything is cut from it.
+func TestBytesAreNotShown(t *testing.T) {
+	for _, src := range []string{
+		`a: 'c4nary\x00\xffpass' & string`, `a: 'c4nary' & 'other'`, "a: '''\n\tc4nary one\n\tc4nary two\n\t''' & int", `a: '\xff c4nary \' it' & =~"^x"`,
+		`a: b: 'c4nary' & {c: 1}`, `import "encoding/base64"
+a: base64.Decode(null, "YzRuYXJ5AAHm/nBhc3M=") & string`, `a: ('c4nary' | 'c4nary2') & 3`, `a: ['c4nary' & 1]`,
+	} {
+		v := cuecontext.New().CompileString(src)
+		fs := Findings(v.Validate(), nil, "")
+		if len(fs) == 0 {
+			t.Fatalf("%s: no error", src)
+		}
+		for _, f := range fs {
+			if s := f.String(); strings.Contains(s, "c4nary") || strings.Contains(s, "pass") || strings.Contains(s, `\x`) {
+				t.Errorf("%s: %s", src, s)
+			}
+		}
+	}
+	for text, want := range map[string]string{
+		"cannot use 'a b' (type bytes) as string": "cannot use '***' (type bytes) as string",
+		"it can't, and it won't":                  "it can't, and it won't",
+		"conflicting values 'a\\'b' and \"x\"":    "conflicting values '***' and \"x\"",
+	} {
+		if got := withoutBytes(text); got != want {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+	long := cuecontext.New().CompileString("a: \"c4nary one\\nc4nary two\" & =~\"^x\"")
+	fs := Findings(long.Validate(), func(text string) string { return strings.ReplaceAll(text, `c4nary one\nc4nary two`, "***") }, "")
+	if len(fs) == 0 || strings.Contains(fs[0].String(), "c4nary") {
+		t.Errorf("%v", fs)
+	}
+}

@@ -1,0 +1,196 @@
+package secret
+
+import (
+	"slices"
+	"sort"
+	"strings"
+	"unicode/utf8"
+)
+
+// span is a part of a text, [from, to).
+type span struct{ from, to int }
+
+// union are spans in order, those that overlap or touch made one: where one secret ends and another begins is not told.
+func union(spans []span) []span {
+	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
+	out := spans[:0]
+	for _, s := range spans {
+		if n := len(out); n > 0 && s.from <= out[n-1].to {
+			out[n-1].to = max(out[n-1].to, s.to)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// hide writes Mask for the spans, which may overlap.
+func hide(text string, spans []span) string {
+	if len(spans) == 0 {
+		return text
+	}
+	var b strings.Builder
+	last := 0
+	for _, s := range union(spans) {
+		b.WriteString(text[last:s.from])
+		b.WriteString(Mask)
+		last = s.to
+	}
+	return b.String() + text[last:]
+}
+
+// where says in which surroundings a form counts.
+type where int
+
+const (
+	anywhere where = iota // inside of words, too
+	alone                 // as a whole token
+	quotedly              // as a whole token that stands in quotes, or is all of the text
+)
+
+// finder finds every occurrence of many forms at once: a sorted list, and for each form the longest other one that it
+// begins with. The time it takes grows with the text, not with the number of forms.
+type finder struct {
+	forms []string
+	where []where
+	start []int // the longest form that this one begins with, -1
+	first [256]bool
+	// folded finds forms of several words, whatever white space is between them: in a text in which it is one blank.
+	folded  *finder
+	numbers map[float64]bool
+}
+
+func newFinder(forms map[string]where, numbers map[float64]bool) *finder {
+	f := sorted(forms)
+	f.numbers = numbers
+	words := map[string]where{}
+	for form, w := range forms {
+		if joined, _ := fold(form); strings.Contains(strings.TrimSpace(joined), " ") {
+			if old, ok := words[strings.TrimSpace(joined)]; !ok || w < old {
+				words[strings.TrimSpace(joined)] = w
+			}
+		}
+	}
+	if len(words) > 0 {
+		f.folded = sorted(words)
+	}
+	return f
+}
+
+func sorted(forms map[string]where) *finder {
+	f := &finder{forms: make([]string, 0, len(forms))}
+	for form := range forms {
+		f.forms = append(f.forms, form)
+	}
+	slices.Sort(f.forms)
+	f.where, f.start = make([]where, len(f.forms)), make([]int, len(f.forms))
+	var open []int // each begins with the one before
+	for i, form := range f.forms {
+		f.first[form[0]] = true
+		f.where[i] = forms[form]
+		for len(open) > 0 && !strings.HasPrefix(form, f.forms[open[len(open)-1]]) {
+			open = open[:len(open)-1]
+		}
+		f.start[i] = -1
+		if len(open) > 0 {
+			f.start[i] = open[len(open)-1]
+		}
+		open = append(open, i)
+	}
+	return f
+}
+
+// empty reports that nothing can be found.
+func (f *finder) empty() bool { return len(f.forms) == 0 && len(f.numbers) == 0 }
+
+// spans are the parts of a text that must not be seen.
+func (f *finder) spans(text string) []span {
+	out := numberSpans(text, f.numbers, f.exact(text, nil))
+	if f.folded != nil {
+		joined, at := fold(text)
+		for _, s := range f.folded.exact(joined, nil) {
+			out = append(out, span{at[s.from], at[s.to-1] + 1})
+		}
+	}
+	return out
+}
+
+func (f *finder) exact(text string, out []span) []span {
+	if len(f.forms) == 0 {
+		return out
+	}
+	for i := range len(text) {
+		if !f.first[text[i]] {
+			continue
+		}
+		rest := text[i:]
+		// all forms that rest begins with are the last one that is not behind it, or what that begins with
+		k := sort.Search(len(f.forms), func(n int) bool { return f.forms[n] > rest }) - 1
+		for ; k >= 0; k = f.start[k] {
+			if form := f.forms[k]; strings.HasPrefix(rest, form) && f.where[k].fits(text, i, i+len(form)) {
+				out = append(out, span{i, i + len(form)})
+				break
+			}
+		}
+	}
+	return out
+}
+
+func (w where) fits(text string, from, to int) bool {
+	switch w {
+	case alone:
+		return !wordBefore(text, from) && !wordAfter(text, to)
+	case quotedly:
+		if from == 0 && to == len(text) {
+			return true
+		}
+		return from > 0 && to < len(text) && text[from-1] == text[to] && strings.IndexByte("\"'`", text[to]) >= 0
+	}
+	return true
+}
+
+// fold makes one blank of every run of white space, also where it is written as an escape; at are the places of the bytes
+// in the text.
+func fold(text string) (string, []int) {
+	var b strings.Builder
+	at := make([]int, 0, len(text))
+	for i := 0; i < len(text); {
+		n := blank(text, i)
+		if n == 0 {
+			b.WriteByte(text[i])
+			at = append(at, i)
+			i++
+			continue
+		}
+		start := i
+		for ; n > 0; n = blank(text, i) {
+			i += n
+		}
+		b.WriteByte(' ')
+		at = append(at, start)
+	}
+	return b.String(), at
+}
+
+// blank is the number of bytes of white space at a place, 0 for none.
+func blank(text string, i int) int {
+	switch text[i : i+min(1, len(text)-i)] {
+	case " ", "\t", "\n", "\r", "\f", "\v":
+		return 1
+	case `\`:
+		if i+1 < len(text) && strings.IndexByte("nrt", text[i+1]) >= 0 {
+			return 2
+		}
+	}
+	return 0
+}
+
+func wordBefore(text string, i int) bool {
+	r, n := utf8.DecodeLastRuneInString(text[:i])
+	return n > 0 && isWord(r)
+}
+
+func wordAfter(text string, i int) bool {
+	r, n := utf8.DecodeRuneInString(text[i:])
+	return n > 0 && isWord(r)
+}
