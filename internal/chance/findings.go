@@ -1,6 +1,10 @@
 package chance
 
-import "hawser.dev/hawser/internal/diag"
+import (
+	"strings"
+
+	"hawser.dev/hawser/internal/diag"
+)
 
 // Lost refuses to make anew what was made up for an instance and is no longer kept in the namespace.
 func Lost(instance, namespace string) diag.Finding {
@@ -25,5 +29,13 @@ func LookupFailed(secret, instance, why string) diag.Finding {
 	f.Why = why + "; made anew, what it holds would be another password"
 	f.Fix = "let the user read it, or try again; to make all values anew on purpose: --rotate " + instance
 	f.Object = secret
+	return f
+}
+
+// Damaged refuses to go on where what is kept cannot be read.
+func Damaged(why string, instances []string) diag.Finding {
+	f := diag.Errorf("kept-values-damaged", "what was made up for the bundle cannot be read")
+	f.Why = why
+	f.Fix = "restore the Secret hawser-OWNER-kept from a backup; else delete it and have everything made anew: --rotate " + strings.Join(instances, " --rotate ")
 	return f
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/object"
@@ -40,14 +41,16 @@ func (r *run) besideOf(bundle string) *run {
 // lookBeside asks the other bundles of the same files what they declare on the cluster, where the plan depends on it.
 func (r *run) lookBeside(ctx context.Context, w *work, in *plan.Input) diag.Findings {
 	if w.beside == nil {
-		names, findings := r.others(w)
+		specs, findings := r.others(w.target, w.set.spec.Name)
 		asks := plan.AsksBeside(*in)
 		if !asks && (len(r.req.Among) < 2 || !plan.Makes(*in)) {
 			return nil
 		}
 		b := plan.Beside{Yields: map[string]string{}}
-		for _, name := range names {
-			untold := plan.Untold(name, r.besideOf(name).declare(ctx, w.target, &b))
+		var names []string
+		for _, s := range specs {
+			names = append(names, s.Name)
+			untold := plan.Untold(s.Name, r.besideOf(s.Name).declare(ctx, w.target, &b))
 			if asks { // else it is that bundle's matter
 				findings = append(findings, untold...)
 			}
@@ -77,22 +80,16 @@ func (r *run) abandoned(ctx context.Context, w *work, in plan.Input, names []str
 	}
 }
 
-// others are the names of the other bundles of the same files, as the files say them for the cluster.
-func (r *run) others(w *work) ([]string, diag.Findings) {
-	if len(r.req.Files) == 0 || r.req.Retire != "" || !r.several(w.set.spec.Name) {
+// others are the other bundles of the same files, as the files say them for the cluster.
+func (r *run) others(t *target, name string) ([]v1alpha1.BundleSpec, diag.Findings) {
+	if len(r.req.Files) == 0 || r.req.Retire != "" || !r.several(name) {
 		return nil, nil
 	}
-	specs, findings := r.program.Evaluate(w.target.facts)
+	specs, findings := r.program.Evaluate(t.facts)
 	if findings.HasErrors() {
 		return nil, plan.Untold("", findings)
 	}
-	var out []string
-	for _, s := range specs {
-		if s.Name != w.set.spec.Name {
-			out = append(out, s.Name)
-		}
-	}
-	return out, nil
+	return slices.DeleteFunc(slices.Clone(specs), func(s v1alpha1.BundleSpec) bool { return s.Name == name }), nil
 }
 
 // several reports whether the files may hold other bundles than the named one.

@@ -111,7 +111,8 @@ func (r *run) lostAtDelete(ctx context.Context, name, owner string) diag.Finding
 		if t.session == nil || t.record != nil || len(t.findings.Errors()) > 0 {
 			return
 		}
-		if owned, _, _ := t.session.Marked(ctx, owner); len(owned) > 0 {
+		marked, _, _ := t.session.Marked(ctx, owner)
+		if owned := plan.Deletable(marked); len(owned) > 0 {
 			t.find(plan.LostAtDelete(name, owned))
 		}
 	})

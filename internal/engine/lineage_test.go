@@ -362,3 +362,28 @@ func TestLostRecordOfSomebody(t *testing.T) {
 		t.Error("something is gone")
 	}
 }
+
+// After a delete, the instance's namespace and what is annotated to be kept stay: that is no lost record.
+func TestDeletedIsNotLost(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")+
+		strings.Replace(r.configMap("kept", "key: one"), "name: kept", `name: kept, annotations: {"hawser.dev/prune": disabled}`, 1)))
+	req := r.request()
+	r.applied(req)
+	fp, err := r.PlanDelete(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Apply(t.Context(), fp, req); err != nil {
+		t.Fatal(err)
+	}
+	if !r.has("kept") || r.has("app") {
+		t.Fatal("not what a delete leaves")
+	}
+	_, err = r.PlanDelete(t.Context(), req)
+	refused(t, "the second delete", err, "not-installed", "hawser status")
+	if fp := r.plan(req); slices.Contains(codes(fp), plan.CodeLostRecord) {
+		t.Errorf("a new install: %v", codes(fp))
+	}
+}

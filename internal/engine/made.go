@@ -35,7 +35,7 @@ type made struct {
 }
 
 // remembered reads what is kept on the cluster, once. What the request wants made anew is left out; what was made up for an
-// instance that has another name now is that one's.
+// instance that has another name now, or stood in another bundle of the same files, is that one's.
 func (r *run) remembered(ctx context.Context, t *target, s *set) (*made, error) {
 	m := &t.made
 	m.once.Do(func() {
@@ -44,7 +44,9 @@ func (r *run) remembered(ctx context.Context, t *target, s *set) (*made, error) 
 		if t.session == nil || !ok {
 			return
 		}
-		m.stored, m.handle, m.err = keeper.Kept(ctx, s.owner)
+		if m.stored, m.handle, m.err = keeper.Kept(ctx, s.owner); errors.Is(m.err, release.ErrDamaged) {
+			m.err = diag.Findings{chance.Damaged(m.err.Error(), s.instances())}.Err()
+		}
 		m.now, m.fresh = release.Kept{}, map[string]int{}
 		for name, a := range m.stored {
 			r.hide(name, a)
@@ -54,8 +56,34 @@ func (r *run) remembered(ctx context.Context, t *target, s *set) (*made, error) 
 			m.now[is] = r.req.Rotate.Of(is, m.stored[was])
 			delete(m.now, was)
 		}
+		if m.err == nil {
+			m.err = r.inherited(ctx, t, s, keeper, m)
+		}
 	})
 	return m, m.err
+}
+
+// inherited takes over what is kept for instances that moved here from other bundles of the same files.
+func (r *run) inherited(ctx context.Context, t *target, s *set, keeper release.Keeper, m *made) error {
+	moved := slices.DeleteFunc(s.instances(), func(name string) bool { return t.record.Delivered(name) || !m.now[name].IsZero() })
+	others, _ := r.others(t, s.spec.Name)
+	for _, other := range others {
+		if len(moved) == 0 {
+			break
+		}
+		kept, _, err := keeper.Kept(ctx, object.OwnerID("", "", other.Name))
+		if err != nil {
+			return err
+		}
+		for _, name := range moved {
+			there := func(in v1alpha1.Instance) bool { return in.Name == name }
+			if a := kept[name]; !a.IsZero() && !slices.ContainsFunc(other.Instances, there) {
+				r.hide(a)
+				m.now[name] = r.req.Rotate.Of(name, a)
+			}
+		}
+	}
+	return nil
 }
 
 // hide lets the redactor know what was made up.

@@ -248,6 +248,9 @@ func (c *computation) existing(d Desired, own Owned, isOwned bool, live Live, ch
 		ch.Code, ch.Why = CodeSchema, "the kind's schema changed since it was written"
 	case taken:
 		ch.Code, ch.Why = CodeDrift, "spec.replicas was set by "+live.by()
+	case c.Open && live.ResourceVersion != own.ResourceVersion:
+		// two writes of ours within a second leave the same entry
+		ch.Code, ch.Why = CodeInterrupted, "may have been written by a run that ended before it was recorded"
 	case live.ResourceVersion == own.ResourceVersion, live.Own != "" && live.Own == own.Own, live.Yielded:
 		c.unchanged(d, own, live)
 		return

@@ -33,7 +33,7 @@ func Previewed(in *Input, ask func([]Change) map[object.Ref]Preview) {
 // NeedsPreview returns the provisional changes on which the API server has to be asked before the plan is final, those
 // answered already apart: objects that moved always, changed ones when field changes are shown, when others own fields
 // of them, when something changed that the kind may refuse to change, or when the answer may lead to a recreation or an
-// adoption that was allowed; adoptions; new objects with ServerCheck.
+// adoption that was allowed, or after a run that ended in the middle; adoptions; new objects with ServerCheck.
 func NeedsPreview(in Input) []Change {
 	own := make(map[object.Ref]Owned, len(in.Owned))
 	for _, o := range in.Owned {
@@ -50,7 +50,7 @@ func NeedsPreview(in Input) []Change {
 		}
 		switch o := in.Options; ch.Action {
 		case Update:
-			if ch.Ignore != nil || ch.Was != nil || ch.Code != CodeChanged || ch.Own != own[ch.Ref].Own || o.Diff || o.Recreate || o.Adopt ||
+			if ch.Ignore != nil || ch.Was != nil || ch.Code != CodeChanged || in.Open || ch.Own != own[ch.Ref].Own || o.Diff || o.Recreate || o.Adopt ||
 				in.Live[ch.Ref].Shared || fixed[ch.Ref] != own[ch.Ref].Fixed {
 				out = append(out, ch)
 			}

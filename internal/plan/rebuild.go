@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"hawser.dev/hawser/internal/diag"
@@ -11,10 +12,11 @@ import (
 // CodeLostRecord is that of findings about a release whose record is lost.
 const CodeLostRecord = "lost-record"
 
-// Lost reports whether a release without a record was here all the same: something declared carries both our marks.
+// Lost reports whether a release without a record was here all the same: something declared carries both our marks. What a
+// delete leaves there, the instances' own namespaces and what is annotated to be kept, does not tell.
 func Lost(in Input) bool {
 	for _, d := range in.Desired {
-		if l := in.Live[d.Ref]; l.Found && !l.Terminating && l.OwnerLabel == in.Owner && l.Own != "" {
+		if l := in.Live[d.Ref]; l.Found && !l.Terminating && !d.OwnNamespace && !l.Keep && l.OwnerLabel == in.Owner && l.Own != "" {
 			return true
 		}
 	}
@@ -47,6 +49,11 @@ func (c *computation) rebuilt() {
 		f.Fix = "the apply after this one deletes what is not declared; its plan shows it"
 	}
 	c.find(f)
+}
+
+// Deletable are the objects that carry both marks of a bundle without a record, those apart that a delete leaves there.
+func Deletable(marked []Owned) []Owned {
+	return slices.DeleteFunc(slices.Clone(marked), func(o Owned) bool { return o.OwnNamespace || o.Keep })
 }
 
 // LostAtDelete is the finding about objects that carry both marks of a bundle that is to be deleted and has no record.

@@ -28,6 +28,15 @@ func TestLostRecord(t *testing.T) {
 	if Lost(Input{Owner: "other", Desired: in.Desired, Live: in.Live}) {
 		t.Error("somebody else's objects are taken for a lost release")
 	}
+	kept := marked("1")
+	kept.Keep = true
+	left := Input{Owner: "me", Desired: []Desired{{Ref: space, OwnNamespace: true}, {Ref: app}}, Live: map[object.Ref]Live{space: marked("3"), app: kept}}
+	if Lost(left) {
+		t.Error("what a delete leaves there is taken for a lost release")
+	}
+	if got := Deletable([]Owned{FromMarks(space, "v1", "web", marked("3")), FromMarks(app, "v1", "web", kept), FromMarks(old, "v1", "web", marked("2"))}); len(got) != 1 || got[0].Ref != old {
+		t.Errorf("a delete would have deleted %+v", got)
+	}
 	in.Rebuilt = true
 	for r, l := range in.Live {
 		in.Owned = append(in.Owned, FromMarks(r, "v1", "web", l))

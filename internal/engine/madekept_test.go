@@ -1,0 +1,165 @@
+package engine
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"hawser.dev/hawser/internal/chance"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+)
+
+// What was made up is not made anew where everything that knew it is gone from hawser-system, as long as objects carry the
+// bundle's marks.
+func TestMadeLostWithRecord(t *testing.T) {
+	t.Parallel()
+	r := chartRig(t, madeTemplates)
+	r.applied(r.request())
+	_, kept, _ := r.made()
+	secrets := r.admin.CoreV1().Secrets(object.SystemNamespace)
+	all, err := secrets.List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := 0
+	for _, s := range all.Items {
+		if strings.HasPrefix(s.Name, "hawser-"+object.OwnerID("", "", r.name)) {
+			gone++
+			if err := secrets.Delete(t.Context(), s.Name, metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if gone < 2 {
+		t.Fatalf("%d Secrets of the bundle", gone)
+	}
+	next := r.again(t)
+	if got := codes(next.plan(next.request())); !slices.Contains(got, "kept-values-lost") {
+		t.Errorf("findings %v", got)
+	}
+	if _, err := next.apply(next.request()); err == nil {
+		t.Error("applied")
+	}
+	if _, now, _ := r.made(); now != kept {
+		t.Error("a password that was in use is another")
+	}
+	req := next.request()
+	req.Rotate = chance.Rotation{"app"}
+	next.applied(req)
+	if _, now, _ := r.made(); now == kept {
+		t.Error("not made anew on purpose")
+	}
+}
+
+// A Secret that a chart looks up and that cannot be looked at is an error: nothing is made up over it.
+func TestLookupFails(t *testing.T) {
+	t.Parallel()
+	ref := object.Ref{Kind: "Secret", Namespace: "ns", Name: "login"}
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{apierrors.NewNotFound(corev1.Resource("secrets"), "login"), ""},
+		{apierrors.NewForbidden(corev1.Resource("secrets"), "login", errors.New("no rights")), "--rotate app"},
+		{errors.New("connection reset"), "connection reset"},
+	} {
+		o := &seen{err: c.err}
+		o.once.Do(func() {})
+		tgt := &target{seen: map[wanted]*seen{{ref: ref, apiVersion: "v1"}: o}}
+		r := &run{Engine: &Engine{}}
+		p := &part{}
+		p.placed.Name = "app"
+		_, err := r.found(t.Context(), tgt, chance.Answers{}, p, []object.Ref{ref})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(diag.From(err, "")[0].String()+diag.From(err, "")[0].Why+diag.From(err, "")[0].Fix, c.want)) {
+			t.Errorf("%v: %v", c.err, err)
+		}
+	}
+}
+
+// An instance that is given another name keeps what was made up for it; where nobody can tell whose it was, nothing is made
+// anew over it.
+func TestMadeRenamed(t *testing.T) {
+	t.Parallel()
+	r := chartRig(t, madeTemplates)
+	r.applied(r.request())
+	found, kept, token := r.made()
+	rename := func(names ...string) {
+		text := "bundle:\n  apiVersion: v1alpha1\n  name: " + r.name + "\n  instances:\n"
+		for _, name := range names {
+			text += "    " + name + ":\n      namespace: " + r.name + "\n      helm: {chart: ./chart}\n      values: {text: one}\n"
+		}
+		r.write("bundle.yaml", text)
+	}
+	rename("database")
+	next := r.again(t)
+	req := next.request()
+	n := 0
+	req.ConfirmDelete = &n
+	next.applied(req)
+	if a, b, c := r.made(); a != found || b != kept || c != token {
+		t.Error("a renamed instance got other passwords")
+	}
+	if fp := next.plan(next.request()); !fp.settled() {
+		t.Errorf("not settled: %+v", fp.Counts())
+	}
+	r.write("app.yaml", r.configMap("other", "a: b"))
+	rename("db")
+	data, err := os.ReadFile(filepath.Join(r.dir, "bundle.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.write("bundle.yaml", string(data)+"    other:\n      namespace: "+r.name+"\n      manifests: {paths: [app.yaml]}\n")
+	next = r.again(t)
+	if fp := next.plan(next.request()); !slices.Contains(codes(fp), "kept-values-moved") {
+		t.Errorf("findings %v %+v", codes(fp), fp.Counts())
+	}
+	if a, b, c := r.made(); a != found || b != kept || c != token {
+		t.Error("other passwords")
+	}
+}
+
+// An instance that moves to another bundle of the same files takes along what was made up for it.
+func TestMadeMovesBetweenBundles(t *testing.T) {
+	t.Parallel()
+	r := chartRig(t, madeTemplates)
+	two := func(first, second string) {
+		instance := map[string]string{"app": "    app:\n      namespace: " + r.name + "\n      helm: {chart: ./chart}\n      values: {text: one}\n",
+			"x": "    x:\n      namespace: " + r.name + "\n      manifests: {paths: [x.yaml]}\n", "y": "    y:\n      namespace: " + r.name + "\n      manifests: {paths: [y.yaml]}\n"}
+		head := func(name, instances string) string {
+			text := "  " + name + ":\n    apiVersion: v1alpha1\n    name: " + name + "\n    instances:\n"
+			for _, i := range strings.Fields(instances) {
+				text += "  " + strings.ReplaceAll(strings.TrimSuffix(instance[i], "\n"), "\n", "\n  ") + "\n"
+			}
+			return text
+		}
+		r.write("bundle.yaml", "bundles:\n"+head(r.name, first)+head(r.name+"-b", second))
+		r.write("x.yaml", r.configMap("first", "a: b"))
+		r.write("y.yaml", r.configMap("second", "a: b"))
+	}
+	run := func(bundle string) {
+		t.Helper()
+		next := r.again(t)
+		req := next.request()
+		n := 0
+		req.Bundle, req.Among, req.ConfirmDelete = bundle, []string{r.name, r.name + "-b"}, &n
+		next.applied(req)
+	}
+	two("app x", "y")
+	run(r.name)
+	run(r.name + "-b")
+	found, kept, token := r.made()
+	two("x", "y app")
+	run(r.name + "-b")
+	run(r.name)
+	if a, b, c := r.made(); a != found || b != kept || c != token {
+		t.Error("an instance that moved got other passwords")
+	}
+}
