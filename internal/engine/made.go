@@ -78,7 +78,7 @@ func (r *run) inherited(ctx context.Context, t *target, s *set, keeper release.K
 		for _, name := range moved {
 			there := func(in v1alpha1.Instance) bool { return in.Name == name }
 			if a := kept[name]; !a.IsZero() && !slices.ContainsFunc(other.Instances, there) {
-				r.hide(a)
+				r.hide(name, a)
 				m.now[name] = r.req.Rotate.Of(name, a)
 			}
 		}
