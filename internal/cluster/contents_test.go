@@ -92,3 +92,29 @@ func TestDefinitionThatIsNotServed(t *testing.T) {
 		t.Logf("cleaning up: %v", err) // served again a moment later
 	}
 }
+
+// TestContentsRightBeforeTheDeletion: what comes into a Namespace after the last look stops its deletion.
+func TestContentsRightBeforeTheDeletion(t *testing.T) {
+	ns := testfleet.Get().Namespace(t, one) + "-late"
+	docs := objs(t, ns, "apiVersion: v1\nkind: Namespace\nmetadata: {name: NS}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: ours, namespace: NS}\n"+
+		"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: late, namespace: NS}\ndata: {v: x}\n")
+	b, s := newBundle(t), connect(t)
+	b.apply(t, s, docs[:2]...)
+	t.Cleanup(func() { b.delete(t, s) })
+	p, bodies := b.plan(t, s, nil)
+	if err := p.Findings.Err(); err != nil {
+		t.Fatal(err)
+	}
+	foreignApply(t, "somebody", "configmaps", false, docs[2])
+	r := b.execute(t.Context(), s, p, bodies)
+	if len(r.Problems) != 1 || r.Problems[0].Ref.Kind != "Namespace" || !strings.Contains(r.Problems[0].Status.Reason, "1 ConfigMap of somebody: late") {
+		t.Fatalf("%+v", r)
+	}
+	configmaps := schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+	if late := get(t, configmaps, ns, "late"); late.GetDeletionTimestamp() != nil {
+		t.Error("it goes with the namespace")
+	}
+	if err := others(t).Resource(configmaps).Namespace(ns).Delete(t.Context(), "late", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}

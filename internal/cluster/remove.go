@@ -49,8 +49,13 @@ func (e *executor) timedOut(err error) {
 }
 
 // remove deletes with both preconditions and, with wait, waits until the object is gone. When something else of it moved (status)
-// it looks again and goes on as long as our own entry is as the plan saw it.
+// it looks again and goes on as long as our own entry is as the plan saw it. What a Namespace or a definition holds is asked
+// right before.
 func (e *executor) remove(ctx context.Context, ch plan.Change, k KindInfo, wait bool) error {
+	contents := func(r []object.Ref) map[object.Ref]plan.Contents { return e.s.Contents(ctx, e.req.Plan.Owner, r) }
+	if f := plan.StillInUse(e.req.Plan, ch, contents); f != nil {
+		return &StaleError{Ref: ch.Ref, Why: f.What + ": " + f.Why}
+	}
 	p := pre{ch.UID, ch.ResourceVersion}
 	for look := 1; ; look++ {
 		var m answer.Deletion

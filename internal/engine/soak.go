@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
@@ -18,7 +19,7 @@ func (l *loop) check(ctx context.Context, name string, wave int) {
 	go func() { l.ended <- l.again(ctx, l.fp.cluster(name), before, wave) }()
 }
 
-// again reads the health of what the bundle has on a cluster anew. A cluster where something is no longer ready has
+// again reads the health of what the bundle has on a cluster anew, and whether it is all there. A cluster where something is no longer ready has
 // failed after all, and its record says so.
 func (l *loop) again(ctx context.Context, cp *ClusterPlan, row ClusterOutcome, wave int) *ClusterOutcome {
 	w := cp.work
@@ -28,8 +29,14 @@ func (l *loop) again(ctx context.Context, cp *ClusterPlan, row ClusterOutcome, w
 	}
 	inventory := slices.DeleteFunc(slices.Clone(record.Inventory), func(o plan.Owned) bool { return o.Hook != nil || w.set.suspended[o.Instance] })
 	states, fs := w.target.session.Health(ctx, w.set.owner, inventory, w.set.rules(l.Checker))
+	seen, ofs := w.target.session.Observe(ctx, cluster.ObserveRequest{Owner: w.set.owner, Owned: inventory})
 	if ctx.Err() != nil {
 		return &row // interrupted: nobody knows
+	}
+	if fs = append(fs, ofs...); !ofs.HasErrors() { // kinds without a state of their own are ready by being there
+		for ref := range plan.Vanished(inventory, seen.Live) {
+			states[ref] = health.Status{State: health.Missing, Reason: "was deleted by somebody"}
+		}
 	}
 	problems := unready(inventory, states)
 	if len(problems) == 0 && !fs.HasErrors() {

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/health"
@@ -55,6 +57,31 @@ func TestSoakJudgesAgain(t *testing.T) {
 		if phase := r.record().Phase; phase != release.Failed {
 			t.Errorf("the record is %s", phase)
 		}
+	}
+}
+
+// What has no state of its own is there or not: what somebody deleted during the soak stops the rollout too.
+func TestSoakMissesWhatIsGone(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("fleet.yaml", soakingFleet)
+	r.write("bundle.yaml", r.bundle(r.configMap("stays", "k: v")+r.configMap("goes", "k: v")))
+	r.on = func(ev Event) {
+		if ev.Type == EventSoak {
+			if err := r.admin.CoreV1().ConfigMaps(r.name).Delete(context.Background(), "goes", metav1.DeleteOptions{}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	out, err := r.apply(r.request())
+	if !errors.Is(err, ErrNotReady) || out.Result != Failed {
+		t.Fatalf("%v, %+v", err, out)
+	}
+	if p := out.Clusters[0].Problems; len(p) != 1 || p[0].Object.Name != "goes" || p[0].Status.State != health.Missing {
+		t.Errorf("%+v", p)
+	}
+	if phase := r.record().Phase; phase != release.Failed {
+		t.Errorf("the record is %s", phase)
 	}
 }
 

@@ -80,6 +80,23 @@ func InUse(p *Plan, contents map[object.Ref]Contents) diag.Findings {
 	return out
 }
 
+// StillInUse is InUse for one Namespace or definition of the plan, right before it is deleted: what came since the plan was
+// made would be lost with it. nil: nothing would, or it holds nothing.
+func StillInUse(p *Plan, ch Change, look func([]object.Ref) map[object.Ref]Contents) *diag.Finding {
+	if !holds(ch.Ref) || ch.Hook != nil {
+		return nil
+	}
+	seen := look([]object.Ref{ch.Ref})
+	alone := *p
+	alone.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(other Change) bool {
+		return other.Ref != ch.Ref && (other.Action == Delete || other.Action == Recreate) && holds(other.Ref)
+	})
+	if fs := InUse(&alone, seen); len(fs) > 0 {
+		return &fs[0]
+	}
+	return nil
+}
+
 // goingWith are the uids of the contents that are gone, or nobody's loss, when the plan has been carried out.
 func goingWith(p *Plan, contents map[object.Ref]Contents) map[string]bool {
 	going, names := map[string]bool{}, map[object.Ref]bool{}

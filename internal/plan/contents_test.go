@@ -99,3 +99,29 @@ func TestUnseenContentsBlock(t *testing.T) {
 		t.Errorf("to be looked into: %v", got)
 	}
 }
+
+// TestStillInUse: right before the deletion only what holds something is looked into, by itself: what came since is named.
+func TestStillInUse(t *testing.T) {
+	a, b := object.Ref{Kind: "Namespace", Name: "a"}, object.Ref{Kind: "Namespace", Name: "b"}
+	ours, theirs := object.Ref{Kind: "ConfigMap", Namespace: "a", Name: "ours"}, object.Ref{Kind: "ConfigMap", Namespace: "a", Name: "theirs"}
+	p := &Plan{Changes: []Change{{Action: Delete, Ref: a, UID: "a"}, {Action: Delete, Ref: b, UID: "b"}, {Action: Delete, Ref: ours, UID: "o"}}}
+	looked := 0
+	look := func(items ...Content) func([]object.Ref) map[object.Ref]Contents {
+		return func(refs []object.Ref) map[object.Ref]Contents {
+			looked++
+			if len(refs) != 1 || refs[0] != a {
+				t.Errorf("looked at %v", refs)
+			}
+			return map[object.Ref]Contents{a: {Items: items}}
+		}
+	}
+	if f := StillInUse(p, p.Changes[0], look(Content{Ref: ours, UID: "o"})); f != nil {
+		t.Errorf("what goes too: %v", f)
+	}
+	if f := StillInUse(p, p.Changes[0], look(Content{Ref: ours, UID: "o"}, Content{Ref: theirs, UID: "t", By: "kubectl"})); f == nil || !strings.Contains(f.Why, "1 ConfigMap of kubectl: theirs") {
+		t.Errorf("what came since: %v", f)
+	}
+	if looked != 2 || StillInUse(p, p.Changes[2], look()) != nil || looked != 2 {
+		t.Error("a ConfigMap holds nothing")
+	}
+}
