@@ -9,6 +9,7 @@ var commandWords = map[string]string{
 	"sync":     "hawser apply -f BUNDLE makes the clusters what the files say; nothing runs in them",
 	"template": "hawser build -f BUNDLE shows what is rendered",
 	"get":      "hawser list shows what was delivered, hawser status NAME -v how it is; kubectl get shows objects",
+	"unlock":   "there is nothing to unlock: hawser status NAME says who is at work, and the lock of a run that died is free after 30 seconds",
 	"install":  "hawser apply -f BUNDLE installs and upgrades",
 	"upgrade":  "hawser apply -f BUNDLE installs and upgrades",
 	"destroy":  "hawser delete NAME",

@@ -301,6 +301,12 @@ func (r *run) computeOne(ctx context.Context, cp *ClusterPlan, o plan.Options) {
 	}
 	findings = append(append(findings, r.missing(ctx, w)...), r.remade(w)...)
 	findings = append(findings, r.validate(ctx, w, p)...)
+	if t := w.target; cp.Resumes {
+		if who := atWork(ctx, t.store, *t.record); who != "" {
+			cp.Resumes = false
+			findings = append(findings, release.AtWork(who))
+		}
+	}
 	tell := plan.Telling{Changed: r.req.ShowFields && !o.Diff, Replacing: r.req.ShowFields || o.Diff, Made: r.req.ShowContent}
 	p.Say(tell, w.set.bodies, func() map[object.Ref]object.Object {
 		base, fs := r.base(ctx, w)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +91,16 @@ func TestStatusInProgress(t *testing.T) {
 	report, err := other.Status(t.Context(), look)
 	if !errors.Is(err, ErrNotReady) || !strings.HasPrefix(report.Clusters[0].InProgress, "tester") || !strings.Contains(report.Clusters[0].InProgress, " since 20") {
 		t.Errorf("%v, %+v", err, report)
+	}
+	planned, err := other.Plan(t.Context(), req)
+	if err != nil || planned.Clusters[0].Resumes || !slices.ContainsFunc(planned.Findings, func(f diag.Finding) bool {
+		return f.Code == "in-progress" && strings.HasPrefix(f.What, "tester") && strings.Contains(f.What, " since 20") && strings.Contains(f.Fix, "wait")
+	}) {
+		t.Errorf("the plan meanwhile: %v, %+v", err, planned)
+	}
+	out, err := other.Apply(t.Context(), planned, req)
+	if err == nil || out == nil || !strings.Contains(out.Clusters[0].Reason, "locked by tester") || !strings.Contains(out.Clusters[0].Reason, "wait until") {
+		t.Errorf("an apply meanwhile: %v, %+v", err, out)
 	}
 	r.rolledOut("web", true)
 	select {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/lineage"
@@ -161,11 +162,20 @@ type LockedError struct{ Held }
 
 // Error names holder, age and what to do.
 func (e *LockedError) Error() string {
-	return "locked by " + e.Holder + " since " + e.Since.Format(time.RFC3339) + ", until " + e.Expires.Format(time.RFC3339) + " unless renewed"
+	return "locked by " + e.Holder + " since " + e.Since.Format(time.RFC3339) + ", until " + e.Expires.Format(time.RFC3339) +
+		" unless renewed; wait until that run has ended (if it died, the next run after that time takes the lock over; there is nothing to unlock)"
 }
 
 // Unwrap returns ErrLocked.
 func (e *LockedError) Unwrap() error { return ErrLocked }
+
+// AtWork is what a plan says while somebody is at work on the bundle.
+func AtWork(who string) diag.Finding {
+	f := diag.Warnf("in-progress", "%s is at work on this bundle", who)
+	f.Why = "what is planned may be something else when that run has ended"
+	f.Fix = "wait until it has: an apply or a delete is refused until then; hawser status shows when"
+	return f
+}
 
 // ErrConflict is returned (wrapped) when the record changed, or went away, since it was read.
 var ErrConflict = errors.New("the record changed since it was read")

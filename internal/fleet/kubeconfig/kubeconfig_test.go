@@ -116,6 +116,39 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+// TestNoKubeconfig: a file that is none is told with what it looks like and the line; nothing of it is quoted.
+func TestNoKubeconfig(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"empty":         {"\n\n", "it is empty"},
+		"broken":        {"apiVersion: v1\nclusters: [\n  s3cret\n", "line "},
+		"tab":           {"apiVersion: v1\nkind: Config\nclusters:\n\t- s3cret\n", "line 4: a tab in the indentation"},
+		"manifest":      {"apiVersion: v1\nkind: Pod\n", "line 2: it looks like a manifest of the kind Pod"},
+		"bundle":        {"# x\nbundle: {name: s3cret}\n", "line 2: it looks like a bundle of Hawser"},
+		"fleet":         {"fleet: {}\n", "line 1: it looks like a fleet of Hawser"},
+		"certificate":   {"-----BEGIN CERTIFICATE-----\ns3cret\n", "it looks like a certificate or a key"},
+		"token":         {"s3cret.eyJhbGciOi\n", "it looks like a token"},
+		"list":          {"- s3cret\n", "line 1: it does not begin with fields"},
+		"binary":        {"\x00\x01s3cret", "it is no text file"},
+		"clusters":      {"apiVersion: v1\nkind: Config\nclusters: 5\n", "line 3: clusters is not a list"},
+		"server":        {"apiVersion: v1\nkind: Config\nclusters: [{name: a, cluster: {server: 5}}]\n", "server may not be a number"},
+		"something":     {"hello: s3cret\n", "it has no clusters, no contexts and no users"},
+		"only a choice": {"apiVersion: v1\nkind: Config\ncurrent-context: a\n", "it has no contexts at all"},
+		"kind alone":    {"apiVersion: v1\nkind: Config\nclusters: []\n", "has no contexts"},
+	} {
+		path := write(t, "k"+strings.ReplaceAll(name, " ", ""), c.text)
+		got, fs := Resolve(fleet.Implicit(""), fleet.AccessOptions{Kubeconfig: path})
+		if len(fs) != 1 || !strings.Contains(fs[0].String(), c.want) || !strings.Contains(fs[0].String(), path) || fs[0].Fix == "" {
+			t.Errorf("%s: %v, want %q", name, fs, c.want)
+		}
+		if d := cmp.Diff(fleet.Access{}, got); d != "" || strings.Contains(fs[0].String(), "s3cret") {
+			t.Errorf("%s: %s %v", name, d, fs)
+		}
+	}
+	if _, fs := Resolve(fleet.Implicit(""), fleet.AccessOptions{Kubeconfig: t.TempDir()}); len(fs) != 1 || fs[0].Why != "it is a directory" {
+		t.Errorf("a directory: %v", fs)
+	}
+}
+
 // TestResolveInsecure: a certificate that is not verified is a warning each time, and a password in the address is not shown.
 func TestResolveInsecure(t *testing.T) {
 	path := write(t, "config", `

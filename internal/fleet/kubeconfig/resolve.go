@@ -231,6 +231,10 @@ func read(paths []string, must bool) *loaded {
 			continue
 		}
 		_ = f.Close()
+		if n := mistaken(path); n != nil {
+			l.findings = append(l.findings, *n)
+			continue
+		}
 		l.found = append(l.found, path)
 	}
 	if l.findings != nil {
@@ -245,7 +249,7 @@ func read(paths []string, must bool) *loaded {
 	config, err := (&clientcmd.ClientConfigLoadingRules{Precedence: l.found}).Load()
 	if err != nil {
 		n := diag.Errorf("kubeconfig", "kubeconfig %s cannot be understood", strings.Join(l.found, ", "))
-		n.Why = firstLine(err.Error())
+		n.Why, n.Fix = undecoded(err), "correct it, or name another one with --kubeconfig or KUBECONFIG"
 		l.findings = diag.Findings{n}
 		return l
 	}
@@ -288,6 +292,9 @@ func contextName(c fleet.Cluster, o fleet.AccessOptions, l *loaded) (string, *di
 	if name == "" {
 		n := diag.Errorf("no-context", "%s has no current context", where)
 		n.Fix = "choose one with --kube-context; there is: " + listing(have)
+		if len(have) == 0 {
+			n.What, n.Fix = where+" has no contexts", "name another kubeconfig with --kubeconfig or KUBECONFIG"
+		}
 		return "", &n
 	}
 	if _, ok := l.config.Contexts[name]; ok {
@@ -299,6 +306,9 @@ func contextName(c fleet.Cluster, o fleet.AccessOptions, l *loaded) (string, *di
 	}
 	n := diag.Errorf("unknown-context", what, name, where)
 	n.Fix = "there is: " + listing(have)
+	if len(have) == 0 {
+		n.Why, n.Fix = "it has no contexts at all", "name another kubeconfig with --kubeconfig or KUBECONFIG"
+	}
 	if s := diag.DidYouMean(name, have); s != "" {
 		n.Fix = s + " There is: " + listing(have)
 	}
@@ -331,7 +341,9 @@ func check(config *clientcmdapi.Config, name string, context *clientcmdapi.Conte
 	}
 	u, err := url.Parse(cluster.Server)
 	if err != nil || cluster.Server == "" || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return fail("cluster %q has no usable server address", context.Cluster)
+		_, n := fail("cluster %q has no usable server address", context.Cluster)
+		n.Fix = "give it one like https://HOST:6443"
+		return "", n
 	}
 	if f := readable(cluster.CertificateAuthority); f != "" {
 		return fail("certificate authority of cluster %q: %s", context.Cluster, f)
