@@ -33,7 +33,12 @@ Exit codes: 0 done, 1 error, 3 partly done, 4 not ready in time, 5 refused, 130 
   hawser apply shop.plan -y                         # exactly what was shown by: plan --out shop.plan
   hawser apply -f shop.yaml --kube-context kind -y  # one cluster, no fleet
   hawser apply -f shop.yaml --fleet fleet.yaml -y -o json | jq -r .type`,
-		Args: atMostOne("plan file"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 && strings.Contains(args[1], "://") {
+				return usagef("%s takes no instance and module\nThey stand in a bundle: instances: {%s: {module: {url: %q}, namespace: ...}}, applied with -f", cmd.CommandPath(), args[0], args[1])
+			}
+			return atMostOne("plan file")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return s.apply(cmd, args)
@@ -104,7 +109,7 @@ func (s *session) planToApply(cmd *cobra.Command, args []string, pr *progress) (
 	}
 	f, err := os.Open(args[0])
 	if err != nil {
-		return nil, nil, req, err
+		return nil, nil, req, notThere(err, "there is no saved plan "+args[0], "hawser plan -f BUNDLE --out "+args[0]+" makes one; a bundle's files are named with -f")
 	}
 	defer f.Close()
 	eng, err := s.engine(pr)
@@ -120,7 +125,7 @@ func (s *session) planToApply(cmd *cobra.Command, args []string, pr *progress) (
 // carrying are the flags of apply that say how a plan is carried out or shown. All others decide what is planned, and a
 // saved plan has its own: one that was heeded by nobody would let a run reach further than it says.
 var carrying = []string{"kubeconfig", "as", "as-group", "timeout", "parallel", "yes", "dry-run", "diff", "wait", "skip-unreachable",
-	"message", "progress", "output", "full", "stat", "color", "verbose"}
+	"message", "progress", "output", "full", "stat", "color", "verbose", "cache-dir", "log-pretty", "log-color"}
 
 // decided names the flags that were given and that a saved plan does not let change.
 func decided(flags *pflag.FlagSet) []string {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,7 +39,7 @@ plan for the whole fleet, rolls it out wave by wave, and stops when something fa
 	root.AddCommand(
 		grouped("more", s.bundleCommand(), s.runtimeCommand(), s.lockCommand(), s.outdatedCommand(), s.cacheCommand(), s.schemaCommand(), s.sandboxCommand(),
 			s.completionCommand(), s.versionCommand(), s.docgenCommand())...)
-	root.SetHelpCommandGroupID("more")
+	root.SetHelpCommand(helpCommand(root))
 	for _, c := range root.Commands() {
 		if c.GroupID == "make" && c.HasSubCommands() {
 			s.toolFlags(c)
@@ -89,7 +90,7 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	}
 	fix := "hawser --help lists the commands"
 	if cmd.HasParent() {
-		fix = cmd.CommandPath() + " --help lists its commands"
+		fix = cmd.CommandPath() + " has: " + strings.Join(names, ", ")
 	}
 	if way := wayOf(commandWords, args[0]); way != "" && !cmd.HasParent() {
 		return usageFinding("unknown command "+args[0]+" for "+cmd.CommandPath(), "", "", way)
@@ -110,6 +111,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	if !found && strings.Contains(text, `for "--dry-run" flag`) {
 		return usageFinding("--dry-run takes no value", "", "", "--dry-run plans and writes nothing; --server-check asks the API servers, admission included")
+	}
+	if what, fix := wrongValue(text); what != "" {
+		return usageFinding(what, "", "", fix)
 	}
 	if !found {
 		return usageFinding(text, "", "", cmd.CommandPath()+" --help lists the flags")
@@ -132,6 +136,37 @@ func usageFinding(what, nearest, prefix, fix string) error {
 		fix = "did you mean " + prefix + nearest + "? " + strings.ToUpper(fix[:0]) + fix
 	}
 	return diag.Findings{{Severity: diag.Error, Code: "usage", What: what, Fix: fix}}.Err()
+}
+
+var notAValue = regexp.MustCompile(`^invalid argument ("(?:[^"\\]|\\.)*") for "(?:-\w, )?(--[\w-]+)" flag: (time|strconv\.(\w+))`)
+
+// wrongValue says in words that a flag's value is of another kind than it takes; "" for any other mistake.
+func wrongValue(text string) (what, fix string) {
+	m := notAValue.FindStringSubmatch(text)
+	switch {
+	case m == nil:
+		return "", ""
+	case m[3] == "time":
+		return m[2] + " takes a duration, not " + m[1], "write it with its unit, for example " + m[2] + " 90s or " + m[2] + " 5m"
+	case m[4] == "ParseBool":
+		return m[2] + " is true or false, not " + m[1], m[2] + " alone means yes, " + m[2] + "=false no"
+	}
+	return m[2] + " takes a whole number, not " + m[1], "for example " + m[2] + " 3"
+}
+
+// helpCommand is help, which refuses a command that there is not.
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{Use: "help [COMMAND]", Short: "Help about a command", GroupID: "more",
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err != nil {
+				return err
+			}
+			if len(rest) > 0 {
+				return noSuchCommand(cmd, rest)
+			}
+			return cmd.Help()
+		}}
 }
 
 // atMostOne accepts one optional argument.

@@ -131,5 +131,8 @@ func restLines(s string) string {
 	return strings.TrimSpace(rest)
 }
 
-// usagef is a mistake in the command line: exit code 1.
-func usagef(format string, args ...any) error { return fmt.Errorf(format, args...) }
+// usagef is a mistake in the command line: exit code 1. What stands behind the first line is what to do.
+func usagef(format string, args ...any) error {
+	text := fmt.Sprintf(format, args...)
+	return usageFinding(firstLine(text), "", "", restLines(text))
+}

@@ -193,6 +193,9 @@ func (s *session) request(cmd *cobra.Command) (engine.Request, error) {
 	if stdin > 1 {
 		return engine.Request{}, usagef("stdin (-) can be read only once")
 	}
+	if o.namespace != "" && len(o.files) == 0 && cmd.Flags().Lookup("file") != nil && cmd.Name() != "build" {
+		return engine.Request{}, usagef("-n is for plain manifests, and no files are given\nA bundle says its namespaces itself; hawser list -n %s shows what has objects there", o.namespace)
+	}
 	dir, err := os.Getwd()
 	if err != nil {
 		return engine.Request{}, err

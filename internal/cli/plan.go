@@ -71,7 +71,7 @@ func (s *session) planShowCommand() *cobra.Command {
 			}
 			f, err := os.Open(args[0])
 			if err != nil {
-				return err
+				return notThere(err, "there is no saved plan "+args[0], "hawser plan -f BUNDLE --out "+args[0]+" makes one")
 			}
 			defer f.Close()
 			p, err := s.ReadPlan(f)

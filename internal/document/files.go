@@ -16,8 +16,6 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue/ast"
-	"cuelang.org/go/cue/cuecontext"
-	"cuelang.org/go/cue/parser"
 
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
@@ -100,6 +98,7 @@ func (r *reader) expand(name string) []*source {
 	info, err := os.Stat(name)
 	if err != nil {
 		r.fail("unreadable", name, "file does not exist or cannot be read", err)
+		r.findings[len(r.findings)-1].Fix = instead(name)
 		return nil
 	}
 	if !info.IsDir() {
@@ -155,6 +154,21 @@ func (r *reader) inDirectory(dir string) []string {
 		r.fail("no-documents", dir, "directory holds no .cue, .yaml, .yml or .json file", nil)
 	}
 	return out
+}
+
+// instead is what was perhaps meant by a file that is not there.
+func instead(name string) string {
+	if strings.Contains(name, "://") {
+		return "files are read from the disk; pipe others in: curl -fsSL " + name + " | hawser ... -f -"
+	}
+	var have []string
+	entries, _ := os.ReadDir(filepath.Dir(name))
+	for _, e := range entries {
+		if _, known := syntaxOf(e.Name()); known {
+			have = append(have, filepath.ToSlash(filepath.Join(filepath.Dir(name), e.Name())))
+		}
+	}
+	return diag.DidYouMean(filepath.ToSlash(filepath.Clean(name)), have)
 }
 
 func hidden(name string) bool { return strings.HasPrefix(name, ".") }
@@ -218,7 +232,9 @@ func (r *reader) fill(s *source) bool {
 	}
 	s.data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if s.syntax == "" {
-		s.syntax = guessSyntax(s.data, r.limits)
+		if s.syntax = syntaxCUE; cuelang.LooksLikeYAML(stdinName, s.data, r.limits) {
+			s.syntax = syntaxYAML
+		}
 	}
 	return true
 }
@@ -245,28 +261,6 @@ func (s *source) open() (io.ReadCloser, error) {
 		return nil, err
 	}
 	return rootfs.FS{Root: root, Limit: math.MaxInt}.Open(rel)
-}
-
-// guessSyntax reads standard input as CUE, and as YAML when it is none: when it does not parse, or when it speaks of
-// names it does not declare (`kind: Pod` parses as a reference), and it does parse as YAML.
-func guessSyntax(data []byte, l cuelang.Limits) syntax {
-	if cuelang.CheckSource(stdinName, data, l) != nil {
-		return syntaxCUE
-	}
-	if f, err := parser.ParseFile(stdinName, data); err == nil && !slices.ContainsFunc(f.Unresolved, undeclared) {
-		return syntaxCUE
-	}
-	if f, err := cuelang.FromYAML(stdinName, data); err == nil {
-		if _, isData := cuelang.FileData(f).(*ast.BasicLit); !isData {
-			return syntaxYAML
-		}
-	}
-	return syntaxCUE
-}
-
-// undeclared reports whether an unresolved identifier is none that CUE itself declares.
-func undeclared(id *ast.Ident) bool {
-	return cuecontext.New().BuildExpr(ast.NewIdent(id.Name)).Err() != nil
 }
 
 func syntaxOf(name string) (syntax, bool) {

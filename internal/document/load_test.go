@@ -401,3 +401,18 @@ func TestValuesThatAreNothing(t *testing.T) {
 		t.Error("a number passes for values")
 	}
 }
+
+// A file that is not there: the one beside it that was perhaps meant, and addresses that are none of ours to fetch.
+func TestFileThatIsNotThere(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "shop.yaml"), []byte("bundle: {}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	for name, want := range map[string]string{"shop.yml": `did you mean "shop.yaml"?`, "https://example.com/shop.yaml": "curl -fsSL https://example.com/shop.yaml |", "nothing/like/it.cue": ""} {
+		_, fs := Load(t.Context(), Options{Files: []string{name}})
+		if len(fs) != 1 || !strings.Contains(fs[0].Fix, want) || want == "" && fs[0].Fix != "" {
+			t.Errorf("%s: %v", name, fs)
+		}
+	}
+}

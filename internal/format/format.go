@@ -29,7 +29,7 @@ func Source(name string, src []byte) ([]byte, error) {
 	switch ext := extension(name); {
 	case ext == ".json", ext == "" && json.Valid(src):
 		return formatJSON(name, src)
-	case ext == ".cue", ext == "" && isCUE(name, src):
+	case ext == ".cue", ext == "" && !cuelang.LooksLikeYAML(name, src, cuelang.Limits{}):
 		return formatCUE(name, src)
 	}
 	out, err := formatYAML(src)
@@ -58,15 +58,6 @@ func extension(name string) string {
 		return ""
 	}
 	return strings.ToLower(filepath.Ext(name))
-}
-
-// isCUE reports whether a text without a name is CUE and not YAML.
-func isCUE(name string, src []byte) bool {
-	if cuelang.CheckSource(name, src, cuelang.Limits{}).HasErrors() {
-		return false
-	}
-	f, err := parser.ParseFile(name, src)
-	return err == nil && len(f.Decls) > 0 && len(f.Unresolved) == 0
 }
 
 func formatCUE(name string, src []byte) ([]byte, error) {
