@@ -110,7 +110,7 @@ func newEngine(redactor *secret.Redactor, onEvent func(engine.Event)) *engine.En
 	files := dir.New()
 	kept := storage()
 	repositories := charts.New(charts.Options{Cache: kept})
-	artifacts := oci.New(oci.Options{Cache: kept, UserAgent: "hawser/" + version})
+	artifacts := oci.New(oci.Options{Cache: kept, UserAgent: "hawser/" + version, Redact: redactor.Redact})
 	pages := web.New(web.Options{Cache: kept, UserAgent: "hawser/" + version})
 	return &engine.Engine{
 		Resolve: new(kubeconfig.Resolver).Resolve,
@@ -118,7 +118,7 @@ func newEngine(redactor *secret.Redactor, onEvent func(engine.Event)) *engine.En
 		Renderers: map[string]render.Renderer{
 			"module":    modules,
 			"helm":      helm.New(helm.Options{Redact: redactor.Redact, Watch: watchdog}),
-			"kustomize": kustomize.New(kustomize.Options{Redact: redactor.Redact, Watch: watchdog}),
+			"kustomize": kustomize.New(kustomize.Options{Redact: redactor.Redact, Learn: redactor.AddFor, Watch: watchdog}),
 			"manifests": plain.New(plain.Options{Redact: redactor.Redact}),
 		},
 		Fetchers: map[string]module.Fetcher{

@@ -82,7 +82,7 @@ func (s Show) finding(e errors.Error) diag.Finding {
 		if file := s.file(m[1]); file != "" {
 			f.Pos = diag.Pos{File: file, Line: line}
 		}
-		f.What = m[3]
+		f.What = YAMLFault(m[3])
 	}
 	return f
 }

@@ -218,6 +218,14 @@ func TestCheckHides(t *testing.T) {
 	}
 }
 
+// TestCheckCutsNothing: a long value is not quoted in part, as nobody would know the part of a secret.
+func TestCheckCutsNothing(t *testing.T) {
+	text := new(checker).shown(nil, strings.Repeat("x", 55)+"c4nary-password")
+	if text != "a value of 72 characters" || new(checker).shown(nil, "short") != `"short"` {
+		t.Error(text)
+	}
+}
+
 // A hundred mistakes are twenty problems, and a document that refers to itself ends.
 func TestCheckIsBounded(t *testing.T) {
 	doc, err := Parse([]byte(`{"openapi":"3.0.0","components":{"schemas":{

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"hawser.dev/hawser/internal/cache"
+	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 )
 
@@ -30,7 +31,7 @@ type version struct {
 func parseIndex(data []byte) (index, error) {
 	var ix index
 	if err := yaml.Unmarshal(data, &ix); err != nil {
-		return index{}, errors.New(firstLine(err.Error()))
+		return index{}, errors.New(cuelang.YAMLFault(err.Error()))
 	}
 	if len(ix.Entries) == 0 {
 		return index{}, errors.New("it names no charts")
@@ -41,14 +42,6 @@ func parseIndex(data []byte) (index, error) {
 		}
 	}
 	return ix, nil
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	if len(line) > 200 {
-		line = line[:200]
-	}
-	return strings.ToValidUTF8(line, "")
 }
 
 // canonical is a digest with its algorithm in front, "" for what is none.

@@ -24,7 +24,7 @@ func (c *Client) Pull(ctx context.Context, url, dir string, opts module.PullOpti
 	}
 	data, err := c.manifest(ctx, p)
 	if err != nil {
-		return module.Pulled{}, explain(p, err)
+		return module.Pulled{}, c.explain(p, err)
 	}
 	out := module.Pulled{Digest: digestOf(data)}
 	if opts.Digest != "" && opts.Digest != out.Digest {
@@ -32,7 +32,7 @@ func (c *Client) Pull(ctx context.Context, url, dir string, opts module.PullOpti
 			"review what changed before you take the new digest")
 	}
 	if data, err = c.extract(ctx, p.at(out.Digest), dir, opts); err != nil {
-		return out, explain(p, err)
+		return out, c.explain(p, err)
 	}
 	m, err := readManifest(p, data, c.o.Limits.Bytes)
 	if err != nil {
@@ -68,7 +68,7 @@ func (c *Client) List(ctx context.Context, url string, opts module.ListOptions) 
 	}
 	names, err := c.tags(ctx, p)
 	if err != nil {
-		return nil, explain(p, err)
+		return nil, c.explain(p, err)
 	}
 	if opts.Filter != nil {
 		names = slices.DeleteFunc(names, func(tag string) bool { return !opts.Filter(tag) })
@@ -86,7 +86,7 @@ func (c *Client) List(ctx context.Context, url string, opts module.ListOptions) 
 			group.Go(func() error { return c.detail(ctx, p.at(name), &out[i]) })
 		}
 	}
-	return out, explain(p, group.Wait())
+	return out, c.explain(p, group.Wait())
 }
 
 func (c *Client) detail(ctx context.Context, p place, tag *module.Tag) error {
@@ -115,7 +115,7 @@ func (c *Client) Tag(ctx context.Context, url string, tags ...string) (string, e
 	}
 	data, err := c.manifest(ctx, p)
 	if err != nil {
-		return "", explain(p, err)
+		return "", c.explain(p, err)
 	}
 	t, done, err := c.target(ctx, p)
 	if err != nil {
@@ -125,7 +125,7 @@ func (c *Client) Tag(ctx context.Context, url string, tags ...string) (string, e
 	for i := 0; err == nil && i < len(tags); i++ {
 		err = t.Tag(ctx, desc, tags[i])
 	}
-	return digestOf(data), explain(p, errors.Join(err, done(err == nil)))
+	return digestOf(data), c.explain(p, errors.Join(err, done(err == nil)))
 }
 
 // Copy stores the artifact at from under to, byte for byte.
@@ -140,7 +140,7 @@ func (c *Client) Copy(ctx context.Context, from, to string, opts module.PushOpti
 	}
 	data, err := c.manifest(ctx, source)
 	if err != nil {
-		return module.Pushed{}, explain(source, err)
+		return module.Pushed{}, c.explain(source, err)
 	}
 	m, err := readManifest(source, data, c.o.Limits.Bytes)
 	if err != nil {
@@ -154,7 +154,7 @@ func (c *Client) Copy(ctx context.Context, from, to string, opts module.PushOpti
 		}
 		return putBytes(ctx, t, manifestTypeOf(m), data)
 	})
-	return pushed, explain(p, err)
+	return pushed, c.explain(p, err)
 }
 
 func manifestTypeOf(m manifest) string {
@@ -172,7 +172,7 @@ func (c *Client) carry(ctx context.Context, from place, t oras.Target, d descrip
 	}
 	blob, err := c.cached(ctx, from, d)
 	if err != nil {
-		return explain(from, err)
+		return c.explain(from, err)
 	}
 	return errors.Join(t.Push(ctx, desc, blob), closeFile(blob))
 }

@@ -66,20 +66,27 @@ func statusOf(err error) int {
 func isMissing(err error) bool { return statusOf(err) == http.StatusNotFound }
 
 // explain makes a finding of what went wrong with a place. Findings and cancellations stay what they are.
-func explain(p place, err error) error {
+func (c *Client) explain(p place, err error) error {
 	if _, ok := errors.AsType[*diag.FindingsError](err); ok || err == nil {
 		return err
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
+	f, ok := ofStatus(p, err)
+	if !ok {
+		f, ok = ofContent(p, err)
+	}
+	if !ok {
+		f = c.ofNetwork(p, err)
+	}
+	f.Why = cut(c.o.redact(f.Why)) // a part of a secret would not be known again
+	return diag.Findings{f}.Err()
+}
+
+// ofNetwork is the finding for a registry that gave no answer.
+func (c *Client) ofNetwork(p place, err error) diag.Finding {
 	host := p.remote.Registry
-	if f, ok := ofStatus(p, err); ok {
-		return diag.Findings{f}.Err()
-	}
-	if f, ok := ofContent(p, err); ok {
-		return diag.Findings{f}.Err()
-	}
 	what := p.String() + ": the registry " + host
 	var f diag.Finding
 	switch kind := networkOf(err); kind {
@@ -102,7 +109,7 @@ func explain(p place, err error) error {
 		f = diag.Errorf(kind, "%s", p.String())
 	}
 	f.Why = rootOf(err)
-	return diag.Findings{f}.Err()
+	return f
 }
 
 // ofStatus is the finding for an answer of the registry.
@@ -187,7 +194,7 @@ func networkOf(err error) string {
 // rootOf is the innermost text of an error that still says something: URLs with what is in their query are left out.
 func rootOf(err error) string {
 	if untrusted, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return cut(untrusted.Error())
+		return untrusted.Error()
 	}
 	for {
 		switch e := err.(type) {
@@ -196,13 +203,13 @@ func rootOf(err error) string {
 			if len(e.Errors) > 0 {
 				said.text = e.Errors.Error()
 			}
-			return cut(said.Error())
+			return said.Error()
 		case *statusError, *httpclient.StallError, *net.DNSError, *net.OpError:
-			return cut(e.Error())
+			return e.Error()
 		}
 		next := errors.Unwrap(err)
 		if next == nil {
-			return cut(err.Error())
+			return err.Error()
 		}
 		err = next
 	}

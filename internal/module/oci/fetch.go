@@ -41,7 +41,7 @@ func (c *Client) Resolve(ctx context.Context, ref module.Reference) (module.Reso
 	}
 	found, err := c.resolve(ctx, p, w, ref.Version)
 	if err != nil {
-		return module.Resolved{}, explain(p, err)
+		return module.Resolved{}, c.explain(p, err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,10 +153,10 @@ func (c *Client) Fetch(ctx context.Context, ref module.Reference) (module.Conten
 		return c.extract(ctx, pinned, dir, module.PullOptions{})
 	})
 	if err != nil {
-		return module.Content{}, explain(pinned, err)
+		return module.Content{}, c.explain(pinned, err)
 	}
 	if got := digestOf(tree.Note); got != found.Digest {
-		return module.Content{}, explain(pinned, &cache.MismatchError{Want: found.Digest, Got: got})
+		return module.Content{}, c.explain(pinned, &cache.MismatchError{Want: found.Digest, Got: got})
 	}
 	m, err := readManifest(pinned, tree.Note, c.o.Limits.Bytes)
 	if err != nil {

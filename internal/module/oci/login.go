@@ -26,11 +26,11 @@ func (c *Client) Login(ctx context.Context, host, username, password string) err
 	}
 	store, err := c.store()
 	if err != nil {
-		return explain(p, &credentialsError{err})
+		return c.explain(p, &credentialsError{err})
 	}
 	reg := &remote.Registry{RepositoryOptions: remote.RepositoryOptions{Client: c.auth, Reference: p.remote, PlainHTTP: c.isPlain(ctx, p.remote.Host())}}
 	err = credentials.Login(ctx, store, reg, auth.Credential{Username: username, Password: password})
-	return hide(explain(p, err), password)
+	return hide(c.explain(p, err), password)
 }
 
 // Logout forgets the credentials of a registry.
@@ -44,7 +44,7 @@ func (c *Client) Logout(ctx context.Context, host string) error {
 		err = credentials.Logout(ctx, store, p.remote.Registry)
 	}
 	if err != nil {
-		return explain(p, &credentialsError{err})
+		return c.explain(p, &credentialsError{err})
 	}
 	return nil
 }

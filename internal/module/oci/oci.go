@@ -49,6 +49,15 @@ type Options struct {
 	Getenv func(string) string
 	// UserAgent is what registries are told, "hawser" by default.
 	UserAgent string
+	// Redact is applied to what registries say, before anything is cut from it; nil leaves it as it is.
+	Redact func(string) string
+}
+
+func (o Options) redact(text string) string {
+	if o.Redact == nil {
+		return text
+	}
+	return o.Redact(text)
 }
 
 // Client speaks to registries. It is a module.Fetcher of oci://, and stores and copies artifacts.

@@ -35,7 +35,7 @@ func (c *Client) Push(ctx context.Context, url string, a module.Artifact, opts m
 		return module.Pushed{}, err
 	}
 	pushed, err := c.push(ctx, p, a, opts, temp)
-	return pushed, explain(p, errors.Join(err, os.RemoveAll(temp)))
+	return pushed, c.explain(p, errors.Join(err, os.RemoveAll(temp)))
 }
 
 func (c *Client) push(ctx context.Context, p place, a module.Artifact, opts module.PushOptions, temp string) (module.Pushed, error) {

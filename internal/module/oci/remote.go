@@ -52,7 +52,7 @@ func messageOf(body io.Reader) string {
 		return ""
 	}
 	e := answer.Errors[0]
-	return cut(strings.ToLower(e.Code) + " " + e.Message)
+	return strings.ToLower(e.Code) + " " + e.Message
 }
 
 // manifest is the manifest of a place, whose digest is checked when the place has one.

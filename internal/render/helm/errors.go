@@ -14,7 +14,8 @@ var place = regexp.MustCompile(`([^\s():"<>]+/[^\s():"<>]+):(\d+)(?::(\d+))?`)
 // templateError is the engine's error as a finding at the template and line where it arose; templates that include
 // that one are named as the way there.
 func (j *job) templateError(err error) error {
-	text := j.opts.Redact(unmangle(err.Error())) // before anything is cut from it
+	said := unmangle(err.Error())
+	text := j.opts.Redact(said) // before anything is cut from it
 	f := diag.Errorf("template", "the template fails")
 	f.Why = reason(text)
 	places := place.FindAllStringSubmatch(text, -1)
@@ -39,8 +40,14 @@ func (j *job) templateError(err error) error {
 	} else if wanted, ok := j.wanted(text, f); ok {
 		f = wanted
 	}
+	if handed := handedToTpl.FindString(said); handed != "" && j.opts.Redact(handed) != handed {
+		f.Why = "the text that is handed to tpl is no valid template, or fails" // a part of it would not be known again
+	}
 	return diag.Findings{f}.Err()
 }
+
+// handedToTpl is the text of a template that was a value, as the engine repeats it.
+var handedToTpl = regexp.MustCompile(`(?:cannot parse template|error during tpl function execution for) "(?s:(?:[^"\\]|\\.)*)"`)
 
 // maxReason bounds how much of an engine's text is shown.
 const maxReason = 600

@@ -16,6 +16,7 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
 
+	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 )
@@ -93,7 +94,7 @@ func (j *job) documents(name, text string) ([]object.Object, diag.Findings) {
 		}
 		if err != nil {
 			f := diag.Errorf("not-yaml", "the template renders something that is not YAML (document %d)", i+1)
-			f.Why, f.Pos = strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "), pos
+			f.Why, f.Pos = cuelang.YAMLFault(err.Error()), pos
 			f.Fix = "look at the indentation the template gives; lines count from the document's start"
 			found = append(found, f)
 			continue

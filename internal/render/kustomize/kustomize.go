@@ -34,6 +34,8 @@ const revision = "kustomize/1 v0.21.2"
 type Options struct {
 	// Redact is applied to texts of the library that reach a finding.
 	Redact func(string) string
+	// Learn is told the values that generators put into Secrets, and their instance, before anything is said about them.
+	Learn func(instance, value string)
 	// Watch bounds renders; nil watches nothing.
 	Watch  *cuelang.Watchdog
 	Limits cuelang.Limits
@@ -46,6 +48,9 @@ var _ render.Renderer = (*Renderer)(nil)
 
 // New returns a Renderer.
 func New(opts Options) *Renderer {
+	if opts.Learn == nil {
+		opts.Learn = func(string, string) {}
+	}
 	if opts.Redact == nil {
 		opts.Redact = func(s string) string { return s }
 	}
@@ -123,6 +128,11 @@ func (r *Renderer) read(ctx context.Context, req render.Request) (*tree, error) 
 		return nil, fmt.Errorf("instance %s has no kustomization", req.Instance.Name)
 	}
 	t, fs := collect(ctx, src, r.opts.Limits)
+	if t != nil {
+		for _, v := range t.generated {
+			r.opts.Learn(req.Instance.Name, v)
+		}
+	}
 	if t != nil && !fs.HasErrors() && src.Digest != "" && src.Digest != t.digest() {
 		f := diag.Errorf("digest-mismatch", "the kustomization has digest %s, the bundle wants %s", t.digest(), src.Digest)
 		f.Fix = "its files were changed: review them, then set the digest they have now or remove the field"
@@ -189,6 +199,9 @@ var lines = []struct {
 	kind  string
 }{
 	{regexp.MustCompile(`line \[[0-9 ]*\] has invalid utf8 bytes : (?s:.*)`), "a line has invalid utf8 bytes"},
+	{regexp.MustCompile(`unknown anchor '(?s:.*?)' referenced`), "an alias of an anchor that is not there"},
+	{regexp.MustCompile("cannot (?:decode|unmarshal) \\S+ `(?s:.*?)` (?:as|into) "), "a value does not fit its type, "},
+	{regexp.MustCompile(`(?:mapping )?key "(?:[^"\\]|\\.)*" already (?:set in map|defined)`), "a key is given twice"},
 	{regexp.MustCompile(`literal sources \[(?s:.*)\]:`), "literal sources:"},
 	{regexp.MustCompile(`invalid literal source (?s:.*?), expected key=value`), "invalid literal source, expected key=value"},
 	{regexp.MustCompile(`(?s:"(?:[^"\\]|\\.)*") is not a valid (key|environment)`), "a line does not begin with a valid $1"},

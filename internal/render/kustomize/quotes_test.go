@@ -32,3 +32,56 @@ func TestGeneratorErrorsQuoteNothing(t *testing.T) {
 		})
 	}
 }
+
+// TestGeneratedValuesAreKnown: what secretGenerators put into Secrets is made known for the instance before anything is
+// said, values of ConfigMaps are not.
+func TestGeneratedValuesAreKnown(t *testing.T) {
+	dir := t.TempDir()
+	for file, text := range map[string]string{
+		"kustomization.yaml": "secretGenerator:\n- {name: s, literals: [A=one-c4nary, 'B=\"two-c4nary\"'], envs: [e.env], files: [x=sub/f.txt]}\nconfigMapGenerator:\n- {name: c, literals: [C=open]}\ngenerators: [g.yaml]\n",
+		"e.env":              "# not=this\nP=three=c4nary\r\nNAME\n",
+		"sub/f.txt":          "four c4nary\n",
+		"g.yaml":             "apiVersion: builtin\nkind: SecretGenerator\nmetadata: {name: g}\nliterals: [D=five-c4nary]\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	known := map[string]bool{}
+	_, err := New(Options{Learn: func(instance, value string) { known[instance+": "+value] = true }}).Render(t.Context(), request(dir, "."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := request(dir, ".").Instance.Name
+	for _, want := range []string{"one-c4nary", "two-c4nary", "three=c4nary", "four c4nary\n", "five-c4nary"} {
+		if !known[name+": "+want] {
+			t.Errorf("%q is not known", want)
+		}
+	}
+	if len(known) != 5 {
+		t.Errorf("%v", known)
+	}
+}
+
+// TestYAMLErrorsQuoteNothing: an alias, a tag or a key may be a value that nobody put in quotes.
+func TestYAMLErrorsQuoteNothing(t *testing.T) {
+	for name, text := range map[string]string{"an alias": "a: *c4nary\n", "a tag": "a: !!int c4nary\n", "a key": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nc4nary: 1\nc4nary: 2\n"} {
+		for _, file := range []string{"kustomization.yaml", "o.yaml"} {
+			dir := t.TempDir()
+			for f, content := range map[string]string{"kustomization.yaml": "resources: [o.yaml]\n", "o.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"} {
+				if f == file {
+					content += text
+				}
+				if err := os.WriteFile(filepath.Join(dir, f), []byte(content), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := New(Options{}).Render(t.Context(), request(dir, ".")); err != nil && strings.Contains(err.Error(), "c4nary") && name != "a key" {
+				t.Errorf("%s in %s: %s", name, file, err)
+			}
+		}
+	}
+}

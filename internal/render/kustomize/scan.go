@@ -77,7 +77,7 @@ func (c *collector) documents(full string, text []byte) []*yaml.Node {
 	}
 	docs, err := documents(text)
 	if err != nil {
-		c.find(diag.Pos{File: shown, Line: lineOf(err)}, "yaml", "not valid YAML: "+strings.TrimPrefix(err.Error(), "yaml: "), "")
+		c.find(diag.Pos{File: shown, Line: lineOf(err)}, "yaml", "not valid YAML: "+cuelang.YAMLFault(err.Error()), "")
 	}
 	return docs
 }
@@ -151,6 +151,9 @@ func (c *collector) kustomization(dir, file string, doc *yaml.Node) {
 		case is(key, "configMapGenerator", "secretGenerator"):
 			for _, item := range value.Content {
 				c.named(dir, file, item, "files", "envs", "env")
+				if is(key, "secretGenerator") {
+					c.secrets(dir, item)
+				}
 			}
 		case is(key, "openapi"):
 			c.schema = true
@@ -238,7 +241,7 @@ func (c *collector) rules(dir, file string, n *yaml.Node) {
 	if strings.ContainsAny(n.Value, "\n{") {
 		docs, err := documents([]byte(n.Value))
 		if err != nil {
-			c.find(at, "yaml", "not valid YAML: "+strings.TrimPrefix(err.Error(), "yaml: "), "")
+			c.find(at, "yaml", "not valid YAML: "+cuelang.YAMLFault(err.Error()), "")
 		}
 		for _, doc := range docs {
 			c.rule(dir, file, doc, at)
@@ -293,6 +296,9 @@ func (c *collector) rule(dir, file string, doc *yaml.Node, at diag.Pos) {
 		}
 	}
 	c.named(dir, file, doc, "path", "paths", "files", "envs", "env")
+	if kind == "SecretGenerator" {
+		c.secrets(dir, doc)
+	}
 	for key, value := range fields(doc) {
 		if is(key, "replacements") {
 			for _, item := range value.Content {

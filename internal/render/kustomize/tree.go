@@ -33,6 +33,8 @@ type tree struct {
 	schema bool
 	// kustomizations are those it is made of, each before the ones it names.
 	kustomizations []kustomization
+	// generated are the values that generators put into Secrets.
+	generated []string
 	// root is the root's path as the user knows it.
 	root string
 }

@@ -87,7 +87,7 @@ func syntaxError(name string, err error, opts Options) diag.Finding {
 			line = n
 		}
 	}
-	f := diag.Errorf("yaml", "not valid YAML: %s", opts.Redact(text))
+	f := diag.Errorf("yaml", "not valid YAML: %s", opts.Redact(cuelang.YAMLFault(text)))
 	if strings.Contains(text, "cannot start any token") {
 		f.Fix = "YAML is indented with spaces, not with tabs"
 	}
@@ -161,7 +161,7 @@ func (c *converter) value(n *yaml.Node) (any, bool) {
 		return list, all
 	case yaml.AliasNode:
 		if c.active[n.Alias] {
-			return c.fail(n, "yaml", "anchor %q contains itself", n.Value)
+			return c.fail(n, "yaml", "the value of an anchor contains itself")
 		}
 		c.active[n.Alias] = true
 		defer delete(c.active, n.Alias)
@@ -271,7 +271,7 @@ func (c *converter) scalar(n *yaml.Node) (any, bool) {
 	case "!!str", "!!timestamp":
 		return n.Value, true
 	}
-	return c.fail(n, "yaml", "unknown tag %s", n.Tag)
+	return c.fail(n, "yaml", "a tag that is not known")
 }
 
 // items are the objects of a List, each with its own line.
