@@ -135,7 +135,13 @@ func (s Show) file(name string) string {
 var bytesLiterals = regexp.MustCompile(`(^|[\s(\[{,:|&=<>!~])(?s:\'{3}.*?\'{3}|#\'.*?\'#|\'(?:[^\'\\\n]|\\.)*\')([\s)\]},:|&]|$)`)
 
 // withoutBytes is a text without what bytes literals hold.
-func withoutBytes(text string) string { return bytesLiterals.ReplaceAllString(text, "$1'***'$2") }
+func withoutBytes(text string) string {
+	text = parserTokens.ReplaceAllString(text, "$1 \x00$2\x00")
+	return strings.ReplaceAll(bytesLiterals.ReplaceAllString(text, "$1'***'$2"), "\x00", "'")
+}
+
+// parserTokens are the names of tokens in what a parser says: expected '}', found 'EOF'.
+var parserTokens = regexp.MustCompile(`\b(expected|found) '(EOF|ATTRIBUTE|IDENT|INT|FLOAT|STRING|newline|[^\w\s']{1,3})'`)
 
 // whole is the error's own text.
 func whole(e errors.Error) string { return strings.TrimSpace(errors.String(e)) }

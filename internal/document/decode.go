@@ -188,28 +188,10 @@ func (d *decoder) is(v cue.Value, kind cue.Kind, article string) bool {
 	if have&kind != 0 {
 		return true
 	}
-	d.errorf(v, "wrong-type", "must be %s, is %s", article, kindWord(have))
+	n := diag.Errorf("wrong-type", "must be %s, is %s", article, cuelang.KindWord(have))
+	n.Fix = cuelang.ShapeHint(cuelang.PathOf(v), kind, have)
+	d.add(n, v)
 	return false
-}
-
-func kindWord(k cue.Kind) string {
-	switch k {
-	case cue.NullKind:
-		return "null"
-	case cue.BoolKind:
-		return "a boolean"
-	case cue.IntKind, cue.FloatKind, cue.NumberKind:
-		return "a number"
-	case cue.StringKind:
-		return "a string"
-	case cue.BytesKind:
-		return "bytes"
-	case cue.StructKind:
-		return "a struct"
-	case cue.ListKind:
-		return "a list"
-	}
-	return k.String()
 }
 
 func (d *decoder) str(v cue.Value) (string, bool) {

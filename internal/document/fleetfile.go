@@ -108,7 +108,7 @@ func (p *Program) fileIndex(name string) int {
 
 func (d *decoder) cluster(v cue.Value, name string, runtime bool) v1alpha1.ClusterSpec {
 	out := v1alpha1.ClusterSpec{Name: name, Pos: d.apiPos(v)}
-	seen := map[string]bool{}
+	seen, before := map[string]bool{}, len(d.findings)
 	for _, f := range d.fields(v, clusterFields) {
 		seen[f.name] = true
 		switch f.name {
@@ -151,7 +151,7 @@ func (d *decoder) cluster(v cue.Value, name string, runtime bool) v1alpha1.Clust
 		n := diag.Errorf("two-accesses", "a cluster has kubeContext or kubeconfig, not both")
 		n.Fix = "kubeconfig takes a context, too: kubeconfig: {path: ..., context: ...}"
 		d.add(n, v)
-	case !seen["kubeContext"] && !seen["kubeconfig"]:
+	case !seen["kubeContext"] && !seen["kubeconfig"] && len(d.findings) == before: // else a field of another name may be meant
 		d.noAccess(v)
 	}
 	return out
@@ -371,6 +371,7 @@ func (d *decoder) duration(v cue.Value) v1alpha1.Duration {
 func (d *decoder) checkWaves(v cue.Value, f *v1alpha1.FleetSpec) {
 	waves, _ := lookup(v, "waves")
 	items, _ := d.list(waves)
+	before := len(d.findings)
 	for i, w := range f.Rollout.Waves {
 		if i >= len(items) {
 			break
@@ -383,10 +384,12 @@ func (d *decoder) checkWaves(v cue.Value, f *v1alpha1.FleetSpec) {
 		}
 		d.knownInWave(items[i], w, f)
 	}
+	sound := len(d.findings) == before // else a cluster is in no wave because of what a wave says
 	for _, c := range f.Clusters {
 		in := fleet.WavesOf(f.Rollout, c)
 		at := diag.Pos(c.Pos)
 		switch {
+		case len(in) == 0 && c.Group != "" && !sound:
 		case len(in) == 0:
 			n := diag.Errorf("no-wave", "cluster %s is in no wave", c.Name)
 			n.Pos, n.Path = at, "rollout.waves"
