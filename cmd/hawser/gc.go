@@ -14,39 +14,60 @@ import (
 const (
 	eagerPercent = 400
 	usualPercent = 100
+	tightPercent = 20
 	// little is the live heap up to which eagerPercent holds: a collection comes at five times that, at the latest.
 	little = 24 << 20
-	// limit is for all memory of the Go runtime; the program's own pages come on top.
-	limit = 240 << 20
+	// limit is for all memory of the Go runtime; the program's own pages, some 60 MiB, come on top.
+	limit = 220 << 20
+	// much is the live heap from which the limit would have the collector at work all the time: tightPercent holds in its
+	// place.
+	much = limit / 6 * 5
 )
 
-// tuneCollector sets the collector for small heaps, back to the usual once the heap is no longer small, and lifts the
-// limit before it costs time. GOGC and GOMEMLIMIT win.
+// tuneCollector sets the collector by what is alive, after every collection. GOGC and GOMEMLIMIT win.
 func tuneCollector() {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
-	debug.SetGCPercent(eagerPercent)
-	debug.SetMemoryLimit(limit)
-	watchHeap()
+	set := collection(0)
+	set.now()
+	watchHeap(set)
+}
+
+// collector is how the garbage collector is set.
+type collector struct {
+	percent int
+	limit   int64
+}
+
+func (c collector) now() {
+	debug.SetGCPercent(c.percent)
+	debug.SetMemoryLimit(c.limit)
+}
+
+// collection is how the collector is set while so much is alive.
+func collection(live uint64) collector {
+	switch {
+	case live > much:
+		return collector{tightPercent, math.MaxInt64}
+	case live > little:
+		return collector{usualPercent, limit}
+	}
+	return collector{eagerPercent, limit}
 }
 
 // watchHeap looks at the heap after every collection: a finalizer runs after each one that finds its object unused.
-func watchHeap() {
+func watchHeap(set collector) {
 	runtime.SetFinalizer(&struct{ _ [16]byte }{}, func(any) {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(live)
 		if live[0].Value.Kind() != metrics.KindUint64 {
 			return
 		}
-		switch n := live[0].Value.Uint64(); {
-		case n > limit/2:
-			debug.SetGCPercent(usualPercent)
-			debug.SetMemoryLimit(math.MaxInt64)
-			return
-		case n > little:
-			debug.SetGCPercent(usualPercent)
+		next := collection(live[0].Value.Uint64())
+		if next != set { // setting it stops the world
+			next.now()
 		}
-		watchHeap()
+		watchHeap(next)
 	})
 }

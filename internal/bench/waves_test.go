@@ -15,6 +15,13 @@ import (
 // perCluster is the number of objects of rows 5 to 7 on each cluster.
 const perCluster = 100
 
+// beyondFloor is what a small run may take longer than its floor, for each of its clusters where they are few: all API
+// servers share the processors of this machine.
+const (
+	beyondFloor = 60 * time.Millisecond
+	fewClusters = 3
+)
+
 // TestSmallWaves is row 5 for few clusters, without the load of many idle ones.
 func TestSmallWaves(t *testing.T) {
 	f := fleetOf(t, 3)
@@ -58,8 +65,15 @@ func waves(t *testing.T, f *testfleet.Fleet, n int) {
 		}
 		empty(t, f, clusters, ns)
 	}
-	against(t, 5, fmt.Sprintf("100 objects each on %d clusters at once", n), times, floors, 1.3)
-	noted(t, 5, "that much beyond its floor", fmt.Sprintf("%d ms", (median(times)-median(floors)).Milliseconds()))
+	what := fmt.Sprintf("100 objects each on %d clusters at once", n)
+	beyond, budget := median(times)-median(floors), beyondFloor*time.Duration(n)
+	if n <= fewClusters {
+		timed(t, 5, what+", beyond the floor", fmt.Sprintf("%d ms (%s; floor %s)", beyond.Milliseconds(), spread(times), spread(floors)),
+			budget.String(), beyond <= budget)
+	} else {
+		against(t, 5, what, times, floors, 1.3)
+		noted(t, 5, "that much beyond its floor", fmt.Sprintf("%d ms", beyond.Milliseconds()))
+	}
 	noted(t, 7, fmt.Sprintf("greatest memory, %d clusters x 100 objects (the budget, 300 MiB, is for 100 x 100)", n),
 		fmt.Sprintf("%.0f MiB", float64(median(memory))/(1<<20)))
 }

@@ -93,6 +93,7 @@ func (s *session) planToApply(cmd *cobra.Command, args []string, pr *progress) (
 		req.ShowDiff = s.opts.diff || s.interactive() && !s.opts.yes
 		req.ShowFields = s.opts.output != "json" && !s.opts.stat // the log says what was confirmed by -y
 		req.ShowContent = s.opts.full && s.opts.output != "json"
+		req.Applies = s.opts.yes
 		p, eng, err := s.makePlan(cmd.Context(), pr, req)
 		return p, eng, req, err
 	}

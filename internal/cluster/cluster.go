@@ -37,6 +37,9 @@ type Config struct {
 	Redact func(string) string
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
+	// Ahead is called when the connection is there, while Connect learns the facts: for a read that needs none of them. nil
+	// reads nothing. Connect waits for it.
+	Ahead func(context.Context, *Session)
 }
 
 // Session is a connection to one cluster. Its methods are safe for concurrent use, and nothing it holds is shared with
@@ -48,6 +51,7 @@ type Session struct {
 	mu       sync.RWMutex
 	kinds    *kinds
 	refresh  sync.Mutex
+	ahead    map[string]*reviewed
 	requests atomic.Int64
 }
 

@@ -97,6 +97,9 @@ func (s *Session) learnFacts(ctx context.Context, timeout time.Duration) error {
 		wg.Go(func() { errs[1] = get("/api", discoveryType, &core, nil) })
 		wg.Go(func() { errs[2] = get("/apis", discoveryType, &groups, nil) })
 		wg.Go(func() { errs[3] = get("/api/v1/namespaces/kube-system", metadataType, &system, nil) })
+		if s.cfg.Ahead != nil {
+			wg.Go(func() { s.cfg.Ahead(ctx, s) })
+		}
 	case <-failed:
 	}
 	wg.Wait()

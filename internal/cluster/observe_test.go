@@ -98,6 +98,10 @@ func TestWhoElseOwnsAnObject(t *testing.T) {
 	foreignApply(t, "timoni", "configmaps", false, cm("timoni", ", labels: {app.kubernetes.io/name: web}"))
 	foreignApply(t, "kubectl", "configmaps", false, cm("kubectl", ""))
 	foreignApply(t, "my-operator", "configmaps", false, cm("other", ""))
+	eventually(t, func() bool { // a controller puts it into every new namespace
+		_, err := others(t).Resource(configMaps).Namespace(ns).Get(t.Context(), "kube-root-ca.crt", metav1.GetOptions{})
+		return err == nil
+	})
 	other := newBundle(t)
 	other.name += "-other"
 	other.apply(t, s, cm("hawser", ""))

@@ -47,25 +47,18 @@ func (s *Session) Review(ctx context.Context, p *plan.Plan) diag.Findings {
 
 // missing returns those of the rights in one namespace that we do not have.
 func (s *Session) missing(ctx context.Context, ns string, needed []rights.Right) []rights.Right {
-	ask := ns
-	if ask == "" {
-		ask = nowhere
+	a := s.foreseen(ctx, ns)
+	if a == nil {
+		a = &reviewed{}
+		a.rules, a.whole, _ = s.rules(ctx, ns)
 	}
-	var answer struct {
-		Status struct {
-			ResourceRules []rights.Rule `json:"resourceRules"`
-			Incomplete    bool          `json:"incomplete"`
-		} `json:"status"`
-	}
-	_, err := s.do(ctx, call{method: http.MethodPost, path: reviewPath + "selfsubjectrulesreviews", into: &answer,
-		body: map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectRulesReview", "spec": map[string]any{"namespace": ask}}})
 	var out []rights.Right
 	for _, r := range needed {
-		if !slices.ContainsFunc(answer.Status.ResourceRules, func(x rights.Rule) bool { return x.Allows(r) }) {
+		if !slices.ContainsFunc(a.rules, func(x rights.Rule) bool { return x.Allows(r) }) {
 			out = append(out, r)
 		}
 	}
-	if err == nil && !answer.Status.Incomplete || len(out) == 0 {
+	if a.whole || len(out) == 0 {
 		return out
 	}
 	return s.askEach(ctx, out)

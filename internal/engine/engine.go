@@ -114,6 +114,8 @@ type Request struct {
 	ShowFields bool
 	// ShowContent tells the whole of objects that are made.
 	ShowContent bool
+	// Applies: the plan is made to be carried out at once, so that what only that needs is read beside it.
+	Applies bool
 	// Author and Message go into the record.
 	Author, Message string
 	// Stop ends the rollout gently when closed: nothing new is started, what is in flight finishes.

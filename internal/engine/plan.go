@@ -33,6 +33,7 @@ func (e *Engine) Plan(ctx context.Context, req Request) (*FleetPlan, error) {
 	if err := r.locked(ctx); err != nil {
 		return nil, err
 	}
+	r.records = true
 	if err := r.connect(ctx, true); err != nil {
 		r.close()
 		return nil, err
@@ -293,6 +294,7 @@ func (p *FleetPlan) order() {
 
 func (r *run) computeOne(ctx context.Context, cp *ClusterPlan, o plan.Options) {
 	w := cp.work
+	r.foresee(ctx, w)
 	p, findings := r.compute(ctx, w, o)
 	if late := r.uncertain(ctx, w, p); len(late) > len(w.set.late()) && !findings.HasErrors() {
 		if findings = r.reopen(ctx, w, late); !findings.HasErrors() {

@@ -16,6 +16,8 @@ import (
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/lockfile"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/openapi"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
 	"hawser.dev/hawser/internal/secret"
@@ -48,6 +50,8 @@ type run struct {
 	marked   marks
 	reader   *values.Reader
 	files    bind.Files
+	// records: the records of the bundle are wanted.
+	records bool
 	// reading: nothing will be written, so that what cannot be read is unknown and no error.
 	reading bool
 	// deleting: waves are counted from the last.
@@ -90,9 +94,12 @@ type target struct {
 	findings diag.Findings
 	mu       sync.Mutex
 	// seen are the objects that values are taken from, as they were when they were read.
-	seen map[wanted]*seen
+	seen  map[wanted]*seen
+	early early
 	// made is what was made up for the bundle here.
 	made made
+	// index tells where the schemas are, asked for ahead; nil once it was used.
+	index func() (map[string]openapi.Location, error)
 }
 
 func (t *target) find(fs ...diag.Finding) {
@@ -255,7 +262,8 @@ func (r *run) connectOne(ctx context.Context, t *target, queries bool) {
 		return
 	}
 	session, err := cluster.Connect(ctx, cluster.Config{Name: t.cluster.Name, Access: t.access, Parallel: r.req.Parallel,
-		UserAgent: "hawser/" + r.Version, ConnectTimeout: connectTimeout, RequestTimeout: r.RequestTimeout, Redact: r.redact})
+		UserAgent: "hawser/" + r.Version, ConnectTimeout: connectTimeout, RequestTimeout: r.RequestTimeout, Redact: r.redact,
+		Ahead: func(ctx context.Context, s *cluster.Session) { r.readAhead(ctx, t, s) }})
 	t.facts = r.offlineFacts(t.cluster)
 	if err != nil {
 		if ue, ok := errors.AsType[*cluster.UnreachableError](err); ok {
@@ -278,7 +286,9 @@ func (r *run) connectOne(ctx context.Context, t *target, queries bool) {
 	f := session.Facts()
 	t.facts.Version, t.facts.UID, t.facts.WeakUID, t.facts.Server, t.facts.APIs = f.Version, f.UID, f.WeakUID, f.Server, f.APIs
 	t.facts.ServerID = f.ServerID
-	t.store = r.Records(session, t.cluster.Name)
+	if t.store == nil {
+		t.store = r.Records(session, t.cluster.Name)
+	}
 	r.recognize(t)
 	if queries && r.fleet != nil {
 		r.query(ctx, t)
@@ -336,9 +346,46 @@ func (r *run) query(ctx context.Context, t *target) {
 	t.facts.Values = r.values(queried, t.cluster)
 }
 
+// early is a record that was read while the cluster's facts were.
+type early struct {
+	owner   string // "" for none
+	record  *release.Record
+	handle  release.Handle
+	damaged bool
+}
+
+// mostAhead is for how many clusters bundles are evaluated for their names alone.
+const mostAhead = 3
+
+// readAhead reads the record of the bundle that the files say without knowing the cluster. Where that is another one, or
+// cannot be read, readRecord reads.
+func (r *run) readAhead(ctx context.Context, t *target, s *cluster.Session) {
+	name := r.req.Bundle
+	if !r.records {
+		return
+	}
+	if name == "" && len(r.targets) <= mostAhead {
+		if specs, _ := r.program.Evaluate(r.offlineFacts(t.cluster)); len(specs) == 1 { // findings come with the facts
+			name = specs[0].Name
+		}
+	}
+	if name == "" {
+		return
+	}
+	t.store = r.Records(s, t.cluster.Name)
+	owner := object.OwnerID("", "", name)
+	if record, handle, damaged, err := r.current(ctx, t, owner); err == nil {
+		t.early = early{owner, record, handle, damaged}
+	}
+}
+
 // readRecord reads the bundle's current record and refuses one of another cluster.
 func (r *run) readRecord(ctx context.Context, t *target, owner string) {
-	record, handle, damaged, err := r.current(ctx, t, owner)
+	record, handle, damaged, err := t.early.record, t.early.handle, t.early.damaged, error(nil)
+	if t.early.owner != owner {
+		record, handle, damaged, err = r.current(ctx, t, owner)
+	}
+	t.early = early{} // what is read later is read anew
 	if err != nil {
 		t.unread = r.redact(err.Error())
 		if !r.reading {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -110,56 +109,63 @@ func (r *run) invalid(u unchecked, doc *openapi.Document) diag.Findings {
 		f.Path, f.Fix, f.Pos = p.Path.String(), p.Fix, u.object.Pos
 		f.Object, f.Instance = u.object.Ref().String(), u.object.Instance
 		if r.Locate != nil {
-			f.Pos = r.Locate(u.object.Pos, steps(p.Path))
+			f.Pos = r.Locate(u.object.Pos, p.Path.Steps())
 		}
 		findings = append(findings, f)
 	}
 	return findings
 }
 
-func steps(at openapi.Path) []string {
-	out := make([]string, len(at))
-	for i, s := range at {
-		if out[i] = s.Field; s.Field == "" {
-			out[i] = strconv.Itoa(s.Index)
-		}
+// foresee asks for what will be needed of what will probably be written, as it differs from the record, while the cluster
+// is looked at: the schemas, and our rights where the plan is carried out. What could not be read is asked for again.
+func (r *run) foresee(ctx context.Context, w *work) {
+	t := w.target
+	var recorded []plan.Owned
+	if t.record != nil {
+		recorded = t.record.Inventory
 	}
-	return out
+	changing := plan.Unrecorded(w.set.desired, recorded)
+	versions := plan.Versions(changing, w.set.defined)
+	if len(changing) == 0 || t.session == nil {
+		return
+	}
+	if r.req.Applies {
+		t.session.Foresee(ctx, plan.Places(changing))
+	}
+	index := sync.OnceValues(func() (map[string]openapi.Location, error) { return r.schemaIndex(ctx, t) })
+	t.index = index
+	go func() {
+		if known, err := index(); err == nil {
+			_, _ = r.published(t).Documents(ctx, known, versions)
+		}
+	}()
 }
 
-// schemas reads the documents of some groups and versions, as many at once as there are: from the facts file, else from
-// the cluster. One that is not published is not there; one that cannot be read is a finding, and its objects are left to
-// the server.
+// schemas reads the documents of some groups and versions. One that is not published is not there; one that cannot be read
+// is a finding, and its objects are left to the server.
 func (r *run) schemas(ctx context.Context, t *target, versions []schema.GroupVersion) (map[schema.GroupVersion]*openapi.Document, diag.Findings) {
 	if len(versions) == 0 {
 		return nil, nil
 	}
-	index, err := r.schemaIndex(ctx, t)
+	ask := t.index
+	if t.index = nil; ask == nil {
+		ask = func() (map[string]openapi.Location, error) { return r.schemaIndex(ctx, t) }
+	}
+	index, err := ask()
 	if err != nil {
 		return nil, r.noSchemas(t, err)
 	}
-	out := map[schema.GroupVersion]*openapi.Document{}
+	out, errs := r.published(t).Documents(ctx, index, versions)
 	var findings diag.Findings
-	var mu sync.Mutex
-	each(len(versions), 0, func(i int) {
-		at, ok := index[openapi.IndexKey(versions[i])]
-		if !ok {
-			return
-		}
-		key := at.Hash
-		if key == "" {
-			key = t.cluster.Name + " " + at.URL
-		}
-		doc, err := r.library.Document(key, func() ([]byte, error) { return r.document(ctx, t, at) })
-		mu.Lock()
-		defer mu.Unlock()
-		if err != nil {
-			findings = append(findings, r.noSchemas(t, fmt.Errorf("%s: %w", versions[i], err))...)
-			return
-		}
-		out[versions[i]] = doc
-	})
+	for _, err := range errs {
+		findings = append(findings, r.noSchemas(t, err)...)
+	}
 	return out, findings.Sorted()
+}
+
+func (r *run) published(t *target) openapi.Published {
+	return openapi.Published{Library: &r.library, Cluster: t.cluster.Name,
+		Load: func(ctx context.Context, at openapi.Location) ([]byte, error) { return r.document(ctx, t, at) }}
 }
 
 // schemaIndex says where the documents of a cluster are; those of a facts file have a hash alone.

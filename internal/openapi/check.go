@@ -49,6 +49,17 @@ func (p Path) String() string {
 	return b.String()
 }
 
+// Steps are the field names and list indexes.
+func (p Path) Steps() []string {
+	out := make([]string, len(p))
+	for i, s := range p {
+		if out[i] = s.Field; s.Field == "" {
+			out[i] = strconv.Itoa(s.Index)
+		}
+	}
+	return out
+}
+
 // Problem is one thing that an API server would refuse.
 type Problem struct {
 	Path Path

@@ -208,8 +208,13 @@ func Split(data []byte, size int) [][]byte {
 	return append(out, data)
 }
 
+// window is how far back the encoder looks for what repeats; it holds twice that in memory.
+const window = 1 << 20
+
 var (
-	encoder = sync.OnceValues(func() (*zstd.Encoder, error) { return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)) })
+	encoder = sync.OnceValues(func() (*zstd.Encoder, error) {
+		return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window))
+	})
 	decoder = sync.OnceValues(func() (*zstd.Decoder, error) {
 		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxDecoded))
 	})

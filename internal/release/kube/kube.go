@@ -302,36 +302,38 @@ func (s *store) recall(owner string) *head {
 	return s.heads[owner]
 }
 
-// create posts into the namespace, which is made when it is missing. That is tried first when no record was found,
-// and else only when the API server says so.
+// create posts into the namespace, which is made when it is missing: at the same time when no record was found, and else
+// only when the API server says so.
 func (s *store) create(ctx context.Context, path string, body, into any) error {
 	s.mu.Lock()
 	bare := s.bare
 	s.bare = false
 	s.mu.Unlock()
-	var noNamespace error
+	making := make(chan error, 1)
 	if bare {
-		noNamespace = s.makeNamespace(ctx)
-		if noNamespace != nil && !apierrors.IsForbidden(noNamespace) {
-			return noNamespace
-		}
+		go func() { making <- s.makeNamespace(ctx) }()
 	}
 	err := s.c.Post(ctx, path, writeQuery(), body, into)
+	missing := apierrors.IsNotFound(err)
+	var noNamespace error
+	switch {
+	case bare: // nothing is under way when this returns
+		noNamespace = <-making
+	case missing:
+		noNamespace = s.makeNamespace(ctx)
+	}
+	if missing {
+		if noNamespace != nil {
+			return noNamespace
+		}
+		err = s.c.Post(ctx, path, writeQuery(), body, into)
+	}
 	if err == nil {
 		s.mu.Lock()
 		s.seen = true
 		s.mu.Unlock()
 	}
-	if !apierrors.IsNotFound(err) {
-		return err
-	}
-	if noNamespace != nil { // it is missing, and may not be made
-		return noNamespace
-	}
-	if err := s.makeNamespace(ctx); err != nil {
-		return err
-	}
-	return s.c.Post(ctx, path, writeQuery(), body, into)
+	return err
 }
 
 func (s *store) makeNamespace(ctx context.Context) error {

@@ -1,0 +1,50 @@
+package openapi
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Published are the documents of one cluster.
+type Published struct {
+	Library *Library
+	// Cluster is the key of documents whose content has no hash.
+	Cluster string
+	// Load reads one.
+	Load func(ctx context.Context, at Location) ([]byte, error)
+}
+
+// Documents reads those of some groups and versions, all at once. One that is not in the index is not there; the errors
+// name those that could not be read, in order.
+func (p Published) Documents(ctx context.Context, index map[string]Location, versions []schema.GroupVersion) (map[schema.GroupVersion]*Document, []error) {
+	docs, errs := make([]*Document, len(versions)), make([]error, len(versions))
+	var wg sync.WaitGroup
+	for i, gv := range versions {
+		at, ok := index[IndexKey(gv)]
+		if !ok {
+			continue
+		}
+		key := at.Hash
+		if key == "" {
+			key = p.Cluster + " " + at.URL
+		}
+		wg.Go(func() {
+			var err error
+			if docs[i], err = p.Library.Document(key, func() ([]byte, error) { return p.Load(ctx, at) }); err != nil {
+				docs[i], errs[i] = nil, fmt.Errorf("%s: %w", gv, err)
+			}
+		})
+	}
+	wg.Wait()
+	out := map[schema.GroupVersion]*Document{}
+	for i, gv := range versions {
+		if docs[i] != nil {
+			out[gv] = docs[i]
+		}
+	}
+	return out, slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+}
