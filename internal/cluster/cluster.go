@@ -19,6 +19,7 @@ import (
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/rights"
 )
 
 // Config says how one cluster is reached.
@@ -51,7 +52,7 @@ type Session struct {
 	mu       sync.RWMutex
 	kinds    *kinds
 	refresh  sync.Mutex
-	ahead    map[string]*reviewed
+	ahead    rights.Ahead
 	requests atomic.Int64
 }
 

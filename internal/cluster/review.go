@@ -47,18 +47,17 @@ func (s *Session) Review(ctx context.Context, p *plan.Plan) diag.Findings {
 
 // missing returns those of the rights in one namespace that we do not have.
 func (s *Session) missing(ctx context.Context, ns string, needed []rights.Right) []rights.Right {
-	a := s.foreseen(ctx, ns)
-	if a == nil {
-		a = &reviewed{}
-		a.rules, a.whole, _ = s.rules(ctx, ns)
+	known, ok := s.ahead.Take(ctx, ns, s.now())
+	if !ok {
+		known, _ = s.rules(ctx, ns)
 	}
 	var out []rights.Right
 	for _, r := range needed {
-		if !slices.ContainsFunc(a.rules, func(x rights.Rule) bool { return x.Allows(r) }) {
+		if !slices.ContainsFunc(known.Rules, func(x rights.Rule) bool { return x.Allows(r) }) {
 			out = append(out, r)
 		}
 	}
-	if a.whole || len(out) == 0 {
+	if known.Whole || len(out) == 0 {
 		return out
 	}
 	return s.askEach(ctx, out)

@@ -66,15 +66,7 @@ func (l *loop) one(ctx context.Context, cp *ClusterPlan) *ClusterOutcome {
 }
 
 // writes is the number of objects the plan writes.
-func (cp *ClusterPlan) writes() int {
-	n := 0
-	for _, ch := range cp.Plan.Changes {
-		if ch.Action.Writes() {
-			n++
-		}
-	}
-	return n
-}
+func (cp *ClusterPlan) writes() int { return cp.Plan.Writes() }
 
 // settled reports that nothing is to be done: nothing to write, and what the last run wrote got ready, or nobody waits for
 // that now either.
@@ -104,7 +96,7 @@ func (l *loop) locked(ctx context.Context, cp *ClusterPlan, row *ClusterOutcome)
 	row.Done = result.Done
 	row.Done.Unchanged = cp.Plan.Unchanged
 	if result.OK() { // with the values that came, some needed nothing
-		row.Done.Unchanged += max(0, cp.writes()-writesOf(result.Done))
+		row.Done.Unchanged += max(0, cp.writes()-result.Done.Writes())
 	}
 	row.TimedOut = result.TimedOut || notReady(result)
 	for _, p := range result.Problems {
@@ -138,13 +130,8 @@ func (l *loop) execute(ctx context.Context, cp *ClusterPlan, p *plan.Plan, recor
 	return w.target.session.Execute(ctx, cluster.ExecuteRequest{
 		Plan: p, Bodies: w.bodies(), Owned: record.Inventory, Lives: record.Hooks, Checkpoint: w.checkpoint(record), Schema: w.observed.Schema, Depends: w.set.depends,
 		Wait: l.req.Wait, Timeout: timeout, HopelessAfter: l.req.HopelessAfter, Rules: w.set.rules(l.Checker),
-		Parallel: l.req.Parallel, Deleting: l.fp.Verb == "delete", OnEvent: l.forward(cp, writesOf(before)), Stop: l.req.Stop,
+		Parallel: l.req.Parallel, Deleting: l.fp.Verb == "delete", OnEvent: l.forward(cp, before.Writes()), Stop: l.req.Stop,
 	})
-}
-
-// writesOf is the number of writes among what was done.
-func writesOf(c plan.Counts) int {
-	return c.Create + c.Update + c.Delete + c.Recreate + c.Adopt + c.Unknown + c.Hooks
 }
 
 // notReady: everything was written, and something did not get ready.
@@ -278,7 +265,7 @@ func (l *loop) open(ctx context.Context, cp *ClusterPlan) (*release.Record, erro
 			record.Origins[name] = v.Told(name)
 		}
 	}
-	record.Inventory, record.Hooks = intended(cp.Plan, w), cp.Plan.Lives
+	record.Inventory, record.Hooks = plan.Intended(cp.Plan, w.target.inventory(), w.set.desired, w.observed.Schema), cp.Plan.Lives
 	hooks, err := w.removalHooks(ctx, record.Hooks)
 	if err != nil {
 		return nil, err
@@ -305,40 +292,6 @@ func (w *work) describe(record *release.Record) {
 	if w.target.record != nil {
 		record.Carry(*w.target.record)
 	}
-}
-
-// intended is the old inventory and, without uid, every object the plan may create.
-func intended(p *plan.Plan, w *work) []plan.Owned {
-	entries := map[object.Ref]plan.Owned{}
-	if w.target.record != nil {
-		for _, o := range w.target.record.Inventory {
-			entries[o.Ref] = o
-		}
-	}
-	for _, o := range p.Kept {
-		entries[o.Ref] = o
-	}
-	desired := map[object.Ref]plan.Desired{}
-	for _, d := range w.set.desired {
-		desired[d.Ref] = d
-	}
-	for _, ch := range p.Changes {
-		if ch.Hook != nil {
-			if o, is := plan.IntendedHook(entries[ch.Ref], ch); is {
-				entries[ch.Ref] = o
-			}
-			continue
-		}
-		d, ok := desired[ch.Ref]
-		if _, known := entries[ch.Ref]; ok && ch.Action.Writes() && (!known || ch.Action == plan.Create || ch.Action == plan.Recreate) {
-			entries[ch.Ref] = plan.OwnedAs(d, w.observed.Schema[plan.SchemaKey(ch.Ref)])
-		}
-	}
-	return sortedOwned(entries)
-}
-
-func sortedOwned(entries map[object.Ref]plan.Owned) []plan.Owned {
-	return slices.SortedFunc(maps.Values(entries), func(a, b plan.Owned) int { return a.Ref.Compare(b.Ref) })
 }
 
 // shut writes the record of what was done, or removes it after a complete delete.

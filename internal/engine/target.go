@@ -18,6 +18,7 @@ import (
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/openapi"
+	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
 	"hawser.dev/hawser/internal/secret"
@@ -100,6 +101,14 @@ type target struct {
 	made made
 	// index tells where the schemas are, asked for ahead; nil once it was used.
 	index func() (map[string]openapi.Location, error)
+}
+
+// inventory is what the record says is there.
+func (t *target) inventory() []plan.Owned {
+	if t.record == nil {
+		return nil
+	}
+	return t.record.Inventory
 }
 
 func (t *target) find(fs ...diag.Finding) {

@@ -120,11 +120,7 @@ func (r *run) invalid(u unchecked, doc *openapi.Document) diag.Findings {
 // is looked at: the schemas, and our rights where the plan is carried out. What could not be read is asked for again.
 func (r *run) foresee(ctx context.Context, w *work) {
 	t := w.target
-	var recorded []plan.Owned
-	if t.record != nil {
-		recorded = t.record.Inventory
-	}
-	changing := plan.Unrecorded(w.set.desired, recorded)
+	changing := plan.Unrecorded(w.set.desired, t.inventory())
 	versions := plan.Versions(changing, w.set.defined)
 	if len(changing) == 0 || t.session == nil {
 		return
