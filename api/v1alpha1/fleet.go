@@ -15,6 +15,8 @@ type FleetSpec struct {
 	// Health are rules for kinds on every cluster of the fleet; Ignore leaves fields to others.
 	Health []HealthRule `json:"health,omitempty"`
 	Ignore []IgnoreRule `json:"ignore,omitempty"`
+	// Signatures say which content must be signed; nil wants nothing.
+	Signatures *Signatures `json:"signatures,omitempty"`
 	// Dir is the directory of the file, File its path: relative kubeconfig paths start there.
 	Dir string   `json:"-"`
 	Pos Position `json:"-"`

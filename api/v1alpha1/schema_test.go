@@ -120,6 +120,9 @@ func TestSchemaTable(t *testing.T) {
 		{"fleet", "fleet: {apiVersion: v1alpha1, name: f, rollout: {waves: [{groups: [a], soak: 2m30s, canary: 1}]}}", true, "wave"},
 		{"fleet", "fleet: {apiVersion: v1alpha1, name: f, rollout: {waves: [{groups: [a], soak: soon}]}}", false, "duration"},
 		{"fleet", "fleet: {apiVersion: v1alpha1, name: f, rollout: {waves: []}}", false, "no waves"},
+		{"fleet", "fleet: {apiVersion: v1alpha1, name: f, signatures: {trustedRoot: t, required: [{sources: [a/**], except: [], by: [{key: k, transparencyLog: true}]}]}}", true, "signatures"},
+		{"fleet", "fleet: {apiVersion: v1alpha1, name: f, signatures: {required: [{sources: [a], by: [{keys: k}]}]}}", false, "misspelled key"},
+		{"fleet", "fleet: {apiVersion: v1alpha1, name: f, signatures: {required: [{sources: [], by: [{key: k}]}]}}", false, "no sources"},
 		{"runtime", "runtime: {apiVersion: v1alpha1, name: f, clusters: {a: {kubeContext: x}}}", false, "runtime without group"},
 		{"runtime", "runtime: {apiVersion: v1alpha1, name: f, clusters: {a: {kubeContext: x, group: g}}}", true, "runtime"},
 	} {

@@ -45,6 +45,8 @@ import (
 	secretfile "hawser.dev/hawser/internal/secret/file"
 	secretkube "hawser.dev/hawser/internal/secret/kube"
 	"hawser.dev/hawser/internal/secret/sops"
+	"hawser.dev/hawser/internal/signature"
+	"hawser.dev/hawser/internal/signature/sigstore"
 	"hawser.dev/hawser/internal/toolchain"
 	"hawser.dev/hawser/internal/toolchain/goproxy"
 	"hawser.dev/hawser/internal/values"
@@ -128,6 +130,7 @@ func newEngine(redactor *secret.Redactor, onEvent func(engine.Event)) *engine.En
 			"http":                      pages,
 			module.ChartScheme + "file": chartdir.New(kept), module.ChartScheme + "https": repositories, module.ChartScheme + "http": repositories,
 		},
+		Signatures:     verifier(kept, artifacts),
 		Checker:        health.Checkers{CUE: modules, CEL: new(cel.Checker)},
 		Stores:         openStore,
 		Documents:      kept.Document,
@@ -153,7 +156,7 @@ func newTools() (*toolchain.Tools, error) {
 	sources := goproxy.New(goproxy.Options{Dir: filepath.Join(kept.Location(), "gomod")})
 	return &toolchain.Tools{
 		Fetchers: map[string]module.Fetcher{"file": dir.New(), "oci": artifacts},
-		Registry: artifacts, Logins: artifacts, GoModules: sources, Download: sources.Download, Getenv: os.Getenv,
+		Registry: artifacts, Digests: artifacts, Logins: artifacts, Signatures: verifier(kept, artifacts), Signers: sigstores(), GoModules: sources, Download: sources.Download, Getenv: os.Getenv,
 		Watchdog: watchdog,
 		Render: func(ctx context.Context, req toolchain.RenderRequest) (toolchain.Rendered, error) {
 			got, err := modules.Render(ctx, render.Request{Content: req.Content, KubeVersion: req.KubeVersion, Package: req.Package, Tags: req.Tags,
@@ -166,6 +169,20 @@ func newTools() (*toolchain.Tools, error) {
 
 // cacheDir is the directory that --cache-dir names, "" for the usual one.
 var cacheDir string
+
+// sigstores signs and verifies; what it keeps of the public Sigstore is beside the cache's content.
+var sigstores = sync.OnceValue(func() *sigstore.Sigstore {
+	dir := storage().Location()
+	if dir != "" {
+		dir = filepath.Join(dir, "sigstore")
+	}
+	return sigstore.New(sigstore.Options{Dir: dir})
+})
+
+// verifier verifies the signatures of artifacts.
+func verifier(kept *cache.Cache, artifacts *oci.Client) *signature.Checker {
+	return &signature.Checker{Store: artifacts, Verifier: sigstores(), Notes: kept}
+}
 
 // storage is this process's cache. When nothing can be kept it says so, once.
 var storage = sync.OnceValue(func() *cache.Cache {

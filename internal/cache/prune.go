@@ -69,8 +69,12 @@ func (c *Cache) List(ctx context.Context) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	notes, err := read(filepath.Join(c.dir, "notes", "sha256"))
+	if err != nil {
+		return nil, err
+	}
 	var out []Entry
-	for _, at := range slices.Concat(blobs, documents) {
+	for _, at := range slices.Concat(blobs, documents, notes) {
 		if info, err := os.Lstat(at); err == nil {
 			digest := filepath.Base(filepath.Dir(at)) + ":" + filepath.Base(at)
 			out = append(out, Entry{Kind: Blob, Digest: digest, Bytes: info.Size(), Used: info.ModTime(), path: at})

@@ -2,9 +2,12 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"hawser.dev/hawser/internal/report"
 	"hawser.dev/hawser/internal/toolchain"
 )
 
@@ -15,7 +18,8 @@ func (s *session) artifactCommand() *cobra.Command {
 		`  hawser build -f shop.yaml --fleet fleet.yaml --output-dir rendered
   hawser artifact push oci://registry.example.com/shop/manifests -f rendered -t 1.4.2
   hawser artifact pull oci://registry.example.com/shop/manifests:1.4.2 -o got`,
-		s.artifactPushCommand(), s.artifactPullCommand(), s.artifactTagCommand(), s.artifactListCommand())
+		s.artifactBuildCommand(), s.artifactPushCommand(), s.artifactPullCommand(), s.artifactTagCommand(), s.artifactListCommand(),
+		s.artifactDigestCommand(), s.artifactSignCommand())
 }
 
 func (s *session) artifactPushCommand() *cobra.Command {
@@ -28,13 +32,17 @@ func (s *session) artifactPushCommand() *cobra.Command {
 the same digest.`,
 		Example: `  hawser artifact push oci://registry.example.com/shop/manifests -f rendered -t 1.4.2 -t latest
   hawser artifact push oci://registry.example.com/shop/bundle -f bundle.cue -f fleet.yaml -t 1.4.2 --form timoni
+  hawser artifact push oci://registry.example.com/shop/manifests -f rendered -t 1.4.2 --sign cosign --cosign-key cosign.key
   hawser artifact push -f rendered -t 1.4.2 -o manifests.tar`,
 		Args: atMostOne("URL"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if req.Annotations, err = to.check(s); err != nil {
 				return err
 			}
-			t, err := s.tools()
+			if req.Sign, err = to.sign.request(cmd); err != nil {
+				return err
+			}
+			t, err := s.tools(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -52,27 +60,120 @@ the same digest.`,
 	f.StringArrayVarP(&req.Files, "file", "f", nil, "directory, or file (repeat it), to publish")
 	f.BoolVar(&req.ResolveSymlinks, "resolve-symlinks", false, "push the files that links lead to; they have to lie in the directory")
 	f.StringArrayVarP(&req.Tags, "tag", "t", nil, "tag to set (repeat it; default latest)")
+	formFlags(f, &req)
+	to.flags(s, f)
+	return cmd
+}
+
+// formFlags are what decides the digest of an artifact, besides its files and annotations.
+func formFlags(f *pflag.FlagSet, req *toolchain.ArtifactRequest) {
 	f.StringVar(&req.Form, "form", "flux", "whose media types: flux or timoni")
 	f.StringVar(&req.ContentType, "content-type", "", "Timoni's word for the content (default generic, with --form timoni)")
-	to.flags(s, f)
+}
+
+func (s *session) artifactBuildCommand() *cobra.Command {
+	var req toolchain.ArtifactRequest
+	var to target
+	var format string
+	cmd := &cobra.Command{
+		Use:   "build -f DIR -o FILE.tar",
+		Short: "Pack a directory or files as an artifact on this machine",
+		Long: `Build packs a directory, or files of one directory, as push does, into an OCI archive (a .tar) or layout (a directory), and
+prints the digest. The same files and annotations have the same digest, here and when they are pushed.`,
+		Example: `  hawser artifact build -f rendered -o manifests.tar -t 1.4.2
+  hawser artifact build -f rendered -o layout --format oci-layout --form timoni -a org.opencontainers.image.licenses=Apache-2.0
+  hawser artifact pull oci-archive://manifests.tar:1.4.2 -o got`,
+		Args: nothing,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if req.Annotations, err = annotations(to.pairs); err != nil {
+				return err
+			}
+			if req.Output, err = toolchain.OutputURL(to.output, format); err != nil {
+				return err
+			}
+			t, err := s.tools(cmd.Context())
+			if err != nil {
+				return err
+			}
+			got, err := t.PushArtifact(cmd.Context(), req)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(s.Err, "packed into %s (%s)\n", to.output, strings.Join(got.Tags, ", "))
+			_, err = fmt.Fprintln(s.Out, got.Digest)
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVarP(&req.Files, "file", "f", []string{"."}, "directory, or file (repeat it), to pack")
+	f.StringArrayVarP(&req.Tags, "tag", "t", nil, "name of it in the archive or layout (repeat it; default latest)")
+	f.StringVarP(&to.output, "output", "o", "", "file or directory to write")
+	f.StringVar(&format, "format", "", "oci-archive or oci-layout (default: an archive if the name ends in .tar)")
+	f.StringArrayVarP(&to.pairs, "annotation", "a", nil, "annotation KEY=VALUE of the manifest (repeat it)")
+	formFlags(f, &req)
+	return cmd
+}
+
+func (s *session) artifactDigestCommand() *cobra.Command {
+	var req toolchain.ArtifactRequest
+	var to target
+	cmd := &cobra.Command{
+		Use:   "digest oci://REGISTRY/REPOSITORY[:TAG] | DIR",
+		Short: "Print the digest of an artifact, or of what a directory would be",
+		Long: `Digest prints what a tag means now (default latest), in a registry, a layout (oci-layout://DIR) or an archive
+(oci-archive://FILE). Of a directory or file it prints the digest that push would give it.`,
+		Example: `  hawser artifact digest oci://registry.example.com/shop/manifests:1.4.2
+  hawser artifact digest oci-archive://manifests.tar:1.4.2
+  hawser artifact digest rendered`,
+		Args: exactly("URL or DIR"),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if err := checkForm(s.opts.output, dataForms...); err != nil {
+				return err
+			}
+			if req.Annotations, err = annotations(to.pairs); err != nil {
+				return err
+			}
+			t, err := s.tools(cmd.Context())
+			if err != nil {
+				return err
+			}
+			req.Files = args
+			digest, err := t.DigestOf(cmd.Context(), req)
+			if err != nil {
+				return err
+			}
+			return s.printData(map[string]string{"artifact": args[0], "digest": digest}, func(report.Style) error {
+				_, err := fmt.Fprintln(s.Out, digest)
+				return err
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVarP(&to.pairs, "annotation", "a", nil, "annotation KEY=VALUE of what a directory would be (repeat it)")
+	formFlags(f, &req)
+	s.opts.outputFlag(f, dataForms...)
 	return cmd
 }
 
 func (s *session) artifactPullCommand() *cobra.Command {
 	var req toolchain.PullRequest
+	var verify verifying
 	cmd := &cobra.Command{
 		Use:   "pull oci://REGISTRY/REPOSITORY[:TAG|@DIGEST] [-o DIR]",
 		Short: "Get the files of an artifact",
 		Long: `Pull gets the files of an artifact into a directory and prints its digest. What the directory holds stays: a file that
-exists is an error before anything is written.`,
+exists is an error before anything is written. --verify cosign, and the policy of --fleet, want it to be signed.`,
 		Example: `  hawser artifact pull oci://registry.example.com/shop/manifests:1.4.2 -o got
   hawser artifact pull oci://registry.example.com/shop/manifests --version 1.x --digest sha256:0000000000000000000000000000000000000000000000000000000000000000`,
 		Args: exactly("oci://REGISTRY/REPOSITORY"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err
 			}
-			t, err := s.tools()
+			if req.Verify, err = verify.request(cmd); err != nil {
+				return err
+			}
+			t, err := s.tools(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -90,6 +191,8 @@ exists is an error before anything is written.`,
 	f.StringVar(&req.Digest, "digest", "", "digest the artifact must have")
 	f.StringVar(&req.ContentType, "content-type", "", "only layers with this word of Timoni's, for example generic")
 	f.StringVar(&s.opts.output, "format", "text", "form of the answer: text, json, yaml")
+	verify.flags(f)
+	s.policyFlag(f)
 	return cmd
 }
 
@@ -102,7 +205,7 @@ func (s *session) artifactTagCommand() *cobra.Command {
 		Example: "  hawser artifact tag oci://registry.example.com/shop/manifests:1.4.2 -t stable -t latest",
 		Args:    exactly("oci://REGISTRY/REPOSITORY:TAG"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := s.tools()
+			t, err := s.tools(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hawser.dev/hawser/internal/document"
+	"hawser.dev/hawser/internal/defaults"
 )
 
 // fleetVariable names the fleet files where no flag does.
@@ -44,14 +44,14 @@ func (s *session) useDefaults(cmd *cobra.Command, args []string) error {
 		f := cmd.Flags().Lookup(flag)
 		return f != nil && f.Changed
 	}
-	defaults, findings := document.ReadDefaults(".")
-	fleet, from := defaults.Fleet, document.DefaultsFile
+	found, findings := defaults.Read(".")
+	fleet, from := found.Fleet, defaults.File
 	if v := s.getenv(fleetVariable); v != "" {
 		fleet, from = splitList([]string{v}), fleetVariable
 	}
 	useFleet := !given("fleet") && !given("kube-context")
-	useFiles := !given("file") && slices.Contains(takesFiles, cmd.Name())
-	if err := findings.Err(); err != nil && (useFleet && from == document.DefaultsFile || useFiles) {
+	useFiles := !given("file") && slices.Contains(takesFiles, cmd.Name()) && cmd.Flags().Lookup("bundle") != nil
+	if err := findings.Err(); err != nil && (useFleet && from == defaults.File || useFiles) {
 		return err
 	}
 	var used []string
@@ -59,9 +59,9 @@ func (s *session) useDefaults(cmd *cobra.Command, args []string) error {
 		s.opts.fleetFiles = fleet
 		used = append(used, fmt.Sprintf("fleet %s (%s)", strings.Join(fleet, ", "), from))
 	}
-	if useFiles && len(defaults.Files) > 0 {
-		s.opts.files = defaults.Files
-		used = append(used, fmt.Sprintf("files %s (%s)", strings.Join(defaults.Files, ", "), document.DefaultsFile))
+	if useFiles && len(found.Files) > 0 {
+		s.opts.files = found.Files
+		used = append(used, fmt.Sprintf("files %s (%s)", strings.Join(found.Files, ", "), defaults.File))
 	}
 	if len(used) > 0 {
 		_, _ = fmt.Fprintln(s.Err, "using "+strings.Join(used, ", "))

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/document"
 	"hawser.dev/hawser/internal/report"
 	"hawser.dev/hawser/internal/toolchain"
 )
@@ -25,18 +27,32 @@ at here. A module is a directory, or oci://REGISTRY/REPOSITORY.`,
 		s.moduleListCommand(), s.moduleShowCommand(), s.moduleVendorCommand())
 }
 
-// tools are the tool chain, or an error that this build has none.
-func (s *session) tools() (*toolchain.Tools, error) {
+// tools are the tool chain under the policy of the fleet that was named, or an error that this build has none.
+func (s *session) tools(ctx context.Context) (*toolchain.Tools, error) {
 	if s.Tools == nil {
 		return nil, usagef("this build has no module tool chain")
 	}
-	return s.Tools()
+	t, err := s.Tools()
+	if err != nil || len(s.opts.fleetFiles) == 0 {
+		return t, err
+	}
+	program, findings := document.Load(ctx, document.Options{Fleet: s.opts.fleetFiles, Stdin: s.In})
+	if err := findings.Err(); err != nil {
+		return nil, err
+	}
+	return t, t.Obey(program.Fleet())
+}
+
+// policyFlag is for commands that fetch and know no clusters.
+func (s *session) policyFlag(f *pflag.FlagSet) {
+	f.StringArrayVarP(&s.opts.fleetFiles, "fleet", "r", nil, "fleet file (repeat it) that says what must be signed, and by whom")
 }
 
 // place is a command's optional first argument, a module, with the flags that choose its version.
 type place struct{ version, digest string }
 
-func (p *place) flags(f *pflag.FlagSet) {
+func (p *place) flags(s *session, f *pflag.FlagSet) {
+	s.policyFlag(f)
 	f.StringVar(&p.version, "version", "", "version, tag or range of a module in a registry (default latest)")
 	f.StringVar(&p.digest, "digest", "", "digest the module must have")
 }

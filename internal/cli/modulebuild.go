@@ -28,7 +28,7 @@ they would be applied: all of them or, on an error, nothing.`,
 			if err := checkForm(form, "yaml", "json"); err != nil {
 				return err
 			}
-			t, err := s.tools()
+			t, err := s.tools(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -63,7 +63,7 @@ they would be applied: all of them or, on an error, nothing.`,
 	}
 	f := cmd.Flags()
 	renderFlags(f, &req)
-	at.flags(f)
+	at.flags(s, f)
 	f.BoolVar(&mask, "mask-secrets", false, "print *** for the data of Secrets")
 	f.StringVarP(&form, "output", "o", "yaml", "form of the output: yaml, json (one List)")
 	return cmd

@@ -25,7 +25,7 @@ schemas of Kubernetes it imports. --blueprint begins from another module instead
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err
 			}
-			t, err := s.tools()
+			t, err := s.tools(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -19,7 +19,7 @@ func (s *session) listed(cmd *cobra.Command, req *toolchain.ListRequest) func(*c
 		if err := checkForm(s.opts.output, dataForms...); err != nil {
 			return err
 		}
-		t, err := s.tools()
+		t, err := s.tools(cmd.Context())
 		if err != nil {
 			return err
 		}

@@ -20,23 +20,28 @@ func (s *session) pulled(r toolchain.PullResult) error {
 
 func (s *session) modulePullCommand() *cobra.Command {
 	var req toolchain.PullRequest
+	var verify verifying
 	cmd := &cobra.Command{
 		Use:   "pull oci://REGISTRY/REPOSITORY -o DIR",
 		Short: "Get a module into a directory",
 		Long: `Pull gets a module into a directory that does not exist yet, and prints its digest. With --digest anything else is
-refused. The directory appears as a whole or not at all.`,
+refused. The directory appears as a whole or not at all. --verify cosign, and the policy of --fleet, want it to be signed.`,
 		Example: `  hawser module pull oci://registry.example.com/modules/web -o ./web
   hawser module pull oci://registry.example.com/modules/web --version 1.x -o ./web
+  hawser module pull oci://registry.example.com/modules/web --version 1.1.0 -o ./web --verify cosign --cosign-key cosign.pub
   hawser module pull oci-archive://web.tar --version 1.0.0 -o ./web`,
 		Args: exactly("oci://REGISTRY/REPOSITORY"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err
 			}
 			if req.Dir == "" {
 				return usagef("module pull needs a directory\nFor example: %s %s -o ./web", cmd.CommandPath(), args[0])
 			}
-			t, err := s.tools()
+			if req.Verify, err = verify.request(cmd); err != nil {
+				return err
+			}
+			t, err := s.tools(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -53,5 +58,7 @@ refused. The directory appears as a whole or not at all.`,
 	f.StringVar(&req.Version, "version", "", "version, tag or range (default latest)")
 	f.StringVar(&req.Digest, "digest", "", "digest the module must have")
 	f.StringVar(&s.opts.output, "format", "text", "form of the answer: text, json, yaml")
+	verify.flags(f)
+	s.policyFlag(f)
 	return cmd
 }

@@ -16,12 +16,15 @@ import (
 type target struct {
 	output string
 	pairs  []string
+	sign   signing
 }
 
 func (t *target) flags(s *session, f *pflag.FlagSet) {
 	f.StringVarP(&t.output, "output", "o", "", "write an OCI layout into this directory, or an archive into this .tar file")
 	f.StringArrayVarP(&t.pairs, "annotation", "a", nil, "annotation KEY=VALUE of the manifest (repeat it)")
 	f.StringVar(&s.opts.output, "format", "text", "form of the answer: text, json, yaml")
+	f.StringVar(&t.sign.form, "sign", "", "sign it; the form is cosign")
+	t.sign.flags(f)
 }
 
 // check refuses what was meant for --format.
@@ -44,6 +47,9 @@ func (s *session) pushed(what string, r toolchain.PushResult) error {
 			done = "unchanged"
 		}
 		fmt.Fprintf(s.Err, "%s %s to %s (%s)\n", done, what, r.URL, strings.Join(r.Tags, ", "))
+		if r.Signed != "" {
+			fmt.Fprintf(s.Err, "signed by %s\n", r.Signed)
+		}
 		_, err := fmt.Fprintf(s.Out, "%s@%s\n", r.URL, r.Digest)
 		return err
 	})
@@ -60,9 +66,11 @@ func (s *session) modulePushCommand() *cobra.Command {
 version does not change: the same content again does nothing, other content is refused without --force. The same content and
 annotations have the same digest wherever they are pushed from.
 DIR may also be an OCI layout or archive that -o wrote; it is pushed byte for byte. timoni.ignore says what is left out.
-Source and revision are read from the files of a Git repository; the date is that of SOURCE_DATE_EPOCH, or none.`,
+Source and revision are read from the files of a Git repository; the date is that of SOURCE_DATE_EPOCH, or none.
+--sign cosign signs it with a key, or with a certificate for the identity of the token of a CI system.`,
 		Example: `  hawser module push ./web oci://registry.example.com/modules/web --version 1.0.0
   hawser module push ./web oci://registry.example.com/modules/web --version 1.1.0 --latest=false -a org.opencontainers.image.licenses=Apache-2.0
+  hawser module push ./web oci://registry.example.com/modules/web --version 1.1.0 --sign cosign --cosign-key cosign.key
   hawser module push ./web --version 1.0.0 -o web.tar
   hawser module push web.tar oci://registry.example.com/modules/web --version 1.0.0`,
 		Args: between(1, "DIR", "oci://REGISTRY/REPOSITORY"),
@@ -70,7 +78,10 @@ Source and revision are read from the files of a Git repository; the date is tha
 			if req.Annotations, err = to.check(s); err != nil {
 				return err
 			}
-			t, err := s.tools()
+			if req.Sign, err = to.sign.request(cmd); err != nil {
+				return err
+			}
+			t, err := s.tools(cmd.Context())
 			if err != nil {
 				return err
 			}

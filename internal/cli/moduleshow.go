@@ -29,7 +29,7 @@ func (s *session) showText(what, short string) *cobra.Command {
 		Example: "  hawser module show " + what + " ./web\n  hawser module show " + what + " oci://registry.example.com/modules/web",
 		Args:    atMostOne("module"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := s.tools()
+			t, err := s.tools(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -44,7 +44,7 @@ func (s *session) showText(what, short string) *cobra.Command {
 			return err
 		},
 	}
-	at.flags(cmd.Flags())
+	at.flags(s, cmd.Flags())
 	return cmd
 }
 
@@ -62,7 +62,7 @@ func (s *session) showConfig() *cobra.Command {
 			if err := checkForm(s.opts.output, forms...); err != nil {
 				return err
 			}
-			t, err := s.tools()
+			t, err := s.tools(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -75,7 +75,7 @@ func (s *session) showConfig() *cobra.Command {
 			})
 		},
 	}
-	at.flags(cmd.Flags())
+	at.flags(s, cmd.Flags())
 	s.opts.outputFlag(cmd.Flags(), forms...)
 	return cmd
 }
@@ -123,7 +123,7 @@ func (s *session) showInfo() *cobra.Command {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err
 			}
-			t, err := s.tools()
+			t, err := s.tools(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -145,7 +145,7 @@ func (s *session) showInfo() *cobra.Command {
 			})
 		},
 	}
-	at.flags(cmd.Flags())
+	at.flags(s, cmd.Flags())
 	s.opts.outputFlag(cmd.Flags(), dataForms...)
 	return cmd
 }

@@ -48,7 +48,7 @@ is kept as a comment.`,
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err
 			}
-			t, err := s.tools()
+			t, err := s.tools(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -83,7 +83,7 @@ with GOSUMDB and printed, and it is kept in the cache. No Go is needed.
 			if req.Version == "" {
 				return usagef("which version of Kubernetes?\nFor example: %s --version 1.34", cmd.CommandPath())
 			}
-			t, err := s.tools()
+			t, err := s.tools(cmd.Context())
 			if err != nil {
 				return err
 			}

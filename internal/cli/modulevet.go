@@ -38,7 +38,7 @@ with these values instead.`,
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err
 			}
-			t, err := s.tools()
+			t, err := s.tools(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -66,7 +66,7 @@ with these values instead.`,
 	f := cmd.Flags()
 	renderFlags(f, &req)
 	f.BoolVar(&debug, "debug", false, "only with debug_values.cue (the tag debug)")
-	at.flags(f)
+	at.flags(s, f)
 	s.opts.outputFlag(f, dataForms...)
 	return cmd
 }

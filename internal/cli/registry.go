@@ -32,7 +32,7 @@ with --password-stdin, else asked for at the terminal; there is no flag for it, 
   hawser registry login registry.example.com:5000 -u ada`,
 		Args: exactly("REGISTRY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := s.tools()
+			t, err := s.tools(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -100,7 +100,7 @@ func (s *session) logoutCommand() *cobra.Command {
 		Example: "  hawser registry logout registry.example.com",
 		Args:    exactly("REGISTRY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := s.tools()
+			t, err := s.tools(cmd.Context())
 			if err != nil {
 				return err
 			}

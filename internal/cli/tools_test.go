@@ -2,6 +2,12 @@ package cli
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -14,16 +20,20 @@ import (
 	"hawser.dev/hawser/internal/module/oci"
 	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/render/cue"
+	"hawser.dev/hawser/internal/signature"
+	"hawser.dev/hawser/internal/signature/sigstore"
 	"hawser.dev/hawser/internal/testregistry"
+	"hawser.dev/hawser/internal/testsigstore"
 	"hawser.dev/hawser/internal/toolchain"
 )
 
 // realTools is the tool chain as the wiring makes it, without Kubernetes' source.
 func realTools() (*toolchain.Tools, error) {
-	modules, artifacts := cue.New(cue.Options{}), oci.New(oci.Options{})
+	modules, artifacts, signs := cue.New(cue.Options{}), oci.New(oci.Options{}), sigstore.New(sigstore.Options{TokenFile: "/nonexistent"})
 	return &toolchain.Tools{
 		Fetchers: map[string]module.Fetcher{"file": dir.New(), "oci": artifacts},
-		Registry: artifacts, Logins: artifacts, Getenv: os.Getenv,
+		Registry: artifacts, Digests: artifacts, Logins: artifacts, Getenv: os.Getenv,
+		Signatures: &signature.Checker{Store: artifacts, Verifier: signs}, Signers: signs,
 		Render: func(ctx context.Context, req toolchain.RenderRequest) (toolchain.Rendered, error) {
 			got, err := modules.Render(ctx, render.Request{Content: req.Content, KubeVersion: req.KubeVersion, Package: req.Package, Tags: req.Tags,
 				Instance: v1alpha1.Instance{Name: req.Name, Namespace: req.Namespace, Module: &v1alpha1.ModuleSource{URL: req.URL},
@@ -41,5 +51,26 @@ func startRegistries(t *testing.T, e *testscript.Env) error {
 	e.Setenv("REGISTRY", open.Host)
 	e.Setenv("PRIVATE", private.Host)
 	e.Setenv("DOCKER_CONFIG", filepath.Join(e.WorkDir, "docker"))
-	return nil
+	return startSigstore(t, e)
+}
+
+// startSigstore gives every script two pairs of keys (cosign.key, cosign.pub, other.key, other.pub), a Sigstore ($SIGSTORE)
+// with its trusted_root.json, and a token for ada@example.com (token.txt).
+func startSigstore(t *testing.T, e *testscript.Env) error {
+	fake := testsigstore.Start(t)
+	e.Setenv("SIGSTORE", fake.URL)
+	root, err := os.ReadFile(fake.RootFile)
+	files := map[string][]byte{"trusted_root.json": root, "token.txt": []byte(fake.Token("ada@example.com"))}
+	for _, name := range []string{"cosign", "other"} {
+		key, keyErr := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		private, privateErr := x509.MarshalPKCS8PrivateKey(key)
+		public, publicErr := x509.MarshalPKIXPublicKey(key.Public())
+		err = errors.Join(err, keyErr, privateErr, publicErr)
+		files[name+".key"] = pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})
+		files[name+".pub"] = pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})
+	}
+	for name, data := range files {
+		err = errors.Join(err, os.WriteFile(filepath.Join(e.WorkDir, name), data, 0o600))
+	}
+	return err
 }

@@ -18,6 +18,7 @@ import (
 	"cuelang.org/go/cue/ast"
 
 	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/internal/defaults"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/rootfs"
 )
@@ -120,7 +121,7 @@ func (r *reader) inDirectory(dir string) []string {
 	}
 	var out []string
 	for _, e := range entries {
-		if e.Name() == DefaultsFile && isDefaults(dir) {
+		if e.Name() == defaults.File && defaults.In(dir) {
 			continue
 		}
 		if _, known := syntaxOf(e.Name()); known && !e.IsDir() && !hidden(e.Name()) {

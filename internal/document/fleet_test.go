@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 )
 
@@ -152,5 +153,70 @@ func TestNothingIsDropped(t *testing.T) {
 	}
 	if got := d.dropped(diag.Findings{diag.Errorf("x", "said")}); got != nil {
 		t.Errorf("said twice: %v", got)
+	}
+}
+
+// In a directory of documents, hawser.yaml is no document.
+func TestDefaultsAreNoDocument(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"hawser.yaml": "fleet: f.yaml\n", "b.yaml": "bundle: {apiVersion: v1alpha1, name: b, instances: {a: {module: {url: 'file:///m'}, namespace: x}}}\n"})
+	if _, fs := Load(t.Context(), Options{Files: []string{dir}, Workdir: dir}); fs.HasErrors() {
+		t.Error(fs)
+	}
+}
+
+// What must be signed is read with its places, and mistakes are found where they are.
+func TestSignatures(t *testing.T) {
+	read := func(section string) (*v1alpha1.Signatures, string) {
+		dir := t.TempDir()
+		write(t, dir, map[string]string{"f.yaml": "fleet:\n  apiVersion: v1alpha1\n  name: f\n  signatures:\n    " +
+			strings.ReplaceAll(strings.TrimSpace(section), "\n", "\n    ") + "\n"})
+		p, fs := Load(t.Context(), Options{Fleet: []string{filepath.Join(dir, "f.yaml")}, Workdir: dir})
+		if fs.HasErrors() {
+			return nil, fs.Err().Error()
+		}
+		got := p.Fleet().Signatures
+		if got.Dir != dir || got.Required[0].By[0].Dir != dir {
+			t.Errorf("relative to %q and %q, want %q", got.Dir, got.Required[0].By[0].Dir, dir)
+		}
+		return got, ""
+	}
+	got, failed := read(`
+trustedRoot: trusted_root.json
+required:
+- sources: [registry.example.com/modules/**]
+  except: ["registry.example.com/modules/dev/*"]
+  by:
+  - {key: cosign.pub, transparencyLog: true}
+  - {identity: ada@example.com, issuerRegexp: "https://.*"}`)
+	if failed != "" {
+		t.Fatal(failed)
+	}
+	want := v1alpha1.SignedBy{Identity: "ada@example.com", IssuerRegexp: "https://.*"}
+	by := got.Required[0].By
+	by[1].Dir, by[1].Pos = "", v1alpha1.Position{}
+	if by[1] != want || by[0].Key != "cosign.pub" || !by[0].TransparencyLog || got.TrustedRoot != "trusted_root.json" ||
+		got.Required[0].Except[0] != "registry.example.com/modules/dev/*" || got.Required[0].Pos.Line != 7 {
+		t.Errorf("%+v", got)
+	}
+	for section, want := range map[string]string{
+		"required: []":                                                       "signatures.required: there is no rule",
+		"trustedRoot: x":                                                     "required is required",
+		"required: [{sources: [a/b]}]":                                       "by is required",
+		"required: [{by: [{key: k}]}]":                                       "sources is required",
+		"required: [{sources: [], by: [{key: k}]}]":                          "sources is empty",
+		"required: [{sources: [a/b], by: []}]":                               "nobody could sign it",
+		"required: [{sources: [\"oci://a/b\"], by: [{key: k}]}]":             "it has a scheme",
+		"required: [{sources: [\"a/b:1.0\"], by: [{key: k}]}]":               "it has a tag or a digest",
+		"required: [{sources: [a], by: [{identity: x}]}]":                    "there is an identity without an issuer",
+		"required: [{sources: [a], by: [{issuer: x}]}]":                      "there is an issuer without an identity",
+		"required: [{sources: [a], by: [{key: k, identity: x}]}]":            "each is a signer of its own",
+		"required: [{sources: [a], by: [{}]}]":                               "there is neither a key nor an identity",
+		"required: [{sources: [a], by: [{identityRegexp: '(', issuer: x}]}]": "a regular expression is wrong",
+		"required: [{sources: [a], by: [{keys: k}]}]":                        "did you mean \"key\"?",
+	} {
+		if _, failed := read(section); !strings.Contains(failed, want) {
+			t.Errorf("%s: %s, want %q", section, failed, want)
+		}
 	}
 }

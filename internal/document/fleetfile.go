@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	fleetFields      = []string{"apiVersion", "name", "clusters", "values", "rollout", "secretStores", "health", "ignore"}
+	fleetFields      = []string{"apiVersion", "name", "clusters", "values", "rollout", "secretStores", "health", "ignore", "signatures"}
 	clusterFields    = []string{"group", "kubeContext", "kubeconfig", "proxyURL", "labels", "vars", "taints", "uid"}
 	kubeconfigFields = []string{"path", "context"}
 	kubeconfigLater  = []string{"content", "secretRef", "url", "resource"}
@@ -56,6 +56,8 @@ func (d *decoder) fleet(v cue.Value, runtime bool) *v1alpha1.FleetSpec {
 			out.Health = d.healthRules(f.value)
 		case "ignore":
 			out.Ignore = d.ignoreRules(f.value)
+		case "signatures":
+			out.Signatures = d.signatures(f.value)
 		}
 	}
 	if !d.is(v, cue.StructKind, "a struct") {

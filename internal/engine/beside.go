@@ -33,7 +33,7 @@ func (r *run) besideOf(bundle string) *run {
 	req.Bundle, req.Rotate, req.Tests = bundle, nil, false
 	b := &run{Engine: r.Engine, req: req, program: r.program, fleet: r.fleet, snapshot: r.snapshot, all: r.all, lock: r.lock, lockPath: r.lockPath,
 		from: r.from, reader: r.reader, reading: true, lenient: true,
-		sources: &source.Resolver{Fetchers: r.Fetchers, Digest: r.digest, Pins: r.lock.Sources, Locked: req.Locked}}
+		sources: &source.Resolver{Fetchers: r.sources.Fetchers, Digest: r.digest, Pins: r.lock.Sources, Locked: req.Locked}}
 	r.beside.runs[bundle] = b
 	return b
 }

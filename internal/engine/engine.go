@@ -19,6 +19,7 @@ import (
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/secret"
+	"hawser.dev/hawser/internal/signature"
 	"hawser.dev/hawser/internal/values"
 )
 
@@ -32,6 +33,8 @@ type Engine struct {
 	// Renderers by source field: "module", "manifests". Fetchers by URL scheme.
 	Renderers map[string]render.Renderer
 	Fetchers  map[string]module.Fetcher
+	// Signatures verifies what a fleet wants signed; nil lets nothing of that through.
+	Signatures *signature.Checker
 	// Watchdog bounds evaluations; nil bounds nothing.
 	Watchdog *cuelang.Watchdog
 	// Stores opens the stores of secrets that a fleet declares.

@@ -151,7 +151,7 @@ func (e *Engine) loadFor(ctx context.Context, req Request, needBundle, deleting 
 	if err := r.clusters().Err(); err != nil {
 		return nil, err
 	}
-	r.sources = &source.Resolver{Fetchers: e.Fetchers, Digest: e.digest, Pins: r.lock.Sources, Locked: req.Locked}
+	r.sources = &source.Resolver{Fetchers: e.Signatures.Guard(program.Fleet(), e.Fetchers), Digest: e.digest, Pins: r.lock.Sources, Locked: req.Locked}
 	selected, findings := fleet.Select(r.all, req.Selection)
 	findings = append(findings, r.acceptable()...)
 	if err := findings.Err(); err != nil {

@@ -122,6 +122,12 @@ type Registry interface {
 	Copy(ctx context.Context, from, to string, opts PushOptions) (Pushed, error)
 }
 
+// Digests is the socket for what a URL of any of the schemes means now. Errors are *diag.FindingsError.
+type Digests interface {
+	// Digest is that of the manifest at the URL; without tag and digest, of the tag latest.
+	Digest(ctx context.Context, url string) (string, error)
+}
+
 // Logins is the socket for credentials, kept as Docker keeps them: by the helper its configuration names.
 type Logins interface {
 	// Login checks the credentials with the registry (HOST[:PORT]) and stores them; they appear in no error.

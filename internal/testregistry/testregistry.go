@@ -30,6 +30,8 @@ type Options struct {
 	// User and Password are asked for when set; Token asks by the token protocol instead of basic authentication.
 	User, Password string
 	Token          bool
+	// Referrers lists what refers to a manifest; without it, clients keep a list under a tag.
+	Referrers bool
 	// Files is a directory that is served below / (registries live below /v2/).
 	Files string
 }
@@ -61,7 +63,7 @@ const token = "a-token-that-is-given-out"
 // Start runs a registry until the test ends.
 func Start(t testing.TB, o Options) *Registry {
 	t.Helper()
-	r := &Registry{o: o, inner: registry.New(registry.Logger(log.New(io.Discard, "", 0))), done: make(chan struct{})}
+	r := &Registry{o: o, inner: registry.New(registry.Logger(log.New(io.Discard, "", 0)), registry.WithReferrersSupport(o.Referrers)), done: make(chan struct{})}
 	if o.Files != "" {
 		r.files = http.FileServer(http.Dir(o.Files))
 	}

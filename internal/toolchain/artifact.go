@@ -2,6 +2,7 @@ package toolchain
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -11,7 +12,9 @@ import (
 	"strings"
 
 	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/outdir"
 	"hawser.dev/hawser/internal/rootfs"
+	"hawser.dev/hawser/internal/signature"
 )
 
 // ArtifactRequest publishes files that are no module.
@@ -28,6 +31,8 @@ type ArtifactRequest struct {
 	Annotations       map[string]string
 	// Version in the annotations; "" leaves it out.
 	Version string
+	// Sign says how it is signed; nil leaves it unsigned.
+	Sign *signature.Sign
 }
 
 // PushArtifact publishes files; without tags, as latest.
@@ -40,6 +45,10 @@ func (t *Tools) PushArtifact(ctx context.Context, req ArtifactRequest) (PushResu
 		req.Tags = []string{latest}
 	}
 	targets, err := PushRequest{URL: req.URL, Output: req.Output}.targets()
+	if err != nil {
+		return PushResult{}, err
+	}
+	signing, err := t.signer(ctx, req.Sign, req.URL)
 	if err != nil {
 		return PushResult{}, err
 	}
@@ -72,7 +81,23 @@ func (t *Tools) PushArtifact(ctx context.Context, req ArtifactRequest) (PushResu
 		}
 		out.add(to, pushed)
 	}
-	return out, nil
+	return t.signed(ctx, signing, req.URL, out, nil)
+}
+
+// DigestOf is the digest of the artifact at the one of the request's files that is a URL, or that it would have if it were
+// pushed: a directory or files.
+func (t *Tools) DigestOf(ctx context.Context, req ArtifactRequest) (digest string, err error) {
+	if len(req.Files) == 1 && strings.Contains(req.Files[0], "://") {
+		return t.Digest(ctx, req.Files[0])
+	}
+	temp, err := os.MkdirTemp("", "hawser-digest-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	req.URL, req.Output, req.Tags, req.Sign = "", module.SchemeLayout+filepath.ToSlash(temp), nil, nil
+	got, err := t.PushArtifact(ctx, req)
+	return got.Digest, err
 }
 
 // PullArtifact gets files into a directory; what is there stays.
@@ -132,8 +157,8 @@ func gather(names []string, links bool) (root string, files []string, err error)
 	return root, slices.Compact(files), nil
 }
 
-// walk lists the files below a directory, slash separated and sorted. Version control's own are left out; links are
-// an error, or with links set the files that they lead to in the directory.
+// walk lists the files below a directory, slash separated and sorted. Version control's own are left out, and what a build
+// knows its directory by; links are an error, or with links set the files that they lead to in the directory.
 func walk(dir string, links bool) (files []string, err error) {
 	total := int64(0)
 	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
@@ -155,7 +180,7 @@ func walk(dir string, links bool) (files []string, err error) {
 		if err != nil {
 			return err
 		}
-		if path.Base(rel) == ".git" {
+		if path.Base(rel) == ".git" || rel == outdir.Name {
 			return nil
 		}
 		if links && info.Mode()&fs.ModeSymlink != 0 {

@@ -24,6 +24,8 @@ type PullRequest struct {
 	ContentType string
 	// Into lets Dir exist already: files are added to it, and none is written over.
 	Into bool
+	// Verify says who must have signed it; nil asks for nobody beyond the policy.
+	Verify *Verify
 }
 
 // PullResult is what was got.
@@ -53,6 +55,9 @@ func (t *Tools) pull(ctx context.Context, req PullRequest, check func(module.Pul
 	}
 	url, digest, err := t.pinned(ctx, req)
 	if err != nil {
+		return PullResult{}, err
+	}
+	if url, digest, err = t.verified(ctx, url, digest, req.Verify); err != nil {
 		return PullResult{}, err
 	}
 	out := PullResult{URL: url, Dir: filepath.Clean(req.Dir)}

@@ -15,6 +15,7 @@ import (
 	"hawser.dev/hawser/internal/checkout"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/signature"
 )
 
 // PushRequest publishes a module.
@@ -31,6 +32,8 @@ type PushRequest struct {
 	Annotations map[string]string
 	// Force lets an existing version change.
 	Force bool
+	// Sign says how it is signed; nil leaves it unsigned.
+	Sign *signature.Sign
 }
 
 // PushResult is what was published.
@@ -41,7 +44,9 @@ type PushResult struct {
 	Tags        []string          `json:"tags"`
 	Unchanged   bool              `json:"unchanged"`
 	Annotations map[string]string `json:"annotations,omitempty"`
-	Findings    diag.Findings     `json:"findings,omitempty"`
+	// Signed says by whom it was signed now, or earlier; "" when nobody was to sign it.
+	Signed   string        `json:"signed,omitempty"`
+	Findings diag.Findings `json:"findings,omitempty"`
 }
 
 // Push publishes a module under a version that never changes afterwards: the same content again is fine, other content
@@ -66,8 +71,13 @@ func (t *Tools) Push(ctx context.Context, req PushRequest) (PushResult, error) {
 	if err != nil {
 		return PushResult{}, err
 	}
+	signing, err := t.signer(ctx, req.Sign, req.URL)
+	if err != nil {
+		return PushResult{}, err
+	}
 	if from := packed(req.Dir); from != "" {
-		return t.copyTo(ctx, r, from, targets, req, opts)
+		out, err := t.copyTo(ctx, r, from, targets, req, opts)
+		return t.signed(ctx, signing, req.URL, out, err)
 	}
 	artifact, findings, err := t.artifactOf(ctx, req)
 	if err != nil {
@@ -81,7 +91,7 @@ func (t *Tools) Push(ctx context.Context, req PushRequest) (PushResult, error) {
 		}
 		out.add(to, pushed)
 	}
-	return out, nil
+	return t.signed(ctx, signing, req.URL, out, nil)
 }
 
 func (p *PushResult) add(to string, done module.Pushed) {
@@ -131,7 +141,11 @@ func (req PushRequest) targets() (out []string, err error) {
 		out = append(out, req.URL)
 	}
 	if req.Output != "" {
-		out = append(out, outputURL(req.Output))
+		to, err := OutputURL(req.Output, "")
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, to)
 	}
 	if len(out) == 0 {
 		return nil, failure("no-target", "there is nowhere to push to", "name oci://REGISTRY/REPOSITORY, or a directory or .tar file with --output")
@@ -139,12 +153,21 @@ func (req PushRequest) targets() (out []string, err error) {
 	return out, nil
 }
 
-// outputURL is the URL of a file or directory to write an artifact to.
-func outputURL(path string) string {
-	if strings.HasSuffix(path, ".tar") {
-		return module.SchemeArchive + filepath.ToSlash(path)
+// OutputURL is the URL of a file or directory to write an artifact to: oci-archive or oci-layout, with "" as its name says.
+// What is such a URL already stays one.
+func OutputURL(path, format string) (string, error) {
+	if strings.HasPrefix(path, module.SchemeArchive) || strings.HasPrefix(path, module.SchemeLayout) {
+		return path, nil
 	}
-	return module.SchemeLayout + filepath.ToSlash(path)
+	switch {
+	case path == "":
+		return "", failure("no-target", "there is nowhere to write to", "name a .tar file or a directory with --output")
+	case format == "oci-archive", format == "" && strings.HasSuffix(path, ".tar"):
+		return module.SchemeArchive + filepath.ToSlash(path), nil
+	case format == "oci-layout", format == "":
+		return module.SchemeLayout + filepath.ToSlash(path), nil
+	}
+	return "", failure("format", strconv.Quote(format)+" is not known", "use oci-archive or oci-layout")
 }
 
 // repository checks that a URL names a repository alone.

@@ -21,6 +21,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/signature"
 )
 
 // Tools holds the sockets the verbs need; a verb whose socket is nil says so.
@@ -29,8 +30,13 @@ type Tools struct {
 	Fetchers map[string]module.Fetcher
 	// Registry stores artifacts.
 	Registry module.Registry
+	// Digests says what URLs mean now.
+	Digests module.Digests
 	// Logins keeps credentials.
 	Logins module.Logins
+	// Signatures verifies artifacts, Signers signs them.
+	Signatures *signature.Checker
+	Signers    signature.Maker
 	// Render renders a module.
 	Render func(ctx context.Context, req RenderRequest) (Rendered, error)
 	// Download gets a file over https.
@@ -41,6 +47,8 @@ type Tools struct {
 	Getenv func(name string) string
 	// Watchdog watches evaluations; nil watches nothing.
 	Watchdog *cuelang.Watchdog
+
+	policy *signature.Policy
 }
 
 // RenderRequest is what a module is rendered with.

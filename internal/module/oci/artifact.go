@@ -43,6 +43,19 @@ func (c *Client) Pull(ctx context.Context, url, dir string, opts module.PullOpti
 	return out, err
 }
 
+// Digest is that of the manifest at the URL.
+func (c *Client) Digest(ctx context.Context, url string) (string, error) {
+	p, err := parsePlace(url)
+	if err != nil {
+		return "", err
+	}
+	data, err := c.manifest(ctx, p)
+	if err != nil {
+		return "", explain(p, err)
+	}
+	return digestOf(data), nil
+}
+
 func filesBelow(dir string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

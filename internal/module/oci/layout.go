@@ -117,8 +117,8 @@ func unusable(p place, err error) error {
 }
 
 func (c *Client) storedManifest(ctx context.Context, p place) ([]byte, error) {
-	if _, err := os.Stat(p.path); errors.Is(err, fs.ErrNotExist) {
-		return nil, &statusError{code: 404, text: p.path + " does not exist"}
+	if entries, err := os.ReadDir(p.path); errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+		return nil, &statusError{code: 404, text: p.path + " holds nothing"}
 	}
 	s, err := c.layout(ctx, p)
 	if err != nil {

@@ -77,6 +77,7 @@ var (
 	_ module.Fetcher  = (*Client)(nil)
 	_ module.Registry = (*Client)(nil)
 	_ module.Logins   = (*Client)(nil)
+	_ module.Digests  = (*Client)(nil)
 )
 
 // New makes a client; nobody is contacted before it is used.

@@ -1,13 +1,15 @@
-package document
+package defaults
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestReadDefaults(t *testing.T) {
+func TestRead(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
 		want Defaults
@@ -25,8 +27,10 @@ func TestReadDefaults(t *testing.T) {
 		"syntax":   {"files: [\n", Defaults{}, "hawser.yaml:"},
 	} {
 		dir := t.TempDir()
-		write(t, dir, map[string]string{DefaultsFile: c.text})
-		got, fs := ReadDefaults(dir)
+		if err := os.WriteFile(filepath.Join(dir, File), []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, fs := Read(dir)
 		if c.fail != "" {
 			if !fs.HasErrors() || !strings.Contains(fs.Err().Error(), c.fail) {
 				t.Errorf("%s: %v", name, fs)
@@ -37,13 +41,7 @@ func TestReadDefaults(t *testing.T) {
 			t.Errorf("%s: %v %s", name, fs, d)
 		}
 	}
-	if got, fs := ReadDefaults(t.TempDir()); fs != nil || got.Fleet != nil {
+	if got, fs := Read(t.TempDir()); fs != nil || got.Fleet != nil {
 		t.Error(got, fs)
-	}
-	// In a directory of documents the defaults are no document.
-	dir := t.TempDir()
-	write(t, dir, map[string]string{DefaultsFile: "fleet: f.yaml\n", "b.yaml": "bundle: {apiVersion: v1alpha1, name: b, instances: {a: {module: {url: 'file:///m'}, namespace: x}}}\n"})
-	if _, fs := Load(t.Context(), Options{Files: []string{dir}, Workdir: dir}); fs.HasErrors() {
-		t.Error(fs)
 	}
 }

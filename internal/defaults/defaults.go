@@ -1,34 +1,43 @@
-package document
+// Package defaults reads hawser.yaml, the file with what commands take in a directory where their flags name nothing.
+//
+// defaults must not know what the files that it names hold.
+package defaults
 
 import (
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/literal"
+	"cuelang.org/go/cue/token"
 
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/rootfs"
 )
 
-// DefaultsFile is the file with a directory's defaults for commands.
-const DefaultsFile = "hawser.yaml"
+// File is the file with a directory's defaults for commands.
+const File = "hawser.yaml"
 
 // Defaults are the files a command takes where its flags name none.
 type Defaults struct {
 	Fleet, Files []string
 }
 
-var defaultsFields = []string{"fleet", "files"}
+var known = []string{"fleet", "files"}
 
-// ReadDefaults reads the defaults of a directory. No file, or one that is a bundle, a fleet or a manifest, gives none.
+// documents are the fields that make a file a document of its own: roots, and what Kubernetes objects have.
+var documents = []string{"bundle", "bundles", "runtime", "apiVersion", "kind"}
+
+// Read reads the defaults of a directory. No file, or one that is a bundle, a fleet or a manifest, gives none.
 // Findings have file and line.
-func ReadDefaults(dir string) (Defaults, diag.Findings) {
+func Read(dir string) (Defaults, diag.Findings) {
 	var out Defaults
-	path := filepath.Join(dir, DefaultsFile)
-	data, err := rootfs.Read(dir, DefaultsFile, 1<<20)
+	path := filepath.Join(dir, File)
+	data, err := rootfs.Read(dir, File, 1<<20)
 	if errors.Is(err, os.ErrNotExist) {
 		return out, nil
 	}
@@ -37,7 +46,7 @@ func ReadDefaults(dir string) (Defaults, diag.Findings) {
 		n.Pos, n.Why = diag.Pos{File: path}, err.Error()
 		return out, diag.Findings{n}
 	}
-	f, err := cuelang.FromYAML(DefaultsFile, data)
+	f, err := cuelang.FromYAML(File, data)
 	if err != nil {
 		return out, cuelang.FindingsFor(err, cuelang.Show{Code: "syntax"})
 	}
@@ -57,24 +66,29 @@ func ReadDefaults(dir string) (Defaults, diag.Findings) {
 		case "files":
 			out.Files, fs = defaultFiles(f, fs)
 		default:
-			fs = append(fs, unknownField(f.Name, f.Name, position(f.Pos), defaultsFields))
+			n := diag.Errorf("unknown-field", "unknown field %q", f.Name)
+			n.Path, n.Pos, n.Fix = f.Name, position(f.Pos), diag.DidYouMean(f.Name, known)
+			if n.Fix == "" {
+				n.Fix = "known here: " + strings.Join(known, ", ")
+			}
+			fs = append(fs, n)
 		}
 	}
 	return out, fs
 }
 
-// isDefaults reports whether the content of a file of that name is defaults, and no document.
-func isDefaults(dir string) bool {
-	d, fs := ReadDefaults(dir)
+// In reports whether the file of that name in a directory is defaults, and no document.
+func In(dir string) bool {
+	d, fs := Read(dir)
 	return fs == nil && len(d.Fleet)+len(d.Files) > 0
 }
 
 // isDocument reports whether a file is a document of its own: by a root, or as a Kubernetes object.
 func isDocument(tree *ast.StructLit) bool {
-	if _, isFleet := cuelang.Lookup(tree, rootFleet).(*ast.StructLit); isFleet {
+	if _, isFleet := cuelang.Lookup(tree, "fleet").(*ast.StructLit); isFleet {
 		return true
 	}
-	return slices.ContainsFunc([]string{rootBundle, rootBundles, rootRuntime, "apiVersion", "kind"}, func(name string) bool {
+	return slices.ContainsFunc(documents, func(name string) bool {
 		return cuelang.Lookup(tree, name) != nil
 	})
 }
@@ -97,4 +111,20 @@ func defaultFiles(f cuelang.Field, fs diag.Findings) ([]string, diag.Findings) {
 		return nil, append(fs, n)
 	}
 	return out, fs
+}
+
+func stringOf(x ast.Expr) (string, bool) {
+	lit, ok := x.(*ast.BasicLit)
+	if !ok || lit.Kind != token.STRING {
+		return "", false
+	}
+	s, err := literal.Unquote(lit.Value)
+	return s, err == nil
+}
+
+func position(p token.Pos) diag.Pos {
+	if !p.IsValid() {
+		return diag.Pos{}
+	}
+	return diag.Pos{File: p.Filename(), Line: p.Line(), Column: p.Column()}
 }

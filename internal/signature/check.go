@@ -1,0 +1,214 @@
+package signature
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/module"
+)
+
+// Notes keep signatures, so that content from the cache needs no registry. What they give is verified like any other.
+type Notes interface {
+	Note(key string) ([]byte, bool)
+	KeepNote(key string, data []byte)
+}
+
+// Checker verifies artifacts by rules. It is safe for concurrent use; its fields are set before. A nil Checker verifies
+// nothing, and lets nothing through that a rule asks for.
+type Checker struct {
+	Store    module.Signatures
+	Verifier Verifier
+	// Notes may be nil.
+	Notes Notes
+
+	mu   sync.Mutex
+	done map[string]*checked
+}
+
+type checked struct {
+	once sync.Once
+	err  error
+}
+
+// Artifact is what is verified: its digest, in the repository of its URL. Version is for messages.
+type Artifact struct{ URL, Version, Digest string }
+
+// Check verifies that one signer of every rule has signed the artifact. The error names the artifact, its digest, what was
+// expected and what was found. What is found good stays so for the process.
+func (c *Checker) Check(ctx context.Context, a Artifact, rules []Rule, root Root) error {
+	if len(rules) == 0 {
+		return nil
+	}
+	if c == nil || c.Store == nil || c.Verifier == nil {
+		f := diag.Errorf("no-signatures", "%s must be signed, and this build cannot verify signatures", a.URL)
+		return diag.Findings{f}.Err()
+	}
+	for _, r := range rules {
+		key := strings.Join([]string{a.URL, a.Digest, fmt.Sprintf("%+q", r.By), string(root.JSON)}, "\x00")
+		c.mu.Lock()
+		if c.done == nil {
+			c.done = map[string]*checked{}
+		}
+		one := c.done[key]
+		if one == nil {
+			one = &checked{}
+			c.done[key] = one
+		}
+		c.mu.Unlock()
+		one.once.Do(func() { one.err = c.check(ctx, a, r, root) })
+		if one.err != nil {
+			c.mu.Lock()
+			delete(c.done, key) // a registry that failed is asked again
+			c.mu.Unlock()
+			return one.err
+		}
+	}
+	return nil
+}
+
+// check looks among the signatures that are kept, then among those that the registry has.
+func (c *Checker) check(ctx context.Context, a Artifact, r Rule, root Root) error {
+	key := "signatures\x00" + a.URL + "\x00" + a.Digest
+	kept := map[string]module.Signature{}
+	if c.Notes != nil {
+		if data, ok := c.Notes.Note(key); ok {
+			_ = json.Unmarshal(data, &kept) // what cannot be read is fetched again
+		}
+	}
+	for _, s := range kept {
+		if _, err := c.signedBy(ctx, s, a.Digest, r.By, root); err == nil {
+			return nil
+		}
+	}
+	found, err := c.Store.Signatures(ctx, a.URL, a.Digest)
+	if err != nil {
+		return fmt.Errorf("signatures of %s@%s: %w", a.URL, a.Digest, err)
+	}
+	var seen []string
+	for _, s := range found {
+		why, err := c.signedBy(ctx, s, a.Digest, r.By, root)
+		if err == nil {
+			c.keep(key, kept, s)
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if _, ok := errors.AsType[*diag.FindingsError](err); ok { // what it is checked with is wrong, not the signature
+			return err
+		}
+		seen = append(seen, why)
+	}
+	return refused(a, r, seen)
+}
+
+// keep remembers a good signature beside those of other signers.
+func (c *Checker) keep(key string, kept map[string]module.Signature, s module.Signature) {
+	if c.Notes == nil {
+		return
+	}
+	if len(kept) >= 8 {
+		clear(kept)
+	}
+	kept[fmt.Sprint(len(kept))] = s
+	if data, err := json.Marshal(kept); err == nil {
+		c.Notes.KeepNote(key, data)
+	}
+}
+
+// signedBy reports whether one of the signers made a signature, and else what it is.
+func (c *Checker) signedBy(ctx context.Context, s module.Signature, digest string, by []Signer, root Root) (why string, err error) {
+	var reasons []string
+	for _, signer := range by {
+		if err = c.Verifier.Verify(ctx, s, digest, signer, root); err == nil {
+			return "", nil
+		}
+		if reason := diag.Inert(err.Error()); len(reasons) == 0 || reasons[len(reasons)-1] != reason {
+			reasons = append(reasons, reason)
+		}
+	}
+	return diag.Inert(c.Verifier.Claims(s)) + ": " + strings.Join(reasons, "; "), err
+}
+
+// refused is the finding for an artifact that nobody who counts has signed.
+func refused(a Artifact, r Rule, seen []string) error {
+	name := a.URL
+	if a.Version != "" {
+		name += " " + a.Version
+	}
+	var want []string
+	for _, s := range r.By {
+		want = append(want, s.String())
+	}
+	code, what := "signature-missing", "is not signed"
+	found := "it has no signature"
+	if len(seen) > 0 {
+		code, what = "signature-refused", "is not signed by who has to sign it"
+		found = fmt.Sprintf("found %s", strings.Join(seen, "; and "))
+	}
+	f := diag.Errorf(code, "%s (%s) %s", name, a.Digest, what)
+	f.Why = fmt.Sprintf("%s wants a signature of %s; %s", r.Where, strings.Join(want, ", or "), found)
+	f.Fix = "nothing of it was used: take a version that is signed, or have its publisher sign this one (hawser artifact sign, or cosign sign)"
+	return diag.Findings{f}.Err()
+}
+
+// Guard is the fetchers with the policy of a fleet in front of those that fetch from elsewhere: what a rule asks for is
+// verified before it is fetched, from the cache as well. A policy that cannot be read lets nothing from elsewhere through.
+func (c *Checker) Guard(fleet *v1alpha1.FleetSpec, fetchers map[string]module.Fetcher) map[string]module.Fetcher {
+	if fleet == nil || fleet.Signatures == nil {
+		return fetchers
+	}
+	policy, err := New(fleet.Signatures)
+	out := maps.Clone(fetchers)
+	for scheme, f := range out {
+		out[scheme] = &guard{Fetcher: f, checker: c, policy: policy, err: err}
+	}
+	return out
+}
+
+// guard is a fetcher behind a policy.
+type guard struct {
+	module.Fetcher
+	checker *Checker
+	policy  *Policy
+	err     error
+}
+
+// Fetch verifies the digest of what is wanted by the rules that match, then fetches it by that digest.
+func (g *guard) Fetch(ctx context.Context, ref module.Reference) (module.Content, error) {
+	place, elsewhere := Place(ref)
+	if !elsewhere {
+		return g.Fetcher.Fetch(ctx, ref)
+	}
+	if g.err != nil {
+		return module.Content{}, g.err
+	}
+	rules := g.policy.For(ref)
+	if len(rules) == 0 {
+		return g.Fetcher.Fetch(ctx, ref)
+	}
+	if !strings.HasPrefix(ref.URL, module.SchemeOCI) {
+		f := diag.Errorf("signature-impossible", "%s must be signed, and what comes from there cannot be", place)
+		f.Why = rules[0].Where + " asks for a signature; only artifacts in OCI registries have them"
+		f.Fix = "take it from an OCI registry, or leave the place out of the rule with except"
+		return module.Content{}, diag.Findings{f}.Err()
+	}
+	if ref.Digest == "" {
+		now, err := g.Resolve(ctx, ref)
+		if err != nil {
+			return module.Content{}, err
+		}
+		ref.Version, ref.Digest, ref.Kept = now.Version, now.Digest, true
+	}
+	if err := g.checker.Check(ctx, Artifact{URL: ref.URL, Version: ref.Version, Digest: ref.Digest}, rules, g.policy.Root); err != nil {
+		return module.Content{}, err
+	}
+	return g.Fetcher.Fetch(ctx, ref)
+}

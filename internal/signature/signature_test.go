@@ -1,0 +1,263 @@
+package signature
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/module"
+)
+
+func TestPlaces(t *testing.T) {
+	for url, want := range map[string]string{
+		"oci://registry.example.com/modules/web":      "registry.example.com/modules/web",
+		"oci://Registry.Example.com:443/modules/web":  "registry.example.com/modules/web",
+		"oci://registry.example.com./modules/web":     "registry.example.com/modules/web",
+		"oci://registry.example.com:5000/modules/web": "registry.example.com:5000/modules/web",
+		"oci://index.docker.io/library/web":           "docker.io/library/web",
+		"https://example.com/a/../b/%63rd.yaml?x=1":   "example.com/b/crd.yaml",
+		"http://example.com:80/a":                     "example.com/a",
+		"chart+https://charts.example.com/stable":     "charts.example.com/stable/web",
+		"file://./web":       "",
+		"chart+file://./web": "",
+		"./web":              "",
+	} {
+		ref := module.Reference{URL: url}
+		if strings.HasPrefix(url, "chart+https") {
+			ref.Chart = "web"
+		}
+		got, elsewhere := Place(ref)
+		if elsewhere != (want != "") || elsewhere && got != want {
+			t.Errorf("%s: %s %t, want %s", url, got, elsewhere, want)
+		}
+	}
+}
+
+func TestPatterns(t *testing.T) {
+	for _, c := range []struct {
+		pattern, place string
+		want           bool
+	}{
+		{"registry.example.com/modules/*", "registry.example.com/modules/web", true},
+		{"registry.example.com/modules/*", "registry.example.com/modules/a/web", false},
+		{"registry.example.com/modules/**", "registry.example.com/modules/a/web", true},
+		{"registry.example.com/modules/**", "registry.example.com/modules", false},
+		{"registry.example.com/**", "registry.example.com.evil.test/x", false},
+		{"registry.example.com/**", "evil.test/registry.example.com/x", false},
+		{"Registry.Example.com:443/web", "registry.example.com/web", true},
+		{"*.example.com/web", "a.example.com/web", true},
+		{"*.example.com/web", "a/b.example.com/web", false},
+		{"registry.example.com/we", "registry.example.com/web", false},
+		{"registry-example.com/w.b", "registry-example.com/web", false},
+		{"**", "any.test/thing", true},
+	} {
+		if got := compile(c.pattern).MatchString(c.place); got != c.want {
+			t.Errorf("%s on %s: %t", c.pattern, c.place, got)
+		}
+	}
+}
+
+// registry is a store of signatures, a verifier that believes what they say, and a fetcher.
+type registry struct {
+	sigs    map[string][]string // by digest: who signed
+	err     error
+	asked   int
+	fetched []module.Reference
+}
+
+func (r *registry) Signatures(_ context.Context, _, digest string) (out []module.Signature, err error) {
+	r.asked++
+	for _, who := range r.sigs[digest] {
+		out = append(out, module.Signature{Bundle: []byte(who + " " + digest)})
+	}
+	return out, r.err
+}
+func (r *registry) Attach(context.Context, string, string, []byte) error { return nil }
+
+func (r *registry) Verify(_ context.Context, s module.Signature, digest string, by Signer, root Root) error {
+	if string(s.Bundle) != by.Identity+string(by.Key)+" "+digest+string(root.JSON) {
+		return errors.New("not by them")
+	}
+	return nil
+}
+func (r *registry) Claims(s module.Signature) string {
+	return "a signature of " + strings.Fields(string(s.Bundle))[0]
+}
+
+func (r *registry) Schemes() []string { return []string{"oci"} }
+func (r *registry) Resolve(_ context.Context, ref module.Reference) (module.Resolved, error) {
+	return module.Resolved{Version: "1.0.0", Digest: "sha256:now"}, nil
+}
+func (r *registry) Fetch(_ context.Context, ref module.Reference) (module.Content, error) {
+	r.fetched = append(r.fetched, ref)
+	return module.Content{Digest: ref.Digest}, nil
+}
+
+type notes map[string][]byte
+
+func (n notes) Note(key string) ([]byte, bool)   { d, ok := n[key]; return d, ok }
+func (n notes) KeepNote(key string, data []byte) { n[key] = data }
+
+func fleetOf(rules ...v1alpha1.SignatureRule) *v1alpha1.FleetSpec {
+	return &v1alpha1.FleetSpec{Signatures: &v1alpha1.Signatures{Required: rules}}
+}
+
+func rule(source string, by ...string) v1alpha1.SignatureRule {
+	r := v1alpha1.SignatureRule{Sources: []string{source}, Except: []string{"reg.test/dev/**"}, Pos: v1alpha1.Position{File: "fleet.yaml", Line: 7, Column: 3}}
+	for _, who := range by {
+		r.By = append(r.By, v1alpha1.SignedBy{Identity: who, Issuer: "i"})
+	}
+	return r
+}
+
+// The policy decides per place; what it wants is verified by digest before anything is fetched.
+func TestGuard(t *testing.T) {
+	for name, c := range map[string]struct {
+		rules []v1alpha1.SignatureRule
+		ref   module.Reference
+		want  []string // texts of the error; none = it is fetched
+	}{
+		"signed":         {[]v1alpha1.SignatureRule{rule("reg.test/**", "ada")}, module.Reference{URL: "oci://reg.test/web", Digest: "sha256:a"}, nil},
+		"one is enough":  {[]v1alpha1.SignatureRule{rule("reg.test/**", "eve", "ada")}, module.Reference{URL: "oci://reg.test/web", Digest: "sha256:a"}, nil},
+		"by no digest":   {[]v1alpha1.SignatureRule{rule("reg.test/**", "ada")}, module.Reference{URL: "oci://reg.test/web", Version: "1.x"}, nil},
+		"not meant":      {[]v1alpha1.SignatureRule{rule("reg.test/x/**", "ada")}, module.Reference{URL: "oci://reg.test/web", Digest: "sha256:none"}, nil},
+		"left out":       {[]v1alpha1.SignatureRule{rule("**", "ada")}, module.Reference{URL: "oci://reg.test/dev/web", Digest: "sha256:none"}, nil},
+		"local":          {[]v1alpha1.SignatureRule{rule("**", "ada")}, module.Reference{URL: "file://./web"}, nil},
+		"local chart":    {[]v1alpha1.SignatureRule{rule("**", "ada")}, module.Reference{URL: "chart+file://./web"}, nil},
+		"every rule":     {[]v1alpha1.SignatureRule{rule("reg.test/**", "ada"), rule("**", "bob")}, module.Reference{URL: "oci://reg.test/web", Digest: "sha256:a"}, []string{"fleet.yaml:7:3 wants a signature of bob issued by i; found a signature of ada: not by them"}},
+		"by another":     {[]v1alpha1.SignatureRule{rule("reg.test/**", "eve")}, module.Reference{URL: "oci://REG.test/web", Version: "1.2.0", Digest: "sha256:a"}, []string{"oci://REG.test/web 1.2.0 (sha256:a) is not signed by who has to sign it", "a signature of eve issued by i", "found a signature of ada"}},
+		"not signed":     {[]v1alpha1.SignatureRule{rule("reg.test/**", "ada")}, module.Reference{URL: "oci://reg.test/web", Digest: "sha256:none"}, []string{"oci://reg.test/web (sha256:none) is not signed", "it has no signature"}},
+		"of the web":     {[]v1alpha1.SignatureRule{rule("**", "ada")}, module.Reference{URL: "https://web.test/crds.yaml", Digest: "sha256:a"}, []string{"web.test/crds.yaml must be signed, and what comes from there cannot be"}},
+		"a chart's repo": {[]v1alpha1.SignatureRule{rule("charts.test/stable/web", "ada")}, module.Reference{URL: "chart+https://charts.test/stable", Chart: "web"}, []string{"charts.test/stable/web must be signed"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &registry{sigs: map[string][]string{"sha256:a": {"ada"}, "sha256:now": {"ada"}}}
+			fetchers := map[string]module.Fetcher{"oci": r}
+			got := (&Checker{Store: r, Verifier: r}).Guard(fleetOf(c.rules...), fetchers)["oci"]
+			content, err := got.Fetch(t.Context(), c.ref)
+			for _, want := range c.want {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("%v, want %q", err, want)
+				}
+			}
+			if fetched := len(r.fetched) > 0; fetched == (len(c.want) > 0) || len(c.want) == 0 && err != nil {
+				t.Errorf("fetched %t, error %v", fetched, err)
+			}
+			if c.ref.Digest == "" && name == "by no digest" && (content.Digest != "sha256:now" || !r.fetched[0].Kept) {
+				t.Errorf("fetched %+v, verified was sha256:now", r.fetched)
+			}
+		})
+	}
+}
+
+// Without a policy nothing changes; with one that cannot be read or checked, nothing from elsewhere passes.
+func TestGuardFailsClosed(t *testing.T) {
+	r := &registry{sigs: map[string][]string{"sha256:a": {"ada"}}}
+	fetchers := map[string]module.Fetcher{"oci": r}
+	var none *Checker
+	if got := none.Guard(nil, fetchers)["oci"]; got != module.Fetcher(r) {
+		t.Error("no fleet: another fetcher")
+	}
+	if got := none.Guard(&v1alpha1.FleetSpec{}, fetchers)["oci"]; got != module.Fetcher(r) {
+		t.Error("no policy: another fetcher")
+	}
+	ref := module.Reference{URL: "oci://reg.test/web", Digest: "sha256:a"}
+	noKey := rule("other.test/**")
+	noKey.By = []v1alpha1.SignedBy{{Key: "missing.pub", Dir: t.TempDir(), Pos: v1alpha1.Position{File: "fleet.yaml", Line: 9}}}
+	noRoot := fleetOf(rule("other.test/**", "ada"))
+	noRoot.Signatures.TrustedRoot = "missing.json"
+	for want, fleet := range map[string]*v1alpha1.FleetSpec{
+		"this build cannot verify signatures":          fleetOf(rule("**", "ada")),
+		"the public key missing.pub cannot be read":    fleetOf(noKey),
+		"the trusted root missing.json cannot be read": noRoot,
+	} {
+		if _, err := none.Guard(fleet, fetchers)["oci"].Fetch(t.Context(), ref); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	r.err = errors.New("registry down")
+	guarded := (&Checker{Store: r, Verifier: r}).Guard(fleetOf(rule("**", "ada")), fetchers)["oci"]
+	if _, err := guarded.Fetch(t.Context(), ref); err == nil || !strings.Contains(err.Error(), "registry down") {
+		t.Error(err)
+	}
+	r.err = nil
+	if _, err := guarded.Fetch(t.Context(), ref); err != nil {
+		t.Error("once the registry is back:", err)
+	}
+	if len(r.fetched) != 1 {
+		t.Errorf("fetched %v", r.fetched)
+	}
+}
+
+// A good signature is kept, so that the next run needs no registry; what is kept is verified like any other, and does not
+// serve another signer, root or digest.
+func TestKeptSignatures(t *testing.T) {
+	r := &registry{sigs: map[string][]string{"sha256:a": {"eve", "ada"}}}
+	kept := notes{}
+	a := Artifact{URL: "oci://reg.test/web", Digest: "sha256:a"}
+	check := func(a Artifact, who string, root Root) error {
+		return (&Checker{Store: r, Verifier: r, Notes: kept}).Check(t.Context(), a, []Rule{{By: []Signer{{Identity: who, Issuer: "i"}}}}, root)
+	}
+	if err := check(a, "ada", Root{}); err != nil || r.asked != 1 {
+		t.Fatal(err, r.asked)
+	}
+	r.err = errors.New("down")
+	if err := check(a, "ada", Root{}); err != nil || r.asked != 1 {
+		t.Error(err, r.asked)
+	}
+	for name, err := range map[string]error{
+		"another signer":     check(a, "eve", Root{}),
+		"another root":       check(a, "ada", Root{JSON: []byte("x")}),
+		"another digest":     check(Artifact{URL: a.URL, Digest: "sha256:b"}, "ada", Root{}),
+		"another repository": check(Artifact{URL: "oci://reg.test/other", Digest: a.Digest}, "ada", Root{}),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "down") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for key := range kept {
+		kept[key] = []byte(`{"0":{"bundle":"ZXZl"}}`) // who can write the cache can write this
+	}
+	if err := check(a, "ada", Root{}); err == nil {
+		t.Error("a signature that was put into the cache passes")
+	}
+	one := &Checker{Store: r, Verifier: r}
+	r.err, r.asked = nil, 0
+	for range 3 {
+		if err := one.Check(t.Context(), a, []Rule{{By: []Signer{{Identity: "ada", Issuer: "i"}}}}, Root{}); err != nil {
+			t.Error(err)
+		}
+	}
+	if r.asked != 1 {
+		t.Errorf("asked %d times in one process", r.asked)
+	}
+}
+
+func TestReadKey(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"no.pem":     "hello",
+		"private":    "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
+		"cert":       "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+		"cosign.pub": "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{"no.pem": "no PEM", "private": "the public one is wanted", "cert": "holds a certificate", "cosign.pub": "",
+		"missing": "no such file", ".": "no file"} {
+		_, err := ReadKey(dir, name)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+	_, err := Read(v1alpha1.SignedBy{Key: filepath.Join(dir, "private"), Pos: v1alpha1.Position{File: "f.yaml", Line: 3}})
+	if err == nil || !strings.Contains(err.Error(), "f.yaml:3") || !strings.Contains(err.Error(), "cosign.pub") {
+		t.Error(err)
+	}
+}

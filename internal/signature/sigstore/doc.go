@@ -1,0 +1,105 @@
+// Package sigstore signs and verifies with Sigstore's own library: by keys, and by certificates for identities, in the forms
+// that cosign stores and reads.
+//
+// sigstore must not know registries or policies: it is given signatures and signers.
+package sigstore
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/sigstore/sigstore-go/pkg/root"
+	"github.com/sigstore/sigstore-go/pkg/tuf"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/signature"
+)
+
+// Addresses of the public Sigstore.
+const (
+	publicFulcio = "https://fulcio.sigstore.dev"
+	publicRekor  = "https://rekor.sigstore.dev"
+)
+
+// Options of a Sigstore. The zero value has every default.
+type Options struct {
+	// Dir is where the public Sigstore's root is kept between runs; "" keeps it for the process.
+	Dir string
+	// Getenv looks variables up, os.Getenv by default.
+	Getenv func(string) string
+	// TokenFile is where a token may lie that nobody named.
+	TokenFile string
+	// Mirror is the address of the public root, for tests.
+	Mirror string
+}
+
+// Sigstore signs and verifies.
+type Sigstore struct {
+	o      Options
+	client *http.Client
+	public func(ctx context.Context) (root.TrustedMaterial, error)
+}
+
+var (
+	_ signature.Verifier = (*Sigstore)(nil)
+	_ signature.Maker    = (*Sigstore)(nil)
+)
+
+// New makes a Sigstore; nobody is contacted before it is used.
+func New(o Options) *Sigstore {
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	if o.TokenFile == "" {
+		o.TokenFile = "/var/run/sigstore/cosign/oidc-token" // cosign's
+	}
+	s := &Sigstore{o: o, client: &http.Client{Timeout: 30 * time.Second}}
+	var once sync.Once
+	var got root.TrustedMaterial
+	var err error
+	s.public = func(ctx context.Context) (root.TrustedMaterial, error) {
+		once.Do(func() { got, err = s.fetchRoot(ctx) })
+		return got, err
+	}
+	return s
+}
+
+// fetchRoot gets the public Sigstore's root: by TUF, from a root of trust that is built in.
+func (s *Sigstore) fetchRoot(ctx context.Context) (root.TrustedMaterial, error) {
+	o := tuf.DefaultOptions().WithContext(ctx).WithCachePath(s.o.Dir)
+	if s.o.Dir == "" {
+		o = o.WithDisableLocalCache()
+	}
+	if s.o.Mirror != "" {
+		o = o.WithRepositoryBaseURL(s.o.Mirror)
+	}
+	got, err := root.FetchTrustedRootWithOptions(o)
+	if err != nil {
+		f := diag.Errorf("signature-root", "the trusted root of the public Sigstore cannot be had")
+		f.Why = err.Error()
+		f.Fix = "check the network, or name a trusted_root.json: trustedRoot in the fleet, --trusted-root for one command"
+		return nil, diag.Findings{f}.Err()
+	}
+	return got, nil
+}
+
+// trusted is the authorities and logs of a root.
+func (s *Sigstore) trusted(ctx context.Context, r signature.Root) (root.TrustedMaterial, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if r.Name == "" && len(r.JSON) == 0 {
+		return s.public(ctx)
+	}
+	got, err := root.NewTrustedRootFromJSON(r.JSON)
+	if err != nil {
+		f := diag.Errorf("signature-root", "%s is no trusted root", r.Name)
+		f.Why = err.Error()
+		f.Fix = "it is the trusted_root.json of a Sigstore: cosign trusted-root create makes one"
+		return nil, diag.Findings{f}.Err()
+	}
+	return got, nil
+}
