@@ -81,10 +81,11 @@ func accepts(ctx context.Context, args []string, kubeconfig string) string {
 		Explain: func(context.Context, engine.Request, string) ([]cli.Explanation, error) {
 			return nil, errReached
 		},
-		Lock:     func(context.Context, engine.Request) (*engine.LockReport, error) { return nil, errReached },
-		Outdated: func(context.Context, engine.Request) (*engine.OutdatedReport, error) { return nil, errReached },
-		Tools:    func() (*toolchain.Tools, error) { return nil, errReached },
-		Sandbox:  func(context.Context, io.Writer) (string, error) { return "", errReached },
+		Lock:       func(context.Context, engine.Request) (*engine.LockReport, error) { return nil, errReached },
+		Outdated:   func(context.Context, engine.Request) (*engine.OutdatedReport, error) { return nil, errReached },
+		Tools:      func() (*toolchain.Tools, error) { return nil, errReached },
+		Registries: func(string, bool) error { return nil },
+		Sandbox:    func(context.Context, io.Writer) (string, error) { return "", errReached },
 		ImportKubeconfig: func(string, string) (string, diag.Findings) {
 			return "", diag.From(errReached, "docs")
 		},

@@ -95,8 +95,17 @@ func app() *cli.App {
 		ImportKubeconfig: func(file, name string) (string, diag.Findings) {
 			return kubeconfig.Import(kubeconfig.ImportOptions{Kubeconfig: file, Path: file, Name: name})
 		},
-		Tools:    newTools,
-		Cache:    storage,
+		Tools: newTools,
+		Cache: storage,
+		Registries: func(creds string, insecure bool) error {
+			access.Insecure = access.Insecure || insecure
+			if creds == "" && insecure {
+				return nil
+			}
+			secret, err := access.Give(creds)
+			redactor.Add(secret)
+			return err
+		},
 		CacheDir: func(dir string) { cacheDir = dir },
 		Sandbox:  sandboxbin.Path,
 	}
@@ -112,7 +121,7 @@ func newEngine(redactor *secret.Redactor, onEvent func(engine.Event)) *engine.En
 	files := dir.New()
 	kept := storage()
 	repositories := charts.New(charts.Options{Cache: kept})
-	artifacts := oci.New(oci.Options{Cache: kept, UserAgent: "hawser/" + version, Redact: redactor.Redact})
+	artifacts := oci.New(oci.Options{Cache: kept, UserAgent: "hawser/" + version, Redact: redactor.Redact, Access: access})
 	pages := web.New(web.Options{Cache: kept, UserAgent: "hawser/" + version})
 	return &engine.Engine{
 		Resolve: new(kubeconfig.Resolver).Resolve,
@@ -152,7 +161,7 @@ func newTools() (*toolchain.Tools, error) {
 	})
 	modules := cue.New(cue.Options{Watch: watchdog})
 	kept := storage()
-	artifacts := oci.New(oci.Options{Cache: kept, UserAgent: "hawser/" + version})
+	artifacts := oci.New(oci.Options{Cache: kept, UserAgent: "hawser/" + version, Access: access})
 	sources := goproxy.New(goproxy.Options{Dir: filepath.Join(kept.Location(), "gomod")})
 	return &toolchain.Tools{
 		Fetchers: map[string]module.Fetcher{"file": dir.New(), "oci": artifacts},
@@ -166,6 +175,9 @@ func newTools() (*toolchain.Tools, error) {
 		},
 	}, nil
 }
+
+// access is what flags give for registries.
+var access oci.Access
 
 // cacheDir is the directory that --cache-dir names, "" for the usual one.
 var cacheDir string

@@ -17,6 +17,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/interrupt"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/retirement"
 	"hawser.dev/hawser/internal/toolchain"
@@ -109,6 +110,8 @@ type App struct {
 	FleetClusters func(ctx context.Context, req engine.Request) ([]fleet.Cluster, error)
 	// Tools is the tool chain of modules and artifacts, for the commands that need it.
 	Tools func() (*toolchain.Tools, error)
+	// Registries is told of credentials that a flag gives, or that registries need no TLS.
+	Registries func(creds string, insecure bool) error
 	// CacheDir says where content is kept; it is called before Cache, Engine and Tools.
 	CacheDir func(dir string)
 	// Cache is where fetched content is kept.
@@ -135,12 +138,12 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	defer cancel()
 	interrupts, stop := a.Signals()
 	defer stop()
-	in := newInterruption(cancel)
+	in := interrupt.New(cancel)
 	over := make(chan struct{})
 	defer close(over)
-	go in.listen(over, interrupts)
+	go in.Listen(over, interrupts)
 
-	s := &session{App: a, interruption: in}
+	s := &session{App: a, Interruption: in}
 	root := s.commands()
 	root.SetArgs(args)
 	root.SetIn(a.In)
@@ -153,11 +156,11 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	go func() { done <- root.ExecuteContext(ctx) }()
 	select {
 	case err := <-done:
-		if err != nil && in.ended() {
+		if err != nil && in.Ended() {
 			return exitInterrupted
 		}
 		return s.finish(err)
-	case <-in.quit:
+	case <-in.Quit:
 		return exitInterrupted
 	}
 }
@@ -192,7 +195,7 @@ func processSignals() (<-chan os.Signal, func()) {
 // session is one run of the command line.
 type session struct {
 	*App
-	*interruption
+	*interrupt.Interruption
 	opts options
 	// said are the deliberate differences that were printed.
 	said map[string]bool

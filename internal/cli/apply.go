@@ -176,7 +176,7 @@ func (s *session) carryOut(cmd *cobra.Command, pr *progress, eng Engine, p *engi
 	if changes(p) {
 		pr.begin(p)
 	}
-	end := s.gently(pr.stopping)
+	end := s.Gently(pr.stopping)
 	out, err := eng.Apply(ctx, p, req)
 	end()
 	pr.end()

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"hawser.dev/hawser/internal/report"
+	"hawser.dev/hawser/internal/signing"
 	"hawser.dev/hawser/internal/toolchain"
 )
 
@@ -39,7 +40,7 @@ the same digest.`,
 			if req.Annotations, err = to.check(s); err != nil {
 				return err
 			}
-			if req.Sign, err = to.sign.request(cmd); err != nil {
+			if req.Sign, err = to.sign.Request(cmd.Flags()); err != nil {
 				return err
 			}
 			t, err := s.tools(cmd.Context())
@@ -157,7 +158,7 @@ func (s *session) artifactDigestCommand() *cobra.Command {
 
 func (s *session) artifactPullCommand() *cobra.Command {
 	var req toolchain.PullRequest
-	var verify verifying
+	var verify signing.Verify
 	cmd := &cobra.Command{
 		Use:   "pull oci://REGISTRY/REPOSITORY[:TAG|@DIGEST] [-o DIR]",
 		Short: "Get the files of an artifact",
@@ -170,7 +171,7 @@ exists is an error before anything is written. --verify cosign, and the policy o
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err
 			}
-			if req.Verify, err = verify.request(cmd); err != nil {
+			if req.Verify, err = verify.Request(cmd.Flags()); err != nil {
 				return err
 			}
 			t, err := s.tools(cmd.Context())
@@ -191,7 +192,7 @@ exists is an error before anything is written. --verify cosign, and the policy o
 	f.StringVar(&req.Digest, "digest", "", "digest the artifact must have")
 	f.StringVar(&req.ContentType, "content-type", "", "only layers with this word of Timoni's, for example generic")
 	f.StringVar(&s.opts.output, "format", "text", "form of the answer: text, json, yaml")
-	verify.flags(f)
+	verify.Flags(f)
 	s.policyFlag(f)
 	return cmd
 }

@@ -19,6 +19,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/interrupt"
 	"hawser.dev/hawser/internal/reference"
 )
 
@@ -26,7 +27,7 @@ import (
 func tree() *cobra.Command {
 	a := fakeApp()
 	a.defaults()
-	return (&session{App: a, interruption: newInterruption(func() {})}).commands()
+	return (&session{App: a, Interruption: interrupt.New(func() {})}).commands()
 }
 
 func everyCommand(t *testing.T, visit func(*cobra.Command)) {

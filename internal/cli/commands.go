@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/interrupt"
 )
 
 // commands builds the whole tree; nothing is read or contacted before a command runs.
@@ -47,6 +48,7 @@ plan for the whole fleet, rolls it out wave by wave, and stops when something fa
 	}
 	finishTree(root, false)
 	s.withDefaults(root)
+	s.credsFlags(root)
 	return root
 }
 
@@ -216,6 +218,6 @@ func (a *App) Verbs() map[string][]string {
 			out[name] = flags
 		}
 	}
-	walk((&session{App: a, interruption: newInterruption(func() {})}).commands(), "")
+	walk((&session{App: a, Interruption: interrupt.New(func() {})}).commands(), "")
 	return out
 }

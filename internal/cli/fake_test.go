@@ -86,7 +86,7 @@ func fakeApp() *App {
 			}
 			return "# fleet " + name + " of " + file + "\n", diag.Findings{diag.Warnf("no-user", "the context other has no user")}
 		},
-		Tools: realTools,
+		Tools: realTools, Registries: giveAccess,
 		Cache: func() *cache.Cache { return cache.Open(cache.Options{Dir: os.Getenv(cache.EnvDir)}) },
 		CacheDir: func(dir string) {
 			if err := os.Setenv(cache.EnvDir, dir); err != nil {

@@ -74,12 +74,38 @@ func (s *session) globalFlags(f *pflag.FlagSet) {
 		s.CacheDir(dir)
 		return nil
 	})
+	f.BoolFunc("registry-insecure", "let registries do without TLS, and with certificates that nobody vouches for", func(string) error {
+		return s.registries("", true)
+	})
 	for _, name := range []string{"log-pretty", "log-color"} {
 		f.Bool(name, true, "accepted for Timoni's sake; see --color")
 		_ = f.MarkHidden(name)
 	}
 	f.StringVar(&o.color, "color", "auto", "colour: auto, always or never; NO_COLOR and CLICOLOR_FORCE are heeded")
 	f.CountVarP(&o.verbose, "verbose", "v", "say more")
+}
+
+// registries hands on what a flag says of registries.
+func (s *session) registries(creds string, insecure bool) error {
+	if s.Registries == nil {
+		return usagef("this build talks to no registries")
+	}
+	return s.Registries(creds, insecure)
+}
+
+// credsFlags gives every command that talks to registries the flag for credentials: those of modules and artifacts, and
+// those that take a bundle's files.
+func (s *session) credsFlags(cmd *cobra.Command) {
+	for _, c := range cmd.Commands() {
+		s.credsFlags(c)
+	}
+	path := cmd.CommandPath()
+	tools := strings.HasPrefix(path, "hawser module ") || strings.HasPrefix(path, "hawser artifact ")
+	if cmd.HasSubCommands() || !tools && cmd.Flags().Lookup("bundle") == nil || cmd.Flags().Lookup("creds") != nil {
+		return
+	}
+	cmd.Flags().Func("creds", "`USER:PASSWORD` for the registries of this run, or HOST=USER:PASSWORD for one (repeat it); better: registry login, since others see arguments",
+		func(text string) error { return s.registries(text, false) })
 }
 
 func (o *options) bundleFlags(f *pflag.FlagSet) {
@@ -209,7 +235,7 @@ func (s *session) request(cmd *cobra.Command) (engine.Request, error) {
 		Tests: o.tests, NoHooks: o.noHooks, Rotate: o.rotate, Adopt: o.adopt, Recreate: o.recreate, TakeOver: o.takeOver, AcceptClusters: o.acceptClusters,
 		SkipUnreachable: o.skipUnreachable, SkipWaves: o.skipWaves,
 		ServerCheck: o.serverCheck, Locked: o.locked, UntilWave: o.untilWave, Wait: o.wait, Among: o.among, Author: s.author(), Message: o.message,
-		Stop: s.stop,
+		Stop: s.Stop,
 	}
 	if f := cmd.Flags().Lookup("locked"); f != nil && !f.Changed {
 		req.Locked, _ = strconv.ParseBool(s.getenv("CI"))

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hawser.dev/hawser/internal/report"
+	"hawser.dev/hawser/internal/signing"
 	"hawser.dev/hawser/internal/toolchain"
 )
 
@@ -20,7 +21,7 @@ func (s *session) pulled(r toolchain.PullResult) error {
 
 func (s *session) modulePullCommand() *cobra.Command {
 	var req toolchain.PullRequest
-	var verify verifying
+	var verify signing.Verify
 	cmd := &cobra.Command{
 		Use:   "pull oci://REGISTRY/REPOSITORY -o DIR",
 		Short: "Get a module into a directory",
@@ -38,7 +39,7 @@ refused. The directory appears as a whole or not at all. --verify cosign, and th
 			if req.Dir == "" {
 				return usagef("module pull needs a directory\nFor example: %s %s -o ./web", cmd.CommandPath(), args[0])
 			}
-			if req.Verify, err = verify.request(cmd); err != nil {
+			if req.Verify, err = verify.Request(cmd.Flags()); err != nil {
 				return err
 			}
 			t, err := s.tools(cmd.Context())
@@ -58,7 +59,7 @@ refused. The directory appears as a whole or not at all. --verify cosign, and th
 	f.StringVar(&req.Version, "version", "", "version, tag or range (default latest)")
 	f.StringVar(&req.Digest, "digest", "", "digest the module must have")
 	f.StringVar(&s.opts.output, "format", "text", "form of the answer: text, json, yaml")
-	verify.flags(f)
+	verify.Flags(f)
 	s.policyFlag(f)
 	return cmd
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"hawser.dev/hawser/internal/report"
+	"hawser.dev/hawser/internal/signing"
 	"hawser.dev/hawser/internal/toolchain"
 )
 
@@ -16,15 +17,15 @@ import (
 type target struct {
 	output string
 	pairs  []string
-	sign   signing
+	sign   signing.Sign
 }
 
 func (t *target) flags(s *session, f *pflag.FlagSet) {
 	f.StringVarP(&t.output, "output", "o", "", "write an OCI layout into this directory, or an archive into this .tar file")
 	f.StringArrayVarP(&t.pairs, "annotation", "a", nil, "annotation KEY=VALUE of the manifest (repeat it)")
 	f.StringVar(&s.opts.output, "format", "text", "form of the answer: text, json, yaml")
-	f.StringVar(&t.sign.form, "sign", "", "sign it; the form is cosign")
-	t.sign.flags(f)
+	f.StringVar(&t.sign.Form, "sign", "", "sign it; the form is cosign")
+	t.sign.Flags(f)
 }
 
 // check refuses what was meant for --format.
@@ -78,7 +79,7 @@ Source and revision are read from the files of a Git repository; the date is tha
 			if req.Annotations, err = to.check(s); err != nil {
 				return err
 			}
-			if req.Sign, err = to.sign.request(cmd); err != nil {
+			if req.Sign, err = to.sign.Request(cmd.Flags()); err != nil {
 				return err
 			}
 			t, err := s.tools(cmd.Context())

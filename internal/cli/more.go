@@ -57,7 +57,7 @@ this machine, for trying things and for tests. "hawser sandbox --help" shows its
 			}
 			child := exec.Command(path, args...) // no context: it gets the terminal's signals itself and ends its own way
 			child.Stdin, child.Stdout, child.Stderr, child.Env = s.In, unmasked(s.Out), unmasked(s.Err), s.Environ()
-			end := s.gently(func() {})
+			end := s.Gently(func() {})
 			defer end()
 			err = child.Run()
 			if e, ok := errors.AsType[*exec.ExitError](err); ok {

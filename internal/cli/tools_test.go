@@ -27,9 +27,20 @@ import (
 	"hawser.dev/hawser/internal/toolchain"
 )
 
+// access is what flags give for registries, as the wiring keeps it.
+var access oci.Access
+
+func giveAccess(creds string, insecure bool) error {
+	if access.Insecure = access.Insecure || insecure; creds == "" && insecure {
+		return nil
+	}
+	_, err := access.Give(creds)
+	return err
+}
+
 // realTools is the tool chain as the wiring makes it, without Kubernetes' source.
 func realTools() (*toolchain.Tools, error) {
-	modules, artifacts, signs := cue.New(cue.Options{}), oci.New(oci.Options{}), sigstore.New(sigstore.Options{TokenFile: "/nonexistent"})
+	modules, artifacts, signs := cue.New(cue.Options{}), oci.New(oci.Options{Access: access}), sigstore.New(sigstore.Options{TokenFile: "/nonexistent"})
 	return &toolchain.Tools{
 		Fetchers: map[string]module.Fetcher{"file": dir.New(), "oci": artifacts},
 		Registry: artifacts, Digests: artifacts, Logins: artifacts, Getenv: os.Getenv,

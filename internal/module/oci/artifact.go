@@ -51,7 +51,7 @@ func (c *Client) Digest(ctx context.Context, url string) (string, error) {
 	}
 	data, err := c.manifest(ctx, p)
 	if err != nil {
-		return "", explain(p, err)
+		return "", c.explain(p, err)
 	}
 	return digestOf(data), nil
 }

@@ -101,7 +101,7 @@ func (c *Client) ofNetwork(p place, err error) diag.Finding {
 		f.Fix = "add the authority behind its certificate to the system's, or name a file with it in SSL_CERT_FILE"
 	case "registry-plain-http":
 		f = diag.Errorf(kind, "%s does not speak TLS", what)
-		f.Fix = "if that is meant, set " + EnvInsecure + "=" + host
+		f.Fix = "if that is meant, set " + EnvInsecure + "=" + host + ", or --registry-insecure for one run"
 	case "registry-unreachable":
 		f = diag.Errorf(kind, "%s cannot be reached", what)
 		f.Fix = "check the network and the registry; content that is pinned by digest and in the cache needs none"

@@ -49,6 +49,8 @@ type Options struct {
 	Getenv func(string) string
 	// UserAgent is what registries are told, "hawser" by default.
 	UserAgent string
+	// Access is what goes before Docker's configuration.
+	Access Access
 	// Redact is applied to what registries say, before anything is cut from it; nil leaves it as it is.
 	Redact func(string) string
 }
@@ -94,6 +96,7 @@ func New(o Options) *Client {
 	if o.Limits.Bytes == 0 {
 		o.Limits.Bytes = 512 << 20
 	}
+	o.HTTP.AnyCertificate = o.HTTP.AnyCertificate || o.Access.Insecure
 	c := &Client{o: o, http: httpclient.New(o.HTTP), plain: map[string]bool{}, resolved: map[string]module.Resolved{}}
 	c.store = sync.OnceValues(func() (credentials.Store, error) {
 		return credentials.NewStoreFromDocker(credentials.StoreOptions{AllowPlaintextPut: true, DetectDefaultNativeStore: true})
@@ -105,8 +108,11 @@ func New(o Options) *Client {
 // Schemes is "oci".
 func (c *Client) Schemes() []string { return []string{"oci"} }
 
-// credential is what Docker's configuration or its helpers know of a registry.
+// credential is what was given for a registry, else what Docker's configuration or its helpers know of it.
 func (c *Client) credential(ctx context.Context, host string) (auth.Credential, error) {
+	if given, ok := c.o.Access.of(host); ok {
+		return given, nil
+	}
 	store, err := c.store()
 	if err != nil {
 		return auth.EmptyCredential, &credentialsError{err}
@@ -127,7 +133,7 @@ func (e *credentialsError) Unwrap() error { return e.err }
 // isPlain reports whether a registry is spoken to without TLS: it may be, and it does not understand TLS.
 func (c *Client) isPlain(ctx context.Context, host string) bool {
 	listed := slices.ContainsFunc(strings.Split(c.o.Getenv(EnvInsecure), ","), func(h string) bool { return strings.TrimSpace(h) == host })
-	if !listed && !httpclient.Loopback(host) {
+	if !listed && !c.o.Access.Insecure && !httpclient.Loopback(host) {
 		return false
 	}
 	c.mu.Lock()

@@ -35,11 +35,11 @@ func (c *Client) Signatures(ctx context.Context, url, hash string) ([]module.Sig
 	}
 	out, err := c.bundles(ctx, p)
 	if err != nil {
-		return nil, explain(p, err)
+		return nil, c.explain(p, err)
 	}
 	old, err := c.simple(ctx, p)
 	if err != nil {
-		return nil, explain(p, err)
+		return nil, c.explain(p, err)
 	}
 	return append(out, old...), nil
 }
@@ -179,7 +179,7 @@ func (c *Client) Attach(ctx context.Context, url, hash string, bundle []byte) er
 	if err != nil {
 		return err
 	}
-	return explain(p, c.attach(ctx, p, bundle))
+	return c.explain(p, c.attach(ctx, p, bundle))
 }
 
 func (c *Client) attach(ctx context.Context, p place, bundle []byte) error {

@@ -1,0 +1,144 @@
+// Package mask is the last to see what is printed: it hides secret values in it, and keeps documents what they are.
+//
+// mask must not know what is secret: it is given a function that hides it.
+package mask
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+
+	"sigs.k8s.io/yaml"
+
+	"hawser.dev/hawser/internal/diag"
+)
+
+// Writer is the last one to see what is printed. What it writes is what it was given, save for secret values: in
+// text they are masked, in JSON and YAML documents inside of strings that are values or texts alone: keys, names and our own
+// words stay, and the documents what they are.
+type Writer struct {
+	To   io.Writer
+	Mask func(string) string
+}
+
+// Write writes all of p or fails; the count is that of p's bytes.
+func (m *Writer) Write(p []byte) (int, error) {
+	text := string(p)
+	out := p
+	if hidden := m.Mask(text); hidden != text {
+		out = maskDocument(p, hidden, m.Mask)
+	}
+	if quiet := diag.Inert(string(out)); quiet != string(out) && !isDocument(out) {
+		out = []byte(quiet) // what a finding, a log or a name of others brought along
+	}
+	if _, err := m.To.Write(out); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// isDocument reports whether what is printed is JSON or YAML of ours, for machines.
+func isDocument(data []byte) bool {
+	return json.Valid(data) || !bytes.HasPrefix(data, []byte("{")) && bytes.Contains(data, []byte("\nv: 1\n"))
+}
+
+// maskDocument masks inside the strings of a JSON or YAML document; anything else becomes the masked text.
+func maskDocument(data []byte, text string, mask func(string) string) []byte {
+	if json.Valid(data) {
+		return maskStrings(data, mask)
+	}
+	// Only what we printed as a document starts with a version; other text may be YAML by accident.
+	if !bytes.HasPrefix(data, []byte("{")) && bytes.Contains(data, []byte("\nv: 1\n")) {
+		if asJSON, err := yaml.YAMLToJSONStrict(data); err == nil {
+			if out, err := yaml.JSONToYAML(maskStrings(asJSON, mask)); err == nil {
+				return out
+			}
+		}
+	}
+	return []byte(text)
+}
+
+// names are the fields of our documents that name or identify something, or say one of our own words. Nothing that somebody
+// made secret changes them: what hides secrets there is whoever made the name (plan.RedactFindings). All other strings are
+// values, texts of others or made of them.
+var names = map[string]bool{"action": true, "after": true, "apis": true, "apiVersion": true, "as": true, "bundle": true, "cede": true, "cluster": true,
+	"clusters": true, "code": true, "content": true, "created": true, "delete": true, "digest": true, "elsewhere": true, "event": true, "events": true, "file": true,
+	"fleet": true, "fromManagers": true, "group": true, "head": true, "hook": true, "images": true, "instance": true, "instances": true, "kind": true,
+	"labels": true, "late": true, "layer": true, "letter": true, "managers": true, "name": true, "namespace": true, "object": true, "own": true,
+	"owner": true, "paths": true, "phase": true, "resourceVersion": true, "result": true, "rollout": true, "schemas": true, "serverID": true,
+	"severity": true, "since": true, "started": true, "state": true, "status": true, "suspended": true, "time": true, "type": true, "uid": true,
+	"until": true, "verb": true, "verdict": true, "version": true}
+
+// byName are the fields whose own fields are called by somebody: what is there is judged by the field itself, and below
+// vars, which may hold anything, everything is. The content of objects is masked by who made it (plan.Redact).
+var byName = map[string]bool{"content": true, "events": true, "labels": true, "notPlaced": true, "schemas": true, "values": true, "vars": true}
+
+// level is an object or a list that is open while a document is masked.
+type level struct {
+	object bool
+	// field is the field that the next value belongs to; in lists, and where names are somebody's, the one of all of it.
+	field string
+	fixed bool
+	all   bool // whatever is below
+	key   bool // a key comes next
+}
+
+// maskStrings masks the strings of valid JSON that are neither keys nor names.
+func maskStrings(data []byte, mask func(string) string) []byte {
+	var out bytes.Buffer
+	open := []level{{}}
+	for i := 0; i < len(data); {
+		top := &open[len(open)-1]
+		c := data[i]
+		if c != '"' {
+			switch c {
+			case '{', '[':
+				all := top.all || top.field == "vars" || top.field == "content"
+				open = append(open, level{object: c == '{', key: c == '{', field: top.field, all: all, fixed: all || c == '[' || byName[top.field] && !top.fixed})
+			case '}', ']':
+				open = open[:len(open)-1]
+			case ',':
+				top.key = top.object
+			case ':':
+				top.key = false
+			}
+			out.WriteByte(c)
+			i++
+			continue
+		}
+		end := i + 1
+		for data[end] != '"' {
+			if data[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		literal := data[i : end+1]
+		i = end + 1
+		var s string
+		err := json.Unmarshal(literal, &s)
+		switch {
+		case top.key && !top.fixed:
+			top.field = s
+		case !top.key && err == nil && !names[top.field]:
+			literal = maskString(literal, s, mask)
+		}
+		out.Write(literal)
+	}
+	return out.Bytes()
+}
+
+// maskString is the literal of a string that is masked, the same one where nothing is hidden.
+func maskString(literal []byte, s string, mask func(string) string) []byte {
+	hidden := mask(s)
+	if hidden == s {
+		return literal
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(hidden) != nil {
+		return literal
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}

@@ -1,0 +1,215 @@
+package mask
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+	"sigs.k8s.io/yaml"
+
+	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/report"
+	"hawser.dev/hawser/internal/secret"
+)
+
+// Whatever is printed, secret values are masked, and documents stay documents.
+func TestMaskedWriter(t *testing.T) {
+	redactor := secret.New("hunter2-long", "42424242", "line \"one\"\nline two\n", "12")
+	var b bytes.Buffer
+	w := &Writer{&b, redactor.Sweep}
+	write := func(text string) string {
+		b.Reset()
+		if n, err := w.Write([]byte(text)); err != nil || n != len(text) {
+			t.Fatal(n, err)
+		}
+		return b.String()
+	}
+	for text, want := range map[string]string{
+		"12 objects, hunter2-long seen":     "12 objects, *** seen",
+		"nothing 12\n":                      "nothing 12\n",
+		`{"a":"hunter2-long","n":42424242}`: `{"a":"***","n":42424242}`,
+	} {
+		if got := write(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+	doc := map[string]any{"v": 1, "text": "hunter2-long", "also": "<line \"one\"\nline two\n>", "n": 42424242, "hunter2-long": "key"}
+	for name, encode := range map[string]func() error{
+		"json": func() error { b.Reset(); return report.JSON(w, doc) }, "yaml": func() error { b.Reset(); return report.YAML(w, doc) },
+	} {
+		if err := encode(); err != nil {
+			t.Fatal(err)
+		}
+		var got map[string]any
+		if err := yaml.Unmarshal(b.Bytes(), &got); err != nil {
+			t.Fatalf("%s is no document any more: %v\n%s", name, err, &b)
+		}
+		if got["text"] != secret.Mask || got["n"] != float64(42424242) || got["also"] != "<***>" || got["hunter2-long"] != "key" || len(got) != 5 {
+			t.Errorf("%s: %v", name, got)
+		}
+		if strings.Count(b.String(), "hunter2") != 1 {
+			t.Errorf("%s shows the value: %s", name, &b)
+		}
+	}
+}
+
+// stringKeys are the fields of a type's JSON that hold strings, "labels{}" for those that others name.
+func stringKeys(t reflect.Type, key string, seen map[reflect.Type]bool, out map[string]bool) {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array:
+		stringKeys(t.Elem(), key, seen, out)
+	case reflect.Map:
+		stringKeys(t.Elem(), key+"{}", seen, out)
+	case reflect.String, reflect.Interface:
+		out[key] = true
+	case reflect.Struct:
+		for i := range t.NumField() {
+			f := t.Field(i)
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if !f.IsExported() || name == "-" || name == "" && !f.Anonymous || seen[f.Type] {
+				continue
+			}
+			if f.Type.Kind() == reflect.Struct {
+				seen[f.Type] = true
+			}
+			stringKeys(f.Type, cmp.Or(name, key), seen, out)
+		}
+	}
+}
+
+// TestEveryFieldIsNameOrText: of every string in the documents we print it is decided whether it is a name, which nothing
+// hides, or a text that may hold a secret. A new field fails here until it is in one of the lists: names in mask.go, or texts.
+func TestEveryFieldIsNameOrText(t *testing.T) {
+	texts := strings.Fields(`access author before brake by deferred details fix from guard inProgress loss manager message missing new notPlaced{} old origin path
+		problem reason runtimeChanges server source stopped takenBy unknown unreachable value vars{} want what why`)
+	found := map[string]bool{}
+	for _, doc := range []any{engine.FleetPlan{}, engine.Event{}, engine.Outcome{}, engine.StatusReport{}, engine.OutdatedReport{}, engine.LockReport{},
+		report.FindingsDocument{}, engine.FleetReport{}, fleet.Snapshot{}} {
+		stringKeys(reflect.TypeOf(doc), "", map[reflect.Type]bool{}, found)
+	}
+	if len(found) < 60 {
+		t.Fatalf("only %d fields were found", len(found))
+	}
+	for key := range found {
+		bare := strings.TrimSuffix(key, "{}")
+		if name, text := names[bare], slices.Contains(texts, key); name == text {
+			t.Errorf("the field %q: name %t, text %t; put it into one list: names (mask.go) when it identifies something, texts when it may quote what others wrote", key, name, text)
+		}
+		if bare != key && !byName[bare] {
+			t.Errorf("the fields of %q are named by others: put it into byName (mask.go)", bare)
+		}
+	}
+	for _, text := range texts {
+		if !found[text] {
+			t.Errorf("there is no field %q any more", text)
+		}
+	}
+}
+
+// vocabulary are words of ours: fields and values of the documents' schemas, and of the program's commands.
+func vocabulary(t *testing.T) []string {
+	t.Helper()
+	words := map[string]bool{"delete": true, "succeeded": true, "staging": true, "ConfigMap": true, "web": true, "web-config": true, "0": true, "1": true, "true": true}
+	files, err := filepath.Glob("../../docs/schema/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	quoted := regexp.MustCompile(`"([A-Za-z][A-Za-z0-9 /.-]*)"`)
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range quoted.FindAllSubmatch(data, -1) {
+			words[string(m[1])] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(words))
+}
+
+// TestMaskingFalsifiesNothing: whatever words of ours, and names, somebody puts into Secrets, one by one, in lists or in
+// documents, the documents that are printed keep their keys, names and words, and text stays as it is. What is secret beside them
+// is hidden all the same.
+func TestMaskingFalsifiesNothing(t *testing.T) {
+	words := vocabulary(t)
+	const canary = "c4nary-77c1-Value"
+	p := engine.FleetPlan{V: 1, Verb: "delete", Bundle: "shop", Owner: "shop-1f2e", Head: "sha256:4be1c0", Clusters: []*engine.ClusterPlan{{Cluster: "staging", Group: "prod",
+		UID: "7c9e6679-7425-40de-944b-e07fc1f90ae7", NotPlaced: map[string]string{"status": "no cluster has the label " + canary}, Plan: &plan.Plan{Cluster: "staging", Bundle: "shop",
+			Changes: []plan.Change{{Ref: object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "web-config"}, Action: plan.Delete, Instance: "web", Code: "removed",
+				Why: "it is no longer declared", Fields: []plan.FieldChange{{Path: "data.mode", Old: `"` + canary + `"`, New: `"delete"`}}}}}}}}
+	event := engine.Event{V: 1, Type: engine.EventWritten, Action: plan.Delete, Cluster: "staging", Instance: "web", Status: "succeeded", Message: "said " + canary,
+		Object: &object.Ref{Kind: "ConfigMap", Name: "web-config"}}
+	text := "  - ConfigMap web-config  deleted, no longer declared\n1 to delete on staging, 0 unchanged. Nothing was written.\n"
+	print := func(mask func(string) string) string {
+		var b bytes.Buffer
+		w := &Writer{&b, mask}
+		for _, f := range []func() error{func() error { return report.JSON(w, p) }, func() error { return report.YAML(w, p) }, func() error { _, err := w.Write([]byte(text)); return err },
+			func() error { report.NewNDJSON(w)(event); return nil }} {
+			if err := f(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return b.String()
+	}
+	want := print(func(s string) string { return strings.ReplaceAll(s, canary, secret.Mask) })
+	rapid.Check(t, func(t *rapid.T) {
+		chosen := rapid.SliceOfN(rapid.SampledFrom(words), 1, 8).Draw(t, "words")
+		r := secret.New(canary)
+		for i, form := range []string{strings.Join(chosen, ","), strings.Join(chosen, "\n"), `{"a": "` + strings.Join(chosen, `", "b": "`) + `"}`} {
+			r.AddFor(fmt.Sprint("mine", i), form)
+		}
+		for _, w := range chosen {
+			r.AddFor("mine", w)
+			r.AddFor("web", w) // whose texts this writer does not know
+		}
+		r.AddFor("mine", "sha256:4be1c0")                        // what looks like a secret
+		r.AddFor("mine", "7c9e6679-7425-40de-944b-e07fc1f90ae7") // is none where it is a name
+		if got := print(r.Sweep); got != want {
+			t.Fatalf("%q change what is printed:\n%s\nwant\n%s", chosen, got, want)
+		}
+	})
+	if strings.Contains(want, canary) {
+		t.Error("the canary is shown")
+	}
+}
+
+// Masking the strings of JSON gives JSON.
+func FuzzMaskStrings(f *testing.F) {
+	f.Add([]byte(`{"a\"b":["x\\",1,{"c":"ab"}]}`), "ab")
+	f.Fuzz(func(t *testing.T, data []byte, value string) {
+		if !json.Valid(data) {
+			return
+		}
+		if out := maskStrings(data, func(s string) string { return secret.New(value).Value("", s) }); !json.Valid(out) {
+			t.Errorf("%q became %q", data, out)
+		}
+	})
+}
+
+// Texts of others give no orders to CI systems and turn no lines around; documents for machines stay what they are.
+func TestMaskedWriterIsInert(t *testing.T) {
+	for in, want := range map[string]string{
+		"  ::error::gone\n":        "  : :error::gone\n",
+		"name\u202eexe\n":          "name\\u202eexe\n",
+		"{\"a\":\"::error::x\"}\n": "{\"a\":\"::error::x\"}\n",
+	} {
+		var out strings.Builder
+		w := &Writer{&out, func(s string) string { return s }}
+		if n, err := w.Write([]byte(in)); err != nil || n != len(in) || out.String() != want {
+			t.Errorf("%q: %q (%d, %v), want %q", in, out.String(), n, err, want)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package oci
+
+import (
+	"strings"
+	"testing"
+
+	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/testregistry"
+)
+
+// Credentials that are given go before Docker's, to the registry they are for and to no other.
+func TestGivenCredentials(t *testing.T) {
+	t.Setenv("DOCKER_CONFIG", t.TempDir())
+	for _, token := range []bool{false, true} {
+		r := testregistry.Start(t, testregistry.Options{User: "ada", Password: "pa55:word", Token: token})
+		for text, works := range map[string]bool{
+			"ada:pa55:word":            true,
+			r.Host + "=ada:pa55:word":  true,
+			"ada:wrong":                false,
+			"other.test=ada:pa55:word": false,
+			"no-host=ada:pa55:word":    false, // a user's name
+			r.Host + "=ada:wrong":      false,
+		} {
+			var a Access
+			if secret, err := a.Give(text); err != nil || secret == "" || !strings.HasSuffix(text, ":"+secret) {
+				t.Fatal(secret, err)
+			}
+			c := New(Options{Access: a})
+			_, err := c.Tag(t.Context(), r.OCI("mods/x")+":1.0.0", "latest")
+			if unauthorized := err != nil && strings.Contains(err.Error(), "does not accept the credentials"); unauthorized == works {
+				t.Errorf("token %t, %s: %v", token, text, err)
+			}
+			if err != nil && strings.Contains(err.Error(), "pa55") {
+				t.Error("an error shows the password:", err)
+			}
+		}
+	}
+	for _, text := range []string{"", "ada:", ":x", "host.test="} {
+		if _, err := new(Access).Give(text); err == nil {
+			t.Errorf("%q is taken", text)
+		}
+	}
+	var a Access
+	if _, err := a.Give("a-token"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Give("docker.io=ada:x"); err != nil {
+		t.Fatal(err)
+	}
+	if c, ok := a.of("ghcr.io"); !ok || c.AccessToken != "a-token" {
+		t.Error(c, ok)
+	}
+	if c, ok := a.of("registry-1.docker.io"); !ok || c.Username != "ada" || c.AccessToken != "" {
+		t.Error(c, ok)
+	}
+}
+
+// A registry with a certificate that nobody vouches for is spoken to when that was said, and only then.
+func TestInsecureAccess(t *testing.T) {
+	t.Setenv("DOCKER_CONFIG", t.TempDir())
+	r := testregistry.Start(t, testregistry.Options{TLS: true})
+	a := moduleOf(t, "1.0.0", moduleFiles)
+	_, err := New(Options{}).Push(t.Context(), r.OCI("mods/x"), a, module.PushOptions{Tags: []string{"1.0.0"}})
+	wantCode(t, err, "registry-tls")
+	if _, err := New(Options{Access: Access{Insecure: true}}).Push(t.Context(), r.OCI("mods/x"), a, module.PushOptions{Tags: []string{"1.0.0"}}); err != nil {
+		t.Error(err)
+	}
+}
