@@ -219,39 +219,6 @@ func (s *scene) plant(c, before canaries) {
 	}
 }
 
-// outputs runs every command that shows something and checks what it prints. apply is among them.
-func (s *scene) outputs(quiet func(where, text string)) {
-	s.t.Helper()
-	common := []string{"-f", "shop.cue", "--fleet", "fleet.cue", "--runtime-from-env"}
-	show := func(code int, args ...string) {
-		s.t.Helper()
-		r := s.want(code, args...)
-		quiet("hawser "+strings.Join(args, " "), r.Stdout+r.Stderr)
-	}
-	with := func(args ...string) []string { return append(args, common...) }
-	show(0, with("vet", "--print-value")...)
-	show(0, with("vet", "-o", "json")...)
-	show(0, with("vet", "--explain-value", "app.settings")...)
-	show(0, with("build", "--mask-secrets")...)
-	show(0, with("plan", "-v", "--full")...)
-	for _, form := range []string{"json", "yaml", "markdown"} {
-		show(0, with("plan", "--full", "-o", form)...)
-	}
-	show(0, with("plan", "--server-check")...)
-	show(1, with("diff")...)
-	show(0, with("plan", "--out", "shop.plan")...)
-	quiet("the plan file", s.read("shop.plan"))
-	for _, form := range []string{"text", "json", "markdown"} {
-		show(0, "plan", "show", "shop.plan", "-o", form)
-	}
-	show(0, with("fleet", "check")...)
-	show(0, with("fleet", "values")[:2:2]...)
-	show(0, with("apply", "-y", "--diff", "-o", "json", "--wait=false")...)
-	show(0, "status", s.bundle, "--fleet", "fleet.cue", "-o", "json")
-	show(0, "status", s.bundle, "--fleet", "fleet.cue", "-v")
-	show(0, with("plan")...)
-}
-
 // Whatever a value came from, it is in no output: texts, JSON, plan files, events, what stays on disk; neither the new
 // one nor, after a rotation, the old one that nothing knows any more but the cluster.
 func TestCanaries(t *testing.T) {
