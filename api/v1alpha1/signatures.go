@@ -19,7 +19,8 @@ type Signatures struct {
 
 // SignatureRule is one rule: content whose place matches a pattern of Sources and none of Except must be signed by one of By.
 type SignatureRule struct {
-	// Sources and Except are patterns of REGISTRY/REPOSITORY: * matches within a part of the path, ** across parts.
+	// Sources and Except are patterns of REGISTRY/REPOSITORY: * matches within a part of the path, ** across parts. A REGISTRY
+	// by itself is everything it has.
 	Sources []string   `json:"sources"`
 	Except  []string   `json:"except,omitempty"`
 	By      []SignedBy `json:"by"`
@@ -75,6 +76,8 @@ func CheckPlace(pattern string) string {
 		return "it has a scheme; write REGISTRY/REPOSITORY"
 	case strings.HasPrefix(pattern, "/") || strings.HasSuffix(pattern, "/") || strings.Contains(pattern, "//"):
 		return "a part between slashes is empty"
+	case strings.Contains("/"+pattern+"/", "/./") || strings.Contains("/"+pattern+"/", "/../"):
+		return "a part between slashes is . or .."
 	case strings.Contains(pattern, "@") || strings.ContainsAny(pattern[len(host):], ":"):
 		return "it has a tag or a digest; all versions of a repository are meant"
 	case strings.ContainsAny(pattern, "[]{}?\\ \t"):

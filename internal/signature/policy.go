@@ -67,9 +67,10 @@ func (p *Policy) For(ref module.Reference) []Rule {
 	if p == nil || !elsewhere {
 		return nil
 	}
+	names := spellings(place, strings.HasPrefix(strings.TrimPrefix(ref.URL, module.ChartScheme), "http://"))
 	var rules []Rule
 	any := func(list []*regexp.Regexp) bool {
-		return slices.ContainsFunc(list, func(r *regexp.Regexp) bool { return r.MatchString(place) })
+		return slices.ContainsFunc(list, func(r *regexp.Regexp) bool { return slices.ContainsFunc(names, r.MatchString) })
 	}
 	for _, r := range p.Rules {
 		if any(r.sources) && !any(r.except) {
@@ -79,8 +80,8 @@ func (p *Policy) For(ref module.Reference) []Rule {
 	return rules
 }
 
-// Place is where a reference points as patterns see it: HOST/PATH without the scheme, the host in lower case and without
-// a port that says nothing, so that one place has one spelling. elsewhere is false for local content.
+// Place is where a reference points: HOST/PATH without the scheme, the host in lower case and without a port that says
+// nothing, so that one place has one spelling. elsewhere is false for local content.
 func Place(ref module.Reference) (place string, elsewhere bool) {
 	text := strings.TrimPrefix(ref.URL, module.ChartScheme)
 	scheme, rest, ok := strings.Cut(text, "://")
@@ -91,13 +92,17 @@ func Place(ref module.Reference) (place string, elsewhere bool) {
 	if u, err := url.Parse(text); err == nil && u.Host != "" {
 		host, below = u.Host, u.Path
 	}
-	host = strings.TrimSuffix(strings.ToLower(host), map[string]string{"http": ":80"}[scheme])
-	if scheme != "http" {
-		host = strings.TrimSuffix(host, ":443")
+	host, port := hostOf(host)
+	if port != usualPort(scheme == "http") {
+		host += port
 	}
-	host = strings.TrimSuffix(host, ".")
-	if host == "index.docker.io" || host == "registry-1.docker.io" {
-		host = "docker.io"
+	if slices.Contains(dockerHub, host) {
+		host = dockerHub[0]
+	}
+	if scheme == "oci" {
+		if end := strings.IndexAny(below, ":@"); end >= 0 { // all tags and digests of a repository are one place
+			below = below[:end]
+		}
 	}
 	below = path.Clean("/" + below)
 	if ref.Chart != "" {
@@ -106,15 +111,76 @@ func Place(ref module.Reference) (place string, elsewhere bool) {
 	return host + strings.TrimSuffix(below, "/"), true
 }
 
-// compile makes a pattern a regular expression: * is anything within a part of the path, ** anything at all.
+// dockerHub are the names of one registry.
+var dockerHub = []string{"docker.io", "index.docker.io", "registry-1.docker.io"}
+
+// spellings are all the ways to write a place, of which a pattern may have any: a wildcard in a pattern stands for what
+// the user sees, so the pattern cannot be brought into one form. plain: it is spoken to without TLS.
+func spellings(place string, plain bool) []string {
+	host, below, _ := strings.Cut(place, "/")
+	hosts, paths := []string{host}, []string{below}
+	if host == dockerHub[0] {
+		hosts = dockerHub
+		if short, ok := strings.CutPrefix(below, "library/"); ok {
+			paths = append(paths, short)
+		} else if !strings.Contains(below, "/") {
+			paths = append(paths, "library/"+below)
+		}
+	}
+	var out []string
+	for _, h := range hosts {
+		for _, p := range paths {
+			out = append(out, h+"/"+p)
+			if _, port := hostOf(h); port == "" {
+				out = append(out, h+usualPort(plain)+"/"+p)
+			}
+		}
+	}
+	return out
+}
+
+// usualPort is the port that says nothing.
+func usualPort(plain bool) string {
+	if plain {
+		return ":80"
+	}
+	return ":443"
+}
+
+// hostOf is a host as it is compared, with the port (":5000") that stands behind it.
+func hostOf(text string) (host, port string) {
+	host = strings.ToLower(text)
+	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
+		host, port = host[:i], host[i:]
+	}
+	if port = strings.TrimLeft(port, ":0"); port != "" {
+		port = ":" + port
+	}
+	return strings.TrimSuffix(host, "."), port
+}
+
+// compile makes a pattern a regular expression for spellings: * is anything within a part of the path, ** anything at all,
+// and a host by itself everything it has.
 func compile(pattern string) *regexp.Regexp {
-	host, rest, _ := strings.Cut(pattern, "/")
-	host = strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(host), ":443"), ".")
-	if rest != "" {
-		host += "/" + rest
+	expr := expression(pattern)
+	if !strings.Contains(pattern, "/") {
+		expr += "|" + expression(strings.ReplaceAll(pattern, "**", "*")+"/**")
+	}
+	return regexp.MustCompile(`\A(?:` + expr + `)\z`)
+}
+
+func expression(pattern string) string {
+	host, below, sub := strings.Cut(pattern, "/")
+	if before, after, across := strings.Cut(host, "**"); across { // what follows may be of a path, where letter case counts
+		host = strings.ToLower(before) + "**" + after
+	} else {
+		name, port := hostOf(host)
+		host = name + port
+	}
+	if sub {
+		host += "/" + below
 	}
 	var b strings.Builder
-	b.WriteString(`\A`)
 	for i, across := range strings.Split(host, "**") {
 		if i > 0 {
 			b.WriteString(".*")
@@ -126,6 +192,5 @@ func compile(pattern string) *regexp.Regexp {
 			b.WriteString(regexp.QuoteMeta(within))
 		}
 	}
-	b.WriteString(`\z`)
-	return regexp.MustCompile(b.String())
+	return b.String()
 }

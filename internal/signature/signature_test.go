@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -19,6 +20,10 @@ func TestPlaces(t *testing.T) {
 		"oci://registry.example.com./modules/web":     "registry.example.com/modules/web",
 		"oci://registry.example.com:5000/modules/web": "registry.example.com:5000/modules/web",
 		"oci://index.docker.io/library/web":           "docker.io/library/web",
+		"oci://registry-1.docker.io:0443/a/web":       "docker.io/a/web",
+		"oci://registry.example.com.:05000/web":       "registry.example.com:5000/web",
+		"oci://registry.example.com/web:1.0.0":        "registry.example.com/web",
+		"oci://registry.example.com/web@sha256:ab":    "registry.example.com/web",
 		"https://example.com/a/../b/%63rd.yaml?x=1":   "example.com/b/crd.yaml",
 		"http://example.com:80/a":                     "example.com/a",
 		"chart+https://charts.example.com/stable":     "charts.example.com/stable/web",
@@ -55,8 +60,70 @@ func TestPatterns(t *testing.T) {
 		{"registry-example.com/w.b", "registry-example.com/web", false},
 		{"**", "any.test/thing", true},
 	} {
-		if got := compile(c.pattern).MatchString(c.place); got != c.want {
+		p := &Policy{Rules: []Rule{{sources: []*regexp.Regexp{compile(c.pattern)}}}}
+		if got := len(p.For(module.Reference{URL: "oci://" + c.place})) > 0; got != c.want {
 			t.Errorf("%s on %s: %t", c.pattern, c.place, got)
+		}
+	}
+}
+
+// However a rule and a reference write one place, the rule holds; and an exception, too.
+func TestOnePlaceInEverySpelling(t *testing.T) {
+	for url, patterns := range map[string][]string{
+		"oci://ghcr.test/a/web": {"ghcr.test", "GHCR.test", "ghcr.test.", "ghcr.test:443", "ghcr.test:*", "*.test", "*", "**", "ghcr.**", "GHCR.**", "**.test",
+			"ghcr.test/**", "ghcr.test:443/a/*", "ghcr.test./a/web", "ghcr.test.:443/a/web"},
+		"oci://GHCR.test:443/a/web:1.0":     {"ghcr.test", "ghcr.test/a/web", "ghcr.test:443/a/web"},
+		"oci://ghcr.test:0443/a/web":        {"ghcr.test", "ghcr.test:443/**"},
+		"oci://ghcr.test:5000/a/web":        {"ghcr.test:5000", "Ghcr.Test:5000/**", "ghcr.test:*/a/web", "ghcr.test*/a/web"},
+		"oci://docker.io/library/web":       {"docker.io", "index.docker.io", "registry-1.docker.io/**", "Index.Docker.io:443/library/*", "docker.io/web", "docker.io/*", "*.docker.io/**"},
+		"oci://docker.io/web":               {"docker.io/library/web", "index.docker.io/library/**", "registry-1.docker.io:443/web"},
+		"oci://registry-1.docker.io/a/web":  {"docker.io/a/*", "index.docker.io/a/web", "registry-1.docker.io"},
+		"https://files.test":                {"files.test", "files.test/**", "files.test:443"},
+		"http://files.test:80/x":            {"files.test", "files.test:80", "files.test:80/x"},
+		"http://files.test:443/x":           {"files.test:443/x"},
+		"https://files.test/Some/Path.yaml": {"Files.test/Some/*", "**.yaml", "files.test/**"},
+		"chart+http://files.test/stable":    {"files.test:80/stable", "files.test"},
+	} {
+		for _, pattern := range patterns {
+			if problem := v1alpha1.CheckPlace(pattern); problem != "" {
+				t.Errorf("%s: %s", pattern, problem)
+			}
+			for _, except := range []bool{false, true} {
+				by := v1alpha1.SignatureRule{Sources: []string{pattern}}
+				if except {
+					by = v1alpha1.SignatureRule{Sources: []string{"**"}, Except: []string{pattern}}
+				}
+				p, err := New(&v1alpha1.Signatures{Required: []v1alpha1.SignatureRule{by}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := len(p.For(module.Reference{URL: url})) > 0; got == except {
+					t.Errorf("%s on %s, except %t: it holds: %t", pattern, url, except, got)
+				}
+			}
+		}
+	}
+	for pattern, url := range map[string]string{
+		"docker.io":             "oci://notdocker.io/a/web",
+		"docker.io/web":         "oci://docker.io/a/web",
+		"docker.io/library/**":  "oci://docker.io/a/web",
+		"ghcr.test":             "oci://ghcr.test:5000/a/web",
+		"ghcr.test:5000":        "oci://ghcr.test/a/web",
+		"ghcr.test:80":          "oci://ghcr.test/a/web",
+		"*.test/a":              "oci://ghcr.test/a/web",
+		"library/web":           "oci://docker.io/library/web",
+		"files.test/some/*":     "https://files.test/Some/Path.yaml",
+		"registry.**":           "oci://registry-of-eve.test/web",
+		"ghcr.test/library/web": "oci://ghcr.test/web",
+	} {
+		p := &Policy{Rules: []Rule{{sources: []*regexp.Regexp{compile(pattern)}}}}
+		if len(p.For(module.Reference{URL: url})) > 0 {
+			t.Errorf("%s means %s", pattern, url)
+		}
+	}
+	for _, pattern := range []string{"", "oci://ghcr.test/web", "ghcr.test/", "ghcr.test//web", "/web", "ghcr.test/./web", "ghcr.test/a/../web", "ghcr.test/..", "ghcr.test/web:1.0", "ghcr.test/web@sha256:ab", "ghcr.test/we?"} {
+		if v1alpha1.CheckPlace(pattern) == "" {
+			t.Errorf("%q matches nothing, and is taken", pattern)
 		}
 	}
 }
