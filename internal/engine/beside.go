@@ -73,11 +73,17 @@ func (r *run) abandoned(ctx context.Context, w *work, in plan.Input, names []str
 		if err != nil || record == nil || slices.Contains(names, record.Bundle) || r.req.Retire != "" {
 			continue
 		}
-		from := r.from
-		if from.ID = r.lock.Lineages[record.Bundle]; lineage.Abandoned(record.From(), from) {
+		if lineage.Abandoned(record.From(), r.originOf(record.Bundle)) {
 			yields[owner] = record.Bundle
 		}
 	}
+}
+
+// originOf is where the run is from, with the lineage that hawser.lock knows for a bundle.
+func (r *run) originOf(bundle string) lineage.Run {
+	from := r.from
+	from.ID = r.lock.Lineages[bundle]
+	return from
 }
 
 // others are the other bundles of the same files, as the files say them for the cluster.

@@ -273,9 +273,17 @@ func (l *loop) open(ctx context.Context, cp *ClusterPlan) (*release.Record, erro
 	if hooks != nil {
 		record.SetDigest = release.SetDigest(hooks)
 	}
-	handle, err := w.target.store.Put(ctx, record, hooks, w.target.handle)
-	w.target.handle, w.target.signed = handle, &record
-	return &record, err
+	w.target.signed = &record
+	return &record, w.target.put(ctx, &record, hooks)
+}
+
+// put writes a record as the next version of the target's.
+func (t *target) put(ctx context.Context, record *release.Record, objects []object.Object) error {
+	handle, err := t.store.Put(ctx, *record, objects, t.handle)
+	if err == nil {
+		t.handle = handle
+	}
+	return err
 }
 
 // describe writes into the record what is known of the instances besides their objects.
@@ -315,7 +323,7 @@ func (l *loop) shut(ctx context.Context, cp *ClusterPlan, record *release.Record
 	if err != nil {
 		l.emit(Event{Type: EventNotice, Cluster: cp.Cluster, Message: "the recorded objects are incomplete: " + err.Error()})
 	}
-	if w.target.handle, err = w.target.store.Put(ctx, *record, objects, w.target.handle); err == nil {
+	if err = w.target.put(ctx, record, objects); err == nil {
 		w.target.record = record
 	}
 	return err
@@ -346,10 +354,10 @@ func (l *loop) touch(ctx context.Context, cp *ClusterPlan) error {
 			return fmt.Errorf("learning changed hooks: %w", err)
 		}
 	}
-	_, err := w.target.store.Put(ctx, record, objects, w.target.handle)
-	if err != nil {
+	if err := w.target.put(ctx, &record, objects); err != nil {
 		return fmt.Errorf("learning the new head: %w", err)
 	}
+	w.target.record = &record
 	return nil
 }
 

@@ -125,11 +125,7 @@ func (w *work) removalHooks(ctx context.Context, lives map[string]plan.Life) ([]
 func (w *work) checkpoint(record *release.Record) func(context.Context, []plan.Owned, map[string]plan.Life) error {
 	return func(ctx context.Context, inventory []plan.Owned, lives map[string]plan.Life) error {
 		record.Inventory, record.Hooks = inventory, lives
-		handle, err := w.target.store.Put(ctx, *record, nil, w.target.handle)
-		if err == nil {
-			w.target.handle = handle
-		}
-		return err
+		return w.target.put(ctx, record, nil)
 	}
 }
 

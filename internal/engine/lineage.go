@@ -22,8 +22,7 @@ func (r *run) judge(t *target) {
 		return
 	}
 	from := t.record.From()
-	run := r.from
-	run.ID = r.lock.Lineages[t.record.Bundle]
+	run := r.originOf(t.record.Bundle)
 	if t.relation = lineage.Compare(from, run); t.relation.Refused() {
 		t.find(lineage.Refusal(from, run, t.relation, r.req.TakeOver))
 	}
@@ -44,8 +43,7 @@ func (r *run) sign(t *target, record *release.Record) {
 		before, now = &from, t.record.Identity().Learn(now)
 	}
 	record.ClusterUID, record.WeakUID, record.ClusterServer = now.UID, now.Weak, now.Server
-	run := r.from
-	run.ID = r.lock.Lineages[record.Bundle]
+	run := r.originOf(record.Bundle)
 	record.Fleet, record.Cluster, record.Group = r.fleetName(), t.cluster.Name, t.cluster.Group
 	record.Lineage, record.Source = lineage.Next(before, run, t.relation, r.newLineage())
 	record.Files = run.Files

@@ -16,6 +16,7 @@ import (
 	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
@@ -32,6 +33,8 @@ type made struct {
 	mu          sync.Mutex
 	stored, now release.Kept
 	fresh       map[string]int
+	// taken are the instances whose values were another bundle's.
+	taken []string
 }
 
 // remembered reads what is kept on the cluster, once. What the request wants made anew is left out; what was made up for an
@@ -63,23 +66,33 @@ func (r *run) remembered(ctx context.Context, t *target, s *set) (*made, error) 
 	return m, m.err
 }
 
-// inherited takes over what is kept for instances that moved here from other bundles of the same files.
+// inherited takes over what is kept for instances that moved here from other bundles: of the same files, or removed from
+// them.
 func (r *run) inherited(ctx context.Context, t *target, s *set, keeper release.Keeper, m *made) error {
 	moved := slices.DeleteFunc(s.instances(), func(name string) bool { return t.record.Delivered(name) || !m.now[name].IsZero() })
+	if len(moved) == 0 || len(r.req.Files) == 0 {
+		return nil
+	}
+	records, err := t.store.Bundles(ctx)
+	if err != nil {
+		return err
+	}
 	others, _ := r.others(t, s.spec.Name)
-	for _, other := range others {
-		if len(moved) == 0 {
-			break
+	for _, rec := range records {
+		at := slices.IndexFunc(others, func(o v1alpha1.BundleSpec) bool { return o.Name == rec.Bundle })
+		if rec.Owner == s.owner || at < 0 && !lineage.Abandoned(rec.From(), r.originOf(rec.Bundle)) {
+			continue
 		}
-		kept, _, err := keeper.Kept(ctx, object.OwnerID("", "", other.Name))
+		kept, _, err := keeper.Kept(ctx, rec.Owner)
 		if err != nil {
 			return err
 		}
 		for _, name := range moved {
 			there := func(in v1alpha1.Instance) bool { return in.Name == name }
-			if a := kept[name]; !a.IsZero() && !slices.ContainsFunc(other.Instances, there) {
+			if a := kept[name]; !a.IsZero() && (at < 0 || !slices.ContainsFunc(others[at].Instances, there)) {
 				r.hide(name, a)
 				m.now[name] = r.req.Rotate.Of(name, a)
+				m.taken = append(m.taken, name)
 			}
 		}
 	}
@@ -129,7 +142,7 @@ func (r *run) lost(record *release.Record, m *made, in v1alpha1.Instance) diag.F
 
 // remade refuses to make anew what objects that are there were made with: where the record is lost too, and where they
 // were another instance's.
-func (r *run) remade(w *work) diag.Findings {
+func (r *run) remade(w *work, now *plan.Plan) diag.Findings {
 	var out diag.Findings
 	m := &w.target.made
 	m.mu.Lock()
@@ -138,6 +151,12 @@ func (r *run) remade(w *work) diag.Findings {
 		name := p.placed.Name
 		if !m.stored[name].IsZero() || !m.now[name].Secret() || r.req.Rotate.Has(name) {
 			continue
+		}
+		for _, ch := range now.Changes {
+			if ch.Instance == name && ch.Code == plan.CodeMoved && ch.Action != plan.Release && !slices.Contains(m.taken, name) {
+				out = append(out, withInstance(diag.Findings{chance.Moved(ch.Ref.String(), "another bundle", name)}, p.placed)...)
+				break
+			}
 		}
 		for _, o := range w.input.Owned {
 			was := o.Instance

@@ -149,7 +149,7 @@ func TestMadeMovesBetweenBundles(t *testing.T) {
 		next := r.again(t)
 		req := next.request()
 		n := 0
-		req.Bundle, req.Among, req.ConfirmDelete = bundle, []string{r.name, r.name + "-b"}, &n
+		req.Bundle, req.Among, req.ConfirmDelete = bundle, []string{r.name, bundle}, &n
 		next.applied(req)
 	}
 	two("app x", "y")
@@ -161,5 +161,14 @@ func TestMadeMovesBetweenBundles(t *testing.T) {
 	run(r.name)
 	if a, b, c := r.made(); a != found || b != kept || c != token {
 		t.Error("an instance that moved got other passwords")
+	}
+	data, err := os.ReadFile(filepath.Join(r.dir, "bundle.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.write("bundle.yaml", strings.ReplaceAll(string(data), r.name+"-b:\n    apiVersion: v1alpha1\n    name: "+r.name+"-b", r.name+"-c:\n    apiVersion: v1alpha1\n    name: "+r.name+"-c"))
+	run(r.name + "-c")
+	if a, b, c := r.made(); a != found || b != kept || c != token {
+		t.Error("a renamed bundle made other passwords")
 	}
 }

@@ -301,7 +301,7 @@ func (r *run) computeOne(ctx context.Context, cp *ClusterPlan, o plan.Options) {
 			p, findings = r.compute(ctx, w, o)
 		}
 	}
-	findings = append(append(findings, r.missing(ctx, w)...), r.remade(w)...)
+	findings = append(append(findings, r.missing(ctx, w)...), r.remade(w, p)...)
 	findings = append(findings, r.validate(ctx, w, p)...)
 	if t := w.target; cp.Resumes {
 		if who := atWork(ctx, t.store, *t.record); who != "" {

@@ -54,7 +54,7 @@ func (l *loop) again(ctx context.Context, cp *ClusterPlan, row ClusterOutcome, w
 	}
 	failed := *record
 	failed.Phase = release.Failed
-	if _, err := w.target.store.Put(ctx, failed, nil, w.target.handle); err != nil {
+	if err := w.target.put(ctx, &failed, nil); err != nil {
 		l.emit(Event{Type: EventNotice, Rollout: l.out.Rollout, Cluster: cp.Cluster,
 			Message: "the record does not say that the soak failed: " + diag.From(err, "record")[0].String()})
 	}

@@ -60,6 +60,31 @@ func TestSoakJudgesAgain(t *testing.T) {
 	}
 }
 
+// The record of a cluster where nothing changed but the files can be written again after it: a soak that fails later is told.
+func TestUnchangedRecordGoesOn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "k: v")))
+	r.applied(r.request())
+	r.write("bundle.yaml", "# another revision\n"+r.bundle(r.configMap("app", "k: v")))
+	fp := r.plan(r.request())
+	if _, err := r.Apply(t.Context(), fp, r.request()); err != nil {
+		t.Fatal(err)
+	}
+	target := fp.run.targets[0]
+	if target.record.Head != fp.Head {
+		t.Fatal("the run does not know the record that it wrote")
+	}
+	failed := *target.record
+	failed.Phase = release.Failed
+	if err := target.put(t.Context(), &failed, nil); err != nil {
+		t.Fatal(err)
+	}
+	if rec := r.record(); rec.Phase != release.Failed || rec.Head != fp.Head {
+		t.Errorf("the record is %s of %s", rec.Phase, rec.Head)
+	}
+}
+
 // What has no state of its own is there or not: what somebody deleted during the soak stops the rollout too.
 func TestSoakMissesWhatIsGone(t *testing.T) {
 	t.Parallel()
