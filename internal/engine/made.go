@@ -140,8 +140,7 @@ func (r *run) lost(record *release.Record, m *made, in v1alpha1.Instance) diag.F
 	return withInstance(diag.Findings{chance.Lost(name, object.SystemNamespace)}, in)
 }
 
-// remade refuses to make anew what objects that are there were made with: where the record is lost too, and where they
-// were another instance's.
+// remade refuses to make anew what objects that are there were made with.
 func (r *run) remade(w *work, now *plan.Plan) diag.Findings {
 	var out diag.Findings
 	m := &w.target.made
@@ -149,34 +148,11 @@ func (r *run) remade(w *work, now *plan.Plan) diag.Findings {
 	defer m.mu.Unlock()
 	for _, p := range w.set.parts {
 		name := p.placed.Name
-		if !m.stored[name].IsZero() || !m.now[name].Secret() || r.req.Rotate.Has(name) {
-			continue
-		}
-		for _, ch := range now.Changes {
-			if ch.Instance == name && ch.Code == plan.CodeMoved && ch.Action != plan.Release && !slices.Contains(m.taken, name) {
-				out = append(out, withInstance(diag.Findings{chance.Moved(ch.Ref.String(), "another bundle", name)}, p.placed)...)
-				break
-			}
-		}
-		for _, o := range w.input.Owned {
-			was := o.Instance
-			switch {
-			case w.input.Rebuilt && was == name:
-				out = append(out, withInstance(diag.Findings{chance.Lost(name, object.SystemNamespace)}, p.placed)...)
-			case was != name && m.stored[was].Secret() && m.now[name].Digest() != m.stored[was].Digest() && w.declares(name, o.Ref):
-				out = append(out, withInstance(diag.Findings{chance.Moved(o.Ref.String(), was, name)}, p.placed)...)
-			default:
-				continue
-			}
-			break
+		if m.stored[name].IsZero() && m.now[name].Secret() && !r.req.Rotate.Has(name) && !slices.Contains(m.taken, name) {
+			out = append(out, withInstance(plan.MadeAnew(now, w.input, name, m.stored, m.now[name]), p.placed)...)
 		}
 	}
 	return out
-}
-
-// declares reports whether an instance declares an object.
-func (w *work) declares(instance string, ref object.Ref) bool {
-	return slices.ContainsFunc(w.set.desired, func(d plan.Desired) bool { return d.Ref == ref && d.Instance == instance && !d.OwnNamespace })
 }
 
 // generated is a text that the bundle wants made up: the kept one, a new one where the cluster can keep it, or a
