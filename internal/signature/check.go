@@ -52,6 +52,17 @@ func (c *Checker) Check(ctx context.Context, a Artifact, rules []Rule, root Root
 	}
 	for _, r := range rules {
 		key := strings.Join([]string{a.URL, a.Digest, fmt.Sprintf("%+q", r.By), string(root.JSON)}, "\x00")
+		if err := c.once(ctx, key, func() error { return c.check(ctx, a, r, root) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// once does what has to be done once, and remembers that it was good. What failed is done again by who asks next: registries
+// come back. Those who waited take the failure, unless only the one they waited for was interrupted.
+func (c *Checker) once(ctx context.Context, key string, do func() error) error {
+	for {
 		c.mu.Lock()
 		if c.done == nil {
 			c.done = map[string]*checked{}
@@ -62,15 +73,21 @@ func (c *Checker) Check(ctx context.Context, a Artifact, rules []Rule, root Root
 			c.done[key] = one
 		}
 		c.mu.Unlock()
-		one.once.Do(func() { one.err = c.check(ctx, a, r, root) })
-		if one.err != nil {
-			c.mu.Lock()
-			delete(c.done, key) // a registry that failed is asked again
-			c.mu.Unlock()
+		mine := false
+		one.once.Do(func() { mine, one.err = true, do() })
+		if one.err == nil {
+			return nil
+		}
+		c.mu.Lock()
+		if c.done[key] == one {
+			delete(c.done, key)
+		}
+		c.mu.Unlock()
+		interrupted := errors.Is(one.err, context.Canceled) || errors.Is(one.err, context.DeadlineExceeded)
+		if mine || !interrupted || ctx.Err() != nil {
 			return one.err
 		}
 	}
-	return nil
 }
 
 // check looks among the signatures that are kept, then among those that the registry has.

@@ -3,6 +3,7 @@ package signature
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -326,5 +327,31 @@ func TestReadKey(t *testing.T) {
 	_, err := Read(v1alpha1.SignedBy{Key: filepath.Join(dir, "private"), Pos: v1alpha1.Position{File: "f.yaml", Line: 3}})
 	if err == nil || !strings.Contains(err.Error(), "f.yaml:3") || !strings.Contains(err.Error(), "cosign.pub") {
 		t.Error(err)
+	}
+}
+
+// That somebody was interrupted is nobody else's failure: who waited for the same check makes it.
+func TestInterruptedCheckIsMadeAgain(t *testing.T) {
+	c, in, out := &Checker{}, make(chan struct{}), make(chan struct{})
+	ended, cancel := context.WithCancel(t.Context())
+	first, second := make(chan error), make(chan error)
+	go func() {
+		first <- c.once(ended, "k", func() error { close(in); <-out; return fmt.Errorf("asking: %w", ended.Err()) })
+	}()
+	<-in
+	mine := 0
+	go func() { second <- c.once(t.Context(), "k", func() error { mine++; return nil }) }()
+	cancel()
+	close(out)
+	if err := <-first; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if err := <-second; err != nil || mine != 1 {
+		t.Errorf("%v, made %d times", err, mine)
+	}
+	// One's own end is no reason to try again.
+	tries := 0
+	if err := c.once(t.Context(), "x", func() error { tries++; return context.DeadlineExceeded }); tries != 1 || err == nil {
+		t.Errorf("%d tries: %v", tries, err)
 	}
 }

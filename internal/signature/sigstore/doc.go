@@ -8,7 +8,6 @@ import (
 	"context"
 	"net/http"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/sigstore/sigstore-go/pkg/root"
@@ -57,14 +56,29 @@ func New(o Options) *Sigstore {
 		o.TokenFile = "/var/run/sigstore/cosign/oidc-token" // cosign's
 	}
 	s := &Sigstore{o: o, client: &http.Client{Timeout: 30 * time.Second}}
-	var once sync.Once
-	var got root.TrustedMaterial
+	s.public = once(s.fetchRoot)
+	return s
+}
+
+// once asks once, and remembers the answer for the process; that somebody was interrupted is none. The others wait as long as they want to.
+func once[T any](ask func(context.Context) (T, error)) func(context.Context) (T, error) {
+	var got T
 	var err error
-	s.public = func(ctx context.Context) (root.TrustedMaterial, error) {
-		once.Do(func() { got, err = s.fetchRoot(ctx) })
+	done, turn := false, make(chan struct{}, 1)
+	return func(ctx context.Context) (T, error) {
+		select {
+		case turn <- struct{}{}:
+			defer func() { <-turn }()
+		case <-ctx.Done():
+			var none T
+			return none, ctx.Err()
+		}
+		if !done {
+			got, err = ask(ctx)
+			done = err == nil || ctx.Err() == nil
+		}
 		return got, err
 	}
-	return s
 }
 
 // fetchRoot gets the public Sigstore's root: by TUF, from a root of trust that is built in.
