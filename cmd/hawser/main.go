@@ -9,6 +9,8 @@ import (
 	"io"
 	"log"
 	"os"
+
+	"hawser.dev/hawser/internal/child"
 )
 
 // version is set by the linker.
@@ -20,6 +22,7 @@ func main() {
 	// Libraries write to Go's loggers, Helm's even values of users. What users shall know are findings.
 	log.SetOutput(io.Discard)
 	code := app().Run(context.Background(), os.Args[1:])
+	child.EndAll()
 	if err := storage().Close(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}

@@ -40,6 +40,7 @@ func Connect(ctx context.Context, c Config) (*Session, error) {
 	if err != nil {
 		return nil, &AccessError{Cluster: c.Name, Server: cfg.Host, Err: err}
 	}
+	renews := cfg.ExecProvider != nil || cfg.AuthProvider != nil || cfg.BearerTokenFile != ""
 	rt, pool, err := newTransport(cfg)
 	if err != nil {
 		return nil, &AccessError{Cluster: c.Name, Server: cfg.Host, Err: err}
@@ -49,7 +50,7 @@ func Connect(ctx context.Context, c Config) (*Session, error) {
 	}
 	s := &Session{cfg: c, rest: &client{http: &http.Client{Transport: rt, CheckRedirect: neverRedirect}, base: base,
 		slots: make(chan struct{}, c.Parallel), large: make(chan struct{}, 2), close: pool.CloseIdleConnections,
-		renews: cfg.ExecProvider != nil || cfg.AuthProvider != nil || cfg.BearerTokenFile != ""}}
+		renews: renews}}
 	s.facts = fleet.Facts{Name: c.Name, Server: cfg.Host, ServerID: serverID(base, cfg)}
 	timeout := c.ConnectTimeout
 	if timeout <= 0 {

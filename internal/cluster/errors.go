@@ -11,6 +11,7 @@ import (
 
 	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/execcredential"
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -31,7 +32,7 @@ func (e *UnreachableError) Reason() string {
 	if errors.Is(e.Err, context.DeadlineExceeded) {
 		text = "no answer in time"
 	}
-	if p, ok := errors.AsType[*pluginError](e.Err); ok {
+	if p, ok := errors.AsType[*execcredential.TimeoutError](e.Err); ok {
 		text = p.Error()
 	}
 	if e.Server == "" || strings.Contains(text, e.Server) {

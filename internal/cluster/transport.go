@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -16,7 +17,9 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/transport"
+	"k8s.io/client-go/util/connrotation"
 
+	"hawser.dev/hawser/internal/execcredential"
 	"hawser.dev/hawser/internal/fleet"
 )
 
@@ -168,6 +171,10 @@ func checkContext(cfg *clientcmdapi.Config, name string) error {
 // newTransport makes a transport of this cluster's own: one HTTP/2 connection that is pinged when silent. client-go's
 // shared transport cache is not used: a connection that hangs must not be another cluster's too.
 func newTransport(cfg *rest.Config) (http.RoundTripper, *http.Transport, error) {
+	plugin, err := execcredential.Of(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
 	tc, err := cfg.TransportConfig()
 	if err != nil {
 		return nil, nil, err
@@ -176,9 +183,17 @@ func newTransport(cfg *rest.Config) (http.RoundTripper, *http.Transport, error) 
 	if err != nil {
 		return nil, nil, err
 	}
+	opened := connrotation.NewConnectionTracker()
 	dial := (&net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}).DialContext
 	if tc.DialHolder != nil {
 		dial = tc.DialHolder.Dial
+	}
+	if plugin != nil {
+		if tlsConfig == nil {
+			tlsConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+		}
+		tlsConfig.GetClientCertificate = plugin.Certificate
+		dial = connrotation.NewDialerWithTracker(dial, opened).DialContext
 	}
 	proxy := http.ProxyFromEnvironment
 	if tc.Proxy != nil {
@@ -195,12 +210,11 @@ func newTransport(cfg *rest.Config) (http.RoundTripper, *http.Transport, error) 
 		DisableCompression:  cfg.DisableCompression,
 		HTTP2:               &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
 	}
-	if cfg.ExecProvider == nil {
-		wrapped, err := transport.HTTPWrappersForConfig(tc, base)
-		return wrapped, base, err
+	wrapped, err := transport.HTTPWrappersForConfig(tc, base)
+	if plugin != nil && err == nil {
+		wrapped = plugin.Wrap(wrapped, opened.CloseAll)
 	}
-	wrapped, err := transport.HTTPWrappersForConfig(tc, credentialed{base})
-	return impatient{wrapped, cfg.ExecProvider.Command}, base, err
+	return wrapped, base, err
 }
 
 // waitOr waits for d or for the end of ctx, whose cause it returns.

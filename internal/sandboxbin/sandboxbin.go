@@ -16,6 +16,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"hawser.dev/hawser/internal/child"
 )
 
 // Name is the file name of the binary.
@@ -56,7 +58,7 @@ func FromSource(ctx context.Context, progress io.Writer) (string, error) {
 		return "", err
 	}
 	script := filepath.Join(root, "sandbox", "build.sh")
-	cmd := exec.CommandContext(ctx, "/bin/sh", script)
+	cmd := child.New(ctx, "/bin/sh", script)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, progress
 	// The build must not inherit what bends the module it is called from.
