@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"golang.org/x/tools/txtar"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"hawser.dev/hawser/internal/testserver"
 )
@@ -61,7 +62,7 @@ fleet:
   apiVersion: v1alpha1
   name: hostile
   clusters:
-    other: {kubeContext: test}
+    other: {kubeContext: elsewhere}
 `
 
 // hostileVerbs are the command lines of every verb that talks to clusters; CONFIG is added. writes: what the server has
@@ -70,23 +71,27 @@ var hostileVerbs = map[string]struct {
 	lines  []string
 	writes string
 }{
-	"plan":           {lines: []string{"plan -f b.yaml --fleet fleet.yaml --full", "plan -f b.yaml --fleet fleet.yaml --out new.plan --server-check -o json"}},
-	"apply":          {lines: []string{"apply -y -f b.yaml --fleet fleet.yaml --timeout 10s", "apply shop.plan -y --timeout 10s -o json"}, writes: "two"},
-	"delete":         {lines: []string{"delete hostile -y --fleet fleet.yaml --timeout 10s --confirm-delete 4"}, writes: "nothing"},
-	"status":         {lines: []string{"status hostile --fleet fleet.yaml", "status -f b.yaml --fleet fleet.yaml -o json"}},
-	"diff":           {lines: []string{"diff -f b.yaml --fleet fleet.yaml"}},
-	"vet":            {lines: []string{"vet -f b.yaml --fleet fleet.yaml"}},
-	"build":          {lines: []string{"build -f b.yaml --fleet fleet.yaml --mask-secrets"}},
-	"fleet check":    {lines: []string{"fleet check -r fleet.yaml -f b.yaml"}},
-	"fleet values":   {lines: []string{"fleet values -r fleet.yaml"}},
-	"fleet snapshot": {lines: []string{"fleet snapshot -r fleet.yaml"}},
-	"fleet retire":   {lines: []string{"fleet retire rogue --delete -y -f b.yaml -r left.yaml --timeout 10s"}, writes: "nothing"},
-	"bundle apply":   {lines: []string{"bundle apply -y -f b.yaml -r fleet.yaml --timeout 10s"}, writes: "two"},
-	"bundle build":   {lines: []string{"bundle build -f b.yaml -r fleet.yaml --mask-secrets"}},
-	"bundle delete":  {lines: []string{"bundle delete hostile -y -r fleet.yaml --timeout 10s"}, writes: "nothing"},
-	"bundle status":  {lines: []string{"bundle status hostile -r fleet.yaml"}},
-	"bundle vet":     {lines: []string{"bundle vet -f b.yaml -r fleet.yaml"}},
-	"runtime build":  {lines: []string{"runtime build -f fleet.yaml"}},
+	"plan":              {lines: []string{"plan -f b.yaml --fleet fleet.yaml --full", "plan -f b.yaml --fleet fleet.yaml --out new.plan --server-check -o json"}},
+	"apply":             {lines: []string{"apply -y -f b.yaml --fleet fleet.yaml --timeout 10s", "apply shop.plan -y --timeout 10s -o json"}, writes: "two"},
+	"delete":            {lines: []string{"delete hostile -y --fleet fleet.yaml --timeout 10s --confirm-delete 4"}, writes: "nothing"},
+	"status":            {lines: []string{"status hostile --fleet fleet.yaml", "status -f b.yaml --fleet fleet.yaml -o json"}},
+	"diff":              {lines: []string{"diff -f b.yaml --fleet fleet.yaml"}},
+	"vet":               {lines: []string{"vet -f b.yaml --fleet fleet.yaml"}},
+	"build":             {lines: []string{"build -f b.yaml --fleet fleet.yaml --mask-secrets"}},
+	"fleet check":       {lines: []string{"fleet check -r fleet.yaml -f b.yaml"}},
+	"fleet values":      {lines: []string{"fleet values -r fleet.yaml"}},
+	"fleet snapshot":    {lines: []string{"fleet snapshot -r fleet.yaml"}},
+	"fleet retire":      {lines: []string{"fleet retire rogue --delete -y -f b.yaml -r left.yaml --timeout 10s"}, writes: "nothing"},
+	"bundle apply":      {lines: []string{"bundle apply -y -f b.yaml -r fleet.yaml --timeout 10s"}, writes: "two"},
+	"bundle build":      {lines: []string{"bundle build -f b.yaml -r fleet.yaml --mask-secrets"}},
+	"bundle delete":     {lines: []string{"bundle delete hostile -y -r fleet.yaml --timeout 10s"}, writes: "nothing"},
+	"bundle status":     {lines: []string{"bundle status hostile -r fleet.yaml"}},
+	"bundle vet":        {lines: []string{"bundle vet -f b.yaml -r fleet.yaml"}},
+	"list":              {lines: []string{"list --fleet fleet.yaml", "list --bundle hostile --fleet fleet.yaml -o json"}},
+	"inspect module":    {lines: []string{"inspect module all --fleet fleet.yaml"}},
+	"inspect values":    {lines: []string{"inspect values all --fleet fleet.yaml"}},
+	"inspect resources": {lines: []string{"inspect resources all --fleet fleet.yaml -o json"}},
+	"runtime build":     {lines: []string{"runtime build -f fleet.yaml"}},
 }
 
 // quietVerbs take the flags of access and contact nobody.
@@ -253,7 +258,10 @@ func (rig *hostileRig) start(srv *testserver.Server, dir, line string) *hostileR
 	a.IsTerminal = func(any) bool { return false }
 	config, ok := rig.configs.Load(srv)
 	if !ok {
-		config = srv.Kubeconfig(rig.t)
+		config = srv.Kubeconfig(rig.t, func(c *clientcmdapi.Config) {
+			c.Clusters["elsewhere"] = &clientcmdapi.Cluster{Server: "https://127.0.0.1:1"}
+			c.Contexts["elsewhere"] = &clientcmdapi.Context{Cluster: "elsewhere", AuthInfo: "test"}
+		})
 		rig.configs.Store(srv, config)
 	}
 	args = append(args, "--kubeconfig", config.(string))

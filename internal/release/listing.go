@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -135,6 +136,17 @@ func (l *Listing) Names() []string {
 	return slices.Compact(out)
 }
 
+// unknown are the clusters of which nobody knows, with the reasons.
+func (l *Listing) unknown() []string {
+	var out []string
+	for _, c := range l.Clusters {
+		if why := cmp.Or(c.Unreachable, c.Unknown); why != "" {
+			out = append(out, c.Cluster+": "+why)
+		}
+	}
+	return out
+}
+
 // Find narrows the listing to one instance. That no cluster has it is a finding; where some cluster is unknown it may be
 // there, and that is said too.
 func (l *Listing) Find(namespace, instance string) error {
@@ -151,8 +163,15 @@ func (l *Listing) Find(namespace, instance string) error {
 	if near := diag.Nearest(instance, names); near != "" && near != instance {
 		f.Fix = "did you mean " + near + "? " + f.Fix
 	}
-	if n := l.Unknown(); n > 0 {
-		f.Why = fmt.Sprintf("of %d of them nobody knows", n)
+	if unknown := l.unknown(); len(unknown) > 0 {
+		all := len(unknown) == len(l.Clusters)
+		if n := len(unknown); n > 4 {
+			unknown = append(unknown[:3:3], fmt.Sprintf("%d more", n-3))
+		}
+		f.Why = "nobody knows of " + strings.Join(unknown, "; of ")
+		if all { // that is no answer at all
+			f.Code, f.What = "unknown", fmt.Sprintf("whether an instance %s was delivered is not known", instance)
+		}
 	}
 	return diag.Findings{f}.Err()
 }

@@ -64,9 +64,13 @@ func TestListingFind(t *testing.T) {
 	if l = listing(); l.Find("", "api") != nil || len(l.Clusters) != 2 || len(l.Clusters[0].Bundles[0].Instances) != 1 {
 		t.Errorf("%+v", l)
 	}
-	for _, c := range [][3]string{{"", "apo", "did you mean api?"}, {"web", "api", "namespace web"}, {"", "nothing", "of 1 of them nobody knows"}} {
+	for _, c := range [][3]string{{"", "apo", "did you mean api?"}, {"web", "api", "namespace web"}, {"", "nothing", "nobody knows of us: forbidden"}} {
 		if err := listing().Find(c[0], c[1]); err == nil || !strings.Contains(err.Error(), c[2]) {
 			t.Errorf("%v: %v", c, err)
 		}
+	}
+	l = &release.Listing{Clusters: []release.ClusterListing{{Cluster: "eu", Unreachable: "no answer"}, {Cluster: "us", Unknown: "forbidden"}}}
+	if err := l.Find("", "api"); err == nil || !strings.Contains(err.Error(), "is not known") || !strings.Contains(err.Error(), "eu: no answer; of us: forbidden") {
+		t.Errorf("%v", err)
 	}
 }
