@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 
 	"cuelang.org/go/cue/ast"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -14,6 +13,7 @@ import (
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/once"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/values"
 )
@@ -27,12 +27,8 @@ type wanted struct {
 	apiVersion string
 }
 
-// seen is such an object as it was when it was read; err when it could not be.
-type seen struct {
-	once sync.Once
-	body map[string]any
-	err  error
-}
+// seen is such an object as it was when it was read.
+type seen = once.Value[map[string]any]
 
 // wants is the object that a value is taken from on this cluster.
 func (t *target) wants(s *set, f bind.From) wanted {
@@ -56,10 +52,9 @@ func (t *target) look(ctx context.Context, w wanted) (map[string]any, error) {
 		t.seen[w] = o
 	}
 	t.mu.Unlock()
-	o.once.Do(func() {
-		o.body, o.err = t.session.Get(ctx, w.apiVersion, w.ref.Kind, w.ref.Namespace, w.ref.Name)
+	return o.Get(ctx, func() (map[string]any, error) {
+		return t.session.Get(ctx, w.apiVersion, w.ref.Kind, w.ref.Namespace, w.ref.Name)
 	})
-	return o.body, o.err
 }
 
 // forget lets an object be read again.

@@ -11,6 +11,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/once"
 )
 
 // State says where a source's digest comes from.
@@ -57,9 +58,8 @@ type Resolver struct {
 }
 
 type entry struct {
-	once sync.Once
-	use  Use
-	err  error
+	use  Use // as asked for
+	once once.Value[Use]
 }
 
 // Get resolves and fetches an instance's source. Errors carry findings with the instance and its position.
@@ -78,11 +78,15 @@ func (r *Resolver) Get(ctx context.Context, in v1alpha1.Instance) (Use, error) {
 		r.known[s] = e
 	}
 	r.mu.Unlock()
-	e.once.Do(func() { e.err = r.resolve(ctx, &e.use, in) })
-	if e.err == nil {
-		return e.use, otherVersion(e.use, in).Err()
+	use, err := e.once.Get(ctx, func() (Use, error) {
+		use := e.use
+		err := r.resolve(ctx, &use, in)
+		return use, err
+	})
+	if err == nil {
+		return use, otherVersion(use, in).Err()
 	}
-	fs := append(diag.Findings{}, diag.From(e.err, "source")...) // shared by all instances of the source
+	fs := append(diag.Findings{}, diag.From(err, "source")...) // shared by all instances of the source
 	for i := range fs {
 		if fs[i].Instance == "" {
 			fs[i].Instance = in.Name
@@ -91,7 +95,7 @@ func (r *Resolver) Get(ctx context.Context, in v1alpha1.Instance) (Use, error) {
 			fs[i].Pos = Position(in)
 		}
 	}
-	return e.use, fs.Err()
+	return use, fs.Err()
 }
 
 // resolve fills in what the source is now.
@@ -156,8 +160,8 @@ func (r *Resolver) Used() []Use {
 	defer r.mu.Unlock()
 	var out []Use
 	for _, e := range r.known {
-		if e.err == nil && e.use.State != "" {
-			out = append(out, e.use)
+		if use, ok := e.once.Known(); ok && use.State != "" {
+			out = append(out, use)
 		}
 	}
 	slices.SortFunc(out, func(a, b Use) int {

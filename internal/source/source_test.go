@@ -67,8 +67,11 @@ type registry struct {
 
 func (r *registry) Schemes() []string { return []string{"oci"} }
 
-func (r *registry) Resolve(_ context.Context, ref module.Reference) (module.Resolved, error) {
+func (r *registry) Resolve(ctx context.Context, ref module.Reference) (module.Resolved, error) {
 	r.resolves.Add(1)
+	if ctx.Err() != nil {
+		return module.Resolved{}, errors.New("the registry did not answer")
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.resolved = ref
@@ -126,6 +129,19 @@ func TestOncePerRun(t *testing.T) {
 	}
 	if used := r.Used(); len(used) != 1 || used[0].Pin() != (lockfile.Pin{Version: "1.5.0", Digest: "sha256:1.5.0"}) {
 		t.Errorf("used %+v", used)
+	}
+}
+
+// A run that was cancelled does not answer for the next one.
+func TestCancelledIsNotKept(t *testing.T) {
+	r, reg := newResolver(nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.Get(ctx, ranged("a")); err == nil || len(r.Used()) != 0 {
+		t.Errorf("%v, used %v", err, r.Used())
+	}
+	if u, err := r.Get(t.Context(), ranged("b")); err != nil || u.Resolved.Version != "1.5.0" || reg.resolves.Load() != 2 {
+		t.Errorf("%+v %v", u, err)
 	}
 }
 

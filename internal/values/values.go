@@ -15,6 +15,7 @@ import (
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/once"
 	"hawser.dev/hawser/internal/secret"
 )
 
@@ -51,22 +52,8 @@ type Reader struct {
 	options Options
 
 	mu     sync.Mutex
-	stores map[string]*store
-	asked  map[string]*answer
-}
-
-// store is an opened store; key names it, and its cluster where it belongs to one.
-type store struct {
-	once  sync.Once
-	store secret.Store
-	err   error
-}
-
-// answer is what a store said of one reference.
-type answer struct {
-	once  sync.Once
-	value string
-	err   error
+	stores map[string]*once.Value[secret.Store] // by name, and cluster where one belongs to it
+	asked  map[string]*once.Value[string]
 }
 
 // New returns a Reader without any answer yet.
@@ -74,7 +61,7 @@ func New(o Options) *Reader {
 	if o.Redactor == nil {
 		o.Redactor = secret.New()
 	}
-	return &Reader{options: o, stores: map[string]*store{}, asked: map[string]*answer{}}
+	return &Reader{options: o, stores: map[string]*once.Value[secret.Store]{}, asked: map[string]*once.Value[string]{}}
 }
 
 // Namespaces are those whose Secrets the fleet's stores read on every target cluster, sorted: the rights a run needs.
@@ -107,28 +94,26 @@ func (r *Reader) Resolve(ctx context.Context, t Target, ref secret.Ref) (string,
 		}
 		on = t.Cluster
 	}
-	a := one(&r.mu, r.asked, on+"\x00"+ref.String())
-	a.once.Do(func() {
-		s := one(&r.mu, r.stores, on+"\x00"+ref.Store)
-		s.once.Do(func() { s.store, s.err = r.options.Open(spec, t.Secrets) })
-		if a.err = s.err; a.err != nil {
-			return
+	value, err := one(&r.mu, r.asked, on+"\x00"+ref.String()).Get(ctx, func() (string, error) {
+		store, err := one(&r.mu, r.stores, on+"\x00"+ref.Store).Get(ctx, func() (secret.Store, error) { return r.options.Open(spec, t.Secrets) })
+		if err != nil {
+			return "", err
 		}
-		a.value, a.err = s.store.Get(ctx, ref)
+		return store.Get(ctx, ref)
 	})
-	if a.err == nil {
-		r.options.Redactor.AddFor(t.Instance, a.value)
+	if err == nil {
+		r.options.Redactor.AddFor(t.Instance, value)
 	}
-	if a.err != nil {
+	if err != nil {
 		f := diag.Errorf("secret-not-found", "the store %s gives no value for %s", ref.Store, ref)
-		f.Why = r.options.Redactor.Redact(a.err.Error())
+		f.Why = r.options.Redactor.Redact(err.Error())
 		f.Fix = "correct the reference, or put the value into the store; nothing is taken instead of it"
-		if _, ok := errors.AsType[*secret.NoKeyError](a.err); ok {
+		if _, ok := errors.AsType[*secret.NoKeyError](err); ok {
 			f.Fix = fmt.Sprintf("give the store its key: correct where secretStores.%s says it is, or put the key there", ref.Store)
 		}
 		return "", &f
 	}
-	return a.value, nil
+	return value, nil
 }
 
 // one is the entry of a key, made when it is not there.

@@ -19,7 +19,10 @@ type shelf struct {
 	asked  *atomic.Int32
 }
 
-func (s shelf) Get(_ context.Context, ref secret.Ref) (string, error) {
+func (s shelf) Get(ctx context.Context, ref secret.Ref) (string, error) {
+	if ctx.Err() != nil {
+		return "", errors.New("the store did not answer")
+	}
 	s.asked.Add(1)
 	if v, ok := s.values[ref.Path+"/"+ref.Property]; ok {
 		return v, nil
@@ -99,6 +102,20 @@ func TestResolve(t *testing.T) {
 				t.Errorf("the finding shows a value: %s", f)
 			}
 		})
+	}
+}
+
+// A run that was cancelled while a store was asked does not answer for the next one.
+func TestCancelledIsNotKept(t *testing.T) {
+	r, _ := reader(new(atomic.Int32))
+	ref := secret.Ref{Store: "default", Path: "db", Property: "password"}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, f := r.Resolve(ctx, on("a"), ref); f == nil {
+		t.Error("the cancelled run has a value")
+	}
+	if got, f := r.Resolve(t.Context(), on("a"), ref); got != "hunter2" || f != nil {
+		t.Errorf("%q %v", got, f)
 	}
 }
 

@@ -1,0 +1,72 @@
+// Package once keeps what is asked once and shared by all who want it, without letting a caller that was cancelled answer
+// for those who were not.
+//
+// It must not know what is asked, nor of whom.
+package once
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// Value is asked for once. The zero value is ready to use; a Value must not be copied.
+type Value[T any] struct {
+	mu    sync.Mutex
+	under chan struct{} // closed when who is asking has an answer
+	done  bool
+	value T
+	err   error
+}
+
+// Get is the answer, asked for by the first caller while the others wait, each as long as its own context lasts. An
+// answer that failed when its caller's context had ended is nobody else's: the next caller asks again.
+func (v *Value[T]) Get(ctx context.Context, ask func() (T, error)) (T, error) {
+	var none T
+	for {
+		v.mu.Lock()
+		if v.done {
+			v.mu.Unlock()
+			return v.value, v.err
+		}
+		under := v.under
+		if under == nil {
+			v.under = make(chan struct{})
+			v.mu.Unlock()
+			return v.ask(ctx, ask)
+		}
+		v.mu.Unlock()
+		select {
+		case <-under:
+		case <-ctx.Done():
+			return none, context.Cause(ctx)
+		}
+	}
+}
+
+// Known is the answer when there is one and it is no error.
+func (v *Value[T]) Known() (value T, ok bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.done || v.err != nil {
+		return value, false
+	}
+	return v.value, true
+}
+
+func (v *Value[T]) ask(ctx context.Context, ask func() (T, error)) (value T, err error) {
+	err = errUnanswered // where ask panics, the next caller asks
+	defer func() {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		if err == nil || ctx.Err() == nil && !errors.Is(err, errUnanswered) {
+			v.done, v.value, v.err = true, value, err
+		}
+		close(v.under)
+		v.under = nil
+	}()
+	value, err = ask()
+	return value, err
+}
+
+var errUnanswered = errors.New("nobody has answered")
