@@ -331,9 +331,6 @@ func (rig *hostileRig) judge(c hostileCase) {
 	case strings.HasPrefix(c.fault, "redirect") && !strings.Contains(out, "never followed") && code != 0:
 		bad("does not say why")
 	}
-	if os.Getenv("HOSTILE_SHOW") != "" {
-		fmt.Printf("%-18s %-70s exit %d hurt %d %s\n", c.fault, c.line, code, hurt.Load(), time.Since(start).Round(time.Millisecond))
-	}
 	if code == 0 || !c.heals {
 		return
 	}
