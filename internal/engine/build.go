@@ -12,6 +12,7 @@ import (
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/source"
 	"hawser.dev/hawser/internal/values"
 )
@@ -278,6 +279,9 @@ func (e *Engine) Explain(ctx context.Context, req Request, path string) ([]place
 	if err := r.gather(ctx); err != nil {
 		return nil, err
 	}
+	if err := r.locked(ctx); err != nil {
+		return nil, err
+	}
 	var out []place.Explanation
 	for _, t := range r.targets {
 		spec, findings := r.specFor(t.facts)
@@ -288,8 +292,24 @@ func (e *Engine) Explain(ctx context.Context, req Request, path string) ([]place
 		if err := fs.OnCluster(t.cluster.Name).Err(); err != nil {
 			return nil, err
 		}
+		for i := range ex {
+			r.byPackage(ctx, t, spec, &ex[i])
+		}
 		r.reader.Runtime(t.facts.Values, r.uses, spec.Instances...)
 		out = append(out, values.Explained(ex, r.Redactor.Value)...)
 	}
 	return out, nil
+}
+
+// byPackage looks for what no document sets in the package itself, as far as it can be had.
+func (r *run) byPackage(ctx context.Context, t *target, spec v1alpha1.BundleSpec, x *place.Explanation) {
+	i := slices.IndexFunc(spec.Instances, func(in v1alpha1.Instance) bool { return in.Name == x.Instance })
+	path, err := v1alpha1.ParsePath(x.Path)
+	if i < 0 || err != nil || x.Value != "" {
+		return
+	}
+	use, err := r.sources.Get(ctx, spec.Instances[i])
+	if d, ok := r.Renderers[use.Kind].(render.Defaulter); ok && err == nil {
+		x.ByPackage(d.Default(ctx, render.Request{Instance: spec.Instances[i], Content: use.Content, KubeVersion: t.facts.Version, Package: "main"}, path))
+	}
 }

@@ -172,6 +172,13 @@ func meant(v v1alpha1.Values, path v1alpha1.Path) string {
 	return ""
 }
 
+// ByPackage completes explanations that no layer decided with the value that the package itself has there.
+func (e *Explanation) ByPackage(x ast.Expr, pos diag.Pos) {
+	if x != nil && e.Value == "" {
+		e.Value, e.Pos, e.Hint = text(x), pos, ""
+	}
+}
+
 // text is data as CUE text on one line; a value from elsewhere is where it comes from.
 func text(x ast.Expr) string {
 	var items []string

@@ -84,7 +84,7 @@ func (v *vetter) unique(parent map[string]any, at string, keys []listKey) {
 				continue
 			}
 			if first, dup := seen[key]; dup {
-				v.add("duplicate-list-key", fmt.Sprintf("%s.%s.%d", at, k.list, i),
+				v.add(CodeDuplicateKey, fmt.Sprintf("%s.%s.%d", at, k.list, i),
 					"%s is given twice, first as item %d: server-side apply refuses the object", key, first)
 				continue
 			}
@@ -108,4 +108,20 @@ func (k listKey) of(item map[string]any) (string, bool) {
 		}
 	}
 	return strings.Join(parts, ", "), true
+}
+
+// CodeDuplicateKey is the code of findings about entries of a keyed list that have the same key.
+const CodeDuplicateKey = "duplicate-list-key"
+
+// KeyField is the field that tells the entries of a list of a pod or a Service apart ("containerPort" of ports), "" where
+// the entry has none.
+func KeyField(list string, item map[string]any) string {
+	for _, keys := range [][]listKey{containerKeys, podKeys, serviceKeys} {
+		for _, k := range keys {
+			if _, ok := item[k.fields[0].name]; ok && k.list == list {
+				return k.fields[0].name
+			}
+		}
+	}
+	return ""
 }

@@ -41,6 +41,7 @@ func functions(sites []site, a *answers) template.FuncMap {
 	for _, s := range sites {
 		out[s.name] = watched(orig, s, a)
 	}
+	out[tplText] = boundedText
 	maps.Copy(out, steady())
 	maps.Copy(out, bounded(orig))
 	return out

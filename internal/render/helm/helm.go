@@ -96,7 +96,7 @@ func (r *Renderer) Render(ctx context.Context, req render.Request) (render.Resul
 	if err != nil {
 		return out, r.failed(req, diag.From(err, "chart"))
 	}
-	found := append(j.warnings, vet(objects)...)
+	found := append(j.warnings, j.vet(objects)...)
 	found = r.onInstance(req, found)
 	out.Objects, out.Findings = objects, found.Warnings().Sorted()
 	return out, found.Errors().Sorted().Err()
@@ -120,11 +120,11 @@ func (r *Renderer) onInstance(req render.Request, fs diag.Findings) diag.Finding
 }
 
 // vet checks the objects as every renderer does, hooks apart: Helm allows a hook the name of a lasting object.
-func vet(objects []object.Object) diag.Findings {
+func (j *job) vet(objects []object.Object) diag.Findings {
 	var found diag.Findings
 	var lasting []object.Object
 	for _, o := range objects {
-		found = append(found, render.VetObject(o)...)
+		found = append(found, j.duplicates(o, render.VetObject(o))...)
 		if o.Hook == nil {
 			lasting = append(lasting, o)
 		}

@@ -28,7 +28,10 @@ type site struct {
 // mangled finds the names of sites in texts of the library.
 var mangled = regexp.MustCompile(`__h\d+\b`)
 
-func unmangle(s string) string { return mangled.ReplaceAllString(s, "") }
+func unmangle(s string) string {
+	s = strings.ReplaceAll(guarded.ReplaceAllString(s, "$1"), tplText+": ", "")
+	return mangled.ReplaceAllString(s, "")
+}
 
 // mark renames the watched calls in all templates of the chart and returns them in order.
 func mark(c *chart.Chart, sites []site) []site {
@@ -36,7 +39,7 @@ func mark(c *chart.Chart, sites []site) []site {
 	for _, f := range c.Templates {
 		var text string
 		text, sites = markTemplate(path.Join(c.ChartFullPath(), f.Name), string(f.Data), sites)
-		templates = append(templates, &common.File{Name: f.Name, ModTime: f.ModTime, Data: []byte(text)})
+		templates = append(templates, &common.File{Name: f.Name, ModTime: f.ModTime, Data: []byte(guardTpl(text))})
 	}
 	c.Templates, c.Raw = templates, nil // what was read is not needed twice
 	for _, d := range c.Dependencies() {

@@ -193,7 +193,8 @@ func (t *tree) digest() string {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
-// lines are what the library quotes of the sources of a generator; they may hold a password.
+// lines are what the library quotes of the sources of a generator and of the values of replacements and patches; they may
+// hold a password.
 var lines = []struct {
 	quote *regexp.Regexp
 	kind  string
@@ -205,6 +206,9 @@ var lines = []struct {
 	{regexp.MustCompile(`literal sources \[(?s:.*)\]:`), "literal sources:"},
 	{regexp.MustCompile(`invalid literal source (?s:.*?), expected key=value`), "invalid literal source, expected key=value"},
 	{regexp.MustCompile(`(?s:"(?:[^"\\]|\\.)*") is not a valid (key|environment)`), "a line does not begin with a valid $1"},
+	{regexp.MustCompile(`(options\.index -?\d+ is out of bounds) for value (?s:.*)`), "$1 for the value that is replaced"},
+	{regexp.MustCompile(`(wrong node kind: expected \S+ but got \S+): node contents:(?s:.*)`), "$1"},
+	{regexp.MustCompile("(cannot (?:un)?marshal !!\\w+) `(?s:.*?)` into"), "$1 into"},
 }
 
 // unquoted is a text of the library without such quotes.

@@ -11,13 +11,18 @@ import (
 func TestGeneratorErrorsQuoteNothing(t *testing.T) {
 	const canary = "canary-pa55"
 	for name, c := range map[string]struct{ kustomization, env string }{
-		"invalid utf8":        {"secretGenerator: [{name: s, envs: [e.env]}]\n", "P=" + canary + "\xff\n"},
-		"a literal's no pair": {"secretGenerator: [{name: s, literals: [" + canary + "]}]\n", ""},
-		"a literal's no key":  {"configMapGenerator: [{name: s, literals: [\"=" + canary + "\"]}]\n", ""},
+		"invalid utf8":               {"secretGenerator: [{name: s, envs: [e.env]}]\n", "P=" + canary + "\xff\n"},
+		"a literal's no pair":        {"secretGenerator: [{name: s, literals: [" + canary + "]}]\n", ""},
+		"a literal's no key":         {"configMapGenerator: [{name: s, literals: [\"=" + canary + "\"]}]\n", ""},
+		"a value out of bounds":      {"resources: [r.yaml]\nreplacements:\n- source: {kind: ConfigMap, name: a, fieldPath: data.p, options: {delimiter: \"-\", index: 7}}\n  targets: [{select: {kind: ConfigMap}, fieldPaths: [data.q]}]\n", ""},
+		"a target of another kind":   {"resources: [r.yaml]\nreplacements:\n- source: {kind: ConfigMap, name: a, fieldPath: data.q}\n  targets: [{select: {kind: ConfigMap}, fieldPaths: [data.p.x]}]\n", ""},
+		"a list that is none":        {"resources: [r.yaml]\nreplacements:\n- source: {kind: ConfigMap, name: a, fieldPath: data.q}\n  targets: [{select: {kind: ConfigMap}, fieldPaths: [\"data.p.[name=x]\"]}]\n", ""},
+		"the source of another kind": {"resources: [r.yaml]\nreplacements:\n- source: {kind: ConfigMap, name: a, fieldPath: data.p.0.x}\n  targets: [{select: {kind: ConfigMap}, fieldPaths: [data.q]}]\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			for file, text := range map[string]string{"kustomization.yaml": c.kustomization, "e.env": c.env} {
+			for file, text := range map[string]string{"kustomization.yaml": c.kustomization, "e.env": c.env,
+				"r.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {p: " + canary + "-x, q: z}\n"} {
 				if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
 					t.Fatal(err)
 				}
@@ -26,7 +31,8 @@ func TestGeneratorErrorsQuoteNothing(t *testing.T) {
 			if err == nil {
 				t.Fatal("no error")
 			}
-			if text := err.Error(); strings.Contains(text, canary) || strings.Contains(text, "99 97 110 97 114 121") {
+			text := err.Error()
+			if strings.Contains(text, canary) || strings.Contains(text, "99 97 110 97 114 121") {
 				t.Errorf("the error quotes the source: %s", text)
 			}
 		})

@@ -1,0 +1,93 @@
+package helm
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template/parse"
+)
+
+// tplText is the function that looks at a text before tpl parses it. Every call of tpl is rendered as
+// tpl (tpl__text TEXT) CONTEXT: the engine's tpl knows its templates, so that it cannot be replaced.
+const tplText = "tpl__text"
+
+// guarded finds such calls in texts of the library.
+var guarded = regexp.MustCompile(`\(` + tplText + ` ((?:[^()]|\([^()]*\))*)\)`)
+
+// maxTplText is the size of a text that is parsed as a template while a chart is rendered.
+const maxTplText = 4 << 20
+
+// boundedText is a text that tpl is given, with its own calls of tpl guarded, or why it is not parsed: it was made while the
+// chart is rendered, so nobody has looked at it yet. What is no text is left to tpl.
+func boundedText(x any) (any, error) {
+	text, ok := x.(string)
+	if !ok {
+		return x, nil
+	}
+	if len(text) > maxTplText {
+		return nil, fmt.Errorf("tpl is given a text of more than %d MiB", maxTplText>>20)
+	}
+	if err := tooNested("the text that tpl is given", text); err != nil {
+		return nil, err
+	}
+	return guardTpl(text), nil
+}
+
+// guardTpl puts tpl__text around the text of every call of tpl. A template that does not parse is left as it is: the
+// engine says what is wrong with it.
+func guardTpl(text string) string {
+	if !strings.Contains(text, "tpl") {
+		return text
+	}
+	tree := parse.New("")
+	tree.Mode = parse.SkipFuncCheck
+	trees := map[string]*parse.Tree{}
+	if _, err := tree.Parse(text, "", "", trees); err != nil {
+		return text
+	}
+	var calls []int
+	for _, t := range trees {
+		walkNodes(t.Root, func(n *parse.IdentifierNode) {
+			if n.Ident == "tpl" && strings.HasPrefix(text[n.Pos:], n.Ident) {
+				calls = append(calls, int(n.Pos))
+			}
+		})
+	}
+	slices.Sort(calls)
+	// From the last to the first: a call may stand in the text of another one.
+	for _, at := range slices.Backward(calls) {
+		if from, to := operand(text, at+len("tpl")); from < to {
+			text = text[:from] + "(" + tplText + " " + text[from:to] + ")" + text[to:]
+		}
+	}
+	return text
+}
+
+// operand is where the next operand of an action begins and ends; it is empty where there is none.
+func operand(text string, from int) (start, end int) {
+	for from < len(text) && strings.IndexByte(" \t\r\n", text[from]) >= 0 {
+		from++
+	}
+	depth := 0
+	for at := from; at < len(text); at++ {
+		switch c := text[at]; c {
+		case '"', '`', '\'':
+			for at++; at < len(text) && text[at] != c; at++ {
+				if text[at] == '\\' && c != '`' {
+					at++
+				}
+			}
+		case '(':
+			depth++
+		case ')', '|', ' ', '\t', '\r', '\n', '}':
+			if depth == 0 {
+				return from, at
+			}
+			if c == ')' {
+				depth--
+			}
+		}
+	}
+	return from, from
+}
