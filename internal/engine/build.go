@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -9,6 +10,7 @@ import (
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/plan"
@@ -276,10 +278,7 @@ func (e *Engine) Explain(ctx context.Context, req Request, path string) ([]place
 		return nil, err
 	}
 	defer r.close()
-	if err := r.gather(ctx); err != nil {
-		return nil, err
-	}
-	if err := r.locked(ctx); err != nil {
+	if err := errors.Join(r.locked(ctx), r.gather(ctx)); err != nil {
 		return nil, err
 	}
 	var out []place.Explanation
@@ -292,24 +291,12 @@ func (e *Engine) Explain(ctx context.Context, req Request, path string) ([]place
 		if err := fs.OnCluster(t.cluster.Name).Err(); err != nil {
 			return nil, err
 		}
-		for i := range ex {
-			r.byPackage(ctx, t, spec, &ex[i])
-		}
+		render.Explain(ctx, ex, spec.Instances, t.facts.Version, func(in v1alpha1.Instance) (render.Renderer, module.Content) {
+			use, _ := r.sources.Get(ctx, in)
+			return r.Renderers[use.Kind], use.Content
+		})
 		r.reader.Runtime(t.facts.Values, r.uses, spec.Instances...)
 		out = append(out, values.Explained(ex, r.Redactor.Value)...)
 	}
 	return out, nil
-}
-
-// byPackage looks for what no document sets in the package itself, as far as it can be had.
-func (r *run) byPackage(ctx context.Context, t *target, spec v1alpha1.BundleSpec, x *place.Explanation) {
-	i := slices.IndexFunc(spec.Instances, func(in v1alpha1.Instance) bool { return in.Name == x.Instance })
-	path, err := v1alpha1.ParsePath(x.Path)
-	if i < 0 || err != nil || x.Value != "" {
-		return
-	}
-	use, err := r.sources.Get(ctx, spec.Instances[i])
-	if d, ok := r.Renderers[use.Kind].(render.Defaulter); ok && err == nil {
-		x.ByPackage(d.Default(ctx, render.Request{Instance: spec.Instances[i], Content: use.Content, KubeVersion: t.facts.Version, Package: "main"}, path))
-	}
 }

@@ -2,11 +2,14 @@ package render
 
 import (
 	"context"
+	"slices"
 
 	"cuelang.org/go/cue/ast"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/place"
 )
 
 // Defaulter is a Renderer whose sources have values of their own.
@@ -15,4 +18,23 @@ type Defaulter interface {
 	// Default is the value that the source itself has at a path of its values, and where it says so, whatever the instance
 	// gives; nil when it has none, or when that depends on what is given.
 	Default(ctx context.Context, req Request, path v1alpha1.Path) (ast.Expr, diag.Pos)
+}
+
+// Explain completes explanations of values that no document sets with what the package itself says, as far as its content
+// can be had: of gives the renderer and the content of an instance.
+func Explain(ctx context.Context, list []place.Explanation, instances []v1alpha1.Instance, kubeVersion string,
+	of func(v1alpha1.Instance) (Renderer, module.Content),
+) {
+	for i := range list {
+		x := &list[i]
+		at := slices.IndexFunc(instances, func(in v1alpha1.Instance) bool { return in.Name == x.Instance })
+		path, err := v1alpha1.ParsePath(x.Path)
+		if at < 0 || err != nil || x.Value != "" {
+			continue
+		}
+		renderer, content := of(instances[at])
+		if d, ok := renderer.(Defaulter); ok && content.Digest != "" {
+			x.ByPackage(d.Default(ctx, Request{Instance: instances[at], Content: content, KubeVersion: kubeVersion, Package: "main"}, path))
+		}
+	}
 }
