@@ -10,7 +10,6 @@ import (
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
-	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/plan"
@@ -291,10 +290,7 @@ func (e *Engine) Explain(ctx context.Context, req Request, path string) ([]place
 		if err := fs.OnCluster(t.cluster.Name).Err(); err != nil {
 			return nil, err
 		}
-		render.Explain(ctx, ex, spec.Instances, t.facts.Version, func(in v1alpha1.Instance) (render.Renderer, module.Content) {
-			use, _ := r.sources.Get(ctx, in)
-			return r.Renderers[use.Kind], use.Content
-		})
+		render.Explain(ctx, ex, spec.Instances, t.facts.Version, r.sources, r.Renderers)
 		r.reader.Runtime(t.facts.Values, r.uses, spec.Instances...)
 		out = append(out, values.Explained(ex, r.Redactor.Value)...)
 	}

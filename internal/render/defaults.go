@@ -8,8 +8,8 @@ import (
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/place"
+	"hawser.dev/hawser/internal/source"
 )
 
 // Defaulter is a Renderer whose sources have values of their own.
@@ -21,9 +21,9 @@ type Defaulter interface {
 }
 
 // Explain completes explanations of values that no document sets with what the package itself says, as far as its content
-// can be had: of gives the renderer and the content of an instance.
+// can be had.
 func Explain(ctx context.Context, list []place.Explanation, instances []v1alpha1.Instance, kubeVersion string,
-	of func(v1alpha1.Instance) (Renderer, module.Content),
+	sources *source.Resolver, renderers map[string]Renderer,
 ) {
 	for i := range list {
 		x := &list[i]
@@ -32,9 +32,9 @@ func Explain(ctx context.Context, list []place.Explanation, instances []v1alpha1
 		if at < 0 || err != nil || x.Value != "" {
 			continue
 		}
-		renderer, content := of(instances[at])
-		if d, ok := renderer.(Defaulter); ok && content.Digest != "" {
-			x.ByPackage(d.Default(ctx, Request{Instance: instances[at], Content: content, KubeVersion: kubeVersion, Package: "main"}, path))
+		use, err := sources.Get(ctx, instances[at])
+		if d, ok := renderers[use.Kind].(Defaulter); ok && err == nil {
+			x.ByPackage(d.Default(ctx, Request{Instance: instances[at], Content: use.Content, KubeVersion: kubeVersion, Package: "main"}, path))
 		}
 	}
 }
