@@ -38,7 +38,7 @@ type options struct {
 	yes, dryRun, diff      bool
 	wait                   bool
 	adopt, recreate        bool
-	takeOver               bool
+	takeOver, letUnserved  bool
 	acceptClusters         []string
 	tests, noHooks         bool
 	among                  []string // the bundles of one run
@@ -171,10 +171,15 @@ func (o *options) decideFlags(f *pflag.FlagSet) {
 	f.IntVar(&o.confirmDelete, "confirm-delete", noNumber, "the exact number of deletions you confirm")
 }
 
-// identityFlags lift refusals of identity: whose a release is, and which cluster this is.
+// identityFlags lift refusals of identity: whose a release is, which cluster this is, and whether what its record names is there.
 func (o *options) identityFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.takeOver, "take-over", false, "go on with a release that was applied from another place, fleet or lineage")
+	o.unservedFlag(f)
 	f.StringSliceVar(&o.acceptClusters, "accept-cluster", nil, "clusters, by name, that are others now than they are known to be")
+}
+
+func (o *options) unservedFlag(f *pflag.FlagSet) {
+	f.BoolVar(&o.letUnserved, "let-unserved", false, "forget objects of kinds that the cluster does not serve (any more), though they may be there")
 }
 
 func (o *options) hookFlag(f *pflag.FlagSet) {
@@ -232,7 +237,7 @@ func (s *session) request(cmd *cobra.Command) (engine.Request, error) {
 		RuntimeFromEnv: o.runtimeFromEnv, Env: s.env(),
 		Selection: fleet.Selection{Clusters: everything(o.clusters), Groups: everything(o.groups), Labels: o.labels},
 		Timeout:   o.timeout, Parallel: o.parallel, FactsFile: o.facts, StandIns: o.standIns,
-		Tests: o.tests, NoHooks: o.noHooks, Rotate: o.rotate, Adopt: o.adopt, Recreate: o.recreate, TakeOver: o.takeOver, AcceptClusters: o.acceptClusters,
+		Tests: o.tests, NoHooks: o.noHooks, Rotate: o.rotate, Adopt: o.adopt, Recreate: o.recreate, TakeOver: o.takeOver, LetUnserved: o.letUnserved, AcceptClusters: o.acceptClusters,
 		SkipUnreachable: o.skipUnreachable, SkipWaves: o.skipWaves,
 		ServerCheck: o.serverCheck, Locked: o.locked, UntilWave: o.untilWave, Wait: o.wait, Among: o.among, Author: s.author(), Message: o.message,
 		Stop: s.Stop,

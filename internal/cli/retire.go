@@ -46,6 +46,7 @@ Exit codes: 0 done, 1 error, 3 partly done, 4 not gone in time, 5 refused, 130 i
 	f.BoolVar(&s.opts.dryRun, "dry-run", false, "show what would be deleted and stop")
 	f.BoolVar(&s.opts.wait, "wait", true, "wait until everything is gone")
 	s.opts.hookFlag(f)
+	s.opts.unservedFlag(f)
 	f.StringVar(&s.opts.progress, "progress", "auto", "progress: auto, live or plain")
 	return cmd
 }

@@ -13,9 +13,6 @@ import (
 	"hawser.dev/hawser/internal/plan"
 )
 
-// tokenAccount is the annotation of a token's Secret with the uid of the account that it belongs to.
-const tokenAccount = "kubernetes.io/service-account.uid"
-
 // Contents looks at what is in Namespaces, and at the objects of definitions, metadata only: one LIST per namespaced kind
 // that can be listed and deleted, one GET and one LIST per definition. Discovery is asked anew. What cannot be looked at is
 // in Unseen: it is never taken for nothing. owner is the id of the bundle whose marks are ours.
@@ -31,7 +28,7 @@ func (s *Session) Contents(ctx context.Context, owner string, holders []object.R
 	var wg sync.WaitGroup
 	for _, r := range holders {
 		wg.Go(func() {
-			l := &looker{s: s, ctx: ctx, manager: object.Manager(owner), owner: owner, uids: map[string]bool{}}
+			l := &looker{s: s, ctx: ctx, owner: owner, uids: map[string]bool{}}
 			if r.IsCRD() {
 				l.definition(r)
 			} else {
@@ -51,9 +48,9 @@ func (s *Session) Contents(ctx context.Context, owner string, holders []object.R
 // looker looks into one Namespace or definition.
 type looker struct {
 	plan.Contents
-	s              *Session
-	ctx            context.Context
-	manager, owner string
+	s     *Session
+	ctx   context.Context
+	owner string
 
 	mu   sync.Mutex
 	uids map[string]bool // an object that two groups serve counts once
@@ -124,7 +121,9 @@ func (l *looker) definition(r object.Ref) {
 func (l *looker) list(k KindInfo, ns string) {
 	var items []plan.Content
 	err := l.s.listMeta(l.ctx, k.path(k.Preferred, ns, ""), nil, func() { items = nil },
-		func(m meta) { items = append(items, l.content(k, m)) })
+		func(m meta) {
+			items = append(items, plan.ContentOf(object.Ref{Group: k.Group, Kind: k.Kind, Namespace: m.Namespace, Name: m.Name}, m.ObjectMeta, l.owner))
+		})
 	if err != nil {
 		l.unseen(k.Resource + " cannot be listed: " + l.s.text(err, object.Ref{Group: k.Group, Kind: k.Kind, Namespace: ns}))
 		return
@@ -137,19 +136,4 @@ func (l *looker) list(k KindInfo, ns string) {
 			l.Items = append(l.Items, c)
 		}
 	}
-}
-
-func (l *looker) content(k KindInfo, m meta) plan.Content {
-	c := plan.Content{Ref: object.Ref{Group: k.Group, Kind: k.Kind, Namespace: m.Namespace, Name: m.Name}, UID: string(m.UID),
-		Marked: m.Labels[object.LabelOwner] == l.owner, Keep: object.ActionsOf(m.Annotations).Keep, Terminating: m.DeletionTimestamp != nil}
-	for _, o := range m.OwnerReferences {
-		c.Owners = append(c.Owners, string(o.UID))
-	}
-	if uid := m.Annotations[tokenAccount]; uid != "" {
-		c.Owners = append(c.Owners, uid)
-	}
-	if !c.Marked {
-		c.By = object.ForeignOwner(m.Labels, m.Annotations, m.ManagedFields, l.manager).Owner
-	}
-	return c
 }

@@ -13,9 +13,9 @@ import (
 )
 
 // Marked finds every object that carries both marks of a bundle, its owner label and its Apply entry, for a release whose
-// record is lost: one metadata LIST by label per kind that can be listed and deleted. Kinds that may not be listed are in
-// the findings.
-func (s *Session) Marked(ctx context.Context, owner string) ([]plan.Owned, map[object.Ref]plan.Live, diag.Findings) {
+// record is lost: one metadata LIST by label per kind that can be listed and deleted; where that is forbidden in the whole
+// cluster, in the namespaces. What could not be looked at is said in one finding.
+func (s *Session) Marked(ctx context.Context, owner string, namespaces ...string) ([]plan.Owned, map[object.Ref]plan.Live, diag.Findings) {
 	s.mu.RLock()
 	var all []KindInfo
 	for _, k := range s.kinds.byKind {
@@ -28,31 +28,48 @@ func (s *Session) Marked(ctx context.Context, owner string) ([]plan.Owned, map[o
 	manager := object.Manager(owner)
 	var mu sync.Mutex
 	var owned []plan.Owned
-	var findings diag.Findings
+	unseen := map[string]string{}
 	live := map[object.Ref]plan.Live{}
+	list := func(k KindInfo, ns string) error {
+		var items []meta
+		err := s.listMeta(ctx, k.path(k.Preferred, ns, ""), query, func() { items = nil }, func(m meta) { items = append(items, m) })
+		mu.Lock()
+		defer mu.Unlock()
+		for _, m := range items {
+			ref := object.Ref{Group: k.Group, Kind: k.Kind, Namespace: m.Namespace, Name: m.Name}
+			l := plan.LiveOf(m.ObjectMeta, manager)
+			if l.Own == "" || l.OwnerLabel != owner || l.Terminating || ref.Namespace == object.SystemNamespace {
+				continue
+			}
+			live[ref] = l
+			owned = append(owned, plan.FromMarks(ref, k.Preferred, m.Labels[object.LabelInstance], l))
+		}
+		if apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err) {
+			return nil
+		}
+		return err
+	}
 	var wg sync.WaitGroup
 	for _, k := range all {
 		wg.Go(func() {
-			var items []meta
-			err := s.listMeta(ctx, k.path(k.Preferred, "", ""), query, func() { items = nil }, func(m meta) { items = append(items, m) })
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsMethodNotSupported(err) {
-				f := diag.Warnf("not-looked-at", "objects of the kind %s that are the bundle's are not found again", k.Kind)
-				f.Why, f.Fix = s.redact(err.Error()), "grant list on "+k.Resource
-				findings = append(findings, f)
-			}
-			for _, m := range items {
-				ref := object.Ref{Group: k.Group, Kind: k.Kind, Namespace: m.Namespace, Name: m.Name}
-				l := liveOf(m, manager)
-				if l.Own == "" || l.OwnerLabel != owner || l.Terminating || ref.Namespace == object.SystemNamespace {
-					continue
+			err := list(k, "")
+			if apierrors.IsForbidden(err) && k.Namespaced {
+				for _, ns := range namespaces {
+					if err := list(k, ns); err != nil && !apierrors.IsForbidden(err) {
+						break
+					}
 				}
-				live[ref] = l
-				owned = append(owned, plan.FromMarks(ref, k.Preferred, m.Labels[object.LabelInstance], l))
+			}
+			if err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				unseen[k.Resource] = s.redact(err.Error())
 			}
 		})
 	}
 	wg.Wait()
-	return owned, live, findings.OnCluster(s.cfg.Name).Sorted()
+	if len(unseen) == 0 {
+		return owned, live, nil
+	}
+	return owned, live, diag.Findings{plan.NotLookedAt(unseen, namespaces)}.OnCluster(s.cfg.Name)
 }

@@ -180,11 +180,17 @@ func (o *observer) namespace(name string) {
 func (o *observer) listOwned(gk schema.GroupKind, refs []object.Ref) {
 	k, ok := o.s.ByGroupKind(gk)
 	if !ok {
-		if o.s.stale(gk.Group) {
-			o.find(o.s.staleFinding(refs[0]))
+		live := plan.Live{}
+		switch {
+		case o.s.stale(gk.Group):
+			f := o.s.staleFinding(refs[0])
+			o.find(f)
+			live.Unseen = f.What
+		case !o.s.undefined(o.ctx, gk):
+			live = plan.Unserved(refs[0])
 		}
 		for _, r := range refs {
-			o.see(r, plan.Live{})
+			o.see(r, live)
 		}
 		return
 	}
@@ -261,10 +267,14 @@ func (o *observer) get(r object.Ref) {
 	switch {
 	case err == nil:
 		o.see(r, o.live(r, m))
-	case apierrors.IsNotFound(err):
+	case o.s.notThere(o.ctx, err, r):
 		o.see(r, plan.Live{})
+	case apierrors.IsNotFound(err):
+		o.see(r, plan.Unserved(r))
 	default:
-		o.find(o.failed(r, err))
+		f := o.failed(r, err)
+		o.find(f)
+		o.see(r, plan.Live{Unseen: f.Why})
 	}
 }
 
@@ -367,25 +377,10 @@ func (o *observer) listUnknown(gk schema.GroupKind, ns string, refs []object.Ref
 
 // live reduces metadata to what deciding needs.
 func (o *observer) live(r object.Ref, m meta) plan.Live {
-	l := liveOf(m, o.manager)
+	l := plan.LiveOf(m.ObjectMeta, o.manager)
 	if g := o.ignore[r]; g != nil {
 		l.Entry = object.EntryOf(m.ManagedFields, o.manager)
 		l.Yielded = object.Yielded(o.owned[r].Entry, m.ManagedFields, o.manager, g)
 	}
-	return l
-}
-
-func liveOf(m meta, manager string) plan.Live {
-	l := plan.Live{Found: true, UID: string(m.UID), ResourceVersion: m.ResourceVersion, Generation: m.Generation,
-		Terminating: m.DeletionTimestamp != nil, OwnerLabel: m.Labels[object.LabelOwner],
-		Keep: object.ActionsOf(m.Annotations).Keep, ScaleOwner: object.ScaleOwner(m.ManagedFields),
-		Claims: object.MakesClaims(m.ManagedFields), Shared: object.Shared(m.ManagedFields, manager)}
-	if l.Terminating {
-		l.Held = object.HeldBy(m.Finalizers, m.ManagedFields)
-	}
-	l.OwnReplicas, l.ReplicasOwner = object.ReplicasOf(m.ManagedFields, manager)
-	l.Own, l.OwnVersion = object.OwnEntry(m.ManagedFields, manager)
-	f := object.ForeignOwner(m.Labels, m.Annotations, m.ManagedFields, manager)
-	l.Foreign, l.ForeignManagers, l.Reconciled, l.ForeignBundle = f.Owner, f.Managers, f.Reconciled, f.Bundle
 	return l
 }

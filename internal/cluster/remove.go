@@ -21,6 +21,9 @@ func (e *executor) removeOne(ctx context.Context, ref object.Ref) error {
 	ch := e.changes[ref]
 	start := e.s.now()
 	k, ok := e.s.ByGroupKind(ref.GroupKind())
+	if !ok && !e.s.undefined(ctx, ref.GroupKind()) {
+		return e.failed(ctx, ref, "delete", &StaleError{Ref: ref, Why: "the cluster does not serve its kind any more, so that nobody knows whether it is there"})
+	}
 	if ok {
 		// custom resources are always waited for: what is deleted after them serves them and runs their finalizers
 		if err := e.remove(ctx, ch, k, e.req.Wait || ref.Custom()); err != nil {
@@ -30,7 +33,7 @@ func (e *executor) removeOne(ctx context.Context, ref object.Ref) error {
 			}
 			return e.failed(ctx, ref, "delete", err)
 		}
-	} // a kind that is not served any more has no objects
+	}
 	e.mu.Lock()
 	delete(e.inventory, ref)
 	e.count(ch)
@@ -62,7 +65,7 @@ func (e *executor) remove(ctx context.Context, ch plan.Change, k KindInfo, wait 
 		_, err := e.send(ctx, call{method: http.MethodDelete, path: k.path(k.Preferred, ch.Ref.Namespace, ch.Ref.Name),
 			body: deleteOptions(ch.Ref, p), accept: metadataType, into: &m})
 		switch {
-		case apierrors.IsNotFound(err):
+		case e.s.notThere(ctx, err, ch.Ref):
 			return nil
 		case err == nil && !m.Of(ch.UID):
 			return e.unsaid(ctx, ch, k, wait)
@@ -79,7 +82,7 @@ func (e *executor) remove(ctx context.Context, ch plan.Change, k KindInfo, wait 
 			return err
 		}
 		now, err := e.s.getMeta(ctx, k, ch.Ref)
-		if apierrors.IsNotFound(err) {
+		if e.s.notThere(ctx, err, ch.Ref) {
 			return nil
 		}
 		if err != nil {

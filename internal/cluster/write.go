@@ -159,7 +159,7 @@ func (w *writing) create(ctx context.Context) (meta, error) {
 			return m, nil // an attempt without an answer had created it
 		case err == nil:
 			w.withdraw(ctx, m)
-			return m, &StaleError{Ref: w.ch.Ref, Why: "it has appeared since" + by(liveOf(m, w.manager).Foreign)}
+			return m, &StaleError{Ref: w.ch.Ref, Why: "it has appeared since" + by(plan.LiveOf(m.ObjectMeta, w.manager).Foreign)}
 		case answer.IsFieldConflict(err):
 			return m, &StaleError{Ref: w.ch.Ref, Why: "it has appeared since, with other values: " + w.s.text(err, w.ch.Ref)}
 		case answer.IsConversion(err):

@@ -60,7 +60,7 @@ func (e *Engine) PlanDelete(ctx context.Context, req Request) (*FleetPlan, error
 		f.Fix = "hawser status lists what is installed"
 		return nil, diag.Findings{f}.Err()
 	}
-	r.computeAll(ctx, fp, plan.Options{Deleting: true, NoHooks: req.NoHooks})
+	r.computeAll(ctx, fp, plan.Options{Deleting: true, LetUnserved: req.LetUnserved, NoHooks: req.NoHooks})
 	if err := ctx.Err(); err != nil {
 		r.close()
 		return nil, err
@@ -73,7 +73,7 @@ func (e *Engine) PlanDelete(ctx context.Context, req Request) (*FleetPlan, error
 // installed loads the fleet, and finds out the bundle's name from the request or from the files, and connects.
 func (e *Engine) installed(ctx context.Context, req Request, deleting bool) (*run, string, error) {
 	name := req.Bundle
-	r, err := e.loadFor(ctx, req, len(req.Files) > 0 && (name == "" || deleting), deleting)
+	r, err := e.loadFor(ctx, req, len(req.Files) > 0, deleting)
 	if err != nil {
 		return nil, "", err
 	}
@@ -111,10 +111,8 @@ func (r *run) lostAtDelete(ctx context.Context, name, owner string) diag.Finding
 		if t.session == nil || t.record != nil || len(t.findings.Errors()) > 0 {
 			return
 		}
-		marked, _, _ := t.session.Marked(ctx, owner)
-		if owned := plan.Deletable(marked); len(owned) > 0 {
-			t.find(plan.LostAtDelete(name, owned))
-		}
+		marked, _, unseen := t.session.Marked(ctx, owner)
+		t.find(plan.LostAtDelete(name, marked, unseen, r.lock.Delivered(r.fleetName(), t.cluster.Name, name))...)
 	})
 	var out diag.Findings
 	for _, t := range r.targets {

@@ -97,7 +97,9 @@ type Request struct {
 	Keep   bool
 
 	// Tests runs the tests of instances when they are ready; NoHooks runs no hook at all.
-	Tests, NoHooks                                                   bool
+	Tests, NoHooks bool
+	// LetUnserved forgets objects of kinds that a cluster does not serve, of which nobody knows whether they are there.
+	LetUnserved                                                      bool
 	Adopt, Recreate, SkipUnreachable, SkipWaves, ServerCheck, Locked bool
 	// Rotate are INSTANCE or INSTANCE/NAME: what was made up for them is made anew.
 	Rotate chance.Rotation

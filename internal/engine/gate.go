@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
 )
@@ -44,9 +45,26 @@ func (r *run) heads(ctx context.Context, owner string, names []string) map[strin
 		if t.session == nil {
 			continue
 		}
-		if rec, _, err := t.store.Current(ctx, owner); err == nil && rec != nil && rec.Phase == release.Succeeded {
+		switch rec, _, err := t.store.Current(ctx, owner); {
+		case err != nil:
+		case rec != nil && rec.Phase == release.Succeeded:
 			out[t.cluster.Name] = rec.Head
+		case rec == nil && r.nowhere(ctx, t):
+			out[t.cluster.Name] = rollout.Nowhere
 		}
 	}
 	return out
+}
+
+// nowhere reports whether the files place nothing of the bundle on a connected cluster. What cannot be found out is no.
+func (r *run) nowhere(ctx context.Context, t *target) bool {
+	if len(r.req.Files) == 0 {
+		return false
+	}
+	look := &target{cluster: t.cluster, session: t.session, facts: t.facts}
+	if r.fleet != nil {
+		r.query(ctx, look)
+	}
+	spec, findings := r.specFor(look.facts)
+	return !slices.Concat(findings, look.findings).HasErrors() && place.Nowhere(spec, t.cluster, look.facts)
 }

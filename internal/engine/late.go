@@ -232,7 +232,7 @@ func (l *loop) advance(ctx context.Context, cp *ClusterPlan, levels [][]string, 
 	if err := findings.Errors(); len(err) > 0 {
 		return nil, problemOf(err[0], object.Ref{})
 	}
-	p, findings := r.compute(ctx, w, plan.Options{Adopt: l.req.Adopt, Recreate: l.req.Recreate, Tests: l.req.Tests, NoHooks: l.req.NoHooks})
+	p, findings := r.compute(ctx, w, plan.Options{Adopt: l.req.Adopt, LetUnserved: l.req.LetUnserved, Recreate: l.req.Recreate, Tests: l.req.Tests, NoHooks: l.req.NoHooks})
 	w.set.mark(p)
 	shown := plan.Allows(cp.Plan, plan.Step(p, levels, n))
 	if err := append(append(findings, p.Findings...), shown...).Errors(); len(err) > 0 {

@@ -387,3 +387,27 @@ func TestDeletedIsNotLost(t *testing.T) {
 		t.Errorf("a new install: %v", codes(fp))
 	}
 }
+
+// A lost record is noticed where hawser.lock knows the bundle's place, although nothing that is declared now carries its
+// marks: what was there before is in the record again, and is pruned by the next apply.
+func TestLostRecordAllRenamed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("old", "key: one")))
+	req := r.request()
+	r.applied(req)
+	if err := r.admin.CoreV1().Secrets("hawser-system").Delete(t.Context(), r.recordSecret(r.plan(req).Owner).Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	r.write("app.yaml", r.configMap("new", "key: one"))
+	if fp := r.plan(req); !slices.Contains(codes(fp), plan.CodeLostRecord) {
+		t.Errorf("not noticed: %v", fp.Findings)
+	}
+	r.applied(req)
+	n := 1
+	req.ConfirmDelete = &n
+	r.applied(req)
+	if r.has("old") || !r.has("new") {
+		t.Error("what was renamed is an orphan")
+	}
+}

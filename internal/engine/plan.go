@@ -46,7 +46,7 @@ func (e *Engine) Plan(ctx context.Context, req Request) (*FleetPlan, error) {
 		return nil, err
 	}
 	r.computeAll(ctx, fp, plan.Options{Adopt: req.Adopt, Recreate: req.Recreate, Diff: req.ShowDiff, ServerCheck: req.ServerCheck,
-		Tests: req.Tests, NoHooks: req.NoHooks})
+		LetUnserved: req.LetUnserved, Tests: req.Tests, NoHooks: req.NoHooks})
 	if err := ctx.Err(); err != nil { // what was cut short is no plan
 		r.close()
 		return nil, err
@@ -356,10 +356,14 @@ func (r *run) observe(ctx context.Context, w *work, o plan.Options) (plan.Input,
 		Defined: object.DefinedKinds(objs)})
 	w.observed = obs
 	in.Live, in.Schema, in.NamespaceExists = obs.Live, obs.Schema, obs.NamespaceExists
-	if w.inventory == nil && (t.damaged || t.record == nil && plan.Lost(in)) {
-		owned, live, fs := t.session.Marked(ctx, s.owner)
+	if lost := t.record == nil && plan.Lost(in); w.inventory == nil && (t.damaged || lost || t.record == nil && !o.Deleting && r.lock.Delivered(r.fleetName(), t.cluster.Name, s.spec.Name)) {
+		owned, live, fs := t.session.Marked(ctx, s.owner, plan.Namespaces(in.Desired)...)
+		findings = append(findings, fs...)
+		if !t.damaged && !lost && len(plan.Deletable(owned)) == 0 {
+			return in, append(findings, r.lookAtHooks(ctx, w, &in)...)
+		}
 		maps.Copy(in.Live, live)
-		in.Owned, in.Rebuilt, findings = owned, true, append(findings, fs...)
+		in.Owned, in.Rebuilt = owned, true
 		if t.record == nil && !r.proven(s.spec.Name) {
 			findings = append(findings, lineage.Unproven(s.spec.Name, len(owned), r.from))
 		}

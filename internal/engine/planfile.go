@@ -33,6 +33,7 @@ type saved struct {
 	TakeOver       bool            `json:"takeOver,omitempty"`
 	AcceptClusters []string        `json:"acceptClusters,omitempty"`
 	Recreate       bool            `json:"recreate,omitempty"`
+	LetUnserved    bool            `json:"letUnserved,omitempty"`
 	SkipWaves      bool            `json:"skipWaves,omitempty"`
 	UntilWave      int             `json:"untilWave,omitempty"`
 	ConfirmDelete  *int            `json:"confirmDelete,omitempty"`

@@ -47,6 +47,7 @@ func (s *StatusReport) verdict() error {
 		switch {
 		case row.Unreachable != "", row.Unknown != "":
 			unknown++
+		case row.NotPlaced:
 		case row.Bundle == "" && s.Bundle != "":
 			without = append(without, row.Cluster)
 		case !row.ready():
@@ -63,7 +64,7 @@ func (s *StatusReport) verdict() error {
 		return ErrNotReady
 	case len(without) > 0:
 		f := diag.Errorf("not-installed", "bundle %s is not installed on %s", s.Bundle, strings.Join(without, ", "))
-		f.Fix = "apply it there, or select the clusters that are to have it: --cluster, --group"
+		f.Fix = "apply it there, or select the clusters that are to have it: --cluster, --group; with the files (-f) it is known where it has no place"
 		if len(without) == len(s.Clusters) {
 			f.What = "bundle " + s.Bundle + " is not installed on any selected cluster"
 			f.Fix = "status without a name shows every bundle"
@@ -96,12 +97,16 @@ func (r *run) statusOf(ctx context.Context, t *target, name string) []ClusterSta
 	}
 	records, unknown := r.recordsOf(ctx, t, name)
 	if base.Unknown = unknown; len(records) == 0 {
+		base.NotPlaced = name != "" && unknown == "" && r.nowhere(ctx, t)
 		return []ClusterStatus{base}
 	}
 	var rows []ClusterStatus
+	if unknown != "" {
+		rows = append(rows, base) // what cannot be read is a row of its own
+	}
+	base.Unknown = ""
 	for _, rec := range records {
 		row := base
-		row.Unknown = ""
 		row.Bundle, row.Revision, row.Phase, row.Head = rec.Bundle, rec.Revision, string(rec.Phase), rec.Head
 		row.Applied, row.Author, row.Message, row.rollout, row.began = rec.Finished, rec.Author, rec.Message, rec.Rollout, rec.Started
 		row.InProgress = atWork(ctx, t.store, rec)
@@ -211,15 +216,10 @@ func (r *run) instances(ctx context.Context, t *target, rec release.Record) []In
 		}
 		st := ObjectStatus{Object: o.Ref, Status: states[o.Ref]}
 		live := obs.Live[o.Ref]
-		if o.Expired(live.Found) {
-			st.Status = health.Status{State: health.Ready, Reason: health.DoneAndGone}
-		} else if !live.Found {
-			st.Status = health.Status{State: health.Missing, Reason: "not in the cluster"}
-		} else if live.Terminating {
+		if live.Found && live.Terminating {
 			st.Status = t.session.Leaving(ctx, o.Ref, live)
-		} else if live.ResourceVersion != o.ResourceVersion && live.Own != o.Own && !o.Once && !live.Yielded {
-			st.Drifted, st.By = true, live.Foreign
 		}
+		st.Status, st.Drifted, st.By = release.Standing(o, live, st.Status)
 		in.Objects = append(in.Objects, st)
 		in.State = health.Worse(in.State, st.Status.State, st.Drifted, o.NoWait)
 	}

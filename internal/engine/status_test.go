@@ -1,16 +1,20 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/release"
 )
 
 func TestStatusVerdict(t *testing.T) {
@@ -169,5 +173,117 @@ func TestStatusOfAJobThatIsDoneAndGone(t *testing.T) {
 	in := report.Clusters[0].Instances[0]
 	if in.State != "ready" || len(in.Objects) != 2 || in.Objects[1].Drifted || in.Objects[1].Status.Reason != health.DoneAndGone {
 		t.Errorf("%+v", in)
+	}
+}
+
+// A cluster on which nothing of a bundle is placed blocks no later wave, and is as declared for a status that knows the files.
+func TestNotPlacedIsDone(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("fleet.yaml", `fleet:
+  apiVersion: v1alpha1
+  name: places
+  clusters: {one: {group: a, kubeContext: engine}, two: {group: b, kubeContext: engine}}
+  rollout: {waves: [{groups: [a]}, {groups: [b]}]}
+`)
+	text := r.bundle(r.configMap("app", "key: one"))
+	r.write("bundle.yaml", text)
+	req := r.request()
+	req.Selection.Clusters = []string{"two"}
+	refused(t, "placed in wave 1 too", r.plan(req).Findings.Err(), "wave-gate", "one")
+	r.write("bundle.yaml", text+"      placement: {groups: [b]}\n")
+	if fp := r.plan(req); fp.Findings.HasErrors() {
+		t.Errorf("not placed in wave 1: %v", fp.Findings)
+	}
+	req.Selection.Clusters, req.Bundle = []string{"one"}, r.name
+	report, err := r.Status(t.Context(), req)
+	if err != nil || len(report.Clusters) != 1 || !report.Clusters[0].NotPlaced {
+		t.Errorf("status with the files: %v, %+v", err, report)
+	}
+	req.Files = nil
+	if report, err = r.Status(t.Context(), req); err == nil || report.Clusters[0].NotPlaced || !strings.Contains(err.Error(), "not installed") {
+		t.Errorf("status without files: %v, %+v", err, report)
+	}
+}
+
+// A bundle whose record is damaged is a row that says so, in the status of all bundles too; nobody takes it for ready.
+func TestStatusOfADamagedRecord(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")))
+	r.applied(r.request())
+	secret := r.recordSecret(object.OwnerID("", "", r.name))
+	run, err := r.load(t.Context(), r.request(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.close()
+	if err := run.connect(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	target := run.targets[0]
+	fine, err := target.store.Bundles(t.Context())
+	if err != nil || len(fine) == 0 {
+		t.Fatal(fine, err)
+	}
+	target.store = damaged{target.store, fine[:1], errors.New("read secrets/" + secret.Name + ": the stored record is damaged")}
+	rows := run.statusOf(t.Context(), target, "")
+	unknown := 0
+	for _, row := range rows {
+		if strings.Contains(row.Unknown, secret.Name) {
+			unknown++
+		}
+	}
+	report := &StatusReport{Clusters: rows}
+	if len(rows) != 2 || unknown != 1 || !errors.Is(report.verdict(), ErrPartial) {
+		t.Errorf("%+v, %v", rows, report.verdict())
+	}
+}
+
+// damaged is a store of which some records cannot be read.
+type damaged struct {
+	release.Store
+	records []release.Record
+	err     error
+}
+
+func (d damaged) Bundles(context.Context) ([]release.Record, error) { return d.records, d.err }
+
+// An object that may not be looked at is unknown, never missing.
+func TestStatusOfUnseenObjects(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")))
+	r.applied(r.request())
+	req := r.request()
+	req.Files, req.Bundle = nil, r.name
+	user := "reader-of-records-" + r.name
+	req.Access.Kubeconfig = shared.fleet.UserKubeconfig(t, user)
+	rules := []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get", "list"}}}
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: r.name}, Rules: rules}
+	if _, err := r.admin.RbacV1().Roles("hawser-system").Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: r.name}, Subjects: []rbacv1.Subject{{Kind: "User", Name: user, APIGroup: "rbac.authorization.k8s.io"}},
+		RoleRef: rbacv1.RoleRef{Kind: "Role", Name: r.name, APIGroup: "rbac.authorization.k8s.io"}}
+	if _, err := r.admin.RbacV1().RoleBindings("hawser-system").Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var report *StatusReport
+	for range 50 { // the authorizer learns by watching
+		report, _ = r.Status(t.Context(), req)
+		if len(report.Clusters) == 1 && report.Clusters[0].Unknown == "" {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	row := report.Clusters[0]
+	if len(row.Instances) != 1 || row.Instances[0].State != string(health.Unknown) {
+		t.Fatalf("%+v", row)
+	}
+	for _, o := range row.Instances[0].Objects {
+		if o.Status.State != health.Unknown || !strings.Contains(o.Status.Reason, "forbidden") {
+			t.Errorf("%+v", o)
+		}
 	}
 }

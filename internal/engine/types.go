@@ -256,6 +256,8 @@ type ClusterStatus struct {
 	Unknown string `json:"unknown,omitempty"`
 	// InProgress is who is at work on the bundle there, and since when: "me@laptop since 2026-09-01T12:00:00Z".
 	InProgress string `json:"inProgress,omitempty"`
+	// NotPlaced: the files that were given place nothing of the bundle there, and nothing of it is there.
+	NotPlaced bool `json:"notPlaced,omitempty"`
 	// NotStarted: the last rollout stopped, or was interrupted, before it came here.
 	NotStarted bool `json:"notStarted,omitempty"`
 	rollout    string

@@ -24,6 +24,8 @@ const (
 	Failed State = "failed"
 	// Missing is not in the cluster.
 	Missing State = "missing"
+	// Unknown could not be looked at.
+	Unknown State = "unknown"
 	// Terminating is being deleted.
 	Terminating State = "terminating"
 )

@@ -6,7 +6,7 @@ import "slices"
 const Drifted = "drifted"
 
 // ranks are the states of an instance, the worst last.
-var ranks = []string{string(Ready), Drifted, string(Progressing), string(Terminating), string(Missing), string(Failed)}
+var ranks = []string{string(Ready), Drifted, string(Progressing), string(Terminating), string(Missing), string(Unknown), string(Failed)}
 
 // Worse is the worse of an instance's state so far and that of one more object of it. What is not waited for (noWait) may
 // take its time; an object without a state is ready by being there.

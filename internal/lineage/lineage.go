@@ -15,8 +15,18 @@ import (
 	"hawser.dev/hawser/internal/diag"
 )
 
-// Stdin is the path of documents that came from standard input.
+// Stdin is the path of documents that came from standard input. Records of earlier versions have it alone; since then the
+// directory of the run follows it, because two that pipe a bundle of one name are no more one place than two directories.
 const Stdin = "-"
+
+// Piped is the path of documents that came from standard input to a run in a directory, which is written as Path is.
+func Piped(dir string) string { return Stdin + ":" + dir }
+
+// piped reports whether documents came from standard input, and in which directory, "" where that is not known.
+func (s Source) piped() (dir string, is bool) {
+	dir, is = strings.CutPrefix(s.Path, Stdin+":")
+	return dir, is || s.Path == Stdin
+}
 
 // Codes of refusals.
 const (
@@ -33,19 +43,21 @@ type Source struct {
 	// Repository is the Git repository as Repository writes it, "" where there is none that is known.
 	Repository string `json:"repository,omitempty"`
 	// Path is the directory with the bundle's files: below the repository's root ("." is the root itself), absolute
-	// without a repository; Stdin for standard input.
+	// without a repository; Piped, or Stdin, for standard input.
 	Path string `json:"path,omitempty"`
 }
 
 // String is the source for people: "github.com/acme/shop, directory deploy".
 func (s Source) String() string {
 	where := "directory " + s.Path
-	switch s.Path {
-	case Stdin:
+	switch dir, piped := s.piped(); {
+	case piped && dir != "":
+		where = "standard input in directory " + dir
+	case piped:
 		where = "standard input"
-	case ".":
+	case s.Path == ".":
 		where = "its root"
-	case "":
+	case s.Path == "":
 		where = "a directory that is not known"
 	}
 	if s.Repository == "" {
@@ -56,8 +68,8 @@ func (s Source) String() string {
 
 // Name is what names a bundle that has no name of its own: the directory's path in its repository, "" without one.
 func (s Source) Name() string {
-	switch {
-	case s.Repository == "", s.Path == Stdin:
+	switch _, piped := s.piped(); {
+	case s.Repository == "", piped:
 		return ""
 	case s.Path == ".":
 		return path.Base(s.Repository)
@@ -65,9 +77,12 @@ func (s Source) Name() string {
 	return s.Path
 }
 
-// same compares repositories and paths. Hosts of repositories do not tell upper from lower case.
+// same compares repositories and paths. Hosts of repositories do not tell upper from lower case; standard input of a
+// directory that is not known is that of each.
 func (s Source) same(o Source) bool {
-	return strings.EqualFold(s.Repository, o.Repository) && s.Path == o.Path
+	_, piped := s.piped()
+	_, other := o.piped()
+	return strings.EqualFold(s.Repository, o.Repository) && (s.Path == o.Path || piped && other && (s.Path == Stdin || o.Path == Stdin))
 }
 
 // Record is what a release's record says of where it is from. The zero ID and Source are those of records that were

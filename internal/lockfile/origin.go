@@ -28,8 +28,10 @@ func Origin(files []string, path string) lineage.Run {
 	out.Source.Repository = lineage.Repository(at.Source)
 	rel, err := filepath.Rel(at.Root, dir)
 	switch {
+	case path == "" && out.Source.Repository != "" && err == nil:
+		out.Source.Path = lineage.Piped(filepath.ToSlash(rel))
 	case path == "":
-		out.Source.Path = lineage.Stdin
+		out.Source.Path = lineage.Piped(filepath.ToSlash(dir))
 	case out.Source.Repository != "" && err == nil:
 		out.Source.Path, out.Dir = filepath.ToSlash(rel), dir
 	default:

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"hawser.dev/hawser/internal/lineage"
@@ -32,7 +33,7 @@ func TestOrigin(t *testing.T) {
 	if got := Origin([]string{a, filepath.Join(dir, "none.yaml")}, lock); got.Files != nil {
 		t.Errorf("%v", got.Files)
 	}
-	if got := Origin([]string{"-"}, ""); got.Files != nil || got.Source.Path != lineage.Stdin {
+	if got := Origin([]string{"-"}, ""); got.Files != nil || !strings.HasPrefix(got.Source.Path, lineage.Piped("")) || got.Source.Path == lineage.Piped("") {
 		t.Errorf("%+v", got)
 	}
 	if got := Origin(nil, lock); got.Source != (lineage.Source{}) || got.Files != nil {

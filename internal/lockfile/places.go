@@ -31,6 +31,14 @@ func (f File) Deliver(fleet, cluster, bundle string, access Place) bool {
 	return f.place(fleet, cluster, now)
 }
 
+// Delivered reports whether the file says that a bundle runs on a cluster; without a fleet, that it was applied at all.
+func (f File) Delivered(fleet, cluster, bundle string) bool {
+	if fleet == "" {
+		return f.Lineages[bundle] != ""
+	}
+	return slices.Contains(f.Places[fleet][cluster].Bundles, bundle)
+}
+
 // Withdraw notes that a bundle does not run on a cluster any more, and reports whether that is new. The cluster stays
 // known.
 func (f File) Withdraw(fleet, cluster, bundle string) bool {

@@ -54,3 +54,12 @@ func TestPlaces(t *testing.T) {
 		t.Error("a forgotten cluster is known")
 	}
 }
+
+// TestDelivered: of a fleet each cluster is known; without one the bundle's lineage tells.
+func TestDelivered(t *testing.T) {
+	f := File{Lineages: map[string]string{"shop": "1"}, Places: map[string]map[string]Place{"prod": {"a": {Bundles: []string{"shop"}}}}}
+	if !f.Delivered("prod", "a", "shop") || f.Delivered("prod", "b", "shop") || f.Delivered("prod", "a", "other") ||
+		!f.Delivered("", "context", "shop") || f.Delivered("", "context", "other") {
+		t.Error("what was delivered is told wrongly")
+	}
+}

@@ -216,6 +216,17 @@ func undeclared(marks map[string]string, own *fieldpath.Set, field string) map[s
 var systemManagers = []string{"kube-controller-manager", "kubelet", "kube-scheduler", "kube-apiserver", "apiserver",
 	"kube-proxy", "cloud-controller-manager", "cluster-autoscaler", "vpa-recommender", "before-first-apply", "endpoint-controller"}
 
+// distributionManagers are the controllers of distributions and meshes that put objects of their own into namespaces.
+var distributionManagers = []string{"openshift-controller-manager", "cluster-policy-controller", "openshift-apiserver", "service-ca-operator",
+	"pilot-discovery", "istiod"}
+
+// ByCluster reports whether nobody but controllers of Kubernetes, of its distribution or of a mesh wrote an object.
+func ByCluster(entries []metav1.ManagedFieldsEntry) bool {
+	return len(entries) > 0 && !slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool {
+		return !slices.Contains(systemManagers, e.Manager) && !slices.Contains(distributionManagers, e.Manager)
+	})
+}
+
 func otherManagers(entries []metav1.ManagedFieldsEntry, manager string) []string {
 	var out []string
 	for _, e := range entries {

@@ -128,3 +128,20 @@ func TestOneApply(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 }
+
+// What nobody but controllers of the cluster wrote is the cluster's own; an object that tells nothing of its writers is not.
+func TestByCluster(t *testing.T) {
+	openshift, people := entry("openshift-controller-manager", "Update", `{}`), entry("kubectl-create", "Update", `{}`)
+	system := entry("kube-controller-manager", "Update", `{}`)
+	for i, tt := range []struct {
+		entries []metav1.ManagedFieldsEntry
+		want    bool
+	}{
+		{nil, false}, {[]metav1.ManagedFieldsEntry{openshift, system}, true}, {[]metav1.ManagedFieldsEntry{people}, false},
+		{[]metav1.ManagedFieldsEntry{people, openshift}, false},
+	} {
+		if got := ByCluster(tt.entries); got != tt.want {
+			t.Errorf("%d: %v", i, got)
+		}
+	}
+}

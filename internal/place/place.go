@@ -63,6 +63,11 @@ func Select(spec v1alpha1.BundleSpec, c fleet.Cluster, f fleet.Facts) ([]Placed,
 	return out, findings
 }
 
+// Nowhere reports whether no instance of a bundle is placed on a cluster.
+func Nowhere(spec v1alpha1.BundleSpec, c fleet.Cluster, f fleet.Facts) bool {
+	return !slices.ContainsFunc(spec.Instances, func(in v1alpha1.Instance) bool { return notHere(in.Placement, c, f) == "" })
+}
+
 // notHere is the reason why a placement leaves the cluster out, "" when it does not.
 func notHere(p *v1alpha1.Placement, c fleet.Cluster, f fleet.Facts) string {
 	var tolerations []v1alpha1.Toleration

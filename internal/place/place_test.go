@@ -250,3 +250,13 @@ func TestUnknownNames(t *testing.T) {
 		t.Errorf("without a fleet: %v", fs)
 	}
 }
+
+// A bundle is nowhere on a cluster when no instance is placed there; one without instances is nowhere.
+func TestNowhere(t *testing.T) {
+	c, f := cluster("a", "staging", nil)
+	there, elsewhere := v1alpha1.Instance{}, v1alpha1.Instance{Placement: &v1alpha1.Placement{Groups: []string{"production"}}}
+	if Nowhere(v1alpha1.BundleSpec{Instances: []v1alpha1.Instance{elsewhere, there}}, c, f) ||
+		!Nowhere(v1alpha1.BundleSpec{Instances: []v1alpha1.Instance{elsewhere}}, c, f) || !Nowhere(v1alpha1.BundleSpec{}, c, f) {
+		t.Error("placement is told wrongly")
+	}
+}

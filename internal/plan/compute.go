@@ -335,7 +335,16 @@ func (c *computation) recreate(d Desired, ch Change) {
 	if ch.From != "" {
 		ch.Why = "taken over from " + ch.From + ", with an immutable field that differs"
 	}
-	if !c.Options.Recreate && !d.ForceRecreate {
+	switch kept := c.Live[d.Ref].Keep && (d.Keep || !c.owned[d.Ref].Keep); {
+	case kept:
+		f := diag.Errorf("immutable", "an immutable field changed of an object that is annotated to be kept: it is not deleted and created again")
+		f.Object, f.Instance, f.Pos = d.Ref.String(), d.Instance, d.Pos
+		if f.Why = "it carries hawser.dev/prune=disabled or helm.sh/resource-policy=keep"; ch.Loss != "" {
+			f.Why += "; lost by that: " + ch.Loss
+		}
+		f.Fix = "undo the change, or take the annotation away first, from the live object and from the bundle; then --recreate"
+		c.find(f)
+	case !c.Options.Recreate && !d.ForceRecreate:
 		f := diag.Errorf("immutable", "an immutable field changed: the object has to be deleted and created again")
 		f.Object, f.Instance, f.Pos = d.Ref.String(), d.Instance, d.Pos
 		if ch.Loss != "" {

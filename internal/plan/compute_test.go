@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -169,5 +170,30 @@ func TestPreviewedTriesWhatItLeadsTo(t *testing.T) {
 	})
 	if p := Compute(in); p.Changes[0].Action != Recreate || !p.Findings.HasErrors() {
 		t.Errorf("the second answer is not heard: %+v", p)
+	}
+}
+
+// What is annotated to be kept is not deleted to be created again, whatever was allowed, unless the bundle took its own
+// annotation away.
+func TestRecreateOfKept(t *testing.T) {
+	ref := object.Ref{Kind: "PersistentVolumeClaim", Namespace: "ns", Name: "data"}
+	for name, tt := range map[string]struct {
+		declares, declared, live, refused bool
+	}{
+		"not kept":                       {false, false, false, false},
+		"annotated by somebody":          {false, false, true, true},
+		"declared to be kept":            {true, true, true, true},
+		"the bundle's own is taken away": {false, true, true, false},
+	} {
+		in := Input{Owner: "me", Desired: []Desired{{Ref: ref, Digest: "new", Keep: tt.declares}}, Owned: []Owned{{Ref: ref, UID: "u", Own: "e", Digest: "old", Keep: tt.declared}},
+			Live:    map[object.Ref]Live{ref: {Found: true, UID: "u", Own: "e", OwnerLabel: "me", Keep: tt.live}},
+			Options: Options{Recreate: true}, Previews: map[object.Ref]Preview{ref: {Immutable: true}}}
+		p := Compute(in)
+		if len(p.Changes) != 1 || p.Changes[0].Action != Recreate || p.Findings.HasErrors() != tt.refused {
+			t.Errorf("%s: %+v %v", name, p.Changes, p.Findings)
+		}
+		if tt.refused && !strings.Contains(p.Findings[0].String(), "prune=disabled") {
+			t.Errorf("%s: %v", name, p.Findings)
+		}
 	}
 }

@@ -16,6 +16,8 @@ func inTeam(group, kind, name, uid string, owners ...string) Content {
 	return Content{Ref: object.Ref{Group: group, Kind: kind, Namespace: "team", Name: name}, UID: uid, Owners: owners}
 }
 
+func byCluster(c Content) Content { c.ByCluster = true; return c }
+
 func deletes(r object.Ref, uid string) Change {
 	return Change{Action: Delete, Ref: r, UID: uid, Code: CodeDropped}
 }
@@ -41,6 +43,11 @@ func TestInUse(t *testing.T) {
 		"what the cluster puts there": {changes: []Change{deletes(teamNS, "n")}, contents: map[object.Ref]Contents{teamNS: {Items: []Content{
 			inTeam("", "ServiceAccount", "default", "1"), inTeam("", "ConfigMap", "kube-root-ca.crt", "2"), inTeam("", "Event", "x.17", "3"),
 			inTeam("", "Secret", "default-token-x", "4", "1")}}}},
+		"what a distribution puts there": {changes: []Change{deletes(teamNS, "n")}, contents: map[object.Ref]Contents{teamNS: {Items: []Content{
+			byCluster(inTeam("", "ServiceAccount", "deployer", "1")), byCluster(inTeam("", "ConfigMap", "istio-ca-root-cert", "2"))}}}},
+		"somebody's of such a name": {changes: []Change{deletes(teamNS, "n")}, contents: map[object.Ref]Contents{teamNS: {Items: []Content{
+			inTeam("", "ServiceAccount", "deployer", "1"), byCluster(inTeam("", "ServiceAccount", "other", "2"))}}},
+			want: "2 objects that would be lost with it: 2 ServiceAccounts: deployer, other"},
 		"what goes with what goes": {changes: []Change{deletes(teamNS, "n"), deletes(deployment, "d"), deletes(service, "s")},
 			contents: map[object.Ref]Contents{teamNS: {Items: []Content{
 				inTeam("", "Pod", "api-1-x", "p", "r"), inTeam("apps", "ReplicaSet", "api-1", "r", "d"), inTeam("apps", "Deployment", "api", "d"),

@@ -184,7 +184,7 @@ func (c *computation) hookLeft(o Owned) {
 	}
 	live := c.Live[o.Ref]
 	switch {
-	case c.Options.NoPrune, c.Suspended[o.Instance]:
+	case c.Options.NoPrune, c.Suspended[o.Instance], !isHook && c.unseen(o, live):
 		c.keepHook(o)
 	case isHook && !(o.Hook != nil && o.Hook.Done && live.Found && slices.Contains(first.Hook.Delete, object.HookSucceeded)),
 		!isHook && o.Hook.Event == object.Test && c.here(o.Instance):

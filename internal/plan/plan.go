@@ -369,6 +369,10 @@ type Live struct {
 	Shared bool
 	// Claims: it makes volume claims of its own (a StatefulSet's volumeClaimTemplates).
 	Claims bool
+	// Unseen says why the object could not be looked at, so that nobody knows whether it is there; "" when it is known.
+	// Unserved: the reason is that the cluster does not serve the kind (any more).
+	Unseen   string
+	Unserved bool
 }
 
 // FieldConflict is a field of ours that another manager owns with another value.
@@ -409,6 +413,8 @@ type Options struct {
 	NoPrune bool
 	// Deleting: the desired set is empty on purpose (verb delete).
 	Deleting bool
+	// LetUnserved lets go of objects whose kind the cluster does not serve.
+	LetUnserved bool
 	// NoHooks runs none; Tests runs those of the event test.
 	NoHooks, Tests bool
 	// Diff: field changes will be shown, so changed objects are previewed too; ServerCheck: creates as well.

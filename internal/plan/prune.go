@@ -1,6 +1,13 @@
 package plan
 
-import "strings"
+import (
+	"strings"
+
+	"hawser.dev/hawser/internal/diag"
+)
+
+// CodeUnserved is that of objects whose kind the cluster does not serve.
+const CodeUnserved Code = "kind-not-served"
 
 // dropped decides about an object of the inventory that is no longer declared. Deleted is only what the inventory
 // names, with the same uid, that still carries our entry and nobody else manages or, in the same files, declares; labels
@@ -14,6 +21,10 @@ func (c *computation) dropped(o Owned) {
 		c.plan.Kept = append(c.plan.Kept, o)
 		return
 	}
+	if c.unseen(o, live) {
+		c.plan.Kept = append(c.plan.Kept, o)
+		return
+	}
 	ch := Change{Ref: o.Ref, Version: o.Version, Instance: o.Instance, Stage: o.Stage,
 		UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own}
 	ch.Action, ch.Code, ch.Why = c.fate(o, live)
@@ -23,9 +34,27 @@ func (c *computation) dropped(o Owned) {
 	c.add(ch)
 }
 
+// unseen refuses to forget an object of which nobody knows whether it is there, because its kind is not served: it stays in
+// the inventory. One that is declared under another group lives on there.
+func (c *computation) unseen(o Owned, live Live) bool {
+	if !live.Unserved || c.Options.LetUnserved || o.UID != "" && c.liveUIDs[o.UID] {
+		return false
+	}
+	f := diag.Errorf(string(CodeUnserved), "the cluster does not serve the kind %s of %s, and the record has an object of it that is to go", o.Ref.Kind, o.Ref.Group)
+	f.Object, f.Instance = o.Ref.String(), o.Instance
+	f.Why = "nobody knows whether it is there; forgotten, it would come back with the kind, in no record"
+	f.Fix = "serve the kind again, or delete its definition: without one it has no objects (that definitions may be listed is needed); to forget it on purpose: --let-unserved"
+	c.find(f)
+	return true
+}
+
 // fate is Delete, or Release with the reason why the object is left alone.
 func (c *computation) fate(o Owned, live Live) (Action, Code, string) {
 	switch {
+	case live.Unserved && c.liveUIDs[o.UID]:
+		return Release, CodeReplaced, "declared under another group or version"
+	case live.Unserved:
+		return Release, CodeUnserved, "its kind is not served: nobody knows whether it is there"
 	case !live.Found:
 		return Release, CodeGone, "already gone"
 	case o.OwnNamespace:

@@ -35,3 +35,35 @@ func TestPruneOfMovedObjects(t *testing.T) {
 		}
 	}
 }
+
+// An object whose kind is not served is never "already gone": it stays in the inventory and the plan is refused, for a
+// prune and for a delete, until it is let go on purpose. One that lives on under another group is let go.
+func TestPruneOfUnservedKinds(t *testing.T) {
+	ref := object.Ref{Group: "y.dev", Kind: "V", Namespace: "ns", Name: "a"}
+	input := Input{Owner: "me", Owned: []Owned{{Ref: ref, UID: "u", Own: "e"}}, Live: map[object.Ref]Live{ref: {Unserved: true, Unseen: "no"}}}
+	for _, deleting := range []bool{false, true} {
+		input.Options = Options{Deleting: deleting}
+		p := Compute(input)
+		if len(p.Changes) != 0 || len(p.Kept) != 1 || len(p.Findings.Errors()) != 1 || p.Findings[0].Code != string(CodeUnserved) {
+			t.Errorf("deleting %v: %+v", deleting, p)
+		}
+	}
+	input.Options.LetUnserved = true
+	if p := Compute(input); len(p.Changes) != 1 || p.Changes[0].Action != Release || p.Changes[0].Code != CodeUnserved || p.Findings.HasErrors() {
+		t.Errorf("let go: %+v", p)
+	}
+	input.Options = Options{}
+	moved := object.Ref{Group: "z.dev", Kind: "V", Namespace: "ns", Name: "a"}
+	input.Desired = []Desired{{Ref: moved}}
+	input.Live[moved] = Live{Found: true, UID: "u", Own: "e", OwnerLabel: "me"}
+	for _, ch := range Compute(input).Changes {
+		if ch.Ref == ref && (ch.Action != Release || ch.Code != CodeReplaced) {
+			t.Errorf("under another group: %+v", ch)
+		}
+	}
+	hook := Owned{Ref: ref, UID: "u", Own: "e", Hook: &Ran{}}
+	p := Compute(Input{Owner: "me", Owned: []Owned{hook}, Live: map[object.Ref]Live{ref: {Unserved: true}}, Options: Options{Deleting: true}})
+	if len(p.Findings.Errors()) != 1 || len(p.Changes) != 0 {
+		t.Errorf("a hook's: %+v", p)
+	}
+}

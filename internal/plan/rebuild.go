@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -23,11 +24,34 @@ func Lost(in Input) bool {
 	return false
 }
 
+// Namespaces are those of declared objects, sorted.
+func Namespaces(desired []Desired) []string {
+	names := map[string]bool{}
+	for _, d := range desired {
+		names[d.Ref.Namespace] = d.Ref.Namespace != ""
+	}
+	delete(names, "")
+	return slices.Sorted(maps.Keys(names))
+}
+
 // FromMarks is the inventory entry of an object that carries both marks of a bundle, when the record is lost. What a
 // namespace was made for is not known any more: it is kept, as an instance's own one is.
 func FromMarks(ref object.Ref, version, instance string, l Live) Owned {
 	return Owned{Ref: ref, Version: version, Instance: instance, UID: l.UID, ResourceVersion: l.ResourceVersion, Own: l.Own, Keep: l.Keep,
 		OwnNamespace: ref.Group == "" && ref.Kind == "Namespace"}
+}
+
+// NotLookedAt says that marks could not be looked for in the whole cluster, by resource with the reason. Only the
+// namespaces were asked where that was allowed.
+func NotLookedAt(unseen map[string]string, namespaces []string) diag.Finding {
+	names := slices.Sorted(maps.Keys(unseen))
+	f := diag.Warnf("not-looked-at", "objects with the bundle's marks could not be looked for everywhere: %d kinds", len(names))
+	f.Why = some(names) + ": " + unseen[names[0]]
+	if len(namespaces) > 0 {
+		f.Why += "; namespaces asked: " + some(namespaces)
+	}
+	f.Fix = "grant list on them in the whole cluster, or look with other credentials: what is not found again is in no record"
+	return f
 }
 
 // rebuilt says that the record is written again, and names what is in it and not declared: the next apply prunes that,
@@ -56,8 +80,18 @@ func Deletable(marked []Owned) []Owned {
 	return slices.DeleteFunc(slices.Clone(marked), func(o Owned) bool { return o.OwnNamespace || o.Keep })
 }
 
-// LostAtDelete is the finding about objects that carry both marks of a bundle that is to be deleted and has no record.
-func LostAtDelete(bundle string, owned []Owned) diag.Finding {
+// LostAtDelete is the finding about a bundle that is to be deleted and has no record, while objects carry both its marks;
+// or while hawser.lock says that it was delivered, and marks could not be looked for everywhere: unseen says where not.
+func LostAtDelete(bundle string, marked []Owned, unseen diag.Findings, delivered bool) diag.Findings {
+	owned := Deletable(marked)
+	if len(owned) == 0 && len(unseen) > 0 && delivered {
+		f := diag.Errorf(CodeLostRecord, "bundle %s has no record here, hawser.lock says that it was delivered, and whether its objects are there is unknown", bundle)
+		f.Why, f.Fix = unseen[0].Why, "look with credentials that may list in the whole cluster"
+		return diag.Findings{f}
+	}
+	if len(owned) == 0 {
+		return nil
+	}
 	var names []string
 	for _, o := range owned {
 		names = append(names, o.Ref.String())
@@ -65,7 +99,7 @@ func LostAtDelete(bundle string, owned []Owned) diag.Finding {
 	f := diag.Errorf(CodeLostRecord, "bundle %s has no record here, and %d objects carry its marks", bundle, len(owned))
 	f.Why = "what is deleted is what a record names, never what has a label: " + some(names)
 	f.Fix = "apply the bundle once, which makes the record again; then delete it"
-	return f
+	return diag.Findings{f}
 }
 
 // some names the first of many.

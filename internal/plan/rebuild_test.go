@@ -63,3 +63,30 @@ func TestLostRecord(t *testing.T) {
 		t.Errorf("after that: %+v", next)
 	}
 }
+
+// A delete of a bundle without a record: what carries its marks is named; where nobody could look and hawser.lock says that
+// it was delivered nobody knows; else there is nothing.
+func TestLostAtDelete(t *testing.T) {
+	left := Owned{Ref: object.Ref{Kind: "Namespace", Name: "team"}, OwnNamespace: true}
+	marked := Owned{Ref: object.Ref{Kind: "ConfigMap", Namespace: "team", Name: "a"}}
+	unseen := diag.Findings{NotLookedAt(map[string]string{"secrets": "forbidden", "configmaps": "forbidden, too"}, []string{"team"})}
+	if why := unseen[0].Why; why != "configmaps, secrets: forbidden, too; namespaces asked: team" {
+		t.Error(why)
+	}
+	for name, tt := range map[string]struct {
+		marked    []Owned
+		unseen    diag.Findings
+		delivered bool
+		want      string
+	}{
+		"marked":                {[]Owned{left, marked}, unseen, false, "1 objects carry its marks"},
+		"nothing":               {[]Owned{left}, nil, true, ""},
+		"unseen, and delivered": {nil, unseen, true, "is unknown"},
+		"unseen":                {nil, unseen, false, ""},
+	} {
+		got := LostAtDelete("shop", tt.marked, tt.unseen, tt.delivered)
+		if (tt.want == "") != (len(got) == 0) || len(got) > 0 && !strings.Contains(got[0].What, tt.want) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -55,7 +55,8 @@ func markdownHead(p *engine.FleetPlan, st Style) string {
 	case n > 0:
 		fmt.Fprintf(&b, "**Refused, %s.** Nothing was written.\n\n", count(n, "problem"))
 	case nothing(p) && len(unreachable(p)) == 0:
-		fmt.Fprintf(&b, "No changes: %s are as declared (`%s`).\n\n", count(p.Counts().Unchanged, "object"), st.shortDigest(p.Head))
+		_, notAsked := asked(p)
+		fmt.Fprintf(&b, "No changes: %s are as declared (`%s`).%s\n\n", count(p.Counts().Unchanged, "object"), st.shortDigest(p.Head), notAsked)
 	default:
 		fmt.Fprintf(&b, "**%s**\n\n", totals(p))
 	}

@@ -27,9 +27,9 @@ func Plan(w io.Writer, p *engine.FleetPlan, st Style) error {
 		o.line(st.paint(red, fmt.Sprintf("Plan: refused, %s. Nothing was written.", count(problems, "problem"))))
 	case nothing(p) && len(unreachable(p)) == 0:
 		planNotes(o, p)
-		c := p.Counts()
-		o.linef("No changes: %s on %s are as declared (%s).", count(c.Unchanged, "object"),
-			count(len(p.Clusters), "cluster"), st.shortDigest(p.Head))
+		n, notAsked := asked(p)
+		o.linef("No changes: %s on %s are as declared (%s).%s", count(p.Counts().Unchanged, "object"), count(n, "cluster"),
+			st.shortDigest(p.Head), notAsked)
 	default:
 		planNotes(o, p)
 		planGroups(o, p, false)
@@ -40,6 +40,19 @@ func Plan(w io.Writer, p *engine.FleetPlan, st Style) error {
 		o.wrapped(0, totals(p), bold)
 	}
 	return o.Flush()
+}
+
+// asked counts the clusters that a plan looked at, and says how many it did not ask.
+func asked(p *engine.FleetPlan) (n int, notAsked string) {
+	for _, c := range p.Clusters {
+		if !c.Later {
+			n++
+		}
+	}
+	if later := len(p.Clusters) - n; later > 0 {
+		notAsked = fmt.Sprintf(" Not asked: %s in later waves.", count(later, "cluster"))
+	}
+	return n, notAsked
 }
 
 // brake says which deletions will have to be confirmed by their number.

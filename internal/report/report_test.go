@@ -246,3 +246,15 @@ func TestWriteErrors(t *testing.T) {
 		}
 	}
 }
+
+// Clusters of later waves, which nobody asked, are not among those that are as declared.
+func TestClustersNotAsked(t *testing.T) {
+	later := unchanged()
+	later.Clusters[0].Later, later.Clusters[0].Plan = true, nil
+	for name, got := range map[string]string{"text": text(t, func(b *bytes.Buffer) error { return Plan(b, later, wideStyle) }),
+		"markdown": text(t, func(b *bytes.Buffer) error { return Markdown(b, later, false) })} {
+		if !strings.Contains(got, "Not asked: 1 cluster in later waves.") || name == "text" && !strings.Contains(got, fmt.Sprintf("on %d cluster", len(later.Clusters)-1)) {
+			t.Errorf("%s counts clusters that were not asked:\n%s", name, got)
+		}
+	}
+}

@@ -35,11 +35,11 @@ func Status(w io.Writer, r *engine.StatusReport, st Style) error {
 }
 
 // states in the order in which they are told, best first.
-var states = []string{"ready", "in progress", "unfinished", "drifted", "progressing", "terminating", "missing", "failed", "not installed", "unknown", "not reached"}
+var states = []string{"ready", "in progress", "unfinished", "drifted", "progressing", "terminating", "missing", "failed", "not placed", "not installed", "unknown", "not reached"}
 
 var stateInk = map[string]ink{
 	"ready": green, "progressing": yellow, "drifted": magenta, "missing": red, "failed": red, "not reached": red,
-	"not installed": dim, "terminating": yellow, "unfinished": yellow, "unknown": red,
+	"not installed": dim, "not placed": dim, "terminating": yellow, "unfinished": yellow, "unknown": red,
 	"in progress": cyan,
 }
 
@@ -50,6 +50,8 @@ func stateOf(c engine.ClusterStatus) string {
 		return "not reached"
 	case c.Unknown != "":
 		return "unknown"
+	case c.NotPlaced:
+		return "not placed"
 	case c.Bundle == "" && len(c.Instances) == 0 || c.Revision == 0 && len(c.Instances) == 0:
 		return "not installed"
 	}

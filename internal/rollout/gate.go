@@ -8,6 +8,9 @@ import (
 	"hawser.dev/hawser/internal/diag"
 )
 
+// Nowhere is the Head of a cluster on which the bundle has no place, nor ever had one.
+const Nowhere = "-"
+
 // LeftOut lists the clusters that a selection leaves out of the waves before its last one, in schedule order: those
 // that must have succeeded already. full is the schedule of the whole fleet. Without waves nothing is left out.
 func LeftOut(full Schedule, selected map[string]bool) []string {
@@ -31,12 +34,13 @@ func LeftOut(full Schedule, selected map[string]bool) []string {
 
 // Gate refuses a selection that leaves out clusters of an earlier wave which have not succeeded with this Head. heads
 // are the Heads of the clusters' succeeded records; a cluster without one, or whose record cannot be read, is not in
-// it. There is one Error, of the code "wave-gate", for each wave that is missing something.
+// it; one on which the bundle has no place has the Head Nowhere, and nothing to succeed with. There is one Error, of the
+// code "wave-gate", for each wave that is missing something.
 func Gate(full Schedule, selected map[string]bool, heads map[string]string, head string) diag.Findings {
 	missing := map[int][]string{}
 	out := LeftOut(full, selected)
 	for _, m := range full.Members {
-		if slices.Contains(out, m.Cluster) && (head == "" || heads[m.Cluster] != head) {
+		if at := heads[m.Cluster]; slices.Contains(out, m.Cluster) && at != Nowhere && (head == "" || at != head) {
 			missing[m.Wave] = append(missing[m.Wave], m.Cluster)
 		}
 	}

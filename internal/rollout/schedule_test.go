@@ -191,6 +191,19 @@ func TestGate(t *testing.T) {
 	}
 }
 
+// A cluster on which the bundle has no place has nothing to succeed with.
+func TestGateNowhere(t *testing.T) {
+	full, _ := rollout.NewSchedule(rules(t, twoWaves), clusters("staging:a staging:c production:b"), nil)
+	heads := map[string]string{"a": rollout.Nowhere, "c": "head"}
+	if fs := rollout.Gate(full, map[string]bool{"b": true}, heads, "head"); len(fs) != 0 {
+		t.Errorf("%v", fs)
+	}
+	delete(heads, "c")
+	if fs := rollout.Gate(full, map[string]bool{"b": true}, heads, ""); len(fs) != 1 || fs[0].Why != "missing: c" {
+		t.Errorf("%v", fs)
+	}
+}
+
 func TestGateWithoutHead(t *testing.T) {
 	full, _ := rollout.NewSchedule(rules(t, twoWaves), clusters("staging:a production:b"), nil)
 	if fs := rollout.Gate(full, map[string]bool{"b": true}, map[string]string{}, ""); !fs.HasErrors() {

@@ -1,0 +1,48 @@
+package cluster
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"hawser.dev/hawser/internal/answer"
+	"hawser.dev/hawser/internal/object"
+)
+
+// undefined reports whether it is certain that a kind has no objects: it is a custom one, and no definition makes it. A
+// definition that serves no version keeps its objects, and so does a group that Kubernetes no longer serves.
+func (s *Session) undefined(ctx context.Context, gk schema.GroupKind) bool {
+	if s.stale(gk.Group) || !(object.Ref{Group: gk.Group, Kind: gk.Kind}).Custom() {
+		return false
+	}
+	var names []string
+	err := s.listMeta(ctx, crdPath, nil, func() { names = nil }, func(m meta) {
+		if strings.HasSuffix(m.Name, "."+gk.Group) {
+			names = append(names, m.Name)
+		}
+	})
+	for _, name := range names {
+		var crd map[string]any
+		_, gone := s.do(ctx, call{method: http.MethodGet, path: crdPath + "/" + url.PathEscape(name), named: name, into: &crd})
+		kind, _, _ := unstructured.NestedString(crd, "spec", "names", "kind")
+		if !apierrors.IsNotFound(gone) && (gone != nil || kind == gk.Kind) {
+			return false
+		}
+	}
+	return err == nil
+}
+
+// notThere reports whether an error says that the object itself is not there. A server that knows its kind names it; one
+// that does not serve the path (any more) tells nothing of the object.
+func (s *Session) notThere(ctx context.Context, err error, r object.Ref) bool {
+	if !apierrors.IsNotFound(err) {
+		return false
+	}
+	status, ok := answer.StatusOf(err)
+	return ok && status.Details != nil && status.Details.Name != "" || s.undefined(ctx, r.GroupKind())
+}

@@ -1,0 +1,48 @@
+package plan
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"hawser.dev/hawser/internal/object"
+)
+
+// tokenAccount is the annotation of a token's Secret with the uid of the account that it belongs to.
+const tokenAccount = "kubernetes.io/service-account.uid"
+
+// LiveOf reduces an object's metadata to what deciding needs; manager is our own name in its managed fields.
+func LiveOf(m metav1.ObjectMeta, manager string) Live {
+	l := Live{Found: true, UID: string(m.UID), ResourceVersion: m.ResourceVersion, Generation: m.Generation,
+		Terminating: m.DeletionTimestamp != nil, OwnerLabel: m.Labels[object.LabelOwner],
+		Keep: object.ActionsOf(m.Annotations).Keep, ScaleOwner: object.ScaleOwner(m.ManagedFields),
+		Claims: object.MakesClaims(m.ManagedFields), Shared: object.Shared(m.ManagedFields, manager)}
+	if l.Terminating {
+		l.Held = object.HeldBy(m.Finalizers, m.ManagedFields)
+	}
+	l.OwnReplicas, l.ReplicasOwner = object.ReplicasOf(m.ManagedFields, manager)
+	l.Own, l.OwnVersion = object.OwnEntry(m.ManagedFields, manager)
+	f := object.ForeignOwner(m.Labels, m.Annotations, m.ManagedFields, manager)
+	l.Foreign, l.ForeignManagers, l.Reconciled, l.ForeignBundle = f.Owner, f.Managers, f.Reconciled, f.Bundle
+	return l
+}
+
+// Unserved is what is known of an object whose kind a cluster does not serve.
+func Unserved(ref object.Ref) Live {
+	return Live{Unserved: true, Unseen: "the cluster does not serve the kind " + ref.Kind + " of " + ref.Group}
+}
+
+// ContentOf reduces the metadata of an object inside a Namespace, or of a definition's kind, to what deciding needs. owner
+// is the id of the bundle whose marks are ours.
+func ContentOf(ref object.Ref, m metav1.ObjectMeta, owner string) Content {
+	c := Content{Ref: ref, UID: string(m.UID), Marked: m.Labels[object.LabelOwner] == owner, ByCluster: object.ByCluster(m.ManagedFields),
+		Keep: object.ActionsOf(m.Annotations).Keep, Terminating: m.DeletionTimestamp != nil}
+	for _, o := range m.OwnerReferences {
+		c.Owners = append(c.Owners, string(o.UID))
+	}
+	if uid := m.Annotations[tokenAccount]; uid != "" {
+		c.Owners = append(c.Owners, uid)
+	}
+	if !c.Marked {
+		c.By = object.ForeignOwner(m.Labels, m.Annotations, m.ManagedFields, object.Manager(owner)).Owner
+	}
+	return c
+}
