@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -37,20 +36,7 @@ type KindInfo struct {
 
 // path of the kind's collection, or of one object with a name.
 func (k KindInfo) path(version, namespace, name string) string {
-	var b strings.Builder
-	if k.Group == "" {
-		b.WriteString("/api/" + version)
-	} else {
-		b.WriteString("/apis/" + k.Group + "/" + version)
-	}
-	if namespace != "" {
-		b.WriteString("/namespaces/" + url.PathEscape(namespace))
-	}
-	b.WriteString("/" + k.Resource)
-	if name != "" {
-		b.WriteString("/" + url.PathEscape(name))
-	}
-	return b.String()
+	return object.Path(k.Group, version, namespace, k.Resource, name)
 }
 
 // kinds are the kinds a cluster serves. Immutable once in a Session, but for added.

@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/health"
@@ -63,7 +61,7 @@ func (e *executor) remove(ctx context.Context, ch plan.Change, k KindInfo, wait 
 	for look := 1; ; look++ {
 		var m answer.Deletion
 		_, err := e.send(ctx, call{method: http.MethodDelete, path: k.path(k.Preferred, ch.Ref.Namespace, ch.Ref.Name),
-			body: deleteOptions(ch.Ref, p), accept: metadataType, into: &m})
+			body: object.DeleteOptions(ch.Ref, p.uid, p.rv), accept: metadataType, into: &m})
 		switch {
 		case e.s.notThere(ctx, err, ch.Ref):
 			return nil
@@ -121,24 +119,6 @@ func (e *executor) unsaid(ctx context.Context, ch plan.Change, k KindInfo, wait 
 		return e.gone(ctx, ch.Ref, k, ch.UID)
 	}
 	return nil
-}
-
-// deleteOptions: workloads go after their pods (foreground), so that gone means stopped; everything else at once.
-func deleteOptions(ref object.Ref, p pre) metav1.DeleteOptions {
-	policy := metav1.DeletePropagationBackground
-	if ref.IsWorkload() && ref.Kind != "Pod" {
-		policy = metav1.DeletePropagationForeground
-	}
-	o := metav1.DeleteOptions{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}, PropagationPolicy: &policy,
-		Preconditions: &metav1.Preconditions{}}
-	if p.uid != "" {
-		uid := types.UID(p.uid)
-		o.Preconditions.UID = &uid
-	}
-	if p.rv != "" {
-		o.Preconditions.ResourceVersion = &p.rv
-	}
-	return o
 }
 
 // resistError is an object that is still there when the time is over, and why.

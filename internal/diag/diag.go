@@ -195,3 +195,18 @@ func From(err error, code string) Findings {
 	}
 	return Findings{Errorf(code, "%s", err.Error())}
 }
+
+// FromAll are the findings of several errors, each once; see From.
+func FromAll(errs []error, code string) Findings {
+	var out Findings
+	seen := map[string]bool{}
+	for _, err := range errs {
+		for _, f := range From(err, code) {
+			if err != nil && !seen[f.String()] {
+				seen[f.String()] = true
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}

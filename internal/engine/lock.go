@@ -61,7 +61,7 @@ func (e *Engine) Lock(ctx context.Context, req Request) (*LockReport, error) {
 	errs := make([]error, len(instances))
 	each(len(instances), parallelSources, func(i int) { _, errs[i] = r.sources.Get(ctx, instances[i]) })
 	if err := errors.Join(errs...); err != nil {
-		return nil, findingsOf(errs).Err()
+		return nil, diag.FromAll(errs, "source").Err()
 	}
 	out := &LockReport{V: 1, File: r.lockPath}
 	pins := map[string]lockfile.Pin{}
@@ -102,21 +102,6 @@ func lockedOrder(a, b LockedSource) int {
 		return -1
 	}
 	return cmp.Compare(a.Source, b.Source)
-}
-
-// findingsOf are the findings of several errors, each once.
-func findingsOf(errs []error) diag.Findings {
-	var out diag.Findings
-	seen := map[string]bool{}
-	for _, err := range errs {
-		for _, f := range diag.From(err, "source") {
-			if err != nil && !seen[f.String()] {
-				seen[f.String()] = true
-				out = append(out, f)
-			}
-		}
-	}
-	return out
 }
 
 // declared are the instances of the chosen bundles for every cluster of the fleet, as far as the files say. What cannot be
@@ -229,7 +214,7 @@ func (r *run) locked(ctx context.Context) error {
 	errs := make([]error, len(instances))
 	each(len(instances), parallelSources, func(i int) { _, errs[i] = r.sources.Get(ctx, instances[i]) })
 	findings := source.Check(r.lock.Sources, r.sources.Used(), true)
-	for _, f := range findingsOf(errs) {
+	for _, f := range diag.FromAll(errs, "source") {
 		if f.Code == source.CodeStale {
 			findings = append(findings, f)
 		}

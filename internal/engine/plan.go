@@ -304,7 +304,7 @@ func (r *run) computeOne(ctx context.Context, cp *ClusterPlan, o plan.Options) {
 	findings = append(append(findings, r.missing(ctx, w)...), r.remade(w, p)...)
 	findings = append(findings, r.validate(ctx, w, p)...)
 	if t := w.target; cp.Resumes {
-		if who := atWork(ctx, t.store, *t.record); who != "" {
+		if who := release.WhoIsAt(ctx, t.store, *t.record); who != "" {
 			cp.Resumes = false
 			findings = append(findings, release.AtWork(who))
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
@@ -109,7 +108,7 @@ func (r *run) statusOf(ctx context.Context, t *target, name string) []ClusterSta
 		row := base
 		row.Bundle, row.Revision, row.Phase, row.Head = rec.Bundle, rec.Revision, string(rec.Phase), rec.Head
 		row.Applied, row.Author, row.Message, row.rollout, row.began = rec.Finished, rec.Author, rec.Message, rec.Rollout, rec.Started
-		row.InProgress = atWork(ctx, t.store, rec)
+		row.InProgress = release.WhoIsAt(ctx, t.store, rec)
 		row.Instances = r.instances(ctx, t, rec)
 		rows = append(rows, row)
 	}
@@ -148,7 +147,7 @@ func (e *Engine) List(ctx context.Context, req Request) (*release.Listing, error
 			var records []release.Record
 			records, row.Unknown = r.recordsOf(ctx, t, name)
 			for _, rec := range records {
-				row.Bundles = append(row.Bundles, rec.List(atWork(ctx, t.store, rec)))
+				row.Bundles = append(row.Bundles, rec.List(release.WhoIsAt(ctx, t.store, rec)))
 			}
 		}
 		out.Clusters[i] = row
@@ -163,19 +162,6 @@ func (e *Engine) List(ctx context.Context, req Request) (*release.Listing, error
 		return out, fmt.Errorf("%d clusters are unknown: %w", n, ErrPartial)
 	}
 	return out, nil
-}
-
-// atWork says who is at work on a record that is open, "" when nobody is.
-func atWork(ctx context.Context, store release.Store, rec release.Record) string {
-	watched, ok := store.(release.Watched)
-	if !ok || !rec.Phase.Open() {
-		return ""
-	}
-	held, err := watched.Holder(ctx, rec.Owner)
-	if err != nil || held == nil {
-		return "" // who may not look is told what the record says
-	}
-	return held.Holder + " since " + held.Since.UTC().Format(time.RFC3339)
 }
 
 // skipped marks the clusters that the last rollout of their bundle did not come to.
