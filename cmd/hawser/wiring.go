@@ -95,7 +95,7 @@ func app() *cli.App {
 		ImportKubeconfig: func(file, name string) (string, diag.Findings) {
 			return kubeconfig.Import(kubeconfig.ImportOptions{Kubeconfig: file, Path: file, Name: name})
 		},
-		Tools: newTools,
+		Tools: func() (*toolchain.Tools, error) { return newTools(redactor) },
 		Cache: storage,
 		Registries: func(creds string, insecure bool) error {
 			access.Insecure = access.Insecure || insecure
@@ -121,7 +121,7 @@ func newEngine(redactor *secret.Redactor, onEvent func(engine.Event)) *engine.En
 	files := dir.New()
 	kept := storage()
 	repositories := charts.New(charts.Options{Cache: kept})
-	artifacts := oci.New(oci.Options{Cache: kept, UserAgent: "hawser/" + version, Redact: redactor.Redact, Access: access})
+	artifacts := registries(kept, redactor)
 	pages := web.New(web.Options{Cache: kept, UserAgent: "hawser/" + version})
 	return &engine.Engine{
 		Resolve: new(kubeconfig.Resolver).Resolve,
@@ -154,14 +154,14 @@ func newEngine(redactor *secret.Redactor, onEvent func(engine.Event)) *engine.En
 }
 
 // newTools fills the tool chain's sockets.
-func newTools() (*toolchain.Tools, error) {
+func newTools(redactor *secret.Redactor) (*toolchain.Tools, error) {
 	watchdog := cuelang.Watch(evaluationLimit, func(f diag.Finding) {
 		exceeded(os.Stderr, f)
 		os.Exit(1)
 	})
-	modules := cue.New(cue.Options{Watch: watchdog})
+	modules := cue.New(cue.Options{Redact: redactor.Redact, Watch: watchdog})
 	kept := storage()
-	artifacts := oci.New(oci.Options{Cache: kept, UserAgent: "hawser/" + version, Access: access})
+	artifacts := registries(kept, redactor)
 	sources := goproxy.New(goproxy.Options{Dir: filepath.Join(kept.Location(), "gomod")})
 	return &toolchain.Tools{
 		Fetchers: map[string]module.Fetcher{"file": dir.New(), "oci": artifacts},
@@ -174,6 +174,11 @@ func newTools() (*toolchain.Tools, error) {
 			return toolchain.Rendered{Objects: got.Objects, Images: got.Images, Stages: got.Stages, Findings: got.Findings}, err
 		},
 	}, nil
+}
+
+// registries is the client for registries, of engine and tool chain alike; what they say is masked before it is cut.
+func registries(kept *cache.Cache, redactor *secret.Redactor) *oci.Client {
+	return oci.New(oci.Options{Cache: kept, UserAgent: "hawser/" + version, Redact: redactor.Redact, Access: access})
 }
 
 // access is what flags give for registries.

@@ -48,6 +48,7 @@ schemas of Kubernetes it imports. --blueprint begins from another module instead
 	f.StringVarP(&blueprint, "blueprint", "b", "", "module to begin from: a directory or oci://REGISTRY/REPOSITORY")
 	f.StringVar(&req.Blueprint.Version, "version", "", "version of the blueprint (default latest)")
 	f.StringVar(&req.Blueprint.Digest, "digest", "", "digest the blueprint must have")
+	s.policyFlag(f)
 	f.StringVar(&req.Path, "path", "", "the module's path in imports (default timoni.sh/NAME)")
 	s.opts.outputFlag(f, dataForms...)
 	return cmd

@@ -58,7 +58,7 @@ const exitCodes = `
 | 2 | changes found, with ` + "`plan --detailed-exitcode`" + ` (` + "`diff`" + `: error) |
 | 3 | partly done, or partly unknown |
 | 4 | not ready in time |
-| 5 | refused: policy, brake, lock, stale plan, or nobody could be asked |
+| 5 | refused: policy, signatures, missing rights, brake, lock, stale plan, or nobody could be asked |
 | 130 | interrupted |
 `
 
