@@ -61,8 +61,8 @@ race: ## the rooms where things happen at once, with the race detector
 	$(GO) test -race -short -p $(PARALLEL) $(RACE)
 
 cross: ## go vet for the other platforms that a release is made for, tests included
-	GOOS=darwin CGO_ENABLED=0 $(GO) vet ./cmd/hawser ./internal/cli ./internal/report ./internal/module/... ./internal/cache
-	GOOS=windows CGO_ENABLED=0 $(GO) vet ./cmd/hawser ./internal/cli ./internal/report ./internal/module/... ./internal/cache
+	GOOS=darwin CGO_ENABLED=0 $(GO) vet ./cmd/hawser ./internal/cli ./internal/report ./internal/module/... ./internal/cache ./internal/format ./internal/built
+	GOOS=windows CGO_ENABLED=0 $(GO) vet ./cmd/hawser ./internal/cli ./internal/report ./internal/module/... ./internal/cache ./internal/format ./internal/built
 
 bench: ## measures against the budgets, on real API servers
 	$(GO) test -tags bench -count=1 -timeout 60m -v ./internal/bench
