@@ -27,7 +27,7 @@ func YAMLFindings(name string, data []byte, err error) diag.Findings {
 			fs[0].What = "the indentation of this line fits no line above it"
 			fs[0].Fix = "indent an item of a list, and a key, as those beside it"
 		}
-	case strings.Contains(what, "invalid map key") && bytes.Contains(data, []byte("{{")):
+	case strings.Contains(what, "a key that is no text") && bytes.Contains(data, []byte("{{")):
 		fs[0].What, fs[0].Fix = "the file is a template: {{ ... }} is no YAML", "templates belong into charts; a bundle has runtime values, and valuesFor for what differs by cluster"
 	case strings.Contains(what, "mapping values are not allowed"):
 		fs[0].Fix = "a text with a colon and a space stands in quotes"

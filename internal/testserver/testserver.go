@@ -216,7 +216,8 @@ func (s *Server) objectRequest(w http.ResponseWriter, r *http.Request) {
 		}
 		reply(w, code, s.keep(r.URL.Path, body, r, dry))
 	case old == nil:
-		Status(w, 404, "NotFound", "not found")
+		reply(w, 404, map[string]any{"apiVersion": "v1", "kind": "Status", "status": "Failure", "reason": "NotFound", "message": "not found", "code": 404,
+			"details": map[string]any{"name": r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:], "kind": kind.resource}})
 	case r.Method == http.MethodDelete:
 		s.mu.Lock()
 		delete(s.objects, r.URL.Path)

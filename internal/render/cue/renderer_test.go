@@ -55,7 +55,7 @@ const configMap = `{apiVersion: "v1", kind: "ConfigMap", metadata: name: "x"}`
 func TestModuleErrors(t *testing.T) {
 	for name, c := range map[string]struct{ module, want string }{
 		"time": {"-- timoni.cue --\npackage main\nt: string @tag(t,var=now)\ntimoni: {apiVersion: \"v1alpha1\", instance: {}, apply: {}}\n",
-			"timoni.cue:2:11: tag variable 'now' not found"},
+			"timoni.cue:2:11: tag variable \"now\" not found"},
 		"unknown root field": {"-- timoni.cue --\npackage main\ntimoni: {apiVersion: \"v1alpha1\", instance: {}, apply: {}, extra: 1}\n",
 			"timoni.extra: field not allowed"},
 		"version":     {"-- timoni.cue --\npackage main\ntimoni: {apiVersion: \"v2\", instance: {}, apply: {}}\n", "timoni.apiVersion: conflicting values"},

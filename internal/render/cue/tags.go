@@ -64,7 +64,7 @@ func (in injection) field(f *ast.Field, a *ast.Attribute) errors.Error {
 	}
 	if !ok && t.variable != "" {
 		if value, ok = in.vars[t.variable]; !ok {
-			return errors.Newf(a.Pos(), "tag variable '%s' not found: only moduleVersion and kubeVersion exist", t.variable)
+			return errors.Newf(a.Pos(), "tag variable %q not found: only moduleVersion and kubeVersion exist", t.variable)
 		}
 		f.Value = ast.NewBinExpr(token.AND, f.Value, ast.NewString(value))
 		return nil
