@@ -11,9 +11,8 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.0
 
 RESULTS = $(CURDIR)/dist/test-results.json
 REPORT  = $(CURDIR)/dist/testreport -results $(RESULTS)
-# The few tests that failed are tried once more, loudly: what then passes is called flaky, with its name. Not in CI: there
-# a test that fails has failed.
-AGAIN   = $(if $(filter true,$(CI)),,-again $(GO))
+# The few tests that failed are tried once more, loudly: what then passes is called flaky, with its name.
+AGAIN   = -again $(GO)
 # Nobody debugs the test binaries: without DWARF they are linked in half the time. A package's tests wait for API servers
 # more than they compute, so more of them than there are processors go on at once.
 TESTFLAGS = -json -count=1 -timeout $(TIMEOUT) -ldflags=-w

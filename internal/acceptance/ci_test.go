@@ -46,7 +46,8 @@ esac
 	}
 }
 
-// All steps are done in CI, where no failed test is tried again and every point of death is taken; the time is printed.
+// All steps are done in CI, where every point of death is taken; the time is printed. What failed is tried once more, which the
+// summary says.
 func TestCIPasses(t *testing.T) {
 	last, err := ci(t, "echo $* CI=$CI $HAWSER_TEST_DEATHS\n", 30)
 	if err != nil {
@@ -57,13 +58,10 @@ func TestCIPasses(t *testing.T) {
 			t.Errorf("%q is missing in:\n%s", want, last)
 		}
 	}
-	for env, want := range map[string]bool{"CI=true": false, "CI=": true} {
-		cmd := exec.Command("make", "-n", "-C", "../..", "test")
-		cmd.Env = append(os.Environ(), env, "MAKEFLAGS=")
-		out, err := cmd.CombinedOutput()
-		if got := strings.Contains(string(out), "-again"); err != nil || got != want {
-			t.Errorf("with %s a second try is %v, want %v (%v)", env, got, want, err)
-		}
+	cmd := exec.Command("make", "-n", "-C", "../..", "test")
+	cmd.Env = append(os.Environ(), "MAKEFLAGS=")
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "-again") {
+		t.Errorf("no second try (%v)", err)
 	}
 }
 

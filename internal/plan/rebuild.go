@@ -96,7 +96,7 @@ func LostAtDelete(bundle string, marked []Owned, unseen diag.Findings, delivered
 	for _, o := range owned {
 		names = append(names, o.Ref.String())
 	}
-	f := diag.Errorf(CodeLostRecord, "bundle %s has no record here, and %d objects carry its marks", bundle, len(owned))
+	f := diag.Errorf(CodeLostRecord, "bundle %s has no record here, and %s with its marks", bundle, counted(len(owned), "object"))
 	f.Why = "what is deleted is what a record names, never what has a label: " + some(names)
 	f.Fix = "apply the bundle once, which makes the record again; then delete it"
 	return diag.Findings{f}

@@ -79,7 +79,7 @@ func TestLostAtDelete(t *testing.T) {
 		delivered bool
 		want      string
 	}{
-		"marked":                {[]Owned{left, marked}, unseen, false, "1 objects carry its marks"},
+		"marked":                {[]Owned{left, marked}, unseen, false, "1 object with its marks"},
 		"nothing":               {[]Owned{left}, nil, true, ""},
 		"unseen, and delivered": {nil, unseen, true, "is unknown"},
 		"unseen":                {nil, unseen, false, ""},
