@@ -82,8 +82,8 @@ func (a Answers) Digest() string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// Hidden are the texts that must not be shown: of pairs the keys.
-func (a Answers) Hidden() []string {
+// Generated are the texts that were made and must not be shown: of pairs the keys.
+func (a Answers) Generated() []string {
 	var out []string
 	for _, c := range a.Calls {
 		var p Pair
@@ -95,6 +95,12 @@ func (a Answers) Hidden() []string {
 			out = append(out, c.Value)
 		}
 	}
+	return out
+}
+
+// Found are the texts of Secrets that were looked up and must not be shown.
+func (a Answers) Found() []string {
+	var out []string
 	for _, name := range slices.Sorted(maps.Keys(a.Secrets)) {
 		for _, key := range slices.Sorted(maps.Keys(a.Secrets[name])) {
 			text, err := base64.StdEncoding.DecodeString(a.Secrets[name][key])
@@ -105,6 +111,9 @@ func (a Answers) Hidden() []string {
 	}
 	return out
 }
+
+// Hidden are Generated and Found.
+func (a Answers) Hidden() []string { return append(a.Generated(), a.Found()...) }
 
 // Secret reports whether a call was answered with something that must not be shown.
 func (a Answers) Secret() bool {

@@ -42,6 +42,8 @@ type made struct {
 func (r *run) remembered(ctx context.Context, t *target, s *set) (*made, error) {
 	m := &t.made
 	m.once.Do(func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
 		m.id = rand.Text()
 		keeper, ok := t.store.(release.Keeper)
 		if t.session == nil || !ok {
@@ -104,7 +106,10 @@ func (r *run) hide(instance string, a chance.Answers) {
 	if r.Redactor == nil {
 		return
 	}
-	for _, text := range a.Hidden() {
+	for _, text := range a.Generated() {
+		r.Redactor.AddGenerated(instance, text)
+	}
+	for _, text := range a.Found() {
 		r.Redactor.AddFor(instance, text)
 	}
 }

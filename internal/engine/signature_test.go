@@ -26,7 +26,6 @@ type signedRig struct {
 	registry *testregistry.Registry
 	url      string
 	digest   string
-	key      string // the private key's file
 }
 
 func newSignedRig(t *testing.T) *signedRig {

@@ -100,9 +100,6 @@ func sorted(forms map[string]where) *finder {
 	return f
 }
 
-// empty reports that nothing can be found.
-func (f *finder) empty() bool { return len(f.forms) == 0 && len(f.numbers) == 0 }
-
 // spans are the parts of a text that must not be seen.
 func (f *finder) spans(text string) []span {
 	out := numberSpans(text, f.numbers, f.exact(text, nil))

@@ -52,15 +52,32 @@ func New(values ...string) *Redactor {
 func (r *Redactor) Add(value string) { r.AddFor("", value) }
 
 // AddFor makes a value secret that went to an instance: what is common in it is hidden there alone.
-func (r *Redactor) AddFor(instance, value string) {
+func (r *Redactor) AddFor(instance, value string) { r.add(instance, value, false) }
+
+// AddGenerated makes a value secret that was made at random for an instance: nobody chose it, so that it is hidden wherever it
+// turns up, also where it looks like a word. One of fewer than 12 bytes is treated as AddFor does.
+func (r *Redactor) AddGenerated(instance, value string) { r.add(instance, value, len(value) >= shortestGenerated) }
+
+const shortestGenerated = 12
+
+func (r *Redactor) add(instance, value string, random bool) {
+	key := [2]string{instance, value}
+	if random {
+		key[0] += Nobody // what was added as anybody's is added again as stronger
+	}
 	r.mu.RLock()
-	known := r.added[[2]string{instance, value}]
+	known := r.added[key]
 	r.mu.RUnlock()
 	if known {
 		return
 	}
 	parts := partsOf(value)
 	forms, numbers := formsOf(value, parts), numbersOf(parts)
+	for i := range forms {
+		if random && len(forms[i].text) >= shortestGenerated {
+			forms[i].strength = unmistakable
+		}
+	}
 	if len(forms) == 0 && len(numbers) == 0 {
 		return
 	}
@@ -72,7 +89,7 @@ func (r *Redactor) AddFor(instance, value string) {
 	if r.known[instance] == nil {
 		r.known[instance], r.numbers[instance] = map[form]bool{}, map[float64]strength{}
 	}
-	r.added[[2]string{instance, value}] = true
+	r.added[key] = true
 	changed := false
 	for _, f := range forms {
 		if !r.known[instance][f] {

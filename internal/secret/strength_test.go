@@ -130,3 +130,22 @@ func TestNumbersInAnyForm(t *testing.T) {
 		}
 	}
 }
+
+// What was made at random is hidden everywhere, also where it looks like a word; what is short, or was chosen, is not.
+func TestAddGenerated(t *testing.T) {
+	r := New()
+	for _, word := range []string{"kUTCwgUgpeOEBNOYYzZT", "configmapping"} {
+		r.AddFor("app", word)
+		if got := r.Redact("a " + word); got != "a "+word {
+			t.Errorf("chosen: %q", got)
+		}
+		r.AddGenerated("app", word)
+		if got := r.Redact("a " + word + "b"); got != "a ***b" {
+			t.Errorf("made: %q", got)
+		}
+	}
+	r.AddGenerated("app", "deployment")
+	if got := r.Redact("a deployment"); got != "a deployment" {
+		t.Errorf("short: %q", got)
+	}
+}

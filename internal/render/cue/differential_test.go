@@ -88,7 +88,7 @@ func official(t *testing.T, req render.Request) []object.Object {
 		values := cue.ParsePath("values")
 		base := ctx.CompileBytes(text).LookupPath(values)
 		over := ctx.CompileString(fmt.Sprintf("values: %v", ctx.BuildExpr(cuelang.Clone(user)))).LookupPath(values)
-		text = fmt.Appendf(nil, "package main\nvalues: %v", overBase(over, base))
+		text = fmt.Appendf(nil, "package main\nvalues: %v", overBase(ctx, over, base))
 		if err := os.WriteFile(filepath.Join(root, "values.cue"), text, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func official(t *testing.T, req render.Request) []object.Object {
 }
 
 // overBase lays values over the module's by filling, field by field; a list may be longer than the module's.
-func overBase(over, base cue.Value) cue.Value {
+func overBase(ctx *cue.Context, over, base cue.Value) cue.Value {
 	out := over
 	switch base.IncompleteKind() {
 	case cue.StructKind:
@@ -131,7 +131,7 @@ func overBase(over, base cue.Value) cue.Value {
 		for fields.Next() {
 			path, value := cue.MakePath(fields.Selector()), fields.Value()
 			if mine := over.LookupPath(path); mine.Exists() {
-				value = overBase(mine, value)
+				value = overBase(ctx, mine, value)
 			}
 			out = out.FillPath(path, value)
 		}
@@ -141,12 +141,12 @@ func overBase(over, base cue.Value) cue.Value {
 		var items []cue.Value
 		for mine.Next() {
 			if its.Next() {
-				items = append(items, overBase(mine.Value(), its.Value()))
+				items = append(items, overBase(ctx, mine.Value(), its.Value()))
 				continue
 			}
 			items = append(items, mine.Value())
 		}
-		out = base.Context().NewList(items...)
+		out = ctx.NewList(items...)
 	}
 	return out
 }

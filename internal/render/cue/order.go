@@ -26,11 +26,11 @@ func (p *pkg) timoniOrder(merged, user ast.Expr) ast.Expr {
 	if !lower.Exists() || lower.Err() != nil || upper.Err() != nil {
 		return merged
 	}
-	return arrange(merged, filled(upper, lower))
+	return arrange(merged, filled(ctx, upper, lower))
 }
 
 // filled is the module's values filled into the user's. Lists have the length of the user's.
-func filled(upper, lower cue.Value) cue.Value {
+func filled(ctx *cue.Context, upper, lower cue.Value) cue.Value {
 	switch lower.IncompleteKind() {
 	case cue.StructKind:
 		out := upper
@@ -39,7 +39,7 @@ func filled(upper, lower cue.Value) cue.Value {
 			at := cue.MakePath(it.Selector())
 			value := it.Value()
 			if own := upper.LookupPath(at); own.Exists() {
-				value = filled(own, value)
+				value = filled(ctx, own, value)
 			}
 			out = out.FillPath(at, value)
 		}
@@ -51,11 +51,11 @@ func filled(upper, lower cue.Value) cue.Value {
 		for err == nil && mine.Next() {
 			item := mine.Value()
 			if its.Next() {
-				item = filled(item, its.Value())
+				item = filled(ctx, item, its.Value())
 			}
 			items = append(items, item)
 		}
-		return lower.Context().NewList(items...)
+		return ctx.NewList(items...)
 	}
 	return upper
 }
