@@ -56,7 +56,9 @@ func (r *Redactor) AddFor(instance, value string) { r.add(instance, value, false
 
 // AddGenerated makes a value secret that was made at random for an instance: nobody chose it, so that it is hidden wherever it
 // turns up, also where it looks like a word. One of fewer than 12 bytes is treated as AddFor does.
-func (r *Redactor) AddGenerated(instance, value string) { r.add(instance, value, len(value) >= shortestGenerated) }
+func (r *Redactor) AddGenerated(instance, value string) {
+	r.add(instance, value, len(value) >= shortestGenerated)
+}
 
 const shortestGenerated = 12
 
