@@ -18,7 +18,7 @@ func ci(t *testing.T, script string, lines int) (string, error) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("bash", "../../.ci/run")
-	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "CI_LOGS="+filepath.Join(bin, "logs"))
+	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "CI_LOGS="+filepath.Join(bin, "logs"), "FUZZTIME=")
 	out, err := cmd.CombinedOutput()
 	all := strings.Split(strings.TrimSpace(string(out)), "\n")
 	return strings.Join(all[max(0, len(all)-lines):], "\n"), err
