@@ -14,10 +14,10 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue/ast"
-	"cuelang.org/go/cue/literal"
 	"cuelang.org/go/cue/token"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/dag"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/secret"
@@ -52,7 +52,7 @@ func Bind(v v1alpha1.Values, fill Fill) (v1alpha1.Values, diag.Findings) {
 	s, ok := out.(*ast.StructLit)
 	if !ok {
 		n := diag.Errorf("value-from", "values must be a struct")
-		n.Pos = position(v.Struct.Pos())
+		n.Pos = cuelang.Pos(v.Struct.Pos())
 		return v, append(fs, n)
 	}
 	return v1alpha1.Values{Struct: s}, fs
@@ -241,7 +241,7 @@ func cycle(g *dag.Graph[string], first map[[2]string]From) diag.Findings {
 
 // newRef reads a reference.
 func newRef(x ast.Expr, text string, at v1alpha1.Path) (Ref, *diag.Finding) {
-	r := Ref{At: at.String(), Pos: position(x.Pos()), pos: x.Pos()}
+	r := Ref{At: at.String(), Pos: cuelang.Pos(x.Pos()), pos: x.Pos()}
 	var err error
 	if r.Ref, err = secret.ParseRef(text); err != nil {
 		n := diag.Errorf("invalid-reference", "%v", err)
@@ -264,16 +264,6 @@ func (r Ref) Text(s string) ast.Expr { return text(s, r.pos) }
 
 // refText is the text of a literal that is meant as a reference.
 func refText(x ast.Expr) (string, bool) {
-	s, ok := textOf(x)
+	s, ok := cuelang.StringLit(x)
 	return s, ok && secret.IsRef(s)
-}
-
-// textOf is the text of a string literal.
-func textOf(x ast.Expr) (string, bool) {
-	lit, ok := x.(*ast.BasicLit)
-	if !ok || lit.Kind != token.STRING || strings.HasPrefix(strings.TrimLeft(lit.Value, "#"), "'") {
-		return "", false
-	}
-	s, err := literal.Unquote(lit.Value)
-	return s, err == nil
 }

@@ -107,7 +107,7 @@ func TestChartFilePlaces(t *testing.T) {
 	}
 	same(t, "order", `{true: 1, m: {z: 420, a: ["x", {k: false}]}, last: {q: 1}, use: {r: 2, q: 1}}`, show(cuelang.Clone(x)))
 	for path, want := range map[string]string{"true": "v.yaml:1:5", "m.z": "v.yaml:3:6", "m.a": "v.yaml:4:6", "last.q": "v.yaml:7:6", "use.r": "v.yaml:10:6", "use.q": "v.yaml:7:6"} {
-		if got := position(cuelang.Lookup(x, strings.Split(path, ".")...).Pos()).String(); got != want {
+		if got := cuelang.Pos(cuelang.Lookup(x, strings.Split(path, ".")...).Pos()).String(); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 	}

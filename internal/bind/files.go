@@ -287,7 +287,7 @@ func onlyData(x ast.Expr) error {
 
 // choose follows the path into a file's data.
 func (f From) choose(x ast.Expr) (ast.Expr, *diag.Finding) {
-	if _, isText := textOf(x); isText && len(f.Path) > 0 {
+	if _, isText := cuelang.StringLit(x); isText && len(f.Path) > 0 {
 		return nil, f.Finding("value-from", "%s is read as text, there is no %s in it", f.File, f.Path)
 	}
 	found := x

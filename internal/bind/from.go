@@ -121,10 +121,10 @@ var (
 
 // newFrom reads {from: {...}} and says everything that is wrong with it.
 func newFrom(s *ast.StructLit, at v1alpha1.Path) (From, diag.Findings) {
-	f := From{At: at.String(), Pos: position(s.Pos()), node: s}
+	f := From{At: at.String(), Pos: cuelang.Pos(s.Pos()), node: s}
 	body := cuelang.Lookup(s, "from").(*ast.StructLit) // fromStruct has seen it
 	if p := body.Pos(); !s.Pos().IsValid() {
-		f.Pos = position(p)
+		f.Pos = cuelang.Pos(p)
 	}
 	fields, err := cuelang.Fields(body)
 	if err != nil {
@@ -139,7 +139,7 @@ func newFrom(s *ast.StructLit, at v1alpha1.Path) (From, diag.Findings) {
 		n := f.Finding("value-from", "%s", what)
 		n.Path, n.Fix = strings.TrimPrefix(f.At+".from."+x.Name, "."), fix
 		if x.Pos.IsValid() {
-			n.Pos = position(x.Pos)
+			n.Pos = cuelang.Pos(x.Pos)
 		}
 		fs = append(fs, *n)
 	}
@@ -178,7 +178,7 @@ func (f *From) field(x cuelang.Field, known []string, fail func(x cuelang.Field,
 		f.Preview = x.Value
 		return
 	}
-	s, ok := textOf(x.Value)
+	s, ok := cuelang.StringLit(x.Value)
 	if !ok || s == "" {
 		fail(x, x.Name+" must be a text", "")
 		return

@@ -72,16 +72,16 @@ func generateStruct(x ast.Expr) *ast.StructLit {
 
 func newGenerate(s *ast.StructLit, at, key v1alpha1.Path) (Generate, diag.Findings) {
 	body := cuelang.Lookup(s, "generate") // generateStruct has seen it
-	g := Generate{At: at.String(), Key: key.String(), Pos: position(s.Pos()), Alphabet: charsets[0].alphabet, node: s}
+	g := Generate{At: at.String(), Key: key.String(), Pos: cuelang.Pos(s.Pos()), Alphabet: charsets[0].alphabet, node: s}
 	if !g.Pos.IsValid() {
-		g.Pos = position(body.Pos())
+		g.Pos = cuelang.Pos(body.Pos())
 	}
 	var fs diag.Findings
 	fail := func(x ast.Expr, name, fix, format string, args ...any) {
 		n := diag.Errorf("value-generate", format, args...)
 		n.Pos, n.Path, n.Fix = g.Pos, strings.TrimPrefix(g.At+".generate."+name, "."), fix
 		if x != nil && x.Pos().IsValid() {
-			n.Pos = position(x.Pos())
+			n.Pos = cuelang.Pos(x.Pos())
 		}
 		fs = append(fs, n)
 	}
@@ -149,9 +149,9 @@ func byKey(data ast.Expr, at v1alpha1.Path) v1alpha1.Path {
 func entryName(list *ast.ListLit, n int) (field, name string) {
 	for _, field := range entryNames {
 		held := 0
-		name, _ := textOf(cuelang.Lookup(list.Elts[n], field))
+		name, _ := cuelang.StringLit(cuelang.Lookup(list.Elts[n], field))
 		for _, e := range list.Elts {
-			if other, _ := textOf(cuelang.Lookup(e, field)); name != "" && other == name {
+			if other, _ := cuelang.StringLit(cuelang.Lookup(e, field)); name != "" && other == name {
 				held++
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"cuelang.org/go/cue/ast"
-	"cuelang.org/go/cue/token"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
@@ -102,19 +101,12 @@ func beside(v v1alpha1.Values) diag.Findings {
 		from := cuelang.Lookup(s, "from")
 		if from != nil && len(s.Elts) > 1 && isSource(from) {
 			n := diag.Warnf("value-from", "from is plain data here: other fields stand beside it")
-			n.Pos, n.Path, n.Fix = position(from.Pos()), at.String(), "give it a field of its own, or put the other fields into a layer of valuesFor"
+			n.Pos, n.Path, n.Fix = cuelang.Pos(from.Pos()), at.String(), "give it a field of its own, or put the other fields into a layer of valuesFor"
 			fs = append(fs, n)
 		}
 		return nil, false
 	})
 	return fs
-}
-
-func position(p token.Pos) diag.Pos {
-	if !p.IsValid() {
-		return diag.Pos{}
-	}
-	return diag.Pos{File: p.Filename(), Line: p.Line(), Column: p.Column()}
 }
 
 // cycleOf is a cycle of the graph, each node needing the next, the first repeated at the end; nil when there is none.

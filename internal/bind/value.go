@@ -111,7 +111,7 @@ func (f From) as(x ast.Expr, where string) (ast.Expr, *diag.Finding) {
 	if f.As == Inherent {
 		return x, nil
 	}
-	s, isText := textOf(x)
+	s, isText := cuelang.StringLit(x)
 	if f.As == AsText {
 		if isText {
 			return x, nil
@@ -241,7 +241,7 @@ func Holds(body any, froms []From) bool {
 // standIns collects the scalars of a stand-in as text; true: found inside of texts too.
 func standIns(x ast.Expr, marks map[string]bool) {
 	rewrite(x, nil, func(x ast.Expr, _ v1alpha1.Path) (ast.Expr, bool) {
-		if s, ok := textOf(x); ok && s != "" {
+		if s, ok := cuelang.StringLit(x); ok && s != "" {
 			marks[s] = true
 		} else if v, err := cuelang.ToJSON(x); err == nil {
 			switch v.(type) {

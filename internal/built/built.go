@@ -68,17 +68,7 @@ func Masked(o object.Object, m plan.Masker) object.Object {
 	if m == nil {
 		m = (*secret.Redactor)(nil)
 	}
-	o.Body = object.RedactBody(o.Body, func(text string) string { return m.Value(o.Instance, text) }, func(name string) string { return m.Name(o.Instance, name) })
-	if !o.Ref().IsSecret() {
-		return o
-	}
-	for _, field := range []string{"data", "stringData"} {
-		if values, ok := o.Body[field].(map[string]any); ok {
-			for k := range values {
-				values[k] = secret.Mask
-			}
-		}
-	}
+	o.Body = o.Masked(func(text string) string { return m.Value(o.Instance, text) }, func(name string) string { return m.Name(o.Instance, name) })
 	return o
 }
 

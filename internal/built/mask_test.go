@@ -54,4 +54,11 @@ func TestBuildMasksEveryKind(t *testing.T) {
 			t.Errorf("a Secret shows %s:\n%s", want, got)
 		}
 	}
+	applied := object.Object{Sensitive: []string{"spec.pin"}, Body: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "spec": map[string]any{"pin": 12},
+		"metadata": map[string]any{"name": "x", "annotations": map[string]any{object.LastApplied: `{"data":{"a":"eHg="}}`}}}}
+	for _, hidden := range []string{"eHg=", "12"} {
+		if text, err := YAML(Masked(applied, r)); err != nil || strings.Contains(string(text), hidden) {
+			t.Errorf("%q is shown:\n%s (%v)", hidden, text, err)
+		}
+	}
 }

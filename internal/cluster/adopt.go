@@ -20,7 +20,7 @@ const mergePatchType = "application/merge-patch+json"
 
 // adoption asks what taking an object over would do: the forced apply that Execute sends, and when the former owner's
 // other fields do not go together with ours, the one write that replaces them.
-func (p *previewer) adoption(ctx context.Context, k KindInfo, r PreviewRequest) plan.Preview {
+func (p *previewer) adoption(ctx context.Context, k KindInfo, r PreviewRequest) (out plan.Preview, moved bool) {
 	entries := (&unstructured.Unstructured{Object: r.live}).GetManagedFields()
 	t := object.NewTakeover(entries, r.Change.FromManagers, managerOf(r.Body))
 	after, code, err := p.dryRun(ctx, k, r)
@@ -28,15 +28,15 @@ func (p *previewer) adoption(ctx context.Context, k KindInfo, r PreviewRequest) 
 		if _, perr := p.s.do(ctx, call{method: http.MethodPatch, path: k.path(r.Body.GVK().Version, r.Change.Ref.Namespace, r.Change.Ref.Name),
 			query: url.Values{"fieldManager": {managerOf(r.Body)}, "fieldValidation": {"Strict"}, "dryRun": {"All"}},
 			body:  t.Patch(r.live, written(r)), contentType: mergePatchType, named: r.Change.Ref.Name, into: &after, webhooksFinal: true}); perr != nil {
-			return p.refused(ctx, k, r, r.live, err)
+			return p.refused(ctx, k, r, r.live, err), false
 		}
 		err = nil
 	}
 	if err != nil {
-		return p.failed(r, err)
+		return p.failed(r, err), false
 	}
 	by := settersOf(r.live, r)
-	out := plan.Preview{Checked: true, Force: r.Change.Force, Cede: r.Change.Cede}
+	out = plan.Preview{Checked: true, Force: r.Change.Force, Cede: r.Change.Cede}
 	out.Fields = slices.DeleteFunc(p.fields(r.Body, r.live, t.Rest(after, written(r)), by), func(f plan.FieldChange) bool {
 		return strings.HasPrefix(f.Path, `metadata.labels."hawser.dev/`) // that is what adopting means
 	})
@@ -45,7 +45,7 @@ func (p *previewer) adoption(ctx context.Context, k KindInfo, r PreviewRequest) 
 			out.Conflicts = append(out.Conflicts, plan.FieldConflict{Path: plan.RedactPath(d.Path, p.s.redact), Manager: third})
 		}
 	}
-	return out
+	return out, differ(r.live, after)
 }
 
 // adopt takes an object over. Ours is applied first, so that nothing of the former owner has changed when that is

@@ -72,14 +72,25 @@ func (p *previewer) preview(ctx context.Context, r PreviewRequest) plan.Preview 
 		f := diag.Errorf("unknown-kind", "the cluster does not know the kind %s of %s", ref.Kind, r.Body.GVK().GroupVersion())
 		return plan.Preview{Finding: &f}
 	}
+	for look := 1; ; look++ {
+		out, moved := p.ask(ctx, k, r)
+		if !moved || look > maxLooks || settle(ctx, look) != nil {
+			return out
+		}
+	}
+}
+
+// ask reads the live object where it is needed, and asks for the change. What somebody else writes between the two would
+// look like a change of ours: moved says that they speak of two versions of the object.
+func (p *previewer) ask(ctx context.Context, k KindInfo, r PreviewRequest) (out plan.Preview, moved bool) {
 	// Only the live object tells what is lost and who set what; a declaration that changed on an unmoved object is
 	// compared with the recorded one, without a read, unless fields of it are or were left to others or are taken back.
 	var live map[string]any
 	needLive := r.Change.Action != plan.Create && (r.Base == nil || r.Change.Code != plan.CodeChanged || r.Change.Ignore != nil || r.Change.Was != nil || r.Change.Force)
 	if needLive {
-		_, err := p.s.do(ctx, call{method: http.MethodGet, path: k.path(r.Body.GVK().Version, ref.Namespace, ref.Name), named: ref.Name, into: &live})
+		_, err := p.s.do(ctx, call{method: http.MethodGet, path: k.path(r.Body.GVK().Version, r.Change.Ref.Namespace, r.Change.Ref.Name), named: r.Change.Ref.Name, into: &live})
 		if err != nil && !apierrors.IsNotFound(err) {
-			return p.failed(r, err)
+			return p.failed(r, err), false
 		}
 		r.live = live
 	}
@@ -91,18 +102,18 @@ func (p *previewer) preview(ctx context.Context, r PreviewRequest) plan.Preview 
 	case err == nil:
 	case answer.IsFieldConflict(err):
 		if live == nil && r.Change.Action != plan.Create { // it was not unmoved: show what they made of it
-			_, gerr := p.s.do(ctx, call{method: http.MethodGet, path: k.path(r.Body.GVK().Version, ref.Namespace, ref.Name), named: ref.Name, into: &live})
+			_, gerr := p.s.do(ctx, call{method: http.MethodGet, path: k.path(r.Body.GVK().Version, r.Change.Ref.Namespace, r.Change.Ref.Name), named: r.Change.Ref.Name, into: &live})
 			if gerr != nil && !apierrors.IsNotFound(gerr) {
-				return p.failed(r, gerr)
+				return p.failed(r, gerr), false
 			}
 		}
-		return p.conflicts(r, live, err)
+		return p.conflicts(r, live, err), false
 	case code == http.StatusUnprocessableEntity && r.Change.Action != plan.Create:
-		return p.refused(ctx, k, r, live, err)
+		return p.refused(ctx, k, r, live, err), false
 	default:
-		return p.failed(r, err)
+		return p.failed(r, err), false
 	}
-	out := plan.Preview{Checked: true, Force: r.Change.Force, Cede: r.Change.Cede}
+	out = plan.Preview{Checked: true, Force: r.Change.Force, Cede: r.Change.Cede}
 	out.Reclaim = object.Left((&unstructured.Unstructured{Object: after}).GetManagedFields(), r.Base, written(r))
 	before := live
 	if before == nil {
@@ -114,7 +125,13 @@ func (p *previewer) preview(ctx context.Context, r PreviewRequest) plan.Preview 
 	}
 	out.Fields = p.fields(r.Body, before, now, settersOf(live, r))
 	out.NoOp = live != nil && sameContent(live, after) && ownOf(live, r) == ownOf(after, r)
-	return out
+	return out, differ(live, after)
+}
+
+// differ reports whether two answers are of different versions of one object.
+func differ(live, after map[string]any) bool {
+	version := func(o map[string]any) string { return (&unstructured.Unstructured{Object: o}).GetResourceVersion() }
+	return live != nil && version(live) != version(after)
 }
 
 // written is the object as it would be written: without what is ceded.

@@ -11,8 +11,6 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue/ast"
-	"cuelang.org/go/cue/literal"
-	"cuelang.org/go/cue/token"
 
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
@@ -67,7 +65,7 @@ func Read(dir string) (Defaults, diag.Findings) {
 			out.Files, fs = defaultFiles(f, fs)
 		default:
 			n := diag.Errorf("unknown-field", "unknown field %q", f.Name)
-			n.Path, n.Pos, n.Fix = f.Name, position(f.Pos), diag.DidYouMean(f.Name, known)
+			n.Path, n.Pos, n.Fix = f.Name, cuelang.Pos(f.Pos), diag.DidYouMean(f.Name, known)
 			if n.Fix == "" {
 				n.Fix = "known here: " + strings.Join(known, ", ")
 			}
@@ -101,30 +99,14 @@ func defaultFiles(f cuelang.Field, fs diag.Findings) ([]string, diag.Findings) {
 	}
 	var out []string
 	for _, x := range items {
-		if s, ok := stringOf(x); ok && s != "" {
+		if s, ok := cuelang.StringLit(x); ok && s != "" {
 			out = append(out, s)
 		}
 	}
 	if len(out) < len(items) || len(out) == 0 {
 		n := diag.Errorf("wrong-type", "%s must be a file or a list of files", f.Name)
-		n.Pos, n.Path = position(f.Pos), f.Name
+		n.Pos, n.Path = cuelang.Pos(f.Pos), f.Name
 		return nil, append(fs, n)
 	}
 	return out, fs
-}
-
-func stringOf(x ast.Expr) (string, bool) {
-	lit, ok := x.(*ast.BasicLit)
-	if !ok || lit.Kind != token.STRING {
-		return "", false
-	}
-	s, err := literal.Unquote(lit.Value)
-	return s, err == nil
-}
-
-func position(p token.Pos) diag.Pos {
-	if !p.IsValid() {
-		return diag.Pos{}
-	}
-	return diag.Pos{File: p.Filename(), Line: p.Line(), Column: p.Column()}
 }

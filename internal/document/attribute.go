@@ -36,7 +36,7 @@ func parseAttribute(a *ast.Attribute) (out Attribute, ok bool, err error) {
 	if key != "timoni" && key != "hawser" {
 		return out, false, nil
 	}
-	out = Attribute{Text: "@" + key + "(" + body + ")", Pos: position(a.Pos())}
+	out = Attribute{Text: "@" + key + "(" + body + ")", Pos: cuelang.Pos(a.Pos())}
 	if key == "hawser" && strings.TrimSpace(body) == "cluster" {
 		return out, true, nil
 	}
@@ -304,7 +304,7 @@ func resolveSelector(x ast.Expr, seen map[ast.Node]bool) ast.Expr {
 	case *ast.SelectorExpr:
 		return fieldOf(resolveSelector(x.X, seen), labelText(x.Sel))
 	case *ast.IndexExpr:
-		if name, ok := stringOf(x.Index); ok {
+		if name, ok := cuelang.StringLit(x.Index); ok {
 			return fieldOf(resolveSelector(x.X, seen), name)
 		}
 		return nil

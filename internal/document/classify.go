@@ -53,16 +53,16 @@ func (p *Program) checkRoots(fleetFiles []*source) diag.Findings {
 				switch {
 				case f.Name == rootResources:
 					n := diag.Errorf("not-available", "resources are not available in this version")
-					n.Pos, n.Path = position(f.Pos), f.Name
+					n.Pos, n.Path = cuelang.Pos(f.Pos), f.Name
 					fs = append(fs, n)
 				case !slices.Contains(roots, f.Name) && !declared[f.Name]:
-					fs = append(fs, unknownField(f.Name, f.Name, position(f.Pos), roots[:4]))
+					fs = append(fs, unknownField(f.Name, f.Name, cuelang.Pos(f.Pos), roots[:4]))
 				}
 			}
 		}
 		if label, ok := s.cueNames[rootResources]; ok {
 			n := diag.Errorf("not-available", "resources are not available in this version")
-			n.Pos, n.Path = position(label.Pos()), rootResources
+			n.Pos, n.Path = cuelang.Pos(label.Pos()), rootResources
 			fs = append(fs, n)
 		}
 	}
@@ -76,7 +76,7 @@ func noRoot(fields []cuelang.Field) diag.Finding {
 		names[f.Name] = true
 	}
 	n := diag.Errorf("unknown-field", "no bundle and no fleet: the file has neither bundle, bundles, fleet nor runtime")
-	n.Pos, n.Path = position(fields[0].Pos), fields[0].Name
+	n.Pos, n.Path = cuelang.Pos(fields[0].Pos), fields[0].Name
 	switch {
 	case names["instances"]:
 		n.What, n.Fix = "the fields of a bundle stand at the top", "indent them under bundle:"
@@ -95,13 +95,13 @@ func nearRoot(f cuelang.Field) bool { return diag.Nearest(f.Name, roots) != "" }
 // rootAt is where a source declares a root.
 func (s *source) rootAt(root string) (diag.Pos, bool) {
 	if label, ok := s.cueNames[root]; ok {
-		return position(label.Pos()), true
+		return cuelang.Pos(label.Pos()), true
 	}
 	for _, d := range s.docs {
 		fields, _ := cuelang.Fields(d.tree)
 		for _, f := range fields {
 			if f.Name == root && !d.manifest {
-				return position(f.Pos), true
+				return cuelang.Pos(f.Pos), true
 			}
 		}
 	}

@@ -70,7 +70,7 @@ func (d *decoder) errorf(v cue.Value, code, format string, args ...any) {
 
 // pos is where a value stands in the user's files.
 func (d *decoder) pos(v cue.Value) diag.Pos {
-	at := position(v.Pos())
+	at := cuelang.Pos(v.Pos())
 	if at.IsValid() {
 		at.File = display(d.p.cwd, at.File)
 	}

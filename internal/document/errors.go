@@ -109,7 +109,7 @@ func (in *injection) involved(e errors.Error) *injected {
 		return nil
 	}
 	for _, pos := range errors.Positions(e) {
-		if a := in.done[position(pos)]; a != nil {
+		if a := in.done[cuelang.Pos(pos)]; a != nil {
 			return a
 		}
 	}
@@ -126,7 +126,7 @@ func (p *Program) constraintFinding(in *injection, a *injected, e errors.Error) 
 	}
 	var also []string
 	for _, pos := range errors.Positions(e) {
-		at := position(pos)
+		at := cuelang.Pos(pos)
 		at.File = display(p.cwd, at.File)
 		if s := at.String(); at != a.Pos && s != "" && !slices.Contains(also, s) {
 			also = append(also, s)

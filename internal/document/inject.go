@@ -12,6 +12,7 @@ import (
 	"cuelang.org/go/cue/format"
 	"cuelang.org/go/cue/token"
 
+	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/secret"
@@ -157,7 +158,7 @@ func (in *injection) field(a Attribute, field *ast.Field, pos token.Pos) {
 		return
 	}
 	done := &injected{Attribute: a, origin: originOf(v)}
-	in.done[position(pos)] = done
+	in.done[cuelang.Pos(pos)] = done
 	if !isPlain {
 		if b, err := format.Node(field.Value); err == nil {
 			done.constraint = string(b)
@@ -218,7 +219,7 @@ func hasDefault(x ast.Expr) bool {
 func (in *injection) cluster(a Attribute, field *ast.Field, pos token.Pos) {
 	lit := dataExpr(clusterFacts(in.facts), pos)
 	done := &injected{Attribute: a, origin: "cluster " + in.facts.Name}
-	in.done[position(pos)] = done
+	in.done[cuelang.Pos(pos)] = done
 	if b, err := format.Node(field.Value); err == nil {
 		done.constraint = string(b)
 	}

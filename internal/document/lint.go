@@ -5,6 +5,7 @@ import (
 	"cuelang.org/go/cue/parser"
 	"cuelang.org/go/cue/token"
 
+	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/fleet"
 )
 
@@ -26,11 +27,11 @@ func (p *Program) Comparisons() []fleet.Comparison {
 				return true
 			}
 			for _, side := range [][2]ast.Expr{{x.X, x.Y}, {x.Y, x.X}} {
-				text, isString := stringOf(side[1])
+				text, isString := cuelang.StringLit(side[1])
 				fact := factOf(side[0], bound)
 				if isString && fact != "" {
 					out = append(out, fleet.Comparison{
-						Fact: fact, Constant: text, Pos: position(x.Pos()),
+						Fact: fact, Constant: text, Pos: cuelang.Pos(x.Pos()),
 						Expr: exprText(side[0]) + " " + x.Op.String() + ` "` + text + `"`,
 					})
 				}

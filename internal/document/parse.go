@@ -77,7 +77,7 @@ func (p *Program) checkImports(s *source, f *ast.File) diag.Findings {
 		}
 		n := diag.Errorf("imports-unavailable", "imports are unavailable: %s needs a directory with cue.mod", what)
 		n.Fix = "run in the module's directory or give --workdir"
-		n.Pos = position(pos)
+		n.Pos = cuelang.Pos(pos)
 		fs = append(fs, n)
 	}
 	for spec := range f.ImportSpecs() {
@@ -130,7 +130,7 @@ func (s *source) parseData() diag.Findings {
 				continue
 			}
 			n := diag.Errorf("wrong-type", "a document must be a mapping")
-			n.Pos = position(x.Pos())
+			n.Pos = cuelang.Pos(x.Pos())
 			if !n.Pos.IsValid() {
 				n.Pos = diag.Pos{File: s.name}
 			}
@@ -180,7 +180,7 @@ func duplicates(x ast.Expr) errors.Error {
 }
 
 func newDocument(tree *ast.StructLit, fields []cuelang.Field) (*document, diag.Findings) {
-	d := &document{tree: tree, pos: position(fields[0].Pos)}
+	d := &document{tree: tree, pos: cuelang.Pos(fields[0].Pos)}
 	apiVersion, hasVersion := stringField(fields, "apiVersion")
 	kind, hasKind := stringField(fields, "kind")
 	if !hasVersion || !hasKind {
@@ -224,11 +224,11 @@ func (d *document) fromObject(apiVersion, kind string, fields []cuelang.Field) (
 		case "spec":
 			if spec, _ = f.Value.(*ast.StructLit); spec == nil {
 				n := diag.Errorf("wrong-type", "spec must be a mapping")
-				n.Pos = position(f.Pos)
+				n.Pos = cuelang.Pos(f.Pos)
 				fs = append(fs, n)
 			}
 		default:
-			fs = append(fs, unknownField(f.Name, f.Name, position(f.Pos), []string{"apiVersion", "kind", "metadata", "spec"}))
+			fs = append(fs, unknownField(f.Name, f.Name, cuelang.Pos(f.Pos), []string{"apiVersion", "kind", "metadata", "spec"}))
 		}
 	}
 	if name == "" {
@@ -271,7 +271,7 @@ func metadataName(f cuelang.Field) (string, token.Pos, diag.Findings) {
 	meta, ok := f.Value.(*ast.StructLit)
 	if !ok {
 		n := diag.Errorf("wrong-type", "metadata must be a mapping")
-		n.Pos = position(f.Pos)
+		n.Pos = cuelang.Pos(f.Pos)
 		return "", f.Pos, diag.Findings{n}
 	}
 	fields, err := cuelang.Fields(meta)
@@ -291,7 +291,7 @@ func metadataName(f cuelang.Field) (string, token.Pos, diag.Findings) {
 			"ownerReferences":
 			// What `kubectl get -o yaml` prints is read back without complaint.
 		default:
-			fs = append(fs, unknownField("metadata."+m.Name, m.Name, position(m.Pos), known))
+			fs = append(fs, unknownField("metadata."+m.Name, m.Name, cuelang.Pos(m.Pos), known))
 		}
 	}
 	return name, pos, fs
@@ -307,27 +307,10 @@ func dataField(name string, value ast.Expr, pos token.Pos) *ast.Field {
 func stringField(fields []cuelang.Field, name string) (string, bool) {
 	for _, f := range fields {
 		if f.Name == name {
-			return stringOf(f.Value)
+			return cuelang.StringLit(f.Value)
 		}
 	}
 	return "", false
-}
-
-func stringOf(x ast.Expr) (string, bool) {
-	lit, ok := x.(*ast.BasicLit)
-	if !ok || lit.Kind != token.STRING {
-		return "", false
-	}
-	s, err := literal.Unquote(lit.Value)
-	return s, err == nil
-}
-
-// position is a CUE position as the user knows it.
-func position(p token.Pos) diag.Pos {
-	if !p.IsValid() {
-		return diag.Pos{}
-	}
-	return diag.Pos{File: p.Filename(), Line: p.Line(), Column: p.Column()}
 }
 
 func unknownField(path, name string, pos diag.Pos, known []string) diag.Finding {
@@ -351,7 +334,7 @@ func objectStyle(f *ast.File) (kind string, ok bool) {
 		if err != nil {
 			continue
 		}
-		switch text, _ := stringOf(field.Value); name {
+		switch text, _ := cuelang.StringLit(field.Value); name {
 		case "apiVersion":
 			version = text
 		case "kind":

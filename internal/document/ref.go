@@ -73,19 +73,19 @@ func newRef(x *ast.StructLit, at []string) (clusterRef, *diag.Finding) {
 	f, _ := x.Elts[0].(*ast.Field)
 	fail := func(what, fix string) (clusterRef, *diag.Finding) {
 		n := diag.Errorf("cluster-reference", "%s", what)
-		n.Pos, n.Path, n.Fix = position(f.Label.Pos()), ref.at, fix
+		n.Pos, n.Path, n.Fix = cuelang.Pos(f.Label.Pos()), ref.at, fix
 		return ref, &n
 	}
 	if len(x.Elts) != 1 {
 		return fail("{$cluster: PATH} must stand alone", "it stands for one whole value")
 	}
-	text, ok := stringOf(f.Value)
+	text, ok := cuelang.StringLit(f.Value)
 	if !ok {
 		return fail("$cluster must be a path", "for example vars.region")
 	}
-	ref.pos = position(f.Value.Pos())
+	ref.pos = cuelang.Pos(f.Value.Pos())
 	if !ref.pos.IsValid() {
-		ref.pos = position(f.Label.Pos())
+		ref.pos = cuelang.Pos(f.Label.Pos())
 	}
 	path, err := v1alpha1.ParsePath(text)
 	if err != nil {

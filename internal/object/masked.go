@@ -7,12 +7,15 @@ import (
 	"hawser.dev/hawser/internal/secret"
 )
 
-// Masked is a copy of the object's body to be shown: what Mask hides is secret.Mask, keys and what names the object stay,
-// and every other text and number passes through redact.
-func (o Object) Masked(redact func(string) string) map[string]any {
-	m := masker{mask: o.Mask(), redact: redact, name: func(name string) string { return name }}
+// Masked is a copy of the object's body to be shown: what Mask hides is secret.Mask, keys and what names the object pass through
+// name, and every other text and number through redact.
+func (o Object) Masked(redact, name func(string) string) map[string]any {
+	m := masker{mask: o.Mask(), redact: redact, name: name}
 	return m.fields(o.Body, nil)
 }
+
+// AsNamed shows a name as it is.
+func AsNamed(name string) string { return name }
 
 // RedactBody passes every text and number of a body that is shown through redact, its keys and what names the object through
 // name.

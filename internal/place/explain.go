@@ -89,7 +89,7 @@ func explain(in v1alpha1.Instance, c fleet.Cluster, f fleet.Facts, values v1alph
 		if x != nil {
 			lv.Value, lv.Pos = text(x), posOf(x)
 			if label.IsValid() {
-				lv.Pos = position(label)
+				lv.Pos = cuelang.Pos(label)
 			}
 		}
 		if lv.Applies && x != nil {
@@ -214,14 +214,7 @@ func node(x ast.Node) string {
 	return string(b)
 }
 
-func posOf(x ast.Expr) diag.Pos { return position(x.Pos()) }
-
-func position(p token.Pos) diag.Pos {
-	if !p.IsValid() {
-		return diag.Pos{}
-	}
-	return diag.Pos{File: p.Filename(), Line: p.Line(), Column: p.Column()}
-}
+func posOf(x ast.Expr) diag.Pos { return cuelang.Pos(x.Pos()) }
 
 // indexed is the path with every [key=value] replaced by the index it chooses in the data.
 func indexed(v v1alpha1.Values, path v1alpha1.Path) v1alpha1.Path {

@@ -260,7 +260,11 @@ func (s *Server) keep(path string, body map[string]any, r *http.Request, dry boo
 	if dry {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return s.stamped(path, body, manager)
+		out := s.stamped(path, body, manager)
+		if old, ok := s.objects[path]["metadata"].(map[string]any); ok { // nothing is stored: the version stays what it is
+			out["metadata"].(map[string]any)["resourceVersion"] = old["resourceVersion"]
+		}
+		return out
 	}
 	return s.store(path, body, manager)
 }

@@ -111,9 +111,7 @@ func longerLists(base, user ast.Expr, at string) diag.Findings {
 	switch u := user.(type) {
 	case *ast.ListLit:
 		if b, ok := base.(*ast.ListLit); ok && len(u.Elts) > len(b.Elts) {
-			pos := u.Pos()
-			return diag.Findings{{Severity: diag.Info, Code: "longer-list", Path: at,
-				Pos:  diag.Pos{File: pos.Filename(), Line: pos.Line(), Column: pos.Column()},
+			return diag.Findings{{Severity: diag.Info, Code: "longer-list", Path: at, Pos: cuelang.Pos(u.Pos()),
 				What: fmt.Sprintf("the list holds %d items, the module's own %d", len(u.Elts), len(b.Elts))}}
 		}
 	case *ast.StructLit:
