@@ -31,6 +31,7 @@ import (
 	"hawser.dev/hawser/internal/module/oci"
 	"hawser.dev/hawser/internal/module/web"
 	"hawser.dev/hawser/internal/planfile"
+	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/release/kube"
 	"hawser.dev/hawser/internal/render"
@@ -61,7 +62,7 @@ var evaluationLimit = cuelang.WatchLimits{Deadline: 2 * time.Minute, HeapBytes: 
 
 // app wires the leaves to the engine and the engine to the command line.
 func app() *cli.App {
-	redactor := secret.New() // one for the process: what one engine learns, no other shows
+	redactor := redact.New() // one for the process: what one engine learns, no other shows
 	newEngine := func(onEvent func(engine.Event)) *engine.Engine { return newEngine(redactor, onEvent) }
 	return &cli.App{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Version: version, Mask: redactor.Sweep,
@@ -112,7 +113,7 @@ func app() *cli.App {
 }
 
 // newEngine fills the engine's sockets: the one place that knows the leaves.
-func newEngine(redactor *secret.Redactor, onEvent func(engine.Event)) *engine.Engine {
+func newEngine(redactor *redact.Redactor, onEvent func(engine.Event)) *engine.Engine {
 	watchdog := cuelang.Watch(evaluationLimit, func(f diag.Finding) {
 		exceeded(os.Stderr, f)
 		os.Exit(1)
@@ -154,7 +155,7 @@ func newEngine(redactor *secret.Redactor, onEvent func(engine.Event)) *engine.En
 }
 
 // newTools fills the tool chain's sockets.
-func newTools(redactor *secret.Redactor) (*toolchain.Tools, error) {
+func newTools(redactor *redact.Redactor) (*toolchain.Tools, error) {
 	watchdog := cuelang.Watch(evaluationLimit, func(f diag.Finding) {
 		exceeded(os.Stderr, f)
 		os.Exit(1)
@@ -177,7 +178,7 @@ func newTools(redactor *secret.Redactor) (*toolchain.Tools, error) {
 }
 
 // registries is the client for registries, of engine and tool chain alike; what they say is masked before it is cut.
-func registries(kept *cache.Cache, redactor *secret.Redactor) *oci.Client {
+func registries(kept *cache.Cache, redactor *redact.Redactor) *oci.Client {
 	return oci.New(oci.Options{Cache: kept, UserAgent: "hawser/" + version, Redact: redactor.Redact, Access: access})
 }
 

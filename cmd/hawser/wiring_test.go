@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"hawser.dev/hawser/internal/secret"
+	"hawser.dev/hawser/internal/redact"
 )
 
 // TestToolsMaskRegistries: what a registry echoes of a credential is masked before it is cut, for the commands about modules
@@ -21,7 +21,7 @@ func TestToolsMaskRegistries(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(map[string]any{"errors": []map[string]string{{"code": "DENIED", "message": strings.Repeat("x", pad) + password}}})
 	}))
 	t.Cleanup(registry.Close)
-	redactor := secret.New()
+	redactor := redact.New()
 	redactor.Add(password)
 	tools, err := newTools(redactor)
 	if err != nil {
@@ -37,7 +37,7 @@ func TestToolsMaskRegistries(t *testing.T) {
 		if !strings.Contains(text, "xxx") {
 			t.Fatalf("the registry's words are not told: %s", text)
 		}
-		cut = cut || !strings.Contains(text, "x"+secret.Mask)
+		cut = cut || !strings.Contains(text, "x"+redact.Mask)
 		if strings.Contains(text, "c4n") {
 			t.Fatalf("cut at %d: %s", pad, text)
 		}

@@ -16,7 +16,7 @@ import (
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
-	"hawser.dev/hawser/internal/secret"
+	"hawser.dev/hawser/internal/redact"
 )
 
 // InOrder sorts objects as they would be written: by class, then identity.
@@ -66,7 +66,7 @@ func YAML(o object.Object) ([]byte, error) {
 // texts, numbers, what they are part of. Fields keep their names, and the object what it is called by. nil knows no secrets.
 func Masked(o object.Object, m plan.Masker) object.Object {
 	if m == nil {
-		m = (*secret.Redactor)(nil)
+		m = (*redact.Redactor)(nil)
 	}
 	o.Body = o.Masked(func(text string) string { return m.Value(o.Instance, text) }, func(name string) string { return m.Name(o.Instance, name) })
 	return o

@@ -7,13 +7,13 @@ import (
 
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/object"
-	"hawser.dev/hawser/internal/secret"
+	"hawser.dev/hawser/internal/redact"
 )
 
 // TestBuildMasksEveryKind: build --mask-secrets hides texts and numbers, whatever form they have, for the instances that take
 // them, all of a Secret, and no key and no name.
 func TestBuildMasksEveryKind(t *testing.T) {
-	r := &secret.Redactor{}
+	r := &redact.Redactor{}
 	r.AddFor("web", "4711")
 	r.AddFor("web", "1.5e6")
 	r.AddFor("web", "spec")

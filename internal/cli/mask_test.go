@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"testing"
 
-	"hawser.dev/hawser/internal/secret"
+	"hawser.dev/hawser/internal/redact"
 )
 
 // The terminal is asked about below the mask, and what must be printed as it is goes there.
 func TestMaskedApp(t *testing.T) {
 	out, talk := new(bytes.Buffer), new(bytes.Buffer)
-	a := &App{Out: out, Err: talk, Mask: secret.New("hunter2").Sweep, IsTerminal: func(stream any) bool { return stream == out }}
+	a := &App{Out: out, Err: talk, Mask: redact.New("hunter2").Sweep, IsTerminal: func(stream any) bool { return stream == out }}
 	m := a.masked()
 	if !m.IsTerminal(m.Out) || m.IsTerminal(m.Err) || unmasked(m.Out) != out || unmasked(talk) != talk {
 		t.Error("the streams below are not reached")

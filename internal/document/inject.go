@@ -15,6 +15,7 @@ import (
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/secret"
 )
 
@@ -25,7 +26,7 @@ type injection struct {
 	done    map[diag.Pos]*injected
 	missing []Attribute
 	// masker knows every injected value that is not the cluster's own name or group.
-	masker   *secret.Redactor
+	masker   *redact.Redactor
 	findings diag.Findings
 	// unresolved are the data paths of references without a fact.
 	unresolved []string
@@ -39,7 +40,7 @@ type injected struct {
 }
 
 func newInjection(f fleet.Facts) *injection {
-	return &injection{facts: f, done: map[diag.Pos]*injected{}, masker: secret.New()}
+	return &injection{facts: f, done: map[diag.Pos]*injected{}, masker: redact.New()}
 }
 
 // key is the memo key: all that the files can see of the facts.

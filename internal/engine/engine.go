@@ -16,9 +16,9 @@ import (
 	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/openapi"
 	"hawser.dev/hawser/internal/planfile"
+	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/render"
-	"hawser.dev/hawser/internal/secret"
 	"hawser.dev/hawser/internal/signature"
 	"hawser.dev/hawser/internal/values"
 )
@@ -41,7 +41,7 @@ type Engine struct {
 	Stores values.Open
 	// Checker evaluates modules' own health checks.
 	Checker  health.Checker
-	Redactor *secret.Redactor
+	Redactor *redact.Redactor
 	// PlanKey is the file of the key that plan files are sealed with; zero seals nothing.
 	PlanKey planfile.KeyFile
 	// OnEvent receives progress, one event at a time; nil is allowed.

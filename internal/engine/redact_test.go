@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"hawser.dev/hawser/internal/secret"
+	"hawser.dev/hawser/internal/redact"
 )
 
 // named are the texts of a fleet plan that name or identify something, or that are masked where they are made: the plan of
@@ -50,7 +50,7 @@ func TestFleetPlanIsRedactedWhole(t *testing.T) {
 		t.Fatalf("the plan is not filled: %s %v", before, err)
 	}
 	shared := p.Clusters[0].NotPlaced
-	p.redact(secret.New(canary))
+	p.redact(redact.New(canary))
 	after, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)

@@ -24,12 +24,12 @@ import (
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleet/kubeconfig"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/release/kube"
 	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/render/plain"
 	"hawser.dev/hawser/internal/rollout"
-	"hawser.dev/hawser/internal/secret"
 	"hawser.dev/hawser/internal/testfleet"
 )
 
@@ -87,7 +87,7 @@ func newRig(t *testing.T) *rig {
 	}
 	r := &rig{t: t, dir: t.TempDir(), name: shared.fleet.Namespace(t)}
 	r.admin = kubernetes.NewForConfigOrDie(shared.fleet.RESTConfig(here))
-	redactor := secret.New()
+	redactor := redact.New()
 	r.Engine = &Engine{
 		Resolve:   new(kubeconfig.Resolver).Resolve,
 		Records:   func(s *cluster.Session, name string) release.Store { return kube.New(narrow{s.Narrow()}, name) },

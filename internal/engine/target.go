@@ -19,9 +19,9 @@ import (
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/openapi"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
-	"hawser.dev/hawser/internal/secret"
 	"hawser.dev/hawser/internal/source"
 	"hawser.dev/hawser/internal/values"
 )
@@ -319,7 +319,7 @@ func (r *run) values(queried map[string]fleet.Value, c fleet.Cluster) map[string
 	out := fleet.RuntimeValues(env, queried, c)
 	for name, v := range out {
 		if v.Secret && r.Redactor != nil && (v.Layer != fleet.LayerEnv || r.uses(name)) {
-			r.Redactor.AddFor(secret.Nobody, v.Value) // and for the instances it goes to: bound
+			r.Redactor.AddFor(redact.Nobody, v.Value) // and for the instances it goes to: bound
 		}
 	}
 	return out

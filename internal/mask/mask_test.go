@@ -21,13 +21,13 @@ import (
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/report"
-	"hawser.dev/hawser/internal/secret"
 )
 
 // Whatever is printed, secret values are masked, and documents stay documents.
 func TestMaskedWriter(t *testing.T) {
-	redactor := secret.New("hunter2-long", "42424242", "line \"one\"\nline two\n", "12")
+	redactor := redact.New("hunter2-long", "42424242", "line \"one\"\nline two\n", "12")
 	var b bytes.Buffer
 	w := &Writer{&b, redactor.Sweep}
 	write := func(text string) string {
@@ -57,7 +57,7 @@ func TestMaskedWriter(t *testing.T) {
 		if err := yaml.Unmarshal(b.Bytes(), &got); err != nil {
 			t.Fatalf("%s is no document any more: %v\n%s", name, err, &b)
 		}
-		if got["text"] != secret.Mask || got["n"] != float64(42424242) || got["also"] != "<***>" || got["hunter2-long"] != "key" || len(got) != 5 {
+		if got["text"] != redact.Mask || got["n"] != float64(42424242) || got["also"] != "<***>" || got["hunter2-long"] != "key" || len(got) != 5 {
 			t.Errorf("%s: %v", name, got)
 		}
 		if strings.Count(b.String(), "hunter2") != 1 {
@@ -164,10 +164,10 @@ func TestMaskingFalsifiesNothing(t *testing.T) {
 		}
 		return b.String()
 	}
-	want := print(func(s string) string { return strings.ReplaceAll(s, canary, secret.Mask) })
+	want := print(func(s string) string { return strings.ReplaceAll(s, canary, redact.Mask) })
 	rapid.Check(t, func(t *rapid.T) {
 		chosen := rapid.SliceOfN(rapid.SampledFrom(words), 1, 8).Draw(t, "words")
-		r := secret.New(canary)
+		r := redact.New(canary)
 		for i, form := range []string{strings.Join(chosen, ","), strings.Join(chosen, "\n"), `{"a": "` + strings.Join(chosen, `", "b": "`) + `"}`} {
 			r.AddFor(fmt.Sprint("mine", i), form)
 		}
@@ -193,7 +193,7 @@ func FuzzMaskStrings(f *testing.F) {
 		if !json.Valid(data) {
 			return
 		}
-		if out := maskStrings(data, func(s string) string { return secret.New(value).Value("", s) }); !json.Valid(out) {
+		if out := maskStrings(data, func(s string) string { return redact.New(value).Value("", s) }); !json.Valid(out) {
 			t.Errorf("%q became %q", data, out)
 		}
 	})

@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"hawser.dev/hawser/internal/secret"
+	"hawser.dev/hawser/internal/redact"
 )
 
-// Masked is a copy of the object's body to be shown: what Mask hides is secret.Mask, keys and what names the object pass through
+// Masked is a copy of the object's body to be shown: what Mask hides is redact.Mask, keys and what names the object pass through
 // name, and every other text and number through redact.
 func (o Object) Masked(redact, name func(string) string) map[string]any {
 	m := masker{mask: o.Mask(), redact: redact, name: name}
@@ -77,7 +77,7 @@ func (m masker) value(v any, trail []trailStep) any {
 		return out
 	}
 	if v != nil && m.mask.hides(trail) {
-		return secret.Mask
+		return redact.Mask
 	}
 	switch v := v.(type) {
 	case string:
@@ -85,7 +85,7 @@ func (m masker) value(v any, trail []trailStep) any {
 	case int, int64, float64, json.Number:
 		text, err := json.Marshal(v)
 		if err == nil && m.redact(string(text)) != string(text) {
-			return secret.Mask
+			return redact.Mask
 		}
 	}
 	return v

@@ -8,7 +8,7 @@ import (
 	"hawser.dev/hawser/internal/object"
 )
 
-// Masker hides secret values, more of them in what belongs to an instance that takes them (secret.Redactor).
+// Masker hides secret values, more of them in what belongs to an instance that takes them (redact.Redactor).
 type Masker interface {
 	// Sweep is for sentences of our own, Redact for texts of others.
 	Sweep(text string) string

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"hawser.dev/hawser/internal/object"
-	"hawser.dev/hawser/internal/secret"
+	"hawser.dev/hawser/internal/redact"
 )
 
 const canary = "canary-5e6f7a"
@@ -75,7 +75,7 @@ func TestRedactReachesEveryText(t *testing.T) {
 // TestNamesAreNotHidden: what names objects stays, whatever is secret; a name that holds a secret is a warning, which does not
 // repeat it.
 func TestNamesAreNotHidden(t *testing.T) {
-	m := &secret.Redactor{}
+	m := &redact.Redactor{}
 	m.AddFor("web", "k9x-Pass-77")
 	m.AddFor("web", "config")
 	m.AddFor("other", "web-5f6c9d")

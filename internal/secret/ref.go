@@ -1,3 +1,7 @@
+// Package secret is what secret values have in common: references to them, the Store socket, and the documents they stand
+// in.
+//
+// secret must not know which stores there are, what a value is for, nor how it is hidden.
 package secret
 
 import (

@@ -11,7 +11,7 @@ import (
 	"hawser.dev/hawser/internal/bind"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/secret"
+	"hawser.dev/hawser/internal/redact"
 )
 
 // valuesOf are those of a YAML document.
@@ -64,7 +64,7 @@ func TestObject(t *testing.T) {
 		{"Secret", "{instance: db, object: v1/Secret/s, path: data}", []string{"hunter2-uri", "hunter2-deep"}, nil},
 		{"ConfigMap", "{instance: db, object: v1/ConfigMap/s, path: data.uri}", nil, []string{"aHVudGVyMi11cmk="}},
 	} {
-		redactor := secret.New()
+		redactor := redact.New()
 		r := New(Options{Redactor: redactor})
 		froms, findings := bind.Froms(valuesOf(t, "v: {from: "+c.from+"}\n"))
 		if len(froms) != 1 || findings != nil {
@@ -76,7 +76,7 @@ func TestObject(t *testing.T) {
 			t.Fatal(f)
 		}
 		for _, text := range c.hidden {
-			if redactor.Redact(text) != secret.Mask {
+			if redactor.Redact(text) != redact.Mask {
 				t.Errorf("%s: %q is shown as %q", c.from, text, redactor.Redact(text))
 			}
 		}

@@ -14,16 +14,16 @@ import (
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/place"
-	"hawser.dev/hawser/internal/secret"
+	"hawser.dev/hawser/internal/redact"
 )
 
 // Runtime makes the secret runtime values that went into the declaration of an instance secret for it: those that the
 // documents use and that stand there, in whatever form.
 func (r *Reader) Runtime(values map[string]fleet.Value, uses func(name string) bool, instances ...v1alpha1.Instance) {
-	used := map[string]*secret.Redactor{}
+	used := map[string]*redact.Redactor{}
 	for name, v := range values {
 		if v.Secret && v.Value != "" && uses(name) {
-			used[v.Value] = secret.New(v.Value)
+			used[v.Value] = redact.New(v.Value)
 		}
 	}
 	if len(used) == 0 {

@@ -7,12 +7,12 @@ import (
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/place"
-	"hawser.dev/hawser/internal/secret"
+	"hawser.dev/hawser/internal/redact"
 )
 
 // TestShown: CUE text stays CUE; fields keep their names, values are masked for the instance that they belong to.
 func TestShown(t *testing.T) {
-	r := &secret.Redactor{}
+	r := &redact.Redactor{}
 	r.AddFor("web", "delete")
 	r.AddFor("web", "4711")
 	r.AddFor("web", "kX93-pass")
@@ -36,7 +36,7 @@ func TestShown(t *testing.T) {
 
 // TestRuntimeValuesBelongToInstances: a secret runtime value is secret for the instances that it went to.
 func TestRuntimeValuesBelongToInstances(t *testing.T) {
-	redactor := secret.New()
+	redactor := redact.New()
 	r := New(Options{Redactor: redactor})
 	instances := []v1alpha1.Instance{
 		{Name: "takes", Values: valuesOf(t, "mode: delete\npin: 4711.0\n")},

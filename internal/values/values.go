@@ -16,6 +16,7 @@ import (
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/once"
+	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/secret"
 )
 
@@ -34,7 +35,7 @@ type Options struct {
 	Fleet *v1alpha1.FleetSpec
 	Open  Open
 	// Redactor learns every value; nil makes one of the Reader's own.
-	Redactor *secret.Redactor
+	Redactor *redact.Redactor
 }
 
 // Target is the cluster that values are for. Secrets is nil where it is not asked (offline): then references to its
@@ -59,7 +60,7 @@ type Reader struct {
 // New returns a Reader without any answer yet.
 func New(o Options) *Reader {
 	if o.Redactor == nil {
-		o.Redactor = secret.New()
+		o.Redactor = redact.New()
 	}
 	return &Reader{options: o, stores: map[string]*once.Value[secret.Store]{}, asked: map[string]*once.Value[string]{}}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/secret"
 )
 
@@ -39,8 +40,8 @@ var fleetWithStores = &v1alpha1.FleetSpec{Name: "shop", SecretStores: map[string
 }}
 
 // reader is a Reader over shelves: one for the environment, one for every cluster.
-func reader(asked *atomic.Int32) (*Reader, *secret.Redactor) {
-	redactor := secret.New()
+func reader(asked *atomic.Int32) (*Reader, *redact.Redactor) {
+	redactor := redact.New()
 	return New(Options{Fleet: fleetWithStores, Redactor: redactor, Open: func(spec v1alpha1.SecretStore, secrets Secrets) (secret.Store, error) {
 		switch {
 		case spec.Env != nil:
@@ -90,7 +91,7 @@ func TestResolve(t *testing.T) {
 			if got != c.want || (f == nil) != (c.code == "") || f != nil && f.Code != c.code {
 				t.Fatalf("%q, %v; want %q, %s", got, f, c.want, c.code)
 			}
-			if c.code == "" && redactor.Value(c.target.Instance, got) != secret.Mask {
+			if c.code == "" && redactor.Value(c.target.Instance, got) != redact.Mask {
 				t.Errorf("the redactor does not know %q", got)
 			}
 			for _, s := range c.says {
@@ -121,7 +122,7 @@ func TestCancelledIsNotKept(t *testing.T) {
 
 // Without a fleet there are no stores; the finding says how to declare one.
 func TestResolveWithoutFleet(t *testing.T) {
-	r := New(Options{Redactor: secret.New()})
+	r := New(Options{Redactor: redact.New()})
 	got, f := r.Resolve(t.Context(), on("a"), secret.Ref{Store: "default", Path: "db", Property: "password"})
 	if got != "" || f == nil || !strings.Contains(f.Fix, "secretStores: {default: {env: {}}}") {
 		t.Errorf("%q, %v", got, f)

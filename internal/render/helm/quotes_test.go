@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"hawser.dev/hawser/internal/secret"
+	"hawser.dev/hawser/internal/redact"
 )
 
 // TestErrorsShowNoPartOfAValue: what YAML and templates repeat of a value, though only a part of it or as an alias, a tag or an
@@ -19,7 +19,7 @@ func TestErrorsShowNoPartOfAValue(t *testing.T) {
 		"tpl that ends":   {"x9{{ c4nary | pa55 }}", "a: {{ tpl .Values.pw . }}", "tpl"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := secret.New(c.value)
+			r := redact.New(c.value)
 			req := chartOf(t, "pw: \""+c.value+"\"\n", map[string]string{"a.yaml": c.template})
 			_, err := New(Options{Redact: r.Redact}).Render(t.Context(), req)
 			if err == nil {

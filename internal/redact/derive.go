@@ -1,4 +1,4 @@
-package secret
+package redact
 
 import (
 	"encoding/base64"

@@ -1,8 +1,8 @@
-// Package secret is what secret values have in common: references to them, the Store socket, the documents they stand in,
-// and a Redactor that masks them by provenance: it knows the values themselves and never guesses from the look of a text.
+// Package redact knows what is secret, and masks it in texts by provenance: it knows the values themselves and never guesses
+// from the look of a text.
 //
-// secret must not know which stores there are, nor what a value or a text is for.
-package secret
+// redact must not know how secrets are read, nor what a value or a text is for.
+package redact
 
 import (
 	"sync"

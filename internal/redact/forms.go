@@ -1,4 +1,4 @@
-package secret
+package redact
 
 import (
 	"encoding/base64"
@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"hawser.dev/hawser/internal/secret"
 )
 
 // shortestCased is the length from which a value is masked in upper and lower case, too.
@@ -135,18 +137,18 @@ func leavesOf(value string) []string {
 	if !strings.ContainsAny(value, ":{[") {
 		return nil
 	}
-	parse := ParseYAML
+	parse := secret.ParseYAML
 	if t := strings.TrimSpace(value); strings.HasPrefix(t, "{") || strings.HasPrefix(t, "[") {
-		parse = ParseJSON
+		parse = secret.ParseJSON
 	}
 	doc, err := parse([]byte(value))
 	if err != nil {
 		return nil
 	}
 	var out []string
-	var walk func(n *Node)
-	walk = func(n *Node) {
-		if n.Kind == Scalar && telling(n.Text) && len(out) < maxLeaves {
+	var walk func(n *secret.Node)
+	walk = func(n *secret.Node) {
+		if n.Kind == secret.Scalar && telling(n.Text) && len(out) < maxLeaves {
 			out = append(out, n.Text)
 		}
 		for _, f := range n.Fields {
@@ -156,7 +158,7 @@ func leavesOf(value string) []string {
 			walk(item)
 		}
 	}
-	if doc.Kind == Map || doc.Kind == List {
+	if doc.Kind == secret.Map || doc.Kind == secret.List {
 		walk(doc)
 	}
 	return out
