@@ -15,6 +15,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/retirement"
 	"hawser.dev/hawser/internal/toolchain"
@@ -28,40 +29,40 @@ type nothing struct{}
 
 var _ cli.Engine = nothing{}
 
-func (nothing) Plan(context.Context, engine.Request) (*engine.FleetPlan, error) {
+func (nothing) Plan(context.Context, engine.Request) (*engine.Prepared, error) {
 	return nil, errReached
 }
-func (nothing) PlanDelete(context.Context, engine.Request) (*engine.FleetPlan, error) {
+func (nothing) PlanDelete(context.Context, engine.Request) (*engine.Prepared, error) {
 	return nil, errReached
 }
-func (nothing) SavePlan(*engine.FleetPlan, io.Writer) (string, diag.Findings, error) {
+func (nothing) SavePlan(*engine.Prepared, io.Writer) (string, diag.Findings, error) {
 	return "", nil, errReached
 }
-func (nothing) LoadPlan(context.Context, io.Reader, engine.Request) (*engine.FleetPlan, error) {
+func (nothing) LoadPlan(context.Context, io.Reader, engine.Request) (*engine.Prepared, error) {
 	return nil, errReached
 }
-func (nothing) Apply(context.Context, *engine.FleetPlan, engine.Request) (*engine.Outcome, error) {
+func (nothing) Apply(context.Context, *engine.Prepared, engine.Request) (*fleetplan.Outcome, error) {
 	return nil, errReached
 }
-func (nothing) Vet(context.Context, engine.Request) (*engine.VetReport, error) {
+func (nothing) Vet(context.Context, engine.Request) (*fleetplan.VetReport, error) {
 	return nil, errReached
 }
-func (nothing) Build(context.Context, engine.Request) (*engine.BuildResult, error) {
+func (nothing) Build(context.Context, engine.Request) (*fleetplan.BuildResult, error) {
 	return nil, errReached
 }
-func (nothing) Status(context.Context, engine.Request) (*engine.StatusReport, error) {
+func (nothing) Status(context.Context, engine.Request) (*fleetplan.StatusReport, error) {
 	return nil, errReached
 }
 func (nothing) List(context.Context, engine.Request) (*release.Listing, error) {
 	return nil, errReached
 }
-func (nothing) Clusters(context.Context, engine.Request) (*engine.FleetReport, error) {
+func (nothing) Clusters(context.Context, engine.Request) (*fleetplan.FleetReport, error) {
 	return nil, errReached
 }
-func (nothing) Check(context.Context, engine.Request) (*engine.FleetReport, error) {
+func (nothing) Check(context.Context, engine.Request) (*fleetplan.FleetReport, error) {
 	return nil, errReached
 }
-func (nothing) Values(context.Context, engine.Request) (*engine.FleetReport, error) {
+func (nothing) Values(context.Context, engine.Request) (*fleetplan.FleetReport, error) {
 	return nil, errReached
 }
 func (nothing) Retiring(context.Context, engine.Request) (*retirement.Retirement, error) {
@@ -76,13 +77,13 @@ func (nothing) Snapshot(context.Context, engine.Request) (*fleet.Snapshot, error
 func accepts(ctx context.Context, args []string, kubeconfig string) string {
 	var out, talk bytes.Buffer
 	app := &cli.App{In: strings.NewReader(""), Out: &out, Err: &talk, Version: "0",
-		Engine:   func(func(engine.Event)) (cli.Engine, error) { return nothing{}, nil },
-		ReadPlan: func(io.Reader) (*engine.FleetPlan, error) { return nil, errReached },
+		Engine:   func(func(fleetplan.Event)) (cli.Engine, error) { return nothing{}, nil },
+		ReadPlan: func(io.Reader) (*fleetplan.FleetPlan, error) { return nil, errReached },
 		Explain: func(context.Context, engine.Request, string) ([]cli.Explanation, error) {
 			return nil, errReached
 		},
-		Lock:       func(context.Context, engine.Request) (*engine.LockReport, error) { return nil, errReached },
-		Outdated:   func(context.Context, engine.Request) (*engine.OutdatedReport, error) { return nil, errReached },
+		Lock:       func(context.Context, engine.Request) (*fleetplan.LockReport, error) { return nil, errReached },
+		Outdated:   func(context.Context, engine.Request) (*fleetplan.OutdatedReport, error) { return nil, errReached },
 		Tools:      func() (*toolchain.Tools, error) { return nil, errReached },
 		Registries: func(string, bool) error { return nil },
 		Sandbox:    func(context.Context, io.Writer) (string, error) { return "", errReached },

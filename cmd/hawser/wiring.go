@@ -22,6 +22,7 @@ import (
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleet/kubeconfig"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/health/cel"
 	"hawser.dev/hawser/internal/module"
@@ -63,11 +64,11 @@ var evaluationLimit = cuelang.WatchLimits{Deadline: 2 * time.Minute, HeapBytes: 
 // app wires the leaves to the engine and the engine to the command line.
 func app() *cli.App {
 	redactor := redact.New() // one for the process: what one engine learns, no other shows
-	newEngine := func(onEvent func(engine.Event)) *engine.Engine { return newEngine(redactor, onEvent) }
+	newEngine := func(onEvent func(fleetplan.Event)) *engine.Engine { return newEngine(redactor, onEvent) }
 	return &cli.App{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Version: version, Mask: redactor.Sweep,
-		Engine:   func(onEvent func(engine.Event)) (cli.Engine, error) { return newEngine(onEvent), nil },
-		ReadPlan: func(r io.Reader) (*engine.FleetPlan, error) { return newEngine(nil).ReadPlan(r) },
+		Engine:   func(onEvent func(fleetplan.Event)) (cli.Engine, error) { return newEngine(onEvent), nil },
+		ReadPlan: func(r io.Reader) (*fleetplan.FleetPlan, error) { return newEngine(nil).ReadPlan(r) },
 		Explain: func(ctx context.Context, req engine.Request, path string) ([]cli.Explanation, error) {
 			found, err := newEngine(nil).Explain(ctx, req, path)
 			out := make([]cli.Explanation, 0, len(found))
@@ -80,10 +81,10 @@ func app() *cli.App {
 		Bundles: func(ctx context.Context, req engine.Request) ([]string, error) {
 			return newEngine(nil).Bundles(ctx, req)
 		},
-		Lock: func(ctx context.Context, req engine.Request) (*engine.LockReport, error) {
+		Lock: func(ctx context.Context, req engine.Request) (*fleetplan.LockReport, error) {
 			return newEngine(nil).Lock(ctx, req)
 		},
-		Outdated: func(ctx context.Context, req engine.Request) (*engine.OutdatedReport, error) {
+		Outdated: func(ctx context.Context, req engine.Request) (*fleetplan.OutdatedReport, error) {
 			return newEngine(nil).Outdated(ctx, req)
 		},
 		FleetClusters: func(ctx context.Context, req engine.Request) ([]fleet.Cluster, error) {
@@ -113,7 +114,7 @@ func app() *cli.App {
 }
 
 // newEngine fills the engine's sockets: the one place that knows the leaves.
-func newEngine(redactor *redact.Redactor, onEvent func(engine.Event)) *engine.Engine {
+func newEngine(redactor *redact.Redactor, onEvent func(fleetplan.Event)) *engine.Engine {
 	watchdog := cuelang.Watch(evaluationLimit, func(f diag.Finding) {
 		exceeded(os.Stderr, f)
 		os.Exit(1)

@@ -13,7 +13,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/redact"
@@ -28,7 +28,7 @@ func InOrder(objs []object.Object) []object.Object {
 }
 
 // Stream writes all instances, each with its head, as one stream of documents.
-func Stream(b *bytes.Buffer, r *engine.BuildResult, mask bool) error {
+func Stream(b *bytes.Buffer, r *fleetplan.BuildResult, mask bool) error {
 	for _, item := range r.Items {
 		fmt.Fprintf(b, "---\n# Instance: %s\n", item.Instance)
 		if r.MultiCluster {

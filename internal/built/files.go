@@ -9,7 +9,7 @@ import (
 	"path"
 	"path/filepath"
 
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/outdir"
 )
@@ -26,7 +26,7 @@ type outFile struct {
 
 // Files writes every object into its file and removes those of former builds that nothing makes any more. All are
 // made first, and nothing is written when a file of somebody else is in the way.
-func Files(r *engine.BuildResult, dir string, talk io.Writer) error {
+func Files(r *fleetplan.BuildResult, dir string, talk io.Writer) error {
 	files, b, err := outFiles(r)
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func Files(r *engine.BuildResult, dir string, talk io.Writer) error {
 }
 
 // outFiles are the files of a build, and what is to be decided about.
-func outFiles(r *engine.BuildResult) ([]outFile, outdir.Build, error) {
+func outFiles(r *fleetplan.BuildResult) ([]outFile, outdir.Build, error) {
 	b := outdir.Build{Bundle: r.Bundle, Clusters: r.Clusters, Whole: r.Whole, Files: map[string]outdir.File{}, Digests: map[string]string{}}
 	var files []outFile
 	seen := map[string]object.Ref{}

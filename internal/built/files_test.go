@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -19,12 +19,12 @@ func TestBuildDirKnowsItsOwn(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "outside")
 	build := func(bundle string, names ...string) (string, error) {
 		var said bytes.Buffer
-		r := &engine.BuildResult{Bundle: bundle, MultiCluster: true, Clusters: []string{"eu"}, Whole: true}
+		r := &fleetplan.BuildResult{Bundle: bundle, MultiCluster: true, Clusters: []string{"eu"}, Whole: true}
 		for _, name := range names {
 			kind, rest, _ := strings.Cut(name, ":")
 			instance, rest, _ := strings.Cut(rest, "/")
 			obj := object.Object{Body: map[string]any{"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"name": rest}, "data": map[string]any{"token": "aHVudGVyMg=="}}}
-			r.Items = append(r.Items, engine.BuildItem{Instance: instance, Cluster: "eu", Objects: []object.Object{obj}})
+			r.Items = append(r.Items, fleetplan.BuildItem{Instance: instance, Cluster: "eu", Objects: []object.Object{obj}})
 		}
 		err := Files(r, dir, &said)
 		return said.String(), err

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/redact"
 )
@@ -30,7 +30,7 @@ func TestBuildMasksEveryKind(t *testing.T) {
 		if kind == "Secret" {
 			o.Body["data"] = map[string]any{"a": "eHg=", "b": true, "c": 7}
 		}
-		res := &engine.BuildResult{Items: []engine.BuildItem{{Instance: instance, Objects: []object.Object{o}}}, Mask: r}
+		res := &fleetplan.BuildResult{Items: []fleetplan.BuildItem{{Instance: instance, Objects: []object.Object{o}}}, Mask: r}
 		if err := Stream(&b, res, true); err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/interrupt"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/retirement"
@@ -26,25 +27,25 @@ import (
 // Planner makes plans and carries them out. Errors wrap the engine's sentinels or carry findings.
 type Planner interface {
 	// Plan is the plan to apply; its findings say what blocks it.
-	Plan(ctx context.Context, req engine.Request) (*engine.FleetPlan, error)
+	Plan(ctx context.Context, req engine.Request) (*engine.Prepared, error)
 	// PlanDelete is the plan to delete everything of a bundle.
-	PlanDelete(ctx context.Context, req engine.Request) (*engine.FleetPlan, error)
+	PlanDelete(ctx context.Context, req engine.Request) (*engine.Prepared, error)
 	// SavePlan writes a plan as a file and returns the file's digest, with warnings.
-	SavePlan(p *engine.FleetPlan, w io.Writer) (digest string, warnings diag.Findings, err error)
+	SavePlan(p *engine.Prepared, w io.Writer) (digest string, warnings diag.Findings, err error)
 	// LoadPlan makes a saved plan ready to be applied, or refuses.
-	LoadPlan(ctx context.Context, r io.Reader, req engine.Request) (*engine.FleetPlan, error)
+	LoadPlan(ctx context.Context, r io.Reader, req engine.Request) (*engine.Prepared, error)
 	// Apply carries a plan out; the outcome is there also beside an error, unless nothing was begun.
-	Apply(ctx context.Context, p *engine.FleetPlan, req engine.Request) (*engine.Outcome, error)
+	Apply(ctx context.Context, p *engine.Prepared, req engine.Request) (*fleetplan.Outcome, error)
 }
 
 // Reader answers without planning.
 type Reader interface {
 	// Vet checks a bundle for every selected cluster; the report is there also beside an error.
-	Vet(ctx context.Context, req engine.Request) (*engine.VetReport, error)
+	Vet(ctx context.Context, req engine.Request) (*fleetplan.VetReport, error)
 	// Build renders a bundle for every selected cluster.
-	Build(ctx context.Context, req engine.Request) (*engine.BuildResult, error)
+	Build(ctx context.Context, req engine.Request) (*fleetplan.BuildResult, error)
 	// Status tells what is installed and how it is; the report is there also beside an error.
-	Status(ctx context.Context, req engine.Request) (*engine.StatusReport, error)
+	Status(ctx context.Context, req engine.Request) (*fleetplan.StatusReport, error)
 	// List tells what was delivered, as the records say; the listing is there also beside an error.
 	List(ctx context.Context, req engine.Request) (*release.Listing, error)
 }
@@ -52,11 +53,11 @@ type Reader interface {
 // Fleets answers about clusters; reports are there also beside an error.
 type Fleets interface {
 	// Clusters lists the selected clusters and how each is reached; nobody is contacted.
-	Clusters(ctx context.Context, req engine.Request) (*engine.FleetReport, error)
+	Clusters(ctx context.Context, req engine.Request) (*fleetplan.FleetReport, error)
 	// Check connects to the selected clusters and, when the request has a bundle, asks for the rights it needs.
-	Check(ctx context.Context, req engine.Request) (*engine.FleetReport, error)
+	Check(ctx context.Context, req engine.Request) (*fleetplan.FleetReport, error)
 	// Values reads the runtime values of the selected clusters; secret ones are hidden.
-	Values(ctx context.Context, req engine.Request) (*engine.FleetReport, error)
+	Values(ctx context.Context, req engine.Request) (*fleetplan.FleetReport, error)
 	// Snapshot is what is known of the selected clusters, for --facts; nil beside an error.
 	Snapshot(ctx context.Context, req engine.Request) (*fleet.Snapshot, error)
 	// Retiring tells what runs on the cluster to retire; Retire forgets the cluster.
@@ -95,17 +96,17 @@ type App struct {
 	// ImportKubeconfig is a fleet file made of a kubeconfig's contexts; file is "" for the usual places, name for "fleet".
 	ImportKubeconfig func(file, name string) (string, diag.Findings)
 	// Engine makes an engine whose progress goes to onEvent. It is called by commands that need one, not by --help.
-	Engine func(onEvent func(engine.Event)) (Engine, error)
+	Engine func(onEvent func(fleetplan.Event)) (Engine, error)
 	// ReadPlan reads a saved plan for showing it, without clusters.
-	ReadPlan func(r io.Reader) (*engine.FleetPlan, error)
+	ReadPlan func(r io.Reader) (*fleetplan.FleetPlan, error)
 	// Explain says which layers decided a value (INSTANCE.PATH).
 	Explain func(ctx context.Context, req engine.Request, path string) ([]Explanation, error)
 	// Bundles are the names of the bundles in the request's files, each after those it requires.
 	Bundles func(ctx context.Context, req engine.Request) ([]string, error)
 	// Lock pins what the bundle's sources resolve to.
-	Lock func(ctx context.Context, req engine.Request) (*engine.LockReport, error)
+	Lock func(ctx context.Context, req engine.Request) (*fleetplan.LockReport, error)
 	// Outdated compares the bundle's sources with what there is; the report is there also beside an error.
-	Outdated func(ctx context.Context, req engine.Request) (*engine.OutdatedReport, error)
+	Outdated func(ctx context.Context, req engine.Request) (*fleetplan.OutdatedReport, error)
 	// FleetClusters reads the clusters of fleet files, for completion; it talks to nobody.
 	FleetClusters func(ctx context.Context, req engine.Request) ([]fleet.Cluster, error)
 	// Tools is the tool chain of modules and artifacts, for the commands that need it.

@@ -12,6 +12,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/report"
 )
@@ -84,7 +85,7 @@ func (s *session) apply(cmd *cobra.Command, args []string) error {
 }
 
 // planToApply makes the plan, or loads the saved one.
-func (s *session) planToApply(cmd *cobra.Command, args []string, pr *progress) (*engine.FleetPlan, Engine, engine.Request, error) {
+func (s *session) planToApply(cmd *cobra.Command, args []string, pr *progress) (*engine.Prepared, Engine, engine.Request, error) {
 	if len(args) == 0 {
 		req, err := s.bundleRequest(cmd)
 		if err != nil {
@@ -144,12 +145,12 @@ func decided(flags *pflag.FlagSet) []string {
 }
 
 // confirmation decides whether a plan may be carried out; it may ask and it may set what the user confirmed.
-type confirmation func(ctx context.Context, p *engine.FleetPlan, req *engine.Request) error
+type confirmation func(ctx context.Context, p *fleetplan.FleetPlan, req *engine.Request) error
 
 // carryOut shows a plan, gets the yes, and applies it.
-func (s *session) carryOut(cmd *cobra.Command, pr *progress, eng Engine, p *engine.FleetPlan, req engine.Request, confirm confirmation) error {
-	ctx := cmd.Context()
-	p.Findings = append(p.Findings, p.Reachable(req)...) // said before anybody is asked
+func (s *session) carryOut(cmd *cobra.Command, pr *progress, eng Engine, made *engine.Prepared, req engine.Request, confirm confirmation) error {
+	ctx, p := cmd.Context(), made.FleetPlan
+	p.Findings = append(p.Findings, p.Reachable(req.SkipUnreachable)...) // said before anybody is asked
 	s.differFor(p.Findings)
 	brakeOnly := s.liftBrake(p, req)
 	st := s.style(s.Err)
@@ -177,14 +178,14 @@ func (s *session) carryOut(cmd *cobra.Command, pr *progress, eng Engine, p *engi
 		pr.begin(p)
 	}
 	end := s.Gently(pr.stopping)
-	out, err := eng.Apply(ctx, p, req)
+	out, err := eng.Apply(ctx, made, req)
 	end()
 	pr.end()
 	return s.printOutcome(pr, cmd, p, out, err)
 }
 
 // liftBrake takes the deletion brake out of a plan's findings where somebody at the terminal can still confirm.
-func (s *session) liftBrake(p *engine.FleetPlan, req engine.Request) bool {
+func (s *session) liftBrake(p *fleetplan.FleetPlan, req engine.Request) bool {
 	if !s.interactive() || s.opts.yes || req.ConfirmDelete != nil {
 		return false
 	}
@@ -197,7 +198,7 @@ func (s *session) liftBrake(p *engine.FleetPlan, req engine.Request) bool {
 }
 
 // printOutcome prints the table and the last words; with -o json the summary event was the last line.
-func (s *session) printOutcome(pr *progress, cmd *cobra.Command, p *engine.FleetPlan, out *engine.Outcome, err error) error {
+func (s *session) printOutcome(pr *progress, cmd *cobra.Command, p *fleetplan.FleetPlan, out *fleetplan.Outcome, err error) error {
 	if out == nil || len(out.Clusters) == 0 {
 		if err != nil {
 			return s.refusedEvent(pr, err)
@@ -233,16 +234,16 @@ func (s *session) refusedEvent(pr *progress, err error) error {
 }
 
 // summary is the last event of a stream whose rollout never began.
-func (s *session) summary(pr *progress, p *engine.FleetPlan, fs diag.Findings) {
-	out := &engine.Outcome{V: 1, Verb: "apply", Result: engine.Failed, Clusters: []engine.ClusterOutcome{}, Findings: fs, Started: s.Now()}
+func (s *session) summary(pr *progress, p *fleetplan.FleetPlan, fs diag.Findings) {
+	out := &fleetplan.Outcome{V: 1, Verb: "apply", Result: fleetplan.Failed, Clusters: []fleetplan.ClusterOutcome{}, Findings: fs, Started: s.Now()}
 	if p != nil {
 		out.Verb, out.Bundle = p.Verb, p.Bundle
 	}
-	pr.event(engine.Event{V: 1, Time: s.Now(), Type: engine.EventSummary, Bundle: out.Bundle, Status: "refused", Summary: out})
+	pr.event(fleetplan.Event{V: 1, Time: s.Now(), Type: fleetplan.EventSummary, Bundle: out.Bundle, Status: "refused", Summary: out})
 }
 
 func findingsOf(err error) diag.Findings {
-	var r *engine.RefusedError
+	var r *fleetplan.RefusedError
 	if errors.As(err, &r) {
 		return r.Findings
 	}
@@ -250,7 +251,7 @@ func findingsOf(err error) diag.Findings {
 }
 
 // hints are the commands a failure's report names, made of the flags this run had.
-func (s *session) hints(cmd *cobra.Command, p *engine.FleetPlan) report.Hints {
+func (s *session) hints(cmd *cobra.Command, p *fleetplan.FleetPlan) report.Hints {
 	var access, all []string
 	for _, f := range s.opts.fleetFiles {
 		access = append(access, "--fleet", quoted(f))
@@ -311,8 +312,8 @@ func quoted(s string) string {
 }
 
 // changes reports whether the plan writes anything anywhere.
-func changes(p *engine.FleetPlan) bool {
-	return slices.ContainsFunc(p.Clusters, func(c *engine.ClusterPlan) bool { return c.Plan != nil && !c.Plan.Empty() })
+func changes(p *fleetplan.FleetPlan) bool {
+	return slices.ContainsFunc(p.Clusters, func(c *fleetplan.ClusterPlan) bool { return c.Plan != nil && !c.Plan.Empty() })
 }
 
 // destroys reports whether the plan does more than create and change: it deletes, adopts or recreates.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 )
 
 // TestSavedPlanHeedsNoOtherDecision: with a saved plan every flag of apply is heeded or refused by name, before the
@@ -21,7 +21,7 @@ func TestSavedPlanHeedsNoOtherDecision(t *testing.T) {
 		a := fakeApp()
 		a.Out, a.Err = &out, &errs
 		inner := a.Engine
-		a.Engine = func(on func(engine.Event)) (Engine, error) {
+		a.Engine = func(on func(fleetplan.Event)) (Engine, error) {
 			asked = true
 			return inner(on)
 		}

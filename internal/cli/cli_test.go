@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/interrupt"
 	"hawser.dev/hawser/internal/reference"
 )
@@ -213,12 +213,12 @@ func TestExitCodes(t *testing.T) {
 		{"a mistake", mistake.Err(), 1},
 		{"a refusal by policy", refusal.Err(), 5},
 		{"a mistake beside a refusal", append(refusal, mistake...).Err(), 1},
-		{"a refused plan", &engine.RefusedError{Findings: mistake}, 5},
-		{"partly done", fmt.Errorf("x: %w", engine.ErrPartial), 3},
-		{"not ready", fmt.Errorf("x: %w", engine.ErrNotReady), 4},
-		{"failed", engine.ErrFailed, 1},
+		{"a refused plan", &fleetplan.RefusedError{Findings: mistake}, 5},
+		{"partly done", fmt.Errorf("x: %w", fleetplan.ErrPartial), 3},
+		{"not ready", fmt.Errorf("x: %w", fleetplan.ErrNotReady), 4},
+		{"failed", fleetplan.ErrFailed, 1},
 		{"interrupted", fmt.Errorf("x: %w", context.Canceled), 130},
-		{"a code of its own", &exit{code: 2, err: engine.ErrPartial}, 2},
+		{"a code of its own", &exit{code: 2, err: fleetplan.ErrPartial}, 2},
 	} {
 		if got := codeOf(c.err); got != c.want {
 			t.Errorf("%s: %d, want %d", c.reason, got, c.want)

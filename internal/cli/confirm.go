@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 )
 
 // confirmApply gets the yes for an apply: -y, an answer at the terminal, or, under `bundle` without a terminal, a plan
 // that only creates and changes.
-func (s *session) confirmApply(ctx context.Context, p *engine.FleetPlan, req *engine.Request) error {
+func (s *session) confirmApply(ctx context.Context, p *fleetplan.FleetPlan, req *engine.Request) error {
 	counts := p.Counts()
 	switch {
 	case s.opts.yes:
@@ -29,7 +30,7 @@ func (s *session) confirmApply(ctx context.Context, p *engine.FleetPlan, req *en
 }
 
 // ask shows what will be written first and where, and asks. What is dear wants the bundle's name.
-func (s *session) ask(ctx context.Context, p *engine.FleetPlan, req *engine.Request) error {
+func (s *session) ask(ctx context.Context, p *fleetplan.FleetPlan, req *engine.Request) error {
 	fmt.Fprintln(s.Err)
 	if first := firstWrite(p); first != "" {
 		fmt.Fprintln(s.Err, first)
@@ -54,7 +55,7 @@ func (s *session) ask(ctx context.Context, p *engine.FleetPlan, req *engine.Requ
 }
 
 // firstWrite says which cluster is written first, at which server, and what.
-func firstWrite(p *engine.FleetPlan) string {
+func firstWrite(p *fleetplan.FleetPlan) string {
 	for _, c := range p.Clusters {
 		if c.Plan == nil || c.Plan.Empty() {
 			continue
@@ -91,7 +92,7 @@ func objects(n int) string {
 }
 
 // clusters is how many clusters change, or the name of the only one.
-func clusters(p *engine.FleetPlan) string {
+func clusters(p *fleetplan.FleetPlan) string {
 	var names []string
 	for _, c := range p.Clusters {
 		if c.Plan != nil && !c.Plan.Empty() {
@@ -105,7 +106,7 @@ func clusters(p *engine.FleetPlan) string {
 }
 
 // confirmDelete gets the yes for a delete. `bundle delete` states its own intent and is not asked without a terminal.
-func (s *session) confirmDelete(ctx context.Context, p *engine.FleetPlan, req *engine.Request) error {
+func (s *session) confirmDelete(ctx context.Context, p *fleetplan.FleetPlan, req *engine.Request) error {
 	switch {
 	case s.opts.yes, req.ConfirmDelete != nil && *req.ConfirmDelete == p.Counts().Delete:
 		return nil

@@ -75,10 +75,10 @@ func (s *session) delete(cmd *cobra.Command, args []string) error {
 		return s.refusedEvent(pr, err)
 	}
 	if s.opts.dryRun {
-		if err := s.printPlan(s.Out, p); err != nil {
+		if err := s.printPlan(s.Out, p.FleetPlan); err != nil {
 			return err
 		}
-		return said(s.planCode(p))
+		return said(s.planCode(p.FleetPlan))
 	}
 	return s.carryOut(cmd, pr, eng, p, req, s.confirmDelete)
 }

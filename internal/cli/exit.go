@@ -10,6 +10,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/report"
 )
 
@@ -49,7 +50,7 @@ func said(code int) error {
 
 // refused is an error with exit code 5.
 func refused(what, why, fix string) error {
-	return &engine.RefusedError{Findings: diag.Findings{{Severity: diag.Error, Code: "unconfirmed", What: what, Why: why, Fix: fix}}}
+	return &fleetplan.RefusedError{Findings: diag.Findings{{Severity: diag.Error, Code: "unconfirmed", What: what, Why: why, Fix: fix}}}
 }
 
 // codeOf is the exit code of an error.
@@ -62,11 +63,11 @@ func codeOf(err error) int {
 		return e.code
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
-	case errors.Is(err, engine.ErrRefused):
+	case errors.Is(err, fleetplan.ErrRefused):
 		return exitRefused
-	case errors.Is(err, engine.ErrPartial):
+	case errors.Is(err, fleetplan.ErrPartial):
 		return exitPartial
-	case errors.Is(err, engine.ErrNotReady):
+	case errors.Is(err, fleetplan.ErrNotReady):
 		return exitNotReady
 	}
 	if fe, ok := errors.AsType[*diag.FindingsError](err); ok {
@@ -103,7 +104,7 @@ func (s *session) finish(err error) int {
 
 // isSentinel reports errors that only carry a code: their report has been printed.
 func isSentinel(err error) bool {
-	return err == engine.ErrPartial || err == engine.ErrNotReady || err == engine.ErrFailed || err == engine.ErrRefused
+	return err == fleetplan.ErrPartial || err == fleetplan.ErrNotReady || err == fleetplan.ErrFailed || err == fleetplan.ErrRefused
 }
 
 // closedPipe reports whether nobody reads our output any more: that is not an error worth words.

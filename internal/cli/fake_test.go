@@ -15,6 +15,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/object"
@@ -28,7 +29,7 @@ import (
 // fake is an engine for scripts: FAKE names what it finds, FAKE_REQUEST a file for the request it was given.
 type fake struct {
 	what    string
-	onEvent func(engine.Event)
+	onEvent func(fleetplan.Event)
 	signals chan os.Signal
 }
 
@@ -44,11 +45,11 @@ func fakeApp() *App {
 	signals := make(chan os.Signal, 4)
 	tty := os.Getenv("FAKE_TTY") != ""
 	return &App{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Version: "1.2.3",
-		Engine: func(on func(engine.Event)) (Engine, error) {
+		Engine: func(on func(fleetplan.Event)) (Engine, error) {
 			return &fake{what: os.Getenv("FAKE"), onEvent: on, signals: signals}, nil
 		},
-		ReadPlan: func(r io.Reader) (*engine.FleetPlan, error) {
-			var p engine.FleetPlan
+		ReadPlan: func(r io.Reader) (*fleetplan.FleetPlan, error) {
+			var p fleetplan.FleetPlan
 			if err := json.NewDecoder(r).Decode(&p); err != nil {
 				return nil, fmt.Errorf("this is not a plan file: %w", err)
 			}
@@ -60,16 +61,16 @@ func fakeApp() *App {
 			}
 			return []Explanation{{"staging-eu", path, "bundle", `"eu"`, "shop.yaml:9", ""}, {"staging-eu", path, "valuesFor.eu", `"eu-1"`, "shop.yaml:14", ""}}, nil
 		},
-		Lock: func(_ context.Context, req engine.Request) (*engine.LockReport, error) {
+		Lock: func(_ context.Context, req engine.Request) (*fleetplan.LockReport, error) {
 			(&fake{}).record(req)
-			return &engine.LockReport{V: 1, File: "hawser.lock", Sources: []engine.LockedSource{{Source: "oci://registry/web 1.x", Version: "1.4.2", Digest: "sha256:1"}}}, nil
+			return &fleetplan.LockReport{V: 1, File: "hawser.lock", Sources: []fleetplan.LockedSource{{Source: "oci://registry/web 1.x", Version: "1.4.2", Digest: "sha256:1"}}}, nil
 		},
-		Outdated: func(context.Context, engine.Request) (*engine.OutdatedReport, error) {
+		Outdated: func(context.Context, engine.Request) (*fleetplan.OutdatedReport, error) {
 			old, now := &lockfile.Pin{Version: "1.4.2", Digest: "sha256:1"}, &lockfile.Pin{Version: "1.5.0", Digest: "sha256:2"}
-			r := &engine.OutdatedReport{V: 1, Sources: []engine.OutdatedSource{{Source: "oci://registry/web", Want: "1.x", Locked: old, Newest: now, Overall: now, Verdict: source.Behind}}}
+			r := &fleetplan.OutdatedReport{V: 1, Sources: []fleetplan.OutdatedSource{{Source: "oci://registry/web", Want: "1.x", Locked: old, Newest: now, Overall: now, Verdict: source.Behind}}}
 			if os.Getenv("FAKE") == "down" {
 				r.Sources[0].Verdict, r.Sources[0].Newest, r.Sources[0].Overall, r.Sources[0].Problem = source.Unknown, nil, nil, "registry does not answer"
-				return r, engine.ErrPartial
+				return r, fleetplan.ErrPartial
 			}
 			return r, nil
 		},
@@ -124,7 +125,7 @@ func (f *fake) record(req engine.Request) {
 	}
 }
 
-func (f *fake) emit(e engine.Event) {
+func (f *fake) emit(e fleetplan.Event) {
 	e.V, e.Time = 1, epoch
 	f.onEvent(e)
 }
@@ -133,9 +134,9 @@ func deployment(name string) object.Ref {
 	return object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: name}
 }
 
-func (f *fake) Plan(ctx context.Context, req engine.Request) (*engine.FleetPlan, error) {
+func (f *fake) Plan(ctx context.Context, req engine.Request) (*engine.Prepared, error) {
 	f.record(req)
-	f.emit(engine.Event{Type: engine.EventConnected, Cluster: "staging-eu", Status: "connected"})
+	f.emit(fleetplan.Event{Type: fleetplan.EventConnected, Cluster: "staging-eu", Status: "connected"})
 	switch f.what {
 	case "invalid":
 		return nil, (&diag.FindingsError{Findings: invalid()})
@@ -146,7 +147,7 @@ func (f *fake) Plan(ctx context.Context, req engine.Request) (*engine.FleetPlan,
 		<-ctx.Done() // what was asked meanwhile failed for that, whatever it says
 		return nil, diag.Findings{diag.Errorf("unreachable", "the cluster does not answer: %v", ctx.Err())}.Err()
 	}
-	return f.plan("apply"), nil
+	return &engine.Prepared{FleetPlan: f.plan("apply")}, nil
 }
 
 func invalid() diag.Findings {
@@ -154,8 +155,8 @@ func invalid() diag.Findings {
 		Pos: diag.Pos{File: "shop.yaml", Line: 2, Column: 3}}}
 }
 
-func (f *fake) plan(verb string) *engine.FleetPlan {
-	p := &engine.FleetPlan{V: 1, Verb: verb, Bundle: "shop", Head: "sha256:77ab03d1", Created: epoch}
+func (f *fake) plan(verb string) *fleetplan.FleetPlan {
+	p := &fleetplan.FleetPlan{V: 1, Verb: verb, Bundle: "shop", Head: "sha256:77ab03d1", Created: epoch}
 	image := plan.Change{Action: plan.Update, Ref: deployment("api"), Instance: "api", Code: plan.CodeChanged,
 		Fields: []plan.FieldChange{{Path: "spec.replicas", Old: "3", New: "5"}}}
 	gone := plan.Change{Action: plan.Delete, Ref: deployment("old"), Instance: "api", Code: plan.CodeDropped, Why: "no longer in the bundle"}
@@ -167,7 +168,7 @@ func (f *fake) plan(verb string) *engine.FleetPlan {
 	}
 	var members []plan.Member
 	for i, name := range []string{"staging-eu", "production-eu"} {
-		cp := &engine.ClusterPlan{Cluster: name, Wave: i + 1, Server: fmt.Sprintf("https://10.0.0.%d:6443", i+1),
+		cp := &fleetplan.ClusterPlan{Cluster: name, Wave: i + 1, Server: fmt.Sprintf("https://10.0.0.%d:6443", i+1),
 			Plan: &plan.Plan{Cluster: name, Bundle: "shop", Changes: changes, Unchanged: 3}}
 		if f.what == "unreachable" && i == 1 {
 			cp.Plan, cp.Unreachable = nil, "i/o timeout"
@@ -182,7 +183,7 @@ func (f *fake) plan(verb string) *engine.FleetPlan {
 		members = append(members, plan.Member{Cluster: name, Wave: i + 1, Plan: cp.Plan})
 	}
 	p.Groups = plan.GroupEqual(members)
-	p.Stats = engine.Stats{Clusters: 2, Connected: 2, Instances: 2, Renders: 1, Objects: 8}
+	p.Stats = fleetplan.Stats{Clusters: 2, Connected: 2, Instances: 2, Renders: 1, Objects: 8}
 	switch f.what {
 	case "brake":
 		p.Findings = diag.Findings{{Severity: diag.Error, Code: "deletion-brake", What: "the plan deletes 2 objects, which needs a confirmation of its own",
@@ -193,41 +194,41 @@ func (f *fake) plan(verb string) *engine.FleetPlan {
 	return p
 }
 
-func (f *fake) PlanDelete(_ context.Context, req engine.Request) (*engine.FleetPlan, error) {
+func (f *fake) PlanDelete(_ context.Context, req engine.Request) (*engine.Prepared, error) {
 	f.record(req)
 	if f.what == "invalid" {
 		return nil, (&diag.FindingsError{Findings: invalid()})
 	}
-	return f.plan("delete"), nil
+	return &engine.Prepared{FleetPlan: f.plan("delete")}, nil
 }
 
-func (f *fake) SavePlan(p *engine.FleetPlan, w io.Writer) (string, diag.Findings, error) {
+func (f *fake) SavePlan(p *engine.Prepared, w io.Writer) (string, diag.Findings, error) {
 	return "sha256:4be1c0ffee", nil, json.NewEncoder(w).Encode(p)
 }
 
-func (f *fake) LoadPlan(_ context.Context, r io.Reader, req engine.Request) (*engine.FleetPlan, error) {
+func (f *fake) LoadPlan(_ context.Context, r io.Reader, req engine.Request) (*engine.Prepared, error) {
 	f.record(req)
 	if f.what == "stale" {
-		return nil, &engine.RefusedError{Findings: diag.Findings{{Severity: diag.Error, Code: "stale-plan", What: "the cluster changed since the plan was made"}}}
+		return nil, &fleetplan.RefusedError{Findings: diag.Findings{{Severity: diag.Error, Code: "stale-plan", What: "the cluster changed since the plan was made"}}}
 	}
-	var p engine.FleetPlan
-	return &p, json.NewDecoder(r).Decode(&p)
+	var p fleetplan.FleetPlan
+	return &engine.Prepared{FleetPlan: &p}, json.NewDecoder(r).Decode(&p)
 }
 
-func (f *fake) Apply(ctx context.Context, p *engine.FleetPlan, req engine.Request) (*engine.Outcome, error) {
+func (f *fake) Apply(ctx context.Context, p *engine.Prepared, req engine.Request) (*fleetplan.Outcome, error) {
 	f.record(req)
-	out := &engine.Outcome{V: 1, Verb: p.Verb, Bundle: p.Bundle, Rollout: "7K2M", Result: engine.Succeeded, Started: epoch, Seconds: 41}
-	f.emit(engine.Event{Type: engine.EventRollout, Rollout: "7K2M", Bundle: "shop", Total: 2})
+	out := &fleetplan.Outcome{V: 1, Verb: p.Verb, Bundle: p.Bundle, Rollout: "7K2M", Result: fleetplan.Succeeded, Started: epoch, Seconds: 41}
+	f.emit(fleetplan.Event{Type: fleetplan.EventRollout, Rollout: "7K2M", Bundle: "shop", Total: 2})
 	var err error
 	for i, c := range p.Clusters {
-		row := engine.ClusterOutcome{Cluster: c.Cluster, Wave: i + 1, Result: engine.Succeeded, Done: c.Plan.Count(), Seconds: 19}
-		f.emit(engine.Event{Type: engine.EventWave, Wave: i + 1, Message: p.Schedule.Waves[i].Name})
-		f.emit(engine.Event{Type: engine.EventClusterStart, Wave: i + 1, Cluster: c.Cluster, Total: 1})
+		row := fleetplan.ClusterOutcome{Cluster: c.Cluster, Wave: i + 1, Result: fleetplan.Succeeded, Done: c.Plan.Count(), Seconds: 19}
+		f.emit(fleetplan.Event{Type: fleetplan.EventWave, Wave: i + 1, Message: p.Schedule.Waves[i].Name})
+		f.emit(fleetplan.Event{Type: fleetplan.EventClusterStart, Wave: i + 1, Cluster: c.Cluster, Total: 1})
 		switch {
 		case f.what == "interrupt" && i == 1:
 			f.signals <- os.Interrupt
 			<-req.Stop
-			row.Result, out.Result, err = engine.NotStarted, engine.Interrupted, context.Canceled
+			row.Result, out.Result, err = fleetplan.NotStarted, fleetplan.Interrupted, context.Canceled
 		case f.what == "twice":
 			f.signals <- os.Interrupt
 			<-req.Stop
@@ -235,24 +236,24 @@ func (f *fake) Apply(ctx context.Context, p *engine.FleetPlan, req engine.Reques
 			select {}
 		case f.what == "fails" && i == 1, f.what == "notready":
 			ref := deployment("api")
-			row.Result, row.Reason, out.Result, out.StoppedWave = engine.Failed, "api not ready", engine.Failed, i+1
-			row.Problems = []engine.Problem{{Object: ref, Status: health.Status{State: health.Failed, Reason: "0 of 3 pods ready"}}}
-			if err = engine.ErrPartial; f.what == "notready" {
-				row.TimedOut, err = true, engine.ErrNotReady
+			row.Result, row.Reason, out.Result, out.StoppedWave = fleetplan.Failed, "api not ready", fleetplan.Failed, i+1
+			row.Problems = []fleetplan.Problem{{Object: ref, Status: health.Status{State: health.Failed, Reason: "0 of 3 pods ready"}}}
+			if err = fleetplan.ErrPartial; f.what == "notready" {
+				row.TimedOut, err = true, fleetplan.ErrNotReady
 			}
-			f.emit(engine.Event{Type: engine.EventObjectFailed, Wave: i + 1, Cluster: c.Cluster, Object: &ref, Message: "0 of 3 pods ready"})
+			f.emit(fleetplan.Event{Type: fleetplan.EventObjectFailed, Wave: i + 1, Cluster: c.Cluster, Object: &ref, Message: "0 of 3 pods ready"})
 		}
-		f.emit(engine.Event{Type: engine.EventClusterEnd, Wave: i + 1, Cluster: c.Cluster, Status: string(row.Result), Counts: &row.Done})
+		f.emit(fleetplan.Event{Type: fleetplan.EventClusterEnd, Wave: i + 1, Cluster: c.Cluster, Status: string(row.Result), Counts: &row.Done})
 		out.Clusters = append(out.Clusters, row)
 	}
-	f.emit(engine.Event{Type: engine.EventSummary, Rollout: "7K2M", Summary: out})
+	f.emit(fleetplan.Event{Type: fleetplan.EventSummary, Rollout: "7K2M", Summary: out})
 	return out, err
 }
 
-func (f *fake) Vet(_ context.Context, req engine.Request) (*engine.VetReport, error) {
+func (f *fake) Vet(_ context.Context, req engine.Request) (*fleetplan.VetReport, error) {
 	f.record(req)
-	r := &engine.VetReport{Bundle: "shop", Declared: len(req.FleetFiles) > 0, Instances: []string{"api", "web"},
-		Clusters: []engine.ClusterValues{{Cluster: "staging-eu", Bundle: "bundle: {\n\tname: \"shop\"\n}\n"}}}
+	r := &fleetplan.VetReport{Bundle: "shop", Declared: len(req.FleetFiles) > 0, Instances: []string{"api", "web"},
+		Clusters: []fleetplan.ClusterValues{{Cluster: "staging-eu", Bundle: "bundle: {\n\tname: \"shop\"\n}\n"}}}
 	if f.what == "invalid" {
 		r.Findings = invalid()
 		return r, r.Findings.Err()
@@ -260,7 +261,7 @@ func (f *fake) Vet(_ context.Context, req engine.Request) (*engine.VetReport, er
 	return r, nil
 }
 
-func (f *fake) Build(_ context.Context, req engine.Request) (*engine.BuildResult, error) {
+func (f *fake) Build(_ context.Context, req engine.Request) (*fleetplan.BuildResult, error) {
 	f.record(req)
 	if f.what == "invalid" {
 		return nil, invalid().Err()
@@ -278,28 +279,28 @@ func (f *fake) Build(_ context.Context, req engine.Request) (*engine.BuildResult
 	}
 	objs := []object.Object{obj("apps/v1", "Deployment", "shop", "API"), obj("v1", "Secret", "shop", "token"),
 		obj("rbac.authorization.k8s.io/v1", "ClusterRole", "", "system:shop"), obj("v1", "Namespace", "", "shop")}
-	r := &engine.BuildResult{Bundle: "shop", Items: []engine.BuildItem{{Instance: "api", Cluster: "staging-eu", Objects: objs}}}
+	r := &fleetplan.BuildResult{Bundle: "shop", Items: []fleetplan.BuildItem{{Instance: "api", Cluster: "staging-eu", Objects: objs}}}
 	if len(req.FleetFiles) > 0 {
 		r.MultiCluster = true
-		r.Items = append(r.Items, engine.BuildItem{Instance: "api", Cluster: "production-eu", Objects: []object.Object{
+		r.Items = append(r.Items, fleetplan.BuildItem{Instance: "api", Cluster: "production-eu", Objects: []object.Object{
 			obj("v1", "ConfigMap", "a", "x"), obj("v1", "ConfigMap", "b", "x")}})
 	}
 	return r, nil
 }
 
-func (f *fake) Status(_ context.Context, req engine.Request) (*engine.StatusReport, error) {
+func (f *fake) Status(_ context.Context, req engine.Request) (*fleetplan.StatusReport, error) {
 	f.record(req)
-	r := &engine.StatusReport{V: 1, Bundle: req.Bundle, Clusters: []engine.ClusterStatus{{Cluster: "staging-eu", Group: "staging", Bundle: "shop", Revision: 4,
-		Phase: "succeeded", Instances: []engine.InstanceStatus{{Instance: "api", State: "ready", Source: "module api 1.0.0",
-			Objects: []engine.ObjectStatus{{Object: deployment("api"), Status: health.Status{State: health.Ready}}}}}}}}
+	r := &fleetplan.StatusReport{V: 1, Bundle: req.Bundle, Clusters: []fleetplan.ClusterStatus{{Cluster: "staging-eu", Group: "staging", Bundle: "shop", Revision: 4,
+		Phase: "succeeded", Instances: []fleetplan.InstanceStatus{{Instance: "api", State: "ready", Source: "module api 1.0.0",
+			Objects: []fleetplan.ObjectStatus{{Object: deployment("api"), Status: health.Status{State: health.Ready}}}}}}}}
 	switch f.what {
 	case "notready":
 		in := &r.Clusters[0].Instances[0]
 		in.State, in.Objects[0].Status = "progressing", health.Status{State: health.Progressing, Reason: "2 of 3 pods ready"}
-		return r, fmt.Errorf("bundle shop: %w", engine.ErrNotReady)
+		return r, fmt.Errorf("bundle shop: %w", fleetplan.ErrNotReady)
 	case "unreachable":
-		r.Clusters[0] = engine.ClusterStatus{Cluster: "staging-eu", Unreachable: "i/o timeout"}
-		return r, engine.ErrPartial
+		r.Clusters[0] = fleetplan.ClusterStatus{Cluster: "staging-eu", Unreachable: "i/o timeout"}
+		return r, fleetplan.ErrPartial
 	case "invalid":
 		return nil, invalid().Err()
 	}
@@ -315,14 +316,14 @@ func (f *fake) List(_ context.Context, req engine.Request) (*release.Listing, er
 		{Cluster: "staging-us", Bundles: []release.BundleListing{rec.List("")}}}}
 	if f.what == "unreachable" {
 		l.Clusters[1] = release.ClusterListing{Cluster: "staging-us", Unreachable: "i/o timeout"}
-		return l, engine.ErrPartial
+		return l, fleetplan.ErrPartial
 	}
 	return l, nil
 }
 
-func (f *fake) fleet(req engine.Request) (*engine.FleetReport, error) {
+func (f *fake) fleet(req engine.Request) (*fleetplan.FleetReport, error) {
 	f.record(req)
-	r := &engine.FleetReport{V: 1, Fleet: "shop", Clusters: []engine.FleetRow{{Cluster: "staging-eu", Group: "staging", Wave: 1, Access: "context stg",
+	r := &fleetplan.FleetReport{V: 1, Fleet: "shop", Clusters: []fleetplan.FleetRow{{Cluster: "staging-eu", Group: "staging", Wave: 1, Access: "context stg",
 		Server: "https://10.0.0.1:6443", Version: "1.36.3", UID: "6f1c",
 		Values: map[string]fleet.Value{"REGION": {Value: "eu", Origin: "k8s:v1:ConfigMap:default:cluster-info"}}}}}
 	if f.what == "unreachable" {
@@ -333,15 +334,15 @@ func (f *fake) fleet(req engine.Request) (*engine.FleetReport, error) {
 	return r, nil
 }
 
-func (f *fake) Clusters(_ context.Context, req engine.Request) (*engine.FleetReport, error) {
+func (f *fake) Clusters(_ context.Context, req engine.Request) (*fleetplan.FleetReport, error) {
 	return f.fleet(req)
 }
 
-func (f *fake) Check(_ context.Context, req engine.Request) (*engine.FleetReport, error) {
+func (f *fake) Check(_ context.Context, req engine.Request) (*fleetplan.FleetReport, error) {
 	return f.fleet(req)
 }
 
-func (f *fake) Values(_ context.Context, req engine.Request) (*engine.FleetReport, error) {
+func (f *fake) Values(_ context.Context, req engine.Request) (*fleetplan.FleetReport, error) {
 	return f.fleet(req)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/rbac"
 	"hawser.dev/hawser/internal/report"
 )
@@ -42,7 +43,7 @@ func (s *session) fleetCmd(use, short, long, example string, run func(cmd *cobra
 }
 
 // fleetReport prints a report that may come beside an error.
-func (s *session) fleetReport(r *engine.FleetReport, err error, text func(report.Style) error) error {
+func (s *session) fleetReport(r *fleetplan.FleetReport, err error, text func(report.Style) error) error {
 	if r == nil {
 		return s.failed(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/report"
 )
@@ -69,7 +70,7 @@ func (s *session) inspectPart(part, short, long string) *cobra.Command {
 		func(cmd *cobra.Command, req engine.Request) error {
 			req.Bundle = bundle
 			l, err := s.delivered(cmd, req)
-			if l == nil || err != nil && !errors.Is(err, engine.ErrPartial) {
+			if l == nil || err != nil && !errors.Is(err, fleetplan.ErrPartial) {
 				return s.failed(err)
 			}
 			if missing := l.Find(namespace, instance); missing != nil {

@@ -11,6 +11,7 @@ import (
 
 	"hawser.dev/hawser/internal/built"
 	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/report"
 )
 
@@ -102,7 +103,7 @@ func (s *session) plan(cmd *cobra.Command) error {
 		return s.failed(err)
 	}
 	s.differFor(p.Findings)
-	if err := s.printPlan(s.Out, p); err != nil {
+	if err := s.printPlan(s.Out, p.FleetPlan); err != nil {
 		return err
 	}
 	if s.opts.planOut != "" && !p.Findings.HasErrors() {
@@ -110,7 +111,7 @@ func (s *session) plan(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	code := s.planCode(p)
+	code := s.planCode(p.FleetPlan)
 	if code != exitDone && code != exitChanges {
 		s.differ("dry-run", fmt.Sprintf("a dry run with errors exits with %d", code))
 	}
@@ -118,7 +119,7 @@ func (s *session) plan(cmd *cobra.Command) error {
 }
 
 // makePlan asks an engine for the plan, with progress while it is being made.
-func (s *session) makePlan(ctx context.Context, pr *progress, req engine.Request) (*engine.FleetPlan, Engine, error) {
+func (s *session) makePlan(ctx context.Context, pr *progress, req engine.Request) (*engine.Prepared, Engine, error) {
 	eng, err := s.engine(pr)
 	if err != nil {
 		return nil, nil, err
@@ -137,7 +138,7 @@ func (s *session) engine(pr *progress) (Engine, error) {
 	return s.Engine(pr.event)
 }
 
-func (s *session) printPlan(w io.Writer, p *engine.FleetPlan) error {
+func (s *session) printPlan(w io.Writer, p *fleetplan.FleetPlan) error {
 	switch s.opts.output {
 	case "json":
 		return report.JSON(w, p)
@@ -150,7 +151,7 @@ func (s *session) printPlan(w io.Writer, p *engine.FleetPlan) error {
 }
 
 // savePlan writes the plan beside its final name first, so that a file is there wholly or not at all.
-func (s *session) savePlan(eng Engine, p *engine.FleetPlan) error {
+func (s *session) savePlan(eng Engine, p *engine.Prepared) error {
 	var b bytes.Buffer
 	digest, warnings, err := eng.SavePlan(p, &b)
 	if err != nil {
@@ -172,7 +173,7 @@ func (s *session) savePlan(eng Engine, p *engine.FleetPlan) error {
 }
 
 // planCode is the exit code of a plan that was shown.
-func (s *session) planCode(p *engine.FleetPlan) int {
+func (s *session) planCode(p *fleetplan.FleetPlan) int {
 	if p.Findings.HasErrors() {
 		return findingsCode(p.Findings)
 	}
@@ -262,9 +263,9 @@ func (s *session) diff(cmd *cobra.Command) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := report.Diff(s.Out, p, s.style(s.Out)); err != nil {
+	if err := report.Diff(s.Out, p.FleetPlan, s.style(s.Out)); err != nil {
 		return 0, err
 	}
 	s.opts.detailed = true
-	return s.planCode(p), nil
+	return s.planCode(p.FleetPlan), nil
 }

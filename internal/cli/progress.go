@@ -5,7 +5,7 @@ import (
 	"io"
 	"sync"
 
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/report"
 )
 
@@ -16,8 +16,8 @@ type progress struct {
 
 	mu      sync.Mutex
 	live    *report.Live
-	plain   func(engine.Event)
-	json    func(engine.Event)
+	plain   func(fleetplan.Event)
+	json    func(fleetplan.Event)
 	rolling bool
 	running map[string]bool
 }
@@ -38,7 +38,7 @@ func (s *session) newProgress() *progress {
 func (p *progress) ndjson(w io.Writer) { p.mode, p.json = "json", report.NewNDJSON(w) }
 
 // begin opens the view of one phase (planning, the rollout); end closes it, so that something else can be printed.
-func (p *progress) begin(plan *engine.FleetPlan) {
+func (p *progress) begin(plan *fleetplan.FleetPlan) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.rolling = plan != nil
@@ -69,13 +69,13 @@ func (p *progress) end() {
 }
 
 // event takes one event of the engine.
-func (p *progress) event(e engine.Event) {
+func (p *progress) event(e fleetplan.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch e.Type {
-	case engine.EventClusterStart:
+	case fleetplan.EventClusterStart:
 		p.running[e.Cluster] = true
-	case engine.EventClusterEnd:
+	case fleetplan.EventClusterEnd:
 		delete(p.running, e.Cluster)
 	}
 	switch {
@@ -83,7 +83,7 @@ func (p *progress) event(e engine.Event) {
 		p.json(e)
 	case p.live != nil:
 		p.live.Event(e)
-	case p.rolling || p.s.opts.verbose > 0 || e.Type == engine.EventNotice:
+	case p.rolling || p.s.opts.verbose > 0 || e.Type == fleetplan.EventNotice:
 		p.plain(e)
 	}
 }

@@ -119,7 +119,7 @@ func (s *session) retireBundle(cmd *cobra.Command, pr *progress, eng Engine, req
 		return s.refusedEvent(pr, err)
 	}
 	if s.opts.dryRun {
-		return s.printPlan(s.Out, p)
+		return s.printPlan(s.Out, p.FleetPlan)
 	}
 	return s.carryOut(cmd, pr, eng, p, req, s.confirmDelete)
 }

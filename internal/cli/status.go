@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/report"
 )
 
@@ -50,7 +50,7 @@ func (s *session) status(cmd *cobra.Command, args []string) error {
 				return werr
 			}
 		}
-		if errors.Is(err, engine.ErrNotReady) {
+		if errors.Is(err, fleetplan.ErrNotReady) {
 			s.differ("status", fmt.Sprintf("status exits with %d because something is not ready", exitNotReady))
 		}
 		if last = text; !s.opts.watch || err == nil || !waitable(err) {
@@ -62,7 +62,7 @@ func (s *session) status(cmd *cobra.Command, args []string) error {
 	}
 }
 
-func (s *session) statusText(r *engine.StatusReport) (string, error) {
+func (s *session) statusText(r *fleetplan.StatusReport) (string, error) {
 	var b bytes.Buffer
 	var err error
 	switch s.opts.output {
@@ -78,7 +78,7 @@ func (s *session) statusText(r *engine.StatusReport) (string, error) {
 
 // waitable reports whether looking again may change the answer.
 func waitable(err error) bool {
-	return errors.Is(err, engine.ErrNotReady) || errors.Is(err, engine.ErrPartial)
+	return errors.Is(err, fleetplan.ErrNotReady) || errors.Is(err, fleetplan.ErrPartial)
 }
 
 // reported keeps the exit code of an error whose report was printed.

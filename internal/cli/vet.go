@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/report"
 )
 
@@ -95,7 +96,7 @@ func (s *session) vet(cmd *cobra.Command) error {
 }
 
 // valueBlock is a cluster's value as CUE; fields of declared clusters stand under the cluster's name.
-func valueBlock(c engine.ClusterValues, declared bool) string {
+func valueBlock(c fleetplan.ClusterValues, declared bool) string {
 	text := strings.TrimSpace(c.Bundle)
 	if text == "" {
 		return ""

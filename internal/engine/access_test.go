@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleetplan"
 )
 
 const brokenFleet = `fleet:
@@ -35,17 +36,17 @@ func TestDeniedClusters(t *testing.T) {
 		t.Fatalf("%q", why)
 	}
 	out, err := r.Apply(t.Context(), fp, req)
-	if !errors.Is(err, ErrRefused) || !strings.Contains(out.Findings[0].Fix, "--skip-unreachable") || !strings.Contains(out.Findings[0].Why, "Unauthorized") {
+	if !errors.Is(err, fleetplan.ErrRefused) || !strings.Contains(out.Findings[0].Fix, "--skip-unreachable") || !strings.Contains(out.Findings[0].Why, "Unauthorized") {
 		t.Fatalf("without a word: %v, %+v", err, out.Findings)
 	}
 	req.SkipUnreachable = true
 	out, err = r.apply(req)
-	if !errors.Is(err, ErrPartial) || out.Clusters[0].Result != Succeeded || out.Clusters[1].Result != Unreachable {
+	if !errors.Is(err, fleetplan.ErrPartial) || out.Clusters[0].Result != fleetplan.Succeeded || out.Clusters[1].Result != fleetplan.Unreachable {
 		t.Fatalf("skipped: %v, %+v", err, out)
 	}
 	req.Files, req.Bundle = nil, r.name
 	status, err := r.Status(t.Context(), req)
-	if !errors.Is(err, ErrPartial) || len(status.Clusters) != 3 || status.Clusters[0].Phase != "succeeded" || status.Clusters[1].Unreachable == "" {
+	if !errors.Is(err, fleetplan.ErrPartial) || len(status.Clusters) != 3 || status.Clusters[0].Phase != "succeeded" || status.Clusters[1].Unreachable == "" {
 		t.Errorf("status: %v, %+v", err, status)
 	}
 }
@@ -91,10 +92,10 @@ func TestUntilWaveAsksNobodyLater(t *testing.T) {
 	if took := time.Since(start); took > 8*time.Second {
 		t.Errorf("somebody was waited for: %s", took)
 	}
-	if out.Result != Succeeded || len(out.Clusters) != 3 || !out.Clusters[1].Later || !out.Clusters[2].Later {
+	if out.Result != fleetplan.Succeeded || len(out.Clusters) != 3 || !out.Clusters[1].Later || !out.Clusters[2].Later {
 		t.Errorf("%+v", out)
 	}
-	if again := r.applied(req); again.Result != UpToDate || again.Rollout != "" || len(again.Clusters) != 3 {
+	if again := r.applied(req); again.Result != fleetplan.UpToDate || again.Rollout != "" || len(again.Clusters) != 3 {
 		t.Errorf("again: %+v", again)
 	}
 	req.Files, req.Bundle, req.UntilWave = nil, r.name, 1 // a delete begins with the last wave

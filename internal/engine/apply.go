@@ -5,11 +5,11 @@ import (
 	"crypto/rand"
 	"encoding/base32"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/rollout"
 )
@@ -18,22 +18,22 @@ import (
 // it sooner.
 const reviewTime = 3 * time.Second
 
-// Apply carries a fleet plan out, wave by wave. The plan must come from Plan, PlanDelete or LoadPlan of this engine.
+// Apply carries a fleet plan out, wave by wave. The plan comes from Plan, PlanDelete or LoadPlan of this engine.
 // It returns the outcome even with an error; the error wraps ErrRefused (nothing was written), ErrPartial or
 // ErrNotReady, or is nil when every cluster succeeded.
-func (e *Engine) Apply(ctx context.Context, fp *FleetPlan, req Request) (*Outcome, error) {
+func (e *Engine) Apply(ctx context.Context, fp *Prepared, req Request) (*fleetplan.Outcome, error) {
 	if fp.run == nil {
-		return nil, errors.New("a plan that was read to be shown cannot be applied: load it")
+		return nil, errors.New("only a plan that was made here can be applied")
 	}
 	defer fp.run.close()
 	if fp.run.decided != nil {
 		req = fp.run.decided.apply(req)
 	}
 	fp.run.req = req
-	out := &Outcome{V: 1, Verb: fp.Verb, Bundle: fp.Bundle, Started: e.now(), Findings: fp.Findings.Warnings()}
-	if blocked := append(fp.Findings.Errors(), fp.Reachable(req)...); len(blocked) > 0 {
-		out.Result, out.Findings = Failed, blocked
-		return out, &RefusedError{Findings: blocked}
+	out := &fleetplan.Outcome{V: 1, Verb: fp.Verb, Bundle: fp.Bundle, Started: e.now(), Findings: fp.Findings.Warnings()}
+	if blocked := append(fp.Findings.Errors(), fp.Reachable(req.SkipUnreachable)...); len(blocked) > 0 {
+		out.Result, out.Findings = fleetplan.Failed, blocked
+		return out, &fleetplan.RefusedError{Findings: blocked}
 	}
 	fp.run.newLineage() // while nobody writes records
 	if fp.settled() {
@@ -41,38 +41,36 @@ func (e *Engine) Apply(ctx context.Context, fp *FleetPlan, req Request) (*Outcom
 	}
 	if req.SkipUnreachable {
 		fp.Schedule = rollout.WithoutUnreachable(fp.Schedule)
-		fp.canaries()
+		fp.MarkCanaries()
 	}
 	if findings := fp.reviewed(ctx); len(findings) > 0 {
-		out.Result, out.Findings = Failed, findings
-		return out, &RefusedError{Findings: findings}
+		out.Result, out.Findings = fleetplan.Failed, findings
+		return out, &fleetplan.RefusedError{Findings: findings}
 	}
 	out.Rollout = rolloutID()
-	e.emit(Event{Type: EventRollout, Rollout: out.Rollout, Bundle: fp.Bundle, Total: len(fp.Clusters)})
-	l := &loop{Engine: e, fp: fp, req: req, out: out, rows: map[string]*ClusterOutcome{}, ended: make(chan *ClusterOutcome)}
+	e.emit(fleetplan.Event{Type: fleetplan.EventRollout, Rollout: out.Rollout, Bundle: fp.Bundle, Total: len(fp.Clusters)})
+	l := &loop{Engine: e, fp: fp, req: req, out: out, rows: map[string]*fleetplan.ClusterOutcome{}, ended: make(chan *fleetplan.ClusterOutcome)}
 	l.run(ctx)
 	l.finish()
 	fp.run.learn(out)
 	fp.run.delivered(out)
 	summary := *out
-	e.emit(Event{Type: EventSummary, Rollout: out.Rollout, Bundle: fp.Bundle, Summary: &summary, Status: string(out.Result)})
-	return out, out.err()
+	e.emit(fleetplan.Event{Type: fleetplan.EventSummary, Rollout: out.Rollout, Bundle: fp.Bundle, Summary: &summary, Status: string(out.Result)})
+	return out, out.Err()
 }
 
 // reviewed looks at every cluster again where somebody took the time to read the plan: what is stale on one is found before
 // the first write on any. A cluster that has stopped answering is found when its turn comes; each is looked at once more
 // under its lock.
-func (p *FleetPlan) reviewed(ctx context.Context) diag.Findings {
+func (p *Prepared) reviewed(ctx context.Context) diag.Findings {
 	if p.run.now().Sub(p.run.observed) < reviewTime {
 		return nil
 	}
 	found := make([]diag.Findings, len(p.Clusters))
 	each(len(p.Clusters), 0, func(i int) {
-		cp := p.Clusters[i]
-		if cp.work == nil || p.Schedule.UntilWave > 0 && cp.Wave > p.Schedule.UntilWave {
-			return
+		if w := p.works[p.Clusters[i].Cluster]; w != nil && !p.After(w.ClusterPlan) {
+			found[i] = p.run.recheck(ctx, w).Errors()
 		}
-		found[i] = p.run.recheck(ctx, cp).Errors()
 	})
 	var findings diag.Findings
 	for _, f := range slices.Concat(found...) {
@@ -84,9 +82,9 @@ func (p *FleetPlan) reviewed(ctx context.Context) diag.Findings {
 }
 
 // settled reports that no cluster has anything to do.
-func (p *FleetPlan) settled() bool {
+func (p *Prepared) settled() bool {
 	for _, cp := range p.Clusters {
-		if !cp.Later && (cp.work == nil || cp.Plan == nil || !cp.settled()) {
+		if w := p.works[cp.Cluster]; !cp.Later && (w == nil || !w.settled()) {
 			return false
 		}
 	}
@@ -94,11 +92,11 @@ func (p *FleetPlan) settled() bool {
 }
 
 // unchanged ends an apply that has nothing to do: no rollout, no waves, no soak.
-func (e *Engine) unchanged(ctx context.Context, fp *FleetPlan, req Request, out *Outcome) error {
-	l := &loop{Engine: e, fp: fp, req: req, out: out, rows: map[string]*ClusterOutcome{}}
-	now := slices.DeleteFunc(slices.Clone(fp.Clusters), func(cp *ClusterPlan) bool { return cp.Later })
-	rows := make([]*ClusterOutcome, len(now))
-	each(len(now), 0, func(i int) { rows[i] = l.one(ctx, now[i]) })
+func (e *Engine) unchanged(ctx context.Context, fp *Prepared, req Request, out *fleetplan.Outcome) error {
+	l := &loop{Engine: e, fp: fp, req: req, out: out, rows: map[string]*fleetplan.ClusterOutcome{}}
+	now := slices.DeleteFunc(slices.Clone(fp.Clusters), func(cp *fleetplan.ClusterPlan) bool { return cp.Later })
+	rows := make([]*fleetplan.ClusterOutcome, len(now))
+	each(len(now), 0, func(i int) { rows[i] = l.one(ctx, now[i].Cluster) })
 	for _, row := range rows {
 		l.rows[row.Cluster] = row
 	}
@@ -106,8 +104,8 @@ func (e *Engine) unchanged(ctx context.Context, fp *FleetPlan, req Request, out 
 	fp.run.learn(out)
 	fp.run.delivered(out)
 	summary := *out
-	e.emit(Event{Type: EventSummary, Bundle: fp.Bundle, Summary: &summary, Status: string(out.Result)})
-	return out.err()
+	e.emit(fleetplan.Event{Type: fleetplan.EventSummary, Bundle: fp.Bundle, Summary: &summary, Status: string(out.Result)})
+	return out.Err()
 }
 
 // rolloutID is short and sayable: 8 characters of base32 over 40 random bits.
@@ -120,12 +118,12 @@ func rolloutID() string {
 // loop drives rollout.Next: it starts clusters, collects outcomes and sleeps through soaks.
 type loop struct {
 	*Engine
-	fp       *FleetPlan
+	fp       *Prepared
 	req      Request
-	out      *Outcome
+	out      *fleetplan.Outcome
 	state    rollout.State
-	rows     map[string]*ClusterOutcome
-	ended    chan *ClusterOutcome
+	rows     map[string]*fleetplan.ClusterOutcome
+	ended    chan *fleetplan.ClusterOutcome
 	inFlight int
 	wave     int
 	stopSaid bool
@@ -174,10 +172,10 @@ func (l *loop) run(ctx context.Context) {
 
 // arrival is what the rollout learns of a cluster that ended. One on which nothing was to be done has soaked since the
 // run that finished it.
-func (l *loop) arrival(row *ClusterOutcome) rollout.Outcome {
-	o := rollout.Outcome{Cluster: row.Cluster, OK: row.Result == Succeeded || row.Result == UpToDate}
-	if cp := l.fp.cluster(row.Cluster); row.Result == UpToDate && cp.work.target.record != nil {
-		o.At = cp.work.target.record.Finished
+func (l *loop) arrival(row *fleetplan.ClusterOutcome) rollout.Outcome {
+	o := rollout.Outcome{Cluster: row.Cluster, OK: row.OK()}
+	if w := l.fp.works[row.Cluster]; row.Result == fleetplan.UpToDate && w.target.record != nil {
+		o.At = w.target.record.Finished
 	}
 	return o
 }
@@ -185,160 +183,34 @@ func (l *loop) arrival(row *ClusterOutcome) rollout.Outcome {
 func (l *loop) announce(d rollout.Decision) {
 	if d.Wave > l.wave && len(d.Start) > 0 && !l.fp.Schedule.Sequential {
 		l.wave = d.Wave
-		l.emit(Event{Type: EventWave, Rollout: l.out.Rollout, Wave: d.Wave, Message: l.fp.Schedule.Waves[d.Wave-1].Name})
+		l.emit(fleetplan.Event{Type: fleetplan.EventWave, Rollout: l.out.Rollout, Wave: d.Wave, Message: l.fp.Schedule.Waves[d.Wave-1].Name})
 	}
 	if d.Soaking != "" {
-		l.emit(Event{Type: EventSoak, Rollout: l.out.Rollout, Wave: d.Wave, Until: d.WakeAt, Message: "soaking after the " + d.Soaking})
+		l.emit(fleetplan.Event{Type: fleetplan.EventSoak, Rollout: l.out.Rollout, Wave: d.Wave, Until: d.WakeAt, Message: "soaking after the " + d.Soaking})
 	}
 	if d.Stop != "" && !l.stopSaid {
 		l.stopSaid = true
 		l.out.Stopped, l.out.StoppedWave = d.Stop, d.Wave
-		l.emit(Event{Type: EventStop, Rollout: l.out.Rollout, Wave: d.Wave, Message: d.Stop, Done: l.inFlight})
+		l.emit(fleetplan.Event{Type: fleetplan.EventStop, Rollout: l.out.Rollout, Wave: d.Wave, Message: d.Stop, Done: l.inFlight})
 	}
 }
 
 func (l *loop) start(ctx context.Context, name string, wave int) {
-	cp := l.fp.cluster(name)
 	l.inFlight++
 	go func() {
 		start := l.now()
-		row := l.one(ctx, cp)
+		row := l.one(ctx, name)
 		row.Seconds = l.now().Sub(start).Seconds()
 		counts := row.Done
-		l.emit(Event{Type: EventClusterEnd, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: wave, Cluster: name,
+		l.emit(fleetplan.Event{Type: fleetplan.EventClusterEnd, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: wave, Cluster: name,
 			Status: string(row.Result), Message: row.Reason, Counts: &counts})
 		l.ended <- row
 	}()
 }
 
-// cluster is the plan of one cluster, nil when there is none of that name.
-func (p *FleetPlan) cluster(name string) *ClusterPlan {
-	for _, c := range p.Clusters {
-		if c.Cluster == name {
-			return c
-		}
-	}
-	return nil
-}
-
-// finish makes the outcome's table from what ended and what never began.
+// finish ends the outcome with the rows of what ended and what never began.
 func (l *loop) finish() {
-	out := l.out
-	ok := 0
-	changed := false
-	for _, cp := range l.fp.Clusters {
-		row := l.rows[cp.Cluster]
-		switch {
-		case row == nil && cp.Unreachable != "":
-			row = &ClusterOutcome{Cluster: cp.Cluster, Result: Unreachable, Reason: cp.Unreachable}
-		case row == nil && l.later(cp):
-			row = &ClusterOutcome{Cluster: cp.Cluster, Result: NotStarted, Later: true, Reason: fmt.Sprintf("after wave %d", l.fp.Schedule.UntilWave)}
-			ok++
-		case row == nil:
-			row = &ClusterOutcome{Cluster: cp.Cluster, Result: NotStarted}
-		case row.Result == Succeeded || row.Result == UpToDate:
-			ok++
-			changed = changed || row.Result == Succeeded
-		}
-		row.Wave, row.Canary = cp.Wave, cp.Canary
-		out.Clusters = append(out.Clusters, *row)
-	}
-	switch {
-	case ok == len(out.Clusters) && !changed:
-		out.Result = UpToDate
-	case ok == len(out.Clusters):
-		out.Result = Succeeded
-	case out.Stopped == "interrupted":
-		out.Result = Interrupted
-	default:
-		out.Result = Failed
-	}
-	out.compare(l.fp)
-	out.Seconds = l.now().Sub(out.Started).Seconds()
-}
-
-// later reports that the cluster's wave was not to be done in this run.
-func (l *loop) later(cp *ClusterPlan) bool {
-	return l.fp.Schedule.UntilWave > 0 && cp.Wave > l.fp.Schedule.UntilWave && l.out.Stopped == ""
-}
-
-// compare tells for every failed object whether the same declaration is ready elsewhere.
-func (o *Outcome) compare(fp *FleetPlan) {
-	digests := map[string]map[string]string{} // object -> cluster -> digest
-	for _, cp := range fp.Clusters {
-		if cp.work == nil {
-			continue
-		}
-		for _, d := range cp.work.set.desired {
-			key := d.Ref.String()
-			if digests[key] == nil {
-				digests[key] = map[string]string{}
-			}
-			digests[key][cp.Cluster] = d.Digest
-		}
-	}
-	ready := map[string]bool{}
-	failing := map[string]map[string]bool{}
-	for _, row := range o.Clusters {
-		ready[row.Cluster] = row.Result == Succeeded || row.Result == UpToDate
-		for _, p := range row.Problems {
-			if failing[p.Object.String()] == nil {
-				failing[p.Object.String()] = map[string]bool{}
-			}
-			failing[p.Object.String()][row.Cluster] = true
-		}
-	}
-	for i := range o.Clusters {
-		for j := range o.Clusters[i].Problems {
-			p := &o.Clusters[i].Problems[j]
-			p.Digest = digests[p.Object.String()][o.Clusters[i].Cluster]
-			for name, digest := range digests[p.Object.String()] {
-				switch {
-				case digest != p.Digest || p.Digest == "":
-				case ready[name]:
-					p.ReadyOn++
-				case failing[p.Object.String()][name]:
-					p.FailedOn++
-				}
-			}
-			switch {
-			case p.ReadyOn > 0:
-				p.Elsewhere = "only here"
-			case p.FailedOn > 1:
-				p.Elsewhere = "everywhere"
-			}
-		}
-	}
-}
-
-// err is nil when every cluster succeeded.
-func (o *Outcome) err() error {
-	done, refused, timedOut, failed := 0, 0, 0, 0
-	for _, c := range o.Clusters {
-		switch {
-		case c.Result == Succeeded || c.Result == UpToDate || c.Later:
-			done++
-		case c.Result == Failed && c.Refused:
-			failed++
-			refused++
-		case c.Result == Failed && c.TimedOut:
-			failed++
-			timedOut++
-		case c.Result == Failed, c.Result == Unreachable, c.Result == Interrupted:
-			failed++
-		}
-	}
-	switch {
-	case done == len(o.Clusters):
-		return nil
-	case o.Result == Interrupted:
-		return context.Canceled
-	case done > 0:
-		return ErrPartial
-	case failed > 0 && failed == refused:
-		return ErrRefused
-	case failed > 0 && failed == timedOut:
-		return ErrNotReady
-	}
-	return ErrFailed
+	l.out.Finish(l.fp.FleetPlan, l.rows)
+	l.out.Compare(l.fp.digests())
+	l.out.Seconds = l.now().Sub(l.out.Started).Seconds()
 }

@@ -33,7 +33,7 @@ func (r *rig) pair(dir, first, second string) (a, b Request) {
 }
 
 // fateOf is what a plan does with a ConfigMap: "release moved".
-func fateOf(fp *FleetPlan, name string) string {
+func fateOf(fp *Prepared, name string) string {
 	for _, ch := range fp.Clusters[0].Plan.Changes {
 		if ch.Ref.Kind == "ConfigMap" && ch.Ref.Name == name {
 			return strings.TrimSpace(string(ch.Action) + " " + string(ch.Code))
@@ -43,7 +43,7 @@ func fateOf(fp *FleetPlan, name string) string {
 }
 
 // carried fails the test unless a plan is without errors and is carried out.
-func (r *rig) carried(fp *FleetPlan, req Request) {
+func (r *rig) carried(fp *Prepared, req Request) {
 	r.t.Helper()
 	if err := fp.Findings.Err(); err != nil {
 		r.t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/plan"
@@ -17,46 +18,6 @@ import (
 	"hawser.dev/hawser/internal/source"
 	"hawser.dev/hawser/internal/values"
 )
-
-// BuildItem is one rendered instance for one cluster, unmarked objects as the source gives them.
-type BuildItem struct {
-	Instance string          `json:"instance"`
-	Cluster  string          `json:"cluster"`
-	Objects  []object.Object `json:"-"`
-}
-
-// BuildResult is what build prints: items by instance, then cluster.
-type BuildResult struct {
-	Bundle       string
-	Items        []BuildItem
-	MultiCluster bool
-	// Clusters are those it was built for; Whole tells that these are all of the fleet.
-	Clusters []string
-	Whole    bool
-	Findings diag.Findings
-	// Reads are the objects in the clusters that values are taken from, StoreNamespaces where stores read Secrets.
-	Reads           []object.Ref
-	StoreNamespaces []string
-	// Mask hides the secret values that this run came to know, for masked output.
-	Mask plan.Masker
-}
-
-// ClusterValues is the evaluated bundle for one cluster, as CUE text.
-type ClusterValues struct {
-	Cluster string `json:"cluster"`
-	Bundle  string `json:"bundle"`
-}
-
-// VetReport is what vet found. Declared tells whether the clusters are declared by a fleet. Its JSON form is public and
-// versioned.
-type VetReport struct {
-	V         int             `json:"v"` // 1
-	Bundle    string          `json:"bundle"`
-	Declared  bool            `json:"declared"`
-	Clusters  []ClusterValues `json:"clusters"`
-	Instances []string        `json:"instances"`
-	Findings  diag.Findings   `json:"findings,omitempty"`
-}
 
 // gather finds the facts for vet and build: from a facts file, from the declared clusters, from the one of --kube-context,
 // or, for the implicit cluster and for clusters that cannot be asked, from what the files say. A cluster that must be
@@ -134,7 +95,7 @@ func (r *run) loadFacts() error {
 
 // Build renders the bundle for every selected cluster. A fleet's clusters are asked for their facts, unless a facts
 // file says them; without a fleet nothing is contacted, unless a context is named.
-func (e *Engine) Build(ctx context.Context, req Request) (*BuildResult, error) {
+func (e *Engine) Build(ctx context.Context, req Request) (*fleetplan.BuildResult, error) {
 	r, err := e.load(ctx, req, true)
 	if err != nil {
 		return nil, err
@@ -147,7 +108,7 @@ func (e *Engine) Build(ctx context.Context, req Request) (*BuildResult, error) {
 	if err := r.gather(ctx); err != nil {
 		return nil, err
 	}
-	out := &BuildResult{MultiCluster: len(r.targets) > 1, Whole: len(r.targets) == len(r.all), Mask: e.Redactor}
+	out := &fleetplan.BuildResult{MultiCluster: len(r.targets) > 1, Whole: len(r.targets) == len(r.all), Mask: e.Redactor}
 	type rendered struct {
 		names []string
 		objs  map[string][]object.Object
@@ -193,7 +154,7 @@ func (e *Engine) Build(ctx context.Context, req Request) (*BuildResult, error) {
 	for _, name := range order {
 		for i, t := range r.targets {
 			if slices.Contains(results[i].names, name) {
-				out.Items = append(out.Items, BuildItem{Instance: name, Cluster: t.cluster.Name, Objects: results[i].objs[name]})
+				out.Items = append(out.Items, fleetplan.BuildItem{Instance: name, Cluster: t.cluster.Name, Objects: results[i].objs[name]})
 			}
 		}
 	}
@@ -220,7 +181,7 @@ func (t *target) placed(in v1alpha1.Instance, objs []object.Object, defined map[
 
 // Vet loads, resolves and renders for every selected cluster and checks the result against the clusters' APIs where
 // they are reachable or their facts are given.
-func (e *Engine) Vet(ctx context.Context, req Request) (*VetReport, error) {
+func (e *Engine) Vet(ctx context.Context, req Request) (*fleetplan.VetReport, error) {
 	r, err := e.load(ctx, req, true)
 	if err != nil {
 		return nil, err
@@ -233,7 +194,7 @@ func (e *Engine) Vet(ctx context.Context, req Request) (*VetReport, error) {
 	if err := r.gather(ctx); err != nil {
 		return nil, err
 	}
-	out := &VetReport{V: 1, Declared: r.fleet != nil && len(r.fleet.Clusters) > 0, Findings: r.warnings}
+	out := &fleetplan.VetReport{V: 1, Declared: r.fleet != nil && len(r.fleet.Clusters) > 0, Findings: r.warnings}
 	out.Findings = append(out.Findings, r.lint()...)
 	for _, t := range r.targets {
 		spec, findings := r.specFor(t.facts)
@@ -260,7 +221,7 @@ func (e *Engine) Vet(ctx context.Context, req Request) (*VetReport, error) {
 		}
 		out.Findings = append(out.Findings, findings.OnCluster(t.cluster.Name)...)
 		if !fs.HasErrors() {
-			out.Clusters = append(out.Clusters, ClusterValues{Cluster: t.cluster.Name, Bundle: values.Shown(text, "", r.Redactor.Value)})
+			out.Clusters = append(out.Clusters, fleetplan.ClusterValues{Cluster: t.cluster.Name, Bundle: values.Shown(text, "", r.Redactor.Value)})
 		}
 	}
 	out.Findings = append(out.Findings, source.Check(r.lock.Sources, r.sources.Used(), req.Locked)...).Sorted()

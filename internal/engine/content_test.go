@@ -80,7 +80,7 @@ func TestContentOfNewObjects(t *testing.T) {
 	}
 }
 
-func change(fp *FleetPlan, name string) plan.Change {
+func change(fp *Prepared, name string) plan.Change {
 	for _, ch := range fp.Clusters[0].Plan.Changes {
 		if ch.Ref.Name == name {
 			return ch
@@ -89,4 +89,4 @@ func change(fp *FleetPlan, name string) plan.Change {
 	return plan.Change{Ref: object.Ref{Name: "none"}}
 }
 
-func content(fp *FleetPlan, name string) plan.Body { return change(fp, name).Content }
+func content(fp *Prepared, name string) plan.Body { return change(fp, name).Content }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/rollout"
@@ -11,19 +12,17 @@ import (
 
 // PlanDelete is the plan with the empty desired set: everything the inventories name goes, waves reversed. The
 // bundle is named by the request or by its files; no runtime queries are read and nothing is rendered.
-func (e *Engine) PlanDelete(ctx context.Context, req Request) (*FleetPlan, error) {
+func (e *Engine) PlanDelete(ctx context.Context, req Request) (*Prepared, error) {
 	r, name, err := e.installed(ctx, req, true)
 	if err != nil {
 		return nil, err
 	}
-	fp := &FleetPlan{V: 1, Verb: "delete", Bundle: name, Owner: object.OwnerID("", "", name), Fleet: r.fleetName(),
-		Created: e.now(), run: r, Clusters: make([]*ClusterPlan, len(r.targets))}
-	found := make([]diag.Findings, len(r.targets))
+	fp := &Prepared{run: r, FleetPlan: &fleetplan.FleetPlan{V: 1, Verb: "delete", Bundle: name, Owner: object.OwnerID("", "", name), Fleet: r.fleetName(),
+		Created: e.now(), Clusters: make([]*fleetplan.ClusterPlan, len(r.targets))}}
+	found, works := make([]diag.Findings, len(r.targets)), make([]*work, len(r.targets))
 	each(len(r.targets), 0, func(i int) {
 		t := r.targets[i]
-		cp := &ClusterPlan{Cluster: t.cluster.Name, Group: t.cluster.Group, Server: t.facts.Server, UID: t.facts.Identity().String(),
-			Version: t.facts.Version, Unreachable: t.unreachable, Later: t.later}
-		fp.Clusters[i] = cp
+		cp := fp.begin(t, i)
 		if t.session == nil {
 			return
 		}
@@ -35,14 +34,15 @@ func (e *Engine) PlanDelete(ctx context.Context, req Request) (*FleetPlan, error
 		if t.record != nil {
 			s.depends = t.record.Depends
 		}
-		cp.work = &work{run: r, target: t, set: s}
-		cp.describeRecord(t, r.redact)
+		works[i] = &work{ClusterPlan: cp, run: r, target: t, set: s}
+		describeRecord(cp, t, r.redact)
 	})
 	lost := r.lostAtDelete(ctx, name, fp.Owner)
+	fp.planned(works)
 	installed := 0
-	for i, cp := range fp.Clusters {
+	for i, w := range works {
 		fp.Findings = append(fp.Findings, found[i]...)
-		if cp.work != nil && cp.work.target.record != nil {
+		if w != nil && w.target.record != nil {
 			installed++
 		}
 	}
@@ -66,7 +66,7 @@ func (e *Engine) PlanDelete(ctx context.Context, req Request) (*FleetPlan, error
 		return nil, err
 	}
 	fp.Schedule = rollout.Reversed(fp.Schedule)
-	fp.order()
+	fp.Order()
 	return fp, nil
 }
 

@@ -1,8 +1,12 @@
+// Package engine holds the order of steps: plan, apply, delete, status. It composes the pure rooms with the hands, and
+// progress goes out as events. What it shows are the values of fleetplan; what it needs to carry a plan out stays here.
+//
+// engine must not know flags, dialects or how anything is printed, and holds no rule of its own: what changes, where and
+// when is decided in the pure rooms.
 package engine
 
 import (
 	"context"
-	"errors"
 	"io"
 	"sync"
 	"time"
@@ -12,6 +16,7 @@ import (
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/openapi"
@@ -45,7 +50,7 @@ type Engine struct {
 	// PlanKey is the file of the key that plan files are sealed with; zero seals nothing.
 	PlanKey planfile.KeyFile
 	// OnEvent receives progress, one event at a time; nil is allowed.
-	OnEvent func(Event)
+	OnEvent func(fleetplan.Event)
 	Now     func() time.Time
 	// Documents keeps what clusters publish, by the SHA-512 of the content; nil asks the clusters each time.
 	Documents func(ctx context.Context, hash string, fetch func(context.Context) ([]byte, error)) ([]byte, error)
@@ -130,28 +135,6 @@ type Request struct {
 	absent map[string]string
 }
 
-// Sentinels that faces turn into exit codes; they are wrapped together with findings.
-var (
-	// ErrRefused: policy, brake, lock, stale plan.
-	ErrRefused = errors.New("refused")
-	// ErrPartial: partly done, or partly unknown.
-	ErrPartial = errors.New("partly done")
-	// ErrNotReady: written, and not ready in time.
-	ErrNotReady = errors.New("not ready in time")
-	// ErrFailed: no cluster succeeded.
-	ErrFailed = errors.New("failed")
-)
-
-// RefusedError carries the findings of a refusal.
-type RefusedError struct{ Findings diag.Findings }
-
-func (e *RefusedError) Error() string { return (&diag.FindingsError{Findings: e.Findings}).Error() }
-
-// Unwrap returns both ErrRefused and the findings' error.
-func (e *RefusedError) Unwrap() []error {
-	return []error{ErrRefused, &diag.FindingsError{Findings: e.Findings}}
-}
-
 func (e *Engine) now() time.Time {
 	if e.Now != nil {
 		return e.Now()
@@ -163,12 +146,12 @@ func (e *Engine) now() time.Time {
 func (e *Engine) redact(s string) string { return e.Redactor.Redact(s) }
 
 // emit sends one event; events never overlap.
-func (e *Engine) emit(ev Event) {
+func (e *Engine) emit(ev fleetplan.Event) {
 	if e.OnEvent == nil {
 		return
 	}
 	ev.V, ev.Time = 1, e.now()
-	if ev.Type != EventWave { // which has a name
+	if ev.Type != fleetplan.EventWave { // which has a name
 		ev.Message = e.Redactor.Said(ev.Instance, ev.Message)
 	}
 	e.emitMu.Lock()

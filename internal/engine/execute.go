@@ -11,6 +11,7 @@ import (
 
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
@@ -21,25 +22,26 @@ import (
 const lockTTL = 30 * time.Second
 
 // one carries out one cluster's plan: lock, look again, open the record, execute, close the record, unlock.
-func (l *loop) one(ctx context.Context, cp *ClusterPlan) *ClusterOutcome {
-	row := &ClusterOutcome{Cluster: cp.Cluster, Result: Failed, Revision: cp.Revision}
-	w := cp.work
-	if w == nil || cp.Plan == nil {
-		row.Result, row.Reason = Unreachable, cp.Unreachable
+func (l *loop) one(ctx context.Context, name string) *fleetplan.ClusterOutcome {
+	row := &fleetplan.ClusterOutcome{Cluster: name, Result: fleetplan.Failed}
+	w := l.fp.works[name]
+	if w == nil {
+		row.Result, row.Reason = fleetplan.Unreachable, l.fp.Cluster(name).Unreachable
 		return row
 	}
-	if cp.settled() {
-		row.Result = UpToDate
-		row.Done.Unchanged = cp.Plan.Unchanged
-		if err := l.touch(ctx, cp); err != nil {
-			row.fail("record", err)
+	row.Revision = w.Revision
+	if w.settled() {
+		row.Result = fleetplan.UpToDate
+		row.Done.Unchanged = w.Plan.Unchanged
+		if err := l.touch(ctx, w); err != nil {
+			row.Fail("record", err)
 		}
 		return row
 	}
-	l.emit(Event{Type: EventClusterStart, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: cp.Wave, Cluster: cp.Cluster,
-		Total: cp.writes()})
-	if fs := w.target.session.Review(ctx, cp.Plan); fs.HasErrors() {
-		row.refuse(fs)
+	l.emit(fleetplan.Event{Type: fleetplan.EventClusterStart, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: w.Wave, Cluster: w.Cluster,
+		Total: w.Plan.Writes()})
+	if fs := w.target.session.Review(ctx, w.Plan); fs.HasErrors() {
+		row.Refuse(fs)
 		return row
 	}
 	lock, err := w.target.store.Lock(ctx, w.set.owner, l.holder(), lockTTL)
@@ -47,90 +49,86 @@ func (l *loop) one(ctx context.Context, cp *ClusterPlan) *ClusterOutcome {
 		if errors.Is(err, release.ErrLocked) {
 			row.Refused = true
 		}
-		row.fail("lock", err)
+		row.Fail("lock", err)
 		return row
 	}
 	defer func() {
 		c, cancel := background(ctx)
 		defer cancel()
 		if err := lock.Unlock(c); err != nil {
-			l.emit(Event{Type: EventNotice, Cluster: cp.Cluster, Message: "the lock was not given back: " + err.Error()})
+			l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Cluster: w.Cluster, Message: "the lock was not given back: " + err.Error()})
 		}
 	}()
 	if held := lock.Recovered(); held != nil {
-		l.emit(Event{Type: EventNotice, Rollout: l.out.Rollout, Cluster: cp.Cluster,
+		l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Rollout: l.out.Rollout, Cluster: w.Cluster,
 			Message: "took over the expired lock of " + held.Holder})
 	}
-	l.locked(lock.Context(), cp, row)
+	l.locked(lock.Context(), w, row)
 	return row
 }
 
-// writes is the number of objects the plan writes.
-func (cp *ClusterPlan) writes() int { return cp.Plan.Writes() }
-
 // settled reports that nothing is to be done: nothing to write, and what the last run wrote got ready, or nobody waits for
 // that now either.
-func (cp *ClusterPlan) settled() bool {
-	r := cp.work.target.record
-	return cp.Plan.Empty() && !cp.Plan.Rebuilt && (r == nil || r.Phase == release.Succeeded || r.Phase == release.Written && !cp.work.run.req.Wait)
+func (w *work) settled() bool {
+	r := w.target.record
+	return w.Plan.Empty() && !w.Plan.Rebuilt && (r == nil || r.Phase == release.Succeeded || r.Phase == release.Written && !w.run.req.Wait)
 }
 
 // locked is the part under the lock. ctx ends when the lock may be lost.
-func (l *loop) locked(ctx context.Context, cp *ClusterPlan, row *ClusterOutcome) {
-	if fs := l.fp.run.recheck(ctx, cp); fs.HasErrors() {
-		row.refuse(fs)
+func (l *loop) locked(ctx context.Context, w *work, row *fleetplan.ClusterOutcome) {
+	if fs := l.fp.run.recheck(ctx, w); fs.HasErrors() {
+		row.Refuse(fs)
 		return
 	}
-	if err := l.keep(ctx, cp.work); err != nil {
-		row.fail("made-up values", err)
+	if err := l.keep(ctx, w); err != nil {
+		row.Fail("made-up values", err)
 		row.Refused = errors.Is(err, release.ErrConflict)
 		return
 	}
-	record, err := l.open(ctx, cp)
+	record, err := l.open(ctx, w)
 	if err != nil {
-		row.fail("record", err)
+		row.Fail("record", err)
 		return
 	}
 	row.Revision = record.Revision
-	result := l.steps(ctx, cp, record)
+	result := l.steps(ctx, w, record)
 	row.Done = result.Done
-	row.Done.Unchanged = cp.Plan.Unchanged
+	row.Done.Unchanged = w.Plan.Unchanged
 	if result.OK() { // with the values that came, some needed nothing
-		row.Done.Unchanged += max(0, cp.writes()-result.Done.Writes())
+		row.Done.Unchanged += max(0, w.Plan.Writes()-result.Done.Writes())
 	}
 	row.TimedOut = result.TimedOut || notReady(result)
 	for _, p := range result.Problems {
-		row.Problems = append(row.Problems, Problem{Object: p.Ref, Instance: p.Instance, Status: p.Status,
+		row.Problems = append(row.Problems, fleetplan.Problem{Object: p.Ref, Instance: p.Instance, Status: p.Status,
 			GaveUpAfter: p.After.Seconds()})
 	}
 	switch {
 	case result.OK():
-		row.Result = Succeeded
+		row.Result = fleetplan.Succeeded
 	case ctx.Err() != nil:
-		row.Result, row.Reason = Interrupted, context.Cause(ctx).Error()
+		row.Result, row.Reason = fleetplan.Interrupted, context.Cause(ctx).Error()
 	case l.interrupted(result):
-		row.Result, row.Reason = Interrupted, "interrupted while waiting"
+		row.Result, row.Reason = fleetplan.Interrupted, "interrupted while waiting"
 	default:
 		row.Reason = reasonOf(result)
 	}
 	c, cancel := background(ctx)
 	defer cancel()
-	err = l.shut(c, cp, record, result)
+	err = l.shut(c, w, record, result)
 	switch {
-	case err != nil && row.Result == Succeeded:
-		row.fail("record", err)
+	case err != nil && row.Result == fleetplan.Succeeded:
+		row.Fail("record", err)
 	case err != nil: // why it failed says more; the record stays open
-		l.emit(Event{Type: EventNotice, Rollout: l.out.Rollout, Cluster: cp.Cluster, Message: "the record was not closed: " + err.Error()})
+		l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Rollout: l.out.Rollout, Cluster: w.Cluster, Message: "the record was not closed: " + err.Error()})
 	}
 }
 
 // execute lets the hands carry one step out. before is what the steps before it did.
-func (l *loop) execute(ctx context.Context, cp *ClusterPlan, p *plan.Plan, record *release.Record, before plan.Counts, timeout time.Duration) cluster.ExecuteResult {
-	w := cp.work
+func (l *loop) execute(ctx context.Context, w *work, p *plan.Plan, record *release.Record, before plan.Counts, timeout time.Duration) cluster.ExecuteResult {
 	return w.target.session.Execute(ctx, cluster.ExecuteRequest{
 		Plan: p, Bodies: w.bodies(), Owned: record.Inventory, Lives: record.Hooks, Checkpoint: w.checkpoint(record), Schema: w.observed.Schema, Depends: w.set.depends,
 		Wait: l.req.Wait, Timeout: timeout, HopelessAfter: l.req.HopelessAfter, Rules: w.set.rules(l.Checker),
-		Parallel: l.req.Parallel, Deleting: l.fp.Verb == "delete", OnEvent: l.forward(cp, before.Writes()), Stop: l.req.Stop,
+		Parallel: l.req.Parallel, Deleting: l.fp.Verb == "delete", OnEvent: l.forward(w, before.Writes()), Stop: l.req.Stop,
 	})
 }
 
@@ -173,19 +171,6 @@ func reasonOf(r cluster.ExecuteResult) string {
 	return object + ": " + p.Status.Reason
 }
 
-func (c *ClusterOutcome) fail(what string, err error) {
-	c.Result, c.Reason = Failed, what+": "+err.Error()
-}
-
-func (c *ClusterOutcome) refuse(fs diag.Findings) {
-	c.Result, c.Refused = Failed, true
-	c.Reason = fs.Errors()[0].What
-	for _, f := range fs.Errors() {
-		c.Problems = append(c.Problems, Problem{Instance: f.Instance,
-			Status: health.Status{State: health.Failed, Reason: f.What, Details: []string{f.String()}}})
-	}
-}
-
 func (l *loop) holder() string {
 	if l.req.Author == "" {
 		return "hawser"
@@ -194,20 +179,19 @@ func (l *loop) holder() string {
 }
 
 // forward turns the hands' events into the engine's.
-func (l *loop) forward(cp *ClusterPlan, before int) func(cluster.Event) {
-	types := map[cluster.EventType]EventType{cluster.Written: EventWritten, cluster.Waiting: EventWaiting,
-		cluster.Ready: EventReady, cluster.Failed: EventObjectFailed, cluster.Notice: EventNotice}
+func (l *loop) forward(w *work, before int) func(cluster.Event) {
+	types := map[cluster.EventType]fleetplan.EventType{cluster.Written: fleetplan.EventWritten, cluster.Waiting: fleetplan.EventWaiting,
+		cluster.Ready: fleetplan.EventReady, cluster.Failed: fleetplan.EventObjectFailed, cluster.Notice: fleetplan.EventNotice}
 	return func(ev cluster.Event) {
 		ref := ev.Ref
-		l.emit(Event{Type: types[ev.Type], Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: cp.Wave, Cluster: cp.Cluster,
+		l.emit(fleetplan.Event{Type: types[ev.Type], Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: w.Wave, Cluster: w.Cluster,
 			Instance: ev.Instance, Object: &ref, Action: ev.Action, Hook: ev.Hook, Message: ev.Message,
-			Done: before + ev.Done, Total: max(before+ev.Total, cp.writes())})
+			Done: before + ev.Done, Total: max(before+ev.Total, w.Plan.Writes())})
 	}
 }
 
 // recheck looks again, under the lock too: the record must be the one that was planned from, and the objects what the plan saw.
-func (r *run) recheck(ctx context.Context, cp *ClusterPlan) diag.Findings {
-	w := cp.work
+func (r *run) recheck(ctx context.Context, w *work) diag.Findings {
 	was := w.input.Live
 	var in plan.Input
 	var findings diag.Findings
@@ -218,28 +202,22 @@ func (r *run) recheck(ctx context.Context, cp *ClusterPlan) diag.Findings {
 	if err != nil {
 		return diag.From(err, "record")
 	}
-	if revisionOf(record) != cp.Revision || handle != w.target.handle && w.target.handle != "" {
-		return diag.Findings{stale(cp, "another run has changed the record since (revision %d, planned from %d)", revisionOf(record), cp.Revision)}
+	if revisionOf(record) != w.Revision || handle != w.target.handle && w.target.handle != "" {
+		return diag.Findings{w.Stale("another run has changed the record since (revision %d, planned from %d)", revisionOf(record), w.Revision)}
 	}
 	w.target.record, w.target.handle = record, handle
-	findings = append(findings, r.unmoved(ctx, cp)...)
-	findings = append(findings, r.inUse(ctx, cp)...)
-	return append(findings, plan.Recheck(cp.Plan, was, in.Live).OnCluster(cp.Cluster)...)
+	findings = append(findings, r.unmoved(ctx, w)...)
+	findings = append(findings, r.inUse(ctx, w)...)
+	return append(findings, plan.Recheck(w.Plan, was, in.Live).OnCluster(w.Cluster)...)
 }
 
 // inUse looks again at what would be lost with Namespaces and definitions, also of a saved plan.
-func (r *run) inUse(ctx context.Context, cp *ClusterPlan) diag.Findings {
-	holders := plan.Holders(cp.Plan)
+func (r *run) inUse(ctx context.Context, w *work) diag.Findings {
+	holders := plan.Holders(w.Plan)
 	if len(holders) == 0 {
 		return nil
 	}
-	return plan.InUse(cp.Plan, cp.work.target.session.Contents(ctx, cp.work.set.owner, holders)).OnCluster(cp.Cluster)
-}
-
-func stale(cp *ClusterPlan, format string, args ...any) diag.Finding {
-	f := plan.Stale(format, args...)
-	f.Cluster = cp.Cluster
-	return f
+	return plan.InUse(w.Plan, w.target.session.Contents(ctx, w.set.owner, holders)).OnCluster(w.Cluster)
 }
 
 func revisionOf(r *release.Record) int {
@@ -250,9 +228,8 @@ func revisionOf(r *release.Record) int {
 }
 
 // open writes the record with everything the run may touch, before the first write.
-func (l *loop) open(ctx context.Context, cp *ClusterPlan) (*release.Record, error) {
-	w := cp.work
-	record := release.Record{V: 1, Bundle: l.fp.Bundle, Owner: w.set.owner, Revision: cp.Revision + 1, Head: l.fp.Head, Rollout: l.out.Rollout,
+func (l *loop) open(ctx context.Context, w *work) (*release.Record, error) {
+	record := release.Record{V: 1, Bundle: l.fp.Bundle, Owner: w.set.owner, Revision: w.Revision + 1, Head: l.fp.Head, Rollout: l.out.Rollout,
 		Phase: release.Applying, Started: l.now(), Author: l.req.Author, Message: l.req.Message, Version: l.Version,
 		Depends: w.set.depends, Origins: map[string]string{}}
 	if l.fp.Verb == "delete" {
@@ -265,7 +242,7 @@ func (l *loop) open(ctx context.Context, cp *ClusterPlan) (*release.Record, erro
 			record.Origins[name] = v.Told(name)
 		}
 	}
-	record.Inventory, record.Hooks = plan.Intended(cp.Plan, w.target.inventory(), w.set.desired, w.observed.Schema), cp.Plan.Lives
+	record.Inventory, record.Hooks = plan.Intended(w.Plan, w.target.inventory(), w.set.desired, w.observed.Schema), w.Plan.Lives
 	hooks, err := w.removalHooks(ctx, record.Hooks)
 	if err != nil {
 		return nil, err
@@ -303,8 +280,7 @@ func (w *work) describe(record *release.Record) {
 }
 
 // shut writes the record of what was done, or removes it after a complete delete.
-func (l *loop) shut(ctx context.Context, cp *ClusterPlan, record *release.Record, result cluster.ExecuteResult) error {
-	w := cp.work
+func (l *loop) shut(ctx context.Context, w *work, record *release.Record, result cluster.ExecuteResult) error {
 	if l.fp.Verb == "delete" && result.OK() {
 		if err := w.forget(ctx); err != nil {
 			return err
@@ -321,7 +297,7 @@ func (l *loop) shut(ctx context.Context, cp *ClusterPlan, record *release.Record
 	}
 	objects, err := w.objects(ctx, record.Hooks)
 	if err != nil {
-		l.emit(Event{Type: EventNotice, Cluster: cp.Cluster, Message: "the recorded objects are incomplete: " + err.Error()})
+		l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Cluster: w.Cluster, Message: "the recorded objects are incomplete: " + err.Error()})
 	}
 	if err = w.target.put(ctx, record, objects); err == nil {
 		w.target.record = record
@@ -331,10 +307,9 @@ func (l *loop) shut(ctx context.Context, cp *ClusterPlan, record *release.Record
 
 // touch lets the record of an unchanged cluster learn a new Head, or what moved without changing anything of ours. It
 // writes nothing when there is nothing to learn, and makes no revision.
-func (l *loop) touch(ctx context.Context, cp *ClusterPlan) error {
-	w := cp.work
+func (l *loop) touch(ctx context.Context, w *work) error {
 	old := w.target.record
-	if old == nil || l.fp.Verb == "delete" || old.Head == l.fp.Head && !cp.Plan.Refresh && w.sameInputs(old) && l.fp.run.signed(w.target) {
+	if old == nil || l.fp.Verb == "delete" || old.Head == l.fp.Head && !w.Plan.Refresh && w.sameInputs(old) && l.fp.run.signed(w.target) {
 		return nil
 	}
 	if err := l.keep(ctx, w); err != nil {
@@ -344,7 +319,7 @@ func (l *loop) touch(ctx context.Context, cp *ClusterPlan) error {
 	record.Head = l.fp.Head
 	l.fp.run.sign(w.target, &record)
 	w.target.signed = &record
-	record.Inventory, record.Hooks = cp.Plan.Kept, cp.Plan.Lives
+	record.Inventory, record.Hooks = w.Plan.Kept, w.Plan.Lives
 	w.describe(&record)
 	slices.SortFunc(record.Inventory, func(a, b plan.Owned) int { return a.Ref.Compare(b.Ref) })
 	var objects []object.Object

@@ -6,36 +6,12 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/rollout"
 )
 
-// FleetReport is what `fleet ls|check|values` shows. Its JSON form is public and versioned.
-type FleetReport struct {
-	V        int           `json:"v"` // 1
-	Fleet    string        `json:"fleet,omitempty"`
-	Clusters []FleetRow    `json:"clusters"`
-	Findings diag.Findings `json:"findings,omitempty"`
-}
-
-// FleetRow is one cluster. Connection fields are empty where nobody was asked.
-type FleetRow struct {
-	Cluster string            `json:"cluster"`
-	Group   string            `json:"group,omitempty"`
-	Wave    int               `json:"wave,omitempty"`
-	Labels  map[string]string `json:"labels,omitempty"`
-	Access  string            `json:"access"` // "context prod-eu of ~/.kube/config"
-	Server  string            `json:"server,omitempty"`
-	Version string            `json:"version,omitempty"`
-	UID     string            `json:"uid,omitempty"`
-	Problem string            `json:"problem,omitempty"`
-	// Missing are rights this bundle needs and the user does not have.
-	Missing []string `json:"missing,omitempty"`
-	// Values are the runtime values by name; secret ones are hidden.
-	Values map[string]fleet.Value `json:"values,omitempty"`
-}
-
 // Clusters lists the selected clusters and how each is reached; nobody is contacted.
-func (e *Engine) Clusters(ctx context.Context, req Request) (*FleetReport, error) {
+func (e *Engine) Clusters(ctx context.Context, req Request) (*fleetplan.FleetReport, error) {
 	r, err := e.load(ctx, req, false)
 	if err != nil {
 		return nil, err
@@ -50,10 +26,10 @@ func (e *Engine) Clusters(ctx context.Context, req Request) (*FleetReport, error
 			waves[m.Cluster] = m.Wave
 		}
 	}
-	out := &FleetReport{V: 1, Fleet: r.fleetName()}
+	out := &fleetplan.FleetReport{V: 1, Fleet: r.fleetName()}
 	for _, t := range r.targets {
 		access, fs := r.Resolve(t.cluster, req.Access)
-		row := FleetRow{Cluster: t.cluster.Name, Group: t.cluster.Group, Wave: waves[t.cluster.Name], Labels: t.cluster.Labels,
+		row := fleetplan.FleetRow{Cluster: t.cluster.Name, Group: t.cluster.Group, Wave: waves[t.cluster.Name], Labels: t.cluster.Labels,
 			Access: access.Describe(), Server: access.Server, UID: t.cluster.UID}
 		if fs.HasErrors() {
 			row.Problem = fs.Errors()[0].String()
@@ -65,8 +41,8 @@ func (e *Engine) Clusters(ctx context.Context, req Request) (*FleetReport, error
 }
 
 // Check connects to every selected cluster, and, when a bundle is given, asks which rights it lacks there.
-func (e *Engine) Check(ctx context.Context, req Request) (*FleetReport, error) {
-	var fp *FleetPlan
+func (e *Engine) Check(ctx context.Context, req Request) (*fleetplan.FleetReport, error) {
+	var fp *Prepared
 	if len(req.Files) > 0 {
 		var err error
 		if fp, err = e.Plan(ctx, req); err != nil {
@@ -83,9 +59,9 @@ func (e *Engine) Check(ctx context.Context, req Request) (*FleetReport, error) {
 	if _, found := errors.AsType[*diag.FindingsError](err); err != nil && !found {
 		return nil, err
 	}
-	out := &FleetReport{V: 1, Fleet: r.fleetName()}
+	out := &fleetplan.FleetReport{V: 1, Fleet: r.fleetName()}
 	for _, t := range r.targets {
-		row := FleetRow{Cluster: t.cluster.Name, Group: t.cluster.Group, Labels: t.cluster.Labels, Access: t.access.Describe(),
+		row := fleetplan.FleetRow{Cluster: t.cluster.Name, Group: t.cluster.Group, Labels: t.cluster.Labels, Access: t.access.Describe(),
 			Server: t.access.Server, Version: t.facts.Version, UID: t.facts.Identity().String(), Problem: t.unreachable}
 		if t.findings.HasErrors() {
 			row.Problem = t.findings.Errors()[0].What
@@ -113,13 +89,10 @@ func (e *Engine) Check(ctx context.Context, req Request) (*FleetReport, error) {
 	return out, out.Findings.Err()
 }
 
-func (p *FleetPlan) missingRights(ctx context.Context, name string) []string {
+func (p *Prepared) missingRights(ctx context.Context, name string) []string {
 	var out []string
-	for _, cp := range p.Clusters {
-		if cp.Cluster != name || cp.Plan == nil || cp.work == nil {
-			continue
-		}
-		for _, f := range cp.work.target.session.Review(ctx, cp.Plan).Errors() {
+	if w := p.works[name]; w != nil {
+		for _, f := range w.target.session.Review(ctx, w.Plan).Errors() {
 			out = append(out, f.What)
 		}
 	}
@@ -127,7 +100,7 @@ func (p *FleetPlan) missingRights(ctx context.Context, name string) []string {
 }
 
 // Values reads the runtime values of every selected cluster.
-func (e *Engine) Values(ctx context.Context, req Request) (*FleetReport, error) {
+func (e *Engine) Values(ctx context.Context, req Request) (*fleetplan.FleetReport, error) {
 	r, err := e.load(ctx, req, false)
 	if err != nil {
 		return nil, err
@@ -136,10 +109,10 @@ func (e *Engine) Values(ctx context.Context, req Request) (*FleetReport, error) 
 	if err := r.connect(ctx, true); err != nil {
 		return nil, err
 	}
-	out := &FleetReport{V: 1, Fleet: r.fleetName()}
+	out := &fleetplan.FleetReport{V: 1, Fleet: r.fleetName()}
 	var partial error
 	for _, t := range r.targets {
-		row := FleetRow{Cluster: t.cluster.Name, Group: t.cluster.Group, Access: t.access.Describe(), Server: t.facts.Server,
+		row := fleetplan.FleetRow{Cluster: t.cluster.Name, Group: t.cluster.Group, Access: t.access.Describe(), Server: t.facts.Server,
 			Version: t.facts.Version, UID: t.facts.Identity().String(), Problem: t.unreachable, Values: map[string]fleet.Value{}}
 		for name, v := range t.facts.Values {
 			if v.Secret {
@@ -150,7 +123,7 @@ func (e *Engine) Values(ctx context.Context, req Request) (*FleetReport, error) 
 			}
 		}
 		if t.unreachable != "" {
-			partial = ErrPartial
+			partial = fleetplan.ErrPartial
 		}
 		out.Clusters = append(out.Clusters, row)
 	}
@@ -185,7 +158,7 @@ func (e *Engine) Snapshot(ctx context.Context, req Request) (*fleet.Snapshot, er
 			}
 		}
 		if err := r.packSchemas(ctx, t, &facts, snap).OnCluster(t.cluster.Name); len(err) > 0 {
-			r.emit(Event{Type: EventNotice, Cluster: t.cluster.Name, Message: err[0].String()})
+			r.emit(fleetplan.Event{Type: fleetplan.EventNotice, Cluster: t.cluster.Name, Message: err[0].String()})
 		}
 		snap.Clusters = append(snap.Clusters, facts)
 	}

@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
 )
 
 // gate refuses a selection that leaves out an earlier wave which has not succeeded with this Head.
-func (r *run) gate(ctx context.Context, fp *FleetPlan) diag.Findings {
+func (r *run) gate(ctx context.Context, fp *fleetplan.FleetPlan) diag.Findings {
 	if r.req.SkipWaves || r.fleet == nil || r.fleet.Rollout == nil {
 		return nil
 	}

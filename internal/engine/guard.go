@@ -1,9 +1,7 @@
 package engine
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"hawser.dev/hawser/internal/deletionguard"
 	"hawser.dev/hawser/internal/diag"
@@ -22,14 +20,14 @@ func Refusal(code string) bool {
 }
 
 // guards are the checks over the deletions of the fleet plan as a whole.
-func (r *run) guards(p *FleetPlan) diag.Findings {
+func (r *run) guards(p *Prepared) diag.Findings {
 	if p.Verb != "apply" {
 		return nil
 	}
 	var clusters []deletionguard.Cluster
 	for _, cp := range p.Clusters {
-		if cp.Plan != nil && cp.work != nil {
-			clusters = append(clusters, cp.guarded())
+		if w := p.works[cp.Cluster]; w != nil {
+			clusters = append(clusters, w.guarded())
 		}
 	}
 	var elsewhere map[string]bool
@@ -41,9 +39,9 @@ func (r *run) guards(p *FleetPlan) diag.Findings {
 }
 
 // guarded is what the guard of deletions looks at.
-func (cp *ClusterPlan) guarded() deletionguard.Cluster {
-	c := deletionguard.Cluster{Name: cp.Cluster, Plan: cp.Plan, Owned: cp.work.input.Owned, Declared: cp.work.set.desired, NotPlaced: cp.NotPlaced}
-	for _, p := range cp.work.set.parts {
+func (w *work) guarded() deletionguard.Cluster {
+	c := deletionguard.Cluster{Name: w.Cluster, Plan: w.Plan, Owned: w.input.Owned, Declared: w.set.desired, NotPlaced: w.NotPlaced}
+	for _, p := range w.set.parts {
 		c.Placed = append(c.Placed, p.instance.Name)
 	}
 	return c
@@ -67,35 +65,4 @@ func (r *run) elsewhere() map[string]bool {
 		}
 	}
 	return out
-}
-
-// Reachable refuses an apply with more unknown clusters than a wave may lose, unless they are skipped on purpose.
-func (p *FleetPlan) Reachable(req Request) diag.Findings {
-	if req.SkipUnreachable {
-		return nil
-	}
-	unknown, reasons := map[int][]string{}, map[int][]string{}
-	for _, cp := range p.Clusters {
-		if cp.Unreachable != "" {
-			unknown[cp.Wave] = append(unknown[cp.Wave], cp.Cluster)
-			if !slices.Contains(reasons[cp.Wave], cp.Unreachable) {
-				reasons[cp.Wave] = append(reasons[cp.Wave], cp.Unreachable)
-			}
-		}
-	}
-	var findings diag.Findings
-	for i, w := range p.Schedule.Waves {
-		names := unknown[i+1]
-		if len(names) <= w.MaxFailures && !(len(names) > 0 && p.Schedule.Sequential) {
-			continue
-		}
-		f := diag.Errorf("unreachable", "%d clusters do not answer: %s", len(names), strings.Join(names, ", "))
-		if len(names) == 1 {
-			f.What = "cluster " + names[0] + " does not answer"
-		}
-		f.Why = fmt.Sprintf("%s; wave %d allows %d failures", strings.Join(reasons[i+1], "; "), i+1, w.MaxFailures)
-		f.Fix = "mend that, try again when they are back, or go on without them: --skip-unreachable"
-		findings = append(findings, f)
-	}
-	return findings
 }

@@ -9,6 +9,7 @@ import (
 	"hawser.dev/hawser/internal/bind"
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
@@ -127,8 +128,7 @@ func (s *set) standsIn(ref object.Ref) []string {
 
 // steps carries a cluster's plan out: at once, or, where values are known only when others have been written, in as
 // many steps as they need. Each step does at most what was shown.
-func (l *loop) steps(ctx context.Context, cp *ClusterPlan, record *release.Record) cluster.ExecuteResult {
-	w := cp.work
+func (l *loop) steps(ctx context.Context, w *work, record *release.Record) cluster.ExecuteResult {
 	var names []string
 	for _, p := range w.set.parts {
 		names = append(names, p.placed.Name)
@@ -137,18 +137,18 @@ func (l *loop) steps(ctx context.Context, cp *ClusterPlan, record *release.Recor
 	steps := max(len(levels), 1)
 	end := l.now().Add(l.req.timeout())
 	var total cluster.ExecuteResult
-	now := cp.Plan
+	now := w.Plan
 	for n := range steps {
 		if n > 0 {
 			var problem *cluster.Problem
-			if now, problem = l.advance(ctx, cp, levels, n, end); problem != nil {
+			if now, problem = l.advance(ctx, w, levels, n, end); problem != nil {
 				total.Problems = append(total.Problems, *problem)
 			} else {
 				record.Hooks = plan.Merge(record.Hooks, now.Lives, levels[n])
 			}
 		}
 		if len(total.Problems) == 0 {
-			done := l.execute(ctx, cp, plan.Step(now, levels, n), record, total.Done, max(end.Sub(l.now()), time.Second))
+			done := l.execute(ctx, w, plan.Step(now, levels, n), record, total.Done, max(end.Sub(l.now()), time.Second))
 			total = merged(total, done)
 			if len(levels) > 0 {
 				w.lives = plan.Merge(w.known(plan.Options{}).Lives, done.Lives, levels[n])
@@ -159,7 +159,7 @@ func (l *loop) steps(ctx context.Context, cp *ClusterPlan, record *release.Recor
 			continue
 		}
 		total.Cancelled = total.Cancelled || n+1 < steps && l.stopped()
-		total.NotStarted = append(total.NotStarted, left(cp.Plan, levels, n+1, total.Problems)...)
+		total.NotStarted = append(total.NotStarted, left(w.Plan, levels, n+1, total.Problems)...)
 		break
 	}
 	total.Inventory, total.Lives = record.Inventory, record.Hooks
@@ -204,8 +204,8 @@ func (l *loop) stopped() bool {
 
 // advance makes the plan of the next step: the values are put in, the instances rendered, and what is to be done is
 // compared with what was shown.
-func (l *loop) advance(ctx context.Context, cp *ClusterPlan, levels [][]string, n int, end time.Time) (*plan.Plan, *cluster.Problem) {
-	w, r := cp.work, l.fp.run
+func (l *loop) advance(ctx context.Context, w *work, levels [][]string, n int, end time.Time) (*plan.Plan, *cluster.Problem) {
+	r := l.fp.run
 	var findings diag.Findings
 	for _, p := range w.set.parts {
 		if len(p.late) == 0 || !slices.Contains(levels[n], p.placed.Name) {
@@ -215,7 +215,7 @@ func (l *loop) advance(ctx context.Context, cp *ClusterPlan, levels [][]string, 
 			if f.Instance == "" {
 				continue
 			}
-			if problem := l.await(ctx, cp, p, f, end); problem != nil {
+			if problem := l.await(ctx, w, p, f, end); problem != nil {
 				return nil, problem
 			}
 		}
@@ -234,7 +234,7 @@ func (l *loop) advance(ctx context.Context, cp *ClusterPlan, levels [][]string, 
 	}
 	p, findings := r.compute(ctx, w, plan.Options{Adopt: l.req.Adopt, LetUnserved: l.req.LetUnserved, Recreate: l.req.Recreate, Tests: l.req.Tests, NoHooks: l.req.NoHooks})
 	w.set.mark(p)
-	shown := plan.Allows(cp.Plan, plan.Step(p, levels, n))
+	shown := plan.Allows(w.Plan, plan.Step(p, levels, n))
 	if err := append(append(findings, p.Findings...), shown...).Errors(); len(err) > 0 {
 		return nil, problemOf(err[0], object.Ref{})
 	}
@@ -249,11 +249,11 @@ func problemOf(f diag.Finding, ref object.Ref) *cluster.Problem {
 
 // await reads a value that another instance gives, and waits for one that somebody has yet to make: until the run's end,
 // and at most for the instance's own time.
-func (l *loop) await(ctx context.Context, cp *ClusterPlan, p *part, f bind.From, end time.Time) *cluster.Problem {
+func (l *loop) await(ctx context.Context, w *work, p *part, f bind.From, end time.Time) *cluster.Problem {
 	if d := p.placed.Timeout.Duration; d > 0 && l.now().Add(d).Before(end) {
 		end = l.now().Add(d)
 	}
-	w, t := cp.work, cp.work.target
+	t := w.target
 	want := t.wants(w.set, f)
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		t.forget(want)
@@ -263,7 +263,7 @@ func (l *loop) await(ctx context.Context, cp *ClusterPlan, p *part, f bind.From,
 		}
 		if n == nil && w.set.mayCome(want, f) && l.now().Before(end) && ctx.Err() == nil && !l.stopped() {
 			if pause == 100*time.Millisecond {
-				l.emit(Event{Type: EventWaiting, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: cp.Wave, Cluster: cp.Cluster,
+				l.emit(fleetplan.Event{Type: fleetplan.EventWaiting, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: w.Wave, Cluster: w.Cluster,
 					Instance: p.placed.Name, Object: &want.ref, Message: fmt.Sprintf("%s takes its %s", p.placed.Name, f.Path)})
 			}
 			select {
@@ -276,7 +276,7 @@ func (l *loop) await(ctx context.Context, cp *ClusterPlan, p *part, f bind.From,
 		if n == nil {
 			n = l.absent(ctx, t, want, p, f)
 		}
-		n.Instance, n.Cluster, n.Path = p.placed.Name, cp.Cluster, "values."+n.Path
+		n.Instance, n.Cluster, n.Path = p.placed.Name, w.Cluster, "values."+n.Path
 		return problemOf(*n, want.ref)
 	}
 }
@@ -296,8 +296,7 @@ func (l *loop) absent(ctx context.Context, t *target, want wanted, p *part, f bi
 }
 
 // unmoved checks under the lock that values taken from other instances are what the plan was made with.
-func (r *run) unmoved(ctx context.Context, cp *ClusterPlan) diag.Findings {
-	w := cp.work
+func (r *run) unmoved(ctx context.Context, w *work) diag.Findings {
 	var findings diag.Findings
 	for _, p := range w.set.parts {
 		if len(p.late) > 0 || len(w.set.takes[p.placed.Name]) == 0 {
@@ -312,7 +311,7 @@ func (r *run) unmoved(ctx context.Context, cp *ClusterPlan) diag.Findings {
 		if fs := r.fillIn(ctx, w.target, w.set, &again, false); fs.HasErrors() {
 			findings = append(findings, fs.Errors()...)
 		} else if again.key != p.key {
-			f := stale(cp, "a value that %s takes from another instance has changed since", p.placed.Name)
+			f := w.Stale("a value that %s takes from another instance has changed since", p.placed.Name)
 			f.Instance = p.placed.Name
 			findings = append(findings, f)
 		}

@@ -10,6 +10,7 @@ import (
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/object"
@@ -73,14 +74,14 @@ func (r *run) newLineage() string {
 // learn keeps in hawser.lock what an apply found out: the bundle's lineage, and the identities of the fleet's clusters
 // that it reached, so that swapped contexts and re-created clusters are noticed from then on. The file is changed as it
 // is now; one that cannot be written is only said.
-func (r *run) learn(out *Outcome) {
+func (r *run) learn(out *fleetplan.Outcome) {
 	if r.lockPath == "" || out.Verb != "apply" {
 		return
 	}
 	news := lockfile.News{Fleet: r.fleetName(), UIDs: map[string]string{}, Servers: map[string]string{}, TakenOver: r.req.TakeOver}
 	for _, row := range out.Clusters {
 		t := r.target(row.Cluster)
-		if t == nil || row.Result != Succeeded && row.Result != UpToDate {
+		if t == nil || row.Result != fleetplan.Succeeded && row.Result != fleetplan.UpToDate {
 			continue
 		}
 		if t.signed != nil {
@@ -103,7 +104,7 @@ func (r *run) learn(out *Outcome) {
 		if len(news.UIDs)+len(news.Servers) == 0 && r.from.Source.Repository != "" {
 			return // repository and path tell as much as the lineage
 		}
-		r.emit(Event{Type: EventNotice, Message: "what hawser.lock should know is not kept: " + err.Error()})
+		r.emit(fleetplan.Event{Type: fleetplan.EventNotice, Message: "what hawser.lock should know is not kept: " + err.Error()})
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"hawser.dev/hawser/internal/fleetplan"
 )
 
 // List reads records and no object; who may not read them is told that nobody knows.
@@ -27,7 +29,7 @@ func TestList(t *testing.T) {
 		req.Bundle = name
 		req.Access.Kubeconfig = shared.fleet.UserKubeconfig(t, "nobody-in-particular")
 		got, err := r.List(t.Context(), req)
-		if !errors.Is(err, ErrPartial) || len(got.Clusters) != 1 || !strings.Contains(got.Clusters[0].Unknown, "the right to") {
+		if !errors.Is(err, fleetplan.ErrPartial) || len(got.Clusters) != 1 || !strings.Contains(got.Clusters[0].Unknown, "the right to") {
 			t.Errorf("%q: %v, %+v", name, err, got)
 		}
 	}

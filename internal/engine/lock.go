@@ -15,34 +15,16 @@ import (
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/source"
 )
 
-// LockReport is what lock wrote. Its JSON form is public and versioned.
-type LockReport struct {
-	V    int    `json:"v"` // 1
-	File string `json:"file"`
-	// Sources by key, those that are no longer used last.
-	Sources []LockedSource `json:"sources"`
-}
-
-// LockedSource is one pin of hawser.lock.
-type LockedSource struct {
-	Source  string `json:"source"`
-	Version string `json:"version,omitempty"`
-	Digest  string `json:"digest"`
-	// Was is the pin before; nil for a new one.
-	Was *lockfile.Pin `json:"was,omitempty"`
-	// Dropped: no instance uses it any more; the pin is the former one.
-	Dropped bool `json:"dropped,omitempty"`
-}
-
 // Lock pins what the bundle's sources are in hawser.lock. What is pinned stays, except for local content and what
 // Request.Upgrade names; what nothing uses goes. It contacts no cluster.
-func (e *Engine) Lock(ctx context.Context, req Request) (*LockReport, error) {
+func (e *Engine) Lock(ctx context.Context, req Request) (*fleetplan.LockReport, error) {
 	req.Locked = false
 	r, err := e.load(ctx, req, true)
 	if err != nil {
@@ -63,14 +45,14 @@ func (e *Engine) Lock(ctx context.Context, req Request) (*LockReport, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, diag.FromAll(errs, "source").Err()
 	}
-	out := &LockReport{V: 1, File: r.lockPath}
+	out := &fleetplan.LockReport{V: 1, File: r.lockPath}
 	pins := map[string]lockfile.Pin{}
 	for _, u := range r.sources.Used() {
 		if _, twice := pins[u.Key()]; twice {
 			continue
 		}
 		pin := u.Pin()
-		row := LockedSource{Source: u.Key(), Version: pin.Version, Digest: pin.Digest}
+		row := fleetplan.LockedSource{Source: u.Key(), Version: pin.Version, Digest: pin.Digest}
 		if old, ok := r.lock.Sources[u.Key()]; ok {
 			row.Was = &old
 		}
@@ -81,10 +63,10 @@ func (e *Engine) Lock(ctx context.Context, req Request) (*LockReport, error) {
 	for key, pin := range r.lock.Sources {
 		if _, used := pins[key]; !used && req.Bundle == "" { // with one chosen, the other bundles' pins are theirs
 			dropped = append(dropped, key)
-			out.Sources = append(out.Sources, LockedSource{Source: key, Version: pin.Version, Digest: pin.Digest, Was: &pin, Dropped: true})
+			out.Sources = append(out.Sources, fleetplan.LockedSource{Source: key, Version: pin.Version, Digest: pin.Digest, Was: &pin, Dropped: true})
 		}
 	}
-	slices.SortFunc(out.Sources, lockedOrder)
+	out.Sort()
 	return out, lockfile.Update(r.lockPath, func(f lockfile.File) bool {
 		f.Pin(pins, dropped)
 		return true
@@ -93,16 +75,6 @@ func (e *Engine) Lock(ctx context.Context, req Request) (*LockReport, error) {
 
 // parallelSources bounds how many sources are resolved at once.
 const parallelSources = 16
-
-func lockedOrder(a, b LockedSource) int {
-	if a.Dropped != b.Dropped {
-		if a.Dropped {
-			return 1
-		}
-		return -1
-	}
-	return cmp.Compare(a.Source, b.Source)
-}
 
 // declared are the instances of the chosen bundles for every cluster of the fleet, as far as the files say. What cannot be
 // evaluated for a selected cluster is an error.
@@ -126,29 +98,9 @@ func (r *run) declared() ([]v1alpha1.Instance, error) {
 	return out, nil
 }
 
-// OutdatedReport compares a bundle's sources with what there is. Its JSON form is public and versioned.
-type OutdatedReport struct {
-	V       int              `json:"v"` // 1
-	Bundle  string           `json:"bundle,omitempty"`
-	Sources []OutdatedSource `json:"sources"`
-}
-
-// OutdatedSource is one source. Versions are "" where there is none.
-type OutdatedSource struct {
-	Source string `json:"source"`
-	// Want is the version or range the bundle writes, Locked what is pinned.
-	Want   string        `json:"want,omitempty"`
-	Locked *lockfile.Pin `json:"locked,omitempty"`
-	// Newest is the newest the bundle allows, Overall the newest stable one.
-	Newest  *lockfile.Pin  `json:"newest,omitempty"`
-	Overall *lockfile.Pin  `json:"overall,omitempty"`
-	Verdict source.Verdict `json:"verdict"`
-	Problem string         `json:"problem,omitempty"`
-}
-
 // Outdated asks every source of the bundle for what it is now. It contacts no cluster. The report is there also beside an
 // error (ErrPartial: some could not be asked).
-func (e *Engine) Outdated(ctx context.Context, req Request) (*OutdatedReport, error) {
+func (e *Engine) Outdated(ctx context.Context, req Request) (*fleetplan.OutdatedReport, error) {
 	r, err := e.load(ctx, req, true)
 	if err != nil {
 		return nil, err
@@ -167,17 +119,17 @@ func (e *Engine) Outdated(ctx context.Context, req Request) (*OutdatedReport, er
 		}
 	}
 	slices.SortFunc(sources, func(a, b source.Source) int { return cmp.Compare(a.Key(), b.Key()) })
-	out := &OutdatedReport{V: 1, Bundle: req.Bundle, Sources: make([]OutdatedSource, len(sources))}
+	out := &fleetplan.OutdatedReport{V: 1, Bundle: req.Bundle, Sources: make([]fleetplan.OutdatedSource, len(sources))}
 	each(len(sources), parallelSources, func(i int) { out.Sources[i] = r.outdated(ctx, sources[i], first[sources[i]]) })
 	for _, s := range out.Sources {
 		if s.Verdict == source.Unknown {
-			err = ErrPartial
+			err = fleetplan.ErrPartial
 		}
 	}
 	return out, err
 }
 
-func (r *run) outdated(ctx context.Context, s source.Source, in v1alpha1.Instance) OutdatedSource {
+func (r *run) outdated(ctx context.Context, s source.Source, in v1alpha1.Instance) fleetplan.OutdatedSource {
 	var row source.Row
 	if s.Ref.URL == "" {
 		row = r.sources.CompareFiles(ctx, in)
@@ -192,7 +144,7 @@ func (r *run) outdated(ctx context.Context, s source.Source, in v1alpha1.Instanc
 	}
 	bare := s
 	bare.Want = ""
-	out := OutdatedSource{Source: bare.Key(), Want: s.Want, Newest: pin(row.Newest), Overall: pin(row.Overall), Verdict: row.Verdict}
+	out := fleetplan.OutdatedSource{Source: bare.Key(), Want: s.Want, Newest: pin(row.Newest), Overall: pin(row.Overall), Verdict: row.Verdict}
 	if row.Locked.Digest != "" {
 		out.Locked = &row.Locked
 	}
@@ -220,7 +172,7 @@ func (r *run) locked(ctx context.Context) error {
 		}
 	}
 	if findings.HasErrors() {
-		return &RefusedError{Findings: findings.Sorted()}
+		return &fleetplan.RefusedError{Findings: findings.Sorted()}
 	}
 	return nil
 }

@@ -1,13 +1,11 @@
 package engine
 
 import (
-	"slices"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/fleetplan"
 )
 
 // The whole pipeline in this process: a first apply makes what is declared, the next plan has nothing to do, and a
@@ -17,7 +15,7 @@ func TestPipeline(t *testing.T) {
 	r := newRig(t)
 	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")))
 	out := r.applied(r.request())
-	if out.Result != Succeeded || out.Clusters[0].Done.Create != 2 || out.Clusters[0].Revision != 1 {
+	if out.Result != fleetplan.Succeeded || out.Clusters[0].Done.Create != 2 || out.Clusters[0].Revision != 1 {
 		t.Fatalf("first apply: %+v", out)
 	}
 	cm, err := r.admin.CoreV1().ConfigMaps(r.name).Get(t.Context(), "app", metav1.GetOptions{})
@@ -38,41 +36,5 @@ func TestPipeline(t *testing.T) {
 	}
 	if _, err := r.PlanDelete(t.Context(), req); err == nil {
 		t.Error("a second delete finds something")
-	}
-}
-
-// Unknown clusters stop an apply before it begins, unless their wave may lose them or they are skipped.
-func TestReachable(t *testing.T) {
-	t.Parallel()
-	of := func(down ...string) *FleetPlan {
-		fp := &FleetPlan{Schedule: scheduleOf(2)}
-		for i, name := range []string{"a", "b"} {
-			cp := &ClusterPlan{Cluster: name, Wave: i + 1, Plan: &plan.Plan{}}
-			if slices.Contains(down, name) {
-				cp.Unreachable, cp.Plan = "connection refused", nil
-			}
-			fp.Clusters = append(fp.Clusters, cp)
-		}
-		return fp
-	}
-	for _, tt := range []struct {
-		name string
-		fp   *FleetPlan
-		req  Request
-		want []string
-	}{
-		{"all answer", of(), Request{}, nil},
-		{"one is down", of("b"), Request{}, []string{"cluster b does not answer"}},
-		{"skipped", of("b"), Request{SkipUnreachable: true}, nil},
-	} {
-		var got []string
-		for _, f := range tt.fp.Reachable(tt.req) {
-			if f.Severity == diag.Error {
-				got = append(got, f.What)
-			}
-		}
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"hawser.dev/hawser/internal/deletionguard"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
@@ -25,7 +26,7 @@ import (
 // Plan loads the documents, connects to every selected cluster, renders, observes and computes the one plan for the
 // whole fleet. It writes nothing anywhere. Problems that block an apply are Errors among the plan's findings; the
 // error is for what prevents a plan altogether.
-func (e *Engine) Plan(ctx context.Context, req Request) (*FleetPlan, error) {
+func (e *Engine) Plan(ctx context.Context, req Request) (*Prepared, error) {
 	r, err := e.load(ctx, req, true)
 	if err != nil {
 		return nil, err
@@ -39,7 +40,7 @@ func (e *Engine) Plan(ctx context.Context, req Request) (*FleetPlan, error) {
 		return nil, err
 	}
 	r.formerName(ctx)
-	fp := &FleetPlan{V: 1, Verb: "apply", Fleet: r.fleetName(), Created: e.now(), run: r}
+	fp := &Prepared{FleetPlan: &fleetplan.FleetPlan{V: 1, Verb: "apply", Fleet: r.fleetName(), Created: e.now()}, run: r}
 	e.desire(ctx, r, fp)
 	if err := fp.Findings.Err(); err != nil {
 		r.close()
@@ -55,28 +56,25 @@ func (e *Engine) Plan(ctx context.Context, req Request) (*FleetPlan, error) {
 }
 
 // desire evaluates and renders for every connected cluster.
-func (e *Engine) desire(ctx context.Context, r *run, fp *FleetPlan) {
+func (e *Engine) desire(ctx context.Context, r *run, fp *Prepared) {
 	start := e.now()
 	before := r.memo.Renders()
-	fp.Clusters = make([]*ClusterPlan, len(r.targets))
-	found := make([]diag.Findings, len(r.targets))
+	fp.Clusters = make([]*fleetplan.ClusterPlan, len(r.targets))
+	found, works := make([]diag.Findings, len(r.targets)), make([]*work, len(r.targets))
 	each(len(r.targets), cores()*2, func(i int) {
 		t := r.targets[i]
-		cp := &ClusterPlan{Cluster: t.cluster.Name, Group: t.cluster.Group, Server: t.facts.Server, UID: t.facts.Identity().String(),
-			Version: t.facts.Version, Unreachable: t.unreachable, Later: t.later}
-		fp.Clusters[i] = cp
-		if t.session == nil {
-			return
+		if cp := fp.begin(t, i); t.session != nil {
+			works[i], found[i] = r.desireOne(ctx, t, cp)
 		}
-		found[i] = r.desireOne(ctx, t, cp).OnCluster(t.cluster.Name)
 	})
-	for i, cp := range fp.Clusters {
-		fp.Findings = append(fp.Findings, found[i]...)
-		if cp.work != nil {
-			fp.Bundle, fp.Owner = cp.work.set.spec.Name, cp.work.set.owner
-			r.stats.Instances += len(cp.work.set.parts)
+	for i, w := range works {
+		fp.Findings = append(fp.Findings, found[i].OnCluster(r.targets[i].cluster.Name)...)
+		if w != nil {
+			fp.Bundle, fp.Owner = w.set.spec.Name, w.set.owner
+			r.stats.Instances += len(w.set.parts)
 		}
 	}
+	fp.planned(works)
 	if fp.Bundle == "" && !fp.Findings.HasErrors() {
 		names, _ := r.bundles() // what is wrong in the files is among the findings
 		fp.Bundle = strings.Join(names, ",")
@@ -84,39 +82,38 @@ func (e *Engine) desire(ctx context.Context, r *run, fp *FleetPlan) {
 	}
 	r.stats.Renders = r.memo.Renders() - before
 	r.stats.RenderMS = e.now().Sub(start).Milliseconds()
-	e.emit(Event{Type: EventRendered, Bundle: fp.Bundle, Done: r.stats.Renders, Total: r.stats.Instances})
+	e.emit(fleetplan.Event{Type: fleetplan.EventRendered, Bundle: fp.Bundle, Done: r.stats.Renders, Total: r.stats.Instances})
 }
 
-func (r *run) desireOne(ctx context.Context, t *target, cp *ClusterPlan) diag.Findings {
+func (r *run) desireOne(ctx context.Context, t *target, cp *fleetplan.ClusterPlan) (*work, diag.Findings) {
 	spec, findings := r.specFor(t.facts)
 	if findings.HasErrors() {
-		return findings
+		return nil, findings
 	}
 	owner := object.OwnerID("", "", spec.Name)
 	r.readRecord(ctx, t, owner)
 	r.judge(t)
 	findings = append(findings, t.findings...)
 	if findings.HasErrors() {
-		return findings
+		return nil, findings
 	}
 	findings = append(findings, r.required(ctx, t, spec)...)
 	s, fs := r.prepare(ctx, t, spec)
 	findings = append(append(findings, fs...), r.rotated(ctx, t, s)...)
 	if findings.HasErrors() {
-		return findings
+		return nil, findings
 	}
 	findings = append(findings, r.fill(ctx, t, s)...)
-	cp.work = &work{run: r, target: t, set: s}
 	cp.NotPlaced = s.notPlaced
 	for _, p := range s.parts {
-		ip := InstancePlan{Name: p.instance.Name, Source: p.source, Pos: diag.Pos(p.instance.Pos)}
+		ip := fleetplan.InstancePlan{Name: p.instance.Name, Source: p.source, Pos: diag.Pos(p.instance.Pos)}
 		if t.record != nil {
 			ip.Before = t.record.Sources[ip.Name]
 		}
 		cp.Instances = append(cp.Instances, ip)
 	}
-	cp.describeRecord(t, r.redact)
-	return findings
+	describeRecord(cp, t, r.redact)
+	return &work{ClusterPlan: cp, run: r, target: t, set: s}, findings
 }
 
 // Bundles are the names of the bundles in the request's files, each after those it requires. It contacts nobody.
@@ -190,7 +187,7 @@ func (r *run) required(ctx context.Context, t *target, spec v1alpha1.BundleSpec)
 }
 
 // describeRecord adds what the last release on the cluster says to its plan.
-func (cp *ClusterPlan) describeRecord(t *target, redact func(string) string) {
+func describeRecord(cp *fleetplan.ClusterPlan, t *target, redact func(string) string) {
 	if t.record == nil {
 		return
 	}
@@ -206,15 +203,13 @@ func (cp *ClusterPlan) describeRecord(t *target, redact func(string) string) {
 }
 
 // computeAll observes every cluster, computes its plan, and groups the equal ones.
-func (r *run) computeAll(ctx context.Context, fp *FleetPlan, o plan.Options) {
+func (r *run) computeAll(ctx context.Context, fp *Prepared, o plan.Options) {
 	start := r.now()
 	each(len(fp.Clusters), 0, func(i int) {
-		cp := fp.Clusters[i]
-		if cp.work == nil {
-			return
+		if w := fp.works[fp.Clusters[i].Cluster]; w != nil {
+			r.computeOne(ctx, w, o)
+			r.emit(fleetplan.Event{Type: fleetplan.EventObserved, Bundle: fp.Bundle, Cluster: w.Cluster})
 		}
-		r.computeOne(ctx, cp, o)
-		r.emit(Event{Type: EventObserved, Bundle: fp.Bundle, Cluster: cp.Cluster})
 	})
 	r.observed = r.now()
 	r.stats.ObserveMS = r.observed.Sub(start).Milliseconds()
@@ -222,7 +217,7 @@ func (r *run) computeAll(ctx context.Context, fp *FleetPlan, o plan.Options) {
 }
 
 // finish adds order, groups, findings and totals to a computed fleet plan.
-func (r *run) finish(ctx context.Context, fp *FleetPlan) {
+func (r *run) finish(ctx context.Context, fp *Prepared) {
 	sch, findings := r.schedule()
 	var used []source.Use
 	if fp.Verb == "apply" {
@@ -233,14 +228,14 @@ func (r *run) finish(ctx context.Context, fp *FleetPlan) {
 	fp.Schedule = rollout.Canaries(sch, fp.changes)
 	fp.Findings = append(fp.Findings, findings...)
 	if fp.Verb == "apply" {
-		fp.Findings = append(fp.Findings, r.gate(ctx, fp)...)
+		fp.Findings = append(fp.Findings, r.gate(ctx, fp.FleetPlan)...)
 	}
 	for _, cp := range fp.Clusters {
 		if cp.Plan != nil {
 			plan.Redact(cp.Plan, r.Redactor)
 		}
 	}
-	fp.order()
+	fp.Order()
 	for _, cp := range fp.Clusters {
 		if cp.Plan != nil {
 			fp.Findings = append(fp.Findings, cp.Plan.Findings...)
@@ -250,50 +245,21 @@ func (r *run) finish(ctx context.Context, fp *FleetPlan) {
 	fp.Stats = r.stats
 	fp.Findings = append(fp.Findings, r.guards(fp)...)
 	fp.Findings = append(fp.Findings, r.left()...)
-	fp.redact(r.Redactor)
+	fp.Redact(r.Redactor)
 }
 
 // changes reports whether this revision changes a cluster, or has done so in an earlier run. One that cannot be asked may
 // change.
-func (p *FleetPlan) changes(name string) bool {
-	cp := p.cluster(name)
-	if cp == nil || cp.Plan == nil || cp.work == nil {
+func (p *Prepared) changes(name string) bool {
+	w := p.works[name]
+	if w == nil {
 		return true
 	}
-	rec := cp.work.target.record
-	return !cp.settled() || rec != nil && rec.Head == p.Head
+	rec := w.target.record
+	return !w.settled() || rec != nil && rec.Head == p.Head
 }
 
-// canaries marks the clusters that the schedule lets go first.
-func (p *FleetPlan) canaries() {
-	for _, m := range p.Schedule.Members {
-		if cp := p.cluster(m.Cluster); cp != nil {
-			cp.Canary = m.Canary
-		}
-	}
-}
-
-// order puts the clusters into the order of the schedule and groups equal plans.
-func (p *FleetPlan) order() {
-	position := map[string]int{}
-	for i, m := range p.Schedule.Members {
-		position[m.Cluster] = i
-		for _, cp := range p.Clusters {
-			if cp.Cluster == m.Cluster {
-				cp.Wave, cp.Canary = m.Wave, m.Canary
-			}
-		}
-	}
-	slices.SortStableFunc(p.Clusters, func(a, b *ClusterPlan) int { return position[a.Cluster] - position[b.Cluster] })
-	var members []plan.Member
-	for _, cp := range p.Clusters {
-		members = append(members, plan.Member{Cluster: cp.Cluster, Wave: cp.Wave, Plan: cp.Plan})
-	}
-	p.Groups = plan.GroupEqual(members)
-}
-
-func (r *run) computeOne(ctx context.Context, cp *ClusterPlan, o plan.Options) {
-	w := cp.work
+func (r *run) computeOne(ctx context.Context, w *work, o plan.Options) {
 	r.foresee(ctx, w)
 	p, findings := r.compute(ctx, w, o)
 	if late := r.uncertain(ctx, w, p); len(late) > len(w.set.late()) && !findings.HasErrors() {
@@ -303,9 +269,9 @@ func (r *run) computeOne(ctx context.Context, cp *ClusterPlan, o plan.Options) {
 	}
 	findings = append(append(findings, r.missing(ctx, w)...), r.remade(w, p)...)
 	findings = append(findings, r.validate(ctx, w, p)...)
-	if t := w.target; cp.Resumes {
+	if t := w.target; w.Resumes {
 		if who := release.WhoIsAt(ctx, t.store, *t.record); who != "" {
-			cp.Resumes = false
+			w.Resumes = false
 			findings = append(findings, release.AtWork(who))
 		}
 	}
@@ -316,10 +282,10 @@ func (r *run) computeOne(ctx context.Context, cp *ClusterPlan, o plan.Options) {
 		return base
 	}, r.redact)
 	w.set.mark(p)
-	p.Findings = append(p.Findings, findings.OnCluster(cp.Cluster)...)
-	cp.Plan, cp.Late = p, slices.Sorted(maps.Keys(w.set.late()))
+	p.Findings = append(p.Findings, findings.OnCluster(w.Cluster)...)
+	w.Plan, w.Late = p, slices.Sorted(maps.Keys(w.set.late()))
 	if !o.Deleting {
-		p.Brake = deletionguard.OnCluster(cp.guarded())
+		p.Brake = deletionguard.OnCluster(w.guarded())
 	}
 }
 

@@ -10,10 +10,9 @@ import (
 	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
-	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/planfile"
-	"hawser.dev/hawser/internal/rollout"
 )
 
 // saved is what a plan depends on besides the clusters: the part of its request that decides, and what was read.
@@ -81,7 +80,7 @@ func copyFields(to, from reflect.Value) {
 }
 
 // SavePlan writes the plan as a file and returns the file's digest. Warnings say that it could not be sealed.
-func (e *Engine) SavePlan(fp *FleetPlan, w io.Writer) (string, diag.Findings, error) {
+func (e *Engine) SavePlan(fp *Prepared, w io.Writer) (string, diag.Findings, error) {
 	r := fp.run
 	if r == nil {
 		return "", nil, fmt.Errorf("only a plan that was made here can be saved")
@@ -90,10 +89,11 @@ func (e *Engine) SavePlan(fp *FleetPlan, w io.Writer) (string, diag.Findings, er
 		return "", nil, fmt.Errorf("a plan of documents from standard input cannot be saved: it could not be rendered again")
 	}
 	for _, cp := range fp.Clusters {
-		if cp.work == nil {
+		w := fp.works[cp.Cluster]
+		if w == nil {
 			continue
 		}
-		if names := cp.work.set.madeNames(); len(names) > 0 {
+		if names := w.set.madeNames(); len(names) > 0 {
 			return "", nil, fmt.Errorf("the plan cannot be saved: what is made up when it is applied decides which objects there are (%s on %s); apply without a plan file first",
 				join(names), cp.Cluster)
 		}
@@ -136,22 +136,20 @@ func (r *run) inputs() planfile.Inputs {
 }
 
 // written is the plan as a file has it: digests of what holds secrets keyed, and every text redacted.
-func (e *Engine) written(fp *FleetPlan, digests *planfile.Digests) ([]byte, error) {
-	out := *fp
-	out.Clusters = make([]*ClusterPlan, len(fp.Clusters))
-	for i, cp := range fp.Clusters {
-		c := *cp
-		if cp.Plan != nil && cp.work != nil {
-			p, bodies := cp.promised(), cp.work.bodies()
-			for j := range p.Changes {
-				ch := &p.Changes[j]
-				if body, ok := bodies[ch.Ref]; ok && e.holdsSecret(body) {
-					ch.Digest = digests.Key(ch.Digest)
-				}
-			}
-			c.Plan = p
+func (e *Engine) written(fp *Prepared, digests *planfile.Digests) ([]byte, error) {
+	out := fp.promised()
+	for _, cp := range out.Clusters {
+		w := fp.works[cp.Cluster]
+		if w == nil {
+			continue
 		}
-		out.Clusters[i] = &c
+		bodies := w.bodies()
+		for j := range cp.Plan.Changes {
+			ch := &cp.Plan.Changes[j]
+			if body, ok := bodies[ch.Ref]; ok && e.holdsSecret(body) {
+				ch.Digest = digests.Key(ch.Digest)
+			}
+		}
 	}
 	out.Groups = nil // made of the changes by whoever reads them
 	return json.Marshal(out)
@@ -168,12 +166,12 @@ func (e *Engine) holdsSecret(o object.Object) bool {
 
 // ReadPlan reads a saved plan for showing it; it contacts nothing and cannot be applied. A file that was changed after this
 // user's hawser wrote it is an error, one that nothing vouches for has a warning among its findings.
-func (e *Engine) ReadPlan(in io.Reader) (*FleetPlan, error) {
+func (e *Engine) ReadPlan(in io.Reader) (*fleetplan.FleetPlan, error) {
 	fp, _, _, err := e.readPlan(in)
 	return fp, err
 }
 
-func (e *Engine) readPlan(in io.Reader) (fp *FleetPlan, s saved, file *planfile.File, err error) {
+func (e *Engine) readPlan(in io.Reader) (fp *fleetplan.FleetPlan, s saved, file *planfile.File, err error) {
 	if file, err = planfile.Decode(in); err != nil {
 		return nil, s, nil, err
 	}
@@ -181,66 +179,24 @@ func (e *Engine) readPlan(in io.Reader) (fp *FleetPlan, s saved, file *planfile.
 	if err != nil {
 		return nil, s, nil, err
 	}
-	switch file.Sealed(key) {
-	case planfile.Edited:
-		f := diag.Errorf("edited-plan", "the plan file was changed after it was made")
-		f.Why, f.Fix = "its seal does not fit what it holds", "plan again; who changed it may have meant harm"
-		return nil, s, nil, &RefusedError{Findings: diag.Findings{f}}
-	case planfile.Unknown:
-		defer func() {
-			if fp != nil {
-				f := diag.Warnf("unsealed-plan", "this plan file was not made by you on this machine: nothing vouches for what it shows")
-				f.Fix = "apply compares all of it with a plan computed anew, and does nothing else"
-				fp.Findings = append(fp.Findings, f)
-			}
-		}()
+	if fp, err = fleetplan.Read(file, key); err != nil {
+		return nil, s, nil, err
 	}
-	fp = &FleetPlan{}
 	if err := json.Unmarshal(file.Request, &s); err != nil {
-		return nil, s, nil, fmt.Errorf("the plan file is damaged: %w", err)
+		return nil, s, nil, fleetplan.Damaged(err)
 	}
-	if err := json.Unmarshal(file.Plan, fp); err != nil {
-		return nil, s, nil, fmt.Errorf("the plan file is damaged: %w", err)
-	}
-	if err := fp.whole(); err != nil {
-		return nil, s, nil, fmt.Errorf("the plan file is damaged: %w", err)
-	}
-	fp.order() // groups are made of the changes, whatever the file says
 	return fp, s, file, nil
-}
-
-// whole reports what a plan that was read lacks to be shown.
-func (p *FleetPlan) whole() error {
-	if p.V != 1 || p.Verb != "apply" && p.Verb != "delete" || p.Bundle == "" {
-		return fmt.Errorf("it holds no plan")
-	}
-	names := map[string]bool{}
-	for i, cp := range p.Clusters {
-		switch {
-		case cp == nil || cp.Cluster == "" || names[cp.Cluster]:
-			return fmt.Errorf("cluster %d is empty, or there twice", i+1)
-		case cp.Plan == nil && cp.Unreachable == "" && !cp.Later:
-			return fmt.Errorf("cluster %s has no plan", cp.Cluster)
-		}
-		names[cp.Cluster] = true
-	}
-	for _, m := range p.Schedule.Members {
-		if m.Wave < 1 || m.Wave > len(p.Schedule.Waves) || !names[m.Cluster] {
-			return fmt.Errorf("its rollout does not fit its clusters")
-		}
-	}
-	return nil
 }
 
 // LoadPlan makes a saved plan ready to be applied: it computes the plan anew on every cluster, and refuses unless it is the
 // saved one. What is carried out is the new one; nothing is done because the file says so.
-func (e *Engine) LoadPlan(ctx context.Context, in io.Reader, req Request) (*FleetPlan, error) {
+func (e *Engine) LoadPlan(ctx context.Context, in io.Reader, req Request) (*Prepared, error) {
 	old, s, file, err := e.readPlan(in)
 	if err != nil {
 		return nil, err
 	}
 	if findings := s.Inputs.Moved(req.Dir); len(findings) > 0 {
-		return nil, &RefusedError{Findings: findings}
+		return nil, &fleetplan.RefusedError{Findings: findings}
 	}
 	req = s.apply(req)
 	req.absent = map[string]string{}
@@ -257,72 +213,24 @@ func (e *Engine) LoadPlan(ctx context.Context, in io.Reader, req Request) (*Flee
 	if err != nil {
 		return nil, err
 	}
-	if findings := e.verify(old, now, s, file); len(findings) > 0 {
+	key, _ := e.PlanKey.Read() // was read before
+	findings := s.Inputs.Compare(now.run.inputs())
+	if len(findings) == 0 {
+		findings = fleetplan.Verify(old, now.promised(), planfile.NewDigests(file.Salt).Same, file.Sealed(key) != planfile.Sound)
+	}
+	if len(findings) > 0 {
 		now.run.close()
-		return nil, &RefusedError{Findings: findings.Sorted()}
+		return nil, &fleetplan.RefusedError{Findings: findings.Sorted()}
 	}
 	now.run.decided = &s
 	return now, nil
 }
 
-// verify compares a saved plan with the one that was computed now.
-func (e *Engine) verify(old, now *FleetPlan, s saved, file *planfile.File) diag.Findings {
-	if findings := s.Inputs.Compare(now.run.inputs()); len(findings) > 0 {
-		return findings
-	}
-	if old.Bundle != now.Bundle || old.Fleet != now.Fleet || old.Head != now.Head {
-		return diag.Findings{plan.Stale("it is another bundle's, or the rollout changed since it was made")}
-	}
-	key, _ := e.PlanKey.Read() // was read before
-	shown := file.Sealed(key) != planfile.Sound
-	var findings diag.Findings
-	digests := planfile.NewDigests(file.Salt)
-	for _, cp := range now.Clusters {
-		if was := old.cluster(cp.Cluster); was == nil {
-			findings = append(findings, stale(cp, "the cluster is not in it"))
-		} else {
-			findings = append(findings, verifyOne(was, cp, digests, shown)...)
+// promised is the plan as a file can have it.
+func (p *Prepared) promised() *fleetplan.FleetPlan {
+	return p.With(func(cp *fleetplan.ClusterPlan) {
+		if w := p.works[cp.Cluster]; w != nil {
+			cp.Promise(w.set.stood)
 		}
-	}
-	for _, was := range old.Clusters {
-		if now.cluster(was.Cluster) == nil {
-			findings = append(findings, stale(was, "the cluster is no longer in the fleet"))
-		}
-	}
-	if len(findings) == 0 && !rollout.Same(old.Schedule, now.Schedule) {
-		findings = append(findings, plan.Stale("the rollout is another one now"))
-	}
-	return findings
-}
-
-func verifyOne(was, cp *ClusterPlan, digests *planfile.Digests, shown bool) diag.Findings {
-	switch {
-	case was.Plan == nil, cp.Plan == nil: // it did not answer, or does not now: others may go on without it
-		return nil
-	case was.UID != cp.UID:
-		return diag.Findings{planned(was, cp)}
-	case was.Revision != cp.Revision:
-		return diag.Findings{stale(cp, "it is at revision %d now, the plan was made at %d", cp.Revision, was.Revision)}
-	}
-	return plan.Verify(was.Plan, cp.promised(), digests.Same, shown).OnCluster(cp.Cluster)
-}
-
-// promised is the plan as a file can have it: what is made up is made anew when it is applied, and has the digests of what
-// stands there until then, and no content.
-func (cp *ClusterPlan) promised() *plan.Plan {
-	p := *cp.Plan
-	p.Changes = append([]plan.Change{}, cp.Plan.Changes...)
-	for i := range p.Changes {
-		if stood, ok := cp.work.set.stood[p.Changes[i].Ref]; ok {
-			p.Changes[i].Digest, p.Changes[i].Content = stood, nil
-		}
-	}
-	return &p
-}
-
-// planned refuses a cluster that is not the one the plan was made for.
-func planned(cp, now *ClusterPlan) diag.Finding {
-	f := diag.Errorf(fleet.CodeWrongCluster, "this is not the cluster %s that the plan was made for", cp.Cluster)
-	f.Why, f.Fix = "the plan is bound to "+cp.UID+", it has "+now.UID, "correct the context, or plan again with these credentials"
-	return f
+	})
 }

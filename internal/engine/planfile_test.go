@@ -17,13 +17,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/planfile"
 )
 
 // save saves a plan in the rig's directory, sealed with a key of the rig's own, and returns the file's text.
-func (r *rig) save(fp *FleetPlan) string {
+func (r *rig) save(fp *Prepared) string {
 	r.t.Helper()
 	r.PlanKey = planfile.KeyFile{Path: filepath.Join(r.dir, "state", "plan.key")}
 	var b bytes.Buffer
@@ -34,14 +35,14 @@ func (r *rig) save(fp *FleetPlan) string {
 }
 
 // loadSaved loads a saved plan; the request is what apply PLANFILE has.
-func (r *rig) loadSaved(text string) (*FleetPlan, error) {
+func (r *rig) loadSaved(text string) (*Prepared, error) {
 	return r.LoadPlan(r.t.Context(), strings.NewReader(text), Request{Dir: r.dir, Wait: true, Access: fleet.AccessOptions{Kubeconfig: r.kubeconfig()}})
 }
 
 // refusedFor fails the test unless the error is a refusal that says all the words.
 func refusedFor(t *testing.T, err error, words ...string) {
 	t.Helper()
-	if !errors.Is(err, ErrRefused) {
+	if !errors.Is(err, fleetplan.ErrRefused) {
 		t.Errorf("no refusal: %v", err)
 		return
 	}
@@ -59,10 +60,10 @@ func configMapOf(name string) *corev1.ConfigMap {
 var serverLine = regexp.MustCompile(`server: \S+`)
 
 // edit changes the plan in a plan file, as a text editor does; the seal stays.
-func edit(t *testing.T, text string, change func(fp *FleetPlan)) string {
+func edit(t *testing.T, text string, change func(fp *fleetplan.FleetPlan)) string {
 	t.Helper()
 	var file map[string]json.RawMessage
-	var fp FleetPlan
+	var fp fleetplan.FleetPlan
 	if err := errors.Join(json.Unmarshal([]byte(text), &file), json.Unmarshal(file["plan"], &fp)); err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +129,7 @@ func TestEditedPlanFileDeletesNothing(t *testing.T) {
 	r.write("app.yaml", r.configMap("a", "k: two"))
 	text := r.save(r.plan(r.request()))
 	for _, action := range []plan.Action{plan.Delete, plan.Release, plan.Recreate} {
-		edited := edit(t, text, func(fp *FleetPlan) {
+		edited := edit(t, text, func(fp *fleetplan.FleetPlan) {
 			p := fp.Clusters[0].Plan
 			p.Changes = append(p.Changes, plan.Change{Action: action, Ref: object.Ref{Kind: "ConfigMap", Namespace: r.name, Name: "theirs"},
 				Version: "v1", Instance: "app", UID: string(theirs.UID), ResourceVersion: theirs.ResourceVersion})
@@ -146,7 +147,7 @@ func TestEditedPlanFileDeletesNothing(t *testing.T) {
 		refusedFor(t, err, "ConfigMap "+r.name+"/theirs")
 	}
 	// what is shown of a change that is otherwise as it was
-	edited := edit(t, text, func(fp *FleetPlan) {
+	edited := edit(t, text, func(fp *fleetplan.FleetPlan) {
 		fp.Clusters[0].Plan.Changes[0].Fields = nil
 		fp.Clusters[0].Plan.Changes[0].Why = "harmless"
 	})
@@ -180,7 +181,7 @@ func TestSavedPlanOfAClusterThatIsDown(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := r.Apply(t.Context(), fp, Request{SkipUnreachable: true})
-	if err == nil || len(out.Clusters) != 2 || out.Clusters[0].Result != Unreachable {
+	if err == nil || len(out.Clusters) != 2 || out.Clusters[0].Result != fleetplan.Unreachable {
 		t.Errorf("without it: %v %+v", err, out)
 	}
 	// and one that was down when the plan was made is left alone when it is back
@@ -238,10 +239,10 @@ func TestStaleWhileThePlanIsRead(t *testing.T) {
 			r.events = nil
 			r.Now = func() time.Time { return time.Now().Add(read) }
 			out, err := r.Apply(t.Context(), fp, r.request())
-			if !errors.Is(err, ErrRefused) {
+			if !errors.Is(err, fleetplan.ErrRefused) {
 				t.Errorf("no refusal: %v", err)
 			}
-			begun := slices.ContainsFunc(r.events, func(ev Event) bool { return ev.Type == EventClusterStart })
+			begun := slices.ContainsFunc(r.events, func(ev fleetplan.Event) bool { return ev.Type == fleetplan.EventClusterStart })
 			if begun == (read > 0) {
 				t.Errorf("begun: %t, %+v", begun, out)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/retirement"
@@ -94,7 +95,7 @@ func (e *Engine) Retire(ctx context.Context, req Request) error {
 
 // delivered keeps in hawser.lock where the bundle runs after this run, so that a cluster that leaves the fleet with it is
 // named. A file that cannot be written is only said.
-func (r *run) delivered(out *Outcome) {
+func (r *run) delivered(out *fleetplan.Outcome) {
 	path := lockBeside(r.req)
 	if path == "" || r.fleet == nil {
 		return
@@ -107,7 +108,7 @@ func (r *run) delivered(out *Outcome) {
 				continue
 			}
 			switch {
-			case out.Verb == "delete" && (row.Result == Succeeded || row.Result == UpToDate):
+			case out.Verb == "delete" && (row.Result == fleetplan.Succeeded || row.Result == fleetplan.UpToDate):
 				changed = file.Withdraw(r.fleetName(), row.Cluster, out.Bundle) || changed
 			case out.Verb == "apply" && row.Revision > 0:
 				changed = file.Deliver(r.fleetName(), row.Cluster, out.Bundle, retirement.PlaceOf(r.targets[i].cluster, r.targets[i].access.Context, r.lockPath)) || changed
@@ -116,7 +117,7 @@ func (r *run) delivered(out *Outcome) {
 		return changed
 	})
 	if err != nil {
-		r.emit(Event{Type: EventNotice, Message: "where the bundle runs is not kept: " + err.Error()})
+		r.emit(fleetplan.Event{Type: fleetplan.EventNotice, Message: "where the bundle runs is not kept: " + err.Error()})
 	}
 }
 

@@ -33,7 +33,7 @@ func leaving(t *testing.T) (*rig, Request) {
 	return r, req
 }
 
-func namesLeft(fp *FleetPlan) string {
+func namesLeft(fp *Prepared) string {
 	var out []string
 	for _, f := range fp.Findings {
 		if f.Code == "cluster-left" {

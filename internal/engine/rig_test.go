@@ -23,13 +23,13 @@ import (
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleet/kubeconfig"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/release/kube"
 	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/render/plain"
-	"hawser.dev/hawser/internal/rollout"
 	"hawser.dev/hawser/internal/testfleet"
 )
 
@@ -74,9 +74,9 @@ type rig struct {
 	admin kubernetes.Interface
 
 	// on sees every event as it comes; nil is nobody.
-	on     func(Event)
+	on     func(fleetplan.Event)
 	mu     sync.Mutex
-	events []Event
+	events []fleetplan.Event
 }
 
 func newRig(t *testing.T) *rig {
@@ -94,7 +94,7 @@ func newRig(t *testing.T) *rig {
 		Renderers: map[string]render.Renderer{"manifests": plain.New(plain.Options{Redact: redactor.Redact})},
 		Redactor:  redactor,
 		Version:   "test",
-		OnEvent: func(ev Event) {
+		OnEvent: func(ev fleetplan.Event) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.events = append(r.events, ev)
@@ -196,7 +196,7 @@ func (r *rig) kubeconfig() string {
 }
 
 // plan plans and fails the test where there is no plan; findings are the test's matter.
-func (r *rig) plan(req Request) *FleetPlan {
+func (r *rig) plan(req Request) *Prepared {
 	r.t.Helper()
 	fp, err := r.Plan(r.t.Context(), req)
 	if err != nil {
@@ -207,13 +207,13 @@ func (r *rig) plan(req Request) *FleetPlan {
 }
 
 // apply plans and applies.
-func (r *rig) apply(req Request) (*Outcome, error) {
+func (r *rig) apply(req Request) (*fleetplan.Outcome, error) {
 	r.t.Helper()
 	return r.Apply(r.t.Context(), r.plan(req), req)
 }
 
 // applied is apply that must succeed.
-func (r *rig) applied(req Request) *Outcome {
+func (r *rig) applied(req Request) *fleetplan.Outcome {
 	r.t.Helper()
 	out, err := r.apply(req)
 	if err != nil {
@@ -263,21 +263,10 @@ func (r *rig) record() *release.Record {
 }
 
 // codes are the distinct codes of findings, sorted.
-func codes(fp *FleetPlan) []string {
+func codes(fp *Prepared) []string {
 	set := map[string]bool{}
 	for _, f := range fp.Findings {
 		set[f.Code] = true
 	}
 	return slices.Sorted(maps.Keys(set))
-}
-
-// scheduleOf is a schedule of so many waves with one cluster each: a, b, c, ...
-func scheduleOf(waves int) rollout.Schedule {
-	var s rollout.Schedule
-	for i := range waves {
-		name := string(rune('a' + i))
-		s.Waves = append(s.Waves, rollout.WaveSpec{Name: name})
-		s.Members = append(s.Members, rollout.Member{Cluster: name, Wave: i + 1})
-	}
-	return s
 }

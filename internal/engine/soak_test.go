@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"slices"
 	"testing"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
@@ -32,22 +32,22 @@ func TestSoakJudgesAgain(t *testing.T) {
 		r := newRig(t)
 		r.write("fleet.yaml", soakingFleet)
 		r.write("bundle.yaml", r.bundle(r.deployment("web")))
-		r.on = func(ev Event) {
+		r.on = func(ev fleetplan.Event) {
 			switch {
-			case ev.Type == EventWritten && ev.Object.Kind == "Deployment":
+			case ev.Type == fleetplan.EventWritten && ev.Object.Kind == "Deployment":
 				r.rolledOut("web", true)
-			case ev.Type == EventSoak && !ready:
+			case ev.Type == fleetplan.EventSoak && !ready:
 				r.rolledOut("web", false)
 			}
 		}
 		out, err := r.apply(r.request())
 		if ready {
-			if err != nil || out.Result != Succeeded || r.record().Phase != release.Succeeded {
+			if err != nil || out.Result != fleetplan.Succeeded || r.record().Phase != release.Succeeded {
 				t.Errorf("ready still: %v, %+v", err, out)
 			}
 			continue
 		}
-		if !errors.Is(err, ErrNotReady) || out.Result != Failed || out.Stopped != "engine is no longer ready after the soak" {
+		if !errors.Is(err, fleetplan.ErrNotReady) || out.Result != fleetplan.Failed || out.Stopped != "engine is no longer ready after the soak" {
 			t.Fatalf("no longer ready: %v, %+v", err, out)
 		}
 		row := out.Clusters[0]
@@ -91,15 +91,15 @@ func TestSoakMissesWhatIsGone(t *testing.T) {
 	r := newRig(t)
 	r.write("fleet.yaml", soakingFleet)
 	r.write("bundle.yaml", r.bundle(r.configMap("stays", "k: v")+r.configMap("goes", "k: v")))
-	r.on = func(ev Event) {
-		if ev.Type == EventSoak {
+	r.on = func(ev fleetplan.Event) {
+		if ev.Type == fleetplan.EventSoak {
 			if err := r.admin.CoreV1().ConfigMaps(r.name).Delete(context.Background(), "goes", metav1.DeleteOptions{}); err != nil {
 				t.Error(err)
 			}
 		}
 	}
 	out, err := r.apply(r.request())
-	if !errors.Is(err, ErrNotReady) || out.Result != Failed {
+	if !errors.Is(err, fleetplan.ErrNotReady) || out.Result != fleetplan.Failed {
 		t.Fatalf("%v, %+v", err, out)
 	}
 	if p := out.Clusters[0].Problems; len(p) != 1 || p[0].Object.Name != "goes" || p[0].Status.State != health.Missing {
@@ -121,7 +121,7 @@ func TestNotWaitedFor(t *testing.T) {
 	req.Wait = false
 	out, err := r.apply(req)
 	// the soak judges a rollout also where nobody waits: without a pod it is not ready
-	if !errors.Is(err, ErrNotReady) {
+	if !errors.Is(err, fleetplan.ErrNotReady) {
 		t.Fatalf("soaked without a pod: %v, %+v", err, out)
 	}
 	r.write("fleet.yaml", "fleet:\n  apiVersion: v1alpha1\n  name: soaking\n  clusters: {engine: {group: p, kubeContext: engine}}\n")
@@ -131,7 +131,7 @@ func TestNotWaitedFor(t *testing.T) {
 	if phase := r.record().Phase; phase != release.Written {
 		t.Fatalf("the record is %q after --wait=false", phase)
 	}
-	if again, err := r.apply(req); err != nil || again.Result != UpToDate || again.Rollout != "" {
+	if again, err := r.apply(req); err != nil || again.Result != fleetplan.UpToDate || again.Rollout != "" {
 		t.Errorf("--wait=false again: %v, %+v", err, again)
 	}
 	run, err := r.load(t.Context(), r.request(), true)
@@ -151,7 +151,7 @@ func TestNotWaitedFor(t *testing.T) {
 	}
 	waiting := r.request()
 	waiting.Timeout = 2 * time.Second
-	if out, err := r.apply(waiting); !errors.Is(err, ErrNotReady) {
+	if out, err := r.apply(waiting); !errors.Is(err, fleetplan.ErrNotReady) {
 		t.Fatalf("the next apply that waits: %v, %+v", err, out)
 	}
 	r.rolledOut("web", true)
@@ -214,8 +214,8 @@ func TestInterruptedGate(t *testing.T) {
 	req := r.request()
 	req.Selection.Clusters = []string{here}
 	ctx, cancel := context.WithCancel(t.Context())
-	r.on = func(ev Event) {
-		if ev.Type == EventObserved {
+	r.on = func(ev fleetplan.Event) {
+		if ev.Type == fleetplan.EventObserved {
 			time.AfterFunc(300*time.Millisecond, cancel)
 		}
 	}
@@ -228,41 +228,20 @@ func TestInterruptedGate(t *testing.T) {
 
 // A canary is chosen among the clusters that the revision changes.
 func TestCanaryChanges(t *testing.T) {
-	of := func(record *release.Record, changes ...plan.Change) *ClusterPlan {
-		return &ClusterPlan{Plan: &plan.Plan{Changes: changes}, work: &work{target: &target{record: record}, run: &run{req: Request{Wait: true}}}}
+	of := func(record *release.Record, changes ...plan.Change) *work {
+		return &work{ClusterPlan: &fleetplan.ClusterPlan{Plan: &plan.Plan{Changes: changes}}, target: &target{record: record}, run: &run{req: Request{Wait: true}}}
 	}
 	change := plan.Change{Action: plan.Update}
-	fp := &FleetPlan{Head: "new"}
-	for name, cp := range map[string]*ClusterPlan{
+	fp := &Prepared{FleetPlan: &fleetplan.FleetPlan{Head: "new"}, works: map[string]*work{
 		"changes":   of(&release.Record{Phase: release.Succeeded, Head: "old"}, change),
 		"unchanged": of(&release.Record{Phase: release.Succeeded, Head: "old"}),
 		"has it":    of(&release.Record{Phase: release.Succeeded, Head: "new"}),
 		"failed":    of(&release.Record{Phase: release.Failed, Head: "old"}),
 		"written":   of(&release.Record{Phase: release.Written, Head: "old"}),
-		"down":      {Unreachable: "no answer"},
-	} {
-		cp.Cluster = name
-		fp.Clusters = append(fp.Clusters, cp)
-	}
-	for _, cp := range fp.Clusters {
-		if got := fp.changes(cp.Cluster); got != (cp.Cluster != "unchanged") {
-			t.Errorf("%s: %t", cp.Cluster, got)
+	}}
+	for _, name := range []string{"changes", "unchanged", "has it", "failed", "written", "down"} {
+		if got := fp.changes(name); got != (name != "unchanged") {
+			t.Errorf("%s: %t", name, got)
 		}
-	}
-}
-
-// What is not ready at the end of a soak is what somebody would have waited for.
-func TestUnready(t *testing.T) {
-	ref := func(name string) object.Ref {
-		return object.Ref{Kind: "Deployment", Group: "apps", Namespace: "x", Name: name}
-	}
-	inventory := []plan.Owned{{Ref: ref("ready")}, {Ref: ref("slow"), NoWait: true}, {Ref: ref("bad"), Instance: "app"}, {Ref: ref("unknown")}}
-	got := unready(inventory, map[object.Ref]health.Status{
-		ref("ready"): {State: health.Ready}, ref("slow"): {State: health.Progressing}, ref("bad"): {State: health.Failed, Reason: "crashes"}})
-	if len(got) != 1 || got[0].Object != ref("bad") || nameOf(got[0]) != "app" || got[0].Status.Reason != "crashes" {
-		t.Errorf("%+v", got)
-	}
-	if names := []string{nameOf(Problem{Object: ref("bad")})}; !slices.Equal(names, []string{ref("bad").String()}) {
-		t.Error(names)
 	}
 }

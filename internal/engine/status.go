@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"hawser.dev/hawser/internal/cluster"
-	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
@@ -19,87 +18,35 @@ import (
 // clusters. It reads no runtime values and renders nothing. The error wraps ErrNotReady when anything is not ready,
 // ErrPartial when a cluster did not answer or its records could not be read; a named bundle that a selected cluster does
 // not have is a finding.
-func (e *Engine) Status(ctx context.Context, req Request) (*StatusReport, error) {
+func (e *Engine) Status(ctx context.Context, req Request) (*fleetplan.StatusReport, error) {
 	r, name, err := e.installed(ctx, req, false)
 	if err != nil {
 		return nil, err
 	}
 	defer r.close()
 	r.reading = true
-	report := &StatusReport{V: 1, Bundle: name}
-	rows := make([][]ClusterStatus, len(r.targets))
+	report := &fleetplan.StatusReport{V: 1, Bundle: name}
+	rows := make([][]fleetplan.ClusterStatus, len(r.targets))
 	each(len(r.targets), 0, func(i int) { rows[i] = r.statusOf(ctx, r.targets[i], name) })
 	for i, t := range r.targets {
 		report.Findings = append(report.Findings, t.findings...)
 		report.Clusters = append(report.Clusters, rows[i]...)
 	}
-	report.skipped()
-	return report, report.verdict()
+	report.MarkSkipped()
+	return report, report.Verdict()
 }
 
-// verdict is the error of a report: its findings; what nobody knows; what is not ready; a named bundle that is not
-// installed where it was looked for, which is a finding of its own.
-func (s *StatusReport) verdict() error {
-	unknown, bad := 0, 0
-	var without []string
-	for _, row := range s.Clusters {
-		switch {
-		case row.Unreachable != "", row.Unknown != "":
-			unknown++
-		case row.NotPlaced:
-		case row.Bundle == "" && s.Bundle != "":
-			without = append(without, row.Cluster)
-		case !row.ready():
-			bad++
-		}
-	}
-	s.Findings = s.Findings.Sorted()
-	switch {
-	case s.Findings.HasErrors():
-		return s.Findings.Err()
-	case unknown > 0:
-		return fmt.Errorf("%d clusters are unknown: %w", unknown, ErrPartial)
-	case bad > 0:
-		return ErrNotReady
-	case len(without) > 0:
-		f := diag.Errorf("not-installed", "bundle %s is not installed on %s", s.Bundle, strings.Join(without, ", "))
-		f.Fix = "apply it there, or select the clusters that are to have it: --cluster, --group; with the files (-f) it is known where it has no place"
-		if len(without) == len(s.Clusters) {
-			f.What = "bundle " + s.Bundle + " is not installed on any selected cluster"
-			f.Fix = "status without a name shows every bundle"
-		}
-		s.Findings = append(s.Findings, f)
-		return diag.Findings{f}.Err()
-	}
-	return nil
-}
-
-func (s ClusterStatus) ready() bool {
-	if s.Unreachable != "" || s.Unknown != "" {
-		return false
-	}
-	if s.Bundle != "" && !release.Phase(s.Phase).Complete() {
-		return false
-	}
-	for _, in := range s.Instances {
-		if in.State != string(health.Ready) {
-			return false
-		}
-	}
-	return true
-}
-
-func (r *run) statusOf(ctx context.Context, t *target, name string) []ClusterStatus {
-	base := ClusterStatus{Cluster: t.cluster.Name, Group: t.cluster.Group, Server: t.facts.Server, Unreachable: t.unreachable}
+func (r *run) statusOf(ctx context.Context, t *target, name string) []fleetplan.ClusterStatus {
+	base := fleetplan.ClusterStatus{Cluster: t.cluster.Name, Group: t.cluster.Group, Server: t.facts.Server, Unreachable: t.unreachable}
 	if t.session == nil {
-		return []ClusterStatus{base}
+		return []fleetplan.ClusterStatus{base}
 	}
 	records, unknown := r.recordsOf(ctx, t, name)
 	if base.Unknown = unknown; len(records) == 0 {
 		base.NotPlaced = name != "" && unknown == "" && r.nowhere(ctx, t)
-		return []ClusterStatus{base}
+		return []fleetplan.ClusterStatus{base}
 	}
-	var rows []ClusterStatus
+	var rows []fleetplan.ClusterStatus
 	if unknown != "" {
 		rows = append(rows, base) // what cannot be read is a row of its own
 	}
@@ -107,8 +54,10 @@ func (r *run) statusOf(ctx context.Context, t *target, name string) []ClusterSta
 	for _, rec := range records {
 		row := base
 		row.Bundle, row.Revision, row.Phase, row.Head = rec.Bundle, rec.Revision, string(rec.Phase), rec.Head
-		row.Applied, row.Author, row.Message, row.rollout, row.began = rec.Finished, rec.Author, rec.Message, rec.Rollout, rec.Started
+		row.Applied, row.Author, row.Message = rec.Finished, rec.Author, rec.Message
 		row.InProgress = release.WhoIsAt(ctx, t.store, rec)
+		row.Run = rollout.Run{Cluster: row.Cluster, Rollout: rec.Rollout, Revision: rec.Head, Began: rec.Started,
+			Ended: rec.Phase.Complete(), InProgress: row.InProgress != ""}
 		row.Instances = r.instances(ctx, t, rec)
 		rows = append(rows, row)
 	}
@@ -159,27 +108,13 @@ func (e *Engine) List(ctx context.Context, req Request) (*release.Listing, error
 		return out, out.Findings.Err()
 	}
 	if n := out.Unknown(); n > 0 {
-		return out, fmt.Errorf("%d clusters are unknown: %w", n, ErrPartial)
+		return out, fmt.Errorf("%d clusters are unknown: %w", n, fleetplan.ErrPartial)
 	}
 	return out, nil
 }
 
-// skipped marks the clusters that the last rollout of their bundle did not come to.
-func (s *StatusReport) skipped() {
-	runs := map[string][]rollout.Run{}
-	for _, c := range s.Clusters {
-		if c.Bundle != "" {
-			runs[c.Bundle] = append(runs[c.Bundle], rollout.Run{Cluster: c.Cluster, Rollout: c.rollout, Revision: c.Head, Began: c.began,
-				Ended: release.Phase(c.Phase).Complete(), InProgress: c.InProgress != ""})
-		}
-	}
-	for i, c := range s.Clusters {
-		s.Clusters[i].NotStarted = slices.Contains(rollout.Skipped(runs[c.Bundle]), c.Cluster)
-	}
-}
-
 // instances are the states of a record's instances: health and drift of everything its inventory names.
-func (r *run) instances(ctx context.Context, t *target, rec release.Record) []InstanceStatus {
+func (r *run) instances(ctx context.Context, t *target, rec release.Record) []fleetplan.InstanceStatus {
 	rules := map[string]health.Rules{}
 	for _, o := range rec.Inventory {
 		rules[o.Instance] = health.Rules{Checks: rec.Checks[o.Instance], Checker: r.Checker}
@@ -190,17 +125,17 @@ func (r *run) instances(ctx context.Context, t *target, rec release.Record) []In
 	t.find(r.hideInStatus(ctx, t, rec, states)...)
 	obs, fs := t.session.Observe(ctx, cluster.ObserveRequest{Owner: rec.Owner, Owned: rec.Inventory})
 	t.find(fs...)
-	byName := map[string]*InstanceStatus{}
+	byName := map[string]*fleetplan.InstanceStatus{}
 	var order []string
 	for _, o := range rec.Inventory {
 		in := byName[o.Instance]
 		if in == nil {
-			in = &InstanceStatus{Instance: o.Instance, Source: rec.Sources[o.Instance], State: string(health.Ready),
+			in = &fleetplan.InstanceStatus{Instance: o.Instance, Source: rec.Sources[o.Instance], State: string(health.Ready),
 				Suspended: slices.Contains(rec.Suspended, o.Instance)}
 			byName[o.Instance] = in
 			order = append(order, o.Instance)
 		}
-		st := ObjectStatus{Object: o.Ref, Status: states[o.Ref]}
+		st := fleetplan.ObjectStatus{Object: o.Ref, Status: states[o.Ref]}
 		live := obs.Live[o.Ref]
 		if live.Found && live.Terminating {
 			st.Status = t.session.Leaving(ctx, o.Ref, live)
@@ -210,7 +145,7 @@ func (r *run) instances(ctx context.Context, t *target, rec release.Record) []In
 		in.State = health.Worse(in.State, st.Status.State, st.Drifted, o.NoWait)
 	}
 	slices.Sort(order)
-	out := make([]InstanceStatus, 0, len(order))
+	out := make([]fleetplan.InstanceStatus, 0, len(order))
 	for _, n := range order {
 		out = append(out, *byName[n])
 	}

@@ -12,46 +12,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/release"
 )
-
-func TestStatusVerdict(t *testing.T) {
-	ready := ClusterStatus{Cluster: "a", Bundle: "web", Phase: "succeeded", Instances: []InstanceStatus{{State: "ready"}}}
-	failed := ClusterStatus{Cluster: "b", Bundle: "web", Phase: "succeeded", Instances: []InstanceStatus{{State: "failed"}}}
-	none, hidden := ClusterStatus{Cluster: "c"}, ClusterStatus{Cluster: "d", Unknown: "the right to get secrets is missing"}
-	down := ClusterStatus{Cluster: "e", Unreachable: "no answer"}
-	written := ready
-	written.Phase = "written"
-	for _, c := range []struct {
-		name, bundle string
-		rows         []ClusterStatus
-		want         error
-		finding      string
-	}{
-		{"ready", "web", []ClusterStatus{ready, written}, nil, ""},
-		{"not ready", "web", []ClusterStatus{ready, failed}, ErrNotReady, ""},
-		{"not ready, and not installed on one", "web", []ClusterStatus{ready, none, failed}, ErrNotReady, ""},
-		{"not installed on one", "web", []ClusterStatus{ready, none, written}, nil, "bundle web is not installed on c"},
-		{"not installed", "web", []ClusterStatus{none}, nil, "not installed on any"},
-		{"nothing asked for by name", "", []ClusterStatus{ready, none}, nil, ""},
-		{"unknown is not \"not installed\"", "web", []ClusterStatus{ready, hidden}, ErrPartial, ""},
-		{"unreachable", "web", []ClusterStatus{down, none}, ErrPartial, ""},
-	} {
-		r := &StatusReport{Bundle: c.bundle, Clusters: c.rows}
-		err := r.verdict()
-		if c.finding != "" {
-			if len(r.Findings) != 1 || r.Findings[0].Severity != diag.Error || !strings.Contains(r.Findings[0].What, c.finding) || err == nil {
-				t.Errorf("%s: %v, %v", c.name, err, r.Findings)
-			}
-			continue
-		}
-		if !errors.Is(err, c.want) || len(r.Findings) != 0 {
-			t.Errorf("%s: %v, %v", c.name, err, r.Findings)
-		}
-	}
-}
 
 // Who may not read records is told that nobody knows, never that nothing is installed.
 func TestStatusWithoutRights(t *testing.T) {
@@ -64,7 +29,7 @@ func TestStatusWithoutRights(t *testing.T) {
 		req.Files, req.Bundle = nil, name
 		req.Access.Kubeconfig = shared.fleet.UserKubeconfig(t, "nobody-in-particular")
 		report, err := r.Status(t.Context(), req)
-		if !errors.Is(err, ErrPartial) || len(report.Clusters) != 1 || !strings.Contains(report.Clusters[0].Unknown, "the right to") || len(report.Findings.Errors()) > 0 {
+		if !errors.Is(err, fleetplan.ErrPartial) || len(report.Clusters) != 1 || !strings.Contains(report.Clusters[0].Unknown, "the right to") || len(report.Findings.Errors()) > 0 {
 			t.Errorf("%q: %v, %+v", name, err, report)
 		}
 	}
@@ -76,8 +41,8 @@ func TestStatusInProgress(t *testing.T) {
 	r := newRig(t)
 	r.write("bundle.yaml", r.bundle(r.deployment("web")))
 	waiting := make(chan struct{})
-	r.on = func(ev Event) {
-		if ev.Type == EventWritten && ev.Object.Kind == "Deployment" {
+	r.on = func(ev fleetplan.Event) {
+		if ev.Type == fleetplan.EventWritten && ev.Object.Kind == "Deployment" {
 			close(waiting)
 		}
 	}
@@ -93,7 +58,7 @@ func TestStatusInProgress(t *testing.T) {
 	look := req
 	look.Files, look.Bundle = nil, r.name
 	report, err := other.Status(t.Context(), look)
-	if !errors.Is(err, ErrNotReady) || !strings.HasPrefix(report.Clusters[0].InProgress, "tester") || !strings.Contains(report.Clusters[0].InProgress, " since 20") {
+	if !errors.Is(err, fleetplan.ErrNotReady) || !strings.HasPrefix(report.Clusters[0].InProgress, "tester") || !strings.Contains(report.Clusters[0].InProgress, " since 20") {
 		t.Errorf("%v, %+v", err, report)
 	}
 	planned, err := other.Plan(t.Context(), req)
@@ -234,9 +199,9 @@ func TestStatusOfADamagedRecord(t *testing.T) {
 			unknown++
 		}
 	}
-	report := &StatusReport{Clusters: rows}
-	if len(rows) != 2 || unknown != 1 || !errors.Is(report.verdict(), ErrPartial) {
-		t.Errorf("%+v, %v", rows, report.verdict())
+	report := &fleetplan.StatusReport{Clusters: rows}
+	if len(rows) != 2 || unknown != 1 || !errors.Is(report.Verdict(), fleetplan.ErrPartial) {
+		t.Errorf("%+v, %v", rows, report.Verdict())
 	}
 }
 
@@ -269,7 +234,7 @@ func TestStatusOfUnseenObjects(t *testing.T) {
 	if _, err := r.admin.RbacV1().RoleBindings("hawser-system").Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	var report *StatusReport
+	var report *fleetplan.StatusReport
 	for range 50 { // the authorizer learns by watching
 		report, _ = r.Status(t.Context(), req)
 		if len(report.Clusters) == 1 && report.Clusters[0].Unknown == "" {

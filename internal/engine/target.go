@@ -14,6 +14,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/document"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/object"
@@ -38,7 +39,7 @@ type run struct {
 	snapshot fleet.Snapshot      // of the facts file, if there is one
 	all      []fleet.Cluster     // every cluster of the fleet
 	targets  []*target           // the selected ones, in fleet order
-	stats    Stats
+	stats    fleetplan.Stats
 	// decided is what a saved plan decided, nil for one that was not saved.
 	decided *saved
 	// observed is when all clusters had been compared.
@@ -277,7 +278,7 @@ func (r *run) connectOne(ctx context.Context, t *target, queries bool) {
 	if err != nil {
 		if ue, ok := errors.AsType[*cluster.UnreachableError](err); ok {
 			t.unreachable = r.redact(ue.Reason())
-			r.emit(Event{Type: EventConnected, Cluster: t.cluster.Name, Status: "unreachable", Message: t.unreachable})
+			r.emit(fleetplan.Event{Type: fleetplan.EventConnected, Cluster: t.cluster.Name, Status: "unreachable", Message: t.unreachable})
 			return
 		}
 		ae, ok := errors.AsType[*cluster.AccessError](err)
@@ -288,7 +289,7 @@ func (r *run) connectOne(ctx context.Context, t *target, queries bool) {
 		f := ae.Finding()
 		f.What, f.Cluster = r.redact(f.What), t.cluster.Name
 		t.denied, t.unreachable = &f, f.What
-		r.emit(Event{Type: EventConnected, Cluster: t.cluster.Name, Status: "unreachable", Message: t.unreachable})
+		r.emit(fleetplan.Event{Type: fleetplan.EventConnected, Cluster: t.cluster.Name, Status: "unreachable", Message: t.unreachable})
 		return
 	}
 	t.session = session
@@ -302,7 +303,7 @@ func (r *run) connectOne(ctx context.Context, t *target, queries bool) {
 	if queries && r.fleet != nil {
 		r.query(ctx, t)
 	}
-	r.emit(Event{Type: EventConnected, Cluster: t.cluster.Name, Status: "connected", Message: t.facts.Server})
+	r.emit(fleetplan.Event{Type: fleetplan.EventConnected, Cluster: t.cluster.Name, Status: "connected", Message: t.facts.Server})
 }
 
 // offlineFacts are what is known of a cluster without asking it.

@@ -2,12 +2,23 @@ package engine
 
 import (
 	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
 
-// work is what a ClusterPlan needs to be carried out and never leaves the process.
+// Prepared is a fleet plan that was made here, with what carrying it out needs and never leaves the process. A plan that
+// was only read is a FleetPlan and cannot be applied.
+type Prepared struct {
+	*fleetplan.FleetPlan
+	run *run
+	// works are those of the clusters that are planned, by name: not of one that did not answer, or whose wave comes later.
+	works map[string]*work
+}
+
+// work is one cluster's part of a plan with what carrying it out needs.
 type work struct {
+	*fleetplan.ClusterPlan
 	run      *run
 	target   *target
 	set      *set
@@ -22,4 +33,36 @@ type work struct {
 	recalled map[object.Ref]object.Object
 	kept     []object.Object
 	loaded   bool
+}
+
+// begin adds a cluster to the plan.
+func (p *Prepared) begin(t *target, i int) *fleetplan.ClusterPlan {
+	p.Clusters[i] = &fleetplan.ClusterPlan{Cluster: t.cluster.Name, Group: t.cluster.Group, Server: t.facts.Server, UID: t.facts.Identity().String(),
+		Version: t.facts.Version, Unreachable: t.unreachable, Later: t.later}
+	return p.Clusters[i]
+}
+
+// planned keeps the works of the clusters that have one.
+func (p *Prepared) planned(works []*work) {
+	p.works = map[string]*work{}
+	for _, w := range works {
+		if w != nil {
+			p.works[w.Cluster] = w
+		}
+	}
+}
+
+// digests are those of what is declared, by object and cluster.
+func (p *Prepared) digests() map[string]map[string]string {
+	out := map[string]map[string]string{}
+	for name, w := range p.works {
+		for _, d := range w.set.desired {
+			key := d.Ref.String()
+			if out[key] == nil {
+				out[key] = map[string]string{}
+			}
+			out[key][name] = d.Digest
+		}
+	}
+	return out
 }

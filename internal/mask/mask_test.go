@@ -17,8 +17,8 @@ import (
 	"pgregory.net/rapid"
 	"sigs.k8s.io/yaml"
 
-	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/redact"
@@ -96,8 +96,8 @@ func TestEveryFieldIsNameOrText(t *testing.T) {
 	texts := strings.Fields(`access author before brake by deferred details fix from guard inProgress loss manager message missing new notPlaced{} old origin path
 		problem reason runtimeChanges server source stopped takenBy unknown unreachable value vars{} want what why`)
 	found := map[string]bool{}
-	for _, doc := range []any{engine.FleetPlan{}, engine.Event{}, engine.Outcome{}, engine.StatusReport{}, engine.OutdatedReport{}, engine.LockReport{},
-		report.FindingsDocument{}, engine.FleetReport{}, fleet.Snapshot{}} {
+	for _, doc := range []any{fleetplan.FleetPlan{}, fleetplan.Event{}, fleetplan.Outcome{}, fleetplan.StatusReport{}, fleetplan.OutdatedReport{}, fleetplan.LockReport{},
+		report.FindingsDocument{}, fleetplan.FleetReport{}, fleet.Snapshot{}} {
 		stringKeys(reflect.TypeOf(doc), "", map[reflect.Type]bool{}, found)
 	}
 	if len(found) < 60 {
@@ -146,11 +146,11 @@ func vocabulary(t *testing.T) []string {
 func TestMaskingFalsifiesNothing(t *testing.T) {
 	words := vocabulary(t)
 	const canary = "c4nary-77c1-Value"
-	p := engine.FleetPlan{V: 1, Verb: "delete", Bundle: "shop", Owner: "shop-1f2e", Head: "sha256:4be1c0", Clusters: []*engine.ClusterPlan{{Cluster: "staging", Group: "prod",
+	p := fleetplan.FleetPlan{V: 1, Verb: "delete", Bundle: "shop", Owner: "shop-1f2e", Head: "sha256:4be1c0", Clusters: []*fleetplan.ClusterPlan{{Cluster: "staging", Group: "prod",
 		UID: "7c9e6679-7425-40de-944b-e07fc1f90ae7", NotPlaced: map[string]string{"status": "no cluster has the label " + canary}, Plan: &plan.Plan{Cluster: "staging", Bundle: "shop",
 			Changes: []plan.Change{{Ref: object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "web-config"}, Action: plan.Delete, Instance: "web", Code: "removed",
 				Why: "it is no longer declared", Fields: []plan.FieldChange{{Path: "data.mode", Old: `"` + canary + `"`, New: `"delete"`}}}}}}}}
-	event := engine.Event{V: 1, Type: engine.EventWritten, Action: plan.Delete, Cluster: "staging", Instance: "web", Status: "succeeded", Message: "said " + canary,
+	event := fleetplan.Event{V: 1, Type: fleetplan.EventWritten, Action: plan.Delete, Cluster: "staging", Instance: "web", Status: "succeeded", Message: "said " + canary,
 		Object: &object.Ref{Kind: "ConfigMap", Name: "web-config"}}
 	text := "  - ConfigMap web-config  deleted, no longer declared\n1 to delete on staging, 0 unchanged. Nothing was written.\n"
 	print := func(mask func(string) string) string {

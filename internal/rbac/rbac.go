@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -32,7 +32,7 @@ var (
 
 // Write prints the roles an apply of the bundle needs: one ClusterRole for what has no namespace and a Role per
 // namespace, with the records' namespace among them.
-func Write(w io.Writer, r *engine.BuildResult) error {
+func Write(w io.Writer, r *fleetplan.BuildResult) error {
 	byNamespace := map[string]map[string][]string{"": {}, object.SystemNamespace: {
 		"": {"secrets"}, "coordination.k8s.io": {"leases"}}}
 	workloads := map[string]bool{}
@@ -80,7 +80,7 @@ func Write(w io.Writer, r *engine.BuildResult) error {
 }
 
 // readsOf are the rules, by namespace, for what values are taken from: single objects, and the Secrets of stores.
-func readsOf(r *engine.BuildResult) map[string][]rule {
+func readsOf(r *fleetplan.BuildResult) map[string][]rule {
 	out := map[string][]rule{}
 	for _, ref := range slices.CompactFunc(slices.SortedFunc(slices.Values(r.Reads), object.Ref.Compare), func(a, b object.Ref) bool { return a == b }) {
 		plural, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Group: ref.Group, Kind: ref.Kind})

@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
 
 // foreign is a refused plan of so many objects of a Helm release, one of them with a field that somebody else owns.
-func foreign(n int) *engine.FleetPlan {
-	p := &engine.FleetPlan{Bundle: "shop", Verb: "apply", Clusters: []*engine.ClusterPlan{{Cluster: "one", Plan: &plan.Plan{}}}}
+func foreign(n int) *fleetplan.FleetPlan {
+	p := &fleetplan.FleetPlan{Bundle: "shop", Verb: "apply", Clusters: []*fleetplan.ClusterPlan{{Cluster: "one", Plan: &plan.Plan{}}}}
 	for i := range n {
 		ref := object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: fmt.Sprintf("app-%02d", i)}
 		p.Clusters[0].Plan.Changes = append(p.Clusters[0].Plan.Changes, plan.Change{Action: plan.Conflict, Code: plan.CodeForeign, Ref: ref,

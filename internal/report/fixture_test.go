@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/object"
@@ -56,10 +56,10 @@ func webDrift() []plan.Change {
 }
 
 // shopPlan is the plan of spec/output.md: twelve clusters, two waves, three groups.
-func shopPlan() *engine.FleetPlan {
-	p := &engine.FleetPlan{V: 1, Verb: "apply", Bundle: "shop", Owner: object.OwnerID("", "", "shop"), Fleet: "shop",
+func shopPlan() *fleetplan.FleetPlan {
+	p := &fleetplan.FleetPlan{V: 1, Verb: "apply", Bundle: "shop", Owner: object.OwnerID("", "", "shop"), Fleet: "shop",
 		Head: "sha256:77ab03d1c2", Created: noon,
-		Stats: engine.Stats{Clusters: 12, Connected: 12, Instances: 48, Renders: 6, Objects: 408, ConnectMS: 400, RenderMS: 200, ObserveMS: 300}}
+		Stats: fleetplan.Stats{Clusters: 12, Connected: 12, Instances: 48, Renders: 6, Objects: 408, ConnectMS: 400, RenderMS: 200, ObserveMS: 300}}
 	a := apiChanges()
 	b := append(apiChanges(), webScale())
 	c := append(append([]plan.Change{}, b...), webDrift()...)
@@ -78,10 +78,10 @@ func shopPlan() *engine.FleetPlan {
 		if i < 2 {
 			wave, group = 1, "staging"
 		}
-		cp := &engine.ClusterPlan{Cluster: name, Group: group, Wave: wave, Canary: i == 2, Revision: 41,
+		cp := &fleetplan.ClusterPlan{Cluster: name, Group: group, Wave: wave, Canary: i == 2, Revision: 41,
 			Server: fmt.Sprintf("https://10.9.0.%d:6443", i+1), UID: fmt.Sprintf("uid-%d", i), Version: "1.36.3",
 			Plan: &plan.Plan{Cluster: name, Bundle: "shop", Owner: p.Owner, Changes: changes(i), Unchanged: 34 - len(changes(i))},
-			Instances: []engine.InstancePlan{
+			Instances: []fleetplan.InstancePlan{
 				{Name: "api", Source: "chart api 2.4.1", Before: "chart api 2.3.0", Pos: diag.Pos{File: "shop.yaml", Line: 14, Column: 5}},
 				{Name: "web", Source: "kustomize ./web/overlays/base", Before: "kustomize ./web/overlays/base"}}}
 		p.Clusters = append(p.Clusters, cp)
@@ -95,9 +95,9 @@ func shopPlan() *engine.FleetPlan {
 }
 
 // madePlan is a plan with new objects of other contents by cluster, and with one that replaces another.
-func madePlan() *engine.FleetPlan {
-	p := &engine.FleetPlan{V: 1, Verb: "apply", Bundle: "shop", Head: "sha256:77ab03d1c2", Created: noon,
-		Stats: engine.Stats{Clusters: 4, Connected: 4, Instances: 4, Renders: 4, Objects: 20, ConnectMS: 21, RenderMS: 12, ObserveMS: 90}}
+func madePlan() *fleetplan.FleetPlan {
+	p := &fleetplan.FleetPlan{V: 1, Verb: "apply", Bundle: "shop", Head: "sha256:77ab03d1c2", Created: noon,
+		Stats: fleetplan.Stats{Clusters: 4, Connected: 4, Instances: 4, Renders: 4, Objects: 20, ConnectMS: 21, RenderMS: 12, ObserveMS: 90}}
 	was, now := ref("ConfigMap", "app-6g2h7kf8mt"), ref("ConfigMap", "app-bt98k2m4c7")
 	var members []plan.Member
 	for i, name := range []string{"eu-1", "eu-2", "us-1", "ap-1"} {
@@ -118,7 +118,7 @@ func madePlan() *engine.FleetPlan {
 		if i == 3 {
 			changes = append(changes, webScale())
 		}
-		cp := &engine.ClusterPlan{Cluster: name, Wave: 1, Plan: &plan.Plan{Cluster: name, Bundle: "shop", Changes: changes, Unchanged: 5}}
+		cp := &fleetplan.ClusterPlan{Cluster: name, Wave: 1, Plan: &plan.Plan{Cluster: name, Bundle: "shop", Changes: changes, Unchanged: 5}}
 		p.Clusters = append(p.Clusters, cp)
 		p.Schedule.Members = append(p.Schedule.Members, rollout.Member{Cluster: name, Wave: 1})
 		members = append(members, plan.Member{Cluster: name, Wave: 1, Plan: cp.Plan})
@@ -129,19 +129,19 @@ func madePlan() *engine.FleetPlan {
 }
 
 // onePlan is a plan of one cluster with the given changes.
-func onePlan(changes ...plan.Change) *engine.FleetPlan {
-	p := &engine.FleetPlan{V: 1, Verb: "apply", Bundle: "shop", Head: "sha256:77ab03d1c2", Created: noon,
-		Stats: engine.Stats{Clusters: 1, Connected: 1, Instances: 1, Renders: 1, Objects: 20, ConnectMS: 21, RenderMS: 12, ObserveMS: 90}}
-	cp := &engine.ClusterPlan{Cluster: "default", Wave: 1, Server: "https://127.0.0.1:6443",
+func onePlan(changes ...plan.Change) *fleetplan.FleetPlan {
+	p := &fleetplan.FleetPlan{V: 1, Verb: "apply", Bundle: "shop", Head: "sha256:77ab03d1c2", Created: noon,
+		Stats: fleetplan.Stats{Clusters: 1, Connected: 1, Instances: 1, Renders: 1, Objects: 20, ConnectMS: 21, RenderMS: 12, ObserveMS: 90}}
+	cp := &fleetplan.ClusterPlan{Cluster: "default", Wave: 1, Server: "https://127.0.0.1:6443",
 		Plan: &plan.Plan{Cluster: "default", Bundle: "shop", Changes: changes, Unchanged: 20}}
-	p.Clusters = []*engine.ClusterPlan{cp}
+	p.Clusters = []*fleetplan.ClusterPlan{cp}
 	p.Groups = plan.GroupEqual([]plan.Member{{Cluster: "default", Wave: 1, Plan: cp.Plan}})
 	p.Schedule = rollout.Schedule{Sequential: true, Waves: []rollout.WaveSpec{{}}, Members: []rollout.Member{{Cluster: "default", Wave: 1}}}
 	return p
 }
 
 // everyMark is a plan with one change of every kind and fields of every shape.
-func everyMark() *engine.FleetPlan {
+func everyMark() *fleetplan.FleetPlan {
 	long := `"` + fmt.Sprintf("%080d", 7) + `"`
 	return onePlan(
 		plan.Change{Action: plan.Create, Ref: object.Ref{Kind: "Namespace", Name: "shop"}, Code: plan.CodeNamespace, Why: "namespace of instance web"},
@@ -164,22 +164,22 @@ func everyMark() *engine.FleetPlan {
 }
 
 // failedOutcome is the outcome of spec/output.md: wave 2 stopped by production-us-1.
-func failedOutcome() *engine.Outcome {
-	oc := &engine.Outcome{V: 1, Verb: "apply", Bundle: "shop", Rollout: "7K2M", Result: engine.Failed, StoppedWave: 2,
+func failedOutcome() *fleetplan.Outcome {
+	oc := &fleetplan.Outcome{V: 1, Verb: "apply", Bundle: "shop", Rollout: "7K2M", Result: fleetplan.Failed, StoppedWave: 2,
 		Stopped: "1 failure, maxFailures 0", Started: noon, Seconds: 161}
 	for i, name := range shopClusters {
-		c := engine.ClusterOutcome{Cluster: name, Wave: 2, Result: engine.NotStarted}
+		c := fleetplan.ClusterOutcome{Cluster: name, Wave: 2, Result: fleetplan.NotStarted}
 		if i < 2 {
 			c.Wave = 1
 		}
 		switch {
 		case i < 6:
-			c.Result, c.Seconds, c.Canary, c.Revision = engine.Succeeded, 19+float64(i), i == 2, 42
+			c.Result, c.Seconds, c.Canary, c.Revision = fleetplan.Succeeded, 19+float64(i), i == 2, 42
 			c.Done = plan.Counts{Create: 1, Update: 3, Unchanged: 30}
 		case i == 6:
-			c.Result, c.Seconds, c.Reason = engine.Failed, 31, "api not ready"
+			c.Result, c.Seconds, c.Reason = fleetplan.Failed, 31, "api not ready"
 			c.Done = plan.Counts{Create: 1, Update: 4, Unchanged: 29}
-			c.Problems = []engine.Problem{{Object: ref("Deployment", "api"), Instance: "api", GaveUpAfter: 31,
+			c.Problems = []fleetplan.Problem{{Object: ref("Deployment", "api"), Instance: "api", GaveUpAfter: 31,
 				Elsewhere: "only here", ReadyOn: 6, FailedOn: 1, Digest: "sha256:c81d00aa",
 				Status: health.Status{State: health.Failed, Reason: "0 of 3 pods ready", Hopeless: true, Details: []string{
 					"pod api-6c9f-x2k, container api: ImagePullBackOff: registry.example.com/api:2.4.1: not found"}}}}
@@ -190,25 +190,25 @@ func failedOutcome() *engine.Outcome {
 }
 
 // shopStatus is a report with an instance of every state.
-func shopStatus() *engine.StatusReport {
+func shopStatus() *fleetplan.StatusReport {
 	ready := health.Status{State: health.Ready, Reason: "3 of 3 pods ready"}
-	inst := func(name, state string, objects ...engine.ObjectStatus) engine.InstanceStatus {
-		return engine.InstanceStatus{Instance: name, Source: "module " + name + " 1.4.2", State: state, Objects: objects,
+	inst := func(name, state string, objects ...fleetplan.ObjectStatus) fleetplan.InstanceStatus {
+		return fleetplan.InstanceStatus{Instance: name, Source: "module " + name + " 1.4.2", State: state, Objects: objects,
 			Images: []string{"registry.example.com/" + name + ":2.4.1"}}
 	}
-	ok := func(name string) engine.ObjectStatus {
-		return engine.ObjectStatus{Object: ref("Deployment", name), Status: ready}
+	ok := func(name string) fleetplan.ObjectStatus {
+		return fleetplan.ObjectStatus{Object: ref("Deployment", name), Status: ready}
 	}
-	return &engine.StatusReport{V: 1, Bundle: "shop", Clusters: []engine.ClusterStatus{
+	return &fleetplan.StatusReport{V: 1, Bundle: "shop", Clusters: []fleetplan.ClusterStatus{
 		{Cluster: "staging-eu", Group: "staging", Bundle: "shop", Revision: 42, Phase: "succeeded", Head: "sha256:77ab03d1c2", Applied: noon, Author: "ada",
-			Instances: []engine.InstanceStatus{inst("api", "ready", ok("api")), inst("web", "ready", ok("web"), ok("web-admin"))}},
+			Instances: []fleetplan.InstanceStatus{inst("api", "ready", ok("api")), inst("web", "ready", ok("web"), ok("web-admin"))}},
 		{Cluster: "production-us-1", Group: "production", Bundle: "shop", Revision: 42, Phase: "failed", Applied: noon, Author: "ada",
-			Instances: []engine.InstanceStatus{
-				inst("api", "failed", engine.ObjectStatus{Object: ref("Deployment", "api"), Status: health.Status{State: health.Failed,
+			Instances: []fleetplan.InstanceStatus{
+				inst("api", "failed", fleetplan.ObjectStatus{Object: ref("Deployment", "api"), Status: health.Status{State: health.Failed,
 					Reason: "0 of 3 pods ready", Details: []string{"pod api-6c9f-x2k, container api: ImagePullBackOff: registry.example.com/api:2.4.1: not found"}}}),
-				inst("web", "drifted", ok("web-admin"), engine.ObjectStatus{Object: ref("Deployment", "web"), Status: ready, Drifted: true, By: "kubectl-edit"})}},
+				inst("web", "drifted", ok("web-admin"), fleetplan.ObjectStatus{Object: ref("Deployment", "web"), Status: ready, Drifted: true, By: "kubectl-edit"})}},
 		{Cluster: "production-eu-1", Group: "production", Bundle: "shop", Revision: 41, Phase: "applying", Applied: noon,
-			Instances: []engine.InstanceStatus{inst("api", "progressing", engine.ObjectStatus{Object: ref("Deployment", "api"),
+			Instances: []fleetplan.InstanceStatus{inst("api", "progressing", fleetplan.ObjectStatus{Object: ref("Deployment", "api"),
 				Status: health.Status{State: health.Progressing, Reason: "2 of 3 pods ready"}})}},
 		{Cluster: "production-ap-1", Group: "production"},
 		{Cluster: "edge-17", Group: "edge", Unreachable: "dial tcp 10.9.0.17:6443: i/o timeout (10 s)"},
@@ -229,8 +229,8 @@ func someFindings() diag.Findings {
 	}
 }
 
-func shopFleet() *engine.FleetReport {
-	return &engine.FleetReport{V: 1, Fleet: "shop", Clusters: []engine.FleetRow{
+func shopFleet() *fleetplan.FleetReport {
+	return &fleetplan.FleetReport{V: 1, Fleet: "shop", Clusters: []fleetplan.FleetRow{
 		{Cluster: "staging-eu", Group: "staging", Wave: 1, Access: "context stg-eu of ~/.kube/config", Server: "https://10.9.0.1:6443",
 			Version: "1.36.3", UID: "6f1c", Labels: map[string]string{"region": "eu", "tier": "1"},
 			Values: map[string]fleet.Value{"REGION": {Value: "eu", Origin: "k8s:v1:ConfigMap:default:cluster-info"}, "TOKEN": {Secret: true, Origin: "k8s:v1:Secret:default:token"}}},
@@ -240,8 +240,8 @@ func shopFleet() *engine.FleetReport {
 	}}
 }
 
-func someLock() *engine.LockReport {
-	return &engine.LockReport{V: 1, File: "hawser.lock", Sources: []engine.LockedSource{
+func someLock() *fleetplan.LockReport {
+	return &fleetplan.LockReport{V: 1, File: "hawser.lock", Sources: []fleetplan.LockedSource{
 		{Source: "file://./modules/web", Digest: digestOf("1")},
 		{Source: "helm https://charts.example.com api 2.x", Version: "2.4.1", Digest: digestOf("2"), Was: &lockfile.Pin{Version: "2.3.0", Digest: digestOf("3")}},
 		{Source: "oci://registry.example.com/mods/db 1.x", Version: "1.4.2", Digest: digestOf("4")},
@@ -250,9 +250,9 @@ func someLock() *engine.LockReport {
 	}}
 }
 
-func someOutdated() *engine.OutdatedReport {
+func someOutdated() *fleetplan.OutdatedReport {
 	pin := func(v, d string) *lockfile.Pin { return &lockfile.Pin{Version: v, Digest: digestOf(d)} }
-	return &engine.OutdatedReport{V: 1, Bundle: "shop", Sources: []engine.OutdatedSource{
+	return &fleetplan.OutdatedReport{V: 1, Bundle: "shop", Sources: []fleetplan.OutdatedSource{
 		{Source: "file://./modules/web", Locked: pin("", "1"), Newest: pin("0.0.0-devel", "2"), Verdict: source.Edited},
 		{Source: "helm ./charts/api", Locked: pin("0.3.0", "7"), Newest: pin("0.3.0", "6"), Verdict: source.Edited},
 		{Source: "helm https://charts.example.com api", Want: "2.x", Locked: pin("2.3.0", "3"), Newest: pin("2.4.1", "4"), Overall: pin("3.0.0", "5"), Verdict: source.Behind},

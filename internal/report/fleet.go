@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 )
 
 // FleetList prints the clusters of a fleet and how each is reached.
-func FleetList(w io.Writer, r *engine.FleetReport, st Style) error {
+func FleetList(w io.Writer, r *fleetplan.FleetReport, st Style) error {
 	o := newOut(w, st)
 	t := &table{rows: [][]string{{"CLUSTER", "GROUP", "WAVE", "ACCESS", "SERVER"}}}
 	for _, c := range r.Clusters {
@@ -32,7 +32,7 @@ func FleetList(w io.Writer, r *engine.FleetReport, st Style) error {
 }
 
 // FleetCheck prints for every cluster whether it answers, its version and UID, and which rights are missing.
-func FleetCheck(w io.Writer, r *engine.FleetReport, st Style) error {
+func FleetCheck(w io.Writer, r *fleetplan.FleetReport, st Style) error {
 	o := newOut(w, st)
 	t := &table{rows: [][]string{{"CLUSTER", "STATE", "VERSION", "SERVER", "UID"}}}
 	bad := 0
@@ -62,7 +62,7 @@ func FleetCheck(w io.Writer, r *engine.FleetReport, st Style) error {
 }
 
 // FleetValues prints the runtime values of every cluster with their origins; secret ones are hidden.
-func FleetValues(w io.Writer, r *engine.FleetReport, st Style) error {
+func FleetValues(w io.Writer, r *fleetplan.FleetReport, st Style) error {
 	o := newOut(w, st)
 	for i, c := range r.Clusters {
 		if i > 0 {

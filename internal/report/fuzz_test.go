@@ -6,12 +6,13 @@ import (
 	"io"
 	"testing"
 
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/planfile"
 )
 
 // FuzzPlanFile: whatever a plan file holds, reading and showing it ends, with an error or with text.
 func FuzzPlanFile(f *testing.F) {
-	for _, p := range []*engine.FleetPlan{onePlan(), braked()} {
+	for _, p := range []*fleetplan.FleetPlan{onePlan(), braked()} {
 		data, err := json.Marshal(map[string]any{"v": 2, "kind": "hawser.dev/plan", "salt": "00", "request": map[string]any{"files": []string{"shop.yaml"}}, "plan": p})
 		if err != nil {
 			f.Fatal(err)
@@ -23,7 +24,11 @@ func FuzzPlanFile(f *testing.F) {
 		{"action":"update","object":{"kind":"Secret","name":"s"},"fields":[{"path":"data.a","old":"1","new":"{}"}]},{"action":"adopt","from":"x"}]}}]}}`))
 	f.Add([]byte(`{"v":2,"kind":"hawser.dev/plan","salt":"00","request":{},"plan":{"v":1,"verb":"apply","bundle":"b","groups":[{"members":["x"]}],"schedule":{"members":[{"wave":9}]}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := new(engine.Engine).ReadPlan(bytes.NewReader(data))
+		file, err := planfile.Decode(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		p, err := fleetplan.Read(file, nil)
 		if err != nil {
 			return
 		}

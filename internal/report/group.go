@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
@@ -27,11 +27,11 @@ type section struct {
 	as      string
 	changes []plan.Change
 	differ  []plan.Variants
-	first   *engine.ClusterPlan // whose instances describe the sources
+	first   *fleetplan.ClusterPlan // whose instances describe the sources
 }
 
 // planGroups prints the groups (with --full the clusters) of a plan; of a refused one only those with conflicts.
-func planGroups(o *out, p *engine.FleetPlan, refused bool) {
+func planGroups(o *out, p *fleetplan.FleetPlan, refused bool) {
 	sections := sectionsOf(o.st, p)
 	if refused {
 		sections = conflicting(sections, p.Findings)
@@ -51,8 +51,8 @@ func planGroups(o *out, p *engine.FleetPlan, refused bool) {
 	}
 }
 
-func sectionsOf(st Style, p *engine.FleetPlan) []section {
-	byName := make(map[string]*engine.ClusterPlan, len(p.Clusters))
+func sectionsOf(st Style, p *fleetplan.FleetPlan) []section {
+	byName := make(map[string]*fleetplan.ClusterPlan, len(p.Clusters))
 	for _, c := range p.Clusters {
 		byName[c.Cluster] = c
 	}
@@ -84,7 +84,7 @@ func sectionsOf(st Style, p *engine.FleetPlan) []section {
 	return list
 }
 
-func clusterHead(st Style, c *engine.ClusterPlan) string {
+func clusterHead(st Style, c *fleetplan.ClusterPlan) string {
 	var notes []string
 	if c.Group != "" {
 		notes = append(notes, "group "+c.Group)
@@ -254,7 +254,7 @@ func foldHead(st Style, head string) string {
 }
 
 // instance prints an instance's name and, when it is new or changed, its source and where it is declared.
-func (l layout) instance(o *out, name string, cp *engine.ClusterPlan) {
+func (l layout) instance(o *out, name string, cp *fleetplan.ClusterPlan) {
 	if name == "" {
 		return
 	}

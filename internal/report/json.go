@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 )
 
 // FindingsDocument is the JSON form of findings that come without another document. It is public and versioned.
@@ -51,10 +51,10 @@ func document(v any) any {
 }
 
 // NewNDJSON returns a reader of events that writes each as one line of JSON. It is safe for one event at a time.
-func NewNDJSON(w io.Writer) func(engine.Event) {
+func NewNDJSON(w io.Writer) func(fleetplan.Event) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	return func(e engine.Event) {
+	return func(e fleetplan.Event) {
 		e.V = 1
 		_ = enc.Encode(e) // a reader that went away ends the run by its own means, not the rollout
 	}

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 )
 
 // repaintEvery bounds the live view to ten repaints a second.
@@ -50,17 +50,17 @@ func newLive(w io.Writer, st Style, size func() (int, int), now func() time.Time
 }
 
 // Expect tells how many clusters every wave has and which are canaries; without it the view counts what it sees.
-func (l *Live) Expect(p *engine.FleetPlan) {
+func (l *Live) Expect(p *fleetplan.FleetPlan) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.view.schedule, l.dirty = p.Schedule, true
 }
 
 // Event takes in one event; it is shown with the next repaint.
-func (l *Live) Event(e engine.Event) {
+func (l *Live) Event(e fleetplan.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if e.Type == engine.EventNotice {
+	if e.Type == fleetplan.EventNotice {
 		l.log(PlainLine(e))
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 )
 
 // MarkdownLimit is the size a pull request comment may have (65,536 characters at GitHub), less what a bot adds.
@@ -16,7 +16,7 @@ const MarkdownLimit = 65000
 // Markdown prints a plan for a pull request: the totals, one collapsed block per group (with full per cluster, and the
 // content of new objects), the rollout. It never takes more than MarkdownLimit bytes; what does not fit is named with its
 // numbers.
-func Markdown(w io.Writer, p *engine.FleetPlan, full bool) error {
+func Markdown(w io.Writer, p *fleetplan.FleetPlan, full bool) error {
 	st := Style{Width: 100, Unicode: true, Full: full}
 	head := markdownHead(p, st)
 	foot := markdownFoot(p, st)
@@ -44,7 +44,7 @@ func Markdown(w io.Writer, p *engine.FleetPlan, full bool) error {
 	return err
 }
 
-func markdownHead(p *engine.FleetPlan, st Style) string {
+func markdownHead(p *fleetplan.FleetPlan, st Style) string {
 	var b bytes.Buffer
 	what := "Plan"
 	if p.Verb == "delete" {
@@ -68,7 +68,7 @@ func markdownHead(p *engine.FleetPlan, st Style) string {
 	return b.String()
 }
 
-func markdownGroup(p *engine.FleetPlan, s section, st Style, all []section) string {
+func markdownGroup(p *fleetplan.FleetPlan, s section, st Style, all []section) string {
 	var text bytes.Buffer
 	o := newOut(&text, st)
 	l := layoutOf(st, p.Created, all)
@@ -117,7 +117,7 @@ func markdownLeft(left []section, all int, full bool) string {
 	return b.String() + "\n"
 }
 
-func markdownFoot(p *engine.FleetPlan, st Style) string {
+func markdownFoot(p *fleetplan.FleetPlan, st Style) string {
 	var text bytes.Buffer
 	o := newOut(&text, st)
 	unreached(o, p)

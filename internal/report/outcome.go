@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/plan"
 )
 
@@ -19,7 +19,7 @@ type Hints struct {
 }
 
 // Outcome prints what a rollout did: the table of clusters, then one line of success or the block of what failed.
-func Outcome(w io.Writer, oc *engine.Outcome, h Hints, st Style) error {
+func Outcome(w io.Writer, oc *fleetplan.Outcome, h Hints, st Style) error {
 	if err := OutcomeTable(w, oc, st); err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func Outcome(w io.Writer, oc *engine.Outcome, h Hints, st Style) error {
 }
 
 // OutcomeTable prints one row per cluster; clusters of a wave that were not started share one.
-func OutcomeTable(w io.Writer, oc *engine.Outcome, st Style) error {
+func OutcomeTable(w io.Writer, oc *fleetplan.Outcome, st Style) error {
 	o := newOut(w, st)
 	rows := rowsOf(oc)
 	names := 7
@@ -81,9 +81,9 @@ type row struct {
 // manyAlike is the number of unchanged clusters of a wave from which they share a row.
 const manyAlike = 4
 
-func rowsOf(oc *engine.Outcome) []row {
+func rowsOf(oc *fleetplan.Outcome) []row {
 	alike := map[string][]string{}
-	key := func(c engine.ClusterOutcome) string { return fmt.Sprint(c.Wave, c.Result) }
+	key := func(c fleetplan.ClusterOutcome) string { return fmt.Sprint(c.Wave, c.Result) }
 	for _, c := range oc.Clusters {
 		alike[key(c)] = append(alike[key(c)], c.Cluster)
 	}
@@ -91,7 +91,7 @@ func rowsOf(oc *engine.Outcome) []row {
 	var rows []row
 	for _, c := range oc.Clusters {
 		names := alike[key(c)]
-		if c.Result == engine.NotStarted && len(names) > 1 || c.Result == engine.UpToDate && len(names) >= manyAlike {
+		if c.Result == fleetplan.NotStarted && len(names) > 1 || c.Result == fleetplan.UpToDate && len(names) >= manyAlike {
 			if !done[key(c)] {
 				done[key(c)] = true
 				rows = append(rows, row{name: fmt.Sprintf("%d others", len(names)), wave: c.Wave, time: "-",
@@ -104,19 +104,19 @@ func rowsOf(oc *engine.Outcome) []row {
 	return rows
 }
 
-func clusterRow(c engine.ClusterOutcome) row {
+func clusterRow(c fleetplan.ClusterOutcome) row {
 	r := row{name: c.Cluster, wave: c.Wave, counts: c.Done, outcome: string(c.Result), time: "-", color: green}
-	r.ran = c.Result == engine.Succeeded || c.Result == engine.Failed || c.Result == engine.Interrupted || c.Result == engine.UpToDate
+	r.ran = c.Result == fleetplan.Succeeded || c.Result == fleetplan.Failed || c.Result == fleetplan.Interrupted || c.Result == fleetplan.UpToDate
 	if r.ran {
 		r.time = seconds(time.Duration(c.Seconds * float64(time.Second)))
 	}
 	switch c.Result {
-	case engine.Failed, engine.Unreachable, engine.Interrupted:
+	case fleetplan.Failed, fleetplan.Unreachable, fleetplan.Interrupted:
 		r.color = red
 		if c.Reason != "" {
 			r.outcome += ": " + clean(c.Reason)
 		}
-	case engine.NotStarted, engine.UpToDate:
+	case fleetplan.NotStarted, fleetplan.UpToDate:
 		r.color = dim
 	}
 	if c.Canary {
@@ -126,9 +126,9 @@ func clusterRow(c engine.ClusterOutcome) row {
 }
 
 // OutcomeVerdict prints the last words: one line when all went well, else what failed, where else, what to do next.
-func OutcomeVerdict(w io.Writer, oc *engine.Outcome, h Hints, st Style) error {
+func OutcomeVerdict(w io.Writer, oc *fleetplan.Outcome, h Hints, st Style) error {
 	o := newOut(w, st)
-	if oc.Result == engine.Succeeded || oc.Result == engine.UpToDate {
+	if oc.Result == fleetplan.Succeeded || oc.Result == fleetplan.UpToDate {
 		o.wrapped(0, success(oc), green)
 		if fs := shown(oc.Findings, st); len(fs) > 0 {
 			o.line()
@@ -155,7 +155,7 @@ func OutcomeVerdict(w io.Writer, oc *engine.Outcome, h Hints, st Style) error {
 	return o.Flush()
 }
 
-func success(oc *engine.Outcome) string {
+func success(oc *fleetplan.Outcome) string {
 	var c plan.Counts
 	for _, x := range oc.Clusters {
 		c = c.Add(x.Done)
@@ -180,10 +180,10 @@ func success(oc *engine.Outcome) string {
 }
 
 // failure is the sentence after "Error:": how far the rollout came.
-func failure(oc *engine.Outcome) string {
+func failure(oc *fleetplan.Outcome) string {
 	what := strings.TrimSpace("rollout " + oc.Rollout)
 	switch {
-	case oc.Result == engine.Interrupted:
+	case oc.Result == fleetplan.Interrupted:
 		what += " interrupted"
 	case oc.StoppedWave > 0:
 		what += fmt.Sprintf(" stopped in wave %d", oc.StoppedWave)
@@ -192,17 +192,17 @@ func failure(oc *engine.Outcome) string {
 	default:
 		what += " ended"
 	}
-	n := map[engine.Result]int{}
+	n := map[fleetplan.Result]int{}
 	for _, c := range oc.Clusters {
 		n[c.Result]++
 	}
 	var parts []string
-	for _, r := range []engine.Result{engine.Succeeded, engine.UpToDate, engine.Failed, engine.Unreachable, engine.Interrupted, engine.NotStarted} {
+	for _, r := range []fleetplan.Result{fleetplan.Succeeded, fleetplan.UpToDate, fleetplan.Failed, fleetplan.Unreachable, fleetplan.Interrupted, fleetplan.NotStarted} {
 		if n[r] == 0 {
 			continue
 		}
 		text := fmt.Sprintf("%d %s", n[r], r)
-		if r == engine.NotStarted {
+		if r == fleetplan.NotStarted {
 			text += " (untouched)"
 		}
 		parts = append(parts, text)
@@ -211,7 +211,7 @@ func failure(oc *engine.Outcome) string {
 }
 
 // next names the commands that go on from a failure.
-func next(o *out, oc *engine.Outcome, h Hints) {
+func next(o *out, oc *fleetplan.Outcome, h Hints) {
 	type step struct{ command, why string }
 	var steps []step
 	if h.Resume != "" {
@@ -222,7 +222,7 @@ func next(o *out, oc *engine.Outcome, h Hints) {
 		steps = append(steps, step{h.Resume, why})
 	}
 	for _, c := range oc.Clusters {
-		if c.Result != engine.Failed {
+		if c.Result != fleetplan.Failed {
 			continue
 		}
 		parts := []string{"hawser status", oc.Bundle}

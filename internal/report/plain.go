@@ -5,15 +5,15 @@ import (
 	"io"
 	"strings"
 
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
 
 // NewPlain returns a reader of events that writes one line each: time, then key=value pairs that say where, then one
 // verb, then what. Lines are stable, so that they can be searched: verbs and keys do not change within a version.
-func NewPlain(w io.Writer) func(engine.Event) {
-	return func(e engine.Event) {
+func NewPlain(w io.Writer) func(fleetplan.Event) {
+	return func(e fleetplan.Event) {
 		if l := PlainLine(e); l != "" {
 			_, _ = io.WriteString(w, l+"\n") // a reader that went away does not stop a rollout
 		}
@@ -21,7 +21,7 @@ func NewPlain(w io.Writer) func(engine.Event) {
 }
 
 // PlainLine is an event on one line, "" for events that say nothing to a reader.
-func PlainLine(e engine.Event) string {
+func PlainLine(e fleetplan.Event) string {
 	text := eventText(e)
 	if text == "" {
 		return ""
@@ -44,25 +44,25 @@ var done = map[plan.Action]string{
 	plan.Unknown: "written", plan.Release: "released",
 }
 
-func eventText(e engine.Event) string {
+func eventText(e fleetplan.Event) string {
 	name := slash(e.Object)
 	switch e.Type {
-	case engine.EventConnected:
+	case fleetplan.EventConnected:
 		if e.Status != "" && e.Status != "connected" && e.Status != "ok" {
 			return e.Status + " " + e.Message
 		}
 		return "connected " + e.Message
-	case engine.EventRendered:
+	case fleetplan.EventRendered:
 		return fmt.Sprintf("rendered renders=%d instances=%d", e.Done, e.Total)
-	case engine.EventObserved:
+	case fleetplan.EventObserved:
 		return "compared " + e.Message
-	case engine.EventRollout:
+	case fleetplan.EventRollout:
 		return fmt.Sprintf("rollout=%s begins bundle=%s clusters=%d", e.Rollout, e.Bundle, e.Total)
-	case engine.EventWave:
+	case fleetplan.EventWave:
 		return "begins " + e.Message
-	case engine.EventClusterStart:
+	case fleetplan.EventClusterStart:
 		return fmt.Sprintf("started writes=%d", e.Total)
-	case engine.EventWritten:
+	case fleetplan.EventWritten:
 		verb := done[e.Action]
 		if verb == "" {
 			verb = "written"
@@ -74,25 +74,25 @@ func eventText(e engine.Event) string {
 			verb = string(e.Hook) + "-hook"
 		}
 		return fmt.Sprintf("%s %s %d/%d", verb, name, e.Done, e.Total)
-	case engine.EventWaiting:
+	case fleetplan.EventWaiting:
 		return "waiting " + name + " " + e.Message
-	case engine.EventReady:
+	case fleetplan.EventReady:
 		return "ready " + name
-	case engine.EventObjectFailed:
+	case fleetplan.EventObjectFailed:
 		return "failed " + name + " " + e.Message
-	case engine.EventClusterEnd:
+	case fleetplan.EventClusterEnd:
 		text := "ended status=" + strings.ReplaceAll(e.Status, " ", "-")
 		if c := e.Counts; c != nil {
 			text += fmt.Sprintf(" created=%d changed=%d deleted=%d same=%d", c.Create, changed(*c), c.Delete, c.Unchanged)
 		}
 		return text + " " + e.Message
-	case engine.EventSoak:
+	case fleetplan.EventSoak:
 		return "soak until=" + e.Until.Format("15:04:05") + " " + e.Message
-	case engine.EventStop:
+	case fleetplan.EventStop:
 		return fmt.Sprintf("stopping in-flight=%d %s", e.Done, e.Message)
-	case engine.EventNotice:
+	case fleetplan.EventNotice:
 		return strings.TrimRight("notice "+name, " ") + " " + e.Message
-	case engine.EventSummary:
+	case fleetplan.EventSummary:
 		return summaryText(e.Summary)
 	}
 	return ""
@@ -105,16 +105,16 @@ func slash(r *object.Ref) string {
 	return r.Slash()
 }
 
-func summaryText(oc *engine.Outcome) string {
+func summaryText(oc *fleetplan.Outcome) string {
 	if oc == nil {
 		return ""
 	}
-	n := map[engine.Result]int{}
+	n := map[fleetplan.Result]int{}
 	for _, c := range oc.Clusters {
 		n[c.Result]++
 	}
 	text := "rollout=" + oc.Rollout + " ended result=" + strings.ReplaceAll(string(oc.Result), " ", "-")
-	for _, r := range []engine.Result{engine.Succeeded, engine.UpToDate, engine.Failed, engine.Unreachable, engine.Interrupted, engine.NotStarted} {
+	for _, r := range []fleetplan.Result{fleetplan.Succeeded, fleetplan.UpToDate, fleetplan.Failed, fleetplan.Unreachable, fleetplan.Interrupted, fleetplan.NotStarted} {
 		if n[r] > 0 {
 			text += fmt.Sprintf(" %s=%d", strings.ReplaceAll(string(r), " ", "-"), n[r])
 		}

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/plan"
 )
 
 // Plan prints the one plan of a fleet: header, groups of equal change, rollout, totals. A plan that holds errors or
 // conflicts is printed as refused: its findings first, then the conflicting groups, then that nothing was written.
-func Plan(w io.Writer, p *engine.FleetPlan, st Style) error {
+func Plan(w io.Writer, p *fleetplan.FleetPlan, st Style) error {
 	o := newOut(w, st)
 	planHeader(o, p)
 	switch problems := problems(p); {
@@ -43,7 +43,7 @@ func Plan(w io.Writer, p *engine.FleetPlan, st Style) error {
 }
 
 // asked counts the clusters that a plan looked at, and says how many it did not ask.
-func asked(p *engine.FleetPlan) (n int, notAsked string) {
+func asked(p *fleetplan.FleetPlan) (n int, notAsked string) {
 	for _, c := range p.Clusters {
 		if !c.Later {
 			n++
@@ -56,7 +56,7 @@ func asked(p *engine.FleetPlan) (n int, notAsked string) {
 }
 
 // brake says which deletions will have to be confirmed by their number.
-func brake(o *out, p *engine.FleetPlan) {
+func brake(o *out, p *fleetplan.FleetPlan) {
 	t := newTally()
 	for _, c := range p.Clusters {
 		if c.Plan != nil && c.Plan.Brake != "" {
@@ -74,7 +74,7 @@ func brake(o *out, p *engine.FleetPlan) {
 }
 
 // Diff prints the field diffs of a plan alone, grouped like the plan, without header, rollout and totals.
-func Diff(w io.Writer, p *engine.FleetPlan, st Style) error {
+func Diff(w io.Writer, p *fleetplan.FleetPlan, st Style) error {
 	o := newOut(w, st)
 	if p.Findings.HasErrors() {
 		writeFindings(o, p.Findings)
@@ -92,7 +92,7 @@ func Saved(w io.Writer, file, digest string, st Style) error {
 }
 
 // nothing reports whether no cluster of the plan changes.
-func nothing(p *engine.FleetPlan) bool {
+func nothing(p *fleetplan.FleetPlan) bool {
 	for _, c := range p.Clusters {
 		if c.Plan != nil && !c.Plan.Empty() {
 			return false
@@ -102,14 +102,14 @@ func nothing(p *engine.FleetPlan) bool {
 }
 
 // problems counts what blocks the plan: its errors, or its conflicts when no finding tells of them.
-func problems(p *engine.FleetPlan) int {
+func problems(p *fleetplan.FleetPlan) int {
 	if n := len(p.Findings.Errors()); n > 0 {
 		return len(merge(p.Findings.Errors()))
 	}
 	return p.Counts().Conflict
 }
 
-func planHeader(o *out, p *engine.FleetPlan) {
+func planHeader(o *out, p *fleetplan.FleetPlan) {
 	where := " on " + count(len(p.Clusters), "cluster")
 	if len(p.Clusters) == 1 {
 		where = " on cluster " + p.Clusters[0].Cluster
@@ -143,7 +143,7 @@ func planHeader(o *out, p *engine.FleetPlan) {
 
 // planNotes prints what a reader must know before the changes: warnings, interrupted runs, changed runtime values
 // and, with -v, instances that are not placed.
-func planNotes(o *out, p *engine.FleetPlan) {
+func planNotes(o *out, p *fleetplan.FleetPlan) {
 	if fs := shown(p.Findings, o.st); len(fs) > 0 {
 		o.line()
 		writeFindings(o, fs)
@@ -237,8 +237,8 @@ func clusterList(names []string, st Style) string {
 }
 
 // unreachable lists clusters that resolve but did not answer.
-func unreachable(p *engine.FleetPlan) []*engine.ClusterPlan {
-	var list []*engine.ClusterPlan
+func unreachable(p *fleetplan.FleetPlan) []*fleetplan.ClusterPlan {
+	var list []*fleetplan.ClusterPlan
 	for _, c := range p.Clusters {
 		if c.Unreachable != "" {
 			list = append(list, c)
@@ -247,7 +247,7 @@ func unreachable(p *engine.FleetPlan) []*engine.ClusterPlan {
 	return list
 }
 
-func unreached(o *out, p *engine.FleetPlan) {
+func unreached(o *out, p *fleetplan.FleetPlan) {
 	t := newTally()
 	for _, c := range unreachable(p) {
 		t.add(c.Unreachable, c.Cluster)
@@ -270,7 +270,7 @@ func unreached(o *out, p *engine.FleetPlan) {
 }
 
 // totals is the last line: what the plan would do, in numbers.
-func totals(p *engine.FleetPlan) string {
+func totals(p *fleetplan.FleetPlan) string {
 	c := p.Counts()
 	parts := []string{fmt.Sprintf("%d to create, %d to change", c.Create, c.Update)}
 	for _, x := range []struct {

@@ -5,18 +5,18 @@ import (
 	"strings"
 	"time"
 
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 )
 
 // problemGroup is one problem and the clusters that have it alike.
 type problemGroup struct {
-	problem  engine.Problem
+	problem  fleetplan.Problem
 	reason   string // of a cluster that failed without naming an object
 	clusters []string
 }
 
 // problemGroups collects what failed: equal objects with equal reasons are told once.
-func problemGroups(oc *engine.Outcome) []problemGroup {
+func problemGroups(oc *fleetplan.Outcome) []problemGroup {
 	var list []problemGroup
 	index := map[string]int{}
 	add := func(key, cluster string, g problemGroup) {
@@ -32,9 +32,9 @@ func problemGroups(oc *engine.Outcome) []problemGroup {
 		for _, p := range c.Problems {
 			add(fmt.Sprint(p.Object, p.Status.State, p.Status.Reason, p.Digest, p.Elsewhere), c.Cluster, problemGroup{problem: p})
 		}
-		if len(c.Problems) == 0 && (c.Result == engine.Failed || c.Result == engine.Unreachable || c.Result == engine.Interrupted) {
+		if len(c.Problems) == 0 && (c.Result == fleetplan.Failed || c.Result == fleetplan.Unreachable || c.Result == fleetplan.Interrupted) {
 			reason := c.Reason
-			if c.Result == engine.Unreachable {
+			if c.Result == fleetplan.Unreachable {
 				reason = strings.TrimSuffix("not reached: "+reason, ": ")
 			}
 			add("\x00"+reason, c.Cluster, problemGroup{reason: reason})

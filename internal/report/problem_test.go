@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
@@ -27,10 +27,10 @@ func TestWhyOfWhatIsLetGo(t *testing.T) {
 
 // A problem of an instance as a whole says what is wrong, and where.
 func TestProblemWithoutObject(t *testing.T) {
-	p := engine.Problem{Instance: "app", Status: health.Status{State: health.Failed, Reason: "invalid value",
+	p := fleetplan.Problem{Instance: "app", Status: health.Status{State: health.Failed, Reason: "invalid value",
 		Details: []string{"shop.yaml:11:9: values.message: invalid value"}}}
-	groups := problemGroups(&engine.Outcome{Clusters: []engine.ClusterOutcome{
-		{Cluster: "a", Result: engine.Failed, Problems: []engine.Problem{p}}, {Cluster: "b", Result: engine.Failed, Problems: []engine.Problem{p}}}})
+	groups := problemGroups(&fleetplan.Outcome{Clusters: []fleetplan.ClusterOutcome{
+		{Cluster: "a", Result: fleetplan.Failed, Problems: []fleetplan.Problem{p}}, {Cluster: "b", Result: fleetplan.Failed, Problems: []fleetplan.Problem{p}}}})
 	var b bytes.Buffer
 	o := newOut(&b, wideStyle)
 	for _, g := range groups {

@@ -9,58 +9,58 @@ import (
 	"testing"
 	"time"
 
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
 
 // shopEvents are the events of the example in spec/output.md, up to the failure in wave 2.
-func shopEvents() []engine.Event {
+func shopEvents() []fleetplan.Event {
 	at := noon
-	var list []engine.Event
-	add := func(after time.Duration, e engine.Event) {
+	var list []fleetplan.Event
+	add := func(after time.Duration, e fleetplan.Event) {
 		at = at.Add(after)
 		e.V, e.Time, e.Rollout = 1, at, "7K2M"
 		list = append(list, e)
 	}
 	api := ref("Deployment", "api")
 	pdb := ref("PodDisruptionBudget", "api")
-	add(0, engine.Event{Type: engine.EventConnected, Cluster: "staging-eu", Status: "connected", Message: "https://10.9.0.1:6443"})
-	add(0, engine.Event{Type: engine.EventConnected, Cluster: "edge-17", Status: "unreachable", Message: "dial tcp 10.9.0.17:6443: i/o timeout"})
-	add(time.Second, engine.Event{Type: engine.EventRendered, Done: 6, Total: 48})
-	add(0, engine.Event{Type: engine.EventObserved, Cluster: "staging-eu"})
-	add(0, engine.Event{Type: engine.EventRollout, Bundle: "shop", Total: 12})
-	wave := func(n int, name string) { add(0, engine.Event{Type: engine.EventWave, Wave: n, Message: name}) }
+	add(0, fleetplan.Event{Type: fleetplan.EventConnected, Cluster: "staging-eu", Status: "connected", Message: "https://10.9.0.1:6443"})
+	add(0, fleetplan.Event{Type: fleetplan.EventConnected, Cluster: "edge-17", Status: "unreachable", Message: "dial tcp 10.9.0.17:6443: i/o timeout"})
+	add(time.Second, fleetplan.Event{Type: fleetplan.EventRendered, Done: 6, Total: 48})
+	add(0, fleetplan.Event{Type: fleetplan.EventObserved, Cluster: "staging-eu"})
+	add(0, fleetplan.Event{Type: fleetplan.EventRollout, Bundle: "shop", Total: 12})
+	wave := func(n int, name string) { add(0, fleetplan.Event{Type: fleetplan.EventWave, Wave: n, Message: name}) }
 	one := func(n int, name string, d time.Duration) {
-		add(0, engine.Event{Type: engine.EventClusterStart, Wave: n, Cluster: name, Total: 2})
-		add(0, engine.Event{Type: engine.EventWritten, Wave: n, Cluster: name, Object: &pdb, Action: plan.Create, Done: 1, Total: 2})
-		add(0, engine.Event{Type: engine.EventWritten, Wave: n, Cluster: name, Object: &api, Action: plan.Update, Done: 2, Total: 2})
-		add(0, engine.Event{Type: engine.EventWaiting, Wave: n, Cluster: name, Object: &api, Message: "2 of 3 pods ready"})
-		add(d, engine.Event{Type: engine.EventReady, Wave: n, Cluster: name, Object: &api})
-		add(0, engine.Event{Type: engine.EventClusterEnd, Wave: n, Cluster: name, Status: "succeeded", Counts: &plan.Counts{Create: 1, Update: 1, Unchanged: 32}})
+		add(0, fleetplan.Event{Type: fleetplan.EventClusterStart, Wave: n, Cluster: name, Total: 2})
+		add(0, fleetplan.Event{Type: fleetplan.EventWritten, Wave: n, Cluster: name, Object: &pdb, Action: plan.Create, Done: 1, Total: 2})
+		add(0, fleetplan.Event{Type: fleetplan.EventWritten, Wave: n, Cluster: name, Object: &api, Action: plan.Update, Done: 2, Total: 2})
+		add(0, fleetplan.Event{Type: fleetplan.EventWaiting, Wave: n, Cluster: name, Object: &api, Message: "2 of 3 pods ready"})
+		add(d, fleetplan.Event{Type: fleetplan.EventReady, Wave: n, Cluster: name, Object: &api})
+		add(0, fleetplan.Event{Type: fleetplan.EventClusterEnd, Wave: n, Cluster: name, Status: "succeeded", Counts: &plan.Counts{Create: 1, Update: 1, Unchanged: 32}})
 	}
 	wave(1, "staging")
 	one(1, "staging-eu", 19*time.Second)
 	one(1, "staging-us", 22*time.Second)
 	wave(2, "production")
 	one(2, "production-eu-1", 38*time.Second)
-	add(0, engine.Event{Type: engine.EventSoak, Wave: 2, Until: at.Add(2 * time.Minute), Message: "soaking after the canary"})
+	add(0, fleetplan.Event{Type: fleetplan.EventSoak, Wave: 2, Until: at.Add(2 * time.Minute), Message: "soaking after the canary"})
 	at = at.Add(2 * time.Minute)
 	for _, c := range []string{"production-eu-2", "production-eu-4", "production-us-1"} {
-		add(0, engine.Event{Type: engine.EventClusterStart, Wave: 2, Cluster: c, Total: 5})
+		add(0, fleetplan.Event{Type: fleetplan.EventClusterStart, Wave: 2, Cluster: c, Total: 5})
 	}
-	add(time.Second, engine.Event{Type: engine.EventWritten, Wave: 2, Cluster: "production-eu-4", Object: &api, Action: plan.Update, Done: 3, Total: 5})
+	add(time.Second, fleetplan.Event{Type: fleetplan.EventWritten, Wave: 2, Cluster: "production-eu-4", Object: &api, Action: plan.Update, Done: 3, Total: 5})
 	for _, c := range []string{"production-eu-2", "production-us-1"} {
-		add(0, engine.Event{Type: engine.EventWritten, Wave: 2, Cluster: c, Object: &api, Action: plan.Update, Done: 5, Total: 5})
-		add(0, engine.Event{Type: engine.EventWaiting, Wave: 2, Cluster: c, Object: &api, Message: "2 of 3 pods ready"})
+		add(0, fleetplan.Event{Type: fleetplan.EventWritten, Wave: 2, Cluster: c, Object: &api, Action: plan.Update, Done: 5, Total: 5})
+		add(0, fleetplan.Event{Type: fleetplan.EventWaiting, Wave: 2, Cluster: c, Object: &api, Message: "2 of 3 pods ready"})
 	}
-	add(30*time.Second, engine.Event{Type: engine.EventObjectFailed, Wave: 2, Cluster: "production-us-1", Object: &api,
+	add(30*time.Second, fleetplan.Event{Type: fleetplan.EventObjectFailed, Wave: 2, Cluster: "production-us-1", Object: &api,
 		Message: "0/3 ImagePullBackOff: registry.example.com/api:2.4.1:\nnot found"})
-	add(0, engine.Event{Type: engine.EventClusterEnd, Wave: 2, Cluster: "production-us-1", Status: "failed", Message: "api not ready",
+	add(0, fleetplan.Event{Type: fleetplan.EventClusterEnd, Wave: 2, Cluster: "production-us-1", Status: "failed", Message: "api not ready",
 		Counts: &plan.Counts{Create: 1, Update: 4}})
-	add(0, engine.Event{Type: engine.EventStop, Wave: 2, Message: "1 failure, maxFailures 0", Done: 2})
-	add(0, engine.Event{Type: engine.EventNotice, Cluster: "production-eu-2", Message: "took over the expired lock of ada"})
-	return append(list, engine.Event{V: 1, Time: at, Type: engine.EventSummary, Rollout: "7K2M", Summary: failedOutcome()})
+	add(0, fleetplan.Event{Type: fleetplan.EventStop, Wave: 2, Message: "1 failure, maxFailures 0", Done: 2})
+	add(0, fleetplan.Event{Type: fleetplan.EventNotice, Cluster: "production-eu-2", Message: "took over the expired lock of ada"})
+	return append(list, fleetplan.Event{V: 1, Time: at, Type: fleetplan.EventSummary, Rollout: "7K2M", Summary: failedOutcome()})
 }
 
 func TestPlain(t *testing.T) {
@@ -145,13 +145,13 @@ func TestLive(t *testing.T) {
 			l.Event(e)
 			l.tick()
 			switch {
-			case e.Type == engine.EventObserved:
+			case e.Type == fleetplan.EventObserved:
 				shoot("planning")
-			case e.Type == engine.EventWaiting && e.Cluster == "staging-us":
+			case e.Type == fleetplan.EventWaiting && e.Cluster == "staging-us":
 				now = now.Add(3 * time.Second)
 				l.tick()
 				shoot("wave 1")
-			case e.Type == engine.EventSoak:
+			case e.Type == fleetplan.EventSoak:
 				now = now.Add(30 * time.Second)
 				l.tick()
 				shoot("soaking")
@@ -220,10 +220,10 @@ func TestLiveQuiet(t *testing.T) {
 // TestLiveMany: a small terminal is never overfilled, however many clusters are active.
 func TestLiveMany(t *testing.T) {
 	v := view{clusters: map[string]*track{}}
-	v.take(engine.Event{Type: engine.EventRollout, Time: noon, Total: 500})
+	v.take(fleetplan.Event{Type: fleetplan.EventRollout, Time: noon, Total: 500})
 	for i := range 500 {
 		o := object.Ref{Kind: "ConfigMap", Name: "x"}
-		v.take(engine.Event{Type: engine.EventWritten, Time: noon, Cluster: fmt.Sprint("c", i), Object: &o, Done: 1, Total: 2})
+		v.take(fleetplan.Event{Type: fleetplan.EventWritten, Time: noon, Cluster: fmt.Sprint("c", i), Object: &o, Done: 1, Total: 2})
 	}
 	for _, rows := range []int{5, 10, 24, 0} {
 		lines := v.lines(noon, rows, false)
@@ -242,15 +242,15 @@ func TestLiveConcurrent(t *testing.T) {
 	const clusters = 40
 	scr := &screen{}
 	l := NewLive(scr, Style{}, func() (int, int) { return 80, 24 })
-	l.Event(engine.Event{Type: engine.EventRollout, Time: noon, Total: clusters})
-	l.Event(engine.Event{Type: engine.EventWave, Time: noon, Wave: 1, Message: "all"})
+	l.Event(fleetplan.Event{Type: fleetplan.EventRollout, Time: noon, Total: clusters})
+	l.Event(fleetplan.Event{Type: fleetplan.EventWave, Time: noon, Wave: 1, Message: "all"})
 	var sent sync.WaitGroup
 	for i := range clusters {
 		sent.Go(func() {
 			name := fmt.Sprint("c", i)
-			l.Event(engine.Event{Type: engine.EventClusterStart, Time: noon, Wave: 1, Cluster: name, Total: 1})
+			l.Event(fleetplan.Event{Type: fleetplan.EventClusterStart, Time: noon, Wave: 1, Cluster: name, Total: 1})
 			l.Log("a line of " + name)
-			l.Event(engine.Event{Type: engine.EventClusterEnd, Time: noon, Wave: 1, Cluster: name, Status: "succeeded", Counts: &plan.Counts{Create: 1}})
+			l.Event(fleetplan.Event{Type: fleetplan.EventClusterEnd, Time: noon, Wave: 1, Cluster: name, Status: "succeeded", Counts: &plan.Counts{Create: 1}})
 		})
 	}
 	sent.Wait()

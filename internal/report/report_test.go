@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hawser.dev/hawser/internal/columns"
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/rollout"
@@ -56,7 +56,7 @@ func shopFile(name string) ([]byte, error) {
 	return []byte("bundle:\n  name: shop\n\t  replica: 3\n"), nil
 }
 
-func lost() *engine.FleetPlan {
+func lost() *fleetplan.FleetPlan {
 	p := shopPlan()
 	cp := p.Clusters[11]
 	cp.Cluster, cp.Plan, cp.Unreachable = "edge-17", nil, "dial tcp 10.9.0.17:6443: i/o timeout (10 s)"
@@ -69,27 +69,27 @@ func lost() *engine.FleetPlan {
 	return p
 }
 
-func refused() *engine.FleetPlan {
+func refused() *fleetplan.FleetPlan {
 	p := onePlan(plan.Change{Action: plan.Conflict, Ref: ref("Deployment", "api"), Instance: "api", Code: plan.CodeForeign,
 		Why: "exists already, managed by Helm release shop/api"}, webScale())
 	p.Findings = someFindings()[2:]
 	return p
 }
 
-func braked() *engine.FleetPlan {
+func braked() *fleetplan.FleetPlan {
 	p := everyMark()
 	p.Verb = "delete"
 	p.Clusters[0].Plan.Brake = "deletes Namespace shop"
 	return p
 }
 
-func sequential() *engine.FleetPlan {
+func sequential() *fleetplan.FleetPlan {
 	p := shopPlan()
 	p.Schedule.Sequential, p.Schedule.Waves = true, nil
 	return p
 }
 
-func unchanged() *engine.FleetPlan {
+func unchanged() *fleetplan.FleetPlan {
 	p := shopPlan()
 	p.Groups = nil
 	for _, c := range p.Clusters {
@@ -100,7 +100,7 @@ func unchanged() *engine.FleetPlan {
 
 // TestGoldens prints every view in every layout; the files are meant to be read.
 func TestGoldens(t *testing.T) {
-	plans := map[string]func() *engine.FleetPlan{"shop": shopPlan, "marks": everyMark, "lost": lost, "refused": refused,
+	plans := map[string]func() *fleetplan.FleetPlan{"shop": shopPlan, "marks": everyMark, "lost": lost, "refused": refused,
 		"nothing": unchanged, "made": madePlan, "sequential": sequential, "brake": braked}
 	styles := map[string]Style{"wide": wideStyle, "narrow": narrowStyle}
 	color, full, stat, ascii, verbose := wideStyle, wideStyle, wideStyle, wideStyle, wideStyle
@@ -153,7 +153,7 @@ func TestNarrowFits(t *testing.T) {
 	for _, w := range []int{80, 60, 89} {
 		st := narrowStyle
 		st.Width = w
-		for name, p := range map[string]*engine.FleetPlan{"shop": shopPlan(), "marks": everyMark(), "refused": refused(), "lost": lost()} {
+		for name, p := range map[string]*fleetplan.FleetPlan{"shop": shopPlan(), "marks": everyMark(), "refused": refused(), "lost": lost()} {
 			got := text(t, func(b *bytes.Buffer) error { return Plan(b, p, st) })
 			for _, l := range strings.Split(got, "\n") {
 				if width(l) > w && w >= 80 && !strings.Contains(l, "connected") {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/rollout"
 )
 
@@ -12,7 +12,7 @@ import (
 const manyInRow = 10
 
 // rolloutBlock prints the order in which clusters will change, when there is more than one.
-func rolloutBlock(o *out, p *engine.FleetPlan) {
+func rolloutBlock(o *out, p *fleetplan.FleetPlan) {
 	s := p.Schedule
 	if len(s.Members) < 2 {
 		return

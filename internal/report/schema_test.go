@@ -14,7 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
@@ -26,14 +26,14 @@ import (
 var enums = map[reflect.Type][]string{
 	reflect.TypeFor[plan.Action](): words(plan.Create, plan.Update, plan.Delete, plan.Recreate, plan.Adopt, plan.Conflict,
 		plan.Unknown, plan.Unchanged, plan.Release),
-	reflect.TypeFor[engine.EventType](): words(engine.EventConnected, engine.EventRendered, engine.EventObserved, engine.EventRollout,
-		engine.EventWave, engine.EventClusterStart, engine.EventWritten, engine.EventWaiting, engine.EventReady, engine.EventObjectFailed,
-		engine.EventClusterEnd, engine.EventSoak, engine.EventStop, engine.EventNotice, engine.EventSummary),
-	reflect.TypeFor[engine.Result]():  words(engine.Succeeded, engine.Failed, engine.NotStarted, engine.Unreachable, engine.UpToDate, engine.Interrupted),
-	reflect.TypeFor[diag.Severity]():  words(diag.Error, diag.Warning, diag.Info),
-	reflect.TypeFor[health.State]():   words(health.Ready, health.Progressing, health.Failed, health.Missing, health.Terminating),
-	reflect.TypeFor[source.Verdict](): words(source.Current, source.Behind, source.Moved, source.Beyond, source.Loose, source.Edited, source.Unknown),
-	reflect.TypeFor[rollout.Phase]():  words(rollout.Waiting, rollout.Running, rollout.Succeeded, rollout.Failed, rollout.NotStarted),
+	reflect.TypeFor[fleetplan.EventType](): words(fleetplan.EventConnected, fleetplan.EventRendered, fleetplan.EventObserved, fleetplan.EventRollout,
+		fleetplan.EventWave, fleetplan.EventClusterStart, fleetplan.EventWritten, fleetplan.EventWaiting, fleetplan.EventReady, fleetplan.EventObjectFailed,
+		fleetplan.EventClusterEnd, fleetplan.EventSoak, fleetplan.EventStop, fleetplan.EventNotice, fleetplan.EventSummary),
+	reflect.TypeFor[fleetplan.Result](): words(fleetplan.Succeeded, fleetplan.Failed, fleetplan.NotStarted, fleetplan.Unreachable, fleetplan.UpToDate, fleetplan.Interrupted),
+	reflect.TypeFor[diag.Severity]():    words(diag.Error, diag.Warning, diag.Info),
+	reflect.TypeFor[health.State]():     words(health.Ready, health.Progressing, health.Failed, health.Missing, health.Terminating),
+	reflect.TypeFor[source.Verdict]():   words(source.Current, source.Behind, source.Moved, source.Beyond, source.Loose, source.Edited, source.Unknown),
+	reflect.TypeFor[rollout.Phase]():    words(rollout.Waiting, rollout.Running, rollout.Succeeded, rollout.Failed, rollout.NotStarted),
 }
 
 func words[T ~string](values ...T) []string {
@@ -112,15 +112,15 @@ var documents = map[string]struct {
 	title string
 	value any
 }{
-	"plan":         {reflect.TypeFor[engine.FleetPlan](), "A plan for a fleet: hawser plan -o json", shopPlan()},
-	"outcome":      {reflect.TypeFor[engine.Outcome](), "What a rollout did: the summary of hawser apply -o json", failedOutcome()},
-	"status":       {reflect.TypeFor[engine.StatusReport](), "The state of bundles on a fleet: hawser status -o json", shopStatus()},
+	"plan":         {reflect.TypeFor[fleetplan.FleetPlan](), "A plan for a fleet: hawser plan -o json", shopPlan()},
+	"outcome":      {reflect.TypeFor[fleetplan.Outcome](), "What a rollout did: the summary of hawser apply -o json", failedOutcome()},
+	"status":       {reflect.TypeFor[fleetplan.StatusReport](), "The state of bundles on a fleet: hawser status -o json", shopStatus()},
 	"listing":      {reflect.TypeFor[release.Listing](), "What was delivered: hawser list -o json, hawser inspect -o json", shopListing()},
 	"findings":     {reflect.TypeFor[FindingsDocument](), "Errors, warnings and notes: -o json of commands that stop early", someFindings()},
-	"fleet-report": {reflect.TypeFor[engine.FleetReport](), "Clusters and how they are reached: hawser fleet ls -o json", shopFleet()},
-	"lock":         {reflect.TypeFor[engine.LockReport](), "What hawser.lock pins: hawser lock -o json", someLock()},
-	"outdated":     {reflect.TypeFor[engine.OutdatedReport](), "Sources compared with what there is: hawser outdated -o json", someOutdated()},
-	"event":        {reflect.TypeFor[engine.Event](), "One line of hawser apply -o json", shopEvents()[0]},
+	"fleet-report": {reflect.TypeFor[fleetplan.FleetReport](), "Clusters and how they are reached: hawser fleet ls -o json", shopFleet()},
+	"lock":         {reflect.TypeFor[fleetplan.LockReport](), "What hawser.lock pins: hawser lock -o json", someLock()},
+	"outdated":     {reflect.TypeFor[fleetplan.OutdatedReport](), "Sources compared with what there is: hawser outdated -o json", someOutdated()},
+	"event":        {reflect.TypeFor[fleetplan.Event](), "One line of hawser apply -o json", shopEvents()[0]},
 }
 
 const schemaDir = "../../docs/schema"

@@ -5,13 +5,13 @@ import (
 	"io"
 	"strings"
 
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/source"
 )
 
 // Locked prints what hawser.lock pins, one line per source, and how that differs from before.
-func Locked(w io.Writer, r *engine.LockReport, st Style) error {
+func Locked(w io.Writer, r *fleetplan.LockReport, st Style) error {
 	o := newOut(w, st)
 	for _, s := range r.Sources {
 		pin := strings.TrimSpace(s.Version + " " + s.Digest)
@@ -30,7 +30,7 @@ func Locked(w io.Writer, r *engine.LockReport, st Style) error {
 }
 
 // Outdated prints how every source stands to what there is.
-func Outdated(w io.Writer, r *engine.OutdatedReport, st Style) error {
+func Outdated(w io.Writer, r *fleetplan.OutdatedReport, st Style) error {
 	o := newOut(w, st)
 	t := &table{rows: [][]string{{"SOURCE", "WANTED", "PINNED", "NEWEST IN RANGE", "NEWEST", "STATE"}}}
 	for _, s := range r.Sources {
@@ -84,7 +84,7 @@ func or(text, other string) string {
 }
 
 // Pinned is the line that ends lock: "3 sources pinned in hawser.lock".
-func Pinned(r *engine.LockReport) string {
+func Pinned(r *fleetplan.LockReport) string {
 	n := 0
 	for _, s := range r.Sources {
 		if !s.Dropped {

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"time"
 
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/release"
 )
 
 // Status prints what is known of bundles on a fleet: a line of totals, then every cluster and instance with its
 // revision and state, and under it each object that is not ready with its reason.
-func Status(w io.Writer, r *engine.StatusReport, st Style) error {
+func Status(w io.Writer, r *fleetplan.StatusReport, st Style) error {
 	o := newOut(w, st)
 	o.wrapped(0, statusHead(r), bold)
 	if len(r.Clusters) > 0 {
@@ -44,7 +44,7 @@ var stateInk = map[string]ink{
 }
 
 // stateOf is the worst state of a cluster's instances.
-func stateOf(c engine.ClusterStatus) string {
+func stateOf(c fleetplan.ClusterStatus) string {
 	switch {
 	case c.Unreachable != "":
 		return "not reached"
@@ -70,7 +70,7 @@ func stateOf(c engine.ClusterStatus) string {
 	return worst
 }
 
-func statusHead(r *engine.StatusReport) string {
+func statusHead(r *fleetplan.StatusReport) string {
 	what := "Bundles"
 	if r.Bundle != "" {
 		what = "Bundle " + r.Bundle
@@ -104,7 +104,7 @@ func statusHead(r *engine.StatusReport) string {
 }
 
 // instanceState is an instance's state in words.
-func instanceState(i engine.InstanceStatus) string {
+func instanceState(i fleetplan.InstanceStatus) string {
 	if i.Suspended {
 		return i.State + ", suspended"
 	}
@@ -112,7 +112,7 @@ func instanceState(i engine.InstanceStatus) string {
 }
 
 // readyOf is "3/4": ready objects of all.
-func readyOf(i engine.InstanceStatus) string {
+func readyOf(i fleetplan.InstanceStatus) string {
 	n := 0
 	for _, ob := range i.Objects {
 		if ob.Status.State == health.Ready && !ob.Drifted {
@@ -123,7 +123,7 @@ func readyOf(i engine.InstanceStatus) string {
 }
 
 // applied is when and by whom a revision was applied.
-func applied(c engine.ClusterStatus) string {
+func applied(c fleetplan.ClusterStatus) string {
 	var parts []string
 	if !c.Applied.IsZero() {
 		parts = append(parts, "applied "+c.Applied.UTC().Format(time.RFC3339))
@@ -134,7 +134,7 @@ func applied(c engine.ClusterStatus) string {
 	return strings.Join(parts, " ")
 }
 
-func wideStatus(o *out, r *engine.StatusReport) {
+func wideStatus(o *out, r *fleetplan.StatusReport) {
 	several := r.Bundle == ""
 	head := []string{"CLUSTER", "GROUP", "REV", "INSTANCE", "READY", "STATE", "SOURCE"}
 	if several {
@@ -176,7 +176,7 @@ func wideStatus(o *out, r *engine.StatusReport) {
 }
 
 // lastRun says of the run that left the cluster as it is what a reader has to know; "" when it ended well.
-func lastRun(c engine.ClusterStatus) string {
+func lastRun(c fleetplan.ClusterStatus) string {
 	switch {
 	case c.InProgress != "":
 		return "in progress by " + c.InProgress
@@ -202,7 +202,7 @@ func phaseText(phase string) string {
 }
 
 // statusObjects tells of every object that is not ready (with -v of all) and, with -v, of the images.
-func statusObjects(st Style, i engine.InstanceStatus, note func(string, ink)) {
+func statusObjects(st Style, i fleetplan.InstanceStatus, note func(string, ink)) {
 	for _, ob := range i.Objects {
 		ok := ob.Status.State == health.Ready && !ob.Drifted
 		if ok && st.Verbose == 0 {
@@ -246,7 +246,7 @@ func statusObjects(st Style, i engine.InstanceStatus, note func(string, ink)) {
 	}
 }
 
-func narrowStatus(o *out, c engine.ClusterStatus) {
+func narrowStatus(o *out, c fleetplan.ClusterStatus) {
 	head := o.st.paint(bold, c.Cluster)
 	if c.Revision > 0 {
 		head += fmt.Sprintf("  revision %d", c.Revision)

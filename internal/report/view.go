@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/rollout"
 )
@@ -51,36 +51,36 @@ type waveTrack struct {
 }
 
 // take folds one event in.
-func (v *view) take(e engine.Event) {
+func (v *view) take(e fleetplan.Event) {
 	if v.began.IsZero() {
 		v.began = e.Time
 	}
 	switch e.Type {
-	case engine.EventConnected:
+	case fleetplan.EventConnected:
 		v.connected++
-	case engine.EventRendered:
+	case fleetplan.EventRendered:
 		v.rendered, v.instances = e.Done, e.Total
-	case engine.EventObserved:
+	case fleetplan.EventObserved:
 		v.compared++
-	case engine.EventRollout:
+	case fleetplan.EventRollout:
 		v.rollout, v.total, v.rolling = e.Rollout, e.Total, e.Time
-	case engine.EventWave:
+	case fleetplan.EventWave:
 		if n := len(v.waves); n > 0 && v.waves[n-1].end.IsZero() {
 			v.waves[n-1].end = e.Time
 		}
 		v.waves = append(v.waves, &waveTrack{number: e.Wave, name: e.Message, start: e.Time})
-	case engine.EventSoak:
+	case fleetplan.EventSoak:
 		if w := v.wave(); w != nil && w.soakUntil.IsZero() {
 			w.soakFrom, w.soakUntil = e.Time, e.Until
 		}
-	case engine.EventStop:
+	case fleetplan.EventStop:
 		v.stopped = fmt.Sprintf("Stopping: %s. Finishing what is in flight (%d), starting nothing more.", strings.TrimSuffix(e.Message, "."), e.Done)
-	case engine.EventClusterStart, engine.EventWritten, engine.EventWaiting, engine.EventReady, engine.EventObjectFailed, engine.EventClusterEnd:
+	case fleetplan.EventClusterStart, fleetplan.EventWritten, fleetplan.EventWaiting, fleetplan.EventReady, fleetplan.EventObjectFailed, fleetplan.EventClusterEnd:
 		v.takeCluster(e)
 	}
 }
 
-func (v *view) takeCluster(e engine.Event) {
+func (v *view) takeCluster(e fleetplan.Event) {
 	t := v.clusters[e.Cluster]
 	if t == nil {
 		t = &track{name: e.Cluster, wave: e.Wave, start: e.Time}
@@ -91,22 +91,22 @@ func (v *view) takeCluster(e engine.Event) {
 		v.order = append(v.order, t)
 	}
 	switch e.Type {
-	case engine.EventClusterStart:
+	case fleetplan.EventClusterStart:
 		t.total = e.Total
-	case engine.EventWritten:
+	case fleetplan.EventWritten:
 		t.done, t.total, t.object, t.message, t.waiting = e.Done, max(e.Total, t.total), e.Object, "", false
-	case engine.EventWaiting:
+	case fleetplan.EventWaiting:
 		if t.object == nil || e.Object == nil || *t.object != *e.Object || !t.waiting {
 			t.since = e.Time
 		}
 		t.object, t.message, t.waiting = e.Object, e.Message, true
-	case engine.EventReady:
+	case fleetplan.EventReady:
 		if t.object != nil && e.Object != nil && *t.object == *e.Object {
 			t.message = "ready"
 		}
-	case engine.EventObjectFailed:
+	case fleetplan.EventObjectFailed:
 		t.object, t.message, t.waiting = e.Object, e.Message, false
-	case engine.EventClusterEnd:
+	case fleetplan.EventClusterEnd:
 		t.status, t.end = e.Status, e.Time
 		if t.failed() && t.object == nil || t.message == "" {
 			t.message = e.Message
@@ -118,7 +118,7 @@ func (v *view) takeCluster(e engine.Event) {
 }
 
 func (t *track) failed() bool {
-	return t.status != "" && t.status != string(engine.Succeeded) && t.status != string(engine.UpToDate)
+	return t.status != "" && t.status != string(fleetplan.Succeeded) && t.status != string(fleetplan.UpToDate)
 }
 
 func (v *view) wave() *waveTrack {

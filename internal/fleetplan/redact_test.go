@@ -1,4 +1,4 @@
-package engine
+package fleetplan
 
 import (
 	"encoding/json"
@@ -50,7 +50,7 @@ func TestFleetPlanIsRedactedWhole(t *testing.T) {
 		t.Fatalf("the plan is not filled: %s %v", before, err)
 	}
 	shared := p.Clusters[0].NotPlaced
-	p.redact(redact.New(canary))
+	p.Redact(redact.New(canary))
 	after, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)

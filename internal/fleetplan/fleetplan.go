@@ -1,0 +1,191 @@
+// Package fleetplan holds the values that an operation over a fleet shows (plan, events, outcome, status and the reports
+// beside them), with the arithmetic on them: order, totals, what is worst, what differs.
+//
+// fleetplan must not know how a plan is made, carried out or printed: nothing in its values leads to a cluster, and a plan
+// that was read from a file is the same value as one that was made.
+package fleetplan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/rollout"
+)
+
+// FleetPlan is the one plan for all clusters of a bundle. Its JSON form is public and versioned.
+type FleetPlan struct {
+	V       int       `json:"v"`    // 1
+	Verb    string    `json:"verb"` // "apply" or "delete"
+	Bundle  string    `json:"bundle"`
+	Owner   string    `json:"owner"`
+	Fleet   string    `json:"fleet,omitempty"`
+	Head    string    `json:"head"`
+	Created time.Time `json:"created"`
+	// Clusters in rollout order: wave, canaries first, fleet order.
+	Clusters []*ClusterPlan   `json:"clusters"`
+	Groups   []plan.Group     `json:"groups"`
+	Schedule rollout.Schedule `json:"schedule"`
+	Stats    Stats            `json:"stats"`
+	// Guard says why the deletions of an apply need their exact number confirmed, empty when they do not.
+	Guard []string `json:"guard,omitempty"`
+	// Findings of the fleet as a whole and of every cluster (with Cluster set). An Error blocks the apply.
+	Findings diag.Findings `json:"findings,omitempty"`
+}
+
+// Stats say what planning cost.
+type Stats struct {
+	Clusters  int `json:"clusters"`  // selected
+	Connected int `json:"connected"` // answered
+	Instances int `json:"instances"` // instances x clusters
+	Renders   int `json:"renders"`   // really rendered
+	Objects   int `json:"objects"`   // compared
+	// Milliseconds of the three steps.
+	ConnectMS int64 `json:"connectMs"`
+	RenderMS  int64 `json:"renderMs"`
+	ObserveMS int64 `json:"observeMs"`
+}
+
+// ClusterPlan is one cluster's part.
+type ClusterPlan struct {
+	Cluster string `json:"cluster"`
+	Group   string `json:"group,omitempty"`
+	Wave    int    `json:"wave"`
+	Canary  bool   `json:"canary,omitempty"`
+	Server  string `json:"server,omitempty"`
+	UID     string `json:"uid,omitempty"`
+	Version string `json:"version,omitempty"`
+	// Unreachable says why a cluster that resolves did not answer: it is not planned and not counted as unchanged.
+	Unreachable string `json:"unreachable,omitempty"`
+	// Later: its wave comes after --until-wave, so that it is neither asked nor planned.
+	Later bool `json:"later,omitempty"`
+	// Plan is nil for unreachable and later clusters.
+	Plan *plan.Plan `json:"plan,omitempty"`
+	// Instances placed here, in order, with their source for people; NotPlaced are the others with the reason.
+	Instances []InstancePlan    `json:"instances,omitempty"`
+	NotPlaced map[string]string `json:"notPlaced,omitempty"`
+	Revision  int               `json:"revision,omitempty"` // of the record now, 0 if none
+	// Late are the instances that take values which are known only when other instances are carried out.
+	Late []string `json:"late,omitempty"`
+	// Resumes is set when the last run on this cluster ended in the middle.
+	Resumes bool `json:"resumes,omitempty"`
+	// Runtime values that changed since the recorded release: "GROUP staging -> production (env)".
+	RuntimeChanges []string `json:"runtimeChanges,omitempty"`
+}
+
+// InstancePlan describes an instance's source on a cluster: "module web 0.0.0-devel", and what the record says it was
+// before ("" for a new instance).
+type InstancePlan struct {
+	Name   string   `json:"name"`
+	Source string   `json:"source"`
+	Before string   `json:"before,omitempty"`
+	Pos    diag.Pos `json:"pos,omitzero"`
+}
+
+// Redact sorts the findings, and masks secret values in what a fleet plan says beside the plans of its clusters. Names stay; of an address only what
+// authenticates is masked.
+func (p *FleetPlan) Redact(m plan.Masker) {
+	for _, cp := range p.Clusters {
+		cp.Server, cp.Unreachable = m.Sweep(cp.Server), m.Redact(cp.Unreachable)
+		cp.NotPlaced = maps.Clone(cp.NotPlaced)
+		for i := range cp.Instances {
+			cp.Instances[i].Source, cp.Instances[i].Before = m.Sweep(cp.Instances[i].Source), m.Sweep(cp.Instances[i].Before)
+		}
+		for name, why := range cp.NotPlaced {
+			cp.NotPlaced[name] = m.Said(name, why)
+		}
+	}
+	for i := range p.Guard {
+		p.Guard[i] = m.Sweep(p.Guard[i])
+	}
+	p.Findings = plan.RedactFindings(p.Findings.Sorted(), m)
+}
+
+// Counts sums the plans' counts over all clusters.
+func (p *FleetPlan) Counts() plan.Counts {
+	var c plan.Counts
+	for _, cp := range p.Clusters {
+		if cp.Plan != nil {
+			c = c.Add(cp.Plan.Count())
+		}
+	}
+	return c
+}
+
+// Cluster is the plan of one cluster, nil when there is none of that name.
+func (p *FleetPlan) Cluster(name string) *ClusterPlan {
+	for _, c := range p.Clusters {
+		if c.Cluster == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// MarkCanaries marks the clusters that the schedule lets go first.
+func (p *FleetPlan) MarkCanaries() {
+	for _, m := range p.Schedule.Members {
+		if cp := p.Cluster(m.Cluster); cp != nil {
+			cp.Canary = m.Canary
+		}
+	}
+}
+
+// Order puts the clusters into the order of the schedule and groups equal plans.
+func (p *FleetPlan) Order() {
+	position := map[string]int{}
+	for i, m := range p.Schedule.Members {
+		position[m.Cluster] = i
+		for _, cp := range p.Clusters {
+			if cp.Cluster == m.Cluster {
+				cp.Wave, cp.Canary = m.Wave, m.Canary
+			}
+		}
+	}
+	slices.SortStableFunc(p.Clusters, func(a, b *ClusterPlan) int { return position[a.Cluster] - position[b.Cluster] })
+	var members []plan.Member
+	for _, cp := range p.Clusters {
+		members = append(members, plan.Member{Cluster: cp.Cluster, Wave: cp.Wave, Plan: cp.Plan})
+	}
+	p.Groups = plan.GroupEqual(members)
+}
+
+// Reachable refuses an apply with more unknown clusters than a wave may lose, unless they are to be skipped.
+func (p *FleetPlan) Reachable(skip bool) diag.Findings {
+	if skip {
+		return nil
+	}
+	unknown, reasons := map[int][]string{}, map[int][]string{}
+	for _, cp := range p.Clusters {
+		if cp.Unreachable != "" {
+			unknown[cp.Wave] = append(unknown[cp.Wave], cp.Cluster)
+			if !slices.Contains(reasons[cp.Wave], cp.Unreachable) {
+				reasons[cp.Wave] = append(reasons[cp.Wave], cp.Unreachable)
+			}
+		}
+	}
+	var findings diag.Findings
+	for i, w := range p.Schedule.Waves {
+		names := unknown[i+1]
+		if len(names) <= w.MaxFailures && !(len(names) > 0 && p.Schedule.Sequential) {
+			continue
+		}
+		f := diag.Errorf("unreachable", "%d clusters do not answer: %s", len(names), strings.Join(names, ", "))
+		if len(names) == 1 {
+			f.What = "cluster " + names[0] + " does not answer"
+		}
+		f.Why = fmt.Sprintf("%s; wave %d allows %d failures", strings.Join(reasons[i+1], "; "), i+1, w.MaxFailures)
+		f.Fix = "mend that, try again when they are back, or go on without them: --skip-unreachable"
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+// After reports that a cluster's wave is not to be done in this run.
+func (p *FleetPlan) After(c *ClusterPlan) bool {
+	return p.Schedule.UntilWave > 0 && c.Wave > p.Schedule.UntilWave
+}

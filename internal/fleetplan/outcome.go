@@ -1,0 +1,217 @@
+package fleetplan
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+)
+
+// Result of one cluster or of a whole rollout.
+type Result string
+
+const (
+	// Succeeded: everything was written and got ready.
+	Succeeded Result = "succeeded"
+	// Failed: something was refused, not written, or did not get ready.
+	Failed Result = "failed"
+	// NotStarted: the rollout stopped before it; nothing was sent to it.
+	NotStarted Result = "not started"
+	// Unreachable: it did not answer, and counts as failed.
+	Unreachable Result = "unreachable"
+	// UpToDate: nothing had to be done.
+	UpToDate Result = "unchanged"
+	// Interrupted: the user ended it; running it again resumes.
+	Interrupted Result = "interrupted"
+)
+
+// Outcome is what a rollout did. Its JSON form is public and versioned.
+type Outcome struct {
+	V           int              `json:"v"` // 1
+	Verb        string           `json:"verb"`
+	Bundle      string           `json:"bundle"`
+	Rollout     string           `json:"rollout,omitempty"`
+	Result      Result           `json:"result"`
+	Stopped     string           `json:"stopped,omitempty"`
+	StoppedWave int              `json:"stoppedWave,omitempty"`
+	Clusters    []ClusterOutcome `json:"clusters"`
+	Findings    diag.Findings    `json:"findings,omitempty"`
+	Started     time.Time        `json:"started"`
+	Seconds     float64          `json:"seconds"`
+}
+
+// ClusterOutcome is one cluster's row of the table.
+type ClusterOutcome struct {
+	Cluster  string      `json:"cluster"`
+	Wave     int         `json:"wave"`
+	Canary   bool        `json:"canary,omitempty"`
+	Result   Result      `json:"result"`
+	Done     plan.Counts `json:"done"`
+	Seconds  float64     `json:"seconds"`
+	Revision int         `json:"revision,omitempty"`
+	// Reason is one line: "api not ready". Problems are the objects that failed.
+	Reason   string    `json:"reason,omitempty"`
+	Problems []Problem `json:"problems,omitempty"`
+	// TimedOut: written, and not ready in time or beyond hope (exit code 4 rather than 1).
+	TimedOut bool `json:"timedOut,omitempty"`
+	// Later: its wave comes after --until-wave, so that not having started is no failure.
+	Later bool `json:"later,omitempty"`
+	// Refused: nothing was written here (locked by somebody else, or the plan is stale).
+	Refused bool `json:"refused,omitempty"`
+}
+
+// Problem is one object that failed on a cluster.
+type Problem struct {
+	Object   object.Ref    `json:"object"`
+	Instance string        `json:"instance,omitempty"`
+	Status   health.Status `json:"status"`
+	// GaveUpAfter in seconds.
+	GaveUpAfter float64 `json:"gaveUpAfter,omitempty"`
+	// Elsewhere compares digests with the clusters that are ready: "only here" or "everywhere", "" when it says nothing.
+	Elsewhere string `json:"elsewhere,omitempty"`
+	ReadyOn   int    `json:"readyOn,omitempty"`
+	FailedOn  int    `json:"failedOn,omitempty"`
+	Digest    string `json:"digest,omitempty"`
+}
+
+// OK reports that nothing is left to be done there.
+func (c ClusterOutcome) OK() bool { return c.Result == Succeeded || c.Result == UpToDate }
+
+// Fail ends the row with an error of what was being done.
+func (c *ClusterOutcome) Fail(what string, err error) {
+	c.Result, c.Reason = Failed, what+": "+err.Error()
+}
+
+// Refuse ends the row with what was found before anything was written.
+func (c *ClusterOutcome) Refuse(fs diag.Findings) {
+	c.Result, c.Refused = Failed, true
+	c.Reason = fs.Errors()[0].What
+	for _, f := range fs.Errors() {
+		c.Problems = append(c.Problems, Problem{Instance: f.Instance,
+			Status: health.Status{State: health.Failed, Reason: f.What, Details: []string{f.String()}}})
+	}
+}
+
+// Unready are the objects that somebody waits for and that are not ready.
+func Unready(inventory []plan.Owned, states map[object.Ref]health.Status) []Problem {
+	var out []Problem
+	for _, o := range inventory {
+		if st, known := states[o.Ref]; known && health.Worse(string(health.Ready), st.State, false, o.NoWait) != string(health.Ready) {
+			out = append(out, Problem{Object: o.Ref, Instance: o.Instance, Status: st})
+		}
+	}
+	return out
+}
+
+// Name is the instance of a problem, else its object.
+func (p Problem) Name() string {
+	if p.Instance != "" {
+		return p.Instance
+	}
+	return p.Object.String()
+}
+
+// Finish makes the table from the rows of the clusters that ended: those that never began get one too.
+func (o *Outcome) Finish(p *FleetPlan, rows map[string]*ClusterOutcome) {
+	ok, changed := 0, false
+	for _, cp := range p.Clusters {
+		row := rows[cp.Cluster]
+		switch {
+		case row == nil && cp.Unreachable != "":
+			row = &ClusterOutcome{Cluster: cp.Cluster, Result: Unreachable, Reason: cp.Unreachable}
+		case row == nil && p.After(cp) && o.Stopped == "":
+			row = &ClusterOutcome{Cluster: cp.Cluster, Result: NotStarted, Later: true, Reason: fmt.Sprintf("after wave %d", p.Schedule.UntilWave)}
+			ok++
+		case row == nil:
+			row = &ClusterOutcome{Cluster: cp.Cluster, Result: NotStarted}
+		case row.OK():
+			ok++
+			changed = changed || row.Result == Succeeded
+		}
+		row.Wave, row.Canary = cp.Wave, cp.Canary
+		o.Clusters = append(o.Clusters, *row)
+	}
+	switch {
+	case ok == len(o.Clusters) && !changed:
+		o.Result = UpToDate
+	case ok == len(o.Clusters):
+		o.Result = Succeeded
+	case o.Stopped == "interrupted":
+		o.Result = Interrupted
+	default:
+		o.Result = Failed
+	}
+}
+
+// Compare tells for every failed object whether the same declaration is ready elsewhere; digests are those of what was
+// declared, by object and cluster.
+func (o *Outcome) Compare(digests map[string]map[string]string) {
+	ready := map[string]bool{}
+	failing := map[string]map[string]bool{}
+	for _, row := range o.Clusters {
+		ready[row.Cluster] = row.OK()
+		for _, p := range row.Problems {
+			if failing[p.Object.String()] == nil {
+				failing[p.Object.String()] = map[string]bool{}
+			}
+			failing[p.Object.String()][row.Cluster] = true
+		}
+	}
+	for i := range o.Clusters {
+		for j := range o.Clusters[i].Problems {
+			p := &o.Clusters[i].Problems[j]
+			p.Digest = digests[p.Object.String()][o.Clusters[i].Cluster]
+			for name, digest := range digests[p.Object.String()] {
+				switch {
+				case digest != p.Digest || p.Digest == "":
+				case ready[name]:
+					p.ReadyOn++
+				case failing[p.Object.String()][name]:
+					p.FailedOn++
+				}
+			}
+			switch {
+			case p.ReadyOn > 0:
+				p.Elsewhere = "only here"
+			case p.FailedOn > 1:
+				p.Elsewhere = "everywhere"
+			}
+		}
+	}
+}
+
+// Err is nil when every cluster succeeded.
+func (o *Outcome) Err() error {
+	done, refused, timedOut, failed := 0, 0, 0, 0
+	for _, c := range o.Clusters {
+		switch {
+		case c.OK() || c.Later:
+			done++
+		case c.Result == Failed && c.Refused:
+			failed++
+			refused++
+		case c.Result == Failed && c.TimedOut:
+			failed++
+			timedOut++
+		case c.Result == Failed, c.Result == Unreachable, c.Result == Interrupted:
+			failed++
+		}
+	}
+	switch {
+	case done == len(o.Clusters):
+		return nil
+	case o.Result == Interrupted:
+		return context.Canceled
+	case done > 0:
+		return ErrPartial
+	case failed > 0 && failed == refused:
+		return ErrRefused
+	case failed > 0 && failed == timedOut:
+		return ErrNotReady
+	}
+	return ErrFailed
+}

@@ -1,0 +1,130 @@
+package fleetplan
+
+import (
+	"cmp"
+	"slices"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/lockfile"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/source"
+)
+
+// FleetReport is what `fleet ls|check|values` shows. Its JSON form is public and versioned.
+type FleetReport struct {
+	V        int           `json:"v"` // 1
+	Fleet    string        `json:"fleet,omitempty"`
+	Clusters []FleetRow    `json:"clusters"`
+	Findings diag.Findings `json:"findings,omitempty"`
+}
+
+// FleetRow is one cluster. Connection fields are empty where nobody was asked.
+type FleetRow struct {
+	Cluster string            `json:"cluster"`
+	Group   string            `json:"group,omitempty"`
+	Wave    int               `json:"wave,omitempty"`
+	Labels  map[string]string `json:"labels,omitempty"`
+	Access  string            `json:"access"` // "context prod-eu of ~/.kube/config"
+	Server  string            `json:"server,omitempty"`
+	Version string            `json:"version,omitempty"`
+	UID     string            `json:"uid,omitempty"`
+	Problem string            `json:"problem,omitempty"`
+	// Missing are rights this bundle needs and the user does not have.
+	Missing []string `json:"missing,omitempty"`
+	// Values are the runtime values by name; secret ones are hidden.
+	Values map[string]fleet.Value `json:"values,omitempty"`
+}
+
+// LockReport is what lock wrote. Its JSON form is public and versioned.
+type LockReport struct {
+	V    int    `json:"v"` // 1
+	File string `json:"file"`
+	// Sources by key, those that are no longer used last.
+	Sources []LockedSource `json:"sources"`
+}
+
+// LockedSource is one pin of hawser.lock.
+type LockedSource struct {
+	Source  string `json:"source"`
+	Version string `json:"version,omitempty"`
+	Digest  string `json:"digest"`
+	// Was is the pin before; nil for a new one.
+	Was *lockfile.Pin `json:"was,omitempty"`
+	// Dropped: no instance uses it any more; the pin is the former one.
+	Dropped bool `json:"dropped,omitempty"`
+}
+
+// OutdatedReport compares a bundle's sources with what there is. Its JSON form is public and versioned.
+type OutdatedReport struct {
+	V       int              `json:"v"` // 1
+	Bundle  string           `json:"bundle,omitempty"`
+	Sources []OutdatedSource `json:"sources"`
+}
+
+// OutdatedSource is one source. Versions are "" where there is none.
+type OutdatedSource struct {
+	Source string `json:"source"`
+	// Want is the version or range the bundle writes, Locked what is pinned.
+	Want   string        `json:"want,omitempty"`
+	Locked *lockfile.Pin `json:"locked,omitempty"`
+	// Newest is the newest the bundle allows, Overall the newest stable one.
+	Newest  *lockfile.Pin  `json:"newest,omitempty"`
+	Overall *lockfile.Pin  `json:"overall,omitempty"`
+	Verdict source.Verdict `json:"verdict"`
+	Problem string         `json:"problem,omitempty"`
+}
+
+// BuildItem is one rendered instance for one cluster, unmarked objects as the source gives them.
+type BuildItem struct {
+	Instance string          `json:"instance"`
+	Cluster  string          `json:"cluster"`
+	Objects  []object.Object `json:"-"`
+}
+
+// BuildResult is what build prints: items by instance, then cluster.
+type BuildResult struct {
+	Bundle       string
+	Items        []BuildItem
+	MultiCluster bool
+	// Clusters are those it was built for; Whole tells that these are all of the fleet.
+	Clusters []string
+	Whole    bool
+	Findings diag.Findings
+	// Reads are the objects in the clusters that values are taken from, StoreNamespaces where stores read Secrets.
+	Reads           []object.Ref
+	StoreNamespaces []string
+	// Mask hides the secret values that this run came to know, for masked output.
+	Mask plan.Masker
+}
+
+// ClusterValues is the evaluated bundle for one cluster, as CUE text.
+type ClusterValues struct {
+	Cluster string `json:"cluster"`
+	Bundle  string `json:"bundle"`
+}
+
+// VetReport is what vet found. Declared tells whether the clusters are declared by a fleet. Its JSON form is public and
+// versioned.
+type VetReport struct {
+	V         int             `json:"v"` // 1
+	Bundle    string          `json:"bundle"`
+	Declared  bool            `json:"declared"`
+	Clusters  []ClusterValues `json:"clusters"`
+	Instances []string        `json:"instances"`
+	Findings  diag.Findings   `json:"findings,omitempty"`
+}
+
+// Sort puts the sources in the order of their names, those that are no longer used last.
+func (r *LockReport) Sort() {
+	slices.SortFunc(r.Sources, func(a, b LockedSource) int {
+		if a.Dropped != b.Dropped {
+			if a.Dropped {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Compare(a.Source, b.Source)
+	})
+}

@@ -1,0 +1,138 @@
+package fleetplan
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/planfile"
+	"hawser.dev/hawser/internal/rollout"
+)
+
+// Read is the plan of a file, to be shown. A file that was changed after it was sealed with the key is an error, one that
+// nothing vouches for has a warning among its findings.
+func Read(file *planfile.File, key []byte) (*FleetPlan, error) {
+	seal := file.Sealed(key)
+	if seal == planfile.Edited {
+		f := diag.Errorf("edited-plan", "the plan file was changed after it was made")
+		f.Why, f.Fix = "its seal does not fit what it holds", "plan again; who changed it may have meant harm"
+		return nil, &RefusedError{Findings: diag.Findings{f}}
+	}
+	p := &FleetPlan{}
+	if err := json.Unmarshal(file.Plan, p); err != nil {
+		return nil, Damaged(err)
+	}
+	if err := p.whole(); err != nil {
+		return nil, Damaged(err)
+	}
+	p.Order() // groups are made of the changes, whatever the file says
+	if seal == planfile.Unknown {
+		f := diag.Warnf("unsealed-plan", "this plan file was not made by you on this machine: nothing vouches for what it shows")
+		f.Fix = "apply compares all of it with a plan computed anew, and does nothing else"
+		p.Findings = append(p.Findings, f)
+	}
+	return p, nil
+}
+
+// Damaged is the error of a plan file that holds something else than a plan.
+func Damaged(err error) error { return fmt.Errorf("the plan file is damaged: %w", err) }
+
+// whole reports what a plan that was read lacks to be shown.
+func (p *FleetPlan) whole() error {
+	if p.V != 1 || p.Verb != "apply" && p.Verb != "delete" || p.Bundle == "" {
+		return fmt.Errorf("it holds no plan")
+	}
+	names := map[string]bool{}
+	for i, cp := range p.Clusters {
+		switch {
+		case cp == nil || cp.Cluster == "" || names[cp.Cluster]:
+			return fmt.Errorf("cluster %d is empty, or there twice", i+1)
+		case cp.Plan == nil && cp.Unreachable == "" && !cp.Later:
+			return fmt.Errorf("cluster %s has no plan", cp.Cluster)
+		}
+		names[cp.Cluster] = true
+	}
+	for _, m := range p.Schedule.Members {
+		if m.Wave < 1 || m.Wave > len(p.Schedule.Waves) || !names[m.Cluster] {
+			return fmt.Errorf("its rollout does not fit its clusters")
+		}
+	}
+	return nil
+}
+
+// With is a copy of the plan, in which each cluster's part is changed.
+func (p *FleetPlan) With(change func(*ClusterPlan)) *FleetPlan {
+	out := *p
+	out.Clusters = make([]*ClusterPlan, len(p.Clusters))
+	for i, cp := range p.Clusters {
+		c := *cp
+		change(&c)
+		out.Clusters[i] = &c
+	}
+	return &out
+}
+
+// Promise lets the part's plan be one that a file can have: what is made up is made anew when it is applied, and has the
+// digests of what stood there until then, and no content.
+func (c *ClusterPlan) Promise(stood map[object.Ref]string) {
+	if c.Plan == nil {
+		return
+	}
+	p := *c.Plan
+	p.Changes = append([]plan.Change{}, c.Plan.Changes...)
+	for i := range p.Changes {
+		if digest, ok := stood[p.Changes[i].Ref]; ok {
+			p.Changes[i].Digest, p.Changes[i].Content = digest, nil
+		}
+	}
+	c.Plan = &p
+}
+
+// Verify compares a saved plan with the one that was computed now, as a file would have it: same compares a saved digest
+// with one that is not keyed, shown the texts too.
+func Verify(old, now *FleetPlan, same func(saved, digest string) bool, shown bool) diag.Findings {
+	if old.Bundle != now.Bundle || old.Fleet != now.Fleet || old.Head != now.Head {
+		return diag.Findings{plan.Stale("it is another bundle's, or the rollout changed since it was made")}
+	}
+	var findings diag.Findings
+	for _, cp := range now.Clusters {
+		if was := old.Cluster(cp.Cluster); was == nil {
+			findings = append(findings, cp.Stale("the cluster is not in it"))
+		} else {
+			findings = append(findings, cp.verify(was, same, shown)...)
+		}
+	}
+	for _, was := range old.Clusters {
+		if now.Cluster(was.Cluster) == nil {
+			findings = append(findings, was.Stale("the cluster is no longer in the fleet"))
+		}
+	}
+	if len(findings) == 0 && !rollout.Same(old.Schedule, now.Schedule) {
+		findings = append(findings, plan.Stale("the rollout is another one now"))
+	}
+	return findings
+}
+
+func (c *ClusterPlan) verify(was *ClusterPlan, same func(saved, digest string) bool, shown bool) diag.Findings {
+	switch {
+	case was.Plan == nil, c.Plan == nil: // it did not answer, or does not now: others may go on without it
+		return nil
+	case was.UID != c.UID:
+		f := diag.Errorf(fleet.CodeWrongCluster, "this is not the cluster %s that the plan was made for", was.Cluster)
+		f.Why, f.Fix = "the plan is bound to "+was.UID+", it has "+c.UID, "correct the context, or plan again with these credentials"
+		return diag.Findings{f}
+	case was.Revision != c.Revision:
+		return diag.Findings{c.Stale("it is at revision %d now, the plan was made at %d", c.Revision, was.Revision)}
+	}
+	return plan.Verify(was.Plan, c.Plan, same, shown).OnCluster(c.Cluster)
+}
+
+// Stale is the finding that a plan does not fit the cluster any more.
+func (c *ClusterPlan) Stale(format string, args ...any) diag.Finding {
+	f := plan.Stale(format, args...)
+	f.Cluster = c.Cluster
+	return f
+}

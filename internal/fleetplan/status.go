@@ -1,0 +1,132 @@
+package fleetplan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/rollout"
+)
+
+// StatusReport is what is known of bundles on the fleet now. Its JSON form is public and versioned.
+type StatusReport struct {
+	V        int             `json:"v"` // 1
+	Bundle   string          `json:"bundle,omitempty"`
+	Clusters []ClusterStatus `json:"clusters"`
+	Findings diag.Findings   `json:"findings,omitempty"`
+}
+
+// ClusterStatus is one cluster's bundles.
+type ClusterStatus struct {
+	Cluster     string    `json:"cluster"`
+	Group       string    `json:"group,omitempty"`
+	Server      string    `json:"server,omitempty"`
+	Unreachable string    `json:"unreachable,omitempty"`
+	Bundle      string    `json:"bundle,omitempty"`
+	Revision    int       `json:"revision,omitempty"`
+	Phase       string    `json:"phase,omitempty"` // of the record
+	Head        string    `json:"head,omitempty"`
+	Applied     time.Time `json:"applied,omitzero"`
+	Author      string    `json:"author,omitempty"`
+	Message     string    `json:"message,omitempty"`
+	// Unknown says why nobody knows what is installed there: the records may not, or can not, be read.
+	Unknown string `json:"unknown,omitempty"`
+	// InProgress is who is at work on the bundle there, and since when: "me@laptop since 2026-09-01T12:00:00Z".
+	InProgress string `json:"inProgress,omitempty"`
+	// NotPlaced: the files that were given place nothing of the bundle there, and nothing of it is there.
+	NotPlaced bool `json:"notPlaced,omitempty"`
+	// NotStarted: the last rollout stopped, or was interrupted, before it came here.
+	NotStarted bool `json:"notStarted,omitempty"`
+	// Run is what the rollouts over the fleet are compared by.
+	Run       rollout.Run      `json:"-"`
+	Instances []InstanceStatus `json:"instances,omitempty"`
+}
+
+// InstanceStatus is one instance on one cluster. State is the worst of its objects'.
+type InstanceStatus struct {
+	Instance string `json:"instance"`
+	Source   string `json:"source,omitempty"`
+	// Suspended: the last run left it as it was.
+	Suspended bool           `json:"suspended,omitempty"`
+	State     string         `json:"state"` // ready, progressing, failed, drifted, missing
+	Objects   []ObjectStatus `json:"objects,omitempty"`
+	Images    []string       `json:"images,omitempty"`
+}
+
+// ObjectStatus is one object's state now.
+type ObjectStatus struct {
+	Object object.Ref    `json:"object"`
+	Status health.Status `json:"status"`
+	// Drifted: somebody changed or removed values we declared; By whom, when known.
+	Drifted bool   `json:"drifted,omitempty"`
+	By      string `json:"by,omitempty"`
+}
+
+// Verdict is the error of a report: its findings; what nobody knows; what is not ready; a named bundle that is not
+// installed where it was looked for, which is a finding of its own.
+func (s *StatusReport) Verdict() error {
+	unknown, bad := 0, 0
+	var without []string
+	for _, row := range s.Clusters {
+		switch {
+		case row.Unreachable != "", row.Unknown != "":
+			unknown++
+		case row.NotPlaced:
+		case row.Bundle == "" && s.Bundle != "":
+			without = append(without, row.Cluster)
+		case !row.ready():
+			bad++
+		}
+	}
+	s.Findings = s.Findings.Sorted()
+	switch {
+	case s.Findings.HasErrors():
+		return s.Findings.Err()
+	case unknown > 0:
+		return fmt.Errorf("%d clusters are unknown: %w", unknown, ErrPartial)
+	case bad > 0:
+		return ErrNotReady
+	case len(without) > 0:
+		f := diag.Errorf("not-installed", "bundle %s is not installed on %s", s.Bundle, strings.Join(without, ", "))
+		f.Fix = "apply it there, or select the clusters that are to have it: --cluster, --group; with the files (-f) it is known where it has no place"
+		if len(without) == len(s.Clusters) {
+			f.What = "bundle " + s.Bundle + " is not installed on any selected cluster"
+			f.Fix = "status without a name shows every bundle"
+		}
+		s.Findings = append(s.Findings, f)
+		return diag.Findings{f}.Err()
+	}
+	return nil
+}
+
+func (s ClusterStatus) ready() bool {
+	if s.Unreachable != "" || s.Unknown != "" {
+		return false
+	}
+	if s.Bundle != "" && !s.Run.Ended {
+		return false
+	}
+	for _, in := range s.Instances {
+		if in.State != string(health.Ready) {
+			return false
+		}
+	}
+	return true
+}
+
+// MarkSkipped marks the clusters that the last rollout of their bundle did not come to.
+func (s *StatusReport) MarkSkipped() {
+	runs := map[string][]rollout.Run{}
+	for _, c := range s.Clusters {
+		if c.Bundle != "" {
+			runs[c.Bundle] = append(runs[c.Bundle], c.Run)
+		}
+	}
+	for i, c := range s.Clusters {
+		s.Clusters[i].NotStarted = slices.Contains(rollout.Skipped(runs[c.Bundle]), c.Cluster)
+	}
+}

@@ -1,0 +1,46 @@
+package fleetplan
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/rollout"
+)
+
+func TestStatusVerdict(t *testing.T) {
+	ready := ClusterStatus{Cluster: "a", Bundle: "web", Phase: "succeeded", Run: rollout.Run{Ended: true}, Instances: []InstanceStatus{{State: "ready"}}}
+	failed := ClusterStatus{Cluster: "b", Bundle: "web", Phase: "succeeded", Run: rollout.Run{Ended: true}, Instances: []InstanceStatus{{State: "failed"}}}
+	none, hidden := ClusterStatus{Cluster: "c"}, ClusterStatus{Cluster: "d", Unknown: "the right to get secrets is missing"}
+	down := ClusterStatus{Cluster: "e", Unreachable: "no answer"}
+	written := ready
+	written.Phase = "written"
+	for _, c := range []struct {
+		name, bundle string
+		rows         []ClusterStatus
+		want         error
+		finding      string
+	}{
+		{"ready", "web", []ClusterStatus{ready, written}, nil, ""},
+		{"not ready", "web", []ClusterStatus{ready, failed}, ErrNotReady, ""},
+		{"not ready, and not installed on one", "web", []ClusterStatus{ready, none, failed}, ErrNotReady, ""},
+		{"not installed on one", "web", []ClusterStatus{ready, none, written}, nil, "bundle web is not installed on c"},
+		{"not installed", "web", []ClusterStatus{none}, nil, "not installed on any"},
+		{"nothing asked for by name", "", []ClusterStatus{ready, none}, nil, ""},
+		{"unknown is not \"not installed\"", "web", []ClusterStatus{ready, hidden}, ErrPartial, ""},
+		{"unreachable", "web", []ClusterStatus{down, none}, ErrPartial, ""},
+	} {
+		r := &StatusReport{Bundle: c.bundle, Clusters: c.rows}
+		err := r.Verdict()
+		if c.finding != "" {
+			if len(r.Findings) != 1 || r.Findings[0].Severity != diag.Error || !strings.Contains(r.Findings[0].What, c.finding) || err == nil {
+				t.Errorf("%s: %v, %v", c.name, err, r.Findings)
+			}
+			continue
+		}
+		if !errors.Is(err, c.want) || len(r.Findings) != 0 {
+			t.Errorf("%s: %v, %v", c.name, err, r.Findings)
+		}
+	}
+}
