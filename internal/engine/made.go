@@ -18,6 +18,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/once"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/render"
@@ -25,8 +26,7 @@ import (
 
 // made is what was made up for a bundle on one cluster: as it is kept there, and as this run will keep it.
 type made struct {
-	once   sync.Once
-	err    error
+	read   once.Value[struct{}]
 	handle release.Handle
 	id     string
 
@@ -41,18 +41,18 @@ type made struct {
 // instance that has another name now, or stood in another bundle of the same files, is that one's.
 func (r *run) remembered(ctx context.Context, t *target, s *set) (*made, error) {
 	m := &t.made
-	m.once.Do(func() {
+	_, err := m.read.Get(ctx, func() (_ struct{}, err error) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.id = rand.Text()
 		keeper, ok := t.store.(release.Keeper)
 		if t.session == nil || !ok {
-			return
+			return struct{}{}, nil
 		}
-		if m.stored, m.handle, m.err = keeper.Kept(ctx, s.owner); errors.Is(m.err, release.ErrDamaged) {
-			m.err = diag.Findings{chance.Damaged(m.err.Error(), s.instances())}.Err()
+		if m.stored, m.handle, err = keeper.Kept(ctx, s.owner); errors.Is(err, release.ErrDamaged) {
+			err = diag.Findings{chance.Damaged(err.Error(), s.instances())}.Err()
 		}
-		m.now, m.fresh = release.Kept{}, map[string]int{}
+		m.now, m.fresh, m.taken = release.Kept{}, map[string]int{}, nil
 		for name, a := range m.stored {
 			r.hide(name, a)
 			m.now[name] = r.req.Rotate.Of(name, a)
@@ -61,11 +61,12 @@ func (r *run) remembered(ctx context.Context, t *target, s *set) (*made, error) 
 			m.now[is] = r.req.Rotate.Of(is, m.stored[was])
 			delete(m.now, was)
 		}
-		if m.err == nil {
-			m.err = r.inherited(ctx, t, s, keeper, m)
+		if err == nil {
+			err = r.inherited(ctx, t, s, keeper, m)
 		}
+		return struct{}{}, err
 	})
-	return m, m.err
+	return m, err
 }
 
 // inherited takes over what is kept for instances that moved here from other bundles: of the same files, or removed from

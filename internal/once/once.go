@@ -19,8 +19,9 @@ type Value[T any] struct {
 	err   error
 }
 
-// Get is the answer, asked for by the first caller while the others wait, each as long as its own context lasts. An
-// answer that failed when its caller's context had ended is nobody else's: the next caller asks again.
+// Get is the answer, asked for by the first caller while the others wait, each as long as its own context lasts. What
+// failed when its caller's context had ended, or because something was cancelled, is nobody else's answer: the next caller
+// asks again. A limit of the question's own that was reached is an answer.
 func (v *Value[T]) Get(ctx context.Context, ask func() (T, error)) (T, error) {
 	var none T
 	for {
@@ -46,12 +47,18 @@ func (v *Value[T]) Get(ctx context.Context, ask func() (T, error)) (T, error) {
 
 // Known is the answer when there is one and it is no error.
 func (v *Value[T]) Known() (value T, ok bool) {
+	value, done, err := v.answer()
+	if !done || err != nil {
+		var none T
+		return none, false
+	}
+	return value, true
+}
+
+func (v *Value[T]) answer() (value T, done bool, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if !v.done || v.err != nil {
-		return value, false
-	}
-	return v.value, true
+	return v.value, v.done, v.err
 }
 
 func (v *Value[T]) ask(ctx context.Context, ask func() (T, error)) (value T, err error) {
@@ -59,7 +66,7 @@ func (v *Value[T]) ask(ctx context.Context, ask func() (T, error)) (value T, err
 	defer func() {
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		if err == nil || ctx.Err() == nil && !errors.Is(err, errUnanswered) {
+		if err == nil || ctx.Err() == nil && !errors.Is(err, errUnanswered) && !errors.Is(err, context.Canceled) {
 			v.done, v.value, v.err = true, value, err
 		}
 		close(v.under)

@@ -34,7 +34,7 @@ func (p Published) Documents(ctx context.Context, index map[string]Location, ver
 		}
 		wg.Go(func() {
 			var err error
-			if docs[i], err = p.Library.Document(key, func() ([]byte, error) { return p.Load(ctx, at) }); err != nil {
+			if docs[i], err = p.Library.Document(ctx, key, func() ([]byte, error) { return p.Load(ctx, at) }); err != nil {
 				docs[i], errs[i] = nil, fmt.Errorf("%s: %w", gv, err)
 			}
 		})

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"hawser.dev/hawser/internal/once"
 )
 
 // Memo renders every key once, also when asked in parallel: later callers wait for the first one and share its result
@@ -16,16 +18,9 @@ import (
 type Memo struct {
 	once    sync.Once
 	slots   chan struct{}
-	mu      sync.Mutex
-	entries map[string]*memoEntry
+	results once.Map[string, Result]
 	renders atomic.Int64
 	hits    atomic.Int64
-}
-
-type memoEntry struct {
-	done chan struct{}
-	res  Result
-	err  error
 }
 
 // Render returns the result for the request's key, rendering it with r when nobody has yet. The key is returned too.
@@ -35,63 +30,28 @@ func (m *Memo) Render(ctx context.Context, r Renderer, req Request) (Result, str
 	if err != nil {
 		return Result{}, "", err
 	}
-	id := r.Name() + "\x00" + key
-	for {
-		e, mine := m.entry(id)
-		if mine {
-			m.renders.Add(1)
-			m.run(ctx, r, req, id, e)
-			return e.res, key, e.err
-		}
-		select {
-		case <-e.done:
-		case <-ctx.Done():
-			return Result{}, key, ctx.Err()
-		}
-		if !isCancelled(e.err) {
-			m.hits.Add(1)
-			return e.res, key, e.err
-		}
+	mine := false
+	res, err := m.results.Get(ctx, r.Name()+"\x00"+key, func() (Result, error) {
+		mine = true
+		m.renders.Add(1)
+		return m.run(ctx, r, req)
+	})
+	if !mine && ctx.Err() == nil {
+		m.hits.Add(1)
 	}
+	return res, key, err
 }
 
-func (m *Memo) entry(id string) (e *memoEntry, mine bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if e, ok := m.entries[id]; ok {
-		return e, false
-	}
-	if m.entries == nil {
-		m.entries = map[string]*memoEntry{}
-	}
-	e = &memoEntry{done: make(chan struct{})}
-	m.entries[id] = e
-	return e, true
-}
-
-func (m *Memo) run(ctx context.Context, r Renderer, req Request, id string, e *memoEntry) {
-	finished := false
-	defer func() {
-		// Also when the renderer panics or was cancelled, nobody may wait for ever.
-		if !finished {
-			e.err = context.Canceled
-		}
-		if isCancelled(e.err) {
-			m.mu.Lock()
-			delete(m.entries, id)
-			m.mu.Unlock()
-		}
-		close(e.done)
-	}()
+// run renders as soon as there is room for it.
+func (m *Memo) run(ctx context.Context, r Renderer, req Request) (Result, error) {
 	m.once.Do(func() { m.slots = make(chan struct{}, runtime.GOMAXPROCS(0)) })
 	select {
 	case m.slots <- struct{}{}:
 		defer func() { <-m.slots }()
-		e.res, e.err = r.Render(ctx, req)
+		return r.Render(ctx, req)
 	case <-ctx.Done():
-		e.err = ctx.Err()
+		return Result{}, ctx.Err()
 	}
-	finished = true
 }
 
 // Renders counts renders that really ran, Hits those answered from memory.

@@ -98,6 +98,32 @@ func TestMemoForgetsCancelledRenders(t *testing.T) {
 	}
 }
 
+// TestMemoForgetsWhatEndedWithItsCaller: also when the error does not say that it was cancelled.
+func TestMemoForgetsWhatEndedWithItsCaller(t *testing.T) {
+	f := &fake{err: errors.New("the registry did not answer")}
+	var m render.Memo
+	ctx, cancel := context.WithCancel(t.Context())
+	ending := renderFunc(func() (render.Result, error) { cancel(); return render.Result{}, f.err })
+	if _, _, err := m.Render(ctx, ending, named("a")); !errors.Is(err, f.err) {
+		t.Fatalf("got %v", err)
+	}
+	f.err = nil
+	if _, _, err := m.Render(t.Context(), f, named("a")); err != nil {
+		t.Errorf("the next caller gets the failure of one that was cancelled: %v", err)
+	}
+}
+
+// renderFunc is a fake that does what it is told.
+type renderFunc func() (render.Result, error)
+
+func (renderFunc) Name() string { return "fake" }
+
+func (renderFunc) Key(_ context.Context, req render.Request) (string, error) {
+	return req.Instance.Name, nil
+}
+
+func (f renderFunc) Render(context.Context, render.Request) (render.Result, error) { return f() }
+
 func TestMemoSurvivesPanics(t *testing.T) {
 	var m render.Memo
 	for range 2 {

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"maps"
 	"strings"
-	"sync"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/once"
 )
 
 // Notes keep signatures, so that content from the cache needs no registry. What they give is verified like any other.
@@ -28,13 +28,8 @@ type Checker struct {
 	// Notes may be nil.
 	Notes Notes
 
-	mu   sync.Mutex
-	done map[string]*checked
-}
-
-type checked struct {
-	once sync.Once
-	err  error
+	// done is what was found good. What failed is checked again by who asks next: registries come back.
+	done once.Map[string, struct{}]
 }
 
 // Artifact is what is verified: its digest, in the repository of its URL. Version is for messages.
@@ -52,42 +47,11 @@ func (c *Checker) Check(ctx context.Context, a Artifact, rules []Rule, root Root
 	}
 	for _, r := range rules {
 		key := strings.Join([]string{a.URL, a.Digest, fmt.Sprintf("%+q", r.By), string(root.JSON)}, "\x00")
-		if err := c.once(ctx, key, func() error { return c.check(ctx, a, r, root) }); err != nil {
+		if _, err := c.done.Try(ctx, key, func() (struct{}, error) { return struct{}{}, c.check(ctx, a, r, root) }); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// once does what has to be done once, and remembers that it was good. What failed is done again by who asks next: registries
-// come back. Those who waited take the failure, unless only the one they waited for was interrupted.
-func (c *Checker) once(ctx context.Context, key string, do func() error) error {
-	for {
-		c.mu.Lock()
-		if c.done == nil {
-			c.done = map[string]*checked{}
-		}
-		one := c.done[key]
-		if one == nil {
-			one = &checked{}
-			c.done[key] = one
-		}
-		c.mu.Unlock()
-		mine := false
-		one.once.Do(func() { mine, one.err = true, do() })
-		if one.err == nil {
-			return nil
-		}
-		c.mu.Lock()
-		if c.done[key] == one {
-			delete(c.done, key)
-		}
-		c.mu.Unlock()
-		interrupted := errors.Is(one.err, context.Canceled) || errors.Is(one.err, context.DeadlineExceeded)
-		if mine || !interrupted || ctx.Err() != nil {
-			return one.err
-		}
-	}
 }
 
 // check looks among the signatures that are kept, then among those that the registry has.

@@ -20,7 +20,7 @@ var _ render.Defaulter = (*Renderer)(nil)
 // Default is the value in the module's values.cue, or else the default of its schema.
 func (r *Renderer) Default(ctx context.Context, req render.Request, path v1alpha1.Path) (ast.Expr, diag.Pos) {
 	defer r.opts.Watch.Enter("instance " + req.Instance.Name)()
-	p, err := r.packages.get(ctx, req, r.opts.Limits)
+	p, err := r.load(ctx, req)
 	if err != nil {
 		return nil, diag.Pos{}
 	}

@@ -23,52 +23,11 @@ import (
 // maxPackages is how many loaded modules are kept; the one not used for longest goes first.
 const maxPackages = 64
 
-// packages keeps loaded modules by content digest, root, package name and tags.
-type packages struct {
-	mu    sync.Mutex
-	known map[string]*packageEntry
-	clock int
-}
-
-type packageEntry struct {
-	once sync.Once
-	used int
-	pkg  *pkg
-	err  error
-}
-
-// get loads the module of a request, or returns the loaded one; concurrent callers wait for one load.
-func (p *packages) get(_ context.Context, req render.Request, limits cuelang.Limits) (*pkg, error) {
+// load is the module of a request, read once for each content digest, root, package name and tags.
+func (r *Renderer) load(ctx context.Context, req render.Request) (*pkg, error) {
 	tags := slices.Compact(slices.Sorted(slices.Values(req.Tags)))
 	key := fmt.Sprintf("%s\x00%s\x00%s\x00%q", req.Content.Digest, req.Content.Root, packageName(req), tags)
-	p.mu.Lock()
-	if p.known == nil {
-		p.known = map[string]*packageEntry{}
-	}
-	e := p.known[key]
-	if e == nil {
-		e = &packageEntry{}
-		p.known[key] = e
-	}
-	p.clock++
-	e.used = p.clock
-	p.evict()
-	p.mu.Unlock()
-	e.once.Do(func() { e.pkg, e.err = loadPackage(req.Content, packageName(req), tags, limits) })
-	return e.pkg, e.err
-}
-
-// evict is called with mu held.
-func (p *packages) evict() {
-	for len(p.known) > maxPackages {
-		oldest := ""
-		for k, e := range p.known {
-			if oldest == "" || e.used < p.known[oldest].used {
-				oldest = k
-			}
-		}
-		delete(p.known, oldest)
-	}
+	return r.packages.Get(ctx, key, func() (*pkg, error) { return loadPackage(req.Content, packageName(req), tags, r.opts.Limits) })
 }
 
 // source is one file of the root package, parsed again for every render.

@@ -19,6 +19,7 @@ import (
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/once"
 	"hawser.dev/hawser/internal/render"
 )
 
@@ -37,7 +38,7 @@ type Options struct {
 // Renderer renders CUE modules and evaluates their health checks. It is safe for concurrent use.
 type Renderer struct {
 	opts     Options
-	packages packages
+	packages once.Map[string, *pkg]
 }
 
 var (
@@ -51,7 +52,7 @@ func New(opts Options) *Renderer {
 		opts.Redact = func(s string) string { return s }
 	}
 	opts.Limits = opts.Limits.WithDefaults()
-	return &Renderer{opts: opts}
+	return &Renderer{opts: opts, packages: once.Map[string, *pkg]{Most: maxPackages}}
 }
 
 // Name is "module".
@@ -83,7 +84,7 @@ func (r *Renderer) Render(ctx context.Context, req render.Request) (render.Resul
 		return out, err
 	}
 	show := r.show(req)
-	pkg, err := r.packages.get(ctx, req, r.opts.Limits)
+	pkg, err := r.load(ctx, req)
 	if err != nil {
 		return out, r.failed(req, cuelang.FindingsFor(err, show))
 	}

@@ -256,13 +256,13 @@ func TestCancelled(t *testing.T) {
 }
 
 func TestEviction(t *testing.T) {
-	var p packages
+	r := New(Options{})
 	for i := range maxPackages + 10 {
 		req := render.Request{Content: module.Content{Digest: fmt.Sprint(i)}}
-		_, _ = p.get(t.Context(), req, New(Options{}).opts.Limits)
+		_, _ = r.load(t.Context(), req)
 	}
-	if len(p.known) != maxPackages {
-		t.Errorf("%d packages are kept", len(p.known))
+	if n := r.packages.Len(); n != maxPackages {
+		t.Errorf("%d packages are kept", n)
 	}
 }
 

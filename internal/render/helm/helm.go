@@ -20,6 +20,7 @@ import (
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/once"
 	"hawser.dev/hawser/internal/render"
 )
 
@@ -42,7 +43,7 @@ type Options struct {
 // Renderer renders charts. It keeps every chart it has read by its digest. It is safe for concurrent use.
 type Renderer struct {
 	opts   Options
-	charts charts
+	charts *once.Map[string, *loaded]
 }
 
 var _ render.Renderer = (*Renderer)(nil)
@@ -53,7 +54,7 @@ func New(opts Options) *Renderer {
 		opts.Redact = func(s string) string { return s }
 	}
 	opts.Limits = opts.Limits.WithDefaults()
-	return &Renderer{opts: opts}
+	return &Renderer{opts: opts, charts: newCharts()}
 }
 
 // Name is "helm".
@@ -63,7 +64,7 @@ func (r *Renderer) Name() string { return "helm" }
 // cluster's version and kinds: they are left out then, so that a new kind on a cluster renders nothing again.
 func (r *Renderer) Key(ctx context.Context, req render.Request) (string, error) {
 	defer r.opts.Watch.Enter("instance " + req.Instance.Name)()
-	ch, err := r.charts.get(ctx, req, r.opts)
+	ch, err := r.read(ctx, req)
 	if err != nil {
 		return "", r.failed(req, diag.From(err, "chart"))
 	}
@@ -87,7 +88,7 @@ func (r *Renderer) Render(ctx context.Context, req render.Request) (render.Resul
 	if err := ctx.Err(); err != nil {
 		return out, err
 	}
-	ch, err := r.charts.get(ctx, req, r.opts)
+	ch, err := r.read(ctx, req)
 	if err != nil {
 		return out, r.failed(req, diag.From(err, "chart"))
 	}

@@ -4,20 +4,19 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"helm.sh/helm/v4/pkg/chart/loader/archive"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/once"
 	"hawser.dev/hawser/internal/render"
 )
 
@@ -35,44 +34,24 @@ type loaded struct {
 	chance bool
 	// capabilities is set when some text of the chart names them.
 	capabilities bool
+	// bytes is the size of its files.
+	bytes int64
 }
 
-// charts keeps what was read by content digest.
-type charts struct {
-	mu    sync.Mutex
-	known map[string]*chartEntry
+// maxKept is how many bytes of charts are kept; the ones not used for longest go first.
+const maxKept = 2 * maxChartBytes
+
+// newCharts keeps what was read by content digest.
+func newCharts() *once.Map[string, *loaded] {
+	return &once.Map[string, *loaded]{Most: maxKept, Weight: func(l *loaded) int64 { return l.bytes }}
 }
 
-type chartEntry struct {
-	once   sync.Once
-	loaded *loaded
-	err    error
-}
-
-// get reads the request's chart, once for each digest. A read that was cancelled is not kept.
-func (c *charts) get(ctx context.Context, req render.Request, opts Options) (*loaded, error) {
+// read is the request's chart, read once for each digest.
+func (r *Renderer) read(ctx context.Context, req render.Request) (*loaded, error) {
 	if req.Content.Digest == "" {
 		return nil, diag.Findings{diag.Errorf("no-content", "the chart was not fetched")}.Err()
 	}
-	c.mu.Lock()
-	if c.known == nil {
-		c.known = map[string]*chartEntry{}
-	}
-	e := c.known[req.Content.Digest]
-	if e == nil {
-		e = &chartEntry{}
-		c.known[req.Content.Digest] = e
-	}
-	c.mu.Unlock()
-	e.once.Do(func() { e.loaded, e.err = load(ctx, req, opts) })
-	if errors.Is(e.err, context.Canceled) || errors.Is(e.err, context.DeadlineExceeded) {
-		c.mu.Lock()
-		if c.known[req.Content.Digest] == e {
-			delete(c.known, req.Content.Digest)
-		}
-		c.mu.Unlock()
-	}
-	return e.loaded, e.err
+	return r.charts.Get(ctx, req.Content.Digest, func() (*loaded, error) { return load(ctx, req, r.opts) })
 }
 
 // load reads the chart's files and those packed below charts/, all within one budget of bytes and files.
@@ -90,7 +69,7 @@ func load(ctx context.Context, req render.Request, opts Options) (*loaded, error
 		return nil, unreadable(err)
 	}
 	settle(c)
-	out := &loaded{chart: c, capabilities: namesCapabilities(c)}
+	out := &loaded{chart: c, capabilities: namesCapabilities(c), bytes: maxChartBytes - l.bytes}
 	out.chance = textsAsk(c)
 	if err := deepTemplate(c); err != nil {
 		return nil, failure("template", "the chart's templates are not read: "+err.Error(), "")
