@@ -58,16 +58,20 @@ var errStopped = errors.New("interrupted")
 // patience is how long something is waited for: ctx, and at most until the run is asked to stop.
 func (e *executor) patience(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
+	var stopping sync.WaitGroup
 	if e.req.Stop != nil {
-		go func() {
+		stopping.Go(func() {
 			select {
 			case <-e.req.Stop:
 				cancel(errStopped)
 			case <-ctx.Done():
 			}
-		}()
+		})
 	}
-	return ctx, func() { cancel(nil) }
+	return ctx, func() {
+		cancel(nil)
+		stopping.Wait()
+	}
 }
 
 // suspended reports that an instance is left as it is: nothing of it is waited for.

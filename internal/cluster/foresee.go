@@ -8,12 +8,15 @@ import (
 )
 
 // Foresee begins to ask for the rights in some namespaces ("" is the cluster), for a Review that follows at once. It does
-// not wait.
+// not wait: Foreseen does.
 func (s *Session) Foresee(ctx context.Context, namespaces []string) {
 	for _, ns := range namespaces {
-		s.ahead.Ask(ns, s.now(), func() (rights.Known, error) { return s.rules(ctx, ns) })
+		s.ahead.Ask(ctx, ns, s.now(), func(ctx context.Context) (rights.Known, error) { return s.rules(ctx, ns) })
 	}
 }
+
+// Foreseen waits until nothing is asked ahead any more: after the end of the context of Foresee, or soon.
+func (s *Session) Foreseen() { s.ahead.Wait() }
 
 // rules are what we may do in a namespace. The error says that nothing is known.
 func (s *Session) rules(ctx context.Context, ns string) (rights.Known, error) {

@@ -260,7 +260,7 @@ func (p *Prepared) changes(name string) bool {
 }
 
 func (r *run) computeOne(ctx context.Context, w *work, o plan.Options) {
-	r.foresee(ctx, w)
+	defer r.foresee(ctx, w)()
 	p, findings := r.compute(ctx, w, o)
 	if late := r.uncertain(ctx, w, p); len(late) > len(w.set.late()) && !findings.HasErrors() {
 		if findings = r.reopen(ctx, w, late); !findings.HasErrors() {

@@ -100,8 +100,8 @@ type target struct {
 	early early
 	// made is what was made up for the bundle here.
 	made made
-	// index tells where the schemas are, asked for ahead; nil once it was used.
-	index func() (map[string]openapi.Location, error)
+	// published are the schemas, asked for ahead; nil once they were used.
+	published *openapi.Published
 }
 
 // inventory is what the record says is there.

@@ -117,24 +117,28 @@ func (r *run) invalid(u unchecked, doc *openapi.Document) diag.Findings {
 }
 
 // foresee asks for what will be needed of what will probably be written, as it differs from the record, while the cluster
-// is looked at: the schemas, and our rights where the plan is carried out. What could not be read is asked for again.
-func (r *run) foresee(ctx context.Context, w *work) {
+// is looked at: the schemas, and our rights where the plan is carried out. What could not be read is asked for again. After
+// end, nothing of it is under way; schemas that nobody wanted are given up.
+func (r *run) foresee(ctx context.Context, w *work) (end func()) {
 	t := w.target
 	changing := plan.Unrecorded(w.set.desired, t.inventory())
 	versions := plan.Versions(changing, w.set.defined)
 	if len(changing) == 0 || t.session == nil {
-		return
+		return func() {}
 	}
 	if r.req.Applies {
 		t.session.Foresee(ctx, plan.Places(changing))
 	}
-	index := sync.OnceValues(func() (map[string]openapi.Location, error) { return r.schemaIndex(ctx, t) })
-	t.index = index
-	go func() {
-		if known, err := index(); err == nil {
-			_, _ = r.published(t).Documents(ctx, known, versions)
-		}
-	}()
+	ahead, cancel := context.WithCancel(ctx)
+	published := r.published(t)
+	t.published = published
+	var reading sync.WaitGroup
+	reading.Go(func() { _, _ = published.Documents(ahead, versions) })
+	return func() {
+		cancel()
+		reading.Wait()
+		t.session.Foreseen()
+	}
 }
 
 // schemas reads the documents of some groups and versions. One that is not published is not there; one that cannot be read
@@ -143,15 +147,11 @@ func (r *run) schemas(ctx context.Context, t *target, versions []schema.GroupVer
 	if len(versions) == 0 {
 		return nil, nil
 	}
-	ask := t.index
-	if t.index = nil; ask == nil {
-		ask = func() (map[string]openapi.Location, error) { return r.schemaIndex(ctx, t) }
+	published := t.published
+	if t.published = nil; published == nil {
+		published = r.published(t)
 	}
-	index, err := ask()
-	if err != nil {
-		return nil, r.noSchemas(t, err)
-	}
-	out, errs := r.published(t).Documents(ctx, index, versions)
+	out, errs := published.Documents(ctx, versions)
 	var findings diag.Findings
 	for _, err := range errs {
 		findings = append(findings, r.noSchemas(t, err)...)
@@ -159,9 +159,10 @@ func (r *run) schemas(ctx context.Context, t *target, versions []schema.GroupVer
 	return out, findings.Sorted()
 }
 
-func (r *run) published(t *target) openapi.Published {
-	return openapi.Published{Library: &r.library, Cluster: t.cluster.Name,
-		Load: func(ctx context.Context, at openapi.Location) ([]byte, error) { return r.document(ctx, t, at) }}
+func (r *run) published(t *target) *openapi.Published {
+	return &openapi.Published{Library: &r.library, Cluster: t.cluster.Name,
+		Index: func(ctx context.Context) (map[string]openapi.Location, error) { return r.schemaIndex(ctx, t) },
+		Load:  func(ctx context.Context, at openapi.Location) ([]byte, error) { return r.document(ctx, t, at) }}
 }
 
 // schemaIndex says where the documents of a cluster are; those of a facts file have a hash alone.

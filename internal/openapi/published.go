@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"hawser.dev/hawser/internal/once"
 )
 
 // Published are the documents of one cluster.
@@ -14,13 +16,20 @@ type Published struct {
 	Library *Library
 	// Cluster is the key of documents whose content has no hash.
 	Cluster string
-	// Load reads one.
-	Load func(ctx context.Context, at Location) ([]byte, error)
+	// Index says where they are; it is asked once. Load reads one.
+	Index func(ctx context.Context) (map[string]Location, error)
+	Load  func(ctx context.Context, at Location) ([]byte, error)
+
+	index once.Value[map[string]Location]
 }
 
 // Documents reads those of some groups and versions, all at once. One that is not in the index is not there; the errors
-// name those that could not be read, in order.
-func (p Published) Documents(ctx context.Context, index map[string]Location, versions []schema.GroupVersion) (map[schema.GroupVersion]*Document, []error) {
+// name those that could not be read, in order. It may be called by several goroutines.
+func (p *Published) Documents(ctx context.Context, versions []schema.GroupVersion) (map[schema.GroupVersion]*Document, []error) {
+	index, err := p.index.Get(ctx, func() (map[string]Location, error) { return p.Index(ctx) })
+	if err != nil {
+		return nil, []error{err}
+	}
 	docs, errs := make([]*Document, len(versions)), make([]error, len(versions))
 	var wg sync.WaitGroup
 	for i, gv := range versions {

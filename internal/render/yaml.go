@@ -1,9 +1,7 @@
 package render
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -13,10 +11,6 @@ import (
 
 	"hawser.dev/hawser/internal/object"
 )
-
-func isCancelled(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-}
 
 // leading are the fields a person looks for first; the others follow in alphabetical order.
 var leading = []string{"apiVersion", "kind", "metadata"}

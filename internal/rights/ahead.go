@@ -19,6 +19,7 @@ type Known struct {
 // used from several goroutines.
 type Ahead struct {
 	mu    sync.Mutex
+	all   sync.WaitGroup
 	asked map[string]*asked
 }
 
@@ -29,8 +30,9 @@ type asked struct {
 	err   error
 }
 
-// Ask begins to ask for a namespace, and does not wait.
-func (a *Ahead) Ask(namespace string, now time.Time, ask func() (Known, error)) {
+// Ask begins to ask for a namespace, and does not wait: Wait does. It is given up with ctx, and when the answer would be
+// fresh no more.
+func (a *Ahead) Ask(ctx context.Context, namespace string, now time.Time, ask func(context.Context) (Known, error)) {
 	one := &asked{done: make(chan struct{}), at: now}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -38,11 +40,16 @@ func (a *Ahead) Ask(namespace string, now time.Time, ask func() (Known, error)) 
 		a.asked = map[string]*asked{}
 	}
 	a.asked[namespace] = one
-	go func() {
+	a.all.Go(func() {
 		defer close(one.done)
-		one.known, one.err = ask()
-	}()
+		ctx, cancel := context.WithTimeout(ctx, FreshFor)
+		defer cancel()
+		one.known, one.err = ask(ctx)
+	})
 }
+
+// Wait waits until nothing is being asked.
+func (a *Ahead) Wait() { a.all.Wait() }
 
 // Take gives what was asked for a namespace, once; false when there is nothing, nothing fresh, or no answer.
 func (a *Ahead) Take(ctx context.Context, namespace string, now time.Time) (Known, bool) {
