@@ -135,7 +135,7 @@ func flagError(cmd *cobra.Command, err error) error {
 
 func usageFinding(what, nearest, prefix, fix string) error {
 	if nearest != "" {
-		fix = "did you mean " + prefix + nearest + "? " + strings.ToUpper(fix[:0]) + fix
+		fix = "did you mean " + prefix + nearest + "? " + fix
 	}
 	return diag.Findings{{Severity: diag.Error, Code: "usage", What: what, Fix: fix}}.Err()
 }

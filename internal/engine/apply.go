@@ -212,5 +212,6 @@ func (l *loop) start(ctx context.Context, name string, wave int) {
 func (l *loop) finish() {
 	l.out.Finish(l.fp.FleetPlan, l.rows)
 	l.out.Compare(l.fp.digests())
+	l.out.Redact(l.Redactor)
 	l.out.Seconds = l.now().Sub(l.out.Started).Seconds()
 }

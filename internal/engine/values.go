@@ -57,7 +57,7 @@ func (r *run) hideInStatus(ctx context.Context, t *target, rec release.Record, s
 	objs, err := t.store.Objects(ctx, rec)
 	if err != nil {
 		f := diag.Warnf("no-recorded-set", "what was secret in the release is not known: its objects cannot be read")
-		f.Why = err.Error()
+		f.Why = r.redact(err.Error())
 		return diag.Findings{f}
 	}
 	r.remember(objs)

@@ -215,3 +215,15 @@ func (o *Outcome) Err() error {
 	}
 	return ErrFailed
 }
+
+// Redact masks what an outcome says of clusters and objects, as its events do.
+func (o *Outcome) Redact(m plan.Masker) {
+	for i := range o.Clusters {
+		c := &o.Clusters[i]
+		c.Reason = m.Redact(c.Reason)
+		for j, p := range c.Problems {
+			said := func(text string) string { return m.Said(p.Instance, text) }
+			c.Reason, c.Problems[j].Status = said(c.Reason), p.Status.Masked(said)
+		}
+	}
+}
