@@ -174,8 +174,10 @@ func (l *loop) run(ctx context.Context) {
 // run that finished it.
 func (l *loop) arrival(row *fleetplan.ClusterOutcome) rollout.Outcome {
 	o := rollout.Outcome{Cluster: row.Cluster, OK: row.OK()}
-	if w := l.fp.works[row.Cluster]; row.Result == fleetplan.UpToDate && w.target.record != nil {
-		o.At = w.target.record.Finished
+	if w := l.fp.works[row.Cluster]; row.Result == fleetplan.UpToDate {
+		if o.At = time.Unix(1, 0); w.target.record != nil {
+			o.At = w.target.record.Finished
+		}
 	}
 	return o
 }

@@ -256,6 +256,9 @@ func (l *loop) open(ctx context.Context, w *work) (*release.Record, error) {
 
 // put writes a record as the next version of the target's.
 func (t *target) put(ctx context.Context, record *release.Record, objects []object.Object) error {
+	if objects != nil {
+		record.SetDigest = release.SetDigest(objects) // who writes the record again points to the same objects
+	}
 	handle, err := t.store.Put(ctx, *record, objects, t.handle)
 	if err == nil {
 		t.handle = handle
@@ -285,7 +288,11 @@ func (l *loop) shut(ctx context.Context, w *work, record *release.Record, result
 		if err := w.forget(ctx); err != nil {
 			return err
 		}
-		return w.target.store.Delete(ctx, w.set.owner, w.target.handle)
+		err := w.target.store.Delete(ctx, w.set.owner, w.target.handle)
+		if err == nil {
+			w.target.record = nil // nothing is left to be judged after the soak
+		}
+		return err
 	}
 	w.describe(record) // late instances have their values now
 	record.Inventory, record.Hooks, record.Finished, record.Phase = result.Inventory, result.Lives, l.now(), release.Failed

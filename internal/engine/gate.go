@@ -26,11 +26,11 @@ func (r *run) gate(ctx context.Context, fp *fleetplan.FleetPlan) diag.Findings {
 		return nil
 	}
 	heads := r.heads(ctx, fp.Owner, left)
-	return rollout.Gate(full, selected, heads, fp.Head)
+	return rollout.Gate(full, selected, heads, fp.Head, r.now())
 }
 
 // heads reads the records of clusters that are not selected; one that cannot be read has no head.
-func (r *run) heads(ctx context.Context, owner string, names []string) map[string]string {
+func (r *run) heads(ctx context.Context, owner string, names []string) map[string]rollout.Head {
 	sub := &run{Engine: r.Engine, req: r.req, program: r.program, fleet: r.fleet, all: r.all}
 	for _, c := range r.all {
 		if slices.Contains(names, c.Name) {
@@ -38,7 +38,7 @@ func (r *run) heads(ctx context.Context, owner string, names []string) map[strin
 		}
 	}
 	defer sub.close()
-	out := map[string]string{}
+	out := map[string]rollout.Head{}
 	if sub.connect(ctx, false) != nil {
 		return out
 	}
@@ -49,9 +49,9 @@ func (r *run) heads(ctx context.Context, owner string, names []string) map[strin
 		switch rec, _, err := t.store.Current(ctx, owner); {
 		case err != nil:
 		case rec != nil && rec.Phase == release.Succeeded:
-			out[t.cluster.Name] = rec.Head
+			out[t.cluster.Name] = rollout.Head{Revision: rec.Head, Finished: rec.Finished}
 		case rec == nil && r.nowhere(ctx, t):
-			out[t.cluster.Name] = rollout.Nowhere
+			out[t.cluster.Name] = rollout.Head{Revision: rollout.Nowhere}
 		}
 	}
 	return out

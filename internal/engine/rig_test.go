@@ -247,6 +247,31 @@ func (r *rig) rolledOut(name string, ready bool) {
 // record is what the cluster keeps of the rig's bundle.
 func (r *rig) record() *release.Record {
 	r.t.Helper()
+	var rec *release.Record
+	r.stored(func(store release.Store) (err error) {
+		rec, _, err = store.Current(r.t.Context(), object.OwnerID("", "", r.name))
+		return err
+	})
+	return rec
+}
+
+// recorded are the objects that the cluster keeps of the rig's bundle.
+func (r *rig) recorded() []object.Object {
+	r.t.Helper()
+	var objs []object.Object
+	r.stored(func(store release.Store) error {
+		rec, _, err := store.Current(r.t.Context(), object.OwnerID("", "", r.name))
+		if err == nil && rec != nil {
+			objs, err = store.Objects(r.t.Context(), *rec)
+		}
+		return err
+	})
+	return objs
+}
+
+// stored asks the store of the rig's cluster.
+func (r *rig) stored(ask func(release.Store) error) {
+	r.t.Helper()
 	run, err := r.load(r.t.Context(), r.request(), true)
 	if err != nil {
 		r.t.Fatal(err)
@@ -255,11 +280,9 @@ func (r *rig) record() *release.Record {
 	if err := run.connect(r.t.Context(), false); err != nil {
 		r.t.Fatal(err)
 	}
-	rec, _, err := run.targets[0].store.Current(r.t.Context(), object.OwnerID("", "", r.name))
-	if err != nil {
+	if err := ask(run.targets[0].store); err != nil {
 		r.t.Fatal(err)
 	}
-	return rec
 }
 
 // codes are the distinct codes of findings, sorted.

@@ -102,6 +102,9 @@ func TestSoakMissesWhatIsGone(t *testing.T) {
 	if !errors.Is(err, fleetplan.ErrNotReady) || out.Result != fleetplan.Failed {
 		t.Fatalf("%v, %+v", err, out)
 	}
+	if n := len(r.recorded()); n < 2 { // a delete, and what is compared with the last declaration, need them
+		t.Errorf("%d objects are recorded", n)
+	}
 	if p := out.Clusters[0].Problems; len(p) != 1 || p[0].Object.Name != "goes" || p[0].Status.State != health.Missing {
 		t.Errorf("%+v", p)
 	}
@@ -159,7 +162,7 @@ func TestNotWaitedFor(t *testing.T) {
 	if phase := r.record().Phase; phase != release.Succeeded {
 		t.Errorf("the record is %q after waiting", phase)
 	}
-	if heads := run.heads(t.Context(), owner, []string{here}); heads[here] == "" {
+	if heads := run.heads(t.Context(), owner, []string{here}); heads[here].Revision == "" {
 		t.Error("a gate would not pass")
 	}
 }
@@ -243,5 +246,25 @@ func TestCanaryChanges(t *testing.T) {
 		if got := fp.changes(name); got != (name != "unchanged") {
 			t.Errorf("%s: %t", name, got)
 		}
+	}
+}
+
+// TestDeleteSoaks: after the soak of a delete nothing is there that could be unready.
+func TestDeleteSoaks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("fleet.yaml", soakingFleet)
+	r.write("bundle.yaml", r.bundle(r.configMap("goes", "k: v")))
+	r.applied(r.request())
+	gone, err := r.PlanDelete(t.Context(), r.request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(gone.run.close)
+	soaked := false
+	r.on = func(ev fleetplan.Event) { soaked = soaked || ev.Type == fleetplan.EventSoak }
+	out, err := r.Apply(t.Context(), gone, r.request())
+	if err != nil || out.Result != fleetplan.Succeeded || !soaked || r.record() != nil {
+		t.Errorf("%v, soaked %v, %+v", err, soaked, out)
 	}
 }

@@ -5,13 +5,13 @@ import (
 	"testing"
 
 	"hawser.dev/hawser/internal/health"
-	"hawser.dev/hawser/internal/secret"
+	"hawser.dev/hawser/internal/redact"
 )
 
 // TestOutcomeIsMasked: the table and the JSON of an outcome hide what the events of the same run hide, a common word in
 // what is said of the instance that takes it alone.
 func TestOutcomeIsMasked(t *testing.T) {
-	r := &secret.Redactor{}
+	r := &redact.Redactor{}
 	r.AddFor("web", "hunter")
 	r.AddFor("web", "kX93-pass-word")
 	status := health.Status{State: health.Failed, Reason: "login of \"hunter\" failed", Details: []string{"kX93-pass-word is wrong, \"hunter\""}}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"hash"
 	"slices"
 	"strings"
 	"time"
@@ -39,6 +40,28 @@ func OwnEntry(entries []metav1.ManagedFieldsEntry, manager string) (hash, apiVer
 		return "", ""
 	}
 	h := sha256.New()
+	writeEntry(h, e)
+	return hex.EncodeToString(h.Sum(nil))[:32], e.APIVersion
+}
+
+// OthersEntries is the hash of the entries that everybody but a manager has in managed fields, "" when there are none. It
+// moves whenever one of them changes the object, a second later at the soonest, and stays under writes of the status.
+func OthersEntries(entries []metav1.ManagedFieldsEntry, manager string) string {
+	h, any := sha256.New(), false
+	for _, e := range entries {
+		if e.Manager != manager && e.Subresource != "status" {
+			any = true
+			h.Write([]byte(e.Manager + "\x00" + string(e.Operation) + "\x00" + e.Subresource + "\x00"))
+			writeEntry(h, e)
+		}
+	}
+	if !any {
+		return ""
+	}
+	return hex.EncodeToString(h.Sum(nil))[:32]
+}
+
+func writeEntry(h hash.Hash, e metav1.ManagedFieldsEntry) {
 	h.Write([]byte(e.APIVersion + "\x00"))
 	if e.FieldsV1 != nil {
 		var compact bytes.Buffer
@@ -52,7 +75,6 @@ func OwnEntry(entries []metav1.ManagedFieldsEntry, manager string) (hash, apiVer
 	if e.Time != nil {
 		h.Write([]byte(e.Time.UTC().Format(time.RFC3339)))
 	}
-	return hex.EncodeToString(h.Sum(nil))[:32], e.APIVersion
 }
 
 // OwnTime is when the manager's Apply entry was last changed, the zero time when there is none.

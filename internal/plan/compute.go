@@ -148,7 +148,7 @@ func (c *computation) desired(d Desired) {
 		return
 	}
 	ch := Change{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, Digest: d.Digest, Pos: d.Pos,
-		NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own}
+		NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own, Others: live.Others}
 	switch {
 	case !live.Found && c.expired(d, own):
 		c.unchanged(d, own, Live{UID: own.UID, ResourceVersion: own.ResourceVersion, Own: own.Own})
@@ -183,7 +183,7 @@ func (c *computation) isOurs(own Owned, isOwned bool, live Live) bool {
 
 func (c *computation) create(d Desired, own Owned, isOwned bool, ch Change) {
 	ch.Action, ch.Code = Create, CodeNew
-	ch.UID, ch.ResourceVersion, ch.Own = "", "", ""
+	ch.UID, ch.ResourceVersion, ch.Own, ch.Others = "", "", "", ""
 	switch {
 	case d.OwnNamespace:
 		ch.Code, ch.Why = CodeNamespace, "namespace of instance "+d.Instance

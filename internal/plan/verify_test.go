@@ -110,6 +110,10 @@ func TestRecheck(t *testing.T) {
 		return planOf(Change{Action: a, Ref: ref, UID: "u1", ResourceVersion: "1", Own: "o1"})
 	}
 	kept := &Plan{Kept: []Owned{{Ref: ref, UID: "u1"}}}
+	theirs := Live{Found: true, UID: "u1", ResourceVersion: "1", Others: "a"}
+	edited, status := theirs, theirs
+	edited.ResourceVersion, edited.Others, status.ResourceVersion = "2", "b", "2"
+	adopted := planOf(Change{Action: Adopt, Ref: ref, UID: "u1", ResourceVersion: "1", Others: "a"})
 	for _, c := range []struct {
 		reason   string
 		p        *Plan
@@ -121,6 +125,8 @@ func TestRecheck(t *testing.T) {
 		{"not created yet", planOf(Change{Action: Create, Ref: ref}), Live{}, Live{}, ""},
 		{"written meanwhile", of(Update), live, moved, "was changed"},
 		{"replaced meanwhile", of(Update), live, other, "another object"},
+		{"to be taken over, and changed by its owner meanwhile", adopted, theirs, edited, "was changed"},
+		{"to be taken over, and its status moved", adopted, theirs, status, ""},
 		{"vanished", of(Update), live, Live{}, "was deleted"},
 		{"to be deleted, and to be kept meanwhile", of(Delete), live, with(func(l *Live) { l.Keep = true }), "annotated to be kept"},
 		{"to be deleted, and another bundle's meanwhile", of(Delete), live, with(func(l *Live) { l.ForeignBundle, l.Foreign = true, "bundle x" }), "belongs to bundle x"},

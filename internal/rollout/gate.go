@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"hawser.dev/hawser/internal/diag"
 )
 
-// Nowhere is the Head of a cluster on which the bundle has no place, nor ever had one.
+// Nowhere is the revision of a cluster on which the bundle has no place, nor ever had one.
 const Nowhere = "-"
 
 // LeftOut lists the clusters that a selection leaves out of the waves before its last one, in schedule order: those
@@ -32,32 +33,49 @@ func LeftOut(full Schedule, selected map[string]bool) []string {
 	return out
 }
 
-// Gate refuses a selection that leaves out clusters of an earlier wave which have not succeeded with this Head. heads
-// are the Heads of the clusters' succeeded records; a cluster without one, or whose record cannot be read, is not in
-// it; one on which the bundle has no place has the Head Nowhere, and nothing to succeed with. There is one Error, of the
-// code "wave-gate", for each wave that is missing something.
-func Gate(full Schedule, selected map[string]bool, heads map[string]string, head string) diag.Findings {
-	missing := map[int][]string{}
+// Head is what a cluster has succeeded with, and when that run ended.
+type Head struct {
+	Revision string
+	Finished time.Time
+}
+
+// Gate refuses a selection that leaves out clusters of an earlier wave which have not succeeded with this revision, or whose
+// soak is not over. heads are of the clusters' succeeded records; a cluster without one, or whose record cannot be read, is
+// not in it; one on which the bundle has no place has the revision Nowhere, and nothing to succeed with. There is one Error,
+// of the code "wave-gate", for each wave that is missing something.
+func Gate(full Schedule, selected map[string]bool, heads map[string]Head, revision string, now time.Time) diag.Findings {
+	missing, until := map[int][]string{}, map[int]time.Time{}
 	out := LeftOut(full, selected)
 	for _, m := range full.Members {
-		if at := heads[m.Cluster]; slices.Contains(out, m.Cluster) && at != Nowhere && (head == "" || at != head) {
+		at := heads[m.Cluster]
+		if !slices.Contains(out, m.Cluster) || at.Revision == Nowhere {
+			continue
+		}
+		if revision == "" || at.Revision != revision {
 			missing[m.Wave] = append(missing[m.Wave], m.Cluster)
+		} else if over := at.Finished.Add(full.Waves[m.Wave-1].Soak); over.After(now) && over.After(until[m.Wave]) {
+			until[m.Wave] = over
 		}
 	}
 	var findings diag.Findings
 	for i, w := range full.Waves {
-		names := missing[i+1]
-		if len(names) == 0 {
-			continue
-		}
+		names, over := missing[i+1], until[i+1]
 		label := fmt.Sprintf("wave %d", i+1)
 		if w.Name != "" {
 			label += " (" + w.Name + ")"
 		}
-		f := diag.Errorf("wave-gate", "the selection leaves out %s, which has not succeeded with this revision", label)
-		f.Why = "missing: " + strings.Join(names, ", ")
-		f.Fix = "apply that wave first, or go past it: --skip-waves"
-		findings = append(findings, f)
+		switch {
+		case len(names) > 0:
+			f := diag.Errorf("wave-gate", "the selection leaves out %s, which has not succeeded with this revision", label)
+			f.Why = "missing: " + strings.Join(names, ", ")
+			f.Fix = "apply that wave first, or go past it: --skip-waves"
+			findings = append(findings, f)
+		case !over.IsZero():
+			f := diag.Errorf("wave-gate", "the selection leaves out %s, which has not soaked yet", label)
+			f.Why = fmt.Sprintf("its soak of %s ends at %s", w.Soak, over.UTC().Format(time.RFC3339))
+			f.Fix = "wait until then, apply that wave again (it waits and judges it), or go past it: --skip-waves"
+			findings = append(findings, f)
+		}
 	}
 	return findings
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
@@ -167,18 +168,18 @@ func TestGate(t *testing.T) {
 		{"no waves", "a2", "", "", "", "without waves there is nothing to skip", row},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			selected, heads := map[string]bool{}, map[string]string{"b1": "other"}
+			selected, heads := map[string]bool{}, map[string]rollout.Head{"b1": {Revision: "other"}}
 			for _, name := range strings.Fields(c.selected) {
 				selected[name] = true
 			}
 			for _, name := range strings.Fields(c.succeeded) {
-				heads[name] = "head"
+				heads[name] = rollout.Head{Revision: "head"}
 			}
 			if got := strings.Join(rollout.LeftOut(c.sch, selected), " "); got != c.left {
 				t.Errorf("left out %q, want %q", got, c.left)
 			}
 			var got []string
-			for _, f := range rollout.Gate(c.sch, selected, heads, "head") {
+			for _, f := range rollout.Gate(c.sch, selected, heads, "head", time.Now()) {
 				if f.Code != "wave-gate" {
 					t.Errorf("code %s", f.Code)
 				}
@@ -194,19 +195,33 @@ func TestGate(t *testing.T) {
 // A cluster on which the bundle has no place has nothing to succeed with.
 func TestGateNowhere(t *testing.T) {
 	full, _ := rollout.NewSchedule(rules(t, twoWaves), clusters("staging:a staging:c production:b"), nil)
-	heads := map[string]string{"a": rollout.Nowhere, "c": "head"}
-	if fs := rollout.Gate(full, map[string]bool{"b": true}, heads, "head"); len(fs) != 0 {
+	heads := map[string]rollout.Head{"a": {Revision: rollout.Nowhere}, "c": {Revision: "head"}}
+	if fs := rollout.Gate(full, map[string]bool{"b": true}, heads, "head", time.Now()); len(fs) != 0 {
 		t.Errorf("%v", fs)
 	}
 	delete(heads, "c")
-	if fs := rollout.Gate(full, map[string]bool{"b": true}, heads, ""); len(fs) != 1 || fs[0].Why != "missing: c" {
+	if fs := rollout.Gate(full, map[string]bool{"b": true}, heads, "", time.Now()); len(fs) != 1 || fs[0].Why != "missing: c" {
 		t.Errorf("%v", fs)
+	}
+}
+
+// A wave whose soak was cut short has not succeeded yet, whoever asks from another terminal; what never soaked has nothing to
+// wait for.
+func TestGateSoaks(t *testing.T) {
+	full, _ := rollout.NewSchedule(rules(t, "\n- {name: one, groups: [staging], soak: 1m}\n- {groups: [production]}\n"), clusters("staging:a staging:c production:b"), nil)
+	end := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	heads := map[string]rollout.Head{"a": {Revision: "head", Finished: end}, "c": {Revision: "head", Finished: end.Add(-time.Minute)}}
+	for after, want := range map[time.Duration]string{0: "its soak of 1m0s ends at 2026-01-02T03:05:05Z", 59 * time.Second: "its soak of 1m0s ends at 2026-01-02T03:05:05Z", time.Minute: ""} {
+		fs := rollout.Gate(full, map[string]bool{"b": true}, heads, "head", end.Add(after))
+		if want == "" != (len(fs) == 0) || want != "" && (fs[0].Why != want || !strings.Contains(fs[0].What, "wave 1 (one), which has not soaked yet")) {
+			t.Errorf("%s after the end: %v", after, fs)
+		}
 	}
 }
 
 func TestGateWithoutHead(t *testing.T) {
 	full, _ := rollout.NewSchedule(rules(t, twoWaves), clusters("staging:a production:b"), nil)
-	if fs := rollout.Gate(full, map[string]bool{"b": true}, map[string]string{}, ""); !fs.HasErrors() {
+	if fs := rollout.Gate(full, map[string]bool{"b": true}, nil, "", time.Now()); !fs.HasErrors() {
 		t.Error("an unknown Head has succeeded nowhere")
 	}
 }
