@@ -1,19 +1,24 @@
 package fleetplan
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
 
+func deployment(name string) object.Ref {
+	return object.Ref{Kind: "Deployment", Group: "apps", Namespace: "x", Name: name}
+}
+
 // What is not ready at the end of a soak is what somebody would have waited for.
 func TestUnready(t *testing.T) {
-	ref := func(name string) object.Ref {
-		return object.Ref{Kind: "Deployment", Group: "apps", Namespace: "x", Name: name}
-	}
+	ref := deployment
 	inventory := []plan.Owned{{Ref: ref("ready")}, {Ref: ref("slow"), NoWait: true}, {Ref: ref("bad"), Instance: "app"}, {Ref: ref("unknown")}}
 	got := Unready(inventory, map[object.Ref]health.Status{
 		ref("ready"): {State: health.Ready}, ref("slow"): {State: health.Progressing}, ref("bad"): {State: health.Failed, Reason: "crashes"}})
@@ -22,5 +27,117 @@ func TestUnready(t *testing.T) {
 	}
 	if names := []string{Problem{Object: ref("bad")}.Name()}; !slices.Equal(names, []string{ref("bad").String()}) {
 		t.Error(names)
+	}
+}
+
+// TestOutcomeResult: what the rows make of the whole, and of the error that faces turn into exit codes.
+func TestOutcomeResult(t *testing.T) {
+	fails := func(change func(*ClusterOutcome)) *ClusterOutcome {
+		row := &ClusterOutcome{Result: Failed}
+		if change != nil {
+			change(row)
+		}
+		return row
+	}
+	ok, same, failed := &ClusterOutcome{Result: Succeeded}, &ClusterOutcome{Result: UpToDate}, fails(nil)
+	slow, refused := fails(func(r *ClusterOutcome) { r.TimedOut = true }), fails(func(r *ClusterOutcome) { r.Refused = true })
+	interrupted := fails(func(r *ClusterOutcome) { r.Result = Interrupted })
+	for _, c := range []struct {
+		name    string
+		rows    []*ClusterOutcome // of a, b, c; nil never began
+		stopped string
+		until   int
+		down    string
+		want    Result
+		err     error
+		results []Result
+	}{
+		{"all succeeded", []*ClusterOutcome{ok, ok, ok}, "", 0, "", Succeeded, nil, []Result{Succeeded, Succeeded, Succeeded}},
+		{"nothing to do", []*ClusterOutcome{same, same, same}, "", 0, "", UpToDate, nil, []Result{UpToDate, UpToDate, UpToDate}},
+		{"one changed", []*ClusterOutcome{same, ok, same}, "", 0, "", Succeeded, nil, []Result{UpToDate, Succeeded, UpToDate}},
+		{"up to wave 2", []*ClusterOutcome{ok, same, nil}, "", 2, "", Succeeded, nil, []Result{Succeeded, UpToDate, NotStarted}},
+		{"nothing to do up to wave 2", []*ClusterOutcome{same, same, nil}, "", 2, "", UpToDate, nil, []Result{UpToDate, UpToDate, NotStarted}},
+		{"stopped before wave 2 is done", []*ClusterOutcome{ok, failed, nil}, "too many", 2, "", Failed, ErrPartial, []Result{Succeeded, Failed, NotStarted}},
+		{"one failed", []*ClusterOutcome{ok, failed, nil}, "too many", 0, "", Failed, ErrPartial, []Result{Succeeded, Failed, NotStarted}},
+		{"one does not answer", []*ClusterOutcome{ok, ok, nil}, "", 0, "c", Failed, ErrPartial, []Result{Succeeded, Succeeded, Unreachable}},
+		{"none succeeded", []*ClusterOutcome{failed, slow, nil}, "too many", 0, "", Failed, ErrFailed, []Result{Failed, Failed, NotStarted}},
+		{"none got ready", []*ClusterOutcome{slow, slow, nil}, "too many", 0, "", Failed, ErrNotReady, []Result{Failed, Failed, NotStarted}},
+		{"all refused", []*ClusterOutcome{refused, refused, nil}, "too many", 0, "", Failed, ErrRefused, []Result{Failed, Failed, NotStarted}},
+		{"refused and not ready", []*ClusterOutcome{refused, slow, nil}, "too many", 0, "", Failed, ErrFailed, []Result{Failed, Failed, NotStarted}},
+		{"interrupted", []*ClusterOutcome{ok, interrupted, nil}, "interrupted", 0, "", Interrupted, context.Canceled, []Result{Succeeded, Interrupted, NotStarted}},
+		{"interrupted, and all was done", []*ClusterOutcome{ok, ok, ok}, "interrupted", 0, "", Succeeded, nil, []Result{Succeeded, Succeeded, Succeeded}},
+	} {
+		p := &FleetPlan{Schedule: scheduleOf(3)}
+		p.Schedule.UntilWave = c.until
+		rows := map[string]*ClusterOutcome{}
+		for i, name := range []string{"a", "b", "c"} {
+			cp := &ClusterPlan{Cluster: name, Wave: i + 1, Canary: i == 0}
+			if name == c.down {
+				cp.Unreachable = "no answer"
+			}
+			p.Clusters = append(p.Clusters, cp)
+			if row := c.rows[i]; row != nil {
+				rows[name] = &ClusterOutcome{Cluster: name, Result: row.Result, TimedOut: row.TimedOut, Refused: row.Refused}
+			}
+		}
+		out := &Outcome{Stopped: c.stopped}
+		out.Finish(p, rows)
+		var results []Result
+		for i, row := range out.Clusters {
+			results = append(results, row.Result)
+			if row.Wave != i+1 || row.Canary != (i == 0) || row.Later != (c.until > 0 && i == 2 && c.stopped == "") {
+				t.Errorf("%s: %+v", c.name, row)
+			}
+		}
+		if out.Result != c.want || !slices.Equal(results, c.results) || !errors.Is(out.Err(), c.err) || c.err == nil && out.Err() != nil {
+			t.Errorf("%s: %s %v %v, want %s %v %v", c.name, out.Result, results, out.Err(), c.want, c.results, c.err)
+		}
+	}
+}
+
+// TestRowsEnd: what ends a row says what was being done, and a refusal says all of it.
+func TestRowsEnd(t *testing.T) {
+	row := ClusterOutcome{Result: Succeeded}
+	row.Fail("record", errors.New("no space"))
+	if row.Result != Failed || row.Reason != "record: no space" || row.OK() {
+		t.Errorf("%+v", row)
+	}
+	row = ClusterOutcome{}
+	row.Refuse(diag.Findings{diag.Warnf("w", "a warning"), {Severity: diag.Error, What: "stale", Instance: "app"}, diag.Errorf("b", "and more")})
+	if row.Result != Failed || !row.Refused || row.Reason != "stale" || len(row.Problems) != 2 || row.Problems[0].Name() != "app" || row.Problems[1].Status.Reason != "and more" {
+		t.Errorf("%+v", row)
+	}
+}
+
+// TestCompare: whether the same declaration is ready elsewhere, and on how many clusters it fails.
+func TestCompare(t *testing.T) {
+	ref := deployment("api")
+	fails := []Problem{{Object: ref}}
+	for _, c := range []struct {
+		name          string
+		digests       map[string]string
+		ready, failed []string
+		want          string
+		on, off       int
+	}{
+		{"ready with the same declaration", map[string]string{"a": "1", "b": "1", "c": "1"}, []string{"b", "c"}, []string{"a"}, "only here", 2, 1},
+		{"another declaration is ready", map[string]string{"a": "1", "b": "2"}, []string{"b"}, []string{"a"}, "", 0, 1},
+		{"it fails everywhere", map[string]string{"a": "1", "b": "1"}, nil, []string{"a", "b"}, "everywhere", 0, 2},
+		{"it fails on two, and is ready on one", map[string]string{"a": "1", "b": "1", "c": "1"}, []string{"c"}, []string{"a", "b"}, "only here", 1, 2},
+		{"nobody else got there", map[string]string{"a": "1", "b": "1"}, nil, []string{"a"}, "", 0, 1},
+		{"no longer declared", nil, []string{"b"}, []string{"a"}, "", 0, 0},
+	} {
+		out := &Outcome{}
+		for _, name := range c.failed {
+			out.Clusters = append(out.Clusters, ClusterOutcome{Cluster: name, Result: Failed, Problems: slices.Clone(fails)})
+		}
+		for _, name := range c.ready {
+			out.Clusters = append(out.Clusters, ClusterOutcome{Cluster: name, Result: Succeeded})
+		}
+		out.Compare(map[string]map[string]string{ref.String(): c.digests})
+		p := out.Clusters[0].Problems[0]
+		if p.Elsewhere != c.want || p.ReadyOn != c.on || p.FailedOn != c.off || p.Digest != c.digests["a"] {
+			t.Errorf("%s: %+v", c.name, p)
+		}
 	}
 }

@@ -2,8 +2,10 @@ package fleetplan
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/rollout"
@@ -42,5 +44,38 @@ func TestStatusVerdict(t *testing.T) {
 		if !errors.Is(err, c.want) || len(r.Findings) != 0 {
 			t.Errorf("%s: %v, %v", c.name, err, r.Findings)
 		}
+	}
+}
+
+// TestMarkSkipped: each bundle's last rollout by itself says which clusters it never came to.
+func TestMarkSkipped(t *testing.T) {
+	at := func(minute int) time.Time { return time.Date(2026, 9, 1, 12, minute, 0, 0, time.UTC) }
+	row := func(cluster, bundle, id string, minute int, ended bool) ClusterStatus {
+		return ClusterStatus{Cluster: cluster, Bundle: bundle,
+			Run: rollout.Run{Cluster: cluster, Rollout: id, Revision: id, Began: at(minute), Ended: ended}}
+	}
+	s := &StatusReport{Clusters: []ClusterStatus{row("a", "shop", "2", 2, false), row("b", "shop", "1", 1, true), row("b", "blog", "1", 1, true), {Cluster: "c"}}}
+	s.MarkSkipped()
+	var got []string
+	for _, c := range s.Clusters {
+		if c.NotStarted {
+			got = append(got, c.Cluster+"/"+c.Bundle)
+		}
+	}
+	if !slices.Equal(got, []string{"b/shop"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestSortLocked: by name, those that nothing uses any more last.
+func TestSortLocked(t *testing.T) {
+	r := &LockReport{Sources: []LockedSource{{Source: "a", Dropped: true}, {Source: "c"}, {Source: "b"}, {Source: "0", Dropped: true}}}
+	r.Sort()
+	var got []string
+	for _, s := range r.Sources {
+		got = append(got, s.Source)
+	}
+	if !slices.Equal(got, []string{"b", "c", "0", "a"}) {
+		t.Errorf("%q", got)
 	}
 }
