@@ -145,7 +145,7 @@ func (e *executor) removeHook(ctx context.Context, ch plan.Change, k KindInfo) e
 
 // awaitHook waits until a hook has done its work.
 func (e *executor) awaitHook(ctx context.Context, ch plan.Change, k KindInfo) error {
-	if health.Finishes(ch.Ref) {
+	if health.WaitsAsHook(ch.Ref) {
 		patient, cancel := e.patience(ctx)
 		defer cancel()
 		limit := ch.Timeout

@@ -232,7 +232,7 @@ func (w *watching) over(st health.Status) bool {
 		w.badSince = now
 	}
 	// a failed Job stays failed; everything else gets its grace
-	return (w.hook || w.ref.Kind == "Job") && st.State == health.Failed || now.Sub(w.badSince) >= w.hopeless
+	return (w.hook || w.ref.IsJob()) && st.State == health.Failed || now.Sub(w.badSince) >= w.hopeless
 }
 
 // say tells the reason when it changed.

@@ -285,7 +285,7 @@ func plural(n int64, noun string) string {
 func Finished(obj map[string]any) Status {
 	r := object.Object{Body: obj}.Ref()
 	switch {
-	case !Finishes(r):
+	case !WaitsAsHook(r):
 		return Status{State: Ready}
 	case r.Kind == "Job":
 		if st := job(obj); st.State != Ready || st.Reason == "completed" {

@@ -44,8 +44,6 @@ func WaitableObject(r object.Ref, body map[string]any) bool {
 	return r.Group == "" && r.Kind == "Service" && text(body, "spec", "type") == "LoadBalancer"
 }
 
-// Finishes reports whether objects of the kind do their work and are done, or are used only once they are established:
-// as hooks they are waited for. Everything else is done when it is written.
-func Finishes(r object.Ref) bool {
-	return r.Group == "batch" && r.Kind == "Job" || r.Group == "" && r.Kind == "Pod" || r.IsCRD()
-}
+// WaitsAsHook reports whether a hook's object is waited for: it does its work and is done, or is used only once it is
+// established. Everything else is done when it is written.
+func WaitsAsHook(r object.Ref) bool { return r.Finishes() || r.IsCRD() }

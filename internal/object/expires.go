@@ -4,5 +4,5 @@ package object
 func Expires(o Object) bool {
 	r := o.Ref()
 	spec, _ := o.Body["spec"].(map[string]any)
-	return r.Group == "batch" && r.Kind == "Job" && spec["ttlSecondsAfterFinished"] != nil
+	return r.IsJob() && spec["ttlSecondsAfterFinished"] != nil
 }

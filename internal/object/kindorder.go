@@ -64,6 +64,13 @@ func (r Ref) IsHook() bool {
 	return false
 }
 
+// IsJob reports whether the ref is a Job of Kubernetes' own: one that failed stays failed.
+func (r Ref) IsJob() bool { return r.Group == "batch" && r.Kind == "Job" }
+
+// Finishes reports whether objects of the kind do their work and are done, so that one that is gone may have been. The
+// kinds of others are not known to, whatever they are called.
+func (r Ref) Finishes() bool { return r.IsJob() || r.Group == "" && r.Kind == "Pod" }
+
 // IsWorkload reports whether the ref runs pods by a pod template.
 func (r Ref) IsWorkload() bool {
 	switch r.Kind {

@@ -452,7 +452,11 @@ func finalizers(l Live) string {
 
 // lossOf says what deleting and creating an object of this kind loses.
 func lossOf(r object.Ref) string {
-	switch r.Kind {
+	kind := r.Kind
+	if r.Custom() {
+		kind = "" // whatever it is called
+	}
+	switch kind {
 	case "PersistentVolumeClaim":
 		return "the data of the volume, unless its reclaim policy is Retain"
 	case "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet":

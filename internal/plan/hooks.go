@@ -130,7 +130,7 @@ func (c *computation) hook(d Desired, e object.Event, resumed bool) {
 	switch {
 	case done && live.Found && live.UID == own.UID:
 		return // it ran already
-	case done && !live.Found && finishes(d.Ref):
+	case done && !live.Found && d.Ref.Finishes():
 		if c.here(d.Instance) {
 			c.keepHook(own) // and something has cleaned it up since
 		}
@@ -155,9 +155,6 @@ func (c *computation) hook(d Desired, e object.Event, resumed bool) {
 	}
 	c.add(ch)
 }
-
-// finishes reports whether objects of the kind are done at some point, so that one that is gone may have been.
-func finishes(r object.Ref) bool { return r.Kind == "Job" || r.Kind == "Pod" }
 
 // hookConflict blocks the plan: an object that is not ours, or is to be kept, is never deleted for a hook.
 func (c *computation) hookConflict(ch *Change, live Live, why string) {

@@ -102,6 +102,11 @@ create Job ns/bye for post-upgrade, removed if failed: runs after the upgrade
 	{"the migration succeeded and was cleaned up, something after it failed", desiredWeb("d1", "m1") + f(lifeWeb, "upgrade", "i1", "") + "\n" +
 		list("owned", ownedWeb, f(ownedMigrate, "u1", "pre-upgrade", true)) + list("live", liveWeb),
 		"create Job ns/bye for post-upgrade, removed if failed: runs after the upgrade\n", "upgrade i1 []", ""},
+	{"a custom kind by the name of Job does not go by itself when it is done: it is made again", strings.ReplaceAll(desiredWeb("d1", "m1")+f(lifeWeb, "upgrade", "i1", "")+"\n"+
+		list("owned", ownedWeb, f(ownedMigrate, "u1", "pre-upgrade", true))+list("live", liveWeb), "group: batch,", "group: batch.example.com,"),
+		`create Job ns/migrate for pre-upgrade: runs before the upgrade
+create Job ns/bye for post-upgrade, removed if failed: runs after the upgrade
+`, "upgrade i1 []", ""},
 	{"removal with the bundle", "options: {deleting: true}\n" + f(lifeWeb, "", `''`, "") + "\n" +
 		list("owned", ownedWeb, f(ownedMigrate, "u1", "pre-install", true)) + list("live", liveWeb, f(liveMigrate, "u1")),
 		`create Job ns/bye for pre-delete, removed if succeeded, removed if failed: runs before the removal

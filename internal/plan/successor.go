@@ -44,7 +44,7 @@ func replaceable(r object.Ref) bool {
 	switch {
 	case holds(r), r.Group == "" && (r.Kind == "PersistentVolumeClaim" || r.Kind == "PersistentVolume"):
 		return false
-	case r.Group == "batch" && r.Kind == "Job", r.Kind == "Pod" && r.Group == "":
+	case r.Finishes():
 		return true
 	}
 	return !r.IsWorkload()

@@ -1,0 +1,32 @@
+package cluster
+
+import (
+	"testing"
+	"time"
+
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/object"
+)
+
+// TestWaitingIsOver: a Job that failed stays failed, and waiting ends at once; a custom kind by that name, like everything else,
+// may get over it within its grace.
+func TestWaitingIsOver(t *testing.T) {
+	for _, c := range []struct {
+		reason, group, kind string
+		hook                bool
+		state               health.State
+		want                bool
+	}{
+		{"a Job", "batch", "Job", false, health.Failed, true},
+		{"a Job that is not there yet", "batch", "Job", false, health.Missing, false},
+		{"a custom Job", "batch.example.com", "Job", false, health.Failed, false},
+		{"a Deployment", "apps", "Deployment", false, health.Failed, false},
+		{"the Pod of a hook", "", "Pod", true, health.Failed, true},
+		{"a Pod", "", "Pod", false, health.Failed, false},
+	} {
+		w := &watching{executor: &executor{s: &Session{}}, ref: object.Ref{Group: c.group, Kind: c.kind}, hook: c.hook, hopeless: time.Minute}
+		if got := w.over(health.Status{State: c.state}); got != c.want {
+			t.Errorf("%s that is %s: %t, want %t", c.reason, c.state, got, c.want)
+		}
+	}
+}
