@@ -17,8 +17,8 @@ const (
 	tightPercent = 20
 	// little is the live heap up to which eagerPercent holds: a collection comes at five times that, at the latest.
 	little = 24 << 20
-	// limit is for all memory of the Go runtime; the program's own pages, some 60 MiB, come on top.
-	limit = 200 << 20
+	// limit is for all memory of the Go runtime; the program's own pages, some 65 MiB, come on top.
+	limit = 184 << 20
 	// much is the live heap from which the limit would have the collector at work all the time: tightPercent holds in its
 	// place.
 	much = limit / 6 * 5

@@ -115,7 +115,7 @@ type executor struct {
 	s       *Session
 	req     ExecuteRequest
 	manager string
-	changes map[object.Ref]plan.Change
+	changes map[object.Ref]*plan.Change
 	hooks   map[order.Step]plan.Change // by their run
 	ends    map[string]object.Event    // by instance, with which what happens to it is over
 	waiter  *waiter
@@ -137,7 +137,7 @@ type executor struct {
 }
 
 func newExecutor(s *Session, req ExecuteRequest) *executor {
-	e := &executor{s: s, req: req, manager: object.Manager(req.Plan.Owner), changes: map[object.Ref]plan.Change{},
+	e := &executor{s: s, req: req, manager: object.Manager(req.Plan.Owner), changes: map[object.Ref]*plan.Change{},
 		hooks: map[order.Step]plan.Change{}, ends: map[string]object.Event{}, lives: map[string]plan.Life{}, made: map[object.Ref]bool{},
 		inventory: map[object.Ref]plan.Owned{}, schema: maps.Clone(req.Schema), generations: map[object.Ref]int64{}}
 	if req.Parallel > 0 {
@@ -152,11 +152,11 @@ func newExecutor(s *Session, req ExecuteRequest) *executor {
 	for _, o := range req.Plan.Kept {
 		e.inventory[o.Ref] = o
 	}
-	for _, ch := range req.Plan.Changes {
+	for i, ch := range req.Plan.Changes {
 		if runs(ch) {
 			e.hooks[runOf(ch)] = ch
 		} else {
-			e.changes[ch.Ref] = ch
+			e.changes[ch.Ref] = &req.Plan.Changes[i]
 		}
 		if ch.Action.Writes() {
 			e.total++
@@ -197,9 +197,10 @@ func (e *executor) write(ctx context.Context) bool {
 	return e.result.Ready
 }
 
-// walk does the steps of an order and reports whether all of them succeeded.
+// walk does the steps of an order and reports whether all of them succeeded. Of what is at work, rather than waited for, a
+// few times more than can be sent is under way: ten thousand bodies and stacks that queue would fill the memory.
 func (e *executor) walk(ctx context.Context, o *order.Order) bool {
-	r, err := o.Graph.Walk(ctx, 0, func(ctx context.Context, node string) error {
+	r, err := o.Graph.Walk(ctx, 4*cap(e.s.rest.slots), func(ctx context.Context, node string) error {
 		switch st := o.Steps[node]; st.Kind {
 		case order.Write:
 			return e.writeOne(ctx, st.Ref)
@@ -293,7 +294,7 @@ func (e *executor) account(ctx context.Context, o *order.Order, r dag.Result[str
 }
 
 func (e *executor) notStarted(st order.Step, because object.Ref) {
-	if (st.Kind == order.Write || st.Kind == order.Remove) && e.changes[st.Ref].Action.Writes() ||
+	if ch := e.changes[st.Ref]; (st.Kind == order.Write || st.Kind == order.Remove) && ch != nil && ch.Action.Writes() ||
 		st.Kind == order.Run && e.hooks[st].Action.Writes() {
 		e.result.NotStarted = append(e.result.NotStarted, NotStarted{Ref: st.Ref, Because: because})
 	}

@@ -16,7 +16,7 @@ import (
 
 // removeOne deletes one object, as the plan saw it, and waits until it is really gone, unless waiting is not wanted.
 func (e *executor) removeOne(ctx context.Context, ref object.Ref) error {
-	ch := e.changes[ref]
+	ch := *e.changes[ref]
 	start := e.s.now()
 	k, ok := e.s.ByGroupKind(ref.GroupKind())
 	if !ok && !e.s.undefined(ctx, ref.GroupKind()) {

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"hawser.dev/hawser/internal/dag"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
 )
@@ -118,6 +119,7 @@ type watching struct {
 // wait returns the last status: Ready, or what it was when waiting ended. The error is the cluster's refusal to show
 // the object.
 func (w *watching) wait(ctx context.Context) (health.Status, error) {
+	dag.Yield(ctx)
 	st, changed, leave := w.waiter.join(w.ref, w.k, false)
 	defer leave()
 	last := health.Status{State: health.Progressing, Reason: "not seen yet"}
@@ -273,6 +275,7 @@ func (w *watching) next(st health.Status, pause time.Duration) time.Duration {
 // gone waits until the object with this uid is not there. A watch that loses it has lost the label or the object: a
 // GET tells.
 func (w *waiter) gone(ctx context.Context, ref object.Ref, k KindInfo, uid string) error {
+	dag.Yield(ctx)
 	st, changed, leave := w.join(ref, k, true)
 	defer leave()
 	for polls := 1; ; {

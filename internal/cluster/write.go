@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"hawser.dev/hawser/internal/answer"
+	"hawser.dev/hawser/internal/dag"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
@@ -43,7 +44,7 @@ func (e *executor) writeOne(ctx context.Context, ref object.Ref) error {
 	if err != nil {
 		return e.failed(ctx, ref, string(ch.Action), err)
 	}
-	w := &writing{executor: e, ch: ch, k: k, body: object.WithoutPaths(body.Body, ch.Cede), version: body.GVK().Version}
+	w := &writing{executor: e, ch: *ch, k: k, body: object.WithoutPaths(body.Body, ch.Cede), version: body.GVK().Version}
 	if err := w.cede(ctx); err != nil {
 		return e.failed(ctx, ref, string(ch.Action), err)
 	}
@@ -51,7 +52,7 @@ func (e *executor) writeOne(ctx context.Context, ref object.Ref) error {
 	if err != nil {
 		return e.failed(ctx, ref, string(ch.Action), err)
 	}
-	e.wrote(ch, m)
+	e.wrote(*ch, m)
 	e.emit(Event{Type: Written, Ref: ref, Instance: ch.Instance, Action: ch.Action})
 	return nil
 }
@@ -166,6 +167,7 @@ func (w *writing) create(ctx context.Context) (meta, error) {
 			return m, err
 		case rep.code == http.StatusNotFound && w.k.Custom && w.s.now().Before(deadline):
 			// the definition is established and the kind is not served by every handler yet
+			dag.Yield(ctx)
 			if err := waitOr(ctx, wait); err != nil {
 				return m, err
 			}

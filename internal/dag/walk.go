@@ -5,6 +5,8 @@ import (
 	"container/heap"
 	"context"
 	"slices"
+	"sync"
+	"sync/atomic"
 )
 
 // Result is what a Walk did. Every node is in exactly one of its lists.
@@ -35,7 +37,7 @@ type Skip[K cmp.Ordered] struct {
 func (r Result[K]) OK() bool { return len(r.Failed)+len(r.Skipped)+len(r.NotStarted) == 0 }
 
 // Walk runs fn for every node, each after all those before it succeeded, at most parallel at once (0 or less: all
-// that may run). A failed node stops only what comes after it. Of the nodes that may run, the one with the longest
+// that may run); one that has called Yield does not count. A failed node stops only what comes after it. Of the nodes that may run, the one with the longest
 // way still behind it goes first, then the smaller key. When ctx ends nothing new is started; Walk returns when what
 // runs has ended. The error is a *CycleError, and then nothing has run.
 func (g *Graph[K]) Walk(ctx context.Context, parallel int, fn func(ctx context.Context, node K) error) (Result[K], error) {
@@ -46,7 +48,9 @@ func (g *Graph[K]) Walk(ctx context.Context, parallel int, fn func(ctx context.C
 	if parallel <= 0 || parallel > len(order) {
 		parallel = len(order)
 	}
-	w := &walk[K]{g: g, waits: make([]int, len(order)), ended: make([]bool, len(order)), blame: make([]int, len(order))}
+	w := &walk[K]{g: g, waits: make([]int, len(order)), ended: make([]bool, len(order)), blame: make([]int, len(order)),
+		yields: make(chan struct{}), over: make(chan struct{})}
+	defer close(w.over)
 	w.ready = &queue{less: g.deepest(order)}
 	for _, n := range order {
 		w.blame[n] = -1
@@ -76,26 +80,66 @@ type walk[K cmp.Ordered] struct {
 	ended  []bool
 	blame  []int // the failed node that stops this one, -1 for none
 	result Result[K]
+	// yields are told of nodes that only wait from now on; over is closed when the walk has ended.
+	yields, over chan struct{}
 }
 
 type ending struct {
-	node int
-	err  error
+	node    int
+	yielded bool
+	err     error
+}
+
+type placeKey struct{}
+
+// place is what a running node has of those that a Walk gives at once.
+type place struct {
+	yields chan<- struct{}
+	over   <-chan struct{}
+	once   sync.Once
+	given  atomic.Bool
+}
+
+// Yield tells the Walk that the node, whose ctx this is, only waits from now on: another may run in its place. Outside of a
+// Walk it does nothing.
+func Yield(ctx context.Context) {
+	p, ok := ctx.Value(placeKey{}).(*place)
+	if !ok {
+		return
+	}
+	p.once.Do(func() {
+		p.given.Store(true)
+		select {
+		case p.yields <- struct{}{}:
+		case <-p.over:
+		}
+	})
 }
 
 func (w *walk[K]) run(ctx context.Context, parallel int, fn func(ctx context.Context, node K) error) {
 	endings := make(chan ending)
-	for running := 0; ; {
+	for running, alive := 0, 0; ; {
 		for running < parallel && w.ready.Len() > 0 && ctx.Err() == nil {
 			n := heap.Pop(w.ready).(int)
-			running++
-			go func() { endings <- ending{n, fn(ctx, w.g.keys[n])} }()
+			running, alive = running+1, alive+1
+			go func() {
+				p := &place{yields: w.yields, over: w.over}
+				err := fn(context.WithValue(ctx, placeKey{}, p), w.g.keys[n])
+				endings <- ending{n, p.given.Load(), err}
+			}()
 		}
-		if running == 0 {
+		if alive == 0 {
 			return
 		}
-		w.end(<-endings)
-		running--
+		select {
+		case <-w.yields:
+			running--
+		case e := <-endings:
+			if alive--; !e.yielded {
+				running--
+			}
+			w.end(e)
+		}
 	}
 }
 

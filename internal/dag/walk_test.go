@@ -116,6 +116,33 @@ func TestWalkParallel(t *testing.T) {
 	}
 }
 
+// A node that only waits gives its place away: what it waits for may come after it. A second Yield gives nothing more, and
+// outside of a Walk it does nothing.
+func TestWalkYield(t *testing.T) {
+	dag.Yield(t.Context())
+	synctest.Test(t, func(t *testing.T) {
+		let := make(chan struct{})
+		var running, most atomic.Int32
+		r, err := graph("a b c d e f").Walk(t.Context(), 2, func(ctx context.Context, node string) error {
+			if strings.Contains("abc", node) {
+				dag.Yield(ctx)
+				dag.Yield(ctx)
+				<-let
+				return nil
+			}
+			most.Store(max(most.Load(), running.Add(1)))
+			time.Sleep(time.Second)
+			if running.Add(-1); node == "f" {
+				close(let)
+			}
+			return nil
+		})
+		if err != nil || !r.OK() || len(r.Done) != 6 || most.Load() != 2 {
+			t.Errorf("%s, %d at once: %v", show(r), most.Load(), err)
+		}
+	})
+}
+
 // On random graphs with random failures: never more than parallel at once, no node before its predecessors succeeded,
 // every node in exactly one list, and skipped is exactly what comes after a failed node.
 func TestWalkProperty(t *testing.T) {

@@ -12,6 +12,9 @@ import (
 // HooksToLookAt are the hooks that may run and of whose objects nothing has been seen yet: they have to be observed
 // before Compute is final. Where nothing changes there are none.
 func HooksToLookAt(in Input) []Desired {
+	if len(instancesWithHooks(in)) == 0 && !slices.ContainsFunc(in.Owned, func(o Owned) bool { return o.Hook != nil }) {
+		return nil
+	}
 	var out []Desired
 	for _, ch := range Compute(in).Changes {
 		if _, seen := in.Live[ch.Ref]; ch.Hook != nil && !seen {

@@ -73,7 +73,7 @@ func EncodeRecord(r Record) ([]byte, error) {
 	if r.V == 0 {
 		r.V = V
 	}
-	return pack(r)
+	return newWriter().json(r).packed()
 }
 
 // DecodeRecord reads a stored record. The error is a *NewerError when its schema is newer than V.
@@ -106,14 +106,6 @@ func decodeRecord(text []byte) (*Record, error) {
 	return &r, nil
 }
 
-// revision is the stored form of a closed revision: the record and its Set.
-type revision struct {
-	V       int             `json:"v"`
-	Hawser  string          `json:"hawser,omitempty"`
-	Record  json.RawMessage `json:"record"`
-	Objects []stored        `json:"objects"`
-}
-
 // stored is an object of a Set with what a renderer said about it.
 type stored struct {
 	Body      map[string]any `json:"body"`
@@ -124,20 +116,24 @@ type stored struct {
 	Hook      *object.Hook   `json:"hook,omitempty"`
 }
 
-// EncodeRevision is the stored form of a revision, its record and its Set: zstd of JSON.
+// EncodeRevision is the stored form of a revision, its record and its Set: zstd of JSON, as DecodeRevision reads it.
 func EncodeRevision(r Record, objects []object.Object) ([]byte, error) {
 	if r.V == 0 {
 		r.V = V
 	}
-	record, err := json.Marshal(r)
-	if err != nil {
-		return nil, err
+	w := newWriter()
+	w.raw(`{"v":`).json(r.V)
+	if r.Version != "" {
+		w.raw(`,"hawser":`).json(r.Version)
 	}
-	out := revision{V: r.V, Hawser: r.Version, Record: record, Objects: make([]stored, len(objects))}
-	for i, o := range objects {
-		out.Objects[i] = stored(o)
+	w.raw(`,"record":`).json(r).raw(`,"objects":[`)
+	for i, o := range objects { // one by one: an encoder holds what it is given as a whole, twice
+		if i > 0 {
+			w.raw(",")
+		}
+		w.json(stored(o))
 	}
-	return pack(out)
+	return w.raw("]}").packed()
 }
 
 // DecodeRevision reads a stored revision. Integers in objects are int64, as everywhere. The error is a *NewerError
@@ -220,18 +216,41 @@ var (
 	})
 )
 
-func pack(v any) ([]byte, error) {
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
+// writer makes JSON piece by piece, and zstd of it. The first error stays.
+type writer struct {
+	text bytes.Buffer
+	enc  *json.Encoder
+	err  error
+}
+
+func newWriter() *writer {
+	w := &writer{}
+	w.enc = json.NewEncoder(&w.text)
+	w.enc.SetEscapeHTML(false)
+	return w
+}
+
+func (w *writer) raw(s string) *writer {
+	w.text.WriteString(s)
+	return w
+}
+
+func (w *writer) json(v any) *writer {
+	if w.err == nil {
+		w.err = w.enc.Encode(v)
+	}
+	return w
+}
+
+func (w *writer) packed() ([]byte, error) {
+	if w.err != nil {
+		return nil, w.err
 	}
 	z, err := encoder()
 	if err != nil {
 		return nil, err
 	}
-	return z.EncodeAll(text.Bytes(), nil), nil
+	return z.EncodeAll(w.text.Bytes(), nil), nil
 }
 
 func unpack(data []byte) ([]byte, error) {

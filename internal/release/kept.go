@@ -38,10 +38,10 @@ func (k Kept) Digests() map[string]string {
 
 // EncodeKept is the stored form: zstd of JSON.
 func EncodeKept(k Kept) ([]byte, error) {
-	return pack(struct {
+	return newWriter().json(struct {
 		V    int  `json:"v"`
 		Kept Kept `json:"kept"`
-	}{V, k})
+	}{V, k}).packed()
 }
 
 // DecodeKept reads the stored form. The error is a *NewerError when its schema is newer than V.
