@@ -6,17 +6,21 @@ import (
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
 
 // Marked finds every object that carries both marks of a bundle, its owner label and its Apply entry, for a release whose
 // record is lost: one metadata LIST by label per kind that can be listed and deleted; where that is forbidden in the whole
-// cluster, in the namespaces. What could not be looked at is said in one finding.
-func (s *Session) Marked(ctx context.Context, owner string, namespaces ...string) ([]plan.Owned, map[object.Ref]plan.Live, diag.Findings) {
+// cluster, in the namespaces. What could not be looked at is said too.
+func (s *Session) Marked(ctx context.Context, owner string, namespaces ...string) plan.Marks {
+	marks := plan.Marks{Cluster: s.cfg.Name, Live: map[object.Ref]plan.Live{}, Unseen: map[string]string{}, Asked: namespaces}
 	s.mu.RLock()
+	for group := range s.kinds.stale {
+		marks.Unseen["*."+group] = "the API group does not answer"
+	}
 	var all []KindInfo
 	for _, k := range s.kinds.byKind {
 		if k.List && k.Delete && k.Preferred != "" {
@@ -27,9 +31,6 @@ func (s *Session) Marked(ctx context.Context, owner string, namespaces ...string
 	query := url.Values{"labelSelector": {object.LabelOwner + "=" + owner}}
 	manager := object.Manager(owner)
 	var mu sync.Mutex
-	var owned []plan.Owned
-	unseen := map[string]string{}
-	live := map[object.Ref]plan.Live{}
 	list := func(k KindInfo, ns string) error {
 		var items []meta
 		err := s.listMeta(ctx, k.path(k.Preferred, ns, ""), query, func() { items = nil }, func(m meta) { items = append(items, m) })
@@ -41,8 +42,8 @@ func (s *Session) Marked(ctx context.Context, owner string, namespaces ...string
 			if l.Own == "" || l.OwnerLabel != owner || l.Terminating || ref.Namespace == object.SystemNamespace {
 				continue
 			}
-			live[ref] = l
-			owned = append(owned, plan.FromMarks(ref, k.Preferred, m.Labels[object.LabelInstance], l))
+			marks.Live[ref] = l
+			marks.Owned = append(marks.Owned, plan.FromMarks(ref, k.Preferred, m.Labels[object.LabelInstance], l))
 		}
 		if apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err) {
 			return nil
@@ -63,13 +64,10 @@ func (s *Session) Marked(ctx context.Context, owner string, namespaces ...string
 			if err != nil {
 				mu.Lock()
 				defer mu.Unlock()
-				unseen[k.Resource] = s.redact(err.Error())
+				marks.Unseen[schema.GroupResource{Group: k.Group, Resource: k.Resource}.String()] = s.redact(err.Error())
 			}
 		})
 	}
 	wg.Wait()
-	if len(unseen) == 0 {
-		return owned, live, nil
-	}
-	return owned, live, diag.Findings{plan.NotLookedAt(unseen, namespaces)}.OnCluster(s.cfg.Name)
+	return marks
 }

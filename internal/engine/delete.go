@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
@@ -37,7 +38,7 @@ func (e *Engine) PlanDelete(ctx context.Context, req Request) (*Prepared, error)
 		works[i] = &work{ClusterPlan: cp, run: r, target: t, set: s}
 		describeRecord(cp, t, r.redact)
 	})
-	lost := r.lostAtDelete(ctx, name, fp.Owner)
+	doubts := r.lostAtDelete(ctx, name, fp.Owner)
 	fp.planned(works)
 	installed := 0
 	for i, w := range works {
@@ -50,16 +51,14 @@ func (e *Engine) PlanDelete(ctx context.Context, req Request) (*Prepared, error)
 		r.close()
 		return nil, err
 	}
-	if len(lost) > 0 {
-		r.close()
-		return nil, lost.Err()
+	if !doubts.HasErrors() && installed == 0 && r.stats.Connected > 0 {
+		doubts = plan.NotInstalled(name, doubts)
 	}
-	if installed == 0 && r.stats.Connected > 0 {
+	if err := doubts.Err(); err != nil {
 		r.close()
-		f := diag.Errorf("not-installed", "bundle %s is not installed on any selected cluster", name)
-		f.Fix = "hawser status lists what is installed"
-		return nil, diag.Findings{f}.Err()
+		return nil, err
 	}
+	fp.Findings = append(fp.Findings, doubts...)
 	r.computeAll(ctx, fp, plan.Options{Deleting: true, LetUnserved: req.LetUnserved, NoHooks: req.NoHooks})
 	if err := ctx.Err(); err != nil {
 		r.close()
@@ -104,19 +103,16 @@ func (e *Engine) installed(ctx context.Context, req Request, deleting bool) (*ru
 	return r, name, nil
 }
 
-// lostAtDelete finds clusters that have objects of the bundle and no record of it.
+// lostAtDelete finds clusters that have objects of the bundle that no record names, and those where nobody can tell.
 func (r *run) lostAtDelete(ctx context.Context, name, owner string) diag.Findings {
+	found := make([]diag.Findings, len(r.targets))
 	each(len(r.targets), 0, func(i int) {
 		t := r.targets[i]
-		if t.session == nil || t.record != nil || len(t.findings.Errors()) > 0 {
+		in := plan.Input{Recorded: t.record != nil, Owned: t.inventory(), Delivered: r.lock.Delivered(r.fleetName(), t.cluster.Name, name)}
+		if t.session == nil || in.Recorded && len(t.record.Unseen) == 0 || len(t.findings.Errors()) > 0 {
 			return
 		}
-		marked, _, unseen := t.session.Marked(ctx, owner)
-		t.find(plan.LostAtDelete(name, marked, unseen, r.lock.Delivered(r.fleetName(), t.cluster.Name, name))...)
+		found[i] = plan.LostAtDelete(name, in, t.session.Marked(ctx, owner, in.Namespaces()...)).OnCluster(t.cluster.Name)
 	})
-	var out diag.Findings
-	for _, t := range r.targets {
-		out = append(out, t.findings.Errors()...)
-	}
-	return out
+	return slices.Concat(found...)
 }

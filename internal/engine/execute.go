@@ -275,7 +275,7 @@ func (w *work) describe(record *release.Record) {
 			record.Checks[p.instance.Name] = p.checks
 		}
 	}
-	record.Made = w.target.made.digests(w.target.record)
+	record.Made, record.Unseen = w.target.made.digests(w.target.record), w.unseen
 	record.Suspended = slices.Sorted(maps.Keys(w.set.suspended))
 	if w.target.record != nil {
 		record.Carry(*w.target.record)
@@ -346,5 +346,5 @@ func (l *loop) touch(ctx context.Context, w *work) error {
 func (w *work) sameInputs(r *release.Record) bool {
 	var now release.Record
 	w.describe(&now)
-	return maps.Equal(now.Inputs, r.Inputs) && maps.EqualFunc(now.Checks, r.Checks, health.Same) && slices.Equal(now.Suspended, r.Suspended)
+	return maps.Equal(now.Inputs, r.Inputs) && maps.EqualFunc(now.Checks, r.Checks, health.Same) && slices.Equal(now.Suspended, r.Suspended) && slices.Equal(now.Unseen, r.Unseen)
 }

@@ -59,13 +59,23 @@ func (r *run) heads(ctx context.Context, owner string, names []string) map[strin
 
 // nowhere reports whether the files place nothing of the bundle on a connected cluster. What cannot be found out is no.
 func (r *run) nowhere(ctx context.Context, t *target) bool {
+	_, nowhere := r.wanted(ctx, t)
+	return nowhere
+}
+
+// wanted are the namespaces of the bundle's instances on a connected cluster as the files have them, and whether they place
+// nothing of it there.
+func (r *run) wanted(ctx context.Context, t *target) (namespaces []string, nowhere bool) {
 	if len(r.req.Files) == 0 {
-		return false
+		return nil, false
 	}
 	look := &target{cluster: t.cluster, session: t.session, facts: t.facts}
 	if r.fleet != nil {
 		r.query(ctx, look)
 	}
 	spec, findings := r.specFor(look.facts)
-	return !slices.Concat(findings, look.findings).HasErrors() && place.Nowhere(spec, t.cluster, look.facts)
+	for _, in := range spec.Instances {
+		namespaces = append(namespaces, in.Namespace)
+	}
+	return namespaces, !slices.Concat(findings, look.findings).HasErrors() && place.Nowhere(spec, t.cluster, look.facts)
 }

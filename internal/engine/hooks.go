@@ -16,11 +16,13 @@ import (
 func (w *work) known(o plan.Options) plan.Input {
 	t, s := w.target, w.set
 	in := plan.Input{Cluster: t.cluster.Name, Bundle: s.spec.Name, Owner: s.owner, Desired: s.desired, Suspended: s.suspended,
-		Options: o, Inputs: map[string]string{}}
+		Options: o, Inputs: map[string]string{}, Damaged: t.damaged,
+		Delivered: !o.Deleting && w.run.lock.Delivered(w.run.fleetName(), t.cluster.Name, s.spec.Name)}
 	for _, p := range s.parts {
 		in.Inputs[p.placed.Name] = p.key
 	}
 	if t.record != nil {
+		in.Recorded, in.Unseen = !t.damaged, t.record.Unseen
 		in.Owned, in.Lives, in.Open = t.record.Inventory, t.record.Hooks, t.record.Phase.Open()
 	}
 	if w.inventory != nil {

@@ -110,10 +110,8 @@ func (r *run) learn(out *fleetplan.Outcome) {
 
 // target is the selected cluster of that name, nil when there is none.
 func (r *run) target(name string) *target {
-	for _, t := range r.targets {
-		if t.cluster.Name == name {
-			return t
-		}
+	if i := slices.IndexFunc(r.targets, func(t *target) bool { return t.cluster.Name == name }); i >= 0 {
+		return r.targets[i]
 	}
 	return nil
 }
@@ -161,12 +159,7 @@ func (r *run) recognizeRecord(t *target) {
 
 // accepts reports whether the user said that a cluster may be another one than is known.
 func (r *run) accepts(name string) bool {
-	for _, n := range r.req.AcceptClusters {
-		if n == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(r.req.AcceptClusters, name)
 }
 
 // acceptable finds names of --accept-cluster that are no clusters of the run.

@@ -322,17 +322,14 @@ func (r *run) observe(ctx context.Context, w *work, o plan.Options) (plan.Input,
 		Defined: object.DefinedKinds(objs)})
 	w.observed = obs
 	in.Live, in.Schema, in.NamespaceExists = obs.Live, obs.Schema, obs.NamespaceExists
-	if lost := t.record == nil && plan.Lost(in); w.inventory == nil && (t.damaged || lost || t.record == nil && !o.Deleting && r.lock.Delivered(r.fleetName(), t.cluster.Name, s.spec.Name)) {
-		owned, live, fs := t.session.Marked(ctx, s.owner, plan.Namespaces(in.Desired)...)
-		findings = append(findings, fs...)
-		if !t.damaged && !lost && len(plan.Deletable(owned)) == 0 {
-			return in, append(findings, r.lookAtHooks(ctx, w, &in)...)
+	if w.inventory == nil && in.Looks() {
+		findings = append(findings, in.Rebuild(t.session.Marked(ctx, s.owner, in.Namespaces()...))...)
+		if in.Rebuilt && t.record == nil && !r.proven(s.spec.Name) {
+			findings = append(findings, lineage.Unproven(s.spec.Name, len(in.Owned), r.from))
 		}
-		maps.Copy(in.Live, live)
-		in.Owned, in.Rebuilt = owned, true
-		if t.record == nil && !r.proven(s.spec.Name) {
-			findings = append(findings, lineage.Unproven(s.spec.Name, len(owned), r.from))
-		}
+	}
+	if w.inventory == nil {
+		w.unseen = in.Unseen
 	}
 	return in, append(findings, r.lookAtHooks(ctx, w, &in)...)
 }

@@ -75,8 +75,8 @@ func (e *Engine) Retiring(ctx context.Context, req Request) (*retirement.Retirem
 	}
 	for _, name := range place.Bundles {
 		if !slices.Contains(out.Bundles, name) {
-			if lost := r.lostAtDelete(ctx, name, object.OwnerID("", "", name)); len(lost) > 0 {
-				return nil, lost.Err()
+			if err := r.lostAtDelete(ctx, name, object.OwnerID("", "", name)).Err(); err != nil {
+				return nil, err
 			}
 		}
 	}
@@ -103,15 +103,15 @@ func (r *run) delivered(out *fleetplan.Outcome) {
 	err := lockfile.Update(path, func(file lockfile.File) bool {
 		changed := false
 		for _, row := range out.Clusters {
-			i := slices.IndexFunc(r.targets, func(t *target) bool { return t.cluster.Name == row.Cluster && !t.cluster.Implicit })
-			if i < 0 {
+			t := r.target(row.Cluster)
+			if t == nil || t.cluster.Implicit {
 				continue
 			}
 			switch {
 			case out.Verb == "delete" && (row.Result == fleetplan.Succeeded || row.Result == fleetplan.UpToDate):
 				changed = file.Withdraw(r.fleetName(), row.Cluster, out.Bundle) || changed
 			case out.Verb == "apply" && row.Revision > 0:
-				changed = file.Deliver(r.fleetName(), row.Cluster, out.Bundle, retirement.PlaceOf(r.targets[i].cluster, r.targets[i].access.Context, r.lockPath)) || changed
+				changed = file.Deliver(r.fleetName(), row.Cluster, out.Bundle, retirement.PlaceOf(t.cluster, t.access.Context, r.lockPath)) || changed
 			}
 		}
 		return changed

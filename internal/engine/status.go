@@ -43,7 +43,9 @@ func (r *run) statusOf(ctx context.Context, t *target, name string) []fleetplan.
 	}
 	records, unknown := r.recordsOf(ctx, t, name)
 	if base.Unknown = unknown; len(records) == 0 {
-		base.NotPlaced = name != "" && unknown == "" && r.nowhere(ctx, t)
+		if name != "" && unknown == "" {
+			r.withoutRecord(ctx, t, name, &base)
+		}
 		return []fleetplan.ClusterStatus{base}
 	}
 	var rows []fleetplan.ClusterStatus
@@ -59,9 +61,21 @@ func (r *run) statusOf(ctx context.Context, t *target, name string) []fleetplan.
 		row.Run = rollout.Run{Cluster: row.Cluster, Rollout: rec.Rollout, Revision: rec.Head, Began: rec.Started,
 			Ended: rec.Phase.Complete(), InProgress: row.InProgress != ""}
 		row.Instances = r.instances(ctx, t, rec)
+		t.find(plan.Incomplete(rec.Bundle, rec.Unseen)...)
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// withoutRecord tells of a bundle that has no record on a cluster whether its objects are there all the same.
+func (r *run) withoutRecord(ctx context.Context, t *target, name string, row *fleetplan.ClusterStatus) {
+	namespaces, nowhere := r.wanted(ctx, t)
+	row.Lost, row.Unknown = t.session.Marked(ctx, object.OwnerID("", "", name), namespaces...).Standing()
+	if row.Lost != "" {
+		t.find(plan.LostAtStatus(name, row.Lost))
+	} else if nowhere && !r.lock.Delivered(r.fleetName(), t.cluster.Name, name) {
+		row.NotPlaced, row.Unknown = true, ""
+	}
 }
 
 // recordsOf are the current records of a bundle, or with "" of all; unknown says why some cannot be read.

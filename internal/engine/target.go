@@ -415,12 +415,7 @@ func (r *run) fleetName() string {
 }
 
 func (r *run) declares(cluster string) bool {
-	for _, c := range r.all {
-		if c.Name == cluster {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.all, func(c fleet.Cluster) bool { return c.Name == cluster })
 }
 
 // schedule is the order in which the selected clusters change.

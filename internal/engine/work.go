@@ -26,6 +26,8 @@ type work struct {
 	input    plan.Input
 	// beside is what the other bundles of the same files declare here, nil when nobody has asked them.
 	beside *plan.Beside
+	// unseen are the kinds that could not be looked at when the record was made again.
+	unseen []string
 	// inventory and lives are what the steps done so far made of the record's; nil before the first.
 	inventory []plan.Owned
 	lives     map[string]plan.Life

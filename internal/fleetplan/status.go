@@ -35,6 +35,8 @@ type ClusterStatus struct {
 	Message     string    `json:"message,omitempty"`
 	// Unknown says why nobody knows what is installed there: the records may not, or can not, be read.
 	Unknown string `json:"unknown,omitempty"`
+	// Lost: there is no record, and objects carry the bundle's marks: how many, and which.
+	Lost string `json:"lost,omitempty"`
 	// InProgress is who is at work on the bundle there, and since when: "me@laptop since 2026-09-01T12:00:00Z".
 	InProgress string `json:"inProgress,omitempty"`
 	// NotPlaced: the files that were given place nothing of the bundle there, and nothing of it is there.

@@ -233,7 +233,7 @@ func (c *computation) existing(d Desired, own Owned, isOwned bool, live Live, ch
 		return
 	case !isOwned || own.UID == "":
 		ch.Code, ch.Why = CodeInterrupted, "written by a run that ended before it was recorded"
-	case c.Rebuilt:
+	case c.Rebuilt && (!c.Recorded || own.Digest == ""):
 		ch.Code, ch.Why = CodeInterrupted, "its record is lost"
 	case own.UID != live.UID:
 		ch.Code, ch.Why = CodeReplaced, "was replaced by an object with another uid that carries our marks"

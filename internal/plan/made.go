@@ -22,7 +22,7 @@ func MadeAnew(p *Plan, in Input, instance string, kept map[string]chance.Answers
 	}
 	for _, o := range in.Owned {
 		switch was := o.Instance; {
-		case in.Rebuilt && was == instance:
+		case in.Rebuilt && !in.Recorded && was == instance:
 			return diag.Findings{chance.Lost(instance, object.SystemNamespace)}
 		case was != instance && kept[was].Secret() && made.Digest() != kept[was].Digest() && declares(o.Ref):
 			return diag.Findings{chance.Moved(o.Ref.String(), was, instance)}

@@ -435,6 +435,12 @@ type Input struct {
 	Owned   []Owned
 	// Rebuilt: the record is lost, and Owned is what carries our marks instead. Nothing is deleted because of that.
 	Rebuilt bool
+	// Recorded: there is a record that can be read; Unseen are the kinds that could not be looked at when it was made again.
+	Recorded bool
+	Unseen   []string
+	// Damaged: there is a record that can not be read, and it is made again. Delivered: hawser.lock says that the bundle
+	// runs there.
+	Damaged, Delivered bool
 	// Open: the last record was left open by a run that ended in the middle.
 	Open bool
 	// Lives are the instances with hooks as the last record has them, Inputs the inputs digests of the instances placed

@@ -24,11 +24,14 @@ func Lost(in Input) bool {
 	return false
 }
 
-// Namespaces are those of declared objects, sorted.
-func Namespaces(desired []Desired) []string {
+// Namespaces are those of declared and recorded objects, sorted.
+func (in Input) Namespaces() []string {
 	names := map[string]bool{}
-	for _, d := range desired {
-		names[d.Ref.Namespace] = d.Ref.Namespace != ""
+	for _, d := range in.Desired {
+		names[d.Ref.Namespace] = true
+	}
+	for _, o := range in.Owned {
+		names[o.Ref.Namespace] = true
 	}
 	delete(names, "")
 	return slices.Sorted(maps.Keys(names))
@@ -41,17 +44,107 @@ func FromMarks(ref object.Ref, version, instance string, l Live) Owned {
 		OwnNamespace: ref.Group == "" && ref.Kind == "Namespace"}
 }
 
-// NotLookedAt says that marks could not be looked for in the whole cluster, by resource with the reason. Only the
-// namespaces were asked where that was allowed.
-func NotLookedAt(unseen map[string]string, namespaces []string) diag.Finding {
-	names := slices.Sorted(maps.Keys(unseen))
-	f := diag.Warnf("not-looked-at", "objects with the bundle's marks could not be looked for everywhere: %d kinds", len(names))
-	f.Why = some(names) + ": " + unseen[names[0]]
-	if len(namespaces) > 0 {
-		f.Why += "; namespaces asked: " + some(namespaces)
+// Marks are the objects that carry both marks of a bundle, as far as could be looked.
+type Marks struct {
+	Cluster string
+	Owned   []Owned
+	Live    map[object.Ref]Live
+	// Unseen are the resources that could not be listed in the whole cluster, with the reason. Only the namespaces Asked
+	// were looked at where that was allowed.
+	Unseen map[string]string
+	Asked  []string
+}
+
+// Kinds are the resources that could not be looked at, sorted.
+func (m Marks) Kinds() []string { return slices.Sorted(maps.Keys(m.Unseen)) }
+
+// why says what could not be looked at, and the first reason.
+func (m Marks) why() string {
+	names := m.Kinds()
+	why := some(names) + ": " + m.Unseen[names[0]]
+	if len(m.Asked) > 0 {
+		why += "; namespaces asked: " + some(m.Asked)
 	}
-	f.Fix = "grant list on them in the whole cluster, or look with other credentials: what is not found again is in no record"
+	return why
+}
+
+// Findings say that marks could not be looked for in the whole cluster; none when they could.
+func (m Marks) Findings() diag.Findings {
+	if len(m.Unseen) == 0 {
+		return nil
+	}
+	f := diag.Warnf("not-looked-at", "objects with the bundle's marks could not be looked for everywhere: %s", counted(len(m.Unseen), "kind"))
+	f.Cluster, f.Why = m.Cluster, m.why()
+	f.Fix = "grant list on them in the whole cluster, or look with other credentials; the record says that it is incomplete, and each apply looks again"
+	return diag.Findings{f}
+}
+
+// Standing is what a status without a record tells: lost when objects are there, unknown when that could not be seen, ""
+// and "" when there is nothing.
+func (m Marks) Standing() (lost, unknown string) {
+	if owned := Deletable(m.Owned); len(owned) > 0 {
+		return counted(len(owned), "object") + " with its marks: " + someRefs(owned), ""
+	}
+	if len(m.Unseen) > 0 {
+		return "", "there is no record, and whether objects of the bundle are there could not be seen: " + m.why()
+	}
+	return "", ""
+}
+
+// Looks reports whether objects with the bundle's marks are to be looked for: the record is lost, or it was made again
+// when not everything could be looked at.
+func (in Input) Looks() bool {
+	return in.Damaged || len(in.Unseen) > 0 || !in.Recorded && (in.Delivered || Lost(in))
+}
+
+// Rebuild takes over what was found. A record without marks anywhere is none; one that was incomplete gets what it lacks.
+func (in *Input) Rebuild(m Marks) diag.Findings {
+	in.Unseen = m.Kinds()
+	owned := m.Owned
+	switch {
+	case in.Recorded:
+		if owned = in.missing(m.Owned); len(owned) == 0 {
+			return m.Findings()
+		}
+		owned = slices.Concat(in.Owned, owned)
+	case !in.Damaged && !Lost(*in) && len(Deletable(owned)) == 0:
+		return m.Findings()
+	}
+	for ref, l := range m.Live {
+		if _, known := in.Live[ref]; !known || !in.Recorded {
+			in.Live[ref] = l
+		}
+	}
+	in.Owned, in.Rebuilt = owned, true
+	return m.Findings()
+}
+
+// missing are the marked objects that the inventory does not have.
+func (in Input) missing(marked []Owned) []Owned {
+	known := map[object.Ref]bool{}
+	for _, o := range in.Owned {
+		known[o.Ref] = true
+	}
+	return slices.DeleteFunc(slices.Clone(marked), func(o Owned) bool { return known[o.Ref] })
+}
+
+// LostAtStatus is the finding of a status that found objects with the bundle's marks and no record.
+func LostAtStatus(bundle, lost string) diag.Finding {
+	f := diag.Errorf(CodeLostRecord, "the record of bundle %s is lost, and its objects are there", bundle)
+	f.Why = lost
+	f.Fix = "apply the bundle: the record is made again from these objects, and nothing is deleted by that"
 	return f
+}
+
+// Incomplete is what a status says of a record that was made again when these kinds could not be looked at.
+func Incomplete(bundle string, unseen []string) diag.Findings {
+	if len(unseen) == 0 {
+		return nil
+	}
+	f := diag.Warnf("incomplete-record", "the record of bundle %s was made again, and not everything could be looked at: %s", bundle, counted(len(unseen), "kind"))
+	f.Why = "objects of these kinds that carry its marks may be missing in it: " + some(unseen)
+	f.Fix = "apply it with credentials that may list them in the whole cluster: each apply looks again"
+	return diag.Findings{f}
 }
 
 // rebuilt says that the record is written again, and names what is in it and not declared: the next apply prunes that,
@@ -62,6 +155,9 @@ func (c *computation) rebuilt() {
 	}
 	c.plan.Rebuilt = true
 	f := diag.Warnf(CodeLostRecord, "the record of bundle %s is lost: it is made again from the objects that carry its marks", c.Bundle)
+	if c.Recorded {
+		f.What = "the record of bundle " + c.Bundle + " was made again when not everything could be looked at: it gets the objects that carry its marks and were not seen then"
+	}
 	var undeclared []string
 	for _, o := range c.Owned {
 		if !c.declared[o.Ref] {
@@ -80,25 +176,51 @@ func Deletable(marked []Owned) []Owned {
 	return slices.DeleteFunc(slices.Clone(marked), func(o Owned) bool { return o.OwnNamespace || o.Keep })
 }
 
-// LostAtDelete is the finding about a bundle that is to be deleted and has no record, while objects carry both its marks;
-// or while hawser.lock says that it was delivered, and marks could not be looked for everywhere: unseen says where not.
-func LostAtDelete(bundle string, marked []Owned, unseen diag.Findings, delivered bool) diag.Findings {
-	owned := Deletable(marked)
-	if len(owned) == 0 && len(unseen) > 0 && delivered {
-		f := diag.Errorf(CodeLostRecord, "bundle %s has no record here, hawser.lock says that it was delivered, and whether its objects are there is unknown", bundle)
-		f.Why, f.Fix = unseen[0].Why, "look with credentials that may list in the whole cluster"
+// LostAtDelete is what a delete finds about a bundle whose record is lost or, where there is one, incomplete, while objects
+// carry both its marks that no record names: an error. Where marks could not be looked for everywhere it is one too when
+// hawser.lock says that the bundle was delivered, or when the record is incomplete; else a warning.
+func LostAtDelete(bundle string, in Input, m Marks) diag.Findings {
+	found := Deletable(in.missing(m.Owned))
+	switch {
+	case len(found) > 0:
+		f := diag.Errorf(CodeLostRecord, "bundle %s has no record here, and %s with its marks", bundle, counted(len(found), "object"))
+		if in.Recorded {
+			f.What = "the record of bundle " + bundle + " lacks " + counted(len(found), "object") + " with its marks, which could not be seen when it was made again"
+		}
+		f.Why = "what is deleted is what a record names, never what has a label: " + someRefs(found)
+		f.Fix = "apply the bundle once, which makes the record again; then delete it"
 		return diag.Findings{f}
-	}
-	if len(owned) == 0 {
+	case len(m.Unseen) == 0:
 		return nil
 	}
+	f := diag.Warnf(CodeLostRecord, "bundle %s has no record here, and whether its objects are there is unknown", bundle)
+	if in.Delivered {
+		f = diag.Errorf(CodeLostRecord, "bundle %s has no record here, hawser.lock says that it was delivered, and whether its objects are there is unknown", bundle)
+	}
+	if in.Recorded {
+		f = diag.Errorf(CodeLostRecord, "the record of bundle %s was made again when not everything could be looked at, and whether it has everything is still unknown", bundle)
+	}
+	f.Why, f.Fix = m.why(), "look with credentials that may list in the whole cluster"
+	return diag.Findings{f}
+}
+
+// someRefs names the first of many objects.
+func someRefs(owned []Owned) string {
 	var names []string
 	for _, o := range owned {
 		names = append(names, o.Ref.String())
 	}
-	f := diag.Errorf(CodeLostRecord, "bundle %s has no record here, and %s with its marks", bundle, counted(len(owned), "object"))
-	f.Why = "what is deleted is what a record names, never what has a label: " + some(names)
-	f.Fix = "apply the bundle once, which makes the record again; then delete it"
+	return some(names)
+}
+
+// NotInstalled is the error of a delete that found a record nowhere; doubts are what could not be looked at.
+func NotInstalled(bundle string, doubts diag.Findings) diag.Findings {
+	f := diag.Errorf("not-installed", "bundle %s is not installed on any selected cluster", bundle)
+	f.Fix = "hawser status lists what is installed"
+	if len(doubts) > 0 {
+		f.What = fmt.Sprintf("bundle %s has a record on no selected cluster, and on %s nobody could see whether its objects are there", bundle, counted(len(doubts), "cluster"))
+		f.Why, f.Fix = doubts[0].Why, doubts[0].Fix+"; if it was never installed, nothing is to be done"
+	}
 	return diag.Findings{f}
 }
 

@@ -64,29 +64,109 @@ func TestLostRecord(t *testing.T) {
 	}
 }
 
-// A delete of a bundle without a record: what carries its marks is named; where nobody could look and hawser.lock says that
-// it was delivered nobody knows; else there is nothing.
+// A delete of a bundle without a record, or with an incomplete one: what carries its marks and is in no record is named;
+// where nobody could look it is an error when something says that it is there, else a doubt.
 func TestLostAtDelete(t *testing.T) {
 	left := Owned{Ref: object.Ref{Kind: "Namespace", Name: "team"}, OwnNamespace: true}
 	marked := Owned{Ref: object.Ref{Kind: "ConfigMap", Namespace: "team", Name: "a"}}
-	unseen := diag.Findings{NotLookedAt(map[string]string{"secrets": "forbidden", "configmaps": "forbidden, too"}, []string{"team"})}
-	if why := unseen[0].Why; why != "configmaps, secrets: forbidden, too; namespaces asked: team" {
-		t.Error(why)
+	unseen := map[string]string{"secrets": "forbidden", "configmaps": "forbidden, too"}
+	hidden := Marks{Unseen: unseen, Asked: []string{"team"}}
+	if fs := hidden.Findings(); len(fs) != 1 || fs[0].Why != "configmaps, secrets: forbidden, too; namespaces asked: team" {
+		t.Error(fs)
 	}
 	for name, tt := range map[string]struct {
-		marked    []Owned
-		unseen    diag.Findings
-		delivered bool
-		want      string
+		in       Input
+		marks    Marks
+		want     string
+		severity diag.Severity
 	}{
-		"marked":                {[]Owned{left, marked}, unseen, false, "1 object with its marks"},
-		"nothing":               {[]Owned{left}, nil, true, ""},
-		"unseen, and delivered": {nil, unseen, true, "is unknown"},
-		"unseen":                {nil, unseen, false, ""},
+		"marked":                 {Input{}, Marks{Owned: []Owned{left, marked}, Unseen: unseen}, "1 object with its marks", diag.Error},
+		"nothing":                {Input{Delivered: true}, Marks{Owned: []Owned{left}}, "", ""},
+		"unseen, and delivered":  {Input{Delivered: true}, hidden, "is unknown", diag.Error},
+		"unseen":                 {Input{}, hidden, "is unknown", diag.Warning},
+		"incomplete, and whole":  {Input{Recorded: true, Owned: []Owned{marked}}, Marks{Owned: []Owned{left, marked}}, "", ""},
+		"incomplete, and lacks":  {Input{Recorded: true}, Marks{Owned: []Owned{marked}}, "lacks 1 object", diag.Error},
+		"incomplete, and unseen": {Input{Recorded: true, Owned: []Owned{marked}}, hidden, "still unknown", diag.Error},
 	} {
-		got := LostAtDelete("shop", tt.marked, tt.unseen, tt.delivered)
-		if (tt.want == "") != (len(got) == 0) || len(got) > 0 && !strings.Contains(got[0].What, tt.want) {
+		got := LostAtDelete("shop", tt.in, tt.marks)
+		if (tt.want == "") != (len(got) == 0) || len(got) > 0 && (!strings.Contains(got[0].What, tt.want) || got[0].Severity != tt.severity) {
 			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if fs := NotInstalled("shop", nil); !strings.Contains(fs[0].What, "is not installed") {
+		t.Error(fs)
+	}
+	if fs := NotInstalled("shop", LostAtDelete("shop", Input{}, hidden)); strings.Contains(fs[0].What, "is not installed") || !strings.Contains(fs[0].Why, "secrets") {
+		t.Error(fs)
+	}
+}
+
+// What a look at the marks makes of a release: nothing, a record that is made again, or one that gets what it lacks. What
+// could not be looked at stays known.
+func TestRebuild(t *testing.T) {
+	a, b := Owned{Ref: object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}}, Owned{Ref: object.Ref{Kind: "Secret", Namespace: "ns", Name: "b"}}
+	recorded := a
+	recorded.Digest = "d"
+	live := func(owned ...Owned) map[object.Ref]Live {
+		out := map[object.Ref]Live{}
+		for _, o := range owned {
+			out[o.Ref] = Live{Found: true, UID: "u", Own: "o", OwnerLabel: "me"}
+		}
+		return out
+	}
+	unseen := map[string]string{"secrets": "forbidden"}
+	for name, tt := range map[string]struct {
+		in             Input
+		marks          Marks
+		looks, rebuilt bool
+		owned, unseen  int
+	}{
+		"new":                       {Input{}, Marks{}, false, false, 0, 0},
+		"delivered, and nothing":    {Input{Delivered: true}, Marks{}, true, false, 0, 0},
+		"delivered, and unseen":     {Input{Delivered: true}, Marks{Unseen: unseen}, true, false, 0, 1},
+		"delivered, and found":      {Input{Delivered: true}, Marks{Owned: []Owned{a}, Live: live(a), Unseen: unseen}, true, true, 1, 1},
+		"damaged":                   {Input{Damaged: true}, Marks{}, true, true, 0, 0},
+		"complete":                  {Input{Recorded: true, Owned: []Owned{recorded}}, Marks{}, false, false, 1, 0},
+		"incomplete, seen now":      {Input{Recorded: true, Owned: []Owned{recorded}, Unseen: []string{"secrets"}}, Marks{Owned: []Owned{a}, Live: live(a)}, true, false, 1, 0},
+		"incomplete, and unseen":    {Input{Recorded: true, Owned: []Owned{recorded}, Unseen: []string{"secrets"}}, Marks{Owned: []Owned{a}, Live: live(a), Unseen: unseen}, true, false, 1, 1},
+		"incomplete, and found":     {Input{Recorded: true, Owned: []Owned{recorded}, Unseen: []string{"secrets"}}, Marks{Owned: []Owned{a, b}, Live: live(a, b)}, true, true, 2, 0},
+		"lost, what is declared is": {Input{Owner: "me", Desired: []Desired{{Ref: a.Ref}}, Live: live(a)}, Marks{Owned: []Owned{a}, Live: live(a)}, true, true, 1, 0},
+	} {
+		in := tt.in
+		if in.Live == nil {
+			in.Live = map[object.Ref]Live{}
+		}
+		if in.Looks() != tt.looks {
+			t.Errorf("%s: looks %t", name, in.Looks())
+		}
+		if !tt.looks {
+			continue
+		}
+		in.Rebuild(tt.marks)
+		if in.Rebuilt != tt.rebuilt || len(in.Owned) != tt.owned || len(in.Unseen) != tt.unseen || in.Rebuilt && len(in.Live) != len(tt.marks.Live) {
+			t.Errorf("%s: %+v", name, in)
+		}
+		if in.Recorded && in.Owned[0].Digest != "d" {
+			t.Errorf("%s: what was recorded is not known any more", name)
+		}
+	}
+}
+
+// Standing tells a lost record from none, and from one that could not be looked for.
+func TestStanding(t *testing.T) {
+	a := Owned{Ref: object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}}
+	for _, tt := range []struct {
+		marks         Marks
+		lost, unknown string
+	}{
+		{Marks{}, "", ""},
+		{Marks{Owned: []Owned{{Ref: object.Ref{Kind: "Namespace", Name: "ns"}, OwnNamespace: true}}}, "", ""},
+		{Marks{Owned: []Owned{a}, Unseen: map[string]string{"secrets": "no"}}, "1 object with its marks: ConfigMap ns/a", ""},
+		{Marks{Unseen: map[string]string{"secrets": "no"}}, "", "could not be seen: secrets: no"},
+	} {
+		lost, unknown := tt.marks.Standing()
+		if lost != tt.lost || !strings.HasSuffix(unknown, tt.unknown) || (unknown == "") != (tt.unknown == "") {
+			t.Errorf("%q %q", lost, unknown)
 		}
 	}
 }

@@ -77,6 +77,8 @@ type Record struct {
 	SetDigest string `json:"set,omitempty"`
 	// Inventory is what is (or, in an open record, may be) in the cluster from us.
 	Inventory []plan.Owned `json:"inventory"`
+	// Unseen are the kinds that could not be listed when the record was made again: the inventory may lack objects of them.
+	Unseen []string `json:"unseen,omitempty"`
 	// Checks are the modules' own health checks by instance, so that status needs no rendering (CUE source).
 	Checks map[string][]health.Check `json:"checks,omitempty"`
 	// Origins of runtime values by name ("TIMONI_CLUSTER_GROUP": "staging (env)"), never secret values.

@@ -35,12 +35,12 @@ func Status(w io.Writer, r *fleetplan.StatusReport, st Style) error {
 }
 
 // states in the order in which they are told, best first.
-var states = []string{"ready", "in progress", "unfinished", "drifted", "progressing", "terminating", "missing", "failed", "not placed", "not installed", "unknown", "not reached"}
+var states = []string{"ready", "in progress", "unfinished", "drifted", "progressing", "terminating", "missing", "failed", "record lost", "not placed", "not installed", "unknown", "not reached"}
 
 var stateInk = map[string]ink{
 	"ready": green, "progressing": yellow, "drifted": magenta, "missing": red, "failed": red, "not reached": red,
 	"not installed": dim, "not placed": dim, "terminating": yellow, "unfinished": yellow, "unknown": red,
-	"in progress": cyan,
+	"in progress": cyan, "record lost": red,
 }
 
 // stateOf is the worst state of a cluster's instances.
@@ -50,6 +50,8 @@ func stateOf(c fleetplan.ClusterStatus) string {
 		return "not reached"
 	case c.Unknown != "":
 		return "unknown"
+	case c.Lost != "":
+		return "record lost"
 	case c.NotPlaced:
 		return "not placed"
 	case c.Bundle == "" && len(c.Instances) == 0 || c.Revision == 0 && len(c.Instances) == 0:
@@ -148,7 +150,7 @@ func wideStatus(o *out, r *fleetplan.StatusReport) {
 		}
 		if len(c.Instances) == 0 {
 			state := stateOf(c)
-			why := clean(c.Unreachable + c.Unknown)
+			why := clean(c.Unreachable + c.Unknown + c.Lost)
 			t.row(append(slices.Clone(lead), "-", "-", o.st.paint(stateInk[state], state), why)...)
 			continue
 		}
@@ -253,7 +255,7 @@ func narrowStatus(o *out, c fleetplan.ClusterStatus) {
 	}
 	state := stateOf(c)
 	o.line(head, "  ", o.st.paint(stateInk[state], state))
-	if why := c.Unreachable + c.Unknown; why != "" {
+	if why := c.Unreachable + c.Unknown + c.Lost; why != "" {
 		o.wrapped(2, clean(why), "")
 	}
 	if last := lastRun(c); last != "" {

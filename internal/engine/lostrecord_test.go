@@ -1,0 +1,130 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/plan"
+)
+
+// loseRecord deletes the record of the rig's bundle.
+func (r *rig) loseRecord(req Request) {
+	r.t.Helper()
+	if err := r.admin.CoreV1().Secrets("hawser-system").Delete(r.t.Context(), r.recordSecret(r.plan(req).Owner).Name, metav1.DeleteOptions{}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// narrowed is a kubeconfig of somebody who has the records, and the ConfigMaps of the rig's namespace.
+func (r *rig) narrowed() string {
+	r.t.Helper()
+	user := "narrow-" + r.name
+	all := []string{"*"}
+	for ns, rule := range map[string]rbacv1.PolicyRule{
+		r.name:          {APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: all},
+		"hawser-system": {APIGroups: []string{"", "coordination.k8s.io"}, Resources: []string{"secrets", "leases"}, Verbs: all},
+	} {
+		meta := metav1.ObjectMeta{Name: user, Namespace: ns}
+		if _, err := r.admin.RbacV1().Roles(ns).Create(r.t.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{rule}}, metav1.CreateOptions{}); err != nil {
+			r.t.Fatal(err)
+		}
+		if _, err := r.admin.RbacV1().RoleBindings(ns).Create(r.t.Context(), &rbacv1.RoleBinding{ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: user},
+			Subjects: []rbacv1.Subject{{Kind: "User", APIGroup: rbacv1.GroupName, Name: user}}}, metav1.CreateOptions{}); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: user}, Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get", "patch"}}}}
+	if _, err := r.admin.RbacV1().ClusterRoles().Create(r.t.Context(), role, metav1.CreateOptions{}); err != nil {
+		r.t.Fatal(err)
+	}
+	if _, err := r.admin.RbacV1().ClusterRoleBindings().Create(r.t.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: role.ObjectMeta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: user},
+		Subjects: []rbacv1.Subject{{Kind: "User", APIGroup: rbacv1.GroupName, Name: user}}}, metav1.CreateOptions{}); err != nil {
+		r.t.Fatal(err)
+	}
+	return shared.fleet.UserKubeconfig(r.t, user)
+}
+
+// A status of a bundle whose record is lost says so, with the files and without; where nobody can look it is unknown, and a
+// delete says what could not be looked at. Neither says "not installed".
+func TestStatusOfALostRecord(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")))
+	req := r.request()
+	r.applied(req)
+	r.loseRecord(req)
+	bare := req
+	bare.Files, bare.Bundle = nil, r.name
+	for what, req := range map[string]Request{"with files": req, "without": bare} {
+		report, err := r.Status(t.Context(), req)
+		refused(t, what, err, plan.CodeLostRecord, "ConfigMap "+r.name+"/app", "apply the bundle")
+		if row := report.Clusters[0]; !strings.Contains(row.Lost, "1 object") || row.NotPlaced || row.Unknown != "" {
+			t.Errorf("%s: %+v", what, row)
+		}
+	}
+	bare.Access.Kubeconfig = r.narrowed()
+	report, err := r.Status(t.Context(), bare)
+	if !errors.Is(err, fleetplan.ErrPartial) || !strings.Contains(report.Clusters[0].Unknown, "configmaps") || len(report.Findings.Errors()) > 0 {
+		t.Errorf("with narrow rights: %v, %+v", err, report)
+	}
+	_, err = r.PlanDelete(t.Context(), bare)
+	refused(t, "delete with narrow rights", err, "not-installed", "nobody could see", "configmaps")
+	if strings.Contains(err.Error(), "is not installed on") {
+		t.Error(err)
+	}
+}
+
+// A record that was made again when not everything could be looked at says so, until an apply has seen everything: what
+// that one finds comes into the record and is pruned by the next. No delete forgets it before.
+func TestIncompleteRecord(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")+"---\napiVersion: v1\nkind: Secret\nmetadata: {name: old}\n"))
+	req := r.request()
+	r.applied(req)
+	r.loseRecord(req)
+	r.write("app.yaml", r.configMap("app", "key: one"))
+	narrow := req
+	narrow.Access.Kubeconfig = r.narrowed()
+	narrow.TakeOver = true
+	r.applied(narrow)
+	if rec := r.record(); !slices.Contains(rec.Unseen, "secrets") || slices.Contains(rec.Unseen, "leases") {
+		t.Fatalf("the record: %v", rec.Unseen)
+	}
+	bare := req
+	bare.Files, bare.Bundle = nil, r.name
+	report, err := r.Status(t.Context(), bare)
+	if err != nil || !slices.ContainsFunc(report.Findings, func(f diag.Finding) bool {
+		return f.Code == "incomplete-record" && strings.Contains(f.Why, "clusterroles.rbac.authorization.k8s.io")
+	}) {
+		t.Errorf("status: %v %v", err, report.Findings)
+	}
+	_, err = r.PlanDelete(t.Context(), narrow)
+	refused(t, "delete with narrow rights", err, plan.CodeLostRecord, "still unknown", "clusterroles.rbac.authorization.k8s.io")
+	_, err = r.PlanDelete(t.Context(), bare)
+	refused(t, "delete", err, plan.CodeLostRecord, "lacks 1 object", "Secret "+r.name+"/old")
+	if again := r.applied(narrow); again.Clusters[0].Revision > 1 || !slices.Contains(r.record().Unseen, "secrets") {
+		t.Errorf("looked again with the same rights: %+v", again.Clusters[0])
+	}
+	fp := r.plan(req)
+	if fp.Counts().Writes() > 0 || fp.settled() {
+		t.Errorf("the plan with all rights: %+v %v", fp.Counts(), fp.Findings)
+	}
+	r.applied(req)
+	if rec := r.record(); len(rec.Unseen) > 0 || !slices.ContainsFunc(rec.Inventory, func(o plan.Owned) bool { return o.Ref.Kind == "Secret" && o.Ref.Name == "old" }) {
+		t.Errorf("the record: %v %+v", rec.Unseen, rec.Inventory)
+	}
+	if _, err := r.admin.CoreV1().Secrets(r.name).Get(t.Context(), "old", metav1.GetOptions{}); err != nil {
+		t.Errorf("what was found again is gone: %v", err)
+	}
+	if fp = r.plan(req); fp.Counts().Delete != 1 {
+		t.Errorf("the next plan: %+v", fp.Counts())
+	}
+}
