@@ -16,7 +16,7 @@ func (s *session) lockCommand() *cobra.Command {
 		Long: `Lock writes what a bundle's sources are, the version and the digest of each, to hawser.lock beside it. From then on
 that is used, whatever a range or a tag means by then. What is pinned stays until --upgrade names it: an instance
 (or a glob) or the source as hawser.lock writes it. Local directories are pinned to what they hold now; pins that
-nothing uses go. --locked refuses what is not pinned, or is something else by now. No cluster is contacted.`,
+no bundle uses any more go. --locked refuses what is not pinned, or is something else by now. No cluster is contacted.`,
 		Example: `  hawser lock -f shop.yaml
   hawser lock -f shop.yaml --upgrade api
   hawser lock -f shop.yaml --upgrade '*'

@@ -23,7 +23,7 @@ import (
 )
 
 // Lock pins what the bundle's sources are in hawser.lock. What is pinned stays, except for local content and what
-// Request.Upgrade names; what nothing uses goes. It contacts no cluster.
+// Request.Upgrade names; what its bundles no longer use goes, unless another bundle has it. It contacts no cluster.
 func (e *Engine) Lock(ctx context.Context, req Request) (*fleetplan.LockReport, error) {
 	req.Locked = false
 	r, err := e.load(ctx, req, true)
@@ -33,10 +33,11 @@ func (e *Engine) Lock(ctx context.Context, req Request) (*fleetplan.LockReport, 
 	if r.lockPath == "" {
 		return nil, fmt.Errorf("documents from standard input have no place for a %s", lockfile.Name)
 	}
-	instances, err := r.declared()
+	specs, err := r.declared()
 	if err != nil {
 		return nil, err
 	}
+	instances := source.Instances(specs)
 	if r.sources.Upgrade, err = source.Choose(req.Upgrade, instances); err != nil {
 		return nil, err
 	}
@@ -59,27 +60,23 @@ func (e *Engine) Lock(ctx context.Context, req Request) (*fleetplan.LockReport, 
 		pins[u.Key()] = pin
 		out.Sources = append(out.Sources, row)
 	}
-	var dropped []string
-	for key, pin := range r.lock.Sources {
-		if _, used := pins[key]; !used && req.Bundle == "" { // with one chosen, the other bundles' pins are theirs
-			dropped = append(dropped, key)
+	err = lockfile.Update(r.lockPath, func(f lockfile.File) bool {
+		for key, pin := range f.Pin(pins, source.KeysOf(specs)) {
 			out.Sources = append(out.Sources, fleetplan.LockedSource{Source: key, Version: pin.Version, Digest: pin.Digest, Was: &pin, Dropped: true})
 		}
-	}
-	out.Sort()
-	return out, lockfile.Update(r.lockPath, func(f lockfile.File) bool {
-		f.Pin(pins, dropped)
 		return true
 	})
+	out.Sort()
+	return out, err
 }
 
 // parallelSources bounds how many sources are resolved at once.
 const parallelSources = 16
 
-// declared are the instances of the chosen bundles for every cluster of the fleet, as far as the files say. What cannot be
-// evaluated for a selected cluster is an error.
-func (r *run) declared() ([]v1alpha1.Instance, error) {
-	var out []v1alpha1.Instance
+// declared are the chosen bundles for every cluster of the fleet, as far as the files say. What cannot be evaluated for a
+// selected cluster is an error.
+func (r *run) declared() ([]v1alpha1.BundleSpec, error) {
+	var out []v1alpha1.BundleSpec
 	selected := map[string]bool{}
 	for _, t := range r.targets {
 		selected[t.cluster.Name] = true
@@ -91,7 +88,7 @@ func (r *run) declared() ([]v1alpha1.Instance, error) {
 		}
 		for _, s := range specs {
 			if r.req.Bundle == "" || s.Name == r.req.Bundle {
-				out = append(out, s.Instances...)
+				out = append(out, s)
 			}
 		}
 	}
@@ -105,13 +102,13 @@ func (e *Engine) Outdated(ctx context.Context, req Request) (*fleetplan.Outdated
 	if err != nil {
 		return nil, err
 	}
-	instances, err := r.declared()
+	specs, err := r.declared()
 	if err != nil {
 		return nil, err
 	}
 	first := map[source.Source]v1alpha1.Instance{}
 	var sources []source.Source
-	for _, in := range instances {
+	for _, in := range source.Instances(specs) {
 		s, ok := source.Of(in)
 		if _, known := first[s]; ok && !known {
 			first[s] = in
@@ -159,10 +156,11 @@ func (r *run) locked(ctx context.Context) error {
 	if !r.req.Locked {
 		return nil
 	}
-	instances, err := r.declared()
+	specs, err := r.declared()
 	if err != nil {
 		return nil // it depends on what only the clusters know, or is said with more when they are evaluated
 	}
+	instances := source.Instances(specs)
 	errs := make([]error, len(instances))
 	each(len(instances), parallelSources, func(i int) { _, errs[i] = r.sources.Get(ctx, instances[i]) })
 	findings := source.Check(r.lock.Sources, r.sources.Used(), true)

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 )
@@ -30,6 +29,8 @@ type File struct {
 	V int `json:"v"`
 	// Sources maps a source as the bundle writes it, with the version it wants, to what that was when it was pinned.
 	Sources map[string]Pin `json:"sources,omitempty"`
+	// Bundles maps names of bundles to the sources that their last lock found in them, sorted: whose pins are whose.
+	Bundles map[string][]string `json:"bundles,omitempty"`
 	// Clusters maps fleet and cluster names to the UID of the cluster's kube-system namespace.
 	Clusters map[string]map[string]string `json:"clusters,omitempty"`
 	// Servers maps them to the digest of the server's address and authority, for those who may not read that namespace.
@@ -118,6 +119,9 @@ func (f File) filled() File {
 	if f.Sources == nil {
 		f.Sources = map[string]Pin{}
 	}
+	if f.Bundles == nil {
+		f.Bundles = map[string][]string{}
+	}
 	if f.Clusters == nil {
 		f.Clusters = map[string]map[string]string{}
 	}
@@ -198,13 +202,4 @@ func learn(known map[string]map[string]string, fleet string, news map[string]str
 		changed = true
 	}
 	return changed
-}
-
-// Pin sets the pins of sources and takes those away that are dropped. Other pins of the file stay: who else wrote one has
-// pinned a source of theirs.
-func (f File) Pin(pins map[string]Pin, dropped []string) {
-	for _, key := range dropped {
-		delete(f.Sources, key)
-	}
-	maps.Copy(f.Sources, pins)
 }

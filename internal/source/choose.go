@@ -35,3 +35,27 @@ func Choose(names []string, instances []v1alpha1.Instance) (func(Source) bool, e
 	}
 	return func(s Source) bool { return chosen[s] }, nil
 }
+
+// Instances are those of all bundles.
+func Instances(specs []v1alpha1.BundleSpec) []v1alpha1.Instance {
+	var out []v1alpha1.Instance
+	for _, s := range specs {
+		out = append(out, s.Instances...)
+	}
+	return out
+}
+
+// KeysOf are the sources of bundles as hawser.lock names them, by the bundles' names.
+func KeysOf(specs []v1alpha1.BundleSpec) map[string][]string {
+	out := map[string][]string{}
+	for _, spec := range specs {
+		keys := out[spec.Name]
+		for _, in := range spec.Instances {
+			if s, ok := Of(in); ok {
+				keys = append(keys, s.Key())
+			}
+		}
+		out[spec.Name] = keys // also of a bundle without any
+	}
+	return out
+}

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"slices"
 	"strings"
 
 	"hawser.dev/hawser/internal/diag"
@@ -24,7 +25,7 @@ func (u Use) Pin() lockfile.Pin {
 
 // Check compares what a run uses with what hawser.lock pins. Locked makes differences, and sources that are not pinned,
 // Errors; otherwise they are Warnings, and sources that were resolved in this run are said together. A bundle of local
-// sources alone needs no pins; where some are pinned, all are.
+// sources alone needs no pins, whatever the bundles beside it pin; where some of its own are pinned, all are.
 func Check(pins map[string]lockfile.Pin, used []Use, locked bool) diag.Findings {
 	severity := diag.Warning
 	if locked {
@@ -32,6 +33,7 @@ func Check(pins map[string]lockfile.Pin, used []Use, locked bool) diag.Findings 
 	}
 	var out diag.Findings
 	var loose []string
+	pinned := slices.ContainsFunc(used, func(u Use) bool { _, ok := pins[u.Key()]; return ok })
 	for _, u := range used {
 		pin, ok := pins[u.Key()]
 		switch {
@@ -40,7 +42,7 @@ func Check(pins map[string]lockfile.Pin, used []Use, locked bool) diag.Findings 
 			f.Severity = severity
 			out = append(out, f)
 		case ok || u.State == Given:
-		case u.Local() && (!locked || len(pins) == 0):
+		case u.Local() && (!locked || !pinned):
 		case locked:
 			out = append(out, unpinned(u)...)
 		default:

@@ -237,7 +237,8 @@ func TestCheck(t *testing.T) {
 		"nothing":                        {},
 		"local, no pins":                 {used: []Use{local}},
 		"local, no pins, locked":         {used: []Use{local}, locked: true},
-		"local, others pinned, locked":   {used: []Use{local}, locked: true, pins: pin("other", "x"), want: []string{"error stale-lock"}},
+		"local, a bundle beside pinned":  {used: []Use{local}, locked: true, pins: pin("other", "x")},
+		"local, its others pinned":       {used: []Use{local, remote}, locked: true, pins: pin("oci://r/db 1.x", "d2"), want: []string{"error stale-lock"}},
 		"local, as pinned, locked":       {used: []Use{local}, locked: true, pins: pin("file://./web", "d1")},
 		"local, changed":                 {used: []Use{local}, pins: pin("file://./web", "old"), want: []string{"warning stale-lock"}},
 		"local, changed, locked":         {used: []Use{local}, locked: true, pins: pin("file://./web", "old"), want: []string{"error stale-lock"}},
@@ -262,6 +263,20 @@ func TestCheck(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestKeysOf(t *testing.T) {
+	in := func(path string) v1alpha1.Instance {
+		return v1alpha1.Instance{Kustomize: &v1alpha1.KustomizeSource{Path: path}}
+	}
+	specs := []v1alpha1.BundleSpec{{Name: "a", Instances: []v1alpha1.Instance{in("./x"), in("./y")}}, {Name: "b"}, {Name: "a", Instances: []v1alpha1.Instance{in("./z")}}}
+	want := map[string][]string{"a": {"kustomize ./x", "kustomize ./y", "kustomize ./z"}, "b": nil}
+	if diff := cmp.Diff(want, KeysOf(specs)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := len(Instances(specs)); got != 3 {
+		t.Errorf("%d instances, want 3", got)
 	}
 }
 
