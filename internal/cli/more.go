@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hawser.dev/hawser/internal/child"
 	"hawser.dev/hawser/internal/report"
 )
 
@@ -55,11 +57,12 @@ this machine, for trying things and for tests. "hawser sandbox --help" shows its
 			if err != nil {
 				return err
 			}
-			child := exec.Command(path, args...) // no context: it gets the terminal's signals itself and ends its own way
-			child.Stdin, child.Stdout, child.Stderr, child.Env = s.In, unmasked(s.Out), unmasked(s.Err), s.Environ()
+			box := child.New(context.WithoutCancel(cmd.Context()), path, args...) // it gets the terminal's signals itself and ends its own way
+			box.Terminal = true
+			box.Stdin, box.Stdout, box.Stderr, box.Env = s.In, unmasked(s.Out), unmasked(s.Err), s.Environ()
 			end := s.Gently(func() {})
 			defer end()
-			err = child.Run()
+			err = box.Run()
 			if e, ok := errors.AsType[*exec.ExitError](err); ok {
 				if code := e.ExitCode(); code >= 0 {
 					return said(code)

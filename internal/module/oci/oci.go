@@ -99,7 +99,7 @@ func New(o Options) *Client {
 	o.HTTP.AnyCertificate = o.HTTP.AnyCertificate || o.Access.Insecure
 	c := &Client{o: o, http: httpclient.New(o.HTTP), plain: map[string]bool{}, resolved: map[string]module.Resolved{}}
 	c.store = sync.OnceValues(func() (credentials.Store, error) {
-		return credentials.NewStoreFromDocker(credentials.StoreOptions{AllowPlaintextPut: true, DetectDefaultNativeStore: true})
+		return openDocker(helperTime)
 	})
 	c.auth = &auth.Client{Client: c.http, Cache: auth.NewCache(), Header: http.Header{"User-Agent": {o.UserAgent}}, Credential: c.credential}
 	return c

@@ -1,0 +1,68 @@
+package arch
+
+import (
+	"go/ast"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// door is something of the system that has one room for it.
+type door struct {
+	calls []string // PACKAGE.FUNCTION
+	room  string
+	why   string
+}
+
+var doors = []door{
+	{[]string{"os/exec.Command", "os/exec.CommandContext", "os.StartProcess", "syscall.Exec", "syscall.ForkExec", "syscall.StartProcess"},
+		"internal/child", "a program that hangs is ended there with all it started (ADR 18)"},
+}
+
+// What needs care is done in one room: whoever else calls the standard library for it is told where. exceptions.txt names
+// the files that may, as "doors FILE CALL".
+func TestDoors(t *testing.T) {
+	h := visit(t)
+	for _, s := range h.sources(t) {
+		r, _, _ := h.roomOf(s.pkg)
+		if s.test || r.test || strings.HasPrefix(s.pkg, "internal/packaging/") {
+			continue
+		}
+		for _, call := range s.selectors() {
+			for _, d := range doors {
+				if slices.Contains(d.calls, call.name) && s.pkg != d.room && !h.excused("doors", s.path+" "+call.name) {
+					t.Errorf("%s:%d: %s belongs to %s: %s", s.path, s.line(call.at.Pos()), call.name, d.room, d.why)
+				}
+			}
+		}
+	}
+}
+
+// selector is PACKAGE.NAME in a file.
+type selector struct {
+	name string
+	at   ast.Node
+}
+
+// selectors are the names of other packages that a file uses.
+func (s *source) selectors() []selector {
+	paths := map[string]string{}
+	for _, i := range s.file.Imports {
+		path := strings.Trim(i.Path.Value, `"`)
+		name := path[strings.LastIndex(path, "/")+1:]
+		if i.Name != nil {
+			name = i.Name.Name
+		}
+		paths[name] = path
+	}
+	var out []selector
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		if x, ok := n.(*ast.SelectorExpr); ok {
+			if id, ok := x.X.(*ast.Ident); ok && paths[id.Name] != "" && id.Obj == nil {
+				out = append(out, selector{paths[id.Name] + "." + x.Sel.Name, x})
+			}
+		}
+		return true
+	})
+	return out
+}

@@ -1,0 +1,85 @@
+package rootfs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// Sizes of files that a user names, in bytes.
+const (
+	// MaxSmall is for keys, configurations, tokens: what somebody wrote.
+	MaxSmall = 8 << 20
+	// MaxLarge is for what programs write: lock files, snapshots, plan files.
+	MaxLarge = 256 << 20
+)
+
+// ReadFile reads a file that the user himself named, wherever it lies, of at most limit bytes. What has no end or may never
+// begin (devices, pipes) is refused before it is opened. Errors name the file and wrap those of os.
+func ReadFile(name string, limit int) ([]byte, error) {
+	f, err := OpenFile(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return ReadAll(f, name, limit)
+}
+
+// OpenFile opens such a file for who reads it piece by piece.
+func OpenFile(name string) (*os.File, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := regular(name, info); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have become a pipe since
+	if err != nil {
+		return nil, err
+	}
+	if info, err = f.Stat(); err == nil {
+		err = regular(name, info)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func regular(name string, info fs.FileInfo) error {
+	switch mode := info.Mode(); {
+	case mode.IsRegular():
+		return nil
+	case mode.IsDir():
+		return &fs.PathError{Op: "read", Path: name, Err: syscall.EISDIR}
+	case mode&fs.ModeNamedPipe != 0:
+		return &fs.PathError{Op: "read", Path: name, Err: errors.New("it is a pipe, and a file is wanted")}
+	case mode&fs.ModeDevice != 0:
+		return &fs.PathError{Op: "read", Path: name, Err: errors.New("it is a device, and a file is wanted")}
+	}
+	return &fs.PathError{Op: "read", Path: name, Err: errors.New("it is no regular file")}
+}
+
+// ReadAll reads a stream to its end, which must come within limit bytes. The error calls it name.
+func ReadAll(in io.Reader, name string, limit int) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(in, int64(limit)+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > limit {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("it has more than %s", size(limit))}
+	}
+	return data, nil
+}
+
+func size(bytes int) string {
+	if bytes >= 1<<20 {
+		return fmt.Sprintf("%d MiB", bytes>>20)
+	}
+	return fmt.Sprintf("%d KiB", bytes>>10)
+}
