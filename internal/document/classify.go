@@ -233,13 +233,19 @@ func (p *Program) makePlain(manifests []*source) diag.Findings {
 	whole := len(manifests) == len(p.files)
 	dir := filepath.Dir(manifests[0].abs)
 	for i, s := range manifests {
-		path := s.name
+		path := s.abs
 		if whole && s.from != "" {
 			// Every document of the directory is a manifest: the directory itself is the source.
-			path = filepath.ToSlash(filepath.Clean(s.from))
-			if abs, err := filepath.Abs(s.from); err == nil && i == 0 {
-				dir = abs
+			if abs, err := filepath.Abs(s.from); err == nil {
+				path = abs
 			}
+			if i == 0 {
+				dir = path
+			}
+		}
+		// As seen from the first one, and not from where a command is run.
+		if rel, err := filepath.Rel(dir, path); err == nil {
+			path = filepath.ToSlash(rel)
 		}
 		if !slices.Contains(paths, path) {
 			paths = append(paths, path)
@@ -265,7 +271,7 @@ func (p *Program) makePlain(manifests []*source) diag.Findings {
 		Instances: []v1alpha1.Instance{{
 			Name:      "manifests",
 			Namespace: p.opts.Namespace,
-			Manifests: &v1alpha1.ManifestsSource{Paths: paths, Dir: p.cwd, Pos: at},
+			Manifests: &v1alpha1.ManifestsSource{Paths: paths, Dir: dir, Pos: at},
 			Pos:       at,
 		}},
 	}

@@ -325,10 +325,13 @@ func (p *Program) imported() []File {
 	return out
 }
 
-// Digest is "sha256:<hex>" over the contents of Files in order; names do not count.
+// Digest is "sha256:<hex>" over the contents of Files, those that were given in order. Names do not count: they say where
+// a command is run.
 func (p *Program) Digest() string {
 	h := sha256.New()
-	for _, f := range p.Files() {
+	files := p.Files()
+	slices.SortFunc(files[len(p.all):], func(a, b File) int { return strings.Compare(a.Digest, b.Digest) })
+	for _, f := range files {
 		_, _ = io.WriteString(h, f.Digest+"\n")
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))

@@ -2,6 +2,7 @@ package document
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -254,6 +255,52 @@ func TestImportedFilesCount(t *testing.T) {
 	}
 	if specs, fs := p.Evaluate(implicit(nil)); fs != nil || specs[0].Name != "x" {
 		t.Error(fs)
+	}
+}
+
+// TestAnywhere: the digest of the files, and what manifests are made from, do not depend on the working directory.
+func TestAnywhere(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{
+		"cue.mod/module.cue": "module: \"example.com/m\"\nlanguage: version: \"v0.14.0\"\n",
+		"lib/lib.cue":        "package lib\n\nname: \"x\"\n",
+		"one/one.cue":        "package one\n\nname: \"y\"\n",
+		"b.cue": "package main\n\nimport (\n\t\"example.com/m/lib\"\n\t\"example.com/m/one\"\n)\n" +
+			"bundle: {apiVersion: \"v1alpha1\", name: lib.name + one.name, instances: {}}\n",
+		"web/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+		"web/b.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n",
+	})
+	for _, given := range [][]string{{"b.cue"}, {"web"}, {"web/a.yaml", "web/b.yaml"}} {
+		var first string
+		for _, at := range []string{"", "lib", "one", "web"} {
+			t.Chdir(filepath.Join(dir, at))
+			var files []string
+			for _, name := range given {
+				rel, err := filepath.Rel(filepath.Join(dir, at), filepath.Join(dir, name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				files = append(files, rel)
+			}
+			p, fs := Load(t.Context(), Options{Files: files, Name: "xy"})
+			if fs.HasErrors() {
+				t.Fatal(fs)
+			}
+			specs, fs := p.Evaluate(implicit(nil))
+			if fs.HasErrors() {
+				t.Fatal(fs)
+			}
+			got := p.Digest()
+			for _, in := range specs[0].Instances {
+				got += fmt.Sprint(" ", in.Manifests.Dir, " ", in.Manifests.Paths)
+			}
+			if first == "" {
+				first = got
+			}
+			if got != first {
+				t.Errorf("in ./%s %s is %s, want %s", at, given, got, first)
+			}
+		}
 	}
 }
 

@@ -16,16 +16,18 @@ import (
 // maxDepth is how deep directories may be nested.
 const maxDepth = 64
 
-// file is one file that was read; name is what the user knows it by.
+// file is one file that was read; name is what the user knows it by, path where it lies below the directory that relative
+// paths start at, or absolute where the user says so: the same wherever a command is run.
 type file struct {
-	name string
-	text []byte
+	name, path string
+	text       []byte
 }
 
 // lister collects files in the order of the paths, each once.
 type lister struct {
 	// root, when set, holds fetched content: paths start there and do not lead out. show is a file as the user knows it.
 	root   string
+	base   string // where the path that is being read starts, "" for an absolute one
 	show   func(string) string
 	limits cuelang.Limits
 	at     diag.Pos
@@ -48,8 +50,8 @@ func (l *lister) path(dir, p string) {
 		l.fail("outside-content", p+" leads out of what was fetched", "name files of the archive or artifact, relative to its top")
 		return
 	}
-	if !filepath.IsAbs(full) {
-		full = filepath.Join(dir, full)
+	if l.base = ""; !filepath.IsAbs(full) {
+		l.base, full = dir, filepath.Join(dir, full)
 	}
 	if strings.ContainsAny(p, "*?[") {
 		if _, err := os.Lstat(full); err != nil {
@@ -201,7 +203,11 @@ func (l *lister) file(name string) {
 		l.found = append(l.found, f)
 		return
 	}
-	l.files = append(l.files, file{name: shown, text: text})
+	path := name
+	if rel, err := filepath.Rel(l.base, name); err == nil && l.base != "" {
+		path = rel
+	}
+	l.files = append(l.files, file{name: shown, path: filepath.ToSlash(path), text: text})
 }
 
 func isManifest(name string) bool {

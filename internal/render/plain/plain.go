@@ -44,7 +44,8 @@ func New(opts Options) *Renderer {
 // Name is "manifests".
 func (r *Renderer) Name() string { return "manifests" }
 
-// Key digests the files' names and contents in the order they are read, the instance's name and its namespace.
+// Key digests the files' paths, as the manifests name them, and contents in the order they are read, the instance's name
+// and its namespace.
 func (r *Renderer) Key(ctx context.Context, req render.Request) (string, error) {
 	files, err := r.read(ctx, req)
 	if err != nil {
@@ -167,7 +168,7 @@ func digest(files []file) string {
 	h := sha256.New()
 	for _, f := range files {
 		sum := sha256.Sum256(f.text)
-		fmt.Fprintf(h, "%q %x\n", f.name, sum)
+		fmt.Fprintf(h, "%q %x\n", f.path, sum)
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }

@@ -179,6 +179,42 @@ func TestKey(t *testing.T) {
 	}
 }
 
+// The key and the digest do not depend on the directory that a command is run in, nor on where the checkout lies.
+func TestKeyAnywhere(t *testing.T) {
+	r := New(Options{})
+	files := map[string]string{"in/app/base/a.yaml": fmt.Sprintf(cm, "a"), "in/app/b.yaml": fmt.Sprintf(cm, "b"), "in/c.yaml": fmt.Sprintf(cm, "c")}
+	both := func(dir string) string {
+		t.Helper()
+		req := request(dir, "./base", "b.yaml", "../*.yaml")
+		key, err := r.Key(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := r.Render(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return key + " " + res.Digest
+	}
+	one, other := unpack(t, files), unpack(t, files)
+	want := both(filepath.Join(one, "app"))
+	for _, at := range []string{"", "app", "app/base"} {
+		t.Chdir(filepath.Join(one, at))
+		if got := both(filepath.Join(one, "app")); got != want {
+			t.Errorf("in ./%s it is %s, want %s", at, got, want)
+		}
+	}
+	if got := both(filepath.Join(other, "app")); got != want {
+		t.Errorf("in another checkout it is %s, want %s", got, want)
+	}
+	if err := os.Rename(filepath.Join(other, "c.yaml"), filepath.Join(other, "d.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	if both(filepath.Join(other, "app")) == want {
+		t.Error("a file's path is not in the key")
+	}
+}
+
 func TestValuesAreRefused(t *testing.T) {
 	req := request(unpack(t, map[string]string{"in/a.yaml": fmt.Sprintf(cm, "a")}), ".")
 	x, err := cuelang.FromJSON("v.json", []byte(`{"a": 1}`))
