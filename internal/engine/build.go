@@ -109,12 +109,7 @@ func (e *Engine) Build(ctx context.Context, req Request) (*fleetplan.BuildResult
 		return nil, err
 	}
 	out := &fleetplan.BuildResult{MultiCluster: len(r.targets) > 1, Whole: len(r.targets) == len(r.all), Mask: e.Redactor}
-	type rendered struct {
-		names []string
-		objs  map[string][]object.Object
-	}
-	results := make([]rendered, len(r.targets))
-	for i, t := range r.targets {
+	for _, t := range r.targets {
 		out.Clusters = append(out.Clusters, t.cluster.Name)
 		spec, findings := r.specFor(t.facts)
 		out.Findings = append(out.Findings, findings.OnCluster(t.cluster.Name)...)
@@ -131,33 +126,19 @@ func (e *Engine) Build(ctx context.Context, req Request) (*fleetplan.BuildResult
 		}
 		out.Reads, out.StoreNamespaces = append(out.Reads, s.reads(t)...), r.reader.Namespaces()
 		out.Findings = append(out.Findings, fs.OnCluster(t.cluster.Name)...)
-		results[i].objs = map[string][]object.Object{}
 		for _, p := range s.parts {
-			results[i].names = append(results[i].names, p.instance.Name)
+			item := fleetplan.BuildItem{Instance: p.instance.Name, Cluster: t.cluster.Name}
 			if res, _, err := r.memo.Render(ctx, p.renderer, p.request); err == nil {
-				results[i].objs[p.instance.Name] = t.placed(p.instance, res.Objects, s.defined)
+				item.Objects = t.placed(p.instance, res.Objects, s.defined)
 			}
+			out.Items = append(out.Items, item)
 		}
 	}
 	out.Findings = append(out.Findings, source.Check(r.lock.Sources, r.sources.Used(), req.Locked)...)
 	if err := out.Findings.Err(); err != nil {
 		return nil, err
 	}
-	var order []string
-	for _, res := range results {
-		for _, n := range res.names {
-			if !slices.Contains(order, n) {
-				order = append(order, n)
-			}
-		}
-	}
-	for _, name := range order {
-		for i, t := range r.targets {
-			if slices.Contains(results[i].names, name) {
-				out.Items = append(out.Items, fleetplan.BuildItem{Instance: name, Cluster: t.cluster.Name, Objects: results[i].objs[name]})
-			}
-		}
-	}
+	out.Sort()
 	return out, nil
 }
 

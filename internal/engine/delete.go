@@ -36,7 +36,7 @@ func (e *Engine) PlanDelete(ctx context.Context, req Request) (*Prepared, error)
 			s.depends = t.record.Depends
 		}
 		works[i] = &work{ClusterPlan: cp, run: r, target: t, set: s}
-		describeRecord(cp, t, r.redact)
+		cp.Describe(t.record, t.facts.Values, r.redact)
 	})
 	doubts := r.lostAtDelete(ctx, name, fp.Owner)
 	fp.planned(works)

@@ -17,7 +17,6 @@ import (
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/lockfile"
-	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/source"
 )
@@ -47,26 +46,11 @@ func (e *Engine) Lock(ctx context.Context, req Request) (*fleetplan.LockReport, 
 		return nil, diag.FromAll(errs, "source").Err()
 	}
 	out := &fleetplan.LockReport{V: 1, File: r.lockPath}
-	pins := map[string]lockfile.Pin{}
-	for _, u := range r.sources.Used() {
-		if _, twice := pins[u.Key()]; twice {
-			continue
-		}
-		pin := u.Pin()
-		row := fleetplan.LockedSource{Source: u.Key(), Version: pin.Version, Digest: pin.Digest}
-		if old, ok := r.lock.Sources[u.Key()]; ok {
-			row.Was = &old
-		}
-		pins[u.Key()] = pin
-		out.Sources = append(out.Sources, row)
-	}
+	pins := out.Pin(r.sources.Used(), r.lock.Sources)
 	err = lockfile.Update(r.lockPath, func(f lockfile.File) bool {
-		for key, pin := range f.Pin(pins, source.KeysOf(specs)) {
-			out.Sources = append(out.Sources, fleetplan.LockedSource{Source: key, Version: pin.Version, Digest: pin.Digest, Was: &pin, Dropped: true})
-		}
+		out.Drop(f.Pin(pins, source.KeysOf(specs)))
 		return true
 	})
-	out.Sort()
 	return out, err
 }
 
@@ -133,22 +117,7 @@ func (r *run) outdated(ctx context.Context, s source.Source, in v1alpha1.Instanc
 	} else {
 		row = r.sources.Compare(ctx, s)
 	}
-	pin := func(m module.Resolved) *lockfile.Pin {
-		if m.Digest == "" {
-			return nil
-		}
-		return &lockfile.Pin{Version: m.Version, Digest: m.Digest}
-	}
-	bare := s
-	bare.Want = ""
-	out := fleetplan.OutdatedSource{Source: bare.Key(), Want: s.Want, Newest: pin(row.Newest), Overall: pin(row.Overall), Verdict: row.Verdict}
-	if row.Locked.Digest != "" {
-		out.Locked = &row.Locked
-	}
-	if row.Err != nil {
-		out.Problem = r.redact(diag.From(row.Err, "source")[0].String())
-	}
-	return out
+	return fleetplan.Outdated(s, row, r.redact)
 }
 
 // locked refuses a stale or missing pin before any cluster is asked, as far as the files alone say which sources there are.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 
 	"hawser.dev/hawser/api/v1alpha1"
@@ -13,7 +12,6 @@ import (
 	"hawser.dev/hawser/internal/dag"
 	"hawser.dev/hawser/internal/deletionguard"
 	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/object"
@@ -112,7 +110,7 @@ func (r *run) desireOne(ctx context.Context, t *target, cp *fleetplan.ClusterPla
 		}
 		cp.Instances = append(cp.Instances, ip)
 	}
-	describeRecord(cp, t, r.redact)
+	cp.Describe(t.record, t.facts.Values, r.redact)
 	return &work{ClusterPlan: cp, run: r, target: t, set: s}, findings
 }
 
@@ -184,22 +182,6 @@ func (r *run) required(ctx context.Context, t *target, spec v1alpha1.BundleSpec)
 		}
 	}
 	return findings
-}
-
-// describeRecord adds what the last release on the cluster says to its plan.
-func describeRecord(cp *fleetplan.ClusterPlan, t *target, redact func(string) string) {
-	if t.record == nil {
-		return
-	}
-	cp.Revision = t.record.Revision
-	cp.Resumes = t.record.Phase == "applying" || t.record.Phase == "deleting"
-	for name, was := range t.record.Origins {
-		v, ok := t.facts.Values[name]
-		if now := v.Told(name); ok && now != was && !v.Secret {
-			cp.RuntimeChanges = append(cp.RuntimeChanges, fleet.Moved(name, was, now, redact))
-		}
-	}
-	sort.Strings(cp.RuntimeChanges)
 }
 
 // computeAll observes every cluster, computes its plan, and groups the equal ones.

@@ -11,7 +11,6 @@ import (
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
-	"hawser.dev/hawser/internal/rollout"
 )
 
 // Status reads records and live objects of one bundle (or of every bundle, when none is named) on the selected
@@ -54,12 +53,7 @@ func (r *run) statusOf(ctx context.Context, t *target, name string) []fleetplan.
 	}
 	base.Unknown = ""
 	for _, rec := range records {
-		row := base
-		row.Bundle, row.Revision, row.Phase, row.Head = rec.Bundle, rec.Revision, string(rec.Phase), rec.Head
-		row.Applied, row.Author, row.Message = rec.Finished, rec.Author, rec.Message
-		row.InProgress = release.WhoIsAt(ctx, t.store, rec)
-		row.Run = rollout.Run{Cluster: row.Cluster, Rollout: rec.Rollout, Revision: rec.Head, Began: rec.Started,
-			Ended: rec.Phase.Complete(), InProgress: row.InProgress != ""}
+		row := base.With(rec, release.WhoIsAt(ctx, t.store, rec))
 		row.Instances = r.instances(ctx, t, rec)
 		t.find(plan.Incomplete(rec.Bundle, rec.Unseen)...)
 		rows = append(rows, row)
@@ -139,29 +133,10 @@ func (r *run) instances(ctx context.Context, t *target, rec release.Record) []fl
 	t.find(r.hideInStatus(ctx, t, rec, states)...)
 	obs, fs := t.session.Observe(ctx, cluster.ObserveRequest{Owner: rec.Owner, Owned: rec.Inventory})
 	t.find(fs...)
-	byName := map[string]*fleetplan.InstanceStatus{}
-	var order []string
 	for _, o := range rec.Inventory {
-		in := byName[o.Instance]
-		if in == nil {
-			in = &fleetplan.InstanceStatus{Instance: o.Instance, Source: rec.Sources[o.Instance], State: string(health.Ready),
-				Suspended: slices.Contains(rec.Suspended, o.Instance)}
-			byName[o.Instance] = in
-			order = append(order, o.Instance)
+		if live := obs.Live[o.Ref]; live.Found && live.Terminating {
+			states[o.Ref] = t.session.Leaving(ctx, o.Ref, live)
 		}
-		st := fleetplan.ObjectStatus{Object: o.Ref, Status: states[o.Ref]}
-		live := obs.Live[o.Ref]
-		if live.Found && live.Terminating {
-			st.Status = t.session.Leaving(ctx, o.Ref, live)
-		}
-		st.Status, st.Drifted, st.By = release.Standing(o, live, st.Status)
-		in.Objects = append(in.Objects, st)
-		in.State = health.Worse(in.State, st.Status.State, st.Drifted, o.NoWait)
 	}
-	slices.Sort(order)
-	out := make([]fleetplan.InstanceStatus, 0, len(order))
-	for _, n := range order {
-		out = append(out, *byName[n])
-	}
-	return out
+	return fleetplan.InstancesOf(rec, obs.Live, states)
 }

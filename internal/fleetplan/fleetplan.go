@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
 )
 
@@ -188,4 +190,19 @@ func (p *FleetPlan) Reachable(skip bool) diag.Findings {
 // After reports that a cluster's wave is not to be done in this run.
 func (p *FleetPlan) After(c *ClusterPlan) bool {
 	return p.Schedule.UntilWave > 0 && c.Wave > p.Schedule.UntilWave
+}
+
+// Describe adds what the last release on the cluster says, nil for none, and which runtime values are others now.
+func (c *ClusterPlan) Describe(record *release.Record, now map[string]fleet.Value, redact func(string) string) {
+	if record == nil {
+		return
+	}
+	c.Revision, c.Resumes = record.Revision, record.Phase.Open()
+	for name, was := range record.Origins {
+		v, ok := now[name]
+		if is := v.Told(name); ok && is != was && !v.Secret {
+			c.RuntimeChanges = append(c.RuntimeChanges, fleet.Moved(name, was, is, redact))
+		}
+	}
+	slices.Sort(c.RuntimeChanges)
 }

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
 )
 
@@ -109,5 +111,19 @@ func TestOrder(t *testing.T) {
 	}
 	if p.Schedule.UntilWave = 2; p.After(p.Cluster("b")) || !p.After(p.Cluster("a")) {
 		t.Error("what comes after --until-wave 2 is wrong")
+	}
+}
+
+// TestDescribe: what the record says, and the runtime values that are others now; secret ones are not told.
+func TestDescribe(t *testing.T) {
+	now := map[string]fleet.Value{"GROUP": {Value: "production", Layer: fleet.LayerEnv}, "SAME": {Value: "x", Layer: fleet.LayerEnv}, "TOKEN": {Value: "b", Layer: fleet.LayerEnv, Secret: true}}
+	record := &release.Record{Revision: 7, Phase: release.Applying, Origins: map[string]string{"GROUP": "staging (env)", "SAME": now["SAME"].Told("SAME"), "TOKEN": "was", "GONE": "x"}}
+	c := &ClusterPlan{}
+	if c.Describe(nil, now, nil); c.Revision != 0 || c.Resumes {
+		t.Errorf("without a record: %+v", c)
+	}
+	c.Describe(record, now, func(s string) string { return s })
+	if c.Revision != 7 || !c.Resumes || len(c.RuntimeChanges) != 1 || !strings.Contains(c.RuntimeChanges[0], "production") {
+		t.Errorf("%+v", c)
 	}
 }

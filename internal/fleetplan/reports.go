@@ -2,11 +2,13 @@ package fleetplan
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/lockfile"
+	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/source"
@@ -116,15 +118,60 @@ type VetReport struct {
 	Findings  diag.Findings   `json:"findings,omitempty"`
 }
 
-// Sort puts the sources in the order of their names, those that are no longer used last.
-func (r *LockReport) Sort() {
-	slices.SortFunc(r.Sources, func(a, b LockedSource) int {
-		if a.Dropped != b.Dropped {
-			if a.Dropped {
-				return 1
-			}
-			return -1
+// Pin adds the sources that are used, each once, with the pins there were, and returns the new pins.
+func (r *LockReport) Pin(used []source.Use, old map[string]lockfile.Pin) map[string]lockfile.Pin {
+	pins := map[string]lockfile.Pin{}
+	for _, u := range used {
+		if _, twice := pins[u.Key()]; twice {
+			continue
 		}
-		return cmp.Compare(a.Source, b.Source)
-	})
+		pin := u.Pin()
+		row := LockedSource{Source: u.Key(), Version: pin.Version, Digest: pin.Digest}
+		if was, ok := old[u.Key()]; ok {
+			row.Was = &was
+		}
+		pins[u.Key()] = pin
+		r.Sources = append(r.Sources, row)
+	}
+	slices.SortFunc(r.Sources, func(a, b LockedSource) int { return cmp.Compare(a.Source, b.Source) })
+	return pins
+}
+
+// Drop adds the pins that nothing uses any more, behind the others.
+func (r *LockReport) Drop(pins map[string]lockfile.Pin) {
+	for _, key := range slices.Sorted(maps.Keys(pins)) {
+		pin := pins[key]
+		r.Sources = append(r.Sources, LockedSource{Source: key, Version: pin.Version, Digest: pin.Digest, Was: &pin, Dropped: true})
+	}
+}
+
+// Outdated is the row of one source that was compared with what there is.
+func Outdated(s source.Source, row source.Row, redact func(string) string) OutdatedSource {
+	pin := func(m module.Resolved) *lockfile.Pin {
+		if m.Digest == "" {
+			return nil
+		}
+		return &lockfile.Pin{Version: m.Version, Digest: m.Digest}
+	}
+	out := OutdatedSource{Want: s.Want, Newest: pin(row.Newest), Overall: pin(row.Overall), Verdict: row.Verdict}
+	s.Want = ""
+	out.Source = s.Key()
+	if row.Locked.Digest != "" {
+		out.Locked = &row.Locked
+	}
+	if row.Err != nil {
+		out.Problem = redact(diag.From(row.Err, "source")[0].String())
+	}
+	return out
+}
+
+// Sort puts the items, which come cluster by cluster, in the order of their instances, as they came first.
+func (r *BuildResult) Sort() {
+	first := map[string]int{}
+	for i, item := range r.Items {
+		if _, ok := first[item.Instance]; !ok {
+			first[item.Instance] = i
+		}
+	}
+	slices.SortStableFunc(r.Items, func(a, b BuildItem) int { return first[a.Instance] - first[b.Instance] })
 }

@@ -2,6 +2,7 @@ package fleetplan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -9,6 +10,8 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
 )
 
@@ -22,17 +25,18 @@ type StatusReport struct {
 
 // ClusterStatus is one cluster's bundles.
 type ClusterStatus struct {
-	Cluster     string    `json:"cluster"`
-	Group       string    `json:"group,omitempty"`
-	Server      string    `json:"server,omitempty"`
-	Unreachable string    `json:"unreachable,omitempty"`
-	Bundle      string    `json:"bundle,omitempty"`
-	Revision    int       `json:"revision,omitempty"`
-	Phase       string    `json:"phase,omitempty"` // of the record
-	Head        string    `json:"head,omitempty"`
-	Applied     time.Time `json:"applied,omitzero"`
-	Author      string    `json:"author,omitempty"`
-	Message     string    `json:"message,omitempty"`
+	Cluster     string `json:"cluster"`
+	Group       string `json:"group,omitempty"`
+	Server      string `json:"server,omitempty"`
+	Unreachable string `json:"unreachable,omitempty"`
+	Bundle      string `json:"bundle,omitempty"`
+	Revision    int    `json:"revision,omitempty"`
+	// Phase of the record.
+	Phase   release.Phase `json:"phase,omitempty"`
+	Head    string        `json:"head,omitempty"`
+	Applied time.Time     `json:"applied,omitzero"`
+	Author  string        `json:"author,omitempty"`
+	Message string        `json:"message,omitempty"`
 	// Unknown says why nobody knows what is installed there: the records may not, or can not, be read.
 	Unknown string `json:"unknown,omitempty"`
 	// Lost: there is no record, and objects carry the bundle's marks: how many, and which.
@@ -109,7 +113,7 @@ func (s ClusterStatus) ready() bool {
 	if s.Unreachable != "" || s.Unknown != "" {
 		return false
 	}
-	if s.Bundle != "" && !s.Run.Ended {
+	if s.Bundle != "" && !s.Phase.Complete() {
 		return false
 	}
 	for _, in := range s.Instances {
@@ -131,4 +135,36 @@ func (s *StatusReport) MarkSkipped() {
 	for i, c := range s.Clusters {
 		s.Clusters[i].NotStarted = slices.Contains(rollout.Skipped(runs[c.Bundle]), c.Cluster)
 	}
+}
+
+// With is the row of a cluster with what a record says; inProgress is who is at work on the bundle there.
+func (s ClusterStatus) With(rec release.Record, inProgress string) ClusterStatus {
+	s.Bundle, s.Revision, s.Phase, s.Head, s.InProgress = rec.Bundle, rec.Revision, rec.Phase, rec.Head, inProgress
+	s.Applied, s.Author, s.Message = rec.Finished, rec.Author, rec.Message
+	s.Run = rollout.Run{Cluster: s.Cluster, Rollout: rec.Rollout, Revision: rec.Head, Began: rec.Started,
+		Ended: rec.Phase.Complete(), InProgress: inProgress != ""}
+	return s
+}
+
+// InstancesOf are the states of a record's instances: health and drift of everything its inventory names, as it was
+// observed and judged.
+func InstancesOf(rec release.Record, live map[object.Ref]plan.Live, judged map[object.Ref]health.Status) []InstanceStatus {
+	byName := map[string]*InstanceStatus{}
+	for _, o := range rec.Inventory {
+		in := byName[o.Instance]
+		if in == nil {
+			in = &InstanceStatus{Instance: o.Instance, Source: rec.Sources[o.Instance], State: string(health.Ready),
+				Suspended: slices.Contains(rec.Suspended, o.Instance)}
+			byName[o.Instance] = in
+		}
+		st := ObjectStatus{Object: o.Ref}
+		st.Status, st.Drifted, st.By = release.Standing(o, live[o.Ref], judged[o.Ref])
+		in.Objects = append(in.Objects, st)
+		in.State = health.Worse(in.State, st.Status.State, st.Drifted, o.NoWait)
+	}
+	out := make([]InstanceStatus, 0, len(byName))
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		out = append(out, *byName[name])
+	}
+	return out
 }

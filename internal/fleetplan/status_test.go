@@ -2,18 +2,23 @@ package fleetplan
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
 )
 
 func TestStatusVerdict(t *testing.T) {
-	ready := ClusterStatus{Cluster: "a", Bundle: "web", Phase: "succeeded", Run: rollout.Run{Ended: true}, Instances: []InstanceStatus{{State: "ready"}}}
-	failed := ClusterStatus{Cluster: "b", Bundle: "web", Phase: "succeeded", Run: rollout.Run{Ended: true}, Instances: []InstanceStatus{{State: "failed"}}}
+	ready := ClusterStatus{Cluster: "a", Bundle: "web", Phase: "succeeded", Instances: []InstanceStatus{{State: "ready"}}}
+	failed := ClusterStatus{Cluster: "b", Bundle: "web", Phase: "succeeded", Instances: []InstanceStatus{{State: "failed"}}}
 	none, hidden := ClusterStatus{Cluster: "c"}, ClusterStatus{Cluster: "d", Unknown: "the right to get secrets is missing"}
 	down := ClusterStatus{Cluster: "e", Unreachable: "no answer"}
 	written := ready
@@ -67,15 +72,32 @@ func TestMarkSkipped(t *testing.T) {
 	}
 }
 
-// TestSortLocked: by name, those that nothing uses any more last.
-func TestSortLocked(t *testing.T) {
-	r := &LockReport{Sources: []LockedSource{{Source: "a", Dropped: true}, {Source: "c"}, {Source: "b"}, {Source: "0", Dropped: true}}}
-	r.Sort()
-	var got []string
-	for _, s := range r.Sources {
-		got = append(got, s.Source)
+// TestInstancesOf: an instance is as its worst object, drift and what nobody waits for included.
+func TestInstancesOf(t *testing.T) {
+	ref := deployment
+	owned := func(instance, name string) plan.Owned {
+		return plan.Owned{Ref: ref(name), Instance: instance, UID: "u-" + name, Own: "e"}
 	}
-	if !slices.Equal(got, []string{"b", "c", "0", "a"}) {
-		t.Errorf("%q", got)
+	slow := owned("web", "slow")
+	slow.NoWait = true
+	rec := release.Record{Bundle: "shop", Revision: 4, Head: "h", Rollout: "7K2M", Phase: release.Failed, Author: "ada", Sources: map[string]string{"api": "module api", "drift": "module drift"}, Suspended: []string{"web"},
+		Inventory: []plan.Owned{owned("web", "web"), slow, owned("api", "api"), owned("db", "gone"), owned("drift", "drift")}}
+	live, judged := map[object.Ref]plan.Live{}, map[object.Ref]health.Status{}
+	for _, name := range []string{"web", "slow", "api", "drift"} {
+		live[ref(name)] = plan.Live{Found: true, UID: "u-" + name, Own: "e", OwnerLabel: "me"}
+		judged[ref(name)] = health.Status{State: health.Ready}
+	}
+	judged[ref("slow")], judged[ref("api")] = health.Status{State: health.Progressing}, health.Status{State: health.Failed, Reason: "crashes"}
+	live[ref("drift")] = plan.Live{Found: true, UID: "u-drift", Own: "other", ResourceVersion: "2", OwnerLabel: "me", Foreign: "kubectl edit"}
+	var got []string
+	for _, in := range InstancesOf(rec, live, judged) {
+		got = append(got, fmt.Sprintf("%s %s %d %s %t", in.Instance, in.State, len(in.Objects), in.Source, in.Suspended))
+	}
+	if want := []string{"api failed 1 module api false", "db missing 1  false", "drift drifted 1 module drift false", "web ready 2  true"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	row := ClusterStatus{Cluster: "a", Group: "g"}.With(rec, "ada since noon")
+	if row.Cluster != "a" || row.Group != "g" || row.Bundle != "shop" || row.Revision != 4 || row.Phase != release.Failed || row.Run.Ended || !row.Run.InProgress || row.Run.Rollout != "7K2M" {
+		t.Errorf("%+v", row)
 	}
 }

@@ -66,7 +66,7 @@ func stateOf(c fleetplan.ClusterStatus) string {
 	if worst == "ready" && c.InProgress != "" {
 		return "in progress"
 	}
-	if worst == "ready" && c.Phase != "" && !release.Phase(c.Phase).Complete() {
+	if worst == "ready" && c.Phase != "" && !c.Phase.Complete() {
 		return "unfinished" // what is there is ready, and the last run did not do all it was to do
 	}
 	return worst
@@ -184,23 +184,23 @@ func lastRun(c fleetplan.ClusterStatus) string {
 		return "in progress by " + c.InProgress
 	case c.NotStarted:
 		return "the last rollout stopped before it came here"
-	case c.Phase != "" && c.Phase != "succeeded":
+	case c.Phase != "" && c.Phase != release.Succeeded:
 		return "the last run " + phaseText(c.Phase)
 	}
 	return ""
 }
 
 // phaseText says what an unfinished or failed record means.
-func phaseText(phase string) string {
-	switch phase {
-	case "failed":
+func phaseText(phase release.Phase) string {
+	switch {
+	case phase == release.Failed:
 		return "failed"
-	case "written":
+	case phase == release.Written:
 		return "did not wait (--wait=false); applying again does"
-	case "applying", "deleting":
-		return "ended while " + phase + "; applying again resumes it"
+	case phase.Open():
+		return "ended while " + string(phase) + "; applying again resumes it"
 	}
-	return phase
+	return string(phase)
 }
 
 // statusObjects tells of every object that is not ready (with -v of all) and, with -v, of the images.
