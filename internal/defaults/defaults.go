@@ -27,6 +27,9 @@ type Defaults struct {
 
 var known = []string{"fleet", "files"}
 
+// flags name the same files, wherever they lie.
+var flags = map[string]string{"fleet": "--fleet (-r), or HAWSER_FLEET", "files": "--file (-f)"}
+
 // documents are the fields that make a file a document of its own: roots, and what Kubernetes objects have.
 var documents = []string{"bundle", "bundles", "runtime", "apiVersion", "kind"}
 
@@ -60,9 +63,9 @@ func Read(dir string) (Defaults, diag.Findings) {
 	for _, f := range fields {
 		switch f.Name {
 		case "fleet":
-			out.Fleet, fs = defaultFiles(f, fs)
+			out.Fleet, fs = defaultFiles(dir, f, fs)
 		case "files":
-			out.Files, fs = defaultFiles(f, fs)
+			out.Files, fs = defaultFiles(dir, f, fs)
 		default:
 			n := diag.Errorf("unknown-field", "unknown field %q", f.Name)
 			n.Path, n.Pos, n.Fix = f.Name, cuelang.Pos(f.Pos), diag.DidYouMean(f.Name, known)
@@ -91,8 +94,8 @@ func isDocument(tree *ast.StructLit) bool {
 	})
 }
 
-// defaultFiles reads a file or a list of files.
-func defaultFiles(f cuelang.Field, fs diag.Findings) ([]string, diag.Findings) {
+// defaultFiles reads a file or a list of files, which lie in the repository of dir: nobody who runs a command has named them.
+func defaultFiles(dir string, f cuelang.Field, fs diag.Findings) ([]string, diag.Findings) {
 	items := []ast.Expr{f.Value}
 	if l, ok := f.Value.(*ast.ListLit); ok {
 		items = l.Elts
@@ -108,5 +111,41 @@ func defaultFiles(f cuelang.Field, fs diag.Findings) ([]string, diag.Findings) {
 		n.Pos, n.Path = cuelang.Pos(f.Pos), f.Name
 		return nil, append(fs, n)
 	}
+	for i, names := range out {
+		for name := range strings.SplitSeq(names, ",") { // as flags part them
+			if err := within(dir, strings.TrimSpace(name)); err != nil {
+				n := diag.Errorf("outside", "%s names a file outside of the repository", f.Name)
+				n.Pos, n.Path, n.Why = cuelang.Pos(items[i].Pos()), f.Name, err.Error()
+				n.Fix = "name it yourself: " + flags[f.Name]
+				return nil, append(fs, n)
+			}
+		}
+	}
 	return out, fs
+}
+
+// within is an error for a file that lies, or leads by a link, outside of the repository, or module, of dir; without any, of dir itself.
+func within(dir, name string) error {
+	if name == "" || name == "-" {
+		return nil
+	}
+	root, marked, err := rootfs.Bound(dir, ".git")
+	if err == nil && !marked {
+		root, _, err = rootfs.Bound(dir, "cue.mod")
+	}
+	if err != nil {
+		return err
+	}
+	at := name
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(dir, at)
+	}
+	real, err := filepath.EvalSymlinks(at)
+	if err != nil { // it is not there, or leads nowhere: reading it says so
+		real = at
+	}
+	if _, err := rootfs.Below(root, real); err != nil {
+		return &rootfs.OutsideError{Name: name, Root: root, Link: real != at && filepath.IsLocal(name)}
+	}
+	return nil
 }

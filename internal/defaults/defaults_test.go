@@ -45,3 +45,56 @@ func TestRead(t *testing.T) {
 		t.Error(got, fs)
 	}
 }
+
+// TestDefaultsStayInTheRepository: hawser.yaml may come from a pull request, and names nothing of the machine beside the checkout.
+func TestDefaultsStayInTheRepository(t *testing.T) {
+	top := t.TempDir()
+	at := func(name string) string { return filepath.Join(top, name) }
+	for _, dir := range []string{"repo/.git", "repo/apps", "repo/shared", "secrets", "alone"} {
+		if err := os.MkdirAll(at(dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"repo/apps/file.yaml": at("secrets/creds.yaml"), "repo/apps/dir": at("secrets"), "repo/apps/near.yaml": at("repo/shared/a.yaml")} {
+		if err := os.Symlink(to, at(link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range []string{"secrets/creds.yaml", "repo/shared/a.yaml"} {
+		if err := os.WriteFile(at(file), []byte("password: canary\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for text, want := range map[string]string{
+		"files: ../shared/a.yaml\nfleet: [../fleet.yaml]\n": "",
+		"files: near.yaml\n":                                     "",
+		"files: missing.yaml\n":                                  "",
+		"files: " + at("repo/shared/a.yaml") + "\n":              "",
+		"files: ../../secrets/creds.yaml\n":                      "hawser.yaml:1:8: files: files names a file outside of the repository",
+		"fleet: ../../secrets/creds.yaml\n":                      "--fleet",
+		"files: ../../secrets\n":                                 "outside of",
+		"files: ../../secrets/missing.yaml\n":                    "outside of",
+		"files: " + at("secrets/creds.yaml") + "\n":              "outside of",
+		"files: [\"near.yaml, ../../secrets/creds.yaml\"]\n":     "outside of",
+		"files: file.yaml\n":                                     "file.yaml is a link that leads out of",
+		"files: dir\n":                                           "dir is a link that leads out of",
+		"files: dir/creds.yaml\n":                                "leads out of",
+		"files: /etc/kubernetes/admin.yaml\nfleet: fleet.yaml\n": "outside of",
+	} {
+		if err := os.WriteFile(at("repo/apps/hawser.yaml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, fs := Read(at("repo/apps"))
+		if want == "" && fs != nil || want != "" && (!fs.HasErrors() || !strings.Contains(fs.Err().Error(), want)) {
+			t.Errorf("%q: %v, want %q", text, fs, want)
+		}
+	}
+	for text, refused := range map[string]bool{"files: sub/a.yaml\n": false, "files: ../secrets/creds.yaml\n": true} {
+		if err := os.WriteFile(at("alone/hawser.yaml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, fs := Read(at("alone")); fs.HasErrors() != refused {
+			t.Errorf("without a repository, %q: %v", text, fs)
+		}
+	}
+}
