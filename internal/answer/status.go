@@ -46,6 +46,11 @@ func IsTerminal(err error) bool {
 	return false
 }
 
+// IsSchema reports a refusal that another schema of the kind would perhaps not make.
+func IsSchema(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || IsTerminal(err)
+}
+
 // IsConversion reports the 500 of facts F9: a managed fields entry names a version the kind no longer has.
 func IsConversion(err error) bool {
 	st, ok := StatusOf(err)

@@ -65,11 +65,12 @@ func (w *writing) adopt(ctx context.Context) (meta, error) {
 		return meta{}, &StaleError{Ref: w.ch.Ref, Why: "it is another object now (other uid)"}
 	case own != w.ch.Own:
 		return meta{}, &StaleError{Ref: w.ch.Ref, Why: "fields we declared were changed since"}
-	case own == "" && w.ch.Others != "" && m.ResourceVersion != w.ch.ResourceVersion && object.OthersEntries(m.ManagedFields, w.manager) != w.ch.Others:
-		return meta{}, &StaleError{Ref: w.ch.Ref, Why: "its owner changed it since"}
 	case m.ResourceVersion != w.ch.ResourceVersion:
 		if err := w.third(ctx); err != nil {
 			return meta{}, err
+		}
+		if own == "" && w.ch.FormerEntries != "" && object.EntriesOf(m.ManagedFields, w.ch.FromManagers) != w.ch.FormerEntries {
+			return meta{}, &StaleError{Ref: w.ch.Ref, Why: "its owner has changed it since"}
 		}
 	}
 	out, err := w.over(ctx, pre{w.ch.UID, m.ResourceVersion}, true, own)

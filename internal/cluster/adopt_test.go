@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -195,6 +196,25 @@ func TestAdoptLeavesThirdParties(t *testing.T) {
 	b.apply(t, s, objs(t, ns, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: NS}\ndata: {x: later}")...)
 	if live := get(t, configMaps, ns, "a"); len(live.GetFinalizers()) != 1 || data(t, ns, "a") != "map[ca.crt:injected x:later]" {
 		t.Errorf("%v", live.Object)
+	}
+}
+
+// What the owner changes between plan and apply was in no plan: it is neither overwritten nor removed.
+func TestAdoptIsStaleWhenTheOwnerChangedIt(t *testing.T) {
+	f, s := testfleet.Get(), connect(t)
+	ns := f.Namespace(t, one)
+	helms(t, configMaps, ns, strings.ReplaceAll(cmA, "ours", "theirs"))
+	b := newBundle(t)
+	b.opts.Adopt = true
+	p, bodies := b.plan(t, s, objs(t, ns, cmA))
+	time.Sleep(1100 * time.Millisecond) // managed fields count seconds
+	patch(t, "helm", configMaps, ns, "a", `{"data":{"x":"edited","only":"here"}}`)
+	r := b.execute(t.Context(), s, p, bodies)
+	if len(r.Problems) != 1 || !isStale(r.Problems[0].Err) || !strings.Contains(r.Problems[0].Status.Reason, "its owner has changed it since") {
+		t.Fatalf("%+v", r.Problems)
+	}
+	if got := data(t, ns, "a"); got != "map[only:here w:theirs x:edited]" {
+		t.Errorf("data %s", got)
 	}
 }
 

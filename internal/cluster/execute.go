@@ -129,6 +129,7 @@ type executor struct {
 	lives     map[string]plan.Life
 	made      map[object.Ref]bool // hooks' objects of this run
 	schema    map[string]string
+	defined   map[schema.GroupKind]bool // by definitions that this run wrote
 	// generations are what was written: health of an older one is not health of ours.
 	generations map[object.Ref]int64
 	done        int
@@ -139,7 +140,7 @@ type executor struct {
 func newExecutor(s *Session, req ExecuteRequest) *executor {
 	e := &executor{s: s, req: req, manager: object.Manager(req.Plan.Owner), changes: map[object.Ref]*plan.Change{},
 		hooks: map[order.Step]plan.Change{}, ends: map[string]object.Event{}, lives: map[string]plan.Life{}, made: map[object.Ref]bool{},
-		inventory: map[object.Ref]plan.Owned{}, schema: maps.Clone(req.Schema), generations: map[object.Ref]int64{}}
+		inventory: map[object.Ref]plan.Owned{}, schema: maps.Clone(req.Schema), defined: map[schema.GroupKind]bool{}, generations: map[object.Ref]int64{}}
 	if req.Parallel > 0 {
 		e.slots = make(chan struct{}, req.Parallel)
 	}
@@ -371,6 +372,7 @@ func (e *executor) wrote(ch plan.Change, m meta) {
 	if ch.Ref.IsCRD() {
 		for gk := range object.DefinedKinds([]object.Object{body}) {
 			e.schema[plan.SchemaKey(object.Ref{Group: gk.Group, Kind: gk.Kind})] = crdKey(m)
+			e.defined[gk] = true
 		}
 	}
 	e.count(ch)

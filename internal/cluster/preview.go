@@ -26,12 +26,14 @@ import (
 // strict field validation. What cannot be asked (the namespace or kind comes with this plan, a webhook refuses dry
 // runs) is said in Deferred, what cannot work in Finding. Nothing is stored.
 func (s *Session) Preview(ctx context.Context, reqs []PreviewRequest) map[object.Ref]plan.Preview {
-	p := &previewer{s: s, new: map[object.Ref]bool{}, kinds: map[schema.GroupKind]object.DefinedKind{}}
+	p := &previewer{s: s, new: map[object.Ref]bool{}, changed: map[object.Ref]bool{}, kinds: map[schema.GroupKind]object.DefinedKind{}}
 	var bodies []object.Object
 	for _, r := range reqs {
 		bodies = append(bodies, r.Body)
 		if r.Change.Action == plan.Create {
 			p.new[r.Change.Ref] = true
+		} else if r.Change.Ref.IsCRD() {
+			p.changed[r.Change.Ref] = true
 		}
 	}
 	p.kinds = object.DefinedKinds(bodies)
@@ -57,9 +59,9 @@ func (s *Session) Preview(ctx context.Context, reqs []PreviewRequest) map[object
 
 type previewer struct {
 	s *Session
-	// new are the objects this plan creates; kinds those its CRDs bring.
-	new   map[object.Ref]bool
-	kinds map[schema.GroupKind]object.DefinedKind
+	// new are the objects this plan creates, changed the CRDs that are there and that it writes; kinds those its CRDs bring.
+	new, changed map[object.Ref]bool
+	kinds        map[schema.GroupKind]object.DefinedKind
 }
 
 func (p *previewer) preview(ctx context.Context, r PreviewRequest) plan.Preview {
@@ -249,6 +251,10 @@ func conflictManager(message string) (manager, subresource string) {
 
 // failed turns a refusal into a Deferred or a Finding.
 func (p *previewer) failed(r PreviewRequest, err error) plan.Preview {
+	if d := p.kinds[r.Change.Ref.GroupKind()]; p.changed[d.CRD] && answer.IsSchema(err) {
+		// by the definition as it is now; the one of this plan was checked before
+		return plan.Preview{Deferred: "CRD " + d.CRD.Name + " changes with this plan", Fields: p.declared(r, r.Base, object.Setters{})}
+	}
 	text := p.s.text(err, r.Change.Ref)
 	var f diag.Finding
 	webhook, isHook := answer.Webhook(err)

@@ -28,6 +28,8 @@ const (
 	lastLook      = 500 * time.Millisecond
 	servedWithin  = 20 * time.Second
 	servedBackoff = 100 * time.Millisecond
+	// redefinedWithin is how long a server may go by a definition that was written over.
+	redefinedWithin = 5 * time.Second
 )
 
 // writeOne does what the plan says about one object; for one that stays as it is that is nothing.
@@ -140,11 +142,24 @@ func (w *writing) apply(ctx context.Context, p pre, force bool, manager string, 
 		u.SetResourceVersion(p.rv)
 		body = u.Object
 	}
-	var m meta
-	rep, err := w.send(ctx, call{method: http.MethodPatch, path: w.k.path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name), named: w.ch.Ref.Name,
-		query: url.Values{"fieldManager": {manager}, "force": {strconv.FormatBool(force)}, "fieldValidation": {"Strict"}},
-		body:  body, contentType: applyType, accept: metadataType, into: &m})
-	return m, rep, err
+	deadline := w.s.now().Add(redefinedWithin)
+	for wait := servedBackoff; ; wait = min(2*wait, time.Second) {
+		var m meta
+		rep, err := w.send(ctx, call{method: http.MethodPatch, path: w.k.path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name), named: w.ch.Ref.Name,
+			query: url.Values{"fieldManager": {manager}, "force": {strconv.FormatBool(force)}, "fieldValidation": {"Strict"}},
+			body:  body, contentType: applyType, accept: metadataType, into: &m})
+		if !answer.IsSchema(err) || answer.IsUIDMismatch(err) || !w.redefined() || w.s.now().After(deadline) || waitOr(ctx, wait) != nil {
+			return m, rep, err
+		}
+	}
+}
+
+// redefined reports whether this run has written the definition of the object's kind: a handler may go by the old one for
+// a moment still.
+func (w *writing) redefined() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.defined[w.ch.Ref.GroupKind()]
 }
 
 // create applies an object that must not be there, without force. An apply cannot ask for that, so the answer tells:

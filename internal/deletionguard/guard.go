@@ -156,29 +156,17 @@ func runs(r object.Ref) bool {
 	return r.IsWorkload() && r.Kind != "Job" && r.Kind != "Pod"
 }
 
-// succeeded reports that an object whose name ends with what it holds (a digest, a version) has a new one of the same
-// stem: ConfigMaps and Secrets of generators, Jobs of migrations.
+// succeeded reports that an object whose name ends with what it holds (a digest, a version) has a new one whose name
+// differs in that alone: ConfigMaps and Secrets of generators, Jobs of migrations.
 func (c Cluster) succeeded(r object.Ref) bool {
-	stem := stemOf(r)
-	if stem == "" {
-		return false
-	}
-	return slices.ContainsFunc(c.Declared, func(d plan.Desired) bool {
-		return d.Ref.GroupKind() == r.GroupKind() && d.Ref.Namespace == r.Namespace && stemOf(d.Ref) == stem
-	})
-}
-
-// stemOf is the name up to its last dash, "" for kinds that are not made anew under other names.
-func stemOf(r object.Ref) string {
 	switch {
 	case r.Group == "" && (r.Kind == "ConfigMap" || r.Kind == "Secret" || r.Kind == "Pod"), r.Group == "batch" && r.Kind == "Job":
 	default:
-		return ""
+		return false // made anew under another name, it is another one
 	}
-	if i := strings.LastIndexByte(r.Name, '-'); i > 0 {
-		return r.Name[:i]
-	}
-	return ""
+	return slices.ContainsFunc(c.Declared, func(d plan.Desired) bool {
+		return d.Ref.GroupKind() == r.GroupKind() && d.Ref.Namespace == r.Namespace && plan.Succeeds(r.Name, d.Ref.Name)
+	})
 }
 
 func few(names []string) string {

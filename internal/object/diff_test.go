@@ -154,7 +154,7 @@ func TestClassOf(t *testing.T) {
 		{Ref{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}, ClassWorkload}, {Ref{Group: "example.com", Kind: "Widget"}, ClassWorkload},
 		{Ref{Group: "apiregistration.k8s.io", Kind: "APIService"}, ClassHook},
 		{Ref{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration"}, ClassHook},
-		{Ref{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicy"}, ClassHook},
+		{Ref{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicy"}, ClassConfig},
 	} {
 		if got := ClassOf(c.ref); got != c.want {
 			t.Errorf("%s of %q: %d, want %d", c.ref.Kind, c.ref.Group, got, c.want)

@@ -13,7 +13,7 @@ const (
 	ClassService
 	// ClassWorkload: what runs, what scales and routes to it, and custom resources that no webhook of the Set matches.
 	ClassWorkload
-	// ClassHook: API services and webhook configurations.
+	// ClassHook: API services and webhook configurations, which Services answer.
 	ClassHook
 	// ClassCustom: custom resources that a webhook, an API service or a conversion of the Set has to serve first.
 	ClassCustom
@@ -39,10 +39,10 @@ func ClassOf(r Ref) Class {
 		return ClassFoundation
 	case r.Group == "" && r.Kind == "Service":
 		return ClassService
-	case r.Group == "" && configKinds[r.Kind], configGroups[r.Group],
+	case r.Group == "" && configKinds[r.Kind], configGroups[r.Group], r.Group == admission && !r.IsHook(),
 		r.Group == "networking.k8s.io" && (r.Kind == "NetworkPolicy" || r.Kind == "IngressClass"):
 		return ClassConfig
-	case r.IsHook(), r.Group == admission:
+	case r.IsHook():
 		return ClassHook
 	}
 	return ClassWorkload
@@ -70,6 +70,11 @@ func (r Ref) IsJob() bool { return r.Group == "batch" && r.Kind == "Job" }
 // Finishes reports whether objects of the kind do their work and are done, so that one that is gone may have been. The
 // kinds of others are not known to, whatever they are called.
 func (r Ref) Finishes() bool { return r.IsJob() || r.Group == "" && r.Kind == "Pod" }
+
+// Autoscales reports whether the ref is something that sets spec.replicas of what its spec.scaleTargetRef names.
+func (r Ref) Autoscales() bool {
+	return r.Group == "autoscaling" && r.Kind == "HorizontalPodAutoscaler" || r.Group == "keda.sh" && r.Kind == "ScaledObject"
+}
 
 // IsWorkload reports whether the ref runs pods by a pod template.
 func (r Ref) IsWorkload() bool {

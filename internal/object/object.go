@@ -155,8 +155,8 @@ func OwnerID(hubUID, hubNamespace, bundle string) string {
 // Manager is the field manager of a bundle: "hawser:<owner id>".
 func Manager(ownerID string) string { return "hawser:" + ownerID }
 
-// Marked returns a copy of the object with Hawser's labels on its top-level metadata (never on pod templates), and
-// with Secret stringData folded into data.
+// Marked returns a copy of the object with Hawser's labels on its top-level metadata (never on pod templates), with
+// Secret stringData folded into data, and without what the cluster itself fills in.
 func (o Object) Marked(owner, bundle string) Object {
 	u := (&unstructured.Unstructured{Object: o.Body}).DeepCopy()
 	labels := u.GetLabels()
@@ -171,6 +171,15 @@ func (o Object) Marked(owner, bundle string) Object {
 	}
 	u.SetLabels(labels)
 	foldStringData(u)
+	leaveAggregated(u)
 	o.Body = u.Object
 	return o
+}
+
+// leaveAggregated drops the rules of a ClusterRole that others are aggregated into: a controller fills them in, and whatever
+// is declared there is overwritten (kubernetes.io/docs/reference/access-authn-authz/rbac, Aggregated ClusterRoles).
+func leaveAggregated(u *unstructured.Unstructured) {
+	if r := u.GroupVersionKind(); r.Group == "rbac.authorization.k8s.io" && r.Kind == "ClusterRole" && u.Object["aggregationRule"] != nil {
+		delete(u.Object, "rules")
+	}
 }

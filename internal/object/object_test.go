@@ -1,6 +1,7 @@
 package object
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -48,6 +49,25 @@ func TestMarksStayOffPodTemplates(t *testing.T) {
 	spec := o.Marked("me", "shop").Body["spec"]
 	if diff := cmp.Diff(o.Body["spec"], spec); diff != "" {
 		t.Errorf("the spec changed (-want +got):\n%s", diff)
+	}
+}
+
+// TestAggregatedRolesKeepTheirRules: what a controller fills in is not declared, so that it is neither drift nor taken away.
+func TestAggregatedRolesKeepTheirRules(t *testing.T) {
+	role := func(apiVersion string, more map[string]any) map[string]any {
+		body := map[string]any{"apiVersion": apiVersion, "kind": "ClusterRole", "metadata": map[string]any{"name": "r"}, "rules": []any{}}
+		maps.Copy(body, more)
+		return Object{Body: body}.Marked("me", "shop").Body
+	}
+	aggregated := map[string]any{"aggregationRule": map[string]any{"clusterRoleSelectors": []any{}}}
+	if _, ok := role("rbac.authorization.k8s.io/v1", aggregated)["rules"]; ok {
+		t.Error("the rules of an aggregated role are declared")
+	}
+	if _, ok := role("rbac.authorization.k8s.io/v1", nil)["rules"]; !ok {
+		t.Error("the rules of a role are gone")
+	}
+	if _, ok := role("example.com/v1", aggregated)["rules"]; !ok {
+		t.Error("the rules of somebody's kind are gone")
 	}
 }
 

@@ -44,12 +44,12 @@ func OwnEntry(entries []metav1.ManagedFieldsEntry, manager string) (hash, apiVer
 	return hex.EncodeToString(h.Sum(nil))[:32], e.APIVersion
 }
 
-// OthersEntries is the hash of the entries that everybody but a manager has in managed fields, "" when there are none. It
-// moves whenever one of them changes the object, a second later at the soonest, and stays under writes of the status.
-func OthersEntries(entries []metav1.ManagedFieldsEntry, manager string) string {
+// EntriesOf is the hash of the entries that managers have in managed fields, "" when there are none. It moves whenever one of
+// them changes the object, a second later at the soonest, and stays under writes of the status.
+func EntriesOf(entries []metav1.ManagedFieldsEntry, managers []string) string {
 	h, any := sha256.New(), false
 	for _, e := range entries {
-		if e.Manager != manager && e.Subresource != "status" {
+		if slices.Contains(managers, e.Manager) && e.Subresource != "status" {
 			any = true
 			h.Write([]byte(e.Manager + "\x00" + string(e.Operation) + "\x00" + e.Subresource + "\x00"))
 			writeEntry(h, e)

@@ -166,6 +166,22 @@ func (f *fields) types() []string {
 	return out
 }
 
+// metadata checks an object's metadata: all of it by the published schema, and only what a definition restricts (the name)
+// by that of a definition, which leaves the rest to the API server.
+func (c *checker) metadata(at Path, f *fields, v any) {
+	f = c.resolve(f)
+	m, ok := v.(map[string]any)
+	if f == nil || !ok || f.Properties["labels"] != nil {
+		c.value(at, f, v)
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Properties)) {
+		if value, here := m[name]; here {
+			c.value(append(slices.Clip(at), Step{Field: name}), f.Properties[name], value)
+		}
+	}
+}
+
 func (c *checker) object(at Path, f *fields, v map[string]any, root bool) {
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		if root && (name == "apiVersion" || name == "kind" || name == "status") ||
@@ -175,6 +191,8 @@ func (c *checker) object(at Path, f *fields, v map[string]any, root bool) {
 		here := append(slices.Clip(at), Step{Field: name})
 		p, known := f.Properties[name]
 		switch {
+		case known && root && name == "metadata":
+			c.metadata(here, p, v[name])
 		case known:
 			c.value(here, p, v[name])
 		case f.Additional != nil && f.Additional.schema != nil:

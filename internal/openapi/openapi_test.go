@@ -62,6 +62,7 @@ spec:
         type: object
         required: [spec]
         properties:
+          metadata: {type: object, properties: {name: {type: string, maxLength: 8}}}
           spec:
             type: object
             required: [size, mode]
@@ -124,6 +125,9 @@ func TestCheck(t *testing.T) {
 			want: []string{"spec.template.containers[name=web].imagee: is not a field that Deployment has (did you mean image?)"}},
 		"unknown at the top": {text: "{apiVersion: apps/v1, kind: Deployment, spce: {}, spec: {template: {containers: []}}, status: {x: 1}}",
 			want: []string{"spce: is not a field that Deployment has (did you mean spec?)"}},
+		"a definition that restricts the name": {text: "{apiVersion: example.com/v1, kind: Widget, metadata: {name: web, namespace: x, labels: {a: b}, finalizers: [a/b]}, spec: {size: 1, mode: a}}"},
+		"and a name that is too long": {text: "{apiVersion: example.com/v1, kind: Widget, metadata: {name: web-of-much, labels: {a: b}}, spec: {size: 1, mode: a}}",
+			want: []string{"metadata.name: has 11 characters, at most 8 are allowed"}},
 		"text for a number": {text: deployment(`{replicas: "3", template: {containers: []}}`),
 			want: []string{"spec.replicas: wants a whole number, and is a text (leave out the quotes)"}},
 		"half a replica":                    {text: deployment(`{replicas: 1.5, template: {containers: []}}`), want: []string{"spec.replicas: wants a whole number, and is a number"}},

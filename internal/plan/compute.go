@@ -18,6 +18,7 @@ import (
 // half the kinds have none, and labels never move it.
 func Compute(in Input) *Plan {
 	c := newComputation(in)
+	c.unscale()
 	for _, d := range in.Desired {
 		if !c.duplicate(d) && d.Hook == nil {
 			c.desired(d)
@@ -148,7 +149,7 @@ func (c *computation) desired(d Desired) {
 		return
 	}
 	ch := Change{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, Digest: d.Digest, Pos: d.Pos,
-		NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own, Others: live.Others}
+		NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own, FormerEntries: live.ForeignEntries}
 	switch {
 	case !live.Found && c.expired(d, own):
 		c.unchanged(d, own, Live{UID: own.UID, ResourceVersion: own.ResourceVersion, Own: own.Own})
@@ -183,7 +184,7 @@ func (c *computation) isOurs(own Owned, isOwned bool, live Live) bool {
 
 func (c *computation) create(d Desired, own Owned, isOwned bool, ch Change) {
 	ch.Action, ch.Code = Create, CodeNew
-	ch.UID, ch.ResourceVersion, ch.Own, ch.Others = "", "", "", ""
+	ch.UID, ch.ResourceVersion, ch.Own, ch.FormerEntries = "", "", "", ""
 	switch {
 	case d.OwnNamespace:
 		ch.Code, ch.Why = CodeNamespace, "namespace of instance "+d.Instance

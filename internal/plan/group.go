@@ -108,7 +108,7 @@ func GroupEqual(members []Member) []Group {
 func changeKeys(changes []Change) []string {
 	keys := make([]string, len(changes))
 	for i, c := range changes {
-		c.UID, c.ResourceVersion, c.Own, c.Others, c.Digest, c.Content = "", "", "", "", "", nil
+		c.UID, c.ResourceVersion, c.Own, c.FormerEntries, c.Digest, c.Content = "", "", "", "", "", nil
 		data, err := json.Marshal(c)
 		if err != nil {
 			panic(fmt.Sprintf("plan: a change is not JSON: %v", err))

@@ -20,11 +20,11 @@ func LiveOf(m metav1.ObjectMeta, manager string) Live {
 	}
 	l.OwnReplicas, l.ReplicasOwner = object.ReplicasOf(m.ManagedFields, manager)
 	l.Own, l.OwnVersion = object.OwnEntry(m.ManagedFields, manager)
-	if l.Own == "" {
-		l.Others = object.OthersEntries(m.ManagedFields, manager)
-	}
 	f := object.ForeignOwner(m.Labels, m.Annotations, m.ManagedFields, manager)
 	l.Foreign, l.ForeignManagers, l.Reconciled, l.ForeignBundle = f.Owner, f.Managers, f.Reconciled, f.Bundle
+	if l.Own == "" {
+		l.ForeignEntries = object.EntriesOf(m.ManagedFields, f.Managers)
+	}
 	return l
 }
 

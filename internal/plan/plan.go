@@ -127,8 +127,8 @@ type Change struct {
 	UID             string `json:"uid,omitempty"`
 	ResourceVersion string `json:"resourceVersion,omitempty"`
 	Own             string `json:"own,omitempty"`
-	// Others is the hash of what everybody else has in the managed fields of an object that is not ours yet.
-	Others string `json:"others,omitempty"`
+	// FormerEntries is the hash of what its owner had in the managed fields of an object that is not ours yet.
+	FormerEntries string `json:"formerEntries,omitempty"`
 	// Force lists paths of which Execute may take the ownership (with UID and ResourceVersion): drifted paths we had
 	// recorded, or everything when adopting.
 	Force bool `json:"force,omitempty"`
@@ -346,8 +346,6 @@ type Live struct {
 	// Own is the hash of our Apply entry in managedFields, "" when there is none; OwnVersion its apiVersion.
 	Own        string
 	OwnVersion string
-	// Others is the hash of the entries of everybody else, those of the status apart.
-	Others string
 	// Entry is our managed fields entry, and Yielded whether it lost nothing since it was recorded but fields that are left
 	// to others; both only for objects with an Ignore.
 	Entry   *object.Entry
@@ -359,7 +357,9 @@ type Live struct {
 	// is known to still reconcile the object.
 	Foreign         string
 	ForeignManagers []string
-	Reconciled      bool
+	// ForeignEntries is the hash of what these managers have in managed fields, those of the status apart, where we have none.
+	ForeignEntries string
+	Reconciled     bool
 	// ForeignBundle is set when the owner is another Hawser bundle.
 	ForeignBundle bool
 	// ScaleOwner is the manager that owns spec.replicas through the scale subresource, "" if none; Autoscaler what scales

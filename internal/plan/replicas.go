@@ -1,6 +1,11 @@
 package plan
 
-import "hawser.dev/hawser/internal/object"
+import (
+	"maps"
+	"slices"
+
+	"hawser.dev/hawser/internal/object"
+)
 
 // replicasPath is the field that autoscalers set.
 const replicasPath = "spec.replicas"
@@ -36,4 +41,31 @@ func (l Live) by() string {
 		return "somebody (scaled to 0)"
 	}
 	return l.ReplicasOwner
+}
+
+// unscale forgets the autoscalers that this plan deletes: what they set is nobody's afterwards, and the declaration counts.
+func (c *computation) unscale() {
+	goes := map[string]bool{}
+	for _, o := range c.Owned {
+		if c.declares(o.Ref) || c.Options.NoPrune || c.Suspended[o.Instance] || c.Rebuilt || !o.Ref.Autoscales() {
+			continue
+		}
+		if action, _, _ := c.fate(o, c.Live[o.Ref]); action == Delete {
+			goes[o.Ref.Kind+" "+o.Ref.Namespace+"/"+o.Ref.Name] = true
+		}
+	}
+	if len(goes) == 0 {
+		return
+	}
+	c.Live = maps.Clone(c.Live)
+	for r, l := range c.Live {
+		if goes[l.Autoscaler] {
+			l.Autoscaler = ""
+			c.Live[r] = l
+		}
+	}
+}
+
+func (c *computation) declares(r object.Ref) bool {
+	return slices.ContainsFunc(c.Desired, func(d Desired) bool { return d.Ref == r })
 }

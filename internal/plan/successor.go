@@ -38,6 +38,11 @@ func endings(name string) []string {
 	return out
 }
 
+// Succeeds reports whether two names are the same before a version or a digest of what the objects hold.
+func Succeeds(old, next string) bool {
+	return slices.ContainsFunc(endings(old), func(e string) bool { return slices.Contains(endings(next), e) })
+}
+
 // replaceable reports whether an object of the kind is nothing but what it holds, or runs once: what else goes (what keeps
 // running, data, everybody's objects) is never shown as part of something that is made.
 func replaceable(r object.Ref) bool {

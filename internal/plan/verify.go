@@ -41,7 +41,7 @@ func Recheck(p *Plan, was, now map[object.Ref]Live) diag.Findings {
 			findings = append(findings, staleObject(ch.Ref, "was deleted since"))
 		case live.UID != ch.UID:
 			findings = append(findings, staleObject(ch.Ref, "is another object now"))
-		case moved(ch.Own, live.Own, ch.ResourceVersion, live.ResourceVersion, ch.Others, live.Others):
+		case moved(ch.Own, live.Own, ch.ResourceVersion, live.ResourceVersion, ch.FormerEntries, live.ForeignEntries):
 			findings = append(findings, staleObject(ch.Ref, "was changed since"))
 		case ch.Action == Delete:
 			if what := reclaimed(was[ch.Ref], live); what != "" {
@@ -62,9 +62,9 @@ func Recheck(p *Plan, was, now map[object.Ref]Live) diag.Findings {
 }
 
 // moved reports whether an object is not as it was seen: what we declared of it was changed, or, where it is not ours yet,
-// what anybody has in it.
-func moved(own, ownNow, version, versionNow, others, othersNow string) bool {
-	return version != versionNow && (own != ownNow || own == "" && others != othersNow)
+// what its owner has in it.
+func moved(own, ownNow, version, versionNow, former, formerNow string) bool {
+	return version != versionNow && (own != ownNow || own == "" && former != formerNow)
 }
 
 // reclaimed says what keeps an object from being deleted that did not when the plan was made, "" for nothing.
@@ -187,7 +187,7 @@ func differ(saved, now Change, sameDigest func(saved, now string) bool, shown bo
 		return "would be treated otherwise now: " + string(now.Action) + " instead of " + string(saved.Action) + because(now)
 	case !sameDigest(saved.Digest, now.Digest):
 		return "renders differently now"
-	case moved(saved.Own, now.Own, saved.ResourceVersion, now.ResourceVersion, saved.Others, now.Others):
+	case moved(saved.Own, now.Own, saved.ResourceVersion, now.ResourceVersion, saved.FormerEntries, now.FormerEntries):
 		return "was changed since"
 	case !equalJSON(decision(saved, shown), decision(now, shown)):
 		return "would be treated otherwise now"
@@ -198,7 +198,7 @@ func differ(saved, now Change, sameDigest func(saved, now string) bool, shown bo
 // decision is a change without what has been compared and, unless shown, without what is only there for people. Places
 // in files, and what a server's dry run said, may differ from machine to machine.
 func decision(ch Change, shown bool) Change {
-	ch.UID, ch.ResourceVersion, ch.Own, ch.Others, ch.Digest, ch.Pos, ch.Was = "", "", "", "", "", diag.Pos{}, nil
+	ch.UID, ch.ResourceVersion, ch.Own, ch.FormerEntries, ch.Digest, ch.Pos, ch.Was = "", "", "", "", "", diag.Pos{}, nil
 	ch.Checked, ch.Deferred = false, ""
 	fields := ch.Fields
 	ch.Fields = nil

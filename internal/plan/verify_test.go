@@ -110,10 +110,10 @@ func TestRecheck(t *testing.T) {
 		return planOf(Change{Action: a, Ref: ref, UID: "u1", ResourceVersion: "1", Own: "o1"})
 	}
 	kept := &Plan{Kept: []Owned{{Ref: ref, UID: "u1"}}}
-	theirs := Live{Found: true, UID: "u1", ResourceVersion: "1", Others: "a"}
+	theirs := Live{Found: true, UID: "u1", ResourceVersion: "1", ForeignEntries: "a"}
 	edited, status := theirs, theirs
-	edited.ResourceVersion, edited.Others, status.ResourceVersion = "2", "b", "2"
-	adopted := planOf(Change{Action: Adopt, Ref: ref, UID: "u1", ResourceVersion: "1", Others: "a"})
+	edited.ResourceVersion, edited.ForeignEntries, status.ResourceVersion = "2", "b", "2"
+	adopted := planOf(Change{Action: Adopt, Ref: ref, UID: "u1", ResourceVersion: "1", FormerEntries: "a"})
 	for _, c := range []struct {
 		reason   string
 		p        *Plan

@@ -7,16 +7,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestOthersEntries: what anybody else writes moves the hash, also the same field again; our own writes and those of the
-// status do not.
-func TestOthersEntries(t *testing.T) {
+// TestEntriesOf: what one of the managers writes moves the hash, also the same field again; writes of anybody else
+// and those of the status do not.
+func TestEntriesOf(t *testing.T) {
 	entry := func(manager, subresource, fields string, second int) metav1.ManagedFieldsEntry {
 		at := metav1.NewTime(time.Unix(int64(second), 0))
 		return metav1.ManagedFieldsEntry{Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, Subresource: subresource, APIVersion: "v1",
 			FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}, Time: &at}
 	}
 	theirs := entry("kubectl", "", `{"f:data":{"f:a":{}}}`, 1)
-	hash := func(entries ...metav1.ManagedFieldsEntry) string { return OthersEntries(entries, "hawser:x") }
+	hash := func(entries ...metav1.ManagedFieldsEntry) string {
+		return EntriesOf(entries, []string{"kubectl", "other"})
+	}
 	was := hash(theirs)
 	for name, c := range map[string]struct {
 		now  string
