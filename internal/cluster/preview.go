@@ -190,11 +190,7 @@ func (p *previewer) refused(ctx context.Context, k KindInfo, r PreviewRequest, l
 	if err != nil && !apierrors.IsAlreadyExists(err) && !onlyTaken(err) {
 		return p.failed(r, cause)
 	}
-	before := live
-	if before == nil {
-		before = r.Base
-	}
-	return plan.Preview{Immutable: true, Checked: true, Fields: p.declared(r, before, settersOf(live, r))}
+	return plan.Preview{Immutable: true, Checked: true, Fields: p.declared(r, orBase(live, r), settersOf(live, r))}
 }
 
 // onlyTaken: the new object is refused only because the old one still holds its address or port.
@@ -224,12 +220,16 @@ func (p *previewer) conflicts(r PreviewRequest, live map[string]any, err error) 
 		fc.Path = plan.RedactPath(fc.Path, p.s.redact)
 		out.Conflicts = append(out.Conflicts, fc)
 	}
-	before := live
-	if before == nil {
-		before = r.Base
-	}
-	out.Fields = p.declared(r, before, settersOf(live, r))
+	out.Fields = p.declared(r, orBase(live, r), settersOf(live, r))
 	return out
+}
+
+// orBase is the live object, else the recorded one.
+func orBase(live map[string]any, r PreviewRequest) map[string]any {
+	if live == nil {
+		return r.Base
+	}
+	return live
 }
 
 // declared compares only what we declare, when the server gave no result to compare with.

@@ -9,6 +9,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/successor"
 )
 
 // Code of the finding.
@@ -165,7 +166,7 @@ func (c Cluster) succeeded(r object.Ref) bool {
 		return false // made anew under another name, it is another one
 	}
 	return slices.ContainsFunc(c.Declared, func(d plan.Desired) bool {
-		return d.Ref.GroupKind() == r.GroupKind() && d.Ref.Namespace == r.Namespace && plan.Succeeds(r.Name, d.Ref.Name)
+		return d.Ref.GroupKind() == r.GroupKind() && d.Ref.Namespace == r.Namespace && successor.Of(r.Name, d.Ref.Name)
 	})
 }
 

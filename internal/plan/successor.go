@@ -1,47 +1,12 @@
 package plan
 
 import (
-	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/successor"
 )
-
-// Names that end with what the object holds: a version, or a digest of the content.
-var (
-	versioned = regexp.MustCompile(`^(.+?)[-.](v?[0-9]+(?:\.[0-9]+)*)$`)
-	hashed    = regexp.MustCompile(`^(.+)[-.]([0-9a-z]{5,64})$`)
-	hexDigits = regexp.MustCompile(`^[0-9a-f]+$`)
-	// ofKustomize are the characters of the digests that Kustomize's generators put behind names: no vowels, so that they
-	// never make a word.
-	ofKustomize = regexp.MustCompile(`^[2456789bcdfghkmt]{10}$`)
-)
-
-// kustomizeLength is the length of such a digest.
-const kustomizeLength = 10
-
-// endings are what a name may share with that of its successor: the name without what the object holds, and what kind of
-// ending that is. A word is no digest: a hexadecimal one has a digit, and one of Kustomize's length has a digit or no vowel.
-func endings(name string) []string {
-	var out []string
-	if m := versioned.FindStringSubmatch(name); m != nil {
-		out = append(out, "version "+m[1])
-	}
-	if m := hashed.FindStringSubmatch(name); m != nil {
-		digit := strings.ContainsAny(m[2], "0123456789")
-		if digit && hexDigits.MatchString(m[2]) || len(m[2]) == kustomizeLength && (digit || ofKustomize.MatchString(m[2])) {
-			out = append(out, fmt.Sprintf("digest %d %s", len(m[2]), m[1]))
-		}
-	}
-	return out
-}
-
-// Succeeds reports whether two names are the same before a version or a digest of what the objects hold.
-func Succeeds(old, next string) bool {
-	return slices.ContainsFunc(endings(old), func(e string) bool { return slices.Contains(endings(next), e) })
-}
 
 // replaceable reports whether an object of the kind is nothing but what it holds, or runs once: what else goes (what keeps
 // running, data, everybody's objects) is never shown as part of something that is made.
@@ -66,7 +31,7 @@ func pair(changes []Change) {
 		if !made && !gone || c.Hook != nil || !replaceable(c.Ref) {
 			continue
 		}
-		for _, e := range endings(c.Ref.Name) {
+		for _, e := range successor.Endings(c.Ref.Name) {
 			key := strings.Join([]string{c.Instance, c.Ref.Group, c.Ref.Kind, c.Ref.Namespace, e}, "\n")
 			if by[key] == nil {
 				by[key] = &candidates{}
