@@ -80,7 +80,7 @@ func (o *observer) see(r object.Ref, l plan.Live) {
 	if r.Namespace != "" && l.Found {
 		o.NamespaceExists[r.Namespace] = true
 	}
-	if r.Group == "" && r.Kind == "Namespace" {
+	if r.IsNamespace() {
 		o.NamespaceExists[r.Name] = l.Found && !l.Terminating
 	}
 }
@@ -122,7 +122,7 @@ func (o *observer) freshNamespaces() []string {
 	for r, ow := range o.owned {
 		if ow.UID != "" {
 			known[r.Namespace] = true
-			if r.Group == "" && r.Kind == "Namespace" {
+			if r.IsNamespace() {
 				known[r.Name] = true
 			}
 		}
@@ -149,7 +149,7 @@ func (o *observer) wantedNamespaces() []string {
 		switch {
 		case d.Ref.Namespace != "":
 			out[d.Ref.Namespace] = true
-		case d.Ref.Group == "" && d.Ref.Kind == "Namespace":
+		case d.Ref.IsNamespace():
 			out[d.Ref.Name] = true
 		}
 	}

@@ -30,3 +30,18 @@ func TestWaitingIsOver(t *testing.T) {
 		}
 	}
 }
+
+// TestNamedAsTheyMust: what is named after what it is cannot be tried under another name; a custom kind called APIService can.
+func TestNamedAsTheyMust(t *testing.T) {
+	for _, c := range []struct {
+		group, kind string
+		want        bool
+	}{
+		{"apiextensions.k8s.io", "CustomResourceDefinition", true}, {"apiregistration.k8s.io", "APIService", true},
+		{"gateway.example.com", "APIService", false}, {"", "Service", false},
+	} {
+		if got := crdNamed(object.Ref{Group: c.group, Kind: c.kind}); got != c.want {
+			t.Errorf("%s/%s: %t", c.group, c.kind, got)
+		}
+	}
+}

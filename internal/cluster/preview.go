@@ -202,7 +202,7 @@ func onlyTaken(err error) bool {
 }
 
 // crdNamed kinds cannot be tried under another name.
-func crdNamed(r object.Ref) bool { return r.IsCRD() || r.Kind == "APIService" }
+func crdNamed(r object.Ref) bool { return r.IsCRD() || r.IsAPIService() }
 
 // conflicts are the fields that other managers own with other values.
 func (p *previewer) conflicts(r PreviewRequest, live map[string]any, err error) plan.Preview {

@@ -154,14 +154,14 @@ func add(had, lost *[]string, r object.Ref, gone bool) {
 
 // runs reports whether objects of the kind keep something running; a Job does not.
 func runs(r object.Ref) bool {
-	return r.IsWorkload() && r.Kind != "Job" && r.Kind != "Pod"
+	return r.IsWorkload() && !r.Finishes()
 }
 
 // succeeded reports that an object whose name ends with what it holds (a digest, a version) has a new one whose name
 // differs in that alone: ConfigMaps and Secrets of generators, Jobs of migrations.
 func (c Cluster) succeeded(r object.Ref) bool {
 	switch {
-	case r.Group == "" && (r.Kind == "ConfigMap" || r.Kind == "Secret" || r.Kind == "Pod"), r.Group == "batch" && r.Kind == "Job":
+	case r.Group == "" && r.Kind == "ConfigMap", r.IsSecret(), r.Finishes():
 	default:
 		return false // made anew under another name, it is another one
 	}

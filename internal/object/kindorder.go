@@ -35,7 +35,7 @@ var configGroups = map[string]bool{
 // something in it has to serve them first.
 func ClassOf(r Ref) Class {
 	switch {
-	case r.Group == "" && r.Kind == "Namespace", r.IsCRD():
+	case r.IsNamespace(), r.IsCRD():
 		return ClassFoundation
 	case r.Group == "" && r.Kind == "Service":
 		return ClassService
@@ -53,15 +53,17 @@ func (r Ref) IsCRD() bool {
 	return r.Group == "apiextensions.k8s.io" && r.Kind == "CustomResourceDefinition"
 }
 
+// IsNamespace reports whether the ref is a Namespace of Kubernetes' own.
+func (r Ref) IsNamespace() bool { return r.Group == "" && r.Kind == "Namespace" }
+
+// IsAPIService reports whether the ref is the registration of a group and version with the API server.
+func (r Ref) IsAPIService() bool {
+	return r.Group == "apiregistration.k8s.io" && r.Kind == "APIService"
+}
+
 // IsHook reports whether the ref is something that calls back into a Service: a webhook configuration or APIService.
 func (r Ref) IsHook() bool {
-	switch r.Kind {
-	case "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration":
-		return r.Group == admission
-	case "APIService":
-		return r.Group == "apiregistration.k8s.io"
-	}
-	return false
+	return r.IsAPIService() || r.Group == admission && (r.Kind == "ValidatingWebhookConfiguration" || r.Kind == "MutatingWebhookConfiguration")
 }
 
 // IsJob reports whether the ref is a Job of Kubernetes' own: one that failed stays failed.

@@ -171,7 +171,7 @@ func (w *writer) backends() {
 			continue // served from elsewhere: an ordinary object
 		}
 		w.serves[it.Ref] = behind
-		if it.Ref.Kind == "APIService" && !w.Wait {
+		if it.Ref.IsAPIService() && !w.Wait {
 			continue // written before its backend answers it refuses nobody's writes, unlike a webhook
 		}
 		for _, b := range behind {
@@ -211,7 +211,7 @@ func servicesOf(it Item) []object.Ref {
 		if c, ok, _ := unstructured.NestedMap(it.Body, "spec", "conversion", "webhook", "clientConfig", "service"); ok {
 			blocks = append(blocks, c)
 		}
-	case it.Ref.Kind == "APIService" && it.Ref.IsHook():
+	case it.Ref.IsAPIService():
 		if c, ok, _ := unstructured.NestedMap(it.Body, "spec", "service"); ok {
 			blocks = append(blocks, c)
 		}
@@ -267,7 +267,7 @@ func (w *writer) matches(server, custom Item) bool {
 		kind, _, _ := unstructured.NestedString(server.Body, "spec", "names", "kind")
 		g, _, _ := unstructured.NestedString(server.Body, "spec", "group")
 		return g == group && kind == custom.Ref.Kind
-	case server.Ref.Kind == "APIService":
+	case server.Ref.IsAPIService():
 		g, _, _ := unstructured.NestedString(server.Body, "spec", "group")
 		return g == group
 	}

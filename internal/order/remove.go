@@ -111,7 +111,7 @@ func (r *remover) nodes() {
 		switch {
 		case it.Ref.IsHook():
 			r.Graph.Edge(k, r.hooks)
-		case it.Ref.Group == "" && it.Ref.Kind == "Namespace":
+		case it.Ref.IsNamespace():
 			r.Graph.Edge(r.last, k)
 		default:
 			c := max(0, slices.IndexFunc(removalClasses, func(in func(object.Ref) bool) bool { return in(it.Ref) }))

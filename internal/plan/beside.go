@@ -113,7 +113,7 @@ func (c *computation) handed(r object.Ref) string {
 	switch {
 	case to == "":
 		return ""
-	case r.Kind == "Namespace" && r.Group == "":
+	case r.IsNamespace():
 		return "handed to bundle " + to + " of the same files, which declares or uses it"
 	}
 	return "handed to bundle " + to + " of the same files, which declares it"

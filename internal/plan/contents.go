@@ -40,7 +40,7 @@ type Contents struct {
 }
 
 // holds reports whether an object takes others with it when it is deleted, and whether others may stand on it.
-func holds(r object.Ref) bool { return r.IsCRD() || r.Group == "" && r.Kind == "Namespace" }
+func holds(r object.Ref) bool { return r.IsCRD() || r.IsNamespace() }
 
 // Holders are the Namespaces and definitions that a plan deletes or recreates, in the plan's order: what is in them has
 // to be looked at.

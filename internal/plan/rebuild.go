@@ -41,7 +41,7 @@ func (in Input) Namespaces() []string {
 // namespace was made for is not known any more: it is kept, as an instance's own one is.
 func FromMarks(ref object.Ref, version, instance string, l Live) Owned {
 	return Owned{Ref: ref, Version: version, Instance: instance, UID: l.UID, ResourceVersion: l.ResourceVersion, Own: l.Own, Keep: l.Keep,
-		OwnNamespace: ref.Group == "" && ref.Kind == "Namespace"}
+		OwnNamespace: ref.IsNamespace()}
 }
 
 // Marks are the objects that carry both marks of a bundle, as far as could be looked.

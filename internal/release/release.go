@@ -129,7 +129,7 @@ func (r *Record) OnlyIn(instance, namespace string) bool {
 		if o.Instance != instance {
 			return false
 		}
-		inside = inside || o.Ref.Namespace == namespace || o.Ref.Kind == "Namespace" && o.Ref.Name == namespace
+		inside = inside || o.Ref.Namespace == namespace || o.Ref.IsNamespace() && o.Ref.Name == namespace
 	}
 	return inside
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
 
@@ -29,6 +30,30 @@ func TestStanding(t *testing.T) {
 		st, drifted, by := Standing(o, l, health.Status{State: health.Progressing})
 		if st.State != tt.state || drifted != tt.drifted || by != "" != tt.drifted || st.State == health.Unknown && st.Reason != "forbidden" {
 			t.Errorf("%s: %+v %v %q", name, st, drifted, by)
+		}
+	}
+}
+
+// TestOnlyIn: a folder's release is told by its instance and its namespace; a custom kind called Namespace is none.
+func TestOnlyIn(t *testing.T) {
+	in := func(instance, group, kind, namespace, name string) plan.Owned {
+		return plan.Owned{Instance: instance, Ref: object.Ref{Group: group, Kind: kind, Namespace: namespace, Name: name}}
+	}
+	for name, c := range map[string]struct {
+		owned []plan.Owned
+		want  bool
+	}{
+		"nothing":                        {nil, false},
+		"in the namespace":               {[]plan.Owned{in("manifests", "", "ConfigMap", "shop", "a"), in("manifests", "", "ConfigMap", "other", "a")}, true},
+		"the namespace itself":           {[]plan.Owned{in("manifests", "", "Namespace", "", "shop")}, true},
+		"a custom kind by that name":     {[]plan.Owned{in("manifests", "x.dev", "Namespace", "", "shop")}, false},
+		"in another namespace":           {[]plan.Owned{in("manifests", "", "ConfigMap", "other", "a")}, false},
+		"of another instance, partly":    {[]plan.Owned{in("manifests", "", "ConfigMap", "shop", "a"), in("web", "", "ConfigMap", "shop", "b")}, false},
+		"of another instance altogether": {[]plan.Owned{in("web", "", "ConfigMap", "shop", "b")}, false},
+	} {
+		r := &Record{Inventory: c.owned}
+		if got := r.OnlyIn("manifests", "shop"); got != c.want {
+			t.Errorf("%s: %t", name, got)
 		}
 	}
 }
