@@ -62,7 +62,7 @@ func (r *run) lookBeside(ctx context.Context, w *work, in *plan.Input) diag.Find
 		w.beside = &b
 	}
 	in.Beside = *w.beside
-	return nil
+	return r.lookAtHooks(ctx, w, in) // what was moved is upgraded, and runs other hooks
 }
 
 // abandoned adds the bundles that were removed from the same files and have what is declared here. One whose record cannot

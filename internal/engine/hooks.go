@@ -28,6 +28,9 @@ func (w *work) known(o plan.Options) plan.Input {
 	if w.inventory != nil {
 		in.Owned, in.Lives = w.inventory, w.lives
 	}
+	if w.beside != nil {
+		in.Beside = *w.beside
+	}
 	return in
 }
 

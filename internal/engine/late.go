@@ -151,7 +151,7 @@ func (l *loop) steps(ctx context.Context, w *work, record *release.Record) clust
 			done := l.execute(ctx, w, plan.Step(now, levels, n), record, total.Done, max(end.Sub(l.now()), time.Second))
 			total = merged(total, done)
 			if len(levels) > 0 {
-				w.lives = plan.Merge(w.known(plan.Options{}).Lives, done.Lives, levels[n])
+				w.lives = plan.Merge(w.Plan.Staying(w.known(plan.Options{}).Lives), done.Lives, levels[n])
 			}
 			record.Inventory, record.Hooks, w.inventory = done.Inventory, done.Lives, done.Inventory
 		}

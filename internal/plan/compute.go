@@ -71,6 +71,8 @@ type computation struct {
 	liveUIDs map[string]bool
 	// settled are the objects of hooks that need no further decision.
 	settled map[object.Ref]bool
+	// away are instances that are no longer declared and that another bundle delivers now.
+	away map[string]bool
 }
 
 func newComputation(in Input) *computation {
@@ -82,6 +84,7 @@ func newComputation(in Input) *computation {
 		first:    make(map[object.Ref]Desired, len(in.Desired)),
 		liveUIDs: map[string]bool{},
 		settled:  map[object.Ref]bool{},
+		away:     map[string]bool{},
 	}
 	for _, o := range in.Owned {
 		c.owned[o.Ref] = o

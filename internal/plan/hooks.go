@@ -30,6 +30,9 @@ func (c *computation) hooks() {
 	events := map[string]Moment{}
 	for _, name := range instancesWithHooks(c.Input) {
 		m := c.moment(name, declared[name])
+		if m == Removal && c.goesOver(name) {
+			m, c.plan.HandedOver = "", append(c.plan.HandedOver, name)
+		}
 		if m != "" {
 			events[name] = m
 		}
@@ -44,7 +47,7 @@ func (c *computation) hooks() {
 			c.hookLeft(o)
 		}
 	}
-	c.plan.Lives = Begin(c.Input, events)
+	c.plan.Lives = c.plan.Staying(Begin(c.Input, events))
 	if len(events) > 0 {
 		c.plan.Events = events
 	}
@@ -64,7 +67,7 @@ func (c *computation) moment(name string, hooks []Desired) Moment {
 		return ""
 	case !c.here(name):
 		return Removal
-	case life.Moment == Install, !installed && (!known || life.Moment == Removal):
+	case life.Moment == Install, !installed && (!known || life.Moment == Removal) && !c.takesOver(name):
 		return Install
 	case life.Moment != "", c.touches(name), known && hooksChanged(life, hooks):
 		return Upgrade
@@ -129,6 +132,7 @@ func (c *computation) taken(d Desired, m Moment) bool {
 func (c *computation) hook(d Desired, e object.Event, resumed bool) {
 	live := c.Live[d.Ref]
 	own, isOwned := c.owned[d.Ref]
+	moved := c.movedFrom(d.Ref, live) != ""
 	done := resumed && own.Hook != nil && own.Hook.Event == e && own.Hook.Done
 	switch {
 	case done && live.Found && live.UID == own.UID:
@@ -146,11 +150,11 @@ func (c *computation) hook(d Desired, e object.Event, resumed bool) {
 	case !live.Found:
 		ch.UID, ch.ResourceVersion, ch.Own = "", "", ""
 		c.needsNamespace(d)
-	case !c.isOurs(own, isOwned, live):
+	case !moved && !c.isOurs(own, isOwned, live):
 		c.hookConflict(&ch, live, "exists already, managed by "+orUnknown(live.Foreign))
 	case live.Keep:
 		c.hookConflict(&ch, live, "the one of an earlier run is annotated to be kept")
-	case resumed && c.Open && live.UID != own.UID && !live.Terminating:
+	case resumed && !moved && c.Open && live.UID != own.UID && !live.Terminating:
 		ch.Action, ch.Code, ch.Why = Unchanged, CodeInterrupted, "was started by the run that ended; it is waited for"
 	default:
 		ch.Action = Recreate
@@ -195,6 +199,9 @@ func (c *computation) hookLeft(o Owned) {
 		if o.Hook == nil {
 			o.Hook, c.plan.Refresh = &Ran{}, true
 		}
+		if isHook && o.Instance != first.Instance { // it was renamed
+			o.Instance, c.plan.Refresh = first.Instance, true
+		}
 		o.UID = live.UID
 		c.keepHook(o)
 	default:
@@ -204,6 +211,8 @@ func (c *computation) hookLeft(o Owned) {
 		switch {
 		case ch.Action == Delete && isHook:
 			ch.Why = "it has succeeded"
+		case ch.Action == Delete && c.away[o.Instance] && !o.Ref.Finishes():
+			ch.Action, ch.Code, ch.Why = Release, CodeMoved, "left by a hook of an instance that was handed over, which may use it"
 		case ch.Action == Delete && ch.Why != "":
 			ch.Why = "left by a hook that is no longer declared"
 		}

@@ -198,6 +198,8 @@ type Plan struct {
 	Suspended []string `json:"suspended,omitempty"`
 	// Lives is what the record says of instances with hooks while the plan is carried out.
 	Lives map[string]Life `json:"-"`
+	// HandedOver are instances that are no longer declared and whose objects others deliver now: they are not removed.
+	HandedOver []string `json:"-"`
 	// Forget are objects of hooks in the inventory that are not in the cluster any more.
 	Forget []object.Ref `json:"-"`
 	// Brake says why this plan's deletions need an explicit number, "" when they do not; deletionguard decides it.
