@@ -16,6 +16,7 @@ import (
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/group"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/object"
@@ -166,7 +167,7 @@ func (f *fake) plan(verb string) *fleetplan.FleetPlan {
 	if verb == "delete" {
 		changes = []plan.Change{gone}
 	}
-	var members []plan.Member
+	var members []group.Member
 	for i, name := range []string{"staging-eu", "production-eu"} {
 		cp := &fleetplan.ClusterPlan{Cluster: name, Wave: i + 1, Server: fmt.Sprintf("https://10.0.0.%d:6443", i+1),
 			Plan: &plan.Plan{Cluster: name, Bundle: "shop", Changes: changes, Unchanged: 3}}
@@ -180,9 +181,9 @@ func (f *fake) plan(verb string) *fleetplan.FleetPlan {
 		p.Clusters = append(p.Clusters, cp)
 		p.Schedule.Waves = append(p.Schedule.Waves, rollout.WaveSpec{Name: strings.TrimSuffix(name, "-eu")})
 		p.Schedule.Members = append(p.Schedule.Members, rollout.Member{Cluster: name, Wave: i + 1})
-		members = append(members, plan.Member{Cluster: name, Wave: i + 1, Plan: cp.Plan})
+		members = append(members, group.Member{Cluster: name, Wave: i + 1, Plan: cp.Plan})
 	}
-	p.Groups = plan.GroupEqual(members)
+	p.Groups = group.Equal(members)
 	p.Stats = fleetplan.Stats{Clusters: 2, Connected: 2, Instances: 2, Renders: 1, Objects: 8}
 	switch f.what {
 	case "brake":

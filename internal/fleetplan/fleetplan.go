@@ -14,6 +14,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/group"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
@@ -30,7 +31,7 @@ type FleetPlan struct {
 	Created time.Time `json:"created"`
 	// Clusters in rollout order: wave, canaries first, fleet order.
 	Clusters []*ClusterPlan   `json:"clusters"`
-	Groups   []plan.Group     `json:"groups"`
+	Groups   []group.Group    `json:"groups"`
 	Schedule rollout.Schedule `json:"schedule"`
 	Stats    Stats            `json:"stats"`
 	// Guard says why the deletions of an apply need their exact number confirmed, empty when they do not.
@@ -149,11 +150,11 @@ func (p *FleetPlan) Order() {
 		}
 	}
 	slices.SortStableFunc(p.Clusters, func(a, b *ClusterPlan) int { return position[a.Cluster] - position[b.Cluster] })
-	var members []plan.Member
+	var members []group.Member
 	for _, cp := range p.Clusters {
-		members = append(members, plan.Member{Cluster: cp.Cluster, Wave: cp.Wave, Plan: cp.Plan})
+		members = append(members, group.Member{Cluster: cp.Cluster, Wave: cp.Wave, Plan: cp.Plan})
 	}
-	p.Groups = plan.GroupEqual(members)
+	p.Groups = group.Equal(members)
 }
 
 // Reachable refuses an apply with more unknown clusters than a wave may lose, unless they are to be skipped.

@@ -7,6 +7,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/group"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
@@ -101,7 +102,7 @@ func TestOrder(t *testing.T) {
 	if c := p.Counts(); c.Update != 2 {
 		t.Errorf("%+v", c)
 	}
-	if !slices.ContainsFunc(p.Groups, func(g plan.Group) bool { return slices.Equal(g.Clusters, []string{"c", "a"}) }) {
+	if !slices.ContainsFunc(p.Groups, func(g group.Group) bool { return slices.Equal(g.Clusters, []string{"c", "a"}) }) {
 		t.Errorf("equal plans are not one group: %+v", p.Groups)
 	}
 	p.Schedule.Members[0].Canary, p.Schedule.Members[3].Canary = false, true

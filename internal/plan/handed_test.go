@@ -10,101 +10,121 @@ import (
 	"hawser.dev/hawser/internal/object"
 )
 
-// What is handed over, between instances or bundles, or taken over from somebody else, is not removed and not installed.
-func TestHandedOverIsNeitherRemovedNorInstalled(t *testing.T) {
-	web, migrate := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "web"}, object.Ref{Group: "batch", Kind: "Job", Namespace: "ns", Name: "migrate"}
-	z := object.Ref{Kind: "ServiceAccount", Namespace: "ns", Name: "z"}
-	theirs := func(r object.Ref, owner, uid string) Live {
-		return Live{Found: true, UID: uid, ResourceVersion: "1", OwnerLabel: owner, Foreign: "Hawser bundle " + owner, ForeignManagers: []string{object.Manager(owner)}, ForeignBundle: true}
-	}
-	lived := f(lifeWeb, "", `''`, "") + "\n" + list("owned", ownedWeb, f(ownedMigrate, "u1", "pre-install", true),
+type handedCase struct {
+	name, input string
+	with        func(*Input)
+	want        string
+	events      map[string]Moment
+	lives       []string
+	findings    string
+}
+
+var (
+	handedWeb     = object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "web"}
+	handedMigrate = object.Ref{Group: "batch", Kind: "Job", Namespace: "ns", Name: "migrate"}
+	handedAccount = object.Ref{Kind: "ServiceAccount", Namespace: "ns", Name: "z"}
+
+	handedLived = f(lifeWeb, "", `''`, "") + "\n" + list("owned", ownedWeb, f(ownedMigrate, "u1", "pre-install", true),
 		`{ref: {kind: ServiceAccount, namespace: ns, name: z}, version: v1, instance: web, uid: z1, own: e, hook: {event: pre-install, done: true}}`) +
 		list("live", liveWeb, f(liveMigrate, "u1"), `{ref: {kind: ServiceAccount, namespace: ns, name: z}, uid: z1, own: e, ownerLabel: me}`)
-	desired := func(digest, inputs string) string { return strings.Replace(desiredWeb(digest, "m1"), "i1", inputs, 1) }
-	upgrade := `create Job ns/migrate for pre-upgrade: runs before the upgrade
+	handedUpgrade = `create Job ns/migrate for pre-upgrade: runs before the upgrade
 %s ConfigMap ns/web%s
 create Job ns/bye for post-upgrade, removed if failed: runs after the upgrade
 `
-	for _, c := range []struct {
-		name, input string
-		with        func(*Input)
-		want        string
-		events      map[string]Moment
-		lives       []string
-		findings    string
-	}{
-		{"moved to another bundle of the files", "inputs: {other: o1}\n" + lived,
-			func(in *Input) { in.Beside.Declares = map[object.Ref]Declaration{web: {Bundle: "b", Instance: "web"}} },
-			`release ConfigMap ns/web: handed to bundle b of the same files, which declares it
+)
+
+// handedTo is an object that another bundle has applied.
+func handedTo(r object.Ref, owner, uid string) Live {
+	return Live{Found: true, UID: uid, ResourceVersion: "1", OwnerLabel: owner, Foreign: "Hawser bundle " + owner, ForeignManagers: []string{object.Manager(owner)}, ForeignBundle: true}
+}
+
+// desiredFor is desiredWeb with other inputs of the instance.
+func desiredFor(digest, inputs string) string {
+	return strings.Replace(desiredWeb(digest, "m1"), "i1", inputs, 1)
+}
+
+var leavingCases = []handedCase{
+	{"moved to another bundle of the files", "inputs: {other: o1}\n" + handedLived,
+		func(in *Input) {
+			in.Beside.Declares = map[object.Ref]Declaration{handedWeb: {Bundle: "b", Instance: "web"}}
+		},
+		`release ConfigMap ns/web: handed to bundle b of the same files, which declares it
 delete Job ns/migrate for pre-install: left by a hook that is no longer declared
 release ServiceAccount ns/z for pre-install: left by a hook of an instance that was handed over, which may use it
 `, nil, nil, ""},
-		{"taken by another bundle before", "inputs: {other: o1}\n" + lived,
-			func(in *Input) { in.Live[web] = theirs(web, "b", "w") },
-			`release ConfigMap ns/web: managed by Hawser bundle b now
+	{"taken by another bundle before", "inputs: {other: o1}\n" + handedLived,
+		func(in *Input) { in.Live[handedWeb] = handedTo(handedWeb, "b", "w") },
+		`release ConfigMap ns/web: managed by Hawser bundle b now
 delete Job ns/migrate for pre-install: left by a hook that is no longer declared
 release ServiceAccount ns/z for pre-install: left by a hook of an instance that was handed over, which may use it
 `, nil, nil, ""},
-		{"the old record of a renamed bundle is deleted", "options: {deleting: true}\n" + lived,
-			func(in *Input) { in.Live[web] = theirs(web, "b", "w") },
-			`release ConfigMap ns/web: managed by Hawser bundle b now
+	{"the old record of a renamed bundle is deleted", "options: {deleting: true}\n" + handedLived,
+		func(in *Input) { in.Live[handedWeb] = handedTo(handedWeb, "b", "w") },
+		`release ConfigMap ns/web: managed by Hawser bundle b now
 delete Job ns/migrate for pre-install
 release ServiceAccount ns/z for pre-install: left by a hook of an instance that was handed over, which may use it
 `, nil, nil, ""},
-		{"a part goes, a part is handed over: the hooks do not run, and that is said", "inputs: {other: o1}\n" + lived,
-			func(in *Input) {
-				more := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "more"}
-				in.Owned = append(in.Owned, Owned{Ref: more, Version: "v1", Instance: "web", UID: "x", Own: "e"})
-				in.Live[more] = Live{Found: true, UID: "x", Own: "e", OwnerLabel: "me"}
-				in.Beside.Declares = map[object.Ref]Declaration{web: {Bundle: "b", Instance: "web"}}
-			},
-			`delete ConfigMap ns/more: no longer in the bundle
+	{"a part goes, a part is handed over: the hooks do not run, and that is said", "inputs: {other: o1}\n" + handedLived,
+		func(in *Input) {
+			more := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "more"}
+			in.Owned = append(in.Owned, Owned{Ref: more, Version: "v1", Instance: "web", UID: "x", Own: "e"})
+			in.Live[more] = Live{Found: true, UID: "x", Own: "e", OwnerLabel: "me"}
+			in.Beside.Declares = map[object.Ref]Declaration{handedWeb: {Bundle: "b", Instance: "web"}}
+		},
+		`delete ConfigMap ns/more: no longer in the bundle
 release ConfigMap ns/web: handed to bundle b of the same files, which declares it
 delete Job ns/migrate for pre-install: left by a hook that is no longer declared
 release ServiceAccount ns/z for pre-install: left by a hook of an instance that was handed over, which may use it
 `, nil, nil, "hooks-handed-over"},
-		{"an object of the name that another bundle made anew is no hand-over", "inputs: {other: o1}\n" + lived,
-			func(in *Input) { in.Live[web] = theirs(web, "b", "other") },
-			`create Job ns/bye for pre-delete, removed if succeeded, removed if failed: runs before the removal
+	{"an object of the name that another bundle made anew is no hand-over", "inputs: {other: o1}\n" + handedLived,
+		func(in *Input) { in.Live[handedWeb] = handedTo(handedWeb, "b", "other") },
+		`create Job ns/bye for pre-delete, removed if succeeded, removed if failed: runs before the removal
 release ConfigMap ns/web: is another object now (other uid)
 delete Job ns/migrate for pre-install: left by a hook that is no longer declared
 delete ServiceAccount ns/z for pre-install: left by a hook that is no longer declared
 `, map[string]Moment{"web": Removal}, []string{"web"}, ""},
-		{"renamed, and otherwise as it was", strings.ReplaceAll(desired("d1", "i1"), "web: i1", "web2: i1") + lived, renamed,
-			"delete ServiceAccount ns/z for pre-install: it has succeeded\n", nil, []string{"web2"}, ""},
-		{"renamed and changed: an upgrade", strings.ReplaceAll(desired("d2", "i1"), "web: i1", "web2: i1") + lived, renamed,
-			`recreate Job ns/migrate for pre-upgrade: runs before the upgrade; the one of an earlier run is deleted before
+	{"renamed, and otherwise as it was", strings.ReplaceAll(desiredFor("d1", "i1"), "web: i1", "web2: i1") + handedLived, renamed,
+		"delete ServiceAccount ns/z for pre-install: it has succeeded\n", nil, []string{"web2"}, ""},
+	{"renamed and changed: an upgrade", strings.ReplaceAll(desiredFor("d2", "i1"), "web: i1", "web2: i1") + handedLived, renamed,
+		`recreate Job ns/migrate for pre-upgrade: runs before the upgrade; the one of an earlier run is deleted before
 update ConfigMap ns/web
 create Job ns/bye for post-upgrade, removed if failed: runs after the upgrade
 delete ServiceAccount ns/z for pre-install: it has succeeded
 `, map[string]Moment{"web2": Upgrade}, []string{"web2"}, ""},
-		{"renamed while its installation had not ended", strings.ReplaceAll(desired("d1", "i1"), "web: i1", "web2: i1") +
-			strings.Replace(lived, "moment: ''", "moment: install", 1), renamed,
-			`recreate ServiceAccount ns/z for pre-install, removed if succeeded: runs before the installation; the one of an earlier run is deleted before
+	{"renamed while its installation had not ended", strings.ReplaceAll(desiredFor("d1", "i1"), "web: i1", "web2: i1") +
+		strings.Replace(handedLived, "moment: ''", "moment: install", 1), renamed,
+		`recreate ServiceAccount ns/z for pre-install, removed if succeeded: runs before the installation; the one of an earlier run is deleted before
 recreate Job ns/migrate for pre-install: runs before the installation; the one of an earlier run is deleted before
 `, map[string]Moment{"web2": Install}, []string{"web2"}, ""},
-		{"moved here from another bundle, which was done first", desired("d1", "i1"), func(in *Input) {
-			in.Live[web], in.Beside.Yields = theirs(web, "a", "w"), map[string]string{"a": "shop"}
-		}, f(upgrade, "adopt", ": moved here from bundle shop of the same files"), map[string]Moment{"web": Upgrade}, []string{"web"}, ""},
-		{"moved here, and what is left of its hooks is the other bundle's still", desired("d1", "i1"), func(in *Input) {
-			in.Live[web], in.Live[migrate], in.Live[z] = theirs(web, "a", "w"), theirs(migrate, "a", "m"), theirs(z, "a", "z")
-			in.Beside.Yields = map[string]string{"a": "shop"}
-		}, `recreate Job ns/migrate for pre-upgrade: runs before the upgrade; the one of an earlier run is deleted before
+}
+
+var comingCases = []handedCase{
+	{"moved here from another bundle, which was done first", desiredFor("d1", "i1"), func(in *Input) {
+		in.Live[handedWeb], in.Beside.Yields = handedTo(handedWeb, "a", "w"), map[string]string{"a": "shop"}
+	}, f(handedUpgrade, "adopt", ": moved here from bundle shop of the same files"), map[string]Moment{"web": Upgrade}, []string{"web"}, ""},
+	{"moved here, and what is left of its hooks is the other bundle's still", desiredFor("d1", "i1"), func(in *Input) {
+		in.Live[handedWeb], in.Live[handedMigrate], in.Live[handedAccount] = handedTo(handedWeb, "a", "w"), handedTo(handedMigrate, "a", "m"), handedTo(handedAccount, "a", "z")
+		in.Beside.Yields = map[string]string{"a": "shop"}
+	}, `recreate Job ns/migrate for pre-upgrade: runs before the upgrade; the one of an earlier run is deleted before
 adopt ConfigMap ns/web: moved here from bundle shop of the same files
 create Job ns/bye for post-upgrade, removed if failed: runs after the upgrade
 `, map[string]Moment{"web": Upgrade}, []string{"web"}, ""},
-		{"the same, killed before the migration was made again", "open: true\n" + desired("d1", "i1") + f(lifeWeb, "upgrade", "i1", "") + "\n" +
-			list("owned", f(ownedMigrate, `''`, "pre-upgrade", false)), func(in *Input) {
-			in.Live[web], in.Live[migrate] = theirs(web, "a", "w"), theirs(migrate, "a", "m")
-			in.Beside.Yields = map[string]string{"a": "shop"}
-		}, `recreate Job ns/migrate for pre-upgrade: runs before the upgrade; the one of an earlier run is deleted before
+	{"the same, killed before the migration was made again", "open: true\n" + desiredFor("d1", "i1") + f(lifeWeb, "upgrade", "i1", "") + "\n" +
+		list("owned", f(ownedMigrate, `''`, "pre-upgrade", false)), func(in *Input) {
+		in.Live[handedWeb], in.Live[handedMigrate] = handedTo(handedWeb, "a", "w"), handedTo(handedMigrate, "a", "m")
+		in.Beside.Yields = map[string]string{"a": "shop"}
+	}, `recreate Job ns/migrate for pre-upgrade: runs before the upgrade; the one of an earlier run is deleted before
 adopt ConfigMap ns/web: moved here from bundle shop of the same files
 create Job ns/bye for post-upgrade, removed if failed: runs after the upgrade
 `, map[string]Moment{"web": Upgrade}, []string{"web"}, ""},
-		{"a live Helm release is adopted", "options: {adopt: true}\n" + desired("d1", "i1"), func(in *Input) {
-			in.Live[web] = Live{Found: true, UID: "w", ResourceVersion: "1", Foreign: "Helm release ns/web", ForeignManagers: []string{"helm"}}
-		}, f(upgrade, "adopt", ": taken over from Helm release ns/web"), map[string]Moment{"web": Upgrade}, []string{"web"}, ""},
-	} {
+	{"a live Helm release is adopted", "options: {adopt: true}\n" + desiredFor("d1", "i1"), func(in *Input) {
+		in.Live[handedWeb] = Live{Found: true, UID: "w", ResourceVersion: "1", Foreign: "Helm release ns/web", ForeignManagers: []string{"helm"}}
+	}, f(handedUpgrade, "adopt", ": taken over from Helm release ns/web"), map[string]Moment{"web": Upgrade}, []string{"web"}, ""},
+}
+
+// What is handed over, between instances or bundles, or taken over from somebody else, is not removed and not installed.
+func TestHandedOverIsNeitherRemovedNorInstalled(t *testing.T) {
+	for _, c := range slices.Concat(leavingCases, comingCases) {
 		t.Run(c.name, func(t *testing.T) {
 			in := inputOf(t, c.input)
 			c.with(&in)

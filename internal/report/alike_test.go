@@ -8,6 +8,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/group"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
@@ -30,7 +31,7 @@ func foreign(n int) *fleetplan.FleetPlan {
 	f := diag.Errorf("field-conflict", "fields of the object are owned by somebody else")
 	f.Object, f.Cluster, f.Why = scaled.Ref.String(), "one", "data.x (owned by kubectl)"
 	p.Findings = append(p.Findings, f)
-	p.Groups = plan.GroupEqual([]plan.Member{{Cluster: "one", Plan: p.Clusters[0].Plan}})
+	p.Groups = group.Equal([]group.Member{{Cluster: "one", Plan: p.Clusters[0].Plan}})
 	return p
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"hawser.dev/hawser/internal/group"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
@@ -62,7 +63,7 @@ func unmarked(meta map[string]any) map[string]any {
 }
 
 // variants says which clusters of a group get the same of an object whose contents differ.
-func (l layout) variants(o *out, c plan.Change, of []plan.Variants) {
+func (l layout) variants(o *out, c plan.Change, of []group.Variants) {
 	for _, v := range of {
 		if v.Ref != c.Ref {
 			continue

@@ -8,6 +8,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/group"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/object"
@@ -72,13 +73,13 @@ func shopPlan() *fleetplan.FleetPlan {
 		}
 		return c
 	}
-	var members []plan.Member
+	var members []group.Member
 	for i, name := range shopClusters {
-		wave, group := 2, "production"
+		wave, in := 2, "production"
 		if i < 2 {
-			wave, group = 1, "staging"
+			wave, in = 1, "staging"
 		}
-		cp := &fleetplan.ClusterPlan{Cluster: name, Group: group, Wave: wave, Canary: i == 2, Revision: 41,
+		cp := &fleetplan.ClusterPlan{Cluster: name, Group: in, Wave: wave, Canary: i == 2, Revision: 41,
 			Server: fmt.Sprintf("https://10.9.0.%d:6443", i+1), UID: fmt.Sprintf("uid-%d", i), Version: "1.36.3",
 			Plan: &plan.Plan{Cluster: name, Bundle: "shop", Owner: p.Owner, Changes: changes(i), Unchanged: 34 - len(changes(i))},
 			Instances: []fleetplan.InstancePlan{
@@ -86,9 +87,9 @@ func shopPlan() *fleetplan.FleetPlan {
 				{Name: "web", Source: "kustomize ./web/overlays/base", Before: "kustomize ./web/overlays/base"}}}
 		p.Clusters = append(p.Clusters, cp)
 		p.Schedule.Members = append(p.Schedule.Members, rollout.Member{Cluster: name, Wave: wave, Canary: cp.Canary})
-		members = append(members, plan.Member{Cluster: name, Wave: wave, Plan: cp.Plan})
+		members = append(members, group.Member{Cluster: name, Wave: wave, Plan: cp.Plan})
 	}
-	p.Groups = plan.GroupEqual(members)
+	p.Groups = group.Equal(members)
 	p.Schedule.Waves = []rollout.WaveSpec{{Name: "staging", MaxParallel: 1},
 		{Name: "production", MaxParallel: 4, Canary: 1, Soak: 2 * time.Minute}}
 	return p
@@ -99,7 +100,7 @@ func madePlan() *fleetplan.FleetPlan {
 	p := &fleetplan.FleetPlan{V: 1, Verb: "apply", Bundle: "shop", Head: "sha256:77ab03d1c2", Created: noon,
 		Stats: fleetplan.Stats{Clusters: 4, Connected: 4, Instances: 4, Renders: 4, Objects: 20, ConnectMS: 21, RenderMS: 12, ObserveMS: 90}}
 	was, now := ref("ConfigMap", "app-6g2h7kf8mt"), ref("ConfigMap", "app-bt98k2m4c7")
-	var members []plan.Member
+	var members []group.Member
 	for i, name := range []string{"eu-1", "eu-2", "us-1", "ap-1"} {
 		region := []string{"eu", "eu", "us", "ap"}[i]
 		meta := map[string]any{"name": "region", "namespace": "shop", "labels": map[string]any{object.LabelOwner: "x", object.LabelBundle: "shop",
@@ -121,9 +122,9 @@ func madePlan() *fleetplan.FleetPlan {
 		cp := &fleetplan.ClusterPlan{Cluster: name, Wave: 1, Plan: &plan.Plan{Cluster: name, Bundle: "shop", Changes: changes, Unchanged: 5}}
 		p.Clusters = append(p.Clusters, cp)
 		p.Schedule.Members = append(p.Schedule.Members, rollout.Member{Cluster: name, Wave: 1})
-		members = append(members, plan.Member{Cluster: name, Wave: 1, Plan: cp.Plan})
+		members = append(members, group.Member{Cluster: name, Wave: 1, Plan: cp.Plan})
 	}
-	p.Groups = plan.GroupEqual(members)
+	p.Groups = group.Equal(members)
 	p.Schedule.Waves = []rollout.WaveSpec{{Name: "all", MaxParallel: 4}}
 	return p
 }
@@ -135,7 +136,7 @@ func onePlan(changes ...plan.Change) *fleetplan.FleetPlan {
 	cp := &fleetplan.ClusterPlan{Cluster: "default", Wave: 1, Server: "https://127.0.0.1:6443",
 		Plan: &plan.Plan{Cluster: "default", Bundle: "shop", Changes: changes, Unchanged: 20}}
 	p.Clusters = []*fleetplan.ClusterPlan{cp}
-	p.Groups = plan.GroupEqual([]plan.Member{{Cluster: "default", Wave: 1, Plan: cp.Plan}})
+	p.Groups = group.Equal([]group.Member{{Cluster: "default", Wave: 1, Plan: cp.Plan}})
 	p.Schedule = rollout.Schedule{Sequential: true, Waves: []rollout.WaveSpec{{}}, Members: []rollout.Member{{Cluster: "default", Wave: 1}}}
 	return p
 }

@@ -8,6 +8,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/group"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
@@ -26,7 +27,7 @@ type section struct {
 	head    string
 	as      string
 	changes []plan.Change
-	differ  []plan.Variants
+	differ  []group.Variants
 	first   *fleetplan.ClusterPlan // whose instances describe the sources
 }
 

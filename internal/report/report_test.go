@@ -15,6 +15,7 @@ import (
 
 	"hawser.dev/hawser/internal/columns"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/group"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/rollout"
@@ -198,11 +199,11 @@ func TestMarkdownLimit(t *testing.T) {
 		changes = append(changes, plan.Change{Action: plan.Create, Ref: ref("ConfigMap", fmt.Sprint("c", i)), Instance: "web", Code: plan.CodeNew})
 	}
 	p.Clusters[2].Plan.Changes = changes
-	var members []plan.Member
+	var members []group.Member
 	for _, c := range p.Clusters {
-		members = append(members, plan.Member{Cluster: c.Cluster, Wave: c.Wave, Plan: c.Plan})
+		members = append(members, group.Member{Cluster: c.Cluster, Wave: c.Wave, Plan: c.Plan})
 	}
-	p.Groups = plan.GroupEqual(members)
+	p.Groups = group.Equal(members)
 	got := text(t, func(b *bytes.Buffer) error { return Markdown(b, p, false) })
 	if len(got) > MarkdownLimit {
 		t.Errorf("%d bytes", len(got))

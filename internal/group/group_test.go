@@ -1,4 +1,4 @@
-package plan
+package group
 
 import (
 	"testing"
@@ -6,23 +6,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
 )
 
-func change(name, digest string) Change {
-	return Change{Action: Update, Code: CodeChanged, Ref: object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: name}, Digest: digest,
+func change(name, digest string) plan.Change {
+	return plan.Change{Action: plan.Update, Code: plan.CodeChanged, Ref: object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: name}, Digest: digest,
 		UID: "uid-" + name + digest, ResourceVersion: "7"}
 }
 
-func fields(to string) Change {
+func fields(to string) plan.Change {
 	c := change("a", "1")
-	c.Fields = []FieldChange{{Path: "data.k", New: to}}
+	c.Fields = []plan.FieldChange{{Path: "data.k", New: to}}
 	return c
 }
 
 // TestVariants: where the clusters of a group get different contents that are not shown, it is said how many and where.
 func TestVariants(t *testing.T) {
-	groups := GroupEqual([]Member{{"eu", 1, &Plan{Changes: []Change{change("a", "1"), change("b", "1")}}},
-		{"us", 1, &Plan{Changes: []Change{change("a", "2"), change("b", "1")}}}, {"ap", 1, &Plan{Changes: []Change{change("a", "1"), change("b", "1")}}}})
+	groups := Equal([]Member{{"eu", 1, &plan.Plan{Changes: []plan.Change{change("a", "1"), change("b", "1")}}},
+		{"us", 1, &plan.Plan{Changes: []plan.Change{change("a", "2"), change("b", "1")}}}, {"ap", 1, &plan.Plan{Changes: []plan.Change{change("a", "1"), change("b", "1")}}}})
 	if len(groups) != 1 || groups[0].Changes[0].Why != "2 variants" || groups[0].Changes[1].Why != "" {
 		t.Errorf("variants are counted where they are: %+v", groups)
 	}
@@ -34,8 +35,8 @@ func TestVariants(t *testing.T) {
 
 // TestVariantsOfAnotherGroup: a group is shown as another one "and" what it has more, and what it has otherwise.
 func TestVariantsOfAnotherGroup(t *testing.T) {
-	groups := GroupEqual([]Member{{"eu", 1, &Plan{Changes: []Change{change("a", "1"), change("c", "1")}}},
-		{"us", 2, &Plan{Changes: []Change{change("a", "2"), change("b", "1"), change("c", "1")}}}})
+	groups := Equal([]Member{{"eu", 1, &plan.Plan{Changes: []plan.Change{change("a", "1"), change("c", "1")}}},
+		{"us", 2, &plan.Plan{Changes: []plan.Change{change("a", "2"), change("b", "1"), change("c", "1")}}}})
 	if len(groups) != 2 || groups[1].As != "A" || len(groups[1].Extra) != 2 || groups[1].Extra[0].Ref.Name != "a" ||
 		groups[1].Extra[0].Why != "not the same as in A" || groups[1].Extra[1].Ref.Name != "b" {
 		t.Errorf("%+v", groups)
@@ -44,25 +45,25 @@ func TestVariantsOfAnotherGroup(t *testing.T) {
 
 // TestGroupsHaveNoContents: content does not part groups, and stands with the clusters' plans alone.
 func TestGroupsHaveNoContents(t *testing.T) {
-	with := func(text string) *Plan {
+	with := func(text string) *plan.Plan {
 		c := change("a", text)
-		c.Content = Body{"data": text}
-		return &Plan{Changes: []Change{c}}
+		c.Content = plan.Body{"data": text}
+		return &plan.Plan{Changes: []plan.Change{c}}
 	}
 	members := []Member{{"eu", 1, with("1")}, {"us", 1, with("2")}}
-	groups := GroupEqual(members)
+	groups := Equal(members)
 	if len(groups) != 1 || groups[0].Changes[0].Content != nil || len(groups[0].Variants) != 1 || members[0].Plan.Changes[0].Content == nil {
 		t.Errorf("%+v", groups)
 	}
 }
 
-func TestGroupEqual(t *testing.T) {
-	pl := func(uid string, cs ...Change) *Plan {
-		out := append([]Change(nil), cs...)
+func TestEqual(t *testing.T) {
+	pl := func(uid string, cs ...plan.Change) *plan.Plan {
+		out := append([]plan.Change(nil), cs...)
 		for i := range out {
 			out[i].UID += uid
 		}
-		return &Plan{Changes: out}
+		return &plan.Plan{Changes: out}
 	}
 	a, b, c := change("a", "1"), change("b", "1"), change("c", "1")
 	cases := map[string]struct {
@@ -78,8 +79,8 @@ func TestGroupEqual(t *testing.T) {
 		"as": {
 			reason:  "a group that contains another's changes entirely shows only the rest",
 			members: []Member{{"stg", 1, pl("", a)}, {"p1", 2, pl("", a, b)}, {"p2", 2, pl("", a, b)}, {"p3", 2, pl("", a, b, c)}},
-			want: []Group{{Letter: "A", Clusters: []string{"stg"}}, {Letter: "B", Clusters: []string{"p1", "p2"}, As: "A", Extra: []Change{b}},
-				{Letter: "C", Clusters: []string{"p3"}, As: "B", Extra: []Change{c}}},
+			want: []Group{{Letter: "A", Clusters: []string{"stg"}}, {Letter: "B", Clusters: []string{"p1", "p2"}, As: "A", Extra: []plan.Change{b}},
+				{Letter: "C", Clusters: []string{"p3"}, As: "B", Extra: []plan.Change{c}}},
 		},
 		"wave before size": {
 			reason:  "groups are ordered by wave, then by size",
@@ -105,7 +106,7 @@ func TestGroupEqual(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := GroupEqual(tc.members)
+			got := Equal(tc.members)
 			for i := range got {
 				got[i].Changes, got[i].Variants, got[i].Digest = nil, nil, ""
 			}

@@ -1,4 +1,7 @@
-package plan
+// Package group puts the clusters together whose plans are equal. Everything in it is a pure function of values.
+//
+// group must not know how a plan came about, or how it is printed.
+package group
 
 import (
 	"crypto/sha256"
@@ -10,6 +13,7 @@ import (
 	"strings"
 
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
 )
 
 // Group is a set of clusters whose plans are equal. Equal means: the same changes with the same fields and whys; cluster
@@ -22,10 +26,10 @@ type Group struct {
 	Clusters []string `json:"clusters"`
 	// As is the letter of an earlier group whose changes this one contains entirely ("" if none): then only Extra
 	// needs to be shown.
-	As    string   `json:"as,omitempty"`
-	Extra []Change `json:"extra,omitempty"`
+	As    string        `json:"as,omitempty"`
+	Extra []plan.Change `json:"extra,omitempty"`
 	// Changes are all changes of the group (without Unchanged ones), of its first cluster.
-	Changes []Change `json:"changes"`
+	Changes []plan.Change `json:"changes"`
 	// Variants are the objects of which the clusters get different contents.
 	Variants []Variants `json:"variants,omitempty"`
 	// Digest identifies the group's changes.
@@ -43,12 +47,12 @@ type Variants struct {
 type Member struct {
 	Cluster string
 	Wave    int
-	Plan    *Plan
+	Plan    *plan.Plan
 }
 
-// GroupEqual puts clusters with equal changes together, ordered by the first wave of a group, then by size (larger
+// Equal puts clusters with equal changes together, ordered by the first wave of a group, then by size (larger
 // first), then by fleet order. Clusters without a change form no group; a nil Plan is passed over.
-func GroupEqual(members []Member) []Group {
+func Equal(members []Member) []Group {
 	type bucket struct {
 		group Group
 		keys  []string
@@ -105,20 +109,20 @@ func GroupEqual(members []Member) []Group {
 }
 
 // changeKeys are the changes' identities for comparison, in the changes' order.
-func changeKeys(changes []Change) []string {
+func changeKeys(changes []plan.Change) []string {
 	keys := make([]string, len(changes))
 	for i, c := range changes {
 		c.UID, c.ResourceVersion, c.Own, c.FormerEntries, c.Digest, c.Content = "", "", "", "", "", nil
 		data, err := json.Marshal(c)
 		if err != nil {
-			panic(fmt.Sprintf("plan: a change is not JSON: %v", err))
+			panic(fmt.Sprintf("group: a change is not JSON: %v", err))
 		}
 		keys[i] = string(data)
 	}
 	return keys
 }
 
-func digestsOf(changes []Change) []string {
+func digestsOf(changes []plan.Change) []string {
 	out := make([]string, len(changes))
 	for i, c := range changes {
 		out[i] = c.Digest
@@ -127,7 +131,7 @@ func digestsOf(changes []Change) []string {
 }
 
 // withVariants is a copy of the changes without contents, which says where the members of a group write different ones.
-func withVariants(changes []Change, digests [][]string, clusters []string) ([]Change, []Variants) {
+func withVariants(changes []plan.Change, digests [][]string, clusters []string) ([]plan.Change, []Variants) {
 	out := slices.Clone(changes)
 	var variants []Variants
 	for i := range out {
@@ -194,8 +198,8 @@ func contains(all, some []string) bool {
 }
 
 // extra are the changes that the base group does not have, and those of which it writes other contents that are not shown.
-func extra(changes []Change, keys []string, own, base map[string]map[string]bool, as string) []Change {
-	var out []Change
+func extra(changes []plan.Change, keys []string, own, base map[string]map[string]bool, as string) []plan.Change {
+	var out []plan.Change
 	for i, c := range changes {
 		there, both := base[keys[i]]
 		switch {
