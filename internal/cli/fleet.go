@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -57,14 +58,12 @@ func (s *session) fleetReport(r *fleetplan.FleetReport, err error, text func(rep
 }
 
 // lookCode is the exit code of findings about clusters that were only looked at: 3 when some did not answer and
-// nothing else is wrong, else 1.
+// nothing else is wrong, 5 when only rights are missing besides, else 1.
 func lookCode(fs diag.Findings) int {
-	for _, f := range fs.Errors() {
-		if f.Code != "unreachable" {
-			return exitError
-		}
+	if !slices.ContainsFunc(fs.Errors(), func(f diag.Finding) bool { return f.Code != "unreachable" }) {
+		return exitPartial
 	}
-	return exitPartial
+	return findingsCode(fs)
 }
 
 func (s *session) fleetLsCommand() *cobra.Command {

@@ -18,7 +18,7 @@ const nowhere = "hawser-there-is-no-such-namespace-its-name-is-longer-than-sixty
 
 const reviewPath = "/apis/authorization.k8s.io/v1/"
 
-// Review finds the rights a plan needs and we do not have, before anything is written. It asks for all rules of each
+// Review finds the rights a plan, its record and its lock need and we do not have, before anything is written. It asks for all rules of each
 // namespace (one request each, one more for the cluster); where the server's answer is incomplete, for every right.
 // A review that cannot be had finds nothing: the write will say it.
 func (s *Session) Review(ctx context.Context, p *plan.Plan) diag.Findings {
@@ -27,7 +27,7 @@ func (s *Session) Review(ctx context.Context, p *plan.Plan) diag.Findings {
 		k, _ := s.ByGroupKind(r.GroupKind())
 		return k.Resource
 	}
-	for _, r := range rights.Of(p, resource) {
+	for _, r := range rights.Needed(p, resource) {
 		byNamespace[r.Namespace] = append(byNamespace[r.Namespace], r)
 	}
 	var mu sync.Mutex

@@ -195,14 +195,15 @@ func TestReview(t *testing.T) {
 	}}
 	before := s.Requests()
 	fs := s.Review(t.Context(), p)
-	if n := s.Requests() - before; n != 2 {
-		t.Errorf("%d requests, want 2", n)
+	if n := s.Requests() - before; n != 3 {
+		t.Errorf("%d requests, want 3: for the namespace, the cluster and the records' namespace", n)
 	}
 	var whats []string
 	for _, x := range fs {
 		whats = append(whats, x.What)
 	}
-	want := []string{"you may not create ConfigMap in namespace " + ns, "you may not create or patch Namespace in the cluster"}
+	want := []string{"you may not create ConfigMap in namespace " + ns, "you may not create or delete or get or list or update Secret in namespace hawser-system",
+		"you may not create or delete or get or update Lease in namespace hawser-system", "you may not create or patch Namespace in the cluster"}
 	slices.Sort(whats)
 	if !slices.Equal(whats, want) {
 		t.Errorf("%q, want %q", whats, want)

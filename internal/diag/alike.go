@@ -38,3 +38,12 @@ func (fs Findings) Alike() Findings {
 	}
 	return out
 }
+
+// Whats are the findings' texts without anything around them.
+func (fs Findings) Whats() []string {
+	var out []string
+	for _, f := range fs {
+		out = append(out, f.What)
+	}
+	return out
+}

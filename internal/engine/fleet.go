@@ -66,8 +66,9 @@ func (e *Engine) Check(ctx context.Context, req Request) (*fleetplan.FleetReport
 		if t.findings.HasErrors() {
 			row.Problem = t.findings.Errors()[0].What
 		}
-		if fp != nil {
-			row.Missing = fp.missingRights(ctx, t.cluster.Name)
+		if w := fp.work(t.cluster.Name); w != nil {
+			missing := w.target.session.Review(ctx, w.Plan).Errors()
+			row.Missing, out.Findings = missing.Whats(), append(out.Findings, missing...)
 		}
 		out.Findings = append(out.Findings, t.findings...)
 		out.Clusters = append(out.Clusters, row)
@@ -79,24 +80,17 @@ func (e *Engine) Check(ctx context.Context, req Request) (*fleetplan.FleetReport
 			f.Cluster = t.cluster.Name
 			out.Findings = append(out.Findings, f)
 		}
-		for _, m := range row.Missing {
-			f := diag.Errorf("missing-right", "%s", m)
-			f.Cluster = t.cluster.Name
-			out.Findings = append(out.Findings, f)
-		}
 	}
 	out.Findings = out.Findings.Alike()
 	return out, out.Findings.Err()
 }
 
-func (p *Prepared) missingRights(ctx context.Context, name string) []string {
-	var out []string
-	if w := p.works[name]; w != nil {
-		for _, f := range w.target.session.Review(ctx, w.Plan).Errors() {
-			out = append(out, f.What)
-		}
+// work is the plan's work on a cluster, nil where there is none.
+func (p *Prepared) work(cluster string) *work {
+	if p == nil {
+		return nil
 	}
-	return out
+	return p.works[cluster]
 }
 
 // Values reads the runtime values of every selected cluster.

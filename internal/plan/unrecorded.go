@@ -35,9 +35,9 @@ func Versions(desired []Desired, defined map[schema.GroupKind]object.DefinedKind
 	return slices.Compact(out)
 }
 
-// Places are the namespaces of what is declared, sorted; "" is the cluster.
+// Places are the namespaces of what is declared and of the records, sorted; "" is the cluster.
 func Places(desired []Desired) []string {
-	var out []string
+	out := []string{object.SystemNamespace}
 	for _, d := range desired {
 		out = append(out, d.Ref.Namespace)
 	}

@@ -29,10 +29,10 @@ func TestUnrecorded(t *testing.T) {
 	if got := Versions(changing, defined); !reflect.DeepEqual(got, versions) {
 		t.Errorf("versions %v, want %v", got, versions)
 	}
-	if got := Places(changing); !reflect.DeepEqual(got, []string{"ns"}) {
+	if got := Places(changing); !reflect.DeepEqual(got, []string{object.SystemNamespace, "ns"}) {
 		t.Errorf("places %q", got)
 	}
-	if got := Places(Unrecorded(desired, nil)); !reflect.DeepEqual(got, []string{"", "ns"}) {
+	if got := Places(Unrecorded(desired, nil)); !reflect.DeepEqual(got, []string{"", object.SystemNamespace, "ns"}) {
 		t.Errorf("places of a first apply %q", got)
 	}
 }

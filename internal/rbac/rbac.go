@@ -15,6 +15,7 @@ import (
 
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/rights"
 )
 
 // rule is one rule of a role.
@@ -25,16 +26,10 @@ type rule struct {
 	Names     []string `json:"resourceNames,omitempty"`
 }
 
-var (
-	writeVerbs = []string{"create", "delete", "get", "list", "patch", "watch"}
-	readVerbs  = []string{"get", "list", "watch"}
-)
-
 // Write prints the roles an apply of the bundle needs: one ClusterRole for what has no namespace and a Role per
 // namespace, with the records' namespace among them.
 func Write(w io.Writer, r *fleetplan.BuildResult) error {
-	byNamespace := map[string]map[string][]string{"": {}, object.SystemNamespace: {
-		"": {"secrets"}, "coordination.k8s.io": {"leases"}}}
+	byNamespace := map[string]map[string][]string{"": {}, object.SystemNamespace: {}}
 	workloads := map[string]bool{}
 	for _, item := range r.Items {
 		for _, o := range item.Objects {
@@ -52,6 +47,7 @@ func Write(w io.Writer, r *fleetplan.BuildResult) error {
 		}
 	}
 	extra := readsOf(r)
+	extra[object.SystemNamespace] = append(ownRules(), extra[object.SystemNamespace]...)
 	for namespace := range extra {
 		if byNamespace[namespace] == nil {
 			byNamespace[namespace] = map[string][]string{}
@@ -92,13 +88,26 @@ func readsOf(r *fleetplan.BuildResult) map[string][]rule {
 	return out
 }
 
+// ownRules are the rules for records and locks.
+func ownRules() []rule {
+	var rules []rule
+	for _, r := range rights.Own("") {
+		if n := len(rules) - 1; n >= 0 && rules[n].Resources[0] == r.Resource {
+			rules[n].Verbs = append(rules[n].Verbs, r.Verb)
+			continue
+		}
+		rules = append(rules, rule{[]string{r.Group}, []string{r.Resource}, []string{r.Verb}, nil})
+	}
+	return rules
+}
+
 func rulesOf(groups map[string][]string, workloads bool) []rule {
 	var rules []rule
 	for _, g := range slices.Sorted(maps.Keys(groups)) {
-		rules = append(rules, rule{[]string{g}, slices.Sorted(slices.Values(groups[g])), writeVerbs, nil})
+		rules = append(rules, rule{[]string{g}, slices.Sorted(slices.Values(groups[g])), rights.Managed, nil})
 	}
 	if workloads {
-		rules = append(rules, rule{[]string{""}, []string{"pods"}, readVerbs, nil}, rule{[]string{"apps"}, []string{"replicasets"}, readVerbs, nil})
+		rules = append(rules, rule{[]string{""}, []string{"pods"}, rights.Seen, nil}, rule{[]string{"apps"}, []string{"replicasets"}, rights.Seen, nil})
 	}
 	return rules
 }

@@ -32,7 +32,45 @@ func (x Rule) Allows(r Right) bool {
 		(len(x.ResourceNames) == 0 || slices.Contains(x.ResourceNames, r.Name))
 }
 
-// Of are the distinct permissions of a plan. An apply that creates is authorised as patch and as create. resource is that
+// Roles says where all rights that a bundle needs can be had.
+const Roles = "all roles a bundle needs: hawser fleet check -f BUNDLE --print-rbac"
+
+// Managed are the verbs with which objects of a bundle are looked at and changed, Seen those for what is only waited for.
+var (
+	Managed = []string{"create", "delete", "get", "list", "patch", "watch"}
+	Seen    = []string{"get", "list", "watch"}
+)
+
+// own are the verbs with which records and locks are kept, as roles and reviews name their resources.
+var own = []struct {
+	group, resource, kind string
+	verbs                 []string
+}{
+	{"", "secrets", "Secret", []string{"create", "delete", "get", "list", "update"}},
+	{"coordination.k8s.io", "leases", "Lease", []string{"create", "delete", "get", "update"}},
+}
+
+// Own are the rights that a bundle's record and lock need. owner is the bundle's id, "" for any.
+func Own(owner string) []Right {
+	var out []Right
+	for _, k := range own {
+		for _, verb := range k.verbs {
+			r := Right{Verb: verb, Group: k.group, Resource: k.resource, Kind: k.kind, Namespace: object.SystemNamespace}
+			if owner != "" {
+				r.Name = "hawser-" + owner
+			}
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Needed are the permissions with which a plan is carried out: its own, and those of record and lock.
+func Needed(p *plan.Plan, resource func(object.Ref) string) []Right {
+	return append(Of(p, resource), Own(p.Owner)...)
+}
+
+// Of are the distinct permissions of a plan's changes. An apply that creates is authorised as patch and as create. resource is that
 // of a kind, "" for one that the cluster does not serve (yet).
 func Of(p *plan.Plan, resource func(object.Ref) string) []Right {
 	seen := map[Right]bool{}
@@ -98,7 +136,7 @@ func Missing(cluster string, missing []Right) diag.Findings {
 			resource += "." + p.group
 		}
 		f.Cluster, f.Object = cluster, object.Ref{Group: p.group, Kind: p.kind, Namespace: p.namespace, Name: "*"}.String()
-		f.Fix = "grant " + strings.Join(list, ", ") + " on " + resource
+		f.Fix = "grant " + strings.Join(list, ", ") + " on " + resource + "; " + Roles
 		out = append(out, f)
 	}
 	return out.Sorted()

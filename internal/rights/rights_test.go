@@ -70,8 +70,17 @@ func TestMissing(t *testing.T) {
 	}
 	for _, f := range got {
 		if f.Cluster != "eu" || f.What != "you may not create or patch Deployment in namespace ns" && f.What != "you may not delete Namespace in the cluster" ||
-			f.Fix != "grant create, patch on deployments.apps" && f.Fix != "grant delete on namespaces" {
+			f.Fix != "grant create, patch on deployments.apps; "+Roles && f.Fix != "grant delete on namespaces; "+Roles {
 			t.Errorf("%+v", f)
 		}
+	}
+}
+
+// TestNeeded: whatever a plan does, its record and its lock are written, under their names.
+func TestNeeded(t *testing.T) {
+	got := Needed(&plan.Plan{Owner: "abc"}, func(object.Ref) string { return "" })
+	if !slices.Contains(got, Right{"update", "", "secrets", "Secret", object.SystemNamespace, "hawser-abc"}) ||
+		!slices.Contains(got, Right{"create", "coordination.k8s.io", "leases", "Lease", object.SystemNamespace, "hawser-abc"}) {
+		t.Errorf("%+v", got)
 	}
 }
