@@ -12,6 +12,7 @@ import (
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/outdir"
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // maxIndex bounds what is read of a directory's list of files.
@@ -114,7 +115,7 @@ func outFiles(r *fleetplan.BuildResult) ([]outFile, outdir.Build, error) {
 
 func readIndex(dir string) (outdir.Index, error) {
 	name := filepath.Join(dir, outdir.Name)
-	in, err := os.Open(name)
+	in, err := rootfs.OpenFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return outdir.Parse(nil)
 	}
@@ -138,7 +139,7 @@ func readIndex(dir string) (outdir.Index, error) {
 
 // digestOfFile is "" where nothing is. What cannot be read, or is no file, is like no build's content.
 func digestOfFile(name string) string {
-	data, err := os.ReadFile(name)
+	data, err := rootfs.ReadFile(name, rootfs.MaxLarge)
 	if errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // EnvDir is the variable that names the directory of the cache.
@@ -142,7 +143,7 @@ func (c *Cache) intact(at, name string) *os.File {
 	if c.dir == "" {
 		return nil
 	}
-	f, err := os.Open(at)
+	f, err := rootfs.OpenFile(at)
 	if err != nil {
 		return nil
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 var hash512 = regexp.MustCompile(`^[0-9a-f]{128}$`)
@@ -21,7 +23,7 @@ func (c *Cache) Document(ctx context.Context, hash string, fetch func(context.Co
 		return fetch(ctx)
 	}
 	at := filepath.Join(c.dir, "documents", "sha512", hash)
-	if data, err := os.ReadFile(at); err == nil {
+	if data, err := rootfs.ReadFile(at, rootfs.MaxLarge); err == nil {
 		if has512(data, hash) {
 			touch(at)
 			return data, nil

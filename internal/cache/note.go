@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
+
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // maxNote is how long a note may be.
@@ -21,7 +23,7 @@ func (c *Cache) Note(key string) (data []byte, ok bool) {
 	if err != nil || info.Size() > maxNote {
 		return nil, false
 	}
-	if data, err = os.ReadFile(at); err != nil {
+	if data, err = rootfs.ReadFile(at, maxNote); err != nil {
 		return nil, false
 	}
 	touch(at)

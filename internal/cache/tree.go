@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"hawser.dev/hawser/internal/archive"
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // Key says which tree is meant.
@@ -250,7 +251,7 @@ func verify(at string, key Key, expect func(note []byte) ([]archive.File, error)
 
 func readInventory(at string) (inventory, error) {
 	var inv inventory
-	data, err := os.ReadFile(filepath.Join(at, inventoryFile))
+	data, err := rootfs.ReadFile(filepath.Join(at, inventoryFile), rootfs.MaxLarge)
 	if err != nil {
 		return inv, err
 	}
@@ -317,7 +318,7 @@ func take(root string) (files []archive.File, bytes int64, err error) {
 }
 
 func sumOf(name string) (int64, string, error) {
-	in, err := os.Open(name)
+	in, err := rootfs.OpenFile(name)
 	if err != nil {
 		return 0, "", err
 	}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // Checkout is a working copy; fields are empty where nothing can be read.
@@ -65,7 +67,7 @@ func small(path string) string {
 	if err != nil || !info.Mode().IsRegular() || info.Size() > 4<<20 {
 		return ""
 	}
-	data, err := os.ReadFile(path)
+	data, err := rootfs.ReadFile(path, 4<<20)
 	if err != nil {
 		return ""
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/report"
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 func (s *session) applyCommand() *cobra.Command {
@@ -109,7 +109,7 @@ func (s *session) planToApply(cmd *cobra.Command, args []string, pr *progress) (
 	if err != nil {
 		return nil, nil, req, err
 	}
-	f, err := os.Open(args[0])
+	f, err := rootfs.OpenFile(args[0])
 	if err != nil {
 		return nil, nil, req, notThere(err, "there is no saved plan "+args[0], "hawser plan -f BUNDLE --out "+args[0]+" makes one; a bundle's files are named with -f")
 	}

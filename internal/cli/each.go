@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // eachBundle runs a command once for every bundle of the files, each after those it requires, and stops at the first
@@ -60,7 +61,7 @@ func (s *session) keepStdin() (func() io.Reader, error) {
 	if !slices.Contains(s.opts.files, "-") && !slices.Contains(s.opts.fleetFiles, "-") {
 		return func() io.Reader { return s.In }, nil
 	}
-	data, err := io.ReadAll(s.In)
+	data, err := rootfs.ReadAll(s.In, "standard input", rootfs.MaxSmall)
 	if err != nil {
 		return nil, err
 	}

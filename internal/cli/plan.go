@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +12,7 @@ import (
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/report"
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 func (s *session) planCommand() *cobra.Command {
@@ -70,7 +70,7 @@ func (s *session) planShowCommand() *cobra.Command {
 			if s.ReadPlan == nil {
 				return usagef("this build cannot read plan files")
 			}
-			f, err := os.Open(args[0])
+			f, err := rootfs.OpenFile(args[0])
 			if err != nil {
 				return notThere(err, "there is no saved plan "+args[0], "hawser plan -f BUNDLE --out "+args[0]+" makes one")
 			}

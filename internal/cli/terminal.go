@@ -9,6 +9,7 @@ import (
 	"golang.org/x/term"
 
 	"hawser.dev/hawser/internal/report"
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 func isTerminal(stream any) bool {
@@ -33,16 +34,7 @@ func (s *session) style(w io.Writer) report.Style {
 }
 
 // readUserFile reads a file a finding points at; what is not a plain file of reasonable size is not quoted.
-func readUserFile(name string) ([]byte, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > 4<<20 {
-		return nil, os.ErrInvalid
-	}
-	return os.ReadFile(name)
-}
+func readUserFile(name string) ([]byte, error) { return rootfs.ReadFile(name, 4<<20) }
 
 // columns is the terminal's width, COLUMNS where it is set, 0 (a fixed width) elsewhere.
 func (s *session) columns(w io.Writer) int {

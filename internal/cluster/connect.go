@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -23,6 +22,7 @@ import (
 	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // connectAttempts is how often each request of Connect is sent: a cluster that is away should not be waited for long.
@@ -143,7 +143,7 @@ func serverID(base *url.URL, cfg *rest.Config) string {
 	fmt.Fprintln(h, strings.ToLower(base.Scheme+"://"+base.Host), strings.TrimRight(base.Path, "/"), cfg.ServerName)
 	ca := cfg.CAData
 	if len(ca) == 0 && cfg.CAFile != "" {
-		ca, _ = os.ReadFile(cfg.CAFile) // without it there was no connection
+		ca, _ = rootfs.ReadFile(cfg.CAFile, rootfs.MaxSmall) // without it there was no connection
 	}
 	for block, rest := pem.Decode(ca); block != nil; block, rest = pem.Decode(rest) {
 		h.Write(block.Bytes)

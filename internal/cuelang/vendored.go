@@ -54,7 +54,7 @@ func PackageFile(real string, limit int) ([]byte, bool) {
 }
 
 func readWhole(name string, limit int) ([]byte, error) {
-	in, err := os.Open(name)
+	in, err := rootfs.OpenFile(name)
 	if err != nil {
 		return nil, err
 	}

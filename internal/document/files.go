@@ -255,7 +255,7 @@ func (s *source) open() (io.ReadCloser, error) {
 		return nil, err
 	}
 	if !marked && s.from == "" {
-		return os.Open(s.abs)
+		return rootfs.OpenFile(s.abs)
 	}
 	rel, err := rootfs.Below(root, s.abs)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // snapshotVersion is the version of the file's form.
@@ -71,7 +72,7 @@ func LoadSnapshot(path string) (Snapshot, diag.Findings) {
 		n.Pos, n.Fix = diag.Pos{File: path}, "write it with fleet snapshot"
 		return Snapshot{}, diag.Findings{n}
 	}
-	b, err := os.ReadFile(path)
+	b, err := rootfs.ReadFile(path, rootfs.MaxLarge)
 	if err != nil {
 		return fail("facts cannot be read: %v", err)
 	}

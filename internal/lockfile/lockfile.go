@@ -12,6 +12,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // Name of the file.
@@ -88,7 +90,7 @@ func Read(path string) (File, error) {
 	case info.Size() > sizeLimit:
 		return empty, fmt.Errorf("lock file %s: larger than %d MiB", path, sizeLimit>>20)
 	}
-	data, err := os.ReadFile(path)
+	data, err := rootfs.ReadFile(path, sizeLimit)
 	if err != nil {
 		return empty, fmt.Errorf("lock file: %w", err)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // LocalVersion is the version of content from a local directory, whatever the reference says.
@@ -289,7 +290,7 @@ func (l *Local) digest(ctx context.Context, files []localFile) (string, error) {
 
 // digestFile is "sha256:<hex>" of a file's content.
 func digestFile(name string) (string, error) {
-	in, err := os.Open(name)
+	in, err := rootfs.OpenFile(name)
 	if err != nil {
 		return "", err
 	}

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // CodeStale is the code of findings about what changed since a plan was made.
@@ -48,7 +48,7 @@ func (in Inputs) Moved(here string) diag.Findings {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(here, path)
 		}
-		data, err := os.ReadFile(path)
+		data, err := rootfs.ReadFile(path, rootfs.MaxLarge)
 		sum := sha256.Sum256(data)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):

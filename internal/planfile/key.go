@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // Key is what a user's plan files are sealed with.
@@ -62,7 +64,7 @@ func (f KeyFile) Read() (Key, error) {
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
 		return nil, fmt.Errorf("the key of plan files %s is open to others (%s): remove it, and plan again", f.Path, info.Mode().Perm())
 	}
-	text, err := os.ReadFile(f.Path)
+	text, err := rootfs.ReadFile(f.Path, 1024)
 	if err != nil {
 		return nil, fmt.Errorf("the key of plan files: %w", err)
 	}

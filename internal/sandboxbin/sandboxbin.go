@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"hawser.dev/hawser/internal/child"
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // Name is the file name of the binary.
@@ -111,7 +112,7 @@ func isRoot(dir string) bool {
 	if _, err := os.Stat(filepath.Join(dir, "sandbox", "build.sh")); errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
-	f, err := os.Open(filepath.Join(dir, "go.mod"))
+	f, err := rootfs.OpenFile(filepath.Join(dir, "go.mod"))
 	if err != nil {
 		return false
 	}

@@ -16,6 +16,7 @@ import (
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // Signer is somebody whose signatures count: the owner of a key, or an identity in a certificate.
@@ -142,7 +143,7 @@ func readSmall(dir, file string) ([]byte, error) {
 	case !info.Mode().IsRegular() || info.Size() > most:
 		return nil, errors.New("it is no file, or too large")
 	}
-	return os.ReadFile(file)
+	return rootfs.ReadFile(file, most)
 }
 
 // Read reads the description of a signer, and its key. Errors are *diag.FindingsError.

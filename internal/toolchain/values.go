@@ -2,7 +2,6 @@ package toolchain
 
 import (
 	"io"
-	"os"
 	"path/filepath"
 
 	"cuelang.org/go/cue"
@@ -11,6 +10,7 @@ import (
 
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // readValues reads values files, each over those before it: CUE, YAML or JSON with the field values, as Timoni's -f
@@ -89,7 +89,7 @@ func readInput(name string, stdin io.Reader) ([]byte, error) {
 	const most = 16 << 20
 	var in = stdin
 	if name != "-" {
-		f, err := os.Open(name)
+		f, err := rootfs.OpenFile(name)
 		if err != nil {
 			return nil, failure("values", err.Error(), "")
 		}

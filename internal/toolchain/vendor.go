@@ -18,6 +18,7 @@ import (
 
 	"hawser.dev/hawser/internal/cuegen"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // VendorResult is what was written below cue.mod/gen of a module.
@@ -266,7 +267,7 @@ func small(path string) string {
 	if err != nil || !info.Mode().IsRegular() || info.Size() > 4<<20 {
 		return ""
 	}
-	data, err := os.ReadFile(path)
+	data, err := rootfs.ReadFile(path, 4<<20)
 	if err != nil {
 		return ""
 	}

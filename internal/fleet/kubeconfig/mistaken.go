@@ -11,17 +11,20 @@ import (
 
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/rootfs"
 )
+
+// maxFile is how many bytes a kubeconfig, or a file that it names, may have.
+const maxFile = 16 << 20
 
 // mistaken says what a file is that is no kubeconfig, with the line; nil for one that may be one. What the file holds is
 // never quoted: it may be a token.
 func mistaken(path string) *diag.Finding {
-	const most = 16 << 20
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return no(path, "it is a directory", "name the file in it")
 	}
-	data, err := os.ReadFile(path)
-	if err != nil || len(data) > most {
+	data, err := rootfs.ReadFile(path, maxFile)
+	if err != nil {
 		return nil // the reader of kubeconfigs says why
 	}
 	switch text := bytes.TrimSpace(data); {

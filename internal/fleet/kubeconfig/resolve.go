@@ -20,6 +20,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // Resolver reads each kubeconfig once. The zero Resolver is ready; its methods may be called concurrently.
@@ -220,7 +221,7 @@ func (r *Resolver) load(paths []string, must bool) *loaded {
 func read(paths []string, must bool) *loaded {
 	l := &loaded{}
 	for _, path := range paths {
-		f, err := os.Open(path)
+		_, err := rootfs.ReadFile(path, maxFile)
 		if os.IsNotExist(err) && !must {
 			continue
 		}
@@ -230,7 +231,6 @@ func read(paths []string, must bool) *loaded {
 			l.findings = append(l.findings, n)
 			continue
 		}
-		_ = f.Close()
 		if n := mistaken(path); n != nil {
 			l.findings = append(l.findings, *n)
 			continue
@@ -396,10 +396,8 @@ func readable(path string) string {
 	if path == "" {
 		return ""
 	}
-	f, err := os.Open(path)
-	if err != nil {
+	if _, err := rootfs.ReadFile(path, maxFile); err != nil { // client-go reads it without a limit
 		return path + " cannot be read: " + cause(err)
 	}
-	_ = f.Close()
 	return ""
 }

@@ -19,6 +19,7 @@ import (
 
 	"hawser.dev/hawser/internal/cache"
 	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 const scheme = module.ChartScheme + "file"
@@ -42,7 +43,7 @@ func New(c *cache.Cache) *Fetcher {
 // rules are those of .helmignore, with Helm's own defaults.
 func rules(root string) (func(string, fs.FileInfo) bool, error) {
 	r := ignore.Empty()
-	in, err := os.Open(filepath.Join(root, ignore.HelmIgnore))
+	in, err := rootfs.OpenFile(filepath.Join(root, ignore.HelmIgnore))
 	switch {
 	case err == nil:
 		defer in.Close()
@@ -117,7 +118,7 @@ func (f *Fetcher) packed(ctx context.Context, ref module.Reference, file string,
 	c, err := module.PackedChart(ctx, f.cache, digest, ref.URL, func(ctx context.Context) (io.ReadCloser, error) {
 		// Through the cache, which checks that the file is still what was digested.
 		return f.cache.Blob(ctx, digest, func(_ context.Context, w io.Writer) error {
-			in, err := os.Open(file)
+			in, err := rootfs.OpenFile(file)
 			if err != nil {
 				return f.local.Unreadable(ref.URL, err)
 			}
@@ -133,7 +134,7 @@ func (f *Fetcher) packed(ctx context.Context, ref module.Reference, file string,
 }
 
 func digestOf(file string) (string, error) {
-	in, err := os.Open(file)
+	in, err := rootfs.OpenFile(file)
 	if err != nil {
 		return "", err
 	}

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path"
 	"strings"
+
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // ignoreFile holds patterns in the form of gitignore, relative to the module's root.
@@ -19,7 +21,7 @@ type pattern struct {
 }
 
 func readIgnore(name string) (*ignore, error) {
-	data, err := os.ReadFile(name)
+	data, err := rootfs.ReadFile(name, 1<<20)
 	if os.IsNotExist(err) {
 		return &ignore{}, nil
 	}

@@ -20,6 +20,7 @@ import (
 
 	"hawser.dev/hawser/internal/archive"
 	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // Push makes a manifest of the artifact and stores it. The same files, types and annotations give the same digest. A
@@ -198,7 +199,7 @@ func configOf(layers []packedLayer) ([]byte, error) {
 // send stores what the target does not have yet, the manifest last.
 func (p packed) send(ctx context.Context, t oras.Target) error {
 	for _, l := range p.layers {
-		in, err := os.Open(l.file)
+		in, err := rootfs.OpenFile(l.file)
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // maxDepth is how deep directories may be nested.
@@ -195,7 +196,7 @@ func (l *lister) file(name string) {
 	}
 	var text []byte
 	if err == nil {
-		text, err = os.ReadFile(name)
+		text, err = rootfs.ReadFile(name, l.limits.SourceBytes)
 	}
 	if err != nil {
 		f := diag.Errorf("unreadable", "%s", reason(err))

@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // maxPositionFile bounds the files that are read again to find a line in them.
@@ -21,7 +22,7 @@ func Position(at diag.Pos, path []string) diag.Pos {
 	if at.Line == 0 || err != nil || !info.Mode().IsRegular() || info.Size() > maxPositionFile {
 		return at
 	}
-	text, err := os.ReadFile(at.File)
+	text, err := rootfs.ReadFile(at.File, maxPositionFile)
 	if err != nil {
 		return at
 	}

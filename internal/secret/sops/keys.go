@@ -91,7 +91,14 @@ func uncommented(text string) string {
 const maxKeys = 1 << 20
 
 func (i *identity) file(name string, needed bool) error {
-	f, err := os.Open(name)
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
+		return fmt.Errorf("the file of age keys %s is no regular file", name)
+	}
+	var f *os.File
+	if err == nil {
+		f, err = os.Open(name)
+	}
 	if errors.Is(err, fs.ErrNotExist) && !needed {
 		i.from = append(i.from, name+" (not there)")
 		return nil

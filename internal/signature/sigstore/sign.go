@@ -10,7 +10,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 
 	protocommon "github.com/sigstore/protobuf-specs/gen/pb-go/common/v1"
@@ -21,6 +20,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/rootfs"
 	"hawser.dev/hawser/internal/signature"
 )
 
@@ -177,7 +177,7 @@ func (s *Sigstore) keyText(name string) ([]byte, error) {
 	if scheme, _, ok := strings.Cut(name, "://"); ok {
 		return nil, errors.New("keys of " + scheme + ":// are not understood")
 	}
-	return os.ReadFile(name)
+	return rootfs.ReadFile(name, rootfs.MaxSmall)
 }
 
 // maxToken is how long a token may be.
@@ -195,7 +195,7 @@ func (s *Sigstore) token(ctx context.Context, file string) (string, error) {
 		}
 		file = s.o.TokenFile
 	}
-	data, err := os.ReadFile(file)
+	data, err := rootfs.ReadFile(file, maxToken)
 	if err == nil && len(data) <= maxToken && len(strings.TrimSpace(string(data))) > 0 {
 		return strings.TrimSpace(string(data)), nil
 	}

@@ -27,6 +27,7 @@ import (
 	"hawser.dev/hawser/internal/cuegen"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/httpclient"
+	"hawser.dev/hawser/internal/rootfs"
 	"hawser.dev/hawser/internal/toolchain"
 )
 
@@ -107,7 +108,7 @@ func (c *Client) fetch(ctx context.Context, address string, limit int64) ([]byte
 		return nil, errors.New("the proxy's URL cannot be read")
 	}
 	if u.Scheme == "file" {
-		return os.ReadFile(filepath.FromSlash(u.Path))
+		return rootfs.ReadFile(filepath.FromSlash(u.Path), int(limit))
 	}
 	if u.Scheme != "https" && u.Hostname() != "127.0.0.1" && u.Hostname() != "localhost" && u.Hostname() != "::1" {
 		return nil, fmt.Errorf("%s is not asked without https", u.Host)

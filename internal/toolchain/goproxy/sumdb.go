@@ -12,6 +12,8 @@ import (
 
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/sumdb"
+
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // The checksum database of Go, as the go command knows it.
@@ -73,7 +75,7 @@ func (d *database) ReadConfig(name string) ([]byte, error) {
 		return []byte(d.key), nil
 	}
 	if d.client.opts.Dir != "" {
-		if data, err := os.ReadFile(d.file(name)); err == nil {
+		if data, err := rootfs.ReadFile(d.file(name), rootfs.MaxSmall); err == nil {
 			return data, nil
 		}
 	}
@@ -97,7 +99,7 @@ func (d *database) ReadCache(name string) ([]byte, error) {
 	if d.client.opts.Dir == "" {
 		return nil, os.ErrNotExist
 	}
-	return os.ReadFile(d.file(name))
+	return rootfs.ReadFile(d.file(name), rootfs.MaxSmall)
 }
 
 // WriteCache keeps what was read.
