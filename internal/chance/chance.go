@@ -64,6 +64,10 @@ type Answers struct {
 	// Secrets are the made-up entries of Secrets that a chart looks up to find what it made before:
 	// NAMESPACE/NAME -> key -> base64.
 	Secrets map[string]map[string]string `json:"secrets,omitempty"`
+	// From is the owner id of the bundle that the instance moved here from, Moves how often it moved: of two bundles that
+	// kept answers of one instance, the one that took them from the other has the later ones. Neither is part of the Digest.
+	From  string `json:"from,omitempty"`
+	Moves int    `json:"moves,omitempty"`
 }
 
 // IsZero reports that there are none.
@@ -74,6 +78,7 @@ func (a Answers) Digest() string {
 	if a.IsZero() {
 		return ""
 	}
+	a.From, a.Moves = "", 0
 	data, err := json.Marshal(a)
 	if err != nil { // texts alone
 		return "unknown"

@@ -192,7 +192,7 @@ func TestPromptInterrupted(t *testing.T) {
 // TestRefusalsHaveTheirCode: what is well formed and not done on purpose ends with 5, whoever refuses.
 func TestRefusalsHaveTheirCode(t *testing.T) {
 	for _, code := range []string{"signature-missing", "signature-refused", "signature-impossible", "no-signatures", "missing-rights", "untold-bundle",
-		"kept-values-lost", "kept-values-moved", "kept-values-damaged", "lookup-failed", "stale-lock", "deletion-brake"} {
+		"kept-values-lost", "kept-values-moved", "kept-values-doubtful", "kept-values-damaged", "lookup-failed", "stale-lock", "deletion-brake"} {
 		err := fmt.Errorf("x: %w", diag.Findings{{Severity: diag.Error, Code: code, What: "x"}}.Err())
 		if got := codeOf(err); got != exitRefused {
 			t.Errorf("%s: %d", code, got)

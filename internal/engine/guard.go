@@ -16,7 +16,7 @@ func Refusal(code string) bool {
 	return slices.Contains([]string{deletionguard.Code, "wave-gate", "stale-plan", "edited-plan", "locked", "wrong-cluster", "other-fleet", lineage.CodeSource,
 		"unreachable", "immutable", "foreign-owner", "field-conflict", plan.CodeDefinitionInUse, plan.CodeNamespaceInUse, "stale-lock",
 		"signature-missing", "signature-refused", "signature-impossible", "no-signatures", "missing-rights", "untold-bundle",
-		"kept-values-lost", "kept-values-moved", "kept-values-damaged", "lookup-failed"}, code)
+		"kept-values-lost", "kept-values-moved", "kept-values-doubtful", "kept-values-damaged", "lookup-failed"}, code)
 }
 
 // guards are the checks over the deletions of the fleet plan as a whole.

@@ -17,6 +17,7 @@ import (
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/lineage"
+	"hawser.dev/hawser/internal/madeguard"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/once"
 	"hawser.dev/hawser/internal/plan"
@@ -33,12 +34,12 @@ type made struct {
 	mu          sync.Mutex
 	stored, now release.Kept
 	fresh       map[string]int
-	// taken are the instances whose values were another bundle's.
-	taken []string
+	// settled is whose the stored ones are.
+	settled chance.Settled
 }
 
-// remembered reads what is kept on the cluster, once. What the request wants made anew is left out; what was made up for an
-// instance that has another name now, or stood in another bundle of the same files, is that one's.
+// remembered reads what is kept on the cluster, once, and finds out whose it is. What the request wants made anew is left
+// out.
 func (r *run) remembered(ctx context.Context, t *target, s *set) (*made, error) {
 	m := &t.made
 	_, err := m.read.Get(ctx, func() (_ struct{}, err error) {
@@ -49,57 +50,38 @@ func (r *run) remembered(ctx context.Context, t *target, s *set) (*made, error) 
 		if t.session == nil || !ok {
 			return struct{}{}, nil
 		}
+		m.now, m.fresh, m.settled = release.Kept{}, map[string]int{}, chance.Settled{}
 		if m.stored, m.handle, err = keeper.Kept(ctx, s.owner); errors.Is(err, release.ErrDamaged) {
 			err = diag.Findings{chance.Damaged(err.Error(), s.instances())}.Err()
 		}
-		m.now, m.fresh, m.taken = release.Kept{}, map[string]int{}, nil
-		for name, a := range m.stored {
+		if err == nil {
+			m.settled, err = r.settle(ctx, t, s, m.stored)
+		}
+		for name, a := range m.settled.Kept {
 			r.hide(name, a)
 			m.now[name] = r.req.Rotate.Of(name, a)
-		}
-		if was, is := chance.Renamed(m.stored, s.instances(), t.record.Delivered); was != "" {
-			m.now[is] = r.req.Rotate.Of(is, m.stored[was])
-			delete(m.now, was)
-		}
-		if err == nil {
-			err = r.inherited(ctx, t, s, keeper, m)
 		}
 		return struct{}{}, err
 	})
 	return m, err
 }
 
-// inherited takes over what is kept for instances that moved here from other bundles: of the same files, or removed from
-// them.
-func (r *run) inherited(ctx context.Context, t *target, s *set, keeper release.Keeper, m *made) error {
-	moved := slices.DeleteFunc(s.instances(), func(name string) bool { return t.record.Delivered(name) || !m.now[name].IsZero() })
-	if len(moved) == 0 || len(r.req.Files) == 0 {
-		return nil
+// settle says whose the bundle's kept values are, with what is kept for the other bundles of the same files and for those
+// that were removed from them, where that matters.
+func (r *run) settle(ctx context.Context, t *target, s *set, kept release.Kept) (chance.Settled, error) {
+	own := chance.Own{Owner: s.owner, Kept: kept, Delivered: t.record.Delivered, Declared: s.instances()}
+	own.Placed = slices.DeleteFunc(s.instances(), func(name string) bool { return s.notPlaced[name] != "" })
+	if t.record != nil {
+		own.Made = t.record.Made
 	}
-	records, err := t.store.Bundles(ctx)
-	if err != nil {
-		return err
+	if len(r.req.Files) == 0 {
+		return chance.Settle(own, nil), nil
 	}
 	others, _ := r.others(t, s.spec.Name)
-	for _, rec := range records {
-		at := slices.IndexFunc(others, func(o v1alpha1.BundleSpec) bool { return o.Name == rec.Bundle })
-		if rec.Owner == s.owner || at < 0 && !lineage.Abandoned(rec.From(), r.originOf(rec.Bundle)) {
-			continue
-		}
-		kept, _, err := keeper.Kept(ctx, rec.Owner)
-		if err != nil {
-			return err
-		}
-		for _, name := range moved {
-			there := func(in v1alpha1.Instance) bool { return in.Name == name }
-			if a := kept[name]; !a.IsZero() && (at < 0 || !slices.ContainsFunc(others[at].Instances, there)) {
-				r.hide(name, a)
-				m.now[name] = r.req.Rotate.Of(name, a)
-				m.taken = append(m.taken, name)
-			}
-		}
-	}
-	return nil
+	beside, err := release.Beside(ctx, t.store, own, others, func(rec release.Record) bool {
+		return lineage.Abandoned(rec.From(), r.originOf(rec.Bundle))
+	})
+	return chance.Settle(own, beside), err
 }
 
 // hide lets the redactor know what was made up.
@@ -140,23 +122,25 @@ func (r *run) answered(ctx context.Context, t *target, s *set, p *part) diag.Fin
 // lost refuses to make anew what the record says was made and what is gone: passwords would change unasked.
 func (r *run) lost(record *release.Record, m *made, in v1alpha1.Instance) diag.Findings {
 	name := in.Name
-	if record == nil || record.Made[name] == "" || !m.stored[name].IsZero() || r.req.Rotate.Has(name) {
+	if record == nil || record.Made[name] == "" || !m.stored[name].IsZero() || !m.settled.Kept[name].IsZero() || r.req.Rotate.Has(name) {
 		return nil
 	}
 	return withInstance(diag.Findings{chance.Lost(name, object.SystemNamespace)}, in)
 }
 
-// remade refuses to make anew what objects that are there were made with.
+// remade refuses to make anew, or to put another's values over, what objects that are there were made with.
 func (r *run) remade(w *work, now *plan.Plan) diag.Findings {
 	var out diag.Findings
 	m := &w.target.made
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, p := range w.set.parts {
-		name := p.placed.Name
-		if m.stored[name].IsZero() && m.now[name].Secret() && !r.req.Rotate.Has(name) && !slices.Contains(m.taken, name) {
-			out = append(out, withInstance(plan.MadeAnew(now, w.input, name, m.stored, m.now[name]), p.placed)...)
+		if name := p.placed.Name; m.now[name].Secret() && !r.req.Rotate.Has(name) {
+			out = append(out, withInstance(madeguard.MadeAnew(now, w.input, name, m.settled, m.now[name], w.set.bodies), p.placed)...)
 		}
+	}
+	if w.input.Options.Deleting && w.target.record != nil {
+		out = append(out, madeguard.LeftBehind(now, w.input.Beside, w.target.record.Made)...)
 	}
 	return out
 }
@@ -172,7 +156,7 @@ func (r *run) generated(ctx context.Context, t *target, s *set, in v1alpha1.Inst
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := chance.Call{Template: "values." + g.Key, Func: chance.Generate, Args: chance.DigestOf(strconv.Itoa(g.Length), g.Alphabet)}
-	if i := slices.IndexFunc(m.now[in.Name].Calls, c.Same); i >= 0 && (!placeholder || slices.Contains(m.stored[in.Name].Calls, m.now[in.Name].Calls[i])) {
+	if i := slices.IndexFunc(m.now[in.Name].Calls, c.Same); i >= 0 && (!placeholder || slices.Contains(m.settled.Kept[in.Name].Calls, m.now[in.Name].Calls[i])) {
 		return g.Value(m.now[in.Name].Calls[i].Value), nil
 	}
 	if fs := r.lost(t.record, m, in); len(fs) > 0 {
@@ -220,7 +204,7 @@ func (r *run) unmade(ctx context.Context, t *target, s *set, p *part, standIn bo
 func (m *made) kept(instance string) chance.Answers {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.stored[instance]
+	return m.settled.Kept[instance]
 }
 
 // rotated finds mistakes in what is to be made anew.
@@ -232,7 +216,7 @@ func (r *run) rotated(ctx context.Context, t *target, s *set) diag.Findings {
 	if err != nil {
 		return diag.From(err, "kept")
 	}
-	return r.req.Rotate.Vet(s.instances(), m.stored)
+	return r.req.Rotate.Vet(s.instances(), m.settled.Kept)
 }
 
 // instances are the names of the bundle's instances, wherever they are placed.
@@ -378,7 +362,7 @@ func (l *loop) keep(ctx context.Context, w *work) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	keeper, ok := w.target.store.(release.Keeper)
-	if !ok || m.now == nil || maps.Equal(m.now.Digests(), m.stored.Digests()) {
+	if m.settled.Stamp(m.now); !ok || m.now == nil || chance.Same(m.now, m.stored) {
 		return nil
 	}
 	handle, err := keeper.Keep(ctx, w.set.owner, m.now, m.handle)
@@ -391,11 +375,12 @@ func (l *loop) keep(ctx context.Context, w *work) error {
 	return err
 }
 
-// forget removes what was made up for a bundle that is deleted.
+// forget removes what was made up for a bundle that is deleted. What other bundles of the same files declare goes to those
+// first.
 func (w *work) forget(ctx context.Context) error {
-	keeper, ok := w.target.store.(release.Keeper)
-	if !ok || w.target.record == nil || len(w.target.record.Made) == 0 {
+	if w.target.record == nil {
 		return nil
 	}
-	return keeper.Forget(ctx, w.set.owner)
+	others, _ := w.run.others(w.target, w.set.spec.Name)
+	return release.Bequeath(ctx, w.target.store, *w.target.record, others)
 }

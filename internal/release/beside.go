@@ -1,0 +1,97 @@
+package release
+
+import (
+	"context"
+	"slices"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/chance"
+	"hawser.dev/hawser/internal/object"
+)
+
+// Beside reads what is kept for the other bundles of the same files, as far as it matters to a bundle, and for those that
+// were removed from the files (abandoned).
+func Beside(ctx context.Context, store Store, own chance.Own, others []v1alpha1.BundleSpec, abandoned func(Record) bool) ([]chance.Beside, error) {
+	keeper, ok := store.(Keeper)
+	if !ok || len(others) == 0 && !own.New() {
+		return nil, nil
+	}
+	records, err := store.Bundles(ctx)
+	if err != nil && own.New() {
+		return nil, err
+	}
+	var out []chance.Beside
+	add := func(b chance.Beside, rec *Record) error {
+		var err error
+		if b.Delivered = rec.Delivered; rec != nil && own.Asks(rec.Made, b.Declares) {
+			b.Kept, _, err = keeper.Kept(ctx, b.Owner)
+		}
+		out = append(out, b)
+		return err
+	}
+	named := map[string]bool{own.Owner: true}
+	for _, o := range others {
+		b := chance.Beside{Owner: object.OwnerID("", "", o.Name), Declares: declaring(o)}
+		named[b.Owner] = true
+		var rec *Record
+		if i := slices.IndexFunc(records, func(r Record) bool { return r.Owner == b.Owner }); i >= 0 {
+			rec = &records[i]
+		}
+		if err := add(b, rec); err != nil {
+			return nil, err
+		}
+	}
+	for i, rec := range records {
+		if named[rec.Owner] || !abandoned(rec) {
+			continue
+		}
+		if err := add(chance.Beside{Owner: rec.Owner, Declares: declaring(v1alpha1.BundleSpec{})}, &records[i]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// declaring reports whether a bundle declares an instance.
+func declaring(spec v1alpha1.BundleSpec) func(string) bool {
+	return func(name string) bool {
+		return slices.ContainsFunc(spec.Instances, func(in v1alpha1.Instance) bool { return in.Name == name })
+	}
+}
+
+// Bequeath forgets what is kept for a bundle that is deleted, when the other bundles of the same files that declare its
+// instances keep what they did not take yet.
+func Bequeath(ctx context.Context, store Store, rec Record, others []v1alpha1.BundleSpec) error {
+	keeper, ok := store.(Keeper)
+	if !ok || len(rec.Made) == 0 {
+		return nil
+	}
+	from := chance.Beside{Owner: rec.Owner, Delivered: rec.Delivered, Declares: declaring(v1alpha1.BundleSpec{})}
+	if len(others) > 0 {
+		var err error
+		if from.Kept, _, err = keeper.Kept(ctx, rec.Owner); err != nil {
+			return err
+		}
+	}
+	for _, o := range others {
+		to := chance.Own{Owner: object.OwnerID("", "", o.Name)}
+		for _, in := range o.Instances {
+			to.Declared = append(to.Declared, in.Name)
+		}
+		heir, _, err := store.Current(ctx, to.Owner)
+		if err != nil {
+			return err
+		}
+		kept, handle, err := keeper.Kept(ctx, to.Owner)
+		if err != nil {
+			return err
+		}
+		to.Kept, to.Delivered = kept, heir.Delivered
+		if next := chance.HandOver(to, from); !chance.Same(next, kept) {
+			if _, err := keeper.Keep(ctx, to.Owner, next, handle); err != nil {
+				return err
+			}
+		}
+	}
+	return keeper.Forget(ctx, rec.Owner)
+}

@@ -1,0 +1,127 @@
+package release_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/chance"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/release/memory"
+)
+
+// cluster is a store with what bundles keep: "BUNDLE INSTANCE=VALUE ...". A bundle of that name in records has a record,
+// which has the instances that are written there.
+type cluster struct {
+	release.Store
+	release.Keeper
+	reads []string
+	list  error
+}
+
+func (c *cluster) Kept(ctx context.Context, owner string) (release.Kept, release.Handle, error) {
+	c.reads = append(c.reads, owner)
+	return c.Keeper.Kept(ctx, owner)
+}
+
+func (c *cluster) Bundles(ctx context.Context) ([]release.Record, error) {
+	all, err := c.Store.Bundles(ctx)
+	return all, errors.Join(err, c.list)
+}
+
+func clusterOf(t *testing.T, kept, records []string) *cluster {
+	t.Helper()
+	store := memory.New("a")
+	made := map[string]map[string]string{}
+	for _, text := range kept {
+		words := strings.Fields(text)
+		k := release.Kept{}
+		for _, entry := range words[1:] {
+			name, value, _ := strings.Cut(entry, "=")
+			k[name] = chance.Answers{Calls: []chance.Call{{Func: chance.Generate, Value: value}}}
+		}
+		if _, err := store.Keep(t.Context(), object.OwnerID("", "", words[0]), k, ""); err != nil {
+			t.Fatal(err)
+		}
+		made[words[0]] = k.Digests()
+	}
+	for _, text := range records {
+		words := strings.Fields(text)
+		rec := release.Record{V: 1, Bundle: words[0], Owner: object.OwnerID("", "", words[0]), Revision: 1, Phase: release.Succeeded,
+			Inputs: map[string]string{}, Made: made[words[0]]}
+		for _, name := range words[1:] {
+			rec.Inputs[name] = "key"
+		}
+		if _, err := store.Put(t.Context(), rec, nil, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &cluster{Store: store, Keeper: store}
+}
+
+func specOf(name string, instances ...string) v1alpha1.BundleSpec {
+	s := v1alpha1.BundleSpec{Name: name}
+	for _, in := range instances {
+		s.Instances = append(s.Instances, v1alpha1.Instance{Name: in})
+	}
+	return s
+}
+
+// TestBeside: of the other bundles of the files and of those that were removed from them, and of no others; what they keep is
+// read where it matters.
+func TestBeside(t *testing.T) {
+	c := clusterOf(t, []string{"b db=B", "c web=C", "gone db=G", "foreign db=F"}, []string{"a", "b db", "c web", "gone db", "foreign db"})
+	own := chance.Own{Owner: object.OwnerID("", "", "a"), Delivered: func(string) bool { return false }, Declared: []string{"db"}, Placed: []string{"db"}}
+	abandoned := func(rec release.Record) bool { return rec.Bundle != "foreign" }
+	got, err := release.Beside(t.Context(), c, own, []v1alpha1.BundleSpec{specOf("b"), specOf("c", "web"), specOf("new", "db")}, abandoned)
+	if err != nil || len(got) != 4 {
+		t.Fatalf("%v: %+v", err, got)
+	}
+	for i, want := range []struct {
+		bundle                    string
+		kept, delivered, declares bool
+	}{{"b", true, true, false}, {"c", false, false, false}, {"new", false, false, true}, {"gone", true, true, false}} {
+		b := got[i]
+		if b.Owner != object.OwnerID("", "", want.bundle) || (len(b.Kept) > 0) != want.kept || b.Delivered("db") != want.delivered || b.Declares("db") != want.declares {
+			t.Errorf("%s: %+v", want.bundle, b)
+		}
+	}
+	if len(c.reads) != 2 {
+		t.Errorf("%d Secrets were read", len(c.reads))
+	}
+	c.list = errors.New("one is damaged")
+	if _, err := release.Beside(t.Context(), c, own, nil, abandoned); err == nil {
+		t.Error("what is not known is taken for nothing")
+	}
+	own.Delivered = func(string) bool { return true }
+	if got, err := release.Beside(t.Context(), c, own, []v1alpha1.BundleSpec{specOf("b")}, abandoned); err != nil || len(got) != 3 {
+		t.Errorf("nothing is new: %v, %+v", err, got)
+	}
+}
+
+// TestBequeath: who deletes a bundle loses nothing that another bundle declares.
+func TestBequeath(t *testing.T) {
+	c := clusterOf(t, []string{"a db=A web=W x=X", "b web=Own"}, []string{"a db web", "b web"})
+	rec, _, err := c.Current(t.Context(), object.OwnerID("", "", "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := release.Bequeath(t.Context(), c, *rec, []v1alpha1.BundleSpec{specOf("b", "web"), specOf("new", "db")}); err != nil {
+		t.Fatal(err)
+	}
+	for bundle, want := range map[string]string{"a": "", "b": "web=Own", "new": "db=A"} {
+		kept, _, err := c.Kept(t.Context(), object.OwnerID("", "", bundle))
+		var got []string
+		for name, a := range kept {
+			got = append(got, name+"="+a.Calls[0].Value)
+		}
+		slices.Sort(got)
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%s keeps %v, want %s (%v)", bundle, got, want, err)
+		}
+	}
+}
