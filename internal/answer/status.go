@@ -2,6 +2,7 @@ package answer
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -99,4 +100,22 @@ func Webhook(err error) (name string, ok bool) {
 	}
 	name, _, _ = strings.Cut(rest, `"`)
 	return name, true
+}
+
+// ConflictManager reads `conflict with "kubectl-scale" with subresource "scale" using apps/v1`.
+func ConflictManager(message string) (manager, subresource string) {
+	parts := strings.Split(message, `"`)
+	if len(parts) > 1 {
+		manager = parts[1]
+	}
+	if i := slices.IndexFunc(parts, func(s string) bool { return strings.HasSuffix(s, "subresource ") }); i >= 0 && i+1 < len(parts) {
+		subresource = parts[i+1]
+	}
+	return manager, subresource
+}
+
+// Beside reports that a refusal is about what stands beside another entry of a list: where others have entries of their own
+// in it, an object without them would be accepted, and nothing of it is immutable.
+func Beside(c metav1.StatusCause) bool {
+	return c.Type == metav1.CauseTypeFieldValueDuplicate || c.Type == metav1.CauseType("FieldValueTooMany")
 }

@@ -92,7 +92,7 @@ func (w *writing) third(ctx context.Context) error {
 		query:       url.Values{"fieldManager": {w.manager}, "dryRun": {"All"}, "force": {"false"}},
 		contentType: applyType, body: w.body, webhooksFinal: true})
 	for _, c := range answer.Causes(err) {
-		manager, _ := conflictManager(c.Message)
+		manager, _ := answer.ConflictManager(c.Message)
 		if c.Type == metav1.CauseTypeFieldManagerConflict && !slices.Contains(w.ch.FromManagers, manager) && !object.ByHand(manager) &&
 			manager != "before-first-apply" && manager != w.manager {
 			return &StaleError{Ref: w.ch.Ref, Why: manager + " has taken " + plan.RedactPath(strings.TrimPrefix(c.Field, "."), w.s.redact) + " since"}

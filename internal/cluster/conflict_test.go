@@ -7,15 +7,16 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/object"
 )
 
 func TestConflictManager(t *testing.T) {
-	manager, sub := conflictManager(`conflict with "hpa" with subresource "scale" using apps/v1`)
+	manager, sub := answer.ConflictManager(`conflict with "hpa" with subresource "scale" using apps/v1`)
 	if manager != "hpa" || sub != "scale" {
 		t.Errorf("%q %q", manager, sub)
 	}
-	if manager, sub := conflictManager(`conflict with "kubectl-edit" using v1 at 2026-01-01T00:00:00Z`); manager != "kubectl-edit" || sub != "" {
+	if manager, sub := answer.ConflictManager(`conflict with "kubectl-edit" using v1 at 2026-01-01T00:00:00Z`); manager != "kubectl-edit" || sub != "" {
 		t.Errorf("%q %q", manager, sub)
 	}
 }

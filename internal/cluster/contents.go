@@ -9,6 +9,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
@@ -124,7 +126,10 @@ func (l *looker) list(k KindInfo, ns string) {
 		func(m meta) {
 			items = append(items, plan.ContentOf(object.Ref{Group: k.Group, Kind: k.Kind, Namespace: m.Namespace, Name: m.Name}, m.ObjectMeta, l.owner))
 		})
-	if err != nil {
+	switch {
+	case apierrors.IsNotFound(err) && l.s.undefined(l.ctx, schema.GroupKind{Group: k.Group, Kind: k.Kind}):
+		return // its definition was deleted a moment ago, and with it what was here
+	case err != nil:
 		l.unseen(k.Resource + " cannot be listed: " + l.s.text(err, object.Ref{Group: k.Group, Kind: k.Kind, Namespace: ns}))
 		return
 	}

@@ -93,6 +93,16 @@ func TestDefinitionThatIsNotServed(t *testing.T) {
 	}
 }
 
+// TestNamespaceGoesWithItsDefinition: a kind whose definition the same run deleted a moment ago is in discovery still, and
+// has nothing in the Namespace that could be lost.
+func TestNamespaceGoesWithItsDefinition(t *testing.T) {
+	ns := testfleet.Get().Namespace(t, one) + "-whole"
+	b, s := newBundle(t), connect(t)
+	b.apply(t, s, objs(t, ns, "apiVersion: v1\nkind: Namespace\nmetadata: {name: NS}\n---"+crontabs+crontab)...)
+	p, bodies := b.plan(t, s, nil)
+	mustOK(t, b.execute(t.Context(), s, p, bodies))
+}
+
 // TestContentsRightBeforeTheDeletion: what comes into a Namespace after the last look stops its deletion.
 func TestContentsRightBeforeTheDeletion(t *testing.T) {
 	ns := testfleet.Get().Namespace(t, one) + "-late"

@@ -182,7 +182,7 @@ func (p *previewer) refused(ctx context.Context, k KindInfo, r PreviewRequest, l
 	u := (&unstructured.Unstructured{Object: written(r)}).DeepCopy()
 	u.SetName("")
 	u.SetGenerateName("hawser-check-")
-	if crdNamed(r.Change.Ref) {
+	if crdNamed(r.Change.Ref) || slices.ContainsFunc(answer.Causes(cause), answer.Beside) {
 		return p.failed(r, cause) // a CRD cannot have another name
 	}
 	_, err := p.s.do(ctx, call{method: http.MethodPost, path: k.path(r.Body.GVK().Version, r.Change.Ref.Namespace, ""),
@@ -211,7 +211,7 @@ func (p *previewer) conflicts(r PreviewRequest, live map[string]any, err error) 
 		if c.Type != metav1.CauseTypeFieldManagerConflict {
 			continue
 		}
-		manager, sub := conflictManager(c.Message)
+		manager, sub := answer.ConflictManager(c.Message)
 		fc := plan.FieldConflict{Path: strings.TrimPrefix(c.Field, "."), Manager: manager, Subresource: sub}
 		if fields := object.FieldsNamed(r.Body.Body, c.Field); len(fields) > 0 {
 			fc.Path = fields[0].String()
@@ -237,18 +237,6 @@ func (p *previewer) declared(r PreviewRequest, before map[string]any, by object.
 	return p.fields(r.Body, object.Restrict(before, written(r)), written(r), by)
 }
 
-// conflictManager reads `conflict with "kubectl-scale" with subresource "scale" using apps/v1`.
-func conflictManager(message string) (manager, subresource string) {
-	parts := strings.Split(message, `"`)
-	if len(parts) > 1 {
-		manager = parts[1]
-	}
-	if i := slices.IndexFunc(parts, func(s string) bool { return strings.HasSuffix(s, "subresource ") }); i >= 0 && i+1 < len(parts) {
-		subresource = parts[i+1]
-	}
-	return manager, subresource
-}
-
 // failed turns a refusal into a Deferred or a Finding.
 func (p *previewer) failed(r PreviewRequest, err error) plan.Preview {
 	if d := p.kinds[r.Change.Ref.GroupKind()]; p.changed[d.CRD] && answer.IsSchema(err) {
@@ -271,6 +259,9 @@ func (p *previewer) failed(r PreviewRequest, err error) plan.Preview {
 		f = diag.Errorf("forbidden", "the change is forbidden")
 	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || answer.IsTerminal(err):
 		f = diag.Errorf("invalid-object", "the API server refuses the object")
+		if slices.ContainsFunc(answer.Causes(err), answer.Beside) && r.Change.Action != plan.Create {
+			f.Fix = "where others have added entries beside ours, take theirs out: kubectl get --show-managed-fields tells whose they are"
+		}
 	case apierrors.IsNotFound(err) && r.Change.Ref.Namespace != "":
 		f = diag.Errorf("missing-namespace", "the namespace or the kind does not exist")
 	case errors.Is(err, context.Canceled):

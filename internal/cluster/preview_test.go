@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
@@ -287,6 +289,28 @@ func TestDefinitionAndObjectChangeTogether(t *testing.T) {
 		spec, _ := o["spec"].(map[string]any)
 		if err != nil || spec["added"] == nil {
 			t.Errorf("%s: %v %v", name, o, err)
+		}
+	}
+}
+
+// TestEntriesOfOthersAreNotImmutable: a list that does not go together with an entry that somebody added is refused for what
+// the API server says, and nothing has to be deleted for it.
+func TestEntriesOfOthersAreNotImmutable(t *testing.T) {
+	f, s := testfleet.Get(), connect(t)
+	ns := f.Namespace(t, one)
+	b := newBundle(t)
+	text := objs(t, ns, "apiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: NS}\nspec: {ports: [{name: http, port: 80}, {name: https, port: 443}], selector: {app: web}}")
+	b.apply(t, s, text...)
+	services := schema.GroupVersionResource{Version: "v1", Resource: "services"}
+	patch(t, "kubectl-patch", services, ns, "web", `{"spec":{"ports":[{"name":"http","port":8080,"protocol":"TCP"}]}}`)
+	p, _ := b.plan(t, s, text)
+	fs := p.Findings.Errors()
+	if len(fs) != 1 || fs[0].Code != "invalid-object" || !strings.Contains(fs[0].Why, "Duplicate value") || !strings.Contains(fs[0].Fix, "take theirs out") {
+		t.Errorf("%+v", p.Findings)
+	}
+	for _, ch := range p.Changes {
+		if ch.Action == plan.Recreate || ch.Code == plan.CodeImmutable {
+			t.Errorf("%+v", ch)
 		}
 	}
 }

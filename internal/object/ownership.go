@@ -173,6 +173,8 @@ type Foreign struct {
 	Reconciled bool
 	// Bundle: the owner is another Hawser bundle.
 	Bundle bool
+	// Release: it carries that owner's own mark of a release, which taking it over removes.
+	Release bool
 }
 
 // detectors are asked in order; the first that knows the owner names it and its field managers. Reconcilers come before
@@ -344,7 +346,7 @@ func byHelm(in owned) (Foreign, bool) {
 	const release = "meta.helm.sh/release-name"
 	managers := in.writers("annotations", release, func(m string) bool { return m == "helm" || strings.HasPrefix(m, "terraform-provider-helm") })
 	if name := in.annotations[release]; name != "" {
-		return Foreign{Owner: "Helm release " + slash(in.annotations["meta.helm.sh/release-namespace"], name), Managers: managers}, true
+		return Foreign{Owner: "Helm release " + slash(in.annotations["meta.helm.sh/release-namespace"], name), Managers: managers, Release: len(managers) > 0}, true
 	}
 	if len(managers) > 0 {
 		return Foreign{Owner: "Helm", Managers: managers}, true

@@ -32,6 +32,7 @@ func Compute(in Input) *Plan {
 	c.hooks() // after the others: whether an instance is upgraded depends on what is written
 	c.plan.Findings = append(c.plan.Findings, InUse(c.plan, in.Contents)...)
 	c.rebuilt()
+	c.retaken()
 	c.plan.Suspended = slices.Sorted(maps.Keys(in.Suspended))
 	c.plan.Findings = c.plan.Findings.OnCluster(in.Cluster)
 	c.order()

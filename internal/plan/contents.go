@@ -109,7 +109,7 @@ func goingWith(p *Plan, contents map[object.Ref]Contents) map[string]bool {
 	}
 	goes := func(c Content) bool {
 		owned := len(c.Owners) > 0 && !slices.ContainsFunc(c.Owners, func(uid string) bool { return !going[uid] })
-		return c.Terminating || owned || everywhere(c) || c.Ref.Group == "" && c.Ref.Kind == "Endpoints" &&
+		return c.Terminating || owned || c.Ref.OfEveryNamespace(c.ByCluster) || c.Ref.Group == "" && c.Ref.Kind == "Endpoints" &&
 			names[object.Ref{Kind: "Service", Namespace: c.Ref.Namespace, Name: c.Ref.Name}]
 	}
 	for grown := true; grown; {
@@ -123,23 +123,6 @@ func goingWith(p *Plan, contents map[object.Ref]Contents) map[string]bool {
 		}
 	}
 	return going
-}
-
-// ownPlaces are the objects that every cluster makes in every namespace; theirs those of distributions and meshes, whose
-// names somebody else may use as well: they count as the cluster's own only where nobody else wrote them.
-var (
-	ownPlaces = map[string][]string{"/ServiceAccount": {"default"}, "/ConfigMap": {"kube-root-ca.crt"}}
-	theirs    = map[string][]string{
-		"/ServiceAccount":                       {"builder", "deployer"},
-		"/ConfigMap":                            {"openshift-service-ca.crt", "istio-ca-root-cert"},
-		"rbac.authorization.k8s.io/RoleBinding": {"system:image-pullers", "system:image-builders", "system:deployers"},
-	}
-)
-
-func everywhere(c Content) bool {
-	r := c.Ref
-	return r.Kind == "Event" && (r.Group == "" || r.Group == "events.k8s.io") || slices.Contains(ownPlaces[r.Group+"/"+r.Kind], r.Name) ||
-		c.ByCluster && slices.Contains(theirs[r.Group+"/"+r.Kind], r.Name)
 }
 
 func inUse(p *Plan, r object.Ref, stay []Content, unseen []string) diag.Finding {

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"hawser.dev/hawser/internal/diag"
@@ -73,7 +75,7 @@ func (c *computation) fate(o Owned, live Live) (Action, Code, string) {
 		return Release, CodeForeign, "no longer carries our owner label"
 	case o.UID == "" && !c.ours(live):
 		return Release, CodeForeign, "was not written by us"
-	case live.Reconciled:
+	case live.Reconciled, live.Released:
 		return Release, CodeForeign, orUnknown(live.Foreign) + " manages it too"
 	case c.handed(o.Ref) != "":
 		return Release, CodeMoved, c.handed(o.Ref)
@@ -109,4 +111,20 @@ func orUnknown(s string) string {
 		return "somebody else"
 	}
 	return s
+}
+
+// retaken warns of declared objects of ours that another owner's release has again.
+func (c *computation) retaken() {
+	by := map[string][]string{}
+	for _, d := range c.Desired {
+		if l := c.Live[d.Ref]; l.Released && c.ours(l) {
+			by[l.Foreign] = append(by[l.Foreign], d.Ref.String())
+		}
+	}
+	for _, owner := range slices.Sorted(maps.Keys(by)) {
+		f := diag.Warnf("taken-again", "%s has taken over %s of the bundle again", owner, counted(len(by[owner]), "object"))
+		f.Why = some(by[owner])
+		f.Fix = "both write them now: end one of the two; a delete leaves them to " + owner
+		c.find(f)
+	}
 }

@@ -17,15 +17,16 @@ func TestPruneOfMovedObjects(t *testing.T) {
 		why    string
 		taken  string
 	}{
-		"as written":       {func(*Live) {}, Delete, "no longer in the bundle", ""},
-		"without label":    {func(l *Live) { l.OwnerLabel = "" }, Release, "no longer carries our owner label", ""},
-		"fields taken":     {func(l *Live) { l.Own, l.Foreign = "less", "kubectl-edit" }, Delete, "no longer in the bundle; kubectl-edit has taken fields of it since it was written", "kubectl-edit"},
-		"others' fields":   {func(l *Live) { l.Foreign = "kubectl-edit" }, Delete, "no longer in the bundle", ""},
-		"left to others":   {func(l *Live) { l.Own, l.Foreign, l.Yielded = "less", "kubectl-edit", true }, Delete, "no longer in the bundle", ""},
-		"without an entry": {func(l *Live) { l.Own = "" }, Release, "no longer carries our managed fields entry", ""},
-		"scaled":           {func(l *Live) { l.Own, l.ReplicasOwner = "less", "kubectl" }, Delete, "no longer in the bundle; kubectl has taken fields of it since it was written", "kubectl"},
-		"scaled to 0":      {func(l *Live) { l.Own = "less" }, Delete, "no longer in the bundle; somebody (scaled to 0) has taken fields of it since it was written", "somebody (scaled to 0)"},
-		"autoscaled":       {func(l *Live) { l.Own, l.ReplicasOwner, l.Autoscaler = "less", "hpa", "HorizontalPodAutoscaler ns/a" }, Delete, "no longer in the bundle", ""},
+		"as written":                {func(*Live) {}, Delete, "no longer in the bundle", ""},
+		"without label":             {func(l *Live) { l.OwnerLabel = "" }, Release, "no longer carries our owner label", ""},
+		"fields taken":              {func(l *Live) { l.Own, l.Foreign = "less", "kubectl-edit" }, Delete, "no longer in the bundle; kubectl-edit has taken fields of it since it was written", "kubectl-edit"},
+		"others' fields":            {func(l *Live) { l.Foreign = "kubectl-edit" }, Delete, "no longer in the bundle", ""},
+		"left to others":            {func(l *Live) { l.Own, l.Foreign, l.Yielded = "less", "kubectl-edit", true }, Delete, "no longer in the bundle", ""},
+		"a release of Helm's again": {func(l *Live) { l.Released, l.Foreign = true, "Helm release ns/a" }, Release, "Helm release ns/a manages it too", ""},
+		"without an entry":          {func(l *Live) { l.Own = "" }, Release, "no longer carries our managed fields entry", ""},
+		"scaled":                    {func(l *Live) { l.Own, l.ReplicasOwner = "less", "kubectl" }, Delete, "no longer in the bundle; kubectl has taken fields of it since it was written", "kubectl"},
+		"scaled to 0":               {func(l *Live) { l.Own = "less" }, Delete, "no longer in the bundle; somebody (scaled to 0) has taken fields of it since it was written", "somebody (scaled to 0)"},
+		"autoscaled":                {func(l *Live) { l.Own, l.ReplicasOwner, l.Autoscaler = "less", "hpa", "HorizontalPodAutoscaler ns/a" }, Delete, "no longer in the bundle", ""},
 	} {
 		live := ours
 		tt.change(&live)
@@ -65,5 +66,18 @@ func TestPruneOfUnservedKinds(t *testing.T) {
 	p := Compute(Input{Owner: "me", Owned: []Owned{hook}, Live: map[object.Ref]Live{ref: {Unserved: true}}, Options: Options{Deleting: true}})
 	if len(p.Findings.Errors()) != 1 || len(p.Changes) != 0 {
 		t.Errorf("a hook's: %+v", p)
+	}
+}
+
+// What somebody's release took over again is said in every plan, while it is as declared too.
+func TestRetaken(t *testing.T) {
+	a, b := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}, object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "b"}
+	live := Live{Found: true, UID: "u", Own: "e", OwnerLabel: "me", ResourceVersion: "1"}
+	again := live
+	again.Released, again.Foreign = true, "Helm release ns/a"
+	p := Compute(Input{Owner: "me", Desired: []Desired{{Ref: a, Digest: "d"}, {Ref: b, Digest: "d"}},
+		Owned: []Owned{{Ref: a, UID: "u", Own: "e", Digest: "d"}, {Ref: b, UID: "u", Own: "e", Digest: "d"}}, Live: map[object.Ref]Live{a: again, b: live}})
+	if len(p.Changes) != 0 || len(p.Findings) != 1 || p.Findings[0].What != "Helm release ns/a has taken over 1 object of the bundle again" || p.Findings[0].Why != a.String() {
+		t.Errorf("%+v", p)
 	}
 }

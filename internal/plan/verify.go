@@ -72,7 +72,7 @@ func reclaimed(was, now Live) string {
 	switch {
 	case now.Keep && !was.Keep:
 		return "is annotated to be kept since"
-	case now.OwnerLabel != was.OwnerLabel, now.ForeignBundle && !was.ForeignBundle, now.Reconciled && !was.Reconciled:
+	case now.OwnerLabel != was.OwnerLabel, now.ForeignBundle && !was.ForeignBundle, now.Reconciled && !was.Reconciled, now.Released && !was.Released:
 		return "belongs to " + orUnknown(now.Foreign) + " since"
 	}
 	return ""
