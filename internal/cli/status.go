@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/mask"
 	"hawser.dev/hawser/internal/report"
 )
 
@@ -46,7 +47,11 @@ func (s *session) status(cmd *cobra.Command, args []string) error {
 			if last != "" && s.opts.output == "text" {
 				head = "\n" + s.Now().Format("15:04:05") + "\n"
 			}
-			if _, werr := s.Out.Write([]byte(head + text)); werr != nil {
+			w := s.Out
+			if m, ok := w.(*mask.Writer); ok && s.opts.output == "yaml" {
+				w = m.Document()
+			}
+			if _, werr := w.Write([]byte(head + text)); werr != nil {
 				return werr
 			}
 		}

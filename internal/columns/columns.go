@@ -5,6 +5,8 @@
 package columns
 
 import (
+	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -167,7 +169,7 @@ func Chunks(s string, cols int) []string {
 // Clean makes foreign text safe for one line of a terminal: control characters become spaces or their escapes.
 func Clean(s string) string {
 	s = diag.Inert(s)
-	if strings.IndexFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f || r == 0x9b }) < 0 {
+	if strings.IndexFunc(s, unicode.IsControl) < 0 {
 		return s
 	}
 	var b strings.Builder
@@ -175,14 +177,63 @@ func Clean(s string) string {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r':
 			b.WriteByte(' ')
-		case r < 0x20 || r == 0x7f || r == 0x9b:
-			b.WriteString("\\x" + string("0123456789abcdef"[r>>4&15]) + string("0123456789abcdef"[r&15]))
+		case unicode.IsControl(r):
+			fmt.Fprintf(&b, "\\x%02x", r)
 		default:
 			b.WriteRune(r)
 		}
 	}
 	return b.String()
 }
+
+// Plain reports whether text holds nothing that Clean changes: a name that comes from others is refused otherwise.
+func Plain(s string) bool { return Clean(s) == s }
+
+// own are the sequences that we write ourselves: colours, and what repaints the lines at the end of a terminal.
+var own = regexp.MustCompile("\x1b\\[(?:(?:0|1|2|31|32|33|35|36)m|K|J|[0-9]{1,4}A)")
+
+// Painted is Clean for a line that has our colours.
+func Painted(s string) string {
+	if strings.IndexByte(s, 0x1b) < 0 {
+		return Clean(s)
+	}
+	var b strings.Builder
+	for {
+		at := own.FindStringIndex(s)
+		if at == nil {
+			return b.String() + Clean(s)
+		}
+		b.WriteString(Clean(s[:at[0]]) + s[at[0]:at[1]])
+		s = s[at[1]:]
+	}
+}
+
+// Screen makes what goes to a terminal or a log harmless: line ends, tabs and our own sequences stay, and so does every
+// byte that is no control character.
+func Screen(s string) string {
+	s = diag.Inert(s)
+	if strings.IndexFunc(s, isOrder) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == 0x1b {
+			if at := own.FindStringIndex(s[i:min(len(s), i+8)]); at != nil && at[0] == 0 {
+				size, r = at[1], ' '
+			}
+		}
+		if isOrder(r) {
+			fmt.Fprintf(&b, "\\x%02x", r)
+		} else {
+			b.WriteString(s[i : i+size])
+		}
+		i += size
+	}
+	return b.String()
+}
+
+func isOrder(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' }
 
 // Bare is text without its colours.
 func Bare(s string) string {

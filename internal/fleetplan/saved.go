@@ -3,7 +3,10 @@ package fleetplan
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
+	"hawser.dev/hawser/internal/columns"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/object"
@@ -60,7 +63,39 @@ func (p *FleetPlan) whole() error {
 			return fmt.Errorf("its rollout does not fit its clusters")
 		}
 	}
+	for name := range p.names {
+		if !columns.Plain(name) {
+			return fmt.Errorf("%q is no name", name)
+		}
+	}
 	return nil
+}
+
+// names gives everything of the plan that names something, and that is printed as it is.
+func (p *FleetPlan) names(yield func(string) bool) {
+	out := []string{p.Bundle, p.Owner, p.Fleet, p.Head}
+	for _, w := range p.Schedule.Waves {
+		out = append(out, w.Name)
+	}
+	for _, cp := range p.Clusters {
+		out = append(out, cp.Cluster, cp.Group, cp.UID, cp.Version)
+		out = append(append(out, cp.Late...), slices.Collect(maps.Keys(cp.NotPlaced))...)
+		for _, i := range cp.Instances {
+			out = append(out, i.Name)
+		}
+		if cp.Plan != nil {
+			out = append(append(out, cp.Plan.Cluster, cp.Plan.Bundle, cp.Plan.Owner), cp.Plan.Suspended...)
+			out = slices.AppendSeq(out, maps.Keys(cp.Plan.Events))
+			for _, c := range cp.Plan.Changes {
+				out = append(out, string(c.Action), string(c.Code), c.Instance, c.Version, c.Ref.Group, c.Ref.Kind, c.Ref.Namespace, c.Ref.Name, c.Digest)
+			}
+		}
+	}
+	for _, name := range out {
+		if !yield(name) {
+			return
+		}
+	}
 }
 
 // With is a copy of the plan, in which each cluster's part is changed.

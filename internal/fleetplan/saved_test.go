@@ -63,6 +63,9 @@ func TestRead(t *testing.T) {
 		"a cluster with nobody": {func(p *FleetPlan) { p.Clusters[0].Plan = nil }, "cluster a has no plan"},
 		"a wave too many":       {func(p *FleetPlan) { p.Schedule.Members[0].Wave = 9 }, "its rollout does not fit"},
 		"a wave before all":     {func(p *FleetPlan) { p.Schedule.Members[0].Wave = 0 }, "its rollout does not fit"},
+		"orders in its name":    {func(p *FleetPlan) { p.Bundle = "md\n::error::x\x1b[2J" }, `"md\n::error::x\x1b[2J" is no name`},
+		"an order in a change":  {func(p *FleetPlan) { p.Clusters[1].Plan.Changes = []plan.Change{{Instance: "web\nv: 1\n"}} }, `"web\nv: 1\n" is no name`},
+		"a name turned around":  {func(p *FleetPlan) { p.Clusters[0].Group = "a\u202eb" }, `"a\u202eb" is no name`},
 		"somebody else's wave":  {func(p *FleetPlan) { p.Schedule.Members[0].Cluster = "x" }, "its rollout does not fit"},
 	} {
 		p := planOf(2, nil)

@@ -10,7 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/columns"
 )
 
 // Writer is the last one to see what is printed. What it writes is what it was given, save for secret values: in
@@ -19,17 +19,22 @@ import (
 type Writer struct {
 	To   io.Writer
 	Mask func(string) string
+	// document is set for what is printed as a document: a text does not tell, as others have a say in it.
+	document bool
 }
+
+// Document is the Writer for a YAML document of ours, which comes in one piece.
+func (m *Writer) Document() io.Writer { return &Writer{To: m.To, Mask: m.Mask, document: true} }
 
 // Write writes all of p or fails; the count is that of p's bytes.
 func (m *Writer) Write(p []byte) (int, error) {
 	text := string(p)
 	out := p
 	if hidden := m.Mask(text); hidden != text {
-		out = maskDocument(p, hidden, m.Mask)
+		out = m.hidden(p, hidden)
 	}
-	if quiet := diag.Inert(string(out)); quiet != string(out) && !isDocument(out) {
-		out = []byte(quiet) // what a finding, a log or a name of others brought along
+	if !m.document && !json.Valid(out) {
+		out = []byte(columns.Screen(string(out))) // what a finding, a log or a name of others brought along
 	}
 	if _, err := m.To.Write(out); err != nil {
 		return 0, err
@@ -37,20 +42,14 @@ func (m *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// isDocument reports whether what is printed is JSON or YAML of ours, for machines.
-func isDocument(data []byte) bool {
-	return json.Valid(data) || !bytes.HasPrefix(data, []byte("{")) && bytes.Contains(data, []byte("\nv: 1\n"))
-}
-
-// maskDocument masks inside the strings of a JSON or YAML document; anything else becomes the masked text.
-func maskDocument(data []byte, text string, mask func(string) string) []byte {
+// hidden masks inside the strings of a JSON or YAML document; anything else becomes the masked text.
+func (m *Writer) hidden(data []byte, text string) []byte {
 	if json.Valid(data) {
-		return maskStrings(data, mask)
+		return maskStrings(data, m.Mask)
 	}
-	// Only what we printed as a document starts with a version; other text may be YAML by accident.
-	if !bytes.HasPrefix(data, []byte("{")) && bytes.Contains(data, []byte("\nv: 1\n")) {
+	if m.document {
 		if asJSON, err := yaml.YAMLToJSONStrict(data); err == nil {
-			if out, err := yaml.JSONToYAML(maskStrings(asJSON, mask)); err == nil {
+			if out, err := yaml.JSONToYAML(maskStrings(asJSON, m.Mask)); err == nil {
 				return out
 			}
 		}
@@ -64,7 +63,7 @@ func maskDocument(data []byte, text string, mask func(string) string) []byte {
 var names = map[string]bool{"action": true, "after": true, "apis": true, "apiVersion": true, "as": true, "bundle": true, "cede": true, "cluster": true,
 	"clusters": true, "code": true, "content": true, "created": true, "delete": true, "digest": true, "elsewhere": true, "event": true, "events": true, "file": true,
 	"fleet": true, "fromManagers": true, "group": true, "head": true, "hook": true, "images": true, "instance": true, "instances": true, "kind": true,
-	"labels": true, "late": true, "layer": true, "letter": true, "managers": true, "name": true, "namespace": true, "object": true, "own": true,
+	"labels": true, "late": true, "layer": true, "letter": true, "managers": true, "name": true, "namespace": true, "object": true, "others": true, "own": true,
 	"owner": true, "paths": true, "phase": true, "resourceVersion": true, "result": true, "rollout": true, "schemas": true, "serverID": true,
 	"severity": true, "since": true, "started": true, "state": true, "status": true, "suspended": true, "time": true, "type": true, "uid": true,
 	"until": true, "verb": true, "verdict": true, "version": true}

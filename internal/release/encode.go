@@ -23,9 +23,6 @@ const V = 1
 // metadata come on top on the way to etcd (https://kubernetes.io/docs/concepts/configuration/secret/).
 const ChunkSize = 700 << 10
 
-// maxDecoded bounds what a stored object may unpack to, so that a damaged or hostile one cannot fill the memory.
-const maxDecoded = 256 << 20
-
 // NewerError says that a record was written by a newer Hawser, whose record this one must not touch.
 type NewerError struct {
 	// V is the schema version of the record, Hawser the version that wrote it ("" when it does not say).
@@ -73,17 +70,11 @@ func EncodeRecord(r Record) ([]byte, error) {
 	if r.V == 0 {
 		r.V = V
 	}
-	return newWriter().json(r).packed()
+	return newWriter().json(r).packed(maxRecord)
 }
 
 // DecodeRecord reads a stored record. The error is a *NewerError when its schema is newer than V.
-func DecodeRecord(data []byte) (*Record, error) {
-	text, err := unpack(data)
-	if err != nil {
-		return nil, err
-	}
-	return decodeRecord(text)
-}
+func DecodeRecord(data []byte) (*Record, error) { return new(Budget).Decode(data) }
 
 func decodeRecord(text []byte) (*Record, error) {
 	var head struct {
@@ -102,6 +93,9 @@ func decodeRecord(text []byte) (*Record, error) {
 	var r Record
 	if err := json.Unmarshal(text, &r); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if err := r.plain(); err != nil {
+		return nil, err
 	}
 	return &r, nil
 }
@@ -133,13 +127,13 @@ func EncodeRevision(r Record, objects []object.Object) ([]byte, error) {
 		}
 		w.json(stored(o))
 	}
-	return w.raw("]}").packed()
+	return w.raw("]}").packed(maxSet)
 }
 
 // DecodeRevision reads a stored revision. Integers in objects are int64, as everywhere. The error is a *NewerError
 // when its schema is newer than V.
 func DecodeRevision(data []byte) (*Record, []object.Object, error) {
-	text, err := unpack(data)
+	text, err := unpack(data, maxSet)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -212,7 +206,7 @@ var (
 		return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window))
 	})
 	decoder = sync.OnceValues(func() (*zstd.Decoder, error) {
-		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxDecoded))
+		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(MaxStored))
 	})
 )
 
@@ -242,9 +236,13 @@ func (w *writer) json(v any) *writer {
 	return w
 }
 
-func (w *writer) packed() ([]byte, error) {
+// packed is what was written, if somebody can read it again.
+func (w *writer) packed(limit int) ([]byte, error) {
 	if w.err != nil {
 		return nil, w.err
+	}
+	if n := w.text.Len(); n > MaxStored || weigh(w.text.Bytes()) > limit {
+		return nil, fmt.Errorf("a record of %d MiB is too large to be kept: part the bundle into several", n>>20)
 	}
 	z, err := encoder()
 	if err != nil {
@@ -253,7 +251,7 @@ func (w *writer) packed() ([]byte, error) {
 	return z.EncodeAll(w.text.Bytes(), nil), nil
 }
 
-func unpack(data []byte) ([]byte, error) {
+func unpack(data []byte, limit int) ([]byte, error) {
 	z, err := decoder()
 	if err != nil {
 		return nil, err
@@ -261,6 +259,9 @@ func unpack(data []byte) ([]byte, error) {
 	text, err := z.DecodeAll(data, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if weigh(text) > limit {
+		return nil, fmt.Errorf("%w: by itself, or with those beside it, it is larger than what anybody delivers", ErrDamaged)
 	}
 	return text, nil
 }

@@ -41,12 +41,12 @@ func EncodeKept(k Kept) ([]byte, error) {
 	return newWriter().json(struct {
 		V    int  `json:"v"`
 		Kept Kept `json:"kept"`
-	}{V, k}).packed()
+	}{V, k}).packed(maxRecord)
 }
 
 // DecodeKept reads the stored form. The error is a *NewerError when its schema is newer than V.
 func DecodeKept(data []byte) (Kept, error) {
-	text, err := unpack(data)
+	text, err := unpack(data, maxRecord)
 	if err != nil {
 		return nil, err
 	}

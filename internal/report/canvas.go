@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"hawser.dev/hawser/internal/columns"
 )
 
 // canvas repaints a block of lines at the end of a terminal's output, one write per frame: the cursor goes up over
@@ -23,7 +25,7 @@ func (c *canvas) paint(lines []string, cols int) {
 	}
 	cut := make([]string, len(lines))
 	for i, l := range lines {
-		cut[i] = truncate(l, max(cols-1, 10), "…")
+		cut[i] = truncate(columns.Painted(l), max(cols-1, 10), "…")
 	}
 	if cols == c.cols && slices.Equal(cut, c.lines) {
 		return

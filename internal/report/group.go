@@ -209,10 +209,12 @@ func layoutOf(st Style, now time.Time, sections []section) layout {
 }
 
 func (l layout) section(o *out, s section) {
-	if head := foldHead(o.st, s.head); width(head) <= o.st.width() || !o.st.narrow() {
-		o.line(head)
+	if width(s.head) <= o.st.width() || !o.st.narrow() {
+		for _, l := range foldHead(o.st, s.head) {
+			o.line(l)
+		}
 	} else { // names are never left out
-		o.wrapped(0, head, "")
+		o.wrapped(0, s.head, "")
 	}
 	if o.st.Stat {
 		return
@@ -236,22 +238,19 @@ func (l layout) section(o *out, s section) {
 }
 
 // foldHead breaks a long heading at the commas between cluster names.
-func foldHead(st Style, head string) string {
-	if width(head) <= st.width() || st.narrow() {
-		return head
+func foldHead(st Style, head string) []string {
+	if width(head) <= st.width() {
+		return []string{head}
 	}
-	words := strings.SplitAfter(head, ",")
-	var b strings.Builder
-	col := 0
-	for _, w := range words {
-		if col > 0 && col+width(w) > st.width() {
-			b.WriteString("\n     ")
-			col, w = 5, strings.TrimLeft(w, " ")
+	var out []string
+	line := ""
+	for _, w := range strings.SplitAfter(head, ",") {
+		if line != "" && width(line)+width(w) > st.width() {
+			out, line, w = append(out, line), "     ", strings.TrimLeft(w, " ")
 		}
-		b.WriteString(w)
-		col += width(w)
+		line += w
 	}
-	return b.String()
+	return append(out, line)
 }
 
 // instance prints an instance's name and, when it is new or changed, its source and where it is declared.

@@ -35,6 +35,9 @@ func YAML(w io.Writer, v any) error {
 	if err != nil {
 		return err
 	}
+	if d, ok := w.(interface{ Document() io.Writer }); ok { // who masks must not have to guess
+		w = d.Document()
+	}
 	_, err = w.Write(data)
 	return err
 }

@@ -2,8 +2,11 @@ package report
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
+	"hawser.dev/hawser/internal/columns"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 )
@@ -43,5 +46,29 @@ func TestListing(t *testing.T) {
 			t.Fatal(err)
 		}
 		golden(t, "listing/"+part+".txt", text(t, func(b *bytes.Buffer) error { return Inspected(b, l, part, Style{Width: 100}) }))
+	}
+}
+
+// TestOrdersInNames: whatever stands in a name, a line of ours stays one line, and gives no orders to the terminal.
+func TestOrdersInNames(t *testing.T) {
+	const order = "web\x1b[2J\x1b]0;t\a\x1b[8m\n::error::boom\u202e\nv: 1\n"
+	p := shopPlan()
+	p.Bundle, p.Clusters[0].Server = order, order
+	for i := range p.Clusters {
+		p.Clusters[i].Group = order
+	}
+	l := shopListing()
+	l.Clusters[0].Bundles[0].Instances[0].Instance, l.Clusters[0].Bundles[0].Instances[0].Namespaces = order, []string{order}
+	r := &fleetplan.StatusReport{V: 1, Clusters: []fleetplan.ClusterStatus{{Cluster: order, Group: order, Bundle: order, Revision: 1, Instances: []fleetplan.InstanceStatus{{Instance: order, State: order}}}}}
+	for _, st := range []Style{{}, {Color: true, Unicode: true}, {Width: 60}, {Width: 60, Color: true}} {
+		for name, print := range map[string]func(*bytes.Buffer) error{
+			"plan": func(b *bytes.Buffer) error { return Plan(b, p, st) }, "listing": func(b *bytes.Buffer) error { return Listing(b, l, st) },
+			"status": func(b *bytes.Buffer) error { return Status(b, r, st) },
+		} {
+			got := text(t, print)
+			if bare := columns.Bare(got); strings.ContainsAny(bare, "\x1b\a\u202e") || strings.Contains(got, "\x1b[2J") || strings.Contains(got, "\x1b[8m") || strings.Contains(got, "\n::error") || strings.Contains(got, "\nv: 1") {
+				t.Errorf("%s, %+v:\n%q", name, st, got)
+			}
+		}
 	}
 }

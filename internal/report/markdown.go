@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"hawser.dev/hawser/internal/columns"
 	"hawser.dev/hawser/internal/fleetplan"
 )
 
@@ -40,7 +41,7 @@ func Markdown(w io.Writer, p *fleetplan.FleetPlan, full bool) error {
 	if len(out) > MarkdownLimit {
 		out = cut(out, MarkdownLimit-60) + "\n\n_Cut here: the plan is longer than a comment may be._\n"
 	}
-	_, err := io.WriteString(w, out)
+	_, err := io.WriteString(w, columns.Screen(out))
 	return err
 }
 

@@ -246,7 +246,8 @@ func next(o *out, oc *fleetplan.Outcome, h Hints) {
 		if 9+longest+5+width(s.why) <= o.st.width() {
 			line = at(line, 9+longest+5, o.st.paint(dim, s.why))
 		} else {
-			line += "\n         " + o.st.paint(dim, "  "+s.why)
+			o.line(line)
+			line = "         " + o.st.paint(dim, "  "+s.why)
 		}
 		o.line(line)
 	}

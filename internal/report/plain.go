@@ -34,8 +34,8 @@ func PlainLine(e fleetplan.Event) string {
 	if e.Cluster != "" {
 		b.WriteString(" cluster=" + e.Cluster)
 	}
-	b.WriteString(" " + clean(text))
-	return strings.TrimRight(b.String(), " ")
+	b.WriteString(" " + text)
+	return strings.TrimRight(clean(b.String()), " ")
 }
 
 // done are the past tenses of the actions.

@@ -11,6 +11,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"hawser.dev/hawser/internal/columns"
 )
 
 // Style says how text is laid out. The zero Style is 120 columns, plain ASCII marks, no colour.
@@ -88,9 +90,17 @@ func newOut(w io.Writer, st Style) *out { return &out{Writer: bufio.NewWriterSiz
 // line writes one line.
 func (o *out) line(parts ...string) {
 	for _, p := range parts {
+		if o.st.Color {
+			p = columns.Painted(p)
+		} else {
+			p = clean(p)
+		}
 		_, _ = o.WriteString(p)
 	}
 	_ = o.WriteByte('\n')
+	if o.Available() < 8<<10 { // so that a colour is not cut into two
+		_ = o.Flush()
+	}
 }
 
 // linef writes one formatted line.

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/release/kube"
 )
@@ -74,5 +76,36 @@ func TestLeaseThatIsNone(t *testing.T) {
 			t.Errorf("%s: the lock is not lost", answer)
 		}
 		_ = l.Unlock(t.Context())
+	}
+}
+
+// endless answers every read with the same head, whose record has itself for a part, again and again.
+type endless struct {
+	liar
+	reads *int
+}
+
+func (e endless) Get(_ context.Context, _ string, _ url.Values, into any) error {
+	if *e.reads++; *e.reads > 1000 {
+		return errors.New("it is read without end")
+	}
+	names := make([]string, 5000)
+	for i := range names {
+		names[i] = "hawser-x"
+	}
+	index, err := json.Marshal(map[string]any{"v": 1, "write": "w", "digest": "sha256:0", "overflow": names})
+	if err != nil {
+		return err
+	}
+	*(into.(*corev1.Secret)) = corev1.Secret{Data: map[string][]byte{"index": index, "record": make([]byte, 1<<20)}}
+	return nil
+}
+
+// TestEndlessRecord: a record whose parts have no end is damaged, and does not fill the memory.
+func TestEndlessRecord(t *testing.T) {
+	reads := 0
+	_, _, err := kube.New(endless{reads: &reads}, "c").Current(t.Context(), "shop-1f2e")
+	if !errors.Is(err, release.ErrDamaged) || reads > 200 {
+		t.Errorf("after %d reads: %v", reads, err)
 	}
 }

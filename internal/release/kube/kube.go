@@ -106,7 +106,7 @@ func (s *store) current(ctx context.Context, owner string) (*head, *release.Reco
 		if err != nil {
 			return nil, nil, s.wrap("read", "secrets", headName(owner), err)
 		}
-		h, r, err := s.open(ctx, &secret)
+		h, r, err := s.open(ctx, &secret, new(release.Budget))
 		if apierrors.IsNotFound(err) && try < 3 {
 			continue
 		}
@@ -141,7 +141,7 @@ func (s *store) damaged(owner string, secret *corev1.Secret, err error) error {
 }
 
 // open decodes a head Secret.
-func (s *store) open(ctx context.Context, secret *corev1.Secret) (*head, *release.Record, error) {
+func (s *store) open(ctx context.Context, secret *corev1.Secret, budget *release.Budget) (*head, *release.Record, error) {
 	h, err := parseHead(secret)
 	if err != nil {
 		return nil, nil, err
@@ -150,7 +150,7 @@ func (s *store) open(ctx context.Context, secret *corev1.Secret) (*head, *releas
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := release.DecodeRecord(data)
+	r, err := budget.Decode(data)
 	return h, r, err
 }
 
@@ -162,7 +162,9 @@ func (s *store) join(ctx context.Context, first []byte, names []string, digest s
 		if err := s.c.Get(ctx, secretsPath+"/"+name, nil, &secret); err != nil {
 			return nil, err
 		}
-		data = append(data, secret.Data[keyRecord]...)
+		if data = append(data, secret.Data[keyRecord]...); len(data) > release.MaxStored {
+			return nil, fmt.Errorf("%w: its parts have more than %d MiB", release.ErrDamaged, release.MaxStored>>20)
+		}
 	}
 	if digestOf(data) != digest {
 		return nil, fmt.Errorf("%w: its digest differs", release.ErrDamaged)
@@ -178,8 +180,9 @@ func (s *store) Bundles(ctx context.Context) ([]release.Record, error) {
 	}
 	var out []release.Record
 	var failed []error
+	var budget release.Budget
 	for i := range secrets {
-		_, r, err := s.open(ctx, &secrets[i])
+		_, r, err := s.open(ctx, &secrets[i], &budget)
 		if err != nil {
 			failed = append(failed, s.wrap("read", "secrets", secrets[i].Name, err))
 			continue

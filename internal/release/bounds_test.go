@@ -1,0 +1,114 @@
+package release
+
+import (
+	"encoding/json"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+)
+
+func packedText(t *testing.T, text string) []byte {
+	t.Helper()
+	z, err := encoder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return z.EncodeAll([]byte(text), nil)
+}
+
+// TestBombs: what somebody puts into a cluster's record of some KB takes no memory to speak of; it is damaged.
+func TestBombs(t *testing.T) {
+	const n = 2_000_000
+	record := func(field, item string) string {
+		return `{"v":1,"bundle":"b","owner":"o","` + field + `":[` + strings.Repeat(item+",", n) + item + `]}`
+	}
+	for name, text := range map[string]string{
+		"entries": record("inventory", "{}"), "nulls": record("inventory", "null"), "names": record("suspended", `"",""`),
+		"lists": `{"v":1,"depends":{"a":[` + strings.Repeat(`"",`, 3*n) + `""]}}`, "a text": `{"v":1,"bundle":"` + strings.Repeat("x", MaxStored+1) + `"}`,
+	} {
+		data := packedText(t, text)
+		if len(data) > 1<<20 {
+			t.Fatalf("%s: %d bytes are no bomb", name, len(data))
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		r, err := DecodeRecord(data)
+		_, _, _ = DecodeRevision(packedText(t, `{"v":1,"record":`+text+`,"objects":[]}`))
+		runtime.ReadMemStats(&after)
+		if r != nil || !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 1<<10 {
+			t.Errorf("%s: %d MiB were taken", name, took)
+		}
+	}
+	for _, size := range []uintptr{unsafe.Sizeof(plan.Owned{}), unsafe.Sizeof(health.Check{}), unsafe.Sizeof(plan.Hook{}), unsafe.Sizeof(object.Object{})} {
+		if size > weightStruct {
+			t.Errorf("a value takes %d bytes, and counts as %d", size, weightStruct)
+		}
+	}
+}
+
+// TestBudget: all records of a listing together are bounded, and nothing is written that nobody could read.
+func TestBudget(t *testing.T) {
+	var b Budget
+	data := packedText(t, `{"v":1,"bundle":"b","inventory":[`+strings.Repeat("{},", 100_000)+`{}]}`)
+	read := 0
+	for ; read < 100; read++ {
+		if _, err := b.Decode(data); err != nil {
+			if !errors.Is(err, ErrDamaged) {
+				t.Error(err)
+			}
+			break
+		}
+	}
+	if read < 2 || read > 8 {
+		t.Errorf("%d records were read", read)
+	}
+	if _, err := EncodeRecord(Record{Bundle: "b", Inventory: make([]plan.Owned, 400_000)}); err == nil || !strings.Contains(err.Error(), "part the bundle") {
+		t.Errorf("a record that cannot be read is written: %v", err)
+	}
+	large := Record{V: V, Bundle: "b"}
+	for range 50_000 {
+		large.Inventory = append(large.Inventory, plan.Owned{Ref: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "n", Name: "x"}, Version: "v1", Instance: "i", UID: "u", Digest: "d", Own: "o"})
+	}
+	if data, err := EncodeRecord(large); err != nil {
+		t.Error(err)
+	} else if r, err := DecodeRecord(data); err != nil || len(r.Inventory) != 50_000 {
+		t.Error(err)
+	}
+}
+
+// TestNamesInRecords: a name in a record is one, or the record is damaged: lists print it as it is.
+func TestNamesInRecords(t *testing.T) {
+	const order = "web\x1b[2J\n::error::boom\nv: 1\n"
+	for name, change := range map[string]func(*Record){
+		"bundle":    func(r *Record) { r.Bundle = order },
+		"group":     func(r *Record) { r.Group = "a\u202eb" },
+		"source":    func(r *Record) { r.Sources = map[string]string{order: "module web"} },
+		"suspended": func(r *Record) { r.Suspended = []string{order} },
+		"instance":  func(r *Record) { r.Inventory = []plan.Owned{{Instance: order}} },
+		"namespace": func(r *Record) { r.Inventory = []plan.Owned{{Ref: object.Ref{Namespace: order}}} },
+		"object":    func(r *Record) { r.Inventory = []plan.Owned{{Ref: object.Ref{Name: "a\u009b2J"}}} },
+	} {
+		r := Record{V: V, Bundle: "b", Message: "two\nlines"}
+		change(&r)
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := DecodeRecord(packedText(t, string(text))); !errors.Is(err, ErrDamaged) || strings.ContainsAny(err.Error(), "\x1b\n\u202e") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	text, _ := json.Marshal(Record{V: V, Bundle: "b", Message: "two\nlines", Inventory: []plan.Owned{{Ref: object.Ref{Kind: "ClusterRole", Name: "system:a b/é"}}}})
+	if _, err := DecodeRecord(packedText(t, string(text))); err != nil {
+		t.Error(err)
+	}
+}
