@@ -181,15 +181,18 @@ func (o *observer) listOwned(gk schema.GroupKind, refs []object.Ref) {
 	k, ok := o.s.ByGroupKind(gk)
 	if !ok {
 		live := plan.Live{}
-		switch {
-		case o.s.stale(gk.Group):
+		stale := o.s.stale(gk.Group)
+		if stale {
 			f := o.s.staleFinding(refs[0])
 			o.find(f)
 			live.Unseen = f.What
-		case !o.s.undefined(o.ctx, gk):
-			live = plan.Unserved(refs[0])
 		}
+		defined := !stale && !o.s.undefined(o.ctx, gk, plan.Owned{})
 		for _, r := range refs {
+			if known := o.owned[r]; !stale && (defined || known.Aggregated()) {
+				o.see(r, plan.Unserved(known))
+				continue
+			}
 			o.see(r, live)
 		}
 		return
@@ -267,10 +270,10 @@ func (o *observer) get(r object.Ref) {
 	switch {
 	case err == nil:
 		o.see(r, o.live(r, m))
-	case o.s.notThere(o.ctx, err, r):
+	case o.s.notThere(o.ctx, err, r, o.owned[r]):
 		o.see(r, plan.Live{})
 	case apierrors.IsNotFound(err):
-		o.see(r, plan.Unserved(r))
+		o.see(r, plan.Unserved(plan.Owned{Ref: r}))
 	default:
 		f := o.failed(r, err)
 		o.find(f)

@@ -19,7 +19,7 @@ func (e *executor) removeOne(ctx context.Context, ref object.Ref) error {
 	ch := *e.changes[ref]
 	start := e.s.now()
 	k, ok := e.s.ByGroupKind(ref.GroupKind())
-	if !ok && !e.s.undefined(ctx, ref.GroupKind()) {
+	if !ok && !e.s.undefined(ctx, ref.GroupKind(), e.known(ref)) {
 		return e.failed(ctx, ref, "delete", &StaleError{Ref: ref, Why: "the cluster does not serve its kind any more, so that nobody knows whether it is there"})
 	}
 	if ok {
@@ -38,6 +38,13 @@ func (e *executor) removeOne(ctx context.Context, ref object.Ref) error {
 	e.mu.Unlock()
 	e.emit(Event{Type: Written, Ref: ref, Instance: ch.Instance, Action: plan.Delete})
 	return nil
+}
+
+// known is the inventory entry of an object.
+func (e *executor) known(ref object.Ref) plan.Owned {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.inventory[ref]
 }
 
 // timedOut notes that the time was over, when it was.
@@ -63,7 +70,7 @@ func (e *executor) remove(ctx context.Context, ch plan.Change, k KindInfo, wait 
 		_, err := e.send(ctx, call{method: http.MethodDelete, path: k.path(k.Preferred, ch.Ref.Namespace, ch.Ref.Name),
 			body: object.DeleteOptions(ch.Ref, p.uid, p.rv), accept: metadataType, into: &m})
 		switch {
-		case e.s.notThere(ctx, err, ch.Ref):
+		case e.s.notThere(ctx, err, ch.Ref, e.known(ch.Ref)):
 			return nil
 		case err == nil && !m.Of(ch.UID):
 			return e.unsaid(ctx, ch, k, wait)
@@ -80,7 +87,7 @@ func (e *executor) remove(ctx context.Context, ch plan.Change, k KindInfo, wait 
 			return err
 		}
 		now, err := e.s.getMeta(ctx, k, ch.Ref)
-		if e.s.notThere(ctx, err, ch.Ref) {
+		if e.s.notThere(ctx, err, ch.Ref, e.known(ch.Ref)) {
 			return nil
 		}
 		if err != nil {
@@ -109,7 +116,7 @@ func (e *executor) remove(ctx context.Context, ch plan.Change, k KindInfo, wait 
 func (e *executor) unsaid(ctx context.Context, ch plan.Change, k KindInfo, wait bool) error {
 	now, err := e.s.getMeta(ctx, k, ch.Ref)
 	switch {
-	case apierrors.IsNotFound(err), err == nil && string(now.UID) != ch.UID:
+	case e.s.notThere(ctx, err, ch.Ref, e.known(ch.Ref)), err == nil && string(now.UID) != ch.UID:
 		return nil
 	case err != nil:
 		return err
@@ -136,7 +143,7 @@ func (e *executor) gone(ctx context.Context, ref object.Ref, k KindInfo, uid str
 	e.emit(Event{Type: Waiting, Ref: ref, Instance: e.instanceOf(ref), Action: plan.Delete, Message: "is being deleted"})
 	ctx, cancel := e.patience(ctx)
 	defer cancel()
-	err := e.waiter.gone(ctx, ref, k, uid)
+	err := e.waiter.gone(ctx, ref, k, uid, e.known(ref))
 	if err == nil || ctx.Err() == nil {
 		return err
 	}

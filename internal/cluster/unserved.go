@@ -12,12 +12,14 @@ import (
 
 	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
 )
 
 // undefined reports whether it is certain that a kind has no objects: it is a custom one, and no definition makes it. A
 // definition that serves no version keeps its objects, and so does a group that Kubernetes no longer serves.
-func (s *Session) undefined(ctx context.Context, gk schema.GroupKind) bool {
-	if s.stale(gk.Group) || !(object.Ref{Group: gk.Group, Kind: gk.Kind}).Custom() {
+// An object that an API server of its own served when it was recorded is not certain to be gone with its APIService.
+func (s *Session) undefined(ctx context.Context, gk schema.GroupKind, known plan.Owned) bool {
+	if known.Aggregated() || s.stale(gk.Group) || !(object.Ref{Group: gk.Group, Kind: gk.Kind}).Custom() {
 		return false
 	}
 	var names []string
@@ -38,11 +40,11 @@ func (s *Session) undefined(ctx context.Context, gk schema.GroupKind) bool {
 }
 
 // notThere reports whether an error says that the object itself is not there. A server that knows its kind names it; one
-// that does not serve the path (any more) tells nothing of the object.
-func (s *Session) notThere(ctx context.Context, err error, r object.Ref) bool {
+// that does not serve the path (any more) tells nothing of the object. known is its inventory entry.
+func (s *Session) notThere(ctx context.Context, err error, r object.Ref, known plan.Owned) bool {
 	if !apierrors.IsNotFound(err) {
 		return false
 	}
 	status, ok := answer.StatusOf(err)
-	return ok && status.Details != nil && status.Details.Name != "" || s.undefined(ctx, r.GroupKind())
+	return ok && status.Details != nil && status.Details.Name != "" || s.undefined(ctx, r.GroupKind(), known)
 }

@@ -74,3 +74,34 @@ func TestMarkedInNamespaces(t *testing.T) {
 		t.Errorf("with all rights: %+v", m)
 	}
 }
+
+// An API server of its own may come back with its objects: with its APIService gone, what was recorded of its kinds is unknown,
+// for a look and for a deletion. What a definition made is gone with it.
+func TestAggregatedKindsAreUnknown(t *testing.T) {
+	s := connect(t)
+	b := newBundle(t)
+	ref := func(name string) object.Ref {
+		return object.Ref{Group: b.name + ".example.com", Kind: "Flavor", Namespace: "default", Name: name}
+	}
+	served := plan.Owned{Ref: ref("served"), Version: "v1beta1", UID: "u1", Own: "o", Schema: "v1.33"}
+	defined := plan.Owned{Ref: ref("defined"), Version: "v1", UID: "u2", Own: "o", Schema: "0e9a:1"}
+	never := plan.Owned{Ref: ref("never"), Version: "v1"}
+	owned := []plan.Owned{served, defined, never}
+	obs, fs := s.Observe(t.Context(), cluster.ObserveRequest{Owner: b.owner(), Owned: owned})
+	if l := obs.Live[served.Ref]; fs.HasErrors() || !l.Unserved || !strings.Contains(l.Unseen, "APIService v1beta1."+b.name+".example.com is gone") {
+		t.Errorf("served by a server of its own: %+v %v", l, fs)
+	}
+	for _, o := range owned[1:] {
+		if obs.Live[o.Ref].Unserved {
+			t.Errorf("%s: %+v", o.Ref.Name, obs.Live[o.Ref])
+		}
+	}
+	p := &plan.Plan{Owner: b.owner()}
+	for _, o := range owned {
+		p.Changes = append(p.Changes, plan.Change{Action: plan.Delete, Ref: o.Ref, UID: o.UID, Own: o.Own})
+	}
+	r := s.Execute(t.Context(), cluster.ExecuteRequest{Plan: p, Owned: owned, Deleting: true, Wait: true, Timeout: 20 * time.Second})
+	if len(r.Problems) != 1 || r.Problems[0].Ref != served.Ref || !isStale(r.Problems[0].Err) || len(r.Inventory) != 1 || r.Inventory[0].Ref != served.Ref {
+		t.Errorf("deleted: %+v, left %+v", r.Problems, r.Inventory)
+	}
+}

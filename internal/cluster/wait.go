@@ -12,6 +12,7 @@ import (
 	"hawser.dev/hawser/internal/dag"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
 )
 
 // Times of waiting for one object.
@@ -272,9 +273,9 @@ func (w *watching) next(st health.Status, pause time.Duration) time.Duration {
 	return max(d, 20*time.Millisecond)
 }
 
-// gone waits until the object with this uid is not there. A watch that loses it has lost the label or the object: a
+// gone waits until the object with this uid is not there; known is its inventory entry. A watch that loses it has lost the label or the object: a
 // GET tells.
-func (w *waiter) gone(ctx context.Context, ref object.Ref, k KindInfo, uid string) error {
+func (w *waiter) gone(ctx context.Context, ref object.Ref, k KindInfo, uid string, known plan.Owned) error {
 	dag.Yield(ctx)
 	st, changed, leave := w.join(ref, k, true)
 	defer leave()
@@ -283,7 +284,7 @@ func (w *waiter) gone(ctx context.Context, ref object.Ref, k KindInfo, uid strin
 		pause := time.Minute
 		if err != nil || synced && (obj == nil || string((&unstructured.Unstructured{Object: obj}).GetUID()) != uid) {
 			m, err := w.s.getMeta(ctx, k, ref)
-			if apierrors.IsNotFound(err) || err == nil && uid != "" && string(m.UID) != uid {
+			if w.s.notThere(ctx, err, ref, known) || err == nil && uid != "" && string(m.UID) != uid {
 				return nil
 			}
 			if err != nil {

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"strings"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"hawser.dev/hawser/internal/object"
@@ -30,9 +32,21 @@ func LiveOf(m metav1.ObjectMeta, manager string) Live {
 }
 
 // Unserved is what is known of an object whose kind a cluster does not serve.
-func Unserved(ref object.Ref) Live {
-	return Live{Unserved: true, Unseen: "the cluster does not serve the kind " + ref.Kind + " of " + ref.Group}
+func Unserved(o Owned) Live {
+	l := Live{Unserved: true, Unseen: "the cluster does not serve the kind " + o.Ref.Kind + " of " + o.Ref.Group}
+	if o.Aggregated() {
+		l.Unseen += ": its APIService " + o.apiService() + " is gone"
+	}
+	return l
 }
+
+// Aggregated reports whether an API server of its own, and no definition, served the object's kind when it was written: what
+// that server keeps does not go with its APIService. Of what was never seen in the cluster it is not known.
+func (o Owned) Aggregated() bool {
+	return o.UID != "" && o.Ref.Custom() && !strings.Contains(o.Schema, ":") // the key of a definition has its uid and generation
+}
+
+func (o Owned) apiService() string { return o.Version + "." + o.Ref.Group }
 
 // ContentOf reduces the metadata of an object inside a Namespace, or of a definition's kind, to what deciding needs. owner
 // is the id of the bundle whose marks are ours.

@@ -46,6 +46,9 @@ func (c *computation) unseen(o Owned, live Live) bool {
 	f.Object, f.Instance = o.Ref.String(), o.Instance
 	f.Why = "nobody knows whether it is there; forgotten, it would come back with the kind, in no record"
 	f.Fix = "serve the kind again, or delete its definition: without one it has no objects (that definitions may be listed is needed); to forget it on purpose: --let-unserved"
+	if o.Aggregated() {
+		f.Fix = "register its API server again (APIService " + o.apiService() + ", which is gone); to forget it on purpose: --let-unserved"
+	}
 	c.find(f)
 	return true
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"strings"
 	"testing"
 
 	"hawser.dev/hawser/internal/object"
@@ -48,6 +49,10 @@ func TestPruneOfUnservedKinds(t *testing.T) {
 		if len(p.Changes) != 0 || len(p.Kept) != 1 || len(p.Findings.Errors()) != 1 || p.Findings[0].Code != string(CodeUnserved) {
 			t.Errorf("deleting %v: %+v", deleting, p)
 		}
+	}
+	input.Owned[0].Schema, input.Owned[0].Version = "v1.33", "v1"
+	if p := Compute(input); len(p.Findings.Errors()) != 1 || !strings.Contains(p.Findings[0].Fix, "APIService v1.y.dev") {
+		t.Errorf("of a server of its own: %+v", p.Findings)
 	}
 	input.Options.LetUnserved = true
 	if p := Compute(input); len(p.Changes) != 1 || p.Changes[0].Action != Release || p.Changes[0].Code != CodeUnserved || p.Findings.HasErrors() {
