@@ -1,6 +1,8 @@
 package fleet
 
 import (
+	"strings"
+
 	"hawser.dev/hawser/internal/diag"
 )
 
@@ -28,8 +30,10 @@ func (i Identity) String() string {
 	if i.Strong() || i.Server == "" {
 		return i.UID
 	}
-	return "server " + i.Server
+	return serverIdentity + i.Server
 }
+
+const serverIdentity = "server "
 
 // IdentityMatch is the answer to whether a cluster is the one that was known.
 type IdentityMatch int
@@ -83,6 +87,25 @@ func (i Identity) describe() string {
 		return "uid " + s
 	}
 	return i.String()
+}
+
+// OtherThanPlanned is the finding about a cluster that is not, or not certainly, the one that a saved plan was made for. was
+// and now are what plans are bound to.
+func OtherThanPlanned(name, was, now string) diag.Finding {
+	f := diag.Errorf(CodeWrongCluster, "this is not the cluster %s that the plan was made for", name)
+	f.Why, f.Fix = "the plan is bound to "+was+", it has "+now, "correct the context, or plan again with these credentials"
+	switch wasWeak, isWeak := strings.HasPrefix(was, serverIdentity), strings.HasPrefix(now, serverIdentity); {
+	case isWeak && !wasWeak:
+		f.Why = "the plan is bound to the UID of the namespace kube-system, which these credentials may not read"
+		f.Fix = "grant get on the namespace kube-system, or plan again with these credentials"
+	case wasWeak && !isWeak:
+		f.Why = "whoever made the plan might not read the namespace kube-system, so that it is bound to the server's address and authority"
+		f.Fix = "plan again with these credentials, or apply it with those it was made with"
+	default:
+		return f
+	}
+	f.What = "it cannot be told whether this is the cluster " + name + " that the plan was made for"
+	return f
 }
 
 // WeakIdentity warns of a cluster whose kube-system may not be read, nil for others.

@@ -65,3 +65,17 @@ func TestWrongCluster(t *testing.T) {
 		t.Error(f)
 	}
 }
+
+// A plan that was made with other rights is not said to be another cluster's: nobody can tell.
+func TestOtherThanPlanned(t *testing.T) {
+	strong, other, weak, elsewhere := Identity{UID: "u1"}.String(), Identity{UID: "u2"}.String(), Identity{Server: "s1", Weak: true}.String(), Identity{Server: "s2"}.String()
+	for _, tt := range []struct {
+		was, now string
+		told     bool
+	}{{strong, other, true}, {weak, elsewhere, true}, {strong, weak, false}, {weak, strong, false}} {
+		text := OtherThanPlanned("eu", tt.was, tt.now).String()
+		if strings.Contains(text, "this is not the cluster eu") != tt.told || strings.Contains(text, "kube-system") == tt.told || strings.Contains(text, "--adopt") {
+			t.Errorf("%q, %q: %s", tt.was, tt.now, text)
+		}
+	}
+}

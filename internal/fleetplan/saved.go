@@ -156,9 +156,7 @@ func (c *ClusterPlan) verify(was *ClusterPlan, same func(saved, digest string) b
 	case was.Plan == nil, c.Plan == nil: // it did not answer, or does not now: others may go on without it
 		return nil
 	case was.UID != c.UID:
-		f := diag.Errorf(fleet.CodeWrongCluster, "this is not the cluster %s that the plan was made for", was.Cluster)
-		f.Why, f.Fix = "the plan is bound to "+was.UID+", it has "+c.UID, "correct the context, or plan again with these credentials"
-		return diag.Findings{f}
+		return diag.Findings{fleet.OtherThanPlanned(was.Cluster, was.UID, c.UID)}
 	case was.Revision != c.Revision:
 		return diag.Findings{c.Stale("it is at revision %d now, the plan was made at %d", c.Revision, was.Revision)}
 	}
