@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"cuelang.org/go/cue/ast"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"hawser.dev/hawser/internal/cluster"
@@ -14,6 +15,7 @@ import (
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/openapi"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/render"
 )
 
 // codeInvalid is the code of what the cluster's schema of a kind does not allow.
@@ -23,6 +25,18 @@ const codeInvalid = "invalid-object"
 type unchecked struct {
 	object object.Object
 	whole  bool
+	// values are those of the chart's or the module's instance that it comes from, nil for others.
+	values ast.Expr
+}
+
+// given are the values of an instance of a chart or a module, nil for others.
+func (s *set) given(instance string) ast.Expr {
+	for _, p := range s.parts {
+		if in := p.instance; in.Name == instance && (in.Helm != nil || in.Module != nil) && !in.Values.IsZero() {
+			return in.Values.Struct
+		}
+	}
+	return nil
 }
 
 // validate checks what a plan writes against the cluster's own schemas. Objects that hold something else than the values
@@ -34,7 +48,7 @@ func (r *run) validate(ctx context.Context, w *work, p *plan.Plan) diag.Findings
 		if !ok || !ch.Action.Writes() || ch.Action == plan.Delete || ch.Action == plan.Release || len(w.set.standsIn(ch.Ref)) > 0 {
 			continue
 		}
-		list = append(list, unchecked{body, ch.Action == plan.Create || ch.Action == plan.Recreate})
+		list = append(list, unchecked{body, ch.Action == plan.Create || ch.Action == plan.Recreate, w.set.given(body.Instance)})
 	}
 	findings := r.checkObjects(ctx, w.target, list, w.set.bodies)
 	for _, f := range findings { // the server says of a preview what the schema has said with its line
@@ -49,7 +63,7 @@ func (r *run) vetObjects(ctx context.Context, t *target, s *set) diag.Findings {
 	var sure, all []unchecked
 	for _, d := range s.desired {
 		if body, ok := s.bodies[d.Ref]; ok && len(s.standsIn(d.Ref)) == 0 {
-			sure, all = append(sure, unchecked{body, false}), append(all, unchecked{body, true})
+			sure, all = append(sure, unchecked{body, false, s.given(body.Instance)}), append(all, unchecked{body, true, s.given(body.Instance)})
 		}
 	}
 	errors := r.checkObjects(ctx, t, sure, s.bodies)
@@ -110,6 +124,12 @@ func (r *run) invalid(u unchecked, doc *openapi.Document) diag.Findings {
 		f.Object, f.Instance = u.object.Ref().String(), u.object.Instance
 		if r.Locate != nil {
 			f.Pos = r.Locate(u.object.Pos, p.Path.Steps())
+		}
+		if at, pos := render.GivenBy(u.values, u.object.Body, p.Path.Steps()); at != "" {
+			f.Pos, f.Why = pos, r.redact(at)+" gives it"
+			if u.object.Pos.IsValid() {
+				f.Why += ", in an object of " + u.object.Pos.String()
+			}
 		}
 		findings = append(findings, f)
 	}

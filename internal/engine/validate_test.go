@@ -130,3 +130,27 @@ func TestVetChecksObjects(t *testing.T) {
 		t.Errorf("from facts: %q", got)
 	}
 }
+
+// What a chart renders of the user's values and the schema does not allow is said at the user's line, with the object's.
+func TestPlanChecksObjectsOfAChart(t *testing.T) {
+	t.Parallel()
+	r := chartRig(t, "")
+	r.withSchemas()
+	r.write("chart/templates/a.yaml", strings.NewReplacer("replicas: 1", "replicas: {{ .Values.count | quote }}",
+		"image: example.com/web:1", "image: example.com/web:1, imagePullPolicy: {{ .Values.image.pull }}").Replace(r.deployment("web")))
+	r.values(`count: three, image: {pull: 5}`)
+	fp, err := r.Plan(t.Context(), r.request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"bundle.yaml:8:16 spec.replicas: wants a whole number, and is a text",
+		"bundle.yaml:8:38 spec.template.spec.containers[name=main].imagePullPolicy: wants a text, and is a number"}
+	if got := told(fp.Findings, codeInvalid); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	for _, f := range fp.Findings {
+		if f.Code == codeInvalid && !strings.HasPrefix(f.Why, "values.") {
+			t.Errorf("%+v", f)
+		}
+	}
+}
