@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -21,7 +22,7 @@ func (s *session) moduleShowCommand() *cobra.Command {
 }
 
 func (s *session) showText(what, short string) *cobra.Command {
-	var at place
+	at, file := place{}, ""
 	cmd := &cobra.Command{
 		Use:     what + " [MODULE]",
 		Short:   "Print " + short,
@@ -40,11 +41,15 @@ func (s *session) showText(what, short string) *cobra.Command {
 			if !strings.HasSuffix(text, "\n") {
 				text += "\n"
 			}
+			if file != "" {
+				return os.WriteFile(file, []byte(text), 0o644) //nolint:gosec // it is no secret
+			}
 			_, err = fmt.Fprint(s.Out, text)
 			return err
 		},
 	}
 	at.flags(s, cmd.Flags())
+	cmd.Flags().StringVarP(&file, "output", "o", "", "file to write")
 	return cmd
 }
 

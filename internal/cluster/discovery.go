@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -174,10 +175,7 @@ func (s *Session) learn(crd object.Object) {
 	plural := strings.TrimSuffix(crd.Ref().Name, "."+groupOf(crd))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	next := &kinds{byKind: make(map[schema.GroupKind]KindInfo, len(s.kinds.byKind)+1), stale: s.kinds.stale}
-	for gk, info := range s.kinds.byKind {
-		next.byKind[gk] = info
-	}
+	next := &kinds{byKind: maps.Clone(s.kinds.byKind), stale: s.kinds.stale}
 	for gk, d := range defined {
 		info := KindInfo{Group: gk.Group, Kind: gk.Kind, Resource: plural, Namespaced: d.Namespaced, Custom: true, Watch: true, List: true, Delete: true}
 		for v := range d.Versions {

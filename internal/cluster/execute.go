@@ -84,9 +84,7 @@ func (e *executor) timeout(ref object.Ref) time.Duration {
 	if ch, ok := e.changes[ref]; ok {
 		return ch.Timeout
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.inventory[ref].Timeout
+	return e.known(ref).Timeout
 }
 
 // longest is the longest time that one of the objects may take by itself.

@@ -36,9 +36,7 @@ func (e *executor) begin() {
 	for _, r := range e.req.Plan.Forget {
 		delete(e.inventory, r)
 	}
-	for name, l := range e.req.Lives {
-		e.lives[name] = l
-	}
+	maps.Copy(e.lives, e.req.Lives)
 	for name, m := range e.req.Plan.Events {
 		e.ends[name] = m.After()
 	}

@@ -93,9 +93,7 @@ func (e *executor) instanceOf(ref object.Ref) string {
 	if ch, ok := e.changes[ref]; ok {
 		return ch.Instance
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.inventory[ref].Instance
+	return e.known(ref).Instance
 }
 
 // watching is one object that is waited for.
@@ -205,9 +203,7 @@ func (w *watching) judge(ctx context.Context, stream *stream, obj map[string]any
 
 // missing tells of an object that is not there whether it was done: of its end the watch may have told.
 func (w *watching) missing(st *stream) health.Status {
-	w.mu.Lock()
-	o := w.inventory[w.ref]
-	w.mu.Unlock()
+	o := w.known(w.ref)
 	last, whole := st.end(w.ref.Name), true
 	if last == nil || string((&unstructured.Unstructured{Object: last}).GetUID()) != o.UID {
 		last, whole = w.seen, false

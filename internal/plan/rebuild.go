@@ -16,12 +16,10 @@ const CodeLostRecord = "lost-record"
 // Lost reports whether a release without a record was here all the same: something declared carries both our marks. What a
 // delete leaves there, the instances' own namespaces and what is annotated to be kept, does not tell.
 func Lost(in Input) bool {
-	for _, d := range in.Desired {
-		if l := in.Live[d.Ref]; l.Found && !l.Terminating && !d.OwnNamespace && !l.Keep && l.OwnerLabel == in.Owner && l.Own != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(in.Desired, func(d Desired) bool {
+		l := in.Live[d.Ref]
+		return l.Found && !l.Terminating && !d.OwnNamespace && !l.Keep && l.OwnerLabel == in.Owner && l.Own != ""
+	})
 }
 
 // Namespaces are those of declared and recorded objects, sorted.
@@ -158,14 +156,9 @@ func (c *computation) rebuilt() {
 	if c.Recorded {
 		f.What = "the record of bundle " + c.Bundle + " was made again when not everything could be looked at: it gets the objects that carry its marks and were not seen then"
 	}
-	var undeclared []string
-	for _, o := range c.Owned {
-		if !c.declared[o.Ref] {
-			undeclared = append(undeclared, o.Ref.String())
-		}
-	}
+	undeclared := slices.DeleteFunc(slices.Clone(c.Owned), func(o Owned) bool { return c.declared[o.Ref] })
 	if len(undeclared) > 0 {
-		f.Why = fmt.Sprintf("%d of them are not declared any more and stay this time: %s", len(undeclared), some(undeclared))
+		f.Why = fmt.Sprintf("%d of them are not declared any more and stay this time: %s", len(undeclared), someRefs(undeclared))
 		f.Fix = "the apply after this one deletes what is not declared; its plan shows it"
 	}
 	c.find(f)
