@@ -127,7 +127,7 @@ func (l *looker) list(k KindInfo, ns string) {
 			items = append(items, plan.ContentOf(object.Ref{Group: k.Group, Kind: k.Kind, Namespace: m.Namespace, Name: m.Name}, m.ObjectMeta, l.owner))
 		})
 	switch {
-	case apierrors.IsNotFound(err) && l.s.undefined(l.ctx, schema.GroupKind{Group: k.Group, Kind: k.Kind}):
+	case apierrors.IsNotFound(err) && l.s.undefined(l.ctx, schema.GroupKind{Group: k.Group, Kind: k.Kind}, plan.Owned{}):
 		return // its definition was deleted a moment ago, and with it what was here
 	case err != nil:
 		l.unseen(k.Resource + " cannot be listed: " + l.s.text(err, object.Ref{Group: k.Group, Kind: k.Kind, Namespace: ns}))
