@@ -165,7 +165,7 @@ func Spec(spec v1alpha1.BundleSpec, file func(From) (ast.Expr, *diag.Finding)) (
 
 // sealed is one layer with files read and the rest sealed.
 func sealed(v v1alpha1.Values, self string, names []string, file func(From) (ast.Expr, *diag.Finding)) (v1alpha1.Values, diag.Findings) {
-	fs := beside(v)
+	fs := plain(v)
 	v, more := Bind(v, Fill{Generate: func(g Generate) (ast.Expr, *diag.Finding) { return seal(g.node), nil }, From: func(f From) (ast.Expr, *diag.Finding) {
 		switch {
 		case f.File != "" && file == nil && f.At == "":

@@ -257,6 +257,26 @@ api: error b.yaml:1:64: valuesFor.prod.values.f: no x
 web: error b.yaml:1:2: values: values must be a struct`, lines(fs))
 }
 
+// TestFilesThatFromDoesNotRead: what is written for several files is data to from, which nobody means.
+func TestFilesThatFromDoesNotRead(t *testing.T) {
+	const way = ": from is plain data here: one file is named by {from: {file: PATH}} (for one file write {from: {file: PATH}}; each further file is a layer without a selector: valuesFor: {NAME: {values: {from: {file: PATH}}}})"
+	for src, want := range map[string]string{
+		"{from: [{file: a.yaml}, {file: b.yaml}]}":      "api: warning b.yaml:1:8: " + way,
+		"{from: {files: [a.yaml]}}":                     "api: warning b.yaml:1:8: " + way,
+		"{from: a.yaml}":                                "api: warning b.yaml:1:8: " + way,
+		"{from: [a.yaml, b.yml]}":                       "api: warning b.yaml:1:8: " + way,
+		"{a: {from: {files: [a.yaml]}}}":                "api: warning b.yaml:1:12: values.a" + way,
+		"{from: me@example.com}":                        "",
+		"{from: a.yaml, replicas: 1}":                   "",
+		"{mail: {from: a.yaml}}":                        "",
+		"{ingress: [{from: [{podSelector: {a: b}}]}]}":  "",
+		"{from: [10.0.0.0/8], to: {files: [x]}, n: []}": "",
+	} {
+		_, fs := Spec(v1alpha1.BundleSpec{Instances: []v1alpha1.Instance{{Name: "api", Values: values(t, "b.yaml", src)}}}, nil)
+		same(t, src, strings.Replace(want, "1:8: : ", "1:8: values: ", 1), lines(fs))
+	}
+}
+
 func TestInstances(t *testing.T) {
 	take := func(of ...string) v1alpha1.Values {
 		var parts []string

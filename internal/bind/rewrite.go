@@ -2,9 +2,12 @@ package bind
 
 import (
 	"errors"
+	"path"
+	"slices"
 	"strconv"
 
 	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/literal"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
@@ -84,8 +87,9 @@ func isSource(x ast.Expr) bool {
 	return cuelang.Lookup(x, "instance") != nil || cuelang.Lookup(x, "file") != nil
 }
 
-// beside warns of {from: ...} that is plain data because other fields stand beside it.
-func beside(v v1alpha1.Values) diag.Findings {
+// plain warns of {from: ...} that is plain data and hardly meant as that: other fields stand beside it, or it names files
+// in a way that from does not have.
+func plain(v v1alpha1.Values) diag.Findings {
 	if v.Struct == nil {
 		return nil
 	}
@@ -99,14 +103,39 @@ func beside(v v1alpha1.Values) diag.Findings {
 			return nil, false
 		}
 		from := cuelang.Lookup(s, "from")
-		if from != nil && len(s.Elts) > 1 && isSource(from) {
-			n := diag.Warnf("value-from", "from is plain data here: other fields stand beside it")
-			n.Pos, n.Path, n.Fix = cuelang.Pos(from.Pos()), at.String(), "give it a field of its own, or put the other fields into a layer of valuesFor"
-			fs = append(fs, n)
+		if from == nil {
+			return nil, false
 		}
+		why, fix := "", "give it a field of its own, or put the other fields into a layer of valuesFor"
+		switch {
+		case len(s.Elts) > 1 && isSource(from):
+			why = "other fields stand beside it"
+		case namesFiles(from, len(at) == 0 && len(s.Elts) == 1):
+			why, fix = "one file is named by {from: {file: PATH}}", "for one file write {from: {file: PATH}}; each further file is a layer without a selector: valuesFor: {NAME: {values: {from: {file: PATH}}}}"
+		default:
+			return nil, false
+		}
+		n := diag.Warnf("value-from", "from is plain data here: %s", why)
+		n.Pos, n.Path, n.Fix = cuelang.Pos(from.Pos()), at.String(), fix
+		fs = append(fs, n)
 		return nil, false
 	})
 	return fs
+}
+
+// namesFiles reports whether what stands in from is files as somebody would write them who does not know how: a list with
+// {file: ...} or names in it, {files: ...}, or, where all the values would come from it, the name of a file.
+func namesFiles(from ast.Expr, all bool) bool {
+	switch x := from.(type) {
+	case *ast.ListLit:
+		return slices.ContainsFunc(x.Elts, func(e ast.Expr) bool { return cuelang.Lookup(e, "file") != nil || namesFiles(e, all) })
+	case *ast.StructLit:
+		return cuelang.Lookup(x, "files") != nil
+	case *ast.BasicLit:
+		name, err := literal.Unquote(x.Value)
+		return all && err == nil && slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name))
+	}
+	return false
 }
 
 // cycleOf is a cycle of the graph, each node needing the next, the first repeated at the end; nil when there is none.
