@@ -27,7 +27,10 @@ func Beside(ctx context.Context, store Store, own chance.Own, others []v1alpha1.
 			b.Kept, _, err = keeper.Kept(ctx, b.Owner)
 		}
 		out = append(out, b)
-		return err
+		if own.New() {
+			return err
+		}
+		return nil // what the bundle has stays as it is kept; objects tell where that is wrong
 	}
 	named := map[string]bool{own.Owner: true}
 	for _, o := range others {
@@ -76,7 +79,12 @@ func Bequeath(ctx context.Context, store Store, rec Record, others []v1alpha1.Bu
 	for _, o := range others {
 		to := chance.Own{Owner: object.OwnerID("", "", o.Name)}
 		for _, in := range o.Instances {
-			to.Declared = append(to.Declared, in.Name)
+			if !from.Kept[in.Name].IsZero() {
+				to.Declared = append(to.Declared, in.Name)
+			}
+		}
+		if len(to.Declared) == 0 {
+			continue
 		}
 		heir, _, err := store.Current(ctx, to.Owner)
 		if err != nil {

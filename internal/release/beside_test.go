@@ -21,10 +21,15 @@ type cluster struct {
 	release.Keeper
 	reads []string
 	list  error
+	// closed are owners whose kept values may not be read.
+	closed []string
 }
 
 func (c *cluster) Kept(ctx context.Context, owner string) (release.Kept, release.Handle, error) {
 	c.reads = append(c.reads, owner)
+	if slices.Contains(c.closed, owner) {
+		return nil, "", errors.New("forbidden")
+	}
 	return c.Keeper.Kept(ctx, owner)
 }
 
@@ -97,6 +102,11 @@ func TestBeside(t *testing.T) {
 	if _, err := release.Beside(t.Context(), c, own, nil, abandoned); err == nil {
 		t.Error("what is not known is taken for nothing")
 	}
+	c.list, c.closed = nil, []string{object.OwnerID("", "", "b")}
+	if _, err := release.Beside(t.Context(), c, own, []v1alpha1.BundleSpec{specOf("b")}, abandoned); err == nil {
+		t.Error("what may not be read is taken for nothing")
+	}
+	c.list = errors.New("one is damaged")
 	own.Delivered = func(string) bool { return true }
 	if got, err := release.Beside(t.Context(), c, own, []v1alpha1.BundleSpec{specOf("b")}, abandoned); err != nil || len(got) != 3 {
 		t.Errorf("nothing is new: %v, %+v", err, got)
@@ -110,7 +120,8 @@ func TestBequeath(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := release.Bequeath(t.Context(), c, *rec, []v1alpha1.BundleSpec{specOf("b", "web"), specOf("new", "db")}); err != nil {
+	c.closed = []string{object.OwnerID("", "", "other")} // nothing goes there
+	if err := release.Bequeath(t.Context(), c, *rec, []v1alpha1.BundleSpec{specOf("b", "web"), specOf("new", "db"), specOf("other", "api")}); err != nil {
 		t.Fatal(err)
 	}
 	for bundle, want := range map[string]string{"a": "", "b": "web=Own", "new": "db=A"} {
