@@ -12,7 +12,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/rootfs"
 )
 
@@ -96,9 +98,29 @@ func Read(path string) (File, error) {
 	}
 	f, err := Parse(data)
 	if err != nil {
-		return empty, fmt.Errorf("lock file %s: %w", path, err)
+		return empty, diag.Findings{unreadable(path, data, err)}.Err()
 	}
 	return f, nil
+}
+
+// conflict begins a block of a merge that was not brought to an end.
+var conflict = regexp.MustCompile(`(?m)^<{7}( |$)`)
+
+// unreadable says what is wrong with a file, where, and how it is got rid of.
+func unreadable(path string, data []byte, err error) diag.Finding {
+	f := diag.Errorf("lock-file", "%s is not a lock file", Name)
+	f.Pos, f.Why = diag.Pos{File: path}, err.Error()
+	f.Fix = "take it back from git; without it clusters and lineages are learned anew by the next apply, and sources are pinned anew by hawser lock"
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		f.Pos.Line = 1 + bytes.Count(data[:min(max(int(syntax.Offset)-1, 0), len(data))], []byte("\n"))
+	}
+	if at := conflict.FindIndex(data); at != nil {
+		f.What, f.Why = Name+" holds a merge conflict", "two branches changed it"
+		f.Pos.Line = 1 + bytes.Count(data[:at[0]], []byte("\n"))
+		f.Fix = "keep the lines of both sides and remove the markers; where both pin one source take either, and run hawser lock; to take one side whole: git checkout --theirs " + Name
+	}
+	return f
 }
 
 // Parse reads the file's text. Unknown fields and other versions are errors.

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"hawser.dev/hawser/internal/diag"
 )
 
 func TestWriteRead(t *testing.T) {
@@ -79,6 +81,31 @@ func TestBadFiles(t *testing.T) {
 			}
 			if _, err := Read(path); err == nil {
 				t.Errorf("%q is not a lock file", text)
+			}
+		})
+	}
+}
+
+// A file that cannot be read: its line, and the way out; that of a merge conflict is known.
+func TestUnreadable(t *testing.T) {
+	for name, c := range map[string]struct {
+		text, what, fix string
+		line            int
+	}{
+		"a merge conflict":  {"{\n  \"v\": 3,\n  \"lineages\": {\n<<<<<<< HEAD\n    \"a\": \"1\"\n=======\n    \"b\": \"2\"\n>>>>>>> main\n  }\n}\n", "hawser.lock holds a merge conflict", "keep the lines of both sides", 4},
+		"one of CRLF lines": {"{\r\n<<<<<<< HEAD\r\n", "hawser.lock holds a merge conflict", "keep the lines of both sides", 2},
+		"a missing comma":   {"{\n  \"v\": 3\n  \"lineages\": {}\n}\n", "hawser.lock is not a lock file", "take it back from git", 3},
+		"another version":   {"{\"v\": 99}", "hawser.lock is not a lock file", "take it back from git", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), Name)
+			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err := Read(path)
+			fs := diag.From(err, "x")
+			if len(fs) != 1 || fs[0].What != c.what || fs[0].Pos.Line != c.line || fs[0].Pos.File != path || !strings.Contains(fs[0].Fix, c.fix) {
+				t.Errorf("%+v", fs)
 			}
 		})
 	}
