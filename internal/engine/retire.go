@@ -56,7 +56,7 @@ func (e *Engine) Retiring(ctx context.Context, req Request) (*retirement.Retirem
 		return out, nil
 	}
 	if err := r.connect(ctx, false); err != nil {
-		return nil, err
+		return nil, retirement.Advised(diag.From(err, "access"), req.Retire).Err()
 	}
 	t := r.targets[0]
 	if t.unreachable != "" {

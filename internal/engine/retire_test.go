@@ -43,6 +43,28 @@ func namesLeft(fp *Prepared) string {
 	return strings.Join(out, "\n")
 }
 
+// The way to a cluster that is retired: no other context is guessed, no other cluster accepted.
+func TestRetireElsewhere(t *testing.T) {
+	t.Parallel()
+	r, _ := leaving(t)
+	retire := r.request()
+	retire.Retire = "old"
+	said := func(want string) {
+		t.Helper()
+		if _, err := r.Retiring(t.Context(), retire); err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "did you mean") || strings.Contains(err.Error(), "--accept-cluster") {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	retire.Access.Context = here + "x"
+	said("forget it with --keep")
+	retire.Access.Context = ""
+	if err := lockfile.Update(filepath.Join(r.dir, lockfile.Name), func(f lockfile.File) bool { f.Clusters[r.name]["old"] = "another"; return true }); err != nil {
+		t.Fatal(err)
+	}
+	said("name a context of old itself")
+}
+
 // TestRetire: a cluster that left the fleet with a bundle on it is named in every plan, until what it has is deleted and
 // hawser.lock forgets it.
 func TestRetire(t *testing.T) {

@@ -22,6 +22,7 @@ import (
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/retirement"
 	"hawser.dev/hawser/internal/rollout"
 	"hawser.dev/hawser/internal/source"
 	"hawser.dev/hawser/internal/values"
@@ -193,7 +194,9 @@ func (r *run) resolve() error {
 			continue
 		}
 		access, fs := r.Resolve(t.cluster, r.req.Access)
-		fs = fs.OnCluster(t.cluster.Name)
+		if fs = fs.OnCluster(t.cluster.Name); r.deleting {
+			fs = retirement.Unguessed(fs)
+		}
 		if len(fs) == 1 && fs[0].Code == fleet.CodeNoCredentials && !t.cluster.Implicit {
 			t.denied, t.unreachable = &fs[0], fs[0].What
 			continue

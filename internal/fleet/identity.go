@@ -9,6 +9,9 @@ import (
 // CodeWrongCluster is the code of findings about clusters that are not the ones they are known to be.
 const CodeWrongCluster = "wrong-cluster"
 
+// CodeUnknownContext is the code of findings about contexts that no kubeconfig has.
+const CodeUnknownContext = "unknown-context"
+
 // Identity is what tells one cluster from another.
 type Identity struct {
 	// UID is that of the namespace kube-system; Weak tells that it is the record namespace's, because the former may not be

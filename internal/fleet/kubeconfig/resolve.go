@@ -304,7 +304,7 @@ func contextName(c fleet.Cluster, o fleet.AccessOptions, l *loaded) (string, *di
 	if !declared {
 		what = "the current context %q is not in %s"
 	}
-	n := diag.Errorf("unknown-context", what, name, where)
+	n := diag.Errorf(fleet.CodeUnknownContext, what, name, where)
 	n.Fix = "there is: " + listing(have)
 	if len(have) == 0 {
 		n.Why, n.Fix = "it has no contexts at all", "name another kubeconfig with --kubeconfig or KUBECONFIG"
