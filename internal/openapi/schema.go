@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -76,22 +77,17 @@ type Document struct {
 // Parse reads one document as an API server publishes it under /openapi/v3. Only the schemas that are asked for are
 // decoded, when they are. The error says that it is no such document.
 func Parse(data []byte) (*Document, error) {
-	var doc struct {
-		OpenAPI    string `json:"openapi"`
-		Components struct {
-			Schemas map[string]json.RawMessage `json:"schemas"`
-		} `json:"components"`
+	schemas := schemasAlone(data)
+	if schemas == nil {
+		var err error
+		if schemas, err = schemasOf(data); err != nil {
+			return nil, err
+		}
 	}
-	if err := json.Unmarshal(data, &doc); err != nil {
-		return nil, fmt.Errorf("no OpenAPI document: %w", err)
-	}
-	if !strings.HasPrefix(doc.OpenAPI, "3.") {
-		return nil, fmt.Errorf("no OpenAPI v3 document: its version is %.20q", doc.OpenAPI)
-	}
-	d := &Document{raw: doc.Components.Schemas, parsed: map[string]*fields{}, kinds: map[schema.GroupVersionKind]string{},
+	d := &Document{raw: schemas, parsed: map[string]*fields{}, kinds: map[schema.GroupVersionKind]string{},
 		builtin: func(name string) bool { return strings.HasPrefix(name, "io.k8s.") }}
 	for name, raw := range d.raw {
-		if !strings.Contains(string(raw), `"x-kubernetes-group-version-kind"`) {
+		if !bytes.Contains(raw, []byte(`"x-kubernetes-group-version-kind"`)) {
 			continue
 		}
 		var head struct {
@@ -104,6 +100,39 @@ func Parse(data []byte) (*Document, error) {
 		d.kinds[schema.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind}] = name
 	}
 	return d, nil
+}
+
+// schemasOf reads a whole document.
+func schemasOf(data []byte) (map[string]json.RawMessage, error) {
+	var doc struct {
+		OpenAPI    string `json:"openapi"`
+		Components struct {
+			Schemas map[string]json.RawMessage `json:"schemas"`
+		} `json:"components"`
+	}
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return nil, fmt.Errorf("no OpenAPI document: %w", err)
+	}
+	if !strings.HasPrefix(doc.OpenAPI, "3.") {
+		return nil, fmt.Errorf("no OpenAPI v3 document: its version is %.20q", doc.OpenAPI)
+	}
+	return doc.Components.Schemas, nil
+}
+
+// schemasAlone reads what an API server writes last, without the paths before it, which are most of a document: nil for a
+// document of another form. A run waits for it before its first write.
+func schemasAlone(data []byte) map[string]json.RawMessage {
+	const begin, at = `{"openapi":"3.`, `},"components":{"schemas":`
+	i := bytes.LastIndex(data, []byte(at))
+	if !bytes.HasPrefix(data, []byte(begin)) || i < 0 {
+		return nil
+	}
+	var schemas map[string]json.RawMessage
+	in := json.NewDecoder(bytes.NewReader(data[i+len(at):]))
+	if in.Decode(&schemas) != nil {
+		return nil
+	}
+	return schemas
 }
 
 // Has reports whether the document has a schema for a kind.
