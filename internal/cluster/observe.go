@@ -381,6 +381,9 @@ func (o *observer) listUnknown(gk schema.GroupKind, ns string, refs []object.Ref
 // live reduces metadata to what deciding needs.
 func (o *observer) live(r object.Ref, m meta) plan.Live {
 	l := plan.LiveOf(m.ObjectMeta, o.manager)
+	if own := o.owned[r].Own; own != "" && own != l.Own {
+		l.Managed = m.ManagedFields
+	}
 	if g := o.ignore[r]; g != nil {
 		l.Entry = object.EntryOf(m.ManagedFields, o.manager)
 		l.Yielded = object.Yielded(o.owned[r].Entry, m.ManagedFields, o.manager, g)

@@ -138,5 +138,23 @@ func (r *run) instances(ctx context.Context, t *target, rec release.Record) []fl
 			states[o.Ref] = t.session.Leaving(ctx, o.Ref, live)
 		}
 	}
-	return fleetplan.InstancesOf(rec, obs.Live, states)
+	return fleetplan.InstancesOf(rec, r.declaredOf(ctx, t, rec, obs), obs.Live, states)
+}
+
+// declaredOf are the recorded objects, where one of them moved: they say which fields were ours. Where they cannot be read
+// no field is named.
+func (r *run) declaredOf(ctx context.Context, t *target, rec release.Record, obs cluster.Observation) map[object.Ref]object.Object {
+	if !slices.ContainsFunc(rec.Inventory, func(o plan.Owned) bool { return obs.Live[o.Ref].Managed != nil }) {
+		return nil
+	}
+	objs, err := t.store.Objects(ctx, rec)
+	if err != nil {
+		return nil
+	}
+	r.remember(objs)
+	declared := make(map[object.Ref]object.Object, len(objs))
+	for _, o := range objs {
+		declared[o.Ref()] = o
+	}
+	return declared
 }

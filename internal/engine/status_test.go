@@ -10,6 +10,7 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
@@ -250,5 +251,31 @@ func TestStatusOfUnseenObjects(t *testing.T) {
 		if o.Status.State != health.Unknown || !strings.Contains(o.Status.Reason, "forbidden") {
 			t.Errorf("%+v", o)
 		}
+	}
+}
+
+// TestStatusNamesWhoHasTheField: who drifted an object is who has the field that was ours, not who wrote to it last.
+func TestStatusNamesWhoHasTheField(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one", "other: one")))
+	r.applied(r.request())
+	for _, change := range [][2]string{{"somebody", `{"data": {"key": "two"}}`}, {"the-last", `{"metadata": {"annotations": {"note": "hi"}}, "data": {"more": "three"}}`}} {
+		if _, err := r.admin.CoreV1().ConfigMaps(r.name).Patch(t.Context(), "app", types.MergePatchType, []byte(change[1]), metav1.PatchOptions{FieldManager: change[0]}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	req := r.request()
+	req.Files, req.Bundle = nil, r.name
+	report, err := r.Status(t.Context(), req)
+	if !errors.Is(err, fleetplan.ErrNotReady) {
+		t.Fatal(err)
+	}
+	said := ""
+	for _, o := range report.Clusters[0].Instances[0].Objects {
+		said += o.Drift()
+	}
+	if said != "drifted: data.key (by somebody)" {
+		t.Errorf("%q in %+v", said, report.Clusters[0])
 	}
 }

@@ -1,6 +1,7 @@
 package fleetplan
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -67,9 +68,11 @@ type InstanceStatus struct {
 type ObjectStatus struct {
 	Object object.Ref    `json:"object"`
 	Status health.Status `json:"status"`
-	// Drifted: somebody changed or removed values we declared; By whom, when known.
-	Drifted bool   `json:"drifted,omitempty"`
-	By      string `json:"by,omitempty"`
+	// Drifted: somebody changed or removed values we declared; Fields are those that are not ours any more, By who has all
+	// of them now, "" when that is nobody or not one alone.
+	Drifted bool           `json:"drifted,omitempty"`
+	By      string         `json:"by,omitempty"`
+	Fields  []object.Taken `json:"fields,omitempty"`
 }
 
 // Verdict is the error of a report: its findings; what nobody knows; what is not ready; a named bundle that is not
@@ -147,8 +150,8 @@ func (s ClusterStatus) With(rec release.Record, inProgress string) ClusterStatus
 }
 
 // InstancesOf are the states of a record's instances: health and drift of everything its inventory names, as it was
-// observed and judged.
-func InstancesOf(rec release.Record, live map[object.Ref]plan.Live, judged map[object.Ref]health.Status) []InstanceStatus {
+// observed and judged; declared are the recorded objects, as far as they are known.
+func InstancesOf(rec release.Record, declared map[object.Ref]object.Object, live map[object.Ref]plan.Live, judged map[object.Ref]health.Status) []InstanceStatus {
 	byName := map[string]*InstanceStatus{}
 	for _, o := range rec.Inventory {
 		in := byName[o.Instance]
@@ -158,7 +161,10 @@ func InstancesOf(rec release.Record, live map[object.Ref]plan.Live, judged map[o
 			byName[o.Instance] = in
 		}
 		st := ObjectStatus{Object: o.Ref}
-		st.Status, st.Drifted, st.By = release.Standing(o, live[o.Ref], judged[o.Ref])
+		if st.Status, st.Drifted = release.Standing(o, live[o.Ref], judged[o.Ref]); st.Drifted {
+			st.Fields = declared[o.Ref].Taken(live[o.Ref].Managed, object.Manager(rec.Owner), o.Entry)
+			st.By = object.TakenBy(st.Fields)
+		}
 		in.Objects = append(in.Objects, st)
 		in.State = health.Worse(in.State, st.Status.State, st.Drifted, o.NoWait)
 	}
@@ -167,4 +173,35 @@ func InstancesOf(rec release.Record, live map[object.Ref]plan.Live, judged map[o
 		out = append(out, *byName[name])
 	}
 	return out
+}
+
+// Drift says in words that an object drifted: which fields, and by whom as far as that is known; "" when it did not.
+func (o ObjectStatus) Drift() string {
+	if !o.Drifted {
+		return ""
+	}
+	const most = 3
+	text, more := "drifted", ""
+	for i, f := range o.Fields {
+		switch {
+		case i == most:
+			more = fmt.Sprintf(" and %d more", len(o.Fields)-most)
+		case i < most:
+			text += map[bool]string{true: ": ", false: ", "}[i == 0] + f.Path
+			if o.By == "" {
+				text += " (" + cmp.Or(prefixed("by ", f.By), "removed") + ")"
+			}
+		}
+	}
+	if text += more; o.By != "" {
+		text += " (by " + o.By + ")"
+	}
+	return text
+}
+
+func prefixed(prefix, text string) string {
+	if text == "" {
+		return ""
+	}
+	return prefix + text
 }

@@ -90,7 +90,7 @@ func TestInstancesOf(t *testing.T) {
 	judged[ref("slow")], judged[ref("api")] = health.Status{State: health.Progressing}, health.Status{State: health.Failed, Reason: "crashes"}
 	live[ref("drift")] = plan.Live{Found: true, UID: "u-drift", Own: "other", ResourceVersion: "2", OwnerLabel: "me", Foreign: "kubectl edit"}
 	var got []string
-	for _, in := range InstancesOf(rec, live, judged) {
+	for _, in := range InstancesOf(rec, nil, live, judged) {
 		got = append(got, fmt.Sprintf("%s %s %d %s %t", in.Instance, in.State, len(in.Objects), in.Source, in.Suspended))
 	}
 	if want := []string{"api failed 1 module api false", "db missing 1  false", "drift drifted 1 module drift false", "web ready 2  true"}; !slices.Equal(got, want) {

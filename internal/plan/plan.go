@@ -8,6 +8,8 @@ package plan
 import (
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 )
@@ -352,6 +354,8 @@ type Live struct {
 	// to others; both only for objects with an Ignore.
 	Entry   *object.Entry
 	Yielded bool
+	// Managed are the managed fields of an object of which our entry is not the one recorded.
+	Managed []metav1.ManagedFieldsEntry
 	// OwnerLabel is the value of hawser.dev/owner; Keep whether the live object is annotated to stay.
 	OwnerLabel string
 	Keep       bool

@@ -6,18 +6,17 @@ import (
 )
 
 // Standing is the state of an object that the inventory names, as it was observed; judged is what health says of it. What
-// could not be looked at is unknown, never missing. drifted: somebody changed or removed what we declared; by whom, when
-// that is known.
-func Standing(o plan.Owned, live plan.Live, judged health.Status) (state health.Status, drifted bool, by string) {
+// could not be looked at is unknown, never missing. drifted: somebody changed or removed what we declared.
+func Standing(o plan.Owned, live plan.Live, judged health.Status) (state health.Status, drifted bool) {
 	switch {
 	case !live.Found && live.Unseen != "":
-		return health.Status{State: health.Unknown, Reason: live.Unseen}, false, ""
+		return health.Status{State: health.Unknown, Reason: live.Unseen}, false
 	case o.Expired(live.Found):
-		return health.Status{State: health.Ready, Reason: health.DoneAndGone}, false, ""
+		return health.Status{State: health.Ready, Reason: health.DoneAndGone}, false
 	case !live.Found:
-		return health.Status{State: health.Missing, Reason: "not in the cluster"}, false, ""
+		return health.Status{State: health.Missing, Reason: "not in the cluster"}, false
 	case !live.Terminating && live.ResourceVersion != o.ResourceVersion && live.Own != o.Own && !o.Once && !live.Yielded:
-		return judged, true, live.Foreign
+		return judged, true
 	}
-	return judged, false, ""
+	return judged, false
 }

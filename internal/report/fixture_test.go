@@ -207,7 +207,8 @@ func shopStatus() *fleetplan.StatusReport {
 			Instances: []fleetplan.InstanceStatus{
 				inst("api", "failed", fleetplan.ObjectStatus{Object: ref("Deployment", "api"), Status: health.Status{State: health.Failed,
 					Reason: "0 of 3 pods ready", Details: []string{"pod api-6c9f-x2k, container api: ImagePullBackOff: registry.example.com/api:2.4.1: not found"}}}),
-				inst("web", "drifted", ok("web-admin"), fleetplan.ObjectStatus{Object: ref("Deployment", "web"), Status: ready, Drifted: true, By: "kubectl-edit"})}},
+				inst("web", "drifted", ok("web-admin"), fleetplan.ObjectStatus{Object: ref("Deployment", "web"), Status: ready, Drifted: true, By: "kubectl-edit",
+					Fields: []object.Taken{{Path: "spec.replicas", By: "kubectl-edit", Since: "2026-09-01T11:00:00Z"}}})}},
 		{Cluster: "production-eu-1", Group: "production", Bundle: "shop", Revision: 41, Phase: "applying", Applied: noon,
 			Instances: []fleetplan.InstanceStatus{inst("api", "progressing", fleetplan.ObjectStatus{Object: ref("Deployment", "api"),
 				Status: health.Status{State: health.Progressing, Reason: "2 of 3 pods ready"}})}},

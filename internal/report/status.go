@@ -224,10 +224,7 @@ func statusObjects(st Style, i fleetplan.InstanceStatus, note func(string, ink))
 		}
 		c := stateInk[string(ob.Status.State)]
 		if ob.Drifted {
-			text += ", drifted"
-			if ob.By != "" {
-				text += " (by " + ob.By + ")"
-			}
+			text += ", " + ob.Drift()
 			c = magenta
 		}
 		if ok {
