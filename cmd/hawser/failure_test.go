@@ -91,7 +91,7 @@ func imageNeverComes(t *testing.T, f *testfleet.Fleet) {
 	s.has(r.Stdout, "failed: api not ready")
 	line := rowOf(r.Stdout, "production ")
 	s.has(line, "not started")
-	s.has(r.Stderr, "Error: rollout ", "stopped in wave 1: 1 failed, 1 not started (untouched)", "Deployment $NS/api: 0 of 2",
+	s.has(r.Stderr, "Error: rollout ", "stopped in wave 1: 1 failed, 1 not started (untouched)", "Deployment $NS/api: pod ", "0 of 2",
 		" and 1 more, container api: ImagePullBackOff: registry.example.com/shop/unpullable:2.4.1: not found", "given up after 3",
 		"Next:", "hawser bundle apply -f bundle.yaml --fleet runtime.cue", "hawser status $B --fleet runtime.cue --cluster staging")
 	if r.Elapsed > time.Minute {
@@ -103,7 +103,7 @@ func imageNeverComes(t *testing.T, f *testfleet.Fleet) {
 	// in time, exit 4
 	r = s.want(4, append(apply, "--timeout", "3s")...)
 	s.untouched("work-production")
-	s.has(r.Stderr, "Deployment $NS/api: 0 of 2")
+	s.has(r.Stderr, "Deployment $NS/api: pod ", "ImagePull", "0 of 2")
 
 	s.edit("api/b.yaml", "unpullable", "api")
 	r = s.want(0, apply...)

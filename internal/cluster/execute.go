@@ -304,7 +304,7 @@ func (e *executor) notStarted(st order.Step, because object.Ref) {
 func (e *executor) fail(ctx context.Context, p Problem) error {
 	err := p.Err
 	if err == nil {
-		err = fmt.Errorf("%s: %s", p.Ref, p.Status.Reason)
+		err = fmt.Errorf("%s: %s", p.Ref, p.Status.Line())
 	}
 	if ctx.Err() != nil && errors.Is(p.Err, context.Cause(ctx)) && !p.Written {
 		e.mu.Lock()
@@ -315,7 +315,7 @@ func (e *executor) fail(ctx context.Context, p Problem) error {
 	e.mu.Lock()
 	e.result.Problems = append(e.result.Problems, p)
 	e.mu.Unlock()
-	e.emit(Event{Type: Failed, Ref: p.Ref, Instance: p.Instance, Message: p.Status.Reason})
+	e.emit(Event{Type: Failed, Ref: p.Ref, Instance: p.Instance, Message: p.Status.Line()})
 	return err
 }
 

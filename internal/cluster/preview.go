@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -126,7 +125,7 @@ func (p *previewer) ask(ctx context.Context, k KindInfo, r PreviewRequest) (out 
 		now = written(r) // declaration against declaration
 	}
 	out.Fields = p.fields(r.Body, before, now, settersOf(live, r))
-	out.NoOp = live != nil && sameContent(live, after) && ownOf(live, r) == ownOf(after, r)
+	out.NoOp = live != nil && object.SameContent(live, after) && ownOf(live, r) == ownOf(after, r)
 	return out, differ(live, after)
 }
 
@@ -297,18 +296,4 @@ func settersOf(live map[string]any, r PreviewRequest) object.Setters {
 func ownOf(obj map[string]any, r PreviewRequest) string {
 	own, _ := object.OwnEntry((&unstructured.Unstructured{Object: obj}).GetManagedFields(), managerOf(r.Body))
 	return own
-}
-
-// sameContent compares two versions of an object without bookkeeping.
-func sameContent(live, after map[string]any) bool {
-	a, b := maps.Clone(live), maps.Clone(after)
-	for _, m := range []map[string]any{a, b} {
-		meta, _ := m["metadata"].(map[string]any)
-		meta = maps.Clone(meta)
-		for _, k := range []string{"managedFields", "resourceVersion", "generation"} {
-			delete(meta, k)
-		}
-		m["metadata"] = meta
-	}
-	return object.DigestJSON(a) == object.DigestJSON(b)
 }

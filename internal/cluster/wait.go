@@ -146,10 +146,20 @@ func (w *watching) wait(ctx context.Context) (health.Status, error) {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return last, nil
+			return w.lastWords(ctx, last), nil
 		}
 		timer.Stop()
 	}
+}
+
+// lastWords adds what the pods say of a workload that was given up before they were asked.
+func (w *watching) lastWords(ctx context.Context, last health.Status) health.Status {
+	if w.seen == nil || w.pods != nil || !w.ref.IsWorkload() || !errors.Is(context.Cause(ctx), errTimeUp) {
+		return last
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), podsAfter)
+	defer cancel()
+	return w.s.podReasons(ctx, w.ref, w.seen)(last)
 }
 
 // see returns the object from the stream, or by a GET where the stream cannot show it: it lost our label, it is gone,
@@ -236,11 +246,7 @@ func (w *watching) over(st health.Status) bool {
 
 // say tells the reason when it changed.
 func (w *watching) say(st health.Status) {
-	text := st.Reason
-	if len(st.Details) > 0 {
-		text += " (" + st.Details[0] + ")"
-	}
-	if text != w.said {
+	if text := st.Line(); text != w.said {
 		w.said = text
 		w.emit(Event{Type: Waiting, Ref: w.ref, Instance: w.instance, Message: text})
 	}

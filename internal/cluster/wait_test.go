@@ -68,6 +68,19 @@ func TestHopelessFailsEarlyAndSaysWhy(t *testing.T) {
 	}
 }
 
+// What ends by its time says why all the same: the pods are asked before it is given up.
+func TestGivenUpInTimeSaysWhy(t *testing.T) {
+	f, s := testfleet.Get(), connect(t)
+	ns := f.Namespace(t, one)
+	b := newBundle(t)
+	p, bodies := b.plan(t, s, objs(t, ns, strings.Replace(scaled, "registry.example/api:1", "registry.example/unpullable:1", 1)))
+	b.adjust = func(r *cluster.ExecuteRequest) { r.HopelessAfter, r.Timeout = 20*time.Second, 2*time.Second }
+	r := b.execute(t.Context(), s, p, bodies)
+	if len(r.Problems) != 1 || !r.TimedOut || !strings.Contains(r.Problems[0].Status.Line(), "ImagePull") {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestQuotaIsNamed(t *testing.T) {
 	f, s := testfleet.Get(), connect(t)
 	ns := f.Namespace(t, one)

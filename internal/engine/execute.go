@@ -168,7 +168,7 @@ func reasonOf(r cluster.ExecuteResult) string {
 	if p.Written && p.Hook == "" {
 		return what + " not ready"
 	}
-	return object + ": " + p.Status.Reason
+	return object + ": " + p.Status.Line()
 }
 
 func (l *loop) holder() string {

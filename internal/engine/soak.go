@@ -49,7 +49,7 @@ func (l *loop) again(ctx context.Context, w *work, row fleetplan.ClusterOutcome,
 	}
 	for _, p := range problems {
 		l.emit(fleetplan.Event{Type: fleetplan.EventObjectFailed, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: wave, Cluster: w.Cluster,
-			Instance: p.Instance, Object: &p.Object, Message: p.Status.Reason})
+			Instance: p.Instance, Object: &p.Object, Message: p.Status.Line()})
 	}
 	failed := *record
 	failed.Phase = release.Failed

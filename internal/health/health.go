@@ -7,6 +7,7 @@ package health
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
@@ -40,6 +41,39 @@ type Status struct {
 	Hopeless bool `json:"hopeless,omitempty"`
 	// Details are further lines: "pod api-6c9f-x2k, container api: ImagePullBackOff: ...".
 	Details []string `json:"details,omitempty"`
+}
+
+// Lines are the texts of a status, the cause before what follows from it: what a pod says, or what makes waiting useless,
+// stands before the reason.
+func (s Status) Lines() []string {
+	var reason []string
+	if s.Reason != "" {
+		reason = []string{s.Reason}
+	}
+	if len(s.Details) > 0 && (s.Hopeless || strings.HasPrefix(s.Details[0], "pod ")) {
+		return slices.Concat(s.Details[:1], reason, s.Details[1:])
+	}
+	return slices.Concat(reason, s.Details)
+}
+
+// Line is the first two of the lines in one: "pod web-1, container web: ImagePullBackOff (1 old pod to go)".
+func (s Status) Line() string {
+	switch lines := s.Lines(); len(lines) {
+	case 0:
+		return ""
+	case 1:
+		return lines[0]
+	default:
+		return lines[0] + " (" + lines[1] + ")"
+	}
+}
+
+// Settled is the status for who looks once and does not wait: what waiting cannot heal has failed.
+func (s Status) Settled() Status {
+	if s.Hopeless && s.State == Progressing {
+		s.State = Failed
+	}
+	return s
 }
 
 // Masked is the status with mask applied to its texts.

@@ -5,7 +5,8 @@ import (
 	"hawser.dev/hawser/internal/plan"
 )
 
-// Standing is the state of an object that the inventory names, as it was observed; judged is what health says of it. What
+// Standing is the state of an object that the inventory names, as it was observed; judged is what health says of it: what waiting
+// cannot heal has failed. What
 // could not be looked at is unknown, never missing. drifted: somebody changed or removed what we declared.
 func Standing(o plan.Owned, live plan.Live, judged health.Status) (state health.Status, drifted bool) {
 	switch {
@@ -16,7 +17,7 @@ func Standing(o plan.Owned, live plan.Live, judged health.Status) (state health.
 	case !live.Found:
 		return health.Status{State: health.Missing, Reason: "not in the cluster"}, false
 	case !live.Terminating && live.ResourceVersion != o.ResourceVersion && live.Own != o.Own && !o.Once && !live.Yielded:
-		return judged, true
+		return judged.Settled(), true
 	}
-	return judged, false
+	return judged.Settled(), false
 }

@@ -57,3 +57,11 @@ func TestOnlyIn(t *testing.T) {
 		}
 	}
 }
+
+// What apply gives up as failed is not called progressing by who looks later.
+func TestStandingHopeless(t *testing.T) {
+	hopeless := health.Status{State: health.Progressing, Reason: "1 old pod to go", Hopeless: true}
+	if st, _ := Standing(plan.Owned{ResourceVersion: "1"}, plan.Live{Found: true, ResourceVersion: "1"}, hopeless); st.State != health.Failed {
+		t.Error(st)
+	}
+}

@@ -59,20 +59,24 @@ func (g problemGroup) write(o *out) {
 		o.wrapped(2, clean(who+": "+reason), "")
 		return
 	}
-	text := who + ": " + g.problem.Object.String()
-	if r := g.problem.Status.Reason; r != "" {
-		text += ": " + r
+	text, details := who+": "+g.problem.Object.String(), g.problem.Status.Lines()
+	if len(details) > 0 {
+		cause := details[0]
+		if details = details[1:]; len(g.clusters) > 1 {
+			cause = podless(cause)
+		}
+		text += ": " + cause
 	}
 	if s := g.problem.GaveUpAfter; s > 0 {
 		text += ", given up after " + whole(time.Duration(s*float64(time.Second)))
 	}
 	o.wrapped(2, clean(text), "")
-	for i, d := range g.problem.Status.Details {
+	for i, d := range details {
 		if i == 5 && o.st.Verbose == 0 {
-			o.linef("    and %d more", len(g.problem.Status.Details)-i)
+			o.linef("    and %d more", len(details)-i)
 			break
 		}
-		if len(g.clusters) > 1 && i == 0 {
+		if len(g.clusters) > 1 && strings.HasPrefix(d, "pod ") {
 			d = "on " + g.clusters[0] + ": " + d
 		}
 		o.wrapped(4, clean(d), "")
@@ -80,6 +84,17 @@ func (g problemGroup) write(o *out) {
 	if l := g.elsewhere(o.st); l != "" {
 		o.wrapped(2, l, "")
 	}
+}
+
+// podless is what a pod says without the pod's name, which is another one on each cluster.
+func podless(cause string) string {
+	if !strings.HasPrefix(cause, "pod ") {
+		return cause
+	}
+	if end := strings.IndexAny(cause, ",:"); end > 0 {
+		return strings.TrimLeft(cause[end:], ",: ")
+	}
+	return cause
 }
 
 // elsewhere says what the same object does on other clusters.

@@ -210,18 +210,12 @@ func statusObjects(st Style, i fleetplan.InstanceStatus, note func(string, ink))
 		if ok && st.Verbose == 0 {
 			continue
 		}
-		text := ob.Object.String() + ": " + string(ob.Status.State)
-		if ob.Status.Reason != "" {
-			text = ob.Object.String() + ": " + ob.Status.Reason
+		details := ob.Status.Lines()
+		if len(details) == 0 {
+			details = []string{string(ob.Status.State)}
 		}
-		details := ob.Status.Details
-		if len(details) > 0 && strings.HasPrefix(details[0], "pod ") { // why, before what follows from it
-			text = ob.Object.String() + ": " + details[0]
-			details = details[1:]
-			if ob.Status.Reason != "" {
-				details = append([]string{ob.Status.Reason}, details...)
-			}
-		}
+		text := ob.Object.String() + ": " + details[0]
+		details = details[1:]
 		c := stateInk[string(ob.Status.State)]
 		if ob.Drifted {
 			text += ", " + ob.Drift()
