@@ -302,6 +302,7 @@ func (l *loop) shut(ctx context.Context, w *work, record *release.Record, result
 	case result.OK():
 		record.Phase = release.Written
 	}
+	record.Unfinished = l.unfinished(w, record, result)
 	objects, err := w.objects(ctx, record.Hooks)
 	if err != nil {
 		l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Cluster: w.Cluster, Message: "the recorded objects are incomplete: " + err.Error()})
@@ -310,6 +311,22 @@ func (l *loop) shut(ctx context.Context, w *work, record *release.Record, result
 		w.target.record = record
 	}
 	return err
+}
+
+// unfinished are the instances of which an apply left something undone or not ready; nil where it did not, or was cut short.
+func (l *loop) unfinished(w *work, record *release.Record, result cluster.ExecuteResult) []string {
+	if result.OK() || result.Cancelled || l.fp.Verb == "delete" {
+		return nil
+	}
+	var problems []string
+	for _, p := range result.Problems {
+		problems = append(problems, p.Instance)
+	}
+	var undone []object.Ref
+	for _, n := range result.NotStarted {
+		undone = append(undone, n.Ref)
+	}
+	return release.InstancesOf(undone, w.Plan.Changes, record.Inventory, problems)
 }
 
 // touch lets the record of an unchanged cluster learn a new Head, or what moved without changing anything of ours. It

@@ -15,7 +15,7 @@ import (
 // known is what deciding needs and is known without looking at the cluster.
 func (w *work) known(o plan.Options) plan.Input {
 	t, s := w.target, w.set
-	in := plan.Input{Cluster: t.cluster.Name, Bundle: s.spec.Name, Owner: s.owner, Desired: s.desired, Suspended: s.suspended,
+	in := plan.Input{Cluster: t.cluster.Name, Bundle: s.spec.Name, Owner: s.owner, Desired: s.desired, Suspended: s.suspended, NotPlaced: s.notPlaced,
 		Options: o, Inputs: map[string]string{}, Damaged: t.damaged,
 		Delivered: !o.Deleting && w.run.lock.Delivered(w.run.fleetName(), t.cluster.Name, s.spec.Name)}
 	for _, p := range s.parts {

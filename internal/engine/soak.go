@@ -47,12 +47,15 @@ func (l *loop) again(ctx context.Context, w *work, row fleetplan.ClusterOutcome,
 	} else {
 		row.Reason = "health after the soak: " + l.redact(fs.Errors()[0].String())
 	}
+	var instances []string
 	for _, p := range problems {
+		instances = append(instances, p.Instance)
 		l.emit(fleetplan.Event{Type: fleetplan.EventObjectFailed, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: wave, Cluster: w.Cluster,
 			Instance: p.Instance, Object: &p.Object, Message: p.Status.Line()})
 	}
 	failed := *record
 	failed.Phase = release.Failed
+	failed.Unfinished = release.InstancesOf(nil, nil, nil, instances)
 	if err := w.target.put(ctx, &failed, nil); err != nil {
 		l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Rollout: l.out.Rollout, Cluster: w.Cluster,
 			Message: "the record does not say that the soak failed: " + diag.From(err, "record")[0].String()})

@@ -54,7 +54,7 @@ func (r *run) statusOf(ctx context.Context, t *target, name string) []fleetplan.
 	base.Unknown = ""
 	for _, rec := range records {
 		row := base.With(rec, release.WhoIsAt(ctx, t.store, rec))
-		row.Instances = r.instances(ctx, t, rec)
+		row = row.Holding(r.instances(ctx, t, rec))
 		t.find(plan.Incomplete(rec.Bundle, rec.Unseen)...)
 		rows = append(rows, row)
 	}

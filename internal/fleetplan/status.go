@@ -44,7 +44,7 @@ type ClusterStatus struct {
 	Lost string `json:"lost,omitempty"`
 	// InProgress is who is at work on the bundle there, and since when: "me@laptop since 2026-09-01T12:00:00Z".
 	InProgress string `json:"inProgress,omitempty"`
-	// NotPlaced: the files that were given place nothing of the bundle there, and nothing of it is there.
+	// NotPlaced: nothing of the bundle is there, as its last release there wanted, or as the files that were given do.
 	NotPlaced bool `json:"notPlaced,omitempty"`
 	// NotStarted: the last rollout stopped, or was interrupted, before it came here.
 	NotStarted bool `json:"notStarted,omitempty"`
@@ -146,6 +146,13 @@ func (s ClusterStatus) With(rec release.Record, inProgress string) ClusterStatus
 	s.Applied, s.Author, s.Message = rec.Finished, rec.Author, rec.Message
 	s.Run = rollout.Run{Cluster: s.Cluster, Rollout: rec.Rollout, Revision: rec.Head, Began: rec.Started,
 		Ended: rec.Phase.Complete(), InProgress: inProgress != ""}
+	return s
+}
+
+// Holding is the row with the instances that its record has; a release that ended well and has none placed nothing there.
+func (s ClusterStatus) Holding(instances []InstanceStatus) ClusterStatus {
+	s.Instances = instances
+	s.NotPlaced = len(instances) == 0 && s.Phase.Complete() && s.InProgress == ""
 	return s
 }
 

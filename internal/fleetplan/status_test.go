@@ -101,3 +101,21 @@ func TestInstancesOf(t *testing.T) {
 		t.Errorf("%+v", row)
 	}
 }
+
+// TestNothingThere: where a release that ended well has nothing, nothing is ready; one that did not end is not settled.
+func TestNothingThere(t *testing.T) {
+	for _, c := range []struct {
+		row  ClusterStatus
+		have []InstanceStatus
+		want bool
+	}{
+		{ClusterStatus{Phase: release.Succeeded}, nil, true},
+		{ClusterStatus{Phase: release.Succeeded}, []InstanceStatus{{Instance: "web"}}, false},
+		{ClusterStatus{Phase: release.Failed}, nil, false},
+		{ClusterStatus{Phase: release.Succeeded, InProgress: "ada"}, nil, false},
+	} {
+		if got := c.row.Holding(c.have); got.NotPlaced != c.want {
+			t.Errorf("%+v", got)
+		}
+	}
+}

@@ -441,6 +441,8 @@ type Input struct {
 	Owner   string
 	Desired []Desired
 	Owned   []Owned
+	// NotPlaced are the instances of the bundle that have no place here, with the reasons.
+	NotPlaced map[string]string
 	// Rebuilt: the record is lost, and Owned is what carries our marks instead. Nothing is deleted because of that.
 	Rebuilt bool
 	// Recorded: there is a record that can be read; Unseen are the kinds that could not be looked at when it was made again.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -85,14 +86,14 @@ func (c *computation) fate(o Owned, live Live) (Action, Code, string) {
 	case live.Terminating:
 		return Delete, CodeDropped, "already being deleted" + finalizers(live)
 	}
-	var why []string
-	if !c.Options.Deleting {
-		why = append(why, "no longer in the bundle")
+	why := map[bool]string{false: "no longer in the bundle", true: "not placed here any more"}[c.NotPlaced[o.Instance] != ""]
+	if c.Options.Deleting {
+		why = ""
 	}
 	if by := takenBy(o, live); by != "" {
-		why = append(why, by+" has taken fields of it since it was written")
+		why = strings.TrimPrefix(why+"; "+by+" has taken fields of it since it was written", "; ")
 	}
-	return Delete, CodeDropped, strings.Join(why, "; ")
+	return Delete, CodeDropped, why
 }
 
 // takenBy is who took fields of an object from us since it was written, "" for nobody. What is left to others was not taken,
@@ -110,10 +111,7 @@ func takenBy(o Owned, live Live) string {
 }
 
 func orUnknown(s string) string {
-	if s == "" {
-		return "somebody else"
-	}
-	return s
+	return cmp.Or(s, "somebody else")
 }
 
 // retaken warns of declared objects of ours that another owner's release has again.

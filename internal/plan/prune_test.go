@@ -38,6 +38,27 @@ func TestPruneOfMovedObjects(t *testing.T) {
 	}
 }
 
+// TestPruneSaysWhy: an instance that has no place here any more is still in the bundle.
+func TestPruneSaysWhy(t *testing.T) {
+	ref := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}
+	for _, tt := range []struct {
+		away     map[string]string
+		deleting bool
+		why      string
+	}{
+		{nil, false, "no longer in the bundle"},
+		{map[string]string{"web": "group production is not staging"}, false, "not placed here any more"},
+		{map[string]string{"api": "group production is not staging"}, false, "no longer in the bundle"},
+		{nil, true, ""},
+	} {
+		p := Compute(Input{Owner: "me", NotPlaced: tt.away, Owned: []Owned{{Ref: ref, UID: "u", Own: "e", Instance: "web"}},
+			Live: map[object.Ref]Live{ref: {Found: true, UID: "u", Own: "e", OwnerLabel: "me"}}, Options: Options{Deleting: tt.deleting}})
+		if len(p.Changes) != 1 || p.Changes[0].Action != Delete || p.Changes[0].Why != tt.why {
+			t.Errorf("%+v: %+v", tt, p.Changes)
+		}
+	}
+}
+
 // An object whose kind is not served is never "already gone": it stays in the inventory and the plan is refused, for a
 // prune and for a delete, until it is let go on purpose. One that lives on under another group is let go.
 func TestPruneOfUnservedKinds(t *testing.T) {

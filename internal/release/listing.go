@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/source"
 )
 
@@ -55,9 +57,11 @@ type InstanceListing struct {
 	Namespaces []string         `json:"namespaces,omitempty"`
 	Source     source.Described `json:"source"`
 	// Inputs is the digest of everything it was rendered from; values are in no record.
-	Inputs    string         `json:"inputs,omitempty"`
-	Suspended bool           `json:"suspended,omitempty"`
-	Objects   []ListedObject `json:"objects"`
+	Inputs    string `json:"inputs,omitempty"`
+	Suspended bool   `json:"suspended,omitempty"`
+	// Ended is how its delivery ended: like its bundle's, and where that failed, "succeeded" for an instance that did not.
+	Ended   Phase          `json:"ended"`
+	Objects []ListedObject `json:"objects"`
 }
 
 // ListedObject is an object of an instance.
@@ -79,7 +83,7 @@ func (r Record) List(atWork string) BundleListing {
 	byName := map[string]*InstanceListing{}
 	named := func(name string) *InstanceListing {
 		if byName[name] == nil {
-			byName[name] = &InstanceListing{Instance: name, Source: source.Describe(r.Sources[name]), Inputs: r.Inputs[name],
+			byName[name] = &InstanceListing{Instance: name, Source: source.Describe(r.Sources[name]), Inputs: r.Inputs[name], Ended: r.endOf(name),
 				Suspended: slices.Contains(r.Suspended, name), Objects: []ListedObject{}}
 		}
 		return byName[name]
@@ -103,6 +107,34 @@ func (r Record) List(atWork string) BundleListing {
 	}
 	slices.SortFunc(out.Instances, func(a, b InstanceListing) int { return strings.Compare(a.Instance, b.Instance) })
 	return out
+}
+
+// endOf is how the run ended for one instance. Where nobody noted which ones failed, all did.
+func (r Record) endOf(instance string) Phase {
+	if r.Phase == Failed && len(r.Unfinished) > 0 && !slices.Contains(r.Unfinished, instance) {
+		return Succeeded
+	}
+	return r.Phase
+}
+
+// InstancesOf are the instances that some objects belong to, as the changes of a plan or an inventory say, and others
+// besides, each once; nil when one of them has none, since nobody knows then which instance it is.
+func InstancesOf(refs []object.Ref, changes []plan.Change, inventory []plan.Owned, others []string) []string {
+	of := map[object.Ref]string{}
+	for _, o := range inventory {
+		of[o.Ref] = o.Instance
+	}
+	for _, ch := range changes {
+		of[ch.Ref] = cmp.Or(ch.Instance, of[ch.Ref])
+	}
+	out := slices.Clone(others)
+	for _, r := range refs {
+		out = append(out, of[r])
+	}
+	if slices.Sort(out); slices.Contains(out, "") {
+		return nil
+	}
+	return slices.Compact(out)
 }
 
 // Narrow leaves what has objects in the namespace and is called like the instance; "" leaves all. Bundles of which nothing

@@ -1,6 +1,7 @@
 package release_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,10 +33,10 @@ func shop() release.Record {
 func TestRecordList(t *testing.T) {
 	got := shop().List("bob since noon")
 	want := []release.InstanceListing{
-		{Instance: "api", Namespaces: []string{"shop"}, Source: source.Described{Kind: "module", Name: "oci://r/api", Version: "1.0.0"}, Inputs: "sha256:1",
+		{Instance: "api", Namespaces: []string{"shop"}, Source: source.Described{Kind: "module", Name: "oci://r/api", Version: "1.0.0"}, Inputs: "sha256:1", Ended: release.Failed,
 			Objects: []release.ListedObject{{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "api"}, {APIVersion: "v1", Kind: "Namespace", Name: "shop"}}},
-		{Instance: "empty", Source: source.Described{Kind: "manifests"}, Objects: []release.ListedObject{}},
-		{Instance: "web", Namespaces: []string{"other", "web"}, Suspended: true,
+		{Instance: "empty", Source: source.Described{Kind: "manifests"}, Ended: release.Failed, Objects: []release.ListedObject{}},
+		{Instance: "web", Namespaces: []string{"other", "web"}, Suspended: true, Ended: release.Failed,
 			Source:  source.Described{Kind: "helm", Name: "podinfo", Version: "6.5.0", Repository: "https://charts.example.com"},
 			Objects: []release.ListedObject{{APIVersion: "v1", Kind: "Service", Namespace: "web", Name: "w"}, {APIVersion: "v1", Kind: "ConfigMap", Namespace: "other", Name: "c"}}},
 	}
@@ -72,5 +73,38 @@ func TestListingFind(t *testing.T) {
 	l = &release.Listing{Clusters: []release.ClusterListing{{Cluster: "eu", Unreachable: "no answer"}, {Cluster: "us", Unknown: "forbidden"}}}
 	if err := l.Find("", "api"); err == nil || !strings.Contains(err.Error(), "is not known") || !strings.Contains(err.Error(), "eu: no answer; of us: forbidden") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestListedFailure: an instance failed when something of it did; where nobody noted which ones, all of the bundle's did.
+func TestListedFailure(t *testing.T) {
+	rec := release.Record{Phase: release.Failed, Sources: map[string]string{"api": "x", "db": "x"}, Unfinished: []string{"api"}}
+	ended := func(r release.Record) string {
+		out := ""
+		for _, in := range r.List("").Instances {
+			out += in.Instance + " " + string(in.Ended) + "; "
+		}
+		return out
+	}
+	for _, c := range []struct {
+		change func(*release.Record)
+		want   string
+	}{
+		{func(*release.Record) {}, "api failed; db succeeded; "},
+		{func(r *release.Record) { r.Unfinished = nil }, "api failed; db failed; "},
+		{func(r *release.Record) { r.Phase = release.Applying }, "api applying; db applying; "},
+	} {
+		r := rec
+		if c.change(&r); ended(r) != c.want {
+			t.Errorf("%q, want %q", ended(r), c.want)
+		}
+	}
+	a, b, c := object.Ref{Kind: "A"}, object.Ref{Kind: "B"}, object.Ref{Kind: "C"}
+	changes, owned := []plan.Change{{Ref: a, Instance: "one"}, {Ref: c}}, []plan.Owned{{Ref: b, Instance: "two"}}
+	if got := release.InstancesOf([]object.Ref{a, b}, changes, owned, []string{"two"}); !slices.Equal(got, []string{"one", "two"}) {
+		t.Error(got)
+	}
+	if got := release.InstancesOf([]object.Ref{a, c}, changes, owned, nil); got != nil {
+		t.Error(got)
 	}
 }

@@ -89,6 +89,8 @@ type Record struct {
 	Hooks map[string]plan.Life `json:"hooks,omitempty"`
 	// Made are digests of what was made up for the instances when the record was written, by instance: see Keeper.
 	Made map[string]string `json:"made,omitempty"`
+	// Unfinished are the instances of which a failed run left something undone or not ready, where it is known which.
+	Unfinished []string `json:"unfinished,omitempty"`
 	// Depends are the instances' dependsOn, for the order of deletes.
 	Depends map[string][]string `json:"depends,omitempty"`
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -14,9 +15,11 @@ import (
 // Listing prints what was delivered: a row per instance and cluster, with the revision, when and how it ended.
 func Listing(w io.Writer, l *release.Listing, st Style) error {
 	o := newOut(w, st)
-	t := &table{rows: [][]string{{"CLUSTER", "BUNDLE", "INSTANCE", "NAMESPACE", "VERSION", "REV", "DELIVERED", "STATUS"}}}
+	head := []string{"CLUSTER", "BUNDLE", "INSTANCE", "NAMESPACE", "VERSION", "REV", "DELIVERED", "STATUS"}
+	t := &table{rows: [][]string{head}}
 	if st.narrow() {
 		t.rows = nil
+		t.note(0, strings.Join(head, "  "), "")
 	}
 	for _, c := range l.Clusters {
 		if why := c.Unreachable + c.Unknown; why != "" || len(c.Bundles) == 0 {
@@ -28,18 +31,17 @@ func Listing(w io.Writer, l *release.Listing, st Style) error {
 		}
 		for _, b := range c.Bundles {
 			for _, in := range b.Instances {
+				ended, colour := phaseOf(b, in)
 				row := []string{c.Cluster, b.Bundle, in.Instance, strings.Join(in.Namespaces, ","), clean(in.Source.Version), dash(b.Revision),
-					b.At.UTC().Format(time.RFC3339), phaseOf(st, b, in)}
-				if st.narrow() {
-					t.note(0, strings.Join(slices.DeleteFunc(row, func(s string) bool { return s == "" }), "  "), "")
+					b.At.UTC().Format(time.RFC3339), ended}
+				for i := range row {
+					row[i] = cmp.Or(row[i], "-")
+				}
+				if st.narrow() { // what stands in no column is cleaned, so that it has no ink inside
+					t.note(0, strings.Join(row, "  "), colour)
 					continue
 				}
-				for i := range row {
-					if row[i] == "" {
-						row[i] = "-"
-					}
-				}
-				t.row(row...)
+				t.row(append(row[:len(row)-1], st.paint(colour, ended))...)
 			}
 			if b.InProgress != "" {
 				t.note(2, "in progress by "+clean(b.InProgress), cyan)
@@ -58,22 +60,22 @@ func Listing(w io.Writer, l *release.Listing, st Style) error {
 }
 
 // phaseOf is how the delivery of an instance ended.
-func phaseOf(st Style, b release.BundleListing, in release.InstanceListing) string {
+func phaseOf(b release.BundleListing, in release.InstanceListing) (string, ink) {
 	text, c := "delivered", green
 	switch {
 	case b.InProgress != "":
 		text, c = "in progress", cyan
-	case b.Phase == release.Failed:
+	case in.Ended == release.Failed:
 		text, c = "failed", red
-	case b.Phase == release.Written:
+	case in.Ended == release.Written:
 		text, c = "written, nobody waited", yellow
-	case b.Phase.Open():
-		text, c = "ended while "+string(b.Phase), yellow
+	case in.Ended.Open():
+		text, c = "ended while "+string(in.Ended), yellow
 	}
 	if in.Suspended {
 		text += ", suspended"
 	}
-	return st.paint(c, text)
+	return text, c
 }
 
 // Inspected prints one part of an instance, module or resources; clusters where it is the same are told together.

@@ -40,6 +40,11 @@ func TestListing(t *testing.T) {
 		name := map[int]string{160: "wide", 70: "narrow"}[w]
 		golden(t, "listing/"+name+".txt", text(t, func(b *bytes.Buffer) error { return Listing(b, shopListing(), st) }))
 	}
+	if got := text(t, func(b *bytes.Buffer) error {
+		return Listing(b, shopListing(), Style{Width: 70, Unicode: true, Color: true})
+	}); strings.Contains(got, `\x1b`) {
+		t.Errorf("escape codes as text: %s", got)
+	}
 	for _, part := range []string{"module", "resources"} {
 		l := shopListing()
 		if err := l.Find("", "api"); err != nil {
