@@ -129,8 +129,11 @@ func (p *FleetPlan) Cluster(name string) *ClusterPlan {
 	return nil
 }
 
-// MarkCanaries marks the clusters that the schedule lets go first.
+// MarkCanaries marks the clusters that the schedule lets go first, and no others.
 func (p *FleetPlan) MarkCanaries() {
+	for _, cp := range p.Clusters {
+		cp.Canary = false
+	}
 	for _, m := range p.Schedule.Members {
 		if cp := p.Cluster(m.Cluster); cp != nil {
 			cp.Canary = m.Canary

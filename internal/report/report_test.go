@@ -70,6 +70,19 @@ func lost() *fleetplan.FleetPlan {
 	return p
 }
 
+// TestCanaryIsReached: no cluster that does not answer is announced as canary.
+func TestCanaryIsReached(t *testing.T) {
+	p := shopPlan()
+	wave := p.Schedule.Waves[1]
+	wave.Canary, wave.MaxParallel = 1, 0
+	p.Schedule.Waves[1] = wave
+	p.Schedule.Members = []rollout.Member{{Cluster: "staging-eu", Wave: 1}, {Cluster: "prod-aa", Wave: 2, Canary: true, Unreachable: true}, {Cluster: "prod-eu", Wave: 2}, {Cluster: "prod-us", Wave: 2}}
+	got := text(t, func(b *bytes.Buffer) error { return Plan(b, p, Style{Width: 140, Unicode: true}) })
+	if strings.Contains(got, "prod-aa") || !strings.Contains(got, "3 clusters: canary prod-eu") || !strings.Contains(got, "(1 not reached)") {
+		t.Error(got)
+	}
+}
+
 func refused() *fleetplan.FleetPlan {
 	p := onePlan(plan.Change{Action: plan.Conflict, Ref: ref("Deployment", "api"), Instance: "api", Code: plan.CodeForeign,
 		Why: "exists already, managed by Helm release shop/api"}, webScale())

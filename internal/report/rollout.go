@@ -31,6 +31,7 @@ func rolloutBlock(o *out, p *fleetplan.FleetPlan) {
 		}
 		return
 	}
+	reached := rollout.WithoutUnreachable(s)
 	names, digits := 0, 0
 	for i := range s.Waves {
 		names = max(names, width(waveName(s, i+1)))
@@ -39,7 +40,16 @@ func rolloutBlock(o *out, p *fleetplan.FleetPlan) {
 	for i, w := range s.Waves {
 		members := membersOf(s, i+1)
 		noun := strings.TrimPrefix(count(len(members), "cluster"), fmt.Sprintf("%d ", len(members)))
-		line := fmt.Sprintf("   %d %s  %*d %s%s", i+1, pad(waveName(s, i+1), names), digits, len(members), noun, waveRules(w, members))
+		line := fmt.Sprintf("   %d %s  %*d %s%s", i+1, pad(waveName(s, i+1), names), digits, len(members), noun, waveRules(w, membersOf(reached, i+1)))
+		down := 0
+		for _, m := range members {
+			if m.Unreachable {
+				down++
+			}
+		}
+		if down > 0 {
+			line += fmt.Sprintf(" (%d not reached)", down)
+		}
 		if s.UntilWave > 0 && i+1 > s.UntilWave {
 			line += " (not in this run: --until-wave " + fmt.Sprint(s.UntilWave) + ")"
 		}
