@@ -201,11 +201,15 @@ func Leaving(clusters []Cluster) map[string]int {
 // OnFleet says why the deletions of the whole apply need their number: those of each cluster, instances that lose their
 // last place (elsewhere are those with one on a cluster that is not among these), and a bundle of which nothing is left.
 func OnFleet(clusters []Cluster, elsewhere map[string]bool) []string {
-	var why []string
+	var why, brakes []string
+	at := map[string][]string{}
 	declared, deleted := 0, 0
 	for _, c := range clusters {
-		if c.Plan.Brake != "" {
-			why = append(why, c.Name+" "+c.Plan.Brake)
+		if brake := c.Plan.Brake; brake != "" {
+			if !slices.Contains(brakes, brake) {
+				brakes = append(brakes, brake)
+			}
+			at[brake] = append(at[brake], c.Name)
 		}
 		deleted += len(deletedOf(c.Plan))
 		for _, d := range c.Declared {
@@ -213,6 +217,13 @@ func OnFleet(clusters []Cluster, elsewhere map[string]bool) []string {
 				declared++
 			}
 		}
+	}
+	for _, brake := range brakes {
+		where := at[brake][0] + " "
+		if n := len(at[brake]); n > 1 {
+			where = fmt.Sprintf("on %d clusters (%s): ", n, strings.Join(at[brake], ", "))
+		}
+		why = append(why, where+brake)
 	}
 	leaving := Leaving(clusters)
 	for _, name := range slices.Sorted(maps.Keys(leaving)) {

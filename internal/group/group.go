@@ -76,6 +76,7 @@ func Equal(members []Member) []Group {
 			byDigest[digest] = b
 			buckets = append(buckets, b)
 		}
+		b.group.Changes = undated(b.group.Changes, m.Plan.Changes)
 		b.wave = min(b.wave, m.Wave)
 		b.digests = append(b.digests, digestsOf(m.Plan.Changes))
 		b.group.Clusters = append(b.group.Clusters, m.Cluster)
@@ -113,6 +114,10 @@ func changeKeys(changes []plan.Change) []string {
 	keys := make([]string, len(changes))
 	for i, c := range changes {
 		c.UID, c.ResourceVersion, c.Own, c.FormerEntries, c.Digest, c.Content = "", "", "", "", "", nil
+		c.Checked, c.Fields = false, slices.Clone(c.Fields) // who was asked, and when somebody set a field, is no difference
+		for k := range c.Fields {
+			c.Fields[k].Since = ""
+		}
 		data, err := json.Marshal(c)
 		if err != nil {
 			panic(fmt.Sprintf("group: a change is not JSON: %v", err))
@@ -120,6 +125,21 @@ func changeKeys(changes []plan.Change) []string {
 		keys[i] = string(data)
 	}
 	return keys
+}
+
+// undated are changes without the times at which their fields were set, where these are others in the equal changes of
+// another cluster.
+func undated(changes, others []plan.Change) []plan.Change {
+	out := slices.Clone(changes)
+	for i, c := range out {
+		for k, f := range c.Fields {
+			if f.Since != others[i].Fields[k].Since {
+				out[i].Fields = slices.Clone(out[i].Fields)
+				out[i].Fields[k].Since = ""
+			}
+		}
+	}
+	return out
 }
 
 func digestsOf(changes []plan.Change) []string {

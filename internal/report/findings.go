@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"hawser.dev/hawser/internal/diag"
@@ -22,24 +23,54 @@ type merged struct {
 	clusters []string
 }
 
-// merge puts findings that differ by cluster alone together, in their sorted order.
+// merge puts findings together that differ by cluster alone, in their sorted order: by its name, its addresses, ages and the
+// place where the cluster is declared.
 func merge(fs diag.Findings) []merged {
 	var list []merged
-	index := map[diag.Finding]int{}
+	index := map[diag.Finding][]int{}
 	for _, f := range fs.Sorted() {
 		key := f
-		key.Cluster = ""
-		i, ok := index[key]
-		if !ok {
-			i = len(list)
-			index[key] = i
-			list = append(list, merged{Finding: key})
+		key.Cluster, key.Pos = "", diag.Pos{}
+		key.What, key.Why, key.Fix = diag.Neutral(f.What, f.Cluster), diag.Neutral(f.Why, f.Cluster), diag.Neutral(f.Fix, f.Cluster)
+		i := slices.IndexFunc(index[key], func(i int) bool { return list[i].takes(f) })
+		if i >= 0 {
+			list[index[key][i]].take(f, key)
+			continue
 		}
-		if f.Cluster != "" {
-			list[i].clusters = append(list[i].clusters, f.Cluster)
+		index[key] = append(index[key], len(list))
+		m := merged{Finding: f}
+		if m.Cluster = ""; f.Cluster != "" {
+			m.clusters = []string{f.Cluster}
 		}
+		list = append(list, m)
 	}
 	return list
+}
+
+// takes reports whether a finding that says the same is one more cluster's, and not the same mistake at another place.
+func (m merged) takes(f diag.Finding) bool {
+	if f.Cluster == "" || len(m.clusters) == 0 {
+		return f.Pos == m.Pos && f.Cluster == "" && len(m.clusters) == 0
+	}
+	return !slices.Contains(m.clusters, f.Cluster)
+}
+
+// take adds a cluster; what is not the same there is told without the difference.
+func (m *merged) take(f, key diag.Finding) {
+	if f.Cluster != "" {
+		m.clusters = append(m.clusters, f.Cluster)
+	}
+	if m.Pos != f.Pos {
+		m.Pos = diag.Pos{}
+	}
+	for _, t := range []struct {
+		text      *string
+		other, is string
+	}{{&m.What, f.What, key.What}, {&m.Why, f.Why, key.Why}, {&m.Fix, f.Fix, key.Fix}} {
+		if *t.text != t.other {
+			*t.text = t.is
+		}
+	}
 }
 
 // alike are findings that say the same of several objects.

@@ -250,9 +250,12 @@ func unreachable(p *fleetplan.FleetPlan) []*fleetplan.ClusterPlan {
 func unreached(o *out, p *fleetplan.FleetPlan) {
 	t := newTally()
 	for _, c := range unreachable(p) {
-		t.add(c.Unreachable, c.Cluster)
+		t.add(diag.Neutral(c.Unreachable, c.Cluster), c.Cluster)
 	}
 	for _, why := range t.keys {
+		if len(t.at[why]) == 1 {
+			why, t.at = p.Cluster(t.at[why][0]).Unreachable, map[string][]string{p.Cluster(t.at[why][0]).Unreachable: t.at[why]}
+		}
 		list := clusterList(t.at[why], o.st)
 		head := o.st.paint(red, "?") + "  " + list
 		rest := "not reached: " + clean(why) + ". Not planned; not counted as unchanged."

@@ -1,0 +1,19 @@
+package diag
+
+import "testing"
+
+func TestNeutral(t *testing.T) {
+	for _, c := range [][3]string{
+		{"cluster prod-eu has no labels.regin", "prod-eu", "the cluster has no labels.regin"},
+		{"clusters: prod-eu-1, prod-eu", "prod-eu", "clusters: prod-eu-1, <cluster>"},
+		{"--accept-cluster prod-eu", "prod-eu", "--accept-cluster <cluster>"},
+		{"dial tcp 10.9.0.17:6443: i/o timeout (10 s)", "edge", "dial tcp <address>: i/o timeout (10 s)"},
+		{`Get "https://10.0.0.1:6443/version": refused`, "", `Get "<address>": refused`},
+		{"set by x, 19 minutes ago", "", "set by x, some time ago"},
+		{"nothing of it", "it-is", "nothing of it"},
+	} {
+		if got := Neutral(c[0], c[1]); got != c[2] {
+			t.Errorf("%q: %q, want %q", c[0], got, c[2])
+		}
+	}
+}
