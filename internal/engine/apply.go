@@ -203,9 +203,7 @@ func (l *loop) start(ctx context.Context, name string, wave int) {
 		start := l.now()
 		row := l.one(ctx, name)
 		row.Seconds = l.now().Sub(start).Seconds()
-		counts := row.Done
-		l.emit(fleetplan.Event{Type: fleetplan.EventClusterEnd, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: wave, Cluster: name,
-			Status: string(row.Result), Message: row.Reason, Counts: &counts})
+		l.emit(row.Ended(l.Redactor, l.out.Rollout, l.fp.Bundle, wave))
 		l.ended <- row
 	}()
 }

@@ -60,8 +60,6 @@ func (l *loop) again(ctx context.Context, w *work, row fleetplan.ClusterOutcome,
 		l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Rollout: l.out.Rollout, Cluster: w.Cluster,
 			Message: "the record does not say that the soak failed: " + diag.From(err, "record")[0].String()})
 	}
-	counts := row.Done
-	l.emit(fleetplan.Event{Type: fleetplan.EventClusterEnd, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: wave, Cluster: w.Cluster,
-		Status: string(row.Result), Message: row.Reason, Counts: &counts})
+	l.emit(row.Ended(l.Redactor, l.out.Rollout, l.fp.Bundle, wave))
 	return &row
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/redact"
 )
 
@@ -31,5 +32,25 @@ func TestOutcomeIsMasked(t *testing.T) {
 	}
 	if status.Details[0] != "kX93-pass-word is wrong, \"hunter\"" {
 		t.Error("what others hold was changed")
+	}
+}
+
+// TestEndIsMasked: what a server says of an instance's short number is hidden in the end of the cluster too: an event
+// of a cluster names no instance.
+func TestEndIsMasked(t *testing.T) {
+	r := redact.New()
+	r.AddFor("q2", "4711")
+	r.AddGenerated("q2", "563435")
+	said := "Service q2: spec.ports[0].nodePort: Invalid value: 4711; PIN 563435 is taken"
+	row := &ClusterOutcome{Cluster: "eu", Result: Failed, Reason: said, Done: plan.Counts{Create: 2},
+		Problems: []Problem{{Instance: "q2", Status: health.Status{State: health.Failed, Reason: said, Details: []string{said}}}}}
+	ev := row.Ended(r, "R", "shop", 3)
+	for _, text := range []string{ev.Message, row.Reason, row.Problems[0].Status.Reason, row.Problems[0].Status.Details[0]} {
+		if text != "Service q2: spec.ports[0].nodePort: Invalid value: ***; PIN *** is taken" {
+			t.Error(text)
+		}
+	}
+	if ev.Type != EventClusterEnd || ev.Cluster != "eu" || ev.Wave != 3 || ev.Rollout != "R" || ev.Bundle != "shop" || ev.Status != "failed" || ev.Counts.Create != 2 {
+		t.Errorf("%+v", ev)
 	}
 }

@@ -219,11 +219,23 @@ func (o *Outcome) Err() error {
 // Redact masks what an outcome says of clusters and objects, as its events do.
 func (o *Outcome) Redact(m plan.Masker) {
 	for i := range o.Clusters {
-		c := &o.Clusters[i]
-		c.Reason = m.Redact(c.Reason)
-		for j, p := range c.Problems {
-			said := func(text string) string { return m.Said(p.Instance, text) }
-			c.Reason, c.Problems[j].Status = said(c.Reason), p.Status.Masked(said)
-		}
+		o.Clusters[i].Redact(m)
 	}
+}
+
+// Redact masks what a row says: of each problem's instance also what is secret there alone.
+func (c *ClusterOutcome) Redact(m plan.Masker) {
+	c.Reason = m.Redact(c.Reason)
+	for j, p := range c.Problems {
+		said := func(text string) string { return m.Said(p.Instance, text) }
+		c.Reason, c.Problems[j].Status = said(c.Reason), p.Status.Masked(said)
+	}
+}
+
+// Ended masks what a row says, while it is known which instances that is about, and is the event that the cluster ended.
+func (c *ClusterOutcome) Ended(m plan.Masker, rollout, bundle string, wave int) Event {
+	c.Redact(m)
+	counts := c.Done
+	return Event{Type: EventClusterEnd, Rollout: rollout, Bundle: bundle, Wave: wave, Cluster: c.Cluster,
+		Status: string(c.Result), Message: c.Reason, Counts: &counts}
 }
