@@ -46,6 +46,16 @@ func Files(r *fleetplan.BuildResult, dir string, talk io.Writer) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, f := range files {
+		if _, err := root.Stat(path.Dir(f.path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s cannot be written into %s: %w; build into a directory without links that lead out of it", f.path, dir, err)
+		}
+	}
 	// Whatever ends the run in between, what it wrote is known to be its own.
 	index := filepath.Join(dir, outdir.Name)
 	if err := WriteFile(index, before.With(out.Index).Encode(), 0o644); err != nil {
@@ -53,7 +63,7 @@ func Files(r *fleetplan.BuildResult, dir string, talk io.Writer) error {
 	}
 	for _, f := range files {
 		name := filepath.Join(dir, filepath.FromSlash(f.path))
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		if err := root.MkdirAll(path.Dir(f.path), 0o755); err != nil {
 			return err
 		}
 		if err := WriteFile(name, f.data, f.mode); err != nil {

@@ -85,6 +85,19 @@ func TestBuildDirKnowsItsOwn(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(outside, "api", "v1_configmap_z.yaml")); err != nil {
 		t.Error(err)
 	}
+	was, err := os.ReadFile(filepath.Join(dir, ".hawser-build"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := build("shop", "ConfigMap:api/new"); err == nil || !strings.Contains(err.Error(), "eu/api/v1_configmap_new.yaml cannot be written into "+dir) {
+		t.Errorf("a file is written through a link: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(outside, "api", "v1_configmap_new.yaml")); !os.IsNotExist(err) {
+		t.Errorf("a file is written through a link: %v", err)
+	}
+	if now, err := os.ReadFile(filepath.Join(dir, ".hawser-build")); err != nil || string(now) != string(was) {
+		t.Errorf("what was refused is listed: %s, %v", now, err)
+	}
 	if err := os.WriteFile(filepath.Join(dir, ".hawser-build"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

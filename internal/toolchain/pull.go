@@ -120,17 +120,25 @@ func merged(dir string, fill func(tmp string) error) (err error) {
 	if err != nil {
 		return err
 	}
+	root, err := os.OpenRoot(dir) // a link in the directory leads nowhere else
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
 	for _, name := range names {
-		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name))); !errors.Is(err, fs.ErrNotExist) {
+		switch _, err := root.Lstat(filepath.FromSlash(name)); {
+		case err == nil:
 			return failure("file-exists", strconv.Quote(name)+" exists in "+dir, "nothing was written; name another directory")
+		case !errors.Is(err, fs.ErrNotExist):
+			return failure("outside", strconv.Quote(name)+" cannot be written into "+dir+": "+err.Error(), "nothing was written; name a directory without links that lead out of it")
 		}
 	}
 	for _, name := range names {
-		to := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		to := filepath.FromSlash(name)
+		if err := root.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 			return err
 		}
-		if err := os.Rename(filepath.Join(made, filepath.FromSlash(name)), to); err != nil {
+		if err := root.Rename(filepath.Join(filepath.Base(tmp), "new", to), to); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,55 @@
+package toolchain
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestMergedStaysInside: what is pulled into a directory lies in it, whatever links there are in it.
+func TestMergedStaysInside(t *testing.T) {
+	top := t.TempDir()
+	dir, victim := filepath.Join(top, "into"), filepath.Join(top, "victim")
+	for _, d := range []string{filepath.Join(dir, "real"), victim} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"sub": "../victim", "gone": "../missing", "near": "real"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pull := func(names ...string) error {
+		return merged(dir, func(tmp string) error {
+			files := map[string][]byte{}
+			for _, name := range names {
+				files[name] = []byte("x")
+			}
+			return writeTree(tmp, files)
+		})
+	}
+	for _, name := range []string{"sub/x.yaml", "sub/deep/x.yaml", "gone/x.yaml"} {
+		if err := pull("first.yaml", name); err == nil || !strings.Contains(err.Error(), "cannot be written into") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "first.yaml")); !os.IsNotExist(err) {
+			t.Errorf("%s: something was written before it was refused: %v", name, err)
+		}
+	}
+	if left, err := os.ReadDir(victim); err != nil || len(left) > 0 {
+		t.Errorf("outside: %v, %v", left, err)
+	}
+	if err := pull("near/x.yaml", "new/deep/y.yaml", "z.yaml"); err != nil {
+		t.Error(err)
+	}
+	if err := pull("near/x.yaml"); err == nil || !strings.Contains(err.Error(), "exists in") {
+		t.Errorf("a file that is there: %v", err)
+	}
+	for _, name := range []string{"real/x.yaml", "new/deep/y.yaml", "z.yaml"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
