@@ -16,14 +16,24 @@ type Access struct {
 	given map[string]auth.Credential // by host; "" serves those that have none
 }
 
-var givenFor = regexp.MustCompile(`^([A-Za-z0-9](?:[A-Za-z0-9.-]*)(?::[0-9]+)?)=(.*)$`)
+// givenFor parts a host from what is for it, notHost is what else can stand before a "=": a user name that only its host
+// makes clear, or an address that wants its brackets. The "=" at the end of a token are its own.
+var (
+	givenFor = regexp.MustCompile(`^((?:\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9_][A-Za-z0-9._-]*)(?::[0-9]+)?)=(.*)$`)
+	notHost  = regexp.MustCompile(`^(?:[^:=]*|[0-9A-Fa-f:]*:[0-9A-Fa-f:]*|\[.*\].*)=`)
+	padded   = regexp.MustCompile(`^[^:=]+={1,2}$`)
+)
 
 // Give adds credentials: USER:PASSWORD or TOKEN for every registry, HOST[:PORT]=USER:PASSWORD for one. It returns what of them
 // is secret. The error does not hold them.
 func (a *Access) Give(text string) (secret string, err error) {
 	host, rest := "", text
-	if m := givenFor.FindStringSubmatch(text); m != nil && (strings.ContainsAny(m[1], ".:") || m[1] == "localhost") {
+	switch m := givenFor.FindStringSubmatch(text); {
+	case padded.MatchString(text) && !strings.Contains(text, "."):
+	case m != nil:
 		host, rest = canonicalHost(m[1]), m[2]
+	case notHost.MatchString(text): // who wrote it meant one registry: no other sees it
+		return "", errors.New("what stands before the = is no HOST[:PORT] (an IPv6 address has brackets); credentials with a = are given for a host: HOST=USER:PASSWORD")
 	}
 	user, password, pair := strings.Cut(rest, ":")
 	c := auth.Credential{Username: user, Password: password}

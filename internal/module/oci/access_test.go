@@ -18,7 +18,9 @@ func TestGivenCredentials(t *testing.T) {
 			r.Host + "=ada:pa55:word":  true,
 			"ada:wrong":                false,
 			"other.test=ada:pa55:word": false,
-			"no-host=ada:pa55:word":    false, // a user's name
+			"registry=ada:pa55:word":   false, // of one label, as inside of companies
+			"my_reg=ada:pa55:word":     false,
+			"[::1]:5000=ada:pa55:word": false,
 			r.Host + "=ada:wrong":      false,
 		} {
 			var a Access
@@ -35,7 +37,7 @@ func TestGivenCredentials(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{"", "ada:", ":x", "host.test="} {
+	for _, text := range []string{"", "ada:", ":x", "host.test=", "a/b=ada:pa55", "fe80::1=ada:pa55", "-x=ada:pa55", "h\u00e4fen=ada:pa55", "[x]=ada:pa55"} {
 		if _, err := new(Access).Give(text); err == nil {
 			t.Errorf("%q is taken", text)
 		}
@@ -46,6 +48,26 @@ func TestGivenCredentials(t *testing.T) {
 	}
 	if _, err := a.Give("docker.io=ada:x"); err != nil {
 		t.Fatal(err)
+	}
+	for given, host := range map[string]string{"registry=ada:x": "registry", "Harbor_1:5000=ada:x": "harbor_1:5000", "[::1]:5000=ada:x": "[::1]:5000", "registry=a-token": "registry"} {
+		var one Access
+		if _, err := one.Give(given); err != nil {
+			t.Error(given, err)
+		}
+		if c, ok := one.of(host); !ok || c.Username != "ada" && c.AccessToken != "a-token" {
+			t.Error(given, c, ok)
+		}
+		for _, other := range []string{"ghcr.io", "docker.io", "registry.example.com"} {
+			if _, ok := one.of(other); ok {
+				t.Errorf("%s is sent to %s", given, other)
+			}
+		}
+	}
+	for _, token := range []string{"YWRh=", "YWRhYQ=="} {
+		var one Access
+		if secret, err := one.Give(token); err != nil || secret != token {
+			t.Error(token, secret, err)
+		}
 	}
 	if c, ok := a.of("ghcr.io"); !ok || c.AccessToken != "a-token" {
 		t.Error(c, ok)
