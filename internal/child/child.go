@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"sync"
 	"time"
@@ -91,6 +92,50 @@ func EndAll() {
 			_ = end(c.Process)
 		}
 	}
+}
+
+// Said passes on what a program says to people, line by line and up to a limit; what goes beyond is left out, and that is said.
+type Said struct {
+	To    io.Writer
+	Limit int
+	// Clean makes a line harmless.
+	Clean func(string) string
+
+	line []byte
+	said int
+}
+
+// longest is how much of one line is waited for.
+const longest = 4 << 10
+
+// Write takes all of p; nobody's log ends a program.
+func (s *Said) Write(p []byte) (int, error) {
+	for _, b := range p {
+		if s.said++; s.said > s.Limit {
+			if s.said == s.Limit+1 {
+				s.End()
+				_, _ = io.WriteString(s.To, "(it said more, which is left out)\n")
+			}
+			continue
+		}
+		if s.line = append(s.line, b); b == '\n' || len(s.line) >= longest {
+			s.pass()
+		}
+	}
+	return len(p), nil
+}
+
+// End passes on a last line that was not ended.
+func (s *Said) End() {
+	if len(s.line) > 0 {
+		s.line = append(s.line, '\n')
+		s.pass()
+	}
+}
+
+func (s *Said) pass() {
+	_, _ = io.WriteString(s.To, s.Clean(string(s.line)))
+	s.line = s.line[:0]
 }
 
 // Output is a program's output up to a limit; what goes beyond ends the program.

@@ -17,6 +17,27 @@ import (
 	"hawser.dev/hawser/internal/child"
 )
 
+// TestSaid: what a program says is passed on by whole lines, each made harmless, and does not go on without end.
+func TestSaid(t *testing.T) {
+	for want, pieces := range map[string][]string{
+		"<one>\n<two>\n": {"o", "ne\ntw", "o"},
+		"<0123456789>\n(it said more, which is left out)\n": {"01234", "56789", "more\n", "and more\n"},
+		"<a>\n<b>\n": {"a\nb\n"},
+		"":           {""},
+	} {
+		var got strings.Builder
+		s := &child.Said{To: &got, Limit: 10, Clean: func(line string) string { return "<" + strings.TrimSuffix(line, "\n") + ">\n" }}
+		for _, p := range pieces {
+			if n, err := s.Write([]byte(p)); n != len(p) || err != nil {
+				t.Error(n, err)
+			}
+		}
+		if s.End(); got.String() != want {
+			t.Errorf("%q gives %q", pieces, &got)
+		}
+	}
+}
+
 // alive waits until the process whose id stands in a file is gone, or tells that it is still there.
 func alive(t *testing.T, file string) bool {
 	t.Helper()

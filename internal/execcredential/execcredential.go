@@ -29,10 +29,14 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"hawser.dev/hawser/internal/child"
+	"hawser.dev/hawser/internal/columns"
 )
 
 // maxOutput bounds what a plug-in may say: a token, or a certificate with its chain and key.
 const maxOutput = 1 << 20
+
+// maxSaid is how much of what a plug-in says to people is passed on.
+const maxSaid = 64 << 10
 
 var versions = []string{"client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"}
 
@@ -253,9 +257,11 @@ func (p *Plugin) ask(ctx context.Context) (*credentials, error) {
 		cmd.Env = append(cmd.Env, e.Name+"="+e.Value)
 	}
 	cmd.Env = append(cmd.Env, "KUBERNETES_EXEC_INFO="+string(info))
-	cmd.Stdout, cmd.Stderr = out, os.Stderr
-	if interactive {
-		cmd.Stdin = os.Stdin
+	said := &child.Said{To: os.Stderr, Limit: maxSaid, Clean: columns.Screen}
+	defer said.End()
+	cmd.Stdout, cmd.Stderr = out, said
+	if interactive { // it talks with the user, maybe by more than lines
+		cmd.Stdin, cmd.Stderr = os.Stdin, os.Stderr
 	}
 	if err := cmd.Run(); err != nil {
 		return nil, p.explain(err)

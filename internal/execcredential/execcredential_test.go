@@ -72,6 +72,31 @@ func ask(ctx context.Context, rt http.RoundTripper) error {
 	return err
 }
 
+// TestPluginsNoise: what a plug-in says on its standard error gives no orders to terminal and CI, and has an end.
+func TestPluginsNoise(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := os.Stderr
+	os.Stderr = file
+	defer func() { os.Stderr = was }()
+	p, _ := plugin(t, `printf '\033[2J\n::error::boom\nlast' >&2`+"\n"+says("one", ""))
+	loud, _ := plugin(t, "yes ::error::noise | head -c 1000000 >&2\n"+says("two", ""))
+	for _, p := range []*Plugin{p, loud} {
+		if err := ask(t.Context(), p.Wrap(&server{code: 200}, func() {})); err != nil {
+			t.Error(err)
+		}
+	}
+	data, err := os.ReadFile(file.Name())
+	if err != nil || strings.Contains(string(data), "\x1b") || strings.Contains(string(data), "\n::error") || !strings.HasPrefix(string(data), "\\x1b[2J\n: :error::boom\nlast\n") {
+		t.Errorf("%v: %.200q", err, data)
+	}
+	if len(data) > 2*maxSaid || !strings.HasSuffix(string(data), "left out)\n") {
+		t.Errorf("%d bytes are passed on", len(data))
+	}
+}
+
 // TestHangingPlugin: when the last request that waits gives up, by time or by Ctrl-C, the plug-in is ended with what it
 // started, also where that keeps the output open; the next request asks anew.
 func TestHangingPlugin(t *testing.T) {

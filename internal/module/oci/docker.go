@@ -18,6 +18,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/credentials"
 
 	"hawser.dev/hawser/internal/child"
+	"hawser.dev/hawser/internal/columns"
 	"hawser.dev/hawser/internal/rootfs"
 )
 
@@ -165,7 +166,9 @@ func (s *dockerStore) run(ctx context.Context, program, action string, in []byte
 	defer cancel()
 	out := &child.Output{Limit: maxHelper}
 	cmd := child.New(ctx, program, action)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), out, os.Stderr
+	said := &child.Said{To: os.Stderr, Limit: maxHelper, Clean: columns.Screen}
+	defer said.End()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), out, said
 	err := cmd.Run()
 	if err == nil {
 		return out.Bytes(), nil
