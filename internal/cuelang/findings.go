@@ -137,11 +137,16 @@ var bytesLiterals = regexp.MustCompile(`(^|[\s(\[{,:|&=<>!~])(?s:\'{3}.*?\'{3}|#
 // withoutBytes is a text without what bytes literals hold.
 func withoutBytes(text string) string {
 	text = parserTokens.ReplaceAllString(text, "$1 \x00$2\x00")
+	text = parserSigns.ReplaceAllString(text, "$1 \x00$2\x00")
 	return strings.ReplaceAll(bytesLiterals.ReplaceAllString(text, "$1'***'$2"), "\x00", "'")
 }
 
-// parserTokens are the names of tokens in what a parser says: expected '}', found 'EOF'.
-var parserTokens = regexp.MustCompile(`\b(expected|found) '(EOF|ATTRIBUTE|IDENT|INT|FLOAT|STRING|newline|[^\w\s']{1,3})'`)
+// parserTokens are the names of tokens in what a parser says: expected label or '}', found 'EOF'; parserSigns the sign that
+// it stumbled over: missing ',' in list literal, invalid character '}' looking for a value.
+var (
+	parserTokens = regexp.MustCompile(`\b((?:expected|found)(?: [a-z]+){0,5}) '(EOF|ATTRIBUTE|IDENT|INT|FLOAT|STRING|newline|import|package|for|in|if|let|null|true|false|[^\w\s']{1,3})'`)
+	parserSigns  = regexp.MustCompile(`\b(missing|unexpected|(?:invalid|illegal) character(?: U\+[0-9A-F]{4,6})?) '([^\w\s']{1,3}|\\[^\w\s])'`)
+)
 
 // whole is the error's own text.
 func whole(e errors.Error) string { return strings.TrimSpace(errors.String(e)) }
