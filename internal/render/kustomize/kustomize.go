@@ -18,7 +18,6 @@ import (
 
 	kjson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 
 	"hawser.dev/hawser/internal/cuelang"
@@ -152,12 +151,6 @@ var oneAtATime sync.Mutex
 
 // build runs the library on the files alone and returns the objects as JSON, in its order.
 func (t *tree) build(opts Options) (out [][]byte, err error) {
-	fs := filesys.MakeFsInMemory()
-	for name, text := range t.files {
-		if err := fs.WriteFile("/"+name, text); err != nil {
-			return nil, err
-		}
-	}
 	oneAtATime.Lock()
 	defer oneAtATime.Unlock()
 	if t.schema {
@@ -170,7 +163,7 @@ func (t *tree) build(opts Options) (out [][]byte, err error) {
 	}()
 	o := krusty.MakeDefaultOptions()
 	o.Reorder = krusty.ReorderOptionUnspecified // the order that kustomize build has
-	m, err := krusty.MakeKustomizer(o).Run(fs, path.Join("/", t.start))
+	m, err := krusty.MakeKustomizer(o).Run(filesOf(t.files), path.Join("/", t.start))
 	if err != nil {
 		return nil, err
 	}
