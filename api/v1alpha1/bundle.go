@@ -58,7 +58,7 @@ type Instance struct {
 // HealthRule says when objects of a kind are ready, in CEL over `self` (the live object). Rules nearer to the object win:
 // instance, module, bundle, fleet, built in.
 type HealthRule struct {
-	// Group and Kind of the objects ("" is the core group); Name, when set, is a glob over object names.
+	// Group and Kind of the objects; Group and Name are globs, left out they mean any.
 	Group string `json:"group,omitempty"`
 	Kind  string `json:"kind"`
 	Name  string `json:"name,omitempty"`

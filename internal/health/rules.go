@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"slices"
 
 	"hawser.dev/hawser/api/v1alpha1"
@@ -38,10 +39,11 @@ func ModuleOwn(checks []Check) []Check {
 	return slices.DeleteFunc(slices.Clone(checks), func(c Check) bool { return c.Layer != "" && c.Layer != InModule })
 }
 
+// fromRules are the rules of one layer; one without a group is for any, as one of ignore is.
 func fromRules(layer Layer, rules []v1alpha1.HealthRule) []Check {
 	out := make([]Check, 0, len(rules))
 	for _, r := range rules {
-		out = append(out, Check{Group: r.Group, Kind: r.Kind, Object: r.Name, Layer: layer, Pos: diag.Pos(r.Pos),
+		out = append(out, Check{Group: cmp.Or(r.Group, "*"), Kind: r.Kind, Object: r.Name, Layer: layer, Pos: diag.Pos(r.Pos),
 			CEL: &Expressions{Ready: r.Ready, Failed: r.Failed, Progressing: r.Progressing, Message: r.Message}})
 	}
 	slices.SortStableFunc(out, func(a, b Check) int { return rank(a) - rank(b) })

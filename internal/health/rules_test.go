@@ -62,6 +62,22 @@ func TestPrecedence(t *testing.T) {
 }
 
 // A rule makes objects wait that do not by their kind, and a status of an older generation tells nothing.
+// A rule that names no group is for every group, as one of ignore is.
+func TestRuleWithoutGroup(t *testing.T) {
+	for _, c := range []struct {
+		group, apiVersion string
+		want              bool
+	}{
+		{"", "monitoring.coreos.com/v1", true}, {"", "v1", true}, {"*", "v1", true}, {"apps", "v1", false}, {"*.coreos.com", "monitoring.coreos.com/v1", true},
+	} {
+		ref := object.Object{Body: body(t, "apiVersion: "+c.apiVersion+"\nkind: Alertmanager\nmetadata: {name: main}")}.Ref()
+		rules := []v1alpha1.HealthRule{{Group: c.group, Kind: "Alertmanager", Ready: "true"}}
+		if got := Ordered(rules, nil, nil, nil, nil)[0].For(ref); got != c.want {
+			t.Errorf("group %q for %s: %v, want %v", c.group, c.apiVersion, got, c.want)
+		}
+	}
+}
+
 func TestRulesWaitAndDistrustOldStatus(t *testing.T) {
 	rules := Rules{Checker: Checkers{CEL: named{}}, Checks: Ordered([]v1alpha1.HealthRule{{Kind: "ConfigMap", Name: "a*", Ready: "x"}, {Group: "example.com", Kind: "Widget", Ready: "x"}}, nil, nil, nil, nil)}
 	if !rules.Waits(object.Ref{Kind: "ConfigMap", Name: "abc"}, nil) || rules.Waits(object.Ref{Kind: "ConfigMap", Name: "b"}, nil) {
