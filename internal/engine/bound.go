@@ -15,6 +15,7 @@ import (
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/once"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/values"
 )
 
@@ -209,6 +210,9 @@ func (s *set) standIns() diag.Findings {
 func unprintable(fs diag.Findings) diag.Findings {
 	out := slices.Clone(fs)
 	for i, f := range out {
+		if f.Code == render.CodePlaceholder {
+			out[i].Severity, out[i].Fix = diag.Error, "build for clusters where it was applied, give a value, or print the placeholders: --stand-ins"
+		}
 		if f.Code == codeStandIn || f.Code == values.CodeNotRead {
 			out[i].Severity, out[i].Fix = diag.Error, "build for clusters that have the value, or print what stands in for it: --stand-ins"
 		}

@@ -270,6 +270,10 @@ func TestMadeValuesOffline(t *testing.T) {
 	r := chartRig(t, madeTemplates)
 	req := r.request()
 	req.Access.Context = ""
+	if _, err := r.Build(t.Context(), req); err == nil || !strings.Contains(err.Error(), "--stand-ins") {
+		t.Errorf("a build prints placeholders unasked: %v", err)
+	}
+	req.StandIns = true
 	built, err := r.Build(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
@@ -327,6 +331,10 @@ func TestGenerateInBundle(t *testing.T) {
 	r.values("text: one, p: {generate: {length: 24}}")
 	req := r.request()
 	req.Access.Context = ""
+	if _, err := r.Build(t.Context(), req); err == nil || !strings.Contains(err.Error(), "--stand-ins") {
+		t.Errorf("a build prints a placeholder unasked: %v", err)
+	}
+	req.StandIns = true
 	built, err := r.Build(t.Context(), req)
 	if err != nil || len(built.Findings) != 1 || built.Findings[0].Code != render.CodePlaceholder {
 		t.Errorf("build: %v, %v", built, err)

@@ -66,8 +66,12 @@ type Renderer interface {
 	Render(ctx context.Context, req Request) (Result, error)
 }
 
-// CodePlaceholder is the code of findings about placeholders for values that are made up when the instance is applied.
-const CodePlaceholder = "placeholder"
+// CodePlaceholder is the code of findings about placeholders for values that are made up when the instance is applied,
+// CodeMoment where all of them are times and numbers, which are no secrets.
+const (
+	CodePlaceholder = "placeholder"
+	CodeMoment      = "placeholder-time"
+)
 
 // Maker is a Renderer whose sources may make values up: passwords, certificates, moments.
 type Maker interface {

@@ -39,9 +39,11 @@ type answers struct {
 	// called are the names of the sites that were asked, in the order of their first call; open those that nothing kept
 	// answers, once for each call.
 	called, open []string
-	looked       []look
-	count        map[string]int
-	made         int
+	// secret tells that something open is more than a time or a number.
+	secret bool
+	looked []look
+	count  map[string]int
+	made   int
 }
 
 // look is one call of lookup.
@@ -73,7 +75,7 @@ func (a *answers) ask(s site, args string, public bool, placeholder func(variant
 	if value, ok := a.book.Find(c); ok {
 		return value, nil
 	}
-	a.open = append(a.open, s.name)
+	a.open, a.secret = append(a.open, s.name), a.secret || !public
 	switch a.mode {
 	case otherOpen:
 		return placeholder(1, n), nil

@@ -134,6 +134,9 @@ func (j *job) standIns(t try) {
 	f := diag.Warnf(render.CodePlaceholder, "the chart makes values up: placeholders stand there")
 	f.Why = "they are made at the first apply on a cluster, and kept there: " + strings.Join(at, ", ")
 	f.Pos = j.sitePos(j.site(t.open[0]))
+	if !t.secret {
+		f.Code = render.CodeMoment
+	}
 	j.warnings = append(j.warnings, f)
 }
 

@@ -178,6 +178,19 @@ func certOf(t testing.TB, text string) *x509.Certificate {
 	return c
 }
 
+// TestMomentsAreNoSecrets: placeholders for times and numbers alone have a code of their own, with anything else they do not.
+func TestMomentsAreNoSecrets(t *testing.T) {
+	for text, want := range map[string]string{
+		`{{ now | date "2006" }} {{ randInt 1 90000 }}`: render.CodeMoment,
+		`{{ now | date "2006" }} {{ randAlphaNum 20 }}`: render.CodePlaceholder,
+	} {
+		req := chartOf(t, "", map[string]string{"a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: '" + text + "'}\n"})
+		if got := rendered(t, req).Findings; len(got) != 1 || got[0].Code != want {
+			t.Errorf("%s: %v, want %s", text, got, want)
+		}
+	}
+}
+
 // TestNewCallsGetNewAnswers: an edited chart keeps the answers of the calls it had, wherever they stand now.
 func TestNewCallsGetNewAnswers(t *testing.T) {
 	secret := func(lines ...string) map[string]string {
