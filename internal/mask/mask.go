@@ -62,7 +62,7 @@ func (m *Writer) hidden(data []byte, text string) []byte {
 // values, texts of others or made of them.
 var names = map[string]bool{"action": true, "after": true, "apis": true, "apiVersion": true, "as": true, "bundle": true, "cede": true, "cluster": true,
 	"clusters": true, "code": true, "content": true, "created": true, "delete": true, "digest": true, "elsewhere": true, "event": true, "events": true, "file": true,
-	"fleet": true, "fromManagers": true, "group": true, "head": true, "hook": true, "images": true, "instance": true, "instances": true, "kind": true,
+	"fleet": true, "formerEntries": true, "fromManagers": true, "group": true, "head": true, "hook": true, "images": true, "instance": true, "instances": true, "kind": true,
 	"labels": true, "late": true, "layer": true, "letter": true, "managers": true, "name": true, "namespace": true, "object": true, "others": true, "own": true,
 	"owner": true, "paths": true, "phase": true, "resourceVersion": true, "result": true, "rollout": true, "schemas": true, "serverID": true,
 	"severity": true, "since": true, "started": true, "state": true, "status": true, "suspended": true, "time": true, "type": true, "uid": true,
