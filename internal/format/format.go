@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -93,14 +94,17 @@ func formatJSON(name string, src []byte) ([]byte, error) {
 // own are the fields at the top of Hawser's own documents; those of a hawser.yaml with a directory's defaults beside.
 var own = []string{"bundle", "bundles", "fleet", "runtime"}
 
+// ownLine is a line that begins like one of Hawser's own documents.
+var ownLine = regexp.MustCompile(`(?m)^(bundles?|fleet|runtime):`)
+
 // isOwn reports whether a file that was found in a directory is one of Hawser's own documents.
 func isOwn(name string, src []byte) bool {
 	if strings.EqualFold(filepath.Ext(name), ".cue") || filepath.Base(name) == "hawser.yaml" {
 		return true
 	}
 	docs, err := parseYAML(src)
-	if err != nil {
-		return false
+	if err != nil { // the error is worth telling where it looks like one; a template is none
+		return ownLine.Match(src) && !bytes.Contains(src, []byte("{{"))
 	}
 	for _, d := range docs {
 		if len(d.Content) != 1 {

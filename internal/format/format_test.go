@@ -110,6 +110,22 @@ func FuzzYAML(f *testing.F) {
 	})
 }
 
+// A document that cannot be parsed is told of, by its first words; a template is not.
+func TestOwnThatCannotBeParsed(t *testing.T) {
+	for src, want := range map[string]bool{
+		"bundle:\n\tname: x\n":                 true,
+		"# ours\nfleet:\n  a: [\n":             true,
+		"bundles: {\n":                         true,
+		"kind: ConfigMap\ndata: [\n":           false,
+		"bundled: [\n":                         false,
+		"fleet:\n  {{- if .Values.a }}\n  b\n": false,
+	} {
+		if got := isOwn("a.yaml", []byte(src)); got != want {
+			t.Errorf("%q: %v, want %v", src, got, want)
+		}
+	}
+}
+
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	outside := filepath.Join(t.TempDir(), "out.yaml")
