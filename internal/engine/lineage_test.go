@@ -85,7 +85,8 @@ func TestTwoTeamsWithOneName(t *testing.T) {
 	_, err = r.LoadPlan(t.Context(), &saved, b)
 	refused(t, "a saved plan", err, lineage.CodeSource, names...)
 
-	b.TakeOver = true
+	one := 1 // all that instance app has is replaced
+	b.TakeOver, b.ConfirmDelete = true, &one
 	fp := r.plan(b)
 	if fp.Counts().Delete != 1 || !slices.Contains(codes(fp), lineage.CodeTakenOver) {
 		t.Errorf("taking over: %+v %v", fp.Counts(), fp.Findings)
