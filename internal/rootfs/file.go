@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 )
 
@@ -57,6 +58,8 @@ func regular(name string, info fs.FileInfo) error {
 		return nil
 	case mode.IsDir():
 		return &fs.PathError{Op: "read", Path: name, Err: syscall.EISDIR}
+	case mode&fs.ModeNamedPipe != 0 && strings.HasPrefix(name, "/dev/fd/"):
+		return nil // a shell's <(program): somebody writes it, and ends
 	case mode&fs.ModeNamedPipe != 0:
 		return &fs.PathError{Op: "read", Path: name, Err: errors.New("it is a pipe, and a file is wanted")}
 	case mode&fs.ModeDevice != 0:

@@ -4,6 +4,7 @@ package rootfs
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +15,22 @@ import (
 )
 
 // TestReadFile: what a user names is read when it is a file, of a size, and nothing else is waited for.
+// TestReadProcessSubstitution: what a shell's <(program) stands for is a pipe that is written and ends.
+func TestReadProcessSubstitution(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	if _, err := w.WriteString("text"); err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Close()
+	if data, err := ReadFile(fmt.Sprintf("/dev/fd/%d", r.Fd()), 10); err != nil || string(data) != "text" {
+		t.Errorf("%q %v", data, err)
+	}
+}
+
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
