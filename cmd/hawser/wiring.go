@@ -58,8 +58,8 @@ import (
 var requestLimit time.Duration
 
 // evaluationLimit bounds evaluation and rendering, which happen before the first write: a CUE evaluation cannot be
-// cancelled, so a runaway one ends the process.
-var evaluationLimit = cuelang.WatchLimits{Deadline: 2 * time.Minute, HeapBytes: 4 << 30}
+// cancelled, so a runaway one ends the process. No input of less than 1 MiB takes 1 GiB or a minute.
+var evaluationLimit = cuelang.WatchLimits{Deadline: 50 * time.Second, HeapBytes: 4 << 30, OwnBytes: 448 << 20}
 
 // app wires the leaves to the engine and the engine to the command line.
 func app() *cli.App {

@@ -2,6 +2,7 @@ package cuelang_test
 
 import (
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -129,6 +130,32 @@ func TestWatchdog(t *testing.T) {
 	}
 	var none *cuelang.Watchdog
 	none.Enter("nothing")()
+}
+
+// TestWatchdogOwnBytes: what an evaluation adds is bounded, not what others have made before it.
+func TestWatchdogOwnBytes(t *testing.T) {
+	got := make(chan diag.Finding, 4)
+	before := make([]byte, 64<<20)
+	w := cuelang.Watch(cuelang.WatchLimits{OwnBytes: 32 << 20}, func(f diag.Finding) { got <- f })
+	leave := w.Enter("small")
+	select {
+	case f := <-got:
+		t.Errorf("what was there counts: %v", f)
+	case <-time.After(150 * time.Millisecond):
+	}
+	leave()
+	defer w.Enter("big")()
+	own := make([]byte, 64<<20)
+	select {
+	case f := <-got:
+		if f.Code != "evaluation-too-large" || !strings.Contains(f.What, "big") {
+			t.Errorf("got %v", f)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("the watchdog did not bark")
+	}
+	runtime.KeepAlive(before)
+	runtime.KeepAlive(own)
 }
 
 func TestVersionIsTheOneBuilt(t *testing.T) {

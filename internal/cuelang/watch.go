@@ -21,6 +21,8 @@ type WatchLimits struct {
 	Deadline time.Duration
 	// HeapBytes is the size of live and not yet collected heap objects of the whole process.
 	HeapBytes uint64
+	// OwnBytes is by how much that may grow while one evaluation is under way.
+	OwnBytes uint64
 }
 
 // Watchdog watches evaluations. A CUE evaluation cannot be cancelled: all that helps is to tell the user and end the
@@ -39,6 +41,7 @@ type Watchdog struct {
 type evaluation struct {
 	what  string
 	since time.Time
+	heap  uint64
 }
 
 // Watch makes a Watchdog. onExceeded is called at most once, from a goroutine of the Watchdog, with the evaluation
@@ -56,7 +59,7 @@ func (w *Watchdog) Enter(what string) (leave func()) {
 	defer w.mu.Unlock()
 	id := w.next
 	w.next++
-	w.running[id] = evaluation{what: what, since: time.Now()}
+	w.running[id] = evaluation{what: what, since: time.Now(), heap: w.heap()}
 	if !w.ticking {
 		w.ticking = true
 		go w.tick()
@@ -88,19 +91,23 @@ func (w *Watchdog) tick() {
 }
 
 // look is called with mu held.
-func (w *Watchdog) look(now time.Time) (diag.Finding, bool) {
+func (w *Watchdog) look(at time.Time) (diag.Finding, bool) {
 	var oldest evaluation
 	for _, id := range slices.Sorted(maps.Keys(w.running)) {
 		if e := w.running[id]; oldest.since.IsZero() || e.since.Before(oldest.since) {
 			oldest = e
 		}
 	}
-	if d := w.limit.Deadline; d > 0 && now.Sub(oldest.since) > d {
+	if d := w.limit.Deadline; d > 0 && at.Sub(oldest.since) > d {
 		f := diag.Errorf("evaluation-too-long", "%s: evaluation takes longer than %s", oldest.what, d)
 		f.Fix = "look for comprehensions or disjunctions that multiply; nothing was written"
 		return f, true
 	}
-	if h := w.limit.HeapBytes; h > 0 && heapBytes() > h {
+	now, h := w.heap(), w.limit.HeapBytes
+	if own := w.limit.OwnBytes; own > 0 && now > oldest.heap+own && (h == 0 || oldest.heap+own < h) {
+		h = oldest.heap + own
+	}
+	if h > 0 && now > h {
 		f := diag.Errorf("evaluation-too-large", "%s: evaluation needs more than %d MiB of memory", w.names(), h>>20)
 		f.Fix = "look for comprehensions or disjunctions that multiply; nothing was written"
 		return f, true
@@ -117,6 +124,14 @@ func (w *Watchdog) names() string {
 		out = append(out[:3], fmt.Sprintf("%d more", len(out)-3))
 	}
 	return strings.Join(out, ", ")
+}
+
+// heap is the size of the heap, where a limit asks for it.
+func (w *Watchdog) heap() uint64 {
+	if w.limit.HeapBytes == 0 && w.limit.OwnBytes == 0 {
+		return 0
+	}
+	return heapBytes()
 }
 
 func heapBytes() uint64 {

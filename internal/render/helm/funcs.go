@@ -3,6 +3,9 @@ package helm
 import (
 	"fmt"
 	"maps"
+	"math"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"text/template"
@@ -44,6 +47,8 @@ func functions(sites []site, a *answers) template.FuncMap {
 	out[tplText] = boundedText
 	maps.Copy(out, steady())
 	maps.Copy(out, bounded(orig))
+	maps.Copy(out, multiplied(orig))
+	maps.Copy(out, regexes(orig))
 	return out
 }
 
@@ -152,27 +157,21 @@ func bounded(orig template.FuncMap) template.FuncMap {
 	seq := orig["seq"].(func(...int) string)
 	indent := orig["indent"].(func(int, string) string)
 	nindent := orig["nindent"].(func(int, string) string)
-	within := func(fn string, n, of int) error {
-		if n < -maxMade || n > maxMade || of > 0 && max(n, -n) > maxMade/of {
-			return tooMuch(fn)
-		}
-		return nil
-	}
 	steps := func(fn string, start, stop, step int) error {
 		if step == 0 {
 			return nil
 		}
-		return within(fn, (stop-start)/step, 8)
+		return fits(fn, (stop-start)/step, 8)
 	}
 	return template.FuncMap{
 		"repeat": func(n int, s string) (string, error) {
-			if err := within("repeat", n, len(s)); err != nil {
+			if err := fits("repeat", n, len(s)); err != nil {
 				return "", err
 			}
 			return repeat(n, s), nil
 		},
 		"until": func(n int) ([]int, error) {
-			if err := within("until", n, 8); err != nil {
+			if err := fits("until", n, 8); err != nil {
 				return nil, err
 			}
 			return until(n), nil
@@ -199,16 +198,122 @@ func bounded(orig template.FuncMap) template.FuncMap {
 			return seq(n...), nil
 		},
 		"indent": func(n int, s string) (string, error) {
-			if err := within("indent", n, 1+strings.Count(s, "\n")); err != nil {
+			if err := fits("indent", n, 1+strings.Count(s, "\n")); err != nil {
 				return "", err
 			}
 			return indent(n, s), nil
 		},
 		"nindent": func(n int, s string) (string, error) {
-			if err := within("nindent", n, 1+strings.Count(s, "\n")); err != nil {
+			if err := fits("nindent", n, 1+strings.Count(s, "\n")); err != nil {
 				return "", err
 			}
 			return nindent(n, s), nil
 		},
 	}
+}
+
+// fits is an error where n times of is too much for one call.
+func fits(fn string, n, of int) error {
+	if n < -maxMade || n > maxMade || of > 0 && max(n, -n) > maxMade/of {
+		return tooMuch(fn)
+	}
+	return nil
+}
+
+// multiplied are functions whose answer may be as large as one argument times another, or as all of them.
+func multiplied(orig template.FuncMap) template.FuncMap {
+	join := orig["join"].(func(string, any) string)
+	wrapWith := orig["wrapWith"].(func(int, string, string) string)
+	concat := orig["concat"].(func(...any) any)
+	return template.FuncMap{
+		"replace": func(from, to, s string) (string, error) {
+			if err := fits("replace", strings.Count(s, from), max(0, len(to)-len(from))); err != nil {
+				return "", err
+			}
+			return strings.ReplaceAll(s, from, to), nil
+		},
+		"join": func(sep string, list any) (string, error) {
+			if v := reflect.ValueOf(list); v.Kind() == reflect.Slice {
+				if err := fits("join", v.Len(), len(sep)); err != nil {
+					return "", err
+				}
+			}
+			return join(sep, list), nil
+		},
+		"wrapWith": func(length int, sep, s string) (string, error) {
+			if err := fits("wrapWith", len(s)/max(1, length)+1, len(sep)); err != nil {
+				return "", err
+			}
+			return wrapWith(length, sep, s), nil
+		},
+		"concat": func(lists ...any) (any, error) {
+			n := 0
+			for _, l := range lists {
+				if v := reflect.ValueOf(l); v.Kind() == reflect.Slice {
+					n += v.Len()
+				}
+			}
+			if err := fits("concat", n, 16); err != nil {
+				return nil, err
+			}
+			return concat(lists...), nil
+		},
+		"print":   joined("print", fmt.Sprint),
+		"println": joined("println", fmt.Sprintln),
+		"cat":     joined("cat", orig["cat"].(func(...any) string)),
+	}
+}
+
+// joined is a function that makes one text of many, if they are not too much together.
+func joined(fn string, do func(...any) string) func(...any) (string, error) {
+	return func(parts ...any) (string, error) {
+		n := 0
+		for _, p := range parts {
+			if text, ok := p.(string); ok {
+				n += len(text)
+			}
+		}
+		if n > maxMade {
+			return "", tooMuch(fn)
+		}
+		return do(parts...), nil
+	}
+}
+
+// regexes are the functions of sprig that put a text in the place of each match, which may be everywhere.
+func regexes(orig template.FuncMap) template.FuncMap {
+	out := template.FuncMap{}
+	for _, fn := range []string{"regexReplaceAll", "regexReplaceAllLiteral", "mustRegexReplaceAll", "mustRegexReplaceAllLiteral"} {
+		do := func(string, string, string) (string, error) { return "", fmt.Errorf("%s is not known", fn) }
+		switch f := orig[fn].(type) {
+		case func(string, string, string) string:
+			do = func(regex, s, to string) (string, error) { return f(regex, s, to), nil }
+		case func(string, string, string) (string, error):
+			do = f
+		}
+		out[fn] = func(regex, s, to string) (string, error) {
+			if len(to) > 0 && (len(s)+1) > maxMade/len(to) && worst(regex, s, to) > maxMade {
+				return "", tooMuch(fn)
+			}
+			return do(regex, s, to)
+		}
+	}
+	return out
+}
+
+// worst is how large a text may get: each match gives the replacement, and what a group of it holds wherever that is named.
+func worst(regex, s, to string) int {
+	r, err := regexp.Compile(regex)
+	if err != nil {
+		return 0 // the function says so
+	}
+	most := min(maxMade/len(to)+1, 1<<20)
+	n, matches := len(s), r.FindAllStringIndex(s, most)
+	if len(matches) == most {
+		return math.MaxInt
+	}
+	for _, m := range matches {
+		n += len(to) + strings.Count(to, "$")*(m[1]-m[0])
+	}
+	return n
 }
