@@ -27,10 +27,11 @@ func failure(code, what, why, fix string) error {
 	return diag.Findings{f}.Err()
 }
 
-// quote makes text of others fit for a message.
+// quote makes text of others fit for a message. It is never cut, as what is left of a secret would not be recognised: one
+// that is too long is told by its length.
 func quote(s string) string {
 	if len(s) > 200 {
-		s = s[:200] + "..."
+		return fmt.Sprintf("(%d bytes)", len(s))
 	}
 	return strconv.Quote(s)
 }
