@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -14,13 +15,20 @@ import (
 type accessError struct {
 	text string
 	err  error
+	// found says of a right that is missing which one, and how it is had; nil for every other error.
+	found *diag.FindingsError
 }
 
 // Error is one line.
 func (e *accessError) Error() string { return e.text + ": " + e.err.Error() }
 
-// Unwrap returns the cause.
-func (e *accessError) Unwrap() error { return e.err }
+// Unwrap returns the cause, and what is found.
+func (e *accessError) Unwrap() []error {
+	if e.found == nil {
+		return []error{e.err}
+	}
+	return []error{e.err, e.found}
+}
 
 // wrap names cluster and object, and for a refusal the right that is missing. An error that says so stays as it is.
 func (s *store) wrap(verb, resource, name string, err error) error {
@@ -37,6 +45,10 @@ func (s *store) wrap(verb, resource, name string, err error) error {
 	text := fmt.Sprintf("cluster %s: %s %s", s.cluster, verb, what)
 	if apierrors.IsForbidden(err) && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		text = fmt.Sprintf("cluster %s: the right to %s %s is missing", s.cluster, right(verb), what)
+		f := diag.Errorf("missing-rights", "you may not %s %s in namespace %s, where records and locks are kept", right(verb), resource, object.SystemNamespace)
+		f.Cluster, f.Why = s.cluster, err.Error()
+		f.Fix = "all roles a bundle needs: hawser fleet check -f BUNDLE --print-rbac"
+		return &accessError{text: text, err: err, found: &diag.FindingsError{Findings: diag.Findings{f}}}
 	}
 	return &accessError{text: text, err: err}
 }

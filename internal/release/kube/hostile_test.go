@@ -6,9 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"hawser.dev/hawser/internal/diag"
 	corev1 "k8s.io/api/core/v1"
 
 	"hawser.dev/hawser/internal/release"
@@ -107,5 +112,29 @@ func TestEndlessRecord(t *testing.T) {
 	_, _, err := kube.New(endless{reads: &reads}, "c").Current(t.Context(), "shop-1f2e")
 	if !errors.Is(err, release.ErrDamaged) || reads > 200 {
 		t.Errorf("after %d reads: %v", reads, err)
+	}
+}
+
+// denied is a client of somebody who may do nothing.
+type denied struct{ liar }
+
+func (denied) Get(context.Context, string, url.Values, any) error {
+	return apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "hawser-abc", errors.New(`User "jane" cannot get resource`))
+}
+
+// A right that is missing is a finding like every other: one that is a refusal, is the same for all clusters, and says how
+// the rights are had.
+func TestMissingRightIsAFinding(t *testing.T) {
+	var whats []string
+	for _, name := range []string{"eu", "us"} {
+		_, _, err := kube.New(denied{}, name).Current(t.Context(), "abc")
+		fs := diag.From(err, "record")
+		if len(fs) != 1 || fs[0].Code != "missing-rights" || fs[0].Cluster != name || !strings.Contains(fs[0].Fix, "--print-rbac") || !apierrors.IsForbidden(err) {
+			t.Fatalf("%+v", fs)
+		}
+		whats = append(whats, fs[0].What)
+	}
+	if whats[0] != whats[1] || strings.Contains(whats[0], "eu") {
+		t.Errorf("%q", whats)
 	}
 }
