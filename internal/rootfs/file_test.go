@@ -14,7 +14,6 @@ import (
 	"time"
 )
 
-// TestReadFile: what a user names is read when it is a file, of a size, and nothing else is waited for.
 // TestReadProcessSubstitution: what a shell's <(program) stands for is a pipe that is written and ends.
 func TestReadProcessSubstitution(t *testing.T) {
 	r, w, err := os.Pipe()
@@ -31,6 +30,7 @@ func TestReadProcessSubstitution(t *testing.T) {
 	}
 }
 
+// TestReadFile: what a user names is read when it is a file, of a size, and nothing else is waited for.
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
