@@ -42,6 +42,9 @@ func zeros(t *testing.T, n int) string {
 	return out.String()
 }
 
+// inCUE makes a bundle of a CUE file that evaluates x.
+const inCUE = "\nbundle: {apiVersion: \"v1alpha1\", name: \"x\", instances: all: {manifests: paths: [\"m\"], namespace: \"x\", values: n: len(x)}}\n"
+
 // TestBombs: no input of less than 1 MiB makes the process take 1 GiB or a minute, or crash, whatever kind of file it is.
 func TestBombs(t *testing.T) {
 	const (
@@ -49,7 +52,6 @@ func TestBombs(t *testing.T) {
 		chart  = "bundle:\n  apiVersion: v1alpha1\n  name: b\n  instances:\n    a: {namespace: x, helm: {chart: ./chart}}\n"
 		kust   = "bundle:\n  apiVersion: v1alpha1\n  name: b\n  instances:\n    a: {namespace: x, kustomize: {path: ./k}}\n"
 		fleet  = "fleet:\n  apiVersion: v1alpha1\n  name: f\n  clusters: {a: {kubeContext: x}}\n"
-		inCUE  = "\nbundle: {apiVersion: \"v1alpha1\", name: \"x\", instances: all: {manifests: paths: [\"m\"], namespace: \"x\", values: n: len(x)}}\n"
 		config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ok}\n"
 		n      = 900_000
 	)
