@@ -13,7 +13,7 @@ func TestEntriesOf(t *testing.T) {
 	entry := func(manager, subresource, fields string, second int) metav1.ManagedFieldsEntry {
 		at := metav1.NewTime(time.Unix(int64(second), 0))
 		return metav1.ManagedFieldsEntry{Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, Subresource: subresource, APIVersion: "v1",
-			FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}, Time: &at}
+			FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields), Time: &at}
 	}
 	theirs := entry("kubectl", "", `{"f:data":{"f:a":{}}}`, 1)
 	hash := func(entries ...metav1.ManagedFieldsEntry) string {
