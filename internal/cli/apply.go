@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -253,14 +254,14 @@ func findingsOf(err error) diag.Findings {
 // hints are the commands a failure's report names, made of the flags this run had.
 func (s *session) hints(cmd *cobra.Command, p *fleetplan.FleetPlan) report.Hints {
 	var access, all []string
-	for _, f := range s.opts.fleetFiles {
+	for _, f := range slices.Compact(slices.Concat(p.FleetFiles, s.opts.fleetFiles)) {
 		access = append(access, "--fleet", quoted(f))
 	}
 	if s.opts.kubeconfig != "" {
 		access = append(access, "--kubeconfig", quoted(s.opts.kubeconfig))
 	}
-	if s.opts.context != "" {
-		access = append(access, "--kube-context", quoted(s.opts.context))
+	if name := cmp.Or(p.Context, s.opts.context); name != "" {
+		access = append(access, "--kube-context", quoted(name))
 	}
 	all = append(all, cmd.CommandPath())
 	if p.Verb == "delete" && len(s.opts.files) == 0 {
@@ -269,21 +270,23 @@ func (s *session) hints(cmd *cobra.Command, p *fleetplan.FleetPlan) report.Hints
 	for _, f := range s.opts.files {
 		all = append(all, "-f", quoted(f))
 	}
-	if args := cmd.Flags().Args(); len(args) > 0 && p.Verb == "apply" {
-		return report.Hints{Access: strings.Join(access, " ")}
+	h := report.Hints{Access: strings.Join(access, " ")}
+	if p.Verb != "apply" || cmd.Flags().NArg() == 0 { // a saved plan is stale
+		h.Resume = strings.Join(slices.Concat(all, access, same(cmd, "rotate")), " ") // to rotate again makes other values
+		h.Rotate = strings.Join(slices.Concat(all, access, same(cmd, "cluster", "group", "until-wave")), " ")
 	}
-	return report.Hints{Resume: strings.Join(slices.Concat(all, access, same(cmd)), " "), Access: strings.Join(access, " ")}
+	return h
 }
 
 // once are flags that are said elsewhere, or meant for one run only: how it is shown, and what was confirmed.
 var once = []string{"file", "fleet", "runtime", "kubeconfig", "kube-context", "kube-token", "yes", "dry-run", "diff", "confirm-delete", "output",
 	"progress", "color", "verbose", "message", "full", "stat"}
 
-// same are the other flags that were given: a run that goes on must not reach further than the one it goes on from.
-func same(cmd *cobra.Command) []string {
+// same are the other flags that were given, but for some: a run that goes on must not reach further than the one it goes on from.
+func same(cmd *cobra.Command, but ...string) []string {
 	var out []string
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if slices.Contains(once, f.Name) {
+		if slices.Contains(once, f.Name) || slices.Contains(but, f.Name) {
 			return
 		}
 		values := []string{f.Value.String()}

@@ -325,6 +325,10 @@ func (e *executor) failed(ctx context.Context, ref object.Ref, verb string, err 
 }
 
 func (e *executor) problem(ref object.Ref, verb string, err error) Problem {
+	if r, ok := errors.AsType[*resistError](err); ok {
+		e.timedOut(r.err)
+		return Problem{Ref: ref, Instance: e.instanceOf(ref), Written: true, After: r.after, Status: r.status}
+	}
 	reason := ""
 	if st, ok := errors.AsType[*StaleError](err); ok {
 		reason = strings.TrimPrefix(st.Error(), ref.String()+": ")

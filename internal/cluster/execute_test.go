@@ -410,3 +410,21 @@ func TestFinalizerThatResists(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 }
+
+// A recreate that a finalizer holds names it when the time is over, as a deletion does.
+func TestFinalizerThatHoldsARecreate(t *testing.T) {
+	f, s := testfleet.Get(), connect(t)
+	ns := f.Namespace(t, one)
+	b := newBundle(t)
+	immutable := strings.Replace(cmA, "kind: ConfigMap", "kind: ConfigMap\nimmutable: true", 1)
+	b.apply(t, s, objs(t, ns, immutable)...)
+	patch(t, "someone", configMaps, ns, "a", `{"metadata":{"finalizers":["example.com/hold"]}}`)
+	defer func() { patch(t, "someone", configMaps, ns, "a", `{"metadata":{"finalizers":null}}`) }()
+	b.opts.Recreate = true
+	b.adjust = func(r *cluster.ExecuteRequest) { r.Timeout = 1500 * time.Millisecond }
+	p, bodies := b.plan(t, s, objs(t, ns, strings.Replace(immutable, "x: ", "x: other-", 1)))
+	r := b.execute(t.Context(), s, p, bodies)
+	if len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Status.Reason, "held by finalizer example.com/hold (set by someone)") || !r.TimedOut {
+		t.Fatalf("%+v", r)
+	}
+}

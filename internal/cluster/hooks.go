@@ -200,10 +200,6 @@ func (e *executor) hookUndone(ctx, patient context.Context, w *watching, ch plan
 
 // hookFailed is fail for an error about a hook's object.
 func (e *executor) hookFailed(ctx context.Context, ch plan.Change, verb string, err error) error {
-	if r, ok := errors.AsType[*resistError](err); ok {
-		e.timedOut(r.err)
-		return e.fail(ctx, Problem{Ref: ch.Ref, Instance: ch.Instance, Written: true, Status: r.status, Hook: ch.Hook.Event})
-	}
 	p := e.problem(ch.Ref, verb, err)
 	p.Instance, p.Hook = ch.Instance, ch.Hook.Event
 	return e.fail(ctx, p)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -17,7 +18,6 @@ import (
 // removeOne deletes one object, as the plan saw it, and waits until it is really gone, unless waiting is not wanted.
 func (e *executor) removeOne(ctx context.Context, ref object.Ref) error {
 	ch := *e.changes[ref]
-	start := e.s.now()
 	k, ok := e.s.ByGroupKind(ref.GroupKind())
 	if !ok && !e.s.undefined(ctx, ref.GroupKind(), e.known(ref)) {
 		return e.failed(ctx, ref, "delete", &StaleError{Ref: ref, Why: "the cluster does not serve its kind any more, so that nobody knows whether it is there"})
@@ -25,10 +25,6 @@ func (e *executor) removeOne(ctx context.Context, ref object.Ref) error {
 	if ok {
 		// custom resources are always waited for: what is deleted after them serves them and runs their finalizers
 		if err := e.remove(ctx, ch, k, e.req.Wait || ref.Custom()); err != nil {
-			if r, ok := errors.AsType[*resistError](err); ok {
-				e.timedOut(r.err)
-				return e.fail(ctx, Problem{Ref: ref, Instance: ch.Instance, Written: true, After: e.s.now().Sub(start), Status: r.status})
-			}
 			return e.failed(ctx, ref, "delete", err)
 		}
 	}
@@ -128,9 +124,10 @@ func (e *executor) unsaid(ctx context.Context, ch plan.Change, k KindInfo, wait 
 	return nil
 }
 
-// resistError is an object that is still there when the time is over, and why.
+// resistError is an object that is still there when the time is over, and why; after is how long it was waited for.
 type resistError struct {
 	status health.Status
+	after  time.Duration
 	err    error
 }
 
@@ -143,11 +140,12 @@ func (e *executor) gone(ctx context.Context, ref object.Ref, k KindInfo, uid str
 	e.emit(Event{Type: Waiting, Ref: ref, Instance: e.instanceOf(ref), Action: plan.Delete, Message: "is being deleted"})
 	ctx, cancel := e.patience(ctx)
 	defer cancel()
+	start := e.s.now()
 	err := e.waiter.gone(ctx, ref, k, uid, e.known(ref))
 	if err == nil || ctx.Err() == nil {
 		return err
 	}
-	return &resistError{status: e.resists(context.WithoutCancel(ctx), ref, k), err: context.Cause(ctx)}
+	return &resistError{e.resists(context.WithoutCancel(ctx), ref, k), e.s.now().Sub(start), context.Cause(ctx)}
 }
 
 // resists finds out what holds an object that does not go.

@@ -24,6 +24,7 @@ func (w *work) known(o plan.Options) plan.Input {
 	if t.record != nil {
 		in.Recorded, in.Unseen = !t.damaged, t.record.Unseen
 		in.Owned, in.Lives, in.Open = t.record.Inventory, t.record.Hooks, t.record.Phase.Open()
+		in.Undone = t.record.Phase == release.Deleting && !o.Deleting
 	}
 	if w.inventory != nil {
 		in.Owned, in.Lives = w.inventory, w.lives

@@ -162,11 +162,13 @@ func (r *run) bundles() ([]string, diag.Findings) {
 func (r *run) required(ctx context.Context, t *target, spec v1alpha1.BundleSpec) diag.Findings {
 	var findings diag.Findings
 	for _, need := range spec.Requires {
-		if slices.Contains(r.req.Among, need.Bundle) {
+		among := slices.Contains(r.req.Among, need.Bundle)
+		if among && r.req.Wait {
 			continue
 		}
 		record, _, err := t.store.Current(ctx, object.OwnerID("", "", need.Bundle))
 		switch {
+		case among && (record == nil || record.Phase != release.Written): // what it does in this run decides
 		case err != nil:
 			findings = append(findings, diag.From(err, "record")...)
 		case record == nil || record.Phase != release.Succeeded:

@@ -223,6 +223,7 @@ func (e *Engine) LoadPlan(ctx context.Context, in io.Reader, req Request) (*Prep
 		return nil, &fleetplan.RefusedError{Findings: findings.Sorted()}
 	}
 	now.run.decided = &s
+	now.FleetFiles, now.Context = s.FleetFiles, s.Context
 	return now, nil
 }
 

@@ -152,6 +152,10 @@ func TestNotWaitedFor(t *testing.T) {
 	if _, err := r.Plan(t.Context(), other); !errors.As(err, &fe) || fe.Findings[0].Code != "missing-bundle" {
 		t.Errorf("a bundle that requires it: %v", err)
 	}
+	other.Among, other.Wait = []string{r.name, "needs-" + r.name}, false
+	if _, err := r.Plan(t.Context(), other); !errors.As(err, &fe) || fe.Findings[0].Code != "missing-bundle" {
+		t.Errorf("a bundle that requires it, in the same run that does not wait: %v", err)
+	}
 	waiting := r.request()
 	waiting.Timeout = 2 * time.Second
 	if out, err := r.apply(waiting); !errors.Is(err, fleetplan.ErrNotReady) {

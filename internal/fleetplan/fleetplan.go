@@ -38,6 +38,9 @@ type FleetPlan struct {
 	Guard []string `json:"guard,omitempty"`
 	// Findings of the fleet as a whole and of every cluster (with Cluster set). An Error blocks the apply.
 	Findings diag.Findings `json:"findings,omitempty"`
+	// FleetFiles and Context are those that a saved plan was made with.
+	FleetFiles []string `json:"-"`
+	Context    string   `json:"-"`
 }
 
 // Stats say what planning cost.
@@ -76,6 +79,8 @@ type ClusterPlan struct {
 	Late []string `json:"late,omitempty"`
 	// Resumes is set when the last run on this cluster ended in the middle.
 	Resumes bool `json:"resumes,omitempty"`
+	// Last is the phase that the last run left the record in.
+	Last release.Phase `json:"-"`
 	// Runtime values that changed since the recorded release: "GROUP staging -> production (env)".
 	RuntimeChanges []string `json:"runtimeChanges,omitempty"`
 }
@@ -201,7 +206,7 @@ func (c *ClusterPlan) Describe(record *release.Record, now map[string]fleet.Valu
 	if record == nil {
 		return
 	}
-	c.Revision, c.Resumes = record.Revision, record.Phase.Open()
+	c.Revision, c.Resumes, c.Last = record.Revision, record.Phase.Open(), record.Phase
 	for name, was := range record.Origins {
 		v, ok := now[name]
 		if is := v.Told(name); ok && is != was && !v.Secret {

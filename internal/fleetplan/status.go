@@ -172,6 +172,7 @@ func InstancesOf(rec release.Record, declared map[object.Ref]object.Object, live
 			st.Fields = declared[o.Ref].Taken(live[o.Ref].Managed, object.Manager(rec.Owner), o.Entry)
 			st.By = object.TakenBy(st.Fields)
 		}
+		st.Drifted = st.Drifted && (st.By != "" || !rec.Phase.Open()) // else it may be what the run wrote that ended
 		in.Objects = append(in.Objects, st)
 		in.State = health.Worse(in.State, st.Status.State, st.Drifted, o.NoWait)
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
@@ -117,5 +119,38 @@ func TestNothingThere(t *testing.T) {
 		if got := c.row.Holding(c.have); got.NotPlaced != c.want {
 			t.Errorf("%+v", got)
 		}
+	}
+}
+
+// What a run that ended in the middle wrote is not called drifted; what somebody is known to have changed is.
+func TestInstancesOfAnOpenRecord(t *testing.T) {
+	rec := release.Record{Phase: release.Applying, Inventory: []plan.Owned{
+		{Ref: deployment("new"), Instance: "new"}, {Ref: deployment("old"), Instance: "old", UID: "u", ResourceVersion: "1", Own: "e"}}}
+	live := map[object.Ref]plan.Live{deployment("new"): {Found: true, UID: "n", ResourceVersion: "1", Own: "e"},
+		deployment("old"): {Found: true, UID: "u", ResourceVersion: "2", Own: "f"}}
+	declared := map[object.Ref]object.Object{}
+	judged := map[object.Ref]health.Status{deployment("new"): {State: health.Ready}, deployment("old"): {State: health.Ready}}
+	states := func() (out []string) {
+		for _, in := range InstancesOf(rec, declared, live, judged) {
+			out = append(out, in.Instance+" "+in.State)
+		}
+		return out
+	}
+	if got := states(); !slices.Equal(got, []string{"new ready", "old ready"}) {
+		t.Errorf("%v", got)
+	}
+	rec.Phase = release.Failed
+	if got := states(); !slices.Equal(got, []string{"new drifted", "old drifted"}) {
+		t.Errorf("a record that was closed: %v", got)
+	}
+	rec.Phase = release.Applying
+	declared[deployment("old")] = object.Object{Body: map[string]any{"spec": map[string]any{"replicas": int64(1)}}}
+	l := live[deployment("old")]
+	l.Managed = []metav1.ManagedFieldsEntry{{Manager: object.Manager(""), Operation: metav1.ManagedFieldsOperationApply, APIVersion: "apps/v1",
+		FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{}`)}}, {Manager: "kubectl-edit", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "apps/v1", FieldsType: "FieldsV1",
+		FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{"f:replicas":{}}}`)}}}
+	live[deployment("old")] = l
+	if got := states(); !slices.Equal(got, []string{"new ready", "old drifted"}) {
+		t.Errorf("changed by somebody: %v", got)
 	}
 }

@@ -193,7 +193,7 @@ func (c *computation) create(d Desired, own Owned, isOwned bool, ch Change) {
 	case d.OwnNamespace:
 		ch.Code, ch.Why = CodeNamespace, "namespace of instance "+d.Instance
 	case isOwned && own.UID != "":
-		ch.Code, ch.Why = CodeGone, missed(d, own)
+		ch.Code, ch.Why = CodeGone, c.missed(d, own)
 	}
 	c.needsNamespace(d)
 	c.twice(d)
@@ -236,6 +236,8 @@ func (c *computation) existing(d Desired, own Owned, isOwned bool, live Live, ch
 	case d.Once:
 		c.unchanged(d, own, live)
 		return
+	case !isOwned && !c.Open:
+		ch.Code, ch.Why = CodeAgain, "was let go, and is declared again"
 	case !isOwned || own.UID == "":
 		ch.Code, ch.Why = CodeInterrupted, "written by a run that ended before it was recorded"
 	case c.Rebuilt && (!c.Recorded || own.Digest == ""):

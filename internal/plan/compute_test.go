@@ -39,12 +39,12 @@ type script struct {
 	NamespaceExists map[string]bool
 	Lives           map[string]Life
 	Inputs          map[string]string
-	Open            bool
+	Open, Undone    bool
 	Options         Options
 }
 
 func (s script) input() Input {
-	in := Input{Cluster: "c1", Bundle: "shop", Owner: "me", Desired: s.Desired, Owned: s.Owned, Open: s.Open, Options: s.Options, Lives: s.Lives, Inputs: s.Inputs,
+	in := Input{Cluster: "c1", Bundle: "shop", Owner: "me", Desired: s.Desired, Owned: s.Owned, Open: s.Open, Undone: s.Undone, Options: s.Options, Lives: s.Lives, Inputs: s.Inputs,
 		Live: map[object.Ref]Live{}, Previews: map[object.Ref]Preview{}, Schema: s.Schema, NamespaceExists: s.NamespaceExists,
 		Contents: map[object.Ref]Contents{}}
 	for _, l := range s.Live {

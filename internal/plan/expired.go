@@ -27,8 +27,10 @@ func (c *computation) expired(d Desired, own Owned) bool {
 }
 
 // missed says why an object of ours that is not there is made again.
-func missed(d Desired, own Owned) string {
+func (c *computation) missed(d Desired, own Owned) string {
 	switch {
+	case c.Undone:
+		return "was deleted by the run that ended while deleting"
 	case !own.Expires:
 		return "was deleted by somebody"
 	case own.Awaited:

@@ -93,6 +93,7 @@ const (
 	CodeRelabelled  Code = "relabelled"   // our labels were removed
 	CodeManagedGone Code = "managed-gone" // our managed fields entry is missing
 	CodeHook        Code = "hook"         // a step of the instance's life
+	CodeAgain       Code = "again"        // was let go with our marks, and is declared again
 	CodeMoved       Code = "moved"        // from one bundle of the same files to another: handed over, or taken over
 )
 
@@ -453,6 +454,8 @@ type Input struct {
 	Damaged, Delivered bool
 	// Open: the last record was left open by a run that ended in the middle.
 	Open bool
+	// Undone: that run was to delete everything.
+	Undone bool
 	// Lives are the instances with hooks as the last record has them, Inputs the inputs digests of the instances placed
 	// here now (placed instances without any may be missing).
 	Lives  map[string]Life

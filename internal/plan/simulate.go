@@ -14,7 +14,7 @@ import (
 func Simulate(in Input) Input {
 	p := Compute(in)
 	out := in
-	out.Previews, out.Open = nil, false
+	out.Previews, out.Open, out.Undone = nil, false, false
 	out.Live = make(map[object.Ref]Live, len(in.Live))
 	for r, l := range in.Live {
 		out.Live[r] = l

@@ -16,6 +16,8 @@ type Hints struct {
 	Resume string
 	// Access are the flags that reach the same clusters: "--fleet fleet.yaml".
 	Access string
+	// Rotate is the command as it was, without its clusters: it makes up anew what is to be rotated, where anything is.
+	Rotate string
 }
 
 // Outcome prints what a rollout did: the table of clusters, then one line of success or the block of what failed.
@@ -215,11 +217,10 @@ func next(o *out, oc *fleetplan.Outcome, h Hints) {
 	type step struct{ command, why string }
 	var steps []step
 	if h.Resume != "" {
-		why := "resumes: finished clusters cost no write"
-		if len(oc.Clusters) == 1 {
-			why = "resumes: what is done costs no write"
-		}
-		steps = append(steps, step{h.Resume, why})
+		steps = append(steps, step{h.Resume, oc.Resuming(strings.Contains(h.Resume, "--skip-unreachable"))})
+	}
+	if again := oc.Rotating(h.Rotate); again != "" {
+		steps = append(steps, step{again, "rotates where this run made up nothing"})
 	}
 	for _, c := range oc.Clusters {
 		if c.Result != fleetplan.Failed {

@@ -148,12 +148,9 @@ func planNotes(o *out, p *fleetplan.FleetPlan) {
 		o.line()
 		writeFindings(o, fs)
 	}
-	var resumes []string
+	resumes, undone := p.Interrupted()
 	runtime, left, suspended := newTally(), newTally(), newTally()
 	for _, c := range p.Clusters {
-		if c.Resumes {
-			resumes = append(resumes, c.Cluster)
-		}
 		for _, r := range c.RuntimeChanges {
 			runtime.add(r, c.Cluster)
 		}
@@ -170,10 +167,14 @@ func planNotes(o *out, p *fleetplan.FleetPlan) {
 		o.line()
 		o.wrapped(0, "Resumes a run that ended in the middle on "+clusterList(resumes, o.st), "")
 	}
+	if len(undone) > 0 {
+		o.line()
+		o.wrapped(0, "A run that was to delete everything ended in the middle on "+clusterList(undone, o.st)+"; this one makes it again", "")
+	}
 	tallied(o, "Runtime values that changed since the last release", runtime)
 	tallied(o, "Suspended, left as they are", suspended)
 	notPlaced(o, left)
-	if !nothing(p) || len(resumes)+len(runtime.keys)+len(suspended.keys)+len(p.Findings) > 0 {
+	if !nothing(p) || len(resumes)+len(undone)+len(runtime.keys)+len(suspended.keys)+len(p.Findings) > 0 {
 		o.line()
 	}
 }

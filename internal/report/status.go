@@ -197,6 +197,8 @@ func phaseText(phase release.Phase) string {
 		return "failed"
 	case phase == release.Written:
 		return "did not wait (--wait=false); applying again does"
+	case phase == release.Deleting:
+		return "ended while deleting; deleting again resumes it, applying makes everything again"
 	case phase.Open():
 		return "ended while " + string(phase) + "; applying again resumes it"
 	}

@@ -1,0 +1,59 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/release"
+)
+
+// What goes on from a failure is named as it is: a wave that does not answer is not passed by the same command, and what
+// was not reached is rotated by itself.
+func TestWhatComesNext(t *testing.T) {
+	rows := func(verb string, results ...fleetplan.Result) *fleetplan.Outcome {
+		oc := &fleetplan.Outcome{V: 1, Verb: verb, Bundle: "shop", Result: fleetplan.Failed}
+		for i, r := range results {
+			oc.Clusters = append(oc.Clusters, fleetplan.ClusterOutcome{Cluster: string(rune('a' + i)), Wave: i + 1, Result: r})
+		}
+		return oc
+	}
+	const skip, rotate = "hawser apply --skip-unreachable", "hawser apply --rotate=db"
+	dead := rows("apply", fleetplan.Unreachable, fleetplan.NotStarted)
+	for name, tt := range map[string]struct {
+		oc        *fleetplan.Outcome
+		h         Hints
+		want, not string
+	}{
+		"the first wave does not answer": {dead, Hints{Resume: skip}, "resumes when a cluster of wave 1 answers; past that wave: --cluster or --group, with --skip-waves", "cost no write"},
+		"the same of a delete":           {rows("delete", fleetplan.Unreachable, fleetplan.NotStarted), Hints{Resume: skip}, "past that wave: --cluster or --group", "--skip-waves"},
+		"it was not to be skipped":       {dead, Hints{Resume: "hawser apply"}, "resumes: finished clusters cost no write", "past that wave"},
+		"rotated everywhere":             {rows("apply", fleetplan.Succeeded, fleetplan.Failed), Hints{Resume: "hawser apply", Rotate: rotate}, "resumes: finished clusters cost no write", "--rotate"},
+		"rotated, and stopped before c":  {rows("apply", fleetplan.Succeeded, fleetplan.Failed, fleetplan.NotStarted), Hints{Resume: "hawser apply", Rotate: rotate}, rotate + " --cluster c", "--cluster a"},
+	} {
+		got := strings.Join(strings.Fields(text(t, func(b *bytes.Buffer) error { return OutcomeVerdict(b, tt.oc, tt.h, wideStyle) })), " ")
+		if !strings.Contains(got, tt.want) || strings.Contains(got, tt.not) {
+			t.Errorf("%s:\n%s", name, got)
+		}
+	}
+}
+
+// A delete that was killed is told as one, in status and in the plan of the next apply.
+func TestAfterAKilledDelete(t *testing.T) {
+	if got := phaseText(release.Deleting); !strings.HasPrefix(got, "ended while deleting; deleting again resumes it") {
+		t.Error(got)
+	}
+	p := shopPlan()
+	for _, c := range p.Clusters {
+		c.Resumes, c.Last = true, release.Deleting
+	}
+	print := func(b *bytes.Buffer) error { return Plan(b, p, wideStyle) }
+	if got := text(t, print); !strings.Contains(got, "A run that was to delete everything ended in the middle on") || strings.Contains(got, "Resumes a run") {
+		t.Error(got)
+	}
+	p.Verb = "delete"
+	if got := text(t, print); !strings.Contains(got, "Resumes a run that ended in the middle on") {
+		t.Error(got)
+	}
+}
