@@ -236,7 +236,7 @@ func (s *session) request(cmd *cobra.Command) (engine.Request, error) {
 		Bundle:         o.bundle,
 		RuntimeFromEnv: o.runtimeFromEnv, Env: s.env(),
 		Selection: fleet.Selection{Clusters: everything(o.clusters), Groups: everything(o.groups), Labels: o.labels},
-		Timeout:   o.timeout, Parallel: o.parallel, FactsFile: o.facts, StandIns: o.standIns,
+		Timeout:   o.timeout, Parallel: o.parallel, FactsFile: o.facts, StandIns: o.standIns, Publish: o.outputDir != "",
 		Tests: o.tests, NoHooks: o.noHooks, Rotate: o.rotate, Adopt: o.adopt, Recreate: o.recreate, TakeOver: o.takeOver, LetUnserved: o.letUnserved, AcceptClusters: o.acceptClusters,
 		SkipUnreachable: o.skipUnreachable, SkipWaves: o.skipWaves,
 		ServerCheck: o.serverCheck, Locked: o.locked, UntilWave: o.untilWave, Wait: o.wait, Among: o.among, Author: s.author(), Message: o.message,

@@ -206,12 +206,12 @@ func (s *set) standIns() diag.Findings {
 }
 
 // unprintable makes errors of the warnings that something stands in for a value: what is printed would be applied or
-// published as if it were the value.
-func unprintable(fs diag.Findings) diag.Findings {
+// published as if it were the value. Placeholders of what is made up at the first apply are shown, and not published.
+func unprintable(fs diag.Findings, publish bool) diag.Findings {
 	out := slices.Clone(fs)
 	for i, f := range out {
-		if f.Code == render.CodePlaceholder {
-			out[i].Severity, out[i].Fix = diag.Error, "build for clusters where it was applied, give a value, or print the placeholders: --stand-ins"
+		if publish && f.Code == render.CodePlaceholder {
+			out[i].Severity, out[i].Fix = diag.Error, "build for clusters where it was applied, give a value, or write the placeholders: --stand-ins"
 		}
 		if f.Code == codeStandIn || f.Code == values.CodeNotRead {
 			out[i].Severity, out[i].Fix = diag.Error, "build for clusters that have the value, or print what stands in for it: --stand-ins"

@@ -122,7 +122,7 @@ func (e *Engine) Build(ctx context.Context, req Request) (*fleetplan.BuildResult
 			fs = append(fs, r.filled(ctx, t, s)...)
 		}
 		if fs = append(fs, s.standIns()...); !req.StandIns {
-			fs = unprintable(fs)
+			fs = unprintable(fs, req.Publish)
 		}
 		out.Reads, out.StoreNamespaces = append(out.Reads, s.reads(t)...), r.reader.Namespaces()
 		out.Findings = append(out.Findings, fs.OnCluster(t.cluster.Name)...)

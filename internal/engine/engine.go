@@ -91,6 +91,8 @@ type Request struct {
 	FactsFile string
 	// StandIns lets build give objects that hold something else than the values they will have.
 	StandIns bool
+	// Publish says that what build gives is written to files, where a placeholder would stay as if it were the password.
+	Publish bool
 	// Bundle is a bundle's name: given to status and delete, or to choose one of several.
 	Bundle string
 	// Among are the bundles that the user has done one after another, each after those it requires: one of them that Bundle

@@ -270,10 +270,15 @@ func TestMadeValuesOffline(t *testing.T) {
 	r := chartRig(t, madeTemplates)
 	req := r.request()
 	req.Access.Context = ""
+	req.Publish = true
 	if _, err := r.Build(t.Context(), req); err == nil || !strings.Contains(err.Error(), "--stand-ins") {
-		t.Errorf("a build prints placeholders unasked: %v", err)
+		t.Errorf("a build writes placeholders unasked: %v", err)
 	}
 	req.StandIns = true
+	if _, err := r.Build(t.Context(), req); err != nil {
+		t.Errorf("a build does not write placeholders: %v", err)
+	}
+	req.Publish, req.StandIns = false, false
 	built, err := r.Build(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
@@ -331,10 +336,11 @@ func TestGenerateInBundle(t *testing.T) {
 	r.values("text: one, p: {generate: {length: 24}}")
 	req := r.request()
 	req.Access.Context = ""
+	req.Publish = true
 	if _, err := r.Build(t.Context(), req); err == nil || !strings.Contains(err.Error(), "--stand-ins") {
-		t.Errorf("a build prints a placeholder unasked: %v", err)
+		t.Errorf("a build writes a placeholder unasked: %v", err)
 	}
-	req.StandIns = true
+	req.Publish = false
 	built, err := r.Build(t.Context(), req)
 	if err != nil || len(built.Findings) != 1 || built.Findings[0].Code != render.CodePlaceholder {
 		t.Errorf("build: %v, %v", built, err)
