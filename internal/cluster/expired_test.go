@@ -73,6 +73,10 @@ func TestJobThatIsDoneAndGone(t *testing.T) {
 		go func() {
 			for range 100 {
 				time.Sleep(50 * time.Millisecond)
+				if _, err := others(t).Resource(jobs).Namespace(ns).Get(t.Context(), "migrate", metav1.GetOptions{}); err != nil {
+					continue
+				}
+				time.Sleep(500 * time.Millisecond) // what is gone before anybody saw it unfinished may have been done
 				now := int64(0)
 				background := metav1.DeletePropagationBackground
 				if others(t).Resource(jobs).Namespace(ns).Delete(t.Context(), "migrate", metav1.DeleteOptions{GracePeriodSeconds: &now, PropagationPolicy: &background}) == nil {
