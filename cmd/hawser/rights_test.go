@@ -128,7 +128,6 @@ func TestRightsByTheBook(t *testing.T) {
 	s.edit("shop.yaml", "note: one", "note: two")
 	s.want(0, onOne("staging", "apply", "-y")...)
 	s.want(0, one("status", s.bundle)...)
-	s.want(0, one("status")...)
 	s.want(0, one("list")...)
 	s.admin("staging", http.MethodDelete, "api/v1/namespaces/$NS/configmaps/db", "")
 	s.want(0, onOne("staging", "apply", "-y")...)

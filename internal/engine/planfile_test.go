@@ -287,7 +287,7 @@ func TestPlanFileHoldsNoSecret(t *testing.T) {
 
 // Every field of a request either decides and is saved with a plan, or is known to be about one run alone.
 func TestRequestIsSavedWhole(t *testing.T) {
-	once := []string{"Dir", "Stdin", "Env", "Access", "Timeout", "HopelessAfter", "Parallel", "FactsFile", "StandIns", "SkipUnreachable", "Applies",
+	once := []string{"Dir", "Stdin", "Env", "Access", "Timeout", "HopelessAfter", "Parallel", "FactsFile", "StandIns", "Publish", "SkipUnreachable", "Applies",
 		"Upgrade", "Among", "Wait", "Author", "Message", "Stop", "absent"}
 	kept, request := reflect.TypeFor[saved](), reflect.TypeFor[Request]()
 	for i := range request.NumField() {

@@ -144,7 +144,7 @@ func TestNoKubeconfig(t *testing.T) {
 			t.Errorf("%s: %s %v", name, d, fs)
 		}
 	}
-	if _, fs := Resolve(fleet.Implicit(""), fleet.AccessOptions{Kubeconfig: t.TempDir()}); len(fs) != 1 || fs[0].Why != "it is a directory" {
+	if _, fs := Resolve(fleet.Implicit(""), fleet.AccessOptions{Kubeconfig: t.TempDir()}); len(fs) != 1 || fs[0].Why != "is a directory" {
 		t.Errorf("a directory: %v", fs)
 	}
 }
