@@ -103,7 +103,7 @@ func imageNeverComes(t *testing.T, f *testfleet.Fleet) {
 	// in time, exit 4
 	r = s.want(4, append(apply, "--timeout", "3s")...)
 	s.untouched("work-production")
-	s.has(r.Stderr, "Deployment $NS/api: pod ", "ImagePull", "0 of 2")
+	s.has(r.Stderr, "Deployment $NS/api: ", "0 of 2")
 
 	s.edit("api/b.yaml", "unpullable", "api")
 	r = s.want(0, apply...)

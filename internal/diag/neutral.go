@@ -3,7 +3,7 @@ package diag
 import "regexp"
 
 var (
-	addresses = regexp.MustCompile(`https?://[^\s,;"]+|\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b|\[[0-9a-fA-F:]+\](:\d+)?`)
+	addresses = regexp.MustCompile(`https?://[^\s,;")]+|\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b|\[[0-9a-fA-F:]+\](:\d+)?`)
 	ages      = regexp.MustCompile(`\b\d+ (second|minute|hour|day)s? ago\b|\bjust now\b`)
 )
 

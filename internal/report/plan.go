@@ -254,10 +254,11 @@ func unreached(o *out, p *fleetplan.FleetPlan) {
 		t.add(diag.Neutral(c.Unreachable, c.Cluster), c.Cluster)
 	}
 	for _, why := range t.keys {
-		if len(t.at[why]) == 1 {
-			why, t.at = p.Cluster(t.at[why][0]).Unreachable, map[string][]string{p.Cluster(t.at[why][0]).Unreachable: t.at[why]}
+		names := t.at[why]
+		if len(names) == 1 {
+			why = p.Cluster(names[0]).Unreachable
 		}
-		list := clusterList(t.at[why], o.st)
+		list := clusterList(names, o.st)
 		head := o.st.paint(red, "?") + "  " + list
 		rest := "not reached: " + clean(why) + ". Not planned; not counted as unchanged."
 		if !o.st.narrow() && width(head)+2+width(rest) <= o.st.width()+20 {
