@@ -147,8 +147,8 @@ func TestInstancesOfAnOpenRecord(t *testing.T) {
 	declared[deployment("old")] = object.Object{Body: map[string]any{"spec": map[string]any{"replicas": int64(1)}}}
 	l := live[deployment("old")]
 	l.Managed = []metav1.ManagedFieldsEntry{{Manager: object.Manager(""), Operation: metav1.ManagedFieldsOperationApply, APIVersion: "apps/v1",
-		FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{}`)}}, {Manager: "kubectl-edit", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "apps/v1", FieldsType: "FieldsV1",
-		FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{"f:replicas":{}}}`)}}}
+		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{}`)}, {Manager: "kubectl-edit", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "apps/v1", FieldsType: "FieldsV1",
+		FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:replicas":{}}}`)}}
 	live[deployment("old")] = l
 	if got := states(); !slices.Equal(got, []string{"new ready", "old drifted"}) {
 		t.Errorf("changed by somebody: %v", got)
