@@ -16,6 +16,8 @@ import (
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/history"
+	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/retirement"
 	"hawser.dev/hawser/internal/toolchain"
@@ -29,11 +31,17 @@ type nothing struct{}
 
 var _ cli.Engine = nothing{}
 
-func (nothing) Plan(context.Context, engine.Request) (*engine.Prepared, error) {
+func (nothing) Plan(ctx context.Context, req engine.Request) (*engine.Prepared, error) {
+	return nil, reached(ctx, req, demand{writes: true})
+}
+func (nothing) Renew(context.Context, *engine.Prepared, engine.Request) (*engine.Prepared, error) {
 	return nil, errReached
 }
-func (nothing) PlanDelete(context.Context, engine.Request) (*engine.Prepared, error) {
-	return nil, errReached
+func (nothing) PlanDelete(ctx context.Context, req engine.Request) (*engine.Prepared, error) {
+	return nil, reached(ctx, req, demand{writes: true})
+}
+func (nothing) PlanRollback(ctx context.Context, req engine.Request) (*engine.Prepared, error) {
+	return nil, reached(ctx, req, demand{writes: true})
 }
 func (nothing) SavePlan(*engine.Prepared, io.Writer) (string, diag.Findings, error) {
 	return "", nil, errReached
@@ -44,33 +52,41 @@ func (nothing) LoadPlan(context.Context, io.Reader, engine.Request) (*engine.Pre
 func (nothing) Apply(context.Context, *engine.Prepared, engine.Request) (*fleetplan.Outcome, error) {
 	return nil, errReached
 }
-func (nothing) Vet(context.Context, engine.Request) (*fleetplan.VetReport, error) {
-	return nil, errReached
+func (nothing) Vet(ctx context.Context, req engine.Request) (*fleetplan.VetReport, error) {
+	return nil, reached(ctx, req, demand{})
 }
-func (nothing) Build(context.Context, engine.Request) (*fleetplan.BuildResult, error) {
-	return nil, errReached
+func (nothing) Build(ctx context.Context, req engine.Request) (*fleetplan.BuildResult, error) {
+	return nil, reached(ctx, req, demand{})
 }
-func (nothing) Status(context.Context, engine.Request) (*fleetplan.StatusReport, error) {
-	return nil, errReached
+func (nothing) Status(ctx context.Context, req engine.Request) (*fleetplan.StatusReport, error) {
+	return nil, reached(ctx, req, demand{writes: true})
 }
-func (nothing) List(context.Context, engine.Request) (*release.Listing, error) {
-	return nil, errReached
+func (nothing) List(ctx context.Context, req engine.Request) (*release.Listing, error) {
+	return nil, reached(ctx, req, demand{})
 }
-func (nothing) Clusters(context.Context, engine.Request) (*fleetplan.FleetReport, error) {
-	return nil, errReached
+func (nothing) History(ctx context.Context, req engine.Request) (*history.History, error) {
+	return nil, reached(ctx, req, demand{})
 }
-func (nothing) Check(context.Context, engine.Request) (*fleetplan.FleetReport, error) {
-	return nil, errReached
+func (nothing) Compare(ctx context.Context, req engine.Request, _, _ string) (*history.Comparison, error) {
+	return nil, reached(ctx, req, demand{})
 }
-func (nothing) Values(context.Context, engine.Request) (*fleetplan.FleetReport, error) {
-	return nil, errReached
+func (nothing) Clusters(ctx context.Context, req engine.Request) (*fleetplan.FleetReport, error) {
+	return nil, reached(ctx, req, demand{})
 }
-func (nothing) Retiring(context.Context, engine.Request) (*retirement.Retirement, error) {
-	return nil, errReached
+func (nothing) Check(ctx context.Context, req engine.Request) (*fleetplan.FleetReport, error) {
+	return nil, reached(ctx, req, demand{})
 }
-func (nothing) Retire(context.Context, engine.Request) error { return errReached }
-func (nothing) Snapshot(context.Context, engine.Request) (*fleet.Snapshot, error) {
-	return nil, errReached
+func (nothing) Values(ctx context.Context, req engine.Request) (*fleetplan.FleetReport, error) {
+	return nil, reached(ctx, req, demand{})
+}
+func (nothing) Retiring(ctx context.Context, req engine.Request) (*retirement.Retirement, error) {
+	return nil, reached(ctx, req, demand{})
+}
+func (nothing) Retire(ctx context.Context, req engine.Request) error {
+	return reached(ctx, req, demand{})
+}
+func (nothing) Snapshot(ctx context.Context, req engine.Request) (*fleet.Snapshot, error) {
+	return nil, reached(ctx, req, demand{})
 }
 
 // accepts runs a command line up to where its work begins, and returns what the command said against it, "" for nothing.
@@ -79,11 +95,15 @@ func accepts(ctx context.Context, args []string, kubeconfig string) string {
 	app := &cli.App{In: strings.NewReader(""), Out: &out, Err: &talk, Version: "0",
 		Engine:   func(func(fleetplan.Event)) (cli.Engine, error) { return nothing{}, nil },
 		ReadPlan: func(io.Reader) (*fleetplan.FleetPlan, error) { return nil, errReached },
-		Explain: func(context.Context, engine.Request, string) ([]cli.Explanation, error) {
-			return nil, errReached
+		Explain: func(ctx context.Context, req engine.Request, _ string) ([]place.Line, error) {
+			return nil, reached(ctx, req, demand{})
 		},
-		Lock:       func(context.Context, engine.Request) (*fleetplan.LockReport, error) { return nil, errReached },
-		Outdated:   func(context.Context, engine.Request) (*fleetplan.OutdatedReport, error) { return nil, errReached },
+		Lock: func(ctx context.Context, req engine.Request) (*fleetplan.LockReport, error) {
+			return nil, reached(ctx, req, demand{sources: true})
+		},
+		Outdated: func(ctx context.Context, req engine.Request) (*fleetplan.OutdatedReport, error) {
+			return nil, reached(ctx, req, demand{sources: true})
+		},
 		Tools:      func() (*toolchain.Tools, error) { return nil, errReached },
 		Registries: func(string, bool) error { return nil },
 		Sandbox:    func(context.Context, io.Writer) (string, error) { return "", errReached },
@@ -109,12 +129,11 @@ func TestCommandLines(t *testing.T) {
 			}
 		}
 	}
-	dir := t.TempDir()
+	dir := examplesDir(t)
 	kubeconfig := filepath.Join(dir, "kubeconfig")
 	write(t, kubeconfig, "contexts: [{name: staging-eu, context: {cluster: a}}]\nclusters: [{name: a, cluster: {server: 'https://10.0.0.1'}}]\n")
 	write(t, filepath.Join(dir, "shop.plan"), "{}")
 	write(t, filepath.Join(dir, ".kube/prod"), "contexts: [{name: eu, context: {cluster: a}}]\n")
-	t.Chdir(dir)
 	n := 0
 	for page, lines := range found {
 		for _, l := range lines {

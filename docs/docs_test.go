@@ -9,7 +9,8 @@
 //	```yaml file=FILE         a file beside the blocks that follow (any language): they may name it
 //	```cue module=FILE        a file of a module; the files of a page make one module, which is rendered
 //	```json event             a document: it must fit docs/schema/event.json (also plan, outcome, status, findings ...)
-//	```sh                     every line that begins with hawser must be a command line that the commands accept
+//	```sh                     every line that begins with hawser must be a command line that the commands accept,
+//	                          and do its work with the examples as far as that needs no cluster and no registry
 //	```text reason=...        not run, and why
 //
 // `refused=CODE` at the end of a bundle, fleet or fragment says that loading it must fail with this finding. Before the
@@ -120,7 +121,7 @@ func newBlock(page string, line int, info, text string) block {
 }
 
 // documentKinds are the JSON documents with a schema.
-var documentKinds = []string{"event", "plan", "outcome", "status", "findings", "fleet-report"}
+var documentKinds = []string{"event", "plan", "outcome", "status", "findings", "fleet-report", "history", "comparison"}
 
 // runs reports whether a test runs the block.
 func (b block) runs() bool {

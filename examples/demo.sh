@@ -1,5 +1,6 @@
 #!/bin/sh
-# The main job on three real clusters: plan, roll out, status, and a change that fails in staging and stops there.
+# The main job on three real clusters: plan, roll out, status, a change that fails in staging, stops there and is taken back,
+# and the history.
 # Started by `make demo`, from the root of the repository. The clusters stay up until the last line it prints is run.
 set -eu
 name=${HAWSER_DEMO:-demo}
@@ -32,13 +33,17 @@ if "$@"; then
 fi
 step "Production still runs what it ran" $hawser status shop --fleet "$fleet"
 $hawser status shop --fleet "$fleet" || true
+run "Take it back: what each cluster had before, through the same waves" \
+	$hawser rollback shop --fleet "$fleet" --fleet "$shop/rollout.yaml" --yes
+run "What was done, and where" \
+	$hawser history shop --fleet "$fleet"
 
 cat <<END
 
 What to try next:
   export PATH=\$PWD/bin:\$PATH KUBECONFIG=$($hawser sandbox kubeconfig --name "$name" --path)
   fleet="--fleet $fleet --fleet $shop/rollout.yaml"
-  hawser apply -f $shop/shop.yaml \$fleet        # back to the good version, asks first
+  hawser history diff 2 3 --bundle shop \$fleet
   hawser plan -f $shop/shop.cue \$fleet          # the same bundle in CUE
   hawser status shop \$fleet
   kubectl --context production-eu -n shop get deployments

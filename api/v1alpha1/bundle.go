@@ -20,9 +20,14 @@ type BundleSpec struct {
 	Health []HealthRule `json:"health,omitempty"`
 	// Ignore leaves fields to others, in all instances.
 	Ignore []IgnoreRule `json:"ignore,omitempty"`
+	// RevisionHistoryLimit is how many revisions each cluster keeps, the current one among them; 0 is ten.
+	RevisionHistoryLimit int `json:"revisionHistoryLimit,omitempty"`
 	// Instances are in the order the document gives them (CUE's field order).
 	Instances []Instance `json:"instances"`
 }
+
+// MaxRevisions is the most that RevisionHistoryLimit may be: the names of what is kept stand in one Secret.
+const MaxRevisions = 100
 
 // Requires names a bundle that must be installed (or applied earlier in the same run).
 type Requires struct {
@@ -148,9 +153,10 @@ type ManifestsSource struct {
 	// Version is a tag or range (oci only, required there without Digest).
 	Version string `json:"version,omitempty"`
 	Digest  string `json:"digest,omitempty"`
-	// Dir is the directory of the file that holds the paths.
-	Dir string   `json:"-"`
-	Pos Position `json:"-"`
+	// Dir is the directory of the file that holds the paths. Given: no file does, a user named them himself.
+	Dir   string   `json:"-"`
+	Given bool     `json:"-"`
+	Pos   Position `json:"-"`
 }
 
 // ValuesFor is a named layer of values for some clusters. Set selectors are ANDed.

@@ -51,6 +51,9 @@ func TestBuildForFlux(t *testing.T) {
 		if text := want[cluster+"/web/apps_v1_deployment_web.yaml"]; !strings.Contains(text, "kind: Deployment") {
 			t.Errorf("no Deployment for %s: %q", cluster, text)
 		}
+		if text := want[cluster+"/web/v1_namespace_apps.yaml"]; !strings.Contains(text, "kustomize.toolkit.fluxcd.io/prune: disabled") {
+			t.Errorf("no Namespace for %s, or one that Flux prunes: %q", cluster, text)
+		}
 	}
 	if n := strings.Count(want["production-eu/web/v1_configmap_web.yaml"], "Hello production-eu"); n != 1 {
 		t.Errorf("the values of production-eu are not in its ConfigMap: %s", want["production-eu/web/v1_configmap_web.yaml"])

@@ -93,6 +93,12 @@ fleet: {
 	}
 	values: [{query: "k8s:v1:Secret:$NS:queried", for: QUERIED: "obj.data.token"}]
 }
+-- left.cue --
+fleet: {
+	apiVersion: "v1alpha1"
+	name:       "$B"
+	clusters: other: {group: "staging", kubeContext: "production-eu"}
+}
 -- shop.cue --
 bundle: {
 	apiVersion: "v1alpha1"
@@ -259,8 +265,23 @@ func TestCanaries(t *testing.T) {
 		r := s.run(append(args, "-f", "shop.cue", "--fleet", "fleet.cue", "--runtime-from-env")...)
 		quiet(strings.Join(args, " "), r.Stdout+r.Stderr)
 	}
+	for _, of := range [][]string{{"1", "2"}, {"2", "3"}, {"3", "1"}} { // what was secret in a release is hidden in every comparison with it
+		for _, form := range [][]string{{"--full"}, {"-o", "json"}} {
+			r := s.want(0, slices.Concat([]string{"history", "diff"}, of, form, []string{"--bundle", s.bundle, "--fleet", "fleet.cue"})...)
+			s.has(r.Stdout, "chart-all")
+			quiet("history diff "+strings.Join(of, " "), r.Stdout+r.Stderr)
+		}
+	}
+	for _, form := range [][]string{{"--dry-run", "--full"}, {"--dry-run", "-o", "json"}, {"--dry-run", "-o", "markdown"}, {"-y", "--diff", "-o", "json", "--wait=false"}} {
+		r := s.run(slices.Concat([]string{"rollback", s.bundle, "--to", "2", "--fleet", "fleet.cue"}, form)...)
+		s.has(r.Stdout+r.Stderr, "chart-all") // what is shown, or cannot go back
+		quiet("rollback "+strings.Join(form, " "), r.Stdout+r.Stderr)
+	}
 	r := s.want(0, "delete", s.bundle, "-y", "--fleet", "fleet.cue", "--confirm-delete=20", "-o", "json")
 	quiet("delete", r.Stdout+r.Stderr)
+	s.env = append(s.env, "QUERIED="+three.query) // lock asks no cluster
+	r = s.want(0, "lock", "-f", "shop.cue", "--fleet", "fleet.cue", "--runtime-from-env")
+	quiet("lock", r.Stdout+r.Stderr)
 	s.leftOnDisk(quiet)
 }
 

@@ -160,10 +160,14 @@ func (l *crashLane) try(step int) int {
 }
 
 // dies runs an apply and kills it at one request; false when the apply ended before that.
-func (l *crashLane) dies(v, at int, after bool) bool {
+func (l *crashLane) dies(v, at int, after bool) bool { return l.diesAt(l.apply(v), at, after) }
+
+// diesAt is dies for any command.
+func (l *crashLane) diesAt(args []string, at int, after bool) bool {
+	l.t.Helper()
 	ctx, cancel := context.WithTimeout(l.t.Context(), time.Minute)
 	defer cancel()
-	cmd := l.command(ctx, l.apply(v)...)
+	cmd := l.command(ctx, args...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	var struck atomic.Bool
@@ -179,7 +183,7 @@ func (l *crashLane) dies(v, at int, after bool) bool {
 	started <- cmd
 	err := cmd.Wait()
 	if !struck.Load() && err != nil {
-		l.t.Fatalf("v%d, request %d: not killed, and failed: %v\n%s", v, at, err, out.String())
+		l.t.Fatalf("%v, request %d: not killed, and failed: %v\n%s", args, at, err, out.String())
 	}
 	return struck.Load()
 }

@@ -180,7 +180,7 @@ spec: {ports: [{port: 80}]}
 	var want []string
 	for _, c := range []string{"production-eu", "production-us"} {
 		for _, f := range []string{"many/prod_v1_service_api.yaml", "many/test_v1_service_api.yaml",
-			"one/rbac.authorization.k8s.io_v1_clusterrole_$B_admin.yaml", "one/v1_configmap_x.yaml"} {
+			"one/rbac.authorization.k8s.io_v1_clusterrole_$B_admin.yaml", "one/v1_configmap_x.yaml", "one/v1_namespace_$NS.yaml"} {
 			want = append(want, c+"/"+s.fill(f))
 		}
 	}

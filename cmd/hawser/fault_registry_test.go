@@ -40,7 +40,7 @@ func TestFaultRegistry(t *testing.T) {
 		t.Errorf("wrong credentials: %s", got)
 	}
 	b.write("out/cm.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: from-registry, namespace: default}\ndata: {a: second}\n")
-	b.want(0, "artifact", "push", r.OCI("out"), "-f", "out", "-t", "1.0.0")
+	b.want(0, "artifact", "push", r.OCI("out"), "-f", "out", "-t", "1.0.0", "--force")
 	bundle("version: 1.0.0, digest: \"" + digest + "\"")
 	cold := *b
 	cold.env = append(cold.env[:len(cold.env):len(cold.env)], "HAWSER_CACHE_DIR="+filepath.Join(b.dir, "cold"))

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -74,6 +75,7 @@ var hostileVerbs = map[string]struct {
 	"plan":              {lines: []string{"plan -f b.yaml --fleet fleet.yaml --full", "plan -f b.yaml --fleet fleet.yaml --out new.plan --server-check -o json"}},
 	"apply":             {lines: []string{"apply -y -f b.yaml --fleet fleet.yaml --timeout 10s", "apply shop.plan -y --timeout 10s -o json"}, writes: "two"},
 	"delete":            {lines: []string{"delete hostile -y --fleet fleet.yaml --timeout 10s --confirm-delete 4"}, writes: "nothing"},
+	"rollback":          {lines: []string{"rollback hostile --to 1 -y --fleet fleet.yaml --timeout 10s"}},
 	"status":            {lines: []string{"status hostile --fleet fleet.yaml", "status -f b.yaml --fleet fleet.yaml -o json"}},
 	"diff":              {lines: []string{"diff -f b.yaml --fleet fleet.yaml"}},
 	"vet":               {lines: []string{"vet -f b.yaml --fleet fleet.yaml"}},
@@ -91,7 +93,8 @@ var hostileVerbs = map[string]struct {
 	"inspect module":    {lines: []string{"inspect module all --fleet fleet.yaml"}},
 	"inspect values":    {lines: []string{"inspect values all --fleet fleet.yaml"}},
 	"inspect resources": {lines: []string{"inspect resources all --fleet fleet.yaml -o json"}},
-	"runtime build":     {lines: []string{"runtime build -f fleet.yaml"}},
+	"history":           {lines: []string{"history --fleet fleet.yaml"}}, "history show": {lines: []string{"history show 1 --fleet fleet.yaml -o json"}}, "history diff": {lines: []string{"history diff 1 1 --fleet fleet.yaml --full"}},
+	"runtime build": {lines: []string{"runtime build -f fleet.yaml"}},
 }
 
 // quietVerbs take the flags of access and contact nobody.
@@ -326,7 +329,7 @@ func (rig *hostileRig) judge(c hostileCase) {
 		bad("no proper end")
 	case code != 0 && !strings.Contains(out, strings.TrimPrefix(srv.URL, "https://")) && !strings.Contains(out, "rogue"):
 		bad("names no server")
-	case strings.Contains(out, "canary"):
+	case strings.Contains(out, "canary-") || strings.Contains(out, "Y2FuYXJ5"): // in base64; the JSON of a schedule has the word
 		bad("says what it must not")
 	case strings.HasPrefix(c.fault, "redirect") && !strings.Contains(out, "never followed") && code != 0:
 		bad("does not say why")
@@ -341,35 +344,12 @@ func (rig *hostileRig) judge(c hostileCase) {
 	}
 }
 
-// delivered tells what the server has of the bundle: "one", "two", "nothing", or a mixture.
-func (rig *hostileRig) delivered(srv *testserver.Server) string {
-	var has []string
-	for _, path := range []string{"configmaps/a", "configmaps/b", "configmaps/gone", "secrets/s"} {
-		obj := srv.Object("/api/v1/namespaces/default/" + path)
-		switch text := fmt.Sprint(obj["data"]); {
-		case obj == nil:
-		case path == "configmaps/gone":
-			has = append(has, "what should be gone")
-		case strings.Contains(text, "two") || strings.Contains(text, "Y2FuYXJ5LWluLWEtYm9keS10d28"):
-			has = append(has, "two")
-		default:
-			has = append(has, "one")
-		}
-	}
-	switch all := strings.Join(has, ", "); all {
-	case "":
-		return "nothing"
-	case "two, two, two":
-		return "two"
-	default:
-		return all
-	}
-}
-
 // TestHostileServer: no verb of the command tree believes a hostile server, sends anything elsewhere, says what it must
 // not, panics, hangs, goes on after Ctrl-C, calls half a work a success, or takes more than a minute and 1 GiB.
 func TestHostileServer(t *testing.T) {
 	rig := newHostileRig(t)
+	// Several verbs share this heap: what none of them holds any more is collected before it counts.
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(640 << 20))
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("%s %s with %q was sent elsewhere", r.Method, r.URL.Path, r.Header.Get("Authorization"))
 	}))

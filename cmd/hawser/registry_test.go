@@ -118,7 +118,7 @@ func (s *registryScene) pushManifests() {
 	s.t.Helper()
 	s.write("config.yaml", s.fill("bundle: {apiVersion: v1alpha1, name: $B, instances: {config: {manifests: {paths: [./sources/config]}, namespace: $NS}}}\n"))
 	s.want(0, "build", "-f", "config.yaml", "--kube-context", clusters[0], "--output-dir", "rendered")
-	s.want(0, "artifact", "push", s.registry.OCI("manifests/config"), "-f", "rendered/config", "-t", "1.0.0")
+	s.want(0, "artifact", "push", s.registry.OCI("manifests/config"), "-f", "rendered/config", "-t", "1.0.0", "--force")
 }
 
 // pushCharts publishes the example's chart under a version with Helm's own client, in the registry and in the repository.

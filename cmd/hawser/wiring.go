@@ -25,12 +25,14 @@ import (
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/health/cel"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/module/chartdir"
 	"hawser.dev/hawser/internal/module/charts"
 	"hawser.dev/hawser/internal/module/dir"
 	"hawser.dev/hawser/internal/module/oci"
 	"hawser.dev/hawser/internal/module/web"
+	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/planfile"
 	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/release"
@@ -63,20 +65,20 @@ var evaluationLimit = cuelang.WatchLimits{Deadline: 50 * time.Second, HeapBytes:
 
 // app wires the leaves to the engine and the engine to the command line.
 func app() *cli.App {
-	redactor := redact.New() // one for the process: what one engine learns, no other shows
-	newEngine := func(onEvent func(fleetplan.Event)) *engine.Engine { return newEngine(redactor, onEvent) }
+	redactor := redact.New()             // one for the process: what one engine learns, no other shows
+	resolver := new(kubeconfig.Resolver) // one for the process: a pipe can be read only once
+	newEngine := func(onEvent func(fleetplan.Event)) *engine.Engine {
+		e := newEngine(redactor, onEvent)
+		e.Resolve = resolver.Resolve
+		return e
+	}
 	return &cli.App{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Version: version, Mask: redactor.Sweep,
 		Engine:   func(onEvent func(fleetplan.Event)) (cli.Engine, error) { return newEngine(onEvent), nil },
 		ReadPlan: func(r io.Reader) (*fleetplan.FleetPlan, error) { return newEngine(nil).ReadPlan(r) },
-		Explain: func(ctx context.Context, req engine.Request, path string) ([]cli.Explanation, error) {
+		Explain: func(ctx context.Context, req engine.Request, path string) ([]place.Line, error) {
 			found, err := newEngine(nil).Explain(ctx, req, path)
-			out := make([]cli.Explanation, 0, len(found))
-			for _, x := range found {
-				out = append(out, cli.Explanation{Cluster: x.Cluster, Path: strings.TrimSuffix(x.Instance+"."+x.Path, "."), Layer: x.Layer,
-					Value: x.Value, Pos: x.Pos.String(), Hint: x.Hint})
-			}
-			return out, err
+			return place.Lines(found), err
 		},
 		Bundles: func(ctx context.Context, req engine.Request) ([]string, error) {
 			return newEngine(nil).Bundles(ctx, req)
@@ -127,7 +129,7 @@ func newEngine(redactor *redact.Redactor, onEvent func(fleetplan.Event)) *engine
 	pages := web.New(web.Options{Cache: kept, UserAgent: "hawser/" + version})
 	return &engine.Engine{
 		Resolve: new(kubeconfig.Resolver).Resolve,
-		Records: func(s *cluster.Session, name string) release.Store { return kube.New(records{s.Narrow()}, name) },
+		Records: func(s *cluster.Session, name string) release.Store { return kube.New(records{s.REST()}, name) },
 		Renderers: map[string]render.Renderer{
 			"module":    modules,
 			"helm":      helm.New(helm.Options{Redact: redactor.Redact, Watch: watchdog}),
@@ -253,9 +255,9 @@ func exceeded(w io.Writer, f diag.Finding) {
 }
 
 // records gives a cluster's session to the record store.
-type records struct{ *cluster.Narrow }
+type records struct{ *kubeapi.RESTClient }
 
 // Delete deletes one object.
 func (r records) Delete(ctx context.Context, path string, body any) error {
-	return r.Narrow.Delete(ctx, path, nil, body, nil)
+	return r.RESTClient.Delete(ctx, path, nil, body, nil)
 }

@@ -3,6 +3,7 @@
 package acceptance
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,6 +63,35 @@ func TestCIPasses(t *testing.T) {
 	cmd.Env = append(os.Environ(), "MAKEFLAGS=")
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "-again") {
 		t.Errorf("no second try (%v)", err)
+	}
+}
+
+// What the race detector finds is never tried again; another failure is, once.
+func TestRaceIsNotTriedAgain(t *testing.T) {
+	bin := t.TempDir()
+	race := func(says string) (string, error) {
+		script := "#!/bin/sh\necho go >> " + bin + "/runs\necho '" + says + "'\nexit 1\n"
+		if err := os.WriteFile(filepath.Join(bin, "go"), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(bin, "runs"), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		makefile, err := filepath.Abs("../../Makefile")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("make", "-f", makefile, "race", "GO="+filepath.Join(bin, "go"))
+		cmd.Dir, cmd.Env = bin, append(os.Environ(), "MAKEFLAGS=")
+		out, err := cmd.CombinedOutput()
+		runs, _ := os.ReadFile(filepath.Join(bin, "runs"))
+		return string(out) + fmt.Sprint(strings.Count(string(runs), "go"), " runs"), err
+	}
+	if out, err := race("WARNING: DATA RACE"); err == nil || !strings.HasSuffix(out, "1 runs") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if out, err := race("FAIL: no answer in time"); err == nil || !strings.HasSuffix(out, "2 runs") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

@@ -40,9 +40,29 @@ var admission = regexp.MustCompile(`^(?:[a-z]+ "[a-zA-Z0-9.-]*" is forbidden: )?
 // toldParts are parts of texts by which errors are told apart; they say nothing of an object.
 var toldParts = append([]string{"does not support dry run"}, terminalTexts...)
 
+// known are the reasons that are words of the API itself: a webhook may answer with any text for one.
+var known = map[metav1.StatusReason]bool{
+	metav1.StatusReasonUnauthorized: true, metav1.StatusReasonForbidden: true, metav1.StatusReasonNotFound: true, metav1.StatusReasonAlreadyExists: true,
+	metav1.StatusReasonConflict: true, metav1.StatusReasonGone: true, metav1.StatusReasonInvalid: true, metav1.StatusReasonServerTimeout: true,
+	metav1.StatusReasonStoreReadError: true, metav1.StatusReasonTimeout: true, metav1.StatusReasonTooManyRequests: true, metav1.StatusReasonBadRequest: true,
+	metav1.StatusReasonMethodNotAllowed: true, metav1.StatusReasonNotAcceptable: true, metav1.StatusReasonRequestEntityTooLarge: true,
+	metav1.StatusReasonUnsupportedMediaType: true, metav1.StatusReasonInternalError: true, metav1.StatusReasonExpired: true, metav1.StatusReasonServiceUnavailable: true,
+}
+
+// secretField is a field that a Secret has.
+var secretField = regexp.MustCompile(`^\.?(?:apiVersion|kind|metadata|data|stringData|type|immutable)(?:\.[A-Za-z0-9_/-]+|\[[^\]\n]*\])*$`)
+
 // Withhold takes from an answer about Secrets every text that is not the API server's own: policies, webhooks and
-// validation quote what they refuse, in any encoding and with any reason.
+// validation quote what they refuse, in any encoding and with any reason. Of what admission says nothing but who it was stays:
+// the API server hands on a webhook's reason, details and causes as they are.
 func Withhold(st *metav1.Status) {
+	refused := admission.FindStringSubmatch(st.Message)
+	if refused != nil && st.Details != nil {
+		st.Details = &metav1.StatusDetails{RetryAfterSeconds: st.Details.RetryAfterSeconds}
+	}
+	if !known[st.Reason] {
+		st.Reason = metav1.StatusReasonUnknown
+	}
 	if st.Details != nil {
 		for i, c := range st.Details.Causes {
 			if c.Type != metav1.CauseTypeFieldManagerConflict || !strings.HasPrefix(c.Message, `conflict with "`) {
@@ -54,11 +74,11 @@ func Withhold(st *metav1.Status) {
 		return
 	}
 	text := string(st.Reason)
-	if text == "" || st.Reason == metav1.StatusReasonUnknown {
+	if st.Reason == metav1.StatusReasonUnknown {
 		text = fmt.Sprintf("answer %d", st.Code)
 	}
-	if m := admission.FindStringSubmatch(st.Message); m != nil {
-		text += ": " + m[1]
+	if refused != nil {
+		text += ": " + refused[1]
 	}
 	for _, part := range toldParts {
 		if strings.Contains(st.Message, part) {
@@ -68,7 +88,7 @@ func Withhold(st *metav1.Status) {
 	if st.Details != nil {
 		var fields []string
 		for _, c := range st.Details.Causes {
-			if c.Field != "" && len(c.Field) < 300 {
+			if secretField.MatchString(c.Field) && len(c.Field) < 300 {
 				fields = append(fields, c.Field)
 			}
 		}

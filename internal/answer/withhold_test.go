@@ -1,9 +1,11 @@
 package answer
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -36,6 +38,17 @@ func TestWithhold(t *testing.T) {
 		}
 		if st.Details != nil && strings.Contains(st.Details.Causes[0].Message, "canary") {
 			t.Errorf("%s: %+v", c.because, st.Details)
+		}
+	}
+	for _, message := range []string{`admission webhook "w.example" denied the request: canary`, `canary`} {
+		st := metav1.Status{Reason: "Reason-canary", Message: message, Code: 403, Details: &metav1.StatusDetails{Name: "canary", Kind: "canary", UID: "canary", RetryAfterSeconds: 3,
+			Causes: []metav1.StatusCause{{Type: "canary", Field: "spec.canary", Message: "canary"}, {Type: metav1.CauseTypeFieldManagerConflict, Field: "canary", Message: `conflict with "canary"`}}}}
+		Withhold(&st)
+		if said := apierrors.FromObject(&st).Error() + string(st.Reason); strings.Contains(said, "canary") {
+			t.Error(said)
+		}
+		if admitted := strings.HasPrefix(message, "admission"); admitted && strings.Contains(fmt.Sprintf("%+v", st), "canary") || st.Details.RetryAfterSeconds != 3 {
+			t.Errorf("%+v", st)
 		}
 	}
 	for _, own := range []string{

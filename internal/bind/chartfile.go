@@ -30,6 +30,9 @@ import (
 func chartData(name string, src []byte) (ast.Expr, error) {
 	p := newPlaces(name, src)
 	x, err := p.read()
+	if err == nil {
+		err = cuelang.CheckEntries(x)
+	}
 	if err != nil && p.broken { // the reader of our own documents says more about what is wrong
 		if _, better := cuelang.FromYAML(name, src); better != nil {
 			return nil, better
@@ -69,7 +72,11 @@ func (p *places) read() (x ast.Expr, err error) {
 			x, err = nil, p.errorf(1, "not valid YAML")
 		}
 	}()
-	if fs := cuelang.CheckText(p.name, p.src); fs != nil {
+	fs := cuelang.CheckText(p.name, p.src)
+	if fs == nil {
+		fs = cuelang.CheckAliases(p.name, p.src)
+	}
+	if fs != nil {
 		return nil, cuelang.Errorf(p.at(fs[0].Pos.Line, fs[0].Pos.Column), nil, "%s", fs[0].What)
 	}
 	src := p.src
@@ -113,14 +120,17 @@ func together(x, over ast.Expr) (ast.Expr, error) {
 		return nil, errors.New("not a map")
 	}
 	out := &ast.StructLit{Lbrace: a.Lbrace, Rbrace: a.Rbrace, Elts: slices.Clone(a.Elts)}
+	index := map[string]int{}
+	for i, d := range out.Elts {
+		name, _, _ := ast.LabelName(d.(*ast.Field).Label)
+		index[name] = i
+	}
 	for _, d := range b.Elts {
 		f := d.(*ast.Field)
 		name, _, _ := ast.LabelName(f.Label)
-		at := slices.IndexFunc(out.Elts, func(d ast.Decl) bool {
-			have, _, _ := ast.LabelName(d.(*ast.Field).Label)
-			return have == name
-		})
-		if at < 0 {
+		at, there := index[name]
+		if !there {
+			index[name] = len(out.Elts)
 			out.Elts = append(out.Elts, f)
 			continue
 		}

@@ -223,36 +223,16 @@ func StandIn(f From) ast.Expr {
 	return cuelang.Foreign(text(f.standInText(), f.node.Pos()))
 }
 
-func (f From) standInText() string { return "known after " + f.Instance }
+const knownAfter = "known after "
+
+func (f From) standInText() string { return knownAfter + f.Instance }
 
 // Holds reports whether a rendered object's body (or any part of it, as JSON types) holds a stand-in of one of the
 // values: a text that contains it, also in base64, or for previews of other types an equal value. It errs on the side
 // of true.
 func Holds(body any, froms []From) bool {
-	marks := map[string]bool{}
-	for _, f := range froms {
-		if f.Instance != "" {
-			standIns(StandIn(f), marks)
-		}
-	}
+	marks := marksOf(froms)
 	return len(marks) > 0 && holds(body, marks)
-}
-
-// standIns collects the scalars of a stand-in as text; true: found inside of texts too.
-func standIns(x ast.Expr, marks map[string]bool) {
-	rewrite(x, nil, func(x ast.Expr, _ v1alpha1.Path) (ast.Expr, bool) {
-		if s, ok := cuelang.StringLit(x); ok && s != "" {
-			marks[s] = true
-		} else if v, err := cuelang.ToJSON(x); err == nil {
-			switch v.(type) {
-			case int64, float64, bool:
-				if _, isText := marks[fmt.Sprint(v)]; !isText {
-					marks[fmt.Sprint(v)] = false
-				}
-			}
-		}
-		return nil, false
-	})
 }
 
 func holds(v any, marks map[string]bool) bool {

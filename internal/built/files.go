@@ -8,6 +8,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
@@ -84,7 +87,34 @@ func Files(r *fleetplan.BuildResult, dir string, talk io.Writer) error {
 		removed = ", removed " + many(len(out.Remove), "file") + " that nothing makes any more"
 	}
 	fmt.Fprintf(talk, "exported %s to %s%s\n", many(len(files), "resource"), dir, removed)
+	if clear := inClear(r); clear != "" {
+		fmt.Fprintf(talk, "warning: %s holds secret values in clear: %s: do not publish them; an operator on the cluster (External Secrets, Sealed Secrets) "+
+			"or SOPS keeps them out of files, and --mask-secrets without --output-dir prints *** instead\n", dir, clear)
+	}
 	return nil
+}
+
+// inClear names the objects that hold secret values: Secrets with values, and others into which a value of a store went.
+func inClear(r *fleetplan.BuildResult) string {
+	var names []string
+	clusters := map[string]bool{}
+	for _, item := range r.Items {
+		for _, o := range item.Objects {
+			if len(o.Sensitive) > 0 || o.Ref().IsSecret() && (o.Body["data"] != nil || o.Body["stringData"] != nil) {
+				names, clusters[item.Cluster] = append(names, o.Ref().String()), true
+			}
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	out := strings.Join(names[:min(len(names), 5)], ", ")
+	if more := len(names) - 5; more > 0 {
+		out += " and " + strconv.Itoa(more) + " more"
+	}
+	if len(clusters) > 1 {
+		out += " (" + many(len(clusters), "cluster") + ")"
+	}
+	return out
 }
 
 // outFiles are the files of a build, and what is to be decided about.
@@ -98,7 +128,7 @@ func outFiles(r *fleetplan.BuildResult) ([]outFile, outdir.Build, error) {
 			dir = path.Join(item.Cluster, dir)
 		}
 		several := severalNamespaces(item.Objects)
-		for _, o := range item.Objects {
+		for _, o := range slices.Concat(item.Objects, item.Namespaces) {
 			data, err := YAML(o)
 			if err != nil {
 				return nil, b, err
@@ -110,10 +140,8 @@ func outFiles(r *fleetplan.BuildResult) ([]outFile, outdir.Build, error) {
 			seen[f.path] = o.Ref()
 			own := outdir.File{Bundle: r.Bundle, Cluster: item.Cluster, Digest: outdir.Digest(data)}
 			b.Digests[f.path] = own.Digest
-			if o.Ref().IsSecret() {
-				f.mode = 0o600
-			}
 			if o.Ref().IsSecret() || len(o.Sensitive) > 0 {
+				f.mode = 0o600
 				own.Digest = "" // it would tell a guess from the value
 			}
 			b.Files[f.path] = own

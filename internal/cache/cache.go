@@ -1,8 +1,9 @@
 // Package cache keeps fetched content on disk by its digest: blobs as they came, and trees of files made of them.
 //
 // What is read is verified: a blob by its own digest at every use, a tree by the list of its files when a process first
-// uses it. What does not verify is removed and fetched again. Processes share a cache without locks: everything is made
-// aside and renamed into place. Where nothing can be kept, content is fetched for this process alone.
+// uses it. What does not verify is removed and fetched again. What is handed out is a copy of the process's own, of the very
+// bytes that were verified: others may write the cache at any time. Processes share a cache without locks: everything is
+// made aside and renamed into place. Where nothing can be kept, content is fetched for this process alone.
 //
 // cache must not know where content comes from, nor what is in it.
 package cache
@@ -18,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"sync"
 	"time"
 
@@ -45,7 +47,7 @@ type Cache struct {
 	mu    sync.Mutex
 	known map[string]Tree // verified by this process
 	busy  map[string]chan struct{}
-	aside string // where a process that can keep nothing has its trees
+	own   string // the directory of this process's own copies
 
 	create func(dir string) (*os.File, error) // a test's disk may be full
 }
@@ -75,15 +77,15 @@ func Open(o Options) *Cache {
 	return c
 }
 
-// Close removes what could not be kept. Trees that were handed out may be gone after it.
+// Close removes this process's own copies: the trees that were handed out are gone after it.
 func (c *Cache) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.aside == "" {
+	if c.own == "" {
 		return nil
 	}
-	err := os.RemoveAll(c.aside)
-	c.aside, c.known = "", map[string]Tree{}
+	err := os.RemoveAll(c.own)
+	c.own, c.known = "", map[string]Tree{}
 	return err
 }
 
@@ -98,7 +100,11 @@ var digestForm = regexp.MustCompile(`^sha256:([0-9a-f]{64})$`)
 func hexOf(digest string) (string, error) {
 	m := digestForm.FindStringSubmatch(digest)
 	if m == nil {
-		return "", fmt.Errorf("%.100q is no digest of the form sha256:<64 hexadecimal digits>", digest)
+		shown := strconv.Quote(digest) // never cut: what is left of a secret would not be recognised
+		if len(digest) > 200 {
+			shown = fmt.Sprintf("a text of %d bytes", len(digest))
+		}
+		return "", fmt.Errorf("%s is no digest of the form sha256:<64 hexadecimal digits>", shown)
 	}
 	return m[1], nil
 }
@@ -109,55 +115,93 @@ func ValidDigest(digest string) bool { return digestForm.MatchString(digest) }
 // Fetch writes content to w. The cache judges what was written; an error says that there is none.
 type Fetch func(ctx context.Context, w io.Writer) error
 
-// Blob is the content with a digest, at its beginning; the caller closes it. It is fetched when it is not there, or is
-// there and damaged. Errors are *MismatchError for content with another digest, findings for a full disk, and fetch's.
+// Blob is the content with a digest, at its beginning, as a file of this process alone; the caller closes it. It is fetched
+// when it is not there, or is there and damaged. Errors are *MismatchError for content with another digest, findings for a
+// full disk, and fetch's.
 func (c *Cache) Blob(ctx context.Context, digest string, fetch Fetch) (*os.File, error) {
 	name, err := hexOf(digest)
 	if err != nil {
 		return nil, err
 	}
 	at := filepath.Join(c.dir, "blobs", "sha256", name)
-	if f := c.intact(at, name); f != nil {
+	if f := c.intact(ctx, at, digest); f != nil {
 		return f, nil
 	}
-	temp, kept := c.temp()
-	out, err := c.create(temp)
+	out, err := c.file(ctx, digest, fetch)
 	if err != nil {
-		return nil, disk(err, c.dir)
+		return nil, err
 	}
-	if err := fill(ctx, out, digest, fetch); err != nil {
-		return nil, disk(errors.Join(err, out.Close(), os.Remove(out.Name())), c.dir)
-	}
-	if !kept {
-		_ = os.Remove(out.Name()) // it lives as long as it is open; a system that cannot leaves it to Close
-		return out, nil
-	}
-	if err := place(out.Name(), at); err != nil {
-		return nil, disk(errors.Join(err, out.Close(), os.Remove(out.Name())), c.dir)
+	if temp, kept := c.temp(); kept {
+		if err := c.keepBlob(out, temp, at); err != nil {
+			return nil, disk(errors.Join(err, out.Close()), false, c.dir)
+		}
 	}
 	return out, nil
 }
 
-// intact opens a blob that is what its name says, at its beginning. A damaged one is removed.
-func (c *Cache) intact(at, name string) *os.File {
+// keepBlob copies a file into the cache, and goes back to its beginning.
+func (c *Cache) keepBlob(from *os.File, temp, at string) error {
+	out, err := c.create(temp)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, from)
+	if err = errors.Join(err, out.Close()); err == nil {
+		err = place(out.Name(), at)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(out.Name()))
+	}
+	_, err = from.Seek(0, io.SeekStart)
+	return err
+}
+
+// intact is a copy of a blob that is what its name says. A damaged one is removed.
+func (c *Cache) intact(ctx context.Context, at, digest string) *os.File {
 	if c.dir == "" {
 		return nil
 	}
-	f, err := rootfs.OpenFile(at)
+	size, sum, err := sumOf(at)
 	if err != nil {
 		return nil
 	}
-	h := sha256.New()
-	_, err = io.Copy(h, f)
-	if err == nil && hex.EncodeToString(h.Sum(nil)) == name {
-		if _, err = f.Seek(0, io.SeekStart); err == nil {
-			touch(at)
-			return f
-		}
+	if "sha256:"+sum != digest {
+		_ = os.Remove(at)
+		return nil
 	}
-	_ = f.Close()
-	_ = os.Remove(at)
-	return nil
+	out, err := c.file(ctx, digest, func(_ context.Context, w io.Writer) error { return copyOf(w, at, size) })
+	if err != nil {
+		return nil
+	}
+	touch(at)
+	return out
+}
+
+// copyOf writes the first bytes of a file.
+func copyOf(w io.Writer, name string, size int64) error {
+	in, err := rootfs.OpenFile(name)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(w, io.LimitReader(in, size))
+	return errors.Join(err, in.Close())
+}
+
+// file is a file of this process alone with what fetch gives, whose digest is checked.
+func (c *Cache) file(ctx context.Context, digest string, fetch Fetch) (*os.File, error) {
+	dir, err := c.private()
+	if err != nil {
+		return nil, err
+	}
+	out, err := os.CreateTemp(dir, "blob-")
+	if err == nil {
+		_ = os.Remove(out.Name()) // it lives as long as it is open; a system that cannot leaves it to Close
+		if err = fill(ctx, out, digest, fetch); err == nil {
+			return out, nil
+		}
+		_ = out.Close()
+	}
+	return nil, disk(err, true, dir)
 }
 
 // fill fetches into a file, checks the digest and goes back to the beginning.
@@ -173,10 +217,10 @@ func fill(ctx context.Context, out *os.File, digest string, fetch Fetch) error {
 	return err
 }
 
-// temp is a directory for what is being made, on the cache's own disk when that can be written (kept).
+// temp is a directory for what is being made on the cache's own disk, when that can be written (kept).
 func (c *Cache) temp() (dir string, kept bool) {
 	if c.dir == "" {
-		return c.asideDir(), false
+		return "", false
 	}
 	dir = filepath.Join(c.dir, "tmp")
 	err := os.MkdirAll(dir, 0o755)
@@ -196,19 +240,23 @@ func (c *Cache) temp() (dir string, kept bool) {
 				Fix: "content is fetched anew each time; make the directory writable, or set " + EnvDir})
 		}
 	})
-	return c.asideDir(), false
+	return "", false
 }
 
-// asideDir is this process's own directory, made when first needed; "" lets the system choose.
-func (c *Cache) asideDir() string {
+// private is this process's own directory, made when first needed.
+func (c *Cache) private() (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.aside == "" {
-		if dir, err := os.MkdirTemp("", "hawser-"); err == nil {
-			c.aside = dir
+	if c.own == "" {
+		dir, err := os.MkdirTemp("", "hawser-")
+		if err != nil {
+			f := diag.Errorf("temporary-directory", "nothing can be written in the directory for temporary files, %s", os.TempDir())
+			f.Why, f.Fix = rootCause(err), "set TMPDIR to a directory that you can write and others cannot"
+			return "", diag.Findings{f}.Err()
 		}
+		c.own = dir
 	}
-	return c.aside
+	return c.own, nil
 }
 
 // place moves what is complete to where it belongs; somebody else's of the same name is as good.
@@ -225,14 +273,19 @@ func touch(at string) {
 	_ = os.Chtimes(at, now, now)
 }
 
-// disk makes a finding of an error that says that the disk is full; others stay as they are.
-func disk(err error, dir string) error {
+// disk makes a finding of an error that says that the disk of the cache, or of the temporary files, is full; others stay as
+// they are.
+func disk(err error, temporary bool, dir string) error {
 	if !full(err) {
 		return err
 	}
 	f := diag.Errorf("cache-full", "the disk of the cache %s is full", dir)
-	f.Why = rootCause(err)
 	f.Fix = "hawser cache prune --all empties the cache; " + EnvDir + " puts it elsewhere"
+	if temporary {
+		f = diag.Errorf("temporary-full", "the disk of the directory for temporary files, %s, is full", dir)
+		f.Fix = "make room there, or set TMPDIR to a directory on another disk"
+	}
+	f.Why = rootCause(err)
 	return diag.Findings{f}.Err()
 }
 

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -109,6 +110,16 @@ func TestBlob(t *testing.T) {
 	}
 }
 
+// TestDigestIsNotCut: what is no digest is quoted whole, or not at all: what is left of a secret would not be recognised.
+func TestDigestIsNotCut(t *testing.T) {
+	secret := strings.Repeat("x", 95) + "hunter2-canary"
+	for text, whole := range map[string]bool{secret: true, secret + strings.Repeat("y", 200): false} {
+		if _, err := hexOf(text); err == nil || strings.Contains(err.Error(), text) != whole || !whole && strings.Contains(err.Error(), "hunter2") {
+			t.Error(err)
+		}
+	}
+}
+
 func TestBlobRefuses(t *testing.T) {
 	dir := t.TempDir()
 	c := Open(Options{Dir: dir})
@@ -148,13 +159,14 @@ func TestTree(t *testing.T) {
 	if again := treeOf(t, c, o); again.Root != first.Root || string(again.Note) != "note" || o.asked.Load() != 1 {
 		t.Errorf("again: %+v, built %d times", again, o.asked.Load())
 	}
-	inventory := filepath.Join(filepath.Dir(first.Root), inventoryFile)
+	at := filepath.Join(dir, "trees", "sha256", digestOf("hello")[7:])
+	files, inventory := filepath.Join(at, filesDir), filepath.Join(at, inventoryFile)
 	for name, damage := range map[string]func() error{
 		"nothing":           func() error { return nil },
-		"changed file":      func() error { return os.WriteFile(filepath.Join(first.Root, "sub", "b"), []byte("hellO"), 0o644) },
-		"missing file":      func() error { return os.Remove(filepath.Join(first.Root, "a")) },
-		"another file":      func() error { return os.WriteFile(filepath.Join(first.Root, "c"), nil, 0o644) },
-		"link":              func() error { return os.Symlink("a", filepath.Join(first.Root, "link")) },
+		"changed file":      func() error { return os.WriteFile(filepath.Join(files, "sub", "b"), []byte("hellO"), 0o644) },
+		"missing file":      func() error { return os.Remove(filepath.Join(files, "a")) },
+		"another file":      func() error { return os.WriteFile(filepath.Join(files, "c"), nil, 0o644) },
+		"link":              func() error { return os.Symlink("a", filepath.Join(files, "link")) },
 		"missing inventory": func() error { return os.Remove(inventory) },
 		"damaged inventory": func() error { return os.WriteFile(inventory, []byte("{"), 0o644) },
 		"changed inventory": func() error {
@@ -162,14 +174,14 @@ func TestTree(t *testing.T) {
 			return errors.Join(err, os.WriteFile(inventory, bytes.Replace(data, []byte("registry"), []byte("rEgistry"), 1), 0o644))
 		},
 		"poisoned": func() error { // a changed file with an inventory that fits
-			inv, err := readInventory(filepath.Dir(first.Root))
+			inv, err := readInventory(at)
 			if err != nil {
 				return err
 			}
 			inv.Files[1] = entry{"sub/b", 4, digestOf("evil")[7:]}
 			inv.Sum = inv.sum()
 			data, err := json.Marshal(inv)
-			return errors.Join(err, os.WriteFile(inventory, data, 0o644), os.WriteFile(filepath.Join(first.Root, "sub", "b"), []byte("evil"), 0o644))
+			return errors.Join(err, os.WriteFile(inventory, data, 0o644), os.WriteFile(filepath.Join(files, "sub", "b"), []byte("evil"), 0o644))
 		},
 	} {
 		before := o.asked.Load()
@@ -193,6 +205,64 @@ func TestTree(t *testing.T) {
 		t.Errorf("build failed: %v", err)
 	}
 	nothingLeft(t, dir)
+}
+
+// TestCacheThatIsWrittenMeanwhile: what others do to the cache while it is verified, and after it, changes nothing of what is
+// used: not of a tree, not of a blob, whether it was there before or is put there now.
+func TestCacheThatIsWrittenMeanwhile(t *testing.T) {
+	dir := t.TempDir()
+	o := &origin{content: "hello"}
+	evil := func() {
+		err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || d.Name() == inventoryFile {
+				return err
+			}
+			return os.WriteFile(p, []byte("evil!"), 0o644)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		c := Open(Options{Dir: dir})
+		expect := func(ctx context.Context, note []byte) ([]archive.File, error) {
+			defer evil() // the names are compared already, or will be
+			return o.expect(ctx, note)
+		}
+		build := func(ctx context.Context, to string) ([]byte, error) {
+			note, err := o.build(ctx, to)
+			evil()
+			return note, err
+		}
+		f, err := c.Blob(t.Context(), digestOf("hello"), o.fetch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, err := c.Tree(t.Context(), Key{Digest: digestOf("hello")}, expect, build)
+		if err != nil {
+			t.Fatal(err)
+		}
+		evil()
+		again, err := c.Tree(t.Context(), Key{Digest: digestOf("hello")}, expect, build)
+		if err != nil || again.Root != tree.Root {
+			t.Errorf("%+v %v", again, err)
+		}
+		data, err := os.ReadFile(filepath.Join(tree.Root, "sub", "b"))
+		if err != nil || string(data) != "hello" {
+			t.Errorf("the tree has %q, %v", data, err)
+		}
+		data, err = io.ReadAll(f)
+		if err != nil || string(data) != "hello" {
+			t.Errorf("the blob has %q, %v", data, err)
+		}
+		if err := errors.Join(f.Close(), c.Close()); err != nil {
+			t.Error(err)
+		}
+		if got := blob(t, Open(Options{Dir: dir}), o); got != "hello" {
+			t.Errorf("got %q", got)
+		}
+		treeOf(t, Open(Options{Dir: dir}), o) // the next run has it again
+	}
 }
 
 // Where nothing can be kept, everything works, says so once, and is gone after Close.
@@ -244,7 +314,7 @@ func TestFull(t *testing.T) {
 	_, err = c.Tree(t.Context(), Key{Digest: digestOf("x")}, nil, func(context.Context, string) ([]byte, error) {
 		return nil, fmt.Errorf("extract: %w", &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC})
 	})
-	if found := diag.From(err, ""); len(found) != 1 || found[0].Code != "cache-full" {
+	if found := diag.From(err, ""); len(found) != 1 || found[0].Code != "temporary-full" {
 		t.Errorf("tree: %v", err)
 	}
 	nothingLeft(t, dir)
@@ -319,9 +389,9 @@ func TestListAndPrune(t *testing.T) {
 		}
 	}
 	blob(t, c, &origin{content: "blob"})
-	tree := treeOf(t, c, &origin{content: "tree-content"})
+	treeOf(t, c, &origin{content: "tree-content"})
 	age(filepath.Join(dir, "blobs", "sha256", digestOf("blob")[7:]), time.Hour)
-	age(filepath.Join(filepath.Dir(tree.Root), inventoryFile), 48*time.Hour)
+	age(filepath.Join(dir, "trees", "sha256", digestOf("tree-content")[7:], inventoryFile), 48*time.Hour)
 	for name, by := range map[string]time.Duration{"given-up": 25 * time.Hour, "under-way": time.Minute} {
 		if err := os.MkdirAll(filepath.Join(dir, "tmp", name), 0o755); err != nil {
 			t.Fatal(err)

@@ -1,13 +1,13 @@
 package cache
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -29,7 +29,7 @@ type Key struct {
 
 // Tree is a directory of files that were verified.
 type Tree struct {
-	// Root is an absolute directory; nobody writes in it.
+	// Root is an absolute directory of this process alone; nobody writes in it, and Close removes it.
 	Root string
 	// Files are the paths below Root, slash separated and sorted.
 	Files []string
@@ -69,9 +69,9 @@ const (
 	version       = 1
 )
 
-// Tree is the tree of a key. What is kept is compared with what expect says of the pinned content itself, once in a
-// process: who can write in the cache can write the inventory too. It is built when it is not there, or is there and
-// something else. Errors are build's, and findings for a full disk.
+// Tree is the tree of a key, as files of this process alone. What is kept is compared with what expect says of the pinned
+// content itself while it is copied, once in a process: who can write in the cache can write the inventory too, at any time.
+// It is built when it is not there, or is there and something else. Errors are build's, and findings for a full disk.
 func (c *Cache) Tree(ctx context.Context, key Key, expect Expect, build Build) (Tree, error) {
 	name, err := hexOf(key.Digest)
 	if err != nil {
@@ -88,24 +88,26 @@ func (c *Cache) Tree(ctx context.Context, key Key, expect Expect, build Build) (
 	if t, ok := c.remembered(name); ok {
 		return t, nil
 	}
+	private, err := c.private()
+	if err != nil {
+		return Tree{}, err
+	}
 	at := filepath.Join(c.dir, "trees", "sha256", name)
-	if t, ok := c.kept(ctx, at, key, expect); ok {
+	if t, ok := c.kept(ctx, at, private, key, expect); ok {
 		return c.remember(name, t), nil
 	}
-	temp, kept := c.temp()
-	made, err := os.MkdirTemp(temp, "tree-")
+	made, err := os.MkdirTemp(private, "tree-")
 	if err != nil {
-		return Tree{}, disk(err, c.dir)
+		return Tree{}, disk(err, true, private)
 	}
 	t, err := c.build(ctx, key, made, build)
 	if err != nil {
-		return Tree{}, disk(errors.Join(err, os.RemoveAll(made)), c.dir)
+		return Tree{}, disk(errors.Join(err, os.RemoveAll(made)), true, private)
 	}
-	if kept {
-		if err := c.settle(made, at, key); err != nil {
-			return Tree{}, disk(errors.Join(err, os.RemoveAll(made)), c.dir)
+	if temp, kept := c.temp(); kept {
+		if err := c.settle(made, temp, at, key); err != nil {
+			return Tree{}, disk(errors.Join(err, os.RemoveAll(made)), false, c.dir)
 		}
-		t.Root = filepath.Join(at, filesDir)
 	}
 	return c.remember(name, t), nil
 }
@@ -149,24 +151,28 @@ func (c *Cache) remember(name string, t Tree) Tree {
 	return t
 }
 
-// kept is a tree that is there and verifies. One that does not verify is removed.
-func (c *Cache) kept(ctx context.Context, at string, key Key, expect Expect) (Tree, bool) {
+// kept is a copy of a tree that is there and verifies. One that does not verify is removed.
+func (c *Cache) kept(ctx context.Context, at, private string, key Key, expect Expect) (Tree, bool) {
 	if c.dir == "" {
 		return Tree{}, false
 	}
 	if _, err := os.Lstat(at); err != nil {
 		return Tree{}, false
 	}
-	t, err := verify(at, key, func(note []byte) ([]archive.File, error) { return expect(ctx, note) })
-	if ctx.Err() != nil {
-		return Tree{}, false
-	}
+	own, err := os.MkdirTemp(private, "tree-")
 	if err != nil {
-		c.discard(at)
 		return Tree{}, false
 	}
-	touch(filepath.Join(at, inventoryFile))
-	return t, true
+	t, err := verify(at, filepath.Join(own, filesDir), key, func(note []byte) ([]archive.File, error) { return expect(ctx, note) })
+	if err == nil {
+		touch(filepath.Join(at, inventoryFile))
+		return t, true
+	}
+	_ = os.RemoveAll(own)
+	if ctx.Err() == nil && !full(err) {
+		c.discard(at)
+	}
+	return Tree{}, false
 }
 
 // discard takes a tree out of its place at once, then removes it.
@@ -205,25 +211,35 @@ func (c *Cache) build(ctx context.Context, key Key, made string, build Build) (T
 	return inv.tree(root), os.WriteFile(filepath.Join(made, inventoryFile), data, 0o644)
 }
 
-// settle moves a tree into its place. When another process was quicker, its tree serves if it has the same files.
-func (c *Cache) settle(made, at string, key Key) error {
-	err := place(made, at)
-	if err == nil {
-		return os.Chmod(at, 0o755)
+// settle copies a tree into the cache. When another process was quicker, its tree serves if it has the same files.
+func (c *Cache) settle(made, temp, at string, key Key) error {
+	aside, err := os.MkdirTemp(temp, "tree-")
+	if err != nil {
+		return err
 	}
-	same := func([]byte) ([]archive.File, error) {
-		files, _, err := take(filepath.Join(made, filesDir))
-		return files, err
+	if err := errors.Join(os.CopyFS(aside, os.DirFS(made)), os.Chmod(aside, 0o755)); err != nil {
+		return errors.Join(err, os.RemoveAll(aside))
 	}
-	if _, bad := verify(at, key, same); bad == nil {
-		return os.RemoveAll(made)
+	if place(aside, at) == nil {
+		return nil
+	}
+	files, _, err := take(filepath.Join(made, filesDir))
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(aside))
+	}
+	if _, bad := verify(at, "", key, func([]byte) ([]archive.File, error) { return files, nil }); bad == nil {
+		return os.RemoveAll(aside)
 	}
 	c.discard(at)
-	return errors.Join(place(made, at), os.Chmod(at, 0o755))
+	if err := place(aside, at); err != nil {
+		return errors.Join(err, os.RemoveAll(aside))
+	}
+	return nil
 }
 
-// verify reads a tree's inventory and compares it, and what is there, with what is expected.
-func verify(at string, key Key, expect func(note []byte) ([]archive.File, error)) (Tree, error) {
+// verify copies a tree to a directory ("" for nowhere), and compares what it copies with what its inventory says and what is
+// expected: nothing of the tree is read twice.
+func verify(at, to string, key Key, expect func(note []byte) ([]archive.File, error)) (Tree, error) {
 	inv, err := readInventory(at)
 	if err != nil {
 		return Tree{}, err
@@ -231,22 +247,56 @@ func verify(at string, key Key, expect func(note []byte) ([]archive.File, error)
 	if inv.Digest != key.Digest || inv.Variant != key.Variant {
 		return Tree{}, fmt.Errorf("%s holds another tree", at)
 	}
-	root := filepath.Join(at, filesDir)
-	files, _, err := take(root)
-	if err != nil {
-		return Tree{}, err
-	}
-	if !slices.Equal(files, inv.files()) {
-		return Tree{}, fmt.Errorf("%s: its files are not those of its inventory", at)
-	}
 	want, err := expect(inv.Note)
 	if err != nil {
 		return Tree{}, err
 	}
-	if !slices.Equal(files, want) {
+	if !slices.Equal(inv.files(), want) {
 		return Tree{}, fmt.Errorf("%s: its files are not those of the content with its digest", at)
 	}
-	return inv.tree(root), nil
+	names, err := list(filepath.Join(at, filesDir))
+	if err != nil {
+		return Tree{}, err
+	}
+	if !slices.EqualFunc(names, want, func(name string, f archive.File) bool { return name == f.Path }) {
+		return Tree{}, fmt.Errorf("%s: its files are not those of its inventory", at)
+	}
+	if to != "" {
+		if err := os.MkdirAll(to, 0o755); err != nil {
+			return Tree{}, err
+		}
+	}
+	for _, f := range want {
+		if err := copied(at, to, f); err != nil {
+			return Tree{}, err
+		}
+	}
+	return inv.tree(to), nil
+}
+
+// copied copies one file of a tree and compares it.
+func copied(at, to string, f archive.File) error {
+	from, h := filepath.Join(at, filesDir, filepath.FromSlash(f.Path)), sha256.New()
+	if to == "" {
+		return same(h, f, copyOf(h, from, f.Size+1))
+	}
+	name := filepath.Join(to, filepath.FromSlash(f.Path))
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	err = copyOf(io.MultiWriter(out, h), from, f.Size+1)
+	return same(h, f, errors.Join(err, out.Close()))
+}
+
+func same(h hash.Hash, f archive.File, err error) error {
+	if err == nil && hex.EncodeToString(h.Sum(nil)) != f.SHA256 {
+		err = fmt.Errorf("%s is not what it should be", f.Path)
+	}
+	return err
 }
 
 func readInventory(at string) (inventory, error) {
@@ -290,9 +340,8 @@ func (v inventory) tree(root string) Tree {
 	return t
 }
 
-// take makes the inventory of a directory: every file with size and digest, sorted by path. Anything but files and
-// directories is an error.
-func take(root string) (files []archive.File, bytes int64, err error) {
+// list is the files below a directory, sorted by path. Anything but files and directories is an error.
+func list(root string) (names []string, err error) {
 	err = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -303,18 +352,27 @@ func take(root string) (files []archive.File, bytes int64, err error) {
 			return fmt.Errorf("%s is no plain file", p)
 		}
 		rel, err := filepath.Rel(root, p)
-		if err != nil {
-			return err
-		}
-		e := archive.File{Path: filepath.ToSlash(rel)}
-		if e.Size, e.SHA256, err = sumOf(p); err != nil {
-			return err
-		}
-		files, bytes = append(files, e), bytes+e.Size
-		return nil
+		names = append(names, filepath.ToSlash(rel))
+		return err
 	})
-	slices.SortFunc(files, func(a, b archive.File) int { return cmp.Compare(a.Path, b.Path) })
-	return files, bytes, err
+	slices.Sort(names)
+	return names, err
+}
+
+// take makes the inventory of a directory: every file with size and digest, sorted by path.
+func take(root string) (files []archive.File, bytes int64, err error) {
+	names, err := list(root)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, name := range names {
+		f := archive.File{Path: name}
+		if f.Size, f.SHA256, err = sumOf(filepath.Join(root, filepath.FromSlash(name))); err != nil {
+			return nil, 0, err
+		}
+		files, bytes = append(files, f), bytes+f.Size
+	}
+	return files, bytes, nil
 }
 
 func sumOf(name string) (int64, string, error) {

@@ -65,9 +65,11 @@ type Answers struct {
 	// NAMESPACE/NAME -> key -> base64.
 	Secrets map[string]map[string]string `json:"secrets,omitempty"`
 	// From is the owner id of the bundle that the instance moved here from, Moves how often it moved: of two bundles that
-	// kept answers of one instance, the one that took them from the other has the later ones. Neither is part of the Digest.
+	// kept answers of one instance, the one that took them from the other has the later ones. Took is the digest of what was
+	// taken, "" where that was not noted. None of them is part of the Digest.
 	From  string `json:"from,omitempty"`
 	Moves int    `json:"moves,omitempty"`
+	Took  string `json:"took,omitempty"`
 }
 
 // IsZero reports that there are none.
@@ -78,7 +80,7 @@ func (a Answers) Digest() string {
 	if a.IsZero() {
 		return ""
 	}
-	a.From, a.Moves = "", 0
+	a.From, a.Moves, a.Took = "", 0, ""
 	data, err := json.Marshal(a)
 	if err != nil { // texts alone
 		return "unknown"
@@ -136,20 +138,52 @@ func (a Answers) Names() []string {
 }
 
 // Without are the answers without those of a name, and how many went. A name is Call.Name, a template (whole or its last
-// element), a function, or "" for all. What look-ups find goes too, when anything does: it was made of the answers.
+// element), a function, or "" for all. What look-ups find of these answers goes too: the entries that hold one, and what else
+// their Secret has that holds none of those that stay.
 func (a Answers) Without(name string) (Answers, int) {
-	out := Answers{}
+	var gone, stay []Call
 	for _, c := range a.Calls {
 		if name == "" || slices.Contains([]string{c.Name(), c.Template, path.Base(c.Template), c.Func}, name) {
+			gone = append(gone, c)
+		} else {
+			stay = append(stay, c)
+		}
+	}
+	out := Answers{Calls: stay}
+	for at, held := range a.Secrets {
+		made := name == ""
+		for _, value := range held {
+			made = made || holdsAny(value, gone)
+		}
+		left := maps.Clone(held)
+		maps.DeleteFunc(left, func(_, value string) bool { return made && (holdsAny(value, gone) || !holdsAny(value, stay)) })
+		if name == "" || len(left) == 0 {
 			continue
 		}
-		out.Calls = append(out.Calls, c)
+		if out.Secrets == nil {
+			out.Secrets = map[string]map[string]string{}
+		}
+		out.Secrets[at] = left
 	}
-	gone := len(a.Calls) - len(out.Calls)
-	if gone == 0 && (name != "" || len(a.Secrets) == 0) {
-		out.Secrets = a.Secrets
+	return out, len(gone)
+}
+
+// telling is from which length on an answer is found inside of a longer text.
+const telling = 8
+
+// holdsAny reports whether an entry of a Secret, base64, is or holds one of the answers.
+func holdsAny(entry string, calls []Call) bool {
+	text, err := base64.StdEncoding.DecodeString(entry)
+	if err != nil {
+		return false
 	}
-	return out, gone
+	return slices.ContainsFunc(calls, func(c Call) bool {
+		var p Pair
+		if strings.HasPrefix(c.Value, "{") && json.Unmarshal([]byte(c.Value), &p) == nil && p.Key != "" {
+			return strings.Contains(string(text), strings.TrimSpace(p.Key)) || strings.Contains(string(text), strings.TrimSpace(p.Cert))
+		}
+		return string(text) == c.Value || len(c.Value) >= telling && strings.Contains(string(text), c.Value)
+	})
 }
 
 // Source is what new answers are made of.

@@ -2,6 +2,8 @@ package chance_test
 
 import (
 	"encoding/base64"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -89,6 +91,7 @@ func TestWithout(t *testing.T) {
 			call("values.db.password", chance.Generate, "", "", "3"), call("", "uuidv4", "", "", "4")},
 		Secrets: map[string]map[string]string{"ns/x": {"p": "cA=="}},
 	}
+	lookedUp := func(out chance.Answers) bool { return len(out.Secrets) > 0 }
 	for name, want := range map[string]string{
 		"": "", "a.yaml": "2 3 4", "app/templates/b.yaml": "1 3 4", "app/templates/a.yaml:randAlpha": "2 3 4", "randAlpha": "3 4",
 		"values.db.password": "1 2 4", "tpl:uuidv4": "1 2 3", "nothing": "1 2 3 4",
@@ -98,12 +101,51 @@ func TestWithout(t *testing.T) {
 		for _, c := range out.Calls {
 			left = append(left, c.Value)
 		}
-		if got := strings.Join(left, " "); got != want || gone != 4-len(left) || (len(out.Secrets) > 0) != (gone == 0) {
+		if got := strings.Join(left, " "); got != want || gone != 4-len(left) || lookedUp(out) != (name != "") {
 			t.Errorf("%q leaves %q, want %q; %d went, look-ups %v", name, got, want, gone, out.Secrets)
 		}
 	}
 	if diff := cmp.Diff([]string{"app/templates/a.yaml:randAlpha", "app/templates/b.yaml:randAlpha", "tpl:uuidv4", "values.db.password"}, a.Names()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestWithoutLookedUp: a rotation of one name drops what look-ups find of it, and what stands beside that and is none of the
+// others; not what they find of others, nor what was there before anything was made up.
+func TestWithoutLookedUp(t *testing.T) {
+	text := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+	a := chance.Answers{
+		Calls: []chance.Call{call("app/templates/a.yaml", "randAlphaNum", "", "", "first-password"), call("app/templates/b.yaml", "randAlphaNum", "", "", "second-password"),
+			call("app/templates/c.yaml", "genCA", "", "", `{"cert":"CERT-OF-CA","key":"KEY-OF-CA"}`), call("app/templates/a.yaml", "randInt", "", "", "7")},
+		Secrets: map[string]map[string]string{
+			"ns/a":    {"password": text("first-password"), "url": text("db://x:first-password@db"), "hash": text("5f2a"), "second": text("second-password")},
+			"ns/b":    {"password": text("second-password"), "port": text("7777")},
+			"ns/ca":   {"tls.key": text("KEY-OF-CA"), "tls.crt": text("CERT-OF-CA")},
+			"ns/helm": {"password": text("of-helm-itself")},
+		},
+	}
+	for name, want := range map[string]string{
+		"a.yaml:randAlphaNum":               "ns/a: hash password second url; ns/b: password port; ns/ca: tls.crt tls.key; ns/helm: password",
+		"app/templates/a.yaml:randAlphaNum": "ns/a: second; ns/b: password port; ns/ca: tls.crt tls.key; ns/helm: password",
+		"b.yaml":                            "ns/a: password url; ns/ca: tls.crt tls.key; ns/helm: password", "genCA": "ns/a: hash password second url; ns/b: password port; ns/helm: password",
+		"randInt": "ns/a: hash password second url; ns/b: password port; ns/ca: tls.crt tls.key; ns/helm: password", "": "",
+	} {
+		out, _ := a.Without(name)
+		var left []string
+		for _, at := range slices.Sorted(maps.Keys(out.Secrets)) {
+			left = append(left, at+": "+strings.Join(slices.Sorted(maps.Keys(out.Secrets[at])), " "))
+		}
+		if got := strings.Join(left, "; "); got != want {
+			t.Errorf("%q leaves %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestRotatesAll(t *testing.T) {
+	for text, want := range map[string]bool{"db": true, "db/": true, "db/x": false, "dbx": false, "": false} {
+		if got := (chance.Rotation{text}).All("db"); got != want {
+			t.Errorf("%q: %t", text, got)
+		}
 	}
 }
 
@@ -136,13 +178,15 @@ func TestRotation(t *testing.T) {
 	for text, want := range map[string]string{
 		"db": "", "db/a.yaml": "", "new": "",
 		"dbb":       `error: --rotate dbb: there is no instance "dbb" (did you mean "db"?)`,
-		"zzzzz":     `error: --rotate zzzzz: there is no instance "zzzzz" (there is: db, new)`,
+		"zzzzz":     `error: --rotate zzzzz: there is no instance "zzzzz" (there is: db, new, far, still)`,
 		"db/b.yaml": "error: --rotate db/b.yaml: nothing of that name was made up for db (there is: app/templates/a.yaml:randAlpha)",
 		"new/x":     "error: --rotate new/x: nothing of that name was made up for new (nothing was)",
+		"far/x":     "", "far": "",
+		"still": "error: --rotate still: still is suspended: nothing of it is written, and it would keep what was made up (end the suspension, or leave the cluster out)",
 	} {
 		r := chance.Rotation{text}
 		got := ""
-		for _, f := range r.Vet([]string{"db", "new"}, kept) {
+		for _, f := range r.Vet([]string{"db", "new", "far", "still"}, map[string]string{"far": "not selected"}, map[string]bool{"still": true}, kept) {
 			got += string(f.Severity) + ": " + f.String()
 		}
 		got = strings.ReplaceAll(got, "error: error", "error")

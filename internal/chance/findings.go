@@ -14,11 +14,16 @@ func Lost(instance, namespace string) diag.Finding {
 	return f
 }
 
-// Moved refuses to make anew what was made up for another instance, one of whose objects an instance declares now.
-func Moved(object, from, to string) diag.Finding {
+// Moved refuses to make anew what was made up for another instance, one of whose objects an instance declares now. swapped:
+// both are there and had values before.
+func Moved(object, from, to string, swapped bool) diag.Finding {
 	f := diag.Errorf("kept-values-moved", "%s declares %s, which was made with the passwords of %s", to, object, from)
 	f.Why = "what is made up is kept by the instance's name: " + to + " would get others"
 	f.Fix = "rename one instance at a time, which takes along what was made up; or have new ones made: --rotate " + to
+	if swapped {
+		f.Fix = "undo it, and swap the names in three applies: rename " + from + " to a name that is not used, then " + to + " to " + from +
+			", then that name to " + to + "; each takes along what was made up"
+	}
 	f.Object = object
 	return f
 }
@@ -32,11 +37,29 @@ func MovedHere(object, to string) diag.Finding {
 	return f
 }
 
+// Adopted refuses to put an instance's values into an object that is taken over from a bundle which made it with its own.
+func Adopted(object, to string) diag.Finding {
+	f := diag.Errorf("kept-values-moved", "%s takes over %s, which another bundle made with its own passwords", to, object)
+	f.Why = "what was made up there is kept for that bundle alone: it would be another password"
+	f.Fix = "give the value that is in use in the bundle, or have new values made: --rotate " + to
+	f.Object = object
+	return f
+}
+
 // Doubtful refuses to guess whether an instance is the one that went, or one of its own name that was there before.
 func Doubtful(instance, was string) diag.Finding {
 	f := diag.Errorf("kept-values-doubtful", "whether %s is what was %s, or the former %s, is not known", instance, was, instance)
 	f.Why = "passwords are kept of both, and no object comes along that tells"
 	f.Fix = "for the former one apply once without " + instance + " and then with it; else give it a name that was not used before, or have new values made: --rotate " + instance
+	return f
+}
+
+// Unclaimed refuses to give an instance what was made up for one of its name in a bundle that the files do not hold any more,
+// and of which no object comes along.
+func Unclaimed(instance string) diag.Finding {
+	f := diag.Errorf("kept-values-doubtful", "%s would get the passwords of another bundle's instance, which may go on", instance)
+	f.Why = "that bundle was applied from the same files, which do not hold it any more, and none of its objects comes along"
+	f.Fix = "have values of its own made: --rotate " + instance + "; or give it a name that the other bundle has not"
 	return f
 }
 
@@ -46,6 +69,37 @@ func LeftBehind(object, instance, bundle, to string) diag.Finding {
 	f.Why = "what is made up is kept by the instance's name, and would be deleted with this bundle"
 	f.Fix = "give instance " + to + " the name " + instance + ", or apply bundle " + bundle + " first"
 	f.Object = object
+	return f
+}
+
+// OneOff refuses to make anew what an object holds that is annotated to be created once and is there. asked: a rotation was.
+func OneOff(object, instance string, asked bool) diag.Finding {
+	f := diag.Errorf("kept-values-one-off", "%s is annotated one-off: it would keep what was made up for %s, and others would get something new", object, instance)
+	f.Why = "what is one-off is created once and never changed"
+	f.Fix = "take the annotation one-off away, or delete the object, so that it is made again with what is new"
+	if !asked {
+		f.Why += "; something new is made up because the bundle or the chart asks for it otherwise than before, or for the first time"
+		f.Fix = "undo that, or " + f.Fix
+	}
+	f.Object, f.Instance = object, instance
+	return f
+}
+
+// OfHook refuses to make anew what an object holds that a hook made which does not run now.
+func OfHook(object, instance string) diag.Finding {
+	f := diag.Errorf("kept-values-one-off", "%s is a hook that does not run now: it would keep what was made up for %s, and others would get something new", object, instance)
+	f.Why = "what a hook makes is written when the hook runs"
+	f.Fix = "let it run at upgrades too (helm.sh/hook: pre-install,pre-upgrade), make it an ordinary object, or rotate other values alone: --rotate " + instance + "/NAME"
+	f.Object, f.Instance = object, instance
+	return f
+}
+
+// Ignored refuses to make anew what stands in a field that is left to others.
+func Ignored(object, instance string) diag.Finding {
+	f := diag.Errorf("kept-values-ignored", "%s would keep what was made up for %s, and others would get something new", object, instance)
+	f.Why = "an ignore rule leaves the field to others: it is not written"
+	f.Fix = "take its path out of the ignore rules for this apply, or rotate other values alone: --rotate " + instance + "/NAME"
+	f.Object, f.Instance = object, instance
 	return f
 }
 
@@ -63,5 +117,18 @@ func Damaged(why string, instances []string) diag.Finding {
 	f := diag.Errorf("kept-values-damaged", "what was made up for the bundle cannot be read")
 	f.Why = why
 	f.Fix = "restore the Secret hawser-OWNER-kept from a backup; else delete it and have everything made anew: --rotate " + strings.Join(instances, " --rotate ")
+	return f
+}
+
+// Former is the finding about an object that held other made-up values in a release that is gone back to; refused tells that those of now
+// are in use in it.
+func Former(object, instance string, refused bool) diag.Finding {
+	f := diag.Warnf("kept-values-former", "what is made up for %s has changed since, and %s comes back as it was", instance, object)
+	if refused {
+		f = diag.Errorf("kept-values-former", "%s would go back to what was made up for %s before it was made anew", object, instance)
+	}
+	f.Object = object
+	f.Why = "passwords and certificates that were made anew are in use, and those before them are not"
+	f.Fix = "apply the files of that release: they get what is kept now"
 	return f
 }

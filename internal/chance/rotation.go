@@ -25,8 +25,14 @@ func (r Rotation) Of(instance string, a Answers) Answers {
 	return a
 }
 
-// Vet finds entries that name no instance of the bundle, or nothing that is kept.
-func (r Rotation) Vet(instances []string, kept map[string]Answers) diag.Findings {
+// All reports whether everything of an instance is to be made anew.
+func (r Rotation) All(instance string) bool {
+	return slices.ContainsFunc(r, func(x string) bool { return strings.TrimSuffix(x, "/") == instance })
+}
+
+// Vet finds entries that name no instance of the bundle, or nothing that is kept, or what is suspended: nothing of it is
+// written. What has no place on the cluster (elsewhere) is left alone there.
+func (r Rotation) Vet(instances []string, elsewhere map[string]string, suspended map[string]bool, kept map[string]Answers) diag.Findings {
 	var findings diag.Findings
 	for _, x := range r {
 		instance, name, _ := strings.Cut(x, "/")
@@ -39,6 +45,11 @@ func (r Rotation) Vet(instances []string, kept map[string]Answers) diag.Findings
 			if f.Fix = diag.DidYouMean(instance, instances); f.Fix == "" {
 				f.Fix = "there is: " + strings.Join(instances, ", ")
 			}
+		case elsewhere[instance] != "":
+			continue
+		case suspended[instance]:
+			f = diag.Errorf("rotate-suspended", "--rotate %s: %s is suspended: nothing of it is written, and it would keep what was made up", x, instance)
+			f.Fix = "end the suspension, or leave the cluster out"
 		case gone > 0 || len(a.Calls) == 0 && name == "":
 			continue
 		default:

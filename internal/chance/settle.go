@@ -26,6 +26,8 @@ type Beside struct {
 	Owner               string
 	Kept                map[string]Answers
 	Delivered, Declares func(instance string) bool
+	// Removed: the files do not hold the bundle any more. Whether this one is what it was renamed to, objects tell.
+	Removed bool
 }
 
 // Origin is where an instance's answers were until now.
@@ -34,6 +36,9 @@ type Origin struct {
 	// Doubt: other answers are kept under the instance's own name, of when the name was another's or was not delivered.
 	// Only objects that come along tell that the instance is the one that the answers are of.
 	Doubt bool
+	// Removed: they were just taken of a bundle that the files do not hold any more. Only objects that come along tell that it
+	// does not go on.
+	Removed bool
 	// former: they were not in use where they were.
 	former bool
 }
@@ -51,7 +56,7 @@ type Settled struct {
 //
 //   - A rename that was never recorded is taken back: what the record's instance was made with is found by its digest.
 //   - An instance that moved here from another bundle brings its answers, also when former ones of its name are kept here.
-//     Where both bundles kept them, the chain of who took them from whom tells which are the later ones.
+//     Where both bundles kept them, the chain of who took what from whom tells which are the later ones.
 //   - An instance that the record has and the bundle has not was renamed, where exactly one is declared that the record has
 //     not.
 //   - Else an instance has what is kept under its name.
@@ -120,7 +125,7 @@ func (s Settled) restore(own Own) {
 // arrive gives an instance what another bundle kept of it when it moved from there.
 func (s Settled) arrive(own Own, beside []Beside, name string) {
 	for _, b := range beside { // it went there, and this is another one of its name
-		if a := b.Kept[name]; b.Declares(name) && a.From == own.Owner && a.Moves > s.Kept[name].Moves && !own.Delivered(name) {
+		if !own.Delivered(name) && b.has(own.Owner, name, s.Kept[name]) {
 			s.setAside(name)
 		}
 	}
@@ -129,7 +134,7 @@ func (s Settled) arrive(own Own, beside []Beside, name string) {
 	for again := true; again; { // whoever took it from the one that holds it has the later ones
 		again = false
 		for _, b := range beside {
-			if a := b.Kept[name]; !a.IsZero() && !b.Declares(name) && a.From == from.Owner && a.Moves > cur.Moves {
+			if a := b.Kept[name]; !a.IsZero() && !b.Declares(name) && a.cameFrom(from.Owner, cur, true) {
 				take(a, b)
 				again = true
 			}
@@ -137,6 +142,9 @@ func (s Settled) arrive(own Own, beside []Beside, name string) {
 	}
 	switch {
 	case own.Delivered(name) && from.former: // it went there in a run that came to nothing, or came back since
+		if cur.Digest() == s.Kept[name].Digest() { // the same, whichever it was
+			s.Came[name] = from
+		}
 		return
 	case from.Owner == own.Owner && !own.Delivered(name):
 		for _, in := range []bool{true, false} { // delivered there; else former there too
@@ -149,7 +157,7 @@ func (s Settled) arrive(own Own, beside []Beside, name string) {
 					s.Came[name] = Origin{Owner: b.Owner, Instance: name, former: !in}
 					return // a run that ended in the middle took it already
 				}
-				from.Doubt = !cur.IsZero()
+				from.Doubt, from.Removed = !cur.IsZero(), b.Removed
 				take(a, b)
 			}
 		}
@@ -160,7 +168,7 @@ func (s Settled) arrive(own Own, beside []Beside, name string) {
 	if !cur.holds(s.Kept[name]) {
 		s.setAside(name)
 	}
-	cur.From, cur.Moves = from.Owner, cur.Moves+1
+	cur.From, cur.Took, cur.Moves = from.Owner, cur.Digest(), cur.Moves+1
 	s.Kept[name], s.Came[name] = cur, from
 }
 
@@ -169,7 +177,7 @@ func (s Settled) rename(own Own, beside []Beside) {
 	var gone, came []string
 	for _, name := range slices.Sorted(maps.Keys(s.Kept)) {
 		moved := slices.ContainsFunc(beside, func(b Beside) bool {
-			return b.Declares(name) && (!b.Delivered(name) || b.Kept[name].From == own.Owner)
+			return b.Declares(name) && (!b.Delivered(name) || b.Kept[name].cameFrom(own.Owner, own.Kept[name], true))
 		})
 		if own.Delivered(name) && !slices.Contains(own.Declared, name) && !moved {
 			gone = append(gone, name)
@@ -191,6 +199,26 @@ func (s Settled) rename(own Own, beside []Beside) {
 		s.setAside(to)
 		s.Kept[to] = live
 	}
+}
+
+// cameFrom reports whether answers are what a bundle had, and perhaps changed since they moved. Where it was not noted what was
+// taken, that tells only of those of one name (named), and only for the next move.
+func (a Answers) cameFrom(owner string, had Answers, named bool) bool {
+	same := a.Took == had.Digest()
+	if a.Took == "" {
+		same = named && a.Moves == had.Moves+1
+	}
+	return a.From == owner && same && a.Moves > had.Moves
+}
+
+// has reports whether a bundle declares, under whatever name, what came there from another one that had it under the name.
+func (b Beside) has(owner, name string, had Answers) bool {
+	for key, a := range b.Kept {
+		if !aside(key) && b.Declares(key) && a.cameFrom(owner, had, key == name) {
+			return true
+		}
+	}
+	return false
 }
 
 // setAside keeps what is kept under a name for nobody.
@@ -226,10 +254,21 @@ func (a Answers) holds(other Answers) bool {
 	return true
 }
 
+// Beyond are the calls that the others do not answer alike: what was made anew.
+func (a Answers) Beyond(other Answers) Answers {
+	out := Answers{}
+	for _, c := range a.Calls {
+		if !other.holds(Answers{Calls: []Call{c}}) {
+			out.Calls = append(out.Calls, c)
+		}
+	}
+	return out
+}
+
 // Stamp writes into what is kept now where it came from.
 func (s Settled) Stamp(now map[string]Answers) {
 	for name, a := range now {
-		a.From, a.Moves = s.Kept[name].From, s.Kept[name].Moves
+		a.From, a.Moves, a.Took = s.Kept[name].From, s.Kept[name].Moves, s.Kept[name].Took
 		now[name] = a
 	}
 }
@@ -238,7 +277,7 @@ func (s Settled) Stamp(now map[string]Answers) {
 func Same(a, b map[string]Answers) bool {
 	covers := func(a, b map[string]Answers) bool {
 		for name, x := range a {
-			if y := b[name]; !x.IsZero() && (x.Digest() != y.Digest() || x.From != y.From || x.Moves != y.Moves) {
+			if y := b[name]; !x.IsZero() && (x.Digest() != y.Digest() || x.From != y.From || x.Moves != y.Moves || x.Took != y.Took) {
 				return false
 			}
 		}

@@ -9,12 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// answersOf are answers written as "A B": a value each, and "A<ba2": taken from bundle ba at the second move.
+// answersOf are answers written as "A B": a value each, and "A<ba2": taken from bundle ba at the second move, "A<ba2M" where
+// that was M, "A<ba2" where it was not noted.
 func answersOf(text string) Answers {
 	var a Answers
 	text, from, moved := strings.Cut(text, "<")
 	if moved {
-		a.From, a.Moves = from[:len(from)-1], int(from[len(from)-1]-'0')
+		a.From, a.Moves, a.Took = from[:2], int(from[2]-'0'), answersOf(from[3:]).Digest()
 	}
 	for _, v := range strings.Fields(text) {
 		a.Calls = append(a.Calls, Call{Template: "t", Func: Generate, Args: v[:1], Value: v})
@@ -129,6 +130,26 @@ var settled = []struct {
 		beside: []other{{"bb", "", "", []string{"db=Z"}}}, want: "db=A"},
 	{reason: "it went there and stays, and a new one of its name", kept: []string{"db=A"}, declared: "db",
 		beside: []other{{"bb", "db", "db", []string{"db=A<ba1"}}}, want: "db@1=A"},
+	{reason: "a move that only that bundle has done is taken back", kept: []string{"db=A"}, delivered: "db", declared: "db",
+		beside: []other{{"bb", "", "", []string{"db=A<ba1"}}}, want: "db=A", came: "db: bb"},
+	{reason: "another instance moved there, got this one's name and another one again", kept: []string{"n=A"}, delivered: "n", declared: "n",
+		beside: []other{{"bb", "n", "q", []string{"n=M<ba1M"}}}, want: "n=A"},
+	{reason: "another instance moved there, got this one's name and was dropped", kept: []string{"n=A"}, delivered: "n", declared: "n",
+		beside: []other{{"bb", "n", "", []string{"n=M<ba1M"}}}, want: "n=A"},
+	{reason: "renamed what came under another name, beside one of its name", kept: []string{"n=M<bb1M"}, delivered: "n", declared: "q",
+		beside: []other{{"bb", "n", "n", []string{"n=A"}}}, want: "n@1=M<bb1, q=M<bb1", came: "q: n"},
+	{reason: "renamed what came: the name that it had is kept", kept: []string{"m=M<bb1"}, delivered: "m", declared: "n",
+		want: "m@1=M<bb1, n=M<bb1", came: "n: m"},
+	{reason: "a new one, and the former one of its name is back there and renamed", kept: []string{"k=N"}, delivered: "k", declared: "k",
+		beside: []other{{"bb", "k", "l", []string{"k=A<ba2A"}}}, want: "k=N"},
+	{reason: "a new one, and the former one of its name was there all the time, under other names", kept: []string{"k=N"}, delivered: "k", declared: "k",
+		beside: []other{{"bb", "k", "q", []string{"k=A<ba1A"}}}, want: "k=N"},
+	{reason: "moved back and changed there: what was taken tells", kept: []string{"db=A"}, delivered: "db", declared: "db",
+		beside: []other{{"bb", "db", "", []string{"db=A2<ba1A"}}}, want: "db=A2<bb2, db@1=A", came: "db: bb"},
+	{reason: "renamed there and back here", kept: []string{"m@1=M"}, declared: "n", beside: []other{{"bb", "n", "", []string{"n=M<ba1M"}}},
+		want: "m@1=M, n=M<bb2", came: "n: bb"},
+	{reason: "it went there, has another name and stays, and a new one of its name", kept: []string{"db=A"}, declared: "db",
+		beside: []other{{"bb", "web", "web", []string{"web=A<ba1A"}}}, want: "db@1=A"},
 	{reason: "one went to another bundle, one is new", kept: []string{"db=A", "web=B"}, delivered: "db web", declared: "web new",
 		beside: []other{{"bb", "", "db", nil}}, want: "db=A, web=B"},
 	{reason: "one came from another bundle, one was renamed", kept: []string{"db=A"}, delivered: "db", declared: "database web",
@@ -182,14 +203,14 @@ func TestHandOver(t *testing.T) {
 		delivered, live string
 		want            string
 	}{
-		{"not taken yet", nil, "", "db", "db=A<old1"},
-		{"let go by an earlier run", nil, "", "", "db=A<old1"},
-		{"taken, and rotated since", []string{"db=B<old1"}, "db", "", "db=B<old1"},
-		{"taken by a run that was killed", []string{"db=A N<old1"}, "", "db", "db=A N<old1"},
+		{"not taken yet", nil, "", "db", "db=A<ol1"},
+		{"let go by an earlier run", nil, "", "", "db=A<ol1"},
+		{"taken, and rotated since", []string{"db=B<ol1"}, "db", "", "db=B<ol1"},
+		{"taken by a run that was killed", []string{"db=A N<ol1"}, "", "db", "db=A N<ol1"},
 		{"an own one that lives", []string{"db=B"}, "db", "db", "db=B"},
 	} {
 		to := Own{Owner: "new", Kept: keptOf(c.to...), Delivered: listed(c.delivered), Declared: []string{"db"}, Placed: []string{"db"}}
-		from := Beside{Owner: "old", Kept: keptOf("db=A", "web=W"), Delivered: listed(c.live), Declares: listed("")}
+		from := Beside{Owner: "ol", Kept: keptOf("db=A", "web=W"), Delivered: listed(c.live), Declares: listed("")}
 		if got := written(HandOver(to, from)); got != c.want {
 			t.Errorf("%s: %s, want %s", c.reason, got, c.want)
 		}
@@ -223,13 +244,13 @@ func TestAsks(t *testing.T) {
 }
 
 func TestStamp(t *testing.T) {
-	s := Settled{Kept: keptOf("db=A<bb2")}
-	now := keptOf("db=A2", "web=B<x1")
+	s := Settled{Kept: keptOf("db=A<bb2M")}
+	now := keptOf("db=A2", "web=B<xx1")
 	s.Stamp(now)
-	if got := written(now); got != "db=A2<bb2, web=B" {
+	if got := written(now); got != "db=A2<bb2, web=B" || now["db"].Took == "" {
 		t.Error(got)
 	}
-	for text, want := range map[string]bool{"db=A": true, "db=A<bb2": false, "db=B": false, "db=A,x=": true, "db=A,x=B": false} {
+	for text, want := range map[string]bool{"db=A": true, "db=A<bb2": false, "db=A<bb2M": false, "db=B": false, "db=A,x=": true, "db=A,x=B": false} {
 		if got := Same(keptOf("db=A"), keptOf(strings.Split(text, ",")...)); got != want {
 			t.Errorf("%s: %t", text, got)
 		}

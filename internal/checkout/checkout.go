@@ -1,7 +1,7 @@
 // Package checkout is what a directory's Git repository says of it: its root, where it was cloned from, and the commit.
 // It reads a few small files of the repository, each up to 4 MiB; Git itself is not needed.
 //
-// checkout must not start a program, follow anything but the repository's own files, or know what its answers are for.
+// checkout must not start a program, read anything but the repository's own files, or know what its answers are for.
 package checkout
 
 import (
@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"hawser.dev/hawser/internal/rootfs"
@@ -18,8 +19,11 @@ import (
 type Checkout struct {
 	// Root is the working copy's directory, absolute.
 	Root string
-	// Source is the URL of the remote origin, or of the only remote, without credentials.
+	// Source is the URL of the remote origin, or of the only remote, without credentials. One in a directory of this machine
+	// is its absolute path, links followed, however it is written.
 	Source string
+	// Remotes are the URLs of all remotes, written as Source is, sorted.
+	Remotes []string
 	// Revision is the commit that is checked out.
 	Revision string
 }
@@ -32,7 +36,9 @@ func Of(dir string) Checkout {
 	}
 	for {
 		if git, ok := gitDir(filepath.Join(at, ".git")); ok {
-			return Checkout{Root: at, Source: remote(git), Revision: head(git)}
+			out := Checkout{Root: at, Revision: head(git)}
+			out.Source, out.Remotes = remotes(git, at)
+			return out
 		}
 		up := filepath.Dir(at)
 		if up == at {
@@ -120,8 +126,9 @@ func onlyCommit(s string) string {
 // remoteSection is the head of a remote's section in a repository's configuration.
 var remoteSection = regexp.MustCompile(`^\[\s*remote\s+"([^"]*)"\s*\]$`)
 
-// remote is the URL of the remote origin, else of the only one; user and password are left out.
-func remote(git string) string {
+// remotes are the URLs of the remotes of a repository with the given root, user and password left out; source is that of the
+// remote origin, else of the only one.
+func remotes(git, root string) (source string, all []string) {
 	name, urls := "", map[string]string{}
 	for line := range strings.Lines(small(filepath.Join(common(git), "config"))) {
 		line = strings.TrimSpace(line)
@@ -137,15 +144,35 @@ func remote(git string) string {
 			urls[name] = strings.Trim(strings.TrimSpace(value), `"`)
 		}
 	}
-	if url, ok := urls["origin"]; ok {
-		return withoutUser(url)
+	if shared := common(git); shared != git && filepath.Base(shared) == ".git" {
+		root = filepath.Dir(shared) // a worktree is the same place as the working copy that it belongs to
 	}
-	if len(urls) == 1 {
-		for _, url := range urls {
-			return withoutUser(url)
-		}
+	for name, url := range urls {
+		urls[name] = onDisk(withoutUser(url), root)
+		all = append(all, urls[name])
 	}
-	return ""
+	slices.Sort(all)
+	if url, ok := urls["origin"]; ok || len(all) != 1 {
+		return url, all
+	}
+	return all[0], all
+}
+
+// onDisk is the absolute path, links followed, of a remote that is a directory of this machine, relative to root as Git reads
+// it: a clone has the same one written otherwise. Addresses are as they are.
+func onDisk(remote, root string) string {
+	path, file := strings.CutPrefix(remote, "file://")
+	first, _, _ := strings.Cut(path, "/")
+	if remote == "" || file && first != "" || !file && strings.Contains(first, ":") { // a scheme, host:path, or a drive
+		return remote
+	}
+	if path = filepath.FromSlash(path); !filepath.IsAbs(path) {
+		path = filepath.Join(root, path)
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return filepath.ToSlash(filepath.Clean(path))
 }
 
 // withoutUser drops user and password of a URL; what is not one, as git@host:path, has no password.

@@ -8,7 +8,10 @@ import (
 
 // TestOf: the working copy is found from anywhere below it, also where .git is a file (worktrees, submodules).
 func TestOf(t *testing.T) {
-	dir := t.TempDir()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
 	write := func(name, text string) {
 		t.Helper()
 		path := filepath.Join(dir, name)
@@ -26,12 +29,28 @@ func TestOf(t *testing.T) {
 	write("one/.git/config", "[remote \"upstream\"]\nurl = git@example.com:team/one.git\n")
 	write("two/.git/config", "[remote \"a\"]\nurl = https://example.com/a\n[remote \"b\"]\nurl = https://example.com/b\n")
 	write("none/.git/config", "[core]\n")
+	write("near/.git/config", "[remote \"origin\"]\nurl = ../hub/../hub/near.git\n")
+	write("near/.git/worktrees/v/commondir", "../..")
+	write("deep/er/v/.git", "gitdir: "+filepath.Join(dir, "near/.git/worktrees/v")+"\n")
+	write("deep/clone/.git/config", "[remote \"origin\"]\nurl = "+filepath.Join(dir, "link/near.git")+"\n")
+	write("deep/file/.git/config", "[remote \"origin\"]\nurl = file://"+filepath.Join(dir, "hub/near.git")+"\n")
+	write("far/away/.git/config", "[remote \"origin\"]\nurl = ../hub/near.git\n")
+	write("hub/near.git/config", "[core]\n")
+	if err := os.Symlink(filepath.Join(dir, "hub"), filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	hub := filepath.Join(dir, "hub/near.git")
 	for _, tt := range []struct{ dir, root, source string }{
 		{"main/deploy/eu", "main", "https://example.com/shop.git"},
 		{"w", "w", "https://example.com/shop.git"},
 		{"one", "one", "git@example.com:team/one.git"},
 		{"two", "two", ""}, // nobody knows which
 		{"none", "none", ""},
+		{"near", "near", hub},
+		{"deep/er/v", "deep/er/v", hub},
+		{"deep/clone", "deep/clone", hub},
+		{"deep/file", "deep/file", hub},
+		{"far/away", "far/away", filepath.Join(dir, "far/hub/near.git")}, // another one, written alike
 	} {
 		got := Of(filepath.Join(dir, tt.dir))
 		if got.Root != filepath.Join(dir, tt.root) || got.Source != tt.source {

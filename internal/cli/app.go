@@ -10,15 +10,22 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"hawser.dev/hawser/internal/cache"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/exitcode"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/history"
 	"hawser.dev/hawser/internal/interrupt"
+	"hawser.dev/hawser/internal/operation"
+	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/retirement"
 	"hawser.dev/hawser/internal/toolchain"
@@ -26,16 +33,15 @@ import (
 
 // Planner makes plans and carries them out. Errors wrap the engine's sentinels or carry findings.
 type Planner interface {
-	// Plan is the plan to apply; its findings say what blocks it.
-	Plan(ctx context.Context, req engine.Request) (*engine.Prepared, error)
+	operation.Planner
 	// PlanDelete is the plan to delete everything of a bundle.
 	PlanDelete(ctx context.Context, req engine.Request) (*engine.Prepared, error)
+	// PlanRollback is the plan to go back to an earlier release of a bundle.
+	PlanRollback(ctx context.Context, req engine.Request) (*engine.Prepared, error)
 	// SavePlan writes a plan as a file and returns the file's digest, with warnings.
 	SavePlan(p *engine.Prepared, w io.Writer) (digest string, warnings diag.Findings, err error)
 	// LoadPlan makes a saved plan ready to be applied, or refuses.
 	LoadPlan(ctx context.Context, r io.Reader, req engine.Request) (*engine.Prepared, error)
-	// Apply carries a plan out; the outcome is there also beside an error, unless nothing was begun.
-	Apply(ctx context.Context, p *engine.Prepared, req engine.Request) (*fleetplan.Outcome, error)
 }
 
 // Reader answers without planning.
@@ -48,6 +54,9 @@ type Reader interface {
 	Status(ctx context.Context, req engine.Request) (*fleetplan.StatusReport, error)
 	// List tells what was delivered, as the records say; the listing is there also beside an error.
 	List(ctx context.Context, req engine.Request) (*release.Listing, error)
+	// History tells the releases, Compare what changed between two; both are there also beside an error.
+	History(ctx context.Context, req engine.Request) (*history.History, error)
+	Compare(ctx context.Context, req engine.Request, from, to string) (*history.Comparison, error)
 }
 
 // Fleets answers about clusters; reports are there also beside an error.
@@ -72,17 +81,6 @@ type Engine interface {
 	Fleets
 }
 
-// Explanation is one layer that says something about a value; the last one of a cluster won.
-type Explanation struct {
-	Cluster string `json:"cluster"`
-	Path    string `json:"path"`
-	Layer   string `json:"layer"`
-	Value   string `json:"value"`
-	Pos     string `json:"pos,omitempty"`
-	// Hint is a name that was perhaps meant, where no layer has the value.
-	Hint string `json:"hint,omitempty"`
-}
-
 // App is everything the commands reach the world through. In, Out, Err and Engine are required; a nil func makes
 // the commands that need it say so, the others fall back to the process they run in.
 type App struct {
@@ -100,7 +98,7 @@ type App struct {
 	// ReadPlan reads a saved plan for showing it, without clusters.
 	ReadPlan func(r io.Reader) (*fleetplan.FleetPlan, error)
 	// Explain says which layers decided a value (INSTANCE.PATH).
-	Explain func(ctx context.Context, req engine.Request, path string) ([]Explanation, error)
+	Explain func(ctx context.Context, req engine.Request, path string) ([]place.Line, error)
 	// Bundles are the names of the bundles in the request's files, each after those it requires.
 	Bundles func(ctx context.Context, req engine.Request) ([]string, error)
 	// Lock pins what the bundle's sources resolve to.
@@ -141,8 +139,10 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	defer stop()
 	in := interrupt.New(cancel)
 	over := make(chan struct{})
+	var listening sync.WaitGroup
+	defer listening.Wait()
 	defer close(over)
-	go in.Listen(over, interrupts)
+	listening.Go(func() { in.Listen(over, interrupts) })
 
 	s := &session{App: a, Interruption: in}
 	root := s.commands()
@@ -151,18 +151,20 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
 	done := make(chan error, 1)
-	if err := singleDash(root, args); err != nil {
-		return s.finish(err)
+	for _, check := range []func(*cobra.Command, []string) error{unknownCommand, singleDash} {
+		if err := check(root, args); err != nil {
+			return s.finish(err)
+		}
 	}
 	go func() { done <- root.ExecuteContext(ctx) }()
 	select {
 	case err := <-done:
 		if err != nil && in.Ended() {
-			return exitInterrupted
+			return exitcode.Interrupted
 		}
 		return s.finish(err)
 	case <-in.Quit:
-		return exitInterrupted
+		return exitcode.Interrupted
 	}
 }
 
@@ -198,6 +200,8 @@ type session struct {
 	*App
 	*interrupt.Interruption
 	opts options
+	// args are the arguments of a command about clusters.
+	args []string
 	// said are the deliberate differences that were printed.
 	said map[string]bool
 	// compat is set under `bundle` and `runtime`: Timoni's flags and manners.

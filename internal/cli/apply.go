@@ -4,15 +4,19 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
+	"hawser.dev/hawser/internal/commandline"
+
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/exitcode"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/operation"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/report"
 	"hawser.dev/hawser/internal/rootfs"
@@ -41,12 +45,7 @@ Exit codes: 0 done, 1 error, 3 partly done, 4 not ready in time, 5 refused, 130 
 			}
 			return atMostOne("plan file")(cmd, args)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return s.apply(cmd, args)
-			}
-			return s.eachBundle(cmd, exitChanges, func() error { return s.apply(cmd, nil) })
-		},
+		RunE: s.apply,
 	}
 	f := cmd.Flags()
 	s.opts.bundleFlags(f)
@@ -78,109 +77,118 @@ func (s *session) apply(cmd *cobra.Command, args []string) error {
 	if s.opts.output == "json" {
 		pr.ndjson(s.Out)
 	}
-	p, eng, req, err := s.planToApply(cmd, args, pr)
+	bundles, eng, err := s.planToApply(cmd, args, pr)
 	if err != nil {
 		return s.refusedEvent(pr, err)
 	}
-	return s.carryOut(cmd, pr, eng, p, req, s.confirmApply)
+	return s.carryOut(cmd, pr, eng, bundles, s.confirmApply)
 }
 
-// planToApply makes the plan, or loads the saved one.
-func (s *session) planToApply(cmd *cobra.Command, args []string, pr *progress) (*engine.Prepared, Engine, engine.Request, error) {
+// planToApply makes the plans of all bundles, or loads the saved one.
+func (s *session) planToApply(cmd *cobra.Command, args []string, pr *progress) (operation.Bundles, Engine, error) {
 	if len(args) == 0 {
+		if err := s.keepStdin(); err != nil {
+			return nil, nil, err
+		}
 		req, err := s.bundleRequest(cmd)
 		if err != nil {
-			return nil, nil, req, err
+			return nil, nil, err
 		}
 		req.ShowDiff = s.opts.diff || s.interactive() && !s.opts.yes
 		req.ShowFields = s.opts.output != "json" && !s.opts.stat // the log says what was confirmed by -y
 		req.ShowContent = s.opts.full && s.opts.output != "json"
 		req.Applies = s.opts.yes
-		p, eng, err := s.makePlan(cmd.Context(), pr, req)
-		return p, eng, req, err
+		bundles, eng, err := s.makePlans(cmd.Context(), pr, req)
+		if err == nil && len(bundles) == 1 {
+			err = bundles[0].Err
+		}
+		return bundles, eng, err
 	}
 	if looksLikeBundle(args[0]) {
-		return nil, nil, engine.Request{}, usagef("%s is not a saved plan\nBundle files are named with -f: hawser apply -f %s", args[0], args[0])
+		return nil, nil, usagef("%s is not a saved plan\nBundle files are named with -f: hawser apply -f %s", args[0], args[0])
 	}
-	if flags := decided(cmd.Flags()); len(flags) > 0 {
-		return nil, nil, engine.Request{}, usagef("a saved plan knows what it does and where: leave %s out\n"+
+	if flags := commandline.Decided(cmd.Flags()); len(flags) > 0 {
+		return nil, nil, usagef("a saved plan knows what it does and where: leave %s out\n"+
 			"For something else make another plan: hawser plan -f BUNDLE --out FILE", strings.Join(flags, " and "))
 	}
 	req, err := s.request(cmd)
 	if err != nil {
-		return nil, nil, req, err
+		return nil, nil, err
 	}
 	f, err := rootfs.OpenFile(args[0])
 	if err != nil {
-		return nil, nil, req, notThere(err, "there is no saved plan "+args[0], "hawser plan -f BUNDLE --out "+args[0]+" makes one; a bundle's files are named with -f")
+		return nil, nil, notThere(err, "there is no saved plan "+args[0], "hawser plan -f BUNDLE --out "+args[0]+" makes one; a bundle's files are named with -f")
 	}
 	defer f.Close()
 	eng, err := s.engine(pr)
 	if err != nil {
-		return nil, nil, req, err
+		return nil, nil, err
 	}
 	pr.begin(nil)
 	defer pr.end()
 	p, err := eng.LoadPlan(cmd.Context(), f, req)
-	return p, eng, req, err
+	return operation.Bundles{{Request: req, Plan: p}}, eng, err
 }
 
-// carrying are the flags of apply that say how a plan is carried out or shown. All others decide what is planned, and a
-// saved plan has its own: one that was heeded by nobody would let a run reach further than it says.
-var carrying = []string{"kubeconfig", "as", "as-group", "timeout", "parallel", "yes", "dry-run", "diff", "wait", "skip-unreachable",
-	"message", "progress", "output", "full", "stat", "color", "verbose", "cache-dir", "log-pretty", "log-color"}
+// confirmation decides whether plans may be carried out; it may ask and it may set what the user confirmed.
+type confirmation func(ctx context.Context, bundles operation.Bundles) error
 
-// decided names the flags that were given and that a saved plan does not let change.
-func decided(flags *pflag.FlagSet) []string {
-	var out []string
-	flags.Visit(func(f *pflag.Flag) {
-		switch {
-		case slices.Contains(carrying, f.Name):
-		case f.Name == "file":
-			out = append(out, "-f")
-		default:
-			out = append(out, "--"+f.Name)
-		}
-	})
-	return out
-}
-
-// confirmation decides whether a plan may be carried out; it may ask and it may set what the user confirmed.
-type confirmation func(ctx context.Context, p *fleetplan.FleetPlan, req *engine.Request) error
-
-// carryOut shows a plan, gets the yes, and applies it.
-func (s *session) carryOut(cmd *cobra.Command, pr *progress, eng Engine, made *engine.Prepared, req engine.Request, confirm confirmation) error {
-	ctx, p := cmd.Context(), made.FleetPlan
-	p.Findings = append(p.Findings, p.Reachable(req.SkipUnreachable)...) // said before anybody is asked
-	s.differFor(p.Findings)
-	brakeOnly := s.liftBrake(p, req)
-	st := s.style(s.Err)
-	st.Apply = true
-	if s.opts.output != "json" || p.Findings.HasErrors() {
-		if err := report.Plan(s.Err, p, st); err != nil {
-			return err
-		}
+// carryOut shows the plans, gets the yes, and applies each when its turn comes.
+func (s *session) carryOut(cmd *cobra.Command, pr *progress, eng Engine, bundles operation.Bundles, confirm confirmation) error {
+	blocked, brakeOnly, err := s.showPlans(pr, bundles)
+	if blocked || err != nil {
+		bundles.Close()
+		return err
 	}
-	if p.Findings.HasErrors() || p.Counts().Conflict > 0 {
-		if s.opts.output == "json" {
-			s.summary(pr, p, p.Findings)
-		}
-		return said(max(s.planCode(p), exitError))
-	}
-	if p.Verb == "apply" && p.Counts().Delete > 0 {
+	if first := bundles[0].Plan; first.Verb == "apply" && bundles.Counts().Delete > 0 {
 		s.differ("prune", "what left the bundle is deleted")
 	}
-	if changes(p) || brakeOnly {
-		if err := confirm(ctx, p, &req); err != nil {
+	if slices.ContainsFunc(bundles, func(b *operation.Bundle) bool { return changes(b.Plan.FleetPlan) }) || brakeOnly {
+		if err := confirm(cmd.Context(), bundles); err != nil {
 			return s.refusedEvent(pr, err)
 		}
+	}
+	end := s.Gently(pr.stopping)
+	defer end()
+	var errs []error
+	var left diag.Findings
+	for _, b := range bundles {
+		if why := bundles.Waits(b, s.Stop); why != "" {
+			left = append(left, s.notBegun(pr, b, why)...)
+			continue
+		}
+		err := s.turn(cmd, pr, eng, bundles, b)
+		if len(bundles) == 1 || closedPipe(err) {
+			return err
+		}
+		if s.finish(err) == exitcode.Interrupted { // the rest is told why it was not begun
+			err = context.Canceled
+		}
+		errs = append(errs, err)
+	}
+	if len(left) > 0 {
+		fmt.Fprintln(s.Err)
+		_ = report.Findings(s.Err, left, s.style(s.Err))
+	}
+	return exitcode.Said(exitcode.OfBundles(errs))
+}
+
+// turn carries one bundle's plan out and says what came of it.
+func (s *session) turn(cmd *cobra.Command, pr *progress, eng Engine, bundles operation.Bundles, b *operation.Bundle) error {
+	p := b.Plan.FleetPlan
+	if len(bundles) > 1 && changes(p) && pr.json == nil {
+		s.ofBundle(b)
+	}
+	pr.begin(nil)
+	err := bundles.Turn(cmd.Context(), eng, b)
+	pr.end()
+	if err != nil {
+		return s.refusedEvent(pr, err)
 	}
 	if changes(p) {
 		pr.begin(p)
 	}
-	end := s.Gently(pr.stopping)
-	out, err := eng.Apply(ctx, made, req)
-	end()
+	out, err := b.Apply(cmd.Context(), eng)
 	pr.end()
 	return s.printOutcome(pr, cmd, p, out, err)
 }
@@ -223,20 +231,23 @@ func (s *session) printOutcome(pr *progress, cmd *cobra.Command, p *fleetplan.Fl
 	if err == nil || errors.Is(err, context.Canceled) || !isSentinel(err) {
 		return err
 	}
-	return said(codeOf(err))
+	return exitcode.Said(exitcode.Of(err))
 }
 
 // refusedEvent ends a run before its rollout: with -o json the stream still ends with a summary.
 func (s *session) refusedEvent(pr *progress, err error) error {
-	if pr.json != nil && !closedPipe(err) && (s.opts.bundle != "" || !several(err)) {
-		s.summary(pr, nil, findingsOf(err))
+	if !closedPipe(err) {
+		s.summary(pr, "", nil, findingsOf(err))
 	}
 	return err
 }
 
-// summary is the last event of a stream whose rollout never began.
-func (s *session) summary(pr *progress, p *fleetplan.FleetPlan, fs diag.Findings) {
-	out := &fleetplan.Outcome{V: 1, Verb: "apply", Result: fleetplan.Failed, Clusters: []fleetplan.ClusterOutcome{}, Findings: fs, Started: s.Now()}
+// summary is the last event of a bundle whose rollout never began, where there is a stream of them.
+func (s *session) summary(pr *progress, bundle string, p *fleetplan.FleetPlan, fs diag.Findings) {
+	if pr.json == nil {
+		return
+	}
+	out := &fleetplan.Outcome{V: 1, Verb: "apply", Bundle: bundle, Result: fleetplan.Failed, Clusters: []fleetplan.ClusterOutcome{}, Findings: fs, Started: s.Now()}
 	if p != nil {
 		out.Verb, out.Bundle = p.Verb, p.Bundle
 	}
@@ -255,63 +266,28 @@ func findingsOf(err error) diag.Findings {
 func (s *session) hints(cmd *cobra.Command, p *fleetplan.FleetPlan) report.Hints {
 	var access, all []string
 	for _, f := range slices.Compact(slices.Concat(p.FleetFiles, s.opts.fleetFiles)) {
-		access = append(access, "--fleet", quoted(f))
+		access = append(access, "--fleet", commandline.Quoted(f))
 	}
 	if s.opts.kubeconfig != "" {
-		access = append(access, "--kubeconfig", quoted(s.opts.kubeconfig))
+		access = append(access, "--kubeconfig", commandline.Quoted(s.opts.kubeconfig))
 	}
 	if name := cmp.Or(p.Context, s.opts.context); name != "" {
-		access = append(access, "--kube-context", quoted(name))
+		access = append(access, "--kube-context", commandline.Quoted(name))
 	}
 	all = append(all, cmd.CommandPath())
-	if p.Verb == "delete" && len(s.opts.files) == 0 {
+	if p.Verb != "apply" && len(s.opts.files) == 0 {
 		all = append(all, p.Bundle)
 	}
+	all = append(all, p.Again()...)
 	for _, f := range s.opts.files {
-		all = append(all, "-f", quoted(f))
+		all = append(all, "-f", commandline.Quoted(f))
 	}
 	h := report.Hints{Access: strings.Join(access, " ")}
 	if p.Verb != "apply" || cmd.Flags().NArg() == 0 { // a saved plan is stale
-		h.Resume = strings.Join(slices.Concat(all, access, same(cmd, "rotate")), " ") // to rotate again makes other values
-		h.Rotate = strings.Join(slices.Concat(all, access, same(cmd, "cluster", "group", "until-wave")), " ")
+		h.Resume = strings.Join(slices.Concat(all, access, commandline.Same(cmd.Flags(), "rotate", "to")), " ") // to rotate again makes other values
+		h.Rotate = strings.Join(slices.Concat(all, access, commandline.Same(cmd.Flags(), "cluster", "group", "until-wave")), " ")
 	}
 	return h
-}
-
-// once are flags that are said elsewhere, or meant for one run only: how it is shown, and what was confirmed.
-var once = []string{"file", "fleet", "runtime", "kubeconfig", "kube-context", "kube-token", "yes", "dry-run", "diff", "confirm-delete", "output",
-	"progress", "color", "verbose", "message", "full", "stat"}
-
-// same are the other flags that were given, but for some: a run that goes on must not reach further than the one it goes on from.
-func same(cmd *cobra.Command, but ...string) []string {
-	var out []string
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if slices.Contains(once, f.Name) || slices.Contains(but, f.Name) {
-			return
-		}
-		values := []string{f.Value.String()}
-		if many, ok := f.Value.(pflag.SliceValue); ok {
-			values = many.GetSlice()
-		}
-		for _, v := range values {
-			if f.NoOptDefVal == v && f.Value.Type() == "bool" {
-				out = append(out, "--"+f.Name)
-			} else {
-				out = append(out, "--"+f.Name+"="+quoted(v))
-			}
-		}
-	})
-	return out
-}
-
-// quoted is a word as a shell takes it.
-func quoted(s string) string {
-	if s != "" && strings.IndexFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,@%+~", r))
-	}) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // changes reports whether the plan writes anything anywhere.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"hawser.dev/hawser/internal/commandline"
 	"hawser.dev/hawser/internal/fleetplan"
 )
 
@@ -65,7 +66,7 @@ func TestSavedPlanHeedsNoOtherDecision(t *testing.T) {
 	apply.LocalFlags().VisitAll(check)
 	apply.InheritedFlags().VisitAll(check)
 	slices.Sort(heeded)
-	if want := slices.Sorted(slices.Values(carrying)); !slices.Equal(heeded, slices.Compact(want)) {
+	if want := slices.Sorted(slices.Values(commandline.Carrying)); !slices.Equal(heeded, slices.Compact(want)) {
 		t.Errorf("with a saved plan these are heeded:\n%v\nwant:\n%v", heeded, want)
 	}
 }

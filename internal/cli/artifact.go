@@ -20,7 +20,7 @@ func (s *session) artifactCommand() *cobra.Command {
   hawser artifact push oci://registry.example.com/shop/manifests -f rendered -t 1.4.2
   hawser artifact pull oci://registry.example.com/shop/manifests:1.4.2 -o got`,
 		s.artifactBuildCommand(), s.artifactPushCommand(), s.artifactPullCommand(), s.artifactTagCommand(), s.artifactListCommand(),
-		s.artifactDigestCommand(), s.artifactSignCommand())
+		s.artifactDigestCommand(), s.artifactSignCommand(), s.artifactVerifyCommand())
 }
 
 func (s *session) artifactPushCommand() *cobra.Command {
@@ -30,7 +30,8 @@ func (s *session) artifactPushCommand() *cobra.Command {
 		Use:   "push [oci://REGISTRY/REPOSITORY] -f DIR",
 		Short: "Publish a directory or files",
 		Long: `Push publishes a directory, or files of one directory, under tags (default latest). The same files and annotations have
-the same digest.`,
+the same digest. A tag that is a version (1.4.2) does not change: other files under it are refused without --force; other
+tags move. Files with Secrets in clear are refused without --include-secrets: who may read the registry reads them.`,
 		Example: `  hawser artifact push oci://registry.example.com/shop/manifests -f rendered -t 1.4.2 -t latest
   hawser artifact push oci://registry.example.com/shop/bundle -f bundle.cue -f fleet.yaml -t 1.4.2 --form timoni
   hawser artifact push oci://registry.example.com/shop/manifests -f rendered -t 1.4.2 --sign cosign --cosign-key cosign.key
@@ -61,6 +62,8 @@ the same digest.`,
 	f.StringArrayVarP(&req.Files, "file", "f", nil, "directory, or file (repeat it), to publish")
 	f.BoolVar(&req.ResolveSymlinks, "resolve-symlinks", false, "push the files that links lead to; they have to lie in the directory")
 	f.StringArrayVarP(&req.Tags, "tag", "t", nil, "tag to set (repeat it; default latest)")
+	f.BoolVar(&req.Force, "force", false, "let a version that exists change")
+	f.BoolVar(&req.IncludeSecrets, "include-secrets", false, "publish Secrets in clear, too")
 	formFlags(f, &req)
 	to.flags(s, f)
 	return cmd
@@ -80,12 +83,14 @@ func (s *session) artifactBuildCommand() *cobra.Command {
 		Use:   "build -f DIR -o FILE.tar",
 		Short: "Pack a directory or files as an artifact on this machine",
 		Long: `Build packs a directory, or files of one directory, as push does, into an OCI archive (a .tar) or layout (a directory), and
-prints the digest. The same files and annotations have the same digest, here and when they are pushed.`,
+prints the digest. The same files and annotations have the same digest, here and when they are pushed. With Secrets in
+clear, which a warning names, it is for its owner alone to read.`,
 		Example: `  hawser artifact build -f rendered -o manifests.tar -t 1.4.2
   hawser artifact build -f rendered -o layout --format oci-layout --form timoni -a org.opencontainers.image.licenses=Apache-2.0
   hawser artifact pull oci-archive://manifests.tar:1.4.2 -o got`,
 		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			req.IncludeSecrets = true // nobody else gets them here
 			if req.Annotations, err = annotations(to.pairs); err != nil {
 				return err
 			}
@@ -100,6 +105,7 @@ prints the digest. The same files and annotations have the same digest, here and
 			if err != nil {
 				return err
 			}
+			s.findings(got.Findings)
 			fmt.Fprintf(s.Err, "packed into %s (%s)\n", to.output, strings.Join(got.Tags, ", "))
 			_, err = fmt.Fprintln(s.Out, got.Digest)
 			return err
@@ -163,7 +169,7 @@ func (s *session) artifactPullCommand() *cobra.Command {
 		Use:   "pull oci://REGISTRY/REPOSITORY[:TAG|@DIGEST] [-o DIR]",
 		Short: "Get the files of an artifact",
 		Long: `Pull gets the files of an artifact into a directory and prints its digest. What the directory holds stays: a file that
-exists is an error before anything is written. --verify cosign, and the policy of --fleet, want it to be signed.`,
+exists is an error before anything is written; files with Secrets in clear are for their owner alone. --verify cosign, and the policy of --fleet, want it to be signed.`,
 		Example: `  hawser artifact pull oci://registry.example.com/shop/manifests:1.4.2 -o got
   hawser artifact pull oci://registry.example.com/shop/manifests --version 1.x --digest sha256:0000000000000000000000000000000000000000000000000000000000000000`,
 		Args: exactly("oci://REGISTRY/REPOSITORY"),
@@ -230,7 +236,8 @@ func (s *session) artifactListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list oci://REGISTRY/REPOSITORY",
 		Short: "List the tags of an artifact",
-		Long:  "List shows all tags of a repository: versions first, the newest first, then other names, with digest and date.",
+		Long: `List shows all tags of a repository: versions first, the newest first, then other names, with digest and date. Tags that
+hold signatures are left out.`,
 		Example: `  hawser artifact list oci://registry.example.com/shop/manifests
   hawser artifact list oci://registry.example.com/shop/manifests --filter-regex "^1\\." --with-digest=false`,
 		Args: exactly("oci://REGISTRY/REPOSITORY"),

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,6 +8,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/interrupt"
+	"hawser.dev/hawser/internal/reference"
 )
 
 // commands builds the whole tree; nothing is read or contacted before a command runs.
@@ -25,6 +25,7 @@ plan for the whole fleet, rolls it out wave by wave, and stops when something fa
 		SilenceErrors: true,
 		Args:          noSuchCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Annotations:   onlySubcommands,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	s.globalFlags(root.PersistentFlags())
@@ -32,9 +33,9 @@ plan for the whole fleet, rolls it out wave by wave, and stops when something fa
 		&cobra.Group{ID: "make", Title: "Make and publish:"},
 		&cobra.Group{ID: "more", Title: "More:"})
 	root.AddCommand(
-		grouped("run", s.planCommand(), s.applyCommand(), s.deleteCommand())...)
+		grouped("run", s.planCommand(), s.applyCommand(), s.rollbackCommand(), s.deleteCommand())...)
 	root.AddCommand(
-		grouped("look", s.statusCommand(), s.listCommand(), s.inspectCommand(), s.diffCommand(), s.vetCommand(), s.buildCommand(), s.fleetCommand())...)
+		grouped("look", s.statusCommand(), s.listCommand(), s.inspectCommand(), s.historyCommand(), s.diffCommand(), s.vetCommand(), s.buildCommand(), s.fleetCommand())...)
 	root.AddCommand(
 		grouped("make", s.fmtCommand(), s.moduleCommand(), s.artifactCommand(), s.registryCommand())...)
 	root.AddCommand(
@@ -71,9 +72,12 @@ func grouped(id string, cmds ...*cobra.Command) []*cobra.Command {
 	return cmds
 }
 
+// onlySubcommands marks commands that do nothing but hold others.
+var onlySubcommands = map[string]string{"subcommands": "only"}
+
 // parent is a command that only has subcommands.
 func parent(use, short, long, example string, cmds ...*cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: noSuchCommand,
+	cmd := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: noSuchCommand, Annotations: onlySubcommands,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	cmd.AddCommand(cmds...)
 	return cmd
@@ -84,20 +88,43 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	names := commandsOf(cmd)
+	fix := "hawser --help lists the commands"
+	if cmd.HasParent() {
+		fix = cmd.CommandPath() + " has: " + strings.Join(names, ", ")
+	}
+	if way := reference.Command(cmd.CommandPath(), args[0]); way != "" {
+		return usageFinding("unknown command "+args[0]+" for "+cmd.CommandPath(), "", "", way)
+	}
+	return usageFinding("unknown command "+args[0]+" for "+cmd.CommandPath(), diag.Nearest(args[0], names), "", fix)
+}
+
+// unknownCommand refuses a command that there is not, or that is missing, before its flags are looked at: those are unknown
+// to a command that only has subcommands.
+func unknownCommand(root *cobra.Command, args []string) error {
+	cmd, rest, err := root.Find(args)
+	if err != nil || cmd.Annotations["subcommands"] == "" || len(rest) == 0 || rest[0] == "help" || strings.HasPrefix(rest[0], "__") {
+		return nil // cobra adds those when it runs
+	}
+	if !strings.HasPrefix(rest[0], "-") {
+		return noSuchCommand(cmd, rest[:1])
+	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(rest[0], "--"), "=")
+	if name == "help" || name == rest[0] || longFlag(cmd, name) != nil || !cmd.HasParent() {
+		return nil
+	}
+	return usageFinding("no command stands before "+rest[0], "", "", cmd.CommandPath()+" has: "+strings.Join(commandsOf(cmd), ", "))
+}
+
+// commandsOf are the names of a command's subcommands, with their other spellings.
+func commandsOf(cmd *cobra.Command) []string {
 	var names []string
 	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() {
 			names = append(append(names, c.Name()), c.Aliases...)
 		}
 	}
-	fix := "hawser --help lists the commands"
-	if cmd.HasParent() {
-		fix = cmd.CommandPath() + " has: " + strings.Join(names, ", ")
-	}
-	if way := wayOf(commandWords, args[0]); way != "" && !cmd.HasParent() {
-		return usageFinding("unknown command "+args[0]+" for "+cmd.CommandPath(), "", "", way)
-	}
-	return usageFinding("unknown command "+args[0]+" for "+cmd.CommandPath(), diag.Nearest(args[0], names), "", fix)
+	return names
 }
 
 // flagError explains a flag that does not parse, and suggests the nearest known one.
@@ -108,19 +135,19 @@ func flagError(cmd *cobra.Command, err error) error {
 	if rest, ok := strings.CutPrefix(text, "unknown shorthand flag: '"); ok {
 		word = rest[:1]
 	}
-	if way := wayOf(flagWordsOf[cmd.CommandPath()], word); way != "" {
+	if way := reference.FlagOf(cmd.CommandPath(), word); way != "" {
 		return usageFinding(text, "", "", way)
 	}
 	if !found && strings.Contains(text, `for "--dry-run" flag`) {
 		return usageFinding("--dry-run takes no value", "", "", "--dry-run plans and writes nothing; --server-check asks the API servers, admission included")
 	}
-	if what, fix := wrongValue(text); what != "" {
+	if what, fix := reference.WrongValue(text); what != "" {
 		return usageFinding(what, "", "", fix)
 	}
 	if !found {
 		return usageFinding(text, "", "", cmd.CommandPath()+" --help lists the flags")
 	}
-	if way := wayOf(flagWords, name); way != "" {
+	if way := reference.Flag(name); way != "" {
 		return usageFinding(text, "", "", way)
 	}
 	var names []string
@@ -138,22 +165,6 @@ func usageFinding(what, nearest, prefix, fix string) error {
 		fix = "did you mean " + prefix + nearest + "? " + fix
 	}
 	return diag.Findings{{Severity: diag.Error, Code: "usage", What: what, Fix: fix}}.Err()
-}
-
-var notAValue = regexp.MustCompile(`^invalid argument ("(?:[^"\\]|\\.)*") for "(?:-\w, )?(--[\w-]+)" flag: (time|strconv\.(\w+))`)
-
-// wrongValue says in words that a flag's value is of another kind than it takes; "" for any other mistake.
-func wrongValue(text string) (what, fix string) {
-	m := notAValue.FindStringSubmatch(text)
-	switch {
-	case m == nil:
-		return "", ""
-	case m[3] == "time":
-		return m[2] + " takes a duration, not " + m[1], "write it with its unit, for example " + m[2] + " 90s or " + m[2] + " 5m"
-	case m[4] == "ParseBool":
-		return m[2] + " is true or false, not " + m[1], m[2] + " alone means yes, " + m[2] + "=false no"
-	}
-	return m[2] + " takes a whole number, not " + m[1], "for example " + m[2] + " 3"
 }
 
 // helpCommand is help, which refuses a command that there is not.
@@ -210,8 +221,8 @@ func (a *App) Verbs() map[string][]string {
 		for _, c := range cmd.Commands() {
 			name := strings.TrimSpace(path + " " + c.Name())
 			walk(c, name)
-			if c.HasSubCommands() && c.Args != nil && c.Args(c, []string{"anything"}) != nil {
-				continue // a parent, which shows its help
+			if c.Annotations["subcommands"] != "" {
+				continue // it does nothing of its own
 			}
 			flags := []string{}
 			c.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f.Name) })

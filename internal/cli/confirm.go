@@ -3,21 +3,23 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
-	"hawser.dev/hawser/internal/engine"
-	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/operation"
+	"hawser.dev/hawser/internal/prompt"
+	"hawser.dev/hawser/internal/report"
 )
 
 // confirmApply gets the yes for an apply: -y, an answer at the terminal, or, under `bundle` without a terminal, a plan
 // that only creates and changes.
-func (s *session) confirmApply(ctx context.Context, p *fleetplan.FleetPlan, req *engine.Request) error {
-	counts := p.Counts()
+func (s *session) confirmApply(ctx context.Context, bundles operation.Bundles) error {
+	counts := bundles.Counts()
 	switch {
 	case s.opts.yes:
 		return nil
 	case s.interactive():
-		return s.ask(ctx, p, req)
+		return s.ask(ctx, bundles)
 	case s.compat && !destroys(counts):
 		s.differ("confirm", "nobody can be asked here, and the plan only creates and changes: going on (hawser apply would want -y)")
 		return nil
@@ -29,21 +31,29 @@ func (s *session) confirmApply(ctx context.Context, p *fleetplan.FleetPlan, req 
 	return refused("nobody can be asked here whether to apply", "stdin or stderr is not a terminal", "say it with -y")
 }
 
-// ask shows what will be written first and where, and asks. What is dear wants the bundle's name.
-func (s *session) ask(ctx context.Context, p *fleetplan.FleetPlan, req *engine.Request) error {
+// ask shows what will be written first and where, and asks once for all bundles. What is dear wants their names.
+func (s *session) ask(ctx context.Context, bundles operation.Bundles) error {
 	fmt.Fprintln(s.Err)
-	if first := firstWrite(p); first != "" {
-		fmt.Fprintln(s.Err, first)
+	i := max(0, slices.IndexFunc(bundles, func(b *operation.Bundle) bool { return changes(b.Plan.FleetPlan) }))
+	if err := report.FirstWrite(s.Err, bundles[i].Plan.FleetPlan, s.style(s.Err)); err != nil {
+		return err
 	}
-	ask, ok, err := prompter{s.In, s.Err}, false, error(nil)
-	switch n := p.Counts().Delete + p.Counts().Recreate; {
-	case p.Verb == "delete", len(p.Guard) > 0 && req.ConfirmDelete == nil:
-		ok, err = ask.typed(ctx, fmt.Sprintf("This deletes %s on %s.", objects(n), clusters(p)), p.Bundle)
-		if ok {
-			req.ConfirmDelete = &n
+	var dear operation.Bundles
+	var names []string
+	for _, b := range bundles {
+		if b.Plan.Verb == "delete" || len(b.Plan.Guard) > 0 && b.Request.ConfirmDelete == nil {
+			dear, names = append(dear, b), append(names, b.Plan.Bundle)
 		}
-	case p.Verb == "apply":
-		ok, err = ask.yes(ctx, fmt.Sprintf("Apply to %s?", clusters(p)))
+	}
+	what := bundles[0].Plan.Question(clusters(bundles))
+	if len(bundles) > 1 {
+		what = fmt.Sprintf("Apply %d bundles to %s?", len(bundles), clusters(bundles))
+	}
+	ask, ok, err := prompt.Prompter{In: s.In, Out: s.Err}, false, error(nil)
+	if c := dear.Counts(); len(dear) > 0 {
+		ok, err = ask.Typed(ctx, fmt.Sprintf("This deletes %s on %s.", objects(c.Delete+c.Recreate), clusters(dear)), strings.Join(names, " "))
+	} else {
+		ok, err = ask.Yes(ctx, what)
 	}
 	if err != nil {
 		return err
@@ -51,37 +61,11 @@ func (s *session) ask(ctx context.Context, p *fleetplan.FleetPlan, req *engine.R
 	if !ok {
 		return refused("not confirmed", "nothing was written", "")
 	}
-	return nil
-}
-
-// firstWrite says which cluster is written first, at which server, and what.
-func firstWrite(p *fleetplan.FleetPlan) string {
-	for _, c := range p.Clusters {
-		if c.Plan == nil || c.Plan.Empty() {
-			continue
-		}
-		where := c.Cluster
-		if c.Server != "" {
-			where += " (" + c.Server + ")"
-		}
-		var names []string
-		more := 0
-		for _, ch := range c.Plan.Changes {
-			switch {
-			case !ch.Action.Writes():
-			case len(names) < 4:
-				names = append(names, ch.Action.Mark()+" "+ch.Ref.String())
-			default:
-				more++
-			}
-		}
-		text := "First to be written: " + where + ": " + strings.Join(names, ", ")
-		if more > 0 {
-			text += fmt.Sprintf(" and %d more", more)
-		}
-		return text
+	for _, b := range dear {
+		n := b.Plan.Counts().Delete + b.Plan.Counts().Recreate
+		b.Request.ConfirmDelete = &n
 	}
-	return ""
+	return nil
 }
 
 func objects(n int) string {
@@ -92,11 +76,13 @@ func objects(n int) string {
 }
 
 // clusters is how many clusters change, or the name of the only one.
-func clusters(p *fleetplan.FleetPlan) string {
+func clusters(bundles operation.Bundles) string {
 	var names []string
-	for _, c := range p.Clusters {
-		if c.Plan != nil && !c.Plan.Empty() {
-			names = append(names, c.Cluster)
+	for _, b := range bundles {
+		for _, c := range b.Plan.Clusters {
+			if c.Plan != nil && !c.Plan.Empty() && !slices.Contains(names, c.Cluster) {
+				names = append(names, c.Cluster)
+			}
 		}
 	}
 	if len(names) == 1 {
@@ -106,15 +92,16 @@ func clusters(p *fleetplan.FleetPlan) string {
 }
 
 // confirmDelete gets the yes for a delete. `bundle delete` states its own intent and is not asked without a terminal.
-func (s *session) confirmDelete(ctx context.Context, p *fleetplan.FleetPlan, req *engine.Request) error {
+func (s *session) confirmDelete(ctx context.Context, bundles operation.Bundles) error {
+	n, req := bundles.Counts().Delete, bundles[0].Request
 	switch {
-	case s.opts.yes, req.ConfirmDelete != nil && *req.ConfirmDelete == p.Counts().Delete:
+	case s.opts.yes, req.ConfirmDelete != nil && *req.ConfirmDelete == n:
 		return nil
 	case s.interactive():
-		return s.ask(ctx, p, req)
+		return s.ask(ctx, bundles)
 	case s.compat:
 		return nil
 	}
 	return refused("nobody can be asked here whether to delete", "stdin or stderr is not a terminal",
-		fmt.Sprintf("say it with -y, or --confirm-delete=%d", p.Counts().Delete))
+		fmt.Sprintf("say it with -y, or --confirm-delete=%d", n))
 }

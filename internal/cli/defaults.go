@@ -59,6 +59,9 @@ func (s *session) useDefaults(cmd *cobra.Command, args []string) error {
 		s.opts.fleetFiles = fleet
 		used = append(used, fmt.Sprintf("fleet %s (%s)", strings.Join(fleet, ", "), from))
 	}
+	if given("kube-context") && !given("fleet") && len(fleet) > 0 {
+		used = append(used, fmt.Sprintf("no fleet: --kube-context is a cluster without one, for one of %s (%s) there is --cluster", strings.Join(fleet, ", "), from))
+	}
 	if useFiles && len(found.Files) > 0 {
 		s.opts.files = found.Files
 		used = append(used, fmt.Sprintf("files %s (%s)", strings.Join(found.Files, ", "), defaults.File))

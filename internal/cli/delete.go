@@ -1,8 +1,15 @@
 package cli
 
 import (
+	"cmp"
+	"context"
+	"strings"
+
 	"github.com/spf13/cobra"
 
+	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/exitcode"
+	"hawser.dev/hawser/internal/operation"
 	"hawser.dev/hawser/internal/report"
 )
 
@@ -21,15 +28,21 @@ Exit codes: 0 done, 1 error, 3 partly done, 4 not gone in time, 5 refused, 130 i
 		Args: atMostOne("bundle"),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.delete(cmd, args) },
 	}
+	s.opts.bundleFlags(cmd.Flags())
+	s.recordsFlags(cmd)
+	return cmd
+}
+
+// recordsFlags are those of commands whose plan is made of what the clusters' records say.
+func (s *session) recordsFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	s.opts.bundleFlags(f)
 	s.opts.fleetFlags(f)
 	s.opts.accessFlags(f)
 	s.opts.viewFlags(f)
 	s.opts.outputFlag(f, "text", "json", "yaml and markdown with --dry-run")
 	f.BoolVarP(&s.opts.yes, "yes", "y", false, "do not ask")
 	f.BoolVar(&s.opts.dryRun, "dry-run", false, "show the plan and stop")
-	f.BoolVar(&s.opts.wait, "wait", true, "wait until everything is gone")
+	f.BoolVar(&s.opts.wait, "wait", true, "wait until everything is ready, or gone")
 	s.opts.hookFlag(f)
 	s.opts.identityFlags(f)
 	f.IntVar(&s.opts.confirmDelete, "confirm-delete", noNumber, "the exact number of deletions you confirm")
@@ -37,29 +50,30 @@ Exit codes: 0 done, 1 error, 3 partly done, 4 not gone in time, 5 refused, 130 i
 	f.StringVarP(&s.opts.message, "message", "m", "", "a message for the release's record")
 	f.StringVar(&s.opts.progress, "progress", "auto", "progress: auto, live or plain")
 	s.completeFleet(cmd)
-	return cmd
 }
 
 func (s *session) delete(cmd *cobra.Command, args []string) error {
-	forms := []string{"text", "json"}
-	if s.opts.dryRun {
-		forms = planForms
+	if len(args) == 0 && len(s.opts.files) == 0 {
+		if s.opts.name == "" {
+			return usagef("no bundle: name it, or its files with -f\nFor example: %s shop", cmd.CommandPath())
+		}
+		args = []string{s.opts.name}
 	}
-	if err := checkForm(s.opts.output, forms...); err != nil {
+	return s.fromRecords(cmd, args, "", Engine.PlanDelete, s.confirmDelete)
+}
+
+// fromRecords makes a plan of what the clusters' records say, and carries it out or shows it; to is the release
+// that a rollback goes back to.
+func (s *session) fromRecords(cmd *cobra.Command, args []string, to string, plan func(Engine, context.Context, engine.Request) (*engine.Prepared, error), confirm confirmation) error {
+	forms := map[bool][]string{true: planForms, false: {"text", "json"}}
+	if err := checkForm(s.opts.output, forms[s.opts.dryRun]...); err != nil {
 		return err
 	}
 	req, err := s.request(cmd)
 	if err != nil {
 		return err
 	}
-	switch {
-	case len(args) == 1:
-		req.Bundle = args[0]
-	case len(s.opts.files) == 0 && s.opts.name != "":
-		req.Bundle = s.opts.name
-	case len(s.opts.files) == 0:
-		return usagef("no bundle: name it, or its files with -f\nFor example: %s shop", cmd.CommandPath())
-	}
+	req.Bundle, req.To = cmp.Or(strings.Join(args, ""), req.Bundle), to
 	pr := s.newProgress()
 	if s.opts.output == "json" && !s.opts.dryRun {
 		pr.ndjson(s.Out)
@@ -69,7 +83,7 @@ func (s *session) delete(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	pr.begin(nil)
-	p, err := eng.PlanDelete(cmd.Context(), req)
+	p, err := plan(eng, cmd.Context(), req)
 	pr.end()
 	if err != nil {
 		return s.refusedEvent(pr, err)
@@ -78,9 +92,9 @@ func (s *session) delete(cmd *cobra.Command, args []string) error {
 		if err := s.printPlan(s.Out, p.FleetPlan); err != nil {
 			return err
 		}
-		return said(s.planCode(p.FleetPlan))
+		return exitcode.Said(exitcode.OfPlan(p.FleetPlan, s.opts.detailed))
 	}
-	return s.carryOut(cmd, pr, eng, p, req, s.confirmDelete)
+	return s.carryOut(cmd, pr, eng, operation.Bundles{{Request: req, Plan: p}}, confirm)
 }
 
 func (s *session) statusCommand() *cobra.Command {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,92 +8,25 @@ import (
 	"syscall"
 
 	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/exitcode"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/report"
 )
-
-// The exit codes. `diff` has kubectl's: 1 is "differences found", errors are 2.
-const (
-	exitDone        = 0
-	exitError       = 1
-	exitChanges     = 2
-	exitPartial     = 3
-	exitNotReady    = 4
-	exitRefused     = 5
-	exitInterrupted = 130
-)
-
-// exit ends a command with a code; what there was to say has been said, unless err is set.
-type exit struct {
-	code int
-	err  error
-}
-
-func (e *exit) Error() string {
-	if e.err != nil {
-		return e.err.Error()
-	}
-	return fmt.Sprintf("exit %d", e.code)
-}
-
-func (e *exit) Unwrap() error { return e.err }
-
-// said ends a command with a code and prints nothing more.
-func said(code int) error {
-	if code == exitDone {
-		return nil
-	}
-	return &exit{code: code}
-}
 
 // refused is an error with exit code 5.
 func refused(what, why, fix string) error {
 	return &fleetplan.RefusedError{Findings: diag.Findings{{Severity: diag.Error, Code: "unconfirmed", What: what, Why: why, Fix: fix}}}
 }
 
-// codeOf is the exit code of an error.
-func codeOf(err error) int {
-	var e *exit
-	switch {
-	case err == nil:
-		return exitDone
-	case errors.As(err, &e):
-		return e.code
-	case errors.Is(err, context.Canceled):
-		return exitInterrupted
-	case errors.Is(err, fleetplan.ErrRefused):
-		return exitRefused
-	case errors.Is(err, fleetplan.ErrPartial):
-		return exitPartial
-	case errors.Is(err, fleetplan.ErrNotReady):
-		return exitNotReady
-	}
-	if fe, ok := errors.AsType[*diag.FindingsError](err); ok {
-		return findingsCode(fe.Findings)
-	}
-	return exitError
-}
-
-// findingsCode is 5 when every error is a refusal, else 1.
-func findingsCode(fs diag.Findings) int {
-	for _, f := range fs.Errors() {
-		if !engine.Refusal(f.Code) {
-			return exitError
-		}
-	}
-	return exitRefused
-}
-
 // finish prints an error that was not said yet and returns the exit code.
 func (s *session) finish(err error) int {
-	code := codeOf(err)
-	var e *exit
+	code := exitcode.Of(err)
+	var e *exitcode.Exit
 	switch {
 	case err == nil:
 	case closedPipe(err):
-		return exitDone
-	case errors.As(err, &e) && e.err == nil, code == exitInterrupted:
+		return exitcode.Done
+	case errors.As(err, &e) && e.Err == nil, code == exitcode.Interrupted:
 	case isSentinel(err):
 	default:
 		s.printError(err)

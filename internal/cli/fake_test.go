@@ -18,8 +18,10 @@ import (
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/group"
 	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/history"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/retirement"
@@ -49,6 +51,7 @@ func fakeApp() *App {
 		Engine: func(on func(fleetplan.Event)) (Engine, error) {
 			return &fake{what: os.Getenv("FAKE"), onEvent: on, signals: signals}, nil
 		},
+		Bundles: func(context.Context, engine.Request) ([]string, error) { return bundlesOf(), nil },
 		ReadPlan: func(r io.Reader) (*fleetplan.FleetPlan, error) {
 			var p fleetplan.FleetPlan
 			if err := json.NewDecoder(r).Decode(&p); err != nil {
@@ -56,11 +59,9 @@ func fakeApp() *App {
 			}
 			return &p, nil
 		},
-		Explain: func(_ context.Context, _ engine.Request, path string) ([]Explanation, error) {
-			if path == "api.regon" {
-				return []Explanation{{"staging-eu", path, "package default", "", "", `did you mean "region"?`}}, nil
-			}
-			return []Explanation{{"staging-eu", path, "bundle", `"eu"`, "shop.yaml:9", ""}, {"staging-eu", path, "valuesFor.eu", `"eu-1"`, "shop.yaml:14", ""}}, nil
+		Explain: func(_ context.Context, _ engine.Request, path string) ([]place.Line, error) {
+			return []place.Line{{Cluster: "staging-eu", Path: path, Layer: "values", Value: `"eu"`, Pos: "shop.yaml:9"},
+				{Cluster: "staging-eu", Path: path, Layer: "valuesFor.eu", Value: `"eu-1"`, Pos: "shop.yaml:14"}}, nil
 		},
 		Lock: func(_ context.Context, req engine.Request) (*fleetplan.LockReport, error) {
 			(&fake{}).record(req)
@@ -135,7 +136,31 @@ func deployment(name string) object.Ref {
 	return object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: name}
 }
 
+// bundlesOf are those of the files, none where they have but one: FAKE_BUNDLES. The last requires the first.
+func bundlesOf() []string {
+	if names := os.Getenv("FAKE_BUNDLES"); names != "" {
+		return strings.Split(names, ",")
+	}
+	return nil
+}
+
+// of is the fake for one bundle: "WHAT BUNDLE" is what it finds of that one alone.
+func (f *fake) of(bundle string) (*fake, error) {
+	if bundle == "" && len(bundlesOf()) > 1 {
+		return nil, diag.Findings{place.Which("", bundlesOf())}.Err()
+	}
+	what, name, one := strings.Cut(f.what, " ")
+	if one && name != bundle {
+		what = ""
+	}
+	return &fake{what: what, onEvent: f.onEvent, signals: f.signals}, nil
+}
+
 func (f *fake) Plan(ctx context.Context, req engine.Request) (*engine.Prepared, error) {
+	f, err := f.of(req.Bundle)
+	if err != nil {
+		return nil, err
+	}
 	f.record(req)
 	f.emit(fleetplan.Event{Type: fleetplan.EventConnected, Cluster: "staging-eu", Status: "connected"})
 	switch f.what {
@@ -148,7 +173,20 @@ func (f *fake) Plan(ctx context.Context, req engine.Request) (*engine.Prepared, 
 		<-ctx.Done() // what was asked meanwhile failed for that, whatever it says
 		return nil, diag.Findings{diag.Errorf("unreachable", "the cluster does not answer: %v", ctx.Err())}.Err()
 	}
-	return &engine.Prepared{FleetPlan: f.plan("apply")}, nil
+	p := f.plan("apply")
+	if names := bundlesOf(); len(names) > 1 {
+		if p.Bundle = req.Bundle; p.Bundle != names[0] {
+			p.Requires = names[:1]
+		}
+	}
+	return &engine.Prepared{FleetPlan: p}, nil
+}
+
+func (f *fake) Renew(ctx context.Context, shown *engine.Prepared, req engine.Request) (*engine.Prepared, error) {
+	if f.what == "stale "+req.Bundle { // somebody was quicker
+		return nil, &fleetplan.RefusedError{Findings: diag.Findings{{Severity: diag.Error, Code: "stale-plan", What: "the plan is stale: Deployment shop/api was changed since"}}}
+	}
+	return shown, nil
 }
 
 func invalid() diag.Findings {
@@ -195,6 +233,16 @@ func (f *fake) plan(verb string) *fleetplan.FleetPlan {
 	return p
 }
 
+func (f *fake) PlanRollback(_ context.Context, req engine.Request) (*engine.Prepared, error) {
+	f.record(req)
+	if req.To == "99" {
+		return nil, (&diag.FindingsError{Findings: diag.Findings{{Severity: diag.Error, Code: "no-such-release", What: "no cluster keeps a release 99 of shop", Fix: "kept are: 42 (7K2M3XYZ), 41 (AAAA2222)"}}})
+	}
+	p := f.plan("rollback")
+	p.RollbackTo = &release.Name{Release: 41, Rollout: "AAAA2222"}
+	return &engine.Prepared{FleetPlan: p}, nil
+}
+
 func (f *fake) PlanDelete(_ context.Context, req engine.Request) (*engine.Prepared, error) {
 	f.record(req)
 	if f.what == "invalid" {
@@ -217,10 +265,13 @@ func (f *fake) LoadPlan(_ context.Context, r io.Reader, req engine.Request) (*en
 }
 
 func (f *fake) Apply(ctx context.Context, p *engine.Prepared, req engine.Request) (*fleetplan.Outcome, error) {
+	f, err := f.of(p.Bundle)
+	if err != nil {
+		return nil, err
+	}
 	f.record(req)
 	out := &fleetplan.Outcome{V: 1, Verb: p.Verb, Bundle: p.Bundle, Rollout: "7K2M", Result: fleetplan.Succeeded, Started: epoch, Seconds: 41}
 	f.emit(fleetplan.Event{Type: fleetplan.EventRollout, Rollout: "7K2M", Bundle: "shop", Total: 2})
-	var err error
 	for i, c := range p.Clusters {
 		row := fleetplan.ClusterOutcome{Cluster: c.Cluster, Wave: i + 1, Result: fleetplan.Succeeded, Done: c.Plan.Count(), Seconds: 19}
 		f.emit(fleetplan.Event{Type: fleetplan.EventWave, Wave: i + 1, Message: p.Schedule.Waves[i].Name})
@@ -252,6 +303,10 @@ func (f *fake) Apply(ctx context.Context, p *engine.Prepared, req engine.Request
 }
 
 func (f *fake) Vet(_ context.Context, req engine.Request) (*fleetplan.VetReport, error) {
+	f, err := f.of(req.Bundle)
+	if err != nil {
+		return nil, err
+	}
 	f.record(req)
 	r := &fleetplan.VetReport{Bundle: "shop", Declared: len(req.FleetFiles) > 0, Instances: []string{"api", "web"},
 		Clusters: []fleetplan.ClusterValues{{Cluster: "staging-eu", Bundle: "bundle: {\n\tname: \"shop\"\n}\n"}}}
@@ -263,6 +318,10 @@ func (f *fake) Vet(_ context.Context, req engine.Request) (*fleetplan.VetReport,
 }
 
 func (f *fake) Build(_ context.Context, req engine.Request) (*fleetplan.BuildResult, error) {
+	f, err := f.of(req.Bundle)
+	if err != nil {
+		return nil, err
+	}
 	f.record(req)
 	if f.what == "invalid" {
 		return nil, invalid().Err()
@@ -320,6 +379,46 @@ func (f *fake) List(_ context.Context, req engine.Request) (*release.Listing, er
 		return l, fleetplan.ErrPartial
 	}
 	return l, nil
+}
+
+// keeps are two releases on two clusters.
+func (f *fake) keeps() []history.Cluster {
+	rec := func(number int) release.Record {
+		return release.Record{Bundle: "shop", Owner: "o", Revision: number, Release: number, Rollout: fmt.Sprint("7K2M", number), Phase: release.Succeeded,
+			Started: epoch, Finished: epoch, Author: "ada@laptop", Sources: map[string]string{"api": "module oci://registry/api 1.0.0"}}
+	}
+	kept := []history.Kept{{Records: []release.Record{rec(2), rec(1)}}}
+	out := []history.Cluster{{Name: "staging-eu", Bundles: kept}, {Name: "staging-us", Bundles: kept}}
+	if f.what == "unreachable" {
+		out[1] = history.Cluster{Name: "staging-us", Unreachable: "i/o timeout"}
+	}
+	return out
+}
+
+func (f *fake) History(_ context.Context, req engine.Request) (*history.History, error) {
+	f.record(req)
+	h := history.Of(f.keeps())
+	if len(h.Unknown) > 0 {
+		return h, fleetplan.ErrPartial
+	}
+	return h, nil
+}
+
+func (f *fake) Compare(_ context.Context, req engine.Request, from, to string) (*history.Comparison, error) {
+	f.record(req)
+	c, err := history.Compare(f.keeps(), req.Bundle, from, to)
+	if err != nil {
+		return nil, err
+	}
+	for i := range c.Clusters {
+		if c.Clusters[i].Unknown == "" {
+			c.Clusters[i].Change(nil, nil, false, strings.Clone)
+		}
+	}
+	if len(c.Unknown()) > 0 {
+		return c, fleetplan.ErrPartial
+	}
+	return c, nil
 }
 
 func (f *fake) fleet(req engine.Request) (*fleetplan.FleetReport, error) {

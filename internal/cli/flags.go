@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -11,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"hawser.dev/hawser/internal/author"
+	"hawser.dev/hawser/internal/defaults"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleet"
 )
@@ -239,7 +240,7 @@ func (s *session) request(cmd *cobra.Command) (engine.Request, error) {
 		Timeout:   o.timeout, Parallel: o.parallel, FactsFile: o.facts, StandIns: o.standIns, Publish: o.outputDir != "",
 		Tests: o.tests, NoHooks: o.noHooks, Rotate: o.rotate, Adopt: o.adopt, Recreate: o.recreate, TakeOver: o.takeOver, LetUnserved: o.letUnserved, AcceptClusters: o.acceptClusters,
 		SkipUnreachable: o.skipUnreachable, SkipWaves: o.skipWaves,
-		ServerCheck: o.serverCheck, Locked: o.locked, UntilWave: o.untilWave, Wait: o.wait, Among: o.among, Author: s.author(), Message: o.message,
+		ServerCheck: o.serverCheck, Locked: o.locked, UntilWave: o.untilWave, Wait: o.wait, Among: o.among, Author: author.Here(s.getenv), Message: o.message,
 		Stop: s.Stop,
 	}
 	if f := cmd.Flags().Lookup("locked"); f != nil && !f.Changed {
@@ -279,6 +280,9 @@ func emptySelection(flags *pflag.FlagSet) error {
 
 // bundleRequest is request for commands that need bundle files.
 func (s *session) bundleRequest(cmd *cobra.Command) (engine.Request, error) {
+	if above := defaults.Above("."); above != "" && len(s.opts.files) == 0 {
+		return engine.Request{}, usagef("no bundle: name its files with -f\n%s has the defaults of its own directory alone: run it there, or name the files", above)
+	}
 	if len(s.opts.files) == 0 {
 		return engine.Request{}, usagef("no bundle: name its files with -f\nFor example: %s -f shop.yaml", cmd.CommandPath())
 	}
@@ -314,20 +318,4 @@ func (s *session) env() map[string]string {
 		}
 	}
 	return env
-}
-
-// author is who acts, for records and locks: HAWSER_AUTHOR, else user@host.
-func (s *session) author() string {
-	if a := s.getenv("HAWSER_AUTHOR"); a != "" {
-		return a
-	}
-	user := s.getenv("USER")
-	if user == "" {
-		user = "unknown"
-	}
-	host, err := os.Hostname()
-	if err != nil {
-		return user
-	}
-	return fmt.Sprintf("%s@%s", user, host)
 }

@@ -11,6 +11,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/exitcode"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/rbac"
 	"hawser.dev/hawser/internal/report"
@@ -23,10 +24,10 @@ func (s *session) fleetCommand() *cobra.Command {
 		s.fleetLsCommand(), s.fleetCheckCommand(), s.fleetValuesCommand("values"), s.fleetSnapshotCommand(), s.fleetRetireCommand(), s.fleetImportCommand())
 }
 
-// fleetCmd is a command about clusters with the flags all of them have.
+// fleetCmd is a command about clusters with the flags all of them have; its arguments are s.args when it runs.
 func (s *session) fleetCmd(use, short, long, example string, run func(cmd *cobra.Command, req engine.Request) error) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: nothing,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err
 			}
@@ -34,6 +35,7 @@ func (s *session) fleetCmd(use, short, long, example string, run func(cmd *cobra
 			if err != nil {
 				return err
 			}
+			s.args = args
 			return run(cmd, req)
 		}}
 	s.opts.fleetFlags(cmd.Flags())
@@ -41,6 +43,14 @@ func (s *session) fleetCmd(use, short, long, example string, run func(cmd *cobra
 	s.opts.outputFlag(cmd.Flags(), dataForms...)
 	s.completeFleet(cmd)
 	return cmd
+}
+
+// looked prints what reading clusters gave, which may have come beside an error.
+func (s *session) looked(doc any, err error, text func(report.Style) error) error {
+	if perr := s.printData(doc, text); perr != nil {
+		return perr
+	}
+	return reported(err)
 }
 
 // fleetReport prints a report that may come beside an error.
@@ -52,7 +62,7 @@ func (s *session) fleetReport(r *fleetplan.FleetReport, err error, text func(rep
 		return perr
 	}
 	if fe, ok := errors.AsType[*diag.FindingsError](err); ok {
-		return said(lookCode(fe.Findings))
+		return exitcode.Said(lookCode(fe.Findings))
 	}
 	return reported(err)
 }
@@ -61,9 +71,9 @@ func (s *session) fleetReport(r *fleetplan.FleetReport, err error, text func(rep
 // nothing else is wrong, 5 when only rights are missing besides, else 1.
 func lookCode(fs diag.Findings) int {
 	if !slices.ContainsFunc(fs.Errors(), func(f diag.Finding) bool { return f.Code != "unreachable" }) {
-		return exitPartial
+		return exitcode.Partial
 	}
-	return findingsCode(fs)
+	return exitcode.OfFindings(fs)
 }
 
 func (s *session) fleetLsCommand() *cobra.Command {
@@ -83,7 +93,8 @@ func (s *session) fleetLsCommand() *cobra.Command {
 func (s *session) fleetCheckCommand() *cobra.Command {
 	cmd := s.fleetCmd("check", "Check that clusters answer, and which rights a bundle needs there",
 		`Check connects to every selected cluster and shows its version and identity. With bundle files it also asks the
-clusters which of the rights an apply needs you do not have; --print-rbac prints roles with them.
+clusters which of the rights an apply needs you do not have; --print-rbac prints roles with them, for all that is declared
+and all that the clusters' records name.
 
 Exit codes: 0 all usable, 1 some cluster cannot be used or some right is missing, 3 some cluster did not answer.`,
 		"  hawser fleet check -r fleet.yaml\n  hawser fleet check -r fleet.yaml -f shop.yaml --print-rbac > rbac.yaml",
@@ -204,10 +215,13 @@ func (s *session) printRBACFor(ctx context.Context, eng Engine, req engine.Reque
 	if len(req.Files) == 0 {
 		return usagef("--print-rbac needs the bundle: name its files with -f")
 	}
-	req.StandIns = true // who may not read a value yet asks for the roles that let him
+	req.StandIns, req.Recorded = true, true // who may not read a value yet asks for the roles that let him
 	r, err := eng.Build(ctx, req)
 	if err != nil {
 		return err
+	}
+	if len(r.Findings) > 0 {
+		_ = report.Findings(s.Err, r.Findings, s.style(s.Err))
 	}
 	return rbac.Write(s.Out, r)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/exitcode"
 	"hawser.dev/hawser/internal/format"
 )
 
@@ -66,7 +67,7 @@ func (s *session) formatAll(args []string, showDiff bool) error {
 		return err
 	}
 	if differs && showDiff {
-		return said(exitError)
+		return exitcode.Said(exitcode.Error)
 	}
 	return nil
 }
@@ -86,7 +87,7 @@ func (s *session) formatOne(name string, showDiff bool) (bool, error) {
 	case showDiff:
 		_, err = s.Out.Write(format.Diff(name, src, out))
 	case name == "-":
-		_, err = s.Out.Write(out)
+		_, err = unmasked(s.Out).Write(out) // a document, whatever is in it
 	case differs:
 		if err = format.Write(name, out); err == nil {
 			_, err = fmt.Fprintln(s.Out, name)

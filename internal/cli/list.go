@@ -2,11 +2,9 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/release"
@@ -32,10 +30,7 @@ Exit codes: 0 done, 1 error, 3 some cluster is unknown.`,
 				return s.failed(err)
 			}
 			l.Narrow(namespace, "")
-			if perr := s.printData(l, func(st report.Style) error { return report.Listing(s.Out, l, st) }); perr != nil {
-				return perr
-			}
-			return reported(err)
+			return s.looked(l, err, func(st report.Style) error { return report.Listing(s.Out, l, st) })
 		})
 	cmd.Flags().StringVarP(&namespace, "namespace", "n", "", "only instances with objects in this namespace")
 	cmd.Flags().BoolVarP(&all, "all-namespaces", "A", false, "every namespace, which is the default")
@@ -64,7 +59,7 @@ func (s *session) inspectCommand() *cobra.Command {
 }
 
 func (s *session) inspectPart(part, short, long string) *cobra.Command {
-	var namespace, bundle, instance string
+	var namespace, bundle string
 	cmd := s.fleetCmd(part+" INSTANCE", short, long+"\n\nExit codes: 0 done, 1 error, 3 some cluster is unknown.",
 		"  hawser inspect "+part+" api --fleet fleet.yaml\n  hawser inspect "+part+" api --bundle shop -o json",
 		func(cmd *cobra.Command, req engine.Request) error {
@@ -73,45 +68,16 @@ func (s *session) inspectPart(part, short, long string) *cobra.Command {
 			if l == nil || err != nil && !errors.Is(err, fleetplan.ErrPartial) {
 				return s.failed(err)
 			}
-			if missing := l.Find(namespace, instance); missing != nil {
+			if missing := l.Find(namespace, s.args[0]); missing != nil {
 				return s.failed(missing)
 			}
 			if part == "values" {
-				return s.failed(valuesOf(l))
+				return s.failed(l.ValuesMissing())
 			}
-			if perr := s.printData(l, func(st report.Style) error { return report.Inspected(s.Out, l, part, st) }); perr != nil {
-				return perr
-			}
-			return reported(err)
+			return s.looked(l, err, func(st report.Style) error { return report.Inspected(s.Out, l, part, st) })
 		})
-	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if err := exactly("INSTANCE")(cmd, args); err != nil {
-			return err
-		}
-		instance = args[0]
-		return nil
-	}
+	cmd.Args = exactly("INSTANCE")
 	cmd.Flags().StringVarP(&namespace, "namespace", "n", "", "only an instance with objects in this namespace")
 	cmd.Flags().StringVar(&bundle, "bundle", "", "only that of this bundle")
 	return cmd
-}
-
-// valuesOf says of each delivery of an instance what identifies its values.
-func valuesOf(l *release.Listing) error {
-	var out diag.Findings
-	for _, c := range l.Clusters {
-		for _, b := range c.Bundles {
-			for _, in := range b.Instances {
-				f := diag.Errorf("values-not-recorded", "the values of %s are in no record", in.Instance)
-				f.Why = "records keep no values, which may be secret"
-				if in.Inputs != "" {
-					f.Why += fmt.Sprintf("; revision %d of %s was made of the inputs %s", b.Revision, b.Bundle, in.Inputs)
-				}
-				f.Fix = "hawser vet -f BUNDLE --print-value shows what the files give; hawser build -f BUNDLE what is made of them"
-				f.Cluster = c.Cluster
-				out = append(out, f)
-			}
-		}
-	}
-	return out.Alike().Err()
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hawser.dev/hawser/internal/exitcode"
 	"hawser.dev/hawser/internal/report"
 	"hawser.dev/hawser/internal/source"
 )
@@ -86,7 +87,7 @@ Exit codes: 0 done, 1 error, 2 a newer one is allowed (only with --detailed-exit
 				switch row.Verdict {
 				case source.Behind, source.Moved, source.Edited, source.Loose:
 					if s.opts.detailed {
-						return &exit{code: exitChanges}
+						return &exitcode.Exit{Code: exitcode.Changes}
 					}
 				}
 			}

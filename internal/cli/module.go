@@ -48,16 +48,16 @@ func (s *session) policyFlag(f *pflag.FlagSet) {
 	f.StringArrayVarP(&s.opts.fleetFiles, "fleet", "r", nil, "fleet file (repeat it) that says what must be signed, and by whom")
 }
 
-// place is a command's optional first argument, a module, with the flags that choose its version.
-type place struct{ version, digest string }
+// moduleAt is a command's optional first argument, a module, with the flags that choose its version.
+type moduleAt struct{ version, digest string }
 
-func (p *place) flags(s *session, f *pflag.FlagSet) {
+func (p *moduleAt) flags(s *session, f *pflag.FlagSet) {
 	s.policyFlag(f)
 	f.StringVar(&p.version, "version", "", "version, tag or range of a module in a registry (default latest)")
 	f.StringVar(&p.digest, "digest", "", "digest the module must have")
 }
 
-func (p *place) module(args []string) toolchain.Module {
+func (p *moduleAt) module(args []string) toolchain.Module {
 	m := toolchain.Module{Place: ".", Version: p.version, Digest: p.digest}
 	if len(args) > 0 {
 		m.Place = args[0]

@@ -12,7 +12,7 @@ import (
 
 func (s *session) moduleBuildCommand() *cobra.Command {
 	var req toolchain.BuildRequest
-	var at place
+	var at moduleAt
 	var mask bool
 	var form string
 	cmd := &cobra.Command{
@@ -57,7 +57,7 @@ they would be applied: all of them or, on an error, nothing.`,
 			if form == "json" {
 				return report.JSON(s.Out, map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
 			}
-			_, err = s.Out.Write(b.Bytes())
+			_, err = unmasked(s.Out).Write(b.Bytes())
 			return err
 		},
 	}

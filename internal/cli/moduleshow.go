@@ -22,7 +22,7 @@ func (s *session) moduleShowCommand() *cobra.Command {
 }
 
 func (s *session) showText(what, short string) *cobra.Command {
-	at, file := place{}, ""
+	at, file := moduleAt{}, ""
 	cmd := &cobra.Command{
 		Use:     what + " [MODULE]",
 		Short:   "Print " + short,
@@ -54,7 +54,7 @@ func (s *session) showText(what, short string) *cobra.Command {
 }
 
 func (s *session) showConfig() *cobra.Command {
-	var at place
+	var at moduleAt
 	forms := []string{"text", "markdown", "json", "yaml"}
 	cmd := &cobra.Command{
 		Use:   "config [MODULE]",
@@ -117,7 +117,7 @@ func (s *session) settings(all []toolchain.Setting, markdown bool) error {
 }
 
 func (s *session) showInfo() *cobra.Command {
-	var at place
+	var at moduleAt
 	cmd := &cobra.Command{
 		Use:     "info [MODULE]",
 		Short:   "Print path, version, digest and annotations",

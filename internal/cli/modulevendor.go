@@ -52,7 +52,7 @@ is kept as a comment.`,
 			if err != nil {
 				return err
 			}
-			got, err := t.VendorCRDs(cmd.Context(), (&place{}).module(args).Place, sources, s.In)
+			got, err := t.VendorCRDs(cmd.Context(), (&moduleAt{}).module(args).Place, sources, s.In)
 			if err != nil {
 				return err
 			}
@@ -87,7 +87,7 @@ with GOSUMDB and printed, and it is kept in the cache. No Go is needed.
 			if err != nil {
 				return err
 			}
-			req.Dir = (&place{}).module(args).Place
+			req.Dir = (&moduleAt{}).module(args).Place
 			got, err := t.VendorKubernetes(cmd.Context(), req)
 			if err != nil {
 				return err

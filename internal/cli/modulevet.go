@@ -22,7 +22,7 @@ func renderFlags(f *pflag.FlagSet, req *toolchain.BuildRequest) {
 
 func (s *session) moduleVetCommand() *cobra.Command {
 	var req toolchain.BuildRequest
-	var at place
+	var at moduleAt
 	var debug bool
 	cmd := &cobra.Command{
 		Use:   "vet [MODULE]",

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hawser.dev/hawser/internal/child"
+	"hawser.dev/hawser/internal/exitcode"
 	"hawser.dev/hawser/internal/report"
 )
 
@@ -65,9 +66,9 @@ this machine, for trying things and for tests. "hawser sandbox --help" shows its
 			err = box.Run()
 			if e, ok := errors.AsType[*exec.ExitError](err); ok {
 				if code := e.ExitCode(); code >= 0 {
-					return said(code)
+					return exitcode.Said(code)
 				}
-				return said(exitInterrupted)
+				return exitcode.Said(exitcode.Interrupted)
 			}
 			return err
 		},

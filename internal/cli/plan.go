@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 
@@ -10,7 +9,9 @@ import (
 
 	"hawser.dev/hawser/internal/built"
 	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/exitcode"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/operation"
 	"hawser.dev/hawser/internal/report"
 	"hawser.dev/hawser/internal/rootfs"
 )
@@ -20,8 +21,9 @@ func (s *session) planCommand() *cobra.Command {
 		Use:   "plan -f BUNDLE [--fleet FLEET]",
 		Short: "Show one plan for the whole fleet; write nothing",
 		Long: `Plan loads, renders and compares, and shows what an apply would do on every selected cluster: equal changes are
-grouped, each with its reason. It only reads. With --out the plan is saved, bound to what was seen: applying the file
-does exactly what was shown, or nothing.
+grouped, each with its reason. It only reads; with the right to patch it asks the API servers in dry runs, and says what
+they were not asked about. With --out the plan is saved, bound to what was seen: applying the file does exactly what was
+shown, or nothing.
 
 Exit codes: 0 planned, 1 error, 2 changes (only with --detailed-exitcode), 3 some cluster did not answer, 5 refused.`,
 		Example: `  hawser plan -f shop.yaml --fleet fleet.yaml
@@ -29,9 +31,7 @@ Exit codes: 0 planned, 1 error, 2 changes (only with --detailed-exitcode), 3 som
   hawser plan -f shop.yaml --fleet fleet.yaml --out shop.plan && hawser apply shop.plan
   hawser plan -f shop.yaml --fleet fleet.yaml -o markdown > comment.md`,
 		Args: nothing,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.eachBundle(cmd, exitChanges, func() error { return s.plan(cmd) })
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return s.plan(cmd) },
 	}
 	f := cmd.Flags()
 	s.opts.bundleFlags(f)
@@ -96,38 +96,21 @@ func (s *session) plan(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	req.ShowDiff = true
+	req.ShowDiff, req.Reads = true, true
 	req.ShowContent = s.opts.full || s.opts.planOut != "" || s.opts.output == "json" || s.opts.output == "yaml"
-	p, eng, err := s.makePlan(cmd.Context(), s.newProgress(), req)
-	if err != nil {
-		return s.failed(err)
-	}
-	s.differFor(p.Findings)
-	if err := s.printPlan(s.Out, p.FleetPlan); err != nil {
-		return err
-	}
-	if s.opts.planOut != "" && !p.Findings.HasErrors() {
-		if err := s.savePlan(eng, p); err != nil {
+	code, err := s.planEach(cmd, req, func(eng Engine, p *engine.Prepared) error {
+		if err := s.printPlan(s.Out, p.FleetPlan); err != nil || s.opts.planOut == "" || p.Findings.HasErrors() {
 			return err
 		}
+		return s.savePlan(eng, p)
+	})
+	if err != nil {
+		return err
 	}
-	code := s.planCode(p.FleetPlan)
-	if code != exitDone && code != exitChanges {
+	if code != exitcode.Done && code != exitcode.Changes {
 		s.differ("dry-run", fmt.Sprintf("a dry run with errors exits with %d", code))
 	}
-	return said(code)
-}
-
-// makePlan asks an engine for the plan, with progress while it is being made.
-func (s *session) makePlan(ctx context.Context, pr *progress, req engine.Request) (*engine.Prepared, Engine, error) {
-	eng, err := s.engine(pr)
-	if err != nil {
-		return nil, nil, err
-	}
-	pr.begin(nil)
-	defer pr.end()
-	p, err := eng.Plan(ctx, req)
-	return p, eng, err
+	return exitcode.Said(code)
 }
 
 // engine makes the engine of one run.
@@ -172,30 +155,9 @@ func (s *session) savePlan(eng Engine, p *engine.Prepared) error {
 	return report.Saved(w, s.opts.planOut, digest, s.style(w))
 }
 
-// planCode is the exit code of a plan that was shown.
-func (s *session) planCode(p *fleetplan.FleetPlan) int {
-	if p.Findings.HasErrors() {
-		return findingsCode(p.Findings)
-	}
-	if p.Counts().Conflict > 0 {
-		return exitRefused
-	}
-	changes := false
-	for _, c := range p.Clusters {
-		if c.Unreachable != "" {
-			return exitPartial
-		}
-		changes = changes || c.Plan != nil && !c.Plan.Empty()
-	}
-	if changes && s.opts.detailed {
-		return exitChanges
-	}
-	return exitDone
-}
-
 // failed makes what stopped a command a document on stdout, when documents are asked for; the code stays.
 func (s *session) failed(err error) error {
-	if s.opts.output != "json" && s.opts.output != "yaml" || closedPipe(err) || s.opts.bundle == "" && several(err) {
+	if s.opts.output != "json" && s.opts.output != "yaml" || closedPipe(err) || s.opts.bundle == "" && operation.Several(err) {
 		return err
 	}
 	doc := findingsOf(err)
@@ -218,16 +180,14 @@ Exit codes are kubectl's: 0 no differences, 1 differences, 2 error; 3 some clust
   hawser diff -f shop.yaml --cluster staging-eu --fleet fleet.yaml`,
 		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.eachBundle(cmd, diffCode(exitChanges), func() error {
-				code, err := s.diff(cmd)
-				switch {
-				case err != nil && codeOf(err) == exitError:
-					return &exit{code: 2, err: err}
-				case err != nil:
-					return err
-				}
-				return said(diffCode(code))
-			})
+			code, err := s.diff(cmd)
+			switch {
+			case err != nil && exitcode.Of(err) == exitcode.Error:
+				return &exitcode.Exit{Code: 2, Err: err}
+			case err != nil:
+				return err
+			}
+			return exitcode.Said(exitcode.OfDiff(code))
 		},
 	}
 	f := cmd.Flags()
@@ -241,17 +201,6 @@ Exit codes are kubectl's: 0 no differences, 1 differences, 2 error; 3 some clust
 	return cmd
 }
 
-// diffCode turns a plan's exit code into kubectl diff's: 1 differences, 2 error.
-func diffCode(code int) int {
-	switch code {
-	case exitChanges:
-		return 1
-	case exitError:
-		return 2
-	}
-	return code
-}
-
 // diff prints the field diffs and returns the plan's exit code.
 func (s *session) diff(cmd *cobra.Command) (int, error) {
 	req, err := s.bundleRequest(cmd)
@@ -259,13 +208,6 @@ func (s *session) diff(cmd *cobra.Command) (int, error) {
 		return 0, err
 	}
 	req.ShowDiff, req.ShowContent = true, s.opts.full
-	p, _, err := s.makePlan(cmd.Context(), s.newProgress(), req)
-	if err != nil {
-		return 0, err
-	}
-	if err := report.Diff(s.Out, p.FleetPlan, s.style(s.Out)); err != nil {
-		return 0, err
-	}
 	s.opts.detailed = true
-	return s.planCode(p.FleetPlan), nil
+	return s.planEach(cmd, req, func(_ Engine, p *engine.Prepared) error { return report.Diff(s.Out, p.FleetPlan, s.style(s.Out)) })
 }

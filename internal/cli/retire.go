@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/operation"
 	"hawser.dev/hawser/internal/report"
 )
 
@@ -121,5 +122,5 @@ func (s *session) retireBundle(cmd *cobra.Command, pr *progress, eng Engine, req
 	if s.opts.dryRun {
 		return s.printPlan(s.Out, p.FleetPlan)
 	}
-	return s.carryOut(cmd, pr, eng, p, req, s.confirmDelete)
+	return s.carryOut(cmd, pr, eng, operation.Bundles{{Request: req, Plan: p}}, s.confirmDelete)
 }

@@ -42,3 +42,41 @@ kept beside it in the registry, where cosign verify finds it. With the same key 
 	cmd.Flags().StringVar(&s.opts.output, "format", "text", "form of the answer: text, json, yaml")
 	return cmd
 }
+
+func (s *session) artifactVerifyCommand() *cobra.Command {
+	var verify signing.Verify
+	cmd := &cobra.Command{
+		Use:   "verify oci://REGISTRY/REPOSITORY[:TAG|@DIGEST]",
+		Short: "Check the signature of an artifact that is in a registry",
+		Long: `Verify checks that the digest that a tag has now, or the one in the URL, is signed: by a key or an identity, as the flags
+say, and by whom the policy of --fleet wants. Modules, charts and other artifacts alike; nothing of it is fetched.
+
+Exit codes: 0 signed, 1 error, 5 not signed by who has to sign it.`,
+		Example: `  hawser artifact verify oci://registry.example.com/charts/api:2.3.1 --cosign-key cosign.pub
+  hawser artifact verify oci://registry.example.com/shop/manifests:1.4.2 --certificate-identity release@example.com --certificate-oidc-issuer https://accounts.example.com
+  hawser artifact verify oci://registry.example.com/modules/web:1.0.0 --fleet fleet.yaml`,
+		Args: exactly("oci://REGISTRY/REPOSITORY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			asked, err := verify.Who(cmd.Flags())
+			if err != nil {
+				return err
+			}
+			t, err := s.tools(cmd.Context())
+			if err != nil {
+				return err
+			}
+			got, err := t.VerifyArtifact(cmd.Context(), args[0], asked)
+			if err != nil {
+				return err
+			}
+			return s.printData(got, func(report.Style) error {
+				_, err := fmt.Fprintf(s.Out, "%s@%s\n", got.URL, got.Digest)
+				return err
+			})
+		},
+	}
+	verify.WhoFlags(cmd.Flags())
+	s.policyFlag(cmd.Flags())
+	s.opts.outputFlag(cmd.Flags(), dataForms...)
+	return cmd
+}

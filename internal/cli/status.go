@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hawser.dev/hawser/internal/exitcode"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/mask"
 	"hawser.dev/hawser/internal/report"
@@ -56,7 +57,7 @@ func (s *session) status(cmd *cobra.Command, args []string) error {
 			}
 		}
 		if errors.Is(err, fleetplan.ErrNotReady) {
-			s.differ("status", fmt.Sprintf("status exits with %d because something is not ready", exitNotReady))
+			s.differ("status", fmt.Sprintf("status exits with %d because something is not ready", exitcode.NotReady))
 		}
 		if last = text; !s.opts.watch || err == nil || !waitable(err) {
 			return reported(err)
@@ -91,7 +92,7 @@ func reported(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return said(codeOf(err))
+	return exitcode.Said(exitcode.Of(err))
 }
 
 // pause sleeps, or ends with the context.

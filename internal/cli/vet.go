@@ -2,12 +2,13 @@ package cli
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"hawser.dev/hawser/internal/built"
 	"hawser.dev/hawser/internal/engine"
-	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/operation"
+	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/report"
 )
 
@@ -27,7 +28,7 @@ Exit codes: 0 valid, 1 not valid.`,
   hawser vet -f shop.yaml --fleet fleet.yaml --explain-value api.region --cluster staging-eu`,
 		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.eachBundle(cmd, exitChanges, func() error { return s.vet(cmd) })
+			return s.eachBundle(cmd, func() error { return s.vet(cmd) })
 		},
 	}
 	f := cmd.Flags()
@@ -59,7 +60,7 @@ func (s *session) vet(cmd *cobra.Command) error {
 		return err
 	}
 	r, err := eng.Vet(cmd.Context(), req)
-	if r == nil {
+	if r == nil || s.opts.bundle == "" && operation.Several(err) {
 		return s.failed(err)
 	}
 	if s.opts.output != "text" {
@@ -82,7 +83,7 @@ func (s *session) vet(cmd *cobra.Command) error {
 	}
 	if s.opts.printValue {
 		for _, c := range r.Clusters {
-			if _, err := fmt.Fprint(s.Out, valueBlock(c, r.Declared)); err != nil {
+			if _, err := fmt.Fprint(s.Out, built.Value(c, r.Declared)); err != nil {
 				return err
 			}
 		}
@@ -95,24 +96,6 @@ func (s *session) vet(cmd *cobra.Command) error {
 	return nil
 }
 
-// valueBlock is a cluster's value as CUE; fields of declared clusters stand under the cluster's name.
-func valueBlock(c fleetplan.ClusterValues, declared bool) string {
-	text := strings.TrimSpace(c.Bundle)
-	if text == "" {
-		return ""
-	}
-	if declared {
-		lines := strings.Split(text, "\n")
-		for i, l := range lines {
-			if strings.HasPrefix(l, "bundle:") || strings.HasPrefix(l, "bundles:") {
-				lines[i] = fmt.Sprintf("%q: %s", c.Cluster, l)
-			}
-		}
-		text = strings.Join(lines, "\n")
-	}
-	return text + "\n"
-}
-
 func (s *session) explainValue(cmd *cobra.Command, req engine.Request) error {
 	if s.Explain == nil {
 		return usagef("this build cannot explain values")
@@ -121,29 +104,9 @@ func (s *session) explainValue(cmd *cobra.Command, req engine.Request) error {
 	if err != nil {
 		return s.failed(err)
 	}
-	doc := struct {
-		V      int           `json:"v"`
-		Layers []Explanation `json:"layers"`
-	}{1, list}
-	return s.printData(doc, func(report.Style) error {
-		for i, l := range list {
-			mark := " "
-			if i == len(list)-1 || list[i+1].Cluster != l.Cluster || list[i+1].Path != l.Path {
-				mark = ">" // the last layer of a cluster won
-			}
-			if i == 0 || list[i-1].Cluster != l.Cluster {
-				fmt.Fprintf(s.Out, "%s  %s\n", l.Cluster, l.Path)
-			}
-			value := l.Value
-			if value == "" {
-				value = strings.TrimSpace("not set in the bundle; " + l.Hint)
-				value = strings.TrimSuffix(value, ";")
-			}
-			if _, err := fmt.Fprintln(s.Out, strings.TrimRight(fmt.Sprintf(" %s %-24s %-24s %s", mark, l.Layer, value, l.Pos), " ")); err != nil {
-				return err
-			}
-		}
-		return nil
+	return s.printData(place.Document{V: 1, Layers: list}, func(report.Style) error {
+		_, err := fmt.Fprint(s.Out, place.Text(list))
+		return err
 	})
 }
 

@@ -21,7 +21,7 @@ func TestWordsOfOtherTools(t *testing.T) {
 		}
 		return fe.Findings[0].Fix
 	}
-	for word, want := range map[string]string{"rollback": "apply", "history": "status", "sync": "hawser apply", "template": "hawser build",
+	for word, want := range map[string]string{"sync": "hawser apply", "template": "hawser build",
 		"get": "hawser status"} {
 		if got := fix(noSuchCommand(root, []string{word})); !strings.Contains(got, want) || strings.Contains(got, "\n") {
 			t.Errorf("%s: %q", word, got)

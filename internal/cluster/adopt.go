@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"hawser.dev/hawser/internal/answer"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
@@ -19,30 +20,38 @@ import (
 const mergePatchType = "application/merge-patch+json"
 
 // adoption asks what taking an object over would do: the forced apply that Execute sends, and when the former owner's
-// other fields do not go together with ours, the one write that replaces them.
-func (p *previewer) adoption(ctx context.Context, k KindInfo, r PreviewRequest) (out plan.Preview, moved bool) {
+// other fields do not go together with ours, or go, the one write that replaces them.
+func (p *previewer) adoption(ctx context.Context, k kubeapi.KindInfo, r PreviewRequest) (out plan.Preview, moved bool) {
 	entries := (&unstructured.Unstructured{Object: r.live}).GetManagedFields()
 	t := object.NewTakeover(entries, r.Change.FromManagers, managerOf(r.Body))
 	after, code, err := p.dryRun(ctx, k, r)
-	if code == http.StatusUnprocessableEntity {
-		if _, perr := p.s.do(ctx, call{method: http.MethodPatch, path: k.path(r.Body.GVK().Version, r.Change.Ref.Namespace, r.Change.Ref.Name),
-			query: url.Values{"fieldManager": {managerOf(r.Body)}, "fieldValidation": {"Strict"}, "dryRun": {"All"}},
-			body:  t.Patch(r.live, written(r)), contentType: mergePatchType, named: r.Change.Ref.Name, into: &after, webhooksFinal: true}); perr != nil {
+	rest := t.Rest(after, written(r))
+	// what goes may come back as the server's default: the whole is asked for in one write
+	if invalid := code == http.StatusUnprocessableEntity; invalid || err == nil && !object.SameContent(rest, after) {
+		var whole map[string]any
+		_, perr := p.s.Do(ctx, kubeapi.Request{Method: http.MethodPatch, Path: k.Path(r.Body.GVK().Version, r.Change.Ref.Namespace, r.Change.Ref.Name),
+			Query: url.Values{"fieldManager": {managerOf(r.Body)}, "fieldValidation": {"Strict"}, "dryRun": {"All"}},
+			Body:  t.Patch(r.live, written(r)), ContentType: mergePatchType, Named: r.Change.Ref.Name, Into: &whole, WebhooksFinal: true})
+		switch {
+		case invalid && perr != nil:
 			return p.refused(ctx, k, r, r.live, err), false
+		case invalid:
+			after, rest, err = whole, whole, nil
+		case perr == nil:
+			rest = whole
 		}
-		err = nil
 	}
 	if err != nil {
-		return p.failed(r, err), false
+		return p.unasked(r, err), false
 	}
 	by := settersOf(r.live, r)
 	out = plan.Preview{Checked: true, Force: r.Change.Force, Cede: r.Change.Cede}
-	out.Fields = slices.DeleteFunc(p.fields(r.Body, r.live, t.Rest(after, written(r)), by), func(f plan.FieldChange) bool {
+	out.Fields = slices.DeleteFunc(p.fields(r.Body, r.live, rest, by), func(f plan.FieldChange) bool {
 		return strings.HasPrefix(f.Path, `metadata.labels."hawser.dev/`) // that is what adopting means
 	})
 	for _, d := range object.Diff(r.live, after, r.Body.Mask()) {
 		if third := t.Foreign(by, d, r.Change.FromManagers); third != "" {
-			out.Conflicts = append(out.Conflicts, plan.FieldConflict{Path: plan.RedactPath(d.Path, p.s.redact), Manager: third})
+			out.Conflicts = append(out.Conflicts, plan.FieldConflict{Path: plan.RedactPath(d.Path, p.s.Redact), Manager: third})
 		}
 	}
 	return out, differ(r.live, after)
@@ -54,23 +63,24 @@ func (p *previewer) adoption(ctx context.Context, k KindInfo, r PreviewRequest) 
 func (w *writing) adopt(ctx context.Context) (meta, error) {
 	m, err := w.s.getMeta(ctx, w.k, w.ch.Ref)
 	if err != nil {
-		if IsNotFound(err) {
+		if kubeapi.IsNotFound(err) {
 			return meta{}, &StaleError{Ref: w.ch.Ref, Why: "it was deleted since"}
 		}
 		return meta{}, err
 	}
-	own, _ := object.OwnEntry(m.ManagedFields, w.manager)
-	switch {
-	case string(m.UID) != w.ch.UID:
-		return meta{}, &StaleError{Ref: w.ch.Ref, Why: "it is another object now (other uid)"}
-	case own != w.ch.Own:
-		return meta{}, &StaleError{Ref: w.ch.Ref, Why: "fields we declared were changed since"}
-	case m.ResourceVersion != w.ch.ResourceVersion:
+	own := w.ch.Own
+	if err := w.same(w.ch, &m, own); err != nil {
+		return meta{}, err
+	}
+	if m.ResourceVersion != w.ch.ResourceVersion {
 		if err := w.third(ctx); err != nil {
 			return meta{}, err
 		}
-		if own == "" && w.ch.FormerEntries != "" && object.EntriesOf(m.ManagedFields, w.ch.FromManagers) != w.ch.FormerEntries {
+		if w.ch.FormerEntries != "" && object.EntriesOf(m.ManagedFields, w.ch.FromManagers) != w.ch.FormerEntries {
 			return meta{}, &StaleError{Ref: w.ch.Ref, Why: "its owner has changed it since"}
+		}
+		if err := w.unforeseen(ctx, w.ch); err != nil {
+			return meta{}, err
 		}
 	}
 	out, err := w.over(ctx, pre{w.ch.UID, m.ResourceVersion}, true, own)
@@ -88,14 +98,14 @@ func (w *writing) adopt(ctx context.Context) (meta, error) {
 
 // third finds fields of ours that a third party has taken since the plan.
 func (w *writing) third(ctx context.Context) error {
-	_, err := w.s.do(ctx, call{method: http.MethodPatch, path: w.k.path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name),
-		query:       url.Values{"fieldManager": {w.manager}, "dryRun": {"All"}, "force": {"false"}},
-		contentType: applyType, body: w.body, webhooksFinal: true})
+	_, err := w.s.Do(ctx, kubeapi.Request{Method: http.MethodPatch, Path: w.k.Path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name),
+		Query:       url.Values{"fieldManager": {w.manager}, "dryRun": {"All"}, "force": {"false"}},
+		ContentType: kubeapi.ApplyType, Body: w.body, WebhooksFinal: true})
 	for _, c := range answer.Causes(err) {
 		manager, _ := answer.ConflictManager(c.Message)
 		if c.Type == metav1.CauseTypeFieldManagerConflict && !slices.Contains(w.ch.FromManagers, manager) && !object.ByHand(manager) &&
 			manager != "before-first-apply" && manager != w.manager {
-			return &StaleError{Ref: w.ch.Ref, Why: manager + " has taken " + plan.RedactPath(strings.TrimPrefix(c.Field, "."), w.s.redact) + " since"}
+			return &StaleError{Ref: w.ch.Ref, Why: manager + " has taken " + plan.RedactPath(strings.TrimPrefix(c.Field, "."), w.s.Redact) + " since"}
 		}
 	}
 	return nil // any other refusal comes again with the write
@@ -116,20 +126,20 @@ func (w *writing) replace(ctx context.Context, own string) (meta, error) {
 }
 
 func (w *writing) replaceOnce(ctx context.Context, own string) (meta, error) {
-	var live map[string]any
-	if _, err := w.s.do(ctx, call{method: http.MethodGet, path: w.k.path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name), named: w.ch.Ref.Name, into: &live}); err != nil {
+	live, err := w.s.whole(ctx, w.k, w.version, w.ch.Ref)
+	if err != nil {
 		return meta{}, err
 	}
 	u := unstructured.Unstructured{Object: live}
-	if have, _ := object.OwnEntry(u.GetManagedFields(), w.manager); string(u.GetUID()) != w.ch.UID || have != own {
-		return meta{}, &StaleError{Ref: w.ch.Ref, Why: "it was changed since"}
+	if err := w.same(w.ch, &u, own); err != nil {
+		return meta{}, err
 	}
 	body := object.NewTakeover(u.GetManagedFields(), w.ch.FromManagers, w.manager).Patch(live, w.body)
 	_ = unstructured.SetNestedField(body, u.GetResourceVersion(), "metadata", "resourceVersion")
 	var m meta
-	_, err := w.send(ctx, call{method: http.MethodPatch, path: w.k.path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name),
-		query: url.Values{"fieldManager": {w.manager}, "fieldValidation": {"Strict"}},
-		body:  body, contentType: mergePatchType, accept: metadataType, named: w.ch.Ref.Name, into: &m})
+	_, err = w.send(ctx, kubeapi.Request{Method: http.MethodPatch, Path: w.k.Path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name),
+		Query: url.Values{"fieldManager": {w.manager}, "fieldValidation": {"Strict"}},
+		Body:  body, ContentType: mergePatchType, Accept: kubeapi.MetadataType, Named: w.ch.Ref.Name, Into: &m})
 	return m, err
 }
 
@@ -192,9 +202,9 @@ func (w *writing) patchFields(ctx context.Context, m meta, entries []metav1.Mana
 		ops = append(ops, op{Op: "remove", Path: "/metadata/annotations/" + strings.ReplaceAll(object.LastApplied, "/", "~1")})
 	}
 	var out meta
-	_, err := w.send(ctx, call{method: http.MethodPatch, path: w.k.path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name), named: w.ch.Ref.Name,
-		query: url.Values{"fieldManager": {w.manager}}, body: ops, contentType: jsonPatchType, accept: metadataType,
-		into: &out})
+	_, err := w.send(ctx, kubeapi.Request{Method: http.MethodPatch, Path: w.k.Path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name), Named: w.ch.Ref.Name,
+		Query: url.Values{"fieldManager": {w.manager}}, Body: ops, ContentType: kubeapi.JSONPatchType, Accept: kubeapi.MetadataType,
+		Into: &out})
 	return out, err
 }
 

@@ -281,3 +281,38 @@ func TestAdoptHidesSecretsInListsOfOtherOrder(t *testing.T) {
 		t.Errorf("%s: %+v", ch.Action, ch.Fields)
 	}
 }
+
+// A former owner that wrote without apply (Helm 3, kubectl) owns the server's defaults too. They come back when its fields
+// go: the plan of an adoption shows what the object will be, what is lost and what changes, and nothing else.
+func TestAdoptShowsNoDefaultsAsLost(t *testing.T) {
+	f, s := testfleet.Get(), connect(t)
+	ns := f.Namespace(t, one)
+	helms(t, deployments, ns, strings.NewReplacer("  replicas: 2\n", "  replicas: 2\n  minReadySeconds: 5\n  revisionHistoryLimit: 3\n",
+		"[{name: api, ", "[{name: api, imagePullPolicy: Always, workingDir: /srv, ").Replace(scaled))
+	service := "apiVersion: v1\nkind: Service\nmetadata: {name: api, namespace: NS}\nspec: {selector: {app: api}, ports: [{port: 80}]}"
+	helms(t, schema.GroupVersionResource{Version: "v1", Resource: "services"}, ns, service)
+	b := newBundle(t)
+	b.adjust = func(r *cluster.ExecuteRequest) { r.Wait = false }
+	b.opts.Adopt = true
+	p, bodies := b.plan(t, s, objs(t, ns, scaled+"---\n"+service))
+	var got []string
+	for _, ch := range p.Changes {
+		for _, f := range ch.Fields {
+			if !strings.HasPrefix(f.Path, "metadata.") {
+				got = append(got, strings.Join([]string{ch.Ref.Kind, f.Path, f.Old, "->", f.New}, " "))
+			}
+		}
+	}
+	const container = "Deployment spec.template.spec.containers[api]."
+	want := []string{"Deployment spec.minReadySeconds 5 -> ", "Deployment spec.revisionHistoryLimit 3 -> 10",
+		container + `imagePullPolicy "Always" -> "IfNotPresent"`, container + `workingDir "/srv" -> `}
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Errorf("shown:\n%s", strings.Join(got, "\n"))
+	}
+	mustOK(t, b.execute(t.Context(), s, p, bodies))
+	live := get(t, deployments, ns, "api").Object
+	limit, _, _ := unstructured.NestedInt64(live, "spec", "revisionHistoryLimit")
+	if _, there, _ := unstructured.NestedInt64(live, "spec", "minReadySeconds"); there || limit != 10 {
+		t.Errorf("done is something else: %v", live["spec"])
+	}
+}

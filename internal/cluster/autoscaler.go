@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -56,13 +57,13 @@ func (o *observer) autoscalers() {
 }
 
 // autoscalersIn are the autoscalers of one kind in one namespace by what they scale.
-func (o *observer) autoscalersIn(k KindInfo, ns string, refs []object.Ref) map[object.Ref]string {
+func (o *observer) autoscalersIn(k kubeapi.KindInfo, ns string, refs []object.Ref) map[object.Ref]string {
 	var list struct {
 		Items []map[string]any `json:"items"`
 	}
 	out := map[object.Ref]string{}
-	if _, err := o.s.do(o.ctx, call{method: http.MethodGet, path: k.path(k.Preferred, ns, ""), into: &list}); err != nil {
-		o.find(diag.Finding{Severity: diag.Info, Code: "no-autoscalers", Why: o.s.redact(err.Error()),
+	if _, err := o.s.Do(o.ctx, kubeapi.Request{Method: http.MethodGet, Path: k.Path(k.Preferred, ns, ""), Into: &list}); err != nil {
+		o.find(diag.Finding{Severity: diag.Info, Code: "no-autoscalers", Why: o.s.Redact(err.Error()),
 			What: "the " + k.Resource + " of namespace " + ns + " cannot be read: replicas that a controller set are left to it",
 			Fix:  "grant list on " + k.Resource})
 		for _, r := range refs {

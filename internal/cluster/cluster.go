@@ -9,7 +9,6 @@ package cluster
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -17,6 +16,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/rights"
@@ -43,39 +43,24 @@ type Config struct {
 	Ahead func(context.Context, *Session)
 }
 
-// Session is a connection to one cluster. Its methods are safe for concurrent use, and nothing it holds is shared with
-// another cluster.
+// Session is a connection to one cluster and what was learned of it. Its methods are safe for concurrent use, and
+// nothing it holds is shared with another cluster.
 type Session struct {
-	cfg      Config
-	rest     *client
-	facts    fleet.Facts
-	mu       sync.RWMutex
-	kinds    *kinds
-	refresh  sync.Mutex
-	ahead    rights.Ahead
-	requests atomic.Int64
+	*kubeapi.Client
+	facts fleet.Facts
+	ahead rights.Ahead
+	// removed are the objects that this session has deleted.
+	removed sync.Map
 }
+
+// meta is the metadata of one object.
+type meta = kubeapi.Metadata
 
 // Facts are what Connect learned: Name, Version, UID, WeakUID, Server and APIs.
 func (s *Session) Facts() fleet.Facts {
 	f := s.facts
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	f.APIs = s.kinds.apis()
+	f.APIs = s.APIs()
 	return f
-}
-
-// Requests is the number of requests sent so far, repetitions included.
-func (s *Session) Requests() int { return int(s.requests.Load()) }
-
-// Close gives the connection back. Requests in flight go on.
-func (s *Session) Close() { s.rest.close() }
-
-func (s *Session) redact(text string) string {
-	if s.cfg.Redact == nil {
-		return text
-	}
-	return s.cfg.Redact(text)
 }
 
 // ObserveRequest says what to look at.
@@ -163,8 +148,6 @@ type ExecuteRequest struct {
 	// event have run, so that they do not run again after a crash; an error stops the instance. nil keeps nothing.
 	Lives      map[string]plan.Life
 	Checkpoint func(ctx context.Context, inventory []plan.Owned, lives map[string]plan.Life) error
-	// MayPrune is asked once before pruning, after everything else succeeded; nil is yes.
-	MayPrune func() bool
 }
 
 // Problem is one object that failed.
@@ -210,7 +193,36 @@ func (r ExecuteResult) OK() bool {
 	return len(r.Problems) == 0 && len(r.NotStarted) == 0 && !r.Cancelled && !r.Findings.HasErrors()
 }
 
-// Get reads one object for a runtime query. The error satisfies IsNotFound when it, or its kind, is not there.
+// NotReady reports that everything was written, and something did not get ready.
+func (r ExecuteResult) NotReady() bool {
+	for _, p := range r.Problems {
+		if !p.Written {
+			return false
+		}
+	}
+	return len(r.Problems) > 0 && !r.Findings.HasErrors()
+}
+
+// Reason is the one line of the table.
+func (r ExecuteResult) Reason() string {
+	if len(r.Problems) == 0 {
+		return "not finished"
+	}
+	p := r.Problems[0]
+	what, name := p.Instance, p.Ref.String()
+	if what == "" {
+		what = name
+	}
+	if p.Ref.Kind == "" { // the instance as a whole could not be begun
+		name = what
+	}
+	if p.Written && p.Hook == "" {
+		return what + " not ready"
+	}
+	return name + ": " + p.Status.Line()
+}
+
+// Get reads one object for a runtime query. The error satisfies kubeapi.IsNotFound when it, or its kind, is not there.
 func (s *Session) Get(ctx context.Context, apiVersion, kind, namespace, name string) (map[string]any, error) {
 	gv, err := schema.ParseGroupVersion(apiVersion)
 	if err != nil {
@@ -218,13 +230,13 @@ func (s *Session) Get(ctx context.Context, apiVersion, kind, namespace, name str
 	}
 	k, ok := s.Kind(gv.WithKind(kind))
 	if !ok {
-		return nil, &NoKindError{GVK: gv.WithKind(kind), Cluster: s.cfg.Name, Near: s.nearKind(gv.WithKind(kind))}
+		return nil, &kubeapi.NoKindError{GVK: gv.WithKind(kind), Cluster: s.Name(), Near: s.NearKind(gv.WithKind(kind))}
 	}
 	ref := object.Ref{Group: gv.Group, Kind: kind, Namespace: namespace, Name: name}
 	if !k.Namespaced {
 		ref.Namespace = ""
 	}
 	var out map[string]any
-	_, err = s.do(ctx, call{method: "GET", path: k.path(gv.Version, ref.Namespace, name), named: name, into: &out})
+	_, err = s.Do(ctx, kubeapi.Request{Method: "GET", Path: k.Path(gv.Version, ref.Namespace, name), Named: name, Into: &out})
 	return out, s.describe(err, "get", ref)
 }

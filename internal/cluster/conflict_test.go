@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"hawser.dev/hawser/internal/answer"
+	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -25,10 +27,14 @@ func TestConflictManager(t *testing.T) {
 // the schema names stays.
 func TestConflictsNameNoSecretKeys(t *testing.T) {
 	mask := func(s string) string { return strings.NewReplacer("hunter2", "***", "spec", "***").Replace(s) }
-	p := &previewer{s: &Session{cfg: Config{Redact: mask}}}
+	client, err := kubeapi.Open(kubeapi.Config{Access: fleet.Access{Override: fleet.Override{Server: "https://one.example"}}, Redact: mask})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &previewer{s: &Session{Client: client}}
 	body := map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "x"},
 		"spec": map[string]any{"containers": []any{map[string]any{"name": "hunter2", "image": "a"}}}}
-	err := apierrors.NewApplyConflict([]metav1.StatusCause{
+	err = apierrors.NewApplyConflict([]metav1.StatusCause{
 		{Type: metav1.CauseTypeFieldManagerConflict, Field: `.spec.containers[name="hunter2"].image`, Message: `conflict with "edit" using v1`},
 		{Type: metav1.CauseTypeFieldManagerConflict, Field: `.spec.volumes[name="a]hunter2"].x`, Message: `conflict with "edit" using v1`},
 	}, "conflicts")

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/testfleet"
 )
 
@@ -81,8 +82,8 @@ func TestConnectErrors(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			start := time.Now()
 			_, err := cluster.Connect(t.Context(), config(c.path, c.context))
-			_, access := errors.AsType[*cluster.AccessError](err)
-			_, away := errors.AsType[*cluster.UnreachableError](err)
+			_, access := errors.AsType[*kubeapi.AccessError](err)
+			_, away := errors.AsType[*kubeapi.UnreachableError](err)
 			if access != c.access || away == c.access {
 				t.Errorf("%T %v: %s", err, err, c.reason)
 			}
@@ -111,7 +112,7 @@ func TestConnectToSomethingElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = cluster.Connect(t.Context(), config(p, one))
-	if _, ok := errors.AsType[*cluster.AccessError](err); !ok {
+	if _, ok := errors.AsType[*kubeapi.AccessError](err); !ok {
 		t.Errorf("%T %v", err, err)
 	}
 }
@@ -123,7 +124,7 @@ func TestConnectToAHangingCluster(t *testing.T) {
 	c.ConnectTimeout = 1500 * time.Millisecond
 	start := time.Now()
 	_, err := cluster.Connect(t.Context(), c)
-	ue, ok := errors.AsType[*cluster.UnreachableError](err)
+	ue, ok := errors.AsType[*kubeapi.UnreachableError](err)
 	if !ok || time.Since(start) > 4*time.Second {
 		t.Fatalf("%T %v after %s", err, err, time.Since(start))
 	}
@@ -152,8 +153,8 @@ func TestGetForQueries(t *testing.T) {
 		t.Errorf("%v %v", got, err)
 	}
 	for _, kind := range []string{"ConfigMap", "NoSuchKind"} {
-		if _, err := s.Get(t.Context(), "v1", kind, ns, "missing"); !cluster.IsNotFound(err) {
-			t.Errorf("%s: %v is not IsNotFound", kind, err)
+		if _, err := s.Get(t.Context(), "v1", kind, ns, "missing"); !kubeapi.IsNotFound(err) {
+			t.Errorf("%s: %v is not kubeapi.IsNotFound", kind, err)
 		}
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
@@ -30,7 +30,7 @@ func (s *Session) Contents(ctx context.Context, owner string, holders []object.R
 	var wg sync.WaitGroup
 	for _, r := range holders {
 		wg.Go(func() {
-			l := &looker{s: s, ctx: ctx, owner: owner, uids: map[string]bool{}}
+			l := &looker{s: s, ctx: ctx, owner: owner, uids: map[string]bool{}, defined: map[string]bool{}}
 			if r.IsCRD() {
 				l.definition(r)
 			} else {
@@ -54,6 +54,9 @@ type looker struct {
 	ctx   context.Context
 	owner string
 
+	// defined are the names of the definitions that are there: what serves another custom kind may go and keep its objects.
+	defined map[string]bool
+
 	mu   sync.Mutex
 	uids map[string]bool // an object that two groups serve counts once
 }
@@ -66,14 +69,13 @@ func (l *looker) unseen(text string) {
 
 // namespace lists every kind that lives in namespaces. Events are no content of anybody's.
 func (l *looker) namespace(name string) {
-	l.s.mu.RLock()
-	kinds := l.s.kinds
-	l.s.mu.RUnlock()
-	for group := range kinds.stale {
+	kinds, stale := l.s.Kinds()
+	for _, group := range stale {
 		l.unseen("the API group " + group + " does not answer")
 	}
+	_ = l.s.ListMeta(l.ctx, crdPath, nil, func() { clear(l.defined) }, func(m meta) { l.defined[m.Name] = true }) // what is not seen is not known
 	var wg sync.WaitGroup
-	for _, k := range kinds.byKind {
+	for _, k := range kinds {
 		if k.Namespaced && k.List && k.Delete && (k.Kind != "Event" || k.Custom) {
 			wg.Go(func() { l.list(k, name) })
 		}
@@ -98,7 +100,7 @@ func (l *looker) definition(r object.Ref) {
 			} `json:"versions"`
 		} `json:"spec"`
 	}
-	_, err := l.s.do(l.ctx, call{method: http.MethodGet, path: crdPath + "/" + url.PathEscape(r.Name), into: &crd})
+	_, err := l.s.Do(l.ctx, kubeapi.Request{Method: http.MethodGet, Path: crdPath + "/" + url.PathEscape(r.Name), Into: &crd})
 	if apierrors.IsNotFound(err) {
 		return // gone meanwhile, with everything
 	}
@@ -116,18 +118,21 @@ func (l *looker) definition(r object.Ref) {
 		l.unseen("it serves no version of " + crd.Spec.Names.Kind + ", so that its objects cannot be counted")
 		return
 	}
-	l.list(KindInfo{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind, Resource: crd.Spec.Names.Plural, Preferred: version}, "")
+	l.defined[r.Name] = true
+	l.list(kubeapi.KindInfo{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind, Resource: crd.Spec.Names.Plural, Preferred: version}, "")
 }
 
 // list reads the metadata of a kind, in one namespace or all.
-func (l *looker) list(k KindInfo, ns string) {
+func (l *looker) list(k kubeapi.KindInfo, ns string) {
 	var items []plan.Content
-	err := l.s.listMeta(l.ctx, k.path(k.Preferred, ns, ""), nil, func() { items = nil },
+	err := l.s.ListMeta(l.ctx, k.Path(k.Preferred, ns, ""), nil, func() { items = nil },
 		func(m meta) {
 			items = append(items, plan.ContentOf(object.Ref{Group: k.Group, Kind: k.Kind, Namespace: m.Namespace, Name: m.Name}, m.ObjectMeta, l.owner))
 		})
+	name := k.Resource + "." + k.Group
+	_, removed := l.s.removed.Load(object.Ref{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: name})
 	switch {
-	case apierrors.IsNotFound(err) && l.s.undefined(l.ctx, schema.GroupKind{Group: k.Group, Kind: k.Kind}, plan.Owned{}):
+	case apierrors.IsNotFound(err) && (removed || l.defined[name]) && l.s.undefined(l.ctx, schema.GroupKind{Group: k.Group, Kind: k.Kind}, plan.Owned{}):
 		return // its definition was deleted a moment ago, and with it what was here
 	case err != nil:
 		l.unseen(k.Resource + " cannot be listed: " + l.s.text(err, object.Ref{Group: k.Group, Kind: k.Kind, Namespace: ns}))

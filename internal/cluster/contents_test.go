@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/testfleet"
 )
@@ -126,5 +127,17 @@ func TestContentsRightBeforeTheDeletion(t *testing.T) {
 	}
 	if err := others(t).Resource(configmaps).Namespace(ns).Delete(t.Context(), "late", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestKindThatGoesWhileItIsLookedAt: a custom kind that is not served any more had no objects only where its definition was
+// seen, or this run deleted it: what an API server of its own keeps does not go with its APIService.
+func TestKindThatGoesWhileItIsLookedAt(t *testing.T) {
+	s, k := connect(t), kubeapi.KindInfo{Group: "gone.example.com", Kind: "Thing", Resource: "things", Preferred: "v1", Namespaced: true}
+	if c := s.ListInto(t.Context(), k, "default"); len(c.Unseen) != 1 || !strings.Contains(c.Unseen[0], "things cannot be listed") {
+		t.Errorf("aggregated: %+v", c)
+	}
+	if c := s.ListInto(t.Context(), k, "default", "things.gone.example.com"); len(c.Unseen)+len(c.Items) > 0 {
+		t.Errorf("defined: %+v", c)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"hawser.dev/hawser/internal/dag"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/order"
 	"hawser.dev/hawser/internal/plan"
@@ -27,7 +28,7 @@ var errTimeUp = errors.New("not done in time")
 
 // Execute carries a plan out, in an order of its own and with as much in parallel as that allows. It decides nothing
 // about objects: what the plan does not say is not done, and what is not as the plan saw it is left alone with a
-// *StaleError. Pruning begins only when everything else succeeded. When ctx ends nothing more is sent; what is in
+// *StaleError. Pruning begins only when everything else succeeded, but for what the plan deletes first. When ctx ends nothing more is sent; what is in
 // flight is waited for, so that the result says what is stored.
 func (s *Session) Execute(ctx context.Context, req ExecuteRequest) ExecuteResult {
 	e := newExecutor(s, req)
@@ -116,6 +117,7 @@ type executor struct {
 	changes map[object.Ref]*plan.Change
 	hooks   map[order.Step]plan.Change // by their run
 	ends    map[string]object.Event    // by instance, with which what happens to it is over
+	first   []object.Ref               // deleted before anything is written
 	waiter  *waiter
 	total   int
 	wait    time.Duration // for one object that says nothing else
@@ -131,12 +133,13 @@ type executor struct {
 	// generations are what was written: health of an older one is not health of ours.
 	generations map[object.Ref]int64
 	done        int
+	guarded     time.Time // when this run changed an admission policy or a webhook configuration last
 	emitting    sync.Mutex
 	keeping     sync.Mutex // one checkpoint at a time
 }
 
 func newExecutor(s *Session, req ExecuteRequest) *executor {
-	e := &executor{s: s, req: req, manager: object.Manager(req.Plan.Owner), changes: map[object.Ref]*plan.Change{},
+	e := &executor{s: s, req: req, manager: object.Manager(req.Plan.Owner), first: req.Plan.First(), changes: map[object.Ref]*plan.Change{},
 		hooks: map[order.Step]plan.Change{}, ends: map[string]object.Event{}, lives: map[string]plan.Life{}, made: map[object.Ref]bool{},
 		inventory: map[object.Ref]plan.Owned{}, schema: maps.Clone(req.Schema), defined: map[schema.GroupKind]bool{}, generations: map[object.Ref]int64{}}
 	if req.Parallel > 0 {
@@ -165,18 +168,30 @@ func newExecutor(s *Session, req ExecuteRequest) *executor {
 	return e
 }
 
-// send is the session's do for writes, within the request's bound.
-func (e *executor) send(ctx context.Context, c call) (reply, error) {
+// send is the session's Do for writes, within the request's bound; again while an API server goes by a policy that this run
+// has just written over or removed.
+func (e *executor) send(ctx context.Context, r kubeapi.Request) (kubeapi.Reply, error) {
 	if e.slots != nil {
 		select {
 		case e.slots <- struct{}{}:
 			defer func() { <-e.slots }()
 		case <-ctx.Done():
-			return reply{}, context.Cause(ctx)
+			return kubeapi.Reply{}, context.Cause(ctx)
 		}
 	}
-	c.finish = true
-	return e.s.do(ctx, c)
+	r.Finish = true
+	out, err := e.s.Do(ctx, r)
+	for look := 1; err != nil && e.refusedBefore(err) && settle(ctx, look) == nil; look++ {
+		out, err = e.s.Do(ctx, r)
+	}
+	return out, err
+}
+
+// refusedBefore reports whether a refusal is that of a guard which this run has written over or removed a moment ago.
+func (e *executor) refusedBefore(err error) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.s.Now().Sub(e.guarded) < redefinedWithin && e.req.Plan.RefusedBy(err.Error()) != ""
 }
 
 // finished: nothing was left undone.
@@ -184,9 +199,9 @@ func (e *executor) finished() bool {
 	return len(e.result.Problems) == 0 && len(e.result.NotStarted) == 0 && e.result.Ready && e.result.Pruned
 }
 
-// write is the first half: everything but deletions, and readiness. It reports whether all of it succeeded.
+// write is the first half: everything but most deletions, and readiness. It reports whether all of it succeeded.
 func (e *executor) write(ctx context.Context) bool {
-	o, err := order.Writes(order.Input{Items: e.items(), Depends: e.req.Depends, Wait: e.req.Wait, Plural: e.plural,
+	o, err := order.Writes(order.Input{Items: e.items(), First: e.first, Depends: e.req.Depends, Wait: e.req.Wait, Plural: e.plural,
 		Hooks: e.runs(false), Ends: e.endings(false)})
 	if err != nil {
 		e.result.Findings = append(e.result.Findings, diag.Errorf("cycle", "the objects cannot be ordered: %s", err))
@@ -199,7 +214,7 @@ func (e *executor) write(ctx context.Context) bool {
 // walk does the steps of an order and reports whether all of them succeeded. Of what is at work, rather than waited for, a
 // few times more than can be sent is under way: ten thousand bodies and stacks that queue would fill the memory.
 func (e *executor) walk(ctx context.Context, o *order.Order) bool {
-	r, err := o.Graph.Walk(ctx, 4*cap(e.s.rest.slots), func(ctx context.Context, node string) error {
+	r, err := o.Graph.Walk(ctx, 4*e.s.Parallel(), func(ctx context.Context, node string) error {
 		switch st := o.Steps[node]; st.Kind {
 		case order.Write:
 			return e.writeOne(ctx, st.Ref)
@@ -259,14 +274,11 @@ func (e *executor) prune(ctx context.Context) {
 			delete(e.inventory, ch.Ref)
 			e.result.Done.Release++
 		case plan.Delete:
-			items = append(items, order.Item{Ref: ch.Ref, Instance: ch.Instance, Stage: ch.Stage, Left: ch.Hook != nil})
+			if slices.Contains(e.first, ch.Ref) {
+				continue
+			}
+			items = append(items, order.Item{Ref: ch.Ref, Instance: ch.Instance, Stage: ch.Stage, Left: ch.Hook != nil, Aggregates: ch.Aggregates})
 		}
-	}
-	if len(items) > 0 && e.req.MayPrune != nil && !e.req.MayPrune() {
-		for _, it := range items {
-			e.result.NotStarted = append(e.result.NotStarted, NotStarted{Ref: it.Ref})
-		}
-		return
 	}
 	o, err := order.Removals(order.Input{Items: items, Depends: e.req.Depends, Plural: e.plural, Hooks: e.runs(true), Ends: e.endings(true)})
 	if err != nil {
@@ -340,36 +352,20 @@ func (e *executor) problem(ref object.Ref, verb string, err error) Problem {
 		}
 	}
 	st := health.Status{State: health.Failed, Reason: reason}
-	if verb == "update" && apierrors.IsInvalid(err) && looksImmutable(reason) {
+	if verb == "update" && apierrors.IsInvalid(err) && answer.LooksImmutable(reason) {
 		st.Details = []string{"the field cannot be changed: undo the change, or let the object be deleted and created again with --recreate"}
 	}
 	return Problem{Ref: ref, Instance: e.instanceOf(ref), Err: err, Status: st}
 }
 
-// looksImmutable guesses from the server's words, for a hint: only a plan with field diffs asks and knows.
-func looksImmutable(reason string) bool {
-	return strings.Contains(reason, "immutable") || strings.Contains(reason, "Forbidden: updates to") || strings.Contains(reason, "may not change once set")
-}
-
 // wrote records an object as the API server answered.
 func (e *executor) wrote(ch plan.Change, m meta) {
 	body := e.req.Bodies[ch.Ref]
-	actions := object.ActionsOf(body.Unstructured().GetAnnotations())
-	own, _ := object.OwnEntry(m.ManagedFields, e.manager)
-	digest := body.Digest()
-	var entry *object.Entry
-	if ch.Ignore != nil {
-		entry = object.EntryOf(m.ManagedFields, e.manager)
-	}
+	o := plan.Wrote(ch, body, m.ObjectMeta, e.manager, e.req.Wait)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	before := e.inventory[ch.Ref]
-	spec, _ := body.Body["spec"].(map[string]any)
-	e.inventory[ch.Ref] = plan.Owned{Ref: ch.Ref, Version: body.GVK().Version, Instance: ch.Instance, Stage: ch.Stage,
-		UID: string(m.UID), ResourceVersion: m.ResourceVersion, Digest: digest, Own: own, Schema: e.schema[plan.SchemaKey(ch.Ref)],
-		Keep: actions.Keep, NoWait: ch.NoWait, Timeout: ch.Timeout, Ignore: ch.Ignore, Entry: entry, Once: actions.Once,
-		Expires: object.Expires(body), Awaited: object.Expires(body) && e.req.Wait && !ch.NoWait && ch.Hook == nil,
-		OwnNamespace: before.OwnNamespace, Replicas: spec["replicas"] != nil, Fixed: object.Fixed(body), Force: actions.Force, Hook: ranFor(ch)}
+	o.Schema = e.schema[plan.SchemaKey(ch.Ref)]
+	e.inventory[ch.Ref] = o
 	e.generations[ch.Ref] = m.Generation
 	if ch.Ref.IsCRD() {
 		for gk := range object.DefinedKinds([]object.Object{body}) {
@@ -382,26 +378,11 @@ func (e *executor) wrote(ch plan.Change, m meta) {
 
 // count adds one done change; the caller holds mu.
 func (e *executor) count(ch plan.Change) {
+	if ch.Ref.Guards() != "" {
+		e.guarded = e.s.Now()
+	}
 	e.done++
-	d := &e.result.Done
-	if ch.Hook != nil {
-		d.Hooks++
-		return
-	}
-	switch ch.Action {
-	case plan.Create:
-		d.Create++
-	case plan.Update:
-		d.Update++
-	case plan.Delete:
-		d.Delete++
-	case plan.Recreate:
-		d.Recreate++
-	case plan.Adopt:
-		d.Adopt++
-	case plan.Unknown:
-		d.Unknown++
-	}
+	e.result.Done.One(ch)
 }
 
 // emit sends one event; events never overlap.

@@ -146,8 +146,57 @@ func TestDeletePreconditions(t *testing.T) {
 	patch(t, "someone", configMaps, ns, "a", `{"metadata":{"annotations":{"hawser.dev/prune":null}}}`)
 	p, _ = b.plan(t, s, nil)
 	patch(t, "someone", configMaps, ns, "a", `{"metadata":{"annotations":{"z":"theirs"}}}`)
+	if r := b.execute(t.Context(), s, p, nil); len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Status.Reason, "metadata.annotations.z was changed by someone since") || len(r.Inventory) != 1 {
+		t.Fatalf("somebody who took fields of it has written more: %+v", r)
+	}
+	p, _ = b.plan(t, s, nil)
+	patch(t, "kube-controller-manager", configMaps, ns, "a", `{"metadata":{"annotations":{"y":"1"}}}`)
 	if r := b.execute(t.Context(), s, p, nil); !r.OK() || len(r.Inventory) != 0 {
 		t.Fatalf("only the resourceVersion moved: %+v", r)
+	}
+}
+
+// What others wrote since the plan was made is not undone, right up to the write: neither a drifted value, nor what is in an
+// object that is made again. What the write does not undo, and the same value again, changes nothing.
+func TestNothingUnforeseenIsUndone(t *testing.T) {
+	f, s := testfleet.Get(), connect(t)
+	ns := f.Namespace(t, one)
+	b := newBundle(t)
+	b.opts.Recreate = true
+	const ours = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: NS}\ndata: {x: ours}\n"
+	const frozen = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: rec, namespace: NS}\nimmutable: true\ndata: {x: ours}\n"
+	b.apply(t, s, objs(t, ns, ours+frozen)...)
+	patch(t, "alice", configMaps, ns, "a", `{"data":{"x":"alice1"}}`)
+	again := objs(t, ns, ours+strings.ReplaceAll(frozen, "x: ours", "x: new"))
+	p, bodies := b.plan(t, s, again)
+	for _, c := range []struct{ by, name, write, back, want string }{
+		{"alice", "a", `{"data":{"x":"alice2"}}`, `{"data":{"x":"alice1"}}`, "data.x was changed by alice since"},
+		{"bob", "a", `{"data":{"x":null}}`, `{"data":{"x":"alice1"}}`, "data.x was removed since"},
+		{"bob", "rec", `{"metadata":{"annotations":{"note":"keep"}}}`, `{"metadata":{"annotations":{"note":null}}}`, "metadata.annotations.note was changed by bob since"},
+		{"carol", "a", `{"data":{"hers":"1"}}`, "", ""},
+	} {
+		patch(t, c.by, configMaps, ns, c.name, c.write)
+		if c.want == "" {
+			continue
+		}
+		before := get(t, configMaps, ns, c.name)
+		one := *p
+		one.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(ch plan.Change) bool { return ch.Ref.Name != c.name })
+		owned := b.owned
+		if r := b.execute(t.Context(), s, &one, bodies); len(r.Problems) != 1 || !isStale(r.Problems[0].Err) || !strings.Contains(r.Problems[0].Status.Reason, c.want) {
+			t.Errorf("%s: %+v", c.write, r)
+		}
+		b.owned = owned
+		if now := get(t, configMaps, ns, c.name); now.GetResourceVersion() != before.GetResourceVersion() || now.GetUID() != before.GetUID() {
+			t.Errorf("%s: it was written", c.write)
+		}
+		patch(t, c.by, configMaps, ns, c.name, c.back)
+	}
+	if r := b.execute(t.Context(), s, p, bodies); !r.OK() {
+		t.Fatalf("%+v", r)
+	}
+	if got := data(t, ns, "a"); got != "map[hers:1 x:ours]" {
+		t.Errorf("data %s", got)
 	}
 }
 

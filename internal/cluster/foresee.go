@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/rights"
 )
 
@@ -11,7 +12,7 @@ import (
 // not wait: Foreseen does.
 func (s *Session) Foresee(ctx context.Context, namespaces []string) {
 	for _, ns := range namespaces {
-		s.ahead.Ask(ctx, ns, s.now(), func(ctx context.Context) (rights.Known, error) { return s.rules(ctx, ns) })
+		s.ahead.Ask(ctx, ns, s.Now(), func(ctx context.Context) (rights.Known, error) { return s.rules(ctx, ns) })
 	}
 }
 
@@ -29,7 +30,7 @@ func (s *Session) rules(ctx context.Context, ns string) (rights.Known, error) {
 			Incomplete    bool          `json:"incomplete"`
 		} `json:"status"`
 	}
-	_, err := s.do(ctx, call{method: http.MethodPost, path: reviewPath + "selfsubjectrulesreviews", into: &answer,
-		body: map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectRulesReview", "spec": map[string]any{"namespace": ns}}})
+	_, err := s.Do(ctx, kubeapi.Request{Method: http.MethodPost, Path: reviewPath + "selfsubjectrulesreviews", Into: &answer,
+		Body: map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectRulesReview", "spec": map[string]any{"namespace": ns}}})
 	return rights.Known{Rules: answer.Status.ResourceRules, Whole: err == nil && !answer.Status.Incomplete}, err
 }

@@ -12,6 +12,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
@@ -34,7 +35,7 @@ func (s *Session) Health(ctx context.Context, owner string, owned []plan.Owned, 
 		h.wg.Go(func() { h.kind(gk, list) })
 	}
 	h.wg.Wait()
-	return h.out, h.findings.OnCluster(s.cfg.Name).Sorted()
+	return h.out, h.findings.OnCluster(s.Name()).Sorted()
 }
 
 type healths struct {
@@ -76,8 +77,8 @@ func (h *healths) kind(gk schema.GroupKind, list []plan.Owned) {
 	wg.Wait()
 }
 
-func (h *healths) list(k KindInfo, ns string, seen map[object.Ref]map[string]any) error {
-	items, err := h.s.listItems(h.ctx, k.path(k.Preferred, ns, ""), url.Values{"labelSelector": {object.LabelOwner + "=" + h.owner}})
+func (h *healths) list(k kubeapi.KindInfo, ns string, seen map[object.Ref]map[string]any) error {
+	items, err := h.s.listItems(h.ctx, k.Path(k.Preferred, ns, ""), url.Values{"labelSelector": {object.LabelOwner + "=" + h.owner}})
 	if err != nil {
 		return err
 	}
@@ -89,9 +90,9 @@ func (h *healths) list(k KindInfo, ns string, seen map[object.Ref]map[string]any
 	return nil
 }
 
-func (h *healths) judge(k KindInfo, o plan.Owned, obj map[string]any) {
+func (h *healths) judge(k kubeapi.KindInfo, o plan.Owned, obj map[string]any) {
 	if obj == nil {
-		_, err := h.s.do(h.ctx, call{method: http.MethodGet, path: k.path(k.Preferred, o.Ref.Namespace, o.Ref.Name), named: o.Ref.Name, into: &obj})
+		_, err := h.s.Do(h.ctx, kubeapi.Request{Method: http.MethodGet, Path: k.Path(k.Preferred, o.Ref.Namespace, o.Ref.Name), Named: o.Ref.Name, Into: &obj})
 		switch {
 		case apierrors.IsNotFound(err) && o.Expired(false):
 			h.set(o.Ref, health.Status{State: health.Ready, Reason: health.DoneAndGone})
@@ -112,7 +113,7 @@ func (h *healths) judge(k KindInfo, o plan.Owned, obj map[string]any) {
 	if st.State != health.Ready && o.Ref.IsWorkload() {
 		st = h.s.podReasons(h.ctx, o.Ref, obj)(st)
 	}
-	st.Reason = h.s.cut(st.Reason, reasonText)
+	st.Reason = h.s.Cut(st.Reason, reasonText)
 	h.set(o.Ref, st)
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/order"
 	"hawser.dev/hawser/internal/plan"
@@ -21,14 +22,6 @@ func runs(ch plan.Change) bool {
 // runOf is the step that runs a hook.
 func runOf(ch plan.Change) order.Step {
 	return order.Step{Kind: order.Run, Ref: ch.Ref, Instance: ch.Instance, Event: ch.Hook.Event}
-}
-
-// ranFor is what the inventory says of an object that a change makes.
-func ranFor(ch plan.Change) *plan.Ran {
-	if ch.Hook == nil {
-		return nil
-	}
-	return &plan.Ran{Event: ch.Hook.Event}
 }
 
 // begin takes over what the record and the plan say of hooks.
@@ -86,7 +79,7 @@ func (e *executor) runHook(ctx context.Context, st order.Step) error {
 	if ch.Action == plan.Unchanged {
 		e.mu.Lock()
 		o := e.inventory[ch.Ref]
-		o.UID, o.ResourceVersion, o.Own, o.Digest, o.Hook = ch.UID, ch.ResourceVersion, ch.Own, ch.Digest, ranFor(ch)
+		o.UID, o.ResourceVersion, o.Own, o.Digest, o.Hook = ch.UID, ch.ResourceVersion, ch.Own, ch.Digest, &plan.Ran{Event: ch.Hook.Event}
 		e.inventory[ch.Ref] = o
 		e.mu.Unlock()
 	} else if err := e.makeHook(ctx, ch, k, body); err != nil {
@@ -96,7 +89,7 @@ func (e *executor) runHook(ctx context.Context, st order.Step) error {
 }
 
 // makeHook deletes the predecessor (of an earlier run, or of another event of this one) and writes the object.
-func (e *executor) makeHook(ctx context.Context, ch plan.Change, k KindInfo, body object.Object) error {
+func (e *executor) makeHook(ctx context.Context, ch plan.Change, k kubeapi.KindInfo, body object.Object) error {
 	e.mu.Lock()
 	made := e.made[ch.Ref]
 	e.mu.Unlock()
@@ -124,7 +117,7 @@ func (e *executor) makeHook(ctx context.Context, ch plan.Change, k KindInfo, bod
 }
 
 // removeHook deletes the object that the inventory has, and waits until it is gone.
-func (e *executor) removeHook(ctx context.Context, ch plan.Change, k KindInfo) error {
+func (e *executor) removeHook(ctx context.Context, ch plan.Change, k kubeapi.KindInfo) error {
 	e.mu.Lock()
 	o, ok := e.inventory[ch.Ref]
 	e.mu.Unlock()
@@ -142,7 +135,7 @@ func (e *executor) removeHook(ctx context.Context, ch plan.Change, k KindInfo) e
 }
 
 // awaitHook waits until a hook has done its work.
-func (e *executor) awaitHook(ctx context.Context, ch plan.Change, k KindInfo) error {
+func (e *executor) awaitHook(ctx context.Context, ch plan.Change, k kubeapi.KindInfo) error {
 	if health.WaitsAsHook(ch.Ref) {
 		patient, cancel := e.patience(ctx)
 		defer cancel()
@@ -162,7 +155,7 @@ func (e *executor) awaitHook(ctx context.Context, ch plan.Change, k KindInfo) er
 			return e.hookUndone(ctx, patient, w, ch, st)
 		}
 		if ch.Ref.IsCRD() {
-			e.s.learn(e.req.Bodies[ch.Ref])
+			e.s.Learn(e.req.Bodies[ch.Ref])
 		}
 		e.emit(Event{Type: Ready, Ref: ch.Ref, Instance: ch.Instance, Message: st.Reason, Hook: ch.Hook.Event})
 	}
@@ -183,7 +176,7 @@ func (e *executor) hookUndone(ctx, patient context.Context, w *watching, ch plan
 		return cause
 	}
 	e.timedOut(cause)
-	p := Problem{Ref: ch.Ref, Instance: ch.Instance, Status: st, After: e.s.now().Sub(w.start), Written: st.State != health.Failed, Hook: ch.Hook.Event}
+	p := Problem{Ref: ch.Ref, Instance: ch.Instance, Status: st, After: e.s.Now().Sub(w.start), Written: st.State != health.Failed, Hook: ch.Hook.Event}
 	if p.Written {
 		p.Status.Reason = fmt.Sprintf("the %s hook is not done: %s", ch.Hook.Event, st.Reason)
 	} else {

@@ -17,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/testserver"
@@ -94,7 +95,7 @@ func TestHostileServerAtConnect(t *testing.T) {
 				t.Errorf("%v after %s with %d MiB", err, time.Since(start), peak>>20)
 			}
 			if strings.HasPrefix(name, "redirect") {
-				if _, ok := errors.AsType[*cluster.AccessError](err); !ok || !strings.Contains(err.Error(), srv.URL) || !strings.Contains(err.Error(), to) || strings.Contains(err.Error(), "/version") {
+				if _, ok := errors.AsType[*kubeapi.AccessError](err); !ok || !strings.Contains(err.Error(), srv.URL) || !strings.Contains(err.Error(), to) || strings.Contains(err.Error(), "/version") {
 					t.Errorf("%T %v", err, err)
 				}
 			}
@@ -143,13 +144,13 @@ func everyMethod(t *testing.T, s *cluster.Session) {
 		t.Errorf("health believed %v", health)
 	}
 	change := plan.Change{Action: plan.Update, Ref: ref, UID: "uid", ResourceVersion: "1", Code: plan.CodeChanged}
-	for _, p := range s.Preview(ctx, []cluster.PreviewRequest{{Change: change, Body: objs[0]}}) {
+	for _, p := range s.Preview(ctx, []cluster.PreviewRequest{{Change: change, Body: objs[0]}}, nil, nil) {
 		if p.Finding == nil {
 			t.Errorf("a preview believed the answer: %+v", p)
 		}
 	}
 	s.Review(ctx, &plan.Plan{Changes: []plan.Change{change}})
-	n := s.Narrow()
+	n := s.REST()
 	var into map[string]any
 	_ = n.Get(ctx, "/api/v1/namespaces/default/secrets/x", nil, &into)
 	_ = n.Post(ctx, "/api/v1/namespaces/default/secrets", nil, objs[0].Body, &into)
@@ -172,7 +173,7 @@ func TestRedirectIsNotAskedAgain(t *testing.T) {
 	s := connectTo(t, hostileConfig(t, srv))
 	srv.Fault(testserver.Redirect(307, strings.Replace(to, "://", "://user:canary-in-a-url@", 1)+"/canary-path?canary-query="))
 	before := len(srv.Requests())
-	err := s.Narrow().Post(t.Context(), "/api/v1/namespaces/default/secrets", nil, objs(t, "default", secretBody)[0].Body, nil)
+	err := s.REST().Post(t.Context(), "/api/v1/namespaces/default/secrets", nil, objs(t, "default", secretBody)[0].Body, nil)
 	if len(srv.Requests()) != before+1 {
 		t.Errorf("asked %d times", len(srv.Requests())-before)
 	}
@@ -239,7 +240,7 @@ func TestPoliciesThatQuoteASecret(t *testing.T) {
 			o := objs(t, "default", secretBody)[0].Marked("owner", "b")
 			change := plan.Change{Action: plan.Create, Ref: o.Ref()}
 			var said strings.Builder
-			for _, p := range s.Preview(t.Context(), []cluster.PreviewRequest{{Change: change, Body: o}}) {
+			for _, p := range s.Preview(t.Context(), []cluster.PreviewRequest{{Change: change, Body: o}}, nil, nil) {
 				fmt.Fprintf(&said, "%+v %v\n", p, p.Finding)
 			}
 			r := s.Execute(t.Context(), cluster.ExecuteRequest{Plan: &plan.Plan{Changes: []plan.Change{change}, Owner: "owner"},
@@ -251,7 +252,7 @@ func TestPoliciesThatQuoteASecret(t *testing.T) {
 					fmt.Fprintf(&said, "%+v\n", st.ErrStatus)
 				}
 			}
-			fmt.Fprintln(&said, s.Narrow().Put(t.Context(), "/api/v1/namespaces/hawser-system/secrets/record", nil, o.Body, nil))
+			fmt.Fprintln(&said, s.REST().Put(t.Context(), "/api/v1/namespaces/hawser-system/secrets/record", nil, o.Body, nil))
 			for _, canary := range []string{"canary", encoded, hex.EncodeToString([]byte("canary"))} {
 				if strings.Contains(said.String(), canary) {
 					t.Errorf("%d %s: %s", code, reason, said.String())

@@ -24,6 +24,7 @@ import (
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/staleplan"
 	"hawser.dev/hawser/internal/testfleet"
 )
 
@@ -118,7 +119,7 @@ func (b *bundle) plan(t *testing.T, s *cluster.Session, objs []object.Object) (*
 	}
 	b.obs = obs
 	in.Live, in.Schema, in.NamespaceExists = obs.Live, obs.Schema, obs.NamespaceExists
-	plan.Previewed(&in, func(needs []plan.Change) map[object.Ref]plan.Preview {
+	plan.Previewed(&in, func(needs, all []plan.Change) map[object.Ref]plan.Preview {
 		var reqs []cluster.PreviewRequest
 		for _, ch := range needs {
 			req := cluster.PreviewRequest{Change: ch, Body: bodies[ch.Ref]}
@@ -127,13 +128,18 @@ func (b *bundle) plan(t *testing.T, s *cluster.Session, objs []object.Object) (*
 			}
 			reqs = append(reqs, req)
 		}
-		return s.Preview(ctx, reqs)
+		return s.Preview(ctx, reqs, all, bodies)
 	})
 	p := plan.Compute(in)
 	if holders := plan.Holders(p); len(holders) > 0 {
 		in.Contents = s.Contents(ctx, b.owner(), holders)
 		p = plan.Compute(in)
 	}
+	foreign, err := s.Foreign(ctx, b.owner(), staleplan.Goes(p), bodies)
+	if err != nil {
+		t.Fatalf("what others have: %v", err)
+	}
+	staleplan.Keep(p, foreign)
 	return p, bodies
 }
 

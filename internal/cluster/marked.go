@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
@@ -16,24 +17,23 @@ import (
 // record is lost: one metadata LIST by label per kind that can be listed and deleted; where that is forbidden in the whole
 // cluster, in the namespaces. What could not be looked at is said too.
 func (s *Session) Marked(ctx context.Context, owner string, namespaces ...string) plan.Marks {
-	marks := plan.Marks{Cluster: s.cfg.Name, Live: map[object.Ref]plan.Live{}, Unseen: map[string]string{}, Asked: namespaces}
-	s.mu.RLock()
-	for group := range s.kinds.stale {
+	marks := plan.Marks{Cluster: s.Name(), Live: map[object.Ref]plan.Live{}, Unseen: map[string]string{}, Asked: namespaces}
+	kinds, stale := s.Kinds()
+	for _, group := range stale {
 		marks.Unseen["*."+group] = "the API group does not answer"
 	}
-	var all []KindInfo
-	for _, k := range s.kinds.byKind {
+	var all []kubeapi.KindInfo
+	for _, k := range kinds {
 		if k.List && k.Delete && k.Preferred != "" {
 			all = append(all, k)
 		}
 	}
-	s.mu.RUnlock()
 	query := url.Values{"labelSelector": {object.LabelOwner + "=" + owner}}
 	manager := object.Manager(owner)
 	var mu sync.Mutex
-	list := func(k KindInfo, ns string) error {
+	list := func(k kubeapi.KindInfo, ns string) error {
 		var items []meta
-		err := s.listMeta(ctx, k.path(k.Preferred, ns, ""), query, func() { items = nil }, func(m meta) { items = append(items, m) })
+		err := s.ListMeta(ctx, k.Path(k.Preferred, ns, ""), query, func() { items = nil }, func(m meta) { items = append(items, m) })
 		mu.Lock()
 		defer mu.Unlock()
 		for _, m := range items {
@@ -64,7 +64,7 @@ func (s *Session) Marked(ctx context.Context, owner string, namespaces ...string
 			if err != nil {
 				mu.Lock()
 				defer mu.Unlock()
-				marks.Unseen[schema.GroupResource{Group: k.Group, Resource: k.Resource}.String()] = s.redact(err.Error())
+				marks.Unseen[schema.GroupResource{Group: k.Group, Resource: k.Resource}.String()] = s.Redact(err.Error())
 			}
 		})
 	}

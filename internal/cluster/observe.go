@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
@@ -43,7 +44,7 @@ func (s *Session) Observe(ctx context.Context, req ObserveRequest) (Observation,
 	for r := range o.owned {
 		o.touch(r)
 	}
-	return o.Observation, o.findings.OnCluster(s.cfg.Name).Sorted()
+	return o.Observation, o.findings.OnCluster(s.Name()).Sorted()
 }
 
 type observer struct {
@@ -163,8 +164,8 @@ func (o *observer) namespace(name string) {
 		return
 	}
 	var m meta
-	_, err := o.s.do(o.ctx, call{method: http.MethodGet, path: "/api/v1/namespaces/" + url.PathEscape(name),
-		named: name, accept: metadataType, into: &m})
+	_, err := o.s.Do(o.ctx, kubeapi.Request{Method: http.MethodGet, Path: "/api/v1/namespaces/" + url.PathEscape(name),
+		Named: name, Accept: kubeapi.MetadataType, Into: &m})
 	switch {
 	case err == nil:
 		o.see(r, o.live(r, m))
@@ -181,7 +182,7 @@ func (o *observer) listOwned(gk schema.GroupKind, refs []object.Ref) {
 	k, ok := o.s.ByGroupKind(gk)
 	if !ok {
 		live := plan.Live{}
-		stale := o.s.stale(gk.Group)
+		stale := o.s.Stale(gk.Group)
 		if stale {
 			f := o.s.staleFinding(refs[0])
 			o.find(f)
@@ -234,7 +235,7 @@ func (o *observer) check(r object.Ref, err error) {
 }
 
 // narrow says that objects are read one by one because listing is forbidden.
-func (o *observer) narrow(k KindInfo, ns string) {
+func (o *observer) narrow(k kubeapi.KindInfo, ns string) {
 	where := "in the cluster"
 	if ns != "" {
 		where = "in namespace " + ns
@@ -253,8 +254,8 @@ func (o *observer) failed(r object.Ref, err error) diag.Finding {
 }
 
 // list reads the metadata of a kind, of one namespace or all, and remembers what is desired or owned.
-func (o *observer) list(k KindInfo, ns string, query url.Values) error {
-	return o.s.listMeta(o.ctx, k.path(k.Preferred, ns, ""), query, func() {}, func(m meta) {
+func (o *observer) list(k kubeapi.KindInfo, ns string, query url.Values) error {
+	return o.s.ListMeta(o.ctx, k.Path(k.Preferred, ns, ""), query, func() {}, func(m meta) {
 		r := object.Ref{Group: k.Group, Kind: k.Kind, Namespace: m.Namespace, Name: m.Name}
 		o.see(r, o.live(r, m))
 	})
@@ -282,9 +283,9 @@ func (o *observer) get(r object.Ref) {
 }
 
 // getMeta reads the metadata of one object at the kind's preferred version.
-func (s *Session) getMeta(ctx context.Context, k KindInfo, r object.Ref) (meta, error) {
+func (s *Session) getMeta(ctx context.Context, k kubeapi.KindInfo, r object.Ref) (meta, error) {
 	var m meta
-	_, err := s.do(ctx, call{method: http.MethodGet, path: k.path(k.Preferred, r.Namespace, r.Name), named: r.Name, accept: metadataType, into: &m})
+	_, err := s.Do(ctx, kubeapi.Request{Method: http.MethodGet, Path: k.Path(k.Preferred, r.Namespace, r.Name), Named: r.Name, Accept: kubeapi.MetadataType, Into: &m})
 	return m, err
 }
 
@@ -310,7 +311,7 @@ func (o *observer) unknown() {
 			continue
 		}
 		if _, ok := o.s.ByGroupKind(d.Ref.GroupKind()); !ok {
-			if _, comes := o.req.Defined[d.Ref.GroupKind()]; !comes && o.s.stale(d.Ref.Group) {
+			if _, comes := o.req.Defined[d.Ref.GroupKind()]; !comes && o.s.Stale(d.Ref.Group) {
 				o.find(o.s.staleFinding(d.Ref))
 			}
 			continue
@@ -361,7 +362,7 @@ func (o *observer) listUnknown(gk schema.GroupKind, ns string, refs []object.Ref
 	for _, r := range refs {
 		wanted[r] = true
 	}
-	err := o.s.listMeta(o.ctx, k.path(k.Preferred, ns, ""), nil, func() {}, func(m meta) {
+	err := o.s.ListMeta(o.ctx, k.Path(k.Preferred, ns, ""), nil, func() {}, func(m meta) {
 		if r := (object.Ref{Group: k.Group, Kind: k.Kind, Namespace: m.Namespace, Name: m.Name}); wanted[r] {
 			o.see(r, o.live(r, m))
 		}
@@ -389,4 +390,12 @@ func (o *observer) live(r object.Ref, m meta) plan.Live {
 		l.Yielded = object.Yielded(o.owned[r].Entry, m.ManagedFields, o.manager, g)
 	}
 	return l
+}
+
+// staleFinding says that a kind cannot be looked at because the server behind its group does not answer.
+func (s *Session) staleFinding(ref object.Ref) diag.Finding {
+	f := diag.Errorf("api-unavailable", "the API group %s does not answer: its objects cannot be looked at", ref.Group)
+	f.Object, f.Cluster = ref.String(), s.Name()
+	f.Fix = "look at: kubectl get apiservices"
+	return f
 }

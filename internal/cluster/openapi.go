@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"hawser.dev/hawser/internal/answer"
+	"hawser.dev/hawser/internal/kubeapi"
 )
 
 // OpenAPIRoot is where a server lists its OpenAPI v3 documents.
@@ -22,7 +23,7 @@ func (s *Session) OpenAPI(ctx context.Context, at string) ([]byte, error) {
 		return nil, fmt.Errorf("%.200q is no OpenAPI document of the server", at)
 	}
 	var data []byte
-	_, err = s.do(ctx, call{method: http.MethodGet, path: u.Path, query: u.Query(), accept: jsonType, limits: answer.Discovery,
-		into: func(raw []byte) error { data = bytes.Clone(raw); return nil }})
+	_, err = s.Do(ctx, kubeapi.Request{Method: http.MethodGet, Path: u.Path, Query: u.Query(), Accept: kubeapi.JSONType, Limits: answer.Discovery,
+		Into: func(raw []byte) error { data = bytes.Clone(raw); return nil }})
 	return data, err
 }

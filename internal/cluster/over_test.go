@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -24,7 +25,7 @@ func TestWaitingIsOver(t *testing.T) {
 		{"the Pod of a hook", "", "Pod", true, health.Failed, true},
 		{"a Pod", "", "Pod", false, health.Failed, false},
 	} {
-		w := &watching{executor: &executor{s: &Session{}}, ref: object.Ref{Group: c.group, Kind: c.kind}, hook: c.hook, hopeless: time.Minute}
+		w := &watching{executor: &executor{s: &Session{Client: new(kubeapi.Client)}}, ref: object.Ref{Group: c.group, Kind: c.kind}, hook: c.hook, hopeless: time.Minute}
 		if got := w.over(health.Status{State: c.state}); got != c.want {
 			t.Errorf("%s that is %s: %t, want %t", c.reason, c.state, got, c.want)
 		}

@@ -4,11 +4,10 @@ import (
 	"context"
 	"net/url"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -16,7 +15,7 @@ import (
 // pods, and where there are none the warnings of its controller. What may not be read adds nothing.
 func (s *Session) podReasons(ctx context.Context, ref object.Ref, obj map[string]any) func(health.Status) health.Status {
 	nothing := func(st health.Status) health.Status { return st }
-	selector := podSelector(obj)
+	selector := health.PodSelector(obj)
 	if selector == "" {
 		return nothing
 	}
@@ -40,31 +39,14 @@ func (s *Session) redacted(fn func(health.Status) health.Status) func(health.Sta
 	return func(st health.Status) health.Status {
 		st = fn(st)
 		for i, d := range st.Details {
-			st.Details[i] = s.redact(d)
+			st.Details[i] = s.Redact(d)
 		}
 		return st
 	}
 }
 
-// podSelector is a workload's selector as a query, "" when it has none.
-func podSelector(obj map[string]any) string {
-	raw, ok, _ := unstructured.NestedMap(obj, "spec", "selector")
-	if !ok {
-		return ""
-	}
-	var sel metav1.LabelSelector
-	if runtime.DefaultUnstructuredConverter.FromUnstructured(raw, &sel) != nil {
-		return ""
-	}
-	out, err := metav1.LabelSelectorAsSelector(&sel)
-	if err != nil || out.Empty() {
-		return ""
-	}
-	return out.String()
-}
-
 // listItems reads a collection's items.
 func (s *Session) listItems(ctx context.Context, path string, query url.Values) ([]map[string]any, error) {
-	items, _, err := s.listObjects(ctx, call{path: path, query: query, attempts: 2})
+	items, _, err := s.ListObjects(ctx, kubeapi.Request{Path: path, Query: query, Attempts: 2})
 	return items, err
 }

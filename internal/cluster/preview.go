@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -17,35 +16,33 @@ import (
 
 	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/rights"
 )
 
 // Preview asks the API server what it would do with each change: a server-side apply in a dry run, unforced, with
 // strict field validation. What cannot be asked (the namespace or kind comes with this plan, a webhook refuses dry
-// runs) is said in Deferred, what cannot work in Finding. Nothing is stored.
-func (s *Session) Preview(ctx context.Context, reqs []PreviewRequest) map[object.Ref]plan.Preview {
-	p := &previewer{s: s, new: map[object.Ref]bool{}, changed: map[object.Ref]bool{}, kinds: map[schema.GroupKind]object.DefinedKind{}}
-	var bodies []object.Object
-	for _, r := range reqs {
-		bodies = append(bodies, r.Body)
-		if r.Change.Action == plan.Create {
-			p.new[r.Change.Ref] = true
-		} else if r.Change.Ref.IsCRD() {
-			p.changed[r.Change.Ref] = true
+// runs) is said in Deferred, what cannot work in Finding. all are the changes of the plan, bodies its objects. Nothing is
+// stored.
+func (s *Session) Preview(ctx context.Context, reqs []PreviewRequest, all []plan.Change, bodies map[object.Ref]object.Object) map[object.Ref]plan.Preview {
+	p := &previewer{s: s, new: map[object.Ref]bool{}, changed: map[object.Ref]bool{}}
+	var written []object.Object
+	for _, ch := range all {
+		if p.new[ch.Ref] = ch.Action == plan.Create; ch.Action.Writes() && ch.Action != plan.Delete {
+			p.changed[ch.Ref], written = true, append(written, bodies[ch.Ref])
 		}
 	}
-	p.kinds = object.DefinedKinds(bodies)
+	p.kinds = object.DefinedKinds(written)
 	out := make(map[object.Ref]plan.Preview, len(reqs))
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for _, r := range reqs {
 		wg.Go(func() {
 			one := p.preview(ctx, r)
-			if one.Finding != nil {
-				f := *one.Finding
-				f.Object, f.Instance, f.Pos, f.Cluster = r.Change.Ref.String(), r.Change.Instance, r.Change.Pos, s.cfg.Name
-				one.Finding = &f
+			if f := one.Finding; f != nil {
+				f.Object, f.Instance, f.Pos, f.Cluster = r.Change.Ref.String(), r.Change.Instance, r.Change.Pos, s.Name()
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -53,12 +50,13 @@ func (s *Session) Preview(ctx context.Context, reqs []PreviewRequest) map[object
 		})
 	}
 	wg.Wait()
+	rights.Lacking(s.Name(), all, out, s.resource, func(all []rights.Right) []rights.Right { return s.without(ctx, all) })
 	return out
 }
 
 type previewer struct {
 	s *Session
-	// new are the objects this plan creates, changed the CRDs that are there and that it writes; kinds those its CRDs bring.
+	// new are the objects this plan creates, changed all that it writes; kinds those its CRDs bring.
 	new, changed map[object.Ref]bool
 	kinds        map[schema.GroupKind]object.DefinedKind
 }
@@ -70,7 +68,7 @@ func (p *previewer) preview(ctx context.Context, r PreviewRequest) plan.Preview 
 	}
 	k, ok := p.s.ByGroupKind(ref.GroupKind())
 	if !ok {
-		f := diag.Errorf("unknown-kind", "the cluster does not know the kind %s of %s", ref.Kind, r.Body.GVK().GroupVersion())
+		f := diag.Errorf(object.CodeUnknownKind, "the cluster does not know the kind %s of %s", ref.Kind, r.Body.GVK().GroupVersion())
 		return plan.Preview{Finding: &f}
 	}
 	for look := 1; ; look++ {
@@ -83,17 +81,18 @@ func (p *previewer) preview(ctx context.Context, r PreviewRequest) plan.Preview 
 
 // ask reads the live object where it is needed, and asks for the change. What somebody else writes between the two would
 // look like a change of ours: moved says that they speak of two versions of the object.
-func (p *previewer) ask(ctx context.Context, k KindInfo, r PreviewRequest) (out plan.Preview, moved bool) {
+func (p *previewer) ask(ctx context.Context, k kubeapi.KindInfo, r PreviewRequest) (out plan.Preview, moved bool) {
 	// Only the live object tells what is lost and who set what; a declaration that changed on an unmoved object is
 	// compared with the recorded one, without a read, unless fields of it are or were left to others or are taken back.
 	var live map[string]any
+	var rerr error
 	needLive := r.Change.Action != plan.Create && (r.Base == nil || r.Change.Code != plan.CodeChanged || r.Change.Ignore != nil || r.Change.Was != nil || r.Change.Force)
 	if needLive {
-		_, err := p.s.do(ctx, call{method: http.MethodGet, path: k.path(r.Body.GVK().Version, r.Change.Ref.Namespace, r.Change.Ref.Name), named: r.Change.Ref.Name, into: &live})
-		if err != nil && !apierrors.IsNotFound(err) {
-			return p.failed(r, err), false
+		if live, rerr = p.read(ctx, k, r); rerr != nil {
+			return p.failed(r, rerr), false
 		}
 		r.live = live
+		defer func() { out.Foreign = r.Body.Overwritten(live, written(r), managerOf(r.Body)) }()
 	}
 	if r.Change.Action == plan.Adopt && live != nil {
 		return p.adoption(ctx, k, r)
@@ -103,16 +102,15 @@ func (p *previewer) ask(ctx context.Context, k KindInfo, r PreviewRequest) (out 
 	case err == nil:
 	case answer.IsFieldConflict(err):
 		if live == nil && r.Change.Action != plan.Create { // it was not unmoved: show what they made of it
-			_, gerr := p.s.do(ctx, call{method: http.MethodGet, path: k.path(r.Body.GVK().Version, r.Change.Ref.Namespace, r.Change.Ref.Name), named: r.Change.Ref.Name, into: &live})
-			if gerr != nil && !apierrors.IsNotFound(gerr) {
-				return p.failed(r, gerr), false
+			if live, rerr = p.read(ctx, k, r); rerr != nil {
+				return p.failed(r, rerr), false
 			}
 		}
 		return p.conflicts(r, live, err), false
 	case code == http.StatusUnprocessableEntity && r.Change.Action != plan.Create:
 		return p.refused(ctx, k, r, live, err), false
 	default:
-		return p.failed(r, err), false
+		return p.unasked(r, err), false
 	}
 	out = plan.Preview{Checked: true, Force: r.Change.Force, Cede: r.Change.Cede}
 	out.Reclaim = object.Left((&unstructured.Unstructured{Object: after}).GetManagedFields(), r.Base, written(r))
@@ -129,6 +127,14 @@ func (p *previewer) ask(ctx context.Context, k KindInfo, r PreviewRequest) (out 
 	return out, differ(live, after)
 }
 
+// read is the live object, nil where there is none.
+func (p *previewer) read(ctx context.Context, k kubeapi.KindInfo, r PreviewRequest) (live map[string]any, err error) {
+	if live, err = p.s.whole(ctx, k, r.Body.GVK().Version, r.Change.Ref); apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return live, err
+}
+
 // differ reports whether two answers are of different versions of one object.
 func differ(live, after map[string]any) bool {
 	version := func(o map[string]any) string { return (&unstructured.Unstructured{Object: o}).GetResourceVersion() }
@@ -137,26 +143,17 @@ func differ(live, after map[string]any) bool {
 
 // written is the object as it would be written: without what is ceded.
 func written(r PreviewRequest) map[string]any {
-	return toWrite(r.Change, r.Body.Body, r.live, managerOf(r.Body))
-}
-
-// toWrite is what a change applies over the live object.
-func toWrite(ch plan.Change, body, live map[string]any, manager string) map[string]any {
-	body = object.WithoutPaths(body, ch.Cede)
-	if ch.Ignore == nil || live == nil {
-		return body
-	}
-	return ch.Ignore.Cede(body, live, (&unstructured.Unstructured{Object: live}).GetManagedFields(), manager, ch.FromManagers)
+	return r.Change.Written(r.Body.Body, r.live, managerOf(r.Body))
 }
 
 // dryRun applies without storing. The answer's status code comes beside the error.
-func (p *previewer) dryRun(ctx context.Context, k KindInfo, r PreviewRequest) (map[string]any, int, error) {
+func (p *previewer) dryRun(ctx context.Context, k kubeapi.KindInfo, r PreviewRequest) (map[string]any, int, error) {
 	var after map[string]any
-	rep, err := p.s.do(ctx, call{method: http.MethodPatch, path: k.path(r.Body.GVK().Version, r.Change.Ref.Namespace, r.Change.Ref.Name), named: r.Change.Ref.Name,
-		query: url.Values{"fieldManager": {managerOf(r.Body)}, "fieldValidation": {"Strict"}, "dryRun": {"All"},
+	rep, err := p.s.Do(ctx, kubeapi.Request{Method: http.MethodPatch, Path: k.Path(r.Body.GVK().Version, r.Change.Ref.Namespace, r.Change.Ref.Name), Named: r.Change.Ref.Name,
+		Query: url.Values{"fieldManager": {managerOf(r.Body)}, "fieldValidation": {"Strict"}, "dryRun": {"All"},
 			"force": {fmt.Sprint(r.Change.Force || r.Change.Action == plan.Adopt)}},
-		contentType: applyType, body: written(r), into: &after, webhooksFinal: true})
-	return after, rep.code, err
+		ContentType: kubeapi.ApplyType, Body: written(r), Into: &after, WebhooksFinal: true})
+	return after, rep.Code, err
 }
 
 // managerOf is the field manager of the bundle that the object is marked with.
@@ -177,27 +174,19 @@ func (p *previewer) deferred(ref object.Ref) string {
 
 // refused tells an immutable field (the same object would be accepted as a new one) from an invalid object, by asking
 // the server for a new one in a dry run: it has no machine-readable "immutable".
-func (p *previewer) refused(ctx context.Context, k KindInfo, r PreviewRequest, live map[string]any, cause error) plan.Preview {
+func (p *previewer) refused(ctx context.Context, k kubeapi.KindInfo, r PreviewRequest, live map[string]any, cause error) plan.Preview {
 	u := (&unstructured.Unstructured{Object: written(r)}).DeepCopy()
 	u.SetName("")
 	u.SetGenerateName("hawser-check-")
 	if crdNamed(r.Change.Ref) || slices.ContainsFunc(answer.Causes(cause), answer.Beside) {
 		return p.failed(r, cause) // a CRD cannot have another name
 	}
-	_, err := p.s.do(ctx, call{method: http.MethodPost, path: k.path(r.Body.GVK().Version, r.Change.Ref.Namespace, ""),
-		query: url.Values{"dryRun": {"All"}, "fieldManager": {managerOf(r.Body)}}, body: u.Object, webhooksFinal: true})
-	if err != nil && !apierrors.IsAlreadyExists(err) && !onlyTaken(err) {
+	_, err := p.s.Do(ctx, kubeapi.Request{Method: http.MethodPost, Path: k.Path(r.Body.GVK().Version, r.Change.Ref.Namespace, ""),
+		Query: url.Values{"dryRun": {"All"}, "fieldManager": {managerOf(r.Body)}}, Body: u.Object, WebhooksFinal: true})
+	if err != nil && !apierrors.IsAlreadyExists(err) && !answer.OnlyTaken(err) {
 		return p.failed(r, cause)
 	}
 	return plan.Preview{Immutable: true, Checked: true, Fields: p.declared(r, orBase(live, r), settersOf(live, r))}
-}
-
-// onlyTaken: the new object is refused only because the old one still holds its address or port.
-func onlyTaken(err error) bool {
-	list := answer.Causes(err)
-	return len(list) > 0 && !slices.ContainsFunc(list, func(c metav1.StatusCause) bool {
-		return !strings.Contains(c.Message, "already allocated")
-	})
 }
 
 // crdNamed kinds cannot be tried under another name.
@@ -216,7 +205,7 @@ func (p *previewer) conflicts(r PreviewRequest, live map[string]any, err error) 
 			fc.Path = fields[0].String()
 			fc.Ours = !slices.ContainsFunc(fields, func(f object.Field) bool { return !f.In(r.Base) })
 		}
-		fc.Path = plan.RedactPath(fc.Path, p.s.redact)
+		fc.Path = plan.RedactPath(fc.Path, p.s.Redact)
 		out.Conflicts = append(out.Conflicts, fc)
 	}
 	out.Fields = p.declared(r, orBase(live, r), settersOf(live, r))
@@ -242,53 +231,31 @@ func (p *previewer) failed(r PreviewRequest, err error) plan.Preview {
 		// by the definition as it is now; the one of this plan was checked before
 		return plan.Preview{Deferred: "CRD " + d.CRD.Name + " changes with this plan", Fields: p.declared(r, r.Base, object.Setters{})}
 	}
-	text := p.s.text(err, r.Change.Ref)
-	var f diag.Finding
-	webhook, isHook := answer.Webhook(err)
-	switch {
-	case isHook && strings.Contains(err.Error(), "does not support dry run"):
-		return plan.Preview{Deferred: "preview refused by webhook " + webhook,
-			Fields: p.declared(r, r.Base, object.Setters{})}
-	case isHook && strings.Contains(err.Error(), "failed calling webhook"):
-		f = diag.Errorf("webhook-unreachable", "webhook %s does not answer", webhook)
-		f.Fix = "repair the webhook's service, or remove its configuration"
-	case isHook:
-		f = diag.Errorf("webhook-refused", "webhook %s refuses the object", webhook)
-	case apierrors.IsForbidden(err):
-		f = diag.Errorf("forbidden", "the change is forbidden")
-	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || answer.IsTerminal(err):
-		f = diag.Errorf("invalid-object", "the API server refuses the object")
-		if slices.ContainsFunc(answer.Causes(err), answer.Beside) && r.Change.Action != plan.Create {
-			f.Fix = "where others have added entries beside ours, take theirs out: kubectl get --show-managed-fields tells whose they are"
-		}
-	case apierrors.IsNotFound(err) && r.Change.Ref.Namespace != "":
-		f = diag.Errorf("missing-namespace", "the namespace or the kind does not exist")
-	case errors.Is(err, context.Canceled):
-		f = diag.Errorf("interrupted", "interrupted")
-	default:
-		f = diag.Errorf("preview", "the API server cannot check the object")
+	f, later := answer.Refusal(err, answer.Tried{New: r.Change.Action == plan.Create, Update: r.Change.Action == plan.Update, Namespaced: r.Change.Ref.Namespace != ""})
+	if later != "" {
+		return plan.Preview{Deferred: later, Fields: p.declared(r, r.Base, object.Setters{})}
 	}
-	if answer.IsConversion(err) {
-		f.Fix = "an older apply names a version the kind no longer has; apply without --server-check repairs it"
-		if r.Change.Action == plan.Update {
-			return plan.Preview{Deferred: "managed fields name a removed version, which the update repairs",
-				Fields: p.declared(r, r.Base, object.Setters{})}
-		}
-	}
-	f.Why = text
+	f.Why = p.s.text(err, r.Change.Ref)
 	return plan.Preview{Finding: &f}
+}
+
+// unasked is failed for the dry run itself: one that may be forbidden for want of a right comes with what can be told without.
+func (p *previewer) unasked(r PreviewRequest, err error) plan.Preview {
+	out := p.failed(r, err)
+	if out.Lacks = out.Finding != nil && out.Finding.Code == answer.CodeForbidden; out.Lacks {
+		changed := p.fields(r.Body, object.WithoutPaths(r.Base, r.Change.Cede), written(r), object.Setters{})
+		out.Fields = rights.Told(r.live != nil, p.declared(r, r.live, settersOf(r.live, r)), changed)
+	}
+	return out
 }
 
 // fields are the differences as the plan shows them: compact JSON, secrets hidden, who set what is there now.
 func (p *previewer) fields(o object.Object, before, after map[string]any, by object.Setters) []plan.FieldChange {
-	return plan.FieldChanges(o, before, after, p.s.redact, by)
+	return plan.FieldChanges(o, before, after, p.s.Redact, by)
 }
 
 // settersOf reads who set what in a live object.
 func settersOf(live map[string]any, r PreviewRequest) object.Setters {
-	if live == nil {
-		return object.Setters{}
-	}
 	return object.SettersOf((&unstructured.Unstructured{Object: live}).GetManagedFields(), managerOf(r.Body))
 }
 

@@ -10,6 +10,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"fmt"
 	"io"
 	"math/big"
 	"net"
@@ -265,31 +266,35 @@ func TestWebhookOfTheSetComesAfterItsBackend(t *testing.T) { // facts F12
 }
 
 // TestDefinitionAndObjectChangeTogether: a field that the definition gets in the same plan is no error of its object, which is
-// there or new, and is written once the definition is served.
+// there or new, and is written once the definition is served; whether the definition itself is asked about or not.
 func TestDefinitionAndObjectChangeTogether(t *testing.T) {
-	f, s := testfleet.Get(), connect(t)
-	ns := f.Namespace(t, one)
-	b := newBundle(t)
-	b.apply(t, s, objs(t, ns, crontabs+crontab)...)
-	text := strings.Replace(crontabs, "extra: {type: string}", "extra: {type: string}\n              added: {type: string}", 1) +
-		strings.Replace(crontab, "daily", "daily, added: now", 1) + strings.NewReplacer("daily", "daily, added: too", "name: one", "name: two").Replace(crontab)
-	b.opts.Diff, b.opts.ServerCheck = true, true
-	p, bodies := b.plan(t, s, objs(t, ns, text))
-	if p.Findings.HasErrors() {
-		t.Fatalf("the plan is refused: %v", p.Findings)
-	}
-	for _, ch := range p.Changes {
-		if ch.Ref.Kind == "CronTab" && ch.Deferred != "CRD crontabs."+ns+".example.com changes with this plan" {
-			t.Errorf("%+v", ch)
-		}
-	}
-	mustOK(t, b.execute(t.Context(), s, p, bodies))
-	for _, name := range []string{"one", "two"} {
-		o, err := s.Get(t.Context(), ns+".example.com/v1", "CronTab", ns, name)
-		spec, _ := o["spec"].(map[string]any)
-		if err != nil || spec["added"] == nil {
-			t.Errorf("%s: %v %v", name, o, err)
-		}
+	for _, asking := range []bool{true, false} {
+		t.Run(fmt.Sprintf("asking-%t", asking), func(t *testing.T) {
+			f, s := testfleet.Get(), connect(t)
+			ns := f.Namespace(t, one)
+			b := newBundle(t)
+			b.apply(t, s, objs(t, ns, crontabs+crontab)...)
+			text := strings.Replace(crontabs, "extra: {type: string}", "extra: {type: string}\n              added: {type: string}", 1) +
+				strings.Replace(crontab, "daily", "daily, added: now", 1) + strings.NewReplacer("daily", "daily, added: too", "name: one", "name: two").Replace(crontab)
+			b.opts.Diff, b.opts.ServerCheck = asking, asking
+			p, bodies := b.plan(t, s, objs(t, ns, text))
+			if p.Findings.HasErrors() {
+				t.Fatalf("the plan is refused: %v", p.Findings)
+			}
+			for _, ch := range p.Changes {
+				if ch.Ref.Kind == "CronTab" && (asking || ch.Action == plan.Update) && ch.Deferred != "CRD crontabs."+ns+".example.com changes with this plan" {
+					t.Errorf("%+v", ch)
+				}
+			}
+			mustOK(t, b.execute(t.Context(), s, p, bodies))
+			for _, name := range []string{"one", "two"} {
+				o, err := s.Get(t.Context(), ns+".example.com/v1", "CronTab", ns, name)
+				spec, _ := o["spec"].(map[string]any)
+				if err != nil || spec["added"] == nil {
+					t.Errorf("%s: %v %v", name, o, err)
+				}
+			}
+		})
 	}
 }
 

@@ -45,7 +45,7 @@ func TestPreviewRacesWithAController(t *testing.T) {
 				return testserver.Body(200, string(text))(w, r)
 			})
 			change.Ref, change.UID = o.Ref(), "u"
-			got := s.Preview(t.Context(), []cluster.PreviewRequest{{Change: change, Body: o}})[o.Ref()]
+			got := s.Preview(t.Context(), []cluster.PreviewRequest{{Change: change, Body: o}}, nil, nil)[o.Ref()]
 			if len(got.Fields) != 1 || got.Fields[0].Path != "data.a" || got.Finding != nil || asked != 3 {
 				t.Errorf("asked %d times: %+v", asked, got)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
@@ -27,6 +28,10 @@ func (e *executor) removeOne(ctx context.Context, ref object.Ref) error {
 		if err := e.remove(ctx, ch, k, e.req.Wait || ref.Custom()); err != nil {
 			return e.failed(ctx, ref, "delete", err)
 		}
+	}
+	e.s.removed.Store(ref, true)
+	if ref.IsCRD() && e.req.Wait {
+		e.s.Unlearn(ref)
 	}
 	e.mu.Lock()
 	delete(e.inventory, ref)
@@ -55,7 +60,7 @@ func (e *executor) timedOut(err error) {
 // remove deletes with both preconditions and, with wait, waits until the object is gone. When something else of it moved (status)
 // it looks again and goes on as long as our own entry is as the plan saw it. What a Namespace or a definition holds is asked
 // right before.
-func (e *executor) remove(ctx context.Context, ch plan.Change, k KindInfo, wait bool) error {
+func (e *executor) remove(ctx context.Context, ch plan.Change, k kubeapi.KindInfo, wait bool) error {
 	contents := func(r []object.Ref) map[object.Ref]plan.Contents { return e.s.Contents(ctx, e.req.Plan.Owner, r) }
 	if f := plan.StillInUse(e.req.Plan, ch, contents); f != nil {
 		return &StaleError{Ref: ch.Ref, Why: f.What + ": " + f.Why}
@@ -63,8 +68,8 @@ func (e *executor) remove(ctx context.Context, ch plan.Change, k KindInfo, wait 
 	p := pre{ch.UID, ch.ResourceVersion}
 	for look := 1; ; look++ {
 		var m answer.Deletion
-		_, err := e.send(ctx, call{method: http.MethodDelete, path: k.path(k.Preferred, ch.Ref.Namespace, ch.Ref.Name),
-			body: object.DeleteOptions(ch.Ref, p.uid, p.rv), accept: metadataType, into: &m})
+		_, err := e.send(ctx, kubeapi.Request{Method: http.MethodDelete, Path: k.Path(k.Preferred, ch.Ref.Namespace, ch.Ref.Name),
+			Body: object.DeleteOptions(ch.Ref, p.uid, p.rv), Accept: kubeapi.MetadataType, Into: &m})
 		switch {
 		case e.s.notThere(ctx, err, ch.Ref, e.known(ch.Ref)):
 			return nil
@@ -104,12 +109,15 @@ func (e *executor) remove(ctx context.Context, ch plan.Change, k KindInfo, wait 
 		case now.Labels[object.LabelOwner] != e.req.Plan.Owner && now.Labels[object.LabelOwner] != "":
 			return &StaleError{Ref: ch.Ref, Why: "it carries another bundle's owner label since"}
 		}
+		if err := e.unforeseen(ctx, ch); err != nil {
+			return err
+		}
 		p.rv = now.ResourceVersion
 	}
 }
 
 // unsaid looks what became of an object whose deletion was answered with something else.
-func (e *executor) unsaid(ctx context.Context, ch plan.Change, k KindInfo, wait bool) error {
+func (e *executor) unsaid(ctx context.Context, ch plan.Change, k kubeapi.KindInfo, wait bool) error {
 	now, err := e.s.getMeta(ctx, k, ch.Ref)
 	switch {
 	case e.s.notThere(ctx, err, ch.Ref, e.known(ch.Ref)), err == nil && string(now.UID) != ch.UID:
@@ -117,7 +125,7 @@ func (e *executor) unsaid(ctx context.Context, ch plan.Change, k KindInfo, wait 
 	case err != nil:
 		return err
 	case now.DeletionTimestamp == nil:
-		return e.s.wrongAnswer("did not delete what it was asked to, and did not say why")
+		return e.s.WrongAnswer("did not delete what it was asked to, and did not say why")
 	case wait:
 		return e.gone(ctx, ch.Ref, k, ch.UID)
 	}
@@ -136,23 +144,23 @@ func (e *resistError) Error() string { return e.status.Reason }
 func (e *resistError) Unwrap() error { return e.err }
 
 // gone waits until the object with this uid is not there any more.
-func (e *executor) gone(ctx context.Context, ref object.Ref, k KindInfo, uid string) error {
+func (e *executor) gone(ctx context.Context, ref object.Ref, k kubeapi.KindInfo, uid string) error {
 	e.emit(Event{Type: Waiting, Ref: ref, Instance: e.instanceOf(ref), Action: plan.Delete, Message: "is being deleted"})
 	ctx, cancel := e.patience(ctx)
 	defer cancel()
-	start := e.s.now()
+	start := e.s.Now()
 	err := e.waiter.gone(ctx, ref, k, uid, e.known(ref))
 	if err == nil || ctx.Err() == nil {
 		return err
 	}
-	return &resistError{e.resists(context.WithoutCancel(ctx), ref, k), e.s.now().Sub(start), context.Cause(ctx)}
+	return &resistError{e.resists(context.WithoutCancel(ctx), ref, k), e.s.Now().Sub(start), context.Cause(ctx)}
 }
 
 // resists finds out what holds an object that does not go.
-func (e *executor) resists(ctx context.Context, ref object.Ref, k KindInfo) health.Status {
+func (e *executor) resists(ctx context.Context, ref object.Ref, k kubeapi.KindInfo) health.Status {
 	st := health.Status{State: health.Terminating, Reason: "is still there"}
 	var live map[string]any
-	if _, err := e.s.do(ctx, call{method: http.MethodGet, path: k.path(k.Preferred, ref.Namespace, ref.Name), named: ref.Name, into: &live, attempts: 1}); err != nil {
+	if _, err := e.s.Do(ctx, kubeapi.Request{Method: http.MethodGet, Path: k.Path(k.Preferred, ref.Namespace, ref.Name), Named: ref.Name, Into: &live, Attempts: 1}); err != nil {
 		return st
 	}
 	now := health.Leaving(live)
@@ -172,7 +180,7 @@ func (s *Session) Leaving(ctx context.Context, ref object.Ref, seen plan.Live) h
 		return st
 	}
 	var live map[string]any
-	if _, err := s.do(ctx, call{method: http.MethodGet, path: k.path(k.Preferred, "", ref.Name), named: ref.Name, into: &live, attempts: 1}); err == nil {
+	if _, err := s.Do(ctx, kubeapi.Request{Method: http.MethodGet, Path: k.Path(k.Preferred, "", ref.Name), Named: ref.Name, Into: &live, Attempts: 1}); err == nil {
 		st = health.Leaving(live)
 	}
 	return st

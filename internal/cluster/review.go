@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/rights"
@@ -22,12 +23,28 @@ const reviewPath = "/apis/authorization.k8s.io/v1/"
 // namespace (one request each, one more for the cluster); where the server's answer is incomplete, for every right.
 // A review that cannot be had finds nothing: the write will say it.
 func (s *Session) Review(ctx context.Context, p *plan.Plan) diag.Findings {
+	return s.review(ctx, rights.Needed(p, s.resource))
+}
+
+// ReviewWhole finds the rights that everything needs which may be done with a bundle's objects, and we do not have.
+func (s *Session) ReviewWhole(ctx context.Context, owner string, refs []object.Ref) diag.Findings {
+	return s.review(ctx, rights.Whole(owner, refs, s.resource))
+}
+
+// resource is that of a kind as the cluster serves it, "" where it does not.
+func (s *Session) resource(r object.Ref) string {
+	k, _ := s.ByGroupKind(r.GroupKind())
+	return k.Resource
+}
+
+func (s *Session) review(ctx context.Context, all []rights.Right) diag.Findings {
+	return rights.Missing(s.Name(), s.without(ctx, all))
+}
+
+// without returns those of the rights that we do not have.
+func (s *Session) without(ctx context.Context, all []rights.Right) []rights.Right {
 	byNamespace := map[string][]rights.Right{}
-	resource := func(r object.Ref) string {
-		k, _ := s.ByGroupKind(r.GroupKind())
-		return k.Resource
-	}
-	for _, r := range rights.Needed(p, resource) {
+	for _, r := range all {
 		byNamespace[r.Namespace] = append(byNamespace[r.Namespace], r)
 	}
 	var mu sync.Mutex
@@ -42,12 +59,12 @@ func (s *Session) Review(ctx context.Context, p *plan.Plan) diag.Findings {
 		})
 	}
 	wg.Wait()
-	return rights.Missing(s.cfg.Name, missing)
+	return missing
 }
 
 // missing returns those of the rights in one namespace that we do not have.
 func (s *Session) missing(ctx context.Context, ns string, needed []rights.Right) []rights.Right {
-	known, ok := s.ahead.Take(ctx, ns, s.now())
+	known, ok := s.ahead.Take(ctx, ns, s.Now())
 	if !ok {
 		known, _ = s.rules(ctx, ns)
 	}
@@ -99,8 +116,8 @@ func (s *Session) allowed(ctx context.Context, r rights.Right) bool {
 			Allowed bool `json:"allowed"`
 		} `json:"status"`
 	}
-	_, err := s.do(ctx, call{method: http.MethodPost, path: reviewPath + "selfsubjectaccessreviews", into: &answer,
-		body: map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": map[string]any{
+	_, err := s.Do(ctx, kubeapi.Request{Method: http.MethodPost, Path: reviewPath + "selfsubjectaccessreviews", Into: &answer,
+		Body: map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": map[string]any{
 			"resourceAttributes": map[string]any{"verb": r.Verb, "group": r.Group, "resource": r.Resource,
 				"namespace": r.Namespace, "name": r.Name}}}})
 	return err != nil || answer.Status.Allowed

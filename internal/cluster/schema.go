@@ -1,16 +1,17 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
@@ -21,13 +22,18 @@ const crdPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 // anything else.
 func crdKey(m meta) string { return fmt.Sprintf("%s:%d", m.UID, m.Generation) }
 
-// serverKey is the schema key of Kubernetes' own kinds: the server's minor version.
-func (s *Session) serverKey() string {
-	parts := strings.SplitN(s.facts.Version, ".", 3)
-	if len(parts) < 2 {
-		return "v" + s.facts.Version
+// Definition is the definition of a custom kind as it stands in the cluster, nil where there is none or it cannot be read.
+func (s *Session) Definition(ctx context.Context, gk schema.GroupKind) map[string]any {
+	k, ok := s.ByGroupKind(gk)
+	if !ok {
+		return nil
 	}
-	return "v" + parts[0] + "." + parts[1]
+	var body map[string]any
+	name := k.Resource + "." + gk.Group
+	if _, err := s.Do(ctx, kubeapi.Request{Method: http.MethodGet, Path: crdPath + "/" + url.PathEscape(name), Named: name, Into: &body}); err != nil {
+		return nil
+	}
+	return body
 }
 
 // schemas fills the schema key of every kind in use. CRDs are listed (metadata only) when a custom kind is among them,
@@ -39,9 +45,9 @@ func (o *observer) schemas() {
 		k, ok := o.s.ByGroupKind(r.GroupKind())
 		switch {
 		case !r.Custom():
-			keys[plan.SchemaKey(r)] = o.s.serverKey()
+			keys[plan.SchemaKey(r)] = plan.ServerSchema(o.s.facts.Version)
 		case ok:
-			keys[plan.SchemaKey(r)] = o.s.serverKey() // of an aggregated API, unless a CRD turns up
+			keys[plan.SchemaKey(r)] = plan.ServerSchema(o.s.facts.Version) // of an aggregated API, unless a CRD turns up
 			custom[k.Resource+"."+r.Group] = r.GroupKind()
 		default: // its definition may be there although discovery does not show it yet
 			if d, comes := o.req.Defined[r.GroupKind()]; comes {
@@ -69,7 +75,7 @@ func (o *observer) schemas() {
 
 func (o *observer) crds(wanted map[string]schema.GroupKind) map[string]meta {
 	out := map[string]meta{}
-	err := o.s.listMeta(o.ctx, crdPath, nil, func() {}, func(m meta) {
+	err := o.s.ListMeta(o.ctx, crdPath, nil, func() {}, func(m meta) {
 		if _, ok := wanted[m.Name]; ok {
 			out[m.Name] = m
 		}
@@ -87,7 +93,7 @@ func (o *observer) crds(wanted map[string]schema.GroupKind) map[string]meta {
 	for name := range wanted {
 		wg.Go(func() {
 			var m meta
-			_, err := o.s.do(o.ctx, call{method: http.MethodGet, path: crdPath + "/" + url.PathEscape(name), named: name, accept: metadataType, into: &m})
+			_, err := o.s.Do(o.ctx, kubeapi.Request{Method: http.MethodGet, Path: crdPath + "/" + url.PathEscape(name), Named: name, Accept: kubeapi.MetadataType, Into: &m})
 			mu.Lock()
 			defer mu.Unlock()
 			switch {

@@ -1,28 +1,21 @@
 package cluster
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
-	"net/http"
 	"net/url"
-	"strconv"
 	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"hawser.dev/hawser/internal/answer"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 )
 
 // Times of a stream.
 const (
-	watchFor     = 4 * time.Minute // asked of the server; then the watch begins anew
 	firstPoll    = time.Second
 	maxPoll      = 10 * time.Second
 	firstRestart = 200 * time.Millisecond
@@ -32,9 +25,6 @@ const (
 // silentFor is how long a watch may say nothing: bookmarks come every minute, one that is silent longer is dead. Tests
 // shorten it.
 var silentFor = 90 * time.Second
-
-// errForbiddenWatch makes a stream read again and again with growing pauses.
-var errForbiddenWatch = errors.New("watching is forbidden")
 
 // streamKey is one watch: a kind in a namespace ("" for cluster-scoped kinds), whole objects or metadata only.
 type streamKey struct {
@@ -46,7 +36,7 @@ type streamKey struct {
 // waits for one of them.
 type stream struct {
 	s        *Session
-	k        KindInfo
+	k        kubeapi.KindInfo
 	key      streamKey
 	selector string
 	cancel   context.CancelFunc
@@ -73,8 +63,8 @@ func (st *stream) run(ctx context.Context) {
 		switch {
 		case ctx.Err() != nil:
 			return
-		case errors.Is(err, errForbiddenWatch):
-			_ = waitOr(ctx, poll)
+		case errors.Is(err, kubeapi.ErrNoWatch):
+			_ = kubeapi.Sleep(ctx, poll)
 			poll = min(poll*3/2, maxPoll)
 		case apierrors.IsForbidden(err):
 			st.fail(err)
@@ -82,7 +72,7 @@ func (st *stream) run(ctx context.Context) {
 		case err == nil || apierrors.IsResourceExpired(err) || apierrors.IsGone(err):
 			// the watch ended in order, or its place in history is gone: read anew at once
 		default:
-			_ = waitOr(ctx, restart)
+			_ = kubeapi.Sleep(ctx, restart)
 			restart = min(2*restart, maxRestart)
 		}
 	}
@@ -115,17 +105,17 @@ func wake(c chan struct{}) {
 func (st *stream) accept(list bool) string {
 	switch {
 	case st.key.metadata && list:
-		return metadataList
+		return kubeapi.MetadataListType
 	case st.key.metadata:
-		return metadataType
+		return kubeapi.MetadataType
 	}
-	return jsonType
+	return kubeapi.JSONType
 }
 
 // list reads all objects and returns the place in history from which to follow.
 func (st *stream) list(ctx context.Context) (string, error) {
-	items, rv, err := st.s.listObjects(ctx, call{path: st.k.path(st.k.Preferred, st.key.namespace, ""),
-		query: url.Values{"labelSelector": {st.selector}}, accept: st.accept(true)})
+	items, rv, err := st.s.ListObjects(ctx, kubeapi.Request{Path: st.k.Path(st.k.Preferred, st.key.namespace, ""),
+		Query: url.Values{"labelSelector": {st.selector}}, Accept: st.accept(true)})
 	if err != nil {
 		return "", err
 	}
@@ -152,92 +142,20 @@ func (st *stream) typed(m map[string]any) {
 
 // follow watches from a place in history until the watch ends; silence beyond silentFor ends it too.
 func (st *stream) follow(ctx context.Context, rv string) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	req, err := st.s.newRequest(ctx, call{method: http.MethodGet, path: st.k.path(st.k.Preferred, st.key.namespace, ""),
-		query: url.Values{"labelSelector": {st.selector}, "watch": {"1"}, "resourceVersion": {rv}, "allowWatchBookmarks": {"true"},
-			"timeoutSeconds": {strconv.Itoa(int(watchFor.Seconds()))}, "timeout": {(watchFor + time.Minute).String()}}, accept: st.accept(false)}, nil)
-	if err != nil {
-		return err
-	}
-	alarm := time.AfterFunc(silentFor, cancel)
-	defer alarm.Stop()
-	st.s.requests.Add(1)
-	resp, err := st.s.rest.http.Do(req)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		err := st.s.answer(ctx, call{method: http.MethodGet, path: st.k.path(st.k.Preferred, st.key.namespace, "")}, resp)
-		if apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err) {
-			return errForbiddenWatch
-		}
-		return err
-	}
-	body := &eventReader{Reader: resp.Body}
-	total := 0
-	for dec := json.NewDecoder(bufio.NewReaderSize(body, 64<<10)); ; {
-		var ev struct {
-			Type   string          `json:"type"`
-			Object json.RawMessage `json:"object"`
-		}
-		body.left = answer.Object.Bytes
-		if err := dec.Decode(&ev); err != nil {
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			return err
-		}
-		if total += len(ev.Object); total > maxListed || answer.Weight(ev.Object) > answer.Object.Weight {
-			return st.s.wrongAnswer("tells more in a watch than there can be")
-		}
-		alarm.Reset(silentFor)
-		if err := st.event(ev.Type, ev.Object); err != nil {
-			return err
-		}
-	}
+	return st.s.Watch(ctx, kubeapi.Request{Path: st.k.Path(st.k.Preferred, st.key.namespace, ""),
+		Query: url.Values{"labelSelector": {st.selector}}, Accept: st.accept(false)}, rv, silentFor, st.event)
 }
 
-// eventReader ends a watch with an event that is larger than an object can be.
-type eventReader struct {
-	io.Reader
-	left int64
-}
-
-func (r *eventReader) Read(p []byte) (int, error) {
-	if r.left <= 0 {
-		return 0, errors.New("an event of the watch is larger than an object can be")
-	}
-	n, err := r.Reader.Read(p)
-	r.left -= int64(n)
-	return n, err
-}
-
-func (st *stream) event(kind string, raw []byte) error {
-	switch kind {
-	case "BOOKMARK":
-		return nil
-	case "ERROR":
-		var status metav1.Status
-		if err := json.Unmarshal(raw, &status); err != nil {
-			return err
-		}
-		if st.key.group == "" && st.key.kind == "Secret" {
-			answer.Withhold(&status)
-		}
-		status.Message = st.s.cut(status.Message, errorText)
-		return &apierrors.StatusError{ErrStatus: status}
-	}
+func (st *stream) event(ev kubeapi.WatchEvent) error {
 	var m map[string]any
-	if err := decode(raw, &m); err != nil {
+	if err := kubeapi.Decode(ev.Object, &m); err != nil {
 		return err
 	}
 	st.typed(m)
 	name := (&unstructured.Unstructured{Object: m}).GetName()
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if kind == "DELETED" {
+	if ev.Type == "DELETED" {
 		delete(st.objs, name) // deleted, or without our label now: the waiter looks
 		st.ends[name] = m
 	} else {
@@ -288,7 +206,7 @@ func (w *waiter) close() {
 }
 
 // join subscribes to an object; leave ends the stream when nobody is left.
-func (w *waiter) join(ref object.Ref, k KindInfo, metadata bool) (st *stream, changed chan struct{}, leave func()) {
+func (w *waiter) join(ref object.Ref, k kubeapi.KindInfo, metadata bool) (st *stream, changed chan struct{}, leave func()) {
 	key := streamKey{ref.Group, ref.Kind, ref.Namespace, metadata}
 	w.mu.Lock()
 	defer w.mu.Unlock()

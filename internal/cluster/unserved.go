@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"hawser.dev/hawser/internal/answer"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
@@ -19,18 +20,18 @@ import (
 // definition that serves no version keeps its objects, and so does a group that Kubernetes no longer serves.
 // An object that an API server of its own served when it was recorded is not certain to be gone with its APIService.
 func (s *Session) undefined(ctx context.Context, gk schema.GroupKind, known plan.Owned) bool {
-	if known.Aggregated() || s.stale(gk.Group) || !(object.Ref{Group: gk.Group, Kind: gk.Kind}).Custom() {
+	if known.Aggregated() || s.Stale(gk.Group) || !(object.Ref{Group: gk.Group, Kind: gk.Kind}).Custom() {
 		return false
 	}
 	var names []string
-	err := s.listMeta(ctx, crdPath, nil, func() { names = nil }, func(m meta) {
+	err := s.ListMeta(ctx, crdPath, nil, func() { names = nil }, func(m meta) {
 		if strings.HasSuffix(m.Name, "."+gk.Group) {
 			names = append(names, m.Name)
 		}
 	})
 	for _, name := range names {
 		var crd map[string]any
-		_, gone := s.do(ctx, call{method: http.MethodGet, path: crdPath + "/" + url.PathEscape(name), named: name, into: &crd})
+		_, gone := s.Do(ctx, kubeapi.Request{Method: http.MethodGet, Path: crdPath + "/" + url.PathEscape(name), Named: name, Into: &crd})
 		kind, _, _ := unstructured.NestedString(crd, "spec", "names", "kind")
 		if !apierrors.IsNotFound(gone) && (gone != nil || kind == gk.Kind) {
 			return false

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -11,12 +12,15 @@ import (
 
 	"hawser.dev/hawser/internal/dag"
 	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
 
 // Times of waiting for one object.
 const (
+	// reasonText is kept of why an object is not ready.
+	reasonText      = 600
 	defaultHopeless = 30 * time.Second
 	unseenFor       = 500 * time.Millisecond
 	podsAfter       = 3 * time.Second // a rollout that goes well never asks for pods
@@ -51,10 +55,10 @@ func (e *executor) readyOne(ctx context.Context, ref object.Ref) error {
 			return cause // interrupted: nothing is known against the object
 		}
 		e.timedOut(cause)
-		return e.fail(ctx, Problem{Ref: ref, Instance: w.instance, Status: st, Written: true, After: e.s.now().Sub(w.start)})
+		return e.fail(ctx, Problem{Ref: ref, Instance: w.instance, Status: st, Written: true, After: e.s.Now().Sub(w.start)})
 	}
 	if ref.IsCRD() && body.Body != nil {
-		e.s.learn(body)
+		e.s.Learn(body)
 	}
 	e.emit(Event{Type: Ready, Ref: ref, Instance: w.instance, Message: st.Reason})
 	return nil
@@ -71,8 +75,8 @@ func (e *executor) awaited(ref object.Ref, st health.Status) {
 }
 
 // watching is the waiting for an object as it was written.
-func (e *executor) watching(ref object.Ref, k KindInfo) *watching {
-	w := &watching{executor: e, ref: ref, k: k, instance: e.instanceOf(ref), start: e.s.now(), hopeless: e.req.HopelessAfter}
+func (e *executor) watching(ref object.Ref, k kubeapi.KindInfo) *watching {
+	w := &watching{executor: e, ref: ref, k: k, instance: e.instanceOf(ref), start: e.s.Now(), hopeless: e.req.HopelessAfter}
 	if w.hopeless <= 0 {
 		w.hopeless = defaultHopeless
 	}
@@ -82,7 +86,7 @@ func (e *executor) watching(ref object.Ref, k KindInfo) *watching {
 	return w
 }
 
-func (e *executor) readyKind(ctx context.Context, ref object.Ref, body object.Object) (KindInfo, error) {
+func (e *executor) readyKind(ctx context.Context, ref object.Ref, body object.Object) (kubeapi.KindInfo, error) {
 	if k, ok := e.s.ByGroupKind(ref.GroupKind()); ok {
 		return k, nil
 	}
@@ -100,7 +104,7 @@ func (e *executor) instanceOf(ref object.Ref) string {
 type watching struct {
 	*executor
 	ref        object.Ref
-	k          KindInfo
+	k          kubeapi.KindInfo
 	instance   string
 	start      time.Time
 	generation int64
@@ -110,6 +114,7 @@ type watching struct {
 	badSince time.Time // since when its status has been hopeless or failed
 	podsAt   time.Time // when pods were last asked for
 	pods     func(health.Status) health.Status
+	bare     health.Status  // what the object itself said last, without its pods
 	seen     map[string]any // the object as it was seen last
 	said     string
 	polls    int
@@ -152,14 +157,18 @@ func (w *watching) wait(ctx context.Context) (health.Status, error) {
 	}
 }
 
-// lastWords adds what the pods say of a workload that was given up before they were asked.
+// lastWords adds what the pods say of a workload when it is given up: what they said when they were asked before may be
+// over, or they could not say it yet.
 func (w *watching) lastWords(ctx context.Context, last health.Status) health.Status {
-	if w.seen == nil || w.pods != nil || !w.ref.IsWorkload() || !errors.Is(context.Cause(ctx), errTimeUp) {
+	if w.bare.State == "" || !w.ref.IsWorkload() || !errors.Is(context.Cause(ctx), errTimeUp) {
 		return last
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), podsAfter)
 	defer cancel()
-	return w.s.podReasons(ctx, w.ref, w.seen)(last)
+	if now := w.s.podReasons(ctx, w.ref, w.seen)(w.bare); len(now.Details) > len(w.bare.Details) {
+		return now
+	}
+	return last
 }
 
 // see returns the object from the stream, or by a GET where the stream cannot show it: it lost our label, it is gone,
@@ -171,11 +180,11 @@ func (w *watching) see(ctx context.Context, st *stream) (obj map[string]any, pau
 		w.polls = 0
 		return obj, -1, nil
 	}
-	if err == nil && w.polls == 0 && w.s.now().Sub(w.start) < unseenFor {
+	if err == nil && w.polls == 0 && w.s.Now().Sub(w.start) < unseenFor {
 		return nil, -1, nil // just written: the watch is about to tell
 	}
 	var live map[string]any
-	_, err = w.s.do(ctx, call{method: http.MethodGet, path: w.k.path(w.k.Preferred, w.ref.Namespace, w.ref.Name), named: w.ref.Name, into: &live})
+	_, err = w.s.Do(ctx, kubeapi.Request{Method: http.MethodGet, Path: w.k.Path(w.k.Preferred, w.ref.Namespace, w.ref.Name), Named: w.ref.Name, Into: &live})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return nil, -1, err
 	}
@@ -185,7 +194,7 @@ func (w *watching) see(ctx context.Context, st *stream) (obj map[string]any, pau
 
 // judge tells the object's health; of an object older than what we wrote nothing is believed.
 func (w *watching) judge(ctx context.Context, stream *stream, obj map[string]any) health.Status {
-	if obj == nil {
+	if w.bare = (health.Status{}); obj == nil {
 		return w.missing(stream)
 	}
 	u := unstructured.Unstructured{Object: obj}
@@ -194,13 +203,15 @@ func (w *watching) judge(ctx context.Context, stream *stream, obj map[string]any
 	}
 	st := w.verdict(obj)
 	for i, d := range st.Details {
-		st.Details[i] = w.s.redact(d)
+		st.Details[i] = w.s.Redact(d)
 	}
-	st.Reason = w.s.cut(st.Reason, reasonText)
+	st.Reason = w.s.Cut(st.Reason, reasonText)
 	if st.State == health.Ready || !w.ref.IsWorkload() {
 		return st
 	}
-	now := w.s.now()
+	st.Details = slices.Clip(st.Details)
+	w.bare = st
+	now := w.s.Now()
 	if now.Sub(w.start) >= w.podsAfter() && now.Sub(w.podsAt) >= podsEvery {
 		w.podsAt = now
 		w.pods = w.s.podReasons(ctx, w.ref, obj)
@@ -236,7 +247,7 @@ func (w *watching) over(st health.Status) bool {
 		w.badSince = time.Time{}
 		return false
 	}
-	now := w.s.now()
+	now := w.s.Now()
 	if w.badSince.IsZero() {
 		w.badSince = now
 	}
@@ -255,7 +266,7 @@ func (w *watching) say(st health.Status) {
 // next is when to look again although nothing changed.
 func (w *watching) next(st health.Status, pause time.Duration) time.Duration {
 	d := time.Minute
-	now := w.s.now()
+	now := w.s.Now()
 	if since := now.Sub(w.start); since < unseenFor {
 		d = unseenFor - since
 	}
@@ -277,7 +288,7 @@ func (w *watching) next(st health.Status, pause time.Duration) time.Duration {
 
 // gone waits until the object with this uid is not there; known is its inventory entry. A watch that loses it has lost the label or the object: a
 // GET tells.
-func (w *waiter) gone(ctx context.Context, ref object.Ref, k KindInfo, uid string, known plan.Owned) error {
+func (w *waiter) gone(ctx context.Context, ref object.Ref, k kubeapi.KindInfo, uid string, known plan.Owned) error {
 	dag.Yield(ctx)
 	st, changed, leave := w.join(ref, k, true)
 	defer leave()

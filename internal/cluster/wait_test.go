@@ -12,8 +12,10 @@ import (
 
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/rights"
 	"hawser.dev/hawser/internal/testfleet"
 )
 
@@ -77,6 +79,27 @@ func TestGivenUpInTimeSaysWhy(t *testing.T) {
 	b.adjust = func(r *cluster.ExecuteRequest) { r.HopelessAfter, r.Timeout = 20*time.Second, 2*time.Second }
 	r := b.execute(t.Context(), s, p, bodies)
 	if len(r.Problems) != 1 || !r.TimedOut || !strings.Contains(r.Problems[0].Status.Line(), "ImagePull") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Pods that had nothing to say when they were asked are asked again before the time is over.
+func TestGivenUpAfterPodsWereAskedSaysWhy(t *testing.T) {
+	f, s := testfleet.Get(), connect(t)
+	ns := f.Namespace(t, one)
+	b := newBundle(t)
+	p, bodies := b.plan(t, s, objs(t, ns, strings.Replace(scaled, "  replicas: 2\n", "  replicas: 2\n  minReadySeconds: 500\n", 1)))
+	b.adjust = func(r *cluster.ExecuteRequest) { r.HopelessAfter, r.Timeout = time.Second, 3*time.Second } // asked after half a second, and after 5.5
+	late := objs(t, ns, "apiVersion: v1\nkind: Pod\nmetadata: {name: late, namespace: NS, labels: {app: api}}\nspec: {containers: [{name: api, image: \"registry.example/unpullable:1\"}]}")[0].Unstructured()
+	timer := time.AfterFunc(1500*time.Millisecond, func() {
+		_, err := others(t).Resource(schema.GroupVersionResource{Version: "v1", Resource: "pods"}).Namespace(ns).Create(t.Context(), late, metav1.CreateOptions{})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	defer timer.Stop()
+	r := b.execute(t.Context(), s, p, bodies)
+	if len(r.Problems) != 1 || !r.TimedOut || !strings.Contains(r.Problems[0].Status.Line(), "pod late, container api: ImagePull") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -211,15 +234,14 @@ func TestReview(t *testing.T) {
 	if n := s.Requests() - before; n != 3 {
 		t.Errorf("%d requests, want 3: for the namespace, the cluster and the records' namespace", n)
 	}
-	var whats []string
-	for _, x := range fs {
-		whats = append(whats, x.What)
+	want := []string{"create on configmaps in namespace " + ns, "create, delete, get, list, update on secrets in namespace hawser-system",
+		"create, delete, get, update on leases.coordination.k8s.io in namespace hawser-system", "create, patch on namespaces in the cluster"}
+	if got := rights.Texts(fs); len(fs) != 1 || !slices.Equal(got, want) {
+		t.Errorf("%q, want %q in one finding", got, want)
 	}
-	want := []string{"you may not create ConfigMap in namespace " + ns, "you may not create or delete or get or list or update Secret in namespace hawser-system",
-		"you may not create or delete or get or update Lease in namespace hawser-system", "you may not create or patch Namespace in the cluster"}
-	slices.Sort(whats)
-	if !slices.Equal(whats, want) {
-		t.Errorf("%q, want %q", whats, want)
+	whole := rights.Texts(s.ReviewWhole(t.Context(), p.Owner, []object.Ref{p.Changes[0].Ref}))
+	if want := []string{want[1], want[2], "create, delete, watch on configmaps in namespace " + ns}; !slices.Equal(whole, want) {
+		t.Errorf("the whole bundle: %q, want %q", whole, want)
 	}
 	if fs := connect(t).Review(t.Context(), p); fs != nil {
 		t.Errorf("an administrator: %v", fs)
@@ -323,7 +345,7 @@ func TestNamespaceAndItsObjectsInOneSet(t *testing.T) {
 	if r := b.delete(t, s); !r.OK() || len(r.Inventory) != 0 {
 		t.Fatalf("%+v", r)
 	}
-	if _, err := others(t).Resource(namespaces).Get(t.Context(), ns, metav1.GetOptions{}); !cluster.IsNotFound(err) {
+	if _, err := others(t).Resource(namespaces).Get(t.Context(), ns, metav1.GetOptions{}); !kubeapi.IsNotFound(err) {
 		t.Errorf("the namespace is still there: %v", err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/dag"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
@@ -28,7 +29,7 @@ const (
 	lastLook      = 500 * time.Millisecond
 	servedWithin  = 20 * time.Second
 	servedBackoff = 100 * time.Millisecond
-	// redefinedWithin is how long a server may go by a definition that was written over.
+	// redefinedWithin is how long a server may go by a definition or a policy that was written over.
 	redefinedWithin = 5 * time.Second
 )
 
@@ -60,25 +61,25 @@ func (e *executor) writeOne(ctx context.Context, ref object.Ref) error {
 }
 
 // kind finds out how the object's kind is served; a kind not known yet is looked for once more.
-func (e *executor) kind(ctx context.Context, body object.Object) (KindInfo, error) {
+func (e *executor) kind(ctx context.Context, body object.Object) (kubeapi.KindInfo, error) {
 	gvk := body.GVK()
 	if k, ok := e.s.Kind(gvk); ok {
 		return k, nil
 	}
 	if err := e.s.Refresh(ctx); err != nil {
-		return KindInfo{}, err
+		return kubeapi.KindInfo{}, err
 	}
 	if k, ok := e.s.Kind(gvk); ok {
 		return k, nil
 	}
-	return KindInfo{}, &NoKindError{GVK: gvk, Cluster: e.s.cfg.Name}
+	return kubeapi.KindInfo{}, &kubeapi.NoKindError{GVK: gvk, Cluster: e.s.Name()}
 }
 
 // writing is one object on its way to the API server.
 type writing struct {
 	*executor
 	ch      plan.Change
-	k       KindInfo
+	k       kubeapi.KindInfo
 	body    map[string]any
 	version string
 }
@@ -109,31 +110,22 @@ func (w *writing) cede(ctx context.Context) error {
 	if w.ch.Ignore == nil || w.ch.Action != plan.Update && w.ch.Action != plan.Adopt {
 		return nil
 	}
-	var live map[string]any
-	_, err := w.s.do(ctx, call{method: http.MethodGet, path: w.k.path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name), named: w.ch.Ref.Name, into: &live})
+	live, err := w.s.whole(ctx, w.k, w.version, w.ch.Ref)
 	if apierrors.IsNotFound(err) {
 		return &StaleError{Ref: w.ch.Ref, Why: "it was deleted since"}
 	}
 	if err != nil {
 		return err
 	}
-	u := unstructured.Unstructured{Object: live}
-	own, _ := object.OwnEntry(u.GetManagedFields(), w.manager)
-	switch {
-	case string(u.GetUID()) != w.ch.UID:
-		return &StaleError{Ref: w.ch.Ref, Why: "it is another object now (other uid)"}
-	case own != w.ch.Own:
-		return &StaleError{Ref: w.ch.Ref, Why: "fields we declared were changed since"}
-	}
-	w.body = toWrite(w.ch, w.body, live, w.manager)
-	return nil
+	w.body = w.ch.Written(w.body, live, w.manager)
+	return w.same(w.ch, &unstructured.Unstructured{Object: live}, w.ch.Own)
 }
 
 // pre are the preconditions of a write.
 type pre struct{ uid, rv string }
 
 // apply sends one server-side apply with preconditions; its attempt is finished even when ctx ends meanwhile.
-func (w *writing) apply(ctx context.Context, p pre, force bool, manager string, body map[string]any) (meta, reply, error) {
+func (w *writing) apply(ctx context.Context, p pre, force bool, manager string, body map[string]any) (meta, kubeapi.Reply, error) {
 	if p.uid != "" || p.rv != "" {
 		u := (&unstructured.Unstructured{Object: body}).DeepCopy()
 		if p.uid != "" {
@@ -142,13 +134,13 @@ func (w *writing) apply(ctx context.Context, p pre, force bool, manager string, 
 		u.SetResourceVersion(p.rv)
 		body = u.Object
 	}
-	deadline := w.s.now().Add(redefinedWithin)
+	deadline := w.s.Now().Add(redefinedWithin)
 	for wait := servedBackoff; ; wait = min(2*wait, time.Second) {
 		var m meta
-		rep, err := w.send(ctx, call{method: http.MethodPatch, path: w.k.path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name), named: w.ch.Ref.Name,
-			query: url.Values{"fieldManager": {manager}, "force": {strconv.FormatBool(force)}, "fieldValidation": {"Strict"}},
-			body:  body, contentType: applyType, accept: metadataType, into: &m})
-		if !answer.IsSchema(err) || answer.IsUIDMismatch(err) || !w.redefined() || w.s.now().After(deadline) || waitOr(ctx, wait) != nil {
+		rep, err := w.send(ctx, kubeapi.Request{Method: http.MethodPatch, Path: w.k.Path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name), Named: w.ch.Ref.Name,
+			Query: url.Values{"fieldManager": {manager}, "force": {strconv.FormatBool(force)}, "fieldValidation": {"Strict"}},
+			Body:  body, ContentType: kubeapi.ApplyType, Accept: kubeapi.MetadataType, Into: &m})
+		if !answer.IsSchema(err) || answer.IsUIDMismatch(err) || !w.redefined() || w.s.Now().After(deadline) || kubeapi.Sleep(ctx, wait) != nil {
 			return m, rep, err
 		}
 	}
@@ -165,13 +157,13 @@ func (w *writing) redefined() bool {
 // create applies an object that must not be there, without force. An apply cannot ask for that, so the answer tells:
 // 201 created it. 200 means that somebody else did meanwhile; then what our apply added is taken out again.
 func (w *writing) create(ctx context.Context) (meta, error) {
-	deadline := w.s.now().Add(servedWithin)
+	deadline := w.s.Now().Add(servedWithin)
 	for wait := servedBackoff; ; wait = min(2*wait, time.Second) {
 		m, rep, err := w.apply(ctx, pre{}, w.ch.Action == plan.Unknown && w.ch.Force, w.manager, w.body)
 		switch {
-		case err == nil && (rep.code == http.StatusCreated || w.ch.Action == plan.Unknown):
+		case err == nil && (rep.Code == http.StatusCreated || w.ch.Action == plan.Unknown):
 			return m, nil
-		case err == nil && rep.unsure && object.OwnTime(m.ManagedFields, w.manager).Equal(m.CreationTimestamp.Time):
+		case err == nil && rep.Unsure && object.OwnTime(m.ManagedFields, w.manager).Equal(m.CreationTimestamp.Time):
 			return m, nil // an attempt without an answer had created it
 		case err == nil:
 			w.withdraw(ctx, m)
@@ -180,10 +172,10 @@ func (w *writing) create(ctx context.Context) (meta, error) {
 			return m, &StaleError{Ref: w.ch.Ref, Why: "it has appeared since, with other values: " + w.s.text(err, w.ch.Ref)}
 		case answer.IsConversion(err):
 			return m, err
-		case rep.code == http.StatusNotFound && w.k.Custom && w.s.now().Before(deadline):
+		case rep.Code == http.StatusNotFound && w.k.Custom && w.s.Now().Before(deadline):
 			// the definition is established and the kind is not served by every handler yet
 			dag.Yield(ctx)
-			if err := waitOr(ctx, wait); err != nil {
+			if err := kubeapi.Sleep(ctx, wait); err != nil {
 				return m, err
 			}
 		default:
@@ -202,12 +194,7 @@ func by(owner string) string {
 // withdraw takes back what an apply added to somebody else's object: applying nothing gives up every field of ours,
 // and no value of theirs was changed because there was no force.
 func (w *writing) withdraw(ctx context.Context, m meta) {
-	nothing := map[string]any{"apiVersion": w.body["apiVersion"], "kind": w.body["kind"],
-		"metadata": map[string]any{"name": w.ch.Ref.Name}}
-	if w.ch.Ref.Namespace != "" {
-		_ = unstructured.SetNestedField(nothing, w.ch.Ref.Namespace, "metadata", "namespace")
-	}
-	if _, _, err := w.apply(ctx, pre{string(m.UID), m.ResourceVersion}, false, w.manager, nothing); err != nil {
+	if _, _, err := w.apply(ctx, pre{string(m.UID), m.ResourceVersion}, false, w.manager, w.bare()); err != nil {
 		w.emit(Event{Type: Notice, Ref: w.ch.Ref, Instance: w.ch.Instance,
 			Message: "what was added to it could not be taken back: " + w.s.text(err, w.ch.Ref)})
 	}
@@ -216,6 +203,15 @@ func (w *writing) withdraw(ctx context.Context, m meta) {
 	if o, ok := w.inventory[w.ch.Ref]; ok && o.UID == "" {
 		delete(w.inventory, w.ch.Ref)
 	}
+}
+
+// bare is the object with nothing but what names it.
+func (w *writing) bare() map[string]any {
+	named := map[string]any{"name": w.ch.Ref.Name}
+	if w.ch.Ref.Namespace != "" {
+		named["namespace"] = w.ch.Ref.Namespace
+	}
+	return map[string]any{"apiVersion": w.body["apiVersion"], "kind": w.body["kind"], "metadata": named}
 }
 
 // update applies over what the plan saw. When something else of the object moved meanwhile (status, other fields) it
@@ -242,7 +238,7 @@ func (w *writing) over(ctx context.Context, p pre, force bool, own string) (meta
 	unsure, repaired := false, false
 	for look := 1; ; look++ {
 		m, rep, err := w.apply(ctx, p, force, w.manager, w.body)
-		unsure = unsure || rep.unsure
+		unsure = unsure || rep.Unsure
 		switch {
 		case err == nil:
 			return m, nil
@@ -277,6 +273,9 @@ func (w *writing) over(ctx context.Context, p pre, force bool, own string) (meta
 		default:
 			return m, &StaleError{Ref: w.ch.Ref, Why: "fields we declared were changed since"}
 		}
+		if err := w.unforeseen(ctx, w.ch); err != nil {
+			return m, err
+		}
 		p.rv = now.ResourceVersion
 	}
 }
@@ -286,14 +285,13 @@ func settle(ctx context.Context, n int) error {
 	if n <= 1 {
 		return nil
 	}
-	return waitOr(ctx, min(firstLook<<n, lastLook))
+	return kubeapi.Sleep(ctx, min(firstLook<<n, lastLook))
 }
 
 // handover lets a second manager own the live spec.replicas before we drop the field: dropped by its only owner it
 // would fall to 1.
 func (w *writing) handover(ctx context.Context, p pre) (pre, error) {
-	var live map[string]any
-	_, err := w.s.do(ctx, call{method: http.MethodGet, path: w.k.path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name), named: w.ch.Ref.Name, into: &live})
+	live, err := w.s.whole(ctx, w.k, w.version, w.ch.Ref)
 	if err != nil {
 		return p, err
 	}
@@ -305,11 +303,8 @@ func (w *writing) handover(ctx context.Context, p pre) (pre, error) {
 	if !ok {
 		return p, nil
 	}
-	body := map[string]any{"apiVersion": w.body["apiVersion"], "kind": w.body["kind"],
-		"metadata": map[string]any{"name": w.ch.Ref.Name}, "spec": map[string]any{"replicas": replicas}}
-	if w.ch.Ref.Namespace != "" {
-		_ = unstructured.SetNestedField(body, w.ch.Ref.Namespace, "metadata", "namespace")
-	}
+	body := w.bare()
+	body["spec"] = map[string]any{"replicas": replicas}
 	m, _, err := w.apply(ctx, pre{uid: p.uid}, false, object.HandoverManager, body)
 	if err != nil {
 		return p, fmt.Errorf("handing spec.replicas over: %w", err)

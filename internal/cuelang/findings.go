@@ -77,6 +77,7 @@ func (s Show) finding(e errors.Error) diag.Finding {
 			f.Why = "see " + strings.Join(also, ", ")
 		}
 	}
+	f.Fix = jsonFix(text)
 	if m := textPos.FindStringSubmatch(text); m != nil && len(places) == 0 {
 		line, _ := strconv.Atoi(m[2])
 		if file := s.file(m[1]); file != "" {

@@ -77,14 +77,53 @@ func FromYAML(filename string, src []byte) (*ast.File, error) {
 	if err := plainText(filename, src); err != nil {
 		return nil, err
 	}
+	if err := checkAliases(filename, src); err != nil {
+		return nil, err
+	}
 	f, err := extractYAML(filename, src)
 	if err != nil {
 		return nil, err
 	}
-	if at := deeper(FileData(f), DefaultLimits().Nesting); at != nil {
+	data := FileData(f)
+	if at := deeper(data, DefaultLimits().Nesting); at != nil {
 		return nil, errors.Newf(at.Pos(), "nested too deeply")
 	}
+	if err := CheckEntries(data); err != nil {
+		return nil, err
+	}
 	return f, nil
+}
+
+// Bounds of the entries of one list and of the fields of one struct of data: CUE looks through all of them for each.
+const (
+	maxEntries = 100_000
+	maxFields  = 20_000
+)
+
+// CheckEntries refuses data in which a list, or a struct, has more entries than can be evaluated in a time.
+func CheckEntries(x ast.Expr) error {
+	var values []ast.Expr
+	what, most := "entries in one list", maxEntries
+	switch x := x.(type) {
+	case *ast.StructLit:
+		what, most = "fields in one struct", maxFields
+		for _, d := range x.Elts {
+			if f, ok := d.(*ast.Field); ok {
+				values = append(values, f.Value)
+			}
+		}
+	case *ast.ListLit:
+		values = x.Elts
+	}
+	if len(values) > most {
+		return errors.Newf(x.Pos(), "%d %s, at most %d are evaluated", len(values), what, most)
+	}
+	for _, v := range values {
+		if err := CheckEntries(v); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // deeper is a node of data that lies more than so many levels below, nil when there is none.
@@ -134,7 +173,14 @@ func FromJSON(filename string, src []byte) (ast.Expr, error) {
 	if pos, what := tooDeep(filename, src, DefaultLimits()); what != "" {
 		return nil, errors.Newf(pos, "%s", what)
 	}
-	return cuejson.Extract(filename, src)
+	x, err := cuejson.Extract(filename, src)
+	if err == nil {
+		err = CheckEntries(x)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
 }
 
 // FileData is the data a file of one value holds: its fields as a struct, or the one embedded value.

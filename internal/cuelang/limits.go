@@ -103,7 +103,8 @@ func tooDeep(filename string, src []byte, l Limits) (pos token.Pos, what string)
 	s.Init(file, src, func(token.Pos, string, []any) {}, 0)
 	var open []bool // true: this bracket is the start of an interpolation
 	fields := []int{0}
-	below := 0 // the sum of fields: colons since the last separator, by bracket
+	entries := []int{0} // separators since each bracket was opened
+	below := 0          // the sum of fields: colons since the last separator, by bracket
 	signs, chain := 0, 0
 	for {
 		at, tok, _ := s.Scan()
@@ -114,6 +115,7 @@ func tooDeep(filename string, src []byte, l Limits) (pos token.Pos, what string)
 		for len(fields) < len(open)+1 {
 			fields = append(fields, 0)
 		}
+		entries = append(entries[:min(len(entries), len(fields))], make([]int, max(0, len(fields)-len(entries)))...)
 		switch top := len(fields) - 1; tok {
 		case token.COLON:
 			fields[top]++
@@ -121,6 +123,9 @@ func tooDeep(filename string, src []byte, l Limits) (pos token.Pos, what string)
 		case token.COMMA:
 			below -= fields[top]
 			fields[top] = 0
+			if entries[top]++; entries[top] > maxEntries {
+				return at, "too many entries in one list or struct"
+			}
 		}
 		switch tok {
 		case token.EOF:

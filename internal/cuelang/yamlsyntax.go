@@ -31,6 +31,8 @@ func YAMLFindings(name string, data []byte, err error) diag.Findings {
 		fs[0].What, fs[0].Fix = "the file is a template: {{ ... }} is no YAML", "templates belong into charts; a bundle has runtime values, and valuesFor for what differs by cluster"
 	case strings.Contains(what, "mapping values are not allowed"):
 		fs[0].Fix = "a text with a colon and a space stands in quotes"
+	case strings.Contains(what, tooMuchByAliases):
+		fs[0].Fix = fewerAliases
 	case strings.Contains(what, "unexpected end of stream"):
 		fs[0].Fix = "a quote or a bracket that is opened here is not closed"
 	}

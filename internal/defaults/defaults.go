@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/token"
 
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
@@ -38,22 +39,28 @@ var documents = []string{"bundle", "bundles", "runtime", "apiVersion", "kind"}
 func Read(dir string) (Defaults, diag.Findings) {
 	var out Defaults
 	path := filepath.Join(dir, File)
-	data, err := rootfs.Read(dir, File, 1<<20)
+	text, err := rootfs.Read(dir, File, 1<<20)
 	if errors.Is(err, os.ErrNotExist) {
-		return out, nil
+		return out, misnamed(dir)
 	}
 	if err != nil {
 		n := diag.Errorf("unreadable", "file cannot be read")
 		n.Pos, n.Why = diag.Pos{File: path}, err.Error()
 		return out, diag.Findings{n}
 	}
-	f, err := cuelang.FromYAML(File, data)
+	f, err := cuelang.FromYAML(File, text)
 	if err != nil {
 		return out, cuelang.FindingsFor(err, cuelang.Show{Code: "syntax"})
 	}
-	tree, ok := cuelang.FileData(f).(*ast.StructLit)
-	if !ok || isDocument(tree) {
+	data := cuelang.FileData(f)
+	tree, ok := data.(*ast.StructLit)
+	switch {
+	case ok && isDocument(tree), !ok && (isNull(data) || areDocuments(data)):
 		return out, nil
+	case !ok:
+		n := diag.Errorf("wrong-type", "%s must be a mapping with %s", File, strings.Join(known, " and "))
+		n.Pos, n.Fix = cuelang.Pos(data.Pos()), "write: fleet: fleet.yaml"
+		return out, diag.Findings{n}
 	}
 	fields, err := cuelang.Fields(tree)
 	if err != nil {
@@ -76,6 +83,47 @@ func Read(dir string) (Defaults, diag.Findings) {
 		}
 	}
 	return out, fs
+}
+
+// misnamed is an error where the file stands under a name that nobody reads: what it says would be passed over, and the
+// command go elsewhere. A bundle, a fleet or manifests may be called so.
+func misnamed(dir string) diag.Findings {
+	const other = "hawser.yml"
+	text, err := rootfs.Read(dir, other, 1<<20)
+	if err != nil {
+		return nil
+	}
+	f, err := cuelang.FromYAML(other, text)
+	if err != nil {
+		return nil
+	}
+	tree, ok := cuelang.FileData(f).(*ast.StructLit)
+	if !ok || isDocument(tree) || cuelang.Lookup(tree, "fleet") == nil && cuelang.Lookup(tree, "files") == nil {
+		return nil
+	}
+	n := diag.Errorf("misnamed", "%s is not read", other)
+	n.Pos, n.Why, n.Fix = diag.Pos{File: other}, "the defaults of a directory are in "+File, "rename it to "+File
+	return diag.Findings{n}
+}
+
+// isNull: the file holds nothing, or comments only, for which the YAML reader has a disjunction with null.
+func isNull(x ast.Expr) bool {
+	switch x := x.(type) {
+	case *ast.BinaryExpr:
+		return true
+	case *ast.BasicLit:
+		return x.Kind == token.NULL
+	}
+	return false
+}
+
+// areDocuments reports whether a file of several documents has one that is a document of its own.
+func areDocuments(x ast.Expr) bool {
+	l, ok := x.(*ast.ListLit)
+	return ok && slices.ContainsFunc(l.Elts, func(e ast.Expr) bool {
+		tree, ok := e.(*ast.StructLit)
+		return ok && isDocument(tree)
+	})
 }
 
 // In reports whether the file of that name in a directory is defaults, and no document.
@@ -136,16 +184,34 @@ func within(dir, name string) error {
 	if err != nil {
 		return err
 	}
-	at := name
-	if !filepath.IsAbs(at) {
-		at = filepath.Join(dir, at)
+	at := filepath.FromSlash(name)
+	if !filepath.IsAbs(at) { // not cleaned: what is opened goes through a link before it goes up
+		at = dir + string(filepath.Separator) + at
 	}
 	real, err := filepath.EvalSymlinks(at)
 	if err != nil { // it is not there, or leads nowhere: reading it says so
-		real = at
+		real = filepath.Clean(at)
+	}
+	if real, err = filepath.Abs(real); err != nil {
+		return err
 	}
 	if _, err := rootfs.Below(root, real); err != nil {
-		return &rootfs.OutsideError{Name: name, Root: root, Link: real != at && filepath.IsLocal(name)}
+		return &rootfs.OutsideError{Name: name, Root: root, Link: real != filepath.Clean(at) && filepath.IsLocal(name)}
 	}
 	return nil
+}
+
+// Unvouched are errors for files that a saved plan names, to be read from dir, which lie outside of the repository: of a plan that
+// nobody vouches for nothing else is looked at, nor told whether it is there.
+func Unvouched(dir string, names []string) diag.Findings {
+	var out diag.Findings
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+		if err := within(dir, name); err != nil {
+			f := diag.Errorf("unsealed-plan", "the plan file names %s, which is outside of the repository, and nothing vouches for the file", name)
+			f.Why = "it was not made by you on this machine: " + err.Error()
+			f.Fix = "plan again here, or apply it with the key that sealed it (docs/rollouts.md, Plan files)"
+			out = append(out, f)
+		}
+	}
+	return out
 }

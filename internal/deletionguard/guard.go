@@ -219,7 +219,7 @@ func OnFleet(clusters []Cluster, elsewhere map[string]bool) []string {
 		}
 	}
 	for _, brake := range brakes {
-		where := at[brake][0] + " "
+		where := "on cluster " + at[brake][0] + ": "
 		if n := len(at[brake]); n > 1 {
 			where = fmt.Sprintf("on %d clusters (%s): ", n, strings.Join(at[brake], ", "))
 		}
@@ -237,17 +237,38 @@ func OnFleet(clusters []Cluster, elsewhere map[string]bool) []string {
 	return why
 }
 
-// Check is the refusal of an apply whose deletions need their number, nil when that number was confirmed. deletes is the
+// Requiring are the bundles on a cluster that require the one that is to be deleted.
+type Requiring struct {
+	Cluster string
+	Bundles []string
+}
+
+// Required says why the delete of a whole bundle needs its number: other bundles require it, and stay.
+func Required(on []Requiring) []string {
+	at := map[string][]string{}
+	for _, c := range on {
+		for _, b := range c.Bundles {
+			at[b] = append(at[b], c.Cluster)
+		}
+	}
+	var why []string
+	for _, b := range slices.Sorted(maps.Keys(at)) {
+		why = append(why, fmt.Sprintf("bundle %s requires it, and runs on %s; where both are to go, delete %s first", b, diag.Few(at[b]), b))
+	}
+	return why
+}
+
+// Check is the refusal of a plan whose deletions need their number, nil when that number was confirmed. deletes is the
 // number of deletions and recreations, confirmed what the user said (nil for nothing).
 func Check(why []string, deletes int, confirmed *int) diag.Findings {
-	if len(why) == 0 || confirmed != nil && *confirmed == deletes {
+	if len(why) == 0 || deletes == 0 || confirmed != nil && *confirmed == deletes {
 		return nil
 	}
 	f := diag.Errorf(Code, "the plan deletes %d objects, which needs a confirmation of its own", deletes)
 	if confirmed != nil {
 		f.What = fmt.Sprintf("--confirm-delete=%d does not match: the plan deletes %d objects", *confirmed, deletes)
 	}
-	f.Why = strings.Join(why, "; ")
+	f.Why = strings.Join(why, "\n")
 	f.Fix = fmt.Sprintf("if that is meant: --confirm-delete=%d", deletes)
 	return diag.Findings{f}
 }

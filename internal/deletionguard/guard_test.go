@@ -143,7 +143,7 @@ func TestOnFleet(t *testing.T) {
 		"placed on another selected one":  {[]Cluster{left, runs}, nil, ""},
 		"nothing is placed anywhere":      {[]Cluster{cluster("Service api/a", "")}, nil, "nothing of the bundle is placed on any selected cluster any more"},
 		"nothing here, something there":   {[]Cluster{cluster("Service api/a", ""), runs}, nil, ""},
-		"what a cluster alone would want": {[]Cluster{{Name: "c3", Plan: &plan.Plan{Brake: "deletes Namespace x"}}}, nil, "c3 deletes Namespace x"},
+		"what a cluster alone would want": {[]Cluster{{Name: "c3", Plan: &plan.Plan{Brake: "deletes Namespace x"}}}, nil, "on cluster c3: deletes Namespace x"},
 	} {
 		if got := strings.Join(OnFleet(tt.clusters, tt.elsewhere), "; "); (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
@@ -165,5 +165,23 @@ func TestCheck(t *testing.T) {
 		if (tt.want == "") != (len(fs) == 0) || len(fs) > 0 && (!strings.Contains(fs[0].What, tt.want) || !strings.Contains(fs[0].Fix, "--confirm-delete=3")) {
 			t.Errorf("%v confirmed %v: %v", tt.why, tt.confirmed, fs)
 		}
+	}
+}
+
+// TestRequired: who requires what is deleted is named, with where it runs; a plan that deletes nothing needs no number.
+func TestRequired(t *testing.T) {
+	on := []Requiring{{"eu", []string{"two"}}, {"us", []string{"shop", "two"}}, {}}
+	why := Required(on)
+	if len(why) != 2 || !strings.HasPrefix(why[0], "bundle shop requires it, and runs on us") || !strings.HasPrefix(why[1], "bundle two requires it, and runs on eu, us") {
+		t.Errorf("%q", why)
+	}
+	if fs := Check(why, 4, nil); len(fs) != 1 || !strings.Contains(fs[0].Fix, "--confirm-delete=4") {
+		t.Errorf("%v", fs)
+	}
+	if fs := Check(why, 0, nil); fs != nil {
+		t.Errorf("nothing goes: %v", fs)
+	}
+	if Required(nil) != nil {
+		t.Error("nobody requires it")
 	}
 }

@@ -144,18 +144,34 @@ func (fs Findings) OnCluster(name string) Findings {
 	return out
 }
 
+// OfInstance gives those of the findings that say no instance or no position the ones given, and returns them.
+func (fs Findings) OfInstance(name string, pos Pos) Findings {
+	for i := range fs {
+		if fs[i].Instance == "" {
+			fs[i].Instance = name
+		}
+		if !fs[i].Pos.IsValid() {
+			fs[i].Pos = pos
+		}
+	}
+	return fs
+}
+
 // Sorted returns a copy ordered by severity, position, cluster, path and text, without exact repetitions.
 func (fs Findings) Sorted() Findings {
-	out := append(Findings(nil), fs...)
 	rank := map[Severity]int{Error: 0, Warning: 1, Info: 2}
 	key := func(f Finding) string {
 		return fmt.Sprintf("%d\x00%s\x00%08d\x00%08d\x00%s\x00%s\x00%s\x00%s\x00%s", rank[f.Severity],
 			f.Pos.File, f.Pos.Line, f.Pos.Column, f.Cluster, f.Path, f.Object, f.What, f.Why)
 	}
-	sort.SliceStable(out, func(i, j int) bool { return key(out[i]) < key(out[j]) })
-	uniq := out[:0]
-	for i, f := range out {
-		if i == 0 || f != uniq[len(uniq)-1] {
+	keys, order := make([]string, len(fs)), make([]int, len(fs))
+	for i, f := range fs {
+		keys[i], order[i] = key(f), i
+	}
+	sort.SliceStable(order, func(i, j int) bool { return keys[order[i]] < keys[order[j]] })
+	var uniq Findings
+	for _, i := range order {
+		if f := fs[i]; len(uniq) == 0 || f != uniq[len(uniq)-1] {
 			uniq = append(uniq, f)
 		}
 	}

@@ -15,10 +15,13 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
+// didYouMean begins such a Fix.
+const didYouMean = "did you mean "
+
 // DidYouMean is Nearest as a Fix: `did you mean "replicas"?`, "" when nothing is close.
 func DidYouMean(name string, candidates []string) string {
 	if best := Nearest(name, candidates); best != "" {
-		return `did you mean "` + best + `"?`
+		return didYouMean + `"` + best + `"?`
 	}
 	return ""
 }

@@ -243,3 +243,27 @@ func isNumber(x ast.Expr) bool {
 	var info literal.NumInfo
 	return ok && literal.ParseNum(lit.Value, &info) == nil
 }
+
+// TestVaries: a name that the cluster or the run's values are part of may be another one, whatever it is without them.
+func TestVaries(t *testing.T) {
+	for text, want := range map[string]bool{
+		`bundle: {apiVersion: "v1alpha1", name: "tenant-\(_t)", instances: {}, _t: string @timoni(runtime:string:TENANT)}`:  true,
+		`bundle: {apiVersion: "v1alpha1", name: "tenant-\(_t)", instances: {}, _t: "x" @timoni(runtime:string:TENANT)}`:     true,
+		`bundles: one: {apiVersion: "v1alpha1", name: _t, instances: {}, _t: *"x" | string @timoni(runtime:string:TENANT)}`: true,
+		`bundles: one: {apiVersion: "v1alpha1", name: "one", instances: {}, _t: "x" @timoni(runtime:string:TENANT)}`:        false,
+		`bundles: one: {apiVersion: "v1alpha1", instances: {}, _t: "x" @timoni(runtime:string:TENANT)}`:                     false,
+		`_n: "x"; bundle: {apiVersion: "v1alpha1", name: "shop-\(_n)", instances: {}}`:                                      false,
+	} {
+		p, fs := loadText(t, "b.cue", strings.ReplaceAll(text, "; ", "\n"))
+		if fs != nil {
+			t.Fatal(fs)
+		}
+		if got := p.Varies(); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+	p, fs := loadText(t, "b.yaml", "bundle:\n  apiVersion: v1alpha1\n  name: shop\n  instances:\n    app: {namespace: {$cluster: name}, manifests: {paths: [a.yaml]}}\n")
+	if fs != nil || p.Varies() {
+		t.Errorf("a name in YAML: %v", fs)
+	}
+}

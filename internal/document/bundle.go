@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	bundleFields   = []string{"apiVersion", "name", "requires", "health", "ignore", "instances"}
+	bundleFields   = []string{"apiVersion", "name", "requires", "health", "ignore", "revisionHistoryLimit", "instances"}
 	instanceFields = []string{"module", "helm", "kustomize", "manifests", "namespace", "dependsOn", "values", "valuesFor",
 		"placement", "wait", "timeout", "suspend", "health", "ignore"}
 	instanceLater   = []string{"overrides", "replicas", "runOnce"}
@@ -43,6 +43,8 @@ func (d *decoder) bundle(v cue.Value, key string) v1alpha1.BundleSpec {
 			out.Health = d.healthRules(f.value)
 		case "ignore":
 			out.Ignore = d.ignoreRules(f.value)
+		case "revisionHistoryLimit":
+			out.RevisionHistoryLimit = d.revisions(f.value)
 		case "instances":
 			out.Instances = d.instances(f.value)
 		}
@@ -62,6 +64,16 @@ func (d *decoder) bundle(v cue.Value, key string) v1alpha1.BundleSpec {
 	}
 	d.checkOrder(v, out.Instances)
 	return out
+}
+
+// revisions is how many revisions are kept.
+func (d *decoder) revisions(v cue.Value) int {
+	before := len(d.findings)
+	n := d.count(v)
+	if x, _ := v.Default(); len(d.findings) == before && x.IsConcrete() && (n < 1 || n > v1alpha1.MaxRevisions) {
+		d.errorf(v, "out-of-range", "must be 1 to %d, is %d", v1alpha1.MaxRevisions, n)
+	}
+	return n
 }
 
 func (d *decoder) requires(v cue.Value) []v1alpha1.Requires {

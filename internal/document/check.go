@@ -59,7 +59,7 @@ func checkLoad(specs []v1alpha1.BundleSpec, found []bundleValue, d *decoder) dia
 	names := make([]string, 0, len(specs))
 	for i, s := range specs {
 		if s.Name != "" && slices.Contains(names, s.Name) {
-			d.errorf(found[i].value, "duplicate-name", "bundle %q is declared twice", d.mask(s.Name))
+			d.errorf(found[i].Value, "duplicate-name", "bundle %q is declared twice", d.mask(s.Name))
 		}
 		names = append(names, s.Name)
 	}
@@ -68,7 +68,7 @@ func checkLoad(specs []v1alpha1.BundleSpec, found []bundleValue, d *decoder) dia
 			if r.Bundle == "" || slices.Contains(names, r.Bundle) && r.Bundle != s.Name {
 				continue
 			}
-			item := found[i].value.LookupPath(cue.MakePath(cue.Str("requires"), cue.Index(k)))
+			item := found[i].Value.LookupPath(cue.MakePath(cue.Str("requires"), cue.Index(k)))
 			if r.Bundle == s.Name { // of one that is not loaded, the clusters' records tell
 				d.errorf(item, "cycle", "a bundle cannot require itself")
 			}
@@ -84,7 +84,7 @@ func checkLoad(specs []v1alpha1.BundleSpec, found []bundleValue, d *decoder) dia
 	}
 	if cycle := cycleOf(&g); cycle != nil {
 		i := slices.Index(names, cycle[0])
-		d.errorf(found[max(i, 0)].value, "cycle", "bundles require each other: %s", d.mask(strings.Join(cycle, " -> ")))
+		d.errorf(found[max(i, 0)].Value, "cycle", "bundles require each other: %s", d.mask(strings.Join(cycle, " -> ")))
 	}
 	return d.findings
 }

@@ -72,8 +72,15 @@ func (p *Program) checkRoots(fleetFiles []*source) diag.Findings {
 // noRoot is the one finding about a document that has none of our roots, with what it looks like.
 func noRoot(fields []cuelang.Field) diag.Finding {
 	names := map[string]bool{}
+	var near *cuelang.Field
 	for _, f := range fields {
 		names[f.Name] = true
+		if !slices.Contains(objectFields, f.Name) && diag.Nearest(f.Name, objectFields) != "" {
+			near = &f
+		}
+	}
+	if near != nil && names["metadata"] && names["spec"] {
+		return unknownField(near.Name, near.Name, cuelang.Pos(near.Pos), objectFields)
 	}
 	n := diag.Errorf("unknown-field", "no bundle and no fleet: the file has neither bundle, bundles, fleet nor runtime")
 	n.Pos, n.Path = cuelang.Pos(fields[0].Pos), fields[0].Name
@@ -271,7 +278,7 @@ func (p *Program) makePlain(manifests []*source) diag.Findings {
 		Instances: []v1alpha1.Instance{{
 			Name:      "manifests",
 			Namespace: p.opts.Namespace,
-			Manifests: &v1alpha1.ManifestsSource{Paths: paths, Dir: dir, Pos: at},
+			Manifests: &v1alpha1.ManifestsSource{Paths: paths, Dir: dir, Given: true, Pos: at},
 			Pos:       at,
 		}},
 	}

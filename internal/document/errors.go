@@ -9,6 +9,7 @@ import (
 
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
 )
 
 // validate reports what CUE finds: errors anywhere, and values that are not concrete within the bundles (hidden
@@ -17,7 +18,7 @@ func (p *Program) validate(in *injection, root cue.Value, found []bundleValue) d
 	var all errors.Error
 	all = appendError(all, root.Validate())
 	for _, b := range found {
-		all = appendError(all, b.value.Validate(cue.Concrete(true), cue.All()))
+		all = appendError(all, b.Value.Validate(cue.Concrete(true), cue.All()))
 	}
 	if all == nil {
 		return nil
@@ -87,7 +88,7 @@ func (p *Program) missingVersion(in *injection, rest errors.Error) *diag.Finding
 	}
 	for _, a := range p.attrs {
 		if a.Cluster() {
-			n := diag.Errorf("missing-fact", "the version of cluster %s is not known", in.facts.Name)
+			n := diag.Errorf(fleet.CodeMissingFact, "the version of cluster %s is not known", in.facts.Name)
 			n.Pos, n.Path, n.Fix = a.Pos, a.Field+".version", "run with a connection or with --facts FILE"
 			return &n
 		}

@@ -1,11 +1,13 @@
 package document
 
 import (
+	"slices"
 	"sync"
 
 	"cuelang.org/go/cue"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 )
@@ -74,8 +76,8 @@ func (p *Program) evaluate(f fleet.Facts) ([]v1alpha1.BundleSpec, diag.Findings)
 	specs := make([]v1alpha1.BundleSpec, 0, len(found))
 	for _, b := range found {
 		d := &decoder{p: p, in: in}
-		specs = append(specs, d.bundle(b.value, b.name))
-		fs = append(fs, d.findings...)
+		specs = append(specs, d.bundle(b.Value, b.Name))
+		fs = append(fs, d.findings.WithoutConsequences()...)
 		fs = append(fs, d.dropped(fs)...)
 	}
 	fs = append(fs, checkLoad(specs, found, &decoder{p: p, in: in})...)
@@ -95,9 +97,9 @@ func (p *Program) Bundles() []string {
 	}
 	var out []string
 	for _, b := range bundleValues(root) {
-		name, err := b.value.LookupPath(cue.MakePath(cue.Str("name"))).String()
+		name, err := b.Value.LookupPath(cue.MakePath(cue.Str("name"))).String()
 		if err != nil {
-			name = b.name
+			name = b.Name
 		}
 		if name != "" {
 			out = append(out, name)
@@ -106,24 +108,21 @@ func (p *Program) Bundles() []string {
 	return out
 }
 
-// bundleValue is one bundle of the evaluated files.
-type bundleValue struct {
-	// name is the key in `bundles`, "" for `bundle`.
-	name  string
-	value cue.Value
+// Varies reports whether the names of bundles may depend on the cluster or on values of the run: then a bundle that the files
+// do not name this time may be there the next. What is no plain text depends on them where the files use any.
+func (p *Program) Varies() bool {
+	if p.plain != nil || len(p.attrs) == 0 && len(p.refs) == 0 {
+		return false
+	}
+	root, err := p.build(p.files, nil, nil)
+	return err != nil || slices.ContainsFunc(bundleValues(root), func(b bundleValue) bool {
+		return !cuelang.Plain(b.Value.LookupPath(cue.MakePath(cue.Str("name"))))
+	})
 }
 
+// bundleValue is one bundle of the evaluated files. Its name is the key in `bundles`, "" for `bundle`.
+type bundleValue = cuelang.Member
+
 func bundleValues(root cue.Value) []bundleValue {
-	var out []bundleValue
-	if v := root.LookupPath(cue.MakePath(cue.Str(rootBundle))); v.Exists() {
-		out = append(out, bundleValue{value: v})
-	}
-	if v := root.LookupPath(cue.MakePath(cue.Str(rootBundles))); v.Exists() {
-		if it, err := v.Fields(); err == nil {
-			for it.Next() {
-				out = append(out, bundleValue{name: it.Selector().Unquoted(), value: it.Value()})
-			}
-		}
-	}
-	return out
+	return cuelang.Members(root, rootBundle, rootBundles)
 }

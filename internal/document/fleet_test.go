@@ -147,7 +147,7 @@ func TestNothingIsDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := &decoder{p: p}
-	d.bundle(bundleValues(root)[0].value, "")
+	d.bundle(bundleValues(root)[0].Value, "")
 	if got := d.dropped(nil); !got.HasErrors() || !strings.Contains(got[0].What, "conflicting values") {
 		t.Errorf("dropped: %v", got)
 	}

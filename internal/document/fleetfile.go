@@ -68,7 +68,7 @@ func (d *decoder) fleet(v cue.Value, runtime bool) *v1alpha1.FleetSpec {
 			d.require(v, name)
 		}
 	}
-	if out.Rollout != nil {
+	if out.Rollout != nil && !d.findings.Unknown() {
 		d.checkWaves(rollout, out)
 	}
 	return out

@@ -50,7 +50,7 @@ func (p *Program) loadFleet(sources []*source) diag.Findings {
 	}
 	d := &decoder{p: p}
 	p.fleet = d.fleet(v, root == rootRuntime)
-	fs = append(fs, d.findings...)
+	fs = append(fs, d.findings.WithoutConsequences()...)
 	return append(fs, d.dropped(fs)...)
 }
 

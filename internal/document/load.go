@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"hawser.dev/hawser/api/v1alpha1"
@@ -185,13 +186,15 @@ func (p *Program) Uses(name string) bool {
 
 // UsesFacts reports whether the bundles may read what only a connection tells of a cluster: its version.
 func (p *Program) UsesFacts() bool {
-	if p.versionUsed {
-		return true
-	}
+	return p.versionUsed || slices.ContainsFunc(p.refs, func(r clusterRef) bool { return r.path[0].Name == "version" })
+}
+
+// Fact is the {$cluster: PATH} at a position, "" when there is none.
+func (p *Program) Fact(at diag.Pos) string {
 	for _, r := range p.refs {
-		if r.path[0].Name == "version" {
-			return true
+		if r.pos == at || r.label == at {
+			return "{" + refKey + ": " + r.path.String() + "}"
 		}
 	}
-	return false
+	return ""
 }

@@ -36,6 +36,9 @@ const (
 
 var (
 	roots = []string{rootBundle, rootBundles, rootFleet, rootRuntime, rootResources}
+	// objectFields are those of a document with kind.
+	objectFields = []string{"apiVersion", "kind", "metadata", "spec"}
+
 	kinds = []string{"Bundle", "Fleet", "Cluster", "Module", "Resource"}
 )
 
@@ -228,8 +231,11 @@ func (d *document) fromObject(apiVersion, kind string, fields []cuelang.Field) (
 				fs = append(fs, n)
 			}
 		default:
-			fs = append(fs, unknownField(f.Name, f.Name, cuelang.Pos(f.Pos), []string{"apiVersion", "kind", "metadata", "spec"}))
+			fs = append(fs, unknownField(f.Name, f.Name, cuelang.Pos(f.Pos), objectFields))
 		}
+	}
+	if fs.HasErrors() {
+		return nil, fs
 	}
 	if name == "" {
 		n := diag.Errorf("missing-field", "metadata.name is required")

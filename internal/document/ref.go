@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/token"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
@@ -22,6 +23,8 @@ type clusterRef struct {
 	// at is the data path of the place in the document.
 	at  string
 	pos diag.Pos
+	// label is the position of the field that it is the value of, which values have after an evaluation.
+	label diag.Pos
 }
 
 // refRoots are what a $cluster path may start with.
@@ -32,8 +35,9 @@ func (p *Program) listRefs() diag.Findings {
 	var fs diag.Findings
 	for _, s := range p.files {
 		for _, tree := range s.trees() {
-			walkRefs(tree, nil, func(x *ast.StructLit, at []string) {
+			walkRefs(tree, token.NoPos, nil, func(x *ast.StructLit, label token.Pos, at []string) {
 				ref, n := newRef(x, at)
+				ref.label = cuelang.Pos(label)
 				if n != nil {
 					fs = append(fs, *n)
 					return
@@ -42,11 +46,18 @@ func (p *Program) listRefs() diag.Findings {
 			})
 		}
 	}
+	if fs == nil {
+		return nil
+	}
+	// Fields that do not exist come first: below them a fact has no place.
+	if _, said := p.evaluate(fleet.Facts{}); said.Unknown() {
+		return said.OnlyUnknown()
+	}
 	return fs
 }
 
 // walkRefs calls found for every struct that holds the key $cluster; the path it gets is used again.
-func walkRefs(x ast.Expr, at []string, found func(*ast.StructLit, []string)) {
+func walkRefs(x ast.Expr, label token.Pos, at []string, found func(*ast.StructLit, token.Pos, []string)) {
 	switch x := x.(type) {
 	case *ast.StructLit:
 		for _, d := range x.Elts {
@@ -56,14 +67,14 @@ func walkRefs(x ast.Expr, at []string, found func(*ast.StructLit, []string)) {
 			}
 			name := labelText(f.Label)
 			if name == refKey {
-				found(x, at)
+				found(x, label, at)
 				return
 			}
-			walkRefs(f.Value, append(at, name), found)
+			walkRefs(f.Value, f.Label.Pos(), append(at, name), found)
 		}
 	case *ast.ListLit:
 		for _, e := range x.Elts {
-			walkRefs(e, append(at, "[]"), found)
+			walkRefs(e, e.Pos(), append(at, "[]"), found)
 		}
 	}
 }
@@ -195,7 +206,7 @@ func (in *injection) fact(ref clusterRef, f *ast.Field) ast.Expr {
 		}
 		return dataExpr(v, pos)
 	}
-	n := diag.Errorf("missing-fact", "cluster %s has no %s", in.facts.Name, ref.path)
+	n := diag.Errorf(fleet.CodeMissingFact, "cluster %s has no %s", in.facts.Name, ref.path)
 	n.Pos, n.Path = ref.pos, ref.at
 	var missing *v1alpha1.MissingError
 	if errors.As(err, &missing) {

@@ -41,11 +41,11 @@ func (p *Program) valueText(f fleet.Facts) (string, diag.Findings) {
 	}
 	var out, bundles strings.Builder
 	for _, b := range found {
-		if b.name == "" {
-			fmt.Fprintf(&out, "%s: %v\n", rootBundle, b.value)
+		if b.Name == "" {
+			fmt.Fprintf(&out, "%s: %v\n", rootBundle, b.Value)
 			continue
 		}
-		fmt.Fprintf(&bundles, "%s: %v\n", literal.Label.Quote(b.name), b.value)
+		fmt.Fprintf(&bundles, "%s: %v\n", literal.Label.Quote(b.Name), b.Value)
 	}
 	if bundles.Len() > 0 {
 		fmt.Fprintf(&out, "%s: {\n%s}\n", rootBundles, bundles.String())
@@ -86,19 +86,4 @@ func schemaFile(values string) (*ast.File, error) {
 		return nil, err
 	}
 	return inPackage(f), nil
-}
-
-// Vet finds what is no error for build and apply, yet worth an error when files are checked: bundles without instances.
-func (p *Program) Vet(specs []v1alpha1.BundleSpec) diag.Findings {
-	var fs diag.Findings
-	for _, s := range specs {
-		if len(s.Instances) == 0 {
-			n := diag.Errorf("no-instances", "no instances found in bundle %s", s.Name)
-			if len(p.files) > 0 {
-				n.Pos = diag.Pos{File: p.files[0].name}
-			}
-			fs = append(fs, n)
-		}
-	}
-	return fs
 }

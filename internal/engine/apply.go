@@ -2,16 +2,15 @@ package engine
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base32"
 	"errors"
 	"slices"
 	"time"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
-	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
+	"hawser.dev/hawser/internal/staleplan"
 )
 
 // reviewTime is how long after it was made a plan is looked at again on all clusters before the first write: nobody has read
@@ -47,38 +46,34 @@ func (e *Engine) Apply(ctx context.Context, fp *Prepared, req Request) (*fleetpl
 		out.Result, out.Findings = fleetplan.Failed, findings
 		return out, &fleetplan.RefusedError{Findings: findings}
 	}
-	out.Rollout = rolloutID()
+	stamp := fp.stamp()
+	out.Rollout = stamp.Rollout
 	e.emit(fleetplan.Event{Type: fleetplan.EventRollout, Rollout: out.Rollout, Bundle: fp.Bundle, Total: len(fp.Clusters)})
-	l := &loop{Engine: e, fp: fp, req: req, out: out, rows: map[string]*fleetplan.ClusterOutcome{}, ended: make(chan *fleetplan.ClusterOutcome)}
+	l := &loop{Engine: e, fp: fp, req: req, out: out, rows: map[string]*fleetplan.ClusterOutcome{}, ended: make(chan *fleetplan.ClusterOutcome),
+		stamp: stamp}
 	l.run(ctx)
-	l.finish()
-	fp.run.learn(out)
-	fp.run.delivered(out)
-	summary := *out
-	e.emit(fleetplan.Event{Type: fleetplan.EventSummary, Rollout: out.Rollout, Bundle: fp.Bundle, Summary: &summary, Status: string(out.Result)})
-	return out, out.Err()
+	return out, l.finish()
 }
 
-// reviewed looks at every cluster again where somebody took the time to read the plan: what is stale on one is found before
-// the first write on any. A cluster that has stopped answering is found when its turn comes; each is looked at once more
-// under its lock.
+// reviewed asks every cluster whether another run is at work there, and looks at it again where somebody took the time to read
+// the plan: what is locked or stale on one is found before the first write on any. A cluster that has stopped answering is
+// found when its turn comes; each is locked, and looked at once more under its lock. A single one is locked at once.
 func (p *Prepared) reviewed(ctx context.Context) diag.Findings {
-	if p.run.now().Sub(p.run.observed) < reviewTime {
-		return nil
-	}
+	read := p.run.now().Sub(p.run.observed) >= reviewTime
 	found := make([]diag.Findings, len(p.Clusters))
 	each(len(p.Clusters), 0, func(i int) {
-		if w := p.works[p.Clusters[i].Cluster]; w != nil && !p.After(w.ClusterPlan) {
-			found[i] = p.run.recheck(ctx, w).Errors()
+		w := p.works[p.Clusters[i].Cluster]
+		if w == nil || p.After(w.ClusterPlan) {
+			return
+		}
+		if len(p.works) > 1 {
+			found[i] = release.Busy(ctx, w.target.store, w.set.owner).OnCluster(w.Cluster)
+		}
+		if read && len(found[i]) == 0 {
+			found[i] = slices.DeleteFunc(p.run.recheck(ctx, w).Errors(), func(f diag.Finding) bool { return f.Code != staleplan.CodeStale })
 		}
 	})
-	var findings diag.Findings
-	for _, f := range slices.Concat(found...) {
-		if f.Code == plan.CodeStale {
-			findings = append(findings, f)
-		}
-	}
-	return findings
+	return slices.Concat(found...)
 }
 
 // settled reports that no cluster has anything to do.
@@ -100,25 +95,30 @@ func (e *Engine) unchanged(ctx context.Context, fp *Prepared, req Request, out *
 	for _, row := range rows {
 		l.rows[row.Cluster] = row
 	}
-	l.finish()
-	fp.run.learn(out)
-	fp.run.delivered(out)
-	summary := *out
-	e.emit(fleetplan.Event{Type: fleetplan.EventSummary, Bundle: fp.Bundle, Summary: &summary, Status: string(out.Result)})
-	return out.Err()
+	return l.finish()
 }
 
-// rolloutID is short and sayable: 8 characters of base32 over 40 random bits.
-func rolloutID() string {
-	b := make([]byte, 5)
-	_, _ = rand.Read(b) // never fails
-	return base32.StdEncoding.EncodeToString(b)
+// stamp is what the records of a rollout have in common. Its number is one more than any that the clusters of the run know.
+func (p *Prepared) stamp() release.Record {
+	r := p.run
+	rec := release.Record{V: 1, Bundle: p.Bundle, Owner: p.Owner, Head: p.Head, Rollout: release.NewRolloutID(), Phase: release.Applying, Author: r.req.Author,
+		Message: r.req.Message, Version: r.Version, Commit: r.from.Commit, Plan: p.Digest(), RollbackTo: p.RollbackTo}
+	if p.Verb == "delete" {
+		rec.Phase = release.Deleting
+	}
+	var selected []*release.Record
+	for _, t := range r.targets {
+		selected = append(selected, t.record)
+	}
+	rec.Release, rec.Rollout = release.Continues(rec, selected, r.unselected)
+	return rec
 }
 
 // loop drives rollout.Next: it starts clusters, collects outcomes and sleeps through soaks.
 type loop struct {
 	*Engine
 	fp       *Prepared
+	stamp    release.Record // what the records of the rollout have in common
 	req      Request
 	out      *fleetplan.Outcome
 	state    rollout.State
@@ -173,7 +173,7 @@ func (l *loop) run(ctx context.Context) {
 // arrival is what the rollout learns of a cluster that ended. One on which nothing was to be done has soaked since the
 // run that finished it.
 func (l *loop) arrival(row *fleetplan.ClusterOutcome) rollout.Outcome {
-	o := rollout.Outcome{Cluster: row.Cluster, OK: row.OK()}
+	o := rollout.Outcome{Cluster: row.Cluster, OK: row.OK(), Why: row.SoakReason()}
 	if w := l.fp.works[row.Cluster]; row.Result == fleetplan.UpToDate {
 		if o.At = time.Unix(1, 0); w.target.record != nil {
 			o.At = w.target.record.Finished
@@ -208,10 +208,15 @@ func (l *loop) start(ctx context.Context, name string, wave int) {
 	}()
 }
 
-// finish ends the outcome with the rows of what ended and what never began.
-func (l *loop) finish() {
+// finish ends the outcome with the rows of what ended and what never began, and returns its error.
+func (l *loop) finish() error {
 	l.out.Finish(l.fp.FleetPlan, l.rows)
 	l.out.Compare(l.fp.digests())
 	l.out.Redact(l.Redactor)
 	l.out.Seconds = l.now().Sub(l.out.Started).Seconds()
+	l.fp.run.learn(l.out)
+	l.fp.run.delivered(l.out)
+	summary := *l.out
+	l.emit(fleetplan.Event{Type: fleetplan.EventSummary, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Summary: &summary, Status: string(l.out.Result)})
+	return l.out.Err()
 }

@@ -10,6 +10,7 @@ import (
 	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/source"
 )
 
@@ -46,7 +47,7 @@ func (r *run) lookBeside(ctx context.Context, w *work, in *plan.Input) diag.Find
 		if !asks && (len(r.req.Among) < 2 || !plan.Makes(*in)) {
 			return nil
 		}
-		b := plan.Beside{Yields: map[string]string{}}
+		b := plan.Beside{Yields: map[string]string{}, Doubts: map[string]string{}, Former: map[string]plan.Former{}}
 		var names []string
 		for _, s := range specs {
 			names = append(names, s.Name)
@@ -55,7 +56,7 @@ func (r *run) lookBeside(ctx context.Context, w *work, in *plan.Input) diag.Find
 				findings = append(findings, untold...)
 			}
 		}
-		r.abandoned(ctx, w, *in, names, b.Yields)
+		r.abandoned(ctx, w, *in, names, b)
 		if findings.HasErrors() {
 			return findings
 		}
@@ -65,18 +66,42 @@ func (r *run) lookBeside(ctx context.Context, w *work, in *plan.Input) diag.Find
 	return r.lookAtHooks(ctx, w, in) // what was moved is upgraded, and runs other hooks
 }
 
-// abandoned adds the bundles that were removed from the same files and have what is declared here. One whose record cannot
-// be read keeps what it has.
-func (r *run) abandoned(ctx context.Context, w *work, in plan.Input, names []string, yields map[string]string) {
-	for _, owner := range plan.FormerBundles(in, yields) {
+// abandoned adds the bundles that were removed from the same files, or deleted, and have what is declared here. One whose
+// record cannot be read keeps what it has.
+func (r *run) abandoned(ctx context.Context, w *work, in plan.Input, names []string, b plan.Beside) {
+	for _, owner := range plan.FormerBundles(in, b.Yields) {
 		record, _, err := w.target.store.Current(ctx, owner)
-		if err != nil || record == nil || slices.Contains(names, record.Bundle) || r.req.Retire != "" {
+		if err != nil || r.req.Retire != "" {
 			continue
 		}
-		if lineage.Abandoned(record.From(), r.originOf(record.Bundle)) {
-			yields[owner] = record.Bundle
+		if record == nil {
+			if name := r.lock.Former(r.fleetName(), w.Cluster, owner, object.OwnerID); name != "" {
+				b.Yields[owner] = name
+			}
+			continue
+		}
+		switch absence := r.absent(*record); {
+		case slices.Contains(names, record.Bundle):
+		case absence == lineage.Removed:
+			b.Yields[owner], b.Former[owner] = record.Bundle, record.Former(true)
+		case absence == lineage.PathAlone:
+			b.Doubts[owner] = record.Bundle
 		}
 	}
+}
+
+// isBeside reports whether a record is of another bundle of the run's files (named: the files hold one of that name), or of one
+// that was removed from them: another team's bundle may have the name.
+func (r *run) isBeside(rec release.Record, named bool) bool {
+	if named {
+		return r.req.TakeOver || !lineage.Compare(rec.From(), r.originOf(rec.Bundle)).Refused()
+	}
+	return r.absent(rec) == lineage.Removed
+}
+
+// absent tells whether a bundle that the run does not find in its files was removed from them.
+func (r *run) absent(rec release.Record) lineage.Absence {
+	return lineage.Absent(rec.From(), r.originOf(rec.Bundle), r.req.TakeOver)
 }
 
 // originOf is where the run is from, with the lineage that hawser.lock knows for a bundle.
@@ -126,10 +151,27 @@ func (r *run) declare(ctx context.Context, t *target, b *plan.Beside) diag.Findi
 	} else if fs.HasErrors() {
 		r.assemble(look, s) // of a kind that is not served there is nothing that could be deleted
 	}
-	var owned []plan.Owned
-	if look.record != nil {
-		owned = look.record.Inventory
+	former := look.record.Former(false)
+	if b.Add(spec.Name, s.desired, former.Owned, s.suspended); b.Former != nil && b.Yields[owner] != "" {
+		b.Former[owner] = former
 	}
-	b.Add(spec.Name, s.desired, owned, s.suspended)
+	if b.Ahead != nil {
+		b.Ahead.Add(spec.Name, plan.Unrecorded(s.desired, former.Owned), s.bodies, r.ahead(ctx, look, s))
+	}
 	return nil
+}
+
+// ahead is what comes with the bundles that a set's bundle requires and that are done before it in the same run.
+func (r *run) ahead(ctx context.Context, t *target, s *set) plan.Ahead {
+	for _, need := range s.spec.Requires {
+		switch w := r.req.Before[need.Bundle].work(t.cluster.Name); {
+		case s.asked, r.req.done:
+		case w != nil:
+			s.ahead.Add(need.Bundle, plan.Unrecorded(w.set.desired, w.target.inventory()), w.set.bodies, w.set.ahead)
+		case t.store != nil && slices.Contains(r.req.Among, need.Bundle): // what is wrong with it is its own matter
+			_ = r.besideOf(need.Bundle).declare(ctx, t, &plan.Beside{Yields: map[string]string{}, Ahead: &s.ahead})
+		}
+	}
+	s.asked = true
+	return s.ahead
 }

@@ -261,3 +261,30 @@ func (r *rig) read(name string) string {
 	}
 	return string(data)
 }
+
+// Of two saved plans of a move each is carried out, whichever is first: the one that lets go writes nothing.
+func TestSavedPlansOfAMove(t *testing.T) {
+	t.Parallel()
+	for _, formerFirst := range []bool{true, false} {
+		r := newRig(t)
+		one, two, three := r.configMap("one", "k: v"), r.configMap("two", "k: v"), r.configMap("three", "k: v")
+		a, b := r.pair("", one+two, three)
+		r.applied(a)
+		r.applied(b)
+		uid := r.uidOf("two")
+		a, b = r.pair("", one, two+three)
+		plans, reqs := []string{r.save(r.plan(a)), r.save(r.plan(b))}, []Request{a, b}
+		if !formerFirst {
+			slices.Reverse(plans)
+			slices.Reverse(reqs)
+		}
+		for i := range plans {
+			loaded, err := r.loadSaved(plans[i])
+			if err != nil {
+				t.Fatalf("former first %v: %v", formerFirst, err)
+			}
+			r.carried(loaded, reqs[i])
+		}
+		r.heldBy("two", uid, b.Bundle)
+	}
+}

@@ -10,17 +10,13 @@ import (
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/bind"
-	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/once"
 	"hawser.dev/hawser/internal/plan"
-	"hawser.dev/hawser/internal/render"
-	"hawser.dev/hawser/internal/values"
 )
-
-// codeUnread is the code of findings about objects that may not, or can not, be read for their values.
-const codeUnread = "value-unread"
 
 // wanted is an object on one cluster that a value is taken from.
 type wanted struct {
@@ -71,13 +67,15 @@ func (r *run) bound(ctx context.Context, t *target, s *set, in v1alpha1.Instance
 	r.reader.Runtime(t.facts.Values, r.uses, in)
 	fill := bind.Fill{
 		Generate: func(g bind.Generate) (ast.Expr, *diag.Finding) { return r.generated(ctx, t, s, in, g, placeholders) },
-		Ref:      func(ref bind.Ref) (ast.Expr, *diag.Finding) { return r.reader.Ref(ctx, t.forValues(in.Name), ref) },
+		Ref: func(ref bind.Ref) (ast.Expr, *diag.Finding) {
+			return r.reader.Ref(ctx, r.forValues(t, s, in.Name), ref)
+		},
 		From: func(f bind.From) (ast.Expr, *diag.Finding) {
 			x, n := ast.Expr(nil), (*diag.Finding)(nil)
 			if !standIn && t.session != nil {
 				x, n = r.taken(ctx, t, s, in.Name, f)
 			}
-			if n != nil && r.lenient && n.Code == codeUnread {
+			if n != nil && r.lenient && n.Code == bind.CodeUnread {
 				n.Severity = diag.Warning
 			} else if x != nil || n != nil {
 				return x, n
@@ -98,13 +96,10 @@ func (r *run) taken(ctx context.Context, t *target, s *set, by string, f bind.Fr
 	w := t.wants(s, f)
 	body, err := t.look(ctx, w)
 	switch {
-	case cluster.IsNotFound(err):
+	case kubeapi.IsNotFound(err):
 		return nil, nil
 	case err != nil:
-		n := f.Finding(codeUnread, "%s of instance %s cannot be read", w.ref, f.Instance)
-		n.Object, n.Why = w.ref.String(), r.redact(err.Error())
-		n.Fix = "grant the right to get it; hawser fleet check --print-rbac writes the rules"
-		return nil, n
+		return nil, f.Unread(w.ref.String(), r.redact(err.Error()))
 	}
 	x, n := r.reader.Object(by, f, body)
 	if n != nil && s.mayCome(w, f) {
@@ -166,55 +161,14 @@ func (s *set) declares(instance string) []object.Ref {
 	return out
 }
 
-// explained adds to findings about an instance that was rendered with stand-ins what to do about those.
-func (p *part) explained(fs diag.Findings) diag.Findings {
-	if len(p.late) == 0 {
-		return fs
-	}
-	for i := range fs {
-		if fs[i].Severity != diag.Error {
-			continue
-		}
-		if fs[i].Why != "" {
-			fs[i].Why += "; "
-		}
-		fs[i].Why += "values are known only after " + join(p.late)
-		if fs[i].Fix == "" {
-			fs[i].Fix = "give a value that fits in the meantime: {from: {..., preview: VALUE}}"
-		}
-	}
-	return fs
-}
-
 func join(names []string) string { return strings.Join(names, ", ") }
-
-// codeStandIn is the code of findings about values that are not known where nothing is planned.
-const codeStandIn = "stand-in"
 
 // standIns warns of values that are not known where nothing is planned.
 func (s *set) standIns() diag.Findings {
 	var out diag.Findings
 	for _, p := range s.parts {
 		for _, from := range p.open {
-			f := diag.Warnf(codeStandIn, "the value is known only after %s", from.Instance)
-			f.Why = "the object it comes from is not there, or no cluster was asked: something else stands in for it"
-			f.Pos, f.Path = from.Pos, "values."+from.At
-			out = append(out, withInstance(diag.Findings{f}, p.placed)...)
-		}
-	}
-	return out
-}
-
-// unprintable makes errors of the warnings that something stands in for a value: what is printed would be applied or
-// published as if it were the value. Placeholders of what is made up at the first apply are shown, and not published.
-func unprintable(fs diag.Findings, publish bool) diag.Findings {
-	out := slices.Clone(fs)
-	for i, f := range out {
-		if publish && f.Code == render.CodePlaceholder {
-			out[i].Severity, out[i].Fix = diag.Error, "build for clusters where it was applied, give a value, or write the placeholders: --stand-ins"
-		}
-		if f.Code == codeStandIn || f.Code == values.CodeNotRead {
-			out[i].Severity, out[i].Fix = diag.Error, "build for clusters that have the value, or print what stands in for it: --stand-ins"
+			out = append(out, withInstance(diag.Findings{fleetplan.StandIn(from)}, p.placed)...)
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/render"
+	"hawser.dev/hawser/internal/rights"
 	"hawser.dev/hawser/internal/source"
 	"hawser.dev/hawser/internal/values"
 )
@@ -28,7 +30,7 @@ func (r *run) gather(ctx context.Context) error {
 	}
 	declared := r.fleet != nil && len(r.fleet.Clusters) > 0
 	asked := r.program.UsesQueries() || r.req.Access.Context != ""
-	if declared || asked {
+	if declared || asked || r.req.Recorded {
 		if err := r.connect(ctx, true); err != nil && asked {
 			return err
 		}
@@ -42,12 +44,12 @@ func (r *run) gather(ctx context.Context) error {
 			why = t.findings.Errors()[0].String()
 		}
 		if asked {
-			f := diag.Errorf("unreachable", "the cluster does not answer: %s", why)
-			f.Cluster, f.Fix = t.cluster.Name, "use facts saved earlier with: --facts FILE (hawser fleet snapshot)"
+			f := fleet.NoAnswer(t.cluster.Name, why)
+			f.Fix = "use facts saved earlier with: --facts FILE (hawser fleet snapshot)"
 			return diag.Findings{f}.Err()
 		}
 		t.facts = r.offlineFacts(t.cluster)
-		t.facts.Version = kubeVersion(r.req.Env)
+		t.facts.Version = fleet.BuildVersion(r.req.Env)
 		if declared {
 			f := diag.Warnf("not-asked", "the cluster could not be asked: checked without its version and kinds")
 			f.Cluster, f.Why = t.cluster.Name, why
@@ -57,23 +59,10 @@ func (r *run) gather(ctx context.Context) error {
 	return nil
 }
 
-// kubeVersion is the version a build without a cluster renders for.
-func kubeVersion(env map[string]string) string {
-	for _, name := range []string{"HAWSER_KUBE_VERSION", "TIMONI_KUBE_VERSION"} {
-		if v := env[name]; v != "" {
-			return v
-		}
-	}
-	return defaultKubeVersion
-}
-
 // lint warns of comparisons with names and groups that no cluster of the fleet has.
 func (r *run) lint() diag.Findings {
 	return place.Lint(r.program.Comparisons(), r.all)
 }
-
-// defaultKubeVersion is taken by a build without a cluster, as Timoni does.
-const defaultKubeVersion = "1.36.3"
 
 func (r *run) loadFacts() error {
 	snap, findings := fleet.LoadSnapshot(r.req.FactsFile)
@@ -122,14 +111,20 @@ func (e *Engine) Build(ctx context.Context, req Request) (*fleetplan.BuildResult
 			fs = append(fs, r.filled(ctx, t, s)...)
 		}
 		if fs = append(fs, s.standIns()...); !req.StandIns {
-			fs = unprintable(fs, req.Publish)
+			fs = fleetplan.Unprintable(fs, req.Publish)
 		}
 		out.Reads, out.StoreNamespaces = append(out.Reads, s.reads(t)...), r.reader.Namespaces()
 		out.Findings = append(out.Findings, fs.OnCluster(t.cluster.Name)...)
+		if req.Recorded {
+			refs, fs := r.named(ctx, t, spec.Name)
+			out.Recorded, out.Findings = append(out.Recorded, refs...), append(out.Findings, fs...)
+		}
 		for _, p := range s.parts {
-			item := fleetplan.BuildItem{Instance: p.instance.Name, Cluster: t.cluster.Name}
+			item := fleetplan.BuildItem{Instance: p.instance.Name, Cluster: t.cluster.Name, Namespaces: fleetplan.Namespaces(p.instance.Name, s.desired)}
 			if res, _, err := r.memo.Render(ctx, p.renderer, p.request); err == nil {
-				item.Objects = t.placed(p.instance, res.Objects, s.defined)
+				for _, o := range t.placed(p.instance, res.Objects, s.defined) {
+					item.Objects = append(item.Objects, r.sensitive(o))
+				}
 			}
 			out.Items = append(out.Items, item)
 		}
@@ -140,6 +135,18 @@ func (e *Engine) Build(ctx context.Context, req Request) (*fleetplan.BuildResult
 	}
 	out.Sort()
 	return out, nil
+}
+
+// named are the objects that a cluster's record of a bundle names; a warning where nobody can tell.
+func (r *run) named(ctx context.Context, t *target, bundle string) ([]object.Ref, diag.Findings) {
+	if t.session == nil {
+		return nil, diag.Findings{rights.Unrecorded(t.cluster.Name, bundle, cmp.Or(t.unreachable, "the cluster is not asked"))}
+	}
+	r.reading = true
+	if r.readRecord(ctx, t, object.OwnerID("", "", bundle)); t.unread != "" {
+		return nil, diag.Findings{rights.Unrecorded(t.cluster.Name, bundle, t.unread)}
+	}
+	return t.record.Refs(), nil
 }
 
 // filled is fill where nothing is planned: what a plan refuses in the declarations themselves is found too.
@@ -179,7 +186,8 @@ func (e *Engine) Vet(ctx context.Context, req Request) (*fleetplan.VetReport, er
 	out.Findings = append(out.Findings, r.lint()...)
 	for _, t := range r.targets {
 		spec, findings := r.specFor(t.facts)
-		if !findings.HasErrors() {
+		unevaluated := findings.HasErrors()
+		if !unevaluated {
 			s, fs := r.prepare(ctx, t, spec)
 			findings = append(findings, fs...)
 			if !findings.HasErrors() {
@@ -196,12 +204,16 @@ func (e *Engine) Vet(ctx context.Context, req Request) (*fleetplan.VetReport, er
 				}
 			}
 		}
-		text, fs := r.program.Value(t.facts)
-		if !findings.HasErrors() {
-			findings = append(findings, fs...)
+		var text string
+		if !unevaluated { // else that says the same again
+			var fs diag.Findings
+			if text, fs = r.program.Value(t.facts); !findings.HasErrors() {
+				findings = append(findings, fs...)
+			}
+			unevaluated = fs.HasErrors()
 		}
 		out.Findings = append(out.Findings, findings.OnCluster(t.cluster.Name)...)
-		if !fs.HasErrors() {
+		if !unevaluated {
 			out.Clusters = append(out.Clusters, fleetplan.ClusterValues{Cluster: t.cluster.Name, Bundle: values.Shown(text, "", r.Redactor.Value)})
 		}
 	}
@@ -228,7 +240,7 @@ func (e *Engine) Explain(ctx context.Context, req Request, path string) ([]place
 		if err := findings.OnCluster(t.cluster.Name).Err(); err != nil {
 			return nil, err
 		}
-		ex, fs := place.Explain(spec, t.cluster, t.facts, path)
+		ex, fs := place.Explain(spec, t.cluster, t.facts, path, r.program.Fact)
 		if err := fs.OnCluster(t.cluster.Name).Err(); err != nil {
 			return nil, err
 		}
@@ -236,5 +248,5 @@ func (e *Engine) Explain(ctx context.Context, req Request, path string) ([]place
 		r.reader.Runtime(t.facts.Values, r.uses, spec.Instances...)
 		out = append(out, values.Explained(ex, r.Redactor.Value)...)
 	}
-	return out, nil
+	return out, place.Missing(out, path)
 }

@@ -4,23 +4,54 @@ import (
 	"context"
 	"slices"
 
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/deletionguard"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
 )
 
 // PlanDelete is the plan with the empty desired set: everything the inventories name goes, waves reversed. The
 // bundle is named by the request or by its files; no runtime queries are read and nothing is rendered.
 func (e *Engine) PlanDelete(ctx context.Context, req Request) (*Prepared, error) {
-	r, name, err := e.installed(ctx, req, true)
+	return e.fromRecords(ctx, req, "delete", plan.Options{Deleting: true, LetUnserved: req.LetUnserved, NoHooks: req.NoHooks},
+		func(r *run, fp *Prepared, name string) diag.Findings {
+			if fp.Findings.HasErrors() {
+				return nil
+			}
+			retiring := "" // with the whole fleet's bundles
+			if req.Retire != "" {
+				retiring = fp.Fleet
+			}
+			requiring := make([]deletionguard.Requiring, len(r.targets))
+			each(len(r.targets), 0, func(i int) {
+				if t := r.targets[i]; t.record != nil {
+					requiring[i] = deletionguard.Requiring{Cluster: t.cluster.Name, Bundles: release.Requiring(ctx, t.store, name, retiring)}
+				}
+			})
+			fp.Guard = deletionguard.Required(requiring)
+			doubts := r.lostAtDelete(ctx, name, fp.Owner)
+			installed := slices.ContainsFunc(r.targets, func(t *target) bool { return t.record != nil })
+			if !doubts.HasErrors() && !installed && r.stats.Connected > 0 {
+				doubts = plan.NotInstalled(name, doubts)
+			}
+			return doubts
+		})
+}
+
+// fromRecords is a plan that is made of what the clusters' records say, and of no documents; desire completes what is desired
+// of nothing, and finds what stands against it.
+func (e *Engine) fromRecords(ctx context.Context, req Request, verb string, o plan.Options, desire func(*run, *Prepared, string) diag.Findings) (*Prepared, error) {
+	r, name, err := e.installed(ctx, req, o.Deleting)
 	if err != nil {
 		return nil, err
 	}
-	fp := &Prepared{run: r, FleetPlan: &fleetplan.FleetPlan{V: 1, Verb: "delete", Bundle: name, Owner: object.OwnerID("", "", name), Fleet: r.fleetName(),
+	fp := &Prepared{run: r, FleetPlan: &fleetplan.FleetPlan{V: 1, Verb: verb, Bundle: name, Owner: object.OwnerID("", "", name), Fleet: r.fleetName(),
 		Created: e.now(), Clusters: make([]*fleetplan.ClusterPlan, len(r.targets))}}
-	found, works := make([]diag.Findings, len(r.targets)), make([]*work, len(r.targets))
+	works := make([]*work, len(r.targets))
 	each(len(r.targets), 0, func(i int) {
 		t := r.targets[i]
 		cp := fp.begin(t, i)
@@ -29,44 +60,25 @@ func (e *Engine) PlanDelete(ctx context.Context, req Request) (*Prepared, error)
 		}
 		r.readRecord(ctx, t, fp.Owner)
 		r.judge(t)
-		found[i] = t.findings
-		s := &set{owner: fp.Owner, bodies: map[object.Ref]object.Object{}}
-		s.spec.Name = name
+		s := newSet(v1alpha1.BundleSpec{Name: name})
 		if t.record != nil {
 			s.depends = t.record.Depends
 		}
 		works[i] = &work{ClusterPlan: cp, run: r, target: t, set: s}
 		cp.Describe(t.record, t.facts.Values, r.redact)
 	})
-	doubts := r.lostAtDelete(ctx, name, fp.Owner)
 	fp.planned(works)
-	installed := 0
-	for i, w := range works {
-		fp.Findings = append(fp.Findings, found[i]...)
-		if w != nil && w.target.record != nil {
-			installed++
+	for _, t := range r.targets {
+		if t.session != nil {
+			fp.Findings = append(fp.Findings, t.findings...)
 		}
 	}
-	if err := fp.Findings.Err(); err != nil {
-		r.close()
-		return nil, err
+	fp.Findings = append(fp.Findings, desire(r, fp, name)...)
+	if fp, err = r.completed(ctx, fp, o); err == nil && o.Deleting {
+		fp.Schedule = rollout.Reversed(fp.Schedule)
+		fp.Order()
 	}
-	if !doubts.HasErrors() && installed == 0 && r.stats.Connected > 0 {
-		doubts = plan.NotInstalled(name, doubts)
-	}
-	if err := doubts.Err(); err != nil {
-		r.close()
-		return nil, err
-	}
-	fp.Findings = append(fp.Findings, doubts...)
-	r.computeAll(ctx, fp, plan.Options{Deleting: true, LetUnserved: req.LetUnserved, NoHooks: req.NoHooks})
-	if err := ctx.Err(); err != nil {
-		r.close()
-		return nil, err
-	}
-	fp.Schedule = rollout.Reversed(fp.Schedule)
-	fp.Order()
-	return fp, nil
+	return fp, err
 }
 
 // installed loads the fleet, and finds out the bundle's name from the request or from the files, and connects.
@@ -77,9 +89,6 @@ func (e *Engine) installed(ctx context.Context, req Request, deleting bool) (*ru
 		return nil, "", err
 	}
 	if name == "" && len(req.Files) > 0 {
-		for _, t := range r.targets {
-			t.facts = r.offlineFacts(t.cluster)
-		}
 		names, findings := r.bundles()
 		if err := findings.Err(); err != nil && len(names) != 1 {
 			return nil, "", err

@@ -6,6 +6,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/internal/dag"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
@@ -91,6 +93,8 @@ type Request struct {
 	FactsFile string
 	// StandIns lets build give objects that hold something else than the values they will have.
 	StandIns bool
+	// Recorded lets build tell what the clusters' records name, too.
+	Recorded bool
 	// Publish says that what build gives is written to files, where a placeholder would stay as if it were the password.
 	Publish bool
 	// Bundle is a bundle's name: given to status and delete, or to choose one of several.
@@ -98,7 +102,13 @@ type Request struct {
 	// Among are the bundles that the user has done one after another, each after those it requires: one of them that Bundle
 	// requires need not be installed yet when it is planned.
 	Among []string
+	// Before are the plans of those of them that are done before this one, by name: what they bring is known only then.
+	Before map[string]*Prepared `json:"-"`
+	// Written are the plans that were carried out since the bundle's own was made, for Renew.
+	Written []*fleetplan.FleetPlan `json:"-"`
 
+	// To names the release to go back to, by number or rollout; "" is the one before the newest.
+	To string
 	// Retire is the name of a cluster that left the fleet: delete goes to it alone. Keep: what runs there is left there.
 	Retire string
 	Keep   bool
@@ -128,6 +138,8 @@ type Request struct {
 	ShowContent bool
 	// Applies: the plan is made to be carried out at once, so that what only that needs is read beside it.
 	Applies bool
+	// Reads: the plan is made to be looked at, and takes no right to write.
+	Reads bool
 	// Author and Message go into the record.
 	Author, Message string
 	// Stop ends the rollout gently when closed: nothing new is started, what is in flight finishes.
@@ -135,6 +147,8 @@ type Request struct {
 
 	// absent are clusters that are not contacted, with the reason: a saved plan has nothing for them.
 	absent map[string]string
+	// done: what is done before the bundle in the same run has been carried out.
+	done bool
 }
 
 func (e *Engine) now() time.Time {
@@ -162,32 +176,11 @@ func (e *Engine) emit(ev fleetplan.Event) {
 }
 
 func (r Request) timeout() time.Duration {
-	if r.Timeout > 0 {
-		return r.Timeout
-	}
-	return 5 * time.Minute
+	return cmp.Or(max(r.Timeout, 0), 5*time.Minute)
 }
 
-// each runs fn for 0..n-1, at most limit at once, and waits for all.
-func each(n, limit int, fn func(i int)) {
-	if limit <= 0 || limit > n {
-		limit = n
-	}
-	var wg sync.WaitGroup
-	next := make(chan int)
-	for range limit {
-		wg.Go(func() {
-			for i := range next {
-				fn(i)
-			}
-		})
-	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-}
+// each runs a function for 0..n-1, some at once.
+var each = dag.Each
 
 // background is a context that outlives a cancelled one, for closing records and unlocking.
 func background(ctx context.Context) (context.Context, context.CancelFunc) {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/staleplan"
 )
 
 // lockTTL is how long a crashed writer keeps others out.
@@ -44,12 +46,11 @@ func (l *loop) one(ctx context.Context, name string) *fleetplan.ClusterOutcome {
 		row.Refuse(fs)
 		return row
 	}
-	lock, err := w.target.store.Lock(ctx, w.set.owner, l.holder(), lockTTL)
+	lock, err := w.target.store.Lock(ctx, w.set.owner, cmp.Or(l.req.Author, "hawser"), lockTTL)
 	if err != nil {
-		if errors.Is(err, release.ErrLocked) {
-			row.Refused = true
+		if row.Fail("lock", err); errors.Is(err, release.ErrLocked) {
+			row.Refuse(release.Locked(err))
 		}
-		row.Fail("lock", err)
 		return row
 	}
 	defer func() {
@@ -97,20 +98,22 @@ func (l *loop) locked(ctx context.Context, w *work, row *fleetplan.ClusterOutcom
 	if result.OK() { // with the values that came, some needed nothing
 		row.Done.Unchanged += max(0, w.Plan.Writes()-result.Done.Writes())
 	}
-	row.TimedOut = result.TimedOut || notReady(result)
+	row.TimedOut = result.TimedOut || result.NotReady()
 	for _, p := range result.Problems {
 		row.Problems = append(row.Problems, fleetplan.Problem{Object: p.Ref, Instance: p.Instance, Status: p.Status,
 			GaveUpAfter: p.After.Seconds()})
 	}
 	switch {
 	case result.OK():
-		row.Result = fleetplan.Succeeded
+		if row.Result = fleetplan.Succeeded; !l.req.Wait && l.fp.Verb == "apply" {
+			row.Reason = fleetplan.NotWaited
+		}
 	case ctx.Err() != nil:
 		row.Result, row.Reason = fleetplan.Interrupted, context.Cause(ctx).Error()
 	case l.interrupted(result):
 		row.Result, row.Reason = fleetplan.Interrupted, "interrupted while waiting"
 	default:
-		row.Reason = reasonOf(result)
+		row.Reason = result.Reason()
 	}
 	c, cancel := background(ctx)
 	defer cancel()
@@ -132,50 +135,9 @@ func (l *loop) execute(ctx context.Context, w *work, p *plan.Plan, record *relea
 	})
 }
 
-// notReady: everything was written, and something did not get ready.
-func notReady(r cluster.ExecuteResult) bool {
-	for _, p := range r.Problems {
-		if !p.Written {
-			return false
-		}
-	}
-	return len(r.Problems) > 0 && !r.Findings.HasErrors()
-}
-
 // interrupted reports that nothing went wrong but waiting, which was ended by Ctrl-C.
 func (l *loop) interrupted(r cluster.ExecuteResult) bool {
-	select {
-	case <-l.req.Stop:
-		return !slices.ContainsFunc(r.Problems, func(p cluster.Problem) bool { return p.Err != nil })
-	default:
-		return false
-	}
-}
-
-// reasonOf is the one line of the table.
-func reasonOf(r cluster.ExecuteResult) string {
-	if len(r.Problems) == 0 {
-		return "not finished"
-	}
-	p := r.Problems[0]
-	what, object := p.Instance, p.Ref.String()
-	if what == "" {
-		what = object
-	}
-	if p.Ref.Kind == "" { // the instance as a whole could not be begun
-		object = what
-	}
-	if p.Written && p.Hook == "" {
-		return what + " not ready"
-	}
-	return object + ": " + p.Status.Line()
-}
-
-func (l *loop) holder() string {
-	if l.req.Author == "" {
-		return "hawser"
-	}
-	return l.req.Author
+	return l.stopped() && !slices.ContainsFunc(r.Problems, func(p cluster.Problem) bool { return p.Err != nil })
 }
 
 // forward turns the hands' events into the engine's.
@@ -202,13 +164,17 @@ func (r *run) recheck(ctx context.Context, w *work) diag.Findings {
 	if err != nil {
 		return diag.From(err, "record")
 	}
-	if revisionOf(record) != w.Revision || handle != w.target.handle && w.target.handle != "" {
-		return diag.Findings{w.Stale("another run has changed the record since (revision %d, planned from %d)", revisionOf(record), w.Revision)}
+	if record.At() != w.Revision || handle != w.target.handle && w.target.handle != "" {
+		return diag.Findings{w.Stale("another run has changed the record since (revision %d, planned from %d)", record.At(), w.Revision)}
 	}
 	w.target.record, w.target.handle = record, handle
 	findings = append(findings, r.unmoved(ctx, w)...)
 	findings = append(findings, r.inUse(ctx, w)...)
-	return append(findings, plan.Recheck(w.Plan, was, in.Live).OnCluster(w.Cluster)...)
+	foreign, err := w.target.session.Foreign(ctx, w.set.owner, staleplan.Moved(w.Plan, in.Live), w.bodies())
+	if err != nil {
+		return append(findings, diag.From(err, "observe")...)
+	}
+	return append(findings, staleplan.Recheck(w.Plan, was, in.Live, foreign).OnCluster(w.Cluster)...)
 }
 
 // inUse looks again at what would be lost with Namespaces and definitions, also of a saved plan.
@@ -220,21 +186,11 @@ func (r *run) inUse(ctx context.Context, w *work) diag.Findings {
 	return plan.InUse(w.Plan, w.target.session.Contents(ctx, w.set.owner, holders)).OnCluster(w.Cluster)
 }
 
-func revisionOf(r *release.Record) int {
-	if r == nil {
-		return 0
-	}
-	return r.Revision
-}
-
 // open writes the record with everything the run may touch, before the first write.
 func (l *loop) open(ctx context.Context, w *work) (*release.Record, error) {
-	record := release.Record{V: 1, Bundle: l.fp.Bundle, Owner: w.set.owner, Revision: w.Revision + 1, Head: l.fp.Head, Rollout: l.out.Rollout,
-		Phase: release.Applying, Started: l.now(), Author: l.req.Author, Message: l.req.Message, Version: l.Version,
-		Depends: w.set.depends, Origins: map[string]string{}}
-	if l.fp.Verb == "delete" {
-		record.Phase = release.Deleting
-	}
+	record := l.stamp
+	record.Revision, record.Started, record.Depends = w.Revision+1, l.now(), w.set.depends
+	record.Origins, record.Soaked = map[string]string{}, l.fp.Schedule.Soaked(w.Cluster)
 	w.describe(&record)
 	l.fp.run.sign(w.target, &record)
 	for name, v := range w.target.facts.Values {
@@ -268,17 +224,22 @@ func (t *target) put(ctx context.Context, record *release.Record, objects []obje
 
 // describe writes into the record what is known of the instances besides their objects.
 func (w *work) describe(record *release.Record) {
-	record.Inputs, record.Sources, record.Checks = map[string]string{}, map[string]string{}, map[string][]health.Check{}
+	record.Inputs, record.Sources, record.Digests = map[string]string{}, map[string]string{}, map[string]string{}
+	record.Checks = map[string][]health.Check{}
 	for _, p := range w.set.parts {
-		record.Inputs[p.instance.Name], record.Sources[p.instance.Name] = p.key, p.source
+		record.Inputs[p.instance.Name], record.Sources[p.instance.Name], record.Digests[p.instance.Name] = p.key, p.source, p.digest
 		if len(p.checks) > 0 {
 			record.Checks[p.instance.Name] = p.checks
 		}
 	}
 	record.Made, record.Unseen = w.target.made.digests(w.target.record), w.unseen
-	record.Suspended = slices.Sorted(maps.Keys(w.set.suspended))
+	record.Suspended, record.Keep = slices.Sorted(maps.Keys(w.set.suspended)), w.set.spec.RevisionHistoryLimit
+	record.Requires = release.Needs(w.set.spec)
 	if w.target.record != nil {
 		record.Carry(*w.target.record)
+	}
+	if w.back != nil {
+		w.back.Resume(record)
 	}
 }
 
@@ -294,6 +255,7 @@ func (l *loop) shut(ctx context.Context, w *work, record *release.Record, result
 		}
 		return err
 	}
+	l.fp.run.relearn(ctx, w, result.Lives)
 	w.describe(record) // late instances have their values now
 	record.Inventory, record.Hooks, record.Finished, record.Phase = result.Inventory, result.Lives, l.now(), release.Failed
 	switch {
@@ -302,8 +264,9 @@ func (l *loop) shut(ctx context.Context, w *work, record *release.Record, result
 	case result.OK():
 		record.Phase = release.Written
 	}
-	record.Unfinished = l.unfinished(w, record, result)
+	record.Unfinished, record.Done = l.unfinished(w, record, result), result.Done
 	objects, err := w.objects(ctx, record.Hooks)
+	record.Images = object.ImagesOf(objects)
 	if err != nil {
 		l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Cluster: w.Cluster, Message: "the recorded objects are incomplete: " + err.Error()})
 	}
@@ -329,18 +292,38 @@ func (l *loop) unfinished(w *work, record *release.Record, result cluster.Execut
 	return release.InstancesOf(undone, w.Plan.Changes, record.Inventory, problems)
 }
 
+// relearn gives the instances that are the same with the kinds that the run itself brought, or took away, those for inputs:
+// else the next run would have to learn them.
+func (r *run) relearn(ctx context.Context, w *work, lives map[string]plan.Life) {
+	t, apis := w.target, w.target.session.Facts().APIs
+	if slices.Equal(apis, t.facts.APIs) {
+		return
+	}
+	t.facts.APIs = apis
+	for _, p := range w.set.parts {
+		again, now := *p, newSet(w.set.spec)
+		if p.renderer == nil || r.fillIn(ctx, t, w.set, &again, false).HasErrors() || again.key == p.key || r.render(ctx, t, now, []*part{&again}).HasErrors() {
+			continue
+		}
+		if name := p.placed.Name; plan.SameDeclared(name, w.set.desired, now.desired) {
+			plan.Rekey(lives, name, p.key, again.key)
+			p.key = again.key
+		}
+	}
+}
+
 // touch lets the record of an unchanged cluster learn a new Head, or what moved without changing anything of ours. It
 // writes nothing when there is nothing to learn, and makes no revision.
 func (l *loop) touch(ctx context.Context, w *work) error {
 	old := w.target.record
-	if old == nil || l.fp.Verb == "delete" || old.Head == l.fp.Head && !w.Plan.Refresh && w.sameInputs(old) && l.fp.run.signed(w.target) {
+	if old == nil || l.fp.Verb != "apply" || old.Head == l.fp.Head && !w.Plan.Refresh && w.sameInputs(old) && l.fp.run.signed(w.target) {
 		return nil
 	}
 	if err := l.keep(ctx, w); err != nil {
 		return err
 	}
 	record := *old
-	record.Head = l.fp.Head
+	record.Head, record.Soaked = l.fp.Head, l.fp.Schedule.Soaked(w.Cluster)
 	l.fp.run.sign(w.target, &record)
 	w.target.signed = &record
 	record.Inventory, record.Hooks = w.Plan.Kept, w.Plan.Lives
@@ -363,5 +346,5 @@ func (l *loop) touch(ctx context.Context, w *work) error {
 func (w *work) sameInputs(r *release.Record) bool {
 	var now release.Record
 	w.describe(&now)
-	return maps.Equal(now.Inputs, r.Inputs) && maps.EqualFunc(now.Checks, r.Checks, health.Same) && slices.Equal(now.Suspended, r.Suspended) && slices.Equal(now.Unseen, r.Unseen)
+	return maps.Equal(now.Inputs, r.Inputs) && maps.EqualFunc(now.Checks, r.Checks, health.Same) && slices.Equal(now.Suspended, r.Suspended) && slices.Equal(now.Unseen, r.Unseen) && slices.Equal(now.Requires, r.Requires)
 }

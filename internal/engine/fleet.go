@@ -7,6 +7,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/rights"
 	"hawser.dev/hawser/internal/rollout"
 )
 
@@ -45,6 +46,7 @@ func (e *Engine) Check(ctx context.Context, req Request) (*fleetplan.FleetReport
 	var fp *Prepared
 	if len(req.Files) > 0 {
 		var err error
+		req.Reads = true
 		if fp, err = e.Plan(ctx, req); err != nil {
 			return nil, err
 		}
@@ -67,8 +69,8 @@ func (e *Engine) Check(ctx context.Context, req Request) (*fleetplan.FleetReport
 			row.Problem = t.findings.Errors()[0].What
 		}
 		if w := fp.work(t.cluster.Name); w != nil {
-			missing := w.target.session.Review(ctx, w.Plan).Errors()
-			row.Missing, out.Findings = missing.Whats(), append(out.Findings, missing...)
+			missing := w.lacks(ctx).Errors()
+			row.Missing, out.Findings = rights.Texts(missing), append(out.Findings, missing...)
 		}
 		out.Findings = append(out.Findings, t.findings...)
 		out.Clusters = append(out.Clusters, row)
@@ -76,13 +78,21 @@ func (e *Engine) Check(ctx context.Context, req Request) (*fleetplan.FleetReport
 		case t.denied != nil:
 			out.Findings = append(out.Findings, *t.denied)
 		case t.unreachable != "":
-			f := diag.Errorf("unreachable", "the cluster does not answer: %s", t.unreachable)
-			f.Cluster = t.cluster.Name
-			out.Findings = append(out.Findings, f)
+			out.Findings = append(out.Findings, fleet.NoAnswer(t.cluster.Name, t.unreachable))
 		}
 	}
 	out.Findings = out.Findings.Alike()
 	return out, out.Findings.Err()
+}
+
+// lacks are the rights that are missing for a plan; where there is none for what may not even be looked at, those for all that
+// is declared and recorded.
+func (w *work) lacks(ctx context.Context) diag.Findings {
+	t := w.target
+	if !w.Plan.Findings.HasErrors() {
+		return t.session.Review(ctx, w.Plan)
+	}
+	return t.session.ReviewWhole(ctx, w.set.owner, append(w.set.refs(), t.record.Refs()...))
 }
 
 // work is the plan's work on a cluster, nil where there is none.
@@ -107,15 +117,7 @@ func (e *Engine) Values(ctx context.Context, req Request) (*fleetplan.FleetRepor
 	var partial error
 	for _, t := range r.targets {
 		row := fleetplan.FleetRow{Cluster: t.cluster.Name, Group: t.cluster.Group, Access: t.access.Describe(), Server: t.facts.Server,
-			Version: t.facts.Version, UID: t.facts.Identity().String(), Problem: t.unreachable, Values: map[string]fleet.Value{}}
-		for name, v := range t.facts.Values {
-			if v.Secret {
-				v.Value = ""
-			}
-			if v.Layer != fleet.LayerEnv {
-				row.Values[name] = v
-			}
-		}
+			Version: t.facts.Version, UID: t.facts.Identity().String(), Problem: t.unreachable, Values: fleet.Shown(t.facts.Values, false)}
 		if t.unreachable != "" {
 			partial = fleetplan.ErrPartial
 		}
@@ -137,20 +139,10 @@ func (e *Engine) Snapshot(ctx context.Context, req Request) (*fleet.Snapshot, er
 	snap := &fleet.Snapshot{V: 1, Fleet: r.fleetName()}
 	for _, t := range r.targets {
 		if t.unreachable != "" {
-			f := diag.Errorf("unreachable", "the cluster does not answer: %s", t.unreachable)
-			f.Cluster = t.cluster.Name
-			return nil, diag.Findings{f}.Err()
+			return nil, diag.Findings{fleet.NoAnswer(t.cluster.Name, t.unreachable)}.Err()
 		}
 		facts := t.facts
-		facts.Values = map[string]fleet.Value{}
-		for name, v := range t.facts.Values {
-			if v.Secret {
-				v.Value, v.Absent = "", true
-			}
-			if v.Layer != fleet.LayerEnv {
-				facts.Values[name] = v
-			}
-		}
+		facts.Values = fleet.Shown(t.facts.Values, true)
 		if err := r.packSchemas(ctx, t, &facts, snap).OnCluster(t.cluster.Name); len(err) > 0 {
 			r.emit(fleetplan.Event{Type: fleetplan.EventNotice, Cluster: t.cluster.Name, Message: err[0].String()})
 		}

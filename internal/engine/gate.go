@@ -29,7 +29,7 @@ func (r *run) gate(ctx context.Context, fp *fleetplan.FleetPlan) diag.Findings {
 	return rollout.Gate(full, selected, heads, fp.Head, r.now())
 }
 
-// heads reads the records of clusters that are not selected; one that cannot be read has no head.
+// heads reads the records of clusters that are not selected, and keeps them in unselected; one that cannot be read has no head.
 func (r *run) heads(ctx context.Context, owner string, names []string) map[string]rollout.Head {
 	sub := &run{Engine: r.Engine, req: r.req, program: r.program, fleet: r.fleet, all: r.all}
 	for _, c := range r.all {
@@ -46,10 +46,12 @@ func (r *run) heads(ctx context.Context, owner string, names []string) map[strin
 		if t.session == nil {
 			continue
 		}
-		switch rec, _, err := t.store.Current(ctx, owner); {
+		rec, _, err := t.store.Current(ctx, owner)
+		r.unselected = append(r.unselected, rec)
+		switch {
 		case err != nil:
 		case rec != nil && rec.Phase == release.Succeeded:
-			out[t.cluster.Name] = rollout.Head{Revision: rec.Head, Finished: rec.Finished}
+			out[t.cluster.Name] = rollout.Head{Revision: rec.Head, Finished: rec.Finished, Soaked: rec.Soaked}
 		case rec == nil && r.nowhere(ctx, t):
 			out[t.cluster.Name] = rollout.Head{Revision: rollout.Nowhere}
 		}

@@ -5,24 +5,13 @@ import (
 
 	"hawser.dev/hawser/internal/deletionguard"
 	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/place"
-	"hawser.dev/hawser/internal/plan"
 )
-
-// Refusal reports whether a finding is a refusal (policy, signatures, rights, brake, lock, stale plan, wrong cluster, what
-// was made up and is lost) rather than a mistake.
-func Refusal(code string) bool {
-	return slices.Contains([]string{deletionguard.Code, "wave-gate", "stale-plan", "edited-plan", "locked", "wrong-cluster", "other-fleet", lineage.CodeSource,
-		"unreachable", "immutable", "foreign-owner", "field-conflict", plan.CodeDefinitionInUse, plan.CodeNamespaceInUse, "stale-lock",
-		"signature-missing", "signature-refused", "signature-impossible", "no-signatures", "missing-rights", "untold-bundle",
-		"kept-values-lost", "kept-values-moved", "kept-values-doubtful", "kept-values-damaged", "lookup-failed"}, code)
-}
 
 // guards are the checks over the deletions of the fleet plan as a whole.
 func (r *run) guards(p *Prepared) diag.Findings {
-	if p.Verb != "apply" {
-		return nil
+	if p.Verb == "delete" {
+		return deletionguard.Check(p.Guard, p.Counts().Delete, r.req.ConfirmDelete)
 	}
 	var clusters []deletionguard.Cluster
 	for _, cp := range p.Clusters {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"hawser.dev/hawser/internal/deletionguard"
 	"hawser.dev/hawser/internal/fleet"
 )
 
@@ -54,4 +55,37 @@ func TestGuardOfReplacedThings(t *testing.T) {
 	one := 1
 	req.ConfirmDelete = &one
 	r.applied(req)
+}
+
+// A bundle that another one requires is not deleted with a mere yes: the plan names who requires it, and wants the number. Where
+// that one goes first, nothing is asked.
+func TestDeleteOfWhatIsRequired(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	one, two := r.pair("", r.configMap("one", "k: v"), r.configMap("two", "k: v"))
+	r.write("bundle.yaml", strings.Replace(r.read("bundle.yaml"), "    name: "+two.Bundle, "    requires: [{bundle: "+one.Bundle+"}]\n    name: "+two.Bundle, 1))
+	r.applied(one)
+	r.applied(two)
+	gone := func(req Request) *Prepared {
+		t.Helper()
+		fp, err := r.PlanDelete(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(fp.run.close)
+		return fp
+	}
+	one.Files = nil
+	refused(t, "required", gone(one).Findings.Err(), deletionguard.Code, two.Bundle, "--confirm-delete=1")
+	number := 1
+	one.ConfirmDelete = &number
+	if err := gone(one).Findings.Err(); err != nil {
+		t.Errorf("with its number: %v", err)
+	}
+	one.ConfirmDelete, two.Files = nil, nil
+	r.carried(gone(two), two)
+	r.carried(gone(one), one)
+	if r.has("one") || r.has("two") {
+		t.Error("something stayed")
+	}
 }

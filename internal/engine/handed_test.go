@@ -3,9 +3,13 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
+	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
 )
 
 // hooked is a chart with one lasting ConfigMap and hooks that are ConfigMaps too, done when they are written.
@@ -76,6 +80,10 @@ func TestHooksOfWhatIsHandedOver(t *testing.T) {
 	reqs = r.houses("1", map[string]string{"a": "web"}, "a", "b")
 	carry("back, the new bundle first", reqs[0], "both pre-upgrade")
 	carry("back, then the former one", reqs[1])
+	reqs = r.houses("1", map[string]string{"b": "web"}, "a", "b")
+	carry("moved, and only the former bundle is done", reqs[0])
+	reqs = r.houses("1", map[string]string{"a": "web"}, "a", "b")
+	carry("taken back: it was not installed anew", reqs[0])
 	reqs = r.houses("1", map[string]string{"a": "other"}, "a", "b")
 	carry("renamed: its label is another one", reqs[0], "both pre-upgrade")
 	reqs = r.houses("2", map[string]string{"a": "third"}, "a", "b")
@@ -101,4 +109,93 @@ func TestHooksOfWhatIsHandedOver(t *testing.T) {
 
 	reqs = r.houses("2", nil, "c", "b")
 	carry("removed in the end", reqs[0], "farewell pre-delete", "farewell post-delete")
+}
+
+// A bundle that was renamed in its file: the plan says what becomes of the former name's record, and its status and list say
+// where everything is.
+func TestRenamedBundleIsTold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	req := r.request()
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")))
+	r.applied(req)
+	r.write("bundle.yaml", strings.Replace(r.bundle(r.configMap("app", "key: one")), "name: "+r.name, "name: "+r.name+"-new", 1))
+	fp := r.plan(req)
+	if got := codes(fp); !slices.Equal(got, []string{release.CodeLeftOver}) || fp.Findings.HasErrors() {
+		t.Errorf("the plan says %v", fp.Findings)
+	}
+	r.carried(fp, req)
+	if again := r.plan(req); len(again.Findings) > 0 || !again.Clusters[0].Plan.Empty() {
+		t.Errorf("said again: %v", again.Findings)
+	}
+
+	old := req
+	old.Files, old.Bundle = nil, r.name
+	report, err := r.Status(t.Context(), old)
+	if err != nil || len(report.Clusters[0].Instances) != 1 {
+		t.Fatalf("%v %+v", err, report)
+	}
+	in := report.Clusters[0].Instances[0]
+	if in.State != fleetplan.StateMoved || !slices.Equal(in.Moved(), []string{r.name + "-new"}) || len(report.Findings) != 1 ||
+		!strings.Contains(report.Findings[0].String(), "hawser delete "+r.name) {
+		t.Errorf("%+v %v", in, report.Findings)
+	}
+	old.Bundle = ""
+	list, err := r.List(t.Context(), old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range list.Clusters[0].Bundles {
+		want := map[string][]string{r.name: {r.name + "-new"}, r.name + "-new": nil}
+		if to, ours := want[b.Bundle]; ours && !slices.Equal(b.MovedTo, to) {
+			t.Errorf("%s moved to %v", b.Bundle, b.MovedTo)
+		}
+	}
+}
+
+// An installation that never ended stays one where its instance moves to another bundle, whichever of them is done first, and
+// where its bundle is renamed.
+func TestInstallationThatMoves(t *testing.T) {
+	t.Parallel()
+	for _, order := range []string{"former first", "new first", "renamed"} {
+		r := chartRig(t, hooked())
+		carry := func(what string, req Request, want ...string) *Prepared {
+			t.Helper()
+			fp := r.plan(req)
+			if got := ran(fp); !slices.Equal(got, want) {
+				t.Errorf("%s, %s: ran %v, want %v", order, what, got, want)
+			}
+			r.carried(fp, req)
+			return fp
+		}
+		reqs := r.houses("1", map[string]string{"a": "web"}, "a", "b")
+		carry("installed", reqs[0], "both pre-install", "begun post-install")
+		carry("the neighbour", reqs[1])
+		target := r.plan(reqs[0]).run.targets[0]
+		rec := *target.record // as a run leaves it that is killed before the last hook
+		life := rec.Hooks["web"]
+		life.Moment, life.Inputs, life.Done = plan.Install, rec.Inputs["web"], []object.Event{object.PreInstall}
+		rec.Hooks = map[string]plan.Life{"web": life}
+		if _, err := target.store.Put(t.Context(), rec, nil, target.handle); err != nil {
+			t.Fatal(err)
+		}
+		switch order {
+		case "renamed":
+			reqs = r.houses("1", map[string]string{"c": "web"}, "b", "c")
+		case "former first":
+			reqs = r.houses("1", map[string]string{"b": "web"}, "a", "b")
+			if fp := carry("it waits", reqs[0]); !slices.Contains(codes(fp), "hooks-handed-over") {
+				t.Errorf("nobody is told: %v", fp.Findings)
+			}
+			carry("and waits", reqs[0])
+		default:
+			reqs = r.houses("1", map[string]string{"b": "web"}, "a", "b")
+		}
+		carry("it goes on", reqs[1], "both pre-install", "begun post-install")
+		if order != "renamed" {
+			carry("let go", reqs[0])
+			reqs = r.houses("2", map[string]string{"a": "web"}, "a", "b")
+			carry("and back, installed", reqs[0], "both pre-upgrade")
+		}
+	}
 }

@@ -89,12 +89,11 @@ func (w *work) recall(ctx context.Context, p *plan.Plan) diag.Findings {
 	}
 	var findings diag.Findings
 	for _, ref := range slices.SortedFunc(maps.Keys(missing), object.Ref.Compare) {
-		f := diag.Errorf("hook-lost", "the hook has to run, and the record does not have its object")
+		why := ""
 		if err != nil {
-			f.Why = w.run.redact(err.Error())
+			why = w.run.redact(err.Error())
 		}
-		f.Object, f.Instance, f.Fix = ref.String(), missing[ref], "go on without hooks: --no-hooks"
-		findings = append(findings, f)
+		findings = append(findings, release.HookLost(ref, missing[ref], why))
 	}
 	return findings
 }
@@ -106,25 +105,15 @@ func (w *work) removalHooks(ctx context.Context, lives map[string]plan.Life) ([]
 	if len(refs) == 0 {
 		return nil, nil
 	}
-	bodies := maps.Clone(w.bodies())
+	bodies := w.bodies()
+	var kept []object.Object
 	if slices.ContainsFunc(refs, func(r object.Ref) bool { _, ok := bodies[r]; return !ok }) {
-		kept, err := w.recorded(ctx)
-		if err != nil {
+		var err error
+		if kept, err = w.recorded(ctx); err != nil {
 			return nil, err
 		}
-		for _, o := range kept {
-			if _, ok := bodies[o.Ref()]; !ok {
-				bodies[o.Ref()] = o
-			}
-		}
 	}
-	var out []object.Object
-	for _, r := range refs {
-		if o, ok := bodies[r]; ok {
-			out = append(out, o)
-		}
-	}
-	return out, nil
+	return object.Pick(refs, bodies, kept), nil
 }
 
 // checkpoint keeps in the open record how far hooks have got.
@@ -139,23 +128,12 @@ func (w *work) checkpoint(record *release.Record) func(context.Context, []plan.O
 // hooks of instances that have not gone yet.
 func (w *work) objects(ctx context.Context, lives map[string]plan.Life) ([]object.Object, error) {
 	bodies := maps.Clone(w.set.bodies)
-	wanted := map[object.Ref]bool{}
+	var taken []plan.Desired
 	if slices.ContainsFunc(w.set.parts, func(p *part) bool { return p.recorded }) {
-		for _, d := range w.set.desired {
-			wanted[d.Ref] = true
-		}
+		taken = w.set.desired
 	}
-	if w.target.record != nil {
-		for _, o := range w.target.record.Inventory {
-			wanted[o.Ref] = wanted[o.Ref] || w.set.suspended[o.Instance]
-		}
-	}
-	for _, l := range lives {
-		for _, h := range l.Hooks {
-			wanted[h.Ref] = true
-		}
-	}
-	maps.DeleteFunc(wanted, func(r object.Ref, is bool) bool { _, fresh := bodies[r]; return fresh || !is })
+	wanted := w.target.record.Goes(taken, w.set.suspended, lives)
+	maps.DeleteFunc(wanted, func(r object.Ref, _ bool) bool { _, fresh := bodies[r]; return fresh })
 	var err error
 	if len(wanted) > 0 {
 		var kept []object.Object

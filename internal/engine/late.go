@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"slices"
 	"time"
@@ -10,7 +11,6 @@ import (
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
-	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
@@ -77,12 +77,7 @@ func (r *run) reopen(ctx context.Context, w *work, late map[string]string) diag.
 
 // missing finds values that will not come by themselves: the object is there as declared and does not hold them.
 func (r *run) missing(ctx context.Context, w *work) diag.Findings {
-	moving := map[object.Ref]bool{}
-	for _, ch := range w.input.Desired {
-		if own := slices.IndexFunc(w.input.Owned, func(o plan.Owned) bool { return o.Ref == ch.Ref }); own < 0 || w.input.Owned[own].Digest != ch.Digest {
-			moving[ch.Ref] = true
-		}
-	}
+	moving := w.input.Moving()
 	var findings diag.Findings
 	for _, p := range w.set.parts {
 		if len(p.late) == 0 {
@@ -119,11 +114,26 @@ func (s *set) standsIn(ref object.Ref) []string {
 		return nil
 	}
 	for _, p := range s.parts {
-		if p.placed.Name == body.Instance && len(p.late) > 0 && bind.Holds(body.Body, s.takes[body.Instance]) {
+		if p.placed.Name == body.Instance && len(p.late) > 0 && (body.Unknown || bind.Holds(body.Body, s.takes[body.Instance])) {
 			return p.late
 		}
 	}
 	return nil
+}
+
+// unknown marks what an instance's objects have of values that are open, by rendering it with other stand-ins, and with
+// something else made up where it makes anything up. Where that cannot be, it is found where the stand-ins are seen.
+func (r *run) unknown(ctx context.Context, p *part, objs []object.Object, makes bool) []object.Object {
+	other := p.request
+	if makes { // with a placeholder in both, what is computed of it would look certain
+		other.Chance = r.source(&made{id: rand.Text()})
+	}
+	other.Instance.Values = bind.Otherwise(p.instance.Values, p.open)
+	second, _, err := r.memo.Render(ctx, p.renderer, other)
+	if err != nil {
+		return objs
+	}
+	return bind.Unknown(objs, second.Objects, p.open)
 }
 
 // steps carries a cluster's plan out: at once, or, where values are known only when others have been written, in as
@@ -149,7 +159,7 @@ func (l *loop) steps(ctx context.Context, w *work, record *release.Record) clust
 		}
 		if len(total.Problems) == 0 {
 			done := l.execute(ctx, w, plan.Step(now, levels, n), record, total.Done, max(end.Sub(l.now()), time.Second))
-			total = merged(total, done)
+			total = total.Then(done)
 			if len(levels) > 0 {
 				w.lives = plan.Merge(w.Plan.Staying(w.known(plan.Options{}).Lives), done.Lives, levels[n])
 			}
@@ -159,38 +169,11 @@ func (l *loop) steps(ctx context.Context, w *work, record *release.Record) clust
 			continue
 		}
 		total.Cancelled = total.Cancelled || n+1 < steps && l.stopped()
-		total.NotStarted = append(total.NotStarted, left(w.Plan, levels, n+1, total.Problems)...)
+		total.NotStarted = append(total.NotStarted, cluster.NotBegun(w.Plan, levels, n+1, total.Problems)...)
 		break
 	}
 	total.Inventory, total.Lives = record.Inventory, record.Hooks
 	return total
-}
-
-// merged adds what one more step did.
-func merged(total, step cluster.ExecuteResult) cluster.ExecuteResult {
-	step.Done = total.Done.Add(step.Done)
-	step.Problems = append(total.Problems, step.Problems...)
-	step.NotStarted = append(total.NotStarted, step.NotStarted...)
-	step.Findings = append(total.Findings, step.Findings...)
-	step.TimedOut = step.TimedOut || total.TimedOut
-	return step
-}
-
-// left are the changes of the steps from n on, which were not begun.
-func left(p *plan.Plan, levels [][]string, n int, problems []cluster.Problem) []cluster.NotStarted {
-	var out []cluster.NotStarted
-	for ; n < len(levels); n++ {
-		for _, ch := range plan.Step(p, levels, n).Changes {
-			if ch.Action.Writes() {
-				st := cluster.NotStarted{Ref: ch.Ref}
-				if len(problems) > 0 {
-					st.Because = problems[0].Ref
-				}
-				out = append(out, st)
-			}
-		}
-	}
-	return out
 }
 
 func (l *loop) stopped() bool {
@@ -224,27 +207,19 @@ func (l *loop) advance(ctx context.Context, w *work, levels [][]string, n int, e
 	if !findings.HasErrors() {
 		findings = append(findings, r.fill(ctx, w.target, w.set)...)
 	}
-	if !findings.HasErrors() {
-		if err := l.keep(ctx, w); err != nil {
-			findings = append(findings, diag.From(err, "kept")...)
-		}
-	}
 	if err := findings.Errors(); len(err) > 0 {
-		return nil, problemOf(err[0], object.Ref{})
+		return nil, cluster.ProblemOf(err[0], object.Ref{})
 	}
 	p, findings := r.compute(ctx, w, plan.Options{Adopt: l.req.Adopt, LetUnserved: l.req.LetUnserved, Recreate: l.req.Recreate, Tests: l.req.Tests, NoHooks: l.req.NoHooks})
 	w.set.mark(p)
 	shown := plan.Allows(w.Plan, plan.Step(p, levels, n))
-	if err := append(append(findings, p.Findings...), shown...).Errors(); len(err) > 0 {
-		return nil, problemOf(err[0], object.Ref{})
+	if err := slices.Concat(findings, p.Findings, shown, r.remade(w, p, levels[n]...)).Errors(); len(err) > 0 {
+		return nil, cluster.ProblemOf(err[0], object.Ref{})
+	}
+	if err := l.keep(ctx, w); err != nil {
+		return nil, cluster.ProblemOf(diag.From(err, "kept")[0], object.Ref{})
 	}
 	return p, nil
-}
-
-// problemOf is a finding as the reason why a step was not begun.
-func problemOf(f diag.Finding, ref object.Ref) *cluster.Problem {
-	return &cluster.Problem{Ref: ref, Instance: f.Instance, Err: diag.Findings{f}.Err(),
-		Status: health.Status{State: health.Failed, Reason: f.What, Details: []string{f.String()}}}
 }
 
 // await reads a value that another instance gives, and waits for one that somebody has yet to make: until the run's end,
@@ -277,7 +252,7 @@ func (l *loop) await(ctx context.Context, w *work, p *part, f bind.From, end tim
 			n = l.absent(ctx, t, want, p, f)
 		}
 		n.Instance, n.Cluster, n.Path = p.placed.Name, w.Cluster, "values."+n.Path
-		return problemOf(*n, want.ref)
+		return cluster.ProblemOf(*n, want.ref)
 	}
 }
 
@@ -289,10 +264,7 @@ func (l *loop) absent(ctx context.Context, t *target, want wanted, p *part, f bi
 			return n
 		}
 	}
-	n := f.Finding("value-from", "%s, which %s takes a value of, is not there", want.ref, p.placed.Name)
-	n.Object, n.Why = want.ref.String(), "instance "+f.Instance+" is carried out, and it has not come"
-	n.Fix = "correct object, or let " + f.Instance + " make it"
-	return n
+	return f.Absent(want.ref.String(), p.placed.Name)
 }
 
 // unmoved checks under the lock that values taken from other instances are what the plan was made with.

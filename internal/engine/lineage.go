@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
@@ -22,11 +21,9 @@ func (r *run) judge(t *target) {
 	if t.record == nil {
 		return
 	}
-	from := t.record.From()
-	run := r.originOf(t.record.Bundle)
-	if t.relation = lineage.Compare(from, run); t.relation.Refused() {
-		t.find(lineage.Refusal(from, run, t.relation, r.req.TakeOver))
-	}
+	relation, findings := lineage.Judge(t.record.From(), r.originOf(t.record.Bundle), r.req.TakeOver)
+	t.relation = relation
+	t.find(findings...)
 }
 
 // proven reports whether a bundle without a record on a cluster is known to be this run's all the same.
@@ -47,7 +44,7 @@ func (r *run) sign(t *target, record *release.Record) {
 	run := r.originOf(record.Bundle)
 	record.Fleet, record.Cluster, record.Group = r.fleetName(), t.cluster.Name, t.cluster.Group
 	record.Lineage, record.Source = lineage.Next(before, run, t.relation, r.newLineage())
-	record.Files = run.Files
+	record.Files = lineage.FilesOf(before, run)
 }
 
 // signed reports whether a record says already what sign would write.
@@ -118,61 +115,17 @@ func (r *run) target(name string) *target {
 
 // recognize refuses a cluster that is not the one the fleet or hawser.lock knows by its name.
 func (r *run) recognize(t *target) {
-	now := t.facts.Identity()
-	name := t.cluster.Name
-	if f := fleet.WeakIdentity(t.facts); f != nil {
-		t.find(*f)
-	}
-	if t.cluster.UID != "" { // what the fleet's file says is corrected there
-		if known := (fleet.Identity{UID: t.cluster.UID}); known.Match(now) != fleet.SameCluster {
-			f := fleet.WrongCluster(name, "the fleet declares", known, now)
-			f.Fix = strings.Replace(f.Fix, "on purpose: --accept-cluster "+name, "on purpose, correct the uid that the fleet declares", 1)
-			f.Fix = strings.Replace(f.Fix, "; if it is the right one: --accept-cluster "+name, "", 1)
-			t.find(f)
-		}
-		return
-	}
-	known := fleet.Identity{UID: r.lock.UID(r.fleetName(), name), Server: r.lock.Server(r.fleetName(), name)}
-	if t.cluster.Implicit || known == (fleet.Identity{}) || known.Match(now) == fleet.SameCluster || r.accepts(name) {
-		return
-	}
-	t.find(fleet.WrongCluster(name, r.lockPath+" knows it with", known, now))
+	t.find(fleet.Recognize(t.cluster, t.facts, r.known, r.all, r.lockPath, r.accepts(t.cluster.Name))...)
 }
 
-// recognizeRecord refuses a record that was not made in this cluster, or under another name of the fleet.
-func (r *run) recognizeRecord(t *target) {
-	rec, name := t.record, t.cluster.Name
-	if rec == nil || r.accepts(name) {
-		return
-	}
-	if known := rec.Identity(); known.Match(t.facts.Identity()) == fleet.OtherCluster {
-		t.find(fleet.WrongCluster(name, "the record kept in it names the cluster with", known, t.facts.Identity()))
-	}
-	if rec.Cluster != name && r.fleet != nil && rec.Fleet == r.fleetName() &&
-		slices.ContainsFunc(r.fleet.Clusters, func(c v1alpha1.ClusterSpec) bool { return c.Name == rec.Cluster }) {
-		f := diag.Errorf(fleet.CodeWrongCluster, "the record kept here belongs to the cluster %s of this fleet", rec.Cluster)
-		f.Why = "the contexts of " + rec.Cluster + " and " + name + " look swapped"
-		f.Fix = "correct the contexts in the fleet; if the clusters were renamed: --accept-cluster " + name
-		t.find(f)
-	}
+// known is what hawser.lock knows a cluster of the fleet by.
+func (r *run) known(name string) fleet.Identity {
+	return fleet.Identity{UID: r.lock.UID(r.fleetName(), name), Server: r.lock.Server(r.fleetName(), name)}
 }
 
 // accepts reports whether the user said that a cluster may be another one than is known.
 func (r *run) accepts(name string) bool {
 	return slices.Contains(r.req.AcceptClusters, name)
-}
-
-// acceptable finds names of --accept-cluster that are no clusters of the run.
-func (r *run) acceptable() diag.Findings {
-	var out diag.Findings
-	for _, n := range r.req.AcceptClusters {
-		if !r.declares(n) {
-			f := diag.Errorf("unknown-cluster", "--accept-cluster: there is no cluster %q", n)
-			f.Fix = "name clusters as the fleet does"
-			out = append(out, f)
-		}
-	}
-	return out
 }
 
 // formerName goes on with the name that a bundle of plain manifests has in the clusters from when names were made of the
@@ -210,10 +163,7 @@ func (r *run) current(ctx context.Context, t *target, owner string) (*release.Re
 	case !ok:
 		return record, handle, false, err
 	case !r.req.TakeOver || r.deleting:
-		f := diag.Errorf("damaged-record", "the record of the bundle is damaged")
-		f.Why = r.redact(err.Error())
-		f.Fix = "apply the bundle with --take-over: the record is made again from the objects that carry its marks, and nothing is deleted by that"
-		return nil, "", true, diag.Findings{f}.Err()
+		return nil, "", true, diag.Findings{release.Damaged(r.redact(err.Error()))}.Err()
 	}
-	return &release.Record{V: release.V, Owner: owner, Bundle: damaged.Bundle, Revision: damaged.Revision, Phase: release.Failed}, damaged.Handle, true, nil
+	return damaged.Record(owner), damaged.Handle, true, nil
 }

@@ -16,6 +16,7 @@ import (
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/release/storetest"
 )
 
 // checkedOut writes the rig's bundle into a directory of a working copy with the given remote ("": none), with one
@@ -225,7 +226,7 @@ func TestLearnKeepsWhatOthersWrote(t *testing.T) {
 
 // A folder of plain manifests is named by its namespace and its path; a release that has the folder's name from before
 // is gone on with, unless it is in another namespace.
-func TestFoldersOfOneName(t *testing.T) {
+func TestFolderNames(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	folder := func(dir, namespace string) Request {
@@ -334,7 +335,7 @@ func TestDamagedRecordHasAWayOut(t *testing.T) {
 	if !fp.settled() || rec.Revision != 2 || rec.Lineage == "" {
 		t.Errorf("after that: %+v %v", fp.Counts(), rec)
 	}
-	history, err := fp.run.targets[0].store.(release.History).Revisions(t.Context(), owner)
+	history, err := storetest.Kept(t.Context(), fp.run.targets[0].store.(release.History), owner)
 	if err != nil || len(history) != 2 {
 		t.Errorf("the history: %d, %v", len(history), err)
 	}

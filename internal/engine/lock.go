@@ -1,16 +1,10 @@
 package engine
 
 import (
-	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
-	"strconv"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
@@ -67,7 +61,7 @@ func (r *run) declared() ([]v1alpha1.BundleSpec, error) {
 	}
 	for _, c := range r.all {
 		specs, findings := r.program.Evaluate(r.offlineFacts(c))
-		if findings.HasErrors() && selected[c.Name] {
+		if findings = source.Needed(findings); findings.HasErrors() && selected[c.Name] {
 			return nil, findings.OnCluster(c.Name).Err()
 		}
 		for _, s := range specs {
@@ -90,18 +84,9 @@ func (e *Engine) Outdated(ctx context.Context, req Request) (*fleetplan.Outdated
 	if err != nil {
 		return nil, err
 	}
-	first := map[source.Source]v1alpha1.Instance{}
-	var sources []source.Source
-	for _, in := range source.Instances(specs) {
-		s, ok := source.Of(in)
-		if _, known := first[s]; ok && !known {
-			first[s] = in
-			sources = append(sources, s)
-		}
-	}
-	slices.SortFunc(sources, func(a, b source.Source) int { return cmp.Compare(a.Key(), b.Key()) })
+	sources := source.Distinct(specs)
 	out := &fleetplan.OutdatedReport{V: 1, Bundle: req.Bundle, Sources: make([]fleetplan.OutdatedSource, len(sources))}
-	each(len(sources), parallelSources, func(i int) { out.Sources[i] = r.outdated(ctx, sources[i], first[sources[i]]) })
+	each(len(sources), parallelSources, func(i int) { out.Sources[i] = r.outdated(ctx, sources[i]) })
 	for _, s := range out.Sources {
 		if s.Verdict == source.Unknown {
 			err = fleetplan.ErrPartial
@@ -110,12 +95,12 @@ func (e *Engine) Outdated(ctx context.Context, req Request) (*fleetplan.Outdated
 	return out, err
 }
 
-func (r *run) outdated(ctx context.Context, s source.Source, in v1alpha1.Instance) fleetplan.OutdatedSource {
+func (r *run) outdated(ctx context.Context, s source.Declared) fleetplan.OutdatedSource {
 	var row source.Row
 	if s.Ref.URL == "" {
-		row = r.sources.CompareFiles(ctx, in)
+		row = r.sources.CompareFiles(ctx, s.Instances[0])
 	} else {
-		row = r.sources.Compare(ctx, s)
+		row = r.sources.Compare(ctx, s.Source)
 	}
 	return fleetplan.Outdated(s, row, r.redact)
 }
@@ -158,25 +143,11 @@ func (r *run) used(ctx context.Context) []source.Use {
 
 // head is the digest of the bundle's files, the content of its sources, and the rollout: the same whatever is selected.
 func (r *run) head(used []source.Use) string {
-	h := sha256.New()
-	fmt.Fprintln(h, "files", r.program.Digest())
-	for _, u := range used {
-		fmt.Fprintln(h, "source", u.Key(), u.Resolved.Digest)
-	}
-	files := r.files.Read()
-	for _, digest := range slices.Sorted(maps.Values(files)) { // without paths: they differ from machine to machine
-		fmt.Fprintln(h, "values", digest)
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.req.Env)) {
-		if r.req.RuntimeFromEnv && r.uses(name) && !fleet.SecretVar(name, r.req.Env[name]) {
-			fmt.Fprintln(h, "runtime", strconv.Quote(name), strconv.Quote(r.req.Env[name]))
-		}
-	}
-	if r.fleet != nil {
-		data, _ := json.Marshal(r.fleet.Rollout)
-		fmt.Fprintln(h, "rollout", string(data))
-	}
-	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+	env := maps.Clone(r.req.Env)
+	maps.DeleteFunc(env, func(name, value string) bool {
+		return !r.req.RuntimeFromEnv || !r.uses(name) || fleet.SecretVar(name, value)
+	})
+	return source.Head(r.program.Digest(), used, r.files.Read(), env, r.fleet)
 }
 
 // factsOf are the target's facts where it was connected, else what the fleet file says.

@@ -116,3 +116,20 @@ func TestLockKeepsPinsOfBundlesBeside(t *testing.T) {
 	}
 	pinned("manifests both.yaml", "manifests other.yaml", "manifests two.yaml")
 }
+
+// TestLockNeedsNoFacts: sources that need no fact of a cluster are pinned without one.
+func TestLockNeedsNoFacts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"m.yaml":      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n",
+		"bundle.yaml": "bundle:\n  apiVersion: v1alpha1\n  name: b\n  instances:\n    m:\n      namespace: {$cluster: labels.team}\n      manifests: {paths: [m.yaml]}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out := lockIn(t, dir, "bundle.yaml"); len(out.Sources) != 1 || out.Sources[0].Digest == "" {
+		t.Errorf("%+v", out)
+	}
+}

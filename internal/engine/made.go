@@ -14,9 +14,8 @@ import (
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/bind"
 	"hawser.dev/hawser/internal/chance"
-	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/lineage"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/madeguard"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/once"
@@ -59,7 +58,9 @@ func (r *run) remembered(ctx context.Context, t *target, s *set) (*made, error) 
 		}
 		for name, a := range m.settled.Kept {
 			r.hide(name, a)
-			m.now[name] = r.req.Rotate.Of(name, a)
+			if m.now[name] = a; s.notPlaced[name] == "" && !s.suspended[name] { // else its objects stay as they are
+				m.now[name] = r.req.Rotate.Of(name, a)
+			}
 		}
 		return struct{}{}, err
 	})
@@ -78,9 +79,7 @@ func (r *run) settle(ctx context.Context, t *target, s *set, kept release.Kept) 
 		return chance.Settle(own, nil), nil
 	}
 	others, _ := r.others(t, s.spec.Name)
-	beside, err := release.Beside(ctx, t.store, own, others, func(rec release.Record) bool {
-		return lineage.Abandoned(rec.From(), r.originOf(rec.Bundle))
-	})
+	beside, err := release.Beside(ctx, t.store, own, s.spec, others, r.isBeside)
 	return chance.Settle(own, beside), err
 }
 
@@ -119,25 +118,29 @@ func (r *run) answered(ctx context.Context, t *target, s *set, p *part) diag.Fin
 	return r.lost(t.record, m, p.placed)
 }
 
-// lost refuses to make anew what the record says was made and what is gone: passwords would change unasked.
+// lost refuses to make anew what the record says was made and what is gone: passwords would change unasked. After a delete
+// that was cut short, what is left of the objects decides (madeguard).
 func (r *run) lost(record *release.Record, m *made, in v1alpha1.Instance) diag.Findings {
 	name := in.Name
-	if record == nil || record.Made[name] == "" || !m.stored[name].IsZero() || !m.settled.Kept[name].IsZero() || r.req.Rotate.Has(name) {
+	if record == nil || record.Phase == release.Deleting || record.Made[name] == "" || !m.stored[name].IsZero() || !m.settled.Kept[name].IsZero() || r.req.Rotate.Has(name) {
 		return nil
 	}
 	return withInstance(diag.Findings{chance.Lost(name, object.SystemNamespace)}, in)
 }
 
-// remade refuses to make anew, or to put another's values over, what objects that are there were made with.
-func (r *run) remade(w *work, now *plan.Plan) diag.Findings {
+// remade refuses to make anew, or to put another's values over, what objects that are there were made with. Only those of the
+// instances count when there are any.
+func (r *run) remade(w *work, now *plan.Plan, instances ...string) diag.Findings {
 	var out diag.Findings
 	m := &w.target.made
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, p := range w.set.parts {
-		if name := p.placed.Name; m.now[name].Secret() && !r.req.Rotate.Has(name) {
-			out = append(out, withInstance(madeguard.MadeAnew(now, w.input, name, m.settled, m.now[name], w.set.bodies), p.placed)...)
+		if len(instances) > 0 && !slices.Contains(instances, p.placed.Name) {
+			continue
 		}
+		v := madeguard.Values{Settled: m.settled, Now: m.now[p.placed.Name], Rotate: r.req.Rotate, Open: p.makes, Takes: w.set.takes[p.placed.Name]}
+		out = append(out, withInstance(madeguard.Check(now, w.input, p.placed.Name, v, w.set.bodies), p.placed)...)
 	}
 	if w.input.Options.Deleting && w.target.record != nil {
 		out = append(out, madeguard.LeftBehind(now, w.input.Beside, w.target.record.Made)...)
@@ -216,7 +219,7 @@ func (r *run) rotated(ctx context.Context, t *target, s *set) diag.Findings {
 	if err != nil {
 		return diag.From(err, "kept")
 	}
-	return r.req.Rotate.Vet(s.instances(), m.settled.Kept)
+	return r.req.Rotate.Vet(s.instances(), s.notPlaced, s.suspended, m.settled.Kept)
 }
 
 // instances are the names of the bundle's instances, wherever they are placed.
@@ -237,7 +240,11 @@ func (r *run) source(m *made) *chance.Source {
 // placeholders stays in the part, for plans that are saved.
 func (r *run) rendered(ctx context.Context, t *target, s *set, p *part) (render.Result, error) {
 	res, _, err := r.memo.Render(ctx, p.renderer, p.request)
+	if len(p.open) > 0 && err == nil {
+		res.Objects = r.unknown(ctx, p, res.Objects, res.Open > 0)
+	}
 	_, keeps := t.store.(release.Keeper)
+	p.makes = res.Open > 0 && len(p.late) > 0
 	if res.Open == 0 || r.lenient || t.session == nil || !keeps || len(p.late) > 0 {
 		return res, err
 	}
@@ -292,7 +299,7 @@ func (r *run) found(ctx context.Context, t *target, a chance.Answers, p *part, l
 	a.Secrets = maps.Clone(a.Secrets)
 	for _, ref := range looksUp {
 		obj, err := t.look(ctx, wanted{ref: ref, apiVersion: "v1"})
-		if err != nil && !cluster.IsAbsent(err) {
+		if err != nil && !kubeapi.IsAbsent(err) {
 			f := chance.LookupFailed(ref.String(), p.placed.Name, r.redact(err.Error()))
 			return a, diag.Findings{f}.Err()
 		}
@@ -319,27 +326,31 @@ func (r *run) stood(t *target, s *set) {
 			continue
 		}
 		if s.stood == nil {
-			s.stood = map[object.Ref]string{}
+			s.stood, s.shown = map[object.Ref]string{}, map[object.Ref]object.Object{}
 		}
 		st := p.standIn
-		objs, _ := r.marked.of(&st.part, s, st.objects, t.known(), s.defined, r.sensitive)
+		objs, _ := r.mark(t, s, &st.part, st.objects)
 		for _, o := range objs {
 			d, _ := plan.Declared(o, p.instance, r.ignores(s.spec))
 			s.stood[d.Ref] = d.Digest
+			if as, ok := s.bodies[d.Ref]; ok {
+				as.Body = bind.Made(as.Body, o.Body)
+				s.shown[d.Ref] = as
+			}
 		}
 	}
 }
 
 // madeNames are objects whose names, and not only what they hold, were made up in this run.
-func (s *set) madeNames() []string {
-	var out []string
+func (s *set) madeNames() []object.Ref {
+	var out []object.Ref
 	for _, p := range s.parts {
 		if p.standIn == nil {
 			continue
 		}
 		for _, d := range s.desired {
 			if _, ok := s.stood[d.Ref]; !ok && d.Instance == p.placed.Name && !d.OwnNamespace {
-				out = append(out, d.Ref.String())
+				out = append(out, d.Ref)
 			}
 		}
 	}
@@ -382,5 +393,5 @@ func (w *work) forget(ctx context.Context) error {
 		return nil
 	}
 	others, _ := w.run.others(w.target, w.set.spec.Name)
-	return release.Bequeath(ctx, w.target.store, *w.target.record, others)
+	return release.Bequeath(ctx, w.target.store, *w.target.record, others, w.run.isBeside)
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -390,5 +391,75 @@ func TestGenerateInBundle(t *testing.T) {
 	next.applied(next.request())
 	if p := password(); len(p) != 12 || strings.Trim(p, "0123456789") != "" {
 		t.Errorf("other parameters: %s", p)
+	}
+}
+
+// What is computed of something that is made up when the plan is applied (a checksum, a part of a text, a name) is not shown
+// as certain: the next plan would make another. What is written is what was made.
+func TestComputedOfMadeValues(t *testing.T) {
+	t.Parallel()
+	const before = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: sum}\ndata: {sum: old, plain: a}\n"
+	r := chartRig(t, before)
+	r.applied(r.request())
+	r.write("chart/templates/a.yaml", `{{- $p := randAlphaNum 20 }}
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: sum}
+data: {sum: {{ $p | sha256sum }}, plain: b}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: new}
+data: {line: "user=x sum={{ $p | sha256sum }}", plain: b}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: 'named-{{ $p | sha256sum | trunc 8 }}'}
+`)
+	req := r.request()
+	req.ShowDiff, req.ShowFields, req.ShowContent = true, true, true
+	for _, diff := range []bool{true, false} {
+		req.ShowDiff = diff
+		for _, ch := range r.plan(req).Clusters[0].Plan.Changes {
+			shown, err := json.Marshal([]any{ch.Fields, ch.Content["data"], ch.Why})
+			want := map[string]string{"sum": `[[{"path":"data.plain","old":"\"a\"","new":"\"b\""},{"path":"data.sum","old":"\"old\"","new":"\"known at apply\""}],null,""]`,
+				"new": `[null,{"line":"user=x sum=known at apply","plain":"b"},""]`}[ch.Ref.Name]
+			if want == "" {
+				want = `[null,null,"its name is made up when it is applied"]`
+			}
+			if err != nil || string(shown) != want {
+				t.Errorf("diff %v, %s: %s, want %s", diff, ch.Ref, shown, want)
+			}
+		}
+	}
+	r.applied(r.request())
+	sum, err := r.admin.CoreV1().ConfigMaps(r.name).Get(t.Context(), "sum", metav1.GetOptions{})
+	if err != nil || len(sum.Data["sum"]) != 64 {
+		t.Errorf("%v %v", sum, err)
+	}
+	if fp := r.plan(r.request()); !fp.settled() {
+		t.Errorf("after it: %+v", fp.Counts())
+	}
+}
+
+// Nor is it where the making itself waits for values of another instance: both renders of the plan have placeholders then.
+func TestComputedOfValuesMadeLate(t *testing.T) {
+	t.Parallel()
+	r, write := lateRig(t)
+	write("one", "", "")
+	r.write("chart/templates/b.yaml", "{{- $p := randAlphaNum 20 }}\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: sum}\ndata: {sum: '{{ $p | sha256sum }}', plain: b}\n")
+	req := r.request()
+	req.ShowContent = true
+	for _, ch := range r.plan(req).Clusters[0].Plan.Changes {
+		if ch.Ref.Name != "sum" {
+			continue
+		}
+		if data, err := json.Marshal(ch.Content["data"]); err != nil || string(data) != `{"plain":"b","sum":"known after src"}` || !slices.Equal(ch.After, []string{"src"}) {
+			t.Errorf("%s after %v", data, ch.After)
+		}
+	}
+	r.applied(r.request())
+	if sum, err := r.admin.CoreV1().ConfigMaps(r.name).Get(t.Context(), "sum", metav1.GetOptions{}); err != nil || len(sum.Data["sum"]) != 64 {
+		t.Errorf("%v %v", sum, err)
 	}
 }

@@ -172,3 +172,54 @@ func TestMadeMovesBetweenBundles(t *testing.T) {
 		t.Error("a renamed bundle made other passwords")
 	}
 }
+
+// An instance moves and its bundle leaves the files: the former bundle is deleted first, which hands over, and the other one
+// takes the objects and what was made up without being asked to adopt; without a fleet, where nothing tells of the delete,
+// when it is asked to.
+func TestMadeMovesWithTheDeleteOfItsBundle(t *testing.T) {
+	t.Parallel()
+	for _, fleet := range []bool{true, false} {
+		r := chartRig(t, madeTemplates)
+		if fleet {
+			r.write("fleet.yaml", "fleet:\n  apiVersion: v1alpha1\n  name: "+r.name+"\n  clusters: {c: {kubeContext: "+here+"}}\n")
+		}
+		r.write("y.yaml", r.configMap("second", "a: b"))
+		app := "      app: {namespace: " + r.name + ", helm: {chart: ./chart}, values: {text: one}}\n"
+		head := func(name string) string {
+			return "  " + name + ":\n    apiVersion: v1alpha1\n    name: " + name + "\n    instances:\n"
+		}
+		other := head(r.name+"-b") + "      y: {namespace: " + r.name + ", manifests: {paths: [y.yaml]}}\n"
+		r.write("bundle.yaml", "bundles:\n"+head(r.name)+app+other)
+		run := func(bundle string, adopt bool) {
+			t.Helper()
+			next := r.again(t)
+			req := next.request()
+			req.Bundle, req.Adopt = bundle, adopt
+			next.applied(req)
+		}
+		run(r.name, false)
+		run(r.name+"-b", false)
+		found, kept, token := r.made()
+
+		r.write("bundle.yaml", "bundles:\n"+other+app)
+		next := r.again(t)
+		gone := next.request()
+		gone.Bundle = r.name
+		left, err := next.PlanDelete(t.Context(), gone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(left.run.close)
+		next.carried(left, gone)
+		run(r.name+"-b", !fleet)
+		if a, b, c := r.made(); a != found || b != kept || c != token {
+			t.Errorf("fleet %t: other passwords", fleet)
+		}
+		last := r.again(t)
+		req := last.request()
+		req.Bundle = r.name + "-b"
+		if fp := last.plan(req); !fp.settled() {
+			t.Errorf("fleet %t: not settled: %+v", fleet, fp.Counts())
+		}
+	}
+}

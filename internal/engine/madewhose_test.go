@@ -243,3 +243,152 @@ func TestMadeRenameKilled(t *testing.T) {
 		}
 	}
 }
+
+// A rotation that a Secret would not follow, because it is created once, is refused before anything is kept.
+func TestRotateOneOff(t *testing.T) {
+	t.Parallel()
+	r := madeRig(t)
+	r.declares("a:db=rel")
+	chart := func(meta string) {
+		r.write("chart/templates/a.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: '{{ .Release.Name }}-pw'"+meta+"}\n"+
+			"stringData: {chart: '{{ randAlphaNum 20 }}', value: '{{ .Values.p }}'}\n---\n"+
+			"apiVersion: v1\nkind: Secret\nmetadata: {name: r1-pw}\nstringData: {value: '{{ .Values.p }}'}\n")
+	}
+	chart(", annotations: {hawser.dev/one-off: enabled}")
+	if err := r.does("a"); err != nil {
+		t.Fatal(err)
+	}
+	was, client := r.password("rel"), r.password("r1")
+	err := r.does("a", "db")
+	if got := refusalOf(err); got != "kept-values-one-off " {
+		t.Fatalf("refused for %q: %v", got, err)
+	}
+	if refused, _ := errors.AsType[*fleetplan.RefusedError](err); !refused.Findings[0].Pos.IsValid() || !strings.Contains(refused.Findings[0].Object, "rel-pw") {
+		t.Errorf("%+v", refused.Findings[0])
+	}
+	if err := r.does("a"); err != nil {
+		t.Fatal(err)
+	}
+	if r.password("rel") != was || r.password("r1") != client {
+		t.Error("a refused rotation changed something")
+	}
+	chart("")
+	if err := r.does("a", "db"); err != nil {
+		t.Fatal(err)
+	}
+	if now := r.password("rel"); now == was || !strings.HasSuffix(now, r.password("r1")) {
+		t.Error("two passwords")
+	}
+}
+
+// undeletable is a store whose records stay, as where a delete is killed after it has forgotten what was made up.
+type undeletable struct {
+	release.Store
+	release.Keeper
+}
+
+func (undeletable) Delete(context.Context, string, release.Handle) error {
+	return errors.New("no deletion today")
+}
+
+// A delete that was killed when nothing but the record was left does not stand in the way of the next apply or delete.
+func TestMadeDeleteKilled(t *testing.T) {
+	t.Parallel()
+	r := madeRig(t)
+	r.declares("a:db=rel")
+	for _, next := range []string{"a", "delete a", "a"} {
+		if err := r.does("a"); err != nil {
+			t.Fatal(err)
+		}
+		killed := r.again(t)
+		records := killed.Records
+		killed.Records = func(s *cluster.Session, name string) release.Store {
+			store := records(s, name)
+			return undeletable{store, store.(release.Keeper)}
+		}
+		if err := killed.doing("delete a"); err == nil {
+			t.Fatal("deleted")
+		}
+		if r.password("rel") != "" {
+			t.Fatal("the Secret is there")
+		}
+		if err := r.does(next); err != nil {
+			t.Fatalf("%s: %v", next, err)
+		}
+		if now := r.password("rel"); next == "a" && len(now) != 37 {
+			t.Errorf("made %d characters", len(now))
+		}
+	}
+}
+
+// lateRig is a rig of an instance db, whose chart takes a value of src and makes up a password.
+func lateRig(t *testing.T) (r *rig, write func(v, meta, more string)) {
+	r = chartRig(t, "")
+	return r, func(v, meta, more string) {
+		r.write("x.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: src-"+v+", annotations: {hawser.dev/prune: disabled}}\ndata: {v: "+v+"}\n")
+		r.write("chart/templates/a.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: rel-pw"+meta+"}\nstringData: {chart: '{{ randAlphaNum 20 }}', value: '{{ .Values.v }}'}\n")
+		r.write("bundle.yaml", "bundle:\n  apiVersion: v1alpha1\n  name: "+r.name+"-a\n  instances:\n    src: {namespace: "+r.name+", manifests: {paths: [x.yaml]}}\n"+
+			"    db:\n      namespace: "+r.name+"\n      helm: {chart: ./chart, releaseName: rel}\n      values: {v: {from: {instance: src, object: v1/ConfigMap/src-"+v+", path: data.v}}}\n"+more)
+	}
+}
+
+// What is made up only when values of others are known is guarded as anything else is, before anything is written.
+func TestMadeLateIsGuarded(t *testing.T) {
+	t.Parallel()
+	r, write := lateRig(t)
+	write("one", "", "")
+	if err := r.does("a"); err != nil {
+		t.Fatal(err)
+	}
+	was := r.password("rel")
+	write("two", "", "")
+	if err := r.does("a"); err != nil || strings.Fields(r.password("rel"))[0] != strings.Fields(was)[0] {
+		t.Fatalf("%q, %q: %v", was, r.password("rel"), err)
+	}
+	write("three", ", annotations: {hawser.dev/one-off: enabled}", "")
+	if err := r.does("a", "db"); refusalOf(err) != "kept-values-one-off " {
+		t.Errorf("a rotation past a one-off Secret: %v", err)
+	}
+	write("three", "", "")
+	secrets := r.admin.CoreV1().Secrets(object.SystemNamespace)
+	all, err := secrets.List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range all.Items {
+		if strings.HasPrefix(s.Name, "hawser-"+object.OwnerID("", "", r.name+"-a")) {
+			if err := secrets.Delete(t.Context(), s.Name, metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	was = r.password("rel")
+	if err := r.does("a"); !strings.Contains(refusalOf(err), "kept-values-lost") || r.password("rel") != was {
+		t.Errorf("%q, %q: %v", was, r.password("rel"), err)
+	}
+	if err := r.does("a", "db"); err != nil || strings.Fields(r.password("rel"))[0] == strings.Fields(was)[0] {
+		t.Errorf("a rotation with the record lost, %q, %q: %v", was, r.password("rel"), err)
+	}
+}
+
+// A rotation of what is suspended is refused: it would forget what its objects hold.
+func TestRotateSuspended(t *testing.T) {
+	t.Parallel()
+	r, write := lateRig(t)
+	write("one", "", "")
+	if err := r.does("a"); err != nil {
+		t.Fatal(err)
+	}
+	was := r.password("rel")
+	write("one", "", "      suspend: true\n")
+	if err := r.does("a", "db"); err == nil || !strings.Contains(err.Error(), "db is suspended") {
+		t.Errorf("rotated: %v", err)
+	}
+	write("two", "", "")
+	if err := r.does("a"); err != nil {
+		t.Fatal(err)
+	}
+	if now := r.password("rel"); strings.Fields(now)[0] != strings.Fields(was)[0] {
+		t.Error("another password")
+	}
+}

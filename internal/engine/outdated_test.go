@@ -3,6 +3,7 @@ package engine
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"hawser.dev/hawser/internal/render"
@@ -27,7 +28,7 @@ func TestOutdatedCoversFiles(t *testing.T) {
 	verdict := func(want source.Verdict) {
 		t.Helper()
 		got, err := e.Outdated(t.Context(), req)
-		if err != nil || len(got.Sources) != 1 || got.Sources[0].Verdict != want || got.Sources[0].Source != "manifests app.yaml" {
+		if err != nil || len(got.Sources) != 1 || got.Sources[0].Verdict != want || got.Sources[0].Source != "manifests app.yaml" || strings.Join(got.Sources[0].Instances, " ") != "a b" {
 			t.Errorf("want %s, got %+v, %v", want, got, err)
 		}
 	}

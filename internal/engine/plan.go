@@ -2,23 +2,25 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cluster"
-	"hawser.dev/hawser/internal/dag"
 	"hawser.dev/hawser/internal/deletionguard"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/render"
+	"hawser.dev/hawser/internal/rights"
 	"hawser.dev/hawser/internal/rollout"
 	"hawser.dev/hawser/internal/source"
+	"hawser.dev/hawser/internal/staleplan"
 )
 
 // Plan loads the documents, connects to every selected cluster, renders, observes and computes the one plan for the
@@ -28,6 +30,11 @@ func (e *Engine) Plan(ctx context.Context, req Request) (*Prepared, error) {
 	r, err := e.load(ctx, req, true)
 	if err != nil {
 		return nil, err
+	}
+	if names := r.program.Bundles(); req.Bundle == "" && len(names) > 1 { // nobody is asked before one is chosen
+		if names, _ = r.bundles(); len(names) > 1 {
+			return nil, diag.Findings{place.Which("", names)}.Err()
+		}
 	}
 	if err := r.locked(ctx); err != nil {
 		return nil, err
@@ -40,13 +47,18 @@ func (e *Engine) Plan(ctx context.Context, req Request) (*Prepared, error) {
 	r.formerName(ctx)
 	fp := &Prepared{FleetPlan: &fleetplan.FleetPlan{V: 1, Verb: "apply", Fleet: r.fleetName(), Created: e.now()}, run: r}
 	e.desire(ctx, r, fp)
-	if err := fp.Findings.Err(); err != nil {
-		r.close()
-		return nil, err
-	}
-	r.computeAll(ctx, fp, plan.Options{Adopt: req.Adopt, Recreate: req.Recreate, Diff: req.ShowDiff, ServerCheck: req.ServerCheck,
+	return r.completed(ctx, fp, plan.Options{Adopt: req.Adopt, Recreate: req.Recreate, Diff: req.ShowDiff, ServerCheck: req.ServerCheck,
 		LetUnserved: req.LetUnserved, Tests: req.Tests, NoHooks: req.NoHooks})
-	if err := ctx.Err(); err != nil { // what was cut short is no plan
+}
+
+// completed computes a plan whose desired sets are known, unless something stands against it.
+func (r *run) completed(ctx context.Context, fp *Prepared, o plan.Options) (*Prepared, error) {
+	err := fp.Findings.Err()
+	if err == nil {
+		r.computeAll(ctx, fp, o)
+		err = ctx.Err() // what was cut short is no plan
+	}
+	if err != nil {
 		r.close()
 		return nil, err
 	}
@@ -69,6 +81,7 @@ func (e *Engine) desire(ctx context.Context, r *run, fp *Prepared) {
 		fp.Findings = append(fp.Findings, found[i].OnCluster(r.targets[i].cluster.Name)...)
 		if w != nil {
 			fp.Bundle, fp.Owner = w.set.spec.Name, w.set.owner
+			fp.Require(w.set.spec.Requires)
 			r.stats.Instances += len(w.set.parts)
 		}
 	}
@@ -93,7 +106,7 @@ func (r *run) desireOne(ctx context.Context, t *target, cp *fleetplan.ClusterPla
 	r.judge(t)
 	findings = append(findings, t.findings...)
 	if findings.HasErrors() {
-		return nil, findings
+		return nil, r.rightsMissing(ctx, t, spec, findings)
 	}
 	findings = append(findings, r.required(ctx, t, spec)...)
 	s, fs := r.prepare(ctx, t, spec)
@@ -114,14 +127,36 @@ func (r *run) desireOne(ctx context.Context, t *target, cp *fleetplan.ClusterPla
 	return &work{ClusterPlan: cp, run: r, target: t, set: s}, findings
 }
 
+// rightsMissing puts all rights that the bundle needs on a cluster and that are missing in the place of the first one, which
+// its record could not be read without. Whatever else is wrong stays as it is.
+func (r *run) rightsMissing(ctx context.Context, t *target, spec v1alpha1.BundleSpec, findings diag.Findings) diag.Findings {
+	if slices.ContainsFunc(findings.Errors(), func(f diag.Finding) bool { return f.Code != rights.Code }) {
+		return findings
+	}
+	s, fs := r.prepare(ctx, t, spec)
+	if !fs.HasErrors() {
+		fs = r.fill(ctx, t, s)
+	}
+	if all := t.session.ReviewWhole(ctx, object.OwnerID("", "", spec.Name), s.refs()); len(all) > 0 && !fs.HasErrors() {
+		return append(append(findings.Warnings(), all...), rights.Unrecorded(t.cluster.Name, spec.Name, t.unread))
+	}
+	return findings
+}
+
+// refs are the objects that are declared.
+func (s *set) refs() []object.Ref {
+	out := make([]object.Ref, len(s.desired))
+	for i, d := range s.desired {
+		out[i] = d.Ref
+	}
+	return out
+}
+
 // Bundles are the names of the bundles in the request's files, each after those it requires. It contacts nobody.
 func (e *Engine) Bundles(ctx context.Context, req Request) ([]string, error) {
 	r, err := e.load(ctx, req, true)
 	if err != nil {
 		return nil, err
-	}
-	for _, t := range r.targets {
-		t.facts = r.offlineFacts(t.cluster)
 	}
 	names, findings := r.bundles()
 	if len(names) == 0 {
@@ -133,29 +168,17 @@ func (e *Engine) Bundles(ctx context.Context, req Request) ([]string, error) {
 // bundles are the names of the bundles in the files, each after those it requires, for the clusters selected, and what
 // the files say wrong.
 func (r *run) bundles() ([]string, diag.Findings) {
-	var g dag.Graph[string]
+	var all []v1alpha1.BundleSpec
 	var findings diag.Findings
 	for _, t := range r.targets {
-		specs, fs := r.program.Evaluate(t.facts)
-		findings = append(findings, fs.OnCluster(t.cluster.Name)...)
-		for _, s := range specs {
-			if s.Name != "" {
-				g.Add(s.Name)
-			}
+		facts := t.facts
+		if facts.Name == "" { // not asked
+			facts = r.offlineFacts(t.cluster)
 		}
-		for _, s := range specs {
-			for _, need := range s.Requires {
-				if g.Has(need.Bundle) && g.Has(s.Name) {
-					g.Edge(need.Bundle, s.Name)
-				}
-			}
-		}
+		specs, fs := r.program.Evaluate(facts)
+		all, findings = append(all, specs...), append(findings, fs.OnCluster(t.cluster.Name)...)
 	}
-	names, err := g.Order(g.ByAdded)
-	if err != nil {
-		return g.Nodes(), findings // document.Evaluate has found the cycle
-	}
-	return names, findings
+	return place.Order(all), findings
 }
 
 // required finds bundles this one requires that are neither done in the same run nor installed on the cluster.
@@ -172,15 +195,7 @@ func (r *run) required(ctx context.Context, t *target, spec v1alpha1.BundleSpec)
 		case err != nil:
 			findings = append(findings, diag.From(err, "record")...)
 		case record == nil || record.Phase != release.Succeeded:
-			f := diag.Errorf("missing-bundle", "bundle %s requires %s, which is not installed here", spec.Name, need.Bundle)
-			if record != nil {
-				f.What = fmt.Sprintf("bundle %s requires %s, whose last run here is %s", spec.Name, need.Bundle, record.Phase)
-			}
-			if record != nil && record.Phase == release.Written {
-				f.Why = "it was applied with --wait=false, so that nobody knows whether it got ready"
-			}
-			f.Fix = "apply it first, or both in one run: the same files without --bundle"
-			findings = append(findings, f)
+			findings = append(findings, release.Missing(spec.Name, need.Bundle, record))
 		}
 	}
 	return findings
@@ -208,10 +223,12 @@ func (r *run) finish(ctx context.Context, fp *Prepared) {
 		used = r.used(ctx)
 		fp.Findings = append(fp.Findings, source.Check(r.lock.Sources, used, r.req.Locked)...)
 	}
-	fp.Head = r.head(used)
+	if fp.RollbackTo == nil {
+		fp.Head = r.head(used)
+	}
 	fp.Schedule = rollout.Canaries(sch, fp.changes)
 	fp.Findings = append(fp.Findings, findings...)
-	if fp.Verb == "apply" {
+	if fp.Verb != "delete" {
 		fp.Findings = append(fp.Findings, r.gate(ctx, fp.FleetPlan)...)
 	}
 	for _, cp := range fp.Clusters {
@@ -251,7 +268,7 @@ func (r *run) computeOne(ctx context.Context, w *work, o plan.Options) {
 			p, findings = r.compute(ctx, w, o)
 		}
 	}
-	findings = append(append(findings, r.missing(ctx, w)...), r.remade(w, p)...)
+	findings = slices.Concat(findings, r.missing(ctx, w), r.remade(w, p), w.unkept(ctx, p))
 	findings = append(findings, r.validate(ctx, w, p)...)
 	if t := w.target; w.Resumes {
 		if who := release.WhoIsAt(ctx, t.store, *t.record); who != "" {
@@ -260,16 +277,18 @@ func (r *run) computeOne(ctx context.Context, w *work, o plan.Options) {
 		}
 	}
 	tell := plan.Telling{Changed: r.req.ShowFields && !o.Diff, Replacing: r.req.ShowFields || o.Diff, Made: r.req.ShowContent}
-	p.Say(tell, w.set.bodies, func() map[object.Ref]object.Object {
+	p.Say(tell, p.ShowMade(w.set.bodies, w.set.shown, w.set.madeNames(), r.redact), func() map[object.Ref]object.Object {
 		base, fs := r.base(ctx, w)
 		findings = append(findings, fs...)
 		return base
 	}, r.redact)
 	w.set.mark(p)
+	findings = append(findings, release.LeftOver(p, w.beside)...)
 	p.Findings = append(p.Findings, findings.OnCluster(w.Cluster)...)
 	w.Plan, w.Late = p, slices.Sorted(maps.Keys(w.set.late()))
 	if !o.Deleting {
 		p.Brake = deletionguard.OnCluster(w.guarded())
+		w.Await(w.target.record, r.req.Wait || !r.req.Applies)
 	}
 }
 
@@ -286,6 +305,10 @@ func (r *run) compute(ctx context.Context, w *work, o plan.Options) (*plan.Plan,
 		p = plan.Compute(in)
 	}
 	w.input = in
+	foreign, err := w.target.session.Foreign(ctx, w.set.owner, staleplan.Goes(p), w.set.bodies)
+	if staleplan.Keep(p, foreign); err != nil {
+		findings = append(findings, diag.From(err, "observe")...)
+	}
 	// an object of an instance that was not rendered has to be written after all: render now, bodies are needed
 	if missing := w.unrendered(p); len(missing) > 0 && !findings.HasErrors() {
 		findings = append(findings, r.renderLate(ctx, w, missing)...)
@@ -299,13 +322,16 @@ func (r *run) observe(ctx context.Context, w *work, o plan.Options) (plan.Input,
 	in := w.known(o)
 	lasting := slices.DeleteFunc(slices.Clone(in.Desired), func(d plan.Desired) bool { return d.Hook != nil })
 	var objs []object.Object
-	for _, b := range s.bodies {
+	for _, b := range s.ahead.With(s.bodies) {
 		objs = append(objs, b)
 	}
 	obs, findings := t.session.Observe(ctx, cluster.ObserveRequest{Owner: s.owner, Desired: lasting, Owned: in.Owned,
 		Defined: object.DefinedKinds(objs)})
 	w.observed = obs
 	in.Live, in.Schema, in.NamespaceExists = obs.Live, obs.Schema, obs.NamespaceExists
+	if in.Ahead = s.ahead; in.Asks() {
+		in.Ahead = r.ahead(ctx, t, s)
+	}
 	if w.inventory == nil && in.Looks() {
 		findings = append(findings, in.Rebuild(t.session.Marked(ctx, s.owner, in.Namespaces()...))...)
 		if in.Rebuilt && t.record == nil && !r.proven(s.spec.Name) {
@@ -314,6 +340,8 @@ func (r *run) observe(ctx context.Context, w *work, o plan.Options) (plan.Input,
 	}
 	if w.inventory == nil {
 		w.unseen = in.Unseen
+	} else {
+		in.Rebuilt = w.input.Rebuilt // a later step of the same run
 	}
 	return in, append(findings, r.lookAtHooks(ctx, w, &in)...)
 }
@@ -322,7 +350,7 @@ func (r *run) observe(ctx context.Context, w *work, o plan.Options) (plan.Input,
 func (r *run) preview(ctx context.Context, w *work, in *plan.Input) diag.Findings {
 	var findings diag.Findings
 	var base map[object.Ref]object.Object
-	plan.Previewed(in, func(needs []plan.Change) map[object.Ref]plan.Preview {
+	plan.Previewed(in, func(needs, all []plan.Change) map[object.Ref]plan.Preview {
 		if findings.HasErrors() {
 			return nil
 		}
@@ -336,10 +364,17 @@ func (r *run) preview(ctx context.Context, w *work, in *plan.Input) diag.Finding
 			base, fs = r.base(ctx, w)
 			findings = append(findings, fs...)
 		}
-		previews := w.target.session.Preview(ctx, w.previews(needs, base))
+		previews := w.target.session.Preview(ctx, w.previews(needs, base), all, w.set.bodies)
+		if r.req.Reads && !r.req.ServerCheck {
+			findings = append(findings, rights.Unconfirmed(previews)...)
+		}
 		for ref, p := range previews { // what stands in for a value may be refused where the value will not be
+			if p.Finding != nil {
+				p = r.ahead(ctx, w.target, w.set).Answer(ref, p)
+				previews[ref] = p
+			}
 			if late := w.set.standsIn(ref); p.Finding != nil && len(late) > 0 {
-				previews[ref] = plan.Preview{Deferred: "values are known after " + join(late)}
+				previews[ref] = plan.Preview{Deferred: "values are known after " + join(late), Foreign: p.Foreign}
 			}
 		}
 		return previews
@@ -371,6 +406,9 @@ func (w *work) previews(needs []plan.Change, base map[object.Ref]object.Object) 
 	out := make([]cluster.PreviewRequest, 0, len(needs))
 	for _, ch := range needs {
 		req := cluster.PreviewRequest{Change: ch, Body: w.set.bodies[ch.Ref]}
+		if req.Body.Body == nil {
+			continue // a release did not keep it: unkept says so
+		}
 		if b, ok := base[ch.Ref]; ok {
 			req.Base = b.Body
 			// what was secret when it was applied is so still, though its value is no longer known
@@ -406,20 +444,8 @@ func (r *run) renderLate(ctx context.Context, w *work, parts []*part) diag.Findi
 	}
 	late := &set{spec: w.set.spec, owner: w.set.owner, bodies: w.set.bodies}
 	findings := r.render(ctx, w.target, late, parts)
-	recorded := map[object.Ref]string{}
-	for _, d := range w.set.desired {
-		recorded[d.Ref] = d.Digest
-	}
-	for _, d := range late.desired {
-		if recorded[d.Ref] != d.Digest {
-			f := diag.Errorf("not-deterministic", "equal inputs rendered a different object than the recorded one")
-			f.Object, f.Instance = d.Ref.String(), d.Instance
-			f.Fix = "this is a defect of the module or of Hawser; please report it"
-			findings = append(findings, f)
-		}
-	}
 	for _, p := range parts {
 		p.recorded = false
 	}
-	return findings
+	return append(findings, render.Deterministic(w.set.desired, late.desired)...)
 }

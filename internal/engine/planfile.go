@@ -5,14 +5,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"reflect"
+	"slices"
 
 	"hawser.dev/hawser/internal/chance"
+	"hawser.dev/hawser/internal/defaults"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/planfile"
+	"hawser.dev/hawser/internal/staleplan"
 )
 
 // saved is what a plan depends on besides the clusters: the part of its request that decides, and what was read.
@@ -52,7 +56,7 @@ type saved struct {
 // savedFrom takes what decides from a request: every field of the same name.
 func savedFrom(req Request) saved {
 	var s saved
-	copyFields(reflect.ValueOf(&s).Elem(), reflect.ValueOf(req))
+	planfile.CopyFields(reflect.ValueOf(&s).Elem(), reflect.ValueOf(req))
 	s.Context = req.Access.Context
 	return s
 }
@@ -60,7 +64,7 @@ func savedFrom(req Request) saved {
 // apply gives a request what a saved plan decided.
 func (s saved) apply(req Request) Request {
 	confirmed := req.ConfirmDelete
-	copyFields(reflect.ValueOf(&req).Elem(), reflect.ValueOf(s))
+	planfile.CopyFields(reflect.ValueOf(&req).Elem(), reflect.ValueOf(s))
 	if s.ConfirmDelete == nil {
 		req.ConfirmDelete = confirmed
 	}
@@ -68,15 +72,6 @@ func (s saved) apply(req Request) Request {
 		req.Access.Context = s.Context
 	}
 	return req
-}
-
-// copyFields sets every field of to that from has by the same name.
-func copyFields(to, from reflect.Value) {
-	for i := range to.NumField() {
-		if f := from.FieldByName(to.Type().Field(i).Name); f.IsValid() {
-			to.Field(i).Set(f)
-		}
-	}
 }
 
 // SavePlan writes the plan as a file and returns the file's digest. Warnings say that it could not be sealed.
@@ -95,7 +90,7 @@ func (e *Engine) SavePlan(fp *Prepared, w io.Writer) (string, diag.Findings, err
 		}
 		if names := w.set.madeNames(); len(names) > 0 {
 			return "", nil, fmt.Errorf("the plan cannot be saved: what is made up when it is applied decides which objects there are (%s on %s); apply without a plan file first",
-				join(names), cp.Cluster)
+				names[0], cp.Cluster)
 		}
 	}
 	file := planfile.File{Salt: planfile.NewSalt()}
@@ -146,8 +141,13 @@ func (e *Engine) written(fp *Prepared, digests *planfile.Digests) ([]byte, error
 		bodies := w.bodies()
 		for j := range cp.Plan.Changes {
 			ch := &cp.Plan.Changes[j]
-			if body, ok := bodies[ch.Ref]; ok && e.holdsSecret(body) {
+			body, ok := bodies[ch.Ref]
+			secret := ok && e.holdsSecret(body)
+			if secret {
 				ch.Digest = digests.Key(ch.Digest)
+			}
+			if secret || staleplan.Hides(*ch) {
+				ch.ForeignDigest = digests.Key(ch.ForeignDigest)
 			}
 		}
 	}
@@ -195,16 +195,20 @@ func (e *Engine) LoadPlan(ctx context.Context, in io.Reader, req Request) (*Prep
 	if err != nil {
 		return nil, err
 	}
-	if findings := s.Inputs.Moved(req.Dir); len(findings) > 0 {
+	key, _ := e.PlanKey.Read() // was read before
+	seal := file.Sealed(key)
+	var findings diag.Findings
+	if seal != planfile.Sound {
+		findings = defaults.Unvouched(req.Dir, slices.Concat(s.Files, s.FleetFiles, []string{s.Workdir}, slices.Collect(maps.Keys(s.Inputs.Files))))
+	}
+	if len(findings) == 0 {
+		findings = s.Inputs.Moved(req.Dir)
+	}
+	if len(findings) > 0 {
 		return nil, &fleetplan.RefusedError{Findings: findings}
 	}
 	req = s.apply(req)
-	req.absent = map[string]string{}
-	for _, cp := range old.Clusters {
-		if cp.Plan == nil && !cp.Later { // nobody has seen a plan for it
-			req.absent[cp.Cluster] = cp.Unreachable + " (when planned)"
-		}
-	}
+	req.absent = old.Absent()
 	compute := e.Plan
 	if old.Verb == "delete" {
 		compute = e.PlanDelete
@@ -213,10 +217,8 @@ func (e *Engine) LoadPlan(ctx context.Context, in io.Reader, req Request) (*Prep
 	if err != nil {
 		return nil, err
 	}
-	key, _ := e.PlanKey.Read() // was read before
-	findings := s.Inputs.Compare(now.run.inputs())
-	if len(findings) == 0 {
-		findings = fleetplan.Verify(old, now.promised(), planfile.NewDigests(file.Salt).Same, file.Sealed(key) != planfile.Sound)
+	if findings = s.Inputs.Compare(now.run.inputs()); len(findings) == 0 {
+		findings = fleetplan.Verify(old, now.promised(), planfile.NewDigests(file.Salt).Same, seal != planfile.Sound)
 	}
 	if len(findings) > 0 {
 		now.run.close()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -15,6 +16,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
@@ -221,6 +223,41 @@ func TestSavedPlanIsStale(t *testing.T) {
 	refusedFor(t, err, "bundle.yaml", "files are not here", r.dir)
 }
 
+// What a plan file names outside of the repository is not read, nor is its digest compared, before somebody vouches for the file.
+func TestUnvouchedPlanReadsNothingOutside(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	outside := filepath.Join(t.TempDir(), "creds.yaml")
+	if err := os.WriteFile(outside, []byte("password: hunter2-CANARY\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.write("bundle.yaml", r.bundle(r.configMap("a", "k: one")))
+	text := r.save(r.plan(r.request()))
+	r.PlanKey = planfile.KeyFile{Path: filepath.Join(r.dir, "another", "plan.key")}
+	if _, err := r.PlanKey.Make(); err != nil {
+		t.Fatal(err)
+	}
+	for field, value := range map[string]any{"files": []string{outside}, "fleet": []string{outside}, "workdir": filepath.Dir(outside),
+		"inputs": map[string]any{"files": map[string]string{outside: "sha256:0"}}} {
+		var file map[string]any
+		if err := json.Unmarshal([]byte(text), &file); err != nil {
+			t.Fatal(err)
+		}
+		file["request"].(map[string]any)[field] = value
+		hostile, err := json.Marshal(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = r.loadSaved(string(hostile))
+		if err == nil || !strings.Contains(err.Error(), "nothing vouches for") || strings.Contains(err.Error(), "CANARY") || strings.Contains(err.Error(), "changed") {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	if _, err := r.loadSaved(text); err != nil {
+		t.Errorf("a plan made elsewhere of files that are here: %v", err)
+	}
+}
+
 // An object that vanishes while somebody reads the plan is found before anything is written, though the plan does not touch
 // it; when nobody had the time to read, under the lock.
 func TestStaleWhileThePlanIsRead(t *testing.T) {
@@ -288,7 +325,7 @@ func TestPlanFileHoldsNoSecret(t *testing.T) {
 // Every field of a request either decides and is saved with a plan, or is known to be about one run alone.
 func TestRequestIsSavedWhole(t *testing.T) {
 	once := []string{"Dir", "Stdin", "Env", "Access", "Timeout", "HopelessAfter", "Parallel", "FactsFile", "StandIns", "Publish", "SkipUnreachable", "Applies",
-		"Upgrade", "Among", "Wait", "Author", "Message", "Stop", "absent"}
+		"Upgrade", "Recorded", "Among", "Reads", "To", "Before", "Written", "Wait", "Author", "Message", "Stop", "absent", "done"}
 	kept, request := reflect.TypeFor[saved](), reflect.TypeFor[Request]()
 	for i := range request.NumField() {
 		name := request.Field(i).Name
@@ -301,5 +338,104 @@ func TestRequestIsSavedWhole(t *testing.T) {
 	got := savedFrom(req).apply(Request{Wait: true, Access: fleet.AccessOptions{Kubeconfig: "y"}})
 	if got.Files[0] != "a" || !got.Adopt || got.UntilWave != 2 || *got.ConfirmDelete != 3 || !got.Wait || got.Access.Context != "eu" || got.Access.Kubeconfig != "y" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// patch writes an object of the rig's namespace as somebody.
+func (r *rig) patch(by, kind, name, body string) {
+	r.t.Helper()
+	client := r.admin.CoreV1().RESTClient().Patch(types.MergePatchType).Namespace(r.name).Resource(strings.ToLower(kind) + "s").Name(name)
+	if err := client.Param("fieldManager", by).Body([]byte(body)).Do(r.t.Context()).Error(); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// configMaps are those of the rig's namespace: name, uid and data.k.
+func (r *rig) configMaps() string {
+	r.t.Helper()
+	list, err := r.admin.CoreV1().ConfigMaps(r.name).List(r.t.Context(), metav1.ListOptions{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	out := ""
+	for _, m := range list.Items {
+		out += m.Name + " " + string(m.UID) + " " + m.Data["k"] + "\n"
+	}
+	return out
+}
+
+// What others wrote since a plan was made, and the plan would undo, makes it stale: a drifted value, one that is removed,
+// what is in an object that is recreated, or deleted though somebody took fields of it. The object, the field and who are
+// named, and nothing is written, from a saved plan and from one that was just confirmed. What the plan does not undo, and
+// the same values written again, change nothing. What is hidden is told by no digest that could be guessed.
+func TestWhatOthersWroteSince(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	frozen := func(k string) string { return r.configMap("rec", "k: "+k) + "immutable: true\n" }
+	secret := "---\napiVersion: v1\nkind: Secret\nmetadata: {name: pin, namespace: " + r.name + "}\nstringData: {p: \"1111\"}\n"
+	r.write("bundle.yaml", r.bundle(r.configMap("a", "k: one")+r.configMap("del", "k: one")+frozen("one")+secret))
+	r.applied(r.request())
+	r.patch("alice", "ConfigMap", "a", `{"data":{"k":"alice1"}}`)
+	r.patch("alice", "ConfigMap", "del", `{"data":{"k":"alice1"}}`)
+	r.patch("alice", "Secret", "pin", `{"data":{"p":"MjIyMg=="}}`)
+	r.write("app.yaml", r.configMap("a", "k: one")+frozen("two")+secret)
+	req, n := r.request(), 2
+	req.Recreate, req.ConfirmDelete = true, &n
+	text := r.save(r.plan(req))
+	if got := strings.Count(text, `"foreignDigest": "keyed:`); got != 3 || strings.Count(text, `"foreignDigest"`) != 4 {
+		t.Errorf("%d keyed digests, want those of del, rec and pin: %s", got, text)
+	}
+	for _, c := range []struct{ by, kind, name, write, back, want string }{
+		{"bob", "ConfigMap", "a", `{"data":{"k":"bob2"}}`, `{"data":{"k":"alice1"}}`, "data.k was changed by bob since"},
+		{"bob", "ConfigMap", "a", `{"data":{"k":null}}`, `{"data":{"k":"alice1"}}`, "data.k was removed since"},
+		{"bob", "Secret", "pin", `{"data":{"p":"MzMzMw=="}}`, `{"data":{"p":"MjIyMg=="}}`, "data.p was changed by bob since"},
+		{"alice", "ConfigMap", "del", `{"data":{"c":"new"}}`, `{"data":{"c":null}}`, "alice has data."},
+		{"alice", "ConfigMap", "del", `{"data":{"k":"alice4"}}`, `{"data":{"k":"alice1"}}`, "alice has data.k"},
+		{"bob", "ConfigMap", "rec", `{"metadata":{"annotations":{"note":"keep"}}}`, `{"metadata":{"annotations":{"note":null}}}`, "bob has metadata.annotations.note"},
+		{"bob", "ConfigMap", "rec", `{"metadata":{"finalizers":["example.com/hold"]}}`, `{"metadata":{"finalizers":null}}`, "bob has metadata.finalizers"},
+		{"carol", "ConfigMap", "a", `{"data":{"hers":"1"},"metadata":{"labels":{"hers":"1"}}}`, `{}`, ""},
+	} {
+		fp, err := r.loadSaved(text)
+		if err != nil {
+			t.Fatalf("before %s: %v", c.write, err)
+		}
+		confirmed := r.plan(req)
+		r.patch(c.by, c.kind, c.name, c.write)
+		before := r.configMaps()
+		_, err = r.loadSaved(text)
+		if c.want == "" {
+			if err != nil {
+				t.Errorf("%s: %v", c.write, err)
+			}
+			continue
+		}
+		refusedFor(t, err, r.name+"/"+c.name, c.want)
+		for how, p := range map[string]*Prepared{"loaded before": fp, "confirmed before": confirmed} {
+			out, err := r.Apply(t.Context(), p, req)
+			said := fmt.Sprint(err, out)
+			if len(out.Clusters) > 0 {
+				said += out.Clusters[0].Reason
+			}
+			if !errors.Is(err, fleetplan.ErrRefused) || !strings.Contains(said, r.name+"/"+c.name) || !regexp.MustCompile(`data\S+ was (removed|changed by `+c.by+`) since`).MatchString(said) {
+				t.Errorf("%s, %s: %v %s", c.write, how, err, said)
+			}
+		}
+		if now := r.configMaps(); now != before {
+			t.Errorf("%s: something was done: %s, before %s", c.write, now, before)
+		}
+		r.patch(c.by, c.kind, c.name, c.back)
+	}
+	_, err := r.loadSaved(unsealed(edit(t, text, func(fp *fleetplan.FleetPlan) {
+		for i := range fp.Clusters[0].Plan.Changes {
+			fp.Clusters[0].Plan.Changes[i].ForeignDigest = ""
+		}
+	})))
+	refusedFor(t, err, "a hawser that did not note what they hold")
+	fp, err := r.loadSaved(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := r.Apply(t.Context(), fp, req); err != nil || out.Clusters[0].Done.Update != 2 || out.Clusters[0].Done.Recreate != 1 || out.Clusters[0].Done.Delete != 1 {
+		t.Errorf("with the same values: %v %+v", err, out)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/retirement"
 )
 
@@ -63,16 +64,17 @@ func (e *Engine) Retiring(ctx context.Context, req Request) (*retirement.Retirem
 		return nil, retirement.Unreachable(req.Retire, t.unreachable).Err()
 	}
 	out.Access = t.access.Describe()
-	records, err := t.store.Bundles(ctx)
+	var records []release.Record
+	err = t.store.Bundles(ctx, func(record release.Record) error {
+		if record.Inventory = nil; record.Fleet == out.Fleet {
+			records = append(records, record)
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("cluster %s: %w", req.Retire, err)
 	}
-	out.Bundles = nil
-	for _, record := range records {
-		if record.Fleet == out.Fleet {
-			out.Bundles = append(out.Bundles, record.Bundle)
-		}
-	}
+	out.Bundles = release.InOrder(records)
 	for _, name := range place.Bundles {
 		if !slices.Contains(out.Bundles, name) {
 			if err := r.lostAtDelete(ctx, name, object.OwnerID("", "", name)).Err(); err != nil {
@@ -101,20 +103,13 @@ func (r *run) delivered(out *fleetplan.Outcome) {
 		return
 	}
 	err := lockfile.Update(path, func(file lockfile.File) bool {
-		changed := false
-		for _, row := range out.Clusters {
-			t := r.target(row.Cluster)
+		return out.Places(file, r.fleetName(), func(name string) (lockfile.Place, bool) {
+			t := r.target(name)
 			if t == nil || t.cluster.Implicit {
-				continue
+				return lockfile.Place{}, false
 			}
-			switch {
-			case out.Verb == "delete" && (row.Result == fleetplan.Succeeded || row.Result == fleetplan.UpToDate):
-				changed = file.Withdraw(r.fleetName(), row.Cluster, out.Bundle) || changed
-			case out.Verb == "apply" && row.Revision > 0:
-				changed = file.Deliver(r.fleetName(), row.Cluster, out.Bundle, retirement.PlaceOf(t.cluster, t.access.Context, r.lockPath)) || changed
-			}
-		}
-		return changed
+			return retirement.PlaceOf(t.cluster, t.access.Context, r.lockPath), true
+		})
 	})
 	if err != nil {
 		r.emit(fleetplan.Event{Type: fleetplan.EventNotice, Message: "where the bundle runs is not kept: " + err.Error()})

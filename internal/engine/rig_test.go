@@ -24,6 +24,7 @@ import (
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleet/kubeconfig"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/release"
@@ -90,7 +91,7 @@ func newRig(t *testing.T) *rig {
 	redactor := redact.New()
 	r.Engine = &Engine{
 		Resolve:   new(kubeconfig.Resolver).Resolve,
-		Records:   func(s *cluster.Session, name string) release.Store { return kube.New(narrow{s.Narrow()}, name) },
+		Records:   func(s *cluster.Session, name string) release.Store { return kube.New(narrow{s.REST()}, name) },
 		Renderers: map[string]render.Renderer{"manifests": plain.New(plain.Options{Redact: redactor.Redact})},
 		Redactor:  redactor,
 		Version:   "test",
@@ -107,10 +108,10 @@ func newRig(t *testing.T) *rig {
 }
 
 // narrow gives a session to the record store, as the wiring does.
-type narrow struct{ *cluster.Narrow }
+type narrow struct{ *kubeapi.RESTClient }
 
 func (n narrow) Delete(ctx context.Context, path string, body any) error {
-	return n.Narrow.Delete(ctx, path, nil, body, nil)
+	return n.RESTClient.Delete(ctx, path, nil, body, nil)
 }
 
 // write puts a file into the rig's directory and returns its path.

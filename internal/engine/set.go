@@ -2,7 +2,7 @@ package engine
 
 import (
 	"context"
-	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -10,6 +10,7 @@ import (
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/bind"
+	"hawser.dev/hawser/internal/defaults"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/health"
@@ -34,10 +35,15 @@ type set struct {
 	// desired in instance order; bodies of everything rendered so far, marked.
 	desired []plan.Desired
 	bodies  map[object.Ref]object.Object
-	// defined are the kinds that the rendered objects bring along.
+	// defined are the kinds that the rendered objects bring along, or bundles that are done first.
 	defined map[schema.GroupKind]object.DefinedKind
+	// ahead is what comes with those bundles, once it was asked.
+	ahead plan.Ahead
+	asked bool
 	// stood are digests of objects as they are with placeholders for what was made up in this run.
 	stood map[object.Ref]string
+	// shown are the objects with what was made up, as a plan shows them.
+	shown map[object.Ref]object.Object
 }
 
 // part is one placed instance.
@@ -58,6 +64,8 @@ type part struct {
 	source   string
 	checks   []health.Check
 	digest   string // of the content
+	// makes: its source makes something up that is not known before its values are.
+	makes bool
 	// standIn is the part with placeholders, when something was made up for it in this run.
 	standIn *stand
 }
@@ -66,27 +74,26 @@ type part struct {
 func (r *run) specFor(f fleet.Facts) (v1alpha1.BundleSpec, diag.Findings) {
 	specs, findings := r.program.Evaluate(f)
 	if findings.HasErrors() {
+		findings = fleet.Unfollowed(findings)
+		if f.Implicit && r.fleet == nil {
+			findings = fleet.WithoutFleet(findings, f, defaults.NoFleet(r.req.Dir, r.req.Files))
+		}
 		return v1alpha1.BundleSpec{}, findings
 	}
-	var names []string
-	for _, s := range specs {
-		if s.Name == r.req.Bundle || r.req.Bundle == "" && len(specs) == 1 {
-			s, fs := bind.Spec(s, r.files.Value)
-			return s, slices.Concat(findings, fs, place.Unknown(s, r.all))
-		}
-		names = append(names, s.Name)
+	s, fs := place.Choose(specs, r.req.Bundle)
+	if findings = append(findings, fs...); fs.HasErrors() {
+		return s, findings
 	}
-	f2 := diag.Errorf("which-bundle", "no bundle is named %q", r.req.Bundle)
-	if r.req.Bundle == "" {
-		f2 = diag.Errorf("which-bundle", "the files hold %d bundles", len(specs))
-	}
-	f2.Fix = fmt.Sprintf("choose one with --bundle: %v", names)
-	return v1alpha1.BundleSpec{}, append(findings, f2)
+	s, fs = bind.Spec(s, r.files.Value)
+	return s, slices.Concat(findings, fs, place.Unknown(s, r.all))
 }
 
 // prepare selects and resolves the instances of one cluster, up to the inputs digests.
 func (r *run) prepare(ctx context.Context, t *target, spec v1alpha1.BundleSpec) (*set, diag.Findings) {
 	s := newSet(spec)
+	if len(r.req.Before) > 0 {
+		r.ahead(ctx, t, s)
+	}
 	selected, findings := place.Select(spec, t.cluster, t.facts)
 	var placed []v1alpha1.Instance
 	for _, p := range selected {
@@ -166,7 +173,7 @@ func (r *run) fillIn(ctx context.Context, t *target, s *set, p *part, standIn bo
 		return findings
 	}
 	p.request = render.Request{Bundle: s.spec.Name, Instance: p.instance, Content: p.use.Content,
-		KubeVersion: t.facts.Version, APIs: t.facts.APIs, Package: "main"}
+		KubeVersion: t.facts.Version, APIs: object.Serving(t.facts.APIs, s.ahead.Kinds()), Package: "main"}
 	if findings = append(findings, r.answered(ctx, t, s, p)...); findings.HasErrors() {
 		return findings
 	}
@@ -192,15 +199,7 @@ func (r *run) rekey(ctx context.Context, p *part) error {
 }
 
 func withInstance(fs diag.Findings, in v1alpha1.Instance) diag.Findings {
-	for i := range fs {
-		if fs[i].Instance == "" {
-			fs[i].Instance = in.Name
-		}
-		if !fs[i].Pos.IsValid() {
-			fs[i].Pos = diag.Pos(in.Pos)
-		}
-	}
-	return fs
+	return fs.OfInstance(in.Name, diag.Pos(in.Pos))
 }
 
 // fill makes the set's desired objects: from the record where the inputs are unchanged, else by rendering. What was
@@ -220,10 +219,10 @@ func (r *run) fill(ctx context.Context, t *target, s *set) diag.Findings {
 	}
 	r.assemble(t, s)
 	findings = append(findings, r.lacking(ctx, t, s)...)
-	findings = append(findings, plan.VetIgnore(r.ignores(s.spec))...)
+	findings = append(findings, object.VetIgnore(r.ignores(s.spec))...)
 	findings = append(findings, health.Vet(r.Checker, r.checks(new(part), s, nil, nil), health.InBundle, health.InFleet)...)
 	for _, p := range s.parts {
-		findings = append(findings, withInstance(plan.VetIgnore(p.instance.Ignore), p.instance)...)
+		findings = append(findings, withInstance(object.VetIgnore(p.instance.Ignore), p.instance)...)
 		findings = append(findings, withInstance(health.Vet(r.Checker, p.checks, health.InInstance, health.InModule), p.instance)...)
 	}
 	return findings
@@ -259,23 +258,23 @@ func (r *run) render(ctx context.Context, t *target, s *set, parts []*part) diag
 	var all []object.Object
 	for i, p := range parts {
 		if errs[i] != nil {
-			findings = append(findings, p.explained(withInstance(diag.From(errs[i], "render"), p.instance))...)
+			findings = append(findings, bind.Explained(withInstance(diag.From(errs[i], "render"), p.instance), p.late)...)
 			continue
 		}
 		findings = append(findings, results[i].Findings...)
 		p.checks = r.checks(p, s, results[i].Health, results[i].Checks)
 		all = append(all, results[i].Objects...)
 	}
-	known := t.known()
-	defined := object.DefinedKinds(all)
-	s.defined = defined
+	if s.defined = object.DefinedKinds(all); object.Unserved(all, t.known(), s.defined) {
+		maps.Copy(s.defined, r.ahead(ctx, t, s).Kinds())
+	}
 	for i, p := range parts {
 		if errs[i] != nil {
 			continue
 		}
-		objs, fs := r.marked.of(p, s, results[i].Objects, known, defined, r.sensitive)
+		objs, fs := r.mark(t, s, p, results[i].Objects)
 		if r.program.Plain() {
-			fs = placeable(fs)
+			fs = object.OfNoInstance(fs)
 		}
 		findings = append(findings, fs...)
 		for _, o := range objs {
@@ -287,6 +286,12 @@ func (r *run) render(ctx context.Context, t *target, s *set, parts []*part) diag
 	}
 	r.stood(t, s)
 	return plan.RedactFindings(findings, r.Redactor) // what is common in an instance's values is known by the instance alone
+}
+
+// mark gives objects of a part their namespaces and marks.
+func (r *run) mark(t *target, s *set, p *part, objs []object.Object) ([]object.Scoped, diag.Findings) {
+	return r.marks.Of(objs, render.Marking{Render: p.renderer.Name() + " " + p.key, Instance: p.instance.Name, Namespace: p.instance.Namespace,
+		Owner: s.owner, Bundle: s.spec.Name, Known: t.known(), Defined: s.defined, Sensitive: r.sensitive})
 }
 
 // known answers which kinds the target serves; without a session (offline facts) every kind is taken at its word.
@@ -309,20 +314,10 @@ func (r *run) assemble(t *target, s *set) {
 			p.checks = r.checks(p, s, nil, health.ModuleOwn(t.record.Checks[p.instance.Name]))
 		}
 	}
+	s.desired = append(s.desired, t.record.Desired(recorded)...)
 	declared := map[object.Ref]bool{}
 	for _, d := range s.desired {
 		declared[d.Ref] = true
-	}
-	if t.record != nil {
-		for _, o := range t.record.Inventory {
-			if recorded[o.Instance] && !o.OwnNamespace && o.Hook == nil {
-				s.desired = append(s.desired, plan.DesiredFrom(o))
-				declared[o.Ref] = true
-			}
-		}
-		for name := range recorded {
-			s.desired = append(s.desired, plan.DesiredHooks(name, t.record.Hooks[name])...)
-		}
 	}
 	for _, p := range s.parts {
 		ns := p.instance.Namespace
@@ -347,15 +342,4 @@ func (s *set) rules(checker health.Checker) map[string]health.Rules {
 		out[p.instance.Name] = health.Rules{Checks: p.checks, Checker: checker}
 	}
 	return out
-}
-
-// placeable says of plain manifests what there is to do about a missing namespace: they have no instance to write it on.
-func placeable(fs diag.Findings) diag.Findings {
-	for i := range fs {
-		if fs[i].Code == object.CodeNoNamespace {
-			fs[i].What, fs[i].Fix = "the object has no namespace", "say where plain manifests go with -n NAMESPACE, or set metadata.namespace"
-			fs[i].Instance = ""
-		}
-	}
-	return fs
 }

@@ -20,9 +20,15 @@ func (l *loop) check(ctx context.Context, name string, wave int) {
 }
 
 // again reads the health of what the bundle has on a cluster anew, and whether it is all there. A cluster where something is no longer ready has
-// failed after all, and its record says so.
+// failed after all, and its record says so; so has one that another run has changed meanwhile, whose record is that run's.
 func (l *loop) again(ctx context.Context, w *work, row fleetplan.ClusterOutcome, wave int) *fleetplan.ClusterOutcome {
 	record := w.target.record
+	now, _, err := w.target.store.Current(ctx, w.set.owner)
+	if err == nil && !record.Stands(now) {
+		row.Result, row.Reason = fleetplan.Failed, fleetplan.ChangedInSoak
+		l.emit(row.Ended(l.Redactor, l.out.Rollout, l.fp.Bundle, wave))
+		return &row
+	}
 	if record == nil { // everything was deleted
 		return &row
 	}
@@ -32,7 +38,7 @@ func (l *loop) again(ctx context.Context, w *work, row fleetplan.ClusterOutcome,
 	if ctx.Err() != nil {
 		return &row // interrupted: nobody knows
 	}
-	if fs = append(fs, ofs...); !ofs.HasErrors() { // kinds without a state of their own are ready by being there
+	if fs = slices.Concat(fs, ofs, diag.From(err, "record")); !ofs.HasErrors() { // kinds without a state of their own are ready by being there
 		for ref := range plan.Vanished(inventory, seen.Live) {
 			states[ref] = health.Status{State: health.Missing, Reason: "was deleted by somebody"}
 		}
@@ -41,12 +47,7 @@ func (l *loop) again(ctx context.Context, w *work, row fleetplan.ClusterOutcome,
 	if len(problems) == 0 && !fs.HasErrors() {
 		return &row
 	}
-	row.Result, row.TimedOut, row.Problems = fleetplan.Failed, true, problems
-	if len(problems) > 0 {
-		row.Reason = problems[0].Name() + " no longer ready after the soak"
-	} else {
-		row.Reason = "health after the soak: " + l.redact(fs.Errors()[0].String())
-	}
+	row.NotSoaked(problems, fs, l.redact)
 	var instances []string
 	for _, p := range problems {
 		instances = append(instances, p.Instance)

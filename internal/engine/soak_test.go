@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"errors"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -113,6 +115,44 @@ func TestSoakMissesWhatIsGone(t *testing.T) {
 	}
 }
 
+// What another run puts on a cluster in its soak has not soaked: the rollout stops and says so, and the other run's record
+// stays as it is.
+func TestChangedInItsSoak(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("fleet.yaml", strings.Replace(soakingFleet, "soak: 1s", "soak: 5s", 1))
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "k: one")))
+	var other sync.WaitGroup
+	var once sync.Once
+	r.on = func(ev fleetplan.Event) {
+		if ev.Type == fleetplan.EventSoak {
+			once.Do(func() { other.Go(func() { r.overtaken("another") }) }) // it has events of its own
+		}
+	}
+	out, err := r.apply(r.request())
+	other.Wait()
+	if err == nil || out.Result != fleetplan.Failed || out.Stopped != "engine was changed by another run in its soak" {
+		t.Fatalf("%v, %+v", err, out)
+	}
+	if rec := r.record(); rec.Head != "another" || rec.Phase != release.Succeeded {
+		t.Errorf("the other run's record: %s of %s", rec.Phase, rec.Head)
+	}
+}
+
+// overtaken puts the record of another run with the revision head over that of the rig's bundle.
+func (r *rig) overtaken(head string) {
+	r.stored(func(store release.Store) error {
+		rec, handle, err := store.Current(context.Background(), object.OwnerID("", "", r.name))
+		if err != nil {
+			return err
+		}
+		other := *rec
+		other.Revision, other.Rollout, other.Head = rec.Revision+1, "OTHER", head
+		_, err = store.Put(context.Background(), other, nil, handle)
+		return err
+	})
+}
+
 // What nobody waited for is no success: it is waited for by the next apply that waits, and neither gates nor bundles
 // that require it pass on it.
 func TestNotWaitedFor(t *testing.T) {
@@ -128,8 +168,8 @@ func TestNotWaitedFor(t *testing.T) {
 		t.Fatalf("soaked without a pod: %v, %+v", err, out)
 	}
 	r.write("fleet.yaml", "fleet:\n  apiVersion: v1alpha1\n  name: soaking\n  clusters: {engine: {group: p, kubeContext: engine}}\n")
-	if _, err := r.apply(req); err != nil {
-		t.Fatal(err)
+	if out, err := r.apply(req); err != nil || out.Clusters[0].Reason != fleetplan.NotWaited {
+		t.Fatalf("%v, %+v", err, out)
 	}
 	if phase := r.record().Phase; phase != release.Written {
 		t.Fatalf("the record is %q after --wait=false", phase)
@@ -158,8 +198,14 @@ func TestNotWaitedFor(t *testing.T) {
 	}
 	waiting := r.request()
 	waiting.Timeout = 2 * time.Second
-	if out, err := r.apply(waiting); !errors.Is(err, fleetplan.ErrNotReady) {
-		t.Fatalf("the next apply that waits: %v, %+v", err, out)
+	for _, want := range []string{"the last run did not wait until it was ready", "the last run failed (app)"} {
+		fp := r.plan(waiting)
+		if got := fp.Clusters[0].Waits; got != want {
+			t.Errorf("the plan says that it waits for %q, want %q", got, want)
+		}
+		if out, err := r.Apply(t.Context(), fp, waiting); !errors.Is(err, fleetplan.ErrNotReady) {
+			t.Fatalf("the next apply that waits: %v, %+v", err, out)
+		}
 	}
 	r.rolledOut("web", true)
 	r.applied(waiting)

@@ -2,10 +2,13 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"slices"
+	"strings"
 
 	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/defaults"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
@@ -32,31 +35,27 @@ func (e *Engine) Status(ctx context.Context, req Request) (*fleetplan.StatusRepo
 		report.Clusters = append(report.Clusters, rows[i]...)
 	}
 	report.MarkSkipped()
+	report.Findings = append(report.Findings, r.noFleet(report.Nothing())...)
 	return report, report.Verdict()
 }
 
 func (r *run) statusOf(ctx context.Context, t *target, name string) []fleetplan.ClusterStatus {
-	base := fleetplan.ClusterStatus{Cluster: t.cluster.Name, Group: t.cluster.Group, Server: t.facts.Server, Unreachable: t.unreachable}
+	base := fleetplan.ClusterStatus{Cluster: t.cluster.Name, Group: t.cluster.Group, Server: t.facts.Server, Chosen: t.facts.Chosen, Unreachable: t.unreachable}
 	if t.session == nil {
 		return []fleetplan.ClusterStatus{base}
 	}
-	records, unknown := r.recordsOf(ctx, t, name)
-	if base.Unknown = unknown; len(records) == 0 {
-		if name != "" && unknown == "" {
-			r.withoutRecord(ctx, t, name, &base)
-		}
-		return []fleetplan.ClusterStatus{base}
-	}
 	var rows []fleetplan.ClusterStatus
-	if unknown != "" {
-		rows = append(rows, base) // what cannot be read is a row of its own
-	}
-	base.Unknown = ""
-	for _, rec := range records {
+	unknown := r.eachRecord(ctx, t, name, func(rec release.Record) {
 		row := base.With(rec, release.WhoIsAt(ctx, t.store, rec))
-		row = row.Holding(r.instances(ctx, t, rec))
+		rows = append(rows, row.Holding(r.instances(ctx, t, rec)))
 		t.find(plan.Incomplete(rec.Bundle, rec.Unseen)...)
-		rows = append(rows, row)
+	})
+	slices.SortStableFunc(rows, func(a, b fleetplan.ClusterStatus) int { return strings.Compare(a.Bundle, b.Bundle) })
+	if base.Unknown = unknown; len(rows) == 0 && name != "" && unknown == "" {
+		r.withoutRecord(ctx, t, name, &base)
+	}
+	if len(rows) == 0 || unknown != "" {
+		return slices.Insert(rows, 0, base) // what cannot be read is a row of its own
 	}
 	return rows
 }
@@ -72,19 +71,19 @@ func (r *run) withoutRecord(ctx context.Context, t *target, name string, row *fl
 	}
 }
 
-// recordsOf are the current records of a bundle, or with "" of all; unknown says why some cannot be read.
-func (r *run) recordsOf(ctx context.Context, t *target, name string) (records []release.Record, unknown string) {
+// eachRecord gives the current record of a bundle, or with "" those of all, to use, one after the other; unknown says why
+// some cannot be read.
+func (r *run) eachRecord(ctx context.Context, t *target, name string, use func(release.Record)) (unknown string) {
 	if name == "" {
-		records, err := t.store.Bundles(ctx)
-		if err != nil {
+		if err := release.Each(ctx, t.store, use); err != nil {
 			unknown = r.redact(err.Error())
 		}
-		return records, unknown
+		return unknown
 	}
 	if r.readRecord(ctx, t, object.OwnerID("", "", name)); t.record != nil {
-		records = []release.Record{*t.record}
+		use(*t.record)
 	}
-	return records, t.unread
+	return t.unread
 }
 
 // List tells what was delivered to the selected clusters as the records say; no object is looked at. The error wraps
@@ -99,26 +98,34 @@ func (e *Engine) List(ctx context.Context, req Request) (*release.Listing, error
 	out := &release.Listing{V: 1, Clusters: make([]release.ClusterListing, len(r.targets))}
 	each(len(r.targets), 0, func(i int) {
 		t := r.targets[i]
-		row := release.ClusterListing{Cluster: t.cluster.Name, Group: t.cluster.Group, Unreachable: t.unreachable}
+		row := release.ClusterListing{Cluster: t.cluster.Name, Group: t.cluster.Group, Chosen: t.facts.Chosen, Unreachable: t.unreachable}
 		if t.session != nil {
-			var records []release.Record
-			records, row.Unknown = r.recordsOf(ctx, t, name)
-			for _, rec := range records {
+			var moves release.Moves
+			row.Unknown = r.eachRecord(ctx, t, name, func(rec release.Record) {
+				moves.Add(rec)
 				row.Bundles = append(row.Bundles, rec.List(release.WhoIsAt(ctx, t.store, rec)))
-			}
+			})
+			moves.Mark(row.Bundles)
+			slices.SortStableFunc(row.Bundles, func(a, b release.BundleListing) int { return strings.Compare(a.Bundle, b.Bundle) })
 		}
 		out.Clusters[i] = row
 	})
 	for _, t := range r.targets {
 		out.Findings = append(out.Findings, t.findings...)
 	}
+	out.Findings = append(out.Findings, r.noFleet(out.Nothing())...)
 	if out.Findings = out.Findings.Sorted(); out.Findings.HasErrors() {
 		return out, out.Findings.Err()
 	}
-	if n := out.Unknown(); n > 0 {
-		return out, fmt.Errorf("%d clusters are unknown: %w", n, fleetplan.ErrPartial)
+	return out, fleetplan.Unknown(out.Unknown())
+}
+
+// noFleet warns where nothing was found, no fleet was given and there is one at hand.
+func (r *run) noFleet(nothing bool) diag.Findings {
+	if !nothing || r.fleet != nil || r.req.Access.OnlyImplicit() != "" {
+		return nil
 	}
-	return out, nil
+	return fleet.NoFleet(r.targets[0].facts, defaults.NoFleet(r.req.Dir, r.req.Files))
 }
 
 // instances are the states of a record's instances: health and drift of everything its inventory names.
@@ -138,7 +145,7 @@ func (r *run) instances(ctx context.Context, t *target, rec release.Record) []fl
 			states[o.Ref] = t.session.Leaving(ctx, o.Ref, live)
 		}
 	}
-	return fleetplan.InstancesOf(rec, r.declaredOf(ctx, t, rec, obs), obs.Live, states)
+	return fleetplan.InstancesOf(rec, r.declaredOf(ctx, t, rec, obs), obs.Live, states, release.MovedTo(ctx, t.store, rec, obs.Live))
 }
 
 // declaredOf are the recorded objects, where one of them moved: they say which fields were ours. Where they cannot be read
@@ -147,13 +154,8 @@ func (r *run) declaredOf(ctx context.Context, t *target, rec release.Record, obs
 	if !slices.ContainsFunc(rec.Inventory, func(o plan.Owned) bool { return obs.Live[o.Ref].Managed != nil }) {
 		return nil
 	}
-	objs, err := t.store.Objects(ctx, rec)
-	if err != nil {
-		return nil
-	}
-	r.remember(objs)
-	declared := make(map[object.Ref]object.Object, len(objs))
-	for _, o := range objs {
+	declared := map[object.Ref]object.Object{}
+	for _, o := range r.objectsOf(ctx, t, &rec) {
 		declared[o.Ref()] = o
 	}
 	return declared

@@ -15,6 +15,7 @@ import (
 	"hawser.dev/hawser/internal/document"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/object"
@@ -22,6 +23,7 @@ import (
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/retirement"
 	"hawser.dev/hawser/internal/rollout"
 	"hawser.dev/hawser/internal/source"
@@ -50,7 +52,7 @@ type run struct {
 	// warnings of gathering facts without clusters
 	warnings diag.Findings
 	sources  *source.Resolver
-	marked   marks
+	marks    render.Marks
 	reader   *values.Reader
 	files    bind.Files
 	// records: the records of the bundle are wanted.
@@ -68,6 +70,8 @@ type run struct {
 		once sync.Once
 		id   string
 	}
+	// unselected are the records of clusters that are not selected, as far as the gate has read them.
+	unselected []*release.Record
 }
 
 // uses reports whether the documents read the runtime value.
@@ -146,7 +150,7 @@ func (e *Engine) loadFor(ctx context.Context, req Request, needBundle, deleting 
 	if e.Redactor != nil {
 		e.Redactor.Add(req.Access.Override.Token)
 	}
-	r.from.Fleet = r.fleetName()
+	r.from.Fleet, r.from.Varies = r.fleetName(), program.Varies
 	if r.lock, err = lockfile.Read(r.lockPath); err != nil {
 		return nil, err
 	}
@@ -155,7 +159,7 @@ func (e *Engine) loadFor(ctx context.Context, req Request, needBundle, deleting 
 	}
 	r.sources = &source.Resolver{Fetchers: e.Signatures.Guard(program.Fleet(), e.Fetchers), Digest: e.digest, Pins: r.lock.Sources, Locked: req.Locked}
 	selected, findings := fleet.Select(r.all, req.Selection)
-	findings = append(findings, r.acceptable()...)
+	findings = append(findings, fleet.Acceptable(req.AcceptClusters, r.all)...)
 	if err := findings.Err(); err != nil {
 		return nil, err
 	}
@@ -177,9 +181,7 @@ func (r *run) clusters() diag.Findings {
 		r.all = []fleet.Cluster{fleet.Implicit(r.req.Access.Context)}
 	default:
 		if flag := r.req.Access.OnlyImplicit(); flag != "" {
-			f := diag.Errorf("context-with-fleet", "%s does not go with a fleet that declares clusters", flag)
-			f.Fix = "choose clusters with --cluster or --group"
-			return diag.Findings{f}
+			return fleet.NotImplicit(flag)
 		}
 	}
 	return nil
@@ -241,9 +243,7 @@ func (r *run) connect(ctx context.Context, queries bool) error {
 		}
 		r.stats.Connected++
 		if other, ok := uids[t.facts.UID]; ok && t.facts.UID != "" {
-			f := diag.Errorf("same-cluster", "clusters %s and %s are the same cluster", other, t.cluster.Name)
-			f.Why, f.Fix = "both have the UID "+t.facts.UID, "remove one of them from the fleet, or correct its context"
-			findings = append(findings, f)
+			findings = append(findings, fleet.Twice(other, t.cluster.Name, t.facts.UID))
 		}
 		uids[t.facts.UID] = t.cluster.Name
 	}
@@ -279,26 +279,28 @@ func (r *run) connectOne(ctx context.Context, t *target, queries bool) {
 		Ahead: func(ctx context.Context, s *cluster.Session) { r.readAhead(ctx, t, s) }})
 	t.facts = r.offlineFacts(t.cluster)
 	if err != nil {
-		if ue, ok := errors.AsType[*cluster.UnreachableError](err); ok {
-			t.unreachable = r.redact(ue.Reason())
-			r.emit(fleetplan.Event{Type: fleetplan.EventConnected, Cluster: t.cluster.Name, Status: "unreachable", Message: t.unreachable})
-			return
-		}
-		ae, ok := errors.AsType[*cluster.AccessError](err)
-		if !ok || t.cluster.Implicit {
+		away, isAway := errors.AsType[*kubeapi.UnreachableError](err)
+		denied, isDenied := errors.AsType[*kubeapi.AccessError](err)
+		switch {
+		case isAway:
+			t.unreachable = r.redact(away.Reason())
+		case isDenied && !t.cluster.Implicit:
+			f := denied.Finding()
+			f.What, f.Cluster = r.redact(f.What), t.cluster.Name
+			t.denied, t.unreachable = &f, f.What
+		default:
 			t.find(diag.From(err, "access")...)
 			return
 		}
-		f := ae.Finding()
-		f.What, f.Cluster = r.redact(f.What), t.cluster.Name
-		t.denied, t.unreachable = &f, f.What
 		r.emit(fleetplan.Event{Type: fleetplan.EventConnected, Cluster: t.cluster.Name, Status: "unreachable", Message: t.unreachable})
 		return
 	}
 	t.session = session
 	f := session.Facts()
-	t.facts.Version, t.facts.UID, t.facts.WeakUID, t.facts.Server, t.facts.APIs = f.Version, f.UID, f.WeakUID, f.Server, f.APIs
-	t.facts.ServerID = f.ServerID
+	t.facts.Version, t.facts.UID, t.facts.WeakUID, t.facts.Server, t.facts.ServerID, t.facts.APIs = f.Version, f.UID, f.WeakUID, f.Server, f.ServerID, f.APIs
+	if r.fleet == nil {
+		t.facts.Chosen = t.access.Chosen(r.req.Access.Context != "")
+	}
 	if t.store == nil {
 		t.store = r.Records(session, t.cluster.Name)
 	}
@@ -340,7 +342,7 @@ func (r *run) query(ctx context.Context, t *target) {
 		}
 		obj, err := t.session.Get(ctx, parsed.APIVersion, parsed.Kind, parsed.Namespace, parsed.Name)
 		if err != nil {
-			if q.Optional && cluster.IsAbsent(err) {
+			if q.Optional && kubeapi.IsAbsent(err) {
 				continue
 			}
 			f := diag.Errorf("query", "the query %s cannot be answered", q.Query)
@@ -407,7 +409,9 @@ func (r *run) readRecord(ctx context.Context, t *target, owner string) {
 		return
 	}
 	t.record, t.handle, t.damaged = record, handle, damaged
-	r.recognizeRecord(t)
+	if !r.accepts(t.cluster.Name) {
+		t.find(t.record.Contradicts(t.cluster.Name, t.facts.Identity(), r.fleet)...)
+	}
 }
 
 func (r *run) fleetName() string {
@@ -415,10 +419,6 @@ func (r *run) fleetName() string {
 		return ""
 	}
 	return r.fleet.Name
-}
-
-func (r *run) declares(cluster string) bool {
-	return slices.ContainsFunc(r.all, func(c fleet.Cluster) bool { return c.Name == cluster })
 }
 
 // schedule is the order in which the selected clusters change.

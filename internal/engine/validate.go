@@ -9,6 +9,7 @@ import (
 	"cuelang.org/go/cue/ast"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
@@ -17,9 +18,6 @@ import (
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/render"
 )
-
-// codeInvalid is the code of what the cluster's schema of a kind does not allow.
-const codeInvalid = "invalid-object"
 
 // unchecked is an object that is going to be written; whole, that nobody else has fields in it yet.
 type unchecked struct {
@@ -50,9 +48,9 @@ func (r *run) validate(ctx context.Context, w *work, p *plan.Plan) diag.Findings
 		}
 		list = append(list, unchecked{body, ch.Action == plan.Create || ch.Action == plan.Recreate, w.set.given(body.Instance)})
 	}
-	findings := r.checkObjects(ctx, w.target, list, w.set.bodies)
+	findings := r.checkObjects(ctx, w.target, w.set, list)
 	for _, f := range findings { // the server says of a preview what the schema has said with its line
-		p.Findings = slices.DeleteFunc(p.Findings, func(x diag.Finding) bool { return x.Object == f.Object && x.Code == codeInvalid })
+		p.Findings = slices.DeleteFunc(p.Findings, func(x diag.Finding) bool { return x.Object == f.Object && x.Code == answer.CodeInvalidObject })
 	}
 	return findings
 }
@@ -66,9 +64,9 @@ func (r *run) vetObjects(ctx context.Context, t *target, s *set) diag.Findings {
 			sure, all = append(sure, unchecked{body, false, s.given(body.Instance)}), append(all, unchecked{body, true, s.given(body.Instance)})
 		}
 	}
-	errors := r.checkObjects(ctx, t, sure, s.bodies)
-	for _, f := range r.checkObjects(ctx, t, all, s.bodies) {
-		if f.Code == codeInvalid && !slices.Contains(errors, f) {
+	errors := r.checkObjects(ctx, t, s, sure)
+	for _, f := range r.checkObjects(ctx, t, s, all) {
+		if f.Code == answer.CodeInvalidObject && !slices.Contains(errors, f) {
 			f.Severity = diag.Warning
 			errors = append(errors, f)
 		}
@@ -77,21 +75,20 @@ func (r *run) vetObjects(ctx context.Context, t *target, s *set) diag.Findings {
 }
 
 // checkObjects checks objects against the schemas of a connected cluster, and against those of the definitions that come
-// with them (bodies are everything that is declared). Where a cluster publishes none, nothing is checked.
-func (r *run) checkObjects(ctx context.Context, t *target, list []unchecked, bodies map[object.Ref]object.Object) diag.Findings {
+// with the set, or with bundles that are done first. Where a cluster publishes none, nothing is checked.
+func (r *run) checkObjects(ctx context.Context, t *target, s *set, list []unchecked) diag.Findings {
+	findings := r.check(ctx, t, list, s.ahead.With(s.bodies))
+	if !findings.HasErrors() || s.asked || len(r.ahead(ctx, t, s).Definitions) == 0 {
+		return findings
+	}
+	return r.check(ctx, t, list, s.ahead.With(s.bodies))
+}
+
+func (r *run) check(ctx context.Context, t *target, list []unchecked, bodies map[object.Ref]object.Object) diag.Findings {
 	if len(list) == 0 {
 		return nil
 	}
-	own := map[schema.GroupKind]*openapi.Document{}
-	for ref, o := range bodies {
-		if d := (*openapi.Document)(nil); ref.IsCRD() {
-			if d = openapi.Definition(o.Body); d != nil {
-				for _, k := range d.Kinds() {
-					own[k.GroupKind()] = d
-				}
-			}
-		}
-	}
+	own := openapi.Definitions(bodies)
 	var versions []schema.GroupVersion
 	for _, u := range list {
 		k := u.object.GVK()
@@ -100,26 +97,32 @@ func (r *run) checkObjects(ctx context.Context, t *target, list []unchecked, bod
 		}
 	}
 	published, findings := r.schemas(ctx, t, versions)
+	definition := openapi.Reader(func(gk schema.GroupKind) map[string]any { return t.session.Definition(ctx, gk) })
 	for _, u := range list {
 		k := u.object.GVK()
 		doc := own[k.GroupKind()]
 		if doc == nil {
 			doc = published[k.GroupVersion()]
 		}
-		if doc != nil {
-			findings = append(findings, r.invalid(u, doc)...)
+		if doc == nil {
+			continue
 		}
+		private := u.object.Ref().IsSecret() || len(u.object.Sensitive) > 0
+		o := openapi.Options{Whole: u.whole, Hide: func(openapi.Path) bool { return private }}
+		problems := doc.Check(k, u.object.Body, o)
+		if len(problems) > 0 && own[k.GroupKind()] == nil && t.session != nil && u.object.Ref().Custom() {
+			problems = openapi.Confirm(problems, definition(k.GroupKind()), k, u.object.Body, o)
+		}
+		findings = append(findings, r.invalid(u, problems)...)
 	}
 	return findings
 }
 
 // invalid is what a schema says of an object, each problem at its own line.
-func (r *run) invalid(u unchecked, doc *openapi.Document) diag.Findings {
+func (r *run) invalid(u unchecked, problems []openapi.Problem) diag.Findings {
 	var findings diag.Findings
-	private := u.object.Ref().IsSecret() || len(u.object.Sensitive) > 0
-	hide := func(openapi.Path) bool { return private }
-	for _, p := range doc.Check(u.object.GVK(), u.object.Body, openapi.Options{Whole: u.whole, Hide: hide}) {
-		f := diag.Errorf(codeInvalid, "%s", r.redact(p.Text))
+	for _, p := range problems {
+		f := diag.Errorf(answer.CodeInvalidObject, "%s", r.redact(p.Text))
 		f.Path, f.Fix, f.Pos = p.Path.String(), p.Fix, u.object.Pos
 		f.Object, f.Instance = u.object.Ref().String(), u.object.Instance
 		if r.Locate != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/cache"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
@@ -70,7 +71,7 @@ func TestPlanChecksObjects(t *testing.T) {
 		"app.yaml:10:38 spec.template.spec.containers[name=main].imagee: is not a field that Deployment has"}
 	r.write("bundle.yaml", r.bundle(bad))
 	fp := r.plan(r.request())
-	if got := told(fp.Findings, codeInvalid); !slices.Equal(got, want) {
+	if got := told(fp.Findings, answer.CodeInvalidObject); !slices.Equal(got, want) {
 		t.Errorf("new: %q", got)
 	}
 	r.write("bundle.yaml", r.bundle(good))
@@ -82,14 +83,14 @@ func TestPlanChecksObjects(t *testing.T) {
 		req := r.request()
 		req.ShowDiff = diff
 		fp = r.plan(req)
-		if got := told(fp.Findings, codeInvalid); !slices.Equal(got, want) {
+		if got := told(fp.Findings, answer.CodeInvalidObject); !slices.Equal(got, want) {
 			t.Errorf("changed, diff %v: %q", diff, got)
 		}
 	}
 	definition := strings.ReplaceAll(widgetDefinition, "NAME", r.name)
 	r.write("bundle.yaml", r.bundle(good+definition))
 	fp = r.plan(r.request())
-	if got, want := told(fp.Findings, codeInvalid), []string{"app.yaml:34:3 spec.color: is not a field that Widget has"}; !slices.Equal(got, want) {
+	if got, want := told(fp.Findings, answer.CodeInvalidObject), []string{"app.yaml:34:3 spec.color: is not a field that Widget has"}; !slices.Equal(got, want) {
 		t.Errorf("custom: %q", got)
 	}
 	r.write("bundle.yaml", r.bundle(good+strings.Replace(definition, "color: red", "colour: red", 1)))
@@ -111,7 +112,7 @@ func TestVetChecksObjects(t *testing.T) {
 		t.Error("vet finds nothing")
 	}
 	want := []string{"app.yaml:6:18 spec.ports[0].prot: is not a field that Service has", "warning app.yaml:6:5 spec.ports[0].port: is missing"}
-	if got := told(report.Findings, codeInvalid); !slices.Equal(got, want) {
+	if got := told(report.Findings, answer.CodeInvalidObject); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 	snap, err := r.Snapshot(t.Context(), r.request())
@@ -126,7 +127,7 @@ func TestVetChecksObjects(t *testing.T) {
 	if report, err = r.Vet(t.Context(), req); err == nil {
 		t.Error("vet finds nothing in facts")
 	}
-	if got := told(report.Findings, codeInvalid); !slices.Equal(got, want) {
+	if got := told(report.Findings, answer.CodeInvalidObject); !slices.Equal(got, want) {
 		t.Errorf("from facts: %q", got)
 	}
 }
@@ -145,11 +146,11 @@ func TestPlanChecksObjectsOfAChart(t *testing.T) {
 	}
 	want := []string{"bundle.yaml:8:16 spec.replicas: wants a whole number, and is a text",
 		"bundle.yaml:8:38 spec.template.spec.containers[name=main].imagePullPolicy: wants a text, and is a number"}
-	if got := told(fp.Findings, codeInvalid); !slices.Equal(got, want) {
+	if got := told(fp.Findings, answer.CodeInvalidObject); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 	for _, f := range fp.Findings {
-		if f.Code == codeInvalid && !strings.HasPrefix(f.Why, "values.") {
+		if f.Code == answer.CodeInvalidObject && !strings.HasPrefix(f.Why, "values.") {
 			t.Errorf("%+v", f)
 		}
 	}

@@ -2,8 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"maps"
 	"slices"
 
@@ -15,8 +13,13 @@ import (
 )
 
 // forValues is the cluster as the reader of values sees it: one that can be asked for Secrets when it is connected.
-func (t *target) forValues(instance string) values.Target {
+func (r *run) forValues(t *target, s *set, instance string) values.Target {
 	out := values.Target{Cluster: t.cluster.Name, Instance: instance}
+	for _, need := range s.spec.Requires {
+		if w := r.req.Before[need.Bundle].work(t.cluster.Name); w != nil && !r.req.done && !w.settled() {
+			out.Later = need.Bundle
+		}
+	}
 	if t.session != nil {
 		out.Secrets = t.secretData
 	}
@@ -29,12 +32,7 @@ func (r *run) sensitive(o object.Object) object.Object {
 	if !r.Redactor.Knows() {
 		return o // nothing is secret
 	}
-	known := func(text string) bool { return r.Redactor.Value(o.Instance, text) != text }
-	if data, err := json.Marshal(o.Body); o.Ref().IsSecret() || err == nil && !known(string(data)) {
-		return o
-	}
-	o.Sensitive = slices.Concat(o.Sensitive, object.SensitivePaths(o.Body, known))
-	return o
+	return o.MarkSecrets(func(text string) bool { return r.Redactor.Value(o.Instance, text) != text })
 }
 
 // remember hides what was secret when a release was applied, though nothing refers to it any more.
@@ -77,13 +75,5 @@ func (t *target) secretData(ctx context.Context, namespace, name string) (map[st
 	if err != nil {
 		return nil, err
 	}
-	held, _ := obj["data"].(map[string]any)
-	out := make(map[string][]byte, len(held))
-	for key, v := range held {
-		text, _ := v.(string)
-		if out[key], err = base64.StdEncoding.DecodeString(text); err != nil {
-			return nil, err // the server takes nothing else; the text names an offset alone
-		}
-	}
-	return out, nil
+	return object.SecretData(obj)
 }

@@ -5,6 +5,7 @@ import (
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
 )
 
 // Prepared is a fleet plan that was made here, with what carrying it out needs and never leaves the process. A plan that
@@ -23,7 +24,9 @@ type work struct {
 	target   *target
 	set      *set
 	observed cluster.Observation
-	input    plan.Input
+	// back is the record that a rollback goes back to here, nil for nothing and for what no record is the source of.
+	back  *release.Record
+	input plan.Input
 	// beside is what the other bundles of the same files declare here, nil when nobody has asked them.
 	beside *plan.Beside
 	// unseen are the kinds that could not be looked at when the record was made again.

@@ -27,8 +27,10 @@ type Cluster struct {
 type Access struct {
 	// KubeconfigPaths are the files to merge (KUBECONFIG's list or one path); Context must exist in them.
 	KubeconfigPaths []string
-	Context         string
-	ProxyURL        string
+	// Content is what the one path held, where it can be read only once: a pipe. nil for files.
+	Content  []byte
+	Context  string
+	ProxyURL string
 	// Server is the address, for people.
 	Server string
 	// Impersonate is the user of --as; Groups those of --as-group.
@@ -126,6 +128,8 @@ type Facts struct {
 	Labels   map[string]string `json:"labels,omitempty"`
 	Vars     map[string]any    `json:"vars,omitempty"`
 	Implicit bool              `json:"implicit,omitempty"`
+	// Chosen says how the one cluster of a run without a fleet was chosen, "" for others and before that is known.
+	Chosen string `json:"-"`
 	// Version is the API server's version without the leading v, "1.36.3".
 	Version string `json:"version,omitempty"`
 	// UID is the kube-system UID; WeakUID tells that it is the record namespace's instead.

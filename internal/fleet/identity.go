@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"slices"
 	"strings"
 
 	"hawser.dev/hawser/internal/diag"
@@ -85,6 +86,66 @@ func WrongCluster(name, source string, known, now Identity) diag.Finding {
 	return f
 }
 
+// OtherThanDeclared is that finding where the fleet's own file says the UID: it is corrected there.
+func OtherThanDeclared(name string, declared, now Identity) diag.Finding {
+	f := WrongCluster(name, "the fleet declares", declared, now)
+	f.Fix = strings.Replace(f.Fix, "on purpose: --accept-cluster "+name, "on purpose, correct the uid that the fleet declares", 1)
+	f.Fix = strings.Replace(f.Fix, "; if it is the right one: --accept-cluster "+name, "", 1)
+	return f
+}
+
+// Recognize refuses a cluster that answered with these facts and is not the one that the fleet, or hawser.lock at lockPath, knows
+// by its name: known is what the lock file knows of each of the fleet's clusters (all). accepted: the user said that it may be
+// another one. A weak identity is a warning.
+func Recognize(c Cluster, f Facts, known func(name string) Identity, all []Cluster, lockPath string, accepted bool) diag.Findings {
+	now, was := f.Identity(), known(c.Name)
+	var out diag.Findings
+	if n := WeakIdentity(f); n != nil {
+		out = append(out, *n)
+	}
+	if c.UID != "" { // what the fleet's file says is corrected there
+		if declared := (Identity{UID: c.UID}); declared.Match(now) != SameCluster {
+			out = append(out, OtherThanDeclared(c.Name, declared, now))
+		}
+		return out
+	}
+	if c.Implicit || was == (Identity{}) || was.Match(now) == SameCluster || accepted {
+		return out
+	}
+	others := slices.DeleteFunc(NamesOf(all), func(other string) bool { return known(other).Match(now) != SameCluster })
+	return append(out, KnownAs(WrongCluster(c.Name, lockPath+" knows it with", was, now), others))
+}
+
+// KnownAs is the finding about a wrong cluster, with the clusters that are known to be the one that answered.
+func KnownAs(f diag.Finding, others []string) diag.Finding {
+	if len(others) > 0 {
+		f.Why += ", which is that of " + strings.Join(others, ", ") + ": the contexts look swapped"
+	}
+	return f
+}
+
+// Acceptable finds names of --accept-cluster that are no clusters.
+func Acceptable(names []string, clusters []Cluster) diag.Findings {
+	var out diag.Findings
+	for _, n := range names {
+		if !slices.Contains(NamesOf(clusters), n) {
+			f := diag.Errorf("unknown-cluster", "--accept-cluster: there is no cluster %q", n)
+			f.Fix = "name clusters as the fleet does"
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// NamesOf are the names of clusters, in their order.
+func NamesOf(clusters []Cluster) []string {
+	out := make([]string, len(clusters))
+	for i, c := range clusters {
+		out[i] = c.Name
+	}
+	return out
+}
+
 func (i Identity) describe() string {
 	if s := i.String(); i.Strong() || i.Server == "" {
 		return "uid " + s
@@ -120,4 +181,26 @@ func WeakIdentity(f Facts) *diag.Finding {
 	n.Why = "these credentials may not read the namespace kube-system, whose UID would tell more"
 	n.Fix = "grant get on the namespace kube-system"
 	return &n
+}
+
+// Swapped is the finding that a cluster keeps a record that was made under the name of another one of the same fleet.
+func Swapped(name, other string) diag.Finding {
+	f := diag.Errorf(CodeWrongCluster, "the record kept here belongs to another cluster of this fleet")
+	f.Why = "it is that of " + other + ": the contexts of " + other + " and " + name + " look swapped"
+	f.Fix = "correct the contexts in the fleet; if the clusters were renamed: --accept-cluster " + name
+	return f
+}
+
+// Twice is the finding that two clusters of a fleet are one.
+func Twice(one, other, uid string) diag.Finding {
+	f := diag.Errorf("same-cluster", "clusters %s and %s are the same cluster", one, other)
+	f.Why, f.Fix = "both have the UID "+uid, "remove one of them from the fleet, or correct its context"
+	return f
+}
+
+// NotImplicit refuses a flag of runs without a fleet beside one that declares clusters.
+func NotImplicit(flag string) diag.Findings {
+	f := diag.Errorf("context-with-fleet", "%s does not go with a fleet that declares clusters", flag)
+	f.Fix = "choose clusters with --cluster or --group"
+	return diag.Findings{f}
 }

@@ -3,6 +3,9 @@ package fleet
 import (
 	"strings"
 	"testing"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/diag"
 )
 
 // TestIdentity: which clusters are the same, which are not, and where nobody can tell.
@@ -77,5 +80,27 @@ func TestOtherThanPlanned(t *testing.T) {
 		if strings.Contains(text, "this is not the cluster eu") != tt.told || strings.Contains(text, "kube-system") == tt.told || strings.Contains(text, "--adopt") {
 			t.Errorf("%q, %q: %s", tt.was, tt.now, text)
 		}
+	}
+}
+
+// Contexts that were swapped are one message for both clusters, which says whose each is.
+func TestSwapped(t *testing.T) {
+	u1, u2 := Identity{UID: "11111111-0000-0000-0000-000000000000"}, Identity{UID: "22222222-0000-0000-0000-000000000000"}
+	eu, us := KnownAs(WrongCluster("eu", "hawser.lock knows it with", u1, u2), []string{"us"}), KnownAs(WrongCluster("us", "hawser.lock knows it with", u2, u1), []string{"eu"})
+	eu.Cluster, us.Cluster = "eu", "us"
+	got := diag.Findings{eu, us}.Merge()
+	if len(got) != 1 || !strings.Contains(got[0].Why, "eu: hawser.lock knows it with uid 1") || !strings.Contains(got[0].Why, "which is that of us: the contexts look swapped") {
+		t.Errorf("%+v", got)
+	}
+	if f := KnownAs(eu, nil); f != eu {
+		t.Errorf("%+v", f)
+	}
+	a, b := Swapped("eu", "us"), Swapped("us", "eu")
+	a.Cluster, b.Cluster = "eu", "us"
+	if got := (diag.Findings{a, b}).Merge(); len(got) != 1 || !strings.Contains(got[0].Why, "it is that of us") {
+		t.Errorf("%+v", got)
+	}
+	if got := Acceptable([]string{"eu", "ue"}, []Cluster{{ClusterSpec: v1alpha1.ClusterSpec{Name: "eu"}}}); len(got) != 1 || !strings.Contains(got[0].What, `"ue"`) {
+		t.Errorf("%+v", got)
 	}
 }

@@ -57,7 +57,12 @@ func Select(clusters []Cluster, s Selection) ([]Cluster, diag.Findings) {
 	fs = append(fs, more...)
 	selector, err := labels.Parse(s.Labels)
 	if err != nil {
-		fs = append(fs, diag.Errorf("invalid-selector", "label selector %q: %v", s.Labels, err))
+		f := diag.Errorf("invalid-selector", "label selector %q: %v", s.Labels, err)
+		f.Fix = "write KEY=VALUE, KEY!=VALUE, or \"KEY in (A, B)\", several parted by commas"
+		if key, value, ok := strings.Cut(s.Labels, ":"); ok && !strings.ContainsAny(s.Labels, "=!,( ") {
+			f.What, f.Fix = fmt.Sprintf("%q is no label selector", s.Labels), "write "+key+"="+value
+		}
+		fs = append(fs, f)
 	}
 	if fs.HasErrors() {
 		return nil, fs

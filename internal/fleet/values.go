@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"hawser.dev/hawser/internal/diag"
 )
 
 // Names of the runtime values that carry the cluster's name and group; both spellings mean the same.
@@ -126,4 +128,26 @@ func Secrets(values map[string]Value) []string {
 		}
 	}
 	return out
+}
+
+// Shown are the values of a cluster that may be shown: those of the environment are the caller's own, and of secret ones the
+// name alone is told; absent says of them that nobody has them.
+func Shown(values map[string]Value, absent bool) map[string]Value {
+	out := map[string]Value{}
+	for name, v := range values {
+		if v.Secret {
+			v.Value, v.Absent = "", v.Absent || absent
+		}
+		if v.Layer != LayerEnv {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+// NoAnswer is the finding that a cluster does not answer, and why.
+func NoAnswer(cluster, why string) diag.Finding {
+	f := diag.Errorf("unreachable", "the cluster does not answer: %s", why)
+	f.Cluster = cluster
+	return f
 }

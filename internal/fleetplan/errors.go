@@ -2,6 +2,7 @@ package fleetplan
 
 import (
 	"errors"
+	"fmt"
 
 	"hawser.dev/hawser/internal/diag"
 )
@@ -26,4 +27,12 @@ func (e *RefusedError) Error() string { return (&diag.FindingsError{Findings: e.
 // Unwrap returns both ErrRefused and the findings' error.
 func (e *RefusedError) Unwrap() []error {
 	return []error{ErrRefused, &diag.FindingsError{Findings: e.Findings}}
+}
+
+// Unknown is the error of an answer in which so many clusters are missing, nil for none.
+func Unknown(clusters int) error {
+	if clusters == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d clusters are unknown: %w", clusters, ErrPartial)
 }

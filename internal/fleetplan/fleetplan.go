@@ -6,12 +6,16 @@
 package fleetplan
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/deletionguard"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/group"
@@ -22,13 +26,17 @@ import (
 
 // FleetPlan is the one plan for all clusters of a bundle. Its JSON form is public and versioned.
 type FleetPlan struct {
-	V       int       `json:"v"`    // 1
-	Verb    string    `json:"verb"` // "apply" or "delete"
-	Bundle  string    `json:"bundle"`
-	Owner   string    `json:"owner"`
-	Fleet   string    `json:"fleet,omitempty"`
-	Head    string    `json:"head"`
-	Created time.Time `json:"created"`
+	V      int    `json:"v"`    // 1
+	Verb   string `json:"verb"` // "apply", "delete" or "rollback"
+	Bundle string `json:"bundle"`
+	// Requires are the bundles that must be there first.
+	Requires []string `json:"requires,omitempty"`
+	Owner    string   `json:"owner"`
+	Fleet    string   `json:"fleet,omitempty"`
+	Head     string   `json:"head"`
+	// RollbackTo is the release that is gone back to, nil unless the verb is "rollback".
+	RollbackTo *release.Name `json:"rollbackTo,omitempty"`
+	Created    time.Time     `json:"created"`
 	// Clusters in rollout order: wave, canaries first, fleet order.
 	Clusters []*ClusterPlan   `json:"clusters"`
 	Groups   []group.Group    `json:"groups"`
@@ -38,6 +46,8 @@ type FleetPlan struct {
 	Guard []string `json:"guard,omitempty"`
 	// Findings of the fleet as a whole and of every cluster (with Cluster set). An Error blocks the apply.
 	Findings diag.Findings `json:"findings,omitempty"`
+	// Confirm is the number of deletions and recreations of the whole run, where that has several bundles.
+	Confirm int `json:"-"`
 	// FleetFiles and Context are those that a saved plan was made with.
 	FleetFiles []string `json:"-"`
 	Context    string   `json:"-"`
@@ -81,6 +91,8 @@ type ClusterPlan struct {
 	Resumes bool `json:"resumes,omitempty"`
 	// Last is the phase that the last run left the record in.
 	Last release.Phase `json:"-"`
+	// Waits says why an apply waits here though it writes nothing: "the last run failed (api)".
+	Waits string `json:"waits,omitempty"`
 	// Runtime values that changed since the recorded release: "GROUP staging -> production (env)".
 	RuntimeChanges []string `json:"runtimeChanges,omitempty"`
 }
@@ -98,7 +110,7 @@ type InstancePlan struct {
 // authenticates is masked.
 func (p *FleetPlan) Redact(m plan.Masker) {
 	for _, cp := range p.Clusters {
-		cp.Server, cp.Unreachable = m.Sweep(cp.Server), m.Redact(cp.Unreachable)
+		cp.Server, cp.Unreachable, cp.Waits = m.Sweep(cp.Server), m.Redact(cp.Unreachable), m.Sweep(cp.Waits)
 		cp.NotPlaced = maps.Clone(cp.NotPlaced)
 		for i := range cp.Instances {
 			cp.Instances[i].Source, cp.Instances[i].Before = m.Sweep(cp.Instances[i].Source), m.Sweep(cp.Instances[i].Before)
@@ -113,6 +125,15 @@ func (p *FleetPlan) Redact(m plan.Masker) {
 	p.Findings = plan.RedactFindings(p.Findings.Sorted(), m)
 }
 
+// Require adds bundles that must be there first.
+func (p *FleetPlan) Require(needs []v1alpha1.Requires) {
+	for _, need := range needs {
+		if !slices.Contains(p.Requires, need.Bundle) {
+			p.Requires = append(p.Requires, need.Bundle)
+		}
+	}
+}
+
 // Counts sums the plans' counts over all clusters.
 func (p *FleetPlan) Counts() plan.Counts {
 	var c plan.Counts
@@ -122,6 +143,22 @@ func (p *FleetPlan) Counts() plan.Counts {
 		}
 	}
 	return c
+}
+
+// Digest identifies what the plan does: the actions, objects and what is written of them, on each cluster.
+func (p *FleetPlan) Digest() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s %q %s\n", p.Verb, p.Bundle, p.Head)
+	for _, c := range p.Clusters {
+		if c.Plan == nil {
+			continue
+		}
+		fmt.Fprintf(h, "%q %s\n", c.Cluster, c.UID)
+		for _, ch := range c.Plan.Changes {
+			fmt.Fprintf(h, "%s %q %q\n", ch.Action, ch.Ref.String(), ch.Digest)
+		}
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
 // Cluster is the plan of one cluster, nil when there is none of that name.
@@ -170,13 +207,11 @@ func (p *FleetPlan) Reachable(skip bool) diag.Findings {
 	if skip {
 		return nil
 	}
-	unknown, reasons := map[int][]string{}, map[int][]string{}
+	unknown, reasons := map[int][]string{}, map[int]diag.Findings{}
 	for _, cp := range p.Clusters {
 		if cp.Unreachable != "" {
 			unknown[cp.Wave] = append(unknown[cp.Wave], cp.Cluster)
-			if !slices.Contains(reasons[cp.Wave], cp.Unreachable) {
-				reasons[cp.Wave] = append(reasons[cp.Wave], cp.Unreachable)
-			}
+			reasons[cp.Wave] = append(reasons[cp.Wave], diag.Finding{Cluster: cp.Cluster, Why: cp.Unreachable})
 		}
 	}
 	var findings diag.Findings
@@ -189,11 +224,36 @@ func (p *FleetPlan) Reachable(skip bool) diag.Findings {
 		if len(names) == 1 {
 			f.What = "cluster " + names[0] + " does not answer"
 		}
-		f.Why = fmt.Sprintf("%s; wave %d allows %d failures", strings.Join(reasons[i+1], "; "), i+1, w.MaxFailures)
+		for _, m := range reasons[i+1].Merge() { // they differ by reason alone
+			f.Why = m.Why
+		}
+		f.Why += map[bool]string{true: "\n", false: "; "}[strings.Contains(f.Why, "\n")] + fmt.Sprintf("wave %d allows %d failures", i+1, w.MaxFailures)
 		f.Fix = "mend that, try again when they are back, or go on without them: --skip-unreachable"
 		findings = append(findings, f)
 	}
 	return findings
+}
+
+// Unconfirmed parts the findings of a plan that is whole, and that nothing holds up but the number of its deletions, or waves
+// before the selected ones: those that say so, and the others. It is nil, nil for every other plan.
+func (p *FleetPlan) Unconfirmed() (guard, others diag.Findings) {
+	if p.Counts().Conflict > 0 {
+		return nil, nil
+	}
+	for _, f := range p.Findings {
+		switch {
+		case f.Code == deletionguard.Code, f.Code == rollout.CodeGate:
+			guard = append(guard, f)
+		case f.Severity == diag.Error:
+			return nil, nil
+		default:
+			others = append(others, f)
+		}
+	}
+	if len(guard) == 0 {
+		return nil, nil
+	}
+	return guard, others
 }
 
 // After reports that a cluster's wave is not to be done in this run.

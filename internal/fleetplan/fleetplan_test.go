@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"hawser.dev/hawser/internal/deletionguard"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/group"
@@ -79,6 +80,21 @@ func TestReachable(t *testing.T) {
 	}
 }
 
+// Why clusters do not answer is told once where addresses alone differ, and for each other reason with its clusters.
+func TestReachableReasons(t *testing.T) {
+	why := map[string]string{"a": "connection refused (https://10.0.0.1:6443)", "b": "connection refused (https://10.0.0.2:6443)", "c": "i/o timeout"}
+	for _, tt := range []struct{ clusters, want string }{
+		{"a", "connection refused (https://10.0.0.1:6443); wave 1 allows 0 failures"},
+		{"ab", "connection refused (<address>); wave 1 allows 0 failures"},
+		{"abc", "a, b: connection refused (<address>)\nc: i/o timeout\nwave 1 allows 0 failures"},
+	} {
+		p := planOf(len(tt.clusters), func(cp *ClusterPlan) { cp.Wave, cp.Unreachable = 1, why[cp.Cluster] })
+		if fs := p.Reachable(false); len(fs) != 1 || fs[0].Why != tt.want {
+			t.Errorf("%s: %+v", tt.clusters, fs)
+		}
+	}
+}
+
 // TestOrder: clusters stand in the order of the schedule with its waves and canaries, equal plans are grouped, and the
 // totals are those of all clusters.
 func TestOrder(t *testing.T) {
@@ -126,5 +142,53 @@ func TestDescribe(t *testing.T) {
 	c.Describe(record, now, func(s string) string { return s })
 	if c.Revision != 7 || !c.Resumes || len(c.RuntimeChanges) != 1 || !strings.Contains(c.RuntimeChanges[0], "production") {
 		t.Errorf("%+v", c)
+	}
+}
+
+// TestAwait: a cluster on which nothing is written is waited for where its last run left something unready.
+func TestAwait(t *testing.T) {
+	failed, change := &release.Record{Phase: release.Failed}, plan.Change{Action: plan.Update}
+	for name, c := range map[string]struct {
+		plan ClusterPlan
+		last *release.Record
+		wait bool
+		want string
+	}{
+		"failed":            {ClusterPlan{Plan: &plan.Plan{}}, failed, true, "the last run failed"},
+		"nobody waits":      {ClusterPlan{Plan: &plan.Plan{}}, failed, false, ""},
+		"it is written":     {ClusterPlan{Plan: &plan.Plan{Changes: []plan.Change{change}}}, failed, true, ""},
+		"succeeded":         {ClusterPlan{Plan: &plan.Plan{}}, &release.Record{Phase: release.Succeeded}, true, ""},
+		"nothing was there": {ClusterPlan{Plan: &plan.Plan{}}, nil, true, ""},
+	} {
+		if c.plan.Await(c.last, c.wait); c.plan.Waits != c.want {
+			t.Errorf("%s: %q", name, c.plan.Waits)
+		}
+	}
+}
+
+// A plan that only the number of its deletions holds up is told from one that something else blocks too.
+func TestUnconfirmed(t *testing.T) {
+	guard := deletionguard.Check([]string{"on cluster a: deletes Namespace shop"}, 3, nil)[0]
+	gate := diag.Errorf(rollout.CodeGate, "the selection leaves out wave 1")
+	note, wrong := diag.Warnf("insecure", "not verified"), diag.Errorf("locked", "locked by ada")
+	for name, c := range map[string]struct {
+		findings diag.Findings
+		conflict bool
+		want     int
+	}{
+		"nothing": {}, "a warning": {findings: diag.Findings{note}}, "another error": {findings: diag.Findings{wrong}},
+		"the number alone": {findings: diag.Findings{guard, note}, want: 1}, "a wave before alone": {findings: diag.Findings{note, gate}, want: 1},
+		"the number and a wave before": {findings: diag.Findings{guard, gate}, want: 2}, "both": {findings: diag.Findings{guard, wrong}},
+		"a conflict": {findings: diag.Findings{guard}, conflict: true},
+	} {
+		p := planOf(1, nil)
+		p.Findings = c.findings
+		if c.conflict {
+			p.Clusters[0].Plan.Changes = []plan.Change{{Action: plan.Conflict}}
+		}
+		got, others := p.Unconfirmed()
+		if len(got) != c.want || c.want > 0 && len(got)+len(others) != len(c.findings) {
+			t.Errorf("%s: %v, %v", name, got, others)
+		}
 	}
 }

@@ -62,3 +62,58 @@ func (p *FleetPlan) Interrupted() (resumes, undone []string) {
 	}
 	return resumes, undone
 }
+
+// Await notes that an apply that waits (wait) does so on a cluster where it writes nothing, for what its last run (nil: none)
+// left unready.
+func (c *ClusterPlan) Await(last *release.Record, wait bool) {
+	if wait && c.Plan.Empty() && !c.Resumes {
+		c.Waits = last.Unready()
+	}
+}
+
+// Again are the flags with which another run does the same: a rollback names its release, as the one before the newest is
+// another one then.
+func (p *FleetPlan) Again() []string {
+	if p.RollbackTo == nil {
+		return nil
+	}
+	return []string{"--to", p.RollbackTo.Rollout}
+}
+
+// Question asks whether the plan shall be carried out; where says on which clusters.
+func (p *FleetPlan) Question(where string) string {
+	if p.RollbackTo != nil {
+		return fmt.Sprintf("Go back to release %s on %s?", p.RollbackTo, where)
+	}
+	return "Apply to " + where + "?"
+}
+
+// FirstWrite says which cluster is written first, at which server, and what; "" where nothing is.
+func (p *FleetPlan) FirstWrite() string {
+	for _, c := range p.Clusters {
+		if c.Plan == nil || c.Plan.Empty() {
+			continue
+		}
+		where := c.Cluster
+		if c.Server != "" {
+			where += " (" + c.Server + ")"
+		}
+		var names []string
+		more := 0
+		for _, ch := range c.Plan.Changes {
+			switch {
+			case !ch.Action.Writes():
+			case len(names) < 4:
+				names = append(names, ch.Action.Mark()+" "+ch.Ref.String())
+			default:
+				more++
+			}
+		}
+		text := "First to be written: " + where + ": " + strings.Join(names, ", ")
+		if more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		return text
+	}
+	return ""
+}

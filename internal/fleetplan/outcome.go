@@ -3,6 +3,7 @@ package fleetplan
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"hawser.dev/hawser/internal/diag"
@@ -92,7 +93,7 @@ func (c *ClusterOutcome) Refuse(fs diag.Findings) {
 	c.Reason = fs.Errors()[0].What
 	for _, f := range fs.Errors() {
 		c.Problems = append(c.Problems, Problem{Instance: f.Instance,
-			Status: health.Status{State: health.Failed, Reason: f.What, Details: []string{f.String()}}})
+			Status: health.Status{State: health.Failed, Reason: f.What, Details: []string{strings.ReplaceAll(f.String(), "\n", "; ")}}})
 	}
 }
 
@@ -105,6 +106,31 @@ func Unready(inventory []plan.Owned, states map[object.Ref]health.Status) []Prob
 		}
 	}
 	return out
+}
+
+// NotWaited is the reason of a cluster that succeeded in being written alone: a run with --wait=false.
+const NotWaited = "written, nobody waited"
+
+// ChangedInSoak is why a cluster has failed on which another run has delivered something in its soak.
+const ChangedInSoak = "was changed by another run in its soak"
+
+// SoakReason is what a rollout that stops says of the cluster after its soak, "" for that it is no longer ready.
+func (c *ClusterOutcome) SoakReason() string {
+	if c.Reason == ChangedInSoak {
+		return c.Reason
+	}
+	return ""
+}
+
+// NotSoaked makes the row of a cluster that was not well at the end of its soak, because of objects that are no longer ready,
+// or else of what was found; redact hides what is secret in that.
+func (c *ClusterOutcome) NotSoaked(problems []Problem, found diag.Findings, redact func(string) string) {
+	c.Result, c.TimedOut, c.Problems = Failed, true, problems
+	if len(problems) > 0 {
+		c.Reason = problems[0].Name() + " no longer ready after the soak"
+	} else {
+		c.Reason = "health after the soak: " + redact(found.Errors()[0].String())
+	}
 }
 
 // Name is the instance of a problem, else its object.

@@ -68,6 +68,8 @@ type OutdatedReport struct {
 // OutdatedSource is one source. Versions are "" where there is none.
 type OutdatedSource struct {
 	Source string `json:"source"`
+	// Instances are the names of those that have it.
+	Instances []string `json:"instances,omitempty"`
 	// Want is the version or range the bundle writes, Locked what is pinned.
 	Want   string        `json:"want,omitempty"`
 	Locked *lockfile.Pin `json:"locked,omitempty"`
@@ -83,6 +85,8 @@ type BuildItem struct {
 	Instance string          `json:"instance"`
 	Cluster  string          `json:"cluster"`
 	Objects  []object.Object `json:"-"`
+	// Namespaces are those that apply would make for the instance, and nobody declares.
+	Namespaces []object.Object `json:"-"`
 }
 
 // BuildResult is what build prints: items by instance, then cluster.
@@ -97,6 +101,8 @@ type BuildResult struct {
 	// Reads are the objects in the clusters that values are taken from, StoreNamespaces where stores read Secrets.
 	Reads           []object.Ref
 	StoreNamespaces []string
+	// Recorded are the objects that the clusters' records name, where they were asked for.
+	Recorded []object.Ref
 	// Mask hides the secret values that this run came to know, for masked output.
 	Mask plan.Masker
 }
@@ -146,14 +152,14 @@ func (r *LockReport) Drop(pins map[string]lockfile.Pin) {
 }
 
 // Outdated is the row of one source that was compared with what there is.
-func Outdated(s source.Source, row source.Row, redact func(string) string) OutdatedSource {
+func Outdated(s source.Declared, row source.Row, redact func(string) string) OutdatedSource {
 	pin := func(m module.Resolved) *lockfile.Pin {
 		if m.Digest == "" {
 			return nil
 		}
 		return &lockfile.Pin{Version: m.Version, Digest: m.Digest}
 	}
-	out := OutdatedSource{Want: s.Want, Newest: pin(row.Newest), Overall: pin(row.Overall), Verdict: row.Verdict}
+	out := OutdatedSource{Instances: s.Names(), Want: s.Want, Newest: pin(row.Newest), Overall: pin(row.Overall), Verdict: row.Verdict}
 	s.Want = ""
 	out.Source = s.Key()
 	if row.Locked.Digest != "" {

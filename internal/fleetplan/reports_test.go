@@ -41,11 +41,11 @@ func TestLockReport(t *testing.T) {
 func TestOutdatedRow(t *testing.T) {
 	s := source.Source{Kind: "module", Name: "oci://c", Ref: module.Reference{URL: "oci://c"}, Want: "1.x"}
 	hide := func(string) string { return "***" }
-	got := Outdated(s, source.Row{Locked: lockfile.Pin{Digest: "1"}, Newest: module.Resolved{Version: "1.2.0", Digest: "2"}, Verdict: source.Behind}, hide)
+	got := Outdated(source.Declared{Source: s}, source.Row{Locked: lockfile.Pin{Digest: "1"}, Newest: module.Resolved{Version: "1.2.0", Digest: "2"}, Verdict: source.Behind}, hide)
 	if got.Want != "1.x" || got.Locked == nil || got.Newest == nil || got.Newest.Version != "1.2.0" || got.Overall != nil || got.Problem != "" || strings.Contains(got.Source, "1.x") {
 		t.Errorf("%+v", got)
 	}
-	if got = Outdated(s, source.Row{Verdict: source.Unknown, Err: errors.New("a secret")}, hide); got.Problem != "***" || got.Locked != nil {
+	if got = Outdated(source.Declared{Source: s}, source.Row{Verdict: source.Unknown, Err: errors.New("a secret")}, hide); got.Problem != "***" || got.Locked != nil {
 		t.Errorf("%+v", got)
 	}
 }

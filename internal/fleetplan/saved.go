@@ -13,6 +13,7 @@ import (
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/planfile"
 	"hawser.dev/hawser/internal/rollout"
+	"hawser.dev/hawser/internal/staleplan"
 )
 
 // Read is the plan of a file, to be shown. A file that was changed after it was sealed with the key is an error, one that
@@ -73,7 +74,7 @@ func (p *FleetPlan) whole() error {
 
 // names gives everything of the plan that names something, and that is printed as it is.
 func (p *FleetPlan) names(yield func(string) bool) {
-	out := []string{p.Bundle, p.Owner, p.Fleet, p.Head}
+	out := append([]string{p.Bundle, p.Owner, p.Fleet, p.Head}, p.Requires...)
 	for _, w := range p.Schedule.Waves {
 		out = append(out, w.Name)
 	}
@@ -111,7 +112,7 @@ func (p *FleetPlan) With(change func(*ClusterPlan)) *FleetPlan {
 }
 
 // Promise lets the part's plan be one that a file can have: what is made up is made anew when it is applied, and has the
-// digests of what stood there until then, and no content.
+// digests of what stood there until then, and no content; what others have is told by a digest.
 func (c *ClusterPlan) Promise(stood map[object.Ref]string) {
 	if c.Plan == nil {
 		return
@@ -119,6 +120,7 @@ func (c *ClusterPlan) Promise(stood map[object.Ref]string) {
 	p := *c.Plan
 	p.Changes = append([]plan.Change{}, c.Plan.Changes...)
 	for i := range p.Changes {
+		p.Changes[i].ForeignDigest = staleplan.Digest(p.Changes[i])
 		if digest, ok := stood[p.Changes[i].Ref]; ok {
 			p.Changes[i].Digest, p.Changes[i].Content = digest, nil
 		}
@@ -130,7 +132,7 @@ func (c *ClusterPlan) Promise(stood map[object.Ref]string) {
 // with one that is not keyed, shown the texts too.
 func Verify(old, now *FleetPlan, same func(saved, digest string) bool, shown bool) diag.Findings {
 	if old.Bundle != now.Bundle || old.Fleet != now.Fleet || old.Head != now.Head {
-		return diag.Findings{plan.Stale("it is another bundle's, or the rollout changed since it was made")}
+		return diag.Findings{staleplan.Stale("it is another bundle's, or the rollout changed since it was made")}
 	}
 	var findings diag.Findings
 	for _, cp := range now.Clusters {
@@ -146,7 +148,7 @@ func Verify(old, now *FleetPlan, same func(saved, digest string) bool, shown boo
 		}
 	}
 	if len(findings) == 0 && !rollout.Same(old.Schedule, now.Schedule) {
-		findings = append(findings, plan.Stale("the rollout is another one now"))
+		findings = append(findings, staleplan.Stale("the rollout is another one now"))
 	}
 	return findings
 }
@@ -160,12 +162,12 @@ func (c *ClusterPlan) verify(was *ClusterPlan, same func(saved, digest string) b
 	case was.Revision != c.Revision:
 		return diag.Findings{c.Stale("it is at revision %d now, the plan was made at %d", c.Revision, was.Revision)}
 	}
-	return plan.Verify(was.Plan, c.Plan, same, shown).OnCluster(c.Cluster)
+	return staleplan.Verify(was.Plan, c.Plan, same, shown).OnCluster(c.Cluster)
 }
 
 // Stale is the finding that a plan does not fit the cluster any more.
 func (c *ClusterPlan) Stale(format string, args ...any) diag.Finding {
-	f := plan.Stale(format, args...)
+	f := staleplan.Stale(format, args...)
 	f.Cluster = c.Cluster
 	return f
 }

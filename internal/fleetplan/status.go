@@ -26,9 +26,11 @@ type StatusReport struct {
 
 // ClusterStatus is one cluster's bundles.
 type ClusterStatus struct {
-	Cluster     string `json:"cluster"`
-	Group       string `json:"group,omitempty"`
-	Server      string `json:"server,omitempty"`
+	Cluster string `json:"cluster"`
+	Group   string `json:"group,omitempty"`
+	Server  string `json:"server,omitempty"`
+	// Chosen says how the one cluster of a run without a fleet was chosen: "the current context kind (https://...)".
+	Chosen      string `json:"chosen,omitempty"`
 	Unreachable string `json:"unreachable,omitempty"`
 	Bundle      string `json:"bundle,omitempty"`
 	Revision    int    `json:"revision,omitempty"`
@@ -38,6 +40,8 @@ type ClusterStatus struct {
 	Applied time.Time     `json:"applied,omitzero"`
 	Author  string        `json:"author,omitempty"`
 	Message string        `json:"message,omitempty"`
+	// RollbackTo is the release that the revision went back to, nil for one that was applied from files.
+	RollbackTo *release.Name `json:"rollbackTo,omitempty"`
 	// Unknown says why nobody knows what is installed there: the records may not, or can not, be read.
 	Unknown string `json:"unknown,omitempty"`
 	// Lost: there is no record, and objects carry the bundle's marks: how many, and which.
@@ -59,7 +63,7 @@ type InstanceStatus struct {
 	Source   string `json:"source,omitempty"`
 	// Suspended: the last run left it as it was.
 	Suspended bool           `json:"suspended,omitempty"`
-	State     string         `json:"state"` // ready, progressing, failed, drifted, missing
+	State     string         `json:"state"` // ready, progressing, failed, drifted, missing, moved
 	Objects   []ObjectStatus `json:"objects,omitempty"`
 	Images    []string       `json:"images,omitempty"`
 }
@@ -73,6 +77,48 @@ type ObjectStatus struct {
 	Drifted bool           `json:"drifted,omitempty"`
 	By      string         `json:"by,omitempty"`
 	Fields  []object.Taken `json:"fields,omitempty"`
+	// MovedTo is the bundle of the same files that has the object now.
+	MovedTo string `json:"movedTo,omitempty"`
+}
+
+// StateMoved is the state of an instance of which everything moved to other bundles of the same files.
+const StateMoved = "moved"
+
+// Moved is where everything of an instance is now: the bundles, sorted; nil where something is left. Namespaces that are merely
+// used do not move.
+func (i InstanceStatus) Moved() []string {
+	var out []string
+	for _, o := range i.Objects {
+		if o.MovedTo == "" && !o.Object.IsNamespace() {
+			return nil
+		}
+		out = append(out, o.MovedTo)
+	}
+	slices.Sort(out)
+	return slices.DeleteFunc(slices.Compact(out), func(name string) bool { return name == "" })
+}
+
+// emptied warns of bundles of which every instance moved to others of the same files.
+func (s *StatusReport) emptied() diag.Findings {
+	var out diag.Findings
+	for _, row := range s.Clusters {
+		var to []string
+		for _, in := range row.Instances {
+			moved := in.Moved()
+			if to = append(to, moved...); len(moved) == 0 {
+				to = nil
+				break
+			}
+		}
+		if len(to) == 0 || row.InProgress != "" {
+			continue
+		}
+		slices.Sort(to)
+		f := diag.Warnf("moved-bundle", "bundle %s has nothing left: all that it had is of bundle %s now", row.Bundle, strings.Join(slices.Compact(to), ", "))
+		f.Cluster, f.Fix = row.Cluster, "hawser delete "+row.Bundle+" removes its record, and deletes nothing"
+		out = append(out, f)
+	}
+	return out.Alike()
 }
 
 // Verdict is the error of a report: its findings; what nobody knows; what is not ready; a named bundle that is not
@@ -91,7 +137,7 @@ func (s *StatusReport) Verdict() error {
 			bad++
 		}
 	}
-	s.Findings = s.Findings.Sorted()
+	s.Findings = append(s.Findings, s.emptied()...).Sorted()
 	switch {
 	case s.Findings.HasErrors():
 		return s.Findings.Err()
@@ -112,6 +158,13 @@ func (s *StatusReport) Verdict() error {
 	return nil
 }
 
+// Nothing reports that every cluster was looked at and has no bundle at all, nor signs of one.
+func (s *StatusReport) Nothing() bool {
+	return !slices.ContainsFunc(s.Clusters, func(c ClusterStatus) bool {
+		return c.Bundle != "" || c.Unreachable+c.Unknown+c.Lost != "" || c.NotPlaced
+	})
+}
+
 func (s ClusterStatus) ready() bool {
 	if s.Unreachable != "" || s.Unknown != "" {
 		return false
@@ -120,7 +173,7 @@ func (s ClusterStatus) ready() bool {
 		return false
 	}
 	for _, in := range s.Instances {
-		if in.State != string(health.Ready) {
+		if in.State != string(health.Ready) && in.State != StateMoved {
 			return false
 		}
 	}
@@ -143,7 +196,7 @@ func (s *StatusReport) MarkSkipped() {
 // With is the row of a cluster with what a record says; inProgress is who is at work on the bundle there.
 func (s ClusterStatus) With(rec release.Record, inProgress string) ClusterStatus {
 	s.Bundle, s.Revision, s.Phase, s.Head, s.InProgress = rec.Bundle, rec.Revision, rec.Phase, rec.Head, inProgress
-	s.Applied, s.Author, s.Message = rec.Finished, rec.Author, rec.Message
+	s.Applied, s.Author, s.Message, s.RollbackTo = rec.Finished, rec.Author, rec.Message, rec.RollbackTo
 	s.Run = rollout.Run{Cluster: s.Cluster, Rollout: rec.Rollout, Revision: rec.Head, Began: rec.Started,
 		Ended: rec.Phase.Complete(), InProgress: inProgress != ""}
 	return s
@@ -157,8 +210,9 @@ func (s ClusterStatus) Holding(instances []InstanceStatus) ClusterStatus {
 }
 
 // InstancesOf are the states of a record's instances: health and drift of everything its inventory names, as it was
-// observed and judged; declared are the recorded objects, as far as they are known.
-func InstancesOf(rec release.Record, declared map[object.Ref]object.Object, live map[object.Ref]plan.Live, judged map[object.Ref]health.Status) []InstanceStatus {
+// observed and judged; declared are the recorded objects, as far as they are known, moved the bundles of the same files that have
+// some of them now.
+func InstancesOf(rec release.Record, declared map[object.Ref]object.Object, live map[object.Ref]plan.Live, judged map[object.Ref]health.Status, moved map[object.Ref]string) []InstanceStatus {
 	byName := map[string]*InstanceStatus{}
 	for _, o := range rec.Inventory {
 		in := byName[o.Instance]
@@ -167,10 +221,20 @@ func InstancesOf(rec release.Record, declared map[object.Ref]object.Object, live
 				Suspended: slices.Contains(rec.Suspended, o.Instance)}
 			byName[o.Instance] = in
 		}
-		st := ObjectStatus{Object: o.Ref}
+		st := ObjectStatus{Object: o.Ref, MovedTo: moved[o.Ref]}
+		if st.MovedTo != "" {
+			st.Status = judged[o.Ref].Settled()
+			in.Objects = append(in.Objects, st)
+			continue
+		}
 		if st.Status, st.Drifted = release.Standing(o, live[o.Ref], judged[o.Ref]); st.Drifted {
-			st.Fields = declared[o.Ref].Taken(live[o.Ref].Managed, object.Manager(rec.Owner), o.Entry)
-			st.By = object.TakenBy(st.Fields)
+			d, l := declared[o.Ref], live[o.Ref]
+			st.Fields = d.Taken(l.Managed, object.Manager(rec.Owner), o.Entry)
+			if st.By = object.TakenBy(st.Fields); st.By == "" && l.ForeignBundle && l.Own == "" {
+				st.By = l.Foreign
+			}
+			// Of what was declared only the replicas that an autoscaler sets are not ours: plan calls that unchanged, too.
+			st.Drifted = d.Body == nil || l.Own == "" || l.UID != o.UID || len(st.Fields) > 0
 		}
 		st.Drifted = st.Drifted && (st.By != "" || !rec.Phase.Open()) // else it may be what the run wrote that ended
 		in.Objects = append(in.Objects, st)
@@ -178,7 +242,11 @@ func InstancesOf(rec release.Record, declared map[object.Ref]object.Object, live
 	}
 	out := make([]InstanceStatus, 0, len(byName))
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		out = append(out, *byName[name])
+		in := byName[name]
+		if len(in.Moved()) > 0 {
+			in.State = StateMoved
+		}
+		out = append(out, *in)
 	}
 	return out
 }

@@ -92,7 +92,7 @@ func TestInstancesOf(t *testing.T) {
 	judged[ref("slow")], judged[ref("api")] = health.Status{State: health.Progressing}, health.Status{State: health.Failed, Reason: "crashes"}
 	live[ref("drift")] = plan.Live{Found: true, UID: "u-drift", Own: "other", ResourceVersion: "2", OwnerLabel: "me", Foreign: "kubectl edit"}
 	var got []string
-	for _, in := range InstancesOf(rec, nil, live, judged) {
+	for _, in := range InstancesOf(rec, nil, live, judged, nil) {
 		got = append(got, fmt.Sprintf("%s %s %d %s %t", in.Instance, in.State, len(in.Objects), in.Source, in.Suspended))
 	}
 	if want := []string{"api failed 1 module api false", "db missing 1  false", "drift drifted 1 module drift false", "web ready 2  true"}; !slices.Equal(got, want) {
@@ -122,6 +122,39 @@ func TestNothingThere(t *testing.T) {
 	}
 }
 
+// Replicas that an autoscaler sets are no drift, those that a person sets are, and so is whatever else is taken beside them.
+func TestInstancesOfWhatIsScaled(t *testing.T) {
+	entry := func(manager, subresource, fields string) metav1.ManagedFieldsEntry {
+		op := metav1.ManagedFieldsOperationUpdate
+		if manager == object.Manager("") {
+			op = metav1.ManagedFieldsOperationApply
+		}
+		return metav1.ManagedFieldsEntry{Manager: manager, Operation: op, Subresource: subresource, APIVersion: "apps/v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)}
+	}
+	ref := deployment("web")
+	body := object.Object{Body: map[string]any{"spec": map[string]any{"replicas": int64(1), "paused": true}}}
+	rec := release.Record{Phase: release.Succeeded, Inventory: []plan.Owned{{Ref: ref, Instance: "web", UID: "u", ResourceVersion: "1", Own: "e", Replicas: true}}}
+	scaled := []metav1.ManagedFieldsEntry{entry(object.Manager(""), "", `{"f:spec":{"f:paused":{}}}`), entry("kube-controller-manager", "scale", `{"f:spec":{"f:replicas":{}}}`)}
+	for name, c := range map[string]struct {
+		body    object.Object
+		uid     string
+		managed []metav1.ManagedFieldsEntry
+		want    string
+	}{
+		"autoscaler":            {body, "u", scaled, "ready"},
+		"person":                {body, "u", []metav1.ManagedFieldsEntry{scaled[0], entry("kubectl", "scale", `{"f:spec":{"f:replicas":{}}}`)}, "drifted"},
+		"autoscaler and person": {body, "u", []metav1.ManagedFieldsEntry{entry(object.Manager(""), "", `{}`), scaled[1], entry("kubectl-edit", "", `{"f:spec":{"f:paused":{}}}`)}, "drifted"},
+		"not known what":        {object.Object{}, "u", scaled, "drifted"},
+		"another object":        {body, "v", scaled, "drifted"},
+	} {
+		live := map[object.Ref]plan.Live{ref: {Found: true, UID: c.uid, ResourceVersion: "2", Own: "f", Managed: c.managed, Autoscaler: "HorizontalPodAutoscaler ns/web"}}
+		judged := map[object.Ref]health.Status{ref: {State: health.Ready}}
+		if got := InstancesOf(rec, map[object.Ref]object.Object{ref: c.body}, live, judged, nil)[0].State; got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
 // What a run that ended in the middle wrote is not called drifted; what somebody is known to have changed is.
 func TestInstancesOfAnOpenRecord(t *testing.T) {
 	rec := release.Record{Phase: release.Applying, Inventory: []plan.Owned{
@@ -131,7 +164,7 @@ func TestInstancesOfAnOpenRecord(t *testing.T) {
 	declared := map[object.Ref]object.Object{}
 	judged := map[object.Ref]health.Status{deployment("new"): {State: health.Ready}, deployment("old"): {State: health.Ready}}
 	states := func() (out []string) {
-		for _, in := range InstancesOf(rec, declared, live, judged) {
+		for _, in := range InstancesOf(rec, declared, live, judged, nil) {
 			out = append(out, in.Instance+" "+in.State)
 		}
 		return out
@@ -152,5 +185,39 @@ func TestInstancesOfAnOpenRecord(t *testing.T) {
 	live[deployment("old")] = l
 	if got := states(); !slices.Equal(got, []string{"new ready", "old drifted"}) {
 		t.Errorf("changed by somebody: %v", got)
+	}
+}
+
+// TestInstancesThatMoved: what is another bundle's of the same files moved, and is nothing to be mended; an instance of which all
+// moved is said so, and a bundle of which all instances did has nothing left. What somebody else's bundle took is drift.
+func TestInstancesThatMoved(t *testing.T) {
+	owned := func(instance, name string) plan.Owned {
+		return plan.Owned{Ref: deployment(name), Instance: instance, UID: "u", Own: "e", ResourceVersion: "1"}
+	}
+	namespace := plan.Owned{Ref: object.Ref{Kind: "Namespace", Name: "shop"}, Instance: "all", UID: "n", Own: "e", OwnNamespace: true}
+	rec := release.Record{Bundle: "old", Phase: release.Succeeded, Inventory: []plan.Owned{namespace, owned("all", "a"), owned("part", "b"), owned("part", "c"), owned("taken", "d")}}
+	theirs := plan.Live{Found: true, UID: "u", ResourceVersion: "2", ForeignBundle: true, Foreign: "Hawser bundle x"}
+	live := map[object.Ref]plan.Live{namespace.Ref: {Found: true, UID: "n", ResourceVersion: "1", Own: "e"}, deployment("a"): theirs, deployment("b"): theirs, deployment("c"): {Found: true, UID: "u", ResourceVersion: "1", Own: "e"}, deployment("d"): theirs}
+	judged := map[object.Ref]health.Status{}
+	for ref := range live {
+		judged[ref] = health.Status{State: health.Ready}
+	}
+	moved := map[object.Ref]string{deployment("a"): "new", deployment("b"): "new"}
+	instances := InstancesOf(rec, nil, live, judged, moved)
+	var got []string
+	for _, in := range instances {
+		got = append(got, in.Instance+" "+in.State+" "+strings.Join(in.Moved(), ","))
+	}
+	if want := []string{"all moved new", "part ready ", "taken drifted "}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if drift := instances[2].Objects[0].Drift(); drift != "drifted (by Hawser bundle x)" {
+		t.Errorf("%q", drift)
+	}
+	for n, want := range map[int]bool{1: true, 2: false} {
+		s := &StatusReport{Bundle: "old", Clusters: []ClusterStatus{{Cluster: "a", Bundle: "old", Phase: release.Succeeded, Instances: instances[:n]}}}
+		if err := s.Verdict(); err != nil || (len(s.Findings) == 1) != want || want && !strings.Contains(s.Findings[0].String(), "hawser delete old") {
+			t.Errorf("%d instances: %v %v", n, err, s.Findings)
+		}
 	}
 }

@@ -7,6 +7,7 @@ package format
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -37,8 +38,10 @@ func Source(name string, src []byte) ([]byte, error) {
 	if err == nil {
 		return out, nil
 	}
-	if err == errLayout {
-		return nil, problem("layout", name, "the file is not formatted", err.Error(), "")
+	if left := (*layoutError)(nil); errors.As(err, &left) {
+		f := diag.Errorf("layout", "the file is not formatted")
+		f.Pos, f.Why = diag.Pos{File: name, Line: left.line, Column: 1}, left.Error()
+		return nil, diag.Findings{f}.Err()
 	}
 	if _, bad := cuelang.FromYAML(name, src); bad != nil {
 		err = bad

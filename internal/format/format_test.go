@@ -57,7 +57,9 @@ func TestSourceRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ file, src, want string }{
 		"tab":         {"x.yaml", "a:\n\tb: 1\n", "x.yaml:2:1: a tab in the indentation"},
 		"template":    {"x.yaml", "a: {{ .Values.x }}\nb: }\n", "x.yaml:"},
-		"complex key": {"x.yaml", "? a\n: b\n", "left alone"},
+		"complex key": {"x.yaml", "a: 1\n? b\n: c\n", "x.yaml:2:1: the file is not formatted: it is laid out in a way that is left alone: a complex key (?)"},
+		"behind":      {"x.yaml", "a: 1\n--- {b: 1}\n", "x.yaml:2:1: the file is not formatted: it is laid out in a way that is left alone: content behind ---"},
+		"line break":  {"x.yaml", "a: 1\nb: 2\u2028c\n", "x.yaml:2:1: the file is not formatted: it is laid out in a way that is left alone: a line break that only YAML has"},
 		"behind ---":  {"x.yaml", "--- {a: 1}\n", "left alone"},
 		"cue":         {"x.cue", "a: {\n", "x.cue:"},
 		"json":        {"x.json", "{\"a\": }\n", "x.json:1"},

@@ -9,16 +9,27 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// errLayout says that a document is laid out in a way that this room leaves alone.
-var errLayout = errors.New("it is laid out in a way that is left alone: a complex key, content behind ---, odd line breaks, or an indentation that means something")
+// layoutError says that a document is laid out in a way that this room leaves alone, and where.
+type layoutError struct {
+	line int
+	why  string
+}
+
+func (e *layoutError) Error() string { return "it is laid out in a way that is left alone: " + e.why }
+
+// indentation is why for a line whose place means something.
+const indentation = "an indentation that means something"
+
+// left is the error for the line that is laid out.
+func (p *printer) left(why string) error { return &layoutError{p.at + 1, why} }
 
 // formatYAML lays out YAML: two spaces per level, one after colons and dashes, no blank lines at the ends and one at most
 // between lines, no trailing spaces. Line breaks, quotes, comments and flow collections stay as they were written; lists
 // stand below their keys as the first of the file does. What it makes is read again: it says the same, or it is not used.
 func formatYAML(src []byte) ([]byte, error) {
 	text := strings.ReplaceAll(strings.TrimPrefix(string(src), "\ufeff"), "\r\n", "\n")
-	if strings.ContainsAny(text, "\r\u0085\u2028\u2029") { // line breaks of YAML, and of nobody else
-		return nil, errLayout
+	if at := strings.IndexAny(text, "\r\u0085\u2028\u2029"); at >= 0 { // line breaks of YAML, and of nobody else
+		return nil, &layoutError{1 + strings.Count(text[:at], "\n"), "a line break that only YAML has"}
 	}
 	before, err := parseYAML([]byte(text))
 	if err != nil {
@@ -31,11 +42,11 @@ func formatYAML(src []byte) ([]byte, error) {
 	out := p.result()
 	after, err := parseYAML(out)
 	if err != nil || len(before) != len(after) {
-		return nil, errLayout
+		return nil, &layoutError{1, indentation}
 	}
 	for i := range before {
-		if !same(before[i], after[i]) {
-			return nil, errLayout
+		if line := differs(before[i], after[i]); line > 0 {
+			return nil, &layoutError{line, indentation}
 		}
 	}
 	return out, nil
@@ -55,17 +66,17 @@ func parseYAML(src []byte) ([]*yaml.Node, error) {
 	}
 }
 
-// same reports whether two trees say the same in the same style; comments and positions aside.
-func same(a, b *yaml.Node) bool {
+// differs is the line of a where two trees do not say the same in the same style, comments and positions aside; 0 where they do.
+func differs(a, b *yaml.Node) int {
 	if a.Kind != b.Kind || a.Tag != b.Tag || a.Value != b.Value || a.Anchor != b.Anchor || a.Style != b.Style || len(a.Content) != len(b.Content) {
-		return false
+		return max(a.Line, 1)
 	}
 	for i := range a.Content {
-		if !same(a.Content[i], b.Content[i]) {
-			return false
+		if line := differs(a.Content[i], b.Content[i]); line > 0 {
+			return line
 		}
 	}
-	return true
+	return 0
 }
 
 // level is a block collection that is open: the column it was written at, and the one it gets.
@@ -153,8 +164,11 @@ func (p *printer) flush(open []level, old, now int) {
 // content lays out one line and what belongs to it.
 func (p *printer) content(line string) error {
 	first := len(line) - len(strings.TrimLeft(line, " "))
-	if line[first] == '\t' || strings.HasPrefix(line, "---") {
-		return errLayout
+	switch {
+	case line[first] == '\t':
+		return p.left("a tab in the indentation")
+	case strings.HasPrefix(line, "---"):
+		return p.left("content behind ---")
 	}
 	open := append([]level(nil), p.open...)
 	var head strings.Builder
@@ -163,7 +177,7 @@ func (p *printer) content(line string) error {
 	for !done {
 		rest := line[col:]
 		if rest[0] == '?' && (len(rest) == 1 || rest[1] == ' ') {
-			return errLayout
+			return p.left("a complex key (?)")
 		}
 		dash := isDash(rest)
 		key, end := 0, 0
@@ -226,7 +240,7 @@ func (p *printer) enter(col int, list bool) error {
 		p.open = append(p.open, level{col, 0, list})
 	case t.old == col && t.list == list:
 	case !list && t.old == col:
-		return errLayout
+		return p.left(indentation)
 	case list && !t.list:
 		if p.lists < 0 {
 			p.lists = 2

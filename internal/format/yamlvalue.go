@@ -97,7 +97,7 @@ var blockHead = regexp.MustCompile(`^[|>]([+-]?)([1-9]?)([+-]?)([ \t]+#.*)?[ \t]
 func (p *printer) block(head, text string, last level) error {
 	m := blockHead.FindStringSubmatch(text)
 	if m == nil {
-		return errLayout
+		return p.left(indentation)
 	}
 	p.write(head+strings.TrimRight(text, " \t"), false)
 	p.at++
@@ -141,11 +141,11 @@ func (p *printer) enclosed(head, text string, last level) error {
 	lines := append([]string{text}, p.lines[p.at+1:]...)
 	end, to, ok := span(lines, 0, 0)
 	if !ok {
-		return errLayout
+		return p.left(indentation)
 	}
 	tail := strings.TrimRight(lines[end][to:], " \t")
 	if rest := strings.TrimLeft(tail, " \t"); rest != "" && (rest[0] != '#' || len(rest) == len(tail)) {
-		return errLayout
+		return p.left(indentation)
 	}
 	for i := 0; i <= end; i++ {
 		l := lines[i]

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // hopelessReasons are why a container waits that waiting does not heal.
@@ -126,4 +128,21 @@ func shortPull(message, image string) string {
 		return message[i:]
 	}
 	return message
+}
+
+// PodSelector is a workload's selector as a query, "" when it has none.
+func PodSelector(obj map[string]any) string {
+	raw, ok, _ := unstructured.NestedMap(obj, "spec", "selector")
+	if !ok {
+		return ""
+	}
+	var sel metav1.LabelSelector
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(raw, &sel) != nil {
+		return ""
+	}
+	out, err := metav1.LabelSelectorAsSelector(&sel)
+	if err != nil || out.Empty() {
+		return ""
+	}
+	return out.String()
 }

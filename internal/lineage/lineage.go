@@ -34,6 +34,8 @@ const (
 	CodeSource = "other-source"
 	// CodeFleet: the release is from a fleet with another name.
 	CodeFleet = "other-fleet"
+	// CodeMoved is that of the warning that a release goes on in another repository.
+	CodeMoved = "other-repository"
 	// CodeTakenOver is that of the warning where --take-over lifts a refusal.
 	CodeTakenOver = "taken-over"
 )
@@ -78,11 +80,28 @@ func (s Source) Name() string {
 }
 
 // same compares repositories and paths. Hosts of repositories do not tell upper from lower case; standard input of a
-// directory that is not known is that of each.
+// directory that is not known is that of each. Records of earlier versions have the path of a repository on this machine as
+// its remote was written.
 func (s Source) same(o Source) bool {
 	_, piped := s.piped()
 	_, other := o.piped()
-	return strings.EqualFold(s.Repository, o.Repository) && (s.Path == o.Path || piped && other && (s.Path == Stdin || o.Path == Stdin))
+	written := strings.HasPrefix(s.Repository, ".") && local(o.Repository)
+	return (written || strings.EqualFold(s.Repository, o.Repository)) && (s.Path == o.Path || piped && other && (s.Path == Stdin || o.Path == Stdin))
+}
+
+// named reports whether the source has an address that is the same wherever it is read. A repository in a directory of a machine
+// has none: containers that are built alike have the same paths, and what is in them has nothing to do with each other. Such a
+// path tells two places of one machine apart, as a directory's does, and proves nothing; the lineage does.
+func (s Source) named() bool { return s.Repository != "" && !local(s.Repository) }
+
+// elsewhere reports whether two sources have addresses that are not the same.
+func (s Source) elsewhere(o Source) bool {
+	return s.named() && o.named() && !strings.EqualFold(s.Repository, o.Repository)
+}
+
+// local reports whether a repository is a path and no address.
+func local(repository string) bool {
+	return strings.HasPrefix(repository, "/") || strings.HasPrefix(repository, ".")
 }
 
 // Record is what a release's record says of where it is from. The zero ID and Source are those of records that were
@@ -111,8 +130,12 @@ type Run struct {
 	// there. nil: nobody knows.
 	Files []string
 	Gone  func(file string) bool
+	// Varies tells whether the names of the files' bundles depend on the cluster or the run's values. nil: they do not.
+	Varies func() bool
 	// Dir is the absolute directory of the bundle's files, "" for standard input.
 	Dir string
+	// Commit is what is checked out of the Source's repository, "" where that is not known.
+	Commit string
 	// Fleet is the fleet's name, "" for a run without one.
 	Fleet string
 	// StillThere tells whether the source of a record is at hand beside the run's own: its directory, with a hawser.lock
@@ -140,13 +163,30 @@ const (
 // Refused reports whether such a run needs to take the release over.
 func (r Relation) Refused() bool { return r >= NoFleet }
 
+// proves reports whether the run has a release's lineage: hawser.lock, which is kept beside the files, knows it.
+func (r Run) proves(rec Record) bool { return rec.ID != "" && rec.ID == r.ID }
+
+// Judge compares a run with the release that a record describes. The findings are the refusal, or with takeOver the warning that
+// the release is taken over, and a warning where it goes on in another repository.
+func Judge(rec Record, run Run, takeOver bool) (Relation, diag.Findings) {
+	rel := Compare(rec, run)
+	switch was, now := rec.Source.Repository, run.Source.Repository; {
+	case rel.Refused():
+		return rel, diag.Findings{Refusal(rec, run, rel, takeOver)}
+	case rel == Moved && was != "" && now != "" && !strings.EqualFold(was, now):
+		f := diag.Warnf(CodeMoved, "bundle %s was applied here from another repository: %s", rec.Bundle, rec.Source)
+		f.Why = "this run is from " + run.Source.String() + ", and hawser.lock has the release's lineage: it goes on"
+		return rel, diag.Findings{f}
+	}
+	return rel, nil
+}
+
 // Compare tells what a run is to the release that a record describes.
 //
-// Equal repositories and paths are the same source, whatever the lineages: one of two people may not have had the lock
-// file. Another repository is another source, whatever the lineages: a lock file is copied with everything else. In
-// between the lineage decides, and of equal lineages whether the former directory is still there, because a directory
-// that was moved is not there any more and one that was copied is. Where CI throws the lock file away, the run has no
-// lineage: then repository and path decide, and without a repository the path alone.
+// Equal addresses of repositories and equal paths are the same source, whatever the lineages: one of two people may not have
+// had the lock file. Else the lineage decides, and of equal lineages whether the former place is still there beside the run's
+// own, because what was moved is not there any more and what was copied is; between two addresses it decides nothing. Where CI
+// throws the lock file away, the run has no lineage: then repository and path decide, and without a repository the path alone.
 func Compare(rec Record, run Run) Relation {
 	switch {
 	case rec.Fleet != "" && run.Fleet == "":
@@ -155,41 +195,58 @@ func Compare(rec Record, run Run) Relation {
 		return OtherFleet
 	case rec.ID == "" && rec.Source == Source{}, run.Source == Source{}:
 		return Same
-	}
-	differ := rec.ID != "" && run.ID != "" && rec.ID != run.ID
-	proven := rec.ID != "" && rec.ID == run.ID
-	switch {
-	case rec.Source.Repository != "" && rec.Source.same(run.Source):
+	case rec.Source.named() && rec.Source.same(run.Source):
 		return Same
-	case rec.Source.Repository != "" && run.Source.Repository != "" && !strings.EqualFold(rec.Source.Repository, run.Source.Repository):
-		return OtherSource
-	case differ:
+	case rec.ID != "" && run.ID != "" && rec.ID != run.ID:
 		return OtherSource
 	case rec.Source.same(run.Source), rec.Source.Repository == "" && run.Dir != "" && rec.Source.Path == run.Dir:
 		return Same // a repository may have come since
-	case proven && (run.StillThere == nil || !run.StillThere(rec)):
+	case rec.Source.elsewhere(run.Source): // a lock file is copied with everything else: forks and templates have the lineage
+		return OtherSource
+	case run.proves(rec) && (run.StillThere == nil || !run.StillThere(rec)):
 		return Moved
 	}
 	return OtherSource
 }
 
-// Abandoned reports whether the documents of a release are a run's own, or are not there any more, so that a bundle that
-// the run does not find in them is declared nowhere: what it has may go to who declares it now. It has to be known: a
-// record that does not say where it is from, or of which files, tells nothing.
-func Abandoned(rec Record, run Run) bool {
+// Absence is what a run knows of a bundle that it does not find in its files.
+type Absence int
+
+// The absences.
+const (
+	// NotTold: the bundle may be declared somewhere, or is somebody else's.
+	NotTold Absence = iota
+	// PathAlone: it was read from these files, or from files that are gone, as far as their path tells. It may be another
+	// project's that was unpacked there before.
+	PathAlone
+	// Removed: it was read from them, and is declared nowhere: what it has may go to who declares it now.
+	Removed
+)
+
+// Absent tells whether the documents of a release are a run's own, or are not there any more, so that a bundle that the run
+// does not find in them is declared nowhere. It has to be proven, by the lineage or by the address of the repository, or to be
+// said (takeOver); a record that does not say where it is from, or of which files, tells nothing, and neither do files whose
+// bundles have other names for other values: one document may stand for several tenants.
+func Absent(rec Record, run Run, takeOver bool) Absence {
 	if rel := Compare(rec, run); rel != Same && rel != Moved || rec.Source == (Source{}) || run.Source == (Source{}) ||
 		len(rec.Files) == 0 || len(run.Files) == 0 {
-		return false
+		return NotTold
 	}
 	for _, file := range rec.Files {
 		read := slices.ContainsFunc(run.Files, func(own string) bool {
 			return own == file || own == "." && below(file) || strings.HasPrefix(file, own+"/")
 		})
 		if !read && (run.Gone == nil || !run.Gone(file)) {
-			return false
+			return NotTold
 		}
 	}
-	return true
+	switch {
+	case run.Varies != nil && run.Varies():
+		return NotTold
+	case takeOver, run.proves(rec), rec.Source.named() && rec.Source.same(run.Source):
+		return Removed
+	}
+	return PathAlone
 }
 
 // below reports whether a relative name stays below the directory that it is relative to.
@@ -218,13 +275,28 @@ func Refusal(rec Record, run Run, rel Relation, takeOver bool) diag.Finding {
 	}
 	f.Why = here + "; " + who(rec)
 	if rel == OtherSource && !takeOver {
-		f.Why += "; each would delete what only the other declares"
+		f.Why += fits(rec, run) + "; each would delete what only the other declares"
 	}
 	if takeOver {
 		f.Severity, f.Code, f.Fix = diag.Warning, CodeTakenOver, ""
 		f.What += "; it is taken over"
 	}
 	return f
+}
+
+// fits says of a refused run whether the lineage that hawser.lock knows is the release's.
+func fits(rec Record, run Run) string {
+	switch {
+	case rec.ID == "" || rec.Source.same(run.Source):
+		return ""
+	case run.ID == "":
+		return "; hawser.lock, which would prove that it is the same one, does not know the bundle"
+	case run.proves(rec) && rec.Source.elsewhere(run.Source):
+		return "; hawser.lock has the release's lineage: the repository has another address now, or this is a copy of it"
+	case run.proves(rec):
+		return "; hawser.lock has the release's lineage, and the first place is still there: this is a copy of it"
+	}
+	return fmt.Sprintf("; hawser.lock has another lineage: %s, not %s", short(run.ID), short(rec.ID))
 }
 
 // Unproven refuses a release whose record is lost and of which nothing else, neither hawser.lock nor another cluster's
@@ -277,6 +349,14 @@ func Next(rec *Record, run Run, rel Relation, fresh string) (string, Source) {
 		source = rec.Source // what is known better stays
 	}
 	return id, source
+}
+
+// FilesOf are the files that the record names after a run: the run's, or what rec says where the run names none.
+func FilesOf(rec *Record, run Run) []string {
+	if run.Source == (Source{}) && rec != nil {
+		return rec.Files
+	}
+	return run.Files
 }
 
 // Learns reports whether an unchanged release's record should be written for its lineage's sake: it has none yet, its

@@ -16,7 +16,7 @@ const (
 func TestCompare(t *testing.T) {
 	there := func(Record) bool { return true }
 	git := Source{Repository: repoA, Path: "deploy"}
-	local := Source{Path: "/home/a/shop"}
+	local, disk := Source{Path: "/home/a/shop"}, Source{Repository: "/srv/git/shop", Path: "deploy"}
 	rec := func(id string, s Source, fleet string) Record {
 		return Record{Bundle: "shop", ID: id, Source: s, Fleet: fleet}
 	}
@@ -40,7 +40,16 @@ func TestCompare(t *testing.T) {
 		{"an archive of the repository with its lock file", rec("1", git, ""), Run{ID: "1", Source: Source{Path: "/tmp/x"}}, Moved},
 		{"an archive of the repository without", rec("1", git, ""), Run{Source: Source{Path: "/tmp/x"}}, OtherSource},
 		{"another team, another repository", rec("1", git, ""), Run{ID: "2", Source: Source{repoB, "deploy"}}, OtherSource},
-		{"another repository with a copied lock file", rec("1", git, ""), Run{ID: "1", Source: Source{repoB, "deploy"}}, OtherSource},
+		{"another address, a copy with the lock file or the same one", rec("1", git, ""), Run{ID: "1", Source: Source{repoB, "deploy"}}, OtherSource},
+		{"another address, and the lock file is thrown away", rec("1", git, ""), Run{Source: Source{repoB, "deploy"}}, OtherSource},
+		{"a fork that names what it was made of", rec("1", git, ""), Run{ID: "1", Source: Source{repoB, "deploy"}, StillThere: there}, OtherSource},
+		{"a clone of a repository on this machine", rec("1", disk, ""), Run{Source: disk}, Same},
+		{"the same path in another container", rec("1", disk, ""), Run{ID: "2", Source: disk}, OtherSource},
+		{"another repository on this machine", rec("1", disk, ""), Run{Source: Source{"/srv/git/b", "deploy"}}, OtherSource},
+		{"a repository on this machine was moved", rec("1", disk, ""), Run{ID: "1", Source: Source{"/srv/git/b", "deploy"}}, Moved},
+		{"a relative remote of an earlier version", rec("1", Source{"../shop", "deploy"}, ""), Run{Source: disk}, Same},
+		{"a relative remote of an earlier version, another lineage", rec("1", Source{"../shop", "deploy"}, ""), Run{ID: "2", Source: disk}, OtherSource},
+		{"a relative remote of an earlier version, a host now", rec("1", Source{"../shop", "deploy"}, ""), Run{Source: git}, OtherSource},
 		{"another team in the same repository", rec("1", git, ""), Run{ID: "2", Source: Source{repoA, "b"}}, OtherSource},
 		{"another team, no lock, the same repository", rec("1", git, ""), Run{Source: Source{repoA, "b"}}, OtherSource},
 		{"containers with one path and other lineages", rec("1", local, ""), Run{ID: "2", Source: local, Dir: local.Path}, OtherSource},
@@ -99,6 +108,41 @@ func TestRefusalNamesBoth(t *testing.T) {
 	}
 }
 
+// TestJudge: a refusal says whether the lineage fits, which is what can be checked; who goes on in another repository is told.
+func TestJudge(t *testing.T) {
+	rec := Record{Bundle: "shop", ID: "0123456789", Source: Source{repoA, "deploy"}, Revision: 3}
+	onDisk := rec
+	onDisk.Source = Source{"/srv/git/a", "deploy"}
+	if rel, fs := Judge(onDisk, Run{ID: rec.ID, Source: Source{"/srv/git/b", "deploy"}}, false); rel != Moved || len(fs) != 1 || fs[0].Code != CodeMoved || !strings.Contains(fs[0].String(), "it goes on") {
+		t.Errorf("a repository of this machine was moved: %v %v", rel, fs)
+	}
+	for _, tt := range []struct {
+		run  Run
+		rel  Relation
+		code string
+		says []string
+	}{
+		{Run{Source: Source{repoB, "deploy"}}, OtherSource, CodeSource, []string{"does not know the bundle"}},
+		{Run{ID: "abcdefghijk", Source: Source{repoB, "deploy"}}, OtherSource, CodeSource, []string{"another lineage: abcdefgh, not 01234567"}},
+		{Run{ID: rec.ID, Source: Source{repoA, "b"}, StillThere: func(Record) bool { return true }}, OtherSource, CodeSource, []string{"this is a copy"}},
+		{Run{ID: rec.ID, Source: Source{repoB, "deploy"}}, OtherSource, CodeSource, []string{repoA, repoB, "has the release's lineage: the repository has another address now", "--take-over"}},
+		{Run{ID: rec.ID, Source: Source{repoA, "b"}}, Moved, "", nil},
+		{Run{ID: rec.ID, Source: rec.Source}, Same, "", nil},
+	} {
+		rel, fs := Judge(rec, tt.run, false)
+		if rel != tt.rel || (len(fs) > 0) != (tt.code != "") || fs.HasErrors() != rel.Refused() {
+			t.Errorf("%+v: %v %v", tt.run, rel, fs)
+		}
+		for _, f := range fs {
+			for _, want := range tt.says {
+				if f.Code != tt.code || !strings.Contains(f.String(), want) {
+					t.Errorf("%q is not in %s", want, f)
+				}
+			}
+		}
+	}
+}
+
 // TestNext: whoever had a release that is taken over is refused from then on; otherwise its lineage stays.
 func TestNext(t *testing.T) {
 	git, other := Source{repoA, "deploy"}, Source{Path: "/tmp/x"}
@@ -153,6 +197,16 @@ func TestRepository(t *testing.T) {
 	} {
 		if got := Repository(in); got != want {
 			t.Errorf("%s: %q, want %q", in, got, want)
+		}
+	}
+}
+
+// TestFilesOf: a run without files leaves those that the record names.
+func TestFilesOf(t *testing.T) {
+	rec := &Record{Files: []string{"shop.yaml"}}
+	for want, got := range map[string][]string{"shop.yaml": FilesOf(rec, Run{}), "new.yaml": FilesOf(rec, Run{Source: Source{Path: "/x"}, Files: []string{"new.yaml"}}), "": FilesOf(nil, Run{})} {
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

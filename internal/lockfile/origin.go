@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"hawser.dev/hawser/internal/checkout"
 	"hawser.dev/hawser/internal/lineage"
@@ -25,7 +27,7 @@ func Origin(files []string, path string) lineage.Run {
 		dir = real
 	}
 	at := checkout.Of(dir)
-	out.Source.Repository = lineage.Repository(at.Source)
+	out.Source.Repository, out.Commit = lineage.Repository(at.Source), at.Revision
 	rel, err := filepath.Rel(at.Root, dir)
 	switch {
 	case path == "" && out.Source.Repository != "" && err == nil:
@@ -39,11 +41,14 @@ func Origin(files []string, path string) lineage.Run {
 	}
 	out.StillThere = func(rec lineage.Record) bool {
 		dir := filepath.FromSlash(rec.Source.Path)
-		if rec.Source.Repository != "" {
-			if out.Source.Repository == "" {
-				return false
-			}
+		switch {
+		case rec.Source.Repository == "":
+		case strings.EqualFold(rec.Source.Repository, out.Source.Repository):
 			dir = filepath.Join(at.Root, dir)
+		case out.Source.Repository == "":
+			return false
+		default: // a fork names what it was made of among its remotes
+			return slices.ContainsFunc(at.Remotes, func(url string) bool { return strings.EqualFold(lineage.Repository(url), rec.Source.Repository) })
 		}
 		f, err := Read(filepath.Join(dir, Name))
 		return err == nil && f.Lineages[rec.Bundle] == rec.ID

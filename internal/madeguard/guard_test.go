@@ -1,9 +1,15 @@
 package madeguard
 
 import (
+	"encoding/base64"
+	"strings"
 	"testing"
 
+	"cuelang.org/go/cue/ast"
+
+	"hawser.dev/hawser/internal/bind"
 	"hawser.dev/hawser/internal/chance"
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
@@ -24,8 +30,15 @@ func TestMadeAnew(t *testing.T) {
 	was := func(instance string) plan.Input {
 		return plan.Input{Desired: desired, Owned: []plan.Owned{{Ref: ref, Instance: instance}}}
 	}
+	deleted := func(live plan.Live, o plan.Owned) plan.Input {
+		o.Ref, o.Instance = ref, "app"
+		return plan.Input{Desired: desired, Undone: true, Recorded: true, Owned: []plan.Owned{o}, Live: map[object.Ref]plan.Live{ref: live}}
+	}
 	writes := plan.Plan{Changes: []plan.Change{{Ref: ref, Instance: "app", Action: plan.Update}}}
 	moved := plan.Plan{Changes: []plan.Change{{Ref: ref, Instance: "app", Action: plan.Adopt, Code: plan.CodeMoved, FromManagers: []string{object.Manager("bb")}}}}
+	adopted := func(ref object.Ref, manager string) plan.Plan {
+		return plan.Plan{Changes: []plan.Change{{Ref: ref, Instance: "app", Action: plan.Adopt, Code: plan.CodeAdopted, FromManagers: []string{manager}}}}
+	}
 	bodies := map[object.Ref]object.Object{ref: {Body: map[string]any{"data": map[string]any{"p": "x bmV3LXBhc3N3b3JkLW9mLWFwcA== y"}}},
 		plain: {Body: map[string]any{"data": map[string]any{"p": "c3RhdGlj"}}}}
 	came := func(owner, instance string, doubt bool) map[string]chance.Origin {
@@ -43,6 +56,13 @@ func TestMadeAnew(t *testing.T) {
 		{"the record is lost, and not what is kept", plan.Plan{}, plan.Input{Rebuilt: true, Desired: desired, Owned: []plan.Owned{{Ref: ref, Instance: "app"}}},
 			chance.Settled{Kept: kept{"app": answers("new-password-of-app")}}, ""},
 		{"the record is lost, the instance is new", plan.Plan{}, plan.Input{Rebuilt: true, Desired: desired, Owned: []plan.Owned{{Ref: object.Ref{Kind: "Job"}, Instance: "job"}}}, chance.Settled{}, ""},
+		{"a delete was cut short, and left nothing", plan.Plan{}, deleted(plan.Live{}, plan.Owned{}), chance.Settled{}, ""},
+		{"a delete was cut short, and left what is kept", plan.Plan{}, deleted(plan.Live{Found: true, UID: "u"}, plan.Owned{UID: "u"}), chance.Settled{Kept: kept{"app": answers("new-password-of-app")}}, ""},
+		{"a delete was cut short, and left an object without what is kept", plan.Plan{}, deleted(plan.Live{Found: true, UID: "u"}, plan.Owned{UID: "u"}), chance.Settled{}, "kept-values-lost"},
+		{"a delete was cut short, and left a kind that is not seen", plan.Plan{}, deleted(plan.Live{Unseen: "forbidden"}, plan.Owned{UID: "u"}), chance.Settled{}, "kept-values-lost"},
+		{"a delete was cut short, and its object is on its way", plan.Plan{}, deleted(plan.Live{Found: true, UID: "u", Terminating: true}, plan.Owned{UID: "u"}), chance.Settled{}, ""},
+		{"a delete was cut short, and somebody made another object", plan.Plan{}, deleted(plan.Live{Found: true, UID: "x"}, plan.Owned{UID: "u"}), chance.Settled{}, ""},
+		{"a delete was cut short, and left the instance's Namespace", plan.Plan{}, deleted(plan.Live{Found: true, UID: "u"}, plan.Owned{UID: "u", OwnNamespace: true}), chance.Settled{}, ""},
 		{"it was another instance's", plan.Plan{}, was("db"), chance.Settled{Kept: kept{"db": answers("old")}}, "kept-values-moved"},
 		{"the other instance's are the same", plan.Plan{}, was("db"), chance.Settled{Kept: kept{"db": answers("new-password-of-app")}}, ""},
 		{"it was another instance's, which made nothing up", plan.Plan{}, was("db"), chance.Settled{}, ""},
@@ -54,16 +74,109 @@ func TestMadeAnew(t *testing.T) {
 		{"it was another bundle's", moved, plan.Input{Desired: desired}, chance.Settled{}, "kept-values-moved"},
 		{"it was another bundle's, and so were the values", moved, plan.Input{Desired: desired},
 			chance.Settled{Kept: kept{"app": taken("bb")}, Came: came("bb", "app", true)}, ""},
-		{"the values were taken before", moved, plan.Input{Desired: desired}, chance.Settled{Kept: kept{"app": taken("bb")}}, ""},
 		{"it was another bundle's, and the values are own ones", moved, plan.Input{Desired: desired},
 			chance.Settled{Kept: kept{"app": answers("new-password-of-app")}}, "kept-values-moved"},
 		{"it was another bundle's, and the values are of a third", moved, plan.Input{Desired: desired},
 			chance.Settled{Kept: kept{"app": taken("bc")}, Came: came("bc", "app", false)}, "kept-values-moved"},
+		{"it is adopted from a bundle of other files", adopted(ref, object.Manager("bb")), plan.Input{Desired: desired}, chance.Settled{}, "kept-values-moved"},
+		{"what is adopted from there holds nothing made up", adopted(plain, object.Manager("bb")), plan.Input{Desired: desired}, chance.Settled{}, ""},
+		{"it is adopted from Helm, which makes anew itself", adopted(ref, "helm"), plan.Input{Desired: desired}, chance.Settled{}, ""},
 		{"it goes to another bundle", plan.Plan{Changes: []plan.Change{{Ref: ref, Instance: "app", Action: plan.Release, Code: plan.CodeMoved}}}, plan.Input{}, chance.Settled{}, ""},
 	} {
 		got := ""
 		if fs := MadeAnew(&c.p, c.in, "app", c.s, answers("new-password-of-app"), bodies); len(fs) > 0 {
 			got = fs[0].Code
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.reason, got, c.want)
+		}
+	}
+}
+
+// TestSwapped: what swaps two names says how that is done.
+func TestSwapped(t *testing.T) {
+	of := func(name string) object.Ref { return object.Ref{Kind: "Secret", Namespace: "ns", Name: name} }
+	made := func(v string) chance.Answers {
+		return chance.Answers{Calls: []chance.Call{{Func: chance.Generate, Value: v}}}
+	}
+	in := plan.Input{Desired: []plan.Desired{{Ref: of("a"), Instance: "b"}, {Ref: of("b"), Instance: "a"}}, Owned: []plan.Owned{{Ref: of("a"), Instance: "a"}, {Ref: of("b"), Instance: "b"}}}
+	v := Values{Now: made("password-of-a"), Settled: chance.Settled{Kept: map[string]chance.Answers{"a": made("password-of-a"), "b": made("password-of-b")}}}
+	for _, c := range [][2]string{{"swapped", "rename b to a name that is not used, then a to b, then that name to a"}, {"one alone", "rename one instance at a time"}} {
+		got := Check(&plan.Plan{}, in, "a", v, nil)
+		if len(got) != 1 || !strings.Contains(got[0].Fix, c[1]) {
+			t.Errorf("%s: %v", c[0], got)
+		}
+		in.Desired = in.Desired[1:] // then b is gone
+	}
+}
+
+// TestLeft: what is made anew goes everywhere, or the plan is refused.
+func TestLeft(t *testing.T) {
+	const old, next = "old-password-of-app", "new-password-of-app"
+	ref := object.Ref{Kind: "Secret", Namespace: "ns", Name: "login"}
+	client := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "ns", Name: "client"}
+	answers := func(v string) chance.Answers {
+		return chance.Answers{Calls: []chance.Call{{Func: chance.Generate, Value: v}}}
+	}
+	body := func(v string) object.Object {
+		return object.Object{Body: map[string]any{"kind": "Secret", "data": map[string]any{"p": base64.StdEncoding.EncodeToString([]byte(v)), "u": "YWRtaW4="}}}
+	}
+	from := bind.From{Instance: "db", Object: bind.Object{APIVersion: "v1", Kind: "Secret", Name: "db"}, Preview: ast.NewString("stands in for p")}
+	once, plain := plan.Desired{Ref: ref, Instance: "app", Once: true, Digest: "d2", Pos: diag.Pos{File: "a.yaml", Line: 7}}, plan.Desired{Ref: ref, Instance: "app"}
+	hooked := plan.Desired{Ref: ref, Instance: "app", Hook: &object.Hook{Events: []object.Event{object.PreInstall}}}
+	left := func(paths ...string) plan.Desired {
+		return plan.Desired{Ref: ref, Instance: "app", Ignore: &object.Ignore{Paths: paths}}
+	}
+	live := map[object.Ref]plan.Live{ref: {Found: true}}
+	rotate := Values{Rotate: chance.Rotation{"app/x"}, Now: answers(next), Settled: chance.Settled{Kept: map[string]chance.Answers{"app": answers(old)}}}
+	unasked := rotate
+	unasked.Rotate = nil
+	same := rotate
+	same.Now = answers(old)
+	other := Values{Rotate: chance.Rotation{"db"}, Takes: []bind.From{from}}
+	for _, c := range []struct {
+		reason  string
+		v       Values
+		d       plan.Desired
+		body    object.Object
+		live    map[object.Ref]plan.Live
+		changes []plan.Change
+		client  string // what it holds
+		was     string // the recorded digest
+		ran     bool   // it is a hook's
+		want    string
+	}{
+		{reason: "a rotation, and the Secret is changed", v: rotate, d: plain, body: body(next), live: live},
+		{reason: "the Secret is one-off", v: rotate, d: once, body: body(next), live: live, want: "kept-values-one-off"},
+		{reason: "and holds something that was made of it", v: rotate, d: once, body: body("hash"), live: live, was: "d1", want: "kept-values-one-off"},
+		{reason: "and holds nothing of it", v: rotate, d: once, body: body("admin"), live: live, was: "d2"},
+		{reason: "and is not there", v: rotate, d: once, body: body(next)},
+		{reason: "and is taken over", v: rotate, d: once, body: body(next), live: live, changes: []plan.Change{{Ref: ref, Action: plan.Adopt}}},
+		{reason: "and nothing was made anew", v: same, d: once, body: body(old), live: live, was: "d2"},
+		{reason: "something new, unasked, for others too", v: unasked, d: once, body: body(next), live: live, client: next, want: "kept-values-one-off"},
+		{reason: "something new, unasked, for it alone", v: unasked, d: once, body: body(next), live: live},
+		{reason: "the field is left to others", v: rotate, d: left("data.p"), body: body(next), live: live, want: "kept-values-ignored"},
+		{reason: "another field is", v: rotate, d: left("data.u"), body: body(next), live: live},
+		{reason: "it is, and nobody asked", v: unasked, d: left("data.p"), body: body(next), live: live, client: next},
+		{reason: "a hook made it, and does not run", v: rotate, d: hooked, body: body(next), ran: true, want: "kept-values-one-off"},
+		{reason: "a hook made it, and runs", v: rotate, d: hooked, body: body(next), ran: true, changes: []plan.Change{{Ref: ref, Action: plan.Recreate, Hook: &plan.HookRun{}}}},
+		{reason: "a hook made it, and it went", v: rotate, d: hooked, body: body(next)},
+		{reason: "it is not known yet what will be made", v: Values{Rotate: chance.Rotation{"app"}, Open: true}, d: once, body: body("placeholder"), live: live, want: "kept-values-one-off"},
+		{reason: "it is not known yet, and goes everywhere", v: Values{Rotate: chance.Rotation{"app"}, Open: true}, d: plain, body: body("placeholder"), live: live},
+		{reason: "a one-off object takes it", v: other, d: once, body: body("x stands in for p y"), live: live, want: "kept-values-one-off"},
+		{reason: "an object takes it", v: other, d: plain, body: body("x stands in for p y"), live: live},
+	} {
+		in := plan.Input{Desired: []plan.Desired{c.d, {Ref: client, Instance: "web"}}, Live: c.live, Owned: []plan.Owned{{Ref: ref, Digest: c.was}}}
+		if c.ran {
+			in.Owned[0].Hook = &plan.Ran{Done: true}
+		}
+		bodies := map[object.Ref]object.Object{ref: c.body, client: body(c.client)}
+		got := ""
+		for _, f := range Check(&plan.Plan{Changes: c.changes}, in, "app", c.v, bodies) {
+			got = f.Code
+			if f.Object != ref.String() || f.Fix == "" || f.Pos != c.d.Pos {
+				t.Errorf("%s: %+v", c.reason, f)
+			}
 		}
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", c.reason, got, c.want)

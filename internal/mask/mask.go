@@ -60,17 +60,17 @@ func (m *Writer) hidden(data []byte, text string) []byte {
 // names are the fields of our documents that name or identify something, or say one of our own words. Nothing that somebody
 // made secret changes them: what hides secrets there is whoever made the name (plan.RedactFindings). All other strings are
 // values, texts of others or made of them.
-var names = map[string]bool{"action": true, "after": true, "apis": true, "apiVersion": true, "as": true, "bundle": true, "cede": true, "cluster": true,
-	"clusters": true, "code": true, "content": true, "created": true, "delete": true, "digest": true, "elsewhere": true, "event": true, "events": true, "file": true,
-	"fleet": true, "formerEntries": true, "fromManagers": true, "group": true, "head": true, "hook": true, "images": true, "instance": true, "instances": true, "kind": true,
-	"labels": true, "late": true, "layer": true, "letter": true, "managers": true, "name": true, "namespace": true, "object": true, "others": true, "own": true,
-	"owner": true, "paths": true, "phase": true, "resourceVersion": true, "result": true, "rollout": true, "schemas": true, "serverID": true,
+var names = map[string]bool{"action": true, "after": true, "apis": true, "apiVersion": true, "as": true, "bundle": true, "bundles": true, "cede": true, "cluster": true,
+	"clusters": true, "code": true, "commit": true, "content": true, "created": true, "delete": true, "digest": true, "elsewhere": true, "ended": true, "event": true, "events": true, "file": true,
+	"fleet": true, "foreignDigest": true, "formerEntries": true, "fromManagers": true, "group": true, "hawser": true, "head": true, "hook": true, "images": true, "inputs": true, "instance": true, "instances": true, "kind": true,
+	"labels": true, "late": true, "layer": true, "letter": true, "managers": true, "movedTo": true, "name": true, "namespace": true, "namespaces": true, "object": true, "others": true, "own": true,
+	"owner": true, "paths": true, "phase": true, "plan": true, "requires": true, "resourceVersion": true, "result": true, "rollout": true, "schemas": true, "serverID": true,
 	"severity": true, "since": true, "started": true, "state": true, "status": true, "suspended": true, "time": true, "type": true, "uid": true,
 	"until": true, "verb": true, "verdict": true, "version": true}
 
 // byName are the fields whose own fields are called by somebody: what is there is judged by the field itself, and below
 // vars, which may hold anything, everything is. The content of objects is masked by who made it (plan.Redact).
-var byName = map[string]bool{"content": true, "events": true, "labels": true, "notPlaced": true, "schemas": true, "values": true, "vars": true}
+var byName = map[string]bool{"content": true, "events": true, "labels": true, "notPlaced": true, "origins": true, "schemas": true, "values": true, "vars": true}
 
 // level is an object or a list that is open while a document is masked.
 type level struct {

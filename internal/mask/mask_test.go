@@ -19,10 +19,13 @@ import (
 
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/history"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/redact"
+	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/report"
+	"hawser.dev/hawser/internal/retirement"
 )
 
 // Whatever is printed, secret values are masked, and documents stay documents.
@@ -90,15 +93,41 @@ func stringKeys(t reflect.Type, key string, seen map[reflect.Type]bool, out map[
 	}
 }
 
+// printed are the documents that are printed, by the names of their schemas, and those that have none.
+var printed = map[string]any{"plan": fleetplan.FleetPlan{}, "event": fleetplan.Event{}, "outcome": fleetplan.Outcome{}, "status": fleetplan.StatusReport{},
+	"outdated": fleetplan.OutdatedReport{}, "lock": fleetplan.LockReport{}, "findings": report.FindingsDocument{}, "fleet-report": fleetplan.FleetReport{},
+	"listing": release.Listing{}, "history": history.History{}, "comparison": history.Comparison{}, "facts without a schema": fleet.Snapshot{},
+	"fleet retire without a schema": retirement.Retirement{}}
+
+// schemas are the names of the schemas of what is printed; bundle and fleet are read.
+func schemas(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("../../docs/schema/*.json")
+	if err != nil || len(files) < 10 {
+		t.Fatal(files, err)
+	}
+	var out []string
+	for _, f := range files {
+		if name := strings.TrimSuffix(filepath.Base(f), ".json"); name != "bundle" && name != "fleet" {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // TestEveryFieldIsNameOrText: of every string in the documents we print it is decided whether it is a name, which nothing
 // hides, or a text that may hold a secret. A new field fails here until it is in one of the lists: names in mask.go, or texts.
 func TestEveryFieldIsNameOrText(t *testing.T) {
-	texts := strings.Fields(`access author before brake by deferred details fix from guard inProgress loss lost manager message missing new notPlaced{} old origin path
-		problem reason runtimeChanges server source stopped takenBy unknown unreachable value vars{} want what why`)
+	texts := strings.Fields(`access author before brake by chosen deferred details fix from guard inProgress lock loss lost manager message missing new notPlaced{} old origin origins{} path
+		problem reason repository runtimeChanges server source stopped takenBy unknown unreachable value vars{} waits want what why`)
 	found := map[string]bool{}
-	for _, doc := range []any{fleetplan.FleetPlan{}, fleetplan.Event{}, fleetplan.Outcome{}, fleetplan.StatusReport{}, fleetplan.OutdatedReport{}, fleetplan.LockReport{},
-		report.FindingsDocument{}, fleetplan.FleetReport{}, fleet.Snapshot{}} {
+	for _, doc := range printed {
 		stringKeys(reflect.TypeOf(doc), "", map[reflect.Type]bool{}, found)
+	}
+	for _, schema := range schemas(t) {
+		if _, ok := printed[schema]; !ok {
+			t.Errorf("docs/schema/%s.json is of a document that is not among those of this test", schema)
+		}
 	}
 	if len(found) < 60 {
 		t.Fatalf("only %d fields were found", len(found))

@@ -15,6 +15,7 @@ import (
 
 	"hawser.dev/hawser/internal/archive"
 	"hawser.dev/hawser/internal/cache"
+	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 )
 
@@ -87,7 +88,7 @@ func ChartVersion(c Content) (version string, ok bool) {
 	var meta struct {
 		Version string `json:"version"`
 	}
-	if err := yaml.Unmarshal(data, &meta); err != nil {
+	if cuelang.CheckAliases(ChartFile, data) != nil || yaml.Unmarshal(data, &meta) != nil {
 		return "", false
 	}
 	if _, err := semver.NewVersion(meta.Version); err != nil || len(meta.Version) > 100 {

@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
+
+	"hawser.dev/hawser/api/v1alpha1"
 )
 
 func tree(t testing.TB, text string) map[string]any {
@@ -169,4 +171,18 @@ func replaced(t testing.TB, text, edits string) string {
 		text = strings.ReplaceAll(text, from, to)
 	}
 	return text
+}
+
+// TestVetIgnore: an index and what names an object are no fields that can be left to others, and a rule names something.
+func TestVetIgnore(t *testing.T) {
+	for path, why := range map[string]string{"": "expected a name", "spec.containers[0]": "an index", "kind": "names the object", "metadata": "names the object",
+		"metadata.name": "names the object", "spec.template.metadata.name": "", "metadata.labels.app": "", "spec.containers[name=app].image": ""} {
+		fs := VetIgnore([]v1alpha1.IgnoreRule{{Paths: []string{path}}})
+		if why == "" && len(fs) != 0 || why != "" && (len(fs) != 1 || !strings.Contains(fs[0].Why, why)) {
+			t.Errorf("%q: %v, want %q", path, fs, why)
+		}
+	}
+	if fs := VetIgnore([]v1alpha1.IgnoreRule{{Kind: "Deployment"}}); len(fs) != 1 {
+		t.Errorf("a rule without effect: %v", fs)
+	}
 }

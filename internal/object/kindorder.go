@@ -1,5 +1,7 @@
 package object
 
+import "strings"
+
 // Class is the place of a kind in the order in which objects are written; removal goes the other way.
 type Class int
 
@@ -64,6 +66,17 @@ func (r Ref) IsAPIService() bool {
 // IsHook reports whether the ref is something that calls back into a Service: a webhook configuration or APIService.
 func (r Ref) IsHook() bool {
 	return r.IsAPIService() || r.Group == admission && (r.Kind == "ValidatingWebhookConfiguration" || r.Kind == "MutatingWebhookConfiguration")
+}
+
+// Guards is the sort of what decides about other objects when they are written: "AdmissionPolicy" for policies and their
+// bindings, "WebhookConfiguration"; "" for anything else.
+func (r Ref) Guards() string {
+	for _, sort := range []string{"AdmissionPolicy", "WebhookConfiguration"} {
+		if r.Group == admission && strings.HasSuffix(strings.TrimSuffix(r.Kind, "Binding"), sort) {
+			return sort
+		}
+	}
+	return ""
 }
 
 // IsJob reports whether the ref is a Job of Kubernetes' own: one that failed stays failed.

@@ -82,6 +82,8 @@ type Object struct {
 	Sensitive []string
 	// Hook is set for objects that are no lasting part of the instance but a step of its life.
 	Hook *Hook
+	// Unknown: something of it is known only after other instances were applied.
+	Unknown bool
 }
 
 // Event is a moment in the life of an instance on a cluster.

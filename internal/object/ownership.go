@@ -111,6 +111,22 @@ func MakesClaims(entries []metav1.ManagedFieldsEntry) bool {
 	})
 }
 
+// aggregator is the controller that fills the rules of ClusterRoles from others, by applies that make a role again which is gone.
+const aggregator = "clusterrole-aggregation-controller"
+
+// Aggregates reports whether the managed fields tell of an aggregationRule: a ClusterRole that is filled from others.
+func Aggregates(entries []metav1.ManagedFieldsEntry) bool {
+	return slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool {
+		return e.FieldsV1 != nil && bytes.Contains(e.FieldsV1.GetRawBytes(), []byte(`"f:aggregationRule"`))
+	})
+}
+
+// OnlyAggregated reports whether nobody but that controller wrote an object: it was deleted, and is there again as a remnant
+// with nothing but rules.
+func OnlyAggregated(entries []metav1.ManagedFieldsEntry) bool {
+	return len(entries) > 0 && !Aggregates(entries) && !slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return e.Manager != aggregator })
+}
+
 // ReplicasOf tells whether a manager owns spec.replicas, alone or with others, and which other one does; scaled to 0
 // through the scale subresource, it has no owner at all.
 func ReplicasOf(entries []metav1.ManagedFieldsEntry, manager string) (ours bool, other string) {

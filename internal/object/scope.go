@@ -2,6 +2,7 @@ package object
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -76,10 +77,7 @@ func Scope(objs []Object, namespace string, known func(schema.GroupVersionKind) 
 	out := make([]Scoped, 0, len(objs))
 	for _, o := range objs {
 		gvk := o.GVK()
-		namespaced, ok := known(gvk)
-		if d, brought := defined[gvk.GroupKind()]; brought {
-			namespaced, ok = d.Namespaced, ok || d.Versions[gvk.Version]
-		}
+		namespaced, ok := served(gvk, known, defined)
 		ref := o.Ref()
 		if !ok {
 			f := diag.Errorf(CodeUnknownKind, "the cluster does not know the kind %s of %s", gvk.Kind, gvk.GroupVersion())
@@ -96,6 +94,37 @@ func Scope(objs []Object, namespace string, known func(schema.GroupVersionKind) 
 		out = append(out, s)
 	}
 	return out, findings
+}
+
+func served(gvk schema.GroupVersionKind, known func(schema.GroupVersionKind) (namespaced, ok bool), defined map[schema.GroupKind]DefinedKind) (namespaced, ok bool) {
+	namespaced, ok = known(gvk)
+	if d, brought := defined[gvk.GroupKind()]; brought {
+		namespaced, ok = d.Namespaced, ok || d.Versions[gvk.Version]
+	}
+	return namespaced, ok
+}
+
+// Serving are the kinds that a cluster serves ("GROUP/VERSION/KIND", sorted) with the defined ones, as it will serve them.
+func Serving(served []string, defined map[schema.GroupKind]DefinedKind) []string {
+	if len(defined) == 0 {
+		return served
+	}
+	out := slices.Clone(served)
+	for kind, d := range defined {
+		for version := range d.Versions {
+			out = append(out, kind.Group+"/"+version+"/"+kind.Kind)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Unserved reports whether Scope refuses one of the objects, as the cluster does not serve its kind.
+func Unserved(objs []Object, known func(schema.GroupVersionKind) (namespaced, ok bool), defined map[schema.GroupKind]DefinedKind) bool {
+	return slices.ContainsFunc(objs, func(o Object) bool {
+		_, ok := served(o.GVK(), known, defined)
+		return !ok
+	})
 }
 
 // CodeUnknownKind is the code of the finding about an object of a kind that the cluster does not know.
@@ -122,4 +151,15 @@ func scoped(o Object, ref Ref, namespace string, namespaced bool) (Scoped, *diag
 		o.Body = u.Object
 	}
 	return Scoped{Object: o, Namespaced: namespaced}, nil
+}
+
+// OfNoInstance says of plain manifests what there is to do about a missing namespace: they have no instance to write it on.
+func OfNoInstance(fs diag.Findings) diag.Findings {
+	for i := range fs {
+		if fs[i].Code == CodeNoNamespace {
+			fs[i].What, fs[i].Fix = "the object has no namespace", "say where plain manifests go with -n NAMESPACE, or set metadata.namespace"
+			fs[i].Instance = ""
+		}
+	}
+	return fs
 }

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,6 +16,16 @@ import (
 // other version of the object: spec.containers[name="app"].env[name="PW"].value. An item that has nothing of the kind, or
 // a secret alone, stands with its position, spec.args[1]: in the body that the path was made of that is this item, in
 // another one it may be any. Paths of older records have positions between dots, spec.args.1, and mean the same.
+
+// MarkSecrets is the object with the paths at which a text turns up that is known to be secret: there also what was before is hidden.
+// Secrets are hidden by their kind, and stay as they are.
+func (o Object) MarkSecrets(known func(text string) bool) Object {
+	if data, err := json.Marshal(o.Body); o.Ref().IsSecret() || err == nil && !known(string(data)) {
+		return o
+	}
+	o.Sensitive = slices.Concat(o.Sensitive, SensitivePaths(o.Body, known))
+	return o
+}
 
 // SensitivePaths are the paths, in the form of Object.Sensitive, of the texts and numbers in a body that are secret, in
 // order. Nothing that is secret itself names an item in them.

@@ -98,6 +98,29 @@ func (d *Document) Check(kind schema.GroupVersionKind, body map[string]any, o Op
 	return c.problems
 }
 
+// Reader makes documents of definitions, each of which is read once.
+func Reader(read func(schema.GroupKind) map[string]any) func(schema.GroupKind) *Document {
+	known := map[schema.GroupKind]*Document{}
+	return func(gk schema.GroupKind) *Document {
+		if _, ok := known[gk]; !ok {
+			known[gk] = Definition(read(gk))
+		}
+		return known[gk]
+	}
+}
+
+// Confirm asks the definition of a kind about problems that the published document found: a server publishes a changed
+// definition some seconds after it goes by it. What the definition has no schema for, metadata, stays as it was found. With
+// no definition, or one without the version, the problems are confirmed.
+func Confirm(found []Problem, definition *Document, kind schema.GroupVersionKind, body map[string]any, o Options) []Problem {
+	if definition == nil || definition.component(definition.kinds[kind]) == nil {
+		return found
+	}
+	ofMetadata := slices.DeleteFunc(slices.Clone(found), func(p Problem) bool { return len(p.Path) == 0 || p.Path[0].Field != "metadata" })
+	rest := slices.DeleteFunc(definition.Check(kind, body, o), func(p Problem) bool { return len(p.Path) > 0 && p.Path[0].Field == "metadata" })
+	return append(ofMetadata, rest...)
+}
+
 type checker struct {
 	doc      *Document
 	o        Options

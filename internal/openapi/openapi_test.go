@@ -76,7 +76,7 @@ spec:
   - name: v1alpha1
 `
 
-func object(t *testing.T, text string) (schema.GroupVersionKind, map[string]any) {
+func manifest(t *testing.T, text string) (schema.GroupVersionKind, map[string]any) {
 	t.Helper()
 	data, err := yaml.YAMLToJSON([]byte(text))
 	if err != nil {
@@ -106,7 +106,7 @@ func TestCheck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, crd := object(t, widgets)
+	_, crd := manifest(t, widgets)
 	defined := Definition(crd)
 	deployment := func(spec string) string {
 		return "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: " + spec + "}"
@@ -160,7 +160,7 @@ func TestCheck(t *testing.T) {
 		"custom, a version without a schema":         {text: "{apiVersion: example.com/v1alpha1, kind: Widget, x: 1}"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			kind, body := object(t, c.text)
+			kind, body := manifest(t, c.text)
 			doc := published
 			if kind.Group == "example.com" {
 				doc = defined
@@ -197,7 +197,7 @@ func TestTwice(t *testing.T) {
 		"{apiVersion: v1, kind: Secret, metadata: {finalizers: [a/b, c/d, a/b]}}": {
 			`metadata.finalizers[2]: stands twice: "a/b" is entry 1 already (remove one)`},
 	} {
-		kind, body := object(t, text)
+		kind, body := manifest(t, text)
 		if diff := cmp.Diff(want, lines(published.Check(kind, body, Options{}))); diff != "" {
 			t.Error(diff)
 		}
@@ -211,8 +211,8 @@ func TestTwice(t *testing.T) {
 
 // A value that must not be seen is in no message, whatever is wrong with it.
 func TestCheckHides(t *testing.T) {
-	_, crd := object(t, widgets)
-	kind, body := object(t, "{apiVersion: example.com/v1, kind: Widget, spec: {size: 4711, mode: HUNTER2, names: []}}")
+	_, crd := manifest(t, widgets)
+	kind, body := manifest(t, "{apiVersion: example.com/v1, kind: Widget, spec: {size: 4711, mode: HUNTER2, names: []}}")
 	problems := Definition(crd).Check(kind, body, Options{Whole: true, Hide: func(Path) bool { return true }})
 	if len(problems) != 3 {
 		t.Errorf("%d problems: %v", len(problems), lines(problems))
@@ -238,7 +238,7 @@ func TestCheckIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kind, body := object(t, "{apiVersion: v1, kind: A, a: {a: {a: 1}}}")
+	kind, body := manifest(t, "{apiVersion: v1, kind: A, a: {a: {a: 1}}}")
 	if got := doc.Check(kind, body, Options{}); got != nil {
 		t.Error(lines(got))
 	}
@@ -247,7 +247,7 @@ func TestCheckIsBounded(t *testing.T) {
 	for i := range 100 {
 		labels[strings.Repeat("x", i+1)] = true
 	}
-	kind, body = object(t, "{apiVersion: v1, kind: Secret, metadata: {}}")
+	kind, body = manifest(t, "{apiVersion: v1, kind: Secret, metadata: {}}")
 	body["metadata"].(map[string]any)["labels"] = labels
 	if got := full.Check(kind, body, Options{}); len(got) != maxProblems {
 		t.Errorf("%d problems", len(got))

@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"hawser.dev/hawser/internal/object"
 )
 
 // fields is what is used of a schema object.
@@ -190,6 +192,22 @@ func IndexKey(gv schema.GroupVersion) string {
 		return "api/" + gv.Version
 	}
 	return "apis/" + gv.Group + "/" + gv.Version
+}
+
+// Definitions are the documents of the CustomResourceDefinitions among some objects, by the kinds they define.
+func Definitions(bodies map[object.Ref]object.Object) map[schema.GroupKind]*Document {
+	out := map[schema.GroupKind]*Document{}
+	for ref, o := range bodies {
+		if !ref.IsCRD() {
+			continue
+		}
+		if d := Definition(o.Body); d != nil {
+			for _, k := range d.Kinds() {
+				out[k.GroupKind()] = d
+			}
+		}
+	}
+	return out
 }
 
 // Definition makes a document of a CustomResourceDefinition (apiextensions.k8s.io/v1, as JSON), for objects that come with

@@ -91,6 +91,8 @@ type Item struct {
 	Waits bool
 	// Left: it was made by a hook and goes when everything else of its instance has gone.
 	Left bool
+	// Aggregates: a ClusterRole that is filled from others.
+	Aggregates bool
 
 	class object.Class
 }
@@ -98,6 +100,8 @@ type Item struct {
 // Input is everything an order of writes is made from. Items are sorted in place.
 type Input struct {
 	Items []Item
+	// First are objects that are removed before anything is written.
+	First []object.Ref
 	// Depends are instances by the instances they need.
 	Depends map[string][]string
 	// Wait: readiness gates stages and dependent instances; else only what writing needs is waited for.
@@ -132,15 +136,16 @@ func Writes(in Input) (*Order, error) {
 		w.byRef[w.Items[i].Ref] = &w.Items[i]
 	}
 	for _, build := range []func(){
-		w.backends,    // first: it tells whose readiness is needed and which custom resources come last
-		w.classes,     // then every object's class is known
-		w.nodes,       // one node per write, one per readiness waited for
-		w.chains,      // classes within a stage, stages within an instance
-		w.hookLines,   // hooks before and after them
-		w.foundations, // namespaces and CRDs before what needs them, in whatever instance
-		w.dependsOn,   // instances after those they need
-		w.webhooks,    // webhooks and API services after what serves them
-		w.customs,     // last: these edges give way where they would close a cycle
+		w.backends,     // first: it tells whose readiness is needed and which custom resources come last
+		w.classes,      // then every object's class is known
+		w.nodes,        // one node per write, one per readiness waited for
+		w.chains,       // classes within a stage, stages within an instance
+		w.hookLines,    // hooks before and after them
+		w.foundations,  // namespaces and CRDs before what needs them, in whatever instance
+		w.dependsOn,    // instances after those they need
+		w.webhooks,     // webhooks and API services after what serves them
+		w.removedFirst, // what would refuse writes
+		w.customs,      // last: these edges give way where they would close a cycle
 	} {
 		build()
 	}

@@ -181,6 +181,41 @@ func TestOrderOfRemovals(t *testing.T) {
 	}, nil, "dependants first, custom resources before controllers and definitions, namespaces last")
 }
 
+// What goes first is gone before anything is written, whatever else there is.
+func TestOrderOfWhatGoesFirst(t *testing.T) {
+	gone := object.Ref{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicy", Name: "deny"}
+	o, err := Writes(Input{Items: itemsOf(t, fullSet), First: []object.Ref{gone}, Wait: true, Plural: plurals})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, o, []string{"remove ValidatingAdmissionPolicy/deny < write Namespace/ns", "remove ValidatingAdmissionPolicy/deny < write Widget/ns/w",
+		"remove ValidatingAdmissionPolicy/deny < write MutatingWebhookConfiguration/elsewhere"}, nil, "it would refuse them")
+}
+
+// A ClusterRole that is filled from others goes before those, in whatever instance they are.
+func TestOrderOfAggregatedRoles(t *testing.T) {
+	items := itemsOf(t, `
+{instance: all, apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: all}, aggregationRule: {}}
+---
+{instance: all, apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: same}}
+---
+{instance: web, apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: ns}}
+---
+{instance: web, apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: web}}`)
+	for i := range items {
+		items[i].Aggregates = items[i].Body["aggregationRule"] != nil
+	}
+	o, err := Removals(Input{Items: items, Plural: plurals})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, o, []string{"remove ClusterRole/all < remove ClusterRole/same", "remove ClusterRole/all < remove ClusterRole/web"}, nil, "it would be made again when one of them goes")
+	if o, err = Removals(Input{Items: items, Depends: map[string][]string{"web": {"all"}}, Plural: plurals}); err != nil {
+		t.Fatal(err)
+	}
+	check(t, o, []string{"remove ClusterRole/web < remove ClusterRole/all"}, nil, "what depends on its instance goes before all the same")
+}
+
 // check compares an order with "a < b" lines, whose nodes are written as "kind Kind/namespace/name".
 func check(t *testing.T, o *Order, before, not []string, reason string) {
 	t.Helper()

@@ -48,6 +48,7 @@ func Removals(in Input) (*Order, error) {
 		r.hookLines,    // hooks before and after them
 		r.nodes,        // one node per removal
 		r.dependsOn,    // instances before those they need
+		r.aggregates,   // before what they are filled from
 		r.customsFirst, // while something still answers their finalizers
 		r.hooksFirst,   // last: these edges give way where they would close a cycle
 	} {
@@ -145,6 +146,18 @@ func (r *remover) hooksFirst() {
 	}
 }
 
+// aggregates go before the ClusterRoles that may be aggregated into them: the controller that does that would write them when
+// one of those goes, and so make them again.
+func (r *remover) aggregates() {
+	for _, a := range r.Items {
+		for _, it := range r.Items {
+			if a.Aggregates && !it.Aggregates && a.Ref.GroupKind() == it.Ref.GroupKind() {
+				r.edge(removeKey(a.Ref), removeKey(it.Ref))
+			}
+		}
+	}
+}
+
 // customsFirst puts custom resources before their definition, and before what runs in the definition's instance: that
 // is where their controller is.
 func (r *remover) customsFirst() {
@@ -157,6 +170,22 @@ func (r *remover) customsFirst() {
 				r.edge(removeKey(it.Ref), removeKey(crd.Ref))
 				r.edge(removeKey(it.Ref), r.barrier("%s/%d/1", crd.Instance, crd.Stage))
 			}
+		}
+	}
+}
+
+// removedFirst: what would refuse writes is gone before all of them.
+func (w *writer) removedFirst() {
+	if len(w.First) == 0 {
+		return
+	}
+	gone := w.barrier("removed first")
+	for _, ref := range w.First {
+		w.Graph.Edge(w.add(removeKey(ref), Step{Kind: Remove, Ref: ref}), gone)
+	}
+	for _, node := range w.Graph.Nodes() {
+		if k := w.Steps[node].Kind; k == Write || k == Run {
+			w.Graph.Edge(gone, node)
 		}
 	}
 }

@@ -27,6 +27,8 @@ type Explanation struct {
 	// Value is the value as CUE text on one line; "" when no layer has it. It may be secret: who prints it redacts it.
 	Value string   `json:"value,omitempty"`
 	Pos   diag.Pos `json:"pos,omitzero"`
+	// Unread: what the package itself says could not be had.
+	Unread bool `json:"-"`
 	// Hint is a name beside it that was perhaps meant, when no layer has the path.
 	Hint string `json:"hint,omitempty"`
 	// Layers are all layers, lowest first, with what each says.
@@ -42,14 +44,17 @@ type LayerValue struct {
 	// Value is "" when the layer does not have the path.
 	Value string   `json:"value,omitempty"`
 	Pos   diag.Pos `json:"pos,omitzero"`
+	// From is the reference that the value came from, {$cluster: PATH}; "" for one that the layer itself has.
+	From string `json:"from,omitempty"`
 }
 
 // PackageDefault is the layer of values that no document sets.
 const PackageDefault = "package default"
 
 // Explain explains INSTANCE.PATH on one cluster; a path of the instance alone explains all its values. An instance
-// that is not placed on the cluster gives no explanation and an Info; one that does not exist an Error.
-func Explain(spec v1alpha1.BundleSpec, c fleet.Cluster, f fleet.Facts, path string) ([]Explanation, diag.Findings) {
+// that is not placed on the cluster gives no explanation and an Info; one that does not exist, or takes no values, an
+// Error. from tells the reference that stands at a position, "" for none.
+func Explain(spec v1alpha1.BundleSpec, c fleet.Cluster, f fleet.Facts, path string, from func(diag.Pos) string) ([]Explanation, diag.Findings) {
 	steps, err := v1alpha1.ParsePath(path)
 	if err != nil {
 		return nil, diag.Findings{diag.Errorf("invalid-path", "%v", err)}
@@ -60,20 +65,25 @@ func Explain(spec v1alpha1.BundleSpec, c fleet.Cluster, f fleet.Facts, path stri
 		if in.Name != steps[0].Name {
 			continue
 		}
+		if in.Kustomize != nil || in.Manifests != nil {
+			n := diag.Errorf("not-supported", "instance %s takes no values", in.Name)
+			n.Why, n.Pos = "values are for module and helm; kustomizations and plain manifests have none", diag.Pos(in.Pos)
+			return nil, diag.Findings{n}
+		}
 		if why := notHere(in.Placement, c, f); why != "" {
 			n := diag.Finding{Severity: diag.Info, Code: "not-placed", What: in.Name + " is not placed here", Why: why,
 				Cluster: c.Name, Instance: in.Name}
 			return nil, diag.Findings{n}
 		}
 		values, fs := merged(in, c, f)
-		return []Explanation{explain(in, c, f, values, steps[1:])}, fs
+		return []Explanation{explain(in, c, f, values, steps[1:], from)}, fs
 	}
 	n := diag.Errorf("unknown-instance", "there is no instance %q", steps[0].Name)
 	n.Fix = diag.DidYouMean(steps[0].Name, names)
 	return nil, diag.Findings{n}
 }
 
-func explain(in v1alpha1.Instance, c fleet.Cluster, f fleet.Facts, values v1alpha1.Values, path v1alpha1.Path) Explanation {
+func explain(in v1alpha1.Instance, c fleet.Cluster, f fleet.Facts, values v1alpha1.Values, path v1alpha1.Path, from func(diag.Pos) string) Explanation {
 	out := Explanation{Cluster: c.Name, Instance: in.Name, Path: path.String(), Layer: PackageDefault}
 	final, _ := at(values, path)
 	if final != nil {
@@ -87,7 +97,7 @@ func explain(in v1alpha1.Instance, c fleet.Cluster, f fleet.Facts, values v1alph
 		lv := LayerValue{Layer: l.Name, Applies: l.Why == "", Why: l.Why}
 		x, label := at(l.Values, path)
 		if x != nil {
-			lv.Value, lv.Pos = text(x), posOf(x)
+			lv.Value, lv.Pos, lv.From = text(x), posOf(x), from(posOf(x))
 			if label.IsValid() {
 				lv.Pos = cuelang.Pos(label)
 			}
@@ -162,20 +172,39 @@ func meant(v v1alpha1.Values, path v1alpha1.Path) string {
 		if !ok || step.Key != "" || step.Index {
 			return ""
 		}
-		var names []string
-		fields, _ := cuelang.Fields(s)
-		for _, f := range fields {
-			names = append(names, f.Name)
-		}
-		return diag.DidYouMean(step.Name, names)
+		return diag.DidYouMean(step.Name, fieldNames(s))
 	}
 	return ""
 }
 
-// ByPackage completes explanations that no layer decided with the value that the package itself has there.
+func fieldNames(x ast.Expr) []string {
+	var names []string
+	s, ok := x.(*ast.StructLit)
+	if !ok {
+		return nil
+	}
+	fields, _ := cuelang.Fields(s)
+	for _, f := range fields {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// ByPackage adds the value that the package itself has there, below all layers: it holds where no layer has the path.
 func (e *Explanation) ByPackage(x ast.Expr, pos diag.Pos) {
-	if x != nil && e.Value == "" {
+	if x == nil {
+		return
+	}
+	e.Layers = slices.Insert(e.Layers, 0, LayerValue{Layer: PackageDefault, Applies: true, Value: text(x), Pos: pos})
+	if e.Value == "" {
 		e.Value, e.Pos, e.Hint = text(x), pos, ""
+	}
+}
+
+// Beside takes a hint from what the package has beside a name that nothing sets.
+func (e *Explanation) Beside(x ast.Expr, name string) {
+	if e.Hint == "" && e.Value == "" {
+		e.Hint = diag.DidYouMean(name, fieldNames(x))
 	}
 }
 

@@ -3,6 +3,7 @@ package place
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
@@ -14,20 +15,23 @@ import (
 // has is an error: the instance would silently leave the clusters it is on. In a layer it is one as well, since values
 // would silently not apply. A glob may wait for clusters to come: a warning.
 func Unknown(spec v1alpha1.BundleSpec, clusters []fleet.Cluster) diag.Findings {
-	var declared []v1alpha1.ClusterSpec
-	for _, c := range clusters {
-		if !c.Implicit {
-			declared = append(declared, c.ClusterSpec)
+	// It is asked for every cluster, and most bundles name none: names are collected when there is something to find.
+	have := sync.OnceValue(func() map[string][]string {
+		var declared []v1alpha1.ClusterSpec
+		for _, c := range clusters {
+			if !c.Implicit {
+				declared = append(declared, c.ClusterSpec)
+			}
 		}
-	}
-	if len(declared) == 0 {
-		return nil
-	}
-	have := map[string][]string{"cluster": fleet.Names(declared), "group": fleet.Groups(declared)}
+		if len(declared) == 0 {
+			return nil
+		}
+		return map[string][]string{"cluster": fleet.Names(declared), "group": fleet.Groups(declared)}
+	})
 	var fs diag.Findings
 	check := func(in v1alpha1.Instance, pos v1alpha1.Position, path, what string, patterns []string) {
 		for _, p := range patterns {
-			if fleet.AnyMatch(p, have[what]) {
+			if have() == nil || fleet.AnyMatch(p, have()[what]) {
 				continue
 			}
 			n := diag.Errorf("unknown-"+what, "no %s of the fleet is named %q", what, p)
@@ -35,8 +39,8 @@ func Unknown(spec v1alpha1.BundleSpec, clusters []fleet.Cluster) diag.Findings {
 				n = diag.Warnf("unknown-"+what, "no %s of the fleet matches %q", what, p)
 			}
 			n.Pos, n.Instance, n.Path = diag.Pos(pos), in.Name, "instances."+in.Name+"."+path
-			if n.Fix = diag.DidYouMean(p, have[what]); n.Fix == "" {
-				n.Fix = "there is: " + strings.Join(slices.Sorted(slices.Values(have[what])), ", ")
+			if n.Fix = diag.DidYouMean(p, have()[what]); n.Fix == "" {
+				n.Fix = "there is: " + strings.Join(slices.Sorted(slices.Values(have()[what])), ", ")
 			}
 			fs = append(fs, n)
 		}

@@ -126,7 +126,7 @@ func TestLayersAndExplain(t *testing.T) {
 		{"api.ports.0.name", "values", `"http"`, "b.yaml:3:10"},
 		{"api.nothing", PackageDefault, "", ""},
 	} {
-		ex, fs := Explain(spec, c, f, c2.path)
+		ex, fs := Explain(spec, c, f, c2.path, noReference)
 		if fs != nil || len(ex) != 1 {
 			t.Fatal(c2.path, ex, fs)
 		}
@@ -139,7 +139,7 @@ func TestLayersAndExplain(t *testing.T) {
 		}
 	}
 	staging, sf := cluster("staging-us", "staging", map[string]string{"region": "us"})
-	if ex, _ := Explain(spec, staging, sf, "api.replicas"); ex[0].Layer != "values" || ex[0].Value != "1" {
+	if ex, _ := Explain(spec, staging, sf, "api.replicas", noReference); ex[0].Layer != "values" || ex[0].Value != "1" {
 		t.Errorf("%+v", ex)
 	}
 }
@@ -159,7 +159,7 @@ func TestExplainOnOneLine(t *testing.T) {
 		{"api.image.tag", "", `did you mean "tags"?`},
 		{"api.replicas", "", ""},
 	} {
-		ex, fs := Explain(spec, c, f, c2.path)
+		ex, fs := Explain(spec, c, f, c2.path, noReference)
 		if fs != nil || len(ex) != 1 || ex[0].Value != c2.value || ex[0].Hint != c2.hint {
 			t.Errorf("%s: %+v %v, want %+v", c2.path, ex, fs, c2)
 		}
@@ -170,12 +170,12 @@ func TestExplainErrors(t *testing.T) {
 	spec := layered(t)
 	c, f := cluster("a", "", nil)
 	for path, code := range map[string]string{"apii.x": "unknown-instance", "api..x": "invalid-path"} {
-		if _, fs := Explain(spec, c, f, path); len(fs) != 1 || fs[0].Code != code {
+		if _, fs := Explain(spec, c, f, path, noReference); len(fs) != 1 || fs[0].Code != code {
 			t.Errorf("%s: %v", path, fs)
 		}
 	}
 	spec.Instances[0].Placement = &v1alpha1.Placement{Clusters: []string{}}
-	if ex, fs := Explain(spec, c, f, "api.x"); ex != nil || len(fs) != 1 || fs[0].Severity != diag.Info {
+	if ex, fs := Explain(spec, c, f, "api.x", noReference); ex != nil || len(fs) != 1 || fs[0].Severity != diag.Info {
 		t.Error(ex, fs)
 	}
 }

@@ -13,8 +13,25 @@ import (
 type Beside struct {
 	// Declares is the bundle that declares an object there, by object.
 	Declares map[object.Ref]Declaration
+	// Hooks is the bundle that declares an object there as a hook, by object.
+	Hooks map[object.Ref]string
 	// Yields are bundles by owner id: what they have in the cluster and declare no longer goes over to the bundle that does.
 	Yields map[string]string
+	// Doubts are bundles by owner id that were read from these files as far as their path tells, and that nothing proves to be
+	// theirs: what they have stays with them.
+	Doubts map[string]string
+	// Former are the bundles of Yields as their records have them, by owner id; without those whose record is gone.
+	Former map[string]Former
+	// Ahead is what the bundles are going to write; nil when that is not asked.
+	Ahead *Ahead
+}
+
+// Former is what the record of another bundle has in the cluster. Removed: the files do not hold the bundle any more.
+type Former struct {
+	Bundle  string
+	Owned   []Owned
+	Lives   map[string]Life
+	Removed bool
 }
 
 // Declaration is where another bundle declares an object.
@@ -24,6 +41,27 @@ type Declaration struct {
 	Pos, Declared diag.Pos
 	// OwnNamespace: the object is a Namespace that an instance uses, and nobody wrote.
 	OwnNamespace bool
+}
+
+// declarer is the bundle beside that declares an object, "" for none: who merely uses a Namespace does not declare it.
+func (b Beside) declarer(r object.Ref) string {
+	if d := b.Declares[r]; !d.OwnNamespace {
+		return d.Bundle
+	}
+	return ""
+}
+
+// yields is why a Namespace that is merely used and that the inventory has is let go, "" when it is not: another bundle has it
+// now, or declares it.
+func (c *computation) yields(d Desired, live Live) string {
+	switch to := c.Beside.declarer(d.Ref); {
+	case !live.Found:
+	case live.ForeignBundle:
+		return "managed by " + orUnknown(live.Foreign) + " now; it is used as it is"
+	case to != "":
+		return "handed to bundle " + to + " of the same files, which declares it"
+	}
+	return ""
 }
 
 // Makes reports whether a plan makes an object that another bundle may declare too. Who has several bundles done in one go
@@ -38,7 +76,7 @@ func FormerBundles(in Input, known map[string]string) []string {
 	var out []string
 	for _, d := range in.Desired {
 		live := in.Live[d.Ref]
-		if d.Hook != nil || !live.ForeignBundle || len(live.ForeignManagers) != 1 {
+		if !live.ForeignBundle || len(live.ForeignManagers) != 1 {
 			continue
 		}
 		owner := object.OwnerOf(live.ForeignManagers[0])
@@ -53,7 +91,7 @@ func FormerBundles(in Input, known map[string]string) []string {
 // instances merely use are everybody's.
 func (c *computation) twice(d Desired) {
 	other := c.Beside.Declares[d.Ref]
-	if other.Bundle == "" || other.OwnNamespace || d.OwnNamespace {
+	if c.Beside.declarer(d.Ref) == "" || d.OwnNamespace {
 		return
 	}
 	f := diag.Errorf("duplicate-object", "bundles %s and %s of the same files declare the same object", c.Bundle, other.Bundle)
@@ -78,15 +116,16 @@ func at(text string, pos, declared diag.Pos) string {
 }
 
 // AsksBeside reports whether a plan depends on what the other bundles of the same files declare: it deletes something, or
-// another bundle has something that is declared.
+// another bundle has something that is declared, or a Namespace is written because it is used. So it is with what is left of a hook: where a run ended in the middle, all
+// that lasts may have been taken over before.
 func AsksBeside(in Input) bool {
 	for _, d := range in.Desired {
-		if d.Hook == nil && in.Live[d.Ref].ForeignBundle {
+		if in.Live[d.Ref].ForeignBundle {
 			return true
 		}
 	}
 	for _, ch := range Compute(in).Changes {
-		if ch.Action == Delete && ch.Hook == nil {
+		if ch.Action == Delete && ch.Hook == nil || ch.Action == Update && ch.OwnNamespace {
 			return true
 		}
 	}
@@ -96,7 +135,7 @@ func AsksBeside(in Input) bool {
 // movedFrom is the bundle of the same files from which a live object was moved into this one: it wrote the object, nobody
 // else's bundle did, and none declares it any more. It is "" when there is none.
 func (c *computation) movedFrom(r object.Ref, live Live) string {
-	if !live.ForeignBundle || len(live.ForeignManagers) != 1 || c.Beside.Declares[r].Bundle != "" {
+	if !live.ForeignBundle || len(live.ForeignManagers) != 1 || c.Beside.declarer(r) != "" || c.Beside.Hooks[r] != "" {
 		return ""
 	}
 	for owner, bundle := range c.Beside.Yields {
@@ -119,28 +158,40 @@ func (c *computation) handed(r object.Ref) string {
 	return "handed to bundle " + to + " of the same files, which declares it"
 }
 
-// alsoDeclared says of a conflict that another bundle of the same files declares the object too, "" when none does.
-func (c *computation) alsoDeclared(r object.Ref) string {
-	if to := c.Beside.Declares[r].Bundle; to != "" {
-		return "bundle " + to + " of the same files declares it too"
+// claimed says of a conflict which bundle of the same files has the object too, or may have been one of them, and how it is
+// solved; "" when there is none.
+func (c *computation) claimed(r object.Ref, live Live) (why, fix string) {
+	if to := c.Beside.declarer(r); to != "" {
+		return "; bundle " + to + " of the same files declares it too", "leave it to one of them"
 	}
-	return ""
+	for owner, bundle := range c.Beside.Doubts {
+		if slices.Contains(live.ForeignManagers, object.Manager(owner)) {
+			return "; " + bundle + " was applied from a directory of this path, and nothing proves that it was in these files and is " + c.Bundle +
+				" now: hawser.lock does not know it", ways + "; if it was renamed or removed here: --take-over"
+		}
+	}
+	return "", ways
 }
 
+// ways are those out of a conflict with somebody else.
+const ways = "rename ours, remove theirs, or take it over with --adopt"
+
 // Add adds what a bundle declares, and what the inventory has of its instances that are left as they are. Where two declare
-// an object, the first counts.
+// an object, the first counts; one that declares a Namespace counts before those that use it.
 func (b *Beside) Add(bundle string, desired []Desired, owned []Owned, suspended map[string]bool) {
 	if b.Declares == nil {
-		b.Declares = map[object.Ref]Declaration{}
+		b.Declares, b.Hooks = map[object.Ref]Declaration{}, map[object.Ref]string{}
 	}
 	add := func(r object.Ref, d Declaration) {
-		if b.Declares[r].Bundle == "" {
+		if before := b.Declares[r]; before.Bundle == "" || before.OwnNamespace && !d.OwnNamespace {
 			d.Bundle = bundle
 			b.Declares[r] = d
 		}
 	}
 	for _, d := range desired {
-		if d.Hook == nil {
+		if d.Hook != nil {
+			b.Hooks[d.Ref] = bundle
+		} else {
 			add(d.Ref, Declaration{Instance: d.Instance, Pos: d.Pos, Declared: d.Declared, OwnNamespace: d.OwnNamespace})
 		}
 	}

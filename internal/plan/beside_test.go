@@ -61,16 +61,24 @@ func TestTakenOverFromBeside(t *testing.T) {
 		"somebody else's, same name": {func(*Live) {}, Beside{Yields: map[string]string{"p": "pay"}}, Conflict, CodeForeign},
 		"a third bundle wrote it too": {func(l *Live) { l.ForeignManagers = append(l.ForeignManagers, object.Manager("t")) },
 			Beside{Yields: yields}, Conflict, CodeForeign},
-		"labelled by a third": {func(l *Live) { l.OwnerLabel = "t" }, Beside{Yields: yields}, Conflict, CodeForeign},
-		"no bundle's":         {func(l *Live) { l.ForeignBundle = false }, Beside{Yields: yields}, Conflict, CodeForeign},
+		"labelled by a third":              {func(l *Live) { l.OwnerLabel = "t" }, Beside{Yields: yields}, Conflict, CodeForeign},
+		"of these files by its path alone": {func(*Live) {}, Beside{Doubts: yields}, Conflict, CodeForeign},
+		"no bundle's":                      {func(l *Live) { l.ForeignBundle = false }, Beside{Yields: yields}, Conflict, CodeForeign},
 	} {
 		l := theirs
 		l.ForeignManagers = append([]string{}, theirs.ForeignManagers...)
 		tt.change(&l)
-		in := Input{Owner: "me", Desired: []Desired{{Ref: ref, Version: "v1", Digest: "d"}}, Live: map[object.Ref]Live{ref: l}, Beside: tt.beside}
+		in := Input{Owner: "me", Bundle: "mine", Desired: []Desired{{Ref: ref, Version: "v1", Digest: "d"}}, Live: map[object.Ref]Live{ref: l}, Beside: tt.beside}
 		p := Compute(in)
 		if len(p.Changes) != 1 || p.Changes[0].Action != tt.action || p.Changes[0].Code != tt.code || p.Findings.HasErrors() != (tt.action == Conflict) {
 			t.Errorf("%s: %+v %v", name, p.Changes, p.Findings)
+		}
+		if len(tt.beside.Doubts) > 0 {
+			for _, want := range []string{"other was applied from a directory of this path", "is mine now", "hawser.lock", "--adopt", "--take-over"} {
+				if !strings.Contains(p.Findings[0].String(), want) {
+					t.Errorf("%s: %q is not in %v", name, want, p.Findings)
+				}
+			}
 		}
 		if third := tt.beside.Declares[ref].Bundle; third != "" && !strings.Contains(p.Findings[0].String(), "bundle "+third+" of the same files declares it too") {
 			t.Errorf("%s: %v", name, p.Findings)
@@ -81,9 +89,56 @@ func TestTakenOverFromBeside(t *testing.T) {
 	}
 }
 
+// A Namespace is the bundle's that declares it: it goes over from one that merely uses it, and that one lets it go.
+func TestNamespaceGoesToWhoDeclaresIt(t *testing.T) {
+	ref := object.Ref{Kind: "Namespace", Name: "ns"}
+	theirs := Live{Found: true, UID: "u", OwnerLabel: "o", ForeignBundle: true, Foreign: "Hawser bundle other", ForeignManagers: []string{object.Manager("o")}}
+	ours := Live{Found: true, UID: "u", Own: "e", OwnerLabel: "me"}
+	owned := []Owned{{Ref: ref, Version: "v1", UID: "u", Own: "e", Digest: "was"}}
+	of := func(uses ...bool) (b Beside) {
+		b.Yields = map[string]string{"o": "other"}
+		for _, u := range uses {
+			b.Add("other", []Desired{{Ref: ref, OwnNamespace: u}}, nil, nil)
+		}
+		return b
+	}
+	for name, tt := range map[string]struct {
+		uses   bool
+		owned  []Owned
+		live   Live
+		beside Beside
+		action Action
+	}{
+		"declared here, used there":                     {false, nil, theirs, of(true), Adopt},
+		"declared in both":                              {false, nil, theirs, of(false), Conflict},
+		"declared in a third, used there":               {false, nil, theirs, of(true, false), Conflict},
+		"used here, declared there, not taken yet":      {true, owned, ours, of(false), Release},
+		"used here, declared there, taken":              {true, owned, theirs, of(false), Release},
+		"used here, and taken by a bundle of elsewhere": {true, owned, theirs, Beside{}, Release},
+		"used here and there":                           {true, owned, ours, of(true), Update},
+		"used here, declared there, not ours":           {true, nil, theirs, of(false), ""},
+	} {
+		in := Input{Owner: "me", Desired: []Desired{{Ref: ref, Version: "v1", Digest: "d", OwnNamespace: tt.uses}}, Owned: tt.owned,
+			Live: map[object.Ref]Live{ref: tt.live}, Beside: tt.beside}
+		p := Compute(in)
+		var got Action
+		if len(p.Changes) > 0 {
+			got = p.Changes[0].Action
+		}
+		if got != tt.action || len(p.Changes) > 1 || p.Findings.HasErrors() != (tt.action == Conflict) {
+			t.Errorf("%s: %+v %v", name, p.Changes, p.Findings)
+		}
+		in.Beside = Beside{}
+		if asks := AsksBeside(in); !asks && tt.action != "" {
+			t.Errorf("%s: the others are not asked", name)
+		}
+	}
+}
+
 // The other bundles are asked where a plan deletes, or where another bundle has what is declared; never otherwise.
 func TestAsksBeside(t *testing.T) {
 	ref := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}
+	hook := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "hook"}
 	ours := Live{Found: true, UID: "u", Own: "e", OwnerLabel: "me"}
 	desired, owned := []Desired{{Ref: ref, Version: "v1", Digest: "d"}}, []Owned{{Ref: ref, Version: "v1", UID: "u", Own: "e", Digest: "d"}}
 	for name, tt := range map[string]struct {
@@ -95,7 +150,9 @@ func TestAsksBeside(t *testing.T) {
 		"dropped":          {Input{Owned: owned, Live: map[object.Ref]Live{ref: ours}}, true},
 		"dropped and gone": {Input{Owned: owned, Live: map[object.Ref]Live{}}, false},
 		"another bundle's": {Input{Desired: desired, Live: map[object.Ref]Live{ref: {Found: true, UID: "u", OwnerLabel: "o", ForeignBundle: true}}}, true},
-		"of kubectl":       {Input{Desired: desired, Live: map[object.Ref]Live{ref: {Found: true, UID: "u", Foreign: "kubectl"}}}, false},
+		"what is left of another bundle's hook": {Input{Desired: append(slices.Clone(desired), Desired{Ref: hook, Hook: &object.Hook{}}), Owned: owned,
+			Live: map[object.Ref]Live{ref: ours, hook: {Found: true, UID: "h", OwnerLabel: "o", ForeignBundle: true}}}, true},
+		"of kubectl": {Input{Desired: desired, Live: map[object.Ref]Live{ref: {Found: true, UID: "u", Foreign: "kubectl"}}}, false},
 	} {
 		tt.in.Owner = "me"
 		if got := AsksBeside(tt.in); got != tt.want {
@@ -112,6 +169,9 @@ func TestBesideAdd(t *testing.T) {
 		{Ref: ref("asleep"), Instance: "web"}, {Ref: ref("ran"), Instance: "web", Hook: &Ran{}}}, map[string]bool{"web": true})
 	b.Add("second", []Desired{{Ref: ref("a")}, {Ref: ref("b")}}, nil, nil)
 	want := map[object.Ref]Declaration{ref("a"): {Bundle: "first"}, ref("asleep"): {Bundle: "first", Instance: "web"}, ref("b"): {Bundle: "second"}}
+	if !maps.Equal(b.Hooks, map[object.Ref]string{ref("hook"): "first"}) {
+		t.Errorf("hooks: %v", b.Hooks)
+	}
 	if !maps.Equal(b.Declares, want) {
 		t.Errorf("%v, want %v", b.Declares, want)
 	}
@@ -162,7 +222,7 @@ func TestFormerBundles(t *testing.T) {
 		in.Desired = append(in.Desired, Desired{Ref: ref(n)})
 	}
 	in.Desired = append(in.Desired, Desired{Ref: ref("g"), Hook: &object.Hook{}})
-	if got := FormerBundles(in, map[string]string{"known": "web"}); !slices.Equal(got, []string{"gone"}) {
+	if got := FormerBundles(in, map[string]string{"known": "web"}); !slices.Equal(got, []string{"gone", "hook"}) {
 		t.Errorf("%v", got)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 )
@@ -148,12 +149,17 @@ func (c *computation) desired(d Desired) {
 	if d.OwnNamespace && !isOwned && (live.Found && !c.ours(live) || !live.Found && c.NamespaceExists[d.Ref.Name]) {
 		return // somebody else's namespace is used as it is; it may not have been looked at when its objects were seen
 	}
-	if d.OwnNamespace && own.OwnNamespace && own.Instance != d.Instance && c.Suspended[own.Instance] && live.Found {
-		c.plan.Kept = append(c.plan.Kept, own) // it stays with the instance that made it, as that one's other objects do
+	if d.OwnNamespace && own.Instance != d.Instance && c.Suspended[own.Instance] && live.Found {
+		c.plan.Kept = append(c.plan.Kept, own) // it stays with the instance that made or declares it, as that one's other objects do
 		return
 	}
 	ch := Change{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, Digest: d.Digest, Pos: d.Pos,
-		NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own, FormerEntries: live.ForeignEntries}
+		NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, OwnNamespace: d.OwnNamespace, UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own}
+	if why := c.yields(d, live); d.OwnNamespace && isOwned && why != "" {
+		ch.Action, ch.Code, ch.Why = Release, CodeMoved, why
+		c.add(ch)
+		return
+	}
 	switch {
 	case !live.Found && c.expired(d, own):
 		c.unchanged(d, own, Live{UID: own.UID, ResourceVersion: own.ResourceVersion, Own: own.Own})
@@ -163,6 +169,8 @@ func (c *computation) desired(d Desired) {
 		ch.Action, ch.Code = Create, CodeTerminating
 		ch.Why = "is being deleted; created again once it is gone" + finalizers(live)
 		c.add(ch)
+	case live.Remnant && d.Ref.Kind == "ClusterRole": // it is nobody's, and was made of what was deleted
+		c.existing(d, own, isOwned, live, ch)
 	case c.isOurs(own, isOwned, live) && (own.UID != "" || !c.adopts(d.Ref, live) || len(live.ForeignManagers) == 0):
 		c.existing(d, own, isOwned, live, ch)
 	default:
@@ -188,7 +196,7 @@ func (c *computation) isOurs(own Owned, isOwned bool, live Live) bool {
 
 func (c *computation) create(d Desired, own Owned, isOwned bool, ch Change) {
 	ch.Action, ch.Code = Create, CodeNew
-	ch.UID, ch.ResourceVersion, ch.Own, ch.FormerEntries = "", "", "", ""
+	ch.UID, ch.ResourceVersion, ch.Own = "", "", ""
 	switch {
 	case d.OwnNamespace:
 		ch.Code, ch.Why = CodeNamespace, "namespace of instance "+d.Instance
@@ -210,7 +218,7 @@ func (c *computation) needsNamespace(d Desired) {
 	if !d.Namespaced || c.namespaceWillExist(d.Ref.Namespace) {
 		return
 	}
-	f := diag.Errorf("missing-namespace", "namespace %s does not exist", d.Ref.Namespace)
+	f := diag.Errorf(answer.CodeMissingNamespace, "namespace %s does not exist", d.Ref.Namespace)
 	f.Object, f.Instance, f.Pos = d.Ref.String(), d.Instance, d.Pos
 	f.Fix = "declare it in the bundle, or make it the instance's own namespace"
 	c.find(f)
@@ -221,7 +229,8 @@ func (c *computation) namespaceWillExist(ns string) bool {
 	if !known || exists {
 		return true
 	}
-	return c.declared[object.Ref{Kind: "Namespace", Name: ns}]
+	ref := object.Ref{Kind: "Namespace", Name: ns}
+	return c.declared[ref] || c.Ahead.bundles[ref] != ""
 }
 
 // existing decides about an object that is ours and is there.
@@ -233,6 +242,8 @@ func (c *computation) existing(d Desired, own Owned, isOwned bool, live Live, ch
 	}
 	schema := c.Schema[SchemaKey(d.Ref)]
 	switch {
+	case live.Remnant && live.Own == "":
+		ch.Code, ch.Why = CodeAgain, "was deleted, and made again with nothing but rules by the controller that aggregates them"
 	case d.Once:
 		c.unchanged(d, own, live)
 		return
@@ -279,7 +290,7 @@ func (c *computation) update(d Desired, own Owned, live Live, ch Change) {
 		c.add(ch)
 		return
 	}
-	ch.Fields, ch.Checked, ch.Deferred, ch.Reclaim = p.Fields, p.Checked, p.Deferred, p.Reclaim
+	ch.Fields, ch.Checked, ch.Deferred, ch.Reclaim, ch.Foreign = p.Fields, p.Checked, p.Deferred, p.Reclaim, p.Foreign
 	switch {
 	case p.Immutable:
 		c.recreate(d, ch)
@@ -336,7 +347,7 @@ func (c *computation) blocked(blocking []FieldConflict, ch *Change, fix string) 
 }
 
 func (c *computation) recreate(d Desired, ch Change) {
-	ch.Cede, ch.Force, ch.Reclaim = nil, false, "" // it is a new object
+	ch.Cede, ch.Force, ch.Reclaim, ch.Foreign, ch.FormerEntries = nil, false, "", nil, "" // it is a new object
 	ch.Action, ch.Code, ch.Loss, ch.Claims = Recreate, CodeImmutable, lossOf(d.Ref), c.Live[d.Ref].Claims
 	ch.Why = "an immutable field changed"
 	if ch.From != "" {
@@ -384,11 +395,9 @@ func (c *computation) foreign(d Desired, live Live, own Owned, isOwned bool, ch 
 		return
 	}
 	f := diag.Errorf("foreign-owner", "the object is owned by somebody else")
-	f.Object, f.Instance, f.Pos, f.Why = ch.Ref.String(), ch.Instance, ch.Pos, ch.Why
-	f.Fix = "rename ours, remove theirs, or take it over with --adopt"
-	if also := c.alsoDeclared(d.Ref); also != "" {
-		f.Why, f.Fix = ch.Why+"; "+also, "leave it to one of them"
-	}
+	f.Object, f.Instance, f.Pos = ch.Ref.String(), ch.Instance, ch.Pos
+	also, fix := c.claimed(d.Ref, live)
+	f.Why, f.Fix = ch.Why+also, fix
 	if live.Reconciled {
 		f.Fix = "let the other owner release it first"
 	}
@@ -398,7 +407,7 @@ func (c *computation) foreign(d Desired, live Live, own Owned, isOwned bool, ch 
 
 // adopt takes over what the former owner has, and nothing of third parties.
 func (c *computation) adopt(d Desired, live Live, ch Change) {
-	ch.Action, ch.Code, ch.Force = Adopt, CodeAdopted, true
+	ch.Action, ch.Code, ch.Force, ch.FormerEntries = Adopt, CodeAdopted, true, live.ForeignEntries
 	ch.Why = "taken over from " + ch.From
 	if from := c.movedFrom(d.Ref, live); from != "" {
 		ch.Code, ch.Why = CodeMoved, "moved here from bundle "+from+" of the same files"
@@ -409,7 +418,7 @@ func (c *computation) adopt(d Desired, live Live, ch Change) {
 		c.add(ch)
 		return
 	}
-	ch.Fields, ch.Checked, ch.Deferred = p.Fields, p.Checked, p.Deferred
+	ch.Fields, ch.Checked, ch.Deferred, ch.Foreign = p.Fields, p.Checked, p.Deferred, p.Foreign
 	switch {
 	case p.Immutable:
 		c.recreate(d, ch)
@@ -440,7 +449,7 @@ func (c *computation) unchanged(d Desired, own Owned, live Live) {
 	c.plan.Unchanged++
 	if own.Own != o.Own || own.UID != o.UID || own.Schema != o.Schema || own.Digest != o.Digest ||
 		own.Instance != o.Instance || own.Stage != o.Stage || own.Keep != o.Keep || own.NoWait != o.NoWait || own.Timeout != o.Timeout ||
-		own.Expires != o.Expires || own.Fixed != o.Fixed || own.Force != o.Force || !own.Ignore.Equal(o.Ignore) || own.Entry == nil && o.Entry != nil {
+		own.Expires != o.Expires || own.OwnNamespace != o.OwnNamespace || own.Fixed != o.Fixed || own.Force != o.Force || !own.Ignore.Equal(o.Ignore) || own.Entry == nil && o.Entry != nil {
 		c.plan.Refresh = true
 	}
 }

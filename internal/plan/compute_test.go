@@ -149,7 +149,7 @@ func TestPreviewedTriesWhatItLeadsTo(t *testing.T) {
 		Owned: []Owned{{Ref: ref, Version: "v1", UID: "u", ResourceVersion: "1", Digest: "old", Own: "e", Replicas: true}},
 		Live:  map[object.Ref]Live{ref: {Found: true, UID: "u", ResourceVersion: "1", Own: "e", OwnerLabel: "o", Shared: true, ReplicasOwner: "kubectl-patch"}}}
 	var asked []bool
-	Previewed(&in, func(needs []Change) map[object.Ref]Preview {
+	Previewed(&in, func(needs, _ []Change) map[object.Ref]Preview {
 		asked = append(asked, needs[0].Force)
 		if !needs[0].Force {
 			return map[object.Ref]Preview{ref: {Conflicts: []FieldConflict{{Path: "spec.replicas", Manager: "kubectl-patch", Ours: true}}}}
@@ -162,7 +162,7 @@ func TestPreviewedTriesWhatItLeadsTo(t *testing.T) {
 		t.Errorf("asked %v: %+v", asked, p.Changes)
 	}
 	in.Previews = nil
-	Previewed(&in, func(needs []Change) map[object.Ref]Preview {
+	Previewed(&in, func(needs, _ []Change) map[object.Ref]Preview {
 		if !needs[0].Force {
 			return map[object.Ref]Preview{ref: {Conflicts: []FieldConflict{{Path: "spec.replicas", Manager: "kubectl-patch", Ours: true}}}}
 		}

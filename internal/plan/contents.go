@@ -186,19 +186,9 @@ func (p *Plan) named(holder object.Ref, stay []Content) []string {
 		if g.fate != "" {
 			text += " " + g.fate
 		}
-		out = append(out, text+": "+few(names[g]))
+		out = append(out, text+": "+diag.Few(names[g]))
 	}
 	return out
-}
-
-// shownNames is how many names a list shows before it says how many more there are.
-const shownNames = 5
-
-func few(names []string) string {
-	if len(names) <= shownNames {
-		return strings.Join(names, ", ")
-	}
-	return strings.Join(names[:shownNames], ", ") + fmt.Sprintf(" and %d more", len(names)-shownNames)
 }
 
 // counted is "1 Pod" or "3 Pods".

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"maps"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"hawser.dev/hawser/internal/object"
@@ -23,9 +25,39 @@ func DesiredFrom(o Owned) Desired {
 		Fixed: o.Fixed, ForceRecreate: o.Force, Namespaced: o.Ref.Namespace != ""}
 }
 
+// SameDeclared reports whether an instance declares the same in two declarations of a bundle. Namespaces that it merely uses
+// and hooks that only test do not count: no record has them.
+func SameDeclared(instance string, a, b []Desired) bool {
+	of := func(list []Desired) map[object.Ref]string {
+		out := map[object.Ref]string{}
+		for _, d := range list {
+			if d.Instance == instance && !d.OwnNamespace && (d.Hook == nil || !onlyTests(*d.Hook)) {
+				out[d.Ref] = d.Digest
+			}
+		}
+		return out
+	}
+	return maps.Equal(of(a), of(b))
+}
+
 // OwnedAs is the inventory entry a declaration is recorded with before it is written: an intention without uid.
 func OwnedAs(d Desired, schema string) Owned {
 	return Owned{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, Digest: d.Digest, Schema: schema,
 		Keep: d.Keep, NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, Once: d.Once, Expires: d.Expires, OwnNamespace: d.OwnNamespace, Replicas: d.Replicas,
 		Fixed: d.Fixed, Force: d.ForceRecreate}
+}
+
+// Moving are the declared objects that the inventory has otherwise, or not at all.
+func (in Input) Moving() map[object.Ref]bool {
+	as := map[object.Ref]string{}
+	for _, o := range in.Owned {
+		as[o.Ref] = o.Digest
+	}
+	out := map[object.Ref]bool{}
+	for _, d := range in.Desired {
+		if digest, known := as[d.Ref]; !known || digest != d.Digest {
+			out[d.Ref] = true
+		}
+	}
+	return out
 }

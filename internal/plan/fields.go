@@ -3,6 +3,8 @@ package plan
 import (
 	"encoding/json"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -60,4 +62,13 @@ func (p *Plan) Tell(base, bodies map[object.Ref]object.Object, redact func(strin
 		after.Sensitive = append(after.Sensitive[:len(after.Sensitive):len(after.Sensitive)], before.Sensitive...)
 		p.Changes[i].Fields = FieldChanges(after, object.WithoutPaths(before.Body, c.Cede), object.WithoutPaths(after.Body, c.Cede), redact, object.Setters{})
 	}
+}
+
+// Written is what a change applies over a live object: body without what is ceded and what is left to others. manager is ours.
+func (c Change) Written(body, live map[string]any, manager string) map[string]any {
+	body = object.WithoutPaths(body, c.Cede)
+	if c.Ignore == nil || live == nil {
+		return body
+	}
+	return c.Ignore.Cede(body, live, (&unstructured.Unstructured{Object: live}).GetManagedFields(), manager, c.FromManagers)
 }

@@ -27,6 +27,8 @@ var (
 	handedLived = f(lifeWeb, "", `''`, "") + "\n" + list("owned", ownedWeb, f(ownedMigrate, "u1", "pre-install", true),
 		`{ref: {kind: ServiceAccount, namespace: ns, name: z}, version: v1, instance: web, uid: z1, own: e, hook: {event: pre-install, done: true}}`) +
 		list("live", liveWeb, f(liveMigrate, "u1"), `{ref: {kind: ServiceAccount, namespace: ns, name: z}, uid: z1, own: e, ownerLabel: me}`)
+	// a run that was to take the instance over ended in the middle
+	handedBegun   = f(lifeWeb, "upgrade", "i1", "") + "\n" + list("owned", strings.Replace(ownedWeb, "uid: w, rv: '1', own: e", "uid: ''", 1))
 	handedUpgrade = `create Job ns/migrate for pre-upgrade: runs before the upgrade
 %s ConfigMap ns/web%s
 create Job ns/bye for post-upgrade, removed if failed: runs after the upgrade
@@ -52,6 +54,11 @@ var leavingCases = []handedCase{
 delete Job ns/migrate for pre-install: left by a hook that is no longer declared
 release ServiceAccount ns/z for pre-install: left by a hook of an instance that was handed over, which may use it
 `, nil, nil, ""},
+	{"moved before its installation ended", "inputs: {other: o1}\n" + strings.Replace(handedLived, f(lifeWeb, "", `''`, ""), f(lifeWeb, "install", "i1", "pre-install"), 1),
+		func(in *Input) {
+			in.Beside.Declares = map[object.Ref]Declaration{handedWeb: {Bundle: "b", Instance: "web"}}
+		},
+		"", nil, []string{"web"}, "hooks-handed-over"},
 	{"taken by another bundle before", "inputs: {other: o1}\n" + handedLived,
 		func(in *Input) { in.Live[handedWeb] = handedTo(handedWeb, "b", "w") },
 		`release ConfigMap ns/web: managed by Hawser bundle b now
@@ -80,6 +87,40 @@ release ServiceAccount ns/z for pre-install: left by a hook of an instance that 
 		func(in *Input) { in.Live[handedWeb] = handedTo(handedWeb, "b", "other") },
 		`create Job ns/bye for pre-delete, removed if succeeded, removed if failed: runs before the removal
 release ConfigMap ns/web: is another object now (other uid)
+delete Job ns/migrate for pre-install: left by a hook that is no longer declared
+delete ServiceAccount ns/z for pre-install: left by a hook that is no longer declared
+`, map[string]Moment{"web": Removal}, []string{"web"}, ""},
+	{"a move that was cut short before anything was taken over, and taken back", "open: true\ninputs: {other: o1}\n" + handedBegun,
+		func(in *Input) { in.Live[handedWeb] = handedTo(handedWeb, "b", "w") },
+		"release ConfigMap ns/web: managed by Hawser bundle b now\n", nil, nil, ""},
+	{"an adoption that was refused before anything was taken, and is given up", "options: {deleting: true}\nopen: true\n" + handedBegun,
+		func(in *Input) {
+			in.Live[handedWeb] = Live{Found: true, UID: "h", Foreign: "Helm release ns/web", ForeignManagers: []string{"helm"}}
+		},
+		"release ConfigMap ns/web: no longer carries our managed fields entry\n", nil, nil, ""},
+	{"the same, and it was taken over; this bundle is done first", "open: true\ninputs: {other: o1}\n" + handedBegun,
+		func(in *Input) {
+			in.Live[handedWeb] = Live{Found: true, UID: "w", Own: "e", OwnerLabel: "me"}
+			in.Beside.Declares = map[object.Ref]Declaration{handedWeb: {Bundle: "b", Instance: "web"}}
+		}, "release ConfigMap ns/web: handed to bundle b of the same files, which declares it\n", nil, nil, ""},
+	{"an installation that was cut short, and is given up", "open: true\ninputs: {other: o1}\n" + strings.Replace(handedBegun, "upgrade", "install", 1),
+		func(in *Input) { in.Live[handedWeb] = Live{Found: true, UID: "w", Own: "e", OwnerLabel: "me"} },
+		`create Job ns/bye for pre-delete, removed if succeeded, removed if failed: runs before the removal
+delete ConfigMap ns/web: no longer in the bundle
+`, map[string]Moment{"web": Removal}, []string{"web"}, ""},
+	{"the same, and it was taken over, and renamed since", "open: true\n" + strings.ReplaceAll(desiredFor("d1", "i1"), "web: i1", "web2: i1") + handedBegun,
+		func(in *Input) {
+			in.Live[handedWeb] = Live{Found: true, UID: "w", Own: "e", OwnerLabel: "me"}
+			renamed(in)
+		}, f(handedUpgrade, "update", ": written by a run that ended before it was recorded"), map[string]Moment{"web2": Upgrade}, []string{"web2"}, ""},
+	{"installed here, and what it was to take over as well never came", "open: true\ninputs: {other: o1}\n" + handedLived,
+		func(in *Input) {
+			more := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "more"}
+			in.Owned, in.Live[more] = append(in.Owned, Owned{Ref: more, Version: "v1", Instance: "web"}), handedTo(more, "b", "x")
+		},
+		`create Job ns/bye for pre-delete, removed if succeeded, removed if failed: runs before the removal
+release ConfigMap ns/more: managed by Hawser bundle b now
+delete ConfigMap ns/web: no longer in the bundle
 delete Job ns/migrate for pre-install: left by a hook that is no longer declared
 delete ServiceAccount ns/z for pre-install: left by a hook that is no longer declared
 `, map[string]Moment{"web": Removal}, []string{"web"}, ""},
@@ -117,6 +158,55 @@ create Job ns/bye for post-upgrade, removed if failed: runs after the upgrade
 adopt ConfigMap ns/web: moved here from bundle shop of the same files
 create Job ns/bye for post-upgrade, removed if failed: runs after the upgrade
 `, map[string]Moment{"web": Upgrade}, []string{"web"}, ""},
+	{"killed after it was taken over, with what is left of the other bundle's hook", "open: true\n" + desiredFor("d1", "i1") + f(lifeWeb, "upgrade", "i1", "pre-upgrade") + "\n" +
+		list("owned", strings.Replace(ownedWeb, "uid: w, rv: '1', own: e", "uid: ''", 1)), func(in *Input) {
+		bye := object.Ref{Group: "batch", Kind: "Job", Namespace: "ns", Name: "bye"}
+		in.Live[handedWeb] = Live{Found: true, UID: "w", ResourceVersion: "1", Own: "e", OwnerLabel: "me"}
+		in.Previews = map[object.Ref]Preview{handedWeb: {NoOp: true}}
+		in.Live[bye] = handedTo(bye, "a", "h")
+		in.Beside.Yields = map[string]string{"a": "shop"}
+	}, `recreate Job ns/bye for post-upgrade, removed if failed: runs after the upgrade; the one of an earlier run is deleted before
+`, map[string]Moment{"web": Upgrade}, []string{"web"}, ""},
+	{"what is left of a hook that the other bundle declares too is that one's", desiredFor("d1", "i1"), func(in *Input) {
+		in.Live[handedWeb], in.Live[handedMigrate] = handedTo(handedWeb, "a", "w"), handedTo(handedMigrate, "a", "m")
+		in.Beside.Yields, in.Beside.Hooks = map[string]string{"a": "shop"}, map[object.Ref]string{handedMigrate: "shop"}
+	}, `conflict Job ns/migrate for pre-upgrade: exists already, managed by Hawser bundle a
+adopt ConfigMap ns/web: moved here from bundle shop of the same files
+create Job ns/bye for post-upgrade, removed if failed: runs after the upgrade
+`, map[string]Moment{"web": Upgrade}, []string{"web"}, "foreign-owner"},
+	{"moved here before its installation ended there", desiredFor("d1", "i1"), func(in *Input) {
+		in.Live[handedWeb] = handedTo(handedWeb, "a", "w")
+		in.Beside.Yields = map[string]string{"a": "shop"}
+		in.Beside.Former = map[string]Former{"a": {Bundle: "shop", Owned: []Owned{{Ref: handedWeb, Instance: "was", UID: "w"}}, Lives: map[string]Life{"was": {Moment: Install}}}}
+	}, `create ServiceAccount ns/z for pre-install, removed if succeeded: runs before the installation
+create Job ns/migrate for pre-install: runs before the installation
+adopt ConfigMap ns/web: moved here from bundle shop of the same files
+`, map[string]Moment{"web": Install}, []string{"web"}, ""},
+	{"moved here from where it was upgraded", desiredFor("d1", "i1"), func(in *Input) {
+		in.Live[handedWeb] = handedTo(handedWeb, "a", "w")
+		in.Beside.Yields = map[string]string{"a": "shop"}
+		in.Beside.Former = map[string]Former{"a": {Bundle: "shop", Owned: []Owned{{Ref: handedWeb, Instance: "was", UID: "w"}}, Lives: map[string]Life{"was": {Moment: Upgrade}}}}
+	}, f(handedUpgrade, "adopt", ": moved here from bundle shop of the same files"), map[string]Moment{"web": Upgrade}, []string{"web"}, ""},
+	{"let go to another bundle that never took it, and back", desiredFor("d1", "i1"), func(in *Input) {
+		in.Live[handedWeb] = Live{Found: true, UID: "w", ResourceVersion: "1", Own: "e", OwnerLabel: "me"}
+		in.Previews = map[object.Ref]Preview{handedWeb: {NoOp: true}}
+	}, "", nil, []string{"web"}, ""},
+	{"let go and declared again, changed", desiredFor("d2", "i1"), func(in *Input) {
+		in.Live[handedWeb] = Live{Found: true, UID: "w", ResourceVersion: "1", Own: "e", OwnerLabel: "me"}
+	}, f(handedUpgrade, "update", ": was let go, and is declared again"), map[string]Moment{"web": Upgrade}, []string{"web"}, ""},
+	{"kept with all that it has, and declared again", desiredFor("d1", "i1"), func(in *Input) {
+		in.Live[handedWeb] = Live{Found: true, UID: "w", ResourceVersion: "1", Own: "e", OwnerLabel: "me", Keep: true}
+		in.Previews = map[object.Ref]Preview{handedWeb: {NoOp: true}}
+	}, "", nil, []string{"web"}, ""},
+	{"something was kept, the rest is installed anew", desiredFor("d1", "i1"), func(in *Input) {
+		kept := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "kept"}
+		in.Desired = append(in.Desired, Desired{Ref: kept, Version: "v1", Instance: "web", Digest: "k"})
+		in.Live[kept] = Live{Found: true, UID: "k", ResourceVersion: "1", Own: "e", OwnerLabel: "me", Keep: true}
+		in.Previews = map[object.Ref]Preview{kept: {NoOp: true}}
+	}, `create ServiceAccount ns/z for pre-install, removed if succeeded: runs before the installation
+create Job ns/migrate for pre-install: runs before the installation
+create ConfigMap ns/web
+`, map[string]Moment{"web": Install}, []string{"web"}, ""},
 	{"a live Helm release is adopted", "options: {adopt: true}\n" + desiredFor("d1", "i1"), func(in *Input) {
 		in.Live[handedWeb] = Live{Found: true, UID: "w", ResourceVersion: "1", Foreign: "Helm release ns/web", ForeignManagers: []string{"helm"}}
 	}, f(handedUpgrade, "adopt", ": taken over from Helm release ns/web"), map[string]Moment{"web": Upgrade}, []string{"web"}, ""},

@@ -59,15 +59,12 @@ func (c *computation) hooks() {
 // moment is what happens to an instance. One that was begun and not completed goes on.
 func (c *computation) moment(name string, hooks []Desired) Moment {
 	life, known := c.Lives[name]
-	installed := slices.ContainsFunc(c.Owned, func(o Owned) bool {
-		return o.Instance == name && o.Hook == nil && !o.OwnNamespace && o.UID != ""
-	})
 	switch {
-	case c.Suspended[name], !c.here(name) && (c.Options.NoPrune || !known):
+	case c.Suspended[name], !c.here(name) && (c.Options.NoPrune || !known || c.held(name)):
 		return ""
 	case !c.here(name):
 		return Removal
-	case life.Moment == Install, !installed && (!known || life.Moment == Removal) && !c.takesOver(name):
+	case life.Moment == Install, !c.installed(name) && (!known || life.Moment == Removal) && !c.takesOver(name):
 		return Install
 	case life.Moment != "", c.touches(name), known && hooksChanged(life, hooks):
 		return Upgrade
@@ -188,7 +185,7 @@ func (c *computation) hookLeft(o Owned) {
 	}
 	live := c.Live[o.Ref]
 	switch {
-	case c.Options.NoPrune, c.Suspended[o.Instance], !isHook && c.unseen(o, live):
+	case c.Options.NoPrune, c.Suspended[o.Instance], !isHook && (c.unseen(o, live) || c.waiting(o.Instance) >= 0):
 		c.keepHook(o)
 	case isHook && !(o.Hook != nil && o.Hook.Done && live.Found && slices.Contains(first.Hook.Delete, object.HookSucceeded)),
 		!isHook && o.Hook.Event == object.Test && c.here(o.Instance):

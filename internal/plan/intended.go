@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -47,4 +49,23 @@ func (p *Plan) Writes() int {
 // Writes is the number of writes among what was done.
 func (c Counts) Writes() int {
 	return c.Create + c.Update + c.Delete + c.Recreate + c.Adopt + c.Unknown + c.Hooks
+}
+
+// Wrote is the inventory entry of an object that a change wrote: body is what was sent, m the metadata of the answer, manager
+// ours. wait: readiness is waited for. The schema's key is the caller's.
+func Wrote(ch Change, body object.Object, m metav1.ObjectMeta, manager string, wait bool) Owned {
+	actions, expires := object.ActionsOf(body.Unstructured().GetAnnotations()), object.Expires(body)
+	spec, _ := body.Body["spec"].(map[string]any)
+	o := Owned{Ref: ch.Ref, Version: body.GVK().Version, Instance: ch.Instance, Stage: ch.Stage, UID: string(m.UID), ResourceVersion: m.ResourceVersion,
+		Digest: body.Digest(), Keep: actions.Keep, NoWait: ch.NoWait, Timeout: ch.Timeout, Ignore: ch.Ignore, Once: actions.Once,
+		Expires: expires, Awaited: expires && wait && !ch.NoWait && ch.Hook == nil,
+		OwnNamespace: ch.OwnNamespace, Replicas: spec["replicas"] != nil, Fixed: object.Fixed(body), Force: actions.Force}
+	o.Own, _ = object.OwnEntry(m.ManagedFields, manager)
+	if ch.Ignore != nil {
+		o.Entry = object.EntryOf(m.ManagedFields, manager)
+	}
+	if ch.Hook != nil {
+		o.Hook = &Ran{Event: ch.Hook.Event}
+	}
+	return o
 }

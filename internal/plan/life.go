@@ -122,6 +122,14 @@ func (l Life) continues(m Moment, inputs string) bool {
 	return l.Moment == m && (m == Removal || l.Inputs == inputs)
 }
 
+// Rekey lets what is under way to an instance's inputs go on under the new name of the same inputs.
+func Rekey(lives map[string]Life, instance, before, now string) {
+	if l, ok := lives[instance]; ok && l.Inputs == before {
+		l.Inputs = now
+		lives[instance] = l
+	}
+}
+
 func recorded(hooks []Desired) []Hook {
 	var out []Hook
 	for _, d := range hooks {

@@ -16,7 +16,7 @@ func LiveOf(m metav1.ObjectMeta, manager string) Live {
 	l := Live{Found: true, UID: string(m.UID), ResourceVersion: m.ResourceVersion, Generation: m.Generation,
 		Terminating: m.DeletionTimestamp != nil, OwnerLabel: m.Labels[object.LabelOwner],
 		Keep: object.ActionsOf(m.Annotations).Keep, ScaleOwner: object.ScaleOwner(m.ManagedFields),
-		Claims: object.MakesClaims(m.ManagedFields), Shared: object.Shared(m.ManagedFields, manager)}
+		Claims: object.MakesClaims(m.ManagedFields), Aggregates: object.Aggregates(m.ManagedFields), Remnant: object.OnlyAggregated(m.ManagedFields), Shared: object.Shared(m.ManagedFields, manager)}
 	if l.Terminating {
 		l.Held = object.HeldBy(m.Finalizers, m.ManagedFields)
 	}
@@ -25,9 +25,7 @@ func LiveOf(m metav1.ObjectMeta, manager string) Live {
 	f := object.ForeignOwner(m.Labels, m.Annotations, m.ManagedFields, manager)
 	l.Foreign, l.ForeignManagers, l.Reconciled, l.ForeignBundle = f.Owner, f.Managers, f.Reconciled, f.Bundle
 	l.Released = f.Release
-	if l.Own == "" {
-		l.ForeignEntries = object.EntriesOf(m.ManagedFields, f.Managers)
-	}
+	l.ForeignEntries = object.EntriesOf(m.ManagedFields, f.Managers)
 	return l
 }
 
@@ -63,4 +61,10 @@ func ContentOf(ref object.Ref, m metav1.ObjectMeta, owner string) Content {
 		c.By = object.ForeignOwner(m.Labels, m.Annotations, m.ManagedFields, object.Manager(owner)).Owner
 	}
 	return c
+}
+
+// ServerSchema is the schema key of Kubernetes' own kinds: the minor version of the server's, "1.34.1".
+func ServerSchema(version string) string {
+	parts := strings.SplitN(version, ".", 3)
+	return "v" + strings.Join(parts[:min(len(parts), 2)], ".")
 }

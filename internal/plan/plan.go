@@ -130,8 +130,12 @@ type Change struct {
 	UID             string `json:"uid,omitempty"`
 	ResourceVersion string `json:"resourceVersion,omitempty"`
 	Own             string `json:"own,omitempty"`
-	// FormerEntries is the hash of what its owner had in the managed fields of an object that is not ours yet.
+	// FormerEntries is the hash of what its owner had in the managed fields of an object that is to be adopted.
 	FormerEntries string `json:"formerEntries,omitempty"`
+	// Foreign are the fields that a change with Force writes over, or what others have in an object that goes: whatever else
+	// they write makes the plan stale. ForeignDigest is their digest, only in plan files, and keyed there where it could be guessed.
+	Foreign       []object.ForeignField `json:"-"`
+	ForeignDigest string                `json:"foreignDigest,omitempty"`
 	// Force lists paths of which Execute may take the ownership (with UID and ResourceVersion): drifted paths we had
 	// recorded, or everything when adopting.
 	Force bool `json:"force,omitempty"`
@@ -162,6 +166,10 @@ type Change struct {
 	// Loss says what a Recreate loses. Claims: the object to delete or recreate makes volume claims of its own.
 	Loss   string `json:"loss,omitempty"`
 	Claims bool   `json:"claims,omitempty"`
+	// Aggregates: other ClusterRoles are aggregated into the one to delete.
+	Aggregates bool `json:"-"`
+	// OwnNamespace: the object is a Namespace that an instance uses, and nobody wrote.
+	OwnNamespace bool `json:"-"`
 	// TakenBy is who took fields of the object to delete since we wrote it: it is not pruned without a confirmation.
 	TakenBy string `json:"takenBy,omitempty"`
 	// After are the instances whose objects give values that are not known yet; stand-ins are in Fields and Digest.
@@ -238,32 +246,37 @@ type Counts struct {
 func (p *Plan) Count() Counts {
 	c := Counts{Unchanged: p.Unchanged}
 	for _, ch := range p.Changes {
-		if ch.Hook != nil && ch.Action != Conflict {
-			c.Hooks++
-			continue
-		}
-		switch ch.Action {
-		case Create:
-			c.Create++
-		case Update:
-			c.Update++
-		case Delete:
-			c.Delete++
-		case Recreate:
-			c.Recreate++
-		case Adopt:
-			c.Adopt++
-		case Conflict:
-			c.Conflict++
-		case Unknown:
-			c.Unknown++
-		case Release:
-			c.Release++
-		case Unchanged:
-			c.Unchanged++
-		}
+		c.One(ch)
 	}
 	return c
+}
+
+// One counts one change more.
+func (c *Counts) One(ch Change) {
+	if ch.Hook != nil && ch.Action != Conflict {
+		c.Hooks++
+		return
+	}
+	switch ch.Action {
+	case Create:
+		c.Create++
+	case Update:
+		c.Update++
+	case Delete:
+		c.Delete++
+	case Recreate:
+		c.Recreate++
+	case Adopt:
+		c.Adopt++
+	case Conflict:
+		c.Conflict++
+	case Unknown:
+		c.Unknown++
+	case Release:
+		c.Release++
+	case Unchanged:
+		c.Unchanged++
+	}
 }
 
 // Add sums two counts.
@@ -364,7 +377,7 @@ type Live struct {
 	// is known to still reconcile the object.
 	Foreign         string
 	ForeignManagers []string
-	// ForeignEntries is the hash of what these managers have in managed fields, those of the status apart, where we have none.
+	// ForeignEntries is the hash of what these managers have in managed fields, those of the status apart.
 	ForeignEntries string
 	Reconciled     bool
 	// ForeignBundle is set when the owner is another Hawser bundle.
@@ -382,6 +395,9 @@ type Live struct {
 	Shared bool
 	// Claims: it makes volume claims of its own (a StatefulSet's volumeClaimTemplates).
 	Claims bool
+	// Aggregates: other ClusterRoles are aggregated into it. Remnant: it was deleted, and the controller that fills such roles
+	// has made it again with nothing but rules.
+	Aggregates, Remnant bool
 	// Unseen says why the object could not be looked at, so that nobody knows whether it is there; "" when it is known.
 	// Unserved: the reason is that the cluster does not serve the kind (any more).
 	Unseen   string
@@ -406,8 +422,9 @@ type Preview struct {
 	// Force and Cede are what was tried.
 	Force bool
 	Cede  []string
-	// Reclaim is for the change of that name.
+	// Reclaim and Foreign are for the change, under those names.
 	Reclaim string
+	Foreign []object.ForeignField
 	// Immutable: refused because of an immutable field, and the same object would be accepted as a new one.
 	Immutable bool
 	// Checked: a dry run was sent and accepted.
@@ -416,6 +433,8 @@ type Preview struct {
 	Deferred string
 	// Finding is set when the change cannot work (refused by validation, a webhook, missing rights).
 	Finding *diag.Finding
+	// Lacks: no dry run may be asked for, for want of the right that Finding names. Fields tell what can be told without one.
+	Lacks bool
 }
 
 // Options steer Compute.
@@ -473,6 +492,8 @@ type Input struct {
 	// Suspended are the instances that are left as they are: what the inventory has of them stays in it.
 	Suspended map[string]bool
 	// Beside is what the other bundles of the same files say; wanted where AsksBeside reports so.
-	Beside  Beside
+	Beside Beside
+	// Ahead is what comes with bundles that are done first; wanted where Asks reports so.
+	Ahead   Ahead
 	Options Options
 }

@@ -84,39 +84,3 @@ func ignored(r object.Ref, rules []v1alpha1.IgnoreRule) *object.Ignore {
 	out.Paths, out.Managers = slices.Compact(out.Paths), slices.Compact(out.Managers)
 	return &out
 }
-
-// VetIgnore finds rules that can never mean what they say.
-func VetIgnore(rules []v1alpha1.IgnoreRule) diag.Findings {
-	var out diag.Findings
-	for _, r := range rules {
-		for _, p := range r.Paths {
-			if why := unusable(p); why != "" {
-				f := diag.Errorf("ignore-path", "the field %s cannot be left to others", p)
-				f.Why, f.Pos = why, diag.Pos(r.Pos)
-				f.Fix = "name fields of the spec, data, labels or annotations, items of lists by key: containers[name=app].image"
-				out = append(out, f)
-			}
-		}
-		if len(r.Paths)+len(r.Managers) == 0 {
-			f := diag.Errorf("ignore-path", "an ignore rule names neither paths nor managers")
-			f.Pos, f.Fix = diag.Pos(r.Pos), "add paths or managers"
-			out = append(out, f)
-		}
-	}
-	return out
-}
-
-// unusable is why a path cannot be ignored, "" when it can.
-func unusable(text string) string {
-	p, err := v1alpha1.ParsePath(text)
-	switch {
-	case err != nil:
-		return err.Error()
-	case slices.ContainsFunc(p, func(s v1alpha1.Step) bool { return s.Index }):
-		return "an index names another item when the list changes"
-	case p[0].Name == "apiVersion", p[0].Name == "kind", p[0].Name == "metadata" && len(p) == 1,
-		p[0].Name == "metadata" && (p[1].Name == "name" || p[1].Name == "namespace"):
-		return "it is what names the object"
-	}
-	return ""
-}

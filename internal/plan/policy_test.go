@@ -126,16 +126,6 @@ func TestIgnoreRules(t *testing.T) {
 	if a, b := PolicyKey(v1alpha1.Instance{}, rules), PolicyKey(v1alpha1.Instance{Ignore: rules[:1]}, rules[1:]); a == "" || a != b {
 		t.Errorf("%q %q", a, b)
 	}
-	for path, why := range map[string]string{"": "expected a name", "spec.containers[0]": "an index", "kind": "names the object", "metadata": "names the object",
-		"metadata.name": "names the object", "spec.template.metadata.name": "", "metadata.labels.app": "", "spec.containers[name=app].image": ""} {
-		fs := VetIgnore([]v1alpha1.IgnoreRule{{Paths: []string{path}}})
-		if why == "" && len(fs) != 0 || why != "" && (len(fs) != 1 || !strings.Contains(fs[0].Why, why)) {
-			t.Errorf("%q: %v, want %q", path, fs, why)
-		}
-	}
-	if fs := VetIgnore([]v1alpha1.IgnoreRule{{Kind: "Deployment"}}); len(fs) != 1 {
-		t.Errorf("a rule without effect: %v", fs)
-	}
 }
 
 // A changed rule is asked about: what it leaves no longer is ours again.
@@ -197,6 +187,24 @@ func TestIgnoreRuleChanges(t *testing.T) {
 	}
 }
 
+// Whether a Namespace is declared or merely used is what the bundle says now, whatever the record has: a change carries it to
+// the inventory, and where nothing is to be written the record learns it.
+func TestNamespaceDeclaredOrUsed(t *testing.T) {
+	ref := object.Ref{Kind: "Namespace", Name: "n"}
+	for _, used := range []bool{false, true} {
+		in := Input{Owner: "o", Desired: []Desired{{Ref: ref, Version: "v1", Digest: "d", OwnNamespace: used}},
+			Owned: []Owned{{Ref: ref, Version: "v1", UID: "u", ResourceVersion: "1", Digest: "d", Own: "e", OwnNamespace: !used}},
+			Live:  map[object.Ref]Live{ref: {Found: true, UID: "u", ResourceVersion: "1", Own: "e", OwnerLabel: "o"}}}
+		if p := Compute(in); len(p.Changes) != 0 || !p.Refresh || p.Kept[0].OwnNamespace != used {
+			t.Errorf("used %v: as it is: %+v, refresh %v, kept %+v", used, p.Changes, p.Refresh, p.Kept)
+		}
+		in.Owned[0].Digest = "other"
+		if p := Compute(in); len(p.Changes) != 1 || p.Changes[0].Action != Update || p.Changes[0].OwnNamespace != used {
+			t.Errorf("used %v: written: %+v", used, p.Changes)
+		}
+	}
+}
+
 // The own namespace of instances stays with the suspended one that made it; one that somebody deleted is made again.
 func TestNamespaceOfASuspendedInstance(t *testing.T) {
 	ref := object.Ref{Kind: "Namespace", Name: "n"}
@@ -206,6 +214,10 @@ func TestNamespaceOfASuspendedInstance(t *testing.T) {
 		Live:    map[object.Ref]Live{ref: {Found: true, UID: "u", ResourceVersion: "1", Own: "e", OwnerLabel: "o"}}}
 	if p := Compute(in); len(p.Changes) != 0 || p.Refresh || len(p.Kept) != 1 || p.Kept[0] != in.Owned[0] {
 		t.Errorf("changes %+v, kept %+v", p.Changes, p.Kept)
+	}
+	in.Owned[0].OwnNamespace = false // the suspended instance declares it
+	if p := Compute(in); len(p.Changes) != 0 || len(p.Kept) != 1 || p.Kept[0] != in.Owned[0] {
+		t.Errorf("declared by the suspended one: changes %+v, kept %+v", p.Changes, p.Kept)
 	}
 	in.Suspended = nil
 	if p := Compute(in); len(p.Changes) != 1 || p.Changes[0].Action != Update {

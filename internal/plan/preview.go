@@ -10,9 +10,10 @@ import (
 const previewRounds = 2
 
 // Previewed fills in.Previews with the API server's answers to the changes that need one. ask sends what a change would
-// send, as a dry run. When an answer makes the plan take fields back or leave them to others, that request is tried too:
-// what a plan shows is what the API server has accepted.
-func Previewed(in *Input, ask func([]Change) map[object.Ref]Preview) {
+// send, as a dry run; beside those that need it, it is given all changes of the plan, which tell what is made along with
+// them. When an answer makes the plan take fields back or leave them to others, that request is tried too: what a plan
+// shows is what the API server has accepted.
+func Previewed(in *Input, ask func(needs, all []Change) map[object.Ref]Preview) {
 	for range previewRounds {
 		needs := NeedsPreview(*in)
 		if len(needs) == 0 {
@@ -21,7 +22,9 @@ func Previewed(in *Input, ask func([]Change) map[object.Ref]Preview) {
 		if in.Previews == nil {
 			in.Previews = map[object.Ref]Preview{}
 		}
-		for ref, p := range ask(needs) {
+		now := Compute(*in)
+		for ref, p := range ask(needs, now.Changes) {
+			p = now.putOff(p)
 			if before, again := in.Previews[ref]; again && len(p.Conflicts) == 0 {
 				p.Conflicts = before.Conflicts // they led to this request
 			}

@@ -24,7 +24,7 @@ func (c *computation) dropped(o Owned) {
 		c.plan.Kept = append(c.plan.Kept, o)
 		return
 	}
-	if c.unseen(o, live) {
+	if c.unseen(o, live) || c.waits(o) {
 		c.plan.Kept = append(c.plan.Kept, o)
 		return
 	}
@@ -32,7 +32,7 @@ func (c *computation) dropped(o Owned) {
 		UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own}
 	ch.Action, ch.Code, ch.Why = c.fate(o, live)
 	if ch.Action == Delete {
-		ch.Claims, ch.TakenBy = live.Claims, takenBy(o, live)
+		ch.Claims, ch.Aggregates, ch.TakenBy = live.Claims, live.Aggregates, takenBy(o, live)
 	}
 	c.add(ch)
 }

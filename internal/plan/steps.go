@@ -99,8 +99,8 @@ func Levels(instances []string, depends map[string][]string, takes map[string][]
 }
 
 // Step is the part of a plan that one level carries out: the writes of its instances. Namespaces and definitions of all
-// instances are in the first step, because others may stand on them; deletions, and whatever belongs to no listed
-// instance, are in the last one. The steps together are the plan: every change and everything kept is in
+// instances are in the first step, because others may stand on them, and so are the deletions that come first (First); the
+// others, and whatever belongs to no listed instance, are in the last one. The steps together are the plan: every change and everything kept is in
 // exactly one (what happens to an instance with its changes), findings and the number of unchanged objects in the first, the brake in the last.
 func Step(p *Plan, levels [][]string, n int) *Plan {
 	last := max(len(levels)-1, 0)
@@ -123,9 +123,12 @@ func Step(p *Plan, levels [][]string, n int) *Plan {
 	if n == last {
 		out.Brake = p.Brake
 	}
+	first := p.First()
 	for _, ch := range p.Changes {
 		step := at(ch.Instance)
 		switch {
+		case slices.Contains(first, ch.Ref):
+			step = 0
 		case ch.Action == Delete || ch.Action == Release:
 			step = last
 		case holds(ch.Ref) && len(ch.After) == 0 && ch.Hook == nil:
@@ -146,6 +149,19 @@ func Step(p *Plan, levels [][]string, n int) *Plan {
 	for _, o := range p.Kept {
 		if at(o.Instance) == n {
 			out.Kept = append(out.Kept, o)
+		}
+	}
+	return out
+}
+
+// Later are the objects that a plan's steps from n on write.
+func Later(p *Plan, levels [][]string, n int) []object.Ref {
+	var out []object.Ref
+	for ; n < len(levels); n++ {
+		for _, ch := range Step(p, levels, n).Changes {
+			if ch.Action.Writes() {
+				out = append(out, ch.Ref)
+			}
 		}
 	}
 	return out
@@ -208,6 +224,8 @@ func further(was, ch Change) string {
 		return "taking fields from others was not shown"
 	case ch.Reclaim != "" && was.Reclaim == "":
 		return "dropping fields whose managed fields were missing was not shown"
+	case ch.Force && was.Force && object.Unforeseen(was.Foreign, ch.Foreign) != nil:
+		return object.Unforeseen(was.Foreign, ch.Foreign).Since()
 	case ch.Handover && !was.Handover:
 		return "handing spec.replicas over was not shown"
 	}

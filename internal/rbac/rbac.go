@@ -26,25 +26,28 @@ type rule struct {
 	Names     []string `json:"resourceNames,omitempty"`
 }
 
-// Write prints the roles an apply of the bundle needs: one ClusterRole for what has no namespace and a Role per
+// Write prints the roles an apply of the bundle needs for what is declared and for what records name: one ClusterRole for what has no namespace and a Role per
 // namespace, with the records' namespace among them.
 func Write(w io.Writer, r *fleetplan.BuildResult) error {
 	byNamespace := map[string]map[string][]string{"": {}, object.SystemNamespace: {}}
 	workloads := map[string]bool{}
+	refs := slices.Clone(r.Recorded)
 	for _, item := range r.Items {
 		for _, o := range item.Objects {
-			ref := o.Ref()
-			groups := byNamespace[ref.Namespace]
-			if groups == nil {
-				groups = map[string][]string{}
-				byNamespace[ref.Namespace] = groups
-			}
-			plural, _ := meta.UnsafeGuessKindToResource(o.GVK())
-			if !slices.Contains(groups[ref.Group], plural.Resource) {
-				groups[ref.Group] = append(groups[ref.Group], plural.Resource)
-			}
-			workloads[ref.Namespace] = workloads[ref.Namespace] || ref.IsWorkload()
+			refs = append(refs, o.Ref())
 		}
+	}
+	for _, ref := range refs {
+		groups := byNamespace[ref.Namespace]
+		if groups == nil {
+			groups = map[string][]string{}
+			byNamespace[ref.Namespace] = groups
+		}
+		plural, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Group: ref.Group, Kind: ref.Kind})
+		if !slices.Contains(groups[ref.Group], plural.Resource) {
+			groups[ref.Group] = append(groups[ref.Group], plural.Resource)
+		}
+		workloads[ref.Namespace] = workloads[ref.Namespace] || ref.IsWorkload()
 	}
 	extra := readsOf(r)
 	extra[object.SystemNamespace] = append(ownRules(), extra[object.SystemNamespace]...)

@@ -2,49 +2,204 @@ package redact
 
 import (
 	"encoding/base64"
+	"net/url"
 	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// What templates commonly take out of a value: the password of an address without a scheme (root:PW@tcp(...)), the values
-// of KEY=value lines, the items of a list with commas.
+// What templates commonly take out of a value, hidden however common it is: the password of an address without a scheme
+// (root:PW@tcp(...)), the values of KEY=value lines, the items of a list with commas.
 var (
 	userPassword = regexp.MustCompile(`(?:^|[\s,;=/])[^\s:/@,;=]+:([^\s@/]+)@`)
 	assignment   = regexp.MustCompile(`(?m)^\s*(?:export\s+)?[A-Za-z_][A-Za-z0-9_.-]*=(.+)$`)
 )
 
-// derivedFrom are the texts that ordinary templates make of a value by taking it apart; depth bounds base64 in base64.
-func derivedFrom(value string, depth int) []string {
-	var out []string
-	add := func(text string) {
-		if text = strings.Trim(strings.TrimSpace(text), `"'`); telling(text) && text != value {
-			out = append(out, text)
+// Bounds of what is taken apart of one value: texts in texts, bytes that are looked at, and pieces that are hidden.
+const (
+	derivedDepth  = 4
+	derivedBytes  = 1 << 20
+	derivedPieces = 1000
+	// longestToken is the length up to which a run of base64's characters is cut at its / and =.
+	longestToken = 40
+)
+
+// separators part what configurations write into one line; dividers are those that part it into things of their own.
+const (
+	separators = ".,;|&=:@/\"'<>?()[]{}#"
+	dividers   = ",;|&\"'"
+)
+
+// pieces collects what ordinary templates make of a value by taking it apart.
+type pieces struct {
+	whole string
+	out   []string
+	seen  map[string]bool
+	left  int // bytes
+}
+
+// derivedFrom are the pieces of a value that stand for nothing else: what is between separators, behind the first or last one,
+// a text in a document, in base64 or percent-encoded, and the pieces of those. What is common in them stays, but for
+// the few that surely are the value of something.
+func derivedFrom(value string) []string {
+	p := &pieces{whole: value, seen: map[string]bool{}, left: derivedBytes}
+	p.text(value, derivedDepth)
+	return p.out
+}
+
+// spend reports whether a text is new and there is room for it.
+func (p *pieces) spend(kind, text string) bool {
+	if len(text) < shortestMixed || p.seen[kind+text] || p.left < len(text) || len(p.out) >= derivedPieces {
+		return false
+	}
+	p.seen[kind+text] = true
+	p.left -= len(text)
+	return true
+}
+
+func bare(text string) string { return strings.Trim(strings.TrimSpace(text), "\"'`") }
+
+// keep hides a piece if it stands for nothing else.
+func (p *pieces) keep(text string) {
+	if text != p.whole && len(text) >= shortestMixed && !p.seen["k"+text] && len(p.out) < derivedPieces {
+		p.seen["k"+text] = true
+		if strengthOf(text) == unmistakable {
+			p.out = append(p.out, text)
 		}
 	}
-	for _, m := range userPassword.FindAllStringSubmatch(value, maxForms) {
+}
+
+// text takes a text apart that may have lines, or be a document.
+func (p *pieces) text(text string, depth int) {
+	if depth < 0 || !p.spend("t", text) {
+		return
+	}
+	p.common(text)
+	if depth < derivedDepth {
+		for _, leaf := range leavesOf(text) {
+			p.out = append(p.out, leaf)
+			p.text(leaf, depth-1)
+		}
+	} else {
+		for _, leaf := range leavesOf(text) { // partsOf has them
+			p.text(leaf, depth-1)
+		}
+	}
+	p.encoded(text, depth)
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		p.segment(line, depth)
+		for _, field := range strings.Fields(line) {
+			p.segment(field, depth)
+		}
+		for _, divider := range dividers {
+			if items := strings.Split(line, string(divider)); len(items) > 1 {
+				for _, item := range items {
+					p.segment(item, depth)
+				}
+			}
+		}
+		for _, field := range strings.Fields(line) {
+			if len(field) > longestToken && strings.Trim(field, "+/=_-ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789") == "" {
+				continue
+			}
+			for _, atom := range strings.FieldsFunc(field, func(r rune) bool { return strings.ContainsRune(separators, r) }) {
+				if _, number := numberOf(atom); !number {
+					p.keep(atom)
+					p.encoded(atom, depth)
+				}
+			}
+		}
+	}
+}
+
+// common adds what is hidden however common it is.
+func (p *pieces) common(text string) {
+	add := func(text string) {
+		if text = bare(text); telling(text) && text != p.whole && !p.seen["c"+text] && len(p.out) < derivedPieces {
+			p.seen["c"+text] = true
+			p.out = append(p.out, text)
+		}
+	}
+	for _, m := range userPassword.FindAllStringSubmatch(text, maxForms) {
 		add(m[1])
 	}
-	for _, m := range assignment.FindAllStringSubmatch(value, maxForms) {
+	for _, m := range assignment.FindAllStringSubmatch(text, maxForms) {
 		add(m[1])
 	}
-	if items := strings.Split(value, ","); len(items) > 1 && len(items) <= maxForms && !strings.ContainsAny(value, "{}[]\n") {
+	if items := strings.Split(text, ","); len(items) > 1 && len(items) <= maxForms && !strings.ContainsAny(text, "{}[]\n") {
 		for _, item := range items {
 			if item = strings.TrimSpace(item); len(item) >= shortestCased {
 				add(item)
 			}
 		}
 	}
-	if text, ok := decodedText(value); ok && depth > 0 {
-		out = append(out, text)
-		if _, password, pair := strings.Cut(text, ":"); pair && !strings.ContainsAny(text, " \n/") {
-			add(password) // the auth of a registry
-		}
-		out = append(out, leavesOf(text)...)
-		out = append(out, derivedFrom(text, depth-1)...)
+	if _, password, pair := strings.Cut(text, ":"); pair && text != p.whole && !strings.ContainsAny(text, " \n/") {
+		add(password) // the auth of a registry
 	}
-	return out
+}
+
+// segment is one thing of a line: a pair, an address, a token.
+func (p *pieces) segment(text string, depth int) {
+	if text = bare(text); !p.spend("s", text) {
+		return
+	}
+	p.value(text, depth)
+	for _, separator := range []string{"=", ":"} {
+		if _, value, ok := strings.Cut(text, separator); ok {
+			p.value(value, depth)
+			p.value(text[strings.LastIndex(text, separator)+1:], depth)
+		}
+	}
+	at := strings.LastIndexByte(text, '@')
+	if at < 0 {
+		return
+	}
+	head := text[:at]
+	if _, rest, ok := strings.Cut(head, "://"); ok {
+		head = rest
+	}
+	for _, separator := range []string{":", "/"} {
+		if _, password, ok := strings.Cut(head, separator); ok {
+			p.value(password, depth)
+		}
+	}
+}
+
+// value is what a pair holds, or an item.
+func (p *pieces) value(text string, depth int) {
+	if text = bare(text); !p.spend("v", text) {
+		return
+	}
+	p.keep(text)
+	p.encoded(text, depth)
+	if strings.ContainsAny(text, "{[") {
+		p.text(text, depth-1)
+	} else if depth > 0 {
+		p.segment(text, depth-1)
+	}
+}
+
+// encoded takes apart what a text stands for in base64 or percent-encoded.
+func (p *pieces) encoded(text string, depth int) {
+	if depth == 0 {
+		return
+	}
+	if decoded, ok := decodedText(text); ok && p.spend("d", text) {
+		if text == p.whole {
+			p.out = append(p.out, decoded)
+		} else {
+			p.keep(decoded)
+		}
+		p.text(decoded, depth-1)
+	}
+	if strings.ContainsRune(text, '%') {
+		if plain, err := url.PathUnescape(text); err == nil && plain != text {
+			p.keep(plain)
+			p.text(plain, depth-1)
+		}
+	}
 }
 
 // decodedText is a value in base64 as the text it stands for; words that only look like base64 give none.

@@ -2,8 +2,10 @@ package redact
 
 import (
 	"encoding/base64"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestDerivations: what ordinary templates take out of a value is hidden as well.
@@ -28,4 +30,110 @@ func TestDerivations(t *testing.T) {
 			t.Errorf("%s hides %s", value, got)
 		}
 	}
+}
+
+// TestPiecesOfConfigurations: whatever way a configuration holds a password, what a template cuts out of it is hidden, in documents in
+// documents, in base64 and with escapes; what is common beside it stays.
+func TestPiecesOfConfigurations(t *testing.T) {
+	const pw = "Zq3CANARYx9"
+	b64 := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+	auth := b64("robot:" + pw)
+	for _, secret := range []string{
+		"host=db user=app password=" + pw + " dbname=shop", "Server=db;User Id=sa;Password=" + pw + ";Encrypt=true",
+		"jdbc:postgresql://db/shop?user=app&password=" + pw + "&ssl=true", "r:6379,password=" + pw + ",ssl=True",
+		`x.ScramLoginModule required username="app" password="` + pw + `";`, "[default]\nid = x\nkey = " + pw + "\n", "A=b\nPASSWORD=" + pw + " # prod\n",
+		`password="` + pw + `" user="x"`, `<user name="a" password="` + pw + `"/>`, "machine git.example login app password " + pw,
+		"admin:" + pw, "cn=admin,dc=x:" + pw, "db:5432:shop:app:" + pw, "scott/" + pw + "@//db:1521/x", "-u admin:" + pw, "kid1:" + pw + ":hmac",
+		"team-a=" + pw + ",team-b=Zr2CANARYy8", "alice:" + pw + ",bob:Zr4CANARYy8", pw + ";Zr6CANARYy8", pw + " Zr8CANARYy8", pw + "|Zr8CANARYy8", "id." + pw + ".sig",
+		"Bearer " + pw, "Basic " + auth, auth, b64("[x]\npassword = " + pw + "\n"), b64(`{"auths": {"r.example": {"auth": "` + auth + `"}}}`),
+		`{"auths": {"r.example": {"auth": "` + auth + `"}}}`, `{"dsn": "host=db password=` + pw + ` user=x"}`, `{"creds": "{\"pw\": \"` + pw + `\"}"}`,
+		"users: [{name: a, pw: " + pw + "}]\n", "a.b.password: " + pw + "\nother: 1\n", b64(b64("u:" + pw)), "ENV='{\"pw\":\"" + pw + "\"}'\n",
+		"amqp://app:" + pw + "@mq1:5672,amqp://app:Zs1CANARYy8@mq2:5672", "data:application/json;base64," + b64(`{"pw":"`+pw+`"}`),
+	} {
+		r := &Redactor{}
+		r.AddFor("web", secret)
+		for _, of := range []string{"web", "other"} {
+			if got := r.Value(of, "is "+pw); strings.Contains(got, "CANARY") {
+				t.Errorf("%q: %s says %s", secret, of, got)
+			}
+		}
+		const common = "host db, user app, port 5432, name shop, ssl true, image nginx:1.25.3, required password, prod r.example"
+		if got := r.Value("other", common); got != common {
+			t.Errorf("%q makes %s", secret, got)
+		}
+	}
+	for secret, piece := range map[string]string{"root:Zq2@CAN/ARYx9@tcp(db:3306)/shop": "Zq2@CAN/ARYx9", "user:p=w:d@9xQ2z@h": "p=w:d@9xQ2z",
+		"admin:$apr1$Zu4CANRY$x9abcdefghij": "$apr1$Zu4CANRY$x9abcdefghij", "u: Zs5CANARY/x9": "Zs5CANARY/x9"} {
+		if got := New(secret).Redact("(" + piece + ")"); got != "("+Mask+")" {
+			t.Errorf("%q: %s", secret, got)
+		}
+	}
+}
+
+// TestEscapes: a secret is hidden with what languages write for its characters.
+func TestEscapes(t *testing.T) {
+	for secret, texts := range map[string][]string{
+		"Zt5$CANARY$x9":   {"Zt5$$CANARY$$x9", `Zt5\$CANARY\$x9`, "Zt5%24CANARY%24x9", `Zt5\u0024CANARY\x24x9`},
+		"Zt6=CANARY'x9==": {`Zt6\u003DCANARY\'x9\u003D\u003D`, `Zt6=CANARY'\''x9==`, `Zt6=CANARY'"'"'x9==`},
+		"amqp://app:Zv8%40CAN!ARY%20x9@mq1:5672/": {"app:Zv8%40CAN%21ARY%20x9", "Zv8@CAN!ARY x9", "Zv8%40CAN!ARY%20x9"},
+		`Zt7"CAN\ARYx9`: {`Zt7\"CAN\\ARYx9`},
+		"Zü9äCANARY":    {"Z%C3%BC9%C3%A4CANARY", `Z\u00fc9\u00e4CANARY`},
+	} {
+		for _, text := range texts {
+			if got := New(secret).Redact("x " + text + " y"); strings.Contains(got, "CAN") || strings.Contains(got, "ARY") || !strings.HasPrefix(got, "x ") || !strings.HasSuffix(got, " y") {
+				t.Errorf("%q as %q: %s", secret, text, got)
+			}
+		}
+	}
+	for _, text := range []string{"", "plain", `\u00`, `\`, "%", "%zz", "100%", "$", "'", `a\u12g4`} {
+		if plain, at := unescape(text); plain != text || at != nil {
+			t.Errorf("%q became %q", text, plain)
+		}
+	}
+}
+
+// TestRedactionIsLinear: many configurations are secret, and a text ten times as long takes no more than some ten times as long;
+// taking a hostile value apart ends.
+func TestRedactionIsLinear(t *testing.T) {
+	r := &Redactor{}
+	for i := range 200 {
+		r.Add(fmt.Sprintf("host=db-%d user=app password=Zq%dCANARYx9 dbname=shop", i, i))
+	}
+	text := strings.Repeat(`image: nginx:1.25 "path": "C:\\x\u0041" 100%25 $$ nothing of interest. `, 2000)
+	r.Redact(text)
+	took := func(n int) time.Duration {
+		best := time.Hour
+		for range 3 {
+			start := time.Now()
+			r.Redact(strings.Repeat(text, n))
+			best = min(best, time.Since(start))
+		}
+		return best
+	}
+	if one, ten := took(1), took(10); ten > 40*one {
+		t.Errorf("once takes %s, ten times %s", one, ten)
+	}
+	start := time.Now()
+	for _, hostile := range []string{strings.Repeat("a=b:c@d,", 50_000), strings.Repeat("Zq3x9CANARY=", 50_000), strings.Repeat("{\"a\":", 5000), strings.Repeat("YWFh", 100_000)} {
+		New(hostile).Redact("x")
+	}
+	if d := time.Since(start); d > 20*time.Second {
+		t.Errorf("hostile values take %s", d)
+	}
+}
+
+// FuzzDerived: taking apart never fails, and never hides what is common.
+func FuzzDerived(f *testing.F) {
+	f.Add("host=db password=Zq3CANARYx9")
+	f.Add("Basic YWRtaW46WnM0Q0FOQVJZeDk=")
+	f.Fuzz(func(t *testing.T, value string) {
+		if len(value) > 4<<10 {
+			return
+		}
+		for _, piece := range derivedFrom(value) {
+			if len(piece) < shortest {
+				t.Errorf("%q gives %q", value, piece)
+			}
+		}
+	})
 }

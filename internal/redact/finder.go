@@ -56,7 +56,9 @@ type finder struct {
 	start []int // the longest form that this one begins with, -1
 	first [256]bool
 	// folded finds forms of several words, whatever white space is between them: in a text in which it is one blank.
-	folded  *finder
+	folded *finder
+	// escaped finds forms that somebody may write with escapes, in a text whose escapes are undone, as theirs are.
+	escaped *finder
 	numbers map[float64]bool
 }
 
@@ -73,6 +75,17 @@ func newFinder(forms map[string]where, numbers map[float64]bool) *finder {
 	}
 	if len(words) > 0 {
 		f.folded = sorted(words)
+	}
+	plain := map[string]where{}
+	for form, w := range forms {
+		if text, _ := unescape(form); escapable(text) && text != "" {
+			if old, ok := plain[text]; !ok || w < old {
+				plain[text] = w
+			}
+		}
+	}
+	if len(plain) > 0 {
+		f.escaped = sorted(plain)
 	}
 	return f
 }
@@ -108,6 +121,9 @@ func (f *finder) spans(text string) []span {
 		for _, s := range f.folded.exact(joined, nil) {
 			out = append(out, span{at[s.from], at[s.to-1] + 1})
 		}
+	}
+	if f.escaped != nil {
+		out = f.escaped.unescapedSpans(text, out)
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"html"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -22,6 +23,8 @@ type form struct {
 	text     string
 	strength strength
 	word     bool
+	// made: nobody chose it.
+	made bool
 }
 
 // formsOf lists what a value may look like: as it is, without white space at its ends, each of its lines, each text in it
@@ -36,7 +39,7 @@ func formsOf(value string, parts []string) []form {
 	seen := map[form]bool{}
 	var forms []form
 	add := func(text string, s strength, word bool) {
-		f := form{text, s, word}
+		f := form{text: text, strength: s, word: word}
 		if _, number := numberOf(text); number && s == common {
 			return
 		}
@@ -121,11 +124,13 @@ func partsOf(value string) []string {
 	}
 	leaves := leavesOf(value)
 	parts = append(parts, leaves...)
-	parts = append(parts, derivedFrom(value, 2)...)
-	for _, leaf := range leaves {
-		parts = append(parts, derivedFrom(leaf, 2)...)
-	}
-	return parts
+	parts = append(parts, derivedFrom(value)...)
+	seen := map[string]bool{}
+	return slices.DeleteFunc(parts, func(part string) bool {
+		was := seen[part]
+		seen[part] = true
+		return was
+	})
 }
 
 // maxLeaves bounds how many texts of a document are hidden one by one.

@@ -55,12 +55,17 @@ func (r *Redactor) Add(value string) { r.AddFor("", value) }
 func (r *Redactor) AddFor(instance, value string) { r.add(instance, value, false) }
 
 // AddGenerated makes a value secret that was made at random for an instance: nobody chose it, so that it is hidden wherever it
-// turns up, also where it looks like a word. One of fewer than 12 bytes is treated as AddFor does.
+// turns up, also where it looks like a word. One of 6 to 11 bytes is hidden as a whole token in what is said about the
+// instance, in quotes or not; a shorter one is treated as AddFor does.
 func (r *Redactor) AddGenerated(instance, value string) {
-	r.add(instance, value, len(value) >= shortestGenerated)
+	r.add(instance, value, len(value) >= shortestMade)
 }
 
-const shortestGenerated = 12
+// Lengths from which what was made at random stands for nothing else: about its instance, and anywhere.
+const (
+	shortestMade      = 6
+	shortestGenerated = 12
+)
 
 func (r *Redactor) add(instance, value string, random bool) {
 	key := [2]string{instance, value}
@@ -76,7 +81,7 @@ func (r *Redactor) add(instance, value string, random bool) {
 	parts := partsOf(value)
 	forms, numbers := formsOf(value, parts), numbersOf(parts)
 	for i := range forms {
-		if random && len(forms[i].text) >= shortestGenerated {
+		if forms[i].made = random && len(forms[i].text) >= shortestMade; forms[i].made && len(forms[i].text) >= shortestGenerated {
 			forms[i].strength = unmistakable
 		}
 	}
@@ -201,7 +206,7 @@ func (f form) at(p purpose, mine bool) (where, bool) {
 		return 0, false
 	case len(f.text) >= shortest && !f.word:
 		return anywhere, true
-	case p == saying && f.word:
+	case p == saying && f.word && !f.made:
 		return quotedly, true
 	}
 	return alone, true

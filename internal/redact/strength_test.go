@@ -149,3 +149,26 @@ func TestAddGenerated(t *testing.T) {
 		t.Errorf("short: %q", got)
 	}
 }
+
+// What was made at random of 6 to 11 letters is hidden as a whole token in what is said about its instance, and nowhere
+// else; what was chosen, or is shorter, needs quotes there.
+func TestShortGenerated(t *testing.T) {
+	r := New()
+	for _, word := range []string{"WxvuYN", "deployment"} {
+		r.AddGenerated("app", word)
+		said := "Invalid value: " + word + ", " + word + "s (" + word + ") x" + word
+		if got, want := r.Said("app", said), "Invalid value: ***, "+word+"s (***) x"+word; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		for _, got := range []string{r.Said("other", said), r.Redact(said), r.Sweep(said), r.Name("app", said)} {
+			if got != said {
+				t.Errorf("elsewhere: %q", got)
+			}
+		}
+	}
+	r.AddGenerated("app", "abcde")
+	r.AddFor("app", "chosen")
+	if said := "abcde chosen"; r.Said("app", said) != said {
+		t.Errorf("short or chosen: %q", r.Said("app", said))
+	}
+}

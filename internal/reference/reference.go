@@ -1,6 +1,6 @@
-// Package reference writes the reference of a command line as markdown.
+// Package reference writes the reference of a command line as markdown, and has our way for words of other tools.
 //
-// reference must not know any command: it reads the tree it is given.
+// reference must not know how any command works: it reads the tree it is given.
 package reference
 
 import (

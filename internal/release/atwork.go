@@ -2,7 +2,10 @@ package release
 
 import (
 	"context"
+	"errors"
 	"time"
+
+	"hawser.dev/hawser/internal/diag"
 )
 
 // WhoIsAt says who is at work on a record that is open, "" when nobody is.
@@ -16,4 +19,32 @@ func WhoIsAt(ctx context.Context, store Store, rec Record) string {
 		return "" // who may not look is told what the record says
 	}
 	return held.Holder + " since " + held.Since.UTC().Format(time.RFC3339)
+}
+
+// Busy finds that another run holds the lock of a bundle now, in words that Locked gives too. It is nil when none does, and
+// where that cannot be seen: whoever takes the lock is told.
+func Busy(ctx context.Context, store Store, owner string) diag.Findings {
+	watched, ok := store.(Watched)
+	if !ok {
+		return nil
+	}
+	held, err := watched.Holder(ctx, owner)
+	if err != nil || held == nil {
+		return nil
+	}
+	return Locked(&LockedError{Held: *held})
+}
+
+// Locked is what an error of Store.Lock says when the lock is another run's, nil for every other error.
+func Locked(err error) diag.Findings {
+	if !errors.Is(err, ErrLocked) {
+		return nil
+	}
+	f := diag.Errorf("locked", "another run is at work on this bundle")
+	if l, ok := errors.AsType[*LockedError](err); ok {
+		f.What = "locked by " + l.Holder + ", another run that is at work on this bundle"
+		f.Why = "since " + l.Since.UTC().Format(time.RFC3339) + ", until " + l.Expires.UTC().Format(time.RFC3339) + " unless renewed"
+	}
+	f.Fix = "wait until that run has ended; if it died, the next run after that time takes the lock over: there is nothing to unlock"
+	return diag.Findings{f}
 }

@@ -1,8 +1,11 @@
 package release
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"slices"
+	"strings"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/chance"
@@ -10,16 +13,34 @@ import (
 )
 
 // Beside reads what is kept for the other bundles of the same files, as far as it matters to a bundle, and for those that
-// were removed from the files (abandoned).
-func Beside(ctx context.Context, store Store, own chance.Own, others []v1alpha1.BundleSpec, abandoned func(Record) bool) ([]chance.Beside, error) {
+// were removed from the files: of these what has objects where the bundle (spec) has its instances. The others go on elsewhere.
+// counts tells of a record whether it is of another bundle of the files (named: they hold one of that name, which may be somebody
+// else's) or of one that was removed from them.
+func Beside(ctx context.Context, store Store, own chance.Own, spec v1alpha1.BundleSpec, others []v1alpha1.BundleSpec, counts func(rec Record, named bool) bool) ([]chance.Beside, error) {
 	keeper, ok := store.(Keeper)
 	if !ok || len(others) == 0 && !own.New() {
 		return nil, nil
 	}
-	records, err := store.Bundles(ctx)
+	owners := map[string]bool{}
+	for _, o := range others {
+		owners[object.OwnerID("", "", o.Name)] = true
+	}
+	var records []Record
+	away := map[string][]string{} // by owner
+	err := store.Bundles(ctx, func(r Record) error {
+		if r.Owner != own.Owner && counts(r, owners[r.Owner]) {
+			away[r.Owner] = elsewhere(r, spec)
+			r.Inventory = nil // nothing else of it matters here, and it is the most of a record
+			records = append(records, r)
+		}
+		return nil
+	})
 	if err != nil && own.New() {
 		return nil, err
 	}
+	slices.SortFunc(records, func(a, b Record) int {
+		return cmp.Or(strings.Compare(a.Bundle, b.Bundle), strings.Compare(a.Owner, b.Owner))
+	})
 	var out []chance.Beside
 	add := func(b chance.Beside, rec *Record) error {
 		var err error
@@ -45,14 +66,35 @@ func Beside(ctx context.Context, store Store, own chance.Own, others []v1alpha1.
 		}
 	}
 	for i, rec := range records {
-		if named[rec.Owner] || !abandoned(rec) {
+		if named[rec.Owner] {
 			continue
 		}
-		if err := add(chance.Beside{Owner: rec.Owner, Declares: declaring(v1alpha1.BundleSpec{})}, &records[i]); err != nil {
+		if err := add(chance.Beside{Owner: rec.Owner, Declares: declaring(v1alpha1.BundleSpec{}), Removed: true}, &records[i]); err != nil {
 			return nil, err
 		}
+		kept := maps.Clone(out[len(out)-1].Kept)
+		maps.DeleteFunc(kept, func(name string, _ chance.Answers) bool { return slices.Contains(away[rec.Owner], name) })
+		out[len(out)-1].Kept = kept
 	}
 	return out, nil
+}
+
+// elsewhere are the instances of a bundle of which a record has objects of that name, and none in the namespace in which the
+// bundle declares it. What is in no namespace, or not known, tells nothing.
+func elsewhere(rec Record, spec v1alpha1.BundleSpec) []string {
+	var out []string
+	for _, in := range spec.Instances {
+		away, here := false, in.Namespace == ""
+		for _, o := range rec.Inventory {
+			if o.Instance == in.Name && o.Ref.Namespace != "" {
+				away, here = true, here || o.Ref.Namespace == in.Namespace
+			}
+		}
+		if away && !here {
+			out = append(out, in.Name)
+		}
+	}
+	return out
 }
 
 // declaring reports whether a bundle declares an instance.
@@ -63,8 +105,8 @@ func declaring(spec v1alpha1.BundleSpec) func(string) bool {
 }
 
 // Bequeath forgets what is kept for a bundle that is deleted, when the other bundles of the same files that declare its
-// instances keep what they did not take yet.
-func Bequeath(ctx context.Context, store Store, rec Record, others []v1alpha1.BundleSpec) error {
+// instances keep what they did not take yet; counts is as for Beside.
+func Bequeath(ctx context.Context, store Store, rec Record, others []v1alpha1.BundleSpec, counts func(rec Record, named bool) bool) error {
 	keeper, ok := store.(Keeper)
 	if !ok || len(rec.Made) == 0 {
 		return nil
@@ -89,6 +131,9 @@ func Bequeath(ctx context.Context, store Store, rec Record, others []v1alpha1.Bu
 		heir, _, err := store.Current(ctx, to.Owner)
 		if err != nil {
 			return err
+		}
+		if heir != nil && !counts(*heir, true) {
+			continue
 		}
 		kept, handle, err := keeper.Kept(ctx, to.Owner)
 		if err != nil {

@@ -1,21 +1,27 @@
 package release
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"unsafe"
 
 	"hawser.dev/hawser/internal/columns"
+	"hawser.dev/hawser/internal/plan"
 )
 
 // MaxStored bounds what a stored object may have in all its parts, and what it may unpack to: a damaged or hostile one cannot
 // fill the memory.
 const MaxStored = 128 << 20
 
-// What decoding may come to, by the weights below: of records, of all those of one listing, of a Set.
+// What decoding may come to, by the weights below: of one record, of a Set; and what is kept of all records of a listing.
 const (
-	maxRecord = 256 << 20
-	maxSet    = 1 << 30
+	maxRecord  = 256 << 20
+	maxSet     = 1 << 30
+	maxListing = 256 << 20
 )
 
 // Weights of JSON in memory, by the byte that tells a value: some three bytes of text become an inventory entry.
@@ -44,27 +50,97 @@ func weigh(text []byte) int {
 	return total
 }
 
-// Budget is what the records of one listing may come to in memory. The zero Budget is whole.
+// Budget is what a caller may keep of the records of one cluster. The zero Budget is whole.
 type Budget struct{ spent int }
 
-// Decode is DecodeRecord within the budget.
-func (b *Budget) Decode(data []byte) (*Record, error) {
-	text, err := unpack(data, maxRecord-b.spent)
-	if err != nil {
-		return nil, err
+// Keep counts what a listing of a record takes, and is an error where that is too much together with what was kept before.
+func (b *Budget) Keep(l BundleListing) error {
+	const ofInstance, ofObject = 256, 80
+	n := ofInstance + len(l.Bundle) + len(l.Fleet) + len(l.Author) + len(l.Message) + len(l.InProgress)
+	for name, origin := range l.Origins {
+		n += len(name) + len(origin) + ofObject
 	}
-	b.spent += weigh(text)
-	return decodeRecord(text)
+	for _, in := range l.Instances {
+		n += ofInstance + len(in.Instance) + len(in.Source.Name) + len(in.Source.Version) + len(in.Source.Repository) + len(in.Inputs)
+		for _, o := range in.Objects {
+			n += ofObject + len(o.APIVersion) + len(o.Kind) + len(o.Namespace) + len(o.Name)
+		}
+	}
+	if b.spent += n; b.spent > maxListing {
+		return fmt.Errorf("the records of the cluster come to more than %d MiB: name a bundle", maxListing>>20)
+	}
+	return nil
+}
+
+// Each gives the current records of a cluster to use, one after the other, as far as what a listing keeps of them is not
+// too much together. The error says which were not read.
+func Each(ctx context.Context, store Store, use func(Record)) error {
+	var budget Budget
+	return store.Bundles(ctx, func(rec Record) error {
+		if err := budget.Keep(rec.List("")); err != nil {
+			return err
+		}
+		use(rec)
+		return nil
+	})
+}
+
+// KeepRecord counts what a record takes as a whole, and is an error where that is too much together with what was kept before.
+func (b *Budget) KeepRecord(r Record) error {
+	const ofValue = 24 // the head of a text in a list or a map
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	n := len(text) + ofValue*bytes.Count(text, []byte(",")) + int(unsafe.Sizeof(plan.Owned{}))*len(r.Inventory)
+	for _, checks := range r.Checks {
+		n += weightStruct * len(checks)
+	}
+	for _, life := range r.Hooks {
+		n += weightStruct * (1 + len(life.Hooks))
+	}
+	if b.spent += n; b.spent > maxListing {
+		return fmt.Errorf("the records of the cluster come to more than %d MiB: name a bundle, or keep fewer revisions of it", maxListing>>20)
+	}
+	return nil
+}
+
+// MaxKept is the most revisions that anybody keeps of a bundle: those that may be asked for, the last that succeeded, and
+// one that is under way.
+const MaxKept = 102
+
+// MaxNumber is the greatest number of a revision or a release; after it numbers stay as they are.
+const MaxNumber = 1 << 30
+
+// numbered refuses a record with a number that nobody counts to, or a phase that is none.
+func (r *Record) numbered() error {
+	d := r.Done
+	if r.RollbackTo != nil && (r.RollbackTo.Release < 0 || r.RollbackTo.Release > MaxNumber) {
+		return fmt.Errorf("%w: the number %d is none that anybody counts to", ErrDamaged, r.RollbackTo.Release)
+	}
+	for _, n := range []int{r.Revision, r.Release, r.Keep, d.Create, d.Update, d.Delete, d.Recreate, d.Adopt, d.Conflict, d.Unknown, d.Release, d.Unchanged, d.Hooks} {
+		if n < 0 || n > MaxNumber {
+			return fmt.Errorf("%w: the number %d is none that anybody counts to", ErrDamaged, n)
+		}
+	}
+	if !r.Phase.Known() {
+		return fmt.Errorf("%w: %q is no phase", ErrDamaged, r.Phase)
+	}
+	return nil
 }
 
 // plain refuses a record in which a name is none: it is printed as it is, and orders to a terminal are no part of it.
 func (r *Record) plain() error {
-	names := []string{r.Bundle, r.Owner, r.Fleet, r.Cluster, r.Group, r.ClusterUID, r.Lineage, r.Head, r.Rollout, string(r.Phase)}
-	names = slices.Concat(names, r.Suspended, r.Unseen)
-	for _, m := range []map[string]string{r.Inputs, r.Sources, r.Origins, r.Made} {
+	names := []string{r.Bundle, r.Owner, r.Fleet, r.Cluster, r.Group, r.ClusterUID, r.Lineage, r.Head, r.Rollout, r.Commit, r.Plan, string(r.Phase)}
+	names = slices.Concat(names, r.Suspended, r.Unseen, r.Requires)
+	if r.RollbackTo != nil {
+		names = append(names, r.RollbackTo.Rollout)
+	}
+	for _, m := range []map[string]string{r.Inputs, r.Sources, r.Digests, r.Origins, r.Made} {
 		names = slices.AppendSeq(names, maps.Keys(m))
 	}
 	names = slices.AppendSeq(names, maps.Keys(r.Checks))
+	names = slices.AppendSeq(names, maps.Keys(r.Images))
 	names = slices.AppendSeq(names, maps.Keys(r.Hooks))
 	names = slices.AppendSeq(names, maps.Keys(r.Depends))
 	for _, o := range r.Inventory {

@@ -55,26 +55,34 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// TestBudget: all records of a listing together are bounded, and nothing is written that nobody could read.
+// TestBudget: what is kept of all records of a cluster is bounded, and nothing is written that nobody could read.
 func TestBudget(t *testing.T) {
 	var b Budget
-	data := packedText(t, `{"v":1,"bundle":"b","inventory":[`+strings.Repeat("{},", 100_000)+`{}]}`)
-	read := 0
-	for ; read < 100; read++ {
-		if _, err := b.Decode(data); err != nil {
-			if !errors.Is(err, ErrDamaged) {
+	ordinary := BundleListing{Bundle: "b", Instances: []InstanceListing{{Instance: "i", Objects: make([]ListedObject, 10_000)}}}
+	for i := range ordinary.Instances[0].Objects {
+		ordinary.Instances[0].Objects[i] = ListedObject{"apps/v1", "Deployment", "some-namespace", "some-deployment-of-the-bundle"}
+	}
+	for i := range 150 {
+		if err := b.Keep(ordinary); err != nil {
+			t.Fatalf("bundle %d of 10,000 objects: %v", i+1, err)
+		}
+	}
+	for range 100 {
+		if err := b.Keep(ordinary); err != nil {
+			if !strings.Contains(err.Error(), "name a bundle") {
 				t.Error(err)
 			}
+			b.spent = -1
 			break
 		}
 	}
-	if read < 2 || read > 8 {
-		t.Errorf("%d records were read", read)
+	if b.spent != -1 {
+		t.Error("records without end are kept")
 	}
 	if _, err := EncodeRecord(Record{Bundle: "b", Inventory: make([]plan.Owned, 400_000)}); err == nil || !strings.Contains(err.Error(), "part the bundle") {
 		t.Errorf("a record that cannot be read is written: %v", err)
 	}
-	large := Record{V: V, Bundle: "b"}
+	large := Record{V: V, Bundle: "b", Phase: Failed}
 	for range 50_000 {
 		large.Inventory = append(large.Inventory, plan.Owned{Ref: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "n", Name: "x"}, Version: "v1", Instance: "i", UID: "u", Digest: "d", Own: "o"})
 	}
@@ -97,7 +105,7 @@ func TestNamesInRecords(t *testing.T) {
 		"namespace": func(r *Record) { r.Inventory = []plan.Owned{{Ref: object.Ref{Namespace: order}}} },
 		"object":    func(r *Record) { r.Inventory = []plan.Owned{{Ref: object.Ref{Name: "a\u009b2J"}}} },
 	} {
-		r := Record{V: V, Bundle: "b", Message: "two\nlines"}
+		r := Record{V: V, Bundle: "b", Phase: Failed, Message: "two\nlines"}
 		change(&r)
 		text, err := json.Marshal(r)
 		if err != nil {
@@ -107,8 +115,57 @@ func TestNamesInRecords(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	text, _ := json.Marshal(Record{V: V, Bundle: "b", Message: "two\nlines", Inventory: []plan.Owned{{Ref: object.Ref{Kind: "ClusterRole", Name: "system:a b/é"}}}})
+	text, _ := json.Marshal(Record{V: V, Bundle: "b", Phase: Failed, Message: "two\nlines", Inventory: []plan.Owned{{Ref: object.Ref{Kind: "ClusterRole", Name: "system:a b/é"}}}})
 	if _, err := DecodeRecord(packedText(t, string(text))); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestNumbersAndPhases: a number that nobody counts to, and a phase that is none, are damage, and there is always a next number
+// that can be read again.
+func TestNumbersAndPhases(t *testing.T) {
+	for name, fields := range map[string]string{
+		"release": `"release":9223372036854775807,"phase":"failed"`, "revision": `"revision":-1,"phase":"failed"`,
+		"done": `"done":{"create":1e12},"phase":"failed"`, "phase": `"phase":"succ \u001b[2J"`, "unknown phase": `"phase":"done"`, "no phase": `"phase":""`,
+	} {
+		if _, err := DecodeRecord(packedText(t, `{"v":1,"bundle":"b",`+fields+`}`)); !errors.Is(err, ErrDamaged) || strings.Contains(err.Error(), "\x1b") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	last := &Record{V: V, Bundle: "b", Release: MaxNumber, Revision: MaxNumber, Phase: Succeeded}
+	number, _ := Continues(Record{}, []*Record{last}, []*Record{nil})
+	data, err := EncodeRecord(Record{V: V, Bundle: "b", Release: number, Revision: NextRevision(last), Phase: Succeeded})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := DecodeRecord(data); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestBudgetOfRecords: what a history keeps of a cluster is bounded, wherever in the records it lies, and ordinary ones fit.
+func TestBudgetOfRecords(t *testing.T) {
+	texts := make([]string, 1_000_000)
+	for name, r := range map[string]Record{
+		"a text": {Message: strings.Repeat("x", 100<<20)}, "a list": {Suspended: texts}, "entries": {Inventory: make([]plan.Owned, 200_000)},
+		"checks": {Checks: map[string][]health.Check{"a": make([]health.Check, 200_000)}},
+	} {
+		var b Budget
+		kept := 0
+		for ; kept < 10 && b.KeepRecord(r) == nil; kept++ {
+		}
+		if kept == 0 || kept == 10 {
+			t.Errorf("%s: %d are kept", name, kept)
+		}
+	}
+	var b Budget
+	ordinary := Record{Inventory: make([]plan.Owned, 500)}
+	for i := range ordinary.Inventory {
+		ordinary.Inventory[i] = plan.Owned{Ref: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "n", Name: "x"}, Version: "v1", Instance: "i"}
+	}
+	for i := range 30 * 10 {
+		if err := b.KeepRecord(ordinary); err != nil {
+			t.Fatalf("%d revisions: %v", i, err)
+		}
 	}
 }

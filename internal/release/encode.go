@@ -62,7 +62,7 @@ func NextRevision(current *Record) int {
 	if current == nil {
 		return 1
 	}
-	return current.Revision + 1
+	return min(current.Revision+1, MaxNumber)
 }
 
 // EncodeRecord is the stored form of a record: zstd of its JSON. A zero V is written as the current one.
@@ -74,7 +74,13 @@ func EncodeRecord(r Record) ([]byte, error) {
 }
 
 // DecodeRecord reads a stored record. The error is a *NewerError when its schema is newer than V.
-func DecodeRecord(data []byte) (*Record, error) { return new(Budget).Decode(data) }
+func DecodeRecord(data []byte) (*Record, error) {
+	text, err := unpack(data, maxRecord)
+	if err != nil {
+		return nil, err
+	}
+	return decodeRecord(text)
+}
 
 func decodeRecord(text []byte) (*Record, error) {
 	var head struct {
@@ -97,6 +103,9 @@ func decodeRecord(text []byte) (*Record, error) {
 	if err := r.plain(); err != nil {
 		return nil, err
 	}
+	if err := r.numbered(); err != nil {
+		return nil, err
+	}
 	return &r, nil
 }
 
@@ -108,6 +117,7 @@ type stored struct {
 	Pos       diag.Pos       `json:"pos,omitzero"`
 	Sensitive []string       `json:"sensitive,omitempty"`
 	Hook      *object.Hook   `json:"hook,omitempty"`
+	Unknown   bool           `json:"-"` // of what is not applied yet
 }
 
 // EncodeRevision is the stored form of a revision, its record and its Set: zstd of JSON, as DecodeRevision reads it.
@@ -128,6 +138,38 @@ func EncodeRevision(r Record, objects []object.Object) ([]byte, error) {
 		w.json(stored(o))
 	}
 	return w.raw("]}").packed(maxSet)
+}
+
+// DecodeRevisionRecord reads the record alone of a stored revision: that of the owner and number, with the phase that is known
+// of it now.
+func DecodeRevisionRecord(data []byte, owner string, revision int, phase Phase) (*Record, error) {
+	text, err := unpack(data, maxSet)
+	if err != nil {
+		return nil, err
+	}
+	var in struct {
+		V      int             `json:"v"`
+		Hawser string          `json:"hawser"`
+		Record json.RawMessage `json:"record"`
+	}
+	if err := json.Unmarshal(text, &in); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if in.V > V {
+		return nil, &NewerError{V: in.V, Hawser: in.Hawser}
+	}
+	if weigh(in.Record) > maxRecord {
+		return nil, fmt.Errorf("%w: it is larger than what anybody delivers", ErrDamaged)
+	}
+	r, err := decodeRecord(in.Record)
+	if err != nil {
+		return nil, err
+	}
+	if r.Owner != owner || r.Revision != revision || !phase.Known() {
+		return nil, fmt.Errorf("%w: what is kept as revision %d (%q) of %s is revision %d of %s", ErrDamaged, revision, phase, owner, r.Revision, r.Owner)
+	}
+	r.Phase = phase
+	return r, nil
 }
 
 // DecodeRevision reads a stored revision. Integers in objects are int64, as everywhere. The error is a *NewerError

@@ -25,8 +25,10 @@ type Listing struct {
 
 // ClusterListing is what one cluster's records say.
 type ClusterListing struct {
-	Cluster     string `json:"cluster"`
-	Group       string `json:"group,omitempty"`
+	Cluster string `json:"cluster"`
+	Group   string `json:"group,omitempty"`
+	// Chosen says how the one cluster of a run without a fleet was chosen: "the current context kind (https://...)".
+	Chosen      string `json:"chosen,omitempty"`
 	Unreachable string `json:"unreachable,omitempty"`
 	// Unknown says why nobody knows what was delivered there: records may not, or can not, be read.
 	Unknown string          `json:"unknown,omitempty"`
@@ -44,8 +46,11 @@ type BundleListing struct {
 	Author  string    `json:"author,omitempty"`
 	Message string    `json:"message,omitempty"`
 	// InProgress is who is at work on it, and since when.
-	InProgress string            `json:"inProgress,omitempty"`
-	Instances  []InstanceListing `json:"instances"`
+	InProgress string `json:"inProgress,omitempty"`
+	// MovedTo are the bundles of the same files that have everything of it now, as their records say; what is left of it is its
+	// record.
+	MovedTo   []string          `json:"movedTo,omitempty"`
+	Instances []InstanceListing `json:"instances"`
 	// Origins say where the runtime values came from, by name.
 	Origins map[string]string `json:"origins,omitempty"`
 }
@@ -168,6 +173,26 @@ func (l *Listing) Names() []string {
 	return slices.Compact(out)
 }
 
+// ValuesMissing says of each delivery of an instance what identifies its values, which are in no record.
+func (l *Listing) ValuesMissing() error {
+	var out diag.Findings
+	for _, c := range l.Clusters {
+		for _, b := range c.Bundles {
+			for _, in := range b.Instances {
+				f := diag.Errorf("values-not-recorded", "the values of %s are in no record", in.Instance)
+				f.Why = "records keep no values, which may be secret"
+				if in.Inputs != "" {
+					f.Why += fmt.Sprintf("; revision %d of %s was made of the inputs %s", b.Revision, b.Bundle, in.Inputs)
+				}
+				f.Fix = "hawser vet -f BUNDLE --print-value shows what the files give; hawser build -f BUNDLE what is made of them"
+				f.Cluster = c.Cluster
+				out = append(out, f)
+			}
+		}
+	}
+	return out.Alike().Err()
+}
+
 // unknown are the clusters of which nobody knows, with the reasons.
 func (l *Listing) unknown() []string {
 	var out []string
@@ -206,6 +231,11 @@ func (l *Listing) Find(namespace, instance string) error {
 		}
 	}
 	return diag.Findings{f}.Err()
+}
+
+// Nothing reports that every cluster is known, and nothing was delivered to any.
+func (l *Listing) Nothing() bool {
+	return !slices.ContainsFunc(l.Clusters, func(c ClusterListing) bool { return len(c.Bundles) > 0 || c.Unreachable+c.Unknown != "" })
 }
 
 // Unknown is the number of clusters of which nobody knows what they have.

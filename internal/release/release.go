@@ -5,11 +5,15 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"time"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/health"
@@ -40,6 +44,9 @@ func (p Phase) Open() bool { return p == Applying || p == Deleting }
 // Complete reports whether everything that the run was to write is there.
 func (p Phase) Complete() bool { return p == Succeeded || p == Written }
 
+// Known reports whether the phase is one of those above.
+func (p Phase) Known() bool { return p.Open() || p.Complete() || p == Failed }
+
 // Record is one revision of a bundle on one cluster.
 type Record struct {
 	V          int    `json:"v"`
@@ -60,19 +67,32 @@ type Record struct {
 	// Files are what the bundle was read from, files and directories, relative to the Source's directory; nil when unknown.
 	Files    []string `json:"files,omitempty"`
 	Revision int      `json:"revision"`
+	// Release is the number of the release over the fleet; 0 in records of before there were any, see Number.
+	Release int `json:"release,omitempty"`
 	// Head is the digest of the bundle's files, its locked sources and the rollout; Rollout the id of the run.
 	Head     string    `json:"head"`
 	Rollout  string    `json:"rollout"`
 	Phase    Phase     `json:"phase"`
 	Started  time.Time `json:"started"`
 	Finished time.Time `json:"finished,omitzero"`
-	Author   string    `json:"author,omitempty"`
-	Message  string    `json:"message,omitempty"`
-	Version  string    `json:"hawser,omitempty"` // version of Hawser that wrote it
+	// Soaked: the canaries of the cluster's wave had soaked before it was its turn, so that no soak follows it. False in
+	// records of before there was this.
+	Soaked  bool   `json:"soaked,omitempty"`
+	Author  string `json:"author,omitempty"`
+	Message string `json:"message,omitempty"`
+	Version string `json:"hawser,omitempty"` // version of Hawser that wrote it
+	// Commit is what was checked out of the Source's repository, "" where that is not known.
+	Commit string `json:"commit,omitempty"`
+	// Plan is the digest of the fleet's plan that was carried out, Done what was done here.
+	Plan string      `json:"plan,omitempty"`
+	Done plan.Counts `json:"done,omitzero"`
 	// Inputs are the inputs digests by instance: equal digest = the recorded Set is taken and nothing is rendered.
 	Inputs map[string]string `json:"inputs,omitempty"`
 	// Sources are what was resolved, by instance, for people: "module web 0.0.0-devel sha256:…".
 	Sources map[string]string `json:"sources,omitempty"`
+	// Digests are those of the sources' content, Images what the containers run, by instance.
+	Digests map[string]string   `json:"digests,omitempty"`
+	Images  map[string][]string `json:"images,omitempty"`
 	// SetDigest is the digest of the rendered Set kept beside the record ("" if none).
 	SetDigest string `json:"set,omitempty"`
 	// Inventory is what is (or, in an open record, may be) in the cluster from us.
@@ -91,8 +111,32 @@ type Record struct {
 	Made map[string]string `json:"made,omitempty"`
 	// Unfinished are the instances of which a failed run left something undone or not ready, where it is known which.
 	Unfinished []string `json:"unfinished,omitempty"`
+	// Keep is the number of revisions that are kept of the bundle, 0 for Retention.
+	Keep int `json:"keep,omitempty"`
+	// Requires are the bundles that this one requires.
+	Requires []string `json:"requires,omitempty"`
 	// Depends are the instances' dependsOn, for the order of deletes.
 	Depends map[string][]string `json:"depends,omitempty"`
+	// RollbackTo is the release that was gone back to, nil for what was rendered from files.
+	RollbackTo *Name `json:"rollbackTo,omitempty"`
+}
+
+// Name names a release over the fleet.
+type Name struct {
+	// Release is its number, 0 for one of before releases had any; Rollout the id of its run.
+	Release int    `json:"release,omitempty"`
+	Rollout string `json:"rollout"`
+}
+
+// String is the name for people: "42 (7K2M3XYZ)"; "" for nil.
+func (n *Name) String() string {
+	switch {
+	case n == nil:
+		return ""
+	case n.Release == 0:
+		return n.Rollout
+	}
+	return fmt.Sprintf("%d (%s)", n.Release, n.Rollout)
 }
 
 // ReadyBefore reports whether an instance that is suspended now was ready when it was last delivered. A nil record knows
@@ -114,9 +158,96 @@ func (r *Record) Delivered(instance string) bool {
 	return ok
 }
 
+// Stands reports whether a record as it is now is the one that a run left: no other run has delivered something since, another
+// revision of the files, or deleted it. Both may be nil, for none.
+func (r *Record) Stands(now *Record) bool {
+	if r == nil || now == nil {
+		return r == now
+	}
+	return r.Revision == now.Revision && r.Rollout == now.Rollout && r.Head == now.Head && r.Phase == now.Phase
+}
+
+// Refs are the objects that a record names: its inventory, and what its hooks are made of. A nil record names none.
+func (r *Record) Refs() []object.Ref {
+	if r == nil {
+		return nil
+	}
+	named := map[object.Ref]bool{}
+	for _, o := range r.Inventory {
+		named[o.Ref] = true
+	}
+	for _, life := range r.Hooks {
+		for _, h := range life.Hooks {
+			named[h.Ref] = true
+		}
+	}
+	return slices.SortedFunc(maps.Keys(named), object.Ref.Compare)
+}
+
+// Number is that of the release over the fleet. Records of before there were any have their revision, which is never more. A
+// nil record has 0.
+func (r *Record) Number() int {
+	if r == nil {
+		return 0
+	}
+	return cmp.Or(r.Release, r.Revision)
+}
+
+// At is the record's revision, 0 for a nil one.
+func (r *Record) At() int {
+	if r == nil {
+		return 0
+	}
+	return r.Revision
+}
+
 // Identity is the cluster's, as the record knows it.
 func (r *Record) Identity() fleet.Identity {
 	return fleet.Identity{UID: r.ClusterUID, Weak: r.WeakUID, Server: r.ClusterServer}
+}
+
+// Contradicts refuses a record that was not made in the cluster in which it lies, or under another name of the fleet (nil for
+// none). A nil record contradicts nothing.
+func (r *Record) Contradicts(name string, now fleet.Identity, f *v1alpha1.FleetSpec) diag.Findings {
+	if r == nil {
+		return nil
+	}
+	var out diag.Findings
+	if known := r.Identity(); known.Match(now) == fleet.OtherCluster {
+		out = append(out, fleet.WrongCluster(name, "the record kept in it names the cluster with", known, now))
+	}
+	if r.Cluster != name && f != nil && r.Fleet == f.Name &&
+		slices.ContainsFunc(f.Clusters, func(c v1alpha1.ClusterSpec) bool { return c.Name == r.Cluster }) {
+		out = append(out, fleet.Swapped(name, r.Cluster))
+	}
+	return out
+}
+
+// Desired are the declarations that the record has of instances that are as they were, their hooks included; without the
+// Namespaces that they merely use. A nil record has none.
+func (r *Record) Desired(instances map[string]bool) []plan.Desired {
+	if r == nil {
+		return nil
+	}
+	var out []plan.Desired
+	for _, o := range r.Inventory {
+		if instances[o.Instance] && !o.OwnNamespace && o.Hook == nil {
+			out = append(out, plan.DesiredFrom(o))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(instances)) {
+		out = append(out, plan.DesiredHooks(name, r.Hooks[name])...)
+	}
+	return out
+}
+
+// Former is what the record says to the plan of another bundle; removed: the files do not hold this one any more. A nil record
+// has nothing.
+func (r *Record) Former(removed bool) plan.Former {
+	if r == nil {
+		return plan.Former{}
+	}
+	return plan.Former{Bundle: r.Bundle, Owned: r.Inventory, Lives: r.Hooks, Removed: removed}
 }
 
 // From is what the record says of where the release is from.
@@ -141,6 +272,9 @@ func (r *Record) Carry(before Record) {
 	for _, name := range r.Suspended {
 		if key, known := before.Inputs[name]; known {
 			r.Inputs[name], r.Sources[name] = key, before.Sources[name]
+		}
+		if d := before.Digests[name]; d != "" {
+			r.Digests[name] = d
 		}
 		if checks := before.Checks[name]; len(checks) > 0 {
 			r.Checks[name] = checks
@@ -187,20 +321,49 @@ var ErrConflict = errors.New("the record changed since it was read")
 // ErrLost is the cause of a lock's Context that ended because the lock was lost, or might be.
 var ErrLost = errors.New("the lock was lost")
 
-// Retention is the number of revisions of which a store keeps record and Set. The last one that succeeded is always
-// among them.
+// Retention is the number of revisions of which a store keeps record and Set, where the record says no other one (Keep).
 const Retention = 10
+
+// Retain adds a revision to those that a store keeps, in place of one of the same number, and returns which are kept,
+// newest first, and which are let go: keep of them stay (0 is Retention), and always the last one that succeeded. of tells
+// number and phase of one.
+func Retain[T any](list []T, added T, keep int, of func(T) (int, Phase)) (kept, dropped []T) {
+	number, _ := of(added)
+	all := []T{added}
+	for _, old := range list {
+		if n, _ := of(old); n == number {
+			dropped = append(dropped, old)
+			continue
+		}
+		all = append(all, old)
+	}
+	slices.SortStableFunc(all, func(a, b T) int {
+		x, _ := of(a)
+		y, _ := of(b)
+		return y - x
+	})
+	good := slices.IndexFunc(all, func(v T) bool { _, phase := of(v); return phase == Succeeded })
+	for i, v := range all {
+		if i < cmp.Or(keep, Retention) || i == good {
+			kept = append(kept, v)
+		} else {
+			dropped = append(dropped, v)
+		}
+	}
+	return kept, dropped
+}
 
 // Store is the socket for keeping records of one cluster. All methods return errors that name cluster and object.
 type Store interface {
 	// Current returns the latest record of a bundle (by owner id) and its handle; nil, "", nil when there is none.
 	Current(ctx context.Context, owner string) (*Record, Handle, error)
-	// Bundles lists the current records of every bundle, inventory included, ordered by bundle name. Records that cannot
-	// be read are in the error, the others beside it.
-	Bundles(ctx context.Context) ([]Record, error)
+	// Bundles gives the current records of every bundle to each, one after the other, inventory included: nothing is kept
+	// of one when the next is read. Records that cannot be read, and errors of each, are in the error.
+	Bundles(ctx context.Context, each func(Record) error) error
 	// Put writes the record, replacing the version named by the handle, else ErrConflict. Objects, when not nil, are
-	// kept as the record's Set (zstd, chunked), and its SetDigest is set. Put makes the system namespace when it is
-	// missing. Interrupted at any point, it leaves the old record or the new one.
+	// kept as the record's Set (zstd, chunked), and its SetDigest is set; without them a kept revision of the same number
+	// has the record's phase from then on. Put makes the system namespace when it is missing. Interrupted at any point, it
+	// leaves the old record or the new one.
 	Put(ctx context.Context, r Record, objects []object.Object, h Handle) (Handle, error)
 	// Objects returns the Set kept with a record; nil when none is kept.
 	Objects(ctx context.Context, r Record) ([]object.Object, error)
@@ -213,8 +376,9 @@ type Store interface {
 
 // History is what a Store that keeps earlier revisions can do besides.
 type History interface {
-	// Revisions returns the records of the kept revisions, newest first; the current one only once it is closed.
-	Revisions(ctx context.Context, owner string) ([]Record, error)
+	// Revisions gives the records of the kept revisions to each, newest first; the current one only once it is closed.
+	// Nothing is kept of one when the next is read. An error of each ends it.
+	Revisions(ctx context.Context, owner string, each func(Record) error) error
 }
 
 // Watched is what a Store can do besides whose locks can be looked at without being taken.

@@ -1,6 +1,10 @@
 package release
 
 import (
+	"fmt"
+	"strings"
+
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/plan"
 )
@@ -20,4 +24,44 @@ func Standing(o plan.Owned, live plan.Live, judged health.Status) (state health.
 		return judged.Settled(), true
 	}
 	return judged.Settled(), false
+}
+
+// Unready says why what a run left may not be ready, in words: it failed, with the instances it left undone, or did not wait.
+// It is "" for one that succeeded, one that has not ended, and nil.
+func (r *Record) Unready() string {
+	switch {
+	case r != nil && r.Phase == Written:
+		return "the last run did not wait until it was ready"
+	case r != nil && r.Phase == Failed && len(r.Unfinished) > 0:
+		return "the last run failed (" + strings.Join(r.Unfinished, ", ") + ")"
+	case r != nil && r.Phase == Failed:
+		return "the last run failed"
+	}
+	return ""
+}
+
+// Missing is the finding that a bundle requires another one, which is not installed well: rec is its record, nil for none.
+func Missing(bundle, need string, rec *Record) diag.Finding {
+	f := diag.Errorf("missing-bundle", "bundle %s requires %s, which is not installed here", bundle, need)
+	if rec != nil {
+		f.What = fmt.Sprintf("bundle %s requires %s, whose last run here is %s", bundle, need, rec.Phase)
+	}
+	if rec != nil && rec.Phase == Written {
+		f.Why = "it was applied with --wait=false, so that nobody knows whether it got ready"
+	}
+	f.Fix = "apply it first, or both in one run: the same files without --bundle"
+	return f
+}
+
+// Damaged is the finding that a bundle's record cannot be read; why is the error in words.
+func Damaged(why string) diag.Finding {
+	f := diag.Errorf("damaged-record", "the record of the bundle is damaged")
+	f.Why = why
+	f.Fix = "apply the bundle with --take-over: the record is made again from the objects that carry its marks, and nothing is deleted by that"
+	return f
+}
+
+// Record stands for one that cannot be read: it knows what is said beside it, and nothing else.
+func (e *DamagedError) Record(owner string) *Record {
+	return &Record{V: V, Owner: owner, Bundle: e.Bundle, Revision: e.Revision, Phase: Failed}
 }

@@ -34,6 +34,24 @@ func TestStanding(t *testing.T) {
 	}
 }
 
+// What a run that failed or did not wait left is not known to be ready; one that is open is resumed.
+func TestUnready(t *testing.T) {
+	for want, r := range map[string]*Record{
+		"the last run failed (api, db)":                {Phase: Failed, Unfinished: []string{"api", "db"}},
+		"the last run failed":                          {Phase: Failed},
+		"the last run did not wait until it was ready": {Phase: Written},
+	} {
+		if got := r.Unready(); got != want {
+			t.Errorf("%s: %q", want, got)
+		}
+	}
+	for _, r := range []*Record{nil, {Phase: Succeeded}, {Phase: Applying}, {Phase: Deleting}} {
+		if got := r.Unready(); got != "" {
+			t.Errorf("%+v: %q", r, got)
+		}
+	}
+}
+
 // TestOnlyIn: a folder's release is told by its instance and its namespace; a custom kind called Namespace is none.
 func TestOnlyIn(t *testing.T) {
 	in := func(instance, group, kind, namespace, name string) plan.Owned {

@@ -20,8 +20,8 @@ type Defaulter interface {
 	Default(ctx context.Context, req Request, path v1alpha1.Path) (ast.Expr, diag.Pos)
 }
 
-// Explain completes explanations of values that no document sets with what the package itself says, as far as its content
-// can be had.
+// Explain completes explanations with what the package itself says, as far as its content can be had.
+// All the values of an instance are not asked for.
 func Explain(ctx context.Context, list []place.Explanation, instances []v1alpha1.Instance, kubeVersion string,
 	sources *source.Resolver, renderers map[string]Renderer,
 ) {
@@ -29,12 +29,19 @@ func Explain(ctx context.Context, list []place.Explanation, instances []v1alpha1
 		x := &list[i]
 		at := slices.IndexFunc(instances, func(in v1alpha1.Instance) bool { return in.Name == x.Instance })
 		path, err := v1alpha1.ParsePath(x.Path)
-		if at < 0 || err != nil || x.Value != "" {
+		if at < 0 || err != nil {
 			continue
 		}
 		use, err := sources.Get(ctx, instances[at])
-		if d, ok := renderers[use.Kind].(Defaulter); ok && err == nil {
-			x.ByPackage(d.Default(ctx, Request{Instance: instances[at], Content: use.Content, KubeVersion: kubeVersion, Package: "main"}, path))
+		d, ok := renderers[use.Kind].(Defaulter)
+		if x.Unread = err != nil || !ok; x.Unread {
+			continue
+		}
+		req := Request{Instance: instances[at], Content: use.Content, KubeVersion: kubeVersion, Package: "main"}
+		value, pos := d.Default(ctx, req, path)
+		if x.ByPackage(value, pos); value == nil && len(path) > 0 {
+			beside, _ := d.Default(ctx, req, path[:len(path)-1])
+			x.Beside(beside, path[len(path)-1].Name)
 		}
 	}
 }

@@ -85,6 +85,16 @@ func TestVetObject(t *testing.T) {
 	}
 }
 
+// TestDuplicateKeyHasAWayOut: entries of a list with one key are told with both items and what makes them differ.
+func TestDuplicateKeyHasAWayOut(t *testing.T) {
+	o := object.Object{Body: map[string]any{"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": "x"},
+		"spec": map[string]any{"ports": []any{map[string]any{"port": int64(80)}, map[string]any{"port": int64(80)}}}}}
+	got := render.VetObject(o)
+	if len(got) != 1 || got[0].Fix != "remove item 0 or item 1 of ports, or give one another port or protocol" {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestVetIdentity(t *testing.T) {
 	a := objectOf(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: ns}")
 	b := objectOf(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: ns}")

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"hawser.dev/hawser/internal/diag"
 )
 
 // listKey says which fields make the items of a list unique; lists are found by name below a parent.
@@ -84,8 +86,9 @@ func (v *vetter) unique(parent map[string]any, at string, keys []listKey) {
 				continue
 			}
 			if first, dup := seen[key]; dup {
-				v.add(CodeDuplicateKey, fmt.Sprintf("%s.%s.%d", at, k.list, i),
-					"%s is given twice, first as item %d: server-side apply refuses the object", key, first)
+				f := diag.Errorf(CodeDuplicateKey, "%s is given twice, first as item %d: server-side apply refuses the object", key, first)
+				f.Fix = fmt.Sprintf("remove item %d or item %d of %s, or give one another %s", first, i, k.list, k.names())
+				v.addFinding(f, fmt.Sprintf("%s.%s.%d", at, k.list, i))
 				continue
 			}
 			seen[key] = i
@@ -108,6 +111,15 @@ func (k listKey) of(item map[string]any) (string, bool) {
 		}
 	}
 	return strings.Join(parts, ", "), true
+}
+
+// names are the fields of the key in words.
+func (k listKey) names() string {
+	var names []string
+	for _, f := range k.fields {
+		names = append(names, f.name)
+	}
+	return strings.Join(names, " or ")
 }
 
 // CodeDuplicateKey is the code of findings about entries of a keyed list that have the same key.

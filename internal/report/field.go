@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"hawser.dev/hawser/internal/columns"
+	"hawser.dev/hawser/internal/linediff"
 	"hawser.dev/hawser/internal/plan"
 )
 
@@ -56,9 +58,9 @@ func (l layout) oldNew(o *out, f plan.FieldChange) {
 		below(o, "+", green, f.New)
 		return
 	}
-	for _, h := range hunks(old, new, hunkLines) {
-		o.line(strings.Repeat(" ", colField+2), o.st.paint(cyan, h.head()))
-		for _, ln := range h.lines {
+	for _, h := range linediff.Hunks(old, new, hunkLines) {
+		o.line(strings.Repeat(" ", colField+2), o.st.paint(cyan, h.Head()))
+		for _, ln := range h.Lines {
 			hunkLine(o, ln)
 		}
 	}
@@ -196,7 +198,7 @@ func elideValues(st Style, old, new string) (string, string) {
 	if st.Full || width(old)+width(new)+4 <= elideFrom || !isString(old) || !isString(new) {
 		return old, new
 	}
-	both := shared(old, new)
+	both := columns.Shared(old, new)
 	i := strings.LastIndexByte(both, '/')
 	if i < elideShare {
 		return old, new

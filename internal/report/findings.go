@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"hawser.dev/hawser/internal/diag"
@@ -17,76 +16,20 @@ func Findings(w io.Writer, fs diag.Findings, st Style) error {
 	return o.Flush()
 }
 
-// merged is one finding and the clusters it was made on.
-type merged struct {
-	diag.Finding
-	clusters []string
-}
-
-// merge puts findings together that differ by cluster alone, in their sorted order: by its name, its addresses, ages and the
-// place where the cluster is declared.
-func merge(fs diag.Findings) []merged {
-	var list []merged
-	index := map[diag.Finding][]int{}
-	for _, f := range fs.Sorted() {
-		key := f
-		key.Cluster, key.Pos = "", diag.Pos{}
-		key.What, key.Why, key.Fix = diag.Neutral(f.What, f.Cluster), diag.Neutral(f.Why, f.Cluster), diag.Neutral(f.Fix, f.Cluster)
-		i := slices.IndexFunc(index[key], func(i int) bool { return list[i].takes(f) })
-		if i >= 0 {
-			list[index[key][i]].take(f, key)
-			continue
-		}
-		index[key] = append(index[key], len(list))
-		m := merged{Finding: f}
-		if m.Cluster = ""; f.Cluster != "" {
-			m.clusters = []string{f.Cluster}
-		}
-		list = append(list, m)
-	}
-	return list
-}
-
-// takes reports whether a finding that says the same is one more cluster's, and not the same mistake at another place.
-func (m merged) takes(f diag.Finding) bool {
-	if f.Cluster == "" || len(m.clusters) == 0 {
-		return f.Pos == m.Pos && f.Cluster == "" && len(m.clusters) == 0
-	}
-	return !slices.Contains(m.clusters, f.Cluster)
-}
-
-// take adds a cluster; what is not the same there is told without the difference.
-func (m *merged) take(f, key diag.Finding) {
-	if f.Cluster != "" {
-		m.clusters = append(m.clusters, f.Cluster)
-	}
-	if m.Pos != f.Pos {
-		m.Pos = diag.Pos{}
-	}
-	for _, t := range []struct {
-		text      *string
-		other, is string
-	}{{&m.What, f.What, key.What}, {&m.Why, f.Why, key.Why}, {&m.Fix, f.Fix, key.Fix}} {
-		if *t.text != t.other {
-			*t.text = t.is
-		}
-	}
-}
-
 // alike are findings that say the same of several objects.
 type alike struct {
-	merged
+	diag.Merged
 	// others are those after the first.
-	others []merged
+	others []diag.Merged
 }
 
 // grouped puts findings together that differ by object, place and reason alone, each at the first one's place. Findings
 // about a field stand for themselves.
-func grouped(list []merged) []alike {
+func grouped(list []diag.Merged) []alike {
 	var out []alike
 	index := map[string]int{}
 	for _, f := range list {
-		key := strings.Join([]string{string(f.Severity), f.Code, f.What, f.Fix, strings.Join(f.clusters, " ")}, "\x00")
+		key := strings.Join([]string{string(f.Severity), f.Code, f.What, f.Fix, strings.Join(f.Clusters, " ")}, "\x00")
 		i, ok := index[key]
 		if ok && f.Object != "" && f.Path == "" {
 			out[i].others = append(out[i].others, f)
@@ -95,15 +38,24 @@ func grouped(list []merged) []alike {
 		if f.Object != "" && f.Path == "" {
 			index[key] = len(out)
 		}
-		out = append(out, alike{merged: f})
+		out = append(out, alike{Merged: f})
 	}
 	return out
 }
 
+// maxFindings is how many messages, and objects of one message, are told before the rest is a number: one mistake of a
+// generator may be in thousands of documents.
+const maxFindings = 100
+
 func writeFindings(o *out, fs diag.Findings) {
-	for i, f := range grouped(merge(shown(fs, o.st))) {
+	all := grouped(shown(fs, o.st).Merge())
+	for i, f := range all {
 		if i > 0 {
 			o.line()
+		}
+		if i == maxFindings { // errors come first
+			o.line(fmt.Sprintf("and %d more; -o json has more of them", len(all)-i))
+			return
 		}
 		finding(o, f)
 	}
@@ -122,7 +74,7 @@ func finding(o *out, f alike) {
 	}
 	if len(f.others) == 0 {
 		headline(o, label+":", c, clean(f.What))
-		place(o, f.merged)
+		place(o, f.Merged)
 		labelled(o, "Why: ", f.Why)
 	} else {
 		headline(o, label+":", c, fmt.Sprintf("%s (%s)", clean(f.What), count(len(f.others)+1, "object")))
@@ -133,7 +85,7 @@ func finding(o *out, f alike) {
 
 // each prints the objects of a group a line each, and what all of them share once.
 func (f alike) each(o *out) {
-	common := f.merged
+	common := f.Merged
 	for _, x := range f.others {
 		if x.Why != f.Why {
 			common.Why = ""
@@ -142,7 +94,11 @@ func (f alike) each(o *out) {
 			common.Instance = ""
 		}
 	}
-	for _, x := range append([]merged{f.merged}, f.others...) {
+	for i, x := range append([]diag.Merged{f.Merged}, f.others...) {
+		if i == maxFindings {
+			o.wrapped(2, fmt.Sprintf("and %d more", len(f.others)+1-i), "")
+			break
+		}
 		text := clean(x.Object)
 		if x.Instance != common.Instance {
 			text += ", instance " + x.Instance
@@ -171,7 +127,7 @@ func headline(o *out, label string, c ink, text string) {
 }
 
 // place prints where a finding is: file and line with its text, data path, object, clusters.
-func place(o *out, f merged) {
+func place(o *out, f diag.Merged) {
 	var where []string
 	if f.Pos.IsValid() {
 		where = append(where, "--> "+f.Pos.String())
@@ -190,12 +146,12 @@ func place(o *out, f merged) {
 	if f.Instance != "" {
 		where = append(where, "instance "+f.Instance)
 	}
-	switch len(f.clusters) {
+	switch len(f.Clusters) {
 	case 0:
 	case 1:
-		where = append(where, "cluster "+f.clusters[0])
+		where = append(where, "cluster "+f.Clusters[0])
 	default:
-		where = append(where, count(len(f.clusters), "cluster")+": "+Names(f.clusters))
+		where = append(where, count(len(f.Clusters), "cluster")+": "+Names(f.Clusters))
 	}
 	if len(where) > 0 {
 		o.wrapped(2, strings.Join(where, ", "), "")

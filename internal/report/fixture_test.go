@@ -255,11 +255,11 @@ func someLock() *fleetplan.LockReport {
 func someOutdated() *fleetplan.OutdatedReport {
 	pin := func(v, d string) *lockfile.Pin { return &lockfile.Pin{Version: v, Digest: digestOf(d)} }
 	return &fleetplan.OutdatedReport{V: 1, Bundle: "shop", Sources: []fleetplan.OutdatedSource{
-		{Source: "file://./modules/web", Locked: pin("", "1"), Newest: pin("0.0.0-devel", "2"), Verdict: source.Edited},
-		{Source: "helm ./charts/api", Locked: pin("0.3.0", "7"), Newest: pin("0.3.0", "6"), Verdict: source.Edited},
-		{Source: "helm https://charts.example.com api", Want: "2.x", Locked: pin("2.3.0", "3"), Newest: pin("2.4.1", "4"), Overall: pin("3.0.0", "5"), Verdict: source.Behind},
-		{Source: "oci://registry.example.com/mods/db", Want: "1.x", Locked: pin("1.4.2", "6"), Newest: pin("1.4.2", "6"), Overall: pin("1.4.2", "6"), Verdict: source.Current},
-		{Source: "oci://registry.example.com/mods/queue", Want: "main", Verdict: source.Unknown, Problem: "registry.example.com does not answer"},
+		{Instances: []string{"web", "admin"}, Source: "file://./modules/web", Locked: pin("", "1"), Newest: pin("0.0.0-devel", "2"), Verdict: source.Edited},
+		{Instances: []string{"api"}, Source: "helm ./charts/api", Locked: pin("0.3.0", "7"), Newest: pin("0.3.0", "6"), Verdict: source.Edited},
+		{Instances: []string{"api"}, Source: "helm https://charts.example.com api", Want: "2.x", Locked: pin("2.3.0", "3"), Newest: pin("2.4.1", "4"), Overall: pin("3.0.0", "5"), Verdict: source.Behind},
+		{Instances: []string{"db"}, Source: "oci://registry.example.com/mods/db", Want: "1.x", Locked: pin("1.4.2", "6"), Newest: pin("1.4.2", "6"), Overall: pin("1.4.2", "6"), Verdict: source.Current},
+		{Instances: []string{"queue"}, Source: "oci://registry.example.com/mods/queue", Want: "main", Verdict: source.Unknown, Problem: "registry.example.com does not answer"},
 	}}
 }
 

@@ -35,7 +35,7 @@ func FleetList(w io.Writer, r *fleetplan.FleetReport, st Style) error {
 func FleetCheck(w io.Writer, r *fleetplan.FleetReport, st Style) error {
 	o := newOut(w, st)
 	t := &table{rows: [][]string{{"CLUSTER", "STATE", "VERSION", "SERVER", "UID"}}}
-	bad := 0
+	bad, why := 0, newReasons()
 	for _, c := range r.Clusters {
 		state, k := "ok", green
 		switch {
@@ -48,14 +48,11 @@ func FleetCheck(w io.Writer, r *fleetplan.FleetReport, st Style) error {
 			bad++
 		}
 		t.row(c.Cluster, st.paint(k, state), c.Version, c.Server, c.UID)
-		if c.Problem != "" {
-			t.note(2, c.Problem, "")
-		}
-		for _, m := range c.Missing {
-			t.note(2, "missing: "+m, "")
-		}
+		why.add(c.Cluster, "not usable", c.Problem)
+		why.add(c.Cluster, "rights missing", strings.Join(c.Missing, "; "))
 	}
 	t.write(o)
+	why.write(o, "")
 	o.line()
 	o.line(fmt.Sprintf("%s, %d usable, %d not.", count(len(r.Clusters), "cluster"), len(r.Clusters)-bad, bad))
 	return o.Flush()

@@ -42,15 +42,18 @@ func YAML(w io.Writer, v any) error {
 	return err
 }
 
-// document gives bare findings their versioned frame.
+// maxJSON is how many findings a document has before the rest is a number.
+const maxJSON = 1000
+
+// document gives bare findings their versioned frame, and bounds findings: what is given stays as it is.
 func document(v any) any {
 	if fs, ok := v.(diag.Findings); ok {
 		if fs == nil {
 			fs = diag.Findings{}
 		}
-		return FindingsDocument{V: 1, Findings: fs}
+		return FindingsDocument{V: 1, Findings: fs.First(maxJSON)}
 	}
-	return v
+	return fleetplan.Bounded(v, maxJSON)
 }
 
 // NewNDJSON returns a reader of events that writes each as one line of JSON. It is safe for one event at a time.
@@ -58,7 +61,9 @@ func NewNDJSON(w io.Writer) func(fleetplan.Event) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return func(e fleetplan.Event) {
-		e.V = 1
+		if e.V = 1; e.Summary != nil {
+			e.Summary, _ = fleetplan.Bounded(e.Summary, maxJSON).(*fleetplan.Outcome)
+		}
 		_ = enc.Encode(e) // a reader that went away ends the run by its own means, not the rollout
 	}
 }

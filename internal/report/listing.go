@@ -21,13 +21,11 @@ func Listing(w io.Writer, l *release.Listing, st Style) error {
 		t.rows = nil
 		t.note(0, strings.Join(head, "  "), "")
 	}
+	why := newReasons()
 	for _, c := range l.Clusters {
-		if why := c.Unreachable + c.Unknown; why != "" || len(c.Bundles) == 0 {
-			state := "nothing was delivered"
-			if why != "" {
-				state = "unknown: " + clean(why)
-			}
-			t.note(0, c.Cluster+": "+state, "")
+		why.add(c.Cluster, "unknown", c.Unreachable+c.Unknown)
+		if c.Unreachable+c.Unknown == "" && len(c.Bundles) == 0 {
+			t.note(0, clean(strings.TrimSuffix(c.Cluster+", "+c.Chosen, ", ")+": nothing was delivered"), "")
 		}
 		for _, b := range c.Bundles {
 			for _, in := range b.Instances {
@@ -52,6 +50,7 @@ func Listing(w io.Writer, l *release.Listing, st Style) error {
 		}
 	}
 	t.write(o)
+	why.write(o, "")
 	if fs := shown(l.Findings, st); len(fs) > 0 {
 		o.line()
 		writeFindings(o, fs)
@@ -65,6 +64,8 @@ func phaseOf(b release.BundleListing, in release.InstanceListing) (string, ink) 
 	switch {
 	case b.InProgress != "":
 		text, c = "in progress", cyan
+	case len(b.MovedTo) > 0:
+		text, c = "moved to "+strings.Join(b.MovedTo, ", "), dim
 	case in.Ended == release.Failed:
 		text, c = "failed", red
 	case in.Ended == release.Written:
@@ -83,10 +84,9 @@ func Inspected(w io.Writer, l *release.Listing, part string, st Style) error {
 	o := newOut(w, st)
 	places := map[string][]string{}
 	var texts []string
+	why := newReasons()
 	for _, c := range l.Clusters {
-		if why := c.Unreachable + c.Unknown; why != "" {
-			o.wrapped(0, c.Cluster+": unknown: "+clean(why), red)
-		}
+		why.add(c.Cluster, "unknown", c.Unreachable+c.Unknown)
 		for _, b := range c.Bundles {
 			for _, in := range b.Instances {
 				text := inspected(b, in, part)
@@ -97,6 +97,7 @@ func Inspected(w io.Writer, l *release.Listing, part string, st Style) error {
 			}
 		}
 	}
+	why.write(o, "")
 	for _, text := range texts {
 		o.wrapped(0, "# "+strings.Join(places[text], ", "), dim)
 		_, _ = o.WriteString(text)

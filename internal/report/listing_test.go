@@ -7,6 +7,8 @@ import (
 
 	"hawser.dev/hawser/internal/columns"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 )
@@ -75,5 +77,42 @@ func TestOrdersInNames(t *testing.T) {
 				t.Errorf("%s, %+v:\n%q", name, st, got)
 			}
 		}
+	}
+}
+
+// TestStatusOfWhatMoved: what is another bundle's now is told with where it is, and is nothing that is wrong.
+func TestStatusOfWhatMoved(t *testing.T) {
+	ref := func(name string) object.Ref { return object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: name} }
+	whole := fleetplan.InstanceStatus{Instance: "api", State: fleetplan.StateMoved, Objects: []fleetplan.ObjectStatus{{Object: ref("a"), MovedTo: "new"}}}
+	part := fleetplan.InstanceStatus{Instance: "web", State: "ready", Objects: []fleetplan.ObjectStatus{{Object: ref("b"), MovedTo: "new"}, {Object: ref("c"), Status: health.Status{State: health.Ready}}}}
+	for _, c := range []struct {
+		instances   []fleetplan.InstanceStatus
+		has, hasNot []string
+	}{
+		{[]fleetplan.InstanceStatus{whole}, []string{"1 moved", "moved to new", "0/0"}, []string{"drifted", "shop/a"}},
+		{[]fleetplan.InstanceStatus{whole, part}, []string{"1 ready", "1/1", "ConfigMap shop/b: moved to bundle new"}, []string{"drifted", "shop/c"}},
+	} {
+		for _, width := range []int{60, 120} {
+			var b strings.Builder
+			r := &fleetplan.StatusReport{Bundle: "old", Clusters: []fleetplan.ClusterStatus{{Cluster: "eu", Bundle: "old", Revision: 2, Phase: release.Succeeded, Instances: c.instances}}}
+			if err := Status(&b, r, Style{Width: width}); err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range c.has {
+				if !strings.Contains(b.String(), want) {
+					t.Errorf("%q is not in\n%s", want, b.String())
+				}
+			}
+			for _, want := range c.hasNot {
+				if strings.Contains(b.String(), want) {
+					t.Errorf("%q is in\n%s", want, b.String())
+				}
+			}
+		}
+	}
+	var b strings.Builder
+	l := &release.Listing{Clusters: []release.ClusterListing{{Cluster: "eu", Bundles: []release.BundleListing{{Bundle: "old", MovedTo: []string{"new"}, Instances: []release.InstanceListing{{Instance: "api"}}}}}}}
+	if err := Listing(&b, l, Style{Width: 120}); err != nil || !strings.Contains(b.String(), "moved to new") {
+		t.Errorf("%v\n%s", err, b.String())
 	}
 }

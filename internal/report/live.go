@@ -103,6 +103,7 @@ func (l *Live) Close() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		cols, rows := l.size()
+		l.view.cols = cols
 		l.canvas.paint(l.view.lines(l.now(), rows, true), cols)
 		l.canvas.lines = nil
 	})
@@ -122,6 +123,7 @@ func (l *Live) tick() {
 		return
 	}
 	cols, rows := l.size()
+	l.view.cols = cols
 	l.canvas.paint(l.view.lines(now, rows, false), cols)
 	l.dirty, l.last = false, now
 }

@@ -48,10 +48,16 @@ func Markdown(w io.Writer, p *fleetplan.FleetPlan, full bool) error {
 func markdownHead(p *fleetplan.FleetPlan, st Style) string {
 	var b bytes.Buffer
 	what := "Plan"
-	if p.Verb == "delete" {
+	switch p.Verb {
+	case "delete":
 		what = "Plan to delete"
+	case "rollback":
+		what = "Plan to go back to release " + p.RollbackTo.String()
 	}
 	fmt.Fprintf(&b, "### %s: bundle `%s` on %s\n\n", what, p.Bundle, count(len(p.Clusters), "cluster"))
+	if guard, _ := p.Unconfirmed(); len(guard) > 0 {
+		fmt.Fprintf(&b, "**%s**\n\n", totals(p))
+	}
 	switch n := problems(p); {
 	case n > 0:
 		fmt.Fprintf(&b, "**Refused, %s.** Nothing was written.\n\n", count(n, "problem"))
@@ -60,6 +66,9 @@ func markdownHead(p *fleetplan.FleetPlan, st Style) string {
 		fmt.Fprintf(&b, "No changes: %s are as declared (`%s`).%s\n\n", count(p.Counts().Unchanged, "object"), st.shortDigest(p.Head), notAsked)
 	default:
 		fmt.Fprintf(&b, "**%s**\n\n", totals(p))
+	}
+	for _, text := range awaited(p, st) {
+		b.WriteString(text + ".\n\n")
 	}
 	if fs := shown(p.Findings, st); len(fs) > 0 {
 		var text bytes.Buffer
@@ -122,7 +131,7 @@ func markdownFoot(p *fleetplan.FleetPlan, st Style) string {
 	var text bytes.Buffer
 	o := newOut(&text, st)
 	unreached(o, p)
-	if problems(p) == 0 && !nothing(p) {
+	if guard, _ := p.Unconfirmed(); (problems(p) == 0 || len(guard) > 0) && !nothing(p) {
 		rolloutBlock(o, p)
 	}
 	_ = o.Flush()

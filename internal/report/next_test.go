@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 )
 
@@ -54,6 +55,47 @@ func TestAfterAKilledDelete(t *testing.T) {
 	}
 	p.Verb = "delete"
 	if got := text(t, print); !strings.Contains(got, "Resumes a run that ended in the middle on") {
+		t.Error(got)
+	}
+}
+
+// A cluster on which nothing is written, and whose last run failed, is not told as one that is well: in text, Markdown and JSON.
+func TestWaitsForWhatFailed(t *testing.T) {
+	p := shopPlan()
+	p.Clusters[0].Plan, p.Clusters[0].Waits = &plan.Plan{Unchanged: 3}, "the last run failed (api)"
+	want := "Nothing to write on 1 cluster: " + p.Clusters[0].Cluster + ", but the last run failed (api): an apply waits for it"
+	for name, print := range map[string]func(b *bytes.Buffer) error{
+		"text":     func(b *bytes.Buffer) error { return Plan(b, p, wideStyle) },
+		"markdown": func(b *bytes.Buffer) error { return Markdown(b, p, false) },
+	} {
+		if got := text(t, print); strings.Count(got, want) != 1 {
+			t.Errorf("%s:\n%s", name, got)
+		}
+	}
+	if got := text(t, func(b *bytes.Buffer) error { return JSON(b, p) }); !strings.Contains(got, `"waits":"the last run failed (api)"`) && !strings.Contains(got, `"waits": "the last run failed (api)"`) {
+		t.Error("JSON does not say it")
+	}
+	for _, c := range p.Clusters[1:] {
+		c.Plan = &plan.Plan{}
+	}
+	if got := text(t, func(b *bytes.Buffer) error { return Plan(b, p, wideStyle) }); !strings.Contains(got, "No changes") || !strings.Contains(got, want) {
+		t.Error(got)
+	}
+}
+
+// What --until-wave leaves for later was not applied.
+func TestAppliedUpToAWave(t *testing.T) {
+	later := fleetplan.ClusterOutcome{Result: fleetplan.NotStarted, Later: true, Wave: 2, Reason: "after wave 1"}
+	oc := &fleetplan.Outcome{Bundle: "shop", Verb: "apply", Result: fleetplan.Succeeded, Seconds: 0.3, Clusters: []fleetplan.ClusterOutcome{{Cluster: "a", Wave: 1, Result: fleetplan.Succeeded}, later, later}}
+	if got, want := success(oc), "Applied shop on 1 of 3 clusters, up to wave 1, in 0.3 s: "; !strings.HasPrefix(got, want) {
+		t.Error(got)
+	}
+}
+
+// What nobody waited for is not told as a success.
+func TestNobodyWaited(t *testing.T) {
+	oc := &fleetplan.Outcome{Bundle: "shop", Verb: "apply", Result: fleetplan.Succeeded, Clusters: []fleetplan.ClusterOutcome{{Cluster: "a", Wave: 1, Canary: true, Result: fleetplan.Succeeded, Reason: fleetplan.NotWaited}}}
+	if got := text(t, func(b *bytes.Buffer) error { return Outcome(b, oc, Hints{}, wideStyle) }); !strings.Contains(got, "written, nobody waited (canary)") || strings.Contains(got, "succeeded") {
 		t.Error(got)
 	}
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -120,6 +121,10 @@ func clusterRow(c fleetplan.ClusterOutcome) row {
 		}
 	case fleetplan.NotStarted, fleetplan.UpToDate:
 		r.color = dim
+	case fleetplan.Succeeded:
+		if c.Reason != "" {
+			r.outcome, r.color = clean(c.Reason), yellow
+		}
 	}
 	if c.Canary {
 		r.outcome += " (canary)"
@@ -163,11 +168,18 @@ func success(oc *fleetplan.Outcome) string {
 		c = c.Add(x.Done)
 	}
 	verb := "Applied"
-	if oc.Verb == "delete" {
+	switch oc.Verb {
+	case "delete":
 		verb = "Deleted"
+	case "rollback":
+		verb = "Rolled back"
 	}
 	where := count(len(oc.Clusters), "cluster")
-	if len(oc.Clusters) == 1 {
+	later := slices.DeleteFunc(slices.Clone(oc.Clusters), func(c fleetplan.ClusterOutcome) bool { return !c.Later })
+	switch {
+	case len(later) > 0:
+		where = fmt.Sprintf("%d of %s, up to %s,", len(oc.Clusters)-len(later), where, strings.TrimPrefix(later[0].Reason, "after "))
+	case len(oc.Clusters) == 1:
 		where = oc.Clusters[0].Cluster
 	}
 	what := fmt.Sprintf("%d created, %d changed, %d deleted, %d unchanged", c.Create, changed(c), c.Delete, c.Unchanged)

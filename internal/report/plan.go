@@ -13,33 +13,63 @@ import (
 )
 
 // Plan prints the one plan of a fleet: header, groups of equal change, rollout, totals. A plan that holds errors or
-// conflicts is printed as refused: its findings first, then the conflicting groups, then that nothing was written.
+// conflicts is printed as refused: its findings first, then the conflicting groups, then that nothing was written. One that
+// only wants the number of its deletions, or waves before it, is printed whole, and then what holds it up.
 func Plan(w io.Writer, p *fleetplan.FleetPlan, st Style) error {
 	o := newOut(w, st)
 	planHeader(o, p)
+	guard, others := p.Unconfirmed()
 	switch problems := problems(p); {
+	case len(guard) > 0:
+		wholePlan(o, p, others)
+		o.line()
+		writeFindings(o, guard)
+		o.line()
+		refusal(o, problems)
 	case problems > 0:
 		o.line()
 		writeFindings(o, p.Findings)
 		planGroups(o, p, true)
 		unreached(o, p)
 		o.line()
-		o.line(st.paint(red, fmt.Sprintf("Plan: refused, %s. Nothing was written.", count(problems, "problem"))))
+		refusal(o, problems)
 	case nothing(p) && len(unreachable(p)) == 0:
-		planNotes(o, p)
+		planNotes(o, p, p.Findings)
 		n, notAsked := asked(p)
 		o.linef("No changes: %s on %s are as declared (%s).%s", count(p.Counts().Unchanged, "object"), count(n, "cluster"),
 			st.shortDigest(p.Head), notAsked)
 	default:
-		planNotes(o, p)
-		planGroups(o, p, false)
-		unreached(o, p)
-		rolloutBlock(o, p)
-		o.line()
-		brake(o, p)
-		o.wrapped(0, totals(p), bold)
+		wholePlan(o, p, p.Findings)
 	}
 	return o.Flush()
+}
+
+// FirstWrite prints what a plan writes first, and where, broken to the width; nothing where it writes nothing.
+func FirstWrite(w io.Writer, p *fleetplan.FleetPlan, st Style) error {
+	o := newOut(w, st)
+	if text := p.FirstWrite(); text != "" {
+		o.wrapped(0, clean(text), "")
+	}
+	return o.Flush()
+}
+
+// refusal is the last line of a plan that cannot be carried out.
+func refusal(o *out, problems int) {
+	o.line(o.st.paint(red, fmt.Sprintf("Plan: refused, %s. Nothing was written.", count(problems, "problem"))))
+}
+
+// wholePlan prints what is to be read before a plan is confirmed: findings, groups, rollout, what deletions will want,
+// totals.
+func wholePlan(o *out, p *fleetplan.FleetPlan, findings diag.Findings) {
+	planNotes(o, p, findings)
+	planGroups(o, p, false)
+	unreached(o, p)
+	rolloutBlock(o, p)
+	o.line()
+	if len(findings) == len(p.Findings) {
+		brake(o, p)
+	}
+	o.wrapped(0, totals(p), bold)
 }
 
 // asked counts the clusters that a plan looked at, and says how many it did not ask.
@@ -57,19 +87,13 @@ func asked(p *fleetplan.FleetPlan) (n int, notAsked string) {
 
 // brake says which deletions will have to be confirmed by their number.
 func brake(o *out, p *fleetplan.FleetPlan) {
-	t := newTally()
-	for _, c := range p.Clusters {
-		if c.Plan != nil && c.Plan.Brake != "" {
-			t.add(c.Plan.Brake, c.Cluster)
-		}
-	}
-	if len(t.keys) == 0 {
+	if len(p.Guard) == 0 {
 		return
 	}
 	c := p.Counts()
-	o.line(o.st.paint(red, fmt.Sprintf("To be applied it needs --confirm-delete=%d:", c.Delete+c.Recreate)))
-	for _, why := range t.keys {
-		o.wrapped(3, why+" ("+clusterList(t.at[why], o.st)+")", "")
+	o.line(o.st.paint(red, fmt.Sprintf("To be applied it needs --confirm-delete=%d:", max(p.Confirm, c.Delete+c.Recreate))))
+	for _, why := range p.Guard {
+		o.wrapped(3, clean(why), "")
 	}
 }
 
@@ -104,7 +128,7 @@ func nothing(p *fleetplan.FleetPlan) bool {
 // problems counts what blocks the plan: its errors, or its conflicts when no finding tells of them.
 func problems(p *fleetplan.FleetPlan) int {
 	if n := len(p.Findings.Errors()); n > 0 {
-		return len(merge(p.Findings.Errors()))
+		return len(p.Findings.Errors().Merge())
 	}
 	return p.Counts().Conflict
 }
@@ -121,8 +145,11 @@ func planHeader(o *out, p *fleetplan.FleetPlan) {
 		where += ", " + count(n, "wave")
 	}
 	head := "Bundle " + p.Bundle + where
-	if p.Verb == "delete" {
+	switch p.Verb {
+	case "delete":
 		head = "Delete bundle " + p.Bundle + where
+	case "rollback":
+		head = fmt.Sprintf("Bundle %s back to release %s%s", p.Bundle, p.RollbackTo, where)
 	}
 	if !o.st.Apply {
 		head += ". Reading only"
@@ -143,8 +170,8 @@ func planHeader(o *out, p *fleetplan.FleetPlan) {
 
 // planNotes prints what a reader must know before the changes: warnings, interrupted runs, changed runtime values
 // and, with -v, instances that are not placed.
-func planNotes(o *out, p *fleetplan.FleetPlan) {
-	if fs := shown(p.Findings, o.st); len(fs) > 0 {
+func planNotes(o *out, p *fleetplan.FleetPlan, findings diag.Findings) {
+	if fs := shown(findings, o.st); len(fs) > 0 {
 		o.line()
 		writeFindings(o, fs)
 	}
@@ -171,12 +198,31 @@ func planNotes(o *out, p *fleetplan.FleetPlan) {
 		o.line()
 		o.wrapped(0, "A run that was to delete everything ended in the middle on "+clusterList(undone, o.st)+"; this one makes it again", "")
 	}
+	for _, text := range awaited(p, o.st) {
+		o.line()
+		o.wrapped(0, text, "")
+	}
 	tallied(o, "Runtime values that changed since the last release", runtime)
 	tallied(o, "Suspended, left as they are", suspended)
 	notPlaced(o, left)
-	if !nothing(p) || len(resumes)+len(undone)+len(runtime.keys)+len(suspended.keys)+len(p.Findings) > 0 {
+	if !nothing(p) || len(resumes)+len(undone)+len(runtime.keys)+len(suspended.keys)+len(findings)+len(awaited(p, o.st)) > 0 {
 		o.line()
 	}
+}
+
+// awaited are the clusters where nothing is written, and what the last run left is waited for: a line for each reason.
+func awaited(p *fleetplan.FleetPlan, st Style) []string {
+	waits := newTally()
+	for _, c := range p.Clusters {
+		if c.Waits != "" {
+			waits.add(c.Waits, c.Cluster)
+		}
+	}
+	var out []string
+	for _, why := range waits.keys {
+		out = append(out, "Nothing to write on "+clusterList(waits.at[why], st)+", but "+clean(why)+": an apply waits for it")
+	}
+	return out
 }
 
 // notPlaced says which instances are not everywhere: in one line each with -v, else all in one.
@@ -249,29 +295,11 @@ func unreachable(p *fleetplan.FleetPlan) []*fleetplan.ClusterPlan {
 }
 
 func unreached(o *out, p *fleetplan.FleetPlan) {
-	t := newTally()
+	r := newReasons()
 	for _, c := range unreachable(p) {
-		t.add(diag.Neutral(c.Unreachable, c.Cluster), c.Cluster)
+		r.add(c.Cluster, "not reached", c.Unreachable)
 	}
-	for _, why := range t.keys {
-		names := t.at[why]
-		if len(names) == 1 {
-			why = p.Cluster(names[0]).Unreachable
-		}
-		list := clusterList(names, o.st)
-		head := o.st.paint(red, "?") + "  " + list
-		rest := "not reached: " + clean(why) + ". Not planned; not counted as unchanged."
-		if !o.st.narrow() && width(head)+2+width(rest) <= o.st.width()+20 {
-			o.line(head, "  ", rest)
-			continue
-		}
-		if o.st.narrow() && width(head) > o.st.width() {
-			o.wrapped(0, "?  "+list, red)
-		} else {
-			o.line(head)
-		}
-		o.wrapped(3, rest, "")
-	}
+	r.write(o, ". Not planned; not counted as unchanged.")
 }
 
 // totals is the last line: what the plan would do, in numbers.

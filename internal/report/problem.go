@@ -63,7 +63,7 @@ func (g problemGroup) write(o *out) {
 	if len(details) > 0 {
 		cause := details[0]
 		if details = details[1:]; len(g.clusters) > 1 {
-			cause = podless(cause)
+			cause = fleetplan.Podless(cause)
 		}
 		text += ": " + cause
 	}
@@ -84,17 +84,6 @@ func (g problemGroup) write(o *out) {
 	if l := g.elsewhere(o.st); l != "" {
 		o.wrapped(2, l, "")
 	}
-}
-
-// podless is what a pod says without the pod's name, which is another one on each cluster.
-func podless(cause string) string {
-	if !strings.HasPrefix(cause, "pod ") {
-		return cause
-	}
-	if end := strings.IndexAny(cause, ",:"); end > 0 {
-		return strings.TrimLeft(cause[end:], ",: ")
-	}
-	return cause
 }
 
 // elsewhere says what the same object does on other clusters.

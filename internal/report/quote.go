@@ -2,9 +2,6 @@ package report
 
 import (
 	"fmt"
-	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 
 	"hawser.dev/hawser/internal/diag"
@@ -15,15 +12,19 @@ func quote(o *out, pos diag.Pos, object string) {
 	if o.st.ReadFile == nil || pos.Line == 0 || strings.HasPrefix(object, "Secret ") {
 		return
 	}
-	data, err := o.st.ReadFile(pos.File)
-	if err != nil {
+	q := o.quoted[pos.File]
+	if q == nil {
+		data, err := o.st.ReadFile(pos.File)
+		if err != nil {
+			return
+		}
+		q = diag.NewQuotable(pos.File, data)
+		o.quoted[pos.File] = q
+	}
+	text, ok := q.Line(pos.Line)
+	if !ok {
 		return
 	}
-	all := strings.Split(string(data), "\n")
-	if pos.Line > len(all) || inSecret(pos.File, all, pos.Line-1) {
-		return
-	}
-	text := strings.TrimRight(all[pos.Line-1], "\r")
 	before := text
 	if pos.Column > 0 && pos.Column-1 <= len(text) {
 		before = text[:pos.Column-1]
@@ -34,21 +35,4 @@ func quote(o *out, pos diag.Pos, object string) {
 	if col := width(expand(before)); pos.Column > 0 && col < o.st.width()-len(number) {
 		o.line(o.st.paint(dim, "       | "), strings.Repeat(" ", col), o.st.paint(red, "^"))
 	}
-}
-
-var kindSecret = regexp.MustCompile(`\bkind["']?\s*:\s*["']?Secret\b`)
-
-// inSecret reports whether a line of YAML or JSON stands in a document that declares a Secret: one that cannot be
-// parsed has no object to tell by.
-func inSecret(name string, lines []string, at int) bool {
-	if !slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(name))) {
-		return false
-	}
-	first, last := at, at
-	for first > 0 && !strings.HasPrefix(lines[first], "---") {
-		first--
-	}
-	for last++; last < len(lines) && !strings.HasPrefix(lines[last], "---"); last++ {
-	}
-	return slices.ContainsFunc(lines[first:last], kindSecret.MatchString)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"hawser.dev/hawser/internal/columns"
+	"hawser.dev/hawser/internal/diag"
 )
 
 // Style says how text is laid out. The zero Style is 120 columns, plain ASCII marks, no colour.
@@ -83,9 +84,13 @@ func (s Style) dot() string      { return s.pick("·", "-") }
 type out struct {
 	*bufio.Writer
 	st Style
+	// quoted are the files of which lines were quoted, by name: many messages are about one file.
+	quoted map[string]*diag.Quotable
 }
 
-func newOut(w io.Writer, st Style) *out { return &out{Writer: bufio.NewWriterSize(w, 64<<10), st: st} }
+func newOut(w io.Writer, st Style) *out {
+	return &out{Writer: bufio.NewWriterSize(w, 64<<10), st: st, quoted: map[string]*diag.Quotable{}}
+}
 
 // line writes one line.
 func (o *out) line(parts ...string) {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hawser.dev/hawser/internal/columns"
+	"hawser.dev/hawser/internal/deletionguard"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/group"
 	"hawser.dev/hawser/internal/object"
@@ -94,6 +95,16 @@ func braked() *fleetplan.FleetPlan {
 	p := everyMark()
 	p.Verb = "delete"
 	p.Clusters[0].Plan.Brake = "deletes Namespace shop"
+	p.Guard = []string{"on cluster default: deletes Namespace shop"}
+	return p
+}
+
+// unconfirmedPlan is one of which nothing but the number of its deletions is missing.
+func unconfirmedPlan() *fleetplan.FleetPlan {
+	p := shopPlan()
+	p.Guard = []string{"on 2 clusters (staging-eu, staging-us): everything instance web has there is replaced by other things: Deployment shop/web goes",
+		"on cluster production-ap-2: deletes Namespace shop"}
+	p.Findings = append(p.Findings, deletionguard.Check(p.Guard, 3, nil)...)
 	return p
 }
 
@@ -115,7 +126,7 @@ func unchanged() *fleetplan.FleetPlan {
 // TestGoldens prints every view in every layout; the files are meant to be read.
 func TestGoldens(t *testing.T) {
 	plans := map[string]func() *fleetplan.FleetPlan{"shop": shopPlan, "marks": everyMark, "lost": lost, "refused": refused,
-		"nothing": unchanged, "made": madePlan, "sequential": sequential, "brake": braked}
+		"nothing": unchanged, "made": madePlan, "sequential": sequential, "brake": braked, "unconfirmed": unconfirmedPlan}
 	styles := map[string]Style{"wide": wideStyle, "narrow": narrowStyle}
 	color, full, stat, ascii, verbose := wideStyle, wideStyle, wideStyle, wideStyle, wideStyle
 	color.Color, full.Full, stat.Stat, ascii.Unicode, verbose.Verbose = true, true, true, false, 1
@@ -123,6 +134,7 @@ func TestGoldens(t *testing.T) {
 		for p, make := range plans {
 			golden(t, fmt.Sprintf("plan/%s.%s.txt", p, name), text(t, func(b *bytes.Buffer) error { return Plan(b, make(), st) }))
 		}
+		golden(t, "firstwrite."+name+".txt", text(t, func(b *bytes.Buffer) error { return FirstWrite(b, shopPlan(), st) }))
 		golden(t, "diff."+name+".txt", text(t, func(b *bytes.Buffer) error { return Diff(b, shopPlan(), st) }))
 		golden(t, "findings."+name+".txt", text(t, func(b *bytes.Buffer) error { return Findings(b, someFindings(), st) }))
 		golden(t, "outcome."+name+".txt", text(t, func(b *bytes.Buffer) error { return Outcome(b, failedOutcome(), shopHints, st) }))
@@ -147,6 +159,7 @@ func TestGoldens(t *testing.T) {
 	golden(t, "fleet/values.txt", text(t, func(b *bytes.Buffer) error { return FleetValues(b, shopFleet(), wideStyle) }))
 	golden(t, "markdown.md", text(t, func(b *bytes.Buffer) error { return Markdown(b, shopPlan(), false) }))
 	golden(t, "markdown-full.md", text(t, func(b *bytes.Buffer) error { return Markdown(b, madePlan(), true) }))
+	golden(t, "markdown-unconfirmed.md", text(t, func(b *bytes.Buffer) error { return Markdown(b, unconfirmedPlan(), false) }))
 	golden(t, "markdown-refused.md", text(t, func(b *bytes.Buffer) error { return Markdown(b, refused(), false) }))
 	golden(t, "markdown-nothing.md", text(t, func(b *bytes.Buffer) error { return Markdown(b, unchanged(), false) }))
 }

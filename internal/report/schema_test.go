@@ -16,6 +16,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/history"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
@@ -33,7 +34,9 @@ var enums = map[reflect.Type][]string{
 	reflect.TypeFor[diag.Severity]():    words(diag.Error, diag.Warning, diag.Info),
 	reflect.TypeFor[health.State]():     words(health.Ready, health.Progressing, health.Failed, health.Missing, health.Terminating),
 	reflect.TypeFor[source.Verdict]():   words(source.Current, source.Behind, source.Moved, source.Beyond, source.Loose, source.Edited, source.Unknown),
-	reflect.TypeFor[rollout.Phase]():    words(rollout.Waiting, rollout.Running, rollout.Succeeded, rollout.Failed, rollout.NotStarted),
+	reflect.TypeFor[history.State](): words(history.Applying, history.Deleting, history.Succeeded, history.Written, history.Failed, history.Partial, history.Pending,
+		history.Superseded),
+	reflect.TypeFor[rollout.Phase](): words(rollout.Waiting, rollout.Running, rollout.Succeeded, rollout.Failed, rollout.NotStarted),
 }
 
 func words[T ~string](values ...T) []string {
@@ -116,6 +119,8 @@ var documents = map[string]struct {
 	"outcome":      {reflect.TypeFor[fleetplan.Outcome](), "What a rollout did: the summary of hawser apply -o json", failedOutcome()},
 	"status":       {reflect.TypeFor[fleetplan.StatusReport](), "The state of bundles on a fleet: hawser status -o json", shopStatus()},
 	"listing":      {reflect.TypeFor[release.Listing](), "What was delivered: hawser list -o json, hawser inspect -o json", shopListing()},
+	"history":      {reflect.TypeFor[history.History](), "Releases of bundles on a fleet: hawser history -o json, hawser history show -o json", history.Of(shopKept())},
+	"comparison":   {reflect.TypeFor[history.Comparison](), "What changed between two releases: hawser history diff -o json", shopCompared()},
 	"findings":     {reflect.TypeFor[FindingsDocument](), "Errors, warnings and notes: -o json of commands that stop early", someFindings()},
 	"fleet-report": {reflect.TypeFor[fleetplan.FleetReport](), "Clusters and how they are reached: hawser fleet ls -o json", shopFleet()},
 	"lock":         {reflect.TypeFor[fleetplan.LockReport](), "What hawser.lock pins: hawser lock -o json", someLock()},

@@ -16,8 +16,8 @@ import (
 // revision and state, and under it each object that is not ready with its reason.
 func Status(w io.Writer, r *fleetplan.StatusReport, st Style) error {
 	o := newOut(w, st)
-	o.wrapped(0, statusHead(r), bold)
-	if len(r.Clusters) > 0 {
+	o.wrapped(0, clean(statusHead(r)), bold)
+	if len(r.Clusters) > 0 && (r.Bundle != "" || !r.Nothing()) {
 		o.line()
 		if st.narrow() {
 			for _, c := range r.Clusters {
@@ -27,6 +27,14 @@ func Status(w io.Writer, r *fleetplan.StatusReport, st Style) error {
 			wideStatus(o, r)
 		}
 	}
+	why := newReasons()
+	for _, c := range r.Clusters {
+		why.add(c.Cluster, stateOf(c), c.Unreachable+c.Unknown+c.Lost)
+	}
+	if len(why.keys) > 0 {
+		o.line()
+		why.write(o, "")
+	}
 	if fs := shown(r.Findings, st); len(fs) > 0 {
 		o.line()
 		writeFindings(o, fs)
@@ -35,12 +43,12 @@ func Status(w io.Writer, r *fleetplan.StatusReport, st Style) error {
 }
 
 // states in the order in which they are told, best first.
-var states = []string{"ready", "in progress", "unfinished", "drifted", "progressing", "terminating", "missing", "failed", "record lost", "not placed", "not installed", "unknown", "not reached"}
+var states = []string{fleetplan.StateMoved, "ready", "in progress", "unfinished", "drifted", "progressing", "terminating", "missing", "failed", "record lost", "not placed", "not installed", "unknown", "not reached"}
 
 var stateInk = map[string]ink{
 	"ready": green, "progressing": yellow, "drifted": magenta, "missing": red, "failed": red, "not reached": red,
 	"not installed": dim, "not placed": dim, "terminating": yellow, "unfinished": yellow, "unknown": red,
-	"in progress": cyan, "record lost": red,
+	"in progress": cyan, "record lost": red, fleetplan.StateMoved: dim,
 }
 
 // stateOf is the worst state of a cluster's instances.
@@ -57,7 +65,10 @@ func stateOf(c fleetplan.ClusterStatus) string {
 	case c.Bundle == "" && len(c.Instances) == 0 || c.Revision == 0 && len(c.Instances) == 0:
 		return "not installed"
 	}
-	worst := "ready"
+	worst := fleetplan.StateMoved
+	if len(c.Instances) == 0 {
+		worst = "ready"
+	}
 	for _, i := range c.Instances {
 		if slices.Index(states, i.State) > slices.Index(states, worst) {
 			worst = i.State
@@ -90,6 +101,12 @@ func statusHead(r *fleetplan.StatusReport) string {
 		}
 	}
 	head := what + " on " + count(len(places), "cluster")
+	if len(places) == 1 && r.Clusters[0].Chosen != "" {
+		head = what + " on cluster " + r.Clusters[0].Cluster + ", " + r.Clusters[0].Chosen
+	}
+	if r.Bundle == "" && r.Nothing() {
+		return head + ": nothing was delivered"
+	}
 	if len(parts) > 0 {
 		head += ": " + strings.Join(parts, ", ")
 	}
@@ -107,21 +124,27 @@ func statusHead(r *fleetplan.StatusReport) string {
 
 // instanceState is an instance's state in words.
 func instanceState(i fleetplan.InstanceStatus) string {
-	if i.Suspended {
+	switch moved := i.Moved(); {
+	case len(moved) > 0:
+		return "moved to " + strings.Join(moved, ", ")
+	case i.Suspended:
 		return i.State + ", suspended"
 	}
 	return i.State
 }
 
-// readyOf is "3/4": ready objects of all.
+// readyOf is "3/4": ready objects of all that did not move.
 func readyOf(i fleetplan.InstanceStatus) string {
-	n := 0
+	n, all := 0, 0
 	for _, ob := range i.Objects {
-		if ob.Status.State == health.Ready && !ob.Drifted {
+		if ob.MovedTo != "" {
+			continue
+		}
+		if all++; ob.Status.State == health.Ready && !ob.Drifted {
 			n++
 		}
 	}
-	return fmt.Sprintf("%d/%d", n, len(i.Objects))
+	return fmt.Sprintf("%d/%d", n, all)
 }
 
 // applied is when and by whom a revision was applied.
@@ -150,8 +173,7 @@ func wideStatus(o *out, r *fleetplan.StatusReport) {
 		}
 		if len(c.Instances) == 0 {
 			state := stateOf(c)
-			why := clean(c.Unreachable + c.Unknown + c.Lost)
-			t.row(append(slices.Clone(lead), "-", "-", o.st.paint(stateInk[state], state), why)...)
+			t.row(append(slices.Clone(lead), "-", "-", o.st.paint(stateInk[state], state))...)
 			continue
 		}
 		for k, i := range c.Instances {
@@ -166,6 +188,9 @@ func wideStatus(o *out, r *fleetplan.StatusReport) {
 		}
 		if last := lastRun(c); last != "" {
 			t.note(2, last, yellow)
+		}
+		if c.RollbackTo != nil {
+			t.note(2, backTo(c.RollbackTo), dim)
 		}
 		if c.Message != "" {
 			t.note(2, "message: "+clean(c.Message), dim)
@@ -208,13 +233,17 @@ func phaseText(phase release.Phase) string {
 // statusObjects tells of every object that is not ready (with -v of all) and, with -v, of the images.
 func statusObjects(st Style, i fleetplan.InstanceStatus, note func(string, ink)) {
 	for _, ob := range i.Objects {
-		ok := ob.Status.State == health.Ready && !ob.Drifted
+		whole := i.State == fleetplan.StateMoved
+		ok := ob.Status.State == health.Ready && !ob.Drifted && ob.MovedTo == "" || whole
 		if ok && st.Verbose == 0 {
 			continue
 		}
 		details := ob.Status.Lines()
 		if len(details) == 0 {
 			details = []string{string(ob.Status.State)}
+		}
+		if ob.MovedTo != "" {
+			details = []string{"moved to bundle " + ob.MovedTo}
 		}
 		text := ob.Object.String() + ": " + details[0]
 		details = details[1:]
@@ -223,7 +252,7 @@ func statusObjects(st Style, i fleetplan.InstanceStatus, note func(string, ink))
 			text += ", " + ob.Drift()
 			c = magenta
 		}
-		if ok {
+		if ok || ob.MovedTo != "" {
 			c = dim
 		}
 		note(text, c)
@@ -248,9 +277,6 @@ func narrowStatus(o *out, c fleetplan.ClusterStatus) {
 	}
 	state := stateOf(c)
 	o.line(head, "  ", o.st.paint(stateInk[state], state))
-	if why := c.Unreachable + c.Unknown + c.Lost; why != "" {
-		o.wrapped(2, clean(why), "")
-	}
 	if last := lastRun(c); last != "" {
 		o.wrapped(2, last, yellow)
 	}
@@ -260,6 +286,9 @@ func narrowStatus(o *out, c fleetplan.ClusterStatus) {
 			indent := 4 + len(text) - len(strings.TrimLeft(text, " "))
 			o.wrapped(indent, clean(text), k)
 		})
+	}
+	if c.RollbackTo != nil {
+		o.wrapped(2, backTo(c.RollbackTo), dim)
 	}
 	if c.Message != "" {
 		o.wrapped(2, "message: "+clean(c.Message), dim)

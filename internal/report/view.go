@@ -14,6 +14,7 @@ import (
 // view is what the live block shows, built from events alone; lines is a function of it and the time.
 type view struct {
 	st       Style
+	cols     int // of the terminal, 0 for no limit
 	schedule rollout.Schedule
 	clusters map[string]*track
 	order    []*track
@@ -266,7 +267,9 @@ func (v *view) active(now time.Time, room int, last bool) []string {
 			out = append(out, fmt.Sprintf("  %s %d more", v.st.dot(), len(list)-i))
 			break
 		}
-		out = append(out, fmt.Sprintf("  %s %s  %s  %s", v.mark(t), pad(t.name, names), pad(t.written(), 10), t.doing(now, v.st)))
+		head := fmt.Sprintf("  %s %s  %s  ", v.mark(t), pad(t.name, names), pad(t.written(), 10))
+		fits := func(text string) bool { return v.cols <= 0 || width(head+clean(text)) < v.cols }
+		out = append(out, head+clean(t.doing(now, v.st, fits)))
 	}
 	if last {
 		return out
@@ -288,26 +291,20 @@ func (t *track) written() string {
 }
 
 // doing names the one object the cluster is at, and how long it is waited for.
-func (t *track) doing(now time.Time, st Style) string {
+func (t *track) doing(now time.Time, st Style, fits func(string) bool) string {
 	text := ""
 	if t.object != nil {
 		text = t.object.String()
 	}
 	switch {
 	case t.failed():
-		if t.message != "" && text != "" {
-			text += ": "
-		}
-		return clean(text + t.message)
+		return fleetplan.Doing(text, t.message, "", fits)
 	case t.waiting:
-		if t.message != "" {
-			text += " " + t.message
-		}
-		return clean(text + ", " + whole(now.Sub(t.since)))
+		return fleetplan.Doing(text, t.message, whole(now.Sub(t.since)), fits)
 	case text == "":
 		return "connecting"
 	}
-	return clean(text + " " + st.ellipsis())
+	return text + " " + st.ellipsis()
 }
 
 // footer counts the whole rollout: "7/12 clusters, 1 failed, 3 running  2m41s".

@@ -2,6 +2,9 @@ package report
 
 import "hawser.dev/hawser/internal/columns"
 
+// Names lists cluster names in their order, neighbours together.
+func Names(names []string) string { return columns.Names(names) }
+
 func width(s string) int                                  { return columns.Width(s) }
 func truncate(s string, cols int, ellipsis string) string { return columns.Truncate(s, cols, ellipsis) }
 func pad(s string, cols int) string                       { return columns.Pad(s, cols) }

@@ -113,7 +113,11 @@ func verbsOf(ch plan.Change) []string {
 	return nil
 }
 
-// Missing says which rights are missing on a cluster, one finding per kind and namespace.
+// Code of findings about rights that are missing.
+const Code = "missing-rights"
+
+// Missing says which rights are missing on a cluster: one finding, with a line for each kind and namespace where there are
+// several.
 func Missing(cluster string, missing []Right) diag.Findings {
 	type place struct{ group, resource, kind, namespace string }
 	verbs := map[place][]string{}
@@ -123,21 +127,83 @@ func Missing(cluster string, missing []Right) diag.Findings {
 			verbs[p] = append(verbs[p], r.Verb)
 		}
 	}
-	var out diag.Findings
+	var lines []string
+	var f diag.Finding
 	for p, list := range verbs {
 		slices.Sort(list)
 		where := " in the cluster"
 		if p.namespace != "" {
 			where = " in namespace " + p.namespace
 		}
-		f := diag.Errorf("missing-rights", "you may not %s %s%s", strings.Join(list, " or "), p.kind, where)
 		resource := p.resource
 		if p.group != "" {
 			resource += "." + p.group
 		}
-		f.Cluster, f.Object = cluster, object.Ref{Group: p.group, Kind: p.kind, Namespace: p.namespace, Name: "*"}.String()
+		lines = append(lines, strings.Join(list, ", ")+" on "+resource+where)
+		f = diag.Errorf(Code, "you may not %s %s%s", strings.Join(list, " or "), p.kind, where)
+		f.Object = object.Ref{Group: p.group, Kind: p.kind, Namespace: p.namespace, Name: "*"}.String()
 		f.Fix = "grant " + strings.Join(list, ", ") + " on " + resource + "; " + Roles
-		out = append(out, f)
 	}
-	return out.Sorted()
+	switch len(lines) {
+	case 0:
+		return nil
+	case 1:
+	default:
+		slices.Sort(lines)
+		f = diag.Errorf(Code, "you do not have %d kinds of rights that the bundle needs", len(lines))
+		f.Why, f.Fix = strings.Join(lines, "\n"), Roles
+	}
+	f.Cluster = cluster
+	return diag.Findings{f}
+}
+
+// Unrecorded warns that a bundle's record on a cluster is not known, why tells why: rights for what only the record names are
+// not among those that are told.
+func Unrecorded(cluster, bundle, why string) diag.Finding {
+	f := diag.Warnf("unrecorded-rights", "the record of bundle %s is not known: rights to delete what it has there, and the files do not have any more, are not among these", bundle)
+	f.Cluster, f.Why = cluster, why
+	return f
+}
+
+// Texts are the missing rights of findings, each by itself.
+func Texts(fs diag.Findings) []string {
+	var out []string
+	for _, f := range fs {
+		if f.Why == "" {
+			out = append(out, f.What)
+			continue
+		}
+		out = append(out, strings.Split(f.Why, "\n")...)
+	}
+	return out
+}
+
+// Whole are the permissions that everything needs which may be done with some objects of a bundle, its record and its lock:
+// those that printed roles give. resource is that of a kind, as in Of.
+func Whole(owner string, refs []object.Ref, resource func(object.Ref) string) []Right {
+	seen := map[Right]bool{}
+	out := Own(owner)
+	add := func(verbs []string, r Right) {
+		for _, r.Verb = range verbs {
+			if !seen[r] {
+				seen[r] = true
+				out = append(out, r)
+			}
+		}
+	}
+	for _, ref := range refs {
+		name := resource(ref)
+		switch {
+		case name == "" && ref.Custom():
+			continue
+		case name == "":
+			name = strings.ToLower(ref.Kind) + "s"
+		}
+		add(Managed, Right{Group: ref.Group, Resource: name, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name})
+		if ref.IsWorkload() {
+			add(Seen, Right{Resource: "pods", Kind: "Pod", Namespace: ref.Namespace})
+			add(Seen, Right{Group: "apps", Resource: "replicasets", Kind: "ReplicaSet", Namespace: ref.Namespace})
+		}
+	}
+	return out
 }

@@ -61,18 +61,37 @@ func TestAllows(t *testing.T) {
 	}
 }
 
-// TestMissing: one finding for a kind in a namespace, with all verbs and what to grant.
+// TestMissing: one finding, with all verbs and what to grant; several kinds or namespaces are lines of it.
 func TestMissing(t *testing.T) {
-	got := Missing("eu", []Right{{"patch", "apps", "deployments", "Deployment", "ns", "a"}, {"create", "apps", "deployments", "Deployment", "ns", "b"},
-		{"patch", "apps", "deployments", "Deployment", "ns", "b"}, {"delete", "", "namespaces", "Namespace", "", "x"}})
-	if len(got) != 2 {
-		t.Fatalf("%v", got)
+	deployments := []Right{{"patch", "apps", "deployments", "Deployment", "ns", "a"}, {"create", "apps", "deployments", "Deployment", "ns", "b"},
+		{"patch", "apps", "deployments", "Deployment", "ns", "b"}}
+	one := Missing("eu", deployments)
+	if len(one) != 1 || one[0].Cluster != "eu" || one[0].What != "you may not create or patch Deployment in namespace ns" ||
+		one[0].Fix != "grant create, patch on deployments.apps; "+Roles || !slices.Equal(Texts(one), []string{one[0].What}) {
+		t.Errorf("%+v", one)
 	}
-	for _, f := range got {
-		if f.Cluster != "eu" || f.What != "you may not create or patch Deployment in namespace ns" && f.What != "you may not delete Namespace in the cluster" ||
-			f.Fix != "grant create, patch on deployments.apps; "+Roles && f.Fix != "grant delete on namespaces; "+Roles {
-			t.Errorf("%+v", f)
+	several := Missing("eu", append(deployments, Right{"delete", "", "namespaces", "Namespace", "", "x"}))
+	want := []string{"create, patch on deployments.apps in namespace ns", "delete on namespaces in the cluster"}
+	if len(several) != 1 || several[0].Cluster != "eu" || several[0].Fix != Roles || !slices.Equal(Texts(several), want) || several[0].Code != Code {
+		t.Errorf("%+v", several)
+	}
+	if got := Missing("eu", nil); got != nil {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestWhole: all verbs of a bundle's kinds, what is waited for below workloads, and those of record and lock.
+func TestWhole(t *testing.T) {
+	web := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "ns", Name: "web"}
+	got := Whole("abc", []object.Ref{web, web, {Group: "x.dev", Kind: "Widget"}}, func(object.Ref) string { return "" })
+	for _, want := range []Right{{"watch", "apps", "deployments", "Deployment", "ns", "web"}, {"delete", "apps", "deployments", "Deployment", "ns", "web"},
+		{"list", "", "pods", "Pod", "ns", ""}, {"create", "", "secrets", "Secret", object.SystemNamespace, "hawser-abc"}} {
+		if !slices.Contains(got, want) {
+			t.Errorf("no %+v in %+v", want, got)
 		}
+	}
+	if n := len(Own("abc")) + len(Managed) + 2*len(Seen); len(got) != n {
+		t.Errorf("%d, want %d", len(got), n)
 	}
 }
 

@@ -9,6 +9,9 @@ import (
 	"hawser.dev/hawser/internal/diag"
 )
 
+// CodeGate is the code of the findings of Gate.
+const CodeGate = "wave-gate"
+
 // Nowhere is the revision of a cluster on which the bundle has no place, nor ever had one.
 const Nowhere = "-"
 
@@ -33,16 +36,17 @@ func LeftOut(full Schedule, selected map[string]bool) []string {
 	return out
 }
 
-// Head is what a cluster has succeeded with, and when that run ended.
+// Head is what a cluster has succeeded with, and when that run ended. Soaked: it came after its wave's soak.
 type Head struct {
 	Revision string
 	Finished time.Time
+	Soaked   bool
 }
 
 // Gate refuses a selection that leaves out clusters of an earlier wave which have not succeeded with this revision, or whose
-// soak is not over. heads are of the clusters' succeeded records; a cluster without one, or whose record cannot be read, is
+// soak is not over; a wave with canaries soaks after these alone. heads are of the clusters' succeeded records; a cluster without one, or whose record cannot be read, is
 // not in it; one on which the bundle has no place has the revision Nowhere, and nothing to succeed with. There is one Error,
-// of the code "wave-gate", for each wave that is missing something.
+// of the code CodeGate, for each wave that is missing something.
 func Gate(full Schedule, selected map[string]bool, heads map[string]Head, revision string, now time.Time) diag.Findings {
 	missing, until := map[int][]string{}, map[int]time.Time{}
 	out := LeftOut(full, selected)
@@ -53,7 +57,7 @@ func Gate(full Schedule, selected map[string]bool, heads map[string]Head, revisi
 		}
 		if revision == "" || at.Revision != revision {
 			missing[m.Wave] = append(missing[m.Wave], m.Cluster)
-		} else if over := at.Finished.Add(full.Waves[m.Wave-1].Soak); over.After(now) && over.After(until[m.Wave]) {
+		} else if over := at.Finished.Add(full.Waves[m.Wave-1].Soak); !at.Soaked && over.After(now) && over.After(until[m.Wave]) {
 			until[m.Wave] = over
 		}
 	}
@@ -66,12 +70,12 @@ func Gate(full Schedule, selected map[string]bool, heads map[string]Head, revisi
 		}
 		switch {
 		case len(names) > 0:
-			f := diag.Errorf("wave-gate", "the selection leaves out %s, which has not succeeded with this revision", label)
+			f := diag.Errorf(CodeGate, "the selection leaves out %s, which has not succeeded with this revision", label)
 			f.Why = "missing: " + strings.Join(names, ", ")
 			f.Fix = "apply that wave first, or go past it: --skip-waves"
 			findings = append(findings, f)
 		case !over.IsZero():
-			f := diag.Errorf("wave-gate", "the selection leaves out %s, which has not soaked yet", label)
+			f := diag.Errorf(CodeGate, "the selection leaves out %s, which has not soaked yet", label)
 			f.Why = fmt.Sprintf("its soak of %s ends at %s", w.Soak, over.UTC().Format(time.RFC3339))
 			f.Fix = "wait until then, apply that wave again (it waits and judges it), or go past it: --skip-waves"
 			findings = append(findings, f)

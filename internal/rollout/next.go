@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"time"
@@ -49,6 +50,7 @@ func (st State) begun(sch Schedule) State {
 	st.Ended = maps.Clone(st.Ended)
 	st.Soaked, st.Asked = maps.Clone(st.Soaked), maps.Clone(st.Asked)
 	st.Checking, st.Unready = maps.Clone(st.Checking), maps.Clone(st.Unready)
+	st.Why = maps.Clone(st.Why)
 	return st
 }
 
@@ -66,6 +68,10 @@ func (m *machine) settle(o Outcome) {
 		delete(m.st.Checking, o.Cluster)
 		if !o.OK {
 			m.st.Unready = with(m.st.Unready, o.Cluster)
+			if m.st.Why == nil {
+				m.st.Why = map[string]string{}
+			}
+			m.st.Why[o.Cluster] = cmp.Or(o.Why, "is no longer ready after the soak")
 			m.st.Phases[o.Cluster] = Failed
 		}
 		return
@@ -177,7 +183,7 @@ func (m *machine) blame(member Member) string {
 	case member.Unreachable:
 		return member.Cluster + " does not answer"
 	case m.st.Unready[member.Cluster]:
-		return member.Cluster + " is no longer ready after the soak"
+		return member.Cluster + " " + m.st.Why[member.Cluster]
 	}
 	return member.Cluster + " failed"
 }

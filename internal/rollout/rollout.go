@@ -71,7 +71,9 @@ type State struct {
 	Asked    map[int]bool    `json:"asked,omitempty"`
 	Checking map[string]bool `json:"checking,omitempty"`
 	Unready  map[string]bool `json:"unready,omitempty"`
-	Stopped  string          `json:"stopped,omitempty"` // why the rollout stopped, "" if it did not
+	// Why is what was said of those.
+	Why     map[string]string `json:"why,omitempty"`
+	Stopped string            `json:"stopped,omitempty"` // why the rollout stopped, "" if it did not
 	// StoppedWave is the wave it stopped in, from 1.
 	StoppedWave int `json:"stoppedWave,omitempty"`
 }
@@ -81,6 +83,8 @@ type Outcome struct {
 	Cluster string
 	// OK: it succeeded, or it is ready still.
 	OK bool
+	// Why says of one that was judged again what is wrong with it, after its name; "" is that it is no longer ready.
+	Why string
 	// At is when it ended; zero is now. For a cluster that was found up to date it is the end of its last release, so
 	// that a resumed rollout does not soak again what has soaked.
 	At time.Time

@@ -153,6 +153,12 @@ func WithoutUnreachable(s Schedule) Schedule {
 	return s
 }
 
+// Soaked reports whether a cluster's turn comes after the soak of its wave: that has canaries, and it is none of them.
+func (s Schedule) Soaked(cluster string) bool {
+	i := slices.IndexFunc(s.Members, func(m Member) bool { return m.Cluster == cluster })
+	return i >= 0 && !s.Members[i].Canary && slices.ContainsFunc(s.Wave(s.Members[i].Wave), func(m Member) bool { return m.Canary })
+}
+
 // Wave returns the members of a wave, canaries first; waves count from 1.
 func (s Schedule) Wave(wave int) []Member {
 	var out []Member

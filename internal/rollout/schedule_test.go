@@ -219,6 +219,33 @@ func TestGateSoaks(t *testing.T) {
 	}
 }
 
+// A wave with canaries soaks after these alone: a rollout goes on when the rest has ended, and so does one that begins with the
+// next wave.
+func TestGateSoaksAfterCanaries(t *testing.T) {
+	full, _ := rollout.NewSchedule(rules(t, "\n- {groups: [staging], canary: 1, soak: 1m}\n- {groups: [production]}\n"), clusters("staging:a staging:c production:b"), nil)
+	end := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for _, c := range []struct {
+		reason       string
+		canary, rest rollout.Head
+		want         bool
+	}{
+		{"the rest came after the soak", rollout.Head{Revision: "head", Finished: end}, rollout.Head{Revision: "head", Finished: end.Add(time.Minute), Soaked: true}, true},
+		{"a record of before, or applied alone", rollout.Head{Revision: "head", Finished: end}, rollout.Head{Revision: "head", Finished: end.Add(time.Minute)}, false},
+		{"the canary was written again", rollout.Head{Revision: "head", Finished: end.Add(time.Minute)}, rollout.Head{Revision: "head", Finished: end.Add(time.Minute), Soaked: true}, false},
+		{"after the soak of another revision", rollout.Head{Revision: "head", Finished: end}, rollout.Head{Revision: "other", Finished: end, Soaked: true}, false},
+	} {
+		heads := map[string]rollout.Head{"a": c.canary, "c": c.rest}
+		if fs := rollout.Gate(full, map[string]bool{"b": true}, heads, "head", end.Add(time.Minute+time.Second)); (len(fs) == 0) != c.want {
+			t.Errorf("%s: %v", c.reason, fs)
+		}
+	}
+	for cluster, want := range map[string]bool{"a": false, "c": true, "b": false, "none": false} {
+		if full.Soaked(cluster) != want {
+			t.Errorf("%s comes after its wave's soak: %v", cluster, !want)
+		}
+	}
+}
+
 func TestGateWithoutHead(t *testing.T) {
 	full, _ := rollout.NewSchedule(rules(t, twoWaves), clusters("staging:a production:b"), nil)
 	if fs := rollout.Gate(full, map[string]bool{"b": true}, nil, "", time.Now()); !fs.HasErrors() {

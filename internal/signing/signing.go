@@ -5,6 +5,8 @@
 package signing
 
 import (
+	"slices"
+
 	"github.com/spf13/pflag"
 
 	"hawser.dev/hawser/internal/diag"
@@ -61,6 +63,11 @@ type Verify struct {
 // Flags are --verify and those that say who.
 func (v *Verify) Flags(f *pflag.FlagSet) {
 	f.StringVar(&v.form, "verify", "", "take it only if it is signed; the form is cosign")
+	v.WhoFlags(f)
+}
+
+// WhoFlags are those that say who, for a command that does nothing but verify.
+func (v *Verify) WhoFlags(f *pflag.FlagSet) {
 	f.StringVar(&v.who.By.Key, "cosign-key", "", "file with the public key (PEM) it must be signed with")
 	f.StringVar(&v.who.By.Identity, "certificate-identity", "", "identity it must be signed by, without a key")
 	f.StringVar(&v.who.By.IdentityRegexp, "certificate-identity-regexp", "", "regular expression that is found in the identity; ^ and $ match its ends")
@@ -69,14 +76,30 @@ func (v *Verify) Flags(f *pflag.FlagSet) {
 	f.StringVar(&v.who.TrustedRoot, "trusted-root", "", "trusted_root.json to check identities with (default: the public Sigstore's)")
 }
 
+// whoFlags are the names of the flags that say who.
+var whoFlags = []string{"cosign-key", "certificate-identity", "certificate-identity-regexp", "certificate-oidc-issuer",
+	"certificate-oidc-issuer-regexp", "trusted-root"}
+
+// Who is who must have signed it, nil when no flag says it.
+func (v *Verify) Who(f *pflag.FlagSet) (*toolchain.Verify, error) {
+	if !slices.ContainsFunc(whoFlags, f.Changed) {
+		return nil, nil
+	}
+	v.form = cosign
+	return v.Request(f)
+}
+
 // Request is nil when nobody has to have signed it.
 func (v *Verify) Request(f *pflag.FlagSet) (*toolchain.Verify, error) {
-	if err := chosen(f, "verify", v.form, "cosign-key", "certificate-identity", "certificate-identity-regexp", "certificate-oidc-issuer",
-		"certificate-oidc-issuer-regexp", "trusted-root"); err != nil || v.form == "" {
+	if err := chosen(f, "verify", v.form, whoFlags...); err != nil || v.form == "" {
 		return nil, err
 	}
 	if problem := v.who.By.Problem(); problem != "" {
-		return nil, mistake("--verify cosign does not say who has to sign: "+problem,
+		said := "--verify cosign does"
+		if f.Lookup("verify") == nil {
+			said = "the flags do"
+		}
+		return nil, mistake(said+" not say who has to sign: "+problem,
 			"name a key with --cosign-key, or an identity with --certificate-identity and --certificate-oidc-issuer")
 	}
 	return &v.who, nil

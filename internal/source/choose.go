@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -42,6 +43,40 @@ func Instances(specs []v1alpha1.BundleSpec) []v1alpha1.Instance {
 	for _, s := range specs {
 		out = append(out, s.Instances...)
 	}
+	return out
+}
+
+// Declared is a source with the instances that have it.
+type Declared struct {
+	Source
+	Instances []v1alpha1.Instance
+}
+
+// Names are the names of the instances, each once, sorted.
+func (d Declared) Names() []string {
+	var out []string
+	for _, in := range d.Instances {
+		out = append(out, in.Name)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Distinct are the sources of bundles, each once, in the order of their keys.
+func Distinct(specs []v1alpha1.BundleSpec) []Declared {
+	var out []Declared
+	for _, in := range Instances(specs) {
+		s, ok := Of(in)
+		if !ok {
+			continue
+		}
+		i := slices.IndexFunc(out, func(d Declared) bool { return d.Source == s })
+		if i < 0 {
+			i, out = len(out), append(out, Declared{Source: s})
+		}
+		out[i].Instances = append(out[i].Instances, in)
+	}
+	slices.SortFunc(out, func(a, b Declared) int { return cmp.Compare(a.Key(), b.Key()) })
 	return out
 }
 

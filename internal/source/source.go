@@ -7,6 +7,7 @@ package source
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"hawser.dev/hawser/api/v1alpha1"
@@ -134,6 +135,11 @@ type Described struct {
 	Version string `json:"version,omitempty"`
 	// Repository is that of a chart that has its address apart.
 	Repository string `json:"repository,omitempty"`
+}
+
+// String is the source in words, without its repository: "helm podinfo 6.5.0".
+func (d Described) String() string {
+	return strings.Join(slices.DeleteFunc([]string{d.Kind, d.Name, d.Version}, func(x string) bool { return x == "" }), " ")
 }
 
 // Describe takes a title apart that Title made.

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/Masterminds/semver/v3"
+
 	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/outdir"
 	"hawser.dev/hawser/internal/rootfs"
@@ -31,6 +33,8 @@ type ArtifactRequest struct {
 	Annotations       map[string]string
 	// Version in the annotations; "" leaves it out.
 	Version string
+	// Force lets a version that exists change, IncludeSecrets publishes Secrets in clear.
+	Force, IncludeSecrets bool
 	// Sign says how it is signed; nil leaves it unsigned.
 	Sign *signature.Sign
 }
@@ -56,6 +60,13 @@ func (t *Tools) PushArtifact(ctx context.Context, req ArtifactRequest) (PushResu
 	if err != nil {
 		return PushResult{}, err
 	}
+	secrets, err := secretsIn(root, files)
+	if err == nil && !req.IncludeSecrets {
+		err = withoutSecrets(secrets)
+	}
+	if err != nil {
+		return PushResult{}, err
+	}
 	a := module.Artifact{ConfigType: module.FluxConfigType, Layers: []module.Layer{{MediaType: module.FluxContentType, Root: root, Files: files}}}
 	switch req.Form {
 	case "", "flux":
@@ -73,15 +84,30 @@ func (t *Tools) PushArtifact(ctx context.Context, req ArtifactRequest) (PushResu
 	if a.Annotations, err = t.annotations(root, req.Version, req.Annotations); err != nil {
 		return PushResult{}, err
 	}
-	out := PushResult{Annotations: a.Annotations}
+	out := PushResult{Annotations: a.Annotations, Findings: inClear(secrets)}
 	for _, to := range targets {
-		pushed, err := r.Push(ctx, to, a, module.PushOptions{Tags: req.Tags})
+		opts := module.PushOptions{Tags: req.Tags}
+		if strings.HasPrefix(to, module.SchemeOCI) && !req.Force {
+			opts.Immutable = versions(req.Tags)
+		}
+		pushed, err := r.Push(ctx, to, a, opts)
+		if err == nil && len(secrets) > 0 {
+			err = forOwner(to)
+		}
 		if err != nil {
 			return out, err
 		}
 		out.add(to, pushed)
 	}
 	return t.signed(ctx, signing, req.URL, out, nil)
+}
+
+// versions are those of the tags that are semantic versions, which do not change.
+func versions(tags []string) []string {
+	return slices.DeleteFunc(slices.Clone(tags), func(tag string) bool {
+		_, err := semver.StrictNewVersion(strings.TrimPrefix(tag, "v"))
+		return err != nil
+	})
 }
 
 // DigestOf is the digest of the artifact at the one of the request's files that is a URL, or that it would have if it were
@@ -95,7 +121,7 @@ func (t *Tools) DigestOf(ctx context.Context, req ArtifactRequest) (digest strin
 		return "", err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
-	req.URL, req.Output, req.Tags, req.Sign = "", module.SchemeLayout+filepath.ToSlash(temp), nil, nil
+	req.URL, req.Output, req.Tags, req.Sign, req.IncludeSecrets = "", module.SchemeLayout+filepath.ToSlash(temp), nil, nil, true
 	got, err := t.PushArtifact(ctx, req)
 	return got.Digest, err
 }

@@ -33,6 +33,9 @@ type Listed struct {
 
 const latest = "latest"
 
+// signatureTag is the name that signatures and other notes on an artifact have where a registry keeps them as tags.
+var signatureTag = regexp.MustCompile(`^sha256-[0-9a-f]{64}(\.[a-z]+)?$`)
+
 // List tells the tags of a repository, the newest version first.
 func (t *Tools) List(ctx context.Context, req ListRequest) ([]Listed, error) {
 	r, err := t.registry()
@@ -70,7 +73,7 @@ func (t *Tools) List(ctx context.Context, req ListRequest) ([]Listed, error) {
 }
 
 func (req ListRequest) filter() (func(string) bool, error) {
-	var tests []func(string) bool
+	tests := []func(string) bool{func(tag string) bool { return !signatureTag.MatchString(tag) }}
 	if req.Versions {
 		tests = append(tests, func(tag string) bool { _, err := semver.StrictNewVersion(tag); return err == nil })
 	}

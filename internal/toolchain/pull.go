@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -104,6 +105,12 @@ func (t *Tools) pinned(ctx context.Context, req PullRequest) (url, digest string
 // merged adds files to a directory: fill makes them beside it, then each takes its place. A file that exists is an
 // error before any is moved.
 func merged(dir string, fill func(tmp string) error) (err error) {
+	made := missing(dir)
+	defer func() {
+		for i := 0; err != nil && i < len(made); i++ {
+			_ = os.Remove(made[i]) // unless something is in it
+		}
+	}()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -112,11 +119,15 @@ func merged(dir string, fill func(tmp string) error) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
-	made := filepath.Join(tmp, "new")
-	if err := fill(made); err != nil {
+	fresh := filepath.Join(tmp, "new")
+	if err := fill(fresh); err != nil {
 		return err
 	}
-	names, err := walk(made, false)
+	names, err := walk(fresh, false)
+	if err != nil {
+		return err
+	}
+	secrets, err := secretsIn(fresh, names)
 	if err != nil {
 		return err
 	}
@@ -135,6 +146,11 @@ func merged(dir string, fill func(tmp string) error) (err error) {
 	}
 	for _, name := range names {
 		to := filepath.FromSlash(name)
+		if slices.Contains(secrets, name) {
+			if err := os.Chmod(filepath.Join(fresh, to), 0o600); err != nil {
+				return err
+			}
+		}
 		if err := root.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 			return err
 		}
@@ -143,4 +159,14 @@ func merged(dir string, fill func(tmp string) error) (err error) {
 		}
 	}
 	return nil
+}
+
+// missing are the directories that have to be made for one, it first.
+func missing(dir string) (out []string) {
+	for dir = filepath.Clean(dir); ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+			return out
+		}
+		out = append(out, dir)
+	}
 }

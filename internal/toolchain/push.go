@@ -238,7 +238,9 @@ func (t *Tools) annotations(dir, version string, said map[string]string) (map[st
 	}
 	put(module.VersionAnnotation, version)
 	git := checkout.Of(dir)
-	put(module.SourceAnnotation, git.Source)
+	if !filepath.IsAbs(git.Source) { // a directory of this machine means nothing to who pulls it
+		put(module.SourceAnnotation, git.Source)
+	}
 	put(module.RevisionAnnotation, git.Revision)
 	if t.Getenv != nil {
 		if epoch := t.Getenv("SOURCE_DATE_EPOCH"); epoch != "" {

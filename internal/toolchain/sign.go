@@ -28,6 +28,12 @@ type SignResult struct {
 	Unchanged bool   `json:"unchanged"`
 }
 
+// Verified is what was verified.
+type Verified struct {
+	URL    string `json:"url"`
+	Digest string `json:"digest"`
+}
+
 // Obey verifies what the tools fetch from elsewhere by the policy of a fleet; one without policy changes nothing.
 func (t *Tools) Obey(fleet *v1alpha1.FleetSpec) (err error) {
 	if fleet == nil || fleet.Signatures == nil {
@@ -51,6 +57,22 @@ func (t *Tools) Sign(ctx context.Context, url string, how signature.Sign) (SignR
 	out := SignResult{URL: bare(url), Digest: digest, Signed: signing.Who}
 	out.Unchanged, err = t.attach(ctx, signing, out.URL, digest)
 	return out, err
+}
+
+// VerifyArtifact checks that an artifact in a registry is signed by who was asked for and by whom the policy wants. Nothing of it
+// is fetched.
+func (t *Tools) VerifyArtifact(ctx context.Context, url string, asked *Verify) (Verified, error) {
+	switch {
+	case !strings.HasPrefix(url, module.SchemeOCI):
+		return Verified{}, failure("nothing-to-verify", "signatures are kept in registries", "name oci://REGISTRY/REPOSITORY:TAG")
+	case asked == nil && len(t.policy.For(module.Reference{URL: bare(url)})) == 0:
+		return Verified{}, failure("nobody-asked-for", "it is not said who must have signed "+url,
+			"name a key with --cosign-key, an identity with --certificate-identity and --certificate-oidc-issuer, or a fleet (--fleet) whose policy is for it")
+	case t.Signatures == nil:
+		return Verified{}, failure("no-signatures", "this build cannot verify", "")
+	}
+	at, digest, err := t.verified(ctx, url, "", asked)
+	return Verified{URL: bare(at), Digest: digest}, err
 }
 
 // Digest is what the URL of an artifact means now, with the policy's leave.

@@ -81,10 +81,15 @@ func isModule(dir string) error {
 // write puts generated files in place; those that are already there with the same text stay untouched.
 func (r *VendorResult) write(dir string, files []cuegen.File) error {
 	r.Dir = filepath.Join(dir, "cue.mod", "gen")
-	if err := os.MkdirAll(r.Dir, 0o755); err != nil {
+	module, err := os.OpenRoot(dir) // from there down no link leads out
+	if err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(r.Dir)
+	defer func() { _ = module.Close() }()
+	if err := module.MkdirAll(filepath.Join("cue.mod", "gen"), 0o755); err != nil {
+		return err
+	}
+	root, err := module.OpenRoot(filepath.Join("cue.mod", "gen"))
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/once"
@@ -45,6 +47,9 @@ type Target struct {
 	// Instance takes the values: what is common in them is hidden in what belongs to it.
 	Instance string
 	Secrets  Secrets
+	// Later is a bundle that is carried out before the one that takes the values: a Secret that is not there may come with
+	// it, "" for none.
+	Later string
 }
 
 // Reader resolves references for one run. Every distinct one is asked once, those to Secrets of the target once per
@@ -102,6 +107,10 @@ func (r *Reader) Resolve(ctx context.Context, t Target, ref secret.Ref) (string,
 		}
 		return store.Get(ctx, ref)
 	})
+	if t.Later != "" && on != "" && apierrors.IsNotFound(err) {
+		f := diag.Warnf(CodeNotRead, "%s is known only when bundle %s is done, which is required", ref, t.Later)
+		return ref.String(), &f
+	}
 	if err == nil {
 		r.options.Redactor.AddFor(t.Instance, value)
 	}

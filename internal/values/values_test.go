@@ -9,6 +9,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/secret"
@@ -60,6 +63,13 @@ func on(name string) Target {
 	}}
 }
 
+// without is a target whose Secrets give an error, and for which a bundle is carried out before.
+func without(err error, later string) Target {
+	return Target{Cluster: "a", Later: later, Secrets: func(context.Context, string, string) (map[string][]byte, error) { return nil, err }}
+}
+
+var errNoSecret = apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, "db")
+
 func TestResolve(t *testing.T) {
 	for _, c := range []struct {
 		reason, ref string
@@ -73,6 +83,11 @@ func TestResolve(t *testing.T) {
 		{reason: "and of another", ref: "ref://vault:db/password", target: on("b"), want: "of-b"},
 		{reason: "offline the reference stands for itself", ref: "ref://vault:db/password", target: Target{Cluster: "a"}, want: "ref://vault:db/password",
 			code: "secret-not-read", says: []string{"was not asked"}},
+		{reason: "a Secret that is not there", ref: "ref://vault:db/password", target: without(errNoSecret, ""), code: "secret-not-found"},
+		{reason: "one that may come with a bundle", ref: "ref://vault:db/password", target: without(errNoSecret, "platform"), want: "ref://vault:db/password",
+			code: "secret-not-read", says: []string{"known only when bundle platform is done"}},
+		{reason: "one that may not be read", ref: "ref://vault:db/password", target: without(errors.New("forbidden"), "platform"), code: "secret-not-found"},
+		{reason: "another store", ref: "ref://db/pass", target: without(errNoSecret, "platform"), code: "secret-not-found"},
 		{reason: "no such value", ref: "ref://db/pass", target: on("a"), code: "secret-not-found", says: []string{"ref://db/pass", "there is no db/pass"}},
 		{reason: "a store without its key", ref: "ref://db/locked", target: on("a"), code: "secret-not-found",
 			says: []string{"no such file", "correct where secretStores.default says it is"}},

@@ -3,7 +3,6 @@ package kubeconfig
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 
@@ -11,22 +10,14 @@ import (
 
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/rootfs"
 )
 
 // maxFile is how many bytes a kubeconfig, or a file that it names, may have.
 const maxFile = 16 << 20
 
-// mistaken says what a file is that is no kubeconfig, with the line; nil for one that may be one. What the file holds is
+// mistaken says what a file with some content is that is no kubeconfig, with the line; nil for one that may be one. What the file holds is
 // never quoted: it may be a token.
-func mistaken(path string) *diag.Finding {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return no(path, "it is a directory", "name the file in it")
-	}
-	data, err := rootfs.ReadFile(path, maxFile)
-	if err != nil {
-		return nil // the reader of kubeconfigs says why
-	}
+func mistaken(path string, data []byte) *diag.Finding {
 	switch text := bytes.TrimSpace(data); {
 	case len(text) == 0:
 		return no(path, "it is empty", "")
@@ -40,7 +31,7 @@ func mistaken(path string) *diag.Finding {
 	f, err := cuelang.FromYAML(path, data)
 	if err != nil {
 		for _, n := range cuelang.YAMLFindings(path, data, err) {
-			return no(path, fmt.Sprintf("line %d: %s", n.Pos.Line, plainCause(n)), n.Fix)
+			return no(path, syntaxError(path, n), n.Fix)
 		}
 		return no(path, "it is no YAML", "")
 	}
@@ -53,6 +44,18 @@ func mistaken(path string) *diag.Finding {
 		return no(path, err.Error(), "")
 	}
 	return kindOf(path, fields)
+}
+
+// syntaxError says where a file is no YAML. Where the finding has no position its text begins with it.
+func syntaxError(path string, n diag.Finding) string {
+	if n.Pos.Line > 0 {
+		return fmt.Sprintf("line %d: %s", n.Pos.Line, plainCause(n))
+	}
+	rest, _ := strings.CutPrefix(n.What, path+":")
+	if line, _, ok := strings.Cut(rest, ": "); ok && strings.Trim(line, "0123456789") == "" {
+		return "line " + line + ": it is no YAML"
+	}
+	return "it is no YAML"
 }
 
 // plainCause is what is wrong, without what a quoted line may hold.

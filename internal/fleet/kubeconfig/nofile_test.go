@@ -3,6 +3,7 @@
 package kubeconfig
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,5 +44,52 @@ func TestNoFiles(t *testing.T) {
 		case <-time.After(20 * time.Second):
 			t.Fatalf("%s is waited for", path)
 		}
+	}
+}
+
+// TestPipe: what a shell's <(program) writes is read once, whoever asks how often, and goes with the access; beside other
+// files it is refused.
+func TestPipe(t *testing.T) {
+	text := "apiVersion: v1\nkind: Config\ncurrent-context: x\nclusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]\nusers: [{name: u, user: {token: x}}]\n" +
+		"contexts: [{name: x, context: {cluster: c, user: u}}]\n"
+	pipe := func() string {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = r.Close() })
+		if _, err := w.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+		_ = w.Close()
+		return fmt.Sprintf("/dev/fd/%d", r.Fd())
+	}
+	path, resolver := pipe(), new(Resolver)
+	for range 2 {
+		access, fs := resolver.Resolve(fleet.Implicit(""), fleet.AccessOptions{Kubeconfig: path})
+		if fs.HasErrors() || access.Server != "https://127.0.0.1:1" || access.Context != "x" || string(access.Content) != text {
+			t.Errorf("%v %+v", fs, access)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if access, fs := resolver.Resolve(fleet.Implicit(""), fleet.AccessOptions{Kubeconfig: file}); fs.HasErrors() || access.Content != nil {
+		t.Errorf("a file: %v %q", fs, access.Content)
+	}
+	if _, fs := resolver.Resolve(fleet.Implicit(""), fleet.AccessOptions{Kubeconfig: pipe() + ":" + file}); !fs.HasErrors() || !strings.Contains(fs[0].What, "a pipe is no kubeconfig beside others") {
+		t.Errorf("beside a file: %v", fs)
+	}
+}
+
+// TestSyntaxErrorHasItsLine: a file that is no YAML is told with the line.
+func TestSyntaxErrorHasItsLine(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(file, []byte("{{x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, fs := Resolve(fleet.Implicit(""), fleet.AccessOptions{Kubeconfig: file}); len(fs) != 1 || !strings.HasPrefix(fs[0].Why, "line 1: ") {
+		t.Errorf("%v", fs)
 	}
 }

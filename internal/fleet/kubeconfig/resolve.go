@@ -32,7 +32,9 @@ type Resolver struct {
 type loaded struct {
 	config *clientcmdapi.Config
 	// found are the files that exist.
-	found    []string
+	found []string
+	// content is that of the one path that is a pipe.
+	content  []byte
 	findings diag.Findings
 	// missing: there is no file at all, which is among the findings.
 	missing bool
@@ -75,7 +77,7 @@ func (r *Resolver) Resolve(c fleet.Cluster, o fleet.AccessOptions) (fleet.Access
 		return fleet.Access{}, at(c, *f)
 	}
 	return fleet.Access{
-		KubeconfigPaths: l.found, Context: name, ProxyURL: c.ProxyURL, Server: open(server),
+		KubeconfigPaths: l.found, Content: l.content, Context: name, ProxyURL: c.ProxyURL, Server: open(server),
 		Impersonate: o.As, Groups: slices.Clone(o.AsGroups), Override: o.Override,
 	}, insecure(c, name, o.Override.InsecureSkipTLSVerify || l.config.Clusters[context.Cluster].InsecureSkipTLSVerify)
 }
@@ -221,7 +223,7 @@ func (r *Resolver) load(paths []string, must bool) *loaded {
 func read(paths []string, must bool) *loaded {
 	l := &loaded{}
 	for _, path := range paths {
-		_, err := rootfs.ReadFile(path, maxFile)
+		data, err := rootfs.ReadFile(path, maxFile)
 		if os.IsNotExist(err) && !must {
 			continue
 		}
@@ -231,11 +233,18 @@ func read(paths []string, must bool) *loaded {
 			l.findings = append(l.findings, n)
 			continue
 		}
-		if n := mistaken(path); n != nil {
+		if n := mistaken(path, data); n != nil {
 			l.findings = append(l.findings, *n)
 			continue
 		}
-		l.found = append(l.found, path)
+		if l.found = append(l.found, path); isPipe(path) {
+			l.content = data
+		}
+	}
+	if l.content != nil && len(l.found) > 1 {
+		n := diag.Errorf("kubeconfig", "a pipe is no kubeconfig beside others: %s", strings.Join(l.found, ", "))
+		n.Why, n.Fix = "it can be read only once", "merge them in the program that writes it, or name files"
+		l.findings = append(l.findings, n)
 	}
 	if l.findings != nil {
 		return l
@@ -246,7 +255,7 @@ func read(paths []string, must bool) *loaded {
 		l.findings, l.missing = diag.Findings{n}, true
 		return l
 	}
-	config, err := (&clientcmd.ClientConfigLoadingRules{Precedence: l.found}).Load()
+	config, err := l.parse()
 	if err != nil {
 		n := diag.Errorf("kubeconfig", "kubeconfig %s cannot be understood", strings.Join(l.found, ", "))
 		n.Why, n.Fix = undecoded(err), "correct it, or name another one with --kubeconfig or KUBECONFIG"
@@ -255,6 +264,20 @@ func read(paths []string, must bool) *loaded {
 	}
 	l.config = config
 	return l
+}
+
+// parse reads the files that were found, or what the one pipe gave.
+func (l *loaded) parse() (*clientcmdapi.Config, error) {
+	if l.content != nil {
+		return clientcmd.Load(l.content)
+	}
+	return (&clientcmd.ClientConfigLoadingRules{Precedence: l.found}).Load()
+}
+
+// isPipe reports whether a path is a pipe: a shell's <(program).
+func isPipe(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode()&os.ModeNamedPipe != 0
 }
 
 func cause(err error) string {

@@ -30,6 +30,9 @@ type version struct {
 // parseIndex reads index.yaml (JSON is YAML too). The parser refuses aliases that expand without bound.
 func parseIndex(data []byte) (index, error) {
 	var ix index
+	if fs := cuelang.CheckAliases("-", data); fs != nil {
+		return index{}, fmt.Errorf("line %d: %s", fs[0].Pos.Line, fs[0].What)
+	}
 	if err := yaml.Unmarshal(data, &ix); err != nil {
 		return index{}, errors.New(cuelang.YAMLFault(err.Error()))
 	}

@@ -17,10 +17,11 @@ type Access struct {
 }
 
 // givenFor parts a host from what is for it, notHost is what else can stand before a "=": a user name that only its host
-// makes clear, or an address that wants its brackets. The "=" at the end of a token are its own.
+// makes clear, an address that wants its brackets, a host with a path; and what begins as a URL. The "=" at the end of a
+// token are its own.
 var (
 	givenFor = regexp.MustCompile(`^((?:\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9_][A-Za-z0-9._-]*)(?::[0-9]+)?)=(.*)$`)
-	notHost  = regexp.MustCompile(`^(?:[^:=]*|[0-9A-Fa-f:]*:[0-9A-Fa-f:]*|\[.*\].*)=`)
+	notHost  = regexp.MustCompile(`^(?:[^:=]*|[0-9A-Fa-f:]*:[0-9A-Fa-f:]*|\[.*\].*|\s*[^:=]*:[0-9]+[/\s][^=]*)=|^\s*[A-Za-z][A-Za-z0-9+.-]*://`)
 	padded   = regexp.MustCompile(`^[^:=]+={1,2}$`)
 )
 
@@ -33,7 +34,7 @@ func (a *Access) Give(text string) (secret string, err error) {
 	case m != nil:
 		host, rest = canonicalHost(m[1]), m[2]
 	case notHost.MatchString(text): // who wrote it meant one registry: no other sees it
-		return "", errors.New("what stands before the = is no HOST[:PORT] (an IPv6 address has brackets); credentials with a = are given for a host: HOST=USER:PASSWORD")
+		return "", errors.New("what stands before the = is no HOST[:PORT] (an IPv6 address has brackets, and there is no https:// and no path); credentials with a = are given for a host: HOST=USER:PASSWORD")
 	}
 	user, password, pair := strings.Cut(rest, ":")
 	c := auth.Credential{Username: user, Password: password}

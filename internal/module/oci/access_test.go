@@ -37,7 +37,8 @@ func TestGivenCredentials(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{"", "ada:", ":x", "host.test=", "a/b=ada:pa55", "fe80::1=ada:pa55", "-x=ada:pa55", "h\u00e4fen=ada:pa55", "[x]=ada:pa55"} {
+	for _, text := range []string{"", "ada:", ":x", "host.test=", "a/b=ada:pa55", "fe80::1=ada:pa55", "-x=ada:pa55", "h\u00e4fen=ada:pa55", "[x]=ada:pa55",
+		"oci://ghcr.io=ada:pa55", "https://ghcr.io=TOK14", "http://reg=ada:pa55", " https://ghcr.io=x", "https://ghcr.io", "reg:5000/x=ada:pa55", "reg.example.com:443/=ada:pa55", "reg:5000 = ada:pa55"} {
 		if _, err := new(Access).Give(text); err == nil {
 			t.Errorf("%q is taken", text)
 		}
@@ -61,6 +62,11 @@ func TestGivenCredentials(t *testing.T) {
 			if _, ok := one.of(other); ok {
 				t.Errorf("%s is sent to %s", given, other)
 			}
+		}
+	}
+	for _, pair := range []string{"ada:pa55w=rd", "ada:12ab/c=="} {
+		if secret, err := new(Access).Give(pair); err != nil || "ada:"+secret != pair {
+			t.Error(pair, secret, err)
 		}
 	}
 	for _, token := range []string{"YWRh=", "YWRhYQ=="} {

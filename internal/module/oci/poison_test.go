@@ -26,8 +26,12 @@ func TestPoisonedCache(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if d := cmp.Diff(moduleFiles, read(t, got.Root, got.Files)); d != "" {
+		t.Error(d)
+	}
+	at := filepath.Join(dir, "trees", "sha256", digest[7:])
 	var inventory struct{ Note []byte }
-	data, err := os.ReadFile(filepath.Join(filepath.Dir(got.Root), "inventory.json"))
+	data, err := os.ReadFile(filepath.Join(at, "inventory.json"))
 	if err := errors.Join(err, json.Unmarshal(data, &inventory), os.RemoveAll(filepath.Join(dir, "trees"))); err != nil {
 		t.Fatal(err)
 	}
@@ -35,9 +39,11 @@ func TestPoisonedCache(t *testing.T) {
 	evil := func(_ context.Context, to string) ([]byte, error) {
 		return inventory.Note, errors.Join(os.MkdirAll(to, 0o755), os.WriteFile(filepath.Join(to, "timoni.cue"), []byte("evil"), 0o644))
 	}
-	tree, err := cache.Open(cache.Options{Dir: dir}).Tree(t.Context(), cache.Key{Digest: digest}, nil, evil)
-	if err != nil || tree.Root != got.Root {
-		t.Fatalf("%+v %v", tree, err)
+	if _, err := cache.Open(cache.Options{Dir: dir}).Tree(t.Context(), cache.Key{Digest: digest}, nil, evil); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(filepath.Join(at, "files", "timoni.cue")); err != nil || string(data) != "evil" {
+		t.Fatalf("%q %v", data, err)
 	}
 	// the manifest is not kept as a blob: without the registry there is nothing, rather than what is evil
 	if again, err := client(dir).Fetch(t.Context(), ref); err == nil {
@@ -45,7 +51,7 @@ func TestPoisonedCache(t *testing.T) {
 			t.Error(d)
 		}
 	}
-	if data, err := os.ReadFile(filepath.Join(got.Root, "timoni.cue")); err == nil && string(data) == "evil" {
+	if data, err := os.ReadFile(filepath.Join(at, "files", "timoni.cue")); err == nil && string(data) == "evil" {
 		t.Error("the evil tree is still there")
 	}
 }

@@ -106,7 +106,7 @@ func (c *Client) settled(ctx context.Context, p place, tags, immutable []string,
 		case digestOf(data) == digest:
 		case slices.Contains(immutable, tag):
 			return false, failure("version-exists", fmt.Sprintf("%s is there already with digest %s, this one has %s", p.at(tag), digestOf(data), digest), "",
-				"push under a new version; a published version does not change")
+				"push under a new version; a published version does not change, unless with --force")
 		default:
 			all = false
 		}

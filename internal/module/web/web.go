@@ -118,7 +118,7 @@ func target(ref module.Reference) (*url.URL, error) {
 		return nil, failure("digest-required", shown+" has no digest", "what a web server has under a URL may change at any time",
 			"fetch the file, read it, and set digest: sha256:<what sha256sum says of it>")
 	case !cache.ValidDigest(ref.Digest):
-		return nil, failure("digest-syntax", fmt.Sprintf("the digest %.100q of %s cannot be used", ref.Digest, shown), "", "a digest is sha256: and 64 hexadecimal digits")
+		return nil, failure("digest-syntax", fmt.Sprintf("the digest of %s cannot be used", shown), "", "a digest is sha256: and 64 hexadecimal digits")
 	}
 	return u, nil
 }

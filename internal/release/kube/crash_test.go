@@ -48,7 +48,7 @@ func whole(t testing.TB, owner string) *release.Record {
 	if _, err := s.Objects(t.Context(), *now); err != nil {
 		t.Fatal(err)
 	}
-	kept, err := s.(release.History).Revisions(t.Context(), owner)
+	kept, err := storetest.Kept(t.Context(), s.(release.History), owner)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,8 +19,13 @@ type accessError struct {
 	found *diag.FindingsError
 }
 
-// Error is one line.
-func (e *accessError) Error() string { return e.text + ": " + e.err.Error() }
+// Error is one line. What the server says of a right that is missing says the same once more.
+func (e *accessError) Error() string {
+	if e.found != nil {
+		return e.text + "; " + e.found.Findings[0].Fix
+	}
+	return e.text + ": " + e.err.Error()
+}
 
 // Unwrap returns the cause, and what is found.
 func (e *accessError) Unwrap() []error {

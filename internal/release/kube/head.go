@@ -58,6 +58,40 @@ type kept struct {
 	Secrets []string `json:"secrets"`
 }
 
+// name is that of its first Secret, for errors.
+func (k kept) name() string {
+	if len(k.Secrets) == 0 {
+		return ""
+	}
+	return k.Secrets[0]
+}
+
+// sound refuses an index that no Hawser wrote: what it names are Secrets, each for one thing, and its revisions have numbers
+// and phases.
+func (x index) sound() error {
+	if len(x.Kept) > release.MaxKept {
+		return fmt.Errorf("%w: its index has %d revisions, nobody keeps more than %d", release.ErrDamaged, len(x.Kept), release.MaxKept)
+	}
+	for _, k := range x.Kept {
+		if k.Revision < 1 || k.Revision > release.MaxNumber || !k.Phase.Known() || len(k.Secrets) == 0 {
+			return fmt.Errorf("%w: its index has a revision %d (%q) of %d Secrets", release.ErrDamaged, k.Revision, k.Phase, len(k.Secrets))
+		}
+	}
+	seen := map[string]bool{}
+	for _, name := range slices.Concat(x.names(), x.Sweep) {
+		if len(validation.IsDNS1123Subdomain(name)) > 0 {
+			return fmt.Errorf("%w: its index names a Secret %q", release.ErrDamaged, name)
+		}
+	}
+	for _, name := range x.names() {
+		if seen[name] {
+			return fmt.Errorf("%w: its index names the Secret %s twice", release.ErrDamaged, name)
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
 func (x index) find(revision int) *kept {
 	for i := range x.Kept {
 		if x.Kept[i].Revision == revision {
@@ -76,25 +110,12 @@ func (x index) names() []string {
 	return out
 }
 
-// keep adds a revision and lets go of the oldest ones beyond the retention, never of the last that succeeded.
-func (x *index) keep(k kept) {
-	list := []kept{k}
-	for _, old := range x.Kept {
-		if old.Revision == k.Revision {
-			x.Sweep = append(x.Sweep, old.Secrets...)
-			continue
-		}
-		list = append(list, old)
-	}
-	slices.SortStableFunc(list, func(a, b kept) int { return b.Revision - a.Revision })
-	good := slices.IndexFunc(list, func(k kept) bool { return k.Phase == release.Succeeded })
-	x.Kept = nil
-	for i, k := range list {
-		if i < release.Retention || i == good {
-			x.Kept = append(x.Kept, k)
-		} else {
-			x.Sweep = append(x.Sweep, k.Secrets...)
-		}
+// keep adds a revision and lets go of those that are not retained: of how many are is said, 0 for the ordinary number.
+func (x *index) keep(k kept, number int) {
+	var dropped []kept
+	x.Kept, dropped = release.Retain(x.Kept, k, number, func(k kept) (int, release.Phase) { return k.Revision, k.Phase })
+	for _, old := range dropped {
+		x.Sweep = append(x.Sweep, old.Secrets...)
 	}
 }
 
@@ -106,7 +127,24 @@ func parseHead(secret *corev1.Secret) (*head, error) {
 	if h.index.V > indexV {
 		return nil, &release.NewerError{V: h.index.V, Hawser: secret.Annotations[annotationVersion]}
 	}
-	return h, nil
+	return h, h.index.sound()
+}
+
+// own reports whether a name is one that chunks gives to a Secret of this owner: a head names no others, and no others are
+// read or deleted for it.
+func own(owner, name string) bool {
+	rest, ok := strings.CutPrefix(name, headName(owner)+"-r")
+	return ok && rest != "" && len(validation.IsDNS1123Label(rest)) == 0
+}
+
+// belongs refuses an index that names Secrets of others.
+func (x index) belongs(owner string) error {
+	for _, name := range slices.Concat(x.names(), x.Sweep) {
+		if !own(owner, name) {
+			return fmt.Errorf("%w: its index names %q, which is none of its Secrets", release.ErrDamaged, name)
+		}
+	}
+	return nil
 }
 
 // annotationVersion is the Hawser that wrote a head; it and its neighbours are for people with kubectl.

@@ -2,6 +2,7 @@ package kube_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/release/kube"
+	"hawser.dev/hawser/internal/release/storetest"
 )
 
 // liar is an API server that makes a Lease, or seems to, and then answers with something else.
@@ -96,7 +98,7 @@ func (e endless) Get(_ context.Context, _ string, _ url.Values, into any) error 
 	}
 	names := make([]string, 5000)
 	for i := range names {
-		names[i] = "hawser-x"
+		names[i] = fmt.Sprintf("hawser-shop-1f2e-r1-overflow-w-%d", i)
 	}
 	index, err := json.Marshal(map[string]any{"v": 1, "write": "w", "digest": "sha256:0", "overflow": names})
 	if err != nil {
@@ -137,4 +139,98 @@ func TestMissingRightIsAFinding(t *testing.T) {
 	if whats[0] != whats[1] || strings.Contains(whats[0], "eu") {
 		t.Errorf("%q", whats)
 	}
+}
+
+// bodies answers reads of Secrets by name, and deletes nothing.
+type bodies struct {
+	liar
+	data map[string]corev1.Secret
+}
+
+func (s bodies) Get(_ context.Context, path string, _ url.Values, into any) error {
+	found, ok := s.data[path[strings.LastIndex(path, "/")+1:]]
+	if !ok {
+		return apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, path)
+	}
+	*(into.(*corev1.Secret)) = found
+	return nil
+}
+
+// withIndex is a bundle of which one revision is kept, with an index that somebody wrote into it.
+func withIndex(t *testing.T, change func(index map[string]any, kept map[string]any)) release.Store {
+	t.Helper()
+	digest := func(data []byte) string { return fmt.Sprintf("sha256:%x", sha256.Sum256(data)) }
+	r := release.Record{V: release.V, Bundle: "shop", Owner: "o", Revision: 1, Phase: release.Succeeded, SetDigest: "set"}
+	record, err := release.EncodeRecord(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	revision, err := release.EncodeRevision(r, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := map[string]any{"revision": 1, "phase": "succeeded", "set": "set", "digest": digest(revision), "secrets": []string{"hawser-o-r1"}}
+	index := map[string]any{"v": 1, "write": "w", "digest": digest(record), "kept": []any{kept}}
+	change(index, kept)
+	text, err := json.Marshal(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kube.New(bodies{data: map[string]corev1.Secret{
+		"hawser-o":    {Data: map[string][]byte{"record": record, "index": text}},
+		"hawser-o-r1": {Data: map[string][]byte{"record": revision}},
+	}}, "c")
+}
+
+// TestHostileIndex: an index that no Hawser wrote is damage of that cluster; it ends no process, names no other objects, and
+// has nothing read again and again.
+func TestHostileIndex(t *testing.T) {
+	many := func(index, kept map[string]any) {
+		var all []any
+		for i := range 500 {
+			all = append(all, map[string]any{"revision": i + 1, "phase": "succeeded", "secrets": []string{fmt.Sprint("s", i)}})
+		}
+		index["kept"] = all
+	}
+	for name, change := range map[string]func(index, kept map[string]any){
+		"no Secrets":     func(_, k map[string]any) { k["secrets"] = []string{} },
+		"null":           func(x, _ map[string]any) { x["kept"] = []any{nil} },
+		"no phase":       func(_, k map[string]any) { k["phase"] = "succ \x1b[2J" },
+		"a number":       func(_, k map[string]any) { k["revision"] = 1 << 40 },
+		"negative":       func(_, k map[string]any) { k["revision"] = -1 },
+		"the same twice": func(x, k map[string]any) { x["kept"] = []any{k, k} },
+		"a Secret twice": func(_, k map[string]any) { k["secrets"] = []string{"hawser-o-r1", "hawser-o-r1"} },
+		"many":           many,
+		"another path":   func(_, k map[string]any) { k["secrets"] = []string{"../../kube-system/secrets/hawser-o-r1"} },
+		"swept path":     func(x, _ map[string]any) { x["sweep"] = []string{"../../../nodes/a"} },
+		"overflow path":  func(x, _ map[string]any) { x["overflow"] = []string{"../configmaps/a"} },
+	} {
+		s := withIndex(t, change)
+		_, err := storetest.Kept(t.Context(), s.(release.History), "o")
+		if !errors.Is(err, release.ErrDamaged) || strings.Contains(err.Error(), "\x1b") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := s.Objects(t.Context(), release.Record{Owner: "o", Revision: 1, SetDigest: "set"}); !errors.Is(err, release.ErrDamaged) {
+			t.Errorf("%s: its objects: %v", name, err)
+		}
+	}
+	if kept, err := storetest.Kept(t.Context(), withIndex(t, func(_, _ map[string]any) {}).(release.History), "o"); err != nil || len(kept) != 1 {
+		t.Errorf("%v %v", kept, err)
+	}
+	renumbered := withIndex(t, func(_, k map[string]any) { k["revision"] = 7 })
+	if _, err := storetest.Kept(t.Context(), renumbered.(release.History), "o"); !errors.Is(err, release.ErrDamaged) {
+		t.Errorf("revision 1 is kept as 7: %v", err)
+	}
+}
+
+// FuzzIndex: whatever an index says, nothing panics.
+func FuzzIndex(f *testing.F) {
+	f.Add(`{"v":1,"kept":[{"revision":99,"phase":"succeeded","set":"x","digest":"y","secrets":[]}]}`)
+	f.Add(`{"v":1,"overflow":[""],"kept":[null]}`)
+	f.Fuzz(func(_ *testing.T, text string) {
+		s := kube.New(bodies{data: map[string]corev1.Secret{"hawser-o": {Data: map[string][]byte{"index": []byte(text)}}}}, "c")
+		_, _, _ = s.Current(context.Background(), "o")
+		_, _ = s.Objects(context.Background(), release.Record{Owner: "o", Revision: 99, SetDigest: "x"})
+		_, _ = storetest.Kept(context.Background(), s.(release.History), "o")
+	})
 }

@@ -106,7 +106,7 @@ func (s *store) current(ctx context.Context, owner string) (*head, *release.Reco
 		if err != nil {
 			return nil, nil, s.wrap("read", "secrets", headName(owner), err)
 		}
-		h, r, err := s.open(ctx, &secret, new(release.Budget))
+		h, r, err := s.open(ctx, owner, &secret)
 		if apierrors.IsNotFound(err) && try < 3 {
 			continue
 		}
@@ -132,7 +132,7 @@ func (s *store) current(ctx context.Context, owner string) (*head, *release.Reco
 // replace it and the kept revisions stay.
 func (s *store) damaged(owner string, secret *corev1.Secret, err error) error {
 	h, bad := parseHead(secret)
-	if bad != nil {
+	if bad != nil || h.index.belongs(owner) != nil {
 		h = &head{rv: secret.ResourceVersion, uid: string(secret.UID)}
 	}
 	s.remember(owner, h)
@@ -140,9 +140,12 @@ func (s *store) damaged(owner string, secret *corev1.Secret, err error) error {
 	return &release.DamagedError{Handle: release.Handle(h.rv), Bundle: secret.Annotations[annotationBundle], Revision: revision, Err: err}
 }
 
-// open decodes a head Secret.
-func (s *store) open(ctx context.Context, secret *corev1.Secret, budget *release.Budget) (*head, *release.Record, error) {
+// open decodes the head Secret of an owner.
+func (s *store) open(ctx context.Context, owner string, secret *corev1.Secret) (*head, *release.Record, error) {
 	h, err := parseHead(secret)
+	if err == nil {
+		err = h.index.belongs(owner)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -150,7 +153,7 @@ func (s *store) open(ctx context.Context, secret *corev1.Secret, budget *release
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := budget.Decode(data)
+	r, err := release.DecodeRecord(data)
 	return h, r, err
 }
 
@@ -172,30 +175,27 @@ func (s *store) join(ctx context.Context, first []byte, names []string, digest s
 	return data, nil
 }
 
-// Bundles reads every head of the cluster. Records that cannot be read are in the error, the others beside it.
-func (s *store) Bundles(ctx context.Context) ([]release.Record, error) {
+// Bundles reads every head of the cluster, one after the other. Records that cannot be read are in the error. A head that
+// was replaced or deleted after the LIST, so that a part of it is missing, is read again by itself.
+func (s *store) Bundles(ctx context.Context, each func(release.Record) error) error {
 	secrets, err := s.list(ctx, labelRecord+"="+partCurrent)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var out []release.Record
 	var failed []error
-	var budget release.Budget
 	for i := range secrets {
-		_, r, err := s.open(ctx, &secrets[i], &budget)
+		_, r, err := s.open(ctx, strings.TrimPrefix(secrets[i].Name, headName("")), &secrets[i])
+		if apierrors.IsNotFound(err) {
+			_, r, err = s.current(ctx, ownerOf(&secrets[i]))
+		}
+		if err == nil && r != nil {
+			err = each(*r)
+		}
 		if err != nil {
 			failed = append(failed, s.wrap("read", "secrets", secrets[i].Name, err))
-			continue
 		}
-		out = append(out, *r)
 	}
-	slices.SortFunc(out, func(a, b release.Record) int {
-		if c := strings.Compare(a.Bundle, b.Bundle); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Owner, b.Owner)
-	})
-	return out, errors.Join(failed...)
+	return errors.Join(failed...)
 }
 
 // list reads all Secrets with a label, page by page.
@@ -250,33 +250,38 @@ func (s *store) Objects(ctx context.Context, r release.Record) ([]object.Object,
 			continue
 		}
 		if err != nil {
-			return nil, s.wrap("read", "secrets", k.Secrets[0], err)
+			return nil, s.wrap("read", "secrets", k.name(), err)
 		}
 		return objects, nil
 	}
 }
 
-// Revisions reads the records of all kept revisions, newest first.
-func (s *store) Revisions(ctx context.Context, owner string) ([]release.Record, error) {
+// Revisions reads the records of all kept revisions, newest first, and not their Sets.
+func (s *store) Revisions(ctx context.Context, owner string, each func(release.Record) error) error {
 	h, _, err := s.current(ctx, owner)
 	if err != nil || h == nil {
-		return nil, err
+		return err
 	}
-	var out []release.Record
 	for _, k := range h.index.Kept {
 		if k.Phase.Open() {
 			continue
 		}
-		r, _, err := s.revision(ctx, k)
+		data, err := s.join(ctx, nil, k.Secrets, k.Digest)
 		if apierrors.IsNotFound(err) { // a newer head has let go of it
 			continue
 		}
-		if err != nil {
-			return nil, s.wrap("read", "secrets", k.Secrets[0], err)
+		var r *release.Record
+		if err == nil { // what was learned of it later is in the index alone
+			r, err = release.DecodeRevisionRecord(data, owner, k.Revision, k.Phase)
 		}
-		out = append(out, *r)
+		if err == nil {
+			err = each(*r)
+		}
+		if err != nil {
+			return s.wrap("read", "secrets", k.name(), err)
+		}
 	}
-	return out, nil
+	return nil
 }
 
 func (s *store) revision(ctx context.Context, k kept) (*release.Record, []object.Object, error) {

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"hawser.dev/hawser/internal/localprocess"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/release"
 )
@@ -41,6 +42,17 @@ const (
 	annotationProcess = "hawser.dev/process"
 )
 
+func annotationsOf(p localprocess.ID) map[string]string {
+	if p == (localprocess.ID{}) {
+		return nil
+	}
+	return map[string]string{annotationMachine: p.Machine, annotationProcess: p.Process}
+}
+
+func processOf(lease *coordinationv1.Lease) localprocess.ID {
+	return localprocess.ID{Machine: lease.Annotations[annotationMachine], Process: lease.Annotations[annotationProcess]}
+}
+
 var leaseMeta = metav1.TypeMeta{APIVersion: "coordination.k8s.io/v1", Kind: "Lease"}
 
 // Lock takes the lock, or returns an error with a *release.LockedError that names the holder.
@@ -49,7 +61,7 @@ func (s *store) Lock(ctx context.Context, owner, holder string, ttl time.Duratio
 	wanted := &coordinationv1.Lease{TypeMeta: leaseMeta, ObjectMeta: metav1.ObjectMeta{
 		Name: headName(owner), Namespace: object.SystemNamespace,
 		Labels:      map[string]string{object.LabelOwner: owner, object.LabelManagedBy: "hawser"},
-		Annotations: processAnnotations(),
+		Annotations: annotationsOf(localprocess.Self()),
 	}}
 	me := fmt.Sprintf("%s pid %d (%s)", holder, os.Getpid(), nonce())
 	wanted.Spec.HolderIdentity, wanted.Spec.LeaseDurationSeconds = &me, &seconds
@@ -58,7 +70,7 @@ func (s *store) Lock(ctx context.Context, owner, holder string, ttl time.Duratio
 		l, err := s.take(ctx, wanted)
 		if err == nil {
 			l.recovered = recovered
-			l.begin(ctx)
+			l.Renewal = release.Renew(ctx, l.ttl, l.acquired, l.renew)
 			return l, nil
 		}
 		if !apierrors.IsAlreadyExists(err) {
@@ -97,7 +109,7 @@ func (s *store) take(ctx context.Context, wanted *coordinationv1.Lease) (*lock, 
 		return nil, fmt.Errorf("%w: the API server answered with another Lease than the one that was made", release.ErrLost)
 	}
 	made.TypeMeta = leaseMeta
-	return &lock{store: s, lease: &made, acquired: began, renewed: began,
+	return &lock{store: s, lease: &made, acquired: began,
 		ttl: time.Duration(*wanted.Spec.LeaseDurationSeconds) * time.Second}, nil
 }
 
@@ -120,7 +132,7 @@ func (s *store) takeOver(ctx context.Context, name string) (*release.Held, error
 	if err != nil {
 		return nil, err
 	}
-	if !expired && !processGone(lease.Annotations) {
+	if !expired && !processOf(&lease).Gone() {
 		return nil, &release.LockedError{Held: *held}
 	}
 	err = s.c.Delete(ctx, leasesPath+"/"+name, &metav1.DeleteOptions{TypeMeta: deleteOptions,
@@ -152,7 +164,7 @@ func (s *store) Holder(ctx context.Context, owner string) (*release.Held, error)
 		}
 		expired = time.Now().After(held.Expires)
 	}
-	if expired || processGone(lease.Annotations) {
+	if expired || processOf(&lease).Gone() {
 		return nil, nil
 	}
 	return held, nil

@@ -25,12 +25,12 @@ func (s *store) Put(ctx context.Context, r release.Record, objects []object.Obje
 		return "", err
 	}
 	next := index{V: indexV, Write: nonce(), Open: r.Phase.Open(), Kept: old.index.Kept}
-	next.Sweep, _ = s.sweep(ctx, old.index.Sweep) // what stays is swept by the next
+	next.Sweep, _ = s.sweep(ctx, r.Owner, old.index.Sweep) // what stays is swept by the next
 	next.Sweep = append(next.Sweep, old.index.Overflow...)
 	p := &put{store: s, old: old, index: next}
 	secret, err := p.parts(ctx, r, objects)
 	if err != nil {
-		p.undo(ctx)
+		p.undo(ctx, r.Owner)
 		return "", err
 	}
 	written, err := p.replace(ctx, secret)
@@ -86,7 +86,11 @@ func (p *put) parts(ctx context.Context, r release.Record, objects []object.Obje
 		if err != nil {
 			return nil, err
 		}
-		p.index.keep(kept{Revision: r.Revision, Phase: r.Phase, Set: r.SetDigest, Digest: digestOf(data), Secrets: names})
+		p.index.keep(kept{Revision: r.Revision, Phase: r.Phase, Set: r.SetDigest, Digest: digestOf(data), Secrets: names}, r.Keep)
+	}
+	if k := p.index.find(r.Revision); k != nil && objects == nil {
+		p.index.Kept = slices.Clone(p.index.Kept) // the former head has it too
+		p.index.find(r.Revision).Phase = r.Phase
 	}
 	data, err := release.EncodeRecord(r)
 	if err != nil {
@@ -119,7 +123,7 @@ func (p *put) chunks(ctx context.Context, r release.Record, part string, data []
 }
 
 // undo deletes what was written for a head that will not be; what it cannot delete is collected one day.
-func (p *put) undo(ctx context.Context) { _, _ = p.sweep(ctx, p.wrote) }
+func (p *put) undo(ctx context.Context, owner string) { _, _ = p.sweep(ctx, owner, p.wrote) }
 
 // replace writes the head by compare-and-swap. After an error that leaves open whether it was written, it looks.
 func (p *put) replace(ctx context.Context, secret *corev1.Secret) (*head, error) {
@@ -137,7 +141,7 @@ func (p *put) replace(ctx context.Context, secret *corev1.Secret) (*head, error)
 		return &head{rv: answer.ResourceVersion, uid: string(answer.UID), index: p.index}, nil
 	}
 	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err) {
-		p.undo(ctx)
+		p.undo(ctx, ownerOf(secret))
 		return nil, p.wrap(verb, "secrets", secret.Name, err)
 	}
 	var there corev1.Secret
@@ -151,7 +155,7 @@ func (p *put) replace(ctx context.Context, secret *corev1.Secret) (*head, error)
 	if !lost {
 		return nil, p.wrap(verb, "secrets", secret.Name, err)
 	}
-	p.undo(ctx)
+	p.undo(ctx, ownerOf(secret))
 	if apierrors.IsNotFound(err) && p.old.rv == "" {
 		return nil, p.wrap(verb, "secrets", secret.Name, err) // the namespace is missing and cannot be made
 	}
@@ -160,9 +164,13 @@ func (p *put) replace(ctx context.Context, secret *corev1.Secret) (*head, error)
 
 func ownerOf(secret *corev1.Secret) string { return secret.Labels[object.LabelOwner] }
 
-// sweep deletes Secrets. It returns the names of those that could not be deleted, and why.
-func (s *store) sweep(ctx context.Context, names []string) (left []string, failed error) {
+// sweep deletes Secrets of an owner's records; other names are passed over. It returns the names of those that could not be
+// deleted, and why.
+func (s *store) sweep(ctx context.Context, owner string, names []string) (left []string, failed error) {
 	for _, name := range names {
+		if !own(owner, name) {
+			continue
+		}
 		err := s.c.Delete(ctx, secretsPath+"/"+name, &metav1.DeleteOptions{TypeMeta: deleteOptions})
 		if err != nil && !apierrors.IsNotFound(err) {
 			left, failed = append(left, name), s.wrap("delete", "secrets", name, err)
@@ -188,7 +196,7 @@ func (s *store) collect(ctx context.Context, owner string, x index) {
 			orphans = append(orphans, name)
 		}
 	}
-	_, _ = s.sweep(ctx, orphans)
+	_, _ = s.sweep(ctx, owner, orphans)
 }
 
 // Delete removes everything of a bundle. First the head is replaced by one that names nothing but garbage, which is
@@ -212,7 +220,7 @@ func (s *store) Delete(ctx context.Context, owner string, h release.Handle) erro
 		if now, err = s.tombstone(ctx, now, *r, secrets); err != nil {
 			return err
 		}
-		if _, err := s.sweep(ctx, now.index.Sweep); err != nil {
+		if _, err := s.sweep(ctx, owner, now.index.Sweep); err != nil {
 			return err
 		}
 	}
@@ -234,7 +242,7 @@ func (s *store) tombstone(ctx context.Context, now *head, r release.Record, secr
 	r.Phase, r.Inventory, r.SetDigest = release.Deleting, nil, ""
 	p := &put{store: s, old: now, index: index{V: indexV, Write: nonce(), Open: true}}
 	for i := range secrets {
-		if secrets[i].Name != headName(r.Owner) {
+		if own(r.Owner, secrets[i].Name) {
 			p.index.Sweep = append(p.index.Sweep, secrets[i].Name)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -74,32 +73,23 @@ func (s *Store) Current(_ context.Context, owner string) (*release.Record, relea
 	return r, b.handle, nil
 }
 
-// Bundles returns all current records; those that cannot be read are in the error.
-func (s *Store) Bundles(ctx context.Context) ([]release.Record, error) {
+// Bundles gives all current records to each; those that cannot be read are in the error.
+func (s *Store) Bundles(ctx context.Context, each func(release.Record) error) error {
 	s.mu.Lock()
 	var owners []string
 	for owner := range s.bundles {
 		owners = append(owners, owner)
 	}
 	s.mu.Unlock()
-	var out []release.Record
 	var failed []error
 	for _, owner := range owners {
 		r, _, err := s.Current(ctx, owner)
-		switch {
-		case err != nil:
-			failed = append(failed, err)
-		case r != nil:
-			out = append(out, *r)
+		if err == nil && r != nil {
+			err = each(*r)
 		}
+		failed = append(failed, err)
 	}
-	slices.SortFunc(out, func(a, b release.Record) int {
-		if c := strings.Compare(a.Bundle, b.Bundle); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Owner, b.Owner)
-	})
-	return out, errors.Join(failed...)
+	return errors.Join(failed...)
 }
 
 // Put replaces the record that the handle names.
@@ -120,7 +110,10 @@ func (s *Store) Put(_ context.Context, r release.Record, objects []object.Object
 		if err != nil {
 			return "", s.wrap(r.Owner, err)
 		}
-		next.keep(revision{number: r.Revision, phase: r.Phase, set: r.SetDigest, data: data})
+		next.keep(revision{number: r.Revision, phase: r.Phase, set: r.SetDigest, data: data}, r.Keep)
+	} else if i := slices.IndexFunc(next.kept, func(k revision) bool { return k.number == r.Revision }); i >= 0 {
+		next.kept = slices.Clone(next.kept)
+		next.kept[i].phase = r.Phase
 	}
 	data, err := release.EncodeRecord(r)
 	if err != nil {
@@ -133,17 +126,8 @@ func (s *Store) Put(_ context.Context, r release.Record, objects []object.Object
 }
 
 // keep adds a revision and forgets those beyond the retention.
-func (b *bundle) keep(r revision) {
-	list := slices.DeleteFunc(slices.Clone(b.kept), func(old revision) bool { return old.number == r.number })
-	list = append(list, r)
-	slices.SortStableFunc(list, func(a, b revision) int { return b.number - a.number })
-	good := slices.IndexFunc(list, func(r revision) bool { return r.phase == release.Succeeded })
-	b.kept = nil
-	for i, r := range list {
-		if i < release.Retention || i == good {
-			b.kept = append(b.kept, r)
-		}
-	}
+func (b *bundle) keep(r revision, number int) {
+	b.kept, _ = release.Retain(b.kept, r, number, func(r revision) (int, release.Phase) { return r.number, r.phase })
 }
 
 // Objects returns the Set of a revision.
@@ -163,26 +147,27 @@ func (s *Store) Objects(_ context.Context, r release.Record) ([]object.Object, e
 	return nil, nil
 }
 
-// Revisions returns the records of the kept revisions.
-func (s *Store) Revisions(_ context.Context, owner string) ([]release.Record, error) {
+// Revisions gives the records of the kept revisions to each.
+func (s *Store) Revisions(_ context.Context, owner string, each func(release.Record) error) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	b := s.bundles[owner]
-	if b == nil {
-		return nil, nil
+	var kept []revision
+	if b := s.bundles[owner]; b != nil {
+		kept = slices.Clone(b.kept)
 	}
-	var out []release.Record
-	for _, k := range b.kept {
+	s.mu.Unlock()
+	for _, k := range kept {
 		if k.phase.Open() {
 			continue
 		}
-		r, _, err := release.DecodeRevision(k.data)
-		if err != nil {
-			return nil, s.wrap(owner, err)
+		r, err := release.DecodeRevisionRecord(k.data, owner, k.number, k.phase)
+		if err == nil {
+			err = each(*r)
 		}
-		out = append(out, *r)
+		if err != nil {
+			return s.wrap(owner, err)
+		}
 	}
-	return out, nil
+	return nil
 }
 
 // Delete forgets a bundle.

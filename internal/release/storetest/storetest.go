@@ -37,6 +37,8 @@ func Run(t *testing.T, open func(t *testing.T) release.Store) {
 		{"Set", testSet},
 		{"OpenSet", testOpenSet},
 		{"Retention", testRetention},
+		{"RetentionAsked", testRetentionAsked},
+		{"Learned", testLearned},
 		{"BigSet", testBigSet},
 		{"BigRecord", testBigRecord},
 		{"Newer", testNewer},
@@ -63,6 +65,8 @@ func Record(t testing.TB, revision int) release.Record {
 		V: release.V, Bundle: bundle, Owner: object.OwnerID("", "", bundle), Fleet: "fleet", Cluster: "c1", Group: "g",
 		ClusterUID: "uid", Revision: revision, Head: "sha256:head", Rollout: "7K2M", Phase: release.Succeeded, Started: start,
 		Finished: start.Add(time.Minute), Author: "ann@laptop", Message: "why <&> not", Version: "1.2.3",
+		Release: revision + 1, Commit: "0123456789abcdef0123456789abcdef01234567", Plan: "sha256:plan", Done: plan.Counts{Create: 1, Unchanged: 2},
+		Digests: map[string]string{"api": "sha256:content"}, Images: map[string][]string{"api": {"registry.example.com/api:2"}},
 		Inputs: map[string]string{"api": "sha256:in"}, Sources: map[string]string{"api": "module api"},
 		Inventory: []plan.Owned{{Ref: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "api"}, Version: "v1",
 			Instance: "api", Stage: 1, UID: "u1", ResourceVersion: "12", Digest: "sha256:d", Own: "o", Schema: "s", Keep: true,
@@ -127,7 +131,7 @@ func revisions(t testing.TB, s release.Store, owner string) []release.Record {
 	if !ok {
 		t.Fatal("the store keeps no history")
 	}
-	out, err := h.Revisions(t.Context(), owner)
+	out, err := Kept(t.Context(), h, owner)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,6 +343,44 @@ func testRetention(t *testing.T, open func(*testing.T) release.Store) {
 	}
 }
 
+// A record may ask for another number of revisions than Retention.
+func testRetentionAsked(t *testing.T, open func(*testing.T) release.Store) {
+	s, h := open(t), release.Handle("")
+	for n := 1; n <= 5; n++ {
+		r := Record(t, n)
+		r.Keep = 2
+		if n != 1 {
+			r.Phase = release.Failed
+		}
+		h = put(t, s, r, Objects(1, fmt.Sprint("r", n, "-")), h)
+	}
+	var got []int
+	for _, r := range revisions(t, open(t), Record(t, 1).Owner) {
+		got = append(got, r.Revision)
+	}
+	if diff := cmp.Diff([]int{5, 4, 1}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What is learned of a revision after it was kept (it failed its soak) is told when it is no longer the current one.
+func testLearned(t *testing.T, open func(*testing.T) release.Store) {
+	s := open(t)
+	r := Record(t, 1)
+	put(t, s, r, Objects(1, "a"), "")
+	r, h := current(t, s, r.Owner)
+	r.Phase = release.Failed
+	h = put(t, s, r, nil, h)
+	put(t, s, Record(t, 2), Objects(1, "b"), h)
+	list := revisions(t, open(t), r.Owner)
+	if len(list) != 2 || list[1].Phase != release.Failed || list[0].Phase != release.Succeeded {
+		t.Errorf("%+v", list)
+	}
+	if set(t, s, list[1]) == nil {
+		t.Error("its objects are lost")
+	}
+}
+
 // A Set of ten mebibytes that do not compress.
 func testBigSet(t *testing.T, open func(*testing.T) release.Store) {
 	r := Record(t, 1)
@@ -408,22 +450,18 @@ func testBundles(t *testing.T, open func(*testing.T) release.Store) {
 		put(t, s, r, Objects(1, name), "")
 		want[r.Bundle] = r.Revision
 	}
-	all, err := open(t).Bundles(t.Context())
-	if _, newer := errors.AsType[*release.NewerError](err); err != nil && !newer { // of the test beside this one
-		t.Fatal(err)
-	}
-	got, last := map[string]int{}, ""
-	for _, r := range all {
-		if r.Bundle < last {
-			t.Errorf("%s comes after %s", r.Bundle, last)
-		}
-		last = r.Bundle
+	got := map[string]int{}
+	err := open(t).Bundles(t.Context(), func(r release.Record) error {
 		if _, ok := want[r.Bundle]; ok {
 			got[r.Bundle] = r.Revision
 			if len(r.Inventory) != 1 {
 				t.Errorf("%s has %d entries", r.Bundle, len(r.Inventory))
 			}
 		}
+		return nil
+	})
+	if _, newer := errors.AsType[*release.NewerError](err); err != nil && !newer { // of the test beside this one
+		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

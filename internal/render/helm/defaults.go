@@ -23,7 +23,7 @@ const valuesFile = "values.yaml"
 // Default is the value in the chart's own values.yaml, or in that of the dependency that the path is for.
 func (r *Renderer) Default(ctx context.Context, req render.Request, path v1alpha1.Path) (ast.Expr, diag.Pos) {
 	ch, err := r.read(ctx, req)
-	if err != nil || len(path) == 0 {
+	if err != nil {
 		return nil, diag.Pos{}
 	}
 	value, dir, rest, ok := defaultIn(ch.chart, "", path)

@@ -48,6 +48,7 @@ func functions(sites []site, a *answers) template.FuncMap {
 	maps.Copy(out, steady())
 	maps.Copy(out, bounded(orig))
 	maps.Copy(out, multiplied(orig))
+	maps.Copy(out, written(orig))
 	maps.Copy(out, regexes(orig))
 	return out
 }
@@ -267,13 +268,7 @@ func multiplied(orig template.FuncMap) template.FuncMap {
 // joined is a function that makes one text of many, if they are not too much together.
 func joined(fn string, do func(...any) string) func(...any) (string, error) {
 	return func(parts ...any) (string, error) {
-		n := 0
-		for _, p := range parts {
-			if text, ok := p.(string); ok {
-				n += len(text)
-			}
-		}
-		if n > maxMade {
+		if weight(parts...) > maxMade {
 			return "", tooMuch(fn)
 		}
 		return do(parts...), nil

@@ -11,6 +11,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -97,7 +98,7 @@ func (r *Renderer) Render(ctx context.Context, req render.Request) (render.Resul
 	if err != nil {
 		return out, r.failed(req, diag.From(err, "chart"))
 	}
-	found := append(j.warnings, j.vet(objects)...)
+	found := slices.Concat(j.warnings, j.vet(objects), j.misspelt())
 	found = r.onInstance(req, found)
 	out.Objects, out.Findings = objects, found.Warnings().Sorted()
 	return out, found.Errors().Sorted().Err()

@@ -15,6 +15,7 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 
+	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/once"
 	"hawser.dev/hawser/internal/render"
@@ -64,6 +65,9 @@ func load(ctx context.Context, req render.Request, opts Options) (*loaded, error
 	if err != nil {
 		return nil, err
 	}
+	if err := aliased(req, files); err != nil {
+		return nil, err
+	}
 	c, err := loader.LoadFiles(files)
 	if err != nil {
 		return nil, unreadable(err)
@@ -76,6 +80,24 @@ func load(ctx context.Context, req render.Request, opts Options) (*loaded, error
 	}
 	out.sites = mark(c, nil)
 	return out, installable(c)
+}
+
+// aliased refuses files that the library reads as YAML and whose aliases stand for more than a file may hold, those of
+// charts below charts/ included.
+func aliased(req render.Request, files []*archive.BufferedFile) error {
+	root := displayRoot(req, &loaded{chart: &chart.Chart{Metadata: &chart.Metadata{}}})
+	if root == "/" { // what the chart calls itself is not read yet
+		root = ""
+	}
+	for _, f := range files {
+		switch path.Base(f.Name) {
+		case valuesFile, "Chart.yaml", "Chart.lock", "requirements.yaml", "requirements.lock":
+			if fs := cuelang.CheckAliases(root+f.Name, f.Data); fs != nil {
+				return fs.Err()
+			}
+		}
+	}
+	return nil
 }
 
 // settle gives the charts below charts/ an order: the library leaves them in that of a Go map.

@@ -118,6 +118,9 @@ func (j *job) documents(name, text string) ([]object.Object, diag.Findings) {
 
 // decoded is a document as JSON types.
 func decoded(text string) (body any, err error) {
+	if fs := cuelang.CheckAliases("-", []byte(text)); fs != nil {
+		return nil, fmt.Errorf("line %d: %s", fs[0].Pos.Line, fs[0].What)
+	}
 	data, err := yaml.YAMLToJSON([]byte(text))
 	if err == nil {
 		err = jsonutil.Unmarshal(data, &body)

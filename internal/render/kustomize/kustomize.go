@@ -99,7 +99,7 @@ func (r *Renderer) Render(ctx context.Context, req render.Request) (render.Resul
 		if err := kjson.Unmarshal(data, &o.Body); err != nil {
 			return res, fmt.Errorf("an object of the kustomization: %w", err)
 		}
-		found = append(found, render.VetObject(o)...)
+		found = append(found, t.placed(o, render.VetObject(o))...)
 		res.Objects = append(res.Objects, o)
 	}
 	found = append(found, render.VetIdentity(res.Objects)...)

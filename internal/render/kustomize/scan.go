@@ -33,16 +33,36 @@ var (
 // kustomize follows the kustomization in a directory below the root; at is where it is named.
 func (c *collector) kustomize(dir string, at diag.Pos) {
 	key := fmt.Sprint(dir, " ", c.plain)
-	if c.seen[key] || c.ctx.Err() != nil {
+	if cost, ok := c.seen[key]; ok || c.ctx.Err() != nil {
+		c.spend(cost, at)
 		return
 	}
-	c.seen[key] = true
-	if len(c.seen) > maxKustomizations {
-		if len(c.seen) == maxKustomizations+1 {
-			c.find(at, "too-many", fmt.Sprintf("more than %d kustomizations", maxKustomizations), "")
-		}
-		return
+	outer := c.cost
+	c.seen[key], c.cost = cost{}, cost{builds: 1}
+	c.follow(dir, at)
+	own := c.cost
+	c.seen[key], c.cost = own, outer
+	c.spend(own, at)
+}
+
+// spend counts what building something costs, each time that it is named: the library builds it as often.
+func (c *collector) spend(more cost, at diag.Pos) {
+	before := c.cost
+	c.cost.builds = min(c.cost.builds+more.builds, maxKustomizations+1)
+	c.cost.bytes = min(c.cost.bytes+more.bytes, c.limits.OutputBytes+1)
+	switch {
+	case c.tooCostly || before == c.cost:
+	case c.cost.builds > maxKustomizations:
+		c.tooCostly = true
+		c.find(at, "too-many", fmt.Sprintf("more than %d kustomizations, each counted as often as it is named", maxKustomizations), "")
+	case c.cost.bytes > c.limits.OutputBytes:
+		c.tooCostly = true
+		c.find(at, "too-large", fmt.Sprintf("the kustomization reads more than %d MiB, each file counted as often as it is named", c.limits.OutputBytes>>20), "")
 	}
+}
+
+// follow reads the one kustomization of a directory.
+func (c *collector) follow(dir string, at diag.Pos) {
 	file := ""
 	for _, n := range names {
 		if isDir, err := c.isDir(path.Join(dir, n)); err == nil && !isDir {
@@ -79,7 +99,22 @@ func (c *collector) documents(full string, text []byte) []*yaml.Node {
 	if err != nil {
 		c.find(diag.Pos{File: shown, Line: lineOf(err)}, "yaml", "not valid YAML: "+cuelang.YAMLFault(err.Error()), "")
 	}
+	for _, doc := range docs {
+		c.inline(doc, func(n *yaml.Node) diag.Pos { return diag.Pos{File: shown, Line: n.Line, Column: n.Column} })
+	}
 	return docs
+}
+
+// inline checks the texts of a document that are YAML themselves, such as patches; at is where a node stands.
+func (c *collector) inline(n *yaml.Node, at func(*yaml.Node) diag.Pos) {
+	if n.Kind == yaml.ScalarNode {
+		for _, f := range cuelang.CheckAliases("-", []byte(n.Value)) {
+			c.find(at(n), f.Code, f.What, f.Fix)
+		}
+	}
+	for _, child := range n.Content {
+		c.inline(child, at)
+	}
 }
 
 func documents(text []byte) (docs []*yaml.Node, err error) {
@@ -220,7 +255,8 @@ func (c *collector) reads(dir, name string, at diag.Pos, dirs bool) {
 	case isDir:
 		c.find(at, "no-file", name+" is a directory", "name a file")
 	default:
-		c.file(full, name, at)
+		text, _ := c.file(full, name, at)
+		c.spend(cost{bytes: len(text)}, at)
 	}
 }
 
@@ -244,6 +280,7 @@ func (c *collector) rules(dir, file string, n *yaml.Node) {
 			c.find(at, "yaml", "not valid YAML: "+cuelang.YAMLFault(err.Error()), "")
 		}
 		for _, doc := range docs {
+			c.inline(doc, func(*yaml.Node) diag.Pos { return at })
 			c.rule(dir, file, doc, at)
 		}
 		return

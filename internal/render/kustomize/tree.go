@@ -47,6 +47,9 @@ func (t *tree) shown(name string) string {
 	return render.DisplayPath(filepath.Join(t.root, filepath.FromSlash(name)))
 }
 
+// cost is how many kustomizations a build makes and how many bytes of files it reads, each as often as it is named.
+type cost struct{ builds, bytes int }
+
 // collector reads a tree through a root that no link leads out of.
 type collector struct {
 	*tree
@@ -54,7 +57,10 @@ type collector struct {
 	within *os.Root
 	limits cuelang.Limits
 	size   int
-	seen   map[string]bool
+	// seen is what building each directory costs, by itself and all that it names; cost is that of the one being read.
+	seen      map[string]cost
+	cost      cost
+	tooCostly bool
 	// plain tells that only resources may be named: what generators and transformers are must be readable before they run.
 	plain bool
 	found diag.Findings
@@ -73,7 +79,7 @@ func collect(ctx context.Context, src *v1alpha1.KustomizeSource, limits cuelang.
 	}
 	defer within.Close()
 	c := &collector{tree: &tree{files: map[string][]byte{}, start: start, root: root}, ctx: ctx, within: within,
-		limits: limits, seen: map[string]bool{}}
+		limits: limits, seen: map[string]cost{}}
 	c.kustomize(start, diag.Pos(src.Pos))
 	if len(c.kustomizations) > 0 {
 		c.at = diag.Pos{File: c.shown(c.kustomizations[0].file), Line: 1}
@@ -187,6 +193,10 @@ func (c *collector) file(full, name string, at diag.Pos) ([]byte, bool) {
 		return nil, false
 	}
 	c.files[full] = text
+	if fs := cuelang.CheckAliases(c.shown(full), text); fs != nil {
+		c.found = append(c.found, fs...)
+		return nil, false
+	}
 	return text, true
 }
 

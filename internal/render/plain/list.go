@@ -27,7 +27,9 @@ type file struct {
 // lister collects files in the order of the paths, each once.
 type lister struct {
 	// root, when set, holds fetched content: paths start there and do not lead out. show is a file as the user knows it.
-	root   string
+	root string
+	// bound, when set, is the directory that holds everything that the paths of a document may name: its repository or module.
+	bound  string
 	base   string // where the path that is being read starts, "" for an absolute one
 	show   func(string) string
 	limits cuelang.Limits
@@ -43,8 +45,8 @@ func (l *lister) fail(code, what, fix string) {
 	l.found = append(l.found, f)
 }
 
-// path adds what one path of the user names: a file, a directory or a glob. It may lead anywhere; links below a
-// directory or glob may not lead out of it.
+// path adds what one path names: a file, a directory or a glob. Those of a document lie in its repository, those that a
+// user gave lead anywhere; links below a directory or glob may not lead out of it.
 func (l *lister) path(dir, p string) {
 	full := filepath.FromSlash(p)
 	if l.root != "" && p != "." && !filepath.IsLocal(full) {
@@ -53,6 +55,12 @@ func (l *lister) path(dir, p string) {
 	}
 	if l.base = ""; !filepath.IsAbs(full) {
 		l.base, full = dir, filepath.Join(dir, full)
+	}
+	if l.bound != "" {
+		if err := within(l.bound, full); err != nil {
+			l.fail("outside", p+" "+err.Error(), "copy it there, or deliver it by itself: hawser apply -f FILE")
+			return
+		}
 	}
 	if strings.ContainsAny(p, "*?[") {
 		if _, err := os.Lstat(full); err != nil {
@@ -78,8 +86,46 @@ func (l *lister) path(dir, p string) {
 	}
 }
 
+// within is an error for what lies, or leads by a link, outside of a directory, or in a repository's own .git. Of what is not
+// there, and of a glob, the part before counts: whether something is there outside is not told.
+func within(root, name string) error {
+	real, err := filepath.Abs(name)
+	if err != nil {
+		return err
+	}
+	if i := strings.IndexAny(real, "*?["); i >= 0 {
+		if _, err := os.Lstat(real); err != nil {
+			real = filepath.Dir(real[:i] + "x")
+		}
+	}
+	for at := real; ; at = filepath.Dir(at) {
+		if resolved, err := filepath.EvalSymlinks(at); err == nil {
+			rest, err := filepath.Rel(at, real)
+			if err != nil {
+				return err
+			}
+			real = filepath.Join(resolved, rest)
+			break
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	rel, err := filepath.Rel(root, real)
+	switch {
+	case err != nil || !filepath.IsLocal(rel):
+		return fmt.Errorf("lies, or leads by a link, outside of %s", root)
+	case slices.Contains(strings.Split(filepath.ToSlash(rel), "/"), ".git"):
+		return errors.New("is a part of .git")
+	}
+	return nil
+}
+
 func (l *lister) glob(p, full string) {
 	matches, err := filepath.Glob(full)
+	matches = slices.DeleteFunc(matches, func(m string) bool { // the names in a linked directory outside are not told
+		return l.bound != "" && within(l.bound, filepath.Dir(m)) != nil
+	})
 	if err != nil || len(matches) == 0 {
 		what := fmt.Sprintf("%s matches no file", p)
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/render"
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // revision of this renderer's rules; it changes when the same files may give other objects.
@@ -129,6 +130,15 @@ func (r *Renderer) read(ctx context.Context, req render.Request) ([]file, error)
 		dir, l.root, l.show = req.Content.Root, req.Content.Root, fetchedName(src.URL, req.Content.Root)
 		if len(paths) == 0 {
 			paths = []string{"."}
+		}
+	}
+	if src.URL == "" && !src.Given {
+		bound, marked, err := rootfs.Bound(dir, ".git") // the whole repository, also for a module in it
+		if err == nil && !marked {
+			bound, _, err = rootfs.Bound(dir, "cue.mod")
+		}
+		if l.bound = bound; err != nil {
+			return nil, fmt.Errorf("instance %s: %w", req.Instance.Name, err)
 		}
 	}
 	if !req.Instance.Values.IsZero() {

@@ -144,8 +144,38 @@ func TestLinks(t *testing.T) {
 	if facts, _ = outcome(t, request(root, ".")); !strings.Contains(facts, "manifest-link") {
 		t.Errorf("a linked directory is followed: %s", facts)
 	}
-	if facts, _ = outcome(t, request(root, "elsewhere", "../"+filepath.Base(filepath.Dir(outside))+"/../"+filepath.Base(filepath.Dir(root))+"/"+filepath.Base(root)+"/a.yaml")); strings.Contains(facts, "manifest-link") {
+	given := request(root, "elsewhere", "../"+filepath.Base(filepath.Dir(outside))+"/../"+filepath.Base(filepath.Dir(root))+"/"+filepath.Base(root)+"/a.yaml")
+	given.Instance.Manifests.Given = true
+	if facts, _ = outcome(t, given); strings.Contains(facts, "manifest-link") || strings.Contains(facts, "outside") {
 		t.Errorf("what the user names himself is refused: %s", facts)
+	}
+}
+
+// TestPathsStayInTheRepository: what a document names lies in its repository or module, or beside it, whatever it is called and
+// whatever links there are; nothing outside is read, and whether it is there is not told.
+func TestPathsStayInTheRepository(t *testing.T) {
+	top := unpack(t, map[string]string{"in/home/s.yaml": "password: hunter2-CANARY\n", "in/pr/.git/config": "extraheader: CANARY\n",
+		"in/pr/app/a.yaml": fmt.Sprintf(cm, "a"), "in/pr/b.yaml": fmt.Sprintf(cm, "b"), "in/bare/x/a.yaml": fmt.Sprintf(cm, "a")})
+	app, home := filepath.Join(top, "pr", "app"), filepath.Join(top, "home")
+	for link, to := range map[string]string{"s.yaml": "../../home/s.yaml", "l": "../../home", "gone.yaml": "../../home/gone", "g": "../.git"} {
+		if err := os.Symlink(to, filepath.Join(app, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range []string{"../../home/s.yaml", "../../home", "../../home/*.yaml", "../../home/gone.yaml", "../../ho*/s.yaml", filepath.Join(home, "s.yaml"),
+		"s.yaml", "l", "l/s.yaml", "l/*.yaml", "l/../s.yaml", "/proc/self/environ", "/etc/passwd", "../.git/config", "g/config", "../.git/*"} {
+		facts, objects := outcome(t, request(app, path))
+		if !strings.Contains(facts, "error outside") || strings.Contains(facts+objects, "CANARY") {
+			t.Errorf("%s: %s %s", path, facts, objects)
+		}
+	}
+	for _, path := range []string{"a.yaml", "../b.yaml", "../*.yaml", filepath.Join(app, "a.yaml"), "../app"} {
+		if facts, _ := outcome(t, request(app, path)); strings.Contains(facts, "error outside:") {
+			t.Errorf("%s: %s", path, facts)
+		}
+	}
+	if facts, _ := outcome(t, request(filepath.Join(top, "bare", "x"), "../../pr/b.yaml")); !strings.Contains(facts, "error outside") {
+		t.Errorf("beside no repository: %s", facts)
 	}
 }
 
@@ -182,7 +212,7 @@ func TestKey(t *testing.T) {
 // The key and the digest do not depend on the directory that a command is run in, nor on where the checkout lies.
 func TestKeyAnywhere(t *testing.T) {
 	r := New(Options{})
-	files := map[string]string{"in/app/base/a.yaml": fmt.Sprintf(cm, "a"), "in/app/b.yaml": fmt.Sprintf(cm, "b"), "in/c.yaml": fmt.Sprintf(cm, "c")}
+	files := map[string]string{"in/app/base/a.yaml": fmt.Sprintf(cm, "a"), "in/app/b.yaml": fmt.Sprintf(cm, "b"), "in/c.yaml": fmt.Sprintf(cm, "c"), "in/.git/HEAD": ""}
 	both := func(dir string) string {
 		t.Helper()
 		req := request(dir, "./base", "b.yaml", "../*.yaml")
@@ -331,5 +361,50 @@ func TestFetched(t *testing.T) {
 	req.Instance.Manifests.URL = url
 	if _, err := New(Options{}).Render(t.Context(), req); err == nil {
 		t.Error("what was not fetched is rendered")
+	}
+}
+
+// TestPathsOfADocument: a document's paths lead nowhere out of the repository or CUE module it lies in, or its own
+// directory where there is neither, by no name and no link, and what lies there is not told; elsewhere in the repository is
+// read as ever.
+func TestPathsOfADocument(t *testing.T) {
+	const canary = "password: c4nary"
+	for _, mark := range []string{".git", "cue.mod", ""} {
+		top := unpack(t, map[string]string{"in/home/c4nary.yaml": canary, "in/home/deep/x.yaml": canary, "in/repo/sibling/a.yaml": fmt.Sprintf(cm, "a"),
+			"in/repo/app/b.yaml": fmt.Sprintf(cm, "b"), "in/repo/app/sub/cue.mod/module.cue": "", "in/repo/app/sub/c.yaml": fmt.Sprintf(cm, "c"), "in/repo/.git/config.yaml": canary})
+		if mark != ".git" {
+			if err := os.RemoveAll(filepath.Join(top, "repo", ".git")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if mark == "cue.mod" {
+			if err := os.Mkdir(filepath.Join(top, "repo", mark), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		app := filepath.Join(top, "repo", "app")
+		for name, to := range map[string]string{"l.yaml": "../../home/c4nary.yaml", "ld": "../../home", "lself": ".", "abs.yaml": filepath.Join(top, "home", "c4nary.yaml"), "l2": "../../home/deep"} {
+			if err := os.Symlink(to, filepath.Join(app, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, p := range []string{"../../home/c4nary.yaml", "../../home", "../../home/*.yaml", "../../*/*.yaml", "l.yaml", "ld", "ld/c4nary.yaml", "ld/*", "l*/*.yaml", "*/../../../home/*",
+			"abs.yaml", filepath.Join(top, "home", "c4nary.yaml"), filepath.Join(top, "home"), "../../home/none.yaml", "/proc/self/environ", "l2/../c4nary.yaml", "lself/ld/c4nary.yaml", "../.git/config.yaml", "../.git"} {
+			_, err := New(Options{}).Render(t.Context(), request(app, p))
+			if err == nil || strings.Contains(err.Error(), canary) || strings.Count(err.Error(), "c4nary") > strings.Count(p, "c4nary") {
+				t.Errorf("%q %s: %v", mark, p, err)
+			}
+		}
+		for p, marked := range map[string]bool{"b.yaml": false, "../sibling/a.yaml": true, "../sibling": true, "../sib*/*.yaml": true, filepath.Join(app, "b.yaml"): false,
+			filepath.Join(top, "repo", "sibling", "a.yaml"): true, "lself/b.yaml": false, "[b].yaml": false, "./sub": false} {
+			_, err := New(Options{}).Render(t.Context(), request(app, p))
+			if want := mark != "" || !marked; want != (err == nil) {
+				t.Errorf("%q %s: %v", mark, p, err)
+			}
+		}
+		_, err := New(Options{}).Render(t.Context(), request(filepath.Join(app, "sub"), "../b.yaml"))
+		if want := mark == ".git"; want != (err == nil) {
+			t.Errorf("%q from a module: %v", mark, err)
+		}
 	}
 }

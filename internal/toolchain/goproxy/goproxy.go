@@ -6,6 +6,7 @@ package goproxy
 
 import (
 	"archive/zip"
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -186,54 +187,61 @@ func (c *Client) Source(ctx context.Context, mod, version string) (cuegen.Source
 	if err != nil {
 		return nil, "", err
 	}
-	file, done, err := c.zip(ctx, escaped, name)
+	data, kept, err := c.zip(ctx, escaped, name)
 	if err != nil {
 		return nil, "", failure("go-proxy", "the source of "+mod+" "+version+" cannot be had", err, fixProxy)
 	}
-	defer done()
-	sum, err := dirhash.HashZip(file, dirhash.Hash1)
+	z, sum, err := sumOf(data)
 	if err != nil {
 		return nil, "", failure("go-zip", mod+" "+version+" is damaged", err, "")
 	}
 	if err := c.check(ctx, mod, version, sum); err != nil {
-		if diag.From(err, "")[0].Code == mismatch {
-			_ = os.Remove(file) // so that the next run asks again
+		if diag.From(err, "")[0].Code == mismatch && kept != "" {
+			_ = os.Remove(kept) // so that the next run asks again
 		}
 		return nil, "", err
 	}
-	src, err := read(file, mod, version)
+	src, err := read(z, mod, version)
 	if err != nil {
 		return nil, "", failure("go-zip", mod+" "+version+" cannot be read", err, "")
 	}
 	return src, sum, nil
 }
 
-// zip is the file of a version's zip; done is called when it is not needed any more.
-func (c *Client) zip(ctx context.Context, escaped, version string) (file string, done func(), err error) {
-	dir := filepath.Join(c.opts.Dir, filepath.FromSlash(escaped), "@v")
+// sumOf opens a zip and computes its sum, as the checksum database has it.
+func sumOf(data []byte) (*zip.Reader, string, error) {
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, "", err
+	}
+	if len(z.File) > maxFiles {
+		return nil, "", fmt.Errorf("more than %d files", maxFiles)
+	}
+	files, names := map[string]*zip.File{}, []string{}
+	for _, f := range z.File {
+		if files[f.Name] != nil {
+			return nil, "", fmt.Errorf("%q is in it twice", f.Name)
+		}
+		files[f.Name], names = f, append(names, f.Name)
+	}
+	sum, err := dirhash.Hash1(names, func(name string) (io.ReadCloser, error) { return files[name].Open() })
+	return z, sum, err
+}
+
+// zip is a version's zip, from the cache or the proxy: others may write the cache at any time, so it is read once. kept is
+// its file in the cache, "" when there is none.
+func (c *Client) zip(ctx context.Context, escaped, version string) (data []byte, kept string, err error) {
 	if c.opts.Dir != "" {
-		file = filepath.Join(dir, version+".zip")
-		if _, err := os.Stat(file); err == nil {
-			return file, func() {}, nil
+		kept = filepath.Join(c.opts.Dir, filepath.FromSlash(escaped), "@v", version+".zip")
+		if data, err := rootfs.ReadFile(kept, maxZip); err == nil {
+			return data, kept, nil
 		}
 	}
-	data, err := c.get(ctx, "/"+escaped+"/@v/"+version+".zip", maxZip)
-	if err != nil {
-		return "", nil, err
+	data, err = c.get(ctx, "/"+escaped+"/@v/"+version+".zip", maxZip)
+	if err != nil || kept == "" || keep(kept, data) != nil {
+		kept = ""
 	}
-	if c.opts.Dir != "" && keep(file, data) == nil {
-		return file, func() {}, nil
-	}
-	tmp, err := os.CreateTemp("", "hawser-*.zip")
-	if err != nil {
-		return "", nil, err
-	}
-	_, err = tmp.Write(data)
-	if err = errors.Join(err, tmp.Close()); err != nil {
-		_ = os.Remove(tmp.Name())
-		return "", nil, err
-	}
-	return tmp.Name(), func() { _ = os.Remove(tmp.Name()) }, nil
+	return data, kept, err
 }
 
 // keep writes a file of the cache as a whole.
@@ -259,16 +267,8 @@ func keep(file string, data []byte) error {
 var skipped = regexp.MustCompile(`(_test|\.pb|^zz_generated\..*|^generated\..*)\.go$`)
 
 // read reads the Go files of a zip, each below the import path of its package.
-func read(file, mod, version string) (cuegen.Source, error) {
-	z, err := zip.OpenReader(file)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = z.Close() }()
+func read(z *zip.Reader, mod, version string) (cuegen.Source, error) {
 	src, prefix := cuegen.Source{}, mod+"@"+version+"/"
-	if len(z.File) > maxFiles {
-		return nil, fmt.Errorf("more than %d files", maxFiles)
-	}
 	total := int64(0)
 	for _, f := range z.File {
 		name, ok := strings.CutPrefix(f.Name, prefix)

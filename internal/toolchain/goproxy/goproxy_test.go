@@ -49,6 +49,8 @@ type proxy struct {
 	zip      []byte
 	key      string
 	requests atomic.Int32
+	// meanwhile is done while the checksum database is asked.
+	meanwhile func()
 }
 
 func start(t *testing.T, files map[string]string) *proxy {
@@ -77,7 +79,12 @@ func start(t *testing.T, files map[string]string) *proxy {
 	mux.Handle("/sumdb/sums.example.com/", http.StripPrefix("/sumdb/sums.example.com", database))
 	mux.HandleFunc("/"+mod+"/@v/list", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("v0.34.0\nv0.34.1\n")) })
 	mux.HandleFunc("/"+mod+"/@v/"+version+".zip", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(p.zip) })
-	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.requests.Add(1); mux.ServeHTTP(w, r) }))
+	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p.requests.Add(1); p.meanwhile != nil && strings.HasPrefix(r.URL.Path, "/sumdb/") {
+			p.meanwhile()
+		}
+		mux.ServeHTTP(w, r)
+	}))
 	t.Cleanup(p.Close)
 	return p
 }
@@ -158,6 +165,24 @@ func TestSourceRefuses(t *testing.T) {
 				t.Error("it was kept")
 			}
 		})
+	}
+}
+
+// TestCacheThatIsWrittenMeanwhile: what is used is what was compared with the sum, whatever others write in the cache in
+// between.
+func TestCacheThatIsWrittenMeanwhile(t *testing.T) {
+	p, dir := start(t, files), t.TempDir()
+	p.meanwhile = func() {
+		if err := keep(filepath.Join(dir, mod, "@v", version+".zip"), zipped(t, map[string]string{"evil/evil.go": "package evil\n"})); err != nil {
+			t.Error(err)
+		}
+	}
+	src, _, err := p.client(dir, nil).Source(t.Context(), mod, version)
+	if err != nil || len(src) != 1 || src[mod+"/apps/v1"] == nil {
+		t.Errorf("%v %v", src, err)
+	}
+	if _, _, err := p.client(dir, nil).Source(t.Context(), mod, version); len(diag.From(err, "")) == 0 || diag.From(err, "")[0].Code != mismatch {
+		t.Errorf("what is in the cache now: %v", err)
 	}
 }
 

@@ -1,0 +1,22 @@
+package bind
+
+import (
+	"reflect"
+	"testing"
+)
+
+// What a render with placeholders has otherwise is made up; the rest is certain, and what other instances give is told already.
+func TestMade(t *testing.T) {
+	body := map[string]any{"metadata": map[string]any{"name": "web", "annotations": map[string]any{"checksum": "5f2a", "plain": "x", "late": "known after db"}},
+		"port": int64(8081), "fixed": int64(1), "on": true, "line": "sum=5f2a, user=web", "list": []any{"a", "5f2a"}, "longer": []any{"a", "5f2a"}, "new": map[string]any{"k": "v"}}
+	placeholders := map[string]any{"metadata": map[string]any{"name": "web", "annotations": map[string]any{"checksum": "77", "plain": "x", "late": "77"}},
+		"port": int64(8080), "fixed": int64(1), "on": true, "line": "sum=77, user=web", "list": []any{"a", "77"}, "longer": []any{"a"}}
+	want := map[string]any{"metadata": map[string]any{"name": "web", "annotations": map[string]any{"checksum": AtApply, "plain": "x", "late": "known after db"}},
+		"port": AtApply, "fixed": int64(1), "on": true, "line": "sum=" + AtApply + ", user=web", "list": []any{"a", AtApply}, "longer": []any{AtApply, AtApply}, "new": map[string]any{"k": AtApply}}
+	if got := Made(body, placeholders); !reflect.DeepEqual(got, want) {
+		t.Errorf("%v\nwant %v", got, want)
+	}
+	if got := Made(body, body); !reflect.DeepEqual(got, body) {
+		t.Errorf("nothing is made up: %v", got)
+	}
+}

@@ -1,0 +1,48 @@
+package bind
+
+import (
+	"strings"
+
+	"hawser.dev/hawser/internal/diag"
+)
+
+// Explained adds to findings about an instance that was rendered with stand-ins for values of other instances (late) what to do
+// about those.
+func Explained(fs diag.Findings, late []string) diag.Findings {
+	if len(late) == 0 {
+		return fs
+	}
+	for i := range fs {
+		if fs[i].Severity != diag.Error {
+			continue
+		}
+		if fs[i].Why != "" {
+			fs[i].Why += "; "
+		}
+		fs[i].Why += "values are known only after " + strings.Join(late, ", ")
+		if fs[i].Fix == "" {
+			fs[i].Fix = "give a value that fits in the meantime: {from: {..., preview: VALUE}}"
+		}
+	}
+	return fs
+}
+
+// Absent is the finding that the object a value comes from is not there (object names it), though its instance is carried out and
+// instance, which takes the value, waits for it.
+func (f From) Absent(object, instance string) *diag.Finding {
+	n := f.Finding("value-from", "%s, which %s takes a value of, is not there", object, instance)
+	n.Object, n.Why = object, "instance "+f.Instance+" is carried out, and it has not come"
+	n.Fix = "correct object, or let " + f.Instance + " make it"
+	return n
+}
+
+// CodeUnread is the code of findings about objects that may not, or can not, be read for their values.
+const CodeUnread = "value-unread"
+
+// Unread is the finding that the object a value comes from could not be read.
+func (f From) Unread(object, why string) *diag.Finding {
+	n := f.Finding(CodeUnread, "%s of instance %s cannot be read", object, f.Instance)
+	n.Object, n.Why = object, why
+	n.Fix = "grant the right to get it; hawser fleet check --print-rbac writes the rules"
+	return n
+}

@@ -1,0 +1,204 @@
+package bind
+
+import (
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/token"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/internal/object"
+)
+
+// Otherwise gives values, in which stand-ins stand for what is open, with other stand-ins of the same types. What is
+// rendered from both alike does not depend on the values (see Unknown).
+func Otherwise(v v1alpha1.Values, open []From) v1alpha1.Values {
+	at := map[string]bool{}
+	for _, f := range open {
+		at[f.At] = true
+	}
+	out := rewrite(v.Struct, nil, func(x ast.Expr, p v1alpha1.Path) (ast.Expr, bool) {
+		if !at[p.String()] {
+			return nil, false
+		}
+		return rewrite(x, nil, other), true
+	})
+	if s, ok := out.(*ast.StructLit); ok {
+		v.Struct = s
+	}
+	return v
+}
+
+// other is another scalar of the same type.
+func other(x ast.Expr, _ v1alpha1.Path) (ast.Expr, bool) {
+	if s, ok := cuelang.StringLit(x); ok {
+		if strings.HasPrefix(s, knownAfter) {
+			s = "not " + s
+		}
+		return cuelang.Foreign(text(s+"0", x.Pos())), true
+	}
+	lit, ok := x.(*ast.BasicLit)
+	if !ok {
+		return nil, false
+	}
+	var next *ast.BasicLit
+	switch lit.Kind {
+	case token.INT:
+		n, err := strconv.ParseInt(lit.Value, 10, 64)
+		if err != nil {
+			return nil, false
+		}
+		next = ast.NewLit(token.INT, strconv.FormatInt(n+1, 10))
+	case token.TRUE, token.FALSE:
+		next = ast.NewBool(lit.Kind == token.FALSE)
+	default:
+		return nil, false
+	}
+	ast.SetPos(next, lit.Pos())
+	return next, true
+}
+
+// Unknown marks which objects of a render depend on what is open: those that a second render, of the values with other
+// stand-ins, has otherwise or not at all. Texts that are computed of stand-ins (a digest) become texts that say so, where no
+// stand-in is seen in them. The objects given are not changed.
+func Unknown(objs, second []object.Object, open []From) []object.Object {
+	u := unknown{marks: marksOf(open)}
+	var after []string
+	for _, f := range open {
+		if !slices.Contains(after, f.Instance) {
+			after = append(after, f.Instance)
+		}
+	}
+	u.label = knownAfter + strings.Join(after, ", ")
+	bodies := map[object.Ref]map[string]any{}
+	for _, o := range second {
+		bodies[o.Ref()] = o.Body
+	}
+	out := slices.Clone(objs)
+	for i, o := range out {
+		body, ok := bodies[o.Ref()]
+		if !ok {
+			out[i].Unknown = true
+			continue
+		}
+		u.base64 = false
+		got, differs := u.both(o.Body, body, o.Ref().IsSecret())
+		if differs {
+			out[i].Unknown = true
+			out[i].Body, _ = got.(map[string]any)
+		}
+	}
+	return out
+}
+
+// unknown compares two renders of an object.
+type unknown struct {
+	marks map[string]bool
+	label string
+	// base64: what is compared is data of a Secret.
+	base64 bool
+}
+
+// both is a with the label in place of texts that differ in b and hold no stand-in, and whether anything differs. secret: a
+// is a Secret's body.
+func (u *unknown) both(a, b any, secret bool) (_ any, differs bool) {
+	switch x := a.(type) {
+	case map[string]any:
+		y, ok := b.(map[string]any)
+		if !ok {
+			return a, true
+		}
+		out := maps.Clone(x)
+		differs = len(x) != len(y)
+		for k, v := range x {
+			u.base64 = u.base64 || secret && k == "data"
+			got, d := u.both(v, y[k], false)
+			u.base64 = u.base64 && !(secret && k == "data")
+			out[k], differs = got, differs || d
+		}
+		return out, differs
+	case []any:
+		y, ok := b.([]any)
+		if !ok || len(x) != len(y) {
+			return a, true
+		}
+		out := slices.Clone(x)
+		for i, v := range x {
+			got, d := u.both(v, y[i], false)
+			out[i], differs = got, differs || d
+		}
+		return out, differs
+	case string:
+		y, ok := b.(string)
+		if !ok || x == y {
+			return a, !ok
+		}
+		return u.text(x, y), true
+	}
+	return a, !reflect.DeepEqual(a, b)
+}
+
+// Where words begin and end in texts.
+const begins, ends = " \t\n\"'=:@,", " \t\n\"',:@"
+
+// text is a text with the label in place of what differs in another one, in whole words.
+func (u *unknown) text(a, b string) string {
+	if holds(a, u.marks) {
+		return a
+	}
+	if u.base64 {
+		return base64.StdEncoding.EncodeToString([]byte(u.label))
+	}
+	from := 0
+	for from < min(len(a), len(b)) && a[from] == b[from] {
+		from++
+	}
+	from = strings.LastIndexAny(a[:from], begins) + 1
+	to := 0
+	for to < min(len(a), len(b))-from && a[len(a)-1-to] == b[len(b)-1-to] {
+		to++
+	}
+	tail := a[len(a)-to:]
+	if i := strings.IndexAny(tail, ends); i >= 0 {
+		tail = tail[i:]
+	} else {
+		tail = ""
+	}
+	return a[:from] + u.label + tail
+}
+
+// marksOf are the scalars of stand-ins as text, and the texts that say so; true: found inside of texts too.
+func marksOf(froms []From) map[string]bool {
+	marks := map[string]bool{}
+	for _, f := range froms {
+		if f.Instance != "" {
+			standIns(StandIn(f), marks)
+			marks[f.standInText()] = true
+		}
+	}
+	return marks
+}
+
+// standIns collects the scalars of a stand-in as text; true: found inside of texts too.
+func standIns(x ast.Expr, marks map[string]bool) {
+	rewrite(x, nil, func(x ast.Expr, _ v1alpha1.Path) (ast.Expr, bool) {
+		if s, ok := cuelang.StringLit(x); ok && s != "" {
+			marks[s] = true
+		} else if v, err := cuelang.ToJSON(x); err == nil {
+			switch v.(type) {
+			case int64, float64, bool:
+				if _, isText := marks[fmt.Sprint(v)]; !isText {
+					marks[fmt.Sprint(v)] = false
+				}
+			}
+		}
+		return nil, false
+	})
+}

@@ -1,0 +1,77 @@
+package bind
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"testing"
+
+	"cuelang.org/go/cue/ast"
+	"github.com/google/go-cmp/cmp"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+)
+
+// What is computed of a value that is not known yet (a digest) says so, like what holds it, and what is computed of
+// others stays.
+func TestUnknown(t *testing.T) {
+	v := values(t, "b.yaml", `{uri: {from: {instance: db, object: v1/Secret/x, path: data.uri}}, port: {from: {instance: db, object: v1/Secret/x, path: data.port, preview: 5432}},
+		on: {from: {instance: gate, object: v1/Secret/x, path: data.on, preview: true}}, own: "known"}`)
+	open, _ := Froms(v)
+	bound, fs := Bind(v, Fill{From: func(f From) (ast.Expr, *diag.Finding) { return StandIn(f), nil }})
+	if len(fs) > 0 {
+		t.Fatal(fs)
+	}
+	second := Otherwise(bound, open)
+	same(t, "first", `{uri: "known after db", port: 5432, on: true, own: "known"}`, show(bound.Struct))
+	same(t, "second", `{uri: "not known after db0", port: 5433, on: false, own: "known"}`, show(second.Struct))
+
+	got := Unknown(rendered(t, bound), rendered(t, second), open)
+	const label = "known after db, gate"
+	want := []object.Object{
+		{Unknown: true, Body: body("ConfigMap", "computed", map[string]any{
+			"digest": label, "beside": "a: sha256:" + label + ", b", "number": int64(10864), "list": []any{"x", label}, "uri": "u=known after db", "own": "known"})},
+		{Unknown: true, Body: body("Secret", "computed", map[string]any{"digest": base64.StdEncoding.EncodeToString([]byte(label)), "own": "a25vd24="})},
+		{Body: body("ConfigMap", "own", map[string]any{"digest": sum("known")})},
+		{Unknown: true, Body: body("ConfigMap", "gated", map[string]any{})},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if first := rendered(t, bound)[0].Body["data"].(map[string]any)["digest"]; first == label {
+		t.Error("what was rendered is changed")
+	}
+}
+
+func sum(s string) string {
+	d := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(d[:])
+}
+
+func body(kind, name string, data map[string]any) map[string]any {
+	return map[string]any{"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"name": name}, "data": data}
+}
+
+// rendered is what a chart makes of the values.
+func rendered(t *testing.T, v v1alpha1.Values) []object.Object {
+	data, err := cuelang.ToJSON(v.Struct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := data.(map[string]any)
+	digest := sum(fmt.Sprint(m))
+	out := []object.Object{
+		{Body: body("ConfigMap", "computed", map[string]any{"digest": digest, "beside": "a: sha256:" + digest + ", b", "number": 2 * m["port"].(int64),
+			"list": []any{"x", digest}, "uri": "u=" + m["uri"].(string), "own": m["own"]})},
+		{Body: body("Secret", "computed", map[string]any{"digest": base64.StdEncoding.EncodeToString([]byte(digest)), "own": "a25vd24="})},
+		{Body: body("ConfigMap", "own", map[string]any{"digest": sum(m["own"].(string))})},
+	}
+	if m["on"].(bool) {
+		out = append(out, object.Object{Body: body("ConfigMap", "gated", map[string]any{})})
+	}
+	return out
+}

@@ -1,0 +1,69 @@
+package cluster_test
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/testfleet"
+)
+
+const aggregatedRoles = `apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: NS-all}
+aggregationRule: {clusterRoleSelectors: [{matchLabels: {to: NS}}]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: NS, labels: {to: NS}}
+rules: [{apiGroups: [""], resources: [configmaps], verbs: [get]}]
+`
+
+// An aggregated ClusterRole goes before what it is filled from; what its controller made of it again all the same is taken
+// for the declared one by the next install.
+func TestAggregatedRoleIsInstalledAgain(t *testing.T) {
+	t.Parallel()
+	f, s := testfleet.Get(), connect(t)
+	ns := f.Namespace(t, one)
+	b := newBundle(t)
+	roles := objs(t, ns, aggregatedRoles)
+	fill := objs(t, ns, "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: NS-all}\nrules: [{apiGroups: [\"\"], resources: [configmaps], verbs: [get]}]")[0]
+	gvr := schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"}
+	b.apply(t, s, roles...)
+	foreignApply(t, "clusterrole-aggregation-controller", "clusterroles", true, fill)
+	b.unchanged(t, s, roles...)
+	b.events = nil
+	mustOK(t, b.delete(t, s))
+	var gone []string
+	for _, e := range b.events {
+		if e.Action == plan.Delete && e.Type == "written" {
+			gone = append(gone, e.Ref.Name)
+		}
+	}
+	if strings.Join(gone, " ") != ns+"-all "+ns {
+		t.Errorf("deleted %v", gone)
+	}
+	remnant := foreignApply(t, "clusterrole-aggregation-controller", "clusterroles", true, fill)
+	if remnant.GetLabels()[object.LabelOwner] != "" {
+		t.Fatalf("it was not deleted: %v", remnant.GetLabels())
+	}
+	p, bodies := b.plan(t, s, roles)
+	if err := p.Findings.Err(); err != nil {
+		t.Fatal(err)
+	}
+	mustOK(t, b.execute(t.Context(), s, p, bodies))
+	eventually(t, func() bool { return get(t, gvr, "", ns+"-all").Object["rules"] != nil }) // the controller fills it
+	live := get(t, gvr, "", ns+"-all")
+	if live.Object["aggregationRule"] == nil || live.Object["rules"] == nil || live.GetLabels()[object.LabelOwner] != b.owner() {
+		t.Errorf("%v", live.Object)
+	}
+	b.unchanged(t, s, roles...)
+	mustOK(t, b.delete(t, s))
+	if _, err := others(t).Resource(gvr).Get(t.Context(), ns+"-all", metav1.GetOptions{}); err == nil {
+		t.Error("it is there")
+	}
+}

@@ -1,0 +1,37 @@
+package cluster
+
+import (
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+)
+
+// Then is the result of several steps of one run: what was done before, and what one more step did.
+func (r ExecuteResult) Then(step ExecuteResult) ExecuteResult {
+	step.Done = r.Done.Add(step.Done)
+	step.Problems = append(r.Problems, step.Problems...)
+	step.NotStarted = append(r.NotStarted, step.NotStarted...)
+	step.Findings = append(r.Findings, step.Findings...)
+	step.TimedOut = step.TimedOut || r.TimedOut
+	return step
+}
+
+// NotBegun are the changes of a plan's steps from n on, which were not begun because of the first problem.
+func NotBegun(p *plan.Plan, levels [][]string, n int, problems []Problem) []NotStarted {
+	var out []NotStarted
+	var because object.Ref
+	if len(problems) > 0 {
+		because = problems[0].Ref
+	}
+	for _, ref := range plan.Later(p, levels, n) {
+		out = append(out, NotStarted{Ref: ref, Because: because})
+	}
+	return out
+}
+
+// ProblemOf is a finding as the reason why a step was not begun.
+func ProblemOf(f diag.Finding, ref object.Ref) *Problem {
+	return &Problem{Ref: ref, Instance: f.Instance, Err: diag.Findings{f}.Err(),
+		Status: health.Status{State: health.Failed, Reason: f.What, Details: []string{f.String()}}}
+}

@@ -1,0 +1,67 @@
+// Package commandline is the command as it was typed: which of its flags another command has to repeat, and how.
+//
+// commandline must not know what a command does.
+package commandline
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// Carrying are the flags of apply that say how a plan is carried out or shown. All others decide what is planned, and a
+// saved plan has its own: one that was heeded by nobody would let a run reach further than it says.
+var Carrying = []string{"kubeconfig", "as", "as-group", "timeout", "parallel", "yes", "dry-run", "diff", "wait", "skip-unreachable",
+	"message", "progress", "output", "full", "stat", "color", "verbose", "cache-dir", "log-pretty", "log-color"}
+
+// Decided names the flags that were given and that a saved plan does not let change.
+func Decided(flags *pflag.FlagSet) []string {
+	var out []string
+	flags.Visit(func(f *pflag.Flag) {
+		switch {
+		case slices.Contains(Carrying, f.Name):
+		case f.Name == "file":
+			out = append(out, "-f")
+		default:
+			out = append(out, "--"+f.Name)
+		}
+	})
+	return out
+}
+
+// once are flags that are said elsewhere, or meant for one run only: how it is shown, and what was confirmed.
+var once = []string{"file", "fleet", "runtime", "kubeconfig", "kube-context", "kube-token", "yes", "dry-run", "diff", "confirm-delete", "output",
+	"progress", "color", "verbose", "message", "full", "stat"}
+
+// Same are the other flags that were given, but for some: a run that goes on must not reach further than the one it goes on from.
+func Same(flags *pflag.FlagSet, but ...string) []string {
+	var out []string
+	flags.Visit(func(f *pflag.Flag) {
+		if slices.Contains(once, f.Name) || slices.Contains(but, f.Name) {
+			return
+		}
+		values := []string{f.Value.String()}
+		if many, ok := f.Value.(pflag.SliceValue); ok {
+			values = many.GetSlice()
+		}
+		for _, v := range values {
+			if f.NoOptDefVal == v && f.Value.Type() == "bool" {
+				out = append(out, "--"+f.Name)
+			} else {
+				out = append(out, "--"+f.Name+"="+Quoted(v))
+			}
+		}
+	})
+	return out
+}
+
+// Quoted is a word as a shell takes it.
+func Quoted(s string) string {
+	if s != "" && strings.IndexFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,@%+~", r))
+	}) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

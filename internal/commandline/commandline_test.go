@@ -1,0 +1,35 @@
+package commandline
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/spf13/pflag"
+)
+
+func TestQuoted(t *testing.T) {
+	for in, want := range map[string]string{"shop.yaml": "shop.yaml", "my shop.yaml": "'my shop.yaml'", "it's": `'it'\''s'`, "": "''", "$x": "'$x'"} {
+		if got := Quoted(in); got != want {
+			t.Errorf("Quoted(%q) = %s, want %s", in, got, want)
+		}
+	}
+}
+
+// What goes on from a run repeats its flags, but for those of one run only; a saved plan lets none change that decides.
+func TestFlags(t *testing.T) {
+	f := pflag.NewFlagSet("apply", pflag.ContinueOnError)
+	f.StringArray("file", nil, "")
+	f.StringSlice("cluster", nil, "")
+	f.Bool("adopt", false, "")
+	f.BoolP("yes", "y", false, "")
+	f.Int("until-wave", 0, "")
+	if err := f.Parse([]string{"--file=shop.yaml", "--cluster=a,b c", "--adopt", "-y", "--until-wave=2"}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := Same(f, "until-wave"), []string{"--adopt", "--cluster=a", "--cluster='b c'"}; !slices.Equal(got, want) {
+		t.Errorf("same: %q, want %q", got, want)
+	}
+	if got, want := Decided(f), []string{"--adopt", "--cluster", "-f", "--until-wave"}; !slices.Equal(got, want) {
+		t.Errorf("decided: %q, want %q", got, want)
+	}
+}

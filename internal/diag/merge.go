@@ -1,0 +1,138 @@
+package diag
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Merged is one finding and the clusters it was made on. Where they have it for different reasons, Why says which clusters
+// have which.
+type Merged struct {
+	Finding
+	// Clusters have it alike, in the order of their findings; empty for one that is about no cluster.
+	Clusters []string
+	reasons  []reason
+}
+
+// reason is why some clusters have a finding: whole as the first of them says it, else without what is another one on each.
+type reason struct {
+	text, whole string
+	clusters    []string
+}
+
+// maxReasons is how many reasons of one finding are told before the rest is a number.
+const maxReasons = 5
+
+// Merge puts findings together that differ by cluster alone, in their sorted order: by its name, its addresses, ages, the
+// place where the cluster is declared, and the reason.
+func (fs Findings) Merge() []Merged {
+	type of struct {
+		group   Finding
+		cluster string
+	}
+	var list []Merged
+	index := map[Finding][]int{}
+	had := map[of]int{} // how many of a group a cluster has: its next one is another mistake
+	for _, f := range fs.Sorted() {
+		key := f
+		key.Cluster, key.Pos = "", Pos{}
+		key.What, key.Why, key.Fix = Neutral(f.What, f.Cluster), Neutral(f.Why, f.Cluster), Neutral(f.Fix, f.Cluster)
+		group := key
+		if f.Cluster != "" {
+			group.Why, group.Cluster = "", "any"
+		} else {
+			group.Pos = f.Pos
+		}
+		i := had[of{group, f.Cluster}]
+		if f.Cluster != "" {
+			had[of{group, f.Cluster}]++
+		}
+		if i < len(index[group]) {
+			list[index[group][i]].take(f, key)
+			continue
+		}
+		index[group] = append(index[group], len(list))
+		m := Merged{Finding: f}
+		if m.Cluster = ""; f.Cluster != "" {
+			m.Clusters, m.reasons = []string{f.Cluster}, []reason{{key.Why, f.Why, []string{f.Cluster}}}
+		}
+		list = append(list, m)
+	}
+	for i := range list {
+		if len(list[i].Clusters) > 1 {
+			list[i].Why = told(list[i].reasons)
+		}
+	}
+	return list
+}
+
+// take adds a cluster; what is not the same there is told without the difference.
+func (m *Merged) take(f, key Finding) {
+	if f.Cluster == "" {
+		return
+	}
+	m.Clusters = append(m.Clusters, f.Cluster)
+	if m.Pos != f.Pos {
+		m.Pos = Pos{}
+	}
+	if m.What != f.What {
+		m.What = key.What
+	}
+	if m.Fix != f.Fix {
+		m.Fix = key.Fix
+	}
+	i := slices.IndexFunc(m.reasons, func(r reason) bool { return r.text == key.Why })
+	if i < 0 {
+		m.reasons = append(m.reasons, reason{key.Why, f.Why, []string{f.Cluster}})
+		return
+	}
+	r := &m.reasons[i]
+	if r.clusters = append(r.clusters, f.Cluster); r.whole != f.Why {
+		r.whole = key.Why
+	}
+}
+
+// told are reasons in words: what all share first, then a line for each with its clusters.
+func told(reasons []reason) string {
+	if len(reasons) == 1 {
+		return reasons[0].whole
+	}
+	parts := make([][]string, len(reasons))
+	for i, r := range reasons {
+		parts[i] = strings.Split(r.whole, "; ")
+	}
+	var shared []string
+	for all := parts[0]; len(all) > 0 && everyFirst(parts, all[0]); all = parts[0] {
+		shared = append(shared, all[0])
+		for i := range parts {
+			parts[i] = parts[i][1:]
+		}
+	}
+	var lines []string
+	if len(shared) > 0 {
+		lines = append(lines, strings.Join(shared, "; "))
+	}
+	for i, r := range reasons {
+		if i == maxReasons {
+			lines = append(lines, fmt.Sprintf("and %d more", len(reasons)-i))
+			break
+		}
+		lines = append(lines, Few(r.clusters)+": "+strings.Join(parts[i], "; "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// everyFirst reports whether all lists begin with a text and go on after it.
+func everyFirst(parts [][]string, text string) bool {
+	return !slices.ContainsFunc(parts, func(p []string) bool { return len(p) < 2 || p[0] != text })
+}
+
+// Few are the first names of a list, and how many more there are.
+func Few(names []string) string {
+	const most = 4
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}

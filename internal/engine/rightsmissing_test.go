@@ -1,0 +1,97 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/rights"
+)
+
+// TestAllRightsAtOnce: who lacks rights is told all of them in one message, and not the first one each time.
+func TestAllRightsAtOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")+r.deployment("web")))
+	req := r.request()
+	req.Access.Kubeconfig = shared.fleet.UserKubeconfig(t, "nobody-in-particular")
+	for name, ask := range map[string]func() error{
+		"plan":        func() error { _, err := r.Plan(t.Context(), req); return err },
+		"fleet check": func() error { _, err := r.Check(t.Context(), req); return err },
+	} {
+		fs := diag.From(ask(), "").Errors()
+		if len(fs) != 1 || fs[0].Code != rights.Code || fs[0].Fix != rights.Roles {
+			t.Errorf("%s: %+v", name, fs)
+			continue
+		}
+		for _, want := range []string{"get, list, update on secrets in namespace hawser-system", "on leases.coordination.k8s.io in namespace hawser-system",
+			"create, delete, get, list, patch, watch on configmaps in namespace " + r.name, "watch on deployments.apps in namespace " + r.name, "on pods in namespace " + r.name} {
+			if !strings.Contains(fs[0].Why, want) {
+				t.Errorf("%s: no %q in\n%s", name, want, fs[0].Why)
+			}
+		}
+	}
+}
+
+// grant gives a user rights in the rig's namespace and those of records and locks.
+func (r *rig) grant(user string, rules ...rbacv1.PolicyRule) {
+	r.t.Helper()
+	own := []rbacv1.PolicyRule{{APIGroups: []string{"", "coordination.k8s.io"}, Resources: []string{"secrets", "leases"}, Verbs: []string{"*"}}}
+	subject := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}}
+	for ns, rules := range map[string][]rbacv1.PolicyRule{object.SystemNamespace: own, r.name: rules} {
+		meta := metav1.ObjectMeta{Name: user, Namespace: ns}
+		if _, err := r.admin.RbacV1().Roles(ns).Create(r.t.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: rules}, metav1.CreateOptions{}); err != nil {
+			r.t.Fatal(err)
+		}
+		ref := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: user}
+		if _, err := r.admin.RbacV1().RoleBindings(ns).Create(r.t.Context(), &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: subject, RoleRef: ref}, metav1.CreateOptions{}); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+}
+
+// TestRecordedRights: what the record names and the files do not have any more belongs to the rights of a bundle: it is to
+// be looked at and deleted. Where no record can be read, that is said.
+func TestRecordedRights(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	gone := "---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: gone}\n"
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")+gone))
+	r.applied(r.request())
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: two")))
+	user := "few-" + r.name
+	r.grant(user, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"*"}})
+	req := r.request()
+	req.Access.Kubeconfig = shared.fleet.UserKubeconfig(t, user)
+	rep, err := r.Check(t.Context(), req)
+	if err == nil || !slices.ContainsFunc(rep.Clusters[0].Missing, func(s string) bool { return strings.Contains(s, "delete") && strings.Contains(s, "serviceaccounts") }) {
+		t.Errorf("check: %v, %+v", err, rep)
+	}
+
+	req.StandIns, req.Recorded = true, true
+	want := object.Ref{Kind: "ServiceAccount", Namespace: r.name, Name: "gone"}
+	if out, err := r.Build(t.Context(), req); err != nil || !slices.Contains(out.Recorded, want) || len(out.Findings) > 0 {
+		t.Errorf("build: %v, %+v", err, out)
+	}
+	r.write("fleet.yaml", "fleet:\n  apiVersion: v1alpha1\n  name: f\n  clusters:\n    engine: {group: a, kubeContext: engine}\n    gone: {group: a, kubeContext: down}\n")
+	down := r.request()
+	down.StandIns, down.Recorded, down.Access.As = true, true, "nobody-in-particular"
+	out, err := r.Build(t.Context(), down)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var unknown []string
+	for _, f := range out.Findings {
+		if f.Code == "unrecorded-rights" && f.Why != "" {
+			unknown = append(unknown, f.Cluster)
+		}
+	}
+	if !slices.Equal(unknown, []string{"engine", "gone"}) {
+		t.Errorf("%+v", out.Findings)
+	}
+}

@@ -1,0 +1,96 @@
+package engine
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/history"
+	"hawser.dev/hawser/internal/madeguard"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/render"
+)
+
+// PlanRollback is the plan to go back to an earlier release of the bundle that the request names, the one of Request.To or the
+// one before the newest: desired is what the kept record of each cluster declares. Nothing is rendered.
+func (e *Engine) PlanRollback(ctx context.Context, req Request) (*Prepared, error) {
+	return e.fromRecords(ctx, req, "rollback", plan.Options{Adopt: req.Adopt, Recreate: req.Recreate, Diff: req.ShowDiff, ServerCheck: req.ServerCheck,
+		LetUnserved: req.LetUnserved, NoHooks: req.NoHooks}, func(r *run, fp *Prepared, name string) diag.Findings { return r.goBack(ctx, fp, name) })
+}
+
+// goBack chooses the release, and makes what each cluster had in it desired there.
+func (r *run) goBack(ctx context.Context, fp *Prepared, name string) diag.Findings {
+	clusters, found := make([]history.Cluster, len(r.targets)), make([]diag.Findings, len(r.targets))
+	each(len(r.targets), 0, func(i int) {
+		t := r.targets[i]
+		clusters[i] = history.Cluster{Name: t.cluster.Name, Group: t.cluster.Group, Unreachable: t.unreachable}
+		if t.record == nil {
+			return
+		}
+		kept, err := history.Read(ctx, t.store, *t.record, &release.Budget{})
+		if err != nil {
+			clusters[i].Unknown = r.redact(err.Error())
+		}
+		clusters[i].Bundles = []history.Kept{kept}
+	})
+	back, err := history.Back(clusters, name, r.req.To)
+	if err != nil {
+		return diag.From(err, "history")
+	}
+	fp.RollbackTo, fp.Head = back.Name(), back.To.Head
+	each(len(r.targets), cores()*2, func(i int) {
+		if w := fp.works[r.targets[i].cluster.Name]; w != nil && back.Records[i] != nil {
+			w.back = back.Records[i]
+			found[i] = w.restore(ctx).OnCluster(w.Cluster)
+		}
+	})
+	return append(back.Findings, slices.Concat(found...)...)
+}
+
+// restore makes what the record to go back to declares desired.
+func (w *work) restore(ctx context.Context) diag.Findings {
+	t, s, r := w.target, w.set, w.run
+	kept, err := t.store.Objects(ctx, *w.back)
+	if err != nil {
+		return diag.From(err, "record")
+	}
+	for i := range kept {
+		kept[i].Pos = diag.Pos{} // the files are others now
+	}
+	r.remember(kept)
+	s.defined, s.depends = object.DefinedKinds(kept), w.back.Depends
+	marked, findings := r.marks.Of(kept, render.Marking{Render: "release " + w.back.SetDigest, Owner: s.owner, Bundle: s.spec.Name, Known: t.known(),
+		Defined: s.defined, Sensitive: r.sensitive})
+	for _, o := range marked {
+		s.bodies[o.Ref()] = o.Object
+	}
+	desired, fs := w.back.Declared(marked)
+	s.desired = desired
+	for _, name := range slices.Sorted(maps.Keys(w.back.Inputs)) {
+		in := v1alpha1.Instance{Name: name}
+		p := &part{placed: in, instance: in, key: w.back.Inputs[name], source: w.back.Sources[name], digest: w.back.Digests[name], checks: w.back.Checks[name]}
+		s.parts = append(s.parts, p)
+		w.Instances = append(w.Instances, fleetplan.InstancePlan{Name: name, Source: p.source, Before: t.record.Sources[name]})
+	}
+	return append(findings, fs...)
+}
+
+// unkept finds what a plan would write and the release does not keep, and made-up values that are no longer in use.
+func (w *work) unkept(ctx context.Context, p *plan.Plan) diag.Findings {
+	if w.back == nil {
+		return nil
+	}
+	findings := release.NotKept(p, w.set.desired, w.set.bodies)
+	keeper, ok := w.target.store.(release.Keeper)
+	if !ok || maps.Equal(w.back.Made, w.target.record.Made) {
+		return findings
+	}
+	now, fs := w.run.base(ctx, w)
+	values, _, err := keeper.Kept(ctx, w.set.owner)
+	return slices.Concat(findings, fs, diag.From(err, "kept"), madeguard.Former(p, values, w.back.Made, now, w.set.bodies))
+}

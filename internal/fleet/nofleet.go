@@ -1,0 +1,80 @@
+package fleet
+
+import (
+	"slices"
+	"strings"
+
+	"hawser.dev/hawser/internal/diag"
+)
+
+// CodeMissingFact is the code of a finding about a fact that a cluster does not have.
+const CodeMissingFact = "missing-fact"
+
+// Chosen says how the one cluster of a run without a fleet was chosen: "the current context kind (https://127.0.0.1:6443)".
+// given: somebody named the context.
+func (a Access) Chosen(given bool) string {
+	text := "the current context"
+	if given {
+		text = "the context"
+	}
+	if text += " " + a.Context; a.Context == "" {
+		text = "the given server"
+	}
+	if a.Server != "" {
+		text += " (" + a.Server + ")"
+	}
+	return text
+}
+
+// withoutFleet says which cluster a run without a fleet is about.
+func (f Facts) withoutFleet() string {
+	if f.Chosen == "" {
+		return "no fleet is given, so there is one cluster, " + f.Name + ", which nothing says anything of"
+	}
+	return "no fleet is given, so " + f.Chosen + " is the one cluster, " + f.Name
+}
+
+// WithoutFleet says of facts that the one cluster of a run without a fleet does not have that no fleet is given. hint says
+// where one may be, "" where that is not known.
+// Where the documents are wrong for another reason, that is a warning beside it, as long as hint says something.
+func WithoutFleet(fs diag.Findings, f Facts, hint string) diag.Findings {
+	out, said := slices.Clone(fs), false
+	for i, n := range out {
+		if n.Code != CodeMissingFact || n.Why != "" || !f.Implicit {
+			continue
+		}
+		said = true
+		if hint == "" {
+			hint = "name the fleet with --fleet, HAWSER_FLEET or hawser.yaml"
+		}
+		out[i].Why, out[i].Fix = f.withoutFleet(), hint
+		if n.Fix != "" && !strings.HasSuffix(n.Fix, ": nothing") {
+			out[i].Fix += "; " + n.Fix
+		}
+	}
+	if !said && out.HasErrors() {
+		out = append(out, NoFleet(f, hint)...)
+	}
+	return out
+}
+
+// Unfollowed are findings without those that only follow from a fact that is missing at the same place: that nothing is of
+// the wrong type.
+func Unfollowed(fs diag.Findings) diag.Findings {
+	missing := map[string]bool{}
+	for _, f := range fs {
+		missing[f.Path] = missing[f.Path] || f.Code == CodeMissingFact
+	}
+	return slices.DeleteFunc(slices.Clone(fs), func(f diag.Finding) bool { return missing[f.Path] && f.Path != "" && f.Code != CodeMissingFact })
+}
+
+// NoFleet warns that a run found nothing on its one cluster, where a fleet may have been meant; nil where hint, which says
+// where that is, is "".
+func NoFleet(f Facts, hint string) diag.Findings {
+	if hint == "" || !f.Implicit {
+		return nil
+	}
+	n := diag.Warnf("no-fleet", "%s", f.withoutFleet())
+	n.Fix = hint
+	return diag.Findings{n}
+}

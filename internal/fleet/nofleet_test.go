@@ -1,0 +1,48 @@
+package fleet
+
+import (
+	"testing"
+
+	"hawser.dev/hawser/internal/diag"
+)
+
+// TestWithoutFleet: where no fleet is given it is said which cluster is meant, by whose choice, and where a fleet may be.
+func TestWithoutFleet(t *testing.T) {
+	here := Facts{Name: "default", Implicit: true, Chosen: Access{Context: "kind", Server: "https://127.0.0.1:6443"}.Chosen(false)}
+	missing := diag.Errorf(CodeMissingFact, "cluster default has no labels.region")
+	missing.Fix = "labels has: nothing"
+	secret, meant := missing, missing
+	secret.Why, meant.Fix = "it is a secret, and facts files hold none", "did you mean \"name\"?"
+	for name, c := range map[string]struct {
+		f        diag.Finding
+		facts    Facts
+		hint     string
+		why, fix string
+	}{
+		"a fleet beside": {missing, here, "fleet.yaml looks like a fleet: --fleet fleet.yaml",
+			"no fleet is given, so the current context kind (https://127.0.0.1:6443) is the one cluster, default", "fleet.yaml looks like a fleet: --fleet fleet.yaml"},
+		"none known":     {missing, here, "", "no fleet is given, so the current context kind (https://127.0.0.1:6443) is the one cluster, default", "name the fleet with --fleet, HAWSER_FLEET or hawser.yaml"},
+		"offline":        {missing, Facts{Name: "default", Implicit: true}, "", "no fleet is given, so there is one cluster, default, which nothing says anything of", "name the fleet with --fleet, HAWSER_FLEET or hawser.yaml"},
+		"misspelt":       {meant, here, "x", "no fleet is given, so the current context kind (https://127.0.0.1:6443) is the one cluster, default", "x; did you mean \"name\"?"},
+		"its own reason": {secret, here, "x", secret.Why, secret.Fix},
+		"of a fleet":     {missing, Facts{Name: "eu"}, "x", "", missing.Fix},
+	} {
+		if got := WithoutFleet(diag.Findings{c.f}, c.facts, c.hint)[0]; got.Why != c.why || got.Fix != c.fix {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	wrong, typed := diag.Errorf("incomplete", "incomplete value string"), diag.Errorf("wrong-type", "must be a string, is null")
+	if got := WithoutFleet(diag.Findings{wrong}, here, "x"); len(got) != 2 || got[1].Code != "no-fleet" || len(WithoutFleet(diag.Findings{wrong}, here, "")) != 1 {
+		t.Errorf("%+v", got)
+	}
+	missing.Path, typed.Path, wrong.Path = "bundle.namespace", "bundle.namespace", "bundle.name"
+	if got := Unfollowed(diag.Findings{missing, typed, wrong}); len(got) != 2 || got[0] != missing || got[1] != wrong {
+		t.Errorf("%+v", got)
+	}
+	if got := NoFleet(here, "x"); len(got) != 1 || got[0].Fix != "x" || NoFleet(here, "") != nil || NoFleet(Facts{}, "x") != nil {
+		t.Errorf("%+v", got)
+	}
+	if got := (Access{Server: "https://h"}).Chosen(true); got != "the given server (https://h)" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,158 @@
+package fleetplan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"hawser.dev/hawser/internal/deletionguard"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/staleplan"
+	"hawser.dev/hawser/internal/values"
+)
+
+// CodeNotBegun is the code of the finding that a bundle of a run was not begun.
+const CodeNotBegun = "not-begun"
+
+// Renews finds what p, made when the plans before it had been carried out, would do otherwise than the plan that was shown;
+// now is p as a file would have it, as shown is. What was said to be known only then may be done as shown, or less of it.
+// confirmed: the deletions that were shown were confirmed. Other errors of the plan are among the findings.
+func (p *FleetPlan) Renews(shown, now *FleetPlan, before []*FleetPlan, confirmed bool) diag.Findings {
+	if confirmed {
+		p.Findings = slices.DeleteFunc(p.Findings, func(f diag.Finding) bool { return f.Code == deletionguard.Code })
+	}
+	if errs := p.Findings.Errors(); len(errs) > 0 {
+		return errs
+	}
+	if shown.Bundle != now.Bundle || shown.Head != now.Head {
+		return diag.Findings{staleplan.Stale("its files or sources changed since it was made")}
+	}
+	var findings diag.Findings
+	for _, cp := range now.Clusters {
+		was := shown.Cluster(cp.Cluster)
+		if was == nil {
+			findings = append(findings, cp.Stale("the cluster is not in it"))
+			continue
+		}
+		if cp.Plan != nil && was.Plan != nil && cp.UID != was.UID {
+			findings = append(findings, cp.Stale("it is another cluster now"))
+			continue
+		}
+		findings = append(findings, cp.renews(was, wrote(before, cp.Cluster), func(ch plan.Change) bool { return shown.unread(cp.Cluster, ch.Instance) })...)
+	}
+	return findings.Sorted()
+}
+
+// renews compares a cluster's part with the one that was shown. What other bundles wrote since, what could not be checked or
+// has values to come, and what is open for another reason may be done as shown, or less of it.
+func (c *ClusterPlan) renews(was *ClusterPlan, wrote map[object.Ref]bool, open func(plan.Change) bool) diag.Findings {
+	if was.Plan == nil || c.Plan == nil {
+		return nil // it did not answer, or does not now
+	}
+	loose := maps.Clone(wrote)
+	for _, ch := range was.Plan.Changes {
+		if ch.Deferred != "" || len(ch.After) > 0 || open(ch) {
+			loose[ch.Ref] = true
+		}
+	}
+	part := func(p plan.Plan, loosely bool) *plan.Plan {
+		p.Unchanged, p.Brake = 0, ""
+		p.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(ch plan.Change) bool { return loose[ch.Ref] != loosely })
+		return &p
+	}
+	findings := staleplan.Verify(part(*was.Plan, false), part(*c.Plan, false), func(a, b string) bool { return a == b }, false)
+	return append(findings, plan.Allows(was.Plan, part(*c.Plan, true))...).OnCluster(c.Cluster)
+}
+
+// Absent are the clusters without a plan, with the reason, nil for none: nobody has seen what would be done there.
+func (p *FleetPlan) Absent() map[string]string {
+	out := map[string]string{}
+	for _, cp := range p.Clusters {
+		if cp.Plan == nil && !cp.Later {
+			out[cp.Cluster] = strings.TrimSuffix(cp.Unreachable, whenPlanned) + whenPlanned
+		}
+	}
+	return out
+}
+
+const whenPlanned = " (when planned)"
+
+// wrote are the objects that plans do something to on a cluster.
+func wrote(plans []*FleetPlan, cluster string) map[object.Ref]bool {
+	out := map[object.Ref]bool{}
+	for _, p := range plans {
+		if cp := p.Cluster(cluster); cp != nil && cp.Plan != nil {
+			for _, ch := range cp.Plan.Changes {
+				if ch.Action.Writes() || ch.Action == plan.Release {
+					out[ch.Ref] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
+// unread reports whether an instance has a value on a cluster that could not be read when the plan was made.
+func (p *FleetPlan) unread(cluster, instance string) bool {
+	return slices.ContainsFunc(p.Findings, func(f diag.Finding) bool {
+		return f.Code == values.CodeNotRead && f.Cluster == cluster && f.Instance == instance
+	})
+}
+
+// Confirm checks the number of deletions that a run of several bundles was confirmed with, nil for none: it is that of all
+// plans together. Where it is right, or none of them needs one, the result is nil and the plans hold nothing up any more;
+// else the findings of the plans name that number. It returns the number of each plan.
+func Confirm(plans []*FleetPlan, confirmed *int) (each []int) {
+	total := 0
+	var parts []string
+	for _, p := range plans {
+		c := p.Counts()
+		n := c.Delete + c.Recreate
+		if total += n; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d of %s", n, p.Bundle))
+		}
+		each = append(each, n)
+	}
+	for _, p := range plans {
+		p.Confirm = total
+		p.Findings = slices.Clone(p.Findings)
+		for i := range p.Findings {
+			f := &p.Findings[i]
+			if f.Code != deletionguard.Code {
+				continue
+			}
+			if confirmed != nil {
+				f.What = fmt.Sprintf("--confirm-delete=%d does not match: the bundles of the run delete %d objects", *confirmed, total)
+			}
+			f.Fix = fmt.Sprintf("if that is meant: --confirm-delete=%d, which counts all bundles of the run (%s)", total, strings.Join(parts, ", "))
+		}
+		if confirmed != nil && *confirmed == total {
+			p.Findings = slices.DeleteFunc(p.Findings, func(f diag.Finding) bool { return f.Code == deletionguard.Code })
+		}
+	}
+	return each
+}
+
+// Ready says why a bundle cannot be begun after others of its run have ended, "" when it can: one that it requires was not
+// done. done tells of each bundle that has ended whether it was.
+func (p *FleetPlan) Ready(done map[string]bool) string {
+	for _, need := range p.Requires {
+		if ok, ended := done[need]; ended && !ok {
+			return fmt.Sprintf("it requires %s, which was not done", need)
+		}
+	}
+	return ""
+}
+
+// NotBegun is the outcome of a plan of which nothing was begun, and why.
+func (p *FleetPlan) NotBegun(why string) *Outcome {
+	f := diag.Errorf(CodeNotBegun, "bundle %s was not begun: %s", p.Bundle, why)
+	out := &Outcome{V: 1, Verb: p.Verb, Bundle: p.Bundle, Result: NotStarted, Clusters: []ClusterOutcome{}, Findings: diag.Findings{f}}
+	for _, cp := range p.Clusters {
+		out.Clusters = append(out.Clusters, ClusterOutcome{Cluster: cp.Cluster, Wave: cp.Wave, Canary: cp.Canary, Result: NotStarted})
+	}
+	return out
+}

@@ -1,0 +1,145 @@
+package fleetplan
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"hawser.dev/hawser/internal/deletionguard"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/values"
+)
+
+func configMap(name string) object.Ref {
+	return object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: name}
+}
+
+// What others wrote before a bundle's turn, and what was said to be known only then, may be as shown or less; nothing else.
+func TestRenews(t *testing.T) {
+	create, update := plan.Change{Action: plan.Create, Ref: configMap("x"), Digest: "1"}, plan.Change{Action: plan.Update, Ref: configMap("x"), UID: "u", Digest: "1"}
+	change := func(ch plan.Change, f func(*plan.Change)) plan.Change { f(&ch); return ch }
+	wrote := []plan.Change{{Action: plan.Release, Ref: configMap("x")}}
+	deferred := change(create, func(ch *plan.Change) { ch.Deferred = "the definition comes with bundle platform" })
+	for name, c := range map[string]struct {
+		shown, now, before []plan.Change
+		unread             bool
+		want               string
+	}{
+		"nothing changed":                  {shown: []plan.Change{create}, now: []plan.Change{create}},
+		"other content":                    {shown: []plan.Change{create}, now: []plan.Change{change(create, func(ch *plan.Change) { ch.Digest = "2" })}, want: "renders differently"},
+		"somebody made it":                 {shown: []plan.Change{create}, now: []plan.Change{update}, want: "has appeared since"},
+		"somebody made it as declared":     {shown: []plan.Change{create}, want: "has appeared since, as declared"},
+		"a bundle of the run made it":      {shown: []plan.Change{create}, before: wrote},
+		"somebody changed it":              {now: []plan.Change{update}, want: "was as declared, and is not any more"},
+		"a bundle of the run changed it":   {now: []plan.Change{update}, before: wrote, want: "now it would update"},
+		"deferred, other content":          {shown: []plan.Change{deferred}, now: []plan.Change{change(create, func(ch *plan.Change) { ch.Digest = "2" })}},
+		"deferred, and somebody else's":    {shown: []plan.Change{deferred}, now: []plan.Change{change(create, func(ch *plan.Change) { ch.Action = plan.Adopt })}, want: "now it would adopt"},
+		"a value that was not read":        {shown: []plan.Change{create}, now: []plan.Change{change(create, func(ch *plan.Change) { ch.Digest = "2" })}, unread: true},
+		"handed over":                      {shown: []plan.Change{{Action: plan.Adopt, Ref: configMap("x"), FormerEntries: "1"}}, now: []plan.Change{{Action: plan.Adopt, Ref: configMap("x"), FormerEntries: "2", ResourceVersion: "2"}}, before: wrote},
+		"taken over from somebody, moving": {shown: []plan.Change{{Action: plan.Adopt, Ref: configMap("x"), FormerEntries: "1"}}, now: []plan.Change{{Action: plan.Adopt, Ref: configMap("x"), FormerEntries: "2", ResourceVersion: "2"}}, want: "was changed since"},
+	} {
+		with := func(changes []plan.Change) *FleetPlan {
+			return planOf(1, func(cp *ClusterPlan) { cp.Plan.Changes = slices.Clone(changes) })
+		}
+		shown, now := with(c.shown), with(c.now)
+		if c.unread {
+			shown.Findings = diag.Findings{{Severity: diag.Warning, Code: values.CodeNotRead, Cluster: "a"}}
+		}
+		got := now.Renews(shown, now, []*FleetPlan{with(c.before)}, false)
+		if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || !strings.Contains(got[0].What, c.want) || got[0].Cluster != "a") {
+			t.Errorf("%s: %v, want %q", name, got, c.want)
+		}
+	}
+}
+
+// Another revision of the sources, another cluster, and what is wrong with the new plan are found too; a number of deletions
+// that was confirmed counts for fewer.
+func TestRenewsWhole(t *testing.T) {
+	guard := diag.Errorf(deletionguard.Code, "the plan deletes 1 object")
+	for name, c := range map[string]struct {
+		change    func(*FleetPlan)
+		confirmed bool
+		want      string
+	}{
+		"the same":                       {func(*FleetPlan) {}, false, ""},
+		"another revision":               {func(p *FleetPlan) { p.Head = "sha256:2" }, false, "its files or sources changed"},
+		"another cluster":                {func(p *FleetPlan) { p.Clusters[0].UID = "other" }, false, "another cluster"},
+		"one cluster more":               {func(p *FleetPlan) { p.Clusters = append(p.Clusters, &ClusterPlan{Cluster: "z"}) }, false, "not in it"},
+		"a cluster that does not answer": {func(p *FleetPlan) { p.Clusters[0].Plan, p.Clusters[0].Unreachable = nil, "timeout" }, false, ""},
+		"an error":                       {func(p *FleetPlan) { p.Findings = diag.Findings{diag.Errorf("invalid", "no such field")} }, false, "no such field"},
+		"deletions":                      {func(p *FleetPlan) { p.Findings = diag.Findings{guard} }, false, "deletes 1"},
+		"deletions that were confirmed":  {func(p *FleetPlan) { p.Findings = diag.Findings{guard} }, true, ""},
+	} {
+		shown, now := planOf(2, nil), planOf(2, nil)
+		c.change(now)
+		got := now.Renews(shown, now, nil, c.confirmed)
+		if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || !strings.Contains(got[0].What, c.want)) {
+			t.Errorf("%s: %v, want %q", name, got, c.want)
+		}
+	}
+}
+
+// The number that confirms deletions is that of all bundles of the run, and never that of one of them.
+func TestConfirm(t *testing.T) {
+	number := func(n int) *int { return &n }
+	for name, c := range map[string]struct {
+		deletes   []int // of guarded bundles; negative ones are not guarded
+		confirmed *int
+		blocked   []bool
+		what      string
+	}{
+		"nothing is deleted":         {[]int{0, 0}, nil, []bool{false, false}, ""},
+		"few":                        {[]int{-2, -1}, nil, []bool{false, false}, ""},
+		"not confirmed":              {[]int{2, 3}, nil, []bool{true, true}, "--confirm-delete=5"},
+		"the number of all":          {[]int{2, 3}, number(5), []bool{false, false}, ""},
+		"the number of one":          {[]int{3, 3}, number(3), []bool{true, true}, "--confirm-delete=6"},
+		"what is not guarded counts": {[]int{3, -1}, number(3), []bool{true, false}, "--confirm-delete=4, which counts all bundles of the run (3 of b0, 1 of b1)"},
+	} {
+		var plans []*FleetPlan
+		for i, n := range c.deletes {
+			p := planOf(1, func(cp *ClusterPlan) {
+				for range max(n, -n) {
+					cp.Plan.Changes = append(cp.Plan.Changes, plan.Change{Action: plan.Delete, Ref: configMap("x")})
+				}
+			})
+			if p.Bundle = "b" + string(rune('0'+i)); n > 0 {
+				p.Findings = diag.Findings{diag.Errorf(deletionguard.Code, "the plan deletes %d objects", n)}
+			}
+			plans = append(plans, p)
+		}
+		each := Confirm(plans, c.confirmed)
+		for i, p := range plans {
+			if p.Findings.HasErrors() != c.blocked[i] || c.blocked[i] && !strings.Contains(p.Findings[0].Fix, c.what) {
+				t.Errorf("%s, %s: %v", name, p.Bundle, p.Findings)
+			}
+			if want := max(c.deletes[i], -c.deletes[i]); each[i] != want {
+				t.Errorf("%s: %v", name, each)
+			}
+		}
+	}
+}
+
+// A bundle waits for those it requires that are in the run; what is not begun says why, with every cluster.
+func TestReady(t *testing.T) {
+	p := planOf(2, nil)
+	p.Requires = []string{"db", "elsewhere"}
+	for name, c := range map[string]struct {
+		done map[string]bool
+		want string
+	}{
+		"nothing ended":   {nil, ""},
+		"it was done":     {map[string]bool{"db": true, "web": false}, ""},
+		"it was not done": {map[string]bool{"db": false}, "it requires db, which was not done"},
+	} {
+		if got := p.Ready(c.done); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	out := p.NotBegun("it requires db, which was not done")
+	if out.Result != NotStarted || len(out.Clusters) != 2 || out.Clusters[1].Result != NotStarted || out.Clusters[1].Wave != 2 ||
+		out.Findings[0].What != "bundle shop was not begun: it requires db, which was not done" {
+		t.Errorf("%+v", out)
+	}
+}

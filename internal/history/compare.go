@@ -1,0 +1,194 @@
+package history
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/group"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
+)
+
+// Comparison is what changed between two releases of a bundle. Its JSON form is public and versioned.
+type Comparison struct {
+	V      int    `json:"v"` // 1
+	Bundle string `json:"bundle"`
+	// From and To are the releases, without their clusters.
+	From     Release         `json:"from"`
+	To       Release         `json:"to"`
+	Clusters []ClusterChange `json:"clusters"`
+	// Groups are the clusters with equal changes together.
+	Groups   []group.Group `json:"groups"`
+	Findings diag.Findings `json:"findings,omitempty"`
+}
+
+// ClusterChange is what changed on one cluster, between where it stood in the two releases.
+type ClusterChange struct {
+	Cluster string `json:"cluster"`
+	Group   string `json:"group,omitempty"`
+	// From and To are where it stood.
+	From Standing `json:"from"`
+	To   Standing `json:"to"`
+	// Unknown says why nobody can tell what changed; then there is no plan.
+	Unknown string `json:"unknown,omitempty"`
+	// Plan has what would lead from the one to the other: objects that came, changed and went.
+	Plan *plan.Plan `json:"plan,omitempty"`
+
+	before, after *release.Record
+}
+
+// Records are those that the cluster stood at; nil where it had nothing.
+func (c *ClusterChange) Records() (before, after *release.Record) { return c.before, c.after }
+
+// Compare finds for every cluster the records of two releases, by number or rollout. bundle is "" for the only one. What
+// changed is filled in by Change and Regroup.
+func Compare(clusters []Cluster, bundle, from, to string) (*Comparison, error) {
+	h := Of(clusters)
+	if err := h.Choose(bundle); err != nil {
+		return nil, err
+	}
+	a, err := h.Find(from)
+	if err != nil {
+		return nil, err
+	}
+	b, err := h.Find(to)
+	if err != nil {
+		return nil, err
+	}
+	all := ledgers(clusters)
+	l := all[slices.IndexFunc(all, func(l *ledger) bool { return l.owner == h.Bundles[0].Owner })]
+	out := &Comparison{V: 1, Bundle: l.name, From: *a, To: *b, Groups: []group.Group{}}
+	out.From.Clusters, out.To.Clusters = []Standing{}, []Standing{}
+	for i, r := range l.rows {
+		c := ClusterChange{Cluster: r.cluster.Name, Group: r.cluster.Group, From: a.Clusters[i], To: b.Clusters[i]}
+		c.before, _, _ = l.at(r, a.Rollout)
+		c.after, _, _ = l.at(r, b.Rollout)
+		c.Unknown = cmp.Or(c.To.Unknown, c.From.Unknown)
+		out.Clusters = append(out.Clusters, c)
+	}
+	return out, nil
+}
+
+// Change fills in what changed on a cluster: before and after are the objects that its two records declare, nil where they
+// are not kept. Then the inventories tell which objects differ, and not in which fields.
+func (c *ClusterChange) Change(before, after []object.Object, content bool, redact func(string) string) {
+	p := &plan.Plan{Cluster: c.Cluster, Changes: []plan.Change{}}
+	c.Plan = p
+	known := func(rec *release.Record, objects []object.Object) bool { return rec == nil || objects != nil }
+	olds, news := declared(c.before, before), declared(c.after, after)
+	if whole := known(c.before, before) && known(c.after, after); !whole {
+		olds, news = owned(c.before), owned(c.after)
+	}
+	for ref, now := range news {
+		was, there := olds[ref]
+		switch {
+		case !there:
+			p.Changes = append(p.Changes, now.change(plan.Create, plan.CodeNew, "came"))
+		case was.digest == now.digest:
+			p.Unchanged++
+		default:
+			p.Changes = append(p.Changes, now.since(was, redact))
+		}
+	}
+	for ref, was := range olds {
+		if _, stays := news[ref]; !stays {
+			p.Changes = append(p.Changes, was.change(plan.Delete, plan.CodeDropped, "went"))
+		}
+	}
+	slices.SortFunc(p.Changes, func(a, b plan.Change) int {
+		return cmp.Or(strings.Compare(a.Instance, b.Instance), a.Ref.Compare(b.Ref))
+	})
+	if content {
+		bodies := map[object.Ref]object.Object{}
+		for _, o := range after {
+			bodies[o.Ref()] = o
+		}
+		p.Describe(bodies, redact)
+	}
+}
+
+// declaration is an object of a release.
+type declaration struct {
+	ref               object.Ref
+	instance, version string
+	digest            string
+	hook              bool
+	body              *object.Object // nil where it is not kept
+}
+
+func (d declaration) change(a plan.Action, code plan.Code, why string) plan.Change {
+	if d.hook {
+		why = strings.TrimPrefix(why+", a hook", ", ")
+	}
+	return plan.Change{Action: a, Code: code, Ref: d.ref, Instance: d.instance, Version: d.version, Digest: d.digest, Why: why}
+}
+
+// since is how the declaration changed: what was secret in either stays hidden.
+func (d declaration) since(was declaration, redact func(string) string) plan.Change {
+	if was.body == nil || d.body == nil {
+		return d.change(plan.Update, plan.CodeChanged, "in which fields is not kept any more")
+	}
+	ch, o := d.change(plan.Update, plan.CodeChanged, ""), *d.body
+	o.Sensitive = slices.Concat(o.Sensitive, was.body.Sensitive)
+	ch.Fields = plan.FieldChanges(o, was.body.Body, o.Body, redact, object.Setters{})
+	return ch
+}
+
+// declared are the objects of a release by what they declare.
+func declared(rec *release.Record, objects []object.Object) map[object.Ref]declaration {
+	out := map[object.Ref]declaration{}
+	if rec == nil {
+		return out
+	}
+	for i, o := range objects {
+		out[o.Ref()] = declaration{ref: o.Ref(), instance: o.Instance, version: o.GVK().Version, digest: o.Digest(), hook: o.Hook != nil, body: &objects[i]}
+	}
+	return out
+}
+
+// owned are the objects of a release as its inventory has them, without those of hooks.
+func owned(rec *release.Record) map[object.Ref]declaration {
+	out := map[object.Ref]declaration{}
+	if rec == nil {
+		return out
+	}
+	for _, o := range rec.Inventory {
+		if o.Hook == nil {
+			out[o.Ref] = declaration{ref: o.Ref, instance: o.Instance, version: o.Version, digest: o.Digest}
+		}
+	}
+	return out
+}
+
+// Regroup masks what is secret in the changes, and puts the clusters with equal ones together.
+func (c *Comparison) Regroup(m plan.Masker) {
+	var members []group.Member
+	for i := range c.Clusters {
+		p := c.Clusters[i].Plan
+		if p == nil {
+			continue
+		}
+		p.Bundle = c.Bundle
+		plan.Redact(p, m)
+		c.Findings = append(c.Findings, p.Findings...)
+		members = append(members, group.Member{Cluster: c.Clusters[i].Cluster, Plan: p})
+	}
+	c.Findings = c.Findings.Sorted()
+	if groups := group.Equal(members); groups != nil {
+		c.Groups = groups
+	}
+}
+
+// Unknown are the clusters of which nobody can tell what changed.
+func (c *Comparison) Unknown() []Unknown {
+	var out []Unknown
+	for _, row := range c.Clusters {
+		if row.Unknown != "" {
+			out = append(out, Unknown{row.Cluster, row.Unknown})
+		}
+	}
+	return out
+}

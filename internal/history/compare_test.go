@@ -1,0 +1,123 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/redact"
+	"hawser.dev/hawser/internal/release"
+)
+
+func configMap(name, value string) object.Object {
+	return object.Object{Instance: "web", Body: map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
+		"metadata": map[string]any{"name": name, "namespace": "shop"}, "data": map[string]any{"key": value}}}
+}
+
+// delivered is a record with the inventory of objects.
+func delivered(r release.Record, objects ...object.Object) release.Record {
+	for _, o := range objects {
+		r.Inventory = append(r.Inventory, plan.Owned{Ref: o.Ref(), Version: "v1", Instance: o.Instance, Digest: o.Digest()})
+	}
+	return r
+}
+
+// lines are changes in short: mark, name, fields, why.
+func lines(p *plan.Plan) []string {
+	var out []string
+	for _, c := range p.Changes {
+		line := c.Action.Mark() + " " + c.Ref.Name
+		for _, f := range c.Fields {
+			line += fmt.Sprintf(" %s:%s->%s%v", f.Path, f.Old, f.New, map[bool]string{true: "(hidden)"}[f.Hidden])
+		}
+		out = append(out, strings.TrimSpace(line+" "+c.Why))
+	}
+	return out
+}
+
+func TestCompare(t *testing.T) {
+	before := []object.Object{configMap("same", "1"), configMap("moves", "1"), configMap("goes", "1")}
+	after := []object.Object{configMap("same", "1"), configMap("moves", "2"), configMap("comes", "s3cr3t-Value-9")}
+	one, two := delivered(rec(1, 1, release.Succeeded), before...), delivered(rec(2, 2, release.Succeeded), after...)
+	clusters := []Cluster{keeps("a", two, one), keeps("b", two, one), keeps("c", one), keeps("new", delivered(rec(1, 2, release.Succeeded), after...)),
+		keeps("lost", rec(12, 12, release.Succeeded), rec(11, 11, release.Succeeded)), {Name: "down", Unreachable: "no route"}}
+	m := redact.New("s3cr3t-Value-9")
+	c, err := Compare(clusters, "", "1", "R2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sets := map[*release.Record][]object.Object{nil: nil}
+	for i := range c.Clusters {
+		row := &c.Clusters[i]
+		if row.Unknown != "" {
+			continue
+		}
+		a, b := row.Records()
+		for _, r := range []*release.Record{a, b} {
+			if r != nil && r.Release == 1 {
+				sets[r] = before
+			} else if r != nil {
+				sets[r] = after
+			}
+		}
+		row.Change(sets[a], sets[b], true, m.Redact)
+	}
+	c.Regroup(m)
+	want := map[string][]string{
+		"a":   {"+ comes came", "- goes went", `~ moves data.key:"1"->"2"`},
+		"c":   nil,
+		"new": {"+ comes came", "+ moves came", "+ same came"},
+	}
+	want["b"] = want["a"]
+	for _, row := range c.Clusters {
+		if (row.Cluster == "lost") != (row.Unknown == notKept) || (row.Cluster == "down") != (row.Unknown == "no route") {
+			t.Errorf("%s: %q", row.Cluster, row.Unknown)
+		}
+		if row.Plan != nil && !slices.Equal(lines(row.Plan), want[row.Cluster]) {
+			t.Errorf("%s: %q, want %q", row.Cluster, lines(row.Plan), want[row.Cluster])
+		}
+	}
+	if len(c.Groups) != 2 || !slices.Equal(c.Groups[0].Clusters, []string{"a", "b"}) || len(c.Unknown()) != 2 || c.Clusters[2].Plan.Unchanged != 3 {
+		t.Errorf("%+v", c.Groups)
+	}
+	if content := fmt.Sprint(c.Clusters[0].Plan.Changes[0].Content); !strings.Contains(content, "***") || strings.Contains(content, "s3cr3t") {
+		t.Errorf("%s", content)
+	}
+}
+
+// Where the objects of a release are not kept the inventories say which differ.
+func TestCompareInventories(t *testing.T) {
+	one := delivered(rec(1, 1, release.Succeeded), configMap("moves", "1"), configMap("goes", "1"))
+	two := delivered(rec(2, 2, release.Succeeded), configMap("moves", "2"), configMap("comes", "1"))
+	c, err := Compare([]Cluster{keeps("a", two, one)}, "shop", "1", "2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Clusters[0].Change(nil, []object.Object{configMap("moves", "2"), configMap("comes", "1")}, false, redact.New().Redact)
+	if got, want := lines(c.Clusters[0].Plan), []string{"+ comes came", "- goes went", "~ moves in which fields is not kept any more"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Nothing secret stands in a comparison: not the data of Secrets, not what was sensitive in either release.
+func TestCompareHides(t *testing.T) {
+	secret := func(value string) object.Object {
+		return object.Object{Instance: "web", Body: map[string]any{"apiVersion": "v1", "kind": "Secret",
+			"metadata": map[string]any{"name": "token", "namespace": "shop"}, "stringData": map[string]any{"token": value}}}
+	}
+	was, is := configMap("conf", "canary-before"), configMap("conf", "canary-after")
+	was.Sensitive = []string{"data.key"}
+	c, err := Compare([]Cluster{keeps("a", rec(2, 2, release.Succeeded), rec(1, 1, release.Succeeded))}, "shop", "1", "2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Clusters[0].Change([]object.Object{secret("canary-one"), was}, []object.Object{secret("canary-two"), is}, true, redact.New().Redact)
+	c.Regroup(redact.New())
+	got := lines(c.Clusters[0].Plan)
+	if len(got) != 2 || strings.Contains(strings.Join(got, " "), "canary") || strings.Count(strings.Join(got, " "), "(hidden)") != 2 {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,390 @@
+// Package history computes the releases of a fleet from what its clusters keep: which there were, where each cluster stood in
+// them, and what changed between two. It is arithmetic on records.
+//
+// history must not know how records are kept or printed, nor take a cluster that did not answer for one that has nothing.
+package history
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lineage"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/source"
+)
+
+// State is what became of a release over the fleet.
+type State string
+
+// The states of a release.
+const (
+	// Applying and Deleting: a cluster's record is open, because somebody is at work or a run died.
+	Applying State = "applying"
+	Deleting State = "deleting"
+	// Succeeded: everything was written and got ready. Written: nobody waited for that.
+	Succeeded State = "succeeded"
+	Written   State = "written"
+	// Failed: on every cluster that it came to. Partial: on some, and on others it did not.
+	Failed  State = "failed"
+	Partial State = "partial"
+	// Pending: it ended well, and other clusters stand at an older release and other files.
+	Pending State = "pending"
+	// Superseded: it ended well, and every cluster that it came to has a newer release.
+	Superseded State = "superseded"
+)
+
+// Cluster is what one cluster keeps.
+type Cluster struct {
+	Name, Group string
+	// Unreachable says why it did not answer, Unknown why nobody can tell what it keeps, or all of it.
+	Unreachable, Unknown string
+	Bundles              []Kept
+}
+
+// Kept is what a cluster keeps of one bundle.
+type Kept struct {
+	// InProgress is who is at work on it, "" for nobody.
+	InProgress string
+	// Records are the current one and the kept ones, newest first, each revision once.
+	Records []release.Record
+}
+
+// Merge are the current record and the kept ones, newest first; what the current one says of its revision is newer.
+func Merge(current release.Record, kept []release.Record) []release.Record {
+	out := []release.Record{current}
+	for _, r := range kept {
+		if r.Revision != current.Revision {
+			out = append(out, r)
+		}
+	}
+	slices.SortStableFunc(out[1:], func(a, b release.Record) int { return b.Revision - a.Revision })
+	return out
+}
+
+// History are the releases of bundles over the selected clusters. Its JSON form is public and versioned.
+type History struct {
+	V       int      `json:"v"` // 1
+	Bundles []Bundle `json:"bundles"`
+	// Unknown are the clusters of which nobody knows what they have, or not all of it: they are in no count.
+	Unknown  []Unknown     `json:"unknown,omitempty"`
+	Findings diag.Findings `json:"findings,omitempty"`
+}
+
+// Unknown is a cluster of which nobody knows, and why.
+type Unknown struct {
+	Cluster string `json:"cluster"`
+	Why     string `json:"why"`
+}
+
+// Bundle are the releases of one bundle, newest first.
+type Bundle struct {
+	Bundle   string    `json:"bundle"`
+	Owner    string    `json:"owner"`
+	Releases []Release `json:"releases"`
+}
+
+// Release is one rollout of a bundle.
+type Release struct {
+	// Release is the number, 0 for one of before releases had any. Rollout is its name.
+	Release int    `json:"release,omitempty"`
+	Rollout string `json:"rollout"`
+	State   State  `json:"state"`
+	// Started is when the first cluster began, Finished when the last one ended; zero while one is open.
+	Started  time.Time `json:"started"`
+	Finished time.Time `json:"finished,omitzero"`
+	Author   string    `json:"author,omitempty"`
+	Message  string    `json:"message,omitempty"`
+	// Source is where the files were, Commit what was checked out there, Head the digest of the files and what they lead to.
+	Source lineage.Source `json:"source,omitzero"`
+	Commit string         `json:"commit,omitempty"`
+	Fleet  string         `json:"fleet,omitempty"`
+	Head   string         `json:"head,omitempty"`
+	// Plan is the digest of the plan that was carried out, Done what was done on all clusters, Hawser the version.
+	Plan   string      `json:"plan,omitempty"`
+	Done   plan.Counts `json:"done,omitzero"`
+	Hawser string      `json:"hawser,omitempty"`
+	// RollbackTo is the release that was gone back to, nil for what was applied from files.
+	RollbackTo *release.Name `json:"rollbackTo,omitempty"`
+	// Clusters are those of the fleet, in its order, with where each stands in this release.
+	Clusters []Standing `json:"clusters"`
+}
+
+// Reach is on how many of the clusters the release is, and of how many nobody knows: "3/12, 1 unknown".
+func (r Release) Reach() string {
+	in, unknown := 0, 0
+	for _, c := range r.Clusters {
+		if c.In {
+			in++
+		} else if c.Unknown != "" {
+			unknown++
+		}
+	}
+	text := fmt.Sprintf("%d/%d", in, len(r.Clusters))
+	if unknown > 0 {
+		text += fmt.Sprintf(", %d unknown", unknown)
+	}
+	return text
+}
+
+// Standing is where a cluster stands in a release: in it, or at the newest one that it had until then.
+type Standing struct {
+	Cluster string `json:"cluster"`
+	Group   string `json:"group,omitempty"`
+	// In: the release came to the cluster.
+	In bool `json:"in"`
+	// Release and Rollout are those that the cluster stands at, Revision its own number of it; "" and 0 when it has nothing.
+	Release  int           `json:"release,omitempty"`
+	Rollout  string        `json:"rollout,omitempty"`
+	Revision int           `json:"revision,omitempty"`
+	Phase    release.Phase `json:"phase,omitempty"`
+	Started  time.Time     `json:"started,omitzero"`
+	Finished time.Time     `json:"finished,omitzero"`
+	// InProgress is who is at work on it.
+	InProgress string `json:"inProgress,omitempty"`
+	// Unknown says why nobody knows: it did not answer, its records cannot be read, what it had then is not kept any more.
+	Unknown string `json:"unknown,omitempty"`
+	// Done, Instances and Origins are of the release, where it came to the cluster.
+	Done      plan.Counts       `json:"done,omitzero"`
+	Instances []Instance        `json:"instances,omitempty"`
+	Origins   map[string]string `json:"origins,omitempty"`
+}
+
+// Instance is what was delivered as one.
+type Instance struct {
+	Instance string           `json:"instance"`
+	Source   source.Described `json:"source"`
+	// Digest is that of the source's content, Inputs that of everything it was rendered from.
+	Digest    string   `json:"digest,omitempty"`
+	Inputs    string   `json:"inputs,omitempty"`
+	Images    []string `json:"images,omitempty"`
+	Suspended bool     `json:"suspended,omitempty"`
+}
+
+// notKept is why nobody knows what a cluster had.
+const notKept = "what it had then is not kept any more"
+
+// rank orders releases: by number, those without one before, then by the time of the first record.
+type rank struct {
+	number  int
+	started time.Time
+	rollout string
+}
+
+func (a rank) compare(b rank) int {
+	return cmp.Or(a.number-b.number, a.started.Compare(b.started), strings.Compare(a.rollout, b.rollout))
+}
+
+// Of are the releases that clusters keep, in the order of the bundles' names.
+func Of(clusters []Cluster) *History {
+	h := &History{V: 1, Bundles: []Bundle{}}
+	for _, c := range clusters {
+		if why := cmp.Or(c.Unreachable, c.Unknown); why != "" {
+			h.Unknown = append(h.Unknown, Unknown{c.Name, why})
+		}
+	}
+	for _, l := range ledgers(clusters) {
+		h.Bundles = append(h.Bundles, l.bundle())
+	}
+	return h
+}
+
+// ledger is one bundle over the fleet.
+type ledger struct {
+	name, owner string
+	rows        []row // one for each cluster, in the fleet's order
+	// releases by rollout, order newest first.
+	ranks map[string]rank
+	order []string
+}
+
+// row is one cluster's part of a ledger.
+type row struct {
+	cluster Cluster
+	kept    Kept
+}
+
+// ledgers parts what clusters keep by bundle.
+func ledgers(clusters []Cluster) []*ledger {
+	byOwner := map[string]*ledger{}
+	var out []*ledger
+	for _, c := range clusters {
+		for _, k := range c.Bundles {
+			if len(k.Records) == 0 || byOwner[k.Records[0].Owner] != nil {
+				continue
+			}
+			first := k.Records[0]
+			l := &ledger{name: first.Bundle, owner: first.Owner, ranks: map[string]rank{}}
+			byOwner[first.Owner] = l
+			out = append(out, l)
+		}
+	}
+	for _, l := range out {
+		for _, c := range clusters {
+			r := row{cluster: c}
+			if i := slices.IndexFunc(c.Bundles, func(k Kept) bool { return len(k.Records) > 0 && k.Records[0].Owner == l.owner }); i >= 0 {
+				r.kept = c.Bundles[i]
+			}
+			l.rows = append(l.rows, r)
+		}
+		l.rank()
+	}
+	slices.SortFunc(out, func(a, b *ledger) int {
+		return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.owner, b.owner))
+	})
+	return out
+}
+
+// rank finds the releases of the ledger and their order.
+func (l *ledger) rank() {
+	for _, r := range l.rows {
+		for _, rec := range r.kept.Records {
+			is, known := l.ranks[rec.Rollout]
+			if !known {
+				is = rank{rollout: rec.Rollout, started: rec.Started}
+				l.order = append(l.order, rec.Rollout)
+			}
+			is.number = max(is.number, rec.Release)
+			if rec.Started.Before(is.started) {
+				is.started = rec.Started
+			}
+			l.ranks[rec.Rollout] = is
+		}
+	}
+	slices.SortFunc(l.order, func(a, b string) int { return l.ranks[b].compare(l.ranks[a]) })
+}
+
+// at is the record that a cluster stands at in a release, and whether the release came to it; nil when it has nothing then,
+// and why nobody knows, "" when it is known.
+func (l *ledger) at(r row, rollout string) (rec *release.Record, in bool, unknown string) {
+	records := r.kept.Records
+	for i := range records {
+		if records[i].Rollout == rollout {
+			return &records[i], true, ""
+		}
+	}
+	if why := cmp.Or(r.cluster.Unreachable, r.cluster.Unknown); why != "" {
+		return nil, false, why
+	}
+	then := l.ranks[rollout]
+	for i := range records {
+		if l.ranks[records[i].Rollout].compare(then) > 0 {
+			continue
+		}
+		if i > 0 && records[i-1].Revision != records[i].Revision+1 { // in between were others
+			return nil, false, notKept
+		}
+		return &records[i], false, ""
+	}
+	if n := len(records); n > 0 && records[n-1].Revision > 1 {
+		return nil, false, notKept
+	}
+	return nil, false, ""
+}
+
+// bundle is the ledger as it is shown.
+func (l *ledger) bundle() Bundle {
+	out := Bundle{Bundle: l.name, Owner: l.owner, Releases: []Release{}}
+	for _, rollout := range l.order {
+		out.Releases = append(out.Releases, l.release(rollout))
+	}
+	return out
+}
+
+// release is one release with the standing of every cluster.
+func (l *ledger) release(rollout string) Release {
+	out := Release{Rollout: rollout, Release: l.ranks[rollout].number, Started: l.ranks[rollout].started, State: l.state(rollout)}
+	open := false
+	for _, r := range l.rows {
+		rec, in, unknown := l.at(r, rollout)
+		st := Standing{Cluster: r.cluster.Name, Group: r.cluster.Group, In: in, Unknown: unknown}
+		if rec != nil {
+			st.Release, st.Rollout, st.Revision, st.Phase = l.ranks[rec.Rollout].number, rec.Rollout, rec.Revision, rec.Phase
+			st.Started, st.Finished = rec.Started, rec.Finished
+		}
+		if in {
+			out.describe(*rec)
+			st.Done, st.Origins, st.Instances = rec.Done, rec.Origins, instancesOf(*rec)
+			out.Done = out.Done.Add(rec.Done)
+			if rec.Phase.Open() {
+				open, st.InProgress = true, r.kept.InProgress
+			}
+			if rec.Finished.After(out.Finished) {
+				out.Finished = rec.Finished
+			}
+		}
+		out.Clusters = append(out.Clusters, st)
+	}
+	if open {
+		out.Finished = time.Time{}
+	}
+	return out
+}
+
+// describe takes over what the records of a release have in common; the first that says it is believed.
+func (r *Release) describe(rec release.Record) {
+	r.Author, r.Message, r.Commit = cmp.Or(r.Author, rec.Author), cmp.Or(r.Message, rec.Message), cmp.Or(r.Commit, rec.Commit)
+	r.Fleet, r.Head, r.Plan = cmp.Or(r.Fleet, rec.Fleet), cmp.Or(r.Head, rec.Head), cmp.Or(r.Plan, rec.Plan)
+	r.Hawser, r.Source, r.RollbackTo = cmp.Or(r.Hawser, rec.Version), cmp.Or(r.Source, rec.Source), cmp.Or(r.RollbackTo, rec.RollbackTo)
+}
+
+// instancesOf are the instances of a record, by name.
+func instancesOf(rec release.Record) []Instance {
+	var out []Instance
+	for name, title := range rec.Sources {
+		out = append(out, Instance{Instance: name, Source: source.Describe(title), Digest: rec.Digests[name], Inputs: rec.Inputs[name],
+			Images: rec.Images[name], Suspended: slices.Contains(rec.Suspended, name)})
+	}
+	slices.SortFunc(out, func(a, b Instance) int { return strings.Compare(a.Instance, b.Instance) })
+	return out
+}
+
+// state is what became of a release, as far as the clusters are known.
+func (l *ledger) state(rollout string) State {
+	good, bad, current := 0, 0, false
+	out := Succeeded
+	head := ""
+	for _, r := range l.rows {
+		rec, in, _ := l.at(r, rollout)
+		if !in {
+			continue
+		}
+		switch {
+		case rec.Phase == release.Deleting:
+			return Deleting
+		case rec.Phase.Open():
+			return Applying
+		case rec.Phase.Complete():
+			good++
+		default:
+			bad++
+		}
+		if rec.Phase == release.Written {
+			out = Written
+		}
+		head, current = cmp.Or(head, rec.Head), current || rec.Revision == r.kept.Records[0].Revision
+	}
+	switch {
+	case good > 0 && bad > 0:
+		return Partial
+	case bad > 0:
+		return Failed
+	case !current:
+		return Superseded
+	case l.order[0] == rollout && l.behind(rollout, head):
+		return Pending
+	}
+	return out
+}
+
+// behind reports whether a cluster stands at an older release than this one, and at other files than its head says.
+func (l *ledger) behind(rollout, head string) bool {
+	return slices.ContainsFunc(l.rows, func(r row) bool {
+		rec, in, _ := l.at(r, rollout)
+		return rec != nil && !in && rec.Revision == r.kept.Records[0].Revision && rec.Head != head
+	})
+}

@@ -1,0 +1,81 @@
+package history
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/release"
+)
+
+func TestBack(t *testing.T) {
+	const ok, bad, open = release.Succeeded, release.Failed, release.Applying
+	back := func(r release.Record, to int) release.Record {
+		r.RollbackTo = &release.Name{Release: to, Rollout: rec(1, to, ok).Rollout}
+		r.Head = rec(1, to, ok).Head
+		return r
+	}
+	numberless := func(revision int) release.Record {
+		r := rec(revision, revision, ok)
+		r.Release = 0
+		return r
+	}
+	for name, c := range map[string]struct {
+		clusters []Cluster
+		to       string
+		// want is the release and what each cluster has of it; code those of the findings, or of the error.
+		want  string
+		codes string
+	}{
+		"the one before":                 {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(2, 2, ok), rec(1, 1, ok))}, want: "R1 a:R1 b:R1"},
+		"b was never in the newest":      {clusters: []Cluster{keeps("a", rec(2, 2, bad), rec(1, 1, ok)), keeps("b", rec(1, 1, ok))}, want: "R1 a:R1 b:R1"},
+		"b skipped the one before":       {clusters: []Cluster{keeps("a", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(2, 3, ok), rec(1, 1, ok))}, want: "R2 a:R2 b:R1"},
+		"b had nothing then":             {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(1, 2, ok))}, want: "R1 a:R1 b:-"},
+		"c never had anything":           {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("c")}, want: "R1 a:R1 c:-"},
+		"by number":                      {clusters: []Cluster{keeps("a", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok))}, to: "1", want: "R1 a:R1"},
+		"by rollout":                     {clusters: []Cluster{keeps("a", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok))}, to: "r1", want: "R1 a:R1"},
+		"the newest itself":              {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(1, 1, ok))}, to: "2", want: "R2 a:R2 b:R1"},
+		"one number, two runs":           {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("b", func() release.Record { r := rec(1, 2, ok); r.Rollout = "X2"; return r }())}, want: "R1 a:R1 b:-"},
+		"releases without numbers":       {clusters: []Cluster{keeps("a", numberless(2), numberless(1))}, want: "R1 a:R1"},
+		"there and back":                 {clusters: []Cluster{keeps("a", back(rec(3, 3, ok), 1), rec(2, 2, ok), rec(1, 1, ok))}, want: "R2 a:R2"},
+		"a rollback that failed goes on": {clusters: []Cluster{keeps("a", back(rec(3, 3, bad), 1), rec(2, 2, ok), rec(1, 1, ok))}, want: "R1 a:R1"},
+		"one that has not come to b goes on": {clusters: []Cluster{keeps("a", back(rec(3, 3, ok), 1), rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(2, 2, ok), rec(1, 1, ok))},
+			want: "R1 a:R1 b:R1"},
+		"one that died goes on": {clusters: []Cluster{keeps("a", back(rec(3, 3, open), 1), rec(2, 2, ok), rec(1, 1, ok))}, want: "R1 a:R1"},
+		"it had failed here":    {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, bad)), keeps("b", rec(2, 2, ok), rec(1, 1, ok))}, want: "R1 a:R1 b:R1", codes: "failed-release@a"},
+		"it has not ended here": {clusters: []Cluster{keeps("a", rec(2, 2, open), rec(1, 1, ok)), keeps("b", rec(2, 2, ok), rec(1, 1, ok))}, to: "2", want: "R2 a:R2 b:R2", codes: "release-open@a"},
+		"it is not kept here":   {clusters: []Cluster{keeps("a", rec(9, 9, ok), rec(8, 8, ok)), keeps("b", rec(2, 8, ok), rec(1, 3, ok))}, to: "3", want: "R3 a:- b:R3", codes: "not-kept@a"},
+		"b does not answer":     {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), {Name: "b", Unreachable: "no route"}}, want: "R1 a:R1 b:-"},
+		"b may not be read":     {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), {Name: "b", Unknown: "forbidden"}}, want: "R1 a:R1 b:-", codes: "not-kept@b"},
+		"there is one alone":    {clusters: []Cluster{keeps("a", rec(1, 1, ok))}, codes: "no-earlier-release"},
+		"there is no such one":  {clusters: []Cluster{keeps("a", rec(1, 1, ok))}, to: "7", codes: "no-such-release"},
+		"there is nothing":      {clusters: []Cluster{keeps("a")}, codes: "not-installed"},
+	} {
+		got, err := Back(c.clusters, "shop", c.to)
+		var codes []string
+		if err != nil {
+			codes = append(codes, diag.From(err, "")[0].Code)
+			if fs := diag.From(err, ""); fs[0].Fix == "" {
+				t.Errorf("%s: nothing says what to do: %v", name, fs)
+			}
+		}
+		said := ""
+		if got != nil {
+			said = got.To.Rollout
+			for i, r := range got.Records {
+				at := "-"
+				if r != nil {
+					at = r.Rollout
+				}
+				said += " " + c.clusters[i].Name + ":" + at
+			}
+			for _, f := range got.Findings {
+				codes = append(codes, f.Code+"@"+f.Cluster)
+			}
+		}
+		if slices.Sort(codes); said != c.want || strings.Join(codes, " ") != c.codes {
+			t.Errorf("%s: %q %q, want %q %q (%v)", name, said, codes, c.want, c.codes, err)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+// Package kubeapi is one API server's connection: access from a kubeconfig or from flags, one transport of its own,
+// requests that are sent again where that is safe, lists by pages, watches, discovery, and answers that are bounded and
+// checked before anybody believes them.
+//
+// It must not know what is asked or written, nor why: objects, plans and records are its users' matter.
+package kubeapi
+
+import (
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"hawser.dev/hawser/internal/fleet"
+)
+
+// Config says how one API server is reached.
+type Config struct {
+	// Name is the cluster's name, for errors.
+	Name   string
+	Access fleet.Access
+	// UserAgent is sent with every request; "" is "hawser".
+	UserAgent string
+	// Parallel bounds requests in flight, watches apart; 0 is 32.
+	Parallel int
+	// RequestTimeout bounds each request, also on the server; 0 is 30 s.
+	RequestTimeout time.Duration
+	// Redact masks secret values in foreign texts; nil masks nothing.
+	Redact func(string) string
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+}
+
+// Client sends requests to one API server. Its methods are safe for concurrent use, and nothing it holds is shared with
+// another cluster.
+type Client struct {
+	cfg      Config
+	http     *http.Client
+	base     *url.URL
+	server   string
+	serverID string
+	slots    chan struct{}
+	// large is held while an answer of many bytes is read and understood.
+	large chan struct{}
+	close func()
+	// renews: the credentials are made anew after an answer 401, so it is asked once more.
+	renews bool
+
+	mu       sync.RWMutex
+	kinds    *kinds
+	refresh  sync.Mutex
+	requests atomic.Int64
+}
+
+// Open prepares a connection; nothing is sent. The error is an *AccessError.
+func Open(cfg Config) (*Client, error) {
+	rc, err := restConfig(cfg)
+	if err != nil {
+		return nil, &AccessError{Cluster: cfg.Name, Server: cfg.Access.Server, Err: err}
+	}
+	base, err := serverURL(rc.Host)
+	if err != nil {
+		return nil, &AccessError{Cluster: cfg.Name, Server: rc.Host, Err: err}
+	}
+	renews := rc.ExecProvider != nil || rc.AuthProvider != nil || rc.BearerTokenFile != ""
+	rt, pool, err := newTransport(rc)
+	if err != nil {
+		return nil, &AccessError{Cluster: cfg.Name, Server: rc.Host, Err: err}
+	}
+	if cfg.Parallel <= 0 {
+		cfg.Parallel = 32
+	}
+	return &Client{cfg: cfg, http: &http.Client{Transport: rt, CheckRedirect: neverRedirect}, base: base, server: rc.Host,
+		serverID: serverID(base, rc), slots: make(chan struct{}, cfg.Parallel), large: make(chan struct{}, 2),
+		close: pool.CloseIdleConnections, renews: renews, kinds: kindsOf()}, nil
+}
+
+// Name is the cluster's name.
+func (c *Client) Name() string { return c.cfg.Name }
+
+// Server is the API server's address as the access has it.
+func (c *Client) Server() string { return c.server }
+
+// ServerID is a digest of the server's address, of the name it is asked by, and of the authority that its certificate
+// is checked against.
+func (c *Client) ServerID() string { return c.serverID }
+
+// Parallel is the number of requests that may be in flight.
+func (c *Client) Parallel() int { return cap(c.slots) }
+
+// Requests is the number of requests sent so far, repetitions included.
+func (c *Client) Requests() int { return int(c.requests.Load()) }
+
+// Close gives the connection back. Requests in flight go on.
+func (c *Client) Close() { c.close() }
+
+// Redact masks secret values in a foreign text.
+func (c *Client) Redact(text string) string {
+	if c.cfg.Redact == nil {
+		return text
+	}
+	return c.cfg.Redact(text)
+}
+
+// Now is the client's clock.
+func (c *Client) Now() time.Time {
+	if c.cfg.Now != nil {
+		return c.cfg.Now()
+	}
+	return time.Now()
+}
+
+func (c *Client) requestTimeout() time.Duration {
+	if c.cfg.RequestTimeout > 0 {
+		return c.cfg.RequestTimeout
+	}
+	return 30 * time.Second
+}

@@ -1,0 +1,146 @@
+package kubeapi
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/execcredential"
+)
+
+// UnreachableError: the cluster resolves but does not answer (network, time-out, 5xx). It may on the next run.
+type UnreachableError struct {
+	Cluster, Server string
+	Err             error
+}
+
+// Error names cluster, server and cause.
+func (e *UnreachableError) Error() string {
+	return "cluster " + e.Cluster + " is unreachable: " + e.Reason()
+}
+
+// Reason is the short cause: "connection refused (https://...)".
+func (e *UnreachableError) Reason() string {
+	text := e.Err.Error()
+	if errors.Is(e.Err, context.DeadlineExceeded) {
+		text = "no answer in time"
+	}
+	if p, ok := errors.AsType[*execcredential.TimeoutError](e.Err); ok {
+		text = p.Error()
+	}
+	if e.Server == "" || strings.Contains(text, e.Server) {
+		return text
+	}
+	return text + " (" + e.Server + ")"
+}
+
+// Unwrap returns the cause.
+func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// AccessError: the access does not work and waiting does not help (context, credentials, certificate, rights).
+type AccessError struct {
+	Cluster, Server string
+	Err             error
+}
+
+// Error names cluster, server and cause.
+func (e *AccessError) Error() string {
+	where := "cluster " + e.Cluster
+	if e.Server != "" {
+		where += " (" + e.Server + ")"
+	}
+	return where + ": access: " + e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *AccessError) Unwrap() error { return e.Err }
+
+// Finding is the error without cluster and server, so that several clusters with the same trouble are said together.
+func (e *AccessError) Finding() diag.Finding {
+	f := diag.Errorf("access", "the cluster does not let us in: %s", e.Err.Error())
+	switch {
+	case apierrors.IsUnauthorized(e.Err) || strings.Contains(e.Err.Error(), "Unauthorized"):
+		f.What = "the API server does not take the credentials: Unauthorized"
+		f.Why, f.Fix = "they are wrong or have expired", "log in again"
+	case strings.Contains(e.Err.Error(), "x509: ") || strings.Contains(e.Err.Error(), "tls: "):
+		f.Fix = "correct the certificates of its context"
+	}
+	return f
+}
+
+// NoKindError: the cluster does not serve the kind.
+type NoKindError struct {
+	GVK     schema.GroupVersionKind
+	Cluster string
+	// Near is a kind the cluster serves that may be meant, as APIVERSION and KIND; "" when none is close.
+	Near string
+}
+
+// Error names kind and cluster.
+func (e *NoKindError) Error() string {
+	text := fmt.Sprintf("cluster %s does not serve the kind %s of %s", e.Cluster, e.GVK.Kind, e.GVK.GroupVersion())
+	if e.Near != "" {
+		text += "; it serves " + e.Near
+	}
+	return text
+}
+
+// IsAbsent reports whether an error says that an object is not there, of a kind that the cluster serves.
+func IsAbsent(err error) bool {
+	_, noKind := errors.AsType[*NoKindError](err)
+	return !noKind && apierrors.IsNotFound(err)
+}
+
+// IsNotFound reports whether an error says that an object, or its kind, is not there.
+func IsNotFound(err error) bool {
+	if _, ok := errors.AsType[*NoKindError](err); ok {
+		return true
+	}
+	return apierrors.IsNotFound(err)
+}
+
+// Failure is the error of a connection that could not be made: an *AccessError when the answer says that who we are is
+// the problem, else an *UnreachableError.
+func (c *Client) Failure(err error) error {
+	if isAccess(err) {
+		return &AccessError{Cluster: c.cfg.Name, Server: c.server, Err: errors.New(c.Redact(err.Error()))}
+	}
+	return &UnreachableError{Cluster: c.cfg.Name, Server: c.server, Err: err}
+}
+
+// isAccess reports an answer that says who we are is the problem: 401, 403, certificates, plugins without credentials.
+func isAccess(err error) bool {
+	if _, ok := errors.AsType[*AnswerError](err); ok {
+		return true
+	}
+	if apierrors.IsUnauthorized(err) || apierrors.IsForbidden(err) {
+		return true
+	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[x509.HostnameError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[tls.AlertError](err); ok {
+		return true
+	}
+	text := err.Error()
+	for _, t := range []string{"getting credentials", "tls: ", "x509: ", "exec plugin", "aggregated discovery",
+		"server gave HTTP response to HTTPS client"} {
+		if strings.Contains(text, t) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,52 @@
+package madeguard
+
+import (
+	"encoding/base64"
+	"testing"
+
+	"hawser.dev/hawser/internal/chance"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+)
+
+// TestFormer: going back does not put passwords from before a rotation in the place of those in use.
+func TestFormer(t *testing.T) {
+	const old, use = "old-password-of-app", "password-of-app-in-use"
+	ref := object.Ref{Kind: "Secret", Namespace: "ns", Name: "login"}
+	secret := func(value string) map[object.Ref]object.Object {
+		return map[object.Ref]object.Object{ref: {Body: map[string]any{"kind": "Secret", "data": map[string]any{"p": base64.StdEncoding.EncodeToString([]byte(value)), "u": "YWRtaW4="}}}}
+	}
+	env := func(items ...any) map[object.Ref]object.Object {
+		return map[object.Ref]object.Object{ref: {Body: map[string]any{"kind": "Deployment", "env": items}}}
+	}
+	item := func(name, value string) any { return map[string]any{"name": name, "value": value} }
+	kept := map[string]chance.Answers{"app": {Calls: []chance.Call{{Func: chance.Generate, Value: use}}}}
+	for name, c := range map[string]struct {
+		action    plan.Action
+		made      string
+		now, then map[object.Ref]object.Object
+		want      string // of the one finding: its severity
+	}{
+		"it was rotated since":               {plan.Update, "sha256:1", secret(use), secret(old), "error"},
+		"only something else was made since": {plan.Update, "sha256:1", secret(use), secret(use), ""},
+		"nothing was made since":             {plan.Update, kept["app"].Digest(), secret(use), secret(old), ""},
+		"it goes":                            {plan.Delete, "sha256:1", secret(use), nil, ""},
+		"it comes back":                      {plan.Create, "sha256:1", nil, secret(old), "warning"},
+		"the field was not there then":       {plan.Update, "sha256:1", secret(use), map[object.Ref]object.Object{ref: {Body: map[string]any{"data": map[string]any{"u": "YQ=="}}}}, ""},
+		"in a list, by name":                 {plan.Update, "sha256:1", env(item("x", "1"), item("p", use)), env(item("p", old)), "error"},
+		"in a list, and it moved":            {plan.Update, "sha256:1", env(item("x", "1"), item("p", use)), env(item("p", use), item("x", "2")), ""},
+		"in a list, and it is new":           {plan.Update, "sha256:1", env(item("p", use)), env(item("x", "2")), ""},
+	} {
+		p := &plan.Plan{Changes: []plan.Change{{Action: c.action, Ref: ref, Instance: "app"}}}
+		got := ""
+		for _, f := range Former(p, kept, map[string]string{"app": c.made}, c.now, c.then) {
+			got += string(f.Severity)
+			if f.Fix == "" || f.Object != ref.String() {
+				t.Errorf("%s: %+v", name, f)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+// Package operation does one thing to several bundles of one set of files: all are planned before the first write of any, and
+// then each has its turn, after those it requires.
+//
+// operation must not know how a plan is made, carried out, shown or confirmed.
+package operation
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/place"
+	"hawser.dev/hawser/internal/plan"
+)
+
+// Planner makes plans, anew too, and carries them out: the engine.
+type Planner interface {
+	// Plan is the plan to apply; its findings say what blocks it.
+	Plan(ctx context.Context, req engine.Request) (*engine.Prepared, error)
+	// Renew is the plan made anew when those before it (Request.Written) were carried out; it refuses where that does something
+	// else than the one that was shown.
+	Renew(ctx context.Context, shown *engine.Prepared, req engine.Request) (*engine.Prepared, error)
+	// Apply carries a plan out; the outcome is there also beside an error, unless nothing was begun.
+	Apply(ctx context.Context, p *engine.Prepared, req engine.Request) (*fleetplan.Outcome, error)
+}
+
+// Bundle is one bundle's part of a run.
+type Bundle struct {
+	// Name is empty where the files have but one.
+	Name    string
+	Request engine.Request
+	// Plan is nil where there is an Err instead.
+	Plan *engine.Prepared
+	Err  error
+	// Ended: the bundle had its turn, or it cannot have one; Done: it was carried out, or had nothing to do.
+	Ended, Done bool
+	wrote       bool
+}
+
+// Bundles are those of a run, in the order in which they have their turns.
+type Bundles []*Bundle
+
+// Several reports that a command refused to choose among several bundles.
+func Several(err error) bool {
+	return slices.ContainsFunc(diag.From(err, ""), func(f diag.Finding) bool { return f.Code == place.CodeWhich })
+}
+
+// Names are the bundles that a request stands for, none where it is for the one it names, or for the only one: names tells
+// those of the files, and is asked when refused, what a command said to the request, is that it does not choose.
+func Names(ctx context.Context, req engine.Request, refused error, names func(context.Context, engine.Request) ([]string, error)) []string {
+	if req.Bundle != "" || names == nil || !Several(refused) {
+		return nil
+	}
+	Rewind(req.Stdin)
+	all, err := names(ctx, req)
+	if Rewind(req.Stdin); err != nil || len(all) < 2 {
+		return nil
+	}
+	return all
+}
+
+// Rewind lets standard input that was kept be read once more.
+func Rewind(in io.Reader) {
+	if s, ok := in.(io.Seeker); ok {
+		_, _ = s.Seek(0, io.SeekStart) // of memory, which never fails
+	}
+}
+
+// Plan plans every bundle that a request stands for, each with what those before it bring; nothing is written. What went
+// wrong stands beside each bundle. A number of deletions that was confirmed is that of all of them.
+func Plan(ctx context.Context, p Planner, req engine.Request, names func(context.Context, engine.Request) ([]string, error)) Bundles {
+	first := &Bundle{Name: req.Bundle, Request: req}
+	first.Plan, first.Err = p.Plan(ctx, req)
+	all := Names(ctx, req, first.Err, names)
+	if len(all) == 0 {
+		return Bundles{first}
+	}
+	var out Bundles
+	for _, name := range all {
+		b := &Bundle{Name: name, Request: req}
+		b.Request.Bundle, b.Request.Among, b.Request.ConfirmDelete, b.Request.Before = name, all, nil, out.byName()
+		b.Plan, b.Err = p.Plan(ctx, b.Request)
+		Rewind(req.Stdin)
+		if out = append(out, b); ctx.Err() != nil {
+			break
+		}
+	}
+	out.confirm(req.ConfirmDelete)
+	return out
+}
+
+// confirm compares the number of deletions of all plans with the one that was given, nil for none.
+func (bs Bundles) confirm(number *int) {
+	var planned Bundles
+	var plans []*fleetplan.FleetPlan
+	for _, b := range bs {
+		if b.Plan != nil {
+			planned, plans = append(planned, b), append(plans, b.Plan.FleetPlan)
+		}
+	}
+	each := fleetplan.Confirm(plans, number)
+	for i, b := range planned {
+		if number != nil {
+			b.Request.ConfirmDelete = &each[i]
+		}
+	}
+}
+
+// plans are those there are.
+func (bs Bundles) plans() []*engine.Prepared {
+	var out []*engine.Prepared
+	for _, b := range bs {
+		if b.Plan != nil {
+			out = append(out, b.Plan)
+		}
+	}
+	return out
+}
+
+// byName are they by their bundles' names.
+func (bs Bundles) byName() map[string]*engine.Prepared {
+	out := map[string]*engine.Prepared{}
+	for _, p := range bs.plans() {
+		out[p.Bundle] = p
+	}
+	return out
+}
+
+// Counts sums what all plans do.
+func (bs Bundles) Counts() plan.Counts {
+	var c plan.Counts
+	for _, p := range bs.plans() {
+		c = c.Add(p.Counts())
+	}
+	return c
+}
+
+// Close ends what the plans hold open of which none is applied.
+func (bs Bundles) Close() {
+	for _, p := range bs.plans() {
+		p.Close()
+	}
+}
+
+// Waits says why a bundle cannot have its turn, "" when it can: stopped, or one that it requires was not done.
+func (bs Bundles) Waits(b *Bundle, stop <-chan struct{}) string {
+	select {
+	case <-stop:
+		return "the run was interrupted"
+	default:
+	}
+	done := map[string]bool{}
+	for _, other := range bs {
+		if other.Ended {
+			done[other.Name] = other.Done
+		}
+	}
+	return b.Plan.Ready(done)
+}
+
+// NotBegun ends a bundle that has no turn; the outcome says so.
+func (b *Bundle) NotBegun(why string) *fleetplan.Outcome {
+	b.Ended = true
+	b.Plan.Close()
+	return b.Plan.NotBegun(why)
+}
+
+// Turn makes a bundle's plan ready to be applied when its turn has come: the one that was shown, or, when others wrote since it
+// was made, one that does the same. An error ends the bundle's turn.
+func (bs Bundles) Turn(ctx context.Context, p Planner, b *Bundle) error {
+	before, wrote := Bundles{}, false
+	for _, other := range bs {
+		if other == b {
+			break
+		}
+		before, wrote = append(before, other), wrote || other.wrote
+	}
+	if !wrote {
+		return nil
+	}
+	for _, p := range before.plans() {
+		b.Request.Written = append(b.Request.Written, p.FleetPlan)
+	}
+	Rewind(b.Request.Stdin)
+	renewed, err := p.Renew(ctx, b.Plan, b.Request)
+	if err != nil {
+		b.Ended, b.Err = true, err
+		return err
+	}
+	b.Plan = renewed
+	return nil
+}
+
+// Apply carries a bundle's plan out.
+func (b *Bundle) Apply(ctx context.Context, p Planner) (*fleetplan.Outcome, error) {
+	out, err := p.Apply(ctx, b.Plan, b.Request)
+	b.Ended, b.Done, b.Err = true, err == nil, err
+	b.wrote = out != nil && out.Result != fleetplan.UpToDate && !errors.Is(err, fleetplan.ErrRefused)
+	return out, err
+}

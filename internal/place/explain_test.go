@@ -1,0 +1,95 @@
+package place
+
+import (
+	"strings"
+	"testing"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/diag"
+)
+
+// noReference: values are from no reference.
+func noReference(diag.Pos) string { return "" }
+
+// TestExplainTellsAllLayers: what was overridden is told too, lowest first, with the reference that a value came from;
+// clusters with equal answers are told once.
+func TestExplainTellsAllLayers(t *testing.T) {
+	spec := layered(t)
+	base := values(t, "chart/values.yaml", "replicas: 7\n").Struct
+	from := func(at diag.Pos) string {
+		if at.File == "e.yaml" && at.Line == 1 {
+			return "{$cluster: labels.region}"
+		}
+		return ""
+	}
+	all := func(path string) []Explanation {
+		var out []Explanation
+		for _, name := range []string{"production-eu", "production-us", "production-eu2"} {
+			c, f := cluster(name, "production", map[string]string{"region": name[len("production-"):][:2]})
+			ex, fs := Explain(spec, c, f, path, from)
+			if fs != nil {
+				t.Fatal(fs)
+			}
+			if strings.HasSuffix(path, "replicas") {
+				x, pos := at(v1alpha1.Values{Struct: base}, v1alpha1.Path{{Name: "replicas"}})
+				_ = pos
+				ex[0].ByPackage(x, posOf(x))
+			}
+			out = append(out, ex...)
+		}
+		return out
+	}
+	want := `production-eu, production-eu2  api.replicas
+   package default          7                        chart/values.yaml:1:11
+   values                   1                        b.yaml:1:1
+   valuesFor.prod           3                        p.yaml:1:1
+ > valuesFor.eu             4                        e.yaml:2:1
+production-us  api.replicas
+   package default          7                        chart/values.yaml:1:11
+   values                   1                        b.yaml:1:1
+ > valuesFor.prod           3                        p.yaml:1:1
+`
+	if got := Text(Lines(all("api.replicas"))); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+	if got := Text(Lines(all("api.region"))); !strings.Contains(got, ` > valuesFor.eu             "eu" from {$cluster: labels.region} e.yaml:1:1`) {
+		t.Error(got)
+	}
+}
+
+// TestExplainWhatIsNotThere: a value that nothing sets is an error with the name that was perhaps meant; one that another
+// cluster's layer has, or that cannot be known, is none.
+func TestExplainWhatIsNotThere(t *testing.T) {
+	spec := layered(t)
+	spec.Instances = append(spec.Instances, v1alpha1.Instance{Name: "db", Kustomize: &v1alpha1.KustomizeSource{Path: "./db"}})
+	c, f := cluster("staging-eu", "staging", nil)
+	for path, want := range map[string]string{
+		"api.replica":         `there is no value api.replica: neither the bundle nor what the package itself has as values sets it (did you mean "replicas"?)`,
+		"api.values.replicas": `there is no value api.values.replicas: neither the bundle nor what the package itself has as values sets it (paths start below values: api.replicas)`,
+		"api.tag":             `there is no value api.tag: neither the bundle nor what the package itself has as values sets it (did you mean "tags"?)`,
+		"api.replicas":        "",
+		"api":                 "",
+		"db.replicas":         `instance db takes no values: values are for module and helm; kustomizations and plain manifests have none`,
+	} {
+		ex, fs := Explain(spec, c, f, path, noReference)
+		if strings.HasSuffix(path, ".tag") {
+			ex[0].Beside(values(t, "v.yaml", "tags: [a]\n").Struct, "tag")
+		}
+		err := fs.Err()
+		if err == nil {
+			err = Missing(ex, path)
+		}
+		if got := diag.From(err, ""); err != nil && got[0].String() != want || err == nil && want != "" {
+			t.Errorf("%s: %v\nwant %s", path, err, want)
+		}
+	}
+	if err := Missing([]Explanation{{Instance: "api", Path: "x", Unread: true}}, "api.x"); err != nil {
+		t.Error(err)
+	}
+	if err := Missing([]Explanation{{Instance: "api", Path: "x", Layers: []LayerValue{{Layer: "valuesFor.us", Value: "1"}}}}, "api.x"); err != nil {
+		t.Error(err)
+	}
+	if err := Missing(nil, "api.x"); err == nil {
+		t.Error("an instance that is placed nowhere is explained")
+	}
+}

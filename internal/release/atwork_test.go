@@ -1,0 +1,53 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// watchedStore is a store whose lock somebody holds, or whose locks may not be looked at.
+type watchedStore struct {
+	Store
+	held *Held
+	err  error
+}
+
+func (s watchedStore) Holder(context.Context, string) (*Held, error) { return s.held, s.err }
+
+// Who holds a lock is named, with the time until which, once; what cannot be seen is left to whoever takes the lock.
+func TestBusy(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	held := Held{Holder: "ann pid 7", Since: at, Expires: at.Add(time.Minute)}
+	told := fmt.Errorf("cluster eu: lock leases hawser-x: %w", &LockedError{Held: held})
+	for name, c := range map[string]struct {
+		store Store
+		want  string
+	}{
+		"held":               {watchedStore{held: &held}, "locked by ann pid 7, another run that is at work on this bundle"},
+		"nobody":             {watchedStore{}, ""},
+		"it may not be seen": {watchedStore{err: errors.New("forbidden")}, ""},
+		"it cannot be seen":  {struct{ Store }{}, ""},
+	} {
+		got := ""
+		fs := Busy(t.Context(), c.store, "owner")
+		if len(fs) > 0 {
+			got = fs[0].What
+		}
+		if got != c.want {
+			t.Errorf("%s: %v", name, fs)
+		}
+		if len(fs) > 0 && (fs[0].Code != "locked" || !strings.Contains(fs[0].Why, "until 2026-01-02T03:05:05Z") || fs[0] != Locked(told)[0]) {
+			t.Errorf("%s: %+v, and under the lock %+v", name, fs[0], Locked(told)[0])
+		}
+	}
+	if fs := Locked(ErrLocked); len(fs) != 1 || fs[0].Why != "" {
+		t.Errorf("a lock that others fight for: %v", fs)
+	}
+	if fs := Locked(errors.New("forbidden")); fs != nil {
+		t.Errorf("another error: %v", fs)
+	}
+}

@@ -1,0 +1,413 @@
+package blob
+
+import (
+	"context"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/release"
+)
+
+// store is a release.Store of one cluster in a Bucket.
+type store struct {
+	bucket  Bucket
+	aead    cipher.AEAD
+	cluster string // its name, for errors
+	scope   string // of the keys
+}
+
+var (
+	_ release.Store   = (*store)(nil)
+	_ release.History = (*store)(nil)
+	_ release.Keeper  = (*store)(nil)
+	_ release.Watched = (*store)(nil)
+)
+
+// keyPart is what a part of a blob's key may be.
+var keyPart = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*$`)
+
+// New returns the store of a cluster: scope is what tells it from all others that share the bucket (its UID), cluster its
+// name for errors, key what everything is sealed with.
+func New(bucket Bucket, scope, cluster string, key []byte) (release.Store, error) {
+	if !keyPart.MatchString(scope) {
+		return nil, fmt.Errorf("cluster %s: %q cannot be a part of a blob's name", cluster, scope)
+	}
+	aead, err := sealer(key)
+	if err != nil {
+		return nil, err
+	}
+	return &store{bucket, aead, cluster, scope}, nil
+}
+
+// wrap names cluster, bucket and blob.
+func (s *store) wrap(verb, key string, err error) error {
+	return fmt.Errorf("cluster %s: %s %s in %s: %w", s.cluster, verb, strings.TrimSuffix(key, "/"), s.bucket, err)
+}
+
+// journal is one of a bundle's, by its name.
+func (s *store) journal(owner, name string) (journal, error) {
+	if !keyPart.MatchString(owner) {
+		return journal{}, fmt.Errorf("cluster %s: %q is no owner of records", s.cluster, owner)
+	}
+	return journal{s, path.Join(s.scope, owner, name) + "/"}, nil
+}
+
+const (
+	heads = "heads"
+	locks = "locks"
+	made  = "kept"
+	sets  = "sets"
+)
+
+// headV is the version of head.
+const headV = 1
+
+// head is the body of an entry of a bundle's records.
+type head struct {
+	V int `json:"v"`
+	// Deleted: the bundle has no record. Its journal goes on, so that no writer of before takes up a number again.
+	Deleted bool `json:"deleted,omitempty"`
+	// Record is encoded; Open, that its run has not ended.
+	Record []byte `json:"record,omitempty"`
+	Open   bool   `json:"open,omitempty"`
+	// Kept are the revisions with a Set, newest first.
+	Kept []revision `json:"kept,omitempty"`
+	// Sweep are blobs that nothing names any more; the next write deletes them.
+	Sweep []string `json:"sweep,omitempty"`
+}
+
+// revision is one that is kept: its blob, and the digest of its objects.
+type revision struct {
+	Revision int           `json:"revision"`
+	Phase    release.Phase `json:"phase"`
+	Set      string        `json:"set"`
+	Blob     string        `json:"blob"`
+}
+
+func (h head) find(number int) *revision {
+	for i := range h.Kept {
+		if h.Kept[i].Revision == number {
+			return &h.Kept[i]
+		}
+	}
+	return nil
+}
+
+// now reads the head of a bundle's records; the zero tip when there never was one.
+func (s *store) now(ctx context.Context, owner string) (journal, tip, head, error) {
+	j, err := s.journal(owner, heads)
+	if err != nil {
+		return j, tip{}, head{}, err
+	}
+	t, err := j.last(ctx)
+	if err != nil || t.number == 0 {
+		return j, tip{}, head{Deleted: true}, err
+	}
+	var h head
+	if err := json.Unmarshal(t.Body, &h); err != nil {
+		return j, t, h, s.wrap("read", j.key(t.number), fmt.Errorf("%w: %w", release.ErrDamaged, err))
+	}
+	if h.V > headV {
+		return j, t, h, s.wrap("read", j.key(t.number), &release.NewerError{V: h.V})
+	}
+	if err := s.belongs(owner, h); err != nil {
+		return j, t, h, s.wrap("read", j.key(t.number), err)
+	}
+	return j, t, h, nil
+}
+
+// belongs refuses a head that names blobs of others: what a head names is read and deleted for it.
+func (s *store) belongs(owner string, h head) error {
+	keys := slices.Clone(h.Sweep)
+	for _, k := range h.Kept {
+		keys = append(keys, k.Blob)
+	}
+	for _, key := range keys {
+		if name, ok := strings.CutPrefix(key, path.Join(s.scope, owner, sets)+"/"); !ok || !keyPart.MatchString(name) {
+			return fmt.Errorf("%w: it names %q, which is none of its blobs", release.ErrDamaged, key)
+		}
+	}
+	return nil
+}
+
+// Current returns the record and its handle.
+func (s *store) Current(ctx context.Context, owner string) (*release.Record, release.Handle, error) {
+	j, t, h, err := s.now(ctx, owner)
+	if err != nil || h.Deleted {
+		return nil, "", err
+	}
+	r, err := release.DecodeRecord(h.Record)
+	if err == nil && r.Owner != owner {
+		err = fmt.Errorf("the record belongs to the owner %q", r.Owner)
+	}
+	if err != nil {
+		return nil, "", s.wrap("read", j.key(t.number), err)
+	}
+	return r, t.handle(), nil
+}
+
+// Bundles gives all current records to each; those that cannot be read are in the error.
+func (s *store) Bundles(ctx context.Context, each func(release.Record) error) error {
+	list, err := s.bucket.List(ctx, s.scope+"/")
+	if err != nil {
+		return s.wrap("list", s.scope, err)
+	}
+	var owners []string
+	for _, e := range list {
+		if parts := strings.Split(e.Key, "/"); len(parts) == 4 && parts[2] == heads && !slices.Contains(owners, parts[1]) {
+			owners = append(owners, parts[1])
+		}
+	}
+	var failed []error
+	for _, owner := range owners {
+		r, _, err := s.Current(ctx, owner)
+		if err == nil && r != nil {
+			err = each(*r)
+		}
+		failed = append(failed, err)
+	}
+	return errors.Join(failed...)
+}
+
+// Put writes a record: the Set under a new name, then the next head, then what is garbage goes. A run that begins after
+// one that died deletes what that one wrote for a head that never came.
+func (s *store) Put(ctx context.Context, r release.Record, objects []object.Object, h release.Handle) (release.Handle, error) {
+	j, t, old, err := s.now(ctx, r.Owner)
+	if err != nil {
+		return "", err
+	}
+	if old.Deleted && h != "" || !old.Deleted && h != t.handle() {
+		return "", s.wrap("write", j.key(t.number+1), release.ErrConflict)
+	}
+	next := head{V: headV, Open: r.Phase.Open(), Kept: slices.Clone(old.Kept)}
+	if objects != nil {
+		r.SetDigest = release.SetDigest(objects)
+		data, err := release.EncodeRevision(r, objects)
+		if err != nil {
+			return "", s.wrap("write", j.key(t.number+1), err)
+		}
+		added := revision{r.Revision, r.Phase, r.SetDigest, path.Join(s.scope, r.Owner, sets, fmt.Sprintf("r%d-%s", r.Revision, strings.ToLower(rand.Text())))}
+		if err := s.create(ctx, added.Blob, data); err != nil {
+			_ = s.bucket.Delete(ctx, added.Blob)
+			return "", s.wrap("write", added.Blob, err)
+		}
+		var dropped []revision
+		next.Kept, dropped = release.Retain(next.Kept, added, r.Keep, func(k revision) (int, release.Phase) { return k.Revision, k.Phase })
+		for _, k := range dropped {
+			next.Sweep = append(next.Sweep, k.Blob)
+		}
+	} else if k := next.find(r.Revision); k != nil {
+		k.Phase = r.Phase
+	}
+	next.Sweep = append(next.Sweep, s.swept(ctx, old.Sweep)...)
+	if next.Record, err = release.EncodeRecord(r); err != nil {
+		return "", s.wrap("write", j.key(t.number+1), err)
+	}
+	body, err := json.Marshal(next)
+	if err != nil {
+		return "", err
+	}
+	written, err := j.add(ctx, t, body)
+	if err != nil {
+		if k := next.find(r.Revision); objects != nil && errors.Is(err, release.ErrConflict) {
+			_ = s.bucket.Delete(ctx, k.Blob)
+		}
+		return "", err
+	}
+	if next.Open && old.Open {
+		s.collect(ctx, r.Owner, next)
+	}
+	return written.handle(), nil
+}
+
+// swept deletes blobs, and returns those that it could not.
+func (s *store) swept(ctx context.Context, keys []string) (left []string) {
+	for _, key := range keys {
+		if s.bucket.Delete(ctx, key) != nil {
+			left = append(left, key)
+		}
+	}
+	return left
+}
+
+// collect deletes the Sets that a head does not name. It is called only right after this writer's own open head: the next
+// one of any other writer fails from then on, so that nothing it deletes can come to be named.
+func (s *store) collect(ctx context.Context, owner string, h head) {
+	list, err := s.bucket.List(ctx, path.Join(s.scope, owner, sets)+"/")
+	if err != nil {
+		return
+	}
+	var orphans []string
+	for _, e := range list {
+		if !slices.ContainsFunc(h.Kept, func(k revision) bool { return k.Blob == e.Key }) {
+			orphans = append(orphans, e.Key)
+		}
+	}
+	s.swept(ctx, orphans)
+}
+
+// Objects returns the Set of a revision.
+func (s *store) Objects(ctx context.Context, r release.Record) ([]object.Object, error) {
+	if r.SetDigest == "" {
+		return nil, nil
+	}
+	_, _, h, err := s.now(ctx, r.Owner)
+	if err != nil {
+		return nil, err
+	}
+	k := h.find(r.Revision)
+	if k == nil || k.Set != r.SetDigest {
+		return nil, nil
+	}
+	_, objects, err := s.revision(ctx, *k)
+	if errors.Is(err, ErrAbsent) { // a newer head has let go of it
+		return nil, nil
+	}
+	return objects, err
+}
+
+func (s *store) revision(ctx context.Context, k revision) (*release.Record, []object.Object, error) {
+	data, err := s.get(ctx, k.Blob, release.MaxStored)
+	if err != nil {
+		return nil, nil, s.wrap("read", k.Blob, err)
+	}
+	r, objects, err := release.DecodeRevision(data)
+	if err != nil {
+		return nil, nil, s.wrap("read", k.Blob, err)
+	}
+	return r, objects, nil
+}
+
+// Revisions gives the records of the kept revisions to each.
+func (s *store) Revisions(ctx context.Context, owner string, each func(release.Record) error) error {
+	_, _, h, err := s.now(ctx, owner)
+	if err != nil {
+		return err
+	}
+	for _, k := range h.Kept {
+		if k.Phase.Open() {
+			continue
+		}
+		data, err := s.get(ctx, k.Blob, release.MaxStored)
+		if errors.Is(err, ErrAbsent) {
+			continue
+		}
+		var r *release.Record
+		if err == nil {
+			r, err = release.DecodeRevisionRecord(data, owner, k.Revision, k.Phase)
+		}
+		if err == nil {
+			err = each(*r)
+		}
+		if err != nil {
+			return s.wrap("read", k.Blob, err)
+		}
+	}
+	return nil
+}
+
+// Delete writes a head without a record, which is the compare-and-swap, and then deletes the Sets.
+func (s *store) Delete(ctx context.Context, owner string, h release.Handle) error {
+	j, t, old, err := s.now(ctx, owner)
+	if err != nil || t.number == 0 {
+		return err
+	}
+	garbage := old.Sweep
+	if !old.Deleted {
+		if h != t.handle() {
+			return s.wrap("delete", j.key(t.number), release.ErrConflict)
+		}
+		for _, k := range old.Kept {
+			garbage = append(garbage, k.Blob)
+		}
+		body, err := json.Marshal(head{V: headV, Deleted: true, Sweep: garbage})
+		if err != nil {
+			return err
+		}
+		if _, err := j.add(ctx, t, body); err != nil {
+			return err
+		}
+	}
+	for _, key := range garbage {
+		if err := s.bucket.Delete(ctx, key); err != nil {
+			return s.wrap("delete", key, err)
+		}
+	}
+	return nil
+}
+
+// Kept returns what was made up for a bundle.
+func (s *store) Kept(ctx context.Context, owner string) (release.Kept, release.Handle, error) {
+	j, err := s.journal(owner, made)
+	if err != nil {
+		return nil, "", err
+	}
+	t, err := j.last(ctx)
+	if err != nil || len(t.Body) == 0 {
+		return nil, "", err
+	}
+	k, err := release.DecodeKept(t.Body)
+	if err != nil {
+		return nil, "", s.wrap("read", j.key(t.number), err)
+	}
+	return k, t.handle(), nil
+}
+
+// Keep replaces what was made up.
+func (s *store) Keep(ctx context.Context, owner string, k release.Kept, h release.Handle) (release.Handle, error) {
+	j, err := s.journal(owner, made)
+	if err != nil {
+		return "", err
+	}
+	t, err := j.last(ctx)
+	if err != nil {
+		return "", err
+	}
+	if none := len(t.Body) == 0; none && h != "" || !none && h != t.handle() {
+		return "", s.wrap("write", j.key(t.number+1), release.ErrConflict)
+	}
+	data, err := release.EncodeKept(k)
+	if err != nil {
+		return "", err
+	}
+	written, err := j.add(ctx, t, data)
+	return written.handle(), err
+}
+
+// Forget writes an empty entry, and deletes those before it at once.
+func (s *store) Forget(ctx context.Context, owner string) error {
+	j, err := s.journal(owner, made)
+	if err != nil {
+		return err
+	}
+	t, err := j.last(ctx)
+	if err != nil || t.number == 0 {
+		return err
+	}
+	if len(t.Body) > 0 {
+		if t, err = j.add(ctx, t, nil); err != nil {
+			return err
+		}
+	}
+	list, err := s.bucket.List(ctx, j.prefix)
+	if err != nil {
+		return s.wrap("list", j.prefix, err)
+	}
+	numbers, _ := j.numbered(list)
+	for _, n := range numbers {
+		if n < t.number {
+			if err := s.bucket.Delete(ctx, j.key(n)); err != nil {
+				return s.wrap("delete", j.key(n), err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package release
+
+import (
+	"maps"
+	"slices"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+)
+
+// Declared is what the release of the record declares, as its inventory has it and with the bodies of the objects that are kept
+// of it (marked): an object without a body is declared by its digest alone. The error is that of a run that failed before
+// everything was as it declared, of which nobody can tell what is a remnant and what was never taken.
+func (r *Record) Declared(objects []object.Scoped) ([]plan.Desired, diag.Findings) {
+	kept := map[object.Ref]object.Scoped{}
+	for _, o := range objects {
+		if o.Hook == nil {
+			kept[o.Ref()] = o
+		}
+	}
+	var out []plan.Desired
+	whole := r.Phase.Complete() || len(kept) > 0
+	for _, o := range r.Inventory {
+		if o.Hook != nil {
+			continue
+		}
+		d := plan.DesiredFrom(o)
+		if body, ok := kept[o.Ref]; ok {
+			d = plan.DesiredOf(body)
+			d.NoWait, d.Timeout, d.Ignore, d.OwnNamespace = o.NoWait, o.Timeout, o.Ignore, o.OwnNamespace
+			delete(kept, o.Ref)
+			whole = whole && (r.Phase.Complete() || o.UID != "" && d.Digest == o.Digest)
+		} else {
+			whole = whole && r.Phase.Complete()
+		}
+		out = append(out, d)
+	}
+	if !r.Phase.Complete() && (!whole || len(kept) > 0) {
+		f := diag.Errorf("release-incomplete", "revision %d failed here before everything was as it declared", r.Revision)
+		f.Why = "some of its objects were never written, or are from before it: nobody can go back to that"
+		f.Fix = "choose another release with --to; hawser history shows which there are"
+		return nil, diag.Findings{f}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Hooks)) {
+		out = append(out, plan.DesiredHooks(name, r.Hooks[name])...)
+	}
+	return out, nil
+}
+
+// Resume gives a record that goes back to what r says the part that is not about objects: whose files it was, which commit, what
+// the values were. What was made up is as r says where r has the instance; what is kept of others stays.
+func (r *Record) Resume(next *Record) {
+	next.Head, next.Commit, next.Origins, next.Keep, next.Requires = r.Head, r.Commit, r.Origins, r.Keep, r.Requires
+	made := maps.Clone(next.Made)
+	for name, digest := range r.Made {
+		if made == nil {
+			made = map[string]string{}
+		}
+		made[name] = digest
+	}
+	next.Made = made
+}
+
+// NotKept refuses a plan that has to write an object of a release whose body is not kept: nothing else is put in its place.
+func NotKept(p *plan.Plan, desired []plan.Desired, bodies map[object.Ref]object.Object) diag.Findings {
+	declared := map[object.Ref]bool{}
+	for _, d := range desired {
+		declared[d.Ref] = true
+	}
+	var out diag.Findings
+	for _, ch := range p.Changes {
+		if _, kept := bodies[ch.Ref]; kept || !declared[ch.Ref] || !ch.Action.Writes() || ch.Action == plan.Delete {
+			continue
+		}
+		f := diag.Errorf("not-kept", "what %s was in that release is not kept", ch.Ref)
+		f.Object, f.Instance, f.Why = ch.Ref.String(), ch.Instance, "it would have to be written, and is not as it was: "+ch.Why
+		f.Fix = "apply the files of that release, or choose another one with --to"
+		out = append(out, f)
+	}
+	return out
+}
+
+// HookLost is the finding that a hook has to run and its object is kept nowhere; why is an error in words, "" for none.
+func HookLost(ref object.Ref, instance, why string) diag.Finding {
+	f := diag.Errorf("hook-lost", "the hook has to run, and the record does not have its object")
+	f.Object, f.Instance, f.Why, f.Fix = ref.String(), instance, why, "go on without hooks: --no-hooks"
+	return f
+}
+
+// Goes are the objects of the last release that the next one has as well: those that it takes from the record without
+// rendering them (desired, only where something is), those of suspended instances, and hooks that have not gone yet.
+func (r *Record) Goes(taken []plan.Desired, suspended map[string]bool, lives map[string]plan.Life) map[object.Ref]bool {
+	out := map[object.Ref]bool{}
+	for _, d := range taken {
+		out[d.Ref] = true
+	}
+	if r != nil {
+		for _, o := range r.Inventory {
+			if suspended[o.Instance] {
+				out[o.Ref] = true
+			}
+		}
+	}
+	for _, l := range lives {
+		for _, h := range l.Hooks {
+			out[h.Ref] = true
+		}
+	}
+	return out
+}

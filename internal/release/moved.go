@@ -1,0 +1,132 @@
+package release
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+)
+
+// together reports whether two records are of bundles of one place.
+func (r Record) together(o Record) bool {
+	return r.Owner != o.Owner && r.Source.Path != "" && r.Source == o.Source && r.Fleet == o.Fleet
+}
+
+// lasting are what an inventory has of an instance itself: without hooks and Namespaces that are merely used.
+func lasting(o plan.Owned) bool { return o.Hook == nil && !o.OwnNamespace }
+
+// MovedTo is the bundle that has an object of a record now, by object, where that is one of the same place whose record names it:
+// it moved there, or the bundle was renamed. live is what was observed of the record's objects. A record that cannot be read
+// proves nothing.
+func MovedTo(ctx context.Context, store Store, rec Record, live map[object.Ref]plan.Live) map[object.Ref]string {
+	out, heirs := map[object.Ref]string{}, map[string]*Record{}
+	for _, o := range rec.Inventory {
+		l := live[o.Ref]
+		if !l.Found || !l.ForeignBundle || l.Own != "" || len(l.ForeignManagers) != 1 || !lasting(o) {
+			continue
+		}
+		owner := object.OwnerOf(l.ForeignManagers[0])
+		if _, asked := heirs[owner]; !asked {
+			heirs[owner], _, _ = store.Current(ctx, owner)
+		}
+		heir := heirs[owner]
+		if heir != nil && rec.together(*heir) && slices.ContainsFunc(heir.Inventory, func(h plan.Owned) bool { return h.Ref == o.Ref && h.UID == l.UID }) {
+			out[o.Ref] = heir.Bundle
+		}
+	}
+	return out
+}
+
+// Moves finds among records of one cluster those of which everything moved to bundles of the same place. The zero value is empty.
+type Moves struct {
+	records []Record // without what is not needed
+}
+
+// Add adds the current record of a bundle.
+func (m *Moves) Add(rec Record) {
+	slim := Record{Bundle: rec.Bundle, Owner: rec.Owner, Source: rec.Source, Fleet: rec.Fleet, Started: rec.Started}
+	for _, o := range rec.Inventory {
+		if lasting(o) && o.UID != "" {
+			slim.Inventory = append(slim.Inventory, plan.Owned{Ref: o.Ref, UID: o.UID})
+		}
+	}
+	m.records = append(m.records, slim)
+}
+
+// Mark tells the listings of the records' bundles where everything of theirs is now. Of two records that have an object the later
+// one says whose it is.
+func (m *Moves) Mark(bundles []BundleListing) {
+	for i, b := range bundles {
+		at := slices.IndexFunc(m.records, func(r Record) bool { return r.Bundle == b.Bundle })
+		if at >= 0 {
+			bundles[i].MovedTo = m.heirs(m.records[at])
+		}
+	}
+}
+
+// heirs are the bundles that have everything of a record now, sorted; nil where something is left of it, or was never there.
+func (m *Moves) heirs(rec Record) []string {
+	left := map[string]bool{}
+	for _, o := range rec.Inventory {
+		left[o.UID] = true
+	}
+	var out []string
+	for _, heir := range m.records {
+		if !rec.together(heir) || !heir.Started.After(rec.Started) {
+			continue
+		}
+		for _, o := range heir.Inventory {
+			if left[o.UID] {
+				delete(left, o.UID)
+				out = append(out, heir.Bundle)
+			}
+		}
+	}
+	if len(left) > 0 {
+		return nil
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// CodeLeftOver is that of the warning about a bundle that was removed from the files.
+const CodeLeftOver = "removed-bundle"
+
+// LeftOver warns of bundles that were removed from these files, and of which a plan takes something over: what becomes of their
+// records, and of what nobody declares. beside may be nil, for none.
+func LeftOver(p *plan.Plan, beside *plan.Beside) diag.Findings {
+	if beside == nil {
+		return nil
+	}
+	here, from := map[object.Ref]bool{}, map[string]bool{}
+	for _, ch := range p.Changes {
+		here[ch.Ref] = ch.Action != plan.Delete && ch.Action != plan.Release && ch.Action != plan.Conflict
+		if here[ch.Ref] && ch.Code == plan.CodeMoved && len(ch.FromManagers) > 0 {
+			from[object.OwnerOf(ch.FromManagers[0])] = true
+		}
+	}
+	var out diag.Findings
+	for _, owner := range slices.Sorted(maps.Keys(beside.Former)) {
+		former := beside.Former[owner]
+		if !former.Removed || !from[owner] {
+			continue
+		}
+		var left []string
+		for _, o := range former.Owned {
+			if lasting(o) && !here[o.Ref] {
+				left = append(left, o.Ref.String())
+			}
+		}
+		f := diag.Warnf(CodeLeftOver, "bundle %s was removed from these files: nothing of it is left when this is done", former.Bundle)
+		f.Fix = "hawser delete " + former.Bundle + " removes its record then, and deletes nothing"
+		if len(left) > 0 {
+			f.What = "bundle " + former.Bundle + " was removed from these files, and not all that it has is declared here"
+			f.Why, f.Fix = "left to it: "+diag.Few(left), "hawser delete "+former.Bundle+" deletes what is left and removes its record"
+		}
+		out = append(out, f)
+	}
+	return out
+}

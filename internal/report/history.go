@@ -1,0 +1,214 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/history"
+	"hawser.dev/hawser/internal/lineage"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
+)
+
+var releaseInk = map[history.State]ink{history.Applying: cyan, history.Deleting: cyan, history.Succeeded: green, history.Written: yellow,
+	history.Failed: red, history.Partial: red, history.Pending: yellow, history.Superseded: dim}
+
+// History prints a line for each release, newest first, and the clusters of which nobody knows.
+func History(w io.Writer, h *history.History, st Style) error {
+	o := newOut(w, st)
+	head := []string{"BUNDLE", "RELEASE", "ROLLOUT", "STATE", "STARTED", "BY", "COMMIT", "CHANGES", "CLUSTERS"}
+	t := &table{rows: [][]string{head}}
+	if st.narrow() {
+		t.rows = nil
+		t.note(0, strings.Join(head, "  "), "")
+	}
+	for _, b := range h.Bundles {
+		for _, r := range b.Releases {
+			who, _, _ := strings.Cut(r.Author, " (") // and not which job of CI, which show tells
+			row := []string{b.Bundle, dash(r.Release), r.Rollout, string(r.State), stamp(r.Started), clean(who), short(r.Commit), doneOf(r.Done), r.Reach()}
+			for i := range row {
+				row[i] = cmp.Or(row[i], "-")
+			}
+			if st.narrow() {
+				t.note(0, strings.Join(row, "  "), releaseInk[r.State])
+			} else {
+				row[3] = st.paint(releaseInk[r.State], row[3])
+				t.row(row...)
+			}
+			t.note(2, strings.Trim(backTo(r.RollbackTo)+": "+r.Message, ": "), dim)
+		}
+	}
+	if len(h.Bundles) == 0 && len(h.Unknown) == 0 {
+		t.rows = nil
+		t.note(0, "no release is kept on the selected clusters", "")
+	}
+	t.write(o)
+	nobodyKnows(o, h.Unknown)
+	if fs := shown(h.Findings, st); len(fs) > 0 {
+		o.line()
+		writeFindings(o, fs)
+	}
+	return o.Flush()
+}
+
+// backTo says that a release was gone back to; "" for none.
+func backTo(n *release.Name) string {
+	if n == nil {
+		return ""
+	}
+	return "rollback to " + n.String()
+}
+
+// nobodyKnows tells of clusters that are in no count, those with one reason together.
+func nobodyKnows(o *out, unknown []history.Unknown) {
+	t := newTally()
+	for _, u := range unknown {
+		t.add(u.Why, u.Cluster)
+	}
+	for _, why := range t.keys {
+		o.wrapped(0, "?  "+clusterList(t.at[why], o.st)+": "+clean(why)+". Nobody knows what is there.", red)
+	}
+}
+
+func stamp(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339)
+}
+
+// short is the beginning of a commit.
+func short(commit string) string { return commit[:min(8, len(commit))] }
+
+// doneOf is what was done in numbers: "+1 ~4 -2".
+func doneOf(c plan.Counts) string {
+	var parts []string
+	for _, x := range []struct {
+		action plan.Action
+		n      int
+	}{{plan.Create, c.Create}, {plan.Update, c.Update}, {plan.Recreate, c.Recreate}, {plan.Adopt, c.Adopt}, {plan.Delete, c.Delete}, {plan.Release, c.Release}} {
+		if x.n > 0 {
+			parts = append(parts, fmt.Sprintf("%s%d", markOf(x.action), x.n))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// Shown prints the one release of a history: how it came about, where each cluster stands, and what was delivered.
+func Shown(w io.Writer, h *history.History, st Style) error {
+	o := newOut(w, st)
+	b := h.Bundles[0]
+	r := b.Releases[0]
+	o.line(st.paint(bold, "Release "+clean(r.Name())+" of "+b.Bundle), ": ", st.paint(releaseInk[r.State], string(r.State)))
+	from := ""
+	if r.Source != (lineage.Source{}) {
+		from = r.Source.String()
+	}
+	for _, f := range [][2]string{{"started", stamp(r.Started)}, {"finished", stamp(r.Finished)}, {"by", r.Author}, {"message", r.Message}, {"back to", r.RollbackTo.String()}, {"from", from},
+		{"commit", r.Commit}, {"fleet", r.Fleet}, {"files", r.Head}, {"plan", r.Plan}, {"changes", doneOf(r.Done)}, {"hawser", r.Hawser}} {
+		if f[1] != "" {
+			o.wrapped(0, fmt.Sprintf("%-10s %s", f[0]+":", clean(f[1])), "")
+		}
+	}
+	o.line()
+	t := &table{rows: [][]string{{"CLUSTER", "RELEASE", "REV", "PHASE", "FINISHED", "CHANGES"}}}
+	for _, c := range r.Clusters {
+		phase, at := string(c.Phase), cmp.Or(dash(c.Release), "-")
+		switch {
+		case c.Unknown != "":
+			t.note(0, c.Cluster+": unknown: "+clean(c.Unknown), red)
+			continue
+		case c.Rollout == "":
+			t.note(0, c.Cluster+": nothing was delivered yet", dim)
+			continue
+		case !c.In:
+			phase += ", not in this release"
+		case c.InProgress != "":
+			phase += " by " + clean(c.InProgress)
+		}
+		t.row(c.Cluster, at, dash(c.Revision), phase, cmp.Or(stamp(c.Finished), "-"), cmp.Or(doneOf(c.Done), "-"))
+	}
+	t.write(o)
+	delivered(o, r)
+	return o.Flush()
+}
+
+// delivered prints the instances of a release; clusters on which they are the same stand together.
+func delivered(o *out, r history.Release) {
+	t := newTally()
+	for _, c := range r.Clusters {
+		var s strings.Builder
+		for _, in := range c.Instances {
+			fmt.Fprintf(&s, "%s  %s", in.Instance, cmp.Or(clean(in.Source.String()), "-"))
+			if in.Digest != "" {
+				fmt.Fprintf(&s, "  %s", o.st.shortDigest(in.Digest))
+			}
+			if in.Suspended {
+				s.WriteString("  suspended")
+			}
+			for _, image := range in.Images {
+				s.WriteString("\n  image " + clean(image))
+			}
+			s.WriteString("\n")
+		}
+		for _, name := range slices.Sorted(maps.Keys(c.Origins)) {
+			s.WriteString("value " + name + "  " + clean(c.Origins[name]) + "\n")
+		}
+		if s.Len() > 0 {
+			t.add(s.String(), c.Cluster)
+		}
+	}
+	for _, text := range t.keys {
+		o.line()
+		o.wrapped(0, "# "+clusterList(t.at[text], o.st), dim)
+		for line := range strings.Lines(text) {
+			rest := strings.TrimLeft(line, " ")
+			o.wrapped(len(line)-len(rest), strings.TrimRight(rest, "\n"), "")
+		}
+	}
+}
+
+// Compared prints what changed between two releases, grouped as a plan.
+func Compared(w io.Writer, c *history.Comparison, st Style) error {
+	o := newOut(w, st)
+	o.line(st.paint(bold, fmt.Sprintf("Bundle %s from release %s to %s", c.Bundle, clean(c.From.Name()), clean(c.To.Name()))))
+	p := &fleetplan.FleetPlan{Bundle: c.Bundle, Groups: c.Groups}
+	same := 0
+	for _, row := range c.Clusters {
+		if row.Plan == nil {
+			continue
+		}
+		cp := &fleetplan.ClusterPlan{Cluster: row.Cluster, Group: row.Group, Plan: row.Plan}
+		was := map[string]string{}
+		for _, in := range row.From.Instances {
+			was[in.Instance] = clean(in.Source.String())
+		}
+		for _, in := range row.To.Instances {
+			cp.Instances = append(cp.Instances, fleetplan.InstancePlan{Name: in.Instance, Source: clean(in.Source.String()), Before: was[in.Instance]})
+		}
+		if p.Clusters = append(p.Clusters, cp); row.Plan.Empty() {
+			same++
+		}
+	}
+	if len(c.Groups) > 0 {
+		o.line()
+	}
+	planGroups(o, p, false)
+	if total := p.Counts(); len(p.Clusters) > 0 {
+		o.line()
+		o.wrapped(0, fmt.Sprintf("%d came, %d changed, %d went, %d are the same. %s changed, %d did not.", total.Create, total.Update, total.Delete,
+			total.Unchanged, count(len(p.Clusters)-same, "cluster"), same), "")
+	}
+	nobodyKnows(o, c.Unknown())
+	if fs := shown(c.Findings, st); len(fs) > 0 {
+		o.line()
+		writeFindings(o, fs)
+	}
+	return o.Flush()
+}

@@ -1,0 +1,134 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hawser.dev/hawser/internal/history"
+	"hawser.dev/hawser/internal/lineage"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/redact"
+	"hawser.dev/hawser/internal/release"
+)
+
+// shopRecord is the record of a release of shop on a cluster, with its version of api.
+func shopRecord(revision, number int, phase release.Phase, version string) release.Record {
+	r := release.Record{Bundle: "shop", Owner: "40e3", Fleet: "shop", Revision: revision, Release: number, Rollout: fmt.Sprintf("7K2M3XY%d", number),
+		Phase: phase, Started: noon.Add(time.Duration(number-42) * time.Hour), Author: "ada@laptop", Head: "sha256:77ab03d1c2", Commit: "0123456789abcdef0123456789abcdef01234567",
+		Source: lineage.Source{Repository: "github.com/acme/shop", Path: "deploy"}, Plan: "sha256:4be1c0ffee", Version: "1.0.0",
+		Sources: map[string]string{"api": "helm api " + version}, Digests: map[string]string{"api": "sha256:c81d00aa42"},
+		Images: map[string][]string{"api": {"registry.example.com/api:" + version}}, Origins: map[string]string{"REGION": "eu (env)"},
+		Done: plan.Counts{Create: 1, Update: 2, Unchanged: 31}}
+	if !phase.Open() {
+		r.Finished = r.Started.Add(time.Minute)
+	}
+	return r
+}
+
+// shopKept is what the clusters keep: release 42 went well in staging, failed on one cluster of production, and never came to
+// another; one did not answer.
+func shopKept() []history.Cluster {
+	first := shopRecord(1, 41, release.Succeeded, "2.3.0")
+	first.Message, first.Head = "more replicas", "sha256:0000"
+	second, bad, open := shopRecord(2, 42, release.Succeeded, "2.4.1"), shopRecord(2, 42, release.Failed, "2.4.1"), shopRecord(3, 43, release.Applying, "2.4.2")
+	open.Done = plan.Counts{}
+	kept := func(records ...release.Record) []history.Kept {
+		return []history.Kept{{InProgress: "bob@ci since 2026-09-01T13:00:00Z", Records: records}}
+	}
+	return []history.Cluster{
+		{Name: "staging-eu", Group: "staging", Bundles: kept(open, second, first)},
+		{Name: "production-eu", Group: "production", Bundles: kept(second, first)},
+		{Name: "production-us", Group: "production", Bundles: kept(bad, first)},
+		{Name: "production-ap", Group: "production", Bundles: kept(first)},
+		{Name: "edge-17", Group: "edge", Unreachable: "dial tcp 10.9.0.17:6443: i/o timeout"},
+		{Name: "new"},
+	}
+}
+
+// shopCompared is what changed from release 41 to 42.
+func shopCompared() *history.Comparison {
+	c, err := history.Compare(shopKept(), "shop", "41", "42")
+	if err != nil {
+		panic(err)
+	}
+	body := func(kind, name, key, value string) object.Object {
+		return object.Object{Instance: "api", Body: map[string]any{"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"name": name, "namespace": "shop"},
+			"data": map[string]any{key: value}}}
+	}
+	old := []object.Object{body("ConfigMap", "api", "image", "registry.example.com/api:2.3.0"), body("Secret", "token", "token", "YQ=="), body("ConfigMap", "gone", "a", "b")}
+	now := []object.Object{body("ConfigMap", "api", "image", "registry.example.com/api:2.4.1"), body("Secret", "token", "token", "Yg=="), body("ConfigMap", "extra", "a", "b")}
+	for i := range c.Clusters {
+		if row := &c.Clusters[i]; row.Unknown == "" {
+			sets := func(r *release.Record) []object.Object {
+				switch {
+				case r == nil:
+					return nil
+				case r.Release == 41:
+					return old
+				}
+				return now
+			}
+			before, after := row.Records()
+			row.Change(sets(before), sets(after), true, strings.Clone)
+		}
+	}
+	c.Regroup(redact.New())
+	return c
+}
+
+func TestHistory(t *testing.T) {
+	full := wideStyle
+	full.Full = true
+	for name, st := range map[string]Style{"wide": wideStyle, "narrow": narrowStyle} {
+		golden(t, "history/history."+name+".txt", text(t, func(b *bytes.Buffer) error { return History(b, history.Of(shopKept()), st) }))
+		h := history.Of(shopKept())
+		if err := h.Only("", "42"); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, "history/shown."+name+".txt", text(t, func(b *bytes.Buffer) error { return Shown(b, h, st) }))
+		golden(t, "history/compared."+name+".txt", text(t, func(b *bytes.Buffer) error { return Compared(b, shopCompared(), st) }))
+	}
+	golden(t, "history/compared.full.txt", text(t, func(b *bytes.Buffer) error { return Compared(b, shopCompared(), full) }))
+	if got := text(t, func(b *bytes.Buffer) error { return History(b, history.Of(nil), wideStyle) }); !strings.Contains(got, "no release is kept") {
+		t.Errorf("nothing: %q", got)
+	}
+	if got := text(t, func(b *bytes.Buffer) error {
+		return History(b, history.Of([]history.Cluster{{Name: "a", Unreachable: "x"}}), wideStyle)
+	}); strings.Contains(got, "no release") || !strings.Contains(got, "Nobody knows") {
+		t.Errorf("nobody answered: %q", got)
+	}
+}
+
+// TestHistoryOrders: clusters with one reason stand together, and what stands in a record gives no orders.
+func TestHistoryOrders(t *testing.T) {
+	const order = "x\x1b[2Jy\n::error::boom"
+	clusters := shopKept()
+	clusters[5].Unreachable = clusters[4].Unreachable
+	for i := range clusters {
+		for k := range clusters[i].Bundles {
+			for j := range clusters[i].Bundles[k].Records {
+				r := &clusters[i].Bundles[k].Records[j]
+				r.Author, r.Message, r.Images = order, order, map[string][]string{"api": {order}}
+			}
+		}
+	}
+	for _, st := range []Style{wideStyle, narrowStyle} {
+		h := history.Of(clusters)
+		got := text(t, func(b *bytes.Buffer) error { return History(b, h, st) })
+		if strings.Count(got, "Nobody knows") != 1 || !strings.Contains(got, "2 clusters") {
+			t.Errorf("%s", got)
+		}
+		if err := h.Only("", "42"); err != nil {
+			t.Fatal(err)
+		}
+		got += text(t, func(b *bytes.Buffer) error { return Shown(b, h, st) })
+		if strings.Contains(got, "\x1b[2J") || slices.ContainsFunc(strings.Split(got, "\n"), func(l string) bool { return strings.HasPrefix(l, "::") }) {
+			t.Errorf("%q", got)
+		}
+	}
+}
