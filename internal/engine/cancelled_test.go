@@ -2,9 +2,10 @@ package engine
 
 import (
 	"context"
+	"maps"
 	"runtime"
-	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,10 +25,13 @@ func TestRunLeavesNothing(t *testing.T) { // not parallel: goroutines are counte
 		t.Fatal(err)
 	}
 	before := running()
+	var asking atomic.Int32
 	for text, cancelled := range map[string]bool{r.configMap("theirs", "a: c"): false, r.deployment("web"): true} {
 		r.write("bundle.yaml", r.bundle(text))
 		ctx, cancel := context.WithCancel(t.Context())
 		r.Documents = func(ctx context.Context, _ string, _ func(context.Context) ([]byte, error)) ([]byte, error) {
+			asking.Add(1)
+			defer asking.Add(-1)
 			if cancelled {
 				cancel()
 			}
@@ -40,20 +44,32 @@ func TestRunLeavesNothing(t *testing.T) { // not parallel: goroutines are counte
 		if _, err := r.Plan(ctx, req); (err != nil || ctx.Err() != nil) && !cancelled {
 			t.Fatal(err)
 		}
-		for _, g := range running() {
-			if !slices.Contains(before, g) {
-				t.Errorf("cancelled %t: under way when it is over:\n%s", cancelled, g)
+		if n := asking.Load(); n != 0 {
+			t.Errorf("cancelled %t: %d questions are under way when it is over", cancelled, n)
+		}
+		left := map[string]string{}
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+			left = running() // one that has said that it is done is there a moment longer
+			maps.DeleteFunc(left, func(id, _ string) bool { return before[id] != "" })
+			if len(left) == 0 {
+				break
 			}
+		}
+		for _, g := range left {
+			t.Errorf("cancelled %t: goes on for ever:\n%s", cancelled, g)
 		}
 		cancel()
 	}
 }
 
-// running are the goroutines with code of ours in them, but for that of the test itself, each as its stack.
-func running() []string {
-	buf := make([]byte, 4<<20)
-	all := strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n")
-	return slices.DeleteFunc(all[1:], func(g string) bool {
-		return !strings.Contains(g, "hawser.dev/hawser/internal/") || strings.Contains(g, "testing.tRunner") || strings.Contains(g, "internal/testfleet.")
-	})
+// running are the stacks of the goroutines with code of ours in them, but for that of the test itself, by their ids.
+func running() map[string]string {
+	buf, out := make([]byte, 16<<20), map[string]string{}
+	for _, g := range strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n")[1:] {
+		if strings.Contains(g, "hawser.dev/hawser/internal/") && !strings.Contains(g, "testing.tRunner") && !strings.Contains(g, "internal/testfleet.") {
+			id, _, _ := strings.Cut(g, " [")
+			out[id] = g
+		}
+	}
+	return out
 }

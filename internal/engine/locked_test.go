@@ -27,7 +27,7 @@ func TestLockedByAnotherRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	hold := func() {
-		holder, seconds, at := "alice pid 7", int32(60), metav1.NowMicro()
+		holder, seconds, at := "alice pid 7", int32(3600), metav1.NowMicro()
 		lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: name},
 			Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: &seconds, AcquireTime: &at, RenewTime: &at}}
 		if _, err := leases.Create(context.Background(), lease, metav1.CreateOptions{}); err != nil {

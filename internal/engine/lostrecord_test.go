@@ -39,6 +39,7 @@ func (r *rig) narrowed() string {
 			Subjects: []rbacv1.Subject{{Kind: "User", APIGroup: rbacv1.GroupName, Name: user}}}, metav1.CreateOptions{}); err != nil {
 			r.t.Fatal(err)
 		}
+		r.may(user, ns, rule)
 	}
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: user}, Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get", "patch"}}}}
 	if _, err := r.admin.RbacV1().ClusterRoles().Create(r.t.Context(), role, metav1.CreateOptions{}); err != nil {
@@ -48,6 +49,7 @@ func (r *rig) narrowed() string {
 		Subjects: []rbacv1.Subject{{Kind: "User", APIGroup: rbacv1.GroupName, Name: user}}}, metav1.CreateOptions{}); err != nil {
 		r.t.Fatal(err)
 	}
+	r.may(user, "", role.Rules...)
 	return shared.fleet.UserKubeconfig(r.t, user)
 }
 

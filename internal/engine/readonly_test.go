@@ -33,6 +33,7 @@ func (r *rig) reader(more ...rbacv1.PolicyRule) Request {
 	if _, err := r.admin.RbacV1().ClusterRoleBindings().Create(r.t.Context(), binding, metav1.CreateOptions{}); err != nil {
 		r.t.Fatal(err)
 	}
+	r.may(user, "", read...)
 	if len(more) > 0 {
 		r.grant(user, more...)
 	}
@@ -139,7 +140,7 @@ func TestRefusedIsNoMissingRight(t *testing.T) {
 	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: two")))
 	req := r.reader(rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"patch"}})
 	var said []string
-	for range 40 { // the API server learns of the policy a little later
+	for range 400 { // the API server learns of the policy a little later
 		fp := r.plan(req)
 		if said = codes(fp); slices.Contains(said, "forbidden") && fp.Findings.HasErrors() {
 			return

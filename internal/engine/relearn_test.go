@@ -14,21 +14,24 @@ import (
 
 // asking renders manifests as a chart does that asks for the kinds of the cluster: they are an input, and an object whose
 // name begins with "with-things" is left out where the kind Thing is not served.
-type asking struct{ render.Renderer }
+type asking struct {
+	render.Renderer
+	group string
+}
 
 func (a asking) Key(ctx context.Context, req render.Request) (string, error) {
 	key, err := a.Renderer.Key(ctx, req)
-	return key + object.DigestJSON(things(req)), err
+	return key + object.DigestJSON(a.things(req)), err
 }
 
 // things are the kinds of this test alone that the cluster serves: others come and go beside it.
-func things(req render.Request) []string {
-	return slices.DeleteFunc(slices.Clone(req.APIs), func(api string) bool { return !strings.HasPrefix(api, "relearn.") })
+func (a asking) things(req render.Request) []string {
+	return slices.DeleteFunc(slices.Clone(req.APIs), func(api string) bool { return !strings.HasPrefix(api, a.group+"/") })
 }
 
 func (a asking) Render(ctx context.Context, req render.Request) (render.Result, error) {
 	res, err := a.Renderer.Render(ctx, req)
-	if len(things(req)) == 0 {
+	if len(a.things(req)) == 0 {
 		res.Objects = slices.DeleteFunc(slices.Clone(res.Objects), func(o object.Object) bool { return strings.HasPrefix(o.Ref().Name, "with-things") })
 	}
 	return res, err
@@ -39,17 +42,9 @@ func (a asking) Render(ctx context.Context, req render.Request) (render.Result, 
 func TestKindsThatTheRunItselfBrings(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.Renderers["manifests"] = asking{r.Renderers["manifests"]}
-	const crd = `---
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: things.relearn.example}
-spec:
-  group: relearn.example
-  scope: Namespaced
-  names: {plural: things, singular: thing, kind: Thing, listKind: ThingList}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
-`
+	group := r.name + ".example"
+	r.Renderers["manifests"] = asking{r.Renderers["manifests"], group}
+	crd := "---\n" + strings.ReplaceAll(thingDefinition, "GROUP", group)
 	version := func() string {
 		t.Helper()
 		s, err := r.admin.CoreV1().Secrets(object.SystemNamespace).Get(t.Context(), "hawser-"+object.OwnerID("", "", r.name), metav1.GetOptions{})

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
@@ -73,6 +75,9 @@ type rig struct {
 	dir   string
 	name  string // of the bundle, and of its namespace
 	admin kubernetes.Interface
+
+	// silent takes the connections to the context of that name, and nobody answers.
+	silent *net.TCPListener
 
 	// on sees every event as it comes; nil is nobody.
 	on     func(fleetplan.Event)
@@ -177,12 +182,12 @@ func (r *rig) kubeconfig() string {
 	}
 	server := cfg.Contexts[here].Cluster
 	cfg.Clusters["nobody"] = &clientcmdapi.Cluster{Server: "https://127.0.0.1:1", CertificateAuthorityData: cfg.Clusters[server].CertificateAuthorityData}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	r.silent, err = net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.t.Cleanup(func() { _ = l.Close() }) // connections wait in its queue, and nobody takes them
-	cfg.Clusters["silent"] = &clientcmdapi.Cluster{Server: "https://" + l.Addr().String(), CertificateAuthorityData: cfg.Clusters[server].CertificateAuthorityData}
+	r.t.Cleanup(func() { _ = r.silent.Close() }) // connections wait in its queue, and nobody takes them
+	cfg.Clusters["silent"] = &clientcmdapi.Cluster{Server: "https://" + r.silent.Addr().String(), CertificateAuthorityData: cfg.Clusters[server].CertificateAuthorityData}
 	cfg.Contexts["silent"] = &clientcmdapi.Context{Cluster: "silent", AuthInfo: "expired"}
 	cfg.AuthInfos["expired"] = &clientcmdapi.AuthInfo{Token: "expired"}
 	cfg.AuthInfos["plugin"] = &clientcmdapi.AuthInfo{Exec: &clientcmdapi.ExecConfig{APIVersion: "client.authentication.k8s.io/v1",
@@ -194,6 +199,48 @@ func (r *rig) kubeconfig() string {
 		r.t.Fatal(err)
 	}
 	return path
+}
+
+// asked reports whether somebody connects to the silent context within a time, and takes the connection.
+func (r *rig) asked(within time.Duration) bool {
+	if err := r.silent.SetDeadline(time.Now().Add(within)); err != nil {
+		r.t.Error(err)
+	}
+	c, err := r.silent.Accept()
+	if err == nil {
+		r.t.Cleanup(func() { _ = c.Close() })
+	}
+	return err == nil
+}
+
+// may waits until the API server lets a user do what the rules say in a namespace ("": everywhere): it learns of roles and
+// bindings by watching them.
+func (r *rig) may(user, namespace string, rules ...rbacv1.PolicyRule) {
+	r.t.Helper()
+	for _, rule := range rules {
+		for _, group := range rule.APIGroups {
+			for _, resource := range rule.Resources {
+				for _, verb := range rule.Verbs {
+					review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user,
+						ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: verb, Group: group, Resource: resource}}}
+					r.soon(func() bool {
+						got, err := r.admin.AuthorizationV1().SubjectAccessReviews().Create(r.t.Context(), review, metav1.CreateOptions{})
+						return err == nil && got.Status.Allowed
+					})
+				}
+			}
+		}
+	}
+}
+
+// soon waits until something holds that comes by itself, with a bound that no machine reaches.
+func (r *rig) soon(holds func() bool) {
+	r.t.Helper()
+	for end := time.Now().Add(3 * time.Minute); !holds(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			r.t.Fatal("it did not come true")
+		}
+	}
 }
 
 // plan plans and fails the test where there is no plan; findings are the test's matter.
@@ -227,7 +274,7 @@ func (r *rig) applied(req Request) *fleetplan.Outcome {
 // rolledOut makes a Deployment look as its controller leaves it: ready, or with its one pod gone.
 func (r *rig) rolledOut(name string, ready bool) {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	d, err := r.admin.AppsV1().Deployments(r.name).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {

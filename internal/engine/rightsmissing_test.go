@@ -52,6 +52,7 @@ func (r *rig) grant(user string, rules ...rbacv1.PolicyRule) {
 		if _, err := r.admin.RbacV1().RoleBindings(ns).Create(r.t.Context(), &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: subject, RoleRef: ref}, metav1.CreateOptions{}); err != nil {
 			r.t.Fatal(err)
 		}
+		r.may(user, ns, rules...)
 	}
 }
 

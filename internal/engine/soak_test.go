@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -120,17 +119,17 @@ func TestSoakMissesWhatIsGone(t *testing.T) {
 func TestChangedInItsSoak(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.write("fleet.yaml", strings.Replace(soakingFleet, "soak: 1s", "soak: 5s", 1))
+	r.write("fleet.yaml", soakingFleet)
 	r.write("bundle.yaml", r.bundle(r.configMap("app", "k: one")))
-	var other sync.WaitGroup
+	other := newRig(t) // it has events of its own
+	other.name, other.dir = r.name, r.dir
 	var once sync.Once
 	r.on = func(ev fleetplan.Event) {
 		if ev.Type == fleetplan.EventSoak {
-			once.Do(func() { other.Go(func() { r.overtaken("another") }) }) // it has events of its own
+			once.Do(func() { other.overtaken("another") })
 		}
 	}
 	out, err := r.apply(r.request())
-	other.Wait()
 	if err == nil || out.Result != fleetplan.Failed || out.Stopped != "engine was changed by another run in its soak" {
 		t.Fatalf("%v, %+v", err, out)
 	}
@@ -208,6 +207,7 @@ func TestNotWaitedFor(t *testing.T) {
 		}
 	}
 	r.rolledOut("web", true)
+	waiting.Timeout = 0
 	r.applied(waiting)
 	if phase := r.record().Phase; phase != release.Succeeded {
 		t.Errorf("the record is %q after waiting", phase)
@@ -266,17 +266,24 @@ func TestInterruptedGate(t *testing.T) {
 	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")))
 	req := r.request()
 	req.Selection.Clusters = []string{here}
-	ctx, cancel := context.WithCancel(t.Context())
-	r.on = func(ev fleetplan.Event) {
-		if ev.Type == fleetplan.EventObserved {
-			time.AfterFunc(300*time.Millisecond, cancel)
+	var took time.Duration
+	for range 3 { // the machine may be busy, but not always
+		ctx, cancel := context.WithCancel(t.Context())
+		interrupted := make(chan time.Time, 1)
+		go func() {
+			r.asked(3 * time.Minute)
+			interrupted <- time.Now()
+			cancel()
+		}()
+		fp, err := r.Plan(ctx, req)
+		if !errors.Is(err, context.Canceled) || fp != nil {
+			t.Fatal(err)
+		}
+		if took = time.Since(<-interrupted); took < connectTimeout/2 {
+			return
 		}
 	}
-	start := time.Now()
-	fp, err := r.Plan(ctx, req)
-	if took := time.Since(start); !errors.Is(err, context.Canceled) || fp != nil || took > 7*time.Second {
-		t.Errorf("%v after %s", err, took)
-	}
+	t.Errorf("it takes %s to end", took)
 }
 
 // A canary is chosen among the clusters that the revision changes.

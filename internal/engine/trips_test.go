@@ -10,12 +10,9 @@ import (
 	"hawser.dev/hawser/internal/testfleet"
 )
 
-// away is how far the API server is in this test: further apart than it ever takes to send what goes together.
-const away = 400 * time.Millisecond
-
-// trips are the requests of a verb in the order in which they came to a cluster that is far away, those that went together
-// in one line: the lines are the round trips that depended on one another.
-func (r *rig) trips(verb func(req Request)) []string {
+// trips are the requests of a verb in the order in which they came to a cluster that is this far away, those that went
+// together in one line: the lines are the round trips that depended on one another.
+func (r *rig) trips(away time.Duration, verb func(req Request)) []string {
 	r.t.Helper()
 	req := r.request()
 	req.Access.Context = here + "-fault"
@@ -46,6 +43,18 @@ func (r *rig) trips(verb func(req Request)) []string {
 
 // What does not depend on one another goes together: so many round trips one after the other, and no more.
 func TestRoundTrips(t *testing.T) {
+	var over []string
+	// On a busy machine what goes together is sent with pauses, which look like a trip: then from further away once more.
+	for _, away := range []time.Duration{400 * time.Millisecond, 1500 * time.Millisecond, 3 * time.Second} {
+		if over = roundTrips(t, away); len(over) == 0 {
+			return
+		}
+	}
+	t.Error(strings.Join(over, "\n"))
+}
+
+// roundTrips are the verbs that took more of them than they may.
+func roundTrips(t *testing.T, away time.Duration) (over []string) {
 	var objects []string
 	r := newRig(t)
 	for i := range 20 {
@@ -59,16 +68,18 @@ func TestRoundTrips(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	check := func(what string, most int, trips []string) {
+	check := func(what string, most int, verb func(Request)) {
 		t.Helper()
-		if len(trips) > most {
-			t.Errorf("%s: %d round trips, want at most %d", what, len(trips), most)
+		trips := r.trips(away, verb)
+		said := fmt.Sprintf("%s, %s away: %d round trips, at most %d\n  %s", what, away, len(trips), most, strings.Join(trips, "\n  "))
+		if t.Log(said); len(trips) > most {
+			over = append(over, said)
 		}
-		t.Logf("%s: %d round trips\n  %s", what, len(trips), strings.Join(trips, "\n  "))
 	}
-	check("a plan of new objects", 3, r.trips(func(req Request) { r.plan(req) }))
-	check("a first apply", 10, r.trips(apply))
-	check("an unchanged apply", 2, r.trips(apply))
+	check("a plan of new objects", 3, func(req Request) { r.plan(req) })
+	check("a first apply", 10, apply)
+	check("an unchanged apply", 2, apply)
 	r.write("app.yaml", strings.ReplaceAll(strings.Join(objects, ""), "one", "two"))
-	check("an apply of changes", 9, r.trips(apply))
+	check("an apply of changes", 9, apply)
+	return over
 }
