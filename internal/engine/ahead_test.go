@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,17 +21,9 @@ import (
 func TestPlanOfWhatComesWithARequiredBundle(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	const crd = `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: things.ahead.example}
-spec:
-  group: ahead.example
-  scope: Namespaced
-  names: {plural: things, singular: thing, kind: Thing, listKind: ThingList}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}}}}}}}]
-`
-	other := r.name + "-other"
-	namespace, thing := "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: "+other+"}\n", "---\napiVersion: ahead.example/v1\nkind: Thing\nmetadata: {name: one}\nspec: {size: 1}\n"
+	group, other := r.name+".example", r.name+"-other"
+	crd := strings.ReplaceAll(thingDefinition, "GROUP", group)
+	namespace, thing := "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: "+other+"}\n", "---\napiVersion: "+group+"/v1\nkind: Thing\nmetadata: {name: one}\nspec: {size: 1}\n"
 	elsewhere := strings.Replace(r.configMap("there", "a: b"), "{name: there}", "{name: there, namespace: "+other+"}", 1)
 	if _, err := r.admin.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: r.name}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
@@ -93,11 +84,12 @@ spec:
 func TestPublishedSchemaBehindItsDefinition(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	const crd = `apiVersion: apiextensions.k8s.io/v1
+	group := r.name + ".example"
+	crd := `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: gadgets.behind.example}
+metadata: {name: gadgets.` + group + `}
 spec:
-  group: behind.example
+  group: ` + group + `
   scope: Namespaced
   names: {plural: gadgets, singular: gadget, kind: Gadget, listKind: GadgetList}
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}, colour: {type: string}}}}}}}]
@@ -110,21 +102,15 @@ spec:
 		return out, err
 	}
 	gadget := func(spec string) string {
-		return "---\napiVersion: behind.example/v1\nkind: Gadget\nmetadata: {name: one}\nspec: {" + spec + "}\n"
+		return "---\napiVersion: " + group + "/v1\nkind: Gadget\nmetadata: {name: one}\nspec: {" + spec + "}\n"
 	}
 	a, b := r.pair("", crd, gadget("size: 1"))
 	r.applied(a)
 	r.applied(b)
-	for range 100 { // the server publishes it about once a second
+	r.soon(func() bool { // the server publishes it about once a second
 		index, err := r.admin.Discovery().RESTClient().Get().AbsPath(cluster.OpenAPIRoot).DoRaw(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if bytes.Contains(index, []byte("behind.example/v1")) {
-			break
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
+		return err == nil && bytes.Contains(index, []byte(group+"/v1"))
+	})
 	r.write("second.yaml", gadget("size: 1, colour: red"))
 	r.applied(b)
 	if former.Load() == 0 {
