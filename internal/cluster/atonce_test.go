@@ -42,7 +42,7 @@ func TestExecuteAtOnce(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 	}()
-	r := s.Execute(t.Context(), cluster.ExecuteRequest{Plan: p, Bodies: bodies, Timeout: time.Minute})
+	r := s.Execute(t.Context(), cluster.ExecuteRequest{Plan: p, Bodies: bodies, Timeout: 10 * time.Minute})
 	mustOK(t, r)
 	if most > 1000 {
 		t.Errorf("%d goroutines for %d objects", most, n)

@@ -73,15 +73,14 @@ func TestDefinitionThatIsNotServed(t *testing.T) {
 	crd := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 	serve := func(served bool) {
 		t.Helper()
-		live := get(t, crd, "", "crontabs."+ns+".example.com")
-		versions, _, _ := unstructured.NestedSlice(live.Object, "spec", "versions")
-		versions[0].(map[string]any)["served"] = served
-		_ = unstructured.SetNestedSlice(live.Object, versions, "spec", "versions")
-		if _, err := others(t).Resource(crd).Update(t.Context(), live, metav1.UpdateOptions{FieldManager: "someone"}); err != nil {
-			t.Fatal(err)
-		}
+		rewrite(t, "someone", crd, "", "crontabs."+ns+".example.com", func(live map[string]any) {
+			versions, _, _ := unstructured.NestedSlice(live, "spec", "versions")
+			versions[0].(map[string]any)["served"] = served
+			_ = unstructured.SetNestedSlice(live, versions, "spec", "versions")
+		})
 	}
 	serve(false)
+	discovered(t, ns+".example.com", "CronTab", false)
 	holder := object.Ref{Group: crd.Group, Kind: "CustomResourceDefinition", Name: "crontabs." + ns + ".example.com"}
 	got := connect(t).Contents(t.Context(), b.owner(), []object.Ref{holder})[holder]
 	if len(got.Unseen) == 0 || !strings.Contains(got.Unseen[0], "serves no version of CronTab") {

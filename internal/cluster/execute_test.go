@@ -10,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/object"
@@ -440,7 +441,7 @@ func TestFinalizerThatResists(t *testing.T) {
 	b := newBundle(t)
 	b.apply(t, s, objs(t, ns, cmA)...)
 	patch(t, "someone", configMaps, ns, "a", `{"metadata":{"finalizers":["example.com/hold"]}}`)
-	b.adjust = func(r *cluster.ExecuteRequest) { r.Timeout = 1500 * time.Millisecond }
+	b.adjust = func(r *cluster.ExecuteRequest) { r.Timeout = 4 * time.Second }
 	r := b.delete(t, s)
 	if len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Status.Reason, "held by finalizer example.com/hold (set by someone)") || !r.TimedOut || len(r.Inventory) != 1 {
 		t.Fatalf("%+v", r)
@@ -451,7 +452,10 @@ func TestFinalizerThatResists(t *testing.T) {
 	go func() {
 		defer close(released)
 		time.Sleep(700 * time.Millisecond)
-		patch(t, "someone", configMaps, ns, "a", `{"metadata":{"finalizers":null}}`)
+		_, err := others(t).Resource(configMaps).Namespace(ns).Patch(t.Context(), "a", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+		if err != nil {
+			t.Error(err)
+		}
 	}()
 	r = b.delete(t, s)
 	<-released // the deletion is often seen before its own answer
@@ -470,7 +474,7 @@ func TestFinalizerThatHoldsARecreate(t *testing.T) {
 	patch(t, "someone", configMaps, ns, "a", `{"metadata":{"finalizers":["example.com/hold"]}}`)
 	defer func() { patch(t, "someone", configMaps, ns, "a", `{"metadata":{"finalizers":null}}`) }()
 	b.opts.Recreate = true
-	b.adjust = func(r *cluster.ExecuteRequest) { r.Timeout = 1500 * time.Millisecond }
+	b.adjust = func(r *cluster.ExecuteRequest) { r.Timeout = 4 * time.Second }
 	p, bodies := b.plan(t, s, objs(t, ns, strings.Replace(immutable, "x: ", "x: other-", 1)))
 	r := b.execute(t.Context(), s, p, bodies)
 	if len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Status.Reason, "held by finalizer example.com/hold (set by someone)") || !r.TimedOut {

@@ -34,13 +34,10 @@ func TestJobThatIsDoneAndGone(t *testing.T) {
 	jobs := schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
 	gone := func(t *testing.T, ns string) {
 		t.Helper()
-		for range 200 {
-			if _, err := others(t).Resource(jobs).Namespace(ns).Get(t.Context(), "migrate", metav1.GetOptions{}); apierrors.IsNotFound(err) {
-				return
-			}
-			time.Sleep(50 * time.Millisecond)
-		}
-		t.Fatal("the Job is still there")
+		eventually(t, func() bool {
+			_, err := others(t).Resource(jobs).Namespace(ns).Get(t.Context(), "migrate", metav1.GetOptions{})
+			return apierrors.IsNotFound(err)
+		})
 	}
 	for name, wait := range map[string]bool{"waited for": true, "not waited for": false} {
 		t.Run(name, func(t *testing.T) {
@@ -70,20 +67,12 @@ func TestJobThatIsDoneAndGone(t *testing.T) {
 		b := newBundle(t)
 		b.adjust = func(r *cluster.ExecuteRequest) { r.HopelessAfter = time.Second }
 		suspended := strings.Replace(expiring, "backoffLimit: 0", "backoffLimit: 0\n  parallelism: 0", 1)
-		go func() {
-			for range 100 {
-				time.Sleep(50 * time.Millisecond)
-				if _, err := others(t).Resource(jobs).Namespace(ns).Get(t.Context(), "migrate", metav1.GetOptions{}); err != nil {
-					continue
-				}
-				time.Sleep(500 * time.Millisecond) // what is gone before anybody saw it unfinished may have been done
-				now := int64(0)
-				background := metav1.DeletePropagationBackground
-				if others(t).Resource(jobs).Namespace(ns).Delete(t.Context(), "migrate", metav1.DeleteOptions{GracePeriodSeconds: &now, PropagationPolicy: &background}) == nil {
-					return
-				}
+		b.when(t, waitsFor("Job"), func() { // what is gone before anybody saw it unfinished may have been done
+			now, background := int64(0), metav1.DeletePropagationBackground
+			if err := others(t).Resource(jobs).Namespace(ns).Delete(t.Context(), "migrate", metav1.DeleteOptions{GracePeriodSeconds: &now, PropagationPolicy: &background}); err != nil {
+				t.Error(err)
 			}
-		}()
+		})
 		p, bodies := b.plan(t, s, objs(t, ns, suspended))
 		r := b.execute(t.Context(), s, p, bodies)
 		if len(r.Problems) != 1 || r.Problems[0].Status.State != health.Missing {

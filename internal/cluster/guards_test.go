@@ -3,7 +3,6 @@ package cluster_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -41,15 +40,10 @@ func TestDroppedPolicyGoesFirst(t *testing.T) {
 	b.apply(t, s, objs(t, ns, denyAll)...)
 	maps := others(t).Resource(configMaps).Namespace(ns)
 	probe := objs(t, ns, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: probe, namespace: NS}")[0].Unstructured()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) { // the API server learns of it a moment later
+	eventually(t, func() bool { // the API server learns of it a moment later
 		_, err := maps.Create(t.Context(), probe.DeepCopy(), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		if err != nil && strings.Contains(err.Error(), "denied request") {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("the policy does nothing: %v", err)
-		}
-	}
+		return err != nil && strings.Contains(err.Error(), "denied request")
+	})
 	b.opts.ServerCheck, b.opts.Diff = true, true
 	next := objs(t, ns, strings.Replace("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: new, namespace: NS}\n---\n"+denyAll[strings.LastIndex(denyAll, "---\n")+4:], "allowed", "other", 1))
 	p, bodies := b.plan(t, s, next)

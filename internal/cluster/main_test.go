@@ -3,12 +3,16 @@ package cluster_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -22,6 +26,7 @@ import (
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/staleplan"
@@ -82,10 +87,12 @@ type bundle struct {
 	applied map[object.Ref]object.Object
 }
 
+var lastBundle atomic.Int64 // clocks may show one time twice
+
 func newBundle(t *testing.T) *bundle {
 	t.Helper()
 	// names of bundles are owners of cluster-scoped objects too: one per test and run
-	return &bundle{name: "b" + time.Now().Format("150405.000000000")}
+	return &bundle{name: fmt.Sprintf("b%s-%d", time.Now().Format("150405.000000000"), lastBundle.Add(1))}
 }
 
 func (b *bundle) owner() string { return object.OwnerID("", "", b.name) }
@@ -156,7 +163,7 @@ func (b *bundle) execute(ctx context.Context, s *cluster.Session, p *plan.Plan, 
 		}
 	}
 	req := cluster.ExecuteRequest{Plan: p, Bodies: bodies, Owned: owned, Schema: b.obs.Schema, Wait: true,
-		Timeout: 40 * time.Second, HopelessAfter: 2 * time.Second, Deleting: b.opts.Deleting,
+		Timeout: 3 * time.Minute, HopelessAfter: 2 * time.Second, Deleting: b.opts.Deleting,
 		OnEvent: func(e cluster.Event) { b.events = append(b.events, e) }}
 	if b.adjust != nil {
 		b.adjust(&req)
@@ -168,6 +175,31 @@ func (b *bundle) execute(ctx context.Context, s *cluster.Session, p *plan.Plan, 
 	}
 	maps.Copy(b.applied, bodies)
 	return r
+}
+
+// when lets somebody do something in the midst of the next execution, once, at the first event that fits.
+func (b *bundle) when(t *testing.T, fits func(cluster.Event) bool, do func()) {
+	t.Helper()
+	var once sync.Once
+	var begun sync.WaitGroup
+	t.Cleanup(begun.Wait)
+	before := b.adjust
+	b.adjust = func(r *cluster.ExecuteRequest) {
+		if before != nil {
+			before(r)
+		}
+		on := r.OnEvent
+		r.OnEvent = func(e cluster.Event) {
+			if on(e); fits(e) {
+				once.Do(func() { begun.Go(do) })
+			}
+		}
+	}
+}
+
+// waitsFor fits the first event that tells of an object of a kind which was seen and is waited for.
+func waitsFor(kind string) func(cluster.Event) bool {
+	return func(e cluster.Event) bool { return e.Type == cluster.Waiting && e.Ref.Kind == kind }
 }
 
 // apply plans and executes and fails the test when anything goes wrong.
@@ -247,12 +279,16 @@ func others(t *testing.T) dynamic.Interface {
 func foreignApply(t *testing.T, manager, resource string, force bool, o object.Object) *unstructured.Unstructured {
 	t.Helper()
 	ref := o.Ref()
-	out, err := others(t).Resource(o.GVK().GroupVersion().WithResource(resource)).Namespace(ref.Namespace).
-		Apply(t.Context(), ref.Name, o.Unstructured(), metav1.ApplyOptions{FieldManager: manager, Force: force})
-	if err != nil {
-		t.Fatalf("foreign apply: %v", err)
+	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		out, err := others(t).Resource(o.GVK().GroupVersion().WithResource(resource)).Namespace(ref.Namespace).
+			Apply(t.Context(), ref.Name, o.Unstructured(), metav1.ApplyOptions{FieldManager: manager, Force: force})
+		if err == nil {
+			return out
+		}
+		if !kubeapi.IsNotFound(err) || time.Now().After(end) { // a kind that was just defined is served a moment later
+			t.Fatalf("foreign apply: %v", err)
+		}
 	}
-	return out
 }
 
 // patch is a merge patch by another manager; subresource may be "".
@@ -264,6 +300,31 @@ func patch(t *testing.T, manager string, gvr schema.GroupVersionResource, ns, na
 		t.Fatalf("patch %s: %v", name, err)
 	}
 	return out
+}
+
+// rewrite changes an object by reading and writing all of it, again where its controllers wrote in between.
+func rewrite(t *testing.T, manager string, gvr schema.GroupVersionResource, ns, name string, change func(map[string]any)) {
+	t.Helper()
+	for {
+		live := get(t, gvr, ns, name)
+		change(live.Object)
+		_, err := others(t).Resource(gvr).Namespace(ns).Update(t.Context(), live, metav1.UpdateOptions{FieldManager: manager})
+		if err == nil {
+			return
+		}
+		if !apierrors.IsConflict(err) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// discovered waits until a new session knows a kind, or does not know it.
+func discovered(t *testing.T, group, kind string, is bool) {
+	t.Helper()
+	eventually(t, func() bool {
+		_, ok := connect(t).ByGroupKind(schema.GroupKind{Group: group, Kind: kind})
+		return ok == is
+	})
 }
 
 func get(t *testing.T, gvr schema.GroupVersionResource, ns, name string) *unstructured.Unstructured {

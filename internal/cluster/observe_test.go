@@ -255,13 +255,11 @@ func TestSchemaKeyOfACustomResource(t *testing.T) {
 	}
 	// a new default reaches live objects without moving anything of theirs (facts F1): the schema key notices
 	crd := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
-	live := get(t, crd, "", "crontabs."+ns+".example.com")
-	versions, _, _ := unstructured.NestedSlice(live.Object, "spec", "versions")
-	_ = unstructured.SetNestedField(versions[0].(map[string]any), "D1", "schema", "openAPIV3Schema", "properties", "spec", "properties", "extra", "default")
-	_ = unstructured.SetNestedSlice(live.Object, versions, "spec", "versions")
-	if _, err := others(t).Resource(crd).Update(t.Context(), live, metav1.UpdateOptions{FieldManager: "someone"}); err != nil {
-		t.Fatal(err)
-	}
+	rewrite(t, "someone", crd, "", "crontabs."+ns+".example.com", func(live map[string]any) {
+		versions, _, _ := unstructured.NestedSlice(live, "spec", "versions")
+		_ = unstructured.SetNestedField(versions[0].(map[string]any), "D1", "schema", "openAPIV3Schema", "properties", "spec", "properties", "extra", "default")
+		_ = unstructured.SetNestedSlice(live, versions, "spec", "versions")
+	})
 	obs, _ := s.Observe(t.Context(), cluster.ObserveRequest{Owner: b.owner(), Owned: b.owned})
 	for _, o := range b.owned {
 		if o.Ref.Kind == "CronTab" && obs.Schema[plan.SchemaKey(o.Ref)] == o.Schema {
@@ -277,6 +275,7 @@ func TestDroppedCRDWithForeignObjects(t *testing.T) {
 	b.apply(t, s, objs(t, ns, crontabs)...)
 	t.Cleanup(func() { b.delete(t, s) })
 	foreignApply(t, "someone", "crontabs", false, objs(t, ns, strings.TrimPrefix(crontab, "\n---\n"))[0])
+	discovered(t, ns+".example.com", "CronTab", true)
 	p, _ := b.plan(t, connect(t), nil)
 	if !hasFinding(p.Findings, "crd-in-use") {
 		t.Errorf("findings: %v", p.Findings)

@@ -29,16 +29,7 @@ func TestUnservedKinds(t *testing.T) {
 		if _, err := definitions.Patch(t.Context(), "crontabs."+ns+".example.com", types.JSONPatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		deadline := time.Now().Add(30 * time.Second)
-		for {
-			if _, ok := connect(t).ByGroupKind(schema.GroupKind{Group: ns + ".example.com", Kind: "CronTab"}); ok == is {
-				return
-			}
-			if time.Now().After(deadline) {
-				t.Fatalf("discovery does not follow: served %v", is)
-			}
-			time.Sleep(100 * time.Millisecond)
-		}
+		discovered(t, ns+".example.com", "CronTab", is)
 	}
 	served(false)
 	tab := object.Ref{Group: ns + ".example.com", Kind: "CronTab", Namespace: ns, Name: "one"}
@@ -100,7 +91,7 @@ func TestAggregatedKindsAreUnknown(t *testing.T) {
 	for _, o := range owned {
 		p.Changes = append(p.Changes, plan.Change{Action: plan.Delete, Ref: o.Ref, UID: o.UID, Own: o.Own})
 	}
-	r := s.Execute(t.Context(), cluster.ExecuteRequest{Plan: p, Owned: owned, Deleting: true, Wait: true, Timeout: 20 * time.Second})
+	r := s.Execute(t.Context(), cluster.ExecuteRequest{Plan: p, Owned: owned, Deleting: true, Wait: true, Timeout: 3 * time.Minute})
 	if len(r.Problems) != 1 || r.Problems[0].Ref != served.Ref || !isStale(r.Problems[0].Err) || len(r.Inventory) != 1 || r.Inventory[0].Ref != served.Ref {
 		t.Errorf("deleted: %+v, left %+v", r.Problems, r.Inventory)
 	}
