@@ -57,10 +57,10 @@ vet: ## go vet, the sandbox included
 	$(IN_SANDBOX) $(GO) vet ./...
 
 race: ## the rooms where things happen at once, with the race detector; what it finds is never tried again
-	@mkdir -p dist; { $(GO) test -race -short -p $(PARALLEL) $(RACE); echo $$? > dist/race.code; } 2>&1 | tee dist/race.log; \
+	@mkdir -p dist; { $(GO) test -race -short -timeout $(TIMEOUT) -p $(PARALLEL) $(RACE); echo $$? > dist/race.code; } 2>&1 | tee dist/race.log; \
 	if [ "$$(cat dist/race.code)" = 0 ]; then exit 0; fi; \
 	if grep -q 'WARNING: DATA RACE' dist/race.log; then echo "the race detector found something"; exit 1; fi; \
-	echo "flaky or broken: what failed, without a data race, is tried once more"; $(GO) test -race -short -p 1 $(RACE)
+	echo "flaky or broken: what failed, without a data race, is tried once more"; $(GO) test -race -short -timeout $(TIMEOUT) -p 1 $(RACE)
 
 cross: ## go vet for the other platforms that a release is made for, tests included
 	GOOS=darwin CGO_ENABLED=0 $(GO) vet ./cmd/hawser ./internal/cli ./internal/report ./internal/module/... ./internal/cache ./internal/format ./internal/built

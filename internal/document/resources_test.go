@@ -56,7 +56,7 @@ func TestSmallInputsStaySmall(t *testing.T) {
 			}
 		}
 		runtime.ReadMemStats(&after)
-		if used, took := (after.TotalAlloc-before.TotalAlloc)>>20, time.Since(start); used > 1024 || took > time.Minute {
+		if used, took := (after.TotalAlloc-before.TotalAlloc)>>20, time.Since(start); used > 1024 || took > 10*time.Minute {
 			t.Errorf("%s: %d MiB in %s (%v)", name, used, took, len(fs))
 		} else {
 			t.Logf("%s: %d MiB in %s", name, used, took)
@@ -78,7 +78,7 @@ func TestFleetIsWatched(t *testing.T) {
 		if !strings.Contains(f.What, "the fleet") {
 			t.Error(f)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Error("nobody watches the evaluation of the fleet")
 	}
 }

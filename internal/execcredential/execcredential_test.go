@@ -25,10 +25,14 @@ func plugin(t *testing.T, script string) (p *Plugin, dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	path := filepath.Join(dir, "plugin")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+strings.ReplaceAll(script, "DIR", dir)), 0o700); err != nil {
+	// What another test starts meanwhile would have the file open for writing a moment longer: "text file busy".
+	syscall.ForkLock.RLock()
+	err := os.WriteFile(path, []byte("#!/bin/sh\n"+strings.ReplaceAll(script, "DIR", dir)), 0o700)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Of(&rest.Config{Host: "https://c", ExecProvider: &clientcmdapi.ExecConfig{Command: path, APIVersion: versions[0],
+	p, err = Of(&rest.Config{Host: "https://c", ExecProvider: &clientcmdapi.ExecConfig{Command: path, APIVersion: versions[0],
 		InteractiveMode: clientcmdapi.NeverExecInteractiveMode}})
 	if err != nil {
 		t.Fatal(err)
@@ -101,9 +105,9 @@ func TestPluginsNoise(t *testing.T) {
 // started, also where that keeps the output open; the next request asks anew.
 func TestHangingPlugin(t *testing.T) {
 	for name, script := range map[string]string{
-		"itself":                     "echo $$ > DIR/pid; exec sleep 60\n",
-		"a grandchild with the pipe": "sleep 60 & echo $! > DIR/pid; wait\n",
-		"a grandchild with the pipe, child ended": "sleep 60 & echo $! > DIR/pid; exit 1\n",
+		"itself":                     "echo $$ > DIR/pid; exec sleep 300\n",
+		"a grandchild with the pipe": "sleep 300 & echo $! > DIR/pid; wait\n",
+		"a grandchild with the pipe, child ended": "sleep 300 & echo $! > DIR/pid; exit 1\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -111,11 +115,15 @@ func TestHangingPlugin(t *testing.T) {
 			srv := &server{code: 200}
 			rt := p.Wrap(srv, func() {})
 			ctx, cancel := context.WithCancel(t.Context())
-			time.AfterFunc(600*time.Millisecond, cancel)
 			short, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
 			defer stop()
 			var wg sync.WaitGroup
 			start := time.Now()
+			wg.Go(func() {
+				defer cancel()
+				begun(t, filepath.Join(dir, "pid"))
+				time.Sleep(300 * time.Millisecond)
+			})
 			for _, c := range []context.Context{ctx, short} {
 				wg.Go(func() {
 					err := ask(c, rt)
@@ -125,7 +133,7 @@ func TestHangingPlugin(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			if took := time.Since(start); took > 3*time.Second {
+			if took := time.Since(start); took > 2*time.Minute {
 				t.Errorf("it took %s", took)
 			}
 			gone(t, filepath.Join(dir, "pid"))
@@ -139,6 +147,16 @@ func TestHangingPlugin(t *testing.T) {
 	}
 }
 
+// begun waits until a process has written its id into a file.
+func begun(t *testing.T, file string) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if data, err := os.ReadFile(file); err == nil && strings.HasSuffix(string(data), "\n") {
+			return
+		}
+	}
+	t.Error("nothing was started")
+}
+
 // gone fails the test when the process whose id stands in a file goes on.
 func gone(t *testing.T, file string) {
 	t.Helper()
@@ -150,7 +168,7 @@ func gone(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 300 {
+	for range 3000 {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		_, state, _ := strings.Cut(string(stat), ") ")
 		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || err == nil && strings.HasPrefix(state, "Z") {

@@ -223,12 +223,16 @@ func BenchmarkRebuild(b *testing.B) {
 
 // A large value of many lines is masked, and in good time.
 func TestRedactLarge(t *testing.T) {
+	lines := 20000
+	if testing.Short() { // the race detector takes its time, and nothing happens at once in it
+		lines = 1000
+	}
 	var b strings.Builder
-	for i := range 20000 {
+	for i := range lines {
 		fmt.Fprintf(&b, "line %d of a large secret\n", i)
 	}
 	r := New(b.String())
-	for _, text := range []string{b.String(), "line 7 of a large secret", "line 19999 of a large secret"} {
+	for _, text := range []string{b.String(), "line 7 of a large secret", fmt.Sprintf("line %d of a large secret", lines-1)} {
 		if got := strings.TrimSpace(r.Value("", text)); got != Mask {
 			t.Errorf("%.60q became %.60q", text, got)
 		}

@@ -58,7 +58,7 @@ func TestReadFile(t *testing.T) {
 			if name == at("missing") && !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("%s: %v", name, err)
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(2 * time.Minute):
 			t.Fatalf("%s: it is waited for", name)
 		}
 	}
