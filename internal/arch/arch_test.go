@@ -30,6 +30,7 @@ type room struct {
 	floor          int
 	path           string // below the module
 	test, reserved bool
+	pure           bool
 }
 
 // house is everything the tests look at.
@@ -104,9 +105,11 @@ func (h *house) readFloors() error {
 			return fmt.Errorf("floors.txt: %q", line)
 		}
 		r := room{floor: floor, path: words[1]}
-		r.test, r.reserved = len(words) == 3 && words[2] == "test", len(words) == 3 && words[2] == "reserved"
-		if len(words) == 3 && !r.test && !r.reserved {
-			return fmt.Errorf("floors.txt: %q", line)
+		if len(words) == 3 {
+			r.test, r.reserved, r.pure = words[2] == "test", words[2] == "reserved", words[2] == "pure"
+			if !r.test && !r.reserved && !r.pure {
+				return fmt.Errorf("floors.txt: %q", line)
+			}
 		}
 		h.rooms = append(h.rooms, r)
 		return nil

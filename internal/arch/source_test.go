@@ -242,42 +242,6 @@ func exportedReceiver(d *ast.FuncDecl) bool {
 	}
 }
 
-// timeless are the rooms that are functions of values: they neither look at a clock nor touch the system.
-var timeless = []string{"internal/plan", "internal/rollout", "internal/place", "internal/health"}
-
-// Plan, rollout, place and health call no clock and no system, by whatever name they import them.
-func TestNoClock(t *testing.T) {
-	h := visit(t)
-	clock := []string{"Now", "Since", "Until", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker", "Sleep"}
-	for _, s := range h.sources(t) {
-		if s.test || !slices.Contains(timeless, s.pkg) {
-			continue
-		}
-		times := ""
-		for _, i := range s.file.Imports {
-			switch path := strings.Trim(i.Path.Value, `"`); path {
-			case "os", "syscall", "net", "math/rand", "math/rand/v2", "crypto/rand":
-				t.Errorf("%s imports %s: the room is a pure function of values", s.path, path)
-			case "time":
-				times = "time"
-				if i.Name != nil {
-					times = i.Name.Name
-				}
-			}
-		}
-		ast.Inspect(s.file, func(n ast.Node) bool {
-			sel, ok := n.(*ast.SelectorExpr)
-			if !ok {
-				return true
-			}
-			if x, ok := sel.X.(*ast.Ident); ok && x.Name == times && times != "" && slices.Contains(clock, sel.Sel.Name) {
-				t.Errorf("%s:%d: %s.%s: time is handed in", s.path, s.line(n.Pos()), times, sel.Sel.Name)
-			}
-			return true
-		})
-	}
-}
-
 // Leaves are wired in one file.
 func TestLeaves(t *testing.T) {
 	h := visit(t)
