@@ -201,13 +201,45 @@ func TestIgnore(t *testing.T) {
 	}
 }
 
+// TestIgnoreIsMatchedAtOnce: a pattern of many ** is no bomb, and means what it says.
+func TestIgnoreIsMatchedAtOnce(t *testing.T) {
+	deep := strings.Repeat("a/", 200)
+	for pattern, want := range map[string]bool{
+		strings.Repeat("**/a/", 100) + "x": false, strings.Repeat("**/", 100) + "b": true, strings.Repeat("**/a/", 100) + "b": true,
+		"a/**/a/**/b": true, "a/**/b/**": false, "**/a/a/b": true, "**/a/b/b": false, "a/**": true, "**": true, "**/**": true, "**/c/**/b": false,
+	} {
+		if got := parseIgnore(pattern).match(deep+"b", false); got != want {
+			t.Errorf("%.40s: ignored %t, want %t", pattern, got, want)
+		}
+	}
+}
+
+// The last pattern that matches decides: what each line says by itself, in order, is what all of them say, and a last line for
+// everything decides for everything.
 func FuzzIgnore(f *testing.F) {
-	f.Add("*.tmp\n!a\n", "x/a.tmp")
-	f.Add("a/**/b\n[", "a/b")
-	f.Fuzz(func(t *testing.T, text, rel string) {
+	f.Add("*.tmp\n!a\n", "x/a.tmp", false)
+	f.Add("a/**/b\n[", "a/b", false)
+	f.Add("docs/\n!/docs\n\\#x", "docs", true)
+	f.Add(strings.Repeat("**/*/", 30)+"x", strings.Repeat("a/", 40)+"b", false)
+	f.Fuzz(func(t *testing.T, text, rel string, isDir bool) {
 		if len(text) > 200 || len(rel) > 100 {
 			return
 		}
-		parseIgnore(text).match(rel, false)
+		want := false
+		for line := range strings.Lines(text) {
+			one := parseIgnore(line)
+			for _, p := range one.patterns {
+				p.negated = false
+				if (&ignore{patterns: []pattern{p}}).match(rel, isDir) {
+					want = !one.patterns[0].negated
+				}
+			}
+		}
+		if got := parseIgnore(text).match(rel, isDir); got != want {
+			t.Errorf("%q is ignored %t by %q, line by line %t", rel, got, text, want)
+		}
+		if !parseIgnore(text+"\n*").match(rel, isDir) || parseIgnore(text+"\n*\n!*").match(rel, isDir) {
+			t.Errorf("%q: the last line of %q does not decide", rel, text)
+		}
 	})
 }

@@ -69,27 +69,29 @@ func (ig *ignore) match(rel string, isDir bool) bool {
 	return ignored
 }
 
+// matchSegments matches a path whole. A segment ** of the pattern stands for any number of segments, the last one for at least
+// one. Only the latest ** is tried with more: what an earlier one could take besides, the latest can take as well.
 func matchSegments(pattern, segments []string) bool {
-	for len(pattern) > 0 {
-		if pattern[0] == "**" {
-			rest := pattern[1:]
-			if len(rest) == 0 {
-				return len(segments) > 0
+	p, s, star, from := 0, 0, -1, 0
+	for s < len(segments) {
+		switch {
+		case p < len(pattern) && pattern[p] == "**" && p == len(pattern)-1:
+			return true
+		case p < len(pattern) && pattern[p] == "**":
+			star, from = p, s
+			p++
+			continue
+		case p < len(pattern):
+			if ok, err := path.Match(pattern[p], segments[s]); err == nil && ok {
+				p, s = p+1, s+1
+				continue
 			}
-			for i := range segments {
-				if matchSegments(rest, segments[i:]) {
-					return true
-				}
-			}
+		}
+		if star < 0 {
 			return false
 		}
-		if len(segments) == 0 {
-			return false
-		}
-		if ok, err := path.Match(pattern[0], segments[0]); err != nil || !ok {
-			return false
-		}
-		pattern, segments = pattern[1:], segments[1:]
+		from++
+		p, s = star+1, from
 	}
-	return len(segments) == 0
+	return p == len(pattern)
 }
