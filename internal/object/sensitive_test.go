@@ -68,14 +68,30 @@ func TestSensitivePathsOfOldRecords(t *testing.T) {
 }
 
 // What cannot be read in a stored path hides rather than shows, and never panics.
+// Whatever a path says, what it gives are values of the object, no difference shows one of them, nor does what is shown of the
+// object whole.
 func FuzzSensitivePath(f *testing.F) {
-	for _, s := range []string{`a[name="x"].v`, "a.0.v", "a[].v", "a[name=", "a[3", "a[0].v", `a[name="x"`, ".", "a.", "a.[", `"a"[0]`} {
+	for _, s := range []string{`a[name="x"].v`, "a.0.v", "a[].v", "a[name=", "a[3", "a[0].v", `a[name="x"`, ".", "a.", "a.[", `"a"[0]`, "a[1]", "b"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
-		o := Object{Body: map[string]any{"a": []any{map[string]any{"name": "x", "v": "1"}, "p"}}, Sensitive: []string{path}}
-		_ = o.SensitiveValues()
-		_ = Diff(o.Body, map[string]any{"a": []any{map[string]any{"name": "x", "v": "2"}}}, o.Mask())
+		body := func(mark string) map[string]any {
+			return map[string]any{"a": []any{map[string]any{"name": "x", "v": mark + "-v"}, mark + "-item"}, "b": mark + "-b"}
+		}
+		o := Object{Body: body("old"), Sensitive: []string{path}}
+		whole := fmt.Sprint(o.Masked(AsNamed, AsNamed))
+		var shown string
+		for _, d := range Diff(o.Body, body("new"), o.Mask()) {
+			shown += fmt.Sprintln(d.Old, d.New)
+		}
+		for _, value := range o.SensitiveValues() {
+			if !slices.Contains([]string{"x", "old-v", "old-item", "old-b"}, value) {
+				t.Errorf("%q gives %q, which is not there", path, value)
+			}
+			if value != "x" && (strings.Contains(shown, value) || strings.Contains(shown, "new"+value[3:]) || strings.Contains(whole, value)) {
+				t.Errorf("%q is secret, and shown: %s%s", path, shown, whole)
+			}
+		}
 	})
 }
 

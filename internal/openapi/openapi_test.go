@@ -267,22 +267,67 @@ func TestIndex(t *testing.T) {
 	}
 }
 
+// Whatever the schemas and the object are: the same is said each time, not more than a reader bears, the object stays as it
+// is, and of a value that is hidden nothing is shown.
 func FuzzCheck(f *testing.F) {
 	f.Add(apps, `{"apiVersion":"v1","kind":"Secret","data":{"a":"b"}}`)
 	f.Add(`{"openapi":"3.0.0","components":{"schemas":{"A":{"x-kubernetes-group-version-kind":[{"group":"","kind":"A","version":"v1"}],"items":{"oneOf":[null]}}}}}`, `{"apiVersion":"v1","kind":"A","a":[1]}`)
-	f.Fuzz(func(_ *testing.T, doc, obj string) {
+	f.Add(`{"openapi":"3.0.0","components":{"schemas":{"A":{"x-kubernetes-group-version-kind":[{"group":"","kind":"A","version":"v1"}],"properties":{"a":{"enum":["x"]},"b":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k","l"]},"c":{"pattern":"^x"}}}}}}`,
+		`{"apiVersion":"v1","kind":"A","a":"y","b":[{"k":"v","l":"w"},{"k":"v","l":"w"}],"c":"z"}`)
+	f.Fuzz(func(t *testing.T, doc, obj string) {
+		const mark = "c4nary"
 		d, err := Parse([]byte(doc))
 		var body map[string]any
-		if err != nil || json.Unmarshal([]byte(obj), &body) != nil {
+		if err != nil || strings.Contains(doc, mark) || json.Unmarshal([]byte(obj), &body) != nil {
 			return
 		}
 		version, _ := body["apiVersion"].(string)
 		kind, _ := body["kind"].(string)
-		d.Check(schema.FromAPIVersionAndKind(version, kind), body, Options{Whole: true})
+		judge := func(d *Document, k schema.GroupVersionKind, body map[string]any, o Options) string {
+			before := fmt.Sprint(body)
+			found := d.Check(k, body, o)
+			if again := d.Check(k, body, o); len(found) > maxProblems || !cmp.Equal(found, again) {
+				t.Errorf("%d problems, %v, then %v", len(found), lines(found), lines(again))
+			}
+			if after := fmt.Sprint(body); after != before {
+				t.Errorf("%s became %s", before, after)
+			}
+			var text string
+			for _, p := range found {
+				text += p.Text + p.Fix + "\n"
+			}
+			return text
+		}
+		judge(d, schema.FromAPIVersionAndKind(version, kind), body, Options{Whole: true})
 		if crd := Definition(body); crd != nil {
 			for k := range crd.kinds {
-				crd.Check(k, body, Options{Whole: true})
+				judge(crd, k, body, Options{Whole: true})
 			}
 		}
+		secret, _ := marked(body, mark).(map[string]any)
+		if text := judge(d, schema.FromAPIVersionAndKind(version, kind), secret, Options{Whole: true, Hide: func(Path) bool { return true }}); strings.Contains(text, mark) {
+			t.Errorf("a value is shown: %s", text)
+		}
 	})
+}
+
+// marked is a value in which every text begins with the mark.
+func marked(v any, mark string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for k, x := range v {
+			out[k] = marked(x, mark)
+		}
+		return out
+	case []any:
+		var out []any
+		for _, x := range v {
+			out = append(out, marked(x, mark))
+		}
+		return out
+	case string:
+		return mark + v
+	}
+	return v
 }

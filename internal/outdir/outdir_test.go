@@ -1,6 +1,7 @@
 package outdir
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -92,11 +93,43 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// An index reads back as it is stored. A build that makes nothing takes its own files away and no others, whatever the index
+// says, and has nothing more to do afterwards.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"v":1,"files":{"a":{"bundle":"b"}}}`))
-	f.Fuzz(func(_ *testing.T, data []byte) {
-		if x, err := Parse(data); err == nil {
-			_, _ = Decide(x, Build{Bundle: "b", Whole: true, Files: map[string]File{}}, func(string) string { return "" })
+	f.Add([]byte(`{"v":1,"files":{"a/b.yaml":{"bundle":"b","cluster":"eu","digest":"sha256:1"},"c":{"bundle":"other","digest":"x"}}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		x, err := Parse(data)
+		if err != nil {
+			return
+		}
+		again, err := Parse(x.Encode())
+		if diff := cmp.Diff(x, again); len(data) > 0 && diff != "" || err != nil {
+			t.Fatalf("reads back as something else: %v\n%s", err, diff)
+		}
+		there := func(path string) string {
+			if d := x.Files[path].Digest; d != "" {
+				return d
+			}
+			return "of a Secret"
+		}
+		b := Build{Bundle: "b", Whole: true, Files: map[string]File{}}
+		out, findings := Decide(x, b, there)
+		if len(findings)+len(out.Left) > 0 || len(out.Remove)+len(out.Index.Files) != len(x.Files) {
+			t.Fatalf("%v, %+v of %+v", findings, out, x)
+		}
+		for _, path := range out.Remove {
+			if x.Files[path].Bundle != "b" || path == Name || !filepath.IsLocal(path) {
+				t.Errorf("%q is removed: %+v", path, x.Files[path])
+			}
+		}
+		for path, file := range out.Index.Files {
+			if file != x.Files[path] || file.Bundle == "b" {
+				t.Errorf("%q is kept: %+v, was %+v", path, file, x.Files[path])
+			}
+		}
+		if after, _ := Decide(out.Index, b, there); len(after.Remove)+len(after.Left) > 0 || !cmp.Equal(after.Index, out.Index) {
+			t.Errorf("once more: %+v", after)
 		}
 	})
 }

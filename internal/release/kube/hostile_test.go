@@ -223,14 +223,48 @@ func TestHostileIndex(t *testing.T) {
 	}
 }
 
-// FuzzIndex: whatever an index says, nothing panics.
+// asked is bodies that notes what it was asked for.
+type asked struct {
+	bodies
+	paths *[]string
+}
+
+func (s asked) Get(ctx context.Context, path string, query url.Values, into any) error {
+	*s.paths = append(*s.paths, path)
+	return s.bodies.Get(ctx, path, query, into)
+}
+
+// FuzzIndex: whatever an index says, what is read are Secrets of that bundle in hawser's own namespace, what is told as kept has
+// numbers that count, there is no record of nothing, and an error shows no raw control characters.
 func FuzzIndex(f *testing.F) {
 	f.Add(`{"v":1,"kept":[{"revision":99,"phase":"succeeded","set":"x","digest":"y","secrets":[]}]}`)
 	f.Add(`{"v":1,"overflow":[""],"kept":[null]}`)
-	f.Fuzz(func(_ *testing.T, text string) {
-		s := kube.New(bodies{data: map[string]corev1.Secret{"hawser-o": {Data: map[string][]byte{"index": []byte(text)}}}}, "c")
-		_, _, _ = s.Current(context.Background(), "o")
-		_, _ = s.Objects(context.Background(), release.Record{Owner: "o", Revision: 99, SetDigest: "x"})
-		_, _ = storetest.Kept(context.Background(), s.(release.History), "o")
+	f.Add(`{"v":1,"write":"w","kept":[{"revision":1,"phase":"succeeded","set":"set","digest":"y","secrets":["hawser-o-r1"]}]}`)
+	f.Add(`{"v":1,"kept":[{"revision":1,"phase":"failed","secrets":["../x"]}],"sweep":["hawser-p"]}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		var paths []string
+		s := kube.New(asked{bodies{data: map[string]corev1.Secret{"hawser-o": {Data: map[string][]byte{"index": []byte(text)}}}}, &paths}, "c")
+		record, _, err := s.Current(context.Background(), "o")
+		if record != nil {
+			t.Errorf("a record of nothing: %+v", record)
+		}
+		_, objectsErr := s.Objects(context.Background(), release.Record{Owner: "o", Revision: 99, SetDigest: "x"})
+		kept, keptErr := storetest.Kept(context.Background(), s.(release.History), "o")
+		for _, err := range []error{err, objectsErr, keptErr} {
+			if err != nil && strings.ContainsFunc(err.Error(), func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' }) {
+				t.Errorf("%q", err)
+			}
+		}
+		for _, r := range kept {
+			if r.Revision < 1 || r.Owner != "o" {
+				t.Errorf("kept: %+v", r)
+			}
+		}
+		for _, path := range paths {
+			at := strings.LastIndex(path, "/") + 1
+			if name := path[at:]; !strings.HasSuffix(path[:at], "/namespaces/hawser-system/secrets/") || name != "hawser-o" && !strings.HasPrefix(name, "hawser-o-") {
+				t.Errorf("%q was asked for", path)
+			}
+		}
 	})
 }
