@@ -24,6 +24,7 @@ func sourcesScene(t *testing.T, f *testfleet.Fleet) *scene {
 			t.Fatal(err)
 		}
 	}
+	s.write("cue.mod/module.cue", "module: \"sources.test\"\nlanguage: version: \"v0.9.0\"\n") // one directory for both, as a repository is
 	s.edit("sources/sources.yaml", "name: sources\n", "name: $B\n")
 	s.edit("sources/sources.yaml", "namespace: sources", "namespace: $NS")
 	fleet := "fleet:\n  apiVersion: v1alpha1\n  name: sources\n  clusters:\n"

@@ -54,7 +54,8 @@ type localKnown struct {
 }
 
 // Find resolves a path of a reference against its Dir (the working directory when empty) to what is there; the result
-// is absolute. Errors are *diag.FindingsError.
+// is absolute. What a document names (Dir is set) lies in its repository: of what lies outside nothing is asked, not even whether
+// it is there. Errors are *diag.FindingsError.
 func (l *Local) Find(ref Reference, path string) (string, fs.FileInfo, error) {
 	full := filepath.FromSlash(path)
 	if !filepath.IsAbs(full) {
@@ -63,6 +64,15 @@ func (l *Local) Find(ref Reference, path string) (string, fs.FileInfo, error) {
 	root, err := filepath.Abs(full)
 	if err != nil {
 		return "", nil, fmt.Errorf("path of %s %s: %w", l.Noun, ref.URL, err)
+	}
+	if ref.Dir != "" {
+		bound, err := rootfs.Bounds(ref.Dir)
+		if err != nil {
+			return "", nil, fmt.Errorf("path of %s %s: %w", l.Noun, ref.URL, err)
+		}
+		if err := rootfs.Within(bound, root); err != nil {
+			return "", nil, l.Failure("outside", fmt.Sprintf("%s %s %v", l.Noun, ref.URL, err), "copy it there, or let one repository hold both (git init); what comes from a registry may be named anywhere")
+		}
 	}
 	info, err := os.Stat(root)
 	switch {
@@ -257,10 +267,10 @@ func (l *lister) leadsOut(rel string) error {
 	return l.Failure("link", fmt.Sprintf("%s is a link that leads out of the %s", rel, l.Noun), "copy the target into the "+l.Noun)
 }
 
-// inside reports whether a path without links lies in the directory.
+// inside reports whether a path without links lies in the directory, and in no .git of it.
 func (l *lister) inside(real string) bool {
 	rel, err := filepath.Rel(l.root, real)
-	return err == nil && filepath.IsLocal(rel)
+	return err == nil && filepath.IsLocal(rel) && !rootfs.InGit(rel)
 }
 
 func signature(files []localFile) string {

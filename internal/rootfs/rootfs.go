@@ -59,6 +59,77 @@ func Bound(dir string, marks ...string) (root string, marked bool, err error) {
 	}
 }
 
+// Bounds is the directory that holds everything that a document in dir may take sources from: its repository (.git, the whole of it,
+// also for a module in it), else its CUE module, else dir itself; links are resolved.
+func Bounds(dir string) (string, error) {
+	root, marked, err := Bound(dir, ".git")
+	if err == nil && !marked {
+		root, _, err = Bound(dir, "cue.mod")
+	}
+	return root, err
+}
+
+// Within is an error for what lies, or leads by a link, outside of a directory (Bounds), or in a repository's own .git; it goes on
+// where the path ends. Of what is not there, and of a glob, the part before counts: whether something is there outside is not told.
+func Within(root, name string) error {
+	real, err := filepath.Abs(name)
+	if err != nil {
+		return err
+	}
+	if i := strings.IndexAny(real, "*?["); i >= 0 {
+		if _, err := os.Lstat(real); err != nil {
+			real = filepath.Dir(real[:i] + "x")
+		}
+	}
+	if real, err = resolve(real, maxLinks); err != nil {
+		return err
+	}
+	rel, err := filepath.Rel(root, real)
+	switch {
+	case err != nil || !filepath.IsLocal(rel):
+		return fmt.Errorf("lies, or leads by a link, outside of %s", root)
+	case InGit(rel):
+		return errors.New("is a part of .git")
+	}
+	return nil
+}
+
+// maxLinks is how many links that lead nowhere are followed, one to the next.
+const maxLinks = 40
+
+// resolve resolves the links of an absolute path as far as it exists; where a link leads nowhere, what it names counts.
+func resolve(name string, links int) (string, error) {
+	for at := name; ; at = filepath.Dir(at) {
+		rest, err := filepath.Rel(at, name)
+		if err != nil {
+			return "", err
+		}
+		if resolved, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(resolved, rest), nil
+		}
+		if target, err := os.Readlink(at); err == nil {
+			dir, err := filepath.EvalSymlinks(filepath.Dir(at))
+			switch {
+			case err != nil:
+				return "", err
+			case links == 0:
+				return "", errors.New("has too many links")
+			case !filepath.IsAbs(target):
+				target = filepath.Join(dir, target)
+			}
+			return resolve(filepath.Join(target, rest), links-1)
+		}
+		if at == filepath.Dir(at) {
+			return name, nil
+		}
+	}
+}
+
+// InGit reports whether a path without links lies in a repository's own .git, which holds credentials.
+func InGit(rel string) bool {
+	return slices.Contains(strings.Split(filepath.ToSlash(rel), "/"), ".git")
+}
+
 // Below is a path as one relative to root (slashes). Links of the path's directory are resolved, and those of the file
 // itself are not: Read decides about them. The error is an OutsideError when the file does not lie below root.
 func Below(root, name string) (string, error) {
@@ -133,19 +204,18 @@ func open(root, name string) (*os.File, fs.FileInfo, error) {
 
 // private refuses what lies in .git, by its name or by a link: it holds credentials.
 func private(root, name string) error {
-	in := func(rel string) bool { return slices.Contains(strings.Split(filepath.ToSlash(rel), "/"), ".git") }
 	base, err := filepath.EvalSymlinks(root)
 	if err != nil {
 		return err
 	}
-	if in(name) {
+	if InGit(name) {
 		return &OutsideError{Name: name, Root: root}
 	}
 	real, err := filepath.EvalSymlinks(filepath.Join(base, filepath.FromSlash(name)))
 	if err != nil {
 		return nil // os.Root says what is wrong
 	}
-	if rel, err := filepath.Rel(base, real); err == nil && filepath.IsLocal(rel) && in(rel) {
+	if rel, err := filepath.Rel(base, real); err == nil && filepath.IsLocal(rel) && InGit(rel) {
 		return &OutsideError{Name: name, Root: root, Link: true}
 	}
 	return nil

@@ -173,3 +173,36 @@ func TestFS(t *testing.T) {
 		t.Error("a file is listed")
 	}
 }
+
+// TestWithin: what lies outside, or in .git, is told by every name and link, and the same of what is not there.
+func TestWithin(t *testing.T) {
+	_, root := tree(t)
+	for name, to := range map[string]string{"out": "../outside", "gone": "../outside/gone", "g": ".git", "in": "d", "hop": "gone", "here": "nowhere", "loop": "loop", "abs": filepath.Join(root, "d")} {
+		link(t, to, filepath.Join(root, name))
+	}
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"a.yaml": "", "d/b.yaml": "", "d/*.yaml": "", "nothing": "", "in/b.yaml": "", "abs/b.yaml": "", "here": "", "here/x": "", ".": "", "../repo/a.yaml": "",
+		"..": "outside of", "../outside/secret.yaml": "outside of", "../outside/gone": "outside of", "../repo-other/x.yaml": "outside of", "../*": "outside of",
+		"out": "outside of", "out/secret.yaml": "outside of", "out/gone": "outside of", "out/*.yaml": "outside of", "gone": "outside of", "hop": "outside of",
+		".git": "part of .git", ".git/config": "part of .git", "g": "part of .git", "g/config": "part of .git", "d/.git/x": "part of .git", "loop": "too many links",
+	} {
+		if err := rootfs.Within(real, filepath.Join(root, name)); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+	for dir, want := range map[string]string{root: real, filepath.Join(root, "d"): real, filepath.Join(root, "out"): filepath.Join(filepath.Dir(real), "outside")} {
+		if got, err := rootfs.Bounds(dir); err != nil || got != want {
+			t.Errorf("%s: %s, %v", dir, got, err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(root, "d", "cue.mod"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := rootfs.Bounds(filepath.Join(root, "d")); err != nil || got != real {
+		t.Errorf("a module of a repository: %s, %v", got, err)
+	}
+}

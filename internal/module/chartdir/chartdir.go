@@ -12,7 +12,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"helm.sh/helm/v4/pkg/ignore"
@@ -26,6 +25,9 @@ const scheme = module.ChartScheme + "file"
 
 // maxPacked is the size of a .tgz that is read.
 const maxPacked = 64 << 20
+
+// maxIgnore is the size of a .helmignore, in bytes.
+const maxIgnore = 1 << 20
 
 // Fetcher serves chart+file:// references.
 type Fetcher struct {
@@ -43,11 +45,11 @@ func New(c *cache.Cache) *Fetcher {
 // rules are those of .helmignore, with Helm's own defaults.
 func rules(root string) (func(string, fs.FileInfo) bool, error) {
 	r := ignore.Empty()
-	in, err := rootfs.OpenFile(filepath.Join(root, ignore.HelmIgnore))
+	in, err := rootfs.FS{Root: root, Limit: maxIgnore}.Open(ignore.HelmIgnore)
 	switch {
 	case err == nil:
 		defer in.Close()
-		if r, err = ignore.Parse(io.LimitReader(in, 1<<20)); err != nil {
+		if r, err = ignore.Parse(io.LimitReader(in, maxIgnore)); err != nil {
 			return nil, err
 		}
 	case !os.IsNotExist(err):

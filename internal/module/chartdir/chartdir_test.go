@@ -212,3 +212,51 @@ func TestPackedIsRefused(t *testing.T) {
 		wantCode(t, err, "chart-archive", "is not taken")
 	})
 }
+
+// TestStaysInTheRepository: a chart that a document names lies in its repository, by every name and link; outside of it nothing is
+// read, and whether it is there is not told. What nobody's document names may lie anywhere.
+func TestStaysInTheRepository(t *testing.T) {
+	top := write(t, t.TempDir(), map[string]string{"pr/.git/config": "x", "pr/charts/app/Chart.yaml": chartYAML, "pr/bundles/b.yaml": "x",
+		"home/app/Chart.yaml": chartYAML, "home/app.tgz": "x", "pr/.git/app/Chart.yaml": chartYAML, "bare/b/b.yaml": "x", "bare/app/Chart.yaml": chartYAML})
+	dir := filepath.Join(top, "pr", "bundles")
+	for link, to := range map[string]string{"l": "../../home/app", "t.tgz": "../../home/app.tgz", "gone": "../../home/gone", "g": "../.git/app"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := fetcher(t)
+	for _, path := range []string{"../../home/app", "../../home/app.tgz", "../../home/gone", filepath.Join(top, "home", "app"), "./l", "./t.tgz", "./gone", "../.git/app", "./g",
+		"/etc", "/proc/self/root"} {
+		_, err := f.Fetch(t.Context(), module.Reference{URL: "chart+file://" + path, Dir: dir})
+		if fs := diag.From(err, ""); len(fs) != 1 || fs[0].Code != "chart-outside" {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	for _, path := range []string{"../charts/app", filepath.Join(top, "pr", "charts", "app"), "../../pr/charts/app"} {
+		if _, err := f.Fetch(t.Context(), module.Reference{URL: "chart+file://" + path, Dir: dir}); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	_, err := f.Fetch(t.Context(), module.Reference{URL: "chart+file://../app", Dir: filepath.Join(top, "bare", "b")})
+	wantCode(t, err, "chart-outside", "outside of "+filepath.Join(top, "bare", "b"))
+	if _, err := f.Fetch(t.Context(), module.Reference{URL: "chart+file://" + filepath.Join(top, "home", "app")}); err != nil {
+		t.Errorf("named by no document: %v", err)
+	}
+}
+
+// TestNothingOfGit: a chart at the top of a repository has nothing of .git, by no link; and its .helmignore is a file of it.
+func TestNothingOfGit(t *testing.T) {
+	root := write(t, t.TempDir(), map[string]string{"Chart.yaml": chartYAML, ".git/config": "token"})
+	if err := os.Symlink("../.git/config", filepath.Join(write(t, root, map[string]string{"files/a": "a"}), "files", "c")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := fetcher(t).Fetch(t.Context(), module.Reference{URL: "chart+file://" + root})
+	wantCode(t, err, "chart-link", "files/c is a link that leads out of the chart")
+
+	root = write(t, t.TempDir(), map[string]string{"app/Chart.yaml": chartYAML, "secret": "values.yaml\n"})
+	if err := os.Symlink("../secret", filepath.Join(root, "app", ".helmignore")); err != nil {
+		t.Fatal(err)
+	}
+	_, err = fetcher(t).Fetch(t.Context(), module.Reference{URL: "chart+file://" + filepath.Join(root, "app")})
+	wantCode(t, err, "chart-unreadable", "leads out of")
+}

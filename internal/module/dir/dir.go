@@ -31,7 +31,7 @@ func New() *Fetcher {
 	return &Fetcher{module.Local{
 		Noun: "module", IgnoreFile: ignoreFile,
 		Ignore: func(root string) (func(string, fs.FileInfo) bool, error) {
-			ig, err := readIgnore(filepath.Join(root, ignoreFile))
+			ig, err := readIgnore(root)
 			return func(rel string, info fs.FileInfo) bool { return ig.match(rel, info.IsDir()) }, err
 		},
 		Outside: cuelang.IsVendored,

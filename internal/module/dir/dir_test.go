@@ -243,3 +243,43 @@ func FuzzIgnore(f *testing.F) {
 		}
 	})
 }
+
+// TestStaysInTheRepository: a module that a document names lies in its repository, by every name and link; outside of it nothing is
+// read, and whether it is there is not told. What nobody's document names may lie anywhere.
+func TestStaysInTheRepository(t *testing.T) {
+	home, repo := write(t), write(t, map[string]string{".git/config": "x", "bundles/b.yaml": "x", "timoni.ignore": "bundles/\n"})
+	dir := filepath.Join(repo, "bundles")
+	for link, to := range map[string]string{"l": home, "gone": filepath.Join(home, "gone"), "g": "../.git"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	up, err := filepath.Rel(dir, home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{up, up + "/gone", home, "./l", "./gone", "../.git", "g", "/etc"} {
+		_, err := New().Fetch(t.Context(), module.Reference{URL: "file://" + path, Dir: dir})
+		if fs := diag.From(err, ""); len(fs) != 1 || fs[0].Code != "module-outside" {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	for _, path := range []string{"..", repo, "../../" + filepath.Base(repo)} {
+		if _, err := New().Fetch(t.Context(), module.Reference{URL: "file://" + path, Dir: dir}); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if _, err := New().Fetch(t.Context(), module.Reference{URL: "file://" + up, Dir: t.TempDir()}); err == nil {
+		t.Error("beside no repository: accepted")
+	}
+	if _, err := New().Fetch(t.Context(), module.Reference{URL: "file://" + home}); err != nil {
+		t.Errorf("named by no document: %v", err)
+	}
+	root := write(t)
+	if err := os.Symlink(filepath.Join(dir, "b.yaml"), filepath.Join(root, ignoreFile)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New().Fetch(t.Context(), module.Reference{URL: "file://" + root}); err == nil {
+		t.Error("an ignore file outside of the module: accepted")
+	}
+}

@@ -20,8 +20,8 @@ type pattern struct {
 	dirOnly  bool
 }
 
-func readIgnore(name string) (*ignore, error) {
-	data, err := rootfs.ReadFile(name, 1<<20)
+func readIgnore(root string) (*ignore, error) {
+	data, err := rootfs.Read(root, ignoreFile, 1<<20)
 	if os.IsNotExist(err) {
 		return &ignore{}, nil
 	}

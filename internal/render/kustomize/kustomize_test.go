@@ -213,13 +213,20 @@ func TestNothingOutside(t *testing.T) {
 // TestRoot: what bounds a kustomization.
 func TestRoot(t *testing.T) {
 	dir := unpack(t, txtar.Parse([]byte(base+"resources: [../base]\n")))
+	repo := unpack(t, txtar.Parse([]byte(base+"resources: [../base]\n-- in/.git/HEAD --\n")))
+	module := unpack(t, txtar.Parse([]byte("-- in/.git/HEAD --\n"+strings.ReplaceAll(base, "in/", "in/m/")+"resources: [../base]\n-- in/m/cue.mod/module.cue --\n")))
 	for name, c := range map[string]struct {
 		dir, path, root string
 		ok              bool
 	}{
 		"below the bundle":                       {dir, "overlay", "", true},
 		"beside the bundle":                      {filepath.Join(dir, "bundles"), "../overlay", "", false},
-		"beside the bundle, with a root":         {filepath.Join(dir, "bundles"), "../overlay", "..", true},
+		"beside the bundle, with a root":         {filepath.Join(dir, "bundles"), "../overlay", "..", false},
+		"in the repository":                      {filepath.Join(repo, "bundles"), "../overlay", "", true},
+		"in the repository, with a root":         {filepath.Join(repo, "bundles"), "../overlay", "..", true},
+		"a root above the repository":            {filepath.Join(repo, "bundles"), "../overlay", "../..", false},
+		"a root that is the machine":             {repo, "overlay", "/", false},
+		"a module of the repository":             {filepath.Join(module, "m", "bundles"), "../overlay", "../..", true},
 		"a root that does not hold it":           {dir, "overlay", "base", false},
 		"a root that is not there":               {dir, "overlay", "nowhere", false},
 		"a file is no kustomization's directory": {dir, "overlay/kustomization.yaml", "", false},
@@ -231,6 +238,39 @@ func TestRoot(t *testing.T) {
 		}
 		if _, err := New(Options{}).Render(t.Context(), req); (err == nil) != c.ok {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestStaysInTheRepository: a kustomization and its root lie in the repository of the file that names them, by every name and
+// link; nothing outside is read, nor is .git, and whether something is there is not told.
+func TestStaysInTheRepository(t *testing.T) {
+	const canary = "canary-4712"
+	top := unpack(t, txtar.Parse([]byte(strings.ReplaceAll(base, "in/", "in/pr/")+"resources: [../base]\n-- in/pr/.git/config --\n"+canary+
+		"\n-- in/home/kustomization.yaml --\nnamePrefix: "+canary+"\n-- in/home/base/x.yaml --\n"+canary+"\n")))
+	repo := filepath.Join(top, "pr")
+	for link, to := range map[string]string{"l": "../home", "gone": "../nowhere", "g": ".git", "up": ".."} {
+		if err := os.Symlink(to, filepath.Join(repo, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range [][2]string{{"../home", ""}, {filepath.Join(top, "home"), ""}, {"l", ""}, {"gone", ""}, {"../nowhere", ""}, {"l/base", ""}, {".git", ""}, {"g", ""},
+		{"overlay", "/"}, {"overlay", "../.."}, {"overlay", ".."}, {"overlay", top}, {"overlay", "up"}, {"overlay", "../nowhere"}} {
+		req := request(repo, c[0])
+		req.Instance.Kustomize.Root = c[1]
+		facts, objects := outcome(t, New(Options{}), req)
+		if !strings.Contains(facts, "error outside: bundle.yaml:5: ") || strings.Contains(facts+objects, canary) {
+			t.Errorf("%v: %s %s", c, facts, objects)
+		}
+	}
+	for _, name := range []string{"../.git/config", "../g/config", "../up/pr/.git/config"} {
+		text := "configMapGenerator: [{name: a, files: ['" + name + "']}]\n"
+		if err := os.WriteFile(filepath.Join(repo, "overlay", "kustomization.yaml"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		facts, objects := outcome(t, New(Options{}), request(repo, "overlay"))
+		if !strings.Contains(facts, "error ") || strings.Contains(facts+objects, canary) {
+			t.Errorf("%s: %s %s", name, facts, objects)
 		}
 	}
 }

@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/render"
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // maxKustomizations bounds how many kustomizations one may be made of, and maxBytes what they read together.
@@ -54,7 +55,7 @@ type cost struct{ builds, bytes int }
 type collector struct {
 	*tree
 	ctx    context.Context
-	within *os.Root
+	within rootfs.FS
 	limits cuelang.Limits
 	size   int
 	// seen is what building each directory costs, by itself and all that it names; cost is that of the one being read.
@@ -73,12 +74,7 @@ func collect(ctx context.Context, src *v1alpha1.KustomizeSource, limits cuelang.
 	if f != nil {
 		return nil, diag.Findings{*f}
 	}
-	within, err := os.OpenRoot(root)
-	if err != nil {
-		return nil, diag.Findings{missing("the directory %s: %s", render.DisplayPath(root), reason(err))}
-	}
-	defer within.Close()
-	c := &collector{tree: &tree{files: map[string][]byte{}, start: start, root: root}, ctx: ctx, within: within,
+	c := &collector{tree: &tree{files: map[string][]byte{}, start: start, root: root}, ctx: ctx, within: rootfs.FS{Root: root, Limit: math.MaxInt},
 		limits: limits, seen: map[string]cost{}}
 	c.kustomize(start, diag.Pos(src.Pos))
 	if len(c.kustomizations) > 0 {
@@ -93,8 +89,18 @@ func missing(format string, args ...any) diag.Finding {
 	return f
 }
 
-// locate finds the root and the kustomization's directory below it.
+// locate finds the root and the kustomization's directory below it; both lie in the repository of the file that names them.
 func locate(src *v1alpha1.KustomizeSource) (root, start string, f *diag.Finding) {
+	bound, err := rootfs.Bounds(src.Dir)
+	if err != nil {
+		n := missing("%s: %s", src.Path, reason(err))
+		return "", "", &n
+	}
+	for _, named := range [][2]string{{"", src.Path}, {"root ", src.Root}} {
+		if n := outside(bound, src.Dir, named[0], named[1]); n != nil {
+			return "", "", n
+		}
+	}
 	abs := func(p string) (string, error) {
 		if p = filepath.FromSlash(p); !filepath.IsAbs(p) {
 			p = filepath.Join(src.Dir, p)
@@ -122,8 +128,7 @@ func locate(src *v1alpha1.KustomizeSource) (root, start string, f *diag.Finding)
 			return "", "", &n
 		}
 	} else {
-		home, _ := abs(".")
-		root = rootOf(dir, home)
+		root = rootOf(dir, bound)
 	}
 	rel, err := filepath.Rel(root, dir)
 	if err != nil || !filepath.IsLocal(rel) && rel != "." {
@@ -133,23 +138,27 @@ func locate(src *v1alpha1.KustomizeSource) (root, start string, f *diag.Finding)
 	return root, filepath.ToSlash(rel), nil
 }
 
-// rootOf is the nearest directory above dir that is the top of a repository or a CUE module; without one home, when dir
-// lies below it, and else dir itself.
-func rootOf(dir, home string) string {
-	for d := dir; ; d = filepath.Dir(d) {
-		for _, mark := range []string{".git", "cue.mod"} {
-			if _, err := os.Stat(filepath.Join(d, mark)); err == nil {
-				return d
-			}
-		}
-		if d == filepath.Dir(d) {
-			break
-		}
+// outside is an error for a path that lies, or leads by a link, outside of what bounds a document's sources.
+func outside(bound, dir, what, name string) *diag.Finding {
+	full := filepath.FromSlash(name)
+	if !filepath.IsAbs(full) {
+		full = filepath.Join(dir, full)
 	}
-	if rel, err := filepath.Rel(home, dir); err == nil && filepath.IsLocal(rel) {
-		return home
+	err := rootfs.Within(bound, full)
+	if err == nil {
+		return nil
 	}
-	return dir
+	n := diag.Errorf("outside", "%s%s %v", what, name, err)
+	n.Fix = "copy it there, or let one repository hold both (git init)"
+	return &n
+}
+
+// rootOf is the nearest directory above dir that is the top of a repository or a CUE module, else what bounds the document.
+func rootOf(dir, bound string) string {
+	if root, marked, err := rootfs.Bound(dir, rootfs.Marks...); err == nil && marked {
+		return root
+	}
+	return bound
 }
 
 // resolve is what a path named in dir means below the root; ok is false when it leads out, which is said.
@@ -175,7 +184,7 @@ func (c *collector) find(at diag.Pos, code, what, fix string) {
 
 // isDir reports whether a path below the root is a directory; err tells that there is nothing, or a link out.
 func (c *collector) isDir(full string) (bool, error) {
-	info, err := c.within.Stat(filepath.FromSlash(full))
+	info, err := c.within.Stat(full)
 	if err != nil {
 		return false, err
 	}
@@ -204,7 +213,7 @@ func (c *collector) load(full string) ([]byte, error) {
 	if err := c.ctx.Err(); err != nil {
 		return nil, err
 	}
-	f, err := c.within.Open(filepath.FromSlash(full))
+	f, err := c.within.Open(full)
 	if err != nil {
 		return nil, err
 	}
@@ -239,8 +248,11 @@ func reason(err error) string {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "there is no such file or directory"
 	}
-	if strings.Contains(err.Error(), "escapes") {
-		return "it is a link that leads out of the root"
+	if out, ok := errors.AsType[*rootfs.OutsideError](err); ok {
+		if out.Link {
+			return "it is a link that leads out of the root"
+		}
+		return "it is a part of .git"
 	}
 	return err.Error()
 }

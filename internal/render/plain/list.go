@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +32,7 @@ type lister struct {
 	// bound, when set, is the directory that holds everything that the paths of a document may name: its repository or module.
 	bound  string
 	base   string // where the path that is being read starts, "" for an absolute one
+	top    string // what is read of the path lies below it when it is opened, links resolved
 	show   func(string) string
 	limits cuelang.Limits
 	at     diag.Pos
@@ -57,7 +59,7 @@ func (l *lister) path(dir, p string) {
 		l.base, full = dir, filepath.Join(dir, full)
 	}
 	if l.bound != "" {
-		if err := within(l.bound, full); err != nil {
+		if err := rootfs.Within(l.bound, full); err != nil {
 			l.fail("outside", p+" "+err.Error(), "copy it there, or deliver it by itself: hawser apply -f FILE")
 			return
 		}
@@ -69,7 +71,7 @@ func (l *lister) path(dir, p string) {
 		}
 	}
 	info, err := os.Stat(full)
-	if err == nil && l.root != "" && !l.below(full) {
+	if err == nil && l.root != "" && !l.fetched(full) {
 		err = errors.New("it is a link that leads out of what was fetched")
 	}
 	if err != nil {
@@ -77,54 +79,44 @@ func (l *lister) path(dir, p string) {
 			l.start("path"))
 		return
 	}
-	if !info.IsDir() {
-		l.file(full)
-		return
-	}
-	if root, ok := l.real(full); ok {
-		l.walk(root, full, 0)
+	root, ok := l.real(full)
+	switch {
+	case !ok:
+	case info.IsDir():
+		l.within(root)
+		l.walk(root, full, root, 0)
+	default:
+		l.within(filepath.Dir(root))
+		l.file(full, root)
 	}
 }
 
-// within is an error for what lies, or leads by a link, outside of a directory, or in a repository's own .git. Of what is not
-// there, and of a glob, the part before counts: whether something is there outside is not told.
-func within(root, name string) error {
-	real, err := filepath.Abs(name)
+// within sets what bounds the files that are read now: the document's repository, the fetched content, or what the user named.
+func (l *lister) within(named string) {
+	l.top = named
+	if l.bound != "" {
+		l.top = l.bound
+	}
+	if l.root != "" {
+		if root, err := filepath.EvalSymlinks(l.root); err == nil {
+			l.top = root
+		}
+	}
+}
+
+// below is a file system of what may be read, and a path without links in it: whatever has become a link since leads nowhere else.
+func (l *lister) below(real string) (rootfs.FS, string) {
+	rel, err := filepath.Rel(l.top, real)
 	if err != nil {
-		return err
+		rel = ".." // is refused when it is opened
 	}
-	if i := strings.IndexAny(real, "*?["); i >= 0 {
-		if _, err := os.Lstat(real); err != nil {
-			real = filepath.Dir(real[:i] + "x")
-		}
-	}
-	for at := real; ; at = filepath.Dir(at) {
-		if resolved, err := filepath.EvalSymlinks(at); err == nil {
-			rest, err := filepath.Rel(at, real)
-			if err != nil {
-				return err
-			}
-			real = filepath.Join(resolved, rest)
-			break
-		}
-		if at == filepath.Dir(at) {
-			break
-		}
-	}
-	rel, err := filepath.Rel(root, real)
-	switch {
-	case err != nil || !filepath.IsLocal(rel):
-		return fmt.Errorf("lies, or leads by a link, outside of %s", root)
-	case slices.Contains(strings.Split(filepath.ToSlash(rel), "/"), ".git"):
-		return errors.New("is a part of .git")
-	}
-	return nil
+	return rootfs.FS{Root: l.top, Limit: math.MaxInt}, filepath.ToSlash(rel)
 }
 
 func (l *lister) glob(p, full string) {
 	matches, err := filepath.Glob(full)
 	matches = slices.DeleteFunc(matches, func(m string) bool { // the names in a linked directory outside are not told
-		return l.bound != "" && within(l.bound, filepath.Dir(m)) != nil
+		return l.bound != "" && rootfs.Within(l.bound, filepath.Dir(m)) != nil
 	})
 	if err != nil || len(matches) == 0 {
 		what := fmt.Sprintf("%s matches no file", p)
@@ -140,6 +132,7 @@ func (l *lister) glob(p, full string) {
 	if !ok {
 		return
 	}
+	l.within(root)
 	for _, m := range matches {
 		if !strings.HasPrefix(filepath.Base(m), ".") {
 			l.entry(root, m, true, 0)
@@ -147,9 +140,10 @@ func (l *lister) glob(p, full string) {
 	}
 }
 
-// walk adds the manifests below dir, sorted by path; hidden files and directories are skipped.
-func (l *lister) walk(root, dir string, depth int) {
-	entries, err := os.ReadDir(dir)
+// walk adds the manifests below dir, which lies at real, sorted by path; hidden files and directories are skipped.
+func (l *lister) walk(root, dir, real string, depth int) {
+	fsys, rel := l.below(real)
+	entries, err := fsys.ReadDir(rel)
 	if err == nil && depth > maxDepth {
 		err = errors.New("directories are nested too deeply")
 	}
@@ -180,9 +174,9 @@ func (l *lister) entry(root, name string, named bool, depth int) {
 	case err != nil:
 		l.fail("unreadable", fmt.Sprintf("%s: %s", l.show(name), reason(err)), "")
 	case info.IsDir():
-		l.walk(root, name, depth+1)
+		l.walk(root, name, real, depth+1)
 	case info.Mode().IsRegular() && (named || isManifest(name)):
-		l.file(name)
+		l.file(name, real)
 	}
 }
 
@@ -194,8 +188,8 @@ func (l *lister) start(what string) string {
 	return "a relative " + what + " starts at the directory of the file that holds it"
 }
 
-// below reports whether a path, links resolved, lies below the fetched content.
-func (l *lister) below(full string) bool {
+// fetched reports whether a path, links resolved, lies below the fetched content.
+func (l *lister) fetched(full string) bool {
 	root, err := filepath.EvalSymlinks(l.root)
 	if err != nil {
 		return false
@@ -220,7 +214,8 @@ func (l *lister) real(name string) (string, bool) {
 	return real, true
 }
 
-func (l *lister) file(name string) {
+// file reads a file, known by name; real is where it lies, links resolved.
+func (l *lister) file(name, real string) {
 	name = filepath.Clean(name)
 	if l.seen[name] {
 		return
@@ -233,17 +228,7 @@ func (l *lister) file(name string) {
 		}
 		return
 	}
-	info, err := os.Stat(name)
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("not a regular file")
-	}
-	if err == nil && info.Size() > int64(l.limits.SourceBytes) {
-		err = fmt.Errorf("%d bytes, at most %d are read", info.Size(), l.limits.SourceBytes)
-	}
-	var text []byte
-	if err == nil {
-		text, err = rootfs.ReadFile(name, l.limits.SourceBytes)
-	}
+	text, err := l.read(real)
 	if err != nil {
 		f := diag.Errorf("unreadable", "%s", reason(err))
 		f.Pos = diag.Pos{File: shown}
@@ -255,6 +240,25 @@ func (l *lister) file(name string) {
 		path = rel
 	}
 	l.files = append(l.files, file{name: shown, path: filepath.ToSlash(path), text: text})
+}
+
+func (l *lister) read(real string) ([]byte, error) {
+	fsys, rel := l.below(real)
+	in, err := fsys.Open(rel)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = in.Close() }()
+	info, err := in.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errors.New("not a regular file")
+	case info.Size() > int64(l.limits.SourceBytes):
+		return nil, fmt.Errorf("%d bytes, at most %d are read", info.Size(), l.limits.SourceBytes)
+	}
+	return rootfs.ReadAll(in, filepath.Base(real), l.limits.SourceBytes)
 }
 
 func isManifest(name string) bool {

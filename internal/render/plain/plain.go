@@ -133,11 +133,8 @@ func (r *Renderer) read(ctx context.Context, req render.Request) ([]file, error)
 		}
 	}
 	if src.URL == "" && !src.Given {
-		bound, marked, err := rootfs.Bound(dir, ".git") // the whole repository, also for a module in it
-		if err == nil && !marked {
-			bound, _, err = rootfs.Bound(dir, "cue.mod")
-		}
-		if l.bound = bound; err != nil {
+		var err error
+		if l.bound, err = rootfs.Bounds(dir); err != nil {
 			return nil, fmt.Errorf("instance %s: %w", req.Instance.Name, err)
 		}
 	}

@@ -163,7 +163,7 @@ func TestPathsStayInTheRepository(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"../../home/s.yaml", "../../home", "../../home/*.yaml", "../../home/gone.yaml", "../../ho*/s.yaml", filepath.Join(home, "s.yaml"),
-		"s.yaml", "l", "l/s.yaml", "l/*.yaml", "l/../s.yaml", "/proc/self/environ", "/etc/passwd", "../.git/config", "g/config", "../.git/*"} {
+		"gone.yaml", "s.yaml", "l", "l/s.yaml", "l/*.yaml", "l/../s.yaml", "/proc/self/environ", "/etc/passwd", "../.git/config", "g/config", "../.git/*"} {
 		facts, objects := outcome(t, request(app, path))
 		if !strings.Contains(facts, "error outside") || strings.Contains(facts+objects, "CANARY") {
 			t.Errorf("%s: %s %s", path, facts, objects)
@@ -176,6 +176,26 @@ func TestPathsStayInTheRepository(t *testing.T) {
 	}
 	if facts, _ := outcome(t, request(filepath.Join(top, "bare", "x"), "../../pr/b.yaml")); !strings.Contains(facts, "error outside") {
 		t.Errorf("beside no repository: %s", facts)
+	}
+}
+
+// TestLinksThatComeLater: what was found in the repository and is a link out of it by the time it is opened is not read.
+func TestLinksThatComeLater(t *testing.T) {
+	top := unpack(t, map[string]string{"in/home/s.yaml": fmt.Sprintf(cm, "CANARY"), "in/pr/.git/config": "CANARY", "in/pr/app/a.yaml": fmt.Sprintf(cm, "a")})
+	repo := filepath.Join(top, "pr")
+	file, dir := filepath.Join(repo, "app", "s.yaml"), filepath.Join(repo, "dir")
+	for link, to := range map[string]string{file: "../../home/s.yaml", dir: "../home"} {
+		if err := os.Symlink(to, link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := &lister{limits: cuelang.DefaultLimits(), seen: map[string]bool{}, show: render.DisplayPath, bound: repo}
+	l.within(dir)
+	l.file(file, file)
+	l.file(filepath.Join(dir, "s.yaml"), filepath.Join(dir, "s.yaml"))
+	l.walk(dir, dir, dir, 0)
+	if len(l.files) > 0 || len(l.found) != 3 || !strings.Contains(fmt.Sprint(l.found), "link that leads out") {
+		t.Errorf("read %v, said %v", l.files, l.found)
 	}
 }
 
