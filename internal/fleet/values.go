@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -66,46 +65,6 @@ func mirror(values map[string]Value, from, to string) {
 	if values[from].Layer != LayerImplicit && values[to].Layer == LayerImplicit {
 		values[to] = values[from]
 	}
-}
-
-// secretWords are the words that make the name of an environment variable a secret's.
-var secretWords = []string{
-	"PASS", "PAT", "PATS", "PASSWD", "PASSWORD", "PASSPHRASE", "PWD", "SECRET", "SECRETS", "TOKEN", "TOKENS", "KEY", "APIKEY", "KEYS",
-	"CREDENTIAL", "CREDENTIALS", "CRED", "CREDS", "PRIVATE", "AUTH", "BEARER", "COOKIE", "CERT", "PEM", "PSK", "SALT",
-	"DSN", "WEBHOOK", "LICENSE",
-}
-
-// secretEnds are the ends of words that do the same: SSHPASS, PGPASSWORD, GITHUBTOKEN.
-var secretEnds = []string{"PASS", "PASSWD", "PASSWORD", "PASSPHRASE", "SECRET", "TOKEN", "APIKEY", "SECRETKEY", "ACCESSKEY", "PRIVATEKEY"}
-
-// SecretVar reports whether a variable is a secret: by its name, or because its value is a URL with a user's password or
-// token in it.
-func SecretVar(name, value string) bool { return SecretName(name) || secretURL(value) }
-
-// secretURL reports whether a text is a URL with a password, or over HTTP with a user at all: that is a token.
-func secretURL(text string) bool {
-	u, err := url.Parse(strings.TrimSpace(text))
-	if err != nil || u.User == nil || u.Host == "" {
-		return false
-	}
-	password, _ := u.User.Password()
-	return password != "" || strings.HasPrefix(u.Scheme, "http") && u.User.Username() != ""
-}
-
-// SecretName reports whether a variable's name says that its value is a secret: one of its words (parted by '_', '-'
-// or '.') is a known one. The shell's own PWD and OLDPWD are not.
-func SecretName(name string) bool {
-	upper := strings.ToUpper(name)
-	if upper == "PWD" || upper == "OLDPWD" {
-		return false
-	}
-	upper = strings.NewReplacer("COMPASS", "", "BYPASS", "").Replace(upper)
-	for _, word := range strings.FieldsFunc(upper, func(r rune) bool { return r == '_' || r == '-' || r == '.' }) {
-		if slices.Contains(secretWords, word) || slices.ContainsFunc(secretEnds, func(end string) bool { return strings.HasSuffix(word, end) }) {
-			return true
-		}
-	}
-	return false
 }
 
 // Environ is os.Environ's list as a map.

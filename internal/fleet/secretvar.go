@@ -1,0 +1,83 @@
+package fleet
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// secretWords are the words that make the name of an environment variable a secret's.
+var secretWords = []string{
+	"PASS", "PAT", "PATS", "PASSWD", "PASSWORD", "PASSPHRASE", "PWD", "SECRET", "SECRETS", "TOKEN", "TOKENS", "KEY", "APIKEY", "KEYS",
+	"CREDENTIAL", "CREDENTIALS", "CRED", "CREDS", "PRIVATE", "AUTH", "AUTHORIZATION", "BEARER", "COOKIE", "COOKIES", "CERT", "PEM", "PFX", "PSK",
+	"SALT", "HMAC", "DSN", "DSNS", "WEBHOOK", "LICENSE", "JWT", "JWTS", "SAS", "OTP", "TOTP", "PIN", "PINS", "CONNSTR", "HTPASSWD", "NETRC",
+}
+
+// secretPairs are two words, one behind the other, that do the same.
+var secretPairs = []string{"CONNECTION_STRING", "CONNECTION_STRINGS", "CONN_STRING", "CONN_STR"}
+
+// secretEnds are the ends of words that do the same: SSHPASS, PGPASSWORD, GITHUBTOKEN.
+var secretEnds = []string{"PASS", "PASSWD", "PASSWORD", "PASSPHRASE", "SECRET", "TOKEN", "APIKEY", "SECRETKEY", "ACCESSKEY", "PRIVATEKEY",
+	"CONNECTIONSTRING", "CONNECTIONSTRINGS"}
+
+// SecretVar reports whether a variable is a secret: by its name, or by the form of its value.
+func SecretVar(name, value string) bool {
+	value = strings.TrimSpace(value)
+	return SecretName(name) || secretURL(value) || slices.ContainsFunc(secretForms, func(f *regexp.Regexp) bool { return f.MatchString(value) }) || dsn(value)
+}
+
+// SecretName reports whether a variable's name says that its value is a secret: one of its words (parted by '_', '-'
+// or '.'), or two of them, are known ones. The shell's own PWD and OLDPWD are not.
+func SecretName(name string) bool {
+	upper := strings.ToUpper(name)
+	if upper == "PWD" || upper == "OLDPWD" {
+		return false
+	}
+	upper = strings.NewReplacer("COMPASS", "", "BYPASS", "").Replace(upper)
+	before := ""
+	for _, word := range strings.FieldsFunc(upper, func(r rune) bool { return r == '_' || r == '-' || r == '.' }) {
+		if slices.Contains(secretWords, word) || slices.Contains(secretPairs, before+"_"+word) ||
+			slices.ContainsFunc(secretEnds, func(end string) bool { return strings.HasSuffix(word, end) }) {
+			return true
+		}
+		before = word
+	}
+	return false
+}
+
+// secretURL reports whether a text is a URL with a password, or over HTTP with a user at all: that is a token.
+func secretURL(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.User == nil || u.Host == "" {
+		return false
+	}
+	password, _ := u.User.Password()
+	return password != "" || strings.HasPrefix(u.Scheme, "http") && u.User.Username() != ""
+}
+
+// secretForms are what is secret whatever it is called.
+var secretForms = []*regexp.Regexp{
+	// A user's password in an address, also of several hosts, and in one that has another before it: postgres://u:p@a,b/db,
+	// jdbc:mysql://u:p@db/x.
+	regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#@:]*:[^\s/?#@]+@`),
+	// PEM, also with its lines written as \n, and in base64; a key of age.
+	regexp.MustCompile(`-----BEGIN [A-Z0-9 ]+-----|^LS0tLS1CRUdJTi|AGE-SECRET-KEY-1`),
+	// JSON Web Tokens and what they are encrypted to: three or five parts, of which the first is a JSON object in base64.
+	regexp.MustCompile(`(?:^|[\s:="',;])eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*`),
+	// A header: Bearer TOKEN, Basic BASE64.
+	regexp.MustCompile(`(?i)^(?:authorization: *)?(?:bearer|basic) [A-Za-z0-9+/=._~-]{6,}$`),
+	// A list of KEY=VALUE: ADO.NET, libpq, JDBC, storage accounts, signed addresses.
+	regexp.MustCompile(`(?i)(?:^|[;&?,\s])(?:password|passwd|pwd|secret|accountkey|sharedaccesskey|sharedaccesssignature|sig|access_token) *= *[^;&,\s]`),
+}
+
+// dsnForm is an address without a scheme: user:pw@tcp(db:3306)/shop, user:pw@db:5432, user:pw@db/shop.
+var dsnForm = regexp.MustCompile(`^([^\s:/@]*):([^\s/@]\S*)@(?:[a-z0-9+]*\([^()\s]*\)|[\w.-]+:[0-9]{1,5}(?:[/?]|$)|[\w.-]*/)`)
+
+// noDSN are what stands before the colon of other addresses that have an @.
+var noDSN = []string{"mailto", "sip", "sips", "acct", "pkg", "npm"}
+
+func dsn(text string) bool {
+	parts := dsnForm.FindStringSubmatch(text)
+	return parts != nil && !slices.Contains(noDSN, strings.ToLower(parts[1]))
+}
