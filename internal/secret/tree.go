@@ -229,12 +229,22 @@ func containerJSON(dec *json.Decoder, open json.Delim, depth int) (*Node, error)
 // holds dots itself is found as well; of several readings the one with the longest first key counts. Errors name keys and
 // never values.
 func (n *Node) Lookup(property string) (string, error) {
+	return n.lookup(property, func(n *Node) string { return n.Keys("; it has the keys") })
+}
+
+// LookupIn is Lookup in what may be a document, or a text that merely reads like one (user: PASSWORD, a token): what stands
+// there as a key may be a part of the secret, and errors say its kind alone.
+func (n *Node) LookupIn(property string) (string, error) {
+	return n.lookup(property, func(n *Node) string { return ": it is " + n.kind() })
+}
+
+func (n *Node) lookup(property string, has func(*Node) string) (string, error) {
 	found, err := n.find(property)
 	if err != nil {
 		return "", err
 	}
 	if found == nil {
-		return "", fmt.Errorf("there is no %q%s", property, n.Keys("; it has the keys"))
+		return "", fmt.Errorf("there is no %q%s", property, has(n))
 	}
 	switch found.Kind {
 	case Scalar:
@@ -244,7 +254,20 @@ func (n *Node) Lookup(property string) (string, error) {
 	case List:
 		return "", fmt.Errorf("%q is a list of %d: name one, as in %s.0", property, len(found.Items), property)
 	}
-	return "", fmt.Errorf("%q is no single value%s", property, found.Keys("; it has the keys"))
+	return "", fmt.Errorf("%q is no single value%s", property, has(found))
+}
+
+// kind says what a node is, and nothing of what it holds.
+func (n *Node) kind() string {
+	switch n.Kind {
+	case Scalar:
+		return "a text, and no document with keys"
+	case List:
+		return fmt.Sprintf("a list of %d", len(n.Items))
+	case Map:
+		return fmt.Sprintf("a map of %d", len(n.Fields))
+	}
+	return "empty"
 }
 
 // find is nil when there is nothing at the path.
@@ -310,11 +333,18 @@ func (n *Node) field(key string, depth int) (*Node, error) {
 	return nil, nil
 }
 
-// Keys lists the keys of a map behind an introduction, "" when there are none.
+// keyRule is what a key looks like that somebody chose as a name; a line of a text (admin pw: x) does not.
+var keyRule = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,62}$`)
+
+// Keys lists the keys of a map behind an introduction, "" when there are none, or when one of them is no name.
 func (n *Node) Keys(introduction string) string {
 	var keys []string
 	for _, f := range n.Fields {
-		if !f.Merge && !slices.Contains(keys, f.Key) {
+		switch {
+		case f.Merge || slices.Contains(keys, f.Key):
+		case !keyRule.MatchString(f.Key):
+			return ""
+		default:
 			keys = append(keys, f.Key)
 		}
 	}

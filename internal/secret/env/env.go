@@ -43,9 +43,9 @@ func (s *Store) Get(_ context.Context, ref secret.Ref) (string, error) {
 	if ref.Property == "" {
 		return text, nil
 	}
-	parse := secret.ParseYAML
+	parse, lookup := secret.ParseYAML, (*secret.Node).LookupIn
 	if strings.HasPrefix(strings.TrimSpace(text), "{") {
-		parse = secret.ParseJSON
+		parse, lookup = secret.ParseJSON, (*secret.Node).Lookup
 	}
 	doc, err := parse([]byte(text))
 	if err != nil && strings.HasPrefix(strings.TrimSpace(text), "{") {
@@ -54,7 +54,7 @@ func (s *Store) Get(_ context.Context, ref secret.Ref) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("the environment variable %s: %w", name, err)
 	}
-	value, err := doc.Lookup(ref.Property)
+	value, err := lookup(doc, ref.Property)
 	if err != nil {
 		return "", fmt.Errorf("the environment variable %s: %w", name, err)
 	}

@@ -14,6 +14,7 @@ func TestGet(t *testing.T) {
 	t.Setenv("APP_YAML", "db:\n  password: hunter2\n")
 	t.Setenv("APP_FLOW", "{password: hunter2}")
 	t.Setenv("APP_BROKEN", "[hunter2")
+	t.Setenv("APP_LINE", "hunter2: rest")
 	s := New("APP_")
 	for _, c := range []struct{ reason, ref, want, err string }{
 		{"a variable", "ref://TOKEN", "hunter2", ""},
@@ -25,6 +26,7 @@ func TestGet(t *testing.T) {
 		{"no such field", "ref://JSON/pass", "", `APP_JSON: there is no "pass"; it has the keys password, user`},
 		{"broken", "ref://BROKEN/a", "", "APP_BROKEN: it is not valid YAML"},
 		{"a scalar has no fields", "ref://TOKEN/x", "", "APP_TOKEN: there is no"},
+		{"a text that reads like a document", "ref://LINE/x", "", `APP_LINE: there is no "x": it is a map of 1`},
 		{"no name", "ref://a/b/c", "", "cannot be the name"},
 		{"a version", "ref://TOKEN?version=3", "", "no versions"},
 	} {

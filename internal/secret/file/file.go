@@ -39,15 +39,18 @@ func (s *Store) Get(_ context.Context, ref secret.Ref) (string, error) {
 		}
 		return trimLine(string(data)), nil
 	}
-	parse := secret.ParseYAML
-	if strings.EqualFold(filepath.Ext(name), ".json") {
-		parse = secret.ParseJSON
+	parse, lookup := secret.ParseYAML, (*secret.Node).LookupIn
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".json":
+		parse, lookup = secret.ParseJSON, (*secret.Node).Lookup
+	case ".yaml", ".yml":
+		lookup = (*secret.Node).Lookup
 	}
 	doc, err := parse(data)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
-	value, err := doc.Lookup(property)
+	value, err := lookup(doc, property)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}

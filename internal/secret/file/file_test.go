@@ -14,6 +14,7 @@ func TestGet(t *testing.T) {
 	for name, text := range map[string]string{
 		"token": "hunter2\n", "dos": "hunter2\r\n", "two": "a\nb\n", "bare": "hunter2", "empty": "", "blank": "\n\n",
 		"db.yaml": "user: admin\npassword: hunter2\n", "db.json": "{\n\t\"password\": \"hunter2\"}", "bytes": "\xff\xfe",
+		"htpasswd": "hunter2: rest\nx: {hunter2: y}\n", "login.yaml": "admin hunter2: x\n", "list": "- hunter2\n", "pem.key": "hunter2-a\n",
 		"broken.yaml": "password: [hunter2\n", "certs/tls.key": "BEGIN\nhunter2\n",
 	} {
 		path := filepath.Join(dir, name)
@@ -36,6 +37,11 @@ func TestGet(t *testing.T) {
 		{"a field of JSON", "ref://db.json/password", "hunter2", ""},
 		{"a file in a directory", "ref://certs/tls.key", "BEGIN\nhunter2\n", ""},
 		{"no such field", "ref://db.yaml/pass", "", `db.yaml: there is no "pass"; it has the keys password, user`},
+		{"a text that reads like a document", "ref://htpasswd/password", "", `htpasswd: there is no "password": it is a map of 2`},
+		{"a part of it", "ref://htpasswd/x", "", `htpasswd: "x" is no single value: it is a map of 1`},
+		{"keys that are no names", "ref://login.yaml/password", "", `login.yaml: there is no "password"`},
+		{"a text", "ref://pem.key/password", "", `pem.key: there is no "password": it is a text, and no document with keys`},
+		{"a list", "ref://list/password", "", `list: there is no "password": it is a list of 1`},
 		{"no file", "ref://none", "", "there is no file none"},
 		{"no text", "ref://bytes", "", "bytes holds bytes"},
 		{"broken", "ref://broken.yaml/password", "", "broken.yaml: it is not valid YAML"},
