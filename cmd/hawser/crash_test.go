@@ -165,7 +165,7 @@ func (l *crashLane) dies(v, at int, after bool) bool { return l.diesAt(l.apply(v
 // diesAt is dies for any command.
 func (l *crashLane) diesAt(args []string, at int, after bool) bool {
 	l.t.Helper()
-	ctx, cancel := context.WithTimeout(l.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(l.t.Context(), 15*time.Minute)
 	defer cancel()
 	cmd := l.command(ctx, args...)
 	var out bytes.Buffer

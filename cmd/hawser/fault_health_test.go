@@ -52,7 +52,7 @@ func TestFault07HealthOfAnOlderGeneration(t *testing.T) {
 
 	s.edit("m/deployment.yaml", "api:1", "api:2")
 	s.mark()
-	p := s.start(onFleet("apply", "-y", "--timeout", "1m")...)
+	p := s.start(onFleet("apply", "-y", "--timeout", "15m")...)
 	eventually(t, "staging is written", func() bool { return s.generation("staging") == 2 })
 	time.Sleep(2 * time.Second)
 	p.running("although the status was of generation 1")

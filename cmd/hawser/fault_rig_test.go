@@ -193,7 +193,7 @@ type process struct {
 // start starts the product; end waits for it. It is killed when the test ends.
 func (b *bench) start(args ...string) *process {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(b.t.Context(), 15*time.Minute)
 	b.t.Cleanup(cancel)
 	p := &process{Cmd: b.command(ctx, args...), t: b.t, begun: time.Now(), done: make(chan error, 1)}
 	p.Stdout, p.Stderr = &p.out, &p.errs
@@ -241,7 +241,7 @@ func await(t *testing.T, what string, c <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-c:
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute):
 		t.Fatalf("did not happen: %s", what)
 	}
 }
@@ -249,7 +249,7 @@ func await(t *testing.T, what string, c <-chan struct{}) {
 // eventually asks until the answer is yes.
 func eventually(t *testing.T, what string, yes func() bool) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if yes() {
 			return
 		}

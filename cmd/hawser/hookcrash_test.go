@@ -60,7 +60,7 @@ func (l *hookCrash) args(verb string) []string {
 // dies runs a verb and kills it at one request; false when it ended before that.
 func (l *hookCrash) dies(verb string, at int, after bool) bool {
 	l.t.Helper()
-	ctx, cancel := context.WithTimeout(l.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(l.t.Context(), 15*time.Minute)
 	defer cancel()
 	cmd := l.command(ctx, l.args(verb)...)
 	var struck atomic.Bool

@@ -226,7 +226,7 @@ func TestHooksOfAChart(t *testing.T) {
 
 	// a failed test fails the cluster
 	s.edit("bundle.yaml", `image: "example.com/migrate:2"`, `image: "example.com/migrate:2", testImage: "example.com/crashing:1"`)
-	r = run(1, "apply", "-y", "--test", "--timeout", "60s")
+	r = run(1, "apply", "-y", "--test", "--timeout", "15m")
 	s.has(r.Stdout+r.Stderr, "Pod $NS/test", "test")
 	r = run(0, "apply", "-y", "--no-hooks")
 

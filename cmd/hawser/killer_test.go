@@ -50,8 +50,8 @@ func newKiller(t *testing.T, cluster string) *killer {
 		return nil
 	}
 	k.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if k.next(r) {
-			if !k.after {
+		if strikes, after := k.next(r); strikes {
+			if !after {
 				k.strike()
 				panic(http.ErrAbortHandler)
 			}
@@ -76,12 +76,13 @@ func (k *killer) arm(at int, after bool, kill func()) {
 	k.count, k.at, k.after, k.kill, k.seen = 0, at, after, kill, nil
 }
 
-func (k *killer) next(r *http.Request) bool {
+// next counts a request and reports whether it is the one to strike at, and whether only after it.
+func (k *killer) next(r *http.Request) (strikes, after bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.count++
 	k.seen = append(k.seen, r.Method+" "+r.URL.Path)
-	return k.count == k.at
+	return k.count == k.at, k.after
 }
 
 func (k *killer) strike() {

@@ -269,6 +269,8 @@ func TestLateValueWithoutRights(t *testing.T) {
 	s.admin("staging", http.MethodPost, rbac+"clusterroles", role("$B-records", `[{apiGroups: [""], resources: [secrets], verbs: ["*"]}]`))
 	s.admin("staging", http.MethodPost, rbac+"clusterrolebindings", bound("ClusterRoleBinding", "$B"))
 	s.admin("staging", http.MethodPost, rbac+"namespaces/hawser-system/rolebindings", bound("RoleBinding", "$B-records"))
+	s.may("staging", s.fill("few-$B"), "", "get", "", "configmaps", "")
+	s.may("staging", s.fill("few-$B"), "hawser-system", "get", "", "secrets", "")
 	t.Cleanup(func() {
 		for _, path := range []string{"clusterroles/$B", "clusterroles/$B-records", "clusterrolebindings/$B", "namespaces/hawser-system/rolebindings/$B-records"} {
 			_ = s.try("staging", http.MethodDelete, rbac+path, "")

@@ -87,7 +87,7 @@ func (b *bench) command(ctx context.Context, args ...string) *exec.Cmd {
 // run runs the product and returns what it said.
 func (b *bench) run(args ...string) result {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(b.t.Context(), 15*time.Minute)
 	defer cancel()
 	cmd := b.command(ctx, args...)
 	var out, errs bytes.Buffer

@@ -76,6 +76,7 @@ func (s *scene) bind(cluster, user, roles string) {
 		var role struct {
 			Kind     string
 			Metadata struct{ Name, Namespace string }
+			Rules    []struct{ APIGroups, Resources, ResourceNames, Verbs []string }
 		}
 		if err := yaml.Unmarshal([]byte(text), &role); err != nil {
 			s.t.Fatal(err)
@@ -88,6 +89,13 @@ func (s *scene) bind(cluster, user, roles string) {
 		s.admin(cluster, http.MethodPost, at+kind+"s", text)
 		s.admin(cluster, http.MethodPost, at+kind+"bindings", "apiVersion: rbac.authorization.k8s.io/v1\nkind: "+role.Kind+"Binding\nmetadata: {name: "+role.Metadata.Name+
 			"}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: "+role.Kind+", name: "+role.Metadata.Name+"}\nsubjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: "+user+"}]\n")
+		for _, rule := range role.Rules {
+			name := ""
+			if len(rule.ResourceNames) > 0 {
+				name = rule.ResourceNames[0]
+			}
+			s.may(cluster, user, role.Metadata.Namespace, rule.Verbs[0], rule.APIGroups[0], rule.Resources[0], name)
+		}
 		s.t.Cleanup(func() {
 			for _, path := range []string{at + kind + "s/", at + kind + "bindings/"} {
 				_ = s.try(cluster, http.MethodDelete, path+role.Metadata.Name, "")
@@ -119,6 +127,7 @@ func TestRightsByTheBook(t *testing.T) {
 	s.has(r.Stdout+r.Stderr, said)
 	s.untouched("staging")
 	s.admin("staging", http.MethodPut, "apis/rbac.authorization.k8s.io/v1/namespaces/hawser-system/roles/hawser-$B", roleIn(t, roles, object.SystemNamespace))
+	s.may("staging", s.user, object.SystemNamespace, "update", "", "secrets", "hawser-"+object.OwnerID("", "", s.bundle))
 
 	s.mark()
 	one := func(args ...string) []string { return append(args, "--kube-context", "staging") }

@@ -244,6 +244,22 @@ func (s *scene) try(cluster, method, path, body string, query ...string) error {
 	return req.Do(s.t.Context()).Error()
 }
 
+// may waits until an API server lets a user do something: it learns of roles and bindings by watching them.
+func (s *scene) may(cluster, user, namespace, verb, group, resource, name string) {
+	s.t.Helper()
+	body, err := json.Marshal(map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": map[string]any{"user": user,
+		"resourceAttributes": map[string]any{"namespace": namespace, "verb": verb, "group": group, "resource": resource, "name": name}}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	eventually(s.t, user+" may "+verb+" "+resource, func() bool {
+		var got struct{ Status struct{ Allowed bool } }
+		data, err := s.client(cluster).Post().AbsPath("/apis/authorization.k8s.io/v1/subjectaccessreviews").Body(body).
+			SetHeader("Content-Type", "application/json").DoRaw(s.t.Context())
+		return err == nil && json.Unmarshal(data, &got) == nil && got.Status.Allowed
+	})
+}
+
 // namespace creates the scene's namespace as the administrator.
 func (s *scene) namespace(clusters ...string) {
 	s.t.Helper()

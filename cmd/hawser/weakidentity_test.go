@@ -51,6 +51,8 @@ func (s *scene) weakUser() {
 	s.admin("staging", http.MethodPost, rbac+"clusterroles", role("$B-records", `[{apiGroups: ["", coordination.k8s.io], resources: [secrets, leases], verbs: ["*"]}]`))
 	s.admin("staging", http.MethodPost, rbac+"clusterrolebindings", bound("ClusterRoleBinding", "$B"))
 	s.admin("staging", http.MethodPost, rbac+"namespaces/hawser-system/rolebindings", bound("RoleBinding", "$B-records"))
+	s.may("staging", s.fill("weak-$B"), "", "create", "", "namespaces", "")
+	s.may("staging", s.fill("weak-$B"), "hawser-system", "create", "coordination.k8s.io", "leases", "")
 	s.t.Cleanup(func() {
 		for _, path := range []string{"clusterroles/$B", "clusterroles/$B-records", "clusterrolebindings/$B", "namespaces/hawser-system/rolebindings/$B-records"} {
 			_ = s.try("staging", http.MethodDelete, rbac+path, "")
