@@ -39,8 +39,8 @@ func (r ready) find(name string) (Cluster, bool) {
 // Time limits: a cold build on a slow machine, and a start beside other packages' builds.
 const (
 	buildTimeout = 30 * time.Minute
-	startTimeout = 4 * time.Minute
-	closeTimeout = 30 * time.Second
+	startTimeout = 15 * time.Minute
+	closeTimeout = 5 * time.Minute
 )
 
 // sandboxBinary builds the sandbox from this source tree, or takes it from the cache.
