@@ -1,6 +1,7 @@
 package acceptance
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -39,31 +41,50 @@ func table(t *testing.T) []Row {
 	return rows
 }
 
-// functions are the test functions in the source, by directory below the root.
-func functions(t *testing.T) map[string][]string {
+// tested is what the source of a directory has: its test functions, and what its cases may be called, the texts in its tests and
+// the files of its testdata.
+type tested struct {
+	functions []string
+	texts     map[string]bool
+	files     map[string]bool
+}
+
+// sources are the directories below the root that have tests or a part of them, by path.
+func sources(t *testing.T) map[string]*tested {
 	t.Helper()
-	out := map[string][]string{}
+	out := map[string]*tested{}
+	at := func(dir string) *tested {
+		if out[dir] == nil {
+			out[dir] = &tested{texts: map[string]bool{}, files: map[string]bool{}}
+		}
+		return out[dir]
+	}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "bin") {
-			return filepath.SkipDir
+		rel, err := filepath.Rel(root, path)
+		rel = filepath.ToSlash(rel)
+		if d.IsDir() {
+			if path != root && (strings.HasPrefix(d.Name(), ".") || rel == "bin" || rel == "dist") {
+				return filepath.SkipDir
+			}
+			return err
 		}
-		if !strings.HasSuffix(path, "_test.go") {
-			return nil
+		if dir, file, ok := strings.Cut(rel, "/testdata/"); ok {
+			at(dir).files[file], at(dir).files[strings.TrimSuffix(file, ".txtar")] = true, true
+			return err
+		}
+		dir := filepath.ToSlash(filepath.Dir(rel))
+		if !strings.HasSuffix(path, "_test.go") && (!strings.HasSuffix(dir, "test") || !strings.HasSuffix(path, ".go")) {
+			return err
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
-		dir, err := filepath.Rel(root, filepath.Dir(path))
-		for _, decl := range file.Decls {
-			if f, ok := decl.(*ast.FuncDecl); ok && f.Recv == nil {
-				out[filepath.ToSlash(dir)] = append(out[filepath.ToSlash(dir)], f.Name.Name)
-			}
-		}
-		return err
+		at(dir).add(file)
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -71,18 +92,84 @@ func functions(t *testing.T) map[string][]string {
 	return out
 }
 
-// Every test that docs/acceptance.md names exists.
+func (d *tested) add(file *ast.File) {
+	for _, decl := range file.Decls {
+		if f, ok := decl.(*ast.FuncDecl); ok && f.Recv == nil {
+			d.functions = append(d.functions, f.Name.Name)
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			if text, err := strconv.Unquote(lit.Value); err == nil {
+				d.texts[strings.ReplaceAll(text, " ", "_")] = true
+			}
+		}
+		return true
+	})
+}
+
+// cases says where the case of a test comes from: "file" of the directory's testdata, "text" of its tests or of a test room that
+// runs them for it, "" for one that nobody has.
+func cases(all map[string]*tested, dir string, name Name) string {
+	_, sub, _ := strings.Cut(name.Test, "/")
+	for file := range all[dir].files {
+		if file == sub || strings.HasSuffix(file, "/"+sub) {
+			return "file"
+		}
+	}
+	for _, part := range strings.Split(sub, "/") {
+		found := false
+		for other, d := range all {
+			found = found || (other == dir || strings.HasSuffix(other, "test")) && d.texts[part]
+		}
+		if !found {
+			return ""
+		}
+	}
+	return "text"
+}
+
+// Every test that docs/acceptance.md names exists, with its case; and a test that goes through files of cases is named with the
+// case that shows the promise: otherwise nobody would notice when that one goes.
 func TestNamedTestsExist(t *testing.T) {
-	exist := functions(t)
+	all := sources(t)
+	whole, byFile := map[string][]string{}, map[string]bool{}
 	for _, row := range table(t) {
 		for _, name := range row.Tests {
 			found := false
-			for dir, names := range exist {
-				found = found || name.In("hawser.dev/hawser/"+dir) && slices.Contains(names, name.Func())
+			for dir, d := range all {
+				if !name.In("hawser.dev/hawser/"+dir) || !slices.Contains(d.functions, name.Func()) {
+					continue
+				}
+				runner := dir + "." + name.Func()
+				if name.Func() == name.Test {
+					found = true
+					whole[runner] = append(whole[runner], fmt.Sprintf("%s:%d", row.File, row.Line))
+				} else if from := cases(all, dir, name); from != "" {
+					found = true
+					byFile[runner] = byFile[runner] || from == "file"
+				}
 			}
 			if !found {
 				t.Errorf("%s:%d: there is no test %s", row.File, row.Line, name)
 			}
+		}
+	}
+	for runner, rows := range whole {
+		if byFile[runner] {
+			t.Errorf("%s: %s goes through files of cases: name the one that shows it", strings.Join(rows, ", "), runner)
+		}
+	}
+}
+
+// A case that is gone is noticed, be it a file or a text.
+func TestCasesThatAreGone(t *testing.T) {
+	all := map[string]*tested{"internal/a": {texts: map[string]bool{"an_odd_one": true}, files: map[string]bool{"golden/x": true, "plan/y.txt": true}},
+		"internal/storetest": {texts: map[string]bool{"Kept": true}}, "internal/b": {texts: map[string]bool{"elsewhere": true}}}
+	for test, want := range map[string]string{"TestA/x": "file", "TestA/plan/y.txt": "file", "TestA/y": "", "TestA/an_odd_one": "text", "TestA/Kept": "text",
+		"TestA/elsewhere": "", "TestA/an_odd_one/gone": "", "TestA/gone": ""} {
+		if got := cases(all, "internal/a", Name{"internal/a", test}); got != want {
+			t.Errorf("%s: %q, want %q", test, got, want)
 		}
 	}
 }
