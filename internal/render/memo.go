@@ -24,9 +24,10 @@ type Memo struct {
 }
 
 // Render returns the result for the request's key, rendering it with r when nobody has yet. The key is returned too.
+// A renderer that panics is an error that shows where, and not what it said, which may be a value.
 // A render that was cancelled with its own caller's context is not kept: the next caller renders again.
 func (m *Memo) Render(ctx context.Context, r Renderer, req Request) (Result, string, error) {
-	key, err := r.Key(ctx, req)
+	key, err := keyOf(ctx, r, req)
 	if err != nil {
 		return Result{}, "", err
 	}
@@ -48,7 +49,7 @@ func (m *Memo) run(ctx context.Context, r Renderer, req Request) (Result, error)
 	select {
 	case m.slots <- struct{}{}:
 		defer func() { <-m.slots }()
-		return r.Render(ctx, req)
+		return rendered(ctx, r, req)
 	case <-ctx.Done():
 		return Result{}, ctx.Err()
 	}

@@ -3,6 +3,8 @@ package render_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -35,9 +37,6 @@ func (f *fake) Render(ctx context.Context, req render.Request) (render.Result, e
 		case <-ctx.Done():
 			return render.Result{}, ctx.Err()
 		}
-	}
-	if req.Instance.Name == "panic" {
-		panic("oops")
 	}
 	return render.Result{Version: req.Instance.Name}, f.err
 }
@@ -124,16 +123,57 @@ func (renderFunc) Key(_ context.Context, req render.Request) (string, error) {
 
 func (f renderFunc) Render(context.Context, render.Request) (render.Result, error) { return f() }
 
-func TestMemoSurvivesPanics(t *testing.T) {
-	var m render.Memo
-	for range 2 {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Error("the panic is swallowed")
+// TestRendererThatPanics: a renderer that panics, in rendering or before, ends no process, whoever asks: it is an error that names
+// instance and place, and holds nothing of what a panic says but what the runtime itself does.
+func TestRendererThatPanics(t *testing.T) {
+	const secret = "hunter2-canary"
+	var nothing []string
+	for name, c := range map[string]struct {
+		key, render func()
+		says        string
+	}{
+		"a text":           {render: func() { panic("bad value " + secret) }, says: "panicked with a string"},
+		"an error":         {render: func() { panic(errors.New(secret)) }, says: "*errors.errorString"},
+		"in the key":       {key: func() { panic(secret) }, says: "panicked with a string"},
+		"of the runtime":   {render: func() { _ = nothing[len(secret)] }, says: "index out of range"},
+		"a runtime's, too": {render: func() { panic(fmt.Errorf("%s: %w", secret, ofRuntime())) }, says: "interface conversion"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var m render.Memo
+			for range 2 {
+				_, _, err := m.Render(t.Context(), breaks{c.key, c.render}, named("web"))
+				if err == nil || strings.Contains(err.Error(), secret) {
+					t.Fatalf("%v", err)
 				}
-			}()
-			_, _, _ = m.Render(t.Context(), &fake{}, named("panic"))
-		}()
+				for _, want := range []string{"web", "the renderer of fake broke", c.says, "TestRendererThatPanics"} {
+					if !strings.Contains(err.Error(), want) {
+						t.Errorf("%q is not in: %v", want, err)
+					}
+				}
+			}
+		})
 	}
+}
+
+// ofRuntime is an error as the runtime panics with.
+func ofRuntime() (err error) {
+	defer func() { err, _ = recover().(error) }()
+	_ = any(1).(string)
+	return nil
+}
+
+type breaks struct{ key, render func() }
+
+func (breaks) Name() string { return "fake" }
+
+func (b breaks) Key(_ context.Context, req render.Request) (string, error) {
+	if b.key != nil {
+		b.key()
+	}
+	return req.Instance.Name, nil
+}
+
+func (b breaks) Render(context.Context, render.Request) (render.Result, error) {
+	b.render()
+	return render.Result{}, nil
 }
