@@ -165,6 +165,10 @@ contexts: [{name: x, context: {cluster: c, user: u}}]
 	if len(fs) != 1 || fs[0].Code != "insecure-tls" || fs.HasErrors() || fs[0].Fix == "" || strings.Contains(fs[0].String(), "s3cret") {
 		t.Errorf("%v", fs)
 	}
+	ca := write(t, "ca.crt", "x")
+	if _, fs = Resolve(declared("x"), fleet.AccessOptions{Kubeconfig: path, Override: fleet.Override{CertificateAuthority: ca}}); len(fs) > 0 {
+		t.Errorf("verified by the flag's authority, and warned of: %v", fs)
+	}
 }
 
 func TestResolveOwnFile(t *testing.T) {

@@ -79,7 +79,7 @@ func (r *Resolver) Resolve(c fleet.Cluster, o fleet.AccessOptions) (fleet.Access
 	return fleet.Access{
 		KubeconfigPaths: l.found, Content: l.content, Context: name, ProxyURL: c.ProxyURL, Server: open(server),
 		Impersonate: o.As, Groups: slices.Clone(o.AsGroups), Override: o.Override,
-	}, insecure(c, name, o.Override.InsecureSkipTLSVerify || l.config.Clusters[context.Cluster].InsecureSkipTLSVerify)
+	}, insecure(c, name, o.Override.InsecureSkipTLSVerify || o.Override.CertificateAuthority == "" && l.config.Clusters[context.Cluster].InsecureSkipTLSVerify)
 }
 
 // open is a server's address without the user and password it may hold.

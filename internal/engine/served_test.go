@@ -1,0 +1,241 @@
+package engine
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/exitcode"
+	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/fleet/kubeconfig"
+	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/planfile"
+	"hawser.dev/hawser/internal/redact"
+	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/release/kube"
+	"hawser.dev/hawser/internal/render"
+	"hawser.dev/hawser/internal/render/plain"
+	"hawser.dev/hawser/internal/report"
+	"hawser.dev/hawser/internal/testserver"
+)
+
+// served is an engine for clusters that are servers of this test alone, which may be taken away and changed.
+type served struct {
+	*Engine
+	t       *testing.T
+	dir     string
+	servers map[string]*testserver.Server
+}
+
+// newServed starts a server for each context, and writes bundle.yaml with one ConfigMap, and fleet.yaml with these clusters,
+// lines of YAML, "" for none.
+func newServed(t *testing.T, clusters string, edit func(*clientcmdapi.Config), contexts ...string) *served {
+	t.Helper()
+	redactor := redact.New()
+	s := &served{t: t, dir: t.TempDir(), servers: map[string]*testserver.Server{}, Engine: &Engine{
+		Resolve:   new(kubeconfig.Resolver).Resolve,
+		Records:   func(s *cluster.Session, name string) release.Store { return kube.New(narrow{s.REST()}, name) },
+		Renderers: map[string]render.Renderer{"manifests": plain.New(plain.Options{Redact: redactor.Redact})},
+		Redactor:  redactor,
+		Version:   "test",
+	}}
+	s.PlanKey = planfile.KeyFile{Path: filepath.Join(s.dir, "state", "plan.key")}
+	cfg := clientcmdapi.NewConfig()
+	cfg.AuthInfos["test"] = &clientcmdapi.AuthInfo{Token: testserver.Token}
+	for _, name := range contexts {
+		s.servers[name] = testserver.Start(t)
+		cfg.Clusters[name] = &clientcmdapi.Cluster{Server: s.servers[name].URL, CertificateAuthorityData: s.servers[name].CA}
+		cfg.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: "test"}
+		cfg.CurrentContext = name
+	}
+	if edit != nil {
+		edit(cfg)
+	}
+	if err := clientcmd.WriteToFile(*cfg, filepath.Join(s.dir, "kubeconfig")); err != nil {
+		t.Fatal(err)
+	}
+	s.write("app.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {k: one}\n")
+	s.write("bundle.yaml", "bundle:\n  apiVersion: v1alpha1\n  name: shop\n  instances:\n    app:\n      namespace: default\n      manifests: {paths: [app.yaml]}\n")
+	if clusters != "" {
+		s.write("fleet.yaml", "fleet:\n  apiVersion: v1alpha1\n  name: f\n  clusters:\n"+clusters)
+	}
+	return s
+}
+
+func (s *served) write(name, text string) {
+	s.t.Helper()
+	if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *served) request() Request {
+	req := Request{Files: []string{filepath.Join(s.dir, "bundle.yaml")}, Dir: s.dir, Workdir: s.dir, Wait: true, Author: "tester",
+		Access: fleet.AccessOptions{Kubeconfig: filepath.Join(s.dir, "kubeconfig")}}
+	if path := filepath.Join(s.dir, "fleet.yaml"); exists(path) {
+		req.FleetFiles = []string{path}
+	}
+	return req
+}
+
+// has reports whether the bundle's ConfigMap is on a cluster.
+func (s *served) has(name string) bool {
+	return s.servers[name].Object("/api/v1/namespaces/default/configmaps/a") != nil
+}
+
+// wrote are the requests to a server that change something, and are no reviews and no dry runs.
+func (s *served) wrote(name string) []string {
+	return slices.DeleteFunc(s.servers[name].Requests(), func(request string) bool {
+		return strings.HasPrefix(request, "GET ") || strings.Contains(request, "selfsubject") || strings.Contains(request, "dryRun=")
+	})
+}
+
+func (s *served) applied(req Request) *fleetplan.Outcome {
+	s.t.Helper()
+	fp, err := s.Plan(s.t.Context(), req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	out, err := s.Apply(s.t.Context(), fp, req)
+	if err != nil {
+		s.t.Fatalf("%v %+v", err, out)
+	}
+	return out
+}
+
+// A plan is saved with all clusters there, and applied when one is down, of whatever wave: it is refused with exit code 5, says
+// which cluster and what to do, and nothing is written anywhere, neither objects nor a record nor a lock. With
+// --skip-unreachable the living one gets what was shown (exit code 3); when the other is back, the file is stale there.
+func TestSavedPlanWithOneClusterDown(t *testing.T) {
+	t.Parallel()
+	for name, clusters := range map[string]string{
+		"of a later wave":     "    eu: {group: one, kubeContext: eu}\n    us: {group: two, kubeContext: us}\n",
+		"of the first wave":   "    us: {group: one, kubeContext: us}\n    eu: {group: two, kubeContext: eu}\n",
+		"of the wave with it": "    eu: {group: one, kubeContext: eu}\n    us: {group: one, kubeContext: us}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServed(t, clusters, nil, "eu", "us")
+			fp, err := s.Plan(t.Context(), s.request())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var file bytes.Buffer
+			if _, _, err := s.SavePlan(fp, &file); err != nil {
+				t.Fatal(err)
+			}
+			load := func() (*Prepared, error) {
+				req := s.request()
+				return s.LoadPlan(t.Context(), bytes.NewReader(file.Bytes()), Request{Dir: s.dir, Wait: true, Access: req.Access})
+			}
+			s.servers["us"].Fault(testserver.Cut)
+			saved, err := load()
+			if err != nil {
+				t.Fatalf("the plan of the cluster that is there: %v", err)
+			}
+			out, err := s.Apply(t.Context(), saved, Request{Wait: true})
+			refusedFor(t, err, "us does not answer", "--skip-unreachable")
+			if exitcode.Of(err) != exitcode.Refused || out != nil && slices.ContainsFunc(out.Clusters, fleetplan.ClusterOutcome.OK) {
+				t.Errorf("exit %d, %+v", exitcode.Of(err), out)
+			}
+			if s.has("eu") || len(s.wrote("eu"))+len(s.wrote("us")) > 0 {
+				t.Errorf("written before it was known: %v %v", s.wrote("eu"), s.wrote("us"))
+			}
+			if saved, err = load(); err != nil {
+				t.Fatal(err)
+			}
+			if out, err = s.Apply(t.Context(), saved, Request{Wait: true, SkipUnreachable: true}); exitcode.Of(err) != exitcode.Partial || !s.has("eu") {
+				t.Errorf("without it: exit %d, %v, %+v", exitcode.Of(err), err, out)
+			}
+			s.servers["us"].Fault(nil)
+			_, err = load()
+			refusedFor(t, err, "revision 1 now")
+			if out := s.applied(s.request()); out.Result != fleetplan.Succeeded || !s.has("us") {
+				t.Errorf("when it is back: %+v", out)
+			}
+		})
+	}
+}
+
+// A certificate that is not verified, by the kubeconfig or by a flag, is a warning in every plan, as text, Markdown and JSON: of
+// what is installed, gone back to, deleted, and read from a file. One that is verified after all is none.
+func TestUnverifiedCertificateIsSaidInEveryPlan(t *testing.T) {
+	t.Parallel()
+	insecure := func(c *clientcmdapi.Config) {
+		c.Clusters["eu"].InsecureSkipTLSVerify, c.Clusters["eu"].CertificateAuthorityData = true, nil
+	}
+	for name, c := range map[string]struct {
+		edit func(*clientcmdapi.Config)
+		over fleet.Override
+		want bool
+	}{
+		"in the kubeconfig": {edit: insecure, want: true},
+		"by a flag":         {over: fleet.Override{InsecureSkipTLSVerify: true}, want: true},
+		"verified":          {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServed(t, "", c.edit, "eu")
+			ask := func() Request {
+				req := s.request()
+				req.Access.Override = c.over
+				return req
+			}
+			judge := func(verb string, fp *fleetplan.FleetPlan, err error) {
+				t.Helper()
+				if err != nil {
+					t.Fatalf("%s: %v", verb, err)
+				}
+				for form, print := range map[string]func(*bytes.Buffer) error{
+					"text":     func(b *bytes.Buffer) error { return report.Plan(b, fp, report.Style{Width: 120}) },
+					"markdown": func(b *bytes.Buffer) error { return report.Markdown(b, fp, false) },
+					"json":     func(b *bytes.Buffer) error { return report.JSON(b, fp) },
+				} {
+					var b bytes.Buffer
+					if err := print(&b); err != nil || strings.Contains(b.String(), "not verified") != c.want {
+						t.Errorf("%s, %s: %v\n%s", verb, form, err, b.String())
+					}
+				}
+			}
+			made := func(verb string, plan func() (*Prepared, error)) *Prepared {
+				t.Helper()
+				fp, err := plan()
+				if err != nil {
+					t.Fatalf("%s: %v", verb, err)
+				}
+				judge(verb, fp.FleetPlan, nil)
+				return fp
+			}
+			first := made("plan", func() (*Prepared, error) { return s.Plan(t.Context(), ask()) })
+			var file bytes.Buffer
+			if _, _, err := s.SavePlan(first, &file); err != nil {
+				t.Fatal(err)
+			}
+			read, err := s.ReadPlan(bytes.NewReader(file.Bytes()))
+			judge("plan show", read, err)
+			loaded := made("apply PLANFILE", func() (*Prepared, error) {
+				return s.LoadPlan(t.Context(), bytes.NewReader(file.Bytes()), Request{Dir: s.dir, Wait: true, Access: ask().Access})
+			})
+			if _, err := s.Apply(t.Context(), loaded, ask()); err != nil {
+				t.Fatal(err)
+			}
+			s.write("app.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {k: two}\n")
+			s.applied(ask())
+			named := func(to string) Request {
+				req := ask()
+				req.Files, req.Bundle, req.To = nil, "shop", to
+				return req
+			}
+			made("plan of nothing", func() (*Prepared, error) { return s.Plan(t.Context(), ask()) })
+			made("rollback", func() (*Prepared, error) { return s.PlanRollback(t.Context(), named("")) })
+			made("delete", func() (*Prepared, error) { return s.PlanDelete(t.Context(), named("")) })
+		})
+	}
+}
