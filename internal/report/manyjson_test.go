@@ -53,7 +53,7 @@ func TestManyFindingsInJSON(t *testing.T) {
 // TestQuotesReadOnce: many messages about one file read it once.
 func TestQuotesReadOnce(t *testing.T) {
 	reads := 0
-	text := []byte("a: 1\nb: 2\n---\nkind: Secret\nc: hunter2\n")
+	text := []byte("kind: A\nb: 2\n---\nkind: Secret\nc: hunter2\n")
 	var fs diag.Findings
 	for i := range 5 {
 		f := diag.Errorf("e", "wrong %d", i)

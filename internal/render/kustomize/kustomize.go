@@ -201,6 +201,8 @@ var lines = []struct {
 	{regexp.MustCompile(`(?s:"(?:[^"\\]|\\.)*") is not a valid (key|environment)`), "a line does not begin with a valid $1"},
 	{regexp.MustCompile(`(options\.index -?\d+ is out of bounds) for value (?s:.*)`), "$1 for the value that is replaced"},
 	{regexp.MustCompile(`(wrong node kind: expected \S+ but got \S+): node contents:(?s:.*)`), "$1"},
+	{regexp.MustCompile(`decoding ["{\[](?s:.*): (json: |invalid |unexpected )`), "decoding the patch: $1"},
+	{regexp.MustCompile(`decoding ["{\[](?s:.*)`), "decoding the patch"},
 	{regexp.MustCompile("(cannot (?:un)?marshal !!\\w+) `(?s:.*?)` into"), "$1 into"},
 }
 

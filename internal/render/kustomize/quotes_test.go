@@ -91,3 +91,25 @@ func TestYAMLErrorsQuoteNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatIsNoPatchIsNotQuoted: a file that is named and is something else, as a .env, is told by its name and mistake alone.
+func TestWhatIsNoPatchIsNotQuoted(t *testing.T) {
+	for name, text := range map[string]string{
+		"resource": "resources: [x]", "patch": "resources: [o.yaml]\npatches: [{path: x}]", "patch with a target": "resources: [o.yaml]\npatches: [{path: x, target: {kind: ConfigMap}}]",
+		"replacement": "resources: [o.yaml]\nreplacements: [{path: x}]", "definition": "resources: [o.yaml]\ncrds: [x]", "schema": "resources: [o.yaml]\nopenapi: {path: x}",
+		"transformer": "resources: [o.yaml]\ntransformers: [x]", "generator": "generators: [x]", "component": "components: [x]", "configuration": "resources: [o.yaml]\nconfigurations: [x]",
+		"JSON patch": "resources: [o.yaml]\npatchesJson6902: [{path: x, target: {version: v1, kind: ConfigMap, name: a}}]", "merge patch": "resources: [o.yaml]\npatchesStrategicMerge: [x]",
+	} {
+		for _, content := range []string{"PASSWORD=c4nary\nX=c4nary", "password: c4nary\n", "- c4nary\n", "c4nary: c4nary: c4nary", "[c4nary: json: x"} {
+			dir := t.TempDir()
+			for f, c := range map[string]string{"kustomization.yaml": text, "x": content, "o.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"} {
+				if err := os.WriteFile(filepath.Join(dir, f), []byte(c), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := New(Options{}).Render(t.Context(), request(dir, ".")); err != nil && strings.Contains(err.Error(), "c4nary") {
+				t.Errorf("%s with %q: %v", name, content, err)
+			}
+		}
+	}
+}

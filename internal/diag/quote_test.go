@@ -1,0 +1,37 @@
+package diag
+
+import "testing"
+
+// TestQuotable: lines are quoted of what says that it is a document, and not of Secrets, credentials and files that are something else.
+func TestQuotable(t *testing.T) {
+	const object = "apiVersion: v1\nkind: ConfigMap\nx: 1\n"
+	for name, c := range map[string]struct {
+		file, text string
+		line       int
+		want       bool
+	}{
+		"an object":                {"a.yaml", object, 3, true},
+		"an object in JSON":        {"a.json", `{"apiVersion": "v1", "kind": "ConfigMap", "x": }`, 1, true},
+		"a bundle":                 {"b.yml", "bundle:\n  name: [\n", 2, true},
+		"an object with a BOM":     {"a.yaml", "\ufeffapiVersion: v1\nkind: ConfigMap\nx: [\n", 3, true},
+		"a fleet in CUE":           {"f.cue", "fleet: {\n\tx: \n}\n", 2, true},
+		"a template":               {"templates/_helpers.tpl", "{{ define }}\n", 1, true},
+		"the defaults":             {"x/hawser.yaml", "fleets: a\n", 1, true},
+		"variables":                {".env", "PASSWORD=hunter2\n", 1, false},
+		"variables by a link":      {"env.yaml", "PASSWORD=hunter2\nX: [\n", 1, false},
+		"values":                   {"values.yaml", "db:\n  password: hunter2: x\n", 2, false},
+		"a list":                   {"l.yaml", "- hunter2: x: y\n", 1, false},
+		"a key":                    {"id_rsa", "-----BEGIN X-----\nhunter2\n", 2, false},
+		"an object without ending": {"object", object, 3, false},
+		"a Secret":                 {"s.yaml", "apiVersion: v1\nkind: Secret\ndata: {p: [\n", 3, false},
+		"Secrets":                  {"s.yaml", "apiVersion: v1\nkind: SecretList\ndata: {p: [\n", 3, false},
+		"a kubeconfig":             {"k.yaml", "apiVersion: v1\nkind: Config\nusers: [\n", 3, false},
+		"beside an object":         {"a.yaml", object + "---\npassword: hunter2: x\n", 5, false},
+		"an object beside another": {"a.yaml", "password: x\n---\n" + object, 4, true},
+		"no line":                  {"a.yaml", object, 9, false},
+	} {
+		if line, ok := NewQuotable(c.file, []byte(c.text)).Line(c.line); ok != c.want || !ok && line != "" {
+			t.Errorf("%s: %q %t", name, line, ok)
+		}
+	}
+}
