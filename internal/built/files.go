@@ -1,6 +1,7 @@
 package built
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -35,6 +36,10 @@ func Files(r *fleetplan.BuildResult, dir string, talk io.Writer) error {
 	if err != nil {
 		return err
 	}
+	at, err := rootfs.Written(dir)
+	if err != nil {
+		return fmt.Errorf("%w: nothing is written through a link of a repository that leads out of it; name the directory itself", err)
+	}
 	before, err := readIndex(dir)
 	if err != nil {
 		return err
@@ -46,10 +51,10 @@ func Files(r *fleetplan.BuildResult, dir string, talk io.Writer) error {
 		}
 		return findings.Err()
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(at, 0o755); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := os.OpenRoot(at)
 	if err != nil {
 		return err
 	}
@@ -60,23 +65,21 @@ func Files(r *fleetplan.BuildResult, dir string, talk io.Writer) error {
 		}
 	}
 	// Whatever ends the run in between, what it wrote is known to be its own.
-	index := filepath.Join(dir, outdir.Name)
-	if err := WriteFile(index, before.With(out.Index).Encode(), 0o644); err != nil {
+	if err := writeFile(root, outdir.Name, before.With(out.Index).Encode(), 0o644); err != nil {
 		return err
 	}
 	for _, f := range files {
-		name := filepath.Join(dir, filepath.FromSlash(f.path))
 		if err := root.MkdirAll(path.Dir(f.path), 0o755); err != nil {
 			return err
 		}
-		if err := WriteFile(name, f.data, f.mode); err != nil {
+		if err := writeFile(root, f.path, f.data, f.mode); err != nil {
 			return err
 		}
 	}
-	if err := removeFiles(dir, out.Remove); err != nil {
+	if err := removeFiles(root, out.Remove); err != nil {
 		return err
 	}
-	if err := WriteFile(index, out.Index.Encode(), 0o644); err != nil {
+	if err := writeFile(root, outdir.Name, out.Index.Encode(), 0o644); err != nil {
 		return err
 	}
 	for _, name := range out.Left {
@@ -187,13 +190,8 @@ func digestOfFile(name string) string {
 	return outdir.Digest(data)
 }
 
-// removeFiles removes files below a directory, and directories that are empty then; no link leads out of it.
-func removeFiles(dir string, names []string) error {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
+// removeFiles removes files below a root, and directories that are empty then; no link leads out of it.
+func removeFiles(root *os.Root, names []string) error {
 	for _, name := range names {
 		if err := root.Remove(filepath.FromSlash(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -209,22 +207,33 @@ func removeFiles(dir string, names []string) error {
 
 // WriteFile replaces a file in one step.
 func WriteFile(name string, data []byte, mode os.FileMode) error {
-	tmp, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
+	root, err := os.OpenRoot(filepath.Dir(name))
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(data)
-	if cerr := tmp.Close(); err == nil {
+	defer root.Close()
+	return writeFile(root, filepath.Base(name), data, mode)
+}
+
+// writeFile replaces a file below a root in one step; no link leads out of it.
+func writeFile(root *os.Root, name string, data []byte, mode os.FileMode) error {
+	tmp := path.Join(path.Dir(name), "."+path.Base(name)+"-"+rand.Text())
+	out, err := root.OpenFile(tmp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer root.Remove(tmp)
+	_, err = out.Write(data)
+	if err == nil {
+		err = out.Chmod(mode)
+	}
+	if cerr := out.Close(); err == nil {
 		err = cerr
 	}
-	if err == nil {
-		err = os.Chmod(tmp.Name(), mode)
-	}
 	if err != nil {
 		return err
 	}
-	return os.Rename(tmp.Name(), name)
+	return root.Rename(tmp, name)
 }
 
 func many(n int, noun string) string {

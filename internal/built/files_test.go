@@ -115,3 +115,52 @@ func TestBuildDirStaysInside(t *testing.T) {
 		t.Errorf("something was written: %v %v, %v %v", left, behind, err, oerr)
 	}
 }
+
+// TestBuildDirIsNoLinkOut: a directory that is a link of the repository out of it, or lies behind one, is not written into; a link
+// inside of it and one that is nobody's are followed.
+func TestBuildDirIsNoLinkOut(t *testing.T) {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo, outside := filepath.Join(top, "pr"), filepath.Join(top, "home")
+	for _, dir := range []string{filepath.Join(repo, ".git", "hooks"), filepath.Join(repo, "real"), outside} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"pr/out": "../home", "pr/gone": "../home/new", "pr/hooks": ".git/hooks", "pr/in": "real", "mine": "pr", "far": "home"} {
+		if err := os.Symlink(to, filepath.Join(top, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	obj := object.Object{Body: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "new"}}}
+	r := &fleetplan.BuildResult{Bundle: "shop", Clusters: []string{"eu"}, Whole: true, Items: []fleetplan.BuildItem{{Instance: "api", Cluster: "eu", Objects: []object.Object{obj}}}}
+	t.Chdir(repo)
+	for _, dir := range []string{"out", "out/deep", "gone", "hooks", filepath.Join(repo, "out"), "real/../out", filepath.Join(top, "mine", "out"), "../pr/out"} {
+		if err := Files(r, dir, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "name the directory itself") {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+	for _, dir := range []string{outside, filepath.Join(repo, ".git", "hooks")} {
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("something was written into %s: %v %v", dir, left, err)
+		}
+	}
+	for dir, where := range map[string]string{"in": "real", "in/deep": "real/deep", "../mine/plain": "plain", "../far": "../home", "new/er": "new/er"} {
+		if err := Files(r, dir, &bytes.Buffer{}); err != nil {
+			t.Errorf("%s: %v", dir, err)
+		}
+		if _, err := os.Stat(filepath.Join(where, "api", "v1_configmap_new.yaml")); err != nil {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+	bare := t.TempDir()
+	if err := os.Symlink(outside, filepath.Join(bare, "out")); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(bare)
+	if err := Files(r, "out", &bytes.Buffer{}); err == nil {
+		t.Error("a link out of an unpacked directory is followed")
+	}
+}

@@ -94,6 +94,57 @@ func Within(root, name string) error {
 	return nil
 }
 
+// Written is the directory, links resolved, that a user named to write into, or would be made. A link of a repository (or a module, or
+// without any of what lies below the current directory) that leads out of it, or into .git, is refused: who wrote it is not who named
+// the directory. Links beside repositories may lead anywhere.
+func Written(name string) (string, error) {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	here, err := filepath.Abs(".")
+	if err == nil {
+		here, err = filepath.EvalSymlinks(here)
+	}
+	if err != nil {
+		return "", err
+	}
+	at := filepath.VolumeName(abs) + string(filepath.Separator)
+	for part := range strings.SplitSeq(strings.TrimPrefix(abs, at), string(filepath.Separator)) {
+		next := filepath.Join(at, part)
+		info, err := os.Lstat(next)
+		if err != nil || info.Mode()&os.ModeSymlink == 0 {
+			at = next
+			continue
+		}
+		if err := leavesAt(at, next, here); err != nil {
+			return "", fmt.Errorf("%s: %s %w", name, next, err)
+		}
+		if at, err = filepath.EvalSymlinks(next); err != nil {
+			return "", err
+		}
+	}
+	return at, nil
+}
+
+// leavesAt is an error for a link in the directory dir (without links) that leads out of what bounds it.
+func leavesAt(dir, link, here string) error {
+	bound, marked, err := Bound(dir, Marks[0])
+	if err == nil && !marked {
+		bound, marked, err = Bound(dir, Marks[1])
+	}
+	if err != nil {
+		return err
+	}
+	if !marked {
+		if rel, err := filepath.Rel(here, dir); err != nil || !filepath.IsLocal(rel) {
+			return nil
+		}
+		bound = here
+	}
+	return Within(bound, link)
+}
+
 // maxLinks is how many links that lead nowhere are followed, one to the next.
 const maxLinks = 40
 

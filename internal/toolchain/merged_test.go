@@ -53,3 +53,32 @@ func TestMergedStaysInside(t *testing.T) {
 		}
 	}
 }
+
+// TestDirectoryIsNoLinkOut: what is pulled, made or vendored goes through no link of a repository that leads out of it.
+func TestDirectoryIsNoLinkOut(t *testing.T) {
+	top := t.TempDir()
+	repo, victim := filepath.Join(top, "pr"), filepath.Join(top, "victim")
+	for _, d := range []string{filepath.Join(repo, ".git"), victim} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("../victim", filepath.Join(repo, "out")); err != nil {
+		t.Fatal(err)
+	}
+	fill := func(tmp string) error { return writeTree(tmp, map[string][]byte{"x": []byte("x")}) }
+	for name, err := range map[string]error{
+		"merged": merged(filepath.Join(repo, "out"), fill), "merged below": merged(filepath.Join(repo, "out", "deep"), fill),
+		"placed below": placed(filepath.Join(repo, "out", "deep"), fill), "vendored": (&VendorResult{}).write(filepath.Join(repo, "out"), nil),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "name the directory itself") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if left, err := os.ReadDir(victim); err != nil || len(left) > 0 {
+		t.Errorf("something was written: %v %v", left, err)
+	}
+	if err := merged(filepath.Join(repo, "in"), fill); err != nil {
+		t.Error(err)
+	}
+}

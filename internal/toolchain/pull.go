@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // PullRequest gets an artifact.
@@ -105,6 +106,9 @@ func (t *Tools) pinned(ctx context.Context, req PullRequest) (url, digest string
 // merged adds files to a directory: fill makes them beside it, then each takes its place. A file that exists is an
 // error before any is moved.
 func merged(dir string, fill func(tmp string) error) (err error) {
+	if dir, err = written(dir); err != nil {
+		return err
+	}
 	made := missing(dir)
 	defer func() {
 		for i := 0; err != nil && i < len(made); i++ {
@@ -159,6 +163,15 @@ func merged(dir string, fill func(tmp string) error) (err error) {
 		}
 	}
 	return nil
+}
+
+// written is the directory that one means, links followed; those of a repository that lead out of it are not.
+func written(dir string) (string, error) {
+	at, err := rootfs.Written(dir)
+	if err != nil {
+		return "", failure("outside", err.Error(), "nothing was written; name the directory itself")
+	}
+	return at, nil
 }
 
 // missing are the directories that have to be made for one, it first.

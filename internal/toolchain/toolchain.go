@@ -153,10 +153,11 @@ func placed(dir string, fill func(tmp string) error) (err error) {
 		return err
 	}
 	dir = filepath.Clean(dir)
-	abs, err := filepath.Abs(dir)
+	parent, err := written(filepath.Dir(dir))
 	if err != nil {
 		return err
 	}
+	abs := filepath.Join(parent, filepath.Base(dir))
 	if err := os.MkdirAll(filepath.Dir(abs), 0o755); err != nil {
 		return err
 	}

@@ -81,7 +81,11 @@ func isModule(dir string) error {
 // write puts generated files in place; those that are already there with the same text stay untouched.
 func (r *VendorResult) write(dir string, files []cuegen.File) error {
 	r.Dir = filepath.Join(dir, "cue.mod", "gen")
-	module, err := os.OpenRoot(dir) // from there down no link leads out
+	at, err := written(dir)
+	if err != nil {
+		return err
+	}
+	module, err := os.OpenRoot(at) // from there down no link leads out
 	if err != nil {
 		return err
 	}
