@@ -26,7 +26,7 @@ func (e *Engine) Apply(ctx context.Context, fp *Prepared, req Request) (*fleetpl
 	}
 	defer fp.run.close()
 	if fp.run.decided != nil {
-		req = fp.run.decided.apply(req)
+		fp.run.decided.Apply(&req, &req.Access.Context)
 	}
 	fp.run.req = req
 	out := &fleetplan.Outcome{V: 1, Verb: fp.Verb, Bundle: fp.Bundle, Started: e.now(), Findings: fp.Findings.Warnings()}

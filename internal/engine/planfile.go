@@ -6,73 +6,15 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"reflect"
 	"slices"
 
-	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/defaults"
 	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/planfile"
 	"hawser.dev/hawser/internal/staleplan"
 )
-
-// saved is what a plan depends on besides the clusters: the part of its request that decides, and what was read.
-type saved struct {
-	Files          []string        `json:"files"`
-	FleetFiles     []string        `json:"fleet,omitempty"`
-	Workdir        string          `json:"workdir,omitempty"`
-	Package        string          `json:"package,omitempty"`
-	Name           string          `json:"name,omitempty"`
-	Namespace      string          `json:"namespace,omitempty"`
-	Bundle         string          `json:"bundle,omitempty"`
-	RuntimeFromEnv bool            `json:"runtimeFromEnv,omitempty"`
-	Selection      fleet.Selection `json:"selection"`
-	Context        string          `json:"context,omitempty"`
-	Rotate         chance.Rotation `json:"rotate,omitempty"`
-	Adopt          bool            `json:"adopt,omitempty"`
-	TakeOver       bool            `json:"takeOver,omitempty"`
-	AcceptClusters []string        `json:"acceptClusters,omitempty"`
-	Recreate       bool            `json:"recreate,omitempty"`
-	LetUnserved    bool            `json:"letUnserved,omitempty"`
-	SkipWaves      bool            `json:"skipWaves,omitempty"`
-	UntilWave      int             `json:"untilWave,omitempty"`
-	ConfirmDelete  *int            `json:"confirmDelete,omitempty"`
-	Tests          bool            `json:"tests,omitempty"`
-	NoHooks        bool            `json:"noHooks,omitempty"`
-	Locked         bool            `json:"locked,omitempty"`
-	ServerCheck    bool            `json:"serverCheck,omitempty"`
-	ShowDiff       bool            `json:"showDiff,omitempty"`
-	ShowFields     bool            `json:"showFields,omitempty"`
-	ShowContent    bool            `json:"showContent,omitempty"`
-	Retire         string          `json:"retire,omitempty"`
-	Keep           bool            `json:"keep,omitempty"`
-	// Inputs are what was read.
-	Inputs planfile.Inputs `json:"inputs"`
-}
-
-// savedFrom takes what decides from a request: every field of the same name.
-func savedFrom(req Request) saved {
-	var s saved
-	planfile.CopyFields(reflect.ValueOf(&s).Elem(), reflect.ValueOf(req))
-	s.Context = req.Access.Context
-	return s
-}
-
-// apply gives a request what a saved plan decided.
-func (s saved) apply(req Request) Request {
-	confirmed := req.ConfirmDelete
-	planfile.CopyFields(reflect.ValueOf(&req).Elem(), reflect.ValueOf(s))
-	if s.ConfirmDelete == nil {
-		req.ConfirmDelete = confirmed
-	}
-	if s.Context != "" {
-		req.Access.Context = s.Context
-	}
-	return req
-}
 
 // SavePlan writes the plan as a file and returns the file's digest. Warnings say that it could not be sealed.
 func (e *Engine) SavePlan(fp *Prepared, w io.Writer) (string, diag.Findings, error) {
@@ -94,7 +36,7 @@ func (e *Engine) SavePlan(fp *Prepared, w io.Writer) (string, diag.Findings, err
 		}
 	}
 	file := planfile.File{Salt: planfile.NewSalt()}
-	s := savedFrom(r.req)
+	s := fleetplan.Decide(r.req, r.req.Access.Context)
 	s.Inputs = r.inputs()
 	var err error
 	if file.Request, err = json.Marshal(s); err != nil {
@@ -171,7 +113,7 @@ func (e *Engine) ReadPlan(in io.Reader) (*fleetplan.FleetPlan, error) {
 	return fp, err
 }
 
-func (e *Engine) readPlan(in io.Reader) (fp *fleetplan.FleetPlan, s saved, file *planfile.File, err error) {
+func (e *Engine) readPlan(in io.Reader) (fp *fleetplan.FleetPlan, s fleetplan.Decided, file *planfile.File, err error) {
 	if file, err = planfile.Decode(in); err != nil {
 		return nil, s, nil, err
 	}
@@ -207,7 +149,7 @@ func (e *Engine) LoadPlan(ctx context.Context, in io.Reader, req Request) (*Prep
 	if len(findings) > 0 {
 		return nil, &fleetplan.RefusedError{Findings: findings}
 	}
-	req = s.apply(req)
+	s.Apply(&req, &req.Access.Context)
 	req.absent = old.Absent()
 	compute := e.Plan
 	if old.Verb == "delete" {

@@ -326,16 +326,17 @@ func TestPlanFileHoldsNoSecret(t *testing.T) {
 func TestRequestIsSavedWhole(t *testing.T) {
 	once := []string{"Dir", "Stdin", "Env", "Access", "Timeout", "HopelessAfter", "Parallel", "FactsFile", "StandIns", "Publish", "SkipUnreachable", "Applies",
 		"Upgrade", "Recorded", "Among", "Reads", "To", "Before", "Written", "Wait", "Author", "Message", "Stop", "absent", "done"}
-	kept, request := reflect.TypeFor[saved](), reflect.TypeFor[Request]()
+	kept, request := reflect.TypeFor[fleetplan.Decided](), reflect.TypeFor[Request]()
 	for i := range request.NumField() {
 		name := request.Field(i).Name
 		if _, ok := kept.FieldByName(name); ok == slices.Contains(once, name) {
-			t.Errorf("Request.%s: decide whether a saved plan has it (saved) or each run its own (this test)", name)
+			t.Errorf("Request.%s: decide whether a saved plan has it (fleetplan.Decided) or each run its own (this test)", name)
 		}
 	}
 	n := 3
 	req := Request{Files: []string{"a"}, Adopt: true, UntilWave: 2, ConfirmDelete: &n, Access: fleet.AccessOptions{Context: "eu", Kubeconfig: "x"}}
-	got := savedFrom(req).apply(Request{Wait: true, Access: fleet.AccessOptions{Kubeconfig: "y"}})
+	got := Request{Wait: true, Access: fleet.AccessOptions{Kubeconfig: "y"}}
+	fleetplan.Decide(req, "eu").Apply(&got, &got.Access.Context)
 	if got.Files[0] != "a" || !got.Adopt || got.UntilWave != 2 || *got.ConfirmDelete != 3 || !got.Wait || got.Access.Context != "eu" || got.Access.Kubeconfig != "y" {
 		t.Errorf("%+v", got)
 	}

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 
 	"hawser.dev/hawser/internal/diag"
@@ -98,7 +97,7 @@ func (e *Engine) Retire(ctx context.Context, req Request) error {
 // delivered keeps in hawser.lock where the bundle runs after this run, so that a cluster that leaves the fleet with it is
 // named. A file that cannot be written is only said.
 func (r *run) delivered(out *fleetplan.Outcome) {
-	path := lockBeside(r.req)
+	path := lockfile.Beside(r.req.Files, r.req.FleetFiles)
 	if path == "" || r.fleet == nil {
 		return
 	}
@@ -114,17 +113,4 @@ func (r *run) delivered(out *fleetplan.Outcome) {
 	if err != nil {
 		r.emit(fleetplan.Event{Type: fleetplan.EventNotice, Message: "where the bundle runs is not kept: " + err.Error()})
 	}
-}
-
-// lockBeside is the hawser.lock of the bundle's files, else one that lies beside the fleet's.
-func lockBeside(req Request) string {
-	if path := lockfile.PathFor(req.Files); path != "" {
-		return path
-	}
-	if path := lockfile.PathFor(req.FleetFiles); path != "" {
-		if _, err := os.Stat(path); err == nil {
-			return path
-		}
-	}
-	return ""
 }

@@ -44,7 +44,7 @@ type run struct {
 	targets  []*target           // the selected ones, in fleet order
 	stats    fleetplan.Stats
 	// decided is what a saved plan decided, nil for one that was not saved.
-	decided *saved
+	decided *fleetplan.Decided
 	// observed is when all clusters had been compared.
 	observed time.Time
 	lock     lockfile.File
@@ -136,7 +136,7 @@ func (e *Engine) loadFor(ctx context.Context, req Request, needBundle, deleting 
 	}
 	lockPath := lockfile.PathFor(req.Files)
 	if req.Retire != "" {
-		lockPath = lockBeside(req)
+		lockPath = lockfile.Beside(req.Files, req.FleetFiles)
 	}
 	from := lockfile.Origin(req.Files, lockPath)
 	program, findings := document.Load(ctx, document.Options{Files: files, Fleet: req.FleetFiles, Stdin: req.Stdin,

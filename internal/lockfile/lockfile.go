@@ -77,6 +77,19 @@ func PathFor(files []string) string {
 	return filepath.Join(filepath.Dir(files[0]), Name)
 }
 
+// Beside is the lock file of a bundle's files, else one that lies beside the fleet's, else "".
+func Beside(files, fleetFiles []string) string {
+	if path := PathFor(files); path != "" {
+		return path
+	}
+	if path := PathFor(fleetFiles); path != "" {
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
 // Read reads a lock file; a missing one, and the path "", is an empty File.
 func Read(path string) (File, error) {
 	empty := File{}.filled()
