@@ -29,14 +29,7 @@ func (s *session) artifactPushCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "push [oci://REGISTRY/REPOSITORY] -f DIR",
 		Short: "Publish a directory or files",
-		Long: `Push publishes a directory, or files of one directory, under tags (default latest). The same files and annotations have
-the same digest. A tag that is a version (1.4.2) does not change: other files under it are refused without --force; other
-tags move. Files with Secrets in clear are refused without --include-secrets: who may read the registry reads them.`,
-		Example: `  hawser artifact push oci://registry.example.com/shop/manifests -f rendered -t 1.4.2 -t latest
-  hawser artifact push oci://registry.example.com/shop/bundle -f bundle.cue -f fleet.yaml -t 1.4.2 --form timoni
-  hawser artifact push oci://registry.example.com/shop/manifests -f rendered -t 1.4.2 --sign cosign --cosign-key cosign.key
-  hawser artifact push -f rendered -t 1.4.2 -o manifests.tar`,
-		Args: atMostOne("URL"),
+		Args:  atMostOne("URL"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if req.Annotations, err = to.check(s); err != nil {
 				return err
@@ -82,13 +75,7 @@ func (s *session) artifactBuildCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "build -f DIR -o FILE.tar",
 		Short: "Pack a directory or files as an artifact on this machine",
-		Long: `Build packs a directory, or files of one directory, as push does, into an OCI archive (a .tar) or layout (a directory), and
-prints the digest. The same files and annotations have the same digest, here and when they are pushed. With Secrets in
-clear, which a warning names, it is for its owner alone to read.`,
-		Example: `  hawser artifact build -f rendered -o manifests.tar -t 1.4.2
-  hawser artifact build -f rendered -o layout --format oci-layout --form timoni -a org.opencontainers.image.licenses=Apache-2.0
-  hawser artifact pull oci-archive://manifests.tar:1.4.2 -o got`,
-		Args: nothing,
+		Args:  nothing,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			req.IncludeSecrets = true // nobody else gets them here
 			if req.Annotations, err = annotations(to.pairs); err != nil {
@@ -127,12 +114,7 @@ func (s *session) artifactDigestCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "digest oci://REGISTRY/REPOSITORY[:TAG] | DIR",
 		Short: "Print the digest of an artifact, or of what a directory would be",
-		Long: `Digest prints what a tag means now (default latest), in a registry, a layout (oci-layout://DIR) or an archive
-(oci-archive://FILE). Of a directory or file it prints the digest that push would give it.`,
-		Example: `  hawser artifact digest oci://registry.example.com/shop/manifests:1.4.2
-  hawser artifact digest oci-archive://manifests.tar:1.4.2
-  hawser artifact digest rendered`,
-		Args: exactly("URL or DIR"),
+		Args:  exactly("URL or DIR"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err
@@ -168,11 +150,7 @@ func (s *session) artifactPullCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pull oci://REGISTRY/REPOSITORY[:TAG|@DIGEST] [-o DIR]",
 		Short: "Get the files of an artifact",
-		Long: `Pull gets the files of an artifact into a directory and prints its digest. What the directory holds stays: a file that
-exists is an error before anything is written; files with Secrets in clear are for their owner alone. --verify cosign, and the policy of --fleet, want it to be signed.`,
-		Example: `  hawser artifact pull oci://registry.example.com/shop/manifests:1.4.2 -o got
-  hawser artifact pull oci://registry.example.com/shop/manifests --version 1.x --digest sha256:0000000000000000000000000000000000000000000000000000000000000000`,
-		Args: exactly("oci://REGISTRY/REPOSITORY"),
+		Args:  exactly("oci://REGISTRY/REPOSITORY"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err
@@ -236,11 +214,7 @@ func (s *session) artifactListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list oci://REGISTRY/REPOSITORY",
 		Short: "List the tags of an artifact",
-		Long: `List shows all tags of a repository: versions first, the newest first, then other names, with digest and date. Tags that
-hold signatures are left out.`,
-		Example: `  hawser artifact list oci://registry.example.com/shop/manifests
-  hawser artifact list oci://registry.example.com/shop/manifests --filter-regex "^1\\." --with-digest=false`,
-		Args: exactly("oci://REGISTRY/REPOSITORY"),
+		Args:  exactly("oci://REGISTRY/REPOSITORY"),
 	}
 	cmd.RunE = s.listed(cmd, req)
 	return cmd

@@ -47,6 +47,7 @@ plan for the whole fleet, rolls it out wave by wave, and stops when something fa
 			s.toolFlags(c)
 		}
 	}
+	reference.Describe(root)
 	finishTree(root, false)
 	s.withDefaults(root)
 	s.credsFlags(root)

@@ -18,18 +18,6 @@ func (s *session) fmtCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fmt [-d] [FILE | DIR | DIR/... | -]...",
 		Short: "Lay out bundles, fleets and other documents in one way",
-		Long: `Fmt lays out documents in place, and prints the names of those it changed: YAML with its comments, CUE as CUE's own
-formatter does it, JSON with two spaces. What a document says stays the same. YAML keeps its line breaks, quotes and flow
-collections; a level is two spaces, and lists stand below their keys as the first of the file does.
-A directory means Hawser's own documents in it, and all CUE files; DIR/... those below it too; nothing means the working
-directory. A file that is named is formatted whatever it is. - reads standard input and writes standard output. Links that
-lead out of the repository are not followed.
-
-Exit codes: 0 done, 1 error, or with -d something is laid out in another way.`,
-		Example: `  hawser fmt
-  hawser fmt -d ./...
-  hawser fmt shop.yaml fleet.cue
-  hawser fmt - < shop.yaml`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				args = []string{"."}

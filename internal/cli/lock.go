@@ -14,15 +14,7 @@ func (s *session) lockCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lock -f BUNDLE [--upgrade NAME]",
 		Short: "Pin what a bundle's sources resolve to in hawser.lock",
-		Long: `Lock writes what a bundle's sources are, the version and the digest of each, to hawser.lock beside it. From then on
-that is used, whatever a range or a tag means by then. What is pinned stays until --upgrade names it: an instance
-(or a glob) or the source as hawser.lock writes it. Local directories are pinned to what they hold now; pins that
-no bundle uses any more go. --locked refuses what is not pinned, or is something else by now. No cluster is contacted.`,
-		Example: `  hawser lock -f shop.yaml
-  hawser lock -f shop.yaml --upgrade api
-  hawser lock -f shop.yaml --upgrade '*'
-  hawser apply -f shop.yaml --fleet fleet.yaml --locked`,
-		Args: nothing,
+		Args:  nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err
@@ -56,15 +48,7 @@ func (s *session) outdatedCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "outdated -f BUNDLE",
 		Short: "Compare a bundle's sources with the newest there are",
-		Long: `Outdated asks registries and repositories for what a bundle's sources mean now, and prints what the bundle wants, what
-is pinned, the newest that the bundle allows, and the newest stable one. It changes nothing and contacts no cluster.
-Manifests and kustomizations in directories have no version and are not listed.
-
-Exit codes: 0 done, 1 error, 2 a newer one is allowed (only with --detailed-exitcode), 3 some source did not answer.`,
-		Example: `  hawser outdated -f shop.yaml
-  hawser outdated -f shop.yaml -o json
-  hawser outdated -f shop.yaml --detailed-exitcode`,
-		Args: nothing,
+		Args:  nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err

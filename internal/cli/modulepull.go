@@ -25,13 +25,7 @@ func (s *session) modulePullCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pull oci://REGISTRY/REPOSITORY -o DIR",
 		Short: "Get a module into a directory",
-		Long: `Pull gets a module into a directory that does not exist yet, and prints its digest. With --digest anything else is
-refused. The directory appears as a whole or not at all. --verify cosign, and the policy of --fleet, want it to be signed.`,
-		Example: `  hawser module pull oci://registry.example.com/modules/web -o ./web
-  hawser module pull oci://registry.example.com/modules/web --version 1.x -o ./web
-  hawser module pull oci://registry.example.com/modules/web --version 1.1.0 -o ./web --verify cosign --cosign-key cosign.pub
-  hawser module pull oci-archive://web.tar --version 1.0.0 -o ./web`,
-		Args: exactly("oci://REGISTRY/REPOSITORY"),
+		Args:  exactly("oci://REGISTRY/REPOSITORY"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err

@@ -63,18 +63,7 @@ func (s *session) modulePushCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "push DIR [oci://REGISTRY/REPOSITORY] --version VERSION",
 		Short: "Publish a module as an OCI artifact",
-		Long: `Push checks a module and publishes it under a semantic version, and as latest unless it is a pre-release. A published
-version does not change: the same content again does nothing, other content is refused without --force. The same content and
-annotations have the same digest wherever they are pushed from.
-DIR may also be an OCI layout or archive that -o wrote; it is pushed byte for byte. timoni.ignore says what is left out.
-Source and revision are read from the files of a Git repository; the date is that of SOURCE_DATE_EPOCH, or none.
---sign cosign signs it with a key, or with a certificate for the identity of the token of a CI system.`,
-		Example: `  hawser module push ./web oci://registry.example.com/modules/web --version 1.0.0
-  hawser module push ./web oci://registry.example.com/modules/web --version 1.1.0 --latest=false -a org.opencontainers.image.licenses=Apache-2.0
-  hawser module push ./web oci://registry.example.com/modules/web --version 1.1.0 --sign cosign --cosign-key cosign.key
-  hawser module push ./web --version 1.0.0 -o web.tar
-  hawser module push web.tar oci://registry.example.com/modules/web --version 1.0.0`,
-		Args: between(1, "DIR", "oci://REGISTRY/REPOSITORY"),
+		Args:  between(1, "DIR", "oci://REGISTRY/REPOSITORY"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if req.Annotations, err = to.check(s); err != nil {
 				return err

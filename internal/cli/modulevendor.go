@@ -37,13 +37,7 @@ func (s *session) vendorCRD() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "crd [DIR] -f FILE",
 		Short: "CUE from custom resource definitions",
-		Long: `Crd writes a CUE package for every served version of the custom resource definitions in the files: GROUP/KIND/VERSION
-with the definition #KIND, with types, bounds, patterns, enumerations and defaults. What only a server can check (CEL rules)
-is kept as a comment.`,
-		Example: `  hawser module vendor crd ./web -f crds.yaml
-  kubectl get crd certificates.cert-manager.io -o yaml | hawser module vendor crd ./web -f -
-  hawser module vendor crd ./web -f https://example.com/releases/v1.2.0/crds.yaml`,
-		Args: atMostOne("directory"),
+		Args:  atMostOne("directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err
@@ -69,13 +63,7 @@ func (s *session) vendorK8s() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "k8s [DIR] --version 1.MINOR",
 		Short: "CUE from Kubernetes' own types",
-		Long: `K8s writes CUE for the types of a version of Kubernetes, in the layout of cue get go, so that a module imports
-k8s.io/api/apps/v1 and the like. The source is that of Kubernetes' Go modules: it comes from GOPROXY, its sum is checked
-with GOSUMDB and printed, and it is kept in the cache. No Go is needed.
---only chooses packages or single kinds; what they refer to comes with them. Less is faster to render and to publish.`,
-		Example: `  hawser module vendor k8s ./web --version 1.34
-  hawser module vendor k8s ./web --version 1.34.1 --only apps/v1.Deployment --only core/v1 --docs`,
-		Args: atMostOne("directory"),
+		Args:  atMostOne("directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err

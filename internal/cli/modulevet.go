@@ -27,13 +27,7 @@ func (s *session) moduleVetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "vet [MODULE]",
 		Short: "Check a module: schema, values, objects, images",
-		Long: `Vet renders a module with its own values and, when it has them, with debug_values.cue, and says what is wrong: values that
-do not fit the schema, objects without a name or rendered twice, images that no runtime would take. With -f it is rendered
-with these values instead.`,
-		Example: `  hawser module vet
-  hawser module vet ./web -f values.yaml
-  hawser module vet oci://registry.example.com/modules/web --version 1.0.0`,
-		Args: atMostOne("module"),
+		Args:  atMostOne("module"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err

@@ -72,7 +72,7 @@ func (l *loop) one(ctx context.Context, name string) *fleetplan.ClusterOutcome {
 // that now either.
 func (w *work) settled() bool {
 	r := w.target.record
-	return w.Plan.Empty() && !w.Plan.Rebuilt && (r == nil || r.Phase == release.Succeeded || r.Phase == release.Written && !w.run.req.Wait)
+	return w.Plan.Empty() && !w.Plan.Rebuilt && (r == nil || w.corrects && r.Phase.Complete() || r.Phase == release.Succeeded || r.Phase == release.Written && !w.run.req.Wait)
 }
 
 // locked is the part under the lock. ctx ends when the lock may be lost.
@@ -206,6 +206,9 @@ func (l *loop) open(ctx context.Context, w *work) (*release.Record, error) {
 	if hooks != nil {
 		record.SetDigest = release.SetDigest(hooks)
 	}
+	if w.corrects {
+		record, hooks = w.back.Corrected(l.stamp, record), nil // all of its objects are kept
+	}
 	w.target.signed = &record
 	return &record, w.target.put(ctx, &record, hooks)
 }
@@ -269,6 +272,9 @@ func (l *loop) shut(ctx context.Context, w *work, record *release.Record, result
 	record.Images = object.ImagesOf(objects)
 	if err != nil {
 		l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Cluster: w.Cluster, Message: "the recorded objects are incomplete: " + err.Error()})
+	}
+	if w.corrects {
+		*record = w.back.Corrected(l.stamp, *record)
 	}
 	if err = w.target.put(ctx, record, objects); err == nil {
 		w.target.record = record

@@ -25,8 +25,10 @@ type work struct {
 	set      *set
 	observed cluster.Observation
 	// back is the record that a rollback goes back to here, nil for nothing and for what no record is the source of.
-	back  *release.Record
-	input plan.Input
+	back *release.Record
+	// corrects: back is the release that the cluster has, and what others changed of it is put right.
+	corrects bool
+	input    plan.Input
 	// beside is what the other bundles of the same files declare here, nil when nobody has asked them.
 	beside *plan.Beside
 	// unseen are the kinds that could not be looked at when the record was made again.

@@ -136,6 +136,9 @@ func (r *Record) plain() error {
 	if r.RollbackTo != nil {
 		names = append(names, r.RollbackTo.Rollout)
 	}
+	for _, c := range r.Corrections {
+		names = append(names, c.Rollout)
+	}
 	for _, m := range []map[string]string{r.Inputs, r.Sources, r.Digests, r.Origins, r.Made} {
 		names = slices.AppendSeq(names, maps.Keys(m))
 	}

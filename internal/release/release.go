@@ -119,6 +119,8 @@ type Record struct {
 	Depends map[string][]string `json:"depends,omitempty"`
 	// RollbackTo is the release that was gone back to, nil for what was rendered from files.
 	RollbackTo *Name `json:"rollbackTo,omitempty"`
+	// Corrections tell when what others had changed of the release was put right, the last one last; at most Retention.
+	Corrections []Correction `json:"corrections,omitempty"`
 }
 
 // Name names a release over the fleet.

@@ -50,11 +50,7 @@ func History(w io.Writer, h *history.History, st Style) error {
 	}
 	t.write(o)
 	nobodyKnows(o, h.Unknown)
-	if fs := shown(h.Findings, st); len(fs) > 0 {
-		o.line()
-		writeFindings(o, fs)
-	}
-	return o.Flush()
+	return o.ended(h.Findings)
 }
 
 // backTo says that a release was gone back to; "" for none.
@@ -206,9 +202,5 @@ func Compared(w io.Writer, c *history.Comparison, st Style) error {
 			total.Unchanged, count(len(p.Clusters)-same, "cluster"), same), "")
 	}
 	nobodyKnows(o, c.Unknown())
-	if fs := shown(c.Findings, st); len(fs) > 0 {
-		o.line()
-		writeFindings(o, fs)
-	}
-	return o.Flush()
+	return o.ended(c.Findings)
 }

@@ -51,11 +51,7 @@ func Listing(w io.Writer, l *release.Listing, st Style) error {
 	}
 	t.write(o)
 	why.write(o, "")
-	if fs := shown(l.Findings, st); len(fs) > 0 {
-		o.line()
-		writeFindings(o, fs)
-	}
-	return o.Flush()
+	return o.ended(l.Findings)
 }
 
 // phaseOf is how the delivery of an instance ended.

@@ -137,11 +137,7 @@ func OutcomeVerdict(w io.Writer, oc *fleetplan.Outcome, h Hints, st Style) error
 	o := newOut(w, st)
 	if oc.Result == fleetplan.Succeeded || oc.Result == fleetplan.UpToDate {
 		o.wrapped(0, success(oc), green)
-		if fs := shown(oc.Findings, st); len(fs) > 0 {
-			o.line()
-			writeFindings(o, fs)
-		}
-		return o.Flush()
+		return o.ended(oc.Findings)
 	}
 	o.line()
 	headline(o, "Error:", red, failure(oc))
@@ -155,11 +151,7 @@ func OutcomeVerdict(w io.Writer, oc *fleetplan.Outcome, h Hints, st Style) error
 		g.write(o)
 	}
 	next(o, oc, h)
-	if fs := shown(oc.Findings, st); len(fs) > 0 {
-		o.line()
-		writeFindings(o, fs)
-	}
-	return o.Flush()
+	return o.ended(oc.Findings)
 }
 
 func success(oc *fleetplan.Outcome) string {

@@ -150,6 +150,8 @@ func planHeader(o *out, p *fleetplan.FleetPlan) {
 		head = "Delete bundle " + p.Bundle + where
 	case "rollback":
 		head = fmt.Sprintf("Bundle %s back to release %s%s", p.Bundle, p.RollbackTo, where)
+	case "drift":
+		head = "Bundle " + p.Bundle + " back to what is recorded" + where
 	}
 	if !o.st.Apply {
 		head += ". Reading only"
@@ -354,6 +356,15 @@ func totals(p *fleetplan.FleetPlan) string {
 		tail += fmt.Sprintf(", %d in later waves", later)
 	}
 	return "Plan: " + strings.Join(parts, ", ") + ". " + tail + "."
+}
+
+// ended prints the findings of an answer, those worth telling, and is the error of all output.
+func (o *out) ended(fs diag.Findings) error {
+	if fs = shown(fs, o.st); len(fs) > 0 {
+		o.line()
+		writeFindings(o, fs)
+	}
+	return o.Flush()
 }
 
 // shown are the findings a plan that is not refused prints: warnings, with -v also infos.

@@ -35,11 +35,7 @@ func Status(w io.Writer, r *fleetplan.StatusReport, st Style) error {
 		o.line()
 		why.write(o, "")
 	}
-	if fs := shown(r.Findings, st); len(fs) > 0 {
-		o.line()
-		writeFindings(o, fs)
-	}
-	return o.Flush()
+	return o.ended(r.Findings)
 }
 
 // states in the order in which they are told, best first.

@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
+)
+
+// PlanDrift is the plan to put right what others have changed of the bundle that the request names since its last release: desired
+// on each cluster is what the record of that declares. Nothing is rendered, no hook runs and nothing is pruned. A cluster of which
+// nobody can tell what it should have is one that does not answer, with the reason. Request.Reads: it is only looked at.
+func (e *Engine) PlanDrift(ctx context.Context, req Request) (*Prepared, error) {
+	req.SkipWaves = true // each goes to its own release
+	fp, err := e.fromRecords(ctx, req, "drift", plan.Options{Adopt: req.Adopt, Recreate: req.Recreate, LetUnserved: req.LetUnserved, Diff: true, NoHooks: true, NoPrune: true},
+		func(r *run, fp *Prepared, _ string) diag.Findings { return r.asReleased(ctx, fp) })
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range fp.works {
+		if w.back != nil {
+			w.Moved = release.MovedTo(ctx, w.target.store, *w.back, w.observed.Live)
+		}
+	}
+	return fp, nil
+}
+
+// asReleased makes what the last release left on each cluster desired there, but for suspended instances, which stay as they are.
+func (r *run) asReleased(ctx context.Context, fp *Prepared) diag.Findings {
+	found, why := make([]diag.Findings, len(r.targets)), make([]string, len(r.targets))
+	each(len(r.targets), cores()*2, func(i int) {
+		t := r.targets[i]
+		w := fp.works[t.cluster.Name]
+		if w == nil {
+			return
+		}
+		if w.back, why[i] = t.record.Standard(r.req.Reads); w.back != nil {
+			found[i] = w.restore(ctx).OnCluster(w.Cluster)
+			w.corrects, w.Release = true, &release.Name{Release: w.back.Release, Rollout: w.back.Rollout}
+			for _, name := range w.back.Suspended {
+				w.set.suspended[name] = true
+			}
+			w.set.desired = slices.DeleteFunc(w.set.desired, func(d plan.Desired) bool { return w.set.suspended[d.Instance] })
+		}
+		if why[i] = cmp.Or(t.unread, why[i], strings.Join(found[i].Errors().Whats(), "; ")); why[i] != "" {
+			w.Unreachable, found[i] = why[i], nil
+		}
+	})
+	for i, t := range r.targets {
+		if why[i] != "" {
+			delete(fp.works, t.cluster.Name)
+		}
+	}
+	return slices.Concat(found...)
+}

@@ -1,0 +1,197 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"hawser.dev/hawser/internal/drift"
+	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/release"
+)
+
+// drifted is what drifted of the rig's bundle.
+func (r *rig) drifted() *drift.Report {
+	r.t.Helper()
+	req := r.back("")
+	req.Reads = true
+	fp, err := r.PlanDrift(r.t.Context(), req)
+	if err != nil {
+		r.t.Fatalf("drift: %v", err)
+	}
+	defer fp.Close()
+	return drift.Of([]*fleetplan.FleetPlan{fp.FleetPlan})
+}
+
+// saidOf are the objects of a report with one bundle on one cluster: "app changed data.key "one" -> "two" by somebody".
+func saidOf(rep *drift.Report) string {
+	var out []string
+	c := rep.Bundles[0].Clusters[0]
+	for _, o := range c.Drifted {
+		text := o.Object.Name + " " + string(o.State)
+		for _, f := range o.Fields {
+			text += " " + f.Path + " " + f.Recorded + " -> " + f.Live + " by " + f.By
+			if f.By != "" && f.Since == "" {
+				text += " some time"
+			}
+		}
+		out = append(out, strings.TrimSuffix(text, " by "))
+	}
+	if c.Unknown != "" {
+		out = append(out, "unknown: "+c.Unknown)
+	}
+	return strings.Join(out, "\n")
+}
+
+// TestDrift: what others changed, deleted and took away is told with recorded and live values, who and when; fields that nobody
+// declared are no drift, and Secrets are hidden. A correction puts all of it right and is noted in the release's own record: no
+// revision, no release, and a rollback goes where it went before.
+func TestDrift(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	secret := "---\napiVersion: v1\nkind: Secret\nmetadata: {name: token}\nstringData: {token: canary-drift-4h1s}\n"
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: zero")))
+	r.applied(r.request())
+	r.write("app.yaml", r.configMap("app", "key: one")+r.configMap("gone", "key: one")+r.configMap("same", "key: one")+secret)
+	r.applied(r.request())
+	before := r.record()
+	if got := saidOf(r.drifted()); got != "" {
+		t.Fatalf("nothing drifted yet: %s", got)
+	}
+	r.patch("kubectl-edit", "ConfigMap", "app", `{"data":{"key":"two","more":"is nobody's matter"}}`)
+	r.patch("kubectl-edit", "ConfigMap", "same", `{"data":{"more":"is nobody's matter"},"metadata":{"annotations":{"note":"ours is not this"}}}`)
+	r.patch("intruder", "Secret", "token", `{"stringData":{"token":"canary-other-8k2d"}}`)
+	if err := r.admin.CoreV1().ConfigMaps(r.name).Delete(t.Context(), "gone", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	rep := r.drifted()
+	want := `app changed data.key "one" -> "two" by kubectl-edit
+gone gone
+token changed data.token  ->  by intruder`
+	if c := rep.Bundles[0].Clusters[0]; saidOf(rep) != want || c.Same != 1 || c.Release == nil || c.Release.Release != 2 || !c.Drifted[2].Fields[0].Hidden {
+		t.Errorf("%s\n%+v", saidOf(rep), c)
+	}
+	req := r.back("")
+	req.Message = "incident-731"
+	fp, err := r.PlanDrift(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Apply(t.Context(), fp, req); err != nil {
+		t.Fatal(err)
+	}
+	rec := r.record()
+	if got := saidOf(r.drifted()); got != "" || r.data()["app"] != "one" || r.data()["gone"] != "one" {
+		t.Errorf("afterwards: %s %v", got, r.data())
+	}
+	if standing(rec) == "" || rec.Revision != before.Revision || rec.Release != before.Release || rec.Rollout != before.Rollout || !rec.Finished.Equal(before.Finished) ||
+		rec.Message != before.Message || rec.Head != before.Head || rec.Phase != release.Succeeded || rec.SetDigest != before.SetDigest {
+		t.Errorf("the record:\n%+v\nbefore:\n%+v", rec, before)
+	}
+	if n := rec.Corrections; len(n) != 1 || n[0].Message != "incident-731" || n[0].Author != "tester" || n[0].Finished.IsZero() || n[0].Done.Update != 2 || n[0].Done.Create != 1 {
+		t.Errorf("%+v", n)
+	}
+	if c := r.plan(r.request()).Counts(); c.Writes() != 0 {
+		t.Errorf("the files have something to do: %+v", c)
+	}
+	h, err := r.History(t.Context(), r.back(""))
+	if err != nil || len(h.Bundles[0].Releases) != 2 {
+		t.Errorf("%v %+v", err, h)
+	}
+	r.rolledBack(r.back(""))
+	if r.data()["app"] != "zero" {
+		t.Errorf("the rollback: %v", r.data())
+	}
+}
+
+// TestDriftOfFailed: a release that failed is compared with when all of it was written, and not corrected; one that has not ended
+// is not known. Neither stops the others' report.
+func TestDriftOfFailed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")+r.deployment("web")))
+	req := r.request()
+	req.Timeout = 1
+	if _, err := r.apply(req); err == nil {
+		t.Fatal("it got ready")
+	}
+	r.patch("kubectl-edit", "ConfigMap", "app", `{"data":{"key":"two"}}`)
+	if got := saidOf(r.drifted()); !strings.HasPrefix(got, "app changed") {
+		t.Errorf("%s", got)
+	}
+	fp, err := r.PlanDrift(t.Context(), r.back(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Apply(t.Context(), fp, r.back("")); err == nil || !strings.Contains(err.Error(), "failed here: apply again, or roll back") || r.data()["app"] != "two" {
+		t.Errorf("%v %v", err, r.data())
+	}
+	r.stored(func(s release.Store) error {
+		rec, h, err := s.Current(t.Context(), r.record().Owner)
+		if err != nil {
+			return err
+		}
+		rec.Phase = release.Applying
+		_, err = s.Put(t.Context(), *rec, nil, h)
+		return err
+	})
+	if got := saidOf(r.drifted()); !strings.HasPrefix(got, "unknown: revision 1 has not ended here") {
+		t.Errorf("%s", got)
+	}
+	other := r.back("")
+	other.Bundle = "nothing-of-the-kind"
+	fp, err = r.PlanDrift(t.Context(), other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fp.Close()
+	if fs := drift.Of([]*fleetplan.FleetPlan{fp.FleetPlan}).NotInstalled(); len(fs) != 1 || fs[0].Code != "not-installed" {
+		t.Errorf("%+v", fs)
+	}
+}
+
+// TestDriftTaken: an object that Helm or another bundle has by now is drift, says by whom, and blocks a correction; without our
+// labels it is unmarked, and a correction gives them back.
+func TestDriftTaken(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")+r.configMap("marks", "key: one")))
+	r.applied(r.request())
+	r.patch("kubectl", "ConfigMap", "marks", `{"metadata":{"labels":{"hawser.dev/owner":null,"hawser.dev/bundle":null}}}`)
+	if got := saidOf(r.drifted()); !strings.HasPrefix(got, "marks ") {
+		t.Errorf("%q", got)
+	}
+	fp, err := r.PlanDrift(t.Context(), r.back(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Apply(t.Context(), fp, r.back("")); err != nil {
+		t.Fatal(err)
+	}
+	if got := saidOf(r.drifted()); got != "" {
+		t.Errorf("%q", got)
+	}
+	list, err := r.admin.CoreV1().ConfigMaps(r.name).List(t.Context(), metav1.ListOptions{LabelSelector: "hawser.dev/bundle=" + r.name})
+	if err != nil || len(list.Items) != 2 {
+		t.Errorf("%v %d", err, len(list.Items))
+	}
+	if err := r.admin.CoreV1().ConfigMaps(r.name).Delete(t.Context(), "app", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	other := newRig(t)
+	other.write("bundle.yaml", strings.ReplaceAll(other.bundle(r.configMap("app", "key: other")), "namespace: "+other.name, "namespace: "+r.name))
+	other.applied(other.request())
+	rep := r.drifted()
+	if o := rep.Bundles[0].Clusters[0].Drifted; len(o) != 1 || o[0].State != drift.Taken || !strings.Contains(o[0].By, other.name) || o[0].Blocked == "" {
+		t.Errorf("%+v", o)
+	}
+	if fp, err = r.PlanDrift(t.Context(), r.back("")); err != nil {
+		t.Fatal(err)
+	}
+	defer fp.Close()
+	if !slices.Contains(codes(fp), "foreign-owner") {
+		t.Errorf("%+v", fp.Findings)
+	}
+}

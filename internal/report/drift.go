@@ -1,0 +1,33 @@
+package report
+
+import (
+	"io"
+
+	"hawser.dev/hawser/internal/drift"
+)
+
+// Drift prints what drifted, bundle by bundle and grouped as a plan: fields go from what is recorded to what is live. tip is the
+// command that puts it right, "" for none.
+func Drift(w io.Writer, r *drift.Report, tip string, st Style) error {
+	o := newOut(w, st)
+	for i, b := range r.Bundles {
+		if i > 0 {
+			o.line()
+		}
+		o.wrapped(0, "Bundle "+b.Bundle+" against "+clean(b.Standard()), bold)
+		if p := b.Grouped(); len(p.Groups) > 0 {
+			o.line()
+			planGroups(o, p, false)
+			o.line()
+		}
+		nobodyKnows(o, b.Unknown())
+		o.wrapped(0, b.Total(), "")
+	}
+	if len(r.Bundles) == 0 {
+		o.line("no bundle is installed on the selected clusters")
+	}
+	if tip != "" && r.Drifted() > 0 {
+		o.wrapped(0, "Put it right:  "+tip, "")
+	}
+	return o.ended(r.Findings)
+}
