@@ -43,6 +43,9 @@ func (nothing) PlanDelete(ctx context.Context, req engine.Request) (*engine.Prep
 func (nothing) PlanRollback(ctx context.Context, req engine.Request) (*engine.Prepared, error) {
 	return nil, reached(ctx, req, demand{writes: true})
 }
+func (nothing) PlanDrift(ctx context.Context, req engine.Request) (*engine.Prepared, error) {
+	return nil, reached(ctx, req, demand{writes: true})
+}
 func (nothing) SavePlan(*engine.Prepared, io.Writer) (string, diag.Findings, error) {
 	return "", nil, errReached
 }

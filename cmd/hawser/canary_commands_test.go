@@ -48,6 +48,8 @@ var canaryRuns = []canaryRun{
 	{"history show", 0, "1 --bundle $BUNDLE $FLEET -o json"},
 	{"history diff", 0, "1 1 --bundle $BUNDLE $FLEET --full"},
 	{"history diff", 0, "1 1 --bundle $BUNDLE $FLEET -o json"},
+	{"drift", 0, "$BUNDLE $FLEET --full"},
+	{"drift", 0, "$BUNDLE $FLEET -o json"},
 	{"runtime build", 0, "-f fleet.cue"},
 	{"runtime build", 0, "-f fleet.cue -o json"},
 	{"fleet retire", 0, "staging --delete --dry-run -f shop.cue --fleet left.cue --full"},

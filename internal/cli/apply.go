@@ -284,7 +284,7 @@ func (s *session) hints(cmd *cobra.Command, p *fleetplan.FleetPlan) report.Hints
 	}
 	h := report.Hints{Access: strings.Join(access, " ")}
 	if p.Verb != "apply" || cmd.Flags().NArg() == 0 { // a saved plan is stale
-		h.Resume = strings.Join(slices.Concat(all, access, commandline.Same(cmd.Flags(), "rotate", "to")), " ") // to rotate again makes other values
+		h.Resume = strings.Join(slices.Concat(all, access, commandline.Same(cmd.Flags(), "rotate", "to", "correct", "watch", "interval")), " ") // to rotate again makes other values
 		h.Rotate = strings.Join(slices.Concat(all, access, commandline.Same(cmd.Flags(), "cluster", "group", "until-wave")), " ")
 	}
 	return h

@@ -13,19 +13,7 @@ func (s *session) buildCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "build -f BUNDLE [--fleet FLEET]",
 		Short: "Print the objects of a bundle as YAML",
-		Long: `Build renders a bundle and prints its objects as multi-document YAML, all of them or, on an error, nothing. Every
-instance is headed "# Instance: NAME", and "# Cluster: NAME" when there are several clusters.
-Objects of namespaced kinds say their namespace. With --output-dir every object becomes a file, Secrets for their owner alone: DIR/[CLUSTER/]INSTANCE/[NAMESPACE_]GROUP_VERSION_KIND_NAME.yaml,
-and so do the Namespaces that apply would make; on standard output they are left out.
-A value that is known only in the cluster, and is not known there yet, is an error unless --stand-ins is given.
-Hooks are printed like other objects, and tests are left out.
-In DIR, .hawser-build lists the files that builds of it wrote. The next build removes those that it no longer makes, of
-the same bundle and the selected clusters. It touches no other file; one in its way with other content is an error.
-Clusters are asked for their facts only when the bundle uses them; --facts takes them from a snapshot.`,
-		Example: `  hawser build -f shop.yaml
-  hawser build -f shop.yaml --fleet fleet.yaml --group staging --mask-secrets
-  hawser build -f shop.yaml --fleet fleet.yaml --facts facts.json --output-dir rendered`,
-		Args: nothing,
+		Args:  nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return s.eachBundle(cmd, func() error { return s.build(cmd) })
 		},

@@ -243,6 +243,40 @@ func (f *fake) PlanRollback(_ context.Context, req engine.Request) (*engine.Prep
 	return &engine.Prepared{FleetPlan: p}, nil
 }
 
+func (f *fake) PlanDrift(_ context.Context, req engine.Request) (*engine.Prepared, error) {
+	f.record(req)
+	p := f.plan("drift")
+	for i, cp := range p.Clusters {
+		if req.Bundle == "none" {
+			continue
+		}
+		cp.Release, cp.Revision = &release.Name{Release: 42, Rollout: "7K2M3XYZ"}, 7
+		if cp.Plan == nil {
+			continue
+		}
+		switch {
+		case f.what == "nodrift":
+			cp.Plan.Changes = nil
+			continue
+		case f.what == "watch" && i == 0:
+			f.signals <- os.Interrupt
+		case f.what != "drift" && f.what != "watch":
+			continue
+		}
+		cp.Plan.Changes = []plan.Change{{Action: plan.Update, Ref: deployment("api"), Instance: "api", Code: plan.CodeDrift, Why: "changed by somebody since it was written",
+			Fields: []plan.FieldChange{{Path: "spec.replicas", Old: "5", New: "3", Manager: "kubectl-edit", Since: "2026-08-29T12:00:00Z"}}}}
+		if i == 1 {
+			cp.Plan.Changes = append(cp.Plan.Changes, plan.Change{Action: plan.Create, Ref: deployment("web"), Instance: "web", Code: plan.CodeGone, Why: "was deleted by somebody"},
+				plan.Change{Action: plan.Conflict, Ref: deployment("db"), Instance: "web", Code: plan.CodeForeign, Why: "exists already, managed by Helm release shop/db", From: "Helm release shop/db"})
+		}
+	}
+	if f.what == "drift" {
+		p.Findings = diag.Findings{{Severity: diag.Error, Code: "foreign-owner", What: "the object is owned by somebody else", Why: "managed by Helm release shop/db",
+			Cluster: "production-eu", Object: deployment("db").String()}}
+	}
+	return &engine.Prepared{FleetPlan: p}, nil
+}
+
 func (f *fake) PlanDelete(_ context.Context, req engine.Request) (*engine.Prepared, error) {
 	f.record(req)
 	if f.what == "invalid" {

@@ -20,18 +20,8 @@ func (s *session) planCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan -f BUNDLE [--fleet FLEET]",
 		Short: "Show one plan for the whole fleet; write nothing",
-		Long: `Plan loads, renders and compares, and shows what an apply would do on every selected cluster: equal changes are
-grouped, each with its reason. It only reads; with the right to patch it asks the API servers in dry runs, and says what
-they were not asked about. With --out the plan is saved, bound to what was seen: applying the file does exactly what was
-shown, or nothing.
-
-Exit codes: 0 planned, 1 error, 2 changes (only with --detailed-exitcode), 3 some cluster did not answer, 5 refused.`,
-		Example: `  hawser plan -f shop.yaml --fleet fleet.yaml
-  hawser plan -f shop.yaml --fleet fleet.yaml --group staging --full
-  hawser plan -f shop.yaml --fleet fleet.yaml --out shop.plan && hawser apply shop.plan
-  hawser plan -f shop.yaml --fleet fleet.yaml -o markdown > comment.md`,
-		Args: nothing,
-		RunE: func(cmd *cobra.Command, _ []string) error { return s.plan(cmd) },
+		Args:  nothing,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return s.plan(cmd) },
 	}
 	f := cmd.Flags()
 	s.opts.bundleFlags(f)

@@ -17,16 +17,6 @@ func (s *session) fleetRetireCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "retire CLUSTER --delete|--keep",
 		Short: "End what a cluster that left the fleet still has from it",
-		Long: `Retire is for a cluster that was removed from the fleet's file while bundles run there; every plan names it until then.
-With --delete everything that the records there say this fleet delivered is deleted, bundle by bundle, each with its plan;
-the cluster is reached as it was reached last, or by --kube-context, and must have the identity that hawser.lock knows.
-With --keep nobody is contacted: what runs there stays. Either way hawser.lock, beside the bundle (-f) or the fleet's
-file, then forgets the cluster.
-
-Exit codes: 0 done, 1 error, 3 partly done, 4 not gone in time, 5 refused, 130 interrupted.`,
-		Example: `  hawser fleet retire old-eu --delete -f shop.yaml -r fleet.yaml
-  hawser fleet retire old-eu --keep -f shop.yaml -r fleet.yaml
-  hawser fleet retire old-eu --delete -f shop.yaml -r fleet.yaml --kube-context old-eu-admin -y`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usagef("name the one cluster to retire\nFor example: hawser fleet retire old-eu --delete -f shop.yaml -r fleet.yaml")

@@ -16,17 +16,7 @@ func (s *session) vetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "vet -f BUNDLE [--fleet FLEET]",
 		Short: "Check a bundle for every selected cluster; write nothing",
-		Long: `Vet loads, resolves and renders for every selected cluster, and checks the result against the modules' schemas and
-the clusters' APIs, or, with --facts, against what a snapshot knows of them.
---print-value prints what the bundle evaluates to: "staging-eu": bundle: {...} for every declared cluster, bundle: {...}
-without a fleet. --explain-value says which layer decided a value.
-
-Exit codes: 0 valid, 1 not valid.`,
-		Example: `  hawser vet -f shop.yaml --fleet fleet.yaml
-  hawser vet -f shop.yaml --fleet fleet.yaml --facts facts.json      # offline
-  hawser vet -f shop.cue --fleet fleet.yaml --print-value --cluster staging-eu
-  hawser vet -f shop.yaml --fleet fleet.yaml --explain-value api.region --cluster staging-eu`,
-		Args: nothing,
+		Args:  nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return s.eachBundle(cmd, func() error { return s.vet(cmd) })
 		},

@@ -128,7 +128,7 @@ func clusterOf(cp *fleetplan.ClusterPlan, blocked map[string]string) Cluster {
 	}
 	c.Same, c.Suspended = cp.Plan.Unchanged, cp.Plan.Suspended
 	for _, ch := range cp.Plan.Changes {
-		if o, drifted := objectOf(ch, cp.Moved); drifted {
+		if o, drifted := objectOf(ch); drifted {
 			o.Blocked = blocked[cp.Cluster+"\x00"+ch.Ref.String()]
 			c.Drifted = append(c.Drifted, o)
 		}
@@ -138,9 +138,9 @@ func clusterOf(cp *fleetplan.ClusterPlan, blocked map[string]string) Cluster {
 
 // objectOf is what a change that would put an object right says of it; false where it says nothing, and for what moved to
 // another bundle of the same files.
-func objectOf(ch plan.Change, moved map[object.Ref]string) (Object, bool) {
+func objectOf(ch plan.Change) (Object, bool) {
 	o := Object{Object: ch.Ref, Instance: ch.Instance, Why: ch.Why}
-	if ch.Hook != nil || moved[ch.Ref] != "" {
+	if ch.Hook != nil || ch.Code == plan.CodeMoved {
 		return o, false
 	}
 	switch ch.Action {

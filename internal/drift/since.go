@@ -6,8 +6,12 @@ import (
 )
 
 // Since is what is otherwise than in an earlier report: objects that drifted since or otherwise, those that are as recorded again
-// (Settled), and clusters that are known no more, or again. It is nil where nothing is.
+// (Settled), and clusters that are known no more, or again. It is nil where nothing is, and the whole report where there is no
+// earlier one.
 func (r *Report) Since(before *Report) *Report {
+	if before == nil {
+		return r
+	}
 	out := &Report{V: r.V, Bundles: []Bundle{}}
 	for _, f := range r.Findings {
 		if !slices.Contains(before.Findings, f) {

@@ -23,7 +23,7 @@ func (e *Engine) PlanDrift(ctx context.Context, req Request) (*Prepared, error) 
 	}
 	for _, w := range fp.works {
 		if w.back != nil {
-			w.Moved = release.MovedTo(ctx, w.target.store, *w.back, w.observed.Live)
+			w.Plan.Moved(release.MovedTo(ctx, w.target.store, *w.back, w.observed.Live))
 		}
 	}
 	return fp, nil

@@ -152,6 +152,51 @@ func TestDriftOfFailed(t *testing.T) {
 	}
 }
 
+// TestDriftResumes: a correction that died in the middle is found by drift as what it is, and goes on when it is run again; the
+// release is what it was.
+func TestDriftResumes(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")+r.configMap("gone", "key: one")))
+	r.applied(r.request())
+	before := r.record()
+	r.patch("kubectl-edit", "ConfigMap", "app", `{"data":{"key":"two"}}`)
+	if err := r.admin.CoreV1().ConfigMaps(r.name).Delete(t.Context(), "gone", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	fp, err := r.PlanDrift(t.Context(), r.back(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := fp.works[here]
+	if w == nil {
+		t.Fatalf("%v", fp.works)
+	}
+	stamp := fp.stamp()
+	l := &loop{Engine: r.Engine, fp: fp, req: r.back(""), stamp: stamp}
+	if _, err := l.open(t.Context(), w); err != nil { // and it dies here
+		t.Fatal(err)
+	}
+	fp.Close()
+	if rec := r.record(); rec.Phase != release.Applying || rec.Revision != before.Revision || len(rec.Corrections) != 1 {
+		t.Errorf("%+v", rec)
+	}
+	if got := saidOf(r.drifted()); !strings.HasPrefix(got, "app changed") || !strings.Contains(got, "gone gone") {
+		t.Errorf("%s", got)
+	}
+	if fp, err = r.PlanDrift(t.Context(), r.back("")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Apply(t.Context(), fp, r.back("")); err != nil {
+		t.Fatal(err)
+	}
+	rec := r.record()
+	if got := saidOf(r.drifted()); got != "" || rec.Phase != release.Succeeded || len(rec.Corrections) != 1 || rec.Corrections[0].Finished.IsZero() || rec.Corrections[0].Rollout == stamp.Rollout ||
+		rec.Revision != before.Revision || rec.SetDigest != before.SetDigest {
+		t.Errorf("%s %+v", got, rec)
+	}
+}
+
 // TestDriftTaken: an object that Helm or another bundle has by now is drift, says by whom, and blocks a correction; without our
 // labels it is unmarked, and a correction gives them back.
 func TestDriftTaken(t *testing.T) {

@@ -110,6 +110,19 @@ func OfPlan(p *fleetplan.FleetPlan, detailed bool) int {
 	return Done
 }
 
+// OfDrift is the exit code of a look for drift: Changes where some was found, and Partial where some clusters are not known.
+func OfDrift(findings diag.Findings, drifted, unknown int) int {
+	switch {
+	case findings.HasErrors():
+		return OfFindings(findings)
+	case unknown > 0:
+		return Partial
+	case drifted > 0:
+		return Changes
+	}
+	return Done
+}
+
 // OfDiff turns a plan's exit code into kubectl diff's: 1 differences, 2 error.
 func OfDiff(code int) int {
 	switch code {

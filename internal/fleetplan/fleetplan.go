@@ -19,7 +19,6 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/group"
-	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
@@ -86,9 +85,7 @@ type ClusterPlan struct {
 	Instances []InstancePlan    `json:"instances,omitempty"`
 	NotPlaced map[string]string `json:"notPlaced,omitempty"`
 	Revision  int               `json:"revision,omitempty"` // of the record now, 0 if none
-	// Release is the one that a drift is judged by, Moved are objects of it that other bundles of the same files have by now.
-	Release *release.Name         `json:"-"`
-	Moved   map[object.Ref]string `json:"-"`
+	Release   *release.Name     `json:"-"`                  // that a drift is judged by
 	// Late are the instances that take values which are known only when other instances are carried out.
 	Late []string `json:"late,omitempty"`
 	// Resumes is set when the last run on this cluster ended in the middle.

@@ -74,7 +74,10 @@ func (c *ClusterPlan) Await(last *release.Record, wait bool) {
 // Again are the flags with which another run does the same: a rollback names its release, as the one before the newest is
 // another one then.
 func (p *FleetPlan) Again() []string {
-	if p.RollbackTo == nil {
+	switch {
+	case p.Verb == "drift":
+		return []string{"--correct"}
+	case p.RollbackTo == nil:
 		return nil
 	}
 	return []string{"--to", p.RollbackTo.Rollout}
@@ -82,6 +85,9 @@ func (p *FleetPlan) Again() []string {
 
 // Question asks whether the plan shall be carried out; where says on which clusters.
 func (p *FleetPlan) Question(where string) string {
+	if p.Verb == "drift" {
+		return "Put right what drifted on " + where + "?"
+	}
 	if p.RollbackTo != nil {
 		return fmt.Sprintf("Go back to release %s on %s?", p.RollbackTo, where)
 	}

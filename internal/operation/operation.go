@@ -179,7 +179,7 @@ func (bs Bundles) Turn(ctx context.Context, p Planner, b *Bundle) error {
 		}
 		before, wrote = append(before, other), wrote || other.wrote
 	}
-	if !wrote {
+	if !wrote || b.Plan.Verb == "drift" { // what its record declares is the same, whatever others wrote
 		return nil
 	}
 	for _, p := range before.plans() {

@@ -55,7 +55,7 @@ const exitCodes = `
 |---|---|
 | 0 | done |
 | 1 | error (` + "`diff`" + `: differences found) |
-| 2 | changes found, with ` + "`plan --detailed-exitcode`" + ` (` + "`diff`" + `: error) |
+| 2 | changes found, with ` + "`plan --detailed-exitcode`" + ` and ` + "`drift`" + ` (` + "`diff`" + `: error) |
 | 3 | partly done, or partly unknown |
 | 4 | not ready in time |
 | 5 | refused: policy, signatures, missing rights, brake, lock, stale plan, or nobody could be asked |

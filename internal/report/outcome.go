@@ -165,6 +165,8 @@ func success(oc *fleetplan.Outcome) string {
 		verb = "Deleted"
 	case "rollback":
 		verb = "Rolled back"
+	case "drift":
+		verb = "Put right"
 	}
 	where := count(len(oc.Clusters), "cluster")
 	later := slices.DeleteFunc(slices.Clone(oc.Clusters), func(c fleetplan.ClusterOutcome) bool { return !c.Later })

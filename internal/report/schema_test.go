@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/drift"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/history"
@@ -36,6 +37,7 @@ var enums = map[reflect.Type][]string{
 	reflect.TypeFor[source.Verdict]():   words(source.Current, source.Behind, source.Moved, source.Beyond, source.Loose, source.Edited, source.Unknown),
 	reflect.TypeFor[history.State](): words(history.Applying, history.Deleting, history.Succeeded, history.Written, history.Failed, history.Partial, history.Pending,
 		history.Superseded),
+	reflect.TypeFor[drift.State]():   words(drift.Changed, drift.Gone, drift.Leaving, drift.Replaced, drift.Unmarked, drift.Taken, drift.Settled),
 	reflect.TypeFor[rollout.Phase](): words(rollout.Waiting, rollout.Running, rollout.Succeeded, rollout.Failed, rollout.NotStarted),
 }
 
@@ -121,6 +123,7 @@ var documents = map[string]struct {
 	"listing":      {reflect.TypeFor[release.Listing](), "What was delivered: hawser list -o json, hawser inspect -o json", shopListing()},
 	"history":      {reflect.TypeFor[history.History](), "Releases of bundles on a fleet: hawser history -o json, hawser history show -o json", history.Of(shopKept())},
 	"comparison":   {reflect.TypeFor[history.Comparison](), "What changed between two releases: hawser history diff -o json", shopCompared()},
+	"drift":        {reflect.TypeFor[drift.Report](), "What others have changed since the last release: hawser drift -o json", shopDrift()},
 	"findings":     {reflect.TypeFor[FindingsDocument](), "Errors, warnings and notes: -o json of commands that stop early", someFindings()},
 	"fleet-report": {reflect.TypeFor[fleetplan.FleetReport](), "Clusters and how they are reached: hawser fleet ls -o json", shopFleet()},
 	"lock":         {reflect.TypeFor[fleetplan.LockReport](), "What hawser.lock pins: hawser lock -o json", someLock()},

@@ -1,0 +1,117 @@
+package drift
+
+import (
+	"testing"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
+)
+
+func ref(name string) object.Ref { return object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: name} }
+
+// planned is a plan of drift on one cluster.
+func planned(changes ...plan.Change) *fleetplan.FleetPlan {
+	return &fleetplan.FleetPlan{Bundle: "shop", Clusters: []*fleetplan.ClusterPlan{{Cluster: "eu", Revision: 3, Release: &release.Name{Release: 42, Rollout: "R"},
+		Plan: &plan.Plan{Changes: changes, Unchanged: 2}}}}
+}
+
+// Each change that would put an object right says what became of it; hooks, and what moved to another bundle of the same files, are no
+// drift. What stands against putting it right is told beside the object, everything else as a finding.
+func TestOf(t *testing.T) {
+	for name, c := range map[string]struct {
+		change plan.Change
+		want   State
+	}{
+		"changed":           {plan.Change{Action: plan.Update, Code: plan.CodeDrift}, Changed},
+		"by a new schema":   {plan.Change{Action: plan.Update, Code: plan.CodeSchema}, Changed},
+		"gone":              {plan.Change{Action: plan.Create, Code: plan.CodeGone}, Gone},
+		"being deleted":     {plan.Change{Action: plan.Create, Code: plan.CodeTerminating}, Leaving},
+		"another uid":       {plan.Change{Action: plan.Update, Code: plan.CodeReplaced}, Replaced},
+		"immutable":         {plan.Change{Action: plan.Recreate, Code: plan.CodeImmutable}, Replaced},
+		"without labels":    {plan.Change{Action: plan.Update, Code: plan.CodeRelabelled}, Unmarked},
+		"without our entry": {plan.Change{Action: plan.Update, Code: plan.CodeManagedGone}, Unmarked},
+		"another owner":     {plan.Change{Action: plan.Conflict, Code: plan.CodeForeign, From: "Helm release shop/db"}, Taken},
+		"to be taken back":  {plan.Change{Action: plan.Adopt, Code: plan.CodeAdopted, From: "Helm release shop/db"}, Taken},
+		"fields of others":  {plan.Change{Action: plan.Conflict, Code: plan.CodeFields}, Changed},
+		"a hook":            {plan.Change{Action: plan.Create, Hook: &plan.HookRun{}}, ""},
+		"as it was":         {plan.Change{Action: plan.Unchanged}, ""},
+	} {
+		c.change.Ref = ref("a")
+		c.change.Fields = []plan.FieldChange{{Path: "data.k", Old: "2", New: "1", Manager: "kubectl", Since: "2026-09-01T12:00:00Z"}}
+		p := planned(c.change)
+		p.Findings = diag.Findings{{Severity: diag.Error, What: "held up", Cluster: "eu", Object: ref("a").String()}, {Severity: diag.Warning, What: "by the way"}}
+		r := Of([]*fleetplan.FleetPlan{p})
+		cl := r.Bundles[0].Clusters[0]
+		if c.want == "" {
+			if r.Drifted() != 0 {
+				t.Errorf("%s: %+v", name, cl)
+			}
+			continue
+		}
+		o := cl.Drifted[0]
+		if o.State != c.want || o.Blocked != "held up" || cl.Same != 2 || len(r.Findings) != 1 || (o.By != "") != (c.want == Taken) {
+			t.Errorf("%s: %+v", name, o)
+		}
+		if o.State != Gone && o.State != Leaving && (o.Fields[0] != Field{"data.k", "1", "2", false, "kubectl", "2026-09-01T12:00:00Z"}) {
+			t.Errorf("%s: %+v", name, o.Fields)
+		}
+	}
+	p := planned(plan.Change{Action: plan.Conflict, Code: plan.CodeForeign, Ref: ref("a")})
+	p.Clusters[0].Plan.Moved(map[object.Ref]string{ref("a"): "other"})
+	p.Clusters = append(p.Clusters, &fleetplan.ClusterPlan{Cluster: "us", Unreachable: "i/o timeout"}, &fleetplan.ClusterPlan{Cluster: "lab", Plan: &plan.Plan{}})
+	r := Of([]*fleetplan.FleetPlan{p, p})
+	if r.Drifted() != 0 || r.Unknown() != 1 || !r.Bundles[0].Clusters[2].NotInstalled || len(r.NotInstalled()) != 0 {
+		t.Errorf("%+v", r)
+	}
+	p.Clusters = p.Clusters[2:]
+	if fs := Of([]*fleetplan.FleetPlan{p}).NotInstalled(); len(fs) != 1 {
+		t.Errorf("%+v", fs)
+	}
+}
+
+// What is told again is only what is otherwise: what drifted since, or otherwise, what is as recorded again, and clusters that went or came.
+func TestSince(t *testing.T) {
+	report := func(unknown string, names ...string) *Report {
+		c := Cluster{Cluster: "eu", Unknown: unknown}
+		for i := 0; i < len(names); i += 2 {
+			c.Drifted = append(c.Drifted, Object{Object: ref(names[i]), State: Changed, Fields: []Field{{Live: names[i+1]}}})
+		}
+		return &Report{V: 1, Bundles: []Bundle{{Bundle: "shop", Clusters: []Cluster{c}}}}
+	}
+	for name, c := range map[string]struct {
+		before, now *Report
+		want        string // objects with their states, "" for nothing to tell
+	}{
+		"the first look":          {nil, report(""), "whole"},
+		"as before":               {report("", "a", "1"), report("", "a", "1"), ""},
+		"one more":                {report("", "a", "1"), report("", "a", "1", "b", "1"), "b changed "},
+		"otherwise":               {report("", "a", "1"), report("", "a", "2"), "a changed "},
+		"as recorded again":       {report("", "a", "1"), report(""), "a settled "},
+		"unknown now":             {report("", "a", "1"), report("i/o timeout"), "unknown"},
+		"unknown still":           {report("i/o timeout"), report("i/o timeout"), ""},
+		"known again, with drift": {report("i/o timeout"), report("", "a", "1"), "a changed "},
+		"known again":             {report("i/o timeout"), report(""), "known"},
+	} {
+		got := ""
+		if r := c.now.Since(c.before); r == c.now {
+			got = "whole"
+		} else if r != nil {
+			cl := r.Bundles[0].Clusters[0]
+			for _, o := range cl.Drifted {
+				got += o.Object.Name + " " + string(o.State) + " "
+			}
+			switch {
+			case cl.Unknown != "":
+				got += "unknown"
+			case got == "":
+				got = "known"
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package operation
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"hawser.dev/hawser/internal/drift"
+	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/release"
+)
+
+// Drifter plans what puts releases right: the engine.
+type Drifter interface {
+	// List tells what was delivered, as the records say; the listing is there also beside an error.
+	List(ctx context.Context, req engine.Request) (*release.Listing, error)
+	// PlanDrift is the plan to put right what others have changed of the bundle that the request names.
+	PlanDrift(ctx context.Context, req engine.Request) (*engine.Prepared, error)
+}
+
+// Drift plans what puts the named bundles right, with no names all that the selected clusters have. The error is for what prevents
+// it; a named bundle that no cluster has is one.
+func Drift(ctx context.Context, d Drifter, req engine.Request, names []string) (Bundles, error) {
+	if len(names) == 0 {
+		l, err := d.List(ctx, req)
+		if err != nil && (l == nil || !errors.Is(err, fleetplan.ErrPartial)) {
+			return nil, err
+		}
+		for _, c := range l.Clusters {
+			for _, b := range c.Bundles {
+				names = append(names, b.Bundle)
+			}
+		}
+		if slices.Sort(names); len(names) == 0 {
+			return nil, err
+		}
+	}
+	var out Bundles
+	for _, name := range slices.Compact(slices.Clone(names)) {
+		r := req
+		r.Bundle = name
+		p, err := d.PlanDrift(ctx, r)
+		if err != nil {
+			out.Close()
+			return nil, err
+		}
+		out = append(out, &Bundle{Name: name, Request: r, Plan: p})
+	}
+	if err := out.Drifted().NotInstalled().Err(); err != nil {
+		out.Close()
+		return nil, err
+	}
+	return out, nil
+}
+
+// Drifted is what the plans would put right.
+func (bs Bundles) Drifted() *drift.Report {
+	var plans []*fleetplan.FleetPlan
+	for _, p := range bs.plans() {
+		plans = append(plans, p.FleetPlan)
+	}
+	return drift.Of(plans)
+}
