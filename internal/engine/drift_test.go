@@ -70,7 +70,7 @@ func TestDrift(t *testing.T) {
 	want := `app changed data.key "one" -> "two" by kubectl-edit
 gone gone
 token changed data.token  ->  by intruder`
-	if c := rep.Bundles[0].Clusters[0]; saidOf(rep) != want || c.Same != 1 || c.Release == nil || c.Release.Release != 2 || !c.Drifted[2].Fields[0].Hidden {
+	if c := rep.Bundles[0].Clusters[0]; saidOf(rep) != want || c.Same != 2 || c.Release == nil || c.Release.Release != 2 || !c.Drifted[2].Fields[0].Hidden {
 		t.Errorf("%s\n%+v", saidOf(rep), c)
 	}
 	req := r.back("")
@@ -168,7 +168,7 @@ func TestDriftResumes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := fp.works[here]
+	w := fp.works[fp.Clusters[0].Cluster]
 	if w == nil {
 		t.Fatalf("%v", fp.works)
 	}
