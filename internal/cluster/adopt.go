@@ -76,7 +76,7 @@ func (w *writing) adopt(ctx context.Context) (meta, error) {
 		if err := w.third(ctx); err != nil {
 			return meta{}, err
 		}
-		if w.ch.FormerEntries != "" && object.EntriesOf(m.ManagedFields, w.ch.FromManagers) != w.ch.FormerEntries {
+		if w.ch.FormerEntries != "" && plan.LiveOf(m.ObjectMeta, w.manager).ForeignEntries != w.ch.FormerEntries {
 			return meta{}, &StaleError{Ref: w.ch.Ref, Why: "its owner has changed it since"}
 		}
 		if err := w.unforeseen(ctx, w.ch); err != nil {

@@ -14,6 +14,7 @@ import (
 	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/staleplan"
 )
 
 // removeOne deletes one object, as the plan saw it, and waits until it is really gone, unless waiting is not wanted.
@@ -94,20 +95,14 @@ func (e *executor) remove(ctx context.Context, ch plan.Change, k kubeapi.KindInf
 		if err != nil {
 			return err
 		}
-		own, _ := object.OwnEntry(now.ManagedFields, e.manager)
-		switch {
-		case string(now.UID) != ch.UID:
-			return &StaleError{Ref: ch.Ref, Why: "it is another object now (other uid)"}
-		case now.DeletionTimestamp != nil && !wait:
+		why := staleplan.Removable(ch, e.req.Plan.Owner, plan.LiveOf(now.ObjectMeta, e.manager))
+		switch goes := string(now.UID) == ch.UID && now.DeletionTimestamp != nil; {
+		case goes && !wait:
 			return nil
-		case now.DeletionTimestamp != nil:
+		case goes:
 			return e.gone(ctx, ch.Ref, k, ch.UID)
-		case own != ch.Own:
-			return &StaleError{Ref: ch.Ref, Why: "fields we declared were changed since"}
-		case object.ActionsOf(now.Annotations).Keep:
-			return &StaleError{Ref: ch.Ref, Why: "it is annotated to be kept since"}
-		case now.Labels[object.LabelOwner] != e.req.Plan.Owner && now.Labels[object.LabelOwner] != "":
-			return &StaleError{Ref: ch.Ref, Why: "it carries another bundle's owner label since"}
+		case why != "":
+			return &StaleError{Ref: ch.Ref, Why: "it " + why}
 		}
 		if err := e.unforeseen(ctx, ch); err != nil {
 			return err

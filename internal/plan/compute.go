@@ -38,6 +38,11 @@ func Compute(in Input) *Plan {
 	c.plan.Findings = c.plan.Findings.OnCluster(in.Cluster)
 	c.order()
 	pair(c.plan.Changes)
+	for i, ch := range c.plan.Changes {
+		if live := c.Live[ch.Ref]; ch.Action == Delete || ch.Action == Recreate {
+			c.plan.Changes[i].Seen = &live
+		}
+	}
 	return c.plan
 }
 

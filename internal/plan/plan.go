@@ -180,6 +180,8 @@ type Change struct {
 	ReplacedBy *object.Ref `json:"replacedBy,omitempty"`
 	// Content is the whole of an object that is made, with what is secret masked; only where it was asked for.
 	Content Body `json:"content,omitempty"`
+	// Seen is what the plan saw of an object that goes (Delete, Recreate), nil for none.
+	Seen *Live `json:"-"`
 	// Hook is set for an object that is a step of the instance's life: it runs (Create, Recreate), is waited for
 	// (Unchanged), or what is left of it is removed (Delete). One hook may run for several events.
 	Hook *HookRun `json:"hook,omitempty"`

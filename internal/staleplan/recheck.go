@@ -31,7 +31,7 @@ func Recheck(p *plan.Plan, was, now map[object.Ref]plan.Live, foreign map[object
 			findings = append(findings, staleObject(ch.Ref, "was changed since"))
 		case object.Unforeseen(ch.Foreign, foreign[ch.Ref]) != nil:
 			findings = append(findings, staleObject(ch.Ref, object.Unforeseen(ch.Foreign, foreign[ch.Ref]).Since()))
-		case ch.Action == plan.Delete:
+		case ch.Action == plan.Delete, ch.Action == plan.Recreate:
 			if what := reclaimed(was[ch.Ref], live); what != "" {
 				findings = append(findings, staleObject(ch.Ref, what))
 			}
@@ -64,6 +64,22 @@ func reclaimed(was, now plan.Live) string {
 		return "belongs to " + cmp.Or(now.Foreign, "somebody else") + " since"
 	}
 	return ""
+}
+
+// Removable says why an object that a change deletes is not deleted any more, as it is there now, "" when it is: it is another
+// one, ours of it was changed, or something keeps it that did not when the plan was made. owner is the id of our bundle.
+func Removable(ch plan.Change, owner string, now plan.Live) string {
+	was := plan.Live{OwnerLabel: owner} // of what was made in this run
+	if ch.Seen != nil {
+		was = *ch.Seen
+	}
+	switch {
+	case now.UID != ch.UID:
+		return "is another object now (other uid)"
+	case now.Own != ch.Own:
+		return "fields we declared were changed since"
+	}
+	return reclaimed(was, now)
 }
 
 // Destroys reports whether an object goes of which others may have fields that the plan speaks of: it is deleted and made

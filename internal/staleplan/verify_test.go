@@ -230,6 +230,10 @@ func TestRecheck(t *testing.T) {
 		{"to be deleted, and another bundle's meanwhile", of(plan.Delete), live, with(func(l *plan.Live) { l.ForeignBundle, l.Foreign = true, "bundle x" }), "belongs to bundle x"},
 		{"to be deleted, and without our label meanwhile", of(plan.Delete), live, with(func(l *plan.Live) { l.OwnerLabel = "o" }), "belongs to somebody else"},
 		{"to be deleted, and a controller's meanwhile", of(plan.Delete), live, with(func(l *plan.Live) { l.Reconciled, l.Foreign = true, "Flux" }), "belongs to Flux"},
+		{"to be deleted, and of a Helm release again meanwhile", of(plan.Delete), live, with(func(l *plan.Live) { l.Released, l.Foreign = true, "Helm release x" }), "belongs to Helm release x"},
+		{"to be made again, and to be kept meanwhile", of(plan.Recreate), live, with(func(l *plan.Live) { l.Keep = true }), "annotated to be kept"},
+		{"to be made again, and a controller's meanwhile", of(plan.Recreate), live, with(func(l *plan.Live) { l.Reconciled, l.Foreign = true, "Flux" }), "belongs to Flux"},
+		{"to be made again, annotated to be kept before", of(plan.Recreate), with(func(l *plan.Live) { l.Keep = true }), with(func(l *plan.Live) { l.Keep = true }), ""},
 		{"to be written, annotated to be kept meanwhile", of(plan.Update), live, with(func(l *plan.Live) { l.Keep = true }), ""},
 		{"deleted as planned, by somebody else", of(plan.Delete), live, plan.Live{}, ""},
 		{"the unchanged one vanished", kept, live, plan.Live{}, "was deleted"},
@@ -245,6 +249,41 @@ func TestRecheck(t *testing.T) {
 		})
 	}
 }
+
+// TestRemovable: right before an object goes it is looked at as the plan is looked at again under the lock: everything that keeps
+// it is one rule.
+func TestRemovable(t *testing.T) {
+	owner := "0123"
+	seen := plan.Live{Found: true, UID: "u1", Own: "o1", OwnerLabel: owner}
+	moved := plan.Live{Found: true, UID: "u1", Own: "o1", OwnerLabel: "4567", ForeignBundle: true, Foreign: "Hawser bundle x"}
+	with := func(was plan.Live, set func(*plan.Live)) plan.Live { set(&was); return was }
+	for _, c := range []struct {
+		reason string
+		was    *plan.Live
+		now    plan.Live
+		want   string
+	}{
+		{"its status moved", &seen, with(seen, func(l *plan.Live) { l.ResourceVersion = "2" }), ""},
+		{"another object", &seen, with(seen, func(l *plan.Live) { l.UID = "u2" }), "is another object now (other uid)"},
+		{"our fields changed", &seen, with(seen, func(l *plan.Live) { l.Own = "o2" }), "fields we declared were changed since"},
+		{"to be kept", &seen, with(seen, func(l *plan.Live) { l.Keep = true }), "is annotated to be kept since"},
+		{"to be kept before", ptr(with(seen, func(l *plan.Live) { l.Keep = true })), with(seen, func(l *plan.Live) { l.Keep = true }), ""},
+		{"another bundle's label", &seen, with(seen, func(l *plan.Live) { l.OwnerLabel = "4567" }), "belongs to somebody else since"},
+		{"another bundle's fields", &seen, with(seen, func(l *plan.Live) { l.ForeignBundle, l.Foreign = true, "Hawser bundle x" }), "belongs to Hawser bundle x since"},
+		{"of a release again", &seen, with(seen, func(l *plan.Live) { l.Released, l.Foreign = true, "Helm release x" }), "belongs to Helm release x since"},
+		{"of a release before", ptr(with(seen, func(l *plan.Live) { l.Released = true })), with(seen, func(l *plan.Live) { l.Released = true }), ""},
+		{"reconciled", &seen, with(seen, func(l *plan.Live) { l.Reconciled, l.Foreign = true, "Flux" }), "belongs to Flux since"},
+		{"taken over and made again, as it was", &moved, moved, ""},
+		{"made in this run", nil, seen, ""},
+		{"made in this run, of a release now", nil, with(seen, func(l *plan.Live) { l.Released, l.Foreign = true, "Helm release x" }), "belongs to Helm release x since"},
+	} {
+		if got := Removable(plan.Change{Action: plan.Delete, UID: "u1", Own: "o1", Seen: c.was}, owner, c.now); got != c.want {
+			t.Errorf("%s: %q, want %q", c.reason, got, c.want)
+		}
+	}
+}
+
+func ptr(l plan.Live) *plan.Live { return &l }
 
 // Of objects that a plan writes over with force or takes away, what others have counts too: it is asked where the object
 // moved, and more of it than the plan saw is stale. Less is not, nor is anything where the plan undoes nothing of theirs.
