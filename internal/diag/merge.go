@@ -59,12 +59,65 @@ func (fs Findings) Merge() []Merged {
 		}
 		list = append(list, m)
 	}
+	list = placed(list)
 	for i := range list {
 		if len(list[i].Clusters) > 1 {
 			list[i].Why = told(list[i].reasons)
 		}
 	}
 	return list
+}
+
+// placed puts together what is one mistake in one place of a file, of objects that have other names or instances on each
+// cluster: the object is told as far as it is the same.
+func placed(list []Merged) []Merged {
+	type of struct {
+		mistake Finding
+		cluster string
+	}
+	index, had := map[Finding][]int{}, map[of]int{}
+	out := list[:0]
+	for _, m := range list {
+		mistake := m.Finding
+		mistake.Object, mistake.Instance, mistake.Why = "", "", ""
+		if m.Path == "" || !m.Pos.IsValid() || len(m.Clusters) == 0 {
+			out = append(out, m)
+			continue
+		}
+		n := 0 // the next of each cluster is another one
+		for _, c := range m.Clusters {
+			n = max(n, had[of{mistake, c}])
+		}
+		for _, c := range m.Clusters {
+			had[of{mistake, c}] = n + 1
+		}
+		if n >= len(index[mistake]) {
+			index[mistake] = append(index[mistake], len(out))
+			out = append(out, m)
+			continue
+		}
+		one := &out[index[mistake][n]]
+		one.Clusters = append(one.Clusters, m.Clusters...)
+		slices.Sort(one.Clusters)
+		for _, why := range m.reasons {
+			one.because(why)
+		}
+		one.Object, one.Instance = sameWords(one.Object, m.Object), sameWords(one.Instance, m.Instance)
+	}
+	return out
+}
+
+// sameWords are the words with which two texts begin.
+func sameWords(a, b string) string {
+	if a == b {
+		return a
+	}
+	x, y := strings.Fields(a), strings.Fields(b)
+	n := 0
+	for n < min(len(x), len(y)) && x[n] == y[n] {
+		n++
+	}
+	return strings.Join(x[:n], " ")
 }
 
 // take adds a cluster; what is not the same there is told without the difference.
@@ -82,14 +135,19 @@ func (m *Merged) take(f, key Finding) {
 	if m.Fix != f.Fix {
 		m.Fix = key.Fix
 	}
-	i := slices.IndexFunc(m.reasons, func(r reason) bool { return r.text == key.Why })
+	m.because(reason{key.Why, f.Why, []string{f.Cluster}})
+}
+
+// because adds why clusters have it.
+func (m *Merged) because(why reason) {
+	i := slices.IndexFunc(m.reasons, func(r reason) bool { return r.text == why.text })
 	if i < 0 {
-		m.reasons = append(m.reasons, reason{key.Why, f.Why, []string{f.Cluster}})
+		m.reasons = append(m.reasons, why)
 		return
 	}
 	r := &m.reasons[i]
-	if r.clusters = append(r.clusters, f.Cluster); r.whole != f.Why {
-		r.whole = key.Why
+	if r.clusters = append(r.clusters, why.clusters...); r.whole != why.whole {
+		r.whole = why.text
 	}
 }
 

@@ -43,3 +43,37 @@ func TestMergeReasons(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A mistake in one place of a file is one message, whatever its objects and instances are called on each cluster.
+func TestMergePlaced(t *testing.T) {
+	on := func(cluster, object, path string, line int) Finding {
+		f := Errorf("invalid-object", "unknown field replica")
+		f.Cluster, f.Object, f.Path, f.Fix, f.Pos = cluster, object, path, "did you mean replicas?", Pos{File: "app.yaml", Line: line}
+		return f
+	}
+	const path = "spec.replica"
+	for name, c := range map[string]struct {
+		in   Findings
+		want []string
+	}{
+		"the same object":           {Findings{on("a", "Deployment shop/api", path, 3), on("b", "Deployment shop/api", path, 3)}, []string{"Deployment shop/api [a b]"}},
+		"in each cluster's place":   {Findings{on("a", "Deployment shop-a/api", path, 3), on("b", "Deployment shop-b/api", path, 3)}, []string{"Deployment [a b]"}},
+		"two in a place":            {Findings{on("a", "Deployment a/x", path, 3), on("a", "Deployment a/y", path, 3), on("b", "Deployment b/x", path, 3), on("b", "Deployment b/y", path, 3)}, []string{"Deployment [a b]", "Deployment [a b]"}},
+		"one more on a cluster":     {Findings{on("a", "Deployment s/x", path, 3), on("b", "Deployment s/w", path, 3), on("b", "Deployment s/x", path, 3)}, []string{"Deployment s/x [a b]", "Deployment s/w [b]"}},
+		"other lines":               {Findings{on("a", "Deployment shop-a/api", path, 3), on("b", "Deployment shop-b/api", path, 4)}, []string{"Deployment shop-a/api [a]", "Deployment shop-b/api [b]"}},
+		"nobody knows where":        {Findings{on("a", "Deployment shop-a/api", path, 0), on("b", "Deployment shop-b/api", path, 0)}, []string{"Deployment [a b]"}},
+		"about objects as a whole":  {Findings{on("a", "Deployment shop-a/api", "", 3), on("b", "Deployment shop-b/api", "", 3)}, []string{"Deployment shop-a/api [a]", "Deployment shop-b/api [b]"}},
+		"other kinds in each place": {Findings{on("a", "Deployment s/x", path, 3), on("b", "StatefulSet s/x", path, 3)}, []string{" [a b]"}},
+	} {
+		var got []string
+		for _, m := range c.in.Merge() {
+			got = append(got, fmt.Sprint(m.Object, " ", m.Clusters))
+			if m.Why != "" || len(m.Clusters) > 1 && m.Pos != c.in[0].Pos {
+				t.Errorf("%s: %+v", name, m)
+			}
+		}
+		if fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
