@@ -75,7 +75,7 @@ func (s *session) apply(cmd *cobra.Command, args []string) error {
 	}
 	pr := s.newProgress()
 	if s.opts.output == "json" {
-		pr.ndjson(s.Out)
+		pr.ndjson(s.Out, "apply")
 	}
 	bundles, eng, err := s.planToApply(cmd, args, pr)
 	if err != nil {
@@ -247,7 +247,7 @@ func (s *session) summary(pr *progress, bundle string, p *fleetplan.FleetPlan, f
 	if pr.json == nil {
 		return
 	}
-	out := &fleetplan.Outcome{V: 1, Verb: "apply", Bundle: bundle, Result: fleetplan.Failed, Clusters: []fleetplan.ClusterOutcome{}, Findings: fs, Started: s.Now()}
+	out := &fleetplan.Outcome{V: 1, Verb: pr.verb, Bundle: bundle, Result: fleetplan.Failed, Clusters: []fleetplan.ClusterOutcome{}, Findings: fs, Started: s.Now()}
 	if p != nil {
 		out.Verb, out.Bundle = p.Verb, p.Bundle
 	}

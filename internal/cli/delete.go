@@ -76,7 +76,7 @@ func (s *session) fromRecords(cmd *cobra.Command, args []string, to string, plan
 	req.Bundle, req.To = cmp.Or(strings.Join(args, ""), req.Bundle), to
 	pr := s.newProgress()
 	if s.opts.output == "json" && !s.opts.dryRun {
-		pr.ndjson(s.Out)
+		pr.ndjson(s.Out, cmd.Name())
 	}
 	eng, err := s.engine(pr)
 	if err != nil {

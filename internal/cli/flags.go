@@ -240,7 +240,7 @@ func (s *session) request(cmd *cobra.Command) (engine.Request, error) {
 		Timeout:   o.timeout, Parallel: o.parallel, FactsFile: o.facts, StandIns: o.standIns, Publish: o.outputDir != "",
 		Tests: o.tests, NoHooks: o.noHooks, Rotate: o.rotate, Adopt: o.adopt, Recreate: o.recreate, TakeOver: o.takeOver, LetUnserved: o.letUnserved, AcceptClusters: o.acceptClusters,
 		SkipUnreachable: o.skipUnreachable, SkipWaves: o.skipWaves,
-		ServerCheck: o.serverCheck, Locked: o.locked, UntilWave: o.untilWave, Wait: o.wait, Among: o.among, Author: author.Here(s.getenv), Message: o.message,
+		ServerCheck: o.serverCheck, Locked: o.locked, UntilWave: o.untilWave, Wait: o.wait || cmd.Flags().Lookup("wait") == nil, Among: o.among, Author: author.Here(s.getenv), Message: o.message,
 		Stop: s.Stop,
 	}
 	if f := cmd.Flags().Lookup("locked"); f != nil && !f.Changed {

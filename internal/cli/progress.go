@@ -13,6 +13,7 @@ import (
 type progress struct {
 	s    *session
 	mode string // "live", "plain", "json"
+	verb string // of a summary without a plan
 
 	mu      sync.Mutex
 	live    *report.Live
@@ -34,8 +35,10 @@ func (s *session) newProgress() *progress {
 	return p
 }
 
-// ndjson makes every event a line of JSON on w instead.
-func (p *progress) ndjson(w io.Writer) { p.mode, p.json = "json", report.NewNDJSON(w) }
+// ndjson makes every event a line of JSON on w instead; verb is what is done, for the summary of a run without a plan.
+func (p *progress) ndjson(w io.Writer, verb string) {
+	p.mode, p.json, p.verb = "json", report.NewNDJSON(w), verb
+}
 
 // begin opens the view of one phase (planning, the rollout); end closes it, so that something else can be printed.
 func (p *progress) begin(plan *fleetplan.FleetPlan) {

@@ -57,7 +57,7 @@ func (s *session) retire(cmd *cobra.Command, cluster string, remove, keep bool) 
 	req.Retire, req.Keep = cluster, keep
 	pr := s.newProgress()
 	if s.opts.output == "json" && remove && !s.opts.dryRun {
-		pr.ndjson(s.Out)
+		pr.ndjson(s.Out, "delete")
 	}
 	eng, err := s.engine(pr)
 	if err != nil {

@@ -55,7 +55,7 @@ func (e *Engine) Apply(ctx context.Context, fp *Prepared, req Request) (*fleetpl
 	return out, l.finish()
 }
 
-// reviewed asks every cluster whether another run is at work there, and looks at it again where somebody took the time to read
+// reviewed asks every cluster which rights are missing there and whether another run is at work, and looks at it again where somebody took the time to read
 // the plan: what is locked or stale on one is found before the first write on any. A cluster that has stopped answering is
 // found when its turn comes; each is locked, and looked at once more under its lock. A single one is locked at once.
 func (p *Prepared) reviewed(ctx context.Context) diag.Findings {
@@ -66,7 +66,10 @@ func (p *Prepared) reviewed(ctx context.Context) diag.Findings {
 		if w == nil || p.After(w.ClusterPlan) {
 			return
 		}
-		if len(p.works) > 1 {
+		if !w.settled() {
+			found[i] = w.target.session.Review(ctx, w.Plan)
+		}
+		if len(p.works) > 1 && len(found[i]) == 0 {
 			found[i] = release.Busy(ctx, w.target.store, w.set.owner).OnCluster(w.Cluster)
 		}
 		if read && len(found[i]) == 0 {

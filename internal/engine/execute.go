@@ -42,10 +42,6 @@ func (l *loop) one(ctx context.Context, name string) *fleetplan.ClusterOutcome {
 	}
 	l.emit(fleetplan.Event{Type: fleetplan.EventClusterStart, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: w.Wave, Cluster: w.Cluster,
 		Total: w.Plan.Writes()})
-	if fs := w.target.session.Review(ctx, w.Plan); fs.HasErrors() {
-		row.Refuse(fs)
-		return row
-	}
 	lock, err := w.target.store.Lock(ctx, w.set.owner, cmp.Or(l.req.Author, "hawser"), lockTTL)
 	if err != nil {
 		if row.Fail("lock", err); errors.Is(err, release.ErrLocked) {

@@ -288,7 +288,7 @@ func (r *run) computeOne(ctx context.Context, w *work, o plan.Options) {
 	w.Plan, w.Late = p, slices.Sorted(maps.Keys(w.set.late()))
 	if !o.Deleting {
 		p.Brake = deletionguard.OnCluster(w.guarded())
-		w.Await(w.target.record, r.req.Wait || !r.req.Applies)
+		w.Await(w.target.record, r.req.Wait)
 	}
 }
 

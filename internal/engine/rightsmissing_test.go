@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/rights"
 )
@@ -94,5 +96,47 @@ func TestRecordedRights(t *testing.T) {
 	}
 	if !slices.Equal(unknown, []string{"engine", "gone"}) {
 		t.Errorf("%+v", out.Findings)
+	}
+}
+
+// TestRightsBeforeTheFirstWrite: what a rollback or a delete may not do is found before anything is written anywhere, and
+// refuses the run, as it does of an apply.
+func TestRightsBeforeTheFirstWrite(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, value := range []string{"one", "two"} {
+		r.write("bundle.yaml", r.bundle(r.configMap("app", "key: "+value)+r.configMap("new-"+value, "key: "+value)))
+		r.applied(r.request())
+	}
+	user := "few-" + r.name
+	r.grant(user, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list", "watch", "patch", "create"}})
+	req := r.request()
+	req.Access.Kubeconfig = shared.fleet.UserKubeconfig(t, user)
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: three")))
+	before := r.record()
+	for name, made := range map[string]func(Request) (*Prepared, error){
+		"apply": func(q Request) (*Prepared, error) { return r.Plan(t.Context(), q) },
+		"rollback": func(q Request) (*Prepared, error) {
+			q.Files, q.Bundle = nil, r.name
+			return r.PlanRollback(t.Context(), q)
+		},
+		"delete": func(q Request) (*Prepared, error) {
+			q.Files, q.Bundle = nil, r.name
+			return r.PlanDelete(t.Context(), q)
+		},
+	} {
+		fp, err := made(req)
+		if err != nil || fp.Findings.HasErrors() {
+			t.Errorf("%s: the plan: %v", name, err)
+			continue
+		}
+		out, err := r.Apply(t.Context(), fp, req)
+		refused, _ := errors.AsType[*fleetplan.RefusedError](err)
+		if refused == nil || len(refused.Findings) != 1 || refused.Findings[0].Code != rights.Code || out.Rollout != "" || len(out.Clusters) > 0 {
+			t.Errorf("%s: %v, %+v", name, err, out)
+		}
+	}
+	if now := r.record(); now.Revision != before.Revision || !r.has("new-two") {
+		t.Errorf("something was written: %+v", now)
 	}
 }

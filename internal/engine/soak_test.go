@@ -176,6 +176,9 @@ func TestNotWaitedFor(t *testing.T) {
 	if again, err := r.apply(req); err != nil || again.Result != fleetplan.UpToDate || again.Rollout != "" {
 		t.Errorf("--wait=false again: %v, %+v", err, again)
 	}
+	if fp := r.plan(req); fp.Clusters[0].Waits != "" {
+		t.Errorf("an apply that does not wait says that it waits: %q", fp.Clusters[0].Waits)
+	}
 	run, err := r.load(t.Context(), r.request(), true)
 	if err != nil {
 		t.Fatal(err)
