@@ -109,12 +109,16 @@ func (p *Prepared) stamp() release.Record {
 	if p.Verb == "delete" {
 		rec.Phase = release.Deleting
 	}
-	var selected []*release.Record
-	for _, t := range r.targets {
-		selected = append(selected, t.record)
-	}
-	rec.Release, rec.Rollout = release.Continues(rec, selected, r.unselected)
+	rec.Release, rec.Rollout = release.Continues(rec, r.selected(), r.unselected)
 	return rec
+}
+
+// selected are the records of the run's clusters, nil for none.
+func (r *run) selected() (out []*release.Record) {
+	for _, t := range r.targets {
+		out = append(out, t.record.On(t.cluster.Name))
+	}
+	return out
 }
 
 // loop drives rollout.Next: it starts clusters, collects outcomes and sleeps through soaks.

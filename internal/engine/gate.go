@@ -47,7 +47,7 @@ func (r *run) heads(ctx context.Context, owner string, names []string) map[strin
 			continue
 		}
 		rec, _, err := t.store.Current(ctx, owner)
-		r.unselected = append(r.unselected, rec)
+		r.unselected = append(r.unselected, rec.On(t.cluster.Name))
 		switch {
 		case err != nil:
 		case rec != nil && rec.Phase == release.Succeeded:

@@ -244,8 +244,7 @@ func (r *run) finish(ctx context.Context, fp *Prepared) {
 		}
 	}
 	fp.Stats = r.stats
-	fp.Findings = append(fp.Findings, r.guards(fp)...)
-	fp.Findings = append(fp.Findings, r.left()...)
+	fp.Findings = slices.Concat(fp.Findings, r.guards(fp), r.left(), release.Leaping(append(r.selected(), r.unselected...)))
 	fp.Redact(r.Redactor)
 }
 

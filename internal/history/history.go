@@ -188,7 +188,7 @@ func Of(clusters []Cluster) *History {
 		}
 	}
 	for _, l := range ledgers(clusters) {
-		h.Bundles = append(h.Bundles, l.bundle())
+		h.Bundles, h.Unknown = append(h.Bundles, l.bundle()), append(h.Unknown, l.misnumbered()...)
 	}
 	return h
 }
@@ -241,21 +241,47 @@ func ledgers(clusters []Cluster) []*ledger {
 
 // rank finds the releases of the ledger and their order.
 func (l *ledger) rank() {
-	for _, r := range l.rows {
+	said, highest := map[string][]int{}, make([]int, len(l.rows))
+	for i, r := range l.rows {
 		for _, rec := range r.kept.Records {
 			is, known := l.ranks[rec.Rollout]
 			if !known {
 				is = rank{rollout: rec.Rollout, started: rec.Started}
 				l.order = append(l.order, rec.Rollout)
 			}
-			is.number = max(is.number, rec.Release)
+			said[rec.Rollout], highest[i] = append(said[rec.Rollout], rec.Release), max(highest[i], rec.Release)
 			if rec.Started.Before(is.started) {
 				is.started = rec.Started
 			}
 			l.ranks[rec.Rollout] = is
 		}
 	}
+	counted := release.Counted(highest)
+	for rollout, is := range l.ranks {
+		if is.number = release.Agreed(said[rollout]); is.number > counted {
+			is.number = 0
+		}
+		l.ranks[rollout] = is
+	}
 	slices.SortFunc(l.order, func(a, b string) int { return l.ranks[b].compare(l.ranks[a]) })
+}
+
+// misnumbered are the clusters with a record whose number is not the release's, and what it says.
+func (l *ledger) misnumbered() []Unknown {
+	var out []Unknown
+	for _, r := range l.rows {
+		for _, rec := range r.kept.Records {
+			if is := l.ranks[rec.Rollout]; rec.Release > 0 && rec.Release != is.number {
+				why := fmt.Sprintf("its record of %s says release %d, which is none of the others' numbers: it is damaged, or somebody wrote it", rec.Rollout, rec.Release)
+				if is.number > 0 {
+					why = fmt.Sprintf("its record of %s says release %d, and others say %d: it is damaged, or somebody wrote it", rec.Rollout, rec.Release, is.number)
+				}
+				out = append(out, Unknown{r.cluster.Name, why})
+				break
+			}
+		}
+	}
+	return out
 }
 
 // at is the record that a cluster stands at in a release, and whether the release came to it; nil when it has nothing then,

@@ -229,3 +229,39 @@ func TestStandingIsNeverWrong(t *testing.T) {
 		}
 	}
 }
+
+// A number that one cluster says, damaged or made up, is neither the release's nor the newest of the fleet, and is said.
+func TestMisnumbered(t *testing.T) {
+	lying := func(number int, rollout string) release.Record {
+		r := rec(3, 3, release.Succeeded)
+		r.Release, r.Rollout = number, rollout
+		return r
+	}
+	for name, c := range map[string]struct {
+		evil          []release.Record
+		numbers, said string
+		before        string
+	}{
+		"of a release that others have":  {[]release.Record{lying(release.MaxNumber, "R3"), rec(2, 2, release.Succeeded)}, "[3 2]", "says release 1073741824, and others say 3", "R2"},
+		"less than others say":           {[]release.Record{lying(1, "R3"), rec(2, 2, release.Succeeded)}, "[3 2]", "says release 1, and others say 3", "R2"},
+		"of a release of its own":        {[]release.Record{lying(release.MaxNumber, "X")}, "[3 2 0]", "says release 1073741824, which is none of the others' numbers", "R2"},
+		"a release of its own, and near": {[]release.Record{lying(40, "X")}, "[40 3 2]", "", "R3"},
+	} {
+		h := Of([]Cluster{keeps("a", rec(3, 3, release.Succeeded), rec(2, 2, release.Succeeded)), keeps("evil", c.evil...), keeps("b", rec(3, 3, release.Succeeded), rec(2, 2, release.Succeeded))})
+		var numbers []int
+		for _, r := range h.Bundles[0].Releases {
+			numbers = append(numbers, r.Release)
+		}
+		var unknown []string
+		for _, u := range h.Unknown {
+			unknown = append(unknown, u.Cluster+" "+u.Why)
+		}
+		text := strings.Join(unknown, "; ")
+		if fmt.Sprint(numbers) != c.numbers || c.said == "" != (text == "") || c.said != "" && (len(unknown) != 1 || !strings.HasPrefix(text, "evil ") || !strings.Contains(text, c.said)) {
+			t.Errorf("%s: %v, %q", name, numbers, text)
+		}
+		if back := h.before(); back == nil || back.Rollout != c.before {
+			t.Errorf("%s: before is %+v", name, back)
+		}
+	}
+}

@@ -1,17 +1,94 @@
 package release
 
+import (
+	"slices"
+
+	"hawser.dev/hawser/internal/diag"
+)
+
+// maxLeap is how far the number of a few clusters may be ahead of what more of them have: releases that went to a few alone,
+// and no more.
+const maxLeap = 10000
+
+// Counted is the greatest of numbers that is believed, of one record for each cluster; 0, of no record, does not count. Numbers
+// that leap ahead of all below them by more than maxLeap are not, where fewer have them than those below: one damaged or hostile
+// cluster does not number the releases of the others. Where as many have them, nobody can tell.
+func Counted(numbers []int) int {
+	sorted := slices.DeleteFunc(slices.Clone(numbers), func(n int) bool { return n <= 0 })
+	slices.Sort(sorted)
+	for i := 1; i < len(sorted); i++ {
+		if above := len(sorted) - i; sorted[i]-sorted[i-1] > maxLeap && above < i {
+			return sorted[i-1]
+		}
+	}
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[len(sorted)-1]
+}
+
+// Agreed is the number of one release that most clusters say which it came to, of several the smallest: what one says is not
+// believed for all. 0 says nothing.
+func Agreed(numbers []int) int {
+	said := map[int]int{}
+	for _, n := range numbers {
+		if n > 0 {
+			said[n]++
+		}
+	}
+	out := 0
+	for n, times := range said {
+		if out == 0 || times > said[out] || times == said[out] && n < out {
+			out = n
+		}
+	}
+	return out
+}
+
+// On is the record as that of a cluster, whatever name it says; nil for none.
+func (r *Record) On(cluster string) *Record {
+	if r == nil {
+		return nil
+	}
+	on := *r
+	on.Cluster = cluster
+	return &on
+}
+
+func counted(records []*Record) int {
+	numbers := make([]int, len(records))
+	for i, r := range records {
+		numbers[i] = r.Number()
+	}
+	return Counted(numbers)
+}
+
+// Leaping warns of the records whose number does not count, see Counted.
+func Leaping(records []*Record) diag.Findings {
+	var out diag.Findings
+	highest := counted(records)
+	for _, r := range records {
+		if r.Number() <= highest {
+			continue
+		}
+		f := diag.Warnf("leaping-number", "the record says release %d, and what other clusters have ends at %d: its number does not count", r.Number(), highest)
+		f.Cluster, f.Why = r.Cluster, "nobody counts that far ahead of the others: the record is damaged, or somebody wrote it"
+		f.Fix = "see who may write Secrets in hawser-system there; the next release that comes to it has the number of the others"
+		out = append(out, f)
+	}
+	return out
+}
+
 // Continues is the number over the fleet and the rollout of a run whose records will be as next: selected are the records of
 // its clusters, left those of others as far as they were read, nil for none. It is the next number and next's own rollout,
 // unless the run takes the newest release of the others on to clusters that are not in it yet, as a pipeline does that goes
-// wave by wave: then it is theirs.
+// wave by wave: then it is theirs. Numbers that do not count (Leaping) are nobody's.
 func Continues(next Record, selected, left []*Record) (number int, rollout string) {
-	newest := 0
+	highest, newest := counted(slices.Concat(selected, left)), 0
 	for _, r := range left {
-		newest = max(newest, r.Number())
-	}
-	highest := newest
-	for _, r := range selected {
-		highest = max(highest, r.Number())
+		if n := r.Number(); n <= highest {
+			newest = max(newest, n)
+		}
 	}
 	inIt := false
 	for _, r := range selected {

@@ -1,6 +1,65 @@
 package release
 
-import "testing"
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// One cluster, or a few, do not number the releases of the others; what only one knows, and what nobody contradicts, counts.
+func TestCounted(t *testing.T) {
+	const far = MaxNumber - 1
+	for name, c := range map[string]struct {
+		numbers []int
+		want    int
+	}{
+		"none":                           {nil, 0},
+		"no record anywhere":             {[]int{0, 0}, 0},
+		"one cluster":                    {[]int{far}, far},
+		"one, and new ones":              {[]int{40000, 0, 0, 0}, 40000},
+		"together":                       {[]int{41, 41, 40}, 41},
+		"one far ahead":                  {[]int{41, far, 41}, 41},
+		"one as far as may be":           {[]int{41, 41 + maxLeap, 41}, 41 + maxLeap},
+		"one a little further":           {[]int{41, 42 + maxLeap, 41}, 41},
+		"two of five, who agree":         {[]int{41, far, 40, far, 39}, 41},
+		"two of five, who do not":        {[]int{41, far, 40, far / 2, 39}, 41},
+		"one against one":                {[]int{41, far}, far},
+		"two against two":                {[]int{41, 41, far, far}, far},
+		"most are ahead, one is behind":  {[]int{far, far, 3}, far},
+		"one behind, most, one far away": {[]int{3, 20000, 20001, far}, 20001},
+	} {
+		if got := Counted(c.numbers); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+// The number of a release is what most clusters say it is.
+func TestAgreed(t *testing.T) {
+	for name, c := range map[string]struct {
+		numbers []int
+		want    int
+	}{
+		"none": {nil, 0}, "of before the numbers": {[]int{0, 0}, 0}, "one": {[]int{7}, 7}, "all": {[]int{7, 7, 0}, 7},
+		"one says more": {[]int{7, MaxNumber, 7}, 7}, "one says less": {[]int{7, 1, 7}, 7}, "nobody can tell": {[]int{MaxNumber, 7}, 7},
+	} {
+		if got := Agreed(c.numbers); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+// What does not count is said, with its cluster as it was asked and not as its record says.
+func TestLeaping(t *testing.T) {
+	lying := &Record{Cluster: "b", Release: MaxNumber, Revision: 2}
+	records := []*Record{{Cluster: "a", Release: 41}, lying.On("c"), {Cluster: "b", Release: 40}, nil}
+	if got := Leaping(records); len(got) != 1 || got[0].Cluster != "c" || !strings.Contains(got[0].What, fmt.Sprintf("release %d, and what other clusters have ends at 41", MaxNumber)) {
+		t.Errorf("%+v", got)
+	}
+	if got := Leaping(records[:1]); got != nil || lying.Cluster != "b" || (*Record)(nil).On("x") != nil {
+		t.Errorf("%+v", got)
+	}
+}
 
 func TestContinues(t *testing.T) {
 	rec := func(number int, head string, phase Phase) *Record {
@@ -38,6 +97,8 @@ func TestContinues(t *testing.T) {
 		"applied after a rollback":      {next, []*Record{rec(3, "old", Succeeded)}, []*Record{backAt(4, 1)}, 5, "own"},
 		"another rollback":              {back(2), []*Record{rec(3, "old", Succeeded)}, []*Record{backAt(4, 1)}, 5, "own"},
 		"deleted":                       {deleting, []*Record{rec(3, "new", Succeeded)}, []*Record{rec(4, "new", Succeeded)}, 5, "own"},
+		"a damaged one":                 {next, []*Record{rec(3, "old", Succeeded), rec(MaxNumber, "old", Succeeded), rec(2, "old", Succeeded)}, nil, 4, "own"},
+		"a damaged one that is left":    {next, []*Record{rec(3, "old", Succeeded)}, []*Record{rec(MaxNumber-1, "new", Succeeded), rec(4, "new", Succeeded)}, 4, "theirs"},
 		"records of before the numbers": {next, []*Record{{Revision: 2, Head: "old"}}, []*Record{{Revision: 9, Head: "x", Phase: Succeeded}}, 10, "own"},
 	} {
 		if number, rollout := Continues(c.next, c.selected, c.left); number != c.number || rollout != c.rollout {
