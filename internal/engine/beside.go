@@ -44,15 +44,15 @@ func (r *run) lookBeside(ctx context.Context, w *work, in *plan.Input) diag.Find
 	if w.beside == nil {
 		specs, findings := r.others(w.target, w.set.spec.Name)
 		asks := plan.AsksBeside(*in)
-		if !asks && (len(r.req.Among) < 2 || !plan.Makes(*in)) {
+		if !asks && !plan.AsksOfLent(*in) && (len(r.req.Among) < 2 || !plan.Makes(*in)) {
 			return nil
 		}
-		b := plan.Beside{Yields: map[string]string{}, Doubts: map[string]string{}, Former: map[string]plan.Former{}}
+		b := plan.Beside{Told: w.target.record != nil && r.absent(*w.target.record) == lineage.Removed, Yields: map[string]string{}, Doubts: map[string]string{}, Former: map[string]plan.Former{}}
 		var names []string
 		for _, s := range specs {
 			names = append(names, s.Name)
 			untold := plan.Untold(s.Name, r.besideOf(s.Name).declare(ctx, w.target, &b))
-			if asks { // else it is that bundle's matter
+			if b.Told = b.Told && len(untold) == 0; asks { // else it is that bundle's matter
 				findings = append(findings, untold...)
 			}
 		}

@@ -194,7 +194,7 @@ func (l *loop) open(ctx context.Context, w *work) (*release.Record, error) {
 			record.Origins[name] = v.Told(name)
 		}
 	}
-	record.Inventory, record.Hooks = plan.Intended(w.Plan, w.target.inventory(), w.set.desired, w.observed.Schema), w.Plan.Lives
+	record.Inventory, record.Lent, record.Hooks = plan.Intended(w.Plan, w.target.inventory(), w.set.desired, w.observed.Schema), w.Plan.Lent, w.Plan.Lives
 	hooks, err := w.removalHooks(ctx, record.Hooks)
 	if err != nil {
 		return nil, err
@@ -328,7 +328,7 @@ func (l *loop) touch(ctx context.Context, w *work) error {
 	record.Head, record.Soaked = l.fp.Head, l.fp.Schedule.Soaked(w.Cluster)
 	l.fp.run.sign(w.target, &record)
 	w.target.signed = &record
-	record.Inventory, record.Hooks = w.Plan.Kept, w.Plan.Lives
+	record.Inventory, record.Lent, record.Hooks = w.Plan.Kept, w.Plan.Lent, w.Plan.Lives
 	w.describe(&record)
 	slices.SortFunc(record.Inventory, func(a, b plan.Owned) int { return a.Ref.Compare(b.Ref) })
 	var objects []object.Object

@@ -23,7 +23,7 @@ func (w *work) known(o plan.Options) plan.Input {
 	}
 	if t.record != nil {
 		in.Recorded, in.Unseen = !t.damaged, t.record.Unseen
-		in.Owned, in.Lives, in.Open = t.record.Inventory, t.record.Hooks, t.record.Phase.Open()
+		in.Owned, in.Lent, in.Lives, in.Open = t.record.Inventory, t.record.Lent, t.record.Hooks, t.record.Phase.Open()
 		in.Undone = t.record.Phase == release.Deleting && !o.Deleting
 	}
 	if w.inventory != nil {

@@ -324,7 +324,7 @@ func (r *run) observe(ctx context.Context, w *work, o plan.Options) (plan.Input,
 	for _, b := range s.ahead.With(s.bodies) {
 		objs = append(objs, b)
 	}
-	obs, findings := t.session.Observe(ctx, cluster.ObserveRequest{Owner: s.owner, Desired: lasting, Owned: in.Owned,
+	obs, findings := t.session.Observe(ctx, cluster.ObserveRequest{Owner: s.owner, Desired: lasting, Owned: slices.Concat(in.Owned, in.Lent),
 		Defined: object.DefinedKinds(objs)})
 	w.observed = obs
 	in.Live, in.Schema, in.NamespaceExists = obs.Live, obs.Schema, obs.NamespaceExists

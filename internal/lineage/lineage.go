@@ -112,6 +112,8 @@ type Record struct {
 	Source Source
 	// Files are what the bundle was read from, files and directories relative to the Source's; nil when that is not known.
 	Files []string
+	// Lent: it has let something go for other bundles of these files, who did not have it yet.
+	Lent bool
 	// Fleet is "" for a release without a fleet.
 	Fleet string
 	// Revision, Author and At are for people.
@@ -351,10 +353,16 @@ func Next(rec *Record, run Run, rel Relation, fresh string) (string, Source) {
 	return id, source
 }
 
-// FilesOf are the files that the record names after a run: the run's, or what rec says where the run names none.
+// FilesOf are the files that the record names after a run: the run's, or what rec says where the run names none; both where
+// something was let go for other bundles of them.
 func FilesOf(rec *Record, run Run) []string {
-	if run.Source == (Source{}) && rec != nil {
+	switch {
+	case rec != nil && run.Source == (Source{}):
 		return rec.Files
+	case rec != nil && rec.Lent:
+		files := slices.Concat(run.Files, rec.Files)
+		slices.Sort(files)
+		return slices.Compact(files)
 	}
 	return run.Files
 }

@@ -204,7 +204,8 @@ func TestRepository(t *testing.T) {
 // TestFilesOf: a run without files leaves those that the record names.
 func TestFilesOf(t *testing.T) {
 	rec := &Record{Files: []string{"shop.yaml"}}
-	for want, got := range map[string][]string{"shop.yaml": FilesOf(rec, Run{}), "new.yaml": FilesOf(rec, Run{Source: Source{Path: "/x"}, Files: []string{"new.yaml"}}), "": FilesOf(nil, Run{})} {
+	for want, got := range map[string][]string{"shop.yaml": FilesOf(rec, Run{}), "new.yaml": FilesOf(rec, Run{Source: Source{Path: "/x"}, Files: []string{"new.yaml"}}), "": FilesOf(nil, Run{}),
+		"new.yaml shop.yaml": FilesOf(&Record{Files: []string{"shop.yaml"}, Lent: true}, Run{Source: Source{Path: "/x"}, Files: []string{"new.yaml"}})} {
 		if strings.Join(got, " ") != want {
 			t.Errorf("%q, want %q", got, want)
 		}

@@ -22,6 +22,9 @@ type Beside struct {
 	Doubts map[string]string
 	// Former are the bundles of Yields as their records have them, by owner id; without those whose record is gone.
 	Former map[string]Former
+	// Told: the files are those of the bundle's record, and all their bundles say what they declare: what they do not is declared
+	// nowhere.
+	Told bool
 	// Ahead is what the bundles are going to write; nil when that is not asked.
 	Ahead *Ahead
 }

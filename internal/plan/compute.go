@@ -30,6 +30,10 @@ func Compute(in Input) *Plan {
 			c.dropped(o)
 		}
 	}
+	for _, o := range in.Lent {
+		c.lent(o)
+	}
+	c.abandoned()
 	c.hooks() // after the others: whether an instance is upgraded depends on what is written
 	c.plan.Findings = append(c.plan.Findings, InUse(c.plan, in.Contents)...)
 	c.rebuilt()

@@ -205,6 +205,8 @@ type Plan struct {
 	// without changing what we declared.
 	Kept    []Owned `json:"-"`
 	Refresh bool    `json:"-"`
+	// Lent is what was let go for other bundles of the same files, and nobody has yet.
+	Lent []Owned `json:"-"`
 	// Rebuilt: the record was lost and has to be written again, whatever else there is to do.
 	Rebuilt bool `json:"-"`
 	// Suspended are the instances that the plan leaves as they are, sorted.
@@ -227,64 +229,6 @@ func (p *Plan) Empty() bool {
 		}
 	}
 	return true
-}
-
-// Counts of a plan by action.
-type Counts struct {
-	Create    int `json:"create"`
-	Update    int `json:"update"`
-	Delete    int `json:"delete"`
-	Recreate  int `json:"recreate"`
-	Adopt     int `json:"adopt"`
-	Conflict  int `json:"conflict"`
-	Unknown   int `json:"unknown"`
-	Release   int `json:"release"`
-	Unchanged int `json:"unchanged"`
-	// Hooks counts what happens to the objects of hooks; it is in none of the others.
-	Hooks int `json:"hooks,omitempty"`
-}
-
-// Count counts the plan's changes.
-func (p *Plan) Count() Counts {
-	c := Counts{Unchanged: p.Unchanged}
-	for _, ch := range p.Changes {
-		c.One(ch)
-	}
-	return c
-}
-
-// One counts one change more.
-func (c *Counts) One(ch Change) {
-	if ch.Hook != nil && ch.Action != Conflict {
-		c.Hooks++
-		return
-	}
-	switch ch.Action {
-	case Create:
-		c.Create++
-	case Update:
-		c.Update++
-	case Delete:
-		c.Delete++
-	case Recreate:
-		c.Recreate++
-	case Adopt:
-		c.Adopt++
-	case Conflict:
-		c.Conflict++
-	case Unknown:
-		c.Unknown++
-	case Release:
-		c.Release++
-	case Unchanged:
-		c.Unchanged++
-	}
-}
-
-// Add sums two counts.
-func (c Counts) Add(o Counts) Counts {
-	return Counts{c.Create + o.Create, c.Update + o.Update, c.Delete + o.Delete, c.Recreate + o.Recreate,
-		c.Adopt + o.Adopt, c.Conflict + o.Conflict, c.Unknown + o.Unknown, c.Release + o.Release, c.Unchanged + o.Unchanged, c.Hooks + o.Hooks}
 }
 
 // Owned is one entry of the inventory: an object we wrote, as the record of the last release names it.
@@ -463,6 +407,8 @@ type Input struct {
 	Owner   string
 	Desired []Desired
 	Owned   []Owned
+	// Lent is what earlier releases let go for other bundles of the same files.
+	Lent []Owned
 	// NotPlaced are the instances of the bundle that have no place here, with the reasons.
 	NotPlaced map[string]string
 	// Rebuilt: the record is lost, and Owned is what carries our marks instead. Nothing is deleted because of that.

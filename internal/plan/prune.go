@@ -31,6 +31,7 @@ func (c *computation) dropped(o Owned) {
 	ch := Change{Ref: o.Ref, Version: o.Version, Instance: o.Instance, Stage: o.Stage,
 		UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own}
 	ch.Action, ch.Code, ch.Why = c.fate(o, live)
+	c.lend(o, ch)
 	if ch.Action == Delete {
 		ch.Claims, ch.Aggregates, ch.TakenBy = live.Claims, live.Aggregates, takenBy(o, live)
 	}

@@ -92,7 +92,7 @@ func (b *Budget) KeepRecord(r Record) error {
 	if err != nil {
 		return err
 	}
-	n := len(text) + ofValue*bytes.Count(text, []byte(",")) + int(unsafe.Sizeof(plan.Owned{}))*len(r.Inventory)
+	n := len(text) + ofValue*bytes.Count(text, []byte(",")) + int(unsafe.Sizeof(plan.Owned{}))*(len(r.Inventory)+len(r.Lent))
 	for _, checks := range r.Checks {
 		n += weightStruct * len(checks)
 	}
@@ -146,7 +146,7 @@ func (r *Record) plain() error {
 	names = slices.AppendSeq(names, maps.Keys(r.Images))
 	names = slices.AppendSeq(names, maps.Keys(r.Hooks))
 	names = slices.AppendSeq(names, maps.Keys(r.Depends))
-	for _, o := range r.Inventory {
+	for _, o := range slices.Concat(r.Inventory, r.Lent) {
 		names = append(names, o.Instance, o.Version, o.Ref.Group, o.Ref.Kind, o.Ref.Namespace, o.Ref.Name)
 	}
 	for _, name := range names {

@@ -97,6 +97,8 @@ type Record struct {
 	SetDigest string `json:"set,omitempty"`
 	// Inventory is what is (or, in an open record, may be) in the cluster from us.
 	Inventory []plan.Owned `json:"inventory"`
+	// Lent is what was let go for other bundles of the same files, and nobody had when the record was written.
+	Lent []plan.Owned `json:"lent,omitempty"`
 	// Unseen are the kinds that could not be listed when the record was made again: the inventory may lack objects of them.
 	Unseen []string `json:"unseen,omitempty"`
 	// Checks are the modules' own health checks by instance, so that status needs no rendering (CUE source).
@@ -254,7 +256,7 @@ func (r *Record) Former(removed bool) plan.Former {
 
 // From is what the record says of where the release is from.
 func (r *Record) From() lineage.Record {
-	return lineage.Record{Bundle: r.Bundle, ID: r.Lineage, Source: r.Source, Files: r.Files, Fleet: r.Fleet, Revision: r.Revision, Author: r.Author, At: r.Started}
+	return lineage.Record{Bundle: r.Bundle, ID: r.Lineage, Source: r.Source, Files: r.Files, Fleet: r.Fleet, Revision: r.Revision, Author: r.Author, At: r.Started, Lent: len(r.Lent) > 0}
 }
 
 // OnlyIn reports whether everything in the inventory is of one instance, and something of it in the namespace ("": any).

@@ -1,0 +1,82 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"hawser.dev/hawser/internal/object"
+)
+
+// What is let go for another bundle of the same files stays known until somebody has it: it is pruned when the files declare it
+// nowhere any more, and stays as long as nobody can tell.
+func TestLent(t *testing.T) {
+	ref := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}
+	o := Owned{Ref: ref, Version: "v1", Instance: "app", UID: "u", Own: "e", Digest: "d"}
+	ours := Live{Found: true, UID: "u", Own: "e", OwnerLabel: "me"}
+	with := func(change func(*Live)) Live { l := ours; change(&l); return l }
+	declares := map[object.Ref]Declaration{ref: {Bundle: "other"}}
+	told := Beside{Told: true}
+	for name, tt := range map[string]struct {
+		in     Input
+		live   Live
+		action string
+		lent   bool // still
+	}{
+		"let go": {Input{Owned: []Owned{o}, Beside: Beside{Declares: declares}}, ours, "release moved", true},
+		"let go, of an installation that goes on": {Input{Owned: []Owned{o}, Beside: Beside{Declares: declares}, Lives: map[string]Life{"app": {Moment: Install}}}, ours, "", false},
+		"dropped":                                  {Input{Owned: []Owned{o}, Beside: told}, ours, "delete dropped", false},
+		"declared there still":                     {Input{Lent: []Owned{o}, Beside: Beside{Told: true, Declares: declares}}, ours, "", true},
+		"declared nowhere any more":                {Input{Lent: []Owned{o}, Beside: told}, ours, "delete dropped", false},
+		"nobody can tell":                          {Input{Lent: []Owned{o}}, ours, "", true},
+		"narrowed to instances":                    {Input{Lent: []Owned{o}, Beside: told, Options: Options{NoPrune: true}}, ours, "", true},
+		"the record is made again":                 {Input{Lent: []Owned{o}, Beside: told, Rebuilt: true}, ours, "", true},
+		"taken":                                    {Input{Lent: []Owned{o}, Beside: told}, with(func(l *Live) { l.OwnerLabel, l.ForeignBundle = "o", true }), "", false},
+		"taken by half":                            {Input{Lent: []Owned{o}, Beside: told}, with(func(l *Live) { l.ForeignBundle = true }), "", false},
+		"gone":                                     {Input{Lent: []Owned{o}, Beside: told}, Live{}, "", false},
+		"another object":                           {Input{Lent: []Owned{o}, Beside: told}, with(func(l *Live) { l.UID = "v" }), "", false},
+		"without our marks":                        {Input{Lent: []Owned{o}, Beside: told}, with(func(l *Live) { l.OwnerLabel = "" }), "", false},
+		"annotated to be kept since":               {Input{Lent: []Owned{o}, Beside: told}, with(func(l *Live) { l.Keep = true }), "release kept", false},
+		"of a Helm release since":                  {Input{Lent: []Owned{o}, Beside: told}, with(func(l *Live) { l.Released = true }), "release foreign", false},
+		"not to be looked at":                      {Input{Lent: []Owned{o}, Beside: told}, Live{Unseen: "forbidden"}, "", true},
+		"of a kind that is not served":             {Input{Lent: []Owned{o}, Beside: told}, Live{Unserved: true, Unseen: "not served"}, "", true},
+		"recorded as ours: a run died in between":  {Input{Lent: []Owned{o}, Owned: []Owned{o}, Beside: Beside{Told: true, Declares: declares}}, ours, "release moved", true},
+		"declared here again":                      {Input{Lent: []Owned{o}, Desired: []Desired{{Ref: ref, Version: "v1", Digest: "d", Instance: "app"}}, Beside: told}, ours, "update again", false},
+		"the bundle is deleted":                    {Input{Lent: []Owned{o}, Options: Options{Deleting: true}}, ours, "", true},
+		"the bundle is deleted, and none wants it": {Input{Lent: []Owned{o}, Beside: told, Options: Options{Deleting: true}}, ours, "delete dropped", false},
+	} {
+		tt.in.Owner, tt.in.Live = "me", map[object.Ref]Live{ref: tt.live}
+		if tt.in.Lives != nil {
+			tt.in.Beside.Declares = declares
+		}
+		p := Compute(tt.in)
+		action := ""
+		for _, ch := range p.Changes {
+			action = strings.TrimSpace(action + " " + string(ch.Action) + " " + string(ch.Code))
+		}
+		if action != tt.action || tt.lent != (len(p.Lent) == 1) || p.Findings.HasErrors() {
+			t.Errorf("%s: %q, lent %v, %v", name, action, p.Lent, p.Findings)
+		}
+		if forgotten := len(tt.in.Lent) > 0 && action == "" && !tt.lent; forgotten && !p.Refresh {
+			t.Errorf("%s: the record does not learn that", name)
+		}
+		if left := tt.in.Options.Deleting && tt.lent; left != (len(p.Findings) == 1 && p.Findings[0].Code == "left-to-nobody") {
+			t.Errorf("%s: %v", name, p.Findings)
+		}
+		if goes := len(tt.in.Lent) > 0 && action == "delete dropped"; goes && (len(p.Kept) != 1 || p.Count().Delete != 1) {
+			t.Errorf("%s: a deletion that fails is forgotten: %+v", name, p.Kept)
+		}
+	}
+}
+
+// Who has let something go asks the other bundles, and can do without an answer.
+func TestAsksOfLent(t *testing.T) {
+	lent := []Owned{{Ref: object.Ref{Kind: "ConfigMap", Name: "a"}}}
+	for _, tt := range []struct {
+		in   Input
+		want bool
+	}{{Input{}, false}, {Input{Lent: lent}, true}, {Input{Lent: lent, Options: Options{NoPrune: true}}, false}} {
+		if got := AsksOfLent(tt.in); got != tt.want || AsksBeside(tt.in) {
+			t.Errorf("%+v: %v", tt.in, got)
+		}
+	}
+}
