@@ -124,7 +124,7 @@ func (e *executor) removeHook(ctx context.Context, ch plan.Change, k kubeapi.Kin
 	if !ok || o.UID == "" || o.Keep {
 		return nil
 	}
-	ch.UID, ch.ResourceVersion, ch.Own = o.UID, o.ResourceVersion, o.Own
+	ch.UID, ch.ResourceVersion, ch.Own, ch.Seen = o.UID, o.ResourceVersion, o.Own, nil
 	if err := e.remove(ctx, ch, k, true); err != nil {
 		return err
 	}
