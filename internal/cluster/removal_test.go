@@ -13,7 +13,7 @@ import (
 func TestDeletePreconditionsOfOwners(t *testing.T) {
 	f, s := testfleet.Get(), connect(t)
 	for _, c := range []struct{ name, by, patch, want string }{
-		{"helm", "helm", `{"metadata":{"labels":{"app.kubernetes.io/managed-by":"Helm"},"annotations":{"meta.helm.sh/release-name":"x","meta.helm.sh/release-namespace":"y"}}}`, "belongs to Helm release y/x since"},
+		{"helm", "helm", `{"metadata":{"annotations":{"meta.helm.sh/release-name":"x","meta.helm.sh/release-namespace":"y"}}}`, "belongs to Helm release y/x since"},
 		{"flux", "kustomize-controller", `{"metadata":{"labels":{"kustomize.toolkit.fluxcd.io/name":"x","kustomize.toolkit.fluxcd.io/namespace":"y"}}}`, "belongs to Flux Kustomization y/x since"},
 		{"bundle", object.Manager("0123456789abcdef"), `{"metadata":{"annotations":{"z":"theirs"}}}`, "since"},
 	} {

@@ -102,7 +102,7 @@ func (e *executor) remove(ctx context.Context, ch plan.Change, k kubeapi.KindInf
 		case goes:
 			return e.gone(ctx, ch.Ref, k, ch.UID)
 		case why != "":
-			return &StaleError{Ref: ch.Ref, Why: "it " + why}
+			return &StaleError{Ref: ch.Ref, Why: why}
 		}
 		if err := e.unforeseen(ctx, ch); err != nil {
 			return err

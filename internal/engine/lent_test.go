@@ -16,10 +16,10 @@ func TestHandedToABundleThatIsDropped(t *testing.T) {
 	r := newRig(t)
 	one, two, three := r.configMap("one", "k: v"), r.configMap("two", "k: v"), r.configMap("three", "k: v")
 	files := func(first, second string) Request {
-		a := "bundle:\n  apiVersion: v1alpha1\n  name: " + r.name + "-a\n  instances:\n    app:\n      namespace: " + r.name + "\n      manifests: {paths: [one.txt]}\n"
+		a := "bundles:\n  " + r.name + "-a:\n    apiVersion: v1alpha1\n    name: " + r.name + "-a\n    instances: {app: {namespace: " + r.name + ", manifests: {paths: [one.txt]}}}\n"
 		r.write("one.txt", first)
 		req := r.request()
-		req.Bundle, req.Files = r.name+"-a", []string{r.write("a.yaml", a)}
+		req.Bundle, req.Files = r.name+"-a", []string{r.write("bundle.yaml", a)}
 		if second != "" {
 			r.write("two.txt", second)
 			req.Files = append(req.Files, r.write("b.yaml", strings.NewReplacer(r.name+"-a", r.name+"-b", "one.txt", "two.txt").Replace(a)))
@@ -76,6 +76,7 @@ func TestHandedToABundleThatIsDropped(t *testing.T) {
 		t.Errorf("the other bundle left the files: %s", got)
 	}
 	r.carried(fp, dropped)
+	r.carried(r.plan(dropped), dropped) // sees that it is gone
 	lent(0)
 	if r.has("two") || !r.has("one") || !r.has("three") {
 		t.Errorf("two: %v, one: %v, three: %v", r.has("two"), r.has("one"), r.has("three"))

@@ -109,7 +109,7 @@ func TestRightsBeforeTheFirstWrite(t *testing.T) {
 		r.applied(r.request())
 	}
 	user := "few-" + r.name
-	r.grant(user, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list", "watch", "patch", "create"}})
+	r.grant(user, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps", "namespaces"}, Verbs: []string{"get", "list", "watch", "patch", "create"}})
 	req := r.request()
 	req.Access.Kubeconfig = shared.fleet.UserKubeconfig(t, user)
 	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: three")))
@@ -127,7 +127,7 @@ func TestRightsBeforeTheFirstWrite(t *testing.T) {
 	} {
 		fp, err := made(req)
 		if err != nil || fp.Findings.HasErrors() {
-			t.Errorf("%s: the plan: %v", name, err)
+			t.Errorf("%s: the plan: %v, %+v", name, err, fp.Findings)
 			continue
 		}
 		out, err := r.Apply(t.Context(), fp, req)

@@ -1,6 +1,10 @@
 package plan
 
-import "hawser.dev/hawser/internal/diag"
+import (
+	"slices"
+
+	"hawser.dev/hawser/internal/diag"
+)
 
 // lend keeps in mind what is let go for another bundle of the same files until that has it: what nobody declares any more by
 // then would stay in the cluster with our marks, and in no record.
@@ -20,10 +24,10 @@ func (c *computation) lent(o Owned) {
 	case owned || c.declared[o.Ref] || known && (!live.Found || live.UID != o.UID || live.ForeignBundle || !c.ours(live)):
 		c.plan.Refresh = true
 	case known && c.Beside.Told && c.handed(o.Ref) == "" && !c.Options.NoPrune && !c.Rebuilt:
-		c.plan.Kept = append(c.plan.Kept, o) // until it is deleted
 		c.dropped(o)
-		if ch := &c.plan.Changes[len(c.plan.Changes)-1]; ch.Action == Delete && ch.Why != "" {
+		if ch := &c.plan.Changes[len(c.plan.Changes)-1]; ch.Action == Delete {
 			ch.Why = "was let go for another bundle of the same files, and is declared nowhere any more"
+			c.plan.Lent = append(c.plan.Lent, o) // the deletion may fail: it is forgotten when it is gone
 		}
 	default:
 		c.plan.Lent = append(c.plan.Lent, o)
@@ -34,7 +38,9 @@ func (c *computation) lent(o Owned) {
 func (c *computation) abandoned() {
 	var left []string
 	for _, o := range c.plan.Lent {
-		left = append(left, o.Ref.String())
+		if !slices.ContainsFunc(c.plan.Changes, func(ch Change) bool { return ch.Ref == o.Ref && ch.Hook == nil }) {
+			left = append(left, o.Ref.String())
+		}
 	}
 	if !c.Options.Deleting || len(left) == 0 {
 		return

@@ -75,11 +75,14 @@ func Removable(ch plan.Change, owner string, now plan.Live) string {
 	}
 	switch {
 	case now.UID != ch.UID:
-		return "is another object now (other uid)"
+		return "it is another object now (other uid)"
 	case now.Own != ch.Own:
 		return "fields we declared were changed since"
 	}
-	return reclaimed(was, now)
+	if why := reclaimed(was, now); why != "" {
+		return "it " + why
+	}
+	return ""
 }
 
 // Destroys reports whether an object goes of which others may have fields that the plan speaks of: it is deleted and made

@@ -264,18 +264,18 @@ func TestRemovable(t *testing.T) {
 		want   string
 	}{
 		{"its status moved", &seen, with(seen, func(l *plan.Live) { l.ResourceVersion = "2" }), ""},
-		{"another object", &seen, with(seen, func(l *plan.Live) { l.UID = "u2" }), "is another object now (other uid)"},
+		{"another object", &seen, with(seen, func(l *plan.Live) { l.UID = "u2" }), "it is another object now (other uid)"},
 		{"our fields changed", &seen, with(seen, func(l *plan.Live) { l.Own = "o2" }), "fields we declared were changed since"},
-		{"to be kept", &seen, with(seen, func(l *plan.Live) { l.Keep = true }), "is annotated to be kept since"},
+		{"to be kept", &seen, with(seen, func(l *plan.Live) { l.Keep = true }), "it is annotated to be kept since"},
 		{"to be kept before", ptr(with(seen, func(l *plan.Live) { l.Keep = true })), with(seen, func(l *plan.Live) { l.Keep = true }), ""},
-		{"another bundle's label", &seen, with(seen, func(l *plan.Live) { l.OwnerLabel = "4567" }), "belongs to somebody else since"},
-		{"another bundle's fields", &seen, with(seen, func(l *plan.Live) { l.ForeignBundle, l.Foreign = true, "Hawser bundle x" }), "belongs to Hawser bundle x since"},
-		{"of a release again", &seen, with(seen, func(l *plan.Live) { l.Released, l.Foreign = true, "Helm release x" }), "belongs to Helm release x since"},
+		{"another bundle's label", &seen, with(seen, func(l *plan.Live) { l.OwnerLabel = "4567" }), "it belongs to somebody else since"},
+		{"another bundle's fields", &seen, with(seen, func(l *plan.Live) { l.ForeignBundle, l.Foreign = true, "Hawser bundle x" }), "it belongs to Hawser bundle x since"},
+		{"of a release again", &seen, with(seen, func(l *plan.Live) { l.Released, l.Foreign = true, "Helm release x" }), "it belongs to Helm release x since"},
 		{"of a release before", ptr(with(seen, func(l *plan.Live) { l.Released = true })), with(seen, func(l *plan.Live) { l.Released = true }), ""},
-		{"reconciled", &seen, with(seen, func(l *plan.Live) { l.Reconciled, l.Foreign = true, "Flux" }), "belongs to Flux since"},
+		{"reconciled", &seen, with(seen, func(l *plan.Live) { l.Reconciled, l.Foreign = true, "Flux" }), "it belongs to Flux since"},
 		{"taken over and made again, as it was", &moved, moved, ""},
 		{"made in this run", nil, seen, ""},
-		{"made in this run, of a release now", nil, with(seen, func(l *plan.Live) { l.Released, l.Foreign = true, "Helm release x" }), "belongs to Helm release x since"},
+		{"made in this run, of a release now", nil, with(seen, func(l *plan.Live) { l.Released, l.Foreign = true, "Helm release x" }), "it belongs to Helm release x since"},
 	} {
 		if got := Removable(plan.Change{Action: plan.Delete, UID: "u1", Own: "o1", Seen: c.was}, owner, c.now); got != c.want {
 			t.Errorf("%s: %q, want %q", c.reason, got, c.want)
