@@ -108,7 +108,7 @@ func (s *session) correct(cmd *cobra.Command, names []string) error {
 	}
 	pr := s.newProgress()
 	if s.opts.output == "json" && !s.opts.dryRun {
-		pr.ndjson(s.Out)
+		pr.ndjson(s.Out, "drift")
 	}
 	eng, err := s.engine(pr)
 	if err != nil {
