@@ -38,7 +38,7 @@ Exit codes: 0 done, 1 error, 3 partly done, 4 not ready in time, 5 refused, 130 
 	}
 	s.recordsFlags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&to, "to", "", "the release to go back to: its number or rollout (default: the one before the newest)")
+	f.StringVar(&to, "to", "", "the release to go back to: its number or rollout (default: the one before the newest that did not fail)")
 	f.BoolVar(&s.opts.diff, "diff", false, "show changed fields as the API servers see them")
 	f.BoolVar(&s.opts.adopt, "adopt", false, "take over objects that somebody else owns")
 	f.BoolVar(&s.opts.recreate, "recreate", false, "delete and create again where an immutable field changed")

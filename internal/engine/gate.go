@@ -25,12 +25,12 @@ func (r *run) gate(ctx context.Context, fp *fleetplan.FleetPlan) diag.Findings {
 	if len(left) == 0 {
 		return nil
 	}
-	heads := r.heads(ctx, fp.Owner, left)
-	return rollout.Gate(full, selected, heads, fp.Head, r.now())
+	return rollout.Gate(full, selected, r.heads(ctx, fp, left), fp.Head, r.now())
 }
 
 // heads reads the records of clusters that are not selected, and keeps them in unselected; one that cannot be read has no head.
-func (r *run) heads(ctx context.Context, owner string, names []string) map[string]rollout.Head {
+// Where a rollback has nothing to do a cluster has its head, or nothing.
+func (r *run) heads(ctx context.Context, fp *fleetplan.FleetPlan, names []string) map[string]rollout.Head {
 	sub := &run{Engine: r.Engine, req: r.req, program: r.program, fleet: r.fleet, all: r.all}
 	for _, c := range r.all {
 		if slices.Contains(names, c.Name) {
@@ -46,27 +46,23 @@ func (r *run) heads(ctx context.Context, owner string, names []string) map[strin
 		if t.session == nil {
 			continue
 		}
-		rec, _, err := t.store.Current(ctx, owner)
+		rec, _, err := t.store.Current(ctx, fp.Owner)
 		r.unselected = append(r.unselected, rec.On(t.cluster.Name))
 		switch {
 		case err != nil:
 		case rec != nil && rec.Phase == release.Succeeded:
-			out[t.cluster.Name] = rollout.Head{Revision: rec.Head, Finished: rec.Finished, Soaked: rec.Soaked}
-		case rec == nil && r.nowhere(ctx, t):
-			out[t.cluster.Name] = rollout.Head{Revision: rollout.Nowhere}
+			out[t.cluster.Name] = rollout.Head{Revision: fp.HeadOf(*rec), Finished: rec.Finished, Soaked: rec.Soaked}
+		case rec == nil:
+			if _, nowhere := r.wanted(ctx, t); nowhere || fp.RollbackTo != nil {
+				out[t.cluster.Name] = rollout.Head{Revision: rollout.Nowhere}
+			}
 		}
 	}
 	return out
 }
 
-// nowhere reports whether the files place nothing of the bundle on a connected cluster. What cannot be found out is no.
-func (r *run) nowhere(ctx context.Context, t *target) bool {
-	_, nowhere := r.wanted(ctx, t)
-	return nowhere
-}
-
 // wanted are the namespaces of the bundle's instances on a connected cluster as the files have them, and whether they place
-// nothing of it there.
+// nothing of it there. What cannot be found out is no.
 func (r *run) wanted(ctx context.Context, t *target) (namespaces []string, nowhere bool) {
 	if len(r.req.Files) == 0 {
 		return nil, false

@@ -223,3 +223,33 @@ func TestMadeMovesWithTheDeleteOfItsBundle(t *testing.T) {
 		}
 	}
 }
+
+// What is gone back to before an instance was renamed has its passwords by the former name, and the files of then have nothing to do.
+func TestMadeRenamedAndBack(t *testing.T) {
+	t.Parallel()
+	r := chartRig(t, madeTemplates)
+	r.applied(r.request())
+	found, kept, token := r.made()
+	former, err := os.ReadFile(filepath.Join(r.dir, "bundle.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.write("bundle.yaml", "bundle:\n  apiVersion: v1alpha1\n  name: "+r.name+"\n  instances:\n    database:\n      namespace: "+r.name+"\n      helm: {chart: ./chart}\n      values: {text: one}\n")
+	next, n := r.again(t), 0
+	req := next.request()
+	req.ConfirmDelete = &n
+	next.applied(req)
+	next = r.again(t)
+	req = next.back("1")
+	req.ConfirmDelete = &n
+	next.rolledBack(req)
+	r.write("bundle.yaml", string(former))
+	next = r.again(t)
+	if fp := next.plan(next.request()); len(codes(fp)) > 0 || fp.Counts().Writes() > 0 {
+		t.Errorf("the files of then: %v %+v", codes(fp), fp.Counts())
+	}
+	next.applied(next.request())
+	if a, b, c := r.made(); a != found || b != kept || c != token {
+		t.Error("other passwords")
+	}
+}

@@ -91,6 +91,10 @@ func (w *work) unkept(ctx context.Context, p *plan.Plan) diag.Findings {
 		return findings
 	}
 	now, fs := w.run.base(ctx, w)
-	values, _, err := keeper.Kept(ctx, w.set.owner)
-	return slices.Concat(findings, fs, diag.From(err, "kept"), madeguard.Former(p, values, w.back.Made, now, w.set.bodies))
+	m := &w.target.made
+	var err error
+	m.stored, m.handle, err = keeper.Kept(ctx, w.set.owner)
+	m.now = madeguard.Renamed(m.stored, w.back.Made)
+	m.settled.Kept = m.now
+	return slices.Concat(findings, fs, diag.From(err, "kept"), madeguard.Former(p, m.now, w.back.Made, now, w.set.bodies))
 }

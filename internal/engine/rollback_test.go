@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -75,19 +76,22 @@ func TestRollback(t *testing.T) {
 	r.applied(r.request())
 	second := standing(r.record())
 	for n := range 10 {
-		want, state, to := map[string]string{"app": "one", "old": "one"}, first, 1
+		want, state := map[string]string{"app": "one", "old": "one"}, first
 		if n%2 == 1 {
-			want, state, to = map[string]string{"app": "two", "new": "two"}, second, 2
+			want, state = map[string]string{"app": "two", "new": "two"}, second
 		}
-		req := r.back("")
-		out := r.rolledBack(req)
+		out := r.rolledBack(r.back(strconv.Itoa(n + 1)))
 		rec := r.record()
 		if got := r.data(); !maps.Equal(got, want) || standing(rec) != state {
 			t.Fatalf("%d: %v, want %v\n%s\n%s", n, got, want, standing(rec), state)
 		}
-		if rec.Release != n+3 || rec.Revision != n+3 || n < 2 && rec.RollbackTo.Release != to || n >= 2 && rec.RollbackTo.Release != n+1 || out.Verb != "rollback" {
+		if rec.Release != n+3 || rec.Revision != n+3 || rec.RollbackTo.Release != n+1 || out.Verb != "rollback" {
 			t.Fatalf("%d: %d %d %v", n, rec.Release, rec.Revision, rec.RollbackTo)
 		}
+	}
+	again, err := r.PlanRollback(t.Context(), r.back("")) // once more is not one further
+	if err != nil || again.Counts().Writes() != 0 || !slices.Contains(codes(again), "already-back") {
+		t.Errorf("again: %v %+v", err, again)
 	}
 	fp := r.plan(r.request()) // the files are those of the second release, and so is the last state
 	if c := fp.Counts(); c.Writes() != 0 {

@@ -184,7 +184,7 @@ func TestNotWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	owner := object.OwnerID("", "", r.name)
-	if heads := run.heads(t.Context(), owner, []string{here}); len(heads) != 0 {
+	if heads := run.heads(t.Context(), &fleetplan.FleetPlan{Owner: owner}, []string{here}); len(heads) != 0 {
 		t.Errorf("a gate would pass: %v", heads)
 	}
 	r.write("other.yaml", "bundle:\n  apiVersion: v1alpha1\n  name: needs-"+r.name+"\n  requires: [{bundle: "+r.name+"}]\n  instances: {}\n")
@@ -215,7 +215,7 @@ func TestNotWaitedFor(t *testing.T) {
 	if phase := r.record().Phase; phase != release.Succeeded {
 		t.Errorf("the record is %q after waiting", phase)
 	}
-	if heads := run.heads(t.Context(), owner, []string{here}); heads[here].Revision == "" {
+	if heads := run.heads(t.Context(), &fleetplan.FleetPlan{Owner: owner}, []string{here}); heads[here].Revision == "" {
 		t.Error("a gate would not pass")
 	}
 }

@@ -53,6 +53,14 @@ type FleetPlan struct {
 	Context    string   `json:"-"`
 }
 
+// HeadOf is the revision that a cluster with this record has delivered: that of the plan where a rollback has nothing to do there.
+func (p *FleetPlan) HeadOf(rec release.Record) string {
+	if p.RollbackTo.Reached(rec) {
+		return p.Head
+	}
+	return rec.Head
+}
+
 // Stats say what planning cost.
 type Stats struct {
 	Clusters  int `json:"clusters"`  // selected

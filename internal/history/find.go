@@ -96,14 +96,19 @@ func (h *History) Find(name string) (*Release, error) {
 
 // missing is the error of a release that no cluster keeps.
 func (h *History) missing(name string) error {
+	f := diag.Errorf("no-such-release", "no cluster keeps a release %s of %s", name, h.Bundles[0].Bundle)
+	f.Fix = "kept are: " + strings.Join(h.names(), ", ")
+	h.doubt(&f)
+	return diag.Findings{f}.Err()
+}
+
+// names are the names of all releases of the one bundle.
+func (h *History) names() []string {
 	var all []*Release
 	for i := range h.Bundles[0].Releases {
 		all = append(all, &h.Bundles[0].Releases[i])
 	}
-	f := diag.Errorf("no-such-release", "no cluster keeps a release %s of %s", name, h.Bundles[0].Bundle)
-	f.Fix = "kept are: " + strings.Join(named(all), ", ")
-	h.doubt(&f)
-	return diag.Findings{f}.Err()
+	return named(all)
 }
 
 // named are the names of releases for people: number and rollout.

@@ -373,7 +373,7 @@ func instancesOf(rec release.Record) []Instance {
 func (l *ledger) state(rollout string) State {
 	good, bad, current := 0, 0, false
 	out := Succeeded
-	head := ""
+	var is release.Record // what the records of the release have in common
 	for _, r := range l.rows {
 		rec, in, _ := l.at(r, rollout)
 		if !in {
@@ -392,7 +392,8 @@ func (l *ledger) state(rollout string) State {
 		if rec.Phase == release.Written {
 			out = Written
 		}
-		head, current = cmp.Or(head, rec.Head), current || rec.Revision == r.kept.Records[0].Revision
+		is.Head, is.RollbackTo = cmp.Or(is.Head, rec.Head), cmp.Or(is.RollbackTo, rec.RollbackTo)
+		current = current || rec.Revision == r.kept.Records[0].Revision
 	}
 	switch {
 	case good > 0 && bad > 0:
@@ -401,16 +402,17 @@ func (l *ledger) state(rollout string) State {
 		return Failed
 	case !current:
 		return Superseded
-	case l.order[0] == rollout && l.behind(rollout, head):
+	case l.order[0] == rollout && l.behind(rollout, is):
 		return Pending
 	}
 	return out
 }
 
-// behind reports whether a cluster stands at an older release than this one, and at other files than its head says.
-func (l *ledger) behind(rollout, head string) bool {
+// behind reports whether a cluster stands at an older release than this one, and at other files than its head says; after a
+// rollback, at another release than the one that was gone back to, and newer than that.
+func (l *ledger) behind(rollout string, is release.Record) bool {
 	return slices.ContainsFunc(l.rows, func(r row) bool {
 		rec, in, _ := l.at(r, rollout)
-		return rec != nil && !in && rec.Revision == r.kept.Records[0].Revision && rec.Head != head
+		return rec != nil && !in && rec.Revision == r.kept.Records[0].Revision && rec.Head != is.Head && !is.RollbackTo.Reached(*rec)
 	})
 }

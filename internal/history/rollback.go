@@ -2,6 +2,7 @@ package history
 
 import (
 	"slices"
+	"strings"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/release"
@@ -22,35 +23,23 @@ func (r *Rollback) Name() *release.Name {
 	return &release.Name{Release: r.To.Release, Rollout: r.To.Rollout}
 }
 
-// Back finds the release of a bundle to go back to: the one that to names by number or rollout, with "" the one before the
-// newest, by number; a rollback that has not come to its end goes on. Clusters that it did not come to have what they had at that time. The error is for a release that there
-// is not; clusters that did not answer have neither record nor finding.
+// Back finds the release of a bundle to go back to: the one that to names by number or rollout. With "" a rollback that is the
+// newest release goes on, to where it went, however often that is asked; else it is the newest release before the newest one that
+// failed nowhere, or, without one, the one before the newest. Which one is the newest must be known then. Clusters that the release
+// did not come to have what they had at that time. The error is for a release that there is not; clusters that did not answer have
+// neither record nor finding.
 func Back(clusters []Cluster, bundle, to string) (*Rollback, error) {
 	h := Of(clusters)
 	if err := h.Choose(bundle); err != nil {
 		return nil, err
 	}
-	newest := h.Bundles[0].Releases[0]
-	if to == "" && newest.RollbackTo != nil && newest.State != Succeeded && newest.State != Written {
-		to = newest.RollbackTo.Rollout // it goes on
-	}
-	found, err := h.before(), error(nil)
-	if to != "" {
-		found, err = h.Find(to)
-	}
-	switch {
-	case err != nil:
+	found, again, err := h.back(to)
+	if err != nil {
 		return nil, err
-	case found == nil:
-		f := diag.Errorf("no-earlier-release", "there is no release of %s before %s", bundle, newest.Name())
-		f.Why = "nothing else is kept on the selected clusters"
-		f.Fix = "apply the files as they were; hawser delete " + bundle + " removes what there is"
-		h.doubt(&f)
-		return nil, diag.Findings{f}.Err()
 	}
 	all := ledgers(clusters)
 	l := all[slices.IndexFunc(all, func(l *ledger) bool { return l.owner == h.Bundles[0].Owner })]
-	out := &Rollback{To: *found}
+	out := &Rollback{To: *found, Findings: again}
 	for _, r := range l.rows {
 		rec, _, unknown := l.at(r, found.Rollout)
 		if r.cluster.Unreachable != "" {
@@ -62,15 +51,56 @@ func Back(clusters []Cluster, bundle, to string) (*Rollback, error) {
 	return out, nil
 }
 
-// before is the release before the newest one, nil when there is none.
+// back is the release that to names, and a warning where it was gone back to already.
+func (h *History) back(to string) (*Release, diag.Findings, error) {
+	newest := h.Bundles[0].Releases[0]
+	switch {
+	case to != "":
+		found, err := h.Find(to)
+		return found, nil, err
+	case newest.RollbackTo != nil:
+		found, err := h.Find(newest.RollbackTo.Rollout)
+		if err != nil || newest.State != Succeeded && newest.State != Written {
+			return found, nil, err
+		}
+		f := diag.Warnf("already-back", "release %s went back to %s already", newest.Name(), found.Name())
+		f.Fix = "choose a release with --to to go further, or to undo it; hawser history shows which there are"
+		return found, diag.Findings{f}, nil
+	case len(h.Unknown) > 0:
+		f := diag.Errorf("newest-unknown", "nobody knows whether %s is the newest release of %s", newest.Name(), h.Bundles[0].Bundle)
+		h.doubt(&f)
+		f.Fix = "name the release to go back to with --to: kept are " + strings.Join(h.names(), ", ")
+		return nil, nil, diag.Findings{f}.Err()
+	}
+	if found := h.before(); found != nil {
+		return found, nil, nil
+	}
+	f := diag.Errorf("no-earlier-release", "there is no release of %s before %s", h.Bundles[0].Bundle, newest.Name())
+	f.Why = "nothing else is kept on the clusters that were looked at: those that are selected, in waves that this run may come to"
+	f.Fix = "apply the files as they were; hawser delete " + h.Bundles[0].Bundle + " removes what there is"
+	return nil, nil, diag.Findings{f}.Err()
+}
+
+// before is the newest release before the newest one that ended well wherever it came to; without one the one before the
+// newest, and nil when there is none.
 func (h *History) before() *Release {
 	all := h.Bundles[0].Releases
+	var first *Release
 	for i := range all[1:] {
-		if r := &all[i+1]; r.Release < all[0].Release || all[0].Release == 0 {
+		r := &all[i+1]
+		if r.Release >= all[0].Release && all[0].Release != 0 {
+			continue
+		}
+		switch r.State {
+		case Failed, Partial, Applying, Deleting:
+			if first == nil {
+				first = r
+			}
+		default:
 			return r
 		}
 	}
-	return nil
+	return first
 }
 
 // doubts are the reasons why a cluster cannot go back to a record, and warnings.

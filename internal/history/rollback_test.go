@@ -16,6 +16,10 @@ func TestBack(t *testing.T) {
 		r.Head = rec(1, to, ok).Head
 		return r
 	}
+	learnt := func(r release.Record, head int) release.Record {
+		r.Head = rec(1, head, ok).Head
+		return r
+	}
 	numberless := func(revision int) release.Record {
 		r := rec(revision, revision, ok)
 		r.Release = 0
@@ -38,19 +42,27 @@ func TestBack(t *testing.T) {
 		"the newest itself":              {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(1, 1, ok))}, to: "2", want: "R2 a:R2 b:R1"},
 		"one number, two runs":           {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("b", func() release.Record { r := rec(1, 2, ok); r.Rollout = "X2"; return r }())}, want: "R1 a:R1 b:-"},
 		"releases without numbers":       {clusters: []Cluster{keeps("a", numberless(2), numberless(1))}, want: "R1 a:R1"},
-		"there and back":                 {clusters: []Cluster{keeps("a", back(rec(3, 3, ok), 1), rec(2, 2, ok), rec(1, 1, ok))}, want: "R2 a:R2"},
+		"there and back":                 {clusters: []Cluster{keeps("a", back(rec(3, 3, ok), 1), rec(2, 2, ok), rec(1, 1, ok))}, want: "R1 a:R1", codes: "already-back@"},
+		"and further":                    {clusters: []Cluster{keeps("a", back(rec(3, 3, ok), 1), rec(2, 2, ok), rec(1, 1, ok))}, to: "2", want: "R2 a:R2"},
 		"a rollback that failed goes on": {clusters: []Cluster{keeps("a", back(rec(3, 3, bad), 1), rec(2, 2, ok), rec(1, 1, ok))}, want: "R1 a:R1"},
 		"one that has not come to b goes on": {clusters: []Cluster{keeps("a", back(rec(3, 3, ok), 1), rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(2, 2, ok), rec(1, 1, ok))},
 			want: "R1 a:R1 b:R1"},
-		"one that died goes on": {clusters: []Cluster{keeps("a", back(rec(3, 3, open), 1), rec(2, 2, ok), rec(1, 1, ok))}, want: "R1 a:R1"},
-		"it had failed here":    {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, bad)), keeps("b", rec(2, 2, ok), rec(1, 1, ok))}, want: "R1 a:R1 b:R1", codes: "failed-release@a"},
-		"it has not ended here": {clusters: []Cluster{keeps("a", rec(2, 2, open), rec(1, 1, ok)), keeps("b", rec(2, 2, ok), rec(1, 1, ok))}, to: "2", want: "R2 a:R2 b:R2", codes: "release-open@a"},
-		"it is not kept here":   {clusters: []Cluster{keeps("a", rec(9, 9, ok), rec(8, 8, ok)), keeps("b", rec(2, 8, ok), rec(1, 3, ok))}, to: "3", want: "R3 a:- b:R3", codes: "not-kept@a"},
-		"b does not answer":     {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), {Name: "b", Unreachable: "no route"}}, want: "R1 a:R1 b:-"},
-		"b may not be read":     {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), {Name: "b", Unknown: "forbidden"}}, want: "R1 a:R1 b:-", codes: "not-kept@b"},
-		"there is one alone":    {clusters: []Cluster{keeps("a", rec(1, 1, ok))}, codes: "no-earlier-release"},
-		"there is no such one":  {clusters: []Cluster{keeps("a", rec(1, 1, ok))}, to: "7", codes: "no-such-release"},
-		"there is nothing":      {clusters: []Cluster{keeps("a")}, codes: "not-installed"},
+		"one that died goes on":                         {clusters: []Cluster{keeps("a", back(rec(3, 3, open), 1), rec(2, 2, ok), rec(1, 1, ok))}, want: "R1 a:R1"},
+		"it had failed here":                            {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, bad)), keeps("b", rec(2, 2, ok), rec(1, 1, ok))}, want: "R1 a:R1 b:R1", codes: "failed-release@a"},
+		"it has not ended here":                         {clusters: []Cluster{keeps("a", rec(2, 2, open), rec(1, 1, ok)), keeps("b", rec(2, 2, ok), rec(1, 1, ok))}, to: "2", want: "R2 a:R2 b:R2", codes: "release-open@a"},
+		"it is not kept here":                           {clusters: []Cluster{keeps("a", rec(9, 9, ok), rec(8, 8, ok)), keeps("b", rec(2, 8, ok), rec(1, 3, ok))}, to: "3", want: "R3 a:- b:R3", codes: "not-kept@a"},
+		"b does not answer":                             {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), {Name: "b", Unreachable: "no route"}}, to: "1", want: "R1 a:R1 b:-"},
+		"b may not be read":                             {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), {Name: "b", Unknown: "forbidden"}}, to: "1", want: "R1 a:R1 b:-", codes: "not-kept@b"},
+		"b may have a newer one, and does not answer":   {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), {Name: "b", Unreachable: "no route"}}, codes: "newest-unknown"},
+		"b may have a newer one, and may not be read":   {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), {Name: "b", Unknown: "forbidden"}}, codes: "newest-unknown"},
+		"a rollback goes on while b does not answer":    {clusters: []Cluster{keeps("a", back(rec(3, 3, bad), 1), rec(2, 2, ok), rec(1, 1, ok)), {Name: "b", Unreachable: "no route"}}, want: "R1 a:R1 b:-"},
+		"the one before had failed":                     {clusters: []Cluster{keeps("a", rec(3, 3, ok), rec(2, 2, bad), rec(1, 1, ok))}, want: "R1 a:R1"},
+		"it had failed on b alone":                      {clusters: []Cluster{keeps("a", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(3, 3, ok), rec(2, 2, bad), rec(1, 1, ok))}, want: "R1 a:R1 b:R1"},
+		"a rollback in steps: b is in a later wave":     {clusters: []Cluster{keeps("a", back(rec(3, 3, ok), 1), rec(2, 2, ok), rec(1, 1, ok)), keeps("b")}, want: "R1 a:R1 b:-", codes: "already-back@"},
+		"b was left unchanged by what a went back from": {clusters: []Cluster{keeps("a", back(rec(3, 3, ok), 1), rec(2, 2, ok), rec(1, 1, ok)), keeps("b", learnt(rec(1, 1, ok), 2))}, want: "R1 a:R1 b:R1", codes: "already-back@"},
+		"there is one alone":                            {clusters: []Cluster{keeps("a", rec(1, 1, ok))}, codes: "no-earlier-release"},
+		"there is no such one":                          {clusters: []Cluster{keeps("a", rec(1, 1, ok))}, to: "7", codes: "no-such-release"},
+		"there is nothing":                              {clusters: []Cluster{keeps("a")}, codes: "not-installed"},
 	} {
 		got, err := Back(c.clusters, "shop", c.to)
 		var codes []string
@@ -60,22 +72,29 @@ func TestBack(t *testing.T) {
 				t.Errorf("%s: nothing says what to do: %v", name, fs)
 			}
 		}
-		said := ""
-		if got != nil {
-			said = got.To.Rollout
-			for i, r := range got.Records {
-				at := "-"
-				if r != nil {
-					at = r.Rollout
-				}
-				said += " " + c.clusters[i].Name + ":" + at
-			}
-			for _, f := range got.Findings {
-				codes = append(codes, f.Code+"@"+f.Cluster)
-			}
-		}
+		said, found := saidOf(got, c.clusters)
+		codes = append(codes, found...)
 		if slices.Sort(codes); said != c.want || strings.Join(codes, " ") != c.codes {
 			t.Errorf("%s: %q %q, want %q %q (%v)", name, said, codes, c.want, c.codes, err)
 		}
 	}
+}
+
+// saidOf is a rollback's release with what each cluster has of it, and the codes of its findings.
+func saidOf(got *Rollback, clusters []Cluster) (said string, codes []string) {
+	if got == nil {
+		return "", nil
+	}
+	said = got.To.Rollout
+	for i, r := range got.Records {
+		at := "-"
+		if r != nil {
+			at = r.Rollout
+		}
+		said += " " + clusters[i].Name + ":" + at
+	}
+	for _, f := range got.Findings {
+		codes = append(codes, f.Code+"@"+f.Cluster)
+	}
+	return said, codes
 }

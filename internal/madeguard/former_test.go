@@ -2,6 +2,9 @@ package madeguard
 
 import (
 	"encoding/base64"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	"hawser.dev/hawser/internal/chance"
@@ -44,6 +47,45 @@ func TestFormer(t *testing.T) {
 			if f.Fix == "" || f.Object != ref.String() {
 				t.Errorf("%s: %+v", name, f)
 			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestFormerRenamed: an instance that has another name by now has its values by the name of then, and what was rotated under the
+// new name is in use.
+func TestFormerRenamed(t *testing.T) {
+	ref := object.Ref{Kind: "Secret", Namespace: "ns", Name: "login"}
+	secret := func(value string) map[object.Ref]object.Object {
+		return map[object.Ref]object.Object{ref: {Body: map[string]any{"kind": "Secret", "data": map[string]any{"p": base64.StdEncoding.EncodeToString([]byte(value))}}}}
+	}
+	answers := func(value string) chance.Answers {
+		return chance.Answers{Calls: []chance.Call{{Func: chance.Generate, Value: value}}}
+	}
+	const old, use = "old-password-of-web", "password-of-site-in-use"
+	for name, c := range map[string]struct {
+		kept  map[string]chance.Answers
+		now   map[object.Ref]object.Object
+		names string // of what is kept afterwards
+		want  string // of the one finding: its severity
+	}{
+		"renamed":                         {map[string]chance.Answers{"site": answers(old)}, secret(old), "web", ""},
+		"renamed, and the Secret is gone": {map[string]chance.Answers{"site": answers(old)}, nil, "web", ""},
+		"renamed and rotated":             {map[string]chance.Answers{"site": answers(use)}, secret(use), "site", "error"},
+		"renamed, rotated, and gone":      {map[string]chance.Answers{"site": answers(use)}, nil, "site", "warning"},
+		"its own are there":               {map[string]chance.Answers{"site": answers(use), "web": answers(old)}, secret(old), "site web", ""},
+	} {
+		made := map[string]string{"web": answers(old).Digest()}
+		p := &plan.Plan{Changes: []plan.Change{{Action: plan.Update, Ref: ref, Instance: "web"}}}
+		renamed := Renamed(c.kept, made)
+		if names := strings.Join(slices.Sorted(maps.Keys(renamed)), " "); names != c.names {
+			t.Errorf("%s: kept is %s, want %s", name, names, c.names)
+		}
+		got := ""
+		for _, f := range Former(p, renamed, made, c.now, secret(old)) {
+			got += string(f.Severity)
 		}
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

@@ -143,6 +143,12 @@ func (n *Name) String() string {
 	return fmt.Sprintf("%d (%s)", n.Release, n.Rollout)
 }
 
+// Reached reports whether a cluster with this record stands where a rollback to the release brings it: in the release, in a rollback
+// to it, or at an older one, which is what it had then. Nothing is reached of nil.
+func (n *Name) Reached(rec Record) bool {
+	return n != nil && (rec.Rollout == n.Rollout || rec.RollbackTo != nil && rec.RollbackTo.Rollout == n.Rollout || 0 < rec.Release && rec.Release < n.Release)
+}
+
 // ReadyBefore reports whether an instance that is suspended now was ready when it was last delivered. A nil record knows
 // no instance.
 func (r *Record) ReadyBefore(instance string) bool {
