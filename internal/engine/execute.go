@@ -101,7 +101,7 @@ func (l *loop) locked(ctx context.Context, w *work, row *fleetplan.ClusterOutcom
 	}
 	switch {
 	case result.OK():
-		if row.Result = fleetplan.Succeeded; !l.req.Wait && l.fp.Verb == "apply" {
+		if row.Result = fleetplan.Succeeded; !l.req.Wait && l.fp.Verb != "delete" {
 			row.Reason = fleetplan.NotWaited
 		}
 	case ctx.Err() != nil:

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"slices"
 
 	"hawser.dev/hawser/internal/deletionguard"
@@ -27,11 +28,14 @@ func (r *run) guards(p *Prepared) diag.Findings {
 	return deletionguard.Check(p.Guard, p.Counts().Delete+p.Counts().Recreate, r.req.ConfirmDelete)
 }
 
-// guarded is what the guard of deletions looks at.
+// guarded is what the guard of deletions looks at. Where a rollback goes back to nothing every instance counts.
 func (w *work) guarded() deletionguard.Cluster {
 	c := deletionguard.Cluster{Name: w.Cluster, Plan: w.Plan, Owned: w.input.Owned, Declared: w.set.desired, NotPlaced: w.NotPlaced}
 	for _, p := range w.set.parts {
 		c.Placed = append(c.Placed, p.instance.Name)
+	}
+	if r := w.target.record; len(w.run.req.Files) == 0 && w.back == nil && r != nil {
+		c.Placed = slices.Collect(maps.Keys(r.Inputs))
 	}
 	return c
 }

@@ -62,6 +62,7 @@ func (w *work) restore(ctx context.Context) diag.Findings {
 	for i := range kept {
 		kept[i].Pos = diag.Pos{} // the files are others now
 	}
+	w.back.Keep = t.record.Keep // how many releases are kept is no part of one
 	r.remember(kept)
 	s.defined, s.depends = object.DefinedKinds(kept), w.back.Depends
 	marked, findings := r.marks.Of(kept, render.Marking{Render: "release " + w.back.SetDigest, Owner: s.owner, Bundle: s.spec.Name, Known: t.known(),
@@ -91,8 +92,7 @@ func (w *work) unkept(ctx context.Context, p *plan.Plan) diag.Findings {
 		return findings
 	}
 	now, fs := w.run.base(ctx, w)
-	m := &w.target.made
-	var err error
+	m, err := &w.target.made, error(nil)
 	m.stored, m.handle, err = keeper.Kept(ctx, w.set.owner)
 	m.now = madeguard.Renamed(m.stored, w.back.Made)
 	m.settled.Kept = m.now

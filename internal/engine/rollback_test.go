@@ -164,3 +164,33 @@ func TestRollbackNotKept(t *testing.T) {
 		t.Errorf("%v %v", r.data(), rec.Inputs)
 	}
 }
+
+// TestRollbackToNothing: where the release is not, everything goes, and somebody has to say so; how many releases are kept stays
+// what it is now.
+func TestRollbackToNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one"), "  revisionHistoryLimit: 2"))
+	r.write("fleet.yaml", "fleet:\n  name: "+r.name+"\n  clusters:\n    a: {group: g, kubernetes: {context: "+here+"}}\n")
+	r.applied(r.request())
+	first := r.record()
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: two"), "  revisionHistoryLimit: 5"))
+	r.applied(r.request())
+	fp, err := r.PlanRollback(t.Context(), r.back("1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := fp.works["a"]
+	if len(fp.Guard) > 0 || len(w.guarded().Placed) != 1 {
+		t.Errorf("%v %v", fp.Guard, w.guarded().Placed)
+	}
+	w.back, w.set.parts, w.set.desired = nil, nil, nil // as where the release never came
+	if !slices.Equal(w.guarded().Placed, []string{"app"}) {
+		t.Errorf("an instance that goes whole: %v", w.guarded().Placed)
+	}
+	fp.run.close()
+	r.rolledBack(r.back("1"))
+	if rec := r.record(); rec.Keep != 5 || first.Keep != 2 {
+		t.Errorf("kept are %d, they were %d", rec.Keep, first.Keep)
+	}
+}

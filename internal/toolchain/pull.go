@@ -106,6 +106,7 @@ func (t *Tools) pinned(ctx context.Context, req PullRequest) (url, digest string
 // merged adds files to a directory: fill makes them beside it, then each takes its place. A file that exists is an
 // error before any is moved.
 func merged(dir string, fill func(tmp string) error) (err error) {
+	shown := dir
 	if dir, err = written(dir); err != nil {
 		return err
 	}
@@ -143,9 +144,9 @@ func merged(dir string, fill func(tmp string) error) (err error) {
 	for _, name := range names {
 		switch _, err := root.Lstat(filepath.FromSlash(name)); {
 		case err == nil:
-			return failure("file-exists", strconv.Quote(name)+" exists in "+dir, "nothing was written; name another directory")
+			return failure("file-exists", strconv.Quote(name)+" exists in "+shown, "nothing was written; name another directory")
 		case !errors.Is(err, fs.ErrNotExist):
-			return failure("outside", strconv.Quote(name)+" cannot be written into "+dir+": "+err.Error(), "nothing was written; name a directory without links that lead out of it")
+			return failure("outside", strconv.Quote(name)+" cannot be written into "+shown+": "+err.Error(), "nothing was written; name a directory without links that lead out of it")
 		}
 	}
 	for _, name := range names {
