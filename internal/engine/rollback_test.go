@@ -171,7 +171,7 @@ func TestRollbackToNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one"), "  revisionHistoryLimit: 2"))
-	r.write("fleet.yaml", "fleet:\n  name: "+r.name+"\n  clusters:\n    a: {group: g, kubernetes: {context: "+here+"}}\n")
+	r.write("fleet.yaml", "fleet:\n  apiVersion: v1alpha1\n  name: "+r.name+"\n  clusters:\n    a: {group: g, kubeContext: "+here+"}\n")
 	r.applied(r.request())
 	first := r.record()
 	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: two"), "  revisionHistoryLimit: 5"))
