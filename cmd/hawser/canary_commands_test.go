@@ -50,6 +50,8 @@ var canaryRuns = []canaryRun{
 	{"history diff", 0, "1 1 --bundle $BUNDLE $FLEET -o json"},
 	{"drift", 0, "$BUNDLE $FLEET --full"},
 	{"drift", 0, "$BUNDLE $FLEET -o json"},
+	{"drift", 0, "$BUNDLE $FLEET --correct --dry-run --full"},
+	{"drift", 0, "$BUNDLE $FLEET --correct -y -o json --wait=false"},
 	{"runtime build", 0, "-f fleet.cue"},
 	{"runtime build", 0, "-f fleet.cue -o json"},
 	{"fleet retire", 0, "staging --delete --dry-run -f shop.cue --fleet left.cue --full"},

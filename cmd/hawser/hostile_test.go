@@ -326,7 +326,7 @@ func (rig *hostileRig) judge(c hostileCase) {
 		bad("success, and the cluster has " + rig.delivered(srv))
 	case code != 0 && hurt.Load() == 0:
 		bad("nothing was wrong")
-	case !slices.Contains([]int{0, 1, 3, 4, 5}, code) && !(code == 2 && c.verb == "diff") || strings.Contains(out, "goroutine ") || strings.Contains(out, "panic"):
+	case !slices.Contains([]int{0, 1, 3, 4, 5}, code) && !(code == 2 && (c.verb == "diff" || c.verb == "drift")) || strings.Contains(out, "goroutine ") || strings.Contains(out, "panic"):
 		bad("no proper end")
 	case code != 0 && !strings.Contains(out, strings.TrimPrefix(srv.URL, "https://")) && !strings.Contains(out, "rogue"):
 		bad("names no server")
