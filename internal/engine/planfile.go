@@ -84,8 +84,8 @@ func (e *Engine) written(fp *Prepared, digests *planfile.Digests) ([]byte, error
 		for j := range cp.Plan.Changes {
 			ch := &cp.Plan.Changes[j]
 			body, ok := bodies[ch.Ref]
-			secret := ok && e.holdsSecret(body)
-			if secret {
+			secret := !ok || e.holdsSecret(body)
+			if ch.Open = !secret; secret {
 				ch.Digest = digests.Key(ch.Digest)
 			}
 			if secret || staleplan.Hides(*ch) {
@@ -99,7 +99,7 @@ func (e *Engine) written(fp *Prepared, digests *planfile.Digests) ([]byte, error
 
 // holdsSecret: a Secret, or an object in which a value known to be secret turns up.
 func (e *Engine) holdsSecret(o object.Object) bool {
-	if o.Ref().IsSecret() || len(o.Sensitive) > 0 {
+	if o.Secret() {
 		return true
 	}
 	data, err := json.Marshal(o.Body)

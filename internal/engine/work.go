@@ -59,17 +59,17 @@ func (p *Prepared) planned(works []*work) {
 	}
 }
 
-// digests are those of what is declared, by object and cluster.
-func (p *Prepared) digests() map[string]map[string]string {
-	out := map[string]map[string]string{}
+// digests are those of what is declared, by object and cluster; open are the objects that are known to hold no secret.
+func (p *Prepared) digests() (out map[string]map[string]string, open map[string]bool) {
+	out, open = map[string]map[string]string{}, map[string]bool{}
 	for name, w := range p.works {
 		for _, d := range w.set.desired {
 			key := d.Ref.String()
 			if out[key] == nil {
-				out[key] = map[string]string{}
+				out[key], open[key] = map[string]string{}, true
 			}
-			out[key][name] = d.Digest
+			out[key][name], open[key] = d.Digest, open[key] && d.Open
 		}
 	}
-	return out
+	return out, open
 }

@@ -174,8 +174,8 @@ func (o *Outcome) Finish(p *FleetPlan, rows map[string]*ClusterOutcome) {
 }
 
 // Compare tells for every failed object whether the same declaration is ready elsewhere; digests are those of what was
-// declared, by object and cluster.
-func (o *Outcome) Compare(digests map[string]map[string]string) {
+// declared, by object and cluster; those of the objects that are in open are told.
+func (o *Outcome) Compare(digests map[string]map[string]string, open map[string]bool) {
 	ready := map[string]bool{}
 	failing := map[string]map[string]bool{}
 	for _, row := range o.Clusters {
@@ -205,6 +205,9 @@ func (o *Outcome) Compare(digests map[string]map[string]string) {
 				p.Elsewhere = "only here"
 			case p.FailedOn > 1:
 				p.Elsewhere = "everywhere"
+			}
+			if !open[p.Object.String()] {
+				p.Digest = ""
 			}
 		}
 	}

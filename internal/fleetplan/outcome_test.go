@@ -134,7 +134,11 @@ func TestCompare(t *testing.T) {
 		for _, name := range c.ready {
 			out.Clusters = append(out.Clusters, ClusterOutcome{Cluster: name, Result: Succeeded})
 		}
-		out.Compare(map[string]map[string]string{ref.String(): c.digests})
+		hidden := &Outcome{Clusters: []ClusterOutcome{{Cluster: "a", Problems: slices.Clone(fails)}}}
+		if hidden.Compare(map[string]map[string]string{ref.String(): c.digests}, nil); hidden.Clusters[0].Problems[0].Digest != "" {
+			t.Errorf("%s: the digest of what may hold a secret is told", c.name)
+		}
+		out.Compare(map[string]map[string]string{ref.String(): c.digests}, map[string]bool{ref.String(): true})
 		p := out.Clusters[0].Problems[0]
 		if p.Elsewhere != c.want || p.ReadyOn != c.on || p.FailedOn != c.off || p.Digest != c.digests["a"] {
 			t.Errorf("%s: %+v", c.name, p)

@@ -123,7 +123,7 @@ func (d declaration) change(a plan.Action, code plan.Code, why string) plan.Chan
 	if d.hook {
 		why = strings.TrimPrefix(why+", a hook", ", ")
 	}
-	return plan.Change{Action: a, Code: code, Ref: d.ref, Instance: d.instance, Version: d.version, Digest: d.digest, Why: why}
+	return plan.Change{Action: a, Code: code, Ref: d.ref, Instance: d.instance, Version: d.version, Digest: d.digest, Open: d.body != nil && !d.body.Secret(), Why: why}
 }
 
 // since is how the declaration changed: what was secret in either stays hidden.

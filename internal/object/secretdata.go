@@ -10,6 +10,9 @@ import (
 // IsSecret reports whether the ref is a core Secret.
 func (r Ref) IsSecret() bool { return r.Group == "" && r.Kind == "Secret" }
 
+// Secret reports whether an object is a Secret, or is known to hold something secret: its digest would tell who guesses it right.
+func (o Object) Secret() bool { return o.Ref().IsSecret() || len(o.Sensitive) > 0 }
+
 // foldStringData moves a Secret's stringData into data (base64), as the API server would, so that digest, diff and
 // apply see one form: a foreign stringData write is invisible in our managed fields entry otherwise.
 func foldStringData(u *unstructured.Unstructured) {

@@ -162,7 +162,7 @@ func (c *computation) desired(d Desired) {
 		c.plan.Kept = append(c.plan.Kept, own) // it stays with the instance that made or declares it, as that one's other objects do
 		return
 	}
-	ch := Change{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, Digest: d.Digest, Pos: d.Pos,
+	ch := Change{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, Digest: d.Digest, Open: d.Open, Pos: d.Pos,
 		NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, OwnNamespace: d.OwnNamespace, UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own}
 	if why := c.yields(d, live); d.OwnNamespace && isOwned && why != "" {
 		ch.Action, ch.Code, ch.Why = Release, CodeMoved, why

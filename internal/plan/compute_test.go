@@ -47,6 +47,9 @@ func (s script) input() Input {
 	in := Input{Cluster: "c1", Bundle: "shop", Owner: "me", Desired: s.Desired, Owned: s.Owned, Open: s.Open, Undone: s.Undone, Options: s.Options, Lives: s.Lives, Inputs: s.Inputs,
 		Live: map[object.Ref]Live{}, Previews: map[object.Ref]Preview{}, Schema: s.Schema, NamespaceExists: s.NamespaceExists,
 		Contents: map[object.Ref]Contents{}}
+	for i := range s.Desired {
+		s.Desired[i].Open = !s.Desired[i].Ref.IsSecret()
+	}
 	for _, l := range s.Live {
 		l.Found = true
 		in.Live[l.Ref] = l.Live

@@ -12,7 +12,7 @@ import (
 func DesiredOf(o object.Scoped) Desired {
 	a := object.ActionsOf(o.Unstructured().GetAnnotations())
 	replicas, _, _ := unstructured.NestedFieldNoCopy(o.Body, "spec", "replicas")
-	return Desired{Ref: o.Ref(), Version: o.GVK().Version, Instance: o.Instance, Stage: o.Stage, Digest: o.Digest(),
+	return Desired{Ref: o.Ref(), Version: o.GVK().Version, Instance: o.Instance, Stage: o.Stage, Digest: o.Digest(), Open: !o.Secret(),
 		Pos: o.Pos, Once: a.Once, Keep: a.Keep, Expires: object.Expires(o.Object), NoWait: a.NoWait, Timeout: a.Timeout, ForceRecreate: a.Force,
 		Replicas: replicas != nil, Fixed: object.Fixed(o.Object), Namespaced: o.Namespaced, Hook: o.Hook}
 }

@@ -141,7 +141,7 @@ func (c *computation) hook(d Desired, e object.Event, resumed bool) {
 		return
 	}
 	c.settled[d.Ref] = true
-	ch := Change{Action: Create, Ref: d.Ref, Version: d.Version, Instance: d.Instance, Code: CodeHook, Why: whenOf(e), Digest: d.Digest,
+	ch := Change{Action: Create, Ref: d.Ref, Version: d.Version, Instance: d.Instance, Code: CodeHook, Why: whenOf(e), Digest: d.Digest, Open: d.Open,
 		Pos: d.Pos, Timeout: d.Timeout, UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own, Hook: runOf(*d.Hook, e)}
 	switch {
 	case !live.Found:

@@ -123,8 +123,9 @@ type Change struct {
 	// Why is one line for people.
 	Why    string        `json:"why,omitempty"`
 	Fields []FieldChange `json:"fields,omitempty"`
-	// Digest of the object to write; keyed for Secrets in plan files.
+	// Digest of the object to write; keyed for what holds secrets in plan files. Open: it is known to hold none, and may be told.
 	Digest string `json:"digest,omitempty"`
+	Open   bool   `json:"-"`
 	// UID and ResourceVersion are what the plan saw: the preconditions of every update and delete. Own is the hash of
 	// our managed fields entry then.
 	UID             string `json:"uid,omitempty"`
@@ -288,8 +289,8 @@ type Desired struct {
 	Ignore *object.Ignore
 	// OwnNamespace marks an instance's namespace that Hawser itself adds when missing.
 	OwnNamespace bool
-	// Replicas: the declaration sets spec.replicas.
-	Replicas bool
+	// Replicas: the declaration sets spec.replicas. Open: the object is known to hold no secret.
+	Replicas, Open bool
 	// Fixed is the digest of what the kind may refuse to change, see object.Fixed.
 	Fixed string
 	// Namespaced tells whether the kind lives in namespaces.

@@ -33,7 +33,7 @@ func ref(kind, name string) object.Ref {
 // apiChanges are those of group A in the example of spec/output.md.
 func apiChanges() []plan.Change {
 	return []plan.Change{
-		{Action: plan.Update, Ref: ref("Deployment", "api"), Instance: "api", Code: plan.CodeChanged, Digest: "sha256:c81d00aa",
+		{Action: plan.Update, Ref: ref("Deployment", "api"), Instance: "api", Code: plan.CodeChanged, Digest: "sha256:c81d00aa", Open: true,
 			Fields: []plan.FieldChange{{Path: "spec.template.spec.containers[api].image",
 				Old: `"registry.example.com/api:2.3.0"`, New: `"registry.example.com/api:2.4.1"`}}},
 		{Action: plan.Update, Ref: ref("Secret", "api-token"), Instance: "api", Code: plan.CodeChanged,
