@@ -97,6 +97,9 @@ const (
 	PostUpgrade Event = "post-upgrade"
 	PreDelete   Event = "pre-delete"
 	PostDelete  Event = "post-delete"
+	// PreRollback and PostRollback are around going back to an earlier release, in place of those of an upgrade.
+	PreRollback  Event = "pre-rollback"
+	PostRollback Event = "post-rollback"
 	// Test runs only when asked for, after everything is ready.
 	Test Event = "test"
 )

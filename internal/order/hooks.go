@@ -56,7 +56,7 @@ func (o *Order) line(in Input, instance string, inner line) line {
 	begin, finish := o.barrier("%s/begin", instance), o.barrier("%s/finish", instance)
 	at := begin
 	over := o.barrier("%s/before", instance) // everything about the hooks before is done
-	if before := in.of(instance, object.PreInstall, object.PreUpgrade, object.PreDelete); len(before) > 0 {
+	if before := in.of(instance, object.PreInstall, object.PreUpgrade, object.PreRollback, object.PreDelete); len(before) > 0 {
 		at = o.row(instance, before[0].Event, before, at, over)
 	}
 	if inner.first != "" {
@@ -67,7 +67,7 @@ func (o *Order) line(in Input, instance string, inner line) line {
 	o.Graph.Edge(at, objects)
 	o.Graph.Edge(over, objects)
 	at = objects
-	after := in.of(instance, object.PostInstall, object.PostUpgrade, object.PostDelete)
+	after := in.of(instance, object.PostInstall, object.PostUpgrade, object.PostRollback, object.PostDelete)
 	end := in.Ends[instance]
 	if end == "" && len(after) > 0 {
 		end = after[0].Event

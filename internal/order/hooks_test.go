@@ -58,6 +58,12 @@ var hookOrders = []struct {
 		Hooks: []Hook{hook("jobs", object.PreUpgrade, "one", false)}},
 		before: []string{"ready StatefulSet/ns/db < run pre-upgrade one", "run pre-upgrade one < pass jobs post-upgrade", "pass jobs post-upgrade < write ConfigMap/ns/web"},
 		reason: "dependencies hold for it too"},
+	{name: "around a rollback", in: Input{Wait: true, Depends: apiDepends, Ends: map[string]object.Event{"api": object.PostRollback},
+		Hooks: []Hook{hook("api", object.PreRollback, "one", true), hook("api", object.PostRollback, "after", false)}},
+		before: []string{
+			"ready StatefulSet/ns/db < run pre-rollback one", "pass api pre-rollback < write ConfigMap/ns/api", "pass api pre-rollback < discard pre-rollback one",
+			"ready Deployment/ns/api < run post-rollback after", "run post-rollback after < pass api post-rollback", "pass api post-rollback < write ConfigMap/ns/web",
+		}, reason: "as around an upgrade"},
 	{name: "around a removal", removal: true, in: Input{Depends: apiDepends, Ends: map[string]object.Event{"api": object.PostDelete},
 		Hooks: []Hook{hook("api", object.PreDelete, "one", true), hook("api", object.PostDelete, "after", true)}},
 		before: []string{

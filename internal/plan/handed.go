@@ -59,7 +59,7 @@ func (c *computation) takesOver(name string) bool {
 		}
 		o, owned := c.owned[d.Ref]
 		live, life := c.Live[d.Ref], c.Lives[o.Instance]
-		was := o.UID != "" && o.UID == live.UID && life.Moment != Install || o.UID == "" && c.ours(live) && life.Moment == Upgrade
+		was := o.UID != "" && o.UID == live.UID && life.Moment != Install || o.UID == "" && c.ours(live) && (life.Moment == Upgrade || life.Moment == Rollback)
 		if owned && o.Instance != name && o.Hook == nil && was {
 			return true
 		}

@@ -66,8 +66,13 @@ func (c *computation) moment(name string, hooks []Desired) Moment {
 		return Removal
 	case life.Moment == Install, !c.installed(name) && (!known || life.Moment == Removal) && !c.takesOver(name):
 		return Install
-	case life.Moment != "", c.touches(name), known && hooksChanged(life, hooks):
-		return Upgrade
+	}
+	m := Upgrade
+	if c.Options.RollingBack {
+		m = Rollback
+	}
+	if life.Moment != "" || c.touches(name) || known && hooksChanged(life, hooks, m) {
+		return m
 	}
 	return ""
 }
@@ -77,14 +82,15 @@ func (c *computation) touches(name string) bool {
 	return slices.ContainsFunc(c.plan.Changes, func(ch Change) bool { return ch.Instance == name && ch.Hook == nil && ch.Action.Writes() })
 }
 
-// hooksChanged reports whether a hook that runs at upgrades is declared otherwise than it was.
-func hooksChanged(life Life, hooks []Desired) bool {
+// hooksChanged reports whether a hook that runs at upgrades, or at the moment, is declared otherwise than it was.
+func hooksChanged(life Life, hooks []Desired, m Moment) bool {
+	runs := []object.Event{object.PreUpgrade, object.PostUpgrade, m.Before(), m.After()}
 	was := map[object.Ref]string{}
 	for _, h := range life.Hooks {
 		was[h.Ref] = h.Digest
 	}
 	return slices.ContainsFunc(hooks, func(d Desired) bool {
-		return (slices.Contains(d.Hook.Events, object.PreUpgrade) || slices.Contains(d.Hook.Events, object.PostUpgrade)) && was[d.Ref] != d.Digest
+		return was[d.Ref] != d.Digest && slices.ContainsFunc(d.Hook.Events, func(e object.Event) bool { return slices.Contains(runs, e) })
 	})
 }
 
@@ -246,7 +252,7 @@ func whenOf(e object.Event) string {
 	}
 	when, moment, _ := strings.Cut(string(e), "-")
 	order := map[string]string{"pre": "before", "post": "after"}[when]
-	noun := map[string]string{"install": "the installation", "upgrade": "the upgrade", "delete": "the removal"}[moment]
+	noun := map[string]string{"install": "the installation", "upgrade": "the upgrade", "rollback": "the rollback", "delete": "the removal"}[moment]
 	return fmt.Sprintf("runs %s %s", order, noun)
 }
 

@@ -23,6 +23,10 @@ const (
   hook: {events: [pre-install], weight: -5, delete: [hook-succeeded]}}`
 	hookBye = `{ref: {group: batch, kind: Job, namespace: ns, name: bye}, version: v1, instance: web, digest: b1, namespaced: true,
   hook: {events: [post-upgrade, pre-delete], delete: [hook-failed]}}`
+	hookBack = `{ref: {group: batch, kind: Job, namespace: ns, name: back}, version: v1, instance: web, digest: %s, namespaced: true,
+  hook: {events: [pre-rollback]}}`
+	hookBackNotice = `{ref: {group: batch, kind: Job, namespace: ns, name: notice}, version: v1, instance: web, digest: n1, namespaced: true,
+  hook: {events: [post-upgrade, post-rollback], delete: [hook-succeeded]}}`
 	hookTest = `{ref: {kind: Pod, namespace: ns, name: test}, version: v1, instance: web, digest: t1, namespaced: true, hook: {events: [test]}}`
 
 	ownedWeb     = `{ref: {kind: ConfigMap, namespace: ns, name: web}, version: v1, instance: web, digest: d1, uid: w, rv: '1', own: e}`
@@ -146,6 +150,29 @@ create Job ns/bye for post-upgrade, removed if failed: runs after the upgrade
 create Job ns/migrate for pre-install: runs before the installation
 create ConfigMap ns/web
 `, "install i1 []", "missing-namespace missing-namespace missing-namespace"},
+	{"a rollback runs its own hooks, not those of an upgrade", "options: {rollingBack: true}\ninputs: {web: i1}\n" +
+		list("desired", f(declaredWeb, "d2"), f(hookMigrate, "m1"), hookAccount, f(hookBack, "r1"), hookBackNotice) + f(lifeWeb, "", `''`, "") + "\n" +
+		list("owned", ownedWeb) + list("live", liveWeb),
+		`create Job ns/back for pre-rollback: runs before the rollback
+update ConfigMap ns/web
+create Job ns/notice for post-rollback, removed if succeeded: runs after the rollback
+`, "rollback i1 []", ""},
+	{"an apply runs none of a rollback", "inputs: {web: i1}\n" +
+		list("desired", f(declaredWeb, "d2"), f(hookBack, "r1"), hookBackNotice) + f(lifeWeb, "", `''`, "") + "\n" + list("owned", ownedWeb) + list("live", liveWeb),
+		`update ConfigMap ns/web
+create Job ns/notice for post-upgrade, removed if succeeded: runs after the upgrade
+`, "upgrade i1 []", ""},
+	{"what a rollback installs again is installed", "options: {rollingBack: true}\ninputs: {web: i1}\n" + list("desired", f(declaredWeb, "d1"), f(hookMigrate, "m1"), f(hookBack, "r1")),
+		"create Job ns/migrate for pre-install: runs before the installation\ncreate ConfigMap ns/web\n", "install i1 []", ""},
+	{"a rollback to another hook for upgrades alone runs those of the rollback", "options: {rollingBack: true}\n" + strings.Replace(desiredWeb("d1", "m2"), "desired:\n", "desired:\n- "+f(hookBack, "r1")+"\n", 1) +
+		f(lifeWeb, "", `''`, "") + "\n" + list("owned", ownedWeb) + list("live", liveWeb),
+		"create Job ns/back for pre-rollback: runs before the rollback\n", "rollback i1 []", ""},
+	{"a rollback of an upgrade that did not end begins its own", "options: {rollingBack: true}\nopen: true\n" + strings.Replace(desiredWeb("d1", "m1"), "desired:\n", "desired:\n- "+f(hookBack, "r1")+"\n", 1) +
+		f(lifeWeb, "upgrade", "i1", "pre-upgrade") + "\n" + list("owned", ownedWeb) + list("live", liveWeb),
+		"create Job ns/back for pre-rollback: runs before the rollback\n", "rollback i1 []", ""},
+	{"a rollback that ended after its hooks before goes on", "options: {rollingBack: true}\nopen: true\n" + strings.Replace(desiredWeb("d2", "m1"), "desired:\n", "desired:\n- "+f(hookBack, "r1")+"\n", 1) +
+		f(lifeWeb, "rollback", "i1", "pre-rollback") + "\n" + list("owned", ownedWeb) + list("live", liveWeb),
+		"update ConfigMap ns/web\n", "rollback i1 [pre-rollback]", ""},
 	{"a hook's object and a lasting one of the same name", "inputs: {web: i1}\n" + list("desired", f(hookMigrate, "m1"), strings.Replace(f(hookMigrate, "m1"), "hook: {events: [pre-install, pre-upgrade], delete: [before-hook-creation]}", "once: false", 1)),
 		"create Job ns/migrate for pre-install: runs before the installation\n", "install i1 []", "duplicate-object"},
 }
@@ -237,10 +264,11 @@ func TestHooksToLookAt(t *testing.T) {
 func drawHooks(t *rapid.T) Input {
 	in := drawInput(t)
 	in.Options.NoPrune = false
+	in.Options.RollingBack = rapid.Bool().Draw(t, "rollingBack")
 	in.Options.NoHooks = rapid.IntRange(0, 9).Draw(t, "noHooks") == 0
 	in.Inputs = map[string]string{"i": rapid.SampledFrom([]string{"k1", "k2"}).Draw(t, "inputs")}
-	events := []object.Event{object.PreInstall, object.PostInstall, object.PreUpgrade, object.PostUpgrade, object.PreDelete, object.PostDelete, object.Test}
-	moments := []Moment{"", "", Install, Upgrade, Removal}
+	events := []object.Event{object.PreInstall, object.PostInstall, object.PreUpgrade, object.PostUpgrade, object.PreDelete, object.PostDelete, object.PreRollback, object.PostRollback, object.Test}
+	moments := []Moment{"", "", Install, Upgrade, Rollback, Removal}
 	lives := map[string]Life{}
 	for _, name := range []string{"h1", "h2", "h3"} {
 		ref := object.Ref{Group: "batch", Kind: "Job", Namespace: "ns", Name: name}

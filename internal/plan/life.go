@@ -16,6 +16,8 @@ const (
 	Install Moment = "install"
 	// Upgrade: something of it changes.
 	Upgrade Moment = "upgrade"
+	// Rollback: something of it changes because an earlier release is gone back to.
+	Rollback Moment = "rollback"
 	// Removal: it goes, with the bundle or without.
 	Removal Moment = "delete"
 )

@@ -266,6 +266,8 @@ type Owned struct {
 	// Fixed is the digest of what the kind may refuse to change, see object.Fixed; Force: an immutable change recreates it.
 	Fixed string `json:"fixed,omitempty"`
 	Force bool   `json:"force,omitempty"`
+	// Taken is who had the object when it was adopted ("Hawser bundle pay"), "" for one that was made here.
+	Taken string `json:"taken,omitempty"`
 	// Hook is set for the object of a hook. It is no lasting part of its instance: it neither drifts nor is it missed.
 	Hook *Ran `json:"hook,omitempty"`
 }
@@ -382,23 +384,6 @@ type Preview struct {
 	Finding *diag.Finding
 	// Lacks: no dry run may be asked for, for want of the right that Finding names. Fields tell what can be told without one.
 	Lacks bool
-}
-
-// Options steer Compute.
-type Options struct {
-	Adopt    bool
-	Recreate bool
-	// NoPrune leaves everything that is no longer declared (a run narrowed to instances, or vet).
-	NoPrune bool
-	// Deleting: the desired set is empty on purpose (verb delete).
-	Deleting bool
-	// LetUnserved lets go of objects whose kind the cluster does not serve.
-	LetUnserved bool
-	// NoHooks runs none; Tests runs those of the event test.
-	NoHooks, Tests bool
-	// Diff: field changes will be shown, so changed objects are previewed too; ServerCheck: creates as well.
-	Diff        bool
-	ServerCheck bool
 }
 
 // Input is everything Compute decides from.

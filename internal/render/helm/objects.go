@@ -65,7 +65,8 @@ func (j *job) objects(c *chart.Chart, files map[string]string) ([]object.Object,
 			}
 		}
 	}
-	if found.HasErrors() {
+	hooks, fs := apart(lasting, hooks)
+	if found = append(found, fs...); found.HasErrors() {
 		return nil, found.Errors().Err()
 	}
 	j.warnings = append(j.warnings, found.Warnings()...)
@@ -153,6 +154,7 @@ func items(body map[string]any) []map[string]any {
 var events = map[string]object.Event{
 	"pre-install": object.PreInstall, "post-install": object.PostInstall,
 	"pre-upgrade": object.PreUpgrade, "post-upgrade": object.PostUpgrade,
+	"pre-rollback": object.PreRollback, "post-rollback": object.PostRollback,
 	"pre-delete": object.PreDelete, "post-delete": object.PostDelete,
 	"test": object.Test, "test-success": object.Test,
 }
@@ -176,8 +178,6 @@ func (j *job) asHook(o *object.Object) (isHook, keep bool, found diag.Findings) 
 	for _, name := range words(text) {
 		e, ok := events[name]
 		switch {
-		case !ok && strings.HasSuffix(name, "-rollback"):
-			warn("hook-event", "nothing runs at %s: going back to an earlier release is an ordinary change, with its upgrade hooks", name)
 		case !ok:
 			warn("hook-event", "there is no moment %q to run at", name)
 		case e == object.Test && !j.req.Tests:
@@ -205,6 +205,28 @@ func (j *job) asHook(o *object.Object) (isHook, keep bool, found diag.Findings) 
 	}
 	o.Hook = h
 	return true, true, found
+}
+
+// apart leaves out hooks of rollbacks alone whose object another one of the chart is: Helm makes one after the other of the same name,
+// and here an object is declared once.
+func apart(lasting, hooks []object.Object) (kept []object.Object, found diag.Findings) {
+	alone := func(o object.Object) bool {
+		return o.Hook != nil && !slices.ContainsFunc(o.Hook.Events, func(e object.Event) bool { return e != object.PreRollback && e != object.PostRollback })
+	}
+	others := map[object.Ref]bool{}
+	for _, o := range slices.Concat(lasting, hooks) {
+		others[o.Ref()] = others[o.Ref()] || !alone(o)
+	}
+	for _, o := range hooks {
+		if !alone(o) || !others[o.Ref()] {
+			kept = append(kept, o)
+			continue
+		}
+		f := diag.Warnf("hook-event", "the chart has another object of this name: the hook of rollbacks is left out")
+		f.Pos, f.Object, f.Fix = o.Pos, o.Ref().String(), "give it a name of its own"
+		found = append(found, f)
+	}
+	return kept, found
 }
 
 func words(list string) []string {
