@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,4 +44,94 @@ func TestRollbackStory(t *testing.T) {
 	}
 	b.write("app.yaml", good)
 	b.want(0, "apply", "-f", "bundle.yaml", "--fleet", "fleet.yaml", "-y")
+}
+
+// rollbackChart has a migration before upgrades, and one that goes back with a notice after it.
+const rollbackChart = `
+-- chart/Chart.yaml --
+apiVersion: v2
+name: web
+version: 1.0.0
+-- chart/values.yaml --
+v: "1"
+-- chart/templates/all.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: web}
+data: {v: {{ .Values.v | quote }}}
+---
+{{- range $name, $of := dict "migrate" (list "pre-upgrade" "before-hook-creation") "undo" (list "pre-rollback" "before-hook-creation") "undone" (list "post-rollback" "hook-succeeded") }}
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: {{ $name }}
+  annotations: {helm.sh/hook: "{{ index $of 0 }}", helm.sh/hook-delete-policy: "{{ index $of 1 }}"}
+spec:
+  backoffLimit: 0
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: main, image: "example.com/{{ $name }}:{{ $.Values.v }}"}]
+---
+{{- end }}
+-- bundle.yaml --
+bundle: {apiVersion: v1alpha1, name: $B, instances: {web: {helm: {chart: ./chart}, namespace: $NS, values: {v: "1"}}}}
+`
+
+// TestRollbackHooks: a rollback runs the rollback's hooks of the release that it goes back to, as that had them, and no upgrade
+// hooks; an apply runs none of them.
+func TestRollbackHooks(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.files(rollbackChart)
+	const on = "staging"
+	s.worker(on, s.ns)
+	hooks := func() []string {
+		return slices.DeleteFunc(s.written(on), func(w string) bool { return !strings.HasPrefix(w, "PATCH jobs/") && w != "PATCH configmaps/web" })
+	}
+	wantHooks := func(want ...string) {
+		t.Helper()
+		if got := hooks(); !slices.Equal(got, want) {
+			t.Errorf("written %q, want %q", got, want)
+		}
+	}
+	s.mark()
+	s.want(0, "apply", "-f", "bundle.yaml", "--kube-context", on, "-y")
+	wantHooks("PATCH configmaps/web")
+	s.edit("bundle.yaml", `v: "1"`, `v: "2"`)
+	s.mark()
+	s.want(0, "apply", "-f", "bundle.yaml", "--kube-context", on, "-y")
+	wantHooks("PATCH jobs/migrate", "PATCH configmaps/web")
+
+	r := s.want(0, "rollback", s.bundle, "--kube-context", on, "--dry-run")
+	s.has(r.Stdout, "» Job $NS/undo", "pre-rollback hook: runs before the rollback", "post-rollback hook", "2 hooks")
+	s.lacks(r.Stdout, "migrate")
+	s.mark()
+	s.want(0, "rollback", s.bundle, "--kube-context", on, "-y")
+	wantHooks("PATCH jobs/undo", "PATCH configmaps/web", "PATCH jobs/undone")
+	s.wantData(on, "web", "v", "1")
+	if jobs := s.jobs(on); !slices.Equal(jobs, []string{"migrate", "undo"}) {
+		t.Errorf("jobs %q", jobs)
+	}
+	if image := s.imageOf(on, "undo"); image != "example.com/undo:1" {
+		t.Errorf("the hook is that of %s", image)
+	}
+	s.mark()
+	s.want(0, "apply", "-f", "bundle.yaml", "--kube-context", on, "-y") // forward again
+	wantHooks("PATCH jobs/migrate", "PATCH configmaps/web")
+}
+
+// imageOf is the image of a Job in the scene's namespace.
+func (s *scene) imageOf(cluster, job string) string {
+	s.t.Helper()
+	data, err := s.client(cluster).Get().AbsPath("/apis/batch/v1/namespaces/" + s.ns + "/jobs/" + job).DoRaw(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for word := range strings.SplitSeq(string(data), `"`) {
+		if strings.HasPrefix(word, "example.com/") {
+			return word
+		}
+	}
+	return ""
 }

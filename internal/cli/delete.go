@@ -66,7 +66,8 @@ func (s *session) delete(cmd *cobra.Command, args []string) error {
 // that a rollback goes back to.
 func (s *session) fromRecords(cmd *cobra.Command, args []string, to string, plan func(Engine, context.Context, engine.Request) (*engine.Prepared, error), confirm confirmation) error {
 	forms := map[bool][]string{true: planForms, false: {"text", "json"}}
-	if err := checkForm(s.opts.output, forms[s.opts.dryRun]...); err != nil {
+	shows := s.opts.dryRun || s.opts.planOut != ""
+	if err := checkForm(s.opts.output, forms[shows]...); err != nil {
 		return err
 	}
 	req, err := s.request(cmd)
@@ -75,7 +76,7 @@ func (s *session) fromRecords(cmd *cobra.Command, args []string, to string, plan
 	}
 	req.Bundle, req.To = cmp.Or(strings.Join(args, ""), req.Bundle), to
 	pr := s.newProgress()
-	if s.opts.output == "json" && !s.opts.dryRun {
+	if s.opts.output == "json" && !shows {
 		pr.ndjson(s.Out, cmd.Name())
 	}
 	eng, err := s.engine(pr)
@@ -88,9 +89,14 @@ func (s *session) fromRecords(cmd *cobra.Command, args []string, to string, plan
 	if err != nil {
 		return s.refusedEvent(pr, err)
 	}
-	if s.opts.dryRun {
+	if shows {
 		if err := s.printPlan(s.Out, p.FleetPlan); err != nil {
 			return err
+		}
+		if s.opts.planOut != "" && !p.Findings.HasErrors() {
+			if err := s.savePlan(eng, p); err != nil {
+				return err
+			}
 		}
 		return exitcode.Said(exitcode.OfPlan(p.FleetPlan, s.opts.detailed))
 	}

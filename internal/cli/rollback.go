@@ -30,7 +30,7 @@ Exit codes: 0 done, 1 error, 3 partly done, 4 not ready in time, 5 refused, 130 
 		Args: exactly("BUNDLE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			plan := func(eng Engine, ctx context.Context, req engine.Request) (*engine.Prepared, error) {
-				req.ShowDiff, req.ShowFields, req.ShowContent = s.opts.diff || s.interactive() && !s.opts.yes, !s.opts.stat, s.opts.full
+				req.ShowDiff, req.ShowFields, req.ShowContent = s.opts.diff || s.interactive() && !s.opts.yes, !s.opts.stat, s.opts.full || s.opts.planOut != ""
 				return eng.PlanRollback(ctx, req)
 			}
 			return s.fromRecords(cmd, args, to, plan, s.confirmApply)
@@ -39,6 +39,7 @@ Exit codes: 0 done, 1 error, 3 partly done, 4 not ready in time, 5 refused, 130 
 	s.recordsFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&to, "to", "", "the release to go back to: its number or rollout (default: the one before the newest that did not fail)")
+	f.StringVar(&s.opts.planOut, "out", "", "show the plan, save it in this file and stop; hawser apply FILE carries it out")
 	f.BoolVar(&s.opts.diff, "diff", false, "show changed fields as the API servers see them")
 	f.BoolVar(&s.opts.adopt, "adopt", false, "take over objects that somebody else owns")
 	f.BoolVar(&s.opts.recreate, "recreate", false, "delete and create again where an immutable field changed")

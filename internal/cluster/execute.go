@@ -361,9 +361,9 @@ func (e *executor) problem(ref object.Ref, verb string, err error) Problem {
 // wrote records an object as the API server answered.
 func (e *executor) wrote(ch plan.Change, m meta) {
 	body := e.req.Bodies[ch.Ref]
-	o := plan.Wrote(ch, body, m.ObjectMeta, e.manager, e.req.Wait)
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	o := plan.Wrote(ch, body, m.ObjectMeta, e.manager, e.req.Wait, e.inventory[ch.Ref])
 	o.Schema = e.schema[plan.SchemaKey(ch.Ref)]
 	e.inventory[ch.Ref] = o
 	e.generations[ch.Ref] = m.Generation

@@ -56,7 +56,7 @@ func (r *run) lookBeside(ctx context.Context, w *work, in *plan.Input) diag.Find
 				findings = append(findings, untold...)
 			}
 		}
-		r.abandoned(ctx, w, *in, names, b)
+		r.abandoned(ctx, w, *in, names, &b)
 		if findings.HasErrors() {
 			return findings
 		}
@@ -68,7 +68,7 @@ func (r *run) lookBeside(ctx context.Context, w *work, in *plan.Input) diag.Find
 
 // abandoned adds the bundles that were removed from the same files, or deleted, and have what is declared here. One whose
 // record cannot be read keeps what it has.
-func (r *run) abandoned(ctx context.Context, w *work, in plan.Input, names []string, b plan.Beside) {
+func (r *run) abandoned(ctx context.Context, w *work, in plan.Input, names []string, b *plan.Beside) {
 	for _, owner := range plan.FormerBundles(in, b.Yields) {
 		record, _, err := w.target.store.Current(ctx, owner)
 		if err != nil || r.req.Retire != "" {
@@ -81,6 +81,8 @@ func (r *run) abandoned(ctx context.Context, w *work, in plan.Input, names []str
 			continue
 		}
 		switch absence := r.absent(*record); {
+		case in.Options.RollingBack:
+			b.AddRecord(owner, record.Called().String(), record.Former(false))
 		case slices.Contains(names, record.Bundle):
 		case absence == lineage.Removed:
 			b.Yields[owner], b.Former[owner] = record.Bundle, record.Former(true)

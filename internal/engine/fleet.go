@@ -7,6 +7,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/rights"
 	"hawser.dev/hawser/internal/rollout"
 )
@@ -92,7 +93,7 @@ func (w *work) lacks(ctx context.Context) diag.Findings {
 	if !w.Plan.Findings.HasErrors() {
 		return t.session.Review(ctx, w.Plan)
 	}
-	return t.session.ReviewWhole(ctx, w.set.owner, append(w.set.refs(), t.record.Refs()...))
+	return t.session.ReviewWhole(ctx, w.set.owner, append(plan.Refs(w.set.desired), t.record.Refs()...))
 }
 
 // work is the plan's work on a cluster, nil where there is none.

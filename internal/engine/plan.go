@@ -137,19 +137,10 @@ func (r *run) rightsMissing(ctx context.Context, t *target, spec v1alpha1.Bundle
 	if !fs.HasErrors() {
 		fs = r.fill(ctx, t, s)
 	}
-	if all := t.session.ReviewWhole(ctx, object.OwnerID("", "", spec.Name), s.refs()); len(all) > 0 && !fs.HasErrors() {
+	if all := t.session.ReviewWhole(ctx, object.OwnerID("", "", spec.Name), plan.Refs(s.desired)); len(all) > 0 && !fs.HasErrors() {
 		return append(append(findings.Warnings(), all...), rights.Unrecorded(t.cluster.Name, spec.Name, t.unread))
 	}
 	return findings
-}
-
-// refs are the objects that are declared.
-func (s *set) refs() []object.Ref {
-	out := make([]object.Ref, len(s.desired))
-	for i, d := range s.desired {
-		out[i] = d.Ref
-	}
-	return out
 }
 
 // Bundles are the names of the bundles in the request's files, each after those it requires. It contacts nobody.

@@ -38,6 +38,9 @@ func (e *Engine) SavePlan(fp *Prepared, w io.Writer) (string, diag.Findings, err
 	file := planfile.File{Salt: planfile.NewSalt()}
 	s := fleetplan.Decide(r.req, r.req.Access.Context)
 	s.Inputs = r.inputs()
+	if fp.RollbackTo != nil { // the one before the newest may be another one then
+		s.To = fp.RollbackTo.Rollout
+	}
 	var err error
 	if file.Request, err = json.Marshal(s); err != nil {
 		return "", nil, err
@@ -151,11 +154,7 @@ func (e *Engine) LoadPlan(ctx context.Context, in io.Reader, req Request) (*Prep
 	}
 	s.Apply(&req, &req.Access.Context)
 	req.absent = old.Absent()
-	compute := e.Plan
-	if old.Verb == "delete" {
-		compute = e.PlanDelete
-	}
-	now, err := compute(ctx, req)
+	now, err := map[string]func(context.Context, Request) (*Prepared, error){"apply": e.Plan, "delete": e.PlanDelete, "rollback": e.PlanRollback}[old.Verb](ctx, req)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ import (
 // PlanRollback is the plan to go back to an earlier release of the bundle that the request names, the one of Request.To or the
 // one before the newest: desired is what the kept record of each cluster declares. Nothing is rendered.
 func (e *Engine) PlanRollback(ctx context.Context, req Request) (*Prepared, error) {
-	return e.fromRecords(ctx, req, "rollback", plan.Options{Adopt: req.Adopt, Recreate: req.Recreate, Diff: req.ShowDiff, ServerCheck: req.ServerCheck,
+	return e.fromRecords(ctx, req, "rollback", plan.Options{RollingBack: true, Adopt: req.Adopt, Recreate: req.Recreate, Diff: req.ShowDiff, ServerCheck: true,
 		LetUnserved: req.LetUnserved, NoHooks: req.NoHooks}, func(r *run, fp *Prepared, name string) diag.Findings { return r.goBack(ctx, fp, name) })
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -193,4 +194,171 @@ func TestRollbackToNothing(t *testing.T) {
 	if rec := r.record(); rec.Keep != 5 || first.Keep != 2 {
 		t.Errorf("kept are %d, they were %d", rec.Keep, first.Keep)
 	}
+}
+
+// TestRollbackOfWhatMoved: an object that went to another bundle since is that one's: the plan says whose it is and writes nothing.
+// When the other bundle goes back it deletes nothing that it took over, and then it can be taken back. Forward again goes as the first
+// time.
+func TestRollbackOfWhatMoved(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	a, b := r.pair("", r.configMap("own", "key: one")+r.configMap("wanders", "key: one"), r.configMap("other", "key: one"))
+	r.applied(a)
+	r.applied(b)
+	uid := r.uidOf("wanders")
+	r.pair("", r.configMap("own", "key: two"), r.configMap("other", "key: one")+r.configMap("wanders", "key: two"))
+	r.applied(a)
+	r.applied(b)
+	r.heldBy("wanders", uid, b.Bundle)
+	back := func(req Request) *Prepared {
+		t.Helper()
+		req.Files = nil
+		fp, err := r.PlanRollback(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(fp.run.close)
+		return fp
+	}
+	fp := back(a)
+	text := fmt.Sprint(fp.Findings.Errors())
+	for _, want := range []string{"foreign-owner", "wanders", "bundle " + b.Bundle + " has it in its release 2", "hawser rollback " + b.Bundle, "--adopt"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+	if _, err := r.Apply(t.Context(), fp, a); err == nil || r.keys("own", "wanders") != "two two" {
+		t.Errorf("%v %s", err, r.keys("own", "wanders"))
+	}
+
+	fp = back(b)
+	if got := fateOf(fp, "wanders"); got != "release moved" || !slices.Contains(codes(fp), "taken-since") || !strings.Contains(fmt.Sprint(fp.Findings), "Hawser bundle "+a.Bundle) {
+		t.Errorf("%s %v", got, fp.Findings)
+	}
+	r.carried(fp, b)
+	r.heldBy("wanders", uid, b.Bundle) // nobody's, with the marks of who had it
+
+	fp = back(a)
+	if got := fateOf(fp, "wanders"); got != "adopt moved" {
+		t.Errorf("%s %v", got, fp.Findings)
+	}
+	r.carried(fp, a)
+	r.heldBy("wanders", uid, a.Bundle)
+	if got := r.keys("own", "wanders", "other"); got != "one one one" {
+		t.Error(got)
+	}
+
+	r.applied(a) // forward again
+	r.applied(b)
+	r.heldBy("wanders", uid, b.Bundle)
+	if fp := r.plan(b); !fp.Clusters[0].Plan.Empty() || r.keys("own", "wanders") != "two two" {
+		t.Errorf("%+v %s", fp.Clusters[0].Plan.Changes, r.keys("own", "wanders"))
+	}
+}
+
+// keys are the values of ConfigMaps under "key".
+func (r *rig) keys(names ...string) string {
+	r.t.Helper()
+	var out []string
+	for _, name := range names {
+		cm, err := r.admin.CoreV1().ConfigMaps(r.name).Get(r.t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		out = append(out, cm.Data["key"])
+	}
+	return strings.Join(out, " ")
+}
+
+// TestRollbackAgainstApply: of an apply and a rollback of one bundle one wins, and the other is told by whom: while the first is at
+// work, and where it was done since the other's plan was made.
+func TestRollbackAgainstApply(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	as := func(req Request, author string) Request { req.Author = author; return req }
+	planned := func(fp *Prepared, err error) *Prepared {
+		t.Helper()
+		if err == nil {
+			err = fp.Findings.Err()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fp
+	}
+	for _, v := range []string{"one", "two", "three"} {
+		r.write("bundle.yaml", r.bundle(r.configMap("app", "key: "+v)))
+		if v != "three" {
+			r.applied(r.request())
+		}
+	}
+	ada, bob := as(r.request(), "ada@laptop"), as(r.back(""), "bob@desk")
+	loses := func(fp *Prepared, req Request, to string) {
+		t.Helper()
+		out, err := r.Apply(t.Context(), fp, req)
+		if text := fmt.Sprintf("%v %+v", err, out); !errors.Is(err, fleetplan.ErrRefused) || !strings.Contains(text, to) {
+			t.Errorf("%q is not in %s", to, text)
+		}
+	}
+	apply, back := planned(r.Plan(t.Context(), ada)), planned(r.PlanRollback(t.Context(), bob))
+	r.carried(back, bob)
+	loses(apply, ada, "bob@desk has gone back to release 1 (")
+	if got := r.keys("app"); got != "one" {
+		t.Error(got)
+	}
+	apply, back = planned(r.Plan(t.Context(), ada)), planned(r.PlanRollback(t.Context(), bob))
+	r.carried(apply, ada)
+	loses(back, bob, "ada@laptop has changed the record since")
+
+	// while the other one is at work: between its first write and the end of the run
+	other := &Engine{Resolve: r.Resolve, Records: r.Records, Renderers: r.Renderers, Redactor: r.Redactor, Version: "test"}
+	said := ""
+	meanwhile := func(ev fleetplan.Event) {
+		if ev.Type != fleetplan.EventWritten || said != "" {
+			return
+		}
+		fp, err := other.PlanRollback(t.Context(), bob)
+		if err == nil {
+			_, err = other.Apply(t.Context(), fp, bob)
+			said = fmt.Sprint(fp.Findings)
+		}
+		said += fmt.Sprint(err)
+	}
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: four")))
+	r.on = meanwhile
+	r.applied(ada)
+	r.on = nil
+	if !strings.Contains(said, "ada@laptop") || r.keys("app") != "four" {
+		t.Errorf("%s %s", said, r.keys("app"))
+	}
+}
+
+// TestRollbackPlanFile: the plan of a rollback can be saved: it goes to the release that was shown, also where another one is the one
+// before the newest by then, and where the cluster has moved it is refused.
+func TestRollbackPlanFile(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, v := range []string{"one", "two"} {
+		r.write("bundle.yaml", r.bundle(r.configMap("app", "key: "+v)+r.configMap("of-"+v, "key: x")))
+		r.applied(r.request())
+	}
+	fp, err := r.PlanRollback(t.Context(), r.back(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := r.save(fp)
+	fp.Close()
+	if shown, err := r.ReadPlan(strings.NewReader(text)); err != nil || shown.Verb != "rollback" || shown.RollbackTo.Release != 1 {
+		t.Fatalf("%v %+v", err, shown)
+	}
+	now, err := r.loadSaved(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.carried(now, Request{Dir: r.dir, Wait: true, Author: "tester"})
+	if got := r.data(); !maps.Equal(got, map[string]string{"app": "one", "of-one": "x"}) || r.record().RollbackTo.Release != 1 {
+		t.Errorf("%v %v", got, r.record().RollbackTo)
+	}
+	_, err = r.loadSaved(text)
+	refusedFor(t, err, "stale")
 }

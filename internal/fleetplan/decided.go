@@ -17,6 +17,7 @@ type Decided struct {
 	Name           string          `json:"name,omitempty"`
 	Namespace      string          `json:"namespace,omitempty"`
 	Bundle         string          `json:"bundle,omitempty"`
+	To             string          `json:"to,omitempty"`
 	RuntimeFromEnv bool            `json:"runtimeFromEnv,omitempty"`
 	Selection      fleet.Selection `json:"selection"`
 	Context        string          `json:"context,omitempty"`

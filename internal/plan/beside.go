@@ -20,6 +20,8 @@ type Beside struct {
 	// Doubts are bundles by owner id that were read from these files as far as their path tells, and that nothing proves to be
 	// theirs: what they have stays with them.
 	Doubts map[string]string
+	// Recorded is the bundle whose record has an object there, by object, where a release is gone back to: no files are asked then.
+	Recorded map[object.Ref]Holder
 	// Former are the bundles of Yields as their records have them, by owner id; without those whose record is gone.
 	Former map[string]Former
 	// Told: the files are those of the bundle's record, and all their bundles say what they declare: what they do not is declared
@@ -28,6 +30,9 @@ type Beside struct {
 	// Ahead is what the bundles are going to write; nil when that is not asked.
 	Ahead *Ahead
 }
+
+// Holder is a bundle that has an object, and its newest release as people name it.
+type Holder struct{ Bundle, Release string }
 
 // Former is what the record of another bundle has in the cluster. Removed: the files do not hold the bundle any more.
 type Former struct {
@@ -138,7 +143,7 @@ func AsksBeside(in Input) bool {
 // movedFrom is the bundle of the same files from which a live object was moved into this one: it wrote the object, nobody
 // else's bundle did, and none declares it any more. It is "" when there is none.
 func (c *computation) movedFrom(r object.Ref, live Live) string {
-	if !live.ForeignBundle || len(live.ForeignManagers) != 1 || c.Beside.declarer(r) != "" || c.Beside.Hooks[r] != "" {
+	if !live.ForeignBundle || len(live.ForeignManagers) != 1 || c.Beside.declarer(r) != "" || c.Beside.Hooks[r] != "" || c.Beside.Recorded[r].Bundle != "" {
 		return ""
 	}
 	for owner, bundle := range c.Beside.Yields {
@@ -164,6 +169,12 @@ func (c *computation) handed(r object.Ref) string {
 // claimed says of a conflict which bundle of the same files has the object too, or may have been one of them, and how it is
 // solved; "" when there is none.
 func (c *computation) claimed(r object.Ref, live Live) (why, fix string) {
+	if has := c.Beside.Recorded[r]; has.Bundle != "" {
+		return "; bundle " + has.Bundle + " has it in its release " + has.Release, "go back with that bundle first (hawser history " + has.Bundle + ", hawser rollback " +
+			has.Bundle + "): it lets go of what it took over; or take it over with --adopt, and that bundle lets it go with its next run"
+	} else if c.Options.RollingBack {
+		return "", "have its owner let it go first, or take it over with --adopt"
+	}
 	if to := c.Beside.declarer(r); to != "" {
 		return "; bundle " + to + " of the same files declares it too", "leave it to one of them"
 	}
@@ -202,6 +213,17 @@ func (b *Beside) Add(bundle string, desired []Desired, owned []Owned, suspended 
 		if suspended[o.Instance] && o.Hook == nil {
 			add(o.Ref, Declaration{Instance: o.Instance, OwnNamespace: o.OwnNamespace})
 		}
+	}
+}
+
+// AddRecord adds what the record of another bundle says to the plan of one that goes back to an earlier release: it has what its
+// inventory names, and what it let go may be taken back.
+func (b *Beside) AddRecord(owner, release string, f Former) {
+	if b.Yields[owner] = f.Bundle; b.Recorded == nil {
+		b.Recorded = map[object.Ref]Holder{}
+	}
+	for _, o := range f.Owned {
+		b.Recorded[o.Ref] = Holder{Bundle: f.Bundle, Release: release}
 	}
 }
 

@@ -38,6 +38,7 @@ func Compute(in Input) *Plan {
 	c.plan.Findings = append(c.plan.Findings, InUse(c.plan, in.Contents)...)
 	c.rebuilt()
 	c.retaken()
+	c.givenBack()
 	c.plan.Suspended = slices.Sorted(maps.Keys(in.Suspended))
 	c.plan.Findings = c.plan.Findings.OnCluster(in.Cluster)
 	c.order()
@@ -420,6 +421,9 @@ func (c *computation) adopt(d Desired, live Live, ch Change) {
 	ch.Why = "taken over from " + ch.From
 	if from := c.movedFrom(d.Ref, live); from != "" {
 		ch.Code, ch.Why = CodeMoved, "moved here from bundle "+from+" of the same files"
+		if c.Options.RollingBack {
+			ch.Why = "taken back from bundle " + from + ", which has let it go"
+		}
 	}
 	c.cede(d, live, &ch)
 	p, ok := c.Previews[ch.Ref]
@@ -446,7 +450,7 @@ func (c *computation) unchanged(d Desired, own Owned, live Live) {
 	o := Owned{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, UID: live.UID,
 		ResourceVersion: live.ResourceVersion, Digest: d.Digest, Own: live.Own, Schema: schema,
 		Keep: d.Keep, NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, Once: d.Once, Expires: d.Expires,
-		Awaited: own.Awaited && own.UID == live.UID, OwnNamespace: d.OwnNamespace, Replicas: d.Replicas, Fixed: d.Fixed, Force: d.ForceRecreate}
+		Awaited: own.Awaited && own.UID == live.UID, OwnNamespace: d.OwnNamespace, Replicas: d.Replicas, Fixed: d.Fixed, Force: d.ForceRecreate, Taken: own.from(live.UID)}
 	switch {
 	case d.Ignore == nil:
 	case live.Yielded: // what we declared then is what tells a drift from a field that is left to others

@@ -61,3 +61,12 @@ func (in Input) Moving() map[object.Ref]bool {
 	}
 	return out
 }
+
+// Refs are the objects that are declared.
+func Refs(desired []Desired) []object.Ref {
+	out := make([]object.Ref, len(desired))
+	for i, d := range desired {
+		out[i] = d.Ref
+	}
+	return out
+}

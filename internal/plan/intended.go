@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -31,6 +32,10 @@ func Intended(p *Plan, recorded []Owned, wanted []Desired, schemas map[string]st
 		if _, known := entries[ch.Ref]; ok && ch.Action.Writes() && (!known || ch.Action == Create || ch.Action == Recreate) {
 			entries[ch.Ref] = OwnedAs(d, schemas[SchemaKey(ch.Ref)])
 		}
+		if o := entries[ch.Ref]; ok && ch.From != "" {
+			o.Taken = ch.From
+			entries[ch.Ref] = o
+		}
 	}
 	return slices.SortedFunc(maps.Values(entries), func(a, b Owned) int { return a.Ref.Compare(b.Ref) })
 }
@@ -51,15 +56,24 @@ func (c Counts) Writes() int {
 	return c.Create + c.Update + c.Delete + c.Recreate + c.Adopt + c.Unknown + c.Hooks
 }
 
+// from is who had the object of a uid when it was adopted, "" for nobody, and for another object.
+func (o Owned) from(uid string) string {
+	if o.UID == "" || o.UID == uid {
+		return o.Taken
+	}
+	return ""
+}
+
 // Wrote is the inventory entry of an object that a change wrote: body is what was sent, m the metadata of the answer, manager
-// ours. wait: readiness is waited for. The schema's key is the caller's.
-func Wrote(ch Change, body object.Object, m metav1.ObjectMeta, manager string, wait bool) Owned {
+// ours. wait: readiness is waited for; before is the entry until now, zero for none. The schema's key is the caller's.
+func Wrote(ch Change, body object.Object, m metav1.ObjectMeta, manager string, wait bool, before Owned) Owned {
 	actions, expires := object.ActionsOf(body.Unstructured().GetAnnotations()), object.Expires(body)
 	spec, _ := body.Body["spec"].(map[string]any)
 	o := Owned{Ref: ch.Ref, Version: body.GVK().Version, Instance: ch.Instance, Stage: ch.Stage, UID: string(m.UID), ResourceVersion: m.ResourceVersion,
 		Digest: body.Digest(), Keep: actions.Keep, NoWait: ch.NoWait, Timeout: ch.Timeout, Ignore: ch.Ignore, Once: actions.Once,
 		Expires: expires, Awaited: expires && wait && !ch.NoWait && ch.Hook == nil,
-		OwnNamespace: ch.OwnNamespace, Replicas: spec["replicas"] != nil, Fixed: object.Fixed(body), Force: actions.Force}
+		OwnNamespace: ch.OwnNamespace, Replicas: spec["replicas"] != nil, Fixed: object.Fixed(body), Force: actions.Force,
+		Taken: cmp.Or(ch.From, before.from(string(m.UID)))}
 	o.Own, _ = object.OwnEntry(m.ManagedFields, manager)
 	if ch.Ignore != nil {
 		o.Entry = object.EntryOf(m.ManagedFields, manager)

@@ -31,7 +31,10 @@ func (c *computation) dropped(o Owned) {
 	ch := Change{Ref: o.Ref, Version: o.Version, Instance: o.Instance, Stage: o.Stage,
 		UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own}
 	ch.Action, ch.Code, ch.Why = c.fate(o, live)
-	c.lend(o, ch)
+	c.lend(o, ch) // for who declares it; what follows goes back to who had it
+	if from := o.from(live.UID); ch.Action == Delete && c.Options.RollingBack && from != "" {
+		ch.Action, ch.Code, ch.From, ch.Why = Release, CodeMoved, from, "was taken over from "+from+" after that release"
+	}
 	if ch.Action == Delete {
 		ch.Claims, ch.Aggregates, ch.TakenBy = live.Claims, live.Aggregates, takenBy(o, live)
 	}
@@ -113,6 +116,23 @@ func takenBy(o Owned, live Live) string {
 
 func orUnknown(s string) string {
 	return cmp.Or(s, "somebody else")
+}
+
+// givenBack warns of objects that were taken over after the release that is gone back to: they were there before, and going back
+// does not delete them.
+func (c *computation) givenBack() {
+	by := map[string][]string{}
+	for _, ch := range c.plan.Changes {
+		if ch.Action == Release && ch.From != "" {
+			by[ch.From] = append(by[ch.From], ch.Ref.String())
+		}
+	}
+	for _, from := range slices.Sorted(maps.Keys(by)) {
+		f := diag.Warnf("taken-since", "%s taken over from %s after that release: not deleted", counted(len(by[from]), "object"), from)
+		f.Why = some(by[from])
+		f.Fix = "go back with that one too, which takes them back (hawser rollback, for a bundle); delete by hand what nobody needs"
+		c.find(f)
+	}
 }
 
 // retaken warns of declared objects of ours that another owner's release has again.

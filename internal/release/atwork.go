@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -33,6 +34,21 @@ func Busy(ctx context.Context, store Store, owner string) diag.Findings {
 		return nil
 	}
 	return Locked(&LockedError{Held: *held})
+}
+
+// Since says of a record that another run wrote after a plan was made who that was, and what it did; of a nil one that it is gone.
+func (r *Record) Since() string {
+	if r == nil {
+		return "another run has deleted the bundle since"
+	}
+	what, who := "has changed the record since", cmp.Or(r.Author, "another run")
+	switch {
+	case r.RollbackTo != nil:
+		what = "has gone back to release " + r.RollbackTo.String() + " since"
+	case r.Phase == Deleting:
+		what = "has begun to delete the bundle since"
+	}
+	return who + " " + what
 }
 
 // Locked is what an error of Store.Lock says when the lock is another run's, nil for every other error.

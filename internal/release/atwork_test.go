@@ -51,3 +51,18 @@ func TestBusy(t *testing.T) {
 		t.Errorf("another error: %v", fs)
 	}
 }
+
+// Who wrote a record after a plan was made is named, with what that run did.
+func TestSince(t *testing.T) {
+	for want, r := range map[string]*Record{
+		"ada@laptop has changed the record since":               {Author: "ada@laptop", Phase: Succeeded},
+		"another run has changed the record since":              {Phase: Applying},
+		"bob@desk has gone back to release 41 (7K2M3XYZ) since": {Author: "bob@desk", RollbackTo: &Name{Release: 41, Rollout: "7K2M3XYZ"}},
+		"ada@laptop has begun to delete the bundle since":       {Author: "ada@laptop", Phase: Deleting},
+		"another run has deleted the bundle since":              nil,
+	} {
+		if got := r.Since(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -203,6 +203,9 @@ func (r *Record) Number() int {
 	return cmp.Or(r.Release, r.Revision)
 }
 
+// Called is how people name the record's release.
+func (r *Record) Called() *Name { return &Name{Release: r.Number(), Rollout: r.Rollout} }
+
 // At is the record's revision, 0 for a nil one.
 func (r *Record) At() int {
 	if r == nil {
