@@ -178,7 +178,7 @@ func (l *rollbackLane) converges(at, to int) {
 // made is how often each object was created in the namespace since the mark, as the audit log tells.
 func (l *rollbackLane) made(cluster string) map[string]int {
 	out := map[string]int{}
-	for _, e := range l.fleet.Audit(l.t, cluster, l.from[cluster]) {
+	for _, e := range writes(l.fleet.Audit(l.t, cluster, l.from[cluster])) {
 		if e.Namespace == l.ns && e.Subresource == "" && e.Verb == "patch" && e.Status == http.StatusCreated && (e.Resource == "jobs" || e.Resource == "configmaps") {
 			out[e.Resource+"/"+e.Name]++
 		}

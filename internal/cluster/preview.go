@@ -63,7 +63,7 @@ type previewer struct {
 
 func (p *previewer) preview(ctx context.Context, r PreviewRequest) plan.Preview {
 	ref := r.Change.Ref
-	if d := p.deferred(ref); d != "" {
+	if d := p.deferred(ref, r.Body.GVK().Version); d != "" {
 		return plan.Preview{Deferred: d, Fields: p.fields(r.Body, nil, r.Body.Body, object.Setters{})}
 	}
 	k, ok := p.s.ByGroupKind(ref.GroupKind())
@@ -162,12 +162,15 @@ func managerOf(o object.Object) string {
 }
 
 // deferred says why the server cannot be asked yet, "" when it can.
-func (p *previewer) deferred(ref object.Ref) string {
+func (p *previewer) deferred(ref object.Ref, version string) string {
 	if p.new[object.Ref{Kind: "Namespace", Name: ref.Namespace}] && ref.Namespace != "" {
 		return "namespace " + ref.Namespace + " is new"
 	}
-	if d, ok := p.kinds[ref.GroupKind()]; ok && p.new[d.CRD] {
+	d, ok := p.kinds[ref.GroupKind()]
+	if k, served := p.s.ByGroupKind(ref.GroupKind()); ok && p.new[d.CRD] {
 		return "CRD " + d.CRD.Name + " is new"
+	} else if ok && served && d.Versions[version] && !slices.Contains(k.Versions, version) {
+		return "version " + version + " comes with CRD " + d.CRD.Name
 	}
 	return ""
 }

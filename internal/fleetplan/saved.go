@@ -46,7 +46,7 @@ func Damaged(err error) error { return fmt.Errorf("the plan file is damaged: %w"
 
 // whole reports what a plan that was read lacks to be shown.
 func (p *FleetPlan) whole() error {
-	if p.V != 1 || p.Verb != "apply" && p.Verb != "delete" && p.Verb != "rollback" || p.Bundle == "" {
+	if p.V != 1 || p.Verb != "apply" && p.Verb != "delete" && p.Verb != "rollback" || (p.Verb == "rollback") != (p.RollbackTo != nil) || p.Bundle == "" {
 		return fmt.Errorf("it holds no plan")
 	}
 	names := map[string]bool{}
@@ -75,6 +75,9 @@ func (p *FleetPlan) whole() error {
 // names gives everything of the plan that names something, and that is printed as it is.
 func (p *FleetPlan) names(yield func(string) bool) {
 	out := append([]string{p.Bundle, p.Owner, p.Fleet, p.Head}, p.Requires...)
+	if p.RollbackTo != nil {
+		out = append(out, p.RollbackTo.Rollout)
+	}
 	for _, w := range p.Schedule.Waves {
 		out = append(out, w.Name)
 	}

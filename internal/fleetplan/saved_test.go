@@ -10,6 +10,7 @@ import (
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/planfile"
+	"hawser.dev/hawser/internal/release"
 )
 
 func fileOf(t *testing.T, p *FleetPlan, key planfile.Key) *planfile.File {
@@ -66,6 +67,8 @@ func TestRead(t *testing.T) {
 		"orders in its name":    {func(p *FleetPlan) { p.Bundle = "md\n::error::x\x1b[2J" }, `"md\n::error::x\x1b[2J" is no name`},
 		"an order in a change":  {func(p *FleetPlan) { p.Clusters[1].Plan.Changes = []plan.Change{{Instance: "web\nv: 1\n"}} }, `"web\nv: 1\n" is no name`},
 		"a name turned around":  {func(p *FleetPlan) { p.Clusters[0].Group = "a\u202eb" }, `"a\u202eb" is no name`},
+		"an order in a release": {func(p *FleetPlan) { p.Verb, p.RollbackTo = "rollback", &release.Name{Release: 1, Rollout: "\x1b[2J"} }, `"\x1b[2J" is no name`},
+		"back to nothing":       {func(p *FleetPlan) { p.Verb = "rollback" }, "it holds no plan"},
 		"somebody else's wave":  {func(p *FleetPlan) { p.Schedule.Members[0].Cluster = "x" }, "its rollout does not fit"},
 	} {
 		p := planOf(2, nil)
