@@ -16,7 +16,7 @@ import (
 )
 
 // hookCrashChart has a migration before installations and upgrades and a notice after them, one of them gone when it
-// has succeeded, and a farewell before the removal.
+// has succeeded, and a farewell before the removal; what only one version has is deleted when the hooks have run.
 const hookCrashChart = `
 -- chart/Chart.yaml --
 apiVersion: v2
@@ -29,6 +29,10 @@ apiVersion: v1
 kind: ConfigMap
 metadata: {name: one}
 data: {v: {{ .Values.v | quote }}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: only-{{ .Values.v }}}
 ---
 {{- range $name, $of := dict "migrate" (list "pre-install,pre-upgrade" "before-hook-creation") "notice" (list "post-install,post-upgrade" "hook-succeeded") "bye" (list "pre-delete" "before-hook-creation") }}
 apiVersion: batch/v1

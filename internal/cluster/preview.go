@@ -166,13 +166,9 @@ func (p *previewer) deferred(ref object.Ref, version string) string {
 	if p.new[object.Ref{Kind: "Namespace", Name: ref.Namespace}] && ref.Namespace != "" {
 		return "namespace " + ref.Namespace + " is new"
 	}
-	d, ok := p.kinds[ref.GroupKind()]
-	if k, served := p.s.ByGroupKind(ref.GroupKind()); ok && p.new[d.CRD] {
-		return "CRD " + d.CRD.Name + " is new"
-	} else if ok && served && d.Versions[version] && !slices.Contains(k.Versions, version) {
-		return "version " + version + " comes with CRD " + d.CRD.Name
-	}
-	return ""
+	d := p.kinds[ref.GroupKind()]
+	k, _ := p.s.ByGroupKind(ref.GroupKind())
+	return d.Brings(version, p.new[d.CRD], k.Versions)
 }
 
 // refused tells an immutable field (the same object would be accepted as a new one) from an invalid object, by asking

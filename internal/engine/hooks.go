@@ -24,7 +24,7 @@ func (w *work) known(o plan.Options) plan.Input {
 	if t.record != nil {
 		in.Recorded, in.Unseen = !t.damaged, t.record.Unseen
 		in.Owned, in.Lent, in.Lives, in.Open = t.record.Inventory, t.record.Lent, t.record.Hooks, t.record.Phase.Open()
-		in.Undone = t.record.Phase == release.Deleting && !o.Deleting
+		in.Undone, in.Unended = t.record.Phase == release.Deleting && !o.Deleting, t.record.Unended()
 	}
 	if w.inventory != nil {
 		in.Owned, in.Lives = w.inventory, w.lives

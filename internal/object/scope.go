@@ -40,6 +40,18 @@ type DefinedKind struct {
 	CRD Ref
 }
 
+// Brings says why an object in a version cannot be tried before its definition is written, "" where it can: the definition is new, or
+// the version is, and not among those served.
+func (d DefinedKind) Brings(version string, isNew bool, served []string) string {
+	switch {
+	case isNew:
+		return "CRD " + d.CRD.Name + " is new"
+	case len(served) > 0 && d.Versions[version] && !slices.Contains(served, version):
+		return "version " + version + " comes with CRD " + d.CRD.Name
+	}
+	return ""
+}
+
 // DefinedKinds returns the kinds defined by the CRDs among the objects.
 func DefinedKinds(objs []Object) map[schema.GroupKind]DefinedKind {
 	out := map[schema.GroupKind]DefinedKind{}

@@ -38,13 +38,13 @@ type script struct {
 	Schema          map[string]string
 	NamespaceExists map[string]bool
 	Lives           map[string]Life
-	Inputs          map[string]string
+	Inputs, Unended map[string]string
 	Open, Undone    bool
 	Options         Options
 }
 
 func (s script) input() Input {
-	in := Input{Cluster: "c1", Bundle: "shop", Owner: "me", Desired: s.Desired, Owned: s.Owned, Open: s.Open, Undone: s.Undone, Options: s.Options, Lives: s.Lives, Inputs: s.Inputs,
+	in := Input{Cluster: "c1", Bundle: "shop", Owner: "me", Desired: s.Desired, Owned: s.Owned, Open: s.Open, Undone: s.Undone, Options: s.Options, Lives: s.Lives, Inputs: s.Inputs, Unended: s.Unended,
 		Live: map[object.Ref]Live{}, Previews: map[object.Ref]Preview{}, Schema: s.Schema, NamespaceExists: s.NamespaceExists,
 		Contents: map[object.Ref]Contents{}}
 	for i := range s.Desired {

@@ -77,9 +77,14 @@ func (c *computation) moment(name string, hooks []Desired) Moment {
 	return ""
 }
 
-// touches reports whether the plan writes or deletes a lasting object of the instance.
+// touches reports whether the plan writes or deletes a lasting object of the instance. What the last run has left to delete, when
+// all hooks had run, is no upgrade of its own.
 func (c *computation) touches(name string) bool {
-	return slices.ContainsFunc(c.plan.Changes, func(ch Change) bool { return ch.Instance == name && ch.Hook == nil && ch.Action.Writes() })
+	life, known := c.Lives[name]
+	left := known && life.Moment == "" && c.Unended[name] != "" && c.Unended[name] == c.Inputs[name]
+	return slices.ContainsFunc(c.plan.Changes, func(ch Change) bool {
+		return ch.Instance == name && ch.Hook == nil && ch.Action.Writes() && !(left && ch.Action == Delete)
+	})
 }
 
 // hooksChanged reports whether a hook that runs at upgrades, or at the moment, is declared otherwise than it was.

@@ -34,6 +34,9 @@ const (
 	ownedMigrate = `{ref: {group: batch, kind: Job, namespace: ns, name: migrate}, version: v1, instance: web, uid: %s, own: e, hook: {event: %s, done: %t}}`
 	liveMigrate  = `{ref: {group: batch, kind: Job, namespace: ns, name: migrate}, uid: %s, resourceVersion: '7', own: e, ownerLabel: me}`
 
+	ownedOld = `{ref: {kind: ConfigMap, namespace: ns, name: old}, version: v1, instance: web, digest: o1, uid: o, rv: '1', own: e}`
+	liveOld  = `{ref: {kind: ConfigMap, namespace: ns, name: old}, uid: o, resourceVersion: '1', own: e, ownerLabel: me}`
+
 	lifeWeb = `lives: {web: {moment: '%s', inputs: %s, done: [%s], hooks: [
   {ref: {kind: ServiceAccount, namespace: ns, name: z}, version: v1, digest: a1, events: [pre-install], weight: -5, delete: [hook-succeeded]},
   {ref: {group: batch, kind: Job, namespace: ns, name: bye}, version: v1, digest: b1, events: [post-upgrade, pre-delete], delete: [hook-failed]},
@@ -173,6 +176,13 @@ create Job ns/notice for post-upgrade, removed if succeeded: runs after the upgr
 	{"a rollback that ended after its hooks before goes on", "options: {rollingBack: true}\nopen: true\n" + strings.Replace(desiredWeb("d2", "m1"), "desired:\n", "desired:\n- "+f(hookBack, "r1")+"\n", 1) +
 		f(lifeWeb, "rollback", "i1", "pre-rollback") + "\n" + list("owned", ownedWeb) + list("live", liveWeb),
 		"update ConfigMap ns/web\n", "rollback i1 [pre-rollback]", ""},
+	{"killed when all hooks had run and something was left to delete: they do not run again", "open: true\nunended: {web: i1}\n" + desiredWeb("d1", "m1") + f(lifeWeb, "", `''`, "") + "\n" +
+		list("owned", ownedWeb, ownedOld) + list("live", liveWeb, liveOld), "delete ConfigMap ns/old: no longer in the bundle\n", " []", ""},
+	{"killed so, and the bundle was changed since", "open: true\nunended: {web: i0}\n" + desiredWeb("d1", "m1") + f(lifeWeb, "", `''`, "") + "\n" +
+		list("owned", ownedWeb, ownedOld) + list("live", liveWeb, liveOld), `create Job ns/migrate for pre-upgrade: runs before the upgrade
+delete ConfigMap ns/old: no longer in the bundle
+create Job ns/bye for post-upgrade, removed if failed: runs after the upgrade
+`, "upgrade i1 []", ""},
 	{"a hook's object and a lasting one of the same name", "inputs: {web: i1}\n" + list("desired", f(hookMigrate, "m1"), strings.Replace(f(hookMigrate, "m1"), "hook: {events: [pre-install, pre-upgrade], delete: [before-hook-creation]}", "once: false", 1)),
 		"create Job ns/migrate for pre-install: runs before the installation\n", "install i1 []", "duplicate-object"},
 }

@@ -407,6 +407,8 @@ type Input struct {
 	Damaged, Delivered bool
 	// Open: the last record was left open by a run that ended in the middle.
 	Open bool
+	// Unended are the inputs digests by instance of the last run, where it has not done everything; nil where it has.
+	Unended map[string]string
 	// Undone: that run was to delete everything.
 	Undone bool
 	// Lives are the instances with hooks as the last record has them, Inputs the inputs digests of the instances placed

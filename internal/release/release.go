@@ -206,6 +206,14 @@ func (r *Record) Number() int {
 // Called is how people name the record's release.
 func (r *Record) Called() *Name { return &Name{Release: r.Number(), Rollout: r.Rollout} }
 
+// Unended are the inputs digests of a run that has not done everything, nil of one that has.
+func (r *Record) Unended() map[string]string {
+	if r.Phase.Complete() {
+		return nil
+	}
+	return r.Inputs
+}
+
 // At is the record's revision, 0 for a nil one.
 func (r *Record) At() int {
 	if r == nil {
