@@ -14,6 +14,7 @@ import (
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/staleplan"
 )
 
 // late are the instances with stand-ins for values.
@@ -212,7 +213,7 @@ func (l *loop) advance(ctx context.Context, w *work, levels [][]string, n int, e
 	}
 	p, findings := r.compute(ctx, w, plan.Options{Adopt: l.req.Adopt, LetUnserved: l.req.LetUnserved, Recreate: l.req.Recreate, Tests: l.req.Tests, NoHooks: l.req.NoHooks})
 	w.set.mark(p)
-	shown := plan.Allows(w.Plan, plan.Step(p, levels, n))
+	shown := staleplan.Allows(w.Plan, plan.Step(p, levels, n))
 	if err := slices.Concat(findings, p.Findings, shown, r.remade(w, p, levels[n]...)).Errors(); len(err) > 0 {
 		return nil, cluster.ProblemOf(err[0], object.Ref{})
 	}

@@ -64,7 +64,7 @@ func (c *ClusterPlan) renews(was *ClusterPlan, wrote map[object.Ref]bool, open f
 		return &p
 	}
 	findings := staleplan.Verify(part(*was.Plan, false), part(*c.Plan, false), func(a, b string) bool { return a == b }, false)
-	return append(findings, plan.Allows(was.Plan, part(*c.Plan, true))...).OnCluster(c.Cluster)
+	return append(findings, staleplan.Allows(was.Plan, part(*c.Plan, true))...).OnCluster(c.Cluster)
 }
 
 // Absent are the clusters without a plan, with the reason, nil for none: nobody has seen what would be done there.

@@ -3,7 +3,6 @@ package plan
 import (
 	"slices"
 
-	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -165,69 +164,4 @@ func Later(p *Plan, levels [][]string, n int) []object.Ref {
 		}
 	}
 	return out
-}
-
-// atMost lists what may be done where an action was shown: the same, or less of it.
-var atMost = map[Action][]Action{
-	Create:    {Create},
-	Update:    {Update},
-	Adopt:     {Adopt, Update},
-	Recreate:  {Recreate, Update, Create},
-	Delete:    {Delete, Release},
-	Release:   {Release},
-	Unknown:   {Unknown, Create, Update},
-	Unchanged: {},
-	Conflict:  {},
-}
-
-// Allows compares the plan of a step, computed once its values are known, with the plan that was shown and confirmed:
-// the step may do what was shown or less, to the same objects. Anything else is an Error (stale-plan) for each object:
-// one that was not shown or has been replaced since, an action that goes further, taking fields that was not shown.
-func Allows(shown, now *Plan) diag.Findings {
-	before := map[object.Ref][]Change{}
-	for _, ch := range shown.Changes {
-		before[ch.Ref] = append(before[ch.Ref], ch)
-	}
-	var fs diag.Findings
-	for _, ch := range now.Changes {
-		if ch.Action == Unchanged {
-			continue
-		}
-		why := "nothing was shown for it"
-		for _, was := range before[ch.Ref] {
-			if why = further(was, ch); why == "" {
-				break
-			}
-		}
-		if why == "" {
-			continue
-		}
-		f := diag.Errorf("stale-plan", "the plan is stale: now it would %s %s", ch.Action, ch.Ref)
-		if ch.Action == Conflict {
-			f.What = "the plan is stale: somebody else owns " + ch.Ref.String() + " now"
-		}
-		f.Cluster, f.Object, f.Instance, f.Pos = now.Cluster, ch.Ref.String(), ch.Instance, ch.Pos
-		f.Why, f.Fix = why, "plan again: the values are known now"
-		fs = append(fs, f)
-	}
-	return fs
-}
-
-// further says in what a change goes further than the one that was shown, "" when it does not.
-func further(was, ch Change) string {
-	switch {
-	case !slices.Contains(atMost[was.Action], ch.Action):
-		return "the plan showed: " + string(was.Action)
-	case was.UID != "" && ch.UID != "" && was.UID != ch.UID:
-		return "it was replaced since"
-	case ch.Force && !was.Force:
-		return "taking fields from others was not shown"
-	case ch.Reclaim != "" && was.Reclaim == "":
-		return "dropping fields whose managed fields were missing was not shown"
-	case ch.Force && was.Force && object.Unforeseen(was.Foreign, ch.Foreign) != nil:
-		return object.Unforeseen(was.Foreign, ch.Foreign).Since()
-	case ch.Handover && !was.Handover:
-		return "handing spec.replicas over was not shown"
-	}
-	return ""
 }
