@@ -358,7 +358,7 @@ func (c *computation) blocked(blocking []FieldConflict, ch *Change, fix string) 
 
 func (c *computation) recreate(d Desired, ch Change) {
 	ch.Cede, ch.Force, ch.Reclaim, ch.Foreign, ch.FormerEntries = nil, false, "", nil, "" // it is a new object
-	ch.Action, ch.Code, ch.Loss, ch.Claims = Recreate, CodeImmutable, lossOf(d.Ref), c.Live[d.Ref].Claims
+	ch.Action, ch.Code, ch.Loss, ch.Claims = Recreate, CodeImmutable, d.Ref.LostByRecreating(), c.Live[d.Ref].Claims
 	ch.Why = "an immutable field changed"
 	if ch.From != "" {
 		ch.Why = "taken over from " + ch.From + ", with an immutable field that differs"

@@ -1,9 +1,7 @@
-package plan
+package object
 
-import "hawser.dev/hawser/internal/object"
-
-// lossOf says what deleting and creating an object of this kind loses.
-func lossOf(r object.Ref) string {
+// LostByRecreating says what deleting and creating an object of this kind loses.
+func (r Ref) LostByRecreating() string {
 	kind := r.Kind
 	if r.Custom() {
 		kind = "" // whatever it is called
