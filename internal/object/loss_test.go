@@ -1,10 +1,8 @@
-package plan
+package object
 
 import (
 	"strings"
 	"testing"
-
-	"hawser.dev/hawser/internal/object"
 )
 
 // TestLossOf: what is lost is known of Kubernetes' own kinds; a custom kind by the same name is another one.
@@ -16,7 +14,7 @@ func TestLossOf(t *testing.T) {
 		{"", "Namespace", "everything in the namespace"}, {"apiextensions.k8s.io", "CustomResourceDefinition", "every object of the kind"},
 		{"", "ConfigMap", "what the cluster added"},
 	} {
-		if got := lossOf(object.Ref{Group: c.group, Kind: c.kind}); !strings.Contains(got, c.want) {
+		if got := (Ref{Group: c.group, Kind: c.kind}).LostByRecreating(); !strings.Contains(got, c.want) {
 			t.Errorf("%s/%s: %q, want %q", c.group, c.kind, got, c.want)
 		}
 	}
