@@ -306,6 +306,7 @@ func TestRollbackAgainstApply(t *testing.T) {
 	if got := r.keys("app"); got != "one" {
 		t.Error(got)
 	}
+	bob = as(r.back("2"), "bob@desk")
 	apply, back = planned(r.Plan(t.Context(), ada)), planned(r.PlanRollback(t.Context(), bob))
 	r.carried(apply, ada)
 	loses(back, bob, "ada@laptop has changed the record since")

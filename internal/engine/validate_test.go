@@ -115,17 +115,22 @@ func TestVetChecksObjects(t *testing.T) {
 	if got := told(report.Findings, answer.CodeInvalidObject); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	snap, err := r.Snapshot(t.Context(), r.request())
-	if err != nil {
-		t.Fatal(err)
-	}
 	req := r.request()
 	req.FactsFile = filepath.Join(r.dir, "facts.json")
-	if err := fleet.SaveSnapshot(req.FactsFile, *snap); err != nil {
-		t.Fatal(err)
-	}
-	if report, err = r.Vet(t.Context(), req); err == nil {
-		t.Error("vet finds nothing in facts")
+	for n := range 10 { // other tests make definitions: the server may publish its schemas anew between the two
+		if n > 0 {
+			_, _ = r.Vet(t.Context(), r.request())
+		}
+		snap, err := r.Snapshot(t.Context(), r.request())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := fleet.SaveSnapshot(req.FactsFile, *snap); err != nil {
+			t.Fatal(err)
+		}
+		if report, err = r.Vet(t.Context(), req); err != nil {
+			break
+		}
 	}
 	if got := told(report.Findings, answer.CodeInvalidObject); !slices.Equal(got, want) {
 		t.Errorf("from facts: %q", got)
