@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 	"sigs.k8s.io/yaml"
 
+	"hawser.dev/hawser/internal/drift"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/history"
@@ -96,7 +97,7 @@ func stringKeys(t reflect.Type, key string, seen map[reflect.Type]bool, out map[
 // printed are the documents that are printed, by the names of their schemas, and those that have none.
 var printed = map[string]any{"plan": fleetplan.FleetPlan{}, "event": fleetplan.Event{}, "outcome": fleetplan.Outcome{}, "status": fleetplan.StatusReport{},
 	"outdated": fleetplan.OutdatedReport{}, "lock": fleetplan.LockReport{}, "findings": report.FindingsDocument{}, "fleet-report": fleetplan.FleetReport{},
-	"listing": release.Listing{}, "history": history.History{}, "comparison": history.Comparison{}, "facts without a schema": fleet.Snapshot{},
+	"listing": release.Listing{}, "history": history.History{}, "comparison": history.Comparison{}, "drift": drift.Report{}, "facts without a schema": fleet.Snapshot{},
 	"fleet retire without a schema": retirement.Retirement{}}
 
 // schemas are the names of the schemas of what is printed; bundle and fleet are read.
@@ -118,8 +119,8 @@ func schemas(t *testing.T) []string {
 // TestEveryFieldIsNameOrText: of every string in the documents we print it is decided whether it is a name, which nothing
 // hides, or a text that may hold a secret. A new field fails here until it is in one of the lists: names in mask.go, or texts.
 func TestEveryFieldIsNameOrText(t *testing.T) {
-	texts := strings.Fields(`access author before brake by chosen deferred details fix from guard inProgress lock loss lost manager message missing new notPlaced{} old origin origins{} path
-		problem reason repository runtimeChanges server source stopped takenBy unknown unreachable value vars{} waits want what why`)
+	texts := strings.Fields(`access author before blocked brake by chosen deferred details fix from guard inProgress live lock loss lost manager message missing new notPlaced{} old origin origins{} path
+		problem reason recorded repository runtimeChanges server source stopped takenBy unknown unreachable value vars{} waits want what why`)
 	found := map[string]bool{}
 	for _, doc := range printed {
 		stringKeys(reflect.TypeOf(doc), "", map[reflect.Type]bool{}, found)
