@@ -50,7 +50,7 @@ func (s *session) useDefaults(cmd *cobra.Command, args []string) error {
 		fleet, from = splitList([]string{v}), fleetVariable
 	}
 	useFleet := !given("fleet") && !given("kube-context")
-	useFiles := !given("file") && slices.Contains(takesFiles, cmd.Name()) && cmd.Flags().Lookup("bundle") != nil
+	useFiles := !given("file") && slices.Contains(takesFiles, cmd.Name()) && cmd.Flags().Lookup("bundle") != nil && cmd.Flags().Lookup("file") != nil
 	if err := findings.Err(); err != nil && (useFleet && from == defaults.File || useFiles) {
 		return err
 	}

@@ -144,5 +144,6 @@ func (w *work) objects(ctx context.Context, lives map[string]plan.Life) ([]objec
 			}
 		}
 	}
-	return slices.SortedFunc(maps.Values(bodies), func(a, b object.Object) int { return a.Ref().Compare(b.Ref()) }), err
+	sorted := slices.SortedFunc(maps.Values(bodies), func(a, b object.Object) int { return a.Ref().Compare(b.Ref()) })
+	return append([]object.Object{}, sorted...), err // none is a Set, too, which is kept
 }

@@ -363,3 +363,33 @@ func TestRollbackPlanFile(t *testing.T) {
 	_, err = r.loadSaved(text)
 	refusedFor(t, err, "stale")
 }
+
+// TestRollbackToNone: a release in which the bundle had nothing is kept as any other, and can be gone back to.
+func TestRollbackToNone(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	full := r.bundle(r.configMap("app", "key: one"))
+	for _, text := range []string{full, "bundle: {apiVersion: v1alpha1, name: " + r.name + ", instances: {}}\n", full} {
+		r.write("bundle.yaml", text)
+		req := r.request()
+		fp := r.plan(req)
+		n := fp.Counts().Delete
+		req.ConfirmDelete = &n
+		fp.Close()
+		r.applied(req)
+	}
+	req := r.back("2")
+	fp, err := r.PlanRollback(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := fp.Counts().Delete
+	if len(fp.Guard) == 0 || n == 0 {
+		t.Errorf("everything goes without a word: %+v %v", fp.Counts(), fp.Findings)
+	}
+	req.ConfirmDelete = &n
+	fp.Close()
+	if r.rolledBack(req); r.has("app") {
+		t.Error("it is there")
+	}
+}
