@@ -40,6 +40,10 @@ func (nothing) Renew(context.Context, *engine.Prepared, engine.Request) (*engine
 func (nothing) PlanDelete(ctx context.Context, req engine.Request) (*engine.Prepared, error) {
 	return nil, reached(ctx, req, demand{writes: true})
 }
+
+func (nothing) PlanEject(ctx context.Context, req engine.Request) (*engine.Prepared, error) {
+	return nil, reached(ctx, req, demand{writes: true})
+}
 func (nothing) PlanRollback(ctx context.Context, req engine.Request) (*engine.Prepared, error) {
 	return nil, reached(ctx, req, demand{writes: true})
 }

@@ -95,8 +95,6 @@ const (
 	bombBundle = "bundle:\n  apiVersion: v1alpha1\n  name: b\n  instances:\n    a: {namespace: x, manifests: {paths: [./m]}}\n"
 	bombChart  = "bundle:\n  apiVersion: v1alpha1\n  name: b\n  instances:\n    a: {namespace: x, helm: {chart: ./chart}}\n"
 	bombKust   = "bundle:\n  apiVersion: v1alpha1\n  name: b\n  instances:\n    a: {namespace: x, kustomize: {path: ./k}}\n"
-	bombFleet  = "fleet:\n  apiVersion: v1alpha1\n  name: f\n  clusters: {a: {kubeContext: x}}\n"
-	bombObject = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ok}\n"
 
 	bombBuild      = "build -f b.yaml"
 	bombKubeconfig = "plan -f b.yaml --kubeconfig kc --kube-context x"

@@ -52,6 +52,8 @@ var canaryRuns = []canaryRun{
 	{"drift", 0, "$BUNDLE $FLEET -o json"},
 	{"drift", 0, "$BUNDLE $FLEET --correct --dry-run --full"},
 	{"drift", 0, "$BUNDLE $FLEET --correct -y -o json --wait=false"},
+	{"eject", 0, "$BUNDLE $FLEET --dry-run --full"},
+	{"eject", 0, "$BUNDLE $FLEET --dry-run -o json"},
 	{"runtime build", 0, "-f fleet.cue"},
 	{"runtime build", 0, "-f fleet.cue -o json"},
 	{"fleet retire", 0, "staging --delete --dry-run -f shop.cue --fleet left.cue --full"},
@@ -128,7 +130,7 @@ func (s *scene) outputs(quiet func(where, text string)) {
 		r := s.want(run.code, args...)
 		quiet("hawser "+strings.Join(args, " "), r.Stdout+r.Stderr)
 		if file, ok := strings.CutPrefix(run.args, "$FILES --out "); ok {
-			quiet("the file "+file, s.read(file))
+			quiet("the file "+file, unpacked([]byte(s.read(file))))
 		}
 	}
 }

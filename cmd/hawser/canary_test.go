@@ -105,6 +105,7 @@ bundle: {
 	name:       "$B"
 	_queried: string @timoni(runtime:string:QUERIED)
 	_runtime: string @timoni(runtime:string:RUNTIME_TOKEN)
+	_copy: string @timoni(runtime:string:RUNTIME_COPY)
 	instances: {
 		app: {
 			module: url: "file://./modules/app"
@@ -118,6 +119,7 @@ bundle: {
 					kube:    "ref://cluster:stored/token"
 					queried: _queried
 					joined:  "user:\(_runtime)@host"
+					copied:  _copy
 				}
 			}
 		}
@@ -210,7 +212,7 @@ func (s *scene) plant(c, before canaries) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.env = append(s.env, "APP_ENV="+c.env, "APP_JSON="+string(list), "RUNTIME_TOKEN="+c.runtime)
+	s.env = append(s.env, "APP_ENV="+c.env, "APP_JSON="+string(list), "RUNTIME_TOKEN="+c.runtime, "RUNTIME_COPY="+c.env) // whose name does not say what it is
 	s.write("files/key.pem", c.file)
 	quoted, err := json.Marshal(c.sops)
 	if err != nil {
@@ -235,9 +237,12 @@ func TestCanaries(t *testing.T) {
 		t.Helper()
 		silent(t, where, text, one, two, round(3))
 	}
+	changed := s.watch()
+	s.mark()
 	s.plant(one, canaries{})
 	s.outputs(quiet)
 	s.wantData("staging", "app", "message", one.env) // the values did arrive
+	s.wantData("staging", "app", "copied", one.env)
 	s.wantData("staging", "app", "sops", one.sops)
 	s.wantData("staging", "app", "kube", one.kube)
 	s.wantData("staging", "app", "file", one.file)
@@ -277,28 +282,41 @@ func TestCanaries(t *testing.T) {
 		s.has(r.Stdout+r.Stderr, "chart-all") // what is shown, or cannot go back
 		quiet("rollback "+strings.Join(form, " "), r.Stdout+r.Stderr)
 	}
+	bodies := s.leftInCluster("staging", quiet)
+	for _, c := range []canaries{one, two, three} {
+		if !strings.Contains(bodies, c.env) {
+			t.Errorf("the records were not unpacked: %q is in no object", c.env)
+		}
+	}
 	r := s.want(0, "delete", s.bundle, "-y", "--fleet", "fleet.cue", "--confirm-delete=20", "-o", "json")
 	quiet("delete", r.Stdout+r.Stderr)
 	s.env = append(s.env, "QUERIED="+three.query) // lock asks no cluster
 	r = s.want(0, "lock", "-f", "shop.cue", "--fleet", "fleet.cue", "--runtime-from-env")
 	quiet("lock", r.Stdout+r.Stderr)
 	s.leftOnDisk(quiet)
+	for name, text := range changed() {
+		if !slices.Contains(canaryInputs, name) {
+			quiet("the file "+name+", which may have gone", unpacked([]byte(text)))
+		}
+	}
 }
+
+// canaryInputs are the files of the scene that hold canaries themselves.
+var canaryInputs = []string{"files/key.pem", "plain.yaml"}
 
 // leftOnDisk checks every file of the scene that is no input.
 func (s *scene) leftOnDisk(quiet func(where, text string)) {
 	s.t.Helper()
-	inputs := []string{"files/key.pem", "plain.yaml"}
 	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
 		rel, err := filepath.Rel(s.dir, path)
-		if err != nil || slices.Contains(inputs, filepath.ToSlash(rel)) {
+		if err != nil || slices.Contains(canaryInputs, filepath.ToSlash(rel)) {
 			return err
 		}
 		data, err := os.ReadFile(path)
-		quiet("the file "+rel, string(data))
+		quiet("the file "+rel, unpacked(data))
 		return err
 	})
 	if err != nil {

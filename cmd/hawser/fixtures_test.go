@@ -5,6 +5,12 @@ import (
 	"strings"
 )
 
+// The smallest fleet, whose cluster nobody can reach, and the smallest object.
+const (
+	bombFleet  = "fleet:\n  apiVersion: v1alpha1\n  name: f\n  clusters: {a: {kubeContext: x}}\n"
+	bombObject = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ok}\n"
+)
+
 // appModule is a module in Timoni's layout: a ConfigMap with the values, one for a client that can be switched off, a
 // Secret when there is a token.
 const appModule = `

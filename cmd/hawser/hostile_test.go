@@ -75,6 +75,7 @@ var hostileVerbs = map[string]struct {
 	"plan":              {lines: []string{"plan -f b.yaml --fleet fleet.yaml --full", "plan -f b.yaml --fleet fleet.yaml --out new.plan --server-check -o json"}},
 	"apply":             {lines: []string{"apply -y -f b.yaml --fleet fleet.yaml --timeout 10s", "apply shop.plan -y --timeout 10s -o json"}, writes: "two"},
 	"delete":            {lines: []string{"delete hostile -y --fleet fleet.yaml --timeout 10s --confirm-delete 4"}, writes: "nothing"},
+	"eject":             {lines: []string{"eject hostile -y --fleet fleet.yaml", "eject hostile -y --fleet fleet.yaml -o json"}},
 	"rollback":          {lines: []string{"rollback hostile --to 1 -y --fleet fleet.yaml --timeout 10s"}},
 	"drift":             {lines: []string{"drift hostile --fleet fleet.yaml", "drift hostile --correct -y --fleet fleet.yaml --timeout 10s -o json"}},
 	"status":            {lines: []string{"status hostile --fleet fleet.yaml", "status -f b.yaml --fleet fleet.yaml -o json"}},

@@ -173,3 +173,41 @@ func roleIn(t *testing.T, roles, namespace string) string {
 	t.Fatalf("no role in %s:\n%s", namespace, roles)
 	return ""
 }
+
+// Of several bundles the rights of all are asked before the first write, but where one before grants them.
+func TestRightsOfLaterBundles(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.files(`
+-- bundle.yaml --
+bundles:
+  $B-a: {apiVersion: v1alpha1, name: $B-a, instances: {a: {namespace: $NS, manifests: {paths: [a.yaml]}}}}
+  $B-b: {apiVersion: v1alpha1, name: $B-b, instances: {b: {namespace: $NS, manifests: {paths: [b.yaml]}}}}
+-- a.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+-- b.yaml --
+apiVersion: v1
+kind: Service
+metadata: {name: b}
+spec: {ports: [{port: 80}]}
+`)
+	for _, ns := range []string{object.SystemNamespace, s.ns} {
+		_ = s.try("staging", http.MethodPost, "api/v1/namespaces", "apiVersion: v1\nkind: Namespace\nmetadata: {name: "+ns+"}\n")
+	}
+	s.user = s.fill("some-$B")
+	role := func(namespace, resources, verbs string) string {
+		return s.fill("---\napiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: some-$B, namespace: " + namespace +
+			"}\nrules: [{apiGroups: ['', coordination.k8s.io], resources: [" + resources + "], verbs: [" + verbs + "]}]\n")
+	}
+	s.bind("staging", s.user, s.fill("---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: some-$B}\n"+
+		"rules: [{apiGroups: [''], resources: [namespaces], verbs: [get]}]\n"))
+	s.bind("staging", s.user, role(object.SystemNamespace, "secrets, leases", "'*'")+role("$NS", "configmaps", "'*'"))
+	s.bind("staging", s.user, strings.Replace(role("$NS", "services", "get, list, watch"), "name: some-", "name: seen-", 1))
+	s.env = append(s.env, "KUBECONFIG="+s.fleet.UserKubeconfig(t, s.user))
+	apply := []string{"apply", "-f", "bundle.yaml", "--kube-context", "staging", "-y"}
+	s.mark()
+	s.has(s.want(5, apply...).Stderr, "you may not", "Service in namespace $NS")
+	s.untouched("staging")
+}

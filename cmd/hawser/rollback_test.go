@@ -135,3 +135,52 @@ func (s *scene) imageOf(cluster, job string) string {
 	}
 	return ""
 }
+
+// TestRollbackOfPartOfAFleet: which release it goes back to is decided over the whole fleet: a cluster that the release did not come to
+// gets what it had then, and that is said. A rollback in steps is one release, status names releases as --to wants them, and
+// the number of a revision is told from that of a release.
+func TestRollbackOfPartOfAFleet(t *testing.T) {
+	b, ns := newBench(t), testfleet.Get().Namespace(t, clusters...)
+	b.write("fleet.yaml", strings.NewReplacer("$B", ns, ", canary: 1, soak: 3s", "").Replace(stepsFleet))
+	b.write("bundle.yaml", "bundle: {apiVersion: v1alpha1, name: "+ns+", instances: {app: {namespace: "+ns+", manifests: {paths: [app.yaml]}}}}\n")
+	at := func(value string) string {
+		return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: app}\ndata: {k: " + value + "}\n"
+	}
+	apply := func(value string, more ...string) {
+		b.write("app.yaml", at(value))
+		b.want(0, append([]string{"apply", "-f", "bundle.yaml", "--fleet", "fleet.yaml", "-y", "--skip-waves"}, more...)...)
+	}
+	on := func(want string, more ...string) {
+		t.Helper()
+		r := b.want(0, append([]string{"history", "show", "--bundle", ns, "--fleet", "fleet.yaml"}, more...)...)
+		if !strings.Contains(r.Stdout, want) {
+			t.Errorf("%q is not in %s", want, r)
+		}
+	}
+	apply("one")                               // release 1
+	apply("two", "--cluster", "production-eu") // 2
+	apply("three")                             // 3
+	apply("four")                              // 4
+
+	r := b.want(0, "rollback", ns, "--to", "2", "--fleet", "fleet.yaml", "--cluster", "staging", "--skip-waves", "-y")
+	if all := r.Stdout + r.Stderr; !strings.Contains(all, "release 2 (") || !strings.Contains(all, "did not come here") || !strings.Contains(all, "it goes back to release 1 (") {
+		t.Errorf("%s", r)
+	}
+	on("staging", "5")
+	status := b.want(0, "status", ns, "--fleet", "fleet.yaml")
+	if !strings.Contains(status.Stdout, "RELEASE") || strings.Contains(status.Stdout, "REV") {
+		t.Errorf("%s", status)
+	}
+	r = b.run("rollback", ns, "--to", "9", "--fleet", "fleet.yaml", "-y")
+	if r.Code != 1 || !strings.Contains(r.Stderr, "no cluster keeps a release 9") {
+		t.Errorf("%s", r)
+	}
+
+	b.want(0, "rollback", ns, "--to", "3", "--fleet", "fleet.yaml", "-y", "--until-wave", "1")
+	b.want(0, "rollback", ns, "--to", "3", "--fleet", "fleet.yaml", "-y")
+	on("staging", "6")
+	shown := b.want(0, "history", ns, "--fleet", "fleet.yaml")
+	if !strings.Contains(shown.Stdout, "3/3") || strings.Contains(shown.Stdout, "\n"+ns+"  7 ") || strings.Count(shown.Stdout, "rollback to 3 (") != 1 {
+		t.Errorf("%s", shown)
+	}
+}

@@ -43,6 +43,7 @@ import (
 	"hawser.dev/hawser/internal/render/kustomize"
 	"hawser.dev/hawser/internal/render/plain"
 	"hawser.dev/hawser/internal/report"
+	"hawser.dev/hawser/internal/rootfs"
 	"hawser.dev/hawser/internal/sandboxbin"
 	"hawser.dev/hawser/internal/secret"
 	"hawser.dev/hawser/internal/secret/env"
@@ -220,9 +221,14 @@ func openStore(s v1alpha1.SecretStore, secrets values.Secrets) (secret.Store, er
 	case s.Env != nil:
 		return env.New(s.Env.Prefix), nil
 	case s.File != nil:
-		return secretfile.New(below(s.File.Dir, s.File.Path)), nil
+		dir, err := storeDir(s.File.Dir, s.File.Path)
+		return secretfile.New(dir), err
 	case s.SOPS != nil:
-		o := sops.Options{Dir: below(s.SOPS.Dir, s.SOPS.Path), KeyEnv: s.SOPS.Age.KeyEnv}
+		dir, err := storeDir(s.SOPS.Dir, s.SOPS.Path)
+		if err != nil {
+			return nil, err
+		}
+		o := sops.Options{Dir: dir, KeyEnv: s.SOPS.Age.KeyEnv}
 		if s.SOPS.Age.KeyFile != "" {
 			o.KeyFile = below(s.SOPS.Dir, s.SOPS.Age.KeyFile)
 		}
@@ -231,6 +237,20 @@ func openStore(s v1alpha1.SecretStore, secrets values.Secrets) (secret.Store, er
 		return secretkube.New(s.Kube.Namespace, secretkube.Getter(secrets)), nil
 	}
 	return nil, errors.New("the store is of no kind that is known")
+}
+
+// envStoreDirs names directories beside the fleet's own repository that its stores may read: who runs Hawser says so, and not
+// the fleet, which may come from a pull request.
+const envStoreDirs = "HAWSER_STORE_DIRS"
+
+// storeDir is the directory of a store of files, which lies in the repository of the fleet's file or in $HAWSER_STORE_DIRS.
+func storeDir(dir, path string) (string, error) {
+	at, err := rootfs.Named(dir, below("", path), filepath.SplitList(os.Getenv(envStoreDirs))...)
+	if err != nil {
+		err = &secret.OutsideError{Err: fmt.Errorf("the store's directory %w", err),
+			Fix: "put it into the repository of the fleet's file; or whoever runs Hawser names it in " + envStoreDirs + ", which no file can"}
+	}
+	return at, err
 }
 
 // below is a path of a fleet file: relative to the file's directory, ~ is the user's home.

@@ -29,14 +29,14 @@ func TestSecretsInClearAreSaid(t *testing.T) {
 			r.Items = append(r.Items, fleetplan.BuildItem{Instance: "api", Cluster: c, Objects: objs})
 		}
 		var b bytes.Buffer
-		if err := Files(r, dir, &b); err != nil {
+		if err := Files([]*fleetplan.BuildResult{r}, dir, &b); err != nil {
 			t.Fatal(err)
 		}
 		return b.String(), dir
 	}
 	token := map[string]any{"token": "aHVudGVyMg=="}
 	said, dir := write(make("Secret", "login", token), make("Secret", "empty", nil), make("ConfigMap", "dsn", map[string]any{"dsn": "u:p@h"}, "data.dsn"), make("ConfigMap", "plain", token))
-	want := "holds secret values in clear: ConfigMap shop/dsn, Secret shop/login (2 clusters): do not publish them"
+	want := "holds secret values in clear: ConfigMap shop/dsn (data.dsn), Secret shop/login (token) (2 clusters): do not publish them"
 	if !strings.Contains(said, want) || strings.Count(said, "\n") != 2 || strings.Contains(said, "aHVud") {
 		t.Errorf("%q, want %q", said, want)
 	}
@@ -52,7 +52,7 @@ func TestSecretsInClearAreSaid(t *testing.T) {
 	for i := range 8 {
 		many = append(many, make("Secret", fmt.Sprint("s", i), token))
 	}
-	if said, _ := write(many...); !strings.Contains(said, "Secret shop/s4 and 3 more (2 clusters)") {
+	if said, _ := write(many...); !strings.Contains(said, "Secret shop/s4 (token) and 3 more (2 clusters)") {
 		t.Error(said)
 	}
 }

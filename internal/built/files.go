@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -29,12 +30,18 @@ type outFile struct {
 	mode os.FileMode
 }
 
-// Files writes every object into its file and removes those of former builds that nothing makes any more. All are
-// made first, and nothing is written when a file of somebody else is in the way.
-func Files(r *fleetplan.BuildResult, dir string, talk io.Writer) error {
-	files, b, err := outFiles(r)
-	if err != nil {
-		return err
+// Files writes every object of the builds of one run, one for each bundle, into its file and removes those of former builds
+// that nothing makes any more. All are made first, and nothing is written when a file of somebody else is in the way, or two
+// bundles make the same one.
+func Files(rs []*fleetplan.BuildResult, dir string, talk io.Writer) error {
+	var files []outFile
+	var builds []outdir.Build
+	for _, r := range rs {
+		fs, b, err := outFiles(r)
+		if err != nil {
+			return err
+		}
+		files, builds = append(files, fs...), append(builds, b)
 	}
 	at, err := rootfs.Written(dir)
 	if err != nil {
@@ -44,7 +51,7 @@ func Files(r *fleetplan.BuildResult, dir string, talk io.Writer) error {
 	if err != nil {
 		return err
 	}
-	out, findings := outdir.Decide(before, b, func(path string) string { return digestOfFile(filepath.Join(dir, filepath.FromSlash(path))) })
+	out, findings := outdir.DecideAll(before, builds, func(path string) string { return digestOfFile(filepath.Join(dir, filepath.FromSlash(path))) })
 	if findings.HasErrors() {
 		for i := range findings {
 			findings[i].Pos.File = filepath.Join(dir, filepath.FromSlash(findings[i].Pos.File))
@@ -90,32 +97,59 @@ func Files(r *fleetplan.BuildResult, dir string, talk io.Writer) error {
 		removed = ", removed " + many(len(out.Remove), "file") + " that nothing makes any more"
 	}
 	fmt.Fprintf(talk, "exported %s to %s%s\n", many(len(files), "resource"), dir, removed)
-	if clear := inClear(r); clear != "" {
+	if clear := inClear(rs); clear != "" {
 		fmt.Fprintf(talk, "warning: %s holds secret values in clear: %s: do not publish them; an operator on the cluster (External Secrets, Sealed Secrets) "+
 			"or SOPS keeps them out of files, and --mask-secrets without --output-dir prints *** instead\n", dir, clear)
 	}
 	return nil
 }
 
-// inClear names the objects that hold secret values: Secrets with values, and others into which a value of a store went.
-func inClear(r *fleetplan.BuildResult) string {
-	var names []string
-	clusters := map[string]bool{}
-	for _, item := range r.Items {
-		for _, o := range item.Objects {
-			if len(o.Sensitive) > 0 || o.Ref().IsSecret() && (o.Body["data"] != nil || o.Body["stringData"] != nil) {
-				names, clusters[item.Cluster] = append(names, o.Ref().String()), true
+// inClear names the objects that hold secret values, with the keys of these: Secrets with values, and others into which a
+// value of a store went.
+func inClear(rs []*fleetplan.BuildResult) string {
+	keys, clusters := map[string]map[string]bool{}, map[string]bool{}
+	for _, r := range rs {
+		for _, item := range r.Items {
+			for _, o := range item.Objects {
+				found := slices.Clone(o.Sensitive)
+				if o.Ref().IsSecret() {
+					found = nil
+					for _, field := range []string{"data", "stringData"} {
+						values, _ := o.Body[field].(map[string]any)
+						found = slices.AppendSeq(found, maps.Keys(values))
+						if values == nil && o.Body[field] != nil {
+							found = append(found, field)
+						}
+					}
+				}
+				if name := o.Ref().String(); len(found) > 0 {
+					clusters[item.Cluster] = true
+					if keys[name] == nil {
+						keys[name] = map[string]bool{}
+					}
+					for _, key := range found {
+						keys[name][key] = true
+					}
+				}
 			}
 		}
 	}
-	slices.Sort(names)
-	names = slices.Compact(names)
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(keys)) {
+		names = append(names, name+" ("+most(slices.Sorted(maps.Keys(keys[name])))+")")
+	}
+	out := most(names)
+	if len(clusters) > 1 {
+		out += " (" + many(len(clusters), "cluster") + ")"
+	}
+	return out
+}
+
+// most are the first few names, and how many more there are.
+func most(names []string) string {
 	out := strings.Join(names[:min(len(names), 5)], ", ")
 	if more := len(names) - 5; more > 0 {
 		out += " and " + strconv.Itoa(more) + " more"
-	}
-	if len(clusters) > 1 {
-		out += " (" + many(len(clusters), "cluster") + ")"
 	}
 	return out
 }

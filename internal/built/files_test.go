@@ -26,7 +26,7 @@ func TestBuildDirKnowsItsOwn(t *testing.T) {
 			obj := object.Object{Body: map[string]any{"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"name": rest}, "data": map[string]any{"token": "aHVudGVyMg=="}}}
 			r.Items = append(r.Items, fleetplan.BuildItem{Instance: instance, Cluster: "eu", Objects: []object.Object{obj}})
 		}
-		err := Files(r, dir, &said)
+		err := Files([]*fleetplan.BuildResult{r}, dir, &said)
 		return said.String(), err
 	}
 	files := func() []string {
@@ -107,7 +107,7 @@ func TestBuildDirStaysInside(t *testing.T) {
 		obj := object.Object{Body: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "new"}}}
 		r.Items = append(r.Items, fleetplan.BuildItem{Instance: instance, Cluster: "eu", Objects: []object.Object{obj}})
 	}
-	if err := Files(r, dir, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "web/v1_configmap_new.yaml cannot be written into "+dir) {
+	if err := Files([]*fleetplan.BuildResult{r}, dir, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "web/v1_configmap_new.yaml cannot be written into "+dir) {
 		t.Errorf("a file is written through a link: %v", err)
 	}
 	left, err := os.ReadDir(dir)
@@ -138,7 +138,7 @@ func TestBuildDirIsNoLinkOut(t *testing.T) {
 	r := &fleetplan.BuildResult{Bundle: "shop", Clusters: []string{"eu"}, Whole: true, Items: []fleetplan.BuildItem{{Instance: "api", Cluster: "eu", Objects: []object.Object{obj}}}}
 	t.Chdir(repo)
 	for _, dir := range []string{"out", "out/deep", "gone", "hooks", filepath.Join(repo, "out"), "real/../out", filepath.Join(top, "mine", "out"), "../pr/out"} {
-		if err := Files(r, dir, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "name the directory itself") {
+		if err := Files([]*fleetplan.BuildResult{r}, dir, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "name the directory itself") {
 			t.Errorf("%s: %v", dir, err)
 		}
 	}
@@ -148,7 +148,7 @@ func TestBuildDirIsNoLinkOut(t *testing.T) {
 		}
 	}
 	for dir, where := range map[string]string{"in": "real", "in/deep": "real/deep", "../mine/plain": "plain", "../far": "../home", "new/er": "new/er"} {
-		if err := Files(r, dir, &bytes.Buffer{}); err != nil {
+		if err := Files([]*fleetplan.BuildResult{r}, dir, &bytes.Buffer{}); err != nil {
 			t.Errorf("%s: %v", dir, err)
 		}
 		if _, err := os.Stat(filepath.Join(where, "api", "v1_configmap_new.yaml")); err != nil {
@@ -160,7 +160,7 @@ func TestBuildDirIsNoLinkOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(bare)
-	if err := Files(r, "out", &bytes.Buffer{}); err == nil {
+	if err := Files([]*fleetplan.BuildResult{r}, "out", &bytes.Buffer{}); err == nil {
 		t.Error("a link out of an unpacked directory is followed")
 	}
 }

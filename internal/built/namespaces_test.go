@@ -20,7 +20,7 @@ func TestNamespacesAreFiles(t *testing.T) {
 		Items: []fleetplan.BuildItem{{Instance: "api", Cluster: "eu", Objects: of("ConfigMap", "c"), Namespaces: of("Namespace", "shop")}}}
 	dir := t.TempDir()
 	var said, stream bytes.Buffer
-	if err := Files(r, dir, &said); err != nil {
+	if err := Files([]*fleetplan.BuildResult{r}, dir, &said); err != nil {
 		t.Fatal(err)
 	}
 	if data, err := os.ReadFile(filepath.Join(dir, "api", "v1_namespace_shop.yaml")); err != nil || !strings.Contains(string(data), "kind: Namespace") {

@@ -105,6 +105,23 @@ func (a Answers) Generated() []string {
 	return out
 }
 
+// Holding are the answers with what a Secret holds that was looked up (namespace/name); one that is not there, or empty, adds nothing.
+func (a Answers) Holding(name string, secret map[string]any) Answers {
+	held, _ := secret["data"].(map[string]any)
+	if len(held) == 0 {
+		return a
+	}
+	data := map[string]string{}
+	for k, v := range held {
+		data[k], _ = v.(string)
+	}
+	if a.Secrets = maps.Clone(a.Secrets); a.Secrets == nil {
+		a.Secrets = map[string]map[string]string{}
+	}
+	a.Secrets[name] = data
+	return a
+}
+
 // Found are the texts of Secrets that were looked up and must not be shown.
 func (a Answers) Found() []string {
 	var out []string

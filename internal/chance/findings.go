@@ -41,7 +41,8 @@ func MovedHere(object, to string) diag.Finding {
 func Adopted(object, to string) diag.Finding {
 	f := diag.Errorf("kept-values-moved", "%s takes over %s, which another bundle made with its own passwords", to, object)
 	f.Why = "what was made up there is kept for that bundle alone: it would be another password"
-	f.Fix = "give the value that is in use in the bundle, or have new values made: --rotate " + to
+	f.Fix = "let one set of files hold both bundles, the other one without it, and apply them once with --take-over: then the values come along; " +
+		"or give the value that is in use in the bundle, or have new values made: --rotate " + to
 	f.Object = object
 	return f
 }

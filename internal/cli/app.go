@@ -26,6 +26,7 @@ import (
 	"hawser.dev/hawser/internal/interrupt"
 	"hawser.dev/hawser/internal/operation"
 	"hawser.dev/hawser/internal/place"
+	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/retirement"
 	"hawser.dev/hawser/internal/toolchain"
@@ -36,6 +37,8 @@ type Planner interface {
 	operation.Planner
 	// PlanDelete is the plan to delete everything of a bundle.
 	PlanDelete(ctx context.Context, req engine.Request) (*engine.Prepared, error)
+	// PlanEject is the plan to leave everything of a bundle as it is, without our marks.
+	PlanEject(ctx context.Context, req engine.Request) (*engine.Prepared, error)
 	// PlanRollback is the plan to go back to an earlier release of a bundle.
 	PlanRollback(ctx context.Context, req engine.Request) (*engine.Prepared, error)
 	// PlanDrift is the plan to put right what others have changed of a bundle since its last release.
@@ -153,7 +156,7 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
 	done := make(chan error, 1)
-	for _, check := range []func(*cobra.Command, []string) error{unknownCommand, singleDash} {
+	for _, check := range []func(*cobra.Command, []string) error{reference.UnknownCommand, reference.SingleDash} {
 		if err := check(root, args); err != nil {
 			return s.finish(err)
 		}

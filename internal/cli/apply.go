@@ -18,6 +18,7 @@ import (
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/operation"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
 	"hawser.dev/hawser/internal/rootfs"
 )
@@ -43,7 +44,7 @@ Exit codes: 0 done, 1 error, 3 partly done, 4 not ready in time, 5 refused, 130 
 			if len(args) > 1 && strings.Contains(args[1], "://") {
 				return usagef("%s takes no instance and module\nThey stand in a bundle: instances: {%s: {module: {url: %q}, namespace: ...}}, applied with -f", cmd.CommandPath(), args[0], args[1])
 			}
-			return atMostOne("plan file")(cmd, args)
+			return reference.AtMostOne("plan file")(cmd, args)
 		},
 		RunE: s.apply,
 	}
@@ -104,7 +105,7 @@ func (s *session) planToApply(cmd *cobra.Command, args []string, pr *progress) (
 		}
 		return bundles, eng, err
 	}
-	if looksLikeBundle(args[0]) {
+	if reference.LooksLikeBundle(args[0]) {
 		return nil, nil, usagef("%s is not a saved plan\nBundle files are named with -f: hawser apply -f %s", args[0], args[0])
 	}
 	if flags := commandline.Decided(cmd.Flags()); len(flags) > 0 {
@@ -147,6 +148,9 @@ func (s *session) carryOut(cmd *cobra.Command, pr *progress, eng Engine, bundles
 		if err := confirm(cmd.Context(), bundles); err != nil {
 			return s.refusedEvent(pr, err)
 		}
+	}
+	if err := bundles.Reviewed(cmd.Context()); err != nil {
+		return s.refusedEvent(pr, err)
 	}
 	end := s.Gently(pr.stopping)
 	defer end()

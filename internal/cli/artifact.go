@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
 	"hawser.dev/hawser/internal/signing"
 	"hawser.dev/hawser/internal/toolchain"
@@ -29,7 +30,7 @@ func (s *session) artifactPushCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "push [oci://REGISTRY/REPOSITORY] -f DIR",
 		Short: "Publish a directory or files",
-		Args:  atMostOne("URL"),
+		Args:  reference.AtMostOne("URL"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if req.Annotations, err = to.check(s); err != nil {
 				return err
@@ -75,7 +76,7 @@ func (s *session) artifactBuildCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "build -f DIR -o FILE.tar",
 		Short: "Pack a directory or files as an artifact on this machine",
-		Args:  nothing,
+		Args:  reference.Nothing,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			req.IncludeSecrets = true // nobody else gets them here
 			if req.Annotations, err = annotations(to.pairs); err != nil {
@@ -114,7 +115,7 @@ func (s *session) artifactDigestCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "digest oci://REGISTRY/REPOSITORY[:TAG] | DIR",
 		Short: "Print the digest of an artifact, or of what a directory would be",
-		Args:  exactly("URL or DIR"),
+		Args:  reference.Exactly("URL or DIR"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err
@@ -150,7 +151,7 @@ func (s *session) artifactPullCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pull oci://REGISTRY/REPOSITORY[:TAG|@DIGEST] [-o DIR]",
 		Short: "Get the files of an artifact",
-		Args:  exactly("oci://REGISTRY/REPOSITORY"),
+		Args:  reference.Exactly("oci://REGISTRY/REPOSITORY"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err
@@ -188,7 +189,7 @@ func (s *session) artifactTagCommand() *cobra.Command {
 		Short:   "Give an artifact more tags",
 		Long:    "Tag sets tags on an artifact that is in the registry, and prints its digest. A tag that means something else is moved.",
 		Example: "  hawser artifact tag oci://registry.example.com/shop/manifests:1.4.2 -t stable -t latest",
-		Args:    exactly("oci://REGISTRY/REPOSITORY:TAG"),
+		Args:    reference.Exactly("oci://REGISTRY/REPOSITORY:TAG"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := s.tools(cmd.Context())
 			if err != nil {
@@ -214,7 +215,7 @@ func (s *session) artifactListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list oci://REGISTRY/REPOSITORY",
 		Short: "List the tags of an artifact",
-		Args:  exactly("oci://REGISTRY/REPOSITORY"),
+		Args:  reference.Exactly("oci://REGISTRY/REPOSITORY"),
 	}
 	cmd.RunE = s.listed(cmd, req)
 	return cmd

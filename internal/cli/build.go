@@ -2,10 +2,13 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"hawser.dev/hawser/internal/built"
+	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
 )
 
@@ -13,9 +16,13 @@ func (s *session) buildCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "build -f BUNDLE [--fleet FLEET]",
 		Short: "Print the objects of a bundle as YAML",
-		Args:  nothing,
+		Args:  reference.Nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.eachBundle(cmd, func() error { return s.build(cmd) })
+			var all []*fleetplan.BuildResult // of a directory all is written, or nothing
+			if err := s.eachBundle(cmd, func() error { return s.build(cmd, &all) }); err != nil || s.opts.outputDir == "" {
+				return err
+			}
+			return built.Files(all, s.opts.outputDir, s.Err)
 		},
 	}
 	f := cmd.Flags()
@@ -32,7 +39,8 @@ func (s *session) buildCommand() *cobra.Command {
 	return cmd
 }
 
-func (s *session) build(cmd *cobra.Command) error {
+// build prints what a bundle renders to, or keeps it for a directory.
+func (s *session) build(cmd *cobra.Command, all *[]*fleetplan.BuildResult) error {
 	req, err := s.bundleRequest(cmd)
 	if err != nil {
 		return err
@@ -55,8 +63,12 @@ func (s *session) build(cmd *cobra.Command) error {
 	for i := range r.Items {
 		r.Items[i].Objects = built.InOrder(r.Items[i].Objects)
 	}
+	if len(r.Items) == 0 {
+		fmt.Fprintf(s.Err, "nothing is built: no instance of bundle %s is placed\n", r.Bundle)
+	}
 	if s.opts.outputDir != "" {
-		return built.Files(r, s.opts.outputDir, s.Err)
+		*all = append(*all, r)
+		return nil
 	}
 	var b bytes.Buffer
 	if err := built.Stream(&b, r, s.opts.maskSecrets); err != nil {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"hawser.dev/hawser/internal/cache"
+	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
 )
 
@@ -34,7 +35,7 @@ cache directory.`,
 
 // cacheCmd is a command about the cache; list is what it prints.
 func (s *session) cacheCmd(use, short, long, example string, list func(cmd *cobra.Command, c *cache.Cache) ([]cache.Entry, error)) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: nothing,
+	cmd := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: reference.Nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err

@@ -40,7 +40,7 @@ const referenceDir = "../../docs/cli"
 
 // TestReference: docs/cli is what the commands say of themselves.
 func TestReference(t *testing.T) {
-	pages := reference.Pages(tree(), spellings())
+	pages := reference.Pages(tree(), reference.Spellings)
 	if *update {
 		if err := os.RemoveAll(referenceDir); err != nil {
 			t.Fatal(err)
@@ -112,18 +112,18 @@ func TestAliases(t *testing.T) {
 	flags, names := map[string]bool{}, map[string]bool{}
 	everyCommand(t, func(c *cobra.Command) {
 		names[c.Name()] = true
-		for _, a := range flagAliases {
-			if c.Flags().Lookup(a.flag) != nil || c.InheritedFlags().Lookup(a.flag) != nil {
-				flags[a.flag] = true
+		for _, a := range reference.Spellings {
+			if c.Flags().Lookup(a.Flag) != nil || c.InheritedFlags().Lookup(a.Flag) != nil {
+				flags[a.Flag] = true
 			}
 		}
 	})
-	for _, a := range flagAliases {
-		if !flags[a.flag] {
-			t.Errorf("--%s stands for --%s, which no command has", a.alias, a.flag)
+	for _, a := range reference.Spellings {
+		if !flags[a.Flag] {
+			t.Errorf("--%s stands for --%s, which no command has", a.Alias, a.Flag)
 		}
 	}
-	for name := range commandAliases {
+	for name := range reference.CommandAliases {
 		if !names[name] {
 			t.Errorf("no command %s", name)
 		}

@@ -10,6 +10,7 @@ import (
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/exitcode"
 	"hawser.dev/hawser/internal/operation"
+	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
 )
 
@@ -25,7 +26,7 @@ Exit codes: 0 done, 1 error, 3 partly done, 4 not gone in time, 5 refused, 130 i
 		Example: `  hawser delete shop --fleet fleet.yaml
   hawser delete shop --fleet fleet.yaml --cluster staging-eu -y
   hawser delete -f shop.yaml --fleet fleet.yaml --dry-run`,
-		Args: atMostOne("bundle"),
+		Args: reference.AtMostOne("bundle"),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.delete(cmd, args) },
 	}
 	s.opts.bundleFlags(cmd.Flags())
@@ -108,14 +109,14 @@ func (s *session) statusCommand() *cobra.Command {
 		Use:   "status [BUNDLE] [--fleet FLEET]",
 		Short: "Show how bundles are on every cluster",
 		Long: `Status reads the records and the live objects of a bundle (of all bundles, when none is named) and shows for every
-cluster and instance its revision, whether it is ready, progressing, failed, missing or drifted, and why.
+cluster and instance its release, whether it is ready, progressing, failed, missing or drifted, and why.
 With --watch it repeats until everything is ready, or until it is interrupted.
 
 Exit codes: 0 everything is ready, 1 error, 3 some cluster did not answer, 4 something is not ready.`,
 		Example: `  hawser status shop --fleet fleet.yaml
   hawser status --fleet fleet.yaml --cluster 'production-*' -v
   hawser status shop --fleet fleet.yaml --watch`,
-		Args: atMostOne("bundle"),
+		Args: reference.AtMostOne("bundle"),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.status(cmd, args) },
 	}
 	f := cmd.Flags()

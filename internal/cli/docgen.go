@@ -20,7 +20,7 @@ func (s *session) docgenCommand() *cobra.Command {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return err
 			}
-			for name, text := range reference.Pages(cmd.Root(), spellings()) {
+			for name, text := range reference.Pages(cmd.Root(), reference.Spellings) {
 				if err := os.WriteFile(filepath.Join(args[0], name), []byte(text), 0o644); err != nil {
 					return err
 				}
@@ -28,13 +28,4 @@ func (s *session) docgenCommand() *cobra.Command {
 			return nil
 		},
 	}
-}
-
-// spellings are the other spellings of flags, for the reference.
-func spellings() []reference.Spelling {
-	var out []reference.Spelling
-	for _, a := range flagAliases {
-		out = append(out, reference.Spelling{Alias: a.alias, Flag: a.flag, Everywhere: !a.compat})
-	}
-	return out
 }

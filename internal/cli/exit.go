@@ -10,6 +10,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/exitcode"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
 )
 
@@ -67,5 +68,5 @@ func restLines(s string) string {
 // usagef is a mistake in the command line: exit code 1. What stands behind the first line is what to do.
 func usagef(format string, args ...any) error {
 	text := fmt.Sprintf(format, args...)
-	return usageFinding(firstLine(text), "", "", restLines(text))
+	return reference.Usage(firstLine(text), "", "", restLines(text))
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,13 +19,11 @@ import (
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/group"
 	"hawser.dev/hawser/internal/health"
-	"hawser.dev/hawser/internal/history"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
-	"hawser.dev/hawser/internal/retirement"
 	"hawser.dev/hawser/internal/rollout"
 	"hawser.dev/hawser/internal/source"
 )
@@ -285,6 +284,11 @@ func (f *fake) PlanDelete(_ context.Context, req engine.Request) (*engine.Prepar
 	return &engine.Prepared{FleetPlan: f.plan("delete")}, nil
 }
 
+func (f *fake) PlanEject(_ context.Context, req engine.Request) (*engine.Prepared, error) {
+	f.record(req)
+	return &engine.Prepared{FleetPlan: f.plan("eject")}, nil
+}
+
 func (f *fake) SavePlan(p *engine.Prepared, w io.Writer) (string, diag.Findings, error) {
 	return "sha256:4be1c0ffee", nil, json.NewEncoder(w).Encode(p)
 }
@@ -373,7 +377,13 @@ func (f *fake) Build(_ context.Context, req engine.Request) (*fleetplan.BuildRes
 	}
 	objs := []object.Object{obj("apps/v1", "Deployment", "shop", "API"), obj("v1", "Secret", "shop", "token"),
 		obj("rbac.authorization.k8s.io/v1", "ClusterRole", "", "system:shop"), obj("v1", "Namespace", "", "shop")}
-	r := &fleetplan.BuildResult{Bundle: "shop", Items: []fleetplan.BuildItem{{Instance: "api", Cluster: "staging-eu", Objects: objs}}}
+	r := &fleetplan.BuildResult{Bundle: cmp.Or(req.Bundle, "shop"), Items: []fleetplan.BuildItem{{Instance: "api", Cluster: "staging-eu", Objects: objs}}}
+	if f.what == "empty" {
+		r.Items = nil
+	}
+	if f.what == "apart" {
+		r.Items[0].Instance = "api-" + r.Bundle
+	}
 	if len(req.FleetFiles) > 0 {
 		r.MultiCluster = true
 		r.Items = append(r.Items, fleetplan.BuildItem{Instance: "api", Cluster: "production-eu", Objects: []object.Object{
@@ -384,7 +394,7 @@ func (f *fake) Build(_ context.Context, req engine.Request) (*fleetplan.BuildRes
 
 func (f *fake) Status(_ context.Context, req engine.Request) (*fleetplan.StatusReport, error) {
 	f.record(req)
-	r := &fleetplan.StatusReport{V: 1, Bundle: req.Bundle, Clusters: []fleetplan.ClusterStatus{{Cluster: "staging-eu", Group: "staging", Bundle: "shop", Revision: 4,
+	r := &fleetplan.StatusReport{V: 1, Bundle: req.Bundle, Clusters: []fleetplan.ClusterStatus{{Cluster: "staging-eu", Group: "staging", Bundle: "shop", Revision: 4, Release: 4,
 		Phase: "succeeded", Instances: []fleetplan.InstanceStatus{{Instance: "api", State: "ready", Source: "module api 1.0.0",
 			Objects: []fleetplan.ObjectStatus{{Object: deployment("api"), Status: health.Status{State: health.Ready}}}}}}}}
 	switch f.what {
@@ -403,7 +413,7 @@ func (f *fake) Status(_ context.Context, req engine.Request) (*fleetplan.StatusR
 
 func (f *fake) List(_ context.Context, req engine.Request) (*release.Listing, error) {
 	f.record(req)
-	rec := release.Record{Bundle: "shop", Revision: 4, Phase: release.Succeeded, Finished: epoch, Author: "ada@laptop",
+	rec := release.Record{Bundle: "shop", Revision: 4, Release: 4, Phase: release.Succeeded, Finished: epoch, Author: "ada@laptop",
 		Sources: map[string]string{"api": "module oci://registry/api 1.0.0"}, Inputs: map[string]string{"api": "sha256:77ab"},
 		Inventory: []plan.Owned{{Ref: deployment("api"), Version: "v1", Instance: "api"}}}
 	l := &release.Listing{V: 1, Clusters: []release.ClusterListing{{Cluster: "staging-eu", Bundles: []release.BundleListing{rec.List("")}},
@@ -413,85 +423,4 @@ func (f *fake) List(_ context.Context, req engine.Request) (*release.Listing, er
 		return l, fleetplan.ErrPartial
 	}
 	return l, nil
-}
-
-// keeps are two releases on two clusters.
-func (f *fake) keeps() []history.Cluster {
-	rec := func(number int) release.Record {
-		return release.Record{Bundle: "shop", Owner: "o", Revision: number, Release: number, Rollout: fmt.Sprint("7K2M", number), Phase: release.Succeeded,
-			Started: epoch, Finished: epoch, Author: "ada@laptop", Sources: map[string]string{"api": "module oci://registry/api 1.0.0"}}
-	}
-	kept := []history.Kept{{Records: []release.Record{rec(2), rec(1)}}}
-	out := []history.Cluster{{Name: "staging-eu", Bundles: kept}, {Name: "staging-us", Bundles: kept}}
-	if f.what == "unreachable" {
-		out[1] = history.Cluster{Name: "staging-us", Unreachable: "i/o timeout"}
-	}
-	return out
-}
-
-func (f *fake) History(_ context.Context, req engine.Request) (*history.History, error) {
-	f.record(req)
-	h := history.Of(f.keeps())
-	if len(h.Unknown) > 0 {
-		return h, fleetplan.ErrPartial
-	}
-	return h, nil
-}
-
-func (f *fake) Compare(_ context.Context, req engine.Request, from, to string) (*history.Comparison, error) {
-	f.record(req)
-	c, err := history.Compare(f.keeps(), req.Bundle, from, to)
-	if err != nil {
-		return nil, err
-	}
-	for i := range c.Clusters {
-		if c.Clusters[i].Unknown == "" {
-			c.Clusters[i].Change(nil, nil, false, strings.Clone)
-		}
-	}
-	if len(c.Unknown()) > 0 {
-		return c, fleetplan.ErrPartial
-	}
-	return c, nil
-}
-
-func (f *fake) fleet(req engine.Request) (*fleetplan.FleetReport, error) {
-	f.record(req)
-	r := &fleetplan.FleetReport{V: 1, Fleet: "shop", Clusters: []fleetplan.FleetRow{{Cluster: "staging-eu", Group: "staging", Wave: 1, Access: "context stg",
-		Server: "https://10.0.0.1:6443", Version: "1.36.3", UID: "6f1c",
-		Values: map[string]fleet.Value{"REGION": {Value: "eu", Origin: "k8s:v1:ConfigMap:default:cluster-info"}}}}}
-	if f.what == "unreachable" {
-		r.Clusters[0].Problem = "i/o timeout"
-		r.Findings = diag.Findings{diag.Errorf("unreachable", "the cluster does not answer")}
-		return r, r.Findings.Err()
-	}
-	return r, nil
-}
-
-func (f *fake) Clusters(_ context.Context, req engine.Request) (*fleetplan.FleetReport, error) {
-	return f.fleet(req)
-}
-
-func (f *fake) Check(_ context.Context, req engine.Request) (*fleetplan.FleetReport, error) {
-	return f.fleet(req)
-}
-
-func (f *fake) Values(_ context.Context, req engine.Request) (*fleetplan.FleetReport, error) {
-	return f.fleet(req)
-}
-
-func (f *fake) Retiring(_ context.Context, req engine.Request) (*retirement.Retirement, error) {
-	f.record(req)
-	out := &retirement.Retirement{V: 1, Fleet: "shop", Cluster: req.Retire, Bundles: []string{"base", "shop"}, Known: true, Lock: "hawser.lock"}
-	return out, nil
-}
-
-func (f *fake) Retire(_ context.Context, req engine.Request) error {
-	f.record(req)
-	return nil
-}
-
-func (f *fake) Snapshot(_ context.Context, req engine.Request) (*fleet.Snapshot, error) {
-	f.record(req)
-	return &fleet.Snapshot{V: 1, Fleet: "shop", Clusters: []fleet.Facts{{Name: "staging-eu", Group: "staging", Version: "1.36.3"}}}, nil
 }

@@ -14,6 +14,7 @@ import (
 	"hawser.dev/hawser/internal/exitcode"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/rbac"
+	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
 )
 
@@ -26,7 +27,7 @@ func (s *session) fleetCommand() *cobra.Command {
 
 // fleetCmd is a command about clusters with the flags all of them have; its arguments are s.args when it runs.
 func (s *session) fleetCmd(use, short, long, example string, run func(cmd *cobra.Command, req engine.Request) error) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: nothing,
+	cmd := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: reference.Nothing,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err
@@ -166,7 +167,7 @@ func (s *session) fleetImportCommand() *cobra.Command {
 		Long: `Kubeconfig prints a fleet file with one cluster per context of the kubeconfig (FILE, --kubeconfig, KUBECONFIG or
 ~/.kube/config). Groups are guessed from the names, for you to review. No cluster is contacted, no credential is copied.`,
 		Example: "  hawser fleet import kubeconfig > fleet.yaml\n  hawser fleet import kubeconfig ~/.kube/prod > fleet.yaml",
-		Args:    atMostOne("kubeconfig file"),
+		Args:    reference.AtMostOne("kubeconfig file"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			file := s.opts.kubeconfig
 			if len(args) == 1 {

@@ -7,6 +7,7 @@ import (
 
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/history"
+	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
 )
 
@@ -30,7 +31,7 @@ all that it came to have a newer one. A cluster that does not answer is named, a
 			}
 			return s.looked(h, err, func(st report.Style) error { return report.History(s.Out, h, st) })
 		})
-	cmd.Args = atMostOne("bundle")
+	cmd.Args = reference.AtMostOne("bundle")
 	cmd.AddCommand(s.historyShowCommand(), s.historyDiffCommand())
 	return cmd
 }
@@ -55,12 +56,12 @@ images and runtime values that were delivered.`+codesOfHistory,
 			if h == nil {
 				return s.failed(err)
 			}
-			if missing := h.Only(req.Bundle, s.args[0]); missing != nil {
+			if missing := h.Only(req.Bundle, s.args[0], err); missing != nil {
 				return s.failed(missing)
 			}
 			return s.looked(h, err, func(st report.Style) error { return report.Shown(s.Out, h, st) })
 		})
-	cmd.Args = exactly("RELEASE")
+	cmd.Args = reference.Exactly("RELEASE")
 	cmd.Flags().StringVar(&s.opts.bundle, "bundle", "", "the bundle; needed where the clusters have several")
 	return cmd
 }
@@ -83,7 +84,7 @@ a plan hides it. Clusters with equal changes stand together.`+codesOfHistory,
 			}
 			return s.looked(c, err, func(st report.Style) error { return report.Compared(s.Out, c, st) })
 		})
-	cmd.Args = exactly("FROM", "TO")
+	cmd.Args = reference.Exactly("FROM", "TO")
 	cmd.Flags().StringVar(&s.opts.bundle, "bundle", "", "the bundle; needed where the clusters have several")
 	s.opts.viewFlags(cmd.Flags())
 	return cmd

@@ -7,6 +7,7 @@ import (
 
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/report"
 )
@@ -15,7 +16,7 @@ func (s *session) listCommand() *cobra.Command {
 	var namespace, bundle string
 	var all bool
 	cmd := s.fleetCmd("list", "List the instances that were delivered, from the records alone",
-		`List shows what the records of the selected clusters say: each instance with its bundle, namespaces, version, revision, when
+		`List shows what the records of the selected clusters say: each instance with its bundle, namespaces, version, release, when
 it was delivered, and how that ended. No object is looked at: status does that.
 
 Exit codes: 0 done, 1 error, 3 some cluster is unknown.`,
@@ -76,7 +77,7 @@ func (s *session) inspectPart(part, short, long string) *cobra.Command {
 			}
 			return s.looked(l, err, func(st report.Style) error { return report.Inspected(s.Out, l, part, st) })
 		})
-	cmd.Args = exactly("INSTANCE")
+	cmd.Args = reference.Exactly("INSTANCE")
 	cmd.Flags().StringVarP(&namespace, "namespace", "n", "", "only an instance with objects in this namespace")
 	cmd.Flags().StringVar(&bundle, "bundle", "", "only that of this bundle")
 	return cmd

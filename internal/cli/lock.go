@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hawser.dev/hawser/internal/exitcode"
+	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
 	"hawser.dev/hawser/internal/source"
 )
@@ -14,7 +15,7 @@ func (s *session) lockCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lock -f BUNDLE [--upgrade NAME]",
 		Short: "Pin what a bundle's sources resolve to in hawser.lock",
-		Args:  nothing,
+		Args:  reference.Nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err
@@ -48,7 +49,7 @@ func (s *session) outdatedCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "outdated -f BUNDLE",
 		Short: "Compare a bundle's sources with the newest there are",
-		Args:  nothing,
+		Args:  reference.Nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err

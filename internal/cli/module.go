@@ -65,26 +65,6 @@ func (p *moduleAt) module(args []string) toolchain.Module {
 	return m
 }
 
-// exactly is the number of arguments a command takes, each by its name.
-func exactly(names ...string) cobra.PositionalArgs {
-	return between(len(names), names...)
-}
-
-// between takes all the named arguments, of which only the first few must be there.
-func between(least int, names ...string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		switch {
-		case len(args) > len(names):
-			return usageFinding(fmt.Sprintf("%s takes %s, not %d", cmd.CommandPath(), many(len(names), "argument"), len(args)), "", "",
-				cmd.CommandPath()+" --help shows how")
-		case len(args) < least:
-			return usageFinding(fmt.Sprintf("%s needs %s", cmd.CommandPath(), strings.Join(names[len(args):least], " and ")), "", "",
-				cmd.CommandPath()+" --help shows how")
-		}
-		return nil
-	}
-}
-
 // findings prints what was found on the way.
 func (s *session) findings(fs diag.Findings) {
 	if len(fs) > 0 {

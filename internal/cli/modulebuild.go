@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hawser.dev/hawser/internal/built"
+	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
 	"hawser.dev/hawser/internal/toolchain"
 )
@@ -23,7 +24,7 @@ they would be applied: all of them or, on an error, nothing.`,
 		Example: `  hawser module build ./web --name web -n apps
   hawser module build ./web -f values.cue -f production.yaml
   hawser module build oci://registry.example.com/modules/web --version 1.x -o json`,
-		Args: atMostOne("module"),
+		Args: reference.AtMostOne("module"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkForm(form, "yaml", "json"); err != nil {
 				return err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
 	"hawser.dev/hawser/internal/toolchain"
 )
@@ -20,7 +21,7 @@ schemas of Kubernetes it imports. --blueprint begins from another module instead
 		Example: `  hawser module init web
   hawser module init web ./modules/web --path example.com/team/web
   hawser module init web --blueprint oci://registry.example.com/modules/blueprint`,
-		Args: between(1, "NAME", "DIR"),
+		Args: reference.Between(1, "NAME", "DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err

@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
 	"hawser.dev/hawser/internal/toolchain"
 )
@@ -56,7 +57,7 @@ func (s *session) moduleListCommand() *cobra.Command {
 		Long:  "List shows the published versions of a module, the newest first, with digest and date; latest marks those that the tag latest means.",
 		Example: `  hawser module list oci://registry.example.com/modules/web
   hawser module list oci://registry.example.com/modules/web --filter-semver 1.x -o json`,
-		Args: exactly("oci://REGISTRY/REPOSITORY"),
+		Args: reference.Exactly("oci://REGISTRY/REPOSITORY"),
 	}
 	cmd.RunE = s.listed(cmd, req)
 	return cmd

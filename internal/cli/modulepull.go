@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
 	"hawser.dev/hawser/internal/signing"
 	"hawser.dev/hawser/internal/toolchain"
@@ -25,7 +26,7 @@ func (s *session) modulePullCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pull oci://REGISTRY/REPOSITORY -o DIR",
 		Short: "Get a module into a directory",
-		Args:  exactly("oci://REGISTRY/REPOSITORY"),
+		Args:  reference.Exactly("oci://REGISTRY/REPOSITORY"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err

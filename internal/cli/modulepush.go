@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
 	"hawser.dev/hawser/internal/signing"
 	"hawser.dev/hawser/internal/toolchain"
@@ -63,7 +64,7 @@ func (s *session) modulePushCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "push DIR [oci://REGISTRY/REPOSITORY] --version VERSION",
 		Short: "Publish a module as an OCI artifact",
-		Args:  between(1, "DIR", "oci://REGISTRY/REPOSITORY"),
+		Args:  reference.Between(1, "DIR", "oci://REGISTRY/REPOSITORY"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if req.Annotations, err = to.check(s); err != nil {
 				return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
 	"hawser.dev/hawser/internal/toolchain"
 )
@@ -28,7 +29,7 @@ func (s *session) showText(what, short string) *cobra.Command {
 		Short:   "Print " + short,
 		Long:    "Show " + what + " prints " + short + " as it is: of a directory, or of what is published.",
 		Example: "  hawser module show " + what + " ./web\n  hawser module show " + what + " oci://registry.example.com/modules/web",
-		Args:    atMostOne("module"),
+		Args:    reference.AtMostOne("module"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := s.tools(cmd.Context())
 			if err != nil {
@@ -62,7 +63,7 @@ func (s *session) showConfig() *cobra.Command {
 		Long:  `Show config reads the schema of a module's values together with its defaults. As markdown it is a table for a README.`,
 		Example: `  hawser module show config ./web
   hawser module show config oci://registry.example.com/modules/web -o json`,
-		Args: atMostOne("module"),
+		Args: reference.AtMostOne("module"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkForm(s.opts.output, forms...); err != nil {
 				return err
@@ -123,7 +124,7 @@ func (s *session) showInfo() *cobra.Command {
 		Short:   "Print path, version, digest and annotations",
 		Long:    "Show info prints what identifies a module: its path in imports, version and digest, and what its manifest is annotated with.",
 		Example: "  hawser module show info oci://registry.example.com/modules/web --version 1.0.0",
-		Args:    atMostOne("module"),
+		Args:    reference.AtMostOne("module"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
 	"hawser.dev/hawser/internal/toolchain"
 )
@@ -37,7 +38,7 @@ func (s *session) vendorCRD() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "crd [DIR] -f FILE",
 		Short: "CUE from custom resource definitions",
-		Args:  atMostOne("directory"),
+		Args:  reference.AtMostOne("directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err
@@ -63,7 +64,7 @@ func (s *session) vendorK8s() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "k8s [DIR] --version 1.MINOR",
 		Short: "CUE from Kubernetes' own types",
-		Args:  atMostOne("directory"),
+		Args:  reference.AtMostOne("directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err

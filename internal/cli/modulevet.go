@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
 	"hawser.dev/hawser/internal/toolchain"
 )
@@ -27,7 +28,7 @@ func (s *session) moduleVetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "vet [MODULE]",
 		Short: "Check a module: schema, values, objects, images",
-		Args:  atMostOne("module"),
+		Args:  reference.AtMostOne("module"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os/exec"
 	"runtime"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"hawser.dev/hawser/internal/child"
 	"hawser.dev/hawser/internal/exitcode"
+	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
 )
 
@@ -20,7 +22,7 @@ func (s *session) versionCommand() *cobra.Command {
 		Short:   "Print the version",
 		Long:    "Version prints the version of Hawser and of the API it reads. No cluster is contacted; fleet check shows theirs.",
 		Example: "  hawser version\n  hawser version -o json",
-		Args:    nothing,
+		Args:    reference.Nothing,
 		RunE: func(*cobra.Command, []string) error {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err
@@ -46,11 +48,24 @@ func (s *session) sandboxCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "sandbox COMMAND [ARGS]",
 		Short: "Run real Kubernetes control planes on this machine, without Docker",
-		Long: `Sandbox hands all its arguments to hawser-sandbox, which runs several real Kubernetes control planes as processes of
-this machine, for trying things and for tests. "hawser sandbox --help" shows its own commands.`,
+		Long: `Sandbox hands its arguments to hawser-sandbox, which runs several real Kubernetes control planes as processes of this
+machine, for trying things and for tests. Where only its source is there it is compiled first, Kubernetes with it, once: that
+takes minutes, and "hawser sandbox --help" does not.
+
+  up, down                start clusters, or add some to a running sandbox; end it and remove its data
+  ls, status              list the sandboxes; show the clusters of one
+  fleet, kubeconfig       print the fleet file; the kubeconfig, or one for another user
+  start, stop             start a stopped control plane again; kill one, its data survives
+  pause, resume           suspend a control plane, so that nothing answers; let it go on
+  fault, audit, logs      hurt requests on their way; print those an API server received; print logs
+
+"hawser sandbox COMMAND --help" shows the flags of each.`,
 		Example:            "  hawser sandbox up --groups staging=1,production=2\n  hawser sandbox --help",
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 || len(args) == 1 && slices.Contains([]string{"help", "--help", "-h"}, args[0]) {
+				return cmd.Help() // nothing is compiled for it
+			}
 			if s.Sandbox == nil {
 				return usagef("this build has no sandbox")
 			}

@@ -12,6 +12,7 @@ import (
 	"hawser.dev/hawser/internal/exitcode"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/operation"
+	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
 	"hawser.dev/hawser/internal/rootfs"
 )
@@ -20,7 +21,7 @@ func (s *session) planCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan -f BUNDLE [--fleet FLEET]",
 		Short: "Show one plan for the whole fleet; write nothing",
-		Args:  nothing,
+		Args:  reference.Nothing,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return s.plan(cmd) },
 	}
 	f := cmd.Flags()
@@ -168,7 +169,7 @@ func (s *session) diffCommand() *cobra.Command {
 Exit codes are kubectl's: 0 no differences, 1 differences, 2 error; 3 some cluster did not answer, 5 refused.`,
 		Example: `  hawser diff -f shop.yaml --fleet fleet.yaml
   hawser diff -f shop.yaml --cluster staging-eu --fleet fleet.yaml`,
-		Args: nothing,
+		Args: reference.Nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			code, err := s.diff(cmd)
 			switch {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"hawser.dev/hawser/internal/reference"
 )
 
 func (s *session) registryCommand() *cobra.Command {
@@ -30,7 +32,7 @@ func (s *session) loginCommand() *cobra.Command {
 with --password-stdin, else asked for at the terminal; there is no flag for it, since command lines are seen by others.`,
 		Example: `  echo $TOKEN | hawser registry login registry.example.com -u ada --password-stdin
   hawser registry login registry.example.com:5000 -u ada`,
-		Args: exactly("REGISTRY"),
+		Args: reference.Exactly("REGISTRY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := s.tools(cmd.Context())
 			if err != nil {
@@ -98,7 +100,7 @@ func (s *session) logoutCommand() *cobra.Command {
 		Short:   "Forget the credentials of a registry",
 		Long:    "Logout removes the credentials of a registry from where login keeps them. There being none is no error.",
 		Example: "  hawser registry logout registry.example.com",
-		Args:    exactly("REGISTRY"),
+		Args:    reference.Exactly("REGISTRY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := s.tools(cmd.Context())
 			if err != nil {

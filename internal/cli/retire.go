@@ -2,12 +2,11 @@ package cli
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/operation"
 	"hawser.dev/hawser/internal/report"
 )
@@ -67,11 +66,11 @@ func (s *session) retire(cmd *cobra.Command, cluster string, remove, keep bool) 
 	if err != nil {
 		return s.refusedEvent(pr, err)
 	}
-	for _, bundle := range slices.Backward(known.Bundles) {
-		if !remove {
-			break
-		}
-		if err := s.retireBundle(cmd, pr, eng, req, bundle); err != nil {
+	if left := known.Left(); left != "" {
+		pr.event(fleetplan.Event{V: 1, Time: s.Now(), Type: fleetplan.EventNotice, Cluster: cluster, Message: "left there, of others: " + left})
+	}
+	if remove && len(known.Bundles) > 0 {
+		if err := s.retireBundles(cmd, pr, eng, req, known.Bundles); err != nil {
 			return err
 		}
 	}
@@ -87,30 +86,26 @@ func (s *session) retire(cmd *cobra.Command, cluster string, remove, keep bool) 
 		}
 		return nil
 	}
-	what := "nothing of the fleet runs there"
-	switch {
-	case remove && len(known.Bundles) > 0:
-		what = "deleted there: " + strings.Join(known.Bundles, ", ")
-	case keep && len(known.Bundles) > 0:
-		what = "left there: " + strings.Join(known.Bundles, ", ")
-	case keep && !known.Known:
-		what = "left there: whatever was delivered"
-	}
-	_, err = fmt.Fprintf(s.Out, "Cluster %s is retired from the fleet %s; %s. %s forgot it.\n", cluster, known.Fleet, what, known.Lock)
+	_, err = fmt.Fprintln(s.Out, known.Ended(keep))
 	return err
 }
 
-// retireBundle is the delete of one bundle on the cluster to retire.
-func (s *session) retireBundle(cmd *cobra.Command, pr *progress, eng Engine, req engine.Request, bundle string) error {
-	req.Bundle = bundle
+// retireBundles deletes bundles from the cluster to retire: each is planned before the first goes.
+func (s *session) retireBundles(cmd *cobra.Command, pr *progress, eng Engine, req engine.Request, names []string) error {
 	pr.begin(nil)
-	p, err := eng.PlanDelete(cmd.Context(), req)
+	bundles := operation.Deletions(cmd.Context(), eng, req, names)
 	pr.end()
-	if err != nil {
-		return s.refusedEvent(pr, err)
+	if !s.opts.dryRun {
+		return s.carryOut(cmd, pr, eng, bundles, s.confirmDelete)
 	}
-	if s.opts.dryRun {
-		return s.printPlan(s.Out, p.FleetPlan)
+	defer bundles.Close()
+	for _, b := range bundles {
+		if b.Err != nil {
+			return s.refusedEvent(pr, b.Err)
+		}
+		if err := s.printPlan(s.Out, b.Plan.FleetPlan); err != nil {
+			return err
+		}
 	}
-	return s.carryOut(cmd, pr, eng, operation.Bundles{{Request: req, Plan: p}}, s.confirmDelete)
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/reference"
 )
 
 func (s *session) rollbackCommand() *cobra.Command {
@@ -27,7 +28,7 @@ Exit codes: 0 done, 1 error, 3 partly done, 4 not ready in time, 5 refused, 130 
 		Example: `  hawser rollback shop --fleet fleet.yaml
   hawser rollback shop --to 41 --fleet fleet.yaml --dry-run --diff
   hawser rollback shop --to 7K2M3XYZ --fleet fleet.yaml -y -m incident-731`,
-		Args: exactly("BUNDLE"),
+		Args: reference.Exactly("BUNDLE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			plan := func(eng Engine, ctx context.Context, req engine.Request) (*engine.Prepared, error) {
 				req.ShowDiff, req.ShowFields, req.ShowContent = s.opts.diff || s.interactive() && !s.opts.yes, !s.opts.stat, s.opts.full || s.opts.planOut != ""

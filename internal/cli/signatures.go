@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
 	"hawser.dev/hawser/internal/signing"
 )
@@ -18,7 +19,7 @@ func (s *session) artifactSignCommand() *cobra.Command {
 kept beside it in the registry, where cosign verify finds it. With the same key an artifact is signed once.`,
 		Example: `  hawser artifact sign oci://registry.example.com/charts/api:2.3.1 --cosign-key cosign.key
   hawser artifact sign oci://registry.example.com/shop/manifests:1.4.2 --identity-token token.txt`,
-		Args: exactly("oci://REGISTRY/REPOSITORY"),
+		Args: reference.Exactly("oci://REGISTRY/REPOSITORY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err
@@ -55,7 +56,7 @@ Exit codes: 0 signed, 1 error, 5 not signed by who has to sign it.`,
 		Example: `  hawser artifact verify oci://registry.example.com/charts/api:2.3.1 --cosign-key cosign.pub
   hawser artifact verify oci://registry.example.com/shop/manifests:1.4.2 --certificate-identity release@example.com --certificate-oidc-issuer https://accounts.example.com
   hawser artifact verify oci://registry.example.com/modules/web:1.0.0 --fleet fleet.yaml`,
-		Args: exactly("oci://REGISTRY/REPOSITORY"),
+		Args: reference.Exactly("oci://REGISTRY/REPOSITORY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			asked, err := verify.Who(cmd.Flags())
 			if err != nil {

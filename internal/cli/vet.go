@@ -9,6 +9,7 @@ import (
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/operation"
 	"hawser.dev/hawser/internal/place"
+	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
 )
 
@@ -16,7 +17,7 @@ func (s *session) vetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "vet -f BUNDLE [--fleet FLEET]",
 		Short: "Check a bundle for every selected cluster; write nothing",
-		Args:  nothing,
+		Args:  reference.Nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return s.eachBundle(cmd, func() error { return s.vet(cmd) })
 		},

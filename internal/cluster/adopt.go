@@ -113,16 +113,9 @@ func (w *writing) third(ctx context.Context) error {
 
 // replace makes the object ours in one write: without what only the former owner had, with what we declare. It looks
 // again when something else of the object moved.
-func (w *writing) replace(ctx context.Context, own string) (meta, error) {
-	for look := 1; ; look++ {
-		m, err := w.replaceOnce(ctx, own)
-		if !apierrors.IsConflict(err) || look > maxLooks {
-			return m, err
-		}
-		if err := settle(ctx, look); err != nil {
-			return m, err
-		}
-	}
+func (w *writing) replace(ctx context.Context, own string) (m meta, err error) {
+	err = again(ctx, func() error { m, err = w.replaceOnce(ctx, own); return err })
+	return m, err
 }
 
 func (w *writing) replaceOnce(ctx context.Context, own string) (meta, error) {
@@ -156,28 +149,26 @@ func (w *writing) fold(ctx context.Context, m meta) (meta, error) {
 func (w *writing) refold(ctx context.Context, m meta,
 	change func([]metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, bool, error)) (meta, error) {
 	applied := object.EntryOf(m.ManagedFields, w.manager)
-	for look := 1; ; look++ {
+	moved, done := false, false
+	err := again(ctx, func() (err error) {
+		if moved {
+			if m, err = w.s.getMeta(ctx, w.k, w.ch.Ref); err != nil {
+				return err
+			}
+		}
 		entries, changed, err := change(m.ManagedFields)
-		if err != nil {
-			return meta{}, err
+		if _, copied := m.Annotations[object.LastApplied]; err != nil || !changed && !(copied && w.ch.Action == plan.Adopt) {
+			done = true
+			return err
 		}
-		if _, ok := m.Annotations[object.LastApplied]; !changed && !(ok && w.ch.Action == plan.Adopt) {
-			return m, nil
-		}
-		out, err := w.patchFields(ctx, m, entries)
-		if err == nil {
+		out, err := w.patch(ctx, m, object.WithEntries(m.ObjectMeta, entries))
+		if moved = err != nil; !moved {
 			m = out
-			break
 		}
-		if !apierrors.IsConflict(err) || look > maxLooks {
-			return meta{}, err
-		}
-		if err := settle(ctx, look); err != nil {
-			return meta{}, err
-		}
-		if m, err = w.s.getMeta(ctx, w.k, w.ch.Ref); err != nil {
-			return meta{}, err
-		}
+		return err
+	})
+	if err != nil || done {
+		return m, err
 	}
 	if now := object.EntryOf(m.ManagedFields, w.manager); applied != nil && now != nil && now.Fields == applied.Fields {
 		return m, nil // it had nothing that we do not declare
@@ -186,26 +177,13 @@ func (w *writing) refold(ctx context.Context, m meta,
 	return w.over(ctx, pre{w.ch.UID, m.ResourceVersion}, true, own)
 }
 
-// patchFields replaces an object's managed fields and drops kubectl's copy, provided that the object did not move.
-func (w *writing) patchFields(ctx context.Context, m meta, entries []metav1.ManagedFieldsEntry) (meta, error) {
-	type op struct {
-		Op    string `json:"op"`
-		Path  string `json:"path"`
-		Value any    `json:"value,omitempty"`
-	}
-	ops := []op{
-		{"test", "/metadata/uid", string(m.UID)},
-		{"replace", "/metadata/resourceVersion", m.ResourceVersion},
-		{"replace", "/metadata/managedFields", entries},
-	}
-	if _, ok := m.Annotations[object.LastApplied]; ok {
-		ops = append(ops, op{Op: "remove", Path: "/metadata/annotations/" + strings.ReplaceAll(object.LastApplied, "/", "~1")})
-	}
+// patch changes metadata of an object, provided that it did not move.
+func (w *writing) patch(ctx context.Context, m meta, ops []object.PatchOp) (meta, error) {
+	ops = append([]object.PatchOp{{Op: "test", Path: "/metadata/uid", Value: string(m.UID)},
+		{Op: "replace", Path: "/metadata/resourceVersion", Value: m.ResourceVersion}}, ops...)
 	var out meta
 	_, err := w.send(ctx, kubeapi.Request{Method: http.MethodPatch, Path: w.k.Path(w.version, w.ch.Ref.Namespace, w.ch.Ref.Name), Named: w.ch.Ref.Name,
 		Query: url.Values{"fieldManager": {w.manager}}, Body: ops, ContentType: kubeapi.JSONPatchType, Accept: kubeapi.MetadataType,
 		Into: &out})
 	return out, err
 }
-
-func lastSegment(apiVersion string) string { return apiVersion[strings.LastIndex(apiVersion, "/")+1:] }

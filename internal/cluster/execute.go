@@ -160,7 +160,7 @@ func newExecutor(s *Session, req ExecuteRequest) *executor {
 		} else {
 			e.changes[ch.Ref] = &req.Plan.Changes[i]
 		}
-		if ch.Action.Writes() {
+		if ch.Action.Writes() || ch.Code == plan.CodeEjected {
 			e.total++
 		}
 	}
@@ -269,15 +269,12 @@ func (e *executor) plural(gk schema.GroupKind) string {
 func (e *executor) prune(ctx context.Context) {
 	var items []order.Item
 	for _, ch := range e.req.Plan.Changes {
-		switch ch.Action {
-		case plan.Release:
+		switch {
+		case ch.Code == plan.CodeEjected, ch.Action == plan.Delete && !slices.Contains(e.first, ch.Ref):
+			items = append(items, order.Item{Ref: ch.Ref, Instance: ch.Instance, Stage: ch.Stage, Left: ch.Hook != nil, Aggregates: ch.Aggregates})
+		case ch.Action == plan.Release:
 			delete(e.inventory, ch.Ref)
 			e.result.Done.Release++
-		case plan.Delete:
-			if slices.Contains(e.first, ch.Ref) {
-				continue
-			}
-			items = append(items, order.Item{Ref: ch.Ref, Instance: ch.Instance, Stage: ch.Stage, Left: ch.Hook != nil, Aggregates: ch.Aggregates})
 		}
 	}
 	o, err := order.Removals(order.Input{Items: items, Depends: e.req.Depends, Plural: e.plural, Hooks: e.runs(true), Ends: e.endings(true)})
@@ -305,7 +302,7 @@ func (e *executor) account(ctx context.Context, o *order.Order, r dag.Result[str
 }
 
 func (e *executor) notStarted(st order.Step, because object.Ref) {
-	if ch := e.changes[st.Ref]; (st.Kind == order.Write || st.Kind == order.Remove) && ch != nil && ch.Action.Writes() ||
+	if ch := e.changes[st.Ref]; (st.Kind == order.Write || st.Kind == order.Remove) && ch != nil && (ch.Action.Writes() || ch.Code == plan.CodeEjected) ||
 		st.Kind == order.Run && e.hooks[st].Action.Writes() {
 		e.result.NotStarted = append(e.result.NotStarted, NotStarted{Ref: st.Ref, Because: because})
 	}

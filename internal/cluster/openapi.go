@@ -10,16 +10,14 @@ import (
 
 	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/kubeapi"
+	"hawser.dev/hawser/internal/openapi"
 )
 
-// OpenAPIRoot is where a server lists its OpenAPI v3 documents.
-const OpenAPIRoot = "/openapi/v3"
-
-// OpenAPI reads one of the server's OpenAPI documents: OpenAPIRoot, or a relative URL that stands there. A URL that leads
+// OpenAPI reads one of the server's OpenAPI documents: openapi.Root, or a relative URL that stands there. A URL that leads
 // anywhere else is an error.
 func (s *Session) OpenAPI(ctx context.Context, at string) ([]byte, error) {
 	u, err := url.Parse(at)
-	if err != nil || u.Host != "" || u.Scheme != "" || u.Path != OpenAPIRoot && !strings.HasPrefix(u.Path, OpenAPIRoot+"/") || strings.Contains(u.Path, "..") {
+	if err != nil || u.Host != "" || u.Scheme != "" || u.Path != openapi.Root && !strings.HasPrefix(u.Path, openapi.Root+"/") || strings.Contains(u.Path, "..") {
 		return nil, fmt.Errorf("%.200q is no OpenAPI document of the server", at)
 	}
 	var data []byte

@@ -17,29 +17,60 @@ import (
 	"hawser.dev/hawser/internal/staleplan"
 )
 
-// removeOne deletes one object, as the plan saw it, and waits until it is really gone, unless waiting is not wanted.
+// removeOne deletes one object, as the plan saw it, and waits until it is really gone, unless waiting is not wanted; one that
+// stays loses our marks.
 func (e *executor) removeOne(ctx context.Context, ref object.Ref) error {
 	ch := *e.changes[ref]
 	k, ok := e.s.ByGroupKind(ref.GroupKind())
-	if !ok && !e.s.undefined(ctx, ref.GroupKind(), e.known(ref)) {
-		return e.failed(ctx, ref, "delete", &StaleError{Ref: ref, Why: "the cluster does not serve its kind any more, so that nobody knows whether it is there"})
-	}
-	if ok {
+	switch {
+	case ch.Action == plan.Release:
+		if err := e.unmark(ctx, ch, k); err != nil {
+			return e.failed(ctx, ref, "patch", err)
+		}
+		return e.ended(ch)
+	case ok:
 		// custom resources are always waited for: what is deleted after them serves them and runs their finalizers
 		if err := e.remove(ctx, ch, k, e.req.Wait || ref.Custom()); err != nil {
 			return e.failed(ctx, ref, "delete", err)
 		}
+	case !e.s.undefined(ctx, ref.GroupKind(), e.known(ref)):
+		return e.failed(ctx, ref, "delete", &StaleError{Ref: ref, Why: "the cluster does not serve its kind any more, so that nobody knows whether it is there"})
 	}
 	e.s.removed.Store(ref, true)
 	if ref.IsCRD() && e.req.Wait {
 		e.s.Unlearn(ref)
 	}
+	return e.ended(ch)
+}
+
+// ended drops an object from the inventory.
+func (e *executor) ended(ch plan.Change) error {
 	e.mu.Lock()
-	delete(e.inventory, ref)
+	delete(e.inventory, ch.Ref)
 	e.count(ch)
 	e.mu.Unlock()
-	e.emit(Event{Type: Written, Ref: ref, Instance: ch.Instance, Action: plan.Delete})
+	e.emit(Event{Type: Written, Ref: ch.Ref, Instance: ch.Instance, Action: ch.Action})
 	return nil
+}
+
+// unmark takes our marks off an object that stays, if it is still as the plan saw it.
+func (e *executor) unmark(ctx context.Context, ch plan.Change, k kubeapi.KindInfo) error {
+	w := &writing{executor: e, ch: ch, k: k, version: k.Preferred}
+	return again(ctx, func() error {
+		m, err := e.s.getMeta(ctx, k, ch.Ref)
+		if e.s.notThere(ctx, err, ch.Ref, e.known(ch.Ref)) {
+			return nil
+		}
+		ops := object.Unmarked(m.ObjectMeta, e.manager)
+		if err != nil || ops == nil { // somebody has done it, or this run whose answer was lost
+			return err
+		}
+		if why := staleplan.Changed(ch, plan.LiveOf(m.ObjectMeta, e.manager)); why != "" {
+			return &StaleError{Ref: ch.Ref, Why: why}
+		}
+		_, err = w.patch(ctx, m, ops)
+		return err
+	})
 }
 
 // known is the inventory entry of an object.
@@ -92,11 +123,10 @@ func (e *executor) remove(ctx context.Context, ch plan.Change, k kubeapi.KindInf
 		if e.s.notThere(ctx, err, ch.Ref, e.known(ch.Ref)) {
 			return nil
 		}
-		if err != nil {
+		goes, why := string(now.UID) == ch.UID && now.DeletionTimestamp != nil, staleplan.Removable(ch, e.req.Plan.Owner, plan.LiveOf(now.ObjectMeta, e.manager))
+		switch {
+		case err != nil:
 			return err
-		}
-		why := staleplan.Removable(ch, e.req.Plan.Owner, plan.LiveOf(now.ObjectMeta, e.manager))
-		switch goes := string(now.UID) == ch.UID && now.DeletionTimestamp != nil; {
 		case goes && !wait:
 			return nil
 		case goes:

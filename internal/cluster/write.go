@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"time"
 
@@ -288,6 +287,19 @@ func settle(ctx context.Context, n int) error {
 	return kubeapi.Sleep(ctx, min(firstLook<<n, lastLook))
 }
 
+// again does something, and once more while an object that was read for it has moved.
+func again(ctx context.Context, do func() error) error {
+	for look := 1; ; look++ {
+		err := do()
+		if !apierrors.IsConflict(err) || look > maxLooks {
+			return err
+		}
+		if err := settle(ctx, look); err != nil {
+			return err
+		}
+	}
+}
+
 // handover lets a second manager own the live spec.replicas before we drop the field: dropped by its only owner it
 // would fall to 1.
 func (w *writing) handover(ctx context.Context, p pre) (pre, error) {
@@ -326,13 +338,8 @@ func (w *writing) repair(ctx context.Context, p pre) (pre, error) {
 	if string(m.UID) != p.uid {
 		return p, &StaleError{Ref: w.ch.Ref, Why: "it is another object now (other uid)"}
 	}
-	entries := slices.Clone(m.ManagedFields)
-	for i, entry := range entries {
-		if !slices.Contains(w.k.Versions, lastSegment(entry.APIVersion)) {
-			entries[i].APIVersion, _ = w.body["apiVersion"].(string)
-		}
-	}
-	out, err := w.patchFields(ctx, m, object.OneApply(entries))
+	apiVersion, _ := w.body["apiVersion"].(string)
+	out, err := w.patch(ctx, m, object.WithEntries(m.ObjectMeta, object.Served(m.ManagedFields, w.k.Versions, apiVersion)))
 	if err != nil {
 		return p, fmt.Errorf("repairing managed fields that name a removed version: %w", err)
 	}

@@ -258,6 +258,19 @@ func Required(on []Requiring) []string {
 	return why
 }
 
+// Missed warns of bundles that require one of which there will be no record any more.
+func Missed(on []Requiring) diag.Findings {
+	var out diag.Findings
+	for _, c := range on {
+		for _, b := range c.Bundles {
+			f := diag.Warnf("required", "bundle %s requires it, and will not find it any more", b)
+			f.Cluster, f.Fix = c.Cluster, "take it out of what "+b+" requires, or eject that one too"
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
 // Check is the refusal of a plan whose deletions need their number, nil when that number was confirmed. deletes is the
 // number of deletions and recreations, confirmed what the user said (nil for nothing).
 func Check(why []string, deletes int, confirmed *int) diag.Findings {

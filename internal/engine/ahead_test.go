@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"hawser.dev/hawser/internal/answer"
-	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/openapi"
 	"hawser.dev/hawser/internal/plan"
 )
 
@@ -108,7 +108,7 @@ spec:
 	r.applied(a)
 	r.applied(b)
 	r.soon(func() bool { // the server publishes it about once a second
-		index, err := r.admin.Discovery().RESTClient().Get().AbsPath(cluster.OpenAPIRoot).DoRaw(t.Context())
+		index, err := r.admin.Discovery().RESTClient().Get().AbsPath(openapi.Root).DoRaw(t.Context())
 		return err == nil && bytes.Contains(index, []byte(group+"/v1"))
 	})
 	r.write("second.yaml", gadget("size: 1, colour: red"))

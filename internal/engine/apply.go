@@ -42,7 +42,7 @@ func (e *Engine) Apply(ctx context.Context, fp *Prepared, req Request) (*fleetpl
 		fp.Schedule = rollout.WithoutUnreachable(fp.Schedule)
 		fp.MarkCanaries()
 	}
-	if findings := fp.reviewed(ctx); len(findings) > 0 {
+	if findings := fp.Reviewed(ctx); len(findings) > 0 {
 		out.Result, out.Findings = fleetplan.Failed, findings
 		return out, &fleetplan.RefusedError{Findings: findings}
 	}
@@ -55,11 +55,10 @@ func (e *Engine) Apply(ctx context.Context, fp *Prepared, req Request) (*fleetpl
 	return out, l.finish()
 }
 
-// reviewed asks every cluster which rights are missing there and whether another run is at work, and looks at it again where somebody took the time to read
+// Reviewed asks every cluster which rights are missing there and whether another run is at work, and looks at it again where somebody took the time to read
 // the plan: what is locked or stale on one is found before the first write on any. A cluster that has stopped answering is
 // found when its turn comes; each is locked, and looked at once more under its lock. A single one is locked at once.
-func (p *Prepared) reviewed(ctx context.Context) diag.Findings {
-	read := p.run.now().Sub(p.run.observed) >= reviewTime
+func (p *Prepared) Reviewed(ctx context.Context) diag.Findings {
 	found := make([]diag.Findings, len(p.Clusters))
 	each(len(p.Clusters), 0, func(i int) {
 		w := p.works[p.Clusters[i].Cluster]
@@ -69,10 +68,10 @@ func (p *Prepared) reviewed(ctx context.Context) diag.Findings {
 		if !w.settled() {
 			found[i] = w.target.session.Review(ctx, w.Plan)
 		}
-		if len(p.works) > 1 && len(found[i]) == 0 {
+		if (len(p.works) > 1 || len(p.run.req.Among) > 1) && len(found[i]) == 0 {
 			found[i] = release.Busy(ctx, w.target.store, w.set.owner).OnCluster(w.Cluster)
 		}
-		if read && len(found[i]) == 0 {
+		if p.run.now().Sub(p.run.observed) >= reviewTime && len(found[i]) == 0 {
 			found[i] = slices.DeleteFunc(p.run.recheck(ctx, w).Errors(), func(f diag.Finding) bool { return f.Code != staleplan.CodeStale })
 		}
 	})
@@ -106,10 +105,10 @@ func (p *Prepared) stamp() release.Record {
 	r := p.run
 	rec := release.Record{V: 1, Bundle: p.Bundle, Owner: p.Owner, Head: p.Head, Rollout: release.NewRolloutID(), Phase: release.Applying, Author: r.req.Author,
 		Message: r.req.Message, Version: r.Version, Commit: r.from.Commit, Plan: p.Digest(), RollbackTo: p.RollbackTo}
-	if p.Verb == "delete" {
+	if fleetplan.Ends(p.Verb) {
 		rec.Phase = release.Deleting
 	}
-	rec.Release, rec.Rollout = release.Continues(rec, r.selected(), r.unselected)
+	rec.Release, rec.Rollout = release.Continues(rec, r.selected(), r.unselected, func(cluster string) bool { w := p.works[cluster]; return w == nil || w.settled() })
 	return rec
 }
 

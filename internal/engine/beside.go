@@ -141,7 +141,8 @@ func (r *run) declare(ctx context.Context, t *target, b *plan.Beside) diag.Findi
 	owner := object.OwnerID("", "", spec.Name)
 	r.readRecord(ctx, look, owner)
 	r.judge(look)
-	if look.unread == "" && !look.damaged && !look.findings.HasErrors() && !look.relation.Refused() {
+	taken := r.req.TakeOver && slices.Contains(r.req.Among, spec.Name) // by its own part of this run
+	if look.unread == "" && !look.damaged && !look.findings.HasErrors() && (taken || !look.relation.Refused()) {
 		b.Yields[owner] = spec.Name // nobody else's bundle of that name
 	}
 	s, findings := r.prepare(ctx, look, spec)

@@ -240,6 +240,7 @@ func (e *Engine) Explain(ctx context.Context, req Request, path string) ([]place
 		if err := findings.OnCluster(t.cluster.Name).Err(); err != nil {
 			return nil, err
 		}
+		_, _ = r.prepare(ctx, t, spec) // what stores hold is known before anything is shown; that some of it cannot be had is vet's to say
 		ex, fs := place.Explain(spec, t.cluster, t.facts, path, r.program.Fact)
 		if err := fs.OnCluster(t.cluster.Name).Err(); err != nil {
 			return nil, err

@@ -17,29 +17,39 @@ import (
 // PlanDelete is the plan with the empty desired set: everything the inventories name goes, waves reversed. The
 // bundle is named by the request or by its files; no runtime queries are read and nothing is rendered.
 func (e *Engine) PlanDelete(ctx context.Context, req Request) (*Prepared, error) {
-	return e.fromRecords(ctx, req, "delete", plan.Options{Deleting: true, LetUnserved: req.LetUnserved, NoHooks: req.NoHooks},
-		func(r *run, fp *Prepared, name string) diag.Findings {
-			if fp.Findings.HasErrors() {
-				return nil
-			}
-			retiring := "" // with the whole fleet's bundles
-			if req.Retire != "" {
-				retiring = fp.Fleet
-			}
-			requiring := make([]deletionguard.Requiring, len(r.targets))
-			each(len(r.targets), 0, func(i int) {
-				if t := r.targets[i]; t.record != nil {
-					requiring[i] = deletionguard.Requiring{Cluster: t.cluster.Name, Bundles: release.Requiring(ctx, t.store, name, retiring)}
-				}
-			})
-			fp.Guard = deletionguard.Required(requiring)
-			doubts := r.lostAtDelete(ctx, name, fp.Owner)
-			installed := slices.ContainsFunc(r.targets, func(t *target) bool { return t.record != nil })
-			if !doubts.HasErrors() && !installed && r.stats.Connected > 0 {
-				doubts = plan.NotInstalled(name, doubts)
-			}
-			return doubts
-		})
+	return e.ending(ctx, req, "delete", plan.Options{Deleting: true, NoHooks: req.NoHooks})
+}
+
+// PlanEject is a delete after which the objects are still there, without our marks: no hook runs.
+func (e *Engine) PlanEject(ctx context.Context, req Request) (*Prepared, error) {
+	return e.ending(ctx, req, "eject", plan.Options{Deleting: true, Ejecting: true, NoHooks: true})
+}
+
+func (e *Engine) ending(ctx context.Context, req Request, verb string, o plan.Options) (*Prepared, error) {
+	o.LetUnserved = req.LetUnserved
+	return e.fromRecords(ctx, req, verb, o, func(r *run, fp *Prepared, name string) diag.Findings { return r.end(ctx, fp, name) })
+}
+
+// end finds what stands against the end of a bundle: others that require it, and objects that no record names.
+func (r *run) end(ctx context.Context, fp *Prepared, name string) diag.Findings {
+	if fp.Findings.HasErrors() {
+		return nil
+	}
+	requiring := make([]deletionguard.Requiring, len(r.targets))
+	each(len(r.targets), 0, func(i int) {
+		if t := r.targets[i]; t.record != nil {
+			requiring[i] = deletionguard.Requiring{Cluster: t.cluster.Name, Bundles: release.Requiring(ctx, t.store, name, r.req.Among)}
+		}
+	})
+	if fp.Guard = deletionguard.Required(requiring); fp.Verb == "eject" { // deletes nothing
+		fp.Guard, fp.Findings = nil, append(fp.Findings, deletionguard.Missed(requiring)...)
+	}
+	doubts := r.unrecorded(ctx, name, fp.Owner, plan.Options{Deleting: true})
+	installed := slices.ContainsFunc(r.targets, func(t *target) bool { return t.record != nil })
+	if !doubts.HasErrors() && !installed && r.stats.Connected > 0 {
+		doubts = plan.NotInstalled(name, doubts)
+	}
+	return doubts
 }
 
 // fromRecords is a plan that is made of what the clusters' records say, and of no documents; desire completes what is desired
@@ -75,6 +85,7 @@ func (e *Engine) fromRecords(ctx context.Context, req Request, verb string, o pl
 		}
 	}
 	fp.Findings = append(fp.Findings, desire(r, fp, name)...)
+	o.BackTo = fp.RollbackTo.String()
 	if fp, err = r.completed(ctx, fp, o); err == nil && o.Deleting {
 		fp.Schedule = rollout.Reversed(fp.Schedule)
 		fp.Order()
@@ -113,13 +124,13 @@ func (e *Engine) installed(ctx context.Context, req Request, deleting bool) (*ru
 	return r, name, nil
 }
 
-// lostAtDelete finds clusters that have objects of the bundle that no record names, and those where nobody can tell.
-func (r *run) lostAtDelete(ctx context.Context, name, owner string) diag.Findings {
+// unrecorded finds clusters that have objects of the bundle that no record names, and those where nobody can tell.
+func (r *run) unrecorded(ctx context.Context, name, owner string, o plan.Options) diag.Findings {
 	found := make([]diag.Findings, len(r.targets))
 	each(len(r.targets), 0, func(i int) {
 		t := r.targets[i]
-		in := plan.Input{Recorded: t.record != nil, Owned: t.inventory(), Delivered: r.lock.Delivered(r.fleetName(), t.cluster.Name, name)}
-		if t.session == nil || in.Recorded && len(t.record.Unseen) == 0 || len(t.findings.Errors()) > 0 {
+		in := plan.Input{Options: o, Recorded: t.record != nil, Owned: t.inventory(), Delivered: r.lock.Delivered(r.fleetName(), t.cluster.Name, name)}
+		if t.session == nil || in.Recorded && (o.RollingBack || len(t.record.Unseen) == 0) || len(t.findings.Errors()) > 0 {
 			return
 		}
 		found[i] = plan.LostAtDelete(name, in, t.session.Marked(ctx, owner, in.Namespaces()...)).OnCluster(t.cluster.Name)

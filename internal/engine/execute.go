@@ -101,7 +101,7 @@ func (l *loop) locked(ctx context.Context, w *work, row *fleetplan.ClusterOutcom
 	}
 	switch {
 	case result.OK():
-		if row.Result = fleetplan.Succeeded; !l.req.Wait && l.fp.Verb != "delete" {
+		if row.Result = fleetplan.Succeeded; !l.req.Wait && !fleetplan.Ends(l.fp.Verb) {
 			row.Reason = fleetplan.NotWaited
 		}
 	case ctx.Err() != nil:
@@ -127,7 +127,7 @@ func (l *loop) execute(ctx context.Context, w *work, p *plan.Plan, record *relea
 	return w.target.session.Execute(ctx, cluster.ExecuteRequest{
 		Plan: p, Bodies: w.bodies(), Owned: record.Inventory, Lives: record.Hooks, Checkpoint: w.checkpoint(record), Schema: w.observed.Schema, Depends: w.set.depends,
 		Wait: l.req.Wait, Timeout: timeout, HopelessAfter: l.req.HopelessAfter, Rules: w.set.rules(l.Checker),
-		Parallel: l.req.Parallel, Deleting: l.fp.Verb == "delete", OnEvent: l.forward(w, before.Writes()), Stop: l.req.Stop,
+		Parallel: l.req.Parallel, Deleting: fleetplan.Ends(l.fp.Verb), OnEvent: l.forward(w, before.Writes()), Stop: l.req.Stop,
 	})
 }
 
@@ -191,7 +191,7 @@ func (l *loop) open(ctx context.Context, w *work) (*release.Record, error) {
 	l.fp.run.sign(w.target, &record)
 	for name, v := range w.target.facts.Values {
 		if l.fp.run.uses(name) {
-			record.Origins[name] = v.Told(name)
+			record.Origins[name] = l.redact(v.Told(name)) // it may be a store's value by another name
 		}
 	}
 	record.Inventory, record.Lent, record.Hooks = plan.Intended(w.Plan, w.target.inventory(), w.set.desired, w.observed.Schema), w.Plan.Lent, w.Plan.Lives
@@ -244,7 +244,7 @@ func (w *work) describe(record *release.Record) {
 
 // shut writes the record of what was done, or removes it after a complete delete.
 func (l *loop) shut(ctx context.Context, w *work, record *release.Record, result cluster.ExecuteResult) error {
-	if l.fp.Verb == "delete" && result.OK() {
+	if fleetplan.Ends(l.fp.Verb) && result.OK() {
 		if err := w.forget(ctx); err != nil {
 			return err
 		}
@@ -280,7 +280,7 @@ func (l *loop) shut(ctx context.Context, w *work, record *release.Record, result
 
 // unfinished are the instances of which an apply left something undone or not ready; nil where it did not, or was cut short.
 func (l *loop) unfinished(w *work, record *release.Record, result cluster.ExecuteResult) []string {
-	if result.OK() || result.Cancelled || l.fp.Verb == "delete" {
+	if result.OK() || result.Cancelled || fleetplan.Ends(l.fp.Verb) {
 		return nil
 	}
 	var problems []string

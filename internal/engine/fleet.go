@@ -144,7 +144,7 @@ func (e *Engine) Snapshot(ctx context.Context, req Request) (*fleet.Snapshot, er
 		}
 		facts := t.facts
 		facts.Values = fleet.Shown(t.facts.Values, true)
-		if err := r.packSchemas(ctx, t, &facts, snap).OnCluster(t.cluster.Name); len(err) > 0 {
+		if err := r.schemas(t).Pack(ctx, &facts, snap).OnCluster(t.cluster.Name); len(err) > 0 {
 			r.emit(fleetplan.Event{Type: fleetplan.EventNotice, Cluster: t.cluster.Name, Message: err[0].String()})
 		}
 		snap.Clusters = append(snap.Clusters, facts)

@@ -31,23 +31,17 @@ func (r *run) gate(ctx context.Context, fp *fleetplan.FleetPlan) diag.Findings {
 // heads reads the records of clusters that are not selected, and keeps them in unselected; one that cannot be read has no head.
 // Where a rollback has nothing to do a cluster has its head, or nothing.
 func (r *run) heads(ctx context.Context, fp *fleetplan.FleetPlan, names []string) map[string]rollout.Head {
-	sub := &run{Engine: r.Engine, req: r.req, program: r.program, fleet: r.fleet, all: r.all}
-	for _, c := range r.all {
-		if slices.Contains(names, c.Name) {
-			sub.targets = append(sub.targets, &target{cluster: c})
-		}
-	}
+	sub := r.aside(ctx, func(cluster string) bool { return slices.Contains(names, cluster) })
 	defer sub.close()
 	out := map[string]rollout.Head{}
-	if sub.connect(ctx, false) != nil {
-		return out
-	}
 	for _, t := range sub.targets {
-		if t.session == nil {
+		if t.session == nil || t.findings.HasErrors() {
 			continue
 		}
 		rec, _, err := t.store.Current(ctx, fp.Owner)
-		r.unselected = append(r.unselected, rec.On(t.cluster.Name))
+		if fp.RollbackTo == nil { // else they have been read
+			r.unselected = append(r.unselected, rec.On(t.cluster.Name))
+		}
 		switch {
 		case err != nil:
 		case rec != nil && rec.Phase == release.Succeeded:
@@ -59,6 +53,19 @@ func (r *run) heads(ctx context.Context, fp *fleetplan.FleetPlan, names []string
 		}
 	}
 	return out
+}
+
+// aside is a run to clusters of the fleet that this one does not go to. It only looks: what stands against one is a matter of that one
+// alone.
+func (r *run) aside(ctx context.Context, wanted func(cluster string) bool) *run {
+	sub := &run{Engine: r.Engine, req: r.req, program: r.program, fleet: r.fleet, all: r.all, reading: true, aloof: true}
+	for _, c := range r.all {
+		if wanted(c.Name) {
+			sub.targets = append(sub.targets, &target{cluster: c})
+		}
+	}
+	_ = sub.connect(ctx, false)
+	return sub
 }
 
 // wanted are the namespaces of the bundle's instances on a connected cluster as the files have them, and whether they place

@@ -3,6 +3,8 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
+	"strings"
 
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/history"
@@ -37,7 +39,7 @@ func (e *Engine) Compare(ctx context.Context, req Request, from, to string) (*hi
 	defer r.close()
 	c, err := history.Compare(clusters, r.req.Bundle, from, to)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, fleetplan.Unknown(len(history.Of(clusters).Unknown)))
 	}
 	each(len(c.Clusters), 0, func(i int) {
 		if row := &c.Clusters[i]; row.Unknown == "" {
@@ -61,23 +63,43 @@ func (e *Engine) kept(ctx context.Context, req Request) (*run, []history.Cluster
 	}
 	r.reading, r.req.Bundle = true, name
 	out := make([]history.Cluster, len(r.targets))
-	each(len(r.targets), 0, func(i int) {
-		t := r.targets[i]
-		c := history.Cluster{Name: t.cluster.Name, Group: t.cluster.Group, Unreachable: t.unreachable}
-		if t.session != nil {
-			var budget release.Budget
-			unknown := r.eachRecord(ctx, t, name, func(rec release.Record) {
-				k, err := history.Read(ctx, t.store, rec, &budget)
-				if err != nil {
-					c.Unknown = r.redact(err.Error())
-				}
-				c.Bundles = append(c.Bundles, k)
-			})
-			c.Unknown = cmp.Or(c.Unknown, unknown)
-		}
-		out[i] = c
-	})
+	each(len(r.targets), 0, func(i int) { out[i] = r.keeps(ctx, r.targets[i], name) })
 	return r, out, nil
+}
+
+// keeps is what a cluster keeps of a bundle, or of all.
+func (r *run) keeps(ctx context.Context, t *target, name string) history.Cluster {
+	c := history.Cluster{Name: t.cluster.Name, Group: t.cluster.Group, Unreachable: t.unreachable}
+	if t.session != nil {
+		var budget release.Budget
+		unknown := r.eachRecord(ctx, t, name, func(rec release.Record) {
+			k, err := history.Read(ctx, t.store, rec, &budget)
+			if err != nil {
+				c.Unknown = r.redact(err.Error())
+			}
+			c.Bundles = append(c.Bundles, k)
+		})
+		c.Unknown = cmp.Or(c.Unknown, unknown)
+	}
+	c.Unknown = cmp.Or(c.Unknown, strings.Join(t.findings.Errors().Whats(), "; "))
+	return c
+}
+
+// whole is what all clusters of the fleet keep of a bundle: which releases there were is no matter of which are selected. Those that the
+// run does not go to are asked as far as they let it look, and their records kept in unselected.
+func (r *run) whole(ctx context.Context, name string) []history.Cluster {
+	sub := r.aside(ctx, func(cluster string) bool { t := r.target(cluster); return t == nil || t.later })
+	defer sub.close()
+	out := make([]history.Cluster, len(r.all))
+	each(len(r.all), 0, func(i int) {
+		t, beside := r.target(r.all[i].Name), sub.target(r.all[i].Name)
+		out[i] = r.keeps(ctx, cmp.Or(beside, t), name)
+		out[i].Beside, out[i].Later = t == nil, t != nil && t.later
+	})
+	for _, t := range sub.targets {
+		r.unselected = append(r.unselected, t.record.On(t.cluster.Name))
+	}
+	return out
 }
 
 // objectsOf are the objects that a record declares, nil where they are not kept or cannot be read; what is secret in them is

@@ -296,25 +296,13 @@ func (r *run) found(ctx context.Context, t *target, a chance.Answers, p *part, l
 	if r.req.Rotate.Has(p.placed.Name) || len(a.Secrets) > 0 || slices.ContainsFunc(a.Calls, ofSource) {
 		return a, nil
 	}
-	a.Secrets = maps.Clone(a.Secrets)
 	for _, ref := range looksUp {
 		obj, err := t.look(ctx, wanted{ref: ref, apiVersion: "v1"})
 		if err != nil && !kubeapi.IsAbsent(err) {
 			f := chance.LookupFailed(ref.String(), p.placed.Name, r.redact(err.Error()))
 			return a, diag.Findings{f}.Err()
 		}
-		held, _ := obj["data"].(map[string]any)
-		if len(held) == 0 { // not there: then it is made
-			continue
-		}
-		if a.Secrets == nil {
-			a.Secrets = map[string]map[string]string{}
-		}
-		data := map[string]string{}
-		for k, v := range held {
-			data[k], _ = v.(string)
-		}
-		a.Secrets[ref.Namespace+"/"+ref.Name] = data
+		a = a.Holding(ref.Namespace+"/"+ref.Name, obj)
 	}
 	return a, nil
 }

@@ -181,15 +181,24 @@ func (r *run) required(ctx context.Context, t *target, spec v1alpha1.BundleSpec)
 			continue
 		}
 		record, _, err := t.store.Current(ctx, object.OwnerID("", "", need.Bundle))
-		switch {
+		switch w := r.req.Before[need.Bundle].work(t.cluster.Name); {
+		case w != nil && !w.settled():
+			findings = append(findings, release.Unawaited(spec.Name, need.Bundle))
 		case among && (record == nil || record.Phase != release.Written): // what it does in this run decides
 		case err != nil:
 			findings = append(findings, diag.From(err, "record")...)
+		case record == nil && r.placesNothing(t, spec.Name, need.Bundle):
 		case record == nil || record.Phase != release.Succeeded:
 			findings = append(findings, release.Missing(spec.Name, need.Bundle, record))
 		}
 	}
 	return findings
+}
+
+// placesNothing reports whether the same files hold another bundle, which places nothing on the cluster.
+func (r *run) placesNothing(t *target, name, other string) bool {
+	specs, _ := r.others(t, name) // what is wrong with them is not this bundle's matter
+	return slices.ContainsFunc(specs, func(s v1alpha1.BundleSpec) bool { return s.Name == other && place.Nowhere(s, t.cluster, t.facts) })
 }
 
 // computeAll observes every cluster, computes its plan, and groups the equal ones.
@@ -219,7 +228,7 @@ func (r *run) finish(ctx context.Context, fp *Prepared) {
 	}
 	fp.Schedule = rollout.Canaries(sch, fp.changes)
 	fp.Findings = append(fp.Findings, findings...)
-	if fp.Verb != "delete" {
+	if !fleetplan.Ends(fp.Verb) {
 		fp.Findings = append(fp.Findings, r.gate(ctx, fp.FleetPlan)...)
 	}
 	for _, cp := range fp.Clusters {
@@ -292,6 +301,9 @@ func (r *run) compute(ctx context.Context, w *work, o plan.Options) (*plan.Plan,
 	p := plan.Compute(in)
 	if holders := plan.Holders(p); len(holders) > 0 {
 		in.Contents = w.target.session.Contents(ctx, w.set.owner, holders)
+		for _, before := range r.req.Before {
+			before.Empties(w.Cluster, in.Contents)
+		}
 		p = plan.Compute(in)
 	}
 	w.input = in

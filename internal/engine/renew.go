@@ -12,7 +12,11 @@ func (e *Engine) Renew(ctx context.Context, shown *Prepared, req Request) (*Prep
 	shown.Close()
 	again := shown.run.req
 	again.Stdin, again.ConfirmDelete, again.Before, again.done, again.absent = req.Stdin, req.ConfirmDelete, nil, true, shown.Absent()
-	now, err := e.Plan(ctx, again)
+	plan := e.Plan
+	if shown.Verb == "delete" {
+		plan = e.PlanDelete
+	}
+	now, err := plan(ctx, again)
 	if err != nil {
 		return nil, err
 	}

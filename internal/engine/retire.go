@@ -10,6 +10,7 @@ import (
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/retirement"
 )
@@ -65,7 +66,7 @@ func (e *Engine) Retiring(ctx context.Context, req Request) (*retirement.Retirem
 	out.Access = t.access.Describe()
 	var records []release.Record
 	err = t.store.Bundles(ctx, func(record release.Record) error {
-		if record.Inventory = nil; record.Fleet == out.Fleet {
+		if record.Inventory = nil; record.Fleet == out.Fleet && out.Takes(record.From(), r.originOf(record.Bundle), place.Bundles) {
 			records = append(records, record)
 		}
 		return nil
@@ -74,14 +75,13 @@ func (e *Engine) Retiring(ctx context.Context, req Request) (*retirement.Retirem
 		return nil, fmt.Errorf("cluster %s: %w", req.Retire, err)
 	}
 	out.Bundles = release.InOrder(records)
+	findings := out.Nobodys()
 	for _, name := range place.Bundles {
-		if !slices.Contains(out.Bundles, name) {
-			if err := r.lostAtDelete(ctx, name, object.OwnerID("", "", name)).Err(); err != nil {
-				return nil, err
-			}
+		if !slices.Contains(out.Bundles, name) && out.Others[name] == "" {
+			findings = append(findings, r.unrecorded(ctx, name, object.OwnerID("", "", name), plan.Options{Deleting: true})...)
 		}
 	}
-	return out, nil
+	return out, findings.Err()
 }
 
 // Retire forgets the cluster that Request.Retire names in hawser.lock.

@@ -10,6 +10,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
@@ -217,4 +218,93 @@ func TestRetireLostRecord(t *testing.T) {
 	retire.Retire = "old"
 	_, err := r.Retiring(t.Context(), retire)
 	refused(t, "retire", err, plan.CodeLostRecord, r.name, "apply the bundle once")
+}
+
+// TestRetireOthers: a fleet of the same name delivered from elsewhere there too. That is named and left, whether the request names
+// the bundle's files or the fleet's alone; where nobody knows what was delivered, nothing is forgotten.
+func TestRetireOthers(t *testing.T) {
+	t.Parallel()
+	r, _ := leaving(t)
+	theirs := r.name + "-theirs"
+	r.write("their/app.yaml", r.configMap("their", "k: v"))
+	r.write("their/fleet.yaml", "fleet:\n  apiVersion: v1alpha1\n  name: "+r.name+"\n  clusters:\n    one: {group: a, kubeContext: "+here+"}\n")
+	path := r.write("their/bundle.yaml", "bundle:\n  apiVersion: v1alpha1\n  name: "+theirs+"\n  requires: [{bundle: "+r.name+"}]\n"+
+		"  instances:\n    app: {namespace: "+r.name+", manifests: {paths: [app.yaml]}}\n")
+	other := r.request()
+	other.Files, other.FleetFiles, other.AcceptClusters = []string{path}, []string{filepath.Join(r.dir, "their/fleet.yaml")}, []string{"one"}
+	r.applied(other)
+
+	retire := r.request()
+	retire.Retire = "old"
+	for _, files := range [][]string{retire.Files, nil} {
+		retire.Files = files
+		known, err := r.Retiring(t.Context(), retire)
+		if err != nil || !slices.Equal(known.Bundles, []string{r.name}) || !strings.Contains(known.Others[theirs], "their") {
+			t.Errorf("files %v: %+v, %v", files, known, err)
+		}
+	}
+	retire = r.request()
+	retire.Retire, retire.Bundle, retire.Among = "old", r.name, []string{r.name}
+	fp, err := r.PlanDelete(t.Context(), retire)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(fp.run.close)
+	if got := codes(fp); !slices.Equal(got, []string{"deletion-brake"}) {
+		t.Errorf("what is left requires what goes: %v", got)
+	}
+	if err := lockfile.Update(filepath.Join(r.dir, lockfile.Name), func(f lockfile.File) bool {
+		delete(f.Places, r.name)
+		delete(f.Lineages, r.name)
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	retire.Files, retire.Access.Context = nil, here
+	_, err = r.Retiring(t.Context(), retire)
+	refused(t, "nobody knows what was delivered", err, "other-source", theirs, "-f")
+}
+
+// Bundles that are deleted in one run are planned before the first goes: what one deletes does not hold up the Namespace or the
+// definition of the next, whose plan is made anew at its turn.
+func TestDeletionsInOneRun(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	other := r.name + "-other"
+	crd := strings.ReplaceAll(thingDefinition, "GROUP", r.name+".example")
+	a, b := r.pair("", crd+"---\napiVersion: v1\nkind: Namespace\nmetadata: {name: "+other+"}\n",
+		"apiVersion: "+r.name+".example/v1\nkind: Thing\nmetadata: {name: t}\n"+strings.ReplaceAll(r.configMap("in", "k: v"), "name: in", "name: in, namespace: "+other))
+	r.requires(a, b)
+	r.applied(a)
+	r.applied(b)
+	among := []string{a.Bundle, b.Bundle}
+	planned := func(req Request, before map[string]*Prepared) *Prepared {
+		t.Helper()
+		req.Files, req.Among, req.Before, req.Wait = nil, among, before, false
+		fp, err := r.PlanDelete(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(fp.run.close)
+		return fp
+	}
+	if got := codes(planned(a, nil)); !slices.Equal(got, []string{plan.CodeDefinitionInUse, plan.CodeNamespaceInUse}) {
+		t.Fatalf("alone: %v", got)
+	}
+	first := planned(b, nil)
+	second := planned(a, map[string]*Prepared{b.Bundle: first})
+	if err := second.Findings.Err(); err != nil {
+		t.Fatal(err)
+	}
+	r.carried(first, first.run.req)
+	req := second.run.req
+	req.Written = []*fleetplan.FleetPlan{first.FleetPlan}
+	again, err := r.Renew(t.Context(), second, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(again.run.close)
+	if again.Verb != "delete" || again.Counts().Delete != 2 {
+		t.Errorf("made anew: %s, %+v", again.Verb, again.Counts())
+	}
 }

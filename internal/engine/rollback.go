@@ -25,31 +25,23 @@ func (e *Engine) PlanRollback(ctx context.Context, req Request) (*Prepared, erro
 
 // goBack chooses the release, and makes what each cluster had in it desired there.
 func (r *run) goBack(ctx context.Context, fp *Prepared, name string) diag.Findings {
-	clusters, found := make([]history.Cluster, len(r.targets)), make([]diag.Findings, len(r.targets))
-	each(len(r.targets), 0, func(i int) {
-		t := r.targets[i]
-		clusters[i] = history.Cluster{Name: t.cluster.Name, Group: t.cluster.Group, Unreachable: t.unreachable}
-		if t.record == nil {
-			return
-		}
-		kept, err := history.Read(ctx, t.store, *t.record, &release.Budget{})
-		if err != nil {
-			clusters[i].Unknown = r.redact(err.Error())
-		}
-		clusters[i].Bundles = []history.Kept{kept}
-	})
-	back, err := history.Back(clusters, name, r.req.To)
+	findings := r.unrecorded(ctx, name, fp.Owner, plan.Options{RollingBack: true})
+	if fp.Findings.HasErrors() || findings.HasErrors() {
+		return findings
+	}
+	back, err := history.Back(r.whole(ctx, name), name, r.req.To)
 	if err != nil {
-		return diag.From(err, "history")
+		return append(findings, diag.From(err, "history")...)
 	}
 	fp.RollbackTo, fp.Head = back.Name(), back.To.Head
+	found := make([]diag.Findings, len(r.targets))
 	each(len(r.targets), cores()*2, func(i int) {
-		if w := fp.works[r.targets[i].cluster.Name]; w != nil && back.Records[i] != nil {
-			w.back = back.Records[i]
+		if w := fp.works[r.targets[i].cluster.Name]; w != nil && back.Records[w.Cluster] != nil {
+			w.back = back.Records[w.Cluster]
 			found[i] = w.restore(ctx).OnCluster(w.Cluster)
 		}
 	})
-	return append(back.Findings, slices.Concat(found...)...)
+	return slices.Concat(findings, back.Findings, slices.Concat(found...))
 }
 
 // restore makes what the record to go back to declares desired.
@@ -88,7 +80,7 @@ func (w *work) unkept(ctx context.Context, p *plan.Plan) diag.Findings {
 	}
 	findings := release.NotKept(p, w.set.desired, w.set.bodies)
 	keeper, ok := w.target.store.(release.Keeper)
-	if !ok || maps.Equal(w.back.Made, w.target.record.Made) {
+	if !ok || maps.Equal(w.back.Made, w.target.record.Made) && !madeguard.TakesBack(p) {
 		return findings
 	}
 	now, fs := w.run.base(ctx, w)

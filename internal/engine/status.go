@@ -80,7 +80,10 @@ func (r *run) eachRecord(ctx context.Context, t *target, name string, use func(r
 		}
 		return unknown
 	}
-	if r.readRecord(ctx, t, object.OwnerID("", "", name)); t.record != nil {
+	if t.record == nil && t.unread == "" { // else it was read
+		r.readRecord(ctx, t, object.OwnerID("", "", name))
+	}
+	if t.record != nil {
 		use(*t.record)
 	}
 	return t.unread
@@ -95,7 +98,7 @@ func (e *Engine) List(ctx context.Context, req Request) (*release.Listing, error
 	}
 	defer r.close()
 	r.reading = true
-	out := &release.Listing{V: 1, Clusters: make([]release.ClusterListing, len(r.targets))}
+	out := &release.Listing{V: 1, Fleet: r.fleetName(), Clusters: make([]release.ClusterListing, len(r.targets))}
 	each(len(r.targets), 0, func(i int) {
 		t := r.targets[i]
 		row := release.ClusterListing{Cluster: t.cluster.Name, Group: t.cluster.Group, Chosen: t.facts.Chosen, Unreachable: t.unreachable}

@@ -19,7 +19,6 @@ import (
 	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/object"
-	"hawser.dev/hawser/internal/openapi"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/release"
@@ -27,6 +26,7 @@ import (
 	"hawser.dev/hawser/internal/retirement"
 	"hawser.dev/hawser/internal/rollout"
 	"hawser.dev/hawser/internal/source"
+	"hawser.dev/hawser/internal/validation"
 	"hawser.dev/hawser/internal/values"
 )
 
@@ -59,6 +59,8 @@ type run struct {
 	records bool
 	// reading: nothing will be written, so that what cannot be read is unknown and no error.
 	reading bool
+	// aloof: it goes beside another run, which none of its clusters stops.
+	aloof bool
 	// deleting: waves are counted from the last.
 	deleting bool
 	// lenient puts stand-ins where an object may not be read: nothing will be written.
@@ -105,8 +107,8 @@ type target struct {
 	early early
 	// made is what was made up for the bundle here.
 	made made
-	// published are the schemas, asked for ahead; nil once they were used.
-	published *openapi.Published
+	// schemas are what its objects are checked against.
+	schemas *validation.Schemas
 }
 
 // inventory is what the record says is there.
@@ -199,8 +201,8 @@ func (r *run) resolve() error {
 		if fs = fs.OnCluster(t.cluster.Name); r.deleting {
 			fs = retirement.Unguessed(fs)
 		}
-		if len(fs) == 1 && fs[0].Code == fleet.CodeNoCredentials && !t.cluster.Implicit {
-			t.denied, t.unreachable = &fs[0], fs[0].What
+		if no := fs.Errors(); len(no) > 0 && (r.aloof || len(fs) == 1 && no[0].Code == fleet.CodeNoCredentials && !t.cluster.Implicit) {
+			t.denied, t.unreachable = &no[0], no[0].What
 			continue
 		}
 		findings = append(findings, fs...)

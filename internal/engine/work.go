@@ -60,16 +60,10 @@ func (p *Prepared) planned(works []*work) {
 }
 
 // digests are those of what is declared, by object and cluster; open are the objects that are known to hold no secret.
-func (p *Prepared) digests() (out map[string]map[string]string, open map[string]bool) {
-	out, open = map[string]map[string]string{}, map[string]bool{}
+func (p *Prepared) digests() (map[string]map[string]string, map[string]bool) {
+	declared := map[string][]plan.Desired{}
 	for name, w := range p.works {
-		for _, d := range w.set.desired {
-			key := d.Ref.String()
-			if out[key] == nil {
-				out[key], open[key] = map[string]string{}, true
-			}
-			out[key][name], open[key] = d.Digest, open[key] && d.Open
-		}
+		declared[name] = w.set.desired
 	}
-	return out, open
+	return fleetplan.Digests(declared)
 }

@@ -102,6 +102,31 @@ func (p *FleetPlan) unread(cluster, instance string) bool {
 	})
 }
 
+// Grants reports whether the plan writes what gives rights, or makes a Namespace: whose rights in it come with it.
+func (p *FleetPlan) Grants() bool {
+	return slices.ContainsFunc(p.Clusters, func(cp *ClusterPlan) bool {
+		return cp.Plan != nil && slices.ContainsFunc(cp.Plan.Changes, func(ch plan.Change) bool {
+			return ch.Action.Writes() && ch.Ref.Group == "rbac.authorization.k8s.io" || ch.Action == plan.Create && ch.Ref.IsNamespace()
+		})
+	})
+}
+
+// Empties takes out of what was seen in Namespaces and of definitions' kinds on a cluster what the plan deletes.
+func (p *FleetPlan) Empties(cluster string, seen map[object.Ref]plan.Contents) {
+	cp := p.Cluster(cluster)
+	if cp == nil || cp.Plan == nil {
+		return
+	}
+	gone := map[string]bool{}
+	for _, ch := range cp.Plan.Changes {
+		gone[ch.UID] = ch.Action == plan.Delete && ch.UID != ""
+	}
+	for ref, c := range seen {
+		c.Items = slices.DeleteFunc(slices.Clone(c.Items), func(item plan.Content) bool { return gone[item.UID] })
+		seen[ref] = c
+	}
+}
+
 // Confirm checks the number of deletions that a run of several bundles was confirmed with, nil for none: it is that of all
 // plans together. Where it is right, or none of them needs one, the result is nil and the plans hold nothing up any more;
 // else the findings of the plans name that number. It returns the number of each plan.

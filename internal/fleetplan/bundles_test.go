@@ -143,3 +143,29 @@ func TestReady(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 }
+
+// What an earlier bundle of the run deletes is not in the way of a Namespace that a later one deletes, on the same cluster; and of
+// its changes it is told whether they give rights.
+func TestEmptiesAndGrants(t *testing.T) {
+	role := object.Ref{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding", Namespace: "shop", Name: "x"}
+	with := func(changes ...plan.Change) *FleetPlan {
+		return planOf(1, func(cp *ClusterPlan) { cp.Plan.Changes = changes })
+	}
+	p := with(plan.Change{Action: plan.Delete, Ref: configMap("x"), UID: "u"}, plan.Change{Action: plan.Release, Ref: configMap("kept"), UID: "k"}, plan.Change{Action: plan.Delete, Ref: configMap("unknown")})
+	for cluster, want := range map[string]int{"a": 2, "other": 3} {
+		ns := object.Ref{Kind: "Namespace", Name: "shop"}
+		seen := map[object.Ref]plan.Contents{ns: {Items: []plan.Content{{UID: "u"}, {UID: "k"}, {}}, Unseen: []string{"secrets"}}}
+		if p.Empties(cluster, seen); len(seen[ns].Items) != want || len(seen[ns].Unseen) != 1 {
+			t.Errorf("%s: %+v", cluster, seen)
+		}
+	}
+	for _, c := range []struct {
+		ch   plan.Change
+		want bool
+	}{{plan.Change{Action: plan.Create, Ref: role}, true}, {plan.Change{Action: plan.Release, Ref: role}, false}, {plan.Change{Action: plan.Create, Ref: configMap("x")}, false},
+		{plan.Change{Action: plan.Create, Ref: object.Ref{Kind: "Namespace", Name: "shop"}}, true}, {plan.Change{Action: plan.Delete, Ref: object.Ref{Kind: "Namespace", Name: "shop"}}, false}} {
+		if got := with(c.ch).Grants(); got != c.want {
+			t.Errorf("%+v: %v", c.ch, got)
+		}
+	}
+}

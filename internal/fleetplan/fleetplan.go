@@ -27,7 +27,7 @@ import (
 // FleetPlan is the one plan for all clusters of a bundle. Its JSON form is public and versioned.
 type FleetPlan struct {
 	V      int    `json:"v"`    // 1
-	Verb   string `json:"verb"` // "apply", "delete" or "rollback"
+	Verb   string `json:"verb"` // "apply", "delete", "eject", "rollback" or "drift"
 	Bundle string `json:"bundle"`
 	// Requires are the bundles that must be there first.
 	Requires []string `json:"requires,omitempty"`
@@ -170,6 +170,21 @@ func (p *FleetPlan) Digest() string {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
+// Digests are those of what is declared (by cluster), by object and cluster; open are the objects that are known to hold no secret.
+func Digests(declared map[string][]plan.Desired) (out map[string]map[string]string, open map[string]bool) {
+	out, open = map[string]map[string]string{}, map[string]bool{}
+	for name, desired := range declared {
+		for _, d := range desired {
+			key := d.Ref.String()
+			if out[key] == nil {
+				out[key], open[key] = map[string]string{}, true
+			}
+			out[key][name], open[key] = d.Digest, open[key] && d.Open
+		}
+	}
+	return out, open
+}
+
 // Cluster is the plan of one cluster, nil when there is none of that name.
 func (p *FleetPlan) Cluster(name string) *ClusterPlan {
 	for _, c := range p.Clusters {
@@ -278,7 +293,7 @@ func (c *ClusterPlan) Describe(record *release.Record, now map[string]fleet.Valu
 	c.Revision, c.Resumes, c.Last = record.Revision, record.Phase.Open(), record.Phase
 	for name, was := range record.Origins {
 		v, ok := now[name]
-		if is := v.Told(name); ok && is != was && !v.Secret {
+		if is := redact(v.Told(name)); ok && is != was && !v.Secret {
 			c.RuntimeChanges = append(c.RuntimeChanges, fleet.Moved(name, was, is, redact))
 		}
 	}

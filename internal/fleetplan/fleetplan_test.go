@@ -143,6 +143,13 @@ func TestDescribe(t *testing.T) {
 	if c.Revision != 7 || !c.Resumes || len(c.RuntimeChanges) != 1 || !strings.Contains(c.RuntimeChanges[0], "production") {
 		t.Errorf("%+v", c)
 	}
+	// one that a store knows as a secret is recorded, and compared, as it is shown
+	secret := map[string]fleet.Value{"COPY": {Value: "c4nary-x9", Layer: fleet.LayerEnv}}
+	mask := func(s string) string { return strings.ReplaceAll(s, "c4nary-x9", "***") }
+	c = &ClusterPlan{}
+	if c.Describe(&release.Record{Origins: map[string]string{"COPY": mask(secret["COPY"].Told("COPY"))}}, secret, mask); len(c.RuntimeChanges) > 0 {
+		t.Errorf("what did not change is told: %s", c.RuntimeChanges)
+	}
 }
 
 // TestAwait: a cluster on which nothing is written is waited for where its last run left something unready.

@@ -1,16 +1,18 @@
 package fleetplan
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
+	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 )
 
 // Resuming says what the same command does once more. skips: it goes on without clusters that do not answer.
 func (o *Outcome) Resuming(skips bool) string {
 	switch w := o.deadWave(); {
-	case skips && w > 0 && o.Verb == "delete":
+	case skips && w > 0 && Ends(o.Verb):
 		return fmt.Sprintf("resumes when a cluster of wave %d answers; past that wave: --cluster or --group", w)
 	case skips && w > 0:
 		return fmt.Sprintf("resumes when a cluster of wave %d answers; past that wave: --cluster or --group, with --skip-waves", w)
@@ -49,12 +51,36 @@ func (o *Outcome) Rotating(command string) string {
 	return command + untouched
 }
 
+// Ends reports whether a plan's verb leaves nothing of a bundle in the records: delete, and eject, which leaves its objects.
+func Ends(verb string) bool { return verb == "delete" || verb == "eject" }
+
+// Title says what a plan does with its bundle; where is the rest of the sentence.
+func (p *FleetPlan) Title(where string) string {
+	switch p.Verb {
+	case "delete":
+		return "Delete bundle " + p.Bundle + where
+	case "eject":
+		return "Eject bundle " + p.Bundle + where + ": its objects stay as they are, and nothing of Hawser is left"
+	case "rollback":
+		return fmt.Sprintf("Bundle %s back to release %s%s", p.Bundle, p.RollbackTo, where)
+	case "drift":
+		return "Bundle " + p.Bundle + " back to what is recorded" + where
+	}
+	return "Bundle " + p.Bundle + where
+}
+
+// Did says what a run did, as the beginning of a sentence.
+func (o *Outcome) Did() string {
+	said := map[string]string{"delete": "Deleted", "eject": "Ejected", "rollback": "Rolled back", "drift": "Put right"}[o.Verb]
+	return cmp.Or(said, "Applied")
+}
+
 // Interrupted are the clusters on which the plan resumes a run that ended in the middle, and those where it makes again what
 // that run was to delete.
 func (p *FleetPlan) Interrupted() (resumes, undone []string) {
 	for _, c := range p.Clusters {
 		switch {
-		case c.Resumes && c.Last == release.Deleting && p.Verb != "delete":
+		case c.Resumes && c.Last == release.Deleting && !Ends(p.Verb):
 			undone = append(undone, c.Cluster)
 		case c.Resumes:
 			resumes = append(resumes, c.Cluster)
@@ -88,6 +114,9 @@ func (p *FleetPlan) Question(where string) string {
 	if p.Verb == "drift" {
 		return "Put right what drifted on " + where + "?"
 	}
+	if p.Verb == "eject" {
+		return "Leave the objects of " + p.Bundle + " to themselves on " + where + "?"
+	}
 	if p.RollbackTo != nil {
 		return fmt.Sprintf("Go back to release %s on %s?", p.RollbackTo, where)
 	}
@@ -108,7 +137,7 @@ func (p *FleetPlan) FirstWrite() string {
 		more := 0
 		for _, ch := range c.Plan.Changes {
 			switch {
-			case !ch.Action.Writes():
+			case !ch.Action.Writes() && ch.Code != plan.CodeEjected:
 			case len(names) < 4:
 				names = append(names, ch.Action.Mark()+" "+ch.Ref.String())
 			default:

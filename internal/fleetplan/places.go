@@ -10,7 +10,7 @@ func (o *Outcome) Places(file lockfile.File, fleet string, place func(cluster st
 		p, ok := place(row.Cluster)
 		switch {
 		case !ok:
-		case o.Verb == "delete" && (row.Result == Succeeded || row.Result == UpToDate):
+		case Ends(o.Verb) && (row.Result == Succeeded || row.Result == UpToDate):
 			changed = file.Withdraw(fleet, row.Cluster, o.Bundle) || changed
 		case o.Verb == "apply" && row.Revision > 0:
 			changed = file.Deliver(fleet, row.Cluster, o.Bundle, p) || changed

@@ -34,6 +34,8 @@ type ClusterStatus struct {
 	Unreachable string `json:"unreachable,omitempty"`
 	Bundle      string `json:"bundle,omitempty"`
 	Revision    int    `json:"revision,omitempty"`
+	// Release is the number of the release over the fleet, which rollback --to takes; 0 for one of before releases had any.
+	Release int `json:"release,omitempty"`
 	// Phase of the record.
 	Phase   release.Phase `json:"phase,omitempty"`
 	Head    string        `json:"head,omitempty"`
@@ -195,7 +197,7 @@ func (s *StatusReport) MarkSkipped() {
 
 // With is the row of a cluster with what a record says; inProgress is who is at work on the bundle there.
 func (s ClusterStatus) With(rec release.Record, inProgress string) ClusterStatus {
-	s.Bundle, s.Revision, s.Phase, s.Head, s.InProgress = rec.Bundle, rec.Revision, rec.Phase, rec.Head, inProgress
+	s.Bundle, s.Revision, s.Release, s.Phase, s.Head, s.InProgress = rec.Bundle, rec.Revision, rec.Release, rec.Phase, rec.Head, inProgress
 	s.Applied, s.Author, s.Message, s.RollbackTo = rec.Finished, rec.Author, rec.Message, rec.RollbackTo
 	s.Run = rollout.Run{Cluster: s.Cluster, Rollout: rec.Rollout, Revision: rec.Head, Began: rec.Started,
 		Ended: rec.Phase.Complete(), InProgress: inProgress != ""}

@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -66,10 +67,36 @@ func Compare(clusters []Cluster, bundle, from, to string) (*Comparison, error) {
 		c := ClusterChange{Cluster: r.cluster.Name, Group: r.cluster.Group, From: a.Clusters[i], To: b.Clusters[i]}
 		c.before, _, _ = l.at(r, a.Rollout)
 		c.after, _, _ = l.at(r, b.Rollout)
-		c.Unknown = cmp.Or(c.To.Unknown, c.From.Unknown)
-		out.Clusters = append(out.Clusters, c)
+		c.Unknown = cmp.Or(c.To.Unknown, c.From.Unknown, unended(c.To), unended(c.From))
+		if out.Clusters = append(out.Clusters, c); c.Unknown == "" && !c.To.In {
+			out.Findings = append(out.Findings, b.elsewhere(c.To, b.Rollout == l.order[0]))
+		}
 	}
 	return out, nil
+}
+
+// unended says that nobody can tell what a cluster has, because the run of what it stands at has not ended; "" where it has.
+func unended(at Standing) string {
+	if !at.Phase.Open() {
+		return ""
+	}
+	return fmt.Sprintf("the run of release %s has not ended here (%s): what it declares is recorded when it ends", (&release.Name{Release: at.Release, Rollout: at.Rollout}).String(),
+		cmp.Or(at.InProgress, "it died, or nobody can see who is at work"))
+}
+
+// elsewhere says that a cluster is not in the release, and as what it is compared.
+func (r *Release) elsewhere(at Standing, newest bool) diag.Finding {
+	f := diag.Finding{Severity: diag.Info, Code: "skipped-release", Cluster: at.Cluster, What: "release " + r.Name() + " did not come here", Why: "the cluster had nothing then"}
+	if newest {
+		f.Severity, f.What, f.Why = diag.Warning, "release "+r.Name()+" has not come here", "the cluster has nothing yet"
+	}
+	if at.Rollout != "" {
+		f.Why = "it is compared as it stood then, at release " + (&release.Name{Release: at.Release, Rollout: at.Rollout}).String()
+	}
+	if at.Unchanged {
+		f.Severity, f.What = diag.Info, "release "+r.Name()+" changed nothing here"
+	}
+	return f
 }
 
 // Change fills in what changed on a cluster: before and after are the objects that its two records declare, nil where they

@@ -121,3 +121,30 @@ func TestCompareHides(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A release that has not ended on a cluster, or has not come to it, is said to be so: nothing of it went there.
+func TestCompareOpen(t *testing.T) {
+	one := delivered(rec(1, 1, release.Succeeded), configMap("stays", "1"))
+	two, open := delivered(rec(2, 2, release.Succeeded), configMap("stays", "1")), delivered(rec(2, 2, release.Applying), configMap("stays", "1"))
+	same := one
+	same.Head = two.Head
+	busy := keeps("busy", open, one)
+	busy.Bundles[0].InProgress = "ada since noon"
+	c, err := Compare([]Cluster{keeps("done", two, one), keeps("open", open, one), busy, keeps("waits", one), keeps("same", same), keeps("bare")}, "shop", "1", "2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"", "has not ended here (it died", "ada since noon", "", "", ""} {
+		if got := c.Clusters[i].Unknown; want == "" != (got == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", c.Clusters[i].Cluster, got, want)
+		}
+	}
+	var said []string
+	for _, f := range c.Findings {
+		said = append(said, f.Cluster+": "+f.What+"; "+f.Why)
+	}
+	if want := []string{"waits: release 2 (R2) has not come here; it is compared as it stood then, at release 1 (R1)",
+		"same: release 2 (R2) changed nothing here; it is compared as it stood then, at release 1 (R1)", "bare: release 2 (R2) has not come here; the cluster has nothing yet"}; !slices.Equal(said, want) {
+		t.Errorf("%q", said)
+	}
+}

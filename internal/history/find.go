@@ -1,6 +1,7 @@
 package history
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -38,9 +39,18 @@ func (h *History) Choose(bundle string) error {
 		f = diag.Errorf("not-installed", "no selected cluster keeps a release")
 		f.Fix = "apply a bundle, or select the clusters that have one"
 	}
-	h.doubt(&f)
+	if h.doubt(&f); f.Why != "" && f.Code == "not-installed" {
+		f.Code, f.What = CodeUnknown, "nobody knows which releases"+strings.TrimSuffix(" of "+bundle, " of ")+" there are: no cluster that answered keeps any"
+		const again = "ask again when these clusters answer, with credentials that may read Secrets in hawser-system there"
+		if f.Fix = again + "; " + f.Fix; bundle == "" {
+			f.Fix = again
+		}
+	}
 	return diag.Findings{f}.Err()
 }
+
+// CodeUnknown is that of an answer which clusters that did not answer, or do not let us read, might have.
+const CodeUnknown = "releases-unknown"
 
 // Verdict is the error of a history: its findings, and that no cluster keeps anything of the bundle that was asked for ("" for
 // none), where that is known.
@@ -94,11 +104,27 @@ func (h *History) Find(name string) (*Release, error) {
 	return nil, diag.Findings{f}.Err()
 }
 
-// missing is the error of a release that no cluster keeps.
+// missing is the error of a release that no cluster keeps, as far as is known. A number that clusters count their own revisions by
+// says which release that is.
 func (h *History) missing(name string) error {
 	f := diag.Errorf("no-such-release", "no cluster keeps a release %s of %s", name, h.Bundles[0].Bundle)
-	f.Fix = "kept are: " + strings.Join(h.names(), ", ")
+	if len(h.Unknown) > 0 {
+		f.Code, f.What = CodeUnknown, fmt.Sprintf("nobody knows whether there is a release %s of %s: no cluster that answered keeps it", name, h.Bundles[0].Bundle)
+	}
 	h.doubt(&f)
+	f.Fix = "kept are: " + strings.Join(h.names(), ", ")
+	const most = 3
+	var revisions []string
+	for _, r := range h.Bundles[0].Releases {
+		for _, c := range r.Clusters {
+			if c.In && strconv.Itoa(c.Revision) == name && len(revisions) < most {
+				revisions = append(revisions, fmt.Sprintf("revision %s of cluster %s is release %s", name, c.Cluster, r.Name()))
+			}
+		}
+	}
+	if len(revisions) > 0 {
+		f.Why = strings.TrimPrefix(f.Why+"; "+strings.Join(revisions, ", "), "; ")
+	}
 	return diag.Findings{f}.Err()
 }
 
@@ -125,14 +151,16 @@ func (r Release) Name() string {
 	return (&release.Name{Release: r.Release, Rollout: r.Rollout}).String()
 }
 
-// Only narrows the history to one bundle and one release of it.
-func (h *History) Only(bundle, name string) error {
-	if err := h.Choose(bundle); err != nil {
-		return err
+// Only narrows the history, which was read with an error or nil, to one bundle and one release of it.
+func (h *History) Only(bundle, name string, read error) error {
+	err := h.Choose(bundle)
+	if err != nil {
+		return errors.Join(err, read)
 	}
 	r, err := h.Find(name)
-	if err == nil {
-		h.Bundles[0].Releases = []Release{*r}
+	if err != nil {
+		return errors.Join(err, read)
 	}
-	return err
+	h.Bundles[0].Releases = []Release{*r}
+	return nil
 }

@@ -44,12 +44,17 @@ type Cluster struct {
 	// Unreachable says why it did not answer, Unknown why nobody can tell what it keeps, or all of it.
 	Unreachable, Unknown string
 	Bundles              []Kept
+	// Beside: a rollback does not go there, and only learns which releases there are; Later: it comes there in a later wave.
+	Beside, Later bool
 }
 
 // Kept is what a cluster keeps of one bundle.
 type Kept struct {
 	// InProgress is who is at work on it, "" for nobody.
 	InProgress string
+	// Head is that of the current record as it was released, "" where that is not kept: files that change nothing on a cluster are
+	// learned by its record.
+	Head string
 	// Records are the current one and the kept ones, newest first, each revision once.
 	Records []release.Record
 }
@@ -118,7 +123,7 @@ type Release struct {
 func (r Release) Reach() string {
 	in, unknown := 0, 0
 	for _, c := range r.Clusters {
-		if c.In {
+		if c.In || c.Unchanged {
 			in++
 		} else if c.Unknown != "" {
 			unknown++
@@ -135,8 +140,9 @@ func (r Release) Reach() string {
 type Standing struct {
 	Cluster string `json:"cluster"`
 	Group   string `json:"group,omitempty"`
-	// In: the release came to the cluster.
-	In bool `json:"in"`
+	// In: the release came to the cluster. Unchanged: its files changed nothing there, so that the cluster stands at an older one.
+	In        bool `json:"in"`
+	Unchanged bool `json:"unchanged,omitempty"`
 	// Release and Rollout are those that the cluster stands at, Revision its own number of it; "" and 0 when it has nothing.
 	Release  int           `json:"release,omitempty"`
 	Rollout  string        `json:"rollout,omitempty"`
@@ -173,6 +179,9 @@ type rank struct {
 	number  int
 	started time.Time
 	rollout string
+	// head is that of its files; back: it is a rollback.
+	head string
+	back bool
 }
 
 func (a rank) compare(b rank) int {
@@ -250,7 +259,7 @@ func (l *ledger) rank() {
 				l.order = append(l.order, rec.Rollout)
 			}
 			said[rec.Rollout], highest[i] = append(said[rec.Rollout], rec.Release), max(highest[i], rec.Release)
-			if rec.Started.Before(is.started) {
+			if is.back = is.back || rec.RollbackTo != nil; rec.Started.Before(is.started) {
 				is.started = rec.Started
 			}
 			l.ranks[rec.Rollout] = is
@@ -261,9 +270,38 @@ func (l *ledger) rank() {
 		if is.number = release.Agreed(said[rollout]); is.number > counted {
 			is.number = 0
 		}
+		is.head = l.head(rollout)
 		l.ranks[rollout] = is
 	}
 	slices.SortFunc(l.order, func(a, b string) int { return l.ranks[b].compare(l.ranks[a]) })
+}
+
+// head is that of the files of a release. What its records have learned since is believed last.
+func (l *ledger) head(rollout string) string {
+	learned := ""
+	for _, r := range l.rows {
+		for i, rec := range r.kept.Records {
+			switch {
+			case rec.Rollout != rollout:
+			case i > 0:
+				return rec.Head
+			case r.kept.Head != "":
+				return r.kept.Head
+			default:
+				learned = cmp.Or(learned, rec.Head)
+			}
+		}
+	}
+	return learned
+}
+
+// unchanged reports whether the files of a release changed nothing on a cluster, so that it stands at an older one (rec).
+func (l *ledger) unchanged(r row, rec *release.Record, rollout string) bool {
+	is := l.ranks[rollout]
+	if rec == nil || !rec.Phase.Complete() || rec.Revision != r.kept.Records[0].Revision || is.back || is.head == "" || rec.Head != is.head {
+		return false
+	}
+	return l.ranks[rec.Rollout].compare(is) < 0
 }
 
 // misnumbered are the clusters with a record whose number is not the release's, and what it says.
@@ -323,11 +361,11 @@ func (l *ledger) bundle() Bundle {
 
 // release is one release with the standing of every cluster.
 func (l *ledger) release(rollout string) Release {
-	out := Release{Rollout: rollout, Release: l.ranks[rollout].number, Started: l.ranks[rollout].started, State: l.state(rollout)}
+	out := Release{Rollout: rollout, Release: l.ranks[rollout].number, Head: l.ranks[rollout].head, Started: l.ranks[rollout].started, State: l.state(rollout)}
 	open := false
 	for _, r := range l.rows {
 		rec, in, unknown := l.at(r, rollout)
-		st := Standing{Cluster: r.cluster.Name, Group: r.cluster.Group, In: in, Unknown: unknown}
+		st := Standing{Cluster: r.cluster.Name, Group: r.cluster.Group, In: in, Unchanged: l.unchanged(r, rec, rollout), Unknown: unknown}
 		if rec != nil {
 			st.Release, st.Rollout, st.Revision, st.Phase = l.ranks[rec.Rollout].number, rec.Rollout, rec.Revision, rec.Phase
 			st.Started, st.Finished = rec.Started, rec.Finished
@@ -354,7 +392,7 @@ func (l *ledger) release(rollout string) Release {
 // describe takes over what the records of a release have in common; the first that says it is believed.
 func (r *Release) describe(rec release.Record) {
 	r.Author, r.Message, r.Commit = cmp.Or(r.Author, rec.Author), cmp.Or(r.Message, rec.Message), cmp.Or(r.Commit, rec.Commit)
-	r.Fleet, r.Head, r.Plan = cmp.Or(r.Fleet, rec.Fleet), cmp.Or(r.Head, rec.Head), cmp.Or(r.Plan, rec.Plan)
+	r.Fleet, r.Plan = cmp.Or(r.Fleet, rec.Fleet), cmp.Or(r.Plan, rec.Plan)
 	r.Hawser, r.Source, r.RollbackTo = cmp.Or(r.Hawser, rec.Version), cmp.Or(r.Source, rec.Source), cmp.Or(r.RollbackTo, rec.RollbackTo)
 }
 
@@ -373,7 +411,8 @@ func instancesOf(rec release.Record) []Instance {
 func (l *ledger) state(rollout string) State {
 	good, bad, current := 0, 0, false
 	out := Succeeded
-	var is release.Record // what the records of the release have in common
+	is := release.Record{Head: l.ranks[rollout].head} // what the records of the release have in common
+	newer := l.order[:slices.Index(l.order, rollout)]
 	for _, r := range l.rows {
 		rec, in, _ := l.at(r, rollout)
 		if !in {
@@ -392,8 +431,9 @@ func (l *ledger) state(rollout string) State {
 		if rec.Phase == release.Written {
 			out = Written
 		}
-		is.Head, is.RollbackTo = cmp.Or(is.Head, rec.Head), cmp.Or(is.RollbackTo, rec.RollbackTo)
-		current = current || rec.Revision == r.kept.Records[0].Revision
+		is.RollbackTo = cmp.Or(is.RollbackTo, rec.RollbackTo)
+		passed := slices.ContainsFunc(newer, func(later string) bool { return l.unchanged(r, rec, later) })
+		current = current || rec.Revision == r.kept.Records[0].Revision && !passed
 	}
 	switch {
 	case good > 0 && bad > 0:

@@ -46,6 +46,8 @@ func said(h *History) []string {
 			switch {
 			case c.In:
 				where = "in"
+			case c.Unchanged:
+				where = "same"
 			case c.Unknown != "":
 				where = "?"
 			case c.Release == 0:
@@ -71,7 +73,7 @@ func TestStates(t *testing.T) {
 		"it goes on later on b": {[]Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(1, 1, ok))},
 			[]string{"R2 pending a:in b:1", "R1 succeeded a:in b:in"}},
 		"b has the same files": {[]Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("b", sameFiles)},
-			[]string{"R2 succeeded a:in b:1", "R1 succeeded a:in b:in"}},
+			[]string{"R2 succeeded a:in b:same", "R1 superseded a:in b:in"}},
 		"it failed on b":                            {[]Cluster{keeps("a", rec(1, 1, ok)), keeps("b", rec(1, 1, bad))}, []string{"R1 partial a:in b:in"}},
 		"it failed where it came":                   {[]Cluster{keeps("a", rec(2, 2, bad), rec(1, 1, ok)), keeps("b", rec(1, 1, ok))}, []string{"R2 failed a:in b:1", "R1 succeeded a:in b:in"}},
 		"a failure that another followed stays one": {[]Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, bad))}, []string{"R2 succeeded a:in", "R1 failed a:in"}},
@@ -122,7 +124,7 @@ func TestFind(t *testing.T) {
 	twice := rec(1, 2, release.Succeeded)
 	twice.Rollout = "OTHER"
 	clusters := []Cluster{keeps("a", rec(2, 2, release.Succeeded), rec(1, 1, release.Succeeded)), keeps("b", twice), {Name: "c", Unreachable: "no route"}}
-	for name, want := range map[string]string{"1": "R1", "r2": "R2", "OTHER": "OTHER", "2": "which-release R2 OTHER", "9": "no-such-release c: no route", "x": "no-such-release", "0": "no-such-release"} {
+	for name, want := range map[string]string{"1": "R1", "r2": "R2", "OTHER": "OTHER", "2": "which-release R2 OTHER", "9": "releases-unknown c: no route", "x": "releases-unknown", "0": "releases-unknown"} {
 		r, err := Of(clusters).Find(name)
 		if err == nil {
 			if r.Rollout != want {
@@ -166,7 +168,7 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
-	if err := Of([]Cluster{two}).Only("base", "1"); err != nil {
+	if err := Of([]Cluster{two}).Only("base", "1", nil); err != nil {
 		t.Error(err)
 	}
 	none := Of([]Cluster{keeps("a")})
@@ -176,7 +178,7 @@ func TestChoose(t *testing.T) {
 	if err := Of([]Cluster{{Name: "c", Unreachable: "no route"}}).Verdict("shop"); err != nil {
 		t.Errorf("nobody knows: %v", err)
 	}
-	if f := finding(t, Of([]Cluster{{Name: "c", Unknown: "no right"}}).Choose("")); !strings.Contains(f.Why, "c: no right") {
+	if f := finding(t, Of([]Cluster{{Name: "c", Unknown: "no right"}}).Choose("")); f.Code != CodeUnknown || !strings.Contains(f.Why, "c: no right") {
 		t.Errorf("%+v", f)
 	}
 }
@@ -263,5 +265,40 @@ func TestMisnumbered(t *testing.T) {
 		if back := h.before(); back == nil || back.Rollout != c.before {
 			t.Errorf("%s: before is %+v", name, back)
 		}
+	}
+}
+
+// The files of a release are those that it was made of, whatever its record has learned since.
+func TestHeads(t *testing.T) {
+	learned := rec(2, 2, release.Succeeded)
+	learned.Head = "h3"
+	b := keeps("b", learned)
+	b.Bundles[0].Head = "h2"
+	back := rec(3, 4, release.Succeeded)
+	back.Head, back.RollbackTo = "h2", &release.Name{Release: 2, Rollout: "R2"}
+	for name, c := range map[string]struct {
+		clusters []Cluster
+		want     string
+	}{
+		"learned, and kept as it was": {[]Cluster{b}, "R2 succeeded h2"},
+		"learned, and known of others": {[]Cluster{keeps("a", learned), keeps("c", rec(3, 5, release.Succeeded), rec(2, 2, release.Succeeded))},
+			"R5 pending h5, R2 succeeded h2"},
+		"learned, and nobody knows better": {[]Cluster{keeps("a", learned)}, "R2 succeeded h3"},
+		"a rollback learns nothing":        {[]Cluster{keeps("a", back, rec(2, 3, release.Succeeded)), keeps("b", rec(1, 2, release.Succeeded))}, "R4 succeeded h2, R3 superseded h3, R2 succeeded h2"},
+	} {
+		var got []string
+		for _, r := range Of(c.clusters).Bundles[0].Releases {
+			got = append(got, fmt.Sprintf("%s %s %s", r.Rollout, r.State, r.Head))
+		}
+		if text := strings.Join(got, ", "); text != c.want {
+			t.Errorf("%s: %s, want %s", name, text, c.want)
+		}
+	}
+	if reach := Of([]Cluster{keeps("a", rec(3, 3, release.Succeeded)), b}).Bundles[0].Releases[0].Reach(); reach != "2/2" {
+		t.Error(reach)
+	}
+	f := finding(t, Of([]Cluster{keeps("a", rec(2, 9, release.Succeeded))}).missing("2"))
+	if !strings.Contains(f.Why, "revision 2 of cluster a is release 9 (R9)") {
+		t.Errorf("%+v", f)
 	}
 }

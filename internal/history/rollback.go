@@ -2,6 +2,7 @@ package history
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"hawser.dev/hawser/internal/diag"
@@ -12,8 +13,8 @@ import (
 type Rollback struct {
 	// To is the release, with where each cluster stood in it.
 	To Release
-	// Records are those that the clusters stood at, in their order; nil for one that had nothing then or is not known.
-	Records []*release.Record
+	// Records are those that clusters of the run stood at, by name; none for one that had nothing then or is not known.
+	Records map[string]*release.Record
 	// Findings say where it cannot be gone back (errors), and what one should know about it.
 	Findings diag.Findings
 }
@@ -23,9 +24,10 @@ func (r *Rollback) Name() *release.Name {
 	return &release.Name{Release: r.To.Release, Rollout: r.To.Rollout}
 }
 
-// Back finds the release of a bundle to go back to: the one that to names by number or rollout. With "" a rollback that is the
-// newest release goes on, to where it went, however often that is asked; else it is the newest release before the newest one that
-// failed nowhere, or, without one, the one before the newest. Which one is the newest must be known then. Clusters that the release
+// Back finds the release of a bundle to go back to: the one that to names by number or rollout, whatever cluster of the fleet it came
+// to. With "" it is decided of the releases that came to the clusters of the run (in later waves, too): a rollback that is the newest one goes on, to where it went,
+// however often that is asked; else it is the newest release before the newest one that
+// failed nowhere in the fleet, or, without one, the one before the newest. Which one is the newest must be known then. Clusters that the release
 // did not come to have what they had at that time. The error is for a release that there is not; clusters that did not answer have
 // neither record nor finding.
 func Back(clusters []Cluster, bundle, to string) (*Rollback, error) {
@@ -33,27 +35,60 @@ func Back(clusters []Cluster, bundle, to string) (*Rollback, error) {
 	if err := h.Choose(bundle); err != nil {
 		return nil, err
 	}
-	found, again, err := h.back(to)
+	all := ledgers(clusters)
+	l := all[slices.IndexFunc(all, func(l *ledger) bool { return l.owner == h.Bundles[0].Owner })]
+	found, said, err := h.back(clusters, to)
 	if err != nil {
 		return nil, err
 	}
-	all := ledgers(clusters)
-	l := all[slices.IndexFunc(all, func(l *ledger) bool { return l.owner == h.Bundles[0].Owner })]
-	out := &Rollback{To: *found, Findings: again}
+	out := &Rollback{To: *found, Records: map[string]*release.Record{}, Findings: said}
 	for _, r := range l.rows {
-		rec, _, unknown := l.at(r, found.Rollout)
-		if r.cluster.Unreachable != "" {
-			rec, unknown = nil, ""
+		if r.cluster.Unreachable != "" || r.cluster.Beside || r.cluster.Later {
+			continue
 		}
-		out.Records = append(out.Records, rec)
-		out.Findings = append(out.Findings, l.doubts(*found, rec, unknown).OnCluster(r.cluster.Name)...)
+		rec, in, unknown := l.at(r, found.Rollout)
+		if rec != nil {
+			out.Records[r.cluster.Name] = rec
+		}
+		fs := l.doubts(*found, rec, unknown)
+		if !in && unknown == "" && len(r.kept.Records) > 0 && !l.unchanged(r, rec, found.Rollout) {
+			fs = append(fs, l.skipped(*found, rec, r.kept.Records[0]))
+		}
+		out.Findings = append(out.Findings, fs.OnCluster(r.cluster.Name)...)
 	}
 	return out, nil
 }
 
-// back is the release that to names, and a warning where it was gone back to already.
-func (h *History) back(to string) (*Release, diag.Findings, error) {
-	newest := h.Bundles[0].Releases[0]
+// skipped says what becomes of a cluster that the release did not come to: rec is what it had then, nil for nothing.
+func (l *ledger) skipped(to Release, rec *release.Record, now release.Record) diag.Finding {
+	f := diag.Warnf("skipped-release", "release %s did not come here", to.Name())
+	f.Why = "the bundle had nothing here then: what it has now goes"
+	if rec != nil {
+		had := (&release.Name{Release: l.ranks[rec.Rollout].number, Rollout: rec.Rollout}).String()
+		f.Why = "it goes back to release " + had + ", which it had then"
+		if rec.Revision == now.Revision {
+			f.Why = "it stays at release " + had + ", which it had then and has now"
+		}
+	}
+	return f
+}
+
+// back is the release that to names, and what one should know of the choice.
+func (h *History) back(clusters []Cluster, to string) (*Release, diag.Findings, error) {
+	beside := map[string]bool{}
+	for _, c := range clusters {
+		beside[c.Name] = c.Beside
+	}
+	here := h.of(func(cluster string) bool { return !beside[cluster] })
+	if len(here.Bundles[0].Releases) == 0 {
+		f := diag.Errorf("not-installed", "no selected cluster keeps a release of the bundle %s, and others do", h.Bundles[0].Bundle)
+		if here.doubt(&f); f.Why != "" {
+			f.Code = CodeUnknown
+		}
+		f.Fix = "select the clusters that have it; hawser history shows which"
+		return nil, nil, diag.Findings{f}.Err()
+	}
+	newest := here.Bundles[0].Releases[0]
 	switch {
 	case to != "":
 		found, err := h.Find(to)
@@ -66,19 +101,57 @@ func (h *History) back(to string) (*Release, diag.Findings, error) {
 		f := diag.Warnf("already-back", "release %s went back to %s already", newest.Name(), found.Name())
 		f.Fix = "choose a release with --to to go further, or to undo it; hawser history shows which there are"
 		return found, diag.Findings{f}, nil
-	case len(h.Unknown) > 0:
+	case len(here.Unknown) > 0:
 		f := diag.Errorf("newest-unknown", "nobody knows whether %s is the newest release of %s", newest.Name(), h.Bundles[0].Bundle)
-		h.doubt(&f)
+		here.doubt(&f)
 		f.Fix = "name the release to go back to with --to: kept are " + strings.Join(h.names(), ", ")
 		return nil, nil, diag.Findings{f}.Err()
 	}
-	if found := h.before(); found != nil {
-		return found, nil, nil
+	if found := here.before(); found != nil {
+		return found, h.gap(*found, newest), nil
 	}
 	f := diag.Errorf("no-earlier-release", "there is no release of %s before %s", h.Bundles[0].Bundle, newest.Name())
-	f.Why = "nothing else is kept on the clusters that were looked at: those that are selected, in waves that this run may come to"
+	f.Why = "nothing else is kept on the clusters that were looked at: those that are selected"
 	f.Fix = "apply the files as they were; hawser delete " + h.Bundles[0].Bundle + " removes what there is"
 	return nil, nil, diag.Findings{f}.Err()
+}
+
+// of is the history of the one bundle as far as some clusters have a part in it.
+func (h *History) of(wanted func(cluster string) bool) *History {
+	b := h.Bundles[0]
+	b.Releases = slices.DeleteFunc(slices.Clone(b.Releases), func(r Release) bool {
+		return !slices.ContainsFunc(r.Clusters, func(c Standing) bool { return (c.In || c.Unchanged) && wanted(c.Cluster) })
+	})
+	unknown := slices.DeleteFunc(slices.Clone(h.Unknown), func(u Unknown) bool { return !wanted(u.Cluster) })
+	return &History{Bundles: []Bundle{b}, Unknown: unknown}
+}
+
+// gap warns of releases between the chosen one and the newest that no cluster keeps which was asked: one of them may be the one
+// before the newest.
+func (h *History) gap(chosen, newest Release) diag.Findings {
+	known := map[int]bool{}
+	for _, r := range h.Bundles[0].Releases {
+		known[r.Release] = true
+	}
+	const most = 5
+	var lack []string
+	for n := newest.Release - 1; n > chosen.Release && chosen.Release > 0 && len(lack) <= most; n-- {
+		if !known[n] {
+			lack = append(lack, strconv.Itoa(n))
+		}
+	}
+	if len(lack) == 0 {
+		return nil
+	}
+	if len(lack) > most {
+		lack[most] = "more"
+	}
+	f := diag.Warnf("release-gap", "between %s, the newest, and %s, which is gone back to, are releases that nobody keeps: %s", newest.Name(), chosen.Name(), strings.Join(lack, ", "))
+	if h.doubt(&f); f.Why == "" {
+		f.Why = "the clusters that they came to keep them no longer, or the bundle was deleted there"
+	}
+	f.Fix = "if another one was meant, name it with --to; hawser history shows which there are"
+	return diag.Findings{f}
 }
 
 // before is the newest release before the newest one that ended well wherever it came to; without one the one before the

@@ -16,31 +16,21 @@ func TestBack(t *testing.T) {
 		r.Head = rec(1, to, ok).Head
 		return r
 	}
-	learnt := func(r release.Record, head int) release.Record {
-		r.Head = rec(1, head, ok).Head
-		return r
-	}
 	numberless := func(revision int) release.Record {
 		r := rec(revision, revision, ok)
 		r.Release = 0
 		return r
 	}
-	for name, c := range map[string]struct {
-		clusters []Cluster
-		to       string
-		// want is the release and what each cluster has of it; code those of the findings, or of the error.
-		want  string
-		codes string
-	}{
+	backs(t, map[string]backCase{
 		"the one before":                 {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(2, 2, ok), rec(1, 1, ok))}, want: "R1 a:R1 b:R1"},
 		"b was never in the newest":      {clusters: []Cluster{keeps("a", rec(2, 2, bad), rec(1, 1, ok)), keeps("b", rec(1, 1, ok))}, want: "R1 a:R1 b:R1"},
-		"b skipped the one before":       {clusters: []Cluster{keeps("a", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(2, 3, ok), rec(1, 1, ok))}, want: "R2 a:R2 b:R1"},
-		"b had nothing then":             {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(1, 2, ok))}, want: "R1 a:R1 b:-"},
+		"b skipped the one before":       {clusters: []Cluster{keeps("a", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(2, 3, ok), rec(1, 1, ok))}, want: "R2 a:R2 b:R1", codes: "skipped-release@b"},
+		"b had nothing then":             {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(1, 2, ok))}, want: "R1 a:R1 b:-", codes: "skipped-release@b"},
 		"c never had anything":           {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("c")}, want: "R1 a:R1 c:-"},
 		"by number":                      {clusters: []Cluster{keeps("a", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok))}, to: "1", want: "R1 a:R1"},
 		"by rollout":                     {clusters: []Cluster{keeps("a", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok))}, to: "r1", want: "R1 a:R1"},
-		"the newest itself":              {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(1, 1, ok))}, to: "2", want: "R2 a:R2 b:R1"},
-		"one number, two runs":           {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("b", func() release.Record { r := rec(1, 2, ok); r.Rollout = "X2"; return r }())}, want: "R1 a:R1 b:-"},
+		"the newest itself":              {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(1, 1, ok))}, to: "2", want: "R2 a:R2 b:R1", codes: "skipped-release@b"},
+		"one number, two runs":           {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("b", func() release.Record { r := rec(1, 2, ok); r.Rollout = "X2"; return r }())}, want: "R1 a:R1 b:-", codes: "skipped-release@b"},
 		"releases without numbers":       {clusters: []Cluster{keeps("a", numberless(2), numberless(1))}, want: "R1 a:R1"},
 		"there and back":                 {clusters: []Cluster{keeps("a", back(rec(3, 3, ok), 1), rec(2, 2, ok), rec(1, 1, ok))}, want: "R1 a:R1", codes: "already-back@"},
 		"and further":                    {clusters: []Cluster{keeps("a", back(rec(3, 3, ok), 1), rec(2, 2, ok), rec(1, 1, ok))}, to: "2", want: "R2 a:R2"},
@@ -63,7 +53,51 @@ func TestBack(t *testing.T) {
 		"there is one alone":                            {clusters: []Cluster{keeps("a", rec(1, 1, ok))}, codes: "no-earlier-release"},
 		"there is no such one":                          {clusters: []Cluster{keeps("a", rec(1, 1, ok))}, to: "7", codes: "no-such-release"},
 		"there is nothing":                              {clusters: []Cluster{keeps("a")}, codes: "not-installed"},
-	} {
+	})
+}
+
+// TestBackOverAFleet: which releases there are is decided over all clusters, and which is the one before over those of the run.
+func TestBackOverAFleet(t *testing.T) {
+	const ok, bad = release.Succeeded, release.Failed
+	beside := func(c Cluster) Cluster { c.Beside = true; return c }
+	later := func(c Cluster) Cluster { c.Later = true; return c }
+	backs(t, map[string]backCase{
+		"the fleet has it, and b, which is selected, had another one then": {clusters: []Cluster{beside(keeps("a", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok))), keeps("b", rec(2, 3, ok), rec(1, 1, ok))},
+			to: "2", want: "R2 a:- b:R1", codes: "skipped-release@b"},
+		"b alone, and the newest came to others only": {clusters: []Cluster{beside(keeps("a", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok))), keeps("b", rec(2, 2, ok), rec(1, 1, ok))}, want: "R1 a:- b:R1"},
+		"b alone, and it failed elsewhere":            {clusters: []Cluster{beside(keeps("a", rec(3, 3, ok), rec(2, 2, bad), rec(1, 1, ok))), keeps("b", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok))}, want: "R1 a:- b:R1"},
+		"b has nothing, others have":                  {clusters: []Cluster{beside(keeps("a", rec(2, 2, ok), rec(1, 1, ok))), keeps("b")}, to: "1", codes: "not-installed"},
+		"b does not answer, others have it":           {clusters: []Cluster{beside(keeps("a", rec(2, 2, ok), rec(1, 1, ok))), {Name: "b", Unreachable: "no route"}}, to: "1", codes: "releases-unknown"},
+		"another one that is not selected is away":    {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), beside(Cluster{Name: "b", Unreachable: "no route"})}, want: "R1 a:R1 b:-"},
+		"the newest came to a later wave alone":       {clusters: []Cluster{keeps("a", learnt(rec(2, 2, ok), 2), rec(1, 1, ok)), later(keeps("b", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok)))}, want: "R2 a:R2 b:-"},
+		"the newest changed nothing on b":             {clusters: []Cluster{beside(keeps("a", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok))), keeps("b", learnt(rec(2, 2, ok), 3), rec(1, 1, ok))}, want: "R2 a:- b:R2"},
+		"a later wave does not answer":                {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), later(Cluster{Name: "b", Unreachable: "no route"})}, codes: "newest-unknown"},
+		"the one before is kept nowhere":              {clusters: []Cluster{keeps("a", rec(3, 4, ok), rec(2, 2, ok), rec(1, 1, ok))}, want: "R2 a:R2", codes: "release-gap@"},
+		"the one before is somewhere else":            {clusters: []Cluster{keeps("a", rec(3, 4, ok), rec(2, 2, ok), rec(1, 1, ok)), beside(keeps("b", rec(1, 3, ok)))}, want: "R2 a:R2 b:-"},
+		"a revision's number":                         {clusters: []Cluster{keeps("a", rec(2, 9, ok), rec(1, 8, ok))}, to: "2", codes: "no-such-release"},
+		"nobody answers":                              {clusters: []Cluster{{Name: "a", Unreachable: "no route"}}, codes: "releases-unknown"},
+		"nobody lets us read":                         {clusters: []Cluster{{Name: "a", Unknown: "forbidden"}}, to: "2", codes: "releases-unknown"},
+	})
+}
+
+// learnt is a record with the files of another release.
+func learnt(r release.Record, head int) release.Record {
+	r.Head = rec(1, head, release.Succeeded).Head
+	return r
+}
+
+// backCase is what Back is asked, and says.
+type backCase struct {
+	clusters []Cluster
+	to       string
+	// want is the release and what each cluster has of it; code those of the findings, or of the error.
+	want  string
+	codes string
+}
+
+func backs(t *testing.T, cases map[string]backCase) {
+	t.Helper()
+	for name, c := range cases {
 		got, err := Back(c.clusters, "shop", c.to)
 		var codes []string
 		if err != nil {
@@ -86,12 +120,12 @@ func saidOf(got *Rollback, clusters []Cluster) (said string, codes []string) {
 		return "", nil
 	}
 	said = got.To.Rollout
-	for i, r := range got.Records {
+	for _, c := range clusters {
 		at := "-"
-		if r != nil {
+		if r := got.Records[c.Name]; r != nil {
 			at = r.Rollout
 		}
-		said += " " + clusters[i].Name + ":" + at
+		said += " " + c.Name + ":" + at
 	}
 	for _, f := range got.Findings {
 		codes = append(codes, f.Code+"@"+f.Cluster)

@@ -251,6 +251,15 @@ func Absent(rec Record, run Run, takeOver bool) Absence {
 	return PathAlone
 }
 
+// Own reports whether a release is a run's own, where nobody named its bundle: nothing speaks against it, and a run that names no
+// files has its lineage. delivered: hawser.lock says that the bundle was delivered from beside it.
+func Own(rec Record, run Run, delivered bool) bool {
+	if run.Source == (Source{}) {
+		return run.proves(rec) || delivered && (rec.ID == "" || run.ID == "")
+	}
+	return !Compare(rec, run).Refused()
+}
+
 // below reports whether a relative name stays below the directory that it is relative to.
 func below(file string) bool { return file != ".." && !strings.HasPrefix(file, "../") }
 

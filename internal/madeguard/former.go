@@ -3,6 +3,7 @@ package madeguard
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/diag"
@@ -32,7 +33,7 @@ func Renamed(kept map[string]chance.Answers, made map[string]string) map[string]
 
 // Former refuses to go back to made-up values that are no longer in use: where an object as it is declared now (now) holds
 // something that is kept, for its instance or for one that has another name by now, a release that has something else in its
-// place (then) is from before a rotation. A Secret that comes back is warned of where what is kept has changed since (made are
+// place (then) is from before a rotation; so is a Secret that is taken back from another bundle, which made its values anew. A Secret that comes back is warned of where what is kept has changed since (made are
 // the digests of then), as it may hold some.
 func Former(p *plan.Plan, kept map[string]chance.Answers, made map[string]string, now, then map[object.Ref]object.Object) diag.Findings {
 	var since []*redact.Redactor
@@ -52,11 +53,38 @@ func Former(p *plan.Plan, kept map[string]chance.Answers, made map[string]string
 		}
 		_, there := now[ch.Ref]
 		displaces := slices.ContainsFunc(since, func(known *redact.Redactor) bool { return displaced(now[ch.Ref].Body, then[ch.Ref].Body, known) })
+		displaces = displaces || takenBack(ch) && outdates(ch, then[ch.Ref].Body, kept[ch.Instance], made[ch.Instance])
 		if displaces || !there && ch.Ref.IsSecret() && changed[ch.Instance] {
 			out = append(out, chance.Former(ch.Ref.String(), ch.Instance, displaces))
 		}
 	}
 	return out
+}
+
+// TakesBack reports whether a plan takes something over that another bundle has, or had last.
+func TakesBack(p *plan.Plan) bool { return slices.ContainsFunc(p.Changes, takenBack) }
+
+func takenBack(ch plan.Change) bool {
+	return (ch.Code == plan.CodeMoved || ch.Code == plan.CodeAdopted) && ch.Action != plan.Release && len(ch.FromManagers) > 0 && object.OwnerOf(ch.FromManagers[0]) != ""
+}
+
+// outdates reports whether a Secret that is taken back would get another value where its instance (made is the digest of what it had
+// then) had something made up: what that was is known where it is kept still, else any value may be it.
+func outdates(ch plan.Change, then map[string]any, kept chance.Answers, made string) bool {
+	if !ch.Ref.IsSecret() || made == "" {
+		return false
+	}
+	known := finder(kept)
+	return !ch.Checked || slices.ContainsFunc(ch.Fields, func(f plan.FieldChange) bool {
+		key, isValue := strings.CutPrefix(f.Path, "data.")
+		for _, part := range []string{"data", "stringData"} {
+			values, _ := then[part].(map[string]any)
+			if text, there := values[strings.Trim(key, `"`)].(string); isValue && there && (kept.Digest() != made || known.Value("", text) != text) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // displaced reports whether a field that holds something known holds something else then.

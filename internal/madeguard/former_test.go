@@ -92,3 +92,40 @@ func TestFormerRenamed(t *testing.T) {
 		}
 	}
 }
+
+// TestFormerTakenBack: a Secret that another bundle has had, and which holds other made-up values by now, is not put back; what is
+// kept here still tells which of its values those are.
+func TestFormerTakenBack(t *testing.T) {
+	const old = "old-password-of-web"
+	ref := object.Ref{Kind: "Secret", Namespace: "ns", Name: "login"}
+	then := map[object.Ref]object.Object{ref: {Body: map[string]any{"kind": "Secret", "stringData": map[string]any{"pass.word": old, "user": "ada"}}}}
+	kept := chance.Answers{Calls: []chance.Call{{Func: chance.Generate, Value: old}}}
+	for name, c := range map[string]struct {
+		kept    chance.Answers
+		made    string
+		code    plan.Code
+		field   string
+		checked bool
+		want    int
+	}{
+		"the password is another one":          {kept, kept.Digest(), plan.CodeMoved, `data."pass.word"`, true, 1},
+		"it is adopted":                        {kept, kept.Digest(), plan.CodeAdopted, `data."pass.word"`, true, 1},
+		"something else is another one":        {kept, kept.Digest(), plan.CodeMoved, "data.user", true, 0},
+		"nothing changes":                      {kept, kept.Digest(), plan.CodeMoved, "metadata.labels.a", true, 0},
+		"nobody could look":                    {kept, kept.Digest(), plan.CodeMoved, "", false, 1},
+		"it is not kept any more":              {chance.Answers{}, "sha256:1", plan.CodeMoved, "data.user", true, 1},
+		"its instance never had anything":      {kept, "", plan.CodeMoved, `data."pass.word"`, true, 0},
+		"it was here all the time":             {kept, kept.Digest(), plan.CodeChanged, `data."pass.word"`, true, 0},
+		"the other one has a value besides it": {kept, kept.Digest(), plan.CodeMoved, "data.more", true, 0},
+	} {
+		p := &plan.Plan{Changes: []plan.Change{{Action: plan.Adopt, Code: c.code, Ref: ref, Instance: "web", Checked: c.checked, Fields: []plan.FieldChange{{Path: c.field}},
+			FromManagers: []string{object.Manager("0123456789abcdef0123")}}}}
+		got := Former(p, map[string]chance.Answers{"web": c.kept}, map[string]string{"web": c.made}, then, then)
+		if len(got.Errors()) != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+		if TakesBack(p) != (c.code != plan.CodeChanged) {
+			t.Errorf("%s: taken back: %t", name, TakesBack(p))
+		}
+	}
+}

@@ -70,7 +70,7 @@ var names = map[string]bool{"action": true, "after": true, "apis": true, "apiVer
 
 // byName are the fields whose own fields are called by somebody: what is there is judged by the field itself, and below
 // vars, which may hold anything, everything is. The content of objects is masked by who made it (plan.Redact).
-var byName = map[string]bool{"content": true, "events": true, "labels": true, "notPlaced": true, "origins": true, "schemas": true, "values": true, "vars": true}
+var byName = map[string]bool{"content": true, "events": true, "labels": true, "notPlaced": true, "origins": true, "others": true, "schemas": true, "values": true, "vars": true}
 
 // level is an object or a list that is open while a document is masked.
 type level struct {

@@ -3,6 +3,7 @@ package object
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -61,6 +62,18 @@ func ownable(set *fieldpath.Set) *fieldpath.Set {
 
 func isNamed(el fieldpath.PathElement, name string) bool {
 	return el.FieldName != nil && *el.FieldName == name
+}
+
+// Served are managed fields without API versions that are served no more: their entries have apiVersion instead. versions are those
+// of the kind that are served, without the group.
+func Served(entries []metav1.ManagedFieldsEntry, versions []string, apiVersion string) []metav1.ManagedFieldsEntry {
+	entries = slices.Clone(entries)
+	for i, e := range entries {
+		if !slices.Contains(versions, e.APIVersion[strings.LastIndex(e.APIVersion, "/")+1:]) {
+			entries[i].APIVersion = apiVersion
+		}
+	}
+	return OneApply(entries)
 }
 
 // OneApply merges entries that a repair made alike: one entry per manager, operation, API version and subresource. An

@@ -11,6 +11,9 @@ import (
 	"hawser.dev/hawser/internal/once"
 )
 
+// Root is where an API server lists its documents.
+const Root = "/openapi/v3"
+
 // Published are the documents of one cluster.
 type Published struct {
 	Library *Library

@@ -1,10 +1,12 @@
 package operation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/drift"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleetplan"
@@ -19,21 +21,20 @@ type Drifter interface {
 	PlanDrift(ctx context.Context, req engine.Request) (*engine.Prepared, error)
 }
 
-// Drift plans what puts the named bundles right, with no names all that the selected clusters have. The error is for what prevents
-// it; a named bundle that no cluster has is one.
+// Drift plans what puts the named bundles right, with no names all of the request's fleet that the selected clusters have. The error
+// is for what prevents it; a named bundle that no cluster has is one.
 func Drift(ctx context.Context, d Drifter, req engine.Request, names []string) (Bundles, error) {
+	var others diag.Findings
 	if len(names) == 0 {
 		l, err := d.List(ctx, req)
 		if err != nil && (l == nil || !errors.Is(err, fleetplan.ErrPartial)) {
 			return nil, err
 		}
-		for _, c := range l.Clusters {
-			for _, b := range c.Bundles {
-				names = append(names, b.Bundle)
+		if names, others = l.Own(); len(names) == 0 {
+			for i := range others {
+				others[i].Severity = diag.Error
 			}
-		}
-		if slices.Sort(names); len(names) == 0 {
-			return nil, err
+			return nil, cmp.Or(others.Err(), err)
 		}
 	}
 	var out Bundles
@@ -47,6 +48,7 @@ func Drift(ctx context.Context, d Drifter, req engine.Request, names []string) (
 		}
 		out = append(out, &Bundle{Name: name, Request: r, Plan: p})
 	}
+	out[0].Plan.Findings = append(out[0].Plan.Findings, others...)
 	if err := out.Drifted().NotInstalled().Err(); err != nil {
 		out.Close()
 		return nil, err

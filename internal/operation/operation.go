@@ -93,6 +93,43 @@ func Plan(ctx context.Context, p Planner, req engine.Request, names func(context
 	return out
 }
 
+// Deleter plans deletions: the engine.
+type Deleter interface {
+	// PlanDelete is the plan to delete everything of a bundle.
+	PlanDelete(ctx context.Context, req engine.Request) (*engine.Prepared, error)
+}
+
+// Deletions plans the deletion of bundles, each of which goes before those that it requires: names has them the other way
+// round. Nothing is written.
+func Deletions(ctx context.Context, d Deleter, req engine.Request, names []string) Bundles {
+	var out Bundles
+	for _, name := range slices.Backward(names) {
+		b := &Bundle{Name: name, Request: req}
+		b.Request.Bundle, b.Request.Among, b.Request.Before = name, names, out.byName()
+		b.Plan, b.Err = d.PlanDelete(ctx, b.Request)
+		out = append(out, b)
+	}
+	return out
+}
+
+// Reviewed asks, before the first of several bundles is begun, whether the others could be: what rights are missing for them, and
+// who is at work on them. Where one before grants rights, they are known only then.
+func (bs Bundles) Reviewed(ctx context.Context) error {
+	var findings diag.Findings
+	grants := false
+	for i, b := range bs {
+		if i > 0 && !grants {
+			findings = append(findings, b.Plan.Reviewed(ctx)...)
+		}
+		grants = grants || b.Plan.Grants()
+	}
+	if len(findings) > 0 {
+		bs.Close()
+		return &fleetplan.RefusedError{Findings: findings}
+	}
+	return nil
+}
+
 // confirm compares the number of deletions of all plans with the one that was given, nil for none.
 func (bs Bundles) confirm(number *int) {
 	var planned Bundles
@@ -157,6 +194,9 @@ func (bs Bundles) Waits(b *Bundle, stop <-chan struct{}) string {
 	for _, other := range bs {
 		if other.Ended {
 			done[other.Name] = other.Done
+		}
+		if other.Ended && !other.Done && b.Plan.Verb == "delete" { // each goes before those that it requires
+			return other.Name + " was not deleted"
 		}
 	}
 	return b.Plan.Ready(done)

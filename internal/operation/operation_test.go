@@ -15,6 +15,7 @@ import (
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
 )
 
 // planner plans bundles of one object on one cluster, and says what it was asked.
@@ -151,5 +152,68 @@ func TestConfirmed(t *testing.T) {
 	}
 	if c := bundles.Counts(); c.Create != 3 {
 		t.Errorf("%+v", c)
+	}
+}
+
+// PlanDelete plans to delete one object.
+func (p *planner) PlanDelete(_ context.Context, req engine.Request) (*engine.Prepared, error) {
+	p.asked = append(p.asked, "plan "+req.Bundle+strings.Join(slices.Sorted(maps.Keys(req.Before)), ""))
+	if req.Bundle == p.wrong {
+		return nil, errors.New("no answer")
+	}
+	return &engine.Prepared{FleetPlan: &fleetplan.FleetPlan{Verb: "delete", Bundle: req.Bundle}}, nil
+}
+
+// All deletions are planned before the first, those that are required last; one that fails ends the run.
+func TestDeletions(t *testing.T) {
+	p := &planner{fail: "b"}
+	bundles := Deletions(t.Context(), p, engine.Request{}, []string{"a", "b", "c"})
+	var said []string
+	for _, b := range bundles {
+		if why := bundles.Waits(b, nil); why != "" {
+			said = append(said, b.Name+": "+why)
+		} else if err := bundles.Turn(t.Context(), p, b); err == nil {
+			_, _ = b.Apply(t.Context(), p)
+		}
+	}
+	want := []string{"plan c", "plan bc", "plan abc", "apply c", "renew b after 1", "apply b"}
+	if !slices.Equal(p.asked, want) || !slices.Equal(said, []string{"a: b was not deleted"}) {
+		t.Errorf("%q, want %q; said %q", p.asked, want, said)
+	}
+	p = &planner{wrong: "a"}
+	if bundles = Deletions(t.Context(), p, engine.Request{}, []string{"a", "b"}); bundles[1].Err == nil || bundles[0].Err != nil || !slices.Equal(bundles[0].Request.Among, []string{"a", "b"}) {
+		t.Errorf("%+v", bundles)
+	}
+}
+
+// List is what two fleets, and somebody without one, delivered.
+func (p *planner) List(context.Context, engine.Request) (*release.Listing, error) {
+	of := func(bundle, fleet string) release.BundleListing {
+		return release.BundleListing{Bundle: bundle, Fleet: fleet}
+	}
+	return &release.Listing{Fleet: p.wrong, Clusters: []release.ClusterListing{{Bundles: []release.BundleListing{of("a", "ours"), of("b", "theirs"), of("c", ""), of("d", "ours")}}}}, nil
+}
+
+// PlanDrift plans nothing.
+func (p *planner) PlanDrift(_ context.Context, req engine.Request) (*engine.Prepared, error) {
+	p.asked = append(p.asked, req.Bundle)
+	return &engine.Prepared{FleetPlan: &fleetplan.FleetPlan{Verb: "drift", Bundle: req.Bundle, Clusters: []*fleetplan.ClusterPlan{{Cluster: "c", Revision: 1}}}}, nil
+}
+
+// Without names only what the run's fleet delivered is looked at and put right; the rest is named, and may be named.
+func TestDriftOfOthers(t *testing.T) {
+	for _, c := range []struct {
+		fleet, asked string
+		names        []string
+		said         bool
+	}{{"ours", "a d", nil, true}, {"", "c", nil, true}, {"ours", "b", []string{"b"}, false}} {
+		p := &planner{wrong: c.fleet}
+		out, err := Drift(t.Context(), p, engine.Request{}, c.names)
+		if err != nil || strings.Join(p.asked, " ") != c.asked || (len(out[0].Plan.Findings) == 1) != c.said {
+			t.Errorf("%+v: %v, %v", c, p.asked, err)
+		}
+	}
+	if _, err := Drift(t.Context(), &planner{wrong: "empty"}, engine.Request{}, nil); err == nil || !strings.Contains(err.Error(), "not looked at") {
+		t.Errorf("nothing of ours: %v", err)
 	}
 }

@@ -101,6 +101,46 @@ type Outcome struct {
 	Index Index
 }
 
+// DecideAll is Decide for the builds of one run, one for each bundle. A file that two of them make is an Error; one that
+// moved from one to another is the other's.
+func DecideAll(before Index, builds []Build, now func(path string) string) (Outcome, diag.Findings) {
+	at := Index{V: version, Files: maps.Clone(before.Files)}
+	makes, runs := map[string]string{}, map[string]bool{}
+	var findings diag.Findings
+	for _, b := range builds {
+		runs[b.Bundle] = true
+		for _, path := range slices.Sorted(maps.Keys(b.Files)) {
+			if other, ok := makes[path]; ok {
+				f := diag.Errorf("two-bundles", "bundles %s and %s would both write one file", other, b.Bundle)
+				f.Pos, f.Why = diag.Pos{File: path}, "their instances have one name"
+				f.Fix = "build each into a directory of its own: --bundle " + b.Bundle + " --output-dir DIR"
+				findings = append(findings, f)
+			}
+			makes[path] = b.Bundle
+		}
+	}
+	if findings.HasErrors() {
+		return Outcome{Index: before}, findings
+	}
+	for path, was := range at.Files {
+		if to := makes[path]; to != "" && runs[was.Bundle] {
+			was.Bundle = to
+			at.Files[path] = was
+		}
+	}
+	var all Outcome
+	for _, b := range builds {
+		out, fs := Decide(at, b, now)
+		findings = append(findings, fs...)
+		all.Remove, all.Left, at = append(all.Remove, out.Remove...), append(all.Left, out.Left...), out.Index
+	}
+	if findings.HasErrors() {
+		return Outcome{Index: before}, findings
+	}
+	all.Index = at
+	return all, nil
+}
+
 // Decide compares a build with what is there: now gives the digest of a file's content, "" when there is no such file.
 // Files of other bundles, of clusters that were not selected, and those that no build wrote stay as they are. A file in the
 // way that is not the bundle's own, and has other content, is an Error: nothing may be written then.

@@ -73,6 +73,32 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// Bundles that are built together: a file of two is refused, and one that moved from one to the other is written, whichever
+// comes first.
+func TestDecideAll(t *testing.T) {
+	build := func(bundle string, files ...string) Build {
+		b := Build{Bundle: bundle, Whole: true, Files: map[string]File{}, Digests: map[string]string{}}
+		for _, path := range files {
+			b.Files[path], b.Digests[path] = File{Bundle: bundle, Digest: Digest([]byte(bundle))}, Digest([]byte(bundle))
+		}
+		return b
+	}
+	before := Index{Files: map[string]File{"web/moved": {Bundle: "a", Digest: Digest([]byte("a"))}, "web/gone": {Bundle: "b", Digest: Digest([]byte("b"))}}}
+	now := func(path string) string { return before.Files[path].Digest }
+	a, b := build("a", "web/x"), build("b", "web/moved", "web/y")
+	for _, order := range [][]Build{{a, b}, {b, a}} {
+		out, findings := DecideAll(before, order, now)
+		want := Index{V: version, Files: map[string]File{"web/x": a.Files["web/x"], "web/moved": b.Files["web/moved"], "web/y": b.Files["web/y"]}}
+		if diff := cmp.Diff(want, out.Index); diff != "" || len(findings) > 0 || !cmp.Equal(out.Remove, []string{"web/gone"}) {
+			t.Errorf("%v, removes %v\n%s", findings, out.Remove, diff)
+		}
+	}
+	out, findings := DecideAll(before, []Build{build("a", "web/same"), build("b", "web/same")}, now)
+	if len(findings) != 1 || findings[0].Code != "two-bundles" || findings[0].Pos.File != "web/same" || !cmp.Equal(out, Outcome{Index: before}) {
+		t.Errorf("%v %+v", findings, out)
+	}
+}
+
 // TestParse: an index survives being stored; one that is damaged, newer, or leads out of the directory is an error.
 func TestParse(t *testing.T) {
 	x := Index{V: 1, Files: map[string]File{"a/b.yaml": {Bundle: "shop", Cluster: "eu", Digest: "sha256:1"}}}

@@ -83,8 +83,12 @@ func TestExplainWhatIsNotThere(t *testing.T) {
 			t.Errorf("%s: %v\nwant %s", path, err, want)
 		}
 	}
-	if err := Missing([]Explanation{{Instance: "api", Path: "x", Unread: true}}, "api.x"); err != nil {
+	unread := []Explanation{{Cluster: "eu", Instance: "api", Path: "x", Layer: PackageDefault, Unread: true}}
+	if err := Missing(unread, "api.x"); err != nil {
 		t.Error(err)
+	}
+	if text := Text(Lines(unread)); !strings.Contains(text, "not set in the bundle; what the package itself has could not be read") {
+		t.Error(text)
 	}
 	if err := Missing([]Explanation{{Instance: "api", Path: "x", Layers: []LayerValue{{Layer: "valuesFor.us", Value: "1"}}}}, "api.x"); err != nil {
 		t.Error(err)

@@ -33,6 +33,9 @@ func Lines(all []Explanation) []Line {
 	for _, x := range all {
 		last := Line{Cluster: x.Cluster, Path: strings.TrimSuffix(x.Instance+"."+x.Path, "."), Layer: x.Layer, Value: x.Value,
 			Pos: x.Pos.String(), Hint: x.Hint}
+		if x.Unread && x.Value == "" {
+			last.Hint = strings.TrimPrefix(x.Hint+"; what the package itself has could not be read", "; ")
+		}
 		for _, l := range x.Layers {
 			switch {
 			case !l.Applies || l.Value == "":

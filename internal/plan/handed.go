@@ -31,7 +31,7 @@ func (c *computation) goesOver(name string) bool {
 			case ch.Action == Delete:
 				deleted = ch.Ref.String()
 			case ch.Action == Release:
-				if ch.Code == CodeMoved || ch.Code == CodeForeign && (live.ForeignBundle && same || o.UID == "" && !installed) {
+				if ch.Code == CodeMoved || ch.Code == CodeForeign && ((live.ForeignBundle || live.Reconciled || live.Released) && same || o.UID == "" && !installed) {
 					over, c.away[name] = true, true
 				}
 			}

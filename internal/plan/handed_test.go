@@ -65,6 +65,16 @@ release ServiceAccount ns/z for pre-install: left by a hook of an instance that 
 delete Job ns/migrate for pre-install: left by a hook that is no longer declared
 release ServiceAccount ns/z for pre-install: left by a hook of an instance that was handed over, which may use it
 `, nil, nil, ""},
+	{"taken again by its former owner's release", "options: {deleting: true}\n" + handedLived,
+		func(in *Input) {
+			l := in.Live[handedWeb]
+			l.Foreign, l.Released = "Helm release ns/web", true
+			in.Live[handedWeb] = l
+		},
+		`release ConfigMap ns/web: Helm release ns/web manages it too
+delete Job ns/migrate for pre-install
+release ServiceAccount ns/z for pre-install: left by a hook of an instance that was handed over, which may use it
+`, nil, nil, ""},
 	{"the old record of a renamed bundle is deleted", "options: {deleting: true}\n" + handedLived,
 		func(in *Input) { in.Live[handedWeb] = handedTo(handedWeb, "b", "w") },
 		`release ConfigMap ns/web: managed by Hawser bundle b now

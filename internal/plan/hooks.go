@@ -216,6 +216,7 @@ func (c *computation) hookLeft(o Owned) {
 		ch := Change{Ref: o.Ref, Version: o.Version, Instance: o.Instance, UID: live.UID, ResourceVersion: live.ResourceVersion,
 			Own: live.Own, Hook: &HookRun{Event: o.Hook.Event}}
 		ch.Action, ch.Code, ch.Why = c.fate(o, live)
+		c.eject(&ch)
 		switch {
 		case ch.Action == Delete && isHook:
 			ch.Why = "it has succeeded"

@@ -8,8 +8,12 @@ type Options struct {
 	NoPrune bool
 	// Deleting: the desired set is empty on purpose (verb delete).
 	Deleting bool
+	// Ejecting: what would be deleted stays, without our marks (verb eject; Deleting is set too).
+	Ejecting bool
 	// RollingBack: what is declared is an earlier release (verb rollback).
 	RollingBack bool
+	// BackTo names that release.
+	BackTo string
 	// LetUnserved lets go of objects whose kind the cluster does not serve.
 	LetUnserved bool
 	// NoHooks runs none; Tests runs those of the event test.

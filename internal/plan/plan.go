@@ -94,6 +94,7 @@ const (
 	CodeManagedGone Code = "managed-gone" // our managed fields entry is missing
 	CodeHook        Code = "hook"         // a step of the instance's life
 	CodeAgain       Code = "again"        // was let go with our marks, and is declared again
+	CodeEjected     Code = "ejected"      // stays, without our marks
 	CodeMoved       Code = "moved"        // from one bundle of the same files to another: handed over, or taken over
 )
 

@@ -20,17 +20,14 @@ func (c *computation) dropped(o Owned) {
 	if c.Rebuilt && !c.Suspended[o.Instance] {
 		o.Instance = "" // what is recorded of an instance whose inputs are equal counts as declared
 	}
-	if c.Options.NoPrune || c.Suspended[o.Instance] || c.Rebuilt {
-		c.plan.Kept = append(c.plan.Kept, o)
-		return
-	}
-	if c.unseen(o, live) || c.waits(o) {
+	if c.Options.NoPrune || c.Suspended[o.Instance] || c.Rebuilt || c.unseen(o, live) || c.waits(o) {
 		c.plan.Kept = append(c.plan.Kept, o)
 		return
 	}
 	ch := Change{Ref: o.Ref, Version: o.Version, Instance: o.Instance, Stage: o.Stage,
 		UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own}
 	ch.Action, ch.Code, ch.Why = c.fate(o, live)
+	c.eject(&ch)
 	c.lend(o, ch) // for who declares it; what follows goes back to who had it
 	if from := o.from(live.UID); ch.Action == Delete && c.Options.RollingBack && from != "" {
 		ch.Action, ch.Code, ch.From, ch.Why = Release, CodeMoved, from, "was taken over from "+from+" after that release"
@@ -91,13 +88,23 @@ func (c *computation) fate(o Owned, live Live) (Action, Code, string) {
 		return Delete, CodeDropped, "already being deleted" + finalizers(live)
 	}
 	why := map[bool]string{false: "no longer in the bundle", true: "not placed here any more"}[c.NotPlaced[o.Instance] != ""]
-	if c.Options.Deleting {
+	switch {
+	case c.Options.Deleting:
 		why = ""
+	case c.Options.RollingBack:
+		why = "not in release " + c.Options.BackTo
 	}
 	if by := takenBy(o, live); by != "" {
 		why = strings.TrimPrefix(why+"; "+by+" has taken fields of it since it was written", "; ")
 	}
 	return Delete, CodeDropped, why
+}
+
+// eject lets an object of ours stay that a delete would remove or keep.
+func (c *computation) eject(ch *Change) {
+	if c.Options.Ejecting && (ch.Action == Delete || ch.Code == CodeKept) {
+		ch.Action, ch.Code, ch.Why = Release, CodeEjected, "stays as it is"
+	}
 }
 
 // takenBy is who took fields of an object from us since it was written, "" for nobody. What is left to others was not taken,

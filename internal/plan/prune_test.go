@@ -107,3 +107,36 @@ func TestRetaken(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// TestEjecting: what a delete would remove or keep stays without our marks; what is not ours, or is gone, is let go as ever.
+func TestEjecting(t *testing.T) {
+	ref := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}
+	ours := Live{Found: true, UID: "u", Own: "e", OwnerLabel: "me"}
+	kept, theirs, leaving, another := ours, ours, ours, ours
+	kept.Keep, theirs.OwnerLabel, leaving.Terminating, another.UID = true, "other", true, "v"
+	for name, c := range map[string]struct {
+		owned Owned
+		live  Live
+		want  Code
+	}{
+		"ours":               {Owned{}, ours, CodeEjected},
+		"annotated to stay":  {Owned{}, kept, CodeEjected},
+		"its own namespace":  {Owned{OwnNamespace: true}, ours, CodeEjected},
+		"being deleted":      {Owned{}, leaving, CodeEjected},
+		"left by a hook":     {Owned{Hook: &Ran{Event: object.PreInstall}}, ours, CodeEjected},
+		"another bundle's":   {Owned{}, theirs, CodeForeign},
+		"gone":               {Owned{}, Live{}, CodeGone},
+		"another object":     {Owned{}, another, CodeReplaced},
+		"without our entry":  {Owned{}, Live{Found: true, UID: "u", OwnerLabel: "me"}, CodeForeign},
+		"kind is not served": {Owned{}, Live{Unserved: true}, CodeUnserved},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.owned.Ref, c.owned.UID, c.owned.Own, c.owned.Instance = ref, "u", "e", "web"
+			p := Compute(Input{Owner: "me", Owned: []Owned{c.owned}, Live: map[object.Ref]Live{ref: c.live},
+				Options: Options{Deleting: true, Ejecting: true, NoHooks: true, LetUnserved: true}})
+			if len(p.Changes) != 1 || p.Changes[0].Action != Release || p.Changes[0].Code != c.want {
+				t.Errorf("%+v, want %s", p.Changes, c.want)
+			}
+		})
+	}
+}

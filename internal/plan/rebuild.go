@@ -169,7 +169,7 @@ func Deletable(marked []Owned) []Owned {
 	return slices.DeleteFunc(slices.Clone(marked), func(o Owned) bool { return o.OwnNamespace || o.Keep })
 }
 
-// LostAtDelete is what a delete finds about a bundle whose record is lost or, where there is one, incomplete, while objects
+// LostAtDelete is what a delete, or a rollback, finds about a bundle whose record is lost or, where there is one, incomplete, while objects
 // carry both its marks that no record names: an error. Where marks could not be looked for everywhere it is one too when
 // hawser.lock says that the bundle was delivered, or when the record is incomplete; else a warning.
 func LostAtDelete(bundle string, in Input, m Marks) diag.Findings {
@@ -182,6 +182,10 @@ func LostAtDelete(bundle string, in Input, m Marks) diag.Findings {
 		}
 		f.Why = "what is deleted is what a record names, never what has a label: " + someRefs(found)
 		f.Fix = "apply the bundle once, which makes the record again; then delete it"
+		if in.Options.RollingBack {
+			f.Why = "nobody knows what it had in any release: " + someRefs(found)
+			f.Fix = "apply the files of the release to go back to here, which makes the record again; or roll back the other clusters alone: --cluster"
+		}
 		return diag.Findings{f}
 	case len(m.Unseen) == 0:
 		return nil

@@ -76,6 +76,13 @@ func (p *pieces) text(text string, depth int) {
 		return
 	}
 	p.common(text)
+	for _, password := range passwords(text) {
+		if password != p.whole && !p.seen["c"+password] && len(p.out) < derivedPieces {
+			p.seen["c"+password] = true
+			p.out = append(p.out, password)
+		}
+		p.value(password, depth)
+	}
 	if depth < derivedDepth {
 		for _, leaf := range leavesOf(text) {
 			p.out = append(p.out, leaf)
@@ -135,7 +142,7 @@ func (p *pieces) common(text string) {
 			}
 		}
 	}
-	if _, password, pair := strings.Cut(text, ":"); pair && text != p.whole && !strings.ContainsAny(text, " \n/") {
+	if user, password, pair := strings.Cut(text, ":"); pair && text != p.whole && !strings.ContainsAny(text, " \n") && !strings.ContainsAny(user, "./") {
 		add(password) // the auth of a registry
 	}
 }

@@ -12,12 +12,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Spelling is another spelling of a flag, known everywhere or under bundle and runtime alone.
-type Spelling struct {
-	Alias, Flag string
-	Everywhere  bool
-}
-
 // Pages are a page per command, by file name, and an index.
 func Pages(root *cobra.Command, spellings []Spelling) map[string]string {
 	pages := map[string]string{}

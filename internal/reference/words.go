@@ -5,49 +5,90 @@ import (
 	"strings"
 )
 
-// commandWords are words of other tools that people type as a command, with our way.
+// commandWords are words of other tools that people type as a command, with our way; of two words ("rollout undo") where the
+// second one decides.
 var commandWords = map[string]string{
-	"sync":         "hawser apply -f BUNDLE makes the clusters what the files say; nothing runs in them",
-	"template":     "hawser build -f BUNDLE shows what is rendered",
-	"get":          "hawser list shows what was delivered, hawser status NAME -v how it is; kubectl get shows objects",
-	"login":        "hawser registry login REGISTRY",
-	"logout":       "hawser registry logout REGISTRY",
-	"init":         "hawser module init NAME begins a module; a bundle is a file that you write",
-	"push":         "hawser module push or hawser artifact push",
-	"pull":         "hawser module pull or hawser artifact pull",
-	"deploy":       "hawser apply -f BUNDLE installs and upgrades",
-	"up":           "hawser apply -f BUNDLE installs and upgrades",
-	"down":         "hawser delete NAME",
-	"validate":     "hawser vet -f BUNDLE checks; hawser plan -f BUNDLE shows what would change",
-	"test":         "hawser apply -f BUNDLE --test runs the tests of charts",
-	"refresh":      "hawser plan, status and drift always read the clusters",
-	"refresh-only": "hawser drift NAME compares what is recorded with what is live",
-	"self-heal":    "hawser drift NAME --correct puts right what others changed",
-	"reconcile":    "hawser drift NAME --correct puts right what others changed; hawser apply -f BUNDLE makes the clusters what the files say",
-	"logs":         "hawser status NAME -v shows why something is not ready; kubectl logs shows logs",
-	"unlock":       "there is nothing to unlock: hawser status NAME says who is at work, and the lock of a run that died is free after 30 seconds",
-	"force-unlock": "there is nothing to unlock: hawser status NAME says who is at work, and the lock of a run that died is free after 30 seconds",
-	"install":      "hawser apply -f BUNDLE installs and upgrades",
-	"upgrade":      "hawser apply -f BUNDLE installs and upgrades",
-	"destroy":      "hawser delete NAME",
+	"sync":            "hawser apply -f BUNDLE makes the clusters what the files say; nothing runs in them",
+	"template":        "hawser build -f BUNDLE shows what is rendered",
+	"get":             "hawser list shows what was delivered, hawser status NAME -v how it is; kubectl get shows objects",
+	"describe":        "hawser status NAME -v shows every object and why it is not ready, hawser history show RELEASE a release; kubectl describe shows objects",
+	"show":            "hawser plan show FILE shows a saved plan, hawser history show RELEASE a release, hawser module show a module",
+	"login":           "hawser registry login REGISTRY",
+	"logout":          "hawser registry logout REGISTRY",
+	"init":            "hawser module init NAME begins a module; a bundle is a file that you write",
+	"push":            "hawser module push or hawser artifact push",
+	"pull":            "hawser module pull or hawser artifact pull",
+	"deploy":          "hawser apply -f BUNDLE installs and upgrades",
+	"up":              "hawser apply -f BUNDLE installs and upgrades",
+	"down":            "hawser delete NAME",
+	"validate":        "hawser vet -f BUNDLE checks; hawser plan -f BUNDLE shows what would change",
+	"test":            "hawser apply -f BUNDLE --test runs the tests of charts",
+	"refresh":         "hawser plan, status and drift always read the clusters",
+	"refresh-only":    "hawser drift NAME compares what is recorded with what is live",
+	"self-heal":       "hawser drift NAME --correct puts right what others changed",
+	"reconcile":       "hawser drift NAME --correct puts right what others changed; hawser apply -f BUNDLE makes the clusters what the files say",
+	"logs":            "hawser status NAME -v shows why something is not ready; kubectl logs shows logs",
+	"log":             releases,
+	"releases":        releases,
+	"revisions":       releases,
+	"undo":            goBack,
+	"revert":          goBack,
+	"rollout":         "hawser status NAME -w waits for a rollout, hawser history NAME shows its releases, hawser rollback NAME goes back",
+	"rollout undo":    goBack,
+	"rollout status":  "hawser status NAME -w waits until everything is ready; hawser apply waits itself",
+	"rollout history": releases,
+	"rollout pause":   "hawser apply -f BUNDLE --until-wave N stops after a wave, Ctrl-C after what is in flight; the same apply goes on",
+	"rollout resume":  "hawser apply -f BUNDLE, run again, goes on where the last run stopped",
+	"rollout restart": restart,
+	"restart":         restart,
+	"import":          "hawser fleet import kubeconfig makes a fleet; hawser apply -f BUNDLE --adopt takes over objects that are there",
+	"unlock":          "there is nothing to unlock: hawser status NAME says who is at work, and the lock of a run that died is free after 30 seconds",
+	"force-unlock":    "there is nothing to unlock: hawser status NAME says who is at work, and the lock of a run that died is free after 30 seconds",
+	"install":         "hawser apply -f BUNDLE installs and upgrades",
+	"upgrade":         "hawser apply -f BUNDLE installs and upgrades",
+	"destroy":         "hawser delete NAME",
+	"orphan":          eject,
+	"forget":          eject,
+	"abandon":         eject,
 }
+
+const (
+	releases = "hawser history NAME shows the releases, hawser history show RELEASE one of them"
+	goBack   = "hawser rollback NAME goes back to the release before, hawser rollback NAME --to RELEASE to another"
+	eject    = "hawser eject NAME leaves what was delivered running, without a trace of Hawser"
+	restart  = "kubectl rollout restart starts pods anew; fields that a bundle does not declare are no drift"
+)
 
 // commandWordsOf are such words below single commands.
 var commandWordsOf = map[string]map[string]string{
 	"hawser artifact": {"verify": "hawser artifact pull oci://... --verify cosign --cosign-key KEY takes it only if it is signed", "sign": "hawser artifact push --sign cosign signs what it pushes"},
 	"hawser module":   {"verify": "hawser module pull oci://... --verify cosign --cosign-key KEY takes it only if it is signed", "sign": "hawser module push --sign cosign signs what it pushes"},
 	"hawser fleet":    {"import-kubeconfig": "hawser fleet import kubeconfig", "list": "hawser fleet ls", "status": "hawser fleet check says whether clusters can be used; hawser status what runs on them"},
+	"hawser history":  {"undo": goBack, "rollback": goBack, "log": releases, "get": releases, "describe": releases, "ls": releases, "list": releases},
+	"hawser plan":     {"apply": "hawser apply FILE carries a saved plan out"},
 }
 
-// flagWords are flags of other tools, with our way.
+// flagWords are flags of other tools, with our way; those of one letter too.
 var flagWords = map[string]string{
-	"set":     "values stand in the bundle: instances.NAME.values; what differs by run comes from the environment with --runtime-from-env",
-	"values":  "values files stand in the bundle: instances.NAME.values: {from: {file: ./values.yaml}}",
-	"target":  "choose clusters with --cluster or --group, a bundle with --bundle",
-	"prune":   "apply always deletes what left the bundle; the plan shows it",
-	"force":   "fields of others are taken with --adopt, objects are made anew with --recreate",
-	"version": "the version of a chart or module stands in the bundle; hawser version shows the program's own",
-	"diff":    "hawser diff -f BUNDLE shows the changed fields",
+	"set":                 "values stand in the bundle: instances.NAME.values; what differs by run comes from the environment with --runtime-from-env",
+	"var":                 "values stand in the bundle: instances.NAME.values; what differs by run comes from the environment with --runtime-from-env",
+	"var-file":            "values files stand in the bundle: instances.NAME.values: {from: {file: ./values.yaml}}",
+	"values":              "values files stand in the bundle: instances.NAME.values: {from: {file: ./values.yaml}}",
+	"target":              "choose clusters with --cluster or --group, a bundle with --bundle",
+	"prune":               "apply always deletes what left the bundle; the plan shows it",
+	"force":               "fields of others are taken with --adopt, objects are made anew with --recreate",
+	"version":             "the version of a chart or module stands in the bundle; hawser version shows the program's own",
+	"diff":                "hawser diff -f BUNDLE shows the changed fields",
+	"revision":            "hawser history show RELEASE shows one release, hawser rollback NAME --to RELEASE goes back to it",
+	"to-revision":         "hawser rollback NAME --to RELEASE goes back to a release, by its number or rollout",
+	"atomic":              "a rollout that fails stops in its wave; hawser rollback NAME goes back, the same apply goes on",
+	"rollback-on-failure": "a rollout that fails stops in its wave; hawser rollback NAME goes back, the same apply goes on",
+	"cleanup-on-fail":     "what a failed rollout made stays for the next apply, which goes on; hawser rollback NAME deletes it",
+	"history-max":         "how many releases are kept stands in the bundle: revisionHistoryLimit",
+	"install":             "hawser apply -f BUNDLE installs and upgrades",
+	"create-namespace":    "apply makes the namespaces of instances that are missing",
+	"k":                   "a kustomization stands in the bundle: instances.NAME.kustomize: {path: DIR}",
+	"kustomize":           "a kustomization stands in the bundle: instances.NAME.kustomize: {path: DIR}",
 }
 
 // flagWordsOf are such flags of single commands.
@@ -59,13 +100,25 @@ var flagWordsOf = map[string]map[string]string{
 
 const buildArtifact = "module build prints objects; module push DIR --version VERSION -o FILE.tar writes an OCI archive, -o DIR a layout"
 
-// Command is our way of doing what a command of another tool does, where somebody types it below the command with this path
-// ("hawser", "hawser module"); "" for any other word.
-func Command(path, word string) string {
-	if !strings.Contains(path, " ") {
-		return commandWords[word]
+// Command is our way of doing what a command of another tool does, where somebody types its words below the command with this
+// path ("hawser", "hawser module"); "" for any others.
+func Command(path string, words ...string) string {
+	of := commandWords
+	if strings.Contains(path, " ") {
+		of = commandWordsOf[path]
 	}
-	return commandWordsOf[path][word]
+	if len(words) > 1 && of[words[0]+" "+words[1]] != "" {
+		return of[words[0]+" "+words[1]]
+	}
+	return of[words[0]]
+}
+
+// Arguments are our way where a command of ours is given an argument that it takes not, as that of another tool does.
+func Arguments(path string, args []string) string {
+	if path == "hawser rollback" && len(args) == 2 {
+		return "the release is named with --to: hawser rollback " + args[0] + " --to " + args[1]
+	}
+	return path + " --help shows how"
 }
 
 // Flag is our way of doing what a flag of another tool does, "" for any other word.

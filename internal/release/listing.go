@@ -3,6 +3,7 @@ package release
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +22,33 @@ type Listing struct {
 	V        int              `json:"v"` // 1
 	Clusters []ClusterListing `json:"clusters"`
 	Findings diag.Findings    `json:"findings,omitempty"`
+	// Fleet is that of the run, "" for none.
+	Fleet string `json:"-"`
+}
+
+// Own are the bundles that the run's fleet delivered, or a run without one did, sorted; a warning names those of others.
+func (l *Listing) Own() ([]string, diag.Findings) {
+	own, others := map[string]bool{}, map[string]string{}
+	for _, c := range l.Clusters {
+		for _, b := range c.Bundles {
+			switch {
+			case b.Fleet == l.Fleet:
+				own[b.Bundle] = true
+			case b.Fleet == "":
+				others[b.Bundle] = b.Bundle + " (without a fleet)"
+			default:
+				others[b.Bundle] = b.Bundle + " (fleet " + b.Fleet + ")"
+			}
+		}
+	}
+	maps.DeleteFunc(others, func(name, _ string) bool { return own[name] })
+	names := slices.Sorted(maps.Keys(own))
+	if len(others) == 0 {
+		return names, nil
+	}
+	f := diag.Warnf("not-looked-at", "bundles of others are not looked at: %s", diag.Few(slices.Sorted(maps.Values(others))))
+	f.Fix = "look at them with their fleet (--fleet), or without one"
+	return names, diag.Findings{f}
 }
 
 // ClusterListing is what one cluster's records say.
@@ -35,12 +63,14 @@ type ClusterListing struct {
 	Bundles []BundleListing `json:"bundles,omitempty"`
 }
 
-// BundleListing is the current revision of a bundle.
+// BundleListing is the current release of a bundle on a cluster; Revision is the cluster's own number of it.
 type BundleListing struct {
 	Bundle   string `json:"bundle"`
 	Fleet    string `json:"fleet,omitempty"`
 	Revision int    `json:"revision"`
-	Phase    Phase  `json:"phase"`
+	// Release is the number over the fleet, which rollback --to takes; 0 for one of before releases had any.
+	Release int   `json:"release,omitempty"`
+	Phase   Phase `json:"phase"`
 	// At is when the revision was delivered, or begun when it is open.
 	At      time.Time `json:"at"`
 	Author  string    `json:"author,omitempty"`
@@ -80,7 +110,7 @@ type ListedObject struct {
 // List is what the record says of its bundle; atWork is who is at work on it. Instances are in the order of their names,
 // their objects in that of the inventory; objects of hooks are none of theirs.
 func (r Record) List(atWork string) BundleListing {
-	out := BundleListing{Bundle: r.Bundle, Fleet: r.Fleet, Revision: r.Revision, Phase: r.Phase, At: r.Finished, Author: r.Author, Message: r.Message,
+	out := BundleListing{Bundle: r.Bundle, Fleet: r.Fleet, Revision: r.Revision, Release: r.Release, Phase: r.Phase, At: r.Finished, Author: r.Author, Message: r.Message,
 		InProgress: atWork, Origins: r.Origins, Instances: []InstanceListing{}}
 	if out.At.IsZero() {
 		out.At = r.Started

@@ -108,3 +108,28 @@ func TestListedFailure(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Own are the bundles of the run's fleet, or those without one; others are named, and their fleets.
+func TestListingOwn(t *testing.T) {
+	of := func(bundle, fleet string) release.BundleListing {
+		return release.BundleListing{Bundle: bundle, Fleet: fleet}
+	}
+	l := release.Listing{Clusters: []release.ClusterListing{
+		{Bundles: []release.BundleListing{of("web", "shop"), of("alone", ""), of("theirs", "other")}},
+		{Bundles: []release.BundleListing{of("web", "other"), of("app", "shop"), of("web", "shop")}}}}
+	for fleet, want := range map[string]struct{ own, said string }{
+		"shop":  {"app web", "alone (without a fleet), theirs (fleet other)"},
+		"other": {"theirs web", "alone (without a fleet), app (fleet shop)"},
+		"":      {"alone", "app (fleet shop), theirs (fleet other), web (fleet shop)"},
+		"none":  {"", "alone (without a fleet), app (fleet shop), theirs (fleet other), web (fleet shop)"},
+	} {
+		l.Fleet = fleet
+		own, others := l.Own()
+		if strings.Join(own, " ") != want.own || len(others) != 1 || !strings.HasSuffix(others[0].What, ": "+want.said) || others.HasErrors() {
+			t.Errorf("%q: %v, %+v", fleet, own, others)
+		}
+	}
+	if _, others := (&release.Listing{}).Own(); len(others) > 0 {
+		t.Errorf("%+v", others)
+	}
+}

@@ -80,24 +80,28 @@ func Leaping(records []*Record) diag.Findings {
 }
 
 // Continues is the number over the fleet and the rollout of a run whose records will be as next: selected are the records of
-// its clusters, left those of others as far as they were read, nil for none. It is the next number and next's own rollout,
-// unless the run takes the newest release of the others on to clusters that are not in it yet, as a pipeline does that goes
-// wave by wave: then it is theirs. Numbers that do not count (Leaping) are nobody's.
-func Continues(next Record, selected, left []*Record) (number int, rollout string) {
-	highest, newest := counted(slices.Concat(selected, left)), 0
-	for _, r := range left {
-		if n := r.Number(); n <= highest {
-			newest = max(newest, n)
+// its clusters, settled tells which of these it does not change, left are those of others as far as they were read, nil for none. It is the next number and next's own rollout,
+// unless the run takes the newest release on to clusters that are not in it yet, as a pipeline does that goes
+// wave by wave: then it is that one. A rollback goes on with one to the same release also where that failed or died. Numbers that do not
+// count (Leaping) are nobody's.
+func Continues(next Record, selected, left []*Record, settled func(cluster string) bool) (number int, rollout string) {
+	highest := counted(slices.Concat(selected, left))
+	for i, r := range slices.Concat(left, selected) {
+		if r == nil || r.Number() != highest {
+			continue
+		}
+		goesOn := next.Phase == Applying && r.Rollout != "" && r.RollbackTo.String() == next.RollbackTo.String() &&
+			(next.RollbackTo != nil || r.Phase.Complete() && r.Head == next.Head)
+		if i >= len(left) && (!goesOn || next.RollbackTo == nil || r.Phase.Complete() && !settled(r.Cluster)) { // it is in the release, and changed anew
+			rollout = ""
+			break
+		}
+		if goesOn && rollout == "" {
+			rollout = r.Rollout
 		}
 	}
-	inIt := false
-	for _, r := range selected {
-		inIt = inIt || r.Number() == newest
-	}
-	for _, r := range left {
-		if r.Number() == newest && newest == highest && !inIt && next.Phase == Applying && r.Phase.Complete() && r.Head == next.Head && r.RollbackTo.String() == next.RollbackTo.String() && r.Rollout != "" {
-			return newest, r.Rollout
-		}
+	if rollout != "" {
+		return highest, rollout
 	}
 	return min(highest+1, MaxNumber), next.Rollout
 }

@@ -78,30 +78,40 @@ func TestContinues(t *testing.T) {
 		r.RollbackTo = &Name{Release: to}
 		return r
 	}
+	failed := func(r *Record) *Record { r.Phase = Failed; return r }
+	open := func(r *Record) *Record { r.Phase = Applying; return r }
+	headed := func(head string, r *Record) *Record { r.Head = head; return r }
 	for name, c := range map[string]struct {
 		next           Record
 		selected, left []*Record
 		number         int
 		rollout        string
 	}{
-		"first":                         {next, []*Record{nil, nil}, nil, 1, "own"},
-		"all":                           {next, []*Record{rec(3, "old", Succeeded), nil}, nil, 4, "own"},
-		"the next wave":                 {next, []*Record{rec(3, "old", Succeeded)}, []*Record{rec(4, "new", Succeeded)}, 4, "theirs"},
-		"the next wave, first time":     {next, []*Record{nil}, []*Record{rec(1, "new", Written), nil}, 1, "theirs"},
-		"changed meanwhile":             {next, []*Record{rec(3, "old", Succeeded)}, []*Record{rec(4, "other", Succeeded)}, 5, "own"},
-		"the first wave failed":         {next, []*Record{rec(3, "old", Succeeded)}, []*Record{rec(4, "new", Failed)}, 5, "own"},
-		"in it already":                 {next, []*Record{rec(4, "new", Succeeded)}, []*Record{rec(4, "new", Succeeded)}, 5, "own"},
-		"one is in it already":          {next, []*Record{rec(4, "new", Failed), rec(3, "old", Succeeded)}, []*Record{rec(4, "new", Succeeded)}, 5, "own"},
-		"the others are behind":         {next, []*Record{rec(6, "old", Succeeded)}, []*Record{rec(4, "new", Succeeded)}, 7, "own"},
-		"the rollback's next wave":      {back(1), []*Record{rec(3, "old", Succeeded)}, []*Record{backAt(4, 1)}, 4, "theirs"},
-		"applied after a rollback":      {next, []*Record{rec(3, "old", Succeeded)}, []*Record{backAt(4, 1)}, 5, "own"},
-		"another rollback":              {back(2), []*Record{rec(3, "old", Succeeded)}, []*Record{backAt(4, 1)}, 5, "own"},
-		"deleted":                       {deleting, []*Record{rec(3, "new", Succeeded)}, []*Record{rec(4, "new", Succeeded)}, 5, "own"},
-		"a damaged one":                 {next, []*Record{rec(3, "old", Succeeded), rec(MaxNumber, "old", Succeeded), rec(2, "old", Succeeded)}, nil, 4, "own"},
-		"a damaged one that is left":    {next, []*Record{rec(3, "old", Succeeded)}, []*Record{rec(MaxNumber-1, "new", Succeeded), rec(4, "new", Succeeded)}, 4, "theirs"},
-		"records of before the numbers": {next, []*Record{{Revision: 2, Head: "old"}}, []*Record{{Revision: 9, Head: "x", Phase: Succeeded}}, 10, "own"},
+		"first":                              {next, []*Record{nil, nil}, nil, 1, "own"},
+		"all":                                {next, []*Record{rec(3, "old", Succeeded), nil}, nil, 4, "own"},
+		"the next wave":                      {next, []*Record{rec(3, "old", Succeeded)}, []*Record{rec(4, "new", Succeeded)}, 4, "theirs"},
+		"the next wave, first time":          {next, []*Record{nil}, []*Record{rec(1, "new", Written), nil}, 1, "theirs"},
+		"changed meanwhile":                  {next, []*Record{rec(3, "old", Succeeded)}, []*Record{rec(4, "other", Succeeded)}, 5, "own"},
+		"the first wave failed":              {next, []*Record{rec(3, "old", Succeeded)}, []*Record{rec(4, "new", Failed)}, 5, "own"},
+		"in it already":                      {next, []*Record{rec(4, "new", Succeeded)}, []*Record{rec(4, "new", Succeeded)}, 5, "own"},
+		"one is in it already":               {next, []*Record{rec(4, "new", Failed), rec(3, "old", Succeeded)}, []*Record{rec(4, "new", Succeeded)}, 5, "own"},
+		"the others are behind":              {next, []*Record{rec(6, "old", Succeeded)}, []*Record{rec(4, "new", Succeeded)}, 7, "own"},
+		"the rollback's next wave":           {back(1), []*Record{rec(3, "old", Succeeded)}, []*Record{backAt(4, 1)}, 4, "theirs"},
+		"applied after a rollback":           {next, []*Record{rec(3, "old", Succeeded)}, []*Record{backAt(4, 1)}, 5, "own"},
+		"another rollback":                   {back(2), []*Record{rec(3, "old", Succeeded)}, []*Record{backAt(4, 1)}, 5, "own"},
+		"the rollback's own wave failed":     {back(1), []*Record{failed(backAt(4, 1)), rec(3, "old", Succeeded)}, nil, 4, "theirs"},
+		"the rollback's other wave failed":   {back(1), []*Record{rec(3, "old", Succeeded)}, []*Record{failed(backAt(4, 1))}, 4, "theirs"},
+		"the rollback died":                  {back(1), []*Record{rec(3, "old", Succeeded), open(backAt(4, 1))}, nil, 4, "theirs"},
+		"it went back, and moved since":      {back(1), []*Record{backAt(4, 1), rec(3, "old", Succeeded)}, nil, 5, "own"},
+		"the rollback's first wave is there": {back(1), []*Record{backAt(4, 1).On("settled"), rec(3, "old", Succeeded)}, nil, 4, "theirs"},
+		"a rollback over other files":        {back(1), []*Record{rec(3, "old", Succeeded)}, []*Record{headed("other", backAt(4, 1))}, 4, "theirs"},
+		"applied since the rollback's wave":  {back(1), []*Record{rec(5, "old", Succeeded)}, []*Record{backAt(4, 1)}, 6, "own"},
+		"deleted":                            {deleting, []*Record{rec(3, "new", Succeeded)}, []*Record{rec(4, "new", Succeeded)}, 5, "own"},
+		"a damaged one":                      {next, []*Record{rec(3, "old", Succeeded), rec(MaxNumber, "old", Succeeded), rec(2, "old", Succeeded)}, nil, 4, "own"},
+		"a damaged one that is left":         {next, []*Record{rec(3, "old", Succeeded)}, []*Record{rec(MaxNumber-1, "new", Succeeded), rec(4, "new", Succeeded)}, 4, "theirs"},
+		"records of before the numbers":      {next, []*Record{{Revision: 2, Head: "old"}}, []*Record{{Revision: 9, Head: "x", Phase: Succeeded}}, 10, "own"},
 	} {
-		if number, rollout := Continues(c.next, c.selected, c.left); number != c.number || rollout != c.rollout {
+		if number, rollout := Continues(c.next, c.selected, c.left, func(cluster string) bool { return cluster == "settled" }); number != c.number || rollout != c.rollout {
 			t.Errorf("%s: %d %s, want %d %s", name, number, rollout, c.number, c.rollout)
 		}
 	}

@@ -9,12 +9,11 @@ import (
 	"hawser.dev/hawser/internal/place"
 )
 
-// Requiring are the bundles on a cluster that require a bundle and have something there, sorted. Those of the fleet but ("" for
-// none) are left out. What cannot be read requires nothing as far as anybody knows.
-func Requiring(ctx context.Context, store Store, bundle, but string) []string {
+// Requiring are the bundles on a cluster that require a bundle and have something there, sorted. Those named by but are left out. What cannot be read requires nothing as far as anybody knows.
+func Requiring(ctx context.Context, store Store, bundle string, but []string) []string {
 	var out []string
 	_ = store.Bundles(ctx, func(r Record) error {
-		going := r.Phase == Deleting || but != "" && r.Fleet == but
+		going := r.Phase == Deleting || slices.Contains(but, r.Bundle)
 		if slices.Contains(r.Requires, bundle) && r.Bundle != bundle && !going && slices.ContainsFunc(r.Inventory, lasting) {
 			out = append(out, r.Bundle)
 		}

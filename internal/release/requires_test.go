@@ -25,11 +25,9 @@ func TestRequiring(t *testing.T) {
 	going := recordOf("going", "/w", 1, "d")
 	going.Phase = release.Deleting
 	put(going, "one")
-	of := recordOf("fleets", "/w", 1, "e")
-	of.Fleet = "shop"
-	put(of, "one")
-	for but, want := range map[string][]string{"": {"fleets", "two"}, "shop": {"two"}} {
-		if got := release.Requiring(t.Context(), store, "one", but); !slices.Equal(got, want) {
+	put(recordOf("too", "/w", 1, "e"), "one")
+	for but, want := range map[string][]string{"": {"too", "two"}, "too": {"two"}} {
+		if got := release.Requiring(t.Context(), store, "one", []string{but, "one"}); !slices.Equal(got, want) {
 			t.Errorf("but %q: %v, want %v", but, got, want)
 		}
 	}

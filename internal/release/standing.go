@@ -46,10 +46,19 @@ func Missing(bundle, need string, rec *Record) diag.Finding {
 	if rec != nil {
 		f.What = fmt.Sprintf("bundle %s requires %s, whose last run here is %s", bundle, need, rec.Phase)
 	}
+	f.Fix = "apply it first, or both in one run: the same files without --bundle"
 	if rec != nil && rec.Phase == Written {
 		f.Why = "it was applied with --wait=false, so that nobody knows whether it got ready"
+		f.Fix = "leave --wait=false out: apply it first, or both in one run, the same files without --bundle"
 	}
-	f.Fix = "apply it first, or both in one run: the same files without --bundle"
+	return f
+}
+
+// Unawaited is the finding that a bundle requires another one that the same run changes and does not wait for.
+func Unawaited(bundle, need string) diag.Finding {
+	f := diag.Errorf("missing-bundle", "bundle %s requires %s, which this run would not wait for", bundle, need)
+	f.Why = "with --wait=false nobody knows whether it got ready"
+	f.Fix = "leave --wait=false out, or apply " + need + " first and wait: --bundle " + need
 	return f
 }
 

@@ -201,15 +201,15 @@ func shopStatus() *fleetplan.StatusReport {
 		return fleetplan.ObjectStatus{Object: ref("Deployment", name), Status: ready}
 	}
 	return &fleetplan.StatusReport{V: 1, Bundle: "shop", Clusters: []fleetplan.ClusterStatus{
-		{Cluster: "staging-eu", Group: "staging", Bundle: "shop", Revision: 42, Phase: "succeeded", Head: "sha256:77ab03d1c2", Applied: noon, Author: "ada",
+		{Cluster: "staging-eu", Group: "staging", Bundle: "shop", Revision: 42, Release: 42, Phase: "succeeded", Head: "sha256:77ab03d1c2", Applied: noon, Author: "ada",
 			Instances: []fleetplan.InstanceStatus{inst("api", "ready", ok("api")), inst("web", "ready", ok("web"), ok("web-admin"))}},
-		{Cluster: "production-us-1", Group: "production", Bundle: "shop", Revision: 42, Phase: "failed", Applied: noon, Author: "ada",
+		{Cluster: "production-us-1", Group: "production", Bundle: "shop", Revision: 42, Release: 42, Phase: "failed", Applied: noon, Author: "ada",
 			Instances: []fleetplan.InstanceStatus{
 				inst("api", "failed", fleetplan.ObjectStatus{Object: ref("Deployment", "api"), Status: health.Status{State: health.Failed,
 					Reason: "0 of 3 pods ready", Details: []string{"pod api-6c9f-x2k, container api: ImagePullBackOff: registry.example.com/api:2.4.1: not found"}}}),
 				inst("web", "drifted", ok("web-admin"), fleetplan.ObjectStatus{Object: ref("Deployment", "web"), Status: ready, Drifted: true, By: "kubectl-edit",
 					Fields: []object.Taken{{Path: "spec.replicas", By: "kubectl-edit", Since: "2026-09-01T11:00:00Z"}}})}},
-		{Cluster: "production-eu-1", Group: "production", Bundle: "shop", Revision: 41, Phase: "applying", Applied: noon,
+		{Cluster: "production-eu-1", Group: "production", Bundle: "shop", Revision: 41, Release: 41, Phase: "applying", Applied: noon,
 			Instances: []fleetplan.InstanceStatus{inst("api", "progressing", fleetplan.ObjectStatus{Object: ref("Deployment", "api"),
 				Status: health.Status{State: health.Progressing, Reason: "2 of 3 pods ready"}})}},
 		{Cluster: "production-ap-1", Group: "production"},

@@ -124,7 +124,7 @@ func Shown(w io.Writer, h *history.History, st Style) error {
 			t.note(0, c.Cluster+": nothing was delivered yet", dim)
 			continue
 		case !c.In:
-			phase += ", not in this release"
+			phase += map[bool]string{false: ", not in this release", true: ", changed nothing here"}[c.Unchanged]
 		case c.InProgress != "":
 			phase += " by " + clean(c.InProgress)
 		}

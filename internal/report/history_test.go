@@ -36,7 +36,7 @@ func shopKept() []history.Cluster {
 	first := shopRecord(1, 41, release.Succeeded, "2.3.0")
 	first.Message, first.Head = "more replicas", "sha256:0000"
 	second, bad, open := shopRecord(2, 42, release.Succeeded, "2.4.1"), shopRecord(2, 42, release.Failed, "2.4.1"), shopRecord(3, 43, release.Applying, "2.4.2")
-	open.Done = plan.Counts{}
+	open.Done, open.Head = plan.Counts{}, "sha256:9d11c0ffee"
 	kept := func(records ...release.Record) []history.Kept {
 		return []history.Kept{{InProgress: "bob@ci since 2026-09-01T13:00:00Z", Records: records}}
 	}
@@ -87,7 +87,7 @@ func TestHistory(t *testing.T) {
 	for name, st := range map[string]Style{"wide": wideStyle, "narrow": narrowStyle} {
 		golden(t, "history/history."+name+".txt", text(t, func(b *bytes.Buffer) error { return History(b, history.Of(shopKept()), st) }))
 		h := history.Of(shopKept())
-		if err := h.Only("", "42"); err != nil {
+		if err := h.Only("", "42", nil); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, "history/shown."+name+".txt", text(t, func(b *bytes.Buffer) error { return Shown(b, h, st) }))
@@ -123,7 +123,7 @@ func TestHistoryOrders(t *testing.T) {
 		if strings.Count(got, "Nobody knows") != 1 || !strings.Contains(got, "2 clusters") {
 			t.Errorf("%s", got)
 		}
-		if err := h.Only("", "42"); err != nil {
+		if err := h.Only("", "42", nil); err != nil {
 			t.Fatal(err)
 		}
 		got += text(t, func(b *bytes.Buffer) error { return Shown(b, h, st) })

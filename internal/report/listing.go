@@ -12,10 +12,10 @@ import (
 	"hawser.dev/hawser/internal/release"
 )
 
-// Listing prints what was delivered: a row per instance and cluster, with the revision, when and how it ended.
+// Listing prints what was delivered: a row per instance and cluster, with the release, when and how it ended.
 func Listing(w io.Writer, l *release.Listing, st Style) error {
 	o := newOut(w, st)
-	head := []string{"CLUSTER", "BUNDLE", "INSTANCE", "NAMESPACE", "VERSION", "REV", "DELIVERED", "STATUS"}
+	head := []string{"CLUSTER", "BUNDLE", "INSTANCE", "NAMESPACE", "VERSION", "RELEASE", "DELIVERED", "STATUS"}
 	t := &table{rows: [][]string{head}}
 	if st.narrow() {
 		t.rows = nil
@@ -30,7 +30,7 @@ func Listing(w io.Writer, l *release.Listing, st Style) error {
 		for _, b := range c.Bundles {
 			for _, in := range b.Instances {
 				ended, colour := phaseOf(b, in)
-				row := []string{c.Cluster, b.Bundle, in.Instance, strings.Join(in.Namespaces, ","), clean(in.Source.Version), dash(b.Revision),
+				row := []string{c.Cluster, b.Bundle, in.Instance, strings.Join(in.Namespaces, ","), clean(in.Source.Version), dash(b.Release),
 					b.At.UTC().Format(time.RFC3339), ended}
 				for i := range row {
 					row[i] = cmp.Or(row[i], "-")
@@ -128,7 +128,7 @@ func inspected(b release.BundleListing, in release.InstanceListing, part string)
 	field("source", strings.TrimSpace(in.Source.Kind+" "+in.Source.Name))
 	field("repository", in.Source.Repository)
 	field("version", in.Source.Version)
-	field("revision", dash(b.Revision))
+	field("release", fmt.Sprintf("%s (revision %d of the cluster)", dash(b.Release), b.Revision))
 	field("delivered", b.At.UTC().Format(time.RFC3339))
 	field("by", b.Author)
 	field("message", b.Message)

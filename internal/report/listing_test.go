@@ -17,7 +17,7 @@ func shopListing() *release.Listing {
 	own := func(kind, name string) plan.Owned {
 		return plan.Owned{Ref: ref(kind, name), Version: "v1", Instance: "api"}
 	}
-	rec := release.Record{Bundle: "shop", Fleet: "shop", Revision: 42, Phase: release.Succeeded, Started: noon, Finished: noon, Author: "ada", Message: "news",
+	rec := release.Record{Bundle: "shop", Fleet: "shop", Revision: 44, Release: 42, Phase: release.Succeeded, Started: noon, Finished: noon, Author: "ada", Message: "news",
 		Sources: map[string]string{"api": "module oci://registry.example.com/api 1.4.2", "web": "helm podinfo 6.5.0 (https://charts.example.com)"},
 		Inputs:  map[string]string{"api": "sha256:77ab03d1c2"}, Origins: map[string]string{"REGION": "eu (env)"},
 		Inventory: []plan.Owned{own("Deployment", "api"), own("Namespace", "shop")}}
@@ -94,7 +94,7 @@ func TestStatusOfWhatMoved(t *testing.T) {
 	} {
 		for _, width := range []int{60, 120} {
 			var b strings.Builder
-			r := &fleetplan.StatusReport{Bundle: "old", Clusters: []fleetplan.ClusterStatus{{Cluster: "eu", Bundle: "old", Revision: 2, Phase: release.Succeeded, Instances: c.instances}}}
+			r := &fleetplan.StatusReport{Bundle: "old", Clusters: []fleetplan.ClusterStatus{{Cluster: "eu", Bundle: "old", Revision: 2, Release: 2, Phase: release.Succeeded, Instances: c.instances}}}
 			if err := Status(&b, r, Style{Width: width}); err != nil {
 				t.Fatal(err)
 			}

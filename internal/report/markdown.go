@@ -51,6 +51,8 @@ func markdownHead(p *fleetplan.FleetPlan, st Style) string {
 	switch p.Verb {
 	case "delete":
 		what = "Plan to delete"
+	case "eject":
+		what = "Plan to eject"
 	case "rollback":
 		what = "Plan to go back to release " + p.RollbackTo.String()
 	}

@@ -159,15 +159,6 @@ func success(oc *fleetplan.Outcome) string {
 	for _, x := range oc.Clusters {
 		c = c.Add(x.Done)
 	}
-	verb := "Applied"
-	switch oc.Verb {
-	case "delete":
-		verb = "Deleted"
-	case "rollback":
-		verb = "Rolled back"
-	case "drift":
-		verb = "Put right"
-	}
 	where := count(len(oc.Clusters), "cluster")
 	later := slices.DeleteFunc(slices.Clone(oc.Clusters), func(c fleetplan.ClusterOutcome) bool { return !c.Later })
 	switch {
@@ -177,10 +168,13 @@ func success(oc *fleetplan.Outcome) string {
 		where = oc.Clusters[0].Cluster
 	}
 	what := fmt.Sprintf("%d created, %d changed, %d deleted, %d unchanged", c.Create, changed(c), c.Delete, c.Unchanged)
-	if oc.Verb == "delete" {
+	switch oc.Verb {
+	case "delete":
 		what = count(c.Delete, "object") + " deleted"
+	case "eject":
+		what = count(c.Release, "object") + " left as they are"
 	}
-	s := fmt.Sprintf("%s %s on %s in %s: %s", verb, oc.Bundle, where, seconds(time.Duration(oc.Seconds*float64(time.Second))), what)
+	s := fmt.Sprintf("%s %s on %s in %s: %s", oc.Did(), oc.Bundle, where, seconds(time.Duration(oc.Seconds*float64(time.Second))), what)
 	if oc.Rollout != "" {
 		s += " (rollout " + oc.Rollout + ")"
 	}

@@ -144,15 +144,7 @@ func planHeader(o *out, p *fleetplan.FleetPlan) {
 	if n := len(p.Schedule.Waves); n > 0 && !p.Schedule.Sequential {
 		where += ", " + count(n, "wave")
 	}
-	head := "Bundle " + p.Bundle + where
-	switch p.Verb {
-	case "delete":
-		head = "Delete bundle " + p.Bundle + where
-	case "rollback":
-		head = fmt.Sprintf("Bundle %s back to release %s%s", p.Bundle, p.RollbackTo, where)
-	case "drift":
-		head = "Bundle " + p.Bundle + " back to what is recorded" + where
-	}
+	head := p.Title(where)
 	if !o.st.Apply {
 		head += ". Reading only"
 	}

@@ -21,7 +21,7 @@ func rolloutBlock(o *out, p *fleetplan.FleetPlan) {
 	o.line(o.st.paint(bold, "Rollout"))
 	if s.Sequential || len(s.Waves) == 0 {
 		order := "in the fleet's order"
-		if p.Verb == "delete" {
+		if fleetplan.Ends(p.Verb) {
 			order = "in reverse order"
 		}
 		o.linef("   %s, one after another %s; stops at the first failure", count(len(s.Members), "cluster"), order)

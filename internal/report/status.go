@@ -157,13 +157,13 @@ func applied(c fleetplan.ClusterStatus) string {
 
 func wideStatus(o *out, r *fleetplan.StatusReport) {
 	several := r.Bundle == ""
-	head := []string{"CLUSTER", "GROUP", "REV", "INSTANCE", "READY", "STATE", "SOURCE"}
+	head := []string{"CLUSTER", "GROUP", "RELEASE", "INSTANCE", "READY", "STATE", "SOURCE"}
 	if several {
 		head = slices.Insert(head, 2, "BUNDLE")
 	}
 	t := &table{rows: [][]string{head}}
 	for _, c := range r.Clusters {
-		lead := []string{c.Cluster, c.Group, dash(c.Revision)}
+		lead := []string{c.Cluster, c.Group, dash(c.Release)}
 		if several {
 			lead = slices.Insert(lead, 2, c.Bundle)
 		}
@@ -268,8 +268,8 @@ func statusObjects(st Style, i fleetplan.InstanceStatus, note func(string, ink))
 
 func narrowStatus(o *out, c fleetplan.ClusterStatus) {
 	head := o.st.paint(bold, c.Cluster)
-	if c.Revision > 0 {
-		head += fmt.Sprintf("  revision %d", c.Revision)
+	if c.Release > 0 {
+		head += fmt.Sprintf("  release %d", c.Release)
 	}
 	state := stateOf(c)
 	o.line(head, "  ", o.st.paint(stateInk[state], state))

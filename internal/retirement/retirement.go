@@ -7,6 +7,7 @@ package retirement
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/lockfile"
 )
 
@@ -27,10 +29,62 @@ type Retirement struct {
 	Access string `json:"access,omitempty"`
 	// Bundles of this fleet run there, as its records say; when nobody was asked, as hawser.lock says.
 	Bundles []string `json:"bundles"`
+	// Others are bundles of a fleet of that name that nothing tells to be this one's, with where each is from: they are left.
+	Others map[string]string `json:"others,omitempty"`
 	// Known is false where hawser.lock does not tell which bundles it delivered there.
 	Known bool `json:"known"`
 	// Lock is the file that knows the cluster.
 	Lock string `json:"lock"`
+}
+
+// Takes reports whether a bundle of a fleet of this name, which runs there, is this fleet's; one that is not is among Others.
+func (r *Retirement) Takes(rec lineage.Record, run lineage.Run, delivered []string) bool {
+	if lineage.Own(rec, run, slices.Contains(delivered, rec.Bundle)) {
+		return true
+	}
+	if r.Others == nil {
+		r.Others = map[string]string{}
+	}
+	r.Others[rec.Bundle] = rec.Source.String()
+	return false
+}
+
+// Left names what stays on the cluster, "" for nothing.
+func (r *Retirement) Left() string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(r.Others)) {
+		out = append(out, name+" ("+r.Others[name]+")")
+	}
+	return strings.Join(out, "; ")
+}
+
+// Ended says what became of the cluster: what it had was deleted, or kept.
+func (r *Retirement) Ended(kept bool) string {
+	what, bundles := "nothing of the fleet runs there", strings.Join(r.Bundles, ", ")
+	switch {
+	case bundles != "" && kept:
+		what = "left there: " + bundles
+	case bundles != "":
+		what = "deleted there: " + bundles
+	case kept && !r.Known:
+		what = "left there: whatever was delivered"
+	}
+	if left := r.Left(); left != "" {
+		what += "; left there, of others: " + left
+	}
+	return fmt.Sprintf("Cluster %s is retired from the fleet %s; %s. %s forgot it.", r.Cluster, r.Fleet, what, r.Lock)
+}
+
+// Nobodys refuses to forget a cluster of which nobody knows what was delivered there, while bundles run there that nothing tells
+// to be this fleet's.
+func (r *Retirement) Nobodys() diag.Findings {
+	if r.Known || len(r.Bundles) > 0 || len(r.Others) == 0 {
+		return nil
+	}
+	f := diag.Errorf("other-source", "what this fleet delivered to %s is not known, and these run there: %s", r.Cluster, r.Left())
+	f.Why = r.Lock + " does not know them, and another fleet may have the name " + r.Fleet
+	f.Fix = "name their files with -f, one after the other, or forget the cluster with --keep"
+	return diag.Findings{f}
 }
 
 // Left names the clusters that hawser.lock knows and that the fleet no longer has. declared are the names of those it has,

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/lockfile"
 )
 
@@ -60,5 +61,38 @@ func TestFind(t *testing.T) {
 	got, _ := Find(lock(), "/repo/hawser.lock", spec(), Request{Cluster: "file"})
 	if k := got.Kubeconfig; k == nil || k.Path != "kube/x" || k.Dir != "/repo" || k.Context != "x" || got.KubeContext != "" {
 		t.Errorf("a kubeconfig of its own: %+v", got)
+	}
+}
+
+// TestTakes: bundles of a fleet of the same name are taken where the lineage, or the place that is told, is ours; the others are
+// named.
+func TestTakes(t *testing.T) {
+	repo := lineage.Source{Repository: "github.com/acme/shop", Path: "deploy"}
+	for name, c := range map[string]struct {
+		rec  lineage.Record
+		run  lineage.Run
+		want bool
+	}{
+		"our lineage, no files named":            {lineage.Record{ID: "1", Source: repo}, lineage.Run{ID: "1"}, true},
+		"another lineage, no files named":        {lineage.Record{ID: "2", Source: repo}, lineage.Run{ID: "1"}, false},
+		"not delivered by us":                    {lineage.Record{Bundle: "other", ID: "2", Source: repo}, lineage.Run{}, false},
+		"delivered by us, of an unknown lineage": {lineage.Record{Bundle: "ours", ID: "2", Source: repo}, lineage.Run{}, true},
+		"our place":                              {lineage.Record{ID: "2", Source: repo}, lineage.Run{Source: repo}, true},
+		"another place":                          {lineage.Record{ID: "2", Source: repo}, lineage.Run{Source: lineage.Source{Repository: "github.com/acme/other", Path: "deploy"}}, false},
+	} {
+		if c.rec.Bundle == "" {
+			c.rec.Bundle = "b"
+		}
+		r := Retirement{Fleet: "f", Cluster: "old", Lock: "hawser.lock"}
+		if got := r.Takes(c.rec, c.run, []string{"ours"}); got != c.want || (r.Left() == "") != c.want {
+			t.Errorf("%s: %v, left %q", name, got, r.Left())
+		}
+		if !c.want && (len(r.Nobodys()) != 1 || !strings.Contains(r.Ended(false), c.rec.Bundle+" (github.com/acme/shop, directory deploy)")) {
+			t.Errorf("%s: %v; %s", name, r.Nobodys(), r.Ended(false))
+		}
+		r.Known = true
+		if len(r.Nobodys()) > 0 {
+			t.Errorf("%s: what is known is refused", name)
+		}
 	}
 }

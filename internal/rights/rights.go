@@ -107,6 +107,10 @@ func verbsOf(ch plan.Change) []string {
 		return []string{"get", "patch"}
 	case plan.Recreate:
 		return []string{"create", "delete", "patch"}
+	case plan.Release:
+		if ch.Code == plan.CodeEjected {
+			return []string{"get", "patch"}
+		}
 	case plan.Delete:
 		return []string{"delete"}
 	}

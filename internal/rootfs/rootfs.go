@@ -94,6 +94,32 @@ func Within(root, name string) error {
 	return nil
 }
 
+// Named is the path of what a document in dir names, which lies in the document's Bounds, or below one of the directories that who
+// runs Hawser allows besides. Without a dir no document named it: then it may lie anywhere. Errors name the path.
+func Named(dir, name string, allowed ...string) (string, error) {
+	full := name
+	if !filepath.IsAbs(full) {
+		full = filepath.Join(dir, full)
+	}
+	if dir == "" {
+		return full, nil
+	}
+	bound, err := Bounds(dir)
+	if err != nil {
+		return "", err
+	}
+	err = Within(bound, full)
+	for _, also := range allowed {
+		if also, broken := filepath.EvalSymlinks(also); broken == nil && filepath.IsAbs(also) && Within(also, full) == nil {
+			return full, nil
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s %w", name, err)
+	}
+	return full, nil
+}
+
 // Written is the directory, links resolved, that a user named to write into, or would be made. A link of a repository (or a module, or
 // without any of what lies below the current directory) that leads out of it, or into .git, is refused: who wrote it is not who named
 // the directory. Links beside repositories may lead anywhere.
@@ -178,7 +204,7 @@ func resolve(name string, links int) (string, error) {
 
 // InGit reports whether a path without links lies in a repository's own .git, which holds credentials.
 func InGit(rel string) bool {
-	return slices.Contains(strings.Split(filepath.ToSlash(rel), "/"), ".git")
+	return slices.ContainsFunc(strings.Split(filepath.ToSlash(rel), "/"), func(part string) bool { return strings.EqualFold(part, ".git") })
 }
 
 // Below is a path as one relative to root (slashes). Links of the path's directory are resolved, and those of the file

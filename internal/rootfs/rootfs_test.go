@@ -175,6 +175,33 @@ func TestFS(t *testing.T) {
 }
 
 // TestWithin: what lies outside, or in .git, is told by every name and link, and the same of what is not there.
+func TestNamed(t *testing.T) {
+	_, root := tree(t)
+	outside := filepath.Join(filepath.Dir(root), "outside")
+	link(t, outside, filepath.Join(root, "d", "out"))
+	for _, c := range []struct {
+		reason, dir, name string
+		allowed           []string
+		want              string
+	}{
+		{"relative to the document", filepath.Join(root, "d"), "b.yaml", nil, ""},
+		{"elsewhere in its repository", filepath.Join(root, "d"), "../a.yaml", nil, ""},
+		{"outside", root, "../outside", nil, "../outside lies"},
+		{"outside, absolute", root, outside, nil, "outside of"},
+		{"by a link", filepath.Join(root, "d"), "out", nil, "out lies, or leads by a link, outside of"},
+		{"in .git", root, ".git", nil, ".git is a part of .git"},
+		{"in .git, as some systems spell it", root, ".GIT/config", nil, "is a part of .git"},
+		{"allowed", root, "../outside/secret.yaml", []string{"", "relative", outside}, ""},
+		{"another directory is allowed", root, "../outside", []string{outside + "-other", filepath.Join(outside, "d"), "."}, "outside of"},
+		{"no document named it", "", outside, nil, ""},
+	} {
+		got, err := rootfs.Named(c.dir, c.name, c.allowed...)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) || err == nil && !filepath.IsAbs(got) {
+			t.Errorf("%s: %q, %v; want %q", c.reason, got, err, c.want)
+		}
+	}
+}
+
 func TestWithin(t *testing.T) {
 	_, root := tree(t)
 	for name, to := range map[string]string{"out": "../outside", "gone": "../outside/gone", "g": ".git", "in": "d", "hop": "gone", "here": "nowhere", "loop": "loop", "abs": filepath.Join(root, "d")} {

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"hawser.dev/hawser/api/v1alpha1"
@@ -105,7 +104,7 @@ type Maker interface {
 	Signer(ctx context.Context, how Sign) (Signing, error)
 }
 
-// ReadKey reads a public key in PEM from a file, relative to dir.
+// ReadKey reads a public key in PEM from a file, relative to dir, in whose repository it lies.
 func ReadKey(dir, file string) ([]byte, error) {
 	data, err := readSmall(dir, file)
 	if err != nil {
@@ -122,7 +121,7 @@ func ReadKey(dir, file string) ([]byte, error) {
 	return data, nil
 }
 
-// ReadRoot reads a trusted_root.json, relative to dir; no name is the zero Root.
+// ReadRoot reads a trusted_root.json, relative to dir, in whose repository it lies; no name is the zero Root.
 func ReadRoot(dir, file string) (Root, error) {
 	if file == "" {
 		return Root{}, nil
@@ -133,8 +132,9 @@ func ReadRoot(dir, file string) (Root, error) {
 
 func readSmall(dir, file string) ([]byte, error) {
 	const most = 4 << 20
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(dir, file)
+	file, err := rootfs.Named(dir, file)
+	if err != nil {
+		return nil, err
 	}
 	info, err := os.Stat(file)
 	switch {

@@ -329,6 +329,41 @@ func TestReadKey(t *testing.T) {
 	}
 }
 
+// TestKeysStayInTheRepository: a fleet's or bundle's keys and roots are files of its repository, also behind links; whether another
+// file is there is not told.
+func TestKeysStayInTheRepository(t *testing.T) {
+	top := t.TempDir()
+	repo := filepath.Join(top, "repo")
+	for _, dir := range []string{filepath.Join(repo, ".git"), filepath.Join(repo, "fleets")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const key = "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n"
+	for _, at := range []string{filepath.Join(top, "cosign.pub"), filepath.Join(repo, "cosign.pub"), filepath.Join(repo, ".git", "config")} {
+		if err := os.WriteFile(at, []byte(key), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(top, "cosign.pub"), filepath.Join(repo, "fleets", "link.pub")); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(repo, "fleets")
+	for name, want := range map[string]string{"../cosign.pub": "", "../../cosign.pub": "outside of", filepath.Join(top, "cosign.pub"): "outside of",
+		"../../gone.pub": "outside of", "link.pub": "outside of", "../.git/config": "part of .git"} {
+		_, err := ReadKey(dir, name)
+		_, rootErr := ReadRoot(dir, name)
+		for _, err := range []error{err, rootErr} {
+			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q", name, err, want)
+			}
+		}
+	}
+	if _, err := ReadKey("", filepath.Join(top, "cosign.pub")); err != nil {
+		t.Errorf("what a flag names: %v", err)
+	}
+}
+
 // asking is a store of signatures that answers with an error.
 type asking struct {
 	answer func() error

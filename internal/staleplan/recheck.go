@@ -66,6 +66,17 @@ func reclaimed(was, now plan.Live) string {
 	return ""
 }
 
+// Changed says why an object is not the one that a plan saw, or not as it was then by what we declared; "" when it is.
+func Changed(ch plan.Change, now plan.Live) string {
+	switch {
+	case now.UID != ch.UID:
+		return "it is another object now (other uid)"
+	case now.Own != ch.Own:
+		return "fields we declared were changed since"
+	}
+	return ""
+}
+
 // Removable says why an object that a change deletes is not deleted any more, as it is there now, "" when it is: it is another
 // one, ours of it was changed, or something keeps it that did not when the plan was made. owner is the id of our bundle.
 func Removable(ch plan.Change, owner string, now plan.Live) string {
@@ -73,11 +84,8 @@ func Removable(ch plan.Change, owner string, now plan.Live) string {
 	if ch.Seen != nil {
 		was = *ch.Seen
 	}
-	switch {
-	case now.UID != ch.UID:
-		return "it is another object now (other uid)"
-	case now.Own != ch.Own:
-		return "fields we declared were changed since"
+	if why := Changed(ch, now); why != "" {
+		return why
 	}
 	if why := reclaimed(was, now); why != "" {
 		return "it " + why

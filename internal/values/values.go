@@ -118,6 +118,9 @@ func (r *Reader) Resolve(ctx context.Context, t Target, ref secret.Ref) (string,
 		f := diag.Errorf("secret-not-found", "the store %s gives no value for %s", ref.Store, ref)
 		f.Why = r.options.Redactor.Redact(err.Error())
 		f.Fix = "correct the reference, or put the value into the store; nothing is taken instead of it"
+		if outside, ok := errors.AsType[*secret.OutsideError](err); ok {
+			f.Fix = outside.Fix
+		}
 		if _, ok := errors.AsType[*secret.NoKeyError](err); ok {
 			f.Fix = fmt.Sprintf("give the store its key: correct where secretStores.%s says it is, or put the key there", ref.Store)
 		}

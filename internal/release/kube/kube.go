@@ -58,6 +58,8 @@ const (
 	// maxPages are read of one LIST, with maxListed bytes of data.
 	maxPages  = 5000
 	maxListed = 256 << 20
+	// maxTries are made to read a record that somebody writes again and again.
+	maxTries = 50
 )
 
 // store is the release.Store of one cluster. It remembers the heads it saw, so that a Put after a Current needs no
@@ -94,9 +96,9 @@ func (s *store) Current(ctx context.Context, owner string) (*release.Record, rel
 }
 
 // current reads head and record; nil, nil, nil when there is none. When an overflow Secret is missing a newer head
-// has replaced the one just read, so it looks again.
+// has replaced the one just read, so it looks again, until the head is the same one twice.
 func (s *store) current(ctx context.Context, owner string) (*head, *release.Record, error) {
-	for try := 1; ; try++ {
+	for try, was := 1, ""; ; try++ {
 		var secret corev1.Secret
 		err := s.c.Get(ctx, secretsPath+"/"+headName(owner), nil, &secret)
 		if apierrors.IsNotFound(err) {
@@ -107,7 +109,8 @@ func (s *store) current(ctx context.Context, owner string) (*head, *release.Reco
 			return nil, nil, s.wrap("read", "secrets", headName(owner), err)
 		}
 		h, r, err := s.open(ctx, owner, &secret)
-		if apierrors.IsNotFound(err) && try < 3 {
+		if apierrors.IsNotFound(err) && try < maxTries && secret.ResourceVersion != was {
+			was = secret.ResourceVersion
 			continue
 		}
 		if apierrors.IsNotFound(err) {

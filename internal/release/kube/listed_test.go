@@ -101,6 +101,21 @@ func TestRecordWrittenWhileListed(t *testing.T) {
 		t.Errorf("deleted: %d records, %v", len(all), err)
 	}
 
+	h = write(4, "") // whoever writes often is not taken for damage
+	var again func(n int) func()
+	again = func(n int) func() {
+		return func() {
+			if h = write(n+2, write(n+1, h)); n < 20 {
+				c.between = again(n + 2)
+			}
+		}
+	}
+	c.between = again(4)
+	if all, err := bundles(t, kube.New(c, "c")); err != nil || len(all) != 1 || all[0].Revision != 22 {
+		t.Errorf("written again and again: %+v, %v", all, err)
+	}
+	maps.DeleteFunc(c.secrets, func(name string, _ corev1.Secret) bool { return !strings.Contains(name, "lease") })
+
 	h = write(4, "") // a part that is missing for good is told
 	maps.DeleteFunc(c.secrets, func(name string, _ corev1.Secret) bool { return strings.Contains(name, "-overflow-") })
 	if all, err := bundles(t, kube.New(c, "c")); err == nil || len(all) != 0 || !strings.Contains(err.Error(), "part of it is missing") {

@@ -8,6 +8,7 @@ import (
 
 	"helm.sh/helm/v4/pkg/chart/common"
 	"helm.sh/helm/v4/pkg/chart/common/util"
+	chart "helm.sh/helm/v4/pkg/chart/v2"
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 	"helm.sh/helm/v4/pkg/engine"
 
@@ -22,8 +23,10 @@ type job struct {
 	opts  Options
 	chart *loaded
 	// prefix is how the chart's directory is shown.
-	prefix   string
-	caps     *common.Capabilities
+	prefix string
+	caps   *common.Capabilities
+	// brings are the kinds that the chart's crds folders define, "GROUP/VERSION/KIND"; nil before they were read.
+	brings   []string
 	warnings diag.Findings
 	// out gets what is known about answers.
 	out *render.Result
@@ -69,7 +72,7 @@ func (j *job) once(ctx context.Context, a *answers) ([]object.Object, error) {
 	}
 	top, err := util.ToRenderValuesWithSchemaValidation(c, user, common.ReleaseOptions{
 		Name: releaseName(j.req), Namespace: j.req.Instance.Namespace, Revision: 1, IsInstall: true,
-	}, j.caps, true)
+	}, j.capsWith(c), true)
 	if err != nil {
 		return nil, failure("values", "the values do not fit the chart: "+err.Error(), "")
 	}
@@ -84,6 +87,25 @@ func (j *job) once(ctx context.Context, a *answers) ([]object.Object, error) {
 		return nil, j.templateError(err)
 	}
 	return j.objects(c, files)
+}
+
+// capsWith are the capabilities with the kinds that the crds folders of a chart, and of its dependencies that are enabled, define:
+// Helm asks the cluster when it has installed them.
+func (j *job) capsWith(c *chart.Chart) *common.Capabilities {
+	if source(j.req).SkipCRDs || !j.chart.depends(j.req) {
+		return j.caps
+	}
+	if j.brings == nil {
+		var crds []object.Object
+		for _, f := range c.CRDObjects() {
+			objs, _ := j.documents(f.Filename, string(f.File.Data)) // what is wrong with them is found with the objects
+			crds = append(crds, objs...)
+		}
+		j.brings = append([]string{}, object.Serving(nil, object.DefinedKinds(crds))...)
+	}
+	out := j.caps.Copy()
+	out.APIVersions = slices.Compact(slices.Sorted(slices.Values(slices.Concat(out.APIVersions, apiVersions(j.brings)))))
+	return out
 }
 
 // site is the place with the given name; a plain name is that of a function in a text that was handed to tpl.

@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"hawser.dev/hawser/internal/reference"
+)
+
+func (s *session) ejectCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "eject BUNDLE [--fleet FLEET]",
+		Short: "Leave the objects of a bundle to themselves, without a trace of Hawser",
+		Long: `Eject ends what Hawser does with a bundle, and leaves everything that it delivered running: labels and field ownership
+of Hawser are taken off the objects, one small write each, no pod restarts, no hook runs. Then the records of its releases go,
+and the values that were made up for it (the Secrets that hold them stay). It is shown and confirmed first, and goes through
+the waves as a delete does; run again, it goes on. What somebody else manages by now is not touched.
+
+To have it back: hawser apply -f BUNDLE --adopt.
+
+Exit codes: 0 done, 1 error, 3 partly done, 5 refused, 130 interrupted.`,
+		Example: `  hawser eject shop --fleet fleet.yaml --dry-run
+  hawser eject shop --fleet fleet.yaml -y`,
+		Args: reference.Exactly("BUNDLE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.fromRecords(cmd, args, "", Engine.PlanEject, s.confirmApply)
+		},
+	}
+	f := cmd.Flags()
+	s.opts.fleetFlags(f)
+	s.opts.accessFlags(f)
+	s.opts.viewFlags(f)
+	s.opts.outputFlag(f, "text", "json", "yaml and markdown with --dry-run")
+	f.BoolVarP(&s.opts.yes, "yes", "y", false, "do not ask")
+	f.BoolVar(&s.opts.dryRun, "dry-run", false, "show the plan and stop")
+	s.opts.identityFlags(f)
+	f.BoolVar(&s.opts.skipUnreachable, "skip-unreachable", false, "go on without clusters that do not answer; they count as failed")
+	f.StringVar(&s.opts.progress, "progress", "auto", "progress: auto, live or plain")
+	s.completeFleet(cmd)
+	return cmd
+}

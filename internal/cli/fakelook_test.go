@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/history"
+	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/retirement"
+)
+
+// keeps are two releases on two clusters.
+func (f *fake) keeps() []history.Cluster {
+	rec := func(number int) release.Record {
+		return release.Record{Bundle: "shop", Owner: "o", Revision: number, Release: number, Rollout: fmt.Sprint("7K2M", number), Phase: release.Succeeded,
+			Started: epoch, Finished: epoch, Author: "ada@laptop", Sources: map[string]string{"api": "module oci://registry/api 1.0.0"}}
+	}
+	kept := []history.Kept{{Records: []release.Record{rec(2), rec(1)}}}
+	out := []history.Cluster{{Name: "staging-eu", Bundles: kept}, {Name: "staging-us", Bundles: kept}}
+	if f.what == "unreachable" {
+		out[1] = history.Cluster{Name: "staging-us", Unreachable: "i/o timeout"}
+	}
+	return out
+}
+
+func (f *fake) History(_ context.Context, req engine.Request) (*history.History, error) {
+	f.record(req)
+	h := history.Of(f.keeps())
+	if len(h.Unknown) > 0 {
+		return h, fleetplan.ErrPartial
+	}
+	return h, nil
+}
+
+func (f *fake) Compare(_ context.Context, req engine.Request, from, to string) (*history.Comparison, error) {
+	f.record(req)
+	c, err := history.Compare(f.keeps(), req.Bundle, from, to)
+	if err != nil {
+		return nil, err
+	}
+	for i := range c.Clusters {
+		if c.Clusters[i].Unknown == "" {
+			c.Clusters[i].Change(nil, nil, false, strings.Clone)
+		}
+	}
+	if len(c.Unknown()) > 0 {
+		return c, fleetplan.ErrPartial
+	}
+	return c, nil
+}
+
+func (f *fake) fleet(req engine.Request) (*fleetplan.FleetReport, error) {
+	f.record(req)
+	r := &fleetplan.FleetReport{V: 1, Fleet: "shop", Clusters: []fleetplan.FleetRow{{Cluster: "staging-eu", Group: "staging", Wave: 1, Access: "context stg",
+		Server: "https://10.0.0.1:6443", Version: "1.36.3", UID: "6f1c",
+		Values: map[string]fleet.Value{"REGION": {Value: "eu", Origin: "k8s:v1:ConfigMap:default:cluster-info"}}}}}
+	if f.what == "unreachable" {
+		r.Clusters[0].Problem = "i/o timeout"
+		r.Findings = diag.Findings{diag.Errorf("unreachable", "the cluster does not answer")}
+		return r, r.Findings.Err()
+	}
+	return r, nil
+}
+
+func (f *fake) Clusters(_ context.Context, req engine.Request) (*fleetplan.FleetReport, error) {
+	return f.fleet(req)
+}
+
+func (f *fake) Check(_ context.Context, req engine.Request) (*fleetplan.FleetReport, error) {
+	return f.fleet(req)
+}
+
+func (f *fake) Values(_ context.Context, req engine.Request) (*fleetplan.FleetReport, error) {
+	return f.fleet(req)
+}
+
+func (f *fake) Retiring(_ context.Context, req engine.Request) (*retirement.Retirement, error) {
+	f.record(req)
+	out := &retirement.Retirement{V: 1, Fleet: "shop", Cluster: req.Retire, Bundles: []string{"base", "shop"}, Known: true, Lock: "hawser.lock"}
+	return out, nil
+}
+
+func (f *fake) Retire(_ context.Context, req engine.Request) error {
+	f.record(req)
+	return nil
+}
+
+func (f *fake) Snapshot(_ context.Context, req engine.Request) (*fleet.Snapshot, error) {
+	f.record(req)
+	return &fleet.Snapshot{V: 1, Fleet: "shop", Clusters: []fleet.Facts{{Name: "staging-eu", Group: "staging", Version: "1.36.3"}}}, nil
+}

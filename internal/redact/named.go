@@ -1,0 +1,68 @@
+package redact
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Where configurations say that what follows is a password: by its name (Password=PW;, password: "PW", AccountKey=PW;, Authorization:
+// Bearer PW), or by its place (.netrc, .pgpass, curl -u, an address with a user).
+var (
+	named = regexp.MustCompile(`(?i)(?:passw(?:or)?d|passphrase|pwd|pass|secret|token|credentials?|authorization|` +
+		`(?:api|access|account|private|signing|encryption|auth|client|shared)[-_.]?key)[\\"']*\s*[=:]\s*`)
+	placed = []*regexp.Regexp{
+		regexp.MustCompile(`(?i)\b(?:login|account)\s+\S+\s+password\s+(\S+)`),
+		regexp.MustCompile(`(?m)^[^:\s]+:(?:\d+|\*):[^:\n]+:[^:\n]+:(.+)$`),
+		regexp.MustCompile(`(?:^|\s)(?:-u|--user)[\s=]["']?[^\s:"']+:([^\s"']+)`),
+		regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+([^\s"',;]+)`),
+		regexp.MustCompile(`(?:^|[\s,;="'/])[^\s:/@,;="']+:([^/\s]\S*)@`),
+	}
+)
+
+// longestNamed bounds how much is looked at of what follows a name.
+const longestNamed = 4 << 10
+
+// passwords are what a text names as passwords, as far as they may reach: to the end of the quotes or the line, and to each of the
+// characters that may end it. Words are among them: a password may be one.
+func passwords(text string) []string {
+	var out []string
+	add := func(text string) {
+		if text = bare(text); len(text) >= shortest && !harmless(text) {
+			out = append(out, text)
+		}
+	}
+	for _, at := range named.FindAllStringIndex(text, maxForms) {
+		rest, _, _ := strings.Cut(text[at[1]:min(len(text), at[1]+longestNamed)], "\n")
+		if quoted := strings.TrimLeft(rest, `\`); strings.HasPrefix(quoted, `"`) || strings.HasPrefix(quoted, "'") {
+			inside, _, _ := strings.Cut(quoted[1:], quoted[:1])
+			add(strings.TrimRight(inside, `\`))
+			continue
+		}
+		if scheme, token, ok := strings.Cut(rest, " "); ok && isScheme(scheme) {
+			rest = token
+		}
+		add(rest)
+		for _, end := range []string{";", "&", ",", " ", "\t", "}", "\"", "'"} {
+			if value, _, ends := strings.Cut(rest, end); ends {
+				add(value)
+			}
+		}
+	}
+	for _, place := range placed {
+		for _, m := range place.FindAllStringSubmatch(text, maxForms) {
+			if len(m[1]) <= longestNamed {
+				add(m[1])
+			}
+		}
+	}
+	return out
+}
+
+// isScheme reports whether a word says how a token authenticates, and is none.
+func isScheme(word string) bool {
+	switch strings.ToLower(word) {
+	case "bearer", "basic", "token", "digest", "negotiate", "apikey":
+		return true
+	}
+	return false
+}

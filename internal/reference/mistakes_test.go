@@ -1,0 +1,94 @@
+package reference
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"hawser.dev/hawser/internal/diag"
+)
+
+// Words of other tools get one line with our way, and no likeness to some other flag.
+func TestWordsOfOtherTools(t *testing.T) {
+	root := &cobra.Command{Use: "hawser"}
+	root.AddCommand(&cobra.Command{Use: "plan", Run: func(*cobra.Command, []string) {}})
+	fix := func(err error) string {
+		var fe *diag.FindingsError
+		if !errors.As(err, &fe) || len(fe.Findings) != 1 {
+			t.Fatalf("%v", err)
+		}
+		return fe.Findings[0].Fix
+	}
+	for word, want := range map[string]string{"sync": "hawser apply", "template": "hawser build", "get": "hawser status", "undo": "hawser rollback NAME",
+		"rollout": "hawser history", "rollout undo": "hawser rollback", "rollout status": "hawser status", "rollout history": "hawser history", "rollout pause deploy/x": "--until-wave",
+		"rollout resume": "goes on", "rollout restart": "kubectl rollout restart", "log": "hawser history", "releases": "hawser history", "revisions": "hawser history",
+		"show x.plan": "hawser plan show", "describe": "hawser status", "import": "--adopt", "logs": "kubectl logs"} {
+		if got := fix(NoSuchCommand(root, strings.Fields(word))); !strings.Contains(got, want) || strings.Contains(got, "\n") {
+			t.Errorf("%s: %q", word, got)
+		}
+	}
+	for flag, want := range map[string]string{"set": "values", "values": "values", "target": "--cluster", "prune": "deletes what left",
+		"force": "--adopt", "version": "version", "diff": "hawser diff", "revision": "--to RELEASE",
+		"to-revision": "--to RELEASE", "atomic": "hawser rollback", "cleanup-on-fail": "hawser rollback", "history-max": "revisionHistoryLimit", "var": "values"} {
+		if got := fix(FlagError(root, errors.New("unknown flag: --"+flag))); !strings.Contains(got, want) || strings.Contains(got, "did you mean") {
+			t.Errorf("--%s: %q", flag, got)
+		}
+	}
+	if got := fix(FlagError(root, errors.New(`invalid argument "server" for "--dry-run" flag: strconv.ParseBool: parsing "server": invalid syntax`))); !strings.Contains(got, "--server-check") {
+		t.Errorf("--dry-run=server: %q", got)
+	}
+	if got := fix(FlagError(root, errors.New("unknown shorthand flag: 'k' in -k"))); !strings.Contains(got, "kustomize: {path: DIR}") {
+		t.Errorf("-k: %q", got)
+	}
+	if got := fix(Exactly("BUNDLE")(command(t, "hawser rollback"), []string{"shop", "41"})); got != "the release is named with --to: hawser rollback shop --to 41" {
+		t.Errorf("a release behind the bundle: %q", got)
+	}
+	if got := fix(NoSuchCommand(root, []string{"paln"})); !strings.Contains(got, "did you mean plan") {
+		t.Errorf("a mistyped command: %q", got)
+	}
+}
+
+// command is the command of a path.
+func command(t *testing.T, path string) *cobra.Command {
+	t.Helper()
+	var cmd *cobra.Command
+	for word := range strings.FieldsSeq(path) {
+		c := &cobra.Command{Use: word, Run: func(*cobra.Command, []string) {}}
+		if cmd != nil {
+			cmd.AddCommand(c)
+		}
+		cmd = c
+	}
+	return cmd
+}
+
+// A word that is no subcommand is what is wrong, and not the flag behind it.
+func TestWrongSubcommand(t *testing.T) {
+	history := command(t, "hawser history")
+	history.SetFlagErrorFunc(FlagError)
+	show := &cobra.Command{Use: "show", Run: func(*cobra.Command, []string) {}}
+	show.Flags().Bool("full", false, "")
+	history.AddCommand(show)
+	root := history.Root()
+	for _, c := range []struct{ args, want string }{
+		{"history shwo 4 --full", "did you mean show?"}, {"history undo --to-revision=3", "hawser rollback NAME"}, {"history rollback shop --to 3", "hawser rollback NAME"},
+		{"rollout undo deploy/x --to-revision=3", "hawser rollback NAME"}, {"history shop --to-revision=3", "--to RELEASE"},
+		{"history shop --wide", "unknown flag: --wide"}} {
+		args := strings.Fields(c.args)
+		err := UnknownCommand(root, args)
+		if err == nil {
+			err = history.ParseFlags(args[1:])
+			if err != nil {
+				err = FlagError(history, err)
+			}
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.args, err)
+		}
+	}
+	if err := UnknownCommand(root, []string{"history", "shop"}); err != nil {
+		t.Errorf("the name of a bundle: %v", err)
+	}
+}
