@@ -84,6 +84,8 @@ func TestOtherSyntaxes(t *testing.T) {
 		{"-", "bundle: {name:   \"x\"}\n", "bundle: {name: \"x\"}\n"},
 		{"-", `{"a":1}`, "{\n  \"a\": 1\n}\n"},
 		{"-", "bundle:\n    name: shop\n", "bundle:\n  name: shop\n"},
+		{"x.yaml", " ----\n", "----\n"},
+		{"x.yaml", "----\n", "----\n"},
 	} {
 		got, err := Source(c[0], []byte(c[1]))
 		if err != nil || string(got) != c[2] {

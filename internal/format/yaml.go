@@ -167,7 +167,7 @@ func (p *printer) content(line string) error {
 	switch {
 	case line[first] == '\t':
 		return p.left("a tab in the indentation")
-	case strings.HasPrefix(line, "---"):
+	case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "---\t"): // without the space, as in ----, it is text
 		return p.left("content behind ---")
 	}
 	open := append([]level(nil), p.open...)
