@@ -23,7 +23,7 @@ IN_SANDBOX = cd sandbox && CGO_ENABLED=0 GOFLAGS='-trimpath -buildvcs=false'
 RACE = ./internal/release/blob ./internal/kubeapi ./internal/history ./internal/dag ./internal/rollout ./internal/redact ./internal/secret ./internal/plan ./internal/document ./internal/render ./internal/render/cue \
 	./internal/report ./internal/values ./internal/source ./internal/once ./internal/engine ./internal/cluster
 
-.PHONY: help build hawser sandbox test lint vet race cross bench demo fuzz fuzz-list corpus compare-helm docs release clean
+.PHONY: help build hawser sandbox test lint vet race crash cross bench demo fuzz fuzz-list corpus compare-helm docs release clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -61,6 +61,11 @@ race: ## the rooms where things happen at once, with the race detector; what it 
 	if [ "$$(cat dist/race.code)" = 0 ]; then exit 0; fi; \
 	if grep -q 'WARNING: DATA RACE' dist/race.log; then echo "the race detector found something"; exit 1; fi; \
 	echo "flaky or broken: what failed, without a data race, is tried once more"; $(GO) test -race -short -timeout $(TIMEOUT) -p 1 $(RACE)
+
+# Those in which `make test` tries some points of death, spread over the run.
+CRASHES = ^(TestKilledAtEveryRequest|TestKilledAtEveryRequestWithLateValues|TestHooksKilledAtEveryRequest|TestDeleteOfMadeValuesKilled)$$
+crash: ## kills the process before and after every request of a run, and runs it again
+	HAWSER_TEST_DEATHS=all $(GO) test -count=1 -timeout $(TIMEOUT) -ldflags=-w -v -run '$(CRASHES)' ./cmd/hawser
 
 cross: ## go vet for the other platforms that a release is made for, tests included
 	GOOS=darwin CGO_ENABLED=0 $(GO) vet ./cmd/hawser ./internal/cli ./internal/report ./internal/module/... ./internal/cache ./internal/format ./internal/built

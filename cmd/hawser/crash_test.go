@@ -64,7 +64,7 @@ spec:
 // crashObjects is the number of objects of a version, without the instance's namespace.
 func crashObjects(v int) int { return strings.Count(crashBundle("n", v), "---\n") }
 
-// apart is how far the points of death are from one another that a test tries: .ci/run asks for every one, `make test`
+// apart is how far the points of death are from one another that a test tries: `make crash` asks for every one, `make test`
 // takes some, spread over the whole run.
 func apart(step int) int {
 	if os.Getenv("HAWSER_TEST_DEATHS") == "all" {
