@@ -228,7 +228,7 @@ func (s *session) printOutcome(pr *progress, cmd *cobra.Command, p *fleetplan.Fl
 		}
 		fresh := *out // what the plan already said is not said again
 		fresh.Findings = slices.DeleteFunc(slices.Clone(out.Findings), func(f diag.Finding) bool { return slices.Contains(p.Findings, f) })
-		if terr := report.OutcomeVerdict(w, &fresh, s.hints(cmd, p), s.style(w)); terr != nil && !closedPipe(terr) {
+		if terr := report.OutcomeVerdict(w, &fresh, s.hints(cmd, p, out), s.style(w)); terr != nil && !closedPipe(terr) {
 			return terr
 		}
 	}
@@ -266,8 +266,8 @@ func findingsOf(err error) diag.Findings {
 	return diag.From(err, "error")
 }
 
-// hints are the commands a failure's report names, made of the flags this run had.
-func (s *session) hints(cmd *cobra.Command, p *fleetplan.FleetPlan) report.Hints {
+// hints are the commands a failure's report names, made of the flags this run had; out is what it brought about.
+func (s *session) hints(cmd *cobra.Command, p *fleetplan.FleetPlan, out *fleetplan.Outcome) report.Hints {
 	var access, all []string
 	for _, f := range slices.Compact(slices.Concat(p.FleetFiles, s.opts.fleetFiles)) {
 		access = append(access, "--fleet", commandline.Quoted(f))
@@ -287,6 +287,9 @@ func (s *session) hints(cmd *cobra.Command, p *fleetplan.FleetPlan) report.Hints
 		all = append(all, "-f", commandline.Quoted(f))
 	}
 	h := report.Hints{Access: strings.Join(access, " ")}
+	if p.GoesBack(out) {
+		h.Back = strings.Join(slices.Concat([]string{"hawser rollback", p.Bundle}, access, commandline.Reach(cmd.Flags())), " ")
+	}
 	if p.Verb != "apply" || cmd.Flags().NArg() == 0 { // a saved plan is stale
 		h.Resume = strings.Join(slices.Concat(all, access, commandline.Same(cmd.Flags(), "rotate", "to", "correct", "watch", "interval")), " ") // to rotate again makes other values
 		h.Rotate = strings.Join(slices.Concat(all, access, commandline.Same(cmd.Flags(), "cluster", "group", "until-wave")), " ")

@@ -8,6 +8,7 @@ import (
 
 	"hawser.dev/hawser/internal/drift"
 	"hawser.dev/hawser/internal/exitcode"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/operation"
 	"hawser.dev/hawser/internal/report"
 )
@@ -80,7 +81,7 @@ func (s *session) drift(cmd *cobra.Command, names []string, every time.Duration)
 		bundles.Close()
 		now, tip := bundles.Drifted(), cmd.CommandPath()+" BUNDLE --correct"
 		if len(bundles) == 1 {
-			tip = strings.TrimSpace(s.hints(cmd, bundles[0].Plan.FleetPlan).Resume)
+			tip = strings.TrimSpace(s.hints(cmd, bundles[0].Plan.FleetPlan, &fleetplan.Outcome{}).Resume)
 		}
 		if shown := now.Since(before); shown != nil {
 			if err := s.printData(shown, func(st report.Style) error { return report.Drift(s.Out, shown, tip, st) }); err != nil {

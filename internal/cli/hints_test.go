@@ -7,7 +7,41 @@ import (
 	"github.com/spf13/cobra"
 
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/release"
 )
+
+// A failed apply names the rollback that reaches the clusters it had, where it left a release and there is an earlier one.
+func TestRollbackHint(t *testing.T) {
+	wrote := []fleetplan.ClusterOutcome{{Cluster: "a", Result: fleetplan.Failed, Revision: 2}, {Cluster: "b", Result: fleetplan.NotStarted}}
+	const back = "hawser rollback shop --fleet f.yaml --kube-context staging --cluster=a"
+	for name, c := range map[string]struct {
+		verb     string
+		revision int
+		last     release.Phase
+		rows     []fleetplan.ClusterOutcome
+		want     string
+	}{
+		"after a good release":      {"apply", 1, release.Succeeded, wrote, back},
+		"after a failed one, twice": {"apply", 2, release.Failed, []fleetplan.ClusterOutcome{{Cluster: "a", Result: fleetplan.Interrupted, Revision: 3}}, back},
+		"the first install":         {"apply", 0, "", []fleetplan.ClusterOutcome{{Cluster: "a", Result: fleetplan.Failed, Revision: 1}}, ""},
+		"the first install, again":  {"apply", 1, release.Failed, wrote, ""},
+		"nothing was written":       {"apply", 2, release.Succeeded, []fleetplan.ClusterOutcome{{Cluster: "a", Result: fleetplan.Failed, Refused: true, Revision: 2}}, ""},
+		"a rollback":                {"rollback", 1, release.Succeeded, wrote, ""},
+		"a delete":                  {"delete", 1, release.Succeeded, wrote, ""},
+	} {
+		cmd := &cobra.Command{Use: "apply"}
+		cmd.Flags().StringSlice("cluster", nil, "")
+		cmd.Flags().Bool("adopt", false, "")
+		if err := cmd.ParseFlags([]string{"--adopt", "--cluster=a"}); err != nil {
+			t.Fatal(err)
+		}
+		p := &fleetplan.FleetPlan{Verb: c.verb, Bundle: "shop", FleetFiles: []string{"f.yaml"}, Context: "staging",
+			Clusters: []*fleetplan.ClusterPlan{{Cluster: "a", Revision: c.revision, Last: c.last}, {Cluster: "b"}}}
+		if got := (&session{}).hints(cmd, p, &fleetplan.Outcome{Clusters: c.rows}).Back; got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
 
 // The commands that a failure names reach no further than the run, rotate nothing again, and know the fleet of a saved plan.
 func TestHints(t *testing.T) {
@@ -22,7 +56,7 @@ func TestHints(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.opts.files = files
-		h := s.hints(cmd, p)
+		h := s.hints(cmd, p, &fleetplan.Outcome{})
 		return h.Resume, h.Rotate, h.Access
 	}
 	p := &fleetplan.FleetPlan{Verb: "apply", Bundle: "shop", FleetFiles: []string{"f.yaml"}, Context: "staging"}

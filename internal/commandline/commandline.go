@@ -34,11 +34,24 @@ func Decided(flags *pflag.FlagSet) []string {
 var once = []string{"file", "fleet", "runtime", "kubeconfig", "kube-context", "kube-token", "yes", "dry-run", "diff", "confirm-delete", "output",
 	"progress", "color", "verbose", "message", "full", "stat"}
 
+// reach are the flags that say which clusters a run is for, and as whom it goes there.
+var reach = []string{"cluster", "group", "labels", "as", "as-group", "kube-as-uid", "kube-server", "kube-tls-server-name", "kube-certificate-authority",
+	"kube-client-certificate", "kube-client-key", "kube-insecure-skip-tls-verify", "accept-cluster"}
+
 // Same are the other flags that were given, but for some: a run that goes on must not reach further than the one it goes on from.
 func Same(flags *pflag.FlagSet, but ...string) []string {
+	return given(flags, func(name string) bool { return !slices.Contains(once, name) && !slices.Contains(but, name) })
+}
+
+// Reach are those of the flags that were given with which another command reaches the same clusters, beside fleet and kubeconfig.
+func Reach(flags *pflag.FlagSet) []string {
+	return given(flags, func(name string) bool { return slices.Contains(reach, name) })
+}
+
+func given(flags *pflag.FlagSet, wanted func(name string) bool) []string {
 	var out []string
 	flags.Visit(func(f *pflag.Flag) {
-		if slices.Contains(once, f.Name) || slices.Contains(but, f.Name) {
+		if !wanted(f.Name) {
 			return
 		}
 		values := []string{f.Value.String()}

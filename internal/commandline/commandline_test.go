@@ -29,6 +29,9 @@ func TestFlags(t *testing.T) {
 	if got, want := Same(f, "until-wave"), []string{"--adopt", "--cluster=a", "--cluster='b c'"}; !slices.Equal(got, want) {
 		t.Errorf("same: %q, want %q", got, want)
 	}
+	if got, want := Reach(f), []string{"--cluster=a", "--cluster='b c'"}; !slices.Equal(got, want) {
+		t.Errorf("reach: %q, want %q", got, want)
+	}
 	if got, want := Decided(f), []string{"--adopt", "--cluster", "-f", "--until-wave"}; !slices.Equal(got, want) {
 		t.Errorf("decided: %q, want %q", got, want)
 	}

@@ -54,6 +54,18 @@ func (o *Outcome) Rotating(command string) string {
 // Ends reports whether a plan's verb leaves nothing of a bundle in the records: delete, and eject, which leaves its objects.
 func Ends(verb string) bool { return verb == "delete" || verb == "eject" }
 
+// GoesBack reports whether an apply that did not end well (o) left a release that there is an earlier one to go back to from.
+func (p *FleetPlan) GoesBack(o *Outcome) bool {
+	wrote, earlier := false, false
+	for _, row := range o.Clusters {
+		if cp := p.Cluster(row.Cluster); cp != nil {
+			wrote = wrote || row.Revision > cp.Revision
+			earlier = earlier || cp.Revision > 1 || cp.Last.Complete()
+		}
+	}
+	return p.Verb == "apply" && wrote && earlier
+}
+
 // Title says what a plan does with its bundle; where is the rest of the sentence.
 func (p *FleetPlan) Title(where string) string {
 	switch p.Verb {

@@ -19,6 +19,8 @@ type Hints struct {
 	Access string
 	// Rotate is the command as it was, without its clusters: it makes up anew what is to be rotated, where anything is.
 	Rotate string
+	// Back is the command that goes back to the release before.
+	Back string
 }
 
 // Outcome prints what a rollout did: the table of clusters, then one line of success or the block of what failed.
@@ -235,6 +237,9 @@ func next(o *out, oc *fleetplan.Outcome, h Hints) {
 		}
 		steps = append(steps, step{strings.Join(parts, " "), "what is wrong now"})
 		break
+	}
+	if h.Back != "" {
+		steps = append(steps, step{h.Back, "goes back to the release before this one"})
 	}
 	longest := 0
 	for _, s := range steps {

@@ -166,7 +166,7 @@ func TestGoldens(t *testing.T) {
 	golden(t, "markdown-nothing.md", text(t, func(b *bytes.Buffer) error { return Markdown(b, unchanged(), false) }))
 }
 
-var shopHints = Hints{Resume: "hawser apply -f shop.yaml --fleet fleet.yaml", Access: "--fleet fleet.yaml"}
+var shopHints = Hints{Resume: "hawser apply -f shop.yaml --fleet fleet.yaml", Access: "--fleet fleet.yaml", Back: "hawser rollback shop --fleet fleet.yaml"}
 
 func text(t *testing.T, print func(*bytes.Buffer) error) string {
 	t.Helper()
