@@ -194,3 +194,16 @@ func Few(names []string) string {
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
+
+// Counted is "1 Pod", "3 Pods", "2 Ingresses", "2 NetworkPolicies".
+func Counted(n int, noun string) string {
+	switch {
+	case n == 1:
+		return "1 " + noun
+	case strings.HasSuffix(noun, "s"):
+		noun += "e"
+	case strings.HasSuffix(noun, "Policy"):
+		noun = strings.TrimSuffix(noun, "y") + "ie"
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -104,6 +104,17 @@ const (
 	Test Event = "test"
 )
 
+// When says when the hooks of an event run.
+func (e Event) When() string {
+	if e == Test {
+		return "tests the instance when it is ready"
+	}
+	when, moment, _ := strings.Cut(string(e), "-")
+	order := map[string]string{"pre": "before", "post": "after"}[when]
+	noun := map[string]string{"install": "the installation", "upgrade": "the upgrade", "rollback": "the rollback", "delete": "the removal"}[moment]
+	return "runs " + order + " " + noun
+}
+
 // When a hook's object is removed.
 const (
 	BeforeHookCreation = "before-hook-creation"

@@ -189,8 +189,9 @@ type Foreign struct {
 	Reconciled bool
 	// Bundle: the owner is another Hawser bundle.
 	Bundle bool
-	// Release: it carries that owner's own mark of a release, which taking it over removes.
-	Release bool
+	// Release: it carries that owner's own mark of a release, which taking it over removes. Hook: a hook of Helm's left it, on
+	// which Helm puts no mark of the release.
+	Release, Hook bool
 }
 
 // detectors are asked in order; the first that knows the owner names it and its field managers. Reconcilers come before
@@ -359,15 +360,17 @@ func byTimoni(in owned) (Foreign, bool) {
 }
 
 func byHelm(in owned) (Foreign, bool) {
-	const release = "meta.helm.sh/release-name"
-	managers := in.writers("annotations", release, func(m string) bool { return m == "helm" || strings.HasPrefix(m, "terraform-provider-helm") })
+	const release, hook = "meta.helm.sh/release-name", "helm.sh/hook"
+	helm := func(m string) bool { return m == "helm" || strings.HasPrefix(m, "terraform-provider-helm") }
+	f := Foreign{Owner: "Helm", Managers: in.writers("annotations", release, helm), Hook: in.annotations[hook] != ""}
 	if name := in.annotations[release]; name != "" {
-		return Foreign{Owner: "Helm release " + slash(in.annotations["meta.helm.sh/release-namespace"], name), Managers: managers, Release: len(managers) > 0}, true
+		known := len(f.Managers) > 0
+		return Foreign{Owner: "Helm release " + slash(in.annotations["meta.helm.sh/release-namespace"], name), Managers: f.Managers, Release: known, Hook: known && f.Hook}, true
 	}
-	if len(managers) > 0 {
-		return Foreign{Owner: "Helm", Managers: managers}, true
+	if f.Hook && in.labels[LabelManagedBy] == "Helm" && !slices.ContainsFunc(in.managers, ByHand) { // whatever Helm's program is called
+		f.Managers = in.writers("annotations", hook, helm)
 	}
-	return Foreign{}, false
+	return f, len(f.Managers) > 0
 }
 
 func byKubectl(in owned) (Foreign, bool) {

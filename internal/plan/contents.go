@@ -130,7 +130,7 @@ func inUse(p *Plan, r object.Ref, stay []Content, unseen []string) diag.Finding 
 	if r.IsCRD() {
 		code, what, kubectl = CodeDefinitionInUse, "the custom resource definition", "crd"
 	}
-	f := diag.Errorf(code, "%s still has %s that would be lost with it", what, counted(len(stay), "object"))
+	f := diag.Errorf(code, "%s still has %s that would be lost with it", what, diag.Counted(len(stay), "object"))
 	f.Fix = fmt.Sprintf("delete or move them first, or keep it: kubectl annotate %s %s hawser.dev/prune=disabled", kubectl, r.Name)
 	if len(stay) == 0 {
 		f.What = what + " may still have objects that would be lost with it: not everything in it can be looked at"
@@ -182,24 +182,11 @@ func (p *Plan) named(holder object.Ref, stay []Content) []string {
 	var out []string
 	for _, g := range slices.SortedFunc(maps.Keys(names), func(a, b group) int { return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.fate, b.fate)) }) {
 		slices.Sort(names[g])
-		text := counted(len(names[g]), g.kind)
+		text := diag.Counted(len(names[g]), g.kind)
 		if g.fate != "" {
 			text += " " + g.fate
 		}
 		out = append(out, text+": "+diag.Few(names[g]))
 	}
 	return out
-}
-
-// counted is "1 Pod" or "3 Pods".
-func counted(n int, noun string) string {
-	switch {
-	case n == 1:
-		return "1 " + noun
-	case strings.HasSuffix(noun, "s") || strings.HasSuffix(noun, "ss"):
-		return fmt.Sprintf("%d %ses", n, noun)
-	case strings.HasSuffix(noun, "Policy"):
-		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(noun, "y"))
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

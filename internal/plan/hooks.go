@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -140,7 +139,7 @@ func (c *computation) taken(d Desired, m Moment) bool {
 func (c *computation) hook(d Desired, e object.Event, resumed bool) {
 	live := c.Live[d.Ref]
 	own, isOwned := c.owned[d.Ref]
-	moved := c.movedFrom(d.Ref, live) != ""
+	moved, taken := c.movedFrom(d.Ref, live) != "", c.takesHook(d, live)
 	done := resumed && own.Hook != nil && own.Hook.Event == e && own.Hook.Done
 	switch {
 	case done && live.Found && live.UID == own.UID:
@@ -152,23 +151,35 @@ func (c *computation) hook(d Desired, e object.Event, resumed bool) {
 		return
 	}
 	c.settled[d.Ref] = true
-	ch := Change{Action: Create, Ref: d.Ref, Version: d.Version, Instance: d.Instance, Code: CodeHook, Why: whenOf(e), Digest: d.Digest, Open: d.Open,
+	ch := Change{Action: Create, Ref: d.Ref, Version: d.Version, Instance: d.Instance, Code: CodeHook, Why: e.When(), Digest: d.Digest, Open: d.Open,
 		Pos: d.Pos, Timeout: d.Timeout, UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own, Hook: runOf(*d.Hook, e)}
 	switch {
 	case !live.Found:
 		ch.UID, ch.ResourceVersion, ch.Own = "", "", ""
 		c.needsNamespace(d)
-	case !moved && !c.isOurs(own, isOwned, live):
+	case !moved && !taken && !c.isOurs(own, isOwned, live):
 		c.hookConflict(&ch, live, "exists already, managed by "+orUnknown(live.Foreign))
 	case live.Keep:
 		c.hookConflict(&ch, live, "the one of an earlier run is annotated to be kept")
-	case resumed && !moved && c.Open && live.UID != own.UID && !live.Terminating:
+	case resumed && !moved && !taken && c.Open && live.UID != own.UID && !live.Terminating:
 		ch.Action, ch.Code, ch.Why = Unchanged, CodeInterrupted, "was started by the run that ended; it is waited for"
 	default:
 		ch.Action = Recreate
-		ch.Why += "; the one of an earlier run is deleted before" + finalizers(live)
+		former := "of an earlier run"
+		if taken {
+			ch.From, former = live.Foreign, "that "+live.Foreign+" left"
+		}
+		ch.Why += "; the one " + former + " is deleted before" + finalizers(live)
 	}
 	c.add(ch)
+}
+
+// takesHook reports whether an object is what a hook of a Helm release left that is taken over with --adopt: one of ours may be
+// in its place then. A release that it names has to be one that the instance's other objects come from.
+func (c *computation) takesHook(d Desired, live Live) bool {
+	return c.Options.Adopt && live.Hook && !live.Reconciled && (!live.Released ||
+		slices.ContainsFunc(c.Owned, func(o Owned) bool { return o.Instance == d.Instance && o.Taken == live.Foreign }) ||
+		slices.ContainsFunc(c.plan.Changes, func(ch Change) bool { return ch.Hook == nil && ch.Instance == d.Instance && ch.From == live.Foreign }))
 }
 
 // hookConflict blocks the plan: an object that is not ours, or is to be kept, is never deleted for a hook.
@@ -177,6 +188,12 @@ func (c *computation) hookConflict(ch *Change, live Live, why string) {
 	f := diag.Errorf("foreign-owner", "the hook cannot run: its object is there and is not to be deleted")
 	f.Object, f.Instance, f.Pos, f.Why = ch.Ref.String(), ch.Instance, ch.Pos, why
 	f.Fix = "rename the hook, or remove the object; --no-hooks goes on without hooks"
+	switch {
+	case live.Reconciled:
+		f.Fix = "let the other owner release it first, or " + f.Fix
+	case live.Hook && !live.Keep && !c.Options.Adopt:
+		f.Fix = "a hook of Helm left it: --adopt replaces it as Helm would; or " + f.Fix
+	}
 	c.find(f)
 }
 
@@ -249,17 +266,6 @@ func runOf(h object.Hook, e object.Event) *HookRun {
 		r.IfSucceeded = true
 	}
 	return r
-}
-
-// whenOf says when hooks of an event run.
-func whenOf(e object.Event) string {
-	if e == object.Test {
-		return "tests the instance when it is ready"
-	}
-	when, moment, _ := strings.Cut(string(e), "-")
-	order := map[string]string{"pre": "before", "post": "after"}[when]
-	noun := map[string]string{"install": "the installation", "upgrade": "the upgrade", "rollback": "the rollback", "delete": "the removal"}[moment]
-	return fmt.Sprintf("runs %s %s", order, noun)
 }
 
 // phaseOf is a change's place among those of its instance.

@@ -34,6 +34,9 @@ const (
 	ownedMigrate = `{ref: {group: batch, kind: Job, namespace: ns, name: migrate}, version: v1, instance: web, uid: %s, own: e, hook: {event: %s, done: %t}}`
 	liveMigrate  = `{ref: {group: batch, kind: Job, namespace: ns, name: migrate}, uid: %s, resourceVersion: '7', own: e, ownerLabel: me}`
 
+	helmWeb     = `{ref: {kind: ConfigMap, namespace: ns, name: web}, uid: w, resourceVersion: '1', foreign: Helm release ns/web, foreignManagers: [helm], released: true}`
+	helmMigrate = `{ref: {group: batch, kind: Job, namespace: ns, name: migrate}, uid: h, resourceVersion: '7', foreignManagers: [helm], hook: true, %s}`
+
 	ownedOld = `{ref: {kind: ConfigMap, namespace: ns, name: old}, version: v1, instance: web, digest: o1, uid: o, rv: '1', own: e}`
 	liveOld  = `{ref: {kind: ConfigMap, namespace: ns, name: old}, uid: o, resourceVersion: '1', own: e, ownerLabel: me}`
 
@@ -142,6 +145,50 @@ delete ConfigMap ns/web: no longer in the bundle
 conflict Job ns/migrate for pre-install: exists already, managed by Helm release ns/web
 create ConfigMap ns/web
 `, "install i1 []", "foreign-owner"},
+	{"what a hook of Helm left is replaced with --adopt", "options: {adopt: true}\n" + desiredWeb("d1", "m1") + list("live", helmWeb, f(helmMigrate, "foreign: Helm")),
+		`recreate Job ns/migrate for pre-upgrade: runs before the upgrade; the one that Helm left is deleted before
+adopt ConfigMap ns/web: taken over from Helm release ns/web
+create Job ns/bye for post-upgrade, removed if failed: runs after the upgrade
+`, "upgrade i1 []", ""},
+	{"so is one that names the release", "options: {adopt: true}\n" + desiredWeb("d1", "m1") + list("live", helmWeb, f(helmMigrate, "foreign: Helm release ns/web, released: true")),
+		`recreate Job ns/migrate for pre-upgrade: runs before the upgrade; the one that Helm release ns/web left is deleted before
+adopt ConfigMap ns/web: taken over from Helm release ns/web
+create Job ns/bye for post-upgrade, removed if failed: runs after the upgrade
+`, "upgrade i1 []", ""},
+	{"and where the other objects were adopted before", "options: {adopt: true}\n" + desiredWeb("d2", "m1") + list("owned", strings.TrimSuffix(ownedWeb, "}")+", taken: Helm release ns/web}") +
+		list("live", liveWeb, f(helmMigrate, "foreign: Helm release ns/web, released: true")),
+		`recreate Job ns/migrate for pre-upgrade: runs before the upgrade; the one that Helm release ns/web left is deleted before
+update ConfigMap ns/web
+create Job ns/bye for post-upgrade, removed if failed: runs after the upgrade
+`, "upgrade i1 []", ""},
+	{"a run that ended before it replaced Helm's: it is not waited for", "options: {adopt: true}\nopen: true\n" + desiredWeb("d1", "m1") + f(lifeWeb, "upgrade", "i1", "") + "\n" +
+		list("owned", f(ownedMigrate, `''`, "pre-upgrade", false)) + list("live", helmWeb, f(helmMigrate, "foreign: Helm")),
+		`recreate Job ns/migrate for pre-upgrade: runs before the upgrade; the one that Helm left is deleted before
+adopt ConfigMap ns/web: taken over from Helm release ns/web
+create Job ns/bye for post-upgrade, removed if failed: runs after the upgrade
+`, "upgrade i1 []", ""},
+	{"without --adopt it is a conflict", desiredWeb("d2", "m1") + list("owned", ownedWeb) + list("live", liveWeb, f(helmMigrate, "foreign: Helm")),
+		`conflict Job ns/migrate for pre-upgrade: exists already, managed by Helm
+update ConfigMap ns/web
+create Job ns/bye for post-upgrade, removed if failed: runs after the upgrade
+`, "upgrade i1 []", "foreign-owner"},
+	{"what a hook of another release left stays, with --adopt too", "options: {adopt: true}\n" + strings.Replace(desiredWeb("d1", "m1"), "[pre-install, pre-upgrade]", "[pre-upgrade, post-upgrade]", 1) +
+		list("live", helmWeb, f(helmMigrate, "foreign: Helm release ns/other, released: true")),
+		`conflict Job ns/migrate for pre-upgrade: exists already, managed by Helm release ns/other
+adopt ConfigMap ns/web: taken over from Helm release ns/web
+create Job ns/bye for post-upgrade, removed if failed: runs after the upgrade
+conflict Job ns/migrate for post-upgrade: exists already, managed by Helm release ns/other
+`, "upgrade i1 []", "foreign-owner foreign-owner"},
+	{"what no hook of Helm left stays, with --adopt too", "options: {adopt: true}\n" + desiredWeb("d1", "m1") + list("live", helmWeb, strings.Replace(f(helmMigrate, "foreign: Helm release ns/web, released: true"), ", hook: true", "", 1)),
+		`conflict Job ns/migrate for pre-upgrade: exists already, managed by Helm release ns/web
+adopt ConfigMap ns/web: taken over from Helm release ns/web
+create Job ns/bye for post-upgrade, removed if failed: runs after the upgrade
+`, "upgrade i1 []", "foreign-owner"},
+	{"what is reconciled stays, with --adopt too", "options: {adopt: true}\n" + desiredWeb("d1", "m1") + list("live", helmWeb, f(helmMigrate, "foreign: Flux HelmRelease ns/web, reconciled: true")),
+		`conflict Job ns/migrate for pre-upgrade: exists already, managed by Flux HelmRelease ns/web
+adopt ConfigMap ns/web: taken over from Helm release ns/web
+create Job ns/bye for post-upgrade, removed if failed: runs after the upgrade
+`, "upgrade i1 []", "foreign-owner"},
 	{"an object that is to be kept is not deleted for a hook", desiredWeb("d2", "m1") + f(lifeWeb, "", `''`, "") + "\n" +
 		list("owned", ownedWeb, f(ownedMigrate, "u1", "pre-install", true)) + list("live", liveWeb, strings.TrimSuffix(f(liveMigrate, "u1"), "}")+", keep: true}"),
 		`conflict Job ns/migrate for pre-upgrade: the one of an earlier run is annotated to be kept
@@ -276,6 +323,7 @@ func drawHooks(t *rapid.T) Input {
 	in.Options.NoPrune = false
 	in.Options.RollingBack = rapid.Bool().Draw(t, "rollingBack")
 	in.Options.NoHooks = rapid.IntRange(0, 9).Draw(t, "noHooks") == 0
+	in.Options.Adopt = rapid.Bool().Draw(t, "adopt")
 	in.Inputs = map[string]string{"i": rapid.SampledFrom([]string{"k1", "k2"}).Draw(t, "inputs")}
 	events := []object.Event{object.PreInstall, object.PostInstall, object.PreUpgrade, object.PostUpgrade, object.PreDelete, object.PostDelete, object.PreRollback, object.PostRollback, object.Test}
 	moments := []Moment{"", "", Install, Upgrade, Rollback, Removal}
@@ -305,6 +353,10 @@ func drawHooks(t *rapid.T) Input {
 				Own: "o1", Hook: &Ran{Event: rapid.SampledFrom(events).Draw(t, "ranFor"), Done: rapid.Bool().Draw(t, "done")}})
 		}
 		in.Live[ref] = drawLive(t, in.Owner)
+		if l := in.Live[ref]; l.Foreign != "" && !l.ForeignBundle && rapid.Bool().Draw(t, "leftByHelm") {
+			l.Hook = true
+			in.Live[ref] = l
+		}
 	}
 	in.Lives = lives
 	return in
@@ -325,7 +377,8 @@ func TestIdempotenceLawWithHooks(t *testing.T) {
 	})
 }
 
-// TestHooksTouchNothingForeign: deleted for a hook is only what is ours by uid or by both marks, and not to be kept.
+// TestHooksTouchNothingForeign: deleted for a hook is only what is ours by uid or by both marks, or with --adopt what a hook of
+// Helm's left, and not to be kept.
 func TestHooksTouchNothingForeign(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawHooks(t)
@@ -338,7 +391,8 @@ func TestHooksTouchNothingForeign(t *testing.T) {
 			if ch.Hook == nil || ch.Action != Recreate && ch.Action != Delete && ch.Action != Unchanged {
 				continue
 			}
-			ours := o.UID != "" && o.UID == live.UID && !live.ForeignBundle || live.OwnerLabel == in.Owner && live.Own != ""
+			ours := o.UID != "" && o.UID == live.UID && !live.ForeignBundle || live.OwnerLabel == in.Owner && live.Own != "" ||
+				ch.Action == Recreate && in.Options.Adopt && live.Hook
 			if !ours || live.Keep || ch.UID != live.UID {
 				t.Fatalf("%s: not ours to delete: live %+v, owned %+v", lineOf(ch), live, o)
 			}

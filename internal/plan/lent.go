@@ -45,7 +45,7 @@ func (c *computation) abandoned() {
 	if !c.Options.Deleting || len(left) == 0 {
 		return
 	}
-	f := diag.Warnf("left-to-nobody", "%s stay, which the bundle let go for another one that has not taken them: no record will name them", counted(len(left), "object"))
+	f := diag.Warnf("left-to-nobody", "%s stay, which the bundle let go for another one that has not taken them: no record will name them", diag.Counted(len(left), "object"))
 	if len(left) == 1 {
 		f.What = "an object stays, which the bundle let go for another one that has not taken it: no record will name it"
 	}

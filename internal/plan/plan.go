@@ -332,8 +332,8 @@ type Live struct {
 	Reconciled     bool
 	// ForeignBundle is set when the owner is another Hawser bundle.
 	ForeignBundle bool
-	// Released: that owner's release has it, also where it is ours: it was taken over again.
-	Released bool
+	// Released: that owner's release has it, also where it is ours: it was taken over again. Hook: a hook of Helm left it.
+	Released, Hook bool
 	// ScaleOwner is the manager that owns spec.replicas through the scale subresource, "" if none; Autoscaler what scales
 	// the object (`HorizontalPodAutoscaler shop/api`), "" when nothing does or nobody scaled it.
 	ScaleOwner, Autoscaler string

@@ -135,7 +135,7 @@ func (c *computation) givenBack() {
 		}
 	}
 	for _, from := range slices.Sorted(maps.Keys(by)) {
-		f := diag.Warnf("taken-since", "%s taken over from %s after that release: not deleted", counted(len(by[from]), "object"), from)
+		f := diag.Warnf("taken-since", "%s taken over from %s after that release: not deleted", diag.Counted(len(by[from]), "object"), from)
 		f.Why = some(by[from])
 		f.Fix = "go back with that one too, which takes them back (hawser rollback, for a bundle); delete by hand what nobody needs"
 		c.find(f)
@@ -151,7 +151,7 @@ func (c *computation) retaken() {
 		}
 	}
 	for _, owner := range slices.Sorted(maps.Keys(by)) {
-		f := diag.Warnf("taken-again", "%s has taken over %s of the bundle again", owner, counted(len(by[owner]), "object"))
+		f := diag.Warnf("taken-again", "%s has taken over %s of the bundle again", owner, diag.Counted(len(by[owner]), "object"))
 		f.Why = some(by[owner])
 		f.Fix = "both write them now: end one of the two; a delete leaves them to " + owner
 		c.find(f)

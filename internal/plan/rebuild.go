@@ -71,7 +71,7 @@ func (m Marks) Findings() diag.Findings {
 	if len(m.Unseen) == 0 {
 		return nil
 	}
-	f := diag.Warnf("not-looked-at", "objects with the bundle's marks could not be looked for everywhere: %s", counted(len(m.Unseen), "kind"))
+	f := diag.Warnf("not-looked-at", "objects with the bundle's marks could not be looked for everywhere: %s", diag.Counted(len(m.Unseen), "kind"))
 	f.Cluster, f.Why = m.Cluster, m.why()
 	f.Fix = "grant list on them in the whole cluster, or look with other credentials; the record says that it is incomplete, and each apply looks again"
 	return diag.Findings{f}
@@ -81,7 +81,7 @@ func (m Marks) Findings() diag.Findings {
 // and "" when there is nothing.
 func (m Marks) Standing() (lost, unknown string) {
 	if owned := Deletable(m.Owned); len(owned) > 0 {
-		return counted(len(owned), "object") + " with its marks: " + someRefs(owned), ""
+		return diag.Counted(len(owned), "object") + " with its marks: " + someRefs(owned), ""
 	}
 	if len(m.Unseen) > 0 {
 		return "", "there is no record, and whether objects of the bundle are there could not be seen: " + m.why()
@@ -139,7 +139,7 @@ func Incomplete(bundle string, unseen []string) diag.Findings {
 	if len(unseen) == 0 {
 		return nil
 	}
-	f := diag.Warnf("incomplete-record", "the record of bundle %s was made again, and not everything could be looked at: %s", bundle, counted(len(unseen), "kind"))
+	f := diag.Warnf("incomplete-record", "the record of bundle %s was made again, and not everything could be looked at: %s", bundle, diag.Counted(len(unseen), "kind"))
 	f.Why = "objects of these kinds that carry its marks may be missing in it: " + some(unseen)
 	f.Fix = "apply it with credentials that may list them in the whole cluster: each apply looks again"
 	return diag.Findings{f}
@@ -176,9 +176,9 @@ func LostAtDelete(bundle string, in Input, m Marks) diag.Findings {
 	found := Deletable(in.missing(m.Owned))
 	switch {
 	case len(found) > 0:
-		f := diag.Errorf(CodeLostRecord, "bundle %s has no record here, and %s with its marks", bundle, counted(len(found), "object"))
+		f := diag.Errorf(CodeLostRecord, "bundle %s has no record here, and %s with its marks", bundle, diag.Counted(len(found), "object"))
 		if in.Recorded {
-			f.What = "the record of bundle " + bundle + " lacks " + counted(len(found), "object") + " with its marks, which could not be seen when it was made again"
+			f.What = "the record of bundle " + bundle + " lacks " + diag.Counted(len(found), "object") + " with its marks, which could not be seen when it was made again"
 		}
 		f.Why = "what is deleted is what a record names, never what has a label: " + someRefs(found)
 		f.Fix = "apply the bundle once, which makes the record again; then delete it"
@@ -215,7 +215,7 @@ func NotInstalled(bundle string, doubts diag.Findings) diag.Findings {
 	f := diag.Errorf("not-installed", "bundle %s is not installed on any selected cluster", bundle)
 	f.Fix = "hawser status lists what is installed"
 	if len(doubts) > 0 {
-		f.What = fmt.Sprintf("bundle %s has a record on no selected cluster, and on %s nobody could see whether its objects are there", bundle, counted(len(doubts), "cluster"))
+		f.What = fmt.Sprintf("bundle %s has a record on no selected cluster, and on %s nobody could see whether its objects are there", bundle, diag.Counted(len(doubts), "cluster"))
 		f.Why, f.Fix = doubts[0].Why, doubts[0].Fix+"; if it was never installed, nothing is to be done"
 	}
 	return diag.Findings{f}
