@@ -94,6 +94,8 @@ func TestContinues(t *testing.T) {
 		"changed meanwhile":                  {next, []*Record{rec(3, "old", Succeeded)}, []*Record{rec(4, "other", Succeeded)}, 5, "own"},
 		"the first wave failed":              {next, []*Record{rec(3, "old", Succeeded)}, []*Record{rec(4, "new", Failed)}, 5, "own"},
 		"in it already":                      {next, []*Record{rec(4, "new", Succeeded)}, []*Record{rec(4, "new", Succeeded)}, 5, "own"},
+		"went until the first wave":          {next, []*Record{rec(4, "new", Succeeded).On("settled"), rec(3, "old", Succeeded)}, nil, 4, "theirs"},
+		"until it, and drifted since":        {next, []*Record{rec(4, "new", Succeeded), rec(3, "old", Succeeded)}, nil, 5, "own"},
 		"one is in it already":               {next, []*Record{rec(4, "new", Failed), rec(3, "old", Succeeded)}, []*Record{rec(4, "new", Succeeded)}, 5, "own"},
 		"the others are behind":              {next, []*Record{rec(6, "old", Succeeded)}, []*Record{rec(4, "new", Succeeded)}, 7, "own"},
 		"the rollback's next wave":           {back(1), []*Record{rec(3, "old", Succeeded)}, []*Record{backAt(4, 1)}, 4, "theirs"},
