@@ -39,3 +39,26 @@ func Inert(text string) string {
 	}
 	return text
 }
+
+// Escaped is JSON in which such characters, and the controls that JSON leaves as they are, stand as escapes: the texts in it
+// stay what they are.
+func Escaped(json string) string { return escaped(json, `\u%04x`) }
+
+// Spelled is JSON in which they are spelled out in the texts: what is made of it has no way to escape them.
+func Spelled(json string) string { return escaped(json, `\\u%04x`) }
+
+func escaped(text, as string) string {
+	odd := func(r rune) bool { return isOverride(r) || r >= 0x7f && r <= 0x9f }
+	if strings.IndexFunc(text, odd) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if odd(r) {
+			fmt.Fprintf(&b, as, r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

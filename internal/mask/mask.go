@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"hawser.dev/hawser/internal/columns"
+	"hawser.dev/hawser/internal/diag"
 )
 
 // Writer is the last one to see what is printed. What it writes is what it was given, save for secret values: in
@@ -33,8 +34,12 @@ func (m *Writer) Write(p []byte) (int, error) {
 	if hidden := m.Mask(text); hidden != text {
 		out = m.hidden(p, hidden)
 	}
-	if !m.document && !json.Valid(out) {
-		out = []byte(columns.Screen(string(out))) // what a finding, a log or a name of others brought along
+	switch { // what a finding, a log or a name of others brought along
+	case m.document:
+	case json.Valid(out):
+		out = []byte(diag.Escaped(string(out)))
+	default:
+		out = []byte(columns.Screen(string(out)))
 	}
 	if _, err := m.To.Write(out); err != nil {
 		return 0, err

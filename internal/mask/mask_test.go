@@ -232,9 +232,10 @@ func FuzzMaskStrings(f *testing.F) {
 // Texts of others give no orders to CI systems and turn no lines around; documents for machines stay what they are.
 func TestMaskedWriterIsInert(t *testing.T) {
 	for in, want := range map[string]string{
-		"  ::error::gone\n":        "  : :error::gone\n",
-		"name\u202eexe\n":          "name\\u202eexe\n",
-		"{\"a\":\"::error::x\"}\n": "{\"a\":\"::error::x\"}\n",
+		"  ::error::gone\n":              "  : :error::gone\n",
+		"name\u202eexe\n":                "name\\u202eexe\n",
+		"{\"a\":\"::error::x\"}\n":       "{\"a\":\"::error::x\"}\n",
+		"{\"a\":\"x\u202ey\u009b2J\"}\n": "{\"a\":\"x\\u202ey\\u009b2J\"}\n",
 		// What looks like a document of ours is none because others wrote such a line.
 		"Bundle md\n::error::x\u202e\nv: 1\n":                          "Bundle md\n: :error::x\\u202e\nv: 1\n",
 		"web\x1b[2J\x1b]0;title\a\x1b[8m\u009b2J\n\x1b[32mok\x1b[0m\n": "web\\x1b[2J\\x1b]0;title\\x07\\x1b[8m\\x9b2J\n\x1b[32mok\x1b[0m\n",

@@ -131,13 +131,19 @@ func (r *Record) numbered() error {
 
 // plain refuses a record in which a name is none: it is printed as it is, and orders to a terminal are no part of it.
 func (r *Record) plain() error {
-	names := []string{r.Bundle, r.Owner, r.Fleet, r.Cluster, r.Group, r.ClusterUID, r.Lineage, r.Head, r.Rollout, r.Commit, r.Plan, string(r.Phase)}
-	names = slices.Concat(names, r.Suspended, r.Unseen, r.Requires)
+	names := []string{r.Bundle, r.Owner, r.Fleet, r.Cluster, r.Group, r.ClusterUID, r.Lineage, r.Head, r.Rollout, r.Commit, r.Plan, string(r.Phase), r.ClusterServer, r.Version, r.SetDigest}
+	names = slices.Concat(names, r.Suspended, r.Unseen, r.Requires, r.Unfinished)
 	if r.RollbackTo != nil {
 		names = append(names, r.RollbackTo.Rollout)
 	}
 	for _, c := range r.Corrections {
-		names = append(names, c.Rollout)
+		names = append(names, c.Rollout, c.Version)
+	}
+	for _, m := range []map[string]string{r.Inputs, r.Digests, r.Made} {
+		names = slices.AppendSeq(names, maps.Values(m))
+	}
+	for _, needs := range r.Depends {
+		names = append(names, needs...)
 	}
 	for _, m := range []map[string]string{r.Inputs, r.Sources, r.Digests, r.Origins, r.Made} {
 		names = slices.AppendSeq(names, maps.Keys(m))
@@ -147,7 +153,12 @@ func (r *Record) plain() error {
 	names = slices.AppendSeq(names, maps.Keys(r.Hooks))
 	names = slices.AppendSeq(names, maps.Keys(r.Depends))
 	for _, o := range slices.Concat(r.Inventory, r.Lent) {
-		names = append(names, o.Instance, o.Version, o.Ref.Group, o.Ref.Kind, o.Ref.Namespace, o.Ref.Name)
+		names = append(names, o.Instance, o.Version, o.Ref.Group, o.Ref.Kind, o.Ref.Namespace, o.Ref.Name, o.UID, o.Digest, o.Own)
+	}
+	for _, life := range r.Hooks {
+		for _, h := range life.Hooks {
+			names = append(names, h.Version, h.Digest, h.Ref.Group, h.Ref.Kind, h.Ref.Namespace, h.Ref.Name)
+		}
 	}
 	for _, name := range names {
 		if !columns.Plain(name) {

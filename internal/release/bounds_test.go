@@ -104,6 +104,14 @@ func TestNamesInRecords(t *testing.T) {
 		"instance":  func(r *Record) { r.Inventory = []plan.Owned{{Instance: order}} },
 		"namespace": func(r *Record) { r.Inventory = []plan.Owned{{Ref: object.Ref{Namespace: order}}} },
 		"object":    func(r *Record) { r.Inventory = []plan.Owned{{Ref: object.Ref{Name: "a\u009b2J"}}} },
+		"digest":    func(r *Record) { r.Digests = map[string]string{"web": "sha256:" + order} },
+		"inputs":    func(r *Record) { r.Inputs = map[string]string{"web": order} },
+		"hawser":    func(r *Record) { r.Version = order },
+		"undone":    func(r *Record) { r.Unfinished = []string{order} },
+		"needs":     func(r *Record) { r.Depends = map[string][]string{"web": {order}} },
+		"hook": func(r *Record) {
+			r.Hooks = map[string]plan.Life{"web": {Hooks: []plan.Hook{{Ref: object.Ref{Name: order}}}}}
+		},
 	} {
 		r := Record{V: V, Bundle: "b", Phase: Failed, Message: "two\nlines"}
 		change(&r)

@@ -141,9 +141,9 @@ func delivered(o *out, r history.Release) {
 	for _, c := range r.Clusters {
 		var s strings.Builder
 		for _, in := range c.Instances {
-			fmt.Fprintf(&s, "%s  %s", in.Instance, cmp.Or(clean(in.Source.String()), "-"))
+			fmt.Fprintf(&s, "%s  %s", clean(in.Instance), cmp.Or(clean(in.Source.String()), "-"))
 			if in.Digest != "" {
-				fmt.Fprintf(&s, "  %s", o.st.shortDigest(in.Digest))
+				s.WriteString("  " + clean(o.st.shortDigest(in.Digest)))
 			}
 			if in.Suspended {
 				s.WriteString("  suspended")
@@ -154,7 +154,7 @@ func delivered(o *out, r history.Release) {
 			s.WriteString("\n")
 		}
 		for _, name := range slices.Sorted(maps.Keys(c.Origins)) {
-			s.WriteString("value " + name + "  " + clean(c.Origins[name]) + "\n")
+			s.WriteString("value " + clean(name) + "  " + clean(c.Origins[name]) + "\n")
 		}
 		if s.Len() > 0 {
 			t.add(s.String(), c.Cluster)

@@ -106,14 +106,14 @@ func TestHistory(t *testing.T) {
 
 // TestHistoryOrders: clusters with one reason stand together, and what stands in a record gives no orders.
 func TestHistoryOrders(t *testing.T) {
-	const order = "x\x1b[2Jy\n::error::boom"
+	const order = "x\x1b[2Jy\n::error::boom\u202e"
 	clusters := shopKept()
 	clusters[5].Unreachable = clusters[4].Unreachable
 	for i := range clusters {
 		for k := range clusters[i].Bundles {
 			for j := range clusters[i].Bundles[k].Records {
 				r := &clusters[i].Bundles[k].Records[j]
-				r.Author, r.Message, r.Images = order, order, map[string][]string{"api": {order}}
+				r.Author, r.Message, r.Images, r.Digests = order, order, map[string][]string{"api": {order}}, map[string]string{"api": "sha256:\n::error::boom"}
 			}
 		}
 	}
@@ -127,7 +127,8 @@ func TestHistoryOrders(t *testing.T) {
 			t.Fatal(err)
 		}
 		got += text(t, func(b *bytes.Buffer) error { return Shown(b, h, st) })
-		if strings.Contains(got, "\x1b[2J") || slices.ContainsFunc(strings.Split(got, "\n"), func(l string) bool { return strings.HasPrefix(l, "::") }) {
+		got += text(t, func(b *bytes.Buffer) error { return YAML(b, h) })
+		if strings.ContainsAny(got, "\u202e\u009b") || strings.Contains(got, "\x1b[2J") || slices.ContainsFunc(strings.Split(got, "\n"), func(l string) bool { return strings.HasPrefix(l, "::") }) {
 			t.Errorf("%q", got)
 		}
 	}

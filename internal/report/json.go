@@ -25,13 +25,13 @@ func JSON(w io.Writer, v any) error {
 	return enc.Encode(document(v))
 }
 
-// YAML writes the same document as YAML.
+// YAML writes the same document as YAML; what turns the order of characters is spelled out (\u202e).
 func YAML(w io.Writer, v any) error {
 	var b bytes.Buffer
 	if err := JSON(&b, v); err != nil {
 		return err
 	}
-	data, err := yaml.JSONToYAML(b.Bytes())
+	data, err := yaml.JSONToYAML([]byte(diag.Spelled(b.String())))
 	if err != nil {
 		return err
 	}
