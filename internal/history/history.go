@@ -158,6 +158,8 @@ type Standing struct {
 	Done      plan.Counts       `json:"done,omitzero"`
 	Instances []Instance        `json:"instances,omitempty"`
 	Origins   map[string]string `json:"origins,omitempty"`
+
+	backTo *release.Name // what the cluster's own record says of RollbackTo
 }
 
 // Instance is what was delivered as one.
@@ -372,7 +374,7 @@ func (l *ledger) release(rollout string) Release {
 		}
 		if in {
 			out.describe(*rec)
-			st.Done, st.Origins, st.Instances = rec.Done, rec.Origins, instancesOf(*rec)
+			st.Done, st.Origins, st.Instances, st.backTo = rec.Done, rec.Origins, instancesOf(*rec), rec.RollbackTo
 			out.Done = out.Done.Add(rec.Done)
 			if rec.Phase.Open() {
 				open, st.InProgress = true, r.kept.InProgress

@@ -1,6 +1,8 @@
 package history
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +29,8 @@ func (r *Rollback) Name() *release.Name {
 // Back finds the release of a bundle to go back to: the one that to names by number or rollout, whatever cluster of the fleet it came
 // to. With "" it is decided of the releases that came to the clusters of the run (in later waves, too): a rollback that is the newest one goes on, to where it went,
 // however often that is asked; else it is the newest release before the newest one that
-// failed nowhere in the fleet, or, without one, the one before the newest. Which one is the newest must be known then. Clusters that the release
+// failed nowhere in the fleet, or, without one, the one before the newest. Which one is the newest must be known then, and clusters
+// that contradict one another leave the choice to the user. Clusters that the release
 // did not come to have what they had at that time. The error is for a release that there is not; clusters that did not answer have
 // neither record nor finding.
 func Back(clusters []Cluster, bundle, to string) (*Rollback, error) {
@@ -89,6 +92,11 @@ func (h *History) back(clusters []Cluster, to string) (*Release, diag.Findings, 
 		return nil, nil, diag.Findings{f}.Err()
 	}
 	newest := here.Bundles[0].Releases[0]
+	if to == "" {
+		if err := h.agreed(newest); err != nil {
+			return nil, nil, err
+		}
+	}
 	switch {
 	case to != "":
 		found, err := h.Find(to)
@@ -96,11 +104,11 @@ func (h *History) back(clusters []Cluster, to string) (*Release, diag.Findings, 
 	case newest.RollbackTo != nil:
 		found, err := h.Find(newest.RollbackTo.Rollout)
 		if err != nil || newest.State != Succeeded && newest.State != Written {
-			return found, nil, err
+			return found, here.goesOn(newest, found), err
 		}
 		f := diag.Warnf("already-back", "release %s went back to %s already", newest.Name(), found.Name())
 		f.Fix = "choose a release with --to to go further, or to undo it; hawser history shows which there are"
-		return found, diag.Findings{f}, nil
+		return found, append(here.goesOn(newest, found), f), nil
 	case len(here.Unknown) > 0:
 		f := diag.Errorf("newest-unknown", "nobody knows whether %s is the newest release of %s", newest.Name(), h.Bundles[0].Bundle)
 		here.doubt(&f)
@@ -108,12 +116,95 @@ func (h *History) back(clusters []Cluster, to string) (*Release, diag.Findings, 
 		return nil, nil, diag.Findings{f}.Err()
 	}
 	if found := here.before(); found != nil {
+		if err := here.disputed(found.Rollout); err != nil {
+			return nil, nil, err
+		}
 		return found, h.gap(*found, newest), nil
 	}
 	f := diag.Errorf("no-earlier-release", "there is no release of %s before %s", h.Bundles[0].Bundle, newest.Name())
 	f.Why = "nothing else is kept on the clusters that were looked at: those that are selected"
 	f.Fix = "apply the files as they were; hawser delete " + h.Bundles[0].Bundle + " removes what there is"
 	return nil, nil, diag.Findings{f}.Err()
+}
+
+// agreed refuses to take from one cluster where all go: those that have the newest release say one thing of what it went back to,
+// and its number is the one that they have.
+func (h *History) agreed(newest Release) error {
+	said := map[string][]string{}
+	for _, c := range newest.Clusters {
+		if c.In {
+			said[c.backTo.String()] = append(said[c.backTo.String()], c.Cluster)
+		}
+	}
+	if len(said) < 2 {
+		return nil
+	}
+	var parts []string
+	for _, to := range slices.Sorted(maps.Keys(said)) {
+		what := "went back to release " + to
+		if to == "" {
+			what = "was applied from files"
+		}
+		parts = append(parts, diag.Few(said[to])+": it "+what)
+	}
+	return h.undecided(fmt.Sprintf("the clusters do not say the same of release %s, the newest", newest.Name()), strings.Join(parts, "; "))
+}
+
+// disputed refuses to pass over a release, on the way to the one that was found, that ended well on some clusters and not on
+// others: the record of one would choose for all.
+func (h *History) disputed(found string) error {
+	all := h.Bundles[0].Releases
+	for _, r := range all[1:] {
+		if r.Rollout == found {
+			return nil
+		}
+		var good, bad []string
+		for _, c := range r.Clusters {
+			switch {
+			case c.In && c.Phase.Complete():
+				good = append(good, c.Cluster)
+			case c.In:
+				bad = append(bad, c.Cluster+" ("+string(c.Phase)+")")
+			}
+		}
+		if len(good) > 0 && len(bad) > 0 && (r.Release < all[0].Release || all[0].Release == 0) {
+			return h.undecided(fmt.Sprintf("the clusters do not say the same of release %s, the one before %s", r.Name(), all[0].Name()),
+				"it ended well on "+diag.Few(good)+", and not on "+diag.Few(bad))
+		}
+	}
+	return nil
+}
+
+// undecided is the error of a choice that clusters do not agree about.
+func (h *History) undecided(what, why string) error {
+	f := diag.Errorf("disputed-release", "%s", what)
+	f.Why = why + ": the record of one does not choose for all"
+	f.Fix = "name the release to go back to with --to: kept are " + strings.Join(h.names(), ", ")
+	return diag.Findings{f}.Err()
+}
+
+// goesOn says where a rollback goes that is gone on with and has not come to every cluster yet, and which ones say so; nothing
+// where the others would go there by themselves.
+func (h *History) goesOn(newest Release, found *Release) diag.Findings {
+	var say, wait []string
+	for _, c := range newest.Clusters {
+		if c.In {
+			say = append(say, c.Cluster)
+		} else if c.Rollout != "" {
+			wait = append(wait, c.Cluster)
+		}
+	}
+	rest := &History{Bundles: []Bundle{h.Bundles[0]}}
+	rest.Bundles[0].Releases = rest.Bundles[0].Releases[1:]
+	if len(wait) == 0 || len(rest.Bundles[0].Releases) == 0 {
+		return nil
+	}
+	if own := rest.before(); found == nil || own != nil && own.Rollout == found.Rollout {
+		return nil
+	}
+	f := diag.Warnf("rollback-goes-on", "the rollback to %s goes on, as %s says it began; %s would go elsewhere", found.Name(), diag.Few(say), diag.Few(wait))
+	f.Why, f.Fix = "a rollback that has not come to all clusters is gone on with", "where nobody began it, or another release is meant, name one with --to"
+	return diag.Findings{f}
 }
 
 // of is the history of the one bundle as far as some clusters have a part in it.
