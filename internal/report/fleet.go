@@ -13,9 +13,9 @@ import (
 // FleetList prints the clusters of a fleet and how each is reached.
 func FleetList(w io.Writer, r *fleetplan.FleetReport, st Style) error {
 	o := newOut(w, st)
-	t := &table{rows: [][]string{{"CLUSTER", "GROUP", "WAVE", "ACCESS", "SERVER"}}}
+	t := newTable([]string{"CLUSTER", "GROUP", "WAVE", "ACCESS", "SERVER"})
 	for _, c := range r.Clusters {
-		t.row(c.Cluster, c.Group, dash(c.Wave), clean(c.Access), c.Server)
+		t.Row(c.Cluster, c.Group, dash(c.Wave), clean(c.Access), c.Server)
 		if st.Verbose > 0 && len(c.Labels) > 0 {
 			var labels []string
 			for _, k := range slices.Sorted(maps.Keys(c.Labels)) {
@@ -34,7 +34,7 @@ func FleetList(w io.Writer, r *fleetplan.FleetReport, st Style) error {
 // FleetCheck prints for every cluster whether it answers, its version and UID, and which rights are missing.
 func FleetCheck(w io.Writer, r *fleetplan.FleetReport, st Style) error {
 	o := newOut(w, st)
-	t := &table{rows: [][]string{{"CLUSTER", "STATE", "VERSION", "SERVER", "UID"}}}
+	t := newTable([]string{"CLUSTER", "STATE", "VERSION", "SERVER", "UID"}, "UID")
 	bad, why := 0, newReasons()
 	for _, c := range r.Clusters {
 		state, k := "ok", green
@@ -47,7 +47,7 @@ func FleetCheck(w io.Writer, r *fleetplan.FleetReport, st Style) error {
 		if state != "ok" {
 			bad++
 		}
-		t.row(c.Cluster, st.paint(k, state), c.Version, c.Server, c.UID)
+		t.Row(c.Cluster, st.paint(k, state), c.Version, c.Server, c.UID)
 		why.add(c.Cluster, "not usable", c.Problem)
 		why.add(c.Cluster, "rights missing", strings.Join(c.Missing, "; "))
 	}

@@ -22,30 +22,20 @@ var releaseInk = map[history.State]ink{history.Applying: cyan, history.Deleting:
 // History prints a line for each release, newest first, and the clusters of which nobody knows.
 func History(w io.Writer, h *history.History, st Style) error {
 	o := newOut(w, st)
-	head := []string{"BUNDLE", "RELEASE", "ROLLOUT", "STATE", "STARTED", "BY", "COMMIT", "CHANGES", "CLUSTERS"}
-	t := &table{rows: [][]string{head}}
-	if st.narrow() {
-		t.rows = nil
-		t.note(0, strings.Join(head, "  "), "")
-	}
+	t := newTable([]string{"BUNDLE", "RELEASE", "ROLLOUT", "STATE", "STARTED", "BY", "COMMIT", "CHANGES", "CLUSTERS"}, "COMMIT", "ROLLOUT", "CHANGES")
 	for _, b := range h.Bundles {
 		for _, r := range b.Releases {
 			who, _, _ := strings.Cut(r.Author, " (") // and not which job of CI, which show tells
-			row := []string{b.Bundle, dash(r.Release), r.Rollout, string(r.State), stamp(r.Started), clean(who), short(r.Commit), doneOf(r.Done), r.Reach()}
+			row := []string{b.Bundle, dash(r.Release), r.Rollout, string(r.State), st.stamp(r.Started), clean(who), short(r.Commit), doneOf(r.Done), r.Reach()}
 			for i := range row {
 				row[i] = cmp.Or(row[i], "-")
 			}
-			if st.narrow() {
-				t.note(0, strings.Join(row, "  "), releaseInk[r.State])
-			} else {
-				row[3] = st.paint(releaseInk[r.State], row[3])
-				t.row(row...)
-			}
+			row[3] = st.paint(releaseInk[r.State], row[3])
+			t.Row(row...)
 			t.note(2, strings.Trim(backTo(r.RollbackTo)+": "+r.Message, ": "), dim)
 		}
 	}
 	if len(h.Bundles) == 0 && len(h.Unknown) == 0 {
-		t.rows = nil
 		t.note(0, "no release is kept on the selected clusters", "")
 	}
 	t.write(o)
@@ -77,6 +67,14 @@ func stamp(at time.Time) string {
 		return ""
 	}
 	return at.UTC().Format(time.RFC3339)
+}
+
+// stamp is a time, to the minute where there is little room.
+func (s Style) stamp(at time.Time) string {
+	if s.narrow() && !at.IsZero() {
+		return at.UTC().Format("2006-01-02 15:04")
+	}
+	return stamp(at)
 }
 
 // short is the beginning of a commit.
@@ -113,7 +111,7 @@ func Shown(w io.Writer, h *history.History, st Style) error {
 		}
 	}
 	o.line()
-	t := &table{rows: [][]string{{"CLUSTER", "RELEASE", "REV", "PHASE", "FINISHED", "CHANGES"}}}
+	t := newTable([]string{"CLUSTER", "RELEASE", "REV", "PHASE", "FINISHED", "CHANGES"}, "REV", "CHANGES")
 	for _, c := range r.Clusters {
 		phase, at := string(c.Phase), cmp.Or(dash(c.Release), "-")
 		switch {
@@ -128,7 +126,7 @@ func Shown(w io.Writer, h *history.History, st Style) error {
 		case c.InProgress != "":
 			phase += " by " + clean(c.InProgress)
 		}
-		t.row(c.Cluster, at, dash(c.Revision), phase, cmp.Or(stamp(c.Finished), "-"), cmp.Or(doneOf(c.Done), "-"))
+		t.Row(c.Cluster, at, dash(c.Revision), phase, cmp.Or(st.stamp(c.Finished), "-"), cmp.Or(doneOf(c.Done), "-"))
 	}
 	t.write(o)
 	delivered(o, r)

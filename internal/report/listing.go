@@ -15,12 +15,7 @@ import (
 // Listing prints what was delivered: a row per instance and cluster, with the release, when and how it ended.
 func Listing(w io.Writer, l *release.Listing, st Style) error {
 	o := newOut(w, st)
-	head := []string{"CLUSTER", "BUNDLE", "INSTANCE", "NAMESPACE", "VERSION", "RELEASE", "DELIVERED", "STATUS"}
-	t := &table{rows: [][]string{head}}
-	if st.narrow() {
-		t.rows = nil
-		t.note(0, strings.Join(head, "  "), "")
-	}
+	t := newTable([]string{"CLUSTER", "BUNDLE", "INSTANCE", "NAMESPACE", "VERSION", "RELEASE", "DELIVERED", "STATUS"}, "NAMESPACE", "DELIVERED")
 	why := newReasons()
 	for _, c := range l.Clusters {
 		why.add(c.Cluster, "unknown", c.Unreachable+c.Unknown)
@@ -31,15 +26,11 @@ func Listing(w io.Writer, l *release.Listing, st Style) error {
 			for _, in := range b.Instances {
 				ended, colour := phaseOf(b, in)
 				row := []string{c.Cluster, b.Bundle, in.Instance, strings.Join(in.Namespaces, ","), clean(in.Source.Version), dash(b.Release),
-					b.At.UTC().Format(time.RFC3339), ended}
+					st.stamp(b.At), st.paint(colour, ended)}
 				for i := range row {
 					row[i] = cmp.Or(row[i], "-")
 				}
-				if st.narrow() { // what stands in no column is cleaned, so that it has no ink inside
-					t.note(0, strings.Join(row, "  "), colour)
-					continue
-				}
-				t.row(append(row[:len(row)-1], st.paint(colour, ended))...)
+				t.Row(row...)
 			}
 			if b.InProgress != "" {
 				t.note(2, "in progress by "+clean(b.InProgress), cyan)
@@ -109,16 +100,16 @@ func inspected(b release.BundleListing, in release.InstanceListing, part string)
 		}
 	}
 	if part == "resources" {
-		rows := [][]string{{"NAMESPACE", "NAME", "KIND", "APIVERSION"}}
+		t := newTable([]string{"NAMESPACE", "NAME", "KIND", "APIVERSION"})
 		for _, ob := range in.Objects {
 			ns := ob.Namespace
 			if ns == "" {
 				ns = "-"
 			}
-			rows = append(rows, []string{ns, ob.Name, ob.Kind, ob.APIVersion})
+			t.Row(ns, ob.Name, ob.Kind, ob.APIVersion)
 		}
-		o := newOut(&s, Style{Width: 1 << 20})
-		(&table{rows: rows}).write(o)
+		o := newOut(&s, Style{})
+		t.write(o)
 		_ = o.Flush()
 		return s.String()
 	}

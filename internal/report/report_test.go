@@ -17,6 +17,7 @@ import (
 	"hawser.dev/hawser/internal/deletionguard"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/group"
+	"hawser.dev/hawser/internal/history"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/rollout"
@@ -194,6 +195,28 @@ func TestNarrowFits(t *testing.T) {
 			st.Color = false
 			if plain := columns.Bare(colored); plain != got {
 				t.Errorf("%s at %d: colour changed the text:\n%s", name, w, cmp.Diff(got, plain))
+			}
+		}
+	}
+}
+
+// TestTablesFit holds every line of the tables to the columns of the terminal.
+func TestTablesFit(t *testing.T) {
+	for name, print := range map[string]func(*bytes.Buffer, Style) error{
+		"history":  func(b *bytes.Buffer, st Style) error { return History(b, history.Of(shopKept()), st) },
+		"list":     func(b *bytes.Buffer, st Style) error { return Listing(b, shopListing(), st) },
+		"fleet ls": func(b *bytes.Buffer, st Style) error { return FleetList(b, shopFleet(), st) },
+		"check":    func(b *bytes.Buffer, st Style) error { return FleetCheck(b, shopFleet(), st) },
+		"outdated": func(b *bytes.Buffer, st Style) error { return Outdated(b, someOutdated(), st) },
+		"status":   func(b *bytes.Buffer, st Style) error { return Status(b, shopStatus(), st) },
+	} {
+		for _, w := range []int{80, 100, 120} {
+			st := narrowStyle
+			st.Width = w
+			for _, l := range strings.Split(text(t, func(b *bytes.Buffer) error { return print(b, st) }), "\n") {
+				if width(l) > w {
+					t.Errorf("%s: %d columns, not %d: %s", name, width(l), w, l)
+				}
 			}
 		}
 	}

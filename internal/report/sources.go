@@ -32,7 +32,7 @@ func Locked(w io.Writer, r *fleetplan.LockReport, st Style) error {
 // Outdated prints how every source stands to what there is.
 func Outdated(w io.Writer, r *fleetplan.OutdatedReport, st Style) error {
 	o := newOut(w, st)
-	t := &table{rows: [][]string{{"INSTANCE", "SOURCE", "WANTED", "PINNED", "NEWEST IN RANGE", "NEWEST", "STATE"}}}
+	t := newTable([]string{"INSTANCE", "SOURCE", "WANTED", "PINNED", "IN RANGE", "NEWEST", "STATE"}, "WANTED")
 	for _, s := range r.Sources {
 		k := green
 		switch s.Verdict {
@@ -43,7 +43,7 @@ func Outdated(w io.Writer, r *fleetplan.OutdatedReport, st Style) error {
 		case source.Beyond:
 			k = dim
 		}
-		t.row(or(clean(strings.Join(s.Instances, ", ")), "-"), clean(s.Source), or(clean(s.Want), "-"), pinnedBeside(s.Locked, s.Newest, st), pinnedBeside(s.Newest, s.Locked, st), pinned(s.Overall, st),
+		t.Row(or(clean(strings.Join(s.Instances, ", ")), "-"), clean(s.Source), or(clean(s.Want), "-"), pinnedBeside(s.Locked, s.Newest, st), pinnedBeside(s.Newest, s.Locked, st), pinned(s.Overall, st),
 			st.paint(k, string(s.Verdict)))
 		if s.Problem != "" {
 			t.note(2, s.Problem, red)

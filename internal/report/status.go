@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"hawser.dev/hawser/internal/columns"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/release"
@@ -161,7 +162,7 @@ func wideStatus(o *out, r *fleetplan.StatusReport) {
 	if several {
 		head = slices.Insert(head, 2, "BUNDLE")
 	}
-	t := &table{rows: [][]string{head}}
+	t := newTable(head)
 	for _, c := range r.Clusters {
 		lead := []string{c.Cluster, c.Group, dash(c.Release)}
 		if several {
@@ -169,7 +170,7 @@ func wideStatus(o *out, r *fleetplan.StatusReport) {
 		}
 		if len(c.Instances) == 0 {
 			state := stateOf(c)
-			t.row(append(slices.Clone(lead), "-", "-", o.st.paint(stateInk[state], state))...)
+			t.Row(append(slices.Clone(lead), "-", "-", o.st.paint(stateInk[state], state))...)
 			continue
 		}
 		for k, i := range c.Instances {
@@ -179,7 +180,7 @@ func wideStatus(o *out, r *fleetplan.StatusReport) {
 					cells[x] = ""
 				}
 			}
-			t.row(append(cells, i.Instance, readyOf(i), o.st.paint(stateInk[i.State], instanceState(i)), clean(i.Source))...)
+			t.Row(append(cells, i.Instance, readyOf(i), o.st.paint(stateInk[i.State], instanceState(i)), clean(i.Source))...)
 			statusObjects(o.st, i, func(text string, c ink) { t.note(4, text, c) })
 		}
 		if last := lastRun(c); last != "" {
@@ -294,51 +295,30 @@ func narrowStatus(o *out, c fleetplan.ClusterStatus) {
 	}
 }
 
-// table lines up cells; notes stand between rows and take the whole width.
+// table is a table whose notes have inks.
 type table struct {
-	rows [][]string // a row of one cell is a note
+	*columns.Table
 	inks map[int]ink
 }
 
-func (t *table) row(cells ...string) { t.rows = append(t.rows, cells) }
-
-func (t *table) note(indent int, text string, c ink) {
-	if text == "" {
-		return
-	}
-	if t.inks == nil {
-		t.inks = map[int]ink{}
-	}
-	t.inks[len(t.rows)] = c
-	t.rows = append(t.rows, []string{strings.Repeat(" ", indent+len(text)-len(strings.TrimLeft(text, " "))) + clean(strings.TrimLeft(text, " "))})
+func newTable(head []string, spare ...string) *table {
+	return &table{columns.NewTable(head, spare...), map[int]ink{}}
 }
 
-func (t *table) write(o *out) {
-	var cols []int
-	for _, r := range t.rows {
-		for i, c := range r {
-			if len(r) == 1 {
-				break
-			}
-			if i == len(cols) {
-				cols = append(cols, 0)
-			}
-			cols[i] = max(cols[i], width(c))
-		}
+func (t *table) note(indent int, text string, c ink) {
+	if text != "" {
+		t.inks[t.Note(strings.Repeat(" ", indent+len(text)-len(strings.TrimLeft(text, " ")))+clean(strings.TrimLeft(text, " ")))] = c
 	}
-	for n, r := range t.rows {
-		if len(r) == 1 {
-			text := strings.TrimLeft(r[0], " ")
-			o.wrapped(len(r[0])-len(text), text, t.inks[n])
+}
+
+// write fits the table into the columns there are, where they are known.
+func (t *table) write(o *out) {
+	for _, l := range t.Lines(max(0, o.st.Width), o.st.ellipsis()) {
+		if l.Note == 0 {
+			o.line(l.Text)
 			continue
 		}
-		line := ""
-		for i, c := range r {
-			if i > 0 {
-				line += "  "
-			}
-			line += pad(c, cols[i])
-		}
-		o.line(strings.TrimRight(line, " "))
+		text := strings.TrimLeft(l.Text, " ")
+		o.wrapped(len(l.Text)-len(text), text, t.inks[l.Note])
 	}
 }
