@@ -121,15 +121,29 @@ func Damaged(why string, instances []string) diag.Finding {
 	return f
 }
 
-// Former is the finding about an object that held other made-up values in a release that is gone back to; refused tells that those of now
-// are in use in it.
-func Former(object, instance string, refused bool) diag.Finding {
+// Former is the finding about an object that held other made-up values in a release that is gone back to; refused tells why they must
+// not come back, "" that the object is not there and only comes back as it was.
+func Former(object, instance, refused string) diag.Finding {
 	f := diag.Warnf("kept-values-former", "what is made up for %s has changed since, and %s comes back as it was", instance, object)
-	if refused {
-		f = diag.Errorf("kept-values-former", "%s would go back to what was made up for %s before it was made anew", object, instance)
-	}
-	f.Object = object
 	f.Why = "passwords and certificates that were made anew are in use, and those before them are not"
 	f.Fix = "apply the files of that release: they get what is kept now"
+	if refused != "" {
+		f = diag.Errorf("kept-values-former", "%s would go back to what was made up for %s before it was made anew", object, instance)
+		f.Why = refused
+		f.Fix = "apply the files of that release: they get what is kept now; or go back to one of after it was made anew, with --to (hawser history shows which there are)"
+	}
+	f.Object, f.Instance = object, instance
+	return f
+}
+
+// Stays tells that objects of a release that is gone back to get what was made anew for an instance since, in the release of that name ("" where that is not known).
+func Stays(instance, release string, objects []string) diag.Finding {
+	f := diag.Warnf("kept-values-stay", "what was made anew for %s since stays: %s", instance, strings.Join(objects, ", "))
+	if release != "" {
+		f.What = "what was made anew for " + instance + " in release " + release + " stays: " + strings.Join(objects, ", ")
+	}
+	f.Instance = instance
+	f.Why = "it is in use, and what was before it is not; the rest goes back as it was, also what was computed of the former value (a hash, a checksum)"
+	f.Fix = "none is needed; where something was computed of it, apply the files of that release instead"
 	return f
 }

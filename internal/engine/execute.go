@@ -231,7 +231,8 @@ func (w *work) describe(record *release.Record) {
 			record.Checks[p.instance.Name] = p.checks
 		}
 	}
-	record.Made, record.Unseen = w.target.made.digests(w.target.record), w.unseen
+	record.Made, record.Marks = w.target.made.digests(w.target.record)
+	record.Unseen = w.unseen
 	record.Suspended, record.Keep = slices.Sorted(maps.Keys(w.set.suspended)), w.set.spec.RevisionHistoryLimit
 	record.Requires = release.Needs(w.set.spec)
 	if w.target.record != nil {

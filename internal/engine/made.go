@@ -136,7 +136,7 @@ func (r *run) remade(w *work, now *plan.Plan, instances ...string) diag.Findings
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, p := range w.set.parts {
-		if len(instances) > 0 && !slices.Contains(instances, p.placed.Name) {
+		if len(instances) > 0 && !slices.Contains(instances, p.placed.Name) || w.back != nil {
 			continue
 		}
 		v := madeguard.Values{Settled: m.settled, Now: m.now[p.placed.Name], Rotate: r.req.Rotate, Open: p.makes, Takes: w.set.takes[p.placed.Name]}
@@ -345,14 +345,15 @@ func (s *set) madeNames() []object.Ref {
 	return out
 }
 
-// digests are those of what is kept from now on; of a bundle whose values this run did not need, what the record says.
-func (m *made) digests(record *release.Record) map[string]string {
+// digests are those of what is kept from now on, with the marks of each value; of a bundle whose values this run did not need, what
+// the record says.
+func (m *made) digests(record *release.Record) (map[string]string, map[string][]chance.Mark) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.now == nil && record != nil {
-		return record.Made
+		return record.Made, record.Marks
 	}
-	return m.now.Digests()
+	return m.now.Digests(), m.now.Marks()
 }
 
 // keep writes what was made up, before anything that holds it is written.

@@ -38,7 +38,8 @@ func (r *run) goBack(ctx context.Context, fp *Prepared, name string) diag.Findin
 	each(len(r.targets), cores()*2, func(i int) {
 		if w := fp.works[r.targets[i].cluster.Name]; w != nil && back.Records[w.Cluster] != nil {
 			w.back = back.Records[w.Cluster]
-			found[i] = w.restore(ctx).OnCluster(w.Cluster)
+			found[i] = w.restore(ctx)
+			found[i] = append(found[i], w.keepMade(ctx, back.Later[w.Cluster])...).OnCluster(w.Cluster)
 		}
 	})
 	return slices.Concat(findings, back.Findings, slices.Concat(found...))
@@ -79,14 +80,54 @@ func (w *work) unkept(ctx context.Context, p *plan.Plan) diag.Findings {
 		return nil
 	}
 	findings := release.NotKept(p, w.set.desired, w.set.bodies)
-	keeper, ok := w.target.store.(release.Keeper)
-	if !ok || maps.Equal(w.back.Made, w.target.record.Made) && !madeguard.TakesBack(p) {
+	if m := &w.target.made; m.stored == nil && madeguard.TakesBack(p) {
+		findings = append(findings, w.readKept(ctx)...)
+	}
+	if w.target.made.stored == nil {
 		return findings
 	}
 	now, fs := w.run.base(ctx, w)
-	m, err := &w.target.made, error(nil)
-	m.stored, m.handle, err = keeper.Kept(ctx, w.set.owner)
-	m.now = madeguard.Renamed(m.stored, w.back.Made)
-	m.settled.Kept = m.now
-	return slices.Concat(findings, fs, diag.From(err, "kept"), madeguard.Former(p, m.now, w.back.Made, now, w.set.bodies))
+	return slices.Concat(findings, fs, madeguard.Former(p, w.target.made.now, madeOf(w.back), now, w.set.bodies))
 }
+
+// keepMade puts what was made anew since the release into the objects that it declares; later are the releases since.
+func (w *work) keepMade(ctx context.Context, later []madeguard.Later) diag.Findings {
+	if maps.Equal(w.back.Made, w.target.record.Made) {
+		return nil
+	}
+	findings := w.readKept(ctx)
+	now, fs := w.run.base(ctx, w)
+	changed, stays := madeguard.Keep(slices.Collect(maps.Values(w.set.bodies)), w.target.made.now, madeOf(w.back), now, later)
+	for _, o := range changed {
+		w.set.bodies[o.Ref()] = o
+		for i, d := range w.set.desired {
+			if d.Ref == o.Ref() && d.Hook == nil {
+				w.set.desired[i].Digest = o.Digest()
+			}
+		}
+	}
+	return slices.Concat(findings, fs, stays)
+}
+
+// readKept reads what is kept on the cluster, by the names that instances had in the release that is gone back to.
+func (w *work) readKept(ctx context.Context) diag.Findings {
+	keeper, ok := w.target.store.(release.Keeper)
+	if !ok {
+		return nil
+	}
+	m, err := &w.target.made, error(nil)
+	if m.stored, m.handle, err = keeper.Kept(ctx, w.set.owner); err != nil {
+		return diag.From(err, "kept")
+	}
+	if m.stored == nil {
+		m.stored = release.Kept{}
+	}
+	m.now = madeguard.Renamed(m.stored, madeOf(w.back))
+	m.settled.Kept = m.now
+	for name, a := range m.now {
+		w.run.hide(name, a)
+	}
+	return nil
+}
+
+func madeOf(r *release.Record) madeguard.Then { return madeguard.Then{Made: r.Made, Marks: r.Marks} }

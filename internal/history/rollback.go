@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/madeguard"
 	"hawser.dev/hawser/internal/release"
 )
 
@@ -17,6 +18,8 @@ type Rollback struct {
 	To Release
 	// Records are those that clusters of the run stood at, by name; none for one that had nothing then or is not known.
 	Records map[string]*release.Record
+	// Later are the releases that those clusters had after it, the first one first.
+	Later map[string][]madeguard.Later
 	// Findings say where it cannot be gone back (errors), and what one should know about it.
 	Findings diag.Findings
 }
@@ -44,7 +47,7 @@ func Back(clusters []Cluster, bundle, to string) (*Rollback, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Rollback{To: *found, Records: map[string]*release.Record{}, Findings: said}
+	out := &Rollback{To: *found, Records: map[string]*release.Record{}, Later: map[string][]madeguard.Later{}, Findings: said}
 	for _, r := range l.rows {
 		if r.cluster.Unreachable != "" || r.cluster.Beside || r.cluster.Later {
 			continue
@@ -52,6 +55,11 @@ func Back(clusters []Cluster, bundle, to string) (*Rollback, error) {
 		rec, in, unknown := l.at(r, found.Rollout)
 		if rec != nil {
 			out.Records[r.cluster.Name] = rec
+			for _, later := range slices.Backward(r.kept.Records) {
+				if later.Revision > rec.Revision {
+					out.Later[r.cluster.Name] = append(out.Later[r.cluster.Name], madeguard.Later{Name: later.Called().String(), Marks: later.Marks})
+				}
+			}
 		}
 		fs := l.doubts(*found, rec, unknown)
 		if !in && unknown == "" && len(r.kept.Records) > 0 && !l.unchanged(r, rec, found.Rollout) {

@@ -12,16 +12,18 @@ import (
 	"hawser.dev/hawser/internal/redact"
 )
 
-// Renamed are kept values by the names that instances had in a release (made are the digests of then): what nothing else of then
-// is kept for goes by the name of then, where it is the same.
-func Renamed(kept map[string]chance.Answers, made map[string]string) map[string]chance.Answers {
+// Renamed are kept values by the names that instances had in a release: what nothing else of then
+// is kept for goes by the name of then, where it holds all that was made then.
+func Renamed(kept map[string]chance.Answers, then Then) map[string]chance.Answers {
 	out := maps.Clone(kept)
-	for _, name := range slices.Sorted(maps.Keys(made)) {
+	for _, name := range slices.Sorted(maps.Keys(then.Made)) {
 		if !out[name].IsZero() {
 			continue
 		}
 		for _, now := range slices.Sorted(maps.Keys(kept)) {
-			if a, there := out[now]; there && made[now] == "" && a.Digest() == made[name] {
+			a, there := out[now]
+			gone, _ := a.Since(then.Marks[name])
+			if there && then.Made[now] == "" && (a.Digest() == then.Made[name] || len(then.Marks[name]) > 0 && len(gone) == 0) {
 				out[name] = a
 				delete(out, now)
 				break
@@ -31,31 +33,26 @@ func Renamed(kept map[string]chance.Answers, made map[string]string) map[string]
 	return out
 }
 
-// Former refuses to go back to made-up values that are no longer in use: where an object as it is declared now (now) holds
-// something that is kept, for its instance or for one that has another name by now, a release that has something else in its
-// place (then) is from before a rotation; so is a Secret that is taken back from another bundle, which made its values anew. A Secret that comes back is warned of where what is kept has changed since (made are
-// the digests of then), as it may hold some.
-func Former(p *plan.Plan, kept map[string]chance.Answers, made map[string]string, now, then map[object.Ref]object.Object) diag.Findings {
-	var since []*redact.Redactor
-	changed := map[string]bool{} // by instance of then
-	for name, a := range kept {
-		if a.Secret() && made[name] != a.Digest() {
-			since, changed[name] = append(since, finder(a)), true
-		}
-	}
-	for name, digest := range made {
-		changed[name] = changed[name] || digest != "" && kept[name].IsZero()
-	}
+// Former refuses to go back to made-up values that are no longer kept: where an object as it is declared now (now) holds
+// something that is kept, for its instance or for one that has another name by now, and a release has in its
+// place (then) what was made anew since, and Keep could not put in what is kept. A value that is kept of both goes back, as an apply of that release's
+// files would have it. So does nothing of a Secret that is taken back from another bundle, which made its values anew. A Secret that comes back is warned of where it holds what was made anew since.
+func Former(p *plan.Plan, kept map[string]chance.Answers, was Then, now, then map[object.Ref]object.Object) diag.Findings {
+	s := was.since(kept)
+	known := s.finders(kept, was)
 	var out diag.Findings
 	for _, ch := range p.Changes {
 		if !ch.Action.Writes() || ch.Action == plan.Delete {
 			continue
 		}
 		_, there := now[ch.Ref]
-		displaces := slices.ContainsFunc(since, func(known *redact.Redactor) bool { return displaced(now[ch.Ref].Body, then[ch.Ref].Body, known) })
-		displaces = displaces || takenBack(ch) && outdates(ch, then[ch.Ref].Body, kept[ch.Instance], made[ch.Instance])
-		if displaces || !there && ch.Ref.IsSecret() && changed[ch.Instance] {
-			out = append(out, chance.Former(ch.Ref.String(), ch.Instance, displaces))
+		why := s.displaced(now[ch.Ref].Body, then[ch.Ref].Body, known)
+		if why == "" && takenBack(ch) && outdates(ch, then[ch.Ref].Body, kept[ch.Instance], was.Made[ch.Instance]) {
+			why = "the other bundle made its passwords and certificates anew: those of now are in use"
+		}
+		comes := !there && ch.Ref.IsSecret() && (s.unmarked[ch.Instance] || len(s.gone) > 0 && s.anywhere(then[ch.Ref].Body))
+		if why != "" || comes {
+			out = append(out, chance.Former(ch.Ref.String(), ch.Instance, why))
 		}
 	}
 	return out
@@ -87,29 +84,90 @@ func outdates(ch plan.Change, then map[string]any, kept chance.Answers, made str
 	})
 }
 
-// displaced reports whether a field that holds something known holds something else then.
-func displaced(now, then any, known *redact.Redactor) bool {
+// finders find what is kept: all of it, and each text of the instances of which no marks were noted.
+type finders struct {
+	all      *redact.Redactor
+	unmarked []*redact.Redactor
+}
+
+func (s since) finders(kept map[string]chance.Answers, was Then) finders {
+	out := finders{all: redact.New()}
+	for _, name := range slices.Sorted(maps.Keys(kept)) {
+		for _, value := range kept[name].Generated() {
+			out.all.AddGenerated("", value)
+			if s.unmarked[name] || was.Made[name] == "" && len(s.unmarked) > 0 {
+				one := redact.New()
+				one.AddGenerated("", value)
+				out.unmarked = append(out.unmarked, one)
+			}
+		}
+	}
+	return out
+}
+
+// displaced is why a field that holds something kept must not hold what it did then, "" for no reason in any field.
+func (s since) displaced(now, then any, known finders) (why string) {
 	switch x := now.(type) {
 	case map[string]any:
 		y, _ := then.(map[string]any)
-		for key, v := range x {
-			if was, there := y[key]; there && displaced(v, was, known) {
-				return true
+		for _, key := range slices.Sorted(maps.Keys(x)) {
+			if was, there := y[key]; there && why == "" {
+				why = s.displaced(x[key], was, known)
 			}
 		}
 	case []any:
 		y, _ := then.([]any)
 		for i, v := range x {
-			at := i
-			if name := nameOf(v); name != nil { // items with a name are found by it
-				at = slices.IndexFunc(y, func(was any) bool { return nameOf(was) == name })
-			}
-			if at >= 0 && at < len(y) && displaced(v, y[at], known) {
-				return true
+			if was := counterpart(y, v, i); was != nil && why == "" {
+				why = s.displaced(v, was, known)
 			}
 		}
 	case string:
-		return known.Value("", x) != x && then != any(x)
+		if was, text := then.(string); text && was != x && known.all.Value("", x) != x {
+			why = s.outdated(x, was, known)
+		}
+	}
+	return why
+}
+
+// outdated is why a text that holds something kept must not become what it was.
+func (s since) outdated(now, was string, known finders) string {
+	if s.holds(was, inBase64) {
+		return "it was made anew since, and which of the values of now takes its place is not known: the one of then is kept no more"
+	}
+	for _, t := range s.doubtful {
+		one := redact.New()
+		one.AddGenerated("", t.Value)
+		if one.Value("", was) != was && one.Value("", now) == now {
+			return "it was made of another value, and some of those were made anew since: it may not fit them"
+		}
+	}
+	lost, held, had := false, 0, 0
+	for _, one := range known.unmarked {
+		in, before := one.Value("", now) != now, one.Value("", was) != was
+		if in {
+			held++
+		}
+		if before {
+			had++
+		}
+		lost = lost || in && !before
+	}
+	if lost && had < held {
+		return "the release is of before each made-up value was noted: it may hold one of before it was made anew, which is not in use any more"
+	}
+	return ""
+}
+
+// anywhere reports whether any text of an object holds something that is gone.
+func (s since) anywhere(node any) bool {
+	switch x := node.(type) {
+	case map[string]any:
+		return slices.ContainsFunc(slices.Collect(maps.Values(x)), s.anywhere)
+	case []any:
+		return slices.ContainsFunc(x, s.anywhere)
+	case string:
+		return s.holds(x, inBase64)
 	}
 	return false
 }

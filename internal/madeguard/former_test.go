@@ -42,7 +42,7 @@ func TestFormer(t *testing.T) {
 	} {
 		p := &plan.Plan{Changes: []plan.Change{{Action: c.action, Ref: ref, Instance: "app"}}}
 		got := ""
-		for _, f := range Former(p, kept, map[string]string{"app": c.made}, c.now, c.then) {
+		for _, f := range Former(p, kept, Then{Made: map[string]string{"app": c.made}}, c.now, c.then) {
 			got += string(f.Severity)
 			if f.Fix == "" || f.Object != ref.String() {
 				t.Errorf("%s: %+v", name, f)
@@ -79,12 +79,12 @@ func TestFormerRenamed(t *testing.T) {
 	} {
 		made := map[string]string{"web": answers(old).Digest()}
 		p := &plan.Plan{Changes: []plan.Change{{Action: plan.Update, Ref: ref, Instance: "web"}}}
-		renamed := Renamed(c.kept, made)
+		renamed := Renamed(c.kept, Then{Made: made})
 		if names := strings.Join(slices.Sorted(maps.Keys(renamed)), " "); names != c.names {
 			t.Errorf("%s: kept is %s, want %s", name, names, c.names)
 		}
 		got := ""
-		for _, f := range Former(p, renamed, made, c.now, secret(old)) {
+		for _, f := range Former(p, renamed, Then{Made: made}, c.now, secret(old)) {
 			got += string(f.Severity)
 		}
 		if got != c.want {
@@ -120,7 +120,7 @@ func TestFormerTakenBack(t *testing.T) {
 	} {
 		p := &plan.Plan{Changes: []plan.Change{{Action: plan.Adopt, Code: c.code, Ref: ref, Instance: "web", Checked: c.checked, Fields: []plan.FieldChange{{Path: c.field}},
 			FromManagers: []string{object.Manager("0123456789abcdef0123")}}}}
-		got := Former(p, map[string]chance.Answers{"web": c.kept}, map[string]string{"web": c.made}, then, then)
+		got := Former(p, map[string]chance.Answers{"web": c.kept}, Then{Made: map[string]string{"web": c.made}}, then, then)
 		if len(got.Errors()) != c.want {
 			t.Errorf("%s: %v", name, got)
 		}

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
@@ -49,17 +50,15 @@ func (r *Record) Declared(objects []object.Scoped) ([]plan.Desired, diag.Finding
 }
 
 // Resume gives a record that goes back to what r says the part that is not about objects: whose files it was, which commit, what
-// the values were. What was made up is as r says where r has the instance; what is kept of others stays.
+// the values were. What was made up is what is kept now; only of instances that have nothing is it as r says.
 func (r *Record) Resume(next *Record) {
 	next.Head, next.Commit, next.Origins, next.Keep, next.Requires = r.Head, r.Commit, r.Origins, r.Keep, r.Requires
-	made := maps.Clone(next.Made)
-	for name, digest := range r.Made {
-		if made == nil {
-			made = map[string]string{}
-		}
-		made[name] = digest
+	made, marks := map[string]string{}, map[string][]chance.Mark{}
+	for _, from := range []*Record{r, next} {
+		maps.Copy(made, from.Made)
+		maps.Copy(marks, from.Marks)
 	}
-	next.Made = made
+	next.Made, next.Marks = made, marks
 }
 
 // NotKept refuses a plan that has to write an object of a release whose body is not kept: nothing else is put in its place.

@@ -36,6 +36,17 @@ func (k Kept) Digests() map[string]string {
 	return out
 }
 
+// Marks are those of what is kept for each instance.
+func (k Kept) Marks() map[string][]chance.Mark {
+	out := map[string][]chance.Mark{}
+	for name, a := range k {
+		if !a.IsZero() {
+			out[name] = a.Marks()
+		}
+	}
+	return out
+}
+
 // EncodeKept is the stored form: zstd of JSON.
 func EncodeKept(k Kept) ([]byte, error) {
 	return newWriter().json(struct {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/health"
@@ -111,6 +112,8 @@ type Record struct {
 	Hooks map[string]plan.Life `json:"hooks,omitempty"`
 	// Made are digests of what was made up for the instances when the record was written, by instance: see Keeper.
 	Made map[string]string `json:"made,omitempty"`
+	// Marks tell each of those apart, by instance; nil in records of before there were any.
+	Marks map[string][]chance.Mark `json:"marks,omitempty"`
 	// Unfinished are the instances of which a failed run left something undone or not ready, where it is known which.
 	Unfinished []string `json:"unfinished,omitempty"`
 	// Keep is the number of revisions that are kept of the bundle, 0 for Retention.
