@@ -16,8 +16,11 @@ import (
 	"strings"
 	"sync"
 
+	"go.yaml.in/yaml/v3"
 	kjson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 
 	"hawser.dev/hawser/internal/cuelang"
@@ -27,7 +30,11 @@ import (
 )
 
 // revision of this renderer's rules and of the library; it changes when the same files may give other objects.
-const revision = "kustomize/1 v0.21.2"
+const revision = "kustomize/2 v0.21.2"
+
+// version is that of the kustomize program made with this library: what buildMetadata: [managedByLabel] says of the builder. The
+// library itself tells it only in the program's own releases.
+const version = "v5.8.2"
 
 // Options of a Renderer; the zero value is usable.
 type Options struct {
@@ -167,7 +174,15 @@ func (t *tree) build(opts Options) (out [][]byte, err error) {
 	if err != nil {
 		return nil, err
 	}
+	labelled := t.labelled()
 	for _, res := range m.Resources() {
+		if labelled {
+			labels := res.GetLabels()
+			labels[konfig.ManagedbyLabelKey] = "kustomize-" + version
+			if err := res.SetLabels(labels); err != nil {
+				return nil, err
+			}
+		}
 		data, err := res.MarshalJSON()
 		if err != nil {
 			return nil, err
@@ -175,6 +190,17 @@ func (t *tree) build(opts Options) (out [][]byte, err error) {
 		out = append(out, data)
 	}
 	return out, nil
+}
+
+// labelled reports whether the kustomization has its objects say what built them.
+func (t *tree) labelled() bool {
+	docs, err := documents(t.files[t.kustomizations[0].file])
+	return err == nil && slices.ContainsFunc(docs, func(doc *yaml.Node) bool {
+		var k struct {
+			BuildMetadata []string `yaml:"buildMetadata"`
+		}
+		return doc.Decode(&k) == nil && slices.Contains(k.BuildMetadata, types.ManagedByLabelOption)
+	})
 }
 
 // digest is over the names and contents of all files.
