@@ -146,7 +146,7 @@ func (e *executor) awaitHook(ctx context.Context, ch plan.Change, k kubeapi.Kind
 		patient, cancelWait := context.WithTimeoutCause(patient, limit, errTimeUp)
 		defer cancelWait()
 		w := e.watching(ch.Ref, k)
-		w.hook = true
+		w.hook = ch.Hook.Event
 		st, err := w.wait(patient)
 		if err != nil {
 			return e.hookFailed(ctx, ch, "wait for", err)

@@ -14,16 +14,16 @@ import (
 func TestWaitingIsOver(t *testing.T) {
 	for _, c := range []struct {
 		reason, group, kind string
-		hook                bool
+		hook                object.Event
 		state               health.State
 		want                bool
 	}{
-		{"a Job", "batch", "Job", false, health.Failed, true},
-		{"a Job that is not there yet", "batch", "Job", false, health.Missing, false},
-		{"a custom Job", "batch.example.com", "Job", false, health.Failed, false},
-		{"a Deployment", "apps", "Deployment", false, health.Failed, false},
-		{"the Pod of a hook", "", "Pod", true, health.Failed, true},
-		{"a Pod", "", "Pod", false, health.Failed, false},
+		{"a Job", "batch", "Job", "", health.Failed, true},
+		{"a Job that is not there yet", "batch", "Job", "", health.Missing, false},
+		{"a custom Job", "batch.example.com", "Job", "", health.Failed, false},
+		{"a Deployment", "apps", "Deployment", "", health.Failed, false},
+		{"the Pod of a hook", "", "Pod", object.Test, health.Failed, true},
+		{"a Pod", "", "Pod", "", health.Failed, false},
 	} {
 		w := &watching{executor: &executor{s: &Session{Client: new(kubeapi.Client)}}, ref: object.Ref{Group: c.group, Kind: c.kind}, hook: c.hook, hopeless: time.Minute}
 		if got := w.over(health.Status{State: c.state}); got != c.want {

@@ -109,7 +109,7 @@ type watching struct {
 	start      time.Time
 	generation int64
 	hopeless   time.Duration
-	hook       bool // it is waited for until it has done its work
+	hook       object.Event // set: it is waited for until it has done its work
 
 	badSince time.Time // since when its status has been hopeless or failed
 	podsAt   time.Time // when pods were last asked for
@@ -235,7 +235,7 @@ func (w *watching) missing(st *stream) health.Status {
 func (w *watching) podsAfter() time.Duration { return min(podsAfter, w.hopeless/2) }
 
 func (w *watching) verdict(obj map[string]any) health.Status {
-	if w.hook {
+	if w.hook != "" {
 		return health.Finished(obj)
 	}
 	return health.Of(obj, w.req.Rules[w.instance])
@@ -252,14 +252,14 @@ func (w *watching) over(st health.Status) bool {
 		w.badSince = now
 	}
 	// a failed Job stays failed; everything else gets its grace
-	return (w.hook || w.ref.IsJob()) && st.State == health.Failed || now.Sub(w.badSince) >= w.hopeless
+	return (w.hook != "" || w.ref.IsJob()) && st.State == health.Failed || now.Sub(w.badSince) >= w.hopeless
 }
 
 // say tells the reason when it changed.
 func (w *watching) say(st health.Status) {
 	if text := st.Line(); text != w.said {
 		w.said = text
-		w.emit(Event{Type: Waiting, Ref: w.ref, Instance: w.instance, Message: text})
+		w.emit(Event{Type: Waiting, Ref: w.ref, Instance: w.instance, Message: text, Hook: w.hook})
 	}
 }
 

@@ -1,6 +1,7 @@
 package health
 
 import (
+	"strings"
 	"testing"
 
 	"sigs.k8s.io/yaml"
@@ -16,6 +17,10 @@ func TestFinished(t *testing.T) {
 			"failed the job failed: BackoffLimitExceeded: it has reached the specified backoff limit"},
 		{"a pod that was just made", `{apiVersion: v1, kind: Pod}`, "progressing not started yet"},
 		{"a pod that is ready is not done", `{apiVersion: v1, kind: Pod, status: {phase: Running, conditions: [{type: Ready, status: "True"}]}}`, "progressing its phase is Running"},
+		{"a pod says what its container waits for", `{apiVersion: v1, kind: Pod, status: {phase: Pending, containerStatuses: [{name: main, image: x:1, state: {waiting: {reason: ImagePullBackOff, message: "Back-off pulling image \"x:1\": x:1: not found"}}}]}}`,
+			"progressing its phase is Pending; container main: ImagePullBackOff: x:1: not found, hopeless"},
+		{"a pod that no node takes", `{apiVersion: v1, kind: Pod, status: {phase: Pending, conditions: [{type: PodScheduled, status: "False", reason: Unschedulable, message: 0/3 nodes}]}}`,
+			"progressing its phase is Pending; Unschedulable: 0/3 nodes, hopeless"},
 		{"a pod that succeeded", `{apiVersion: v1, kind: Pod, status: {phase: Succeeded}}`, "ready completed"},
 		{"a pod that failed says which container did", `{apiVersion: v1, kind: Pod, status: {phase: Failed, message: it was evicted, containerStatuses: [{name: a, state: {terminated: {exitCode: 0}}}, {name: b, state: {terminated: {exitCode: 3}}}]}}`,
 			"failed the pod failed: container b ended with 3; it was evicted"},
@@ -28,7 +33,11 @@ func TestFinished(t *testing.T) {
 				t.Fatal(err)
 			}
 			st := Finished(obj)
-			if got := string(st.State) + " " + st.Reason; got != c.want {
+			got := strings.Join(append([]string{string(st.State) + " " + st.Reason}, st.Details...), "; ")
+			if st.Hopeless {
+				got += ", hopeless"
+			}
+			if got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})

@@ -199,13 +199,7 @@ func aPod(obj map[string]any) Status {
 	if condition(obj, "Ready").status == "True" {
 		return Status{State: Ready, Reason: "running"}
 	}
-	st := Status{State: Progressing, Reason: "not ready yet"}
-	lines, hopeless := pod(obj)
-	for _, l := range lines {
-		st.Details = append(st.Details, strings.TrimLeft(l, ":, "))
-	}
-	st.Hopeless = hopeless
-	return st
+	return held(obj, "not ready yet")
 }
 
 // ended says how a failed pod's containers ended.
@@ -307,8 +301,19 @@ func finishedPod(obj map[string]any) Status {
 	case "":
 		return Status{State: Progressing, Reason: "not started yet"}
 	default:
-		return Status{State: Progressing, Reason: "its phase is " + phase}
+		return held(obj, "its phase is "+phase)
 	}
+}
+
+// held is the state of a pod that is not done or not ready: what its containers wait for, and whether that can come.
+func held(obj map[string]any, reason string) Status {
+	st := Status{State: Progressing, Reason: reason}
+	lines, hopeless := pod(obj)
+	for _, l := range lines {
+		st.Details = append(st.Details, strings.TrimLeft(l, ":, "))
+	}
+	st.Hopeless = hopeless
+	return st
 }
 
 // exits are the containers that ended with an error, and the pod's own words.

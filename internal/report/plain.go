@@ -75,7 +75,7 @@ func eventText(e fleetplan.Event) string {
 		}
 		return fmt.Sprintf("%s %s %d/%d", verb, name, e.Done, e.Total)
 	case fleetplan.EventWaiting:
-		return "waiting " + name + " " + e.Message
+		return "waiting " + name + " " + waitedFor(e)
 	case fleetplan.EventReady:
 		return "ready " + name
 	case fleetplan.EventObjectFailed:
@@ -96,6 +96,14 @@ func eventText(e fleetplan.Event) string {
 		return summaryText(e.Summary)
 	}
 	return ""
+}
+
+// waitedFor says why something is waited for, and that it is a hook or a test that has to end.
+func waitedFor(e fleetplan.Event) string {
+	if e.Hook == "" {
+		return e.Message
+	}
+	return e.Message + " (" + string(e.Hook) + " hook)"
 }
 
 func slash(r *object.Ref) string {

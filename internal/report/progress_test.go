@@ -63,6 +63,21 @@ func shopEvents() []fleetplan.Event {
 	return append(list, fleetplan.Event{V: 1, Time: at, Type: fleetplan.EventSummary, Rollout: "7K2M", Summary: failedOutcome()})
 }
 
+// TestWaitingForHooks: of what is waited for the lines and the live view say that it is a hook, or a test.
+func TestWaitingForHooks(t *testing.T) {
+	smoke := ref("Pod", "smoke")
+	e := fleetplan.Event{Type: fleetplan.EventWaiting, Wave: 1, Cluster: "eu", Object: &smoke, Hook: object.Test, Message: "its phase is Running"}
+	if got, want := PlainLine(e), "00:00:00 wave=1 cluster=eu waiting Pod/shop/smoke its phase is Running (test hook)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	v := view{clusters: map[string]*track{}}
+	v.take(fleetplan.Event{Type: fleetplan.EventRollout, Total: 1, Time: time.Unix(1, 0)})
+	v.take(e)
+	if got := strings.Join(v.lines(time.Unix(2, 0), 20, false), "\n"); !strings.Contains(got, "Pod shop/smoke its phase is Running (test hook)") {
+		t.Errorf("the live view says %q", got)
+	}
+}
+
 func TestPlain(t *testing.T) {
 	var b bytes.Buffer
 	write := NewPlain(&b)

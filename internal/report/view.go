@@ -100,7 +100,7 @@ func (v *view) takeCluster(e fleetplan.Event) {
 		if t.object == nil || e.Object == nil || *t.object != *e.Object || !t.waiting {
 			t.since = e.Time
 		}
-		t.object, t.message, t.waiting = e.Object, e.Message, true
+		t.object, t.message, t.waiting = e.Object, waitedFor(e), true
 	case fleetplan.EventReady:
 		if t.object != nil && e.Object != nil && *t.object == *e.Object {
 			t.message = "ready"
