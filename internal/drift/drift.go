@@ -55,11 +55,15 @@ type Cluster struct {
 	Cluster string `json:"cluster"`
 	Group   string `json:"group,omitempty"`
 	Server  string `json:"server,omitempty"`
+	// Chosen says how the one cluster of a run without a fleet was chosen: "the current context kind (https://...)".
+	Chosen string `json:"chosen,omitempty"`
 	// Release is the one that is compared with, nil where there is none; Revision the cluster's own number of it.
 	Release  *release.Name `json:"release,omitempty"`
 	Revision int           `json:"revision,omitempty"`
 	// Unknown says why nobody knows: it did not answer, its records cannot be read, its release has not ended well.
-	Unknown string `json:"unknown,omitempty"`
+	// Unreachable: it did not answer.
+	Unknown     string `json:"unknown,omitempty"`
+	Unreachable bool   `json:"unreachable,omitempty"`
 	// NotInstalled: the cluster answered, and has nothing of the bundle.
 	NotInstalled bool `json:"notInstalled,omitempty"`
 	// Drifted are the objects that are not as recorded, Same is the number of those that are.
@@ -121,7 +125,8 @@ func Of(plans []*fleetplan.FleetPlan) *Report {
 }
 
 func clusterOf(cp *fleetplan.ClusterPlan, blocked map[string]string) Cluster {
-	c := Cluster{Cluster: cp.Cluster, Group: cp.Group, Server: cp.Server, Release: cp.Release, Revision: cp.Revision, Unknown: cp.Unreachable}
+	c := Cluster{Cluster: cp.Cluster, Group: cp.Group, Server: cp.Server, Chosen: cp.Chosen, Release: cp.Release, Revision: cp.Revision, Unknown: cp.Unreachable,
+		Unreachable: cp.Unreachable != "" && cp.Version == ""}
 	c.NotInstalled = cp.Unreachable == "" && cp.Revision == 0
 	if cp.Plan == nil || c.Unknown != "" {
 		return c

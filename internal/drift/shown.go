@@ -61,7 +61,7 @@ func (b Bundle) Unknown() []history.Unknown {
 	var out []history.Unknown
 	for _, c := range b.Clusters {
 		if c.Unknown != "" {
-			out = append(out, history.Unknown{Cluster: c.Cluster, Why: c.Unknown})
+			out = append(out, history.Unknown{Cluster: c.Cluster, Why: c.Unknown, Unreachable: c.Unreachable})
 		}
 	}
 	return out

@@ -65,7 +65,7 @@ func (e *Engine) Check(ctx context.Context, req Request) (*fleetplan.FleetReport
 	out := &fleetplan.FleetReport{V: 1, Fleet: r.fleetName()}
 	for _, t := range r.targets {
 		row := fleetplan.FleetRow{Cluster: t.cluster.Name, Group: t.cluster.Group, Labels: t.cluster.Labels, Access: t.access.Describe(),
-			Server: t.access.Server, Version: t.facts.Version, UID: t.facts.Identity().String(), Problem: t.unreachable}
+			Server: t.access.Server, Version: t.facts.Version, UID: t.facts.Identity().String(), Problem: t.unreachable, Unreachable: t.unreachable != ""}
 		if t.findings.HasErrors() {
 			row.Problem = t.findings.Errors()[0].What
 		}
@@ -118,7 +118,7 @@ func (e *Engine) Values(ctx context.Context, req Request) (*fleetplan.FleetRepor
 	var partial error
 	for _, t := range r.targets {
 		row := fleetplan.FleetRow{Cluster: t.cluster.Name, Group: t.cluster.Group, Access: t.access.Describe(), Server: t.facts.Server,
-			Version: t.facts.Version, UID: t.facts.Identity().String(), Problem: t.unreachable, Values: fleet.Shown(t.facts.Values, false)}
+			Version: t.facts.Version, UID: t.facts.Identity().String(), Problem: t.unreachable, Unreachable: t.unreachable != "", Values: fleet.Shown(t.facts.Values, false)}
 		if t.unreachable != "" {
 			partial = fleetplan.ErrPartial
 		}

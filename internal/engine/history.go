@@ -69,7 +69,7 @@ func (e *Engine) kept(ctx context.Context, req Request) (*run, []history.Cluster
 
 // keeps is what a cluster keeps of a bundle, or of all.
 func (r *run) keeps(ctx context.Context, t *target, name string) history.Cluster {
-	c := history.Cluster{Name: t.cluster.Name, Group: t.cluster.Group, Unreachable: t.unreachable}
+	c := history.Cluster{Name: t.cluster.Name, Group: t.cluster.Group, Chosen: t.facts.Chosen, Unreachable: t.unreachable}
 	if t.session != nil {
 		var budget release.Budget
 		unknown := r.eachRecord(ctx, t, name, func(rec release.Record) {

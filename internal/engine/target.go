@@ -279,7 +279,9 @@ func (r *run) connectOne(ctx context.Context, t *target, queries bool) {
 	session, err := cluster.Connect(ctx, cluster.Config{Name: t.cluster.Name, Access: t.access, Parallel: r.req.Parallel,
 		UserAgent: "hawser/" + r.Version, ConnectTimeout: connectTimeout, RequestTimeout: r.RequestTimeout, Redact: r.redact,
 		Ahead: func(ctx context.Context, s *cluster.Session) { r.readAhead(ctx, t, s) }})
-	t.facts = r.offlineFacts(t.cluster)
+	if t.facts = r.offlineFacts(t.cluster); r.fleet == nil {
+		t.facts.Chosen = t.access.Chosen(r.req.Access.Context != "")
+	}
 	if err != nil {
 		away, isAway := errors.AsType[*kubeapi.UnreachableError](err)
 		denied, isDenied := errors.AsType[*kubeapi.AccessError](err)
@@ -300,9 +302,6 @@ func (r *run) connectOne(ctx context.Context, t *target, queries bool) {
 	t.session = session
 	f := session.Facts()
 	t.facts.Version, t.facts.UID, t.facts.WeakUID, t.facts.Server, t.facts.ServerID, t.facts.APIs = f.Version, f.UID, f.WeakUID, f.Server, f.ServerID, f.APIs
-	if r.fleet == nil {
-		t.facts.Chosen = t.access.Chosen(r.req.Access.Context != "")
-	}
 	if t.store == nil {
 		t.store = r.Records(session, t.cluster.Name)
 	}

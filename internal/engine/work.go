@@ -44,7 +44,7 @@ type work struct {
 
 // begin adds a cluster to the plan.
 func (p *Prepared) begin(t *target, i int) *fleetplan.ClusterPlan {
-	p.Clusters[i] = &fleetplan.ClusterPlan{Cluster: t.cluster.Name, Group: t.cluster.Group, Server: t.facts.Server, UID: t.facts.Identity().String(),
+	p.Clusters[i] = &fleetplan.ClusterPlan{Cluster: t.cluster.Name, Group: t.cluster.Group, Server: t.facts.Server, Chosen: t.facts.Chosen, UID: t.facts.Identity().String(),
 		Version: t.facts.Version, Unreachable: t.unreachable, Later: t.later}
 	return p.Clusters[i]
 }

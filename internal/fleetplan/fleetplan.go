@@ -81,6 +81,8 @@ type ClusterPlan struct {
 	Wave    int    `json:"wave"`
 	Canary  bool   `json:"canary,omitempty"`
 	Server  string `json:"server,omitempty"`
+	// Chosen says how the one cluster of a run without a fleet was chosen.
+	Chosen  string `json:"-"`
 	UID     string `json:"uid,omitempty"`
 	Version string `json:"version,omitempty"`
 	// Unreachable says why a cluster that resolves did not answer: it is not planned and not counted as unchanged.

@@ -33,6 +33,8 @@ type FleetRow struct {
 	Version string            `json:"version,omitempty"`
 	UID     string            `json:"uid,omitempty"`
 	Problem string            `json:"problem,omitempty"`
+	// Unreachable: it did not answer, which is its problem.
+	Unreachable bool `json:"unreachable,omitempty"`
 	// Missing are rights this bundle needs and the user does not have.
 	Missing []string `json:"missing,omitempty"`
 	// Values are the runtime values by name; secret ones are hidden.

@@ -41,6 +41,8 @@ const (
 // Cluster is what one cluster keeps.
 type Cluster struct {
 	Name, Group string
+	// Chosen says how the one cluster of a run without a fleet was chosen, "" for others.
+	Chosen string
 	// Unreachable says why it did not answer, Unknown why nobody can tell what it keeps, or all of it.
 	Unreachable, Unknown string
 	Bundles              []Kept
@@ -73,7 +75,9 @@ func Merge(current release.Record, kept []release.Record) []release.Record {
 
 // History are the releases of bundles over the selected clusters. Its JSON form is public and versioned.
 type History struct {
-	V       int      `json:"v"` // 1
+	V int `json:"v"` // 1
+	// Chosen is the one cluster of a run without a fleet, and how it was chosen: "default, the current context kind (https://...)".
+	Chosen  string   `json:"chosen,omitempty"`
 	Bundles []Bundle `json:"bundles"`
 	// Unknown are the clusters of which nobody knows what they have, or not all of it: they are in no count.
 	Unknown  []Unknown     `json:"unknown,omitempty"`
@@ -84,6 +88,13 @@ type History struct {
 type Unknown struct {
 	Cluster string `json:"cluster"`
 	Why     string `json:"why"`
+	// Unreachable: it did not answer.
+	Unreachable bool `json:"unreachable,omitempty"`
+}
+
+// State is the word for that: "not reached" or "unknown".
+func (u Unknown) State() string {
+	return map[bool]string{true: "not reached", false: "unknown"}[u.Unreachable]
 }
 
 // Bundle are the releases of one bundle, newest first.
@@ -153,7 +164,9 @@ type Standing struct {
 	// InProgress is who is at work on it.
 	InProgress string `json:"inProgress,omitempty"`
 	// Unknown says why nobody knows: it did not answer, its records cannot be read, what it had then is not kept any more.
-	Unknown string `json:"unknown,omitempty"`
+	// Unreachable: it did not answer.
+	Unknown     string `json:"unknown,omitempty"`
+	Unreachable bool   `json:"unreachable,omitempty"`
 	// Done, Instances and Origins are of the release, where it came to the cluster.
 	Done      plan.Counts       `json:"done,omitzero"`
 	Instances []Instance        `json:"instances,omitempty"`
@@ -192,16 +205,24 @@ func (a rank) compare(b rank) int {
 
 // Of are the releases that clusters keep, in the order of the bundles' names.
 func Of(clusters []Cluster) *History {
-	h := &History{V: 1, Bundles: []Bundle{}}
+	h := &History{V: 1, Chosen: chosen(clusters), Bundles: []Bundle{}}
 	for _, c := range clusters {
 		if why := cmp.Or(c.Unreachable, c.Unknown); why != "" {
-			h.Unknown = append(h.Unknown, Unknown{c.Name, why})
+			h.Unknown = append(h.Unknown, Unknown{c.Name, why, c.Unreachable != ""})
 		}
 	}
 	for _, l := range ledgers(clusters) {
 		h.Bundles, h.Unknown = append(h.Bundles, l.bundle()), append(h.Unknown, l.misnumbered()...)
 	}
 	return h
+}
+
+// chosen is the one cluster of a run without a fleet, "" where there is one.
+func chosen(clusters []Cluster) string {
+	if len(clusters) != 1 || clusters[0].Chosen == "" {
+		return ""
+	}
+	return clusters[0].Name + ", " + clusters[0].Chosen
 }
 
 // ledger is one bundle over the fleet.
@@ -316,7 +337,7 @@ func (l *ledger) misnumbered() []Unknown {
 				if is.number > 0 {
 					why = fmt.Sprintf("its record of %s says release %d, and others say %d: it is damaged, or somebody wrote it", rec.Rollout, rec.Release, is.number)
 				}
-				out = append(out, Unknown{r.cluster.Name, why})
+				out = append(out, Unknown{Cluster: r.cluster.Name, Why: why})
 				break
 			}
 		}
@@ -367,7 +388,8 @@ func (l *ledger) release(rollout string) Release {
 	open := false
 	for _, r := range l.rows {
 		rec, in, unknown := l.at(r, rollout)
-		st := Standing{Cluster: r.cluster.Name, Group: r.cluster.Group, In: in, Unchanged: l.unchanged(r, rec, rollout), Unknown: unknown}
+		st := Standing{Cluster: r.cluster.Name, Group: r.cluster.Group, In: in, Unchanged: l.unchanged(r, rec, rollout), Unknown: unknown,
+			Unreachable: unknown != "" && r.cluster.Unreachable != ""}
 		if rec != nil {
 			st.Release, st.Rollout, st.Revision, st.Phase = l.ranks[rec.Rollout].number, rec.Rollout, rec.Revision, rec.Phase
 			st.Started, st.Finished = rec.Started, rec.Finished

@@ -23,7 +23,7 @@ type UnreachableError struct {
 
 // Error names cluster, server and cause.
 func (e *UnreachableError) Error() string {
-	return "cluster " + e.Cluster + " is unreachable: " + e.Reason()
+	return "cluster " + e.Cluster + " does not answer: " + e.Reason()
 }
 
 // Reason is the short cause: "connection refused (https://...)".

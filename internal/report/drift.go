@@ -14,7 +14,11 @@ func Drift(w io.Writer, r *drift.Report, tip string, st Style) error {
 		if i > 0 {
 			o.line()
 		}
-		o.wrapped(0, "Bundle "+b.Bundle+" against "+clean(b.Standard()), bold)
+		at := ""
+		if len(b.Clusters) == 1 {
+			at = chosen(b.Clusters[0].Cluster, b.Clusters[0].Chosen)
+		}
+		o.wrapped(0, "Bundle "+b.Bundle+at+" against "+clean(b.Standard()), bold)
 		if p := b.Grouped(); len(p.Groups) > 0 {
 			o.line()
 			planGroups(o, p, false)

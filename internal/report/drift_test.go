@@ -24,7 +24,7 @@ func shopDrift() *drift.Report {
 	return &drift.Report{V: 1, Bundles: []drift.Bundle{{Bundle: "shop", Clusters: []drift.Cluster{
 		{Cluster: "staging-eu", Group: "staging", Release: at, Revision: 7, Drifted: []drift.Object{api, token}, Same: 12},
 		{Cluster: "production-eu", Release: at, Revision: 6, Drifted: append([]drift.Object{api, token}, rest...), Same: 8, Suspended: []string{"batch"}},
-		{Cluster: "edge-17", Unknown: "i/o timeout"}, {Cluster: "lab", NotInstalled: true}}}}}
+		{Cluster: "edge-17", Unknown: "i/o timeout", Unreachable: true}, {Cluster: "lab", NotInstalled: true}}}}}
 }
 
 // TestDrift: wide and narrow, by cluster, and what changed since.

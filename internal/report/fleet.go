@@ -39,6 +39,8 @@ func FleetCheck(w io.Writer, r *fleetplan.FleetReport, st Style) error {
 	for _, c := range r.Clusters {
 		state, k := "ok", green
 		switch {
+		case c.Unreachable:
+			state, k = "not reached", red
 		case c.Problem != "":
 			state, k = "not usable", red
 		case len(c.Missing) > 0:
@@ -48,7 +50,7 @@ func FleetCheck(w io.Writer, r *fleetplan.FleetReport, st Style) error {
 			bad++
 		}
 		t.Row(c.Cluster, st.paint(k, state), c.Version, c.Server, c.UID)
-		why.add(c.Cluster, "not usable", c.Problem)
+		why.add(c.Cluster, state, c.Problem)
 		why.add(c.Cluster, "rights missing", strings.Join(c.Missing, "; "))
 	}
 	t.write(o)

@@ -22,6 +22,9 @@ var releaseInk = map[history.State]ink{history.Applying: cyan, history.Deleting:
 // History prints a line for each release, newest first, and the clusters of which nobody knows.
 func History(w io.Writer, h *history.History, st Style) error {
 	o := newOut(w, st)
+	if h.Chosen != "" {
+		o.wrapped(0, "Releases"+on(h.Chosen), bold)
+	}
 	t := newTable([]string{"BUNDLE", "RELEASE", "ROLLOUT", "STATE", "STARTED", "BY", "COMMIT", "CHANGES", "CLUSTERS"}, "COMMIT", "ROLLOUT", "CHANGES")
 	for _, b := range h.Bundles {
 		for _, r := range b.Releases {
@@ -43,6 +46,14 @@ func History(w io.Writer, h *history.History, st Style) error {
 	return o.ended(h.Findings)
 }
 
+// on is the one cluster of a run without a fleet; "" with one.
+func on(chosen string) string {
+	if chosen == "" {
+		return ""
+	}
+	return " on cluster " + clean(chosen)
+}
+
 // backTo says that a release was gone back to; "" for none.
 func backTo(n *release.Name) string {
 	if n == nil {
@@ -53,13 +64,11 @@ func backTo(n *release.Name) string {
 
 // nobodyKnows tells of clusters that are in no count, those with one reason together.
 func nobodyKnows(o *out, unknown []history.Unknown) {
-	t := newTally()
+	why := newReasons()
 	for _, u := range unknown {
-		t.add(u.Why, u.Cluster)
+		why.add(u.Cluster, u.State(), u.Why)
 	}
-	for _, why := range t.keys {
-		o.wrapped(0, "?  "+clusterList(t.at[why], o.st)+": "+clean(why)+". Nobody knows what is there.", red)
-	}
+	why.write(o, ". Nobody knows what is there.")
 }
 
 func stamp(at time.Time) string {
@@ -99,7 +108,7 @@ func Shown(w io.Writer, h *history.History, st Style) error {
 	o := newOut(w, st)
 	b := h.Bundles[0]
 	r := b.Releases[0]
-	o.line(st.paint(bold, "Release "+clean(r.Name())+" of "+b.Bundle), ": ", st.paint(releaseInk[r.State], string(r.State)))
+	o.line(st.paint(bold, "Release "+clean(r.Name())+" of "+b.Bundle)+on(h.Chosen), ": ", st.paint(releaseInk[r.State], string(r.State)))
 	from := ""
 	if r.Source != (lineage.Source{}) {
 		from = r.Source.String()
@@ -116,7 +125,7 @@ func Shown(w io.Writer, h *history.History, st Style) error {
 		phase, at := string(c.Phase), cmp.Or(dash(c.Release), "-")
 		switch {
 		case c.Unknown != "":
-			t.note(0, c.Cluster+": unknown: "+clean(c.Unknown), red)
+			t.note(0, c.Cluster+": "+history.Unknown{Unreachable: c.Unreachable}.State()+": "+clean(c.Unknown), red)
 			continue
 		case c.Rollout == "":
 			t.note(0, c.Cluster+": nothing was delivered yet", dim)
@@ -171,7 +180,7 @@ func delivered(o *out, r history.Release) {
 // Compared prints what changed between two releases, grouped as a plan.
 func Compared(w io.Writer, c *history.Comparison, st Style) error {
 	o := newOut(w, st)
-	o.line(st.paint(bold, fmt.Sprintf("Bundle %s from release %s to %s", c.Bundle, clean(c.From.Name()), clean(c.To.Name()))))
+	o.line(st.paint(bold, fmt.Sprintf("Bundle %s from release %s to %s", c.Bundle, clean(c.From.Name()), clean(c.To.Name()))) + on(c.Chosen))
 	p := &fleetplan.FleetPlan{Bundle: c.Bundle, Groups: c.Groups}
 	same := 0
 	for _, row := range c.Clusters {

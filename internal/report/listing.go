@@ -18,9 +18,14 @@ func Listing(w io.Writer, l *release.Listing, st Style) error {
 	t := newTable([]string{"CLUSTER", "BUNDLE", "INSTANCE", "NAMESPACE", "VERSION", "RELEASE", "DELIVERED", "STATUS"}, "NAMESPACE", "DELIVERED")
 	why := newReasons()
 	for _, c := range l.Clusters {
-		why.add(c.Cluster, "unknown", c.Unreachable+c.Unknown)
-		if c.Unreachable+c.Unknown == "" && len(c.Bundles) == 0 {
-			t.note(0, clean(strings.TrimSuffix(c.Cluster+", "+c.Chosen, ", ")+": nothing was delivered"), "")
+		why.add(c.Cluster, "not reached", c.Unreachable)
+		why.add(c.Cluster, "unknown", c.Unknown)
+		at := chosen(c.Cluster, c.Chosen)
+		switch {
+		case c.Unreachable+c.Unknown == "" && len(c.Bundles) == 0:
+			t.note(0, strings.TrimPrefix(cmp.Or(at, clean(c.Cluster)), " on cluster ")+": nothing was delivered", "")
+		case at != "":
+			o.wrapped(0, "Bundles"+at, bold)
 		}
 		for _, b := range c.Bundles {
 			for _, in := range b.Instances {
@@ -73,14 +78,15 @@ func Inspected(w io.Writer, l *release.Listing, part string, st Style) error {
 	var texts []string
 	why := newReasons()
 	for _, c := range l.Clusters {
-		why.add(c.Cluster, "unknown", c.Unreachable+c.Unknown)
+		why.add(c.Cluster, "not reached", c.Unreachable)
+		why.add(c.Cluster, "unknown", c.Unknown)
 		for _, b := range c.Bundles {
 			for _, in := range b.Instances {
 				text := inspected(b, in, part)
 				if places[text] == nil {
 					texts = append(texts, text)
 				}
-				places[text] = append(places[text], c.Cluster)
+				places[text] = append(places[text], strings.TrimPrefix(cmp.Or(chosen(c.Cluster, c.Chosen), c.Cluster), " on cluster "))
 			}
 		}
 	}

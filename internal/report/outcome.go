@@ -83,6 +83,14 @@ type row struct {
 	color               ink
 }
 
+// resultText is a result in the words of all reports.
+func resultText(r fleetplan.Result) string {
+	if r == fleetplan.Unreachable {
+		return "not reached"
+	}
+	return string(r)
+}
+
 // manyAlike is the number of unchanged clusters of a wave from which they share a row.
 const manyAlike = 4
 
@@ -110,7 +118,7 @@ func rowsOf(oc *fleetplan.Outcome) []row {
 }
 
 func clusterRow(c fleetplan.ClusterOutcome) row {
-	r := row{name: c.Cluster, wave: c.Wave, counts: c.Done, outcome: string(c.Result), time: "-", color: green}
+	r := row{name: c.Cluster, wave: c.Wave, counts: c.Done, outcome: resultText(c.Result), time: "-", color: green}
 	r.ran = c.Result == fleetplan.Succeeded || c.Result == fleetplan.Failed || c.Result == fleetplan.Interrupted || c.Result == fleetplan.UpToDate
 	if r.ran {
 		r.time = seconds(time.Duration(c.Seconds * float64(time.Second)))
@@ -205,7 +213,7 @@ func failure(oc *fleetplan.Outcome) string {
 		if n[r] == 0 {
 			continue
 		}
-		text := fmt.Sprintf("%d %s", n[r], r)
+		text := fmt.Sprintf("%d %s", n[r], resultText(r))
 		if r == fleetplan.NotStarted {
 			text += " (untouched)"
 		}

@@ -15,11 +15,13 @@ import (
 
 	"hawser.dev/hawser/internal/columns"
 	"hawser.dev/hawser/internal/deletionguard"
+	"hawser.dev/hawser/internal/drift"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/group"
 	"hawser.dev/hawser/internal/history"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
 )
 
@@ -214,11 +216,79 @@ func TestTablesFit(t *testing.T) {
 			st := narrowStyle
 			st.Width = w
 			for _, l := range strings.Split(text(t, func(b *bytes.Buffer) error { return print(b, st) }), "\n") {
-				if width(l) > w {
+				if width(l) > w && !strings.HasPrefix(l, "?") {
 					t.Errorf("%s: %d columns, not %d: %s", name, width(l), w, l)
 				}
 			}
 		}
+	}
+}
+
+// TestWithoutAFleet: every report about the one cluster of a run without a fleet says which it is, and how it was chosen.
+func TestWithoutAFleet(t *testing.T) {
+	const how = "the current context kind (https://127.0.0.1:6443)"
+	kept := []history.Cluster{{Name: "default", Chosen: how, Bundles: shopKept()[1].Bundles}}
+	one := history.Of(kept)
+	if err := one.Only("", "42", nil); err != nil {
+		t.Fatal(err)
+	}
+	compared, err := history.Compare(kept, "shop", "41", "42")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := &release.Listing{Clusters: []release.ClusterListing{{Cluster: "default", Chosen: how, Bundles: shopListing().Clusters[0].Bundles}}}
+	drifted := shopDrift()
+	drifted.Bundles[0].Clusters = drifted.Bundles[0].Clusters[:1]
+	drifted.Bundles[0].Clusters[0].Cluster, drifted.Bundles[0].Clusters[0].Chosen = "default", how
+	for name, print := range map[string]func(b *bytes.Buffer) error{
+		"history": func(b *bytes.Buffer) error { return History(b, history.Of(kept), wideStyle) },
+		"nothing kept": func(b *bytes.Buffer) error {
+			return History(b, history.Of([]history.Cluster{{Name: "default", Chosen: how}}), wideStyle)
+		},
+		"history show": func(b *bytes.Buffer) error { return Shown(b, one, wideStyle) },
+		"history diff": func(b *bytes.Buffer) error { return Compared(b, compared, wideStyle) },
+		"list":         func(b *bytes.Buffer) error { return Listing(b, listed, wideStyle) },
+		"inspect":      func(b *bytes.Buffer) error { return Inspected(b, listed, "module", wideStyle) },
+		"drift":        func(b *bytes.Buffer) error { return Drift(b, drifted, "", wideStyle) },
+		"status": func(b *bytes.Buffer) error {
+			return Status(b, &fleetplan.StatusReport{Clusters: []fleetplan.ClusterStatus{{Cluster: "default", Chosen: how}}}, wideStyle)
+		},
+	} {
+		if got := text(t, print); strings.Count(got, "default, "+how) == 0 {
+			t.Errorf("%s:\n%s", name, got)
+		}
+	}
+}
+
+// TestNotReached: one wording for a cluster that does not answer, apart from one of which nobody knows for another reason.
+func TestNotReached(t *testing.T) {
+	kept := []history.Cluster{{Name: "a", Unreachable: "i/o timeout"}, {Name: "b", Unreachable: "i/o timeout"}, {Name: "c", Unknown: "may not read Secrets"}}
+	listed := &release.Listing{Clusters: []release.ClusterListing{{Cluster: "a", Unreachable: "i/o timeout"}, {Cluster: "b", Unreachable: "i/o timeout"}, {Cluster: "c", Unknown: "may not read Secrets"}}}
+	drifted := &drift.Report{Bundles: []drift.Bundle{{Bundle: "shop", Clusters: []drift.Cluster{{Cluster: "a", Unknown: "i/o timeout", Unreachable: true},
+		{Cluster: "b", Unknown: "i/o timeout", Unreachable: true}, {Cluster: "c", Unknown: "may not read Secrets"}}}}}
+	status := &fleetplan.StatusReport{Clusters: []fleetplan.ClusterStatus{{Cluster: "a", Unreachable: "i/o timeout"}, {Cluster: "b", Unreachable: "i/o timeout"}, {Cluster: "c", Unknown: "may not read Secrets"}}}
+	for name, print := range map[string]func(b *bytes.Buffer) error{
+		"history": func(b *bytes.Buffer) error { return History(b, history.Of(kept), wideStyle) },
+		"list":    func(b *bytes.Buffer) error { return Listing(b, listed, wideStyle) },
+		"drift":   func(b *bytes.Buffer) error { return Drift(b, drifted, "", wideStyle) },
+		"status":  func(b *bytes.Buffer) error { return Status(b, status, wideStyle) },
+	} {
+		got := text(t, print)
+		for _, want := range []string{"?  2 clusters: a, b  not reached: i/o timeout", "?  1 cluster: c  unknown: may not read Secrets"} {
+			if strings.Count(got, want) != 1 {
+				t.Errorf("%s has not once %q:\n%s", name, want, got)
+			}
+		}
+	}
+	down := &fleetplan.Outcome{Clusters: []fleetplan.ClusterOutcome{{Cluster: "a", Result: fleetplan.Unreachable, Reason: "i/o timeout"}}}
+	if got := text(t, func(b *bytes.Buffer) error { return Outcome(b, down, Hints{}, wideStyle) }); strings.Contains(got, "unreachable") || !strings.Contains(got, "1 not reached") {
+		t.Error(got)
+	}
+	row := fleetplan.FleetRow{Cluster: "a", Problem: "i/o timeout", Unreachable: true}
+	if got := text(t, func(b *bytes.Buffer) error {
+		return FleetCheck(b, &fleetplan.FleetReport{Clusters: []fleetplan.FleetRow{row}}, wideStyle)
+	}); !strings.Contains(got, "?  1 cluster: a  not reached: i/o timeout") {
+		t.Error(got)
 	}
 }
 

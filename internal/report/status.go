@@ -99,7 +99,7 @@ func statusHead(r *fleetplan.StatusReport) string {
 	}
 	head := what + " on " + count(len(places), "cluster")
 	if len(places) == 1 && r.Clusters[0].Chosen != "" {
-		head = what + " on cluster " + r.Clusters[0].Cluster + ", " + r.Clusters[0].Chosen
+		head = what + chosen(r.Clusters[0].Cluster, r.Clusters[0].Chosen)
 	}
 	if r.Bundle == "" && r.Nothing() {
 		return head + ": nothing was delivered"
@@ -117,6 +117,14 @@ func statusHead(r *fleetplan.StatusReport) string {
 		head += ". The last rollout was never started on " + strings.Join(skipped, ", ")
 	}
 	return head
+}
+
+// chosen says which cluster a run without a fleet is about, and how it was chosen; "" with a fleet.
+func chosen(cluster, how string) string {
+	if how == "" {
+		return ""
+	}
+	return on(cluster + ", " + how)
 }
 
 // instanceState is an instance's state in words.
