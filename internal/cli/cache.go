@@ -45,6 +45,9 @@ func (s *session) cacheCmd(use, short, long, example string, list func(cmd *cobr
 			}
 			c := s.Cache()
 			entries, err := list(cmd, c)
+			if err != nil && len(entries) == 0 {
+				return err
+			}
 			r := cacheReport{V: 1, Dir: c.Location(), Entries: entries}
 			for _, e := range entries {
 				r.Bytes += e.Bytes

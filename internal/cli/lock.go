@@ -2,13 +2,14 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"hawser.dev/hawser/internal/exitcode"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
-	"hawser.dev/hawser/internal/source"
 )
 
 func (s *session) lockCommand() *cobra.Command {
@@ -68,13 +69,8 @@ func (s *session) outdatedCommand() *cobra.Command {
 			if e := s.printData(r, func(st report.Style) error { return report.Outdated(s.Out, r, st) }); e != nil || err != nil {
 				return firstError(e, err)
 			}
-			for _, row := range r.Sources {
-				switch row.Verdict {
-				case source.Behind, source.Moved, source.Edited, source.Loose:
-					if s.opts.detailed {
-						return &exitcode.Exit{Code: exitcode.Changes}
-					}
-				}
+			if s.opts.detailed && slices.ContainsFunc(r.Sources, fleetplan.OutdatedSource.Newer) {
+				return &exitcode.Exit{Code: exitcode.Changes}
 			}
 			return nil
 		},

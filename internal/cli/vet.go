@@ -83,7 +83,7 @@ func (s *session) vet(cmd *cobra.Command) error {
 	for _, name := range r.Instances {
 		fmt.Fprintf(s.Err, "instance %s is valid\n", name)
 	}
-	fmt.Fprintf(s.Err, "bundle %s is valid on %s\n", r.Bundle, many(len(r.Clusters), "cluster"))
+	fmt.Fprintln(s.Err, r.Valid())
 	return nil
 }
 

@@ -2,8 +2,10 @@ package fleetplan
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
@@ -79,7 +81,18 @@ type OutdatedSource struct {
 	Newest  *lockfile.Pin  `json:"newest,omitempty"`
 	Overall *lockfile.Pin  `json:"overall,omitempty"`
 	Verdict source.Verdict `json:"verdict"`
-	Problem string         `json:"problem,omitempty"`
+	// Local: files beside the bundle, of which nothing is newer anywhere.
+	Local   bool   `json:"local,omitempty"`
+	Problem string `json:"problem,omitempty"`
+}
+
+// Newer reports whether the bundle allows something else than is pinned.
+func (s OutdatedSource) Newer() bool {
+	switch s.Verdict {
+	case source.Behind, source.Moved, source.Edited:
+		return true
+	}
+	return s.Verdict == source.Loose && !s.Local
 }
 
 // BuildItem is one rendered instance for one cluster, unmarked objects as the source gives them.
@@ -123,7 +136,24 @@ type VetReport struct {
 	Declared  bool            `json:"declared"`
 	Clusters  []ClusterValues `json:"clusters"`
 	Instances []string        `json:"instances"`
-	Findings  diag.Findings   `json:"findings,omitempty"`
+	// Asked is how many of the clusters were asked; of the others it is known what files say, or nothing.
+	Asked    int           `json:"asked"`
+	Findings diag.Findings `json:"findings,omitempty"`
+}
+
+// Valid says of a bundle without a mistake on what it is valid.
+func (r *VetReport) Valid() string {
+	text, n := "bundle "+r.Bundle+" is valid", len(r.Clusters)
+	if r.Asked == 0 && !r.Declared {
+		return text + "; no cluster was asked: --fleet, or --kube-context, says which"
+	}
+	if text += fmt.Sprintf(" on %d clusters", n); n == 1 {
+		text = strings.TrimSuffix(text, "s")
+	}
+	if left := n - r.Asked; left > 0 {
+		text += fmt.Sprintf(", %d of which not asked", left)
+	}
+	return text
 }
 
 // Pin adds the sources that are used, each once, with the pins there were, and returns the new pins.
@@ -161,7 +191,7 @@ func Outdated(s source.Declared, row source.Row, redact func(string) string) Out
 		}
 		return &lockfile.Pin{Version: m.Version, Digest: m.Digest}
 	}
-	out := OutdatedSource{Instances: s.Names(), Want: s.Want, Newest: pin(row.Newest), Overall: pin(row.Overall), Verdict: row.Verdict}
+	out := OutdatedSource{Instances: s.Names(), Want: s.Want, Newest: pin(row.Newest), Overall: pin(row.Overall), Verdict: row.Verdict, Local: s.Local()}
 	s.Want = ""
 	out.Source = s.Key()
 	if row.Locked.Digest != "" {

@@ -50,6 +50,16 @@ func TestOutdatedRow(t *testing.T) {
 	}
 }
 
+// What nothing pins is told so, and files beside the bundle that nothing pins are nothing newer.
+func TestNewer(t *testing.T) {
+	for verdict, want := range map[source.Verdict][2]bool{source.Current: {}, source.Beyond: {}, source.Unknown: {}, source.Behind: {true, true},
+		source.Moved: {true, true}, source.Edited: {true, true}, source.Loose: {true, false}} {
+		if got := [2]bool{OutdatedSource{Verdict: verdict}.Newer(), OutdatedSource{Verdict: verdict, Local: true}.Newer()}; got != want {
+			t.Errorf("%s: %v, want %v", verdict, got, want)
+		}
+	}
+}
+
 // TestSortItems: by instance, as they came first, and by cluster below.
 func TestSortItems(t *testing.T) {
 	r := &BuildResult{}
@@ -65,5 +75,19 @@ func TestSortItems(t *testing.T) {
 	}
 	if !slices.Equal(got, []string{"eu web", "us web", "eu api", "us api", "us db"}) {
 		t.Errorf("%q", got)
+	}
+}
+
+// What is valid is said of the clusters that were asked; where none was, that is said.
+func TestValid(t *testing.T) {
+	for want, r := range map[string]VetReport{
+		"bundle shop is valid; no cluster was asked: --fleet, or --kube-context, says which": {Clusters: make([]ClusterValues, 1)},
+		"bundle shop is valid on 1 cluster":                                                  {Clusters: make([]ClusterValues, 1), Asked: 1},
+		"bundle shop is valid on 3 clusters":                                                 {Declared: true, Clusters: make([]ClusterValues, 3), Asked: 3},
+		"bundle shop is valid on 3 clusters, 2 of which not asked":                           {Declared: true, Clusters: make([]ClusterValues, 3), Asked: 1},
+	} {
+		if r.Bundle = "shop"; r.Valid() != want {
+			t.Errorf("%q, want %q", r.Valid(), want)
+		}
 	}
 }

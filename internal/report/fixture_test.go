@@ -259,6 +259,7 @@ func someOutdated() *fleetplan.OutdatedReport {
 		{Instances: []string{"api"}, Source: "helm ./charts/api", Locked: pin("0.3.0", "7"), Newest: pin("0.3.0", "6"), Verdict: source.Edited},
 		{Instances: []string{"api"}, Source: "helm https://charts.example.com api", Want: "2.x", Locked: pin("2.3.0", "3"), Newest: pin("2.4.1", "4"), Overall: pin("3.0.0", "5"), Verdict: source.Behind},
 		{Instances: []string{"db"}, Source: "oci://registry.example.com/mods/db", Want: "1.x", Locked: pin("1.4.2", "6"), Newest: pin("1.4.2", "6"), Overall: pin("1.4.2", "6"), Verdict: source.Current},
+		{Instances: []string{"extra"}, Source: "manifests ./extra", Newest: &lockfile.Pin{Digest: "sha256:333333"}, Verdict: source.Loose, Local: true},
 		{Instances: []string{"queue"}, Source: "oci://registry.example.com/mods/queue", Want: "main", Verdict: source.Unknown, Problem: "registry.example.com does not answer"},
 	}}
 }

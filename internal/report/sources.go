@@ -35,12 +35,12 @@ func Outdated(w io.Writer, r *fleetplan.OutdatedReport, st Style) error {
 	t := newTable([]string{"INSTANCE", "SOURCE", "WANTED", "PINNED", "IN RANGE", "NEWEST", "STATE"}, "WANTED")
 	for _, s := range r.Sources {
 		k := green
-		switch s.Verdict {
-		case source.Unknown:
+		switch {
+		case s.Verdict == source.Unknown:
 			k = red
-		case source.Behind, source.Moved, source.Edited, source.Loose:
+		case s.Newer():
 			k = yellow
-		case source.Beyond:
+		case s.Verdict != source.Current:
 			k = dim
 		}
 		t.Row(or(clean(strings.Join(s.Instances, ", ")), "-"), clean(s.Source), or(clean(s.Want), "-"), pinnedBeside(s.Locked, s.Newest, st), pinnedBeside(s.Newest, s.Locked, st), pinned(s.Overall, st),

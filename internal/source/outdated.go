@@ -89,8 +89,6 @@ func (s Source) files() bool { return s.Scheme() == "https" || s.Scheme() == "ht
 
 func verdict(s Source, r Row) Verdict {
 	switch {
-	case r.Locked.Digest == "" && s.Local():
-		return Current
 	case r.Locked.Digest == "":
 		return Loose
 	case r.Locked.Digest != r.Newest.Digest && s.Local():

@@ -334,7 +334,7 @@ func TestCompareFiles(t *testing.T) {
 		pin  string
 		err  error
 		want Verdict
-	}{"nothing pinned": {"", nil, Current}, "as pinned": {"sha256:1", nil, Current}, "changed": {"sha256:2", nil, Edited},
+	}{"nothing pinned": {"", nil, Loose}, "as pinned": {"sha256:1", nil, Current}, "changed": {"sha256:2", nil, Edited},
 		"remote": {"sha256:1", errors.New("https://x would have to be fetched"), Unknown}} {
 		r := &Resolver{Pins: map[string]lockfile.Pin{s.Key(): {Digest: c.pin}},
 			Digest: func(context.Context, v1alpha1.Instance) (string, error) { return "sha256:1", c.err }}
