@@ -66,7 +66,7 @@ func TestFault03UnreachableAtPlan(t *testing.T) {
 	r = s.want(3, onFleet("apply", "-y", "--skip-unreachable")...)
 	s.there("staging", "a", "b")
 	s.there("production-eu", "a", "b")
-	s.has(r.Stdout, "unreachable")
+	s.has(r.Stdout, "not reached")
 	s.want(3, "status", s.bundle, "--fleet", "fleet.yaml")
 }
 

@@ -193,7 +193,7 @@ func TestExitCodes(t *testing.T) {
 	s.want(5, append([]string{"apply", "-y"}, on...)...)
 	s.untouched(clusters...)
 	r = s.want(3, append([]string{"apply", "-y", "--skip-unreachable"}, on...)...)
-	s.has(rowOf(r.Stdout, "production-us"), "unreachable")
+	s.has(rowOf(r.Stdout, "production-us"), "not reached")
 	s.wantData("production-eu", "a", "v", "2")
 	s.want(3, "status", s.bundle, "--fleet", "fleet.yaml")
 
