@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -238,5 +240,46 @@ func TestDriftTaken(t *testing.T) {
 	defer fp.Close()
 	if !slices.Contains(codes(fp), "foreign-owner") {
 		t.Errorf("%+v", fp.Findings)
+	}
+}
+
+// TestRetakenByHelm: what Helm has taken over again is taken, and neither corrected nor rolled back until --adopt says so.
+func TestRetakenByHelm(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, v := range []string{"one", "two"} {
+		r.write("bundle.yaml", r.bundle(r.configMap("app", "key: "+v)))
+		r.applied(r.request())
+	}
+	r.patch("helm", "ConfigMap", "app", `{"metadata":{"annotations":{"meta.helm.sh/release-name":"web","meta.helm.sh/release-namespace":"ns"}},"data":{"key":"of-helm"}}`)
+	if o := r.drifted().Bundles[0].Clusters[0].Drifted; len(o) != 1 || o[0].State != drift.Taken || o[0].By != "Helm release ns/web" || o[0].Blocked == "" {
+		t.Errorf("%+v", o)
+	}
+	adopt := r.back("")
+	adopt.Adopt = true
+	for verb, plans := range map[string]func(context.Context, Request) (*Prepared, error){"drift": r.PlanDrift, "rollback": r.PlanRollback} {
+		fp, err := plans(t.Context(), r.back(""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(fp.Close)
+		if text := fmt.Sprint(fp.Findings.Errors()); !strings.Contains(text, "Helm release ns/web") || !strings.Contains(text, "--adopt") {
+			t.Errorf("%s: %s", verb, text)
+		}
+		if _, err := r.Apply(t.Context(), fp, r.back("")); err == nil || r.data()["app"] != "of-helm" {
+			t.Errorf("%s: %v %v", verb, err, r.data())
+		}
+	}
+	fp, err := r.PlanDrift(t.Context(), adopt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.carried(fp, adopt)
+	if got := saidOf(r.drifted()); got != "" || r.data()["app"] != "two" {
+		t.Errorf("%s %v", got, r.data())
+	}
+	r.rolledBack(r.back(""))
+	if r.data()["app"] != "one" {
+		t.Errorf("%v", r.data())
 	}
 }

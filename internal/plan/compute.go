@@ -181,7 +181,7 @@ func (c *computation) desired(d Desired) {
 		c.add(ch)
 	case live.Remnant && d.Ref.Kind == "ClusterRole": // it is nobody's, and was made of what was deleted
 		c.existing(d, own, isOwned, live, ch)
-	case c.isOurs(own, isOwned, live) && (own.UID != "" || !c.adopts(d.Ref, live) || len(live.ForeignManagers) == 0):
+	case c.isOurs(own, isOwned, live) && !c.retakenBy(live) && (own.UID != "" || !c.adopts(d.Ref, live) || len(live.ForeignManagers) == 0):
 		c.existing(d, own, isOwned, live, ch)
 	default:
 		c.foreign(d, live, own, isOwned, ch)

@@ -142,11 +142,17 @@ func (c *computation) givenBack() {
 	}
 }
 
+// retakenBy reports whether another owner has an object of ours again that is not to be taken back unasked: nobody says with a
+// rollback or a correction that it is ours still, as files do.
+func (c *computation) retakenBy(l Live) bool {
+	return (c.Options.RollingBack || c.Options.NoPrune) && (l.Released || l.Reconciled) && c.ours(l)
+}
+
 // retaken warns of declared objects of ours that another owner's release has again.
 func (c *computation) retaken() {
 	by := map[string][]string{}
 	for _, d := range c.Desired {
-		if l := c.Live[d.Ref]; l.Released && c.ours(l) {
+		if l := c.Live[d.Ref]; l.Released && c.ours(l) && !c.retakenBy(l) {
 			by[l.Foreign] = append(by[l.Foreign], d.Ref.String())
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -105,6 +106,46 @@ func TestRetaken(t *testing.T) {
 		Owned: []Owned{{Ref: a, UID: "u", Own: "e", Digest: "d"}, {Ref: b, UID: "u", Own: "e", Digest: "d"}}, Live: map[object.Ref]Live{a: again, b: live}})
 	if len(p.Changes) != 0 || len(p.Findings) != 1 || p.Findings[0].What != "Helm release ns/a has taken over 1 object of the bundle again" || p.Findings[0].Why != a.String() {
 		t.Errorf("%+v", p)
+	}
+}
+
+// What somebody's release took over again is not taken back by a rollback or a correction, as declared too, unless with --adopt; who writes it
+// again and again is to let it go.
+func TestRetakenIsRefused(t *testing.T) {
+	a := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}
+	ours := Live{Found: true, UID: "u", Own: "e", OwnerLabel: "me", ResourceVersion: "1"}
+	helm, flux := ours, ours
+	helm.Released, helm.Foreign, helm.ForeignManagers = true, "Helm release ns/a", []string{"helm"}
+	flux.Reconciled, flux.Foreign, flux.ForeignManagers = true, "Flux Kustomization ns/a", []string{"kustomize-controller"}
+	for name, c := range map[string]struct {
+		options Options
+		live    Live
+		digest  string
+		want    string
+	}{
+		"a rollback":                      {Options{RollingBack: true}, helm, "e", "conflict foreign-owner"},
+		"a rollback, as declared":         {Options{RollingBack: true}, helm, "d", "conflict foreign-owner"},
+		"a correction":                    {Options{NoPrune: true}, helm, "d", "conflict foreign-owner"},
+		"with --adopt":                    {Options{NoPrune: true, Adopt: true}, helm, "d", "adopt "},
+		"an apply, as its files say":      {Options{}, helm, "e", "update taken-again"},
+		"a reconciler":                    {Options{RollingBack: true}, flux, "e", "conflict foreign-owner"},
+		"a reconciler, even with --adopt": {Options{RollingBack: true, Adopt: true}, flux, "e", "conflict foreign-owner"},
+		"nobody":                          {Options{RollingBack: true}, ours, "e", "update "},
+	} {
+		p := Compute(Input{Owner: "me", Desired: []Desired{{Ref: a, Digest: c.digest}}, Owned: []Owned{{Ref: a, UID: "u", Own: "e", Digest: "d"}},
+			Live: map[object.Ref]Live{a: c.live}, Options: c.options})
+		got := ""
+		for _, ch := range p.Changes {
+			got += string(ch.Action) + " "
+		}
+		for _, f := range p.Findings {
+			if got += f.Code; f.Severity == diag.Error && (!strings.Contains(f.Why, c.live.Foreign) || f.Fix == "") {
+				t.Errorf("%s: %+v", name, f)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
 	}
 }
 
