@@ -108,7 +108,7 @@ func (s *session) planToApply(cmd *cobra.Command, args []string, pr *progress) (
 	if reference.LooksLikeBundle(args[0]) {
 		return nil, nil, usagef("%s is not a saved plan\nBundle files are named with -f: hawser apply -f %s", args[0], args[0])
 	}
-	if flags := commandline.Decided(cmd.Flags()); len(flags) > 0 {
+	if flags := commandline.Decided(cmd.Flags(), fleetplan.Lifts); len(flags) > 0 {
 		return nil, nil, usagef("a saved plan knows what it does and where: leave %s out\n"+
 			"For something else make another plan: hawser plan -f BUNDLE --out FILE", strings.Join(flags, " and "))
 	}

@@ -15,12 +15,13 @@ import (
 var Carrying = []string{"kubeconfig", "as", "as-group", "timeout", "parallel", "yes", "dry-run", "diff", "wait", "skip-unreachable",
 	"message", "progress", "output", "full", "stat", "color", "verbose", "cache-dir", "log-pretty", "log-color"}
 
-// Decided names the flags that were given and that a saved plan does not let change.
-func Decided(flags *pflag.FlagSet) []string {
+// Decided names the flags that were given and that a saved plan does not let change; again reports whether one may be given as
+// it was when the plan was made.
+func Decided(flags *pflag.FlagSet, again func(flag string) bool) []string {
 	var out []string
 	flags.Visit(func(f *pflag.Flag) {
 		switch {
-		case slices.Contains(Carrying, f.Name):
+		case slices.Contains(Carrying, f.Name), again(f.Name) && f.Value.String() != f.DefValue:
 		case f.Name == "file":
 			out = append(out, "-f")
 		default:

@@ -32,7 +32,13 @@ func TestFlags(t *testing.T) {
 	if got, want := Reach(f), []string{"--cluster=a", "--cluster='b c'"}; !slices.Equal(got, want) {
 		t.Errorf("reach: %q, want %q", got, want)
 	}
-	if got, want := Decided(f), []string{"--adopt", "--cluster", "-f", "--until-wave"}; !slices.Equal(got, want) {
-		t.Errorf("decided: %q, want %q", got, want)
+	for again, want := range map[string][]string{"": {"--adopt", "--cluster", "-f", "--until-wave"}, "adopt": {"--cluster", "-f", "--until-wave"}} {
+		if got := Decided(f, func(flag string) bool { return flag == again }); !slices.Equal(got, want) {
+			t.Errorf("decided, %q again: %q, want %q", again, got, want)
+		}
+	}
+	_ = f.Set("adopt", "false")
+	if got := Decided(f, func(flag string) bool { return flag == "adopt" }); !slices.Contains(got, "--adopt") {
+		t.Errorf("what is taken back is heeded by nobody: %q", got)
 	}
 }

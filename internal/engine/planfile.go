@@ -152,6 +152,14 @@ func (e *Engine) LoadPlan(ctx context.Context, in io.Reader, req Request) (*Prep
 	if len(findings) > 0 {
 		return nil, &fleetplan.RefusedError{Findings: findings}
 	}
+	refused, mistaken := s.Repeated(req, seal)
+	switch {
+	case len(mistaken) > 0:
+		return nil, mistaken.Err()
+	case len(refused) > 0:
+		return nil, &fleetplan.RefusedError{Findings: refused}
+	}
+	s.Locked = s.Locked || req.Locked && seal != planfile.Sound
 	s.Apply(&req, &req.Access.Context)
 	req.absent = old.Absent()
 	now, err := map[string]func(context.Context, Request) (*Prepared, error){"apply": e.Plan, "delete": e.PlanDelete, "rollback": e.PlanRollback}[old.Verb](ctx, req)
@@ -165,6 +173,7 @@ func (e *Engine) LoadPlan(ctx context.Context, in io.Reader, req Request) (*Prep
 		now.run.close()
 		return nil, &fleetplan.RefusedError{Findings: findings.Sorted()}
 	}
+	now.Findings = append(now.Findings, old.Unsealed()...) // who confirms is told, too
 	now.run.decided = &s
 	now.FleetFiles, now.Context = s.FleetFiles, s.Context
 	return now, nil

@@ -18,11 +18,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/planfile"
+	"hawser.dev/hawser/internal/release"
 )
 
 // save saves a plan in the rig's directory, sealed with a key of the rig's own, and returns the file's text.
@@ -426,11 +428,12 @@ func TestWhatOthersWroteSince(t *testing.T) {
 		}
 		r.patch(c.by, c.kind, c.name, c.back)
 	}
-	_, err := r.loadSaved(unsealed(edit(t, text, func(fp *fleetplan.FleetPlan) {
+	before := unsealed(edit(t, text, func(fp *fleetplan.FleetPlan) {
 		for i := range fp.Clusters[0].Plan.Changes {
 			fp.Clusters[0].Plan.Changes[i].ForeignDigest = ""
 		}
-	})))
+	}))
+	_, err := r.LoadPlan(t.Context(), strings.NewReader(before), Request{Dir: r.dir, Recreate: true, ConfirmDelete: &n, Access: fleet.AccessOptions{Kubeconfig: r.kubeconfig()}})
 	refusedFor(t, err, "a hawser that did not note what they hold")
 	fp, err := r.loadSaved(text)
 	if err != nil {
@@ -438,5 +441,54 @@ func TestWhatOthersWroteSince(t *testing.T) {
 	}
 	if out, err := r.Apply(t.Context(), fp, req); err != nil || out.Clusters[0].Done.Update != 2 || out.Clusters[0].Done.Recreate != 1 || out.Clusters[0].Done.Delete != 1 {
 		t.Errorf("with the same values: %v %+v", err, out)
+	}
+}
+
+// Of a plan file that nothing vouches for, everything that it shows is compared, and what lets a run do more counts only when who
+// applies it says so as well; who confirms is told that nobody vouches for the file.
+func TestUnsealedPlanDecidesNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("a", "k: one")))
+	text := r.save(r.plan(r.request()))
+	for want, change := range map[string]func(fp *fleetplan.FleetPlan){
+		`rollbackTo`: func(fp *fleetplan.FleetPlan) {
+			fp.Verb, fp.RollbackTo = "rollback", &release.Name{Release: 1, Rollout: "x"}
+		},
+		`.instances[app].source is "module web 9.9.9" in the file, and `: func(fp *fleetplan.FleetPlan) { fp.Clusters[0].Instances[0].Source = "module web 9.9.9" },
+		`.group is "staging" in the file, and "default" now`:             func(fp *fleetplan.FleetPlan) { fp.Clusters[0].Group = "staging" },
+		`"what":"approved by security"} in the file, and not now`: func(fp *fleetplan.FleetPlan) {
+			fp.Findings = append(fp.Findings, diag.Warnf("approved", "approved by security"))
+		},
+		`waves[0].maxFailures is 7 in the file, and nothing now`: func(fp *fleetplan.FleetPlan) { fp.Schedule.Waves[0].MaxFailures = 7 },
+	} {
+		_, err := r.loadSaved(unsealed(edit(t, text, change)))
+		if want == "rollbackTo" {
+			if err == nil { // there is nothing to go back to
+				t.Error("another verb is loaded")
+			}
+			continue
+		}
+		refusedFor(t, err, want)
+	}
+	decides := unsealed(strings.Replace(text, `"files":`, `"adopt": true, "skipWaves": true, "files":`, 1))
+	shown, err := r.ReadPlan(strings.NewReader(decides))
+	if err != nil || !strings.Contains(shown.Findings[0].Why, "made with --adopt --skip-waves") {
+		t.Errorf("it is not shown what the file decides: %v %v", err, shown)
+	}
+	_, err = r.loadSaved(decides)
+	refusedFor(t, err, "wants --adopt", "wants --skip-waves", "hawser apply FILE --adopt --skip-waves")
+	req := Request{Dir: r.dir, Wait: true, Access: fleet.AccessOptions{Kubeconfig: r.kubeconfig()}, Adopt: true, SkipWaves: true}
+	fp, err := r.LoadPlan(t.Context(), strings.NewReader(decides), req)
+	if err != nil || !slices.ContainsFunc(fp.Findings, func(f diag.Finding) bool { return f.Code == fleetplan.CodeUnsealed }) {
+		t.Errorf("given again: %v", err)
+	}
+	if _, err = r.LoadPlan(t.Context(), strings.NewReader(text), req); err == nil || errors.Is(err, fleetplan.ErrRefused) || !strings.Contains(err.Error(), "leave --adopt out") {
+		t.Errorf("what the plan was not made with: %v", err)
+	}
+	// pins: who applies may ask for more than the file, not the file for less
+	req = Request{Dir: r.dir, Wait: true, Access: fleet.AccessOptions{Kubeconfig: r.kubeconfig()}, Locked: true}
+	if fp, err = r.LoadPlan(t.Context(), strings.NewReader(unsealed(text)), req); err != nil || !fp.run.req.Locked {
+		t.Errorf("--locked was taken back by the file: %v", err)
 	}
 }

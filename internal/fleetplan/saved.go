@@ -34,9 +34,16 @@ func Read(file *planfile.File, key []byte) (*FleetPlan, error) {
 	}
 	p.Order() // groups are made of the changes, whatever the file says
 	if seal == planfile.Unknown {
-		f := diag.Warnf("unsealed-plan", "this plan file was not made by you on this machine: nothing vouches for what it shows")
-		f.Fix = "apply compares all of it with a plan computed anew, and does nothing else"
-		p.Findings = append(p.Findings, f)
+		var d Decided
+		if err := json.Unmarshal(file.Request, &d); err != nil {
+			return nil, Damaged(err)
+		}
+		for _, cp := range p.Clusters {
+			if cp.Plan == nil { // nobody was asked what is there
+				*cp = cp.bare()
+			}
+		}
+		p.Findings = append(slices.DeleteFunc(p.Findings, isUnsealed), unsealed(d))
 	}
 	return p, nil
 }
@@ -132,10 +139,11 @@ func (c *ClusterPlan) Promise(stood map[object.Ref]string) {
 }
 
 // Verify compares a saved plan with the one that was computed now, as a file would have it: same compares a saved digest
-// with one that is not keyed, shown the texts too.
+// with one that is not keyed. shown: nothing vouches for the file, and everything that it shows is compared.
 func Verify(old, now *FleetPlan, same func(saved, digest string) bool, shown bool) diag.Findings {
 	if old.Bundle != now.Bundle || old.Fleet != now.Fleet || old.Head != now.Head {
-		return diag.Findings{staleplan.Stale("it is another bundle's, or the rollout changed since it was made")}
+		of := func(p *FleetPlan) any { return map[string]string{"bundle": p.Bundle, "fleet": p.Fleet, "head": p.Head} }
+		return diag.Findings{staleplan.Stale("it is another bundle's, or the rollout changed since it was made: %s", staleplan.Differ(of(old), of(now)))}
 	}
 	var findings diag.Findings
 	for _, cp := range now.Clusters {
@@ -151,7 +159,10 @@ func Verify(old, now *FleetPlan, same func(saved, digest string) bool, shown boo
 		}
 	}
 	if len(findings) == 0 && !rollout.Same(old.Schedule, now.Schedule) {
-		findings = append(findings, staleplan.Stale("the rollout is another one now"))
+		findings = append(findings, staleplan.Stale("the rollout is another one now: %s", staleplan.Differ(old.Schedule, now.Schedule)))
+	}
+	if len(findings) == 0 && shown {
+		findings = unvouched(old, now)
 	}
 	return findings
 }

@@ -66,7 +66,7 @@ func Verify(saved, now *plan.Plan, sameDigest func(saved, now string) bool, show
 		{"it says something else about deletions", saved.Brake, now.Brake},
 	} {
 		if !equalJSON(same.old, same.now) {
-			findings = append(findings, Stale("%s", same.what))
+			findings = append(findings, Stale("%s: %s", same.what, Differ(same.old, same.now)))
 		}
 	}
 	return findings
@@ -148,7 +148,7 @@ func differ(saved, now plan.Change, sameDigest func(saved, now string) bool, sho
 	case saved.ForeignDigest != "" && now.ForeignDigest != "" && !sameDigest(saved.ForeignDigest, now.ForeignDigest):
 		return overridden(saved, now)
 	case !equalJSON(decision(saved, shown), decision(now, shown)):
-		return "would be treated otherwise now"
+		return "would be treated otherwise now: " + Differ(decision(saved, shown), decision(now, shown))
 	}
 	return ""
 }
