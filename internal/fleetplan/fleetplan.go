@@ -127,7 +127,7 @@ func (p *FleetPlan) Redact(m plan.Masker) {
 			cp.Instances[i].Source, cp.Instances[i].Before = m.Sweep(cp.Instances[i].Source), m.Sweep(cp.Instances[i].Before)
 		}
 		for name, why := range cp.NotPlaced {
-			cp.NotPlaced[name] = m.Said(name, why)
+			cp.NotPlaced[name] = m.Told(name, why)
 		}
 	}
 	for i := range p.Guard {

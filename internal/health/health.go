@@ -76,9 +76,9 @@ func (s Status) Settled() Status {
 	return s
 }
 
-// Masked is the status with mask applied to its texts.
+// Masked is the status with mask applied to its texts, but for our own reasons.
 func (s Status) Masked(mask func(string) string) Status {
-	s.Reason, s.Details = mask(s.Reason), slices.Clone(s.Details)
+	s.Reason, s.Details = masked(s.Reason, mask), slices.Clone(s.Details)
 	for i := range s.Details {
 		s.Details[i] = mask(s.Details[i])
 	}

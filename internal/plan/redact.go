@@ -13,8 +13,9 @@ type Masker interface {
 	// Sweep is for sentences of our own, Redact for texts of others.
 	Sweep(text string) string
 	Redact(text string) string
-	// Said is for what is said about an instance, Value for a value of one of its objects, Name for the name of one.
+	// Said is for what others say about an instance, Told for sentences of our own about it, Value for a value of one of its objects, Name for the name of one.
 	Said(instance, text string) string
+	Told(instance, text string) string
 	Value(instance, text string) string
 	Name(instance, text string) string
 }
@@ -25,7 +26,7 @@ func Redact(p *Plan, m Masker) {
 	p.Changes = slices.Clone(p.Changes)
 	for i := range p.Changes {
 		ch := &p.Changes[i]
-		ch.Why, ch.Loss, ch.Deferred, ch.From = m.Said(ch.Instance, ch.Why), m.Sweep(ch.Loss), m.Said(ch.Instance, ch.Deferred), m.Sweep(ch.From)
+		ch.Why, ch.Loss, ch.Deferred, ch.From = m.Told(ch.Instance, ch.Why), m.Sweep(ch.Loss), m.Told(ch.Instance, ch.Deferred), m.Sweep(ch.From)
 		ch.TakenBy = m.Sweep(ch.TakenBy)
 		if ch.Content != nil {
 			ch.Content = object.RedactBody(ch.Content, func(text string) string { return m.Value(ch.Instance, text) },
@@ -68,7 +69,7 @@ func RedactFindings(fs diag.Findings, m Masker) diag.Findings {
 	out := slices.Clone(fs)
 	for i := range out {
 		f := &out[i]
-		f.What, f.Why, f.Fix = m.Said(f.Instance, f.What), m.Said(f.Instance, f.Why), m.Said(f.Instance, f.Fix)
+		f.What, f.Why, f.Fix = m.Said(f.Instance, f.What), m.Said(f.Instance, f.Why), m.Told(f.Instance, f.Fix)
 		f.Path, f.Object = RedactPath(f.Path, m.Redact), m.Name(f.Instance, f.Object)
 	}
 	return out

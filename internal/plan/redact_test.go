@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/redact"
 )
@@ -52,6 +53,7 @@ type planted struct{}
 func (planted) Sweep(s string) string      { return strings.ReplaceAll(s, canary, "***") }
 func (m planted) Redact(s string) string   { return m.Sweep(s) }
 func (m planted) Said(_, s string) string  { return m.Sweep(s) }
+func (m planted) Told(_, s string) string  { return m.Sweep(s) }
 func (m planted) Value(_, s string) string { return m.Sweep(s) }
 func (m planted) Name(_, s string) string  { return m.Sweep(s) }
 
@@ -114,5 +116,37 @@ func TestRedactPath(t *testing.T) {
 		if got := RedactPath(path, mask); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
+	}
+}
+
+// TestSecretsHideNoWordOfOurs: whatever a secret is, what a plan says by itself stays: actions, codes, reasons and fixes. What
+// stands in quotes or brackets there is masked.
+func TestSecretsHideNoWordOfOurs(t *testing.T) {
+	words := []string{"changed", "delete", "not ready", "immutable field", "an immutable field changed", "was let go, and is declared again", "the kind's schema changed since it was written",
+		"fields owned by others", "namespace shop is new", "confirm the number of deletions", "conflict", "foreign", "spec.replicas was set by", "is being deleted"}
+	for _, secret := range words {
+		m := &redact.Redactor{}
+		m.AddFor("web", secret)
+		for _, why := range append(words, "changed by somebody since it was written", "fields owned by others: data.k (kubectl)", "is being deleted; created again once it is gone") {
+			p := Plan{Changes: []Change{{Action: Update, Code: CodeChanged, Instance: "web", Why: why, Deferred: why}}}
+			p.Findings = diag.Findings{{Code: "immutable", Instance: "web", Fix: why}}
+			Redact(&p, m)
+			if ch := p.Changes[0]; ch.Why != why || ch.Deferred != why || ch.Action != Update || ch.Code != CodeChanged || p.Findings[0].Fix != why || p.Findings[0].Code != "immutable" {
+				t.Errorf("%q hides a word of ours in %q: %+v %+v", secret, why, ch, p.Findings)
+			}
+		}
+		p := Plan{Changes: []Change{{Action: Update, Instance: "web", Why: "also takes back data[" + secret + "] from \"" + secret + "\"",
+			Fields: []FieldChange{{Path: "data.k", Old: secret, New: "x"}}}}}
+		Redact(&p, m)
+		if ch := p.Changes[0]; ch.Why != `also takes back data[***] from "***"` || ch.Fields[0].Old != redact.Mask {
+			t.Errorf("%q is shown: %+v", secret, ch)
+		}
+	}
+	m := &redact.Redactor{}
+	m.AddFor("web", "4711")
+	m.AddFor("web", "kX93-pass-word")
+	p := Plan{Changes: []Change{{Instance: "web", Why: "set 4711 by kX93-pass-word"}}}
+	if Redact(&p, m); p.Changes[0].Why != "set *** by ***" {
+		t.Errorf("%+v", p.Changes[0])
 	}
 }

@@ -46,6 +46,7 @@ const (
 	anywhere where = iota // inside of words, too
 	alone                 // as a whole token
 	quotedly              // as a whole token that stands in quotes, or is all of the text
+	enclosed              // as a whole token that stands in quotes or brackets
 )
 
 // finder finds every occurrence of many forms at once: a sorted list, and for each form the longest other one that it
@@ -158,6 +159,8 @@ func (w where) fits(text string, from, to int) bool {
 			return true
 		}
 		return from > 0 && to < len(text) && text[from-1] == text[to] && strings.IndexByte("\"'`", text[to]) >= 0
+	case enclosed:
+		return from > 0 && to < len(text) && (text[from-1] == text[to] && strings.IndexByte("\"'`", text[to]) >= 0 || text[from-1] == '[' && text[to] == ']')
 	}
 	return true
 }

@@ -126,6 +126,10 @@ func (r *Redactor) Redact(text string) string { return r.mask(redacting, "", tex
 // where they stand as values, words in quotes and others as whole tokens.
 func (r *Redactor) Said(instance, text string) string { return r.mask(saying, instance, text) }
 
+// Told masks in a sentence of our own about an instance: what Sweep does, numbers and texts that are no words, and words only
+// where they stand in quotes or brackets, as names and values do. Somebody may choose a value so that it is such a sentence.
+func (r *Redactor) Told(instance, text string) string { return r.mask(ourselves, instance, text) }
+
 // Value masks in a value that an instance declares, or that stands in one of its objects: what Redact does, and the
 // instance's common values as whole tokens.
 func (r *Redactor) Value(instance, text string) string { return r.mask(valuing, instance, text) }
@@ -150,6 +154,7 @@ const (
 	sweeping  purpose = 's'
 	redacting purpose = 'r'
 	saying    purpose = 'm'
+	ourselves purpose = 't'
 	valuing   purpose = 'v'
 	naming    purpose = 'n'
 )
@@ -198,6 +203,8 @@ func (r *Redactor) finder(p purpose, instance string) *finder {
 // at is where a form counts for a purpose, mine in what belongs to an instance that takes it.
 func (f form) at(p purpose, mine bool) (where, bool) {
 	switch {
+	case p == ourselves && mine && f.strength != unmistakable && (f.word && !f.made || f.strength == phrase):
+		return enclosed, true
 	case f.strength == unmistakable && (p != naming || mine), f.strength == phrase && (p == redacting || mine && p != naming):
 		return anywhere, true
 	case p == naming:
