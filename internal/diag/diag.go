@@ -68,6 +68,8 @@ type Finding struct {
 	Cluster  string `json:"cluster,omitempty"`
 	Object   string `json:"object,omitempty"`
 	Instance string `json:"instance,omitempty"`
+	// sentence is what What was made of, "" where that is not known.
+	sentence string
 }
 
 // String is the finding on one line, without its severity: where, what, why.
@@ -180,12 +182,12 @@ func (fs Findings) Sorted() Findings {
 
 // Errorf makes a Findings of one Error with the given code.
 func Errorf(code, format string, args ...any) Finding {
-	return Finding{Severity: Error, Code: code, What: fmt.Sprintf(format, args...)}
+	return Finding{Severity: Error, Code: code, What: fmt.Sprintf(format, args...), sentence: format}
 }
 
 // Warnf makes one Warning with the given code.
 func Warnf(code, format string, args ...any) Finding {
-	return Finding{Severity: Warning, Code: code, What: fmt.Sprintf(format, args...)}
+	return Finding{Severity: Warning, Code: code, What: fmt.Sprintf(format, args...), sentence: format}
 }
 
 // FindingsError is an error made of findings; at least one of them is an Error.

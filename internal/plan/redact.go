@@ -69,7 +69,7 @@ func RedactFindings(fs diag.Findings, m Masker) diag.Findings {
 	out := slices.Clone(fs)
 	for i := range out {
 		f := &out[i]
-		f.What, f.Why, f.Fix = m.Said(f.Instance, f.What), m.Said(f.Instance, f.Why), m.Told(f.Instance, f.Fix)
+		f.What, f.Why, f.Fix = f.Masked(func(text string) string { return m.Said(f.Instance, text) }), m.Said(f.Instance, f.Why), m.Told(f.Instance, f.Fix)
 		f.Path, f.Object = RedactPath(f.Path, m.Redact), m.Name(f.Instance, f.Object)
 	}
 	return out

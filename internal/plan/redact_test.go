@@ -129,9 +129,12 @@ func TestSecretsHideNoWordOfOurs(t *testing.T) {
 		m.AddFor("web", secret)
 		for _, why := range append(words, "changed by somebody since it was written", "fields owned by others: data.k (kubectl)", "is being deleted; created again once it is gone") {
 			p := Plan{Changes: []Change{{Action: Update, Code: CodeChanged, Instance: "web", Why: why, Deferred: why}}}
-			p.Findings = diag.Findings{{Code: "immutable", Instance: "web", Fix: why}}
+			f := diag.Errorf("immutable", "an immutable field changed: the object has to be deleted and created again")
+			what := f.What
+			f.Instance, f.Fix = "web", why
+			p.Findings = diag.Findings{f}
 			Redact(&p, m)
-			if ch := p.Changes[0]; ch.Why != why || ch.Deferred != why || ch.Action != Update || ch.Code != CodeChanged || p.Findings[0].Fix != why || p.Findings[0].Code != "immutable" {
+			if ch := p.Changes[0]; ch.Why != why || ch.Deferred != why || ch.Action != Update || ch.Code != CodeChanged || p.Findings[0].Fix != why || p.Findings[0].Code != "immutable" || p.Findings[0].What != what {
 				t.Errorf("%q hides a word of ours in %q: %+v %+v", secret, why, ch, p.Findings)
 			}
 		}

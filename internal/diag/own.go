@@ -1,0 +1,35 @@
+package diag
+
+import (
+	"regexp"
+	"strings"
+)
+
+// verb is where a format takes somebody else's text.
+var verb = regexp.MustCompile(`%[-+# 0]*[0-9]*(?:\.[0-9]+)?[a-zA-Z]|%%`)
+
+// Masked is What with mask applied to what was put into its sentence: the sentence is ours, whatever a secret is called. Where
+// it is not certain which part is which, all of it is masked.
+func (f Finding) Masked(mask func(string) string) string {
+	whole := mask(f.What)
+	if whole == f.What || f.sentence == "" {
+		return whole
+	}
+	var out strings.Builder
+	rest := f.What
+	for i, part := range verb.Split(f.sentence, -1) {
+		if part == "" {
+			continue
+		}
+		at := strings.Index(rest, part)
+		if at < 0 || i == 0 && at > 0 || strings.Count(f.What, part) != 1 {
+			return whole
+		}
+		out.WriteString(mask(rest[:at]) + part)
+		rest = rest[at+len(part):]
+	}
+	if rest != "" && verb.FindStringIndex(f.sentence) == nil {
+		return whole // more was written behind it
+	}
+	return out.String() + mask(rest)
+}
