@@ -9,6 +9,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/columns"
 	"hawser.dev/hawser/internal/plan"
 )
@@ -123,6 +124,11 @@ func (r *Record) numbered() error {
 			return fmt.Errorf("%w: the number %d is none that anybody counts to", ErrDamaged, n)
 		}
 	}
+	for name, marks := range r.Marks {
+		if slices.ContainsFunc(marks, func(m chance.Mark) bool { return m.Length < 1 || m.Length > MaxStored }) {
+			return fmt.Errorf("%w: a made-up value of %q has a length that none has", ErrDamaged, name)
+		}
+	}
 	if !r.Phase.Known() {
 		return fmt.Errorf("%w: %q is no phase", ErrDamaged, r.Phase)
 	}
@@ -148,6 +154,7 @@ func (r *Record) plain() error {
 	for _, m := range []map[string]string{r.Inputs, r.Sources, r.Digests, r.Origins, r.Made} {
 		names = slices.AppendSeq(names, maps.Keys(m))
 	}
+	names = slices.AppendSeq(names, maps.Keys(r.Marks))
 	names = slices.AppendSeq(names, maps.Keys(r.Checks))
 	names = slices.AppendSeq(names, maps.Keys(r.Images))
 	names = slices.AppendSeq(names, maps.Keys(r.Hooks))

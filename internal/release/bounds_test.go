@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
@@ -107,6 +108,7 @@ func TestNamesInRecords(t *testing.T) {
 		"digest":    func(r *Record) { r.Digests = map[string]string{"web": "sha256:" + order} },
 		"inputs":    func(r *Record) { r.Inputs = map[string]string{"web": order} },
 		"hawser":    func(r *Record) { r.Version = order },
+		"made":      func(r *Record) { r.Marks = map[string][]chance.Mark{order: {{Length: 1}}} },
 		"undone":    func(r *Record) { r.Unfinished = []string{order} },
 		"needs":     func(r *Record) { r.Depends = map[string][]string{"web": {order}} },
 		"hook": func(r *Record) {
@@ -135,6 +137,7 @@ func TestNumbersAndPhases(t *testing.T) {
 	for name, fields := range map[string]string{
 		"release": `"release":9223372036854775807,"phase":"failed"`, "revision": `"revision":-1,"phase":"failed"`,
 		"done": `"done":{"create":1e12},"phase":"failed"`, "phase": `"phase":"succ \u001b[2J"`, "unknown phase": `"phase":"done"`, "no phase": `"phase":""`,
+		"made-up value": `"phase":"failed","marks":{"web":[{"call":"c","length":-8,"digest":"d"}]}`,
 	} {
 		if _, err := DecodeRecord(packedText(t, `{"v":1,"bundle":"b",`+fields+`}`)); !errors.Is(err, ErrDamaged) || strings.Contains(err.Error(), "\x1b") {
 			t.Errorf("%s: %v", name, err)
