@@ -1,6 +1,8 @@
 package chance
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 
 	"hawser.dev/hawser/internal/diag"
@@ -136,8 +138,14 @@ func Former(object, instance, refused string) diag.Finding {
 	return f
 }
 
+// someObjects is how many objects a finding names.
+const someObjects = 5
+
 // Stays tells that objects of a release that is gone back to get what was made anew for an instance since, in the release of that name ("" where that is not known).
 func Stays(instance, release string, objects []string) diag.Finding {
+	if n := len(objects) - someObjects; n > 1 {
+		objects = append(slices.Clone(objects[:someObjects]), strconv.Itoa(n)+" more")
+	}
 	f := diag.Warnf("kept-values-stay", "what was made anew for %s since stays: %s", instance, strings.Join(objects, ", "))
 	if release != "" {
 		f.What = "what was made anew for " + instance + " in release " + release + " stays: " + strings.Join(objects, ", ")

@@ -3,6 +3,7 @@ package chance
 import (
 	"encoding/base64"
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -63,6 +64,20 @@ func TestBegan(t *testing.T) {
 	} {
 		if got := (Answers{Calls: c.now}).Began(then); got != c.want {
 			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// TestStays: what stays is told with its release where that is known, and not with hundreds of objects.
+func TestStays(t *testing.T) {
+	many := strings.Split("a b c d e f g h", " ")
+	for want, f := range map[string]string{
+		"what was made anew for web in release 3 (C) stays: a, b":       Stays("web", "3 (C)", many[:2]).What,
+		"what was made anew for web since stays: a, b, c, d, e, f":      Stays("web", "", many[:6]).What,
+		"what was made anew for web since stays: a, b, c, d, e, 3 more": Stays("web", "", many).What,
+	} {
+		if f != want {
+			t.Errorf("%s, want %s", f, want)
 		}
 	}
 }
