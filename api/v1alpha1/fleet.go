@@ -79,7 +79,18 @@ type Wave struct {
 	MaxParallel     int            `json:"maxParallel,omitempty"`
 	MaxFailures     int            `json:"maxFailures,omitempty"`
 	Soak            Duration       `json:"soak,omitzero"`
-	Pos             Position       `json:"-"`
+	// Window is when the clusters of the wave may change; nil is always.
+	Window *Window  `json:"window,omitempty"`
+	Pos    Position `json:"-"`
+}
+
+// Window is a time of the week: on Days ("Mon" to "Sun"; none = every day) from From until To ("09:00", "24:00"), on the clock of TZ, a
+// name of the IANA time zone database ("" = UTC). Where To is not after From it ends on the next day.
+type Window struct {
+	Days []string `json:"days,omitempty"`
+	From string   `json:"from"`
+	To   string   `json:"to"`
+	TZ   string   `json:"tz,omitempty"`
 }
 
 // Duration is a time.Duration written as "2m30s".

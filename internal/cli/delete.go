@@ -48,6 +48,7 @@ func (s *session) recordsFlags(cmd *cobra.Command) {
 	s.opts.identityFlags(f)
 	f.IntVar(&s.opts.confirmDelete, "confirm-delete", noNumber, "the exact number of deletions you confirm")
 	f.BoolVar(&s.opts.skipUnreachable, "skip-unreachable", false, "go on without clusters that do not answer; they count as failed")
+	f.BoolVar(&s.opts.skipWindows, "skip-windows", false, "change clusters also while the window of their wave is closed")
 	f.StringVarP(&s.opts.message, "message", "m", "", "a message for the release's record")
 	f.StringVar(&s.opts.progress, "progress", "auto", "progress: auto, live or plain")
 	s.completeFleet(cmd)

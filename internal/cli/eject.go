@@ -34,6 +34,7 @@ Exit codes: 0 done, 1 error, 3 partly done, 5 refused, 130 interrupted.`,
 	f.BoolVar(&s.opts.dryRun, "dry-run", false, "show the plan and stop")
 	s.opts.identityFlags(f)
 	f.BoolVar(&s.opts.skipUnreachable, "skip-unreachable", false, "go on without clusters that do not answer; they count as failed")
+	f.BoolVar(&s.opts.skipWindows, "skip-windows", false, "change clusters also while the window of their wave is closed")
 	f.StringVar(&s.opts.progress, "progress", "auto", "progress: auto, live or plain")
 	s.completeFleet(cmd)
 	return cmd

@@ -44,7 +44,8 @@ type options struct {
 	tests, noHooks         bool
 	among                  []string // the bundles of one run
 	skipUnreachable        bool
-	skipWaves, serverCheck bool
+	skipWaves, skipWindows bool
+	serverCheck            bool
 	locked                 bool
 	confirmDelete          int
 	untilWave              int
@@ -198,6 +199,7 @@ func (o *options) applyFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.diff, "diff", false, "show changed fields; without -y this implies --dry-run")
 	f.BoolVar(&o.wait, "wait", true, "wait until everything is ready")
 	f.BoolVar(&o.skipUnreachable, "skip-unreachable", false, "go on without clusters that do not answer; they count as failed")
+	f.BoolVar(&o.skipWindows, "skip-windows", false, "change clusters also while the window of their wave is closed")
 	f.StringVarP(&o.message, "message", "m", "", "a message for the release's record")
 	f.StringVar(&o.progress, "progress", "auto", "progress: auto, live or plain")
 }
@@ -239,7 +241,7 @@ func (s *session) request(cmd *cobra.Command) (engine.Request, error) {
 		Selection: fleet.Selection{Clusters: everything(o.clusters), Groups: everything(o.groups), Labels: o.labels},
 		Timeout:   o.timeout, Parallel: o.parallel, FactsFile: o.facts, StandIns: o.standIns, Publish: o.outputDir != "",
 		Tests: o.tests, NoHooks: o.noHooks, Rotate: o.rotate, Adopt: o.adopt, Recreate: o.recreate, TakeOver: o.takeOver, LetUnserved: o.letUnserved, AcceptClusters: o.acceptClusters,
-		SkipUnreachable: o.skipUnreachable, SkipWaves: o.skipWaves,
+		SkipUnreachable: o.skipUnreachable, SkipWaves: o.skipWaves, SkipWindows: o.skipWindows,
 		ServerCheck: o.serverCheck, Locked: o.locked, UntilWave: o.untilWave, Wait: o.wait || cmd.Flags().Lookup("wait") == nil, Among: o.among, Author: author.Here(s.getenv), Message: o.message,
 		Stop: s.Stop,
 	}

@@ -23,7 +23,8 @@ var (
 	kubeconfigLater  = []string{"content", "secretRef", "url", "resource"}
 	taintFields      = []string{"key", "value", "effect"}
 	queryFields      = []string{"query", "for", "optional"}
-	waveFields       = []string{"name", "groups", "clusters", "clusterSelector", "canary", "maxParallel", "maxFailures", "soak"}
+	waveFields       = []string{"name", "groups", "clusters", "clusterSelector", "canary", "maxParallel", "maxFailures", "soak", "window"}
+	windowFields     = []string{"days", "from", "to", "tz"}
 )
 
 func (d *decoder) fleet(v cue.Value, runtime bool) *v1alpha1.FleetSpec {
@@ -332,9 +333,24 @@ func (d *decoder) wave(v cue.Value) v1alpha1.Wave {
 			out.MaxFailures = d.count(f.value)
 		case "soak":
 			out.Soak = d.duration(f.value)
+		case "window":
+			out.Window = d.window(f.value)
 		}
 	}
 	return out
+}
+
+func (d *decoder) window(v cue.Value) *v1alpha1.Window {
+	var out v1alpha1.Window
+	texts := map[string]*string{"from": &out.From, "to": &out.To, "tz": &out.TZ}
+	for _, f := range d.fields(v, windowFields) {
+		if f.name == "days" {
+			out.Days = d.strings(f.value)
+		} else {
+			*texts[f.name], _ = d.str(f.value)
+		}
+	}
+	return &out
 }
 
 // clusterCount is a number of clusters; a share of them has a word of its own.

@@ -38,6 +38,11 @@ func (e *Engine) Apply(ctx context.Context, fp *Prepared, req Request) (*fleetpl
 	if fp.settled() {
 		return out, e.unchanged(ctx, fp, req, out)
 	}
+	fp.Schedule = rollout.Settle(fp.Schedule, !req.SkipWindows, fp.settledOn)
+	if findings := rollout.Closed(fp.Schedule, e.now(), diag.Error); len(findings) > 0 {
+		out.Result, out.Findings = fleetplan.Failed, findings
+		return out, &fleetplan.RefusedError{Findings: findings}
+	}
 	if req.SkipUnreachable {
 		fp.Schedule = rollout.WithoutUnreachable(fp.Schedule)
 		fp.MarkCanaries()
@@ -141,6 +146,9 @@ func (l *loop) run(ctx context.Context) {
 	for {
 		var d rollout.Decision
 		l.state, d = rollout.Next(l.fp.Schedule, l.state, arrived, l.now())
+		if d.Closed { // that may be days: the run ends, another one goes on with the release
+			l.state, d = rollout.Next(l.fp.Schedule, rollout.Stop(l.state, l.fp.Schedule.Closes(d.Wave, d.WakeAt)), nil, l.now())
+		}
 		arrived = nil
 		l.announce(d)
 		for _, name := range d.Start {

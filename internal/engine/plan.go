@@ -226,7 +226,8 @@ func (r *run) finish(ctx context.Context, fp *Prepared) {
 	if fp.RollbackTo == nil {
 		fp.Head = r.head(used)
 	}
-	fp.Schedule = rollout.Canaries(sch, fp.changes)
+	fp.Schedule = rollout.Settle(rollout.Canaries(sch, fp.changes), !r.req.SkipWindows, fp.settledOn)
+	fp.Findings = append(fp.Findings, rollout.Closed(fp.Schedule, r.now(), diag.Warning)...)
 	fp.Findings = append(fp.Findings, findings...)
 	if !fleetplan.Ends(fp.Verb) {
 		fp.Findings = append(fp.Findings, r.gate(ctx, fp.FleetPlan)...)
@@ -247,6 +248,9 @@ func (r *run) finish(ctx context.Context, fp *Prepared) {
 	fp.Findings = slices.Concat(fp.Findings, r.guards(fp), r.left(), release.Leaping(append(r.selected(), r.unselected...)))
 	fp.Redact(r.Redactor)
 }
+
+// settledOn reports that a cluster has nothing to do.
+func (p *Prepared) settledOn(name string) bool { w := p.works[name]; return w != nil && w.settled() }
 
 // changes reports whether this revision changes a cluster, or has done so in an earlier run. One that cannot be asked may
 // change.

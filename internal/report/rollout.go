@@ -122,6 +122,9 @@ func waveRules(w rollout.WaveSpec, members []rollout.Member) string {
 	case rest > 1 && w.MaxParallel != 1 || len(canaries) > 0:
 		rules += "; stops at the first failure"
 	}
+	if w.Window != nil {
+		rules = strings.TrimPrefix(rules+"; only "+w.Window.String(), "; ")
+	}
 	switch {
 	case rules == "":
 		return ""

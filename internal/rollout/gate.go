@@ -64,10 +64,7 @@ func Gate(full Schedule, selected map[string]bool, heads map[string]Head, revisi
 	var findings diag.Findings
 	for i, w := range full.Waves {
 		names, over := missing[i+1], until[i+1]
-		label := fmt.Sprintf("wave %d", i+1)
-		if w.Name != "" {
-			label += " (" + w.Name + ")"
-		}
+		label := full.label(i + 1)
 		switch {
 		case len(names) > 0:
 			f := diag.Errorf(CodeGate, "the selection leaves out %s, which has not succeeded with this revision", label)

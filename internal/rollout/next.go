@@ -111,7 +111,7 @@ func (m *machine) wave(wave int) bool {
 			rest = append(rest, member)
 		}
 	}
-	if m.st.Stopped == "" && !m.sch.Sequential {
+	if m.st.Stopped == "" && !m.sch.Sequential && m.sch.Waves[wave-1].Window.Opens(m.now).IsZero() {
 		m.missing(members)
 	}
 	m.judge(wave, members)
@@ -219,9 +219,13 @@ func (m *machine) step(wave int, members []Member) bool {
 			running++
 		}
 	}
-	limit := m.sch.Waves[wave-1].MaxParallel
+	limit, opens, closed := m.sch.Waves[wave-1].MaxParallel, m.sch.Waves[wave-1].Window.Opens(m.now), false
 	for _, member := range members {
 		if m.st.Phases[member.Cluster] != Waiting || limit > 0 && running >= limit {
+			continue
+		}
+		if !opens.IsZero() && !member.Settled {
+			closed = true
 			continue
 		}
 		if member.Unreachable { // without waves: its turn has come
@@ -233,7 +237,10 @@ func (m *machine) step(wave int, members []Member) bool {
 		m.d.Start = append(m.d.Start, member.Cluster)
 		running++
 	}
-	return running == 0
+	if closed && running == 0 {
+		m.d.WakeAt, m.d.Closed = opens, true
+	}
+	return running == 0 && !closed
 }
 
 // soaked reports whether the soak after a step is over and its clusters have been judged again. It counts from the end of

@@ -38,6 +38,8 @@ type Member struct {
 	Unreachable bool `json:"unreachable,omitempty"`
 	// Unchanged members have nothing to do with this revision, so that they are no canaries: they would show nothing.
 	Unchanged bool `json:"unchanged,omitempty"`
+	// Settled members have nothing to do in this run: no window keeps them.
+	Settled bool `json:"settled,omitempty"`
 }
 
 // WaveSpec are the rules of one wave.
@@ -47,6 +49,7 @@ type WaveSpec struct {
 	MaxFailures int           `json:"maxFailures"`
 	Canary      int           `json:"canary"`
 	Soak        time.Duration `json:"soak"`
+	Window      *Window       `json:"window,omitempty"`
 }
 
 // Schedule is the whole order: waves, and their members by wave, canaries first, in fleet order. Sequential is a
@@ -96,8 +99,10 @@ type Decision struct {
 	Start []string
 	// Check these clusters: their soak is over. Each one's health is an Outcome of its own.
 	Check []string
-	// WakeAt is when to call Next again though nothing came back (soak); zero = only when an outcome arrives.
+	// WakeAt is when to call Next again though nothing came back (soak, window); zero = only when an outcome arrives.
 	WakeAt time.Time
+	// Closed: what WakeAt waits for is the window of the wave.
+	Closed bool
 	// Wave is the current wave, from 1.
 	Wave int
 	// Soaking says what the soak follows: "canary" or "wave"; "" when not soaking.

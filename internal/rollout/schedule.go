@@ -25,7 +25,12 @@ func NewSchedule(spec *v1alpha1.Rollout, clusters []fleet.Cluster, unreachable m
 	var findings diag.Findings
 	for _, w := range spec.Waves {
 		s.Waves = append(s.Waves, WaveSpec{Name: waveName(w), MaxParallel: w.MaxParallel, MaxFailures: w.MaxFailures,
-			Canary: w.Canary, Soak: w.Soak.Duration})
+			Canary: w.Canary, Soak: w.Soak.Duration, Window: windowOf(w)})
+		if err := s.Waves[len(s.Waves)-1].Window.check(); err != nil {
+			f := diag.Errorf("wrong-window", "the window of wave %d cannot be used: %v", len(s.Waves), err)
+			f.Pos, f.Path, f.Fix = diag.Pos(w.Pos), "rollout.waves", `write it like {days: [Mon, Fri], from: "09:00", to: "17:00", tz: Europe/Berlin}`
+			findings, s.Waves[len(s.Waves)-1].Window = append(findings, f), nil
+		}
 	}
 	for _, c := range clusters {
 		waves := fleet.WavesOf(spec, c.ClusterSpec)

@@ -1,0 +1,68 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/rollout"
+)
+
+// Outside the window of a wave nothing is written, the plan says so, and --skip-windows goes past it; where nothing is to be
+// done no window matters.
+func TestWindow(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	from := time.Now().UTC().Add(2 * time.Hour)
+	r.write("fleet.yaml", fmt.Sprintf(`fleet:
+  apiVersion: v1alpha1
+  name: windows
+  clusters: {engine: {group: p, kubeContext: engine}}
+  rollout: {waves: [{name: prod, groups: [p], window: {from: %q, to: %q}}]}
+`, from.Format("15:04"), from.Add(2*time.Hour).Format("15:04")))
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "k: v")))
+	fp := r.plan(r.request())
+	if w := fp.Findings.Warnings(); len(w) != 1 || w[0].Code != rollout.CodeWindow {
+		t.Errorf("the plan says %v", fp.Findings)
+	}
+	out, err := r.Apply(t.Context(), fp, r.request())
+	if !errors.Is(err, fleetplan.ErrRefused) || len(out.Findings) != 1 || out.Findings[0].Code != rollout.CodeWindow || out.Rollout != "" {
+		t.Fatalf("closed: %v, %+v", err, out)
+	}
+	if r.record() != nil {
+		t.Error("a record was written")
+	}
+	req := r.request()
+	req.SkipWindows = true
+	r.applied(req)
+	if out, err := r.apply(r.request()); err != nil || out.Result != fleetplan.UpToDate {
+		t.Errorf("nothing to do: %v, %+v", err, out)
+	}
+}
+
+// A rollout ends at a wave whose window is closed, with what it has done; run again in time it goes on.
+func TestRolloutEndsAtAWindow(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	from := time.Now().UTC().Add(2 * time.Hour)
+	r.write("fleet.yaml", fmt.Sprintf(`fleet:
+  apiVersion: v1alpha1
+  name: windows
+  clusters: {engine: {group: a, kubeContext: engine}, later: {group: b, kubeContext: down}}
+  rollout: {waves: [{groups: [a]}, {name: prod, groups: [b], window: {from: %q, to: %q}}]}
+`, from.Format("15:04"), from.Add(2*time.Hour).Format("15:04")))
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "k: v")))
+	req := r.request()
+	req.SkipUnreachable = true
+	out, err := r.apply(req)
+	if !errors.Is(err, fleetplan.ErrPartial) || out.StoppedWave != 2 || !strings.HasPrefix(out.Stopped, "the window of wave 2 (prod) opens ") {
+		t.Fatalf("%v, %+v", err, out)
+	}
+	if out.Clusters[0].Result != fleetplan.Succeeded || r.record().Phase != release.Succeeded {
+		t.Errorf("the first wave: %+v, %s", out.Clusters[0], r.record().Phase)
+	}
+}
