@@ -49,6 +49,15 @@ func Adopted(object, to string) diag.Finding {
 	return f
 }
 
+// InUse refuses to put new values into an object that is there without the bundle: somebody made it, or an earlier delete or eject left it.
+func InUse(object, instance string) diag.Finding {
+	f := diag.Errorf("kept-values-in-use", "%s would put newly made passwords into %s, which is there already", instance, object)
+	f.Why = "nothing is kept of what it was made with, and what it holds may be in use: it would be another password"
+	f.Fix = "give the value that is in use in the bundle, or have new values made: --rotate " + instance
+	f.Object = object
+	return f
+}
+
 // Doubtful refuses to guess whether an instance is the one that went, or one of its own name that was there before.
 func Doubtful(instance, was string) diag.Finding {
 	f := diag.Errorf("kept-values-doubtful", "whether %s is what was %s, or the former %s, is not known", instance, was, instance)

@@ -42,7 +42,7 @@ func Check(p *plan.Plan, in plan.Input, instance string, v Values, bodies map[ob
 }
 
 // MadeAnew refuses to put an instance's made-up values over those that objects were made with: where nothing was kept and
-// the record is lost too, or tells of a delete that was cut short and left objects, and where the objects were another instance's or another bundle's (of these files, or adopted) and
+// the record is lost too, or tells of a delete that was cut short and left objects, where an object is there without the bundle, and where the objects were another instance's or another bundle's (of these files, or adopted) and
 // its values did not come along. made is what the instance has in this plan. One that had values before may take over objects that hold none of them.
 func MadeAnew(p *plan.Plan, in plan.Input, instance string, s chance.Settled, made chance.Answers, bodies map[object.Ref]object.Object) diag.Findings {
 	fresh, came, along := s.Kept[instance].IsZero(), s.Came[instance], false
@@ -57,6 +57,8 @@ func MadeAnew(p *plan.Plan, in plan.Input, instance string, s chance.Settled, ma
 		switch {
 		case ch.Code == plan.CodeAdopted && from != "" && puts(ch, bodies, made):
 			return diag.Findings{chance.Adopted(ch.Ref.String(), instance)}
+		case fresh && inUse(ch, bodies, made):
+			return diag.Findings{chance.InUse(ch.Ref.String(), instance)}
 		case ch.Code != plan.CodeMoved:
 		case from != "" && (from == came.Owner || from == s.Kept[instance].From && !fresh && !puts(ch, bodies, made)):
 			along = true
@@ -85,6 +87,16 @@ func MadeAnew(p *plan.Plan, in plan.Input, instance string, s chance.Settled, ma
 		return diag.Findings{chance.Doubtful(instance, came.Instance)}
 	}
 	return nil
+}
+
+// inUse reports whether a change puts something of what was made up over another value of an object that is there without the bundle: taken
+// over, from whomever but Helm, which makes anew itself, or let go before and kept.
+func inUse(ch plan.Change, bodies map[object.Ref]object.Object, made chance.Answers) bool {
+	if ch.Code != plan.CodeAgain && (ch.Code != plan.CodeAdopted || strings.HasPrefix(ch.From, "Helm release ")) {
+		return false
+	}
+	ch.Fields = slices.DeleteFunc(slices.Clone(ch.Fields), func(f plan.FieldChange) bool { return f.Added || !f.Hidden && f.Old == "" })
+	return puts(ch, bodies, made)
 }
 
 // puts reports whether a change puts something of what was made up into an object that may hold something else. It does not

@@ -37,7 +37,13 @@ func TestMadeAnew(t *testing.T) {
 	writes := plan.Plan{Changes: []plan.Change{{Ref: ref, Instance: "app", Action: plan.Update}}}
 	moved := plan.Plan{Changes: []plan.Change{{Ref: ref, Instance: "app", Action: plan.Adopt, Code: plan.CodeMoved, FromManagers: []string{object.Manager("bb")}}}}
 	adopted := func(ref object.Ref, manager string) plan.Plan {
-		return plan.Plan{Changes: []plan.Change{{Ref: ref, Instance: "app", Action: plan.Adopt, Code: plan.CodeAdopted, FromManagers: []string{manager}}}}
+		from := map[string]string{"helm": "Helm release ns/app", "": "nobody we know"}[manager]
+		return plan.Plan{Changes: []plan.Change{{Ref: ref, Instance: "app", Action: plan.Adopt, Code: plan.CodeAdopted, From: from, FromManagers: []string{manager}}}}
+	}
+	checked := func(fields ...plan.FieldChange) plan.Plan {
+		p := adopted(ref, "")
+		p.Changes[0].Checked, p.Changes[0].Fields = true, fields
+		return p
 	}
 	bodies := map[object.Ref]object.Object{ref: {Body: map[string]any{"data": map[string]any{"p": "x bmV3LXBhc3N3b3JkLW9mLWFwcA== y"}}},
 		plain: {Body: map[string]any{"data": map[string]any{"p": "c3RhdGlj"}}}}
@@ -80,6 +86,12 @@ func TestMadeAnew(t *testing.T) {
 			chance.Settled{Kept: kept{"app": taken("bc")}, Came: came("bc", "app", false)}, "kept-values-moved"},
 		{"it is adopted from a bundle of other files", adopted(ref, object.Manager("bb")), plan.Input{Desired: desired}, chance.Settled{}, "kept-values-moved"},
 		{"what is adopted from there holds nothing made up", adopted(plain, object.Manager("bb")), plan.Input{Desired: desired}, chance.Settled{}, ""},
+		{"it is adopted from nobody", adopted(ref, ""), plan.Input{Desired: desired}, chance.Settled{}, "kept-values-in-use"},
+		{"what is adopted from nobody holds nothing made up", adopted(plain, ""), plan.Input{Desired: desired}, chance.Settled{}, ""},
+		{"it is adopted from nobody, and nothing of it is replaced", checked(plan.FieldChange{Path: "data.p", Hidden: true, Added: true}), plan.Input{Desired: desired}, chance.Settled{}, ""},
+		{"it is adopted from nobody, and a value is replaced", checked(plan.FieldChange{Path: "data.p", Hidden: true}), plan.Input{Desired: desired}, chance.Settled{}, "kept-values-in-use"},
+		{"it is adopted with what is kept", adopted(ref, ""), plan.Input{Desired: desired}, chance.Settled{Kept: kept{"app": answers("new-password-of-app")}}, ""},
+		{"a delete kept it, and not what it was made with", plan.Plan{Changes: []plan.Change{{Ref: ref, Instance: "app", Action: plan.Update, Code: plan.CodeAgain}}}, plan.Input{Desired: desired}, chance.Settled{}, "kept-values-in-use"},
 		{"it is adopted from Helm, which makes anew itself", adopted(ref, "helm"), plan.Input{Desired: desired}, chance.Settled{}, ""},
 		{"it goes to another bundle", plan.Plan{Changes: []plan.Change{{Ref: ref, Instance: "app", Action: plan.Release, Code: plan.CodeMoved}}}, plan.Input{}, chance.Settled{}, ""},
 	} {

@@ -17,7 +17,7 @@ func FieldChanges(o object.Object, before, after map[string]any, redact func(str
 	}
 	var out []FieldChange
 	for _, d := range object.Diff(before, after, o.Mask()) {
-		fc := FieldChange{Path: d.Path, Hidden: d.Hidden}
+		fc := FieldChange{Path: d.Path, Hidden: d.Hidden, Added: d.Hidden && !d.HasOld}
 		if !d.Hidden {
 			fc.Old, fc.New = fieldValue(d.Old, d.HasOld, redact), fieldValue(d.New, d.HasNew, redact)
 		}

@@ -106,6 +106,8 @@ type FieldChange struct {
 	Old    string `json:"old,omitempty"`
 	New    string `json:"new,omitempty"`
 	Hidden bool   `json:"hidden,omitempty"`
+	// Added: of a hidden one, there was no value before.
+	Added bool `json:"added,omitempty"`
 	// Manager is who set Old when it is not us ("kubectl-edit"), Since when (RFC 3339).
 	Manager string `json:"manager,omitempty"`
 	Since   string `json:"since,omitempty"`
