@@ -119,3 +119,10 @@ func ConflictManager(message string) (manager, subresource string) {
 func Beside(c metav1.StatusCause) bool {
 	return c.Type == metav1.CauseTypeFieldValueDuplicate || c.Type == metav1.CauseType("FieldValueTooMany")
 }
+
+// OfFields reports that the API server's own validation refused an object for fields of it that may be immutable: no policy
+// and no webhook, which name no field, and not what stands beside another entry of a list.
+func OfFields(err error) bool {
+	causes := Causes(err)
+	return len(causes) > 0 && !slices.ContainsFunc(causes, func(c metav1.StatusCause) bool { return c.Field == "" || Beside(c) })
+}

@@ -177,7 +177,7 @@ func (p *previewer) refused(ctx context.Context, k kubeapi.KindInfo, r PreviewRe
 	u := (&unstructured.Unstructured{Object: written(r)}).DeepCopy()
 	u.SetName("")
 	u.SetGenerateName("hawser-check-")
-	if crdNamed(r.Change.Ref) || slices.ContainsFunc(answer.Causes(cause), answer.Beside) {
+	if crdNamed(r.Change.Ref) || !answer.OfFields(cause) {
 		return p.failed(r, cause) // a CRD cannot have another name
 	}
 	_, err := p.s.Do(ctx, kubeapi.Request{Method: http.MethodPost, Path: k.Path(r.Body.GVK().Version, r.Change.Ref.Namespace, ""),

@@ -121,22 +121,7 @@ func TestRefusedIsNoMissingRight(t *testing.T) {
 	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")))
 	r.applied(r.request())
 	forbidden := metav1.StatusReasonForbidden
-	policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: r.name}, Spec: admissionv1.ValidatingAdmissionPolicySpec{
-		MatchConstraints: &admissionv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": r.name}},
-			ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{Operations: []admissionv1.OperationType{"*"},
-				Rule: admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"*"}, Resources: []string{"configmaps"}}}}}},
-		Validations: []admissionv1.Validation{{Expression: "object.data.key != 'two'", Message: "cannot patch resource", Reason: &forbidden}}}}
-	if _, err := r.admin.AdmissionregistrationV1().ValidatingAdmissionPolicies().Create(t.Context(), policy, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	binding := &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: r.name},
-		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: r.name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny}}}
-	if _, err := r.admin.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = r.admin.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Delete(context.Background(), r.name, metav1.DeleteOptions{})
-	})
+	r.policy(&forbidden)
 	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: two")))
 	req := r.reader(rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"patch"}})
 	var said []string
@@ -148,4 +133,48 @@ func TestRefusedIsNoMissingRight(t *testing.T) {
 		time.Sleep(250 * time.Millisecond)
 	}
 	t.Errorf("%q", said)
+}
+
+// TestPolicyIsNoImmutableField: what a policy refuses as invalid is not deleted and made again to get past it.
+func TestPolicyIsNoImmutableField(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")))
+	r.applied(r.request())
+	r.policy(nil)
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: two")))
+	req := r.request()
+	req.Recreate = true
+	for range 400 { // the API server learns of the policy a little later
+		fp := r.plan(req)
+		if fp.Counts().Recreate > 0 {
+			t.Fatalf("it would be made again: %v", fp.Findings)
+		}
+		if i := slices.IndexFunc(fp.Findings, func(f diag.Finding) bool { return strings.Contains(f.Why, r.name) && strings.Contains(f.Why, "cannot patch resource") }); i >= 0 {
+			return
+		}
+		time.Sleep(250 * time.Millisecond)
+	}
+	t.Error("the policy is not told")
+}
+
+// policy refuses the value "two" of ConfigMaps in the rig's namespace.
+func (r *rig) policy(reason *metav1.StatusReason) {
+	t := r.t
+	policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: r.name}, Spec: admissionv1.ValidatingAdmissionPolicySpec{
+		MatchConstraints: &admissionv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": r.name}},
+			ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{Operations: []admissionv1.OperationType{"*"},
+				Rule: admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"*"}, Resources: []string{"configmaps"}}}}}},
+		Validations: []admissionv1.Validation{{Expression: "object.data.key != 'two'", Message: "cannot patch resource", Reason: reason}}}}
+	if _, err := r.admin.AdmissionregistrationV1().ValidatingAdmissionPolicies().Create(t.Context(), policy, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	binding := &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: r.name},
+		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: r.name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny}}}
+	if _, err := r.admin.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = r.admin.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Delete(context.Background(), r.name, metav1.DeleteOptions{})
+	})
 }
