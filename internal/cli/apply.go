@@ -279,8 +279,9 @@ func (s *session) hints(cmd *cobra.Command, p *fleetplan.FleetPlan, out *fleetpl
 		access = append(access, "--kube-context", commandline.Quoted(name))
 	}
 	all = append(all, cmd.CommandPath())
+	once := []string{"rotate", "to", "correct", "watch", "interval"} // to rotate again makes other values
 	if p.Verb != "apply" && len(s.opts.files) == 0 {
-		all = append(all, p.Bundle)
+		all, once = append(all, p.Bundle), append(once, "bundle")
 	}
 	all = append(all, p.Again()...)
 	for _, f := range s.opts.files {
@@ -291,7 +292,7 @@ func (s *session) hints(cmd *cobra.Command, p *fleetplan.FleetPlan, out *fleetpl
 		h.Back = strings.Join(slices.Concat([]string{"hawser rollback", p.Bundle}, access, commandline.Reach(cmd.Flags())), " ")
 	}
 	if p.Verb != "apply" || cmd.Flags().NArg() == 0 { // a saved plan is stale
-		h.Resume = strings.Join(slices.Concat(all, access, commandline.Same(cmd.Flags(), "rotate", "to", "correct", "watch", "interval")), " ") // to rotate again makes other values
+		h.Resume = strings.Join(slices.Concat(all, access, commandline.Same(cmd.Flags(), once...)), " ")
 		h.Rotate = strings.Join(slices.Concat(all, access, commandline.Same(cmd.Flags(), "cluster", "group", "until-wave")), " ")
 	}
 	return h

@@ -93,9 +93,9 @@ func clusters(bundles operation.Bundles) string {
 
 // confirmDelete gets the yes for a delete. `bundle delete` states its own intent and is not asked without a terminal.
 func (s *session) confirmDelete(ctx context.Context, bundles operation.Bundles) error {
-	n, req := bundles.Counts().Delete, bundles[0].Request
+	n := bundles.Counts().Delete
 	switch {
-	case s.opts.yes, req.ConfirmDelete != nil && *req.ConfirmDelete == n:
+	case s.opts.yes, bundles[0].Request.ConfirmDelete != nil && s.opts.confirmDelete == n:
 		return nil
 	case s.interactive():
 		return s.ask(ctx, bundles)

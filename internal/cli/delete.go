@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +19,8 @@ func (s *session) deleteCommand() *cobra.Command {
 		Short: "Delete everything of a bundle, waves reversed",
 		Long: `Delete removes what the records of a bundle name, last wave first and dependants first, waits until it is gone, and
 says what resists and why. Objects annotated to be kept, namespaces made for instances and what somebody else manages
-by now stay. The bundle is named, or read from its files. No runtime values are needed.
+by now stay. The bundle is named, or read from its files: all bundles of these, each before those it requires. No runtime
+values are needed.
 
 Exit codes: 0 done, 1 error, 3 partly done, 4 not gone in time, 5 refused, 130 interrupted.`,
 		Example: `  hawser delete shop --fleet fleet.yaml
@@ -55,28 +55,34 @@ func (s *session) recordsFlags(cmd *cobra.Command) {
 }
 
 func (s *session) delete(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 && len(s.opts.files) == 0 {
+	if len(args) == 0 && len(s.opts.files) == 0 && s.opts.bundle == "" {
 		if s.opts.name == "" {
 			return usagef("no bundle: name it, or its files with -f\nFor example: %s shop", cmd.CommandPath())
 		}
 		args = []string{s.opts.name}
 	}
-	return s.fromRecords(cmd, args, "", Engine.PlanDelete, s.confirmDelete)
+	return s.fromRecords(cmd, args, func(ctx context.Context, eng Engine, req engine.Request) operation.Bundles {
+		return operation.Delete(ctx, eng, req, s.Bundles)
+	}, s.confirmDelete)
 }
 
-// fromRecords makes a plan of what the clusters' records say, and carries it out or shows it; to is the release
-// that a rollback goes back to.
-func (s *session) fromRecords(cmd *cobra.Command, args []string, to string, plan func(Engine, context.Context, engine.Request) (*engine.Prepared, error), confirm confirmation) error {
+// planner makes the plans of a command.
+type planner func(ctx context.Context, eng Engine, req engine.Request) operation.Bundles
+
+// fromRecords makes plans of what the clusters' records say, and carries them out or shows them.
+func (s *session) fromRecords(cmd *cobra.Command, args []string, plan planner, confirm confirmation) error {
 	forms := map[bool][]string{true: planForms, false: {"text", "json"}}
 	shows := s.opts.dryRun || s.opts.planOut != ""
 	if err := checkForm(s.opts.output, forms[shows]...); err != nil {
+		return err
+	}
+	if err := cmp.Or(s.keepStdin(), s.name(args)); err != nil {
 		return err
 	}
 	req, err := s.request(cmd)
 	if err != nil {
 		return err
 	}
-	req.Bundle, req.To = cmp.Or(strings.Join(args, ""), req.Bundle), to
 	pr := s.newProgress()
 	if s.opts.output == "json" && !shows {
 		pr.ndjson(s.Out, cmd.Name())
@@ -86,30 +92,54 @@ func (s *session) fromRecords(cmd *cobra.Command, args []string, to string, plan
 		return err
 	}
 	pr.begin(nil)
-	p, err := plan(eng, cmd.Context(), req)
+	bundles := plan(cmd.Context(), eng, req)
 	pr.end()
-	if err != nil {
-		return s.refusedEvent(pr, err)
-	}
-	if shows {
-		if err := s.printPlan(s.Out, p.FleetPlan); err != nil {
+	switch {
+	case shows:
+		code, err := s.showEach(cmd, eng, bundles, s.showAndSave)
+		if err != nil {
 			return err
 		}
-		if s.opts.planOut != "" && !p.Findings.HasErrors() {
-			if err := s.savePlan(eng, p); err != nil {
-				return err
-			}
-		}
-		return exitcode.Said(exitcode.OfPlan(p.FleetPlan, s.opts.detailed))
+		return exitcode.Said(code)
+	case len(bundles) == 1 && bundles[0].Err != nil:
+		return s.refusedEvent(pr, bundles[0].Err)
 	}
-	return s.carryOut(cmd, pr, eng, operation.Bundles{{Request: req, Plan: p}}, confirm)
+	return s.carryOut(cmd, pr, eng, bundles, confirm)
+}
+
+// name takes the bundle that an argument names, which is the same as --bundle.
+func (s *session) name(args []string) error {
+	switch {
+	case len(args) == 0:
+		return nil
+	case s.opts.bundle != "" && s.opts.bundle != args[0]:
+		return usagef("two bundles are named: %s, and %s with --bundle\nName one", args[0], s.opts.bundle)
+	}
+	s.opts.bundle = args[0]
+	return nil
+}
+
+// oneBundle accepts the one bundle that a command wants.
+func (s *session) oneBundle(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 && s.opts.bundle != "" {
+		return nil
+	}
+	return reference.Exactly("BUNDLE")(cmd, args)
+}
+
+// showAndSave prints a plan, and saves it where that was asked for.
+func (s *session) showAndSave(eng Engine, p *engine.Prepared) error {
+	if err := s.printPlan(s.Out, p.FleetPlan); err != nil || s.opts.planOut == "" || p.Findings.HasErrors() {
+		return err
+	}
+	return s.savePlan(eng, p)
 }
 
 func (s *session) statusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [BUNDLE] [--fleet FLEET]",
 		Short: "Show how bundles are on every cluster",
-		Long: `Status reads the records and the live objects of a bundle (of all bundles, when none is named) and shows for every
+		Long: `Status reads the records and the live objects of a bundle (of those in the files; of all, when nothing is named) and shows for every
 cluster and instance its release, whether it is ready, progressing, failed, missing or drifted, and why.
 With --watch it repeats until everything is ready, or until it is interrupted.
 

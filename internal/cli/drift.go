@@ -25,6 +25,9 @@ func (s *session) driftCommand() *cobra.Command {
 		Use:   "drift [BUNDLE...] [--fleet FLEET]",
 		Short: "Show what others have changed since the last release, and put it right",
 		RunE: func(cmd *cobra.Command, names []string) error {
+			if s.opts.bundle != "" {
+				names = append(names, s.opts.bundle)
+			}
 			switch {
 			case correct && s.opts.watch:
 				return usagef("--watch looks, --correct writes: give one of them")
@@ -37,6 +40,7 @@ func (s *session) driftCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
+	s.opts.bundleFlag(f)
 	s.opts.fleetFlags(f)
 	s.opts.accessFlags(f)
 	s.opts.viewFlags(f)

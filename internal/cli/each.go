@@ -76,6 +76,11 @@ func (s *session) planEach(cmd *cobra.Command, req engine.Request, show func(Eng
 	if err != nil {
 		return 0, err
 	}
+	return s.showEach(cmd, eng, bundles, show)
+}
+
+// showEach shows plans that are not carried out; it ends with the worst exit code.
+func (s *session) showEach(cmd *cobra.Command, eng Engine, bundles operation.Bundles, show func(Engine, *engine.Prepared) error) (int, error) {
 	defer bundles.Close()
 	if s.opts.planOut != "" && len(bundles) > 1 {
 		return 0, usagef("the files hold %d bundles, and a saved plan is of one: choose with --bundle, with a file for each", len(bundles))

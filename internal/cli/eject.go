@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
-	"hawser.dev/hawser/internal/reference"
+	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/operation"
 )
 
 func (s *session) ejectCommand() *cobra.Command {
@@ -20,12 +23,15 @@ To have it back: hawser apply -f BUNDLE --adopt.
 Exit codes: 0 done, 1 error, 3 partly done, 5 refused, 130 interrupted.`,
 		Example: `  hawser eject shop --fleet fleet.yaml --dry-run
   hawser eject shop --fleet fleet.yaml -y`,
-		Args: reference.Exactly("BUNDLE"),
+		Args: s.oneBundle,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.fromRecords(cmd, args, "", Engine.PlanEject, s.confirmApply)
+			return s.fromRecords(cmd, args, func(ctx context.Context, eng Engine, req engine.Request) operation.Bundles {
+				return operation.One(req, func(req engine.Request) (*engine.Prepared, error) { return eng.PlanEject(ctx, req) })
+			}, s.confirmApply)
 		},
 	}
 	f := cmd.Flags()
+	s.opts.bundleFlag(f)
 	s.opts.fleetFlags(f)
 	s.opts.accessFlags(f)
 	s.opts.viewFlags(f)

@@ -277,11 +277,17 @@ func (f *fake) PlanDrift(_ context.Context, req engine.Request) (*engine.Prepare
 }
 
 func (f *fake) PlanDelete(_ context.Context, req engine.Request) (*engine.Prepared, error) {
+	f, err := f.of(req.Bundle)
+	if err != nil {
+		return nil, err
+	}
 	f.record(req)
 	if f.what == "invalid" {
 		return nil, (&diag.FindingsError{Findings: invalid()})
 	}
-	return &engine.Prepared{FleetPlan: f.plan("delete")}, nil
+	p := f.plan("delete")
+	p.Bundle = cmp.Or(req.Bundle, p.Bundle)
+	return &engine.Prepared{FleetPlan: p}, nil
 }
 
 func (f *fake) PlanEject(_ context.Context, req engine.Request) (*engine.Prepared, error) {
@@ -393,8 +399,13 @@ func (f *fake) Build(_ context.Context, req engine.Request) (*fleetplan.BuildRes
 }
 
 func (f *fake) Status(_ context.Context, req engine.Request) (*fleetplan.StatusReport, error) {
+	if len(req.Files) > 0 {
+		if _, err := f.of(req.Bundle); err != nil {
+			return nil, err
+		}
+	}
 	f.record(req)
-	r := &fleetplan.StatusReport{V: 1, Bundle: req.Bundle, Clusters: []fleetplan.ClusterStatus{{Cluster: "staging-eu", Group: "staging", Bundle: "shop", Revision: 4, Release: 4,
+	r := &fleetplan.StatusReport{V: 1, Bundle: req.Bundle, Clusters: []fleetplan.ClusterStatus{{Cluster: "staging-eu", Group: "staging", Bundle: cmp.Or(req.Bundle, "shop"), Revision: 4, Release: 4,
 		Phase: "succeeded", Instances: []fleetplan.InstanceStatus{{Instance: "api", State: "ready", Source: "module api 1.0.0",
 			Objects: []fleetplan.ObjectStatus{{Object: deployment("api"), Status: health.Status{State: health.Ready}}}}}}}}
 	switch f.what {

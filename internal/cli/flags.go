@@ -103,7 +103,7 @@ func (s *session) credsFlags(cmd *cobra.Command) {
 	}
 	path := cmd.CommandPath()
 	tools := strings.HasPrefix(path, "hawser module ") || strings.HasPrefix(path, "hawser artifact ")
-	if cmd.HasSubCommands() || !tools && cmd.Flags().Lookup("bundle") == nil || cmd.Flags().Lookup("creds") != nil {
+	if cmd.HasSubCommands() || !tools && cmd.Flags().Lookup("file") == nil || cmd.Flags().Lookup("creds") != nil {
 		return
 	}
 	cmd.Flags().Func("creds", "`USER:PASSWORD` for the registries of this run, or HOST=USER:PASSWORD for one (repeat it); better: registry login, since others see arguments",
@@ -118,6 +118,11 @@ func (o *options) bundleFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.name, "name", "", "name of a bundle made of plain manifests (default: of namespace and path)")
 	f.StringVarP(&o.namespace, "namespace", "n", "", "namespace of plain manifests that name none; it is created when missing")
 	f.BoolVar(&o.runtimeFromEnv, "runtime-from-env", false, "let environment variables fill runtime values")
+}
+
+// bundleFlag is for commands that take a bundle's name as their argument.
+func (o *options) bundleFlag(f *pflag.FlagSet) {
+	f.StringVar(&o.bundle, "bundle", "", "the bundle, the same as the argument")
 }
 
 func (o *options) fleetFlags(f *pflag.FlagSet) {

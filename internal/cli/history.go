@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"hawser.dev/hawser/internal/engine"
@@ -24,7 +22,10 @@ A release is pending while clusters stand at an older one and other files, parti
 all that it came to have a newer one. A cluster that does not answer is named, and is in no count.`+codesOfHistory,
 		"  hawser history --fleet fleet.yaml\n  hawser history shop --fleet fleet.yaml --group production\n  hawser history shop -o json",
 		func(cmd *cobra.Command, req engine.Request) error {
-			req.Bundle = strings.Join(s.args, "")
+			if err := s.name(s.args); err != nil {
+				return err
+			}
+			req.Bundle = s.opts.bundle
 			h, err := s.releases(cmd, req)
 			if h == nil {
 				return s.failed(err)
@@ -32,6 +33,7 @@ all that it came to have a newer one. A cluster that does not answer is named, a
 			return s.looked(h, err, func(st report.Style) error { return report.History(s.Out, h, st) })
 		})
 	cmd.Args = reference.AtMostOne("bundle")
+	s.opts.bundleFlag(cmd.Flags())
 	cmd.AddCommand(s.historyShowCommand(), s.historyDiffCommand())
 	return cmd
 }

@@ -13,19 +13,22 @@ import (
 )
 
 func (s *session) listCommand() *cobra.Command {
-	var namespace, bundle string
+	var namespace string
 	var all bool
-	cmd := s.fleetCmd("list", "List the instances that were delivered, from the records alone",
+	cmd := s.fleetCmd("list [BUNDLE]", "List the instances that were delivered, from the records alone",
 		`List shows what the records of the selected clusters say: each instance with its bundle, namespaces, version, release, when
 it was delivered, and how that ended. No object is looked at: status does that.
 
 Exit codes: 0 done, 1 error, 3 some cluster is unknown.`,
-		"  hawser list --fleet fleet.yaml\n  hawser list --fleet fleet.yaml --group staging -n shop\n  hawser list --bundle shop -o json",
+		"  hawser list --fleet fleet.yaml\n  hawser list --fleet fleet.yaml --group staging -n shop\n  hawser list shop -o json",
 		func(cmd *cobra.Command, req engine.Request) error {
 			if all && namespace != "" {
 				return usagef("-n and -A exclude each other\nWithout -n every namespace is listed")
 			}
-			req.Bundle = bundle
+			if err := s.name(s.args); err != nil {
+				return err
+			}
+			req.Bundle = s.opts.bundle
 			l, err := s.delivered(cmd, req)
 			if l == nil {
 				return s.failed(err)
@@ -35,7 +38,8 @@ Exit codes: 0 done, 1 error, 3 some cluster is unknown.`,
 		})
 	cmd.Flags().StringVarP(&namespace, "namespace", "n", "", "only instances with objects in this namespace")
 	cmd.Flags().BoolVarP(&all, "all-namespaces", "A", false, "every namespace, which is the default")
-	cmd.Flags().StringVar(&bundle, "bundle", "", "only this bundle")
+	cmd.Args = reference.AtMostOne("bundle")
+	s.opts.bundleFlag(cmd.Flags())
 	return cmd
 }
 

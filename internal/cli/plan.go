@@ -89,12 +89,7 @@ func (s *session) plan(cmd *cobra.Command) error {
 	}
 	req.ShowDiff, req.Reads = true, true
 	req.ShowContent = s.opts.full || s.opts.planOut != "" || s.opts.output == "json" || s.opts.output == "yaml"
-	code, err := s.planEach(cmd, req, func(eng Engine, p *engine.Prepared) error {
-		if err := s.printPlan(s.Out, p.FleetPlan); err != nil || s.opts.planOut == "" || p.Findings.HasErrors() {
-			return err
-		}
-		return s.savePlan(eng, p)
-	})
+	code, err := s.planEach(cmd, req, s.showAndSave)
 	if err != nil {
 		return err
 	}

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/exitcode"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/operation"
 	"hawser.dev/hawser/internal/report"
@@ -98,14 +100,6 @@ func (s *session) retireBundles(cmd *cobra.Command, pr *progress, eng Engine, re
 	if !s.opts.dryRun {
 		return s.carryOut(cmd, pr, eng, bundles, s.confirmDelete)
 	}
-	defer bundles.Close()
-	for _, b := range bundles {
-		if b.Err != nil {
-			return s.refusedEvent(pr, b.Err)
-		}
-		if err := s.printPlan(s.Out, b.Plan.FleetPlan); err != nil {
-			return err
-		}
-	}
-	return nil
+	code, err := s.showEach(cmd, eng, bundles, s.showAndSave)
+	return cmp.Or(err, exitcode.Said(code))
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hawser.dev/hawser/internal/engine"
-	"hawser.dev/hawser/internal/reference"
+	"hawser.dev/hawser/internal/operation"
 )
 
 func (s *session) rollbackCommand() *cobra.Command {
@@ -28,17 +28,20 @@ Exit codes: 0 done, 1 error, 3 partly done, 4 not ready in time, 5 refused, 130 
 		Example: `  hawser rollback shop --fleet fleet.yaml
   hawser rollback shop --to 41 --fleet fleet.yaml --dry-run --diff
   hawser rollback shop --to 7K2M3XYZ --fleet fleet.yaml -y -m incident-731`,
-		Args: reference.Exactly("BUNDLE"),
+		Args: s.oneBundle,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			plan := func(eng Engine, ctx context.Context, req engine.Request) (*engine.Prepared, error) {
-				req.ShowDiff, req.ShowFields, req.ShowContent = s.opts.diff || s.interactive() && !s.opts.yes, !s.opts.stat, s.opts.full || s.opts.planOut != ""
-				return eng.PlanRollback(ctx, req)
-			}
-			return s.fromRecords(cmd, args, to, plan, s.confirmApply)
+			return s.fromRecords(cmd, args, func(ctx context.Context, eng Engine, req engine.Request) operation.Bundles {
+				req.To = to
+				return operation.One(req, func(req engine.Request) (*engine.Prepared, error) {
+					req.ShowDiff, req.ShowFields, req.ShowContent = s.opts.diff || s.interactive() && !s.opts.yes, !s.opts.stat, s.opts.full || s.opts.planOut != ""
+					return eng.PlanRollback(ctx, req)
+				})
+			}, s.confirmApply)
 		},
 	}
 	s.recordsFlags(cmd)
 	f := cmd.Flags()
+	s.opts.bundleFlag(f)
 	f.StringVar(&to, "to", "", "the release to go back to: its number or rollout (default: the one before the newest that did not fail)")
 	f.StringVar(&s.opts.planOut, "out", "", "show the plan, save it in this file and stop; hawser apply FILE carries it out")
 	f.BoolVar(&s.opts.diff, "diff", false, "show changed fields as the API servers see them")

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"hawser.dev/hawser/internal/exitcode"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/mask"
+	"hawser.dev/hawser/internal/operation"
 	"hawser.dev/hawser/internal/report"
 )
 
@@ -22,12 +24,12 @@ func (s *session) status(cmd *cobra.Command, args []string) error {
 	if err := checkForm(s.opts.output, dataForms...); err != nil {
 		return err
 	}
+	if err := cmp.Or(s.keepStdin(), s.name(args)); err != nil {
+		return err
+	}
 	req, err := s.request(cmd)
 	if err != nil {
 		return err
-	}
-	if len(args) == 1 {
-		req.Bundle = args[0]
 	}
 	eng, err := s.engine(s.newProgress())
 	if err != nil {
@@ -35,7 +37,7 @@ func (s *session) status(cmd *cobra.Command, args []string) error {
 	}
 	last := ""
 	for {
-		r, err := eng.Status(cmd.Context(), req)
+		r, err := operation.Status(cmd.Context(), eng, req, s.Bundles)
 		if r == nil {
 			return s.failed(err)
 		}

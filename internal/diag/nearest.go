@@ -26,6 +26,14 @@ func DidYouMean(name string, candidates []string) string {
 	return ""
 }
 
+// Meant is a finding that something of that name is not there, with the nearest of the names that are.
+func (f Finding) Meant(name string, names []string) Finding {
+	if near := Nearest(name, names); near != "" && near != name {
+		f.Fix = strings.TrimSuffix(didYouMean+near+"? "+f.Fix, " ")
+	}
+	return f
+}
+
 // distance is the optimal string alignment distance: edits and swaps of neighbours (Damerau's restricted form).
 func distance(a, b string) int {
 	before, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)

@@ -201,8 +201,8 @@ func (r *Report) Unknown() int {
 	return len(names)
 }
 
-// NotInstalled finds the bundles that no selected cluster has, where all of them answered.
-func (r *Report) NotInstalled() diag.Findings {
+// NotInstalled finds the bundles that no selected cluster has, where all of them answered; names tells those that there are.
+func (r *Report) NotInstalled(names func() []string) diag.Findings {
 	var out diag.Findings
 	for _, b := range r.Bundles {
 		if slices.ContainsFunc(b.Clusters, func(c Cluster) bool { return !c.NotInstalled }) {
@@ -210,7 +210,7 @@ func (r *Report) NotInstalled() diag.Findings {
 		}
 		f := diag.Errorf("not-installed", "bundle %s is not installed on any selected cluster", b.Bundle)
 		f.Fix = "hawser list shows which bundles are; drift without a name looks at all of them"
-		out = append(out, f)
+		out = append(out, f.Meant(b.Bundle, names()))
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"strings"
 	"testing"
 
 	"hawser.dev/hawser/internal/diag"
@@ -63,11 +64,11 @@ func TestOf(t *testing.T) {
 	p.Clusters[0].Plan.Moved(map[object.Ref]string{ref("a"): "other"})
 	p.Clusters = append(p.Clusters, &fleetplan.ClusterPlan{Cluster: "us", Unreachable: "i/o timeout"}, &fleetplan.ClusterPlan{Cluster: "lab", Plan: &plan.Plan{}})
 	r := Of([]*fleetplan.FleetPlan{p, p})
-	if r.Drifted() != 0 || r.Unknown() != 1 || !r.Bundles[0].Clusters[2].NotInstalled || len(r.NotInstalled()) != 0 {
+	if r.Drifted() != 0 || r.Unknown() != 1 || !r.Bundles[0].Clusters[2].NotInstalled || len(r.NotInstalled(nil)) != 0 {
 		t.Errorf("%+v", r)
 	}
 	p.Clusters = p.Clusters[2:]
-	if fs := Of([]*fleetplan.FleetPlan{p}).NotInstalled(); len(fs) != 1 {
+	if fs := Of([]*fleetplan.FleetPlan{p}).NotInstalled(func() []string { return []string{"shops"} }); len(fs) != 1 || !strings.HasPrefix(fs[0].Fix, "did you mean shops? ") {
 		t.Errorf("%+v", fs)
 	}
 }

@@ -149,7 +149,7 @@ func TestDriftOfFailed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer fp.Close()
-	if fs := drift.Of([]*fleetplan.FleetPlan{fp.FleetPlan}).NotInstalled(); len(fs) != 1 || fs[0].Code != "not-installed" {
+	if fs := drift.Of([]*fleetplan.FleetPlan{fp.FleetPlan}).NotInstalled(func() []string { return nil }); len(fs) != 1 || fs[0].Code != "not-installed" {
 		t.Errorf("%+v", fs)
 	}
 }

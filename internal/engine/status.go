@@ -36,7 +36,9 @@ func (e *Engine) Status(ctx context.Context, req Request) (*fleetplan.StatusRepo
 	}
 	report.MarkSkipped()
 	report.Findings = append(report.Findings, r.noFleet(report.Nothing())...)
-	return report, report.Verdict()
+	err = report.Verdict()
+	report.Findings = r.meant(ctx, name, report.Findings)
+	return report, err
 }
 
 func (r *run) statusOf(ctx context.Context, t *target, name string) []fleetplan.ClusterStatus {

@@ -160,6 +160,33 @@ func (s *StatusReport) Verdict() error {
 	return nil
 }
 
+// Join adds what is known of another bundle on the same clusters, each of which that does not answer is told once.
+func (s *StatusReport) Join(other *StatusReport) {
+	for _, row := range other.Clusters {
+		if row.Unreachable == "" && row.Unknown == "" {
+			row.Bundle = cmp.Or(row.Bundle, other.Bundle)
+		}
+		at := 0
+		for i, c := range s.Clusters {
+			if c.Cluster == row.Cluster {
+				at = i + 1
+			}
+		}
+		switch {
+		case at == 0:
+			s.Clusters = append(s.Clusters, row)
+		case row.Unreachable == "" || s.Clusters[at-1].Unreachable == "":
+			s.Clusters = slices.Insert(s.Clusters, at, row)
+		}
+	}
+	for _, f := range other.Findings {
+		if !slices.Contains(s.Findings, f) {
+			s.Findings = append(s.Findings, f)
+		}
+	}
+	s.Findings = s.Findings.Sorted()
+}
+
 // Nothing reports that every cluster was looked at and has no bundle at all, nor signs of one.
 func (s *StatusReport) Nothing() bool {
 	return !slices.ContainsFunc(s.Clusters, func(c ClusterStatus) bool {

@@ -32,9 +32,6 @@ func (h *History) Choose(bundle string) error {
 	case bundle != "":
 		f = diag.Errorf("not-installed", "no selected cluster keeps a release of the bundle %s", bundle)
 		f.Fix = "hawser history without a name shows every bundle"
-		if near := diag.Nearest(bundle, names); near != "" {
-			f.Fix = "did you mean " + near + "? " + f.Fix
-		}
 	default:
 		f = diag.Errorf("not-installed", "no selected cluster keeps a release")
 		f.Fix = "apply a bundle, or select the clusters that have one"
@@ -46,7 +43,7 @@ func (h *History) Choose(bundle string) error {
 			f.Fix = again
 		}
 	}
-	return diag.Findings{f}.Err()
+	return diag.Findings{f.Meant(bundle, names)}.Err()
 }
 
 // CodeUnknown is that of an answer which clusters that did not answer, or do not let us read, might have.
@@ -154,6 +151,9 @@ func (r Release) Name() string {
 // Only narrows the history, which was read with an error or nil, to one bundle and one release of it.
 func (h *History) Only(bundle, name string, read error) error {
 	err := h.Choose(bundle)
+	if _, said := errors.AsType[*diag.FindingsError](read); err != nil && said { // it says more
+		return read
+	}
 	if err != nil {
 		return errors.Join(err, read)
 	}

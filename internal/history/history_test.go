@@ -168,6 +168,9 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
+	if f := finding(t, Of([]Cluster{two, {Name: "c", Unreachable: "no route"}}).Choose("shpo")); f.Code != CodeUnknown || !strings.Contains(f.Fix, "did you mean shop?") {
+		t.Errorf("nobody knows, and nearly one: %+v", f)
+	}
 	if err := Of([]Cluster{two}).Only("base", "1", nil); err != nil {
 		t.Error(err)
 	}

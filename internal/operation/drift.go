@@ -49,7 +49,13 @@ func Drift(ctx context.Context, d Drifter, req engine.Request, names []string) (
 		out = append(out, &Bundle{Name: name, Request: r, Plan: p})
 	}
 	out[0].Plan.Findings = append(out[0].Plan.Findings, others...)
-	if err := out.Drifted().NotInstalled().Err(); err != nil {
+	installed := func() []string {
+		if l, _ := d.List(ctx, req); l != nil { // what there is beside an error is near enough
+			return l.Bundles()
+		}
+		return nil
+	}
+	if err := out.Drifted().NotInstalled(installed).Err(); err != nil {
 		out.Close()
 		return nil, err
 	}

@@ -99,6 +99,56 @@ type Deleter interface {
 	PlanDelete(ctx context.Context, req engine.Request) (*engine.Prepared, error)
 }
 
+// Delete plans the deletion of every bundle that a request stands for: where the files hold several, those that require others
+// first. One that is nowhere is no mistake then, as a run that was interrupted may have deleted it. A number of deletions that was
+// confirmed is that of all of them.
+func Delete(ctx context.Context, d Deleter, req engine.Request, names func(context.Context, engine.Request) ([]string, error)) Bundles {
+	first := One(req, func(req engine.Request) (*engine.Prepared, error) { return d.PlanDelete(ctx, req) })
+	all := Names(ctx, req, first[0].Err, names)
+	if len(all) == 0 {
+		return first
+	}
+	number := req.ConfirmDelete
+	req.ConfirmDelete = nil
+	out := Deletions(ctx, d, req, all).present()
+	out.confirm(number)
+	return out
+}
+
+// One is the run of the one bundle that a request names.
+func One(req engine.Request, plan func(engine.Request) (*engine.Prepared, error)) Bundles {
+	p, err := plan(req)
+	return Bundles{{Name: req.Bundle, Request: req, Plan: p, Err: err}}
+}
+
+// present leaves out the bundles that are known to be nowhere, and says so; all stay where none is anywhere.
+func (bs Bundles) present() Bundles {
+	var out Bundles
+	var gone diag.Findings
+	for _, b := range bs {
+		if b.Err == nil {
+			if no := b.Plan.Findings.Errors(); len(no) == 1 && no[0].Code == plan.CodeNotInstalled && no[0].Why == "" {
+				no[0].Severity = diag.Info
+				gone = append(gone, no[0])
+				continue
+			}
+		}
+		out = append(out, b)
+	}
+	if len(out) == 0 {
+		return bs
+	}
+	for _, b := range bs {
+		if !slices.Contains(out, b) {
+			b.Plan.Close()
+		}
+	}
+	if out[0].Err == nil {
+		out[0].Plan.Findings = append(out[0].Plan.Findings, gone...)
+	}
+	return out
+}
+
 // Deletions plans the deletion of bundles, each of which goes before those that it requires: names has them the other way
 // round. Nothing is written.
 func Deletions(ctx context.Context, d Deleter, req engine.Request, names []string) Bundles {
@@ -107,6 +157,7 @@ func Deletions(ctx context.Context, d Deleter, req engine.Request, names []strin
 		b := &Bundle{Name: name, Request: req}
 		b.Request.Bundle, b.Request.Among, b.Request.Before = name, names, out.byName()
 		b.Plan, b.Err = d.PlanDelete(ctx, b.Request)
+		Rewind(req.Stdin)
 		out = append(out, b)
 	}
 	return out

@@ -157,11 +157,88 @@ func TestConfirmed(t *testing.T) {
 
 // PlanDelete plans to delete one object.
 func (p *planner) PlanDelete(_ context.Context, req engine.Request) (*engine.Prepared, error) {
+	if req.Bundle == "" {
+		return nil, diag.Findings{place.Which("", nil)}.Err()
+	}
 	p.asked = append(p.asked, "plan "+req.Bundle+strings.Join(slices.Sorted(maps.Keys(req.Before)), ""))
 	if req.Bundle == p.wrong {
 		return nil, errors.New("no answer")
 	}
-	return &engine.Prepared{FleetPlan: &fleetplan.FleetPlan{Verb: "delete", Bundle: req.Bundle}}, nil
+	fp := &fleetplan.FleetPlan{Verb: "delete", Bundle: req.Bundle}
+	if strings.Contains(p.stale, req.Bundle) {
+		fp.Findings = plan.NotInstalled(req.Bundle, nil)
+	} else {
+		fp.Clusters = []*fleetplan.ClusterPlan{{Cluster: "c", Plan: &plan.Plan{Changes: []plan.Change{{Action: plan.Delete}}}}}
+	}
+	return &engine.Prepared{FleetPlan: fp}, nil
+}
+
+// All bundles of the files are deleted, those that are required last; what an earlier run deleted is said and no mistake, unless
+// nothing is anywhere. A number that is confirmed is that of all.
+func TestDeleteOfFiles(t *testing.T) {
+	for name, c := range map[string]struct{ gone, bundle, want, notes string }{
+		"all":               {"", "", "c b a", ""},
+		"one is gone":       {"c", "", "b a", "bundle c is not installed on any selected cluster"},
+		"all are gone":      {"abc", "", "c b a", "bundle c is not installed on any selected cluster"},
+		"one that is named": {"", "b", "b", ""},
+	} {
+		number := 3
+		var got, notes []string
+		bundles := Delete(t.Context(), &planner{stale: c.gone}, engine.Request{Bundle: c.bundle, ConfirmDelete: &number}, names())
+		for i, b := range bundles {
+			got = append(got, b.Name)
+			if notes = append(notes, b.Plan.Findings.Whats()...); c.gone != "abc" && b.Plan.Findings.HasErrors() {
+				t.Errorf("%s: %v", name, b.Plan.Findings)
+			}
+			if n := *b.Request.ConfirmDelete; c.bundle == "" && c.gone != "abc" && n != 1 {
+				t.Errorf("%s: number %d of bundle %d", name, n, i)
+			}
+		}
+		if strings.Join(got, " ") != c.want || !strings.HasPrefix(strings.Join(notes, ""), c.notes) || c.notes == "" && len(notes) > 0 {
+			t.Errorf("%s: %q, want %q; %q", name, got, c.want, notes)
+		}
+	}
+}
+
+// Status is that a bundle is ready on one cluster, and another does not answer.
+func (p *planner) Status(_ context.Context, req engine.Request) (*fleetplan.StatusReport, error) {
+	if req.Bundle == "" {
+		return nil, diag.Findings{place.Which("", nil)}.Err()
+	}
+	if req.Bundle == p.wrong {
+		return nil, errors.New("no such file")
+	}
+	r := &fleetplan.StatusReport{V: 1, Bundle: req.Bundle, Clusters: []fleetplan.ClusterStatus{{Cluster: "up", Bundle: req.Bundle, Revision: 1}, {Cluster: "down", Unreachable: "timeout"}},
+		Findings: diag.Findings{diag.Warnf("w", "about the cluster")}}
+	switch req.Bundle {
+	case p.fail:
+		return r, fleetplan.ErrNotReady
+	case p.stale:
+		r.Clusters[0].Bundle, r.Clusters[0].Revision = "", 0
+		return r, diag.Findings{diag.Errorf("not-installed", "nowhere")}.Err()
+	}
+	return r, fleetplan.ErrPartial
+}
+
+// The status of all bundles of the files is one report, by cluster, with the worst error there is.
+func TestStatusOfFiles(t *testing.T) {
+	r, err := Status(t.Context(), &planner{fail: "b", stale: "c"}, engine.Request{}, names())
+	var got []string
+	for _, row := range r.Clusters {
+		got = append(got, row.Cluster+" "+row.Bundle)
+	}
+	if want := []string{"up a", "up b", "up c", "down "}; !slices.Equal(got, want) || len(r.Findings) != 1 || r.Bundle != "" {
+		t.Errorf("%q, want %q; %v", got, want, r.Findings)
+	}
+	if err == nil || errors.Is(err, fleetplan.ErrPartial) {
+		t.Errorf("not the worst: %v", err)
+	}
+	if r, err := Status(t.Context(), &planner{wrong: "b"}, engine.Request{}, names()); r != nil || err == nil {
+		t.Errorf("%v, %v", r, err)
+	}
+	if r, err := Status(t.Context(), &planner{}, engine.Request{Bundle: "a"}, names()); r.Bundle != "a" || !errors.Is(err, fleetplan.ErrPartial) {
+		t.Errorf("%v, %v", r, err)
+	}
 }
 
 // All deletions are planned before the first, those that are required last; one that fails ends the run.

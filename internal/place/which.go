@@ -16,5 +16,5 @@ func Which(want string, names []string) diag.Finding {
 		f = diag.Errorf(CodeWhich, "the files hold %d bundles", len(names))
 	}
 	f.Fix = "choose one with --bundle: " + strings.Join(names, ", ")
-	return f
+	return f.Meant(want, names)
 }

@@ -210,9 +210,12 @@ func someRefs(owned []Owned) string {
 	return some(names)
 }
 
+// CodeNotInstalled is the code of the finding that a bundle is nowhere.
+const CodeNotInstalled = "not-installed"
+
 // NotInstalled is the error of a delete that found a record nowhere; doubts are what could not be looked at.
 func NotInstalled(bundle string, doubts diag.Findings) diag.Findings {
-	f := diag.Errorf("not-installed", "bundle %s is not installed on any selected cluster", bundle)
+	f := diag.Errorf(CodeNotInstalled, "bundle %s is not installed on any selected cluster", bundle)
 	f.Fix = "hawser status lists what is installed"
 	if len(doubts) > 0 {
 		f.What = fmt.Sprintf("bundle %s has a record on no selected cluster, and on %s nobody could see whether its objects are there", bundle, diag.Counted(len(doubts), "cluster"))

@@ -191,7 +191,11 @@ func Nothing(cmd *cobra.Command, args []string) error {
 	case cmd.HasSubCommands() && diag.Nearest(args[0], commandsOf(cmd)) != "":
 		return NoSuchCommand(cmd, args)
 	}
-	return Usage(cmd.CommandPath()+" takes no arguments, but got "+args[0], "", "", cmd.CommandPath()+" --help shows how")
+	fix := cmd.CommandPath() + " --help shows how"
+	if f := cmd.Flags(); f.Lookup("file") != nil && f.Lookup("bundle") != nil {
+		fix = "Bundle files are named with -f; --bundle " + args[0] + " chooses one of several bundles in them"
+	}
+	return Usage(cmd.CommandPath()+" takes no arguments, but got "+args[0], "", "", fix)
 }
 
 // Exactly is the number of arguments a command takes, each by its name.

@@ -247,9 +247,7 @@ func (l *Listing) Find(namespace, instance string) error {
 		f.What = fmt.Sprintf("no instance %s with objects in the namespace %s was delivered to the selected clusters", instance, namespace)
 	}
 	f.Fix = "hawser list shows what was delivered"
-	if near := diag.Nearest(instance, names); near != "" && near != instance {
-		f.Fix = "did you mean " + near + "? " + f.Fix
-	}
+	f = f.Meant(instance, names)
 	if unknown := l.unknown(); len(unknown) > 0 {
 		all := len(unknown) == len(l.Clusters)
 		if n := len(unknown); n > 4 {
@@ -261,6 +259,18 @@ func (l *Listing) Find(namespace, instance string) error {
 		}
 	}
 	return diag.Findings{f}.Err()
+}
+
+// Bundles are the names of those that are listed, each once.
+func (l *Listing) Bundles() []string {
+	var out []string
+	for _, c := range l.Clusters {
+		for _, b := range c.Bundles {
+			out = append(out, b.Bundle)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // Nothing reports that every cluster is known, and nothing was delivered to any.
