@@ -50,6 +50,7 @@ plan for the whole fleet, rolls it out wave by wave, and stops when something fa
 	finishTree(root, false)
 	s.withDefaults(root)
 	s.credsFlags(root)
+	hideIdle(root)
 	return root
 }
 

@@ -102,12 +102,29 @@ func (s *session) credsFlags(cmd *cobra.Command) {
 		s.credsFlags(c)
 	}
 	path := cmd.CommandPath()
-	tools := strings.HasPrefix(path, "hawser module ") || strings.HasPrefix(path, "hawser artifact ")
-	if cmd.HasSubCommands() || !tools && cmd.Flags().Lookup("file") == nil || cmd.Flags().Lookup("creds") != nil {
+	tools := !cmd.HasSubCommands() && (strings.HasPrefix(path, "hawser module ") || strings.HasPrefix(path, "hawser artifact "))
+	if !tools && cmd.Flags().Lookup("file") == nil || cmd.Flags().Lookup("creds") != nil {
 		return
 	}
 	cmd.Flags().Func("creds", "`USER:PASSWORD` for the registries of this run, or HOST=USER:PASSWORD for one (repeat it); better: registry login, since others see arguments",
 		func(text string) error { return s.registries(text, false) })
+}
+
+// hideIdle leaves flags out of the help of commands for which they do nothing: they are for all that reach clusters, and some wait for
+// nothing, or contact none.
+func hideIdle(cmd *cobra.Command) {
+	for _, c := range cmd.Commands() {
+		hideIdle(c)
+	}
+	f := cmd.Flags()
+	if f.Lookup("kube-context") != nil && f.Lookup("yes") == nil {
+		_ = f.MarkHidden("timeout")
+	}
+	if cmd.CommandPath() == "hawser lock" {
+		access := pflag.NewFlagSet("", pflag.ContinueOnError)
+		(&options{}).accessFlags(access)
+		access.VisitAll(func(a *pflag.Flag) { _ = f.MarkHidden(a.Name) })
+	}
 }
 
 func (o *options) bundleFlags(f *pflag.FlagSet) {

@@ -72,3 +72,24 @@ func TestHints(t *testing.T) {
 		t.Errorf("not rotated: %q, %q", resume, rotate)
 	}
 }
+
+// A flag that does nothing on a command is not in its help: nothing is waited for where nothing is written, lock asks no cluster,
+// and what reads no files fetches nothing.
+func TestIdleFlags(t *testing.T) {
+	for path, want := range map[string]string{"apply": "timeout kubeconfig creds", "rollback": "timeout kubeconfig", "delete": "timeout kubeconfig creds", "drift": "timeout kubeconfig",
+		"plan": "kubeconfig creds", "status": "kubeconfig creds", "history": "kubeconfig", "list": "kubeconfig", "inspect module": "kubeconfig", "fleet check": "kubeconfig creds", "lock": "creds"} {
+		cmd, _, err := tree().Find(strings.Fields(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var shown []string
+		for _, name := range []string{"timeout", "kubeconfig", "creds"} {
+			if f := cmd.Flags().Lookup(name); f != nil && !f.Hidden {
+				shown = append(shown, name)
+			}
+		}
+		if got := strings.Join(shown, " "); got != want {
+			t.Errorf("%s shows %q, want %q", path, got, want)
+		}
+	}
+}
