@@ -4,14 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
-	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/history"
 	"hawser.dev/hawser/internal/object"
-	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 )
 
@@ -28,8 +25,7 @@ func (e *Engine) History(ctx context.Context, req Request) (*history.History, er
 		h.Findings = append(h.Findings, t.findings...)
 	}
 	if err := h.Verdict(r.req.Bundle); err != nil {
-		h.Findings = r.meant(ctx, r.req.Bundle, h.Findings)
-		return h, h.Findings.Err()
+		return h, err
 	}
 	return h, fleetplan.Unknown(len(h.Unknown))
 }
@@ -43,7 +39,7 @@ func (e *Engine) Compare(ctx context.Context, req Request, from, to string) (*hi
 	defer r.close()
 	c, err := history.Compare(clusters, r.req.Bundle, from, to)
 	if err != nil {
-		return nil, errors.Join(r.meant(ctx, r.req.Bundle, diag.From(err, "history")).Err(), fleetplan.Unknown(len(history.Of(clusters).Unknown)))
+		return nil, errors.Join(err, fleetplan.Unknown(len(history.Of(clusters).Unknown)))
 	}
 	each(len(c.Clusters), 0, func(i int) {
 		if row := &c.Clusters[i]; row.Unknown == "" {
@@ -57,23 +53,6 @@ func (e *Engine) Compare(ctx context.Context, req Request, from, to string) (*hi
 	}
 	c.Regroup(r.Redactor)
 	return c, fleetplan.Unknown(len(c.Unknown()))
-}
-
-// meant adds to findings that nothing of a bundle is there the nearest name of one that is.
-func (r *run) meant(ctx context.Context, bundle string, fs diag.Findings) diag.Findings {
-	for i, f := range fs {
-		if f.Code != plan.CodeNotInstalled && f.Code != history.CodeUnknown {
-			continue
-		}
-		found := make([][]string, len(r.targets))
-		each(len(r.targets), 0, func(k int) {
-			if t := r.targets[k]; t.session != nil { // what cannot be read is said already
-				_ = release.Each(ctx, t.store, func(rec release.Record) { found[k] = append(found[k], rec.Bundle) })
-			}
-		})
-		fs[i] = f.Meant(bundle, slices.Concat(found...))
-	}
-	return fs
 }
 
 // kept is what the selected clusters keep of a bundle, or of all, in the order of the run's targets.

@@ -31,7 +31,7 @@ func (r *run) goBack(ctx context.Context, fp *Prepared, name string) diag.Findin
 	}
 	back, err := history.Back(r.whole(ctx, name), name, r.req.To)
 	if err != nil {
-		return append(findings, r.meant(ctx, name, diag.From(err, "history"))...)
+		return append(findings, diag.From(err, "history")...)
 	}
 	fp.RollbackTo, fp.Head = back.Name(), back.To.Head
 	found := make([]diag.Findings, len(r.targets))

@@ -36,9 +36,7 @@ func (e *Engine) Status(ctx context.Context, req Request) (*fleetplan.StatusRepo
 	}
 	report.MarkSkipped()
 	report.Findings = append(report.Findings, r.noFleet(report.Nothing())...)
-	err = report.Verdict()
-	report.Findings = r.meant(ctx, name, report.Findings)
-	return report, err
+	return report, report.Verdict()
 }
 
 func (r *run) statusOf(ctx context.Context, t *target, name string) []fleetplan.ClusterStatus {
