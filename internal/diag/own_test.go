@@ -36,3 +36,11 @@ func TestMaskedKeepsOurSentence(t *testing.T) {
 		}
 	}
 }
+
+// TestEqual: findings that say the same are equal, also where one of them was read.
+func TestEqual(t *testing.T) {
+	made := Errorf("x", "%d of %d", 1, 2)
+	if read := (Finding{Severity: Error, Code: "x", What: "1 of 2"}); !made.Equal(read) || made.Equal(Warnf("x", "%d of %d", 1, 2)) {
+		t.Errorf("%+v and %+v", made, read)
+	}
+}
