@@ -31,15 +31,19 @@ func (e *Engine) PlanDrift(ctx context.Context, req Request) (*Prepared, error) 
 
 // asReleased makes what the last release left on each cluster desired there, but for suspended instances, which stay as they are.
 func (r *run) asReleased(ctx context.Context, fp *Prepared) diag.Findings {
-	found, why := make([]diag.Findings, len(r.targets)), make([]string, len(r.targets))
-	each(len(r.targets), cores()*2, func(i int) {
-		t := r.targets[i]
+	why := make([]string, len(r.targets))
+	for i, t := range r.targets {
+		if w := fp.works[t.cluster.Name]; w != nil {
+			w.back, why[i] = t.record.Standard(r.req.Reads)
+		}
+	}
+	found := r.restored(ctx, fp)
+	for i, t := range r.targets {
 		w := fp.works[t.cluster.Name]
 		if w == nil {
-			return
+			continue
 		}
-		if w.back, why[i] = t.record.Standard(r.req.Reads); w.back != nil {
-			found[i] = w.restore(ctx).OnCluster(w.Cluster)
+		if w.back != nil {
 			w.corrects, w.Release = true, &release.Name{Release: w.back.Release, Rollout: w.back.Rollout}
 			for _, name := range w.back.Suspended {
 				w.set.suspended[name] = true
@@ -48,10 +52,6 @@ func (r *run) asReleased(ctx context.Context, fp *Prepared) diag.Findings {
 		}
 		if why[i] = cmp.Or(t.unread, why[i], strings.Join(found[i].Errors().Whats(), "; ")); why[i] != "" {
 			w.Unreachable, found[i] = why[i], nil
-		}
-	})
-	for i, t := range r.targets {
-		if why[i] != "" {
 			delete(fp.works, t.cluster.Name)
 		}
 	}

@@ -45,6 +45,7 @@ func (e *Engine) Compare(ctx context.Context, req Request, from, to string) (*hi
 		if row := &c.Clusters[i]; row.Unknown == "" {
 			before, after := row.Records()
 			olds, news := r.objectsOf(ctx, r.targets[i], before), r.objectsOf(ctx, r.targets[i], after)
+			r.remember(ctx, olds, news)
 			row.Change(olds, news, req.ShowContent, r.redact)
 		}
 	})
@@ -102,8 +103,7 @@ func (r *run) whole(ctx context.Context, name string) []history.Cluster {
 	return out
 }
 
-// objectsOf are the objects that a record declares, nil where they are not kept or cannot be read; what is secret in them is
-// hidden from then on.
+// objectsOf are the objects that a record declares, nil where they are not kept or cannot be read.
 func (r *run) objectsOf(ctx context.Context, t *target, rec *release.Record) []object.Object {
 	if rec == nil {
 		return nil
@@ -112,6 +112,5 @@ func (r *run) objectsOf(ctx context.Context, t *target, rec *release.Record) []o
 	if err != nil {
 		return nil
 	}
-	r.remember(objects)
 	return objects
 }

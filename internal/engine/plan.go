@@ -400,7 +400,7 @@ func (r *run) base(ctx context.Context, w *work) (map[object.Ref]object.Object, 
 		findings = append(findings, diag.Finding{Severity: diag.Info, Code: "no-recorded-set",
 			What: "the recorded objects cannot be read; comparing with the live ones", Why: r.redact(err.Error())})
 	}
-	r.remember(objs)
+	r.remember(ctx, objs)
 	for _, o := range objs {
 		out[o.Ref()] = o
 	}

@@ -34,31 +34,48 @@ func (r *run) goBack(ctx context.Context, fp *Prepared, name string) diag.Findin
 		return append(findings, diag.From(err, "history")...)
 	}
 	fp.RollbackTo, fp.Head = back.Name(), back.To.Head
-	found := make([]diag.Findings, len(r.targets))
+	for _, w := range fp.works {
+		w.back = back.Records[w.Cluster]
+	}
+	found := r.restored(ctx, fp)
 	each(len(r.targets), cores()*2, func(i int) {
-		if w := fp.works[r.targets[i].cluster.Name]; w != nil && back.Records[w.Cluster] != nil {
-			w.back = back.Records[w.Cluster]
-			found[i] = w.restore(ctx)
-			found[i] = append(found[i], w.keepMade(ctx, back.Later[w.Cluster])...).OnCluster(w.Cluster)
+		if w := fp.works[r.targets[i].cluster.Name]; w != nil && w.back != nil {
+			found[i] = append(found[i], w.keepMade(ctx, back.Later[w.Cluster]).OnCluster(w.Cluster)...)
 		}
 	})
 	return slices.Concat(findings, back.Findings, slices.Concat(found...))
 }
 
-// restore makes what the record to go back to declares desired.
-func (w *work) restore(ctx context.Context) diag.Findings {
-	t, s, r := w.target, w.set, w.run
-	kept, err := t.store.Objects(ctx, *w.back)
-	if err != nil {
-		return diag.From(err, "record")
+// restored makes what the records to go back to declare desired, and finds by target what stands against that. What gives rights
+// anywhere is known before anything is hidden because a record says so.
+func (r *run) restored(ctx context.Context, fp *Prepared) []diag.Findings {
+	kept, found := make([][]object.Object, len(r.targets)), make([]diag.Findings, len(r.targets))
+	backs := func(do func(i int, w *work)) {
+		each(len(r.targets), cores()*2, func(i int) {
+			if w := fp.works[r.targets[i].cluster.Name]; w != nil && w.back != nil && len(found[i]) == 0 {
+				do(i, w)
+			}
+		})
 	}
+	backs(func(i int, w *work) {
+		var err error
+		kept[i], err = w.target.store.Objects(ctx, *w.back)
+		found[i] = release.Unkept(w.back, err).OnCluster(w.Cluster)
+	})
+	r.remember(ctx, kept...)
+	backs(func(i int, w *work) { found[i] = w.restore(kept[i]).OnCluster(w.Cluster) })
+	return found
+}
+
+// restore makes what the record to go back to declares desired.
+func (w *work) restore(kept []object.Object) diag.Findings {
+	t, s, r := w.target, w.set, w.run
 	for i := range kept {
 		kept[i].Pos = diag.Pos{} // the files are others now
 	}
 	w.back.Keep = t.record.Keep // how many releases are kept is no part of one
-	r.remember(kept)
 	s.defined, s.depends = object.DefinedKinds(kept), w.back.Depends
-	marked, findings := r.marks.Of(kept, render.Marking{Render: "release " + w.back.SetDigest, Owner: s.owner, Bundle: s.spec.Name, Known: t.known(),
+	marked, findings := r.marks.Of(kept, render.Marking{Render: "release " + release.Copy(*w.back, kept), Owner: s.owner, Bundle: s.spec.Name, Known: t.known(),
 		Defined: s.defined, Sensitive: r.sensitive})
 	for _, o := range marked {
 		s.bodies[o.Ref()] = o.Object
@@ -79,7 +96,7 @@ func (w *work) unkept(ctx context.Context, p *plan.Plan) diag.Findings {
 	if w.back == nil {
 		return nil
 	}
-	findings := release.NotKept(p, w.set.desired, w.set.bodies)
+	findings := append(release.NotKept(p, w.set.desired, w.set.bodies), release.Believed(p, w.set.bodies)...)
 	if m := &w.target.made; m.stored == nil && madeguard.TakesBack(p) {
 		findings = append(findings, w.readKept(ctx)...)
 	}

@@ -158,7 +158,9 @@ func (r *run) declaredOf(ctx context.Context, t *target, rec release.Record, obs
 		return nil
 	}
 	declared := map[object.Ref]object.Object{}
-	for _, o := range r.objectsOf(ctx, t, &rec) {
+	objs := r.objectsOf(ctx, t, &rec)
+	r.remember(ctx, objs)
+	for _, o := range objs {
 		declared[o.Ref()] = o
 	}
 	return declared

@@ -35,15 +35,17 @@ func (r *run) sensitive(o object.Object) object.Object {
 	return o.MarkSecrets(func(text string) bool { return r.Redactor.Value(o.Instance, text) != text })
 }
 
-// remember hides what was secret when a release was applied, though nothing refers to it any more.
-func (r *run) remember(objs []object.Object) {
-	if r.Redactor == nil {
-		return
-	}
-	for _, o := range objs {
-		for _, v := range o.SensitiveValues() {
-			r.Redactor.AddFor(o.Instance, v)
+// remember hides what was secret when releases were applied, though nothing refers to it any more, and nothing of what gives rights.
+func (r *run) remember(ctx context.Context, sets ...[]object.Object) {
+	values := map[string][]string{}
+	for _, o := range slices.Concat(sets...) {
+		if ctx.Err() == nil {
+			r.Redactor.Leave(o.Granting()...)
+			values[o.Instance] = append(values[o.Instance], o.SensitiveValues()...)
 		}
+	}
+	for instance, said := range values {
+		r.Redactor.AddKept(instance, said)
 	}
 }
 
@@ -58,7 +60,7 @@ func (r *run) hideInStatus(ctx context.Context, t *target, rec release.Record, s
 		f.Why = r.redact(err.Error())
 		return diag.Findings{f}
 	}
-	r.remember(objs)
+	r.remember(ctx, objs)
 	of := map[object.Ref]string{}
 	for _, o := range objs {
 		of[o.Ref()] = o.Instance

@@ -1,22 +1,25 @@
 package object
 
-import (
-	"maps"
-	"slices"
-)
+import "maps"
 
 // LastApplied is kubectl's annotation with a copy of the whole object.
 const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // Mask says which values of one object must not be shown.
 type Mask struct {
-	secret    bool
-	sensitive []string
+	secret bool
+	paths  *pathSet // nil for none
 }
 
 // Mask returns what to hide of the object: data and stringData of Secrets, kubectl's copy of the object, and the
 // values at Sensitive paths with everything below them.
-func (o Object) Mask() Mask { return Mask{secret: o.Ref().IsSecret(), sensitive: o.Sensitive} }
+func (o Object) Mask() Mask {
+	m := Mask{secret: o.Ref().IsSecret()}
+	if len(o.Sensitive) > 0 {
+		m.paths = newPathSet(o.Sensitive)
+	}
+	return m
+}
 
 // hides reports whether the value at a trail must not be shown: it is, holds, or stands in the place of a secret of either
 // version.
@@ -30,10 +33,7 @@ func (m Mask) hides(trail []trailStep) bool {
 	if len(trail) == 3 && trail[1].name == "annotations" && trail[2].name == LastApplied {
 		return true
 	}
-	return slices.ContainsFunc(m.sensitive, func(s string) bool {
-		_, _, ok := follow(s, trail, trailStep.mayBe)
-		return ok
-	})
+	return m.paths != nil && m.paths.hide(trail)
 }
 
 // prune returns a copy of body without what the server adds to every object and people never declare.

@@ -45,14 +45,8 @@ func (o Object) SensitiveValues() []string {
 		return nil
 	}
 	var out []string
-	scalars(o.Body, nil, func(trail []trailStep, text string) {
-		if slices.ContainsFunc(o.Sensitive, func(s string) bool {
-			left, below, ok := follow(s, trail, trailStep.is)
-			return ok && left == "" && len(below) == 0
-		}) {
-			out = append(out, text)
-		}
-	})
+	p := newPathSet(o.Sensitive)
+	p.scalars(o.Body, nil, p.start(), func(_ []trailStep, text string, _ int) { out = append(out, text) })
 	return out
 }
 
@@ -120,52 +114,6 @@ func selectorKeys(item any, secret func(string) bool) []string {
 		return last
 	}
 	return keys
-}
-
-// follow goes along a path of Object.Sensitive and a trail together, as far as both go: ok when nothing parts them, left
-// and below are what the longer one has more.
-func follow(path string, trail []trailStep, fits func(trailStep, fieldpath.PathElement) bool) (left string, below []trailStep, ok bool) {
-	for i, st := range trail {
-		if path == "" {
-			return "", trail[i:], true
-		}
-		if st.position == "" {
-			path, ok = afterName(path, st.name)
-		} else {
-			path, ok = afterItem(path, st, fits)
-		}
-		if !ok {
-			return path, trail[i:], false
-		}
-	}
-	return path, nil, true
-}
-
-// afterName takes a name off the start of a path: in quotes where the grammar wants them, as it is in older paths.
-func afterName(path, name string) (string, bool) {
-	path = strings.TrimPrefix(path, ".")
-	for _, text := range []string{join("", name), name} {
-		if rest, ok := strings.CutPrefix(path, text); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
-			return rest, true
-		}
-	}
-	return path, false
-}
-
-// afterItem takes an item off the start of a path. What cannot be read may be any item.
-func afterItem(path string, st trailStep, fits func(trailStep, fieldpath.PathElement) bool) (string, bool) {
-	if strings.HasPrefix(path, "[") {
-		el, rest, ok := itemElement(path)
-		if !ok {
-			_, rest, _ = strings.Cut(path, "]")
-			return rest, true
-		}
-		return rest, fits(st, el)
-	}
-	digits, ok := strings.CutPrefix(path, ".")
-	end := strings.IndexAny(digits+".", ".[")
-	at, err := strconv.Atoi(digits[:end])
-	return digits[end:], ok && err == nil && fits(st, fieldpath.IndexElement(at))
 }
 
 // is: the item is the one that was named, in the body it was named in.

@@ -31,6 +31,8 @@ type Redactor struct {
 	numbers map[string]map[float64]strength
 	// added are the values, by instance, that are known already.
 	added map[[2]string]bool
+	// open are texts that AddKept leaves shown.
+	open map[string]bool
 	// built are finders that fit what is known, by what they are for.
 	built map[string]*finder
 }

@@ -173,8 +173,8 @@ func DecodeRevisionRecord(data []byte, owner string, revision int, phase Phase) 
 }
 
 // DecodeRevision reads a stored revision. Integers in objects are int64, as everywhere. The error is a *NewerError
-// when its schema is newer than V.
-func DecodeRevision(data []byte) (*Record, []object.Object, error) {
+// when its schema is newer than V. set is the digest that its objects must have.
+func DecodeRevision(data []byte, set string) (*Record, []object.Object, error) {
 	text, err := unpack(data, maxSet)
 	if err != nil {
 		return nil, nil, err
@@ -203,6 +203,9 @@ func DecodeRevision(data []byte) (*Record, []object.Object, error) {
 		}
 		objects[i] = o
 	}
+	if SetDigest(objects) != set {
+		return nil, nil, fmt.Errorf("%w: its objects are not those of which it has the digest: somebody wrote it", ErrDamaged)
+	}
 	return r, objects, nil
 }
 
@@ -219,7 +222,7 @@ func decodeObject(raw []byte) (object.Object, error) {
 	if err := kjson.Unmarshal(in.Body, &o.Body); err != nil || o.Body == nil {
 		return object.Object{}, fmt.Errorf("%w: an object of the Set: %v", ErrDamaged, err)
 	}
-	return o, nil
+	return o.Claimed(), nil
 }
 
 // SetDigest is the digest of a Set: of the digests of its objects in their order, with their instances and stages.

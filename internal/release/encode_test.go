@@ -54,7 +54,7 @@ func TestRevisionRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gotR, gotObjects, err := release.DecodeRevision(data)
+	gotR, gotObjects, err := release.DecodeRevision(data, release.SetDigest(objects))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,6 +64,9 @@ func TestRevisionRoundTrip(t *testing.T) {
 	}
 	if release.SetDigest(objects) == release.SetDigest(objects[:2]) {
 		t.Error("the digest does not see a missing object")
+	}
+	if _, _, err := release.DecodeRevision(data, release.SetDigest(objects[:2])); !errors.Is(err, release.ErrDamaged) {
+		t.Errorf("objects that are not those of the digest are believed: %v", err)
 	}
 }
 
@@ -79,7 +82,7 @@ func TestDecodeNewer(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, errRecord := release.DecodeRecord(record)
-	_, _, errRevision := release.DecodeRevision(revision)
+	_, _, errRevision := release.DecodeRevision(revision, "")
 	for _, err := range []error{errRecord, errRevision} {
 		if newer, ok := errors.AsType[*release.NewerError](err); !ok || newer.V != release.V+1 || newer.Hawser != "9.1.0" {
 			t.Errorf("error %v, want one that names the newer Hawser", err)
@@ -105,7 +108,7 @@ func FuzzDecode(f *testing.F) {
 		if r, err := release.DecodeRecord(data); (r == nil) != (err != nil) {
 			t.Errorf("record %v, error %v", r, err)
 		}
-		if r, _, err := release.DecodeRevision(data); (r == nil) != (err != nil) {
+		if r, _, err := release.DecodeRevision(data, release.SetDigest(nil)); (r == nil) != (err != nil) {
 			t.Errorf("revision %v, error %v", r, err)
 		}
 	})

@@ -279,7 +279,7 @@ func (s *store) revision(ctx context.Context, k revision) (*release.Record, []ob
 	if err != nil {
 		return nil, nil, s.wrap("read", k.Blob, err)
 	}
-	r, objects, err := release.DecodeRevision(data)
+	r, objects, err := release.DecodeRevision(data, k.Set)
 	if err != nil {
 		return nil, nil, s.wrap("read", k.Blob, err)
 	}

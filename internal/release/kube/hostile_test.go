@@ -217,6 +217,9 @@ func TestHostileIndex(t *testing.T) {
 	if kept, err := storetest.Kept(t.Context(), withIndex(t, func(_, _ map[string]any) {}).(release.History), "o"); err != nil || len(kept) != 1 {
 		t.Errorf("%v %v", kept, err)
 	}
+	if _, err := withIndex(t, func(_, _ map[string]any) {}).Objects(t.Context(), release.Record{Owner: "o", Revision: 1, SetDigest: "set"}); !errors.Is(err, release.ErrDamaged) {
+		t.Errorf("objects that are not those of the record's digest are believed: %v", err)
+	}
 	renumbered := withIndex(t, func(_, k map[string]any) { k["revision"] = 7 })
 	if _, err := storetest.Kept(t.Context(), renumbered.(release.History), "o"); !errors.Is(err, release.ErrDamaged) {
 		t.Errorf("revision 1 is kept as 7: %v", err)

@@ -292,7 +292,7 @@ func (s *store) revision(ctx context.Context, k kept) (*release.Record, []object
 	if err != nil {
 		return nil, nil, err
 	}
-	return release.DecodeRevision(data)
+	return release.DecodeRevision(data, k.Set)
 }
 
 // remember keeps a head, or that there is none.

@@ -140,7 +140,7 @@ func (s *Store) Objects(_ context.Context, r release.Record) ([]object.Object, e
 	}
 	for _, k := range b.kept {
 		if k.number == r.Revision && k.set == r.SetDigest {
-			_, objects, err := release.DecodeRevision(k.data)
+			_, objects, err := release.DecodeRevision(k.data, k.set)
 			return objects, s.wrap(r.Owner, err)
 		}
 	}

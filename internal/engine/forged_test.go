@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
+)
+
+// forges writes another release over the kept one of a number, as who may write Secrets in hawser-system can.
+func (r *rig) forges(revision int, change func(*release.Record, []object.Object) []object.Object) {
+	r.t.Helper()
+	r.stored(func(store release.Store) error {
+		now, h, err := store.Current(r.t.Context(), object.OwnerID("", "", r.name))
+		if err != nil {
+			return err
+		}
+		return store.(release.History).Revisions(r.t.Context(), now.Owner, func(rec release.Record) error {
+			if rec.Revision != revision {
+				return nil
+			}
+			objects, err := store.Objects(r.t.Context(), rec)
+			if err != nil {
+				return err
+			}
+			objects = change(&rec, objects)
+			if h, err = store.Put(r.t.Context(), rec, objects, h); err == nil && now.Revision != revision {
+				_, err = store.Put(r.t.Context(), *now, nil, h)
+			}
+			return err
+		})
+	})
+}
+
+// TestForgedRelease: who writes a kept release chooses what a rollback writes, and hides nothing of what gives rights: the plan
+// names and shows it, whatever the record calls secret.
+func TestForgedRelease(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.releases(r.marker("one"), r.marker("two"))
+	binding := object.Object{Instance: "app", Sensitive: []string{"roleRef.name", "subjects", `subjects[name="mallory"].name`, ""},
+		Body: map[string]any{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": map[string]any{"name": "evil-" + r.name},
+			"roleRef":  map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
+			"subjects": []any{map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "mallory"}}}}
+	for _, revision := range []int{1, 2} {
+		r.forges(revision, func(rec *release.Record, objects []object.Object) []object.Object {
+			config := objects[0]
+			config.Body, config.Sensitive = object.RedactBody(config.Body, object.AsNamed, object.AsNamed), []string{"data.poison", "data.more"}
+			config.Body["data"] = map[string]any{"poison": "cluster-admin", "more": "mallory"}
+			objects[0] = config
+			rec.Inventory = append(rec.Inventory, plan.Owned{Ref: binding.Ref(), Version: "v1", Instance: "app", Digest: binding.Digest()})
+			return append(objects, binding)
+		})
+	}
+	look := r.back("1")
+	look.ShowContent, look.ShowDiff = true, true
+	fp := r.rollsBack(look)
+	defer fp.run.close()
+	at := slices.IndexFunc(fp.Clusters[0].Plan.Changes, func(ch plan.Change) bool { return ch.Ref == binding.Ref() })
+	if at < 0 || !slices.Contains(codes(fp), "gives-rights") {
+		t.Fatalf("%v %+v", codes(fp), fp.Clusters[0].Plan.Changes)
+	}
+	shown := fmt.Sprint(fp.Clusters[0].Plan.Changes[at].Content)
+	if !strings.Contains(shown, "cluster-admin") || !strings.Contains(shown, "mallory") {
+		t.Errorf("%s", shown)
+	}
+	if text := fp.run.redact("cluster-admin for mallory"); strings.Contains(text, "***") {
+		t.Errorf("%s", text)
+	}
+	drift := r.back("")
+	drift.Reads = true
+	fp, err := r.PlanDrift(t.Context(), drift)
+	if err != nil || !slices.Contains(codes(fp), "gives-rights") {
+		t.Fatalf("%v %v", err, codes(fp))
+	}
+	fp.run.close()
+}
