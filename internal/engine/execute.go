@@ -266,7 +266,7 @@ func (l *loop) shut(ctx context.Context, w *work, record *release.Record, result
 	}
 	record.Unfinished, record.Done = l.unfinished(w, record, result), result.Done
 	objects, err := w.objects(ctx, record.Hooks)
-	record.Images = object.ImagesOf(objects)
+	record.Images = release.ImagesOf(objects)
 	if err != nil {
 		l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Cluster: w.Cluster, Message: "the recorded objects are incomplete: " + err.Error()})
 	}

@@ -1,10 +1,14 @@
-package object
+package release
 
-import "slices"
+import (
+	"slices"
 
-// Images are the images that the containers of an object run, each once and sorted: those of every pod template or pod in
+	"hawser.dev/hawser/internal/object"
+)
+
+// imagesIn are the images that the containers of an object run, each once and sorted: those of every pod template or pod in
 // it, at whatever depth a kind has it.
-func (o Object) Images() []string {
+func imagesIn(o object.Object) []string {
 	var out []string
 	var walk func(v any)
 	walk = func(v any) {
@@ -42,10 +46,10 @@ func imagesOf(containers []any) []string {
 }
 
 // ImagesOf are the images of objects by instance; those of hooks are none of the instance's. nil when there are none.
-func ImagesOf(objects []Object) map[string][]string {
+func ImagesOf(objects []object.Object) map[string][]string {
 	var out map[string][]string
 	for _, o := range objects {
-		images := o.Images()
+		images := imagesIn(o)
 		if o.Hook != nil || len(images) == 0 {
 			continue
 		}
