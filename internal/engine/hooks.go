@@ -113,7 +113,7 @@ func (w *work) removalHooks(ctx context.Context, lives map[string]plan.Life) ([]
 			return nil, err
 		}
 	}
-	return object.Pick(refs, bodies, kept), nil
+	return release.Pick(refs, bodies, kept), nil
 }
 
 // checkpoint keeps in the open record how far hooks have got.

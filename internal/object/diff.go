@@ -39,9 +39,13 @@ func Diff(old, new map[string]any, mask Mask) []FieldDiff {
 }
 
 type differ struct {
-	mask Mask
-	out  []FieldDiff
+	mask  Mask
+	out   []FieldDiff
+	spent int // on paths
 }
+
+// maxPaths is what the paths of one object's differences may take: what differs in more fields is told by larger parts of it.
+const maxPaths = 16 << 20
 
 func (d *differ) maps(path string, trail []trailStep, old, new map[string]any) {
 	keys := slices.Collect(maps.Keys(old))
@@ -52,6 +56,9 @@ func (d *differ) maps(path string, trail []trailStep, old, new map[string]any) {
 	}
 	slices.Sort(keys)
 	for _, k := range keys {
+		if d.full(trail) {
+			return
+		}
 		o, hasOld := old[k]
 		n, hasNew := new[k]
 		d.values(join(path, k), step(trail, trailStep{name: k}), o, n, hasOld, hasNew)
@@ -65,6 +72,21 @@ func (d *differ) values(path string, trail []trailStep, old, new any, hasOld, ha
 	if hasOld && hasNew && equalJSON(old, new) {
 		return
 	}
+	if len(trail) != whole {
+		d.differing(path, trail, old, new, hasOld, hasNew)
+		return
+	}
+	before := len(d.out)
+	if !d.full(trail) {
+		d.differing(path, trail, old, new, hasOld, hasNew)
+	}
+	if d.full(trail) {
+		d.out = d.out[:before]
+		d.leaf(path, trail, old, new, hasOld, hasNew)
+	}
+}
+
+func (d *differ) differing(path string, trail []trailStep, old, new any, hasOld, hasNew bool) {
 	oldMap, okOld := old.(map[string]any)
 	newMap, okNew := new.(map[string]any)
 	// Absent next to a structure is compared as empty, so that each added or dropped field is named by itself.
@@ -81,6 +103,9 @@ func (d *differ) values(path string, trail []trailStep, old, new any, hasOld, ha
 		}
 		if len(oldList) == len(newList) && allMaps(oldList) && allMaps(newList) {
 			for i, item := range oldList {
+				if d.full(trail) {
+					return
+				}
 				at := strconv.Itoa(i)
 				st := step(trail, trailStep{name: at, item: item, other: newList[i], position: at})
 				d.values(path+"["+at+"]", st, item, newList[i], true, true)
@@ -91,7 +116,15 @@ func (d *differ) values(path string, trail []trailStep, old, new any, hasOld, ha
 	d.leaf(path, trail, old, new, hasOld, hasNew)
 }
 
+// whole are the levels from which on a part is told as a whole where its fields are too many. Above the masks have a say.
+const whole = 3
+
+// full: nothing more is said of the fields below a trail.
+func (d *differ) full(trail []trailStep) bool { return len(trail) >= whole && d.spent > maxPaths }
+
 func (d *differ) leaf(path string, trail []trailStep, old, new any, hasOld, hasNew bool) {
+	const ofStep = 80
+	d.spent += len(path) + ofStep*len(trail)
 	f := FieldDiff{Path: path, Old: old, New: new, HasOld: hasOld, HasNew: hasNew, trail: trail}
 	if d.mask.hides(trail) {
 		f.Old, f.New, f.Hidden = nil, nil, true
@@ -107,6 +140,9 @@ func (d *differ) keyed(path string, trail []trailStep, fields []string, old, new
 	}
 	seen := map[string]bool{}
 	for i, item := range old {
+		if d.full(trail) {
+			return
+		}
 		k := keyOf(item, fields)
 		seen[k] = true
 		st := trailStep{name: k, item: item, position: strconv.Itoa(i)}
@@ -124,6 +160,9 @@ func (d *differ) keyed(path string, trail []trailStep, fields []string, old, new
 	}
 	for i, item := range new {
 		if k := keyOf(item, fields); !seen[k] {
+			if d.full(trail) {
+				return
+			}
 			steps := step(trail, trailStep{name: k, item: item, position: strconv.Itoa(i)})
 			d.leaf(path+"["+d.shownKey(steps, fields)+"]", steps, nil, item, false, true)
 		}

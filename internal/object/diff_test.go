@@ -3,6 +3,7 @@ package object
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -177,4 +178,29 @@ func FuzzDiff(f *testing.F) {
 		Diff(x, y, Mask{secret: true})
 		Restrict(x, y)
 	})
+}
+
+// TestDiffIsBounded: what differs in more fields than anybody reads, far below, takes no memory for their paths.
+func TestDiffIsBounded(t *testing.T) {
+	deep := func(value string) map[string]any {
+		fields := map[string]any{}
+		for i := range 10_000 {
+			fields[fmt.Sprint("f", i)] = value
+		}
+		for range 300 {
+			fields = map[string]any{"a": fields}
+		}
+		return map[string]any{"metadata": map[string]any{"annotations": map[string]any{LastApplied: "secret-" + value, "x": value}}, "a": fields, "z": map[string]any{"y": map[string]any{"w": map[string]any{"q": value}}}}
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	diffs := Diff(deep("one"), deep("two"), Mask{})
+	runtime.ReadMemStats(&after)
+	if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 300 {
+		t.Errorf("%d MiB", took)
+	}
+	text := fmt.Sprint(printed(diffs))
+	if strings.Contains(text, "secret-") || !strings.Contains(text, "z.y") {
+		t.Errorf("%.300s", text)
+	}
 }

@@ -2,7 +2,9 @@ package object
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 
@@ -95,6 +97,21 @@ func (st trailStep) named(el fieldpath.PathElement) bool {
 
 // equalJSON compares two JSON values, numbers by value whatever their Go type.
 func equalJSON(a, b any) bool {
+	switch x := a.(type) {
+	case map[string]any:
+		if y, ok := b.(map[string]any); ok {
+			return maps.EqualFunc(x, y, equalJSON)
+		}
+	case []any:
+		if y, ok := b.([]any); ok {
+			return slices.EqualFunc(x, y, equalJSON)
+		}
+	case string:
+		y, ok := b.(string)
+		if ok {
+			return x == y
+		}
+	}
 	if reflect.DeepEqual(a, b) {
 		return true
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"unsafe"
 
@@ -16,40 +17,72 @@ import (
 
 // MaxStored bounds what a stored object may have in all its parts, and what it may unpack to: a damaged or hostile one cannot
 // fill the memory.
-const MaxStored = 128 << 20
+const MaxStored = 64 << 20
 
 // What decoding may come to, by the weights below: of one record, of a Set; and what is kept of all records of a listing.
 const (
-	maxRecord  = 256 << 20
-	maxSet     = 1 << 30
-	maxListing = 256 << 20
+	maxRecord  = 128 << 20
+	maxSet     = 160 << 20
+	maxListing = 128 << 20
+)
+
+// What little packed data may come to: that much, and so many times its bytes. What people deliver is far below, however alike its
+// objects are.
+const (
+	packedFree  = 24 << 20
+	packedTimes = 2000
 )
 
 // Weights of JSON in memory, by the byte that tells a value: some three bytes of text become an inventory entry.
 const (
 	weightStruct = 512 // of an object, or a null in its place
 	weightValue  = 96  // of an element or a field
+	weightDepth  = 96  // of a value, for each level below the ordinary ones
 )
 
-// weigh estimates from above what a JSON text takes when it is decoded.
+// Levels of JSON: those of ordinary objects, and the most that anybody has.
+const (
+	ordinaryDepth = 40
+	maxDepth      = 500
+)
+
+// weigh estimates from above what a JSON text takes when it is decoded; more than anything for what nobody nests as deep.
 func weigh(text []byte) int {
-	total := len(text)
+	total, depth := 2*len(text), 0 // the parts of a text are copied once
 	quoted := false
 	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
+		c := text[i]
+		switch {
 		case c == '"':
 			quoted = !quoted
+			continue
 		case quoted && c == '\\':
 			i++
+			continue
 		case quoted:
+			continue
 		case c == '{' || c == 'n':
 			total += weightStruct
 		case c == '[' || c == ',':
 			total += weightValue
 		}
+		switch c {
+		case '{', '[':
+			if depth++; depth > maxDepth {
+				return math.MaxInt
+			}
+			total += weightDepth * max(0, depth-ordinaryDepth)
+		case ',':
+			total += weightDepth * max(0, depth-ordinaryDepth)
+		case '}', ']':
+			depth--
+		}
 	}
 	return total
 }
+
+// allowed is what packed data may come to.
+func allowed(packed []byte, limit int) int { return min(limit, packedFree+packedTimes*len(packed)) }
 
 // Budget is what a caller may keep of the records of one cluster. The zero Budget is whole.
 type Budget struct{ spent int }

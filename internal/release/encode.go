@@ -197,6 +197,7 @@ func DecodeRevision(data []byte, set string) (*Record, []object.Object, error) {
 	}
 	objects := make([]object.Object, len(in.Objects))
 	for i, raw := range in.Objects {
+		in.Objects[i] = nil // it is read
 		o, err := decodeObject(raw)
 		if err != nil {
 			return nil, nil, err
@@ -286,14 +287,15 @@ func (w *writer) packed(limit int) ([]byte, error) {
 	if w.err != nil {
 		return nil, w.err
 	}
-	if n := w.text.Len(); n > MaxStored || weigh(w.text.Bytes()) > limit {
-		return nil, fmt.Errorf("a record of %d MiB is too large to be kept: part the bundle into several", n>>20)
-	}
 	z, err := encoder()
 	if err != nil {
 		return nil, err
 	}
-	return z.EncodeAll(w.text.Bytes(), nil), nil
+	out := z.EncodeAll(w.text.Bytes(), nil)
+	if n := w.text.Len(); n > MaxStored || weigh(w.text.Bytes()) > allowed(out, limit) {
+		return nil, fmt.Errorf("a record of %d MiB is too large to be kept: part the bundle into several", n>>20)
+	}
+	return out, nil
 }
 
 func unpack(data []byte, limit int) ([]byte, error) {
@@ -305,7 +307,7 @@ func unpack(data []byte, limit int) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	if weigh(text) > limit {
+	if weigh(text) > allowed(data, limit) {
 		return nil, fmt.Errorf("%w: by itself, or with those beside it, it is larger than what anybody delivers", ErrDamaged)
 	}
 	return text, nil
