@@ -33,7 +33,7 @@ func TestBombs(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"entries": record("inventory", "{}"), "nulls": record("inventory", "null"), "names": record("suspended", `"",""`),
-		"deep": `{"v":1,"x":` + strings.Repeat("[", 9000) + strings.Repeat("1,", 500_000) + "1" + strings.Repeat("]", 9000) + "}",
+		"deep":  `{"v":1,"x":` + strings.Repeat("[", 9000) + strings.Repeat("1,", 500_000) + "1" + strings.Repeat("]", 9000) + "}",
 		"lists": `{"v":1,"depends":{"a":[` + strings.Repeat(`"",`, 3*n) + `""]}}`, "a text": `{"v":1,"bundle":"` + strings.Repeat("x", MaxStored+1) + `"}`,
 	} {
 		data := packedText(t, text)
