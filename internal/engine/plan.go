@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -388,7 +389,7 @@ func (r *run) preview(ctx context.Context, w *work, in *plan.Input) diag.Finding
 	return findings
 }
 
-// base are the objects as they were declared last.
+// base are the objects as they were declared when they were written last.
 func (r *run) base(ctx context.Context, w *work) (map[object.Ref]object.Object, diag.Findings) {
 	out := map[object.Ref]object.Object{}
 	if w.target.record == nil {
@@ -396,14 +397,15 @@ func (r *run) base(ctx context.Context, w *work) (map[object.Ref]object.Object, 
 	}
 	var findings diag.Findings
 	objs, err := w.target.store.Objects(ctx, *w.target.record)
-	if err != nil {
-		findings = append(findings, diag.Finding{Severity: diag.Info, Code: "no-recorded-set",
-			What: "the recorded objects cannot be read; comparing with the live ones", Why: r.redact(err.Error())})
-	}
-	r.remember(ctx, objs)
 	for _, o := range objs {
 		out[o.Ref()] = o
 	}
+	lacking := w.target.record.Unapplied(out)
+	if err = errors.Join(err, release.Earlier(ctx, w.target.store, w.set.owner, lacking, out)); err != nil {
+		findings = append(findings, diag.Finding{Severity: diag.Info, Code: "no-recorded-set",
+			What: "the recorded objects cannot be read; comparing with the live ones", Why: r.redact(err.Error())})
+	}
+	r.remember(ctx, append(slices.Collect(maps.Values(out)), objs...))
 	return out, findings
 }
 

@@ -1,6 +1,8 @@
 package release
 
 import (
+	"context"
+	"errors"
 	"maps"
 	"slices"
 
@@ -59,6 +61,48 @@ func (r *Record) Resume(next *Record) {
 		maps.Copy(marks, from.Marks)
 	}
 	next.Made, next.Marks = made, marks
+}
+
+// Unapplied takes those out of the objects that a record declares which its run never wrote, because it failed or was cut short before, and
+// returns the digests of what the inventory has of them, and of what the record does not have.
+func (r *Record) Unapplied(declared map[object.Ref]object.Object) map[object.Ref]string {
+	out := map[object.Ref]string{}
+	if r.Phase.Complete() {
+		return out
+	}
+	for _, o := range r.Inventory {
+		if was, there := declared[o.Ref]; o.Hook == nil && o.UID != "" && (!there || was.Digest() != o.Digest) {
+			out[o.Ref] = o.Digest
+			delete(declared, o.Ref)
+		}
+	}
+	return out
+}
+
+// Earlier adds to objects those of earlier revisions that have the digests (lacking), the newest first.
+func Earlier(ctx context.Context, store Store, owner string, lacking map[object.Ref]string, objects map[object.Ref]object.Object) error {
+	kept, ok := store.(History)
+	if !ok || len(lacking) == 0 {
+		return nil
+	}
+	found := errors.New("all are found")
+	err := kept.Revisions(ctx, owner, func(rec Record) error {
+		older, err := store.Objects(ctx, rec)
+		for _, o := range older {
+			if lacking[o.Ref()] == o.Digest() {
+				objects[o.Ref()] = o
+				delete(lacking, o.Ref())
+			}
+		}
+		if err == nil && len(lacking) == 0 {
+			return found
+		}
+		return err
+	})
+	if errors.Is(err, found) {
+		return nil
+	}
+	return err
 }
 
 // NotKept refuses a plan that has to write an object of a release whose body is not kept: nothing else is put in its place.
