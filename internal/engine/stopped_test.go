@@ -88,14 +88,34 @@ func TestFieldsAfterAFailedHook(t *testing.T) {
 			t.Errorf("diff %t: %q", diff, got)
 		}
 	}
+	report, err := r.Status(t.Context(), r.back(""))
+	if err != nil && len(report.Clusters) == 0 {
+		t.Fatal(err)
+	}
+	if in := report.Clusters[0].Instances[0]; in.State != "ready" || in.Stopped != "the upgrade is not done: its pre-upgrade hooks did not end well (Job "+r.name+"/migrate)" {
+		t.Errorf("status: %+v", in)
+	}
 	c, err := r.Compare(t.Context(), r.back(""), "1", "2")
 	if err != nil || !strings.Contains(fieldsOf(c.Clusters[0].Plan, "app"), `data.key "one"->"two"`) {
 		t.Errorf("%v %q", err, fieldsOf(c.Clusters[0].Plan, "app"))
 	}
+	if n := c.Clusters[0].Plan.Count(); n.Update != 1 || n.Hooks != 1 {
+		t.Errorf("hooks are counted apart: %+v", n)
+	}
+	r.jobsEnd(true)
+	r.applied(r.request())
+	if report, err = r.Status(t.Context(), r.back("")); err != nil || report.Clusters[0].Instances[0].Stopped != "" {
+		t.Errorf("%v %+v", err, report)
+	}
 	r.values("v: three")
+	r.jobsEnd(false)
+	if _, err := r.apply(r.request()); err == nil {
+		t.Error("the hook did not fail")
+	}
+	r.values("v: four")
 	req := r.request()
 	req.ShowFields = true
-	if got := fieldsOf(r.plan(req).Clusters[0].Plan, "app"); got != `update data.key "one"->"three"` {
+	if got := fieldsOf(r.plan(req).Clusters[0].Plan, "app"); got != `update data.key "two"->"four"` {
 		t.Errorf("other files: %q", got)
 	}
 }

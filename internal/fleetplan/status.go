@@ -64,10 +64,12 @@ type InstanceStatus struct {
 	Instance string `json:"instance"`
 	Source   string `json:"source,omitempty"`
 	// Suspended: the last run left it as it was.
-	Suspended bool           `json:"suspended,omitempty"`
-	State     string         `json:"state"` // ready, progressing, failed, drifted, missing, moved
-	Objects   []ObjectStatus `json:"objects,omitempty"`
-	Images    []string       `json:"images,omitempty"`
+	Suspended bool   `json:"suspended,omitempty"`
+	State     string `json:"state"` // ready, progressing, failed, drifted, missing, moved
+	// Stopped says at which hooks the last run of it stopped, "" where it did not: its objects may be ready all the same.
+	Stopped string         `json:"stopped,omitempty"`
+	Objects []ObjectStatus `json:"objects,omitempty"`
+	Images  []string       `json:"images,omitempty"`
 }
 
 // ObjectStatus is one object's state now.
@@ -246,7 +248,7 @@ func InstancesOf(rec release.Record, declared map[object.Ref]object.Object, live
 	for _, o := range rec.Inventory {
 		in := byName[o.Instance]
 		if in == nil {
-			in = &InstanceStatus{Instance: o.Instance, Source: rec.Sources[o.Instance], State: string(health.Ready),
+			in = &InstanceStatus{Instance: o.Instance, Source: rec.Sources[o.Instance], State: string(health.Ready), Stopped: rec.StoppedAt(o.Instance),
 				Suspended: slices.Contains(rec.Suspended, o.Instance)}
 			byName[o.Instance] = in
 		}

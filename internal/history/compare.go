@@ -117,7 +117,9 @@ func (c *ClusterChange) Change(before, after []object.Object, content bool, reda
 		case !there:
 			p.Changes = append(p.Changes, now.change(plan.Create, plan.CodeNew, "came"))
 		case was.digest == now.digest:
-			p.Unchanged++
+			if now.hook == nil {
+				p.Unchanged++
+			}
 		default:
 			p.Changes = append(p.Changes, now.since(was, redact))
 		}
@@ -144,15 +146,16 @@ type declaration struct {
 	ref               object.Ref
 	instance, version string
 	digest            string
-	hook              bool
+	hook              *object.Hook
 	body              *object.Object // nil where it is not kept
 }
 
 func (d declaration) change(a plan.Action, code plan.Code, why string) plan.Change {
-	if d.hook {
-		why = strings.TrimPrefix(why+", a hook", ", ")
+	ch := plan.Change{Action: a, Code: code, Ref: d.ref, Instance: d.instance, Version: d.version, Digest: d.digest, Open: d.body != nil && !d.body.Secret(), Why: why}
+	if d.hook != nil && len(d.hook.Events) > 0 { // it is counted as one, as in a plan
+		ch.Hook = &plan.HookRun{Event: d.hook.Events[0], Weight: d.hook.Weight}
 	}
-	return plan.Change{Action: a, Code: code, Ref: d.ref, Instance: d.instance, Version: d.version, Digest: d.digest, Open: d.body != nil && !d.body.Secret(), Why: why}
+	return ch
 }
 
 // since is how the declaration changed: what was secret in either stays hidden.
@@ -173,7 +176,7 @@ func declared(rec *release.Record, objects []object.Object) map[object.Ref]decla
 		return out
 	}
 	for i, o := range objects {
-		out[o.Ref()] = declaration{ref: o.Ref(), instance: o.Instance, version: o.GVK().Version, digest: o.Digest(), hook: o.Hook != nil, body: &objects[i]}
+		out[o.Ref()] = declaration{ref: o.Ref(), instance: o.Instance, version: o.GVK().Version, digest: o.Digest(), hook: o.Hook, body: &objects[i]}
 	}
 	return out
 }

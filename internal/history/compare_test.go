@@ -148,3 +148,24 @@ func TestCompareOpen(t *testing.T) {
 		t.Errorf("%q", said)
 	}
 }
+
+// TestCompareHooks: hooks are told and counted apart, as in a plan; those that are the same are in no number.
+func TestCompareHooks(t *testing.T) {
+	hook := func(name, value string) object.Object {
+		o := configMap(name, value)
+		o.Hook = &object.Hook{Events: []object.Event{object.PreUpgrade}, Weight: 3}
+		return o
+	}
+	one, two := rec(1, 1, release.Succeeded), rec(2, 2, release.Succeeded)
+	c := ClusterChange{before: &one, after: &two}
+	c.Change([]object.Object{configMap("app", "1"), hook("same", "1"), hook("other", "1")}, []object.Object{configMap("app", "2"), hook("same", "1"), hook("other", "2"), hook("new", "1")},
+		false, func(s string) string { return s })
+	if n := c.Plan.Count(); n.Update != 1 || n.Create != 0 || n.Hooks != 2 || n.Unchanged != 0 {
+		t.Errorf("%+v", n)
+	}
+	for _, ch := range c.Plan.Changes {
+		if (ch.Hook != nil) != (ch.Ref.Name != "app") || ch.Hook != nil && (ch.Hook.Event != object.PreUpgrade || ch.Hook.Weight != 3) {
+			t.Errorf("%+v", ch)
+		}
+	}
+}

@@ -2,10 +2,12 @@ package release
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
 
@@ -36,6 +38,27 @@ func (r *Record) Unready() string {
 		return "the last run failed (" + strings.Join(r.Unfinished, ", ") + ")"
 	case r != nil && r.Phase == Failed:
 		return "the last run failed"
+	}
+	return ""
+}
+
+// StoppedAt says at which hooks the last run of an instance stopped, where it failed: those of the first event that did not pass. It is ""
+// where there are none.
+func (r *Record) StoppedAt(instance string) string {
+	life := r.Hooks[instance]
+	if r.Phase != Failed || life.Moment == "" {
+		return ""
+	}
+	for _, e := range []object.Event{life.Moment.Before(), life.Moment.After()} {
+		var hooks []string
+		for _, h := range life.Hooks {
+			if slices.Contains(h.Hook.Events, e) {
+				hooks = append(hooks, h.Ref.String())
+			}
+		}
+		if len(hooks) > 0 && !slices.Contains(life.Done, e) {
+			return fmt.Sprintf("the %s is not done: its %s hooks did not end well (%s)", life.Moment, e, strings.Join(hooks, ", "))
+		}
 	}
 	return ""
 }

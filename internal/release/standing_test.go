@@ -83,3 +83,27 @@ func TestStandingHopeless(t *testing.T) {
 		t.Error(st)
 	}
 }
+
+// TestStoppedAt: where a run failed, an instance says at which hooks it stopped: those of the first event that did not pass.
+func TestStoppedAt(t *testing.T) {
+	hook := func(name string, events ...object.Event) plan.Hook {
+		return plan.Hook{Ref: object.Ref{Kind: "Job", Group: "batch", Namespace: "ns", Name: name}, Hook: object.Hook{Events: events}}
+	}
+	hooks := []plan.Hook{hook("a", object.PreInstall, object.PreUpgrade), hook("b", object.PostUpgrade), hook("c", object.PreDelete)}
+	for name, c := range map[string]struct {
+		phase Phase
+		life  plan.Life
+		want  string
+	}{
+		"before":            {Failed, plan.Life{Hooks: hooks, Moment: plan.Upgrade}, "the upgrade is not done: its pre-upgrade hooks did not end well (Job ns/a)"},
+		"after":             {Failed, plan.Life{Hooks: hooks, Moment: plan.Upgrade, Done: []object.Event{object.PreUpgrade}}, "the upgrade is not done: its post-upgrade hooks did not end well (Job ns/b)"},
+		"all passed":        {Failed, plan.Life{Hooks: hooks, Moment: plan.Install, Done: []object.Event{object.PreInstall}}, ""},
+		"nothing under way": {Failed, plan.Life{Hooks: hooks}, ""},
+		"still at work":     {Applying, plan.Life{Hooks: hooks, Moment: plan.Upgrade}, ""},
+	} {
+		r := &Record{Phase: c.phase, Hooks: map[string]plan.Life{"web": c.life}}
+		if got := r.StoppedAt("web"); got != c.want || r.StoppedAt("other") != "" {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}

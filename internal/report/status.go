@@ -134,6 +134,8 @@ func instanceState(i fleetplan.InstanceStatus) string {
 		return "moved to " + strings.Join(moved, ", ")
 	case i.Suspended:
 		return i.State + ", suspended"
+	case i.Stopped != "":
+		return i.State + ", unfinished"
 	}
 	return i.State
 }
@@ -237,6 +239,9 @@ func phaseText(phase release.Phase) string {
 
 // statusObjects tells of every object that is not ready (with -v of all) and, with -v, of the images.
 func statusObjects(st Style, i fleetplan.InstanceStatus, note func(string, ink)) {
+	if i.Stopped != "" {
+		note(i.Stopped, yellow)
+	}
 	for _, ob := range i.Objects {
 		whole := i.State == fleetplan.StateMoved
 		ok := ob.Status.State == health.Ready && !ob.Drifted && ob.MovedTo == "" || whole
