@@ -204,10 +204,7 @@ func Compared(w io.Writer, c *history.Comparison, st Style) error {
 	}
 	planGroups(o, p, false)
 	if total := p.Counts(); len(p.Clusters) > 0 {
-		hooks := ""
-		if total.Hooks > 0 {
-			hooks = count(total.Hooks, "hook") + " besides, "
-		}
+		hooks := map[bool]string{true: count(total.Hooks, "hook") + " besides, "}[total.Hooks > 0]
 		o.line()
 		o.wrapped(0, fmt.Sprintf("%d came, %d changed, %d went, %s%d are the same. %s changed, %d did not.", total.Create, total.Update, total.Delete,
 			hooks, total.Unchanged, count(len(p.Clusters)-same, "cluster"), same), "")

@@ -134,8 +134,6 @@ func instanceState(i fleetplan.InstanceStatus) string {
 		return "moved to " + strings.Join(moved, ", ")
 	case i.Suspended:
 		return i.State + ", suspended"
-	case i.Stopped != "":
-		return i.State + ", unfinished"
 	}
 	return i.State
 }
