@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -40,12 +41,7 @@ Exit codes: 0 done, 1 error, 3 partly done, 4 not ready in time, 5 refused, 130 
   hawser apply shop.plan -y                         # exactly what was shown by: plan --out shop.plan
   hawser apply -f shop.yaml --kube-context kind -y  # one cluster, no fleet
   hawser apply -f shop.yaml --fleet fleet.yaml -y -o json | jq -r .type`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 && strings.Contains(args[1], "://") {
-				return usagef("%s takes no instance and module\nThey stand in a bundle: instances: {%s: {module: {url: %q}, namespace: ...}}, applied with -f", cmd.CommandPath(), args[0], args[1])
-			}
-			return reference.AtMostOne("plan file")(cmd, args)
-		},
+		Args: reference.AtMostOne("plan file"),
 		RunE: s.apply,
 	}
 	f := cmd.Flags()
@@ -105,7 +101,7 @@ func (s *session) planToApply(cmd *cobra.Command, args []string, pr *progress) (
 		}
 		return bundles, eng, err
 	}
-	if reference.LooksLikeBundle(args[0]) {
+	if info, err := os.Stat(args[0]); reference.LooksLikeBundle(args[0]) || err == nil && info.IsDir() {
 		return nil, nil, usagef("%s is not a saved plan\nBundle files are named with -f: hawser apply -f %s", args[0], args[0])
 	}
 	if flags := commandline.Decided(cmd.Flags(), fleetplan.Lifts); len(flags) > 0 {

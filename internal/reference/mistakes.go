@@ -170,9 +170,21 @@ func longFlag(cmd *cobra.Command, name string) *pflag.Flag {
 	return cmd.InheritedFlags().Lookup(name)
 }
 
+// nameAndSource refuses an instance and its source, which stand in a bundle.
+func nameAndSource(cmd *cobra.Command, args []string) error {
+	way := NameAndSource(args)
+	if way == "" || cmd.Flags().Lookup("file") == nil {
+		return nil
+	}
+	return Usage(cmd.CommandPath()+" takes no instance and its source", "", "", way)
+}
+
 // AtMostOne accepts one optional argument.
 func AtMostOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
+		if err := nameAndSource(cmd, args); err != nil {
+			return err
+		}
 		if len(args) > 1 {
 			return Usage(fmt.Sprintf("%s takes at most one %s, not %d", cmd.CommandPath(), what, len(args)), diag.Nearest(args[0], commandsOf(cmd)), cmd.CommandPath()+" ", cmd.CommandPath()+" --help shows how")
 		}
@@ -188,6 +200,8 @@ func Nothing(cmd *cobra.Command, args []string) error {
 		return nil
 	case LooksLikeBundle(args[0]) && cmd.Flags().Lookup("file") != nil:
 		return Usage(cmd.CommandPath()+" takes no arguments", "", "", "Bundle files are named with -f: "+cmd.CommandPath()+" -f "+args[0])
+	case nameAndSource(cmd, args) != nil:
+		return nameAndSource(cmd, args)
 	case cmd.HasSubCommands() && diag.Nearest(args[0], commandsOf(cmd)) != "":
 		return NoSuchCommand(cmd, args)
 	}

@@ -21,10 +21,12 @@ func TestWordsOfOtherTools(t *testing.T) {
 		}
 		return fe.Findings[0].Fix
 	}
-	for word, want := range map[string]string{"sync": "hawser apply", "template": "hawser build", "get": "hawser status", "undo": "hawser rollback NAME",
+	for word, want := range map[string]string{"sync": "hawser apply", "get": "hawser status", "undo": "hawser rollback NAME",
 		"rollout": "hawser history", "rollout undo": "hawser rollback", "rollout status": "hawser status", "rollout history": "hawser history", "rollout pause deploy/x": "--until-wave",
 		"rollout resume": "goes on", "rollout restart": "kubectl rollout restart", "log": "hawser history", "releases": "hawser history", "revisions": "hawser history",
-		"show x.plan": "hawser plan show", "describe": "hawser status", "import": "--adopt", "logs": "kubectl logs"} {
+		"show x.plan": "hawser plan show", "show values ./web": "values.yaml", "show chart ./web": "Chart.yaml", "dependency update": "helm dependency update", "dep build": "charts/",
+		"repo add x https://x": "repo: URL", "kustomize build .": "kustomize: {path: DIR}", "get manifest web": "hawser inspect resources", "get hooks web": "hawser build", "get notes web": "hawser status",
+		"get values web": "--explain-value", "test web": "--test", "describe": "hawser status", "import": "--adopt", "logs": "kubectl logs"} {
 		if got := fix(NoSuchCommand(root, strings.Fields(word))); !strings.Contains(got, want) || strings.Contains(got, "\n") {
 			t.Errorf("%s: %q", word, got)
 		}
@@ -44,6 +46,15 @@ func TestWordsOfOtherTools(t *testing.T) {
 	}
 	if got := fix(Exactly("BUNDLE")(command(t, "hawser rollback"), []string{"shop", "41"})); got != "the release is named with --to: hawser rollback shop --to 41" {
 		t.Errorf("a release behind the bundle: %q", got)
+	}
+	apply := command(t, "hawser apply")
+	apply.Flags().StringArray("file", nil, "")
+	for args, want := range map[string]string{"web ./web": `helm: {chart: "./web"}`, "web oci://x/y": `module: {url: "oci://x/y"}`, "a.plan b.plan": "--help", "one two": "--help"} {
+		for name, takes := range map[string]cobra.PositionalArgs{"none": Nothing, "one": AtMostOne("plan file")} {
+			if got := fix(takes(apply, strings.Fields(args))); !strings.Contains(got, want) {
+				t.Errorf("%s, taking %s: %q", args, name, got)
+			}
+		}
 	}
 	if got := fix(NoSuchCommand(root, []string{"paln"})); !strings.Contains(got, "did you mean plan") {
 		t.Errorf("a mistyped command: %q", got)

@@ -1,6 +1,8 @@
 package reference
 
 import (
+	"fmt"
+	"maps"
 	"regexp"
 	"strings"
 )
@@ -9,10 +11,25 @@ import (
 // second one decides.
 var commandWords = map[string]string{
 	"sync":            "hawser apply -f BUNDLE makes the clusters what the files say; nothing runs in them",
-	"template":        "hawser build -f BUNDLE shows what is rendered",
 	"get":             "hawser list shows what was delivered, hawser status NAME -v how it is; kubectl get shows objects",
+	"get manifest":    "hawser build -f BUNDLE shows what is rendered, hawser inspect resources INSTANCE what was delivered",
+	"get hooks":       "hawser build -f BUNDLE shows hooks among the other objects, hawser plan -f BUNDLE those that will run",
+	"get notes":       "hawser status NAME -v shows how it is; notes of charts (NOTES.txt) are not kept",
+	"get values":      "hawser inspect values INSTANCE says where they are, hawser vet -f BUNDLE --explain-value INSTANCE.PATH which layer decided one",
 	"describe":        "hawser status NAME -v shows every object and why it is not ready, hawser history show RELEASE a release; kubectl describe shows objects",
-	"show":            "hawser plan show FILE shows a saved plan, hawser history show RELEASE a release, hawser module show a module",
+	"show":            "hawser plan show FILE shows a saved plan, hawser history show RELEASE a release, hawser module show info MODULE a module",
+	"show values":     "hawser module show values MODULE shows the default values of a module; those of a chart are its values.yaml",
+	"show chart":      ofChart,
+	"show readme":     "hawser module show readme MODULE shows that of a module; a chart's is its README.md",
+	"show crds":       "hawser build -f BUNDLE shows what is rendered, definitions too",
+	"show all":        ofChart,
+	"dependency":      dependency,
+	"dependencies":    dependency,
+	"dep":             dependency,
+	"repo":            "the repository of a chart stands in the bundle: instances.NAME.helm: {repo: URL}; hawser lock -f BUNDLE pins what it has now, hawser outdated -f BUNDLE shows what is newer",
+	"search":          "hawser outdated -f BUNDLE shows the newest versions of what a bundle takes, hawser module list oci://... those of a module",
+	"kustomize":       "a kustomization stands in the bundle: instances.NAME.kustomize: {path: DIR}; hawser build -f BUNDLE shows what is rendered",
+	"package":         "hawser module push or hawser artifact push; a chart is taken from its directory too",
 	"login":           "hawser registry login REGISTRY",
 	"logout":          "hawser registry logout REGISTRY",
 	"init":            "hawser module init NAME begins a module; a bundle is a file that you write",
@@ -53,6 +70,9 @@ var commandWords = map[string]string{
 }
 
 const (
+	ofChart    = "a chart's Chart.yaml tells; hawser outdated -f BUNDLE shows its versions, hawser module show info MODULE shows a module"
+	dependency = "what lies in the charts/ of a chart is taken; helm dependency update DIR puts it there"
+
 	releases = "hawser history NAME shows the releases, hawser history show RELEASE one of them"
 	goBack   = "hawser rollback NAME goes back to the release before, hawser rollback NAME --to RELEASE to another"
 	eject    = "hawser eject NAME leaves what was delivered running, without a trace of Hawser"
@@ -61,11 +81,10 @@ const (
 
 // commandWordsOf are such words below single commands.
 var commandWordsOf = map[string]map[string]string{
-	"hawser artifact": {"verify": "hawser artifact pull oci://... --verify cosign --cosign-key KEY takes it only if it is signed", "sign": "hawser artifact push --sign cosign signs what it pushes"},
-	"hawser module":   {"verify": "hawser module pull oci://... --verify cosign --cosign-key KEY takes it only if it is signed", "sign": "hawser module push --sign cosign signs what it pushes"},
-	"hawser fleet":    {"import-kubeconfig": "hawser fleet import kubeconfig", "list": "hawser fleet ls", "status": "hawser fleet check says whether clusters can be used; hawser status what runs on them"},
-	"hawser history":  {"undo": goBack, "rollback": goBack, "log": releases, "get": releases, "describe": releases, "ls": releases, "list": releases},
-	"hawser plan":     {"apply": "hawser apply FILE carries a saved plan out"},
+	"hawser module":  {"verify": "hawser module pull oci://... --verify cosign --cosign-key KEY takes it only if it is signed", "sign": "hawser module push --sign cosign signs what it pushes"},
+	"hawser fleet":   {"import-kubeconfig": "hawser fleet import kubeconfig", "status": "hawser fleet check says whether clusters can be used; hawser status what runs on them"},
+	"hawser history": {"undo": goBack, "rollback": goBack, "log": releases, "get": releases, "describe": releases, "ls": releases, "list": releases},
+	"hawser plan":    {"apply": "hawser apply FILE carries a saved plan out"},
 }
 
 // flagWords are flags of other tools, with our way; those of one letter too.
@@ -111,6 +130,26 @@ func Command(path string, words ...string) string {
 		return of[words[0]+" "+words[1]]
 	}
 	return of[words[0]]
+}
+
+// Ways are all answers to words of other tools, by the command below which they are typed and by those words.
+func Ways() map[string]map[string]string {
+	out := maps.Clone(commandWordsOf)
+	out["hawser"] = commandWords
+	return out
+}
+
+// NameAndSource is our way where a command is given an instance and what it is made of, as helm install and timoni apply take
+// them; "" for other arguments.
+func NameAndSource(args []string) string {
+	if len(args) != 2 || !strings.Contains(args[1], "/") || strings.ContainsAny(args[0], "/.") {
+		return ""
+	}
+	from := fmt.Sprintf("helm: {chart: %q}", args[1])
+	if strings.Contains(args[1], "://") {
+		from = fmt.Sprintf("module: {url: %q}", args[1])
+	}
+	return "they stand in a bundle: instances: {" + args[0] + ": {" + from + ", namespace: ...}}, named with -f"
 }
 
 // Arguments are our way where a command of ours is given an argument that it takes not, as that of another tool does.
