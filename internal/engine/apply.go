@@ -109,7 +109,7 @@ func (e *Engine) unchanged(ctx context.Context, fp *Prepared, req Request, out *
 func (p *Prepared) stamp() release.Record {
 	r := p.run
 	rec := release.Record{V: 1, Bundle: p.Bundle, Owner: p.Owner, Head: p.Head, Rollout: release.NewRolloutID(), Phase: release.Applying, Author: r.req.Author,
-		Message: r.req.Message, Version: r.Version, Commit: r.from.Commit, Plan: p.Digest(), RollbackTo: p.RollbackTo}
+		Message: r.req.Message, Version: r.Version, Commit: r.from.Commit, Plan: p.Digest(), RollbackTo: p.RollbackTo, Ejecting: p.Verb == "eject"}
 	if fleetplan.Ends(p.Verb) {
 		rec.Phase = release.Deleting
 	}

@@ -28,6 +28,10 @@ func TestEject(t *testing.T) {
 	if _, err := maps.Patch(t.Context(), "app", types.MergePatchType, []byte(`{"data":{"theirs":"two"}}`), metav1.PatchOptions{FieldManager: "somebody"}); err != nil {
 		t.Fatal(err)
 	}
+	helm := `{"metadata":{"annotations":{"meta.helm.sh/release-name":"web","meta.helm.sh/release-namespace":"` + r.name + `"}},"data":{"key":"one"}}`
+	if _, err := maps.Patch(t.Context(), "alone", types.MergePatchType, []byte(helm), metav1.PatchOptions{FieldManager: "helm"}); err != nil {
+		t.Fatal(err)
+	}
 	before, err := r.admin.AppsV1().Deployments(r.name).Get(t.Context(), "web", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -112,6 +116,9 @@ func TestEjectStopped(t *testing.T) {
 		t.Error("what was changed since is ejected")
 	}
 	rec := r.record()
+	if rep, _ := r.Status(t.Context(), req); len(rep.Clusters) != 1 || !rep.Clusters[0].Ejecting {
+		t.Errorf("status says nothing of it: %+v", rep.Clusters)
+	}
 	if rec == nil || !slices.ContainsFunc(rec.Inventory, func(o plan.Owned) bool { return o.Ref.Name == "second" }) {
 		t.Fatalf("the record has lost it: %+v", rec)
 	}

@@ -37,11 +37,13 @@ type ClusterStatus struct {
 	// Release is the number of the release over the fleet, which rollback --to takes; 0 for one of before releases had any.
 	Release int `json:"release,omitempty"`
 	// Phase of the record.
-	Phase   release.Phase `json:"phase,omitempty"`
-	Head    string        `json:"head,omitempty"`
-	Applied time.Time     `json:"applied,omitzero"`
-	Author  string        `json:"author,omitempty"`
-	Message string        `json:"message,omitempty"`
+	Phase release.Phase `json:"phase,omitempty"`
+	// Ejecting: the last run was an eject, which is not done.
+	Ejecting bool      `json:"ejecting,omitempty"`
+	Head     string    `json:"head,omitempty"`
+	Applied  time.Time `json:"applied,omitzero"`
+	Author   string    `json:"author,omitempty"`
+	Message  string    `json:"message,omitempty"`
 	// RollbackTo is the release that the revision went back to, nil for one that was applied from files.
 	RollbackTo *release.Name `json:"rollbackTo,omitempty"`
 	// Unknown says why nobody knows what is installed there: the records may not, or can not, be read.
@@ -228,6 +230,7 @@ func (s *StatusReport) MarkSkipped() {
 func (s ClusterStatus) With(rec release.Record, inProgress string) ClusterStatus {
 	s.Bundle, s.Revision, s.Release, s.Phase, s.Head, s.InProgress = rec.Bundle, rec.Revision, rec.Release, rec.Phase, rec.Head, inProgress
 	s.Applied, s.Author, s.Message, s.RollbackTo = rec.Finished, rec.Author, rec.Message, rec.RollbackTo
+	s.Ejecting = rec.Ejecting
 	s.Run = rollout.Run{Cluster: s.Cluster, Rollout: rec.Rollout, Revision: rec.Head, Began: rec.Started,
 		Ended: rec.Phase.Complete(), InProgress: inProgress != ""}
 	return s

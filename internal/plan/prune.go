@@ -100,10 +100,16 @@ func (c *computation) fate(o Owned, live Live) (Action, Code, string) {
 	return Delete, CodeDropped, why
 }
 
-// eject lets an object of ours stay that a delete would remove or keep.
+// eject lets an object of ours stay that a delete would remove or keep, and takes our marks also off one that others manage too.
 func (c *computation) eject(ch *Change) {
-	if c.Options.Ejecting && (ch.Action == Delete || ch.Code == CodeKept) {
-		ch.Action, ch.Code, ch.Why = Release, CodeEjected, "stays as it is"
+	live := c.Live[ch.Ref]
+	marked := live.OwnerLabel == c.Owner || live.OwnerLabel == "" && live.Own != ""
+	switch {
+	case !c.Options.Ejecting:
+	case ch.Action == Delete, ch.Code == CodeKept:
+		ch.Action, ch.Code, ch.Why = Release, CodeEjected, ""
+	case ch.Code == CodeForeign && marked && c.owned[ch.Ref].UID == live.UID:
+		ch.Code = CodeEjected
 	}
 }
 

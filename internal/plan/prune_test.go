@@ -149,11 +149,13 @@ func TestRetakenIsRefused(t *testing.T) {
 	}
 }
 
-// TestEjecting: what a delete would remove or keep stays without our marks; what is not ours, or is gone, is let go as ever.
+// TestEjecting: what a delete would remove or keep stays without our marks, and so does what others manage too; what is not ours,
+// or is gone, is let go as ever.
 func TestEjecting(t *testing.T) {
 	ref := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}
 	ours := Live{Found: true, UID: "u", Own: "e", OwnerLabel: "me"}
-	kept, theirs, leaving, another := ours, ours, ours, ours
+	kept, theirs, leaving, another, reconciled, released := ours, ours, ours, ours, ours, ours
+	reconciled.Foreign, reconciled.Reconciled, released.Foreign, released.Released = "Flux Kustomization flux-system/apps", true, "Helm release ns/web", true
 	kept.Keep, theirs.OwnerLabel, leaving.Terminating, another.UID = true, "other", true, "v"
 	for name, c := range map[string]struct {
 		owned Owned
@@ -168,7 +170,11 @@ func TestEjecting(t *testing.T) {
 		"another bundle's":   {Owned{}, theirs, CodeForeign},
 		"gone":               {Owned{}, Live{}, CodeGone},
 		"another object":     {Owned{}, another, CodeReplaced},
-		"without our entry":  {Owned{}, Live{Found: true, UID: "u", OwnerLabel: "me"}, CodeForeign},
+		"Flux's, too":        {Owned{}, reconciled, CodeEjected},
+		"Helm's, too":        {Owned{}, released, CodeEjected},
+		"without our entry":  {Owned{}, Live{Found: true, UID: "u", OwnerLabel: "me"}, CodeEjected},
+		"without our label":  {Owned{}, Live{Found: true, UID: "u", Own: "e"}, CodeEjected},
+		"without our marks":  {Owned{}, Live{Found: true, UID: "u"}, CodeForeign},
 		"kind is not served": {Owned{}, Live{Unserved: true}, CodeUnserved},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -176,7 +182,10 @@ func TestEjecting(t *testing.T) {
 			p := Compute(Input{Owner: "me", Owned: []Owned{c.owned}, Live: map[object.Ref]Live{ref: c.live},
 				Options: Options{Deleting: true, Ejecting: true, NoHooks: true, LetUnserved: true}})
 			if len(p.Changes) != 1 || p.Changes[0].Action != Release || p.Changes[0].Code != c.want {
-				t.Errorf("%+v, want %s", p.Changes, c.want)
+				t.Fatalf("%+v, want %s", p.Changes, c.want)
+			}
+			if why := p.Changes[0].Why; c.live.Foreign != "" && why != c.live.Foreign+" manages it too" || strings.Contains(why, "stays") {
+				t.Errorf("why: %q", why)
 			}
 		})
 	}

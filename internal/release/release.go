@@ -71,9 +71,11 @@ type Record struct {
 	// Release is the number of the release over the fleet; 0 in records of before there were any, see Number.
 	Release int `json:"release,omitempty"`
 	// Head is the digest of the bundle's files, its locked sources and the rollout; Rollout the id of the run.
-	Head     string    `json:"head"`
-	Rollout  string    `json:"rollout"`
-	Phase    Phase     `json:"phase"`
+	Head    string `json:"head"`
+	Rollout string `json:"rollout"`
+	Phase   Phase  `json:"phase"`
+	// Ejecting: the run was to leave the objects to themselves, without our marks.
+	Ejecting bool      `json:"ejecting,omitempty"`
 	Started  time.Time `json:"started"`
 	Finished time.Time `json:"finished,omitzero"`
 	// Soaked: the canaries of the cluster's wave had soaked before it was its turn, so that no soak follows it. False in

@@ -215,14 +215,16 @@ func lastRun(c fleetplan.ClusterStatus) string {
 	case c.NotStarted:
 		return "the last rollout stopped before it came here"
 	case c.Phase != "" && c.Phase != release.Succeeded:
-		return "the last run " + phaseText(c.Phase)
+		return "the last run " + phaseText(c)
 	}
 	return ""
 }
 
 // phaseText says what an unfinished or failed record means.
-func phaseText(phase release.Phase) string {
-	switch {
+func phaseText(c fleetplan.ClusterStatus) string {
+	switch phase := c.Phase; {
+	case c.Ejecting:
+		return "did not end ejecting it; hawser eject " + c.Bundle + " goes on, applying with --adopt takes it back"
 	case phase == release.Failed:
 		return "failed"
 	case phase == release.Written:
@@ -232,7 +234,7 @@ func phaseText(phase release.Phase) string {
 	case phase.Open():
 		return "ended while " + string(phase) + "; applying again resumes it"
 	}
-	return string(phase)
+	return string(c.Phase)
 }
 
 // statusObjects tells of every object that is not ready (with -v of all) and, with -v, of the images.
