@@ -16,7 +16,7 @@ func lasting(r object.Ref, hook, ownNamespace bool) bool { return !hook && !ownN
 // that ended in the middle was to take over, another bundle's is no less than what was written; and what a run was to adopt
 // and did not is the former owner's, whose system our hooks are not for.
 func (c *computation) goesOver(name string) bool {
-	over, deleted, installed := false, "", c.installed(name)
+	by, deleted, installed := "", "", c.installed(name)
 	for _, o := range c.Owned {
 		if o.Instance != name || !lasting(o.Ref, o.Hook != nil, o.OwnNamespace) {
 			continue
@@ -24,7 +24,9 @@ func (c *computation) goesOver(name string) bool {
 		first, declared := c.first[o.Ref]
 		live := c.Live[o.Ref]
 		same := live.Found && (live.UID == o.UID || o.UID == "" && !installed)
-		over = over || declared && first.Hook == nil && same
+		if declared && first.Hook == nil && same {
+			by = "instance " + first.Instance
+		}
 		for _, ch := range c.plan.Changes {
 			switch {
 			case ch.Ref != o.Ref || ch.Hook != nil:
@@ -32,18 +34,19 @@ func (c *computation) goesOver(name string) bool {
 				deleted = ch.Ref.String()
 			case ch.Action == Release:
 				if ch.Code == CodeMoved || ch.Code == CodeForeign && ((live.ForeignBundle || live.Reconciled || live.Released) && same || o.UID == "" && !installed) {
-					over, c.away[name] = true, true
+					by = map[bool]string{true: "bundle " + c.Beside.Declares[o.Ref].Bundle, false: orUnknown(live.Foreign)}[c.handed(o.Ref) != ""]
+					c.away[name] = true
 				}
 			}
 		}
 	}
-	if over && deleted != "" && len(c.Lives[name].Hooks) > 0 {
-		f := diag.Warnf("hooks-handed-over", "the hooks for the removal of instance %s are not run: another instance delivers a part of it now", name)
+	if by != "" && deleted != "" && len(c.Lives[name].Hooks) > 0 {
+		f := diag.Warnf("hooks-handed-over", "the hooks for the removal of instance %s are not run: %s delivers a part of it now", name, by)
 		f.Object, f.Instance, f.Why = deleted, name, "what nobody declares of it is deleted without them"
 		f.Fix = "move what stays in one run and remove the rest in the next, when the hooks have to run"
 		c.find(f)
 	}
-	return over
+	return by != ""
 }
 
 // takesOver reports whether the cluster has something lasting of an instance that this bundle has not delivered under its

@@ -267,3 +267,34 @@ func renamed(in *Input) {
 		in.Desired[i].Instance = "web2"
 	}
 }
+
+// TestWhoDeliversNow: where hooks of a removal do not run because somebody else delivers a part of the instance, it is said who.
+func TestWhoDeliversNow(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Input)
+		want   string
+	}{
+		"a bundle of the files": {func(in *Input) {
+			in.Beside.Declares = map[object.Ref]Declaration{handedWeb: {Bundle: "b", Instance: "web"}}
+		}, "bundle b delivers"},
+		"a bundle that has it": {func(in *Input) { in.Live[handedWeb] = handedTo(handedWeb, "b", "w") }, "Hawser bundle b delivers"},
+		"Helm": {func(in *Input) {
+			in.Live[handedWeb] = Live{Found: true, UID: "w", Own: "e", OwnerLabel: "me", Foreign: "Helm release ns/web", Released: true}
+		}, "Helm release ns/web delivers"},
+		"Flux": {func(in *Input) {
+			in.Live[handedWeb] = Live{Found: true, UID: "w", Own: "e", OwnerLabel: "me", Foreign: "Flux HelmRelease ns/web", Reconciled: true}
+		}, "Flux HelmRelease ns/web delivers"},
+		"another instance": {func(in *Input) {
+			in.Desired = append(in.Desired, Desired{Ref: handedWeb, Version: "v1", Instance: "next", Digest: "d1", Namespaced: true})
+		}, "instance next delivers"},
+	} {
+		in := inputOf(t, "inputs: {other: o1}\n"+handedLived)
+		more := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "more"}
+		in.Owned = append(in.Owned, Owned{Ref: more, Version: "v1", Instance: "web", UID: "x", Own: "e"})
+		in.Live[more] = Live{Found: true, UID: "x", Own: "e", OwnerLabel: "me"}
+		c.change(&in)
+		if fs := Compute(in).Findings; len(fs) != 1 && name != "Helm" || !strings.Contains(fs[0].What, "are not run: "+c.want+" a part of it now") {
+			t.Errorf("%s: %v", name, fs)
+		}
+	}
+}

@@ -23,8 +23,7 @@ func LiveOf(m metav1.ObjectMeta, manager string) Live {
 	l.OwnReplicas, l.ReplicasOwner = object.ReplicasOf(m.ManagedFields, manager)
 	l.Own, l.OwnVersion = object.OwnEntry(m.ManagedFields, manager)
 	f := object.ForeignOwner(m.Labels, m.Annotations, m.ManagedFields, manager)
-	l.Foreign, l.ForeignManagers, l.Reconciled, l.ForeignBundle = f.Owner, f.Managers, f.Reconciled, f.Bundle
-	l.Released, l.Hook = f.Release, f.Hook
+	l.Foreign, l.ForeignManagers, l.Reconciled, l.ForeignBundle, l.Released, l.Hook = f.Owner, f.Managers, f.Reconciled, f.Bundle, f.Release, f.Hook
 	l.ForeignEntries = object.EntriesOf(m.ManagedFields, f.Managers)
 	return l
 }
