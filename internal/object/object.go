@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -129,6 +130,11 @@ type Hook struct {
 	Weight int     `json:"weight,omitempty"`
 	// Delete are policies: BeforeHookCreation (also when empty), HookSucceeded, HookFailed.
 	Delete []string `json:"delete,omitempty"`
+}
+
+// OnlyTests reports whether the hook runs for nothing else.
+func (h Hook) OnlyTests() bool {
+	return !slices.ContainsFunc(h.Events, func(e Event) bool { return e != Test })
 }
 
 // Ref returns the object's identity.

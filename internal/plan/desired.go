@@ -31,7 +31,7 @@ func SameDeclared(instance string, a, b []Desired) bool {
 	of := func(list []Desired) map[object.Ref]string {
 		out := map[object.Ref]string{}
 		for _, d := range list {
-			if d.Instance == instance && !d.OwnNamespace && (d.Hook == nil || !onlyTests(*d.Hook)) {
+			if d.Instance == instance && !d.OwnNamespace && (d.Hook == nil || !d.Hook.OnlyTests()) {
 				out[d.Ref] = d.Digest
 			}
 		}

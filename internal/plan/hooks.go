@@ -164,12 +164,10 @@ func (c *computation) hook(d Desired, e object.Event, resumed bool) {
 	case resumed && !moved && !taken && c.Open && live.UID != own.UID && !live.Terminating:
 		ch.Action, ch.Code, ch.Why = Unchanged, CodeInterrupted, "was started by the run that ended; it is waited for"
 	default:
-		ch.Action = Recreate
-		former := "of an earlier run"
+		ch.Action, ch.Why = Recreate, e.When()+"; the one of an earlier run is deleted before"+finalizers(live)
 		if taken {
-			ch.From, former = live.Foreign, "that "+live.Foreign+" left"
+			ch.From, ch.Why = live.Foreign, e.When()+"; the one that "+live.Foreign+" left is deleted before"+finalizers(live)
 		}
-		ch.Why += "; the one " + former + " is deleted before" + finalizers(live)
 	}
 	c.add(ch)
 }

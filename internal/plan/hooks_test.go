@@ -337,7 +337,7 @@ func drawHooks(t *rapid.T) Input {
 		if instance == "i" && rapid.Bool().Draw(t, "declared") {
 			in.Desired = append(in.Desired, d)
 		}
-		if rapid.Bool().Draw(t, "recorded") && !onlyTests(hook) {
+		if rapid.Bool().Draw(t, "recorded") && !hook.OnlyTests() {
 			l, ok := lives[instance]
 			if !ok {
 				l.Moment, l.Inputs = rapid.SampledFrom(moments).Draw(t, "moment"), rapid.SampledFrom([]string{"k1", "k2"}).Draw(t, "lifeInputs")

@@ -135,16 +135,12 @@ func Rekey(lives map[string]Life, instance, before, now string) {
 func recorded(hooks []Desired) []Hook {
 	var out []Hook
 	for _, d := range hooks {
-		if !onlyTests(*d.Hook) {
+		if !d.Hook.OnlyTests() {
 			out = append(out, Hook{Ref: d.Ref, Version: d.Version, Digest: d.Digest, Hook: *d.Hook})
 		}
 	}
 	slices.SortFunc(out, func(a, b Hook) int { return a.Ref.Compare(b.Ref) })
 	return out
-}
-
-func onlyTests(h object.Hook) bool {
-	return !slices.ContainsFunc(h.Events, func(e object.Event) bool { return e != object.Test })
 }
 
 // here reports whether the instance is placed on the cluster and wanted.
