@@ -141,11 +141,10 @@ func clusterOf(cp *fleetplan.ClusterPlan, blocked map[string]string) Cluster {
 	return c
 }
 
-// objectOf is what a change that would put an object right says of it; false where it says nothing, and for what moved to
-// another bundle of the same files.
+// objectOf is what a change that would put an object right says of it; false where it says nothing.
 func objectOf(ch plan.Change) (Object, bool) {
 	o := Object{Object: ch.Ref, Instance: ch.Instance, Why: ch.Why}
-	if ch.Hook != nil || ch.Code == plan.CodeMoved {
+	if ch.Hook != nil {
 		return o, false
 	}
 	switch ch.Action {

@@ -19,7 +19,7 @@ func planned(changes ...plan.Change) *fleetplan.FleetPlan {
 		Plan: &plan.Plan{Changes: changes, Unchanged: 2}}}}
 }
 
-// Each change that would put an object right says what became of it; hooks, and what moved to another bundle of the same files, are no
+// Each change that would put an object right says what became of it; hooks are no
 // drift. What stands against putting it right is told beside the object, everything else as a finding.
 func TestOf(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -16,17 +16,17 @@ import (
 // nobody can tell what it should have is one that does not answer, with the reason. Request.Reads: it is only looked at.
 func (e *Engine) PlanDrift(ctx context.Context, req Request) (*Prepared, error) {
 	req.SkipWaves = true // each goes to its own release
-	fp, err := e.fromRecords(ctx, req, "drift", plan.Options{Adopt: req.Adopt, Recreate: req.Recreate, LetUnserved: req.LetUnserved, Diff: true, NoHooks: true, NoPrune: true},
+	return e.fromRecords(ctx, req, "drift", plan.Options{Adopt: req.Adopt, Recreate: req.Recreate, LetUnserved: req.LetUnserved, Diff: true, NoHooks: true, NoPrune: true},
 		func(r *run, fp *Prepared, _ string) diag.Findings { return r.asReleased(ctx, fp) })
-	if err != nil {
-		return nil, err
+}
+
+// stayed are the declarations of what has not moved to other bundles of the same files: what has is theirs, whatever is adopted.
+func (w *work) stayed(ctx context.Context, desired []plan.Desired) []plan.Desired {
+	if !w.corrects {
+		return desired
 	}
-	for _, w := range fp.works {
-		if w.back != nil {
-			w.Plan.Moved(release.MovedTo(ctx, w.target.store, *w.back, w.observed.Live))
-		}
-	}
-	return fp, nil
+	moved := release.MovedTo(ctx, w.target.store, *w.back, w.observed.Live)
+	return slices.DeleteFunc(slices.Clone(desired), func(d plan.Desired) bool { return moved[d.Ref] != "" })
 }
 
 // asReleased makes what the last release left on each cluster desired there, but for suspended instances, which stay as they are.

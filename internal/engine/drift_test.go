@@ -283,3 +283,43 @@ func TestRetakenByHelm(t *testing.T) {
 		t.Errorf("%v", r.data())
 	}
 }
+
+// TestDriftMoved: what moved to another bundle of the same files, which was applied and the former one not, is no drift, and a
+// correction leaves it there, adopting or not, and puts the rest right.
+func TestDriftMoved(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	first, second := r.pair("", r.configMap("app", "key: a")+r.configMap("stays", "key: a"), r.configMap("other", "key: b"))
+	r.applied(first)
+	r.applied(second)
+	r.pair("", r.configMap("stays", "key: a"), r.configMap("other", "key: b")+r.configMap("app", "key: b"))
+	r.applied(second)
+	uid := r.uidOf("app")
+	drifts := func(adopt bool) (*Prepared, Request) {
+		req := r.back("")
+		req.Bundle, req.Adopt = first.Bundle, adopt
+		fp, err := r.PlanDrift(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(fp.Close)
+		return fp, req
+	}
+	for _, adopt := range []bool{false, true} {
+		fp, _ := drifts(adopt)
+		if rep := drift.Of([]*fleetplan.FleetPlan{fp.FleetPlan}); rep.Drifted() != 0 || fp.Findings.HasErrors() || !fp.settled() {
+			t.Errorf("adopt %v: %+v %v", adopt, fp.Counts(), fp.Findings)
+		}
+		r.patch("kubectl-edit", "ConfigMap", "stays", `{"data":{"key":"by hand"}}`)
+		fp, req := drifts(adopt)
+		r.carried(fp, req)
+		r.heldBy("app", uid, second.Bundle)
+		for name, want := range map[string]string{"app": "b", "stays": "a"} {
+			if cm, err := r.admin.CoreV1().ConfigMaps(r.name).Get(t.Context(), name, metav1.GetOptions{}); err != nil || cm.Data["key"] != want {
+				t.Errorf("adopt %v: %s: %v %v", adopt, name, cm.Data, err)
+			}
+		}
+	}
+	r.applied(first)
+	r.heldBy("app", uid, second.Bundle)
+}

@@ -336,6 +336,7 @@ func (r *run) observe(ctx context.Context, w *work, o plan.Options) (plan.Input,
 		Defined: object.DefinedKinds(objs)})
 	w.observed = obs
 	in.Live, in.Schema, in.NamespaceExists = obs.Live, obs.Schema, obs.NamespaceExists
+	in.Desired = w.stayed(ctx, in.Desired)
 	if in.Ahead = s.ahead; in.Asks() {
 		in.Ahead = r.ahead(ctx, t, s)
 	}

@@ -145,12 +145,3 @@ func (p *Plan) Staying(lives map[string]Life) map[string]Life {
 	maps.DeleteFunc(out, func(name string, _ Life) bool { return slices.Contains(p.HandedOver, name) })
 	return out
 }
-
-// Moved marks the changes of objects that other bundles of the same files have by now, by object.
-func (p *Plan) Moved(to map[object.Ref]string) {
-	for i, c := range p.Changes {
-		if to[c.Ref] != "" {
-			p.Changes[i].Code = CodeMoved
-		}
-	}
-}
