@@ -34,7 +34,7 @@ const (
 	Partial State = "partial"
 	// Pending: it ended well, and other clusters stand at an older release and other files.
 	Pending State = "pending"
-	// Superseded: it ended well, and every cluster that it came to has a newer release.
+	// Superseded: it succeeded, and every cluster that it came to has a newer release.
 	Superseded State = "superseded"
 )
 
@@ -464,7 +464,7 @@ func (l *ledger) state(rollout string) State {
 		return Partial
 	case bad > 0:
 		return Failed
-	case !current:
+	case !current && out == Succeeded: // that nobody waited is known of it for ever
 		return Superseded
 	case l.order[0] == rollout && l.behind(rollout, is):
 		return Pending

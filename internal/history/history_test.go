@@ -78,6 +78,7 @@ func TestStates(t *testing.T) {
 		"it failed where it came":                   {[]Cluster{keeps("a", rec(2, 2, bad), rec(1, 1, ok)), keeps("b", rec(1, 1, ok))}, []string{"R2 failed a:in b:1", "R1 succeeded a:in b:in"}},
 		"a failure that another followed stays one": {[]Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, bad))}, []string{"R2 succeeded a:in", "R1 failed a:in"}},
 		"nobody waited":                             {[]Cluster{keeps("a", rec(1, 1, release.Written)), keeps("b", rec(1, 1, ok))}, []string{"R1 written a:in b:in"}},
+		"nobody waited, and another followed":       {[]Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, release.Written))}, []string{"R2 succeeded a:in", "R1 written a:in"}},
 		"at work":                                   {[]Cluster{keeps("a", rec(1, 1, release.Applying)), keeps("b", rec(1, 1, ok))}, []string{"R1 applying a:in b:in"}},
 		"a delete that ended":                       {[]Cluster{keeps("a", rec(2, 2, release.Deleting), rec(1, 1, ok)), keeps("b")}, []string{"R2 deleting a:in b:-", "R1 superseded a:in b:-"}},
 		"c did not answer":                          {[]Cluster{keeps("a", rec(1, 1, ok)), {Name: "c", Unreachable: "no route"}}, []string{"R1 succeeded a:in c:?"}},

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,7 +33,7 @@ func (r *Rollback) Name() *release.Name {
 // Back finds the release of a bundle to go back to: the one that to names by number or rollout, whatever cluster of the fleet it came
 // to. With "" it is decided of the releases that came to the clusters of the run (in later waves, too): a rollback that is the newest one goes on, to where it went,
 // however often that is asked; else it is the newest release before the newest one that
-// failed nowhere in the fleet, or, without one, the one before the newest. Which one is the newest must be known then, and clusters
+// succeeded wherever it came to in the fleet, or, without one, the newest that nobody waited for, then the one before the newest. Which one is the newest must be known then, and clusters
 // that contradict one another leave the choice to the user. Clusters that the release
 // did not come to have what they had at that time. The error is for a release that there is not; clusters that did not answer have
 // neither record nor finding.
@@ -158,7 +159,7 @@ func (h *History) agreed(newest Release) error {
 	return h.undecided(fmt.Sprintf("the clusters do not say the same of release %s, the newest", newest.Name()), strings.Join(parts, "; "))
 }
 
-// disputed refuses to pass over a release, on the way to the one that was found, that ended well on some clusters and not on
+// disputed refuses to pass over a release, on the way to the one that was found, that succeeded on some clusters and not on
 // others: the record of one would choose for all.
 func (h *History) disputed(found string) error {
 	all := h.Bundles[0].Releases
@@ -169,7 +170,7 @@ func (h *History) disputed(found string) error {
 		var good, bad []string
 		for _, c := range r.Clusters {
 			switch {
-			case c.In && c.Phase.Complete():
+			case c.In && c.Phase == release.Succeeded:
 				good = append(good, c.Cluster)
 			case c.In:
 				bad = append(bad, c.Cluster+" ("+string(c.Phase)+")")
@@ -177,7 +178,7 @@ func (h *History) disputed(found string) error {
 		}
 		if len(good) > 0 && len(bad) > 0 && (r.Release < all[0].Release || all[0].Release == 0) {
 			return h.undecided(fmt.Sprintf("the clusters do not say the same of release %s, the one before %s", r.Name(), all[0].Name()),
-				"it ended well on "+diag.Few(good)+", and not on "+diag.Few(bad))
+				"it succeeded on "+diag.Few(good)+", and not on "+diag.Few(bad))
 		}
 	}
 	return nil
@@ -253,11 +254,11 @@ func (h *History) gap(chosen, newest Release) diag.Findings {
 	return diag.Findings{f}
 }
 
-// before is the newest release before the newest one that ended well wherever it came to; without one the one before the
-// newest, and nil when there is none.
+// before is the newest release before the newest one that succeeded wherever it came to; without one the newest that nobody waited
+// for, then the one before the newest, and nil when there is none.
 func (h *History) before() *Release {
 	all := h.Bundles[0].Releases
-	var first *Release
+	var first, written *Release
 	for i := range all[1:] {
 		r := &all[i+1]
 		if r.Release >= all[0].Release && all[0].Release != 0 {
@@ -265,14 +266,14 @@ func (h *History) before() *Release {
 		}
 		switch r.State {
 		case Failed, Partial, Applying, Deleting:
-			if first == nil {
-				first = r
-			}
+			first = cmp.Or(first, r)
+		case Written:
+			written = cmp.Or(written, r)
 		default:
 			return r
 		}
 	}
-	return first
+	return cmp.Or(written, first)
 }
 
 // doubts are the reasons why a cluster cannot go back to a record, and warnings.
@@ -290,12 +291,15 @@ func (l *ledger) doubts(to Release, rec *release.Record, unknown string) diag.Fi
 		f.Why = "its run is at work, or died: what it declares is recorded when it ends"
 		f.Fix = "apply its files again, or " + choose
 		return diag.Findings{f}
-	case rec.Phase == release.Failed:
+	case rec.Phase != release.Succeeded:
 		at := to
 		if rec.Rollout != to.Rollout {
 			at = Release{Release: l.ranks[rec.Rollout].number, Rollout: rec.Rollout}
 		}
 		f := diag.Warnf("failed-release", "release %s had failed here", at.Name())
+		if rec.Phase == release.Written {
+			f = diag.Warnf("unawaited-release", "release %s was written here with --wait=false: nobody knows whether it got ready", at.Name())
+		}
 		f.Fix = choose
 		return diag.Findings{f}
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func TestBack(t *testing.T) {
-	const ok, bad, open = release.Succeeded, release.Failed, release.Applying
+	const ok, bad, open, written = release.Succeeded, release.Failed, release.Applying, release.Written
 	back := func(r release.Record, to int) release.Record {
 		r.RollbackTo = &release.Name{Release: to, Rollout: rec(1, to, ok).Rollout}
 		r.Head = rec(1, to, ok).Head
@@ -47,6 +47,10 @@ func TestBack(t *testing.T) {
 		"b may have a newer one, and may not be read":   {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), {Name: "b", Unknown: "forbidden"}}, codes: "newest-unknown"},
 		"a rollback goes on while b does not answer":    {clusters: []Cluster{keeps("a", back(rec(3, 3, bad), 1), rec(2, 2, ok), rec(1, 1, ok)), {Name: "b", Unreachable: "no route"}}, want: "R1 a:R1 b:-"},
 		"the one before had failed":                     {clusters: []Cluster{keeps("a", rec(3, 3, ok), rec(2, 2, bad), rec(1, 1, ok))}, want: "R1 a:R1"},
+		"nobody waited for the one before":              {clusters: []Cluster{keeps("a", rec(3, 3, ok), rec(2, 2, written), rec(1, 1, ok))}, want: "R1 a:R1"},
+		"nobody waited for any":                         {clusters: []Cluster{keeps("a", rec(4, 4, ok), rec(3, 3, bad), rec(2, 2, written), rec(1, 1, written))}, want: "R2 a:R2", codes: "unawaited-release@a"},
+		"nobody waited, and it is named":                {clusters: []Cluster{keeps("a", rec(3, 3, ok), rec(2, 2, written), rec(1, 1, ok))}, to: "2", want: "R2 a:R2", codes: "unawaited-release@a"},
+		"nobody waited on b alone":                      {clusters: []Cluster{keeps("a", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(3, 3, ok), rec(2, 2, written), rec(1, 1, ok))}, codes: "disputed-release"},
 		"it had failed on b alone":                      {clusters: []Cluster{keeps("a", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(3, 3, ok), rec(2, 2, bad), rec(1, 1, ok))}, codes: "disputed-release"},
 		"it had failed on b alone, and is named":        {clusters: []Cluster{keeps("a", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(3, 3, ok), rec(2, 2, bad), rec(1, 1, ok))}, to: "1", want: "R1 a:R1 b:R1"},
 		"it had failed wherever it came":                {clusters: []Cluster{keeps("a", rec(3, 3, ok), rec(2, 2, bad), rec(1, 1, ok)), keeps("b", rec(2, 3, ok), rec(1, 1, ok))}, want: "R1 a:R1 b:R1"},
