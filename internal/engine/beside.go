@@ -9,6 +9,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/source"
@@ -51,7 +52,7 @@ func (r *run) lookBeside(ctx context.Context, w *work, in *plan.Input) diag.Find
 		var names []string
 		for _, s := range specs {
 			names = append(names, s.Name)
-			untold := plan.Untold(s.Name, r.besideOf(s.Name).declare(ctx, w.target, &b))
+			untold := place.Untold(s.Name, r.besideOf(s.Name).declare(ctx, w.target, &b))
 			if b.Told = b.Told && len(untold) == 0; asks { // else it is that bundle's matter
 				findings = append(findings, untold...)
 			}
@@ -120,7 +121,7 @@ func (r *run) others(t *target, name string) ([]v1alpha1.BundleSpec, diag.Findin
 	}
 	specs, findings := r.program.Evaluate(t.facts)
 	if findings.HasErrors() {
-		return nil, plan.Untold("", findings)
+		return nil, place.Untold("", findings)
 	}
 	return slices.DeleteFunc(slices.Clone(specs), func(s v1alpha1.BundleSpec) bool { return s.Name == name }), nil
 }
@@ -155,7 +156,7 @@ func (r *run) declare(ctx context.Context, t *target, b *plan.Beside) diag.Findi
 		r.assemble(look, s) // of a kind that is not served there is nothing that could be deleted
 	}
 	former := look.record.Former(false)
-	if b.Add(spec.Name, s.desired, former.Owned, s.suspended); b.Former != nil && b.Yields[owner] != "" {
+	if b.Add(spec.Name, s.desired, former.Owned, s.suspended, t.session.Plural); b.Former != nil && b.Yields[owner] != "" {
 		b.Former[owner] = former
 	}
 	if b.Ahead != nil {

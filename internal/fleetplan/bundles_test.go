@@ -38,6 +38,8 @@ func TestRenews(t *testing.T) {
 		"deferred, and somebody else's":    {shown: []plan.Change{deferred}, now: []plan.Change{change(create, func(ch *plan.Change) { ch.Action = plan.Adopt })}, want: "now it would adopt"},
 		"a value that was not read":        {shown: []plan.Change{create}, now: []plan.Change{change(create, func(ch *plan.Change) { ch.Digest = "2" })}, unread: true},
 		"handed over":                      {shown: []plan.Change{{Action: plan.Adopt, Ref: configMap("x"), FormerEntries: "1"}}, now: []plan.Change{{Action: plan.Adopt, Ref: configMap("x"), FormerEntries: "2", ResourceVersion: "2"}}, before: wrote},
+		"handed over and made again":       {shown: []plan.Change{{Action: plan.Release, Ref: configMap("x"), UID: "u", Code: plan.CodeMoved}}, now: []plan.Change{{Action: plan.Release, Ref: configMap("x"), UID: "v", Code: plan.CodeForeign}}, before: wrote},
+		"let go, and replaced by somebody": {shown: []plan.Change{{Action: plan.Release, Ref: configMap("x"), UID: "u"}}, now: []plan.Change{{Action: plan.Release, Ref: configMap("x"), UID: "v"}}, want: "is another object now"},
 		"taken over from somebody, moving": {shown: []plan.Change{{Action: plan.Adopt, Ref: configMap("x"), FormerEntries: "1"}}, now: []plan.Change{{Action: plan.Adopt, Ref: configMap("x"), FormerEntries: "2", ResourceVersion: "2"}}, want: "was changed since"},
 	} {
 		with := func(changes []plan.Change) *FleetPlan {

@@ -89,6 +89,12 @@ func (c *Client) ByGroupKind(gk schema.GroupKind) (KindInfo, bool) {
 	return info, ok
 }
 
+// Plural is the name of a kind in paths, "" where it is not served.
+func (c *Client) Plural(gk schema.GroupKind) string {
+	info, _ := c.ByGroupKind(gk)
+	return info.Resource
+}
+
 // NearKind is the kind that a name which is not served may mean: the same kind at another version or of another group,
 // or the most similar name; "" when none is close.
 func (c *Client) NearKind(gvk schema.GroupVersionKind) string {

@@ -58,6 +58,12 @@ func (r Ref) IsCRD() bool {
 // IsNamespace reports whether the ref is a Namespace of Kubernetes' own.
 func (r Ref) IsNamespace() bool { return r.Group == "" && r.Kind == "Namespace" }
 
+// StandsOn are the Namespace and the definition without which an object cannot be; those of one that needs none are nobody's. plural
+// is its kind's name in paths.
+func (r Ref) StandsOn(plural string) []Ref {
+	return []Ref{{Kind: "Namespace", Name: r.Namespace}, {Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: plural + "." + r.Group}}
+}
+
 // IsAPIService reports whether the ref is the registration of a group and version with the API server.
 func (r Ref) IsAPIService() bool {
 	return r.Group == "apiregistration.k8s.io" && r.Kind == "APIService"

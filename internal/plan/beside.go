@@ -1,8 +1,11 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
@@ -13,6 +16,8 @@ import (
 type Beside struct {
 	// Declares is the bundle that declares an object there, by object.
 	Declares map[object.Ref]Declaration
+	// Stands tells for what of another bundle a Namespace or definition stays that none declares, by that.
+	Stands map[object.Ref]string
 	// Hooks is the bundle that declares an object there as a hook, by object.
 	Hooks map[object.Ref]string
 	// Yields are bundles by owner id: what they have in the cluster and declare no longer goes over to the bundle that does.
@@ -154,12 +159,14 @@ func (c *computation) movedFrom(r object.Ref, live Live) string {
 	return ""
 }
 
-// handed is why an object is let go that another bundle of the same files declares, "" when none does.
+// handed is why an object is let go that another bundle of the same files declares, or stands on, "" when none does.
 func (c *computation) handed(r object.Ref) string {
 	to := c.Beside.Declares[r].Bundle
 	switch {
-	case to == "":
+	case to == "" && c.Options.Deleting: // what is in it holds it up, see InUse
 		return ""
+	case to == "":
+		return c.Beside.Stands[r]
 	case r.IsNamespace():
 		return "handed to bundle " + to + " of the same files, which declares or uses it"
 	}
@@ -191,10 +198,15 @@ func (c *computation) claimed(r object.Ref, live Live) (why, fix string) {
 const ways = "rename ours, remove theirs, or take it over with --adopt"
 
 // Add adds what a bundle declares, and what the inventory has of its instances that are left as they are. Where two declare
-// an object, the first counts; one that declares a Namespace counts before those that use it.
-func (b *Beside) Add(bundle string, desired []Desired, owned []Owned, suspended map[string]bool) {
+// an object, the first counts; one that declares a Namespace counts before those that use it. plural is the name of a kind in paths.
+func (b *Beside) Add(bundle string, desired []Desired, owned []Owned, suspended map[string]bool, plural func(schema.GroupKind) string) {
 	if b.Declares == nil {
-		b.Declares, b.Hooks = map[object.Ref]Declaration{}, map[object.Ref]string{}
+		b.Declares, b.Hooks, b.Stands = map[object.Ref]Declaration{}, map[object.Ref]string{}, map[object.Ref]string{}
+	}
+	stand := func(r object.Ref) {
+		for _, on := range r.StandsOn(plural(r.GroupKind())) {
+			b.Stands[on] = cmp.Or(b.Stands[on], "stays for "+r.String()+" of bundle "+bundle+" of the same files")
+		}
 	}
 	add := func(r object.Ref, d Declaration) {
 		if before := b.Declares[r]; before.Bundle == "" || before.OwnNamespace && !d.OwnNamespace {
@@ -203,7 +215,7 @@ func (b *Beside) Add(bundle string, desired []Desired, owned []Owned, suspended 
 		}
 	}
 	for _, d := range desired {
-		if d.Hook != nil {
+		if stand(d.Ref); d.Hook != nil {
 			b.Hooks[d.Ref] = bundle
 		} else {
 			add(d.Ref, Declaration{Instance: d.Instance, Pos: d.Pos, Declared: d.Declared, OwnNamespace: d.OwnNamespace})
@@ -211,6 +223,7 @@ func (b *Beside) Add(bundle string, desired []Desired, owned []Owned, suspended 
 	}
 	for _, o := range owned {
 		if suspended[o.Instance] && o.Hook == nil {
+			stand(o.Ref)
 			add(o.Ref, Declaration{Instance: o.Instance, OwnNamespace: o.OwnNamespace})
 		}
 	}
@@ -225,23 +238,4 @@ func (b *Beside) AddRecord(owner, release string, f Former) {
 	for _, o := range f.Owned {
 		b.Recorded[o.Ref] = Holder{Bundle: f.Bundle, Release: release}
 	}
-}
-
-// Untold refuses to decide without knowing what a bundle of the same files declares (bundle "": any of them), when the
-// findings why have errors; nil when they have none.
-func Untold(bundle string, why diag.Findings) diag.Findings {
-	if !why.HasErrors() {
-		return nil
-	}
-	first := why.Errors()[0]
-	f := diag.Errorf("untold-bundle", "it cannot be told what bundle %s of the same files declares, and the plan depends on it", bundle)
-	if bundle == "" {
-		f.What = "it cannot be told what the other bundles of the same files declare, and the plan depends on it"
-	}
-	f.Pos, f.Instance, f.Why = first.Pos, first.Instance, first.What
-	if first.Why != "" {
-		f.Why += ": " + first.Why
-	}
-	f.Fix = "mend that, or keep the bundles in files of their own: what is deleted here may be declared there"
-	return diag.Findings{f}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 )
@@ -98,7 +100,7 @@ func TestNamespaceGoesToWhoDeclaresIt(t *testing.T) {
 	of := func(uses ...bool) (b Beside) {
 		b.Yields = map[string]string{"o": "other"}
 		for _, u := range uses {
-			b.Add("other", []Desired{{Ref: ref, OwnNamespace: u}}, nil, nil)
+			b.Add("other", []Desired{{Ref: ref, OwnNamespace: u}}, nil, nil, plural)
 		}
 		return b
 	}
@@ -166,8 +168,8 @@ func TestBesideAdd(t *testing.T) {
 	ref := func(name string) object.Ref { return object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: name} }
 	var b Beside
 	b.Add("first", []Desired{{Ref: ref("a")}, {Ref: ref("hook"), Hook: &object.Hook{}}}, []Owned{{Ref: ref("old"), Instance: "app"},
-		{Ref: ref("asleep"), Instance: "web"}, {Ref: ref("ran"), Instance: "web", Hook: &Ran{}}}, map[string]bool{"web": true})
-	b.Add("second", []Desired{{Ref: ref("a")}, {Ref: ref("b")}}, nil, nil)
+		{Ref: ref("asleep"), Instance: "web"}, {Ref: ref("ran"), Instance: "web", Hook: &Ran{}}}, map[string]bool{"web": true}, plural)
+	b.Add("second", []Desired{{Ref: ref("a")}, {Ref: ref("b")}}, nil, nil, plural)
 	want := map[object.Ref]Declaration{ref("a"): {Bundle: "first"}, ref("asleep"): {Bundle: "first", Instance: "web"}, ref("b"): {Bundle: "second"}}
 	if !maps.Equal(b.Hooks, map[object.Ref]string{ref("hook"): "first"}) {
 		t.Errorf("hooks: %v", b.Hooks)
@@ -175,8 +177,76 @@ func TestBesideAdd(t *testing.T) {
 	if !maps.Equal(b.Declares, want) {
 		t.Errorf("%v, want %v", b.Declares, want)
 	}
-	if fs := Untold("b", nil); fs != nil {
-		t.Errorf("nothing is wrong: %v", fs)
+	if got := b.Stands[object.Ref{Kind: "Namespace", Name: "ns"}]; got != "stays for ConfigMap ns/a of bundle first of the same files" {
+		t.Errorf("the namespace %s", got)
+	}
+}
+
+func plural(gk schema.GroupKind) string { return strings.ToLower(gk.Kind) + "s" }
+
+// A Namespace or definition that one bundle drops stays for what another of the same files has in it or of it, new or not, hooks
+// and suspended instances included, and as long as it has: then it is pruned. A delete of the bundle is held up by what is there.
+func TestWhatOthersStandOn(t *testing.T) {
+	crd := object.Ref{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: "bars.x.io"}
+	ns := object.Ref{Kind: "Namespace", Name: "ns"}
+	bar := Desired{Ref: object.Ref{Group: "x.io", Kind: "Bar", Namespace: "ns", Name: "one"}}
+	hook := Desired{Ref: bar.Ref, Hook: &object.Hook{}}
+	asleep := Owned{Ref: bar.Ref, Instance: "web"}
+	own := Desired{Ref: ns, OwnNamespace: true}
+	deleting, stays := Options{Deleting: true}, "stays for Bar ns/one of bundle b of the same files"
+	for name, tt := range map[string]struct {
+		desired []Desired
+		owned   []Owned
+		drops   object.Ref
+		options Options
+		lent    bool // before
+		action  Action
+		why     string
+	}{
+		"in the namespace":                {[]Desired{bar}, nil, ns, Options{}, false, Release, stays},
+		"of the kind":                     {[]Desired{bar}, nil, crd, Options{}, false, Release, stays},
+		"a hook":                          {[]Desired{hook}, nil, crd, Options{}, false, Release, stays},
+		"a suspended one":                 {nil, []Owned{asleep}, ns, Options{}, false, Release, stays},
+		"another namespace and kind":      {[]Desired{{Ref: object.Ref{Group: "y.io", Kind: "Bar", Namespace: "no", Name: "one"}}}, nil, ns, Options{}, false, Delete, "no longer in the bundle"},
+		"of the other group":              {[]Desired{{Ref: object.Ref{Group: "y.io", Kind: "Bar", Name: "one"}}}, nil, crd, Options{}, false, Delete, "no longer in the bundle"},
+		"an instance's own, and in it":    {[]Desired{bar, own}, nil, ns, Options{}, false, Release, "handed to bundle b of the same files, which declares or uses it"},
+		"declared there":                  {[]Desired{bar, {Ref: crd}}, nil, crd, Options{}, false, Release, "handed to bundle b of the same files, which declares it"},
+		"let go before":                   {[]Desired{bar}, nil, crd, Options{}, true, "", ""},
+		"let go before, and nobody's now": {nil, nil, crd, Options{}, true, Delete, "was let go for another bundle of the same files, and is declared nowhere any more"},
+		"a delete":                        {[]Desired{bar}, nil, crd, deleting, false, Delete, ""},
+		"a delete of what was let go":     {[]Desired{bar}, nil, crd, deleting, true, "", ""},
+	} {
+		o := Owned{Ref: tt.drops, Version: "v1", Instance: "app", UID: "u", Own: "e", Digest: "d"}
+		in := Input{Owner: "me", Live: map[object.Ref]Live{tt.drops: {Found: true, UID: "u", Own: "e", OwnerLabel: "me"}}, Options: tt.options,
+			Contents: map[object.Ref]Contents{tt.drops: {}}, Beside: Beside{Told: true}, Owned: []Owned{o}}
+		if tt.lent {
+			in.Owned, in.Lent = nil, in.Owned
+		}
+		in.Beside.Add("b", tt.desired, tt.owned, map[string]bool{"web": true}, plural)
+		p := Compute(in)
+		var got Change
+		if len(p.Changes) > 0 {
+			got = p.Changes[0]
+		}
+		if got.Action != tt.action || got.Why != tt.why || len(p.Changes) > 1 || p.Findings.HasErrors() {
+			t.Errorf("%s: %+v %v", name, p.Changes, p.Findings)
+		}
+		if stays := got.Action == Release || tt.lent; stays != (len(p.Lent) == 1) {
+			t.Errorf("%s: lent %v", name, p.Lent)
+		}
+	}
+}
+
+// An instance whose installation has not ended does not wait for a bundle that merely stands on its Namespace: it takes nothing.
+func TestNobodyWaitsForWhoStandsOnIt(t *testing.T) {
+	ns := object.Ref{Kind: "Namespace", Name: "ns"}
+	for name, desired := range map[string][]Desired{"in it": {{Ref: object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}}}, "its own": {{Ref: ns, OwnNamespace: true}}} {
+		in := Input{Owner: "me", Live: map[object.Ref]Live{ns: {Found: true, UID: "u", Own: "e", OwnerLabel: "me"}},
+			Owned: []Owned{{Ref: ns, Version: "v1", Instance: "app", UID: "u", Own: "e"}}, Lives: map[string]Life{"app": {Moment: Install}}}
+		in.Beside.Add("b", desired, nil, nil, plural)
+		if p := Compute(in); len(p.Changes) != 1 || p.Changes[0].Action != Release || len(p.Findings) > 0 {
+			t.Errorf("%s: %+v %v", name, p.Changes, p.Findings)
+		}
 	}
 }
 
@@ -187,7 +257,7 @@ func TestDeclaredByTwoBundles(t *testing.T) {
 	pos := func(file string, line int) diag.Pos { return diag.Pos{File: file, Line: line} }
 	in := Input{Owner: "me", Bundle: "one", Live: map[object.Ref]Live{}, Desired: []Desired{{Ref: ref, Instance: "app", Version: "v1", Digest: "d",
 		Pos: pos("first.yaml", 1), Declared: pos("bundle.yaml", 5)}}}
-	in.Beside.Add("two", []Desired{{Ref: ref, Instance: "web", Pos: pos("second.yaml", 7), Declared: pos("bundle.yaml", 12)}}, nil, nil)
+	in.Beside.Add("two", []Desired{{Ref: ref, Instance: "web", Pos: pos("second.yaml", 7), Declared: pos("bundle.yaml", 12)}}, nil, nil, plural)
 	fs := Compute(in).Findings
 	if len(fs) != 1 || fs[0].Code != "duplicate-object" || fs[0].Pos != pos("first.yaml", 1) || fs[0].What != "bundles one and two of the same files declare the same object" ||
 		fs[0].Why != "instance app is declared at bundle.yaml:5; instance web of bundle two declares it at second.yaml:7 (instance at bundle.yaml:12)" {
@@ -199,7 +269,7 @@ func TestDeclaredByTwoBundles(t *testing.T) {
 	namespace := object.Ref{Kind: "Namespace", Name: "ns"}
 	for name, own := range map[string][2]bool{"used by both": {true, true}, "declared here": {false, true}, "declared there": {true, false}, "declared by both": {false, false}} {
 		in := Input{Owner: "me", Bundle: "one", Live: map[object.Ref]Live{}, Desired: []Desired{{Ref: namespace, OwnNamespace: own[0]}}}
-		in.Beside.Add("two", []Desired{{Ref: namespace, OwnNamespace: own[1]}}, nil, nil)
+		in.Beside.Add("two", []Desired{{Ref: namespace, OwnNamespace: own[1]}}, nil, nil, plural)
 		if got := Compute(in).Findings.HasErrors(); got != (name == "declared by both") {
 			t.Errorf("%s: %v", name, got)
 		}

@@ -91,7 +91,7 @@ func (c *computation) waits(o Owned) bool {
 		return false
 	}
 	_, code, _ := c.fate(o, c.Live[o.Ref])
-	return code == CodeMoved
+	return code == CodeMoved && c.Beside.declarer(o.Ref) != "" // who merely stands on it never takes it
 }
 
 // waiting is the object for which an instance stays with this bundle until another one goes on with its installation, -1 for none.

@@ -15,7 +15,8 @@ func (c *computation) lend(o Owned, ch Change) {
 }
 
 // lent decides about an object that was let go for another bundle. Nothing is left to remember where somebody has it, it is
-// gone, or it is declared here again; where the files, which are those of then, declare it nowhere, it is pruned as ours.
+// gone, or it is declared here again; where the files, which are those of then, declare it nowhere, nor what stands on it, it is
+// pruned as ours.
 func (c *computation) lent(o Owned) {
 	live := c.Live[o.Ref]
 	_, owned := c.owned[o.Ref]
@@ -23,7 +24,7 @@ func (c *computation) lent(o Owned) {
 	switch {
 	case owned || c.declared[o.Ref] || known && (!live.Found || live.UID != o.UID || live.ForeignBundle || !c.ours(live)):
 		c.plan.Refresh = true
-	case known && c.Beside.Told && c.handed(o.Ref) == "" && !c.Options.NoPrune && !c.Rebuilt:
+	case known && c.Beside.Told && c.handed(o.Ref) == "" && c.Beside.Stands[o.Ref] == "" && !c.Options.NoPrune && !c.Rebuilt:
 		c.dropped(o)
 		if ch := &c.plan.Changes[len(c.plan.Changes)-1]; ch.Action == Delete {
 			ch.Why = "was let go for another bundle of the same files, and is declared nowhere any more"

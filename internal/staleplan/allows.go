@@ -59,7 +59,7 @@ func further(was, ch plan.Change) string {
 	switch {
 	case !slices.Contains(atMost[was.Action], ch.Action):
 		return "the plan showed: " + string(was.Action)
-	case was.UID != "" && ch.UID != "" && was.UID != ch.UID:
+	case was.UID != "" && ch.UID != "" && was.UID != ch.UID && ch.Action != plan.Release: // nothing is done to what is let go
 		return "it was replaced since"
 	case ch.Force && !was.Force:
 		return "taking fields from others was not shown"

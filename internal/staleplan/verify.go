@@ -129,6 +129,8 @@ func because(ch plan.Change) string {
 
 func differ(saved, now plan.Change, sameDigest func(saved, now string) bool, shown bool) string {
 	switch {
+	case saved.Action == plan.Release && saved.Code == plan.CodeMoved && now.Action == plan.Release && (now.Code == plan.CodeForeign || now.Code == plan.CodeReplaced):
+		return "" // the bundle that it is handed to has taken it since, or has made it again
 	case saved.Action == plan.Create && saved.UID == "" && now.UID != "" && saved.Hook == nil:
 		return "has appeared since"
 	case saved.UID != "" && now.UID == "" && now.Action == plan.Create:
@@ -137,8 +139,6 @@ func differ(saved, now plan.Change, sameDigest func(saved, now string) bool, sho
 		return "is another object now"
 	case saved.Action != now.Action:
 		return "would be treated otherwise now: " + string(now.Action) + " instead of " + string(saved.Action) + because(now)
-	case saved.Action == plan.Release && saved.Code == plan.CodeMoved && now.Code == plan.CodeForeign:
-		return "" // the bundle that it is handed to has taken it since
 	case !sameDigest(saved.Digest, now.Digest):
 		return "renders differently now"
 	case saved.ResourceVersion != now.ResourceVersion && moved(saved, now.Own, now.FormerEntries):

@@ -26,6 +26,9 @@ func TestVerify(t *testing.T) {
 		Fields: []plan.FieldChange{{Path: "data.k", Old: "1", New: "2"}}}
 	with := func(change func(ch *plan.Change)) plan.Change { ch := update; change(&ch); return ch }
 	fresh := plan.Change{Action: plan.Create, Ref: ref, Digest: "d1"}
+	letGo := func(uid string, code plan.Code) plan.Change {
+		return plan.Change{Action: plan.Release, Ref: ref, UID: uid, Code: code}
+	}
 	for _, c := range []struct {
 		reason     string
 		saved, now *plan.Plan
@@ -45,6 +48,10 @@ func TestVerify(t *testing.T) {
 		{"deletes what is not ours", planOf(plan.Change{Action: plan.Delete, Ref: ref, UID: "u1"}), planOf(), false, "not among what the bundle has here"},
 		{"releases what is not ours", planOf(plan.Change{Action: plan.Release, Ref: ref}), planOf(), false, "not among what the bundle has here"},
 		{"deletes what is changed", planOf(with(func(ch *plan.Change) { ch.Action = plan.Delete })), planOf(update), false, "update instead of delete"},
+		{"handed over and taken", planOf(letGo("u1", plan.CodeMoved)), planOf(letGo("u1", plan.CodeForeign)), false, ""},
+		{"handed over and made again", planOf(letGo("u1", plan.CodeMoved)), planOf(letGo("u2", plan.CodeReplaced)), true, ""},
+		{"handed over, and another one", planOf(letGo("u1", plan.CodeMoved)), planOf(letGo("u2", plan.CodeMoved)), true, "another object"},
+		{"let go, and another one", planOf(letGo("u1", plan.CodeKept)), planOf(letGo("u2", plan.CodeReplaced)), true, "another object"},
 		{"renders differently", planOf(update), planOf(with(func(ch *plan.Change) { ch.Digest = "d2" })), false, "renders differently"},
 		{"with force", planOf(with(func(ch *plan.Change) { ch.Force = true })), planOf(update), false, "treated otherwise"},
 		{"a field less is shown", planOf(with(func(ch *plan.Change) { ch.Fields = nil })), planOf(update), true, "treated otherwise"},
