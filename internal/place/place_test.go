@@ -6,6 +6,7 @@ import (
 
 	"cuelang.org/go/cue/ast"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"hawser.dev/hawser/api/v1alpha1"
@@ -81,7 +82,7 @@ func TestDependencyNotPlaced(t *testing.T) {
 	want := diag.Findings{{Severity: diag.Warning, Code: "dependency-not-placed",
 		What: "api depends on db, which is not placed on this cluster", Why: "placement: groups x do not match no group",
 		Pos: diag.Pos{File: "b.yaml", Line: 7}, Cluster: "a", Instance: "api"}}
-	if d := cmp.Diff(want, fs); d != "" {
+	if d := cmp.Diff(want, fs, cmpopts.IgnoreUnexported(diag.Finding{})); d != "" {
 		t.Error(d)
 	}
 }
