@@ -150,7 +150,9 @@ func TestPolicyIsNoImmutableField(t *testing.T) {
 		if fp.Counts().Recreate > 0 {
 			t.Fatalf("it would be made again: %v", fp.Findings)
 		}
-		if i := slices.IndexFunc(fp.Findings, func(f diag.Finding) bool { return strings.Contains(f.Why, r.name) && strings.Contains(f.Why, "cannot patch resource") }); i >= 0 {
+		if i := slices.IndexFunc(fp.Findings, func(f diag.Finding) bool {
+			return strings.Contains(f.Why, r.name) && strings.Contains(f.Why, "cannot patch resource")
+		}); i >= 0 {
 			return
 		}
 		time.Sleep(250 * time.Millisecond)
