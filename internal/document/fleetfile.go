@@ -24,7 +24,6 @@ var (
 	taintFields      = []string{"key", "value", "effect"}
 	queryFields      = []string{"query", "for", "optional"}
 	waveFields       = []string{"name", "groups", "clusters", "clusterSelector", "canary", "maxParallel", "maxFailures", "soak", "window"}
-	windowFields     = []string{"days", "from", "to", "tz"}
 )
 
 func (d *decoder) fleet(v cue.Value, runtime bool) *v1alpha1.FleetSpec {
@@ -334,31 +333,25 @@ func (d *decoder) wave(v cue.Value) v1alpha1.Wave {
 		case "soak":
 			out.Soak = d.duration(f.value)
 		case "window":
-			out.Window = d.window(f.value)
+			w := &v1alpha1.Window{}
+			texts := map[string]*string{"from": &w.From, "to": &w.To, "tz": &w.TZ}
+			for _, g := range d.fields(f.value, []string{"days", "from", "to", "tz"}) {
+				if g.name == "days" {
+					w.Days = d.strings(g.value)
+				} else {
+					*texts[g.name], _ = d.str(g.value)
+				}
+			}
+			out.Window = w
 		}
 	}
 	return out
 }
 
-func (d *decoder) window(v cue.Value) *v1alpha1.Window {
-	var out v1alpha1.Window
-	texts := map[string]*string{"from": &out.From, "to": &out.To, "tz": &out.TZ}
-	for _, f := range d.fields(v, windowFields) {
-		if f.name == "days" {
-			out.Days = d.strings(f.value)
-		} else {
-			*texts[f.name], _ = d.str(f.value)
-		}
-	}
-	return &out
-}
-
 // clusterCount is a number of clusters; a share of them has a word of its own.
 func (d *decoder) clusterCount(v cue.Value) int {
 	if x, _ := v.Default(); x.Kind() == cue.StringKind {
-		n := diag.Errorf("wrong-type", "must be a number of clusters, is a string")
-		n.Why, n.Fix = "a share of the clusters cannot be said", "write for example 1"
-		d.add(n, v)
+		d.add(diag.Finding{Severity: diag.Error, Code: "wrong-type", What: "must be a number of clusters, is a string", Why: "a share of the clusters cannot be said", Fix: "write for example 1"}, v)
 		return 0
 	}
 	return d.count(v)
@@ -366,9 +359,7 @@ func (d *decoder) clusterCount(v cue.Value) int {
 
 func (d *decoder) duration(v cue.Value) v1alpha1.Duration {
 	if x, _ := v.Default(); x.Kind()&cue.NumberKind != 0 {
-		n := diag.Errorf("wrong-type", "must be a duration, is a number without a unit")
-		n.Fix = "write for example 90s, 2m30s or 1h"
-		d.add(n, v)
+		d.add(diag.Finding{Severity: diag.Error, Code: "wrong-type", What: "must be a duration, is a number without a unit", Fix: "write for example 90s, 2m30s or 1h"}, v)
 		return v1alpha1.Duration{}
 	}
 	s, ok := d.str(v)

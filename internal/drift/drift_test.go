@@ -60,8 +60,7 @@ func TestOf(t *testing.T) {
 			t.Errorf("%s: %+v", name, o.Fields)
 		}
 	}
-	p := planned(plan.Change{Action: plan.Conflict, Code: plan.CodeForeign, Ref: ref("a")})
-	p.Clusters[0].Plan.Moved(map[object.Ref]string{ref("a"): "other"})
+	p := planned()
 	p.Clusters = append(p.Clusters, &fleetplan.ClusterPlan{Cluster: "us", Unreachable: "i/o timeout"}, &fleetplan.ClusterPlan{Cluster: "lab", Plan: &plan.Plan{}})
 	r := Of([]*fleetplan.FleetPlan{p, p})
 	if r.Drifted() != 0 || r.Unknown() != 1 || !r.Bundles[0].Clusters[2].NotInstalled || len(r.NotInstalled(nil)) != 0 {

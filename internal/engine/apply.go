@@ -39,15 +39,15 @@ func (e *Engine) Apply(ctx context.Context, fp *Prepared, req Request) (*fleetpl
 		return out, e.unchanged(ctx, fp, req, out)
 	}
 	fp.Schedule = rollout.Settle(fp.Schedule, !req.SkipWindows, fp.settledOn)
-	if findings := rollout.Closed(fp.Schedule, e.now(), diag.Error); len(findings) > 0 {
-		out.Result, out.Findings = fleetplan.Failed, findings
-		return out, &fleetplan.RefusedError{Findings: findings}
-	}
+	findings := rollout.Closed(fp.Schedule, e.now(), diag.Error)
 	if req.SkipUnreachable {
 		fp.Schedule = rollout.WithoutUnreachable(fp.Schedule)
 		fp.MarkCanaries()
 	}
-	if findings := fp.Reviewed(ctx); len(findings) > 0 {
+	if len(findings) == 0 {
+		findings = fp.Reviewed(ctx)
+	}
+	if len(findings) > 0 {
 		out.Result, out.Findings = fleetplan.Failed, findings
 		return out, &fleetplan.RefusedError{Findings: findings}
 	}
@@ -136,8 +136,7 @@ type loop struct {
 	rows     map[string]*fleetplan.ClusterOutcome
 	ended    chan *fleetplan.ClusterOutcome
 	inFlight int
-	wave     int
-	stopSaid bool
+	said     fleetplan.Said
 }
 
 func (l *loop) run(ctx context.Context) {
@@ -150,7 +149,12 @@ func (l *loop) run(ctx context.Context) {
 			l.state, d = rollout.Next(l.fp.Schedule, rollout.Stop(l.state, l.fp.Schedule.Closes(d.Wave, d.WakeAt)), nil, l.now())
 		}
 		arrived = nil
-		l.announce(d)
+		for _, ev := range l.said.Announce(d, l.fp.Schedule, l.out.Rollout, l.inFlight) {
+			l.emit(ev)
+		}
+		if d.Stop != "" && l.out.Stopped == "" {
+			l.out.Stopped, l.out.StoppedWave = d.Stop, d.Wave
+		}
 		for _, name := range d.Start {
 			l.start(ctx, name, d.Wave)
 		}
@@ -168,7 +172,7 @@ func (l *loop) run(ctx context.Context) {
 		case row := <-l.ended:
 			l.inFlight--
 			l.rows[row.Cluster] = row
-			arrived = append(arrived, l.arrival(row))
+			arrived = append(arrived, row.Arrival(func() time.Time { return l.fp.works[row.Cluster].target.record.End() }))
 		case <-timer:
 		case <-stop:
 			stop = nil
@@ -181,33 +185,6 @@ func (l *loop) run(ctx context.Context) {
 			}
 			return
 		}
-	}
-}
-
-// arrival is what the rollout learns of a cluster that ended. One on which nothing was to be done has soaked since the
-// run that finished it.
-func (l *loop) arrival(row *fleetplan.ClusterOutcome) rollout.Outcome {
-	o := rollout.Outcome{Cluster: row.Cluster, OK: row.OK(), Why: row.SoakReason()}
-	if w := l.fp.works[row.Cluster]; row.Result == fleetplan.UpToDate {
-		if o.At = time.Unix(1, 0); w.target.record != nil {
-			o.At = w.target.record.Finished
-		}
-	}
-	return o
-}
-
-func (l *loop) announce(d rollout.Decision) {
-	if d.Wave > l.wave && len(d.Start) > 0 && !l.fp.Schedule.Sequential {
-		l.wave = d.Wave
-		l.emit(fleetplan.Event{Type: fleetplan.EventWave, Rollout: l.out.Rollout, Wave: d.Wave, Message: l.fp.Schedule.Waves[d.Wave-1].Name})
-	}
-	if d.Soaking != "" {
-		l.emit(fleetplan.Event{Type: fleetplan.EventSoak, Rollout: l.out.Rollout, Wave: d.Wave, Until: d.WakeAt, Message: "soaking after the " + d.Soaking})
-	}
-	if d.Stop != "" && !l.stopSaid {
-		l.stopSaid = true
-		l.out.Stopped, l.out.StoppedWave = d.Stop, d.Wave
-		l.emit(fleetplan.Event{Type: fleetplan.EventStop, Rollout: l.out.Rollout, Wave: d.Wave, Message: d.Stop, Done: l.inFlight})
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/render"
+	"hawser.dev/hawser/internal/source"
 )
 
 // made is what was made up for a bundle on one cluster: as it is kept there, and as this run will keep it.
@@ -224,11 +225,7 @@ func (r *run) rotated(ctx context.Context, t *target, s *set) diag.Findings {
 
 // instances are the names of the bundle's instances, wherever they are placed.
 func (s *set) instances() []string {
-	var names []string
-	for _, in := range s.spec.Instances {
-		names = append(names, in.Name)
-	}
-	return names
+	return source.Declared{Instances: s.spec.Instances}.Names()
 }
 
 // source is where the run's new values come from; it is one for each cluster and run.

@@ -228,8 +228,7 @@ func (r *run) finish(ctx context.Context, fp *Prepared) {
 		fp.Head = r.head(used)
 	}
 	fp.Schedule = rollout.Settle(rollout.Canaries(sch, fp.changes), !r.req.SkipWindows, fp.settledOn)
-	fp.Findings = append(fp.Findings, rollout.Closed(fp.Schedule, r.now(), diag.Warning)...)
-	fp.Findings = append(fp.Findings, findings...)
+	fp.Findings = slices.Concat(fp.Findings, findings, rollout.Closed(fp.Schedule, r.now(), diag.Warning))
 	if !fleetplan.Ends(fp.Verb) {
 		fp.Findings = append(fp.Findings, r.gate(ctx, fp.FleetPlan)...)
 	}
@@ -401,8 +400,7 @@ func (r *run) base(ctx context.Context, w *work) (map[object.Ref]object.Object, 
 	for _, o := range objs {
 		out[o.Ref()] = o
 	}
-	lacking := w.target.record.Unapplied(out)
-	if err = errors.Join(err, release.Earlier(ctx, w.target.store, w.set.owner, lacking, out)); err != nil {
+	if err = errors.Join(err, release.Earlier(ctx, w.target.store, w.set.owner, w.target.record.Unapplied(out), out)); err != nil {
 		findings = append(findings, diag.Finding{Severity: diag.Info, Code: "no-recorded-set",
 			What: "the recorded objects cannot be read; comparing with the live ones", Why: r.redact(err.Error())})
 	}

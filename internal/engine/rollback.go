@@ -120,11 +120,7 @@ func (w *work) keepMade(ctx context.Context, later []madeguard.Later) diag.Findi
 	changed, stays := madeguard.Keep(slices.Collect(maps.Values(w.set.bodies)), w.target.made.now, madeOf(w.back), now, later)
 	for _, o := range changed {
 		w.set.bodies[o.Ref()] = o
-		for i, d := range w.set.desired {
-			if d.Ref == o.Ref() && d.Hook == nil {
-				w.set.desired[i].Digest = o.Digest()
-			}
-		}
+		release.Redeclare(w.set.desired, o)
 	}
 	return slices.Concat(findings, fs, stays)
 }

@@ -5,6 +5,7 @@ import (
 
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/rollout"
 )
 
 // EventType names an event.
@@ -50,4 +51,27 @@ type Event struct {
 	Until   time.Time    `json:"until,omitzero"`
 	Counts  *plan.Counts `json:"counts,omitempty"`
 	Summary *Outcome     `json:"summary,omitempty"`
+}
+
+// Said is what has been said of a rollout: the wave that began last, and that it stops.
+type Said struct {
+	Wave    int
+	Stopped bool
+}
+
+// Announce are the events of a decision of a rollout, inFlight clusters being at work.
+func (s *Said) Announce(d rollout.Decision, sch rollout.Schedule, rolloutID string, inFlight int) []Event {
+	var out []Event
+	if d.Wave > s.Wave && len(d.Start) > 0 && !sch.Sequential {
+		s.Wave = d.Wave
+		out = append(out, Event{Type: EventWave, Rollout: rolloutID, Wave: d.Wave, Message: sch.Waves[d.Wave-1].Name})
+	}
+	if d.Soaking != "" {
+		out = append(out, Event{Type: EventSoak, Rollout: rolloutID, Wave: d.Wave, Until: d.WakeAt, Message: "soaking after the " + d.Soaking})
+	}
+	if d.Stop != "" && !s.Stopped {
+		s.Stopped = true
+		out = append(out, Event{Type: EventStop, Rollout: rolloutID, Wave: d.Wave, Message: d.Stop, Done: inFlight})
+	}
+	return out
 }

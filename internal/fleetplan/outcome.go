@@ -10,6 +10,7 @@ import (
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/rollout"
 )
 
 // Result of one cluster or of a whole rollout.
@@ -120,6 +121,18 @@ func (c *ClusterOutcome) SoakReason() string {
 		return c.Reason
 	}
 	return ""
+}
+
+// Arrival is what the rollout learns of a cluster that ended. One on which nothing was to be done has soaked since the
+// run that finished it: finished tells when that was, zero for never.
+func (c *ClusterOutcome) Arrival(finished func() time.Time) rollout.Outcome {
+	o := rollout.Outcome{Cluster: c.Cluster, OK: c.OK(), Why: c.SoakReason()}
+	if c.Result == UpToDate {
+		if o.At = finished(); o.At.IsZero() {
+			o.At = time.Unix(1, 0)
+		}
+	}
+	return o
 }
 
 // NotSoaked makes the row of a cluster that was not well at the end of its soak, because of objects that are no longer ready,

@@ -37,13 +37,7 @@ func TestMadeAnew(t *testing.T) {
 	writes := plan.Plan{Changes: []plan.Change{{Ref: ref, Instance: "app", Action: plan.Update}}}
 	moved := plan.Plan{Changes: []plan.Change{{Ref: ref, Instance: "app", Action: plan.Adopt, Code: plan.CodeMoved, FromManagers: []string{object.Manager("bb")}}}}
 	adopted := func(ref object.Ref, manager string) plan.Plan {
-		from := map[string]string{"helm": "Helm release ns/app", "": "nobody we know"}[manager]
-		return plan.Plan{Changes: []plan.Change{{Ref: ref, Instance: "app", Action: plan.Adopt, Code: plan.CodeAdopted, From: from, FromManagers: []string{manager}}}}
-	}
-	checked := func(fields ...plan.FieldChange) plan.Plan {
-		p := adopted(ref, "")
-		p.Changes[0].Checked, p.Changes[0].Fields = true, fields
-		return p
+		return plan.Plan{Changes: []plan.Change{{Ref: ref, Instance: "app", Action: plan.Adopt, Code: plan.CodeAdopted, From: "Helm release ns/app", FromManagers: []string{manager}}}}
 	}
 	bodies := map[object.Ref]object.Object{ref: {Body: map[string]any{"data": map[string]any{"p": "x bmV3LXBhc3N3b3JkLW9mLWFwcA== y"}}},
 		plain: {Body: map[string]any{"data": map[string]any{"p": "c3RhdGlj"}}}}
@@ -86,12 +80,6 @@ func TestMadeAnew(t *testing.T) {
 			chance.Settled{Kept: kept{"app": taken("bc")}, Came: came("bc", "app", false)}, "kept-values-moved"},
 		{"it is adopted from a bundle of other files", adopted(ref, object.Manager("bb")), plan.Input{Desired: desired}, chance.Settled{}, "kept-values-moved"},
 		{"what is adopted from there holds nothing made up", adopted(plain, object.Manager("bb")), plan.Input{Desired: desired}, chance.Settled{}, ""},
-		{"it is adopted from nobody", adopted(ref, ""), plan.Input{Desired: desired}, chance.Settled{}, "kept-values-in-use"},
-		{"what is adopted from nobody holds nothing made up", adopted(plain, ""), plan.Input{Desired: desired}, chance.Settled{}, ""},
-		{"it is adopted from nobody, and nothing of it is replaced", checked(plan.FieldChange{Path: "data.p", Hidden: true, Added: true}), plan.Input{Desired: desired}, chance.Settled{}, ""},
-		{"it is adopted from nobody, and a value is replaced", checked(plan.FieldChange{Path: "data.p", Hidden: true}), plan.Input{Desired: desired}, chance.Settled{}, "kept-values-in-use"},
-		{"it is adopted with what is kept", adopted(ref, ""), plan.Input{Desired: desired}, chance.Settled{Kept: kept{"app": answers("new-password-of-app")}}, ""},
-		{"a delete kept it, and not what it was made with", plan.Plan{Changes: []plan.Change{{Ref: ref, Instance: "app", Action: plan.Update, Code: plan.CodeAgain}}}, plan.Input{Desired: desired}, chance.Settled{}, "kept-values-in-use"},
 		{"it is adopted from Helm, which makes anew itself", adopted(ref, "helm"), plan.Input{Desired: desired}, chance.Settled{}, ""},
 		{"it goes to another bundle", plan.Plan{Changes: []plan.Change{{Ref: ref, Instance: "app", Action: plan.Release, Code: plan.CodeMoved}}}, plan.Input{}, chance.Settled{}, ""},
 	} {
@@ -101,6 +89,38 @@ func TestMadeAnew(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", c.reason, got, c.want)
+		}
+	}
+}
+
+// TestInUse: what is there without the bundle, from whomever but Helm, keeps what it holds.
+func TestInUse(t *testing.T) {
+	ref, plain := object.Ref{Kind: "Secret", Namespace: "ns", Name: "login"}, object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "plain"}
+	bodies := map[object.Ref]object.Object{ref: {Body: map[string]any{"data": map[string]any{"p": "x bmV3LXBhc3N3b3JkLW9mLWFwcA== y"}}},
+		plain: {Body: map[string]any{"data": map[string]any{"p": "c3RhdGlj"}}}}
+	made := chance.Answers{Calls: []chance.Call{{Func: chance.Generate, Value: "new-password-of-app"}}}
+	kept := chance.Settled{Kept: map[string]chance.Answers{"app": made}}
+	adopted := plan.Change{Ref: ref, Action: plan.Adopt, Code: plan.CodeAdopted, From: "nobody we know"}
+	with := func(ch plan.Change, set func(*plan.Change)) plan.Change { ch.Instance = "app"; set(&ch); return ch }
+	replaces := func(fields ...plan.FieldChange) func(*plan.Change) {
+		return func(ch *plan.Change) { ch.Checked, ch.Fields = true, fields }
+	}
+	for reason, c := range map[string]struct {
+		ch   plan.Change
+		s    chance.Settled
+		want bool
+	}{
+		"from nobody":                            {with(adopted, func(*plan.Change) {}), chance.Settled{}, true},
+		"nothing made up is in it":               {with(adopted, func(ch *plan.Change) { ch.Ref = plain }), chance.Settled{}, false},
+		"nothing of it is replaced":              {with(adopted, replaces(plan.FieldChange{Path: "data.p", Hidden: true, Added: true})), chance.Settled{}, false},
+		"a value is replaced":                    {with(adopted, replaces(plan.FieldChange{Path: "data.p", Hidden: true})), chance.Settled{}, true},
+		"with what is kept":                      {with(adopted, func(*plan.Change) {}), kept, false},
+		"from Helm, which makes anew itself":     {with(adopted, func(ch *plan.Change) { ch.From = "Helm release ns/app" }), chance.Settled{}, false},
+		"a delete kept it, and not the password": {with(adopted, func(ch *plan.Change) { ch.Action, ch.Code = plan.Update, plan.CodeAgain }), chance.Settled{}, true},
+	} {
+		found := MadeAnew(&plan.Plan{Changes: []plan.Change{c.ch}}, plan.Input{}, "app", c.s, made, bodies)
+		if (len(found) == 1 && found[0].Code == "kept-values-in-use") != c.want || len(found) > 0 != c.want {
+			t.Errorf("%s: %v", reason, found)
 		}
 	}
 }

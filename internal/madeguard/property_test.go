@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"pgregory.net/rapid"
 
 	"hawser.dev/hawser/internal/chance"
@@ -131,7 +132,7 @@ func (h *house) input(bundle string, now map[string]chance.Answers) plan.Input {
 	}
 	if plan.AsksBeside(in) {
 		in.Beside.Yields = map[string]string{beside: beside}
-		in.Beside.Add(beside, h.desired(beside, h.bundles[beside].answers), nil, nil)
+		in.Beside.Add(beside, h.desired(beside, h.bundles[beside].answers), nil, nil, func(schema.GroupKind) string { return "" })
 	}
 	digests := map[object.Ref]string{}
 	for _, d := range in.Desired {

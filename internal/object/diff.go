@@ -56,7 +56,7 @@ func (d *differ) maps(path string, trail []trailStep, old, new map[string]any) {
 	}
 	slices.Sort(keys)
 	for _, k := range keys {
-		if d.full(trail) {
+		if len(trail) >= whole && d.full() {
 			return
 		}
 		o, hasOld := old[k]
@@ -77,10 +77,10 @@ func (d *differ) values(path string, trail []trailStep, old, new any, hasOld, ha
 		return
 	}
 	before := len(d.out)
-	if !d.full(trail) {
+	if !d.full() {
 		d.differing(path, trail, old, new, hasOld, hasNew)
 	}
-	if d.full(trail) {
+	if d.full() {
 		d.out = d.out[:before]
 		d.leaf(path, trail, old, new, hasOld, hasNew)
 	}
@@ -103,9 +103,6 @@ func (d *differ) differing(path string, trail []trailStep, old, new any, hasOld,
 		}
 		if len(oldList) == len(newList) && allMaps(oldList) && allMaps(newList) {
 			for i, item := range oldList {
-				if d.full(trail) {
-					return
-				}
 				at := strconv.Itoa(i)
 				st := step(trail, trailStep{name: at, item: item, other: newList[i], position: at})
 				d.values(path+"["+at+"]", st, item, newList[i], true, true)
@@ -119,10 +116,15 @@ func (d *differ) differing(path string, trail []trailStep, old, new any, hasOld,
 // whole are the levels from which on a part is told as a whole where its fields are too many. Above the masks have a say.
 const whole = 3
 
-// full: nothing more is said of the fields below a trail.
-func (d *differ) full(trail []trailStep) bool { return len(trail) >= whole && d.spent > maxPaths }
+// full: the part at a trail is told as a whole; over: nothing is said of what stands in one that is.
+func (d *differ) full() bool { return d.spent > maxPaths }
+
+func (d *differ) over(trail []trailStep) bool { return len(trail) > whole && d.full() }
 
 func (d *differ) leaf(path string, trail []trailStep, old, new any, hasOld, hasNew bool) {
+	if d.over(trail) {
+		return
+	}
 	const ofStep = 80
 	d.spent += len(path) + ofStep*len(trail)
 	f := FieldDiff{Path: path, Old: old, New: new, HasOld: hasOld, HasNew: hasNew, trail: trail}
@@ -140,9 +142,6 @@ func (d *differ) keyed(path string, trail []trailStep, fields []string, old, new
 	}
 	seen := map[string]bool{}
 	for i, item := range old {
-		if d.full(trail) {
-			return
-		}
 		k := keyOf(item, fields)
 		seen[k] = true
 		st := trailStep{name: k, item: item, position: strconv.Itoa(i)}
@@ -160,9 +159,6 @@ func (d *differ) keyed(path string, trail []trailStep, fields []string, old, new
 	}
 	for i, item := range new {
 		if k := keyOf(item, fields); !seen[k] {
-			if d.full(trail) {
-				return
-			}
 			steps := step(trail, trailStep{name: k, item: item, position: strconv.Itoa(i)})
 			d.leaf(path+"["+d.shownKey(steps, fields)+"]", steps, nil, item, false, true)
 		}

@@ -36,9 +36,8 @@ func (o Object) Claimed() Object {
 	}
 	ref, p, used := o.Ref(), newPathSet(o.Sensitive), map[int]bool{}
 	p.scalars(o.Body, nil, p.start(), func(trail []trailStep, _ string, path int) {
-		if _, seen := used[path]; !seen || ref.open(trail) {
-			used[path] = !ref.open(trail)
-		}
+		was, seen := used[path]
+		used[path] = (was || !seen) && !ref.open(trail)
 	})
 	o.Sensitive = nil
 	for _, i := range slices.Sorted(maps.Keys(used)) {

@@ -152,3 +152,12 @@ func (r *Record) Goes(taken []plan.Desired, suspended map[string]bool, lives map
 	}
 	return out
 }
+
+// Redeclare gives the declaration of an object that is now another its digest; hooks run as they were.
+func Redeclare(desired []plan.Desired, o object.Object) {
+	for i, d := range desired {
+		if d.Ref == o.Ref() && d.Hook == nil {
+			desired[i].Digest = o.Digest()
+		}
+	}
+}

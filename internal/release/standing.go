@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/health"
@@ -26,6 +27,14 @@ func Standing(o plan.Owned, live plan.Live, judged health.Status) (state health.
 		return judged.Settled(), true
 	}
 	return judged.Settled(), false
+}
+
+// End is when the run of the record ended; zero for nil, and for one that did not.
+func (r *Record) End() time.Time {
+	if r == nil {
+		return time.Time{}
+	}
+	return r.Finished
 }
 
 // Unready says why what a run left may not be ready, in words: it failed, with the instances it left undone, or did not wait.

@@ -204,10 +204,9 @@ func Compared(w io.Writer, c *history.Comparison, st Style) error {
 	}
 	planGroups(o, p, false)
 	if total := p.Counts(); len(p.Clusters) > 0 {
-		hooks := map[bool]string{true: count(total.Hooks, "hook") + " besides, "}[total.Hooks > 0]
 		o.line()
 		o.wrapped(0, fmt.Sprintf("%d came, %d changed, %d went, %s%d are the same. %s changed, %d did not.", total.Create, total.Update, total.Delete,
-			hooks, total.Unchanged, count(len(p.Clusters)-same, "cluster"), same), "")
+			map[bool]string{true: count(total.Hooks, "hook") + " besides, "}[total.Hooks > 0], total.Unchanged, count(len(p.Clusters)-same, "cluster"), same), "")
 	}
 	nobodyKnows(o, c.Unknown())
 	return o.ended(c.Findings)

@@ -122,10 +122,7 @@ func waveRules(w rollout.WaveSpec, members []rollout.Member) string {
 	case rest > 1 && w.MaxParallel != 1 || len(canaries) > 0:
 		rules += "; stops at the first failure"
 	}
-	if w.Window != nil {
-		rules = strings.TrimPrefix(rules+"; only "+w.Window.String(), "; ")
-	}
-	switch {
+	switch rules = w.Window.After(rules); {
 	case rules == "":
 		return ""
 	case len(canaries) > 0:

@@ -266,10 +266,10 @@ func statusObjects(st Style, i fleetplan.InstanceStatus, note func(string, ink))
 			c = dim
 		}
 		note(text, c)
-		for k, d := range details {
-			if k == 5 && st.Verbose == 0 {
-				break
-			}
+		if st.Verbose == 0 {
+			details = details[:min(5, len(details))]
+		}
+		for _, d := range details {
 			note("  "+d, "")
 		}
 	}

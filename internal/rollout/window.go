@@ -95,6 +95,14 @@ func (w Window) String() string {
 	return strings.TrimSpace(strings.Join(w.Days, ", ") + " " + w.From + "-" + w.To + " " + zone)
 }
 
+// After is the rules of a wave with its window behind them.
+func (w *Window) After(rules string) string {
+	if w == nil {
+		return rules
+	}
+	return strings.TrimPrefix(rules+"; only "+w.String(), "; ")
+}
+
 // OpensAt says when a window opens: "Mon 2026-11-23 09:00 CET".
 func OpensAt(at time.Time) string { return at.Format("Mon 2006-01-02 15:04 MST") }
 

@@ -127,6 +127,14 @@ func TestNextWaitsForAWindow(t *testing.T) {
 	if _, d = Next(here, st, []Outcome{{Cluster: "b", OK: true}}, late); !d.Closed {
 		t.Errorf("what has: %+v", d)
 	}
+	read := Settle(sch, true, func(string) bool { return false }) // a saved plan has a window of its own
+	other := *read.Waves[1].Window
+	if read.Waves[1].Window = &other; !Same(sch, read) {
+		t.Error("another window")
+	}
+	if other.To = "13:00"; Same(sch, read) {
+		t.Error("the same window")
+	}
 	if here = Settle(here, false, func(string) bool { return false }); here.Waves[1].Window != nil || sch.Waves[1].Window == nil || len(Closed(here, late, diag.Error)) > 0 {
 		t.Error("without windows")
 	}
