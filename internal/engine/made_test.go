@@ -377,7 +377,7 @@ func TestGenerateInBundle(t *testing.T) {
 	if _, _, err := next.SavePlan(next.plan(rotate), &file); err != nil {
 		t.Fatal(err)
 	}
-	if fp, err = next.LoadPlan(t.Context(), &file, next.request()); err != nil {
+	if fp, err = next.LoadPlan(t.Context(), &file, rotate); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := next.Apply(t.Context(), fp, rotate); err != nil {

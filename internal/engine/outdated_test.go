@@ -32,7 +32,7 @@ func TestOutdatedCoversFiles(t *testing.T) {
 			t.Errorf("want %s, got %+v, %v", want, got, err)
 		}
 	}
-	verdict(source.Current)
+	verdict(source.Loose)
 	if _, err := e.Lock(t.Context(), req); err != nil {
 		t.Fatal(err)
 	}

@@ -227,8 +227,8 @@ func (r *run) finish(ctx context.Context, fp *Prepared) {
 	if fp.RollbackTo == nil {
 		fp.Head = r.head(used)
 	}
-	fp.Schedule = rollout.Settle(rollout.Canaries(sch, fp.changes), !r.req.SkipWindows, fp.settledOn)
-	fp.Findings = slices.Concat(fp.Findings, findings, rollout.Closed(fp.Schedule, r.now(), diag.Warning))
+	fp.Schedule = rollout.Canaries(sch, fp.changes)
+	fp.Findings = slices.Concat(fp.Findings, findings, rollout.Closed(rollout.Settle(fp.Schedule, !r.req.SkipWindows, fp.settledOn), r.now(), diag.Warning))
 	if !fleetplan.Ends(fp.Verb) {
 		fp.Findings = append(fp.Findings, r.gate(ctx, fp.FleetPlan)...)
 	}

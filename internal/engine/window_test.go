@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -36,9 +37,19 @@ func TestWindow(t *testing.T) {
 	if r.record() != nil {
 		t.Error("a record was written")
 	}
+	var file bytes.Buffer
+	if _, _, err := r.SavePlan(r.plan(r.request()), &file); err != nil {
+		t.Fatal(err)
+	}
 	req := r.request()
 	req.SkipWindows = true
-	r.applied(req)
+	saved, err := r.LoadPlan(t.Context(), &file, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Apply(t.Context(), saved, req); err != nil {
+		t.Error(err)
+	}
 	if out, err := r.apply(r.request()); err != nil || out.Result != fleetplan.UpToDate {
 		t.Errorf("nothing to do: %v, %+v", err, out)
 	}

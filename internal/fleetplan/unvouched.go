@@ -37,7 +37,7 @@ var notCompared = map[string]string{
 var elsewhere = map[string]string{"groups": "", "clusters.plan.changes": ""}
 
 // lifted are the codes of findings that flags of apply, the rights of who applies, or what answers now, lift.
-var lifted = map[string]bool{"unreachable": true, "unconfirmed": true, "no-recorded-set": true, deletionguard.Code: true, rollout.CodeGate: true}
+var lifted = map[string]bool{"unreachable": true, "unconfirmed": true, "no-recorded-set": true, deletionguard.Code: true, rollout.CodeGate: true, rollout.CodeWindow: true}
 
 // unsealed is the warning of a file that nothing vouches for.
 func unsealed(d Decided) diag.Finding {

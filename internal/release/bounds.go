@@ -12,6 +12,7 @@ import (
 
 	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/columns"
+	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
 
@@ -83,6 +84,19 @@ func weigh(text []byte) int {
 
 // allowed is what packed data may come to.
 func allowed(packed []byte, limit int) int { return min(limit, packedFree+packedTimes*len(packed)) }
+
+// maxClaims are the places of a release's objects that may be secret: each value there is looked for in all that is printed.
+const maxClaims = 10_000
+
+func claims(objects []object.Object) int {
+	n := 0
+	for _, o := range objects {
+		if n += len(o.Sensitive); o.Ref().IsSecret() {
+			n -= len(o.Sensitive) // hidden by their kind
+		}
+	}
+	return n
+}
 
 // Budget is what a caller may keep of the records of one cluster. The zero Budget is whole.
 type Budget struct{ spent int }

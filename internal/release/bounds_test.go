@@ -203,6 +203,21 @@ func TestSetBombs(t *testing.T) {
 			t.Errorf("%s, %d bytes: %d MiB, %v", name, len(data), took, err)
 		}
 	}
+	fields, places := map[string]any{}, []string{}
+	for i := range maxClaims + 1 {
+		fields[fmt.Sprint("k", i)], places = "v", append(places, fmt.Sprint("data.k", i))
+	}
+	secretive := []object.Object{{Body: map[string]any{"kind": "ConfigMap", "data": fields}, Sensitive: places}}
+	if _, err := EncodeRevision(Record{}, secretive); err == nil || !strings.Contains(err.Error(), "part the bundle") {
+		t.Errorf("more secrets than anybody has are kept: %v", err)
+	}
+	text, err := json.Marshal(map[string]any{"v": V, "record": Record{V: V, Phase: Succeeded}, "objects": []any{stored(secretive[0])}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := DecodeRevision(packedText(t, string(text)), SetDigest(secretive)); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "secret") {
+		t.Errorf("more secrets than anybody has are read: %v", err)
+	}
 	var alike []object.Object
 	for i := range 10_000 {
 		alike = append(alike, object.Object{Instance: "i", Body: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]any{"key": "value"},

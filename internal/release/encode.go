@@ -131,6 +131,9 @@ func EncodeRevision(r Record, objects []object.Object) ([]byte, error) {
 		w.raw(`,"hawser":`).json(r.Version)
 	}
 	w.raw(`,"record":`).json(r).raw(`,"objects":[`)
+	if claims(objects) > maxClaims {
+		return nil, fmt.Errorf("more than %d places of its objects are secret: part the bundle into several, or let values be Secrets", maxClaims)
+	}
 	for i, o := range objects { // one by one: an encoder holds what it is given as a whole, twice
 		if i > 0 {
 			w.raw(",")
@@ -203,6 +206,9 @@ func DecodeRevision(data []byte, set string) (*Record, []object.Object, error) {
 			return nil, nil, err
 		}
 		objects[i] = o
+	}
+	if claims(objects) > maxClaims {
+		return nil, nil, fmt.Errorf("%w: it says of more than %d places that they are secret", ErrDamaged, maxClaims)
 	}
 	if SetDigest(objects) != set {
 		return nil, nil, fmt.Errorf("%w: its objects are not those of which it has the digest: somebody wrote it", ErrDamaged)
