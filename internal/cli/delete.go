@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -69,6 +68,14 @@ func (s *session) delete(cmd *cobra.Command, args []string) error {
 // planner makes the plans of a command.
 type planner func(ctx context.Context, eng Engine, req engine.Request) operation.Bundles
 
+// stdinAndName keeps the standard input, which is read for each bundle, and takes the bundle's name from the arguments.
+func (s *session) stdinAndName(args []string) error {
+	if err := s.keepStdin(); err != nil {
+		return err
+	}
+	return s.name(args)
+}
+
 // fromRecords makes plans of what the clusters' records say, and carries them out or shows them.
 func (s *session) fromRecords(cmd *cobra.Command, args []string, plan planner, confirm confirmation) error {
 	forms := map[bool][]string{true: planForms, false: {"text", "json"}}
@@ -76,7 +83,7 @@ func (s *session) fromRecords(cmd *cobra.Command, args []string, plan planner, c
 	if err := checkForm(s.opts.output, forms[shows]...); err != nil {
 		return err
 	}
-	if err := cmp.Or(s.keepStdin(), s.name(args)); err != nil {
+	if err := s.stdinAndName(args); err != nil {
 		return err
 	}
 	req, err := s.request(cmd)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +23,7 @@ func (s *session) status(cmd *cobra.Command, args []string) error {
 	if err := checkForm(s.opts.output, dataForms...); err != nil {
 		return err
 	}
-	if err := cmp.Or(s.keepStdin(), s.name(args)); err != nil {
+	if err := s.stdinAndName(args); err != nil {
 		return err
 	}
 	req, err := s.request(cmd)
