@@ -63,9 +63,10 @@ race: ## the rooms where things happen at once, with the race detector; what it 
 	echo "flaky or broken: what failed, without a data race, is tried once more"; $(GO) test -race -short -timeout $(TIMEOUT) -p 1 $(RACE)
 
 # Those in which `make test` tries some points of death, spread over the run.
-CRASHES = ^(TestKilledAtEveryRequest|TestKilledAtEveryRequestWithLateValues|TestHooksKilledAtEveryRequest|TestDeleteOfMadeValuesKilled)$$
+CRASHES = ^(TestKilledAtEveryRequest|TestKilledAtEveryRequestWithLateValues|TestHooksKilledAtEveryRequest|TestDeleteOfMadeValuesKilled|TestApprovalKilledAtEveryRequest)$$
+DEATHS ?= all
 crash: ## kills the process before and after every request of a run, and runs it again
-	HAWSER_TEST_DEATHS=all $(GO) test -count=1 -timeout $(TIMEOUT) -ldflags=-w -v -run '$(CRASHES)' ./cmd/hawser
+	HAWSER_TEST_DEATHS=$(DEATHS) $(GO) test -count=1 -timeout $(TIMEOUT) -ldflags=-w -v -run '$(CRASHES)' ./cmd/hawser
 
 cross: ## go vet for the other platforms that a release is made for, tests included
 	GOOS=darwin CGO_ENABLED=0 $(GO) vet ./cmd/hawser ./internal/cli ./internal/report ./internal/module/... ./internal/cache ./internal/format ./internal/built

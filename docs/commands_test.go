@@ -74,6 +74,9 @@ func (nothing) List(ctx context.Context, req engine.Request) (*release.Listing, 
 func (nothing) History(ctx context.Context, req engine.Request) (*history.History, error) {
 	return nil, reached(ctx, req, demand{})
 }
+func (nothing) Say(ctx context.Context, req engine.Request, _, _ string, _ func(*release.Saying) error) (*release.Saying, error) {
+	return nil, reached(ctx, req, demand{})
+}
 func (nothing) Compare(ctx context.Context, req engine.Request, _, _ string) (*history.Comparison, error) {
 	return nil, reached(ctx, req, demand{})
 }

@@ -80,12 +80,17 @@ type Wave struct {
 	MaxFailures     int            `json:"maxFailures,omitempty"`
 	Soak            Duration       `json:"soak,omitzero"`
 	// Window is when the clusters of the wave may change; nil is always.
-	Window *Window  `json:"window,omitempty"`
-	Pos    Position `json:"-"`
+	Window *Window `json:"window,omitempty"`
+	// Approval is ApprovalManual where a new release comes to the wave only with somebody's approval; "" is without.
+	Approval string   `json:"approval,omitempty"`
+	Pos      Position `json:"-"`
 }
 
+// ApprovalManual is the Approval of a wave that waits for a person.
+const ApprovalManual = "manual"
+
 // Window is a time of the week: on Days ("Mon" to "Sun"; none = every day) from From until To ("09:00", "24:00"), on the clock of TZ, a
-// name of the IANA time zone database ("" = UTC). Where To is not after From it ends on the next day.
+// name of the IANA time zone database ("" = UTC). Where To is before From it ends on the next day.
 type Window struct {
 	Days []string `json:"days,omitempty"`
 	From string   `json:"from"`

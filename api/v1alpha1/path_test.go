@@ -3,6 +3,7 @@ package v1alpha1
 import (
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -54,10 +55,11 @@ func TestPathLookup(t *testing.T) {
 }
 
 func TestPathErrors(t *testing.T) {
-	for _, s := range []string{"", ".", "a.", "a..b", "a b", "[0]", "a[", "a[]", "a[x]", "a[-1]", "a[k=", "a[k=v", `a."b`, `"a\n"`,
-		"a]", "a=b", `a[""=x]`} {
-		if p, err := ParsePath(s); err == nil {
-			t.Errorf("%q is read as %v", s, p)
+	for s, why := range map[string]string{"": "1: expected a name", ".": "1: expected a name", "a.": "3: expected a name", "a..b": "3: expected a name", "a b": "2: expected . or [, found ' '", "[0]": "1: expected a name",
+		"a[": "3: expected a name", "a[]": "3: expected a name", "a[x]": "4: expected an index or key=value in brackets", "a[-1]": "5: expected an index or key=value in brackets", "a[k=": "5: expected a name",
+		"a[k=v": "6: expected ]", `a."b`: "5: quote is not closed", `"a\n"`: `4: only \" and \\ are escapes`, "a]": "2: expected . or [, found ']'", "a=b": "2: expected . or [, found '='", `a[""=x]`: "5: expected a key"} {
+		if p, err := ParsePath(s); err == nil || !strings.HasSuffix(err.Error(), ": column "+why) {
+			t.Errorf("%q is read as %v: %v, want %s", s, p, err, why)
 		}
 	}
 }

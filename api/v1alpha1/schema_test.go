@@ -180,10 +180,9 @@ func TestSchemaExamples(t *testing.T) {
 }
 
 func TestSchemaUnknown(t *testing.T) {
-	if _, err := v1alpha1.Schema("module", "json"); err == nil {
-		t.Error("there is no schema of modules")
-	}
-	if _, err := v1alpha1.Schema("Bundle", "xml"); err == nil {
-		t.Error("there is no schema in XML")
+	for want, ask := range map[string][2]string{`there is no schema of kind "module"; there is: bundle, fleet`: {"module", "json"}, `there is no schema in format "xml"; there is: cue, json`: {"Bundle", "xml"}} {
+		if _, err := v1alpha1.Schema(ask[0], ask[1]); err == nil || err.Error() != want {
+			t.Errorf("%v: %v", ask, err)
+		}
 	}
 }

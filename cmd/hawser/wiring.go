@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hawser.dev/hawser/api/v1alpha1"
@@ -118,8 +119,9 @@ func app() *cli.App {
 
 // newEngine fills the engine's sockets: the one place that knows the leaves.
 func newEngine(redactor *redact.Redactor, onEvent func(fleetplan.Event)) *engine.Engine {
+	var writes atomic.Bool
 	watchdog := cuelang.Watch(evaluationLimit, func(f diag.Finding) {
-		exceeded(os.Stderr, f)
+		exceeded(os.Stderr, f, writes.Load())
 		os.Exit(1)
 	})
 	modules := cue.New(cue.Options{Redact: redactor.Redact, Watch: watchdog})
@@ -144,15 +146,22 @@ func newEngine(redactor *redact.Redactor, onEvent func(fleetplan.Event)) *engine
 			"http":                      pages,
 			module.ChartScheme + "file": chartdir.New(kept), module.ChartScheme + "https": repositories, module.ChartScheme + "http": repositories,
 		},
-		Signatures:     verifier(kept, artifacts),
-		Checker:        health.Checkers{CUE: modules, CEL: new(cel.Checker)},
-		Stores:         openStore,
-		Documents:      kept.Document,
-		Locate:         plain.Position,
-		Redactor:       redactor,
-		PlanKey:        planfile.DefaultKeyFile(os.Getenv),
-		Watchdog:       watchdog,
-		OnEvent:        onEvent,
+		Signatures: verifier(kept, artifacts),
+		Checker:    health.Checkers{CUE: modules, CEL: new(cel.Checker)},
+		Stores:     openStore,
+		Documents:  kept.Document,
+		Locate:     plain.Position,
+		Redactor:   redactor,
+		PlanKey:    planfile.DefaultKeyFile(os.Getenv),
+		Watchdog:   watchdog,
+		OnEvent: func(ev fleetplan.Event) {
+			if ev.Type == fleetplan.EventClusterStart {
+				writes.Store(true)
+			}
+			if onEvent != nil {
+				onEvent(ev)
+			}
+		},
 		RequestTimeout: requestLimit,
 		Version:        version,
 	}
@@ -161,7 +170,7 @@ func newEngine(redactor *redact.Redactor, onEvent func(fleetplan.Event)) *engine
 // newTools fills the tool chain's sockets.
 func newTools(redactor *redact.Redactor) (*toolchain.Tools, error) {
 	watchdog := cuelang.Watch(evaluationLimit, func(f diag.Finding) {
-		exceeded(os.Stderr, f)
+		exceeded(os.Stderr, f, false)
 		os.Exit(1)
 	})
 	modules := cue.New(cue.Options{Redact: redactor.Redact, Watch: watchdog})
@@ -266,9 +275,12 @@ func below(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// exceeded says why an evaluation was ended. Nothing has been written by then.
-func exceeded(w io.Writer, f diag.Finding) {
+// exceeded says why an evaluation was ended, and with it the process; writes is whether a cluster was being written.
+func exceeded(w io.Writer, f diag.Finding, writes bool) {
 	f.Fix = "nothing was written; simplify the bundle or the module"
+	if writes {
+		f.Fix = "clusters may be written in part: hawser status tells what they have, and the same command goes on; simplify the module, or its health checks"
+	}
 	if err := report.Findings(w, diag.Findings{f}, report.Style{Width: 120}); err != nil {
 		fmt.Fprintln(w, f.String())
 	}

@@ -49,6 +49,15 @@ func Here(env func(string) string) string {
 	return Of(env, account, host)
 }
 
+// Acting is the author of a run that acts as somebody else in the clusters (impersonation): that name, and who started it; who
+// itself where as is "".
+func Acting(as, who string) string {
+	if as = plain(as); as == "" {
+		return who
+	}
+	return as + " (as started by " + who + ")"
+}
+
 // Of is the author: HAWSER_AUTHOR as it is; else who@host, and in a CI job which one and where it is. Who began the job
 // says more than the account that it runs as. account is that of the process, "" where it has no name.
 func Of(env func(string) string, account, host string) string {

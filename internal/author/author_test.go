@@ -5,6 +5,17 @@ import (
 	"testing"
 )
 
+// TestActing: who acts as somebody else is said beside the name that the clusters know.
+func TestActing(t *testing.T) {
+	for _, c := range [][3]string{{"", "bob@laptop", "bob@laptop"}, {"alice", "bob@laptop", "alice (as started by bob@laptop)"},
+		{"system:serviceaccount:ci:shop", "ada@h (GitHub Actions)", "system:serviceaccount:ci:shop (as started by ada@h (GitHub Actions))"},
+		{"alice\n::error::x", "bob", "alice ::error::x (as started by bob)"}, {" \n", "bob", "bob"}} {
+		if got := Acting(c[0], c[1]); got != c[2] {
+			t.Errorf("%q: %q, want %q", c[:2], got, c[2])
+		}
+	}
+}
+
 // TestOf: whoever acts has a name where there is one: by HAWSER_AUTHOR, the CI job, USER or the account; and it is said
 // from where.
 func TestOf(t *testing.T) {

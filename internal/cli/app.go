@@ -62,6 +62,8 @@ type Reader interface {
 	// History tells the releases, Compare what changed between two; both are there also beside an error.
 	History(ctx context.Context, req engine.Request) (*history.History, error)
 	Compare(ctx context.Context, req engine.Request, from, to string) (*history.Comparison, error)
+	// Say writes down what somebody says of a release, when confirm has nothing against it.
+	Say(ctx context.Context, req engine.Request, verb, meant string, confirm func(*release.Saying) error) (*release.Saying, error)
 }
 
 // Fleets answers about clusters; reports are there also beside an error.

@@ -41,7 +41,7 @@ Exit codes: 0 done, 1 error, 3 partly done, 4 not ready in time, 5 refused, 130 
   hawser apply shop.plan -y                         # exactly what was shown by: plan --out shop.plan
   hawser apply -f shop.yaml --kube-context kind -y  # one cluster, no fleet
   hawser apply -f shop.yaml --fleet fleet.yaml -y -o json | jq -r .type`,
-		Args: reference.AtMostOne("plan file"),
+		Args: reference.PlanFile,
 		RunE: s.apply,
 	}
 	f := cmd.Flags()
@@ -140,7 +140,7 @@ func (s *session) carryOut(cmd *cobra.Command, pr *progress, eng Engine, bundles
 	if first := bundles[0].Plan; first.Verb == "apply" && bundles.Counts().Delete > 0 {
 		s.differ("prune", "what left the bundle is deleted")
 	}
-	if slices.ContainsFunc(bundles, func(b *operation.Bundle) bool { return changes(b.Plan.FleetPlan) }) || brakeOnly {
+	if slices.ContainsFunc(bundles, func(b *operation.Bundle) bool { return b.Plan.Does(b.Request.Wait) }) || brakeOnly {
 		if err := confirm(cmd.Context(), bundles); err != nil {
 			return s.refusedEvent(pr, err)
 		}
@@ -175,8 +175,8 @@ func (s *session) carryOut(cmd *cobra.Command, pr *progress, eng Engine, bundles
 
 // turn carries one bundle's plan out and says what came of it.
 func (s *session) turn(cmd *cobra.Command, pr *progress, eng Engine, bundles operation.Bundles, b *operation.Bundle) error {
-	p := b.Plan.FleetPlan
-	if len(bundles) > 1 && changes(p) && pr.json == nil {
+	p, does := b.Plan.FleetPlan, b.Plan.Does(b.Request.Wait)
+	if len(bundles) > 1 && does && pr.json == nil {
 		s.ofBundle(b)
 	}
 	pr.begin(nil)
@@ -185,12 +185,12 @@ func (s *session) turn(cmd *cobra.Command, pr *progress, eng Engine, bundles ope
 	if err != nil {
 		return s.refusedEvent(pr, err)
 	}
-	if changes(p) {
+	if does {
 		pr.begin(p)
 	}
 	out, err := b.Apply(cmd.Context(), eng)
 	pr.end()
-	return s.printOutcome(pr, cmd, p, out, err)
+	return s.printOutcome(pr, cmd, p, out, does, err)
 }
 
 // liftBrake takes the deletion brake out of a plan's findings where somebody at the terminal can still confirm.
@@ -206,15 +206,15 @@ func (s *session) liftBrake(p *fleetplan.FleetPlan, req engine.Request) bool {
 	return true
 }
 
-// printOutcome prints the table and the last words; with -o json the summary event was the last line.
-func (s *session) printOutcome(pr *progress, cmd *cobra.Command, p *fleetplan.FleetPlan, out *fleetplan.Outcome, err error) error {
+// printOutcome prints the table and the last words of a run that did something; with -o json the summary event was the last line.
+func (s *session) printOutcome(pr *progress, cmd *cobra.Command, p *fleetplan.FleetPlan, out *fleetplan.Outcome, did bool, err error) error {
 	if out == nil || len(out.Clusters) == 0 {
 		if err != nil {
 			return s.refusedEvent(pr, err)
 		}
 		return nil
 	}
-	if s.opts.output != "json" && (changes(p) || err != nil) {
+	if s.opts.output != "json" && (did || err != nil) {
 		w := s.Out
 		if terr := report.OutcomeTable(w, out, s.style(w)); terr != nil && !closedPipe(terr) {
 			return terr
@@ -264,17 +264,21 @@ func findingsOf(err error) diag.Findings {
 
 // hints are the commands a failure's report names, made of the flags this run had; out is what it brought about.
 func (s *session) hints(cmd *cobra.Command, p *fleetplan.FleetPlan, out *fleetplan.Outcome) report.Hints {
-	var access, all []string
+	var access, all, config []string
 	for _, f := range slices.Compact(slices.Concat(p.FleetFiles, s.opts.fleetFiles)) {
 		access = append(access, "--fleet", commandline.Quoted(f))
 	}
 	if s.opts.kubeconfig != "" {
-		access = append(access, "--kubeconfig", commandline.Quoted(s.opts.kubeconfig))
+		config = []string{"--kubeconfig", commandline.Quoted(s.opts.kubeconfig)}
 	}
+	access = append(access, config...)
 	if name := cmp.Or(p.Context, s.opts.context); name != "" {
 		access = append(access, "--kube-context", commandline.Quoted(name))
 	}
-	all = append(all, cmd.CommandPath())
+	if all = append(all, cmd.CommandPath()); cmd.Name() == "apply" && cmd.Flags().NArg() == 1 { // a saved plan goes on
+		all = append(all, commandline.Quoted(cmd.Flags().Arg(0)))
+		return report.Hints{Access: strings.Join(access, " "), Resume: strings.Join(slices.Concat(all, config, commandline.Same(cmd.Flags())), " "), Back: back(cmd, p, out, access)}
+	}
 	once := []string{"rotate", "to", "correct", "watch", "interval"} // to rotate again makes other values
 	if p.Verb != "apply" && len(s.opts.files) == 0 {
 		all, once = append(all, p.Bundle), append(once, "bundle")
@@ -283,20 +287,17 @@ func (s *session) hints(cmd *cobra.Command, p *fleetplan.FleetPlan, out *fleetpl
 	for _, f := range s.opts.files {
 		all = append(all, "-f", commandline.Quoted(f))
 	}
-	h := report.Hints{Access: strings.Join(access, " ")}
-	if p.GoesBack(out) {
-		h.Back = strings.Join(slices.Concat([]string{"hawser rollback", p.Bundle}, access, commandline.Reach(cmd.Flags())), " ")
-	}
-	if p.Verb != "apply" || cmd.Flags().NArg() == 0 { // a saved plan is stale
-		h.Resume = strings.Join(slices.Concat(all, access, commandline.Same(cmd.Flags(), once...)), " ")
-		h.Rotate = strings.Join(slices.Concat(all, access, commandline.Same(cmd.Flags(), "cluster", "group", "until-wave")), " ")
-	}
-	return h
+	return report.Hints{Access: strings.Join(access, " "), Back: back(cmd, p, out, access),
+		Resume: strings.Join(slices.Concat(all, access, commandline.Same(cmd.Flags(), once...)), " "),
+		Rotate: strings.Join(slices.Concat(all, access, commandline.Same(cmd.Flags(), "cluster", "group", "until-wave")), " ")}
 }
 
-// changes reports whether the plan writes anything anywhere.
-func changes(p *fleetplan.FleetPlan) bool {
-	return slices.ContainsFunc(p.Clusters, func(c *fleetplan.ClusterPlan) bool { return c.Plan != nil && !c.Plan.Empty() })
+// back is the command that goes back to the release before, "" where there is none to go back to.
+func back(cmd *cobra.Command, p *fleetplan.FleetPlan, out *fleetplan.Outcome, access []string) string {
+	if !p.GoesBack(out) || out.Unapproved {
+		return ""
+	}
+	return strings.Join(slices.Concat([]string{"hawser rollback", p.Bundle}, access, commandline.Reach(cmd.Flags())), " ")
 }
 
 // destroys reports whether the plan does more than create and change: it deletes, adopts or recreates.

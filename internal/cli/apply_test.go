@@ -66,6 +66,11 @@ func TestSavedPlanHeedsNoOtherDecision(t *testing.T) {
 	}
 	apply.LocalFlags().VisitAll(check)
 	apply.InheritedFlags().VisitAll(check)
+	for _, past := range []string{"skip-unreachable", "skip-windows", "skip-approvals"} { // what a run goes past belongs to the run
+		if !slices.Contains(heeded, past) {
+			t.Errorf("a saved plan cannot go past what --%s goes past", past)
+		}
+	}
 	slices.Sort(heeded)
 	if want := slices.Sorted(slices.Values(commandline.Carrying)); !slices.Equal(heeded, slices.Compact(want)) {
 		t.Errorf("with a saved plan these are heeded:\n%v\nwant:\n%v", heeded, want)

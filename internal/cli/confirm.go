@@ -34,7 +34,7 @@ func (s *session) confirmApply(ctx context.Context, bundles operation.Bundles) e
 // ask shows what will be written first and where, and asks once for all bundles. What is dear wants their names.
 func (s *session) ask(ctx context.Context, bundles operation.Bundles) error {
 	fmt.Fprintln(s.Err)
-	i := max(0, slices.IndexFunc(bundles, func(b *operation.Bundle) bool { return changes(b.Plan.FleetPlan) }))
+	i := max(0, slices.IndexFunc(bundles, func(b *operation.Bundle) bool { return b.Plan.Does(b.Request.Wait) }))
 	if err := report.FirstWrite(s.Err, bundles[i].Plan.FleetPlan, s.style(s.Err)); err != nil {
 		return err
 	}
@@ -75,12 +75,12 @@ func objects(n int) string {
 	return fmt.Sprintf("%d objects", n)
 }
 
-// clusters is how many clusters change, or the name of the only one.
+// clusters is on how many clusters something is done, or the name of the only one.
 func clusters(bundles operation.Bundles) string {
 	var names []string
 	for _, b := range bundles {
 		for _, c := range b.Plan.Clusters {
-			if c.Plan != nil && !c.Plan.Empty() && !slices.Contains(names, c.Cluster) {
+			if c.Does(b.Request.Wait) && !slices.Contains(names, c.Cluster) {
 				names = append(names, c.Cluster)
 			}
 		}

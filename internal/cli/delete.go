@@ -99,7 +99,7 @@ func (s *session) fromRecords(cmd *cobra.Command, args []string, plan planner, c
 		return err
 	}
 	pr.begin(nil)
-	bundles := plan(cmd.Context(), eng, req)
+	bundles := plan(cmd.Context(), eng, req).Meant(cmd.Context(), eng, req)
 	pr.end()
 	switch {
 	case shows:

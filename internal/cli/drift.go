@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hawser.dev/hawser/internal/commandline"
 	"hawser.dev/hawser/internal/drift"
 	"hawser.dev/hawser/internal/exitcode"
 	"hawser.dev/hawser/internal/fleetplan"
@@ -28,7 +29,9 @@ func (s *session) driftCommand() *cobra.Command {
 			if s.opts.bundle != "" {
 				names = append(names, s.opts.bundle)
 			}
-			switch {
+			switch idle := commandline.With(cmd.Flags(), "correct"); {
+			case !correct && len(idle) > 0:
+				return usagef("drift only looks: %s is for --correct", strings.Join(idle, ", "))
 			case correct && s.opts.watch:
 				return usagef("--watch looks, --correct writes: give one of them")
 			case every < driftOften:
@@ -55,11 +58,11 @@ func (s *session) driftCommand() *cobra.Command {
 	f.BoolVar(&s.opts.wait, "wait", true, "with --correct: wait until everything is ready")
 	f.BoolVar(&s.opts.skipUnreachable, "skip-unreachable", false, "with --correct: go on without clusters of which nobody knows; they count as failed")
 	f.BoolVar(&s.opts.skipWindows, "skip-windows", false, "with --correct: change clusters also while the window of their wave is closed")
-	f.IntVar(&s.opts.untilWave, "until-wave", 0, "with --correct: stop after this wave")
+	f.Var(commandline.Wave{At: &s.opts.untilWave}, "until-wave", "with --correct: stop after this wave")
 	f.StringVarP(&s.opts.message, "message", "m", "", "with --correct: a message for the record")
 	f.StringVar(&s.opts.progress, "progress", "auto", "progress: auto, live or plain")
 	s.opts.identityFlags(f)
-	f.IntVar(&s.opts.confirmDelete, "confirm-delete", noNumber, "the exact number of deletions you confirm, with --recreate")
+	f.IntVar(&s.opts.confirmDelete, "confirm-delete", noNumber, "with --correct: the exact number of deletions you confirm, for --recreate")
 	s.completeFleet(cmd)
 	return cmd
 }

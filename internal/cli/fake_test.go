@@ -113,7 +113,9 @@ func (f *fake) record(req engine.Request) {
 	if file == "" {
 		return
 	}
-	req.Author = ""
+	if os.Getenv("HAWSER_AUTHOR") == "" {
+		req.Author = ""
+	}
 	data, err := json.MarshalIndent(struct {
 		engine.Request
 		Stop, Stdin, Env *int // not JSON
@@ -208,6 +210,9 @@ func (f *fake) plan(verb string) *fleetplan.FleetPlan {
 	for i, name := range []string{"staging-eu", "production-eu"} {
 		cp := &fleetplan.ClusterPlan{Cluster: name, Wave: i + 1, Server: fmt.Sprintf("https://10.0.0.%d:6443", i+1),
 			Plan: &plan.Plan{Cluster: name, Bundle: "shop", Changes: changes, Unchanged: 3}}
+		if f.what == "unready" && i == 1 {
+			cp.Left, cp.Waits = release.Failed, "the last run failed (api)"
+		}
 		if f.what == "unreachable" && i == 1 {
 			cp.Plan, cp.Unreachable = nil, "i/o timeout"
 		}

@@ -94,3 +94,28 @@ func (f *fake) Snapshot(_ context.Context, req engine.Request) (*fleet.Snapshot,
 	f.record(req)
 	return &fleet.Snapshot{V: 1, Fleet: "shop", Clusters: []fleet.Facts{{Name: "staging-eu", Group: "staging", Version: "1.36.3"}}}, nil
 }
+
+func (f *fake) Say(_ context.Context, req engine.Request, verb, meant string, confirm func(*release.Saying) error) (*release.Saying, error) {
+	f.record(req)
+	hold := &release.Hold{Bundle: req.Bundle, Release: 42, Rollout: "7K2M3XYZ", Head: "sha256:42", Author: "ada@laptop", Message: "a new image", Since: epoch, Wave: "wave 2 (production)"}
+	on := []release.OnCluster{{Cluster: "production-eu", Hold: hold}, {Cluster: "production-us", Hold: hold}}
+	switch {
+	case f.what == "unreachable":
+		on[1] = release.OnCluster{Cluster: "production-us", Unreachable: "i/o timeout"}
+	case verb == release.Resume:
+		hold.Paused = &release.Word{By: "bob@ci", At: epoch}
+	}
+	said, findings := release.Say(verb, req.Bundle, meant, release.Word{By: "ada@laptop", At: epoch, Message: req.Message}, on)
+	if findings.HasErrors() {
+		return nil, findings.Err()
+	}
+	if err := confirm(said); err != nil {
+		return nil, err
+	}
+	for i := range said.Clusters {
+		if c := &said.Clusters[i]; c.Unreachable == "" {
+			c.End(nil, strings.Clone)
+		}
+	}
+	return said, fleetplan.Unknown(said.Missed())
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"hawser.dev/hawser/internal/author"
+	"hawser.dev/hawser/internal/commandline"
 	"hawser.dev/hawser/internal/defaults"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleet"
@@ -45,6 +46,7 @@ type options struct {
 	among                  []string // the bundles of one run
 	skipUnreachable        bool
 	skipWaves, skipWindows bool
+	skipApprovals          bool
 	serverCheck            bool
 	locked                 bool
 	confirmDelete          int
@@ -188,7 +190,7 @@ func (o *options) decideFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.recreate, "recreate", false, "delete and create again where an immutable field changed")
 	f.BoolVar(&o.serverCheck, "server-check", false, "let the API servers check creates too, in dry runs")
 	f.BoolVar(&o.skipWaves, "skip-waves", false, "do not ask that earlier waves succeeded")
-	f.IntVar(&o.untilWave, "until-wave", 0, "stop after this wave")
+	f.Var(commandline.Wave{At: &o.untilWave}, "until-wave", "stop after this wave")
 	f.BoolVar(&o.tests, "test", false, "run the tests of instances when they are ready (Helm's test hooks); a failed one fails the cluster")
 	o.hookFlag(f)
 	o.identityFlags(f)
@@ -222,6 +224,7 @@ func (o *options) applyFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.wait, "wait", true, "wait until everything is ready")
 	f.BoolVar(&o.skipUnreachable, "skip-unreachable", false, "go on without clusters that do not answer; they count as failed")
 	f.BoolVar(&o.skipWindows, "skip-windows", false, "change clusters also while the window of their wave is closed")
+	f.BoolVar(&o.skipApprovals, "skip-approvals", false, "change clusters also before their wave is approved; the record says so")
 	f.StringVarP(&o.message, "message", "m", "", "a message for the release's record")
 	f.StringVar(&o.progress, "progress", "auto", "progress: auto, live or plain")
 }
@@ -263,8 +266,8 @@ func (s *session) request(cmd *cobra.Command) (engine.Request, error) {
 		Selection: fleet.Selection{Clusters: everything(o.clusters), Groups: everything(o.groups), Labels: o.labels},
 		Timeout:   o.timeout, Parallel: o.parallel, FactsFile: o.facts, StandIns: o.standIns, Publish: o.outputDir != "",
 		Tests: o.tests, NoHooks: o.noHooks, Rotate: o.rotate, Adopt: o.adopt, Recreate: o.recreate, TakeOver: o.takeOver, LetUnserved: o.letUnserved, AcceptClusters: o.acceptClusters,
-		SkipUnreachable: o.skipUnreachable, SkipWaves: o.skipWaves, SkipWindows: o.skipWindows,
-		ServerCheck: o.serverCheck, Locked: o.locked, UntilWave: o.untilWave, Wait: o.wait || cmd.Flags().Lookup("wait") == nil, Among: o.among, Author: author.Here(s.getenv), Message: o.message,
+		SkipUnreachable: o.skipUnreachable, SkipWaves: o.skipWaves, SkipWindows: o.skipWindows, SkipApprovals: o.skipApprovals,
+		ServerCheck: o.serverCheck, Locked: o.locked, UntilWave: o.untilWave, Wait: o.wait || cmd.Flags().Lookup("wait") == nil, Among: o.among, Author: author.Acting(o.as, author.Here(s.getenv)), Message: o.message,
 		Stop: s.Stop,
 	}
 	if f := cmd.Flags().Lookup("locked"); f != nil && !f.Changed {

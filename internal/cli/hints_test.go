@@ -10,7 +10,7 @@ import (
 	"hawser.dev/hawser/internal/release"
 )
 
-// A failed apply names the rollback that reaches the clusters it had, where it left a release and there is an earlier one.
+// A failed apply names the rollback that reaches the clusters it had, where it left a release and an earlier one succeeded.
 func TestRollbackHint(t *testing.T) {
 	wrote := []fleetplan.ClusterOutcome{{Cluster: "a", Result: fleetplan.Failed, Revision: 2}, {Cluster: "b", Result: fleetplan.NotStarted}}
 	const back = "hawser rollback shop --fleet f.yaml --kube-context staging --cluster=a"
@@ -18,16 +18,18 @@ func TestRollbackHint(t *testing.T) {
 		verb     string
 		revision int
 		last     release.Phase
+		preceded bool
 		rows     []fleetplan.ClusterOutcome
 		want     string
 	}{
-		"after a good release":      {"apply", 1, release.Succeeded, wrote, back},
-		"after a failed one, twice": {"apply", 2, release.Failed, []fleetplan.ClusterOutcome{{Cluster: "a", Result: fleetplan.Interrupted, Revision: 3}}, back},
-		"the first install":         {"apply", 0, "", []fleetplan.ClusterOutcome{{Cluster: "a", Result: fleetplan.Failed, Revision: 1}}, ""},
-		"the first install, again":  {"apply", 1, release.Failed, wrote, ""},
-		"nothing was written":       {"apply", 2, release.Succeeded, []fleetplan.ClusterOutcome{{Cluster: "a", Result: fleetplan.Failed, Refused: true, Revision: 2}}, ""},
-		"a rollback":                {"rollback", 1, release.Succeeded, wrote, ""},
-		"a delete":                  {"delete", 1, release.Succeeded, wrote, ""},
+		"after a good release":      {"apply", 1, release.Succeeded, false, wrote, back},
+		"after failures alone":      {"apply", 2, release.Failed, false, []fleetplan.ClusterOutcome{{Cluster: "a", Result: fleetplan.Failed, Revision: 3}}, ""},
+		"after a failed one, twice": {"apply", 2, release.Failed, true, []fleetplan.ClusterOutcome{{Cluster: "a", Result: fleetplan.Interrupted, Revision: 3}}, back},
+		"the first install":         {"apply", 0, "", false, []fleetplan.ClusterOutcome{{Cluster: "a", Result: fleetplan.Failed, Revision: 1}}, ""},
+		"the first install, again":  {"apply", 1, release.Failed, false, wrote, ""},
+		"nothing was written":       {"apply", 2, release.Succeeded, false, []fleetplan.ClusterOutcome{{Cluster: "a", Result: fleetplan.Failed, Refused: true, Revision: 2}}, ""},
+		"a rollback":                {"rollback", 1, release.Succeeded, false, wrote, ""},
+		"a delete":                  {"delete", 1, release.Succeeded, false, wrote, ""},
 	} {
 		cmd := &cobra.Command{Use: "apply"}
 		cmd.Flags().StringSlice("cluster", nil, "")
@@ -36,7 +38,7 @@ func TestRollbackHint(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := &fleetplan.FleetPlan{Verb: c.verb, Bundle: "shop", FleetFiles: []string{"f.yaml"}, Context: "staging",
-			Clusters: []*fleetplan.ClusterPlan{{Cluster: "a", Revision: c.revision, Last: c.last}, {Cluster: "b"}}}
+			Clusters: []*fleetplan.ClusterPlan{{Cluster: "a", Revision: c.revision, Last: c.last, Preceded: c.preceded}, {Cluster: "b"}}}
 		if got := (&session{}).hints(cmd, p, &fleetplan.Outcome{Clusters: c.rows}).Back; got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
@@ -60,8 +62,11 @@ func TestHints(t *testing.T) {
 		return h.Resume, h.Rotate, h.Access
 	}
 	p := &fleetplan.FleetPlan{Verb: "apply", Bundle: "shop", FleetFiles: []string{"f.yaml"}, Context: "staging"}
-	if resume, rotate, access := hints(p, nil, "shop.plan"); resume != "" || rotate != "" || access != "--fleet f.yaml --kube-context staging" {
+	if resume, rotate, access := hints(p, nil, "shop.plan"); resume != "apply shop.plan" || rotate != "" || access != "--fleet f.yaml --kube-context staging" {
 		t.Errorf("a saved plan: %q %q %q", resume, rotate, access)
+	}
+	if resume, _, _ := hints(&fleetplan.FleetPlan{Verb: "rollback", Bundle: "shop", RollbackTo: &release.Name{Release: 3}}, nil, "my plan"); resume != "apply 'my plan'" {
+		t.Errorf("a saved rollback: %q", resume)
 	}
 	p = &fleetplan.FleetPlan{Verb: "apply", Bundle: "shop"}
 	if resume, rotate, _ := hints(p, []string{"b.yaml"}, "--adopt", "--cluster=a,b", "--rotate=db"); resume != "apply -f b.yaml --adopt --cluster=a --cluster=b" ||

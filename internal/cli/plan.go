@@ -33,7 +33,7 @@ func (s *session) planCommand() *cobra.Command {
 	s.opts.viewFlags(f)
 	s.opts.outputFlag(f, planForms...)
 	f.StringVar(&s.opts.planOut, "out", "", "save the plan in this file")
-	f.BoolVar(&s.opts.detailed, "detailed-exitcode", false, "exit with 2 when there are changes")
+	f.BoolVar(&s.opts.detailed, "detailed-exitcode", false, "exit with 2 when an apply has something to do")
 	f.StringVar(&s.opts.progress, "progress", "auto", "progress: auto, live or plain")
 	s.completeFleet(cmd)
 	cmd.AddCommand(s.planShowCommand())
@@ -166,14 +166,14 @@ Exit codes are kubectl's: 0 no differences, 1 differences, 2 error; 3 some clust
   hawser diff -f shop.yaml --cluster staging-eu --fleet fleet.yaml`,
 		Args: reference.Nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			code, err := s.diff(cmd)
+			code, differ, err := s.diff(cmd)
 			switch {
 			case err != nil && exitcode.Of(err) == exitcode.Error:
 				return &exitcode.Exit{Code: 2, Err: err}
 			case err != nil:
 				return err
 			}
-			return exitcode.Said(exitcode.OfDiff(code))
+			return exitcode.Said(exitcode.OfDiff(code, differ))
 		},
 	}
 	f := cmd.Flags()
@@ -187,13 +187,16 @@ Exit codes are kubectl's: 0 no differences, 1 differences, 2 error; 3 some clust
 	return cmd
 }
 
-// diff prints the field diffs and returns the plan's exit code.
-func (s *session) diff(cmd *cobra.Command) (int, error) {
+// diff prints the field diffs and returns the plan's exit code, and whether there are any.
+func (s *session) diff(cmd *cobra.Command) (code int, differ bool, err error) {
 	req, err := s.bundleRequest(cmd)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	req.ShowDiff, req.ShowContent = true, s.opts.full
-	s.opts.detailed = true
-	return s.planEach(cmd, req, func(_ Engine, p *engine.Prepared) error { return report.Diff(s.Out, p.FleetPlan, s.style(s.Out)) })
+	code, err = s.planEach(cmd, req, func(_ Engine, p *engine.Prepared) error {
+		differ = differ || p.Writes()
+		return report.Diff(s.Out, p.FleetPlan, s.style(s.Out))
+	})
+	return code, differ, err
 }

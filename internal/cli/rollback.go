@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hawser.dev/hawser/internal/commandline"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/operation"
 )
@@ -48,6 +49,6 @@ Exit codes: 0 done, 1 error, 3 partly done, 4 not ready in time, 5 refused, 130 
 	f.BoolVar(&s.opts.adopt, "adopt", false, "take over objects that somebody else owns")
 	f.BoolVar(&s.opts.recreate, "recreate", false, "delete and create again where an immutable field changed")
 	f.BoolVar(&s.opts.skipWaves, "skip-waves", false, "do not ask that earlier waves succeeded")
-	f.IntVar(&s.opts.untilWave, "until-wave", 0, "stop after this wave")
+	f.Var(commandline.Wave{At: &s.opts.untilWave}, "until-wave", "stop after this wave")
 	return cmd
 }

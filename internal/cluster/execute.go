@@ -141,12 +141,9 @@ type executor struct {
 func newExecutor(s *Session, req ExecuteRequest) *executor {
 	e := &executor{s: s, req: req, manager: object.Manager(req.Plan.Owner), first: req.Plan.First(), changes: map[object.Ref]*plan.Change{},
 		hooks: map[order.Step]plan.Change{}, ends: map[string]object.Event{}, lives: map[string]plan.Life{}, made: map[object.Ref]bool{},
-		inventory: map[object.Ref]plan.Owned{}, schema: maps.Clone(req.Schema), defined: map[schema.GroupKind]bool{}, generations: map[object.Ref]int64{}}
+		inventory: map[object.Ref]plan.Owned{}, schema: maps.Collect(maps.All(req.Schema)), defined: map[schema.GroupKind]bool{}, generations: map[object.Ref]int64{}}
 	if req.Parallel > 0 {
 		e.slots = make(chan struct{}, req.Parallel)
-	}
-	if e.schema == nil {
-		e.schema = map[string]string{}
 	}
 	for _, o := range req.Owned {
 		e.inventory[o.Ref] = o

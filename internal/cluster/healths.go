@@ -55,7 +55,7 @@ func (h *healths) kind(gk schema.GroupKind, list []plan.Owned) {
 	k, ok := h.s.ByGroupKind(gk)
 	if !ok {
 		for _, o := range list {
-			h.set(o.Ref, health.Status{State: health.Missing, Reason: "the cluster does not serve its kind"})
+			h.set(o.Ref, health.Status{State: health.Unknown, Reason: plan.Unserved(o).Unseen})
 		}
 		return
 	}

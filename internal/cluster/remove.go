@@ -61,14 +61,16 @@ func (e *executor) unmark(ctx context.Context, ch plan.Change, k kubeapi.KindInf
 		if e.s.notThere(ctx, err, ch.Ref, e.known(ch.Ref)) {
 			return nil
 		}
-		ops := object.Unmarked(m.ObjectMeta, e.manager)
+		ops := object.Unmarked(m.ObjectMeta, e.req.Plan.Bundle, e.manager)
 		if err != nil || ops == nil { // somebody has done it, or this run whose answer was lost
 			return err
 		}
 		if why := staleplan.Changed(ch, plan.LiveOf(m.ObjectMeta, e.manager)); why != "" {
 			return &StaleError{Ref: ch.Ref, Why: why}
 		}
-		_, err = w.patch(ctx, m, ops)
+		if m, err = w.patch(ctx, m, ops); err == nil && object.Unmarked(m.ObjectMeta, e.req.Plan.Bundle, e.manager) != nil {
+			return &StaleError{Ref: ch.Ref, Why: "our marks are still on it after they were taken off: a webhook or a policy of the cluster puts them back"}
+		}
 		return err
 	})
 }

@@ -361,7 +361,14 @@ func TestSilentWatch(t *testing.T) {
 	b := newBundle(t)
 	f.Fault(t, one, testfleet.FaultSpec{Match: "watch=1", Count: 1, Hang: true})
 	b.adjust = func(r *cluster.ExecuteRequest) { r.Timeout = time.Minute } // less than a watch may be silent otherwise
+	start := time.Now()
 	b.apply(t, s, objs(t, ns, scaled)...)
+	if took := time.Since(start); took < time.Second {
+		t.Errorf("it took %s: no watch was silent", took)
+	}
+	if !slices.ContainsFunc(b.events, func(e cluster.Event) bool { return e.Type == cluster.Ready }) {
+		t.Errorf("nothing got ready: %+v", b.events)
+	}
 }
 
 func TestConnectionLostWhileWaiting(t *testing.T) {

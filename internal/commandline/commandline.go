@@ -4,7 +4,9 @@
 package commandline
 
 import (
+	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -12,7 +14,7 @@ import (
 
 // Carrying are the flags of apply that say how a plan is carried out or shown. All others decide what is planned, and a
 // saved plan has its own: one that was heeded by nobody would let a run reach further than it says.
-var Carrying = []string{"kubeconfig", "as", "as-group", "timeout", "parallel", "yes", "dry-run", "diff", "wait", "skip-unreachable",
+var Carrying = []string{"kubeconfig", "as", "as-group", "timeout", "parallel", "yes", "dry-run", "diff", "wait", "skip-unreachable", "skip-windows", "skip-approvals",
 	"message", "progress", "output", "full", "stat", "color", "verbose", "cache-dir", "log-pretty", "log-color"}
 
 // Decided names the flags that were given and that a saved plan does not let change; again reports whether one may be given as
@@ -48,6 +50,41 @@ func Same(flags *pflag.FlagSet, but ...string) []string {
 func Reach(flags *pflag.FlagSet) []string {
 	return given(flags, func(name string) bool { return slices.Contains(reach, name) })
 }
+
+// With names the flags that were given and do something only beside another one: their usage begins "with --NAME:".
+func With(flags *pflag.FlagSet, name string) []string {
+	var out []string
+	flags.Visit(func(f *pflag.Flag) {
+		if strings.HasPrefix(f.Usage, "with --"+name+":") {
+			out = append(out, "--"+f.Name)
+		}
+	})
+	return out
+}
+
+// Wave is a flag's value: the number of a wave, 1 or more. At is 0 where it was not given.
+type Wave struct{ At *int }
+
+// Set takes a number; an error for any other text, and for numbers of no wave.
+func (w Wave) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return errors.New("waves count from 1")
+	}
+	*w.At = n
+	return nil
+}
+
+// String is the number, "0" for none.
+func (w Wave) String() string {
+	if w.At == nil {
+		return "0"
+	}
+	return strconv.Itoa(*w.At)
+}
+
+// Type is what help calls the value.
+func (w Wave) Type() string { return "int" }
 
 func given(flags *pflag.FlagSet, wanted func(name string) bool) []string {
 	var out []string

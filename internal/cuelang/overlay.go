@@ -17,12 +17,21 @@ import (
 // A nil argument stands for no value. The rules are those of Timoni's values, with lists longer than the default's
 // allowed.
 func Overlay(base, over ast.Expr) (ast.Expr, error) {
-	return overlay(base, over, nil)
+	return overlay(base, over, false, nil)
 }
 
-func overlay(base, over ast.Expr, path []string) (ast.Expr, error) {
+// OverlayChart is Overlay with Helm's rules for files of values: structs merge field by field, anything else replaces,
+// whatever stands there. A null stays, so that it removes what the chart itself has.
+func OverlayChart(base, over ast.Expr) (ast.Expr, error) {
+	return overlay(base, over, true, nil)
+}
+
+func overlay(base, over ast.Expr, chart bool, path []string) (ast.Expr, error) {
 	if over == nil {
 		return base, nil
+	}
+	if _, isStruct := over.(*ast.StructLit); chart && !isStruct {
+		return over, nil
 	}
 	switch b := base.(type) {
 	case *ast.StructLit:
@@ -33,8 +42,11 @@ func overlay(base, over ast.Expr, path []string) (ast.Expr, error) {
 			}
 			return nil, kindError(path, "struct", base, over)
 		}
-		return overlayStruct(b, o, path)
+		return overlayStruct(b, o, chart, path)
 	case *ast.ListLit:
+		if chart {
+			return over, nil
+		}
 		o, ok := over.(*ast.ListLit)
 		if !ok {
 			return nil, kindError(path, "list", base, over)
@@ -44,7 +56,7 @@ func overlay(base, over ast.Expr, path []string) (ast.Expr, error) {
 	return over, nil
 }
 
-func overlayStruct(base, over *ast.StructLit, path []string) (ast.Expr, error) {
+func overlayStruct(base, over *ast.StructLit, chart bool, path []string) (ast.Expr, error) {
 	lower, err := Fields(base)
 	if err != nil {
 		return nil, err
@@ -61,7 +73,7 @@ func overlayStruct(base, over *ast.StructLit, path []string) (ast.Expr, error) {
 	for _, f := range upper {
 		value := f.Value
 		if b, ok := index[f.Name]; ok {
-			if value, err = overlay(b.Value, f.Value, append(path, f.Name)); err != nil {
+			if value, err = overlay(b.Value, f.Value, chart, append(path, f.Name)); err != nil {
 				return nil, err
 			}
 			delete(index, f.Name)
@@ -80,7 +92,7 @@ func overlayList(base, over *ast.ListLit, path []string) (ast.Expr, error) {
 	out := &ast.ListLit{Lbrack: over.Pos()}
 	for i, x := range over.Elts {
 		if i < len(base.Elts) {
-			merged, err := overlay(base.Elts[i], x, append(path, strconv.Itoa(i)))
+			merged, err := overlay(base.Elts[i], x, false, append(path, strconv.Itoa(i)))
 			if err != nil {
 				return nil, err
 			}

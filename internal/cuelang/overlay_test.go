@@ -83,3 +83,25 @@ func TestOverlayKeepsPositions(t *testing.T) {
 		t.Errorf("kept value at line %d, want 2", l)
 	}
 }
+
+func TestOverlayChart(t *testing.T) {
+	for name, c := range map[string]struct{ base, over, want string }{
+		"field by field":     {`opt: {x: 1, y: 2}`, `opt: x: 9`, `{ opt: { x: 9 y: 2 } }`},
+		"lists replace":      {`l: [{name: "http", port: 80}, 2]`, `l: [{port: 81}]`, `{ l: [{ port: 81 }] }`},
+		"null over struct":   {`a: {x: 1}`, `a: null`, `{ a: null }`},
+		"null over list":     {`a: [1]`, `a: null`, `{ a: null }`},
+		"text over list":     {`a: b: [1]`, `a: b: "x"`, `{ a: b: "x" }`},
+		"list over struct":   {`a: {x: 1}`, `a: [1]`, `{ a: [1] }`},
+		"struct over a list": {`a: [1]`, `a: {x: 1}`, `{ a: x: 1 }`},
+		"struct over null":   {`a: null`, `a: {b: 1}`, `{ a: b: 1 }`},
+		"empty over struct":  {`a: {x: 1}`, `a: {}`, `{ a: x: 1 }`},
+	} {
+		got, err := cuelang.OverlayChart(data(t, c.base), data(t, c.over))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if diff := cmp.Diff(c.want, text(t, got)); diff != "" {
+			t.Errorf("%s: -want +got\n%s", name, diff)
+		}
+	}
+}

@@ -42,6 +42,7 @@ type evaluation struct {
 	what  string
 	since time.Time
 	heap  uint64
+	timed bool // it has a deadline
 }
 
 // Watch makes a Watchdog. onExceeded is called at most once, from a goroutine of the Watchdog, with the evaluation
@@ -51,7 +52,12 @@ func Watch(limit WatchLimits, onExceeded func(diag.Finding)) *Watchdog {
 }
 
 // Enter says that what (an instance, a file) is evaluated from now on; leave ends it. Both may be called from any goroutine.
-func (w *Watchdog) Enter(what string) (leave func()) {
+func (w *Watchdog) Enter(what string) (leave func()) { return w.enter(what, true) }
+
+// EnterUntimed is Enter of what has a deadline of its own, after which somebody gives it up: its memory alone is watched.
+func (w *Watchdog) EnterUntimed(what string) (leave func()) { return w.enter(what, false) }
+
+func (w *Watchdog) enter(what string, timed bool) (leave func()) {
 	if w == nil {
 		return func() {}
 	}
@@ -59,7 +65,7 @@ func (w *Watchdog) Enter(what string) (leave func()) {
 	defer w.mu.Unlock()
 	id := w.next
 	w.next++
-	w.running[id] = evaluation{what: what, since: time.Now(), heap: w.heap()}
+	w.running[id] = evaluation{what: what, since: time.Now(), heap: w.heap(), timed: timed}
 	if !w.ticking {
 		w.ticking = true
 		go w.tick()
@@ -92,15 +98,18 @@ func (w *Watchdog) tick() {
 
 // look is called with mu held.
 func (w *Watchdog) look(at time.Time) (diag.Finding, bool) {
-	var oldest evaluation
+	var oldest, late evaluation
 	for _, id := range slices.Sorted(maps.Keys(w.running)) {
 		if e := w.running[id]; oldest.since.IsZero() || e.since.Before(oldest.since) {
 			oldest = e
 		}
+		if e := w.running[id]; e.timed && (late.since.IsZero() || e.since.Before(late.since)) {
+			late = e
+		}
 	}
-	if d := w.limit.Deadline; d > 0 && at.Sub(oldest.since) > d {
-		f := diag.Errorf("evaluation-too-long", "%s: evaluation takes longer than %s", oldest.what, d)
-		f.Fix = "look for comprehensions or disjunctions that multiply; nothing was written"
+	if d := w.limit.Deadline; d > 0 && late.timed && at.Sub(late.since) > d {
+		f := diag.Errorf("evaluation-too-long", "%s: evaluation takes longer than %s", late.what, d)
+		f.Fix = "look for comprehensions or disjunctions that multiply"
 		return f, true
 	}
 	now, h := w.heap(), w.limit.HeapBytes
@@ -109,7 +118,7 @@ func (w *Watchdog) look(at time.Time) (diag.Finding, bool) {
 	}
 	if h > 0 && now > h {
 		f := diag.Errorf("evaluation-too-large", "%s: evaluation needs more than %d MiB of memory", w.names(), h>>20)
-		f.Fix = "look for comprehensions or disjunctions that multiply; nothing was written"
+		f.Fix = "look for comprehensions or disjunctions that multiply"
 		return f, true
 	}
 	return diag.Finding{}, false

@@ -11,3 +11,14 @@ func TestYAMLThatBreaksTheLibrary(t *testing.T) {
 		}
 	}
 }
+
+func TestBlank(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": true, "\n \n": true, "# nothing": true, "---\n# a: b\n---\n": true, "--- # first\n...\n": true,
+		"a: 1": false, "# c\na: 1": false, "--- {}": false, "---a": false, "null": false, "{}": false, "#\n- x": false,
+	} {
+		if got := Blank([]byte(text)); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

@@ -67,3 +67,17 @@ func firstMisplaced(name string, data []byte) int {
 	}
 	return n + 1
 }
+
+// Blank reports whether a YAML or JSON file holds nothing but comments, blank lines and separators of documents.
+func Blank(data []byte) bool {
+	for line := range bytes.Lines(data) {
+		line = bytes.TrimSpace(line)
+		if rest, is := bytes.CutPrefix(line, []byte("---")); is && (len(rest) == 0 || rest[0] == ' ') {
+			line = bytes.TrimSpace(rest)
+		}
+		if len(line) > 0 && line[0] != '#' && string(line) != "..." {
+			return false
+		}
+	}
+	return true
+}

@@ -277,11 +277,11 @@ func Check(why []string, deletes int, confirmed *int) diag.Findings {
 	if len(why) == 0 || deletes == 0 || confirmed != nil && *confirmed == deletes {
 		return nil
 	}
-	f := diag.Errorf(Code, "the plan deletes %d objects, which needs a confirmation of its own", deletes)
+	f := diag.Errorf(Code, "the plan deletes %s, which needs a confirmation of its own", diag.Counted(deletes, "object"))
 	if confirmed != nil {
-		f.What = fmt.Sprintf("--confirm-delete=%d does not match: the plan deletes %d objects", *confirmed, deletes)
+		f.What = fmt.Sprintf("--confirm-delete=%d does not match: the plan deletes %s", *confirmed, diag.Counted(deletes, "object"))
 	}
-	f.Why = strings.Join(why, "\n")
+	f.Because(strings.Join(why, "\n"))
 	f.Fix = fmt.Sprintf("if that is meant: --confirm-delete=%d", deletes)
 	return diag.Findings{f}
 }

@@ -168,6 +168,12 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+func TestCheckOne(t *testing.T) {
+	if fs := Check([]string{"x"}, 1, nil); len(fs) != 1 || !strings.Contains(fs[0].What, "deletes 1 object,") {
+		t.Error(fs)
+	}
+}
+
 // TestRequired: who requires what is deleted is named, with where it runs; a plan that deletes nothing needs no number.
 func TestRequired(t *testing.T) {
 	on := []Requiring{{"eu", []string{"two"}}, {"us", []string{"shop", "two"}}, {}}

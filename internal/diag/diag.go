@@ -68,8 +68,8 @@ type Finding struct {
 	Cluster  string `json:"cluster,omitempty"`
 	Object   string `json:"object,omitempty"`
 	Instance string `json:"instance,omitempty"`
-	// sentence is what What was made of, "" where that is not known.
-	sentence string
+	// sentence is what What was made of, "" where that is not known; told is the Why that is a sentence of our own.
+	sentence, told string
 }
 
 // String is the finding on one line, without its severity: where, what, why.

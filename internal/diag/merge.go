@@ -24,6 +24,9 @@ type reason struct {
 // maxReasons is how many reasons of one finding are told before the rest is a number.
 const maxReasons = 5
 
+// accepting is what is left of an advice that names one cluster with a flag for several.
+const accepting = "--accept-cluster "
+
 // Merge puts findings together that differ by cluster alone, in their sorted order: by its name, its addresses, ages, the
 // place where the cluster is declared, and the reason.
 func (fs Findings) Merge() []Merged {
@@ -63,6 +66,7 @@ func (fs Findings) Merge() []Merged {
 	for i := range list {
 		if len(list[i].Clusters) > 1 {
 			list[i].Why = told(list[i].reasons)
+			list[i].Fix = strings.ReplaceAll(list[i].Fix, accepting+"<cluster>", accepting+strings.Join(list[i].Clusters, ","))
 		}
 	}
 	return list
@@ -155,6 +159,9 @@ func (m *Merged) because(why reason) {
 func told(reasons []reason) string {
 	if len(reasons) == 1 {
 		return reasons[0].whole
+	}
+	if reasons = slices.DeleteFunc(slices.Clone(reasons), func(r reason) bool { return r.whole == "" }); len(reasons) == 1 { // others say nothing
+		return Few(reasons[0].clusters) + ": " + reasons[0].whole
 	}
 	parts := make([][]string, len(reasons))
 	for i, r := range reasons {

@@ -13,7 +13,7 @@ var (
 func Neutral(text, cluster string) string {
 	if cluster != "" {
 		name := regexp.QuoteMeta(cluster)
-		text = regexp.MustCompile(`(^|[^\w-])cluster `+name+`($|[^\w-])`).ReplaceAllString(text, "${1}the cluster$2")
+		text = regexp.MustCompile(`(^|[^\w-])(?:the )?cluster `+name+`($|[^\w-])`).ReplaceAllString(text, "${1}the cluster$2")
 		text = regexp.MustCompile(`(^|[^\w.-])`+name+`($|[^\w-])`).ReplaceAllString(text, "${1}<cluster>$2")
 	}
 	text = uids.ReplaceAllString(addresses.ReplaceAllString(text, "<address>"), "<uid>")

@@ -5,6 +5,7 @@ import "testing"
 func TestNeutral(t *testing.T) {
 	for _, c := range [][3]string{
 		{"cluster prod-eu has no labels.regin", "prod-eu", "the cluster has no labels.regin"},
+		{"this is not the cluster prod-eu of before", "prod-eu", "this is not the cluster of before"},
 		{"clusters: prod-eu-1, prod-eu", "prod-eu", "clusters: prod-eu-1, <cluster>"},
 		{"--accept-cluster prod-eu", "prod-eu", "--accept-cluster <cluster>"},
 		{"dial tcp 10.9.0.17:6443: i/o timeout (10 s)", "edge", "dial tcp <address>: i/o timeout (10 s)"},

@@ -10,9 +10,15 @@ var verb = regexp.MustCompile(`%[-+# 0]*[0-9]*(?:\.[0-9]+)?[a-zA-Z]|%%`)
 
 // Equal reports whether two findings say the same, whatever their sentences were made of.
 func (f Finding) Equal(other Finding) bool {
-	f.sentence, other.sentence = "", ""
+	f.sentence, other.sentence, f.told, other.told = "", "", "", ""
 	return f == other
 }
+
+// Because gives the finding a Why that is a sentence of our own: no server and no library said any of it.
+func (f *Finding) Because(why string) { f.Why, f.told = why, why }
+
+// Told reports whether the Why is a sentence of our own, as Because gave it.
+func (f Finding) Told() bool { return f.told != "" && f.told == f.Why }
 
 // Masked is What with mask applied to what was put into its sentence: the sentence is ours, whatever a secret is called. Where
 // it is not certain which part is which, all of it is masked.

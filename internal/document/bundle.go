@@ -159,9 +159,8 @@ func (d *decoder) valuesFor(v cue.Value) []v1alpha1.ValuesFor {
 	var out []v1alpha1.ValuesFor
 	for _, layer := range fields {
 		w := v1alpha1.ValuesFor{Name: layer.name, Pos: d.apiPos(layer.value)}
-		seen := map[string]bool{}
+		given := false
 		for _, f := range d.fields(layer.value, valuesForFields) {
-			seen[f.name] = true
 			switch f.name {
 			case "clusters":
 				w.Clusters = d.globs(f.value)
@@ -170,17 +169,12 @@ func (d *decoder) valuesFor(v cue.Value) []v1alpha1.ValuesFor {
 			case "clusterSelector":
 				w.ClusterSelector = d.labelSelector(f.value)
 			case "values":
-				w.Values = d.valuesData(f.value)
+				w.Values, given = d.valuesData(f.value), true
 			}
 		}
 		if d.is(layer.value, cue.StructKind, "a struct") {
-			if !seen["values"] {
+			if !given {
 				d.require(layer.value, "values")
-			}
-			if !seen["clusters"] && !seen["groups"] && !seen["clusterSelector"] {
-				n := diag.Errorf("no-clusters", "the layer does not say for which clusters")
-				n.Fix = "give it clusters, groups or clusterSelector; for every cluster use values"
-				d.add(n, layer.value)
 			}
 			out = append(out, w)
 		}

@@ -64,6 +64,13 @@ func (d *decoder) add(n diag.Finding, v cue.Value) {
 	d.findings = append(d.findings, n)
 }
 
+// addAny adds what was found out about a value, if anything.
+func (d *decoder) addAny(n *diag.Finding, v cue.Value) {
+	if n != nil {
+		d.add(*n, v)
+	}
+}
+
 func (d *decoder) errorf(v cue.Value, code, format string, args ...any) {
 	d.add(diag.Errorf(code, format, args...), v)
 }

@@ -106,8 +106,12 @@ func (r *reader) expand(name string) []*source {
 		return r.one(name, "")
 	}
 	var out []*source
+	failed := len(r.findings)
 	for _, file := range r.inDirectory(name) {
 		out = append(out, r.one(file, name)...)
+	}
+	if len(out) == 0 && len(r.findings) == failed {
+		r.fail("no-documents", name, "the files of the directory hold nothing", nil)
 	}
 	return out
 }
@@ -196,7 +200,7 @@ func (r *reader) one(name, from string) []*source {
 		r.findings = append(r.findings, n)
 		return nil
 	}
-	if !r.fill(s) {
+	if !r.fill(s) || from != "" && s.syntax != syntaxCUE && cuelang.Blank(s.data) { // kubectl passes over those of a directory too
 		return nil
 	}
 	r.all = append(r.all, s)

@@ -160,8 +160,12 @@ func TestNothingIsDropped(t *testing.T) {
 func TestDefaultsAreNoDocument(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"hawser.yaml": "fleet: f.yaml\n", "b.yaml": "bundle: {apiVersion: v1alpha1, name: b, instances: {a: {module: {url: 'file:///m'}, namespace: x}}}\n"})
-	if _, fs := Load(t.Context(), Options{Files: []string{dir}, Workdir: dir}); fs.HasErrors() {
-		t.Error(fs)
+	p, fs := Load(t.Context(), Options{Files: []string{dir}, Workdir: dir})
+	if fs.HasErrors() {
+		t.Fatal(fs)
+	}
+	if specs, fs := p.Evaluate(implicit(nil)); fs.HasErrors() || len(specs) != 1 || specs[0].Name != "b" || len(specs[0].Instances) != 1 {
+		t.Errorf("the bundle beside it: %+v %v", specs, fs)
 	}
 }
 

@@ -23,7 +23,7 @@ var (
 	kubeconfigLater  = []string{"content", "secretRef", "url", "resource"}
 	taintFields      = []string{"key", "value", "effect"}
 	queryFields      = []string{"query", "for", "optional"}
-	waveFields       = []string{"name", "groups", "clusters", "clusterSelector", "canary", "maxParallel", "maxFailures", "soak", "window"}
+	waveFields       = []string{"name", "groups", "clusters", "clusterSelector", "canary", "maxParallel", "maxFailures", "soak", "window", "approval"}
 )
 
 func (d *decoder) fleet(v cue.Value, runtime bool) *v1alpha1.FleetSpec {
@@ -332,20 +332,30 @@ func (d *decoder) wave(v cue.Value) v1alpha1.Wave {
 			out.MaxFailures = d.count(f.value)
 		case "soak":
 			out.Soak = d.duration(f.value)
+		case "approval":
+			out.Approval, _ = d.str(f.value)
+			d.addAny(fleet.WrongApproval(out.Approval), f.value)
 		case "window":
-			w := &v1alpha1.Window{}
-			texts := map[string]*string{"from": &w.From, "to": &w.To, "tz": &w.TZ}
-			for _, g := range d.fields(f.value, []string{"days", "from", "to", "tz"}) {
-				if g.name == "days" {
-					w.Days = d.strings(g.value)
-				} else {
-					*texts[g.name], _ = d.str(g.value)
-				}
-			}
-			out.Window = w
+			out.Window = d.window(f.value)
 		}
 	}
 	return out
+}
+
+func (d *decoder) window(v cue.Value) *v1alpha1.Window {
+	w, before := &v1alpha1.Window{}, len(d.findings)
+	texts := map[string]*string{"from": &w.From, "to": &w.To, "tz": &w.TZ}
+	for _, g := range d.fields(v, []string{"days", "from", "to", "tz"}) {
+		if g.name == "days" {
+			w.Days = d.strings(g.value)
+		} else {
+			*texts[g.name], _ = d.str(g.value)
+		}
+	}
+	if d.is(v, cue.StructKind, "a struct"); len(d.findings) == before {
+		d.addAny(fleet.WrongWindow(w), v)
+	}
+	return w
 }
 
 // clusterCount is a number of clusters; a share of them has a word of its own.
@@ -394,25 +404,7 @@ func (d *decoder) checkWaves(v cue.Value, f *v1alpha1.FleetSpec) {
 		d.knownInWave(items[i], w, f)
 	}
 	sound := len(d.findings) == before // else a cluster is in no wave because of what a wave says
-	for _, c := range f.Clusters {
-		in := fleet.WavesOf(f.Rollout, c)
-		at := diag.Pos(c.Pos)
-		switch {
-		case len(in) == 0 && c.Group != "" && !sound:
-		case len(in) == 0:
-			n := diag.Errorf("no-wave", "cluster %s is in no wave", c.Name)
-			n.Pos, n.Path = at, "rollout.waves"
-			n.Fix = "add it, its group or its labels to a wave"
-			if c.Group == "" {
-				n.Why, n.Fix = "it has no group", "give it a group that a wave names (group: NAME), or add the cluster itself to a wave"
-			}
-			d.findings = append(d.findings, n)
-		case len(in) > 1:
-			n := diag.Errorf("two-waves", "cluster %s is in wave %d and wave %d", c.Name, in[0]+1, in[1]+1)
-			n.Pos, n.Path = at, "rollout.waves"
-			d.findings = append(d.findings, n)
-		}
-	}
+	d.findings = append(d.findings, fleet.OutsideWaves(f, sound)...)
 }
 
 func (d *decoder) knownInWave(v cue.Value, w v1alpha1.Wave, f *v1alpha1.FleetSpec) {

@@ -6,7 +6,9 @@
 package drift
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
@@ -62,8 +64,10 @@ type Cluster struct {
 	Revision int           `json:"revision,omitempty"`
 	// Unknown says why nobody knows: it did not answer, its records cannot be read, its release has not ended well.
 	// Unreachable: it did not answer.
+	// Lost: it has objects of the bundle, and no record of it.
 	Unknown     string `json:"unknown,omitempty"`
 	Unreachable bool   `json:"unreachable,omitempty"`
+	Lost        bool   `json:"lost,omitempty"`
 	// NotInstalled: the cluster answered, and has nothing of the bundle.
 	NotInstalled bool `json:"notInstalled,omitempty"`
 	// Drifted are the objects that are not as recorded, Same is the number of those that are.
@@ -71,6 +75,14 @@ type Cluster struct {
 	Same    int      `json:"same"`
 	// Suspended are instances that are left as they are, and not compared.
 	Suspended []string `json:"suspended,omitempty"`
+	// Moved are objects that other bundles of the same files have by now, as the files say: they are not compared.
+	Moved []Moved `json:"moved,omitempty"`
+}
+
+// Moved is an object that another bundle has.
+type Moved struct {
+	Object object.Ref `json:"object"`
+	To     string     `json:"to"`
 }
 
 // Object is one that drifted.
@@ -126,12 +138,16 @@ func Of(plans []*fleetplan.FleetPlan) *Report {
 
 func clusterOf(cp *fleetplan.ClusterPlan, blocked map[string]string) Cluster {
 	c := Cluster{Cluster: cp.Cluster, Group: cp.Group, Server: cp.Server, Chosen: cp.Chosen, Release: cp.Release, Revision: cp.Revision, Unknown: cp.Unreachable,
-		Unreachable: cp.Unreachable != "" && cp.Version == ""}
+		Unreachable: cp.Unreachable != "" && cp.Version == "", Lost: cp.Lost}
 	c.NotInstalled = cp.Unreachable == "" && cp.Revision == 0
 	if cp.Plan == nil || c.Unknown != "" {
 		return c
 	}
 	c.Same, c.Suspended = cp.Plan.Unchanged, cp.Plan.Suspended
+	moved := cp.Moved()
+	for _, ref := range slices.SortedFunc(maps.Keys(moved), object.Ref.Compare) {
+		c.Moved = append(c.Moved, Moved{ref, moved[ref]})
+	}
 	for _, ch := range cp.Plan.Changes {
 		if o, drifted := objectOf(ch); drifted {
 			o.Blocked = blocked[cp.Cluster+"\x00"+ch.Ref.String()]
@@ -176,6 +192,26 @@ func objectOf(ch plan.Change) (Object, bool) {
 	return o, true
 }
 
+// Unrecorded is why nobody knows what a cluster without a record of the bundle should have, and whether that is because the record
+// is lost: marks are the objects that carry the bundle's marks. It is "" where the bundle is not there.
+func Unrecorded(marks plan.Marks) (why string, lost bool) {
+	objects, why := marks.Standing()
+	if objects == "" {
+		return why, false
+	}
+	return "there is no record, and " + objects + "; hawser apply with the bundle's files makes the record again from them, and deletes nothing", true
+}
+
+// Unjudged is why nobody knows what a cluster should have, as was found when what its release declared was read; "" for nothing.
+func Unjudged(found diag.Findings) string {
+	found = found.Errors()
+	why := strings.Join(found.Whats(), "; ")
+	if slices.ContainsFunc(found, func(f diag.Finding) bool { return f.Code == release.CodeLostRelease }) {
+		why += "; hawser plan with its files tells what is otherwise, and apply puts it right"
+	}
+	return why
+}
+
 // Drifted is the number of objects that drifted.
 func (r *Report) Drifted() int {
 	n := 0
@@ -195,6 +231,11 @@ func (r *Report) Unknown() int {
 			if c.Unknown != "" && !slices.Contains(names, c.Cluster) {
 				names = append(names, c.Cluster)
 			}
+		}
+	}
+	for _, f := range r.Findings {
+		if f.Code == release.CodeBundlesUnknown && !slices.Contains(names, f.Cluster) {
+			names = append(names, f.Cluster)
 		}
 	}
 	return len(names)

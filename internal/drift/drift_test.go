@@ -72,6 +72,41 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// A cluster with objects of a bundle and no record of it is unknown, with the reason and what to do, and never one without the bundle or without
+// drift; what other bundles of the same files have by now is named.
+func TestLost(t *testing.T) {
+	marks := plan.Marks{Owned: []plan.Owned{{Ref: ref("a")}, {Ref: object.Ref{Kind: "Namespace", Name: "shop"}, OwnNamespace: true}}}
+	why, lost := Unrecorded(marks)
+	if !lost || !strings.Contains(why, "1 object with its marks: ConfigMap shop/a") || !strings.Contains(why, "hawser apply") {
+		t.Errorf("%v %s", lost, why)
+	}
+	if why, lost := Unrecorded(plan.Marks{}); why != "" || lost {
+		t.Errorf("nothing is there: %v %s", lost, why)
+	}
+	if why, lost := Unrecorded(plan.Marks{Unseen: map[string]string{"secrets": "forbidden"}}); lost || !strings.Contains(why, "could not be seen") {
+		t.Errorf("nobody could look: %v %s", lost, why)
+	}
+	p := &fleetplan.FleetPlan{Bundle: "shop", Clusters: []*fleetplan.ClusterPlan{{Cluster: "eu", Version: "1.34.0", Unreachable: why, Lost: true}}}
+	r := Of([]*fleetplan.FleetPlan{p})
+	c := r.Bundles[0].Clusters[0]
+	if !c.Lost || c.Unreachable || c.NotInstalled || r.Unknown() != 1 || len(r.NotInstalled(nil)) != 0 || r.Bundles[0].Unknown()[0].State() != "record lost" {
+		t.Errorf("%+v", r)
+	}
+	if got := r.Bundles[0].Total(); !strings.HasPrefix(got, "Unknown: ") {
+		t.Errorf("%s", got)
+	}
+	missing := diag.Findings{diag.Errorf(release.CodeLostRelease, "the objects are no longer kept"), diag.Warnf("x", "by the way")}
+	if got := Unjudged(missing); got != "the objects are no longer kept; hawser plan with its files tells what is otherwise, and apply puts it right" || Unjudged(nil) != "" {
+		t.Errorf("%s", got)
+	}
+	moved := planned()
+	moved.Clusters[0].Move(map[object.Ref]string{ref("b"): "other", ref("a"): "other"})
+	b := Of([]*fleetplan.FleetPlan{moved}).Bundles[0]
+	if len(b.Clusters[0].Moved) != 2 || !strings.Contains(b.Total(), "ConfigMap shop/a (bundle other), ConfigMap shop/b (bundle other)") {
+		t.Errorf("%+v %s", b.Clusters, b.Total())
+	}
+}
+
 // What is told again is only what is otherwise: what drifted since, or otherwise, what is as recorded again, and clusters that went or came.
 func TestSince(t *testing.T) {
 	report := func(unknown string, names ...string) *Report {

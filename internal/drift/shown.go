@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/group"
 	"hawser.dev/hawser/internal/history"
@@ -61,7 +62,7 @@ func (b Bundle) Unknown() []history.Unknown {
 	var out []history.Unknown
 	for _, c := range b.Clusters {
 		if c.Unknown != "" {
-			out = append(out, history.Unknown{Cluster: c.Cluster, Why: c.Unknown, Unreachable: c.Unreachable})
+			out = append(out, history.Unknown{Cluster: c.Cluster, Why: c.Unknown, Unreachable: c.Unreachable, Lost: c.Lost})
 		}
 	}
 	return out
@@ -109,7 +110,9 @@ func (b Bundle) Total() string {
 		}
 	}
 	text := "Drift: " + strings.Join(parts, ", ") + ", "
-	if len(parts) == 0 {
+	if n := len(b.Unknown()); len(parts) == 0 && n > 0 && n == len(b.Clusters) {
+		text = "Unknown: "
+	} else if len(parts) == 0 {
 		text = "No drift: "
 	}
 	text += fmt.Sprintf("%d as recorded. Clusters: %d drifted, %d did not", same, drifted, clean)
@@ -127,6 +130,17 @@ func (b Bundle) Total() string {
 				suspended = append(suspended, name)
 			}
 		}
+	}
+	var moved []string
+	for _, c := range b.Clusters {
+		for _, m := range c.Moved {
+			if what := m.Object.String() + " (bundle " + m.To + ")"; !slices.Contains(moved, what) {
+				moved = append(moved, what)
+			}
+		}
+	}
+	if len(moved) > 0 {
+		text += " Moved to other bundles of the same files, not compared: " + diag.Few(moved) + "."
 	}
 	if len(suspended) > 0 {
 		text += " Suspended, not compared: " + strings.Join(suspended, ", ") + "."

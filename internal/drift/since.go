@@ -53,7 +53,7 @@ func (c Cluster) since(was Cluster) (Cluster, bool) {
 			out.Drifted = append(out.Drifted, Object{Object: o.Object, Instance: o.Instance, State: Settled, Why: "is as recorded again"})
 		}
 	}
-	return out, len(out.Drifted) > 0 || was.Unknown != ""
+	return out, len(out.Drifted) > 0 || was.Unknown != "" || !slices.Equal(c.Moved, was.Moved)
 }
 
 func (r *Report) bundle(name string) Bundle {

@@ -38,20 +38,20 @@ func (e *Engine) Apply(ctx context.Context, fp *Prepared, req Request) (*fleetpl
 	if fp.settled() {
 		return out, e.unchanged(ctx, fp, req, out)
 	}
-	fp.Schedule = rollout.Settle(fp.Schedule, !req.SkipWindows, fp.settledOn)
+	fp.Schedule = fp.ready(req)
+	fp.MarkCanaries()
 	findings := rollout.Closed(fp.Schedule, e.now(), diag.Error)
-	if req.SkipUnreachable {
-		fp.Schedule = rollout.WithoutUnreachable(fp.Schedule)
-		fp.MarkCanaries()
-	}
 	if len(findings) == 0 {
 		findings = fp.Reviewed(ctx)
+	}
+	var stamp release.Record
+	if len(findings) == 0 {
+		stamp, findings = fp.stamp(ctx)
 	}
 	if len(findings) > 0 {
 		out.Result, out.Findings = fleetplan.Failed, findings
 		return out, &fleetplan.RefusedError{Findings: findings}
 	}
-	stamp := fp.stamp()
 	out.Rollout = stamp.Rollout
 	e.emit(fleetplan.Event{Type: fleetplan.EventRollout, Rollout: out.Rollout, Bundle: fp.Bundle, Total: len(fp.Clusters)})
 	l := &loop{Engine: e, fp: fp, req: req, out: out, rows: map[string]*fleetplan.ClusterOutcome{}, ended: make(chan *fleetplan.ClusterOutcome),
@@ -105,16 +105,19 @@ func (e *Engine) unchanged(ctx context.Context, fp *Prepared, req Request, out *
 	return l.finish()
 }
 
-// stamp is what the records of a rollout have in common. Its number is one more than any that the clusters of the run know.
-func (p *Prepared) stamp() release.Record {
+// stamp is what the records of a rollout have in common, and the schedule has its approvals then. Its number is one more than any that
+// the clusters of the run know. A release that somebody has paused is refused.
+func (p *Prepared) stamp(ctx context.Context) (release.Record, diag.Findings) {
 	r := p.run
 	rec := release.Record{V: 1, Bundle: p.Bundle, Owner: p.Owner, Head: p.Head, Rollout: release.NewRolloutID(), Phase: release.Applying, Author: r.req.Author,
-		Message: r.req.Message, Version: r.Version, Commit: r.from.Commit, Plan: p.Digest(), RollbackTo: p.RollbackTo, Ejecting: p.Verb == "eject"}
+		Message: r.req.Message, Version: r.Version, Commit: r.from.Commit, Plan: p.Digest(), PlanFile: r.decided.File(), RollbackTo: p.RollbackTo, Ejecting: p.Verb == "eject"}
 	if fleetplan.Ends(p.Verb) {
 		rec.Phase = release.Deleting
 	}
-	rec.Release, rec.Rollout = release.Continues(rec, r.selected(), r.unselected, func(cluster string) bool { w := p.works[cluster]; return w == nil || w.settled() })
-	return rec
+	holds, findings := p.holds(ctx)
+	rec.Release, rec.Rollout = holds.Continues(rec, r.selected(), r.unselected, func(cluster string) bool { w := p.works[cluster]; return w == nil || w.settled() })
+	p.approve(holds, &rec)
+	return rec, append(findings, holds.Paused(rec)...)
 }
 
 // selected are the records of the run's clusters, nil for none.
@@ -145,8 +148,9 @@ func (l *loop) run(ctx context.Context) {
 	for {
 		var d rollout.Decision
 		l.state, d = rollout.Next(l.fp.Schedule, l.state, arrived, l.now())
-		if d.Closed { // that may be days: the run ends, another one goes on with the release
-			l.state, d = rollout.Next(l.fp.Schedule, rollout.Stop(l.state, l.fp.Schedule.Closes(d.Wave, d.WakeAt)), nil, l.now())
+		if d.Closed || d.Unapproved { // that may be days: the run ends, another one goes on with the release
+			l.ask(ctx, d)
+			l.state, d = rollout.Next(l.fp.Schedule, rollout.Stop(l.state, l.fp.Schedule.Keeps(d)), nil, l.now())
 		}
 		arrived = nil
 		for _, ev := range l.said.Announce(d, l.fp.Schedule, l.out.Rollout, l.inFlight) {

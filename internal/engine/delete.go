@@ -11,7 +11,6 @@ import (
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
-	"hawser.dev/hawser/internal/rollout"
 )
 
 // PlanDelete is the plan with the empty desired set: everything the inventories name goes, waves reversed. The
@@ -86,11 +85,7 @@ func (e *Engine) fromRecords(ctx context.Context, req Request, verb string, o pl
 	}
 	fp.Findings = append(fp.Findings, desire(r, fp, name)...)
 	o.BackTo = fp.RollbackTo.String()
-	if fp, err = r.completed(ctx, fp, o); err == nil && o.Deleting {
-		fp.Schedule = rollout.Reversed(fp.Schedule)
-		fp.Order()
-	}
-	return fp, err
+	return r.completed(ctx, fp, o)
 }
 
 // installed loads the fleet, and finds out the bundle's name from the request or from the files, and connects.

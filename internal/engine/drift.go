@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/drift"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 )
@@ -15,7 +15,7 @@ import (
 // on each cluster is what the record of that declares. Nothing is rendered, no hook runs and nothing is pruned. A cluster of which
 // nobody can tell what it should have is one that does not answer, with the reason. Request.Reads: it is only looked at.
 func (e *Engine) PlanDrift(ctx context.Context, req Request) (*Prepared, error) {
-	req.SkipWaves = true // each goes to its own release
+	req.SkipWaves, req.SkipWindows = true, req.SkipWindows || req.Reads // each goes to its own release; who only looks needs no window
 	return e.fromRecords(ctx, req, "drift", plan.Options{Adopt: req.Adopt, Recreate: req.Recreate, LetUnserved: req.LetUnserved, Diff: true, NoHooks: true, NoPrune: true},
 		func(r *run, fp *Prepared, _ string) diag.Findings { return r.asReleased(ctx, fp) })
 }
@@ -25,18 +25,23 @@ func (w *work) stayed(ctx context.Context, desired []plan.Desired) []plan.Desire
 	if !w.corrects {
 		return desired
 	}
-	moved := release.MovedTo(ctx, w.target.store, *w.back, w.observed.Live)
+	moved := release.Given(ctx, w.target.store, *w.back, w.observed.Live)
+	w.Move(moved)
 	return slices.DeleteFunc(slices.Clone(desired), func(d plan.Desired) bool { return moved[d.Ref] != "" })
 }
 
 // asReleased makes what the last release left on each cluster desired there, but for suspended instances, which stay as they are.
 func (r *run) asReleased(ctx context.Context, fp *Prepared) diag.Findings {
 	why := make([]string, len(r.targets))
-	for i, t := range r.targets {
-		if w := fp.works[t.cluster.Name]; w != nil {
+	each(len(r.targets), 0, func(i int) {
+		t := r.targets[i]
+		switch w := fp.works[t.cluster.Name]; {
+		case w != nil && t.record == nil && t.unread == "":
+			why[i], w.Lost = drift.Unrecorded(t.session.Marked(ctx, fp.Owner))
+		case w != nil:
 			w.back, why[i] = t.record.Standard(r.req.Reads)
 		}
-	}
+	})
 	found := r.restored(ctx, fp)
 	for i, t := range r.targets {
 		w := fp.works[t.cluster.Name]
@@ -50,8 +55,8 @@ func (r *run) asReleased(ctx context.Context, fp *Prepared) diag.Findings {
 			}
 			w.set.desired = slices.DeleteFunc(w.set.desired, func(d plan.Desired) bool { return w.set.suspended[d.Instance] })
 		}
-		if why[i] = cmp.Or(t.unread, why[i], strings.Join(found[i].Errors().Whats(), "; ")); why[i] != "" {
-			w.Unreachable, found[i] = why[i], nil
+		if why[i] = cmp.Or(t.unread, why[i], drift.Unjudged(found[i])); why[i] != "" {
+			w.Unreachable, t.unreachable, found[i] = why[i], why[i], nil
 			delete(fp.works, t.cluster.Name)
 		}
 	}

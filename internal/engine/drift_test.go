@@ -11,6 +11,7 @@ import (
 
 	"hawser.dev/hawser/internal/drift"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/history"
 	"hawser.dev/hawser/internal/release"
 )
 
@@ -155,10 +156,12 @@ func TestDriftOfFailed(t *testing.T) {
 }
 
 // TestDriftResumes: a correction that died in the middle is found by drift as what it is, and goes on when it is run again; the
-// release is what it was.
+// release is what it was, for history and a rollback too, now and when another one followed.
 func TestDriftResumes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: zero")))
+	r.applied(r.request())
 	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")+r.configMap("gone", "key: one")))
 	r.applied(r.request())
 	before := r.record()
@@ -166,36 +169,78 @@ func TestDriftResumes(t *testing.T) {
 	if err := r.admin.CoreV1().ConfigMaps(r.name).Delete(t.Context(), "gone", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	died := r.diesCorrecting()
+	if rec := r.record(); rec.Phase != release.Succeeded || rec.Standing() != release.Applying || rec.Revision != before.Revision || len(rec.Corrections) != 1 {
+		t.Errorf("%+v", rec)
+	}
+	r.states(history.Succeeded, history.Superseded)
+	if got := saidOf(r.drifted()); !strings.HasPrefix(got, "app changed") || !strings.Contains(got, "gone gone") {
+		t.Errorf("%s", got)
+	}
 	fp, err := r.PlanDrift(t.Context(), r.back(""))
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := fp.works[fp.Clusters[0].Cluster]
-	if w == nil {
-		t.Fatalf("%v", fp.works)
-	}
-	stamp := fp.stamp()
-	l := &loop{Engine: r.Engine, fp: fp, req: r.back(""), stamp: stamp}
-	if _, err := l.open(t.Context(), w); err != nil { // and it dies here
-		t.Fatal(err)
-	}
-	fp.Close()
-	if rec := r.record(); rec.Phase != release.Applying || rec.Revision != before.Revision || len(rec.Corrections) != 1 {
-		t.Errorf("%+v", rec)
-	}
-	if got := saidOf(r.drifted()); !strings.HasPrefix(got, "app changed") || !strings.Contains(got, "gone gone") {
-		t.Errorf("%s", got)
-	}
-	if fp, err = r.PlanDrift(t.Context(), r.back("")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Apply(t.Context(), fp, r.back("")); err != nil {
-		t.Fatal(err)
-	}
+	r.carried(fp, r.back(""))
 	rec := r.record()
-	if got := saidOf(r.drifted()); got != "" || rec.Phase != release.Succeeded || len(rec.Corrections) != 1 || rec.Corrections[0].Finished.IsZero() || rec.Corrections[0].Rollout == stamp.Rollout ||
+	if got := saidOf(r.drifted()); got != "" || rec.Phase != release.Succeeded || len(rec.Corrections) != 1 || rec.Corrections[0].Finished.IsZero() || rec.Corrections[0].Rollout == died ||
 		rec.Revision != before.Revision || rec.SetDigest != before.SetDigest {
 		t.Errorf("%s %+v", got, rec)
+	}
+	r.patch("kubectl-edit", "ConfigMap", "app", `{"data":{"key":"two"}}`)
+	hasty := r.back("")
+	hasty.Wait = false
+	if fp, err = r.PlanDrift(t.Context(), hasty); err != nil {
+		t.Fatal(err)
+	}
+	r.carried(fp, hasty)
+	if rec := r.record(); rec.Phase != release.Succeeded || rec.Corrections[1].Phase != release.Written {
+		t.Errorf("nobody waited for the correction: %+v", rec)
+	}
+	r.patch("kubectl-edit", "ConfigMap", "app", `{"data":{"key":"two"}}`)
+	r.diesCorrecting()
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: three")))
+	r.applied(r.request())
+	r.states(history.Succeeded, history.Superseded, history.Superseded)
+	r.rolledBack(r.back(""))
+	if r.data()["app"] != "one" || r.data()["gone"] != "one" {
+		t.Errorf("the rollback: %v", r.data())
+	}
+}
+
+// diesCorrecting lets a correction die when it has opened the record, and returns its rollout.
+func (r *rig) diesCorrecting() string {
+	r.t.Helper()
+	fp, err := r.PlanDrift(r.t.Context(), r.back(""))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer fp.Close()
+	w := fp.works[fp.Clusters[0].Cluster]
+	if w == nil {
+		r.t.Fatalf("%v", fp.works)
+	}
+	stamp, _ := fp.stamp(r.t.Context())
+	l := &loop{Engine: r.Engine, fp: fp, req: r.back(""), stamp: stamp}
+	if _, err := l.open(r.t.Context(), w); err != nil {
+		r.t.Fatal(err)
+	}
+	return l.stamp.Rollout
+}
+
+// states fails the test unless history says so of the releases, the newest first.
+func (r *rig) states(want ...history.State) {
+	r.t.Helper()
+	h, err := r.History(r.t.Context(), r.back(""))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var got []history.State
+	for _, rel := range h.Bundles[0].Releases {
+		got = append(got, rel.State)
+	}
+	if !slices.Equal(got, want) {
+		r.t.Errorf("%q, want %q", got, want)
 	}
 }
 
@@ -243,7 +288,7 @@ func TestDriftTaken(t *testing.T) {
 	}
 }
 
-// TestRetakenByHelm: what Helm has taken over again is taken, and neither corrected nor rolled back until --adopt says so.
+// TestRetakenByHelm: what Helm has taken over again is taken, and neither corrected, rolled back nor applied over until --adopt says so.
 func TestRetakenByHelm(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -269,6 +314,13 @@ func TestRetakenByHelm(t *testing.T) {
 		if _, err := r.Apply(t.Context(), fp, r.back("")); err == nil || r.data()["app"] != "of-helm" {
 			t.Errorf("%s: %v %v", verb, err, r.data())
 		}
+	}
+	fp := r.plan(r.request())
+	if text := fmt.Sprint(fp.Findings.Errors()); !strings.Contains(text, "Helm release ns/web has taken it over again") || !strings.Contains(text, "--adopt") {
+		t.Errorf("apply: %s", text)
+	}
+	if _, err := r.Apply(t.Context(), fp, r.request()); err == nil || r.data()["app"] != "of-helm" {
+		t.Errorf("apply: %v %v", err, r.data())
 	}
 	fp, err := r.PlanDrift(t.Context(), adopt)
 	if err != nil {
@@ -307,7 +359,7 @@ func TestDriftMoved(t *testing.T) {
 	}
 	for _, adopt := range []bool{false, true} {
 		fp, _ := drifts(adopt)
-		if rep := drift.Of([]*fleetplan.FleetPlan{fp.FleetPlan}); rep.Drifted() != 0 || fp.Findings.HasErrors() || !fp.settled() {
+		if rep := drift.Of([]*fleetplan.FleetPlan{fp.FleetPlan}); rep.Drifted() != 0 || fp.Findings.HasErrors() || !fp.settled() || !strings.Contains(rep.Bundles[0].Total(), "app (bundle "+second.Bundle) {
 			t.Errorf("adopt %v: %+v %v", adopt, fp.Counts(), fp.Findings)
 		}
 		r.patch("kubectl-edit", "ConfigMap", "stays", `{"data":{"key":"by hand"}}`)

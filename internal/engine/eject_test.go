@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -10,8 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/history"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
 )
 
 // TestEject: what was delivered stays as it is, without our labels and entries; others' entries stay, the records go, and the
@@ -149,4 +152,102 @@ func (r *rig) get(name string) *corev1.ConfigMap {
 		r.t.Fatal(err)
 	}
 	return cm
+}
+
+// TestEjectOfWhatLostMarks: what lost our owner label, all of our managed fields, or is another object by now, loses the marks that it
+// still has; what another bundle has by now keeps them. Of what is being deleted the plan does not say that it stays.
+func TestEjectOfWhatLostMarks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	var manifests string
+	for _, name := range []string{"label", "fields", "again", "theirs", "leaving"} {
+		manifests += r.configMap(name, "key: one")
+	}
+	r.write("bundle.yaml", r.bundle(manifests))
+	r.applied(r.request())
+	maps := r.admin.CoreV1().ConfigMaps(r.name)
+	r.patch("somebody", "ConfigMap", "label", `{"metadata":{"labels":{"hawser.dev/owner":null}}}`)
+	for _, name := range []string{"label", "fields"} {
+		r.patch("somebody", "ConfigMap", name, `{"metadata":{"managedFields":[{}]}}`)
+	}
+	again := r.get("again")
+	if err := maps.Delete(t.Context(), "again", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	again.ObjectMeta = metav1.ObjectMeta{Name: again.Name, Labels: again.Labels}
+	if _, err := maps.Create(t.Context(), again, metav1.CreateOptions{FieldManager: "somebody"}); err != nil {
+		t.Fatal(err)
+	}
+	r.patch("hawser:ffffffffffffffffffff", "ConfigMap", "theirs", `{"metadata":{"labels":{"hawser.dev/owner":"ffffffffffffffffffff","hawser.dev/bundle":"b"}}}`)
+	r.patch("holder", "ConfigMap", "leaving", `{"metadata":{"finalizers":["example.com/hold"]}}`)
+	if err := maps.Delete(t.Context(), "leaving", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	req := r.request()
+	req.Bundle, req.Files = r.name, nil
+	fp, err := r.PlanEject(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ch := range fp.Clusters[0].Plan.Changes {
+		if ch.Ref.Name == "leaving" != ch.Leaving || ch.Leaving && (!strings.Contains(ch.Why, "is being deleted (since 20") || !strings.Contains(ch.Why, "finalizer example.com/hold")) {
+			t.Errorf("%s: %t %q", ch.Ref, ch.Leaving, ch.Why)
+		}
+	}
+	r.carried(fp, req)
+	for _, name := range []string{"label", "fields", "again", "leaving"} {
+		r.unmarked(r.get(name).ObjectMeta)
+	}
+	if cm := r.get("theirs"); cm.Labels[object.LabelBundle] != "b" {
+		t.Errorf("another bundle's lost its marks: %v", cm.Labels)
+	}
+	r.patch("holder", "ConfigMap", "leaving", `{"metadata":{"finalizers":null}}`)
+}
+
+// TestEjectKilled: what an eject freed before it was killed is ours no longer: the next apply takes nothing from who has it meanwhile,
+// until --adopt. Until then the history says that it is ejecting.
+func TestEjectKilled(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("first", "key: one")+r.configMap("second", "key: one")))
+	r.applied(r.request())
+	req := r.request()
+	req.Bundle, req.Files = r.name, nil
+	rec := r.record()
+	rec.Revision, rec.Release, rec.Phase, rec.Ejecting, rec.Rollout = rec.Revision+1, rec.Release+1, release.Deleting, true, release.NewRolloutID()
+	r.stored(func(store release.Store) error {
+		_, handle, err := store.Current(t.Context(), rec.Owner)
+		if err == nil {
+			_, err = store.Put(t.Context(), *rec, nil, handle)
+		}
+		return err
+	})
+	r.patch("somebody", "ConfigMap", "first", `{"metadata":{"labels":{"hawser.dev/owner":null,"hawser.dev/bundle":null,"hawser.dev/instance":null,"app.kubernetes.io/managed-by":null},"managedFields":[{}]}}`)
+	theirs := r.get("first")
+	theirs.ObjectMeta = metav1.ObjectMeta{Name: "first", Namespace: r.name}
+	theirs.TypeMeta, theirs.Data = metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, map[string]string{"key": "theirs"}
+	body, err := json.Marshal(theirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.admin.CoreV1().ConfigMaps(r.name).Patch(t.Context(), "first", types.ApplyPatchType, body, metav1.PatchOptions{FieldManager: "somebody", Force: new(true)}); err != nil {
+		t.Fatal(err)
+	}
+	h, err := r.History(t.Context(), req)
+	if err != nil || h.Bundles[0].Releases[0].State != history.Ejecting {
+		t.Errorf("%+v, %v", h, err)
+	}
+	fp := r.plan(r.request())
+	if text := fp.Findings.Errors().Err(); text == nil || !strings.Contains(text.Error(), "--adopt") || !strings.Contains(text.Error(), "first") || strings.Contains(text.Error(), "second") {
+		t.Errorf("%v", text)
+	}
+	if _, err := r.Apply(t.Context(), fp, r.request()); err == nil || r.get("first").Data["key"] != "theirs" {
+		t.Errorf("it was written over: %v, %v", err, r.get("first").Data)
+	}
+	adopt := r.request()
+	adopt.Adopt = true
+	r.applied(adopt)
+	if got := r.get("first").Data["key"]; got != "one" {
+		t.Errorf("it was not taken back: %s", got)
+	}
 }

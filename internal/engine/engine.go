@@ -116,8 +116,8 @@ type Request struct {
 	// Tests runs the tests of instances when they are ready; NoHooks runs no hook at all.
 	Tests, NoHooks bool
 	// LetUnserved forgets objects of kinds that a cluster does not serve, of which nobody knows whether they are there.
-	LetUnserved                                                                   bool
-	Adopt, Recreate, SkipUnreachable, SkipWaves, SkipWindows, ServerCheck, Locked bool
+	LetUnserved                                                                                  bool
+	Adopt, Recreate, SkipUnreachable, SkipWaves, SkipWindows, SkipApprovals, ServerCheck, Locked bool
 	// Rotate are INSTANCE or INSTANCE/NAME: what was made up for them is made anew.
 	Rotate chance.Rotation
 	// TakeOver lets a run go on with a release of another lineage, source or fleet; AcceptClusters names the clusters that

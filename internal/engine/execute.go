@@ -60,16 +60,16 @@ func (l *loop) one(ctx context.Context, name string) *fleetplan.ClusterOutcome {
 		l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Rollout: l.out.Rollout, Cluster: w.Cluster,
 			Message: "took over the expired lock of " + held.Holder})
 	}
+	if row.Reason = l.held(ctx, w); row.Reason != "" {
+		row.Result = fleetplan.NotStarted
+		return row
+	}
 	l.locked(lock.Context(), w, row)
 	return row
 }
 
-// settled reports that nothing is to be done: nothing to write, and what the last run wrote got ready, or nobody waits for
-// that now either.
-func (w *work) settled() bool {
-	r := w.target.record
-	return w.Plan.Empty() && !w.Plan.Rebuilt && (r == nil || w.corrects && r.Phase.Complete() || r.Phase == release.Succeeded || r.Phase == release.Written && !w.run.req.Wait)
-}
+// settled reports that the run has nothing to do on the cluster.
+func (w *work) settled() bool { return !w.Does(w.run.req.Wait) }
 
 // locked is the part under the lock. ctx ends when the lock may be lost.
 func (l *loop) locked(ctx context.Context, w *work, row *fleetplan.ClusterOutcome) {
@@ -188,6 +188,7 @@ func (l *loop) open(ctx context.Context, w *work) (*release.Record, error) {
 	record.Revision, record.Started, record.Depends = w.Revision+1, l.now(), w.set.depends
 	record.Origins, record.Soaked = map[string]string{}, l.fp.Schedule.Soaked(w.Cluster)
 	w.describe(&record)
+	record.Rebuilt = w.Plan.Rebuilt && w.target.record == nil
 	l.fp.run.sign(w.target, &record)
 	for name, v := range w.target.facts.Values {
 		if l.fp.run.uses(name) {
@@ -205,7 +206,9 @@ func (l *loop) open(ctx context.Context, w *work) (*release.Record, error) {
 	if w.corrects {
 		record, hooks = w.back.Corrected(l.stamp, record), nil // all of its objects are kept
 	}
-	w.target.signed = &record
+	if w.target.signed = &record; l.fp.Verb == "apply" && w.target.record == nil {
+		l.fp.run.promise(&record)
+	}
 	return &record, w.target.put(ctx, &record, hooks)
 }
 
@@ -319,14 +322,14 @@ func (r *run) relearn(ctx context.Context, w *work, lives map[string]plan.Life) 
 // writes nothing when there is nothing to learn, and makes no revision.
 func (l *loop) touch(ctx context.Context, w *work) error {
 	old := w.target.record
-	if old == nil || l.fp.Verb != "apply" || old.Head == l.fp.Head && !w.Plan.Refresh && w.sameInputs(old) && l.fp.run.signed(w.target) {
+	if old == nil || w.Standing == staleplan.Done || l.fp.Verb != "apply" || old.Has() == l.fp.Head && !w.Plan.Refresh && w.sameInputs(old) && l.fp.run.signed(w.target) {
 		return nil
 	}
 	if err := l.keep(ctx, w); err != nil {
 		return err
 	}
 	record := *old
-	record.Head, record.Soaked = l.fp.Head, l.fp.Schedule.Soaked(w.Cluster)
+	record.Learned, record.Soaked = l.fp.Head, l.fp.Schedule.Soaked(w.Cluster)
 	l.fp.run.sign(w.target, &record)
 	w.target.signed = &record
 	record.Inventory, record.Lent, record.Hooks = w.Plan.Kept, w.Plan.Lent, w.Plan.Lives

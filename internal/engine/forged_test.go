@@ -79,3 +79,45 @@ func TestForgedRelease(t *testing.T) {
 	}
 	fp.run.close()
 }
+
+// TestForgedElsewhere: what one cluster's record calls secret hides nothing of what the files and other clusters' releases declare at
+// places that are never secret, in whatever order clusters are read.
+func TestForgedElsewhere(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("fleet.yaml", fmt.Sprintf("fleet:\n  apiVersion: v1alpha1\n  name: f\n  clusters:\n    one: {group: g, kubeContext: %s}\n", here))
+	image := "registry.example.com/shop/web:1.5.0-next7z"
+	web := func(image string) string {
+		return r.configMap("app", "q: none", "pw: one") + strings.Replace(r.deployment("web"), "example.com/web:1", image, 1)
+	}
+	r.write("bundle.yaml", r.bundle(web("example.com/web:1")))
+	req := r.request()
+	req.Wait = false
+	r.applied(req)
+	r.forges(1, func(rec *release.Record, objects []object.Object) []object.Object {
+		for i, o := range objects {
+			if o.Ref().Kind == "ConfigMap" {
+				o.Body, o.Sensitive = object.RedactBody(o.Body, object.AsNamed, object.AsNamed), []string{"data.q", "data.pw"}
+				o.Body["data"] = map[string]any{"q": image, "pw": "Zq3-CANARY-x9"}
+				objects[i] = o
+			}
+		}
+		rec.SetDigest = release.SetDigest(objects)
+		return objects
+	})
+	r.write("bundle.yaml", r.bundle(web(image)))
+	req.ShowDiff = true
+	fp := r.plan(req)
+	var said []string
+	for _, ch := range fp.Clusters[0].Plan.Changes {
+		for _, f := range ch.Fields {
+			said = append(said, f.Path+"="+f.New)
+		}
+	}
+	if !slices.ContainsFunc(said, func(s string) bool { return strings.HasSuffix(s, image+`"`) || strings.HasSuffix(s, image) }) {
+		t.Errorf("%q", said)
+	}
+	if text := fp.run.redact(image + " Zq3-CANARY-x9"); text != image+" ***" {
+		t.Errorf("%s", text)
+	}
+}

@@ -8,7 +8,6 @@ import (
 
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/history"
-	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/release"
 )
 
@@ -43,8 +42,7 @@ func (e *Engine) Compare(ctx context.Context, req Request, from, to string) (*hi
 	}
 	each(len(c.Clusters), 0, func(i int) {
 		if row := &c.Clusters[i]; row.Unknown == "" {
-			before, after := row.Records()
-			olds, news := r.objectsOf(ctx, r.targets[i], before), r.objectsOf(ctx, r.targets[i], after)
+			olds, news := row.Objects(ctx, r.targets[i].store)
 			r.remember(ctx, olds, news)
 			row.Change(olds, news, req.ShowContent, r.redact)
 		}
@@ -101,16 +99,4 @@ func (r *run) whole(ctx context.Context, name string) []history.Cluster {
 		r.unselected = append(r.unselected, t.record.On(t.cluster.Name))
 	}
 	return out
-}
-
-// objectsOf are the objects that a record declares, nil where they are not kept or cannot be read.
-func (r *run) objectsOf(ctx context.Context, t *target, rec *release.Record) []object.Object {
-	if rec == nil {
-		return nil
-	}
-	objects, err := t.store.Objects(ctx, *rec)
-	if err != nil {
-		return nil
-	}
-	return objects
 }

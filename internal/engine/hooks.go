@@ -23,8 +23,8 @@ func (w *work) known(o plan.Options) plan.Input {
 	}
 	if t.record != nil {
 		in.Recorded, in.Unseen = !t.damaged, t.record.Unseen
-		in.Owned, in.Lent, in.Lives, in.Open = t.record.Inventory, t.record.Lent, t.record.Hooks, t.record.Phase.Open()
-		in.Undone, in.Unended = t.record.Phase == release.Deleting && !o.Deleting, t.record.Unended()
+		in.Owned, in.Lent, in.Lives, in.Open = t.record.Inventory, t.record.Lent, t.record.Hooks, t.record.Standing().Open()
+		in.Undone, in.Unended, in.Freeing = t.record.Phase == release.Deleting && !o.Deleting, t.record.Unended(), t.record.Shown() == release.Ejecting
 	}
 	if w.inventory != nil {
 		in.Owned, in.Lives = w.inventory, w.lives

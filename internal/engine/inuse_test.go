@@ -92,3 +92,35 @@ spec:
 		})
 	}
 }
+
+// TestFirstObjectInWhatGoes: a release that drops a Namespace and a definition and makes the first objects in the one and of the other is
+// refused before its first write.
+func TestFirstObjectInWhatGoes(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	group, team := strings.ReplaceAll(r.name, "_", "-")+".example", r.name+"-team"
+	r.write("bundle.yaml", r.bundle(r.configMap("a", "k: one")+"---\napiVersion: v1\nkind: Namespace\nmetadata: {name: "+team+"}\n"+`---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.`+group+`}
+spec:
+  group: `+group+`
+  scope: Namespaced
+  names: {plural: things, singular: thing, kind: Thing, listKind: ThingList}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+`))
+	r.applied(r.request())
+	r.write("app.yaml", r.configMap("a", "k: two")+"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: first, namespace: "+team+"}\n"+
+		"---\napiVersion: "+group+"/v1\nkind: Thing\nmetadata: {name: first}\n")
+	req, n := r.request(), 2
+	req.ConfirmDelete = &n
+	out, err := r.apply(req)
+	if err == nil || len(out.Clusters) > 0 || r.get("a").Data["k"] != "one" {
+		t.Fatalf("%v %+v", err, out)
+	}
+	for _, want := range []string{"Namespace " + team, "ConfigMap " + team + "/first", "things." + group, "Thing " + r.name + "/first"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not said: %v", want, err)
+		}
+	}
+}

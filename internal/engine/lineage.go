@@ -51,7 +51,15 @@ func (r *run) sign(t *target, record *release.Record) {
 func (r *run) signed(t *target) bool {
 	old := t.record
 	return old.Cluster == t.cluster.Name && old.Fleet == r.fleetName() && old.Identity().Match(t.facts.Identity()) == fleet.SameCluster &&
-		!lineage.Learns(old.From(), t.relation)
+		!lineage.Learns(old.From(), r.originOf(old.Bundle), t.relation, r.newLineage())
+}
+
+// promise keeps the lineage of a first apply in hawser.lock before any record has it, so that files are never refused for one
+// that a run of theirs made, however that ended. What cannot be kept is said when the run ends.
+func (r *run) promise(record *release.Record) {
+	r.fresh.kept.Do(func() {
+		_ = lockfile.Keep(r.lockPath, lockfile.News{Lineages: map[string]string{record.Bundle: record.Lineage}})
+	})
 }
 
 // newLineage is the id that clusters without one get in this run: that of the others, or a new one.
@@ -78,16 +86,16 @@ func (r *run) learn(out *fleetplan.Outcome) {
 	news := lockfile.News{Fleet: r.fleetName(), UIDs: map[string]string{}, Servers: map[string]string{}, TakenOver: r.req.TakeOver}
 	for _, row := range out.Clusters {
 		t := r.target(row.Cluster)
-		if t == nil || row.Result != fleetplan.Succeeded && row.Result != fleetplan.UpToDate {
+		if t == nil {
 			continue
 		}
-		if t.signed != nil {
+		if t.signed != nil { // also where it failed then: the record has it
 			news.Lineages = map[string]string{out.Bundle: t.signed.Lineage}
-		} else if t.record != nil && !t.relation.Refused() {
+		} else if t.record != nil && !t.relation.Refused() && news.Lineages == nil {
 			news.Lineages = map[string]string{out.Bundle: t.record.Lineage}
 		}
 		switch id := t.facts.Identity(); {
-		case r.fleet == nil || t.cluster.Implicit:
+		case r.fleet == nil || t.cluster.Implicit || row.Result != fleetplan.Succeeded && row.Result != fleetplan.UpToDate:
 		case id.Strong():
 			news.UIDs[row.Cluster] = id.UID
 		default:
@@ -97,7 +105,7 @@ func (r *run) learn(out *fleetplan.Outcome) {
 	if !r.lock.Learn(news) {
 		return
 	}
-	if err := lockfile.Update(r.lockPath, func(f lockfile.File) bool { return f.Learn(news) }); err != nil {
+	if err := lockfile.Keep(r.lockPath, news); err != nil {
 		if len(news.UIDs)+len(news.Servers) == 0 && r.from.Source.Repository != "" {
 			return // repository and path tell as much as the lineage
 		}

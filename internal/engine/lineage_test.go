@@ -2,16 +2,19 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/plan"
@@ -411,5 +414,41 @@ func TestLostRecordAllRenamed(t *testing.T) {
 	r.applied(req)
 	if r.has("old") || !r.has("new") {
 		t.Error("what was renamed is an orphan")
+	}
+}
+
+// TestLineageOfAFailedApply: the lineage that a first apply made is in hawser.lock before the record has it, and stays there when the
+// apply fails: the same files are never refused for it. Where files were applied without the lock file, it is the clusters' own.
+func TestLineageOfAFailedApply(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	lock := func() string {
+		f, err := lockfile.Read(filepath.Join(r.dir, lockfile.Name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.Lineages[r.name]
+	}
+	r.write("bundle.yaml", r.bundle(r.deployment("web")))
+	req := r.request()
+	req.Timeout = time.Second
+	early := ""
+	r.on = func(fleetplan.Event) { early = cmp.Or(early, lock()) }
+	if _, err := r.apply(req); err == nil {
+		t.Fatal("what is never ready was ready")
+	}
+	made := r.record().Lineage
+	if made == "" || lock() != made {
+		t.Errorf("hawser.lock has %q, the record %q", lock(), made)
+	}
+	if early != made {
+		t.Errorf("hawser.lock had %q while objects were written, the record %q", early, made)
+	}
+	if err := os.Remove(filepath.Join(r.dir, lockfile.Name)); err != nil {
+		t.Fatal(err)
+	}
+	req.Wait, r.on = false, nil
+	if r.applied(req); lock() != made || r.record().Lineage != made {
+		t.Errorf("hawser.lock has %q, the record %q, first %q", lock(), r.record().Lineage, made)
 	}
 }

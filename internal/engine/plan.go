@@ -228,7 +228,7 @@ func (r *run) finish(ctx context.Context, fp *Prepared) {
 		fp.Head = r.head(used)
 	}
 	fp.Schedule = rollout.Canaries(sch, fp.changes)
-	fp.Findings = slices.Concat(fp.Findings, findings, rollout.Closed(rollout.Settle(fp.Schedule, !r.req.SkipWindows, fp.settledOn), r.now(), diag.Warning))
+	fp.Findings = slices.Concat(fp.Findings, findings, rollout.Closed(fp.ready(r.req), r.now(), diag.Warning))
 	if !fleetplan.Ends(fp.Verb) {
 		fp.Findings = append(fp.Findings, r.gate(ctx, fp.FleetPlan)...)
 	}
@@ -249,8 +249,11 @@ func (r *run) finish(ctx context.Context, fp *Prepared) {
 	fp.Redact(r.Redactor)
 }
 
-// settledOn reports that a cluster has nothing to do.
-func (p *Prepared) settledOn(name string) bool { w := p.works[name]; return w != nil && w.settled() }
+// ready is the plan's schedule as a run of the request goes through it.
+func (p *Prepared) ready(req Request) rollout.Schedule {
+	return rollout.Ready(p.Schedule, rollout.Past{Unreachable: req.SkipUnreachable, Windows: req.SkipWindows, Approvals: req.SkipApprovals || p.Verb != "apply"},
+		func(cluster string) bool { w := p.works[cluster]; return w != nil && w.settled() })
+}
 
 // changes reports whether this revision changes a cluster, or has done so in an earlier run. One that cannot be asked may
 // change.
@@ -271,7 +274,11 @@ func (r *run) computeOne(ctx context.Context, w *work, o plan.Options) {
 			p, findings = r.compute(ctx, w, o)
 		}
 	}
-	findings = slices.Concat(findings, r.missing(ctx, w), r.remade(w, p), w.unkept(ctx, p))
+	if c := p.Count(); c.Delete+c.Release > 0 { // nothing else tells what is secret in what nobody declares any more
+		_, fs := r.base(ctx, w)
+		findings = append(findings, fs...)
+	}
+	findings = slices.Concat(findings, r.missing(ctx, w), r.remade(w, p), w.unkept(ctx, p), deletionguard.Within(p, w.target.session.Plural))
 	findings = append(findings, r.validate(ctx, w, p)...)
 	if t := w.target; w.Resumes {
 		if who := release.WhoIsAt(ctx, t.store, *t.record); who != "" {
@@ -285,6 +292,7 @@ func (r *run) computeOne(ctx context.Context, w *work, o plan.Options) {
 		findings = append(findings, fs...)
 		return base
 	}, r.redact)
+	r.Redactor.Leave(p.Shown()...)
 	w.set.mark(p)
 	findings = append(findings, release.LeftOver(p, w.beside)...)
 	p.Findings = append(p.Findings, findings.OnCluster(w.Cluster)...)
@@ -402,7 +410,7 @@ func (r *run) base(ctx context.Context, w *work) (map[object.Ref]object.Object, 
 	}
 	if err = errors.Join(err, release.Earlier(ctx, w.target.store, w.set.owner, w.target.record.Unapplied(out), out)); err != nil {
 		findings = append(findings, diag.Finding{Severity: diag.Info, Code: "no-recorded-set",
-			What: "the recorded objects cannot be read; comparing with the live ones", Why: r.redact(err.Error())})
+			What: "the recorded objects cannot be read: live ones are compared, and what was secret in them is not known", Why: r.redact(err.Error())})
 	}
 	r.remember(ctx, append(slices.Collect(maps.Values(out)), objs...))
 	return out, findings

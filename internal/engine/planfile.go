@@ -127,10 +127,8 @@ func (e *Engine) readPlan(in io.Reader) (fp *fleetplan.FleetPlan, s fleetplan.De
 	if fp, err = fleetplan.Read(file, key); err != nil {
 		return nil, s, nil, err
 	}
-	if err := json.Unmarshal(file.Request, &s); err != nil {
-		return nil, s, nil, fleetplan.Damaged(err)
-	}
-	return fp, s, file, nil
+	s, err = fleetplan.Requested(file)
+	return fp, s, file, err
 }
 
 // LoadPlan makes a saved plan ready to be applied: it computes the plan anew on every cluster, and refuses unless it is the
@@ -166,6 +164,7 @@ func (e *Engine) LoadPlan(ctx context.Context, in io.Reader, req Request) (*Prep
 	if err != nil {
 		return nil, err
 	}
+	now.Resume(old, s, req.Wait)
 	if findings = s.Inputs.Compare(now.run.inputs()); len(findings) == 0 {
 		findings = fleetplan.Verify(old, now.promised(), planfile.NewDigests(file.Salt).Same, seal != planfile.Sound)
 	}

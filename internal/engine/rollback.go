@@ -114,7 +114,7 @@ func (w *work) keepMade(ctx context.Context, later []madeguard.Later) diag.Findi
 	}
 	findings := w.readKept(ctx)
 	now, fs := w.run.base(ctx, w)
-	if !w.target.record.Phase.Complete() {
+	if !w.target.record.Standing().Complete() {
 		now = nil // a run that was cut short left the former value in some, and the one that is kept in others
 	}
 	changed, stays := madeguard.Keep(slices.Collect(maps.Values(w.set.bodies)), w.target.made.now, madeOf(w.back), now, later)

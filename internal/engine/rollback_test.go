@@ -360,8 +360,12 @@ func TestRollbackPlanFile(t *testing.T) {
 	if got := r.data(); !maps.Equal(got, map[string]string{"app": "one", "of-one": "x"}) || r.record().RollbackTo.Release != 1 {
 		t.Errorf("%v %v", got, r.record().RollbackTo)
 	}
+	if now, err = r.loadSaved(text); err != nil || !now.settled() { // it was carried out
+		t.Errorf("once more: %v", err)
+	}
+	r.applied(r.request())
 	_, err = r.loadSaved(text)
-	refusedFor(t, err, "stale")
+	refusedFor(t, err, "stale", "revision 4 now")
 }
 
 // TestRollbackToNone: a release in which the bundle had nothing is kept as any other, and can be gone back to.

@@ -185,7 +185,7 @@ func (r *run) fillIn(ctx context.Context, t *target, s *set, p *part, standIn bo
 	if r.newValues(t, p.placed.Name) != before {
 		findings = append(findings, r.unmade(ctx, t, s, p, standIn)...)
 	}
-	p.recorded = !r.req.Tests && t.record != nil && t.record.Phase.Complete() && t.record.Inputs[p.placed.Name] == p.key
+	p.recorded = !r.req.Tests && t.record != nil && t.record.Standing().Complete() && t.record.Inputs[p.placed.Name] == p.key
 	return findings
 }
 

@@ -7,7 +7,6 @@ import (
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
-	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 )
@@ -39,9 +38,7 @@ func (l *loop) again(ctx context.Context, w *work, row fleetplan.ClusterOutcome,
 		return &row // interrupted: nobody knows
 	}
 	if fs = slices.Concat(fs, ofs, diag.From(err, "record")); !ofs.HasErrors() { // kinds without a state of their own are ready by being there
-		for ref := range plan.Vanished(inventory, seen.Live) {
-			states[ref] = health.Status{State: health.Missing, Reason: "was deleted by somebody"}
-		}
+		states = release.Standings(inventory, seen.Live, states)
 	}
 	problems := fleetplan.Unready(inventory, states)
 	if len(problems) == 0 && !fs.HasErrors() {
@@ -54,9 +51,7 @@ func (l *loop) again(ctx context.Context, w *work, row fleetplan.ClusterOutcome,
 		l.emit(fleetplan.Event{Type: fleetplan.EventObjectFailed, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: wave, Cluster: w.Cluster,
 			Instance: p.Instance, Object: &p.Object, Message: p.Status.Line()})
 	}
-	failed := *record
-	failed.Phase = release.Failed
-	failed.Unfinished = release.InstancesOf(nil, nil, nil, instances)
+	failed := record.Unsoaked(l.stamp.Rollout, w.corrects, release.InstancesOf(nil, nil, nil, instances))
 	if err := w.target.put(ctx, &failed, nil); err != nil {
 		l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Rollout: l.out.Rollout, Cluster: w.Cluster,
 			Message: "the record does not say that the soak failed: " + diag.From(err, "record")[0].String()})

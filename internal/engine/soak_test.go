@@ -3,13 +3,21 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"sigs.k8s.io/yaml"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/exitcode"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
@@ -73,7 +81,7 @@ func TestUnchangedRecordGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	target := fp.run.targets[0]
-	if target.record.Head != fp.Head {
+	if target.record.Learned != fp.Head || target.record.Head == fp.Head {
 		t.Fatal("the run does not know the record that it wrote")
 	}
 	failed := *target.record
@@ -81,8 +89,8 @@ func TestUnchangedRecordGoesOn(t *testing.T) {
 	if err := target.put(t.Context(), &failed, nil); err != nil {
 		t.Fatal(err)
 	}
-	if rec := r.record(); rec.Phase != release.Failed || rec.Head != fp.Head {
-		t.Errorf("the record is %s of %s", rec.Phase, rec.Head)
+	if rec := r.record(); rec.Phase != release.Failed || rec.Has() != fp.Head {
+		t.Errorf("the record is %s of %s", rec.Phase, rec.Has())
 	}
 }
 
@@ -111,6 +119,65 @@ func TestSoakMissesWhatIsGone(t *testing.T) {
 	}
 	if phase := r.record().Phase; phase != release.Failed {
 		t.Errorf("the record is %s", phase)
+	}
+}
+
+// An object whose kind a cluster serves no more at the end of a soak is unknown, and the rollout stops with that reason: nobody deleted it.
+func TestSoakOfWhatIsNotServed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	group := strings.ReplaceAll(r.name, "_", "-") + ".example"
+	client := dynamic.NewForConfigOrDie(shared.fleet.RESTConfig(here))
+	definitions := client.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
+	things := client.Resource(schema.GroupVersionResource{Group: group, Version: "v1", Resource: "things"}).Namespace(r.name)
+	definition := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(`apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.`+group+`}
+spec:
+  group: `+group+`
+  scope: Namespaced
+  names: {plural: things, singular: thing, kind: Thing, listKind: ThingList}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+`), &definition.Object); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := definitions.Create(t.Context(), definition, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	serve := func(served bool) {
+		patch := fmt.Sprintf(`[{"op":"replace","path":"/spec/versions/0/served","value":%t}]`, served)
+		if _, err := definitions.Patch(context.Background(), definition.GetName(), types.JSONPatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+			t.Error(err)
+		}
+		r.soon(func() bool {
+			_, err := things.List(context.Background(), metav1.ListOptions{})
+			return (err == nil) == served
+		})
+	}
+	r.soon(func() bool {
+		_, err := things.List(t.Context(), metav1.ListOptions{})
+		return err == nil
+	})
+	defer func() {
+		serve(true)
+		if err := definitions.Delete(context.Background(), definition.GetName(), metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+	}()
+	r.write("fleet.yaml", soakingFleet)
+	r.write("bundle.yaml", r.bundle("---\napiVersion: "+group+"/v1\nkind: Thing\nmetadata: {name: one}\nspec: {a: b}\n"))
+	r.on = func(ev fleetplan.Event) {
+		if ev.Type == fleetplan.EventSoak {
+			serve(false)
+		}
+	}
+	out, err := r.apply(r.request())
+	if err == nil || out.Result != fleetplan.Failed || len(out.Clusters) != 1 {
+		t.Fatalf("%v, %+v", err, out)
+	}
+	if p := out.Clusters[0].Problems; len(p) != 1 || p[0].Object.Name != "one" || p[0].Status.State != health.Unknown || !strings.HasPrefix(p[0].Status.Reason, "the cluster does not serve the kind Thing") {
+		t.Errorf("%+v", p)
 	}
 }
 
@@ -202,6 +269,9 @@ func TestNotWaitedFor(t *testing.T) {
 	waiting.Timeout = 2 * time.Second
 	for _, want := range []string{"the last run did not wait until it was ready", "the last run failed (app)"} {
 		fp := r.plan(waiting)
+		if !fp.Does(true) || fp.Writes() || exitcode.OfPlan(fp.FleetPlan, true) != exitcode.Changes {
+			t.Errorf("the plan has nothing to do: %+v", fp.Counts())
+		}
 		if got := fp.Clusters[0].Waits; got != want {
 			t.Errorf("the plan says that it waits for %q, want %q", got, want)
 		}
@@ -292,18 +362,19 @@ func TestInterruptedGate(t *testing.T) {
 // A canary is chosen among the clusters that the revision changes.
 func TestCanaryChanges(t *testing.T) {
 	of := func(record *release.Record, changes ...plan.Change) *work {
-		return &work{ClusterPlan: &fleetplan.ClusterPlan{Plan: &plan.Plan{Changes: changes}}, target: &target{record: record}, run: &run{req: Request{Wait: true}}}
+		return &work{ClusterPlan: &fleetplan.ClusterPlan{Plan: &plan.Plan{Changes: changes}, Left: record.Phase}, target: &target{record: record}, run: &run{req: Request{Wait: true}}}
 	}
 	change := plan.Change{Action: plan.Update}
 	fp := &Prepared{FleetPlan: &fleetplan.FleetPlan{Head: "new"}, works: map[string]*work{
 		"changes":   of(&release.Record{Phase: release.Succeeded, Head: "old"}, change),
 		"unchanged": of(&release.Record{Phase: release.Succeeded, Head: "old"}),
+		"learned":   of(&release.Record{Phase: release.Succeeded, Head: "old", Learned: "new"}),
 		"has it":    of(&release.Record{Phase: release.Succeeded, Head: "new"}),
 		"failed":    of(&release.Record{Phase: release.Failed, Head: "old"}),
 		"written":   of(&release.Record{Phase: release.Written, Head: "old"}),
 	}}
-	for _, name := range []string{"changes", "unchanged", "has it", "failed", "written", "down"} {
-		if got := fp.changes(name); got != (name != "unchanged") {
+	for _, name := range []string{"changes", "unchanged", "learned", "has it", "failed", "written", "down"} {
+		if got := fp.changes(name); got != (name != "unchanged" && name != "learned") {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

@@ -51,7 +51,7 @@ func (r *run) statusOf(ctx context.Context, t *target, name string) []fleetplan.
 		t.find(plan.Incomplete(rec.Bundle, rec.Unseen)...)
 	})
 	slices.SortStableFunc(rows, func(a, b fleetplan.ClusterStatus) int { return strings.Compare(a.Bundle, b.Bundle) })
-	if base.Unknown = unknown; len(rows) == 0 && name != "" && unknown == "" {
+	if base.Unknown = unknown; len(rows) == 0 && name != "" && t.unread == "" {
 		r.withoutRecord(ctx, t, name, &base)
 	}
 	if len(rows) == 0 || unknown != "" {
@@ -85,6 +85,10 @@ func (r *run) eachRecord(ctx context.Context, t *target, name string, use func(r
 	}
 	if t.record != nil {
 		use(*t.record)
+	} else if t.unread == "" {
+		if err := release.LostOf(ctx, t.store, object.OwnerID("", "", name)); err != nil {
+			return err.Error()
+		}
 	}
 	return t.unread
 }
@@ -158,7 +162,7 @@ func (r *run) declaredOf(ctx context.Context, t *target, rec release.Record, obs
 		return nil
 	}
 	declared := map[object.Ref]object.Object{}
-	objs := r.objectsOf(ctx, t, &rec)
+	objs, _ := t.store.Objects(ctx, rec)
 	r.remember(ctx, objs)
 	for _, o := range objs {
 		declared[o.Ref()] = o

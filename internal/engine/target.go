@@ -69,8 +69,8 @@ type run struct {
 	// from is where the documents are; fresh the lineage that is made in this run.
 	from  lineage.Run
 	fresh struct {
-		once sync.Once
-		id   string
+		once, kept sync.Once
+		id         string
 	}
 	// unselected are the records of clusters that are not selected, as far as the gate has read them.
 	unselected []*release.Record
@@ -217,9 +217,6 @@ func (r *run) leaveLater() {
 		return
 	}
 	sch, _ := r.schedule() // what is wrong with it is said when the plan is made
-	if r.deleting {
-		sch = rollout.Reversed(sch)
-	}
 	for _, t := range r.targets {
 		t.later = slices.ContainsFunc(sch.Members, func(m rollout.Member) bool { return m.Cluster == t.cluster.Name && m.Wave > r.req.UntilWave })
 		if t.later {
@@ -435,8 +432,10 @@ func (r *run) schedule() (rollout.Schedule, diag.Findings) {
 		spec = r.fleet.Rollout
 	}
 	sch, fs := rollout.NewSchedule(spec, clusters, unreachable)
-	sch.UntilWave = r.req.UntilWave
-	return sch, fs
+	if r.deleting {
+		sch = rollout.Reversed(sch)
+	}
+	return rollout.Until(sch, r.req.UntilWave, fs)
 }
 
 func (r *run) close() {

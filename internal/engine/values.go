@@ -29,10 +29,17 @@ func (r *run) forValues(t *target, s *set, instance string) values.Target {
 // sensitive is the object with the paths at which a value known to be secret turns up: there also what was before is
 // hidden. Secrets are hidden by their kind.
 func (r *run) sensitive(o object.Object) object.Object {
+	r.shows(o)
 	if !r.Redactor.Knows() {
 		return o // nothing is secret
 	}
 	return o.MarkSecrets(func(text string) bool { return r.Redactor.Value(o.Instance, text) != text })
+}
+
+// shows leaves shown what an object that was declared or kept has at places that are never secret, whatever a cluster's record says.
+func (r *run) shows(o object.Object) {
+	open, _ := o.Open()
+	r.Redactor.Leave(open...)
 }
 
 // remember hides what was secret when releases were applied, though nothing refers to it any more, and nothing of what gives rights.
@@ -40,13 +47,11 @@ func (r *run) remember(ctx context.Context, sets ...[]object.Object) {
 	values := map[string][]string{}
 	for _, o := range slices.Concat(sets...) {
 		if ctx.Err() == nil {
-			r.Redactor.Leave(o.Granting()...)
+			r.shows(o)
 			values[o.Instance] = append(values[o.Instance], o.SensitiveValues()...)
 		}
 	}
-	for instance, said := range values {
-		r.Redactor.AddKept(instance, said)
-	}
+	r.Redactor.AddKept(values)
 }
 
 // hideInStatus hides them in the texts of a status. Where there are no texts the record's objects are not read.

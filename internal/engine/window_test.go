@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +54,17 @@ func TestWindow(t *testing.T) {
 	if out, err := r.apply(r.request()); err != nil || out.Result != fleetplan.UpToDate {
 		t.Errorf("nothing to do: %v, %+v", err, out)
 	}
+	r.patch("kubectl-edit", "ConfigMap", "app", `{"data":{"k":"w"}}`)
+	for _, looks := range []bool{true, false} { // who puts it right has to know, who only looks has not
+		fp, err := r.PlanDrift(t.Context(), r.with(r.back(""), func(req *Request) { req.Reads = looks }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Contains(codes(fp), rollout.CodeWindow); got == looks || fp.Counts().Writes() != 1 {
+			t.Errorf("looks %v: %v %+v", looks, fp.Findings, fp.Counts())
+		}
+		fp.Close()
+	}
 }
 
 // A rollout ends at a wave whose window is closed, with what it has done; run again in time it goes on.
@@ -75,5 +87,45 @@ func TestRolloutEndsAtAWindow(t *testing.T) {
 	}
 	if out.Clusters[0].Result != fleetplan.Succeeded || r.record().Phase != release.Succeeded {
 		t.Errorf("the first wave: %+v, %s", out.Clusters[0], r.record().Phase)
+	}
+}
+
+// A delete goes through the waves the other way round, and its plan tells of the window that it meets first.
+func TestDeleteWindow(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	from := time.Now().UTC().Add(2 * time.Hour)
+	r.write("fleet.yaml", "fleet: {apiVersion: v1alpha1, name: windows, clusters: {engine: {group: a, kubeContext: engine}, later: {group: b, kubeContext: down}}}\n")
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "k: v")))
+	req := r.request()
+	req.SkipUnreachable = true
+	if _, err := r.apply(req); !errors.Is(err, fleetplan.ErrPartial) {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		first, second string
+		warned        bool
+	}{
+		"the first wave is closed": {", window: {from: %q, to: %q}", "", false},
+		"the second one is":        {"", ", window: {from: %q, to: %q}", true},
+	} {
+		waves := fmt.Sprintf("{waves: [{groups: [a]%s}, {name: prod, groups: [b]%s}]}", c.first, c.second)
+		r.write("fleet.yaml", fmt.Sprintf(`fleet:
+  apiVersion: v1alpha1
+  name: windows
+  clusters: {engine: {group: a, kubeContext: engine}, later: {group: b, kubeContext: down}}
+  rollout: `+waves+"\n", from.Format("15:04"), from.Add(2*time.Hour).Format("15:04")))
+		fp, err := r.PlanDelete(t.Context(), r.request())
+		if err != nil {
+			t.Fatal(err)
+		}
+		fp.Close()
+		warned := false
+		for _, f := range fp.Findings {
+			warned = warned || f.Code == rollout.CodeWindow
+		}
+		if warned != c.warned || fp.Schedule.Waves[0].Name != "prod" {
+			t.Errorf("%s: warned %t, %v", name, warned, fp.Findings)
+		}
 	}
 }

@@ -89,7 +89,7 @@ func OfFindings(fs diag.Findings) int {
 	return Refused
 }
 
-// OfPlan is the exit code of a plan that was shown; detailed wants Changes told from Done.
+// OfPlan is the exit code of a plan that was shown; detailed wants Changes, where an apply has something to do, told from Done.
 func OfPlan(p *fleetplan.FleetPlan, detailed bool) int {
 	if p.Findings.HasErrors() {
 		return OfFindings(p.Findings)
@@ -97,14 +97,10 @@ func OfPlan(p *fleetplan.FleetPlan, detailed bool) int {
 	if p.Counts().Conflict > 0 {
 		return Refused
 	}
-	changes := false
-	for _, c := range p.Clusters {
-		if c.Unreachable != "" {
-			return Partial
-		}
-		changes = changes || c.Plan != nil && !c.Plan.Empty()
+	if slices.ContainsFunc(p.Clusters, func(c *fleetplan.ClusterPlan) bool { return c.Unreachable != "" }) {
+		return Partial
 	}
-	if changes && detailed {
+	if detailed && p.Does(true) {
 		return Changes
 	}
 	return Done
@@ -123,12 +119,12 @@ func OfDrift(findings diag.Findings, drifted, unknown int) int {
 	return Done
 }
 
-// OfDiff turns a plan's exit code into kubectl diff's: 1 differences, 2 error.
-func OfDiff(code int) int {
-	switch code {
-	case Changes:
+// OfDiff turns a plan's exit code into kubectl diff's: 1 where objects differ, 2 error.
+func OfDiff(code int, differ bool) int {
+	switch {
+	case code == Done && differ:
 		return 1
-	case Error:
+	case code == Error:
 		return 2
 	}
 	return code

@@ -8,6 +8,8 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
 )
 
 // TestRefusalsHaveTheirCode: what is well formed and not done on purpose ends with 5, whoever refuses.
@@ -65,5 +67,32 @@ func TestOfBundles(t *testing.T) {
 		if got := OfBundles(c.errs); got != c.want {
 			t.Errorf("%s: %d, want %d", reason, got, c.want)
 		}
+	}
+}
+
+// A plan that is shown ends with 2 where an apply has something to do, with or without a write; a diff with 1 where objects differ.
+func TestOfPlan(t *testing.T) {
+	changes := &plan.Plan{Changes: []plan.Change{{Action: plan.Update}}}
+	for name, c := range map[string]struct {
+		cluster               fleetplan.ClusterPlan
+		plain, detailed, diff int
+	}{
+		"nothing":            {fleetplan.ClusterPlan{Plan: &plan.Plan{}, Left: release.Succeeded}, Done, Done, 0},
+		"changes":            {fleetplan.ClusterPlan{Plan: changes, Left: release.Succeeded}, Done, Changes, 1},
+		"the last failed":    {fleetplan.ClusterPlan{Plan: &plan.Plan{}, Left: release.Failed}, Done, Changes, 0},
+		"a lost record":      {fleetplan.ClusterPlan{Plan: &plan.Plan{Rebuilt: true}}, Done, Changes, 0},
+		"it does not answer": {fleetplan.ClusterPlan{Unreachable: "i/o timeout"}, Partial, Partial, Partial},
+		"a conflict":         {fleetplan.ClusterPlan{Plan: &plan.Plan{Changes: []plan.Change{{Action: plan.Conflict}}}}, Refused, Refused, Refused},
+	} {
+		p := &fleetplan.FleetPlan{Clusters: []*fleetplan.ClusterPlan{&c.cluster}}
+		if got, detailed := OfPlan(p, false), OfPlan(p, true); got != c.plain || detailed != c.detailed {
+			t.Errorf("%s: %d, detailed %d", name, got, detailed)
+		}
+		if got := OfDiff(OfPlan(p, false), p.Writes()); got != c.diff {
+			t.Errorf("%s: diff %d", name, got)
+		}
+	}
+	if OfDiff(Error, true) != 2 {
+		t.Error("a diff that cannot be made ends with 2")
 	}
 }

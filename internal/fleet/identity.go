@@ -75,12 +75,12 @@ func (i Identity) Learn(now Identity) Identity {
 // WrongCluster is the finding about a cluster that is not, or not certainly, the one it is known to be. source says who
 // knows it so: "hawser.lock knows it with".
 func WrongCluster(name, source string, known, now Identity) diag.Finding {
-	f := diag.Errorf(CodeWrongCluster, "this is not the cluster %s is known to be", name)
+	f := diag.Errorf(CodeWrongCluster, "this is another cluster than the one known by this name")
 	f.Why = source + " " + known.describe() + ", it has " + now.describe()
 	f.Fix = "correct the context; if it is another cluster on purpose: --accept-cluster " + name
 	if known.Match(now) == Untold {
-		f.What = "it cannot be told whether this is the cluster " + name + " is known to be"
-		f.Why = source + " " + known.describe() + "; these credentials may not read the namespace kube-system, which has it"
+		f.What = "it cannot be told whether this is the cluster known by this name"
+		f.Why = source + " the UID of the namespace kube-system, which these credentials may not read"
 		f.Fix = "grant get on the namespace kube-system; if it is the right one: --accept-cluster " + name
 	}
 	return f

@@ -50,9 +50,9 @@ func TestIdentity(t *testing.T) {
 
 // A refusal never says that a cluster has nothing, and names one way out that is about identity.
 func TestWrongCluster(t *testing.T) {
-	for _, now := range []Identity{{UID: "u2", Server: "s2"}, {Server: "s2", Weak: true}} {
+	for i, now := range []Identity{{UID: "u2", Server: "s2"}, {Server: "s2", Weak: true}} {
 		text := WrongCluster("eu", "hawser.lock knows it with", Identity{UID: "u1"}, now).String()
-		for _, want := range []string{"eu", "uid u1", "--accept-cluster eu"} {
+		for _, want := range []string{[]string{"uid u1", "the UID of the namespace kube-system"}[i], "--accept-cluster eu"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%q is not in %s", want, text)
 			}
@@ -83,13 +83,27 @@ func TestOtherThanPlanned(t *testing.T) {
 	}
 }
 
+// Clusters of which nobody may read who they are are one message without a gap in it.
+func TestUntoldOnSeveral(t *testing.T) {
+	var fs diag.Findings
+	for name, uid := range map[string]string{"eu": "11111111-0000-0000-0000-000000000000", "us": "22222222-0000-0000-0000-000000000000"} {
+		f := WrongCluster(name, "hawser.lock knows it with", Identity{UID: uid}, Identity{Server: "s", Weak: true})
+		f.Cluster = name
+		fs = append(fs, f)
+	}
+	got := fs.Merge()
+	if len(got) != 1 || strings.Contains(got[0].String(), "<") || !strings.Contains(got[0].Fix, "--accept-cluster eu,us") {
+		t.Errorf("%+v", got)
+	}
+}
+
 // Contexts that were swapped are one message for both clusters, which says whose each is.
 func TestSwapped(t *testing.T) {
 	u1, u2 := Identity{UID: "11111111-0000-0000-0000-000000000000"}, Identity{UID: "22222222-0000-0000-0000-000000000000"}
 	eu, us := KnownAs(WrongCluster("eu", "hawser.lock knows it with", u1, u2), []string{"us"}), KnownAs(WrongCluster("us", "hawser.lock knows it with", u2, u1), []string{"eu"})
 	eu.Cluster, us.Cluster = "eu", "us"
 	got := diag.Findings{eu, us}.Merge()
-	if len(got) != 1 || !strings.Contains(got[0].Why, "eu: hawser.lock knows it with uid 1") || !strings.Contains(got[0].Why, "which is that of us: the contexts look swapped") {
+	if len(got) != 1 || got[0].What != eu.What || !strings.HasSuffix(got[0].Fix, ": --accept-cluster eu,us") || !strings.Contains(got[0].Why, "eu: hawser.lock knows it with uid 1") || !strings.Contains(got[0].Why, "which is that of us: the contexts look swapped") {
 		t.Errorf("%+v", got)
 	}
 	if f := KnownAs(eu, nil); f != eu {
@@ -97,7 +111,7 @@ func TestSwapped(t *testing.T) {
 	}
 	a, b := Swapped("eu", "us"), Swapped("us", "eu")
 	a.Cluster, b.Cluster = "eu", "us"
-	if got := (diag.Findings{a, b}).Merge(); len(got) != 1 || !strings.Contains(got[0].Why, "it is that of us") {
+	if got := (diag.Findings{a, b}).Merge(); len(got) != 1 || !strings.HasSuffix(got[0].Fix, ": --accept-cluster eu,us") || !strings.Contains(got[0].Why, "it is that of us") {
 		t.Errorf("%+v", got)
 	}
 	if got := Acceptable([]string{"eu", "ue"}, []Cluster{{ClusterSpec: v1alpha1.ClusterSpec{Name: "eu"}}}); len(got) != 1 || !strings.Contains(got[0].What, `"ue"`) {

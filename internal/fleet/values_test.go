@@ -200,13 +200,13 @@ func TestSnapshotHoldsNoSecrets(t *testing.T) {
 }
 
 func TestSnapshotErrors(t *testing.T) {
-	for _, text := range []string{"", "{}", `{"v": 2}`, `{"v":1,"clusters":[{"name":""}]}`, `{"v":1,"unknown":1}`} {
-		if _, err := ParseSnapshot([]byte(text)); err == nil {
-			t.Errorf("%q is read", text)
+	for text, why := range map[string]string{"": "not a facts file: EOF", "{}": "facts of version 0", `{"v": 2}`: "facts of version 2", `{"v":1,"clusters":[{"name":""}]}`: "has no name", `{"v":1,"unknown":1}`: `unknown field "unknown"`} {
+		if _, err := ParseSnapshot([]byte(text)); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%q: %v, want %s", text, err, why)
 		}
 	}
-	if _, fs := LoadSnapshot(filepath.Join(t.TempDir(), "nope")); !fs.HasErrors() {
-		t.Error("a missing file is read")
+	if _, fs := LoadSnapshot(filepath.Join(t.TempDir(), "nope")); len(fs) != 1 || !fs.HasErrors() || fs[0].What != "facts cannot be read" && !strings.Contains(fs[0].String(), "no such file") {
+		t.Errorf("a missing file: %v", fs)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/rollout"
 	"hawser.dev/hawser/internal/staleplan"
 	"hawser.dev/hawser/internal/values"
 )
@@ -150,7 +151,7 @@ func Confirm(plans []*FleetPlan, confirmed *int) (each []int) {
 				continue
 			}
 			if confirmed != nil {
-				f.What = fmt.Sprintf("--confirm-delete=%d does not match: the bundles of the run delete %d objects", *confirmed, total)
+				f.What = fmt.Sprintf("--confirm-delete=%d does not match: the bundles of the run delete %s", *confirmed, diag.Counted(total, "object"))
 			}
 			f.Fix = fmt.Sprintf("if that is meant: --confirm-delete=%d, which counts all bundles of the run (%s)", total, strings.Join(parts, ", "))
 		}
@@ -162,15 +163,44 @@ func Confirm(plans []*FleetPlan, confirmed *int) (each []int) {
 }
 
 // Ready says why a bundle cannot be begun after others of its run have ended, "" when it can: one that it requires was not
-// done. done tells of each bundle that has ended whether it was.
-func (p *FleetPlan) Ready(done map[string]bool) string {
+// done. undone tells of each bundle that has ended and was not done what became of it: "was not done".
+func (p *FleetPlan) Ready(undone map[string]string) string {
 	for _, need := range p.Requires {
-		if ok, ended := done[need]; ended && !ok {
-			return fmt.Sprintf("it requires %s, which was not done", need)
+		if why := undone[need]; why != "" {
+			return "it requires " + need + ", which " + why
 		}
 	}
 	return ""
 }
+
+// Waits says of a run in which nothing failed that it waits for a window or an approval, and how the waves that are open are done
+// with what requires it; "" for any other, and for nil. s is the run's schedule.
+func (o *Outcome) Waits(s rollout.Schedule) string {
+	if o == nil || slices.ContainsFunc(o.Clusters, func(c ClusterOutcome) bool { return c.Result != NotStarted && !c.Result.good() }) {
+		return ""
+	}
+	why, wave := "", 0
+	for i := range s.Waves {
+		label := s.Label(i + 1)
+		if o.StoppedWave == i+1 && (o.Unapproved || strings.HasPrefix(o.Stopped, "the window of "+label)) {
+			why, wave = o.Stopped, i+1
+		}
+		for _, f := range o.Findings {
+			if f.Code == rollout.CodeWindow && strings.HasPrefix(f.What, label+" ") {
+				why, wave = f.What+": "+f.Why, i+1
+			}
+		}
+	}
+	if wave > 1 {
+		why += fmt.Sprintf("; --until-wave %d does both in the waves before it", wave-1)
+	}
+	if why == "" {
+		return ""
+	}
+	return "waits: " + why
+}
+
+func (r Result) good() bool { return r == Succeeded || r == UpToDate }
 
 // NotBegun is the outcome of a plan of which nothing was begun, and why.
 func (p *FleetPlan) NotBegun(why string) *Outcome {

@@ -9,6 +9,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/rollout"
 	"hawser.dev/hawser/internal/values"
 )
 
@@ -128,14 +129,14 @@ func TestReady(t *testing.T) {
 	p := planOf(2, nil)
 	p.Requires = []string{"db", "elsewhere"}
 	for name, c := range map[string]struct {
-		done map[string]bool
-		want string
+		undone map[string]string
+		want   string
 	}{
 		"nothing ended":   {nil, ""},
-		"it was done":     {map[string]bool{"db": true, "web": false}, ""},
-		"it was not done": {map[string]bool{"db": false}, "it requires db, which was not done"},
+		"it was done":     {map[string]string{"web": "was not done"}, ""},
+		"it was not done": {map[string]string{"db": "was not done"}, "it requires db, which was not done"},
 	} {
-		if got := p.Ready(c.done); got != c.want {
+		if got := p.Ready(c.undone); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -143,6 +144,34 @@ func TestReady(t *testing.T) {
 	if out.Result != NotStarted || len(out.Clusters) != 2 || out.Clusters[1].Result != NotStarted || out.Clusters[1].Wave != 2 ||
 		out.Findings[0].What != "bundle shop was not begun: it requires db, which was not done" {
 		t.Errorf("%+v", out)
+	}
+}
+
+// What waits for a window or an approval has not failed: it says for what, and how the open waves are done without it.
+func TestOutcomeWaits(t *testing.T) {
+	s := rollout.Schedule{Waves: []rollout.WaveSpec{{Name: "staging"}, {Name: "prod"}}}
+	done := []ClusterOutcome{{Result: Succeeded}, {Result: NotStarted}}
+	closed := func(wave string) *Outcome {
+		f := diag.Errorf(rollout.CodeWindow, "%s may not change now", wave)
+		f.Why = "its window opens tomorrow"
+		return &Outcome{Clusters: done[1:], Findings: diag.Findings{f}}
+	}
+	const both = "; --until-wave 1 does both in the waves before it"
+	for name, c := range map[string]struct {
+		out  *Outcome
+		want string
+	}{
+		"nothing came of it":       {nil, ""},
+		"a window":                 {&Outcome{Clusters: done, Stopped: "the window of wave 2 (prod) opens Mon", StoppedWave: 2}, "waits: the window of wave 2 (prod) opens Mon" + both},
+		"an approval":              {&Outcome{Clusters: done, Stopped: "wave 2 (prod) waits for an approval", StoppedWave: 2, Unapproved: true}, "waits: wave 2 (prod) waits for an approval" + both},
+		"nothing could be done":    {closed("wave 2 (prod)"), "waits: wave 2 (prod) may not change now: its window opens tomorrow" + both},
+		"no wave is before it":     {closed("wave 1 (staging)"), "waits: wave 1 (staging) may not change now: its window opens tomorrow"},
+		"a cluster failed as well": {&Outcome{Clusters: []ClusterOutcome{{Result: Failed}}, Stopped: "the window of wave 2 (prod) opens Mon", StoppedWave: 2}, ""},
+		"it stopped":               {&Outcome{Clusters: done, Stopped: "staging failed", StoppedWave: 2}, ""},
+	} {
+		if got := c.out.Waits(s); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
 	}
 }
 

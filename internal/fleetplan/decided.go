@@ -41,6 +41,16 @@ type Decided struct {
 	Keep           bool            `json:"keep,omitempty"`
 	// Inputs are what was read.
 	Inputs planfile.Inputs `json:"inputs"`
+	// ID names the file that this was read from.
+	ID string `json:"-"`
+}
+
+// File is the ID of a saved plan's file, "" for nil, which was not saved.
+func (d *Decided) File() string {
+	if d == nil {
+		return ""
+	}
+	return d.ID
 }
 
 // Decide takes what decides from a request, a struct: every field of the same name; context is the one of its access.

@@ -19,9 +19,11 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/group"
+	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
+	"hawser.dev/hawser/internal/staleplan"
 )
 
 // FleetPlan is the one plan for all clusters of a bundle. Its JSON form is public and versioned.
@@ -58,7 +60,7 @@ func (p *FleetPlan) HeadOf(rec release.Record) string {
 	if p.RollbackTo.Reached(rec) {
 		return p.Head
 	}
-	return rec.Head
+	return rec.Has()
 }
 
 // Stats say what planning cost.
@@ -96,16 +98,44 @@ type ClusterPlan struct {
 	NotPlaced map[string]string `json:"notPlaced,omitempty"`
 	Revision  int               `json:"revision,omitempty"` // of the record now, 0 if none
 	Release   *release.Name     `json:"-"`                  // that a drift is judged by
+	// Lost: the record of the bundle is, and Unreachable says so.
+	Lost bool `json:"-"`
 	// Late are the instances that take values which are known only when other instances are carried out.
 	Late []string `json:"late,omitempty"`
 	// Resumes is set when the last run on this cluster ended in the middle.
 	Resumes bool `json:"resumes,omitempty"`
-	// Last is the phase that the last run left the record in.
-	Last release.Phase `json:"-"`
+	// Last is the phase of the last release, Left that of whatever was done last there: a correction too.
+	Last, Left release.Phase `json:"-"`
+	// Preceded: a release before the last one succeeded here.
+	Preceded bool `json:"-"`
 	// Waits says why an apply waits here though it writes nothing: "the last run failed (api)".
 	Waits string `json:"waits,omitempty"`
 	// Runtime values that changed since the recorded release: "GROUP staging -> production (env)".
 	RuntimeChanges []string `json:"runtimeChanges,omitempty"`
+	// Standing is how the cluster stands to the saved plan that is carried out, "" where none is.
+	Standing staleplan.Standing `json:"-"`
+	// saved is the saved plan whose run wrote the record, intended are the digests of what that was to write.
+	saved    string
+	intended map[object.Ref]string
+
+	moved map[object.Ref]string
+}
+
+// Moved are the objects that other bundles of the same files have by now, which a drift does not compare, with the bundles.
+func (c *ClusterPlan) Moved() map[object.Ref]string { return c.moved }
+
+// Move sets what Moved is.
+func (c *ClusterPlan) Move(to map[object.Ref]string) { c.moved = to }
+
+// State is the word for what Unreachable says: "not reached", or of a cluster that answers "record lost" or "unknown".
+func (c *ClusterPlan) State() string {
+	switch {
+	case c.Lost:
+		return "record lost"
+	case c.Version == "":
+		return "not reached"
+	}
+	return "unknown"
 }
 
 // InstancePlan describes an instance's source on a cluster: "module web 0.0.0-devel", and what the record says it was
@@ -228,33 +258,44 @@ func (p *FleetPlan) Order() {
 	p.Groups = group.Equal(members)
 }
 
-// Reachable refuses an apply with more unknown clusters than a wave may lose, unless they are to be skipped.
+// CodeUnknownRelease is that of the refusal of clusters that answer, and of which nobody knows what they should have.
+const CodeUnknownRelease = "unknown-release"
+
+// Reachable refuses an apply of which a wave is lost before it begins to the clusters that are unknown, unless those are to be skipped.
 func (p *FleetPlan) Reachable(skip bool) diag.Findings {
 	if skip {
 		return nil
 	}
-	unknown, reasons := map[int][]string{}, map[int]diag.Findings{}
-	for _, cp := range p.Clusters {
-		if cp.Unreachable != "" {
-			unknown[cp.Wave] = append(unknown[cp.Wave], cp.Cluster)
-			reasons[cp.Wave] = append(reasons[cp.Wave], diag.Finding{Cluster: cp.Cluster, Why: cp.Unreachable})
-		}
-	}
 	var findings diag.Findings
-	for i, w := range p.Schedule.Waves {
-		names := unknown[i+1]
-		if len(names) <= w.MaxFailures && !(len(names) > 0 && p.Schedule.Sequential) {
-			continue
+	for _, h := range rollout.Hopeless(p.Schedule) {
+		f := diag.Errorf("unreachable", "%d clusters do not answer: %s", len(h.Missing), strings.Join(h.Missing, ", "))
+		if len(h.Missing) == 1 {
+			f.What = "cluster " + h.Missing[0] + " does not answer"
 		}
-		f := diag.Errorf("unreachable", "%d clusters do not answer: %s", len(names), strings.Join(names, ", "))
-		if len(names) == 1 {
-			f.What = "cluster " + names[0] + " does not answer"
+		var reasons diag.Findings
+		var answer []string
+		for _, name := range h.Missing {
+			cp := p.Cluster(name)
+			if cp == nil {
+				continue
+			}
+			if cp.State() != "not reached" {
+				answer = append(answer, name)
+			}
+			reasons = append(reasons, diag.Finding{Cluster: name, Why: cp.Unreachable})
 		}
-		for _, m := range reasons[i+1].Merge() { // they differ by reason alone
+		for _, m := range reasons.Merge() { // they differ by reason alone
 			f.Why = m.Why
 		}
-		f.Why += map[bool]string{true: "\n", false: "; "}[strings.Contains(f.Why, "\n")] + fmt.Sprintf("wave %d allows %d failures", i+1, w.MaxFailures)
+		f.Why += map[bool]string{true: "\n", false: "; "}[strings.Contains(f.Why, "\n")] + h.Why
 		f.Fix = "mend that, try again when they are back, or go on without them: --skip-unreachable"
+		switch {
+		case len(answer) == len(h.Missing):
+			f.Code, f.What = CodeUnknownRelease, "nobody knows what "+strings.Join(answer, ", ")+" should have"
+			f.Fix = "mend that as it says there, or go on without them: --skip-unreachable"
+		case len(answer) > 0:
+			f.What += ", or nobody knows what it should have (" + strings.Join(answer, ", ") + ")"
+		}
 		findings = append(findings, f)
 	}
 	return findings
@@ -292,7 +333,10 @@ func (c *ClusterPlan) Describe(record *release.Record, now map[string]fleet.Valu
 	if record == nil {
 		return
 	}
-	c.Revision, c.Resumes, c.Last = record.Revision, record.Phase.Open(), record.Phase
+	c.Revision, c.Resumes, c.Last, c.Left, c.Preceded = record.Revision, record.Standing().Open(), record.Phase, record.Standing(), record.Preceded
+	if c.saved = record.Saved(); c.saved != "" {
+		c.intended = record.Intends()
+	}
 	for name, was := range record.Origins {
 		v, ok := now[name]
 		if is := redact(v.Told(name)); ok && is != was && !v.Secret {

@@ -28,12 +28,13 @@ func scheduleOf(waves int) rollout.Schedule {
 // planOf is a plan of one cluster for each wave; change makes something else of a cluster's part.
 func planOf(waves int, change func(*ClusterPlan)) *FleetPlan {
 	p := &FleetPlan{V: 1, Verb: "apply", Bundle: "shop", Schedule: scheduleOf(waves)}
-	for _, m := range p.Schedule.Members {
+	for i, m := range p.Schedule.Members {
 		cp := &ClusterPlan{Cluster: m.Cluster, Wave: m.Wave, UID: "uid-" + m.Cluster, Plan: &plan.Plan{Cluster: m.Cluster, Bundle: "shop"}}
 		if change != nil {
 			change(cp)
 		}
 		p.Clusters = append(p.Clusters, cp)
+		p.Schedule.Members[i].Unreachable, p.Schedule.Members[i].Wave = cp.Unreachable != "", cp.Wave
 	}
 	return p
 }
@@ -47,7 +48,7 @@ func TestReachable(t *testing.T) {
 			}
 		}
 	}
-	together := func(p *FleetPlan) { p.Clusters[0].Wave = 2 }
+	together := func(p *FleetPlan) { p.Schedule.Members[0].Wave = 2 }
 	for _, tt := range []struct {
 		name   string
 		down   []string
@@ -61,7 +62,12 @@ func TestReachable(t *testing.T) {
 		{"one in each wave", []string{"a", "b"}, nil, false, []string{"cluster a does not answer", "cluster b does not answer"}},
 		{"two in one wave", []string{"a", "b"}, together, false, []string{"2 clusters do not answer: a, b"}},
 		{"a wave that may lose one", []string{"b"}, func(p *FleetPlan) { p.Schedule.Waves[1].MaxFailures = 1 }, false, nil},
-		{"one after another none is lost", []string{"b"}, func(p *FleetPlan) { p.Schedule.Waves[1].MaxFailures, p.Schedule.Sequential = 1, true }, false,
+		{"the canary of a wave that may lose one", []string{"b"}, func(p *FleetPlan) {
+			p.Schedule.Waves[1].MaxFailures, p.Schedule.Waves[1].Canary, p.Schedule.Members[1].Canary = 1, 1, true
+		}, false, []string{"cluster b does not answer"}},
+		{"one after another none is lost", []string{"b"}, func(p *FleetPlan) {
+			p.Schedule.Sequential, p.Schedule.Waves, p.Schedule.Members[1].Wave = true, p.Schedule.Waves[:1], 1
+		}, false,
 			[]string{"cluster b does not answer"}},
 	} {
 		p := planOf(2, down(tt.down...))
@@ -70,13 +76,35 @@ func TestReachable(t *testing.T) {
 		}
 		var got []string
 		for _, f := range p.Reachable(tt.skip) {
-			if f.Severity == diag.Error && strings.Contains(f.Why, "connection refused; wave ") {
+			if f.Severity == diag.Error && strings.HasPrefix(f.Why, "connection refused; ") {
 				got = append(got, f.What)
 			}
 		}
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
+	}
+}
+
+// A cluster that answers, and of which nobody knows what it should have, is not said to be silent.
+func TestReachableUnknown(t *testing.T) {
+	for _, tt := range []struct{ answer, code, what string }{
+		{"ab", CodeUnknownRelease, "nobody knows what a, b should have"},
+		{"b", "unreachable", "2 clusters do not answer: a, b, or nobody knows what it should have (b)"},
+		{"", "unreachable", "2 clusters do not answer: a, b"},
+	} {
+		p := planOf(2, func(cp *ClusterPlan) {
+			cp.Wave, cp.Plan, cp.Version, cp.Unreachable = 1, nil, "", "the record is lost"
+			if strings.Contains(tt.answer, cp.Cluster) {
+				cp.Version = "1.34.0"
+			}
+		})
+		if fs := p.Reachable(false); len(fs) != 1 || fs[0].Code != tt.code || fs[0].What != tt.what || !strings.Contains(fs[0].Why, "the record is lost") {
+			t.Errorf("%q: %+v", tt.answer, fs)
+		}
+	}
+	if cp := (&ClusterPlan{Version: "1.34.0", Lost: true}); cp.State() != "record lost" {
+		t.Errorf("%s", cp.State())
 	}
 }
 
@@ -152,27 +180,6 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestAwait: a cluster on which nothing is written is waited for where its last run left something unready.
-func TestAwait(t *testing.T) {
-	failed, change := &release.Record{Phase: release.Failed}, plan.Change{Action: plan.Update}
-	for name, c := range map[string]struct {
-		plan ClusterPlan
-		last *release.Record
-		wait bool
-		want string
-	}{
-		"failed":            {ClusterPlan{Plan: &plan.Plan{}}, failed, true, "the last run failed"},
-		"nobody waits":      {ClusterPlan{Plan: &plan.Plan{}}, failed, false, ""},
-		"it is written":     {ClusterPlan{Plan: &plan.Plan{Changes: []plan.Change{change}}}, failed, true, ""},
-		"succeeded":         {ClusterPlan{Plan: &plan.Plan{}}, &release.Record{Phase: release.Succeeded}, true, ""},
-		"nothing was there": {ClusterPlan{Plan: &plan.Plan{}}, nil, true, ""},
-	} {
-		if c.plan.Await(c.last, c.wait); c.plan.Waits != c.want {
-			t.Errorf("%s: %q", name, c.plan.Waits)
-		}
-	}
-}
-
 // A plan that only the number of its deletions holds up is told from one that something else blocks too.
 func TestUnconfirmed(t *testing.T) {
 	guard := deletionguard.Check([]string{"on cluster a: deletes Namespace shop"}, 3, nil)[0]
@@ -196,6 +203,30 @@ func TestUnconfirmed(t *testing.T) {
 		got, others := p.Unconfirmed()
 		if len(got) != c.want || c.want > 0 && len(got)+len(others) != len(c.findings) {
 			t.Errorf("%s: %v, %v", name, got, others)
+		}
+	}
+}
+
+// TestHeadOf: a cluster has the files that its record learned, and the revision of a rollback where that has nothing to do there.
+func TestHeadOf(t *testing.T) {
+	applied := release.Record{Rollout: "R2", Release: 2, Head: "two"}
+	learned := applied
+	learned.Learned = "three"
+	back := &FleetPlan{Head: "one", RollbackTo: &release.Name{Release: 1, Rollout: "R1"}}
+	for name, c := range map[string]struct {
+		plan *FleetPlan
+		rec  release.Record
+		want string
+	}{
+		"as released":       {&FleetPlan{Head: "three"}, applied, "two"},
+		"learned":           {&FleetPlan{Head: "three"}, learned, "three"},
+		"to be gone back":   {back, applied, "two"},
+		"in it":             {back, release.Record{Rollout: "R1", Release: 1, Head: "one", Learned: "two"}, "one"},
+		"of before numbers": {back, release.Record{Rollout: "OLD", Revision: 12, Head: "zero"}, "one"},
+		"gone back to it":   {back, release.Record{Rollout: "R3", Release: 3, Head: "other", RollbackTo: back.RollbackTo}, "one"},
+	} {
+		if got := c.plan.HeadOf(c.rec); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
 }

@@ -54,13 +54,14 @@ func (o *Outcome) Rotating(command string) string {
 // Ends reports whether a plan's verb leaves nothing of a bundle in the records: delete, and eject, which leaves its objects.
 func Ends(verb string) bool { return verb == "delete" || verb == "eject" }
 
-// GoesBack reports whether an apply that did not end well (o) left a release that there is an earlier one to go back to from.
+// GoesBack reports whether an apply that did not end well (o) left a release from which there is one to go back to that had
+// ended well.
 func (p *FleetPlan) GoesBack(o *Outcome) bool {
 	wrote, earlier := false, false
 	for _, row := range o.Clusters {
 		if cp := p.Cluster(row.Cluster); cp != nil {
 			wrote = wrote || row.Revision > cp.Revision
-			earlier = earlier || cp.Revision > 1 || cp.Last.Complete()
+			earlier = earlier || cp.Preceded || cp.Last.Complete()
 		}
 	}
 	return p.Verb == "apply" && wrote && earlier
@@ -99,14 +100,6 @@ func (p *FleetPlan) Interrupted() (resumes, undone []string) {
 		}
 	}
 	return resumes, undone
-}
-
-// Await notes that an apply that waits (wait) does so on a cluster where it writes nothing, for what its last run (nil: none)
-// left unready.
-func (c *ClusterPlan) Await(last *release.Record, wait bool) {
-	if wait && c.Plan.Empty() && !c.Resumes {
-		c.Waits = last.Unready()
-	}
 }
 
 // Again are the flags with which another run does the same: a rollback names its release, as the one before the newest is

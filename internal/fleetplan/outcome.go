@@ -33,17 +33,19 @@ const (
 
 // Outcome is what a rollout did. Its JSON form is public and versioned.
 type Outcome struct {
-	V           int              `json:"v"` // 1
-	Verb        string           `json:"verb"`
-	Bundle      string           `json:"bundle"`
-	Rollout     string           `json:"rollout,omitempty"`
-	Result      Result           `json:"result"`
-	Stopped     string           `json:"stopped,omitempty"`
-	StoppedWave int              `json:"stoppedWave,omitempty"`
-	Clusters    []ClusterOutcome `json:"clusters"`
-	Findings    diag.Findings    `json:"findings,omitempty"`
-	Started     time.Time        `json:"started"`
-	Seconds     float64          `json:"seconds"`
+	V           int    `json:"v"` // 1
+	Verb        string `json:"verb"`
+	Bundle      string `json:"bundle"`
+	Rollout     string `json:"rollout,omitempty"`
+	Result      Result `json:"result"`
+	Stopped     string `json:"stopped,omitempty"`
+	StoppedWave int    `json:"stoppedWave,omitempty"`
+	// Unapproved: it stopped as nobody has approved the wave yet.
+	Unapproved bool             `json:"unapproved,omitempty"`
+	Clusters   []ClusterOutcome `json:"clusters"`
+	Findings   diag.Findings    `json:"findings,omitempty"`
+	Started    time.Time        `json:"started"`
+	Seconds    float64          `json:"seconds"`
 }
 
 // ClusterOutcome is one cluster's row of the table.
@@ -127,6 +129,9 @@ func (c *ClusterOutcome) SoakReason() string {
 // run that finished it: finished tells when that was, zero for never.
 func (c *ClusterOutcome) Arrival(finished func() time.Time) rollout.Outcome {
 	o := rollout.Outcome{Cluster: c.Cluster, OK: c.OK(), Why: c.SoakReason()}
+	if c.Result == NotStarted {
+		o.Held = c.Reason
+	}
 	if c.Result == UpToDate {
 		if o.At = finished(); o.At.IsZero() {
 			o.At = time.Unix(1, 0)
@@ -248,7 +253,7 @@ func (o *Outcome) Err() error {
 		return nil
 	case o.Result == Interrupted:
 		return context.Canceled
-	case done > 0:
+	case done > 0, o.Unapproved && failed == 0:
 		return ErrPartial
 	case failed > 0 && failed == refused:
 		return ErrRefused

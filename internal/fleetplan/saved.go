@@ -34,9 +34,9 @@ func Read(file *planfile.File, key []byte) (*FleetPlan, error) {
 	}
 	p.Order() // groups are made of the changes, whatever the file says
 	if seal == planfile.Unknown {
-		var d Decided
-		if err := json.Unmarshal(file.Request, &d); err != nil {
-			return nil, Damaged(err)
+		d, err := Requested(file)
+		if err != nil {
+			return nil, err
 		}
 		for _, cp := range p.Clusters {
 			if cp.Plan == nil { // nobody was asked what is there
@@ -46,6 +46,17 @@ func Read(file *planfile.File, key []byte) (*FleetPlan, error) {
 		p.Findings = append(slices.DeleteFunc(p.Findings, isUnsealed), unsealed(d))
 	}
 	return p, nil
+}
+
+// Requested is what the plan of a file depends on besides the clusters, and which file that is.
+func Requested(file *planfile.File) (d Decided, err error) {
+	if err = json.Unmarshal(file.Request, &d); err == nil {
+		d.ID, err = file.ID()
+	}
+	if err != nil {
+		return d, Damaged(err)
+	}
+	return d, nil
 }
 
 // Damaged is the error of a plan file that holds something else than a plan.
@@ -173,6 +184,12 @@ func (c *ClusterPlan) verify(was *ClusterPlan, same func(saved, digest string) b
 		return nil
 	case was.UID != c.UID:
 		return diag.Findings{fleet.OtherThanPlanned(was.Cluster, was.UID, c.UID)}
+	case c.Standing == staleplan.Done:
+		return nil
+	case c.Standing == staleplan.Begun:
+		return staleplan.Remains(was.Plan, c.Plan, func(ch plan.Change, digest string) bool {
+			return same(digest, ch.Digest) || c.intended[ch.Ref] == ch.Digest || slices.Contains(was.Late, ch.Instance)
+		}, same).OnCluster(c.Cluster)
 	case was.Revision != c.Revision:
 		return diag.Findings{c.Stale("it is at revision %d now, the plan was made at %d", c.Revision, was.Revision)}
 	}

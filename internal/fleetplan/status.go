@@ -228,10 +228,10 @@ func (s *StatusReport) MarkSkipped() {
 
 // With is the row of a cluster with what a record says; inProgress is who is at work on the bundle there.
 func (s ClusterStatus) With(rec release.Record, inProgress string) ClusterStatus {
-	s.Bundle, s.Revision, s.Release, s.Phase, s.Head, s.InProgress = rec.Bundle, rec.Revision, rec.Release, rec.Phase, rec.Head, inProgress
+	s.Bundle, s.Revision, s.Release, s.Phase, s.Head, s.InProgress = rec.Bundle, rec.Revision, rec.Release, rec.Standing(), rec.Has(), inProgress
 	s.Applied, s.Author, s.Message, s.RollbackTo = rec.Finished, rec.Author, rec.Message, rec.RollbackTo
 	s.Ejecting = rec.Ejecting
-	s.Run = rollout.Run{Cluster: s.Cluster, Rollout: rec.Rollout, Revision: rec.Head, Began: rec.Started,
+	s.Run = rollout.Run{Cluster: s.Cluster, Rollout: rec.Rollout, Revision: rec.Has(), Began: rec.Started,
 		Ended: rec.Phase.Complete(), InProgress: inProgress != ""}
 	return s
 }
@@ -261,7 +261,8 @@ func InstancesOf(rec release.Record, declared map[object.Ref]object.Object, live
 			in.Objects = append(in.Objects, st)
 			continue
 		}
-		if st.Status, st.Drifted = release.Standing(o, live[o.Ref], judged[o.Ref]); st.Drifted {
+		st.Status, st.Drifted = release.Standing(o, live[o.Ref], judged[o.Ref])
+		if st.Drifted = st.Drifted && !in.Suspended; st.Drifted { // what is suspended is not compared
 			d, l := declared[o.Ref], live[o.Ref]
 			st.Fields = d.Taken(l.Managed, object.Manager(rec.Owner), o.Entry)
 			if st.By = object.TakenBy(st.Fields); st.By == "" && l.ForeignBundle && l.Own == "" {
@@ -270,7 +271,7 @@ func InstancesOf(rec release.Record, declared map[object.Ref]object.Object, live
 			// Of what was declared only the replicas that an autoscaler sets are not ours: plan calls that unchanged, too.
 			st.Drifted = d.Body == nil || l.Own == "" || l.UID != o.UID || len(st.Fields) > 0
 		}
-		st.Drifted = st.Drifted && (st.By != "" || !rec.Phase.Open()) // else it may be what the run wrote that ended
+		st.Drifted = st.Drifted && (st.By != "" || !rec.Standing().Open()) // else it may be what the run wrote that ended
 		in.Objects = append(in.Objects, st)
 		in.State = health.Worse(in.State, st.Status.State, st.Drifted, o.NoWait)
 	}

@@ -90,6 +90,7 @@ func TestInstancesOf(t *testing.T) {
 		judged[ref(name)] = health.Status{State: health.Ready}
 	}
 	judged[ref("slow")], judged[ref("api")] = health.Status{State: health.Progressing}, health.Status{State: health.Failed, Reason: "crashes"}
+	live[ref("web")] = plan.Live{Found: true, UID: "u-web", Own: "other", ResourceVersion: "2", OwnerLabel: "me", Foreign: "kubectl edit"} // suspended: not compared
 	live[ref("drift")] = plan.Live{Found: true, UID: "u-drift", Own: "other", ResourceVersion: "2", OwnerLabel: "me", Foreign: "kubectl edit"}
 	var got []string
 	for _, in := range InstancesOf(rec, nil, live, judged, nil) {
@@ -97,6 +98,10 @@ func TestInstancesOf(t *testing.T) {
 	}
 	if want := []string{"api failed 1 module api false", "db missing 1  false", "drift drifted 1 module drift false", "web ready 2  true"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+	live[ref("drift")] = plan.Live{Found: true, UID: "another", Own: "e", OwnerLabel: "me"}
+	if in := InstancesOf(rec, map[object.Ref]object.Object{ref("drift"): {Body: map[string]any{}}}, live, judged, nil); in[2].Instance != "drift" || in[2].State != health.Drifted {
+		t.Errorf("what was replaced by an object with our marks is drifted: %+v", in[2])
 	}
 	row := ClusterStatus{Cluster: "a", Group: "g"}.With(rec, "ada since noon")
 	if row.Cluster != "a" || row.Group != "g" || row.Bundle != "shop" || row.Revision != 4 || row.Phase != release.Failed || row.Run.Ended || !row.Run.InProgress || row.Run.Rollout != "7K2M" {

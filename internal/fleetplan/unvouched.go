@@ -67,7 +67,7 @@ func unvouched(old, now *FleetPlan) diag.Findings {
 	was.Clusters, is.Clusters = nil, nil
 	for i, cp := range now.Clusters {
 		a, b := *old.Cluster(cp.Cluster), *cp
-		if a.Plan == nil || b.Plan == nil { // one that is down has nothing to be compared
+		if a.Plan == nil || b.Plan == nil || cp.Standing.Vouched() { // of one that is down, or where the file was carried out, there is nothing to compare
 			a, b = a.bare(), b.bare()
 			words["guard"] = ""
 		}
@@ -77,7 +77,7 @@ func unvouched(old, now *FleetPlan) diag.Findings {
 		was.Clusters, is.Clusters = append(was.Clusters, &a), append(is.Clusters, &b)
 	}
 	differ := staleplan.Fields(was, is, words)
-	differ = append(differ, said("findings", was.told(), is.told())...)
+	differ = append(differ, said("findings", old.told(now), now.told(now))...)
 	for i, cp := range is.Clusters {
 		if cp.Plan != nil {
 			differ = append(differ, said("clusters["+cp.Cluster+"].plan.findings", was.Clusters[i].Plan.Findings, cp.Plan.Findings)...)
@@ -95,11 +95,11 @@ func (c ClusterPlan) bare() ClusterPlan {
 	return ClusterPlan{Cluster: c.Cluster, Group: c.Group, Wave: c.Wave, Canary: c.Canary, Unreachable: c.Unreachable, Later: c.Later}
 }
 
-// told are the findings of a plan without those of clusters that have none.
-func (p *FleetPlan) told() diag.Findings {
+// told are the findings of a plan without those of clusters that have none, or have been compared by their records now.
+func (p *FleetPlan) told(now *FleetPlan) diag.Findings {
 	return slices.DeleteFunc(slices.Clone(p.Findings), func(f diag.Finding) bool {
-		cp := p.Cluster(f.Cluster)
-		return isUnsealed(f) || cp != nil && cp.Plan == nil
+		cp, is := p.Cluster(f.Cluster), now.Cluster(f.Cluster)
+		return isUnsealed(f) || f.Code == CodeGoesOn || cp != nil && cp.Plan == nil || is != nil && is.Standing.Vouched()
 	})
 }
 

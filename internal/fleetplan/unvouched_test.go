@@ -262,7 +262,7 @@ func TestEveryDecisionIsJudged(t *testing.T) {
 		"Files": "read again and compared, within the repository", "FleetFiles": "likewise", "Workdir": "likewise", "Inputs": "likewise", "Package": "the objects",
 		"Name": "the bundle", "Namespace": "the objects", "Bundle": "the bundle", "To": "rollbackTo", "Selection": "the clusters", "Context": "the cluster and its uid",
 		"UntilWave": "the schedule", "Tests": "the hooks", "Locked": "who applies can ask for more, not for less", "ServerCheck": "checks more", "ShowDiff": "the fields",
-		"ShowFields": "the fields", "ShowContent": "the contents", "Retire": "the cluster and its uid", "Keep": "releases instead of deletions",
+		"ShowFields": "the fields", "ShowContent": "the contents", "Retire": "the cluster and its uid", "ID": "the whole file", "Keep": "releases instead of deletions",
 	}
 	d := reflect.TypeFor[Decided]()
 	for i := range d.NumField() {

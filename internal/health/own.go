@@ -7,7 +7,7 @@ import "strings"
 var own = []string{DoneAndGone, "available", "bound", "completed", "established", "is being deleted", "is still there", "its controller has not seen the change yet",
 	"its names are not accepted", "its volume is lost", "no container says why", "not available", "not available yet", "not bound yet", "not established yet", "not in the cluster",
 	"not ready yet", "not seen yet", "not started yet", "paused", "running", "suspended", "the change is not visible yet",
-	"the cluster does not serve its kind", "the job failed", "the job is about to fail", "the pod failed", "the record cannot be written",
+	"the job failed", "the job is about to fail", "the pod failed", "the record cannot be written",
 	"waiting for a load balancer's address", "was deleted by somebody"}
 
 // masked is a reason with mask applied to what others say in it.

@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,11 +41,33 @@ type ClusterChange struct {
 	// Plan has what would lead from the one to the other: objects that came, changed and went.
 	Plan *plan.Plan `json:"plan,omitempty"`
 
+	// Inventories: what the objects of From or To declared is not kept, so that Plan tells which objects changed, and not in which
+	// fields. A finding says of which, and why.
+	Inventories bool `json:"inventories,omitempty"`
+
 	before, after *release.Record
+	lacking       []string // why the objects of a release could not be read
 }
 
 // Records are those that the cluster stood at; nil where it had nothing.
 func (c *ClusterChange) Records() (before, after *release.Record) { return c.before, c.after }
+
+// Objects reads what the two releases declare on the cluster; nil where it had nothing then, and where that is not kept or cannot be
+// read, which Change says.
+func (c *ClusterChange) Objects(ctx context.Context, store release.Store) (before, after []object.Object) {
+	read := func(rec *release.Record) []object.Object {
+		if rec == nil {
+			return nil
+		}
+		objects, err := store.Objects(ctx, *rec)
+		if err != nil {
+			c.lacking = append(c.lacking, err.Error())
+			return nil
+		}
+		return objects
+	}
+	return read(c.before), read(c.after)
+}
 
 // Compare finds for every cluster the records of two releases, by number or rollout. bundle is "" for the only one. What
 // changed is filled in by Change and Regroup.
@@ -79,6 +102,9 @@ func Compare(clusters []Cluster, bundle, from, to string) (*Comparison, error) {
 
 // unended says that nobody can tell what a cluster has, because the run of what it stands at has not ended; "" where it has.
 func unended(at Standing) string {
+	if at.Phase == release.Interrupted {
+		return fmt.Sprintf("the run of release %s died here, and another one went over it: what it declared is nowhere", (&release.Name{Release: at.Release, Rollout: at.Rollout}).String())
+	}
 	if !at.Phase.Open() {
 		return ""
 	}
@@ -106,10 +132,19 @@ func (r *Release) elsewhere(at Standing, newest bool) diag.Finding {
 func (c *ClusterChange) Change(before, after []object.Object, content bool, redact func(string) string) {
 	p := &plan.Plan{Cluster: c.Cluster, Changes: []plan.Change{}}
 	c.Plan = p
-	known := func(rec *release.Record, objects []object.Object) bool { return rec == nil || objects != nil }
+	var lost []string // the releases of which the inventory alone is known
+	for _, r := range []struct {
+		rec     *release.Record
+		objects []object.Object
+	}{{c.before, before}, {c.after, after}} {
+		if r.rec != nil && r.objects == nil {
+			lost = append(lost, r.rec.Called().String())
+		}
+	}
 	olds, news := declared(c.before, before), declared(c.after, after)
-	if whole := known(c.before, before) && known(c.after, after); !whole {
+	if len(lost) > 0 {
 		olds, news = owned(c.before), owned(c.after)
+		c.Inventories, p.Findings = true, diag.Findings{inventories(lost, redact(strings.Join(c.lacking, "; ")))}.OnCluster(c.Cluster)
 	}
 	for ref, now := range news {
 		was, there := olds[ref]
@@ -139,6 +174,14 @@ func (c *ClusterChange) Change(before, after []object.Object, content bool, reda
 		}
 		p.Describe(bodies, redact)
 	}
+}
+
+// inventories says that inventories are compared in the place of what was declared.
+func inventories(lost []string, why string) diag.Finding {
+	f := diag.Warnf("not-kept", "what the objects of release %s declared is not kept here: the inventories are compared", strings.Join(lost, " and "))
+	f.Why = cmp.Or(why, "the run that wrote it kept none, or it was let go since")
+	f.Fix = "which objects came, changed and went is told, and not in which fields; compare the files of then (git diff) for those"
+	return f
 }
 
 // declaration is an object of a release.
@@ -219,7 +262,7 @@ func (c *Comparison) Unknown() []Unknown {
 	var out []Unknown
 	for _, row := range c.Clusters {
 		if row.Unknown != "" {
-			out = append(out, Unknown{row.Cluster, row.Unknown, row.To.Unreachable})
+			out = append(out, Unknown{Cluster: row.Cluster, Why: row.Unknown, Unreachable: row.To.Unreachable})
 		}
 	}
 	return out

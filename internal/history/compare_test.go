@@ -1,11 +1,13 @@
 package history
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/redact"
@@ -167,5 +169,43 @@ func TestCompareHooks(t *testing.T) {
 		if (ch.Hook != nil) != (ch.Ref.Name != "app") || ch.Hook != nil && (ch.Hook.Event != object.PreUpgrade || ch.Hook.Weight != 3) {
 			t.Errorf("%+v", ch)
 		}
+	}
+}
+
+// shelf keeps objects by release, and says of others why it does not have them.
+type shelf struct {
+	release.Store
+	objects map[int][]object.Object
+}
+
+func (s shelf) Objects(_ context.Context, r release.Record) ([]object.Object, error) {
+	if o, ok := s.objects[r.Release]; ok {
+		return o, nil
+	}
+	return nil, &release.MissingError{Secret: "hawser-system/lost"}
+}
+
+// Where the objects of a release are not kept the comparison of inventories says so, with the release and the reason.
+func TestCompareSaysInventories(t *testing.T) {
+	owned := func(value string) []plan.Owned {
+		return []plan.Owned{{Ref: configMap("app", "").Ref(), Instance: "app", Digest: configMap("app", value).Digest()}}
+	}
+	compare := func(kept map[int][]object.Object) ClusterChange {
+		c := ClusterChange{Cluster: "eu", before: &release.Record{Release: 1, Rollout: "A", Inventory: owned("1")}, after: &release.Record{Release: 2, Rollout: "B", Inventory: owned("2")}}
+		before, after := c.Objects(t.Context(), shelf{objects: kept})
+		c.Change(before, after, false, redact.New().Redact)
+		return c
+	}
+	whole := map[int][]object.Object{1: {configMap("app", "1")}, 2: {configMap("app", "2")}}
+	if c := compare(whole); c.Inventories || len(c.Plan.Findings) > 0 || len(c.Plan.Changes[0].Fields) == 0 {
+		t.Errorf("%+v", c.Plan)
+	}
+	delete(whole, 2)
+	c := compare(whole)
+	if !c.Inventories || len(c.Plan.Findings) != 1 || len(c.Plan.Changes) != 1 {
+		t.Fatalf("%+v", c.Plan)
+	}
+	if f := c.Plan.Findings[0]; f.Severity != diag.Warning || f.Cluster != "eu" || !strings.Contains(f.What, "2 (B)") || strings.Contains(f.What, "1 (A)") || !strings.Contains(f.Why, "hawser-system/lost is missing") {
+		t.Errorf("%+v", f)
 	}
 }

@@ -23,9 +23,10 @@ type State string
 
 // The states of a release.
 const (
-	// Applying and Deleting: a cluster's record is open, because somebody is at work or a run died.
+	// Applying, Deleting and Ejecting: a cluster's record is open, because somebody is at work or a run died.
 	Applying State = "applying"
 	Deleting State = "deleting"
+	Ejecting State = "ejecting"
 	// Succeeded: everything was written and got ready. Written: nobody waited for that.
 	Succeeded State = "succeeded"
 	Written   State = "written"
@@ -34,6 +35,8 @@ const (
 	Partial State = "partial"
 	// Pending: it ended well, and other clusters stand at an older release and other files.
 	Pending State = "pending"
+	// Interrupted: its run died wherever it came to, and another one went over it.
+	Interrupted State = "interrupted"
 	// Superseded: it succeeded, and every cluster that it came to has a newer release.
 	Superseded State = "superseded"
 )
@@ -54,19 +57,25 @@ type Cluster struct {
 type Kept struct {
 	// InProgress is who is at work on it, "" for nobody.
 	InProgress string
-	// Head is that of the current record as it was released, "" where that is not kept: files that change nothing on a cluster are
-	// learned by its record.
-	Head string
 	// Records are the current one and the kept ones, newest first, each revision once.
 	Records []release.Record
 }
 
-// Merge are the current record and the kept ones, newest first; what the current one says of its revision is newer.
+// Merge are the current record and the kept ones, newest first, with those of runs that died in between; what the current one says of its
+// revision is newer. What is kept has the Head that earlier versions wrote over in the current one when that learned another.
 func Merge(current release.Record, kept []release.Record) []release.Record {
 	out := []release.Record{current}
 	for _, r := range kept {
-		if r.Revision != current.Revision {
+		switch {
+		case r.Revision != current.Revision:
 			out = append(out, r)
+		case current.Learned == "" && r.Head != current.Head:
+			out[0].Head, out[0].Learned = r.Head, current.Head
+		}
+	}
+	for _, died := range current.Died() {
+		if !slices.ContainsFunc(out, func(r release.Record) bool { return r.Revision == died.Revision }) {
+			out = append(out, died)
 		}
 	}
 	slices.SortStableFunc(out[1:], func(a, b release.Record) int { return b.Revision - a.Revision })
@@ -90,10 +99,15 @@ type Unknown struct {
 	Why     string `json:"why"`
 	// Unreachable: it did not answer.
 	Unreachable bool `json:"unreachable,omitempty"`
+	// Lost: it answers, and the record of a bundle that it has is gone.
+	Lost bool `json:"-"`
 }
 
-// State is the word for that: "not reached" or "unknown".
+// State is the word for that: "not reached", "record lost" or "unknown".
 func (u Unknown) State() string {
+	if u.Lost {
+		return "record lost"
+	}
 	return map[bool]string{true: "not reached", false: "unknown"}[u.Unreachable]
 }
 
@@ -126,6 +140,8 @@ type Release struct {
 	Hawser string      `json:"hawser,omitempty"`
 	// RollbackTo is the release that was gone back to, nil for what was applied from files.
 	RollbackTo *release.Name `json:"rollbackTo,omitempty"`
+	// Approvals are those of its waves.
+	Approvals []release.Approval `json:"approvals,omitempty"`
 	// Clusters are those of the fleet, in its order, with where each stands in this release.
 	Clusters []Standing `json:"clusters"`
 }
@@ -208,7 +224,7 @@ func Of(clusters []Cluster) *History {
 	h := &History{V: 1, Chosen: chosen(clusters), Bundles: []Bundle{}}
 	for _, c := range clusters {
 		if why := cmp.Or(c.Unreachable, c.Unknown); why != "" {
-			h.Unknown = append(h.Unknown, Unknown{c.Name, why, c.Unreachable != ""})
+			h.Unknown = append(h.Unknown, Unknown{Cluster: c.Name, Why: why, Unreachable: c.Unreachable != ""})
 		}
 	}
 	for _, l := range ledgers(clusters) {
@@ -299,29 +315,28 @@ func (l *ledger) rank() {
 	slices.SortFunc(l.order, func(a, b string) int { return l.ranks[b].compare(l.ranks[a]) })
 }
 
-// head is that of the files of a release. What its records have learned since is believed last.
+// head is that of the files of a release. A current record is believed last: one of an earlier version, of which nothing is kept beside
+// it, may have learned it since.
 func (l *ledger) head(rollout string) string {
-	learned := ""
+	current := ""
 	for _, r := range l.rows {
 		for i, rec := range r.kept.Records {
 			switch {
 			case rec.Rollout != rollout:
-			case i > 0:
+			case i > 0 || rec.Learned != "":
 				return rec.Head
-			case r.kept.Head != "":
-				return r.kept.Head
 			default:
-				learned = cmp.Or(learned, rec.Head)
+				current = cmp.Or(current, rec.Head)
 			}
 		}
 	}
-	return learned
+	return current
 }
 
 // unchanged reports whether the files of a release changed nothing on a cluster, so that it stands at an older one (rec).
 func (l *ledger) unchanged(r row, rec *release.Record, rollout string) bool {
 	is := l.ranks[rollout]
-	if rec == nil || !rec.Phase.Complete() || rec.Revision != r.kept.Records[0].Revision || is.back || is.head == "" || rec.Head != is.head {
+	if rec == nil || !rec.Phase.Complete() || rec.Revision != r.kept.Records[0].Revision || is.back || is.head == "" || rec.Has() != is.head {
 		return false
 	}
 	return l.ranks[rec.Rollout].compare(is) < 0
@@ -367,7 +382,7 @@ func (l *ledger) at(r row, rollout string) (rec *release.Record, in bool, unknow
 		}
 		return &records[i], false, ""
 	}
-	if n := len(records); n > 0 && records[n-1].Revision > 1 {
+	if n := len(records); n > 0 && (records[n-1].Revision > 1 || records[n-1].Rebuilt) {
 		return nil, false, notKept
 	}
 	return nil, false, ""
@@ -391,7 +406,7 @@ func (l *ledger) release(rollout string) Release {
 		st := Standing{Cluster: r.cluster.Name, Group: r.cluster.Group, In: in, Unchanged: l.unchanged(r, rec, rollout), Unknown: unknown,
 			Unreachable: unknown != "" && r.cluster.Unreachable != ""}
 		if rec != nil {
-			st.Release, st.Rollout, st.Revision, st.Phase = l.ranks[rec.Rollout].number, rec.Rollout, rec.Revision, rec.Phase
+			st.Release, st.Rollout, st.Revision, st.Phase = l.ranks[rec.Rollout].number, rec.Rollout, rec.Revision, rec.Shown()
 			st.Started, st.Finished = rec.Started, rec.Finished
 		}
 		if in {
@@ -413,13 +428,6 @@ func (l *ledger) release(rollout string) Release {
 	return out
 }
 
-// describe takes over what the records of a release have in common; the first that says it is believed.
-func (r *Release) describe(rec release.Record) {
-	r.Author, r.Message, r.Commit = cmp.Or(r.Author, rec.Author), cmp.Or(r.Message, rec.Message), cmp.Or(r.Commit, rec.Commit)
-	r.Fleet, r.Plan = cmp.Or(r.Fleet, rec.Fleet), cmp.Or(r.Plan, rec.Plan)
-	r.Hawser, r.Source, r.RollbackTo = cmp.Or(r.Hawser, rec.Version), cmp.Or(r.Source, rec.Source), cmp.Or(r.RollbackTo, rec.RollbackTo)
-}
-
 // instancesOf are the instances of a record, by name.
 func instancesOf(rec release.Record) []Instance {
 	var out []Instance
@@ -433,7 +441,7 @@ func instancesOf(rec release.Record) []Instance {
 
 // state is what became of a release, as far as the clusters are known.
 func (l *ledger) state(rollout string) State {
-	good, bad, current := 0, 0, false
+	good, bad, died, current := 0, 0, 0, false
 	out := Succeeded
 	is := release.Record{Head: l.ranks[rollout].head} // what the records of the release have in common
 	newer := l.order[:slices.Index(l.order, rollout)]
@@ -444,11 +452,13 @@ func (l *ledger) state(rollout string) State {
 		}
 		switch {
 		case rec.Phase == release.Deleting:
-			return Deleting
+			return State(rec.Shown())
 		case rec.Phase.Open():
 			return Applying
 		case rec.Phase.Complete():
 			good++
+		case rec.Phase == release.Interrupted:
+			bad, died = bad+1, died+1
 		default:
 			bad++
 		}
@@ -462,6 +472,8 @@ func (l *ledger) state(rollout string) State {
 	switch {
 	case good > 0 && bad > 0:
 		return Partial
+	case bad > 0 && bad == died:
+		return Interrupted
 	case bad > 0:
 		return Failed
 	case !current && out == Succeeded: // that nobody waited is known of it for ever
@@ -477,6 +489,6 @@ func (l *ledger) state(rollout string) State {
 func (l *ledger) behind(rollout string, is release.Record) bool {
 	return slices.ContainsFunc(l.rows, func(r row) bool {
 		rec, in, _ := l.at(r, rollout)
-		return rec != nil && !in && rec.Revision == r.kept.Records[0].Revision && rec.Head != is.Head && !is.RollbackTo.Reached(*rec)
+		return rec != nil && !in && rec.Revision == r.kept.Records[0].Revision && rec.Has() != is.Head && !is.RollbackTo.Reached(*rec)
 	})
 }

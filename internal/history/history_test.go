@@ -62,8 +62,10 @@ func said(h *History) []string {
 
 func TestStates(t *testing.T) {
 	const ok, bad = release.Succeeded, release.Failed
+	ejecting := rec(2, 2, release.Deleting)
+	ejecting.Ejecting = true
 	sameFiles := rec(1, 1, ok)
-	sameFiles.Head = "h2"
+	sameFiles.Learned = "h2"
 	for name, c := range map[string]struct {
 		clusters []Cluster
 		want     []string
@@ -81,6 +83,7 @@ func TestStates(t *testing.T) {
 		"nobody waited, and another followed":       {[]Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, release.Written))}, []string{"R2 succeeded a:in", "R1 written a:in"}},
 		"at work":                                   {[]Cluster{keeps("a", rec(1, 1, release.Applying)), keeps("b", rec(1, 1, ok))}, []string{"R1 applying a:in b:in"}},
 		"a delete that ended":                       {[]Cluster{keeps("a", rec(2, 2, release.Deleting), rec(1, 1, ok)), keeps("b")}, []string{"R2 deleting a:in b:-", "R1 superseded a:in b:-"}},
+		"an eject that did not end":                 {[]Cluster{keeps("a", ejecting, rec(1, 1, ok)), keeps("b", rec(1, 1, ok))}, []string{"R2 ejecting a:in b:1", "R1 succeeded a:in b:in"}},
 		"c did not answer":                          {[]Cluster{keeps("a", rec(1, 1, ok)), {Name: "c", Unreachable: "no route"}}, []string{"R1 succeeded a:in c:?"}},
 		"c skipped one":                             {[]Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("c", rec(1, 3, ok))}, []string{"R3 pending a:2 c:in", "R2 succeeded a:in c:-", "R1 superseded a:in c:-"}},
 		"what it had then is not kept":              {[]Cluster{keeps("a", rec(12, 12, ok), rec(11, 11, ok)), keeps("b", rec(3, 10, ok))}, []string{"R12 pending a:in b:10", "R11 superseded a:in b:10", "R10 succeeded a:? b:in"}},
@@ -115,8 +118,13 @@ func TestWithoutNumbers(t *testing.T) {
 // What the current record says of its revision is newer than what is kept of it.
 func TestMerge(t *testing.T) {
 	learned := rec(3, 3, release.Failed)
+	learned.Head = "h4"
 	got := Merge(learned, []release.Record{rec(3, 3, release.Succeeded), rec(1, 1, release.Succeeded), rec(2, 2, release.Succeeded)})
-	if len(got) != 3 || got[0].Phase != release.Failed || got[1].Revision != 2 || got[2].Revision != 1 {
+	if len(got) != 3 || got[0].Phase != release.Failed || got[1].Revision != 2 || got[2].Revision != 1 || got[0].Head != "h3" || got[0].Learned != "h4" {
+		t.Errorf("%+v", got)
+	}
+	learned.Head, learned.Learned = "h3", "h5"
+	if got := Merge(learned, []release.Record{rec(3, 3, release.Succeeded)}); got[0].Head != "h3" || got[0].Learned != "h5" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -274,21 +282,22 @@ func TestMisnumbered(t *testing.T) {
 
 // The files of a release are those that it was made of, whatever its record has learned since.
 func TestHeads(t *testing.T) {
-	learned := rec(2, 2, release.Succeeded)
-	learned.Head = "h3"
+	learned, before := rec(2, 2, release.Succeeded), rec(2, 2, release.Succeeded)
+	learned.Learned, before.Head = "h3", "h3" // before: earlier versions put it there
 	b := keeps("b", learned)
-	b.Bundles[0].Head = "h2"
 	back := rec(3, 4, release.Succeeded)
 	back.Head, back.RollbackTo = "h2", &release.Name{Release: 2, Rollout: "R2"}
 	for name, c := range map[string]struct {
 		clusters []Cluster
 		want     string
 	}{
-		"learned, and kept as it was": {[]Cluster{b}, "R2 succeeded h2"},
-		"learned, and known of others": {[]Cluster{keeps("a", learned), keeps("c", rec(3, 5, release.Succeeded), rec(2, 2, release.Succeeded))},
+		"learned": {[]Cluster{b}, "R2 succeeded h2"},
+		"learned in its place, and kept as it was": {[]Cluster{keeps("a", Merge(before, []release.Record{rec(2, 2, release.Succeeded)})...)}, "R2 succeeded h2"},
+		"learned in its place, and known of others": {[]Cluster{keeps("a", before), keeps("c", rec(3, 5, release.Succeeded), rec(2, 2, release.Succeeded))},
 			"R5 pending h5, R2 succeeded h2"},
-		"learned, and nobody knows better": {[]Cluster{keeps("a", learned)}, "R2 succeeded h3"},
-		"a rollback learns nothing":        {[]Cluster{keeps("a", back, rec(2, 3, release.Succeeded)), keeps("b", rec(1, 2, release.Succeeded))}, "R4 succeeded h2, R3 superseded h3, R2 succeeded h2"},
+		"learned in its place, and said by another":     {[]Cluster{keeps("a", before), b}, "R2 succeeded h2"},
+		"learned in its place, and nobody knows better": {[]Cluster{keeps("a", before)}, "R2 succeeded h3"},
+		"a rollback learns nothing":                     {[]Cluster{keeps("a", back, rec(2, 3, release.Succeeded)), keeps("b", rec(1, 2, release.Succeeded))}, "R4 succeeded h2, R3 superseded h3, R2 succeeded h2"},
 	} {
 		var got []string
 		for _, r := range Of(c.clusters).Bundles[0].Releases {

@@ -21,9 +21,6 @@ func Read(ctx context.Context, store release.Store, current release.Record, budg
 			if err := budget.KeepRecord(r); err != nil {
 				return err
 			}
-			if r.Revision == current.Revision {
-				out.Head = r.Head
-			}
 			kept = append(kept, r)
 			return nil
 		})

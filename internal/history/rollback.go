@@ -54,7 +54,7 @@ func Back(clusters []Cluster, bundle, to string) (*Rollback, error) {
 			continue
 		}
 		rec, in, unknown := l.at(r, found.Rollout)
-		if rec != nil {
+		if rec != nil && rec.Phase != release.Interrupted {
 			out.Records[r.cluster.Name] = rec
 			for _, later := range slices.Backward(r.kept.Records) {
 				if later.Revision > rec.Revision {
@@ -248,7 +248,7 @@ func (h *History) gap(chosen, newest Release) diag.Findings {
 	}
 	f := diag.Warnf("release-gap", "between %s, the newest, and %s, which is gone back to, are releases that nobody keeps: %s", newest.Name(), chosen.Name(), strings.Join(lack, ", "))
 	if h.doubt(&f); f.Why == "" {
-		f.Why = "the clusters that they came to keep them no longer, or the bundle was deleted there"
+		f.Why = "the clusters that they came to keep them no longer, their runs died and others went over them, or the bundle was deleted there"
 	}
 	f.Fix = "if another one was meant, name it with --to; hawser history shows which there are"
 	return diag.Findings{f}
@@ -265,7 +265,8 @@ func (h *History) before() *Release {
 			continue
 		}
 		switch r.State {
-		case Failed, Partial, Applying, Deleting:
+		case Interrupted: // nobody can go back to that
+		case Failed, Partial, Applying, Deleting, Ejecting:
 			first = cmp.Or(first, r)
 		case Written:
 			written = cmp.Or(written, r)
@@ -290,6 +291,11 @@ func (l *ledger) doubts(to Release, rec *release.Record, unknown string) diag.Fi
 		f := diag.Errorf("release-open", "release %s has not ended here", to.Name())
 		f.Why = "its run is at work, or died: what it declares is recorded when it ends"
 		f.Fix = "apply its files again, or " + choose
+		return diag.Findings{f}
+	case rec.Phase == release.Interrupted:
+		f := diag.Errorf("release-open", "the run of release %s died here, and another one went over it", (&release.Name{Release: l.ranks[rec.Rollout].number, Rollout: rec.Rollout}).String())
+		f.Why = "what it declared is recorded when a run ends: it is nowhere"
+		f.Fix = choose
 		return diag.Findings{f}
 	case rec.Phase != release.Succeeded:
 		at := to

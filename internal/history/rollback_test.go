@@ -1,9 +1,11 @@
 package history
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/release"
@@ -21,20 +23,27 @@ func TestBack(t *testing.T) {
 		r.Release = 0
 		return r
 	}
+	corrected := func(r release.Record, ended release.Phase) release.Record {
+		return r.Corrected(release.Record{Rollout: "C"}, release.Record{Phase: ended, Started: epoch.Add(9 * time.Hour)})
+	}
 	backs(t, map[string]backCase{
-		"the one before":                 {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(2, 2, ok), rec(1, 1, ok))}, want: "R1 a:R1 b:R1"},
-		"b was never in the newest":      {clusters: []Cluster{keeps("a", rec(2, 2, bad), rec(1, 1, ok)), keeps("b", rec(1, 1, ok))}, want: "R1 a:R1 b:R1"},
-		"b skipped the one before":       {clusters: []Cluster{keeps("a", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(2, 3, ok), rec(1, 1, ok))}, want: "R2 a:R2 b:R1", codes: "skipped-release@b"},
-		"b had nothing then":             {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(1, 2, ok))}, want: "R1 a:R1 b:-", codes: "skipped-release@b"},
-		"c never had anything":           {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("c")}, want: "R1 a:R1 c:-"},
-		"by number":                      {clusters: []Cluster{keeps("a", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok))}, to: "1", want: "R1 a:R1"},
-		"by rollout":                     {clusters: []Cluster{keeps("a", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok))}, to: "r1", want: "R1 a:R1"},
-		"the newest itself":              {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(1, 1, ok))}, to: "2", want: "R2 a:R2 b:R1", codes: "skipped-release@b"},
-		"one number, two runs":           {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("b", func() release.Record { r := rec(1, 2, ok); r.Rollout = "X2"; return r }())}, want: "R1 a:R1 b:-", codes: "skipped-release@b"},
-		"releases without numbers":       {clusters: []Cluster{keeps("a", numberless(2), numberless(1))}, want: "R1 a:R1"},
-		"there and back":                 {clusters: []Cluster{keeps("a", back(rec(3, 3, ok), 1), rec(2, 2, ok), rec(1, 1, ok))}, want: "R1 a:R1", codes: "already-back@"},
-		"and further":                    {clusters: []Cluster{keeps("a", back(rec(3, 3, ok), 1), rec(2, 2, ok), rec(1, 1, ok))}, to: "2", want: "R2 a:R2"},
-		"a rollback that failed goes on": {clusters: []Cluster{keeps("a", back(rec(3, 3, bad), 1), rec(2, 2, ok), rec(1, 1, ok))}, want: "R1 a:R1"},
+		"a correction of the one before failed":     {clusters: []Cluster{keeps("a", rec(3, 3, ok), corrected(rec(2, 2, ok), bad), rec(1, 1, ok)), keeps("b", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok))}, want: "R2 a:R2 b:R2"},
+		"a correction of the one before died":       {clusters: []Cluster{keeps("a", rec(3, 3, ok), corrected(rec(2, 2, ok), open), rec(1, 1, ok))}, want: "R2 a:R2"},
+		"nobody waited for its correction":          {clusters: []Cluster{keeps("a", rec(3, 3, ok), corrected(rec(2, 2, ok), written), rec(1, 1, ok))}, want: "R2 a:R2"},
+		"its correction was waited for, it was not": {clusters: []Cluster{keeps("a", rec(3, 3, ok), corrected(rec(2, 2, written), ok), rec(1, 1, ok))}, want: "R1 a:R1"},
+		"the one before":                            {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(2, 2, ok), rec(1, 1, ok))}, want: "R1 a:R1 b:R1"},
+		"b was never in the newest":                 {clusters: []Cluster{keeps("a", rec(2, 2, bad), rec(1, 1, ok)), keeps("b", rec(1, 1, ok))}, want: "R1 a:R1 b:R1"},
+		"b skipped the one before":                  {clusters: []Cluster{keeps("a", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(2, 3, ok), rec(1, 1, ok))}, want: "R2 a:R2 b:R1", codes: "skipped-release@b"},
+		"b had nothing then":                        {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(1, 2, ok))}, want: "R1 a:R1 b:-", codes: "skipped-release@b"},
+		"c never had anything":                      {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("c")}, want: "R1 a:R1 c:-"},
+		"by number":                                 {clusters: []Cluster{keeps("a", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok))}, to: "1", want: "R1 a:R1"},
+		"by rollout":                                {clusters: []Cluster{keeps("a", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok))}, to: "r1", want: "R1 a:R1"},
+		"the newest itself":                         {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(1, 1, ok))}, to: "2", want: "R2 a:R2 b:R1", codes: "skipped-release@b"},
+		"one number, two runs":                      {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), keeps("b", func() release.Record { r := rec(1, 2, ok); r.Rollout = "X2"; return r }())}, want: "R1 a:R1 b:-", codes: "skipped-release@b"},
+		"releases without numbers":                  {clusters: []Cluster{keeps("a", numberless(2), numberless(1))}, want: "R1 a:R1"},
+		"there and back":                            {clusters: []Cluster{keeps("a", back(rec(3, 3, ok), 1), rec(2, 2, ok), rec(1, 1, ok))}, want: "R1 a:R1", codes: "already-back@"},
+		"and further":                               {clusters: []Cluster{keeps("a", back(rec(3, 3, ok), 1), rec(2, 2, ok), rec(1, 1, ok))}, to: "2", want: "R2 a:R2"},
+		"a rollback that failed goes on":            {clusters: []Cluster{keeps("a", back(rec(3, 3, bad), 1), rec(2, 2, ok), rec(1, 1, ok))}, want: "R1 a:R1"},
 		"one that has not come to b goes on": {clusters: []Cluster{keeps("a", back(rec(3, 3, ok), 1), rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(2, 2, ok), rec(1, 1, ok))},
 			want: "R1 a:R1 b:R1"},
 		"one that died goes on":                         {clusters: []Cluster{keeps("a", back(rec(3, 3, open), 1), rec(2, 2, ok), rec(1, 1, ok))}, want: "R1 a:R1"},
@@ -91,7 +100,7 @@ func TestBackOverAFleet(t *testing.T) {
 
 // learnt is a record with the files of another release.
 func learnt(r release.Record, head int) release.Record {
-	r.Head = rec(1, head, release.Succeeded).Head
+	r.Learned = rec(1, head, release.Succeeded).Head
 	return r
 }
 
@@ -140,4 +149,37 @@ func saidOf(got *Rollback, clusters []Cluster) (said string, codes []string) {
 		codes = append(codes, f.Code+"@"+f.Cluster)
 	}
 	return said, codes
+}
+
+// A release whose run died and that another one went over has a row of its own; a rollback passes over it, cannot go to it, and says why.
+// After a lost record nobody knows what the cluster had before.
+func TestInterrupted(t *testing.T) {
+	now := rec(3, 3, release.Succeeded)
+	now.Interrupted = []release.Interruption{{Revision: 2, Release: 2, Rollout: "R2", Started: epoch.Add(2 * time.Hour), Author: "ada"}}
+	records := Merge(now, []release.Record{now, rec(1, 1, release.Succeeded)})
+	clusters := []Cluster{keeps("a", records...)}
+	if got := fmt.Sprint(said(Of(clusters))); got != "[R3 succeeded a:in R2 interrupted a:in R1 superseded a:in]" {
+		t.Errorf("%s", got)
+	}
+	if h := Of(clusters); h.Bundles[0].Releases[1].Author != "ada" || h.Bundles[0].Releases[1].Clusters[0].Phase != release.Interrupted {
+		t.Errorf("%+v", h.Bundles[0].Releases[1])
+	}
+	back, err := Back(clusters, "shop", "")
+	if err != nil || back.To.Rollout != "R1" || len(back.Findings) > 0 {
+		t.Errorf("%v %+v", err, back)
+	}
+	back, err = Back(clusters, "shop", "2")
+	if err != nil || len(back.Findings) != 1 || back.Findings[0].Code != "release-open" || !strings.Contains(back.Findings[0].What, "2 (R2)") || len(back.Records) > 0 {
+		t.Errorf("%v %+v", err, back)
+	}
+	c, err := Compare(clusters, "shop", "2", "3")
+	if err != nil || !strings.Contains(c.Clusters[0].Unknown, "the run of release 2 (R2) died here") {
+		t.Errorf("%v %+v", err, c)
+	}
+	rebuilt := rec(1, 4, release.Succeeded)
+	rebuilt.Rebuilt = true
+	back, err = Back([]Cluster{keeps("a", rec(4, 4, release.Succeeded), rec(3, 3, release.Succeeded)), keeps("b", rebuilt)}, "shop", "3")
+	if err != nil || len(back.Findings) != 1 || back.Findings[0].Code != "not-kept" || back.Findings[0].Cluster != "b" {
+		t.Errorf("%v %+v", err, back)
+	}
 }

@@ -177,7 +177,7 @@ func Judge(rec Record, run Run, takeOver bool) (Relation, diag.Findings) {
 		return rel, diag.Findings{Refusal(rec, run, rel, takeOver)}
 	case rel == Moved && was != "" && now != "" && !strings.EqualFold(was, now):
 		f := diag.Warnf(CodeMoved, "bundle %s was applied here from another repository: %s", rec.Bundle, rec.Source)
-		f.Why = "this run is from " + run.Source.String() + ", and hawser.lock has the release's lineage: it goes on"
+		f.Because("this run is from " + run.Source.String() + ", and hawser.lock has the release's lineage: it goes on")
 		return rel, diag.Findings{f}
 	}
 	return rel, nil
@@ -314,7 +314,7 @@ func fits(rec Record, run Run) string {
 // record, tells that it is this run's: n objects carry the marks of a bundle of that name.
 func Unproven(bundle string, n int, run Run) diag.Finding {
 	f := diag.Errorf(CodeSource, "bundle %s has no record here, %d objects carry its marks, and nothing tells whose they are", bundle, n)
-	f.Why = "this run is from " + run.Source.String() + ", whose hawser.lock does not know the bundle; somebody else's would be overwritten, and deleted by the next apply"
+	f.Because("this run is from " + run.Source.String() + ", whose hawser.lock does not know the bundle; somebody else's would be overwritten, and deleted by the next apply")
 	f.Fix = "give the bundle another name; if it is the same one: --take-over"
 	return f
 }
@@ -338,8 +338,12 @@ func short(id string) string {
 	return id
 }
 
+// joins reports whether a run, which goes on with the record, knows no lineage of its own: then the clusters that it goes on
+// with get one, whatever they had, so that hawser.lock, which keeps one, is not another one for some of them.
+func (rec Record) joins(run Run) bool { return run.ID == "" && run.Source != Source{} }
+
 // Next is the lineage and the source that the record has after a run. rec is nil for a first apply; fresh is the id that
-// a new lineage gets.
+// clusters get where the run knows none: that of the first record that it goes on with, else a new one.
 func Next(rec *Record, run Run, rel Relation, fresh string) (string, Source) {
 	id := run.ID
 	if id == "" {
@@ -352,7 +356,7 @@ func Next(rec *Record, run Run, rel Relation, fresh string) (string, Source) {
 		if id == rec.ID && rel == OtherSource {
 			id = fresh
 		}
-	case rec.ID != "":
+	case rec.ID != "" && !rec.joins(run):
 		id = rec.ID
 	}
 	source := run.Source
@@ -377,7 +381,7 @@ func FilesOf(rec *Record, run Run) []string {
 }
 
 // Learns reports whether an unchanged release's record should be written for its lineage's sake: it has none yet, its
-// directory was moved, or it is taken over.
-func Learns(rec Record, rel Relation) bool {
-	return rel != Same || rec.ID == "" && rec.Source == Source{}
+// directory was moved, it is taken over, or it joins the others (see Next).
+func Learns(rec Record, run Run, rel Relation, fresh string) bool {
+	return rel != Same || rec.ID == "" && rec.Source == Source{} || rec.ID != "" && rec.ID != fresh && rec.joins(run)
 }

@@ -165,6 +165,8 @@ func TestNext(t *testing.T) {
 		{"taken over without a lock file", &old, Run{Source: other}, OtherSource, "fresh", other},
 		{"taken over with a copied lock file", &old, Run{ID: "1", Source: other}, OtherSource, "fresh", other},
 		{"a renamed fleet", &old, Run{ID: "1", Source: git}, OtherFleet, "1", git},
+		{"no lock file, and the others have another", &Record{ID: "1", Source: other}, Run{Source: other}, Same, "fresh", other},
+		{"the lock file's is another", &Record{ID: "1", Source: other}, Run{ID: "1", Source: other}, Same, "1", other},
 		{"a delete by name", &old, Run{}, Same, "1", git},
 	} {
 		id, source := Next(tt.rec, tt.run, tt.rel, "fresh")

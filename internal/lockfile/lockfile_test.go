@@ -73,14 +73,15 @@ func TestVersion1(t *testing.T) {
 }
 
 func TestBadFiles(t *testing.T) {
-	for name, text := range map[string]string{"version": `{"v":4}`, "no version": `{"sources":{}}`, "pin": `{"v":2,"sources":{"a":{"hash":"x"}}}`, "number": `{"v":2,"sources":{"a":7}}`, "field": `{"v":1,"x":1}`, "text": `hello`, "empty": ``, "null": `null`} {
+	for name, c := range map[string]struct{ text, why string }{"version": {`{"v":4}`, "version 4"}, "no version": {`{"sources":{}}`, "version 0"}, "pin": {`{"v":2,"sources":{"a":{"hash":"x"}}}`, `unknown field "hash"`},
+		"number": {`{"v":2,"sources":{"a":7}}`, "cannot unmarshal number"}, "field": {`{"v":1,"x":1}`, `unknown field "x"`}, "text": {`hello`, "invalid character 'h'"}, "empty": {``, "EOF"}, "null": {`null`, "version 0"}} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), Name)
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := Read(path); err == nil {
-				t.Errorf("%q is not a lock file", text)
+			if _, err := Read(path); err == nil || !strings.Contains(err.Error(), Name+" is not a lock file: ") || !strings.Contains(err.Error(), c.why) {
+				t.Errorf("%q: %v, want %s", c.text, err, c.why)
 			}
 		})
 	}
@@ -186,5 +187,11 @@ func TestUpdateAfterACrash(t *testing.T) {
 	}
 	if err := Update(path, func(f File) bool { f.Lineages["web"] = "1"; return true }); err != nil {
 		t.Error(err)
+	}
+	if f, err := Read(path); err != nil || f.Lineages["web"] != "1" {
+		t.Errorf("%+v %v", f, err)
+	}
+	if _, err := os.Stat(busy); !os.IsNotExist(err) {
+		t.Errorf("the mark of the crashed writer is still there: %v", err)
 	}
 }

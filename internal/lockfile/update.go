@@ -35,6 +35,14 @@ func Update(path string, change func(File) bool) error {
 	return f.Write(path)
 }
 
+// Keep writes what a run learned into the lock file at path, where anything of it is new; "" keeps nothing.
+func Keep(path string, news News) error {
+	if path == "" {
+		return nil
+	}
+	return Update(path, func(f File) bool { return f.Learn(news) })
+}
+
 // exclusive keeps other updates of a file out until release is called.
 func exclusive(path string) (release func(), err error) {
 	busy := filepath.Join(filepath.Dir(path), "."+Name+".busy")

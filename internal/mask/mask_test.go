@@ -97,7 +97,7 @@ func stringKeys(t reflect.Type, key string, seen map[reflect.Type]bool, out map[
 // printed are the documents that are printed, by the names of their schemas, and those that have none.
 var printed = map[string]any{"plan": fleetplan.FleetPlan{}, "event": fleetplan.Event{}, "outcome": fleetplan.Outcome{}, "status": fleetplan.StatusReport{},
 	"outdated": fleetplan.OutdatedReport{}, "lock": fleetplan.LockReport{}, "findings": report.FindingsDocument{}, "fleet-report": fleetplan.FleetReport{},
-	"listing": release.Listing{}, "history": history.History{}, "comparison": history.Comparison{}, "drift": drift.Report{}, "facts without a schema": fleet.Snapshot{},
+	"listing": release.Listing{}, "history": history.History{}, "comparison": history.Comparison{}, "drift": drift.Report{}, "saying": release.Saying{}, "facts without a schema": fleet.Snapshot{},
 	"fleet retire without a schema": retirement.Retirement{}}
 
 // schemas are the names of the schemas of what is printed; bundle and fleet are read.

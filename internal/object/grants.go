@@ -3,33 +3,33 @@ package object
 import (
 	"maps"
 	"slices"
+
+	"hawser.dev/hawser/internal/neversecret"
 )
 
 // Grants reports whether objects of the kind give rights, or decide about what others write.
-func (r Ref) Grants() bool {
-	return r.Group == "rbac.authorization.k8s.io" || r.Group == admission || r.IsAPIService()
+func (r Ref) Grants() bool { return neversecret.Grants(r.Group) }
+
+// Grants reports whether the object does so, by its kind or its labels.
+func (o Object) Grants() bool {
+	meta, _ := o.Body["metadata"].(map[string]any)
+	labels, _ := meta["labels"].(map[string]any)
+	ref := o.Ref()
+	return ref.Grants() || neversecret.Admits(ref.Group, ref.Kind, labels)
 }
 
-// openFields are the fields of pods that say what runs there, and as whom; below openParts everything does.
-var (
-	openFields = map[string]bool{"image": true, "serviceAccountName": true, "serviceAccount": true, "nodeName": true}
-	openParts  = map[string]bool{"securityContext": true, "hostPath": true}
-)
-
-// open reports whether a field is no secret, whatever somebody says: what gives rights, and as whom a pod runs.
-func (r Ref) open(trail []trailStep) bool {
-	if len(trail) == 0 || trail[0].name == "metadata" {
-		return false
+func stepsOf(trail []trailStep) []string {
+	out := make([]string, len(trail))
+	for i, st := range trail {
+		if st.position == "" {
+			out[i] = st.name
+		}
 	}
-	last := trail[len(trail)-1].name
-	if r.Grants() {
-		return last != "url"
-	}
-	return r.IsWorkload() && (openFields[last] || slices.ContainsFunc(trail, func(st trailStep) bool { return openParts[st.name] }))
+	return out
 }
 
-// Claimed is an object that was kept, with what it says itself is secret in it: of its own texts and numbers, and nothing of what
-// gives rights. Whoever writes where it is kept hides nothing else by that.
+// Claimed is an object that was kept, with what it says itself is secret in it: of its own texts and numbers, and nothing at a place
+// that is never secret. Whoever writes where it is kept hides nothing else by that.
 func (o Object) Claimed() Object {
 	if len(o.Sensitive) == 0 {
 		return o
@@ -37,7 +37,7 @@ func (o Object) Claimed() Object {
 	ref, p, used := o.Ref(), newPathSet(o.Sensitive), map[int]bool{}
 	p.scalars(o.Body, nil, p.start(), func(trail []trailStep, _ string, path int) {
 		was, seen := used[path]
-		used[path] = (was || !seen) && !ref.open(trail)
+		used[path] = (was || !seen) && !neversecret.Place(ref.Group, ref.Kind, stepsOf(trail))
 	})
 	o.Sensitive = nil
 	for _, i := range slices.Sorted(maps.Keys(used)) {
@@ -48,17 +48,22 @@ func (o Object) Claimed() Object {
 	return o
 }
 
-// Granting are the texts of an object that gives rights which tell what it gives, and to whom.
-func (o Object) Granting() []string {
-	ref := o.Ref()
-	if !ref.Grants() {
-		return nil
-	}
-	var out []string
-	scalars(o.Body, nil, func(trail []trailStep, text string) {
-		if ref.open(trail) {
-			out = append(out, text)
+// Open are the texts of an object at places that are never secret, with what it runs; hidden are the paths at which it says that what
+// it runs is secret.
+func (o Object) Open() (open, hidden []string) {
+	ref, p := o.Ref(), newPathSet(o.Sensitive)
+	said := map[string]bool{}
+	place := func(trail []trailStep) string { return selector(trail, func(string) bool { return false }) }
+	p.scalars(o.Body, nil, p.start(), func(trail []trailStep, _ string, _ int) {
+		if neversecret.Runs(ref.Group, ref.Kind, stepsOf(trail)) {
+			hidden, said[place(trail)] = append(hidden, place(trail)), true
 		}
 	})
-	return append(out, ref.Name)
+	scalars(o.Body, nil, func(trail []trailStep, text string) {
+		path := stepsOf(trail)
+		if neversecret.Place(ref.Group, ref.Kind, path) || neversecret.Runs(ref.Group, ref.Kind, path) && !said[place(trail)] {
+			open = append(open, text)
+		}
+	})
+	return append(open, ref.Name), hidden
 }

@@ -24,24 +24,19 @@ func WithEntries(m metav1.ObjectMeta, entries []metav1.ManagedFieldsEntry) []Pat
 }
 
 // Unmarked is the patch of an object that removes what a bundle put on it beside what was declared: its labels, and its entries
-// in managed fields, so that nobody has those fields until somebody applies them again. nil: there is nothing of the bundle's,
-// whose field manager is manager.
-func Unmarked(m metav1.ObjectMeta, manager string) []PatchOp {
-	ours := func(e metav1.ManagedFieldsEntry) bool { return e.Manager == manager || e.Manager == HandoverManager }
-	label := func(key string) PatchOp {
-		return PatchOp{Op: "remove", Path: "/metadata/labels/" + strings.ReplaceAll(key, "/", "~1")}
-	}
+// in managed fields, so that nobody has those fields until somebody applies them again. The labels are the bundle's by the owner
+// that they name, and where that was taken away by the bundle's name. nil: there is nothing of the bundle's, whose field manager
+// is manager.
+func Unmarked(m metav1.ObjectMeta, bundle, manager string) []PatchOp {
 	var ops []PatchOp
-	if Manager(m.Labels[LabelOwner]) == manager {
-		for _, key := range []string{LabelOwner, LabelBundle, LabelInstance} {
-			if _, ok := m.Labels[key]; ok {
-				ops = append(ops, label(key))
+	if owner := m.Labels[LabelOwner]; Manager(owner) == manager || owner == "" && (m.Labels[LabelBundle] == "" || m.Labels[LabelBundle] == bundle) {
+		for _, key := range []string{LabelOwner, LabelBundle, LabelInstance, LabelManagedBy} {
+			if value, ok := m.Labels[key]; ok && (key != LabelManagedBy || value == "hawser") {
+				ops = append(ops, PatchOp{Op: "remove", Path: "/metadata/labels/" + strings.ReplaceAll(key, "/", "~1")})
 			}
 		}
-		if m.Labels[LabelManagedBy] == "hawser" {
-			ops = append(ops, label(LabelManagedBy))
-		}
 	}
+	ours := func(e metav1.ManagedFieldsEntry) bool { return e.Manager == manager || e.Manager == HandoverManager }
 	if !slices.ContainsFunc(m.ManagedFields, ours) {
 		return ops
 	}

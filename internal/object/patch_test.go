@@ -2,6 +2,7 @@ package object
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -9,7 +10,8 @@ import (
 
 func TestUnmarked(t *testing.T) {
 	ours := map[string]string{LabelOwner: "me", LabelBundle: "shop", LabelInstance: "web", LabelManagedBy: "hawser", "app": "web"}
-	labels := `{"op":"remove","path":"/metadata/labels/hawser.dev~1owner"},{"op":"remove","path":"/metadata/labels/hawser.dev~1bundle"},` +
+	const owner = `{"op":"remove","path":"/metadata/labels/hawser.dev~1owner"},`
+	labels := owner + `{"op":"remove","path":"/metadata/labels/hawser.dev~1bundle"},` +
 		`{"op":"remove","path":"/metadata/labels/hawser.dev~1instance"}`
 	managedBy := `,{"op":"remove","path":"/metadata/labels/app.kubernetes.io~1managed-by"}`
 	own, handover, theirs := entry("hawser:me", "Apply", `{}`), entry(HandoverManager, "Apply", `{}`), entry("kubectl", "Update", `{}`)
@@ -22,12 +24,15 @@ func TestUnmarked(t *testing.T) {
 		"all of it":           {metav1.ObjectMeta{Labels: ours, ManagedFields: []metav1.ManagedFieldsEntry{own, handover}}, "[" + labels + managedBy + `,{"op":"replace","path":"/metadata/managedFields","value":[{}]}]`},
 		"another's label":     {metav1.ObjectMeta{Labels: map[string]string{LabelOwner: "other", LabelManagedBy: "hawser"}, ManagedFields: []metav1.ManagedFieldsEntry{other}}, "null"},
 		"managed by somebody": {metav1.ObjectMeta{Labels: map[string]string{LabelOwner: "me", LabelBundle: "shop", LabelInstance: "web", LabelManagedBy: "Helm"}}, "[" + labels + "]"},
+		"no owner any more":   {metav1.ObjectMeta{Labels: map[string]string{LabelBundle: "shop", LabelInstance: "web", LabelManagedBy: "hawser"}}, "[" + strings.TrimPrefix(labels, owner) + managedBy + "]"},
+		"an instance's alone": {metav1.ObjectMeta{Labels: map[string]string{LabelInstance: "web"}}, `[{"op":"remove","path":"/metadata/labels/hawser.dev~1instance"}]`},
+		"no owner, another's": {metav1.ObjectMeta{Labels: map[string]string{LabelBundle: "other", LabelInstance: "web", LabelManagedBy: "hawser"}}, "null"},
 		"others' entries stay": {metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{own, theirs, other}},
 			`[{"op":"replace","path":"/metadata/managedFields","value":` + jsonOf(t, []metav1.ManagedFieldsEntry{theirs, other}) + `}]`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := jsonOf(t, c.meta)
-			if got := jsonOf(t, Unmarked(c.meta, "hawser:me")); got != c.want {
+			if got := jsonOf(t, Unmarked(c.meta, "shop", "hawser:me")); got != c.want {
 				t.Errorf("%s\nwant %s", got, c.want)
 			}
 			if jsonOf(t, c.meta) != before {

@@ -1,7 +1,6 @@
 package operation
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -10,13 +9,11 @@ import (
 	"hawser.dev/hawser/internal/drift"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleetplan"
-	"hawser.dev/hawser/internal/release"
 )
 
 // Drifter plans what puts releases right: the engine.
 type Drifter interface {
-	// List tells what was delivered, as the records say; the listing is there also beside an error.
-	List(ctx context.Context, req engine.Request) (*release.Listing, error)
+	Lister
 	// PlanDrift is the plan to put right what others have changed of the bundle that the request names.
 	PlanDrift(ctx context.Context, req engine.Request) (*engine.Prepared, error)
 }
@@ -34,7 +31,7 @@ func Drift(ctx context.Context, d Drifter, req engine.Request, names []string) (
 			for i := range others {
 				others[i].Severity = diag.Error
 			}
-			return nil, cmp.Or(others.Err(), err)
+			return nil, errors.Join(others.Err(), err)
 		}
 	}
 	var out Bundles

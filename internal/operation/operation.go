@@ -5,6 +5,7 @@
 package operation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -39,6 +40,7 @@ type Bundle struct {
 	// Ended: the bundle had its turn, or it cannot have one; Done: it was carried out, or had nothing to do.
 	Ended, Done bool
 	wrote       bool
+	waits       string // for what, where it was not done and did not fail
 }
 
 // Bundles are those of a run, in the order in which they have their turns.
@@ -241,16 +243,16 @@ func (bs Bundles) Waits(b *Bundle, stop <-chan struct{}) string {
 		return "the run was interrupted"
 	default:
 	}
-	done := map[string]bool{}
+	undone := map[string]string{}
 	for _, other := range bs {
-		if other.Ended {
-			done[other.Name] = other.Done
+		if !other.Ended || other.Done {
+			continue
 		}
-		if other.Ended && !other.Done && b.Plan.Verb == "delete" { // each goes before those that it requires
-			return other.Name + " was not deleted"
+		if undone[other.Name] = cmp.Or(other.waits, "was not done"); b.Plan.Verb == "delete" { // each goes before those that it requires
+			return other.Name + " " + cmp.Or(other.waits, "was not deleted")
 		}
 	}
-	return b.Plan.Ready(done)
+	return b.Plan.Ready(undone)
 }
 
 // NotBegun ends a bundle that has no turn; the outcome says so.
@@ -290,6 +292,9 @@ func (bs Bundles) Turn(ctx context.Context, p Planner, b *Bundle) error {
 func (b *Bundle) Apply(ctx context.Context, p Planner) (*fleetplan.Outcome, error) {
 	out, err := p.Apply(ctx, b.Plan, b.Request)
 	b.Ended, b.Done, b.Err = true, err == nil, err
+	if err != nil {
+		b.waits = out.Waits(b.Plan.Schedule)
+	}
 	b.wrote = out != nil && out.Result != fleetplan.UpToDate && !errors.Is(err, fleetplan.ErrRefused)
 	return out, err
 }

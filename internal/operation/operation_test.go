@@ -215,7 +215,7 @@ func (p *planner) Status(_ context.Context, req engine.Request) (*fleetplan.Stat
 		return r, fleetplan.ErrNotReady
 	case p.stale:
 		r.Clusters[0].Bundle, r.Clusters[0].Revision = "", 0
-		return r, diag.Findings{diag.Errorf("not-installed", "nowhere")}.Err()
+		return r, diag.Findings{diag.Errorf(plan.CodeNotInstalled, "nowhere")}.Err()
 	}
 	return r, fleetplan.ErrPartial
 }
@@ -268,6 +268,9 @@ func (p *planner) List(context.Context, engine.Request) (*release.Listing, error
 	of := func(bundle, fleet string) release.BundleListing {
 		return release.BundleListing{Bundle: bundle, Fleet: fleet}
 	}
+	if p.stale == "shpo" {
+		return (&lister{}).List(context.Background(), engine.Request{})
+	}
 	return &release.Listing{Fleet: p.wrong, Clusters: []release.ClusterListing{{Bundles: []release.BundleListing{of("a", "ours"), of("b", "theirs"), of("c", ""), of("d", "ours")}}}}, nil
 }
 
@@ -293,4 +296,44 @@ func TestDriftOfOthers(t *testing.T) {
 	if _, err := Drift(t.Context(), &planner{wrong: "empty"}, engine.Request{}, nil); err == nil || !strings.Contains(err.Error(), "not looked at") {
 		t.Errorf("nothing of ours: %v", err)
 	}
+}
+
+// A name that no cluster has is answered with the nearest of those that are delivered, in a plan's findings, in an error and in a
+// status; one that is right, or that files are read beside, is not, and nobody is asked when nothing is missing.
+func TestMeant(t *testing.T) {
+	for name, c := range map[string]struct {
+		bundle, code string
+		files        []string
+		want         string
+	}{
+		"near":         {"shpo", plan.CodeNotInstalled, nil, "did you mean shop? look"},
+		"it is there":  {"shop", plan.CodeNotInstalled, nil, "look"},
+		"far":          {"billing", plan.CodeNotInstalled, nil, "look"},
+		"another fact": {"shpo", "unreachable", nil, "look"},
+		"of files":     {"shpo", plan.CodeNotInstalled, []string{"a.yaml"}, "look"},
+	} {
+		finding := func() diag.Findings {
+			return diag.Findings{{Severity: diag.Error, Code: c.code, What: "it is nowhere", Fix: "look"}}
+		}
+		asked := &lister{}
+		req := engine.Request{Bundle: c.bundle, Files: c.files}
+		planned := &engine.Prepared{FleetPlan: &fleetplan.FleetPlan{Findings: finding()}}
+		bundles := Bundles{{Plan: planned}, {Err: finding().Err()}}.Meant(t.Context(), asked, req)
+		said := []string{bundles[0].Plan.Findings[0].Fix, diag.From(bundles[1].Err, "")[0].Fix}
+		if said[0] != c.want || said[1] != c.want || (asked.times > 0) != (c.code == plan.CodeNotInstalled && c.files == nil) {
+			t.Errorf("%s: %q after %d lists, want %q", name, said, asked.times, c.want)
+		}
+	}
+	r, err := Status(t.Context(), &planner{stale: "shpo"}, engine.Request{Bundle: "shpo"}, nil)
+	if err == nil || !strings.Contains(err.Error(), "did you mean shop?") || r == nil {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// lister lists one bundle.
+type lister struct{ times int }
+
+func (l *lister) List(context.Context, engine.Request) (*release.Listing, error) {
+	l.times++
+	return &release.Listing{Clusters: []release.ClusterListing{{Bundles: []release.BundleListing{{Bundle: "shop"}}}}}, errors.New("one did not answer")
 }

@@ -12,6 +12,7 @@ import (
 type Observer interface {
 	// Status tells what is installed and how it is; the report is there also beside an error.
 	Status(ctx context.Context, req engine.Request) (*fleetplan.StatusReport, error)
+	Lister
 }
 
 // Status is what is known of every bundle that a request stands for, as one report; the error is the worst there is.
@@ -20,6 +21,9 @@ func Status(ctx context.Context, o Observer, req engine.Request, names func(cont
 	Rewind(req.Stdin)
 	all := Names(ctx, req, err, names)
 	if len(all) == 0 {
+		if r != nil {
+			meant(ctx, o, req, err, r.Findings)
+		}
 		return r, err
 	}
 	out := &fleetplan.StatusReport{V: 1}

@@ -27,6 +27,8 @@ type Explanation struct {
 	// Value is the value as CUE text on one line; "" when no layer has it. It may be secret: who prints it redacts it.
 	Value string   `json:"value,omitempty"`
 	Pos   diag.Pos `json:"pos,omitzero"`
+	// Replaced: a layer has something else in place of what the path leads through, and what the package has there is gone too.
+	Replaced bool `json:"-"`
 	// Unread: what the package itself says could not be had.
 	Unread bool `json:"-"`
 	// Hint is a name beside it that was perhaps meant, when no layer has the path.
@@ -86,13 +88,15 @@ func Explain(spec v1alpha1.BundleSpec, c fleet.Cluster, f fleet.Facts, path stri
 func explain(in v1alpha1.Instance, c fleet.Cluster, f fleet.Facts, values v1alpha1.Values, path v1alpha1.Path, from func(diag.Pos) string) Explanation {
 	out := Explanation{Cluster: c.Name, Instance: in.Name, Path: path.String(), Layer: PackageDefault}
 	final, _ := at(values, path)
+	gone := 0
 	if final != nil {
 		out.Value, out.Pos = text(final), posOf(final)
-	} else {
+	} else if gone = replaced(values, path, in.Helm != nil); gone == 0 {
 		out.Hint = meant(values, path)
 	}
-	// What a selector chose is the same item in every layer: lists merge by index.
-	path = indexed(values, path)
+	if in.Helm == nil { // what a selector chose is the same item in every layer: lists merge by index
+		path = indexed(values, path)
+	}
 	for _, l := range Layers(in, f) {
 		lv := LayerValue{Layer: l.Name, Applies: l.Why == "", Why: l.Why}
 		x, label := at(l.Values, path)
@@ -102,12 +106,37 @@ func explain(in v1alpha1.Instance, c fleet.Cluster, f fleet.Facts, values v1alph
 				lv.Pos = cuelang.Pos(label)
 			}
 		}
-		if lv.Applies && x != nil {
+		if lv.Applies && x != nil && final != nil {
 			out.Layer, out.Pos = l.Name, lv.Pos
+		}
+		if lv.Applies && gone > 0 && replaced(l.Values, path, in.Helm != nil) > 0 {
+			out.Layer, out.Replaced, out.Hint = l.Name, true, l.Name+" sets "+path[:gone].String()+" as a whole"
+			_, label = at(l.Values, path[:gone])
+			out.Pos = cuelang.Pos(label)
 		}
 		out.Layers = append(out.Layers, lv)
 	}
 	return out
+}
+
+// replaced is how many steps of a path that leads nowhere lead to what stands in place of whatever is below: what has no
+// fields (or not that entry) for the rest of the path and, in the values of a chart, any list. 0 when nothing does.
+func replaced(v v1alpha1.Values, path v1alpha1.Path, chart bool) int {
+	for i := range path {
+		before, _ := at(v, path[:i])
+		_, isList := before.(*ast.ListLit)
+		if chart && isList {
+			return i
+		}
+		if x, _ := at(v, path[:i+1]); x != nil {
+			continue
+		}
+		if _, isStruct := before.(*ast.StructLit); before == nil || isStruct {
+			return 0
+		}
+		return i
+	}
+	return 0
 }
 
 // at follows a path through data; nil when it leads nowhere. label is the position of the last field's label.
@@ -196,7 +225,7 @@ func (e *Explanation) ByPackage(x ast.Expr, pos diag.Pos) {
 		return
 	}
 	e.Layers = slices.Insert(e.Layers, 0, LayerValue{Layer: PackageDefault, Applies: true, Value: text(x), Pos: pos})
-	if e.Value == "" {
+	if e.Value == "" && !e.Replaced {
 		e.Value, e.Pos, e.Hint = text(x), pos, ""
 	}
 }

@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/token"
+
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 )
@@ -95,5 +98,43 @@ func TestExplainWhatIsNotThere(t *testing.T) {
 	}
 	if err := Missing(nil, "api.x"); err == nil {
 		t.Error("an instance that is placed nowhere is explained")
+	}
+}
+
+// TestExplainOfACharts: of a chart, a list of a layer stands in place of those below, and so does null; the layer that has it is
+// named, for what it took away too. What a module's layers merge by index stays merged.
+func TestExplainOfACharts(t *testing.T) {
+	spec := v1alpha1.BundleSpec{Instances: []v1alpha1.Instance{{Name: "api", Helm: &v1alpha1.HelmSource{},
+		Values: values(t, "base.yaml", "hosts: [{name: a, port: 1}, {name: c}]\ntls: {on: 1}\ndb: {host: h, deep: {x: 1}}\n"),
+		ValuesFor: []v1alpha1.ValuesFor{
+			{Name: "more", Values: values(t, "more.yaml", "hosts: [{name: b}]\ntls: null\ndb: null\n")},
+			{Name: "last", Values: values(t, "last.yaml", "db: {port: 5}\n")},
+		}}}}
+	c, f := cluster("eu", "production", nil)
+	for path, want := range map[string]string{
+		"api.hosts":                `valuesFor.more|[{name: "b"}]|more.yaml:1:1|`,
+		"api.hosts.0.name":         `valuesFor.more|"b"|more.yaml:1:10|`,
+		"api.hosts.0.port":         `valuesFor.more||more.yaml:1:1|valuesFor.more sets hosts as a whole`,
+		"api.hosts.1.name":         `valuesFor.more||more.yaml:1:1|valuesFor.more sets hosts as a whole`,
+		"api.hosts[name=c].name":   `valuesFor.more||more.yaml:1:1|valuesFor.more sets hosts as a whole`,
+		"api.hosts[name=b].name":   `valuesFor.more|"b"|more.yaml:1:10|`,
+		"api.tls":                  `valuesFor.more|null|more.yaml:2:1|`,
+		"api.tls.on":               `valuesFor.more||more.yaml:2:1|valuesFor.more sets tls as a whole`,
+		"api.db.port":              `valuesFor.last|5|last.yaml:1:6|`,
+		"api.db.host":              `package default|7|chart.yaml:1|`,
+		"api.db.deep.x":            `package default|7|chart.yaml:1|`,
+		"api.hosts[name=a].port":   `valuesFor.more||more.yaml:1:1|valuesFor.more sets hosts as a whole`,
+		"api.hosts[name=b].port.x": `valuesFor.more||more.yaml:1:1|valuesFor.more sets hosts as a whole`,
+		"api.other.x":              `package default|7|chart.yaml:1|`,
+	} {
+		ex, fs := Explain(spec, c, f, path, noReference)
+		if fs != nil || len(ex) != 1 {
+			t.Fatal(path, ex, fs)
+		}
+		e := ex[0]
+		e.ByPackage(ast.NewLit(token.INT, "7"), diag.Pos{File: "chart.yaml", Line: 1})
+		if got := e.Layer + "|" + e.Value + "|" + e.Pos.String() + "|" + e.Hint; got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
 	}
 }

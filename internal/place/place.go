@@ -170,9 +170,12 @@ func Layers(in v1alpha1.Instance, f fleet.Facts) []Layer {
 	return out
 }
 
-// merged lays the layers that apply over each other.
+// merged lays the layers that apply over each other: those of a chart as Helm does it, those of a module as Timoni does.
 func merged(in v1alpha1.Instance, c fleet.Cluster, f fleet.Facts) (v1alpha1.Values, diag.Findings) {
-	out := in.Values
+	out, overlay := in.Values, cuelang.Overlay
+	if in.Helm != nil {
+		overlay = cuelang.OverlayChart
+	}
 	for _, l := range Layers(in, f)[1:] {
 		if l.Why != "" || l.Values.IsZero() {
 			continue
@@ -181,7 +184,7 @@ func merged(in v1alpha1.Instance, c fleet.Cluster, f fleet.Facts) (v1alpha1.Valu
 			out = l.Values
 			continue
 		}
-		x, err := cuelang.Overlay(out.Struct, l.Values.Struct)
+		x, err := overlay(out.Struct, l.Values.Struct)
 		s, ok := x.(*ast.StructLit)
 		if err == nil && !ok {
 			err = fmt.Errorf("%s of instance %s are not a struct", l.Name, in.Name)

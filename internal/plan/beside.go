@@ -114,6 +114,9 @@ func (c *computation) twice(d Desired) {
 		why = append([]string{"instance " + d.Instance + " is declared at " + d.Declared.String()}, why...)
 	}
 	f.Why, f.Fix = strings.Join(why, "; "), "leave it to one of them, or rename one"
+	if d.Ref.IsCRD() {
+		f.Fix = "leave it to one of them" + skipCRDs
+	}
 	c.find(f)
 }
 
@@ -188,14 +191,23 @@ func (c *computation) claimed(r object.Ref, live Live) (why, fix string) {
 	for owner, bundle := range c.Beside.Doubts {
 		if slices.Contains(live.ForeignManagers, object.Manager(owner)) {
 			return "; " + bundle + " was applied from a directory of this path, and nothing proves that it was in these files and is " + c.Bundle +
-				" now: hawser.lock does not know it", ways + "; if it was renamed or removed here: --take-over"
+				" now: hawser.lock does not know it", ways(r) + "; if it was renamed or removed here: --take-over"
 		}
 	}
-	return "", ways
+	return "", ways(r)
 }
 
-// ways are those out of a conflict with somebody else.
-const ways = "rename ours, remove theirs, or take it over with --adopt"
+// ways are those out of a conflict with somebody else about an object. A definition is never renamed, and goes with all objects of
+// its kind.
+func ways(r object.Ref) string {
+	if r.IsCRD() {
+		return "take it over with --adopt, or leave it to its owner" + skipCRDs
+	}
+	return "rename ours, remove theirs, or take it over with --adopt"
+}
+
+// skipCRDs says how a definition is left out.
+const skipCRDs = " (skipCRDs: true in helm leaves out what the crds folder of a chart holds)"
 
 // Add adds what a bundle declares, and what the inventory has of its instances that are left as they are. Where two declare
 // an object, the first counts; one that declares a Namespace counts before those that use it. plural is the name of a kind in paths.

@@ -37,7 +37,6 @@ func Compute(in Input) *Plan {
 	c.hooks() // after the others: whether an instance is upgraded depends on what is written
 	c.plan.Findings = append(c.plan.Findings, InUse(c.plan, in.Contents)...)
 	c.rebuilt()
-	c.retaken()
 	c.givenBack()
 	c.plan.Suspended = slices.Sorted(maps.Keys(in.Suspended))
 	c.plan.Findings = c.plan.Findings.OnCluster(in.Cluster)
@@ -99,7 +98,9 @@ func newComputation(in Input) *computation {
 		away:     map[string]bool{},
 	}
 	for _, o := range in.Owned {
-		c.owned[o.Ref] = o
+		if !c.freed(o) {
+			c.owned[o.Ref] = o
+		}
 	}
 	for _, d := range in.Desired {
 		c.declared[d.Ref] = true
@@ -147,7 +148,10 @@ func (c *computation) duplicate(d Desired) bool {
 			f.Why = strings.TrimPrefix(f.Why+"; this one is at "+p, "; ")
 		}
 	}
-	f.Fix = "rename one of them or leave it to one instance"
+	f.Because(f.Why)
+	if f.Fix = "rename one of them or leave it to one instance"; d.Ref.IsCRD() {
+		f.Fix = "leave it to one instance" + skipCRDs
+	}
 	c.find(f)
 	return true
 }
@@ -198,7 +202,7 @@ func (c *computation) ours(l Live) bool { return l.OwnerLabel == c.Owner && l.Ow
 
 // isOurs decides ownership of an existing object: by uid when the inventory has one, else by both our marks.
 func (c *computation) isOurs(own Owned, isOwned bool, live Live) bool {
-	if isOwned && own.UID != "" && own.UID == live.UID {
+	if isOwned && own.UID != "" && own.UID == live.UID && !c.freed(own) {
 		return !live.ForeignBundle
 	}
 	return c.ours(live)
@@ -351,8 +355,8 @@ func (c *computation) blocked(blocking []FieldConflict, ch *Change, fix string) 
 	}
 	ch.Why = "fields owned by others: " + strings.Join(parts, ", ")
 	f := diag.Errorf("field-conflict", "fields of the object are owned by somebody else")
-	f.Object, f.Instance, f.Pos, f.Why = ch.Ref.String(), ch.Instance, ch.Pos, strings.Join(parts, ", ")
-	f.Fix = fix
+	f.Object, f.Instance, f.Pos, f.Fix = ch.Ref.String(), ch.Instance, ch.Pos, fix
+	f.Because(strings.Join(parts, ", "))
 	c.find(f)
 }
 
@@ -367,8 +371,8 @@ func (c *computation) recreate(d Desired, ch Change) {
 	case kept:
 		f := diag.Errorf("immutable", "an immutable field changed of an object that is annotated to be kept: it is not deleted and created again")
 		f.Object, f.Instance, f.Pos = d.Ref.String(), d.Instance, d.Pos
-		if f.Why = "it carries hawser.dev/prune=disabled or helm.sh/resource-policy=keep"; ch.Loss != "" {
-			f.Why += "; lost by that: " + ch.Loss
+		if f.Because("it carries hawser.dev/prune=disabled or helm.sh/resource-policy=keep"); ch.Loss != "" {
+			f.Because(f.Why + "; lost by that: " + ch.Loss)
 		}
 		f.Fix = "undo the change, or take the annotation away first, from the live object and from the bundle; then --recreate"
 		c.find(f)
@@ -376,7 +380,7 @@ func (c *computation) recreate(d Desired, ch Change) {
 		f := diag.Errorf("immutable", "an immutable field changed: the object has to be deleted and created again")
 		f.Object, f.Instance, f.Pos = d.Ref.String(), d.Instance, d.Pos
 		if ch.Loss != "" {
-			f.Why = "lost by that: " + ch.Loss
+			f.Because("lost by that: " + ch.Loss)
 		}
 		f.Fix = "undo the change, or allow it with --recreate"
 		c.find(f)
@@ -393,7 +397,9 @@ func (c *computation) foreign(d Desired, live Live, own Owned, isOwned bool, ch 
 	switch {
 	case !c.adopts(d.Ref, live):
 		ch.Action, ch.Code = Conflict, CodeForeign
-		ch.Why = "exists already, managed by " + ch.From
+		if ch.Why = "exists already, managed by " + ch.From; c.retakenBy(live) {
+			ch.Why = ch.From + " has taken it over again"
+		}
 		if isOwned && own.UID != "" && own.UID != live.UID {
 			ch.Why = "is another object than the one we wrote (other uid), managed by " + ch.From
 		}
@@ -407,8 +413,8 @@ func (c *computation) foreign(d Desired, live Live, own Owned, isOwned bool, ch 
 	f := diag.Errorf("foreign-owner", "the object is owned by somebody else")
 	f.Object, f.Instance, f.Pos = ch.Ref.String(), ch.Instance, ch.Pos
 	also, fix := c.claimed(d.Ref, live)
-	f.Why, f.Fix = ch.Why+also, fix
-	if live.Reconciled {
+	f.Because(ch.Why + also)
+	if f.Fix = fix; live.Reconciled {
 		f.Fix = "let the other owner release it first"
 	}
 	c.find(f)
@@ -467,7 +473,13 @@ func (c *computation) unchanged(d Desired, own Owned, live Live) {
 	}
 }
 
-func (c *computation) add(ch Change) { c.plan.Changes = append(c.plan.Changes, ch) }
+func (c *computation) add(ch Change) {
+	if live := c.Live[ch.Ref]; ch.Action == Release && live.Terminating {
+		said := strings.TrimSuffix("since "+live.Since+", "+live.Held, ", ")
+		ch.Leaving, ch.Why = true, strings.TrimPrefix(ch.Why+"; is being deleted ("+said+")", "; ")
+	}
+	c.plan.Changes = append(c.plan.Changes, ch)
+}
 
 // SchemaKey is the key of Input.Schema for a kind.
 func SchemaKey(r object.Ref) string { return r.Group + "/" + r.Kind }

@@ -59,15 +59,3 @@ func TestExpiredKept(t *testing.T) {
 		}
 	}
 }
-
-// TestVanished: missed is what was there and is not, or is going; not what is done, was never there, or was not looked at.
-func TestVanished(t *testing.T) {
-	ref := func(name string) object.Ref { return object.Ref{Kind: "ConfigMap", Name: name} }
-	inventory := []Owned{{Ref: ref("there"), UID: "u"}, {Ref: ref("gone"), UID: "u"}, {Ref: ref("going"), UID: "u"}, {Ref: ref("done"), UID: "u", Expires: true},
-		{Ref: ref("undone"), UID: "u", Expires: true, Awaited: true}, {Ref: ref("intended")}, {Ref: ref("unseen"), UID: "u"}}
-	live := map[object.Ref]Live{ref("there"): {Found: true}, ref("gone"): {}, ref("going"): {Found: true, Terminating: true}, ref("done"): {}, ref("undone"): {}, ref("intended"): {}}
-	got := Vanished(inventory, live)
-	if len(got) != 3 || !got[ref("gone")] || !got[ref("going")] || !got[ref("undone")] {
-		t.Errorf("%v", got)
-	}
-}

@@ -42,7 +42,8 @@ func (c *computation) goesOver(name string) bool {
 	}
 	if by != "" && deleted != "" && len(c.Lives[name].Hooks) > 0 {
 		f := diag.Warnf("hooks-handed-over", "the hooks for the removal of instance %s are not run: %s delivers a part of it now", name, by)
-		f.Object, f.Instance, f.Why = deleted, name, "what nobody declares of it is deleted without them"
+		f.Object, f.Instance = deleted, name
+		f.Because("what nobody declares of it is deleted without them")
 		f.Fix = "move what stays in one run and remove the rest in the next, when the hooks have to run"
 		c.find(f)
 	}

@@ -184,7 +184,8 @@ func (c *computation) takesHook(d Desired, live Live) bool {
 func (c *computation) hookConflict(ch *Change, live Live, why string) {
 	ch.Action, ch.Code, ch.Why, ch.From = Conflict, CodeForeign, why, live.Foreign
 	f := diag.Errorf("foreign-owner", "the hook cannot run: its object is there and is not to be deleted")
-	f.Object, f.Instance, f.Pos, f.Why = ch.Ref.String(), ch.Instance, ch.Pos, why
+	f.Object, f.Instance, f.Pos = ch.Ref.String(), ch.Instance, ch.Pos
+	f.Because(why)
 	f.Fix = "rename the hook, or remove the object; --no-hooks goes on without hooks"
 	switch {
 	case live.Reconciled:

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -18,7 +19,7 @@ func LiveOf(m metav1.ObjectMeta, manager string) Live {
 		Keep: object.ActionsOf(m.Annotations).Keep, ScaleOwner: object.ScaleOwner(m.ManagedFields),
 		Claims: object.MakesClaims(m.ManagedFields), Aggregates: object.Aggregates(m.ManagedFields), Remnant: object.OnlyAggregated(m.ManagedFields), Shared: object.Shared(m.ManagedFields, manager)}
 	if l.Terminating {
-		l.Held = object.HeldBy(m.Finalizers, m.ManagedFields)
+		l.Held, l.Since = object.HeldBy(m.Finalizers, m.ManagedFields), m.DeletionTimestamp.UTC().Format(time.RFC3339)
 	}
 	l.OwnReplicas, l.ReplicasOwner = object.ReplicasOf(m.ManagedFields, manager)
 	l.Own, l.OwnVersion = object.OwnEntry(m.ManagedFields, manager)

@@ -176,6 +176,8 @@ type Change struct {
 	OwnNamespace bool `json:"-"`
 	// TakenBy is who took fields of the object to delete since we wrote it: it is not pruned without a confirmation.
 	TakenBy string `json:"takenBy,omitempty"`
+	// Leaving: what is let go is being deleted, and does not stay.
+	Leaving bool `json:"leaving,omitempty"`
 	// After are the instances whose objects give values that are not known yet; stand-ins are in Fields and Digest.
 	After []string `json:"after,omitempty"`
 	// Replaces is the object that goes because this one is made under a new name for what it holds now (a digest or version
@@ -311,8 +313,8 @@ type Live struct {
 	ResourceVersion string
 	Generation      int64
 	Terminating     bool
-	// Held says what holds it while it is being deleted.
-	Held string
+	// Held says what holds it while it is being deleted, Since when that began (RFC 3339).
+	Held, Since string
 	// Own is the hash of our Apply entry in managedFields, "" when there is none; OwnVersion its apiVersion.
 	Own        string
 	OwnVersion string
@@ -414,6 +416,8 @@ type Input struct {
 	Unended map[string]string
 	// Undone: that run was to delete everything.
 	Undone bool
+	// Freeing: that run was to eject everything.
+	Freeing bool
 	// Lives are the instances with hooks as the last record has them, Inputs the inputs digests of the instances placed
 	// here now (placed instances without any may be missing).
 	Lives  map[string]Life

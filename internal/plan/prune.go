@@ -20,7 +20,7 @@ func (c *computation) dropped(o Owned) {
 	if c.Rebuilt && !c.Suspended[o.Instance] {
 		o.Instance = "" // what is recorded of an instance whose inputs are equal counts as declared
 	}
-	if c.Options.NoPrune || c.Suspended[o.Instance] || c.Rebuilt || c.unseen(o, live) || c.waits(o) {
+	if !c.freed(o) && (c.Options.NoPrune || c.Suspended[o.Instance] || c.Rebuilt || c.unseen(o, live) || c.waits(o)) {
 		c.plan.Kept = append(c.plan.Kept, o)
 		return
 	}
@@ -46,7 +46,7 @@ func (c *computation) unseen(o Owned, live Live) bool {
 	}
 	f := diag.Errorf(string(CodeUnserved), "the cluster does not serve the kind %s of %s, and the record has an object of it that is to go", o.Ref.Kind, o.Ref.Group)
 	f.Object, f.Instance = o.Ref.String(), o.Instance
-	f.Why = "nobody knows whether it is there; forgotten, it would come back with the kind, in no record"
+	f.Because("nobody knows whether it is there; forgotten, it would come back with the kind, in no record")
 	f.Fix = "serve the kind again, or delete its definition: without one it has no objects (that definitions may be listed is needed); to forget it on purpose: --let-unserved"
 	if o.Aggregated() {
 		f.Fix = "register its API server again (APIService " + o.apiService() + ", which is gone); to forget it on purpose: --let-unserved"
@@ -100,17 +100,23 @@ func (c *computation) fate(o Owned, live Live) (Action, Code, string) {
 	return Delete, CodeDropped, why
 }
 
-// eject lets an object of ours stay that a delete would remove or keep, and takes our marks also off one that others manage too.
+// eject lets what the inventory names stay that a delete would remove, keep or let go, without whatever it has of our marks; what is
+// another bundle's by now, or gone, is let go as ever.
 func (c *computation) eject(ch *Change) {
 	live := c.Live[ch.Ref]
-	marked := live.OwnerLabel == c.Owner || live.OwnerLabel == "" && live.Own != ""
-	switch {
-	case !c.Options.Ejecting:
-	case ch.Action == Delete, ch.Code == CodeKept:
-		ch.Action, ch.Code, ch.Why = Release, CodeEjected, ""
-	case ch.Code == CodeForeign && marked && c.owned[ch.Ref].UID == live.UID:
-		ch.Code = CodeEjected
+	if !c.Options.Ejecting || !live.Found || live.OwnerLabel != c.Owner && (live.ForeignBundle || live.OwnerLabel != "") {
+		return
 	}
+	if ch.Action == Delete || ch.Code == CodeKept {
+		ch.Why = ""
+	}
+	ch.Action, ch.Code = Release, CodeEjected
+}
+
+// freed reports whether an object of the inventory is ours no longer, because an eject that has not ended took our marks off it.
+func (c *computation) freed(o Owned) bool {
+	live := c.Live[o.Ref]
+	return c.Freeing && live.Found && live.Own == "" && live.OwnerLabel == ""
 }
 
 // takenBy is who took fields of an object from us since it was written, "" for nobody. What is left to others was not taken,
@@ -148,24 +154,5 @@ func (c *computation) givenBack() {
 	}
 }
 
-// retakenBy reports whether another owner has an object of ours again that is not to be taken back unasked: nobody says with a
-// rollback or a correction that it is ours still, as files do.
-func (c *computation) retakenBy(l Live) bool {
-	return (c.Options.RollingBack || c.Options.NoPrune) && (l.Released || l.Reconciled) && c.ours(l)
-}
-
-// retaken warns of declared objects of ours that another owner's release has again.
-func (c *computation) retaken() {
-	by := map[string][]string{}
-	for _, d := range c.Desired {
-		if l := c.Live[d.Ref]; l.Released && c.ours(l) && !c.retakenBy(l) {
-			by[l.Foreign] = append(by[l.Foreign], d.Ref.String())
-		}
-	}
-	for _, owner := range slices.Sorted(maps.Keys(by)) {
-		f := diag.Warnf("taken-again", "%s has taken over %s of the bundle again", owner, diag.Counted(len(by[owner]), "object"))
-		f.Why = some(by[owner])
-		f.Fix = "both write them now: end one of the two; a delete leaves them to " + owner
-		c.find(f)
-	}
-}
+// retakenBy reports whether another owner has an object of ours again, which is not taken back unasked.
+func (c *computation) retakenBy(l Live) bool { return (l.Released || l.Reconciled) && c.ours(l) }

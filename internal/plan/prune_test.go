@@ -96,20 +96,7 @@ func TestPruneOfUnservedKinds(t *testing.T) {
 	}
 }
 
-// What somebody's release took over again is said in every plan, while it is as declared too.
-func TestRetaken(t *testing.T) {
-	a, b := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}, object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "b"}
-	live := Live{Found: true, UID: "u", Own: "e", OwnerLabel: "me", ResourceVersion: "1"}
-	again := live
-	again.Released, again.Foreign = true, "Helm release ns/a"
-	p := Compute(Input{Owner: "me", Desired: []Desired{{Ref: a, Digest: "d"}, {Ref: b, Digest: "d"}},
-		Owned: []Owned{{Ref: a, UID: "u", Own: "e", Digest: "d"}, {Ref: b, UID: "u", Own: "e", Digest: "d"}}, Live: map[object.Ref]Live{a: again, b: live}})
-	if len(p.Changes) != 0 || len(p.Findings) != 1 || p.Findings[0].What != "Helm release ns/a has taken over 1 object of the bundle again" || p.Findings[0].Why != a.String() {
-		t.Errorf("%+v", p)
-	}
-}
-
-// What somebody's release took over again is not taken back by a rollback or a correction, as declared too, unless with --adopt; who writes it
+// What somebody's release took over again is not taken back, as declared too, by whatever command, unless with --adopt; who writes it
 // again and again is to let it go.
 func TestRetakenIsRefused(t *testing.T) {
 	a := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}
@@ -127,7 +114,10 @@ func TestRetakenIsRefused(t *testing.T) {
 		"a rollback, as declared":         {Options{RollingBack: true}, helm, "d", "conflict foreign-owner"},
 		"a correction":                    {Options{NoPrune: true}, helm, "d", "conflict foreign-owner"},
 		"with --adopt":                    {Options{NoPrune: true, Adopt: true}, helm, "d", "adopt "},
-		"an apply, as its files say":      {Options{}, helm, "e", "update taken-again"},
+		"an apply, as its files say":      {Options{}, helm, "e", "conflict foreign-owner"},
+		"an apply, as declared":           {Options{}, helm, "d", "conflict foreign-owner"},
+		"an apply with --adopt":           {Options{Adopt: true}, helm, "e", "adopt "},
+		"an apply, a reconciler's":        {Options{}, flux, "d", "conflict foreign-owner"},
 		"a reconciler":                    {Options{RollingBack: true}, flux, "e", "conflict foreign-owner"},
 		"a reconciler, even with --adopt": {Options{RollingBack: true, Adopt: true}, flux, "e", "conflict foreign-owner"},
 		"nobody":                          {Options{RollingBack: true}, ours, "e", "update "},
@@ -149,33 +139,35 @@ func TestRetakenIsRefused(t *testing.T) {
 	}
 }
 
-// TestEjecting: what a delete would remove or keep stays without our marks, and so does what others manage too; what is not ours,
-// or is gone, is let go as ever.
+// TestEjecting: whatever the inventory names stays without our marks, those that it still has; what is another bundle's, or gone, is
+// let go as ever. What is being deleted does not stay, and that is said.
 func TestEjecting(t *testing.T) {
 	ref := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}
 	ours := Live{Found: true, UID: "u", Own: "e", OwnerLabel: "me"}
 	kept, theirs, leaving, another, reconciled, released := ours, ours, ours, ours, ours, ours
 	reconciled.Foreign, reconciled.Reconciled, released.Foreign, released.Released = "Flux Kustomization flux-system/apps", true, "Helm release ns/web", true
 	kept.Keep, theirs.OwnerLabel, leaving.Terminating, another.UID = true, "other", true, "v"
+	leaving.Since, leaving.Held = "2026-07-01T10:00:00Z", "held by finalizer example.com/hold"
 	for name, c := range map[string]struct {
 		owned Owned
 		live  Live
 		want  Code
 	}{
-		"ours":               {Owned{}, ours, CodeEjected},
-		"annotated to stay":  {Owned{}, kept, CodeEjected},
-		"its own namespace":  {Owned{OwnNamespace: true}, ours, CodeEjected},
-		"being deleted":      {Owned{}, leaving, CodeEjected},
-		"left by a hook":     {Owned{Hook: &Ran{Event: object.PreInstall}}, ours, CodeEjected},
-		"another bundle's":   {Owned{}, theirs, CodeForeign},
-		"gone":               {Owned{}, Live{}, CodeGone},
-		"another object":     {Owned{}, another, CodeReplaced},
-		"Flux's, too":        {Owned{}, reconciled, CodeEjected},
-		"Helm's, too":        {Owned{}, released, CodeEjected},
-		"without our entry":  {Owned{}, Live{Found: true, UID: "u", OwnerLabel: "me"}, CodeEjected},
-		"without our label":  {Owned{}, Live{Found: true, UID: "u", Own: "e"}, CodeEjected},
-		"without our marks":  {Owned{}, Live{Found: true, UID: "u"}, CodeForeign},
-		"kind is not served": {Owned{}, Live{Unserved: true}, CodeUnserved},
+		"ours":                                  {Owned{}, ours, CodeEjected},
+		"annotated to stay":                     {Owned{}, kept, CodeEjected},
+		"its own namespace":                     {Owned{OwnNamespace: true}, ours, CodeEjected},
+		"being deleted":                         {Owned{}, leaving, CodeEjected},
+		"left by a hook":                        {Owned{Hook: &Ran{Event: object.PreInstall}}, ours, CodeEjected},
+		"another bundle's":                      {Owned{}, theirs, CodeForeign},
+		"gone":                                  {Owned{}, Live{}, CodeGone},
+		"another object":                        {Owned{}, another, CodeEjected},
+		"another bundle's, whose label is gone": {Owned{}, Live{Found: true, UID: "u", Own: "e", Foreign: "Hawser bundle b", ForeignBundle: true}, CodeForeign},
+		"Flux's, too":                           {Owned{}, reconciled, CodeEjected},
+		"Helm's, too":                           {Owned{}, released, CodeEjected},
+		"without our entry":                     {Owned{}, Live{Found: true, UID: "u", OwnerLabel: "me"}, CodeEjected},
+		"without our label":                     {Owned{}, Live{Found: true, UID: "u", Own: "e"}, CodeEjected},
+		"without our marks":                     {Owned{}, Live{Found: true, UID: "u"}, CodeEjected},
+		"kind is not served":                    {Owned{}, Live{Unserved: true}, CodeUnserved},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.owned.Ref, c.owned.UID, c.owned.Own, c.owned.Instance = ref, "u", "e", "web"
@@ -184,9 +176,56 @@ func TestEjecting(t *testing.T) {
 			if len(p.Changes) != 1 || p.Changes[0].Action != Release || p.Changes[0].Code != c.want {
 				t.Fatalf("%+v, want %s", p.Changes, c.want)
 			}
-			if why := p.Changes[0].Why; c.live.Foreign != "" && why != c.live.Foreign+" manages it too" || strings.Contains(why, "stays") {
+			if ch := p.Changes[0]; ch.Leaving != c.live.Terminating || ch.Leaving && ch.Why != "is being deleted (since 2026-07-01T10:00:00Z, held by finalizer example.com/hold)" {
+				t.Errorf("leaving %t: %q", ch.Leaving, ch.Why)
+			}
+			if why := p.Changes[0].Why; c.live.Foreign != "" && !c.live.ForeignBundle && why != c.live.Foreign+" manages it too" || strings.Contains(why, "stays") {
 				t.Errorf("why: %q", why)
 			}
 		})
+	}
+}
+
+// TestFreed: what an eject that has not ended took our marks off is ours no longer: declared, it is a conflict as any foreign object
+// is; not declared, it is let go, by whatever command. What it has not come to is ours.
+func TestFreed(t *testing.T) {
+	ref := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}
+	ours, free := Live{Found: true, UID: "u", Own: "e", OwnerLabel: "me"}, Live{Found: true, UID: "u"}
+	taken := free
+	taken.Foreign, taken.ForeignManagers = "somebody", []string{"somebody"}
+	declared := []Desired{{Ref: ref, Digest: "d", Instance: "web"}}
+	for name, c := range map[string]struct {
+		in   Input
+		live Live
+		want string
+	}{
+		"declared":                      {Input{Desired: declared}, taken, "conflict foreign-owner"},
+		"declared, and nobody has it":   {Input{Desired: declared}, free, "conflict foreign-owner"},
+		"taken back":                    {Input{Desired: declared, Options: Options{Adopt: true}}, taken, "adopt "},
+		"a namespace that is used":      {Input{Desired: []Desired{{Ref: ref, Digest: "d", OwnNamespace: true}}}, free, ""},
+		"not declared":                  {Input{}, taken, "release "},
+		"nothing is pruned":             {Input{Options: Options{NoPrune: true}}, taken, "release "},
+		"its instance is left as it is": {Input{Suspended: map[string]bool{"web": true}}, taken, "release "},
+		"a hook's object":               {Input{Owned: []Owned{{Ref: ref, UID: "u", Own: "e", Instance: "web", Hook: &Ran{Event: object.PostInstall}}}, Suspended: map[string]bool{"web": false}}, taken, "release "},
+		"not freed yet":                 {Input{Desired: declared}, ours, ""},
+		"the eject goes on":             {Input{Options: Options{Deleting: true, Ejecting: true, NoHooks: true}}, taken, "release "},
+	} {
+		in := c.in
+		in.Owner, in.Freeing, in.Open, in.Live = "me", true, true, map[object.Ref]Live{ref: c.live}
+		if in.Owned == nil {
+			in.Owned = []Owned{{Ref: ref, UID: "u", Own: "e", Digest: "d", Instance: "web"}}
+		}
+		p, got := Compute(in), ""
+		for _, ch := range p.Changes {
+			got += string(ch.Action) + " "
+		}
+		for _, f := range p.Findings {
+			if got += f.Code; !strings.Contains(f.Fix, "--adopt") {
+				t.Errorf("%s: %+v", name, f)
+			}
+		}
+		if got != c.want || name != "not freed yet" && len(p.Kept) > 0 {
+			t.Errorf("%s: %s, want %s; kept %v", name, got, c.want, p.Kept)
+		}
 	}
 }

@@ -140,7 +140,7 @@ func Incomplete(bundle string, unseen []string) diag.Findings {
 		return nil
 	}
 	f := diag.Warnf("incomplete-record", "the record of bundle %s was made again, and not everything could be looked at: %s", bundle, diag.Counted(len(unseen), "kind"))
-	f.Why = "objects of these kinds that carry its marks may be missing in it: " + some(unseen)
+	f.Because("objects of these kinds that carry its marks may be missing in it: " + some(unseen))
 	f.Fix = "apply it with credentials that may list them in the whole cluster: each apply looks again"
 	return diag.Findings{f}
 }
@@ -158,7 +158,7 @@ func (c *computation) rebuilt() {
 	}
 	undeclared := slices.DeleteFunc(slices.Clone(c.Owned), func(o Owned) bool { return c.declared[o.Ref] })
 	if len(undeclared) > 0 {
-		f.Why = fmt.Sprintf("%d of them are not declared any more and stay this time: %s", len(undeclared), someRefs(undeclared))
+		f.Because(fmt.Sprintf("%d of them are not declared any more and stay this time: %s", len(undeclared), someRefs(undeclared)))
 		f.Fix = "the apply after this one deletes what is not declared; its plan shows it"
 	}
 	c.find(f)
@@ -180,10 +180,10 @@ func LostAtDelete(bundle string, in Input, m Marks) diag.Findings {
 		if in.Recorded {
 			f.What = "the record of bundle " + bundle + " lacks " + diag.Counted(len(found), "object") + " with its marks, which could not be seen when it was made again"
 		}
-		f.Why = "what is deleted is what a record names, never what has a label: " + someRefs(found)
+		f.Because("what is deleted is what a record names, never what has a label: " + someRefs(found))
 		f.Fix = "apply the bundle once, which makes the record again; then delete it"
 		if in.Options.RollingBack {
-			f.Why = "nobody knows what it had in any release: " + someRefs(found)
+			f.Because("nobody knows what it had in any release: " + someRefs(found))
 			f.Fix = "apply the files of the release to go back to here, which makes the record again; or roll back the other clusters alone: --cluster"
 		}
 		return diag.Findings{f}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/neversecret"
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -18,6 +19,19 @@ type Masker interface {
 	Told(instance, text string) string
 	Value(instance, text string) string
 	Name(instance, text string) string
+}
+
+// Shown are the values of a plan's fields, declared and live, at places that are never secret.
+func (p *Plan) Shown() []string {
+	var out []string
+	for _, ch := range p.Changes {
+		for _, f := range ch.Fields {
+			if neversecret.At(ch.Ref.Group, ch.Ref.Kind, f.Path) {
+				out = append(out, f.Old, f.New)
+			}
+		}
+	}
+	return out
 }
 
 // Redact masks secret values in everything a plan says to people: reasons, fields and findings. What names objects, and what
@@ -56,7 +70,7 @@ func namedBySecrets(changes []Change, m Masker) diag.Findings {
 			}
 			f := diag.Warnf("secret-in-name", "the %s of the object holds a secret value", field)
 			f.Object, f.Instance = m.Name(ch.Instance, ch.Ref.String()), ch.Instance
-			f.Why = "names are in every list, event and log, also in those of the cluster: they are not hidden"
+			f.Because("names are in every list, event and log, also in those of the cluster: they are not hidden")
 			f.Fix = "name it by something else, and put the value into a Secret"
 			out = append(out, f)
 		}
@@ -69,7 +83,11 @@ func RedactFindings(fs diag.Findings, m Masker) diag.Findings {
 	out := slices.Clone(fs)
 	for i := range out {
 		f := &out[i]
-		f.What, f.Why, f.Fix = f.Masked(func(text string) string { return m.Said(f.Instance, text) }), m.Said(f.Instance, f.Why), m.Told(f.Instance, f.Fix)
+		said := m.Said
+		if f.Told() {
+			said = m.Told
+		}
+		f.What, f.Why, f.Fix = f.Masked(func(text string) string { return m.Said(f.Instance, text) }), said(f.Instance, f.Why), m.Told(f.Instance, f.Fix)
 		f.Path, f.Object = RedactPath(f.Path, m.Redact), m.Name(f.Instance, f.Object)
 	}
 	return out

@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -132,9 +133,10 @@ func TestSecretsHideNoWordOfOurs(t *testing.T) {
 			f := diag.Errorf("immutable", "an immutable field changed: the object has to be deleted and created again")
 			what := f.What
 			f.Instance, f.Fix = "web", why
+			f.Because(why)
 			p.Findings = diag.Findings{f}
 			Redact(&p, m)
-			if ch := p.Changes[0]; ch.Why != why || ch.Deferred != why || ch.Action != Update || ch.Code != CodeChanged || p.Findings[0].Fix != why || p.Findings[0].Code != "immutable" || p.Findings[0].What != what {
+			if ch := p.Changes[0]; ch.Why != why || ch.Deferred != why || ch.Action != Update || ch.Code != CodeChanged || p.Findings[0].Fix != why || p.Findings[0].Why != why || p.Findings[0].Code != "immutable" || p.Findings[0].What != what {
 				t.Errorf("%q hides a word of ours in %q: %+v %+v", secret, why, ch, p.Findings)
 			}
 		}
@@ -151,5 +153,56 @@ func TestSecretsHideNoWordOfOurs(t *testing.T) {
 	p := Plan{Changes: []Change{{Instance: "web", Why: "set 4711 by kX93-pass-word"}}}
 	if Redact(&p, m); p.Changes[0].Why != "set *** by ***" {
 		t.Errorf("%+v", p.Changes[0])
+	}
+}
+
+// TestWhyOfFindings: a Why of ours keeps its words, whatever a secret is called, and hides what stands in it as a name or a value does; one
+// that somebody else said, or that something was written behind, is masked whole.
+func TestWhyOfFindings(t *testing.T) {
+	m := &redact.Redactor{}
+	m.AddFor("web", "nobody knows whether it is there")
+	m.AddFor("web", "kX93-pass-word")
+	ours, said := diag.Errorf("x", "what"), diag.Errorf("x", "what")
+	ours.Instance, said.Instance = "web", "web"
+	ours.Because(`nobody knows whether it is there; "nobody knows whether it is there", kX93-pass-word`)
+	more := ours
+	more.Why += ": nobody knows whether it is there"
+	said.Why = "nobody knows whether it is there"
+	for want, f := range map[string]diag.Finding{`nobody knows whether it is there; "***", ***`: ours, `***; "***", ***: ***`: more, "***": said} {
+		if got := RedactFindings(diag.Findings{f}, m)[0].Why; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+// TestFindingsTellTheirWhy: what a plan finds by itself says why in a sentence of its own.
+func TestFindingsTellTheirWhy(t *testing.T) {
+	ref := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}
+	m := &redact.Redactor{}
+	for _, secret := range []string{"exists already, managed by somebody", "nobody knows whether it is there; forgotten, it would come back with the kind, in no record"} {
+		m.AddFor("web", secret)
+	}
+	for name, in := range map[string]Input{
+		"somebody else's": {Desired: []Desired{{Ref: ref, Instance: "web"}}, Live: map[object.Ref]Live{ref: {Found: true, UID: "u", Foreign: "somebody"}}},
+		"not served":      {Owned: []Owned{{Ref: ref, UID: "u", Instance: "web"}}, Live: map[object.Ref]Live{ref: {Unserved: true}}},
+	} {
+		p := Compute(in)
+		if len(p.Findings) != 1 {
+			t.Fatalf("%s: %v", name, p.Findings)
+		}
+		why := p.Findings[0].Why
+		if Redact(p, m); p.Findings[0].Why != why || why == "" {
+			t.Errorf("%s: %q, want %q", name, p.Findings[0].Why, why)
+		}
+	}
+}
+
+// TestShown: of a plan's fields those are shown that are never secret, as they are declared and as they are live.
+func TestShown(t *testing.T) {
+	web := object.Ref{Group: "argoproj.io", Kind: "Rollout", Name: "web"}
+	p := &Plan{Changes: []Change{{Ref: web, Fields: []FieldChange{{Path: "spec.template.spec.containers[web].image", Old: "a:1", New: "a:2"},
+		{Path: "spec.template.spec.containers[web].env[PW].value", Old: "x", New: "y"}}}}}
+	if got := p.Shown(); !slices.Equal(got, []string{"a:1", "a:2"}) {
+		t.Errorf("%q", got)
 	}
 }

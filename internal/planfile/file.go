@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"hash"
 	"io"
 
 	"hawser.dev/hawser/internal/diag"
@@ -74,9 +75,17 @@ func Digest(text []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// mac authenticates everything that is read of a file, each part with its length.
-func (f File) mac(key Key) ([]byte, error) {
-	h := hmac.New(sha256.New, key)
+// ID names everything that is read of a file: whoever changes any of it makes another file. The seal is no part of it.
+func (f File) ID() (string, error) {
+	sum, err := f.sum(sha256.New())
+	return "sha256:" + hex.EncodeToString(sum), err
+}
+
+// mac authenticates everything that is read of a file.
+func (f File) mac(key Key) ([]byte, error) { return f.sum(hmac.New(sha256.New, key)) }
+
+// sum is taken over everything that is read of a file, each part with its length.
+func (f File) sum(h hash.Hash) ([]byte, error) {
 	fmt.Fprintf(h, "%s\n%x\n", kind, f.Salt)
 	for _, part := range []json.RawMessage{f.Request, f.Plan} {
 		text, err := json.Marshal(part) // as the file has it, without its white space

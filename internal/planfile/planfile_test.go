@@ -62,6 +62,32 @@ func TestSeal(t *testing.T) {
 	}
 }
 
+// A file is named by all that is read of it, whoever sealed it: white space and the seal are no part, everything else is.
+func TestID(t *testing.T) {
+	id := func(text string) string {
+		f, err := Decode(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, err := f.ID()
+		if err != nil || !strings.HasPrefix(name, "sha256:") {
+			t.Fatalf("%q, %v", name, err)
+		}
+		return name
+	}
+	text := string(encoded(t, sample(), Key(strings.Repeat("k", keySize))))
+	for _, same := range []string{string(encoded(t, sample(), nil)), strings.ReplaceAll(text, "\n", "\n\t ")} {
+		if id(same) != id(text) {
+			t.Errorf("another name: %s", same)
+		}
+	}
+	for _, other := range []string{strings.Replace(text, `"n": 1`, `"n": 2`, 1), strings.Replace(text, "a\\u003cb", "c\\u003cb", 1), strings.Replace(text, "3031", "3131", 1)} {
+		if other == text || id(other) == id(text) {
+			t.Errorf("the same name: %s", other)
+		}
+	}
+}
+
 // Files that are no plans: each says what it looks like, names the file and says what to do.
 func TestNotAPlan(t *testing.T) {
 	whole := string(encoded(t, sample(), nil))

@@ -31,8 +31,7 @@ type Redactor struct {
 	numbers map[string]map[float64]strength
 	// added are the values, by instance, that are known already.
 	added map[[2]string]bool
-	// open are texts that AddKept leaves shown.
-	open map[string]bool
+	kept  kept
 	// built are finders that fit what is known, by what they are for.
 	built map[string]*finder
 }
@@ -146,7 +145,7 @@ func (r *Redactor) Knows() bool {
 	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return len(r.known) > 0
+	return len(r.known) > 0 || r.kept.forms != nil && len(r.kept.forms.known) > 0
 }
 
 // purpose is what a text is that is masked.
@@ -180,6 +179,20 @@ func (r *Redactor) finder(p purpose, instance string) *finder {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	forms, numbers := map[string]where{}, map[float64]bool{}
+	r.counting(p, instance, forms, numbers)
+	if r.kept.forms != nil {
+		r.kept.forms.counting(p, instance, forms, numbers)
+	}
+	f = newFinder(forms, numbers)
+	if r.built == nil {
+		r.built = map[string]*finder{}
+	}
+	r.built[key] = f
+	return f
+}
+
+// counting adds what is known and counts for a purpose and an instance.
+func (r *Redactor) counting(p purpose, instance string, forms map[string]where, numbers map[float64]bool) {
 	for of, known := range r.known {
 		mine := p != sweeping && p != redacting && (of == "" || of == instance)
 		for f := range known {
@@ -194,12 +207,6 @@ func (r *Redactor) finder(p purpose, instance string) *finder {
 			}
 		}
 	}
-	f = newFinder(forms, numbers)
-	if r.built == nil {
-		r.built = map[string]*finder{}
-	}
-	r.built[key] = f
-	return f
 }
 
 // at is where a form counts for a purpose, mine in what belongs to an instance that takes it.

@@ -95,6 +95,9 @@ func FlagError(cmd *cobra.Command, err error) error {
 	rest, short := strings.CutPrefix(text, "unknown shorthand flag: '")
 	if short {
 		word = rest[:1]
+		if _, whole, _ := strings.Cut(rest, " in -"); Flag(whole) != "" { // -destroy
+			word = whole
+		}
 	}
 	if words := cmd.Flags().Args(); found && len(words) > 0 && nearCommand(cmd, words[0], name) {
 		return NoSuchCommand(cmd, words)
@@ -135,7 +138,13 @@ func SingleDash(root *cobra.Command, args []string) error {
 		if arg == "--" {
 			return nil
 		}
-		if len(name) < 3 || !strings.HasPrefix(arg, "-") || name[0] == '-' || i > 0 && takesNext(cmd, rest[i-1]) || longFlag(cmd, name) == nil {
+		if len(name) < 3 || !strings.HasPrefix(arg, "-") || name[0] == '-' || i > 0 && takesNext(cmd, rest[i-1]) {
+			continue
+		}
+		if longFlag(cmd, name) == nil {
+			if way := Flag(name); way != "" { // Terraform's flags have one dash
+				return Usage("unknown flag: "+arg, "", "", way)
+			}
 			continue
 		}
 		if given {
@@ -202,12 +211,15 @@ func Nothing(cmd *cobra.Command, args []string) error {
 		return Usage(cmd.CommandPath()+" takes no arguments", "", "", "Bundle files are named with -f: "+cmd.CommandPath()+" -f "+args[0])
 	case nameAndSource(cmd, args) != nil:
 		return nameAndSource(cmd, args)
-	case cmd.HasSubCommands() && diag.Nearest(args[0], commandsOf(cmd)) != "":
+	case cmd.HasSubCommands() && diag.Nearest(args[0], commandsOf(cmd)) != "" && !(cmd.Flags().Changed("file") && isName(args[0])):
 		return NoSuchCommand(cmd, args)
 	}
 	fix := cmd.CommandPath() + " --help shows how"
 	if f := cmd.Flags(); f.Lookup("file") != nil && f.Lookup("bundle") != nil {
 		fix = "Bundle files are named with -f; --bundle " + args[0] + " chooses one of several bundles in them"
+		if f.Changed("file") && isName(args[0]) {
+			fix = "did you mean --bundle " + args[0] + "? It chooses one of several bundles in the files"
+		}
 	}
 	return Usage(cmd.CommandPath()+" takes no arguments, but got "+args[0], "", "", fix)
 }
@@ -228,6 +240,18 @@ func Between(least int, names ...string) cobra.PositionalArgs {
 		return nil
 	}
 }
+
+// PlanFile accepts the one plan file that a command may take, and no bundle's name beside files.
+func PlanFile(cmd *cobra.Command, args []string) error {
+	if len(args) == 1 && cmd.Flags().Changed("file") && isName(args[0]) && nameAndSource(cmd, args) == nil {
+		return Usage(cmd.CommandPath()+" takes files (-f) or a saved plan, not both", "", "",
+			"did you mean --bundle "+args[0]+"? It chooses one of several bundles in the files")
+	}
+	return AtMostOne("plan file")(cmd, args)
+}
+
+// isName reports whether an argument may be a bundle's name: a file's has a dot or a slash.
+func isName(arg string) bool { return !strings.ContainsAny(arg, "./\\") }
 
 // LooksLikeBundle reports whether an argument is a file of a bundle, or a directory of them, that lacks its -f.
 func LooksLikeBundle(name string) bool {

@@ -26,14 +26,17 @@ func TestWordsOfOtherTools(t *testing.T) {
 		"rollout resume": "goes on", "rollout restart": "kubectl rollout restart", "log": "hawser history", "releases": "hawser history", "revisions": "hawser history",
 		"show x.plan": "hawser plan show", "show values ./web": "values.yaml", "show chart ./web": "Chart.yaml", "dependency update": "helm dependency update", "dep build": "charts/",
 		"repo add x https://x": "repo: URL", "kustomize build .": "kustomize: {path: DIR}", "get manifest web": "hawser inspect resources", "get hooks web": "hawser build", "get notes web": "hawser status",
-		"get values web": "--explain-value", "test web": "--test", "describe": "hawser status", "import": "--adopt", "logs": "kubectl logs"} {
+		"get values web": "--explain-value", "test web": "--test", "describe": "hawser status", "taint x": "--recreate", "output": "hawser inspect", "state list": "hawser list", "import": "--adopt", "logs": "kubectl logs"} {
 		if got := fix(NoSuchCommand(root, strings.Fields(word))); !strings.Contains(got, want) || strings.Contains(got, "\n") {
 			t.Errorf("%s: %q", word, got)
 		}
 	}
 	for flag, want := range map[string]string{"set": "values", "values": "values", "target": "--cluster", "prune": "deletes what left",
 		"force": "--adopt", "version": "version", "diff": "hawser diff", "revision": "--to RELEASE",
-		"to-revision": "--to RELEASE", "atomic": "hawser rollback", "cleanup-on-fail": "hawser rollback", "history-max": "revisionHistoryLimit", "var": "values"} {
+		"to-revision": "--to RELEASE", "atomic": "hawser rollback", "cleanup-on-fail": "hawser rollback", "history-max": "revisionHistoryLimit", "var": "values",
+		"skip-crds": "skipCRDs: true", "set-file": "as: text", "set-string": "values", "reuse-values": "values stand", "take-ownership": "--adopt", "force-conflicts": "--adopt",
+		"description": "-m", "max-history": "revisionHistoryLimit", "max": "hawser history", "skip-schema-validation": "skipSchema: true", "kube-version": "--facts", "api-versions": "--facts",
+		"show-only": "--output-dir", "refresh-only": "hawser drift", "destroy": "hawser delete", "replace": "--recreate"} {
 		if got := fix(FlagError(root, errors.New("unknown flag: --"+flag))); !strings.Contains(got, want) || strings.Contains(got, "did you mean") {
 			t.Errorf("--%s: %q", flag, got)
 		}
@@ -46,6 +49,14 @@ func TestWordsOfOtherTools(t *testing.T) {
 	}
 	if got := fix(Exactly("BUNDLE")(command(t, "hawser rollback"), []string{"shop", "41"})); got != "the release is named with --to: hawser rollback shop --to 41" {
 		t.Errorf("a release behind the bundle: %q", got)
+	}
+	if got := fix(FlagError(root, errors.New("unknown shorthand flag: 'd' in -destroy"))); !strings.Contains(got, "hawser delete") {
+		t.Errorf("-destroy: %q", got)
+	}
+	for _, arg := range []string{"-destroy", "-refresh-only", "-target=x", "-replace=x"} {
+		if got := fix(SingleDash(root, []string{"plan", arg})); !strings.Contains(got, "hawser ") && !strings.Contains(got, "--") {
+			t.Errorf("%s: %q", arg, got)
+		}
 	}
 	apply := command(t, "hawser apply")
 	apply.Flags().StringArray("file", nil, "")

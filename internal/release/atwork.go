@@ -12,7 +12,7 @@ import (
 // WhoIsAt says who is at work on a record that is open, "" when nobody is.
 func WhoIsAt(ctx context.Context, store Store, rec Record) string {
 	watched, ok := store.(Watched)
-	if !ok || !rec.Phase.Open() {
+	if !ok || !rec.Standing().Open() {
 		return ""
 	}
 	held, err := watched.Holder(ctx, rec.Owner)
@@ -39,12 +39,14 @@ func Busy(ctx context.Context, store Store, owner string) diag.Findings {
 // Since says of a record that another run wrote after a plan was made who that was, and what it did; of a nil one that it is gone.
 func (r *Record) Since() string {
 	if r == nil {
-		return "another run has deleted the bundle since"
+		return "another run has deleted or ejected the bundle since"
 	}
 	what, who := "has changed the record since", cmp.Or(r.Author, "another run")
 	switch {
 	case r.RollbackTo != nil:
 		what = "has gone back to release " + r.RollbackTo.String() + " since"
+	case r.Shown() == Ejecting:
+		what = "has begun to eject the bundle since"
 	case r.Phase == Deleting:
 		what = "has begun to delete the bundle since"
 	}

@@ -59,7 +59,8 @@ func TestSince(t *testing.T) {
 		"another run has changed the record since":              {Phase: Applying},
 		"bob@desk has gone back to release 41 (7K2M3XYZ) since": {Author: "bob@desk", RollbackTo: &Name{Release: 41, Rollout: "7K2M3XYZ"}},
 		"ada@laptop has begun to delete the bundle since":       {Author: "ada@laptop", Phase: Deleting},
-		"another run has deleted the bundle since":              nil,
+		"another run has deleted or ejected the bundle since":   nil,
+		"another run has begun to eject the bundle since":       {Phase: Deleting, Ejecting: true},
 	} {
 		if got := r.Since(); got != want {
 			t.Errorf("%q, want %q", got, want)

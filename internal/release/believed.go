@@ -10,8 +10,30 @@ import (
 	"hawser.dev/hawser/internal/plan"
 )
 
+// MissingError is wrapped by errors about a Secret that a record names and that is not there, though the record is the current one.
+type MissingError struct {
+	// Secret is "namespace/name".
+	Secret string
+	Err    error
+}
+
+// Error names the Secret.
+func (e *MissingError) Error() string { return "the Secret " + e.Secret + " is missing" }
+
+// Unwrap is the answer of the API server.
+func (e *MissingError) Unwrap() error { return e.Err }
+
+// CodeLostRelease is that of the finding that what a release declared is not there any more.
+const CodeLostRelease = "lost-release"
+
 // Unkept is the finding that the objects of a release cannot be read; none for no error.
 func Unkept(r *Record, err error) diag.Findings {
+	if lost, ok := errors.AsType[*MissingError](err); ok && !errors.Is(err, ErrDamaged) {
+		f := diag.Errorf(CodeLostRelease, "the objects of release %s are no longer kept here: the Secret %s is missing", r.Called(), lost.Secret)
+		f.Why = "what the release declared was in it and nowhere else: what it wrote cannot be written again, nor compared with what is there"
+		f.Fix = "apply its files, which compares with them, and keeps the objects again with the first change; or choose another release with --to"
+		return diag.Findings{f}
+	}
 	if !errors.Is(err, ErrDamaged) {
 		return diag.From(err, "record")
 	}
@@ -33,17 +55,21 @@ func Copy(r Record, objects []object.Object) string {
 // Believed says what a plan does because a kept release says so, and nobody else: what it makes or changes that gives rights, and what
 // it hides. bodies are the objects of that release.
 func Believed(p *plan.Plan, bodies map[object.Ref]object.Object) diag.Findings {
-	var gives, hides []string
+	var gives, hides, runs []string
 	for _, ch := range p.Changes {
 		body, kept := bodies[ch.Ref]
 		if !kept || !ch.Action.Writes() || ch.Action == plan.Delete {
 			continue
 		}
-		if ch.Ref.Grants() {
+		if body.Grants() {
 			gives = append(gives, fmt.Sprintf("%s (%s)", ch.Ref, ch.Action))
 		}
 		if n := len(slices.Compact(slices.Sorted(slices.Values(body.Sensitive)))); n > 0 && !ch.Ref.IsSecret() {
 			hides = append(hides, fmt.Sprintf("%s (%d)", ch.Ref, n))
+		}
+		_, hidden := body.Open()
+		for _, path := range hidden {
+			runs = append(runs, fmt.Sprintf("%s: %s", ch.Ref, path))
 		}
 	}
 	var out diag.Findings
@@ -54,8 +80,16 @@ func Believed(p *plan.Plan, bodies map[object.Ref]object.Object) diag.Findings {
 		out = append(out, f)
 	}
 	if len(hides) > 0 {
-		out = append(out, diag.Finding{Severity: diag.Info, Code: "hidden-by-release", What: "values are hidden because the kept release says that they are secret: " + diag.Few(hides),
-			Why: "nobody else knows any more which values were", Fix: "hawser history diff shows where they are"})
+		f := diag.Warnf("hidden-by-release", "values are hidden because the kept release says that they are secret: %s", diag.Few(hides))
+		f.Why = "nobody else knows any more which values were"
+		f.Fix = "hawser history diff shows where they are"
+		out = append(out, f)
+	}
+	if len(runs) > 0 {
+		f := diag.Warnf("hidden-by-release", "parts of what runs are hidden because the kept release says that they are secret: %s", diag.Few(runs))
+		f.Why = "a secret in a command is no longer known to anybody else; whoever may write Secrets in hawser-system there can hide a command of their own so"
+		f.Fix = "if no command or argument there held a secret, do not go on: apply the files of the former release instead"
+		out = append(out, f)
 	}
 	return out
 }

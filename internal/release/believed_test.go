@@ -14,11 +14,18 @@ import (
 func TestBelieved(t *testing.T) {
 	binding, config := object.Ref{Group: "rbac.authorization.k8s.io", Kind: "ClusterRoleBinding", Name: "evil"}, object.Ref{Kind: "ConfigMap", Namespace: "n", Name: "a"}
 	secret, hook := object.Ref{Kind: "Secret", Namespace: "n", Name: "s"}, object.Ref{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration", Name: "w"}
-	bodies := map[object.Ref]object.Object{binding: {}, config: {Sensitive: []string{"data.a", "data.a", "data.b"}}, secret: {Sensitive: []string{"data.a"}}, hook: {}}
-	p := &plan.Plan{Changes: []plan.Change{{Ref: binding, Action: plan.Create}, {Ref: config, Action: plan.Update}, {Ref: secret, Action: plan.Update}, {Ref: hook, Action: plan.Unchanged}}}
+	space, pod := object.Ref{Kind: "Namespace", Name: "open"}, object.Ref{Kind: "Pod", Namespace: "n", Name: "p"}
+	body := func(r object.Ref, more string, what any) map[string]any {
+		return map[string]any{"apiVersion": strings.TrimPrefix(r.Group+"/v1", "/"), "kind": r.Kind, "metadata": map[string]any{"name": r.Name, "namespace": r.Namespace, "labels": map[string]any{"pod-security.kubernetes.io/enforce": "privileged"}}, more: what}
+	}
+	bodies := map[object.Ref]object.Object{binding: {Body: body(binding, "", nil)}, space: {Body: body(space, "", nil)},
+		pod:    {Body: body(pod, "spec", map[string]any{"containers": []any{map[string]any{"name": "c", "command": []any{"evil"}}}}), Sensitive: []string{`spec.containers[name="c"].command[0]`}},
+		config: {Sensitive: []string{"data.a", "data.a", "data.b"}}, secret: {Sensitive: []string{"data.a"}}, hook: {}}
+	p := &plan.Plan{Changes: []plan.Change{{Ref: binding, Action: plan.Create}, {Ref: config, Action: plan.Update}, {Ref: secret, Action: plan.Update}, {Ref: hook, Action: plan.Unchanged},
+		{Ref: space, Action: plan.Update}, {Ref: pod, Action: plan.Create}}}
 	fs := Believed(p, bodies)
 	text := fmt.Sprint(fs)
-	if len(fs) != 2 || !strings.Contains(text, "ClusterRoleBinding evil (create)") || !strings.Contains(text, "ConfigMap n/a (2)") || strings.Contains(text, "Secret n/s") || strings.Contains(text, "Webhook") {
+	if len(fs) != 3 || len(fs.Warnings()) != 3 || !strings.Contains(text, "Namespace open (update)") || !strings.Contains(text, `Pod n/p: spec.containers[name="c"].command[0]`) || !strings.Contains(text, "ClusterRoleBinding evil (create)") || !strings.Contains(text, "ConfigMap n/a (2)") || strings.Contains(text, "Secret n/s") || strings.Contains(text, "Webhook") {
 		t.Errorf("%s", text)
 	}
 	if fs := Believed(&plan.Plan{Changes: []plan.Change{{Ref: binding, Action: plan.Delete}}}, bodies); len(fs) > 0 {
@@ -26,6 +33,10 @@ func TestBelieved(t *testing.T) {
 	}
 	if f := Unkept(&Record{Release: 4, Rollout: "R"}, fmt.Errorf("cluster a: %w", ErrDamaged)); f[0].Code != "damaged-release" || f[0].Fix == "" || !strings.Contains(f[0].What, "4 (R)") {
 		t.Errorf("%+v", f)
+	}
+	lost := Unkept(&Record{Release: 4, Rollout: "R"}, fmt.Errorf("cluster a: read: %w", &MissingError{Secret: "hawser-system/hawser-x-r4-set-y-0", Err: errors.New("not found")}))
+	if f := lost[0]; f.Code != CodeLostRelease || f.What != "the objects of release 4 (R) are no longer kept here: the Secret hawser-system/hawser-x-r4-set-y-0 is missing" || f.Why == "" || !strings.Contains(f.Fix, "--to") {
+		t.Errorf("%+v", lost)
 	}
 	if Unkept(nil, nil) != nil || Unkept(&Record{}, errors.New("no route"))[0].Code != "record" {
 		t.Error("an error that is no damage is said to be one")

@@ -12,6 +12,7 @@ import (
 
 	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/columns"
+	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
@@ -121,16 +122,22 @@ func (b *Budget) Keep(l BundleListing) error {
 }
 
 // Each gives the current records of a cluster to use, one after the other, as far as what a listing keeps of them is not
-// too much together. The error says which were not read.
+// too much together. The error says which were not read, and of which bundles the record is lost (*LostError).
 func Each(ctx context.Context, store Store, use func(Record)) error {
 	var budget Budget
-	return store.Bundles(ctx, func(rec Record) error {
+	var known []string
+	err := store.Bundles(ctx, func(rec Record) error {
+		known = append(known, rec.Owner)
 		if err := budget.Keep(rec.List("")); err != nil {
 			return err
 		}
 		use(rec)
 		return nil
 	})
+	if err != nil {
+		return err // which records there are is not known
+	}
+	return lost(ctx, store, known)
 }
 
 // KeepRecord counts what a record takes as a whole, and is an error where that is too much together with what was kept before.
@@ -160,13 +167,40 @@ const MaxKept = 102
 // MaxNumber is the greatest number of a revision or a release; after it numbers stay as they are.
 const MaxNumber = 1 << 30
 
+// Bounds of what a record says that is evaluated or asked for later: the text of a health check, and its kinds.
+const (
+	maxCheck = 64 << 10
+	maxKinds = 1000
+)
+
+// bounded refuses a record of which a run would never end.
+func (r *Record) bounded() error {
+	kinds := map[[2]string]bool{}
+	for _, checks := range r.Checks {
+		if slices.ContainsFunc(checks, func(c health.Check) bool { return len(c.Source) > maxCheck }) {
+			return fmt.Errorf("one of its health checks has more than %d KiB", maxCheck>>10)
+		}
+	}
+	for _, o := range slices.Concat(r.Inventory, r.Lent) {
+		kinds[[2]string{o.Ref.Group, o.Ref.Kind}] = true
+	}
+	if len(kinds) > maxKinds {
+		return fmt.Errorf("it names objects of more than %d kinds", maxKinds)
+	}
+	return nil
+}
+
 // numbered refuses a record with a number that nobody counts to, or a phase that is none.
 func (r *Record) numbered() error {
 	d := r.Done
 	if r.RollbackTo != nil && (r.RollbackTo.Release < 0 || r.RollbackTo.Release > MaxNumber) {
 		return fmt.Errorf("%w: the number %d is none that anybody counts to", ErrDamaged, r.RollbackTo.Release)
 	}
-	for _, n := range []int{r.Revision, r.Release, r.Keep, d.Create, d.Update, d.Delete, d.Recreate, d.Adopt, d.Conflict, d.Unknown, d.Release, d.Unchanged, d.Hooks} {
+	numbers := []int{r.Revision, r.Release, r.Keep, d.Create, d.Update, d.Delete, d.Recreate, d.Adopt, d.Conflict, d.Unknown, d.Release, d.Unchanged, d.Hooks}
+	for _, i := range r.Interrupted {
+		numbers = append(numbers, i.numbers()...)
+	}
+	for _, n := range numbers {
 		if n < 0 || n > MaxNumber {
 			return fmt.Errorf("%w: the number %d is none that anybody counts to", ErrDamaged, n)
 		}
@@ -179,15 +213,23 @@ func (r *Record) numbered() error {
 	if !r.Phase.Known() {
 		return fmt.Errorf("%w: %q is no phase", ErrDamaged, r.Phase)
 	}
+	for _, c := range r.Corrections {
+		if c.Phase != "" && !c.Phase.Known() {
+			return fmt.Errorf("%w: %q is no phase", ErrDamaged, c.Phase)
+		}
+	}
 	return nil
 }
 
 // plain refuses a record in which a name is none: it is printed as it is, and orders to a terminal are no part of it.
 func (r *Record) plain() error {
-	names := []string{r.Bundle, r.Owner, r.Fleet, r.Cluster, r.Group, r.ClusterUID, r.Lineage, r.Head, r.Rollout, r.Commit, r.Plan, string(r.Phase), r.ClusterServer, r.Version, r.SetDigest}
+	names := []string{r.Bundle, r.Owner, r.Fleet, r.Cluster, r.Group, r.ClusterUID, r.Lineage, r.Head, r.Learned, r.Rollout, r.Commit, r.Plan, r.PlanFile, string(r.Phase), r.ClusterServer, r.Version, r.SetDigest}
 	names = slices.Concat(names, r.Suspended, r.Unseen, r.Requires, r.Unfinished)
 	if r.RollbackTo != nil {
 		names = append(names, r.RollbackTo.Rollout)
+	}
+	for _, i := range r.Interrupted {
+		names = append(names, i.names()...)
 	}
 	for _, c := range r.Corrections {
 		names = append(names, c.Rollout, c.Version)

@@ -237,3 +237,31 @@ func TestSetBombs(t *testing.T) {
 		}
 	}
 }
+
+// TestRecordIsBounded: a record of more kinds, or with longer health checks, than anybody delivers is damaged.
+func TestRecordIsBounded(t *testing.T) {
+	decoded := func(kinds, check int) error {
+		r := Record{Checks: map[string][]health.Check{"web": {{Name: "x", Group: "example.com", Source: strings.Repeat("x", check)}}}}
+		for i := range kinds {
+			r.Inventory = append(r.Inventory, plan.Owned{Ref: object.Ref{Group: fmt.Sprintf("g%d.io", i), Kind: "K", Name: "n"}, Version: "v1"})
+		}
+		r.V, r.Phase = V, Succeeded
+		_, failed := EncodeRecord(r)
+		data, err := newWriter().json(r).packed(maxRecord)
+		if err == nil {
+			_, err = DecodeRecord(data)
+		}
+		if (err == nil) != (failed == nil) {
+			t.Errorf("what cannot be read is written: %v, %v", err, failed)
+		}
+		return err
+	}
+	if err := decoded(maxKinds, maxCheck); err != nil {
+		t.Error(err)
+	}
+	for what, err := range map[string]error{"kinds": decoded(maxKinds+1, 0), "health checks": decoded(1, maxCheck+1)} {
+		if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}

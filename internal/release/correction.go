@@ -11,7 +11,9 @@ import (
 // Correction notes in the record of a release that what others had changed of it was put right: it is no release of its own.
 type Correction struct {
 	// Rollout is the id of the run.
-	Rollout string    `json:"rollout"`
+	Rollout string `json:"rollout"`
+	// Phase is that of the run; "" in those of before there was one.
+	Phase   Phase     `json:"phase,omitempty"`
 	Started time.Time `json:"started"`
 	// Finished is zero for one that has not come to its end, or did not come to a good one.
 	Finished time.Time   `json:"finished,omitzero"`
@@ -21,10 +23,30 @@ type Correction struct {
 	Done     plan.Counts `json:"done,omitzero"`
 }
 
-// correcting reports whether the last thing that happened to the release is a correction that has not come to a good end.
-func (r *Record) correcting() bool {
-	n := len(r.Corrections)
-	return n > 0 && r.Corrections[n-1].Finished.IsZero()
+// correcting is the last correction of the release, where that has not come to a good end; else nil.
+func (r *Record) correcting() *Correction {
+	if n := len(r.Corrections); n > 0 && r.Corrections[n-1].Finished.IsZero() {
+		return &r.Corrections[n-1]
+	}
+	return nil
+}
+
+// Standing is how a cluster with the record was left: the phase of a correction that has not come to a good end, else the release's own,
+// which no correction changes.
+func (r *Record) Standing() Phase {
+	if c := r.correcting(); c != nil && c.Phase != "" && r.Phase.Complete() {
+		return c.Phase
+	}
+	return r.Phase
+}
+
+// parted gives a correction its phase that has not come to a good end and is of before corrections had one: the record has it in the
+// place of the release's, which had ended well, as none is corrected else.
+func (r *Record) parted() *Record {
+	if c := r.correcting(); c != nil && c.Phase == "" && (r.Phase == Applying || r.Phase == Failed) {
+		c.Phase, r.Phase = r.Phase, Succeeded
+	}
+	return r
 }
 
 // Standard is the record as what live objects are compared with: how its release left them. look: nothing will be written, so
@@ -33,10 +55,8 @@ func (r *Record) Standard(look bool) (standard *Record, why string) {
 	switch {
 	case r == nil:
 		return nil, ""
-	case r.correcting():
-		as := *r
-		as.Phase = Succeeded // a release that had not ended well is not corrected
-		return &as, ""
+	case r.Shown() == Ejecting:
+		return nil, fmt.Sprintf("the eject of revision %d has not ended here: run it again", r.Revision)
 	case r.Phase == Deleting:
 		return nil, fmt.Sprintf("the delete of revision %d has not ended here: run it again", r.Revision)
 	case r.Phase.Open():
@@ -49,13 +69,13 @@ func (r *Record) Standard(look bool) (standard *Record, why string) {
 }
 
 // Corrected is the record of the release while it is put right, and when it has been: run is the run that does it, now what it
-// makes of the record of objects. What was released stays as it was, and so do number, time and author.
+// makes of the record of objects, and its phase. What was released stays as it was, and so do number, phase, time and author.
 func (r *Record) Corrected(run, now Record) Record {
 	out := *r
-	out.Phase, out.Inventory, out.Hooks, out.Unseen, out.Unfinished = now.Phase, now.Inventory, now.Hooks, now.Unseen, now.Unfinished
-	c := Correction{Rollout: run.Rollout, Started: now.Started, Author: run.Author, Message: run.Message, Version: run.Version}
+	out.Inventory, out.Hooks, out.Unseen, out.Unfinished = now.Inventory, now.Hooks, now.Unseen, now.Unfinished
+	c := Correction{Rollout: run.Rollout, Phase: now.Phase, Started: now.Started, Author: run.Author, Message: run.Message, Version: run.Version}
 	notes := slices.Clone(r.Corrections)
-	if r.correcting() {
+	if r.correcting() != nil {
 		notes = notes[:len(notes)-1]
 	}
 	if n := len(now.Corrections); n > 0 && now.Corrections[n-1].Rollout == run.Rollout { // it is closed
@@ -65,5 +85,20 @@ func (r *Record) Corrected(run, now Record) Record {
 	}
 	notes = append(notes, c)
 	out.Corrections = notes[max(0, len(notes)-Retention):]
+	return out
+}
+
+// Unsoaked is the record of a run after whose soak instances are no longer ready: it has failed after all. That of a release which the
+// run (its rollout) corrects keeps its phase, and the note of the correction has it.
+func (r *Record) Unsoaked(rollout string, corrects bool, unready []string) Record {
+	out := *r
+	last := len(r.Corrections) - 1
+	switch {
+	case !corrects:
+		out.Phase, out.Unfinished = Failed, unready
+	case last >= 0 && r.Corrections[last].Rollout == rollout: // else it did nothing here
+		out.Unfinished, out.Corrections = unready, slices.Clone(r.Corrections)
+		out.Corrections[last].Phase, out.Corrections[last].Finished = Failed, time.Time{}
+	}
 	return out
 }

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -23,8 +24,9 @@ func TestStandard(t *testing.T) {
 		"it failed":                       {&Record{Phase: Failed, Revision: 3}, false, "", "revision 3 failed here: apply again, or roll back"},
 		"it has not ended":                {&Record{Phase: Applying, Revision: 3}, true, "", "revision 3 has not ended here"},
 		"its delete has not ended":        {&Record{Phase: Deleting, Revision: 3}, true, "", "the delete of revision 3 has not ended here"},
-		"a correction goes on":            {&Record{Phase: Applying, Corrections: []Correction{{}}}, false, Succeeded, ""},
-		"a correction failed":             {&Record{Phase: Failed, Corrections: []Correction{{}}}, false, Succeeded, ""},
+		"its eject has not ended":         {&Record{Phase: Deleting, Ejecting: true, Revision: 3}, true, "", "the eject of revision 3 has not ended here"},
+		"a correction goes on":            {&Record{Phase: Succeeded, Corrections: []Correction{{Phase: Applying}}}, false, Succeeded, ""},
+		"a correction failed":             {&Record{Phase: Written, Corrections: []Correction{{Phase: Failed}}}, false, Written, ""},
 		"it failed after a correction":    {&Record{Phase: Failed, Corrections: []Correction{{Finished: time.Unix(1, 0)}}}, false, "", "failed here"},
 		"an apply after one that stopped": {&Record{Phase: Applying}, false, "", "has not ended here"},
 	} {
@@ -35,26 +37,32 @@ func TestStandard(t *testing.T) {
 	}
 }
 
-// A correction is a note in the release's record, which stays what it was; the note is finished when the correction ended well, and
+// A correction is a note in the release's record, which stays what it was, its phase too; the note is finished when the correction ended well, and
 // one that goes on takes the place of the one that stopped. At most Retention are kept.
 func TestCorrected(t *testing.T) {
 	at := func(s int64) time.Time { return time.Unix(s, 0).UTC() }
 	before := Record{Revision: 7, Release: 42, Rollout: "7K2M3XYZ", Author: "ci", Message: "autumn", Phase: Succeeded, Started: at(1), Finished: at(2), SetDigest: "set", Head: "head"}
 	run := Record{Rollout: "RUN1", Author: "ada", Message: "incident", Version: "test"}
 	open := before.Corrected(run, Record{Phase: Applying, Started: at(10), Revision: 8, Inventory: []plan.Owned{{}}})
-	if open.Phase != Applying || len(open.Inventory) != 1 || open.Revision != 7 || open.Author != "ci" || open.SetDigest != "set" || !open.Finished.Equal(at(2)) || !open.correcting() {
+	if open.Phase != Succeeded || open.Standing() != Applying || len(open.Inventory) != 1 || open.Revision != 7 || open.Author != "ci" || open.SetDigest != "set" || !open.Finished.Equal(at(2)) {
 		t.Errorf("%+v", open)
 	}
 	closing := open
-	closing.Phase, closing.Finished, closing.Done = Succeeded, at(12), plan.Counts{Update: 1}
+	closing.Phase, closing.Finished, closing.Done = Written, at(12), plan.Counts{Update: 1}
 	closed := before.Corrected(run, closing)
-	if n := closed.Corrections; len(n) != 1 || n[0] != (Correction{"RUN1", at(10), at(12), "ada", "incident", "test", plan.Counts{Update: 1}}) || !closed.Finished.Equal(at(2)) || closed.Done != (plan.Counts{}) {
+	if n := closed.Corrections; len(n) != 1 || n[0] != (Correction{"RUN1", Written, at(10), at(12), "ada", "incident", "test", plan.Counts{Update: 1}}) || closed.Phase != Succeeded || closed.Standing() != Succeeded || !closed.Finished.Equal(at(2)) || closed.Done != (plan.Counts{}) {
 		t.Errorf("%+v", closed)
 	}
 	closing.Phase = Failed
 	failed := before.Corrected(run, closing)
-	if !failed.correcting() || failed.Phase != Failed {
+	if failed.Phase != Succeeded || failed.Standing() != Failed || !failed.Corrections[0].Finished.IsZero() {
 		t.Errorf("%+v", failed)
+	}
+	unwaited := before
+	unwaited.Phase = Written
+	closing.Phase = Succeeded
+	if got := unwaited.Corrected(run, closing); got.Phase != Written || got.Standing() != Written || got.Corrections[0].Phase != Succeeded {
+		t.Errorf("%+v", got)
 	}
 	if again := failed.Corrected(Record{Rollout: "RUN2"}, Record{Phase: Applying, Started: at(20)}); len(again.Corrections) != 1 || again.Corrections[0].Rollout != "RUN2" {
 		t.Errorf("%+v", again.Corrections)
@@ -65,5 +73,75 @@ func TestCorrected(t *testing.T) {
 	}
 	if n := many.Corrected(run, Record{}).Corrections; len(n) != Retention || n[Retention-1].Rollout != "RUN1" || len(many.Corrections) != 2*Retention {
 		t.Errorf("%d", len(n))
+	}
+}
+
+// What is no longer ready after a soak makes the run fail after all: the release, or the correction alone that the run is.
+func TestUnsoaked(t *testing.T) {
+	at := time.Unix(1, 0)
+	notes := []Correction{{Rollout: "C1", Phase: Succeeded, Finished: at}, {Rollout: "C2", Phase: Succeeded, Finished: at}}
+	rec := Record{Rollout: "R", Phase: Succeeded, Corrections: notes}
+	for name, c := range map[string]struct {
+		rollout         string
+		corrects        bool
+		phase, standing Phase
+		unready         int
+	}{
+		"a release":                    {"R", false, Failed, Failed, 1},
+		"a release after corrections":  {"R2", false, Failed, Failed, 1},
+		"a correction":                 {"C2", true, Succeeded, Failed, 1},
+		"one that had nothing to do":   {"C3", true, Succeeded, Succeeded, 0},
+		"a correction before the last": {"C1", true, Succeeded, Succeeded, 0},
+	} {
+		got := rec.Unsoaked(c.rollout, c.corrects, []string{"web"})
+		if got.Phase != c.phase || got.Standing() != c.standing || len(got.Unfinished) != c.unready || notes[1].Phase != Succeeded || notes[1].Finished.IsZero() {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// Before corrections had a phase of their own it stood in the place of the release's: such a record, and such a revision that is
+// kept, is read as what it means. One that ended well has nothing to be parted.
+func TestCorrectionsOfBefore(t *testing.T) {
+	at := time.Unix(1, 0).UTC()
+	for name, c := range map[string]struct {
+		stored          Phase
+		notes           []Correction
+		phase, standing Phase
+	}{
+		"it failed":                     {Failed, []Correction{{Finished: at}, {Rollout: "C"}}, Succeeded, Failed},
+		"it died":                       {Applying, []Correction{{Rollout: "C"}}, Succeeded, Applying},
+		"it ended well":                 {Succeeded, []Correction{{Rollout: "C", Finished: at}}, Succeeded, Succeeded},
+		"nobody waited":                 {Written, []Correction{{Rollout: "C", Finished: at}}, Written, Written},
+		"the release failed, without":   {Failed, nil, Failed, Failed},
+		"its soak failed after one":     {Failed, []Correction{{Rollout: "C", Finished: at}}, Failed, Failed},
+		"it is deleted":                 {Deleting, []Correction{{Rollout: "C"}}, Deleting, Deleting},
+		"it failed, and has a phase":    {Succeeded, []Correction{{Rollout: "C", Phase: Failed}}, Succeeded, Failed},
+		"a revision learned it by head": {Succeeded, []Correction{{Rollout: "C"}}, Succeeded, Succeeded},
+	} {
+		r := Record{Owner: "o", Revision: 3, Phase: c.stored, Corrections: c.notes}
+		data, err := EncodeRecord(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		current, err := DecodeRecord(data)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if data, err = EncodeRevision(r, nil); err != nil {
+			t.Fatal(err)
+		}
+		kept, err := DecodeRevisionRecord(data, "o", 3, c.stored)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for where, got := range map[string]*Record{"current": current, "kept": kept} {
+			if got.Phase != c.phase || got.Standing() != c.standing {
+				t.Errorf("%s, %s: %s, standing %s", name, where, got.Phase, got.Standing())
+			}
+		}
+	}
+	if _, err := DecodeRecord(packedText(t, `{"v":1,"phase":"succeeded","corrections":[{"phase":"\u001b"}]}`)); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a phase that is none: %v", err)
 	}
 }

@@ -41,7 +41,7 @@ func (r *Record) Declared(objects []object.Scoped) ([]plan.Desired, diag.Finding
 	}
 	if !r.Phase.Complete() && (!whole || len(kept) > 0) {
 		f := diag.Errorf("release-incomplete", "revision %d failed here before everything was as it declared", r.Revision)
-		f.Why = "some of its objects were never written, or are from before it: nobody can go back to that"
+		f.Because("some of its objects were never written, or are from before it: nobody can go back to that")
 		f.Fix = "choose another release with --to; hawser history shows which there are"
 		return nil, diag.Findings{f}
 	}
@@ -54,7 +54,7 @@ func (r *Record) Declared(objects []object.Scoped) ([]plan.Desired, diag.Finding
 // Resume gives a record that goes back to what r says the part that is not about objects: whose files it was, which commit, what
 // the values were. What was made up is what is kept now; only of instances that have nothing is it as r says.
 func (r *Record) Resume(next *Record) {
-	next.Head, next.Commit, next.Origins, next.Keep, next.Requires = r.Head, r.Commit, r.Origins, r.Keep, r.Requires
+	next.Head, next.Learned, next.Commit, next.Origins, next.Keep, next.Requires = r.Head, r.Learned, r.Commit, r.Origins, r.Keep, r.Requires
 	made, marks := map[string]string{}, map[string][]chance.Mark{}
 	for _, from := range []*Record{r, next} {
 		maps.Copy(made, from.Made)
@@ -67,7 +67,7 @@ func (r *Record) Resume(next *Record) {
 // returns the digests of what the inventory has of them, and of what the record does not have.
 func (r *Record) Unapplied(declared map[object.Ref]object.Object) map[object.Ref]string {
 	out := map[object.Ref]string{}
-	if r.Phase.Complete() {
+	if r.Standing().Complete() {
 		return out
 	}
 	for _, o := range r.Inventory {

@@ -70,6 +70,9 @@ func EncodeRecord(r Record) ([]byte, error) {
 	if r.V == 0 {
 		r.V = V
 	}
+	if err := r.bounded(); err != nil {
+		return nil, fmt.Errorf("the release cannot be kept: %w", err)
+	}
 	return newWriter().json(r).packed(maxRecord)
 }
 
@@ -79,7 +82,11 @@ func DecodeRecord(data []byte) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decodeRecord(text)
+	r, err := decodeRecord(text)
+	if err != nil {
+		return nil, err
+	}
+	return r.parted(), nil
 }
 
 func decodeRecord(text []byte) (*Record, error) {
@@ -105,6 +112,9 @@ func decodeRecord(text []byte) (*Record, error) {
 	}
 	if err := r.numbered(); err != nil {
 		return nil, err
+	}
+	if err := r.bounded(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return &r, nil
 }
@@ -144,7 +154,7 @@ func EncodeRevision(r Record, objects []object.Object) ([]byte, error) {
 }
 
 // DecodeRevisionRecord reads the record alone of a stored revision: that of the owner and number, with the phase that is known
-// of it now.
+// of it now; where that is an open one, of a correction that has not ended, the one that its release ended with.
 func DecodeRevisionRecord(data []byte, owner string, revision int, phase Phase) (*Record, error) {
 	text, err := unpack(data, maxSet)
 	if err != nil {
@@ -171,8 +181,10 @@ func DecodeRevisionRecord(data []byte, owner string, revision int, phase Phase) 
 	if r.Owner != owner || r.Revision != revision || !phase.Known() {
 		return nil, fmt.Errorf("%w: what is kept as revision %d (%q) of %s is revision %d of %s", ErrDamaged, revision, phase, owner, r.Revision, r.Owner)
 	}
-	r.Phase = phase
-	return r, nil
+	if !phase.Open() {
+		r.Phase = phase
+	}
+	return r.parted(), nil
 }
 
 // DecodeRevision reads a stored revision. Integers in objects are int64, as everywhere. The error is a *NewerError

@@ -26,8 +26,26 @@ type Listing struct {
 	Fleet string `json:"-"`
 }
 
-// Own are the bundles that the run's fleet delivered, or a run without one did, sorted; a warning names those of others.
+// CodeBundlesUnknown is that of the finding that nobody knows which bundles a cluster has.
+const CodeBundlesUnknown = "bundles-unknown"
+
+// Own are the bundles that the run's fleet delivered, or a run without one did, sorted; warnings name those of others, and the clusters of
+// which nobody knows what they have. Of one that does not answer each bundle tells by itself, where there is any.
 func (l *Listing) Own() ([]string, diag.Findings) {
+	names, findings := l.own()
+	for _, c := range l.Clusters {
+		if c.Unknown == "" && (c.Unreachable == "" || len(names) > 0) {
+			continue
+		}
+		f := diag.Warnf(CodeBundlesUnknown, "nobody knows which bundles the cluster has")
+		f.Cluster, f.Why = c.Cluster, strings.TrimPrefix(cmp.Or(c.Unknown, "it does not answer: "+c.Unreachable), "cluster "+c.Cluster+": ")
+		f.Fix = "mend that; what is named is looked at all the same, as far as it can be: hawser drift BUNDLE"
+		findings = append(findings, f)
+	}
+	return names, findings
+}
+
+func (l *Listing) own() ([]string, diag.Findings) {
 	own, others := map[string]bool{}, map[string]string{}
 	for _, c := range l.Clusters {
 		for _, b := range c.Bundles {
@@ -110,7 +128,7 @@ type ListedObject struct {
 // List is what the record says of its bundle; atWork is who is at work on it. Instances are in the order of their names,
 // their objects in that of the inventory; objects of hooks are none of theirs.
 func (r Record) List(atWork string) BundleListing {
-	out := BundleListing{Bundle: r.Bundle, Fleet: r.Fleet, Revision: r.Revision, Release: r.Release, Phase: r.Phase, At: r.Finished, Author: r.Author, Message: r.Message,
+	out := BundleListing{Bundle: r.Bundle, Fleet: r.Fleet, Revision: r.Revision, Release: r.Release, Phase: r.Shown(), At: r.Finished, Author: r.Author, Message: r.Message,
 		InProgress: atWork, Origins: r.Origins, Instances: []InstanceListing{}}
 	if out.At.IsZero() {
 		out.At = r.Started
@@ -146,10 +164,10 @@ func (r Record) List(atWork string) BundleListing {
 
 // endOf is how the run ended for one instance. Where nobody noted which ones failed, all did.
 func (r Record) endOf(instance string) Phase {
-	if r.Phase == Failed && len(r.Unfinished) > 0 && !slices.Contains(r.Unfinished, instance) {
+	if r.Standing() == Failed && len(r.Unfinished) > 0 && !slices.Contains(r.Unfinished, instance) {
 		return Succeeded
 	}
-	return r.Phase
+	return r.Shown()
 }
 
 // InstancesOf are the instances that some objects belong to, as the changes of a plan or an inventory say, and others

@@ -133,3 +133,18 @@ func TestListingOwn(t *testing.T) {
 		t.Errorf("%+v", others)
 	}
 }
+
+// Clusters of which nobody knows what they have are named by what looks at all bundles; one that does not answer only where no bundle tells.
+func TestOwnNamesTheUnknown(t *testing.T) {
+	right := "cluster eu: the right to list secrets in namespace hawser-system is missing; all roles a bundle needs: hawser fleet check"
+	l := release.Listing{Clusters: []release.ClusterListing{{Cluster: "eu", Unknown: right}, {Cluster: "us", Unreachable: "i/o timeout"}}}
+	names, fs := l.Own()
+	if len(names) != 0 || len(fs) != 2 || fs[0].Cluster != "eu" || !strings.HasPrefix(fs[0].Why, "the right to list secrets in namespace hawser-system is missing") ||
+		fs[1].Cluster != "us" || !strings.Contains(fs[1].Why, "i/o timeout") {
+		t.Errorf("%v %+v", names, fs)
+	}
+	l.Clusters = append(l.Clusters, release.ClusterListing{Cluster: "a", Bundles: []release.BundleListing{{Bundle: "shop"}}})
+	if names, fs = l.Own(); len(names) != 1 || len(fs) != 1 || fs[0].Cluster != "eu" || fs[0].Code != release.CodeBundlesUnknown {
+		t.Errorf("%v %+v", names, fs)
+	}
+}

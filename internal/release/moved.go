@@ -22,6 +22,16 @@ func lasting(o plan.Owned) bool { return o.Hook == nil && !o.OwnNamespace }
 // it moved there, or the bundle was renamed. live is what was observed of the record's objects. A record that cannot be read
 // proves nothing.
 func MovedTo(ctx context.Context, store Store, rec Record, live map[object.Ref]plan.Live) map[object.Ref]string {
+	return movedTo(ctx, store, rec, live, func(Record) bool { return true })
+}
+
+// Given are those of MovedTo that the other bundle has because the files say so: what it took back by going back to a release of its
+// own is still this one's, as its record says.
+func Given(ctx context.Context, store Store, rec Record, live map[object.Ref]plan.Live) map[object.Ref]string {
+	return movedTo(ctx, store, rec, live, func(heir Record) bool { return heir.RollbackTo == nil })
+}
+
+func movedTo(ctx context.Context, store Store, rec Record, live map[object.Ref]plan.Live, counts func(heir Record) bool) map[object.Ref]string {
 	out, heirs := map[object.Ref]string{}, map[string]*Record{}
 	for _, o := range rec.Inventory {
 		l := live[o.Ref]
@@ -33,7 +43,7 @@ func MovedTo(ctx context.Context, store Store, rec Record, live map[object.Ref]p
 			heirs[owner], _, _ = store.Current(ctx, owner)
 		}
 		heir := heirs[owner]
-		if heir != nil && rec.together(*heir) && slices.ContainsFunc(heir.Inventory, func(h plan.Owned) bool { return h.Ref == o.Ref && h.UID == l.UID }) {
+		if heir != nil && rec.together(*heir) && counts(*heir) && slices.ContainsFunc(heir.Inventory, func(h plan.Owned) bool { return h.Ref == o.Ref && h.UID == l.UID }) {
 			out[o.Ref] = heir.Bundle
 		}
 	}

@@ -42,6 +42,17 @@ func TestMovedTo(t *testing.T) {
 	for i, l := range []plan.Live{by("new", "uid-a"), by("other", "uid-b"), by("new", "uid-c"), {Found: true, UID: "uid-d", Own: "e"}, by("none", "uid-e")} {
 		live[old.Inventory[i].Ref] = l
 	}
+	if given := release.Given(t.Context(), store, old, live); len(given) != 1 {
+		t.Errorf("%v", given)
+	}
+	back, h, err := store.Current(t.Context(), object.OwnerID("", "", "new"))
+	if err == nil {
+		back.RollbackTo = &release.Name{Release: 1}
+		_, err = store.Put(t.Context(), *back, nil, h)
+	}
+	if given := release.Given(t.Context(), store, old, live); err != nil || len(given) != 0 {
+		t.Errorf("what a rollback took back was not given: %v %v", err, given)
+	}
 	got := release.MovedTo(t.Context(), store, old, live)
 	if len(got) != 1 || got[old.Inventory[0].Ref] != "new" {
 		t.Errorf("%v", got)

@@ -82,7 +82,8 @@ func Leaping(records []*Record) diag.Findings {
 // Continues is the number over the fleet and the rollout of a run whose records will be as next: selected are the records of
 // its clusters, settled tells which of these it does not change, left are those of others as far as they were read, nil for none. It is the next number and next's own rollout,
 // unless the run takes the newest release on to clusters that are not in it yet, as a pipeline does that goes
-// wave by wave, or as one that went until a wave and goes on: then it is that one. A rollback goes on with one to the same release also where that failed or died. Numbers that do not
+// wave by wave, as one that went until a wave and goes on, or after one that died: then it is that one. A rollback goes on with one to the same release, and
+// a saved plan with what it began itself, also where that failed. Numbers that do not
 // count (Leaping) are nobody's.
 func Continues(next Record, selected, left []*Record, settled func(cluster string) bool) (number int, rollout string) {
 	highest := counted(slices.Concat(selected, left))
@@ -91,7 +92,7 @@ func Continues(next Record, selected, left []*Record, settled func(cluster strin
 			continue
 		}
 		goesOn := next.Phase == Applying && r.Rollout != "" && r.RollbackTo.String() == next.RollbackTo.String() &&
-			(next.RollbackTo != nil || r.Phase.Complete() && r.Head == next.Head)
+			(next.RollbackTo != nil || (r.Phase.Complete() || r.Phase == Applying && r.PlanFile == next.PlanFile) && r.Head == next.Head || next.PlanFile != "" && r.PlanFile == next.PlanFile)
 		if i >= len(left) && (!goesOn || r.Phase.Complete() && !settled(r.Cluster)) { // it is in the release, and changed anew
 			rollout = ""
 			break

@@ -81,6 +81,9 @@ func TestContinues(t *testing.T) {
 	failed := func(r *Record) *Record { r.Phase = Failed; return r }
 	open := func(r *Record) *Record { r.Phase = Applying; return r }
 	headed := func(head string, r *Record) *Record { r.Head = head; return r }
+	of := func(plan string, r *Record) *Record { r.PlanFile = plan; return r }
+	saved := func(r Record) Record { r.PlanFile = "plan"; return r }
+	learned := func(r *Record) *Record { r.Learned = "new"; return r }
 	for name, c := range map[string]struct {
 		next           Record
 		selected, left []*Record
@@ -93,6 +96,7 @@ func TestContinues(t *testing.T) {
 		"the next wave, first time":          {next, []*Record{nil}, []*Record{rec(1, "new", Written), nil}, 1, "theirs"},
 		"changed meanwhile":                  {next, []*Record{rec(3, "old", Succeeded)}, []*Record{rec(4, "other", Succeeded)}, 5, "own"},
 		"the first wave failed":              {next, []*Record{rec(3, "old", Succeeded)}, []*Record{rec(4, "new", Failed)}, 5, "own"},
+		"the newest has learned the files":   {next, []*Record{rec(3, "old", Succeeded)}, []*Record{learned(rec(4, "other", Succeeded))}, 5, "own"},
 		"in it already":                      {next, []*Record{rec(4, "new", Succeeded)}, []*Record{rec(4, "new", Succeeded)}, 5, "own"},
 		"went until the first wave":          {next, []*Record{rec(4, "new", Succeeded).On("settled"), rec(3, "old", Succeeded)}, nil, 4, "theirs"},
 		"until it, and drifted since":        {next, []*Record{rec(4, "new", Succeeded), rec(3, "old", Succeeded)}, nil, 5, "own"},
@@ -108,6 +112,9 @@ func TestContinues(t *testing.T) {
 		"the rollback's first wave is there": {back(1), []*Record{backAt(4, 1).On("settled"), rec(3, "old", Succeeded)}, nil, 4, "theirs"},
 		"a rollback over other files":        {back(1), []*Record{rec(3, "old", Succeeded)}, []*Record{headed("other", backAt(4, 1))}, 4, "theirs"},
 		"applied since the rollback's wave":  {back(1), []*Record{rec(5, "old", Succeeded)}, []*Record{backAt(4, 1)}, 6, "own"},
+		"the saved plan died":                {saved(next), []*Record{rec(3, "old", Succeeded), of("plan", open(rec(4, "new", Applying)))}, nil, 4, "theirs"},
+		"the saved plan failed":              {saved(next), []*Record{of("plan", rec(4, "new", Succeeded)).On("settled"), of("plan", failed(rec(4, "new", Failed)))}, nil, 4, "theirs"},
+		"another saved plan died":            {saved(next), []*Record{rec(3, "old", Succeeded), of("other", rec(4, "new", Applying))}, nil, 5, "own"},
 		"deleted":                            {deleting, []*Record{rec(3, "new", Succeeded)}, []*Record{rec(4, "new", Succeeded)}, 5, "own"},
 		"a damaged one":                      {next, []*Record{rec(3, "old", Succeeded), rec(MaxNumber, "old", Succeeded), rec(2, "old", Succeeded)}, nil, 4, "own"},
 		"a damaged one that is left":         {next, []*Record{rec(3, "old", Succeeded)}, []*Record{rec(MaxNumber-1, "new", Succeeded), rec(4, "new", Succeeded)}, 4, "theirs"},

@@ -31,6 +31,8 @@ const (
 	Applying Phase = "applying"
 	// Deleting is open like Applying; everything in the inventory is to go.
 	Deleting Phase = "deleting"
+	// Ejecting is how Deleting is shown where the run was to leave the objects as they are; no record has it.
+	Ejecting Phase = "ejecting"
 	// Succeeded is closed: everything was written and got ready.
 	Succeeded Phase = "succeeded"
 	// Written is closed: everything was written, and nobody waited until it was ready.
@@ -40,13 +42,13 @@ const (
 )
 
 // Open reports whether the record's run has not ended: the cluster may hold anything the inventory names.
-func (p Phase) Open() bool { return p == Applying || p == Deleting }
+func (p Phase) Open() bool { return p == Applying || p == Deleting || p == Ejecting }
 
 // Complete reports whether everything that the run was to write is there.
 func (p Phase) Complete() bool { return p == Succeeded || p == Written }
 
-// Known reports whether the phase is one of those above.
-func (p Phase) Known() bool { return p.Open() || p.Complete() || p == Failed }
+// Known reports whether the phase is one of those above that records have.
+func (p Phase) Known() bool { return p.Open() && p != Ejecting || p.Complete() || p == Failed }
 
 // Record is one revision of a bundle on one cluster.
 type Record struct {
@@ -71,7 +73,9 @@ type Record struct {
 	// Release is the number of the release over the fleet; 0 in records of before there were any, see Number.
 	Release int `json:"release,omitempty"`
 	// Head is the digest of the bundle's files, its locked sources and the rollout; Rollout the id of the run.
-	Head    string `json:"head"`
+	Head string `json:"head"`
+	// Learned is the digest of the newest files that changed nothing here, "" where that is Head; earlier versions wrote it in its place.
+	Learned string `json:"learned,omitempty"`
 	Rollout string `json:"rollout"`
 	Phase   Phase  `json:"phase"`
 	// Ejecting: the run was to leave the objects to themselves, without our marks.
@@ -89,6 +93,8 @@ type Record struct {
 	// Plan is the digest of the fleet's plan that was carried out, Done what was done here.
 	Plan string      `json:"plan,omitempty"`
 	Done plan.Counts `json:"done,omitzero"`
+	// PlanFile names the saved plan that the run carried out (planfile.File.ID), "" for none: the same file goes on with it.
+	PlanFile string `json:"planFile,omitempty"`
 	// Inputs are the inputs digests by instance: equal digest = the recorded Set is taken and nothing is rendered.
 	Inputs map[string]string `json:"inputs,omitempty"`
 	// Sources are what was resolved, by instance, for people: "module web 0.0.0-devel sha256:…".
@@ -118,6 +124,9 @@ type Record struct {
 	Marks map[string][]chance.Mark `json:"marks,omitempty"`
 	// Unfinished are the instances of which a failed run left something undone or not ready, where it is known which.
 	Unfinished []string `json:"unfinished,omitempty"`
+	// Preceded: a release before this one succeeded here, so that there is one to go back to. False in records of before there
+	// was this.
+	Preceded bool `json:"preceded,omitempty"`
 	// Keep is the number of revisions that are kept of the bundle, 0 for Retention.
 	Keep int `json:"keep,omitempty"`
 	// Requires are the bundles that this one requires.
@@ -126,8 +135,14 @@ type Record struct {
 	Depends map[string][]string `json:"depends,omitempty"`
 	// RollbackTo is the release that was gone back to, nil for what was rendered from files.
 	RollbackTo *Name `json:"rollbackTo,omitempty"`
+	// Rebuilt: the record before this one was lost, so that nobody knows which releases came to the cluster before.
+	Rebuilt bool `json:"rebuilt,omitempty"`
+	// Interrupted are the runs before this one that died and that others went over, the last one last; at most Retention.
+	Interrupted []Interruption `json:"interrupted,omitempty"`
 	// Corrections tell when what others had changed of the release was put right, the last one last; at most Retention.
 	Corrections []Correction `json:"corrections,omitempty"`
+	// Approvals are those of the waves up to this cluster's that were wanted.
+	Approvals []Approval `json:"approvals,omitempty"`
 }
 
 // Name names a release over the fleet.
@@ -149,9 +164,18 @@ func (n *Name) String() string {
 }
 
 // Reached reports whether a cluster with this record stands where a rollback to the release brings it: in the release, in a rollback
-// to it, or at an older one, which is what it had then. Nothing is reached of nil.
+// to it, or at an older one, which is what it had then: a release of before there were numbers is older than one with a number. Nothing
+// is reached of nil.
 func (n *Name) Reached(rec Record) bool {
-	return n != nil && (rec.Rollout == n.Rollout || rec.RollbackTo != nil && rec.RollbackTo.Rollout == n.Rollout || 0 < rec.Release && rec.Release < n.Release)
+	return n != nil && (rec.Rollout == n.Rollout || rec.RollbackTo != nil && rec.RollbackTo.Rollout == n.Rollout || rec.Release < n.Release)
+}
+
+// Shown is the record's phase for people: of a run that was to end with an eject, that it is ejecting.
+func (r *Record) Shown() Phase {
+	if r.Phase == Deleting && r.Ejecting {
+		return Ejecting
+	}
+	return r.Standing()
 }
 
 // ReadyBefore reports whether an instance that is suspended now was ready when it was last delivered. A nil record knows
@@ -161,7 +185,7 @@ func (r *Record) ReadyBefore(instance string) bool {
 		return false
 	}
 	_, delivered := r.Inputs[instance]
-	return delivered && (r.Phase == Succeeded || slices.Contains(r.Suspended, instance))
+	return delivered && (r.Standing() == Succeeded || slices.Contains(r.Suspended, instance))
 }
 
 // Delivered reports whether the release has the instance. A nil record has none.
@@ -179,8 +203,11 @@ func (r *Record) Stands(now *Record) bool {
 	if r == nil || now == nil {
 		return r == now
 	}
-	return r.Revision == now.Revision && r.Rollout == now.Rollout && r.Head == now.Head && r.Phase == now.Phase
+	return r.Revision == now.Revision && r.Rollout == now.Rollout && r.Has() == now.Has() && r.Standing() == now.Standing()
 }
+
+// Has is the digest of the newest files that the cluster has, whether they changed something here or not.
+func (r *Record) Has() string { return cmp.Or(r.Learned, r.Head) }
 
 // Refs are the objects that a record names: its inventory, and what its hooks are made of. A nil record names none.
 func (r *Record) Refs() []object.Ref {
@@ -208,12 +235,30 @@ func (r *Record) Number() int {
 	return cmp.Or(r.Release, r.Revision)
 }
 
+// Saved is the saved plan whose run left the cluster as it is, "" for none: a correction since that has not ended well is another
+// run's. A nil record has none.
+func (r *Record) Saved() string {
+	if r == nil || r.correcting() != nil {
+		return ""
+	}
+	return r.PlanFile
+}
+
+// Intends are the digests of what the run was to write, or left as it was.
+func (r *Record) Intends() map[object.Ref]string {
+	out := map[object.Ref]string{}
+	for _, o := range r.Inventory {
+		out[o.Ref] = o.Digest
+	}
+	return out
+}
+
 // Called is how people name the record's release.
 func (r *Record) Called() *Name { return &Name{Release: r.Number(), Rollout: r.Rollout} }
 
 // Unended are the inputs digests of a run that has not done everything, nil of one that has.
 func (r *Record) Unended() map[string]string {
-	if r.Phase.Complete() {
+	if r.Standing().Complete() {
 		return nil
 	}
 	return r.Inputs
@@ -293,8 +338,10 @@ func (r *Record) OnlyIn(instance, namespace string) bool {
 	return inside
 }
 
-// Carry takes over what an earlier record says of the suspended instances.
+// Carry takes over what an earlier record says of the suspended instances, of runs that died, its own among them, and whether a release
+// has succeeded here.
 func (r *Record) Carry(before Record) {
+	r.Interrupted, r.Preceded = before.interruptedBy(*r), before.Preceded || before.Phase == Succeeded
 	for _, name := range r.Suspended {
 		if key, known := before.Inputs[name]; known {
 			r.Inputs[name], r.Sources[name] = key, before.Sources[name]
@@ -336,7 +383,7 @@ func (e *LockedError) Unwrap() error { return ErrLocked }
 // AtWork is what a plan says while somebody is at work on the bundle.
 func AtWork(who string) diag.Finding {
 	f := diag.Warnf("in-progress", "%s is at work on this bundle", who)
-	f.Why = "what is planned may be something else when that run has ended"
+	f.Because("what is planned may be something else when that run has ended")
 	f.Fix = "wait until it has: an apply or a delete is refused until then; hawser status shows when"
 	return f
 }
@@ -402,7 +449,8 @@ type Store interface {
 
 // History is what a Store that keeps earlier revisions can do besides.
 type History interface {
-	// Revisions gives the records of the kept revisions to each, newest first; the current one only once it is closed.
+	// Revisions gives the records of the kept revisions to each, newest first, as their releases ended; the current one only once its
+	// release has, whether or not it is being corrected.
 	// Nothing is kept of one when the next is read. An error of each ends it.
 	Revisions(ctx context.Context, owner string, each func(Record) error) error
 }

@@ -2,6 +2,7 @@ package release
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +15,8 @@ import (
 
 // Standing is the state of an object that the inventory names, as it was observed; judged is what health says of it: what waiting
 // cannot heal has failed. What
-// could not be looked at is unknown, never missing. drifted: somebody changed or removed what we declared.
+// could not be looked at is unknown, never missing; what is being deleted is not ready. drifted: somebody changed or removed what we declared,
+// or put another object in its place.
 func Standing(o plan.Owned, live plan.Live, judged health.Status) (state health.Status, drifted bool) {
 	switch {
 	case !live.Found && live.Unseen != "":
@@ -23,10 +25,25 @@ func Standing(o plan.Owned, live plan.Live, judged health.Status) (state health.
 		return health.Status{State: health.Ready, Reason: health.DoneAndGone}, false
 	case !live.Found:
 		return health.Status{State: health.Missing, Reason: "not in the cluster"}, false
-	case !live.Terminating && live.ResourceVersion != o.ResourceVersion && live.Own != o.Own && !o.Once && !live.Yielded:
-		return judged.Settled(), true
+	case live.Terminating && (judged.State == "" || judged.State == health.Ready):
+		return health.Status{State: health.Terminating, Reason: "is being deleted"}, false
+	case live.Terminating || o.Once:
+		return judged.Settled(), false
 	}
-	return judged.Settled(), false
+	replaced := o.UID != "" && live.UID != o.UID
+	return judged.Settled(), replaced || live.ResourceVersion != o.ResourceVersion && live.Own != o.Own && !live.Yielded
+}
+
+// Standings are the states of the objects that a run wrote and that were looked at since (live), by object; judged is what health says,
+// which stays for the others.
+func Standings(inventory []plan.Owned, live map[object.Ref]plan.Live, judged map[object.Ref]health.Status) map[object.Ref]health.Status {
+	out := maps.Clone(judged)
+	for _, o := range inventory {
+		if l, looked := live[o.Ref]; looked && o.UID != "" {
+			out[o.Ref], _ = Standing(o, l, judged[o.Ref])
+		}
+	}
+	return out
 }
 
 // End is when the run of the record ended; zero for nil, and for one that did not.
@@ -41,11 +58,11 @@ func (r *Record) End() time.Time {
 // It is "" for one that succeeded, one that has not ended, and nil.
 func (r *Record) Unready() string {
 	switch {
-	case r != nil && r.Phase == Written:
+	case r != nil && r.Standing() == Written:
 		return "the last run did not wait until it was ready"
-	case r != nil && r.Phase == Failed && len(r.Unfinished) > 0:
+	case r != nil && r.Standing() == Failed && len(r.Unfinished) > 0:
 		return "the last run failed (" + strings.Join(r.Unfinished, ", ") + ")"
-	case r != nil && r.Phase == Failed:
+	case r != nil && r.Standing() == Failed:
 		return "the last run failed"
 	}
 	return ""
@@ -76,11 +93,11 @@ func (r *Record) StoppedAt(instance string) string {
 func Missing(bundle, need string, rec *Record) diag.Finding {
 	f := diag.Errorf("missing-bundle", "bundle %s requires %s, which is not installed here", bundle, need)
 	if rec != nil {
-		f.What = fmt.Sprintf("bundle %s requires %s, whose last run here is %s", bundle, need, rec.Phase)
+		f.What = fmt.Sprintf("bundle %s requires %s, whose last run here is %s", bundle, need, rec.Shown())
 	}
 	f.Fix = "apply it first, or both in one run: the same files without --bundle"
 	if rec != nil && rec.Phase == Written {
-		f.Why = "it was applied with --wait=false, so that nobody knows whether it got ready"
+		f.Because("it was applied with --wait=false, so that nobody knows whether it got ready")
 		f.Fix = "leave --wait=false out: apply it first, or both in one run, the same files without --bundle"
 	}
 	return f

@@ -22,8 +22,16 @@ func TestStanding(t *testing.T) {
 		"not looked at":        {func(_ *plan.Owned, l *plan.Live) { *l = plan.Live{Unseen: "forbidden"} }, health.Unknown, false},
 		"a Job, not looked at": {func(o *plan.Owned, l *plan.Live) { o.Expires, *l = true, plan.Live{Unseen: "forbidden"} }, health.Unknown, false},
 		"going":                {func(_ *plan.Owned, l *plan.Live) { l.Terminating, l.ResourceVersion, l.Own = true, "2", "f" }, health.Progressing, false},
-		"changed":              {func(_ *plan.Owned, l *plan.Live) { l.ResourceVersion, l.Own, l.Foreign = "2", "f", "kubectl" }, health.Progressing, true},
-		"changed, left alone":  {func(o *plan.Owned, l *plan.Live) { l.ResourceVersion, l.Own, o.Once = "2", "f", true }, health.Progressing, false},
+		"its kind is not served": {func(o *plan.Owned, l *plan.Live) {
+			*l = plan.Unserved(*o)
+			l.Unseen = "forbidden"
+		}, health.Unknown, false},
+		"replaced, with our marks":        {func(o *plan.Owned, l *plan.Live) { o.UID, l.UID = "u", "v" }, health.Progressing, true},
+		"replaced, left alone":            {func(o *plan.Owned, l *plan.Live) { o.UID, l.UID, o.Once = "u", "v", true }, health.Progressing, false},
+		"replaced, and going":             {func(o *plan.Owned, l *plan.Live) { o.UID, l.UID, l.Terminating = "u", "v", true }, health.Progressing, false},
+		"replaced, by which is not known": {func(_ *plan.Owned, l *plan.Live) { l.UID = "v" }, health.Progressing, false},
+		"changed":                         {func(_ *plan.Owned, l *plan.Live) { l.ResourceVersion, l.Own, l.Foreign = "2", "f", "kubectl" }, health.Progressing, true},
+		"changed, left alone":             {func(o *plan.Owned, l *plan.Live) { l.ResourceVersion, l.Own, o.Once = "2", "f", true }, health.Progressing, false},
 	} {
 		o, l := own, found
 		tt.change(&o, &l)
@@ -31,6 +39,34 @@ func TestStanding(t *testing.T) {
 		if st.State != tt.state || drifted != tt.drifted || st.State == health.Unknown && st.Reason != "forbidden" {
 			t.Errorf("%s: %+v %v", name, st, drifted)
 		}
+	}
+}
+
+// After a soak what was looked at and was there has to be there: what is gone is missing, what is being deleted is not ready, and what
+// could not be looked at, as its kind is no longer served, is unknown, with the reason. What is done and gone, was never written, or was
+// not looked at, is as health says.
+func TestStandings(t *testing.T) {
+	ref := func(name string) object.Ref { return object.Ref{Group: "example.com", Kind: "Site", Name: name} }
+	inventory := []plan.Owned{{Ref: ref("there"), UID: "u"}, {Ref: ref("gone"), UID: "u"}, {Ref: ref("going"), UID: "u"}, {Ref: ref("slow to go"), UID: "u"}, {Ref: ref("done"), UID: "u", Expires: true},
+		{Ref: ref("undone"), UID: "u", Expires: true, Awaited: true}, {Ref: ref("intended")}, {Ref: ref("not looked at"), UID: "u"}, {Ref: ref("unserved"), UID: "u"}}
+	live := map[object.Ref]plan.Live{ref("there"): {Found: true, UID: "u"}, ref("gone"): {}, ref("going"): {Found: true, UID: "u", Terminating: true}, ref("slow to go"): {Found: true, UID: "u", Terminating: true},
+		ref("done"): {}, ref("undone"): {}, ref("intended"): {}, ref("unserved"): plan.Unserved(inventory[8])}
+	judged := map[object.Ref]health.Status{ref("slow to go"): {State: health.Terminating, Reason: "held"}}
+	for _, o := range inventory {
+		if _, ok := judged[o.Ref]; !ok {
+			judged[o.Ref] = health.Status{State: health.Ready}
+		}
+	}
+	got := Standings(inventory, live, judged)
+	for name, want := range map[string]health.Status{"there": {State: health.Ready}, "gone": {State: health.Missing, Reason: "not in the cluster"}, "going": {State: health.Terminating, Reason: "is being deleted"},
+		"slow to go": {State: health.Terminating, Reason: "held"}, "done": {State: health.Ready, Reason: health.DoneAndGone}, "undone": {State: health.Missing, Reason: "not in the cluster"},
+		"intended": {State: health.Ready}, "not looked at": {State: health.Ready}, "unserved": {State: health.Unknown, Reason: plan.Unserved(inventory[8]).Unseen}} {
+		if st := got[ref(name)]; st.State != want.State || st.Reason != want.Reason {
+			t.Errorf("%s: %+v", name, st)
+		}
+	}
+	if judged[ref("gone")].State != health.Ready {
+		t.Error("what health said was changed")
 	}
 }
 
@@ -49,6 +85,39 @@ func TestUnready(t *testing.T) {
 		if got := r.Unready(); got != "" {
 			t.Errorf("%+v: %q", r, got)
 		}
+	}
+}
+
+// TestPreceded: a record knows whether any before it succeeded, however many failed since.
+func TestPreceded(t *testing.T) {
+	for name, c := range map[string]struct {
+		before Record
+		want   bool
+	}{
+		"it succeeded":                {Record{Phase: Succeeded}, true},
+		"one before it did":           {Record{Phase: Failed, Preceded: true}, true},
+		"it failed, as the first one": {Record{Phase: Failed}, false},
+		"it died":                     {Record{Phase: Applying}, false},
+	} {
+		var r Record
+		if r.Carry(c.before); r.Preceded != c.want {
+			t.Errorf("%s: %t", name, r.Preceded)
+		}
+	}
+}
+
+// TestShown: an eject that has not ended is none of the deletes; in the record it is as open as they are.
+func TestShown(t *testing.T) {
+	for want, r := range map[Phase]Record{Ejecting: {Phase: Deleting, Ejecting: true}, Deleting: {Phase: Deleting}, Failed: {Phase: Failed, Ejecting: true}} {
+		if got := r.Shown(); got != want || got.Open() != r.Phase.Open() {
+			t.Errorf("%s: %s", want, got)
+		}
+		if l := r.List(""); l.Phase != want {
+			t.Errorf("listed as %s, want %s", l.Phase, want)
+		}
+	}
+	if Ejecting.Known() {
+		t.Error("a record may say ejecting")
 	}
 }
 

@@ -167,7 +167,7 @@ func everyMark() *fleetplan.FleetPlan {
 // failedOutcome is the outcome of spec/output.md: wave 2 stopped by production-us-1.
 func failedOutcome() *fleetplan.Outcome {
 	oc := &fleetplan.Outcome{V: 1, Verb: "apply", Bundle: "shop", Rollout: "7K2M", Result: fleetplan.Failed, StoppedWave: 2,
-		Stopped: "1 failure, maxFailures 0", Started: noon, Seconds: 161}
+		Stopped: "production-us-1 failed", Started: noon, Seconds: 161}
 	for i, name := range shopClusters {
 		c := fleetplan.ClusterOutcome{Cluster: name, Wave: 2, Result: fleetplan.NotStarted}
 		if i < 2 {

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/planfile"
@@ -32,16 +35,22 @@ func FuzzPlanFile(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, st := range []Style{{Width: 120}, {Width: 60}, {Width: 120, Full: true}, {Width: 120, Stat: true}} {
-			if err := Plan(io.Discard, p, st); err != nil {
+		shown := func(print func(io.Writer) error) string {
+			var b bytes.Buffer
+			if err := print(&b); err != nil {
 				t.Error(err)
 			}
+			if text := b.String(); text == "" || !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && r != '\t' && unicode.IsControl(r) }) {
+				t.Errorf("nothing, or what a terminal would obey, is shown: %q", text)
+			}
+			return b.String()
 		}
-		if err := Markdown(io.Discard, p, false); err != nil {
-			t.Error(err)
+		for _, st := range []Style{{Width: 120}, {Width: 60}, {Width: 120, Full: true}, {Width: 120, Stat: true}} {
+			shown(func(w io.Writer) error { return Plan(w, p, st) })
 		}
-		if err := JSON(io.Discard, p); err != nil {
-			t.Error(err)
+		shown(func(w io.Writer) error { return Markdown(w, p, false) })
+		if text := shown(func(w io.Writer) error { return JSON(w, p) }); !json.Valid([]byte(text)) {
+			t.Errorf("no JSON: %s", text)
 		}
 	})
 }

@@ -356,7 +356,7 @@ func objectWhy(c plan.Change) string {
 		why = "from " + c.From
 	}
 	var parts []string
-	if c.Action == plan.Release && c.Code != plan.CodeGone {
+	if c.Action == plan.Release && c.Code != plan.CodeGone && !c.Leaving {
 		parts = append(parts, "let go, stays in the cluster")
 	}
 	if why != "" {

@@ -16,8 +16,8 @@ import (
 	"hawser.dev/hawser/internal/release"
 )
 
-var releaseInk = map[history.State]ink{history.Applying: cyan, history.Deleting: cyan, history.Succeeded: green, history.Written: yellow,
-	history.Failed: red, history.Partial: red, history.Pending: yellow, history.Superseded: dim}
+var releaseInk = map[history.State]ink{history.Applying: cyan, history.Deleting: cyan, history.Ejecting: cyan, history.Succeeded: green, history.Written: yellow,
+	history.Failed: red, history.Partial: red, history.Pending: yellow, history.Superseded: dim, history.Interrupted: red}
 
 // History prints a line for each release, newest first, and the clusters of which nobody knows.
 func History(w io.Writer, h *history.History, st Style) error {
@@ -113,7 +113,7 @@ func Shown(w io.Writer, h *history.History, st Style) error {
 	if r.Source != (lineage.Source{}) {
 		from = r.Source.String()
 	}
-	for _, f := range [][2]string{{"started", stamp(r.Started)}, {"finished", stamp(r.Finished)}, {"by", r.Author}, {"message", r.Message}, {"back to", r.RollbackTo.String()}, {"from", from},
+	for _, f := range [][2]string{{"started", stamp(r.Started)}, {"finished", stamp(r.Finished)}, {"by", r.Author}, {"message", r.Message}, {"back to", r.RollbackTo.String()}, {"approved", r.Approved()}, {"from", from},
 		{"commit", r.Commit}, {"fleet", r.Fleet}, {"files", r.Head}, {"plan", r.Plan}, {"changes", doneOf(r.Done)}, {"hawser", r.Hawser}} {
 		if f[1] != "" {
 			o.wrapped(0, fmt.Sprintf("%-10s %s", f[0]+":", clean(f[1])), "")

@@ -63,7 +63,7 @@ func markdownHead(p *fleetplan.FleetPlan, st Style) string {
 	switch n := problems(p); {
 	case n > 0:
 		fmt.Fprintf(&b, "**Refused, %s.** Nothing was written.\n\n", count(n, "problem"))
-	case nothing(p) && len(unreachable(p)) == 0:
+	case !p.Writes() && len(unreachable(p)) == 0:
 		_, notAsked := asked(p)
 		fmt.Fprintf(&b, "No changes: %s are as declared (`%s`).%s\n\n", count(p.Counts().Unchanged, "object"), st.shortDigest(p.Head), notAsked)
 	default:
@@ -133,7 +133,7 @@ func markdownFoot(p *fleetplan.FleetPlan, st Style) string {
 	var text bytes.Buffer
 	o := newOut(&text, st)
 	unreached(o, p)
-	if guard, _ := p.Unconfirmed(); (problems(p) == 0 || len(guard) > 0) && !nothing(p) {
+	if guard, _ := p.Unconfirmed(); (problems(p) == 0 || len(guard) > 0) && p.Writes() {
 		rolloutBlock(o, p)
 	}
 	_ = o.Flush()

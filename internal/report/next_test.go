@@ -55,7 +55,7 @@ func TestAfterAKilledDelete(t *testing.T) {
 		c.Resumes, c.Last = true, release.Deleting
 	}
 	print := func(b *bytes.Buffer) error { return Plan(b, p, wideStyle) }
-	if got := text(t, print); !strings.Contains(got, "A run that was to delete everything ended in the middle on") || strings.Contains(got, "Resumes a run") {
+	if got := text(t, print); !strings.Contains(got, "A run that was to delete or eject everything ended in the middle on") || strings.Contains(got, "Resumes a run") {
 		t.Error(got)
 	}
 	p.Verb = "delete"

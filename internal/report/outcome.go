@@ -209,6 +209,9 @@ func failure(oc *fleetplan.Outcome) string {
 		n[c.Result]++
 	}
 	var parts []string
+	if n[fleetplan.Failed]+n[fleetplan.Unreachable] == 0 && oc.StoppedWave > 0 {
+		parts = append(parts, clean(oc.Stopped))
+	}
 	for _, r := range []fleetplan.Result{fleetplan.Succeeded, fleetplan.UpToDate, fleetplan.Failed, fleetplan.Unreachable, fleetplan.Interrupted, fleetplan.NotStarted} {
 		if n[r] == 0 {
 			continue
@@ -226,6 +229,9 @@ func failure(oc *fleetplan.Outcome) string {
 func next(o *out, oc *fleetplan.Outcome, h Hints) {
 	type step struct{ command, why string }
 	var steps []step
+	if oc.Unapproved {
+		steps = append(steps, step{strings.TrimSpace("hawser approve " + oc.Bundle + " " + h.Access), "lets it come to that wave"})
+	}
 	if h.Resume != "" {
 		steps = append(steps, step{h.Resume, oc.Resuming(strings.Contains(h.Resume, "--skip-unreachable"))})
 	}

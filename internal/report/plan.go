@@ -33,7 +33,7 @@ func Plan(w io.Writer, p *fleetplan.FleetPlan, st Style) error {
 		unreached(o, p)
 		o.line()
 		refusal(o, problems)
-	case nothing(p) && len(unreachable(p)) == 0:
+	case !p.Writes() && len(unreachable(p)) == 0:
 		planNotes(o, p, p.Findings)
 		n, notAsked := asked(p)
 		o.linef("No changes: %s on %s are as declared (%s).%s", count(p.Counts().Unchanged, "object"), count(n, "cluster"),
@@ -115,16 +115,6 @@ func Saved(w io.Writer, file, digest string, st Style) error {
 	return err
 }
 
-// nothing reports whether no cluster of the plan changes.
-func nothing(p *fleetplan.FleetPlan) bool {
-	for _, c := range p.Clusters {
-		if c.Plan != nil && !c.Plan.Empty() {
-			return false
-		}
-	}
-	return true
-}
-
 // problems counts what blocks the plan: its errors, or its conflicts when no finding tells of them.
 func problems(p *fleetplan.FleetPlan) int {
 	if n := len(p.Findings.Errors()); n > 0 {
@@ -190,7 +180,7 @@ func planNotes(o *out, p *fleetplan.FleetPlan, findings diag.Findings) {
 	}
 	if len(undone) > 0 {
 		o.line()
-		o.wrapped(0, "A run that was to delete everything ended in the middle on "+clusterList(undone, o.st)+"; this one makes it again", "")
+		o.wrapped(0, "A run that was to delete or eject everything ended in the middle on "+clusterList(undone, o.st)+"; this one makes it again", "")
 	}
 	for _, text := range awaited(p, o.st) {
 		o.line()
@@ -199,7 +189,7 @@ func planNotes(o *out, p *fleetplan.FleetPlan, findings diag.Findings) {
 	tallied(o, "Runtime values that changed since the last release", runtime)
 	tallied(o, "Suspended, left as they are", suspended)
 	notPlaced(o, left)
-	if !nothing(p) || len(resumes)+len(undone)+len(runtime.keys)+len(suspended.keys)+len(findings)+len(awaited(p, o.st)) > 0 {
+	if p.Writes() || len(resumes)+len(undone)+len(runtime.keys)+len(suspended.keys)+len(findings)+len(awaited(p, o.st)) > 0 {
 		o.line()
 	}
 }
@@ -291,7 +281,7 @@ func unreachable(p *fleetplan.FleetPlan) []*fleetplan.ClusterPlan {
 func unreached(o *out, p *fleetplan.FleetPlan) {
 	r := newReasons()
 	for _, c := range unreachable(p) {
-		r.add(c.Cluster, "not reached", c.Unreachable)
+		r.add(c.Cluster, c.State(), c.Unreachable)
 	}
 	r.write(o, ". Not planned; not counted as unchanged.")
 }

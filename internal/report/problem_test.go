@@ -16,6 +16,7 @@ func TestWhyOfWhatIsLetGo(t *testing.T) {
 	for want, c := range map[string]plan.Change{
 		"already gone": {Action: plan.Release, Ref: ref, Code: plan.CodeGone, Why: "already gone"},
 		"let go, stays in the cluster; annotated to be kept": {Action: plan.Release, Ref: ref, Code: plan.CodeKept, Why: "annotated to be kept"},
+		"is being deleted (since then)":                      {Action: plan.Release, Ref: ref, Code: plan.CodeEjected, Leaving: true, Why: "is being deleted (since then)"},
 		"let go, stays in the cluster":                       {Action: plan.Release, Ref: ref, Code: plan.CodeEjected},
 		"its fields are left to others no longer": {Action: plan.Update, Ref: ref, Code: plan.CodeChanged, Why: "its fields are left to others no longer",
 			Fields: []plan.FieldChange{{Path: "data.k", Old: `"hand"`, New: `"v"`}}},

@@ -58,7 +58,7 @@ func shopEvents() []fleetplan.Event {
 		Message: "0/3 ImagePullBackOff: registry.example.com/api:2.4.1:\nnot found"})
 	add(0, fleetplan.Event{Type: fleetplan.EventClusterEnd, Wave: 2, Cluster: "production-us-1", Status: "failed", Message: "api not ready",
 		Counts: &plan.Counts{Create: 1, Update: 4}})
-	add(0, fleetplan.Event{Type: fleetplan.EventStop, Wave: 2, Message: "1 failure, maxFailures 0", Done: 2})
+	add(0, fleetplan.Event{Type: fleetplan.EventStop, Wave: 2, Message: "production-us-1 failed", Done: 2})
 	add(0, fleetplan.Event{Type: fleetplan.EventNotice, Cluster: "production-eu-2", Message: "took over the expired lock of ada"})
 	return append(list, fleetplan.Event{V: 1, Time: at, Type: fleetplan.EventSummary, Rollout: "7K2M", Summary: failedOutcome()})
 }

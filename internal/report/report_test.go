@@ -66,7 +66,7 @@ func shopFile(name string) ([]byte, error) {
 func lost() *fleetplan.FleetPlan {
 	p := shopPlan()
 	cp := p.Clusters[11]
-	cp.Cluster, cp.Plan, cp.Unreachable = "edge-17", nil, "dial tcp 10.9.0.17:6443: i/o timeout (10 s)"
+	cp.Cluster, cp.Plan, cp.Version, cp.Unreachable = "edge-17", nil, "", "dial tcp 10.9.0.17:6443: i/o timeout (10 s)"
 	p.Clusters[0].Resumes = true
 	p.Clusters[0].RuntimeChanges = []string{"GROUP staging -> production (env)"}
 	p.Clusters[1].NotPlaced = map[string]string{"jobs": "group staging is not production"}

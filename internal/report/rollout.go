@@ -122,7 +122,7 @@ func waveRules(w rollout.WaveSpec, members []rollout.Member) string {
 	case rest > 1 && w.MaxParallel != 1 || len(canaries) > 0:
 		rules += "; stops at the first failure"
 	}
-	switch rules = w.Window.After(rules); {
+	switch rules = w.Rules(rules); {
 	case rules == "":
 		return ""
 	case len(canaries) > 0:

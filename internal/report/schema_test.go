@@ -35,8 +35,8 @@ var enums = map[reflect.Type][]string{
 	reflect.TypeFor[diag.Severity]():    words(diag.Error, diag.Warning, diag.Info),
 	reflect.TypeFor[health.State]():     words(health.Ready, health.Progressing, health.Failed, health.Missing, health.Terminating),
 	reflect.TypeFor[source.Verdict]():   words(source.Current, source.Behind, source.Moved, source.Beyond, source.Loose, source.Edited, source.Unknown),
-	reflect.TypeFor[history.State](): words(history.Applying, history.Deleting, history.Succeeded, history.Written, history.Failed, history.Partial, history.Pending,
-		history.Superseded),
+	reflect.TypeFor[history.State](): words(history.Applying, history.Deleting, history.Ejecting, history.Succeeded, history.Written, history.Failed, history.Partial, history.Pending,
+		history.Superseded, history.Interrupted),
 	reflect.TypeFor[drift.State]():   words(drift.Changed, drift.Gone, drift.Leaving, drift.Replaced, drift.Unmarked, drift.Taken, drift.Settled),
 	reflect.TypeFor[rollout.Phase](): words(rollout.Waiting, rollout.Running, rollout.Succeeded, rollout.Failed, rollout.NotStarted),
 }
@@ -123,12 +123,22 @@ var documents = map[string]struct {
 	"listing":      {reflect.TypeFor[release.Listing](), "What was delivered: hawser list -o json, hawser inspect -o json", shopListing()},
 	"history":      {reflect.TypeFor[history.History](), "Releases of bundles on a fleet: hawser history -o json, hawser history show -o json", history.Of(shopKept())},
 	"comparison":   {reflect.TypeFor[history.Comparison](), "What changed between two releases: hawser history diff -o json", shopCompared()},
+	"saying":       {reflect.TypeFor[release.Saying](), "What somebody said of a release: hawser approve -o json, pause, resume and abort", shopSaying()},
 	"drift":        {reflect.TypeFor[drift.Report](), "What others have changed since the last release: hawser drift -o json", shopDrift()},
 	"findings":     {reflect.TypeFor[FindingsDocument](), "Errors, warnings and notes: -o json of commands that stop early", someFindings()},
 	"fleet-report": {reflect.TypeFor[fleetplan.FleetReport](), "Clusters and how they are reached: hawser fleet ls -o json", shopFleet()},
 	"lock":         {reflect.TypeFor[fleetplan.LockReport](), "What hawser.lock pins: hawser lock -o json", someLock()},
 	"outdated":     {reflect.TypeFor[fleetplan.OutdatedReport](), "Sources compared with what there is: hawser outdated -o json", someOutdated()},
 	"event":        {reflect.TypeFor[fleetplan.Event](), "One line of hawser apply -o json", shopEvents()[0]},
+}
+
+// shopSaying is an approval that one of two clusters does not know of.
+func shopSaying() *release.Saying {
+	hold := &release.Hold{Bundle: "shop", Release: 42, Rollout: "7K2M3XYZ", Author: "ada@laptop", Wave: "wave 2 (production)", Since: time.Unix(1, 0).UTC()}
+	said, _ := release.Say(release.Approve, "shop", "", release.Word{By: "bob", At: time.Unix(2, 0).UTC()},
+		[]release.OnCluster{{Cluster: "production-eu", Hold: hold}, {Cluster: "production-us", Unreachable: "i/o timeout"}})
+	said.Clusters[0].End(nil, strings.Clone)
+	return said
 }
 
 const schemaDir = "../../docs/schema"

@@ -54,6 +54,12 @@ func (e *explorer) call(before rollout.State, outcomes []rollout.Outcome, now ti
 
 func (e *explorer) follow(st rollout.State, d rollout.Decision, now time.Time) {
 	running := in(e.sch, st, rollout.Running)
+	for _, a := range running { // somebody has paused the release before it began there
+		held, next := rollout.Next(e.sch, st, []rollout.Outcome{{Cluster: a, Held: "paused"}}, now)
+		if held.Phases[a] != rollout.NotStarted || held.Stopped == "" || len(next.Start) > 0 {
+			e.t.Fatalf("after a hold: %+v %+v", held, next)
+		}
+	}
 	for i, a := range running {
 		for _, ok := range []bool{true, false} {
 			e.call(st, []rollout.Outcome{{Cluster: a, OK: ok}}, now)
@@ -98,8 +104,11 @@ func (e *explorer) check(before, st rollout.State, d rollout.Decision, now time.
 	if len(d.Start) > 0 && (before.Stopped != "" || st.Stopped != "" || d.Stop != "") {
 		fail("a cluster starts after the stop")
 	}
-	if d.Done != (len(running) == 0 && len(st.Checking) == 0 && d.WakeAt.IsZero()) {
+	if d.Done != (len(running) == 0 && len(st.Checking) == 0 && d.WakeAt.IsZero() && !d.Unapproved) {
 		fail("done is %t with %d running and %d judged again", d.Done, len(running), len(st.Checking))
+	}
+	if d.Unapproved && (len(running) > 0 || len(d.Start) > 0 || !d.WakeAt.IsZero() || !e.sch.Waves[d.Wave-1].Approval || e.sch.Waves[d.Wave-1].Approved) {
+		fail("it waits for an approval that nobody has to give, or not for that alone")
 	}
 	if len(st.Checking) > 0 && (len(running) > 0 || len(d.Start) > 0) {
 		fail("clusters run while others are judged again")
@@ -120,12 +129,12 @@ func (e *explorer) check(before, st rollout.State, d rollout.Decision, now time.
 		fail("the reason of the stop is not told")
 	}
 	for _, name := range d.Start {
-		e.checkStart(name, before, st, fail)
+		e.checkStart(name, before, st, now, fail)
 	}
 }
 
 // checkStart holds the rules for starting one cluster.
-func (e *explorer) checkStart(name string, before, st rollout.State, fail func(string, ...any)) {
+func (e *explorer) checkStart(name string, before, st rollout.State, now time.Time, fail func(string, ...any)) {
 	i := slices.IndexFunc(e.sch.Members, func(m rollout.Member) bool { return m.Cluster == name })
 	me := e.sch.Members[i]
 	w := e.sch.Waves[me.Wave-1]
@@ -149,9 +158,15 @@ func (e *explorer) checkStart(name string, before, st rollout.State, fail func(s
 			fail("%s starts after the canary %s failed", name, m.Cluster)
 		case e.sch.Sequential && j < i && p != rollout.Succeeded:
 			fail("%s starts before %s succeeded", name, m.Cluster)
-		case m.Wave == me.Wave && j < i && m.Canary == me.Canary && p == rollout.Waiting:
+		case m.Wave == me.Wave && j < i && m.Canary == me.Canary && p == rollout.Waiting && (m.Settled || !me.Settled):
 			fail("%s overtakes %s", name, m.Cluster)
 		}
+	}
+	if !me.Settled && w.Approval && !w.Approved {
+		fail("%s starts before its wave is approved", name)
+	}
+	if !me.Settled && !w.Window.Opens(now).IsZero() {
+		fail("%s starts outside the window of its wave", name)
 	}
 	if me.Unreachable || before.Phases[name] != "" && before.Phases[name] != rollout.Waiting {
 		fail("%s starts a second time, or does not answer", name)
@@ -233,6 +248,26 @@ func TestExhaustive(t *testing.T) {
 		}
 	}
 	t.Logf("%d steps", total)
+}
+
+// So does every one with a window or an approval on one of its waves, given or not, whichever clusters have something to do.
+func TestExhaustiveKept(t *testing.T) {
+	open := &rollout.Window{From: "00:00", To: "24:00"}
+	shut := &rollout.Window{From: "13:00", To: "14:00"} // the epoch is at noon
+	for _, sizes := range [][]int{{2}, {1, 1}, {1, 2}, {2, 0, 1}} {
+		for kept := range sizes {
+			for rules := range 3 * 3 * 2 * 8 * 4 {
+				w := rollout.WaveSpec{Canary: rules % 2, Soak: time.Duration(rules/2%2) * time.Minute}
+				sch := build(sizes, w, rules/4%4, false)
+				sch.Waves[kept].Window = []*rollout.Window{nil, open, shut}[rules/16%3]
+				sch.Waves[kept].Approval, sch.Waves[kept].Approved = rules/48%3 > 0, rules/48%3 > 1
+				for i := range sch.Members {
+					sch.Members[i].Settled = rules/144%8&(1<<i) != 0
+				}
+				explore(t, sch)
+			}
+		}
+	}
 }
 
 // Bigger random rollouts, with times handed in and waves left out, keep the rules and end.

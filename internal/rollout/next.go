@@ -79,6 +79,11 @@ func (m *machine) settle(o Outcome) {
 	if m.st.Phases[o.Cluster] != Running {
 		return
 	}
+	if o.Held != "" {
+		m.st.Phases[o.Cluster] = NotStarted
+		m.st = Stop(m.st, o.Held)
+		return
+	}
 	at := o.At
 	if at.IsZero() || at.After(m.now) {
 		at = m.now
@@ -111,7 +116,7 @@ func (m *machine) wave(wave int) bool {
 			rest = append(rest, member)
 		}
 	}
-	if m.st.Stopped == "" && !m.sch.Sequential && m.sch.Waves[wave-1].Window.Opens(m.now).IsZero() {
+	if spec := m.sch.Waves[wave-1]; m.st.Stopped == "" && !m.sch.Sequential && !spec.waits() && spec.Window.Opens(m.now).IsZero() {
 		m.missing(members)
 	}
 	m.judge(wave, members)
@@ -219,13 +224,14 @@ func (m *machine) step(wave int, members []Member) bool {
 			running++
 		}
 	}
-	limit, opens, closed := m.sch.Waves[wave-1].MaxParallel, m.sch.Waves[wave-1].Window.Opens(m.now), false
+	spec, kept := m.sch.Waves[wave-1], false
+	limit, opens := spec.MaxParallel, spec.Window.Opens(m.now)
 	for _, member := range members {
 		if m.st.Phases[member.Cluster] != Waiting || limit > 0 && running >= limit {
 			continue
 		}
-		if !opens.IsZero() && !member.Settled {
-			closed = true
+		if !member.Settled && (!opens.IsZero() || spec.waits()) {
+			kept = true
 			continue
 		}
 		if member.Unreachable { // without waves: its turn has come
@@ -237,10 +243,14 @@ func (m *machine) step(wave int, members []Member) bool {
 		m.d.Start = append(m.d.Start, member.Cluster)
 		running++
 	}
-	if closed && running == 0 {
+	switch {
+	case !kept || running > 0:
+	case spec.waits():
+		m.d.Unapproved = true
+	default:
 		m.d.WakeAt, m.d.Closed = opens, true
 	}
-	return running == 0 && !closed
+	return running == 0 && !kept
 }
 
 // soaked reports whether the soak after a step is over and its clusters have been judged again. It counts from the end of

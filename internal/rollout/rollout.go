@@ -50,6 +50,9 @@ type WaveSpec struct {
 	Canary      int           `json:"canary"`
 	Soak        time.Duration `json:"soak"`
 	Window      *Window       `json:"window,omitempty"`
+	// Approval: a release comes to it when somebody has approved that. Approved tells that somebody has.
+	Approval bool `json:"approval,omitempty"`
+	Approved bool `json:"-"`
 }
 
 // Schedule is the whole order: waves, and their members by wave, canaries first, in fleet order. Sequential is a
@@ -88,6 +91,8 @@ type Outcome struct {
 	OK bool
 	// Why says of one that was judged again what is wrong with it, after its name; "" is that it is no longer ready.
 	Why string
+	// Held says why it was not begun after all, "" that it was: nothing more starts then.
+	Held string
 	// At is when it ended; zero is now. For a cluster that was found up to date it is the end of its last release, so
 	// that a resumed rollout does not soak again what has soaked.
 	At time.Time
@@ -103,6 +108,8 @@ type Decision struct {
 	WakeAt time.Time
 	// Closed: what WakeAt waits for is the window of the wave.
 	Closed bool
+	// Unapproved: nothing goes on before the wave is approved.
+	Unapproved bool
 	// Wave is the current wave, from 1.
 	Wave int
 	// Soaking says what the soak follows: "canary" or "wave"; "" when not soaking.

@@ -25,11 +25,12 @@ func NewSchedule(spec *v1alpha1.Rollout, clusters []fleet.Cluster, unreachable m
 	var findings diag.Findings
 	for _, w := range spec.Waves {
 		s.Waves = append(s.Waves, WaveSpec{Name: waveName(w), MaxParallel: w.MaxParallel, MaxFailures: w.MaxFailures,
-			Canary: w.Canary, Soak: w.Soak.Duration, Window: windowOf(w)})
-		if err := s.Waves[len(s.Waves)-1].Window.check(); err != nil {
-			f := diag.Errorf("wrong-window", "the window of wave %d cannot be used: %v", len(s.Waves), err)
-			f.Pos, f.Path, f.Fix = diag.Pos(w.Pos), "rollout.waves", `write it like {days: [Mon, Fri], from: "09:00", to: "17:00", tz: Europe/Berlin}`
-			findings, s.Waves[len(s.Waves)-1].Window = append(findings, f), nil
+			Canary: w.Canary, Soak: w.Soak.Duration, Window: windowOf(w), Approval: w.Approval != ""})
+		for _, f := range []*diag.Finding{fleet.WrongWindow(w.Window), fleet.WrongApproval(w.Approval)} {
+			if f != nil {
+				f.Pos, f.Path = diag.Pos(w.Pos), "rollout.waves"
+				findings = append(findings, *f)
+			}
 		}
 	}
 	for _, c := range clusters {
@@ -156,6 +157,24 @@ func WithoutUnreachable(s Schedule) Schedule {
 	s.Members = slices.DeleteFunc(slices.Clone(s.Members), func(m Member) bool { return m.Unreachable && (answers[m.Wave] || s.Sequential) })
 	s.chooseCanaries()
 	return s
+}
+
+// Until is the schedule that stops after a wave, 0 for none, with what was found already. A wave that there is not is an Error.
+func Until(s Schedule, wave int, found diag.Findings) (Schedule, diag.Findings) {
+	s.UntilWave = wave
+	if wave >= 0 && wave <= len(s.Waves) || found.HasErrors() {
+		return s, found
+	}
+	f := diag.Errorf("unknown-wave", "--until-wave: there is no wave %d", wave)
+	f.Fix = "without waves leave it out"
+	if !s.Sequential {
+		var names []string
+		for i := range s.Waves {
+			names = append(names, s.label(i+1))
+		}
+		f.Fix = "there is: " + strings.Join(names, ", ")
+	}
+	return s, append(found, f)
 }
 
 // Soaked reports whether a cluster's turn comes after the soak of its wave: that has canaries, and it is none of them.

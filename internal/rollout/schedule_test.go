@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/rollout"
 )
@@ -86,6 +87,35 @@ func TestNewSchedule(t *testing.T) {
 				t.Errorf("sequential is %t", s.Sequential)
 			}
 		})
+	}
+}
+
+// A run stops after a wave that there is; any other would be all of them, without a word.
+func TestUntil(t *testing.T) {
+	waves := rollout.Schedule{Waves: []rollout.WaveSpec{{Name: "staging"}, {}}}
+	row := rollout.Schedule{Sequential: true, Waves: []rollout.WaveSpec{{}}}
+	for _, c := range []struct {
+		s    rollout.Schedule
+		wave int
+		want string
+	}{
+		{waves, 0, ""}, {waves, 1, ""}, {waves, 2, ""}, {row, 1, ""},
+		{waves, 7, "no wave 7 (there is: wave 1 (staging), wave 2)"},
+		{waves, -1, "no wave -1 (there is"},
+		{row, 2, "no wave 2 (without waves leave it out)"},
+	} {
+		s, fs := rollout.Until(c.s, c.wave, nil)
+		text := ""
+		for _, f := range fs.Errors() {
+			text += f.String()
+		}
+		if s.UntilWave != c.wave || (c.want == "") != (text == "") || !strings.Contains(text, c.want) {
+			t.Errorf("%d: %q, want %q", c.wave, text, c.want)
+		}
+	}
+	earlier := diag.Findings{diag.Errorf("no-wave", "x")}
+	if _, fs := rollout.Until(waves, 7, earlier); len(fs) != 1 {
+		t.Errorf("more than what is wrong with the fleet: %v", fs)
 	}
 }
 
@@ -248,8 +278,8 @@ func TestGateSoaksAfterCanaries(t *testing.T) {
 
 func TestGateWithoutHead(t *testing.T) {
 	full, _ := rollout.NewSchedule(rules(t, twoWaves), clusters("staging:a production:b"), nil)
-	if fs := rollout.Gate(full, map[string]bool{"b": true}, nil, "", time.Now()); !fs.HasErrors() {
-		t.Error("an unknown Head has succeeded nowhere")
+	if fs := rollout.Gate(full, map[string]bool{"b": true}, nil, "", time.Now()); len(fs) != 1 || fs[0].Code != rollout.CodeGate || fs[0].Why != "missing: a" {
+		t.Errorf("an unknown Head has succeeded nowhere: %+v", fs)
 	}
 }
 

@@ -53,8 +53,12 @@ func TestWindowOfAWave(t *testing.T) {
 		"":                               {Days: []string{"Mon"}, From: "09:00", To: "24:00", TZ: "America/New_York"},
 		`day "Monday" is none of`:        {Days: []string{"Monday"}, From: "09:00", To: "17:00"},
 		`from: "9:00" is no time of day`: {From: "9:00", To: "17:00"},
-		`to: "" is no time of day`:       {From: "09:00"},
+		`to is missing`:                  {From: "09:00"},
 		`to: "25:00" is no time of day`:  {From: "09:00", To: "25:00"},
+		`from is missing`:                {},
+		`day "Mon-Fri" is none of`:       {Days: []string{"Mon-Fri"}, From: "09:00", To: "17:00"},
+		`day Mon is named twice`:         {Days: []string{"Mon", "Tue", "Mon"}, From: "09:00", To: "17:00"},
+		`are the same, 09:00`:            {From: "09:00", To: "09:00"},
 		`a day begins at 00:00`:          {From: "24:00", To: "04:00"},
 		`tz "Berlin" is no name`:         {From: "09:00", To: "17:00", TZ: "Berlin"},
 		`tz "Local" is no name`:          {From: "09:00", To: "17:00", TZ: "Local"},
@@ -95,10 +99,11 @@ func TestNextWaitsForAWindow(t *testing.T) {
 	if !d.Closed || !d.WakeAt.Equal(opens) || d.Wave != 2 || d.Done || len(d.Start) > 0 {
 		t.Fatalf("after it closed: %+v", d)
 	}
+	ends := sch.Keeps(d)
 	if _, d = Next(sch, closed, nil, opens); len(d.Start) != 1 || d.Start[0] != "c" {
 		t.Errorf("as it opens: %+v", d)
 	}
-	stopped, d := Next(sch, Stop(closed, sch.Closes(2, opens)), nil, late)
+	stopped, d := Next(sch, Stop(closed, ends), nil, late)
 	if !d.Done || d.Stop != "the window of wave 2 (second) opens Tue 2026-11-24 09:00 UTC" || stopped.Phases["c"] != NotStarted || stopped.Phases["d"] != Failed {
 		t.Errorf("ended there: %+v %+v", d, stopped)
 	}
@@ -111,7 +116,7 @@ func TestNextWaitsForAWindow(t *testing.T) {
 	if f := Closed(sch, late, diag.Error); len(f) > 0 {
 		t.Errorf("the first wave may change: %v", f)
 	}
-	here := Settle(sch, true, func(cluster string) bool { return cluster == "a" || cluster == "b" })
+	here := Ready(sch, Past{}, func(cluster string) bool { return cluster == "a" || cluster == "b" })
 	f := Closed(here, late, diag.Warning)
 	if len(f) != 1 || f[0].Severity != diag.Warning || f[0].What != "wave 2 (second) may not change now" || f[0].Why != "its window is 09:00-12:30 UTC, and opens Tue 2026-11-24 09:00 UTC" {
 		t.Errorf("the first wave is done: %v", f)
@@ -127,7 +132,7 @@ func TestNextWaitsForAWindow(t *testing.T) {
 	if _, d = Next(here, st, []Outcome{{Cluster: "b", OK: true}}, late); !d.Closed {
 		t.Errorf("what has: %+v", d)
 	}
-	read := Settle(sch, true, func(string) bool { return false }) // a saved plan has a window of its own
+	read := Ready(sch, Past{}, func(string) bool { return false }) // a saved plan has a window of its own
 	other := *read.Waves[1].Window
 	if read.Waves[1].Window = &other; !Same(sch, read) {
 		t.Error("another window")
@@ -135,7 +140,7 @@ func TestNextWaitsForAWindow(t *testing.T) {
 	if other.To = "13:00"; Same(sch, read) {
 		t.Error("the same window")
 	}
-	if here = Settle(here, false, func(string) bool { return false }); here.Waves[1].Window != nil || sch.Waves[1].Window == nil || len(Closed(here, late, diag.Error)) > 0 {
+	if here = Ready(here, Past{Windows: true}, func(string) bool { return false }); here.Waves[1].Window != nil || sch.Waves[1].Window == nil || len(Closed(here, late, diag.Error)) > 0 {
 		t.Error("without windows")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -22,8 +23,8 @@ func TestEnvironmentOverrides(t *testing.T) {
 
 func TestEnvironmentNamesNoExecutable(t *testing.T) {
 	t.Setenv(Env, t.TempDir())
-	if got, err := Path(t.Context(), io.Discard); err == nil {
-		t.Errorf("Path() = %q; want an error: a directory is no executable", got)
+	if got, err := Path(t.Context(), io.Discard); err == nil || !strings.HasSuffix(err.Error(), ": not an executable file") {
+		t.Errorf("Path() = %q, %v; want an error: a directory is no executable", got, err)
 	}
 }
 

@@ -187,7 +187,7 @@ func (s *store) Put(ctx context.Context, r release.Record, objects []object.Obje
 	if old.Deleted && h != "" || !old.Deleted && h != t.handle() {
 		return "", s.wrap("write", j.key(t.number+1), release.ErrConflict)
 	}
-	next := head{V: headV, Open: r.Phase.Open(), Kept: slices.Clone(old.Kept)}
+	next := head{V: headV, Open: r.Standing().Open(), Kept: slices.Clone(old.Kept)}
 	if objects != nil {
 		r.SetDigest = release.SetDigest(objects)
 		data, err := release.EncodeRevision(r, objects)
@@ -293,9 +293,6 @@ func (s *store) Revisions(ctx context.Context, owner string, each func(release.R
 		return err
 	}
 	for _, k := range h.Kept {
-		if k.Phase.Open() {
-			continue
-		}
 		data, err := s.get(ctx, k.Blob, release.MaxStored)
 		if errors.Is(err, ErrAbsent) {
 			continue
@@ -304,7 +301,7 @@ func (s *store) Revisions(ctx context.Context, owner string, each func(release.R
 		if err == nil {
 			r, err = release.DecodeRevisionRecord(data, owner, k.Revision, k.Phase)
 		}
-		if err == nil {
+		if err == nil && !r.Phase.Open() {
 			err = each(*r)
 		}
 		if err != nil {

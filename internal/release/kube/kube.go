@@ -165,7 +165,11 @@ func (s *store) join(ctx context.Context, first []byte, names []string, digest s
 	data := slices.Clone(first)
 	for _, name := range names {
 		var secret corev1.Secret
-		if err := s.c.Get(ctx, secretsPath+"/"+name, nil, &secret); err != nil {
+		err := s.c.Get(ctx, secretsPath+"/"+name, nil, &secret)
+		if apierrors.IsNotFound(err) {
+			err = &release.MissingError{Secret: object.SystemNamespace + "/" + name, Err: err}
+		}
+		if err != nil {
 			return nil, err
 		}
 		if data = append(data, secret.Data[keyRecord]...); len(data) > release.MaxStored {
@@ -266,9 +270,6 @@ func (s *store) Revisions(ctx context.Context, owner string, each func(release.R
 		return err
 	}
 	for _, k := range h.index.Kept {
-		if k.Phase.Open() {
-			continue
-		}
 		data, err := s.join(ctx, nil, k.Secrets, k.Digest)
 		if apierrors.IsNotFound(err) { // a newer head has let go of it
 			continue
@@ -277,7 +278,7 @@ func (s *store) Revisions(ctx context.Context, owner string, each func(release.R
 		if err == nil { // what was learned of it later is in the index alone
 			r, err = release.DecodeRevisionRecord(data, owner, k.Revision, k.Phase)
 		}
-		if err == nil {
+		if err == nil && !r.Phase.Open() {
 			err = each(*r)
 		}
 		if err != nil {

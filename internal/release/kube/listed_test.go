@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"hawser.dev/hawser/internal/release"
@@ -30,9 +31,12 @@ type shelf struct {
 func (c *shelf) Get(_ context.Context, path string, query url.Values, into any) error {
 	name := path[strings.LastIndex(path, "/")+1:]
 	if name == "secrets" {
-		key, value, _ := strings.Cut(query.Get("labelSelector"), "=")
+		selector, err := labels.Parse(query.Get("labelSelector"))
+		if err != nil {
+			return err
+		}
 		for _, name := range slices.Sorted(maps.Keys(c.secrets)) {
-			if s := c.secrets[name]; s.Labels[key] == value {
+			if s := c.secrets[name]; selector.Matches(labels.Set(s.Labels)) {
 				into.(*corev1.SecretList).Items = append(into.(*corev1.SecretList).Items, s)
 			}
 		}

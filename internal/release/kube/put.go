@@ -24,7 +24,7 @@ func (s *store) Put(ctx context.Context, r release.Record, objects []object.Obje
 	if err != nil {
 		return "", err
 	}
-	next := index{V: indexV, Write: nonce(), Open: r.Phase.Open(), Kept: old.index.Kept}
+	next := index{V: indexV, Write: nonce(), Open: r.Standing().Open(), Kept: old.index.Kept}
 	next.Sweep, _ = s.sweep(ctx, r.Owner, old.index.Sweep) // what stays is swept by the next
 	next.Sweep = append(next.Sweep, old.index.Overflow...)
 	p := &put{store: s, old: old, index: next}
@@ -223,6 +223,9 @@ func (s *store) Delete(ctx context.Context, owner string, h release.Handle) erro
 		if _, err := s.sweep(ctx, owner, now.index.Sweep); err != nil {
 			return err
 		}
+	}
+	if err := s.dropApart(ctx, holdName(owner)); err != nil {
+		return err
 	}
 	uid := types.UID(now.uid)
 	options := &metav1.DeleteOptions{TypeMeta: deleteOptions, Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &now.rv}}

@@ -25,6 +25,7 @@ type Store struct {
 	bundles map[string]*bundle
 	locks   map[string]*lock
 	kept    map[string]kept
+	holds   map[string]kept
 }
 
 var (
@@ -48,7 +49,7 @@ type revision struct {
 
 // New returns an empty store. The name of the cluster is for error messages.
 func New(cluster string) *Store {
-	return &Store{cluster: cluster, bundles: map[string]*bundle{}, locks: map[string]*lock{}, kept: map[string]kept{}}
+	return &Store{cluster: cluster, bundles: map[string]*bundle{}, locks: map[string]*lock{}, kept: map[string]kept{}, holds: map[string]kept{}}
 }
 
 func (s *Store) wrap(owner string, err error) error {
@@ -156,11 +157,8 @@ func (s *Store) Revisions(_ context.Context, owner string, each func(release.Rec
 	}
 	s.mu.Unlock()
 	for _, k := range kept {
-		if k.phase.Open() {
-			continue
-		}
 		r, err := release.DecodeRevisionRecord(k.data, owner, k.number, k.phase)
-		if err == nil {
+		if err == nil && !r.Phase.Open() {
 			err = each(*r)
 		}
 		if err != nil {
@@ -179,6 +177,7 @@ func (s *Store) Delete(_ context.Context, owner string, h release.Handle) error 
 		return s.wrap(owner, release.ErrConflict)
 	}
 	delete(s.bundles, owner)
+	delete(s.holds, owner)
 	return nil
 }
 

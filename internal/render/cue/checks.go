@@ -120,6 +120,9 @@ func readCheck(name string, v cue.Value) (health.Check, error) {
 	if c.Source, err = exportCheck(v); err != nil {
 		return c, cuelang.Errorf(v.Pos(), cuelang.PathOf(v), "the check cannot be evaluated on its own: %v", err)
 	}
+	if len(c.Source) > maxCheck {
+		return c, cuelang.Errorf(v.Pos(), cuelang.PathOf(v), "the check has more than %d KiB with what it imports", maxCheck>>10)
+	}
 	return c, nil
 }
 
@@ -167,22 +170,27 @@ func (r *Renderer) Check(c health.Check, obj map[string]any) (health.Status, boo
 	if !found || group != c.Group || c.Kind != "" && c.Kind != kind {
 		return health.Status{}, false, nil
 	}
-	defer r.opts.Watch.Enter("health check " + c.Name)()
+	st, err := r.bounded(c, func() (health.Status, error) { return r.evaluated(c, obj) })
+	return st, true, err
+}
+
+// evaluated asks the rules of a check.
+func (r *Renderer) evaluated(c health.Check, obj map[string]any) (health.Status, error) {
 	ctx := cuecontext.New()
 	v := ctx.CompileString(c.Source, cue.Filename("check.cue")).FillPath(objectPath, obj)
 	if err := v.Err(); err != nil {
-		return health.Status{}, true, fmt.Errorf("health check %s does not fit the object: %s", c.Name, r.text(err))
+		return health.Status{}, fmt.Errorf("health check %s does not fit the object: %s", c.Name, r.text(err))
 	}
 	for _, rule := range rules {
 		is, err := ruleHolds(v.LookupPath(cue.ParsePath(rule.field)))
 		if err != nil {
-			return health.Status{}, true, fmt.Errorf("health check %s, rule %s: %s", c.Name, rule.field, r.text(err))
+			return health.Status{}, fmt.Errorf("health check %s, rule %s: %s", c.Name, rule.field, r.text(err))
 		}
 		if is {
-			return health.Status{State: rule.state, Reason: "module's health check " + c.Name + ": " + rule.field}, true, nil
+			return health.Status{State: rule.state, Reason: "module's health check " + c.Name + ": " + rule.field}, nil
 		}
 	}
-	return health.Status{State: health.Progressing, Reason: "module's health check " + c.Name + ": not yet current"}, true, nil
+	return health.Status{State: health.Progressing, Reason: "module's health check " + c.Name + ": not yet current"}, nil
 }
 
 // ruleHolds is false for a rule that is absent or not yet decidable.

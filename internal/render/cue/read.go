@@ -86,7 +86,7 @@ func (r *reader) object(m map[string]any, at cue.Value, stage int) {
 	if items, isList := m["items"].([]any); isList && strings.HasSuffix(kind, "List") {
 		for _, x := range items {
 			if item, ok := x.(map[string]any); ok {
-				r.object(item, at, stage)
+				r.object(render.ListItem(m, item), at, stage)
 			}
 		}
 		return

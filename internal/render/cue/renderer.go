@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"cuelang.org/go/cue/ast"
 
@@ -33,12 +34,15 @@ type Options struct {
 	// Watch bounds evaluations; nil watches nothing.
 	Watch  *cuelang.Watchdog
 	Limits cuelang.Limits
+	// CheckTime is how long one health check may take; 0 is 10 s.
+	CheckTime time.Duration
 }
 
 // Renderer renders CUE modules and evaluates their health checks. It is safe for concurrent use.
 type Renderer struct {
 	opts     Options
 	packages once.Map[string, *pkg]
+	slow     givenUp
 }
 
 var (

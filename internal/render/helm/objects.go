@@ -19,6 +19,7 @@ import (
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/render"
 )
 
 // Helm's annotations on hooks.
@@ -144,7 +145,7 @@ func items(body map[string]any) []map[string]any {
 	var out []map[string]any
 	for _, x := range list {
 		if m, ok := x.(map[string]any); ok {
-			out = append(out, items(m)...)
+			out = append(out, items(render.ListItem(body, m))...)
 		}
 	}
 	return out

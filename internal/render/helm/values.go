@@ -155,7 +155,9 @@ func (j *job) invalid(c *chart.Chart, schema *jsonschema.Schema, e *jsonschema.V
 		}
 		at := append(path[:len(path):len(path)], e.InstanceLocation...)
 		add := func(f diag.Finding) {
-			f.Why = "the schema of chart " + c.Name() + " says so"
+			if f.Why = "the schema of chart " + c.Name() + " says so"; f.Fix == "" {
+				f.Fix = "correct the value; skipSchema: true in helm renders without the check"
+			}
 			if key := f.Path + f.What; !seen[key] {
 				seen[key] = true
 				found = append(found, f)

@@ -95,6 +95,7 @@ func (r *Renderer) add(res *render.Result, req render.Request, d document) diag.
 	if _, ok := d.body["items"]; ok && strings.HasSuffix(kind, "List") {
 		items, fs := d.items()
 		for _, item := range items {
+			item.body = render.ListItem(d.body, item.body)
 			fs = append(fs, r.add(res, req, item)...)
 		}
 		return fs

@@ -191,8 +191,10 @@ func TestUnchecked(t *testing.T) {
 	for name, value := range map[string]string{"GOSUMDB": "off", "GONOSUMDB": "example.com/*", "GOPRIVATE": "example.com"} {
 		p := start(t, files)
 		p.zip = zipped(t, map[string]string{"a/a.go": "package a\n"})
-		if _, _, err := p.client("", map[string]string{name: value}).Source(t.Context(), mod, version); err != nil {
-			t.Errorf("%s=%s: %v", name, value, err)
+		p.meanwhile = func() { t.Errorf("%s=%s: the checksum database is asked", name, value) }
+		src, sum, err := p.client("", map[string]string{name: value}).Source(t.Context(), mod, version)
+		if err != nil || len(src) != 1 || len(src[mod+"/a"]) != 1 || src[mod+"/a"]["a.go"] == nil || !strings.HasPrefix(sum, "h1:") {
+			t.Errorf("%s=%s: %v %s %v", name, value, src, sum, err)
 		}
 	}
 }

@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/rollout"
+)
+
+// holds are what keeps releases from the clusters that the run has something to do on, where anything can.
+func (p *Prepared) holds(ctx context.Context) (release.Holds, diag.Findings) {
+	if !p.Schedule.Holdable() {
+		return nil, nil
+	}
+	found, holds := make([]diag.Findings, len(p.Clusters)), make([]*release.Hold, len(p.Clusters))
+	each(len(p.Clusters), 0, func(i int) {
+		w := p.works[p.Clusters[i].Cluster]
+		if w == nil || w.settled() || p.After(w.ClusterPlan) {
+			return
+		}
+		var err error
+		if holds[i], _, err = release.HeldOn(ctx, w.target.store, w.set.owner); err != nil {
+			found[i] = diag.From(err, "record").OnCluster(w.Cluster)
+		}
+	})
+	out := release.Holds{}
+	for i, h := range holds {
+		out[p.Clusters[i].Cluster] = h
+	}
+	return out, slices.Concat(found...)
+}
+
+// approve gives the schedule the approvals that clusters have of the release, and the release those.
+func (p *Prepared) approve(holds release.Holds, rec *release.Record) {
+	of := func(cluster string) *release.Approval {
+		w := p.works[cluster]
+		if w == nil { // it does not answer
+			return nil
+		}
+		return holds.Approval(cluster, p.Schedule.Label(w.Wave), w.target.record, *rec)
+	}
+	p.Schedule = rollout.Approve(p.Schedule, func(cluster string) bool { return of(cluster) != nil })
+	for i, wave := range p.Schedule.Waves {
+		asked := p.Schedule.Asked(i + 1)
+		if !wave.Approval || !wave.Approved || len(asked) == 0 || p.Verb != "apply" {
+			continue
+		}
+		skipped := &release.Approval{Wave: p.Schedule.Label(i + 1), Word: release.Word{By: rec.Author, At: p.run.now(), Message: "--skip-approvals"}}
+		rec.Approvals = append(rec.Approvals, *cmp.Or(of(asked[0]), skipped))
+	}
+}
+
+// ask notes on the clusters of a wave that nobody has approved that the release waits for that.
+func (l *loop) ask(ctx context.Context, d rollout.Decision) {
+	if l.out.Unapproved = d.Unapproved; !d.Unapproved {
+		return
+	}
+	asked := l.fp.Schedule.Asked(d.Wave)
+	rec := l.stamp
+	rec.Started = l.now()
+	found := make([]diag.Findings, len(asked))
+	each(len(asked), 0, func(i int) {
+		w := l.fp.works[asked[i]]
+		found[i] = diag.From(release.PutHoldOn(ctx, w.target.store, w.set.owner, rec.Waiting(l.fp.Schedule.Label(d.Wave))), "record").OnCluster(asked[i])
+	})
+	l.out.Findings = append(l.out.Findings, slices.Concat(found...)...)
+}
+
+// held is why the run may not begin with a cluster, "" where it may: somebody has paused or aborted its release meanwhile.
+func (l *loop) held(ctx context.Context, w *work) string {
+	if !l.fp.Schedule.Holdable() {
+		return ""
+	}
+	h, _, err := release.HeldOn(ctx, w.target.store, w.set.owner)
+	if err != nil {
+		return "nobody can tell whether the release is paused: " + err.Error()
+	}
+	return h.Stops(l.out.Rollout)
+}
+
+// Say writes down what somebody says of the release of a bundle (release.Approve and its like) on the clusters that it is for. meant names
+// the release, "" is the one that there is something to say about. confirm is asked before the first write. The answer is there also beside ErrPartial.
+func (e *Engine) Say(ctx context.Context, req Request, verb, meant string, confirm func(*release.Saying) error) (*release.Saying, error) {
+	r, name, err := e.installed(ctx, req, false)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	owner, found := object.OwnerID("", "", name), make([]diag.Findings, len(r.targets))
+	on := make([]release.OnCluster, len(r.targets))
+	each(len(r.targets), 0, func(i int) {
+		t := r.targets[i]
+		if on[i].Cluster, on[i].Unreachable = t.cluster.Name, t.unreachable; t.session == nil {
+			return
+		}
+		r.readRecord(ctx, t, owner)
+		var err error
+		on[i].Record = t.record
+		on[i].Hold, _, err = release.HeldOn(ctx, t.store, owner)
+		found[i] = slices.Concat(t.findings.Errors(), diag.From(err, "record").OnCluster(t.cluster.Name))
+	})
+	word := release.Word{By: cmp.Or(req.Author, "hawser"), At: e.now(), Message: req.Message}
+	if err := slices.Concat(found...).Err(); err != nil {
+		return nil, err
+	}
+	said, findings := release.Say(verb, name, meant, word, on)
+	if err := findings.Err(); err != nil {
+		return nil, err
+	}
+	if err := confirm(said); err != nil {
+		return nil, err
+	}
+	each(len(said.Clusters), 0, func(i int) {
+		if row := &said.Clusters[i]; row.Unreachable == "" {
+			row.End(release.PutHoldOn(ctx, r.target(row.Cluster).store, owner, said.On), r.redact)
+		}
+	})
+	return said, fleetplan.Unknown(said.Missed())
+}

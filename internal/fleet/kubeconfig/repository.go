@@ -1,0 +1,65 @@
+package kubeconfig
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/rootfs"
+)
+
+// envDirs names directories whose kubeconfigs may run commands and read any file, though a fleet of the same repository names
+// them: who runs Hawser says so, and not the fleet, which may come from a pull request.
+const envDirs = "HAWSER_KUBECONFIG_DIRS"
+
+// inRepository refuses, of a kubeconfig that a fleet names and that lies in the repository of the fleet's file, a command, and a file
+// outside of the repository: whoever wrote the two would have them run, and sent to a server of their choice.
+func inRepository(c fleet.Cluster, path string, config *clientcmdapi.Config, context *clientcmdapi.Context) *diag.Finding {
+	if c.Kubeconfig == nil {
+		return nil
+	}
+	if at, err := rootfs.Named(c.Kubeconfig.Dir, path); err != nil || allowed(at) {
+		return nil // it is somebody else's who runs it
+	}
+	refuse := func(what string) *diag.Finding {
+		f := diag.Errorf("kubeconfig", "the kubeconfig %s %s", path, what)
+		f.Why = "the fleet names it and it lies in the same repository: a pull request could run commands, or have files of this machine sent to a server"
+		f.Fix = "keep it outside of the repository and name it with --kubeconfig or KUBECONFIG; or whoever runs Hawser names its directory in " + envDirs + ", which no file can"
+		return &f
+	}
+	files := map[string]string{}
+	if cluster := config.Clusters[context.Cluster]; cluster != nil {
+		files["certificate-authority"] = cluster.CertificateAuthority
+	}
+	if user := config.AuthInfos[context.AuthInfo]; user != nil {
+		switch {
+		case user.Exec != nil:
+			return refuse(fmt.Sprintf("runs the command %q to make credentials", user.Exec.Command))
+		case user.AuthProvider != nil:
+			return refuse(fmt.Sprintf("has the auth-provider %q", user.AuthProvider.Name))
+		}
+		files["client-certificate"], files["client-key"], files["tokenFile"] = user.ClientCertificate, user.ClientKey, user.TokenFile
+	}
+	for _, field := range []string{"certificate-authority", "client-certificate", "client-key", "tokenFile"} {
+		if file := files[field]; file != "" {
+			if _, err := rootfs.Named(c.Kubeconfig.Dir, file); err != nil {
+				return refuse("reads a file outside of it: " + field + " " + file)
+			}
+		}
+	}
+	return nil
+}
+
+// allowed reports whether a path lies in one of the directories that whoever runs Hawser trusts.
+func allowed(path string) bool {
+	for _, dir := range filepath.SplitList(os.Getenv(envDirs)) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil && filepath.IsAbs(real) && rootfs.Within(real, path) == nil {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,71 @@
+package fleetplan
+
+import (
+	"slices"
+
+	"hawser.dev/hawser/internal/deletionguard"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/rollout"
+	"hawser.dev/hawser/internal/staleplan"
+)
+
+// CodeGoesOn is the code of the finding that a saved plan goes on with what an earlier run of it began.
+const CodeGoesOn = "plan-goes-on"
+
+// Resume lets the plan, computed now in place of a saved one, go on where an earlier run of the same file ended, as the clusters'
+// records tell: one where that came to its end is left as it is, whatever has changed there since; canaries stay those of the
+// file, and the deletions that were confirmed are. old and d are what the file holds; waits: the run waits for readiness.
+func (p *FleetPlan) Resume(old *FleetPlan, d Decided, waits bool) {
+	standing, drifted := map[staleplan.Standing][]string{}, false
+	for _, cp := range p.Clusters {
+		was := old.Cluster(cp.Cluster)
+		if was == nil || was.Plan == nil || cp.Plan == nil || was.UID != cp.UID {
+			continue
+		}
+		cp.Standing = staleplan.Stands(d.ID, was.Revision, staleplan.Left{Plan: cp.saved, Revision: cp.Revision,
+			Ended: cp.Last == release.Succeeded || cp.Last == release.Written && !waits})
+		if standing[cp.Standing] = append(standing[cp.Standing], cp.Cluster); cp.Standing == staleplan.Done {
+			drifted = drifted || !cp.Plan.Empty()
+			cp.done()
+		}
+	}
+	done, begun := standing[staleplan.Done], standing[staleplan.Begun]
+	if len(done)+len(begun) == 0 {
+		return
+	}
+	p.Schedule = rollout.Like(p.Schedule, old.Schedule)
+	p.Order()
+	p.Findings = slices.DeleteFunc(slices.Clone(p.Findings), func(f diag.Finding) bool {
+		return slices.Contains(done, f.Cluster) || f.Code == deletionguard.Code && old.confirmed(d.ConfirmDelete)
+	})
+	p.Findings = append(p.Findings, goesOn(done, begun, drifted))
+}
+
+// done leaves nothing to do in a cluster's part.
+func (c *ClusterPlan) done() {
+	c.Plan = &plan.Plan{Cluster: c.Plan.Cluster, Bundle: c.Plan.Bundle, Owner: c.Plan.Owner, Unchanged: c.Plan.Unchanged}
+	c.Resumes, c.Waits, c.Late, c.RuntimeChanges = false, "", nil, nil
+}
+
+// confirmed reports whether the number is that of all deletions of the plan.
+func (p *FleetPlan) confirmed(number *int) bool {
+	c := p.Counts()
+	return number != nil && (*number == c.Delete+c.Recreate || Ends(p.Verb) && *number == c.Delete)
+}
+
+// goesOn says where the plan is done and where it is not; drifted: somebody has changed objects where it is done.
+func goesOn(done, begun []string, drifted bool) diag.Finding {
+	f := diag.Finding{Severity: diag.Info, Code: CodeGoesOn, What: "this saved plan was carried out before, and is done everywhere it began"}
+	if len(begun) > 0 {
+		f.What = "this saved plan was begun before, and goes on: " + diag.Few(begun)
+	}
+	if len(done) > 0 {
+		f.Why = "done, and left as they are: " + diag.Few(done)
+	}
+	if drifted {
+		f.Severity, f.Why, f.Fix = diag.Warning, f.Why+"; others have changed objects there since", "hawser drift shows what"
+	}
+	return f
+}

@@ -1,0 +1,30 @@
+package history
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"hawser.dev/hawser/internal/release"
+)
+
+// describe takes over what the records of a release have in common; the first that says it is believed.
+func (r *Release) describe(rec release.Record) {
+	r.Author, r.Message, r.Commit = cmp.Or(r.Author, rec.Author), cmp.Or(r.Message, rec.Message), cmp.Or(r.Commit, rec.Commit)
+	r.Fleet, r.Plan = cmp.Or(r.Fleet, rec.Fleet), cmp.Or(r.Plan, rec.Plan)
+	r.Hawser, r.Source, r.RollbackTo = cmp.Or(r.Hawser, rec.Version), cmp.Or(r.Source, rec.Source), cmp.Or(r.RollbackTo, rec.RollbackTo)
+	for _, a := range rec.Approvals {
+		if !slices.Contains(r.Approvals, a) {
+			r.Approvals = append(r.Approvals, a)
+		}
+	}
+}
+
+// Approved are the approvals of the release, for people: one after another.
+func (r Release) Approved() string {
+	var out []string
+	for _, a := range r.Approvals {
+		out = append(out, a.Wave+" "+a.String())
+	}
+	return strings.Join(out, "; ")
+}

@@ -1,0 +1,116 @@
+// Package neversecret says at which places of objects no secret stands: those that say what runs, as whom, with whose secrets, and who
+// may do what. What a kept release calls secret there is shown.
+//
+// neversecret must not know objects, nor who calls what secret.
+package neversecret
+
+import (
+	"slices"
+	"strings"
+)
+
+var (
+	// fields are never secret, wherever they stand but in data.
+	fields = set("image", "serviceAccountName", "serviceAccount", "nodeName", "secretName", "claimName", "runtimeClassName", "priorityClassName", "schedulerName")
+	// parts are never secret with everything below them.
+	parts = set("securityContext", "hostPath", "nodeSelector", "tolerations")
+	// references name other objects in a field called name.
+	references = set("secretRef", "configMapRef", "secretKeyRef", "configMapKeyRef", "imagePullSecrets", "secret", "configMap")
+	// lists of texts that are run.
+	lists = set("command", "args")
+	// groups whose objects give rights, or decide about what others write.
+	groups = set("rbac.authorization.k8s.io", "admissionregistration.k8s.io", "apiregistration.k8s.io")
+)
+
+func set(names ...string) map[string]bool {
+	out := map[string]bool{}
+	for _, n := range names {
+		out[n] = true
+	}
+	return out
+}
+
+// Place reports whether what stands at a path of an object of a group and kind is never secret. The path has the names of fields, and
+// "" for an item of a list.
+func Place(group, kind string, path []string) bool {
+	switch {
+	case len(path) == 0:
+		return false
+	case path[0] == "metadata":
+		return metadata(group, kind, path[1:])
+	case groups[group]:
+		return path[len(path)-1] != "url"
+	case group == "" && (kind == "Namespace" || kind == "ServiceAccount"), group == "networking.k8s.io" && kind == "NetworkPolicy":
+		return true
+	case data(group, kind):
+		return false
+	}
+	last := path[len(path)-1]
+	return fields[last] || last == "name" && references[listOf(path)] || slices.ContainsFunc(path, func(name string) bool { return parts[name] })
+}
+
+// At is Place of a path as plans write it: names between dots, in quotes where they have dots themselves, items of lists in brackets.
+func At(group, kind, path string) bool {
+	var steps []string
+	for path != "" {
+		end := strings.IndexAny(path, ".[")
+		switch {
+		case path[0] == '.':
+			path = path[1:]
+			continue
+		case path[0] == '[':
+			_, after, _ := strings.Cut(path, "]")
+			steps, path = append(steps, ""), after
+			continue
+		case path[0] == '"':
+			name, after, _ := strings.Cut(path[1:], `"`)
+			steps, path = append(steps, name), after
+			continue
+		case end < 0:
+			end = len(path)
+		}
+		steps, path = append(steps, path[:end]), path[end:]
+	}
+	return Place(group, kind, steps)
+}
+
+// metadata: annotations may be anything, but for those that say as whom pods run.
+func metadata(group, kind string, path []string) bool {
+	if len(path) == 0 {
+		return false
+	}
+	return path[0] != "annotations" || group == "" && kind == "ServiceAccount" ||
+		len(path) > 1 && strings.HasPrefix(path[1], "container.apparmor.security.beta.kubernetes.io/")
+}
+
+// Runs reports whether what stands at a path says what runs: a command, or an argument of it. A secret may be among them.
+func Runs(group, kind string, path []string) bool {
+	n := len(path)
+	return n > 0 && !data(group, kind) && path[0] != "metadata" && (lists[path[n-1]] || path[n-1] == "" && lists[listOf(path)])
+}
+
+// listOf is the field, or the list, in which the last step of a path stands.
+func listOf(path []string) string {
+	for i := len(path) - 2; i >= 0; i-- {
+		if path[i] != "" {
+			return path[i]
+		}
+	}
+	return ""
+}
+
+// data: objects of the kind hold what anybody puts there.
+func data(group, kind string) bool { return group == "" && (kind == "Secret" || kind == "ConfigMap") }
+
+// Grants reports whether objects of a group give rights, or decide about what others write.
+func Grants(group string) bool { return groups[group] }
+
+// Admits reports whether labels say what a Namespace lets run.
+func Admits(group, kind string, labels map[string]any) bool {
+	for name := range labels {
+		if group == "" && kind == "Namespace" && strings.HasPrefix(name, "pod-security.kubernetes.io/") {
+			return true
+		}
+	}
+	return false
+}

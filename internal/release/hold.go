@@ -1,0 +1,120 @@
+package release
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// maxHold bounds the stored form of a Hold.
+const maxHold = 64 << 10
+
+// Hold is what keeps a release from one cluster, and what people said about that. A cluster has at most one for each bundle: that of
+// the newest release that was kept from it.
+type Hold struct {
+	V      int    `json:"v"`
+	Bundle string `json:"bundle"`
+	// Release, Rollout and Head are those of the release's records; Author, Message and Since tell who made it.
+	Release int       `json:"release"`
+	Rollout string    `json:"rollout"`
+	Head    string    `json:"head"`
+	Author  string    `json:"author,omitempty"`
+	Message string    `json:"message,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
+	// Wave is the one that waits for an approval, as people call it; "" where none does.
+	Wave string `json:"wave,omitempty"`
+	// Approved lets the release come to the cluster; Paused keeps it from there until that is taken back, Aborted for ever.
+	Approved *Word `json:"approved,omitempty"`
+	Paused   *Word `json:"paused,omitempty"`
+	Aborted  *Word `json:"aborted,omitempty"`
+}
+
+// Word is what somebody said about a release.
+type Word struct {
+	By      string    `json:"by"`
+	At      time.Time `json:"at"`
+	Message string    `json:"message,omitempty"`
+}
+
+// String is "by ann@laptop at 2026-09-01T12:00:00Z: message".
+func (w Word) String() string {
+	out := "by " + w.By + " at " + w.At.UTC().Format(time.RFC3339)
+	if w.Message != "" {
+		out += ": " + w.Message
+	}
+	return out
+}
+
+// Approval is that of one wave, as records keep it.
+type Approval struct {
+	Wave string `json:"wave"`
+	Word
+}
+
+// Holder is what a Store can do besides that keeps holds.
+type Holder interface {
+	// Held returns the hold of a bundle (by owner id) and its handle; nil, "", nil where there is none.
+	Held(ctx context.Context, owner string) (*Hold, Handle, error)
+	// PutHold replaces the version named by the handle, "" for none, else ErrConflict. It is whole or it is not.
+	PutHold(ctx context.Context, owner string, h Hold, at Handle) (Handle, error)
+}
+
+// HeldOn is Held of a store that keeps holds; others have none.
+func HeldOn(ctx context.Context, s Store, owner string) (*Hold, Handle, error) {
+	keeper, ok := s.(Holder)
+	if !ok {
+		return nil, "", nil
+	}
+	return keeper.Held(ctx, owner)
+}
+
+// holdTries bounds how often a hold is written against others that write it at this moment.
+const holdTries = 3
+
+// PutHoldOn writes what next makes of the hold that a store has of a bundle, asking it anew where somebody else was faster. It writes nothing
+// where next gives nil or an error, which is returned.
+func PutHoldOn(ctx context.Context, s Store, owner string, next func(*Hold) (*Hold, error)) error {
+	keeper, ok := s.(Holder)
+	if !ok {
+		return errors.New("the store of records keeps no releases back")
+	}
+	for try := 1; ; try++ {
+		h, at, err := keeper.Held(ctx, owner)
+		if err != nil {
+			return err
+		}
+		to, err := next(h)
+		if err != nil || to == nil {
+			return err
+		}
+		if _, err = keeper.PutHold(ctx, owner, *to, at); !errors.Is(err, ErrConflict) || try == holdTries {
+			return err
+		}
+	}
+}
+
+// EncodeHold is the stored form: zstd of JSON.
+func EncodeHold(h Hold) ([]byte, error) {
+	h.V = V
+	return newWriter().json(h).packed(maxHold)
+}
+
+// DecodeHold reads the stored form. The error is a *NewerError when its schema is newer than V.
+func DecodeHold(data []byte) (*Hold, error) {
+	text, err := unpack(data, maxHold)
+	if err != nil {
+		return nil, err
+	}
+	var h Hold
+	switch err := json.Unmarshal(text, &h); {
+	case err != nil:
+		return nil, fmt.Errorf("%w: it is no JSON of ours", ErrDamaged)
+	case h.V > V:
+		return nil, &NewerError{V: h.V}
+	case h.V < 1 || h.Rollout == "" || h.Release < 0 || h.Release > MaxNumber:
+		return nil, fmt.Errorf("%w: it names no release", ErrDamaged)
+	}
+	return &h, nil
+}

@@ -1,0 +1,101 @@
+package release
+
+import (
+	"maps"
+	"slices"
+
+	"hawser.dev/hawser/internal/diag"
+)
+
+// Holds are those of a run's clusters, by cluster; nil or missing for none.
+type Holds map[string]*Hold
+
+// CodePaused is the code of the finding of Paused.
+const CodePaused = "release-paused"
+
+// Continues is Continues with what keeps releases back: a release that waits for its first cluster is gone on with like one that
+// some cluster has, and one that was aborted is not, wherever it came to.
+func (hs Holds) Continues(next Record, selected, left []*Record, settled func(cluster string) bool) (number int, rollout string) {
+	aborted := map[string]bool{}
+	for _, h := range hs {
+		if h != nil && h.Aborted != nil {
+			aborted[h.Rollout] = true
+		}
+	}
+	mask := func(records []*Record) []*Record {
+		out := slices.Clone(records)
+		for i, r := range out {
+			if r != nil && aborted[r.Rollout] {
+				as := *r
+				as.Rollout, out[i] = "", &as
+			}
+		}
+		return out
+	}
+	for _, cluster := range slices.Sorted(maps.Keys(hs)) {
+		if h := hs[cluster]; h != nil {
+			left = append(left, &Record{Cluster: cluster, Release: h.Release, Rollout: h.Rollout, Head: h.Head, Phase: Succeeded})
+		}
+	}
+	return Continues(next, mask(selected), mask(left), settled)
+}
+
+// Approval is what lets a release come to a cluster whose wave is approved by somebody first: the cluster's hold, or its record where
+// the release has come to it already; nil where nobody has said so. wave is how people call it.
+func (hs Holds) Approval(cluster, wave string, on *Record, release Record) *Approval {
+	if h := hs[cluster]; h.keeps(release) && h.Approved != nil && h.Aborted == nil {
+		return &Approval{Wave: wave, Word: *h.Approved}
+	}
+	if on != nil && on.Rollout == release.Rollout && on.Head == release.Head {
+		if i := slices.IndexFunc(on.Approvals, func(a Approval) bool { return a.Wave == wave }); i >= 0 {
+			return &on.Approvals[i]
+		}
+	}
+	return nil
+}
+
+// keeps reports whether the hold is about this release of these files.
+func (h *Hold) keeps(release Record) bool {
+	return h != nil && h.Rollout == release.Rollout && h.Head == release.Head
+}
+
+// Paused refuses to go on with a release that somebody has paused.
+func (hs Holds) Paused(release Record) diag.Findings {
+	for _, cluster := range slices.Sorted(maps.Keys(hs)) {
+		if h := hs[cluster]; h != nil && h.Rollout == release.Rollout && h.Paused != nil {
+			f := diag.Errorf(CodePaused, "%s", h.Stops(release.Rollout))
+			f.Fix = "hawser resume " + release.Bundle + ", then run it again"
+			return diag.Findings{f}
+		}
+	}
+	return nil
+}
+
+// Stops is why a run does not begin with the cluster of a hold, "" where it may: its release was paused or aborted meanwhile. A nil
+// hold stops nothing.
+func (h *Hold) Stops(rollout string) string {
+	switch {
+	case h == nil || h.Rollout != rollout:
+		return ""
+	case h.Aborted != nil:
+		return "release " + h.name().String() + " was aborted " + h.Aborted.String()
+	case h.Paused != nil:
+		return "release " + h.name().String() + " was paused " + h.Paused.String()
+	}
+	return ""
+}
+
+// Waiting makes of a cluster's hold the one of a release whose wave waits for an approval, nil where that stands there already. What
+// was said about the same release stays.
+func (r Record) Waiting(wave string) func(*Hold) (*Hold, error) {
+	return func(h *Hold) (*Hold, error) {
+		out := Hold{Bundle: r.Bundle, Release: r.Release, Rollout: r.Rollout, Head: r.Head, Author: r.Author, Message: r.Message, Since: r.Started, Wave: wave}
+		if h.keeps(r) {
+			if h.Wave == wave {
+				return nil, nil
+			}
+			out.Paused, out.Aborted = h.Paused, h.Aborted
+		}
+		return &out, nil
+	}
+}

@@ -1,0 +1,92 @@
+package kube
+
+import (
+	"bytes"
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/release"
+)
+
+// partHold is what keeps a release of the bundle from the cluster. It has no owner label, so that no writer of records collects it.
+const partHold = "hold"
+
+var _ release.Holder = (*store)(nil)
+
+func holdName(owner string) string { return headName(owner) + "-hold" }
+
+// Held reads the bundle's Secret of what keeps a release back.
+func (s *store) Held(ctx context.Context, owner string) (*release.Hold, release.Handle, error) {
+	data, at, err := s.apart(ctx, holdName(owner))
+	if at == "" || err != nil {
+		return nil, "", err
+	}
+	h, err := release.DecodeHold(data)
+	if err != nil {
+		return nil, "", s.wrap("read", "secrets", holdName(owner), err)
+	}
+	return h, at, nil
+}
+
+// PutHold writes it by compare-and-swap. After an error that leaves open whether it was written, it looks.
+func (s *store) PutHold(ctx context.Context, owner string, h release.Hold, at release.Handle) (release.Handle, error) {
+	data, err := release.EncodeHold(h)
+	if err != nil {
+		return "", err
+	}
+	return s.putApart(ctx, holdName(owner), partHold, data, at)
+}
+
+// apart reads a Secret of a bundle that no record names; "" is the handle of none.
+func (s *store) apart(ctx context.Context, name string) ([]byte, release.Handle, error) {
+	var secret corev1.Secret
+	err := s.c.Get(ctx, secretsPath+"/"+name, nil, &secret)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, "", nil
+	case err != nil:
+		return nil, "", s.wrap("read", "secrets", name, err)
+	}
+	return secret.Data[keyRecord], release.Handle(secret.ResourceVersion), nil
+}
+
+// putApart replaces the version of such a Secret that the handle names.
+func (s *store) putApart(ctx context.Context, name, part string, data []byte, h release.Handle) (release.Handle, error) {
+	secret := &corev1.Secret{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: object.SystemNamespace, ResourceVersion: string(h),
+			Labels: map[string]string{labelRecord: part, object.LabelManagedBy: "hawser"}},
+		Type: secretType, Data: map[string][]byte{keyRecord: data},
+	}
+	var answer corev1.Secret
+	verb := "write"
+	var err error
+	if h == "" {
+		verb, err = "create", s.create(ctx, secretsPath, secret, &answer)
+	} else {
+		err = s.c.Put(ctx, secretsPath+"/"+name, writeQuery(), secret, &answer)
+	}
+	if err == nil {
+		return release.Handle(answer.ResourceVersion), nil
+	}
+	if there, at, look := s.apart(ctx, name); look == nil && at != "" && bytes.Equal(there, data) {
+		return at, nil
+	}
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) && h != "" {
+		return "", s.wrap("write", "secrets", name, release.ErrConflict)
+	}
+	return "", s.wrap(verb, "secrets", name, err)
+}
+
+// dropApart deletes such a Secret; one that is gone is fine.
+func (s *store) dropApart(ctx context.Context, name string) error {
+	err := s.c.Delete(ctx, secretsPath+"/"+name, &metav1.DeleteOptions{TypeMeta: deleteOptions})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return s.wrap("delete", "secrets", name, err)
+	}
+	return nil
+}

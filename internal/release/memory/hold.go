@@ -1,0 +1,39 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+
+	"hawser.dev/hawser/internal/release"
+)
+
+var _ release.Holder = (*Store)(nil)
+
+// Held returns what keeps a release of a bundle back.
+func (s *Store) Held(_ context.Context, owner string) (*release.Hold, release.Handle, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k, ok := s.holds[owner]
+	if !ok {
+		return nil, "", nil
+	}
+	out, err := release.DecodeHold(k.data)
+	return out, k.handle, s.wrap(owner, err)
+}
+
+// PutHold replaces what the handle names.
+func (s *Store) PutHold(_ context.Context, owner string, h release.Hold, at release.Handle) (release.Handle, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.holds[owner].handle != at {
+		return "", s.wrap(owner, release.ErrConflict)
+	}
+	data, err := release.EncodeHold(h)
+	if err != nil {
+		return "", s.wrap(owner, err)
+	}
+	s.writes++
+	next := kept{handle: release.Handle(fmt.Sprint(s.writes)), data: data}
+	s.holds[owner] = next
+	return next.handle, nil
+}

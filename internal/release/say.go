@@ -1,0 +1,300 @@
+package release
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"hawser.dev/hawser/internal/diag"
+)
+
+// What can be said about a release.
+const (
+	Approve = "approve"
+	Pause   = "pause"
+	Resume  = "resume"
+	Abort   = "abort"
+)
+
+// OnCluster is where one cluster stands, for what is said about a release: its record and its hold, nil for none.
+type OnCluster struct {
+	Cluster, Unreachable string
+	Record               *Record
+	Hold                 *Hold
+}
+
+// has reports whether the release has come to the cluster, as far as it was to.
+func (c OnCluster) has(rollout string) bool {
+	return c.Record != nil && c.Record.Rollout == rollout && !c.Record.Phase.Open() && c.Record.Phase != Failed
+}
+
+// Saying is what somebody said of a release, and on which clusters that stands. Its JSON form is public.
+type Saying struct {
+	V      int    `json:"v"` // 1
+	Verb   string `json:"verb"`
+	Bundle string `json:"bundle"`
+	// Release, Rollout, Author, Message and Since are those of the release; Wave is what it waits to come to.
+	Release int       `json:"release"`
+	Rollout string    `json:"rollout"`
+	Author  string    `json:"author,omitempty"`
+	Message string    `json:"message,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
+	Wave    string    `json:"wave,omitempty"`
+	Word    Word      `json:"word"`
+	// Clusters are those on which it is to stand, and those that did not answer.
+	Clusters []SaidOn `json:"clusters"`
+
+	about Hold
+}
+
+// SaidOn is one cluster of a Saying.
+type SaidOn struct {
+	Cluster string `json:"cluster"`
+	// Done: it stands there. Else Problem says why not, or Unreachable why the cluster does not answer.
+	Done        bool   `json:"done"`
+	Problem     string `json:"problem,omitempty"`
+	Unreachable string `json:"unreachable,omitempty"`
+}
+
+// Say is the verb, said about the release of a bundle that is meant: by its number or rollout, or with "" the newest one (of paused ones
+// the newest). Nothing is done yet on any cluster. The findings say why there is nothing to be said.
+func Say(verb, bundle, meant string, word Word, clusters []OnCluster) (*Saying, diag.Findings) {
+	about, findings := subject(verb, bundle, meant, clusters)
+	if findings.HasErrors() {
+		return nil, because(findings[0], clusters)
+	}
+	s := &Saying{V: 1, Verb: verb, Bundle: bundle, Release: about.Release, Rollout: about.Rollout, Author: about.Author, Message: about.Message,
+		Since: about.Since, Wave: about.Wave, Word: word, about: about}
+	said := false
+	for _, c := range clusters {
+		next, _ := s.On(c.Hold)
+		switch {
+		case c.Unreachable != "":
+			s.Clusters = append(s.Clusters, SaidOn{Cluster: c.Cluster, Unreachable: c.Unreachable})
+		case next != nil && !c.has(about.Rollout):
+			s.Clusters, said = append(s.Clusters, SaidOn{Cluster: c.Cluster}), true
+		}
+	}
+	if !said {
+		return nil, because(nothing(verb, bundle, about), clusters)
+	}
+	return s, nil
+}
+
+// because adds to the Why of a finding which clusters were asked, and why others were not.
+func because(f diag.Finding, clusters []OnCluster) diag.Findings {
+	var asked, away []string
+	for _, c := range clusters {
+		if c.Unreachable != "" {
+			away = append(away, "cluster "+c.Cluster+" does not answer: "+c.Unreachable)
+		} else {
+			asked = append(asked, c.Cluster)
+		}
+	}
+	if n := len(asked); n > maxAsked {
+		asked = append(asked[:maxAsked], fmt.Sprintf("and %d others", n-maxAsked))
+	}
+	if len(asked) > 0 {
+		f.Why += " (asked: " + strings.Join(asked, ", ") + ")"
+	}
+	f.Why = strings.Join(append([]string{f.Why}, away...), "; ")
+	return diag.Findings{f}
+}
+
+// maxAsked bounds how many clusters are named.
+const maxAsked = 10
+
+// On is a cluster's hold with what is said, nil where that stands there already. An error says why it cannot be said there any more.
+func (s *Saying) On(h *Hold) (*Hold, error) {
+	as := s.about
+	as.Wave, as.Approved, as.Paused, as.Aborted = "", nil, nil, nil
+	switch {
+	case h != nil && h.Rollout == s.Rollout:
+		as = *h
+	case s.Verb != Pause && s.Verb != Abort && h != nil:
+		return nil, fmt.Errorf("release %s waits there now", h.name())
+	case s.Verb != Pause && s.Verb != Abort:
+		return nil, nil
+	}
+	switch {
+	case as.say(s.Verb, s.Word):
+		return &as, nil
+	case as.Aborted != nil && s.Verb != Abort:
+		return nil, fmt.Errorf("it was aborted %s", as.Aborted)
+	}
+	return nil, nil
+}
+
+// End says what became of a cluster.
+func (c *SaidOn) End(err error, redact func(string) string) {
+	if c.Done = err == nil; err != nil {
+		c.Problem = redact(err.Error())
+	}
+}
+
+// Missed is the number of clusters on which it does not stand.
+func (s *Saying) Missed() int {
+	n := 0
+	for _, c := range s.Clusters {
+		if !c.Done {
+			n++
+		}
+	}
+	return n
+}
+
+// About names the release, and who made it when.
+func (s *Saying) About() string {
+	return fmt.Sprintf("Release %s of %s, by %s since %s", s.about.name(), s.Bundle, cmp.Or(s.Author, "somebody"), s.Since.UTC().Format(time.RFC3339))
+}
+
+// For names what it is for: the wave, where one waits, and the clusters.
+func (s *Saying) For() string {
+	var names []string
+	for _, c := range s.Clusters {
+		if c.Unreachable == "" {
+			names = append(names, c.Cluster)
+		}
+	}
+	return strings.TrimPrefix(s.Wave+": ", ": ") + strings.Join(names, ", ")
+}
+
+// name is that of the release of the hold.
+func (h *Hold) name() *Name { return &Name{Release: h.Release, Rollout: h.Rollout} }
+
+// say notes a word and reports whether that changes anything.
+func (h *Hold) say(verb string, word Word) bool {
+	switch {
+	case h.Aborted != nil:
+		return false
+	case verb == Approve && h.Wave != "" && h.Approved == nil:
+		h.Approved = &word
+	case verb == Pause && h.Paused == nil:
+		h.Paused = &word
+	case verb == Resume && h.Paused != nil:
+		h.Paused = nil
+	case verb == Abort:
+		h.Aborted = &word
+	default:
+		return false
+	}
+	return true
+}
+
+// subject is the release that a verb is about.
+func subject(verb, bundle, meant string, clusters []OnCluster) (Hold, diag.Findings) {
+	all := known(clusters)
+	if meant != "" {
+		for _, h := range all {
+			if h.Rollout == meant || strconv.Itoa(h.Release) == meant {
+				return h, said(verb, bundle, h)
+			}
+		}
+		f := diag.Errorf("no-such-release", "no cluster knows release %s of %s", meant, bundle)
+		f.Fix = "hawser history " + bundle + " shows those there are"
+		return Hold{}, diag.Findings{f}
+	}
+	for _, h := range all { // the newest that it fits, so that nobody approves what is over
+		if h.fits(verb) {
+			return h, nil
+		}
+		if verb != Resume {
+			return h, said(verb, bundle, h)
+		}
+	}
+	if len(all) > 0 {
+		return all[0], said(verb, bundle, all[0])
+	}
+	f := diag.Errorf("no-release", "no cluster has a release of %s, and none waits for it", bundle)
+	f.Why = "there is nothing to " + verb
+	f.Fix = "hawser list shows the bundles there are; check --fleet and the selection"
+	return Hold{}, diag.Findings{f}
+}
+
+// known are the releases that clusters have or wait for, newest first, each with all that was said of it on any cluster.
+func known(clusters []OnCluster) []Hold {
+	byRollout := map[string]*Hold{}
+	for _, c := range clusters {
+		if r := c.Record; r != nil && r.Rollout != "" && byRollout[r.Rollout] == nil {
+			byRollout[r.Rollout] = &Hold{Bundle: r.Bundle, Release: r.Number(), Rollout: r.Rollout, Head: r.Head, Author: r.Author, Message: r.Message, Since: r.Started}
+		}
+	}
+	for _, c := range clusters {
+		if h := c.Hold; h != nil {
+			as := byRollout[h.Rollout]
+			if as == nil {
+				as = &Hold{Bundle: h.Bundle, Release: h.Release, Rollout: h.Rollout, Head: h.Head, Author: h.Author, Message: h.Message, Since: h.Since}
+				byRollout[h.Rollout] = as
+			}
+			as.merge(*h)
+		}
+	}
+	var out []Hold
+	for _, h := range byRollout {
+		out = append(out, *h)
+	}
+	slices.SortFunc(out, func(a, b Hold) int {
+		return cmp.Or(b.Release-a.Release, b.Since.Compare(a.Since), strings.Compare(a.Rollout, b.Rollout))
+	})
+	return out
+}
+
+// merge adds what was said on another cluster: the release is approved where it is everywhere that it waits, aborted and paused where
+// it is anywhere.
+func (h *Hold) merge(other Hold) {
+	if other.Wave != "" {
+		if h.Wave == "" {
+			h.Wave, h.Approved = other.Wave, other.Approved
+		} else if other.Approved == nil {
+			h.Approved = nil
+		}
+	}
+	if other.Paused != nil {
+		h.Paused = other.Paused
+	}
+	if other.Aborted != nil {
+		h.Aborted = other.Aborted
+	}
+}
+
+// fits reports whether the verb has anything to say about the release.
+func (h Hold) fits(verb string) bool { return h.say(verb, Word{}) }
+
+// said refuses what cannot be said any more, with who has said what.
+func said(verb, bundle string, h Hold) diag.Findings {
+	if h.fits(verb) {
+		return nil
+	}
+	return diag.Findings{nothing(verb, bundle, h)}
+}
+
+// nothing says why a verb has nothing to do for a release.
+func nothing(verb, bundle string, h Hold) diag.Finding {
+	f := diag.Errorf("nothing-to-"+verb, "release %s of %s cannot be %s", h.name(), bundle, participle[verb])
+	switch {
+	case h.Aborted != nil:
+		f.Why = "it was aborted " + h.Aborted.String()
+		f.Fix = "apply it again: that is a new release, which waits for an approval of its own"
+	case verb == Approve && h.Approved != nil:
+		f.Why = fmt.Sprintf("%s was approved already %s", h.Wave, h.Approved)
+		f.Fix = "hawser apply goes on with it"
+	case verb == Approve:
+		f.Why = "it waits for no approval"
+		f.Fix = "hawser apply asks for one when it comes to a wave with approval: manual; hawser history " + bundle + " shows where it is"
+	case verb == Pause && h.Paused != nil:
+		f.Why = "it was paused already " + h.Paused.String()
+		f.Fix = "hawser resume " + bundle + " lets it go on"
+	case verb == Resume:
+		f.Why = "nobody has paused it"
+		f.Fix = "hawser apply goes on with it; hawser history " + bundle + " shows where it is"
+	default:
+		f.Why = "it has come to every cluster that was asked"
+		f.Fix = "hawser rollback " + bundle + " goes back to the one before"
+	}
+	return f
+}
+
+var participle = map[string]string{Approve: "approved", Pause: "paused", Resume: "resumed", Abort: "aborted"}

@@ -1,0 +1,175 @@
+package release
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"hawser.dev/hawser/internal/diag"
+)
+
+var (
+	noon = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
+	ann  = &Word{By: "ann@laptop", At: noon}
+)
+
+// waiting is a hold of a release that waits for an approval.
+func waiting(release int, rollout string, change func(*Hold)) *Hold {
+	h := &Hold{Bundle: "shop", Release: release, Rollout: rollout, Head: "sha256:" + rollout, Wave: "wave 2 (production)", Since: noon}
+	if change != nil {
+		change(h)
+	}
+	return h
+}
+
+// What is said is about the newest release, on the clusters that it has not come to, and is refused with who said what before.
+func TestSay(t *testing.T) {
+	done := &Record{Bundle: "shop", Release: 4, Rollout: "D", Head: "sha256:D", Phase: Succeeded}
+	old := &Record{Bundle: "shop", Release: 3, Rollout: "C", Phase: Succeeded}
+	for _, c := range []struct {
+		name, verb, meant string
+		on                []OnCluster
+		rollout           string
+		clusters          string
+		code, why         string
+	}{
+		{"nothing anywhere", Approve, "", []OnCluster{{Cluster: "a"}}, "", "", "no-release", "nothing to approve"},
+		{"it waits on two", Approve, "", []OnCluster{{Cluster: "a", Record: done}, {Cluster: "b", Hold: waiting(4, "D", nil)}, {Cluster: "c", Record: old, Hold: waiting(4, "D", nil)}}, "D", "b c", "", ""},
+		{"one of two is approved", Approve, "", []OnCluster{{Cluster: "b", Hold: waiting(4, "D", nil)}, {Cluster: "c", Hold: waiting(4, "D", func(h *Hold) { h.Approved = ann })}}, "D", "b", "", ""},
+		{"both are", Approve, "", []OnCluster{{Cluster: "b", Hold: waiting(4, "D", func(h *Hold) { h.Approved = ann })}}, "", "", "nothing-to-approve", "approved already by ann@laptop"},
+		{"a newer one is there", Approve, "", []OnCluster{{Cluster: "a", Record: done}, {Cluster: "b", Hold: waiting(3, "C", nil)}}, "", "", "nothing-to-approve", "waits for no approval"},
+		{"it was aborted", Approve, "4", []OnCluster{{Cluster: "b", Hold: waiting(4, "D", func(h *Hold) { h.Aborted = ann })}}, "", "", "nothing-to-approve", "aborted by ann@laptop"},
+		{"aborted on one cluster", Approve, "", []OnCluster{{Cluster: "a", Hold: waiting(4, "D", nil)}, {Cluster: "b", Hold: waiting(4, "D", func(h *Hold) { h.Aborted = ann })}}, "", "", "nothing-to-approve", "aborted by ann@laptop"},
+		{"by its rollout", Approve, "D", []OnCluster{{Cluster: "b", Hold: waiting(4, "D", nil)}}, "D", "b", "", ""},
+		{"no such one", Approve, "9", []OnCluster{{Cluster: "b", Hold: waiting(4, "D", nil)}}, "", "", "no-such-release", ""},
+		{"one does not answer", Approve, "", []OnCluster{{Cluster: "a", Unreachable: "timeout"}, {Cluster: "b", Hold: waiting(4, "D", nil)}}, "D", "a b", "", ""},
+		{"nobody answers", Approve, "", []OnCluster{{Cluster: "a", Unreachable: "timeout"}}, "", "", "no-release", "cluster a does not answer: timeout"},
+		{"who was asked", Approve, "", []OnCluster{{Cluster: "a"}, {Cluster: "b"}}, "", "", "no-release", "(asked: a, b)"},
+		{"paused where it is not", Pause, "", []OnCluster{{Cluster: "a", Record: done}, {Cluster: "b", Record: old}, {Cluster: "c"}}, "D", "b c", "", ""},
+		{"paused twice", Pause, "", []OnCluster{{Cluster: "a", Record: done}, {Cluster: "b", Hold: &Hold{Release: 4, Rollout: "D", Paused: ann}}}, "", "", "nothing-to-pause", "paused already by ann@laptop"},
+		{"it is everywhere", Pause, "", []OnCluster{{Cluster: "a", Record: done}}, "", "", "nothing-to-pause", "every cluster"},
+		{"it failed", Abort, "", []OnCluster{{Cluster: "a", Record: &Record{Release: 5, Rollout: "E", Phase: Failed}}}, "E", "a", "", ""},
+		{"resumed", Resume, "", []OnCluster{{Cluster: "a", Record: done}, {Cluster: "b", Hold: &Hold{Release: 4, Rollout: "D", Paused: ann}}}, "D", "b", "", ""},
+		{"nobody paused it", Resume, "", []OnCluster{{Cluster: "a", Record: done}}, "", "", "nothing-to-resume", "nobody has paused it"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			said, findings := Say(c.verb, "shop", c.meant, Word{By: "bob"}, c.on)
+			if c.code != "" {
+				if said != nil || len(findings) != 1 || findings[0].Code != c.code || !strings.Contains(findings[0].Why, c.why) || findings[0].Fix == "" && c.code != "no-release" {
+					t.Fatalf("%+v, %v", said, findings)
+				}
+				return
+			}
+			if findings.HasErrors() || said.Rollout != c.rollout {
+				t.Fatalf("%+v, %v", said, findings)
+			}
+			var names []string
+			for _, on := range said.Clusters {
+				names = append(names, on.Cluster)
+			}
+			if got := strings.Join(names, " "); got != c.clusters {
+				t.Errorf("on %q, want %q", got, c.clusters)
+			}
+		})
+	}
+}
+
+// Whoever is slower is told by whom it was decided otherwise; the same word twice is no error.
+func TestSaidOn(t *testing.T) {
+	said, _ := Say(Approve, "shop", "", Word{By: "bob"}, []OnCluster{{Cluster: "b", Hold: waiting(4, "D", nil)}})
+	next, err := said.On(waiting(4, "D", nil))
+	if err != nil || next == nil || next.Approved == nil || next.Approved.By != "bob" {
+		t.Fatalf("%+v, %v", next, err)
+	}
+	if again, err := said.On(next); again != nil || err != nil {
+		t.Errorf("twice: %+v, %v", again, err)
+	}
+	if next, err := said.On(waiting(4, "D", func(h *Hold) { h.Aborted = ann })); next != nil || err == nil || !strings.Contains(err.Error(), "ann@laptop") {
+		t.Errorf("aborted meanwhile: %+v, %v", next, err)
+	}
+	if next, err := said.On(waiting(5, "E", nil)); next != nil || err == nil || !strings.Contains(err.Error(), "release 5 (E)") {
+		t.Errorf("another one waits: %+v, %v", next, err)
+	}
+}
+
+// A release that waits for its first cluster keeps its name, one that was aborted loses it, wherever it came to.
+func TestHoldsContinue(t *testing.T) {
+	next := Record{Phase: Applying, Rollout: "NEW", Head: "sha256:D"}
+	rec := func(cluster string, number int, rollout string) *Record {
+		return &Record{Cluster: cluster, Release: number, Rollout: rollout, Head: "sha256:" + rollout, Phase: Succeeded}
+	}
+	all := func(string) bool { return true }
+	for _, c := range []struct {
+		name    string
+		holds   Holds
+		on      []*Record
+		number  int
+		rollout string
+	}{
+		{"the first one waits", Holds{"b": waiting(1, "D", nil)}, []*Record{nil}, 1, "D"},
+		{"it waits behind others", Holds{"b": waiting(4, "D", nil)}, []*Record{rec("a", 3, "C"), rec("b", 3, "C")}, 4, "D"},
+		{"it has come to a cluster", Holds{"b": waiting(4, "D", nil)}, []*Record{rec("a", 4, "D"), rec("b", 3, "C")}, 4, "D"},
+		{"other files", Holds{"b": waiting(4, "X", nil)}, []*Record{rec("a", 3, "C")}, 5, "NEW"},
+		{"aborted before it came anywhere", Holds{"b": waiting(4, "D", func(h *Hold) { h.Aborted = ann })}, []*Record{rec("a", 3, "C")}, 5, "NEW"},
+		{"aborted after", Holds{"b": waiting(4, "D", func(h *Hold) { h.Aborted = ann })}, []*Record{rec("a", 4, "D"), rec("b", 3, "C")}, 5, "NEW"},
+		{"without holds", nil, []*Record{rec("a", 4, "D"), rec("b", 3, "C")}, 4, "D"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if number, rollout := c.holds.Continues(next, c.on, nil, all); number != c.number || rollout != c.rollout {
+				t.Errorf("release %d (%s), want %d (%s)", number, rollout, c.number, c.rollout)
+			}
+		})
+	}
+}
+
+// An approval is of one release of the same files; a cluster that the release has come to keeps it in its record.
+func TestApprovalOf(t *testing.T) {
+	release := Record{Rollout: "D", Head: "sha256:D", Bundle: "shop"}
+	approved := waiting(4, "D", func(h *Hold) { h.Approved = ann })
+	for _, c := range []struct {
+		name string
+		hold *Hold
+		on   *Record
+		want bool
+	}{
+		{"nothing", nil, nil, false},
+		{"it waits", waiting(4, "D", nil), nil, false},
+		{"approved", approved, nil, true},
+		{"approved and aborted", waiting(4, "D", func(h *Hold) { h.Approved, h.Aborted = ann, ann }), nil, false},
+		{"another rollout", waiting(4, "C", func(h *Hold) { h.Approved = ann }), nil, false},
+		{"other files", waiting(4, "D", func(h *Hold) { h.Approved, h.Head = ann, "sha256:x" }), nil, false},
+		{"in its record", nil, &Record{Rollout: "D", Head: "sha256:D", Approvals: []Approval{{"wave 2 (production)", *ann}}}, true},
+		{"in the record, of another wave", nil, &Record{Rollout: "D", Head: "sha256:D", Approvals: []Approval{{"wave 1", *ann}}}, false},
+		{"in the record of another release", nil, &Record{Rollout: "C", Head: "sha256:D", Approvals: []Approval{{"wave 2 (production)", *ann}}}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := (Holds{"b": c.hold}).Approval("b", "wave 2 (production)", c.on, release); (got != nil) != c.want {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+	if fs := (Holds{"b": waiting(4, "D", func(h *Hold) { h.Paused = ann })}).Paused(release); len(fs) != 1 || fs[0].Code != CodePaused || fs[0].Severity != diag.Error {
+		t.Errorf("paused: %v", fs)
+	}
+}
+
+// What is stored of a hold is bounded, and what is no hold is damaged.
+func TestHoldIsRead(t *testing.T) {
+	h := waiting(4, "D", func(h *Hold) { h.Approved = ann })
+	data, err := EncodeHold(*h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := DecodeHold(data); err != nil || got.Rollout != "D" || *got.Approved != *ann {
+		t.Errorf("%+v, %v", got, err)
+	}
+	h.Message = strings.Repeat("x", 1<<20)
+	if _, err := EncodeHold(*h); err == nil {
+		t.Error("a megabyte was kept")
+	}
+	for _, text := range []string{"", "x", "{}"} {
+		if got, err := DecodeHold([]byte(text)); err == nil {
+			t.Errorf("%q is %+v", text, got)
+		}
+	}
+}
