@@ -13,9 +13,9 @@ RESULTS = $(CURDIR)/dist/test-results.json
 REPORT  = $(CURDIR)/dist/testreport -results $(RESULTS)
 # The few tests that failed are tried once more, loudly: what then passes is called flaky, with its name.
 AGAIN   = -again $(GO)
-# Nobody debugs the test binaries: without DWARF they are linked in half the time. A package's tests wait for API servers
-# more than they compute, so more of them than there are processors go on at once.
-TESTFLAGS = -json -count=1 -timeout $(TIMEOUT) -ldflags=-w
+# Nobody debugs the test binaries: without DWARF they are linked in half the time; `make lint` vets them. A package's tests
+# wait for API servers more than they compute, so more of them than there are processors go on at once.
+TESTFLAGS = -json -count=1 -vet=off -timeout $(TIMEOUT) -ldflags=-w
 STARTED := $(shell date +%s)
 # The sandbox is compiled as sandbox/build.sh does it, so that the cache serves both.
 IN_SANDBOX = cd sandbox && CGO_ENABLED=0 GOFLAGS='-trimpath -buildvcs=false'
@@ -57,10 +57,10 @@ vet: ## go vet, the sandbox included
 	$(IN_SANDBOX) $(GO) vet ./...
 
 race: ## the rooms where things happen at once, with the race detector; what it finds is never tried again
-	@mkdir -p dist; { $(GO) test -race -short -timeout $(TIMEOUT) -p $(PARALLEL) $(RACE); echo $$? > dist/race.code; } 2>&1 | tee dist/race.log; \
+	@mkdir -p dist; { $(GO) test -race -short -vet=off -timeout $(TIMEOUT) -p $(PARALLEL) $(RACE); echo $$? > dist/race.code; } 2>&1 | tee dist/race.log; \
 	if [ "$$(cat dist/race.code)" = 0 ]; then exit 0; fi; \
 	if grep -q 'WARNING: DATA RACE' dist/race.log; then echo "the race detector found something"; exit 1; fi; \
-	echo "flaky or broken: what failed, without a data race, is tried once more"; $(GO) test -race -short -timeout $(TIMEOUT) -p 1 $(RACE)
+	echo "flaky or broken: what failed, without a data race, is tried once more"; $(GO) test -race -short -vet=off -timeout $(TIMEOUT) -p 1 $(RACE)
 
 # Those in which `make test` tries some points of death, spread over the run.
 CRASHES = ^(TestKilledAtEveryRequest|TestKilledAtEveryRequestWithLateValues|TestHooksKilledAtEveryRequest|TestDeleteOfMadeValuesKilled|TestApprovalKilledAtEveryRequest)$$
@@ -81,8 +81,9 @@ demo: build ## the main job on three real clusters on this machine
 fuzz-list:
 	@grep -rnoE '^func Fuzz[A-Za-z0-9_]*' --include='*_test.go' api cmd internal | sed -E 's|/[^/]*:[0-9]+:func | |' | sort
 
-fuzz: ## every fuzz target for FUZZTIME (60s), two at a time; or those of ONLY='PACKAGE TARGET'
-	@$(if $(ONLY),echo $(ONLY),$(MAKE) -s fuzz-list) | xargs -P $(PARALLEL) -n 2 .ci/fuzz $(FUZZTIME)
+fuzz: ## every fuzz target for FUZZTIME (60s), two packages at a time; or those of ONLY='PACKAGE TARGET'
+	@$(if $(ONLY),echo $(ONLY),$(MAKE) -s fuzz-list) | awk '{of[$$1] = of[$$1] " " $$2} END {for (p in of) print p of[p]}' | sort | \
+	xargs -P $(PARALLEL) -L 1 .ci/fuzz $(FUZZTIME)
 
 corpus: ## delivers a folder of manifests that nobody here wrote: DIR=...
 	@test -n "$(DIR)" || { echo 'make corpus DIR=path/to/manifests'; exit 2; }
