@@ -15,7 +15,7 @@ REPORT  = $(CURDIR)/dist/testreport -results $(RESULTS)
 AGAIN   = -again $(GO)
 # Nobody debugs the test binaries: without DWARF they are linked in half the time; `make lint` vets them. A package's tests
 # wait for API servers more than they compute, so more of them than there are processors go on at once.
-TESTFLAGS = -json -count=1 -vet=off -timeout $(TIMEOUT) -ldflags=-w
+TESTFLAGS = -json -count=1 -vet=off -parallel 4 -timeout $(TIMEOUT) -ldflags=-w
 STARTED := $(shell date +%s)
 # The sandbox is compiled as sandbox/build.sh does it, so that the cache serves both.
 IN_SANDBOX = cd sandbox && CGO_ENABLED=0 GOFLAGS='-trimpath -buildvcs=false'

@@ -33,9 +33,9 @@ func (r *run) besideOf(bundle string) *run {
 	}
 	req := r.req
 	req.Bundle, req.Rotate, req.Tests = bundle, nil, false
-	b := &run{Engine: r.Engine, req: req, program: r.program, fleet: r.fleet, snapshot: r.snapshot, all: r.all, lock: r.lock, lockPath: r.lockPath,
-		from: r.from, reader: r.reader, reading: true, lenient: true,
-		sources: &source.Resolver{Fetchers: r.sources.Fetchers, Digest: r.digest, Pins: r.lock.Sources, Locked: req.Locked}}
+	b := &run{Engine: r.Engine, req: req, program: r.program, fleet: r.fleet, snapshot: r.snapshot, all: r.all, workspace: r.workspace,
+		reader: r.reader, reading: true, lenient: true,
+		sources: &source.Resolver{Fetchers: r.sources.Fetchers, Digest: r.digest, Pins: r.workspace.Lock.Sources, Locked: req.Locked}}
 	r.beside.runs[bundle] = b
 	return b
 }
@@ -76,7 +76,7 @@ func (r *run) abandoned(ctx context.Context, w *work, in plan.Input, names []str
 			continue
 		}
 		if record == nil {
-			if name := r.lock.Former(r.fleetName(), w.Cluster, owner, object.OwnerID); name != "" {
+			if name := r.workspace.Lock.Former(r.fleetName(), w.Cluster, owner, object.OwnerID); name != "" {
 				b.Yields[owner] = name
 			}
 			continue
@@ -97,21 +97,14 @@ func (r *run) abandoned(ctx context.Context, w *work, in plan.Input, names []str
 // that was removed from them: another team's bundle may have the name.
 func (r *run) isBeside(rec release.Record, named bool) bool {
 	if named {
-		return r.req.TakeOver || !lineage.Compare(rec.From(), r.originOf(rec.Bundle)).Refused()
+		return r.req.TakeOver || !lineage.Compare(rec.From(), r.workspace.Origin(rec.Bundle)).Refused()
 	}
 	return r.absent(rec) == lineage.Removed
 }
 
 // absent tells whether a bundle that the run does not find in its files was removed from them.
 func (r *run) absent(rec release.Record) lineage.Absence {
-	return lineage.Absent(rec.From(), r.originOf(rec.Bundle), r.req.TakeOver)
-}
-
-// originOf is where the run is from, with the lineage that hawser.lock knows for a bundle.
-func (r *run) originOf(bundle string) lineage.Run {
-	from := r.from
-	from.ID = r.lock.Lineages[bundle]
-	return from
+	return lineage.Absent(rec.From(), r.workspace.Origin(rec.Bundle), r.req.TakeOver)
 }
 
 // others are the other bundles of the same files, as the files say them for the cluster.

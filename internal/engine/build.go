@@ -129,7 +129,7 @@ func (e *Engine) Build(ctx context.Context, req Request) (*fleetplan.BuildResult
 			out.Items = append(out.Items, item)
 		}
 	}
-	out.Findings = append(out.Findings, source.Check(r.lock.Sources, r.sources.Used(), req.Locked)...)
+	out.Findings = append(out.Findings, source.Check(r.workspace.Lock.Sources, r.sources.Used(), req.Locked)...)
 	if err := out.Findings.Err(); err != nil {
 		return nil, err
 	}
@@ -217,7 +217,7 @@ func (e *Engine) Vet(ctx context.Context, req Request) (*fleetplan.VetReport, er
 			out.Clusters = append(out.Clusters, fleetplan.ClusterValues{Cluster: t.cluster.Name, Bundle: values.Shown(text, "", r.Redactor.Value)})
 		}
 	}
-	out.Findings = append(out.Findings, source.Check(r.lock.Sources, r.sources.Used(), req.Locked)...).Sorted()
+	out.Findings = append(out.Findings, source.Check(r.workspace.Lock.Sources, r.sources.Used(), req.Locked)...).Sorted()
 	if len(out.Instances) == 0 && !out.Findings.HasErrors() {
 		out.Findings = append(out.Findings, diag.Errorf("no-instances", "no instances found in bundle"))
 	}

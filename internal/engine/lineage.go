@@ -21,14 +21,14 @@ func (r *run) judge(t *target) {
 	if t.record == nil {
 		return
 	}
-	relation, findings := lineage.Judge(t.record.From(), r.originOf(t.record.Bundle), r.req.TakeOver)
+	relation, findings := lineage.Judge(t.record.From(), r.workspace.Origin(t.record.Bundle), r.req.TakeOver)
 	t.relation = relation
 	t.find(findings...)
 }
 
 // proven reports whether a bundle without a record on a cluster is known to be this run's all the same.
 func (r *run) proven(bundle string) bool {
-	return r.req.TakeOver || r.lock.Lineages[bundle] != "" ||
+	return r.req.TakeOver || r.workspace.Lock.Lineages[bundle] != "" ||
 		slices.ContainsFunc(r.targets, func(t *target) bool { return t.record != nil && !t.relation.Refused() })
 }
 
@@ -41,7 +41,7 @@ func (r *run) sign(t *target, record *release.Record) {
 		before, now = &from, t.record.Identity().Learn(now)
 	}
 	record.ClusterUID, record.WeakUID, record.ClusterServer = now.UID, now.Weak, now.Server
-	run := r.originOf(record.Bundle)
+	run := r.workspace.Origin(record.Bundle)
 	record.Fleet, record.Cluster, record.Group = r.fleetName(), t.cluster.Name, t.cluster.Group
 	record.Lineage, record.Source = lineage.Next(before, run, t.relation, r.newLineage())
 	record.Files = lineage.FilesOf(before, run)
@@ -51,15 +51,12 @@ func (r *run) sign(t *target, record *release.Record) {
 func (r *run) signed(t *target) bool {
 	old := t.record
 	return old.Cluster == t.cluster.Name && old.Fleet == r.fleetName() && old.Identity().Match(t.facts.Identity()) == fleet.SameCluster &&
-		!lineage.Learns(old.From(), r.originOf(old.Bundle), t.relation, r.newLineage())
+		!lineage.Learns(old.From(), r.workspace.Origin(old.Bundle), t.relation, r.newLineage())
 }
 
-// promise keeps the lineage of a first apply in hawser.lock before any record has it, so that files are never refused for one
-// that a run of theirs made, however that ended. What cannot be kept is said when the run ends.
+// promise keeps the lineage of a first apply before any record has it.
 func (r *run) promise(record *release.Record) {
-	r.fresh.kept.Do(func() {
-		_ = lockfile.Keep(r.lockPath, lockfile.News{Lineages: map[string]string{record.Bundle: record.Lineage}})
-	})
+	r.fresh.kept.Do(func() { r.workspace.Promise(record.Bundle, record.Lineage) })
 }
 
 // newLineage is the id that clusters without one get in this run: that of the others, or a new one.
@@ -80,7 +77,7 @@ func (r *run) newLineage() string {
 // that it reached, so that swapped contexts and re-created clusters are noticed from then on. The file is changed as it
 // is now; one that cannot be written is only said.
 func (r *run) learn(out *fleetplan.Outcome) {
-	if r.lockPath == "" || out.Verb != "apply" {
+	if out.Verb != "apply" {
 		return
 	}
 	news := lockfile.News{Fleet: r.fleetName(), UIDs: map[string]string{}, Servers: map[string]string{}, TakenOver: r.req.TakeOver}
@@ -102,13 +99,7 @@ func (r *run) learn(out *fleetplan.Outcome) {
 			news.Servers[row.Cluster] = id.Server
 		}
 	}
-	if !r.lock.Learn(news) {
-		return
-	}
-	if err := lockfile.Keep(r.lockPath, news); err != nil {
-		if len(news.UIDs)+len(news.Servers) == 0 && r.from.Source.Repository != "" {
-			return // repository and path tell as much as the lineage
-		}
+	if err := r.workspace.Learn(news); err != nil {
 		r.emit(fleetplan.Event{Type: fleetplan.EventNotice, Message: "what hawser.lock should know is not kept: " + err.Error()})
 	}
 }
@@ -123,12 +114,7 @@ func (r *run) target(name string) *target {
 
 // recognize refuses a cluster that is not the one the fleet or hawser.lock knows by its name.
 func (r *run) recognize(t *target) {
-	t.find(fleet.Recognize(t.cluster, t.facts, r.known, r.all, r.lockPath, r.accepts(t.cluster.Name))...)
-}
-
-// known is what hawser.lock knows a cluster of the fleet by.
-func (r *run) known(name string) fleet.Identity {
-	return fleet.Identity{UID: r.lock.UID(r.fleetName(), name), Server: r.lock.Server(r.fleetName(), name)}
+	t.find(fleet.Recognize(t.cluster, t.facts, r.workspace.Known, r.all, r.workspace.Path, r.accepts(t.cluster.Name))...)
 }
 
 // accepts reports whether the user said that a cluster may be another one than is known.
@@ -153,9 +139,7 @@ func (r *run) formerName(ctx context.Context) {
 		now, _, err := t.store.Current(ctx, object.OwnerID("", "", r.program.Bundles()[0]))
 		old, _, olderr := t.store.Current(ctx, object.OwnerID("", "", former))
 		is[i] = now != nil || err != nil || olderr != nil
-		run := r.from
-		run.ID = r.lock.Lineages[former]
-		was[i] = old != nil && old.OnlyIn("manifests", r.req.Namespace) && !lineage.Compare(old.From(), run).Refused()
+		was[i] = old != nil && old.OnlyIn("manifests", r.req.Namespace) && !lineage.Compare(old.From(), r.workspace.Origin(former)).Refused()
 	})
 	if slices.Contains(was, true) && !slices.Contains(is, true) {
 		r.program.Rename(former)

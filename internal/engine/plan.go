@@ -222,7 +222,7 @@ func (r *run) finish(ctx context.Context, fp *Prepared) {
 	var used []source.Use
 	if fp.Verb == "apply" {
 		used = r.used(ctx)
-		fp.Findings = append(fp.Findings, source.Check(r.lock.Sources, used, r.req.Locked)...)
+		fp.Findings = append(fp.Findings, source.Check(r.workspace.Lock.Sources, used, r.req.Locked)...)
 	}
 	if fp.RollbackTo == nil {
 		fp.Head = r.head(used)
@@ -350,7 +350,7 @@ func (r *run) observe(ctx context.Context, w *work, o plan.Options) (plan.Input,
 	if w.inventory == nil && in.Looks() {
 		findings = append(findings, in.Rebuild(t.session.Marked(ctx, s.owner, in.Namespaces()...))...)
 		if in.Rebuilt && t.record == nil && !r.proven(s.spec.Name) {
-			findings = append(findings, lineage.Unproven(s.spec.Name, len(in.Owned), r.from))
+			findings = append(findings, lineage.Unproven(s.spec.Name, len(in.Owned), r.workspace.From))
 		}
 	}
 	if w.inventory == nil {

@@ -27,12 +27,12 @@ func (r *run) left() diag.Findings {
 	for _, t := range r.targets {
 		uids = append(uids, t.facts.UID)
 	}
-	return retirement.Left(r.lock, r.lockPath, r.fleetName(), names, uids)
+	return retirement.Left(r.workspace.Lock, r.workspace.Path, r.fleetName(), names, uids)
 }
 
 // retired makes the cluster to retire the only one of the run.
 func (r *run) retired() diag.Findings {
-	c, findings := retirement.Find(r.lock, r.lockPath, r.fleet, retirement.Request{Cluster: r.req.Retire, Context: r.req.Access.Context, Keep: r.req.Keep})
+	c, findings := retirement.Find(r.workspace.Lock, r.workspace.Path, r.fleet, retirement.Request{Cluster: r.req.Retire, Context: r.req.Access.Context, Keep: r.req.Keep})
 	if findings.HasErrors() {
 		return findings
 	}
@@ -50,9 +50,9 @@ func (e *Engine) Retiring(ctx context.Context, req Request) (*retirement.Retirem
 		return nil, err
 	}
 	defer r.close()
-	place, known := r.lock.Places[r.fleetName()][req.Retire]
-	out := &retirement.Retirement{V: 1, Fleet: r.fleetName(), Cluster: req.Retire, UID: r.lock.UID(r.fleetName(), req.Retire),
-		Bundles: slices.Clone(place.Bundles), Known: known, Lock: r.lockPath}
+	place, known := r.workspace.Lock.Places[r.fleetName()][req.Retire]
+	out := &retirement.Retirement{V: 1, Fleet: r.fleetName(), Cluster: req.Retire, UID: r.workspace.Known(req.Retire).UID,
+		Bundles: slices.Clone(place.Bundles), Known: known, Lock: r.workspace.Path}
 	if req.Keep {
 		return out, nil
 	}
@@ -66,7 +66,7 @@ func (e *Engine) Retiring(ctx context.Context, req Request) (*retirement.Retirem
 	out.Access = t.access.Describe()
 	var records []release.Record
 	err = t.store.Bundles(ctx, func(record release.Record) error {
-		if record.Inventory = nil; record.Fleet == out.Fleet && out.Takes(record.From(), r.originOf(record.Bundle), place.Bundles) {
+		if record.Inventory = nil; record.Fleet == out.Fleet && out.Takes(record.From(), r.workspace.Origin(record.Bundle), place.Bundles) {
 			records = append(records, record)
 		}
 		return nil
@@ -91,23 +91,19 @@ func (e *Engine) Retire(ctx context.Context, req Request) error {
 	if err != nil {
 		return err
 	}
-	return lockfile.Update(r.lockPath, func(f lockfile.File) bool { return f.Forget(r.fleetName(), req.Retire) })
+	return r.workspace.Forget(req.Retire)
 }
 
 // delivered keeps in hawser.lock where the bundle runs after this run, so that a cluster that leaves the fleet with it is
 // named. A file that cannot be written is only said.
 func (r *run) delivered(out *fleetplan.Outcome) {
-	path := lockfile.Beside(r.req.Files, r.req.FleetFiles)
-	if path == "" || r.fleet == nil {
-		return
-	}
-	err := lockfile.Update(path, func(file lockfile.File) bool {
+	err := r.workspace.KeepPlaces(func(file lockfile.File) bool {
 		return out.Places(file, r.fleetName(), func(name string) (lockfile.Place, bool) {
 			t := r.target(name)
 			if t == nil || t.cluster.Implicit {
 				return lockfile.Place{}, false
 			}
-			return retirement.PlaceOf(t.cluster, t.access.Context, r.lockPath), true
+			return r.workspace.Place(t.cluster, t.access.Context), true
 		})
 	})
 	if err != nil {

@@ -21,6 +21,9 @@ import (
 	"hawser.dev/hawser/internal/source"
 )
 
+// parallelParts bounds how many instances of one cluster are rendered at once.
+const parallelParts = 16
+
 // set is the desired state of one bundle on one cluster, and how it came about.
 type set struct {
 	spec      v1alpha1.BundleSpec
@@ -116,7 +119,7 @@ func (r *run) prepare(ctx context.Context, t *target, spec v1alpha1.BundleSpec) 
 	}
 	parts := make([]*part, len(placed))
 	found := make([]diag.Findings, len(placed))
-	each(len(placed), parallelSources, func(i int) {
+	each(len(placed), parallelParts, func(i int) {
 		if !s.suspended[placed[i].Name] {
 			parts[i], found[i] = r.part(ctx, t, s, placed[i])
 		}

@@ -66,7 +66,7 @@ func (r *run) withoutRecord(ctx context.Context, t *target, name string, row *fl
 	row.Lost, row.Unknown = t.session.Marked(ctx, object.OwnerID("", "", name), namespaces...).Standing()
 	if row.Lost != "" {
 		t.find(plan.LostAtStatus(name, row.Lost))
-	} else if nowhere && !r.lock.Delivered(r.fleetName(), t.cluster.Name, name) {
+	} else if nowhere && !r.workspace.Delivered(t.cluster.Name, name) {
 		row.NotPlaced, row.Unknown = true, ""
 	}
 }

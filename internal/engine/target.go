@@ -17,7 +17,6 @@ import (
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/lineage"
-	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/redact"
@@ -28,6 +27,7 @@ import (
 	"hawser.dev/hawser/internal/source"
 	"hawser.dev/hawser/internal/validation"
 	"hawser.dev/hawser/internal/values"
+	"hawser.dev/hawser/internal/workspace"
 )
 
 // connectTimeout is how long a cluster may take to answer before it is Unknown.
@@ -47,8 +47,6 @@ type run struct {
 	decided *fleetplan.Decided
 	// observed is when all clusters had been compared.
 	observed time.Time
-	lock     lockfile.File
-	lockPath string
 	// warnings of gathering facts without clusters
 	warnings diag.Findings
 	sources  *source.Resolver
@@ -66,9 +64,9 @@ type run struct {
 	// lenient puts stand-ins where an object may not be read: nothing will be written.
 	lenient bool
 	beside  beside
-	// from is where the documents are; fresh the lineage that is made in this run.
-	from  lineage.Run
-	fresh struct {
+	// workspace is where the documents are from; fresh the lineage that is made in this run.
+	workspace *workspace.Workspace
+	fresh     struct {
 		once, kept sync.Once
 		id         string
 	}
@@ -132,34 +130,20 @@ func (e *Engine) load(ctx context.Context, req Request, needBundle bool) (*run, 
 
 // loadFor is load, for a delete or not.
 func (e *Engine) loadFor(ctx context.Context, req Request, needBundle, deleting bool) (*run, error) {
-	files := req.Files
-	if !needBundle && len(req.FleetFiles) > 0 {
-		files = nil
-	}
-	lockPath := lockfile.PathFor(req.Files)
-	if req.Retire != "" {
-		lockPath = lockfile.Beside(req.Files, req.FleetFiles)
-	}
-	from := lockfile.Origin(req.Files, lockPath)
-	program, findings := document.Load(ctx, document.Options{Files: files, Fleet: req.FleetFiles, Stdin: req.Stdin,
-		Workdir: req.Workdir, Package: req.Package, Name: req.Name, Namespace: req.Namespace, Place: from.Source.Name(), Watchdog: e.Watchdog})
-	if err := findings.Err(); err != nil {
+	w, err := workspace.Open(ctx, workspace.Input{Files: req.Files, FleetFiles: req.FleetFiles, Stdin: req.Stdin, Workdir: req.Workdir, Package: req.Package,
+		Name: req.Name, Namespace: req.Namespace, FleetOnly: !needBundle, Retire: req.Retire != "", Watchdog: e.Watchdog})
+	if err != nil {
 		return nil, err
 	}
-	var err error
-	r := &run{Engine: e, req: req, deleting: deleting, program: program, fleet: program.Fleet(), from: from, lockPath: lockPath,
-		reader: values.New(values.Options{Fleet: program.Fleet(), Open: e.Stores, Redactor: e.Redactor})}
+	r := &run{Engine: e, req: req, deleting: deleting, workspace: w, program: w.Program, fleet: w.Fleet(),
+		reader: values.New(values.Options{Fleet: w.Fleet(), Open: e.Stores, Redactor: e.Redactor})}
 	if e.Redactor != nil {
 		e.Redactor.Add(req.Access.Override.Token)
-	}
-	r.from.Fleet, r.from.Varies = r.fleetName(), program.Varies
-	if r.lock, err = lockfile.Read(r.lockPath); err != nil {
-		return nil, err
 	}
 	if err := r.clusters().Err(); err != nil {
 		return nil, err
 	}
-	r.sources = &source.Resolver{Fetchers: e.Signatures.Guard(program.Fleet(), e.Fetchers), Digest: e.digest, Pins: r.lock.Sources, Locked: req.Locked}
+	r.sources = &source.Resolver{Fetchers: e.Signatures.Guard(w.Fleet(), e.Fetchers), Digest: e.digest, Pins: w.Lock.Sources, Locked: req.Locked}
 	selected, findings := fleet.Select(r.all, req.Selection)
 	findings = append(findings, fleet.Acceptable(req.AcceptClusters, r.all)...)
 	if err := findings.Err(); err != nil {

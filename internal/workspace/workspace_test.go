@@ -1,0 +1,137 @@
+package workspace
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/lockfile"
+	"hawser.dev/hawser/internal/source"
+)
+
+const (
+	bundleFile = "bundle:\n  apiVersion: v1alpha1\n  name: shop\n  instances:\n    web: {namespace: web, manifests: {paths: [./m]}}\n"
+	fleetFile  = "fleet:\n  apiVersion: v1alpha1\n  name: prod\n  clusters:\n    eu: {kubeContext: eu}\n    us: {kubeContext: us}\n"
+)
+
+// open writes the files into a new directory and opens them.
+func open(t *testing.T, files map[string]string, in Input) (*Workspace, string, error) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in.Workdir = dir
+	for _, list := range [][]string{in.Files, in.FleetFiles} {
+		for i, name := range list {
+			if name != "-" {
+				list[i] = filepath.Join(dir, name)
+			}
+		}
+	}
+	w, err := Open(t.Context(), in)
+	return w, dir, err
+}
+
+// What a run learned is there for the next one, and what another run wrote meanwhile stays.
+func TestLearnsAndKnows(t *testing.T) {
+	w, dir, err := open(t, map[string]string{"b.yaml": bundleFile, "f.yaml": fleetFile}, Input{Files: []string{"b.yaml"}, FleetFiles: []string{"f.yaml"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.Path != filepath.Join(dir, lockfile.Name) || w.From.Fleet != "prod" || w.Origin("shop").ID != "" || w.Known("eu") != (fleet.Identity{}) {
+		t.Errorf("%+v", w)
+	}
+	w.Promise("shop", "id-1")
+	other, err := Open(t.Context(), Input{Files: []string{filepath.Join(dir, "b.yaml")}, FleetFiles: []string{filepath.Join(dir, "f.yaml")}, Workdir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := other.Origin("shop").ID; got != "id-1" {
+		t.Errorf("the lineage that was promised is %q", got)
+	}
+	if err := w.Learn(lockfile.News{Fleet: "prod", UIDs: map[string]string{"eu": "u1"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Learn(lockfile.News{Fleet: "prod", Servers: map[string]string{"us": "s1"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.KeepPlaces(func(f lockfile.File) bool {
+		f.Places["prod"] = map[string]lockfile.Place{"eu": w.Place(fleet.Cluster{ClusterSpec: v1alpha1.ClusterSpec{Name: "eu", KubeContext: "eu"}}, "")}
+		p := f.Places["prod"]["eu"]
+		p.Bundles = []string{"shop"}
+		f.Places["prod"]["eu"] = p
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Open(t.Context(), Input{Files: []string{filepath.Join(dir, "b.yaml")}, FleetFiles: []string{filepath.Join(dir, "f.yaml")}, Workdir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Known("eu").UID != "u1" || again.Known("us").Server != "s1" || again.Origin("shop").ID != "id-1" || !again.Delivered("eu", "shop") || again.Delivered("us", "shop") {
+		t.Errorf("%+v", again.Lock)
+	}
+	if err := again.Forget("eu"); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := lockfile.Read(w.Path); err != nil || f.UID("prod", "eu") != "" || f.Server("prod", "us") != "s1" {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+// Documents from standard input have no place for what is learned: it is no error, and pinning is one.
+func TestNoPlace(t *testing.T) {
+	w, _, err := open(t, nil, Input{Files: []string{"-"}, Stdin: strings.NewReader(bundleFile)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Promise("shop", "id-1")
+	if err := w.Learn(lockfile.News{Lineages: map[string]string{"shop": "id-1"}}); err != nil {
+		t.Error(err)
+	}
+	if err := w.KeepPlaces(func(lockfile.File) bool { t.Error("kept without a file"); return true }); err != nil {
+		t.Error(err)
+	}
+	if _, err := w.Pin(t.Context(), nil, &source.Resolver{}, nil); err == nil || !strings.Contains(err.Error(), "standard input") {
+		t.Errorf("pinned: %v", err)
+	}
+}
+
+// The bundle's files stay unread where only the fleet is wanted; without a fleet they are read for one of their own.
+func TestFleetOnly(t *testing.T) {
+	files := map[string]string{"b.yaml": "bundle: [", "f.yaml": fleetFile}
+	w, dir, err := open(t, files, Input{Files: []string{"b.yaml"}, FleetFiles: []string{"f.yaml"}, FleetOnly: true})
+	if err != nil || w.Fleet() == nil || w.Path != filepath.Join(dir, lockfile.Name) {
+		t.Errorf("%+v, %v", w, err)
+	}
+	if _, _, err := open(t, files, Input{Files: []string{"b.yaml"}, FleetOnly: true}); err == nil {
+		t.Error("a broken bundle was not read")
+	}
+}
+
+// What cannot be evaluated is an error where the cluster is needed, and what there is of it elsewhere.
+func TestDeclared(t *testing.T) {
+	text := "bundle:\n  apiVersion: v1alpha1\n  name: shop\n  instances:\n    web: {namespace: web, helm: {chart: {$cluster: labels.zone}}}\n"
+	w, _, err := open(t, map[string]string{"b.yaml": text}, Input{Files: []string{"b.yaml"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clusters := []fleet.Cluster{{ClusterSpec: v1alpha1.ClusterSpec{Name: "eu", Labels: map[string]string{"zone": "./chart"}}}, {ClusterSpec: v1alpha1.ClusterSpec{Name: "us"}}}
+	facts := func(c fleet.Cluster) fleet.Facts { return c.Facts(nil) }
+	specs, err := w.Declared("", clusters, func(name string) bool { return name == "eu" }, facts)
+	if err != nil || len(specs) != 2 || specs[0].Instances[0].Helm.Chart != "./chart" {
+		t.Errorf("%+v, %v", specs, err)
+	}
+	if specs, err := w.Declared("other", clusters[:1], func(string) bool { return true }, facts); err != nil || len(specs) != 0 {
+		t.Errorf("of another name: %+v, %v", specs, err)
+	}
+	if _, err := w.Declared("", clusters, func(string) bool { return true }, facts); err == nil || !strings.Contains(err.Error(), "us") {
+		t.Errorf("for both: %v", err)
+	}
+}
