@@ -58,7 +58,7 @@ func (r *run) heads(ctx context.Context, fp *fleetplan.FleetPlan, names []string
 // aside is a run to clusters of the fleet that this one does not go to. It only looks: what stands against one is a matter of that one
 // alone.
 func (r *run) aside(ctx context.Context, wanted func(cluster string) bool) *run {
-	sub := &run{Engine: r.Engine, req: r.req, program: r.program, fleet: r.fleet, all: r.all, reading: true, aloof: true}
+	sub := &run{Engine: r.Engine, req: r.req, program: r.program, fleet: r.fleet, all: r.all, workspace: r.workspace, reading: true, aloof: true}
 	for _, c := range r.all {
 		if wanted(c.Name) {
 			sub.targets = append(sub.targets, &target{cluster: c})
