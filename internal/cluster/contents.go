@@ -28,9 +28,10 @@ func (s *Session) Contents(ctx context.Context, owner string, holders []object.R
 	}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
+	shared := s.definitions()
 	for _, r := range holders {
 		wg.Go(func() {
-			l := &looker{s: s, ctx: ctx, owner: owner, uids: map[string]bool{}, defined: map[string]bool{}}
+			l := &looker{s: s, ctx: ctx, owner: owner, listed: shared, uids: map[string]bool{}, defined: map[string]bool{}}
 			if r.IsCRD() {
 				l.definition(r)
 			} else {
@@ -53,6 +54,8 @@ type looker struct {
 	s     *Session
 	ctx   context.Context
 	owner string
+	// listed are the definitions when the look began.
+	listed *kubeapi.Definitions
 
 	// defined are the names of the definitions that are there: what serves another custom kind may go and keep its objects.
 	defined map[string]bool
@@ -73,7 +76,10 @@ func (l *looker) namespace(name string) {
 	for _, group := range stale {
 		l.unseen("the API group " + group + " does not answer")
 	}
-	_ = l.s.ListMeta(l.ctx, crdPath, nil, func() { clear(l.defined) }, func(m meta) { l.defined[m.Name] = true }) // what is not seen is not known
+	names, _ := l.listed.Names(l.ctx) // what is not seen is not known
+	for name := range names {
+		l.defined[name] = true
+	}
 	var wg sync.WaitGroup
 	for _, k := range kinds {
 		if k.Namespaced && k.List && k.Delete && (k.Kind != "Event" || k.Custom) {
@@ -100,7 +106,7 @@ func (l *looker) definition(r object.Ref) {
 			} `json:"versions"`
 		} `json:"spec"`
 	}
-	_, err := l.s.Do(l.ctx, kubeapi.Request{Method: http.MethodGet, Path: crdPath + "/" + url.PathEscape(r.Name), Into: &crd})
+	_, err := l.s.Do(l.ctx, kubeapi.Request{Method: http.MethodGet, Path: kubeapi.DefinitionsPath + "/" + url.PathEscape(r.Name), Into: &crd})
 	if apierrors.IsNotFound(err) {
 		return // gone meanwhile, with everything
 	}
@@ -132,7 +138,7 @@ func (l *looker) list(k kubeapi.KindInfo, ns string) {
 	name := k.Resource + "." + k.Group
 	_, removed := l.s.removed.Load(object.Ref{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: name})
 	switch {
-	case apierrors.IsNotFound(err) && (removed || l.defined[name]) && l.s.undefined(l.ctx, schema.GroupKind{Group: k.Group, Kind: k.Kind}, plan.Owned{}):
+	case apierrors.IsNotFound(err) && (removed || l.defined[name]) && l.s.undefined(l.ctx, schema.GroupKind{Group: k.Group, Kind: k.Kind}, plan.Owned{}, l.s.definitions()):
 		return // its definition was deleted a moment ago, and with it what was here
 	case err != nil:
 		l.unseen(k.Resource + " cannot be listed: " + l.s.text(err, object.Ref{Group: k.Group, Kind: k.Kind, Namespace: ns}))

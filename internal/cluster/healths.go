@@ -91,7 +91,7 @@ func (h *healths) list(k kubeapi.KindInfo, ns string, seen map[object.Ref]map[st
 }
 
 func (h *healths) judge(k kubeapi.KindInfo, o plan.Owned, obj map[string]any) {
-	if obj == nil {
+	if obj == nil || h.ctx.Err() != nil { // rules take their time: who ended the run waits for none of them
 		_, err := h.s.Do(h.ctx, kubeapi.Request{Method: http.MethodGet, Path: k.Path(k.Preferred, o.Ref.Namespace, o.Ref.Name), Named: o.Ref.Name, Into: &obj})
 		switch {
 		case apierrors.IsNotFound(err) && o.Expired(false):

@@ -26,7 +26,7 @@ const listFrom = 6
 // the inventory are looked for without a label, because they may be somebody else's. Namespaces that hold inventoried
 // objects exist; the others with unknown names are asked for first, and nothing is looked for in one that is missing.
 func (s *Session) Observe(ctx context.Context, req ObserveRequest) (Observation, diag.Findings) {
-	o := &observer{s: s, ctx: ctx, req: req, manager: object.Manager(req.Owner), owned: map[object.Ref]plan.Owned{}, ignore: map[object.Ref]*object.Ignore{},
+	o := &observer{s: s, ctx: ctx, req: req, definitions: s.definitions(), manager: object.Manager(req.Owner), owned: map[object.Ref]plan.Owned{}, ignore: map[object.Ref]*object.Ignore{},
 		Observation: Observation{Live: map[object.Ref]plan.Live{}, Schema: map[string]string{},
 			NamespaceExists: map[string]bool{}}}
 	for _, ow := range req.Owned {
@@ -49,12 +49,13 @@ func (s *Session) Observe(ctx context.Context, req ObserveRequest) (Observation,
 
 type observer struct {
 	Observation
-	s       *Session
-	ctx     context.Context
-	req     ObserveRequest
-	manager string
-	owned   map[object.Ref]plan.Owned
-	ignore  map[object.Ref]*object.Ignore // by what is declared now, else as recorded
+	s           *Session
+	definitions *kubeapi.Definitions
+	ctx         context.Context
+	req         ObserveRequest
+	manager     string
+	owned       map[object.Ref]plan.Owned
+	ignore      map[object.Ref]*object.Ignore // by what is declared now, else as recorded
 
 	mu       sync.Mutex
 	findings diag.Findings
@@ -188,7 +189,7 @@ func (o *observer) listOwned(gk schema.GroupKind, refs []object.Ref) {
 			o.find(f)
 			live.Unseen = f.What
 		}
-		defined := !stale && !o.s.undefined(o.ctx, gk, plan.Owned{})
+		defined := !stale && !o.s.undefined(o.ctx, gk, plan.Owned{}, o.definitions)
 		for _, r := range refs {
 			if known := o.owned[r]; !stale && (defined || known.Aggregated()) {
 				o.see(r, plan.Unserved(known))
@@ -271,7 +272,7 @@ func (o *observer) get(r object.Ref) {
 	switch {
 	case err == nil:
 		o.see(r, o.live(r, m))
-	case o.s.notThere(o.ctx, err, r, o.owned[r]):
+	case o.s.notThere(o.ctx, err, r, o.owned[r], o.definitions):
 		o.see(r, plan.Live{})
 	case apierrors.IsNotFound(err):
 		o.see(r, plan.Unserved(plan.Owned{Ref: r}))

@@ -33,7 +33,7 @@ func (e *executor) removeOne(ctx context.Context, ref object.Ref) error {
 		if err := e.remove(ctx, ch, k, e.req.Wait || ref.Custom()); err != nil {
 			return e.failed(ctx, ref, "delete", err)
 		}
-	case !e.s.undefined(ctx, ref.GroupKind(), e.known(ref)):
+	case !e.s.undefined(ctx, ref.GroupKind(), e.known(ref), e.s.definitions()):
 		return e.failed(ctx, ref, "delete", &StaleError{Ref: ref, Why: "the cluster does not serve its kind any more, so that nobody knows whether it is there"})
 	}
 	e.s.removed.Store(ref, true)
@@ -58,7 +58,7 @@ func (e *executor) unmark(ctx context.Context, ch plan.Change, k kubeapi.KindInf
 	w := &writing{executor: e, ch: ch, k: k, version: k.Preferred}
 	return again(ctx, func() error {
 		m, err := e.s.getMeta(ctx, k, ch.Ref)
-		if e.s.notThere(ctx, err, ch.Ref, e.known(ch.Ref)) {
+		if e.s.notThere(ctx, err, ch.Ref, e.known(ch.Ref), e.s.definitions()) {
 			return nil
 		}
 		ops := object.Unmarked(m.ObjectMeta, e.req.Plan.Bundle, e.manager)
@@ -105,7 +105,7 @@ func (e *executor) remove(ctx context.Context, ch plan.Change, k kubeapi.KindInf
 		_, err := e.send(ctx, kubeapi.Request{Method: http.MethodDelete, Path: k.Path(k.Preferred, ch.Ref.Namespace, ch.Ref.Name),
 			Body: object.DeleteOptions(ch.Ref, p.uid, p.rv), Accept: kubeapi.MetadataType, Into: &m})
 		switch {
-		case e.s.notThere(ctx, err, ch.Ref, e.known(ch.Ref)):
+		case e.s.notThere(ctx, err, ch.Ref, e.known(ch.Ref), e.s.definitions()):
 			return nil
 		case err == nil && !m.Of(ch.UID):
 			return e.unsaid(ctx, ch, k, wait)
@@ -122,7 +122,7 @@ func (e *executor) remove(ctx context.Context, ch plan.Change, k kubeapi.KindInf
 			return err
 		}
 		now, err := e.s.getMeta(ctx, k, ch.Ref)
-		if e.s.notThere(ctx, err, ch.Ref, e.known(ch.Ref)) {
+		if e.s.notThere(ctx, err, ch.Ref, e.known(ch.Ref), e.s.definitions()) {
 			return nil
 		}
 		goes, why := string(now.UID) == ch.UID && now.DeletionTimestamp != nil, staleplan.Removable(ch, e.req.Plan.Owner, plan.LiveOf(now.ObjectMeta, e.manager))
@@ -147,7 +147,7 @@ func (e *executor) remove(ctx context.Context, ch plan.Change, k kubeapi.KindInf
 func (e *executor) unsaid(ctx context.Context, ch plan.Change, k kubeapi.KindInfo, wait bool) error {
 	now, err := e.s.getMeta(ctx, k, ch.Ref)
 	switch {
-	case e.s.notThere(ctx, err, ch.Ref, e.known(ch.Ref)), err == nil && string(now.UID) != ch.UID:
+	case e.s.notThere(ctx, err, ch.Ref, e.known(ch.Ref), e.s.definitions()), err == nil && string(now.UID) != ch.UID:
 		return nil
 	case err != nil:
 		return err

@@ -16,8 +16,6 @@ import (
 	"hawser.dev/hawser/internal/plan"
 )
 
-const crdPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-
 // crdKey is the schema key of a kind that a CRD defines: new defaults in it change live objects without moving
 // anything else.
 func crdKey(m meta) string { return fmt.Sprintf("%s:%d", m.UID, m.Generation) }
@@ -30,7 +28,7 @@ func (s *Session) Definition(ctx context.Context, gk schema.GroupKind) map[strin
 	}
 	var body map[string]any
 	name := k.Resource + "." + gk.Group
-	if _, err := s.Do(ctx, kubeapi.Request{Method: http.MethodGet, Path: crdPath + "/" + url.PathEscape(name), Named: name, Into: &body}); err != nil {
+	if _, err := s.Do(ctx, kubeapi.Request{Method: http.MethodGet, Path: kubeapi.DefinitionsPath + "/" + url.PathEscape(name), Named: name, Into: &body}); err != nil {
 		return nil
 	}
 	return body
@@ -75,14 +73,10 @@ func (o *observer) schemas() {
 
 func (o *observer) crds(wanted map[string]schema.GroupKind) map[string]meta {
 	out := map[string]meta{}
-	err := o.s.ListMeta(o.ctx, crdPath, nil, func() {}, func(m meta) {
-		if _, ok := wanted[m.Name]; ok {
-			out[m.Name] = m
-		}
-	})
+	all, err := o.definitions.Names(o.ctx)
 	switch {
 	case err == nil:
-		return out
+		return all
 	case !apierrors.IsForbidden(err):
 		o.find(o.failed(object.Ref{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: "*"}, err))
 		return out
@@ -93,7 +87,7 @@ func (o *observer) crds(wanted map[string]schema.GroupKind) map[string]meta {
 	for name := range wanted {
 		wg.Go(func() {
 			var m meta
-			_, err := o.s.Do(o.ctx, kubeapi.Request{Method: http.MethodGet, Path: crdPath + "/" + url.PathEscape(name), Named: name, Accept: kubeapi.MetadataType, Into: &m})
+			_, err := o.s.Do(o.ctx, kubeapi.Request{Method: http.MethodGet, Path: kubeapi.DefinitionsPath + "/" + url.PathEscape(name), Named: name, Accept: kubeapi.MetadataType, Into: &m})
 			mu.Lock()
 			defer mu.Unlock()
 			switch {

@@ -297,7 +297,7 @@ func (w *waiter) gone(ctx context.Context, ref object.Ref, k kubeapi.KindInfo, u
 		pause := time.Minute
 		if err != nil || synced && (obj == nil || string((&unstructured.Unstructured{Object: obj}).GetUID()) != uid) {
 			m, err := w.s.getMeta(ctx, k, ref)
-			if w.s.notThere(ctx, err, ref, known) || err == nil && uid != "" && string(m.UID) != uid {
+			if w.s.notThere(ctx, err, ref, known, w.s.definitions()) || err == nil && uid != "" && string(m.UID) != uid {
 				return nil
 			}
 			if err != nil {
