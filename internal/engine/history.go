@@ -20,6 +20,7 @@ func (e *Engine) History(ctx context.Context, req Request) (*history.History, er
 	}
 	defer r.close()
 	h := history.Of(clusters)
+	h.Await(r.req.Bundle, r.awaits(ctx, r.req.Bundle), clusters)
 	for _, t := range r.targets {
 		h.Findings = append(h.Findings, t.findings...)
 	}

@@ -91,21 +91,9 @@ func (e *Engine) Say(ctx context.Context, req Request, verb, meant string, confi
 		return nil, err
 	}
 	defer r.close()
-	owner, found := object.OwnerID("", "", name), make([]diag.Findings, len(r.targets))
-	on := make([]release.OnCluster, len(r.targets))
-	each(len(r.targets), 0, func(i int) {
-		t := r.targets[i]
-		if on[i].Cluster, on[i].Unreachable = t.cluster.Name, t.unreachable; t.session == nil {
-			return
-		}
-		r.readRecord(ctx, t, owner)
-		var err error
-		on[i].Record = t.record
-		on[i].Hold, _, err = release.HeldOn(ctx, t.store, owner)
-		found[i] = slices.Concat(t.findings.Errors(), diag.From(err, "record").OnCluster(t.cluster.Name))
-	})
-	word := release.Word{By: cmp.Or(req.Author, "hawser"), At: e.now(), Message: req.Message}
-	if err := slices.Concat(found...).Err(); err != nil {
+	owner, word := object.OwnerID("", "", name), release.Word{By: cmp.Or(req.Author, "hawser"), At: e.now(), Message: req.Message}
+	on, found := r.on(ctx, owner)
+	if err := found.Err(); err != nil {
 		return nil, err
 	}
 	said, findings := release.Say(verb, name, meant, word, on)
@@ -121,4 +109,32 @@ func (e *Engine) Say(ctx context.Context, req Request, verb, meant string, confi
 		}
 	})
 	return said, fleetplan.Unknown(said.Missed())
+}
+
+// on is where the run's clusters stand, for what is said about a release.
+func (r *run) on(ctx context.Context, owner string) ([]release.OnCluster, diag.Findings) {
+	on, found := make([]release.OnCluster, len(r.targets)), make([]diag.Findings, len(r.targets))
+	each(len(r.targets), 0, func(i int) {
+		t := r.targets[i]
+		if on[i].Cluster, on[i].Unreachable = t.cluster.Name, t.unreachable; t.session == nil {
+			return
+		}
+		if t.record == nil && t.unread == "" { // else it was read
+			r.readRecord(ctx, t, owner)
+		}
+		var err error
+		on[i].Record = t.record
+		on[i].Hold, _, err = release.HeldOn(ctx, t.store, owner)
+		found[i] = slices.Concat(t.findings.Errors(), diag.From(err, "record").OnCluster(t.cluster.Name))
+	})
+	return on, slices.Concat(found...)
+}
+
+// awaits is the release of the bundle of a look that is kept from some of the clusters, nil for none; a look at all bundles does not ask.
+func (r *run) awaits(ctx context.Context, name string) *release.Waiting {
+	if name == "" {
+		return nil
+	}
+	on, _ := r.on(ctx, object.OwnerID("", "", name)) // what cannot be read is told by whoever says something of the release
+	return release.Await(name, on)
 }

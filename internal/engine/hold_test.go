@@ -1,12 +1,15 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
 
+	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/history"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/release"
 )
@@ -63,6 +66,7 @@ func TestApproval(t *testing.T) {
 	if r.record() != nil {
 		t.Fatal("a record was written")
 	}
+	r.awaited(1, first.Rollout, "hawser approve "+r.name, history.Waiting)
 	if again := r.waits(); again.Rollout != first.Rollout || r.held().Rollout != first.Rollout {
 		t.Errorf("run again it is rollout %s, not %s", again.Rollout, first.Rollout)
 	}
@@ -73,7 +77,9 @@ func TestApproval(t *testing.T) {
 	if _, err := r.say(release.Approve, ""); err == nil || !strings.Contains(err.Error(), "ann@laptop") {
 		t.Errorf("approved twice: %v", err)
 	}
+	r.awaited(1, first.Rollout, "hawser apply", history.Waiting)
 	out := r.applied(r.request())
+	r.awaited(1, first.Rollout, "", history.Succeeded)
 	rec := r.record()
 	if out.Rollout != first.Rollout || rec.Rollout != first.Rollout || len(rec.Approvals) != 1 || rec.Approvals[0].By != "ann@laptop" || rec.Approvals[0].Message != "CHG-1" {
 		t.Errorf("rollout %s, record %+v", out.Rollout, rec.Approvals)
@@ -84,6 +90,8 @@ func TestApproval(t *testing.T) {
 	r.write("app.yaml", r.configMap("app", "k: w")) // what was approved was another one
 	if next := r.waits(); next.Rollout == first.Rollout || r.record().Rollout != first.Rollout {
 		t.Errorf("an approval of other files lets %s come", next.Rollout)
+	} else {
+		r.awaited(2, next.Rollout, "hawser approve "+r.name, history.Waiting)
 	}
 	fp, err := r.PlanDelete(t.Context(), r.request())
 	if err != nil {
@@ -173,5 +181,109 @@ func TestAbortOfARunAtWork(t *testing.T) {
 	}
 	if r.record() != nil {
 		t.Error("it was delivered")
+	}
+}
+
+// awaited expects what history and status say of the newest release: its state, and the command that it waits for, "" for none.
+func (r *rig) awaited(releases int, rollout, next string, state history.State) {
+	r.t.Helper()
+	req := r.request()
+	req.Files, req.Bundle = nil, r.name
+	h, err := r.History(r.t.Context(), req)
+	if err != nil || len(h.Bundles) != 1 || len(h.Bundles[0].Releases) != releases {
+		r.t.Fatalf("%v, %+v", err, h)
+	}
+	newest := h.Bundles[0].Releases[0]
+	report, err := r.Status(r.t.Context(), req)
+	if report == nil || len(report.Findings.Errors()) > 0 {
+		r.t.Fatalf("status: %v, %+v", err, report)
+	}
+	told := report.Clusters[0].Waits
+	if newest.Rollout != rollout || newest.State != state || (newest.Waits == nil) != (next == "") || (told == nil) != (next == "") {
+		r.t.Fatalf("history: %+v; status: %+v", newest, told)
+	}
+	if next != "" && (newest.Waits.Next != next || told.Next != next || newest.Author != "tester" || len(newest.Clusters) != 1) {
+		r.t.Errorf("history: %+v; status: %+v", newest, told)
+	}
+}
+
+// between is a store in which somebody else is faster: right before a hold is written for the first time.
+type between struct {
+	release.Store
+	release.Holder
+	faster func()
+}
+
+func (b *between) PutHold(ctx context.Context, owner string, h release.Hold, at release.Handle) (release.Handle, error) {
+	if first := b.faster; first != nil {
+		b.faster = nil
+		first()
+	}
+	return b.Holder.PutHold(ctx, owner, h, at)
+}
+
+// after is the rig in another process, in which somebody else is faster with the hold.
+func (r *rig) after(t *testing.T, faster func()) *rig {
+	t.Helper()
+	slow := r.again(t)
+	records := slow.Records
+	slow.Records = func(s *cluster.Session, name string) release.Store {
+		store := records(s, name)
+		return &between{store, store.(release.Holder), faster}
+	}
+	return slow
+}
+
+// Of two who say something at once, one is first; the other is told by whom that was decided, and nothing is lost.
+func TestSaidAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ first, second, problem string }{
+		{release.Abort, release.Approve, "it was aborted by ann@laptop"},
+		{release.Approve, release.Approve, "was approved already by ann@laptop"},
+		{release.Pause, release.Pause, "it was paused already by ann@laptop"},
+		{release.Abort, release.Abort, "it was aborted by ann@laptop"},
+		{release.Approve, release.Abort, ""},
+		{release.Pause, release.Approve, ""},
+	} {
+		r := approvals(t)
+		r.waits()
+		slow := r.after(t, func() {
+			if _, err := r.say(c.first, ""); err != nil {
+				t.Error(err)
+			}
+		})
+		said, err := slow.say(c.second, "")
+		if said == nil || (err != nil) != (c.problem != "") || !strings.Contains(said.Clusters[0].Problem, c.problem) || said.Clusters[0].Done != (c.problem == "") {
+			t.Errorf("%s, then %s: %v, %+v", c.first, c.second, err, said)
+		}
+		h := r.held()
+		for verb, word := range map[string]*release.Word{release.Approve: h.Approved, release.Pause: h.Paused, release.Abort: h.Aborted} {
+			if (word != nil) != (verb == c.first || verb == c.second && c.problem == "") {
+				t.Errorf("%s, then %s: %s is %v", c.first, c.second, verb, word)
+			}
+		}
+	}
+}
+
+// Of two runs that come to one wave at once the release of the first waits; the other is told of it, and goes on with that one, or as a
+// newer one, when it is run again.
+func TestWaitingAtOnce(t *testing.T) {
+	t.Parallel()
+	r := approvals(t)
+	var first *fleetplan.Outcome
+	slow := r.after(t, func() { first = r.waits() })
+	out, err := slow.apply(slow.request())
+	if err == nil || len(out.Findings.Errors()) != 1 || !strings.Contains(out.Findings.Errors()[0].What, first.Rollout) || !strings.Contains(out.Findings.Errors()[0].What, "by tester") {
+		t.Fatalf("%v, %+v", err, out)
+	}
+	if h := r.held(); h.Rollout != first.Rollout {
+		t.Errorf("%s waits", h.Rollout)
+	}
+	if again := slow.again(t).waits(); again.Rollout != first.Rollout {
+		t.Errorf("run again it is %s", again.Rollout)
+	}
+	r.write("app.yaml", r.configMap("app", "k: other"))
+	if other := slow.again(t).waits(); other.Rollout == first.Rollout || r.held().Release != 2 {
+		t.Errorf("other files: %s, %+v", other.Rollout, r.held())
 	}
 }

@@ -35,6 +35,7 @@ func (e *Engine) Status(ctx context.Context, req Request) (*fleetplan.StatusRepo
 		report.Clusters = append(report.Clusters, rows[i]...)
 	}
 	report.MarkSkipped()
+	report.Await(r.awaits(ctx, name))
 	report.Findings = append(report.Findings, r.noFleet(report.Nothing())...)
 	return report, report.Verdict()
 }

@@ -56,6 +56,8 @@ type ClusterStatus struct {
 	NotPlaced bool `json:"notPlaced,omitempty"`
 	// NotStarted: the last rollout stopped, or was interrupted, before it came here.
 	NotStarted bool `json:"notStarted,omitempty"`
+	// Waits is the newest release of the bundle, where it is kept from the cluster.
+	Waits *release.Waiting `json:"waits,omitempty"`
 	// Run is what the rollouts over the fleet are compared by.
 	Run       rollout.Run      `json:"-"`
 	Instances []InstanceStatus `json:"instances,omitempty"`
@@ -137,6 +139,8 @@ func (s *StatusReport) Verdict() error {
 		case row.Unreachable != "", row.Unknown != "":
 			unknown++
 		case row.NotPlaced:
+		case row.Bundle == "" && row.Waits != nil:
+			bad++
 		case row.Bundle == "" && s.Bundle != "":
 			without = append(without, row.Cluster)
 		case !row.ready():
@@ -223,6 +227,15 @@ func (s *StatusReport) MarkSkipped() {
 	}
 	for i, c := range s.Clusters {
 		s.Clusters[i].NotStarted = slices.Contains(rollout.Skipped(runs[c.Bundle]), c.Cluster)
+	}
+}
+
+// Await notes on the clusters of one bundle's report which release is kept from them, nil for none.
+func (s *StatusReport) Await(w *release.Waiting) {
+	for i, c := range s.Clusters {
+		if w != nil && slices.Contains(w.Clusters, c.Cluster) && c.Unreachable+c.Unknown == "" {
+			s.Clusters[i].Waits, s.Clusters[i].NotPlaced, s.Clusters[i].NotStarted = w, false, false
+		}
 	}
 }
 

@@ -1,8 +1,11 @@
 package release
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"hawser.dev/hawser/internal/diag"
 )
@@ -86,10 +89,13 @@ func (h *Hold) Stops(rollout string) string {
 }
 
 // Waiting makes of a cluster's hold the one of a release whose wave waits for an approval, nil where that stands there already. What
-// was said about the same release stays.
+// was said about the same release stays. An error says which other one was faster: a release of a run that knew of it has a higher number.
 func (r Record) Waiting(wave string) func(*Hold) (*Hold, error) {
 	return func(h *Hold) (*Hold, error) {
 		out := Hold{Bundle: r.Bundle, Release: r.Release, Rollout: r.Rollout, Head: r.Head, Author: r.Author, Message: r.Message, Since: r.Started, Wave: wave}
+		if h != nil && h.Aborted == nil && h.Rollout != r.Rollout && h.Release >= r.Release {
+			return nil, fmt.Errorf("release %s, by %s since %s, waits there now: run it again", h.name(), cmp.Or(h.Author, "somebody"), h.Since.UTC().Format(time.RFC3339))
+		}
 		if h.keeps(r) {
 			if h.Wave == wave {
 				return nil, nil

@@ -2,6 +2,7 @@ package release
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -107,7 +108,8 @@ func because(f diag.Finding, clusters []OnCluster) diag.Findings {
 // maxAsked bounds how many clusters are named.
 const maxAsked = 10
 
-// On is a cluster's hold with what is said, nil where that stands there already. An error says why it cannot be said there any more.
+// On is a cluster's hold with what is said, nil where nothing is to be said. An error says why it cannot be said there any more, and who was
+// faster.
 func (s *Saying) On(h *Hold) (*Hold, error) {
 	as := s.about
 	as.Wave, as.Approved, as.Paused, as.Aborted = "", nil, nil, nil
@@ -122,10 +124,16 @@ func (s *Saying) On(h *Hold) (*Hold, error) {
 	switch {
 	case as.say(s.Verb, s.Word):
 		return &as, nil
-	case as.Aborted != nil && s.Verb != Abort:
-		return nil, fmt.Errorf("it was aborted %s", as.Aborted)
+	case s.stands(as):
+		return nil, nil
 	}
-	return nil, nil
+	return nil, errors.New(nothing(s.Verb, s.Bundle, as).Why)
+}
+
+// stands reports whether a hold has the very word that is said, as after an answer that was lost.
+func (s *Saying) stands(h Hold) bool {
+	word := map[string]*Word{Approve: h.Approved, Pause: h.Paused, Abort: h.Aborted}[s.Verb]
+	return (s.Verb == Abort || h.Aborted == nil) && (s.Verb == Resume || word != nil && word.By == s.Word.By && word.Message == s.Word.Message && word.At.Equal(s.Word.At))
 }
 
 // End says what became of a cluster.

@@ -84,6 +84,9 @@ func TestSaidOn(t *testing.T) {
 	if again, err := said.On(next); again != nil || err != nil {
 		t.Errorf("twice: %+v, %v", again, err)
 	}
+	if next, err := said.On(waiting(4, "D", func(h *Hold) { h.Approved = ann })); next != nil || err == nil || !strings.Contains(err.Error(), "approved already by ann@laptop") {
+		t.Errorf("approved meanwhile: %+v, %v", next, err)
+	}
 	if next, err := said.On(waiting(4, "D", func(h *Hold) { h.Aborted = ann })); next != nil || err == nil || !strings.Contains(err.Error(), "ann@laptop") {
 		t.Errorf("aborted meanwhile: %+v, %v", next, err)
 	}

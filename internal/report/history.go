@@ -17,7 +17,7 @@ import (
 )
 
 var releaseInk = map[history.State]ink{history.Applying: cyan, history.Deleting: cyan, history.Ejecting: cyan, history.Succeeded: green, history.Written: yellow,
-	history.Failed: red, history.Partial: red, history.Pending: yellow, history.Superseded: dim, history.Interrupted: red}
+	history.Failed: red, history.Partial: red, history.Pending: yellow, history.Superseded: dim, history.Waiting: yellow, history.Interrupted: red}
 
 // History prints a line for each release, newest first, and the clusters of which nobody knows.
 func History(w io.Writer, h *history.History, st Style) error {
@@ -36,6 +36,7 @@ func History(w io.Writer, h *history.History, st Style) error {
 			row[3] = st.paint(releaseInk[r.State], row[3])
 			t.Row(row...)
 			t.note(2, strings.Trim(backTo(r.RollbackTo)+": "+r.Message, ": "), dim)
+			t.note(2, r.Waits.String(), yellow)
 		}
 	}
 	if len(h.Bundles) == 0 && len(h.Unknown) == 0 {
@@ -113,7 +114,7 @@ func Shown(w io.Writer, h *history.History, st Style) error {
 	if r.Source != (lineage.Source{}) {
 		from = r.Source.String()
 	}
-	for _, f := range [][2]string{{"started", stamp(r.Started)}, {"finished", stamp(r.Finished)}, {"by", r.Author}, {"message", r.Message}, {"back to", r.RollbackTo.String()}, {"approved", r.Approved()}, {"from", from},
+	for _, f := range [][2]string{{"started", stamp(r.Started)}, {"finished", stamp(r.Finished)}, {"by", r.Author}, {"message", r.Message}, {"back to", r.RollbackTo.String()}, {"approved", r.Approved()}, {"waits", r.Waits.String()}, {"from", from},
 		{"commit", r.Commit}, {"fleet", r.Fleet}, {"files", r.Head}, {"plan", r.Plan}, {"changes", doneOf(r.Done)}, {"hawser", r.Hawser}} {
 		if f[1] != "" {
 			o.wrapped(0, fmt.Sprintf("%-10s %s", f[0]+":", clean(f[1])), "")

@@ -40,12 +40,12 @@ func Status(w io.Writer, r *fleetplan.StatusReport, st Style) error {
 }
 
 // states in the order in which they are told, best first.
-var states = []string{fleetplan.StateMoved, "ready", "in progress", "unfinished", "drifted", "progressing", "terminating", "missing", "failed", "record lost", "not placed", "not installed", "unknown", "not reached"}
+var states = []string{fleetplan.StateMoved, "ready", "in progress", "unfinished", "drifted", "progressing", "terminating", "missing", "failed", "record lost", "not placed", "waiting", "not installed", "unknown", "not reached"}
 
 var stateInk = map[string]ink{
 	"ready": green, "progressing": yellow, "drifted": magenta, "missing": red, "failed": red, "not reached": red,
 	"not installed": dim, "not placed": dim, "terminating": yellow, "unfinished": yellow, "unknown": red,
-	"in progress": cyan, "record lost": red, fleetplan.StateMoved: dim,
+	"in progress": cyan, "waiting": yellow, "record lost": red, fleetplan.StateMoved: dim,
 }
 
 // stateOf is the worst state of a cluster's instances.
@@ -59,6 +59,8 @@ func stateOf(c fleetplan.ClusterStatus) string {
 		return "record lost"
 	case c.NotPlaced:
 		return "not placed"
+	case c.Bundle == "" && c.Waits != nil:
+		return "waiting"
 	case c.Bundle == "" && len(c.Instances) == 0 || c.Revision == 0 && len(c.Instances) == 0:
 		return "not installed"
 	}
@@ -179,6 +181,7 @@ func wideStatus(o *out, r *fleetplan.StatusReport) {
 		if len(c.Instances) == 0 {
 			state := stateOf(c)
 			t.Row(append(slices.Clone(lead), "-", "-", o.st.paint(stateInk[state], state))...)
+			t.note(2, waits(c), yellow)
 			continue
 		}
 		for k, i := range c.Instances {
@@ -194,6 +197,7 @@ func wideStatus(o *out, r *fleetplan.StatusReport) {
 		if last := lastRun(c); last != "" {
 			t.note(2, last, yellow)
 		}
+		t.note(2, waits(c), yellow)
 		if c.RollbackTo != nil {
 			t.note(2, backTo(c.RollbackTo), dim)
 		}
@@ -218,6 +222,14 @@ func lastRun(c fleetplan.ClusterStatus) string {
 		return "the last run " + phaseText(c)
 	}
 	return ""
+}
+
+// waits says what keeps a release from the cluster, "" for nothing.
+func waits(c fleetplan.ClusterStatus) string {
+	if c.Waits == nil {
+		return ""
+	}
+	return fmt.Sprintf("release %d %s", c.Waits.Release, c.Waits)
 }
 
 // phaseText says what an unfinished or failed record means.
@@ -289,6 +301,9 @@ func narrowStatus(o *out, c fleetplan.ClusterStatus) {
 	o.line(head, "  ", o.st.paint(stateInk[state], state))
 	if last := lastRun(c); last != "" {
 		o.wrapped(2, last, yellow)
+	}
+	if text := waits(c); text != "" {
+		o.wrapped(2, clean(text), yellow)
 	}
 	for _, i := range c.Instances {
 		o.line("  ", i.Instance, "  ", o.st.paint(stateInk[i.State], instanceState(i)), "  ", readyOf(i))
