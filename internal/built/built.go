@@ -7,12 +7,14 @@ package built
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
@@ -39,7 +41,7 @@ func Stream(b *bytes.Buffer, r *fleetplan.BuildResult, mask bool) error {
 				o.Instance = item.Instance
 				o = Masked(o, r.Mask)
 			}
-			data, err := YAML(o)
+			data, err := Printed(o)
 			if err != nil {
 				return err
 			}
@@ -53,9 +55,21 @@ func Stream(b *bytes.Buffer, r *fleetplan.BuildResult, mask bool) error {
 	return nil
 }
 
-// YAML is an object as YAML.
+// YAML is an object as YAML, for a file.
 func YAML(o object.Object) ([]byte, error) {
 	data, err := yaml.Marshal(o.Body)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.Ref(), err)
+	}
+	return data, nil
+}
+
+// Printed is the same for a log, in which no line of it is an order to a CI system.
+func Printed(o object.Object) ([]byte, error) {
+	data, err := json.Marshal(o.Body)
+	if err == nil {
+		data, err = diag.YAML(data)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Ref(), err)
 	}

@@ -46,7 +46,7 @@ they would be applied: all of them or, on an error, nothing.`,
 					o = built.Masked(o, nil)
 				}
 				items = append(items, o.Body)
-				text, err := built.YAML(o)
+				text, err := built.Printed(o)
 				if err != nil {
 					return err
 				}

@@ -19,6 +19,9 @@ func isUnseen(r rune) bool {
 // isRaw are the controls and others that JSON leaves as they are, and YAML refuses.
 func isRaw(r rune) bool { return r >= 0x7f && r <= 0x9f || r == 0xfffe || r == 0xffff }
 
+// isOdd is what stands as an escape in documents.
+func isOdd(r rune) bool { return isUnseen(r) || isRaw(r) }
+
 // isPart reports whether a character belongs to one that is seen before it: emoji and scripts other than ASCII need some.
 func isPart(r rune) bool {
 	return r == 0x200c || r == 0x200d || unicode.Is(unicode.Variation_Selector, r)
@@ -67,10 +70,12 @@ func paired(r rune) string {
 // white is what a reader of logs passes over at the beginning of a line.
 const white = `\s\v\x{85}\p{Z}`
 
-// commands are what systems of continuous integration take for orders when it stands in a log.
+// What systems of continuous integration take for orders when it stands in a log, and what may become one inside of strings,
+// where another string ends it.
 var (
 	commandLine = regexp.MustCompile(`(^|[` + white + `])::([A-Za-z][A-Za-z-]*(?:[ \t][^\n\r]*?)?::)`)
 	commandWord = regexp.MustCompile(`(?i)##(vso\[|teamcity\[|\[)`)
+	commandText = regexp.MustCompile(`(^|["` + white + `]|\\[bfnrt]|\\u[0-9a-f]{4})::([A-Za-z][A-Za-z-]*(?:::|[ \t]|\\t))`)
 )
 
 // Inert is a text of others as it may stand in a log or terminal: what nobody sees, or what turns the order of characters, is
@@ -86,13 +91,18 @@ func Inert(text string) string {
 	return text
 }
 
-// Escaped is JSON in which such characters, and the controls that JSON leaves as they are, stand as escapes: the texts in it
-// stay what they are.
-func Escaped(json string) string { return escape(json, isOdd, paired) }
+// Escaped is JSON in which such characters, the first sign of such orders, and the controls that JSON leaves as they are, stand
+// as escapes: the texts in it stay what they are.
+func Escaped(json string) string { return unordered(json, paired) }
 
-// Spelled is JSON in which they are spelled out in the texts: what is made of it has no way to escape them.
-func Spelled(json string) string {
-	return escape(json, isOdd, func(r rune) string { return `\` + long(r) })
+// unordered is JSON, or one of its strings, that gives no orders.
+func unordered(json string, as func(rune) string) string {
+	json = escape(json, isOdd, as)
+	if strings.Contains(json, "::") {
+		json = commandText.ReplaceAllString(json, `$1\u003a:$2`)
+	}
+	if strings.Contains(json, "##") {
+		json = commandWord.ReplaceAllString(json, `\u0023#$1`)
+	}
+	return json
 }
-
-func isOdd(r rune) bool { return isUnseen(r) || isRaw(r) }

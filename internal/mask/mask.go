@@ -54,7 +54,7 @@ func (m *Writer) hidden(data []byte, text string) []byte {
 	}
 	if m.document {
 		if asJSON, err := yaml.YAMLToJSONStrict(data); err == nil {
-			if out, err := yaml.JSONToYAML(maskStrings(asJSON, m.Mask)); err == nil {
+			if out, err := diag.YAML(maskStrings(asJSON, m.Mask)); err == nil {
 				return out
 			}
 		}

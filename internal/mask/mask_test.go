@@ -234,7 +234,8 @@ func TestMaskedWriterIsInert(t *testing.T) {
 	for in, want := range map[string]string{
 		"  ::error::gone\n":              "  : :error::gone\n",
 		"name\u202eexe\n":                "name\\u202eexe\n",
-		"{\"a\":\"::error::x\"}\n":       "{\"a\":\"::error::x\"}\n",
+		"{\"a\":\"::error::x\"}\n":       "{\"a\":\"\\u003a:error::x\"}\n",
+		"{\"a\":\"b ##[error]\"}\n":      "{\"a\":\"b \\u0023#[error]\"}\n",
 		"{\"a\":\"x\u202ey\u009b2J\"}\n": "{\"a\":\"x\\u202ey\\u009b2J\"}\n",
 		// What looks like a document of ours is none because others wrote such a line.
 		"Bundle md\n::error::x\u202e\nv: 1\n":                          "Bundle md\n: :error::x\\u202e\nv: 1\n",
@@ -246,6 +247,38 @@ func TestMaskedWriterIsInert(t *testing.T) {
 		w := &Writer{To: &out, Mask: func(s string) string { return s }}
 		if n, err := w.Write([]byte(in)); err != nil || n != len(in) || out.String() != want {
 			t.Errorf("%q: %q (%d, %v), want %q", in, out.String(), n, err, want)
+		}
+	}
+}
+
+// TestDocumentsAreInert: documents have no line that is an order to a CI system, whether something is hidden in them or not,
+// and what is read of them is what it was.
+func TestDocumentsAreInert(t *testing.T) {
+	const order = "went\n  ::error::boom\n::set-output name=a::b ##vso[task.x]\u202e"
+	h := history.History{V: 1, Bundles: []history.Bundle{{Bundle: "shop", Releases: []history.Release{{Message: order, Author: "##[error]" + order}}}}}
+	for _, secret := range []string{"", "boom"} {
+		for name, print := range map[string]func(*Writer) error{
+			"yaml": func(w *Writer) error { return report.YAML(w, h) }, "json": func(w *Writer) error { return report.JSON(w, h) },
+			"ndjson": func(w *Writer) error {
+				report.NewNDJSON(w)(fleetplan.Event{Type: fleetplan.EventWritten, Message: order})
+				return nil
+			},
+		} {
+			var b bytes.Buffer
+			mask := func(s string) string { return s }
+			if secret != "" {
+				mask = func(s string) string { return strings.ReplaceAll(s, secret, redact.Mask) }
+			}
+			if err := print(&Writer{To: &b, Mask: mask}); err != nil {
+				t.Fatal(err)
+			}
+			if bad := regexp.MustCompile(`(?m)^\s*::|"::|##|\x{202e}`).FindString(b.String()); bad != "" {
+				t.Errorf("%s: %q in\n%s", name, bad, &b)
+			}
+			var got any
+			if err := yaml.Unmarshal(b.Bytes(), &got); err != nil || !strings.Contains(fmt.Sprint(got), mask(order)) {
+				t.Errorf("%s (%v): %q", name, err, got)
+			}
 		}
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"io"
 
-	"sigs.k8s.io/yaml"
-
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 )
@@ -25,13 +23,13 @@ func JSON(w io.Writer, v any) error {
 	return enc.Encode(document(v))
 }
 
-// YAML writes the same document as YAML; what turns the order of characters is spelled out (\u202e).
+// YAML writes the same document as YAML, in which no line is an order to a CI system.
 func YAML(w io.Writer, v any) error {
 	var b bytes.Buffer
 	if err := JSON(&b, v); err != nil {
 		return err
 	}
-	data, err := yaml.JSONToYAML([]byte(diag.Spelled(b.String())))
+	data, err := diag.YAML(b.Bytes())
 	if err != nil {
 		return err
 	}
