@@ -5,16 +5,16 @@ package plan
 func (o Owned) Expired(found bool) bool { return !found && o.Expires && !o.Awaited && o.UID != "" }
 
 // expired reports whether a declared object is done and gone, as it was declared: there is nothing to do. In a namespace
-// that is gone too it was not its time to live that removed it.
+// that is gone too it was not its time to live that removed it, and of what was begun to be deleted everything is made again.
 func (c *computation) expired(d Desired, own Owned) bool {
 	there, known := c.NamespaceExists[d.Ref.Namespace]
-	return own.Expired(false) && d.Expires && own.Hook == nil && own.Digest == d.Digest && own.Version == d.Version && (there || !known)
+	return own.Expired(false) && d.Expires && !c.deleted() && own.Hook == nil && own.Digest == d.Digest && own.Version == d.Version && (there || !known)
 }
 
 // missed says why an object of ours that is not there is made again.
 func (c *computation) missed(d Desired, own Owned) string {
 	switch {
-	case c.Undone:
+	case c.deleted():
 		return "was deleted by the run that ended while deleting"
 	case !own.Expires:
 		return "was deleted by somebody"
@@ -25,3 +25,6 @@ func (c *computation) missed(d Desired, own Owned) string {
 	}
 	return "was deleted by somebody"
 }
+
+// deleted reports whether the last run was to delete everything; one that was to eject it deleted nothing.
+func (c *computation) deleted() bool { return c.Undone && !c.Freeing }

@@ -21,7 +21,12 @@ func TestExpired(t *testing.T) {
 		"declared otherwise":          {func(d *Desired, _ *Owned, _ *Input) { d.Digest = "e" }, Create, "was done and removed, and is declared otherwise now"},
 		"its end was not seen":        {func(_ *Desired, o *Owned, _ *Input) { o.Awaited = true }, Create, "is gone, and nobody saw it end well"},
 		"intended and never written":  {func(_ *Desired, o *Owned, _ *Input) { o.UID = "" }, Create, ""},
-		"gone with its namespace":     {func(_ *Desired, _ *Owned, in *Input) { in.NamespaceExists = map[string]bool{"ns": false} }, Create, "was deleted by somebody"},
+		"after a delete that died":    {func(_ *Desired, _ *Owned, in *Input) { in.Undone = true }, Create, "was deleted by the run that ended while deleting"},
+		"after an eject that died":    {func(_ *Desired, _ *Owned, in *Input) { in.Undone, in.Freeing = true, true }, Unchanged, ""},
+		"no Job, after such an eject": {func(d *Desired, o *Owned, in *Input) {
+			d.Expires, o.Expires, in.Undone, in.Freeing = false, false, true, true
+		}, Create, "was deleted by somebody"},
+		"gone with its namespace": {func(_ *Desired, _ *Owned, in *Input) { in.NamespaceExists = map[string]bool{"ns": false} }, Create, "was deleted by somebody"},
 	} {
 		d := Desired{Ref: ref, Version: "v1", Instance: "app", Digest: "d", Expires: true, Namespaced: true}
 		o := Owned{Ref: ref, Version: "v1", Instance: "app", Digest: "d", Expires: true, UID: "u", ResourceVersion: "7", Own: "e"}

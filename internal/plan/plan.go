@@ -414,7 +414,7 @@ type Input struct {
 	Open bool
 	// Unended are the inputs digests by instance of the last run, where it has not done everything; nil where it has.
 	Unended map[string]string
-	// Undone: that run was to delete everything.
+	// Undone: that run was to delete everything, or with Freeing to eject it.
 	Undone bool
 	// Freeing: that run was to eject everything.
 	Freeing bool
