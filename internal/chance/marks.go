@@ -168,6 +168,25 @@ func (a Answers) Began(digest string) bool {
 	return false
 }
 
+// Recorded are those of the answers that a release has, by its digests and marks; an instance that it does not have at all has what look-ups
+// find. Where nobody can tell, or the answers came along from another bundle, it is all of them.
+func (a Answers) Recorded(made map[string]string, marks map[string][]Mark, instance string) Answers {
+	digests, known := slices.Collect(maps.Values(made)), slices.Concat(slices.Collect(maps.Values(marks))...)
+	if a.From != "" || slices.Contains(digests, a.Digest()) || made[instance] != "" && len(marks[instance]) == 0 {
+		return a
+	}
+	out := Answers{Secrets: a.Secrets}
+	for i, c := range a.Calls {
+		has := slices.ContainsFunc((Answers{Calls: a.Calls[i : i+1]}).Texts(), func(t Text) bool {
+			return slices.ContainsFunc(known, func(m Mark) bool { return m.Digest == t.Digest })
+		})
+		if has || c.Public && len(made) > 0 && len(out.Calls) == i { // those have no marks
+			out.Calls = append(out.Calls, c)
+		}
+	}
+	return out
+}
+
 // TextDigest is the digest of a made-up text in its mark.
 func TextDigest(text string) string {
 	sum := sha256.Sum256([]byte(text))

@@ -68,6 +68,49 @@ func TestBegan(t *testing.T) {
 	}
 }
 
+// TestRecorded: what a run made up and no release has is told from what one has; where nobody can tell, nothing is new.
+func TestRecorded(t *testing.T) {
+	one, moved, two := Call{Func: Generate, Value: "one"}, Call{Func: Generate, Value: "one", Line: "x"}, Call{Func: Generate, Value: "two"}
+	time := Call{Func: "now", Value: "2026", Public: true}
+	of := func(instance string, calls ...Call) (map[string]string, map[string][]Mark) {
+		a := Answers{Calls: calls}
+		return map[string]string{instance: a.Digest()}, map[string][]Mark{instance: a.Marks()}
+	}
+	for name, c := range map[string]struct {
+		instance  string
+		then, now []Call
+		unmarked  bool
+		from      string
+		want      string
+	}{
+		"no release":                  {"", nil, []Call{one, time}, false, "", ""},
+		"another instance alone":      {"db", []Call{two}, []Call{one}, false, "", ""},
+		"all of it":                   {"app", []Call{one, time}, []Call{one, time}, false, "", "one 2026"},
+		"one was made since":          {"app", []Call{one}, []Call{one, two, time}, false, "", "one"},
+		"and the line has changed":    {"app", []Call{one}, []Call{moved, two}, false, "", "one"},
+		"a line has changed":          {"app", []Call{time, one}, []Call{time, moved}, false, "", "2026 one"},
+		"it had another name":         {"old", []Call{one}, []Call{one, two}, false, "", "one"},
+		"rotated since":               {"app", []Call{one}, []Call{two}, false, "", ""},
+		"rotated, and nothing tells":  {"app", []Call{one}, []Call{two}, true, "", "two"},
+		"it came from another bundle": {"", nil, []Call{one}, false, "other", "one"},
+	} {
+		made, marks := of(c.instance, c.then...)
+		if c.instance == "" {
+			made = nil
+		}
+		if c.unmarked {
+			marks = nil
+		}
+		var got []string
+		for _, call := range (Answers{Calls: c.now, From: c.from}).Recorded(made, marks, "app").Calls {
+			got = append(got, call.Value)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 // TestStays: what stays is told with its release where that is known, and not with hundreds of objects.
 func TestStays(t *testing.T) {
 	many := strings.Split("a b c d e f g h", " ")

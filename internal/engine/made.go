@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -34,8 +35,9 @@ type made struct {
 	mu          sync.Mutex
 	stored, now release.Kept
 	fresh       map[string]int
-	// settled is whose the stored ones are.
-	settled chance.Settled
+	// settled is whose the stored ones are, recorded those of them that a release has: a run that ended before its record made the others.
+	settled  chance.Settled
+	recorded release.Kept
 }
 
 // remembered reads what is kept on the cluster, once, and finds out whose it is. What the request wants made anew is left
@@ -50,15 +52,17 @@ func (r *run) remembered(ctx context.Context, t *target, s *set) (*made, error) 
 		if t.session == nil || !ok {
 			return struct{}{}, nil
 		}
-		m.now, m.fresh, m.settled = release.Kept{}, map[string]int{}, chance.Settled{}
+		m.now, m.recorded, m.fresh, m.settled = release.Kept{}, release.Kept{}, map[string]int{}, chance.Settled{}
 		if m.stored, m.handle, err = keeper.Kept(ctx, s.owner); errors.Is(err, release.ErrDamaged) {
 			err = diag.Findings{chance.Damaged(err.Error(), s.instances())}.Err()
 		}
 		if err == nil {
 			m.settled, err = r.settle(ctx, t, s, m.stored)
 		}
+		of := *cmp.Or(t.record, &release.Record{})
 		for name, a := range m.settled.Kept {
 			r.hide(name, a)
+			m.recorded[name] = a.Recorded(of.Made, of.Marks, name)
 			if m.now[name] = a; s.notPlaced[name] == "" && !s.suspended[name] { // else its objects stay as they are
 				m.now[name] = r.req.Rotate.Of(name, a)
 			}
@@ -160,7 +164,7 @@ func (r *run) generated(ctx context.Context, t *target, s *set, in v1alpha1.Inst
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := chance.Call{Template: "values." + g.Key, Func: chance.Generate, Args: chance.DigestOf(strconv.Itoa(g.Length), g.Alphabet)}
-	if i := slices.IndexFunc(m.now[in.Name].Calls, c.Same); i >= 0 && (!placeholder || slices.Contains(m.settled.Kept[in.Name].Calls, m.now[in.Name].Calls[i])) {
+	if i := slices.IndexFunc(m.now[in.Name].Calls, c.Same); i >= 0 && (!placeholder || slices.Contains(m.recorded[in.Name].Calls, m.now[in.Name].Calls[i])) {
 		return g.Value(m.now[in.Name].Calls[i].Value), nil
 	}
 	if fs := r.lost(t.record, m, in); len(fs) > 0 {
@@ -180,11 +184,12 @@ func (r *run) generated(ctx context.Context, t *target, s *set, in v1alpha1.Inst
 	return g.Value(c.Value), nil
 }
 
-// newValues is the number of the bundle's own values that this run made up for an instance.
-func (r *run) newValues(t *target, instance string) int {
+// newValues is the number of the bundle's own values that this run made up for an instance, and unrecorded whether one before it made
+// some that no release has: a saved plan is the same before and after that.
+func (r *run) newValues(t *target, instance string) (n int, unrecorded bool) {
 	t.made.mu.Lock()
 	defer t.made.mu.Unlock()
-	return t.made.fresh[instance]
+	return t.made.fresh[instance], len(t.made.recorded[instance].Calls) < len(t.made.settled.Kept[instance].Calls)
 }
 
 // unmade renders a part, for whose values something was made up, with placeholders: for plans that are saved.
@@ -195,7 +200,7 @@ func (r *run) unmade(ctx context.Context, t *target, s *set, p *part, standIn bo
 	if findings.HasErrors() {
 		return findings
 	}
-	q.request.Instance, q.request.Answers = q.instance, r.req.Rotate.Of(p.placed.Name, t.made.kept(p.placed.Name))
+	q.request.Instance, q.request.Answers = q.instance, r.req.Rotate.Of(p.placed.Name, t.made.known(p.placed.Name))
 	if err := r.rekey(ctx, &q); err != nil {
 		return diag.From(err, "source")
 	}
@@ -204,11 +209,11 @@ func (r *run) unmade(ctx context.Context, t *target, s *set, p *part, standIn bo
 	return nil
 }
 
-// kept is what is kept of an instance on the cluster so far.
-func (m *made) kept(instance string) chance.Answers {
+// known is what was made up for an instance on the cluster so far, as its releases have it.
+func (m *made) known(instance string) chance.Answers {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.settled.Kept[instance]
+	return m.recorded[instance]
 }
 
 // rotated finds mistakes in what is to be made anew.

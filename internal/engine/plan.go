@@ -118,7 +118,7 @@ func (r *run) desireOne(ctx context.Context, t *target, cp *fleetplan.ClusterPla
 	findings = append(findings, r.fill(ctx, t, s)...)
 	cp.NotPlaced = s.notPlaced
 	for _, p := range s.parts {
-		ip := fleetplan.InstancePlan{Name: p.instance.Name, Source: p.source, Pos: diag.Pos(p.instance.Pos)}
+		ip := fleetplan.InstancePlan{Name: p.instance.Name, Source: p.source, Inputs: p.key, Pos: diag.Pos(p.instance.Pos)}
 		if t.record != nil {
 			ip.Before = t.record.Sources[ip.Name]
 		}

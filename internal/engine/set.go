@@ -164,7 +164,7 @@ func (r *run) part(ctx context.Context, t *target, s *set, in v1alpha1.Instance)
 // fillIn puts the values of a part in and makes its request of them. With standIn what comes from other instances stays
 // open, whatever their objects say now.
 func (r *run) fillIn(ctx context.Context, t *target, s *set, p *part, standIn bool) (findings diag.Findings) {
-	before := r.newValues(t, p.placed.Name)
+	before, _ := r.newValues(t, p.placed.Name)
 	p.instance, p.open, findings = r.bound(ctx, t, s, p.placed, standIn, false)
 	p.late = nil
 	for _, f := range p.open {
@@ -185,7 +185,7 @@ func (r *run) fillIn(ctx context.Context, t *target, s *set, p *part, standIn bo
 		return append(findings, withInstance(diag.From(err, "source"), p.placed)...)
 	}
 	p.request.Tests = r.req.Tests
-	if r.newValues(t, p.placed.Name) != before {
+	if n, unrecorded := r.newValues(t, p.placed.Name); n != before || unrecorded {
 		findings = append(findings, r.unmade(ctx, t, s, p, standIn)...)
 	}
 	p.recorded = !r.req.Tests && t.record != nil && t.record.Standing().Complete() && t.record.Inputs[p.placed.Name] == p.key

@@ -114,9 +114,11 @@ type ClusterPlan struct {
 	RuntimeChanges []string `json:"runtimeChanges,omitempty"`
 	// Standing is how the cluster stands to the saved plan that is carried out, "" where none is.
 	Standing staleplan.Standing `json:"-"`
-	// saved is the saved plan whose run wrote the record, intended are the digests of what that was to write.
+	// saved is the saved plan whose run wrote the record, intended are the digests of what that was to write, again the instances that are
+	// rendered from the same as then.
 	saved    string
 	intended map[object.Ref]string
+	again    map[string]bool
 
 	moved map[object.Ref]string
 }
@@ -145,6 +147,8 @@ type InstancePlan struct {
 	Source string   `json:"source"`
 	Before string   `json:"before,omitempty"`
 	Pos    diag.Pos `json:"pos,omitzero"`
+	// Inputs is the digest of all that it is rendered from.
+	Inputs string `json:"-"`
 }
 
 // Redact sorts the findings, and masks secret values in what a fleet plan says beside the plans of its clusters. Names stay; of an address only what
@@ -335,7 +339,10 @@ func (c *ClusterPlan) Describe(record *release.Record, now map[string]fleet.Valu
 	}
 	c.Revision, c.Resumes, c.Last, c.Left, c.Preceded = record.Revision, record.Standing().Open(), record.Phase, record.Standing(), record.Preceded
 	if c.saved = record.Saved(); c.saved != "" {
-		c.intended = record.Intends()
+		c.intended, c.again = record.Intends(), map[string]bool{}
+		for _, in := range c.Instances {
+			c.again[in.Name] = in.Inputs != "" && in.Inputs == record.Inputs[in.Name]
+		}
 	}
 	for name, was := range record.Origins {
 		v, ok := now[name]
