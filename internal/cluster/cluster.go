@@ -51,6 +51,7 @@ type Session struct {
 	ahead rights.Ahead
 	// removed are the objects that this session has deleted.
 	removed sync.Map
+	judging chan struct{}
 }
 
 // meta is the metadata of one object.
@@ -236,7 +237,6 @@ func (s *Session) Get(ctx context.Context, apiVersion, kind, namespace, name str
 	if !k.Namespaced {
 		ref.Namespace = ""
 	}
-	var out map[string]any
-	_, err = s.Do(ctx, kubeapi.Request{Method: "GET", Path: k.Path(gv.Version, ref.Namespace, name), Named: name, Into: &out})
+	out, err := s.whole(ctx, k, gv.Version, ref)
 	return out, s.describe(err, "get", ref)
 }

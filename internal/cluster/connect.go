@@ -26,7 +26,7 @@ func Connect(ctx context.Context, c Config) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{Client: client}
+	s := &Session{Client: client, judging: make(chan struct{}, judgedAtOnce)}
 	s.facts = fleet.Facts{Name: c.Name, Server: client.Server(), ServerID: client.ServerID()}
 	timeout := c.ConnectTimeout
 	if timeout <= 0 {

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"hawser.dev/hawser/internal/cluster"
-	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/testserver"
@@ -82,38 +80,5 @@ func TestObserveHeedsTheEnd(t *testing.T) {
 	_, findings := s.Observe(ctx, cluster.ObserveRequest{Owner: "owner", Owned: forged(1000)})
 	if n := len(srv.Requests()) - before; n > 1 || time.Since(start) > 5*time.Second || len(findings) > 1 {
 		t.Errorf("%d requests, %s, %d findings", n, time.Since(start), len(findings))
-	}
-}
-
-// ending is a rule that ends the run as soon as it is asked.
-type ending struct {
-	end   context.CancelFunc
-	asked *atomic.Int64
-}
-
-func (e ending) Vet(health.Check) error { return nil }
-
-func (e ending) Check(health.Check, map[string]any) (health.Status, bool, error) {
-	e.end()
-	e.asked.Add(1)
-	return health.Status{State: health.Ready}, true, nil
-}
-
-// TestHealthHeedsTheEnd: a run that is ended asks no health rule any more of what it has read already.
-func TestHealthHeedsTheEnd(t *testing.T) {
-	srv := testserver.Start(t)
-	s := connectTo(t, config(srv.Kubeconfig(t), "test"))
-	ctx, cancel := context.WithCancel(t.Context())
-	var owned []plan.Owned
-	for i := range 1000 {
-		name := fmt.Sprintf("c%d", i)
-		srv.Put("/api/v1/namespaces/default/configmaps/"+name, map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
-			"metadata": map[string]any{"name": name, "namespace": "default", "labels": map[string]any{object.LabelOwner: "owner"}}})
-		owned = append(owned, plan.Owned{Ref: object.Ref{Kind: "ConfigMap", Namespace: "default", Name: name}, Instance: "web"})
-	}
-	var asked atomic.Int64
-	rules := map[string]health.Rules{"web": {Checks: []health.Check{{Kind: "ConfigMap"}}, Checker: ending{cancel, &asked}}}
-	if _, findings := s.Health(ctx, "owner", owned, rules); asked.Load() < 1 || asked.Load() > 200 || !findings.HasErrors() {
-		t.Errorf("%d of %d objects were judged", asked.Load(), len(owned))
 	}
 }

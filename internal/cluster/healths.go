@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 	"sync"
 
@@ -91,30 +90,52 @@ func (h *healths) list(k kubeapi.KindInfo, ns string, seen map[object.Ref]map[st
 }
 
 func (h *healths) judge(k kubeapi.KindInfo, o plan.Owned, obj map[string]any) {
-	if obj == nil || h.ctx.Err() != nil { // rules take their time: who ended the run waits for none of them
-		_, err := h.s.Do(h.ctx, kubeapi.Request{Method: http.MethodGet, Path: k.Path(k.Preferred, o.Ref.Namespace, o.Ref.Name), Named: o.Ref.Name, Into: &obj})
-		switch {
-		case apierrors.IsNotFound(err) && o.Expired(false):
-			h.set(o.Ref, health.Status{State: health.Ready, Reason: health.DoneAndGone})
-			return
-		case apierrors.IsNotFound(err):
-			h.set(o.Ref, health.Status{State: health.Missing, Reason: "not in the cluster"})
-			return
-		case err != nil:
-			f := diag.Errorf("health", "the object cannot be looked at")
-			f.Object, f.Instance, f.Why = o.Ref.String(), o.Instance, h.s.text(err, o.Ref)
-			h.mu.Lock()
-			h.findings = append(h.findings, f)
-			h.mu.Unlock()
-			return
-		}
+	var err error
+	if obj == nil {
+		obj, err = h.s.whole(h.ctx, k, k.Preferred, o.Ref)
 	}
-	st := health.Of(obj, h.rules[o.Instance])
+	var st health.Status
+	if err == nil {
+		st, err = h.s.judged(h.ctx, o.Ref, obj, h.rules[o.Instance])
+	}
+	switch {
+	case apierrors.IsNotFound(err) && o.Expired(false):
+		h.set(o.Ref, health.Status{State: health.Ready, Reason: health.DoneAndGone})
+		return
+	case apierrors.IsNotFound(err):
+		h.set(o.Ref, health.Status{State: health.Missing, Reason: "not in the cluster"})
+		return
+	case err != nil:
+		f := diag.Errorf("health", "the object cannot be looked at")
+		f.Object, f.Instance, f.Why = o.Ref.String(), o.Instance, h.s.text(err, o.Ref)
+		h.mu.Lock()
+		h.findings = append(h.findings, f)
+		h.mu.Unlock()
+		return
+	}
 	if st.State != health.Ready && o.Ref.IsWorkload() {
 		st = h.s.podReasons(h.ctx, o.Ref, obj)(st)
 	}
 	st.Reason = h.s.Cut(st.Reason, reasonText)
 	h.set(o.Ref, st)
+}
+
+// judgedAtOnce is how many objects of a cluster are judged by rules of files and records at once: such a rule may take much memory.
+const judgedAtOnce = 4
+
+// judged is the health of an object, or why the context has ended before its turn.
+func (s *Session) judged(ctx context.Context, r object.Ref, obj map[string]any, rules health.Rules) (health.Status, error) {
+	if rules.Has(r) {
+		select {
+		case s.judging <- struct{}{}:
+			defer func() { <-s.judging }()
+		case <-ctx.Done():
+		}
+		if cause := context.Cause(ctx); cause != nil {
+			return health.Status{}, cause
+		}
+	}
+	return health.Of(obj, rules), nil
 }
 
 func (h *healths) set(r object.Ref, st health.Status) {

@@ -165,8 +165,7 @@ func (o *observer) namespace(name string) {
 		return
 	}
 	var m meta
-	_, err := o.s.Do(o.ctx, kubeapi.Request{Method: http.MethodGet, Path: "/api/v1/namespaces/" + url.PathEscape(name),
-		Named: name, Accept: kubeapi.MetadataType, Into: &m})
+	_, err := o.s.Do(o.ctx, kubeapi.Request{Method: http.MethodGet, Path: "/api/v1/namespaces/" + url.PathEscape(name), Named: name, Accept: kubeapi.MetadataType, Into: &m})
 	switch {
 	case err == nil:
 		o.see(r, o.live(r, m))

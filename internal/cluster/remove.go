@@ -102,8 +102,7 @@ func (e *executor) remove(ctx context.Context, ch plan.Change, k kubeapi.KindInf
 	p := pre{ch.UID, ch.ResourceVersion}
 	for look := 1; ; look++ {
 		var m answer.Deletion
-		_, err := e.send(ctx, kubeapi.Request{Method: http.MethodDelete, Path: k.Path(k.Preferred, ch.Ref.Namespace, ch.Ref.Name),
-			Body: object.DeleteOptions(ch.Ref, p.uid, p.rv), Accept: kubeapi.MetadataType, Into: &m})
+		_, err := e.send(ctx, kubeapi.Request{Method: http.MethodDelete, Path: k.Path(k.Preferred, ch.Ref.Namespace, ch.Ref.Name), Body: object.DeleteOptions(ch.Ref, p.uid, p.rv), Accept: kubeapi.MetadataType, Into: &m})
 		switch {
 		case e.s.notThere(ctx, err, ch.Ref, e.known(ch.Ref), e.s.definitions()):
 			return nil

@@ -26,11 +26,7 @@ func (s *Session) Definition(ctx context.Context, gk schema.GroupKind) map[strin
 	if !ok {
 		return nil
 	}
-	var body map[string]any
-	name := k.Resource + "." + gk.Group
-	if _, err := s.Do(ctx, kubeapi.Request{Method: http.MethodGet, Path: kubeapi.DefinitionsPath + "/" + url.PathEscape(name), Named: name, Into: &body}); err != nil {
-		return nil
-	}
+	body, _ := s.CustomResourceDefinition(ctx, k.Resource+"."+gk.Group)
 	return body
 }
 

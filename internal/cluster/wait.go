@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"time"
 
@@ -136,7 +135,9 @@ func (w *watching) wait(ctx context.Context) (health.Status, error) {
 			if obj != nil {
 				w.seen = obj
 			}
-			last = w.judge(ctx, st, obj)
+			if now := w.judge(ctx, st, obj); now.State != "" {
+				last = now
+			}
 			if last.State == health.Ready {
 				return last, nil
 			}
@@ -183,8 +184,7 @@ func (w *watching) see(ctx context.Context, st *stream) (obj map[string]any, pau
 	if err == nil && w.polls == 0 && w.s.Now().Sub(w.start) < unseenFor {
 		return nil, -1, nil // just written: the watch is about to tell
 	}
-	var live map[string]any
-	_, err = w.s.Do(ctx, kubeapi.Request{Method: http.MethodGet, Path: w.k.Path(w.k.Preferred, w.ref.Namespace, w.ref.Name), Named: w.ref.Name, Into: &live})
+	live, err := w.s.whole(ctx, w.k, w.k.Preferred, w.ref)
 	if err != nil && !apierrors.IsNotFound(err) {
 		return nil, -1, err
 	}
@@ -201,7 +201,10 @@ func (w *watching) judge(ctx context.Context, stream *stream, obj map[string]any
 	if w.generation > 0 && u.GetGeneration() < w.generation {
 		return health.Status{State: health.Progressing, Reason: "the change is not visible yet"}
 	}
-	st := w.verdict(obj)
+	st := w.verdict(ctx, obj)
+	if st.State == "" {
+		return st // the time was up before its turn
+	}
 	for i, d := range st.Details {
 		st.Details[i] = w.s.Redact(d)
 	}
@@ -234,11 +237,12 @@ func (w *watching) missing(st *stream) health.Status {
 
 func (w *watching) podsAfter() time.Duration { return min(podsAfter, w.hopeless/2) }
 
-func (w *watching) verdict(obj map[string]any) health.Status {
+func (w *watching) verdict(ctx context.Context, obj map[string]any) health.Status {
 	if w.hook != "" {
 		return health.Finished(obj)
 	}
-	return health.Of(obj, w.req.Rules[w.instance])
+	st, _ := w.s.judged(ctx, w.ref, obj, w.req.Rules[w.instance])
+	return st
 }
 
 // over reports whether waiting makes no sense any more.

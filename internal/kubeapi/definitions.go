@@ -46,13 +46,12 @@ func (d *Definitions) None(ctx context.Context, gk schema.GroupKind) bool {
 		if !strings.HasSuffix(name, "."+gk.Group) {
 			continue
 		}
-		kind, err := d.kinds.Get(ctx, name, func() (kind string, err error) {
-			var crd map[string]any
-			_, err = d.Do(ctx, Request{Method: http.MethodGet, Path: DefinitionsPath + "/" + url.PathEscape(name), Named: name, Into: &crd})
+		kind, err := d.kinds.Get(ctx, name, func() (string, error) {
+			crd, err := d.CustomResourceDefinition(ctx, name)
 			if apierrors.IsNotFound(err) {
 				return "", nil
 			}
-			kind, _, _ = unstructured.NestedString(crd, "spec", "names", "kind")
+			kind, _, _ := unstructured.NestedString(crd, "spec", "names", "kind")
 			return kind, err
 		})
 		if err != nil || kind == gk.Kind {
@@ -60,4 +59,13 @@ func (d *Definitions) None(ctx context.Context, gk schema.GroupKind) bool {
 		}
 	}
 	return true
+}
+
+// CustomResourceDefinition reads one definition, nil with an error.
+func (c *Client) CustomResourceDefinition(ctx context.Context, name string) (map[string]any, error) {
+	var crd map[string]any
+	if _, err := c.Do(ctx, Request{Method: http.MethodGet, Path: DefinitionsPath + "/" + url.PathEscape(name), Named: name, Into: &crd}); err != nil {
+		return nil, err
+	}
+	return crd, nil
 }

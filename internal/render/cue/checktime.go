@@ -16,16 +16,32 @@ const (
 	mostGivenUp = 2
 )
 
-// givenUp are the checks, by their text, that took too long: none is begun again.
+// givenUp are the checks, by their text, that took too long: none is begun again. spent is what those took that are slow for
+// one object: they end when that is the time of three.
 type givenUp struct {
 	mu      sync.Mutex
 	sources map[string]bool
+	spent   map[string]time.Duration
 }
 
-func (g *givenUp) refuses(source string) bool {
+const slowObjects = 3
+
+func (g *givenUp) refuses(source string, limit time.Duration) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.sources[source] || len(g.sources) >= mostGivenUp
+	return g.sources[source] || len(g.sources) >= mostGivenUp || g.spent[source] > slowObjects*limit
+}
+
+// took counts an evaluation that was slow: a tenth of its limit is a hundred times what a check takes.
+func (g *givenUp) took(source string, d, limit time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.spent == nil {
+		g.spent = map[string]time.Duration{}
+	}
+	if d > limit/10 {
+		g.spent[source] += d
+	}
 }
 
 func (g *givenUp) add(source string) {
@@ -42,14 +58,14 @@ func (r *Renderer) bounded(c health.Check, evaluate func() (health.Status, error
 	if len(c.Source) > maxCheck {
 		return health.Status{}, fmt.Errorf("health check %s has more than %d KiB and is not evaluated", c.Name, maxCheck>>10)
 	}
-	if r.slow.refuses(c.Source) {
-		return health.Status{}, fmt.Errorf("health check %s is not evaluated: it, or others, took longer than %s", c.Name, r.checkTime())
+	if r.slow.refuses(c.Source, r.checkTime()) {
+		return health.Status{}, fmt.Errorf("health check %s is not evaluated: it, or others, took longer than %s, or it took longer than that for some objects together", c.Name, r.checkTime())
 	}
 	type result struct {
 		st  health.Status
 		err error
 	}
-	done := make(chan result, 1)
+	done, begun := make(chan result, 1), time.Now()
 	go func() {
 		defer r.opts.Watch.EnterUntimed("health check " + c.Name)()
 		st, err := evaluate()
@@ -59,6 +75,7 @@ func (r *Renderer) bounded(c health.Check, evaluate func() (health.Status, error
 	defer late.Stop()
 	select {
 	case got := <-done:
+		r.slow.took(c.Source, time.Since(begun), r.checkTime())
 		return got.st, got.err
 	case <-late.C:
 		r.slow.add(c.Source)

@@ -10,6 +10,32 @@ import (
 	"hawser.dev/hawser/internal/health"
 )
 
+// TestSlowChecksEnd: a check that is slow for each of many objects takes no longer for all of them together than a few are given.
+func TestSlowChecksEnd(t *testing.T) {
+	r := New(Options{Redact: func(s string) string { return s }, CheckTime: 400 * time.Millisecond})
+	one := health.Check{Name: "x", Source: "slow"}
+	asked := 0
+	evaluate := func() (health.Status, error) {
+		asked++
+		time.Sleep(100 * time.Millisecond)
+		return health.Status{State: health.Ready}, nil
+	}
+	var err error
+	for range 100 {
+		if _, err = r.bounded(one, evaluate); err != nil {
+			break
+		}
+	}
+	if err == nil || !strings.Contains(err.Error(), "is not evaluated") || asked > 15 {
+		t.Errorf("%v after %d", err, asked)
+	}
+	for range 20 { // what is not slow goes on
+		if _, err := r.bounded(health.Check{Name: "y", Source: "quick"}, func() (health.Status, error) { return health.Status{}, nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestCheckIsBounded: a check that multiplies fails by itself, for its object alone, once for all objects; the watchdog that ends the
 // process is not asked, and other checks go on.
 func TestCheckIsBounded(t *testing.T) {

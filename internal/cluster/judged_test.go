@@ -1,0 +1,54 @@
+package cluster_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/testserver"
+)
+
+// ending is a rule that ends the run when it was asked a hundred times.
+type ending struct {
+	end              context.CancelFunc
+	asked, now, most *atomic.Int64
+}
+
+func (e ending) Vet(health.Check) error { return nil }
+
+func (e ending) Check(health.Check, map[string]any) (health.Status, bool, error) {
+	defer e.now.Add(-1)
+	if n := e.now.Add(1); n > e.most.Load() {
+		e.most.Store(n)
+	}
+	time.Sleep(time.Millisecond)
+	if e.asked.Add(1) == 100 {
+		e.end()
+	}
+	return health.Status{State: health.Ready}, true, nil
+}
+
+// TestHealthHeedsTheEnd: few objects are judged by rules at once, whose memory nobody knows, and a run that is ended asks none any more
+// of what it has read already.
+func TestHealthHeedsTheEnd(t *testing.T) {
+	srv := testserver.Start(t)
+	s := connectTo(t, config(srv.Kubeconfig(t), "test"))
+	ctx, cancel := context.WithCancel(t.Context())
+	var owned []plan.Owned
+	for i := range 1000 {
+		name := fmt.Sprintf("c%d", i)
+		srv.Put("/api/v1/namespaces/default/configmaps/"+name, map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
+			"metadata": map[string]any{"name": name, "namespace": "default", "labels": map[string]any{object.LabelOwner: "owner"}}})
+		owned = append(owned, plan.Owned{Ref: object.Ref{Kind: "ConfigMap", Namespace: "default", Name: name}, Instance: "web"})
+	}
+	var asked, now, most atomic.Int64
+	rules := map[string]health.Rules{"web": {Checks: []health.Check{{Kind: "ConfigMap"}}, Checker: ending{cancel, &asked, &now, &most}}}
+	if _, findings := s.Health(ctx, "owner", owned, rules); asked.Load() < 100 || asked.Load() > 110 || most.Load() > 4 || !findings.HasErrors() {
+		t.Errorf("%d of %d objects were judged, %d at once", asked.Load(), len(owned), most.Load())
+	}
+}
