@@ -68,7 +68,11 @@ func (e *executor) unmark(ctx context.Context, ch plan.Change, k kubeapi.KindInf
 		if why := staleplan.Changed(ch, plan.LiveOf(m.ObjectMeta, e.manager)); why != "" {
 			return &StaleError{Ref: ch.Ref, Why: why}
 		}
-		if m, err = w.patch(ctx, m, ops); err == nil && object.Unmarked(m.ObjectMeta, e.req.Plan.Bundle, e.manager) != nil {
+		for patches := 0; ops != nil && patches < 2 && err == nil; patches++ { // a field that the server sets instead of what went is counted as ours
+			m, err = w.patch(ctx, m, ops)
+			ops = object.Unmarked(m.ObjectMeta, e.req.Plan.Bundle, e.manager)
+		}
+		if err == nil && ops != nil {
 			return &StaleError{Ref: ch.Ref, Why: "our marks are still on it after they were taken off: a webhook or a policy of the cluster puts them back"}
 		}
 		return err
@@ -108,9 +112,7 @@ func (e *executor) remove(ctx context.Context, ch plan.Change, k kubeapi.KindInf
 			return nil
 		case err == nil && !m.Of(ch.UID):
 			return e.unsaid(ctx, ch, k, wait)
-		case err == nil && m.Kind == "Status":
-			return nil // gone at once: nothing holds it
-		case err == nil && !wait:
+		case err == nil && (m.Kind == "Status" || !wait): // gone at once: nothing holds it
 			return nil
 		case err == nil:
 			return e.gone(ctx, ch.Ref, k, ch.UID)
@@ -174,8 +176,7 @@ func (e *executor) gone(ctx context.Context, ref object.Ref, k kubeapi.KindInfo,
 	e.emit(Event{Type: Waiting, Ref: ref, Instance: e.instanceOf(ref), Action: plan.Delete, Message: "is being deleted"})
 	ctx, cancel := e.patience(ctx)
 	defer cancel()
-	start := e.s.Now()
-	err := e.waiter.gone(ctx, ref, k, uid, e.known(ref))
+	start, err := e.s.Now(), e.waiter.gone(ctx, ref, k, uid, e.known(ref))
 	if err == nil || ctx.Err() == nil {
 		return err
 	}

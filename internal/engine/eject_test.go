@@ -22,7 +22,9 @@ import (
 func TestEject(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
+	// the API server gives a Job that has no label left those of its template, and counts them as fields of whoever took the last one
 	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")+r.configMap("alone", "key: one")+r.deployment("web")+
+		"---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: import}\nspec: {suspend: true, template: {metadata: {labels: {app: import}}, spec: {restartPolicy: Never, containers: [{name: import, image: import:1}]}}}\n"+
 		"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: kept, annotations: {hawser.dev/prune: disabled}}\ndata: {key: one}\n"))
 	req := r.request()
 	req.Wait = false
@@ -35,6 +37,10 @@ func TestEject(t *testing.T) {
 	if _, err := maps.Patch(t.Context(), "alone", types.MergePatchType, []byte(helm), metav1.PatchOptions{FieldManager: "helm"}); err != nil {
 		t.Fatal(err)
 	}
+	// beside others' entries: without any, the API server keeps none for anybody
+	if _, err := r.admin.BatchV1().Jobs(r.name).Patch(t.Context(), "import", types.MergePatchType, []byte(`{"metadata":{"annotations":{"theirs":"two"}}}`), metav1.PatchOptions{FieldManager: "somebody"}); err != nil {
+		t.Fatal(err)
+	}
 	before, err := r.admin.AppsV1().Deployments(r.name).Get(t.Context(), "web", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +48,7 @@ func TestEject(t *testing.T) {
 	req = r.request()
 	req.Bundle, req.Files = r.name, nil
 	fp, err := r.PlanEject(t.Context(), req)
-	if err != nil || fp.Findings.HasErrors() || fp.Counts().Delete != 0 || fp.Counts().Release < 4 {
+	if err != nil || fp.Findings.HasErrors() || fp.Counts().Delete != 0 || fp.Counts().Release < 5 {
 		t.Fatalf("%+v, %v", fp, err)
 	}
 	for _, ch := range fp.Clusters[0].Plan.Changes {
@@ -59,6 +65,11 @@ func TestEject(t *testing.T) {
 		t.Errorf("the workload was touched: %v, generation %d", err, after.Generation)
 	}
 	r.unmarked(after.ObjectMeta)
+	if job, err := r.admin.BatchV1().Jobs(r.name).Get(t.Context(), "import", metav1.GetOptions{}); err != nil || job.Labels["app"] != "import" {
+		t.Errorf("%v, %v", job.Labels, err)
+	} else {
+		r.unmarked(job.ObjectMeta)
+	}
 	for name, data := range map[string]string{"app": "two", "alone": "", "kept": ""} {
 		cm, err := maps.Get(t.Context(), name, metav1.GetOptions{})
 		if err != nil || cm.Data["key"] != "one" || cm.Data["theirs"] != data {

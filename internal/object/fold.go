@@ -2,6 +2,7 @@ package object
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -48,21 +49,20 @@ func FoldManagers(entries []metav1.ManagedFieldsEntry, from []string, manager, a
 	return append(out, ours), true, nil
 }
 
-// ownable is a set of fields without those that nobody takes over from another.
+// ownable is a set of fields without those that nobody takes over from another: agreements with controllers, and the labels by
+// which a Job finds its pods with the selector of them, which the API server makes up and lets nobody take away.
 func ownable(set *fieldpath.Set) *fieldpath.Set {
-	out := &fieldpath.Set{}
+	out, job := &fieldpath.Set{}, set.Has(fieldpath.MakePathOrDie("spec", "template", "metadata", "labels", "controller-uid"))
 	set.Iterate(func(p fieldpath.Path) {
-		if len(p) > 1 && isNamed(p[0], "metadata") && (isNamed(p[1], "finalizers") || isNamed(p[1], "ownerReferences")) {
-			return
+		if at := p.String(); !strings.HasPrefix(at, ".metadata.finalizers") && !strings.HasPrefix(at, ".metadata.ownerReferences") && !(job && ofJob.MatchString(at)) {
+			out.Insert(p.Copy())
 		}
-		out.Insert(p.Copy())
 	})
 	return out
 }
 
-func isNamed(el fieldpath.PathElement, name string) bool {
-	return el.FieldName != nil && *el.FieldName == name
-}
+// ofJob are what the API server makes up of a Job (k8s.io/api/batch/v1), and the maps that hold it.
+var ofJob = regexp.MustCompile(`^\.spec\.(selector\b.*|template\.metadata\.labels(\.(batch\.kubernetes\.io/)?(controller-uid|job-name))?)$`)
 
 // Served are managed fields without API versions that are served no more: their entries have apiVersion instead. versions are those
 // of the kind that are served, without the group.

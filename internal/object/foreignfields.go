@@ -55,7 +55,7 @@ func ForeignFields(live map[string]any, manager string, left *Ignore) []ForeignF
 			set = left.without(set, left.owned([]metav1.ManagedFieldsEntry{e}, manager))
 		}
 		set.Leaves().Iterate(func(p fieldpath.Path) {
-			if len(p) > 0 && isNamed(p[0], "status") {
+			if len(p) > 0 && p[0].FieldName != nil && *p[0].FieldName == "status" {
 				return
 			}
 			f := ForeignField{Path: strings.TrimPrefix(p.String(), "."), By: e.Manager, at: p.String()}

@@ -128,6 +128,11 @@ func TestFoldManagers(t *testing.T) {
 	if want := `{"f:data":{},"f:metadata":{"f:labels":{"f:a":{}}}}`; err != nil || string(out[0].FieldsV1.GetRawBytes()) != want {
 		t.Errorf("finalizers and owner references are taken over: %v %s", err, out[0].FieldsV1.GetRawBytes())
 	}
+	job := entry("before-first-apply", "Update", `{"f:spec":{"f:selector":{},"f:suspend":{},"f:template":{"f:metadata":{"f:labels":{".":{},"f:app":{},"f:controller-uid":{},"f:batch.kubernetes.io/job-name":{}}}}}}`)
+	out, _, err = FoldManagers([]metav1.ManagedFieldsEntry{job}, nil, "hawser:me", "batch/v1")
+	if got := string(out[0].FieldsV1.GetRawBytes()); err != nil || got != `{"f:spec":{"f:suspend":{},"f:template":{"f:metadata":{"f:labels":{"f:app":{}}}}}}` {
+		t.Errorf("what the API server made up of a Job is taken over: %s, %v", got, err)
+	}
 	if _, changed, _ := FoldManagers(entries[:1], []string{"helm"}, "hawser:me", "v1"); changed {
 		t.Error("nothing to fold is no change")
 	}
