@@ -97,7 +97,7 @@ func (l *loop) locked(ctx context.Context, w *work, row *fleetplan.ClusterOutcom
 	row.TimedOut = result.TimedOut || result.NotReady()
 	for _, p := range result.Problems {
 		row.Problems = append(row.Problems, fleetplan.Problem{Object: p.Ref, Instance: p.Instance, Status: p.Status,
-			GaveUpAfter: p.After.Seconds()})
+			GaveUpAfter: p.After.Seconds(), Hook: p.Hook})
 	}
 	switch {
 	case result.OK():

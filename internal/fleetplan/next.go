@@ -3,6 +3,7 @@ package fleetplan
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"hawser.dev/hawser/internal/plan"
@@ -86,6 +87,24 @@ func (p *FleetPlan) Title(where string) string {
 func (o *Outcome) Did() string {
 	said := map[string]string{"delete": "Deleted", "eject": "Ejected", "rollback": "Rolled back", "drift": "Put right"}[o.Verb]
 	return cmp.Or(said, "Applied")
+}
+
+// Doing is what a plan is to do, behind "whether to": "roll back".
+func (p *FleetPlan) Doing() string {
+	said := map[string]string{"delete": "delete", "eject": "eject", "rollback": "roll back", "drift": "put right what drifted"}[p.Verb]
+	return cmp.Or(said, "apply")
+}
+
+// Unhooked is the command that goes on without the hook which failed, "" where none did, or the command takes no such flag: a saved
+// plan has decided it, and what an apply declares is mended in its files.
+func (o *Outcome) Unhooked(command string) string {
+	failed := slices.ContainsFunc(o.Clusters, func(c ClusterOutcome) bool {
+		return slices.ContainsFunc(c.Problems, func(p Problem) bool { return p.Hook != "" })
+	})
+	if !failed || o.Verb != "rollback" && o.Verb != "delete" || command == "" || strings.HasPrefix(command, "hawser apply ") || strings.Contains(command, "--no-hooks") {
+		return ""
+	}
+	return command + " --no-hooks"
 }
 
 // Interrupted are the clusters on which the plan resumes a run that ended in the middle, and those where it makes again what

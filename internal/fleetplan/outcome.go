@@ -80,6 +80,8 @@ type Problem struct {
 	ReadyOn   int    `json:"readyOn,omitempty"`
 	FailedOn  int    `json:"failedOn,omitempty"`
 	Digest    string `json:"digest,omitempty"`
+	// Hook is the event of the hook that did not do its work.
+	Hook object.Event `json:"hook,omitempty"`
 }
 
 // OK reports that nothing is left to be done there.

@@ -188,9 +188,11 @@ type Standing struct {
 	Unknown     string `json:"unknown,omitempty"`
 	Unreachable bool   `json:"unreachable,omitempty"`
 	// Done, Instances and Origins are of the release, where it came to the cluster.
-	Done      plan.Counts       `json:"done,omitzero"`
-	Instances []Instance        `json:"instances,omitempty"`
-	Origins   map[string]string `json:"origins,omitempty"`
+	Done      plan.Counts `json:"done,omitzero"`
+	Instances []Instance  `json:"instances,omitempty"`
+	// Corrections tell when what others had changed of the release there was put right, the last one last.
+	Corrections []release.Correction `json:"corrections,omitempty"`
+	Origins     map[string]string    `json:"origins,omitempty"`
 
 	backTo *release.Name // what the cluster's own record says of RollbackTo
 }
@@ -416,6 +418,7 @@ func (l *ledger) release(rollout string) Release {
 		if in {
 			out.describe(*rec)
 			st.Done, st.Origins, st.Instances, st.backTo = rec.Done, rec.Origins, instancesOf(*rec), rec.RollbackTo
+			st.Corrections = rec.Corrections
 			out.Done = out.Done.Add(rec.Done)
 			if rec.Phase.Open() {
 				open, st.InProgress = true, r.kept.InProgress

@@ -35,7 +35,7 @@ func History(w io.Writer, h *history.History, st Style) error {
 			}
 			row[3] = st.paint(releaseInk[r.State], row[3])
 			t.Row(row...)
-			t.note(2, strings.Trim(backTo(r.RollbackTo)+": "+r.Message, ": "), dim)
+			t.note(2, strings.Join(slices.DeleteFunc([]string{backTo(r.RollbackTo), r.Message}, func(s string) bool { return s == "" }), ": "), dim)
 			t.note(2, r.Waits.String(), yellow)
 		}
 	}
@@ -137,6 +137,10 @@ func Shown(w io.Writer, h *history.History, st Style) error {
 			phase += " by " + clean(c.InProgress)
 		}
 		t.Row(c.Cluster, at, dash(c.Revision), phase, cmp.Or(st.stamp(c.Finished), "-"), cmp.Or(doneOf(c.Done), "-"))
+		for _, k := range c.Corrections {
+			t.note(1, strings.TrimSuffix(fmt.Sprintf("drift put right %s by %s, %s %s: %s", cmp.Or(stamp(k.Finished), stamp(k.Started)), cmp.Or(clean(k.Author), "nobody known"),
+				cmp.Or(string(k.Phase), "ended"), cmp.Or(doneOf(k.Done), "without a change"), clean(k.Message)), ": "), dim)
+		}
 	}
 	t.write(o)
 	delivered(o, r)

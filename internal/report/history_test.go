@@ -133,3 +133,31 @@ func TestHistoryOrders(t *testing.T) {
 		}
 	}
 }
+
+// TestHistoryTellsCorrections: what was put right of a release is told with it, and a message keeps its colons.
+func TestHistoryTellsCorrections(t *testing.T) {
+	clusters := shopKept()
+	at := time.Date(2026, 9, 2, 8, 0, 0, 0, time.UTC)
+	r := &clusters[1].Bundles[0].Records[0]
+	r.Message = ":tada: done:"
+	r.Corrections = []release.Correction{{Rollout: "FIX1", Phase: release.Succeeded, Started: at, Finished: at, Author: "ada", Message: "incident-731", Done: plan.Counts{Update: 2}},
+		{Rollout: "FIX2", Phase: release.Failed, Started: at.Add(time.Hour), Author: "bob"}}
+	clusters = clusters[1:2]
+	h := history.Of(clusters)
+	got := text(t, func(b *bytes.Buffer) error { return History(b, h, wideStyle) })
+	if !strings.Contains(got, ":tada: done:") {
+		t.Errorf("the message has lost its colons:\n%s", got)
+	}
+	if err := h.Only("", "42", nil); err != nil {
+		t.Fatal(err)
+	}
+	got = text(t, func(b *bytes.Buffer) error { return Shown(b, h, wideStyle) })
+	for _, want := range []string{"drift put right 2026-09-02T08:00:00Z by ada, succeeded ~2: incident-731", "drift put right 2026-09-02T09:00:00Z by bob, failed without a change\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+	if got := text(t, func(b *bytes.Buffer) error { return YAML(b, h) }); !strings.Contains(got, "corrections:") || !strings.Contains(got, "message: incident-731") {
+		t.Errorf("%s", got)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 )
@@ -20,6 +21,8 @@ func TestWhatComesNext(t *testing.T) {
 		}
 		return oc
 	}
+	hook := rows("rollback", fleetplan.Failed)
+	hook.Clusters[0].Problems = []fleetplan.Problem{{Hook: object.PreRollback}}
 	const skip, rotate = "hawser apply --skip-unreachable", "hawser apply --rotate=db"
 	dead := rows("apply", fleetplan.Unreachable, fleetplan.NotStarted)
 	for name, tt := range map[string]struct {
@@ -30,6 +33,10 @@ func TestWhatComesNext(t *testing.T) {
 		"the first wave does not answer": {dead, Hints{Resume: skip}, "resumes when a cluster of wave 1 answers; past that wave: --cluster or --group, with --skip-waves", "cost no write"},
 		"the same of a delete":           {rows("delete", fleetplan.Unreachable, fleetplan.NotStarted), Hints{Resume: skip}, "past that wave: --cluster or --group", "--skip-waves"},
 		"it was not to be skipped":       {dead, Hints{Resume: "hawser apply"}, "resumes: finished clusters cost no write", "past that wave"},
+		"a hook failed":                  {hook, Hints{Resume: "hawser rollback shop"}, "hawser rollback shop --no-hooks goes on without hooks", "--skip"},
+		"it ran without hooks":           {hook, Hints{Resume: "hawser rollback shop --no-hooks"}, "resumes", "goes on without hooks"},
+		"of a saved plan":                {hook, Hints{Resume: "hawser apply x.plan"}, "resumes", "--no-hooks"},
+		"something else failed":          {rows("rollback", fleetplan.Failed), Hints{Resume: "hawser rollback shop"}, "resumes", "--no-hooks"},
 		"rotated everywhere":             {rows("apply", fleetplan.Succeeded, fleetplan.Failed), Hints{Resume: "hawser apply", Rotate: rotate}, "resumes: finished clusters cost no write", "--rotate"},
 		"rotated, and stopped before c":  {rows("apply", fleetplan.Succeeded, fleetplan.Failed, fleetplan.NotStarted), Hints{Resume: "hawser apply", Rotate: rotate}, rotate + " --cluster c", "--cluster a"},
 	} {

@@ -235,6 +235,9 @@ func next(o *out, oc *fleetplan.Outcome, h Hints) {
 	if h.Resume != "" {
 		steps = append(steps, step{h.Resume, oc.Resuming(strings.Contains(h.Resume, "--skip-unreachable"))})
 	}
+	if without := oc.Unhooked(h.Resume); without != "" {
+		steps = append(steps, step{without, "goes on without hooks"})
+	}
 	if again := oc.Rotating(h.Rotate); again != "" {
 		steps = append(steps, step{again, "rotates where this run made up nothing"})
 	}

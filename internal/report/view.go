@@ -161,7 +161,7 @@ func (v *view) lines(now time.Time, rows int, last bool) []string {
 		}
 		parts := []string{fmt.Sprintf("%d connected", v.connected)}
 		if v.instances > 0 {
-			parts = append(parts, fmt.Sprintf("%d renders for %s", v.rendered, count(v.instances, "instance")))
+			parts = append(parts, fmt.Sprintf("%s for %s", count(v.rendered, "render"), count(v.instances, "instance")))
 		}
 		if v.compared > 0 {
 			parts = append(parts, fmt.Sprintf("%d compared", v.compared))
