@@ -104,6 +104,12 @@ func (s *session) planToApply(cmd *cobra.Command, args []string, pr *progress) (
 	if info, err := os.Stat(args[0]); reference.LooksLikeBundle(args[0]) || err == nil && info.IsDir() {
 		return nil, nil, usagef("%s is not a saved plan\nBundle files are named with -f: hawser apply -f %s", args[0], args[0])
 	}
+	f, err := rootfs.OpenFile(args[0])
+	if err != nil {
+		return nil, nil, notThere(err, "there is no saved plan "+args[0],
+			cmd.CommandPath()+" -f FILE --bundle "+args[0]+" applies a bundle of that name; hawser plan -f BUNDLE --out "+args[0]+" makes a saved plan")
+	}
+	defer f.Close()
 	if flags := commandline.Decided(cmd.Flags(), fleetplan.Lifts); len(flags) > 0 {
 		return nil, nil, usagef("a saved plan knows what it does and where: leave %s out\n"+
 			"For something else make another plan: hawser plan -f BUNDLE --out FILE", strings.Join(flags, " and "))
@@ -112,11 +118,6 @@ func (s *session) planToApply(cmd *cobra.Command, args []string, pr *progress) (
 	if err != nil {
 		return nil, nil, err
 	}
-	f, err := rootfs.OpenFile(args[0])
-	if err != nil {
-		return nil, nil, notThere(err, "there is no saved plan "+args[0], "hawser plan -f BUNDLE --out "+args[0]+" makes one; a bundle's files are named with -f")
-	}
-	defer f.Close()
 	eng, err := s.engine(pr)
 	if err != nil {
 		return nil, nil, err

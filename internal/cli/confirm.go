@@ -28,7 +28,7 @@ func (s *session) confirmApply(ctx context.Context, bundles operation.Bundles) e
 			fmt.Sprintf("%d to delete, %d to adopt, %d to recreate; Timoni keeps what leaves a bundle, Hawser prunes it", counts.Delete, counts.Adopt, counts.Recreate),
 			"look at it with --dry-run, then say it with -y")
 	}
-	return refused("nobody can be asked here whether to apply", "stdin or stderr is not a terminal", "say it with -y")
+	return refused("nobody can be asked here whether to "+bundles[0].Plan.Doing(), "stdin or stderr is not a terminal", "say it with -y")
 }
 
 // ask shows what will be written first and where, and asks once for all bundles. What is dear wants their names.
@@ -47,7 +47,7 @@ func (s *session) ask(ctx context.Context, bundles operation.Bundles) error {
 	}
 	what := bundles[0].Plan.Question(clusters(bundles))
 	if len(bundles) > 1 {
-		what = fmt.Sprintf("Apply %d bundles to %s?", len(bundles), clusters(bundles))
+		what = fmt.Sprintf(map[bool]string{false: "Apply %d bundles to %s?", true: "Put right what drifted of %d bundles on %s?"}[bundles[0].Plan.Verb == "drift"], len(bundles), clusters(bundles))
 	}
 	ask, ok, err := prompt.Prompter{In: s.In, Out: s.Err}, false, error(nil)
 	if c := dear.Counts(); len(dear) > 0 {

@@ -49,7 +49,7 @@ func OnCluster(c Cluster) string {
 		}
 	}
 	if len(goes) >= minimum && len(goes)*2 > has {
-		why = append(why, fmt.Sprintf("deletes %d of the %d objects it has from this bundle", len(goes), has))
+		why = append(why, fmt.Sprintf("deletes %d of the %s it has from this bundle", len(goes), diag.Counted(has, "object")))
 	}
 	instances := false
 	for _, name := range c.Placed {

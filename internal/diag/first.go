@@ -11,7 +11,7 @@ func (fs Findings) First(n int) Findings {
 		return fs
 	}
 	out := slices.Concat(fs.Errors(), fs.Warnings(), fs.of(Info))[:n]
-	more := Warnf(CodeMore, "and %d more findings, which are left out", len(fs)-n)
+	more := Warnf(CodeMore, "and %s, which %s left out", Counted(len(fs)-n, "more finding"), map[bool]string{true: "is", false: "are"}[len(fs)-n == 1])
 	more.Fix = "correct these first, or narrow the selection"
 	return append(out, more)
 }

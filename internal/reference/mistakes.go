@@ -2,6 +2,7 @@ package reference
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -110,6 +111,9 @@ func FlagError(cmd *cobra.Command, err error) error {
 	}
 	if what, fix := WrongValue(text); what != "" {
 		return Usage(what, "", "", fix)
+	}
+	if (found || short) && slices.Contains([]string{"f", "file", "filename"}, word) && strings.Contains(cmd.Use, "BUNDLE") {
+		return Usage(text, "", "", cmd.CommandPath()+" takes no files, it goes by what the clusters keep: name the bundle, "+cmd.CommandPath()+" BUNDLE")
 	}
 	if way := Flag(word); (found || short) && way != "" {
 		return Usage(text, "", "", way)

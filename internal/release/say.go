@@ -96,7 +96,7 @@ func because(f diag.Finding, clusters []OnCluster) diag.Findings {
 		}
 	}
 	if n := len(asked); n > maxAsked {
-		asked = append(asked[:maxAsked], fmt.Sprintf("and %d others", n-maxAsked))
+		asked = append(asked[:maxAsked], "and "+diag.Counted(n-maxAsked, "other"))
 	}
 	if len(asked) > 0 {
 		f.Why += " (asked: " + strings.Join(asked, ", ") + ")"

@@ -3,6 +3,8 @@ package rollout
 import (
 	"fmt"
 	"strings"
+
+	"hawser.dev/hawser/internal/diag"
 )
 
 // HopelessWave is a wave that stops the rollout when its turn comes, whatever its other clusters do.
@@ -28,7 +30,7 @@ func Hopeless(s Schedule) []HopelessWave {
 		if m.judge(wave, members); m.st.Stopped == "" {
 			continue
 		}
-		h := HopelessWave{Wave: wave, Why: fmt.Sprintf("wave %d allows %d failures", wave, spec.MaxFailures)}
+		h := HopelessWave{Wave: wave, Why: fmt.Sprintf("wave %d allows %s", wave, diag.Counted(spec.MaxFailures, "failure"))}
 		var canaries []string
 		for _, member := range members {
 			if member.Unreachable {

@@ -18,7 +18,7 @@ func TestHopeless(t *testing.T) {
 		{"all answer", "s:a p:b", "- {groups: [s]}\n- {groups: [p]}\n", "", 0, ""},
 		{"one in a wave that may lose none", "s:a p:b", "- {groups: [s]}\n- {groups: [p]}\n", "b", 0, "2: b: wave 2 allows 0 failures"},
 		{"one in a wave that may lose one", "s:a s:b s:c", "- {groups: [s], maxFailures: 1}\n", "b", 0, ""},
-		{"two in a wave that may lose one", "s:a s:b s:c", "- {groups: [s], maxFailures: 1}\n", "b c", 0, "1: b, c: wave 1 allows 1 failures"},
+		{"two in a wave that may lose one", "s:a s:b s:c", "- {groups: [s], maxFailures: 1}\n", "b c", 0, "1: b, c: wave 1 allows 1 failure"},
 		{"the canary of a wave that may lose one", "s:a p:b p:c", "- {groups: [s]}\n- {groups: [p], canary: 1, maxFailures: 1}\n", "b", 0, "2: b: b is a canary of wave 2"},
 		{"two canaries, and another", "s:a s:b s:c", "- {groups: [s], canary: 2, maxFailures: 3}\n", "a b c", 0, "1: a, b, c: a, b are canaries of wave 1"},
 		{"beside the canary", "p:b p:c", "- {groups: [p], canary: 1, maxFailures: 1}\n", "c", 0, ""},

@@ -223,5 +223,5 @@ func complaints(content module.Content) (fs diag.Findings) {
 
 // Summary is one line on a run.
 func (r VetRun) Summary() string {
-	return fmt.Sprintf("%s: %d objects in %d stages", r.Values, len(r.Objects), len(r.Stages))
+	return fmt.Sprintf("%s: %s in %s", r.Values, diag.Counted(len(r.Objects), "object"), diag.Counted(len(r.Stages), "stage"))
 }
