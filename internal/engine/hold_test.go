@@ -287,3 +287,28 @@ func TestWaitingAtOnce(t *testing.T) {
 		t.Errorf("other files: %s, %+v", other.Rollout, r.held())
 	}
 }
+
+// What failed in an approved wave is tried again with its approval, as long as the files are the same.
+func TestApprovedAndFailed(t *testing.T) {
+	t.Parallel()
+	r := approvals(t)
+	r.write("app.yaml", r.deployment("web"))
+	first := r.waits()
+	if _, err := r.say(release.Approve, ""); err != nil {
+		t.Fatal(err)
+	}
+	req := r.request()
+	req.Timeout = 1
+	for range 2 {
+		if out, err := r.apply(req); err == nil || out.Unapproved || r.record().Phase != release.Failed {
+			t.Fatalf("%v, %+v", err, out)
+		}
+	}
+	r.rolledOut("web", true)
+	r.applied(r.request())
+	if rec := r.record(); rec.Rollout == first.Rollout || len(rec.Approvals) != 1 || rec.Approvals[0].By != "ann@laptop" {
+		t.Errorf("%s, %+v", rec.Rollout, rec.Approvals)
+	}
+	r.write("app.yaml", r.deployment("web")+r.configMap("app", "k: w"))
+	r.waits()
+}

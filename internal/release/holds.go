@@ -19,12 +19,7 @@ const CodePaused = "release-paused"
 // Continues is Continues with what keeps releases back: a release that waits for its first cluster is gone on with like one that
 // some cluster has, and one that was aborted is not, wherever it came to.
 func (hs Holds) Continues(next Record, selected, left []*Record, settled func(cluster string) bool) (number int, rollout string) {
-	aborted := map[string]bool{}
-	for _, h := range hs {
-		if h != nil && h.Aborted != nil {
-			aborted[h.Rollout] = true
-		}
-	}
+	aborted := hs.aborted()
 	mask := func(records []*Record) []*Record {
 		out := slices.Clone(records)
 		for i, r := range out {
@@ -46,7 +41,7 @@ func (hs Holds) Continues(next Record, selected, left []*Record, settled func(cl
 // Approval is what lets a release come to a cluster whose wave is approved by somebody first: the cluster's hold, or its record where
 // the release has come to it already; nil where nobody has said so. wave is how people call it.
 func (hs Holds) Approval(cluster, wave string, on *Record, release Record) *Approval {
-	if h := hs[cluster]; h.keeps(release) && h.Approved != nil && h.Aborted == nil {
+	if h := hs[cluster]; h != nil && (h.keeps(release) || h.triedAgain(wave, on, release)) && h.Approved != nil && !hs.aborted()[h.Rollout] {
 		return &Approval{Wave: wave, Word: *h.Approved}
 	}
 	if on != nil && on.Rollout == release.Rollout && on.Head == release.Head {
@@ -55,6 +50,29 @@ func (hs Holds) Approval(cluster, wave string, on *Record, release Record) *Appr
 		}
 	}
 	return nil
+}
+
+// aborted are the rollouts that were aborted on any cluster.
+func (hs Holds) aborted() map[string]bool {
+	out := map[string]bool{}
+	for _, h := range hs {
+		if h != nil && h.Aborted != nil {
+			out[h.Rollout] = true
+		}
+	}
+	return out
+}
+
+// triedAgain reports whether a release brings the files of the hold's once more, which failed on the cluster (on is its record), or stopped
+// right before it came there: what was approved is the same.
+func (h *Hold) triedAgain(wave string, on *Record, release Record) bool {
+	switch {
+	case h.Head != release.Head || h.Wave != wave:
+		return false
+	case on != nil && on.Phase == Failed && on.Head == release.Head:
+		return true
+	}
+	return h.Release+1 == release.Release && !OnCluster{Record: on}.has(h.Rollout)
 }
 
 // keeps reports whether the hold is about this release of these files.

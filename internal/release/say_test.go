@@ -129,12 +129,33 @@ func TestHoldsContinue(t *testing.T) {
 func TestApprovalOf(t *testing.T) {
 	release := Record{Rollout: "D", Head: "sha256:D", Bundle: "shop"}
 	approved := waiting(4, "D", func(h *Hold) { h.Approved = ann })
+	release.Release = 5
+	tried := func(release int, phase Phase, head string) *Record {
+		return &Record{Rollout: "C", Release: release, Phase: phase, Head: head}
+	}
+	before := func(release int, change func(*Hold)) *Hold {
+		return waiting(release, "C", func(h *Hold) {
+			h.Head, h.Approved = "sha256:D", ann
+			if change != nil {
+				change(h)
+			}
+		})
+	}
 	for _, c := range []struct {
 		name string
 		hold *Hold
 		on   *Record
 		want bool
 	}{
+		{"the same files failed there", before(4, nil), tried(4, Failed, "sha256:D"), true},
+		{"they failed there twice", before(3, nil), tried(4, Failed, "sha256:D"), true},
+		{"it failed before it came there", before(4, nil), &Record{Rollout: "B", Release: 3, Phase: Succeeded, Head: "sha256:B"}, true},
+		{"other files failed there", before(3, nil), tried(4, Failed, "sha256:X"), false},
+		{"other files came since", before(3, nil), nil, false},
+		{"they came there, and changed", before(4, nil), tried(4, Succeeded, "sha256:D"), false},
+		{"failed and aborted", before(4, func(h *Hold) { h.Aborted = ann }), tried(4, Failed, "sha256:D"), false},
+		{"failed in another wave", before(4, func(h *Hold) { h.Wave = "wave 1" }), tried(4, Failed, "sha256:D"), false},
+		{"failed without an approval", before(4, func(h *Hold) { h.Approved = nil }), tried(4, Failed, "sha256:D"), false},
 		{"nothing", nil, nil, false},
 		{"it waits", waiting(4, "D", nil), nil, false},
 		{"approved", approved, nil, true},
