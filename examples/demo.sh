@@ -1,6 +1,6 @@
 #!/bin/sh
-# The main job on three real clusters: plan, roll out, status, a change that fails in staging, stops there and is taken back,
-# and the history.
+# The main job on three real clusters: plan, roll out, status, a change that waits for an approval of production, one that fails in
+# staging, stops there and is taken back, and the history.
 # Started by `make demo`, from the root of the repository. The clusters stay up until the last line it prints is run.
 set -eu
 name=${HAWSER_DEMO:-demo}
@@ -23,6 +23,18 @@ run "What runs where" \
 	$hawser status shop --fleet "$fleet"
 run "The same again: nothing changed, nothing is written" \
 	$hawser apply -f "$shop/shop.yaml" --fleet "$fleet" --fleet "$shop/rollout.yaml" --yes
+
+sed 's|shop/catalog, tag: 1.4.2|shop/catalog, tag: 1.4.3|' "$shop/shop.yaml" >"$shop/shop-1.4.3.yaml"
+sed 's|soak: 3s}|soak: 3s, approval: manual}|' "$shop/rollout.yaml" >"$shop/approval.yaml"
+set -- $hawser apply -f "$shop/shop-1.4.3.yaml" --fleet "$fleet" --fleet "$shop/approval.yaml" --yes
+step "A wave with approval: manual: staging gets the change, and production waits" "$@"
+if "$@"; then
+	echo "demo: this should have waited for an approval" >&2
+	exit 1
+fi
+run "An approval lets it go on later, from any terminal; no files are needed for it" \
+	$hawser approve shop --fleet "$fleet" --yes --message CHG-1234
+run "The same command as before goes on with production" "$@"
 
 sed 's|shop/catalog, tag: 1.4.2|shop/unpullable, tag: 1.5.0|' "$shop/shop.yaml" >"$shop/shop-1.5.yaml"
 set -- $hawser apply -f "$shop/shop-1.5.yaml" --fleet "$fleet" --fleet "$shop/rollout.yaml" --yes --timeout 15s
