@@ -117,7 +117,10 @@ func (p *Prepared) stamp(ctx context.Context) (release.Record, diag.Findings) {
 	holds, findings := p.holds(ctx)
 	rec.Release, rec.Rollout = holds.Continues(rec, r.selected(), r.unselected, func(cluster string) bool { w := p.works[cluster]; return w == nil || w.settled() })
 	p.approve(holds, &rec)
-	return rec, append(findings, holds.Paused(rec)...)
+	if p.pausable() {
+		findings = append(findings, holds.Paused(rec)...)
+	}
+	return rec, findings
 }
 
 // selected are the records of the run's clusters, nil for none.

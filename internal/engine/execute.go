@@ -35,7 +35,7 @@ func (l *loop) one(ctx context.Context, name string) *fleetplan.ClusterOutcome {
 	if w.settled() {
 		row.Result = fleetplan.UpToDate
 		row.Done.Unchanged = w.Plan.Unchanged
-		if err := l.touch(ctx, w); err != nil {
+		if err := errors.Join(l.touch(ctx, w), l.unhold(ctx, w)); err != nil {
 			row.Fail("record", err)
 		}
 		return row

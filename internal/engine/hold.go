@@ -12,11 +12,9 @@ import (
 	"hawser.dev/hawser/internal/rollout"
 )
 
-// holds are what keeps releases from the clusters that the run has something to do on, where anything can.
+// holds are what keeps releases from the clusters that the run has something to do on. One that cannot be read stops what asks
+// for approvals; what leads back, or ends a bundle, goes on with a warning.
 func (p *Prepared) holds(ctx context.Context) (release.Holds, diag.Findings) {
-	if !p.Schedule.Holdable() {
-		return nil, nil
-	}
 	found, holds := make([]diag.Findings, len(p.Clusters)), make([]*release.Hold, len(p.Clusters))
 	each(len(p.Clusters), 0, func(i int) {
 		w := p.works[p.Clusters[i].Cluster]
@@ -27,6 +25,9 @@ func (p *Prepared) holds(ctx context.Context) (release.Holds, diag.Findings) {
 		if holds[i], _, err = release.HeldOn(ctx, w.target.store, w.set.owner); err != nil {
 			found[i] = diag.From(err, "record").OnCluster(w.Cluster)
 		}
+		if f := found[i]; len(f) == 1 && f[0].Code == release.CodeDamagedHold && p.Verb != "apply" {
+			found[i][0].Severity = diag.Warning
+		}
 	})
 	out := release.Holds{}
 	for i, h := range holds {
@@ -34,6 +35,9 @@ func (p *Prepared) holds(ctx context.Context) (release.Holds, diag.Findings) {
 	}
 	return out, slices.Concat(found...)
 }
+
+// pausable reports whether a pause keeps the run back: it brings something.
+func (p *Prepared) pausable() bool { return p.Verb == "apply" || p.Verb == "rollback" }
 
 // approve gives the schedule the approvals that clusters have of the release, and the release those.
 func (p *Prepared) approve(holds release.Holds, rec *release.Record) {
@@ -50,8 +54,12 @@ func (p *Prepared) approve(holds release.Holds, rec *release.Record) {
 		if !wave.Approval || !wave.Approved || len(asked) == 0 || p.Verb != "apply" {
 			continue
 		}
-		skipped := &release.Approval{Wave: p.Schedule.Label(i + 1), Word: release.Word{By: rec.Author, At: p.run.now(), Message: "--skip-approvals"}}
-		rec.Approvals = append(rec.Approvals, *cmp.Or(of(asked[0]), skipped))
+		skipped := release.Approval{Wave: p.Schedule.Label(i + 1), Word: release.Word{By: rec.Author, At: p.run.now(), Message: "--skip-approvals"}}
+		var given []*release.Approval
+		for _, cluster := range asked {
+			given = append(given, of(cluster))
+		}
+		rec.Approvals = append(rec.Approvals, release.Granted(given, skipped)...)
 	}
 }
 
@@ -71,9 +79,10 @@ func (l *loop) ask(ctx context.Context, d rollout.Decision) {
 	l.out.Findings = append(l.out.Findings, slices.Concat(found...)...)
 }
 
-// held is why the run may not begin with a cluster, "" where it may: somebody has paused or aborted its release meanwhile.
+// held is why the run may not begin with a cluster, "" where it may: somebody has paused or aborted its release meanwhile. Without a
+// fleet there is one cluster, and that question was asked just before.
 func (l *loop) held(ctx context.Context, w *work) string {
-	if !l.fp.Schedule.Holdable() {
+	if l.fp.run.fleet == nil || !l.fp.pausable() {
 		return ""
 	}
 	h, _, err := release.HeldOn(ctx, w.target.store, w.set.owner)
@@ -81,6 +90,18 @@ func (l *loop) held(ctx context.Context, w *work) string {
 		return "nobody can tell whether the release is paused: " + err.Error()
 	}
 	return h.Stops(l.out.Rollout)
+}
+
+// unhold takes away what keeps releases from a cluster where an ending run finds no record of the bundle, so that no word about
+// one that never came is heeded by the next.
+func (l *loop) unhold(ctx context.Context, w *work) error {
+	if !fleetplan.Ends(l.fp.Verb) || w.target.record != nil {
+		return nil
+	}
+	if h, _, err := release.HeldOn(ctx, w.target.store, w.set.owner); h == nil && err == nil {
+		return nil
+	}
+	return w.target.store.Delete(ctx, w.set.owner, "")
 }
 
 // Say writes down what somebody says of the release of a bundle (release.Approve and its like) on the clusters that it is for. meant names
@@ -125,7 +146,11 @@ func (r *run) on(ctx context.Context, owner string) ([]release.OnCluster, diag.F
 		var err error
 		on[i].Record = t.record
 		on[i].Hold, _, err = release.HeldOn(ctx, t.store, owner)
-		found[i] = slices.Concat(t.findings.Errors(), diag.From(err, "record").OnCluster(t.cluster.Name))
+		fs := diag.From(err, "record")
+		if len(fs) == 1 && fs[0].Code == release.CodeDamagedHold { // a matter of that cluster alone
+			on[i].Unreachable, fs = fs[0].What+" ("+fs[0].Why+"): "+fs[0].Fix, nil
+		}
+		found[i] = slices.Concat(t.findings.Errors(), fs.OnCluster(t.cluster.Name))
 	})
 	return on, slices.Concat(found...)
 }

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
@@ -145,6 +148,11 @@ func TestPause(t *testing.T) {
 	if !errors.Is(err, fleetplan.ErrRefused) || len(out.Findings) != 1 || out.Findings[0].Code != release.CodePaused || !strings.Contains(out.Findings[0].What, "ann@laptop") {
 		t.Fatalf("%v, %+v", err, out)
 	}
+	r.write("app.yaml", r.configMap("app", "k: w")) // that is another release
+	if out, err := r.apply(r.request()); !errors.Is(err, fleetplan.ErrRefused) || out.Findings[0].Code != release.CodePaused || r.held().Rollout != first.Rollout {
+		t.Fatalf("another release went past the pause: %v, %+v", err, out)
+	}
+	r.write("app.yaml", r.configMap("app", "k: v"))
 	if _, err := r.say(release.Resume, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -153,6 +161,97 @@ func TestPause(t *testing.T) {
 	}
 	if _, err := r.say(release.Pause, ""); err == nil || diag.From(err, "")[0].Code != "nothing-to-pause" {
 		t.Errorf("a release that is everywhere: %v", err)
+	}
+}
+
+// A pause holds also without any approval, and where what is run again is another release because the one before failed or something
+// drifted. A rollback waits as well; what ends the bundle does not.
+func TestPauseHoldsEveryRelease(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("fleet.yaml", "fleet:\n  apiVersion: v1alpha1\n  name: paused\n  clusters: {engine: {kubeContext: engine}}\n")
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "k: v")))
+	r.applied(r.request())
+	r.write("app.yaml", r.configMap("app", "k: w"))
+	r.applied(r.request())
+	rec := r.record()
+	r.stored(func(s release.Store) error {
+		return release.PutHoldOn(t.Context(), s, rec.Owner, func(*release.Hold) (*release.Hold, error) {
+			return &release.Hold{Bundle: r.name, Release: 9, Rollout: "OTHER", Head: "sha256:x", Since: rec.Started, Paused: &release.Word{By: "ann@laptop"}}, nil
+		})
+	})
+	r.write("app.yaml", r.configMap("app", "k: x"))
+	if out, err := r.apply(r.request()); !errors.Is(err, fleetplan.ErrRefused) || out.Findings[0].Code != release.CodePaused {
+		t.Errorf("apply: %v, %+v", err, out)
+	}
+	back, err := r.PlanRollback(t.Context(), r.request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := r.Apply(t.Context(), back, r.request()); !errors.Is(err, fleetplan.ErrRefused) || out.Findings[0].Code != release.CodePaused {
+		t.Errorf("rollback: %v, %+v", err, out)
+	}
+	end, err := r.PlanDelete(t.Context(), r.request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := r.Apply(t.Context(), end, r.request()); err != nil || r.held() != nil {
+		t.Errorf("delete: %v, %+v, hold %+v", err, out, r.held())
+	}
+}
+
+// An approval of a release that came nowhere opens nothing after a delete.
+func TestDeleteTakesApprovals(t *testing.T) {
+	t.Parallel()
+	r := approvals(t)
+	first := r.waits()
+	if _, err := r.say(release.Approve, ""); err != nil {
+		t.Fatal(err)
+	}
+	end, err := r.PlanDelete(t.Context(), r.request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Apply(t.Context(), end, r.request()); err != nil {
+		t.Fatal(err)
+	}
+	if h := r.held(); h != nil {
+		t.Errorf("left behind: %+v", h)
+	}
+	if next := r.waits(); next.Rollout == first.Rollout {
+		t.Errorf("%s goes on", next.Rollout)
+	}
+}
+
+// What keeps releases back and cannot be read stops an apply, which says the way out, and no delete.
+func TestDamagedHold(t *testing.T) {
+	t.Parallel()
+	r := approvals(t)
+	req := r.request()
+	req.SkipApprovals = true
+	r.applied(req)
+	owner := r.record().Owner
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "hawser-" + owner + "-hold"}, StringData: map[string]string{"record": "junk"}}
+	if _, err := r.admin.CoreV1().Secrets(object.SystemNamespace).Create(t.Context(), secret, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	r.write("app.yaml", r.configMap("app", "k: w"))
+	out, err := r.apply(r.request())
+	if err == nil || len(out.Findings) != 1 || out.Findings[0].Code != release.CodeDamagedHold || !strings.Contains(out.Findings[0].Fix, "kubectl delete secret --namespace "+object.SystemNamespace+" hawser-"+owner+"-hold") {
+		t.Errorf("apply: %v, %+v", err, out)
+	}
+	if _, err := r.say(release.Abort, ""); err == nil || !strings.Contains(err.Error(), "kubectl delete secret") {
+		t.Errorf("abort: %v", err)
+	}
+	end, err := r.PlanDelete(t.Context(), r.request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := r.Apply(t.Context(), end, r.request()); err != nil {
+		t.Errorf("delete: %v, %+v", err, out)
+	}
+	if h := r.held(); h != nil {
+		t.Errorf("left behind: %+v", h)
 	}
 }
 

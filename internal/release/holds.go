@@ -2,12 +2,14 @@ package release
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
 )
 
 // Holds are those of a run's clusters, by cluster; nil or missing for none.
@@ -80,30 +82,56 @@ func (h *Hold) keeps(release Record) bool {
 	return h != nil && h.Rollout == release.Rollout && h.Head == release.Head
 }
 
-// Paused refuses to go on with a release that somebody has paused.
+// Paused refuses to go on with a bundle of which somebody has paused a release. That holds for every release of it, as a pause of a
+// Deployment does: what is run again may be another one by then, because something drifted or failed.
 func (hs Holds) Paused(release Record) diag.Findings {
 	for _, cluster := range slices.Sorted(maps.Keys(hs)) {
-		if h := hs[cluster]; h != nil && h.Rollout == release.Rollout && h.Paused != nil {
+		if h := hs[cluster]; h != nil && h.Aborted == nil && h.Paused != nil {
 			f := diag.Errorf(CodePaused, "%s", h.Stops(release.Rollout))
-			f.Fix = "hawser resume " + release.Bundle + ", then run it again"
+			f.Fix = "hawser resume " + release.Bundle + ", then run it again; hawser abort " + release.Bundle + " " + h.Rollout + " gives that release up, and others may come"
 			return diag.Findings{f}
 		}
 	}
 	return nil
 }
 
-// Stops is why a run does not begin with the cluster of a hold, "" where it may: its release was paused or aborted meanwhile. A nil
-// hold stops nothing.
+// Stops is why a run does not begin with the cluster of a hold, "" where it may: its release was aborted meanwhile, or one of the
+// bundle was paused. A nil hold stops nothing.
 func (h *Hold) Stops(rollout string) string {
 	switch {
-	case h == nil || h.Rollout != rollout:
+	case h == nil:
 		return ""
-	case h.Aborted != nil:
+	case h.Aborted != nil && h.Rollout == rollout:
 		return "release " + h.name().String() + " was aborted " + h.Aborted.String()
-	case h.Paused != nil:
+	case h.Aborted == nil && h.Paused != nil:
 		return "release " + h.name().String() + " was paused " + h.Paused.String()
 	}
 	return ""
+}
+
+// CodeDamagedHold is the code of the finding of DamagedHold.
+const CodeDamagedHold = "damaged-hold"
+
+// DamagedHold is about what keeps releases from a cluster, where that cannot be read. name is that of the Secret.
+func DamagedHold(name string, err error) diag.Finding {
+	f := diag.Errorf(CodeDamagedHold, "nobody can tell whether a release is approved, paused or aborted there")
+	f.Why = "the Secret " + object.SystemNamespace + "/" + name + ": " + err.Error()
+	f.Fix = "kubectl delete secret --namespace " + object.SystemNamespace + " " + name + " on that cluster, and say again what was said there"
+	return f
+}
+
+// Granted are the approvals of a wave whose clusters each have one, or nil where the run goes past it: each once, and skipped for those.
+func Granted(of []*Approval, skipped Approval) []Approval {
+	var out []Approval
+	for _, a := range of {
+		if a == nil {
+			a = &skipped
+		}
+		if !slices.Contains(out, *a) {
+			out = append(out, *a)
+		}
+	}
+	return out
 }
 
 // Waiting makes of a cluster's hold the one of a release whose wave waits for an approval, nil where that stands there already. What
@@ -111,6 +139,9 @@ func (h *Hold) Stops(rollout string) string {
 func (r Record) Waiting(wave string) func(*Hold) (*Hold, error) {
 	return func(h *Hold) (*Hold, error) {
 		out := Hold{Bundle: r.Bundle, Release: r.Release, Rollout: r.Rollout, Head: r.Head, Author: r.Author, Message: r.Message, Since: r.Started, Wave: wave}
+		if h != nil && h.Rollout != r.Rollout && h.Stops(r.Rollout) != "" {
+			return nil, errors.New(h.Stops(r.Rollout))
+		}
 		if h != nil && h.Aborted == nil && h.Rollout != r.Rollout && h.Release >= r.Release {
 			return nil, fmt.Errorf("release %s, by %s since %s, waits there now: run it again", h.name(), cmp.Or(h.Author, "somebody"), h.Since.UTC().Format(time.RFC3339))
 		}

@@ -196,10 +196,12 @@ func (h *Hold) say(verb string, word Word) bool {
 func subject(verb, bundle, meant string, clusters []OnCluster) (Hold, diag.Findings) {
 	all := known(clusters)
 	if meant != "" {
-		for _, h := range all {
-			if h.Rollout == meant || strconv.Itoa(h.Release) == meant {
-				return h, said(verb, bundle, h)
-			}
+		named := slices.DeleteFunc(slices.Clone(all), func(h Hold) bool { return h.Rollout != meant && strconv.Itoa(h.Release) != meant })
+		if len(named) > 1 {
+			return Hold{}, diag.Findings{ambiguous(bundle, meant, named)}
+		}
+		if len(named) == 1 {
+			return named[0], said(verb, bundle, named[0])
 		}
 		f := diag.Errorf("no-such-release", "no cluster knows release %s of %s", meant, bundle)
 		f.Fix = "hawser history " + bundle + " shows those there are"
@@ -222,6 +224,18 @@ func subject(verb, bundle, meant string, clusters []OnCluster) (Hold, diag.Findi
 	return Hold{}, diag.Findings{f}
 }
 
+// ambiguous refuses a number that several releases bear, which runs that went to different clusters have made.
+func ambiguous(bundle, number string, named []Hold) diag.Finding {
+	f := diag.Errorf("ambiguous-release", "%d releases of %s have the number %s", len(named), bundle, number)
+	var which []string
+	for _, h := range named {
+		which = append(which, fmt.Sprintf("%s by %s since %s", h.Rollout, cmp.Or(h.Author, "somebody"), h.Since.UTC().Format(time.RFC3339)))
+	}
+	f.Why = "they came from runs that went to different clusters: " + strings.Join(which, "; ")
+	f.Fix = "name the one that is meant by its rollout: " + named[0].Rollout
+	return f
+}
+
 // known are the releases that clusters have or wait for, newest first, each with all that was said of it on any cluster.
 func known(clusters []OnCluster) []Hold {
 	byRollout := map[string]*Hold{}
@@ -231,7 +245,7 @@ func known(clusters []OnCluster) []Hold {
 		}
 	}
 	for _, c := range clusters {
-		if h := c.Hold; h != nil {
+		if h := c.Hold; h != nil && !(c.has(h.Rollout) && byRollout[h.Rollout] != nil) { // what is kept from where it came to, it came past
 			as := byRollout[h.Rollout]
 			if as == nil {
 				as = &Hold{Bundle: h.Bundle, Release: h.Release, Rollout: h.Rollout, Head: h.Head, Author: h.Author, Message: h.Message, Since: h.Since}

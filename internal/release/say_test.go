@@ -47,6 +47,9 @@ func TestSay(t *testing.T) {
 		{"who was asked", Approve, "", []OnCluster{{Cluster: "a"}, {Cluster: "b"}}, "", "", "no-release", "(asked: a, b)"},
 		{"paused where it is not", Pause, "", []OnCluster{{Cluster: "a", Record: done}, {Cluster: "b", Record: old}, {Cluster: "c"}}, "D", "b c", "", ""},
 		{"paused twice", Pause, "", []OnCluster{{Cluster: "a", Record: done}, {Cluster: "b", Hold: &Hold{Release: 4, Rollout: "D", Paused: ann}}}, "", "", "nothing-to-pause", "paused already by ann@laptop"},
+		{"paused on the way, resumed elsewhere", Pause, "", []OnCluster{{Cluster: "a", Record: done, Hold: &Hold{Release: 4, Rollout: "D", Paused: ann}}, {Cluster: "b", Record: old, Hold: &Hold{Release: 4, Rollout: "D"}}}, "D", "b", "", ""},
+		{"a number of two", Approve, "4", []OnCluster{{Cluster: "a", Hold: waiting(4, "D", nil)}, {Cluster: "b", Hold: waiting(4, "E", nil)}}, "", "", "ambiguous-release", "D by somebody since"},
+		{"one of two by its rollout", Approve, "E", []OnCluster{{Cluster: "a", Hold: waiting(4, "D", nil)}, {Cluster: "b", Hold: waiting(4, "E", nil)}}, "E", "b", "", ""},
 		{"it is everywhere", Pause, "", []OnCluster{{Cluster: "a", Record: done}}, "", "", "nothing-to-pause", "every cluster"},
 		{"it failed", Abort, "", []OnCluster{{Cluster: "a", Record: &Record{Release: 5, Rollout: "E", Phase: Failed}}}, "E", "a", "", ""},
 		{"resumed", Resume, "", []OnCluster{{Cluster: "a", Record: done}, {Cluster: "b", Hold: &Hold{Release: 4, Rollout: "D", Paused: ann}}}, "D", "b", "", ""},
@@ -174,6 +177,24 @@ func TestApprovalOf(t *testing.T) {
 	}
 	if fs := (Holds{"b": waiting(4, "D", func(h *Hold) { h.Paused = ann })}).Paused(release); len(fs) != 1 || fs[0].Code != CodePaused || fs[0].Severity != diag.Error {
 		t.Errorf("paused: %v", fs)
+	}
+	for name, c := range map[string]struct {
+		hold *Hold
+		want int
+	}{
+		"another release is": {waiting(3, "C", func(h *Hold) { h.Paused = ann }), 1},
+		"and was given up":   {waiting(3, "C", func(h *Hold) { h.Paused, h.Aborted = ann, ann }), 0},
+	} {
+		if fs := (Holds{"b": c.hold}).Paused(release); len(fs) != c.want || (c.hold.Stops("D") != "") != (c.want > 0) {
+			t.Errorf("%s: %v, %q", name, fs, c.hold.Stops("D"))
+		}
+	}
+	if _, err := release.Waiting("wave 2")(waiting(3, "C", func(h *Hold) { h.Paused = ann })); err == nil || !strings.Contains(err.Error(), "paused by ann@laptop") {
+		t.Errorf("a pause was overwritten: %v", err)
+	}
+	by := func(who string) *Approval { return &Approval{"wave 2", Word{By: who}} }
+	if got := Granted([]*Approval{by("ann"), nil, by("bob"), by("ann"), nil}, *by("--skip-approvals")); len(got) != 3 || got[0].By != "ann" || got[1].By != "--skip-approvals" || got[2].By != "bob" {
+		t.Errorf("granted: %+v", got)
 	}
 }
 

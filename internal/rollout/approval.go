@@ -27,12 +27,6 @@ func (s Schedule) Asked(wave int) []string {
 	return out
 }
 
-// Holdable reports whether anything can keep a release from a cluster of the schedule: clusters come one after another, or some
-// wave is approved by somebody first.
-func (s Schedule) Holdable() bool {
-	return len(s.Members) > 1 || slices.ContainsFunc(s.Members, func(m Member) bool { return s.Waves[m.Wave-1].Approval })
-}
-
 // Rules is the rules of a wave with what keeps its clusters back behind them.
 func (w WaveSpec) Rules(rules string) string {
 	switch {

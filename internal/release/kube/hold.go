@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/release"
 )
@@ -27,7 +28,7 @@ func (s *store) Held(ctx context.Context, owner string) (*release.Hold, release.
 	}
 	h, err := release.DecodeHold(data)
 	if err != nil {
-		return nil, "", s.wrap("read", "secrets", holdName(owner), err)
+		return nil, "", diag.Findings{release.DamagedHold(holdName(owner), err)}.Err()
 	}
 	return h, at, nil
 }

@@ -207,7 +207,7 @@ func (s *store) Delete(ctx context.Context, owner string, h release.Handle) erro
 		return err
 	}
 	if now == nil {
-		return nil
+		return s.dropApart(ctx, holdName(owner))
 	}
 	if now.rv != string(h) {
 		return s.conflict(owner)
