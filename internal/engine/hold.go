@@ -13,7 +13,7 @@ import (
 )
 
 // holds are what keeps releases from the clusters that the run has something to do on. One that cannot be read stops what asks
-// for approvals; what leads back, or ends a bundle, goes on with a warning.
+// for approvals; what leads back, or ends a bundle, goes on and says so.
 func (p *Prepared) holds(ctx context.Context) (release.Holds, diag.Findings) {
 	found, holds := make([]diag.Findings, len(p.Clusters)), make([]*release.Hold, len(p.Clusters))
 	each(len(p.Clusters), 0, func(i int) {
@@ -26,7 +26,8 @@ func (p *Prepared) holds(ctx context.Context) (release.Holds, diag.Findings) {
 			found[i] = diag.From(err, "record").OnCluster(w.Cluster)
 		}
 		if f := found[i]; len(f) == 1 && f[0].Code == release.CodeDamagedHold && p.Verb != "apply" {
-			found[i][0].Severity = diag.Warning
+			p.run.emit(fleetplan.Event{Type: fleetplan.EventNotice, Cluster: w.Cluster, Message: f[0].What + ": " + f[0].Why})
+			found[i] = nil
 		}
 	})
 	out := release.Holds{}

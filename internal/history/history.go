@@ -490,12 +490,3 @@ func (l *ledger) state(rollout string) State {
 	}
 	return out
 }
-
-// behind reports whether a cluster stands at an older release than this one, and at other files than its head says; after a
-// rollback, at another release than the one that was gone back to, and newer than that.
-func (l *ledger) behind(rollout string, is release.Record) bool {
-	return slices.ContainsFunc(l.rows, func(r row) bool {
-		rec, in, _ := l.at(r, rollout)
-		return rec != nil && !in && rec.Revision == r.kept.Records[0].Revision && rec.Has() != is.Head && !is.RollbackTo.Reached(*rec)
-	})
-}
