@@ -21,10 +21,11 @@ func (p *Prepared) holds(ctx context.Context) (release.Holds, diag.Findings) {
 		if w == nil || w.settled() || p.After(w.ClusterPlan) {
 			return
 		}
-		var err error
-		if holds[i], _, err = release.HeldOn(ctx, w.target.store, w.set.owner); err != nil {
-			found[i] = diag.From(err, "record").OnCluster(w.Cluster)
+		held := w.held
+		if held == nil || p.run.now().Sub(p.run.observed) >= reviewTime {
+			held = heldBack(ctx, w)
 		}
+		holds[i], found[i] = held.hold, diag.From(held.err, "record").OnCluster(w.Cluster)
 		if f := found[i]; len(f) == 1 && f[0].Code == release.CodeDamagedHold && p.Verb != "apply" {
 			p.run.emit(fleetplan.Event{Type: fleetplan.EventNotice, Cluster: w.Cluster, Message: f[0].What + ": " + f[0].Why})
 			found[i] = nil
@@ -35,6 +36,17 @@ func (p *Prepared) holds(ctx context.Context) (release.Holds, diag.Findings) {
 		out[p.Clusters[i].Cluster] = h
 	}
 	return out, slices.Concat(found...)
+}
+
+// held is what keeps releases from a cluster, or why nobody knows.
+type held struct {
+	hold *release.Hold
+	err  error
+}
+
+func heldBack(ctx context.Context, w *work) *held {
+	h, _, err := release.HeldOn(ctx, w.target.store, w.set.owner)
+	return &held{h, err}
 }
 
 // pausable reports whether a pause keeps the run back: it brings something.

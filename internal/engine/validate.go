@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"cuelang.org/go/cue/ast"
 
@@ -75,7 +76,7 @@ func (r *run) checkObjects(ctx context.Context, t *target, s *set, list []valida
 }
 
 // foresee asks for what will be needed of what will probably be written, as it differs from the record, while the cluster
-// is looked at: the schemas, and our rights where the plan is carried out. What could not be read is asked for again. After
+// is looked at: the schemas, and our rights and what keeps releases back where the plan is carried out. What could not be read is asked for again. After
 // end, nothing of it is under way; schemas that nobody wanted are given up.
 func (r *run) foresee(ctx context.Context, w *work) (end func()) {
 	t := w.target
@@ -84,12 +85,15 @@ func (r *run) foresee(ctx context.Context, w *work) (end func()) {
 	if len(changing) == 0 || t.session == nil {
 		return func() {}
 	}
+	var looks sync.WaitGroup
 	if r.req.Applies {
 		t.session.Foresee(ctx, plan.Places(changing))
+		looks.Go(func() { w.held = heldBack(ctx, w) })
 	}
 	read := r.schemas(t).Foresee(ctx, versions)
 	return func() {
 		read()
 		t.session.Foreseen()
+		looks.Wait()
 	}
 }

@@ -31,6 +31,8 @@ type work struct {
 	input    plan.Input
 	// beside is what the other bundles of the same files declare here, nil when nobody has asked them.
 	beside *plan.Beside
+	// held is what keeps releases from the cluster, as it was read while that was looked at; nil where it was not.
+	held *held
 	// unseen are the kinds that could not be looked at when the record was made again.
 	unseen []string
 	// inventory and lives are what the steps done so far made of the record's; nil before the first.
