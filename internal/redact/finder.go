@@ -58,7 +58,7 @@ type finder struct {
 	first [256]bool
 	// folded finds forms of several words, whatever white space is between them: in a text in which it is one blank.
 	folded *finder
-	// escaped finds forms that somebody may write with escapes, in a text whose escapes are undone, as theirs are.
+	// escaped finds forms that have escapes themselves, in a text whose escapes are undone, as theirs are.
 	escaped *finder
 	numbers map[float64]bool
 }
@@ -79,10 +79,18 @@ func newFinder(forms map[string]where, numbers map[float64]bool) *finder {
 	}
 	plain := map[string]where{}
 	for form, w := range forms {
-		if text, _ := unescape(form); escapable(text) && text != "" {
+		for range derivedDepth {
+			text, at := unescape(form)
+			if at == nil || strings.TrimSpace(text) == "" {
+				break
+			}
+			if len(text) < shortest {
+				w = max(w, alone)
+			}
 			if old, ok := plain[text]; !ok || w < old {
 				plain[text] = w
 			}
+			form = text
 		}
 	}
 	if len(plain) > 0 {
@@ -116,6 +124,16 @@ func sorted(forms map[string]where) *finder {
 
 // spans are the parts of a text that must not be seen.
 func (f *finder) spans(text string) []span {
+	if len(f.forms) == 0 && len(f.numbers) == 0 {
+		return nil
+	}
+	return f.read(text, derivedDepth)
+}
+
+// read finds what must not be seen in a text, in what it stands for without escapes, and in its runs of base64: each of these is
+// hidden as a whole, as what is left of it would tell of the rest. Escapes and base64 are undone as often as depth says: a text is
+// looked at once for each of their orders, and never becomes longer.
+func (f *finder) read(text string, depth int) []span {
 	out := numberSpans(text, f.numbers, f.exact(text, nil))
 	if f.folded != nil {
 		joined, at := fold(text)
@@ -123,11 +141,44 @@ func (f *finder) spans(text string) []span {
 			out = append(out, span{at[s.from], at[s.to-1] + 1})
 		}
 	}
-	if f.escaped != nil {
-		out = f.escaped.unescapedSpans(text, out)
+	if f.escaped != nil && depth < derivedDepth {
+		out = f.escaped.exact(text, out)
+	}
+	if depth == 0 {
+		return out
+	}
+	if plain, at := unescape(text); at != nil {
+		for _, s := range f.read(plain, depth-1) {
+			out = append(out, span{at[s.from], at[s.to]})
+		}
+	}
+	for from := 0; from < len(text); from++ {
+		to := from
+		for to < len(text) && inBase64[text[to]] {
+			to++
+		}
+		if to-from >= shortestRun {
+			if decoded, ok := decodedText(text[from:to]); ok && len(f.read(decoded, depth-1)) > 0 {
+				for to < len(text) && text[to] == '=' {
+					to++
+				}
+				out = append(out, span{from, to})
+			}
+		}
+		from = to
 	}
 	return out
 }
+
+// shortestRun is the length from which characters of base64 are taken for such a text; inBase64 are they, of both alphabets.
+const shortestRun = 10
+
+var inBase64 = func() (in [256]bool) {
+	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_") {
+		in[c] = true
+	}
+	return in
+}()
 
 func (f *finder) exact(text string, out []span) []span {
 	if len(f.forms) == 0 {
