@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,9 +20,7 @@ const (
 	metadataPage = 5000
 	objectPage   = 500
 	maxItems     = 500_000
-	maxPages     = 5000
 	maxListed    = 512 << 20 // bytes of items
-	listTime     = 5 * time.Minute
 )
 
 // lister reads one collection.
@@ -45,7 +42,7 @@ type lister struct {
 // limit in the query no more than that one page. begin is called before the first item, and again when the list is read
 // anew; item gets each item's JSON, which is valid meanwhile.
 func (c *Client) List(ctx context.Context, r Request, begin func(), item func(raw []byte) error) (resourceVersion string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, listTime)
+	ctx, cancel := context.WithTimeout(ctx, answer.ListTime)
 	defer cancel()
 	r.Method, r.Limits = http.MethodGet, answer.Page
 	size := objectPage
@@ -68,7 +65,8 @@ func (l *lister) read(ctx context.Context, size int) error {
 	l.begin()
 	l.items, l.bytes = 0, 0
 	first, token := "", ""
-	for range maxPages {
+	var pages answer.Pages
+	for {
 		r := l.r
 		r.Query = url.Values{}
 		maps.Copy(r.Query, l.r.Query)
@@ -94,12 +92,10 @@ func (l *lister) read(ctx context.Context, size int) error {
 			l.head.ResourceVersion = first
 			return nil
 		}
-		if l.head.Continue == token || l.items == before {
+		if token = l.head.Continue; pages.Next(l.items-before, token) {
 			return l.c.WrongAnswer("gave a list that does not end")
 		}
-		token = l.head.Continue
 	}
-	return l.c.WrongAnswer("gave a list that does not end")
 }
 
 // page hands on the items of one page.

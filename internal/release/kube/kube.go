@@ -24,6 +24,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/release"
 )
@@ -55,8 +56,7 @@ const (
 
 	// pageSize is the number of Secrets read by one LIST, each up to release.ChunkSize and its base64.
 	pageSize = 20
-	// maxPages are read of one LIST, with maxListed bytes of data.
-	maxPages  = 5000
+	// maxListed are the bytes of the Secrets of one LIST.
 	maxListed = 256 << 20
 	// maxTries are made to read a record that somebody writes again and again.
 	maxTries = 50
@@ -205,21 +205,21 @@ func (s *store) Bundles(ctx context.Context, each func(release.Record) error) er
 	return errors.Join(failed...)
 }
 
-// list reads all Secrets with a label, page by page.
+// list reads all Secrets with a label, page by page, in the time that one list may take.
 func (s *store) list(ctx context.Context, selector string) ([]corev1.Secret, error) {
 	var out []corev1.Secret
 	query := url.Values{"labelSelector": {selector}, "limit": {fmt.Sprint(pageSize)}}
+	ctx, cancel := context.WithTimeout(ctx, answer.ListTime)
+	defer cancel()
 	size := 0
-	for range maxPages {
+	for pages := (answer.Pages{}); ; {
 		var page corev1.SecretList
 		if err := s.c.Get(ctx, secretsPath, query, &page); err != nil {
 			return nil, s.wrap("list", "secrets", "", err)
 		}
 		out = append(out, page.Items...)
-		for _, secret := range page.Items {
-			for _, data := range secret.Data {
-				size += len(data)
-			}
+		for i := range page.Items {
+			size += page.Items[i].Size()
 		}
 		if size > maxListed {
 			return nil, s.wrap("list", "secrets", "", fmt.Errorf("they have more than %d MiB", maxListed>>20))
@@ -227,9 +227,11 @@ func (s *store) list(ctx context.Context, selector string) ([]corev1.Secret, err
 		if page.Continue == "" {
 			return out, nil
 		}
+		if pages.Next(len(page.Items), page.Continue) {
+			return nil, s.wrap("list", "secrets", "", errors.New("the API server gives a list that does not end"))
+		}
 		query.Set("continue", page.Continue)
 	}
-	return nil, s.wrap("list", "secrets", "", errors.New("the API server gives a list that does not end"))
 }
 
 // Objects reads the Set of a revision; nil when it is not kept, or not any more.
