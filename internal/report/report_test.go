@@ -380,3 +380,19 @@ func TestClustersNotAsked(t *testing.T) {
 		}
 	}
 }
+
+// TestNarrowStatusNamesBundles: a block of a narrow report about several bundles says which bundle it is about, as a wide row does.
+func TestNarrowStatusNamesBundles(t *testing.T) {
+	s := &fleetplan.StatusReport{V: 1, Clusters: []fleetplan.ClusterStatus{{Cluster: "eu", Bundle: "shop", Revision: 1, Release: 4}, {Cluster: "eu", Bundle: "crm", Revision: 1, Release: 9}, {Cluster: "us"}}}
+	for _, want := range [][]string{{"eu  shop  release 4  ready", "eu  crm  release 9  ready", "us  not installed"}, {"eu  release 4  ready"}} {
+		if len(want) == 1 {
+			s.Bundle, s.Clusters = "shop", s.Clusters[:1]
+		}
+		got := text(t, func(b *bytes.Buffer) error { return Status(b, s, Style{Width: 80}) })
+		for _, line := range want {
+			if !strings.Contains(got, line+"\n") {
+				t.Errorf("no %q in\n%s", line, got)
+			}
+		}
+	}
+}

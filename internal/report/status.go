@@ -22,7 +22,7 @@ func Status(w io.Writer, r *fleetplan.StatusReport, st Style) error {
 		o.line()
 		if st.narrow() {
 			for _, c := range r.Clusters {
-				narrowStatus(o, c)
+				narrowStatus(o, c, r.Bundle == "")
 			}
 		} else {
 			wideStatus(o, r)
@@ -292,8 +292,12 @@ func statusObjects(st Style, i fleetplan.InstanceStatus, note func(string, ink))
 	}
 }
 
-func narrowStatus(o *out, c fleetplan.ClusterStatus) {
+// narrowStatus is a cluster as a block; several: the report is about several bundles, and each block names its own.
+func narrowStatus(o *out, c fleetplan.ClusterStatus, several bool) {
 	head := o.st.paint(bold, c.Cluster)
+	if several && c.Bundle != "" {
+		head += "  " + c.Bundle
+	}
 	if c.Release > 0 {
 		head += fmt.Sprintf("  release %d", c.Release)
 	}
