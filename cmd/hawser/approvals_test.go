@@ -17,7 +17,7 @@ func TestApprovalFromAnotherTerminal(t *testing.T) {
 	b.write("app.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: app}\ndata: {k: v}\n")
 	apply := []string{"apply", "-f", "bundle.yaml", "--fleet", "fleet.yaml", "-y"}
 	first := b.want(3, apply...)
-	if !strings.Contains(first.Stdout+first.Stderr, "wave 2 (prod) waits for an approval") || !strings.Contains(first.Stdout+first.Stderr, "hawser approve "+ns+" --fleet fleet.yaml") {
+	if !strings.Contains(first.Stdout+first.Stderr, "ended before wave 2: wave 2 (prod) waits for an approval") || !strings.Contains(first.Stdout+first.Stderr, " ended result=waiting succeeded=") || !strings.Contains(first.Stdout+first.Stderr, "hawser approve "+ns+" --fleet fleet.yaml") {
 		t.Errorf("%s", first)
 	}
 	if r := b.want(5, "approve", ns, "--fleet", "fleet.yaml"); !strings.Contains(r.Stderr, "say it with -y") {

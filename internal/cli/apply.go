@@ -295,7 +295,7 @@ func (s *session) hints(cmd *cobra.Command, p *fleetplan.FleetPlan, out *fleetpl
 
 // back is the command that goes back to the release before, "" where there is none to go back to.
 func back(cmd *cobra.Command, p *fleetplan.FleetPlan, out *fleetplan.Outcome, access []string) string {
-	if !p.GoesBack(out) || out.Unapproved {
+	if !p.GoesBack(out) || out.Result == fleetplan.Waiting {
 		return ""
 	}
 	return strings.Join(slices.Concat([]string{"hawser rollback", p.Bundle}, access, commandline.Reach(cmd.Flags())), " ")

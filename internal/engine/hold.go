@@ -76,8 +76,11 @@ func (p *Prepared) approve(holds release.Holds, rec *release.Record) {
 	}
 }
 
-// ask notes on the clusters of a wave that nobody has approved that the release waits for that.
+// ask notes on the clusters of a wave that nobody has approved that the release waits for that; of a window, when it opens.
 func (l *loop) ask(ctx context.Context, d rollout.Decision) {
+	if d.Closed {
+		l.out.Opens = &d.WakeAt
+	}
 	if l.out.Unapproved = d.Unapproved; !d.Unapproved {
 		return
 	}

@@ -55,7 +55,7 @@ func (r *rig) say(verb, meant string) (*release.Saying, error) {
 func (r *rig) waits() *fleetplan.Outcome {
 	r.t.Helper()
 	out, err := r.apply(r.request())
-	if !errors.Is(err, fleetplan.ErrPartial) || !out.Unapproved || out.Stopped != "wave 1 (prod) waits for an approval" || len(out.Findings.Errors()) > 0 {
+	if !errors.Is(err, fleetplan.ErrPartial) || !out.Unapproved || out.Result != fleetplan.Waiting || out.Stopped != "wave 1 (prod) waits for an approval" || len(out.Findings.Errors()) > 0 {
 		r.t.Fatalf("%v, %+v", err, out)
 	}
 	return out

@@ -82,7 +82,7 @@ func TestRolloutEndsAtAWindow(t *testing.T) {
 	req := r.request()
 	req.SkipUnreachable = true
 	out, err := r.apply(req)
-	if !errors.Is(err, fleetplan.ErrPartial) || out.StoppedWave != 2 || !strings.HasPrefix(out.Stopped, "the window of wave 2 (prod) opens ") {
+	if !errors.Is(err, fleetplan.ErrPartial) || out.StoppedWave != 2 || !strings.HasPrefix(out.Stopped, "the window of wave 2 (prod) opens ") || out.Opens == nil {
 		t.Fatalf("%v, %+v", err, out)
 	}
 	if out.Clusters[0].Result != fleetplan.Succeeded || r.record().Phase != release.Succeeded {

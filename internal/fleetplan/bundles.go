@@ -182,7 +182,7 @@ func (o *Outcome) Waits(s rollout.Schedule) string {
 	why, wave := "", 0
 	for i := range s.Waves {
 		label := s.Label(i + 1)
-		if o.StoppedWave == i+1 && (o.Unapproved || strings.HasPrefix(o.Stopped, "the window of "+label)) {
+		if o.StoppedWave == i+1 && (o.Unapproved || o.Opens != nil) {
 			why, wave = o.Stopped, i+1
 		}
 		for _, f := range o.Findings {

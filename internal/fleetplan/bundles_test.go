@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hawser.dev/hawser/internal/deletionguard"
 	"hawser.dev/hawser/internal/diag"
@@ -162,11 +163,11 @@ func TestOutcomeWaits(t *testing.T) {
 		want string
 	}{
 		"nothing came of it":       {nil, ""},
-		"a window":                 {&Outcome{Clusters: done, Stopped: "the window of wave 2 (prod) opens Mon", StoppedWave: 2}, "waits: the window of wave 2 (prod) opens Mon" + both},
+		"a window":                 {&Outcome{Clusters: done, Stopped: "the window of wave 2 (prod) opens Mon", StoppedWave: 2, Opens: new(time.Time)}, "waits: the window of wave 2 (prod) opens Mon" + both},
 		"an approval":              {&Outcome{Clusters: done, Stopped: "wave 2 (prod) waits for an approval", StoppedWave: 2, Unapproved: true}, "waits: wave 2 (prod) waits for an approval" + both},
 		"nothing could be done":    {closed("wave 2 (prod)"), "waits: wave 2 (prod) may not change now: its window opens tomorrow" + both},
 		"no wave is before it":     {closed("wave 1 (staging)"), "waits: wave 1 (staging) may not change now: its window opens tomorrow"},
-		"a cluster failed as well": {&Outcome{Clusters: []ClusterOutcome{{Result: Failed}}, Stopped: "the window of wave 2 (prod) opens Mon", StoppedWave: 2}, ""},
+		"a cluster failed as well": {&Outcome{Clusters: []ClusterOutcome{{Result: Failed}}, Stopped: "the window of wave 2 (prod) opens Mon", StoppedWave: 2, Opens: new(time.Time)}, ""},
 		"it stopped":               {&Outcome{Clusters: done, Stopped: "staging failed", StoppedWave: 2}, ""},
 	} {
 		if got := c.out.Waits(s); got != c.want {

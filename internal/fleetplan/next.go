@@ -8,11 +8,14 @@ import (
 
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/rollout"
 )
 
 // Resuming says what the same command does once more. skips: it goes on without clusters that do not answer.
 func (o *Outcome) Resuming(skips bool) string {
 	switch w := o.deadWave(); {
+	case o.Opens != nil:
+		return "resumes from " + rollout.OpensAt(*o.Opens) + "; before that with --skip-windows"
 	case skips && w > 0 && Ends(o.Verb):
 		return fmt.Sprintf("resumes when a cluster of wave %d answers; past that wave: --cluster or --group", w)
 	case skips && w > 0:

@@ -29,6 +29,8 @@ const (
 	UpToDate Result = "unchanged"
 	// Interrupted: the user ended it; running it again resumes.
 	Interrupted Result = "interrupted"
+	// Waiting: nothing failed, and the rollout ended before a wave that nobody has approved yet, or whose window is closed. No row has it.
+	Waiting Result = "waiting"
 )
 
 // Outcome is what a rollout did. Its JSON form is public and versioned.
@@ -41,11 +43,13 @@ type Outcome struct {
 	Stopped     string `json:"stopped,omitempty"`
 	StoppedWave int    `json:"stoppedWave,omitempty"`
 	// Unapproved: it stopped as nobody has approved the wave yet.
-	Unapproved bool             `json:"unapproved,omitempty"`
-	Clusters   []ClusterOutcome `json:"clusters"`
-	Findings   diag.Findings    `json:"findings,omitempty"`
-	Started    time.Time        `json:"started"`
-	Seconds    float64          `json:"seconds"`
+	Unapproved bool `json:"unapproved,omitempty"`
+	// Opens: it stopped as the window of the wave is closed, until then.
+	Opens    *time.Time       `json:"opens,omitempty"`
+	Clusters []ClusterOutcome `json:"clusters"`
+	Findings diag.Findings    `json:"findings,omitempty"`
+	Started  time.Time        `json:"started"`
+	Seconds  float64          `json:"seconds"`
 }
 
 // ClusterOutcome is one cluster's row of the table.
@@ -163,7 +167,7 @@ func (p Problem) Name() string {
 
 // Finish makes the table from the rows of the clusters that ended: those that never began get one too.
 func (o *Outcome) Finish(p *FleetPlan, rows map[string]*ClusterOutcome) {
-	ok, changed := 0, false
+	ok, untouched, changed := 0, 0, false
 	for _, cp := range p.Clusters {
 		row := rows[cp.Cluster]
 		switch {
@@ -174,6 +178,7 @@ func (o *Outcome) Finish(p *FleetPlan, rows map[string]*ClusterOutcome) {
 			ok++
 		case row == nil:
 			row = &ClusterOutcome{Cluster: cp.Cluster, Result: NotStarted}
+			untouched++
 		case row.OK():
 			ok++
 			changed = changed || row.Result == Succeeded
@@ -188,6 +193,8 @@ func (o *Outcome) Finish(p *FleetPlan, rows map[string]*ClusterOutcome) {
 		o.Result = Succeeded
 	case o.Stopped == "interrupted":
 		o.Result = Interrupted
+	case (o.Unapproved || o.Opens != nil) && ok+untouched == len(o.Clusters):
+		o.Result = Waiting
 	default:
 		o.Result = Failed
 	}
@@ -255,7 +262,7 @@ func (o *Outcome) Err() error {
 		return nil
 	case o.Result == Interrupted:
 		return context.Canceled
-	case done > 0, o.Unapproved && failed == 0:
+	case done > 0, o.Result == Waiting:
 		return ErrPartial
 	case failed > 0 && failed == refused:
 		return ErrRefused

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/health"
@@ -106,6 +107,36 @@ func TestRowsEnd(t *testing.T) {
 	row.Refuse(diag.Findings{diag.Warnf("w", "a warning"), {Severity: diag.Error, What: "stale", Instance: "app"}, diag.Errorf("b", "and more")})
 	if row.Result != Failed || !row.Refused || row.Reason != "stale" || len(row.Problems) != 2 || row.Problems[0].Name() != "app" || row.Problems[1].Status.Reason != "and more" {
 		t.Errorf("%+v", row)
+	}
+}
+
+// TestOutcomeThatWaits: a rollout that ended before a wave which nobody has approved, or whose window is closed, has not failed unless a
+// cluster has; it is partial, also where nothing was done before.
+func TestOutcomeThatWaits(t *testing.T) {
+	opens := time.Date(2026, 9, 1, 9, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		first *ClusterOutcome
+		want  Result
+	}{
+		"after a wave":               {&ClusterOutcome{Result: Succeeded}, Waiting},
+		"before all":                 {nil, Waiting},
+		"after one that was in sync": {&ClusterOutcome{Result: UpToDate}, Waiting},
+		"something failed":           {&ClusterOutcome{Result: Failed}, Failed},
+	} {
+		for _, stopped := range []Outcome{{Unapproved: true}, {Opens: &opens}} {
+			p, rows := &FleetPlan{Schedule: scheduleOf(2), Clusters: []*ClusterPlan{{Cluster: "a", Wave: 1}, {Cluster: "b", Wave: 2}}}, map[string]*ClusterOutcome{}
+			if c.first != nil {
+				row := *c.first
+				row.Cluster, rows["a"] = "a", &row
+			}
+			stopped.Stopped, stopped.StoppedWave = "it waits", 2
+			if stopped.Finish(p, rows); stopped.Result != c.want || c.want == Waiting && !errors.Is(stopped.Err(), ErrPartial) {
+				t.Errorf("%s: %s, %v", name, stopped.Result, stopped.Err())
+			}
+		}
+	}
+	if got := (&Outcome{Opens: &opens}).Resuming(false); got != "resumes from Tue 2026-09-01 09:00 UTC; before that with --skip-windows" {
+		t.Error(got)
 	}
 }
 

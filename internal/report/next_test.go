@@ -111,3 +111,19 @@ func TestNobodyWaited(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestOutcomeThatWaits: a run that ended before a wave that waits is told as one that waits, in the log and at its end, and what goes on
+// with it is named with when it may.
+func TestOutcomeThatWaits(t *testing.T) {
+	oc := &fleetplan.Outcome{Bundle: "shop", Verb: "apply", Rollout: "7K2M", Result: fleetplan.Waiting, Stopped: "the window of wave 2 (prod) opens Tue", StoppedWave: 2, Opens: &noon,
+		Clusters: []fleetplan.ClusterOutcome{{Cluster: "a", Wave: 1, Result: fleetplan.Succeeded}, {Cluster: "b", Wave: 2, Result: fleetplan.NotStarted}}}
+	got := strings.Join(strings.Fields(text(t, func(b *bytes.Buffer) error { return OutcomeVerdict(b, oc, Hints{Resume: "hawser apply"}, wideStyle) })), " ")
+	for _, want := range []string{"Waiting: rollout 7K2M ended before wave 2: the window of wave 2 (prod) opens Tue, 1 succeeded, 1 not started (untouched).", "resumes from " + noon.Format("Mon 2006-01-02 15:04")} {
+		if !strings.Contains(got, want) || strings.Contains(got, "Error:") {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if got := PlainLine(fleetplan.Event{Type: fleetplan.EventSummary, Summary: oc}); !strings.HasSuffix(got, "rollout=7K2M ended result=waiting succeeded=1 not-started=1") {
+		t.Error(got)
+	}
+}

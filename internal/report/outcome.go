@@ -150,7 +150,11 @@ func OutcomeVerdict(w io.Writer, oc *fleetplan.Outcome, h Hints, st Style) error
 		return o.ended(oc.Findings)
 	}
 	o.line()
-	headline(o, "Error:", red, failure(oc))
+	if oc.Result == fleetplan.Waiting {
+		headline(o, "Waiting:", yellow, failure(oc))
+	} else {
+		headline(o, "Error:", red, failure(oc))
+	}
 	groups := problemGroups(oc)
 	const most = 5
 	for i, g := range groups {
@@ -191,12 +195,14 @@ func success(oc *fleetplan.Outcome) string {
 	return s + "."
 }
 
-// failure is the sentence after "Error:": how far the rollout came.
+// failure is the sentence after "Error:" or "Waiting:": how far the rollout came.
 func failure(oc *fleetplan.Outcome) string {
 	what := strings.TrimSpace("rollout " + oc.Rollout)
 	switch {
 	case oc.Result == fleetplan.Interrupted:
 		what += " interrupted"
+	case oc.Result == fleetplan.Waiting:
+		what += fmt.Sprintf(" ended before wave %d", oc.StoppedWave)
 	case oc.StoppedWave > 0:
 		what += fmt.Sprintf(" stopped in wave %d", oc.StoppedWave)
 	case oc.Stopped != "":

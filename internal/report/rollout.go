@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/rollout"
@@ -40,7 +41,7 @@ func rolloutBlock(o *out, p *fleetplan.FleetPlan) {
 	for i, w := range s.Waves {
 		members := membersOf(s, i+1)
 		noun := strings.TrimPrefix(count(len(members), "cluster"), fmt.Sprintf("%d ", len(members)))
-		line := fmt.Sprintf("   %d %s  %*d %s%s", i+1, pad(waveName(s, i+1), names), digits, len(members), noun, waveRules(w, membersOf(reached, i+1)))
+		line := fmt.Sprintf("   %d %s  %*d %s%s", i+1, pad(waveName(s, i+1), names), digits, len(members), noun, waveRules(w, membersOf(reached, i+1), p.Created))
 		down := 0
 		for _, m := range members {
 			if m.Unreachable {
@@ -80,8 +81,8 @@ func membersOf(s rollout.Schedule, wave int) []rollout.Member {
 	return out
 }
 
-// waveRules says how a wave goes: ": canary x, soak 2m, then 4 at once; stops at the first failure".
-func waveRules(w rollout.WaveSpec, members []rollout.Member) string {
+// waveRules says how a wave goes: ": canary x, soak 2m, then 4 at once; stops at the first failure", as they are at now.
+func waveRules(w rollout.WaveSpec, members []rollout.Member, now time.Time) string {
 	var canaries []string
 	for _, m := range members {
 		if m.Canary {
@@ -122,7 +123,7 @@ func waveRules(w rollout.WaveSpec, members []rollout.Member) string {
 	case rest > 1 && w.MaxParallel != 1 || len(canaries) > 0:
 		rules += "; stops at the first failure"
 	}
-	switch rules = w.Rules(rules); {
+	switch rules = w.Rules(rules, now); {
 	case rules == "":
 		return ""
 	case len(canaries) > 0:

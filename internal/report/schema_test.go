@@ -31,7 +31,7 @@ var enums = map[reflect.Type][]string{
 	reflect.TypeFor[fleetplan.EventType](): words(fleetplan.EventConnected, fleetplan.EventRendered, fleetplan.EventObserved, fleetplan.EventRollout,
 		fleetplan.EventWave, fleetplan.EventClusterStart, fleetplan.EventWritten, fleetplan.EventWaiting, fleetplan.EventReady, fleetplan.EventObjectFailed,
 		fleetplan.EventClusterEnd, fleetplan.EventSoak, fleetplan.EventStop, fleetplan.EventNotice, fleetplan.EventSummary),
-	reflect.TypeFor[fleetplan.Result](): words(fleetplan.Succeeded, fleetplan.Failed, fleetplan.NotStarted, fleetplan.Unreachable, fleetplan.UpToDate, fleetplan.Interrupted),
+	reflect.TypeFor[fleetplan.Result](): words(fleetplan.Succeeded, fleetplan.Failed, fleetplan.NotStarted, fleetplan.Unreachable, fleetplan.UpToDate, fleetplan.Interrupted, fleetplan.Waiting),
 	reflect.TypeFor[diag.Severity]():    words(diag.Error, diag.Warning, diag.Info),
 	reflect.TypeFor[health.State]():     words(health.Ready, health.Progressing, health.Failed, health.Missing, health.Terminating),
 	reflect.TypeFor[source.Verdict]():   words(source.Current, source.Behind, source.Moved, source.Beyond, source.Loose, source.Edited, source.Unknown),

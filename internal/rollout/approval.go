@@ -1,6 +1,9 @@
 package rollout
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // waits reports that nothing comes to a wave before somebody has approved it.
 func (w WaveSpec) waits() bool { return w.Approval && !w.Approved }
@@ -27,13 +30,13 @@ func (s Schedule) Asked(wave int) []string {
 	return out
 }
 
-// Rules is the rules of a wave with what keeps its clusters back behind them.
-func (w WaveSpec) Rules(rules string) string {
+// Rules is the rules of a wave with what keeps its clusters back behind them, as it is at now.
+func (w WaveSpec) Rules(rules string, now time.Time) string {
 	switch {
 	case w.Approval && rules == "":
 		rules = "by approval"
 	case w.Approval:
 		rules += "; by approval"
 	}
-	return w.Window.After(rules)
+	return w.Window.After(rules, now)
 }

@@ -63,7 +63,7 @@ func TestWrongApproval(t *testing.T) {
 	if len(findings) != 1 || findings[0].Code != "wrong-approval" || findings[0].Fix == "" {
 		t.Errorf("%v", findings)
 	}
-	if !sch.Waves[1].Approval || sch.Waves[1].Rules("all at once") != "all at once; by approval" || sch.Waves[1].Rules("") != "by approval" {
+	if !sch.Waves[1].Approval || sch.Waves[1].Rules("all at once", time.Time{}) != "all at once; by approval" || sch.Waves[1].Rules("", time.Time{}) != "by approval" {
 		t.Errorf("%+v", sch.Waves[1])
 	}
 }

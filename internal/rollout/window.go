@@ -55,12 +55,16 @@ func (w Window) String() string {
 	return strings.TrimSpace(strings.Join(w.Days, ", ") + " " + w.From + "-" + w.To + " " + zone)
 }
 
-// After is the rules of a wave with its window behind them.
-func (w *Window) After(rules string) string {
+// After is the rules of a wave with its window behind them, and when that opens where it is closed at now.
+func (w *Window) After(rules string, now time.Time) string {
 	if w == nil {
 		return rules
 	}
-	return strings.TrimPrefix(rules+"; only "+w.String(), "; ")
+	rules += "; only " + w.String()
+	if opens := w.Opens(now); !now.IsZero() && !opens.IsZero() {
+		rules += " (closed now, opens " + OpensAt(opens) + ")"
+	}
+	return strings.TrimPrefix(rules, "; ")
 }
 
 // OpensAt says when a window opens: "Mon 2026-11-23 09:00 CET".

@@ -144,3 +144,17 @@ func TestNextWaitsForAWindow(t *testing.T) {
 		t.Error("without windows")
 	}
 }
+
+// TestRulesOfAClosedWindow: the rules of a wave say that its window is closed, and when it opens.
+func TestRulesOfAClosedWindow(t *testing.T) {
+	w := WaveSpec{Window: &Window{Days: []string{"Tue"}, From: "09:00", To: "17:00"}}
+	for now, want := range map[time.Time]string{
+		{}: "all at once; only Tue 09:00-17:00 UTC",
+		time.Date(2026, 11, 24, 10, 0, 0, 0, time.UTC): "all at once; only Tue 09:00-17:00 UTC",
+		time.Date(2026, 11, 23, 10, 0, 0, 0, time.UTC): "all at once; only Tue 09:00-17:00 UTC (closed now, opens Tue 2026-11-24 09:00 UTC)",
+	} {
+		if got := w.Rules("all at once", now); got != want {
+			t.Errorf("%s: %q, want %q", now, got, want)
+		}
+	}
+}
