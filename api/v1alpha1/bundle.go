@@ -153,10 +153,12 @@ type ManifestsSource struct {
 	// Version is a tag or range (oci only, required there without Digest).
 	Version string `json:"version,omitempty"`
 	Digest  string `json:"digest,omitempty"`
-	// Dir is the directory of the file that holds the paths. Given: no file does, a user named them himself.
-	Dir   string   `json:"-"`
-	Given bool     `json:"-"`
-	Pos   Position `json:"-"`
+	// Dir is the directory of the file that holds the paths. Given: no file does, a user named them himself. Except are
+	// files in the directories named which were read as something else, such as the fleet.
+	Dir    string   `json:"-"`
+	Given  bool     `json:"-"`
+	Except []string `json:"-"`
+	Pos    Position `json:"-"`
 }
 
 // ValuesFor is a named layer of values for some clusters. Set selectors are ANDed.

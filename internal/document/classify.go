@@ -236,16 +236,18 @@ var nameRule = regexp.MustCompile(`^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$`)
 
 // makePlain is the bundle of one instance for plain manifests.
 func (p *Program) makePlain(manifests []*source) diag.Findings {
-	var paths []string
-	whole := len(manifests) == len(p.files)
+	var paths, except []string
+	for _, s := range p.all {
+		if !slices.Contains(manifests, s) {
+			except = append(except, s.abs)
+		}
+	}
 	dir := filepath.Dir(manifests[0].abs)
 	for i, s := range manifests {
 		path := s.abs
-		if whole && s.from != "" {
-			// Every document of the directory is a manifest: the directory itself is the source.
-			if abs, err := filepath.Abs(s.from); err == nil {
-				path = abs
-			}
+		if s.from != "" {
+			// The directory itself is the source, with everything below it.
+			path, _ = filepath.Abs(s.from) // as that of s itself, which is known
 			if i == 0 {
 				dir = path
 			}
@@ -278,7 +280,7 @@ func (p *Program) makePlain(manifests []*source) diag.Findings {
 		Instances: []v1alpha1.Instance{{
 			Name:      "manifests",
 			Namespace: p.opts.Namespace,
-			Manifests: &v1alpha1.ManifestsSource{Paths: paths, Dir: dir, Given: true, Pos: at},
+			Manifests: &v1alpha1.ManifestsSource{Paths: paths, Dir: dir, Given: true, Except: except, Pos: at},
 			Pos:       at,
 		}},
 	}

@@ -69,6 +69,7 @@ type reader struct {
 	stdin    io.Reader
 	limits   cuelang.Limits
 	seen     map[string]*source
+	fleet    bool // what is read now is given for the fleet
 	all      []*source
 	findings diag.Findings
 }
@@ -189,6 +190,9 @@ func (r *reader) one(name, from string) []*source {
 		s.abs, s.dir, s.name = abs, filepath.Dir(abs), display(r.cwd, abs)
 	}
 	if old, ok := r.seen[s.abs]; ok {
+		if !r.fleet && old.from == "" {
+			old.from = from // its directory was given, too
+		}
 		return []*source{old}
 	}
 	if len(r.all) >= r.limits.Files {

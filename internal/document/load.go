@@ -83,6 +83,7 @@ func Load(ctx context.Context, opts Options) (*Program, diag.Findings) {
 	}
 	r := &reader{cwd: cwd, stdin: opts.Stdin, limits: opts.Limits, seen: map[string]*source{}}
 	p.files = r.read(ctx, opts.Files)
+	r.fleet = true
 	fleetFiles := r.read(ctx, opts.Fleet)
 	p.all = r.all
 	if r.findings.HasErrors() {

@@ -34,6 +34,7 @@ type lister struct {
 	base   string // where the path that is being read starts, "" for an absolute one
 	top    string // what is read of the path lies below it when it is opened, links resolved
 	show   func(string) string
+	except map[string]bool // files, links resolved, that are not read when a directory holds them
 	limits cuelang.Limits
 	at     diag.Pos
 	seen   map[string]bool
@@ -162,6 +163,9 @@ func (l *lister) walk(root, dir, real string, depth int) {
 func (l *lister) entry(root, name string, named bool, depth int) {
 	real, ok := l.real(name)
 	if !ok {
+		return
+	}
+	if !named && l.ours(name, real) {
 		return
 	}
 	if rel, err := filepath.Rel(root, real); err != nil || !filepath.IsLocal(rel) {

@@ -105,6 +105,10 @@ func (r *Renderer) add(res *render.Result, req render.Request, d document) diag.
 		f.Pos = d.pos
 		return diag.Findings{f}
 	}
+	if f, ok := foreign(d.body); ok {
+		f.Pos = d.pos
+		return diag.Findings{f}
+	}
 	o := object.Object{Body: d.body, Instance: req.Instance.Name, Pos: d.pos}
 	fs := render.VetObject(o)
 	for i := range fs {
@@ -122,7 +126,7 @@ func (r *Renderer) read(ctx context.Context, req render.Request) ([]file, error)
 	if src == nil {
 		return nil, fmt.Errorf("instance %s has no manifests", req.Instance.Name)
 	}
-	l := &lister{limits: r.opts.Limits, seen: map[string]bool{}, at: diag.Pos(src.Pos), show: render.DisplayPath}
+	l := &lister{limits: r.opts.Limits, seen: map[string]bool{}, at: diag.Pos(src.Pos), show: render.DisplayPath, except: resolved(src.Except)}
 	dir, paths := src.Dir, src.Paths
 	if src.URL != "" {
 		if req.Content.Root == "" {

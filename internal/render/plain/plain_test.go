@@ -428,3 +428,52 @@ func TestPathsOfADocument(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatIsOurs: in a directory what the run has read as something else, by whatever link, and its defaults are no manifests; a
+// bundle or a fleet that it has not read is refused as what it is.
+func TestWhatIsOurs(t *testing.T) {
+	const fleet, lists = "fleet: {name: f}\n", "fleet: fleet.yaml\n"
+	for name, c := range map[string]struct {
+		files  map[string]string
+		path   string
+		except []string
+		want   string // part of the facts; "" when only a is read, without findings
+	}{
+		"read":              {map[string]string{"in/fleet.yaml": fleet}, ".", []string{"fleet.yaml"}, ""},
+		"read below":        {map[string]string{"in/sub/fleet.yaml": fleet}, ".", []string{"sub/fleet.yaml"}, ""},
+		"read by a link":    {map[string]string{"in/fleet.yaml": fleet}, ".", []string{"link/fleet.yaml"}, ""},
+		"not read":          {map[string]string{"in/sub/fleet.yaml": fleet}, ".", nil, "fleet: is a document of Hawser"},
+		"another is read":   {map[string]string{"in/sub/fleet.yaml": fleet}, ".", []string{"fleet.yaml"}, "fleet: is a document of Hawser"},
+		"bundle":            {map[string]string{"in/b.yaml": "bundle: {name: b}\n"}, ".", nil, "bundle: is a document of Hawser"},
+		"as objects":        {map[string]string{"in/b.yaml": "apiVersion: hawser.dev/v1alpha1\nkind: Bundle\nmetadata: {name: b}\n"}, ".", nil, "kind: Bundle is a document of Hawser"},
+		"defaults":          {map[string]string{"in/hawser.yaml": lists}, ".", nil, ""},
+		"defaults below":    {map[string]string{"in/sub/hawser.yaml": lists}, ".", nil, ""},
+		"named":             {map[string]string{"in/hawser.yaml": lists}, "hawser.yaml", nil, "fleet: is a document of Hawser"},
+		"object so called":  {map[string]string{"in/hawser.yaml": fmt.Sprintf(cm, "b")}, ".", nil, "ConfigMap b"},
+		"wrong defaults":    {map[string]string{"in/hawser.yaml": "fleet: fleet.yaml\nfile: x\n"}, ".", nil, "fleet: is a document of Hawser"},
+		"an object's field": {map[string]string{"in/b.yaml": "apiVersion: x.io/v1\nkind: Cluster\nmetadata: {name: b}\nfleet: f\n"}, ".", nil, "Cluster"},
+	} {
+		root := unpack(t, c.files)
+		if err := os.WriteFile(filepath.Join(root, "a.yaml"), fmt.Appendf(nil, cm, "a"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		link := filepath.Join(t.TempDir(), "link")
+		if err := os.Symlink(root, link); err != nil {
+			t.Fatal(err)
+		}
+		req := request(root, c.path)
+		req.Instance.Manifests.Given = true
+		for _, f := range c.except {
+			if rest, linked := strings.CutPrefix(f, "link/"); linked {
+				req.Instance.Manifests.Except = append(req.Instance.Manifests.Except, filepath.Join(link, rest))
+				continue
+			}
+			req.Instance.Manifests.Except = append(req.Instance.Manifests.Except, filepath.Join(root, f))
+		}
+		facts, _ := outcome(t, req)
+		alone, _ := outcome(t, request(root, "a.yaml"))
+		if c.want == "" && facts != alone || !strings.Contains(facts, c.want) {
+			t.Errorf("%s: %s", name, facts)
+		}
+	}
+}
