@@ -53,7 +53,7 @@ var canaryRuns = []canaryRun{
 	{"drift", 0, "$BUNDLE $FLEET --correct --dry-run --full"},
 	{"drift", 0, "$BUNDLE $FLEET --correct -y -o json --wait=false"},
 	{"approve", 1, "$BUNDLE $FLEET -y"},
-	{"pause", 1, "$BUNDLE $FLEET -o json"},
+	{"pause", 1, "$BUNDLE $FLEET -y -o json"},
 	{"resume", 1, "$BUNDLE $FLEET"},
 	{"abort", 1, "$BUNDLE $FLEET -y"},
 	{"eject", 0, "$BUNDLE $FLEET --dry-run --full"},
