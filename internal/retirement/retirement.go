@@ -170,7 +170,8 @@ func unknown(lock lockfile.File, path string, spec *v1alpha1.FleetSpec, name str
 	for _, l := range lock.LeftOf(spec.Name, declared, nil) {
 		left = append(left, l.Name)
 	}
-	f.Why, f.Fix = "asked was "+path, "name the bundle's files with -f, beside which hawser.lock lies"
+	f.Why, f.Fix = "asked was "+path+"; a cluster that was retired with --keep is forgotten there",
+		"put "+name+" into the fleet again to delete there (hawser delete BUNDLE --cluster "+name+"); where another hawser.lock knows it, name the bundle's files beside it with -f"
 	if len(left) > 0 {
 		f.Fix = "clusters that left: " + strings.Join(left, ", ")
 	}

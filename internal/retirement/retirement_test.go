@@ -55,6 +55,9 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s: %+v, %q", c.name, got, text)
 		}
 	}
+	if _, findings := Find(lockfile.File{}, "/repo/hawser.lock", spec(), Request{Cluster: "none"}); !strings.Contains(findings[0].Why, "retired with --keep is forgotten") || !strings.HasPrefix(findings[0].Fix, "put none into the fleet again") {
+		t.Errorf("no way back: %s", findings[0])
+	}
 	if _, findings := Find(lock(), "", nil, Request{Cluster: "old"}); !findings.HasErrors() {
 		t.Error("no fleet")
 	}
