@@ -162,8 +162,15 @@ func labelled(o *out, label, text string) {
 	if text == "" {
 		return
 	}
-	for _, para := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
-		for _, l := range wrap(clean(para), max(20, o.st.width()-2-len(label))) {
+	paras, hang := strings.Split(strings.TrimRight(text, "\n"), "\n"), ""
+	if len(paras) > 1 {
+		hang = "  " // so that one can tell where the next begins
+	}
+	for _, para := range paras {
+		for i, l := range wrap(clean(para), max(20, o.st.width()-2-len(label)-len(hang))) {
+			if i > 0 {
+				l = hang + l
+			}
 			o.line("  ", o.st.paint(dim, label), l)
 			label = strings.Repeat(" ", len(label))
 		}

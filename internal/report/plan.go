@@ -93,7 +93,9 @@ func brake(o *out, p *fleetplan.FleetPlan) {
 	c := p.Counts()
 	o.line(o.st.paint(red, fmt.Sprintf("To be applied it needs --confirm-delete=%d:", max(p.Confirm, c.Delete+c.Recreate))))
 	for _, why := range p.Guard {
-		o.wrapped(3, clean(why), "")
+		for i, l := range wrap(clean(why), max(20, o.st.width()-5)) { // what goes on is indented further: a reason a line
+			o.line(strings.Repeat(" ", 3+2*min(i, 1)), l)
+		}
 	}
 }
 
