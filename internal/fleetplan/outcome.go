@@ -295,3 +295,56 @@ func (c *ClusterOutcome) Ended(m plan.Masker, rollout, bundle string, wave int) 
 	return Event{Type: EventClusterEnd, Rollout: rollout, Bundle: bundle, Wave: wave, Cluster: c.Cluster,
 		Status: string(c.Result), Message: c.Reason, Counts: &counts}
 }
+
+// ResultsTold are the results of clusters in the order in which they are told.
+var ResultsTold = []Result{Succeeded, UpToDate, Failed, Unreachable, Interrupted, NotStarted}
+
+// Tally is how many clusters have each result.
+func (o *Outcome) Tally() map[Result]int {
+	n := map[Result]int{}
+	for _, c := range o.Clusters {
+		n[c.Result]++
+	}
+	return n
+}
+
+// Words is a result in the words of all reports.
+func (r Result) Words() string {
+	if r == Unreachable {
+		return "not reached"
+	}
+	return string(r)
+}
+
+// HowFar says how far a rollout came that did not end well, in a sentence.
+func (o *Outcome) HowFar() string {
+	what := strings.TrimSpace("rollout " + o.Rollout)
+	switch {
+	case o.Result == Interrupted:
+		what += " interrupted"
+	case o.Result == Waiting:
+		what += fmt.Sprintf(" ended before wave %d", o.StoppedWave)
+	case o.StoppedWave > 0:
+		what += fmt.Sprintf(" stopped in wave %d", o.StoppedWave)
+	case o.Stopped != "":
+		what += " stopped"
+	default:
+		what += " ended"
+	}
+	n := o.Tally()
+	var parts []string
+	if n[Failed]+n[Unreachable] == 0 && o.StoppedWave > 0 {
+		parts = append(parts, o.Stopped)
+	}
+	for _, r := range ResultsTold {
+		if n[r] == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%d %s", n[r], r.Words())
+		if r == NotStarted {
+			text += " (untouched)"
+		}
+		parts = append(parts, text)
+	}
+	return what + ": " + strings.Join(parts, ", ") + "."
+}

@@ -83,14 +83,6 @@ type row struct {
 	color               ink
 }
 
-// resultText is a result in the words of all reports.
-func resultText(r fleetplan.Result) string {
-	if r == fleetplan.Unreachable {
-		return "not reached"
-	}
-	return string(r)
-}
-
 // manyAlike is the number of unchanged clusters of a wave from which they share a row.
 const manyAlike = 4
 
@@ -118,7 +110,7 @@ func rowsOf(oc *fleetplan.Outcome) []row {
 }
 
 func clusterRow(c fleetplan.ClusterOutcome) row {
-	r := row{name: c.Cluster, wave: c.Wave, counts: c.Done, outcome: resultText(c.Result), time: "-", color: green}
+	r := row{name: c.Cluster, wave: c.Wave, counts: c.Done, outcome: c.Result.Words(), time: "-", color: green}
 	r.ran = c.Result == fleetplan.Succeeded || c.Result == fleetplan.Failed || c.Result == fleetplan.Interrupted || c.Result == fleetplan.UpToDate
 	if r.ran {
 		r.time = seconds(time.Duration(c.Seconds * float64(time.Second)))
@@ -151,9 +143,9 @@ func OutcomeVerdict(w io.Writer, oc *fleetplan.Outcome, h Hints, st Style) error
 	}
 	o.line()
 	if oc.Result == fleetplan.Waiting {
-		headline(o, "Waiting:", yellow, failure(oc))
+		headline(o, "Waiting:", yellow, clean(oc.HowFar()))
 	} else {
-		headline(o, "Error:", red, failure(oc))
+		headline(o, "Error:", red, clean(oc.HowFar()))
 	}
 	groups := problemGroups(oc)
 	const most = 5
@@ -193,42 +185,6 @@ func success(oc *fleetplan.Outcome) string {
 		s += " (rollout " + oc.Rollout + ")"
 	}
 	return s + "."
-}
-
-// failure is the sentence after "Error:" or "Waiting:": how far the rollout came.
-func failure(oc *fleetplan.Outcome) string {
-	what := strings.TrimSpace("rollout " + oc.Rollout)
-	switch {
-	case oc.Result == fleetplan.Interrupted:
-		what += " interrupted"
-	case oc.Result == fleetplan.Waiting:
-		what += fmt.Sprintf(" ended before wave %d", oc.StoppedWave)
-	case oc.StoppedWave > 0:
-		what += fmt.Sprintf(" stopped in wave %d", oc.StoppedWave)
-	case oc.Stopped != "":
-		what += " stopped"
-	default:
-		what += " ended"
-	}
-	n := map[fleetplan.Result]int{}
-	for _, c := range oc.Clusters {
-		n[c.Result]++
-	}
-	var parts []string
-	if n[fleetplan.Failed]+n[fleetplan.Unreachable] == 0 && oc.StoppedWave > 0 {
-		parts = append(parts, clean(oc.Stopped))
-	}
-	for _, r := range []fleetplan.Result{fleetplan.Succeeded, fleetplan.UpToDate, fleetplan.Failed, fleetplan.Unreachable, fleetplan.Interrupted, fleetplan.NotStarted} {
-		if n[r] == 0 {
-			continue
-		}
-		text := fmt.Sprintf("%d %s", n[r], resultText(r))
-		if r == fleetplan.NotStarted {
-			text += " (untouched)"
-		}
-		parts = append(parts, text)
-	}
-	return what + ": " + strings.Join(parts, ", ") + "."
 }
 
 // next names the commands that go on from a failure.

@@ -117,12 +117,9 @@ func summaryText(oc *fleetplan.Outcome) string {
 	if oc == nil {
 		return ""
 	}
-	n := map[fleetplan.Result]int{}
-	for _, c := range oc.Clusters {
-		n[c.Result]++
-	}
+	n := oc.Tally()
 	text := "rollout=" + oc.Rollout + " ended result=" + strings.ReplaceAll(string(oc.Result), " ", "-")
-	for _, r := range []fleetplan.Result{fleetplan.Succeeded, fleetplan.UpToDate, fleetplan.Failed, fleetplan.Unreachable, fleetplan.Interrupted, fleetplan.NotStarted} {
+	for _, r := range fleetplan.ResultsTold {
 		if n[r] > 0 {
 			text += fmt.Sprintf(" %s=%d", strings.ReplaceAll(string(r), " ", "-"), n[r])
 		}
