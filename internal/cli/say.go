@@ -53,11 +53,7 @@ Exit codes: 0 done, 1 error or nothing to `+v.verb+`, 3 not on every cluster.`,
 			return reference.Exactly("BUNDLE")(cmd, args[:len(args)-max(0, min(1, len(args)-1))])
 		}
 		cmd.Flags().StringVarP(&s.opts.message, "message", "m", "", "why, for the record")
-		yes := "do not ask"
-		if !v.asks {
-			yes = "do not ask, which " + v.verb + " never does: for scripts"
-		}
-		cmd.Flags().BoolVarP(&s.opts.yes, "yes", "y", false, yes)
+		cmd.Flags().BoolVarP(&s.opts.yes, "yes", "y", false, "do not ask") // also where nobody is: scripts need not tell them apart
 		out = append(out, cmd)
 	}
 	return out
