@@ -32,6 +32,11 @@ func (c OnCluster) has(rollout string) bool {
 	return c.Record != nil && c.Record.Rollout == rollout && !c.Record.Phase.Open() && c.Record.Phase != Failed
 }
 
+// lacks reports whether the cluster waits for the release, or may: it does not answer.
+func (c OnCluster) lacks(rollout string) bool {
+	return c.Unreachable != "" || c.Hold != nil && c.Hold.Rollout == rollout && !c.has(rollout)
+}
+
 // Saying is what somebody said of a release, and on which clusters that stands. Its JSON form is public.
 type Saying struct {
 	V      int    `json:"v"` // 1
@@ -65,6 +70,10 @@ type SaidOn struct {
 func Say(verb, bundle, meant string, word Word, clusters []OnCluster) (*Saying, diag.Findings) {
 	about, findings := subject(verb, bundle, meant, clusters)
 	if findings.HasErrors() {
+		if verb == Approve && about.Approved != nil && about.Aborted == nil && !slices.ContainsFunc(clusters, func(c OnCluster) bool { return c.lacks(about.Rollout) }) {
+			findings[0].Why += ", and it has come to every cluster that waited for that"
+			findings[0].Fix = "hawser status " + bundle + " shows how it is there"
+		}
 		return nil, because(findings[0], clusters)
 	}
 	s := &Saying{V: 1, Verb: verb, Bundle: bundle, Release: about.Release, Rollout: about.Rollout, Author: about.Author, Message: about.Message,

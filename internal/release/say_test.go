@@ -218,3 +218,15 @@ func TestHoldIsRead(t *testing.T) {
 		}
 	}
 }
+
+// TestApprovedAndEverywhere: what has come to every cluster that waited for it is not told to go on with.
+func TestApprovedAndEverywhere(t *testing.T) {
+	done := &Record{Bundle: "shop", Release: 4, Rollout: "D", Head: "sha256:D", Phase: Succeeded}
+	came := OnCluster{Cluster: "b", Record: done, Hold: waiting(4, "D", func(h *Hold) { h.Approved = ann })}
+	waits := OnCluster{Cluster: "c", Hold: waiting(4, "D", func(h *Hold) { h.Approved = ann })}
+	for fix, on := range map[string][]OnCluster{"hawser status shop shows how it is there": {came}, "hawser apply goes on with it": {came, waits}, "hawser apply goes on with it ": {came, {Cluster: "d", Unreachable: "timeout"}}} {
+		if _, fs := Say(Approve, "shop", "", Word{By: "bob"}, on); len(fs) != 1 || fs[0].Fix != strings.TrimSpace(fix) || !strings.Contains(fs[0].Why, "approved already by ann@laptop") {
+			t.Errorf("%s: %v", fix, fs)
+		}
+	}
+}

@@ -16,7 +16,7 @@ func Asked(w io.Writer, s *release.Saying, st Style) error {
 	return o.Flush()
 }
 
-// Said prints what was said about a release, done being the word for it, and where that does not stand; tip is what to do next.
+// Said prints what was said about a release, done being the word for it, and where that does not stand; tip is what to do next where it stands anywhere.
 func Said(w io.Writer, s *release.Saying, done, tip string, st Style) error {
 	o, why := newOut(w, st), newReasons()
 	for _, c := range s.Clusters {
@@ -24,6 +24,10 @@ func Said(w io.Writer, s *release.Saying, done, tip string, st Style) error {
 		why.add(c.Cluster, "not "+done, c.Problem)
 	}
 	why.write(o, "")
+	if s.Missed() == len(s.Clusters) {
+		o.wrapped(0, fmt.Sprintf("Release %d of %s is %s on no cluster.", s.Release, clean(s.Bundle), done), "")
+		return o.Flush()
+	}
 	o.wrapped(0, fmt.Sprintf("Release %d of %s is %s on %s. %s", s.Release, clean(s.Bundle), done, count(len(s.Clusters)-s.Missed(), "cluster"), tip), "")
 	return o.Flush()
 }

@@ -43,3 +43,14 @@ func TestWaiting(t *testing.T) {
 		}
 	}
 }
+
+// TestSaidNowhere: what could be written on no cluster is not told as said, and nothing goes on with it.
+func TestSaidNowhere(t *testing.T) {
+	s := &release.Saying{Release: 27, Bundle: "shop", Clusters: []release.SaidOn{{Cluster: "a", Problem: "forbidden"}, {Cluster: "b", Unreachable: "timeout"}}}
+	for want, done := range map[string]bool{"Release 27 of shop is approved on no cluster.\n": false, "Release 27 of shop is approved on 1 cluster. Run it again.\n": true} {
+		s.Clusters[0].Done = done
+		if got := text(t, func(b *bytes.Buffer) error { return Said(b, s, "approved", "Run it again.", wideStyle) }); !strings.HasSuffix(got, want) {
+			t.Error(got)
+		}
+	}
+}
