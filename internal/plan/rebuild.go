@@ -180,8 +180,9 @@ func LostAtDelete(bundle string, in Input, m Marks) diag.Findings {
 		if in.Recorded {
 			f.What = "the record of bundle " + bundle + " lacks " + diag.Counted(len(found), "object") + " with its marks, which could not be seen when it was made again"
 		}
-		f.Because("what is deleted is what a record names, never what has a label: " + someRefs(found))
-		f.Fix = "apply the bundle once, which makes the record again; then delete it"
+		word := map[bool][]string{false: {"deleted", "delete"}, true: {"let go of", "eject"}}[in.Options.Ejecting]
+		f.Because("what is " + word[0] + " is what a record names, never what has a label: " + someRefs(found))
+		f.Fix = "apply the bundle once, which makes the record again; then " + word[1] + " it"
 		if in.Options.RollingBack {
 			f.Because("nobody knows what it had in any release: " + someRefs(found))
 			f.Fix = "apply the files of the release to go back to here, which makes the record again; or roll back the other clusters alone: --cluster"

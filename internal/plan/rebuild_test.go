@@ -93,6 +93,11 @@ func TestLostAtDelete(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
+	for ejecting, word := range map[bool]string{false: "then delete it", true: "then eject it"} {
+		if fs := LostAtDelete("shop", Input{Options: Options{Deleting: true, Ejecting: ejecting}}, Marks{Owned: []Owned{marked}}); !strings.HasSuffix(fs[0].Fix, word) || strings.Contains(fs[0].Why, "deleted") == ejecting {
+			t.Errorf("ejecting %v: %s", ejecting, fs[0])
+		}
+	}
 	if fs := NotInstalled("shop", nil); !strings.Contains(fs[0].What, "is not installed") {
 		t.Error(fs)
 	}
