@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -76,7 +77,7 @@ func Select(clusters []Cluster, s Selection) ([]Cluster, diag.Findings) {
 	}
 	if len(out) == 0 {
 		n := diag.Errorf("no-cluster", "no cluster found that matches %s", s)
-		n.Fix = "there is: " + listing(specs)
+		n.Fix = "there is: " + listing(specs, s.Labels != "")
 		return nil, append(fs, n)
 	}
 	return out, fs
@@ -137,7 +138,7 @@ func resolvePatterns(what string, patterns, have []string) ([]string, diag.Findi
 		if len(matched) == 0 {
 			n := diag.Errorf("unknown-"+what, "no cluster found: there is no %s %q", what, p)
 			n.Fix = "there is: " + orNothing(have)
-			if s := diag.DidYouMean(p, have); s != "" {
+			if s := cmp.Or(diag.DidYouMean(p, have), beginning(p, have)); s != "" {
 				n.Fix = s + " There is: " + orNothing(have)
 			}
 			fs = append(fs, n)
@@ -147,6 +148,15 @@ func resolvePatterns(what string, patterns, have []string) ([]string, diag.Findi
 	return out, fs
 }
 
+// beginning is the Fix for a name that is the beginning of one alone, "" for any other.
+func beginning(p string, have []string) string {
+	longer := slices.DeleteFunc(slices.Clone(have), func(name string) bool { return !strings.HasPrefix(name, p) })
+	if len(longer) != 1 {
+		return ""
+	}
+	return diag.DidYouMean(longer[0], longer)
+}
+
 func orNothing(names []string) string {
 	if len(names) == 0 {
 		return "nothing"
@@ -154,12 +164,16 @@ func orNothing(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-func listing(specs []v1alpha1.ClusterSpec) string {
+// listing names clusters with their groups, and with their labels where labelled.
+func listing(specs []v1alpha1.ClusterSpec, labelled bool) string {
 	var out []string
 	for _, c := range specs {
 		text := c.Name
 		if c.Group != "" {
 			text += " (" + c.Group + ")"
+		}
+		if labelled && len(c.Labels) > 0 {
+			text += " " + labels.Set(c.Labels).String()
 		}
 		out = append(out, text)
 	}
