@@ -35,7 +35,7 @@ func TestWordsOfOtherTools(t *testing.T) {
 		"force": "--adopt", "version": "version", "diff": "hawser diff", "revision": "--to RELEASE",
 		"to-revision": "--to RELEASE", "atomic": "hawser rollback", "cleanup-on-fail": "hawser rollback", "history-max": "revisionHistoryLimit", "var": "values",
 		"skip-crds": "skipCRDs: true", "set-file": "as: text", "set-string": "values", "reuse-values": "values stand", "take-ownership": "--adopt", "force-conflicts": "--adopt",
-		"description": "-m", "max-history": "revisionHistoryLimit", "max": "hawser history", "skip-schema-validation": "skipSchema: true", "kube-version": "--facts", "api-versions": "--facts",
+		"description": "-m", "max-history": "revisionHistoryLimit", "max": "hawser history", "limit": "hawser history", "skip-schema-validation": "skipSchema: true", "kube-version": "--facts", "api-versions": "--facts",
 		"show-only": "--output-dir", "refresh-only": "hawser drift", "destroy": "hawser delete", "replace": "--recreate"} {
 		if got := fix(FlagError(root, errors.New("unknown flag: --"+flag))); !strings.Contains(got, want) || strings.Contains(got, "did you mean") {
 			t.Errorf("--%s: %q", flag, got)

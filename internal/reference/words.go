@@ -126,6 +126,7 @@ var flagWords = map[string]string{
 	"server-side":             "apply is always server-side; --adopt takes fields that others have",
 	"description":             "-m TEXT says why",
 	"max-history":             "how many releases are kept stands in the bundle: revisionHistoryLimit",
+	"limit":                   "hawser history NAME shows all releases that are kept; how many stands in the bundle: revisionHistoryLimit",
 	"max":                     "hawser history NAME shows all releases that are kept; how many stands in the bundle: revisionHistoryLimit",
 	"skip-schema-validation":  "skipSchema: true stands in the bundle: instances.NAME.helm",
 	"kube-version":            "--facts FILE gives versions and kinds of clusters that are not asked; hawser fleet snapshot writes it",
