@@ -21,6 +21,7 @@ func TestMessages(t *testing.T) {
 		"values":            {"replicaCount: 1\nimage:\n  repository: nginx\nservice: {port: 80}\n", "it looks like the values of a chart"},
 		"canary":            {fleet + "canary: 10%\n", "b.yaml:9:7: fleet.rollout.waves[0].canary: must be a number of clusters, is a string: a share of the clusters cannot be said (write for example 1)"},
 		"soak":              {fleet + "soak: 5\n", "b.yaml:9:7: fleet.rollout.waves[0].soak: must be a duration, is a number without a unit (write for example 90s, 2m30s or 1h)"},
+		"approval":          {fleet + "approval: true\n", "must be a string, is a boolean (write approval: manual, or leave it out)"},
 		"no group":          {strings.Replace(fleet, "    a:", "    b: {kubeContext: y}\n    a:", 1) + "soak: 5s\n", "cluster b is in no wave: it has no group (give it a group that a wave names"},
 		"list of instances": {"bundle:\n  apiVersion: v1alpha1\n  name: b\n  instances:\n  - {name: a}\n", "must be a struct, is a list (write each entry under its name: instances: {NAME: {...}})"},
 		"no list":           {head + "      dependsOn: b\n", "must be a list, is a string (write a list, also of one: dependsOn: [...])"},
