@@ -46,7 +46,8 @@ func (l Limits) WithDefaults() Limits {
 	return l
 }
 
-// CheckSource checks one CUE source before it is parsed: size, UTF-8, NUL bytes, nesting. It does not check syntax.
+// CheckSource checks one CUE source before it is parsed: size, UTF-8, NUL bytes, nesting, and the size of values that it
+// makes by repeating others. It does not check syntax.
 func CheckSource(filename string, src []byte, l Limits) diag.Findings {
 	l = l.WithDefaults()
 	if len(src) > l.SourceBytes {
@@ -62,7 +63,7 @@ func CheckSource(filename string, src []byte, l Limits) diag.Findings {
 		f.Pos = diag.Pos{File: filename, Line: pos.Line(), Column: pos.Column()}
 		return diag.Findings{f}
 	}
-	return nil
+	return checkSize(filename, src)
 }
 
 // CheckText checks that a file is text: UTF-8 without NUL bytes. The finding has file, line and column.

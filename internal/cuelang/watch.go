@@ -61,6 +61,10 @@ func (w *Watchdog) enter(what string, timed bool) (leave func()) {
 	if w == nil {
 		return func() {}
 	}
+	lift := func() {}
+	if own := w.limit.OwnBytes; own > 0 {
+		lift = holdCeiling(own / 2 * 3)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	id := w.next
@@ -71,6 +75,7 @@ func (w *Watchdog) enter(what string, timed bool) (leave func()) {
 		go w.tick()
 	}
 	return func() {
+		lift()
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		delete(w.running, id)
