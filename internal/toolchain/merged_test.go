@@ -3,8 +3,11 @@ package toolchain
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"hawser.dev/hawser/internal/outdir"
 )
 
 // TestMergedStaysInside: what is pulled into a directory lies in it, whatever links there are in it.
@@ -51,6 +54,31 @@ func TestMergedStaysInside(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestPulledFilesAreThoseWritten: what nobody pulls is neither written nor counted.
+func TestPulledFilesAreThoseWritten(t *testing.T) {
+	all := []string{".git/config", ".git/hooks/pre-commit", "a.yaml", "sub/.git/config", "sub/b.yaml", outdir.Name}
+	dir := t.TempDir()
+	files := map[string][]byte{}
+	for _, name := range all {
+		files[name] = []byte("x")
+	}
+	if err := writeTree(dir, files); err != nil {
+		t.Fatal(err)
+	}
+	got, err := wanted(dir, all)
+	if err != nil || !slices.Equal(got, []string{"a.yaml", "sub/b.yaml"}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, name := range all {
+		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != slices.Contains(got, name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+		t.Error("an empty .git is left")
 	}
 }
 

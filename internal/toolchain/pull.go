@@ -5,12 +5,14 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/outdir"
 	"hawser.dev/hawser/internal/rootfs"
 )
 
@@ -68,13 +70,36 @@ func (t *Tools) pull(ctx context.Context, req PullRequest, check func(module.Pul
 		if err != nil {
 			return err
 		}
-		out.Digest, out.Annotations, out.Files = got.Digest, got.Annotations, got.Files
+		out.Digest, out.Annotations = got.Digest, got.Annotations
+		if out.Files, err = wanted(tmp, got.Files); err != nil {
+			return err
+		}
 		return check(got)
 	}
 	if req.Into {
 		return out, merged(req.Dir, fill)
 	}
 	return out, placed(req.Dir, fill)
+}
+
+// wanted are the files without those that nobody pulls, which are removed: a .git names programs that git runs, and the mark
+// of our own directories has their files deleted.
+func wanted(dir string, files []string) ([]string, error) {
+	out := make([]string, 0, len(files))
+	for _, name := range files {
+		if !rootfs.InGit(name) && name != outdir.Name {
+			out = append(out, name)
+			continue
+		}
+		gone := name
+		for rootfs.InGit(path.Dir(gone)) { // with what else lies in it
+			gone = path.Dir(gone)
+		}
+		if err := os.RemoveAll(filepath.Join(dir, filepath.FromSlash(gone))); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // pinned is the URL with what the version means now: a range or a version becomes a digest.

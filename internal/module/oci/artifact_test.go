@@ -2,6 +2,8 @@ package oci
 
 import (
 	"bytes"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -164,6 +166,24 @@ func TestListAndTag(t *testing.T) {
 	wantCode(t, err, "tag-syntax")
 	_, err = client("").List(t.Context(), r.OCI("none"), module.ListOptions{})
 	wantCode(t, err, "artifact-not-found")
+}
+
+// A tag that can be no tag is passed over: the others are listed, with their details.
+func TestListPassesOverWhatIsNoTag(t *testing.T) {
+	r := testregistry.Start(t, testregistry.Options{})
+	push(t, r, "1.0.0", moduleFiles)
+	r.Fail(func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, "/tags/list") {
+			return false
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"name":"x","tags":["a\u001b[2J","../../x","","1.0.0","x?y=z","`+strings.Repeat("a", 200)+`"]}`)
+		return true
+	})
+	tags, err := client("").List(t.Context(), r.OCI("mods/x"), module.ListOptions{Details: true})
+	if err != nil || len(tags) != 1 || tags[0].Name != "1.0.0" || tags[0].Digest == "" {
+		t.Errorf("%+v, %v", tags, err)
+	}
 }
 
 // Damaged layouts and archives are said to be that; no link of theirs leads out of them.

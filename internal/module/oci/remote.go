@@ -98,9 +98,15 @@ var errTooManyTags = errors.New("too many tags")
 // tags are all tags of a place, in the order in which they are listed.
 func (c *Client) tags(ctx context.Context, p place) ([]string, error) {
 	var out []string
+	read := 0
 	add := func(page []string) error {
-		if out = append(out, page...); len(out) > maxTags {
+		if read += len(page); read > maxTags {
 			return errTooManyTags
+		}
+		for _, tag := range page {
+			if tagForm.MatchString(tag) { // what else a registry calls a tag cannot be asked for
+				out = append(out, tag)
+			}
 		}
 		return nil
 	}
