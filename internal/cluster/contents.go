@@ -39,6 +39,7 @@ func (s *Session) Contents(ctx context.Context, owner string, holders []object.R
 			}
 			slices.SortFunc(l.Items, func(a, b plan.Content) int { return a.Ref.Compare(b.Ref) })
 			slices.Sort(l.Unseen)
+			slices.SortFunc(l.Silent, object.Ref.Compare)
 			mu.Lock()
 			defer mu.Unlock()
 			out[r] = l.Contents
@@ -73,8 +74,10 @@ func (l *looker) unseen(text string) {
 // namespace lists every kind that lives in namespaces. Events are no content of anybody's.
 func (l *looker) namespace(name string) {
 	kinds, stale := l.s.Kinds()
-	for _, group := range stale {
-		l.unseen("the API group " + group + " does not answer")
+	for group, versions := range stale {
+		for _, version := range versions {
+			l.Silent = append(l.Silent, object.Ref{Group: "apiregistration.k8s.io", Kind: "APIService", Name: version + "." + group})
+		}
 	}
 	names, _ := l.listed.Names(l.ctx) // what is not seen is not known
 	for name := range names {

@@ -12,7 +12,9 @@ import (
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/testfleet"
+	"hawser.dev/hawser/internal/testserver"
 )
 
 // TestContentsOfANamespace: everything in it is found, kind by kind, with who manages it; who may not list all kinds is
@@ -126,6 +128,39 @@ func TestContentsRightBeforeTheDeletion(t *testing.T) {
 	}
 	if err := others(t).Resource(configmaps).Namespace(ns).Delete(t.Context(), "late", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestServerThatDoesNotAnswer: what an API server of its own keeps is not known while it does not answer, and is in the way of the
+// Namespace unless the plan deletes its registration.
+func TestServerThatDoesNotAnswer(t *testing.T) {
+	srv := testserver.Start(t)
+	srv.Fault(srv.Altered(func(obj map[string]any) {
+		if items, ok := obj["items"].([]any); ok && obj["kind"] == "APIGroupDiscoveryList" && len(items) > 1 { // not the core group, asked by itself
+			obj["items"] = append(items, map[string]any{"metadata": map[string]any{"name": "metrics.example.com"},
+				"versions": []any{map[string]any{"version": "v1beta1", "freshness": "Stale"}, map[string]any{"version": "v1", "freshness": "Stale"}}})
+		}
+	}))
+	c := config(srv.Kubeconfig(t), "test")
+	s := connectTo(t, c)
+	team := plan.Change{Action: plan.Delete, Ref: object.Ref{Kind: "Namespace", Name: "team"}, UID: "n"}
+	v1 := plan.Change{Action: plan.Delete, Ref: object.Ref{Group: "apiregistration.k8s.io", Kind: "APIService", Name: "v1.metrics.example.com"}, UID: "1"}
+	beta := plan.Change{Action: plan.Delete, Ref: object.Ref{Group: "apiregistration.k8s.io", Kind: "APIService", Name: "v1beta1.metrics.example.com"}, UID: "2"}
+	for want, changes := range map[string][]plan.Change{
+		"the API server of v1.metrics.example.com does not answer; the API server of v1beta1.metrics.example.com does not answer": {team},
+		"the API server of v1beta1.metrics.example.com does not answer":                                                           {v1, team},
+		"": {v1, beta, team},
+	} {
+		why := ""
+		if f := plan.StillInUse(&plan.Plan{Changes: changes}, team, func(r []object.Ref) map[object.Ref]plan.Contents { return s.Contents(t.Context(), "owner", r) }); f != nil {
+			why = f.Why
+		}
+		if why != want {
+			t.Errorf("%q, want %q", why, want)
+		}
+	}
+	if m := s.Marked(t.Context(), "owner"); len(m.Silent) != 1 || m.Silent[0] != "metrics.example.com" || len(m.Unseen) != 1 {
+		t.Errorf("%+v", m)
 	}
 }
 

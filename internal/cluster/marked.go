@@ -19,8 +19,8 @@ import (
 func (s *Session) Marked(ctx context.Context, owner string, namespaces ...string) plan.Marks {
 	marks := plan.Marks{Cluster: s.Name(), Live: map[object.Ref]plan.Live{}, Unseen: map[string]string{}, Asked: namespaces}
 	kinds, stale := s.Kinds()
-	for _, group := range stale {
-		marks.Unseen["*."+group] = "the API group does not answer"
+	for group := range stale {
+		marks.Unseen["*."+group], marks.Silent = "the API group does not answer", append(marks.Silent, group)
 	}
 	var all []kubeapi.KindInfo
 	for _, k := range kinds {

@@ -64,11 +64,15 @@ func (r *run) statusOf(ctx context.Context, t *target, name string) []fleetplan.
 // withoutRecord tells of a bundle that has no record on a cluster whether its objects are there all the same.
 func (r *run) withoutRecord(ctx context.Context, t *target, name string, row *fleetplan.ClusterStatus) {
 	namespaces, nowhere := r.wanted(ctx, t)
-	row.Lost, row.Unknown = t.session.Marked(ctx, object.OwnerID("", "", name), namespaces...).Standing()
-	if row.Lost != "" {
+	marks, delivered := t.session.Marked(ctx, object.OwnerID("", "", name), namespaces...), r.workspace.Delivered(t.cluster.Name, name)
+	row.Lost, row.Unknown = marks.Standing()
+	switch {
+	case row.Lost != "":
 		t.find(plan.LostAtStatus(name, row.Lost))
-	} else if nowhere && !r.workspace.Delivered(t.cluster.Name, name) {
+	case nowhere && !delivered:
 		row.NotPlaced, row.Unknown = true, ""
+	case !delivered && len(marks.Silent) == len(marks.Unseen): // nothing says that it ever was here
+		row.Silent, row.Unknown = marks.Silent, ""
 	}
 }
 

@@ -287,3 +287,23 @@ func TestStatusNamesWhoHasTheField(t *testing.T) {
 		t.Errorf("%q in %+v", said, report.Clusters[0])
 	}
 }
+
+// TestStatusBesideASilentServer: an aggregated API server that does not answer hides no misspelled name: the bundle is not
+// installed, as far as could be asked.
+func TestStatusBesideASilentServer(t *testing.T) {
+	t.Parallel()
+	s := newServed(t, "    eu: {kubeContext: eu}\n", nil, "eu")
+	req := s.request()
+	req.Files, req.Bundle = nil, "shpo"
+	s.servers["eu"].Fault(s.servers["eu"].Altered(func(obj map[string]any) {
+		if items, ok := obj["items"].([]any); ok && obj["kind"] == "APIGroupDiscoveryList" {
+			obj["items"] = append(items, map[string]any{"metadata": map[string]any{"name": "metrics.k8s.io"},
+				"versions": []any{map[string]any{"version": "v1beta1", "freshness": "Stale"}}})
+		}
+	}))
+	report, err := s.Status(t.Context(), req)
+	if fs := report.Findings.Errors(); errors.Is(err, fleetplan.ErrPartial) || len(fs) != 1 || fs[0].Code != "not-installed" || !strings.HasSuffix(fs[0].Why, "the API group metrics.k8s.io") {
+		t.Errorf("%v, %+v", err, report)
+	}
+	s.servers["eu"].Fault(nil)
+}

@@ -48,6 +48,8 @@ type ClusterStatus struct {
 	RollbackTo *release.Name `json:"rollbackTo,omitempty"`
 	// Unknown says why nobody knows what is installed there: the records may not, or can not, be read.
 	Unknown string `json:"unknown,omitempty"`
+	// Silent are API groups that do not answer, where nothing else says that the bundle is there, or was.
+	Silent []string `json:"-"`
 	// Lost: there is no record, and objects carry the bundle's marks: how many, and which.
 	Lost string `json:"lost,omitempty"`
 	// InProgress is who is at work on the bundle there, and since when: "me@laptop since 2026-09-01T12:00:00Z".
@@ -133,7 +135,7 @@ func (s *StatusReport) emptied() diag.Findings {
 // installed where it was looked for, which is a finding of its own.
 func (s *StatusReport) Verdict() error {
 	unknown, bad := 0, 0
-	var without []string
+	var without, silent []string
 	for _, row := range s.Clusters {
 		switch {
 		case row.Unreachable != "", row.Unknown != "":
@@ -142,7 +144,7 @@ func (s *StatusReport) Verdict() error {
 		case row.Bundle == "" && row.Waits != nil:
 			bad++
 		case row.Bundle == "" && s.Bundle != "":
-			without = append(without, row.Cluster)
+			without, silent = append(without, row.Cluster), append(silent, row.Silent...)
 		case !row.ready():
 			bad++
 		}
@@ -161,6 +163,9 @@ func (s *StatusReport) Verdict() error {
 		if len(without) == len(s.Clusters) {
 			f.What = "bundle " + s.Bundle + " is not installed on any selected cluster"
 			f.Fix = "status without a name shows every bundle"
+		}
+		if slices.Sort(silent); len(silent) > 0 {
+			f.Why = "as far as could be asked: no answer from the API group " + strings.Join(slices.Compact(silent), ", ")
 		}
 		s.Findings = append(s.Findings, f)
 		return diag.Findings{f}.Err()

@@ -23,6 +23,7 @@ func TestStatusVerdict(t *testing.T) {
 	failed := ClusterStatus{Cluster: "b", Bundle: "web", Phase: "succeeded", Instances: []InstanceStatus{{State: "failed"}}}
 	none, hidden := ClusterStatus{Cluster: "c"}, ClusterStatus{Cluster: "d", Unknown: "the right to get secrets is missing"}
 	down := ClusterStatus{Cluster: "e", Unreachable: "no answer"}
+	silent := ClusterStatus{Cluster: "f", Silent: []string{"metrics.k8s.io"}}
 	written := ready
 	written.Phase = "written"
 	for _, c := range []struct {
@@ -36,6 +37,7 @@ func TestStatusVerdict(t *testing.T) {
 		{"not ready, and not installed on one", "web", []ClusterStatus{ready, none, failed}, ErrNotReady, ""},
 		{"not installed on one", "web", []ClusterStatus{ready, none, written}, nil, "bundle web is not installed on c"},
 		{"not installed", "web", []ClusterStatus{none}, nil, "not installed on any"},
+		{"not installed, as far as could be asked", "web", []ClusterStatus{silent, none, silent}, nil, "not installed on any"},
 		{"nothing asked for by name", "", []ClusterStatus{ready, none}, nil, ""},
 		{"unknown is not \"not installed\"", "web", []ClusterStatus{ready, hidden}, ErrPartial, ""},
 		{"unreachable", "web", []ClusterStatus{down, none}, ErrPartial, ""},
@@ -45,6 +47,9 @@ func TestStatusVerdict(t *testing.T) {
 		if c.finding != "" {
 			if len(r.Findings) != 1 || r.Findings[0].Severity != diag.Error || !strings.Contains(r.Findings[0].What, c.finding) || err == nil {
 				t.Errorf("%s: %v, %v", c.name, err, r.Findings)
+			}
+			if asked := slices.ContainsFunc(c.rows, func(r ClusterStatus) bool { return r.Silent != nil }); asked != (r.Findings[0].Why == "as far as could be asked: no answer from the API group metrics.k8s.io") {
+				t.Errorf("%s: %v", c.name, r.Findings)
 			}
 			continue
 		}

@@ -45,8 +45,8 @@ func (k KindInfo) Path(version, namespace, name string) string {
 // kinds are the kinds a cluster serves. Immutable once in a Client, but for added.
 type kinds struct {
 	byKind map[schema.GroupKind]KindInfo
-	// stale are groups whose API server did not answer discovery: what they serve is not known.
-	stale map[string]bool
+	// stale are groups, and their versions, whose API server did not answer discovery: what they serve is not known.
+	stale map[string][]string
 }
 
 // APIs are the kinds that are served, as "GROUP/VERSION/KIND" ("VERSION/KIND" of the core group), sorted.
@@ -56,12 +56,12 @@ func (c *Client) APIs() []string {
 	return c.kinds.apis()
 }
 
-// Kinds are all kinds that are served, in no order, and the groups whose kinds are unknown because their API server does
-// not answer, sorted.
-func (c *Client) Kinds() (served []KindInfo, stale []string) {
+// Kinds are all kinds that are served, in no order, and the groups, and versions of them, whose kinds are unknown because
+// their API server does not answer.
+func (c *Client) Kinds() (served []KindInfo, stale map[string][]string) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	return slices.Collect(maps.Values(c.kinds.byKind)), slices.Sorted(maps.Keys(c.kinds.stale))
+	return slices.Collect(maps.Values(c.kinds.byKind)), c.kinds.stale
 }
 
 func (k *kinds) apis() []string {
@@ -122,7 +122,7 @@ func (c *Client) NearKind(gvk schema.GroupVersionKind) string {
 func (c *Client) Stale(group string) bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	return c.kinds.stale[group]
+	return len(c.kinds.stale[group]) > 0
 }
 
 // Refresh asks which kinds the cluster serves now.
@@ -162,12 +162,12 @@ func (c *Client) Discover(ctx context.Context, like Request) error {
 }
 
 func kindsOf(lists ...apidiscovery.APIGroupDiscoveryList) *kinds {
-	k := &kinds{byKind: map[schema.GroupKind]KindInfo{}, stale: map[string]bool{}}
+	k := &kinds{byKind: map[schema.GroupKind]KindInfo{}, stale: map[string][]string{}}
 	for _, list := range lists {
 		for _, g := range list.Items {
 			for _, v := range g.Versions {
 				if v.Freshness == apidiscovery.DiscoveryFreshnessStale {
-					k.stale[g.Name] = true
+					k.stale[g.Name] = append(k.stale[g.Name], v.Version)
 					continue
 				}
 				for _, r := range v.Resources {

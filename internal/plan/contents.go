@@ -37,6 +37,9 @@ type Contents struct {
 	Items []Content
 	// Unseen says what could not be looked at and why, one line each: it counts as something that is there.
 	Unseen []string
+	// Silent are the registrations of API servers that do not answer. One that the plan deletes hides nothing: what its
+	// server keeps no Namespace takes with it.
+	Silent []object.Ref
 }
 
 // holds reports whether an object takes others with it when it is deleted, and whether others may stand on it.
@@ -69,12 +72,12 @@ func InUse(p *Plan, contents map[object.Ref]Contents) diag.Findings {
 		if !looked {
 			seen.Unseen = []string{"its contents were not looked at"}
 		}
-		var stay []Content
-		for _, c := range seen.Items {
-			if !going[c.UID] {
-				stay = append(stay, c)
+		for _, service := range seen.Silent {
+			if !slices.ContainsFunc(p.Changes, func(ch Change) bool { return ch.Action == Delete && ch.Ref == service }) {
+				seen.Unseen = append(seen.Unseen, "the API server of "+service.Name+" does not answer")
 			}
 		}
+		stay := slices.DeleteFunc(slices.Clone(seen.Items), func(c Content) bool { return going[c.UID] })
 		if len(stay)+len(seen.Unseen) > 0 {
 			out = append(out, inUse(p, r, stay, seen.Unseen))
 		}

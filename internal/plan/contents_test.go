@@ -28,6 +28,7 @@ func TestInUse(t *testing.T) {
 	deployment := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "team", Name: "api"}
 	service := object.Ref{Kind: "Service", Namespace: "team", Name: "api"}
 	config := object.Ref{Kind: "ConfigMap", Namespace: "team", Name: "ours"}
+	metrics := object.Ref{Group: "apiregistration.k8s.io", Kind: "APIService", Name: "v1beta1.metrics.k8s.io"}
 	by := func(c Content, who string) Content { c.By = who; return c }
 	for name, tt := range map[string]struct {
 		changes  []Change
@@ -40,6 +41,17 @@ func TestInUse(t *testing.T) {
 		"empty":                          {changes: []Change{deletes(teamNS, "n")}, contents: map[object.Ref]Contents{teamNS: {}}},
 		"an error while looking": {changes: []Change{deletes(teamNS, "n")}, contents: map[object.Ref]Contents{teamNS: {
 			Unseen: []string{"secrets cannot be listed: forbidden"}}}, want: "not everything in it can be looked at: secrets cannot be listed: forbidden"},
+		"a server that does not answer": {changes: []Change{deletes(teamNS, "n")}, contents: map[object.Ref]Contents{teamNS: {Silent: []object.Ref{metrics}}},
+			want: "not everything in it can be looked at: the API server of v1beta1.metrics.k8s.io does not answer"},
+		"its registration goes too": {changes: []Change{deletes(metrics, "m"), deletes(teamNS, "n")}, contents: map[object.Ref]Contents{teamNS: {Silent: []object.Ref{metrics}}}},
+		"its registration goes too, with contents": {changes: []Change{deletes(metrics, "m"), deletes(teamNS, "n")}, contents: map[object.Ref]Contents{teamNS: {
+			Silent: []object.Ref{metrics}, Items: []Content{inTeam("", "Secret", "s", "1")}}}, want: "1 object that would be lost with it: 1 Secret: s"},
+		"its registration goes too, and one stays": {changes: []Change{deletes(metrics, "m"), deletes(teamNS, "n")}, contents: map[object.Ref]Contents{teamNS: {
+			Silent: []object.Ref{metrics, object.Ref{Group: "apiregistration.k8s.io", Kind: "APIService", Name: "v1.metrics.k8s.io"}}}}, want: "the API server of v1.metrics.k8s.io does not answer"},
+		"its registration is let go": {changes: []Change{{Action: Release, Ref: metrics, UID: "m"}, deletes(teamNS, "n")}, contents: map[object.Ref]Contents{teamNS: {Silent: []object.Ref{metrics}}},
+			want: "the API server of v1beta1.metrics.k8s.io does not answer"},
+		"something else of its name goes": {changes: []Change{deletes(object.Ref{Kind: "ConfigMap", Namespace: "team", Name: metrics.Name}, "m"), deletes(teamNS, "n")},
+			contents: map[object.Ref]Contents{teamNS: {Silent: []object.Ref{metrics}}}, want: "the API server of v1beta1.metrics.k8s.io does not answer"},
 		"what the cluster puts there": {changes: []Change{deletes(teamNS, "n")}, contents: map[object.Ref]Contents{teamNS: {Items: []Content{
 			inTeam("", "ServiceAccount", "default", "1"), inTeam("", "ConfigMap", "kube-root-ca.crt", "2"), inTeam("", "Event", "x.17", "3"),
 			inTeam("", "Secret", "default-token-x", "4", "1")}}}},

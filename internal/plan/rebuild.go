@@ -48,8 +48,9 @@ type Marks struct {
 	Owned   []Owned
 	Live    map[object.Ref]Live
 	// Unseen are the resources that could not be listed in the whole cluster, with the reason. Only the namespaces Asked
-	// were looked at where that was allowed.
+	// were looked at where that was allowed. Silent are groups among them whose API server does not answer.
 	Unseen map[string]string
+	Silent []string
 	Asked  []string
 }
 
