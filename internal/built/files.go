@@ -128,6 +128,9 @@ func inClear(rs []*fleetplan.BuildResult) string {
 						keys[name] = map[string]bool{}
 					}
 					for _, key := range found {
+						if r.Mask != nil { // a key may be secret itself
+							key = r.Mask.Redact(key)
+						}
 						keys[name][key] = true
 					}
 				}

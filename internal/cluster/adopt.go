@@ -14,6 +14,7 @@ import (
 	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/pathmask"
 	"hawser.dev/hawser/internal/plan"
 )
 
@@ -51,7 +52,7 @@ func (p *previewer) adoption(ctx context.Context, k kubeapi.KindInfo, r PreviewR
 	})
 	for _, d := range object.Diff(r.live, after, r.Body.Mask()) {
 		if third := t.Foreign(by, d, r.Change.FromManagers); third != "" {
-			out.Conflicts = append(out.Conflicts, plan.FieldConflict{Path: plan.RedactPath(d.Path, p.s.Redact), Manager: third})
+			out.Conflicts = append(out.Conflicts, plan.FieldConflict{Path: pathmask.Mask(d.Path, p.s.Redact, object.AsNamed), Manager: third})
 		}
 	}
 	return out, differ(r.live, after)
@@ -105,7 +106,7 @@ func (w *writing) third(ctx context.Context) error {
 		manager, _ := answer.ConflictManager(c.Message)
 		if c.Type == metav1.CauseTypeFieldManagerConflict && !slices.Contains(w.ch.FromManagers, manager) && !object.ByHand(manager) &&
 			manager != "before-first-apply" && manager != w.manager {
-			return &StaleError{Ref: w.ch.Ref, Why: manager + " has taken " + plan.RedactPath(strings.TrimPrefix(c.Field, "."), w.s.Redact) + " since"}
+			return &StaleError{Ref: w.ch.Ref, Why: manager + " has taken " + pathmask.Mask(strings.TrimPrefix(c.Field, "."), w.s.Redact, object.AsNamed) + " since"}
 		}
 	}
 	return nil // any other refusal comes again with the write

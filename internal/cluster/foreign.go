@@ -9,6 +9,7 @@ import (
 
 	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/pathmask"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/staleplan"
 )
@@ -48,7 +49,7 @@ func (e *executor) unforeseen(ctx context.Context, ch plan.Change) error {
 	}
 	now, err := e.s.Foreign(ctx, e.req.Plan.Owner, []plan.Change{ch}, e.req.Bodies)
 	if f := object.Unforeseen(ch.Foreign, now[ch.Ref]); f != nil {
-		return &StaleError{Ref: ch.Ref, Why: plan.RedactPath(f.Since(), e.s.Redact)}
+		return &StaleError{Ref: ch.Ref, Why: pathmask.Mask(f.Since(), e.s.Redact, object.AsNamed)}
 	}
 	return err
 }

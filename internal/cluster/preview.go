@@ -18,6 +18,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/pathmask"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/rights"
 )
@@ -204,7 +205,7 @@ func (p *previewer) conflicts(r PreviewRequest, live map[string]any, err error) 
 			fc.Path = fields[0].String()
 			fc.Ours = !slices.ContainsFunc(fields, func(f object.Field) bool { return !f.In(r.Base) })
 		}
-		fc.Path = plan.RedactPath(fc.Path, p.s.Redact)
+		fc.Path = pathmask.Mask(fc.Path, p.s.Redact, object.AsNamed)
 		out.Conflicts = append(out.Conflicts, fc)
 	}
 	out.Fields = p.declared(r, orBase(live, r), settersOf(live, r))

@@ -10,6 +10,7 @@ import (
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/bind"
+	"hawser.dev/hawser/internal/builtin"
 	"hawser.dev/hawser/internal/defaults"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
@@ -301,7 +302,7 @@ func (r *run) mark(t *target, s *set, p *part, objs []object.Object) ([]object.S
 func (t *target) known() func(schema.GroupVersionKind) (bool, bool) {
 	return func(gvk schema.GroupVersionKind) (bool, bool) {
 		if t.session == nil {
-			return !object.ClusterScoped(gvk.GroupKind()), true
+			return !builtin.ClusterScoped(gvk.GroupKind()), true
 		}
 		info, ok := t.session.Kind(gvk)
 		return info.Namespaced, ok

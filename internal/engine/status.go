@@ -12,6 +12,7 @@ import (
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/pathmask"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 )
@@ -157,7 +158,15 @@ func (r *run) instances(ctx context.Context, t *target, rec release.Record) []fl
 			states[o.Ref] = t.session.Leaving(ctx, o.Ref, live)
 		}
 	}
-	return fleetplan.InstancesOf(rec, r.declaredOf(ctx, t, rec, obs), obs.Live, states, release.MovedTo(ctx, t.store, rec, obs.Live))
+	out := fleetplan.InstancesOf(rec, r.declaredOf(ctx, t, rec, obs), obs.Live, states, release.MovedTo(ctx, t.store, rec, obs.Live))
+	for _, in := range out {
+		for _, o := range in.Objects {
+			for i, f := range o.Fields {
+				o.Fields[i].Path = pathmask.Mask(f.Path, r.Redactor.Redact, func(name string) string { return r.Redactor.Name(in.Instance, name) })
+			}
+		}
+	}
+	return out
 }
 
 // declaredOf are the recorded objects, where one of them moved: they say which fields were ours. Where they cannot be read

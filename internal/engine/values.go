@@ -33,7 +33,8 @@ func (r *run) sensitive(o object.Object) object.Object {
 	if !r.Redactor.Knows() {
 		return o // nothing is secret
 	}
-	return o.MarkSecrets(func(text string) bool { return r.Redactor.Value(o.Instance, text) != text })
+	return o.MarkSecrets(func(text string) bool { return r.Redactor.Value(o.Instance, text) != text },
+		func(key string) bool { return r.Redactor.Redact(key) != key })
 }
 
 // shows leaves shown what an object that was declared or kept has at places that are never secret, whatever a cluster's record says.
@@ -48,7 +49,7 @@ func (r *run) remember(ctx context.Context, sets ...[]object.Object) {
 	for _, o := range slices.Concat(sets...) {
 		if ctx.Err() == nil {
 			r.shows(o)
-			values[o.Instance] = append(values[o.Instance], o.SensitiveValues()...)
+			values[o.Instance] = slices.Concat(values[o.Instance], o.SensitiveValues(), o.SensitiveKeys())
 		}
 	}
 	r.Redactor.AddKept(values)

@@ -24,7 +24,9 @@ type FieldDiff struct {
 // trailStep is one step of a path: a field by name, or a list item (position is set then), as it was and, in other, as it
 // is now; an item that is new stands in item.
 type trailStep struct {
-	name        string
+	name string
+	// at is a field's place among those beside it, in order; only where one body is walked.
+	at          int
 	item, other any
 	position    string
 }

@@ -35,10 +35,11 @@ func (o Object) Claimed() Object {
 		return o
 	}
 	ref, p, used := o.Ref(), newPathSet(o.Sensitive), map[int]bool{}
-	p.scalars(o.Body, nil, p.start(), func(trail []trailStep, _ string, path int) {
+	use := func(trail []trailStep, path int) {
 		was, seen := used[path]
 		used[path] = (was || !seen) && !neversecret.Place(ref.Group, ref.Kind, stepsOf(trail))
-	})
+	}
+	p.scalars(o.Body, nil, p.start(), func(trail []trailStep, _ string, path int) { use(trail, path) }, use)
 	o.Sensitive = nil
 	for _, i := range slices.Sorted(maps.Keys(used)) {
 		if used[i] {
@@ -53,17 +54,18 @@ func (o Object) Claimed() Object {
 func (o Object) Open() (open, hidden []string) {
 	ref, p := o.Ref(), newPathSet(o.Sensitive)
 	said := map[string]bool{}
-	place := func(trail []trailStep) string { return selector(trail, func(string) bool { return false }) }
+	no := func(string) bool { return false }
+	place := func(trail []trailStep) string { return selector(trail, no, no) }
 	p.scalars(o.Body, nil, p.start(), func(trail []trailStep, _ string, _ int) {
 		if neversecret.Runs(ref.Group, ref.Kind, stepsOf(trail)) {
 			hidden, said[place(trail)] = append(hidden, place(trail)), true
 		}
-	})
+	}, nil)
 	scalars(o.Body, nil, func(trail []trailStep, text string) {
 		path := stepsOf(trail)
 		if neversecret.Place(ref.Group, ref.Kind, path) || neversecret.Runs(ref.Group, ref.Kind, path) && !said[place(trail)] {
 			open = append(open, text)
 		}
-	})
+	}, nil)
 	return append(open, ref.Name), hidden
 }

@@ -2,31 +2,33 @@ package object
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 
+	"hawser.dev/hawser/internal/pathmask"
 	"hawser.dev/hawser/internal/redact"
 )
 
-// Masked is a copy of the object's body to be shown: what Mask hides is redact.Mask, keys and what names the object pass through
-// name, and every other text and number through redact.
-func (o Object) Masked(redact, name func(string) string) map[string]any {
-	m := masker{mask: o.Mask(), redact: redact, name: name}
+// Masked is a copy of the object's body to be shown: what Mask hides is redact.Mask, keys that somebody chose (pathmask.Keys) pass through
+// key, other names of fields and what names the object through name, and every other text and number through redact.
+func (o Object) Masked(redact, name, key func(string) string) map[string]any {
+	m := masker{mask: o.Mask(), redact: redact, name: name, key: key}
 	return m.fields(o.Body, nil)
 }
 
-// AsNamed shows a name as it is.
+// AsNamed shows a name, or a key, as it is.
 func AsNamed(name string) string { return name }
 
-// RedactBody passes every text and number of a body that is shown through redact, its keys and what names the object through
-// name.
-func RedactBody(body map[string]any, redact, name func(string) string) map[string]any {
-	m := masker{redact: redact, name: name}
+// RedactBody passes a body that is shown through the same.
+func RedactBody(body map[string]any, redact, name, key func(string) string) map[string]any {
+	m := masker{redact: redact, name: name, key: key}
 	return m.fields(body, nil)
 }
 
 type masker struct {
-	mask         Mask
-	redact, name func(string) string
+	mask              Mask
+	redact, name, key func(string) string
 }
 
 // names reports whether a field names the object.
@@ -44,14 +46,17 @@ func (m masker) fields(in map[string]any, trail []trailStep) map[string]any {
 	if in == nil {
 		return nil
 	}
-	out := make(map[string]any, len(in))
-	for k, v := range in {
-		name := m.name(k)
+	called, out := m.name, make(map[string]any, len(in))
+	if n := len(trail); n > 0 && pathmask.Keys(trail[n-1].name) {
+		called = m.key
+	}
+	for _, k := range slices.Sorted(maps.Keys(in)) {
+		v, name := in[k], called(k)
 		for n := 2; ; n++ { // two secret names are two entries still
 			if _, taken := out[name]; !taken {
 				break
 			}
-			name = m.name(k) + strconv.Itoa(n)
+			name = called(k) + strconv.Itoa(n)
 		}
 		if text, ok := v.(string); ok && names(trail, k) {
 			out[name] = m.name(text)

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"hawser.dev/hawser/internal/pathmask"
 )
 
 // maxTries are the items of lists that one pathSet is compared with: paths that say which item they mean take a few each, those of a
@@ -95,6 +97,46 @@ func (p *pathSet) names(s span, name string) []span {
 		}
 	}
 	return out
+}
+
+// keyed are the parts of a span that go on with an entry by its place, as its key is secret: in another version it may be any, where no
+// schema tells entries apart.
+func (p *pathSet) keyed(s span, st trailStep, fits func(trailStep, fieldpath.PathElement) bool) []span {
+	if _, ok := p.narrow(s, "["); !ok || s.at == 0 {
+		return nil
+	}
+	x := p.itemSteps(s)
+	var out []span
+	try := func(steps []int) {
+		for _, i := range steps {
+			if p.tries++; p.paths[x.all[i].next.lo][s.at] == '[' && !p.weary() {
+				out = append(out, x.all[i].next)
+			}
+		}
+	}
+	if !fits(st, fieldpath.IndexElement(-1)) {
+		try(x.byPosition[st.at])
+		return out
+	}
+	if in := p.paths[s.lo][:s.at]; !pathmask.Keys(in[strings.LastIndexByte(in, '.')+1:]) {
+		return nil
+	}
+	for _, steps := range x.byPosition {
+		try(steps)
+	}
+	slices.SortFunc(out, func(a, b span) int { return cmp.Or(a.lo-b.lo, a.at-b.at) })
+	return out
+}
+
+// keys are the places of entries whose keys are secret, as a span says next, with the positions of the paths.
+func (p *pathSet) keys(s span, place func(at, path int)) {
+	marks, ok := p.narrow(s, "[=")
+	for i := marks.lo; ok && i < marks.hi; i++ {
+		digits, closed := strings.CutSuffix(p.paths[i][marks.at:], "]")
+		if at, err := strconv.Atoi(digits); closed && err == nil && at >= 0 {
+			place(at, i)
+		}
+	}
 }
 
 // within are the parts of a span that go on with an item of a list. fits tells of one which is read whether it is that item. What
@@ -224,7 +266,7 @@ func (p *pathSet) step(spans []span, st trailStep, fits func(trailStep, fieldpat
 	var out []span
 	for _, s := range spans {
 		if st.position == "" {
-			out = append(out, p.names(s, st.name)...)
+			out = append(append(out, p.names(s, st.name)...), p.keyed(s, st, fits)...)
 		} else {
 			out = append(out, p.within(s, st, fits)...)
 		}
@@ -250,25 +292,34 @@ func (p *pathSet) hide(trail []trailStep) bool {
 	return len(spans) > 0
 }
 
-// scalars calls fn with every text and number at which a path ends, and with the path's position. The trail must not be kept.
-func (p *pathSet) scalars(v any, trail []trailStep, spans []span, fn func(trail []trailStep, text string, path int)) {
+// scalars calls fn with every text and number at which a path ends, and entry with every key that one names, and with the path's position.
+// Either may be nil. The trail must not be kept.
+func (p *pathSet) scalars(v any, trail []trailStep, spans []span, fn func(trail []trailStep, text string, path int), entry func(trail []trailStep, path int)) {
 	if len(spans) == 0 || p.weary() {
 		return
 	}
 	below := func(v any, st trailStep) {
-		p.scalars(v, append(trail, st), p.step(spans, st, trailStep.is), fn)
+		p.scalars(v, append(trail, st), p.step(spans, st, trailStep.is), fn, entry)
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			below(v[k], trailStep{name: k})
+		keys := slices.Sorted(maps.Keys(v))
+		for _, s := range spans {
+			p.keys(s, func(at, path int) {
+				if entry != nil && at < len(keys) && len(trail) > 0 {
+					entry(append(trail, trailStep{name: keys[at], at: at}), path)
+				}
+			})
+		}
+		for i, k := range keys {
+			below(v[k], trailStep{name: k, at: i})
 		}
 	case []any:
 		for i, item := range v {
 			below(item, trailStep{item: item, position: strconv.Itoa(i)})
 		}
 	case string, int64, float64:
-		if at := p.ended(spans); at >= 0 {
+		if at := p.ended(spans); at >= 0 && fn != nil {
 			fn(trail, fmt.Sprint(v), at)
 		}
 	}

@@ -16,26 +16,54 @@ import (
 // other version of the object: spec.containers[name="app"].env[name="PW"].value. An item that has nothing of the kind, or
 // a secret alone, stands with its position, spec.args[1]: in the body that the path was made of that is this item, in
 // another one it may be any. Paths of older records have positions between dots, spec.args.1, and mean the same.
+// So has an entry whose key is secret: data[3] is what stands under the fourth key, in order, and data[=3] is that key itself.
 
 // MarkSecrets is the object with the paths at which a text turns up that is known to be secret: there also what was before is hidden.
-// Secrets are hidden by their kind, and stay as they are.
-func (o Object) MarkSecrets(known func(text string) bool) Object {
-	if data, err := json.Marshal(o.Body); o.Ref().IsSecret() || err == nil && !known(string(data)) {
-		return o
+// key says which keys of entries are secret. What Secrets hold is hidden by their kind: of them the keys alone are marked.
+func (o Object) MarkSecrets(known, key func(text string) bool) Object {
+	if !o.Ref().IsSecret() {
+		if data, err := json.Marshal(o.Body); err == nil && !known(string(data)) {
+			return o
+		}
+		o.Sensitive = slices.Concat(o.Sensitive, valuePaths(o.Body, known, key))
 	}
-	o.Sensitive = slices.Concat(o.Sensitive, SensitivePaths(o.Body, known))
+	o.Sensitive = slices.Concat(o.Sensitive, keyPaths(o.Body, known, key))
 	return o
 }
 
 // SensitivePaths are the paths, in the form of Object.Sensitive, of the texts and numbers in a body that are secret, in
 // order. Nothing that is secret itself names an item in them.
 func SensitivePaths(body map[string]any, secret func(string) bool) []string {
+	return valuePaths(body, secret, func(string) bool { return false })
+}
+
+// valuePaths are those, in which no key that is secret names an entry.
+func valuePaths(body map[string]any, secret, key func(string) bool) []string {
 	var out []string
 	scalars(body, nil, func(trail []trailStep, text string) {
 		if secret(text) {
-			out = append(out, selector(trail, secret))
+			out = append(out, selector(trail, secret, key))
+		}
+	}, nil)
+	return out
+}
+
+// keyPaths are those of the keys that are secret.
+func keyPaths(body map[string]any, secret, key func(string) bool) []string {
+	var out []string
+	scalars(body, nil, nil, func(trail []trailStep) {
+		if last := len(trail) - 1; last > 0 && key(trail[last].name) {
+			out = append(out, selector(trail[:last], secret, key)+"[="+strconv.Itoa(trail[last].at)+"]")
 		}
 	})
+	return out
+}
+
+// SensitiveKeys are the keys of entries that the object's Sensitive paths name, which must be those of this very body.
+func (o Object) SensitiveKeys() []string {
+	var out []string
+	p := newPathSet(o.Sensitive)
+	p.scalars(o.Body, nil, p.start(), nil, func(trail []trailStep, _ int) { out = append(out, trail[len(trail)-1].name) })
 	return out
 }
 
@@ -46,32 +74,41 @@ func (o Object) SensitiveValues() []string {
 	}
 	var out []string
 	p := newPathSet(o.Sensitive)
-	p.scalars(o.Body, nil, p.start(), func(_ []trailStep, text string, _ int) { out = append(out, text) })
+	p.scalars(o.Body, nil, p.start(), func(_ []trailStep, text string, _ int) { out = append(out, text) }, nil)
 	return out
 }
 
-// scalars calls fn with every text and number in order of their paths. fn must not keep the trail.
-func scalars(v any, trail []trailStep, fn func(trail []trailStep, text string)) {
+// scalars calls fn with every text and number, and entry with every key, in order of their paths; either may be nil. They must not
+// keep the trail.
+func scalars(v any, trail []trailStep, fn func(trail []trailStep, text string), entry func(trail []trailStep)) {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			scalars(v[k], append(trail, trailStep{name: k}), fn)
+		for i, k := range slices.Sorted(maps.Keys(v)) {
+			below := append(trail, trailStep{name: k, at: i})
+			if entry != nil {
+				entry(below)
+			}
+			scalars(v[k], below, fn, entry)
 		}
 	case []any:
 		for i, item := range v {
-			scalars(item, append(trail, trailStep{item: item, position: strconv.Itoa(i)}), fn)
+			scalars(item, append(trail, trailStep{item: item, position: strconv.Itoa(i)}), fn, entry)
 		}
-	case string:
-		fn(trail, v)
-	case int64, float64:
-		fn(trail, fmt.Sprint(v))
+	case string, int64, float64:
+		if fn != nil {
+			fn(trail, fmt.Sprint(v))
+		}
 	}
 }
 
 // selector writes the path of a trail.
-func selector(trail []trailStep, secret func(string) bool) string {
+func selector(trail []trailStep, secret, key func(string) bool) string {
 	path := ""
-	for _, st := range trail {
+	for i, st := range trail {
+		if st.position == "" && i > 0 && key(st.name) {
+			path += "[" + strconv.Itoa(st.at) + "]"
+			continue
+		}
 		if st.position == "" {
 			path = join(path, st.name)
 			continue

@@ -79,7 +79,7 @@ func FuzzSensitivePath(f *testing.F) {
 			return map[string]any{"a": []any{map[string]any{"name": "x", "v": mark + "-v"}, mark + "-item"}, "b": mark + "-b"}
 		}
 		o := Object{Body: body("old"), Sensitive: []string{path}}
-		whole := fmt.Sprint(o.Masked(AsNamed, AsNamed))
+		whole := fmt.Sprint(o.Masked(AsNamed, AsNamed, AsNamed))
 		var shown string
 		for _, d := range Diff(o.Body, body("new"), o.Mask()) {
 			shown += fmt.Sprintln(d.Old, d.New)
@@ -107,7 +107,7 @@ func anyBody(t *rapid.T, side string, n *int, depth int) map[string]any {
 	var any1 func(depth int) any
 	item := func(depth int) any {
 		m := map[string]any{}
-		for _, k := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"name", "port", "protocol", "mountPath", "type", "key", "v", "w", "a.b", "l"}), 1, 5, rapid.ID).Draw(t, "fields") {
+		for _, k := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"name", "port", "protocol", "mountPath", "type", "key", "v", "w", "a.b", "l", "data"}), 1, 5, rapid.ID).Draw(t, "fields") {
 			m[k] = any1(depth - 1)
 		}
 		return m
@@ -201,7 +201,7 @@ func TestNoSecretOfEitherSideIsShown(t *testing.T) {
 				if hush(text) {
 					all++
 				}
-			})
+			}, nil)
 			found := slices.DeleteFunc(o.SensitiveValues(), func(s string) bool { return !hush(s) })
 			if len(found) != all {
 				t.Fatalf("%d of %d secrets are found again", len(found), all)

@@ -1,12 +1,12 @@
 package plan
 
 import (
-	"regexp"
 	"slices"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/neversecret"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/pathmask"
 )
 
 // Masker hides secret values, more of them in what belongs to an instance that takes them (redact.Redactor).
@@ -44,12 +44,12 @@ func Redact(p *Plan, m Masker) {
 		ch.TakenBy = m.Sweep(ch.TakenBy)
 		if ch.Content != nil {
 			ch.Content = object.RedactBody(ch.Content, func(text string) string { return m.Value(ch.Instance, text) },
-				func(name string) string { return m.Name(ch.Instance, name) })
+				func(name string) string { return m.Name(ch.Instance, name) }, m.Redact)
 		}
 		ch.Fields = slices.Clone(ch.Fields)
 		for j := range ch.Fields {
 			f := &ch.Fields[j]
-			f.Path, f.Old, f.New = RedactPath(f.Path, m.Redact), m.Value(ch.Instance, f.Old), m.Value(ch.Instance, f.New)
+			f.Path, f.Old, f.New = pathmask.Mask(f.Path, m.Redact, func(name string) string { return m.Name(ch.Instance, name) }), m.Value(ch.Instance, f.Old), m.Value(ch.Instance, f.New)
 			f.Manager, f.Origin = m.Sweep(f.Manager), m.Sweep(f.Origin)
 		}
 	}
@@ -88,19 +88,8 @@ func RedactFindings(fs diag.Findings, m Masker) diag.Findings {
 			said = m.Told
 		}
 		f.What, f.Why, f.Fix = f.Masked(func(text string) string { return m.Said(f.Instance, text) }), said(f.Instance, f.Why), m.Told(f.Instance, f.Fix)
-		f.Path, f.Object = RedactPath(f.Path, m.Redact), m.Name(f.Instance, f.Object)
+		name := func(name string) string { return m.Name(f.Instance, name) }
+		f.Path, f.Object = pathmask.Mask(f.Path, m.Redact, name), name(f.Object)
 	}
 	return out
-}
-
-// chosen are the parts of a path that somebody chose: keys of list items and names of entries in quotes. The others are the
-// schema's.
-var chosen = regexp.MustCompile(`\[(?:"(?:[^"\\]|\\.)*"|[^\]"])*\]|\[[^\]]*\]|"(?:[^"\\]|\\.)*"`)
-
-// RedactPath masks secret values in a path of fields: the keys of items and names in quotes. What the schema names stays.
-func RedactPath(path string, mask func(string) string) string {
-	return chosen.ReplaceAllStringFunc(path, func(part string) string {
-		n := len(part) - 1
-		return part[:1] + mask(part[1:n]) + part[n:]
-	})
 }

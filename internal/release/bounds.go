@@ -92,8 +92,10 @@ const maxClaims = 10_000
 func claims(objects []object.Object) int {
 	n := 0
 	for _, o := range objects {
-		if n += len(o.Sensitive); o.Ref().IsSecret() {
-			n -= len(o.Sensitive) // hidden by their kind
+		if o.Ref().IsSecret() { // its values are hidden by its kind
+			n += len(o.SensitiveKeys())
+		} else {
+			n += len(o.Sensitive)
 		}
 	}
 	return n

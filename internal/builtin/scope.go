@@ -1,4 +1,4 @@
-package object
+package builtin
 
 import "k8s.io/apimachinery/pkg/runtime/schema"
 
