@@ -254,13 +254,13 @@ func known(clusters []OnCluster) []Hold {
 		}
 	}
 	for _, c := range clusters {
-		if h := c.Hold; h != nil && !(c.has(h.Rollout) && byRollout[h.Rollout] != nil) { // what is kept from where it came to, it came past
+		if h := c.Hold; h != nil {
 			as := byRollout[h.Rollout]
 			if as == nil {
 				as = &Hold{Bundle: h.Bundle, Release: h.Release, Rollout: h.Rollout, Head: h.Head, Author: h.Author, Message: h.Message, Since: h.Since}
 				byRollout[h.Rollout] = as
 			}
-			as.merge(*h)
+			as.merge(c.word(*h))
 		}
 	}
 	var out []Hold
@@ -271,6 +271,17 @@ func known(clusters []OnCluster) []Hold {
 		return cmp.Or(b.Release-a.Release, b.Since.Compare(a.Since), strings.Compare(a.Rollout, b.Rollout))
 	})
 	return out
+}
+
+// word is what a hold says of the clusters that its release has still to come to: a pause is over where it came, and so is an approval
+// that nobody has given there.
+func (c OnCluster) word(h Hold) Hold {
+	if c.has(h.Rollout) {
+		if h.Paused = nil; h.Approved == nil {
+			h.Wave = ""
+		}
+	}
+	return h
 }
 
 // merge adds what was said on another cluster: the release is approved where it is everywhere that it waits, aborted and paused where
