@@ -63,7 +63,7 @@ func (w *Watchdog) enter(what string, timed bool) (leave func()) {
 	}
 	lift := func() {}
 	if own := w.limit.OwnBytes; own > 0 {
-		lift = holdCeiling(own / 2 * 3)
+		lift = holdCeiling(own * 4) // counted is what is mapped, also what the collector has given back
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
