@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// unescape undoes once what languages write for a character: \uXXXX, also as a pair of surrogates, \UXXXXXXXX, a backslash before
+// unescape undoes once what languages write for a character: \uXXXX, also as a pair of surrogates, \u{X}, \x{X}, \UXXXXXXXX, a backslash before
 // punctuation or a letter that stands for white space, $$, HTML's entities, and the quote of a shell in quotes; and for a byte of one:
 // %XX, \xXX, \OOO. at are the places of the bytes in the text, with its length at the end; nil where nothing is escaped.
 func unescape(text string) (string, []int) {
@@ -42,6 +42,9 @@ const blanks, blanked = "abfnrtv", "\a\b\f\n\r\t\v"
 
 // longestEntity bounds what is looked at of HTML's entities.
 const longestEntity = 12
+
+// longestBraced is the length of \u{H} with all the digits that a character has.
+const longestBraced = len(`\u{00000000}`)
 
 // escaping appends what an escape at the beginning of a text stands for; n is its length, 0 where there is none.
 func escaping(b []byte, text string) (_ []byte, n int) {
@@ -78,6 +81,12 @@ func escaping(b []byte, text string) (_ []byte, n int) {
 		}
 	case '\\':
 		switch {
+		case (c == 'u' || c == 'x') && len(text) > 2 && text[2] == '{':
+			if end := strings.IndexByte(text[:min(len(text), longestBraced)], '}'); end > 3 {
+				if r, ok := digits(3, end, 16); ok {
+					return utf8.AppendRune(b, r), end + 1
+				}
+			}
 		case c == 'u':
 			r, ok := digits(2, 6, 16)
 			if !ok {

@@ -38,7 +38,7 @@ func spelt(text string) map[string]string {
 	}
 	marshalled, _ := json.Marshal(text)
 	return map[string]string{"%q": inner(fmt.Sprintf("%q", text)), "%+q": inner(fmt.Sprintf("%+q", text)), "JSON": quoteInner(text), "JSON with HTML escapes": inner(string(marshalled)),
-		"Graphic": inner(strconv.QuoteToGraphic(text)), `\xXX`: each(`\x%02x`, true), `\OOO`: each(`\%03o`, true), `\UXXXXXXXX`: each(`\U%08x`, false),
+		"Graphic": inner(strconv.QuoteToGraphic(text)), `\xXX`: each(`\x%02x`, true), `\OOO`: each(`\%03o`, true), `\UXXXXXXXX`: each(`\U%08x`, false), `\u{X}`: each(`\u{%x}`, false), `\x{X}`: each(`\x{%06X}`, false),
 		"JSON in ASCII": pairs, "%XX": each("%%%02X", true), "time.Parse": parsed, "HTML": html.EscapeString(text), "query": url.QueryEscape(text)}
 }
 

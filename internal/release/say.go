@@ -78,18 +78,24 @@ func Say(verb, bundle, meant string, word Word, clusters []OnCluster) (*Saying, 
 	}
 	s := &Saying{V: 1, Verb: verb, Bundle: bundle, Release: about.Release, Rollout: about.Rollout, Author: about.Author, Message: about.Message,
 		Since: about.Since, Wave: about.Wave, Word: word, about: about}
-	said := false
+	said, barred := false, ""
 	for _, c := range clusters {
 		next, _ := s.On(c.Hold)
-		switch {
+		switch why := s.bars(c.Hold); {
 		case c.Unreachable != "":
 			s.Clusters = append(s.Clusters, SaidOn{Cluster: c.Cluster, Unreachable: c.Unreachable})
 		case next != nil && !c.has(about.Rollout):
 			s.Clusters, said = append(s.Clusters, SaidOn{Cluster: c.Cluster}), true
+		case why != "" && !c.has(about.Rollout): // On says so again
+			s.Clusters, barred = append(s.Clusters, SaidOn{Cluster: c.Cluster}), why
 		}
 	}
 	if !said {
-		return nil, because(nothing(verb, bundle, about), clusters)
+		f := nothing(verb, bundle, about)
+		if barred != "" {
+			f.Why, f.Fix = barred, "hawser resume "+bundle+" takes that back; name a release to abort another one"
+		}
+		return nil, because(f, clusters)
 	}
 	return s, nil
 }
@@ -125,6 +131,8 @@ func (s *Saying) On(h *Hold) (*Hold, error) {
 	switch {
 	case h != nil && h.Rollout == s.Rollout:
 		as = *h
+	case s.bars(h) != "":
+		return nil, errors.New(s.bars(h))
 	case s.Verb != Pause && s.Verb != Abort && h != nil:
 		return nil, fmt.Errorf("release %s waits there now", h.name())
 	case s.Verb != Pause && s.Verb != Abort:
@@ -143,6 +151,15 @@ func (s *Saying) On(h *Hold) (*Hold, error) {
 func (s *Saying) stands(h Hold) bool {
 	word := map[string]*Word{Approve: h.Approved, Pause: h.Paused, Abort: h.Aborted}[s.Verb]
 	return (s.Verb == Abort || h.Aborted == nil) && (s.Verb == Resume || word != nil && word.By == s.Word.By && word.Message == s.Word.Message && word.At.Equal(s.Word.At))
+}
+
+// bars is why nothing is said of the release on a cluster whose hold is another one's, "" where it may be: a pause holds the whole bundle
+// until it is taken back, and what is said of another release must not take its place.
+func (s *Saying) bars(h *Hold) string {
+	if h == nil || h.Rollout == s.Rollout || h.Aborted != nil || h.Paused == nil {
+		return ""
+	}
+	return h.Stops(s.Rollout)
 }
 
 // End says what became of a cluster.

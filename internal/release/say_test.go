@@ -50,6 +50,10 @@ func TestSay(t *testing.T) {
 		{"paused on the way, resumed elsewhere", Pause, "", []OnCluster{{Cluster: "a", Record: done, Hold: &Hold{Release: 4, Rollout: "D", Paused: ann}}, {Cluster: "b", Record: old, Hold: &Hold{Release: 4, Rollout: "D"}}}, "D", "b", "", ""},
 		{"a number of two", Approve, "4", []OnCluster{{Cluster: "a", Hold: waiting(4, "D", nil)}, {Cluster: "b", Hold: waiting(4, "E", nil)}}, "", "", "ambiguous-release", "D by somebody since"},
 		{"one of two by its rollout", Approve, "E", []OnCluster{{Cluster: "a", Hold: waiting(4, "D", nil)}, {Cluster: "b", Hold: waiting(4, "E", nil)}}, "E", "b", "", ""},
+		{"aborted where another is paused", Abort, "", []OnCluster{{Cluster: "a", Record: &Record{Release: 5, Rollout: "E", Phase: Succeeded}}, {Cluster: "b", Hold: waiting(4, "D", func(h *Hold) { h.Paused = ann })}}, "", "", "nothing-to-abort", "release 4 (D) was paused by ann@laptop"},
+		{"aborted beside one that is paused", Abort, "", []OnCluster{{Cluster: "a", Hold: waiting(5, "E", nil)}, {Cluster: "b", Hold: waiting(4, "D", func(h *Hold) { h.Paused = ann })}}, "E", "a b", "", ""},
+		{"paused where another is paused", Pause, "", []OnCluster{{Cluster: "a", Record: &Record{Release: 5, Rollout: "E", Phase: Succeeded}}, {Cluster: "b", Hold: waiting(4, "D", func(h *Hold) { h.Paused = ann })}}, "", "", "nothing-to-pause", "release 4 (D) was paused by ann@laptop"},
+		{"the paused one is aborted", Abort, "D", []OnCluster{{Cluster: "a", Record: &Record{Release: 5, Rollout: "E", Phase: Succeeded}}, {Cluster: "b", Hold: waiting(4, "D", func(h *Hold) { h.Paused = ann })}}, "D", "a b", "", ""},
 		{"it is everywhere", Pause, "", []OnCluster{{Cluster: "a", Record: done}}, "", "", "nothing-to-pause", "every cluster"},
 		{"it failed", Abort, "", []OnCluster{{Cluster: "a", Record: &Record{Release: 5, Rollout: "E", Phase: Failed}}}, "E", "a", "", ""},
 		{"resumed", Resume, "", []OnCluster{{Cluster: "a", Record: done}, {Cluster: "b", Hold: &Hold{Release: 4, Rollout: "D", Paused: ann}}}, "D", "b", "", ""},
@@ -195,6 +199,26 @@ func TestApprovalOf(t *testing.T) {
 	by := func(who string) *Approval { return &Approval{"wave 2", Word{By: who}} }
 	if got := Granted([]*Approval{by("ann"), nil, by("bob"), by("ann"), nil}, *by("--skip-approvals")); len(got) != 3 || got[0].By != "ann" || got[1].By != "--skip-approvals" || got[2].By != "bob" {
 		t.Errorf("granted: %+v", got)
+	}
+}
+
+// What is said of one release takes no pause of another away; an older wait gives way to it.
+func TestSaidBesideAPause(t *testing.T) {
+	on := []OnCluster{{Cluster: "a", Hold: waiting(5, "E", nil)}, {Cluster: "b", Hold: waiting(4, "D", func(h *Hold) { h.Paused = ann })}, {Cluster: "c", Hold: waiting(3, "C", nil)}}
+	said, fs := Say(Abort, "shop", "", Word{By: "bob"}, on)
+	if fs.HasErrors() {
+		t.Fatal(fs)
+	}
+	for _, c := range on {
+		h, err := said.On(c.Hold)
+		switch {
+		case c.Cluster == "b":
+			if h != nil || err == nil || !strings.Contains(err.Error(), "was paused by ann@laptop") {
+				t.Errorf("b: %+v, %v", h, err)
+			}
+		case err != nil || h == nil || h.Rollout != "E" || h.Aborted == nil:
+			t.Errorf("%s: %+v, %v", c.Cluster, h, err)
+		}
 	}
 }
 

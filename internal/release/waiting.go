@@ -23,13 +23,26 @@ type Waiting struct {
 	Clusters []string `json:"clusters"`
 }
 
-// Await is the newest release of a bundle where it is kept from some of the clusters, nil where it is from none, and where it was aborted.
+// Await is what keeps releases of a bundle from some of the clusters: a release that is paused, which holds all others, too, else the
+// newest one; nil where nothing does, and where that was aborted.
 func Await(bundle string, clusters []OnCluster) *Waiting {
 	all := known(clusters)
-	if len(all) == 0 || all[0].Aborted != nil {
+	for _, h := range all {
+		if w := h.await(bundle, clusters); w != nil && w.Paused != nil {
+			return w
+		}
+	}
+	if len(all) == 0 {
 		return nil
 	}
-	h := all[0]
+	return all[0].await(bundle, clusters)
+}
+
+// await is the release where it is kept from some of the clusters, nil where it is from none, and where it was aborted.
+func (h Hold) await(bundle string, clusters []OnCluster) *Waiting {
+	if h.Aborted != nil {
+		return nil
+	}
 	out := &Waiting{Release: h.Release, Rollout: h.Rollout, Author: h.Author, Message: h.Message, Since: h.Since, Wave: h.Wave, Approved: h.Approved, Paused: h.Paused}
 	for _, c := range clusters {
 		if c.Hold != nil && c.Hold.Rollout == h.Rollout && (c.Hold.Wave != "" || c.Hold.Paused != nil) && !c.has(h.Rollout) {
