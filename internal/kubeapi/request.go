@@ -18,6 +18,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"hawser.dev/hawser/internal/answer"
+	"hawser.dev/hawser/internal/permit"
 )
 
 // How often and how long a request is sent again.
@@ -64,6 +65,13 @@ type Request struct {
 	Timeout time.Duration
 	// OnConn is called when the request has a connection.
 	OnConn func()
+
+	permit permit.Func // asked before it is sent; nil: nobody
+}
+
+// writes reports whether the request may change something.
+func (r Request) writes() bool {
+	return r.Method != http.MethodGet && r.Method != http.MethodHead && !r.Query.Has("dryRun")
 }
 
 // Reply is how a request was answered.
@@ -77,7 +85,8 @@ type Reply struct {
 // Do sends a request until it is answered for good: too many requests, unavailable servers, broken connections and
 // time-outs are sent again with growing pauses (Retry-After is honoured within bounds), at most Attempts times. The
 // error is a *apierrors.StatusError when the server answered. Sending again is safe for reads and for what carries
-// preconditions (applies, deletes); Reply.Unsure tells the caller to look before believing a conflict.
+// preconditions (applies, deletes); Reply.Unsure tells the caller to look before believing a conflict. The context's permit
+// is asked before each attempt of a write.
 func (c *Client) Do(ctx context.Context, r Request) (Reply, error) {
 	var body []byte
 	if r.Body != nil {
@@ -133,6 +142,15 @@ func (c *Client) once(ctx context.Context, r Request, body []byte) (int, error) 
 	if err := ctx.Err(); err != nil {
 		return 0, context.Cause(ctx)
 	}
+	if r.permit = permit.Of(ctx); r.permit != nil && r.writes() {
+		left, err := r.permit()
+		if err != nil {
+			return 0, err
+		}
+		r.Timeout = min(r.Timeout, left)
+	} else {
+		r.permit = nil
+	}
 	if r.Finish {
 		ctx = context.WithoutCancel(ctx)
 	}
@@ -162,16 +180,17 @@ func (c *Client) newRequest(ctx context.Context, r Request, body []byte) (*http.
 		q.Set("timeout", r.Timeout.String())
 	}
 	u.RawQuery = q.Encode()
-	var content io.Reader
-	if body != nil {
-		content = bytes.NewReader(body)
-	}
 	if r.OnConn != nil {
 		ctx = traceConn(ctx, r.OnConn)
 	}
-	req, err := http.NewRequestWithContext(ctx, r.Method, u.String(), content)
+	req, err := http.NewRequestWithContext(ctx, r.Method, u.String(), http.NoBody)
 	if err != nil {
 		return nil, err
+	}
+	if body != nil {
+		req.ContentLength = int64(len(body))
+		req.GetBody = func() (io.ReadCloser, error) { return &sent{Reader: bytes.NewReader(body), permit: r.permit}, nil }
+		req.Body, _ = req.GetBody()
 	}
 	accept := r.Accept
 	if accept == "" {
@@ -190,6 +209,26 @@ func (c *Client) newRequest(ctx context.Context, r Request, body []byte) (*http.
 	}
 	return req, nil
 }
+
+// sent is the body of a request on its way: the permit is asked once more when it leaves, which is later than the request
+// where a connection was waited for.
+type sent struct {
+	*bytes.Reader
+	permit permit.Func
+}
+
+// Read gives nothing out that may not be written any more: a request whose body ends early is none to the server.
+func (s *sent) Read(b []byte) (int, error) {
+	if s.permit != nil {
+		if _, err := s.permit(); err != nil {
+			return 0, err
+		}
+	}
+	return s.Reader.Read(b)
+}
+
+// Close does nothing.
+func (s *sent) Close() error { return nil }
 
 // unwrapURL drops net/http's `Patch "https://...": ` prefix: callers name the object.
 func unwrapURL(err error) error {

@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"hawser.dev/hawser/internal/permit"
 )
 
 // Renewal keeps a lock in the background: it is renewed every third of its time to live; when it was not for two thirds,
-// its Context ends, so that requests sent under it have the last third to end.
+// its Context ends, so that requests sent under it have the last third to end. The Context's permit looks at the time
+// itself, whether or not the background has come to it.
 type Renewal struct {
 	ttl   time.Duration
 	renew func(ctx context.Context) (bool, error)
@@ -20,14 +24,16 @@ type Renewal struct {
 	ended  chan struct{} // closed when nothing renews any more
 	once   sync.Once
 
-	renewed time.Time // only touched by keep, then by who has called Stop
+	renewed atomic.Pointer[time.Time]
 }
 
 // Renew begins to keep a lock that was asked for at taken. renew tries once, until its context ends: true when the lock
 // was renewed, an error only when it is somebody else's; other failures are tried again. When ctx ends, renewing does too.
 func Renew(ctx context.Context, ttl time.Duration, taken time.Time, renew func(ctx context.Context) (bool, error)) *Renewal {
-	r := &Renewal{ttl: ttl, renew: renew, quit: make(chan struct{}), ended: make(chan struct{}), renewed: taken}
-	r.ctx, r.cancel = context.WithCancelCause(ctx)
+	r := &Renewal{ttl: ttl, renew: renew, quit: make(chan struct{}), ended: make(chan struct{})}
+	r.renewed.Store(&taken)
+	ctx, r.cancel = context.WithCancelCause(ctx)
+	r.ctx = permit.With(ctx, r.permit)
 	go r.keep()
 	return r
 }
@@ -43,7 +49,29 @@ func (r *Renewal) Stop() {
 
 // Held reports, after Stop, whether the lock cannot have expired yet.
 func (r *Renewal) Held() bool {
-	return since(r.renewed) < r.ttl && !errors.Is(context.Cause(r.ctx), ErrLost)
+	return r.age() < r.ttl && !errors.Is(context.Cause(r.ctx), ErrLost)
+}
+
+func (r *Renewal) age() time.Duration { return since(*r.renewed.Load()) }
+
+// deadline is the age from which on nothing is sent under the lock.
+func (r *Renewal) deadline() time.Duration { return r.ttl - r.ttl/3 }
+
+// permit says how long a write may take that is sent now: until the lock expires, where it has not become too old for one.
+func (r *Renewal) permit() (time.Duration, error) {
+	age := r.age()
+	if age >= r.deadline() {
+		r.outlived(age)
+	}
+	if cause := context.Cause(r.ctx); errors.Is(cause, ErrLost) {
+		return 0, cause
+	}
+	return r.ttl - age, nil
+}
+
+// outlived ends the Context of a lock that was not renewed in time.
+func (r *Renewal) outlived(age time.Duration) {
+	r.cancel(fmt.Errorf("%w: not renewed for %s", ErrLost, age.Round(time.Second)))
 }
 
 // End ends the Context of a lock that was given back.
@@ -55,7 +83,6 @@ func (r *Renewal) keep() {
 	defer close(r.ended)
 	tick := time.NewTicker(max(r.ttl/60, 10*time.Millisecond))
 	defer tick.Stop()
-	deadline := r.ttl - r.ttl/3
 	var tried time.Time
 	for {
 		select {
@@ -65,14 +92,14 @@ func (r *Renewal) keep() {
 			return
 		case <-tick.C:
 		}
-		age := since(r.renewed)
+		age := r.age()
 		switch {
-		case age >= deadline:
-			r.cancel(fmt.Errorf("%w: not renewed for %s", ErrLost, age.Round(time.Second)))
+		case age >= r.deadline():
+			r.outlived(age)
 			return
 		case age >= r.ttl/3 && time.Since(tried) >= r.ttl/15:
 			tried = time.Now()
-			if lost := r.attempt(deadline - age); lost != nil {
+			if lost := r.attempt(r.deadline() - age); lost != nil {
 				r.cancel(lost)
 				return
 			}
@@ -87,7 +114,7 @@ func (r *Renewal) attempt(left time.Duration) error {
 	began := time.Now()
 	done, lost := r.renew(ctx)
 	if done {
-		r.renewed = began
+		r.renewed.Store(&began)
 	}
 	return lost
 }
