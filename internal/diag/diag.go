@@ -134,6 +134,15 @@ func (fs Findings) Err() error {
 	return &FindingsError{Findings: fs}
 }
 
+// As are the findings, each as severe as is said.
+func (fs Findings) As(s Severity) Findings {
+	out := slices.Clone(fs)
+	for i := range out {
+		out[i].Severity = s
+	}
+	return out
+}
+
 // OnCluster returns a copy whose findings without a cluster name this one.
 func (fs Findings) OnCluster(name string) Findings {
 	out := make(Findings, len(fs))

@@ -60,8 +60,7 @@ func (l *loop) one(ctx context.Context, name string) *fleetplan.ClusterOutcome {
 		l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Rollout: l.out.Rollout, Cluster: w.Cluster,
 			Message: "took over the expired lock of " + held.Holder})
 	}
-	if row.Reason = l.held(ctx, w); row.Reason != "" {
-		row.Result = fleetplan.NotStarted
+	if l.held(ctx, w, row) {
 		return row
 	}
 	l.locked(lock.Context(), w, row)

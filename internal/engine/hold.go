@@ -38,6 +38,15 @@ func (p *Prepared) holds(ctx context.Context) (release.Holds, diag.Findings) {
 	return out, slices.Concat(found...)
 }
 
+// paused says of a plan that somebody has paused the release of its bundle, so that it cannot be carried out now.
+func (p *Prepared) paused(ctx context.Context) diag.Findings {
+	if !p.pausable() {
+		return nil
+	}
+	holds, _ := p.holds(ctx) // what cannot be read is told by whoever carries it out
+	return holds.Paused(release.Record{Bundle: p.Bundle}).As(diag.Warning)
+}
+
 // held is what keeps releases from a cluster, or why nobody knows.
 type held struct {
 	hold *release.Hold
@@ -76,12 +85,12 @@ func (p *Prepared) approve(holds release.Holds, rec *release.Record) {
 	}
 }
 
-// ask notes on the clusters of a wave that nobody has approved that the release waits for that; of a window, when it opens.
+// ask notes on the clusters of a wave that nobody has approved, or whose window is closed, that the release waits for that.
 func (l *loop) ask(ctx context.Context, d rollout.Decision) {
 	if d.Closed {
 		l.out.Opens = &d.WakeAt
 	}
-	if l.out.Unapproved = d.Unapproved; !d.Unapproved {
+	if l.out.Unapproved = d.Unapproved; !l.fp.pausable() {
 		return
 	}
 	asked := l.fp.Schedule.Asked(d.Wave)
@@ -90,22 +99,19 @@ func (l *loop) ask(ctx context.Context, d rollout.Decision) {
 	found := make([]diag.Findings, len(asked))
 	each(len(asked), 0, func(i int) {
 		w := l.fp.works[asked[i]]
-		found[i] = diag.From(release.PutHoldOn(ctx, w.target.store, w.set.owner, rec.Waiting(l.fp.Schedule.Label(d.Wave))), "record").OnCluster(asked[i])
+		found[i] = diag.From(release.PutHoldOn(ctx, w.target.store, w.set.owner, rec.Waiting(l.fp.Schedule.Label(d.Wave), l.out.Opens)), "record").OnCluster(asked[i])
 	})
 	l.out.Findings = append(l.out.Findings, slices.Concat(found...)...)
 }
 
-// held is why the run may not begin with a cluster, "" where it may: somebody has paused or aborted its release meanwhile. Without a
+// held reports whether the run may not begin with a cluster: somebody has paused or aborted its release meanwhile. Without a
 // fleet there is one cluster, and that question was asked just before.
-func (l *loop) held(ctx context.Context, w *work) string {
+func (l *loop) held(ctx context.Context, w *work, row *fleetplan.ClusterOutcome) bool {
 	if l.fp.run.fleet == nil || !l.fp.pausable() {
-		return ""
+		return false
 	}
-	h, _, err := release.HeldOn(ctx, w.target.store, w.set.owner)
-	if err != nil {
-		return "nobody can tell whether the release is paused: " + err.Error()
-	}
-	return h.Stops(l.out.Rollout)
+	held := heldBack(ctx, w)
+	return row.Keep(held.hold, l.out.Rollout, held.err)
 }
 
 // unhold takes away what keeps releases from a cluster where an ending run finds no record of the bundle, so that no word about

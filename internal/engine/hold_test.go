@@ -123,6 +123,7 @@ func TestAbort(t *testing.T) {
 	if _, err := r.say(release.Approve, first.Rollout); err == nil || !strings.Contains(err.Error(), "was aborted by ann@laptop") {
 		t.Errorf("approved after all: %v", err)
 	}
+	r.awaited(1, first.Rollout, "hawser apply", history.Aborted)
 	number := r.held().Release
 	if next := r.waits(); next.Rollout == first.Rollout || r.held().Release != number+1 {
 		t.Errorf("%s goes on as %s, release %d", first.Rollout, next.Rollout, r.held().Release)
@@ -144,6 +145,14 @@ func TestPause(t *testing.T) {
 		if _, err := r.say(verb, ""); err != nil {
 			t.Fatal(err)
 		}
+	}
+	r.awaited(1, first.Rollout, "hawser resume "+r.name, history.Waiting)
+	for _, applies := range []bool{true, false} { // whoever only plans is told as well, and nothing is refused
+		fp := r.plan(r.with(r.request(), func(req *Request) { req.Reads, req.Applies = !applies, applies }))
+		if fs := fp.Findings.Warnings(); fp.Findings.HasErrors() || len(fs) != 1 || fs[0].Code != release.CodePaused || !strings.Contains(fs[0].What, "was paused by ann@laptop at 2") || !strings.Contains(fs[0].Fix, "hawser resume "+r.name) {
+			t.Errorf("the plan says %+v", fp.Findings)
+		}
+		fp.Close()
 	}
 	out, err := r.apply(r.request())
 	if !errors.Is(err, fleetplan.ErrRefused) || len(out.Findings) != 1 || out.Findings[0].Code != release.CodePaused || !strings.Contains(out.Findings[0].What, "ann@laptop") {
@@ -274,7 +283,7 @@ func TestAbortOfARunAtWork(t *testing.T) {
 		}
 	}
 	out, err := r.Apply(t.Context(), fp, r.request())
-	if err == nil || out.Clusters[0].Result != fleetplan.NotStarted || !strings.Contains(out.Stopped, "was aborted") {
+	if err == nil || out.Result != fleetplan.Aborted || out.Clusters[0].Result != fleetplan.NotStarted || !strings.Contains(out.Stopped, "was aborted") {
 		t.Errorf("%v, %+v", err, out)
 	}
 	if r.record() != nil {
@@ -293,7 +302,7 @@ func (r *rig) awaited(releases int, rollout, next string, state history.State) {
 	}
 	newest := h.Bundles[0].Releases[0]
 	report, err := r.Status(r.t.Context(), req)
-	if report == nil || len(report.Findings.Errors()) > 0 {
+	if report == nil || len(report.Findings.Errors()) > 0 && state != history.Aborted { // that one never came
 		r.t.Fatalf("status: %v, %+v", err, report)
 	}
 	told := report.Clusters[0].Waits

@@ -228,7 +228,7 @@ func (r *run) finish(ctx context.Context, fp *Prepared) {
 		fp.Head = r.head(used)
 	}
 	fp.Schedule = rollout.Canaries(sch, fp.changes)
-	fp.Findings = slices.Concat(fp.Findings, findings, rollout.Closed(fp.ready(r.req), r.now(), diag.Warning))
+	fp.Findings = slices.Concat(fp.Findings, findings, rollout.Closed(fp.ready(r.req), r.now(), diag.Warning), fp.paused(ctx))
 	if !fleetplan.Ends(fp.Verb) {
 		fp.Findings = append(fp.Findings, r.gate(ctx, fp.FleetPlan)...)
 	}

@@ -126,6 +126,7 @@ func (e *Engine) List(ctx context.Context, req Request) (*release.Listing, error
 	for _, t := range r.targets {
 		out.Findings = append(out.Findings, t.findings...)
 	}
+	out.Await(r.awaits(ctx, name))
 	out.Findings = append(out.Findings, r.noFleet(out.Nothing())...)
 	if out.Findings = out.Findings.Sorted(); out.Findings.HasErrors() {
 		return out, out.Findings.Err()

@@ -88,8 +88,8 @@ func (r *run) foresee(ctx context.Context, w *work) (end func()) {
 	var looks sync.WaitGroup
 	if r.req.Applies {
 		t.session.Foresee(ctx, plan.Places(changing))
-		looks.Go(func() { w.held = heldBack(ctx, w) })
 	}
+	looks.Go(func() { w.held = heldBack(ctx, w) })
 	read := r.schemas(t).Foresee(ctx, versions)
 	return func() {
 		read()

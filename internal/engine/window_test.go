@@ -11,6 +11,7 @@ import (
 
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/release/memory"
 	"hawser.dev/hawser/internal/rollout"
 )
 
@@ -126,6 +127,28 @@ func TestDeleteWindow(t *testing.T) {
 		}
 		if warned != c.warned || fp.Schedule.Waves[0].Name != "prod" {
 			t.Errorf("%s: warned %t, %v", name, warned, fp.Findings)
+		}
+	}
+}
+
+// A release that ends before a wave whose window is closed leaves a note of that on the wave's clusters, which history and status tell; what
+// is no release leaves none.
+func TestWindowIsNoted(t *testing.T) {
+	t.Parallel()
+	opens := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	for verb, noted := range map[string]bool{"apply": true, "rollback": true, "drift": false, "delete": false} {
+		store := memory.New("a")
+		w := &work{target: &target{store: store}, set: &set{owner: "o"}}
+		p := &Prepared{FleetPlan: &fleetplan.FleetPlan{Verb: verb}, works: map[string]*work{"a": w}}
+		p.Schedule = rollout.Schedule{Waves: []rollout.WaveSpec{{Name: "prod"}}, Members: []rollout.Member{{Cluster: "a", Wave: 1}}}
+		l := &loop{Engine: &Engine{}, fp: p, out: &fleetplan.Outcome{}, stamp: release.Record{Bundle: "shop", Release: 4, Rollout: "D"}}
+		l.ask(t.Context(), rollout.Decision{Wave: 1, Closed: true, WakeAt: opens})
+		h, _, err := store.Held(t.Context(), "o")
+		if err != nil || (h != nil) != noted || len(l.out.Findings) > 0 || l.out.Opens == nil || !l.out.Opens.Equal(opens) {
+			t.Fatalf("%s: %+v, %v, %+v", verb, h, err, l.out)
+		}
+		if w := release.Await("shop", []release.OnCluster{{Cluster: "a", Hold: h}}); noted && (w == nil || w.Closed != "wave 1 (prod)" || !w.Opens.Equal(opens) || w.Next != "hawser apply") {
+			t.Errorf("%s: %+v", verb, w)
 		}
 	}
 }

@@ -14,6 +14,10 @@ import (
 // Resuming says what the same command does once more. skips: it goes on without clusters that do not answer.
 func (o *Outcome) Resuming(skips bool) string {
 	switch w := o.deadWave(); {
+	case o.Word == "aborted":
+		return "is another release: this one was aborted, and its approvals with it"
+	case o.Word == "paused":
+		return "resumes after that: finished clusters cost no write"
 	case o.Opens != nil:
 		return "resumes from " + rollout.OpensAt(*o.Opens) + "; before that with --skip-windows"
 	case skips && w > 0 && Ends(o.Verb):

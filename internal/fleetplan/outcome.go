@@ -1,6 +1,7 @@
 package fleetplan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
 )
 
@@ -29,8 +31,11 @@ const (
 	UpToDate Result = "unchanged"
 	// Interrupted: the user ended it; running it again resumes.
 	Interrupted Result = "interrupted"
-	// Waiting: nothing failed, and the rollout ended before a wave that nobody has approved yet, or whose window is closed. No row has it.
+	// Waiting: nothing failed, and the rollout ended before a wave that nobody has approved yet, whose window is closed, or as somebody
+	// paused the release. No row has it.
 	Waiting Result = "waiting"
+	// Aborted: nothing failed, and the rollout ended as somebody gave the release up. No row has it.
+	Aborted Result = "aborted"
 )
 
 // Outcome is what a rollout did. Its JSON form is public and versioned.
@@ -45,7 +50,9 @@ type Outcome struct {
 	// Unapproved: it stopped as nobody has approved the wave yet.
 	Unapproved bool `json:"unapproved,omitempty"`
 	// Opens: it stopped as the window of the wave is closed, until then.
-	Opens    *time.Time       `json:"opens,omitempty"`
+	Opens *time.Time `json:"opens,omitempty"`
+	// Word is what kept the release from clusters after the run had begun: "paused" or "aborted", "" for neither.
+	Word     string           `json:"word,omitempty"`
 	Clusters []ClusterOutcome `json:"clusters"`
 	Findings diag.Findings    `json:"findings,omitempty"`
 	Started  time.Time        `json:"started"`
@@ -70,6 +77,8 @@ type ClusterOutcome struct {
 	Later bool `json:"later,omitempty"`
 	// Refused: nothing was written here (locked by somebody else, or the plan is stale).
 	Refused bool `json:"refused,omitempty"`
+
+	word string // see Outcome.Word
 }
 
 // Problem is one object that failed on a cluster.
@@ -86,6 +95,20 @@ type Problem struct {
 	Digest    string `json:"digest,omitempty"`
 	// Hook is the event of the hook that did not do its work.
 	Hook object.Event `json:"hook,omitempty"`
+}
+
+// Keep ends the row where somebody has paused or aborted the release since the run began, or where nobody can tell (err); it reports
+// whether that is so.
+func (c *ClusterOutcome) Keep(h *release.Hold, rollout string, err error) bool {
+	if err != nil {
+		c.Reason = "nobody can tell whether the release is paused: " + err.Error()
+	} else if c.Reason = h.Stops(rollout); c.Reason != "" {
+		c.word = map[bool]string{true: "aborted", false: "paused"}[h.Aborted != nil]
+	}
+	if c.Reason != "" {
+		c.Result = NotStarted
+	}
+	return c.Reason != ""
 }
 
 // OK reports that nothing is left to be done there.
@@ -182,6 +205,9 @@ func (o *Outcome) Finish(p *FleetPlan, rows map[string]*ClusterOutcome) {
 		case row.OK():
 			ok++
 			changed = changed || row.Result == Succeeded
+		case row.Result == NotStarted && row.word != "":
+			untouched++
+			o.Word = min(cmp.Or(o.Word, row.word), row.word) // who gives it up says more than who pauses it
 		}
 		row.Wave, row.Canary = cp.Wave, cp.Canary
 		o.Clusters = append(o.Clusters, *row)
@@ -193,7 +219,9 @@ func (o *Outcome) Finish(p *FleetPlan, rows map[string]*ClusterOutcome) {
 		o.Result = Succeeded
 	case o.Stopped == "interrupted":
 		o.Result = Interrupted
-	case (o.Unapproved || o.Opens != nil) && ok+untouched == len(o.Clusters):
+	case o.Word == "aborted" && ok+untouched == len(o.Clusters):
+		o.Result = Aborted
+	case (o.Unapproved || o.Opens != nil || o.Word == "paused") && ok+untouched == len(o.Clusters):
 		o.Result = Waiting
 	default:
 		o.Result = Failed
@@ -322,7 +350,7 @@ func (o *Outcome) HowFar() string {
 	switch {
 	case o.Result == Interrupted:
 		what += " interrupted"
-	case o.Result == Waiting:
+	case o.Result == Waiting && o.Word == "":
 		what += fmt.Sprintf(" ended before wave %d", o.StoppedWave)
 	case o.StoppedWave > 0:
 		what += fmt.Sprintf(" stopped in wave %d", o.StoppedWave)

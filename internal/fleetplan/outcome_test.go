@@ -11,6 +11,7 @@ import (
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
 )
 
 func deployment(name string) object.Ref {
@@ -174,5 +175,43 @@ func TestCompare(t *testing.T) {
 		if p.Elsewhere != c.want || p.ReadyOn != c.on || p.FailedOn != c.off || p.Digest != c.digests["a"] {
 			t.Errorf("%s: %+v", c.name, p)
 		}
+	}
+}
+
+// A run whose release somebody paused or aborted meanwhile ends as waiting or aborted, unless something failed; what the same command
+// does then is said as it is.
+func TestOutcomeOfAWord(t *testing.T) {
+	ann := &release.Word{By: "ann@laptop", At: time.Unix(0, 0)}
+	paused, aborted := &release.Hold{Release: 5, Rollout: "E", Paused: ann}, &release.Hold{Release: 5, Rollout: "E", Aborted: ann}
+	for name, c := range map[string]struct {
+		first    Result
+		holds    []*release.Hold
+		want     Result
+		resuming string
+	}{
+		"paused":                     {Succeeded, []*release.Hold{paused, nil}, Waiting, "resumes after that: finished clusters cost no write"},
+		"aborted":                    {Succeeded, []*release.Hold{aborted, nil}, Aborted, "is another release: this one was aborted, and its approvals with it"},
+		"aborted here, paused there": {Succeeded, []*release.Hold{paused, aborted}, Aborted, "is another release: this one was aborted, and its approvals with it"},
+		"something failed":           {Failed, []*release.Hold{aborted, nil}, Failed, "is another release: this one was aborted, and its approvals with it"},
+	} {
+		p, rows := &FleetPlan{Schedule: scheduleOf(3)}, map[string]*ClusterOutcome{"a": {Cluster: "a", Result: c.first}}
+		for i, cluster := range []string{"a", "b", "c"} {
+			p.Clusters = append(p.Clusters, &ClusterPlan{Cluster: cluster, Wave: i + 1})
+			if i > 0 && c.holds[i-1] != nil {
+				rows[cluster] = &ClusterOutcome{Cluster: cluster}
+				if !rows[cluster].Keep(c.holds[i-1], "E", nil) {
+					t.Errorf("%s: %s begins", name, cluster)
+				}
+			}
+		}
+		o := Outcome{Rollout: "E", StoppedWave: 2, Stopped: "release 5 (E) was stopped by ann@laptop"}
+		o.Finish(p, rows)
+		if got := o.Resuming(false); o.Result != c.want || got != c.resuming || o.Err() == nil {
+			t.Errorf("%s: %s, %q, %v", name, o.Result, got, o.Err())
+		}
+	}
+	row := ClusterOutcome{}
+	if row.Keep(nil, "E", nil) || row.Keep(&release.Hold{Rollout: "D", Aborted: ann}, "E", nil) || row.Result != "" || !row.Keep(nil, "E", errors.New("forbidden")) || row.Result != NotStarted {
+		t.Errorf("%+v", row)
 	}
 }

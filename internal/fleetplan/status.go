@@ -58,7 +58,7 @@ type ClusterStatus struct {
 	NotPlaced bool `json:"notPlaced,omitempty"`
 	// NotStarted: the last rollout stopped, or was interrupted, before it came here.
 	NotStarted bool `json:"notStarted,omitempty"`
-	// Waits is the newest release of the bundle, where it is kept from the cluster.
+	// Waits is the newest release of the bundle, where it is kept from the cluster, or was aborted before it came there.
 	Waits *release.Waiting `json:"waits,omitempty"`
 	// Run is what the rollouts over the fleet are compared by.
 	Run       rollout.Run      `json:"-"`
@@ -141,7 +141,7 @@ func (s *StatusReport) Verdict() error {
 		case row.Unreachable != "", row.Unknown != "":
 			unknown++
 		case row.NotPlaced:
-		case row.Bundle == "" && row.Waits != nil:
+		case row.Bundle == "" && row.Waits != nil && row.Waits.Aborted == nil:
 			bad++
 		case row.Bundle == "" && s.Bundle != "":
 			without, silent = append(without, row.Cluster), append(silent, row.Silent...)
@@ -239,7 +239,7 @@ func (s *StatusReport) MarkSkipped() {
 func (s *StatusReport) Await(w *release.Waiting) {
 	for i, c := range s.Clusters {
 		if w != nil && slices.Contains(w.Clusters, c.Cluster) && c.Unreachable+c.Unknown == "" {
-			s.Clusters[i].Waits, s.Clusters[i].NotPlaced, s.Clusters[i].NotStarted = w, false, false
+			s.Clusters[i].Waits, s.Clusters[i].NotPlaced, s.Clusters[i].NotStarted = w, c.NotPlaced && w.Aborted != nil, false
 		}
 	}
 }

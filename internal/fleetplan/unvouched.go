@@ -12,6 +12,7 @@ import (
 	"hawser.dev/hawser/internal/deletionguard"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/planfile"
+	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
 	"hawser.dev/hawser/internal/staleplan"
 )
@@ -37,7 +38,7 @@ var notCompared = map[string]string{
 var elsewhere = map[string]string{"groups": "", "clusters.plan.changes": ""}
 
 // lifted are the codes of findings that flags of apply, the rights of who applies, or what answers now, lift.
-var lifted = map[string]bool{"unreachable": true, "unconfirmed": true, "no-recorded-set": true, deletionguard.Code: true, rollout.CodeGate: true, rollout.CodeWindow: true}
+var lifted = map[string]bool{"unreachable": true, "unconfirmed": true, "no-recorded-set": true, deletionguard.Code: true, rollout.CodeGate: true, rollout.CodeWindow: true, release.CodePaused: true}
 
 // unsealed is the warning of a file that nothing vouches for.
 func unsealed(d Decided) diag.Finding {

@@ -37,8 +37,10 @@ const (
 	Pending State = "pending"
 	// Interrupted: its run died wherever it came to, and another one went over it.
 	Interrupted State = "interrupted"
-	// Waiting: it is kept from clusters until somebody approves or resumes it, or it is applied after that.
+	// Waiting: it is kept from clusters until somebody approves or resumes it, or their window opens, or it is applied after that.
 	Waiting State = "waiting"
+	// Aborted: somebody has given it up before it came everywhere.
+	Aborted State = "aborted"
 	// Superseded: it succeeded, and every cluster that it came to has a newer release.
 	Superseded State = "superseded"
 )
@@ -144,7 +146,7 @@ type Release struct {
 	RollbackTo *release.Name `json:"rollbackTo,omitempty"`
 	// Approvals are those of its waves.
 	Approvals []release.Approval `json:"approvals,omitempty"`
-	// Waits says what the newest release is kept by, and from which clusters.
+	// Waits says what the newest release is kept by, or by whom it was aborted, and from which clusters.
 	Waits *release.Waiting `json:"waits,omitempty"`
 	// Clusters are those of the fleet, in its order, with where each stands in this release.
 	Clusters []Standing `json:"clusters"`

@@ -17,9 +17,13 @@ func (h *History) Await(bundle string, w *release.Waiting, clusters []Cluster) {
 		h.Bundles = []Bundle{{Bundle: bundle, Owner: object.OwnerID("", "", bundle)}}
 	}
 	b := &h.Bundles[0]
+	state := Waiting
+	if w.Aborted != nil {
+		state = Aborted
+	}
 	at := slices.IndexFunc(b.Releases, func(r Release) bool { return r.Rollout == w.Rollout })
 	if at < 0 {
-		row := Release{Release: w.Release, Rollout: w.Rollout, State: Waiting, Started: w.Since, Author: w.Author, Message: w.Message}
+		row := Release{Release: w.Release, Rollout: w.Rollout, State: state, Started: w.Since, Author: w.Author, Message: w.Message}
 		for i, c := range clusters {
 			st := Standing{Cluster: c.Name, Group: c.Group}
 			if len(b.Releases) > 0 {
@@ -32,6 +36,6 @@ func (h *History) Await(bundle string, w *release.Waiting, clusters []Cluster) {
 	}
 	r := &b.Releases[at]
 	if r.Waits = w; slices.Contains([]State{Succeeded, Written, Pending, Superseded}, r.State) {
-		r.State = Waiting
+		r.State = state
 	}
 }

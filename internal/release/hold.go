@@ -25,6 +25,11 @@ type Hold struct {
 	Since   time.Time `json:"since,omitzero"`
 	// Wave is the one that waits for an approval, as people call it; "" where none does.
 	Wave string `json:"wave,omitempty"`
+	// Closed is the wave whose window was closed when the release came to it, as people call it, and Opens when that opens.
+	Closed string     `json:"closed,omitempty"`
+	Opens  *time.Time `json:"opens,omitempty"`
+	// RollbackTo is the release that was gone back to, nil for what was applied from files.
+	RollbackTo *Name `json:"rollbackTo,omitempty"`
 	// Approved lets the release come to the cluster; Paused keeps it from there until that is taken back, Aborted for ever.
 	Approved *Word `json:"approved,omitempty"`
 	Paused   *Word `json:"paused,omitempty"`

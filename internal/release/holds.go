@@ -34,7 +34,7 @@ func (hs Holds) Continues(next Record, selected, left []*Record, settled func(cl
 	}
 	for _, cluster := range slices.Sorted(maps.Keys(hs)) {
 		if h := hs[cluster]; h != nil {
-			left = append(left, &Record{Cluster: cluster, Release: h.Release, Rollout: h.Rollout, Head: h.Head, Phase: Succeeded})
+			left = append(left, &Record{Cluster: cluster, Release: h.Release, Rollout: h.Rollout, Head: h.Head, Phase: Succeeded, RollbackTo: h.RollbackTo})
 		}
 	}
 	return Continues(next, mask(selected), mask(left), settled)
@@ -134,11 +134,17 @@ func Granted(of []*Approval, skipped Approval) []Approval {
 	return out
 }
 
-// Waiting makes of a cluster's hold the one of a release whose wave waits for an approval, nil where that stands there already. What
-// was said about the same release stays. An error says which other one was faster: a release of a run that knew of it has a higher number.
-func (r Record) Waiting(wave string) func(*Hold) (*Hold, error) {
+// Waiting makes of a cluster's hold the one of a release whose wave waits for an approval, or with opens until its window does, nil where
+// that stands there already. What was said about the same release stays. An error says which other one was faster: a release of a run that
+// knew of it has a higher number.
+func (r Record) Waiting(wave string, opens *time.Time) func(*Hold) (*Hold, error) {
 	return func(h *Hold) (*Hold, error) {
-		out := Hold{Bundle: r.Bundle, Release: r.Release, Rollout: r.Rollout, Head: r.Head, Author: r.Author, Message: r.Message, Since: r.Started, Wave: wave}
+		out := Hold{Bundle: r.Bundle, Release: r.Release, Rollout: r.Rollout, Head: r.Head, Author: r.Author, Message: r.Message, Since: r.Started, RollbackTo: r.RollbackTo}
+		if opens == nil {
+			out.Wave = wave
+		} else {
+			out.Closed, out.Opens = wave, opens
+		}
 		if h != nil && h.Rollout != r.Rollout && h.Stops(r.Rollout) != "" {
 			return nil, errors.New(h.Stops(r.Rollout))
 		}
@@ -146,8 +152,11 @@ func (r Record) Waiting(wave string) func(*Hold) (*Hold, error) {
 			return nil, fmt.Errorf("release %s, by %s since %s, waits there now: run it again", h.name(), cmp.Or(h.Author, "somebody"), h.Since.UTC().Format(time.RFC3339))
 		}
 		if h.keeps(r) {
-			if h.Wave == wave {
+			if h.Wave == out.Wave && h.Closed == out.Closed && (opens == nil || h.Opens != nil && h.Opens.Equal(*opens)) {
 				return nil, nil
+			}
+			if opens != nil || h.Wave == wave { // who has said so of the wave has said it for good
+				out.Wave, out.Approved = h.Wave, h.Approved
 			}
 			out.Paused, out.Aborted = h.Paused, h.Aborted
 		}

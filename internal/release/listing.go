@@ -95,6 +95,9 @@ type BundleListing struct {
 	Message string    `json:"message,omitempty"`
 	// InProgress is who is at work on it, and since when.
 	InProgress string `json:"inProgress,omitempty"`
+	// Waits is the newest release of the bundle, where it is kept from the cluster, or was aborted before it came there; only of a bundle
+	// that is asked for by name.
+	Waits *Waiting `json:"waits,omitempty"`
 	// MovedTo are the bundles of the same files that have everything of it now, as their records say; what is left of it is its
 	// record.
 	MovedTo   []string          `json:"movedTo,omitempty"`
@@ -289,6 +292,17 @@ func (l *Listing) Bundles() []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// Await notes on the clusters of the one bundle that is listed which release is kept from them, nil for none.
+func (l *Listing) Await(w *Waiting) {
+	for _, c := range l.Clusters {
+		for i := range c.Bundles {
+			if w != nil && slices.Contains(w.Clusters, c.Cluster) {
+				c.Bundles[i].Waits = w
+			}
+		}
+	}
 }
 
 // Nothing reports that every cluster is known, and nothing was delivered to any.

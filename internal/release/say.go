@@ -52,6 +52,8 @@ type Saying struct {
 	Word    Word      `json:"word"`
 	// Clusters are those on which it is to stand, and those that did not answer.
 	Clusters []SaidOn `json:"clusters"`
+	// Still is the release of the bundle that stays paused after this one was resumed: no run goes on before that is, too.
+	Still *Waiting `json:"still,omitempty"`
 
 	about Hold
 }
@@ -86,7 +88,7 @@ func Say(verb, bundle, meant string, word Word, clusters []OnCluster) (*Saying, 
 			s.Clusters = append(s.Clusters, SaidOn{Cluster: c.Cluster, Unreachable: c.Unreachable})
 		case next != nil && !c.has(about.Rollout):
 			s.Clusters, said = append(s.Clusters, SaidOn{Cluster: c.Cluster}), true
-		case why != "" && !c.has(about.Rollout): // On says so again
+		case why != "" && !c.has(about.Rollout) && (verb == Pause || verb == Abort): // On says so again
 			s.Clusters, barred = append(s.Clusters, SaidOn{Cluster: c.Cluster}), why
 		}
 	}
@@ -96,6 +98,11 @@ func Say(verb, bundle, meant string, word Word, clusters []OnCluster) (*Saying, 
 			f.Why, f.Fix = barred, "hawser resume "+bundle+" takes that back; name a release to abort another one"
 		}
 		return nil, because(f, clusters)
+	}
+	if verb == Resume {
+		s.Still = Await(bundle, slices.DeleteFunc(slices.Clone(clusters), func(c OnCluster) bool {
+			return c.Hold == nil || c.Hold.Rollout == about.Rollout || c.Hold.Paused == nil
+		}))
 	}
 	return s, nil
 }

@@ -57,6 +57,9 @@ func TestSay(t *testing.T) {
 		{"it is everywhere", Pause, "", []OnCluster{{Cluster: "a", Record: done}}, "", "", "nothing-to-pause", "every cluster"},
 		{"it failed", Abort, "", []OnCluster{{Cluster: "a", Record: &Record{Release: 5, Rollout: "E", Phase: Failed}}}, "E", "a", "", ""},
 		{"resumed", Resume, "", []OnCluster{{Cluster: "a", Record: done}, {Cluster: "b", Hold: &Hold{Release: 4, Rollout: "D", Paused: ann}}}, "D", "b", "", ""},
+		{"resumed beside another that is paused", Resume, "D", []OnCluster{{Cluster: "a", Hold: waiting(5, "E", func(h *Hold) { h.Paused = ann })}, {Cluster: "b", Hold: waiting(4, "D", func(h *Hold) { h.Paused = ann })}}, "D", "b", "", ""},
+		{"the newest paused one first", Resume, "", []OnCluster{{Cluster: "a", Hold: waiting(5, "E", func(h *Hold) { h.Paused = ann })}, {Cluster: "b", Hold: waiting(4, "D", func(h *Hold) { h.Paused = ann })}}, "E", "a", "", ""},
+		{"approved beside another that is paused", Approve, "E", []OnCluster{{Cluster: "a", Hold: waiting(5, "E", nil)}, {Cluster: "b", Hold: waiting(4, "D", func(h *Hold) { h.Paused = ann })}}, "E", "a", "", ""},
 		{"nobody paused it", Resume, "", []OnCluster{{Cluster: "a", Record: done}}, "", "", "nothing-to-resume", "nobody has paused it"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -78,6 +81,21 @@ func TestSay(t *testing.T) {
 				t.Errorf("on %q, want %q", got, c.clusters)
 			}
 		})
+	}
+}
+
+// Who resumes one of two paused releases is told that the other one still holds the bundle.
+func TestStillPaused(t *testing.T) {
+	paused := func(h *Hold) { h.Paused = ann }
+	on := []OnCluster{{Cluster: "a", Hold: waiting(5, "E", paused)}, {Cluster: "b", Hold: waiting(4, "D", paused)}}
+	for meant, still := range map[string]string{"D": "E", "E": "D", "": "D"} {
+		said, findings := Say(Resume, "shop", meant, Word{By: "bob"}, on)
+		if findings.HasErrors() || said.Still == nil || said.Still.Rollout != still || said.Still.Next != "hawser resume shop" {
+			t.Errorf("%s: %+v, %v", meant, said, findings)
+		}
+	}
+	if said, _ := Say(Resume, "shop", "", Word{By: "bob"}, on[:1]); said.Still != nil {
+		t.Errorf("%+v", said.Still)
 	}
 }
 
@@ -193,7 +211,7 @@ func TestApprovalOf(t *testing.T) {
 			t.Errorf("%s: %v, %q", name, fs, c.hold.Stops("D"))
 		}
 	}
-	if _, err := release.Waiting("wave 2")(waiting(3, "C", func(h *Hold) { h.Paused = ann })); err == nil || !strings.Contains(err.Error(), "paused by ann@laptop") {
+	if _, err := release.Waiting("wave 2", nil)(waiting(3, "C", func(h *Hold) { h.Paused = ann })); err == nil || !strings.Contains(err.Error(), "paused by ann@laptop") {
 		t.Errorf("a pause was overwritten: %v", err)
 	}
 	by := func(who string) *Approval { return &Approval{"wave 2", Word{By: who}} }

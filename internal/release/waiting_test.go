@@ -3,9 +3,10 @@ package release
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
-// TestAwait: what the newest release is kept by, and where; nothing where it came, was aborted, or a newer one went past it; a pause is told whatever came after it.
+// TestAwait: what the newest release is kept by, and where; nothing where it came, or a newer one went past it; a pause is told whatever came after it.
 func TestAwait(t *testing.T) {
 	ann := &Word{By: "ann@laptop", At: noon}
 	came := func(release int, rollout string) *Record {
@@ -22,7 +23,12 @@ func TestAwait(t *testing.T) {
 		"approved":                         {[]OnCluster{{Cluster: "b", Hold: waiting(1, "D", approved)}}, "was approved by ann@laptop hawser apply b"},
 		"approved on one alone":            {[]OnCluster{{Cluster: "b", Hold: waiting(1, "D", approved)}, {Cluster: "c", Hold: waiting(1, "D", nil)}}, "hawser approve shop b c"},
 		"paused":                           {[]OnCluster{{Cluster: "b", Hold: waiting(1, "D", func(h *Hold) { h.Paused = ann })}}, "paused by ann@laptop hawser resume shop b"},
-		"aborted":                          {[]OnCluster{{Cluster: "b", Hold: waiting(1, "D", func(h *Hold) { h.Aborted = ann })}}, ""},
+		"aborted":                          {[]OnCluster{{Cluster: "b", Hold: waiting(1, "D", func(h *Hold) { h.Aborted = ann })}}, "aborted by ann@laptop another release hawser apply b"},
+		"aborted while paused":             {[]OnCluster{{Cluster: "b", Hold: waiting(1, "D", func(h *Hold) { h.Paused, h.Aborted = ann, ann })}}, "aborted by ann@laptop b"},
+		"aborted, and a newer one came":    {[]OnCluster{{Cluster: "a", Record: came(5, "E")}, {Cluster: "b", Hold: waiting(4, "D", func(h *Hold) { h.Aborted = ann })}}, ""},
+		"a window":                         {[]OnCluster{{Cluster: "b", Hold: &Hold{Release: 4, Rollout: "D", Closed: "wave 2 (production)", Opens: &noon}}}, "waits for the window of wave 2 (production), which opens Tue 2026-09-01 12:00 UTC hawser apply b"},
+		"a window that is paused":          {[]OnCluster{{Cluster: "b", Hold: &Hold{Release: 4, Rollout: "D", Closed: "wave 2", Opens: &noon, Paused: ann}}}, "paused by ann@laptop hawser resume shop b"},
+		"approved, and a window":           {[]OnCluster{{Cluster: "b", Hold: waiting(4, "D", func(h *Hold) { h.Approved, h.Closed, h.Opens = ann, "wave 2", &noon })}}, "waits for the window of wave 2 hawser apply b"},
 		"resumed":                          {[]OnCluster{{Cluster: "b", Hold: &Hold{Release: 4, Rollout: "D"}}}, ""},
 		"it has come":                      {[]OnCluster{{Cluster: "b", Record: came(4, "D"), Hold: waiting(4, "D", approved)}}, ""},
 		"a newer one came":                 {[]OnCluster{{Cluster: "a", Record: came(5, "E")}, {Cluster: "b", Record: came(3, "C"), Hold: waiting(4, "D", nil)}}, ""},
@@ -43,5 +49,36 @@ func TestAwait(t *testing.T) {
 		if c.want == "" && got != "" {
 			t.Errorf("%s: %q", name, got)
 		}
+	}
+}
+
+// A window that is closed is noted like an approval that is wanted, and takes no approval away; it is nothing that can be approved.
+func TestWaitingForAWindow(t *testing.T) {
+	opens, later := noon, noon.Add(24*time.Hour)
+	rec := Record{Bundle: "shop", Release: 4, Rollout: "D", Head: "sha256:D", Started: noon}
+	first, err := rec.Waiting("wave 2 (production)", &opens)(nil)
+	if err != nil || first == nil || first.Closed != "wave 2 (production)" || first.Wave != "" || !first.Opens.Equal(opens) {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	if again, err := rec.Waiting("wave 2 (production)", &opens)(first); again != nil || err != nil {
+		t.Errorf("it stands there already: %+v, %v", again, err)
+	}
+	if again, err := rec.Waiting("wave 2 (production)", &later)(first); err != nil || again == nil || !again.Opens.Equal(later) {
+		t.Errorf("it opens later: %+v, %v", again, err)
+	}
+	if _, findings := Say(Approve, "shop", "", Word{By: "bob"}, []OnCluster{{Cluster: "b", Hold: first}}); !findings.HasErrors() {
+		t.Error("a window was approved")
+	}
+	approved := waiting(4, "D", func(h *Hold) { h.Approved = ann })
+	closed, err := rec.Waiting("wave 2 (production)", &opens)(approved)
+	if err != nil || closed == nil || closed.Approved != ann || closed.Closed == "" {
+		t.Errorf("the approval is lost: %+v, %v", closed, err)
+	}
+	if open, err := rec.Waiting("wave 2 (production)", nil)(closed); err != nil || open == nil || open.Approved != ann || open.Closed != "" {
+		t.Errorf("the window is open: %+v, %v", open, err)
+	}
+	back := Holds{"b": &Hold{Release: 4, Rollout: "D", Head: "sha256:A", Closed: "wave 2", Opens: &opens, RollbackTo: &Name{Rollout: "A"}}}
+	if _, rollout := back.Continues(Record{Phase: Applying, Rollout: "NEW", Head: "sha256:A"}, nil, nil, func(string) bool { return true }); rollout != "NEW" {
+		t.Error("an apply of the old files goes on with the rollback to them")
 	}
 }

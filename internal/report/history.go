@@ -17,7 +17,7 @@ import (
 )
 
 var releaseInk = map[history.State]ink{history.Applying: cyan, history.Deleting: cyan, history.Ejecting: cyan, history.Succeeded: green, history.Written: yellow,
-	history.Failed: red, history.Partial: red, history.Pending: yellow, history.Superseded: dim, history.Waiting: yellow, history.Interrupted: red}
+	history.Failed: red, history.Partial: red, history.Pending: yellow, history.Superseded: dim, history.Waiting: yellow, history.Aborted: red, history.Interrupted: red}
 
 // History prints a line for each release, newest first, and the clusters of which nobody knows.
 func History(w io.Writer, h *history.History, st Style) error {

@@ -40,6 +40,9 @@ func Listing(w io.Writer, l *release.Listing, st Style) error {
 			if b.InProgress != "" {
 				t.note(2, "in progress by "+clean(b.InProgress), cyan)
 			}
+			if b.Waits != nil {
+				t.note(2, fmt.Sprintf("release %d %s", b.Waits.Release, b.Waits), yellow)
+			}
 			if st.Verbose > 0 && b.Author+b.Message != "" {
 				t.note(2, strings.TrimSpace("by "+clean(b.Author)+" "+clean(b.Message)), dim)
 			}

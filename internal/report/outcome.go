@@ -142,9 +142,12 @@ func OutcomeVerdict(w io.Writer, oc *fleetplan.Outcome, h Hints, st Style) error
 		return o.ended(oc.Findings)
 	}
 	o.line()
-	if oc.Result == fleetplan.Waiting {
+	switch oc.Result {
+	case fleetplan.Waiting:
 		headline(o, "Waiting:", yellow, clean(oc.HowFar()))
-	} else {
+	case fleetplan.Aborted:
+		headline(o, "Aborted:", red, clean(oc.HowFar()))
+	default:
 		headline(o, "Error:", red, clean(oc.HowFar()))
 	}
 	groups := problemGroups(oc)
@@ -193,6 +196,9 @@ func next(o *out, oc *fleetplan.Outcome, h Hints) {
 	var steps []step
 	if oc.Unapproved {
 		steps = append(steps, step{strings.TrimSpace("hawser approve " + oc.Bundle + " " + h.Access), "lets it come to that wave"})
+	}
+	if oc.Word == "paused" {
+		steps = append(steps, step{strings.TrimSpace("hawser resume " + oc.Bundle + " " + h.Access), "lets it go on"})
 	}
 	if h.Resume != "" {
 		steps = append(steps, step{h.Resume, oc.Resuming(strings.Contains(h.Resume, "--skip-unreachable"))})

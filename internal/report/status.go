@@ -59,7 +59,7 @@ func stateOf(c fleetplan.ClusterStatus) string {
 		return "record lost"
 	case c.NotPlaced:
 		return "not placed"
-	case c.Bundle == "" && c.Waits != nil:
+	case c.Bundle == "" && c.Waits != nil && c.Waits.Aborted == nil:
 		return "waiting"
 	case c.Bundle == "" && len(c.Instances) == 0 || c.Revision == 0 && len(c.Instances) == 0:
 		return "not installed"

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/history"
@@ -52,5 +53,68 @@ func TestSaidNowhere(t *testing.T) {
 		if got := text(t, func(b *bytes.Buffer) error { return Said(b, s, "approved", "Run it again.", wideStyle) }); !strings.HasSuffix(got, want) {
 			t.Error(got)
 		}
+	}
+}
+
+// TestKeptEverywhere: history, status, list and the outcome call a release that was aborted, or that waits for a window, the same.
+func TestKeptEverywhere(t *testing.T) {
+	opens, bob := noon, &release.Word{By: "bob@ci", At: noon, Message: "broken"}
+	for name, c := range map[string]struct {
+		waits   release.Waiting
+		state   history.State
+		outcome fleetplan.Outcome
+		says    string
+		last    []string // of the run
+	}{
+		"aborted": {release.Waiting{Aborted: bob, Next: "hawser apply"}, history.Aborted, fleetplan.Outcome{Result: fleetplan.Aborted, Word: "aborted"},
+			"aborted by bob@ci at 2026-", []string{"Aborted: rollout 7K2M3XYZ stopped in wave 2: ", "is another release: this one was aborted"}},
+		"a window": {release.Waiting{Closed: "wave 2 (production)", Opens: &opens, Next: "hawser apply"}, history.Waiting, fleetplan.Outcome{Result: fleetplan.Waiting, Opens: &opens},
+			"waits for the window of wave 2 (production), which opens ", []string{"Waiting: rollout 7K2M3XYZ ended before wave 2: ", "resumes from "}},
+		"paused": {release.Waiting{Paused: bob, Next: "hawser resume shop"}, history.Waiting, fleetplan.Outcome{Result: fleetplan.Waiting, Word: "paused"},
+			"paused by bob@ci at 2026-", []string{"Waiting: rollout 7K2M3XYZ stopped in wave 2: ", "hawser resume shop --fleet f.yaml", "resumes after that"}},
+	} {
+		w := c.waits
+		w.Release, w.Rollout, w.Since, w.Clusters = 42, "7K2M3XYZ", noon, []string{"production-eu"}
+		h := history.Of(shopKept()[1:])
+		h.Await("shop", &w, shopKept()[1:])
+		if got := h.Bundles[0].Releases[0]; got.State != c.state || got.Rollout != w.Rollout {
+			t.Errorf("%s: history has %s as %s", name, got.Rollout, got.State)
+		}
+		s := &fleetplan.StatusReport{V: 1, Bundle: "shop", Clusters: []fleetplan.ClusterStatus{{Cluster: "production-eu", Bundle: "shop", Revision: 1, Release: 41, Phase: release.Succeeded, NotStarted: true}}}
+		s.Await(&w)
+		l := &release.Listing{V: 1, Clusters: []release.ClusterListing{{Cluster: "production-eu", Bundles: []release.BundleListing{{Bundle: "shop", Release: 41, Phase: release.Succeeded, Instances: []release.InstanceListing{{Instance: "api", Ended: release.Succeeded}}}}}}}
+		l.Await(&w)
+		for what, print := range map[string]func(*bytes.Buffer) error{
+			"history": func(b *bytes.Buffer) error { return History(b, h, wideStyle) },
+			"show":    func(b *bytes.Buffer) error { return Shown(b, h, wideStyle) },
+			"status":  func(b *bytes.Buffer) error { return Status(b, s, wideStyle) },
+			"narrow":  func(b *bytes.Buffer) error { return Status(b, s, Style{Width: 80}) },
+			"list":    func(b *bytes.Buffer) error { return Listing(b, l, wideStyle) },
+		} {
+			if got := strings.Join(strings.Fields(text(t, print)), " "); !strings.Contains(got, c.says) || strings.Contains(got, "stopped before it came here") {
+				t.Errorf("%s: %s says %s", name, what, got)
+			}
+		}
+		o := c.outcome
+		o.V, o.Verb, o.Bundle, o.Rollout, o.StoppedWave, o.Stopped = 1, "apply", "shop", "7K2M3XYZ", 2, "so"
+		o.Clusters = []fleetplan.ClusterOutcome{{Cluster: "staging-eu", Wave: 1, Result: fleetplan.Succeeded}, {Cluster: "production-eu", Wave: 2, Result: fleetplan.NotStarted}}
+		got := text(t, func(b *bytes.Buffer) error {
+			return OutcomeVerdict(b, &o, Hints{Resume: "hawser apply -f shop.yaml --fleet f.yaml", Access: "--fleet f.yaml"}, wideStyle)
+		})
+		for _, want := range c.last {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: the run ends with %s", name, got)
+			}
+		}
+	}
+}
+
+// TestStillPausedSaid: who resumes one of two paused releases is not told that the command goes on now.
+func TestStillPausedSaid(t *testing.T) {
+	s := &release.Saying{Release: 4, Bundle: "shop", Clusters: []release.SaidOn{{Cluster: "a", Done: true}},
+		Still: &release.Waiting{Release: 5, Rollout: "E", Paused: &release.Word{By: "ann@laptop", At: noon}, Next: "hawser resume shop"}}
+	want := "Release 4 of shop is resumed on 1 cluster. Release 5 (E) stays paused by ann@laptop at " + noon.Format(time.RFC3339) + "; it goes on after: hawser resume shop"
+	if got := text(t, func(b *bytes.Buffer) error { return Said(b, s, "resumed", "Run it again.", wideStyle) }); strings.Join(strings.Fields(got), " ") != want {
+		t.Error(got)
 	}
 }
