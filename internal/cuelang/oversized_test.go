@@ -6,6 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"cuelang.org/go/cue/build"
+	"cuelang.org/go/cue/cuecontext"
+	"cuelang.org/go/cue/parser"
+	"cuelang.org/go/cue/token"
+
 	"hawser.dev/hawser/internal/cuelang"
 )
 
@@ -54,9 +59,29 @@ func TestOversized(t *testing.T) {
 		"declared twice":     {"_a: string\n_a: \"aaaaaaaaaaaaaaaa\"*1000000\ny: _a*1000", 3},
 		"nested":             {a + "b: c: d: _a*1000", 2},
 		"definition":         {"#a: {b: *(\"aaaaaaaaaaaaaaaa\"*1000000) | string}\ny: (#a & {c: 1}).b*1000", 2},
+		"computed list":      {imports + "y: len(list.Repeat([for i in list.Range(0,3000,1) {i}],200000))", 2},
+		"computed twice":     {imports + "y: len(list.Repeat([for i in list.Range(0,300,1) for j in list.Range(0,10,1) {i*j}],200000))", 2},
+		"computed text":      {imports + "y: strings.Join([for i in list.Range(0,3000,1) {\"aaaa\"}], \",\")*100000", 2},
+		"of a struct":        {imports + "a: {for i in list.Range(0,3000,1) {\"k\\(i)\": i}}\ny: len(list.Repeat([for k, v in a {v}], 200000))", 3},
+		"of characters":      {imports + "y: len(list.Repeat(strings.Split(strings.Repeat(\"a\", 3000), \"\"), 200000))", 2},
+		"unknown text":       {imports + "#in: string\ny: strings.Repeat(#in, 1000000)", 3},
+		"unknown list":       {imports + "#in: [...int]\ny: list.Repeat(#in, 1000000)", 3},
+		"unknown product":    {"#in: string\ny: #in*1000000", 2},
+		"unknown count":      {"#in: int\n_a: \"aaaaaaaaaaaaaaaa\"*1000\ny: _a*#in", 3},
+		"one of two counts":  {a + "n: *1000000 | 2000000\ny: _a*n", 3},
+		"negative taken":     {a + "n: 1 - -1000000\ny: _a*n", 3},
+		"divided":            {a + "n: div(1000000, 2)\ny: _a*n", 3},
+		"by a regex":         {"import \"regexp\"\n_b: \"aaaa\"*10000\ny: regexp.ReplaceAll(\"a\", _b, _b)", 3},
+		"of JSON":            {"import \"encoding/json\"\ny: json.Marshal([for i in [1,2] {\"aaaaaaaaaaaaaaaa\"*100000}])*1000", 2},
+		"embedded":           {"y: {\"aaaaaaaaaaaaaaaa\"*1000000}*1000", 1},
 
 		"numbers":           {"a: 1000000\ny: a*1000*1000*1000", 0},
 		"memory":            {"m: int | *512\nlimits: m: \"512Mi\"\ny: m*1024*1024*1024", 0},
+		"unknown numbers":   {"#m: int\n#c: number\nlimits: #m*1024*1024*1024\nc: #c*1000*1000", 0},
+		"quantities":        {"#m: int | string\nif (#m & int) != _|_ {limits: #m*1024*1024*1024}", 0},
+		"workers":           {imports + "#n: int\ny: list.Repeat([{name: \"worker\", image: \"example.com/worker:1.2.3\", env: [{name: \"A\", value: \"b\"}]}], #n)", 0},
+		"indented":          {imports + "#t: string\n#n: int\ny: strings.Repeat(#t, #n) + strings.Repeat(\" \", 80-len(#t))", 0},
+		"nested loops":      {imports + "#x: [...{y: [...{z: [...string]}]}]\ny: strings.Join([for a in #x for b in a.y for c in b.z {\"a\\(c)\"}], \",\")", 0},
 		"a line":            {"y: \"-\"*80", 0},
 		"many lines":        {imports + "y: strings.Repeat(\"0123456789\", 100000)", 0},
 		"CUE's own limit":   {"y: \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"*1000000000", 0},
@@ -101,5 +126,59 @@ func TestOversizedIsBounded(t *testing.T) {
 		if took := time.Since(began); took > 20*time.Second {
 			t.Errorf("%s: %s", name, took)
 		}
+	}
+}
+
+// TestBuildOversized: what files of a package make together, and of what they import, is refused before it is evaluated.
+func TestBuildOversized(t *testing.T) {
+	const large = "_a: \"aaaaaaaaaaaaaaaa\"*1000000\nA: _a\n"
+	for name, c := range map[string]struct {
+		files []string
+		lib   string
+		at    string // of the refusal; "" for none
+	}{
+		"reference":      {[]string{"package x\n" + large, "package x\ny: len(_a*1000)"}, "", "1.cue:2"},
+		"count":          {[]string{"package x\nn: 1000\n", "package x\n" + large + "y: len(A*n)"}, "", "1.cue:4"},
+		"type elsewhere": {[]string{"package x\n_a: string\n", "package x\ny: len(_a*1000)", "package x\n" + large}, "", "1.cue:2"},
+		"sum":            {[]string{"package x\n_b: _a+_a+_a+_a+_a\n", "package x\n" + large}, "", "0.cue:2"},
+		"import":         {[]string{"package x\nimport \"example.com/lib\"\ny: len(lib.A*1000)"}, large, "0.cue:3"},
+		"renamed import": {[]string{"package x\nimport l \"example.com/lib\"\ny: len(l.A*1000)"}, large, "0.cue:3"},
+		"fine":           {[]string{"package x\nn: 3\n", "package x\ny: \"-\"*n", "package x\nimport \"example.com/lib\"\nz: len(lib.A)"}, large, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var lib *build.Instance
+			ctx := build.NewContext(build.Loader(func(token.Pos, string) *build.Instance { return lib }))
+			instance := func(name string, files ...string) *build.Instance {
+				inst := ctx.NewInstance(name, func(token.Pos, string) *build.Instance { return lib })
+				for i, src := range files {
+					f, err := parser.ParseFile(fmt.Sprintf("%d.cue", i), src)
+					if err == nil {
+						err = inst.AddSyntax(f)
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := inst.Complete(); err != nil {
+					t.Fatal(err)
+				}
+				return inst
+			}
+			if c.lib != "" {
+				lib = instance("lib", "package lib\n"+c.lib)
+				lib.ImportPath = "example.com/lib"
+			}
+			_, err := cuelang.Build(cuecontext.New(), instance("x", c.files...))
+			if c.at == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			fs := cuelang.FindingsFor(err, cuelang.Show{Code: "evaluation"})
+			if len(fs) != 1 || !strings.Contains(fs[0].What, "more than 64 MiB") || fmt.Sprintf("%s:%d", fs[0].Pos.File, fs[0].Pos.Line) != c.at {
+				t.Errorf("got %v, want %s", fs, c.at)
+			}
+		})
 	}
 }

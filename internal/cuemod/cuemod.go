@@ -68,7 +68,7 @@ func (m *Module) Build(files []*ast.File) (cue.Value, error) {
 	if err := m.confine(inst, files); err != nil {
 		return cue.Value{}, err
 	}
-	return cuecontext.New(cuecontext.WithInjection(embed.New())).BuildInstance(inst), nil
+	return cuelang.Build(cuecontext.New(cuecontext.WithInjection(embed.New())), inst)
 }
 
 // Files maps the files of the module that the given ones import or embed, as absolute paths, to their content.

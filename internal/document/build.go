@@ -34,7 +34,7 @@ func (p *Program) build(sources []*source, in *injection, schema *ast.File) (cue
 		if err := inst.Complete(); err != nil {
 			return cue.Value{}, err
 		}
-		return cuecontext.New().BuildInstance(inst), nil
+		return cuelang.Build(cuecontext.New(), inst)
 	}
 	return p.module.Build(files)
 }

@@ -129,7 +129,10 @@ func evaluate(c module.Content) (cue.Value, error) {
 	if insts[0].Err != nil {
 		return cue.Value{}, insts[0].Err
 	}
-	v := cuecontext.New().BuildInstance(insts[0])
+	v, err := cuelang.Build(cuecontext.New(), insts[0])
+	if err != nil {
+		return v, err
+	}
 	return v, v.LookupPath(cue.ParsePath("values")).Err()
 }
 

@@ -7,6 +7,7 @@ import (
 	"cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/token"
 
+	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/render"
 )
@@ -85,7 +86,7 @@ func (p *pkg) build(req render.Request, keep func(source) bool, values *ast.File
 	if err := p.complete(inst); err != nil {
 		return cue.Value{}, err
 	}
-	return cuecontext.New().BuildInstance(inst), nil
+	return cuelang.Build(cuecontext.New(), inst)
 }
 
 // validate reports all errors of the package, then what is not concrete where it must be.

@@ -1,6 +1,7 @@
 package cue
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -139,7 +140,8 @@ func (p *pkg) prime() error {
 	// One evaluation of each import also fills what the syntax trees resolve lazily.
 	ctx := cuecontext.New()
 	for _, imp := range inst.Imports {
-		if err := ctx.BuildInstance(imp).Err(); err != nil {
+		v, err := cuelang.Build(ctx, imp)
+		if err = cmp.Or(err, v.Err()); err != nil {
 			return err
 		}
 	}
