@@ -13,6 +13,8 @@ import (
 	"os/exec"
 	"sync"
 	"time"
+
+	"hawser.dev/hawser/internal/ceiling"
 )
 
 // linger is how long outputs are read on when the program itself has ended: what it started may keep them open.
@@ -75,7 +77,7 @@ func (c *Command) start() error {
 	if over {
 		return errOver
 	}
-	if err := c.Start(); err != nil {
+	if err := ceiling.Without(c.Start); err != nil {
 		return err
 	}
 	running[c] = true

@@ -356,6 +356,10 @@ func (e *estimate) call(x *ast.CallExpr, in *scope) size {
 		return size{bytes: given[0].bytes + max(given[0].count, 1)*given[1].bytes, text: true}
 	case name == "Indent" && len(given) == 3:
 		return size{bytes: given[0].bytes * (1 + given[1].bytes + given[2].bytes), text: true}
+	case name == "Lsh" && len(given) == 2: // in bits
+		return size{bytes: given[1].number / 8, numeric: true}
+	case name == "FormatFloat" && len(given) == 4: // so many digits
+		return size{bytes: given[2].number, text: true}
 	case name == "Split" || name == "SplitAfter" || name == "Runes" || name == "Fields":
 		return size{bytes: all.bytes * itemCost, item: all.bytes, count: all.bytes}
 	case name == "Atoi" || name == "ParseInt" || name == "ParseUint" || name == "Count" || name == "Index" || name == "Sum" || name == "Max":

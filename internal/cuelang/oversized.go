@@ -45,8 +45,8 @@ func oversized(filename string, src []byte) (token.Pos, bool) {
 	return e.at, e.at.IsValid()
 }
 
-// multiplying are the functions whose result may be a product of what they are given.
-var multiplying = []string{"Repeat", "Replace", "ReplaceAll", "ReplaceAllLiteral", "Join", "Indent"}
+// multiplying are the functions whose result may be much larger than what they are given.
+var multiplying = []string{"Repeat", "Replace", "ReplaceAll", "ReplaceAllLiteral", "Join", "Indent", "Lsh", "FormatFloat"}
 
 const (
 	tooLarge   = "this makes a value of more than 64 MiB"

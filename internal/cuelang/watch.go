@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"hawser.dev/hawser/internal/ceiling"
 	"hawser.dev/hawser/internal/diag"
 )
 
@@ -63,7 +64,7 @@ func (w *Watchdog) enter(what string, timed bool) (leave func()) {
 	}
 	lift := func() {}
 	if own := w.limit.OwnBytes; own > 0 {
-		lift = holdCeiling(own * 4) // counted is what is mapped, also what the collector has given back
+		lift = ceiling.Hold(own * 4) // counted is what is mapped, also what the collector has given back
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
