@@ -20,6 +20,7 @@ import (
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/document"
+	"hawser.dev/hawser/internal/driver"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleet/kubeconfig"
@@ -76,7 +77,9 @@ func app() *cli.App {
 	}
 	return &cli.App{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Version: version, Mask: redactor.Sweep,
-		Engine:   func(onEvent func(fleetplan.Event)) (cli.Engine, error) { return newEngine(onEvent), nil },
+		Engine: func(onEvent func(fleetplan.Event)) (cli.Engine, error) {
+			return driver.Engine{Engine: newEngine(onEvent)}, nil
+		},
 		ReadPlan: func(r io.Reader) (*fleetplan.FleetPlan, error) { return newEngine(nil).ReadPlan(r) },
 		Explain: func(ctx context.Context, req engine.Request, path string) ([]place.Line, error) {
 			found, err := newEngine(nil).Explain(ctx, req, path)

@@ -81,7 +81,7 @@ type Fleets interface {
 	Retire(ctx context.Context, req engine.Request) error
 }
 
-// Engine is all of it; *engine.Engine is one.
+// Engine is all of it; a driver.Engine is one.
 type Engine interface {
 	Planner
 	Reader

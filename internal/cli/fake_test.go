@@ -14,6 +14,7 @@ import (
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cache"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/driver"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
@@ -37,7 +38,7 @@ type fake struct {
 
 var (
 	_ Engine = (*fake)(nil)
-	_ Engine = (*engine.Engine)(nil)
+	_ Engine = driver.Engine{}
 )
 
 var epoch = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)

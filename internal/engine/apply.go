@@ -8,6 +8,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/passes"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
 	"hawser.dev/hawser/internal/staleplan"
@@ -17,47 +18,72 @@ import (
 // it sooner.
 const reviewTime = 3 * time.Second
 
-// Apply carries a fleet plan out, wave by wave. The plan comes from Plan, PlanDelete or LoadPlan of this engine.
-// It returns the outcome even with an error; the error wraps ErrRefused (nothing was written), ErrPartial or
-// ErrNotReady, or is nil when every cluster succeeded.
-func (e *Engine) Apply(ctx context.Context, fp *Prepared, req Request) (*fleetplan.Outcome, error) {
+// Rollout is a fleet plan that is being carried out, one pass at a time.
+type Rollout struct {
+	*passes.Rollout
+	loop *loop
+	// blocked is why it never began, settled that nothing is to be done.
+	blocked diag.Findings
+	settled bool
+}
+
+// Begin readies a fleet plan to be carried out: what stands against it, and which release it is, or goes on with. The plan comes from
+// Plan, PlanDelete or LoadPlan of this engine. It writes nothing on the clusters. End ends it, whatever came of it.
+func (e *Engine) Begin(ctx context.Context, fp *Prepared, req Request) (*Rollout, error) {
 	if fp.run == nil {
 		return nil, errors.New("only a plan that was made here can be applied")
 	}
-	defer fp.run.close()
 	if fp.run.decided != nil {
 		fp.run.decided.Apply(&req, &req.Access.Context)
 	}
 	fp.run.req = req
 	out := &fleetplan.Outcome{V: 1, Verb: fp.Verb, Bundle: fp.Bundle, Started: e.now(), Findings: fp.Findings.Warnings()}
-	if blocked := append(fp.Findings.Errors(), fp.Reachable(req.SkipUnreachable)...); len(blocked) > 0 {
-		out.Result, out.Findings = fleetplan.Failed, blocked
-		return out, &fleetplan.RefusedError{Findings: blocked}
+	l := &loop{Engine: e, fp: fp, req: req, out: out}
+	o := &Rollout{Rollout: &passes.Rollout{Steps: l, Out: out, Rows: map[string]*fleetplan.ClusterOutcome{}}, loop: l}
+	if o.blocked = append(fp.Findings.Errors(), fp.Reachable(req.SkipUnreachable)...); len(o.blocked) > 0 {
+		return o, nil
 	}
 	fp.run.newLineage() // while nobody writes records
-	if fp.settled() {
-		return out, e.unchanged(ctx, fp, req, out)
+	if o.settled = fp.settled(); o.settled {
+		return o, nil
 	}
 	fp.Schedule = fp.ready(req)
 	fp.MarkCanaries()
-	findings := rollout.Closed(fp.Schedule, e.now(), diag.Error)
-	if len(findings) == 0 {
-		findings = fp.Reviewed(ctx)
+	if o.blocked = rollout.Closed(fp.Schedule, e.now(), diag.Error); len(o.blocked) == 0 {
+		o.blocked = fp.Reviewed(ctx)
 	}
-	var stamp release.Record
-	if len(findings) == 0 {
-		stamp, findings = fp.stamp(ctx)
+	if len(o.blocked) == 0 {
+		l.stamp, o.blocked = fp.stamp(ctx)
 	}
-	if len(findings) > 0 {
-		out.Result, out.Findings = fleetplan.Failed, findings
-		return out, &fleetplan.RefusedError{Findings: findings}
+	if len(o.blocked) > 0 {
+		return o, nil
 	}
-	out.Rollout = stamp.Rollout
+	o.Schedule, out.Rollout = fp.Schedule, l.stamp.Rollout
 	e.emit(fleetplan.Event{Type: fleetplan.EventRollout, Rollout: out.Rollout, Bundle: fp.Bundle, Total: len(fp.Clusters)})
-	l := &loop{Engine: e, fp: fp, req: req, out: out, rows: map[string]*fleetplan.ClusterOutcome{}, ended: make(chan *fleetplan.ClusterOutcome),
-		stamp: stamp}
-	l.run(ctx)
-	return out, l.finish()
+	return o, nil
+}
+
+// Pass goes on with the rollout as far as can be gone now, and returns what it waits for then; nil when it has ended, which End tells.
+func (o *Rollout) Pass(ctx context.Context) *rollout.Wait {
+	switch {
+	case len(o.blocked) > 0:
+		return nil
+	case o.settled:
+		o.loop.unchanged(ctx, o.Rows)
+		return nil
+	}
+	return o.Rollout.Pass(ctx, o.loop.req.Stop)
+}
+
+// End closes the rollout and tells what came of it, also of one that waits, which another run goes on with. The outcome is there also
+// beside an error, which wraps ErrRefused (nothing was written), ErrPartial or ErrNotReady, or is nil when every cluster succeeded.
+func (o *Rollout) End() (*fleetplan.Outcome, error) {
+	defer o.loop.fp.run.close()
+	if len(o.blocked) > 0 {
+		o.Out.Result, o.Out.Findings = fleetplan.Failed, o.blocked
+		return o.Out, &fleetplan.RefusedError{Findings: o.blocked}
+	}
+	return o.Out, o.loop.finish(o.Rows)
 }
 
 // Reviewed asks every cluster which rights are missing there and whether another run is at work, and looks at it again where somebody took the time to read
@@ -93,16 +119,14 @@ func (p *Prepared) settled() bool {
 	return true
 }
 
-// unchanged ends an apply that has nothing to do: no rollout, no waves, no soak.
-func (e *Engine) unchanged(ctx context.Context, fp *Prepared, req Request, out *fleetplan.Outcome) error {
-	l := &loop{Engine: e, fp: fp, req: req, out: out, rows: map[string]*fleetplan.ClusterOutcome{}}
-	now := slices.DeleteFunc(slices.Clone(fp.Clusters), func(cp *fleetplan.ClusterPlan) bool { return cp.Later })
-	rows := make([]*fleetplan.ClusterOutcome, len(now))
-	each(len(now), 0, func(i int) { rows[i] = l.one(ctx, now[i].Cluster) })
-	for _, row := range rows {
-		l.rows[row.Cluster] = row
+// unchanged does what is to be done where nothing is: no rollout, no waves, no soak.
+func (l *loop) unchanged(ctx context.Context, rows map[string]*fleetplan.ClusterOutcome) {
+	now := slices.DeleteFunc(slices.Clone(l.fp.Clusters), func(cp *fleetplan.ClusterPlan) bool { return cp.Later })
+	done := make([]*fleetplan.ClusterOutcome, len(now))
+	each(len(now), 0, func(i int) { done[i] = l.one(ctx, now[i].Cluster) })
+	for _, row := range done {
+		rows[row.Cluster] = row
 	}
-	return l.finish()
 }
 
 // stamp is what the records of a rollout have in common, and the schedule has its approvals then. Its number is one more than any that
@@ -131,84 +155,36 @@ func (r *run) selected() (out []*release.Record) {
 	return out
 }
 
-// loop drives rollout.Next: it starts clusters, collects outcomes and sleeps through soaks.
+// loop is what a rollout does on its clusters: the steps of its passes.
 type loop struct {
 	*Engine
-	fp       *Prepared
-	stamp    release.Record // what the records of the rollout have in common
-	req      Request
-	out      *fleetplan.Outcome
-	state    rollout.State
-	rows     map[string]*fleetplan.ClusterOutcome
-	ended    chan *fleetplan.ClusterOutcome
-	inFlight int
-	said     fleetplan.Said
+	fp    *Prepared
+	stamp release.Record // what the records of the rollout have in common
+	req   Request
+	out   *fleetplan.Outcome
 }
 
-func (l *loop) run(ctx context.Context) {
-	stop := l.req.Stop
-	var arrived []rollout.Outcome
-	for {
-		var d rollout.Decision
-		l.state, d = rollout.Next(l.fp.Schedule, l.state, arrived, l.now())
-		if d.Closed || d.Unapproved { // that may be days: the run ends, another one goes on with the release
-			l.ask(ctx, d)
-			l.state, d = rollout.Next(l.fp.Schedule, rollout.Stop(l.state, l.fp.Schedule.Keeps(d)), nil, l.now())
-		}
-		arrived = nil
-		for _, ev := range l.said.Announce(d, l.fp.Schedule, l.out.Rollout, l.inFlight) {
-			l.emit(ev)
-		}
-		if d.Stop != "" && l.out.Stopped == "" {
-			l.out.Stopped, l.out.StoppedWave = d.Stop, d.Wave
-		}
-		for _, name := range d.Start {
-			l.start(ctx, name, d.Wave)
-		}
-		for _, name := range d.Check {
-			l.check(ctx, name, d.Wave)
-		}
-		if d.Done {
-			return
-		}
-		var timer <-chan time.Time
-		if !d.WakeAt.IsZero() {
-			timer = time.After(max(0, d.WakeAt.Sub(l.now())))
-		}
-		select {
-		case row := <-l.ended:
-			l.inFlight--
-			l.rows[row.Cluster] = row
-			arrived = append(arrived, row.Arrival(func() time.Time { return l.fp.works[row.Cluster].target.record.End() }))
-		case <-timer:
-		case <-stop:
-			stop = nil
-			l.state = rollout.Stop(l.state, "interrupted")
-		case <-ctx.Done():
-			l.state = rollout.Stop(l.state, "interrupted")
-			for ; l.inFlight > 0; l.inFlight-- {
-				row := <-l.ended
-				l.rows[row.Cluster] = row
-			}
-			return
-		}
-	}
-}
+// Clock tells the time.
+func (l *loop) Clock() time.Time { return l.now() }
 
-func (l *loop) start(ctx context.Context, name string, wave int) {
-	l.inFlight++
-	go func() {
-		start := l.now()
-		row := l.one(ctx, name)
-		row.Seconds = l.now().Sub(start).Seconds()
-		l.emit(row.Ended(l.Redactor, l.out.Rollout, l.fp.Bundle, wave))
-		l.ended <- row
-	}()
+// Emit sends an event.
+func (l *loop) Emit(ev fleetplan.Event) { l.emit(ev) }
+
+// Finished is when the last run on a cluster ended, zero for never.
+func (l *loop) Finished(cluster string) time.Time { return l.fp.works[cluster].target.record.End() }
+
+// Start carries out one cluster's part.
+func (l *loop) Start(ctx context.Context, name string, wave int) *fleetplan.ClusterOutcome {
+	start := l.now()
+	row := l.one(ctx, name)
+	row.Seconds = l.now().Sub(start).Seconds()
+	l.emit(row.Ended(l.Redactor, l.out.Rollout, l.fp.Bundle, wave))
+	return row
 }
 
 // finish ends the outcome with the rows of what ended and what never began, and returns its error.
-func (l *loop) finish() error {
-	l.out.Finish(l.fp.FleetPlan, l.rows)
+func (l *loop) finish(rows map[string]*fleetplan.ClusterOutcome) error {
+	l.out.Finish(l.fp.FleetPlan, rows)
 	l.out.Compare(l.fp.digests())
 	l.out.Redact(l.Redactor)
 	l.out.Seconds = l.now().Sub(l.out.Started).Seconds()

@@ -85,23 +85,30 @@ func (p *Prepared) approve(holds release.Holds, rec *release.Record) {
 	}
 }
 
-// ask notes on the clusters of a wave that nobody has approved, or whose window is closed, that the release waits for that.
-func (l *loop) ask(ctx context.Context, d rollout.Decision) {
-	if d.Closed {
-		l.out.Opens = &d.WakeAt
-	}
-	if l.out.Unapproved = d.Unapproved; !l.fp.pausable() {
+// Ask notes on the clusters of a wave that nobody has approved, or whose window is closed, that the release waits for that.
+func (l *loop) Ask(ctx context.Context, waits *rollout.Wait) {
+	if !l.fp.pausable() {
 		return
 	}
-	asked := l.fp.Schedule.Asked(d.Wave)
+	asked := l.fp.Schedule.Asked(waits.Wave)
 	rec := l.stamp
 	rec.Started = l.now()
 	found := make([]diag.Findings, len(asked))
 	each(len(asked), 0, func(i int) {
 		w := l.fp.works[asked[i]]
-		found[i] = diag.From(release.PutHoldOn(ctx, w.target.store, w.set.owner, rec.Waiting(l.fp.Schedule.Label(d.Wave), l.out.Opens)), "record").OnCluster(asked[i])
+		found[i] = diag.From(release.PutHoldOn(ctx, w.target.store, w.set.owner, rec.Waiting(l.fp.Schedule.Label(waits.Wave), l.out.Opens)), "record").OnCluster(asked[i])
 	})
 	l.out.Findings = append(l.out.Findings, slices.Concat(found...)...)
+}
+
+// Heed asks for the approvals that came since. What cannot be read is none.
+func (l *loop) Heed(ctx context.Context, _ rollout.Schedule) rollout.Schedule {
+	for _, w := range l.fp.works {
+		w.held = nil
+	}
+	holds, _ := l.fp.holds(ctx)
+	l.fp.approve(holds, &l.stamp)
+	return l.fp.Schedule
 }
 
 // held reports whether the run may not begin with a cluster: somebody has paused or aborted its release meanwhile. Without a

@@ -28,11 +28,13 @@ import (
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/passes"
 	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/release/kube"
 	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/render/plain"
+	"hawser.dev/hawser/internal/rollout"
 	"hawser.dev/hawser/internal/testfleet"
 )
 
@@ -252,6 +254,31 @@ func (r *rig) plan(req Request) *Prepared {
 	}
 	r.t.Cleanup(fp.run.close)
 	return fp
+}
+
+// Apply carries a plan out as a command does: through its soaks, and not through windows and approvals.
+func (r *rig) Apply(ctx context.Context, fp *Prepared, req Request) (*fleetplan.Outcome, error) {
+	return driven(ctx, r.Engine, fp, req)
+}
+
+func driven(ctx context.Context, e *Engine, fp *Prepared, req Request) (*fleetplan.Outcome, error) {
+	o, err := e.Begin(ctx, fp, req)
+	if err != nil {
+		return nil, err
+	}
+	for w := o.Pass(ctx); w != nil && ctx.Err() == nil; w = o.Pass(ctx) {
+		if w.On != rollout.ForSoak {
+			o.Stop(w.Why)
+			continue
+		}
+		select {
+		case <-time.After(time.Until(w.Wake)):
+		case <-req.Stop:
+			o.Stop(passes.Interrupted)
+		case <-ctx.Done():
+		}
+	}
+	return o.End()
 }
 
 // apply plans and applies.

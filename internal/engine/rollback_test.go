@@ -320,7 +320,7 @@ func TestRollbackAgainstApply(t *testing.T) {
 		}
 		fp, err := other.PlanRollback(t.Context(), bob)
 		if err == nil {
-			_, err = other.Apply(t.Context(), fp, bob)
+			_, err = driven(t.Context(), other, fp, bob)
 			said = fmt.Sprint(fp.Findings)
 		}
 		said += fmt.Sprint(err)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,6 +33,11 @@ type served struct {
 	t       *testing.T
 	dir     string
 	servers map[string]*testserver.Server
+}
+
+// Apply carries a plan out as a command does.
+func (s *served) Apply(ctx context.Context, fp *Prepared, req Request) (*fleetplan.Outcome, error) {
+	return driven(ctx, s.Engine, fp, req)
 }
 
 // newServed starts a server for each context, and writes bundle.yaml with one ConfigMap, and fleet.yaml with these clusters,

@@ -11,11 +11,9 @@ import (
 	"hawser.dev/hawser/internal/release"
 )
 
-// check judges a cluster whose soak is over again; its row comes back like that of one that ended.
-func (l *loop) check(ctx context.Context, name string, wave int) {
-	l.inFlight++
-	before := *l.rows[name]
-	go func() { l.ended <- l.again(ctx, l.fp.works[name], before, wave) }()
+// Check judges a cluster whose soak is over again; its row comes back like that of one that ended.
+func (l *loop) Check(ctx context.Context, before fleetplan.ClusterOutcome, wave int) *fleetplan.ClusterOutcome {
+	return l.again(ctx, l.fp.works[before.Cluster], before, wave)
 }
 
 // again reads the health of what the bundle has on a cluster anew, and whether it is all there. A cluster where something is no longer ready has
