@@ -197,7 +197,7 @@ func invalid() diag.Findings {
 }
 
 func (f *fake) plan(verb string) *fleetplan.FleetPlan {
-	p := &fleetplan.FleetPlan{V: 1, Verb: verb, Bundle: "shop", Head: "sha256:77ab03d1", Created: epoch}
+	p := &fleetplan.FleetPlan{V: 1, Verb: verb, Bundle: "shop", SourceDigest: "sha256:77ab03d1", Created: epoch}
 	image := plan.Change{Action: plan.Update, Ref: deployment("api"), Instance: "api", Code: plan.CodeChanged,
 		Fields: []plan.FieldChange{{Path: "spec.replicas", Old: "3", New: "5"}}}
 	gone := plan.Change{Action: plan.Delete, Ref: deployment("old"), Instance: "api", Code: plan.CodeDropped, Why: "no longer in the bundle"}
@@ -432,7 +432,7 @@ func (f *fake) List(_ context.Context, req engine.Request) (*release.Listing, er
 	f.record(req)
 	rec := release.Record{Bundle: "shop", Revision: 4, Release: 4, Phase: release.Succeeded, Finished: epoch, Author: "ada@laptop",
 		Sources: map[string]string{"api": "module oci://registry/api 1.0.0"}, Inputs: map[string]string{"api": "sha256:77ab"},
-		Inventory: []plan.Owned{{Ref: deployment("api"), Version: "v1", Instance: "api"}}}
+		Inventory: []plan.InventoryEntry{{Ref: deployment("api"), Version: "v1", Instance: "api"}}}
 	l := &release.Listing{V: 1, Clusters: []release.ClusterListing{{Cluster: "staging-eu", Bundles: []release.BundleListing{rec.List("")}},
 		{Cluster: "staging-us", Bundles: []release.BundleListing{rec.List("")}}}}
 	if f.what == "unreachable" {

@@ -97,7 +97,7 @@ func (f *fake) Snapshot(_ context.Context, req engine.Request) (*fleet.Snapshot,
 
 func (f *fake) Say(_ context.Context, req engine.Request, verb, meant string, confirm func(*release.Saying) error) (*release.Saying, error) {
 	f.record(req)
-	hold := &release.Hold{Bundle: req.Bundle, Release: 42, Rollout: "7K2M3XYZ", Head: "sha256:42", Author: "ada@laptop", Message: "a new image", Since: epoch, Wave: "wave 2 (production)"}
+	hold := &release.Hold{Bundle: req.Bundle, Release: 42, Rollout: "7K2M3XYZ", SourceDigest: "sha256:42", Author: "ada@laptop", Message: "a new image", Since: epoch, Wave: "wave 2 (production)"}
 	on := []release.OnCluster{{Cluster: "production-eu", Hold: hold}, {Cluster: "production-us", Hold: hold}}
 	switch {
 	case f.what == "unreachable":

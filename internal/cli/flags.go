@@ -264,7 +264,7 @@ func (s *session) request(cmd *cobra.Command) (engine.Request, error) {
 		Bundle:         o.bundle,
 		RuntimeFromEnv: o.runtimeFromEnv, Env: s.env(),
 		Selection: fleet.Selection{Clusters: everything(o.clusters), Groups: everything(o.groups), Labels: o.labels},
-		Timeout:   o.timeout, Parallel: o.parallel, FactsFile: o.facts, StandIns: o.standIns, Publish: o.outputDir != "",
+		Timeout:   o.timeout, Parallel: o.parallel, FactsFile: o.facts, Placeholders: o.standIns, Publish: o.outputDir != "",
 		Tests: o.tests, NoHooks: o.noHooks, Rotate: o.rotate, Adopt: o.adopt, Recreate: o.recreate, TakeOver: o.takeOver, LetUnserved: o.letUnserved, AcceptClusters: o.acceptClusters,
 		SkipUnreachable: o.skipUnreachable, SkipWaves: o.skipWaves, SkipWindows: o.skipWindows, SkipApprovals: o.skipApprovals,
 		ServerCheck: o.serverCheck, Locked: o.locked, UntilWave: o.untilWave, Wait: o.wait || cmd.Flags().Lookup("wait") == nil, Among: o.among, Author: author.Acting(o.as, author.Here(s.getenv)), Message: o.message,

@@ -216,7 +216,7 @@ func (s *session) printRBACFor(ctx context.Context, eng Engine, req engine.Reque
 	if len(req.Files) == 0 {
 		return usagef("--print-rbac needs the bundle: name its files with -f")
 	}
-	req.StandIns, req.Recorded = true, true // who may not read a value yet asks for the roles that let him
+	req.Placeholders, req.Recorded = true, true // who may not read a value yet asks for the roles that let him
 	r, err := eng.Build(ctx, req)
 	if err != nil {
 		return err

@@ -46,7 +46,7 @@ func (p *previewer) adoption(ctx context.Context, k kubeapi.KindInfo, r PreviewR
 		return p.unasked(r, err), false
 	}
 	by := settersOf(r.live, r)
-	out = plan.Preview{Checked: true, Force: r.Change.Force, Cede: r.Change.Cede}
+	out = plan.Preview{Checked: true, Force: r.Change.Force, OmitFields: r.Change.OmitFields}
 	out.Fields = slices.DeleteFunc(p.fields(r.Body, r.live, rest, by), func(f plan.FieldChange) bool {
 		return strings.HasPrefix(f.Path, `metadata.labels."hawser.dev/`) // that is what adopting means
 	})
@@ -69,7 +69,7 @@ func (w *writing) adopt(ctx context.Context) (meta, error) {
 		}
 		return meta{}, err
 	}
-	own := w.ch.Own
+	own := w.ch.ApplyHash
 	if err := w.same(w.ch, &m, own); err != nil {
 		return meta{}, err
 	}

@@ -66,9 +66,9 @@ func (s *Session) Facts() fleet.Facts {
 
 // ObserveRequest says what to look at.
 type ObserveRequest struct {
-	Owner   string
-	Desired []plan.Desired
-	Owned   []plan.Owned
+	Owner     string
+	Desired   []plan.Desired
+	Inventory []plan.InventoryEntry
 	// Defined are the kinds that CRDs among the desired objects bring along.
 	Defined map[schema.GroupKind]object.DefinedKind
 	// Namespaces are further namespaces whose existence is asked for.
@@ -88,8 +88,8 @@ type PreviewRequest struct {
 	Body   object.Object
 	// Base is the declaration as recorded; with it an unmoved object needs no read. nil: compare with the live object.
 	Base map[string]any
-	// Owned is the object's inventory entry, nil when there is none.
-	Owned *plan.Owned
+	// Entry is the object's inventory entry, nil when there is none.
+	Entry *plan.InventoryEntry
 
 	live map[string]any // once it was read
 }
@@ -114,7 +114,7 @@ type Event struct {
 	Action   plan.Action
 	Message  string
 	// Hook is the event that a hook's object is made for.
-	Hook object.Event
+	Hook object.HookPhase
 	// Done of Total writes.
 	Done, Total int
 }
@@ -124,17 +124,17 @@ type ExecuteRequest struct {
 	Plan *plan.Plan
 	// Bodies are the objects to write; those of unchanged objects, where known, help to order.
 	Bodies map[object.Ref]object.Object
-	// Owned is the inventory of the open record: what was there and what may come.
-	Owned []plan.Owned
+	// Inventory is the inventory of the open record: what was there and what may come.
+	Inventory []plan.InventoryEntry
 	// Schema is the schema key by group and kind at Observe.
 	Schema map[string]string
 	// Depends are instances by the instances they need.
 	Depends map[string][]string
 	// Wait for readiness; false waits only for what writing needs.
 	Wait bool
-	// Timeout bounds the whole (0: 5 m); HopelessAfter is how long something that waiting cannot heal is waited for
+	// Timeout bounds the whole (0: 5 m); StalledAfter is how long something that waiting cannot heal is waited for
 	// (0: 30 s).
-	Timeout, HopelessAfter time.Duration
+	Timeout, StalledAfter time.Duration
 	// Rules are health rules by instance.
 	Rules map[string]health.Rules
 	// Parallel bounds writes at once, besides the session's own bound; 0 adds none.
@@ -145,10 +145,10 @@ type ExecuteRequest struct {
 	Deleting bool
 	// Stop ends waiting when closed (Ctrl-C): what can be written without waiting still is. nil never does.
 	Stop <-chan struct{}
-	// Lives are the instances with hooks as the open record has them. Checkpoint keeps what is known when all hooks of an
+	// HookStates are the instances with hooks as the open record has them. Checkpoint keeps what is known when all hooks of an
 	// event have run, so that they do not run again after a crash; an error stops the instance. nil keeps nothing.
-	Lives      map[string]plan.Life
-	Checkpoint func(ctx context.Context, inventory []plan.Owned, lives map[string]plan.Life) error
+	HookStates map[string]plan.HookState
+	Checkpoint func(ctx context.Context, inventory []plan.InventoryEntry, lives map[string]plan.HookState) error
 }
 
 // Problem is one object that failed.
@@ -163,7 +163,7 @@ type Problem struct {
 	// Err is the cause, nil for readiness; a *StaleError when the cluster is not what the plan saw.
 	Err error
 	// Hook is the event of the hook that did not do its work.
-	Hook object.Event
+	Hook object.HookPhase
 }
 
 // NotStarted is an object that was not written, and the object whose failure stopped it (the zero Ref: cancelled, out
@@ -176,9 +176,9 @@ type NotStarted struct {
 // ExecuteResult is what was done.
 type ExecuteResult struct {
 	// Inventory is complete: what was written is there as the API server answered, the rest as the request had it.
-	Inventory []plan.Owned
-	// Lives are those of the request, as far as they got.
-	Lives      map[string]plan.Life
+	Inventory []plan.InventoryEntry
+	// HookStates are those of the request, as far as they got.
+	HookStates map[string]plan.HookState
 	Done       plan.Counts
 	Problems   []Problem
 	NotStarted []NotStarted

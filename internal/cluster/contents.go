@@ -141,7 +141,7 @@ func (l *looker) list(k kubeapi.KindInfo, ns string) {
 	name := k.Resource + "." + k.Group
 	_, removed := l.s.removed.Load(object.Ref{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: name})
 	switch {
-	case apierrors.IsNotFound(err) && (removed || l.defined[name]) && l.s.undefined(l.ctx, schema.GroupKind{Group: k.Group, Kind: k.Kind}, plan.Owned{}, l.s.definitions()):
+	case apierrors.IsNotFound(err) && (removed || l.defined[name]) && l.s.undefined(l.ctx, schema.GroupKind{Group: k.Group, Kind: k.Kind}, plan.InventoryEntry{}, l.s.definitions()):
 		return // its definition was deleted a moment ago, and with it what was here
 	case err != nil:
 		l.unseen(k.Resource + " cannot be listed: " + l.s.text(err, object.Ref{Group: k.Group, Kind: k.Kind, Namespace: ns}))

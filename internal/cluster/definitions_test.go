@@ -16,9 +16,9 @@ import (
 )
 
 // forged are objects of kinds that no cluster has, as a record may claim them.
-func forged(n int) (out []plan.Owned) {
+func forged(n int) (out []plan.InventoryEntry) {
 	for i := range n {
-		out = append(out, plan.Owned{Ref: object.Ref{Group: "forged.example.com", Kind: fmt.Sprintf("Kind%d", i), Namespace: "default", Name: "a"}})
+		out = append(out, plan.InventoryEntry{Ref: object.Ref{Group: "forged.example.com", Kind: fmt.Sprintf("Kind%d", i), Namespace: "default", Name: "a"}})
 	}
 	return out
 }
@@ -52,7 +52,7 @@ func TestForgedKindsShareOneList(t *testing.T) {
 	})
 	for look := range 2 {
 		before := len(srv.Requests())
-		obs, findings := s.Observe(t.Context(), cluster.ObserveRequest{Owner: "owner", Owned: forged(kinds)})
+		obs, findings := s.Observe(t.Context(), cluster.ObserveRequest{Owner: "owner", Inventory: forged(kinds)})
 		asked := strings.Join(srv.Requests()[before:], "\n")
 		if n := strings.Count(asked, "customresourcedefinitions"); findings.HasErrors() || n != 3 || len(obs.Live) != kinds {
 			t.Errorf("look %d: %d requests for definitions, want one LIST and one GET for each of the group's (%v)\n%.2000s", look, n, findings, asked)
@@ -77,7 +77,7 @@ func TestObserveHeedsTheEnd(t *testing.T) {
 		return true
 	})
 	start, before := time.Now(), len(srv.Requests())
-	_, findings := s.Observe(ctx, cluster.ObserveRequest{Owner: "owner", Owned: forged(1000)})
+	_, findings := s.Observe(ctx, cluster.ObserveRequest{Owner: "owner", Inventory: forged(1000)})
 	if n := len(srv.Requests()) - before; n > 1 || time.Since(start) > 5*time.Second || len(findings) > 1 {
 		t.Errorf("%d requests, %s, %d findings", n, time.Since(start), len(findings))
 	}

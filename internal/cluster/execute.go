@@ -48,7 +48,7 @@ func (s *Session) Execute(ctx context.Context, req ExecuteRequest) ExecuteResult
 		e.prune(bounded)
 	}
 	e.result.Cancelled = (ctx.Err() != nil || e.stopped()) && !e.finished()
-	e.result.Inventory, e.result.Lives = e.snapshot()
+	e.result.Inventory, e.result.HookStates = e.snapshot()
 	slices.SortFunc(e.result.Problems, func(a, b Problem) int { return a.Ref.Compare(b.Ref) })
 	return e.result
 }
@@ -115,9 +115,9 @@ type executor struct {
 	req     ExecuteRequest
 	manager string
 	changes map[object.Ref]*plan.Change
-	hooks   map[order.Step]plan.Change // by their run
-	ends    map[string]object.Event    // by instance, with which what happens to it is over
-	first   []object.Ref               // deleted before anything is written
+	hooks   map[order.Step]plan.Change  // by their run
+	ends    map[string]object.HookPhase // by instance, with which what happens to it is over
+	first   []object.Ref                // deleted before anything is written
 	waiter  *waiter
 	total   int
 	wait    time.Duration // for one object that says nothing else
@@ -125,8 +125,8 @@ type executor struct {
 
 	mu        sync.Mutex
 	result    ExecuteResult
-	inventory map[object.Ref]plan.Owned
-	lives     map[string]plan.Life
+	inventory map[object.Ref]plan.InventoryEntry
+	lives     map[string]plan.HookState
 	made      map[object.Ref]bool // hooks' objects of this run
 	schema    map[string]string
 	defined   map[schema.GroupKind]bool // by definitions that this run wrote
@@ -140,12 +140,12 @@ type executor struct {
 
 func newExecutor(s *Session, req ExecuteRequest) *executor {
 	e := &executor{s: s, req: req, manager: object.Manager(req.Plan.Owner), first: req.Plan.First(), changes: map[object.Ref]*plan.Change{},
-		hooks: map[order.Step]plan.Change{}, ends: map[string]object.Event{}, lives: map[string]plan.Life{}, made: map[object.Ref]bool{},
-		inventory: map[object.Ref]plan.Owned{}, schema: maps.Collect(maps.All(req.Schema)), defined: map[schema.GroupKind]bool{}, generations: map[object.Ref]int64{}}
+		hooks: map[order.Step]plan.Change{}, ends: map[string]object.HookPhase{}, lives: map[string]plan.HookState{}, made: map[object.Ref]bool{},
+		inventory: map[object.Ref]plan.InventoryEntry{}, schema: maps.Collect(maps.All(req.Schema)), defined: map[schema.GroupKind]bool{}, generations: map[object.Ref]int64{}}
 	if req.Parallel > 0 {
 		e.slots = make(chan struct{}, req.Parallel)
 	}
-	for _, o := range req.Owned {
+	for _, o := range req.Inventory {
 		e.inventory[o.Ref] = o
 	}
 	for _, o := range req.Plan.Kept {

@@ -35,7 +35,7 @@ func TestInventoryIsWrittenFromTheReplies(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	for _, o := range r.Inventory {
-		if o.UID == "" || o.ResourceVersion == "" || o.Own == "" || o.Digest == "" || o.Schema == "" || o.Instance != "app" {
+		if o.UID == "" || o.ResourceVersion == "" || o.ApplyHash == "" || o.Digest == "" || o.Schema == "" || o.Instance != "app" {
 			t.Errorf("incomplete: %+v", o)
 		}
 	}
@@ -253,7 +253,7 @@ func TestReplicasUnderScaleAreCeded(t *testing.T) { // facts F1, F6
 	b.opts.Diff = true
 	p, bodies := b.plan(t, s, objs(t, ns, strings.Replace(scaled, "api:1", "api:2", 1)))
 	ch := only(t, p)
-	if ch.Action != plan.Update || !slices.Equal(ch.Cede, []string{"spec.replicas"}) {
+	if ch.Action != plan.Update || !slices.Equal(ch.OmitFields, []string{"spec.replicas"}) {
 		t.Fatalf("%+v", ch)
 	}
 	mustOK(t, b.execute(t.Context(), s, p, bodies))
@@ -430,7 +430,7 @@ func TestNothingIsPrunedAfterAFailure(t *testing.T) {
 	if r.OK() || r.Pruned || data(t, ns, "a") == "" {
 		t.Errorf("%+v", r)
 	}
-	if !slices.ContainsFunc(r.Inventory, func(o plan.Owned) bool { return o.Ref.Name == "a" && o.UID != "" }) {
+	if !slices.ContainsFunc(r.Inventory, func(o plan.InventoryEntry) bool { return o.Ref.Name == "a" && o.UID != "" }) {
 		t.Errorf("inventory: %+v", r.Inventory)
 	}
 }

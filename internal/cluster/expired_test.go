@@ -65,7 +65,7 @@ func TestJobThatIsDoneAndGone(t *testing.T) {
 	t.Run("deleted while it runs", func(t *testing.T) {
 		ns := f.Namespace(t, one)
 		b := newBundle(t)
-		b.adjust = func(r *cluster.ExecuteRequest) { r.HopelessAfter = time.Second }
+		b.adjust = func(r *cluster.ExecuteRequest) { r.StalledAfter = time.Second }
 		suspended := strings.Replace(expiring, "backoffLimit: 0", "backoffLimit: 0\n  parallelism: 0", 1)
 		b.when(t, waitsFor("Job"), func() { // what is gone before anybody saw it unfinished may have been done
 			now, background := int64(0), metav1.DeletePropagationBackground
@@ -87,7 +87,7 @@ func TestJobThatIsDoneAndGone(t *testing.T) {
 		ns := f.Namespace(t, one)
 		b := newBundle(t)
 		hooked := objs(t, ns, expiring)
-		hooked[0].Hook = &object.Hook{Events: []object.Event{object.PostInstall}}
+		hooked[0].Hook = &object.Hook{Events: []object.HookPhase{object.PostInstall}}
 		b.apply(t, s, append(objs(t, ns, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: lasting, namespace: NS}\n"), hooked...)...)
 		gone(t, ns)
 		if !b.owned[1].Hook.Done {

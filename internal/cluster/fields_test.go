@@ -106,7 +106,7 @@ func TestReplicasOfAPersonArePutBack(t *testing.T) {
 	setReplicas(t, "kubectl-scale", ns, 5, "scale")
 	p, bodies := b.plan(t, s, objs(t, ns, scaled))
 	ch := only(t, p)
-	if ch.Code != plan.CodeDrift || len(ch.Fields) != 1 || ch.Fields[0].Path != "spec.replicas" || ch.Fields[0].Manager != "kubectl-scale" || len(ch.Cede) != 0 {
+	if ch.Code != plan.CodeDrift || len(ch.Fields) != 1 || ch.Fields[0].Path != "spec.replicas" || ch.Fields[0].Manager != "kubectl-scale" || len(ch.OmitFields) != 0 {
 		t.Fatalf("%+v", ch)
 	}
 	mustOK(t, b.execute(t.Context(), s, p, bodies))
@@ -192,7 +192,7 @@ func TestAutoscalersThatMayNotBeListed(t *testing.T) {
 	for manager, want := range map[string]string{"kube-controller-manager": "kube-controller-manager", "kubectl-scale": ""} {
 		setReplicas(t, manager, ns, 3, "scale")
 		setReplicas(t, manager, ns, 4, "scale")
-		obs, _ := user.Observe(t.Context(), cluster.ObserveRequest{Owner: b.owner(), Owned: b.owned})
+		obs, _ := user.Observe(t.Context(), cluster.ObserveRequest{Owner: b.owner(), Inventory: b.owned})
 		if got := obs.Live[b.owned[0].Ref].Autoscaler; got != want {
 			t.Errorf("%s: %q", manager, got)
 		}

@@ -19,9 +19,9 @@ import (
 // Health tells the state of inventoried objects now: one LIST by owner label per kind with a state of its own (per
 // namespace or by name where rights are narrow), and the pods of workloads that are not ready. Other kinds are ready
 // by being there, which Observe tells; for them nothing is asked.
-func (s *Session) Health(ctx context.Context, owner string, owned []plan.Owned, rules map[string]health.Rules) (map[object.Ref]health.Status, diag.Findings) {
-	h := &healths{s: s, ctx: ctx, owner: owner, rules: rules, byRef: map[object.Ref]plan.Owned{}, out: map[object.Ref]health.Status{}}
-	byKind := map[schema.GroupKind][]plan.Owned{}
+func (s *Session) Health(ctx context.Context, owner string, owned []plan.InventoryEntry, rules map[string]health.Rules) (map[object.Ref]health.Status, diag.Findings) {
+	h := &healths{s: s, ctx: ctx, owner: owner, rules: rules, byRef: map[object.Ref]plan.InventoryEntry{}, out: map[object.Ref]health.Status{}}
+	byKind := map[schema.GroupKind][]plan.InventoryEntry{}
 	for _, o := range owned {
 		h.byRef[o.Ref] = o
 		if !health.Judged(o.Ref) && !rules[o.Instance].Has(o.Ref) {
@@ -42,7 +42,7 @@ type healths struct {
 	ctx   context.Context
 	owner string
 	rules map[string]health.Rules
-	byRef map[object.Ref]plan.Owned
+	byRef map[object.Ref]plan.InventoryEntry
 	wg    sync.WaitGroup
 
 	mu       sync.Mutex
@@ -50,7 +50,7 @@ type healths struct {
 	findings diag.Findings
 }
 
-func (h *healths) kind(gk schema.GroupKind, list []plan.Owned) {
+func (h *healths) kind(gk schema.GroupKind, list []plan.InventoryEntry) {
 	k, ok := h.s.ByGroupKind(gk)
 	if !ok {
 		for _, o := range list {
@@ -89,7 +89,7 @@ func (h *healths) list(k kubeapi.KindInfo, ns string, seen map[object.Ref]map[st
 	return nil
 }
 
-func (h *healths) judge(k kubeapi.KindInfo, o plan.Owned, obj map[string]any) {
+func (h *healths) judge(k kubeapi.KindInfo, o plan.InventoryEntry, obj map[string]any) {
 	var err error
 	if obj == nil {
 		obj, err = h.s.whole(h.ctx, k, k.Preferred, o.Ref)

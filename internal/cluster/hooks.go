@@ -29,7 +29,7 @@ func (e *executor) begin() {
 	for _, r := range e.req.Plan.Forget {
 		delete(e.inventory, r)
 	}
-	maps.Copy(e.lives, e.req.Lives)
+	maps.Copy(e.lives, e.req.HookStates)
 	for name, m := range e.req.Plan.Events {
 		e.ends[name] = m.After()
 	}
@@ -46,10 +46,10 @@ func (e *executor) runs(removal bool) []order.Hook {
 	return out
 }
 
-func removes(e object.Event) bool { return e == object.PreDelete || e == object.PostDelete }
+func removes(e object.HookPhase) bool { return e == object.PreDelete || e == object.PostDelete }
 
-func (e *executor) endings(removal bool) map[string]object.Event {
-	out := map[string]object.Event{}
+func (e *executor) endings(removal bool) map[string]object.HookPhase {
+	out := map[string]object.HookPhase{}
 	for name, end := range e.ends {
 		if removes(end) == removal {
 			out[name] = end
@@ -59,10 +59,10 @@ func (e *executor) endings(removal bool) map[string]object.Event {
 }
 
 // snapshot is what is in the cluster from us, and how far instances with hooks have got.
-func (e *executor) snapshot() ([]plan.Owned, map[string]plan.Life) {
+func (e *executor) snapshot() ([]plan.InventoryEntry, map[string]plan.HookState) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return slices.SortedFunc(maps.Values(e.inventory), func(a, b plan.Owned) int { return a.Ref.Compare(b.Ref) }), maps.Clone(e.lives)
+	return slices.SortedFunc(maps.Values(e.inventory), func(a, b plan.InventoryEntry) int { return a.Ref.Compare(b.Ref) }), maps.Clone(e.lives)
 }
 
 // runHook makes a hook's object, when the one of an earlier run is gone, and waits until it has done its work.
@@ -79,7 +79,7 @@ func (e *executor) runHook(ctx context.Context, st order.Step) error {
 	if ch.Action == plan.Unchanged {
 		e.mu.Lock()
 		o := e.inventory[ch.Ref]
-		o.UID, o.ResourceVersion, o.Own, o.Digest, o.Hook = ch.UID, ch.ResourceVersion, ch.Own, ch.Digest, &plan.Ran{Event: ch.Hook.Event}
+		o.UID, o.ResourceVersion, o.ApplyHash, o.Digest, o.Hook = ch.UID, ch.ResourceVersion, ch.ApplyHash, ch.Digest, &plan.HookRun{Event: ch.Hook.Event}
 		e.inventory[ch.Ref] = o
 		e.mu.Unlock()
 	} else if err := e.makeHook(ctx, ch, k, body); err != nil {
@@ -124,7 +124,7 @@ func (e *executor) removeHook(ctx context.Context, ch plan.Change, k kubeapi.Kin
 	if !ok || o.UID == "" || o.Keep {
 		return nil
 	}
-	ch.UID, ch.ResourceVersion, ch.Own, ch.Seen = o.UID, o.ResourceVersion, o.Own, nil
+	ch.UID, ch.ResourceVersion, ch.ApplyHash, ch.Seen = o.UID, o.ResourceVersion, o.ApplyHash, nil
 	if err := e.remove(ctx, ch, k, true); err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (e *executor) awaitHook(ctx context.Context, ch plan.Change, k kubeapi.Kind
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if o, ok := e.inventory[ch.Ref]; ok {
-		o.Hook = &plan.Ran{Event: ch.Hook.Event, Done: true}
+		o.Hook = &plan.HookRun{Event: ch.Hook.Event, Done: true}
 		e.inventory[ch.Ref] = o
 	}
 	return nil
@@ -213,7 +213,7 @@ func (e *executor) passEvent(ctx context.Context, st order.Step) error {
 		e.lives[st.Instance] = l
 		if st.Event == e.ends[st.Instance] {
 			delete(e.lives, st.Instance)
-			if over, stays := l.Over(); stays {
+			if over, stays := l.Completed(); stays {
 				e.lives[st.Instance] = over
 			}
 		}

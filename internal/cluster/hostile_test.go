@@ -133,14 +133,14 @@ func everyMethod(t *testing.T, s *cluster.Session) {
 	objs[0] = objs[0].Marked("owner", "b")
 	ref := objs[0].Ref()
 	d := plan.DesiredOf(object.Scoped{Object: objs[0]})
-	owned := []plan.Owned{plan.OwnedAs(d, "uid")}
-	if _, fs := s.Observe(ctx, cluster.ObserveRequest{Owner: "owner", Desired: []plan.Desired{d}, Owned: owned}); !fs.HasErrors() {
+	owned := []plan.InventoryEntry{plan.EntryFor(d, "uid")}
+	if _, fs := s.Observe(ctx, cluster.ObserveRequest{Owner: "owner", Desired: []plan.Desired{d}, Inventory: owned}); !fs.HasErrors() {
 		t.Error("observe found nothing wrong")
 	}
 	if got, err := s.Get(ctx, "v1", "Secret", "default", "hostile"); err == nil {
 		t.Errorf("get believed %.100v", got)
 	}
-	if health, fs := s.Health(ctx, "owner", []plan.Owned{{Ref: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "default", Name: "d"}, UID: "u"}}, nil); !fs.HasErrors() {
+	if health, fs := s.Health(ctx, "owner", []plan.InventoryEntry{{Ref: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "default", Name: "d"}, UID: "u"}}, nil); !fs.HasErrors() {
 		t.Errorf("health believed %v", health)
 	}
 	change := plan.Change{Action: plan.Update, Ref: ref, UID: "uid", ResourceVersion: "1", Code: plan.CodeChanged}
@@ -157,7 +157,7 @@ func everyMethod(t *testing.T, s *cluster.Session) {
 	_ = n.Put(ctx, "/api/v1/namespaces/default/secrets/x", nil, objs[0].Body, &into)
 	_ = n.Delete(ctx, "/api/v1/namespaces/default/secrets/x", nil, nil, &into)
 	r := s.Execute(ctx, cluster.ExecuteRequest{Plan: &plan.Plan{Changes: []plan.Change{change}, Owner: "owner"}, Bodies: map[object.Ref]object.Object{ref: objs[0]},
-		Owned: owned, Wait: true, Timeout: 10 * time.Second, HopelessAfter: time.Second})
+		Inventory: owned, Wait: true, Timeout: 10 * time.Second, StalledAfter: time.Second})
 	if r.OK() {
 		t.Error("an apply is believed to have succeeded")
 	}
@@ -210,7 +210,7 @@ func TestLongListsArePaged(t *testing.T) {
 		}
 		return testserver.Body(200, `{"kind":"DeploymentList","metadata":{"resourceVersion":"5"},"items":[{"metadata":{"name":"d","namespace":"default","generation":1}}]}`)(w, r)
 	})
-	states, fs := s.Health(t.Context(), "owner", []plan.Owned{{Ref: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "default", Name: "d"}, UID: "u"}}, nil)
+	states, fs := s.Health(t.Context(), "owner", []plan.InventoryEntry{{Ref: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "default", Name: "d"}, UID: "u"}}, nil)
 	if fs.HasErrors() || len(states) != 1 {
 		t.Fatalf("%v %v", states, fs)
 	}

@@ -29,13 +29,13 @@ func ignoring(t *testing.T, rule v1alpha1.IgnoreRule) *bundle {
 // drifted reports what status would say of the only object.
 func drifted(t *testing.T, s *cluster.Session, b *bundle) bool {
 	t.Helper()
-	obs, fs := s.Observe(t.Context(), cluster.ObserveRequest{Owner: b.owner(), Owned: b.owned})
+	obs, fs := s.Observe(t.Context(), cluster.ObserveRequest{Owner: b.owner(), Inventory: b.owned})
 	if err := fs.Err(); err != nil || len(b.owned) != 1 {
 		t.Fatal(err, b.owned)
 	}
 	o := b.owned[0]
 	live := obs.Live[o.Ref]
-	return live.ResourceVersion != o.ResourceVersion && live.Own != o.Own && !live.Yielded
+	return live.ResourceVersion != o.ResourceVersion && live.ApplyHash != o.ApplyHash && !live.LeftToOthers
 }
 
 func setting(t *testing.T, ns, key string) string {

@@ -39,12 +39,12 @@ func TestHealthHeedsTheEnd(t *testing.T) {
 	srv := testserver.Start(t)
 	s := connectTo(t, config(srv.Kubeconfig(t), "test"))
 	ctx, cancel := context.WithCancel(t.Context())
-	var owned []plan.Owned
+	var owned []plan.InventoryEntry
 	for i := range 1000 {
 		name := fmt.Sprintf("c%d", i)
 		srv.Put("/api/v1/namespaces/default/configmaps/"+name, map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
 			"metadata": map[string]any{"name": name, "namespace": "default", "labels": map[string]any{object.LabelOwner: "owner"}}})
-		owned = append(owned, plan.Owned{Ref: object.Ref{Kind: "ConfigMap", Namespace: "default", Name: name}, Instance: "web"})
+		owned = append(owned, plan.InventoryEntry{Ref: object.Ref{Kind: "ConfigMap", Namespace: "default", Name: name}, Instance: "web"})
 	}
 	var asked, now, most atomic.Int64
 	rules := map[string]health.Rules{"web": {Checks: []health.Check{{Kind: "ConfigMap"}}, Checker: ending{cancel, &asked, &now, &most}}}

@@ -76,7 +76,7 @@ func asUser(t *testing.T, user string) *cluster.Session {
 // bundle is what a run needs from one run to the next.
 type bundle struct {
 	name  string
-	owned []plan.Owned
+	owned []plan.InventoryEntry
 	opts  plan.Options
 	// adjust changes the request before it is executed.
 	adjust func(*cluster.ExecuteRequest)
@@ -109,7 +109,7 @@ func (b *bundle) plan(t *testing.T, s *cluster.Session, objs []object.Object) (*
 		t.Fatalf("scope: %v", err)
 	}
 	bodies := map[object.Ref]object.Object{}
-	in := plan.Input{Cluster: "test", Bundle: b.name, Owner: b.owner(), Owned: b.owned, Options: b.opts}
+	in := plan.Input{Cluster: "test", Bundle: b.name, Owner: b.owner(), Inventory: b.owned, Options: b.opts}
 	for _, o := range scoped {
 		o.Object = o.Object.Marked(b.owner(), b.name)
 		d, fs := plan.Declared(o, b.policy, nil)
@@ -120,7 +120,7 @@ func (b *bundle) plan(t *testing.T, s *cluster.Session, objs []object.Object) (*
 		in.Desired = append(in.Desired, d)
 	}
 	ctx := context.WithoutCancel(t.Context()) // also used to clean up
-	obs, fs := s.Observe(ctx, cluster.ObserveRequest{Owner: b.owner(), Desired: in.Desired, Owned: b.owned, Defined: defined})
+	obs, fs := s.Observe(ctx, cluster.ObserveRequest{Owner: b.owner(), Desired: in.Desired, Inventory: b.owned, Defined: defined})
 	if err := fs.Err(); err != nil {
 		t.Fatalf("observe: %v", err)
 	}
@@ -159,11 +159,11 @@ func (b *bundle) execute(ctx context.Context, s *cluster.Session, p *plan.Plan, 
 	}
 	for _, ch := range p.Changes {
 		if body, ok := bodies[ch.Ref]; ok && !known[ch.Ref] {
-			owned = append(owned, plan.OwnedAs(plan.DesiredOf(object.Scoped{Object: body}), ""))
+			owned = append(owned, plan.EntryFor(plan.DesiredOf(object.Scoped{Object: body}), ""))
 		}
 	}
-	req := cluster.ExecuteRequest{Plan: p, Bodies: bodies, Owned: owned, Schema: b.obs.Schema, Wait: true,
-		Timeout: 3 * time.Minute, HopelessAfter: 2 * time.Second, Deleting: b.opts.Deleting,
+	req := cluster.ExecuteRequest{Plan: p, Bodies: bodies, Inventory: owned, Schema: b.obs.Schema, Wait: true,
+		Timeout: 3 * time.Minute, StalledAfter: 2 * time.Second, Deleting: b.opts.Deleting,
 		OnEvent: func(e cluster.Event) { b.events = append(b.events, e) }}
 	if b.adjust != nil {
 		b.adjust(&req)

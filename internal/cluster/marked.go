@@ -39,11 +39,11 @@ func (s *Session) Marked(ctx context.Context, owner string, namespaces ...string
 		for _, m := range items {
 			ref := object.Ref{Group: k.Group, Kind: k.Kind, Namespace: m.Namespace, Name: m.Name}
 			l := plan.LiveOf(m.ObjectMeta, manager)
-			if l.Own == "" || l.OwnerLabel != owner || l.Terminating || ref.Namespace == object.SystemNamespace {
+			if l.ApplyHash == "" || l.OwnerLabel != owner || l.Terminating || ref.Namespace == object.SystemNamespace {
 				continue
 			}
 			marks.Live[ref] = l
-			marks.Owned = append(marks.Owned, plan.FromMarks(ref, k.Preferred, m.Labels[object.LabelInstance], l))
+			marks.Inventory = append(marks.Inventory, plan.FromMarks(ref, k.Preferred, m.Labels[object.LabelInstance], l))
 		}
 		if apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err) {
 			return nil

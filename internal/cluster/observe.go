@@ -26,10 +26,10 @@ const listFrom = 6
 // the inventory are looked for without a label, because they may be somebody else's. Namespaces that hold inventoried
 // objects exist; the others with unknown names are asked for first, and nothing is looked for in one that is missing.
 func (s *Session) Observe(ctx context.Context, req ObserveRequest) (Observation, diag.Findings) {
-	o := &observer{s: s, ctx: ctx, req: req, definitions: s.definitions(), manager: object.Manager(req.Owner), owned: map[object.Ref]plan.Owned{}, ignore: map[object.Ref]*object.Ignore{},
+	o := &observer{s: s, ctx: ctx, req: req, definitions: s.definitions(), manager: object.Manager(req.Owner), owned: map[object.Ref]plan.InventoryEntry{}, ignore: map[object.Ref]*object.Ignore{},
 		Observation: Observation{Live: map[object.Ref]plan.Live{}, Schema: map[string]string{},
 			NamespaceExists: map[string]bool{}}}
-	for _, ow := range req.Owned {
+	for _, ow := range req.Inventory {
 		o.owned[ow.Ref], o.ignore[ow.Ref] = ow, ow.Ignore
 	}
 	for _, d := range req.Desired {
@@ -54,7 +54,7 @@ type observer struct {
 	ctx         context.Context
 	req         ObserveRequest
 	manager     string
-	owned       map[object.Ref]plan.Owned
+	owned       map[object.Ref]plan.InventoryEntry
 	ignore      map[object.Ref]*object.Ignore // by what is declared now, else as recorded
 
 	mu       sync.Mutex
@@ -188,7 +188,7 @@ func (o *observer) listOwned(gk schema.GroupKind, refs []object.Ref) {
 			o.find(f)
 			live.Unseen = f.What
 		}
-		defined := !stale && !o.s.undefined(o.ctx, gk, plan.Owned{}, o.definitions)
+		defined := !stale && !o.s.undefined(o.ctx, gk, plan.InventoryEntry{}, o.definitions)
 		for _, r := range refs {
 			if known := o.owned[r]; !stale && (defined || known.Aggregated()) {
 				o.see(r, plan.Unserved(known))
@@ -274,7 +274,7 @@ func (o *observer) get(r object.Ref) {
 	case o.s.notThere(o.ctx, err, r, o.owned[r], o.definitions):
 		o.see(r, plan.Live{})
 	case apierrors.IsNotFound(err):
-		o.see(r, plan.Unserved(plan.Owned{Ref: r}))
+		o.see(r, plan.Unserved(plan.InventoryEntry{Ref: r}))
 	default:
 		f := o.failed(r, err)
 		o.find(f)
@@ -382,12 +382,12 @@ func (o *observer) listUnknown(gk schema.GroupKind, ns string, refs []object.Ref
 // live reduces metadata to what deciding needs.
 func (o *observer) live(r object.Ref, m meta) plan.Live {
 	l := plan.LiveOf(m.ObjectMeta, o.manager)
-	if own := o.owned[r].Own; own != "" && own != l.Own {
+	if own := o.owned[r].ApplyHash; own != "" && own != l.ApplyHash {
 		l.Managed = m.ManagedFields
 	}
 	if g := o.ignore[r]; g != nil {
 		l.Entry = object.EntryOf(m.ManagedFields, o.manager)
-		l.Yielded = object.Yielded(o.owned[r].Entry, m.ManagedFields, o.manager, g)
+		l.LeftToOthers = object.LeftToOthers(o.owned[r].Entry, m.ManagedFields, o.manager, g)
 	}
 	return l
 }

@@ -260,7 +260,7 @@ func TestSchemaKeyOfACustomResource(t *testing.T) {
 		_ = unstructured.SetNestedField(versions[0].(map[string]any), "D1", "schema", "openAPIV3Schema", "properties", "spec", "properties", "extra", "default")
 		_ = unstructured.SetNestedSlice(live, versions, "spec", "versions")
 	})
-	obs, _ := s.Observe(t.Context(), cluster.ObserveRequest{Owner: b.owner(), Owned: b.owned})
+	obs, _ := s.Observe(t.Context(), cluster.ObserveRequest{Owner: b.owner(), Inventory: b.owned})
 	for _, o := range b.owned {
 		if o.Ref.Kind == "CronTab" && obs.Schema[plan.SchemaKey(o.Ref)] == o.Schema {
 			t.Error("the schema key did not move")

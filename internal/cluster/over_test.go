@@ -14,7 +14,7 @@ import (
 func TestWaitingIsOver(t *testing.T) {
 	for _, c := range []struct {
 		reason, group, kind string
-		hook                object.Event
+		hook                object.HookPhase
 		state               health.State
 		want                bool
 	}{

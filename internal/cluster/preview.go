@@ -113,11 +113,11 @@ func (p *previewer) ask(ctx context.Context, k kubeapi.KindInfo, r PreviewReques
 	default:
 		return p.unasked(r, err), false
 	}
-	out = plan.Preview{Checked: true, Force: r.Change.Force, Cede: r.Change.Cede}
+	out = plan.Preview{Checked: true, Force: r.Change.Force, OmitFields: r.Change.OmitFields}
 	out.Reclaim = object.Left((&unstructured.Unstructured{Object: after}).GetManagedFields(), r.Base, written(r))
 	before := live
 	if before == nil {
-		before = object.WithoutPaths(r.Base, r.Change.Cede)
+		before = object.WithoutPaths(r.Base, r.Change.OmitFields)
 	}
 	now := object.WithoutFields(after, out.Reclaim)
 	if live == nil && r.Base != nil {
@@ -243,7 +243,7 @@ func (p *previewer) failed(r PreviewRequest, err error) plan.Preview {
 func (p *previewer) unasked(r PreviewRequest, err error) plan.Preview {
 	out := p.failed(r, err)
 	if out.Lacks = out.Finding != nil && out.Finding.Code == answer.CodeForbidden; out.Lacks {
-		changed := p.fields(r.Body, object.WithoutPaths(r.Base, r.Change.Cede), written(r), object.Setters{})
+		changed := p.fields(r.Body, object.WithoutPaths(r.Base, r.Change.OmitFields), written(r), object.Setters{})
 		out.Fields = rights.Told(r.live != nil, p.declared(r, r.live, settersOf(r.live, r)), changed)
 	}
 	return out

@@ -80,7 +80,7 @@ func (e *executor) unmark(ctx context.Context, ch plan.Change, k kubeapi.KindInf
 }
 
 // known is the inventory entry of an object.
-func (e *executor) known(ref object.Ref) plan.Owned {
+func (e *executor) known(ref object.Ref) plan.InventoryEntry {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.inventory[ref]

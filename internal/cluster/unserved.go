@@ -16,7 +16,7 @@ import (
 // definition that serves no version keeps its objects, and so does a group that Kubernetes no longer serves.
 // An object that an API server of its own served when it was recorded is not certain to be gone with its APIService. d are
 // the definitions as they were listed since that is asked.
-func (s *Session) undefined(ctx context.Context, gk schema.GroupKind, known plan.Owned, d *kubeapi.Definitions) bool {
+func (s *Session) undefined(ctx context.Context, gk schema.GroupKind, known plan.InventoryEntry, d *kubeapi.Definitions) bool {
 	if known.Aggregated() || s.Stale(gk.Group) || !(object.Ref{Group: gk.Group, Kind: gk.Kind}).Custom() {
 		return false
 	}
@@ -28,7 +28,7 @@ func (s *Session) definitions() *kubeapi.Definitions { return &kubeapi.Definitio
 
 // notThere reports whether an error says that the object itself is not there. A server that knows its kind names it; one
 // that does not serve the path (any more) tells nothing of the object. known is its inventory entry.
-func (s *Session) notThere(ctx context.Context, err error, r object.Ref, known plan.Owned, d *kubeapi.Definitions) bool {
+func (s *Session) notThere(ctx context.Context, err error, r object.Ref, known plan.InventoryEntry, d *kubeapi.Definitions) bool {
 	if !apierrors.IsNotFound(err) {
 		return false
 	}

@@ -36,7 +36,7 @@ func TestUnservedKinds(t *testing.T) {
 	ghost := object.Ref{Group: ns + ".example.com", Kind: "Ghost", Namespace: ns, Name: "none"}
 	old := object.Ref{Group: "policy", Kind: "PodSecurityPolicy", Name: "none"}
 	for name, s := range map[string]*cluster.Session{"knew it": s, "new": connect(t)} {
-		obs, fs := s.Observe(t.Context(), cluster.ObserveRequest{Owner: b.owner(), Owned: []plan.Owned{{Ref: tab}, {Ref: ghost}, {Ref: old}}})
+		obs, fs := s.Observe(t.Context(), cluster.ObserveRequest{Owner: b.owner(), Inventory: []plan.InventoryEntry{{Ref: tab}, {Ref: ghost}, {Ref: old}}})
 		if fs.HasErrors() || !obs.Live[tab].Unserved || obs.Live[ghost].Unserved || !obs.Live[old].Unserved || !strings.Contains(obs.Live[tab].Unseen, "does not serve") {
 			t.Errorf("%s: %v %+v", name, fs, obs.Live)
 		}
@@ -57,11 +57,11 @@ func TestMarkedInNamespaces(t *testing.T) {
 	narrow := asUser(t, user)
 	for _, namespaces := range [][]string{nil, {ns}} {
 		m := narrow.Marked(t.Context(), b.owner(), namespaces...)
-		if want := len(namespaces); len(m.Owned) != want || len(m.Live) != want || m.Unseen["configmaps"] == "" || m.Unseen["deployments.apps"] == "" {
+		if want := len(namespaces); len(m.Inventory) != want || len(m.Live) != want || m.Unseen["configmaps"] == "" || m.Unseen["deployments.apps"] == "" {
 			t.Errorf("in %v: %+v", namespaces, m)
 		}
 	}
-	if m := s.Marked(t.Context(), b.owner()); len(m.Owned) != 1 || len(m.Unseen) != 0 {
+	if m := s.Marked(t.Context(), b.owner()); len(m.Inventory) != 1 || len(m.Unseen) != 0 {
 		t.Errorf("with all rights: %+v", m)
 	}
 }
@@ -74,11 +74,11 @@ func TestAggregatedKindsAreUnknown(t *testing.T) {
 	ref := func(name string) object.Ref {
 		return object.Ref{Group: b.name + ".example.com", Kind: "Flavor", Namespace: "default", Name: name}
 	}
-	served := plan.Owned{Ref: ref("served"), Version: "v1beta1", UID: "u1", Own: "o", Schema: "v1.33"}
-	defined := plan.Owned{Ref: ref("defined"), Version: "v1", UID: "u2", Own: "o", Schema: "0e9a:1"}
-	never := plan.Owned{Ref: ref("never"), Version: "v1"}
-	owned := []plan.Owned{served, defined, never}
-	obs, fs := s.Observe(t.Context(), cluster.ObserveRequest{Owner: b.owner(), Owned: owned})
+	served := plan.InventoryEntry{Ref: ref("served"), Version: "v1beta1", UID: "u1", ApplyHash: "o", Schema: "v1.33"}
+	defined := plan.InventoryEntry{Ref: ref("defined"), Version: "v1", UID: "u2", ApplyHash: "o", Schema: "0e9a:1"}
+	never := plan.InventoryEntry{Ref: ref("never"), Version: "v1"}
+	owned := []plan.InventoryEntry{served, defined, never}
+	obs, fs := s.Observe(t.Context(), cluster.ObserveRequest{Owner: b.owner(), Inventory: owned})
 	if l := obs.Live[served.Ref]; fs.HasErrors() || !l.Unserved || !strings.Contains(l.Unseen, "APIService v1beta1."+b.name+".example.com is gone") {
 		t.Errorf("served by a server of its own: %+v %v", l, fs)
 	}
@@ -89,9 +89,9 @@ func TestAggregatedKindsAreUnknown(t *testing.T) {
 	}
 	p := &plan.Plan{Owner: b.owner()}
 	for _, o := range owned {
-		p.Changes = append(p.Changes, plan.Change{Action: plan.Delete, Ref: o.Ref, UID: o.UID, Own: o.Own})
+		p.Changes = append(p.Changes, plan.Change{Action: plan.Delete, Ref: o.Ref, UID: o.UID, ApplyHash: o.ApplyHash})
 	}
-	r := s.Execute(t.Context(), cluster.ExecuteRequest{Plan: p, Owned: owned, Deleting: true, Wait: true, Timeout: 3 * time.Minute})
+	r := s.Execute(t.Context(), cluster.ExecuteRequest{Plan: p, Inventory: owned, Deleting: true, Wait: true, Timeout: 3 * time.Minute})
 	if len(r.Problems) != 1 || r.Problems[0].Ref != served.Ref || !isStale(r.Problems[0].Err) || len(r.Inventory) != 1 || r.Inventory[0].Ref != served.Ref {
 		t.Errorf("deleted: %+v, left %+v", r.Problems, r.Inventory)
 	}

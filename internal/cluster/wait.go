@@ -27,7 +27,7 @@ const (
 )
 
 // readyOne waits until an object is ready. What waiting cannot heal, and what its controller says has failed, fails it
-// after HopelessAfter; everything else when the time is over.
+// after StalledAfter; everything else when the time is over.
 func (e *executor) readyOne(ctx context.Context, ref object.Ref) error {
 	ctx, cancel := e.patience(ctx)
 	defer cancel()
@@ -75,7 +75,7 @@ func (e *executor) awaited(ref object.Ref, st health.Status) {
 
 // watching is the waiting for an object as it was written.
 func (e *executor) watching(ref object.Ref, k kubeapi.KindInfo) *watching {
-	w := &watching{executor: e, ref: ref, k: k, instance: e.instanceOf(ref), start: e.s.Now(), hopeless: e.req.HopelessAfter}
+	w := &watching{executor: e, ref: ref, k: k, instance: e.instanceOf(ref), start: e.s.Now(), hopeless: e.req.StalledAfter}
 	if w.hopeless <= 0 {
 		w.hopeless = defaultHopeless
 	}
@@ -108,7 +108,7 @@ type watching struct {
 	start      time.Time
 	generation int64
 	hopeless   time.Duration
-	hook       object.Event // set: it is waited for until it has done its work
+	hook       object.HookPhase // set: it is waited for until it has done its work
 
 	badSince time.Time // since when its status has been hopeless or failed
 	podsAt   time.Time // when pods were last asked for
@@ -247,7 +247,7 @@ func (w *watching) verdict(ctx context.Context, obj map[string]any) health.Statu
 
 // over reports whether waiting makes no sense any more.
 func (w *watching) over(st health.Status) bool {
-	if !st.Hopeless && st.State != health.Failed && st.State != health.Missing {
+	if !st.Stalled && st.State != health.Failed && st.State != health.Missing {
 		w.badSince = time.Time{}
 		return false
 	}
@@ -292,7 +292,7 @@ func (w *watching) next(st health.Status, pause time.Duration) time.Duration {
 
 // gone waits until the object with this uid is not there; known is its inventory entry. A watch that loses it has lost the label or the object: a
 // GET tells.
-func (w *waiter) gone(ctx context.Context, ref object.Ref, k kubeapi.KindInfo, uid string, known plan.Owned) error {
+func (w *waiter) gone(ctx context.Context, ref object.Ref, k kubeapi.KindInfo, uid string, known plan.InventoryEntry) error {
 	dag.Yield(ctx)
 	st, changed, leave := w.join(ref, k, true)
 	defer leave()

@@ -71,11 +71,11 @@ func TestHopelessFailsEarlyAndSaysWhy(t *testing.T) {
 				t.Fatalf("%+v", r)
 			}
 			st := r.Problems[0].Status
-			if st.Reason != "0 of 2 pods ready" || !strings.Contains(strings.Join(st.Details, "\n"), c.want) || !st.Hopeless {
+			if st.Reason != "0 of 2 pods ready" || !strings.Contains(strings.Join(st.Details, "\n"), c.want) || !st.Stalled {
 				t.Errorf("%+v", st)
 			}
 			states, fs := s.Health(t.Context(), b.owner(), b.owned, nil)
-			if got := states[r.Problems[0].Ref]; got.State != health.Progressing || !got.Hopeless || fs != nil {
+			if got := states[r.Problems[0].Ref]; got.State != health.Progressing || !got.Stalled || fs != nil {
 				t.Errorf("health: %+v %v", got, fs)
 			}
 		})
@@ -94,7 +94,7 @@ func TestGivenUpInTimeSaysWhy(t *testing.T) {
 		pods, err := others(t).Resource(podResource).Namespace(ns).List(t.Context(), metav1.ListOptions{})
 		return err == nil && strings.Contains(fmt.Sprint(pods.Items), "ImagePull")
 	})
-	b.adjust = func(r *cluster.ExecuteRequest) { r.HopelessAfter, r.Timeout = 20*time.Second, 2*time.Second } // before they are asked by themselves
+	b.adjust = func(r *cluster.ExecuteRequest) { r.StalledAfter, r.Timeout = 20*time.Second, 2*time.Second } // before they are asked by themselves
 	var r cluster.ExecuteResult
 	for range 5 { // on a busy machine the Deployment itself may not have been seen in that time
 		p, bodies := b.plan(t, s, all)
@@ -115,7 +115,7 @@ func TestGivenUpAfterPodsWereAskedSaysWhy(t *testing.T) {
 		ns := f.Namespace(t, one)
 		b := newBundle(t)
 		p, bodies := b.plan(t, s, objs(t, ns, strings.Replace(scaled, "  replicas: 2\n", "  replicas: 2\n  minReadySeconds: 500\n", 1)))
-		b.adjust = func(r *cluster.ExecuteRequest) { r.HopelessAfter, r.Timeout = time.Second, 5*time.Second } // asked after half a second, and after 5.5
+		b.adjust = func(r *cluster.ExecuteRequest) { r.StalledAfter, r.Timeout = time.Second, 5*time.Second } // asked after half a second, and after 5.5
 		late := objs(t, ns, "apiVersion: v1\nkind: Pod\nmetadata: {name: late, namespace: NS, labels: {app: api}}\nspec: {containers: [{name: api, image: \"registry.example/unpullable:1\"}]}")[0].Unstructured()
 		from := f.AuditOffset(t, one)
 		ended := make(chan struct{})
@@ -166,7 +166,7 @@ func TestLabelRemovedWhileWaiting(t *testing.T) { // facts F3: it arrives as DEL
 	ns := f.Namespace(t, one)
 	b := newBundle(t)
 	p, bodies := b.plan(t, s, objs(t, ns, strings.Replace(scaled, "registry.example/api:1", "registry.example/unpullable:1", 1)))
-	b.adjust = func(r *cluster.ExecuteRequest) { r.HopelessAfter = 3 * time.Minute }
+	b.adjust = func(r *cluster.ExecuteRequest) { r.StalledAfter = 3 * time.Minute }
 	b.when(t, waitsFor("Deployment"), func() {
 		for _, body := range []string{`{"metadata":{"labels":{"hawser.dev/owner":null}}}`, `{"spec":{"replicas":0}}`} {
 			_, err := others(t).Resource(deployments).Namespace(ns).Patch(t.Context(), "api", types.MergePatchType, []byte(body), metav1.PatchOptions{FieldManager: "someone"})
@@ -184,7 +184,7 @@ func TestTimeOut(t *testing.T) {
 	ns := f.Namespace(t, one)
 	b := newBundle(t)
 	p, bodies := b.plan(t, s, objs(t, ns, strings.Replace(scaled, "registry.example/api:1", "registry.example/unpullable:1", 1)))
-	b.adjust = func(r *cluster.ExecuteRequest) { r.Timeout, r.HopelessAfter = 3*time.Second, time.Minute }
+	b.adjust = func(r *cluster.ExecuteRequest) { r.Timeout, r.StalledAfter = 3*time.Second, time.Minute }
 	r := b.execute(t.Context(), s, p, bodies)
 	if !r.TimedOut || r.Ready || r.Cancelled || len(r.Problems) != 1 || r.Problems[0].After < 500*time.Millisecond {
 		t.Errorf("%+v", r)
@@ -266,7 +266,7 @@ func TestNarrowRights(t *testing.T) {
 				}
 			}
 			var found []string
-			_, fs := s.Observe(t.Context(), cluster.ObserveRequest{Owner: b.owner(), Owned: b.owned})
+			_, fs := s.Observe(t.Context(), cluster.ObserveRequest{Owner: b.owner(), Inventory: b.owned})
 			for _, x := range fs {
 				found = append(found, x.Code)
 			}
@@ -376,7 +376,7 @@ func TestConnectionLostWhileWaiting(t *testing.T) {
 	ns := f.Namespace(t, one)
 	b := newBundle(t)
 	p, bodies := b.plan(t, s, objs(t, ns, strings.Replace(scaled, "registry.example/api:1", "registry.example/unpullable:1", 1)))
-	b.adjust = func(r *cluster.ExecuteRequest) { r.HopelessAfter = 3 * time.Minute }
+	b.adjust = func(r *cluster.ExecuteRequest) { r.StalledAfter = 3 * time.Minute }
 	waiting := make(chan struct{})
 	b.when(t, waitsFor("Deployment"), func() { close(waiting) })
 	done := make(chan cluster.ExecuteResult, 1)

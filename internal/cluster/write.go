@@ -46,7 +46,7 @@ func (e *executor) writeOne(ctx context.Context, ref object.Ref) error {
 	if err != nil {
 		return e.failed(ctx, ref, string(ch.Action), err)
 	}
-	w := &writing{executor: e, ch: *ch, k: k, body: object.WithoutPaths(body.Body, ch.Cede), version: body.GVK().Version}
+	w := &writing{executor: e, ch: *ch, k: k, body: object.WithoutPaths(body.Body, ch.OmitFields), version: body.GVK().Version}
 	if err := w.cede(ctx); err != nil {
 		return e.failed(ctx, ref, string(ch.Action), err)
 	}
@@ -117,7 +117,7 @@ func (w *writing) cede(ctx context.Context) error {
 		return err
 	}
 	w.body = w.ch.Written(w.body, live, w.manager)
-	return w.same(w.ch, &unstructured.Unstructured{Object: live}, w.ch.Own)
+	return w.same(w.ch, &unstructured.Unstructured{Object: live}, w.ch.ApplyHash)
 }
 
 // pre are the preconditions of a write.
@@ -223,7 +223,7 @@ func (w *writing) update(ctx context.Context) (meta, error) {
 			return meta{}, err
 		}
 	}
-	m, err := w.over(ctx, p, w.ch.Force, w.ch.Own)
+	m, err := w.over(ctx, p, w.ch.Force, w.ch.ApplyHash)
 	if err != nil || w.ch.Reclaim == "" {
 		return m, err
 	}
@@ -321,7 +321,7 @@ func (w *writing) handover(ctx context.Context, p pre) (pre, error) {
 	if err != nil {
 		return p, fmt.Errorf("handing spec.replicas over: %w", err)
 	}
-	if own, _ := object.OwnEntry(m.ManagedFields, w.manager); own != w.ch.Own {
+	if own, _ := object.OwnEntry(m.ManagedFields, w.manager); own != w.ch.ApplyHash {
 		return p, &StaleError{Ref: w.ch.Ref, Why: "fields we declared were changed since"}
 	}
 	p.rv = m.ResourceVersion

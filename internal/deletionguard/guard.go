@@ -19,9 +19,9 @@ const Code = "deletion-brake"
 type Cluster struct {
 	Name string
 	Plan *plan.Plan
-	// Owned is what the record has there, Declared what is declared there now.
-	Owned    []plan.Owned
-	Declared []plan.Desired
+	// Inventory is what the record has there, Declared what is declared there now.
+	Inventory []plan.InventoryEntry
+	Declared  []plan.Desired
 	// Placed are the instances placed there and not suspended; NotPlaced the others, with the reason.
 	Placed    []string
 	NotPlaced map[string]string
@@ -43,7 +43,7 @@ func OnCluster(c Cluster) string {
 	}
 	goes := deletedOf(c.Plan)
 	has := 0
-	for _, o := range c.Owned {
+	for _, o := range c.Inventory {
 		if o.Hook == nil {
 			has++
 		}
@@ -115,7 +115,7 @@ func dear(ch plan.Change) bool {
 // successor of its own (a versioned ConfigMap, the next Job) is not lost.
 func (c Cluster) lost(who string, goes map[object.Ref]bool, in func(instance string) bool) string {
 	var had, hadWork, lost, lostWork []string
-	for _, o := range c.Owned {
+	for _, o := range c.Inventory {
 		if o.Hook != nil || o.OwnNamespace || !in(o.Instance) {
 			continue
 		}

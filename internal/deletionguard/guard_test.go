@@ -45,7 +45,7 @@ func cluster(had, declared string) Cluster {
 	}
 	for _, text := range split(had) {
 		r, instance := ref(text)
-		c.Owned = append(c.Owned, plan.Owned{Ref: r, Instance: instance, UID: "u"})
+		c.Inventory = append(c.Inventory, plan.InventoryEntry{Ref: r, Instance: instance, UID: "u"})
 		if !stays[r] {
 			c.Plan.Changes = append(c.Plan.Changes, plan.Change{Action: plan.Delete, Ref: r, Instance: instance})
 		}
@@ -97,7 +97,7 @@ func TestOnCluster(t *testing.T) {
 
 func TestOnClusterByChange(t *testing.T) {
 	db := object.Ref{Group: "apps", Kind: "StatefulSet", Namespace: "ns", Name: "db"}
-	other := plan.Owned{Ref: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "ns", Name: "x"}, Instance: "x"}
+	other := plan.InventoryEntry{Ref: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "ns", Name: "x"}, Instance: "x"}
 	for name, tt := range map[string]struct {
 		ch   plan.Change
 		want string
@@ -108,17 +108,17 @@ func TestOnClusterByChange(t *testing.T) {
 		"one that is let go":                {plan.Change{Action: plan.Release, Ref: db, Claims: true}, ""},
 		"one whose fields were taken":       {plan.Change{Action: plan.Delete, Ref: db, TakenBy: "kubectl-edit"}, "deletes StatefulSet ns/db, of which kubectl-edit has taken fields"},
 		"one that is recreated anyway":      {plan.Change{Action: plan.Recreate, Ref: object.Ref{Kind: "Service", Name: "s"}, TakenBy: "kubectl-edit"}, ""},
-		"a hook's claim":                    {plan.Change{Action: plan.Delete, Ref: object.Ref{Kind: "PersistentVolumeClaim", Name: "tmp"}, Hook: &plan.HookRun{}}, ""},
+		"a hook's claim":                    {plan.Change{Action: plan.Delete, Ref: object.Ref{Kind: "PersistentVolumeClaim", Name: "tmp"}, Hook: &plan.HookTask{}}, ""},
 		"somebody else's kind of that name": {plan.Change{Action: plan.Delete, Ref: object.Ref{Group: "x.dev", Kind: "Namespace", Name: "n"}}, ""},
 	} {
-		c := Cluster{Plan: &plan.Plan{Changes: []plan.Change{tt.ch}}, Owned: []plan.Owned{{Ref: tt.ch.Ref}, other}}
+		c := Cluster{Plan: &plan.Plan{Changes: []plan.Change{tt.ch}}, Inventory: []plan.InventoryEntry{{Ref: tt.ch.Ref}, other}}
 		if got := OnCluster(c); (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}
 	var hooks []plan.Change
 	for i := range 2 * minimum {
-		hooks = append(hooks, plan.Change{Action: plan.Delete, Hook: &plan.HookRun{}, Ref: object.Ref{Kind: "ConfigMap", Name: fmt.Sprint(i)}})
+		hooks = append(hooks, plan.Change{Action: plan.Delete, Hook: &plan.HookTask{}, Ref: object.Ref{Kind: "ConfigMap", Name: fmt.Sprint(i)}})
 	}
 	if got := OnCluster(Cluster{Plan: &plan.Plan{Changes: hooks}}); got != "" {
 		t.Errorf("hooks are counted: %s", got)

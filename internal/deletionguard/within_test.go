@@ -18,8 +18,8 @@ func TestWithin(t *testing.T) {
 	thing, config := object.Ref{Group: "x.dev", Kind: "Thing", Namespace: "shop", Name: "a"}, object.Ref{Kind: "ConfigMap", Namespace: "team", Name: "a"}
 	plural := func(gk schema.GroupKind) string { return strings.ToLower(gk.Kind) + "s" }
 	ch := func(a plan.Action, r object.Ref) plan.Change { return plan.Change{Action: a, Ref: r} }
-	hook := func(e object.Event) plan.Change {
-		return plan.Change{Action: plan.Create, Ref: config, Hook: &plan.HookRun{Event: e}}
+	hook := func(e object.HookPhase) plan.Change {
+		return plan.Change{Action: plan.Create, Ref: config, Hook: &plan.HookTask{Event: e}}
 	}
 	unknown := ch(plan.Unknown, config)
 	there := unknown

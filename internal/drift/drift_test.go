@@ -37,7 +37,7 @@ func TestOf(t *testing.T) {
 		"another owner":     {plan.Change{Action: plan.Conflict, Code: plan.CodeForeign, From: "Helm release shop/db"}, Taken},
 		"to be taken back":  {plan.Change{Action: plan.Adopt, Code: plan.CodeAdopted, From: "Helm release shop/db"}, Taken},
 		"fields of others":  {plan.Change{Action: plan.Conflict, Code: plan.CodeFields}, Changed},
-		"a hook":            {plan.Change{Action: plan.Create, Hook: &plan.HookRun{}}, ""},
+		"a hook":            {plan.Change{Action: plan.Create, Hook: &plan.HookTask{}}, ""},
 		"as it was":         {plan.Change{Action: plan.Unchanged}, ""},
 	} {
 		c.change.Ref = ref("a")
@@ -75,7 +75,7 @@ func TestOf(t *testing.T) {
 // A cluster with objects of a bundle and no record of it is unknown, with the reason and what to do, and never one without the bundle or without
 // drift; what other bundles of the same files have by now is named.
 func TestLost(t *testing.T) {
-	marks := plan.Marks{Owned: []plan.Owned{{Ref: ref("a")}, {Ref: object.Ref{Kind: "Namespace", Name: "shop"}, OwnNamespace: true}}}
+	marks := plan.Marks{Inventory: []plan.InventoryEntry{{Ref: ref("a")}, {Ref: object.Ref{Kind: "Namespace", Name: "shop"}, OwnNamespace: true}}}
 	why, lost := Unrecorded(marks)
 	if !lost || !strings.Contains(why, "1 object with its marks: ConfigMap shop/a") || !strings.Contains(why, "hawser apply") {
 		t.Errorf("%v %s", lost, why)

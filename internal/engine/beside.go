@@ -149,11 +149,11 @@ func (r *run) declare(ctx context.Context, t *target, b *plan.Beside) diag.Findi
 		r.assemble(look, s) // of a kind that is not served there is nothing that could be deleted
 	}
 	former := look.record.Former(false)
-	if b.Add(spec.Name, s.desired, former.Owned, s.suspended, t.session.Plural); b.Former != nil && b.Yields[owner] != "" {
+	if b.Add(spec.Name, s.desired, former.Inventory, s.suspended, t.session.Plural); b.Former != nil && b.Yields[owner] != "" {
 		b.Former[owner] = former
 	}
 	if b.Ahead != nil {
-		b.Ahead.Add(spec.Name, plan.Unrecorded(s.desired, former.Owned), s.bodies, r.ahead(ctx, look, s))
+		b.Ahead.Add(spec.Name, plan.Unrecorded(s.desired, former.Inventory), s.bodies, r.ahead(ctx, look, s))
 	}
 	return nil
 }

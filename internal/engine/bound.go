@@ -168,7 +168,7 @@ func (s *set) standIns() diag.Findings {
 	var out diag.Findings
 	for _, p := range s.parts {
 		for _, from := range p.open {
-			out = append(out, withInstance(diag.Findings{fleetplan.StandIn(from)}, p.placed)...)
+			out = append(out, withInstance(diag.Findings{fleetplan.Placeholder(from)}, p.placed)...)
 		}
 	}
 	return out

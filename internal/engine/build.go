@@ -110,7 +110,7 @@ func (e *Engine) Build(ctx context.Context, req Request) (*fleetplan.BuildResult
 		if !fs.HasErrors() {
 			fs = append(fs, r.filled(ctx, t, s)...)
 		}
-		if fs = append(fs, s.standIns()...); !req.StandIns {
+		if fs = append(fs, s.standIns()...); !req.Placeholders {
 			fs = fleetplan.Unprintable(fs, req.Publish)
 		}
 		out.Reads, out.StoreNamespaces = append(out.Reads, s.reads(t)...), r.reader.Namespaces()

@@ -124,7 +124,7 @@ func (r *run) unrecorded(ctx context.Context, name, owner string, o plan.Options
 	found := make([]diag.Findings, len(r.targets))
 	each(len(r.targets), 0, func(i int) {
 		t := r.targets[i]
-		in := plan.Input{Options: o, Recorded: t.record != nil, Owned: t.inventory(), Delivered: r.workspace.Delivered(t.cluster.Name, name)}
+		in := plan.Input{Options: o, Recorded: t.record != nil, Inventory: t.inventory(), Delivered: r.workspace.Delivered(t.cluster.Name, name)}
 		if t.session == nil || in.Recorded && (o.RollingBack || len(t.record.Unseen) == 0) || len(t.findings.Errors()) > 0 {
 			return
 		}

@@ -90,7 +90,7 @@ token changed data.token  ->  by intruder`
 		t.Errorf("afterwards: %s %v", got, r.data())
 	}
 	if standing(rec) == "" || rec.Revision != before.Revision || rec.Release != before.Release || rec.Rollout != before.Rollout || !rec.Finished.Equal(before.Finished) ||
-		rec.Message != before.Message || rec.Head != before.Head || rec.Phase != release.Succeeded || rec.SetDigest != before.SetDigest {
+		rec.Message != before.Message || rec.SourceDigest != before.SourceDigest || rec.Phase != release.Succeeded || rec.SetDigest != before.SetDigest {
 		t.Errorf("the record:\n%+v\nbefore:\n%+v", rec, before)
 	}
 	if n := rec.Corrections; len(n) != 1 || n[0].Message != "incident-731" || n[0].Author != "tester" || n[0].Finished.IsZero() || n[0].Done.Update != 2 || n[0].Done.Create != 1 {

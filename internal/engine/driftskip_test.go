@@ -26,7 +26,7 @@ func TestCorrectionWithoutUnknown(t *testing.T) {
 		return died.Load() || testserver.Writing("configmaps")(r) && !died.Swap(true)
 	}, testserver.Cut))
 	req := s.request()
-	req.Selection.Clusters, req.HopelessAfter, req.Timeout = []string{"us"}, time.Second, time.Second
+	req.Selection.Clusters, req.StalledAfter, req.Timeout = []string{"us"}, time.Second, time.Second
 	if fp, err := s.Plan(t.Context(), req); err != nil {
 		t.Fatal(err)
 	} else if _, err := s.Apply(t.Context(), fp, req); err == nil {

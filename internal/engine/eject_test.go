@@ -133,7 +133,7 @@ func TestEjectStopped(t *testing.T) {
 	if rep, _ := r.Status(t.Context(), req); len(rep.Clusters) != 1 || !rep.Clusters[0].Ejecting {
 		t.Errorf("status says nothing of it: %+v", rep.Clusters)
 	}
-	if rec == nil || !slices.ContainsFunc(rec.Inventory, func(o plan.Owned) bool { return o.Ref.Name == "second" }) {
+	if rec == nil || !slices.ContainsFunc(rec.Inventory, func(o plan.InventoryEntry) bool { return o.Ref.Name == "second" }) {
 		t.Fatalf("the record has lost it: %+v", rec)
 	}
 	// a run that was killed: the object has no marks any more, and the record still names it

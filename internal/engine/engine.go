@@ -85,14 +85,14 @@ type Request struct {
 	Env            map[string]string
 	Selection      fleet.Selection
 	Access         fleet.AccessOptions
-	// Timeout bounds readiness per cluster (default 5 m), HopelessAfter what waiting cannot heal (default 30 s).
-	Timeout, HopelessAfter time.Duration
+	// Timeout bounds readiness per cluster (default 5 m), StalledAfter what waiting cannot heal (default 30 s).
+	Timeout, StalledAfter time.Duration
 	// Parallel bounds requests in flight per cluster (default 32).
 	Parallel int
 	// FactsFile is a Snapshot used instead of clusters by vet and build.
 	FactsFile string
-	// StandIns lets build give objects that hold something else than the values they will have.
-	StandIns bool
+	// Placeholders lets build give objects that hold something else than the values they will have.
+	Placeholders bool
 	// Recorded lets build tell what the clusters' records name, too.
 	Recorded bool
 	// Publish says that what build gives is written to files, where a placeholder would stay as if it were the password.

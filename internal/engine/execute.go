@@ -124,8 +124,8 @@ func (l *loop) locked(ctx context.Context, w *work, row *fleetplan.ClusterOutcom
 // execute lets the hands carry one step out. before is what the steps before it did.
 func (l *loop) execute(ctx context.Context, w *work, p *plan.Plan, record *release.Record, before plan.Counts, timeout time.Duration) cluster.ExecuteResult {
 	return w.target.session.Execute(ctx, cluster.ExecuteRequest{
-		Plan: p, Bodies: w.bodies(), Owned: record.Inventory, Lives: record.Hooks, Checkpoint: w.checkpoint(record), Schema: w.observed.Schema, Depends: w.set.depends,
-		Wait: l.req.Wait, Timeout: timeout, HopelessAfter: l.req.HopelessAfter, Rules: w.set.rules(l.Checker),
+		Plan: p, Bodies: w.bodies(), Inventory: record.Inventory, HookStates: record.Hooks, Checkpoint: w.checkpoint(record), Schema: w.observed.Schema, Depends: w.set.depends,
+		Wait: l.req.Wait, Timeout: timeout, StalledAfter: l.req.StalledAfter, Rules: w.set.rules(l.Checker),
 		Parallel: l.req.Parallel, Deleting: fleetplan.Ends(l.fp.Verb), OnEvent: l.forward(w, before.Writes()), Stop: l.req.Stop,
 	})
 }
@@ -194,7 +194,7 @@ func (l *loop) open(ctx context.Context, w *work) (*release.Record, error) {
 			record.Origins[name] = l.redact(v.Told(name)) // it may be a store's value by another name
 		}
 	}
-	record.Inventory, record.Lent, record.Hooks = plan.Intended(w.Plan, w.target.inventory(), w.set.desired, w.observed.Schema), w.Plan.Lent, w.Plan.Lives
+	record.Inventory, record.Lent, record.Hooks = plan.Intended(w.Plan, w.target.inventory(), w.set.desired, w.observed.Schema), w.Plan.Lent, w.Plan.HookStates
 	hooks, err := w.removalHooks(ctx, record.Hooks)
 	if err != nil {
 		return nil, err
@@ -257,9 +257,9 @@ func (l *loop) shut(ctx context.Context, w *work, record *release.Record, result
 		}
 		return err
 	}
-	l.fp.run.relearn(ctx, w, result.Lives)
+	l.fp.run.relearn(ctx, w, result.HookStates)
 	w.describe(record) // late instances have their values now
-	record.Inventory, record.Hooks, record.Finished, record.Phase = result.Inventory, result.Lives, l.now(), release.Failed
+	record.Inventory, record.Hooks, record.Finished, record.Phase = result.Inventory, result.HookStates, l.now(), release.Failed
 	switch {
 	case result.OK() && l.req.Wait:
 		record.Phase = release.Succeeded
@@ -299,7 +299,7 @@ func (l *loop) unfinished(w *work, record *release.Record, result cluster.Execut
 
 // relearn gives the instances that are the same with the kinds that the run itself brought, or took away, those for inputs:
 // else the next run would have to learn them.
-func (r *run) relearn(ctx context.Context, w *work, lives map[string]plan.Life) {
+func (r *run) relearn(ctx context.Context, w *work, lives map[string]plan.HookState) {
 	t, apis := w.target, w.target.session.Facts().APIs
 	if slices.Equal(apis, t.facts.APIs) {
 		return
@@ -321,19 +321,19 @@ func (r *run) relearn(ctx context.Context, w *work, lives map[string]plan.Life) 
 // writes nothing when there is nothing to learn, and makes no revision.
 func (l *loop) touch(ctx context.Context, w *work) error {
 	old := w.target.record
-	if old == nil || w.Standing == staleplan.Done || l.fp.Verb != "apply" || old.Has() == l.fp.Head && !w.Plan.Refresh && w.sameInputs(old) && l.fp.run.signed(w.target) {
+	if old == nil || w.Standing == staleplan.Done || l.fp.Verb != "apply" || old.Has() == l.fp.SourceDigest && !w.Plan.Refresh && w.sameInputs(old) && l.fp.run.signed(w.target) {
 		return nil
 	}
 	if err := l.keep(ctx, w); err != nil {
 		return err
 	}
 	record := *old
-	record.Learned, record.Soaked = l.fp.Head, l.fp.Schedule.Soaked(w.Cluster)
+	record.Learned, record.Soaked = l.fp.SourceDigest, l.fp.Schedule.Soaked(w.Cluster)
 	l.fp.run.sign(w.target, &record)
 	w.target.signed = &record
-	record.Inventory, record.Lent, record.Hooks = w.Plan.Kept, w.Plan.Lent, w.Plan.Lives
+	record.Inventory, record.Lent, record.Hooks = w.Plan.Kept, w.Plan.Lent, w.Plan.HookStates
 	w.describe(&record)
-	slices.SortFunc(record.Inventory, func(a, b plan.Owned) int { return a.Ref.Compare(b.Ref) })
+	slices.SortFunc(record.Inventory, func(a, b plan.InventoryEntry) int { return a.Ref.Compare(b.Ref) })
 	var objects []object.Object
 	if object.DigestJSON(old.Hooks) != object.DigestJSON(record.Hooks) {
 		var err error

@@ -52,7 +52,7 @@ func TestForgedRelease(t *testing.T) {
 			config.Body, config.Sensitive = object.RedactBody(config.Body, object.AsNamed, object.AsNamed, object.AsNamed), []string{"data.poison", "data.more"}
 			config.Body["data"] = map[string]any{"poison": "cluster-admin", "more": "mallory"}
 			objects[0] = config
-			rec.Inventory = append(rec.Inventory, plan.Owned{Ref: binding.Ref(), Version: "v1", Instance: "app", Digest: binding.Digest()})
+			rec.Inventory = append(rec.Inventory, plan.InventoryEntry{Ref: binding.Ref(), Version: "v1", Instance: "app", Digest: binding.Digest()})
 			return append(objects, binding)
 		})
 	}

@@ -25,7 +25,7 @@ func (r *run) gate(ctx context.Context, fp *fleetplan.FleetPlan) diag.Findings {
 	if len(left) == 0 {
 		return nil
 	}
-	return rollout.Gate(full, selected, r.heads(ctx, fp, left), fp.Head, r.now())
+	return rollout.Gate(full, selected, r.heads(ctx, fp, left), fp.SourceDigest, r.now())
 }
 
 // heads reads the records of clusters that are not selected, and keeps them in unselected; one that cannot be read has no head.

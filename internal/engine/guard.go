@@ -31,7 +31,7 @@ func (r *run) guards(p *Prepared) diag.Findings {
 
 // guarded is what the guard of deletions looks at. Where a rollback goes back to nothing every instance counts.
 func (w *work) guarded() deletionguard.Cluster {
-	c := deletionguard.Cluster{Name: w.Cluster, Plan: w.Plan, Owned: w.input.Owned, Declared: w.set.desired, NotPlaced: w.NotPlaced}
+	c := deletionguard.Cluster{Name: w.Cluster, Plan: w.Plan, Inventory: w.input.Inventory, Declared: w.set.desired, NotPlaced: w.NotPlaced}
 	for _, p := range w.set.parts {
 		c.Placed = append(c.Placed, p.instance.Name)
 	}

@@ -175,8 +175,8 @@ func TestInstallationThatMoves(t *testing.T) {
 		target := r.plan(reqs[0]).run.targets[0]
 		rec := *target.record // as a run leaves it that is killed before the last hook
 		life := rec.Hooks["web"]
-		life.Moment, life.Inputs, life.Done = plan.Install, rec.Inputs["web"], []object.Event{object.PreInstall}
-		rec.Hooks = map[string]plan.Life{"web": life}
+		life.Step, life.Inputs, life.Done = plan.Install, rec.Inputs["web"], []object.HookPhase{object.PreInstall}
+		rec.Hooks = map[string]plan.HookState{"web": life}
 		if _, err := target.store.Put(t.Context(), rec, nil, target.handle); err != nil {
 			t.Fatal(err)
 		}

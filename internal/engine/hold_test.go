@@ -187,7 +187,7 @@ func TestPauseHoldsEveryRelease(t *testing.T) {
 	rec := r.record()
 	r.stored(func(s release.Store) error {
 		return release.PutHoldOn(t.Context(), s, rec.Owner, func(*release.Hold) (*release.Hold, error) {
-			return &release.Hold{Bundle: r.name, Release: 9, Rollout: "OTHER", Head: "sha256:x", Since: rec.Started, Paused: &release.Word{By: "ann@laptop"}}, nil
+			return &release.Hold{Bundle: r.name, Release: 9, Rollout: "OTHER", SourceDigest: "sha256:x", Since: rec.Started, Paused: &release.Word{By: "ann@laptop"}}, nil
 		})
 	})
 	r.write("app.yaml", r.configMap("app", "k: x"))
@@ -321,7 +321,7 @@ type between struct {
 	faster func()
 }
 
-func (b *between) PutHold(ctx context.Context, owner string, h release.Hold, at release.Handle) (release.Handle, error) {
+func (b *between) PutHold(ctx context.Context, owner string, h release.Hold, at release.RecordVersion) (release.RecordVersion, error) {
 	if first := b.faster; first != nil {
 		b.faster = nil
 		first()

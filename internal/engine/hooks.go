@@ -23,11 +23,11 @@ func (w *work) known(o plan.Options) plan.Input {
 	}
 	if t.record != nil {
 		in.Recorded, in.Unseen = !t.damaged, t.record.Unseen
-		in.Owned, in.Lent, in.Lives, in.Open = t.record.Inventory, t.record.Lent, t.record.Hooks, t.record.Standing().Open()
+		in.Inventory, in.Lent, in.HookStates, in.Open = t.record.Inventory, t.record.Lent, t.record.Hooks, t.record.Standing().Open()
 		in.Undone, in.Unended, in.Freeing = t.record.Phase == release.Deleting && !o.Deleting, t.record.Unended(), t.record.Shown() == release.Ejecting
 	}
 	if w.inventory != nil {
-		in.Owned, in.Lives = w.inventory, w.lives
+		in.Inventory, in.HookStates = w.inventory, w.lives
 	}
 	if w.beside != nil {
 		in.Beside = *w.beside
@@ -100,7 +100,7 @@ func (w *work) recall(ctx context.Context, p *plan.Plan) diag.Findings {
 
 // removalHooks are the objects of hooks that a removal would run: an open record keeps them, so that what was begun can
 // be removed although its Set is not recorded yet. nil when there are none.
-func (w *work) removalHooks(ctx context.Context, lives map[string]plan.Life) ([]object.Object, error) {
+func (w *work) removalHooks(ctx context.Context, lives map[string]plan.HookState) ([]object.Object, error) {
 	refs := plan.RemovalHooks(lives)
 	if len(refs) == 0 {
 		return nil, nil
@@ -117,8 +117,8 @@ func (w *work) removalHooks(ctx context.Context, lives map[string]plan.Life) ([]
 }
 
 // checkpoint keeps in the open record how far hooks have got.
-func (w *work) checkpoint(record *release.Record) func(context.Context, []plan.Owned, map[string]plan.Life) error {
-	return func(ctx context.Context, inventory []plan.Owned, lives map[string]plan.Life) error {
+func (w *work) checkpoint(record *release.Record) func(context.Context, []plan.InventoryEntry, map[string]plan.HookState) error {
+	return func(ctx context.Context, inventory []plan.InventoryEntry, lives map[string]plan.HookState) error {
 		record.Inventory, record.Hooks = inventory, lives
 		return w.target.put(ctx, record, nil)
 	}
@@ -126,7 +126,7 @@ func (w *work) checkpoint(record *release.Record) func(context.Context, []plan.O
 
 // objects is the whole rendered Set: what was rendered now, what the last release kept of unchanged instances, and the
 // hooks of instances that have not gone yet.
-func (w *work) objects(ctx context.Context, lives map[string]plan.Life) ([]object.Object, error) {
+func (w *work) objects(ctx context.Context, lives map[string]plan.HookState) ([]object.Object, error) {
 	bodies := maps.Clone(w.set.bodies)
 	var taken []plan.Desired
 	if slices.ContainsFunc(w.set.parts, func(p *part) bool { return p.recorded }) {

@@ -155,16 +155,16 @@ func (l *loop) steps(ctx context.Context, w *work, record *release.Record) clust
 			if now, problem = l.advance(ctx, w, levels, n, end); problem != nil {
 				total.Problems = append(total.Problems, *problem)
 			} else {
-				record.Hooks = plan.Merge(record.Hooks, now.Lives, levels[n])
+				record.Hooks = plan.Merge(record.Hooks, now.HookStates, levels[n])
 			}
 		}
 		if len(total.Problems) == 0 {
 			done := l.execute(ctx, w, plan.Step(now, levels, n), record, total.Done, max(end.Sub(l.now()), time.Second))
 			total = total.Then(done)
 			if len(levels) > 0 {
-				w.lives = plan.Merge(w.Plan.Staying(w.known(plan.Options{}).Lives), done.Lives, levels[n])
+				w.lives = plan.Merge(w.Plan.Staying(w.known(plan.Options{}).HookStates), done.HookStates, levels[n])
 			}
-			record.Inventory, record.Hooks, w.inventory = done.Inventory, done.Lives, done.Inventory
+			record.Inventory, record.Hooks, w.inventory = done.Inventory, done.HookStates, done.Inventory
 		}
 		if total.OK() && !l.stopped() {
 			continue
@@ -173,7 +173,7 @@ func (l *loop) steps(ctx context.Context, w *work, record *release.Record) clust
 		total.NotStarted = append(total.NotStarted, cluster.NotBegun(w.Plan, levels, n+1, total.Problems)...)
 		break
 	}
-	total.Inventory, total.Lives = record.Inventory, record.Hooks
+	total.Inventory, total.HookStates = record.Inventory, record.Hooks
 	return total
 }
 

@@ -148,7 +148,7 @@ func (r *run) formerName(ctx context.Context) {
 
 // current reads a bundle's record. One that is damaged is an error, or, when the release is taken over, a record that
 // knows its revision and nothing else: what is there is found by its marks. The third result says that it is damaged.
-func (r *run) current(ctx context.Context, t *target, owner string) (*release.Record, release.Handle, bool, error) {
+func (r *run) current(ctx context.Context, t *target, owner string) (*release.Record, release.RecordVersion, bool, error) {
 	record, handle, err := t.store.Current(ctx, owner)
 	damaged, ok := errors.AsType[*release.DamagedError](err)
 	switch {

@@ -120,7 +120,7 @@ func TestIncompleteRecord(t *testing.T) {
 		t.Errorf("the plan with all rights: %+v %v", fp.Counts(), fp.Findings)
 	}
 	r.applied(req)
-	if rec := r.record(); len(rec.Unseen) > 0 || !slices.ContainsFunc(rec.Inventory, func(o plan.Owned) bool { return o.Ref.Kind == "Secret" && o.Ref.Name == "old" }) {
+	if rec := r.record(); len(rec.Unseen) > 0 || !slices.ContainsFunc(rec.Inventory, func(o plan.InventoryEntry) bool { return o.Ref.Kind == "Secret" && o.Ref.Name == "old" }) {
 		t.Errorf("the record: %v %+v", rec.Unseen, rec.Inventory)
 	}
 	if _, err := r.admin.CoreV1().Secrets(r.name).Get(t.Context(), "old", metav1.GetOptions{}); err != nil {

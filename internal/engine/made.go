@@ -29,7 +29,7 @@ import (
 // made is what was made up for a bundle on one cluster: as it is kept there, and as this run will keep it.
 type made struct {
 	read   once.Value[struct{}]
-	handle release.Handle
+	handle release.RecordVersion
 	id     string
 
 	mu          sync.Mutex

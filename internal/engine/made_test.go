@@ -275,11 +275,11 @@ func TestMadeValuesOffline(t *testing.T) {
 	if _, err := r.Build(t.Context(), req); err == nil || !strings.Contains(err.Error(), "--stand-ins") {
 		t.Errorf("a build writes placeholders unasked: %v", err)
 	}
-	req.StandIns = true
+	req.Placeholders = true
 	if _, err := r.Build(t.Context(), req); err != nil {
 		t.Errorf("a build does not write placeholders: %v", err)
 	}
-	req.Publish, req.StandIns = false, false
+	req.Publish, req.Placeholders = false, false
 	built, err := r.Build(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)

@@ -201,7 +201,7 @@ type unwritable struct {
 	release.Keeper
 }
 
-func (unwritable) Put(context.Context, release.Record, []object.Object, release.Handle) (release.Handle, error) {
+func (unwritable) Put(context.Context, release.Record, []object.Object, release.RecordVersion) (release.RecordVersion, error) {
 	return "", errors.New("no records today")
 }
 
@@ -287,7 +287,7 @@ type undeletable struct {
 	release.Keeper
 }
 
-func (undeletable) Delete(context.Context, string, release.Handle) error {
+func (undeletable) Delete(context.Context, string, release.RecordVersion) error {
 	return errors.New("no deletion today")
 }
 

@@ -15,7 +15,7 @@ type keeping struct {
 	kept func(ctx context.Context) (release.Kept, error)
 }
 
-func (k keeping) Kept(ctx context.Context, _ string) (release.Kept, release.Handle, error) {
+func (k keeping) Kept(ctx context.Context, _ string) (release.Kept, release.RecordVersion, error) {
 	kept, err := k.kept(ctx)
 	return kept, "h", err
 }

@@ -225,7 +225,7 @@ func (r *run) finish(ctx context.Context, fp *Prepared) {
 		fp.Findings = append(fp.Findings, source.Check(r.workspace.Lock.Sources, used, r.req.Locked)...)
 	}
 	if fp.RollbackTo == nil {
-		fp.Head = r.head(used)
+		fp.SourceDigest = r.head(used)
 	}
 	fp.Schedule = rollout.Canaries(sch, fp.changes)
 	fp.Findings = slices.Concat(fp.Findings, findings, rollout.Closed(fp.ready(r.req), r.now(), diag.Warning), fp.paused(ctx))
@@ -263,7 +263,7 @@ func (p *Prepared) changes(name string) bool {
 		return true
 	}
 	rec := w.target.record
-	return !w.settled() || rec != nil && rec.Head == p.Head
+	return !w.settled() || rec != nil && rec.SourceDigest == p.SourceDigest
 }
 
 func (r *run) computeOne(ctx context.Context, w *work, o plan.Options) {
@@ -339,7 +339,7 @@ func (r *run) observe(ctx context.Context, w *work, o plan.Options) (plan.Input,
 	for _, b := range s.ahead.With(s.bodies) {
 		objs = append(objs, b)
 	}
-	obs, findings := t.session.Observe(ctx, cluster.ObserveRequest{Owner: s.owner, Desired: lasting, Owned: slices.Concat(in.Owned, in.Lent),
+	obs, findings := t.session.Observe(ctx, cluster.ObserveRequest{Owner: s.owner, Desired: lasting, Inventory: slices.Concat(in.Inventory, in.Lent),
 		Defined: object.DefinedKinds(objs)})
 	w.observed = obs
 	in.Live, in.Schema, in.NamespaceExists = obs.Live, obs.Schema, obs.NamespaceExists
@@ -350,7 +350,7 @@ func (r *run) observe(ctx context.Context, w *work, o plan.Options) (plan.Input,
 	if w.inventory == nil && in.Looks() {
 		findings = append(findings, in.Rebuild(t.session.Marked(ctx, s.owner, in.Namespaces()...))...)
 		if in.Rebuilt && t.record == nil && !r.proven(s.spec.Name) {
-			findings = append(findings, lineage.Unproven(s.spec.Name, len(in.Owned), r.workspace.From))
+			findings = append(findings, lineage.Unproven(s.spec.Name, len(in.Inventory), r.workspace.From))
 		}
 	}
 	if w.inventory == nil {

@@ -76,14 +76,14 @@ func TestRecordedRights(t *testing.T) {
 		t.Errorf("check: %v, %+v", err, rep)
 	}
 
-	req.StandIns, req.Recorded = true, true
+	req.Placeholders, req.Recorded = true, true
 	want := object.Ref{Kind: "ServiceAccount", Namespace: r.name, Name: "gone"}
 	if out, err := r.Build(t.Context(), req); err != nil || !slices.Contains(out.Recorded, want) || len(out.Findings) > 0 {
 		t.Errorf("build: %v, %+v", err, out)
 	}
 	r.write("fleet.yaml", "fleet:\n  apiVersion: v1alpha1\n  name: f\n  clusters:\n    engine: {group: a, kubeContext: engine}\n    gone: {group: a, kubeContext: down}\n")
 	down := r.request()
-	down.StandIns, down.Recorded, down.Access.As = true, true, "nobody-in-particular"
+	down.Placeholders, down.Recorded, down.Access.As = true, true, "nobody-in-particular"
 	out, err := r.Build(t.Context(), down)
 	if err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ func (r *run) goBack(ctx context.Context, fp *Prepared, name string) diag.Findin
 	if err != nil {
 		return append(findings, diag.From(err, "history")...)
 	}
-	fp.RollbackTo, fp.Head = back.Name(), back.To.Head
+	fp.RollbackTo, fp.SourceDigest = back.Name(), back.To.SourceDigest
 	for _, w := range fp.works {
 		w.back = back.Records[w.Cluster]
 	}

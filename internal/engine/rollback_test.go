@@ -60,7 +60,7 @@ func standing(rec *release.Record) string {
 	for _, o := range rec.Inventory {
 		out = append(out, fmt.Sprint(o.Ref, o.Instance, o.Digest, o.Version, o.OwnNamespace, o.Hook))
 	}
-	return fmt.Sprint(out, rec.Inputs, rec.Sources, rec.Digests, rec.Images, rec.Depends, rec.Head, rec.Made, rec.Files, rec.Lineage, rec.Source)
+	return fmt.Sprint(out, rec.Inputs, rec.Sources, rec.Digests, rec.Images, rec.Depends, rec.SourceDigest, rec.Made, rec.Files, rec.Lineage, rec.Source)
 }
 
 // TestRollback: a rollback brings back what was pruned, deletes what is newer and changes what changed; it is a release of its

@@ -29,9 +29,9 @@ func (l *loop) again(ctx context.Context, w *work, row fleetplan.ClusterOutcome,
 	if record == nil { // everything was deleted
 		return &row
 	}
-	inventory := slices.DeleteFunc(slices.Clone(record.Inventory), func(o plan.Owned) bool { return o.Hook != nil || w.set.suspended[o.Instance] })
+	inventory := slices.DeleteFunc(slices.Clone(record.Inventory), func(o plan.InventoryEntry) bool { return o.Hook != nil || w.set.suspended[o.Instance] })
 	states, fs := w.target.session.Health(ctx, w.set.owner, inventory, w.set.rules(l.Checker))
-	seen, ofs := w.target.session.Observe(ctx, cluster.ObserveRequest{Owner: w.set.owner, Owned: inventory})
+	seen, ofs := w.target.session.Observe(ctx, cluster.ObserveRequest{Owner: w.set.owner, Inventory: inventory})
 	if ctx.Err() != nil {
 		return &row // interrupted: nobody knows
 	}

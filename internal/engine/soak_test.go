@@ -81,7 +81,7 @@ func TestUnchangedRecordGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	target := fp.run.targets[0]
-	if target.record.Learned != fp.Head || target.record.Head == fp.Head {
+	if target.record.Learned != fp.SourceDigest || target.record.SourceDigest == fp.SourceDigest {
 		t.Fatal("the run does not know the record that it wrote")
 	}
 	failed := *target.record
@@ -89,7 +89,7 @@ func TestUnchangedRecordGoesOn(t *testing.T) {
 	if err := target.put(t.Context(), &failed, nil); err != nil {
 		t.Fatal(err)
 	}
-	if rec := r.record(); rec.Phase != release.Failed || rec.Has() != fp.Head {
+	if rec := r.record(); rec.Phase != release.Failed || rec.Has() != fp.SourceDigest {
 		t.Errorf("the record is %s of %s", rec.Phase, rec.Has())
 	}
 }
@@ -200,8 +200,8 @@ func TestChangedInItsSoak(t *testing.T) {
 	if err == nil || out.Result != fleetplan.Failed || out.Stopped != "engine was changed by another run in its soak" {
 		t.Fatalf("%v, %+v", err, out)
 	}
-	if rec := r.record(); rec.Head != "another" || rec.Phase != release.Succeeded {
-		t.Errorf("the other run's record: %s of %s", rec.Phase, rec.Head)
+	if rec := r.record(); rec.SourceDigest != "another" || rec.Phase != release.Succeeded {
+		t.Errorf("the other run's record: %s of %s", rec.Phase, rec.SourceDigest)
 	}
 }
 
@@ -213,7 +213,7 @@ func (r *rig) overtaken(head string) {
 			return err
 		}
 		other := *rec
-		other.Revision, other.Rollout, other.Head = rec.Revision+1, "OTHER", head
+		other.Revision, other.Rollout, other.SourceDigest = rec.Revision+1, "OTHER", head
 		_, err = store.Put(context.Background(), other, nil, handle)
 		return err
 	})
@@ -365,13 +365,13 @@ func TestCanaryChanges(t *testing.T) {
 		return &work{ClusterPlan: &fleetplan.ClusterPlan{Plan: &plan.Plan{Changes: changes}, Left: record.Phase}, target: &target{record: record}, run: &run{req: Request{Wait: true}}}
 	}
 	change := plan.Change{Action: plan.Update}
-	fp := &Prepared{FleetPlan: &fleetplan.FleetPlan{Head: "new"}, works: map[string]*work{
-		"changes":   of(&release.Record{Phase: release.Succeeded, Head: "old"}, change),
-		"unchanged": of(&release.Record{Phase: release.Succeeded, Head: "old"}),
-		"learned":   of(&release.Record{Phase: release.Succeeded, Head: "old", Learned: "new"}),
-		"has it":    of(&release.Record{Phase: release.Succeeded, Head: "new"}),
-		"failed":    of(&release.Record{Phase: release.Failed, Head: "old"}),
-		"written":   of(&release.Record{Phase: release.Written, Head: "old"}),
+	fp := &Prepared{FleetPlan: &fleetplan.FleetPlan{SourceDigest: "new"}, works: map[string]*work{
+		"changes":   of(&release.Record{Phase: release.Succeeded, SourceDigest: "old"}, change),
+		"unchanged": of(&release.Record{Phase: release.Succeeded, SourceDigest: "old"}),
+		"learned":   of(&release.Record{Phase: release.Succeeded, SourceDigest: "old", Learned: "new"}),
+		"has it":    of(&release.Record{Phase: release.Succeeded, SourceDigest: "new"}),
+		"failed":    of(&release.Record{Phase: release.Failed, SourceDigest: "old"}),
+		"written":   of(&release.Record{Phase: release.Written, SourceDigest: "old"}),
 	}}
 	for _, name := range []string{"changes", "unchanged", "learned", "has it", "failed", "written", "down"} {
 		if got := fp.changes(name); got != (name != "unchanged" && name != "learned") {

@@ -148,11 +148,11 @@ func (r *run) instances(ctx context.Context, t *target, rec release.Record) []fl
 	for _, o := range rec.Inventory {
 		rules[o.Instance] = health.Rules{Checks: rec.Checks[o.Instance], Checker: r.Checker}
 	}
-	rec.Inventory = slices.DeleteFunc(slices.Clone(rec.Inventory), func(o plan.Owned) bool { return o.Hook != nil })
+	rec.Inventory = slices.DeleteFunc(slices.Clone(rec.Inventory), func(o plan.InventoryEntry) bool { return o.Hook != nil })
 	states, fs := t.session.Health(ctx, rec.Owner, rec.Inventory, rules)
 	t.find(fs...)
 	t.find(r.hideInStatus(ctx, t, rec, states)...)
-	obs, fs := t.session.Observe(ctx, cluster.ObserveRequest{Owner: rec.Owner, Owned: rec.Inventory})
+	obs, fs := t.session.Observe(ctx, cluster.ObserveRequest{Owner: rec.Owner, Inventory: rec.Inventory})
 	t.find(fs...)
 	for _, o := range rec.Inventory {
 		if live := obs.Live[o.Ref]; live.Found && live.Terminating {
@@ -173,7 +173,7 @@ func (r *run) instances(ctx context.Context, t *target, rec release.Record) []fl
 // declaredOf are the recorded objects, where one of them moved: they say which fields were ours. Where they cannot be read
 // no field is named.
 func (r *run) declaredOf(ctx context.Context, t *target, rec release.Record, obs cluster.Observation) map[object.Ref]object.Object {
-	if !slices.ContainsFunc(rec.Inventory, func(o plan.Owned) bool { return obs.Live[o.Ref].Managed != nil }) {
+	if !slices.ContainsFunc(rec.Inventory, func(o plan.InventoryEntry) bool { return obs.Live[o.Ref].Managed != nil }) {
 		return nil
 	}
 	declared := map[object.Ref]object.Object{}

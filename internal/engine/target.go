@@ -92,7 +92,7 @@ type target struct {
 	later  bool
 	store  release.Store
 	record *release.Record
-	handle release.Handle
+	handle release.RecordVersion
 	// relation is what the run is to the record; signed is the record as this run wrote it.
 	relation lineage.Relation
 	// damaged: the record cannot be read, and is made again on purpose.
@@ -110,7 +110,7 @@ type target struct {
 }
 
 // inventory is what the record says is there.
-func (t *target) inventory() []plan.Owned {
+func (t *target) inventory() []plan.InventoryEntry {
 	if t.record == nil {
 		return nil
 	}
@@ -347,7 +347,7 @@ func (r *run) query(ctx context.Context, t *target) {
 type early struct {
 	owner   string // "" for none
 	record  *release.Record
-	handle  release.Handle
+	handle  release.RecordVersion
 	damaged bool
 }
 

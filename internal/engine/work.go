@@ -36,8 +36,8 @@ type work struct {
 	// unseen are the kinds that could not be looked at when the record was made again.
 	unseen []string
 	// inventory and lives are what the steps done so far made of the record's; nil before the first.
-	inventory []plan.Owned
-	lives     map[string]plan.Life
+	inventory []plan.InventoryEntry
+	lives     map[string]plan.HookState
 	// recalled are hooks' objects that nothing renders any more, as the record has them; kept is all it has.
 	recalled map[object.Ref]object.Object
 	kept     []object.Object

@@ -28,7 +28,7 @@ func (p *FleetPlan) Renews(shown, now *FleetPlan, before []*FleetPlan, confirmed
 	if errs := p.Findings.Errors(); len(errs) > 0 {
 		return errs
 	}
-	if shown.Bundle != now.Bundle || shown.Head != now.Head {
+	if shown.Bundle != now.Bundle || shown.SourceDigest != now.SourceDigest {
 		return diag.Findings{staleplan.Stale("its files or sources changed since it was made")}
 	}
 	var findings diag.Findings

@@ -68,7 +68,7 @@ func TestRenewsWhole(t *testing.T) {
 		want      string
 	}{
 		"the same":                       {func(*FleetPlan) {}, false, ""},
-		"another revision":               {func(p *FleetPlan) { p.Head = "sha256:2" }, false, "its files or sources changed"},
+		"another revision":               {func(p *FleetPlan) { p.SourceDigest = "sha256:2" }, false, "its files or sources changed"},
 		"another cluster":                {func(p *FleetPlan) { p.Clusters[0].UID = "other" }, false, "another cluster"},
 		"one cluster more":               {func(p *FleetPlan) { p.Clusters = append(p.Clusters, &ClusterPlan{Cluster: "z"}) }, false, "not in it"},
 		"a cluster that does not answer": {func(p *FleetPlan) { p.Clusters[0].Plan, p.Clusters[0].Unreachable = nil, "timeout" }, false, ""},

@@ -43,14 +43,14 @@ type Event struct {
 	Object   *object.Ref `json:"object,omitempty"`
 	Action   plan.Action `json:"action,omitempty"`
 	// Hook is the event that a hook's object is made for.
-	Hook    object.Event `json:"hook,omitempty"`
-	Status  string       `json:"status,omitempty"`
-	Message string       `json:"message,omitempty"`
-	Done    int          `json:"done,omitempty"`
-	Total   int          `json:"total,omitempty"`
-	Until   time.Time    `json:"until,omitzero"`
-	Counts  *plan.Counts `json:"counts,omitempty"`
-	Summary *Outcome     `json:"summary,omitempty"`
+	Hook    object.HookPhase `json:"hook,omitempty"`
+	Status  string           `json:"status,omitempty"`
+	Message string           `json:"message,omitempty"`
+	Done    int              `json:"done,omitempty"`
+	Total   int              `json:"total,omitempty"`
+	Until   time.Time        `json:"until,omitzero"`
+	Counts  *plan.Counts     `json:"counts,omitempty"`
+	Summary *Outcome         `json:"summary,omitempty"`
 }
 
 // Said is what has been said of a rollout: the wave that began last, and that it stops.

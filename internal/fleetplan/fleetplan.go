@@ -32,10 +32,10 @@ type FleetPlan struct {
 	Verb   string `json:"verb"` // "apply", "delete", "eject", "rollback" or "drift"
 	Bundle string `json:"bundle"`
 	// Requires are the bundles that must be there first.
-	Requires []string `json:"requires,omitempty"`
-	Owner    string   `json:"owner"`
-	Fleet    string   `json:"fleet,omitempty"`
-	Head     string   `json:"head"`
+	Requires     []string `json:"requires,omitempty"`
+	Owner        string   `json:"owner"`
+	Fleet        string   `json:"fleet,omitempty"`
+	SourceDigest string   `json:"head"`
 	// RollbackTo is the release that is gone back to, nil unless the verb is "rollback".
 	RollbackTo *release.Name `json:"rollbackTo,omitempty"`
 	Created    time.Time     `json:"created"`
@@ -58,7 +58,7 @@ type FleetPlan struct {
 // HeadOf is the revision that a cluster with this record has delivered: that of the plan where a rollback has nothing to do there.
 func (p *FleetPlan) HeadOf(rec release.Record) string {
 	if p.RollbackTo.Reached(rec) {
-		return p.Head
+		return p.SourceDigest
 	}
 	return rec.Has()
 }
@@ -193,7 +193,7 @@ func (p *FleetPlan) Counts() plan.Counts {
 // Digest identifies what the plan does: the actions, objects and what is written of them, on each cluster.
 func (p *FleetPlan) Digest() string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s %q %s\n", p.Verb, p.Bundle, p.Head)
+	fmt.Fprintf(h, "%s %q %s\n", p.Verb, p.Bundle, p.SourceDigest)
 	for _, c := range p.Clusters {
 		if c.Plan == nil {
 			continue
@@ -271,7 +271,7 @@ func (p *FleetPlan) Reachable(skip bool) diag.Findings {
 		return nil
 	}
 	var findings diag.Findings
-	for _, h := range rollout.Hopeless(p.Schedule) {
+	for _, h := range rollout.Stalled(p.Schedule) {
 		f := diag.Errorf("unreachable", "%d clusters do not answer: %s", len(h.Missing), strings.Join(h.Missing, ", "))
 		if len(h.Missing) == 1 {
 			f.What = "cluster " + h.Missing[0] + " does not answer"

@@ -209,21 +209,21 @@ func TestUnconfirmed(t *testing.T) {
 
 // TestHeadOf: a cluster has the files that its record learned, and the revision of a rollback where that has nothing to do there.
 func TestHeadOf(t *testing.T) {
-	applied := release.Record{Rollout: "R2", Release: 2, Head: "two"}
+	applied := release.Record{Rollout: "R2", Release: 2, SourceDigest: "two"}
 	learned := applied
 	learned.Learned = "three"
-	back := &FleetPlan{Head: "one", RollbackTo: &release.Name{Release: 1, Rollout: "R1"}}
+	back := &FleetPlan{SourceDigest: "one", RollbackTo: &release.Name{Release: 1, Rollout: "R1"}}
 	for name, c := range map[string]struct {
 		plan *FleetPlan
 		rec  release.Record
 		want string
 	}{
-		"as released":       {&FleetPlan{Head: "three"}, applied, "two"},
-		"learned":           {&FleetPlan{Head: "three"}, learned, "three"},
+		"as released":       {&FleetPlan{SourceDigest: "three"}, applied, "two"},
+		"learned":           {&FleetPlan{SourceDigest: "three"}, learned, "three"},
 		"to be gone back":   {back, applied, "two"},
-		"in it":             {back, release.Record{Rollout: "R1", Release: 1, Head: "one", Learned: "two"}, "one"},
-		"of before numbers": {back, release.Record{Rollout: "OLD", Revision: 12, Head: "zero"}, "one"},
-		"gone back to it":   {back, release.Record{Rollout: "R3", Release: 3, Head: "other", RollbackTo: back.RollbackTo}, "one"},
+		"in it":             {back, release.Record{Rollout: "R1", Release: 1, SourceDigest: "one", Learned: "two"}, "one"},
+		"of before numbers": {back, release.Record{Rollout: "OLD", Revision: 12, SourceDigest: "zero"}, "one"},
+		"gone back to it":   {back, release.Record{Rollout: "R3", Release: 3, SourceDigest: "other", RollbackTo: back.RollbackTo}, "one"},
 	} {
 		if got := c.plan.HeadOf(c.rec); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)

@@ -94,7 +94,7 @@ type Problem struct {
 	FailedOn  int    `json:"failedOn,omitempty"`
 	Digest    string `json:"digest,omitempty"`
 	// Hook is the event of the hook that did not do its work.
-	Hook object.Event `json:"hook,omitempty"`
+	Hook object.HookPhase `json:"hook,omitempty"`
 }
 
 // Keep ends the row where somebody has paused or aborted the release since the run began, or where nobody can tell (err); it reports
@@ -130,7 +130,7 @@ func (c *ClusterOutcome) Refuse(fs diag.Findings) {
 }
 
 // Unready are the objects that somebody waits for and that are not ready.
-func Unready(inventory []plan.Owned, states map[object.Ref]health.Status) []Problem {
+func Unready(inventory []plan.InventoryEntry, states map[object.Ref]health.Status) []Problem {
 	var out []Problem
 	for _, o := range inventory {
 		if st, known := states[o.Ref]; known && health.Worse(string(health.Ready), st.State, false, o.NoWait) != string(health.Ready) {

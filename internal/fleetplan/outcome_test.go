@@ -21,7 +21,7 @@ func deployment(name string) object.Ref {
 // What is not ready at the end of a soak is what somebody would have waited for.
 func TestUnready(t *testing.T) {
 	ref := deployment
-	inventory := []plan.Owned{{Ref: ref("ready")}, {Ref: ref("slow"), NoWait: true}, {Ref: ref("bad"), Instance: "app"}, {Ref: ref("unknown")}}
+	inventory := []plan.InventoryEntry{{Ref: ref("ready")}, {Ref: ref("slow"), NoWait: true}, {Ref: ref("bad"), Instance: "app"}, {Ref: ref("unknown")}}
 	got := Unready(inventory, map[object.Ref]health.Status{
 		ref("ready"): {State: health.Ready}, ref("slow"): {State: health.Progressing}, ref("bad"): {State: health.Failed, Reason: "crashes"}})
 	if len(got) != 1 || got[0].Object != ref("bad") || got[0].Name() != "app" || got[0].Status.Reason != "crashes" {

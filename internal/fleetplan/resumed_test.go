@@ -12,7 +12,7 @@ import (
 )
 
 // recorded is what a record of a run of a saved plan says of a cluster.
-func recorded(cp *ClusterPlan, file string, phase release.Phase, owned ...plan.Owned) {
+func recorded(cp *ClusterPlan, file string, phase release.Phase, owned ...plan.InventoryEntry) {
 	cp.Describe(&release.Record{Revision: 4, PlanFile: file, Phase: phase, Inventory: owned}, nil, func(s string) string { return s })
 }
 
@@ -40,7 +40,7 @@ func TestResume(t *testing.T) {
 			now.Clusters[0].Plan.Changes = change(plan.Delete, "x")
 		}, staleplan.Begun, true, 2},
 		"what was made up was kept": {func(now *FleetPlan) {
-			recorded(now.Clusters[0], "f", release.Failed, plan.Owned{Ref: deployment("api"), Digest: "kept"})
+			recorded(now.Clusters[0], "f", release.Failed, plan.InventoryEntry{Ref: deployment("api"), Digest: "kept"})
 			now.Clusters[0].Plan.Changes = change(plan.Delete, "kept")
 		}, staleplan.Begun, false, 2},
 	} {

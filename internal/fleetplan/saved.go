@@ -92,7 +92,7 @@ func (p *FleetPlan) whole() error {
 
 // names gives everything of the plan that names something, and that is printed as it is.
 func (p *FleetPlan) names(yield func(string) bool) {
-	out := append([]string{p.Bundle, p.Owner, p.Fleet, p.Head}, p.Requires...)
+	out := append([]string{p.Bundle, p.Owner, p.Fleet, p.SourceDigest}, p.Requires...)
 	if p.RollbackTo != nil {
 		out = append(out, p.RollbackTo.Rollout)
 	}
@@ -152,8 +152,10 @@ func (c *ClusterPlan) Promise(stood map[object.Ref]string) {
 // Verify compares a saved plan with the one that was computed now, as a file would have it: same compares a saved digest
 // with one that is not keyed. shown: nothing vouches for the file, and everything that it shows is compared.
 func Verify(old, now *FleetPlan, same func(saved, digest string) bool, shown bool) diag.Findings {
-	if old.Bundle != now.Bundle || old.Fleet != now.Fleet || old.Head != now.Head {
-		of := func(p *FleetPlan) any { return map[string]string{"bundle": p.Bundle, "fleet": p.Fleet, "head": p.Head} }
+	if old.Bundle != now.Bundle || old.Fleet != now.Fleet || old.SourceDigest != now.SourceDigest {
+		of := func(p *FleetPlan) any {
+			return map[string]string{"bundle": p.Bundle, "fleet": p.Fleet, "head": p.SourceDigest}
+		}
 		return diag.Findings{staleplan.Stale("it is another bundle's, or the rollout changed since it was made: %s", staleplan.Differ(of(old), of(now)))}
 	}
 	var findings diag.Findings

@@ -102,7 +102,7 @@ func TestVerify(t *testing.T) {
 		"as it was":         {func(_, _ *FleetPlan) {}, nil},
 		"another bundle":    {func(_, now *FleetPlan) { now.Bundle = "other" }, []string{"it is another bundle's"}},
 		"another fleet":     {func(_, now *FleetPlan) { now.Fleet = "other" }, []string{"it is another bundle's"}},
-		"another head":      {func(_, now *FleetPlan) { now.Head = "2" }, []string{"or the rollout changed"}},
+		"another head":      {func(_, now *FleetPlan) { now.SourceDigest = "2" }, []string{"or the rollout changed"}},
 		"a new cluster":     {func(old, _ *FleetPlan) { old.Clusters = old.Clusters[:1] }, []string{"b: the plan is stale: the cluster is not in it"}},
 		"a cluster less":    {func(_, now *FleetPlan) { now.Clusters = now.Clusters[1:] }, []string{"a: the plan is stale: the cluster is no longer in the fleet"}},
 		"it was down":       {func(old, now *FleetPlan) { old.Clusters[0].Plan, now.Clusters[0].Revision = nil, 4 }, nil},

@@ -39,11 +39,11 @@ type ClusterStatus struct {
 	// Phase of the record.
 	Phase release.Phase `json:"phase,omitempty"`
 	// Ejecting: the last run was an eject, which is not done.
-	Ejecting bool      `json:"ejecting,omitempty"`
-	Head     string    `json:"head,omitempty"`
-	Applied  time.Time `json:"applied,omitzero"`
-	Author   string    `json:"author,omitempty"`
-	Message  string    `json:"message,omitempty"`
+	Ejecting     bool      `json:"ejecting,omitempty"`
+	SourceDigest string    `json:"head,omitempty"`
+	Applied      time.Time `json:"applied,omitzero"`
+	Author       string    `json:"author,omitempty"`
+	Message      string    `json:"message,omitempty"`
 	// RollbackTo is the release that the revision went back to, nil for one that was applied from files.
 	RollbackTo *release.Name `json:"rollbackTo,omitempty"`
 	// Unknown says why nobody knows what is installed there: the records may not, or can not, be read.
@@ -246,7 +246,7 @@ func (s *StatusReport) Await(w *release.Waiting) {
 
 // With is the row of a cluster with what a record says; inProgress is who is at work on the bundle there.
 func (s ClusterStatus) With(rec release.Record, inProgress string) ClusterStatus {
-	s.Bundle, s.Revision, s.Release, s.Phase, s.Head, s.InProgress = rec.Bundle, rec.Revision, rec.Release, rec.Standing(), rec.Has(), inProgress
+	s.Bundle, s.Revision, s.Release, s.Phase, s.SourceDigest, s.InProgress = rec.Bundle, rec.Revision, rec.Release, rec.Standing(), rec.Has(), inProgress
 	s.Applied, s.Author, s.Message, s.RollbackTo = rec.Finished, rec.Author, rec.Message, rec.RollbackTo
 	s.Ejecting = rec.Ejecting
 	s.Run = rollout.Run{Cluster: s.Cluster, Rollout: rec.Rollout, Revision: rec.Has(), Began: rec.Started,
@@ -283,11 +283,11 @@ func InstancesOf(rec release.Record, declared map[object.Ref]object.Object, live
 		if st.Drifted = st.Drifted && !in.Suspended; st.Drifted { // what is suspended is not compared
 			d, l := declared[o.Ref], live[o.Ref]
 			st.Fields = d.Taken(l.Managed, object.Manager(rec.Owner), o.Entry)
-			if st.By = object.TakenBy(st.Fields); st.By == "" && l.ForeignBundle && l.Own == "" {
+			if st.By = object.TakenBy(st.Fields); st.By == "" && l.ForeignBundle && l.ApplyHash == "" {
 				st.By = l.Foreign
 			}
 			// Of what was declared only the replicas that an autoscaler sets are not ours: plan calls that unchanged, too.
-			st.Drifted = d.Body == nil || l.Own == "" || l.UID != o.UID || len(st.Fields) > 0
+			st.Drifted = d.Body == nil || l.ApplyHash == "" || l.UID != o.UID || len(st.Fields) > 0
 		}
 		st.Drifted = st.Drifted && (st.By != "" || !rec.Standing().Open()) // else it may be what the run wrote that ended
 		in.Objects = append(in.Objects, st)

@@ -82,21 +82,21 @@ func TestMarkSkipped(t *testing.T) {
 // TestInstancesOf: an instance is as its worst object, drift and what nobody waits for included.
 func TestInstancesOf(t *testing.T) {
 	ref := deployment
-	owned := func(instance, name string) plan.Owned {
-		return plan.Owned{Ref: ref(name), Instance: instance, UID: "u-" + name, Own: "e"}
+	owned := func(instance, name string) plan.InventoryEntry {
+		return plan.InventoryEntry{Ref: ref(name), Instance: instance, UID: "u-" + name, ApplyHash: "e"}
 	}
 	slow := owned("web", "slow")
 	slow.NoWait = true
-	rec := release.Record{Bundle: "shop", Revision: 4, Head: "h", Rollout: "7K2M", Phase: release.Failed, Author: "ada", Sources: map[string]string{"api": "module api", "drift": "module drift"}, Suspended: []string{"web"},
-		Inventory: []plan.Owned{owned("web", "web"), slow, owned("api", "api"), owned("db", "gone"), owned("drift", "drift")}}
+	rec := release.Record{Bundle: "shop", Revision: 4, SourceDigest: "h", Rollout: "7K2M", Phase: release.Failed, Author: "ada", Sources: map[string]string{"api": "module api", "drift": "module drift"}, Suspended: []string{"web"},
+		Inventory: []plan.InventoryEntry{owned("web", "web"), slow, owned("api", "api"), owned("db", "gone"), owned("drift", "drift")}}
 	live, judged := map[object.Ref]plan.Live{}, map[object.Ref]health.Status{}
 	for _, name := range []string{"web", "slow", "api", "drift"} {
-		live[ref(name)] = plan.Live{Found: true, UID: "u-" + name, Own: "e", OwnerLabel: "me"}
+		live[ref(name)] = plan.Live{Found: true, UID: "u-" + name, ApplyHash: "e", OwnerLabel: "me"}
 		judged[ref(name)] = health.Status{State: health.Ready}
 	}
 	judged[ref("slow")], judged[ref("api")] = health.Status{State: health.Progressing}, health.Status{State: health.Failed, Reason: "crashes"}
-	live[ref("web")] = plan.Live{Found: true, UID: "u-web", Own: "other", ResourceVersion: "2", OwnerLabel: "me", Foreign: "kubectl edit"} // suspended: not compared
-	live[ref("drift")] = plan.Live{Found: true, UID: "u-drift", Own: "other", ResourceVersion: "2", OwnerLabel: "me", Foreign: "kubectl edit"}
+	live[ref("web")] = plan.Live{Found: true, UID: "u-web", ApplyHash: "other", ResourceVersion: "2", OwnerLabel: "me", Foreign: "kubectl edit"} // suspended: not compared
+	live[ref("drift")] = plan.Live{Found: true, UID: "u-drift", ApplyHash: "other", ResourceVersion: "2", OwnerLabel: "me", Foreign: "kubectl edit"}
 	var got []string
 	for _, in := range InstancesOf(rec, nil, live, judged, nil) {
 		got = append(got, fmt.Sprintf("%s %s %d %s %t", in.Instance, in.State, len(in.Objects), in.Source, in.Suspended))
@@ -104,7 +104,7 @@ func TestInstancesOf(t *testing.T) {
 	if want := []string{"api failed 1 module api false", "db missing 1  false", "drift drifted 1 module drift false", "web ready 2  true"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	live[ref("drift")] = plan.Live{Found: true, UID: "another", Own: "e", OwnerLabel: "me"}
+	live[ref("drift")] = plan.Live{Found: true, UID: "another", ApplyHash: "e", OwnerLabel: "me"}
 	if in := InstancesOf(rec, map[object.Ref]object.Object{ref("drift"): {Body: map[string]any{}}}, live, judged, nil); in[2].Instance != "drift" || in[2].State != health.Drifted {
 		t.Errorf("what was replaced by an object with our marks is drifted: %+v", in[2])
 	}
@@ -143,7 +143,7 @@ func TestInstancesOfWhatIsScaled(t *testing.T) {
 	}
 	ref := deployment("web")
 	body := object.Object{Body: map[string]any{"spec": map[string]any{"replicas": int64(1), "paused": true}}}
-	rec := release.Record{Phase: release.Succeeded, Inventory: []plan.Owned{{Ref: ref, Instance: "web", UID: "u", ResourceVersion: "1", Own: "e", Replicas: true}}}
+	rec := release.Record{Phase: release.Succeeded, Inventory: []plan.InventoryEntry{{Ref: ref, Instance: "web", UID: "u", ResourceVersion: "1", ApplyHash: "e", Replicas: true}}}
 	scaled := []metav1.ManagedFieldsEntry{entry(object.Manager(""), "", `{"f:spec":{"f:paused":{}}}`), entry("kube-controller-manager", "scale", `{"f:spec":{"f:replicas":{}}}`)}
 	for name, c := range map[string]struct {
 		body    object.Object
@@ -157,7 +157,7 @@ func TestInstancesOfWhatIsScaled(t *testing.T) {
 		"not known what":        {object.Object{}, "u", scaled, "drifted"},
 		"another object":        {body, "v", scaled, "drifted"},
 	} {
-		live := map[object.Ref]plan.Live{ref: {Found: true, UID: c.uid, ResourceVersion: "2", Own: "f", Managed: c.managed, Autoscaler: "HorizontalPodAutoscaler ns/web"}}
+		live := map[object.Ref]plan.Live{ref: {Found: true, UID: c.uid, ResourceVersion: "2", ApplyHash: "f", Managed: c.managed, Autoscaler: "HorizontalPodAutoscaler ns/web"}}
 		judged := map[object.Ref]health.Status{ref: {State: health.Ready}}
 		if got := InstancesOf(rec, map[object.Ref]object.Object{ref: c.body}, live, judged, nil)[0].State; got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
@@ -167,10 +167,10 @@ func TestInstancesOfWhatIsScaled(t *testing.T) {
 
 // What a run that ended in the middle wrote is not called drifted; what somebody is known to have changed is.
 func TestInstancesOfAnOpenRecord(t *testing.T) {
-	rec := release.Record{Phase: release.Applying, Inventory: []plan.Owned{
-		{Ref: deployment("new"), Instance: "new"}, {Ref: deployment("old"), Instance: "old", UID: "u", ResourceVersion: "1", Own: "e"}}}
-	live := map[object.Ref]plan.Live{deployment("new"): {Found: true, UID: "n", ResourceVersion: "1", Own: "e"},
-		deployment("old"): {Found: true, UID: "u", ResourceVersion: "2", Own: "f"}}
+	rec := release.Record{Phase: release.Applying, Inventory: []plan.InventoryEntry{
+		{Ref: deployment("new"), Instance: "new"}, {Ref: deployment("old"), Instance: "old", UID: "u", ResourceVersion: "1", ApplyHash: "e"}}}
+	live := map[object.Ref]plan.Live{deployment("new"): {Found: true, UID: "n", ResourceVersion: "1", ApplyHash: "e"},
+		deployment("old"): {Found: true, UID: "u", ResourceVersion: "2", ApplyHash: "f"}}
 	declared := map[object.Ref]object.Object{}
 	judged := map[object.Ref]health.Status{deployment("new"): {State: health.Ready}, deployment("old"): {State: health.Ready}}
 	states := func() (out []string) {
@@ -201,13 +201,13 @@ func TestInstancesOfAnOpenRecord(t *testing.T) {
 // TestInstancesThatMoved: what is another bundle's of the same files moved, and is nothing to be mended; an instance of which all
 // moved is said so, and a bundle of which all instances did has nothing left. What somebody else's bundle took is drift.
 func TestInstancesThatMoved(t *testing.T) {
-	owned := func(instance, name string) plan.Owned {
-		return plan.Owned{Ref: deployment(name), Instance: instance, UID: "u", Own: "e", ResourceVersion: "1"}
+	owned := func(instance, name string) plan.InventoryEntry {
+		return plan.InventoryEntry{Ref: deployment(name), Instance: instance, UID: "u", ApplyHash: "e", ResourceVersion: "1"}
 	}
-	namespace := plan.Owned{Ref: object.Ref{Kind: "Namespace", Name: "shop"}, Instance: "all", UID: "n", Own: "e", OwnNamespace: true}
-	rec := release.Record{Bundle: "old", Phase: release.Succeeded, Inventory: []plan.Owned{namespace, owned("all", "a"), owned("part", "b"), owned("part", "c"), owned("taken", "d")}}
+	namespace := plan.InventoryEntry{Ref: object.Ref{Kind: "Namespace", Name: "shop"}, Instance: "all", UID: "n", ApplyHash: "e", OwnNamespace: true}
+	rec := release.Record{Bundle: "old", Phase: release.Succeeded, Inventory: []plan.InventoryEntry{namespace, owned("all", "a"), owned("part", "b"), owned("part", "c"), owned("taken", "d")}}
 	theirs := plan.Live{Found: true, UID: "u", ResourceVersion: "2", ForeignBundle: true, Foreign: "Hawser bundle x"}
-	live := map[object.Ref]plan.Live{namespace.Ref: {Found: true, UID: "n", ResourceVersion: "1", Own: "e"}, deployment("a"): theirs, deployment("b"): theirs, deployment("c"): {Found: true, UID: "u", ResourceVersion: "1", Own: "e"}, deployment("d"): theirs}
+	live := map[object.Ref]plan.Live{namespace.Ref: {Found: true, UID: "n", ResourceVersion: "1", ApplyHash: "e"}, deployment("a"): theirs, deployment("b"): theirs, deployment("c"): {Found: true, UID: "u", ResourceVersion: "1", ApplyHash: "e"}, deployment("d"): theirs}
 	judged := map[object.Ref]health.Status{}
 	for ref := range live {
 		judged[ref] = health.Status{State: health.Ready}

@@ -113,7 +113,7 @@ func Equal(members []Member) []Group {
 func changeKeys(changes []plan.Change) []string {
 	keys := make([]string, len(changes))
 	for i, c := range changes {
-		c.UID, c.ResourceVersion, c.Own, c.FormerEntries, c.ForeignDigest, c.Digest, c.Content = "", "", "", "", "", "", nil
+		c.UID, c.ResourceVersion, c.ApplyHash, c.FormerEntries, c.ForeignDigest, c.Digest, c.Content = "", "", "", "", "", "", nil
 		c.Checked, c.Fields = false, slices.Clone(c.Fields) // who was asked, and when somebody set a field, is no difference
 		for k := range c.Fields {
 			c.Fields[k].Since = ""

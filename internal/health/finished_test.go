@@ -34,7 +34,7 @@ func TestFinished(t *testing.T) {
 			}
 			st := Finished(obj)
 			got := strings.Join(append([]string{string(st.State) + " " + st.Reason}, st.Details...), "; ")
-			if st.Hopeless {
+			if st.Stalled {
 				got += ", hopeless"
 			}
 			if got != c.want {

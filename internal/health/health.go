@@ -36,9 +36,9 @@ type Status struct {
 	State State `json:"state"`
 	// Reason is short and for people: "2 of 3 pods ready".
 	Reason string `json:"reason,omitempty"`
-	// Hopeless is set when waiting cannot heal it (image not found, crash loop, unschedulable): the cluster fails
-	// HopelessAfter after it was first seen, not at --timeout.
-	Hopeless bool `json:"hopeless,omitempty"`
+	// Stalled is set when waiting cannot heal it (image not found, crash loop, unschedulable): the cluster fails
+	// StalledAfter after it was first seen, not at --timeout.
+	Stalled bool `json:"hopeless,omitempty"`
 	// Details are further lines: "pod api-6c9f-x2k, container api: ImagePullBackOff: ...".
 	Details []string `json:"details,omitempty"`
 }
@@ -50,7 +50,7 @@ func (s Status) Lines() []string {
 	if s.Reason != "" {
 		reason = []string{s.Reason}
 	}
-	if len(s.Details) > 0 && (s.Hopeless || strings.HasPrefix(s.Details[0], "pod ")) {
+	if len(s.Details) > 0 && (s.Stalled || strings.HasPrefix(s.Details[0], "pod ")) {
 		return slices.Concat(s.Details[:1], reason, s.Details[1:])
 	}
 	return slices.Concat(reason, s.Details)
@@ -70,7 +70,7 @@ func (s Status) Line() string {
 
 // Settled is the status for who looks once and does not wait: what waiting cannot heal has failed.
 func (s Status) Settled() Status {
-	if s.Hopeless && s.State == Progressing {
+	if s.Stalled && s.State == Progressing {
 		s.State = Failed
 	}
 	return s

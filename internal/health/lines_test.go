@@ -15,11 +15,11 @@ func TestLines(t *testing.T) {
 		line  string
 		state State
 	}{
-		{"image", Status{State: Progressing, Reason: "1 old pod to go", Hopeless: true, Details: []string{pod, "pod b: x"}}, []string{pod, "1 old pod to go", "pod b: x"}, pod + " (1 old pod to go)", Failed},
-		{"quota", Status{State: Progressing, Reason: "0 of 1 pod ready", Hopeless: true, Details: []string{"FailedCreate: quota"}}, []string{"FailedCreate: quota", "0 of 1 pod ready"}, "FailedCreate: quota (0 of 1 pod ready)", Failed},
+		{"image", Status{State: Progressing, Reason: "1 old pod to go", Stalled: true, Details: []string{pod, "pod b: x"}}, []string{pod, "1 old pod to go", "pod b: x"}, pod + " (1 old pod to go)", Failed},
+		{"quota", Status{State: Progressing, Reason: "0 of 1 pod ready", Stalled: true, Details: []string{"FailedCreate: quota"}}, []string{"FailedCreate: quota", "0 of 1 pod ready"}, "FailedCreate: quota (0 of 1 pod ready)", Failed},
 		{"others' details", Status{State: Progressing, Reason: "waits", Details: []string{"for a", "for b"}}, []string{"waits", "for a", "for b"}, "waits (for a)", Progressing},
 		{"ready", Status{State: Ready}, nil, "", Ready},
-		{"no reason", Status{State: Failed, Hopeless: true, Details: []string{pod}}, []string{pod}, pod, Failed},
+		{"no reason", Status{State: Failed, Stalled: true, Details: []string{pod}}, []string{pod}, pod, Failed},
 	} {
 		if got := c.st.Lines(); !slices.Equal(got, c.want) || c.st.Line() != c.line || c.st.Settled().State != c.state {
 			t.Errorf("%s: %q, %q, %s", c.name, got, c.st.Line(), c.st.Settled().State)

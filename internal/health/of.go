@@ -116,7 +116,7 @@ func deployment(obj map[string]any) Status {
 	available := numberOr(obj, 0, "status", "availableReplicas")
 	ready := numberOr(obj, 0, "status", "readyReplicas")
 	if c := condition(obj, "ReplicaFailure"); c.status == "True" {
-		return Status{State: Progressing, Reason: pods(ready, want), Hopeless: true, Details: []string{c.reason + ": " + c.message}}
+		return Status{State: Progressing, Reason: pods(ready, want), Stalled: true, Details: []string{c.reason + ": " + c.message}}
 	}
 	if c := condition(obj, "Progressing"); c.reason == "ProgressDeadlineExceeded" {
 		return Status{State: Failed, Reason: pods(ready, want) + ", its progress deadline is over"}
@@ -312,7 +312,7 @@ func held(obj map[string]any, reason string) Status {
 	for _, l := range lines {
 		st.Details = append(st.Details, strings.TrimLeft(l, ":, "))
 	}
-	st.Hopeless = hopeless
+	st.Stalled = hopeless
 	return st
 }
 

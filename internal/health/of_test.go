@@ -89,7 +89,7 @@ func TestOf(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := Of(body(t, c.object), Rules{})
-			if got.State != c.state || got.Reason != c.reason || got.Hopeless != c.hopeless {
+			if got.State != c.state || got.Reason != c.reason || got.Stalled != c.hopeless {
 				t.Errorf("%+v, want %s %q hopeless %v", got, c.state, c.reason, c.hopeless)
 			}
 		})
@@ -152,8 +152,8 @@ func TestPods(t *testing.T) {
 		{"evicted", "{phase: Failed, reason: Evicted, message: memory}", []string{"pod api-1: Evicted memory"}, false},
 	} {
 		got := WithPods(Status{State: Progressing}, []map[string]any{pod(c.status)})
-		if diff := cmp.Diff(c.want, got.Details); diff != "" || got.Hopeless != c.hopeless {
-			t.Errorf("%s: hopeless %v %s", c.name, got.Hopeless, diff)
+		if diff := cmp.Diff(c.want, got.Details); diff != "" || got.Stalled != c.hopeless {
+			t.Errorf("%s: hopeless %v %s", c.name, got.Stalled, diff)
 		}
 	}
 	many := make([]map[string]any, 20)
@@ -172,7 +172,7 @@ func TestPods(t *testing.T) {
 		t.Error("a ready status says nothing about pods")
 	}
 	events := []map[string]any{body(t, "{type: Warning, reason: FailedCreate, message: quota}"), body(t, "{type: Normal, reason: X, message: z}")}
-	if got := WithEvents(Status{State: Progressing}, events); !got.Hopeless || !cmp.Equal(got.Details, []string{"FailedCreate: quota"}) {
+	if got := WithEvents(Status{State: Progressing}, events); !got.Stalled || !cmp.Equal(got.Details, []string{"FailedCreate: quota"}) {
 		t.Errorf("%+v", got)
 	}
 }

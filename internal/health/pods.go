@@ -18,7 +18,7 @@ var hopelessReasons = []string{"ImagePullBackOff", "ErrImagePull", "InvalidImage
 const maxDetails = 5
 
 // WithPods adds what an unready workload's pods say: one line per container that waits for something that does not
-// come, and per pod that no node takes; what several pods say is told once. Hopeless is set when any of it cannot heal
+// come, and per pod that no node takes; what several pods say is told once. Stalled is set when any of it cannot heal
 // by waiting. A ready status is returned as it is.
 func WithPods(st Status, podList []map[string]any) Status {
 	if st.State == Ready {
@@ -33,7 +33,7 @@ func WithPods(st Status, podList []map[string]any) Status {
 				names[l] = append(names[l], name)
 			}
 		}
-		st.Hopeless = st.Hopeless || hopeless
+		st.Stalled = st.Stalled || hopeless
 	}
 	details := make([]string, 0, len(names))
 	for line, pods := range names {
@@ -65,7 +65,7 @@ func WithEvents(st Status, events []map[string]any) Status {
 		}
 		line := text(e, "reason") + ": " + text(e, "message")
 		if text(e, "reason") == "FailedCreate" {
-			st.Hopeless = true
+			st.Stalled = true
 		}
 		if !slices.Contains(st.Details, line) && len(st.Details) < maxDetails {
 			st.Details = append(st.Details, line)

@@ -129,7 +129,7 @@ func TestJobsAndPods(t *testing.T) {
 		}
 	}
 	waiting := Of(body(t, pod+"status: {phase: Pending, containerStatuses: [{name: a, state: {waiting: {reason: ImagePullBackOff, message: not found}}}]}"), Rules{})
-	if !waiting.Hopeless || !cmp.Equal(waiting.Details, []string{"container a: ImagePullBackOff: not found"}) {
+	if !waiting.Stalled || !cmp.Equal(waiting.Details, []string{"container a: ImagePullBackOff: not found"}) {
 		t.Errorf("%+v", waiting)
 	}
 }

@@ -196,7 +196,7 @@ type declaration struct {
 func (d declaration) change(a plan.Action, code plan.Code, why string) plan.Change {
 	ch := plan.Change{Action: a, Code: code, Ref: d.ref, Instance: d.instance, Version: d.version, Digest: d.digest, Open: d.body != nil && !d.body.Secret(), Why: why}
 	if d.hook != nil && len(d.hook.Events) > 0 { // it is counted as one, as in a plan
-		ch.Hook = &plan.HookRun{Event: d.hook.Events[0], Weight: d.hook.Weight}
+		ch.Hook = &plan.HookTask{Event: d.hook.Events[0], Weight: d.hook.Weight}
 	}
 	return ch
 }

@@ -22,7 +22,7 @@ func configMap(name, value string) object.Object {
 // delivered is a record with the inventory of objects.
 func delivered(r release.Record, objects ...object.Object) release.Record {
 	for _, o := range objects {
-		r.Inventory = append(r.Inventory, plan.Owned{Ref: o.Ref(), Version: "v1", Instance: o.Instance, Digest: o.Digest()})
+		r.Inventory = append(r.Inventory, plan.InventoryEntry{Ref: o.Ref(), Version: "v1", Instance: o.Instance, Digest: o.Digest()})
 	}
 	return r
 }
@@ -129,7 +129,7 @@ func TestCompareOpen(t *testing.T) {
 	one := delivered(rec(1, 1, release.Succeeded), configMap("stays", "1"))
 	two, open := delivered(rec(2, 2, release.Succeeded), configMap("stays", "1")), delivered(rec(2, 2, release.Applying), configMap("stays", "1"))
 	same := one
-	same.Head = two.Head
+	same.SourceDigest = two.SourceDigest
 	busy := keeps("busy", open, one)
 	busy.Bundles[0].InProgress = "ada since noon"
 	c, err := Compare([]Cluster{keeps("done", two, one), keeps("open", open, one), busy, keeps("waits", one), keeps("same", same), keeps("bare")}, "shop", "1", "2")
@@ -155,7 +155,7 @@ func TestCompareOpen(t *testing.T) {
 func TestCompareHooks(t *testing.T) {
 	hook := func(name, value string) object.Object {
 		o := configMap(name, value)
-		o.Hook = &object.Hook{Events: []object.Event{object.PreUpgrade}, Weight: 3}
+		o.Hook = &object.Hook{Events: []object.HookPhase{object.PreUpgrade}, Weight: 3}
 		return o
 	}
 	one, two := rec(1, 1, release.Succeeded), rec(2, 2, release.Succeeded)
@@ -187,8 +187,8 @@ func (s shelf) Objects(_ context.Context, r release.Record) ([]object.Object, er
 
 // Where the objects of a release are not kept the comparison of inventories says so, with the release and the reason.
 func TestCompareSaysInventories(t *testing.T) {
-	owned := func(value string) []plan.Owned {
-		return []plan.Owned{{Ref: configMap("app", "").Ref(), Instance: "app", Digest: configMap("app", value).Digest()}}
+	owned := func(value string) []plan.InventoryEntry {
+		return []plan.InventoryEntry{{Ref: configMap("app", "").Ref(), Instance: "app", Digest: configMap("app", value).Digest()}}
 	}
 	compare := func(kept map[int][]object.Object) ClusterChange {
 		c := ClusterChange{Cluster: "eu", before: &release.Record{Release: 1, Rollout: "A", Inventory: owned("1")}, after: &release.Record{Release: 2, Rollout: "B", Inventory: owned("2")}}

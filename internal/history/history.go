@@ -73,8 +73,8 @@ func Merge(current release.Record, kept []release.Record) []release.Record {
 		switch {
 		case r.Revision != current.Revision:
 			out = append(out, r)
-		case current.Learned == "" && r.Head != current.Head:
-			out[0].Head, out[0].Learned = r.Head, current.Head
+		case current.Learned == "" && r.SourceDigest != current.SourceDigest:
+			out[0].SourceDigest, out[0].Learned = r.SourceDigest, current.SourceDigest
 		}
 	}
 	for _, died := range current.Died() {
@@ -134,10 +134,10 @@ type Release struct {
 	Author   string    `json:"author,omitempty"`
 	Message  string    `json:"message,omitempty"`
 	// Source is where the files were, Commit what was checked out there, Head the digest of the files and what they lead to.
-	Source lineage.Source `json:"source,omitzero"`
-	Commit string         `json:"commit,omitempty"`
-	Fleet  string         `json:"fleet,omitempty"`
-	Head   string         `json:"head,omitempty"`
+	Source       lineage.Source `json:"source,omitzero"`
+	Commit       string         `json:"commit,omitempty"`
+	Fleet        string         `json:"fleet,omitempty"`
+	SourceDigest string         `json:"head,omitempty"`
 	// Plan is the digest of the plan that was carried out, Done what was done on all clusters, Hawser the version.
 	Plan   string      `json:"plan,omitempty"`
 	Done   plan.Counts `json:"done,omitzero"`
@@ -332,9 +332,9 @@ func (l *ledger) head(rollout string) string {
 			switch {
 			case rec.Rollout != rollout:
 			case i > 0 || rec.Learned != "":
-				return rec.Head
+				return rec.SourceDigest
 			default:
-				current = cmp.Or(current, rec.Head)
+				current = cmp.Or(current, rec.SourceDigest)
 			}
 		}
 	}
@@ -407,7 +407,7 @@ func (l *ledger) bundle() Bundle {
 
 // release is one release with the standing of every cluster.
 func (l *ledger) release(rollout string) Release {
-	out := Release{Rollout: rollout, Release: l.ranks[rollout].number, Head: l.ranks[rollout].head, Started: l.ranks[rollout].started, State: l.state(rollout)}
+	out := Release{Rollout: rollout, Release: l.ranks[rollout].number, SourceDigest: l.ranks[rollout].head, Started: l.ranks[rollout].started, State: l.state(rollout)}
 	open := false
 	for _, r := range l.rows {
 		rec, in, unknown := l.at(r, rollout)
@@ -452,7 +452,7 @@ func instancesOf(rec release.Record) []Instance {
 func (l *ledger) state(rollout string) State {
 	good, bad, died, current := 0, 0, 0, false
 	out := Succeeded
-	is := release.Record{Head: l.ranks[rollout].head} // what the records of the release have in common
+	is := release.Record{SourceDigest: l.ranks[rollout].head} // what the records of the release have in common
 	newer := l.order[:slices.Index(l.order, rollout)]
 	for _, r := range l.rows {
 		rec, in, _ := l.at(r, rollout)

@@ -20,7 +20,7 @@ var epoch = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 // rec is the record of a release on a cluster: its number is that of the rollout, "r7" is number 7, and its files' digest.
 func rec(revision, number int, phase release.Phase) release.Record {
 	r := release.Record{Bundle: "shop", Owner: "o", Revision: revision, Release: number, Rollout: fmt.Sprint("R", number), Phase: phase,
-		Head: fmt.Sprint("h", number), Started: epoch.Add(time.Duration(number) * time.Hour), Done: plan.Counts{Update: 1}}
+		SourceDigest: fmt.Sprint("h", number), Started: epoch.Add(time.Duration(number) * time.Hour), Done: plan.Counts{Update: 1}}
 	if !phase.Open() {
 		r.Finished = r.Started.Add(time.Minute)
 	}
@@ -118,13 +118,13 @@ func TestWithoutNumbers(t *testing.T) {
 // What the current record says of its revision is newer than what is kept of it.
 func TestMerge(t *testing.T) {
 	learned := rec(3, 3, release.Failed)
-	learned.Head = "h4"
+	learned.SourceDigest = "h4"
 	got := Merge(learned, []release.Record{rec(3, 3, release.Succeeded), rec(1, 1, release.Succeeded), rec(2, 2, release.Succeeded)})
-	if len(got) != 3 || got[0].Phase != release.Failed || got[1].Revision != 2 || got[2].Revision != 1 || got[0].Head != "h3" || got[0].Learned != "h4" {
+	if len(got) != 3 || got[0].Phase != release.Failed || got[1].Revision != 2 || got[2].Revision != 1 || got[0].SourceDigest != "h3" || got[0].Learned != "h4" {
 		t.Errorf("%+v", got)
 	}
-	learned.Head, learned.Learned = "h3", "h5"
-	if got := Merge(learned, []release.Record{rec(3, 3, release.Succeeded)}); got[0].Head != "h3" || got[0].Learned != "h5" {
+	learned.SourceDigest, learned.Learned = "h3", "h5"
+	if got := Merge(learned, []release.Record{rec(3, 3, release.Succeeded)}); got[0].SourceDigest != "h3" || got[0].Learned != "h5" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -283,10 +283,10 @@ func TestMisnumbered(t *testing.T) {
 // The files of a release are those that it was made of, whatever its record has learned since.
 func TestHeads(t *testing.T) {
 	learned, before := rec(2, 2, release.Succeeded), rec(2, 2, release.Succeeded)
-	learned.Learned, before.Head = "h3", "h3" // before: earlier versions put it there
+	learned.Learned, before.SourceDigest = "h3", "h3" // before: earlier versions put it there
 	b := keeps("b", learned)
 	back := rec(3, 4, release.Succeeded)
-	back.Head, back.RollbackTo = "h2", &release.Name{Release: 2, Rollout: "R2"}
+	back.SourceDigest, back.RollbackTo = "h2", &release.Name{Release: 2, Rollout: "R2"}
 	for name, c := range map[string]struct {
 		clusters []Cluster
 		want     string
@@ -301,7 +301,7 @@ func TestHeads(t *testing.T) {
 	} {
 		var got []string
 		for _, r := range Of(c.clusters).Bundles[0].Releases {
-			got = append(got, fmt.Sprintf("%s %s %s", r.Rollout, r.State, r.Head))
+			got = append(got, fmt.Sprintf("%s %s %s", r.Rollout, r.State, r.SourceDigest))
 		}
 		if text := strings.Join(got, ", "); text != c.want {
 			t.Errorf("%s: %s, want %s", name, text, c.want)

@@ -317,6 +317,6 @@ func (l *ledger) doubts(to Release, rec *release.Record, unknown string) diag.Fi
 func (l *ledger) behind(rollout string, is release.Record) bool {
 	return slices.ContainsFunc(l.rows, func(r row) bool {
 		rec, in, _ := l.at(r, rollout)
-		return rec != nil && !in && rec.Revision == r.kept.Records[0].Revision && rec.Has() != is.Head && !is.RollbackTo.Reached(*rec)
+		return rec != nil && !in && rec.Revision == r.kept.Records[0].Revision && rec.Has() != is.SourceDigest && !is.RollbackTo.Reached(*rec)
 	})
 }

@@ -15,7 +15,7 @@ func TestBack(t *testing.T) {
 	const ok, bad, open, written = release.Succeeded, release.Failed, release.Applying, release.Written
 	back := func(r release.Record, to int) release.Record {
 		r.RollbackTo = &release.Name{Release: to, Rollout: rec(1, to, ok).Rollout}
-		r.Head = rec(1, to, ok).Head
+		r.SourceDigest = rec(1, to, ok).SourceDigest
 		return r
 	}
 	numberless := func(revision int) release.Record {
@@ -100,7 +100,7 @@ func TestBackOverAFleet(t *testing.T) {
 
 // learnt is a record with the files of another release.
 func learnt(r release.Record, head int) release.Record {
-	r.Learned = rec(1, head, release.Succeeded).Head
+	r.Learned = rec(1, head, release.Succeeded).SourceDigest
 	return r
 }
 

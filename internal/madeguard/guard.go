@@ -69,7 +69,7 @@ func MadeAnew(p *plan.Plan, in plan.Input, instance string, s chance.Settled, ma
 	declares := func(ref object.Ref) bool {
 		return slices.ContainsFunc(in.Desired, func(d plan.Desired) bool { return d.Ref == ref && d.Instance == instance && !d.OwnNamespace })
 	}
-	for _, o := range in.Owned {
+	for _, o := range in.Inventory {
 		switch was := o.Instance; {
 		case was == instance && fresh && (in.Rebuilt && !in.Recorded || in.Undone && stands(in, o)):
 			return diag.Findings{chance.Lost(instance, object.SystemNamespace)}
@@ -142,7 +142,7 @@ func declared(in plan.Input, instance string) bool {
 
 // stands reports whether an object that the record has of an instance is there, or may be. A delete leaves the instance's own
 // Namespace.
-func stands(in plan.Input, o plan.Owned) bool {
+func stands(in plan.Input, o plan.InventoryEntry) bool {
 	live := in.Live[o.Ref]
 	return !o.OwnNamespace && o.Hook == nil && (live.Unseen != "" || live.Found && !live.Terminating && (o.UID == "" || o.UID == live.UID))
 }

@@ -28,11 +28,11 @@ func TestMadeAnew(t *testing.T) {
 	}
 	desired := []plan.Desired{{Ref: ref, Instance: "app"}}
 	was := func(instance string) plan.Input {
-		return plan.Input{Desired: desired, Owned: []plan.Owned{{Ref: ref, Instance: instance}}}
+		return plan.Input{Desired: desired, Inventory: []plan.InventoryEntry{{Ref: ref, Instance: instance}}}
 	}
-	deleted := func(live plan.Live, o plan.Owned) plan.Input {
+	deleted := func(live plan.Live, o plan.InventoryEntry) plan.Input {
 		o.Ref, o.Instance = ref, "app"
-		return plan.Input{Desired: desired, Undone: true, Recorded: true, Owned: []plan.Owned{o}, Live: map[object.Ref]plan.Live{ref: live}}
+		return plan.Input{Desired: desired, Undone: true, Recorded: true, Inventory: []plan.InventoryEntry{o}, Live: map[object.Ref]plan.Live{ref: live}}
 	}
 	writes := plan.Plan{Changes: []plan.Change{{Ref: ref, Instance: "app", Action: plan.Update}}}
 	moved := plan.Plan{Changes: []plan.Change{{Ref: ref, Instance: "app", Action: plan.Adopt, Code: plan.CodeMoved, FromManagers: []string{object.Manager("bb")}}}}
@@ -52,22 +52,22 @@ func TestMadeAnew(t *testing.T) {
 		want   string
 	}{
 		{"a first install", plan.Plan{Changes: []plan.Change{{Ref: ref, Instance: "app", Action: plan.Create}}}, plan.Input{Desired: desired}, chance.Settled{}, ""},
-		{"the record is lost", plan.Plan{}, plan.Input{Rebuilt: true, Desired: desired, Owned: []plan.Owned{{Ref: ref, Instance: "app"}}}, chance.Settled{}, "kept-values-lost"},
-		{"the record is lost, and not what is kept", plan.Plan{}, plan.Input{Rebuilt: true, Desired: desired, Owned: []plan.Owned{{Ref: ref, Instance: "app"}}},
+		{"the record is lost", plan.Plan{}, plan.Input{Rebuilt: true, Desired: desired, Inventory: []plan.InventoryEntry{{Ref: ref, Instance: "app"}}}, chance.Settled{}, "kept-values-lost"},
+		{"the record is lost, and not what is kept", plan.Plan{}, plan.Input{Rebuilt: true, Desired: desired, Inventory: []plan.InventoryEntry{{Ref: ref, Instance: "app"}}},
 			chance.Settled{Kept: kept{"app": answers("new-password-of-app")}}, ""},
-		{"the record is lost, the instance is new", plan.Plan{}, plan.Input{Rebuilt: true, Desired: desired, Owned: []plan.Owned{{Ref: object.Ref{Kind: "Job"}, Instance: "job"}}}, chance.Settled{}, ""},
-		{"a delete was cut short, and left nothing", plan.Plan{}, deleted(plan.Live{}, plan.Owned{}), chance.Settled{}, ""},
-		{"a delete was cut short, and left what is kept", plan.Plan{}, deleted(plan.Live{Found: true, UID: "u"}, plan.Owned{UID: "u"}), chance.Settled{Kept: kept{"app": answers("new-password-of-app")}}, ""},
-		{"a delete was cut short, and left an object without what is kept", plan.Plan{}, deleted(plan.Live{Found: true, UID: "u"}, plan.Owned{UID: "u"}), chance.Settled{}, "kept-values-lost"},
-		{"a delete was cut short, and left a kind that is not seen", plan.Plan{}, deleted(plan.Live{Unseen: "forbidden"}, plan.Owned{UID: "u"}), chance.Settled{}, "kept-values-lost"},
-		{"a delete was cut short, and its object is on its way", plan.Plan{}, deleted(plan.Live{Found: true, UID: "u", Terminating: true}, plan.Owned{UID: "u"}), chance.Settled{}, ""},
-		{"a delete was cut short, and somebody made another object", plan.Plan{}, deleted(plan.Live{Found: true, UID: "x"}, plan.Owned{UID: "u"}), chance.Settled{}, ""},
-		{"a delete was cut short, and left the instance's Namespace", plan.Plan{}, deleted(plan.Live{Found: true, UID: "u"}, plan.Owned{UID: "u", OwnNamespace: true}), chance.Settled{}, ""},
+		{"the record is lost, the instance is new", plan.Plan{}, plan.Input{Rebuilt: true, Desired: desired, Inventory: []plan.InventoryEntry{{Ref: object.Ref{Kind: "Job"}, Instance: "job"}}}, chance.Settled{}, ""},
+		{"a delete was cut short, and left nothing", plan.Plan{}, deleted(plan.Live{}, plan.InventoryEntry{}), chance.Settled{}, ""},
+		{"a delete was cut short, and left what is kept", plan.Plan{}, deleted(plan.Live{Found: true, UID: "u"}, plan.InventoryEntry{UID: "u"}), chance.Settled{Kept: kept{"app": answers("new-password-of-app")}}, ""},
+		{"a delete was cut short, and left an object without what is kept", plan.Plan{}, deleted(plan.Live{Found: true, UID: "u"}, plan.InventoryEntry{UID: "u"}), chance.Settled{}, "kept-values-lost"},
+		{"a delete was cut short, and left a kind that is not seen", plan.Plan{}, deleted(plan.Live{Unseen: "forbidden"}, plan.InventoryEntry{UID: "u"}), chance.Settled{}, "kept-values-lost"},
+		{"a delete was cut short, and its object is on its way", plan.Plan{}, deleted(plan.Live{Found: true, UID: "u", Terminating: true}, plan.InventoryEntry{UID: "u"}), chance.Settled{}, ""},
+		{"a delete was cut short, and somebody made another object", plan.Plan{}, deleted(plan.Live{Found: true, UID: "x"}, plan.InventoryEntry{UID: "u"}), chance.Settled{}, ""},
+		{"a delete was cut short, and left the instance's Namespace", plan.Plan{}, deleted(plan.Live{Found: true, UID: "u"}, plan.InventoryEntry{UID: "u", OwnNamespace: true}), chance.Settled{}, ""},
 		{"it was another instance's", plan.Plan{}, was("db"), chance.Settled{Kept: kept{"db": answers("old")}}, "kept-values-moved"},
 		{"the other instance's are the same", plan.Plan{}, was("db"), chance.Settled{Kept: kept{"db": answers("new-password-of-app")}}, ""},
 		{"it was another instance's, which made nothing up", plan.Plan{}, was("db"), chance.Settled{}, ""},
 		{"two names were swapped", writes, was("db"), chance.Settled{Kept: kept{"db": answers("old"), "app": answers("new-password-of-app")}}, "kept-values-moved"},
-		{"it moves into another instance, and holds nothing of that", plan.Plan{}, plan.Input{Desired: []plan.Desired{{Ref: plain, Instance: "app"}}, Owned: []plan.Owned{{Ref: plain, Instance: "db"}}}, chance.Settled{Kept: kept{"db": answers("old"), "app": answers("new-password-of-app")}}, ""},
+		{"it moves into another instance, and holds nothing of that", plan.Plan{}, plan.Input{Desired: []plan.Desired{{Ref: plain, Instance: "app"}}, Inventory: []plan.InventoryEntry{{Ref: plain, Instance: "db"}}}, chance.Settled{Kept: kept{"db": answers("old"), "app": answers("new-password-of-app")}}, ""},
 		{"the instance was renamed", writes, was("db"), chance.Settled{Kept: kept{"app": answers("new-password-of-app")}, Came: came("ba", "db", false)}, ""},
 		{"renamed to a former name, and objects come along", writes, was("db"), chance.Settled{Kept: kept{"app": answers("new-password-of-app")}, Came: came("ba", "db", true)}, ""},
 		{"renamed to a former name, and none does", plan.Plan{}, plan.Input{Desired: desired}, chance.Settled{Kept: kept{"app": answers("new-password-of-app")}, Came: came("ba", "db", true)}, "kept-values-doubtful"},
@@ -131,7 +131,7 @@ func TestSwapped(t *testing.T) {
 	made := func(v string) chance.Answers {
 		return chance.Answers{Calls: []chance.Call{{Func: chance.Generate, Value: v}}}
 	}
-	in := plan.Input{Desired: []plan.Desired{{Ref: of("a"), Instance: "b"}, {Ref: of("b"), Instance: "a"}}, Owned: []plan.Owned{{Ref: of("a"), Instance: "a"}, {Ref: of("b"), Instance: "b"}}}
+	in := plan.Input{Desired: []plan.Desired{{Ref: of("a"), Instance: "b"}, {Ref: of("b"), Instance: "a"}}, Inventory: []plan.InventoryEntry{{Ref: of("a"), Instance: "a"}, {Ref: of("b"), Instance: "b"}}}
 	v := Values{Now: made("password-of-a"), Settled: chance.Settled{Kept: map[string]chance.Answers{"a": made("password-of-a"), "b": made("password-of-b")}}}
 	for _, c := range [][2]string{{"swapped", "rename b to a name that is not used, then a to b, then that name to a"}, {"one alone", "rename one instance at a time"}} {
 		got := Check(&plan.Plan{}, in, "a", v, nil)
@@ -155,7 +155,7 @@ func TestLeft(t *testing.T) {
 	}
 	from := bind.From{Instance: "db", Object: bind.Object{APIVersion: "v1", Kind: "Secret", Name: "db"}, Preview: ast.NewString("stands in for p")}
 	once, plain := plan.Desired{Ref: ref, Instance: "app", Once: true, Digest: "d2", Pos: diag.Pos{File: "a.yaml", Line: 7}}, plan.Desired{Ref: ref, Instance: "app"}
-	hooked := plan.Desired{Ref: ref, Instance: "app", Hook: &object.Hook{Events: []object.Event{object.PreInstall}}}
+	hooked := plan.Desired{Ref: ref, Instance: "app", Hook: &object.Hook{Events: []object.HookPhase{object.PreInstall}}}
 	left := func(paths ...string) plan.Desired {
 		return plan.Desired{Ref: ref, Instance: "app", Ignore: &object.Ignore{Paths: paths}}
 	}
@@ -191,16 +191,16 @@ func TestLeft(t *testing.T) {
 		{reason: "another field is", v: rotate, d: left("data.u"), body: body(next), live: live},
 		{reason: "it is, and nobody asked", v: unasked, d: left("data.p"), body: body(next), live: live, client: next},
 		{reason: "a hook made it, and does not run", v: rotate, d: hooked, body: body(next), ran: true, want: "kept-values-one-off"},
-		{reason: "a hook made it, and runs", v: rotate, d: hooked, body: body(next), ran: true, changes: []plan.Change{{Ref: ref, Action: plan.Recreate, Hook: &plan.HookRun{}}}},
+		{reason: "a hook made it, and runs", v: rotate, d: hooked, body: body(next), ran: true, changes: []plan.Change{{Ref: ref, Action: plan.Recreate, Hook: &plan.HookTask{}}}},
 		{reason: "a hook made it, and it went", v: rotate, d: hooked, body: body(next)},
 		{reason: "it is not known yet what will be made", v: Values{Rotate: chance.Rotation{"app"}, Open: true}, d: once, body: body("placeholder"), live: live, want: "kept-values-one-off"},
 		{reason: "it is not known yet, and goes everywhere", v: Values{Rotate: chance.Rotation{"app"}, Open: true}, d: plain, body: body("placeholder"), live: live},
 		{reason: "a one-off object takes it", v: other, d: once, body: body("x stands in for p y"), live: live, want: "kept-values-one-off"},
 		{reason: "an object takes it", v: other, d: plain, body: body("x stands in for p y"), live: live},
 	} {
-		in := plan.Input{Desired: []plan.Desired{c.d, {Ref: client, Instance: "web"}}, Live: c.live, Owned: []plan.Owned{{Ref: ref, Digest: c.was}}}
+		in := plan.Input{Desired: []plan.Desired{c.d, {Ref: client, Instance: "web"}}, Live: c.live, Inventory: []plan.InventoryEntry{{Ref: ref, Digest: c.was}}}
 		if c.ran {
-			in.Owned[0].Hook = &plan.Ran{Done: true}
+			in.Inventory[0].Hook = &plan.HookRun{Done: true}
 		}
 		bodies := map[object.Ref]object.Object{ref: c.body, client: body(c.client)}
 		got := ""

@@ -40,7 +40,7 @@ func left(p *plan.Plan, in plan.Input, instance string, v Values, bodies map[obj
 			f.Instance = instance
 		case d.Once && fresh.Secret() && asked && (all > 0 || d.Ref.IsSecret() && !recorded(in, d)), d.Once && all > 0 && spreads(in, d.Ref, known, bodies):
 			f = chance.OneOff(d.Ref.String(), instance, asked)
-		case d.Ignore != nil && asked && count(d.Ignore.Cede(body, nil, nil, "", nil), known) < all:
+		case d.Ignore != nil && asked && count(d.Ignore.OmitFields(body, nil, nil, "", nil), known) < all:
 			f = chance.Ignored(d.Ref.String(), instance)
 		default:
 			continue
@@ -65,7 +65,7 @@ func takes(v Values, body map[string]any) string {
 // run.
 func there(in plan.Input, d plan.Desired) bool {
 	return d.Hook == nil && in.Live[d.Ref].Found ||
-		d.Hook != nil && slices.ContainsFunc(in.Owned, func(o plan.Owned) bool { return o.Ref == d.Ref && o.Hook != nil })
+		d.Hook != nil && slices.ContainsFunc(in.Inventory, func(o plan.InventoryEntry) bool { return o.Ref == d.Ref && o.Hook != nil })
 }
 
 // replaced reports whether an object that is there is written whole: made anew or taken over.
@@ -77,7 +77,7 @@ func replaced(p *plan.Plan, d plan.Desired) bool {
 
 // recorded reports whether the record has an object as it is declared.
 func recorded(in plan.Input, d plan.Desired) bool {
-	return slices.ContainsFunc(in.Owned, func(o plan.Owned) bool { return o.Ref == d.Ref && o.Digest == d.Digest })
+	return slices.ContainsFunc(in.Inventory, func(o plan.InventoryEntry) bool { return o.Ref == d.Ref && o.Digest == d.Digest })
 }
 
 // spreads reports whether another object, which is not annotated one-off, holds something of what was made anew.

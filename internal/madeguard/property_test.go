@@ -35,8 +35,8 @@ type kept struct {
 	answers map[string]chance.Answers
 	made    map[string]string
 	inputs  map[string]string
-	owned   []plan.Owned
-	lives   map[string]plan.Life
+	owned   []plan.InventoryEntry
+	lives   map[string]plan.HookState
 	open    bool
 }
 
@@ -59,9 +59,9 @@ func (h *house) desired(bundle string, now map[string]chance.Answers) []plan.Des
 		if calls := now[name].Calls; len(calls) > 0 {
 			digest = calls[0].Value
 		}
-		job := func(what string, e object.Event) plan.Desired {
+		job := func(what string, e object.HookPhase) plan.Desired {
 			return plan.Desired{Ref: object.Ref{Group: "batch", Kind: "Job", Namespace: "ns", Name: release + what}, Version: "v1", Instance: name,
-				Digest: what, Hook: &object.Hook{Events: []object.Event{e}}}
+				Digest: what, Hook: &object.Hook{Events: []object.HookPhase{e}}}
 		}
 		out = append(out, plan.Desired{Ref: secretOf(release), Version: "v1", Instance: name, Digest: digest},
 			plan.Desired{Ref: object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: release}, Version: "v1", Instance: name, Digest: "c"},
@@ -118,15 +118,15 @@ func (h *house) run(bundle string, writes int) (refused string, done bool) {
 // input is what a run sees.
 func (h *house) input(bundle string, now map[string]chance.Answers) plan.Input {
 	k, beside := h.bundles[bundle], besides[bundle]
-	in := plan.Input{Cluster: "c", Bundle: bundle, Owner: bundle, Desired: h.desired(bundle, now), Owned: k.owned, Recorded: true, Open: k.open, Lives: k.lives,
+	in := plan.Input{Cluster: "c", Bundle: bundle, Owner: bundle, Desired: h.desired(bundle, now), Inventory: k.owned, Recorded: true, Open: k.open, HookStates: k.lives,
 		Inputs: map[string]string{}, Live: map[object.Ref]plan.Live{}, NamespaceExists: map[string]bool{"ns": true}}
 	for name := range h.file[bundle] {
 		in.Inputs[name] = h.file[bundle][name] + now[name].Digest()
 	}
 	for ref, l := range h.objects {
-		seen := plan.Live{Found: true, UID: l.uid, ResourceVersion: l.rv, OwnerLabel: l.owner, Own: "e" + l.digest}
+		seen := plan.Live{Found: true, UID: l.uid, ResourceVersion: l.rv, OwnerLabel: l.owner, ApplyHash: "e" + l.digest}
 		if l.owner != bundle {
-			seen.Own, seen.Foreign, seen.ForeignBundle, seen.ForeignManagers = "", "Hawser bundle "+l.owner, true, []string{object.Manager(l.owner)}
+			seen.ApplyHash, seen.Foreign, seen.ForeignBundle, seen.ForeignManagers = "", "Hawser bundle "+l.owner, true, []string{object.Manager(l.owner)}
 		}
 		in.Live[ref] = seen
 	}
@@ -155,7 +155,7 @@ func (h *house) input(bundle string, now map[string]chance.Answers) plan.Input {
 // execute carries out a plan, and ends after so many writes: then the record stays open.
 func (h *house) execute(bundle string, in plan.Input, p *plan.Plan, writes int) bool {
 	k := h.bundles[bundle]
-	k.owned, k.lives, k.open = plan.Intended(p, in.Owned, in.Desired, nil), p.Lives, true
+	k.owned, k.lives, k.open = plan.Intended(p, in.Inventory, in.Desired, nil), p.HookStates, true
 	k.inputs, k.made = map[string]string{}, map[string]string{}
 	for name := range h.file[bundle] {
 		k.inputs[name] = in.Inputs[name]
@@ -176,9 +176,9 @@ func (h *house) execute(bundle string, in plan.Input, p *plan.Plan, writes int) 
 		}
 		h.write(bundle, ch, digests[ch.Ref])
 	}
-	k.lives, k.open = map[string]plan.Life{}, false
-	for name, l := range p.Lives {
-		if over, stays := l.Over(); stays {
+	k.lives, k.open = map[string]plan.HookState{}, false
+	for name, l := range p.HookStates {
+		if over, stays := l.Completed(); stays {
 			k.lives[name] = over
 		}
 	}
@@ -186,8 +186,8 @@ func (h *house) execute(bundle string, in plan.Input, p *plan.Plan, writes int) 
 	for _, ch := range p.Changes {
 		i := slices.IndexFunc(in.Desired, func(d plan.Desired) bool { return d.Ref == ch.Ref && d.Hook == nil })
 		if l := h.objects[ch.Ref]; i >= 0 && ch.Action.Writes() && ch.Action != plan.Delete {
-			o := plan.OwnedAs(in.Desired[i], "")
-			o.UID, o.ResourceVersion, o.Own = l.uid, l.rv, "e"+l.digest
+			o := plan.EntryFor(in.Desired[i], "")
+			o.UID, o.ResourceVersion, o.ApplyHash = l.uid, l.rv, "e"+l.digest
 			k.owned = append(k.owned, o)
 		}
 	}

@@ -176,7 +176,7 @@ func vocabulary(t *testing.T) []string {
 func TestMaskingFalsifiesNothing(t *testing.T) {
 	words := vocabulary(t)
 	const canary = "c4nary-77c1-Value"
-	p := fleetplan.FleetPlan{V: 1, Verb: "delete", Bundle: "shop", Owner: "shop-1f2e", Head: "sha256:4be1c0", Clusters: []*fleetplan.ClusterPlan{{Cluster: "staging", Group: "prod",
+	p := fleetplan.FleetPlan{V: 1, Verb: "delete", Bundle: "shop", Owner: "shop-1f2e", SourceDigest: "sha256:4be1c0", Clusters: []*fleetplan.ClusterPlan{{Cluster: "staging", Group: "prod",
 		UID: "7c9e6679-7425-40de-944b-e07fc1f90ae7", NotPlaced: map[string]string{"status": "no cluster has the label " + canary}, Plan: &plan.Plan{Cluster: "staging", Bundle: "shop",
 			Changes: []plan.Change{{Ref: object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "web-config"}, Action: plan.Delete, Instance: "web", Code: "removed",
 				Why: "it is no longer declared", Fields: []plan.FieldChange{{Path: "data.mode", Old: `"` + canary + `"`, New: `"delete"`}}}}}}}}

@@ -153,8 +153,8 @@ func TestClassOf(t *testing.T) {
 		{Ref{Kind: "Service"}, ClassService}, {Ref{Group: "serving.knative.dev", Kind: "Service"}, ClassWorkload},
 		{Ref{Group: "apps", Kind: "Deployment"}, ClassWorkload}, {Ref{Group: "networking.k8s.io", Kind: "Ingress"}, ClassWorkload},
 		{Ref{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}, ClassWorkload}, {Ref{Group: "example.com", Kind: "Widget"}, ClassWorkload},
-		{Ref{Group: "apiregistration.k8s.io", Kind: "APIService"}, ClassHook},
-		{Ref{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration"}, ClassHook},
+		{Ref{Group: "apiregistration.k8s.io", Kind: "APIService"}, ClassAdmission},
+		{Ref{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration"}, ClassAdmission},
 		{Ref{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicy"}, ClassConfig},
 	} {
 		if got := ClassOf(c.ref); got != c.want {

@@ -71,10 +71,10 @@ func EntryOf(entries []metav1.ManagedFieldsEntry, manager string) *Entry {
 	return out
 }
 
-// Yielded reports whether our entry differs from the one recorded in nothing but fields that are left to others: those
+// LeftToOthers reports whether our entry differs from the one recorded in nothing but fields that are left to others: those
 // at ignored paths, and those that an ignored manager owns now. The time of an entry does not move when another manager
 // takes fields away.
-func Yielded(before *Entry, entries []metav1.ManagedFieldsEntry, manager string, g *Ignore) bool {
+func LeftToOthers(before *Entry, entries []metav1.ManagedFieldsEntry, manager string, g *Ignore) bool {
 	now := EntryOf(entries, manager)
 	if before == nil || now == nil || g == nil || before.APIVersion != now.APIVersion || before.Time != now.Time {
 		return false
@@ -150,10 +150,10 @@ func union(entries []metav1.ManagedFieldsEntry, take func(metav1.ManagedFieldsEn
 	return out
 }
 
-// Cede is what is applied over a live object: the declaration without the fields that are left to others. An ignored
+// OmitFields is what is applied over a live object: the declaration without the fields that are left to others. An ignored
 // field of which we are an owner is written with its live value, because a field dropped by its only owner would go.
 // folded are managers whose entries become ours before (see FoldManagers). Neither body nor live is changed.
-func (g *Ignore) Cede(body, live map[string]any, entries []metav1.ManagedFieldsEntry, manager string, folded []string) map[string]any {
+func (g *Ignore) OmitFields(body, live map[string]any, entries []metav1.ManagedFieldsEntry, manager string, folded []string) map[string]any {
 	ours := union(entries, func(e metav1.ManagedFieldsEntry) bool {
 		return e.Manager == manager && e.Operation == metav1.ManagedFieldsOperationApply
 	})

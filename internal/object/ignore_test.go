@@ -89,7 +89,7 @@ func TestCede(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			body, live := tree(t, workload), tree(t, replaced(t, workload, c.live))
-			got := c.ignore.Cede(body, live, c.entries, "us", c.folded)
+			got := c.ignore.OmitFields(body, live, c.entries, "us", c.folded)
 			if diff := cmp.Diff(tree(t, replaced(t, workload, c.want)), got); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
 			}
@@ -122,11 +122,11 @@ func TestYielded(t *testing.T) {
 		{"our entry is gone", byPath, []metav1.ManagedFieldsEntry{hpa}, false},
 		{"nothing is ignored", nil, []metav1.ManagedFieldsEntry{applied("us", ourFields)}, false},
 	} {
-		if got := Yielded(before, c.entries, "us", c.ignore); got != c.want {
+		if got := LeftToOthers(before, c.entries, "us", c.ignore); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
-	if Yielded(nil, []metav1.ManagedFieldsEntry{applied("us", ourFields)}, "us", byPath) {
+	if LeftToOthers(nil, []metav1.ManagedFieldsEntry{applied("us", ourFields)}, "us", byPath) {
 		t.Error("nothing is known of before")
 	}
 }
@@ -140,7 +140,7 @@ func FuzzCede(f *testing.F) {
 		body := tree(t, workload)
 		g := &Ignore{Paths: []string{path}, Managers: []string{manager}}
 		for _, entries := range [][]metav1.ManagedFieldsEntry{{applied("us", fields)}, {updated("hpa", fields), applied("us", ourFields)}} {
-			out := g.Cede(body, body, entries, "us", nil)
+			out := g.OmitFields(body, body, entries, "us", nil)
 			meta, _ := out["metadata"].(map[string]any)
 			labels, _ := meta["labels"].(map[string]any)
 			if meta["name"] != "api" || labels["hawser.dev/owner"] != "o" || out["kind"] != "Deployment" {
@@ -149,7 +149,7 @@ func FuzzCede(f *testing.F) {
 			if _, err := json.Marshal(out); err != nil {
 				t.Error(err)
 			}
-			Yielded(&Entry{APIVersion: "v1", Fields: fields}, entries, "us", g)
+			LeftToOthers(&Entry{APIVersion: "v1", Fields: fields}, entries, "us", g)
 		}
 		if !cmp.Equal(tree(t, workload), body) {
 			t.Error("the declaration was changed")

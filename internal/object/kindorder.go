@@ -15,8 +15,8 @@ const (
 	ClassService
 	// ClassWorkload: what runs, what scales and routes to it, and custom resources that no webhook of the Set matches.
 	ClassWorkload
-	// ClassHook: API services and webhook configurations, which Services answer.
-	ClassHook
+	// ClassAdmission: API services and webhook configurations, which Services answer.
+	ClassAdmission
 	// ClassCustom: custom resources that a webhook, an API service or a conversion of the Set has to serve first.
 	ClassCustom
 )
@@ -41,11 +41,11 @@ func ClassOf(r Ref) Class {
 		return ClassFoundation
 	case r.Group == "" && r.Kind == "Service":
 		return ClassService
-	case r.Group == "" && configKinds[r.Kind], configGroups[r.Group], r.Group == admission && !r.IsHook(),
+	case r.Group == "" && configKinds[r.Kind], configGroups[r.Group], r.Group == admission && !r.IsWebhookConfiguration(),
 		r.Group == "networking.k8s.io" && (r.Kind == "NetworkPolicy" || r.Kind == "IngressClass"):
 		return ClassConfig
-	case r.IsHook():
-		return ClassHook
+	case r.IsWebhookConfiguration():
+		return ClassAdmission
 	}
 	return ClassWorkload
 }
@@ -69,8 +69,8 @@ func (r Ref) IsAPIService() bool {
 	return r.Group == "apiregistration.k8s.io" && r.Kind == "APIService"
 }
 
-// IsHook reports whether the ref is something that calls back into a Service: a webhook configuration or APIService.
-func (r Ref) IsHook() bool {
+// IsWebhookConfiguration reports whether the ref is something that calls back into a Service: a webhook configuration or APIService.
+func (r Ref) IsWebhookConfiguration() bool {
 	return r.IsAPIService() || r.Group == admission && (r.Kind == "ValidatingWebhookConfiguration" || r.Kind == "MutatingWebhookConfiguration")
 }
 

@@ -88,25 +88,25 @@ type Object struct {
 }
 
 // Event is a moment in the life of an instance on a cluster.
-type Event string
+type HookPhase string
 
 // The events, in Helm's names.
 const (
-	PreInstall  Event = "pre-install"
-	PostInstall Event = "post-install"
-	PreUpgrade  Event = "pre-upgrade"
-	PostUpgrade Event = "post-upgrade"
-	PreDelete   Event = "pre-delete"
-	PostDelete  Event = "post-delete"
+	PreInstall  HookPhase = "pre-install"
+	PostInstall HookPhase = "post-install"
+	PreUpgrade  HookPhase = "pre-upgrade"
+	PostUpgrade HookPhase = "post-upgrade"
+	PreDelete   HookPhase = "pre-delete"
+	PostDelete  HookPhase = "post-delete"
 	// PreRollback and PostRollback are around going back to an earlier release, in place of those of an upgrade.
-	PreRollback  Event = "pre-rollback"
-	PostRollback Event = "post-rollback"
+	PreRollback  HookPhase = "pre-rollback"
+	PostRollback HookPhase = "post-rollback"
 	// Test runs only when asked for, after everything is ready.
-	Test Event = "test"
+	Test HookPhase = "test"
 )
 
 // When says when the hooks of an event run.
-func (e Event) When() string {
+func (e HookPhase) When() string {
 	if e == Test {
 		return "tests the instance when it is ready"
 	}
@@ -126,15 +126,15 @@ const (
 // Hook says when an object is created and removed. Objects of one event run in the order of Weight, then kind, then name;
 // one with readiness (a Job, a Pod) must succeed before the next weight starts.
 type Hook struct {
-	Events []Event `json:"events"`
-	Weight int     `json:"weight,omitempty"`
+	Events []HookPhase `json:"events"`
+	Weight int         `json:"weight,omitempty"`
 	// Delete are policies: BeforeHookCreation (also when empty), HookSucceeded, HookFailed.
 	Delete []string `json:"delete,omitempty"`
 }
 
 // OnlyTests reports whether the hook runs for nothing else.
 func (h Hook) OnlyTests() bool {
-	return !slices.ContainsFunc(h.Events, func(e Event) bool { return e != Test })
+	return !slices.ContainsFunc(h.Events, func(e HookPhase) bool { return e != Test })
 }
 
 // Ref returns the object's identity.

@@ -11,14 +11,14 @@ import (
 type Hook struct {
 	Ref      object.Ref
 	Instance string
-	Event    object.Event
+	Event    object.HookPhase
 	// Discard: the object goes when all hooks of the event have succeeded.
 	Discard bool
 }
 
 func (h Hook) key(kind string) string { return key(kind+" "+string(h.Event), h.Ref) }
 
-func passKey(instance string, e object.Event) string { return "pass " + instance + " " + string(e) }
+func passKey(instance string, e object.HookPhase) string { return "pass " + instance + " " + string(e) }
 
 // line is an instance as others see it: the node that everything of it comes after, and the one that comes after
 // everything of it.
@@ -37,7 +37,7 @@ func (in Input) instances() []string {
 }
 
 // of are the hooks of an instance's event, in their order.
-func (in Input) of(instance string, events ...object.Event) []Hook {
+func (in Input) of(instance string, events ...object.HookPhase) []Hook {
 	var out []Hook
 	for _, h := range in.Hooks {
 		if h.Instance == instance && slices.Contains(events, h.Event) {
@@ -84,7 +84,7 @@ func (o *Order) line(in Input, instance string, inner line) line {
 
 // row puts hooks of one event behind a node, one after the other, and what goes of them behind the last. It returns
 // the node that notes that the event has passed; cleaned comes after what goes.
-func (o *Order) row(instance string, e object.Event, hooks []Hook, at, cleaned string) string {
+func (o *Order) row(instance string, e object.HookPhase, hooks []Hook, at, cleaned string) string {
 	for _, h := range hooks {
 		k := o.add(h.key("run"), Step{Kind: Run, Ref: h.Ref, Instance: instance, Event: e})
 		o.Graph.Edge(at, k)

@@ -23,7 +23,7 @@ const hookedSet = `
 ---
 {instance: far, apiVersion: v1, kind: ConfigMap, metadata: {name: far, namespace: ns}}`
 
-func hook(instance string, e object.Event, name string, discard bool) Hook {
+func hook(instance string, e object.HookPhase, name string, discard bool) Hook {
 	return Hook{Ref: object.Ref{Group: "batch", Kind: "Job", Namespace: "ns", Name: name}, Instance: instance, Event: e, Discard: discard}
 }
 
@@ -37,7 +37,7 @@ var hookOrders = []struct {
 	before, not []string
 	reason      string
 }{
-	{name: "around an installation", in: Input{Wait: true, Depends: apiDepends, Ends: map[string]object.Event{"api": object.PostInstall, "db": object.PostInstall},
+	{name: "around an installation", in: Input{Wait: true, Depends: apiDepends, Ends: map[string]object.HookPhase{"api": object.PostInstall, "db": object.PostInstall},
 		Hooks: []Hook{hook("api", object.PreInstall, "one", true), hook("api", object.PreInstall, "two", true),
 			hook("api", object.PostInstall, "after", true), hook("api", object.Test, "test", true)}},
 		before: []string{
@@ -54,17 +54,17 @@ var hookOrders = []struct {
 	{name: "tests wait for readiness also where nothing else does", in: Input{Hooks: []Hook{hook("api", object.Test, "test", false), hook("db", object.PostUpgrade, "after", false)}},
 		before: []string{"ready Deployment/ns/api < run test test", "write StatefulSet/ns/db < run post-upgrade after"},
 		not:    []string{"ready StatefulSet/ns/db < run post-upgrade after"}, reason: "a test of what is not ready tests nothing"},
-	{name: "an instance of hooks alone", in: Input{Wait: true, Depends: map[string][]string{"jobs": {"db"}, "web": {"jobs"}}, Ends: map[string]object.Event{"jobs": object.PostUpgrade},
+	{name: "an instance of hooks alone", in: Input{Wait: true, Depends: map[string][]string{"jobs": {"db"}, "web": {"jobs"}}, Ends: map[string]object.HookPhase{"jobs": object.PostUpgrade},
 		Hooks: []Hook{hook("jobs", object.PreUpgrade, "one", false)}},
 		before: []string{"ready StatefulSet/ns/db < run pre-upgrade one", "run pre-upgrade one < pass jobs post-upgrade", "pass jobs post-upgrade < write ConfigMap/ns/web"},
 		reason: "dependencies hold for it too"},
-	{name: "around a rollback", in: Input{Wait: true, Depends: apiDepends, Ends: map[string]object.Event{"api": object.PostRollback},
+	{name: "around a rollback", in: Input{Wait: true, Depends: apiDepends, Ends: map[string]object.HookPhase{"api": object.PostRollback},
 		Hooks: []Hook{hook("api", object.PreRollback, "one", true), hook("api", object.PostRollback, "after", false)}},
 		before: []string{
 			"ready StatefulSet/ns/db < run pre-rollback one", "pass api pre-rollback < write ConfigMap/ns/api", "pass api pre-rollback < discard pre-rollback one",
 			"ready Deployment/ns/api < run post-rollback after", "run post-rollback after < pass api post-rollback", "pass api post-rollback < write ConfigMap/ns/web",
 		}, reason: "as around an upgrade"},
-	{name: "around a removal", removal: true, in: Input{Depends: apiDepends, Ends: map[string]object.Event{"api": object.PostDelete},
+	{name: "around a removal", removal: true, in: Input{Depends: apiDepends, Ends: map[string]object.HookPhase{"api": object.PostDelete},
 		Hooks: []Hook{hook("api", object.PreDelete, "one", true), hook("api", object.PostDelete, "after", true)}},
 		before: []string{
 			"remove ConfigMap/ns/web < run pre-delete one", "pass api pre-delete < remove Deployment/ns/api", "remove ConfigMap/ns/api < run post-delete after",

@@ -42,7 +42,7 @@ type Step struct {
 	Kind     StepKind
 	Ref      object.Ref
 	Instance string
-	Event    object.Event
+	Event    object.HookPhase
 }
 
 // Order is who comes before whom, and by node what each stands for.
@@ -111,7 +111,7 @@ type Input struct {
 	// Hooks are the runs of hooks; those of one instance and event in the order in which they come.
 	Hooks []Hook
 	// Ends are by instance the events with which what happens to it is over, also when no hook runs for them.
-	Ends map[string]object.Event
+	Ends map[string]object.HookPhase
 }
 
 // writer builds the order of writes.
@@ -220,7 +220,7 @@ func servicesOf(it Item) []object.Ref {
 		if c, ok, _ := unstructured.NestedMap(it.Body, "spec", "service"); ok {
 			blocks = append(blocks, c)
 		}
-	case it.Ref.IsHook():
+	case it.Ref.IsWebhookConfiguration():
 		for _, h := range webhooksOf(it.Body) {
 			if c, ok, _ := unstructured.NestedMap(h, "clientConfig", "service"); ok {
 				blocks = append(blocks, c)
@@ -445,7 +445,7 @@ func (w *writer) dependsOn() {
 func (w *writer) webhooks() {
 	for _, it := range w.Items {
 		behind, served := w.serves[it.Ref]
-		if !served || !it.Ref.IsHook() {
+		if !served || !it.Ref.IsWebhookConfiguration() {
 			continue
 		}
 		for _, svc := range servicesOf(it) {

@@ -19,7 +19,9 @@ var removalClasses = []func(object.Ref) bool{
 }
 
 // hookLike are of the admission group without calling anybody: policies and their bindings.
-func hookLike(r object.Ref) bool { return object.ClassOf(r) == object.ClassHook && !r.IsHook() }
+func hookLike(r object.Ref) bool {
+	return object.ClassOf(r) == object.ClassAdmission && !r.IsWebhookConfiguration()
+}
 
 // remover builds the order of removals.
 type remover struct {
@@ -110,7 +112,7 @@ func (r *remover) nodes() {
 		}
 		k := r.add(removeKey(it.Ref), Step{Kind: Remove, Ref: it.Ref})
 		switch {
-		case it.Ref.IsHook():
+		case it.Ref.IsWebhookConfiguration():
 			r.Graph.Edge(k, r.hooks)
 		case it.Ref.IsNamespace():
 			r.Graph.Edge(r.last, k)
@@ -140,7 +142,7 @@ func (r *remover) dependsOn() {
 // before it waits for them.
 func (r *remover) hooksFirst() {
 	for _, it := range r.Items {
-		if l := r.lines[it.Instance]; it.Ref.IsHook() && !it.Left && r.Graph.Has(passKey(it.Instance, object.PreDelete)) && l.first != "" {
+		if l := r.lines[it.Instance]; it.Ref.IsWebhookConfiguration() && !it.Left && r.Graph.Has(passKey(it.Instance, object.PreDelete)) && l.first != "" {
 			r.edge(passKey(it.Instance, object.PreDelete), removeKey(it.Ref))
 		}
 	}

@@ -41,10 +41,10 @@ type Holder struct{ Bundle, Release string }
 
 // Former is what the record of another bundle has in the cluster. Removed: the files do not hold the bundle any more.
 type Former struct {
-	Bundle  string
-	Owned   []Owned
-	Lives   map[string]Life
-	Removed bool
+	Bundle     string
+	Inventory  []InventoryEntry
+	HookStates map[string]HookState
+	Removed    bool
 }
 
 // Declaration is where another bundle declares an object.
@@ -211,7 +211,7 @@ const skipCRDs = " (skipCRDs: true in helm leaves out what the crds folder of a 
 
 // Add adds what a bundle declares, and what the inventory has of its instances that are left as they are. Where two declare
 // an object, the first counts; one that declares a Namespace counts before those that use it. plural is the name of a kind in paths.
-func (b *Beside) Add(bundle string, desired []Desired, owned []Owned, suspended map[string]bool, plural func(schema.GroupKind) string) {
+func (b *Beside) Add(bundle string, desired []Desired, owned []InventoryEntry, suspended map[string]bool, plural func(schema.GroupKind) string) {
 	if b.Declares == nil {
 		b.Declares, b.Hooks, b.Stands = map[object.Ref]Declaration{}, map[object.Ref]string{}, map[object.Ref]string{}
 	}
@@ -247,7 +247,7 @@ func (b *Beside) AddRecord(owner, release string, f Former) {
 	if b.Yields[owner] = f.Bundle; b.Recorded == nil {
 		b.Recorded = map[object.Ref]Holder{}
 	}
-	for _, o := range f.Owned {
+	for _, o := range f.Inventory {
 		b.Recorded[o.Ref] = Holder{Bundle: f.Bundle, Release: release}
 	}
 }

@@ -15,9 +15,9 @@ import (
 // What one bundle drops and another of the same files declares is handed over: let go here, taken over there.
 func TestMovedBetweenBundles(t *testing.T) {
 	ref := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}
-	owned := []Owned{{Ref: ref, Version: "v1", UID: "u", Own: "e", Digest: "d"}}
+	owned := []InventoryEntry{{Ref: ref, Version: "v1", UID: "u", ApplyHash: "e", Digest: "d"}}
 	live := func(change func(*Live)) map[object.Ref]Live {
-		l := Live{Found: true, UID: "u", Own: "e", OwnerLabel: "me"}
+		l := Live{Found: true, UID: "u", ApplyHash: "e", OwnerLabel: "me"}
 		change(&l)
 		return map[object.Ref]Live{ref: l}
 	}
@@ -35,7 +35,7 @@ func TestMovedBetweenBundles(t *testing.T) {
 		"the other one was first": {Input{Live: live(func(l *Live) { l.OwnerLabel, l.ForeignBundle, l.Foreign = "o", true, "Hawser bundle other" }), Beside: beside}, Release, CodeForeign, "managed by Hawser bundle other now"},
 		"it is gone":              {Input{Live: map[object.Ref]Live{ref: {}}, Beside: beside}, Release, CodeGone, "already gone"},
 	} {
-		tt.in.Owner, tt.in.Owned = "me", owned
+		tt.in.Owner, tt.in.Inventory = "me", owned
 		p := Compute(tt.in)
 		if len(p.Changes) != 1 || p.Changes[0].Action != tt.action || p.Changes[0].Code != tt.code || !strings.HasPrefix(p.Changes[0].Why, tt.why) {
 			t.Errorf("%s: %+v", name, p.Changes)
@@ -56,7 +56,7 @@ func TestTakenOverFromBeside(t *testing.T) {
 		code   Code
 	}{
 		"moved":                      {func(*Live) {}, Beside{Yields: yields}, Adopt, CodeMoved},
-		"moved by half":              {func(l *Live) { l.OwnerLabel, l.Own = "me", "e" }, Beside{Yields: yields}, Adopt, CodeMoved},
+		"moved by half":              {func(l *Live) { l.OwnerLabel, l.ApplyHash = "me", "e" }, Beside{Yields: yields}, Adopt, CodeMoved},
 		"declared there too":         {func(*Live) {}, Beside{Yields: yields, Declares: map[object.Ref]Declaration{ref: {Bundle: "other"}}}, Conflict, CodeForeign},
 		"declared by a third":        {func(*Live) {}, Beside{Yields: yields, Declares: map[object.Ref]Declaration{ref: {Bundle: "third"}}}, Conflict, CodeForeign},
 		"not in the files":           {func(*Live) {}, Beside{}, Conflict, CodeForeign},
@@ -95,8 +95,8 @@ func TestTakenOverFromBeside(t *testing.T) {
 func TestNamespaceGoesToWhoDeclaresIt(t *testing.T) {
 	ref := object.Ref{Kind: "Namespace", Name: "ns"}
 	theirs := Live{Found: true, UID: "u", OwnerLabel: "o", ForeignBundle: true, Foreign: "Hawser bundle other", ForeignManagers: []string{object.Manager("o")}}
-	ours := Live{Found: true, UID: "u", Own: "e", OwnerLabel: "me"}
-	owned := []Owned{{Ref: ref, Version: "v1", UID: "u", Own: "e", Digest: "was"}}
+	ours := Live{Found: true, UID: "u", ApplyHash: "e", OwnerLabel: "me"}
+	owned := []InventoryEntry{{Ref: ref, Version: "v1", UID: "u", ApplyHash: "e", Digest: "was"}}
 	of := func(uses ...bool) (b Beside) {
 		b.Yields = map[string]string{"o": "other"}
 		for _, u := range uses {
@@ -106,7 +106,7 @@ func TestNamespaceGoesToWhoDeclaresIt(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		uses   bool
-		owned  []Owned
+		owned  []InventoryEntry
 		live   Live
 		beside Beside
 		action Action
@@ -120,7 +120,7 @@ func TestNamespaceGoesToWhoDeclaresIt(t *testing.T) {
 		"used here and there":                           {true, owned, ours, of(true), Update},
 		"used here, declared there, not ours":           {true, nil, theirs, of(false), ""},
 	} {
-		in := Input{Owner: "me", Desired: []Desired{{Ref: ref, Version: "v1", Digest: "d", OwnNamespace: tt.uses}}, Owned: tt.owned,
+		in := Input{Owner: "me", Desired: []Desired{{Ref: ref, Version: "v1", Digest: "d", OwnNamespace: tt.uses}}, Inventory: tt.owned,
 			Live: map[object.Ref]Live{ref: tt.live}, Beside: tt.beside}
 		p := Compute(in)
 		var got Action
@@ -141,18 +141,18 @@ func TestNamespaceGoesToWhoDeclaresIt(t *testing.T) {
 func TestAsksBeside(t *testing.T) {
 	ref := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}
 	hook := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "hook"}
-	ours := Live{Found: true, UID: "u", Own: "e", OwnerLabel: "me"}
-	desired, owned := []Desired{{Ref: ref, Version: "v1", Digest: "d"}}, []Owned{{Ref: ref, Version: "v1", UID: "u", Own: "e", Digest: "d"}}
+	ours := Live{Found: true, UID: "u", ApplyHash: "e", OwnerLabel: "me"}
+	desired, owned := []Desired{{Ref: ref, Version: "v1", Digest: "d"}}, []InventoryEntry{{Ref: ref, Version: "v1", UID: "u", ApplyHash: "e", Digest: "d"}}
 	for name, tt := range map[string]struct {
 		in   Input
 		want bool
 	}{
-		"as declared":      {Input{Desired: desired, Owned: owned, Live: map[object.Ref]Live{ref: ours}}, false},
+		"as declared":      {Input{Desired: desired, Inventory: owned, Live: map[object.Ref]Live{ref: ours}}, false},
 		"new":              {Input{Desired: desired, Live: map[object.Ref]Live{}}, false},
-		"dropped":          {Input{Owned: owned, Live: map[object.Ref]Live{ref: ours}}, true},
-		"dropped and gone": {Input{Owned: owned, Live: map[object.Ref]Live{}}, false},
+		"dropped":          {Input{Inventory: owned, Live: map[object.Ref]Live{ref: ours}}, true},
+		"dropped and gone": {Input{Inventory: owned, Live: map[object.Ref]Live{}}, false},
 		"another bundle's": {Input{Desired: desired, Live: map[object.Ref]Live{ref: {Found: true, UID: "u", OwnerLabel: "o", ForeignBundle: true}}}, true},
-		"what is left of another bundle's hook": {Input{Desired: append(slices.Clone(desired), Desired{Ref: hook, Hook: &object.Hook{}}), Owned: owned,
+		"what is left of another bundle's hook": {Input{Desired: append(slices.Clone(desired), Desired{Ref: hook, Hook: &object.Hook{}}), Inventory: owned,
 			Live: map[object.Ref]Live{ref: ours, hook: {Found: true, UID: "h", OwnerLabel: "o", ForeignBundle: true}}}, true},
 		"of kubectl": {Input{Desired: desired, Live: map[object.Ref]Live{ref: {Found: true, UID: "u", Foreign: "kubectl"}}}, false},
 	} {
@@ -167,8 +167,8 @@ func TestAsksBeside(t *testing.T) {
 func TestBesideAdd(t *testing.T) {
 	ref := func(name string) object.Ref { return object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: name} }
 	var b Beside
-	b.Add("first", []Desired{{Ref: ref("a")}, {Ref: ref("hook"), Hook: &object.Hook{}}}, []Owned{{Ref: ref("old"), Instance: "app"},
-		{Ref: ref("asleep"), Instance: "web"}, {Ref: ref("ran"), Instance: "web", Hook: &Ran{}}}, map[string]bool{"web": true}, plural)
+	b.Add("first", []Desired{{Ref: ref("a")}, {Ref: ref("hook"), Hook: &object.Hook{}}}, []InventoryEntry{{Ref: ref("old"), Instance: "app"},
+		{Ref: ref("asleep"), Instance: "web"}, {Ref: ref("ran"), Instance: "web", Hook: &HookRun{}}}, map[string]bool{"web": true}, plural)
 	b.Add("second", []Desired{{Ref: ref("a")}, {Ref: ref("b")}}, nil, nil, plural)
 	want := map[object.Ref]Declaration{ref("a"): {Bundle: "first"}, ref("asleep"): {Bundle: "first", Instance: "web"}, ref("b"): {Bundle: "second"}}
 	if !maps.Equal(b.Hooks, map[object.Ref]string{ref("hook"): "first"}) {
@@ -191,12 +191,12 @@ func TestWhatOthersStandOn(t *testing.T) {
 	ns := object.Ref{Kind: "Namespace", Name: "ns"}
 	bar := Desired{Ref: object.Ref{Group: "x.io", Kind: "Bar", Namespace: "ns", Name: "one"}}
 	hook := Desired{Ref: bar.Ref, Hook: &object.Hook{}}
-	asleep := Owned{Ref: bar.Ref, Instance: "web"}
+	asleep := InventoryEntry{Ref: bar.Ref, Instance: "web"}
 	own := Desired{Ref: ns, OwnNamespace: true}
 	deleting, stays := Options{Deleting: true}, "stays for Bar ns/one of bundle b of the same files"
 	for name, tt := range map[string]struct {
 		desired []Desired
-		owned   []Owned
+		owned   []InventoryEntry
 		drops   object.Ref
 		options Options
 		lent    bool // before
@@ -206,7 +206,7 @@ func TestWhatOthersStandOn(t *testing.T) {
 		"in the namespace":                {[]Desired{bar}, nil, ns, Options{}, false, Release, stays},
 		"of the kind":                     {[]Desired{bar}, nil, crd, Options{}, false, Release, stays},
 		"a hook":                          {[]Desired{hook}, nil, crd, Options{}, false, Release, stays},
-		"a suspended one":                 {nil, []Owned{asleep}, ns, Options{}, false, Release, stays},
+		"a suspended one":                 {nil, []InventoryEntry{asleep}, ns, Options{}, false, Release, stays},
 		"another namespace and kind":      {[]Desired{{Ref: object.Ref{Group: "y.io", Kind: "Bar", Namespace: "no", Name: "one"}}}, nil, ns, Options{}, false, Delete, "no longer in the bundle"},
 		"of the other group":              {[]Desired{{Ref: object.Ref{Group: "y.io", Kind: "Bar", Name: "one"}}}, nil, crd, Options{}, false, Delete, "no longer in the bundle"},
 		"an instance's own, and in it":    {[]Desired{bar, own}, nil, ns, Options{}, false, Release, "handed to bundle b of the same files, which declares or uses it"},
@@ -216,11 +216,11 @@ func TestWhatOthersStandOn(t *testing.T) {
 		"a delete":                        {[]Desired{bar}, nil, crd, deleting, false, Delete, ""},
 		"a delete of what was let go":     {[]Desired{bar}, nil, crd, deleting, true, "", ""},
 	} {
-		o := Owned{Ref: tt.drops, Version: "v1", Instance: "app", UID: "u", Own: "e", Digest: "d"}
-		in := Input{Owner: "me", Live: map[object.Ref]Live{tt.drops: {Found: true, UID: "u", Own: "e", OwnerLabel: "me"}}, Options: tt.options,
-			Contents: map[object.Ref]Contents{tt.drops: {}}, Beside: Beside{Told: true}, Owned: []Owned{o}}
+		o := InventoryEntry{Ref: tt.drops, Version: "v1", Instance: "app", UID: "u", ApplyHash: "e", Digest: "d"}
+		in := Input{Owner: "me", Live: map[object.Ref]Live{tt.drops: {Found: true, UID: "u", ApplyHash: "e", OwnerLabel: "me"}}, Options: tt.options,
+			Contents: map[object.Ref]Contents{tt.drops: {}}, Beside: Beside{Told: true}, Inventory: []InventoryEntry{o}}
 		if tt.lent {
-			in.Owned, in.Lent = nil, in.Owned
+			in.Inventory, in.Lent = nil, in.Inventory
 		}
 		in.Beside.Add("b", tt.desired, tt.owned, map[string]bool{"web": true}, plural)
 		p := Compute(in)
@@ -241,8 +241,8 @@ func TestWhatOthersStandOn(t *testing.T) {
 func TestNobodyWaitsForWhoStandsOnIt(t *testing.T) {
 	ns := object.Ref{Kind: "Namespace", Name: "ns"}
 	for name, desired := range map[string][]Desired{"in it": {{Ref: object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}}}, "its own": {{Ref: ns, OwnNamespace: true}}} {
-		in := Input{Owner: "me", Live: map[object.Ref]Live{ns: {Found: true, UID: "u", Own: "e", OwnerLabel: "me"}},
-			Owned: []Owned{{Ref: ns, Version: "v1", Instance: "app", UID: "u", Own: "e"}}, Lives: map[string]Life{"app": {Moment: Install}}}
+		in := Input{Owner: "me", Live: map[object.Ref]Live{ns: {Found: true, UID: "u", ApplyHash: "e", OwnerLabel: "me"}},
+			Inventory: []InventoryEntry{{Ref: ns, Version: "v1", Instance: "app", UID: "u", ApplyHash: "e"}}, HookStates: map[string]HookState{"app": {Step: Install}}}
 		in.Beside.Add("b", desired, nil, nil, plural)
 		if p := Compute(in); len(p.Changes) != 1 || p.Changes[0].Action != Release || len(p.Findings) > 0 {
 			t.Errorf("%s: %+v %v", name, p.Changes, p.Findings)

@@ -25,7 +25,7 @@ func Compute(in Input) *Plan {
 			c.desired(d)
 		}
 	}
-	for _, o := range in.Owned {
+	for _, o := range in.Inventory {
 		if !c.declared[o.Ref] && o.Hook == nil {
 			c.dropped(o)
 		}
@@ -75,7 +75,7 @@ func (c *computation) order() {
 type computation struct {
 	Input
 	plan     *Plan
-	owned    map[object.Ref]Owned
+	owned    map[object.Ref]InventoryEntry
 	declared map[object.Ref]bool
 	first    map[object.Ref]Desired
 	// uids of live objects that are declared: an object reached under two groups is never pruned.
@@ -90,14 +90,14 @@ func newComputation(in Input) *computation {
 	c := &computation{
 		Input:    in,
 		plan:     &Plan{Cluster: in.Cluster, Bundle: in.Bundle, Owner: in.Owner, Changes: []Change{}},
-		owned:    make(map[object.Ref]Owned, len(in.Owned)),
+		owned:    make(map[object.Ref]InventoryEntry, len(in.Inventory)),
 		declared: make(map[object.Ref]bool, len(in.Desired)),
 		first:    make(map[object.Ref]Desired, len(in.Desired)),
 		liveUIDs: map[string]bool{},
 		settled:  map[object.Ref]bool{},
 		away:     map[string]bool{},
 	}
-	for _, o := range in.Owned {
+	for _, o := range in.Inventory {
 		if !c.freed(o) {
 			c.owned[o.Ref] = o
 		}
@@ -168,7 +168,7 @@ func (c *computation) desired(d Desired) {
 		return
 	}
 	ch := Change{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, Digest: d.Digest, Open: d.Open, Pos: d.Pos,
-		NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, OwnNamespace: d.OwnNamespace, UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own}
+		NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, OwnNamespace: d.OwnNamespace, UID: live.UID, ResourceVersion: live.ResourceVersion, ApplyHash: live.ApplyHash}
 	if why := c.yields(d, live); d.OwnNamespace && isOwned && why != "" {
 		ch.Action, ch.Code, ch.Why = Release, CodeMoved, why
 		c.add(ch)
@@ -176,7 +176,7 @@ func (c *computation) desired(d Desired) {
 	}
 	switch {
 	case !live.Found && c.expired(d, own):
-		c.unchanged(d, own, Live{UID: own.UID, ResourceVersion: own.ResourceVersion, Own: own.Own})
+		c.unchanged(d, own, Live{UID: own.UID, ResourceVersion: own.ResourceVersion, ApplyHash: own.ApplyHash})
 	case !live.Found:
 		c.create(d, own, isOwned, ch)
 	case live.Terminating:
@@ -198,19 +198,19 @@ func (c *computation) adopts(r object.Ref, live Live) bool {
 }
 
 // ours reports whether the live object itself says that this bundle applied it: our label and our Apply entry.
-func (c *computation) ours(l Live) bool { return l.OwnerLabel == c.Owner && l.Own != "" }
+func (c *computation) ours(l Live) bool { return l.OwnerLabel == c.Owner && l.ApplyHash != "" }
 
 // isOurs decides ownership of an existing object: by uid when the inventory has one, else by both our marks.
-func (c *computation) isOurs(own Owned, isOwned bool, live Live) bool {
+func (c *computation) isOurs(own InventoryEntry, isOwned bool, live Live) bool {
 	if isOwned && own.UID != "" && own.UID == live.UID && !c.freed(own) {
 		return !live.ForeignBundle
 	}
 	return c.ours(live)
 }
 
-func (c *computation) create(d Desired, own Owned, isOwned bool, ch Change) {
+func (c *computation) create(d Desired, own InventoryEntry, isOwned bool, ch Change) {
 	ch.Action, ch.Code = Create, CodeNew
-	ch.UID, ch.ResourceVersion, ch.Own = "", "", ""
+	ch.UID, ch.ResourceVersion, ch.ApplyHash = "", "", ""
 	switch {
 	case d.OwnNamespace:
 		ch.Code, ch.Why = CodeNamespace, "namespace of instance "+d.Instance
@@ -248,7 +248,7 @@ func (c *computation) namespaceWillExist(ns string) bool {
 }
 
 // existing decides about an object that is ours and is there.
-func (c *computation) existing(d Desired, own Owned, isOwned bool, live Live, ch Change) {
+func (c *computation) existing(d Desired, own InventoryEntry, isOwned bool, live Live, ch Change) {
 	ch.Action = Update
 	taken := c.replicas(d, own, live, &ch)
 	if own.Ignore != nil && !own.Ignore.Equal(d.Ignore) {
@@ -256,7 +256,7 @@ func (c *computation) existing(d Desired, own Owned, isOwned bool, live Live, ch
 	}
 	schema := c.Schema[SchemaKey(d.Ref)]
 	switch {
-	case live.Remnant && live.Own == "":
+	case live.Remnant && live.ApplyHash == "":
 		ch.Code, ch.Why = CodeAgain, "was deleted, and made again with nothing but rules by the controller that aggregates them"
 	case d.Once:
 		c.unchanged(d, own, live)
@@ -283,10 +283,10 @@ func (c *computation) existing(d Desired, own Owned, isOwned bool, live Live, ch
 	case c.Open && live.ResourceVersion != own.ResourceVersion:
 		// two writes of ours within a second leave the same entry
 		ch.Code, ch.Why = CodeInterrupted, "may have been written by a run that ended before it was recorded"
-	case live.ResourceVersion == own.ResourceVersion, live.Own != "" && live.Own == own.Own, live.Yielded:
+	case live.ResourceVersion == own.ResourceVersion, live.ApplyHash != "" && live.ApplyHash == own.ApplyHash, live.LeftToOthers:
 		c.unchanged(d, own, live)
 		return
-	case live.Own == "":
+	case live.ApplyHash == "":
 		ch.Code, ch.Why = CodeManagedGone, "our managed fields entry is gone"
 	default:
 		ch.Code, ch.Why = CodeDrift, "changed by somebody since it was written"
@@ -295,8 +295,8 @@ func (c *computation) existing(d Desired, own Owned, isOwned bool, live Live, ch
 }
 
 // update finishes an Update with the API server's answer, when there is one.
-func (c *computation) update(d Desired, own Owned, live Live, ch Change) {
-	moved := ch.Code != CodeChanged || (live.Own != own.Own && live.ResourceVersion != own.ResourceVersion)
+func (c *computation) update(d Desired, own InventoryEntry, live Live, ch Change) {
+	moved := ch.Code != CodeChanged || (live.ApplyHash != own.ApplyHash && live.ResourceVersion != own.ResourceVersion)
 	sameDeclaration := own.Digest == d.Digest
 	ch.Force = moved && sameDeclaration && own.UID != "" && own.UID == live.UID
 	p, ok := c.Previews[d.Ref]
@@ -328,8 +328,8 @@ func (c *computation) fieldConflicts(sameDeclaration bool, live Live, conflicts 
 		case fc.Manager == object.HandoverManager:
 			ch.Force = true // ours, by another name
 		case fc.Subresource == "scale" && live.Autoscaler != "":
-			if !slices.Contains(ch.Cede, fc.Path) {
-				ch.Cede = append(ch.Cede, fc.Path)
+			if !slices.Contains(ch.OmitFields, fc.Path) {
+				ch.OmitFields = append(ch.OmitFields, fc.Path)
 			}
 		case fc.Ours || sameDeclaration || c.Options.Adopt:
 			ch.Force = true
@@ -361,7 +361,7 @@ func (c *computation) blocked(blocking []FieldConflict, ch *Change, fix string) 
 }
 
 func (c *computation) recreate(d Desired, ch Change) {
-	ch.Cede, ch.Force, ch.Reclaim, ch.Foreign, ch.FormerEntries = nil, false, "", nil, "" // it is a new object
+	ch.OmitFields, ch.Force, ch.Reclaim, ch.Foreign, ch.FormerEntries = nil, false, "", nil, "" // it is a new object
 	ch.Action, ch.Code, ch.Loss, ch.Claims = Recreate, CodeImmutable, d.Ref.LostByRecreating(), c.Live[d.Ref].Claims
 	ch.Why = "an immutable field changed"
 	if ch.From != "" {
@@ -389,7 +389,7 @@ func (c *computation) recreate(d Desired, ch Change) {
 }
 
 // foreign decides about an object that is there and not ours.
-func (c *computation) foreign(d Desired, live Live, own Owned, isOwned bool, ch Change) {
+func (c *computation) foreign(d Desired, live Live, own InventoryEntry, isOwned bool, ch Change) {
 	ch.From, ch.FromManagers = live.Foreign, live.ForeignManagers
 	if ch.From == "" {
 		ch.From = "nobody we know"
@@ -451,22 +451,22 @@ func (c *computation) adopt(d Desired, live Live, ch Change) {
 }
 
 // unchanged keeps the object in the inventory with what was just seen of it.
-func (c *computation) unchanged(d Desired, own Owned, live Live) {
+func (c *computation) unchanged(d Desired, own InventoryEntry, live Live) {
 	schema := c.Schema[SchemaKey(d.Ref)]
-	o := Owned{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, UID: live.UID,
-		ResourceVersion: live.ResourceVersion, Digest: d.Digest, Own: live.Own, Schema: schema,
+	o := InventoryEntry{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, UID: live.UID,
+		ResourceVersion: live.ResourceVersion, Digest: d.Digest, ApplyHash: live.ApplyHash, Schema: schema,
 		Keep: d.Keep, NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, Once: d.Once, Expires: d.Expires,
 		Awaited: own.Awaited && own.UID == live.UID, OwnNamespace: d.OwnNamespace, Replicas: d.Replicas, Fixed: d.Fixed, Force: d.ForceRecreate, Taken: own.from(live.UID)}
 	switch {
 	case d.Ignore == nil:
-	case live.Yielded: // what we declared then is what tells a drift from a field that is left to others
-		o.Own, o.Entry = own.Own, own.Entry
+	case live.LeftToOthers: // what we declared then is what tells a drift from a field that is left to others
+		o.ApplyHash, o.Entry = own.ApplyHash, own.Entry
 	default:
 		o.Entry = live.Entry
 	}
 	c.plan.Kept = append(c.plan.Kept, o)
 	c.plan.Unchanged++
-	if own.Own != o.Own || own.UID != o.UID || own.Schema != o.Schema || own.Digest != o.Digest ||
+	if own.ApplyHash != o.ApplyHash || own.UID != o.UID || own.Schema != o.Schema || own.Digest != o.Digest ||
 		own.Instance != o.Instance || own.Stage != o.Stage || own.Keep != o.Keep || own.NoWait != o.NoWait || own.Timeout != o.Timeout ||
 		own.Expires != o.Expires || own.OwnNamespace != o.OwnNamespace || own.Fixed != o.Fixed || own.Force != o.Force || !own.Ignore.Equal(o.Ignore) || own.Entry == nil && o.Entry != nil {
 		c.plan.Refresh = true

@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 type script struct {
 	Owner   string
 	Desired []Desired
-	Owned   []Owned
+	Owned   []InventoryEntry
 	Live    []struct {
 		Ref object.Ref
 		Live
@@ -37,14 +37,14 @@ type script struct {
 	}
 	Schema          map[string]string
 	NamespaceExists map[string]bool
-	Lives           map[string]Life
+	Lives           map[string]HookState
 	Inputs, Unended map[string]string
 	Open, Undone    bool
 	Options         Options
 }
 
 func (s script) input() Input {
-	in := Input{Cluster: "c1", Bundle: "shop", Owner: "me", Desired: s.Desired, Owned: s.Owned, Open: s.Open, Undone: s.Undone, Options: s.Options, Lives: s.Lives, Inputs: s.Inputs, Unended: s.Unended,
+	in := Input{Cluster: "c1", Bundle: "shop", Owner: "me", Desired: s.Desired, Inventory: s.Owned, Open: s.Open, Undone: s.Undone, Options: s.Options, HookStates: s.Lives, Inputs: s.Inputs, Unended: s.Unended,
 		Live: map[object.Ref]Live{}, Previews: map[object.Ref]Preview{}, Schema: s.Schema, NamespaceExists: s.NamespaceExists,
 		Contents: map[object.Ref]Contents{}}
 	for i := range s.Desired {
@@ -105,8 +105,8 @@ func TestCompute(t *testing.T) {
 func TestNeedsPreview(t *testing.T) {
 	ref := object.Ref{Kind: "ConfigMap", Namespace: "n", Name: "a"}
 	in := Input{Owner: "o", Desired: []Desired{{Ref: ref, Version: "v1", Digest: "new", Namespaced: true}},
-		Owned: []Owned{{Ref: ref, Version: "v1", UID: "u", ResourceVersion: "1", Digest: "old", Own: "e"}},
-		Live:  map[object.Ref]Live{ref: {Found: true, UID: "u", ResourceVersion: "1", Own: "e", OwnerLabel: "o"}}}
+		Inventory: []InventoryEntry{{Ref: ref, Version: "v1", UID: "u", ResourceVersion: "1", Digest: "old", ApplyHash: "e"}},
+		Live:      map[object.Ref]Live{ref: {Found: true, UID: "u", ResourceVersion: "1", ApplyHash: "e", OwnerLabel: "o"}}}
 	for name, tt := range map[string]struct {
 		options Options
 		want    int
@@ -122,20 +122,20 @@ func TestNeedsPreview(t *testing.T) {
 		}
 	}
 	in.Options = Options{}
-	in.Live[ref] = Live{Found: true, UID: "u", ResourceVersion: "2", Own: "taken", OwnerLabel: "o"}
+	in.Live[ref] = Live{Found: true, UID: "u", ResourceVersion: "2", ApplyHash: "taken", OwnerLabel: "o"}
 	if got := len(NeedsPreview(in)); got != 1 {
 		t.Errorf("changed here and by somebody else: %d previews, want 1", got)
 	}
-	in.Live[ref] = Live{Found: true, UID: "u", ResourceVersion: "2", Own: "e", OwnerLabel: "o"}
+	in.Live[ref] = Live{Found: true, UID: "u", ResourceVersion: "2", ApplyHash: "e", OwnerLabel: "o"}
 	if got := len(NeedsPreview(in)); got != 0 {
 		t.Errorf("changed here, and its status moved: %d previews, want 0", got)
 	}
-	in.Live[ref] = Live{Found: true, UID: "u", ResourceVersion: "1", Own: "e", OwnerLabel: "o", Shared: true}
+	in.Live[ref] = Live{Found: true, UID: "u", ResourceVersion: "1", ApplyHash: "e", OwnerLabel: "o", Shared: true}
 	if got := len(NeedsPreview(in)); got != 1 {
 		t.Errorf("changed here, and others own fields of it: %d previews, want 1", got)
 	}
-	in.Live[ref] = Live{Found: true, UID: "u", ResourceVersion: "1", Own: "e", OwnerLabel: "o"}
-	in.Desired[0].Fixed, in.Owned[0].Fixed = "now", "then"
+	in.Live[ref] = Live{Found: true, UID: "u", ResourceVersion: "1", ApplyHash: "e", OwnerLabel: "o"}
+	in.Desired[0].Fixed, in.Inventory[0].Fixed = "now", "then"
 	if got := len(NeedsPreview(in)); got != 1 {
 		t.Errorf("something changed that may not: %d previews, want 1", got)
 	}
@@ -149,8 +149,8 @@ func TestNeedsPreview(t *testing.T) {
 func TestPreviewedTriesWhatItLeadsTo(t *testing.T) {
 	ref := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "n", Name: "a"}
 	in := Input{Owner: "o", Desired: []Desired{{Ref: ref, Version: "v1", Digest: "new", Namespaced: true, Replicas: true}},
-		Owned: []Owned{{Ref: ref, Version: "v1", UID: "u", ResourceVersion: "1", Digest: "old", Own: "e", Replicas: true}},
-		Live:  map[object.Ref]Live{ref: {Found: true, UID: "u", ResourceVersion: "1", Own: "e", OwnerLabel: "o", Shared: true, ReplicasOwner: "kubectl-patch"}}}
+		Inventory: []InventoryEntry{{Ref: ref, Version: "v1", UID: "u", ResourceVersion: "1", Digest: "old", ApplyHash: "e", Replicas: true}},
+		Live:      map[object.Ref]Live{ref: {Found: true, UID: "u", ResourceVersion: "1", ApplyHash: "e", OwnerLabel: "o", Shared: true, ReplicasOwner: "kubectl-patch"}}}
 	var asked []bool
 	Previewed(&in, func(needs, _ []Change) map[object.Ref]Preview {
 		asked = append(asked, needs[0].Force)
@@ -188,8 +188,8 @@ func TestRecreateOfKept(t *testing.T) {
 		"declared to be kept":            {true, true, true, true},
 		"the bundle's own is taken away": {false, true, true, false},
 	} {
-		in := Input{Owner: "me", Desired: []Desired{{Ref: ref, Digest: "new", Keep: tt.declares}}, Owned: []Owned{{Ref: ref, UID: "u", Own: "e", Digest: "old", Keep: tt.declared}},
-			Live:    map[object.Ref]Live{ref: {Found: true, UID: "u", Own: "e", OwnerLabel: "me", Keep: tt.live}},
+		in := Input{Owner: "me", Desired: []Desired{{Ref: ref, Digest: "new", Keep: tt.declares}}, Inventory: []InventoryEntry{{Ref: ref, UID: "u", ApplyHash: "e", Digest: "old", Keep: tt.declared}},
+			Live:    map[object.Ref]Live{ref: {Found: true, UID: "u", ApplyHash: "e", OwnerLabel: "me", Keep: tt.live}},
 			Options: Options{Recreate: true}, Previews: map[object.Ref]Preview{ref: {Immutable: true}}}
 		p := Compute(in)
 		if len(p.Changes) != 1 || p.Changes[0].Action != Recreate || p.Findings.HasErrors() != tt.refused {

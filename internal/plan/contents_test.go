@@ -32,7 +32,7 @@ func TestInUse(t *testing.T) {
 	by := func(c Content, who string) Content { c.By = who; return c }
 	for name, tt := range map[string]struct {
 		changes  []Change
-		kept     []Owned
+		kept     []InventoryEntry
 		contents map[object.Ref]Contents
 		want     string // what and why of the findings, "" for none
 	}{
@@ -75,7 +75,7 @@ func TestInUse(t *testing.T) {
 		"ours that is let go": {changes: []Change{deletes(teamNS, "n"), {Action: Release, Ref: config, UID: "1", Why: "annotated to be kept"}},
 			contents: map[object.Ref]Contents{teamNS: {Items: []Content{inTeam("", "ConfigMap", "ours", "1")}}},
 			want:     "1 object that would be lost with it: 1 ConfigMap let go (annotated to be kept): ours"},
-		"ours that stays declared": {changes: []Change{deletes(widgetCRD, "c")}, kept: []Owned{{Ref: object.Ref{Group: "x.dev", Kind: "Widget", Namespace: "team", Name: "w"}}},
+		"ours that stays declared": {changes: []Change{deletes(widgetCRD, "c")}, kept: []InventoryEntry{{Ref: object.Ref{Group: "x.dev", Kind: "Widget", Namespace: "team", Name: "w"}}},
 			contents: map[object.Ref]Contents{widgetCRD: {Items: []Content{inTeam("x.dev", "Widget", "w", "1")}}},
 			want:     "1 object that would be lost with it: 1 Widget still in the bundle: team/w"},
 		"only marked": {changes: []Change{deletes(teamNS, "n")}, contents: map[object.Ref]Contents{teamNS: {Items: []Content{
@@ -105,8 +105,8 @@ func TestInUse(t *testing.T) {
 
 // TestUnseenContentsBlock: Compute refuses the deletion of a Namespace of which nobody says what is in it.
 func TestUnseenContentsBlock(t *testing.T) {
-	in := Input{Owner: "me", Owned: []Owned{{Ref: teamNS, Version: "v1", UID: "n"}},
-		Live: map[object.Ref]Live{teamNS: {Found: true, UID: "n", Own: "o", OwnerLabel: "me"}}}
+	in := Input{Owner: "me", Inventory: []InventoryEntry{{Ref: teamNS, Version: "v1", UID: "n"}},
+		Live: map[object.Ref]Live{teamNS: {Found: true, UID: "n", ApplyHash: "o", OwnerLabel: "me"}}}
 	if p := Compute(in); !p.Findings.HasErrors() {
 		t.Error("a Namespace that nobody looked into is deleted")
 	}

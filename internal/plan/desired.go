@@ -19,7 +19,7 @@ func DesiredOf(o object.Scoped) Desired {
 
 // DesiredFrom is the declaration of an object as the inventory recorded it: what is desired when nothing an instance
 // depends on has changed since, so that nothing needs to be rendered.
-func DesiredFrom(o Owned) Desired {
+func DesiredFrom(o InventoryEntry) Desired {
 	return Desired{Ref: o.Ref, Version: o.Version, Instance: o.Instance, Stage: o.Stage, Digest: o.Digest,
 		Once: o.Once, Expires: o.Expires, Keep: o.Keep, NoWait: o.NoWait, Timeout: o.Timeout, Ignore: o.Ignore, OwnNamespace: o.OwnNamespace, Replicas: o.Replicas,
 		Fixed: o.Fixed, ForceRecreate: o.Force, Namespaced: o.Ref.Namespace != ""}
@@ -41,8 +41,8 @@ func SameDeclared(instance string, a, b []Desired) bool {
 }
 
 // OwnedAs is the inventory entry a declaration is recorded with before it is written: an intention without uid.
-func OwnedAs(d Desired, schema string) Owned {
-	return Owned{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, Digest: d.Digest, Schema: schema,
+func EntryFor(d Desired, schema string) InventoryEntry {
+	return InventoryEntry{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, Digest: d.Digest, Schema: schema,
 		Keep: d.Keep, NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, Once: d.Once, Expires: d.Expires, OwnNamespace: d.OwnNamespace, Replicas: d.Replicas,
 		Fixed: d.Fixed, Force: d.ForceRecreate}
 }
@@ -50,7 +50,7 @@ func OwnedAs(d Desired, schema string) Owned {
 // Moving are the declared objects that the inventory has otherwise, or not at all.
 func (in Input) Moving() map[object.Ref]bool {
 	as := map[object.Ref]string{}
-	for _, o := range in.Owned {
+	for _, o := range in.Inventory {
 		as[o.Ref] = o.Digest
 	}
 	out := map[object.Ref]bool{}

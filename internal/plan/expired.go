@@ -2,17 +2,19 @@ package plan
 
 // Expired reports whether an object that may not be there counts as done: it goes by itself when it is, and nobody waited
 // for that in vain.
-func (o Owned) Expired(found bool) bool { return !found && o.Expires && !o.Awaited && o.UID != "" }
+func (o InventoryEntry) Expired(found bool) bool {
+	return !found && o.Expires && !o.Awaited && o.UID != ""
+}
 
 // expired reports whether a declared object is done and gone, as it was declared: there is nothing to do. In a namespace
 // that is gone too it was not its time to live that removed it, and of what was begun to be deleted everything is made again.
-func (c *computation) expired(d Desired, own Owned) bool {
+func (c *computation) expired(d Desired, own InventoryEntry) bool {
 	there, known := c.NamespaceExists[d.Ref.Namespace]
 	return own.Expired(false) && d.Expires && !c.deleted() && own.Hook == nil && own.Digest == d.Digest && own.Version == d.Version && (there || !known)
 }
 
 // missed says why an object of ours that is not there is made again.
-func (c *computation) missed(d Desired, own Owned) string {
+func (c *computation) missed(d Desired, own InventoryEntry) string {
 	switch {
 	case c.deleted():
 		return "was deleted by the run that ended while deleting"

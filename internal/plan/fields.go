@@ -60,15 +60,15 @@ func (p *Plan) Tell(base, bodies map[object.Ref]object.Object, redact func(strin
 			continue
 		}
 		after.Sensitive = append(after.Sensitive[:len(after.Sensitive):len(after.Sensitive)], before.Sensitive...)
-		p.Changes[i].Fields = FieldChanges(after, object.WithoutPaths(before.Body, c.Cede), object.WithoutPaths(after.Body, c.Cede), redact, object.Setters{})
+		p.Changes[i].Fields = FieldChanges(after, object.WithoutPaths(before.Body, c.OmitFields), object.WithoutPaths(after.Body, c.OmitFields), redact, object.Setters{})
 	}
 }
 
 // Written is what a change applies over a live object: body without what is ceded and what is left to others. manager is ours.
 func (c Change) Written(body, live map[string]any, manager string) map[string]any {
-	body = object.WithoutPaths(body, c.Cede)
+	body = object.WithoutPaths(body, c.OmitFields)
 	if c.Ignore == nil || live == nil {
 		return body
 	}
-	return c.Ignore.Cede(body, live, (&unstructured.Unstructured{Object: live}).GetManagedFields(), manager, c.FromManagers)
+	return c.Ignore.OmitFields(body, live, (&unstructured.Unstructured{Object: live}).GetManagedFields(), manager, c.FromManagers)
 }

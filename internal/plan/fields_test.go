@@ -24,7 +24,7 @@ func TestTell(t *testing.T) {
 	key2 := body("Secret", "key", map[string]any{"same": "c2FtZQ==", "token": "bmV3"})
 	other := body("ConfigMap", "other", map[string]any{"a": "2"})
 	ceding := of(now, Update, CodeChanged)
-	ceding.Cede = []string{"data.theirs"}
+	ceding.OmitFields = []string{"data.theirs"}
 	asked := of(other, Update, CodeChanged)
 	asked.Checked = true
 	p := &Plan{Changes: []Change{ceding, of(key2, Update, CodeChanged), asked, of(other, Create, CodeNew), of(other, Update, CodeDrift),

@@ -22,11 +22,11 @@ func TestFirst(t *testing.T) {
 		r.Name = "other"
 		return Change{Ref: r, Instance: "guard", Action: a}
 	}
-	hook := func(e object.Event, instance string) Change {
-		return Change{Ref: object.Ref{Group: "batch", Kind: "Job", Namespace: "ns", Name: "h"}, Instance: instance, Action: Create, Hook: &HookRun{Event: e}}
+	hook := func(e object.HookPhase, instance string) Change {
+		return Change{Ref: object.Ref{Group: "batch", Kind: "Job", Namespace: "ns", Name: "h"}, Instance: instance, Action: Create, Hook: &HookTask{Event: e}}
 	}
 	left := gone(policy)
-	left.Hook = &HookRun{}
+	left.Hook = &HookTask{}
 	for _, c := range []struct {
 		reason  string
 		changes []Change

@@ -17,7 +17,7 @@ func lasting(r object.Ref, hook, ownNamespace bool) bool { return !hook && !ownN
 // and did not is the former owner's, whose system our hooks are not for.
 func (c *computation) goesOver(name string) bool {
 	by, deleted, installed := "", "", c.installed(name)
-	for _, o := range c.Owned {
+	for _, o := range c.Inventory {
 		if o.Instance != name || !lasting(o.Ref, o.Hook != nil, o.OwnNamespace) {
 			continue
 		}
@@ -40,7 +40,7 @@ func (c *computation) goesOver(name string) bool {
 			}
 		}
 	}
-	if by != "" && deleted != "" && len(c.Lives[name].Hooks) > 0 {
+	if by != "" && deleted != "" && len(c.HookStates[name].Hooks) > 0 {
 		f := diag.Warnf("hooks-handed-over", "the hooks for the removal of instance %s are not run: %s delivers a part of it now", name, by)
 		f.Object, f.Instance = deleted, name
 		f.Because("what nobody declares of it is deleted without them")
@@ -62,8 +62,8 @@ func (c *computation) takesOver(name string) bool {
 			continue
 		}
 		o, owned := c.owned[d.Ref]
-		live, life := c.Live[d.Ref], c.Lives[o.Instance]
-		was := o.UID != "" && o.UID == live.UID && life.Moment != Install || o.UID == "" && c.ours(live) && (life.Moment == Upgrade || life.Moment == Rollback)
+		live, life := c.Live[d.Ref], c.HookStates[o.Instance]
+		was := o.UID != "" && o.UID == live.UID && life.Step != Install || o.UID == "" && c.ours(live) && (life.Step == Upgrade || life.Step == Rollback)
 		if owned && o.Instance != name && o.Hook == nil && was {
 			return true
 		}
@@ -80,15 +80,15 @@ func (c *computation) begun(ch Change) bool {
 		return false
 	}
 	former := c.Beside.Former[object.OwnerOf(ch.FromManagers[0])]
-	return slices.ContainsFunc(former.Owned, func(o Owned) bool {
-		return o.Ref == ch.Ref && o.Hook == nil && former.Lives[o.Instance].Moment == Install
+	return slices.ContainsFunc(former.Inventory, func(o InventoryEntry) bool {
+		return o.Ref == ch.Ref && o.Hook == nil && former.HookStates[o.Instance].Step == Install
 	})
 }
 
 // waits reports whether an object stays in the inventory until the bundle that declares it now takes it over: let go, nobody would
 // know that the installation of its instance has not ended.
-func (c *computation) waits(o Owned) bool {
-	if c.Options.Deleting || c.Lives[o.Instance].Moment != Install || c.here(o.Instance) || o.Hook != nil {
+func (c *computation) waits(o InventoryEntry) bool {
+	if c.Options.Deleting || c.HookStates[o.Instance].Step != Install || c.here(o.Instance) || o.Hook != nil {
 		return false
 	}
 	_, code, _ := c.fate(o, c.Live[o.Ref])
@@ -97,7 +97,7 @@ func (c *computation) waits(o Owned) bool {
 
 // waiting is the object for which an instance stays with this bundle until another one goes on with its installation, -1 for none.
 func (c *computation) waiting(name string) int {
-	return slices.IndexFunc(c.Owned, func(o Owned) bool { return o.Instance == name && c.waits(o) })
+	return slices.IndexFunc(c.Inventory, func(o InventoryEntry) bool { return o.Instance == name && c.waits(o) })
 }
 
 // held finds an instance that is waiting.
@@ -105,7 +105,7 @@ func (c *computation) held(name string) bool {
 	i := c.waiting(name)
 	if i >= 0 {
 		f := diag.Warnf("hooks-handed-over", "the installation of instance %s has not ended: it is let go when the bundle that declares it goes on with it", name)
-		f.Object, f.Instance, f.Fix = c.Owned[i].Ref.String(), name, "apply bundle "+c.Beside.Declares[c.Owned[i].Ref].Bundle+" too"
+		f.Object, f.Instance, f.Fix = c.Inventory[i].Ref.String(), name, "apply bundle "+c.Beside.Declares[c.Inventory[i].Ref].Bundle+" too"
 		c.find(f)
 	}
 	return i >= 0
@@ -135,14 +135,14 @@ func (c *computation) stayed(name string) bool {
 
 // installed reports whether the record has something lasting of an instance that was written, and not only to be written.
 func (c *computation) installed(name string) bool {
-	return slices.ContainsFunc(c.Owned, func(o Owned) bool {
+	return slices.ContainsFunc(c.Inventory, func(o InventoryEntry) bool {
 		return o.Instance == name && o.Hook == nil && !o.OwnNamespace && o.UID != ""
 	})
 }
 
 // Staying are the lives without those of instances that the plan hands over: nothing of them is to be removed.
-func (p *Plan) Staying(lives map[string]Life) map[string]Life {
+func (p *Plan) Staying(lives map[string]HookState) map[string]HookState {
 	out := maps.Clone(lives)
-	maps.DeleteFunc(out, func(name string, _ Life) bool { return slices.Contains(p.HandedOver, name) })
+	maps.DeleteFunc(out, func(name string, _ HookState) bool { return slices.Contains(p.HandedOver, name) })
 	return out
 }

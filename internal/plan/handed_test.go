@@ -14,7 +14,7 @@ type handedCase struct {
 	name, input string
 	with        func(*Input)
 	want        string
-	events      map[string]Moment
+	events      map[string]LifecycleStep
 	lives       []string
 	findings    string
 }
@@ -84,8 +84,8 @@ release ServiceAccount ns/z for pre-install: left by a hook of an instance that 
 	{"a part goes, a part is handed over: the hooks do not run, and that is said", "inputs: {other: o1}\n" + handedLived,
 		func(in *Input) {
 			more := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "more"}
-			in.Owned = append(in.Owned, Owned{Ref: more, Version: "v1", Instance: "web", UID: "x", Own: "e"})
-			in.Live[more] = Live{Found: true, UID: "x", Own: "e", OwnerLabel: "me"}
+			in.Inventory = append(in.Inventory, InventoryEntry{Ref: more, Version: "v1", Instance: "web", UID: "x", ApplyHash: "e"})
+			in.Live[more] = Live{Found: true, UID: "x", ApplyHash: "e", OwnerLabel: "me"}
 			in.Beside.Declares = map[object.Ref]Declaration{handedWeb: {Bundle: "b", Instance: "web"}}
 		},
 		`delete ConfigMap ns/more: no longer in the bundle
@@ -99,7 +99,7 @@ release ServiceAccount ns/z for pre-install: left by a hook of an instance that 
 release ConfigMap ns/web: is another object now (other uid)
 delete Job ns/migrate for pre-install: left by a hook that is no longer declared
 delete ServiceAccount ns/z for pre-install: left by a hook that is no longer declared
-`, map[string]Moment{"web": Removal}, []string{"web"}, ""},
+`, map[string]LifecycleStep{"web": Removal}, []string{"web"}, ""},
 	{"a move that was cut short before anything was taken over, and taken back", "open: true\ninputs: {other: o1}\n" + handedBegun,
 		func(in *Input) { in.Live[handedWeb] = handedTo(handedWeb, "b", "w") },
 		"release ConfigMap ns/web: managed by Hawser bundle b now\n", nil, nil, ""},
@@ -110,30 +110,30 @@ delete ServiceAccount ns/z for pre-install: left by a hook that is no longer dec
 		"release ConfigMap ns/web: no longer carries our managed fields entry\n", nil, nil, ""},
 	{"the same, and it was taken over; this bundle is done first", "open: true\ninputs: {other: o1}\n" + handedBegun,
 		func(in *Input) {
-			in.Live[handedWeb] = Live{Found: true, UID: "w", Own: "e", OwnerLabel: "me"}
+			in.Live[handedWeb] = Live{Found: true, UID: "w", ApplyHash: "e", OwnerLabel: "me"}
 			in.Beside.Declares = map[object.Ref]Declaration{handedWeb: {Bundle: "b", Instance: "web"}}
 		}, "release ConfigMap ns/web: handed to bundle b of the same files, which declares it\n", nil, nil, ""},
 	{"an installation that was cut short, and is given up", "open: true\ninputs: {other: o1}\n" + strings.Replace(handedBegun, "upgrade", "install", 1),
-		func(in *Input) { in.Live[handedWeb] = Live{Found: true, UID: "w", Own: "e", OwnerLabel: "me"} },
+		func(in *Input) { in.Live[handedWeb] = Live{Found: true, UID: "w", ApplyHash: "e", OwnerLabel: "me"} },
 		`create Job ns/bye for pre-delete, removed if succeeded, removed if failed: runs before the removal
 delete ConfigMap ns/web: no longer in the bundle
-`, map[string]Moment{"web": Removal}, []string{"web"}, ""},
+`, map[string]LifecycleStep{"web": Removal}, []string{"web"}, ""},
 	{"the same, and it was taken over, and renamed since", "open: true\n" + strings.ReplaceAll(desiredFor("d1", "i1"), "web: i1", "web2: i1") + handedBegun,
 		func(in *Input) {
-			in.Live[handedWeb] = Live{Found: true, UID: "w", Own: "e", OwnerLabel: "me"}
+			in.Live[handedWeb] = Live{Found: true, UID: "w", ApplyHash: "e", OwnerLabel: "me"}
 			renamed(in)
-		}, f(handedUpgrade, "update", ": written by a run that ended before it was recorded"), map[string]Moment{"web2": Upgrade}, []string{"web2"}, ""},
+		}, f(handedUpgrade, "update", ": written by a run that ended before it was recorded"), map[string]LifecycleStep{"web2": Upgrade}, []string{"web2"}, ""},
 	{"installed here, and what it was to take over as well never came", "open: true\ninputs: {other: o1}\n" + handedLived,
 		func(in *Input) {
 			more := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "more"}
-			in.Owned, in.Live[more] = append(in.Owned, Owned{Ref: more, Version: "v1", Instance: "web"}), handedTo(more, "b", "x")
+			in.Inventory, in.Live[more] = append(in.Inventory, InventoryEntry{Ref: more, Version: "v1", Instance: "web"}), handedTo(more, "b", "x")
 		},
 		`create Job ns/bye for pre-delete, removed if succeeded, removed if failed: runs before the removal
 release ConfigMap ns/more: managed by Hawser bundle b now
 delete ConfigMap ns/web: no longer in the bundle
 delete Job ns/migrate for pre-install: left by a hook that is no longer declared
 delete ServiceAccount ns/z for pre-install: left by a hook that is no longer declared
-`, map[string]Moment{"web": Removal}, []string{"web"}, ""},
+`, map[string]LifecycleStep{"web": Removal}, []string{"web"}, ""},
 	{"renamed, and otherwise as it was", strings.ReplaceAll(desiredFor("d1", "i1"), "web: i1", "web2: i1") + handedLived, renamed,
 		"delete ServiceAccount ns/z for pre-install: it has succeeded\n", nil, []string{"web2"}, ""},
 	{"renamed and changed: an upgrade", strings.ReplaceAll(desiredFor("d2", "i1"), "web: i1", "web2: i1") + handedLived, renamed,
@@ -141,25 +141,25 @@ delete ServiceAccount ns/z for pre-install: left by a hook that is no longer dec
 update ConfigMap ns/web
 create Job ns/bye for post-upgrade, removed if failed: runs after the upgrade
 delete ServiceAccount ns/z for pre-install: it has succeeded
-`, map[string]Moment{"web2": Upgrade}, []string{"web2"}, ""},
+`, map[string]LifecycleStep{"web2": Upgrade}, []string{"web2"}, ""},
 	{"renamed while its installation had not ended", strings.ReplaceAll(desiredFor("d1", "i1"), "web: i1", "web2: i1") +
 		strings.Replace(handedLived, "moment: ''", "moment: install", 1), renamed,
 		`recreate ServiceAccount ns/z for pre-install, removed if succeeded: runs before the installation; the one of an earlier run is deleted before
 recreate Job ns/migrate for pre-install: runs before the installation; the one of an earlier run is deleted before
-`, map[string]Moment{"web2": Install}, []string{"web2"}, ""},
+`, map[string]LifecycleStep{"web2": Install}, []string{"web2"}, ""},
 }
 
 var comingCases = []handedCase{
 	{"moved here from another bundle, which was done first", desiredFor("d1", "i1"), func(in *Input) {
 		in.Live[handedWeb], in.Beside.Yields = handedTo(handedWeb, "a", "w"), map[string]string{"a": "shop"}
-	}, f(handedUpgrade, "adopt", ": moved here from bundle shop of the same files"), map[string]Moment{"web": Upgrade}, []string{"web"}, ""},
+	}, f(handedUpgrade, "adopt", ": moved here from bundle shop of the same files"), map[string]LifecycleStep{"web": Upgrade}, []string{"web"}, ""},
 	{"moved here, and what is left of its hooks is the other bundle's still", desiredFor("d1", "i1"), func(in *Input) {
 		in.Live[handedWeb], in.Live[handedMigrate], in.Live[handedAccount] = handedTo(handedWeb, "a", "w"), handedTo(handedMigrate, "a", "m"), handedTo(handedAccount, "a", "z")
 		in.Beside.Yields = map[string]string{"a": "shop"}
 	}, `recreate Job ns/migrate for pre-upgrade: runs before the upgrade; the one of an earlier run is deleted before
 adopt ConfigMap ns/web: moved here from bundle shop of the same files
 create Job ns/bye for post-upgrade, removed if failed: runs after the upgrade
-`, map[string]Moment{"web": Upgrade}, []string{"web"}, ""},
+`, map[string]LifecycleStep{"web": Upgrade}, []string{"web"}, ""},
 	{"the same, killed before the migration was made again", "open: true\n" + desiredFor("d1", "i1") + f(lifeWeb, "upgrade", "i1", "") + "\n" +
 		list("owned", f(ownedMigrate, `''`, "pre-upgrade", false)), func(in *Input) {
 		in.Live[handedWeb], in.Live[handedMigrate] = handedTo(handedWeb, "a", "w"), handedTo(handedMigrate, "a", "m")
@@ -167,59 +167,59 @@ create Job ns/bye for post-upgrade, removed if failed: runs after the upgrade
 	}, `recreate Job ns/migrate for pre-upgrade: runs before the upgrade; the one of an earlier run is deleted before
 adopt ConfigMap ns/web: moved here from bundle shop of the same files
 create Job ns/bye for post-upgrade, removed if failed: runs after the upgrade
-`, map[string]Moment{"web": Upgrade}, []string{"web"}, ""},
+`, map[string]LifecycleStep{"web": Upgrade}, []string{"web"}, ""},
 	{"killed after it was taken over, with what is left of the other bundle's hook", "open: true\n" + desiredFor("d1", "i1") + f(lifeWeb, "upgrade", "i1", "pre-upgrade") + "\n" +
 		list("owned", strings.Replace(ownedWeb, "uid: w, rv: '1', own: e", "uid: ''", 1)), func(in *Input) {
 		bye := object.Ref{Group: "batch", Kind: "Job", Namespace: "ns", Name: "bye"}
-		in.Live[handedWeb] = Live{Found: true, UID: "w", ResourceVersion: "1", Own: "e", OwnerLabel: "me"}
+		in.Live[handedWeb] = Live{Found: true, UID: "w", ResourceVersion: "1", ApplyHash: "e", OwnerLabel: "me"}
 		in.Previews = map[object.Ref]Preview{handedWeb: {NoOp: true}}
 		in.Live[bye] = handedTo(bye, "a", "h")
 		in.Beside.Yields = map[string]string{"a": "shop"}
 	}, `recreate Job ns/bye for post-upgrade, removed if failed: runs after the upgrade; the one of an earlier run is deleted before
-`, map[string]Moment{"web": Upgrade}, []string{"web"}, ""},
+`, map[string]LifecycleStep{"web": Upgrade}, []string{"web"}, ""},
 	{"what is left of a hook that the other bundle declares too is that one's", desiredFor("d1", "i1"), func(in *Input) {
 		in.Live[handedWeb], in.Live[handedMigrate] = handedTo(handedWeb, "a", "w"), handedTo(handedMigrate, "a", "m")
 		in.Beside.Yields, in.Beside.Hooks = map[string]string{"a": "shop"}, map[object.Ref]string{handedMigrate: "shop"}
 	}, `conflict Job ns/migrate for pre-upgrade: exists already, managed by Hawser bundle a
 adopt ConfigMap ns/web: moved here from bundle shop of the same files
 create Job ns/bye for post-upgrade, removed if failed: runs after the upgrade
-`, map[string]Moment{"web": Upgrade}, []string{"web"}, "foreign-owner"},
+`, map[string]LifecycleStep{"web": Upgrade}, []string{"web"}, "foreign-owner"},
 	{"moved here before its installation ended there", desiredFor("d1", "i1"), func(in *Input) {
 		in.Live[handedWeb] = handedTo(handedWeb, "a", "w")
 		in.Beside.Yields = map[string]string{"a": "shop"}
-		in.Beside.Former = map[string]Former{"a": {Bundle: "shop", Owned: []Owned{{Ref: handedWeb, Instance: "was", UID: "w"}}, Lives: map[string]Life{"was": {Moment: Install}}}}
+		in.Beside.Former = map[string]Former{"a": {Bundle: "shop", Inventory: []InventoryEntry{{Ref: handedWeb, Instance: "was", UID: "w"}}, HookStates: map[string]HookState{"was": {Step: Install}}}}
 	}, `create ServiceAccount ns/z for pre-install, removed if succeeded: runs before the installation
 create Job ns/migrate for pre-install: runs before the installation
 adopt ConfigMap ns/web: moved here from bundle shop of the same files
-`, map[string]Moment{"web": Install}, []string{"web"}, ""},
+`, map[string]LifecycleStep{"web": Install}, []string{"web"}, ""},
 	{"moved here from where it was upgraded", desiredFor("d1", "i1"), func(in *Input) {
 		in.Live[handedWeb] = handedTo(handedWeb, "a", "w")
 		in.Beside.Yields = map[string]string{"a": "shop"}
-		in.Beside.Former = map[string]Former{"a": {Bundle: "shop", Owned: []Owned{{Ref: handedWeb, Instance: "was", UID: "w"}}, Lives: map[string]Life{"was": {Moment: Upgrade}}}}
-	}, f(handedUpgrade, "adopt", ": moved here from bundle shop of the same files"), map[string]Moment{"web": Upgrade}, []string{"web"}, ""},
+		in.Beside.Former = map[string]Former{"a": {Bundle: "shop", Inventory: []InventoryEntry{{Ref: handedWeb, Instance: "was", UID: "w"}}, HookStates: map[string]HookState{"was": {Step: Upgrade}}}}
+	}, f(handedUpgrade, "adopt", ": moved here from bundle shop of the same files"), map[string]LifecycleStep{"web": Upgrade}, []string{"web"}, ""},
 	{"let go to another bundle that never took it, and back", desiredFor("d1", "i1"), func(in *Input) {
-		in.Live[handedWeb] = Live{Found: true, UID: "w", ResourceVersion: "1", Own: "e", OwnerLabel: "me"}
+		in.Live[handedWeb] = Live{Found: true, UID: "w", ResourceVersion: "1", ApplyHash: "e", OwnerLabel: "me"}
 		in.Previews = map[object.Ref]Preview{handedWeb: {NoOp: true}}
 	}, "", nil, []string{"web"}, ""},
 	{"let go and declared again, changed", desiredFor("d2", "i1"), func(in *Input) {
-		in.Live[handedWeb] = Live{Found: true, UID: "w", ResourceVersion: "1", Own: "e", OwnerLabel: "me"}
-	}, f(handedUpgrade, "update", ": was let go, and is declared again"), map[string]Moment{"web": Upgrade}, []string{"web"}, ""},
+		in.Live[handedWeb] = Live{Found: true, UID: "w", ResourceVersion: "1", ApplyHash: "e", OwnerLabel: "me"}
+	}, f(handedUpgrade, "update", ": was let go, and is declared again"), map[string]LifecycleStep{"web": Upgrade}, []string{"web"}, ""},
 	{"kept with all that it has, and declared again", desiredFor("d1", "i1"), func(in *Input) {
-		in.Live[handedWeb] = Live{Found: true, UID: "w", ResourceVersion: "1", Own: "e", OwnerLabel: "me", Keep: true}
+		in.Live[handedWeb] = Live{Found: true, UID: "w", ResourceVersion: "1", ApplyHash: "e", OwnerLabel: "me", Keep: true}
 		in.Previews = map[object.Ref]Preview{handedWeb: {NoOp: true}}
 	}, "", nil, []string{"web"}, ""},
 	{"something was kept, the rest is installed anew", desiredFor("d1", "i1"), func(in *Input) {
 		kept := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "kept"}
 		in.Desired = append(in.Desired, Desired{Ref: kept, Version: "v1", Instance: "web", Digest: "k"})
-		in.Live[kept] = Live{Found: true, UID: "k", ResourceVersion: "1", Own: "e", OwnerLabel: "me", Keep: true}
+		in.Live[kept] = Live{Found: true, UID: "k", ResourceVersion: "1", ApplyHash: "e", OwnerLabel: "me", Keep: true}
 		in.Previews = map[object.Ref]Preview{kept: {NoOp: true}}
 	}, `create ServiceAccount ns/z for pre-install, removed if succeeded: runs before the installation
 create Job ns/migrate for pre-install: runs before the installation
 create ConfigMap ns/web
-`, map[string]Moment{"web": Install}, []string{"web"}, ""},
+`, map[string]LifecycleStep{"web": Install}, []string{"web"}, ""},
 	{"a live Helm release is adopted", "options: {adopt: true}\n" + desiredFor("d1", "i1"), func(in *Input) {
 		in.Live[handedWeb] = Live{Found: true, UID: "w", ResourceVersion: "1", Foreign: "Helm release ns/web", ForeignManagers: []string{"helm"}}
-	}, f(handedUpgrade, "adopt", ": taken over from Helm release ns/web"), map[string]Moment{"web": Upgrade}, []string{"web"}, ""},
+	}, f(handedUpgrade, "adopt", ": taken over from Helm release ns/web"), map[string]LifecycleStep{"web": Upgrade}, []string{"web"}, ""},
 }
 
 // What is handed over, between instances or bundles, or taken over from somebody else, is not removed and not installed.
@@ -240,7 +240,7 @@ func TestHandedOverIsNeitherRemovedNorInstalled(t *testing.T) {
 				t.Errorf("events (-want +got):\n%s", d)
 			}
 			var lives, codes []string
-			for name := range p.Lives {
+			for name := range p.HookStates {
 				lives = append(lives, name)
 			}
 			for _, f := range p.Findings {
@@ -279,10 +279,10 @@ func TestWhoDeliversNow(t *testing.T) {
 		}, "bundle b delivers"},
 		"a bundle that has it": {func(in *Input) { in.Live[handedWeb] = handedTo(handedWeb, "b", "w") }, "Hawser bundle b delivers"},
 		"Helm": {func(in *Input) {
-			in.Live[handedWeb] = Live{Found: true, UID: "w", Own: "e", OwnerLabel: "me", Foreign: "Helm release ns/web", Released: true}
+			in.Live[handedWeb] = Live{Found: true, UID: "w", ApplyHash: "e", OwnerLabel: "me", Foreign: "Helm release ns/web", Released: true}
 		}, "Helm release ns/web delivers"},
 		"Flux": {func(in *Input) {
-			in.Live[handedWeb] = Live{Found: true, UID: "w", Own: "e", OwnerLabel: "me", Foreign: "Flux HelmRelease ns/web", Reconciled: true}
+			in.Live[handedWeb] = Live{Found: true, UID: "w", ApplyHash: "e", OwnerLabel: "me", Foreign: "Flux HelmRelease ns/web", Reconciled: true}
 		}, "Flux HelmRelease ns/web delivers"},
 		"another instance": {func(in *Input) {
 			in.Desired = append(in.Desired, Desired{Ref: handedWeb, Version: "v1", Instance: "next", Digest: "d1", Namespaced: true})
@@ -290,8 +290,8 @@ func TestWhoDeliversNow(t *testing.T) {
 	} {
 		in := inputOf(t, "inputs: {other: o1}\n"+handedLived)
 		more := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "more"}
-		in.Owned = append(in.Owned, Owned{Ref: more, Version: "v1", Instance: "web", UID: "x", Own: "e"})
-		in.Live[more] = Live{Found: true, UID: "x", Own: "e", OwnerLabel: "me"}
+		in.Inventory = append(in.Inventory, InventoryEntry{Ref: more, Version: "v1", Instance: "web", UID: "x", ApplyHash: "e"})
+		in.Live[more] = Live{Found: true, UID: "x", ApplyHash: "e", OwnerLabel: "me"}
 		c.change(&in)
 		if fs := Compute(in).Findings; len(fs) != 1 && name != "Helm" || !strings.Contains(fs[0].What, "are not run: "+c.want+" a part of it now") {
 			t.Errorf("%s: %v", name, fs)

@@ -11,7 +11,7 @@ import (
 // HooksToLookAt are the hooks that may run and of whose objects nothing has been seen yet: they have to be observed
 // before Compute is final. Where nothing changes there are none.
 func HooksToLookAt(in Input) []Desired {
-	if len(instancesWithHooks(in)) == 0 && !slices.ContainsFunc(in.Owned, func(o Owned) bool { return o.Hook != nil }) {
+	if len(instancesWithHooks(in)) == 0 && !slices.ContainsFunc(in.Inventory, func(o InventoryEntry) bool { return o.Hook != nil }) {
 		return nil
 	}
 	var out []Desired
@@ -26,7 +26,7 @@ func HooksToLookAt(in Input) []Desired {
 // hooks decides which hooks run, and what becomes of the objects of earlier ones.
 func (c *computation) hooks() {
 	declared := hooksByInstance(c.Desired)
-	events := map[string]Moment{}
+	events := map[string]LifecycleStep{}
 	for _, name := range instancesWithHooks(c.Input) {
 		m := c.moment(name, declared[name])
 		if m == Removal && c.goesOver(name) {
@@ -37,40 +37,40 @@ func (c *computation) hooks() {
 		}
 		hooks := declared[name]
 		if !c.here(name) {
-			hooks = DesiredHooks(name, c.Lives[name])
+			hooks = DesiredHooks(name, c.HookStates[name])
 		}
 		c.run(name, m, hooks)
 	}
-	for _, o := range c.Owned {
+	for _, o := range c.Inventory {
 		if !c.settled[o.Ref] {
 			c.hookLeft(o)
 		}
 	}
-	c.plan.Lives = c.plan.Staying(Begin(c.Input, events))
+	c.plan.HookStates = c.plan.Staying(Begin(c.Input, events))
 	if len(events) > 0 {
 		c.plan.Events = events
 	}
-	if len(c.plan.Lives)+len(c.Lives) > 0 && object.DigestJSON(c.plan.Lives) != object.DigestJSON(c.Lives) {
+	if len(c.plan.HookStates)+len(c.HookStates) > 0 && object.DigestJSON(c.plan.HookStates) != object.DigestJSON(c.HookStates) {
 		c.plan.Refresh = true
 	}
 }
 
 // moment is what happens to an instance. One that was begun and not completed goes on.
-func (c *computation) moment(name string, hooks []Desired) Moment {
-	life, known := c.Lives[name]
+func (c *computation) moment(name string, hooks []Desired) LifecycleStep {
+	life, known := c.HookStates[name]
 	switch {
 	case c.Suspended[name], !c.here(name) && (c.Options.NoPrune || !known || c.held(name)):
 		return ""
 	case !c.here(name):
 		return Removal
-	case life.Moment == Install, !c.installed(name) && (!known || life.Moment == Removal) && !c.takesOver(name):
+	case life.Step == Install, !c.installed(name) && (!known || life.Step == Removal) && !c.takesOver(name):
 		return Install
 	}
 	m := Upgrade
 	if c.Options.RollingBack {
 		m = Rollback
 	}
-	if life.Moment != "" || c.touches(name) || known && hooksChanged(life, hooks, m) {
+	if life.Step != "" || c.touches(name) || known && hooksChanged(life, hooks, m) {
 		return m
 	}
 	return ""
@@ -79,31 +79,31 @@ func (c *computation) moment(name string, hooks []Desired) Moment {
 // touches reports whether the plan writes or deletes a lasting object of the instance. What the last run has left to delete, when
 // all hooks had run, is no upgrade of its own.
 func (c *computation) touches(name string) bool {
-	life, known := c.Lives[name]
-	left := known && life.Moment == "" && c.Unended[name] != "" && c.Unended[name] == c.Inputs[name]
+	life, known := c.HookStates[name]
+	left := known && life.Step == "" && c.Unended[name] != "" && c.Unended[name] == c.Inputs[name]
 	return slices.ContainsFunc(c.plan.Changes, func(ch Change) bool {
 		return ch.Instance == name && ch.Hook == nil && ch.Action.Writes() && !(left && ch.Action == Delete)
 	})
 }
 
 // hooksChanged reports whether a hook that runs at upgrades, or at the moment, is declared otherwise than it was.
-func hooksChanged(life Life, hooks []Desired, m Moment) bool {
-	runs := []object.Event{object.PreUpgrade, object.PostUpgrade, m.Before(), m.After()}
+func hooksChanged(life HookState, hooks []Desired, m LifecycleStep) bool {
+	runs := []object.HookPhase{object.PreUpgrade, object.PostUpgrade, m.Before(), m.After()}
 	was := map[object.Ref]string{}
 	for _, h := range life.Hooks {
 		was[h.Ref] = h.Digest
 	}
 	return slices.ContainsFunc(hooks, func(d Desired) bool {
-		return was[d.Ref] != d.Digest && slices.ContainsFunc(d.Hook.Events, func(e object.Event) bool { return slices.Contains(runs, e) })
+		return was[d.Ref] != d.Digest && slices.ContainsFunc(d.Hook.Events, func(e object.HookPhase) bool { return slices.Contains(runs, e) })
 	})
 }
 
 // run adds the hooks of a moment that have not run yet, and the tests when they are asked for.
-func (c *computation) run(name string, m Moment, hooks []Desired) {
-	life := c.Lives[name]
+func (c *computation) run(name string, m LifecycleStep, hooks []Desired) {
+	life := c.HookStates[name]
 	resumed := m != "" && life.continues(m, c.Inputs[name])
-	var events []object.Event
-	for _, e := range []object.Event{m.Before(), m.After()} {
+	var events []object.HookPhase
+	for _, e := range []object.HookPhase{m.Before(), m.After()} {
 		if m != "" && !(resumed && slices.Contains(life.Done, e)) {
 			events = append(events, e)
 		}
@@ -125,7 +125,7 @@ func (c *computation) run(name string, m Moment, hooks []Desired) {
 }
 
 // taken reports (and finds) a hook of an instance that goes whose object another instance declares now.
-func (c *computation) taken(d Desired, m Moment) bool {
+func (c *computation) taken(d Desired, m LifecycleStep) bool {
 	if m != Removal || !c.declared[d.Ref] {
 		return false
 	}
@@ -136,7 +136,7 @@ func (c *computation) taken(d Desired, m Moment) bool {
 }
 
 // hook decides how one hook runs for an event. resumed: the event was begun by a run that ended before it was over.
-func (c *computation) hook(d Desired, e object.Event, resumed bool) {
+func (c *computation) hook(d Desired, e object.HookPhase, resumed bool) {
 	live := c.Live[d.Ref]
 	own, isOwned := c.owned[d.Ref]
 	moved, taken := c.movedFrom(d.Ref, live) != "", c.takesHook(d, live)
@@ -152,10 +152,10 @@ func (c *computation) hook(d Desired, e object.Event, resumed bool) {
 	}
 	c.settled[d.Ref] = true
 	ch := Change{Action: Create, Ref: d.Ref, Version: d.Version, Instance: d.Instance, Code: CodeHook, Why: e.When(), Digest: d.Digest, Open: d.Open,
-		Pos: d.Pos, Timeout: d.Timeout, UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own, Hook: runOf(*d.Hook, e)}
+		Pos: d.Pos, Timeout: d.Timeout, UID: live.UID, ResourceVersion: live.ResourceVersion, ApplyHash: live.ApplyHash, Hook: runOf(*d.Hook, e)}
 	switch {
 	case !live.Found:
-		ch.UID, ch.ResourceVersion, ch.Own = "", "", ""
+		ch.UID, ch.ResourceVersion, ch.ApplyHash = "", "", ""
 		c.needsNamespace(d)
 	case !moved && !taken && !c.isOurs(own, isOwned, live):
 		c.hookConflict(&ch, live, "exists already, managed by "+orUnknown(live.Foreign))
@@ -176,7 +176,7 @@ func (c *computation) hook(d Desired, e object.Event, resumed bool) {
 // in its place then. A release that it names has to be one that the instance's other objects come from.
 func (c *computation) takesHook(d Desired, live Live) bool {
 	return c.Options.Adopt && live.Hook && !live.Reconciled && (!live.Released ||
-		slices.ContainsFunc(c.Owned, func(o Owned) bool { return o.Instance == d.Instance && o.Taken == live.Foreign }) ||
+		slices.ContainsFunc(c.Inventory, func(o InventoryEntry) bool { return o.Instance == d.Instance && o.Taken == live.Foreign }) ||
 		slices.ContainsFunc(c.plan.Changes, func(ch Change) bool { return ch.Hook == nil && ch.Instance == d.Instance && ch.From == live.Foreign }))
 }
 
@@ -197,14 +197,14 @@ func (c *computation) hookConflict(ch *Change, live Live, why string) {
 }
 
 // keepHook keeps the object of a hook in the inventory.
-func (c *computation) keepHook(o Owned) {
+func (c *computation) keepHook(o InventoryEntry) {
 	c.settled[o.Ref] = true
 	c.plan.Kept = append(c.plan.Kept, o)
 }
 
 // hookLeft decides about the object of a hook that does not run: it stays until it runs again, and goes with its
 // declaration, or when it should have gone after it succeeded (a run was killed before that). The object of a test stays although tests are declared only when they are asked for.
-func (c *computation) hookLeft(o Owned) {
+func (c *computation) hookLeft(o InventoryEntry) {
 	first, isDeclared := c.first[o.Ref]
 	isHook := isDeclared && first.Hook != nil
 	if o.Hook == nil && !isHook || isDeclared && !isHook {
@@ -221,7 +221,7 @@ func (c *computation) hookLeft(o Owned) {
 			return
 		}
 		if o.Hook == nil {
-			o.Hook, c.plan.Refresh = &Ran{}, true
+			o.Hook, c.plan.Refresh = &HookRun{}, true
 		}
 		if isHook && o.Instance != first.Instance { // it was renamed
 			o.Instance, c.plan.Refresh = first.Instance, true
@@ -230,7 +230,7 @@ func (c *computation) hookLeft(o Owned) {
 		c.keepHook(o)
 	default:
 		ch := Change{Ref: o.Ref, Version: o.Version, Instance: o.Instance, UID: live.UID, ResourceVersion: live.ResourceVersion,
-			Own: live.Own, Hook: &HookRun{Event: o.Hook.Event}}
+			ApplyHash: live.ApplyHash, Hook: &HookTask{Event: o.Hook.Event}}
 		ch.Action, ch.Code, ch.Why = c.fate(o, live)
 		c.eject(&ch)
 		switch {
@@ -247,19 +247,19 @@ func (c *computation) hookLeft(o Owned) {
 
 // IntendedHook is the inventory entry of a hook's object before the hook runs: that of its predecessor, whose uid tells
 // the two apart after a crash. false: the change runs nothing.
-func IntendedHook(before Owned, ch Change) (Owned, bool) {
+func IntendedHook(before InventoryEntry, ch Change) (InventoryEntry, bool) {
 	if ch.Hook == nil || ch.Action == Delete || ch.Action == Release || ch.Action == Conflict {
 		return before, false
 	}
 	before.Ref, before.Version, before.Instance = ch.Ref, ch.Version, ch.Instance
-	before.Hook = &Ran{Event: ch.Hook.Event}
+	before.Hook = &HookRun{Event: ch.Hook.Event}
 	return before, true
 }
 
 // runOf is how a hook runs for an event. What a removal made goes with it, whatever the policy says: no release would
 // be left to remember it.
-func runOf(h object.Hook, e object.Event) *HookRun {
-	r := &HookRun{Event: e, Weight: h.Weight, IfSucceeded: slices.Contains(h.Delete, object.HookSucceeded),
+func runOf(h object.Hook, e object.HookPhase) *HookTask {
+	r := &HookTask{Event: e, Weight: h.Weight, IfSucceeded: slices.Contains(h.Delete, object.HookSucceeded),
 		IfFailed: slices.Contains(h.Delete, object.HookFailed)}
 	if e == object.PreDelete || e == object.PostDelete {
 		r.IfSucceeded = true

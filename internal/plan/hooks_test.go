@@ -255,8 +255,8 @@ func TestHooks(t *testing.T) {
 			if d := cmp.Diff(c.want, got.String()); d != "" {
 				t.Errorf("changes (-want +got):\n%s", d)
 			}
-			l := p.Lives["web"]
-			if life := fmt.Sprintf("%s %s %v", l.Moment, l.Inputs, l.Done); strings.TrimSpace(life) != strings.TrimSpace(c.life) {
+			l := p.HookStates["web"]
+			if life := fmt.Sprintf("%s %s %v", l.Step, l.Inputs, l.Done); strings.TrimSpace(life) != strings.TrimSpace(c.life) {
 				t.Errorf("life: %q, want %q", life, c.life)
 			}
 			var codes []string
@@ -297,8 +297,8 @@ func TestHooksAreCountedApart(t *testing.T) {
 	const many = 10
 	for i := range many {
 		ref := object.Ref{Group: "batch", Kind: "Job", Namespace: "ns", Name: fmt.Sprintf("old-%d", i)}
-		in.Owned = append(in.Owned, Owned{Ref: ref, Instance: "web", UID: "o", Own: "e", Hook: &Ran{Event: object.PreInstall, Done: true}})
-		in.Live[ref] = Live{Found: true, UID: "o", Own: "e", OwnerLabel: "me"}
+		in.Inventory = append(in.Inventory, InventoryEntry{Ref: ref, Instance: "web", UID: "o", ApplyHash: "e", Hook: &HookRun{Event: object.PreInstall, Done: true}})
+		in.Live[ref] = Live{Found: true, UID: "o", ApplyHash: "e", OwnerLabel: "me"}
 	}
 	p := Compute(in)
 	if want := (Counts{Update: 1, Hooks: 2 + many}); p.Count() != want {
@@ -325,12 +325,12 @@ func drawHooks(t *rapid.T) Input {
 	in.Options.NoHooks = rapid.IntRange(0, 9).Draw(t, "noHooks") == 0
 	in.Options.Adopt = rapid.Bool().Draw(t, "adopt")
 	in.Inputs = map[string]string{"i": rapid.SampledFrom([]string{"k1", "k2"}).Draw(t, "inputs")}
-	events := []object.Event{object.PreInstall, object.PostInstall, object.PreUpgrade, object.PostUpgrade, object.PreDelete, object.PostDelete, object.PreRollback, object.PostRollback, object.Test}
-	moments := []Moment{"", "", Install, Upgrade, Rollback, Removal}
-	lives := map[string]Life{}
+	events := []object.HookPhase{object.PreInstall, object.PostInstall, object.PreUpgrade, object.PostUpgrade, object.PreDelete, object.PostDelete, object.PreRollback, object.PostRollback, object.Test}
+	moments := []LifecycleStep{"", "", Install, Upgrade, Rollback, Removal}
+	lives := map[string]HookState{}
 	for _, name := range []string{"h1", "h2", "h3"} {
 		ref := object.Ref{Group: "batch", Kind: "Job", Namespace: "ns", Name: name}
-		hook := object.Hook{Events: rapid.SliceOfNDistinct(rapid.SampledFrom(events), 1, 3, rapid.ID[object.Event]).Draw(t, "events"),
+		hook := object.Hook{Events: rapid.SliceOfNDistinct(rapid.SampledFrom(events), 1, 3, rapid.ID[object.HookPhase]).Draw(t, "events"),
 			Weight: rapid.IntRange(-1, 1).Draw(t, "weight"), Delete: rapid.SliceOfNDistinct(rapid.SampledFrom([]string{object.HookSucceeded, object.HookFailed}), 0, 2, rapid.ID[string]).Draw(t, "delete")}
 		instance := rapid.SampledFrom([]string{"i", "gone"}).Draw(t, "hookInstance")
 		d := Desired{Ref: ref, Version: "v1", Instance: instance, Digest: rapid.SampledFrom([]string{"d1", "d2"}).Draw(t, "hookDigest"), Namespaced: true, Hook: &hook}
@@ -340,17 +340,17 @@ func drawHooks(t *rapid.T) Input {
 		if rapid.Bool().Draw(t, "recorded") && !hook.OnlyTests() {
 			l, ok := lives[instance]
 			if !ok {
-				l.Moment, l.Inputs = rapid.SampledFrom(moments).Draw(t, "moment"), rapid.SampledFrom([]string{"k1", "k2"}).Draw(t, "lifeInputs")
-				if l.Moment != "" && rapid.Bool().Draw(t, "passed") {
-					l.Done = []object.Event{l.Moment.Before()}
+				l.Step, l.Inputs = rapid.SampledFrom(moments).Draw(t, "moment"), rapid.SampledFrom([]string{"k1", "k2"}).Draw(t, "lifeInputs")
+				if l.Step != "" && rapid.Bool().Draw(t, "passed") {
+					l.Done = []object.HookPhase{l.Step.Before()}
 				}
 			}
 			l.Hooks = append(l.Hooks, recorded([]Desired{d})...)
 			lives[instance] = l
 		}
 		if rapid.Bool().Draw(t, "hookOwned") {
-			in.Owned = append(in.Owned, Owned{Ref: ref, Version: "v1", Instance: instance, UID: rapid.SampledFrom([]string{"", "u1", "u2"}).Draw(t, "hookUID"),
-				Own: "o1", Hook: &Ran{Event: rapid.SampledFrom(events).Draw(t, "ranFor"), Done: rapid.Bool().Draw(t, "done")}})
+			in.Inventory = append(in.Inventory, InventoryEntry{Ref: ref, Version: "v1", Instance: instance, UID: rapid.SampledFrom([]string{"", "u1", "u2"}).Draw(t, "hookUID"),
+				ApplyHash: "o1", Hook: &HookRun{Event: rapid.SampledFrom(events).Draw(t, "ranFor"), Done: rapid.Bool().Draw(t, "done")}})
 		}
 		in.Live[ref] = drawLive(t, in.Owner)
 		if l := in.Live[ref]; l.Foreign != "" && !l.ForeignBundle && rapid.Bool().Draw(t, "leftByHelm") {
@@ -358,7 +358,7 @@ func drawHooks(t *rapid.T) Input {
 			in.Live[ref] = l
 		}
 	}
-	in.Lives = lives
+	in.HookStates = lives
 	return in
 }
 
@@ -382,8 +382,8 @@ func TestIdempotenceLawWithHooks(t *testing.T) {
 func TestHooksTouchNothingForeign(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawHooks(t)
-		owned := map[object.Ref]Owned{}
-		for _, o := range in.Owned {
+		owned := map[object.Ref]InventoryEntry{}
+		for _, o := range in.Inventory {
 			owned[o.Ref] = o
 		}
 		for _, ch := range Compute(in).Changes {
@@ -391,7 +391,7 @@ func TestHooksTouchNothingForeign(t *testing.T) {
 			if ch.Hook == nil || ch.Action != Recreate && ch.Action != Delete && ch.Action != Unchanged {
 				continue
 			}
-			ours := o.UID != "" && o.UID == live.UID && !live.ForeignBundle || live.OwnerLabel == in.Owner && live.Own != "" ||
+			ours := o.UID != "" && o.UID == live.UID && !live.ForeignBundle || live.OwnerLabel == in.Owner && live.ApplyHash != "" ||
 				ch.Action == Recreate && in.Options.Adopt && live.Hook
 			if !ours || live.Keep || ch.UID != live.UID {
 				t.Fatalf("%s: not ours to delete: live %+v, owned %+v", lineOf(ch), live, o)
@@ -413,12 +413,12 @@ func TestHooksRunOncePerMoment(t *testing.T) {
 			if in.Options.NoHooks {
 				t.Fatalf("%s though hooks are not wanted", lineOf(ch))
 			}
-			ran[lineOf(Change{Ref: ch.Ref, Hook: &HookRun{Event: ch.Hook.Event}})]++
+			ran[lineOf(Change{Ref: ch.Ref, Hook: &HookTask{Event: ch.Hook.Event}})]++
 			m := p.Events[ch.Instance]
 			if e := ch.Hook.Event; e != m.Before() && e != m.After() {
 				t.Fatalf("%s runs in %q", lineOf(ch), m)
 			}
-			if slices.Contains(p.Lives[ch.Instance].Done, ch.Hook.Event) {
+			if slices.Contains(p.HookStates[ch.Instance].Done, ch.Hook.Event) {
 				t.Fatalf("%s: the event has passed", lineOf(ch))
 			}
 		}

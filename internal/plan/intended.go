@@ -12,8 +12,8 @@ import (
 
 // Intended is what a run may leave behind, for the record that is written before it: the recorded inventory and, without
 // uid, every object the plan may create. schemas are keys by SchemaKey.
-func Intended(p *Plan, recorded []Owned, wanted []Desired, schemas map[string]string) []Owned {
-	entries := map[object.Ref]Owned{}
+func Intended(p *Plan, recorded []InventoryEntry, wanted []Desired, schemas map[string]string) []InventoryEntry {
+	entries := map[object.Ref]InventoryEntry{}
 	for _, o := range slices.Concat(recorded, p.Kept) {
 		entries[o.Ref] = o
 	}
@@ -30,14 +30,14 @@ func Intended(p *Plan, recorded []Owned, wanted []Desired, schemas map[string]st
 		}
 		d, ok := desired[ch.Ref]
 		if _, known := entries[ch.Ref]; ok && ch.Action.Writes() && (!known || ch.Action == Create || ch.Action == Recreate) {
-			entries[ch.Ref] = OwnedAs(d, schemas[SchemaKey(ch.Ref)])
+			entries[ch.Ref] = EntryFor(d, schemas[SchemaKey(ch.Ref)])
 		}
 		if o := entries[ch.Ref]; ok && ch.From != "" {
 			o.Taken = ch.From
 			entries[ch.Ref] = o
 		}
 	}
-	return slices.SortedFunc(maps.Values(entries), func(a, b Owned) int { return a.Ref.Compare(b.Ref) })
+	return slices.SortedFunc(maps.Values(entries), func(a, b InventoryEntry) int { return a.Ref.Compare(b.Ref) })
 }
 
 // Writes is the number of objects the plan writes.
@@ -57,7 +57,7 @@ func (c Counts) Writes() int {
 }
 
 // from is who had the object of a uid when it was adopted, "" for nobody, and for another object.
-func (o Owned) from(uid string) string {
+func (o InventoryEntry) from(uid string) string {
 	if o.UID == "" || o.UID == uid {
 		return o.Taken
 	}
@@ -66,20 +66,20 @@ func (o Owned) from(uid string) string {
 
 // Wrote is the inventory entry of an object that a change wrote: body is what was sent, m the metadata of the answer, manager
 // ours. wait: readiness is waited for; before is the entry until now, zero for none. The schema's key is the caller's.
-func Wrote(ch Change, body object.Object, m metav1.ObjectMeta, manager string, wait bool, before Owned) Owned {
+func Wrote(ch Change, body object.Object, m metav1.ObjectMeta, manager string, wait bool, before InventoryEntry) InventoryEntry {
 	actions, expires := object.ActionsOf(body.Unstructured().GetAnnotations()), object.Expires(body)
 	spec, _ := body.Body["spec"].(map[string]any)
-	o := Owned{Ref: ch.Ref, Version: body.GVK().Version, Instance: ch.Instance, Stage: ch.Stage, UID: string(m.UID), ResourceVersion: m.ResourceVersion,
+	o := InventoryEntry{Ref: ch.Ref, Version: body.GVK().Version, Instance: ch.Instance, Stage: ch.Stage, UID: string(m.UID), ResourceVersion: m.ResourceVersion,
 		Digest: body.Digest(), Keep: actions.Keep, NoWait: ch.NoWait, Timeout: ch.Timeout, Ignore: ch.Ignore, Once: actions.Once,
 		Expires: expires, Awaited: expires && wait && !ch.NoWait && ch.Hook == nil,
 		OwnNamespace: ch.OwnNamespace, Replicas: spec["replicas"] != nil, Fixed: object.Fixed(body), Force: actions.Force,
 		Taken: cmp.Or(ch.From, before.from(string(m.UID)))}
-	o.Own, _ = object.OwnEntry(m.ManagedFields, manager)
+	o.ApplyHash, _ = object.OwnEntry(m.ManagedFields, manager)
 	if ch.Ignore != nil {
 		o.Entry = object.EntryOf(m.ManagedFields, manager)
 	}
 	if ch.Hook != nil {
-		o.Hook = &Ran{Event: ch.Hook.Event}
+		o.Hook = &HookRun{Event: ch.Hook.Event}
 	}
 	return o
 }

@@ -8,7 +8,7 @@ import (
 
 // lend keeps in mind what is let go for another bundle of the same files until that has it: what nobody declares any more by
 // then would stay in the cluster with our marks, and in no record.
-func (c *computation) lend(o Owned, ch Change) {
+func (c *computation) lend(o InventoryEntry, ch Change) {
 	if ch.Action == Release && ch.Code == CodeMoved {
 		c.plan.Lent = append(c.plan.Lent, o)
 	}
@@ -17,7 +17,7 @@ func (c *computation) lend(o Owned, ch Change) {
 // lent decides about an object that was let go for another bundle. Nothing is left to remember where somebody has it, it is
 // gone, or it is declared here again; where the files, which are those of then, declare it nowhere, nor what stands on it, it is
 // pruned as ours.
-func (c *computation) lent(o Owned) {
+func (c *computation) lent(o InventoryEntry) {
 	live := c.Live[o.Ref]
 	_, owned := c.owned[o.Ref]
 	known := live.Unseen == "" && !live.Unserved

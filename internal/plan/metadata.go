@@ -22,7 +22,7 @@ func LiveOf(m metav1.ObjectMeta, manager string) Live {
 		l.Held, l.Since = object.HeldBy(m.Finalizers, m.ManagedFields), m.DeletionTimestamp.UTC().Format(time.RFC3339)
 	}
 	l.OwnReplicas, l.ReplicasOwner = object.ReplicasOf(m.ManagedFields, manager)
-	l.Own, l.OwnVersion = object.OwnEntry(m.ManagedFields, manager)
+	l.ApplyHash, l.ApplyVersion = object.OwnEntry(m.ManagedFields, manager)
 	f := object.ForeignOwner(m.Labels, m.Annotations, m.ManagedFields, manager)
 	l.Foreign, l.ForeignManagers, l.Reconciled, l.ForeignBundle, l.Released, l.Hook = f.Owner, f.Managers, f.Reconciled, f.Bundle, f.Release, f.Hook
 	l.ForeignEntries = object.EntriesOf(m.ManagedFields, f.Managers)
@@ -30,7 +30,7 @@ func LiveOf(m metav1.ObjectMeta, manager string) Live {
 }
 
 // Unserved is what is known of an object whose kind a cluster does not serve.
-func Unserved(o Owned) Live {
+func Unserved(o InventoryEntry) Live {
 	l := Live{Unserved: true, Unseen: "the cluster does not serve the kind " + o.Ref.Kind + " of " + o.Ref.Group}
 	if o.Aggregated() {
 		l.Unseen += ": its APIService " + o.apiService() + " is gone"
@@ -40,11 +40,11 @@ func Unserved(o Owned) Live {
 
 // Aggregated reports whether an API server of its own, and no definition, served the object's kind when it was written: what
 // that server keeps does not go with its APIService. Of what was never seen in the cluster it is not known.
-func (o Owned) Aggregated() bool {
+func (o InventoryEntry) Aggregated() bool {
 	return o.UID != "" && o.Ref.Custom() && !strings.Contains(o.Schema, ":") // the key of a definition has its uid and generation
 }
 
-func (o Owned) apiService() string { return o.Version + "." + o.Ref.Group }
+func (o InventoryEntry) apiService() string { return o.Version + "." + o.Ref.Group }
 
 // ContentOf reduces the metadata of an object inside a Namespace, or of a definition's kind, to what deciding needs. owner
 // is the id of the bundle whose marks are ours.

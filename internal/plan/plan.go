@@ -129,11 +129,11 @@ type Change struct {
 	// Digest of the object to write; keyed for what holds secrets in plan files. Open: it is known to hold none, and may be told.
 	Digest string `json:"digest,omitempty"`
 	Open   bool   `json:"-"`
-	// UID and ResourceVersion are what the plan saw: the preconditions of every update and delete. Own is the hash of
+	// UID and ResourceVersion are what the plan saw: the preconditions of every update and delete. ApplyHash is the hash of
 	// our managed fields entry then.
 	UID             string `json:"uid,omitempty"`
 	ResourceVersion string `json:"resourceVersion,omitempty"`
-	Own             string `json:"own,omitempty"`
+	ApplyHash             string `json:"own,omitempty"`
 	// FormerEntries is the hash of what its owner had in the managed fields of an object that is to be adopted.
 	FormerEntries string `json:"formerEntries,omitempty"`
 	// Foreign are the fields that a change with Force writes over, or what others have in an object that goes: whatever else
@@ -143,8 +143,8 @@ type Change struct {
 	// Force lists paths of which Execute may take the ownership (with UID and ResourceVersion): drifted paths we had
 	// recorded, or everything when adopting.
 	Force bool `json:"force,omitempty"`
-	// Cede are paths left out of the written object because another manager owns them rightly (replicas under /scale).
-	Cede []string `json:"cede,omitempty"`
+	// OmitFields are paths left out of the written object because another manager owns them rightly (replicas under /scale).
+	OmitFields []string `json:"cede,omitempty"`
 	// Ignore are fields left to others: the object is applied over the live one without them, see object.Ignore.
 	Ignore *object.Ignore `json:"ignore,omitempty"`
 	// Was are the fields that were left to others until now, when those are other ones: only the live object tells what
@@ -190,7 +190,7 @@ type Change struct {
 	Seen *Live `json:"-"`
 	// Hook is set for an object that is a step of the instance's life: it runs (Create, Recreate), is waited for
 	// (Unchanged), or what is left of it is removed (Delete). One hook may run for several events.
-	Hook *HookRun `json:"hook,omitempty"`
+	Hook *HookTask `json:"hook,omitempty"`
 }
 
 // Plan is what will be done on one cluster. Changes are in the order of the bundle's instances (undeclared ones last),
@@ -201,7 +201,7 @@ type Plan struct {
 	Owner   string   `json:"owner"`
 	Changes []Change `json:"changes"`
 	// Events are what happens to instances with hooks, by instance.
-	Events map[string]Moment `json:"events,omitempty"`
+	Events map[string]LifecycleStep `json:"events,omitempty"`
 	// Unchanged counts objects that are as declared.
 	Unchanged int `json:"unchanged"`
 	// Findings of the plan itself; an Error among them blocks the apply.
@@ -209,16 +209,16 @@ type Plan struct {
 	// Kept is the inventory of everything the plan does not write: unchanged objects (with what was just seen of
 	// them) and, when pruning is off, undeclared ones. Refresh tells that the record should learn it: something moved
 	// without changing what we declared.
-	Kept    []Owned `json:"-"`
-	Refresh bool    `json:"-"`
+	Kept    []InventoryEntry `json:"-"`
+	Refresh bool             `json:"-"`
 	// Lent is what was let go for other bundles of the same files, and nobody has yet.
-	Lent []Owned `json:"-"`
+	Lent []InventoryEntry `json:"-"`
 	// Rebuilt: the record was lost and has to be written again, whatever else there is to do.
 	Rebuilt bool `json:"-"`
 	// Suspended are the instances that the plan leaves as they are, sorted.
 	Suspended []string `json:"suspended,omitempty"`
-	// Lives is what the record says of instances with hooks while the plan is carried out.
-	Lives map[string]Life `json:"-"`
+	// HookStates is what the record says of instances with hooks while the plan is carried out.
+	HookStates map[string]HookState `json:"-"`
 	// HandedOver are instances that are no longer declared and whose objects others deliver now: they are not removed.
 	HandedOver []string `json:"-"`
 	// Forget are objects of hooks in the inventory that are not in the cluster any more.
@@ -237,8 +237,8 @@ func (p *Plan) Empty() bool {
 	return true
 }
 
-// Owned is one entry of the inventory: an object we wrote, as the record of the last release names it.
-type Owned struct {
+// InventoryEntry is one entry of the inventory: an object we wrote, as the record of the last release names it.
+type InventoryEntry struct {
 	Ref      object.Ref `json:"ref"`
 	Version  string     `json:"version"`
 	Instance string     `json:"instance,omitempty"`
@@ -246,9 +246,9 @@ type Owned struct {
 	// UID is "" for an object intended by an open record and never confirmed.
 	UID             string `json:"uid,omitempty"`
 	ResourceVersion string `json:"rv,omitempty"`
-	// Digest of the declaration as written; Own the hash of our managed fields entry after the write.
-	Digest string `json:"digest,omitempty"`
-	Own    string `json:"own,omitempty"`
+	// Digest of the declaration as written; ApplyHash the hash of our managed fields entry after the write.
+	Digest    string `json:"digest,omitempty"`
+	ApplyHash string `json:"own,omitempty"`
 	// Schema is the schema key of the kind at that time: CRD uid and generation, or the server's minor version.
 	Schema string `json:"schema,omitempty"`
 	// Keep: never delete (annotation on the declared object); NoWait: readiness is not waited for; Timeout bounds it.
@@ -274,7 +274,7 @@ type Owned struct {
 	// Taken is who had the object when it was adopted ("Hawser bundle pay"), "" for one that was made here.
 	Taken string `json:"taken,omitempty"`
 	// Hook is set for the object of a hook. It is no lasting part of its instance: it neither drifts nor is it missed.
-	Hook *Ran `json:"hook,omitempty"`
+	Hook *HookRun `json:"hook,omitempty"`
 }
 
 // Desired is one declared object, reduced to what deciding needs.
@@ -315,13 +315,13 @@ type Live struct {
 	Terminating     bool
 	// Held says what holds it while it is being deleted, Since when that began (RFC 3339).
 	Held, Since string
-	// Own is the hash of our Apply entry in managedFields, "" when there is none; OwnVersion its apiVersion.
-	Own        string
-	OwnVersion string
-	// Entry is our managed fields entry, and Yielded whether it lost nothing since it was recorded but fields that are left
+	// ApplyHash is the hash of our Apply entry in managedFields, "" when there is none; ApplyVersion its apiVersion.
+	ApplyHash    string
+	ApplyVersion string
+	// Entry is our managed fields entry, and LeftToOthers whether it lost nothing since it was recorded but fields that are left
 	// to others; both only for objects with an Ignore.
-	Entry   *object.Entry
-	Yielded bool
+	Entry        *object.Entry
+	LeftToOthers bool
 	// Managed are the managed fields of an object of which our entry is not the one recorded.
 	Managed []metav1.ManagedFieldsEntry
 	// OwnerLabel is the value of hawser.dev/owner; Keep whether the live object is annotated to stay.
@@ -373,9 +373,9 @@ type Preview struct {
 	NoOp      bool
 	Fields    []FieldChange
 	Conflicts []FieldConflict
-	// Force and Cede are what was tried.
-	Force bool
-	Cede  []string
+	// Force and OmitFields are what was tried.
+	Force      bool
+	OmitFields []string
 	// Reclaim and Foreign are for the change, under those names.
 	Reclaim string
 	Foreign []object.ForeignField
@@ -393,16 +393,16 @@ type Preview struct {
 
 // Input is everything Compute decides from.
 type Input struct {
-	Cluster string
-	Bundle  string
-	Owner   string
-	Desired []Desired
-	Owned   []Owned
+	Cluster   string
+	Bundle    string
+	Owner     string
+	Desired   []Desired
+	Inventory []InventoryEntry
 	// Lent is what earlier releases let go for other bundles of the same files.
-	Lent []Owned
+	Lent []InventoryEntry
 	// NotPlaced are the instances of the bundle that have no place here, with the reasons.
 	NotPlaced map[string]string
-	// Rebuilt: the record is lost, and Owned is what carries our marks instead. Nothing is deleted because of that.
+	// Rebuilt: the record is lost, and Inventory is what carries our marks instead. Nothing is deleted because of that.
 	Rebuilt bool
 	// Recorded: there is a record that can be read; Unseen are the kinds that could not be looked at when it was made again.
 	Recorded bool
@@ -418,10 +418,10 @@ type Input struct {
 	Undone bool
 	// Freeing: that run was to eject everything.
 	Freeing bool
-	// Lives are the instances with hooks as the last record has them, Inputs the inputs digests of the instances placed
+	// HookStates are the instances with hooks as the last record has them, Inputs the inputs digests of the instances placed
 	// here now (placed instances without any may be missing).
-	Lives  map[string]Life
-	Inputs map[string]string
+	HookStates map[string]HookState
+	Inputs     map[string]string
 	// Live has an entry for every desired and owned ref; of hooks for those of HooksToLookAt.
 	Live map[object.Ref]Live
 	// Schema is the schema key by group and kind ("apps/Deployment", "/ConfigMap").

@@ -40,7 +40,7 @@ func TestDeclared(t *testing.T) {
 		if d.NoWait != c.noWait || d.Timeout != c.timeout || len(fs) > 0 != (c.finding != "") || len(fs) > 0 && fs[0].Why != c.finding {
 			t.Errorf("%s: %v %v %v", c.name, d.NoWait, d.Timeout, fs)
 		}
-		if back := DesiredFrom(OwnedAs(d, "")); back.NoWait != d.NoWait || back.Timeout != d.Timeout {
+		if back := DesiredFrom(EntryFor(d, "")); back.NoWait != d.NoWait || back.Timeout != d.Timeout {
 			t.Errorf("%s: the record forgets: %+v", c.name, back)
 		}
 	}
@@ -86,11 +86,11 @@ func TestSuspendedNeeds(t *testing.T) {
 // What the inventory has of a suspended instance stays in it, whatever is declared; the rest is pruned.
 func TestSuspendedIsKept(t *testing.T) {
 	a, b := object.Ref{Kind: "ConfigMap", Namespace: "n", Name: "a"}, object.Ref{Kind: "ConfigMap", Namespace: "n", Name: "b"}
-	live := Live{Found: true, UID: "u", ResourceVersion: "9", Own: "moved", OwnerLabel: "o"}
+	live := Live{Found: true, UID: "u", ResourceVersion: "9", ApplyHash: "moved", OwnerLabel: "o"}
 	in := Input{Owner: "o", Suspended: map[string]bool{"left": true}, Live: map[object.Ref]Live{a: live, b: live},
-		Owned: []Owned{{Ref: a, Instance: "left", UID: "u", ResourceVersion: "1", Own: "own"}, {Ref: b, Instance: "gone", UID: "u", Own: "own"}}}
+		Inventory: []InventoryEntry{{Ref: a, Instance: "left", UID: "u", ResourceVersion: "1", ApplyHash: "own"}, {Ref: b, Instance: "gone", UID: "u", ApplyHash: "own"}}}
 	p := Compute(in)
-	if len(p.Kept) != 1 || p.Kept[0] != in.Owned[0] || len(p.Changes) != 1 || p.Changes[0].Ref != b || p.Changes[0].Action != Delete || p.Refresh {
+	if len(p.Kept) != 1 || p.Kept[0] != in.Inventory[0] || len(p.Changes) != 1 || p.Changes[0].Ref != b || p.Changes[0].Action != Delete || p.Refresh {
 		t.Errorf("kept %+v, changes %+v", p.Kept, p.Changes)
 	}
 	if len(p.Suspended) != 1 || p.Suspended[0] != "left" {
@@ -135,7 +135,7 @@ func TestChangedIgnoreIsAsked(t *testing.T) {
 	in := func(own, desired *object.Ignore, live Live) Input {
 		live.Found, live.UID, live.OwnerLabel = true, "u", "o"
 		return Input{Owner: "o", Desired: []Desired{{Ref: r, Digest: "d", Ignore: desired}}, Live: map[object.Ref]Live{r: live},
-			Owned: []Owned{{Ref: r, UID: "u", ResourceVersion: "1", Digest: "d", Own: "own", Ignore: own, Entry: &object.Entry{Fields: "{}"}}}}
+			Inventory: []InventoryEntry{{Ref: r, UID: "u", ResourceVersion: "1", Digest: "d", ApplyHash: "own", Ignore: own, Entry: &object.Entry{Fields: "{}"}}}}
 	}
 	for _, c := range []struct {
 		name    string
@@ -143,11 +143,11 @@ func TestChangedIgnoreIsAsked(t *testing.T) {
 		asks    int
 		refresh bool
 	}{
-		{"nothing moved", in(g, g, Live{Own: "own", ResourceVersion: "2"}), 0, false},
-		{"yielded", in(g, g, Live{Own: "less", ResourceVersion: "2", Yielded: true}), 0, false},
-		{"moved", in(g, g, Live{Own: "less", ResourceVersion: "2"}), 1, false},
-		{"dropped", in(g, nil, Live{Own: "own", ResourceVersion: "1"}), 1, false},
-		{"added", in(nil, g, Live{Own: "own", ResourceVersion: "1"}), 0, true},
+		{"nothing moved", in(g, g, Live{ApplyHash: "own", ResourceVersion: "2"}), 0, false},
+		{"yielded", in(g, g, Live{ApplyHash: "less", ResourceVersion: "2", LeftToOthers: true}), 0, false},
+		{"moved", in(g, g, Live{ApplyHash: "less", ResourceVersion: "2"}), 1, false},
+		{"dropped", in(g, nil, Live{ApplyHash: "own", ResourceVersion: "1"}), 1, false},
+		{"added", in(nil, g, Live{ApplyHash: "own", ResourceVersion: "1"}), 0, true},
 	} {
 		asks := NeedsPreview(c.in)
 		if p := Compute(c.in); len(asks) != c.asks || len(p.Changes) != c.asks || p.Refresh != c.refresh {
@@ -173,8 +173,8 @@ func TestIgnoreRuleChanges(t *testing.T) {
 		{"a new one", nil, m, "d", "", false, false},
 	} {
 		in := Input{Owner: "o", Desired: []Desired{{Ref: ref, Version: "v1", Instance: "i", Digest: c.digest, Namespaced: true, Ignore: c.is}},
-			Owned: []Owned{{Ref: ref, Version: "v1", Instance: "i", UID: "u", ResourceVersion: "1", Digest: "d", Own: "e", Ignore: c.was}},
-			Live:  map[object.Ref]Live{ref: {Found: true, UID: "u", ResourceVersion: "1", Own: "e", OwnerLabel: "o"}}}
+			Inventory: []InventoryEntry{{Ref: ref, Version: "v1", Instance: "i", UID: "u", ResourceVersion: "1", Digest: "d", ApplyHash: "e", Ignore: c.was}},
+			Live:      map[object.Ref]Live{ref: {Found: true, UID: "u", ResourceVersion: "1", ApplyHash: "e", OwnerLabel: "o"}}}
 		changes := Compute(in).Changes
 		if len(changes) > 0 != c.writes {
 			t.Errorf("%s: %+v", c.name, changes)
@@ -193,12 +193,12 @@ func TestNamespaceDeclaredOrUsed(t *testing.T) {
 	ref := object.Ref{Kind: "Namespace", Name: "n"}
 	for _, used := range []bool{false, true} {
 		in := Input{Owner: "o", Desired: []Desired{{Ref: ref, Version: "v1", Digest: "d", OwnNamespace: used}},
-			Owned: []Owned{{Ref: ref, Version: "v1", UID: "u", ResourceVersion: "1", Digest: "d", Own: "e", OwnNamespace: !used}},
-			Live:  map[object.Ref]Live{ref: {Found: true, UID: "u", ResourceVersion: "1", Own: "e", OwnerLabel: "o"}}}
+			Inventory: []InventoryEntry{{Ref: ref, Version: "v1", UID: "u", ResourceVersion: "1", Digest: "d", ApplyHash: "e", OwnNamespace: !used}},
+			Live:      map[object.Ref]Live{ref: {Found: true, UID: "u", ResourceVersion: "1", ApplyHash: "e", OwnerLabel: "o"}}}
 		if p := Compute(in); len(p.Changes) != 0 || !p.Refresh || p.Kept[0].OwnNamespace != used {
 			t.Errorf("used %v: as it is: %+v, refresh %v, kept %+v", used, p.Changes, p.Refresh, p.Kept)
 		}
-		in.Owned[0].Digest = "other"
+		in.Inventory[0].Digest = "other"
 		if p := Compute(in); len(p.Changes) != 1 || p.Changes[0].Action != Update || p.Changes[0].OwnNamespace != used {
 			t.Errorf("used %v: written: %+v", used, p.Changes)
 		}
@@ -209,14 +209,14 @@ func TestNamespaceDeclaredOrUsed(t *testing.T) {
 func TestNamespaceOfASuspendedInstance(t *testing.T) {
 	ref := object.Ref{Kind: "Namespace", Name: "n"}
 	in := Input{Owner: "o", Suspended: map[string]bool{"g": true},
-		Desired: []Desired{{Ref: ref, Version: "v1", Instance: "next", Digest: "next", OwnNamespace: true}},
-		Owned:   []Owned{{Ref: ref, Version: "v1", Instance: "g", UID: "u", ResourceVersion: "1", Digest: "g", Own: "e", OwnNamespace: true}},
-		Live:    map[object.Ref]Live{ref: {Found: true, UID: "u", ResourceVersion: "1", Own: "e", OwnerLabel: "o"}}}
-	if p := Compute(in); len(p.Changes) != 0 || p.Refresh || len(p.Kept) != 1 || p.Kept[0] != in.Owned[0] {
+		Desired:   []Desired{{Ref: ref, Version: "v1", Instance: "next", Digest: "next", OwnNamespace: true}},
+		Inventory: []InventoryEntry{{Ref: ref, Version: "v1", Instance: "g", UID: "u", ResourceVersion: "1", Digest: "g", ApplyHash: "e", OwnNamespace: true}},
+		Live:      map[object.Ref]Live{ref: {Found: true, UID: "u", ResourceVersion: "1", ApplyHash: "e", OwnerLabel: "o"}}}
+	if p := Compute(in); len(p.Changes) != 0 || p.Refresh || len(p.Kept) != 1 || p.Kept[0] != in.Inventory[0] {
 		t.Errorf("changes %+v, kept %+v", p.Changes, p.Kept)
 	}
-	in.Owned[0].OwnNamespace = false // the suspended instance declares it
-	if p := Compute(in); len(p.Changes) != 0 || len(p.Kept) != 1 || p.Kept[0] != in.Owned[0] {
+	in.Inventory[0].OwnNamespace = false // the suspended instance declares it
+	if p := Compute(in); len(p.Changes) != 0 || len(p.Kept) != 1 || p.Kept[0] != in.Inventory[0] {
 		t.Errorf("declared by the suspended one: changes %+v, kept %+v", p.Changes, p.Kept)
 	}
 	in.Suspended = nil

@@ -38,8 +38,8 @@ func Previewed(in *Input, ask func(needs, all []Change) map[object.Ref]Preview) 
 // of them, when something changed that the kind may refuse to change, or when the answer may lead to a recreation or an
 // adoption that was allowed, or after a run that ended in the middle; adoptions; new objects with ServerCheck.
 func NeedsPreview(in Input) []Change {
-	own := make(map[object.Ref]Owned, len(in.Owned))
-	for _, o := range in.Owned {
+	own := make(map[object.Ref]InventoryEntry, len(in.Inventory))
+	for _, o := range in.Inventory {
 		own[o.Ref] = o
 	}
 	fixed := make(map[object.Ref]string, len(in.Desired))
@@ -53,7 +53,7 @@ func NeedsPreview(in Input) []Change {
 		}
 		switch o := in.Options; ch.Action {
 		case Update:
-			if o.RollingBack || ch.Ignore != nil || ch.Was != nil || ch.Code != CodeChanged || in.Open || ch.Own != own[ch.Ref].Own || o.Diff || o.Recreate || o.Adopt ||
+			if o.RollingBack || ch.Ignore != nil || ch.Was != nil || ch.Code != CodeChanged || in.Open || ch.ApplyHash != own[ch.Ref].ApplyHash || o.Diff || o.Recreate || o.Adopt ||
 				in.Live[ch.Ref].Shared || fixed[ch.Ref] != own[ch.Ref].Fixed {
 				out = append(out, ch)
 			}
@@ -70,5 +70,5 @@ func NeedsPreview(in Input) []Change {
 
 // another reports whether a change would send another request than the one that was tried.
 func (p Preview) another(ch Change) bool {
-	return len(p.Conflicts) > 0 && (ch.Action == Update || ch.Action == Adopt) && (p.Force != ch.Force || !slices.Equal(p.Cede, ch.Cede))
+	return len(p.Conflicts) > 0 && (ch.Action == Update || ch.Action == Adopt) && (p.Force != ch.Force || !slices.Equal(p.OmitFields, ch.OmitFields))
 }

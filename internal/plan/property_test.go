@@ -38,14 +38,14 @@ func drawInput(t *rapid.T) Input {
 	}
 	owned := map[object.Ref]bool{}
 	for range rapid.IntRange(0, 6).Draw(t, "owned") {
-		o := Owned{Ref: drawRef(t), Version: "v1", Instance: "i", UID: rapid.SampledFrom([]string{"", "u1", "u2"}).Draw(t, "ouid"),
+		o := InventoryEntry{Ref: drawRef(t), Version: "v1", Instance: "i", UID: rapid.SampledFrom([]string{"", "u1", "u2"}).Draw(t, "ouid"),
 			ResourceVersion: rapid.SampledFrom([]string{"1", "2"}).Draw(t, "orv"), Digest: digest.Draw(t, "odigest"),
-			Own: rapid.SampledFrom([]string{"o1", "o2"}).Draw(t, "oown"), Keep: rapid.IntRange(0, 5).Draw(t, "keep") == 0}
+			ApplyHash: rapid.SampledFrom([]string{"o1", "o2"}).Draw(t, "oown"), Keep: rapid.IntRange(0, 5).Draw(t, "keep") == 0}
 		if owned[o.Ref] {
 			continue
 		}
 		owned[o.Ref] = true
-		in.Owned = append(in.Owned, o)
+		in.Inventory = append(in.Inventory, o)
 	}
 	for _, kind := range kinds {
 		for _, name := range []string{"a", "b", "c", "d"} {
@@ -55,9 +55,9 @@ func drawInput(t *rapid.T) Input {
 	replicas := map[object.Ref]bool{}
 	for _, d := range in.Desired {
 		replicas[d.Ref] = d.Replicas
-		for i, o := range in.Owned {
+		for i, o := range in.Inventory {
 			if o.Ref == d.Ref && o.Digest == d.Digest { // the same declaration
-				in.Owned[i].Replicas = d.Replicas
+				in.Inventory[i].Replicas = d.Replicas
 			}
 		}
 	}
@@ -65,7 +65,7 @@ func drawInput(t *rapid.T) Input {
 		out := map[object.Ref]Preview{}
 		for _, ch := range needs {
 			lost := replicas[ch.Ref] && !in.Live[ch.Ref].OwnReplicas // then a write changes our entry
-			p := Preview{NoOp: !lost && rapid.Bool().Draw(t, "noop"), Immutable: rapid.IntRange(0, 9).Draw(t, "immutable") == 0, Force: ch.Force, Cede: ch.Cede}
+			p := Preview{NoOp: !lost && rapid.Bool().Draw(t, "noop"), Immutable: rapid.IntRange(0, 9).Draw(t, "immutable") == 0, Force: ch.Force, OmitFields: ch.OmitFields}
 			if !p.NoOp {
 				p.Fields = []FieldChange{{Path: "data.x", Old: "1", New: "2"}}
 			}
@@ -86,7 +86,7 @@ func drawLive(t *rapid.T, owner string) Live {
 	}
 	l := Live{Found: true, UID: rapid.SampledFrom([]string{"u1", "u2"}).Draw(t, "uid"),
 		ResourceVersion: rapid.SampledFrom([]string{"1", "2", "3"}).Draw(t, "rv"),
-		Own:             rapid.SampledFrom([]string{"", "o1", "o2"}).Draw(t, "own"),
+		ApplyHash:       rapid.SampledFrom([]string{"", "o1", "o2"}).Draw(t, "own"),
 		OwnerLabel:      rapid.SampledFrom([]string{"", owner, "other"}).Draw(t, "label"),
 		Terminating:     rapid.IntRange(0, 9).Draw(t, "terminating") == 0,
 		Keep:            rapid.IntRange(0, 9).Draw(t, "keep") == 0}
@@ -130,18 +130,18 @@ func TestIdempotenceLaw(t *testing.T) {
 func TestNothingForeignIsTouched(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawInput(t)
-		owned := map[object.Ref]Owned{}
-		for _, o := range in.Owned {
+		owned := map[object.Ref]InventoryEntry{}
+		for _, o := range in.Inventory {
 			owned[o.Ref] = o
 		}
 		p := Compute(in)
 		for _, ch := range p.Changes {
 			live, o := in.Live[ch.Ref], owned[ch.Ref]
 			byUID := o.UID != "" && o.UID == live.UID && !live.ForeignBundle
-			byMarks := live.OwnerLabel == in.Owner && live.Own != ""
+			byMarks := live.OwnerLabel == in.Owner && live.ApplyHash != ""
 			switch ch.Action {
 			case Delete:
-				if live.Own == "" || live.Keep || o.Keep || !(byUID || byMarks && o.UID == "") {
+				if live.ApplyHash == "" || live.Keep || o.Keep || !(byUID || byMarks && o.UID == "") {
 					t.Fatalf("deletes %s which is not provably ours: live %+v, owned %+v", ch.Ref, live, o)
 				}
 				if in.Options.NoPrune {
@@ -183,7 +183,7 @@ func TestEveryObjectIsAccountedFor(t *testing.T) {
 		for _, d := range in.Desired {
 			want[d.Ref] = true
 		}
-		for _, o := range in.Owned {
+		for _, o := range in.Inventory {
 			want[o.Ref] = true
 		}
 		for ref := range want {
@@ -202,7 +202,7 @@ func TestComputeIsStableUnderPermutation(t *testing.T) {
 		in := drawInput(t)
 		shuffled := in
 		shuffled.Desired = rapid.Permutation(in.Desired).Draw(t, "order")
-		shuffled.Owned = rapid.Permutation(in.Owned).Draw(t, "ownedOrder")
+		shuffled.Inventory = rapid.Permutation(in.Inventory).Draw(t, "ownedOrder")
 		a, b := Compute(in), Compute(shuffled)
 		x, errX := json.Marshal(a.Changes)
 		y, errY := json.Marshal(b.Changes)

@@ -15,7 +15,7 @@ const CodeUnserved Code = "kind-not-served"
 // dropped decides about an object of the inventory that is no longer declared. Deleted is only what the inventory
 // names, with the same uid, that still carries our entry and nobody else manages or, in the same files, declares; labels
 // alone never suffice.
-func (c *computation) dropped(o Owned) {
+func (c *computation) dropped(o InventoryEntry) {
 	live := c.Live[o.Ref]
 	if c.Rebuilt && !c.Suspended[o.Instance] {
 		o.Instance = "" // what is recorded of an instance whose inputs are equal counts as declared
@@ -25,7 +25,7 @@ func (c *computation) dropped(o Owned) {
 		return
 	}
 	ch := Change{Ref: o.Ref, Version: o.Version, Instance: o.Instance, Stage: o.Stage,
-		UID: live.UID, ResourceVersion: live.ResourceVersion, Own: live.Own}
+		UID: live.UID, ResourceVersion: live.ResourceVersion, ApplyHash: live.ApplyHash}
 	ch.Action, ch.Code, ch.Why = c.fate(o, live)
 	c.eject(&ch)
 	c.lend(o, ch) // for who declares it; what follows goes back to who had it
@@ -40,7 +40,7 @@ func (c *computation) dropped(o Owned) {
 
 // unseen refuses to forget an object of which nobody knows whether it is there, because its kind is not served: it stays in
 // the inventory. One that is declared under another group lives on there.
-func (c *computation) unseen(o Owned, live Live) bool {
+func (c *computation) unseen(o InventoryEntry, live Live) bool {
 	if !live.Unserved || c.Options.LetUnserved || o.UID != "" && c.liveUIDs[o.UID] {
 		return false
 	}
@@ -56,7 +56,7 @@ func (c *computation) unseen(o Owned, live Live) bool {
 }
 
 // fate is Delete, or Release with the reason why the object is left alone.
-func (c *computation) fate(o Owned, live Live) (Action, Code, string) {
+func (c *computation) fate(o InventoryEntry, live Live) (Action, Code, string) {
 	switch {
 	case live.Unserved && c.liveUIDs[o.UID]:
 		return Release, CodeReplaced, "declared under another group or version"
@@ -74,7 +74,7 @@ func (c *computation) fate(o Owned, live Live) (Action, Code, string) {
 		return Release, CodeReplaced, "is another object now (other uid)"
 	case live.ForeignBundle || live.OwnerLabel != "" && live.OwnerLabel != c.Owner:
 		return Release, CodeForeign, "managed by " + orUnknown(live.Foreign) + " now"
-	case live.Own == "":
+	case live.ApplyHash == "":
 		return Release, CodeForeign, "no longer carries our managed fields entry"
 	case o.UID != "" && live.OwnerLabel == "":
 		return Release, CodeForeign, "no longer carries our owner label"
@@ -114,16 +114,16 @@ func (c *computation) eject(ch *Change) {
 }
 
 // freed reports whether an object of the inventory is ours no longer, because an eject that has not ended took our marks off it.
-func (c *computation) freed(o Owned) bool {
+func (c *computation) freed(o InventoryEntry) bool {
 	live := c.Live[o.Ref]
-	return c.Freeing && live.Found && live.Own == "" && live.OwnerLabel == ""
+	return c.Freeing && live.Found && live.ApplyHash == "" && live.OwnerLabel == ""
 }
 
 // takenBy is who took fields of an object from us since it was written, "" for nobody. What is left to others was not taken,
 // nor are the replicas that an autoscaler sets.
-func takenBy(o Owned, live Live) string {
+func takenBy(o InventoryEntry, live Live) string {
 	switch {
-	case o.Own == "" || live.Own == "" || live.Own == o.Own || live.Yielded:
+	case o.ApplyHash == "" || live.ApplyHash == "" || live.ApplyHash == o.ApplyHash || live.LeftToOthers:
 		return ""
 	case live.Foreign != "":
 		return live.Foreign

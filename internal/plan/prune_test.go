@@ -12,7 +12,7 @@ import (
 // says so, by name, for those who ask about deletions. What is left to others, and to an autoscaler, was not taken.
 func TestPruneOfMovedObjects(t *testing.T) {
 	ref := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}
-	ours := Live{Found: true, UID: "u", Own: "e", OwnerLabel: "me"}
+	ours := Live{Found: true, UID: "u", ApplyHash: "e", OwnerLabel: "me"}
 	for name, tt := range map[string]struct {
 		change func(*Live)
 		action Action
@@ -21,18 +21,20 @@ func TestPruneOfMovedObjects(t *testing.T) {
 	}{
 		"as written":                {func(*Live) {}, Delete, "no longer in the bundle", ""},
 		"without label":             {func(l *Live) { l.OwnerLabel = "" }, Release, "no longer carries our owner label", ""},
-		"fields taken":              {func(l *Live) { l.Own, l.Foreign = "less", "kubectl-edit" }, Delete, "no longer in the bundle; kubectl-edit has taken fields of it since it was written", "kubectl-edit"},
+		"fields taken":              {func(l *Live) { l.ApplyHash, l.Foreign = "less", "kubectl-edit" }, Delete, "no longer in the bundle; kubectl-edit has taken fields of it since it was written", "kubectl-edit"},
 		"others' fields":            {func(l *Live) { l.Foreign = "kubectl-edit" }, Delete, "no longer in the bundle", ""},
-		"left to others":            {func(l *Live) { l.Own, l.Foreign, l.Yielded = "less", "kubectl-edit", true }, Delete, "no longer in the bundle", ""},
+		"left to others":            {func(l *Live) { l.ApplyHash, l.Foreign, l.LeftToOthers = "less", "kubectl-edit", true }, Delete, "no longer in the bundle", ""},
 		"a release of Helm's again": {func(l *Live) { l.Released, l.Foreign = true, "Helm release ns/a" }, Release, "Helm release ns/a manages it too", ""},
-		"without an entry":          {func(l *Live) { l.Own = "" }, Release, "no longer carries our managed fields entry", ""},
-		"scaled":                    {func(l *Live) { l.Own, l.ReplicasOwner = "less", "kubectl" }, Delete, "no longer in the bundle; kubectl has taken fields of it since it was written", "kubectl"},
-		"scaled to 0":               {func(l *Live) { l.Own = "less" }, Delete, "no longer in the bundle; somebody (scaled to 0) has taken fields of it since it was written", "somebody (scaled to 0)"},
-		"autoscaled":                {func(l *Live) { l.Own, l.ReplicasOwner, l.Autoscaler = "less", "hpa", "HorizontalPodAutoscaler ns/a" }, Delete, "no longer in the bundle", ""},
+		"without an entry":          {func(l *Live) { l.ApplyHash = "" }, Release, "no longer carries our managed fields entry", ""},
+		"scaled":                    {func(l *Live) { l.ApplyHash, l.ReplicasOwner = "less", "kubectl" }, Delete, "no longer in the bundle; kubectl has taken fields of it since it was written", "kubectl"},
+		"scaled to 0":               {func(l *Live) { l.ApplyHash = "less" }, Delete, "no longer in the bundle; somebody (scaled to 0) has taken fields of it since it was written", "somebody (scaled to 0)"},
+		"autoscaled": {func(l *Live) {
+			l.ApplyHash, l.ReplicasOwner, l.Autoscaler = "less", "hpa", "HorizontalPodAutoscaler ns/a"
+		}, Delete, "no longer in the bundle", ""},
 	} {
 		live := ours
 		tt.change(&live)
-		p := Compute(Input{Owner: "me", Owned: []Owned{{Ref: ref, UID: "u", Own: "e", Replicas: true}}, Live: map[object.Ref]Live{ref: live}})
+		p := Compute(Input{Owner: "me", Inventory: []InventoryEntry{{Ref: ref, UID: "u", ApplyHash: "e", Replicas: true}}, Live: map[object.Ref]Live{ref: live}})
 		if len(p.Changes) != 1 || p.Changes[0].Action != tt.action || p.Changes[0].Why != tt.why || p.Changes[0].TakenBy != tt.taken {
 			t.Errorf("%s: %+v", name, p.Changes)
 		}
@@ -52,8 +54,8 @@ func TestPruneSaysWhy(t *testing.T) {
 		{map[string]string{"api": "group production is not staging"}, false, "no longer in the bundle"},
 		{nil, true, ""},
 	} {
-		p := Compute(Input{Owner: "me", NotPlaced: tt.away, Owned: []Owned{{Ref: ref, UID: "u", Own: "e", Instance: "web"}},
-			Live: map[object.Ref]Live{ref: {Found: true, UID: "u", Own: "e", OwnerLabel: "me"}}, Options: Options{Deleting: tt.deleting}})
+		p := Compute(Input{Owner: "me", NotPlaced: tt.away, Inventory: []InventoryEntry{{Ref: ref, UID: "u", ApplyHash: "e", Instance: "web"}},
+			Live: map[object.Ref]Live{ref: {Found: true, UID: "u", ApplyHash: "e", OwnerLabel: "me"}}, Options: Options{Deleting: tt.deleting}})
 		if len(p.Changes) != 1 || p.Changes[0].Action != Delete || p.Changes[0].Why != tt.why {
 			t.Errorf("%+v: %+v", tt, p.Changes)
 		}
@@ -64,7 +66,7 @@ func TestPruneSaysWhy(t *testing.T) {
 // prune and for a delete, until it is let go on purpose. One that lives on under another group is let go.
 func TestPruneOfUnservedKinds(t *testing.T) {
 	ref := object.Ref{Group: "y.dev", Kind: "V", Namespace: "ns", Name: "a"}
-	input := Input{Owner: "me", Owned: []Owned{{Ref: ref, UID: "u", Own: "e"}}, Live: map[object.Ref]Live{ref: {Unserved: true, Unseen: "no"}}}
+	input := Input{Owner: "me", Inventory: []InventoryEntry{{Ref: ref, UID: "u", ApplyHash: "e"}}, Live: map[object.Ref]Live{ref: {Unserved: true, Unseen: "no"}}}
 	for _, deleting := range []bool{false, true} {
 		input.Options = Options{Deleting: deleting}
 		p := Compute(input)
@@ -72,7 +74,7 @@ func TestPruneOfUnservedKinds(t *testing.T) {
 			t.Errorf("deleting %v: %+v", deleting, p)
 		}
 	}
-	input.Owned[0].Schema, input.Owned[0].Version = "v1.33", "v1"
+	input.Inventory[0].Schema, input.Inventory[0].Version = "v1.33", "v1"
 	if p := Compute(input); len(p.Findings.Errors()) != 1 || !strings.Contains(p.Findings[0].Fix, "APIService v1.y.dev") {
 		t.Errorf("of a server of its own: %+v", p.Findings)
 	}
@@ -83,14 +85,14 @@ func TestPruneOfUnservedKinds(t *testing.T) {
 	input.Options = Options{}
 	moved := object.Ref{Group: "z.dev", Kind: "V", Namespace: "ns", Name: "a"}
 	input.Desired = []Desired{{Ref: moved}}
-	input.Live[moved] = Live{Found: true, UID: "u", Own: "e", OwnerLabel: "me"}
+	input.Live[moved] = Live{Found: true, UID: "u", ApplyHash: "e", OwnerLabel: "me"}
 	for _, ch := range Compute(input).Changes {
 		if ch.Ref == ref && (ch.Action != Release || ch.Code != CodeReplaced) {
 			t.Errorf("under another group: %+v", ch)
 		}
 	}
-	hook := Owned{Ref: ref, UID: "u", Own: "e", Hook: &Ran{}}
-	p := Compute(Input{Owner: "me", Owned: []Owned{hook}, Live: map[object.Ref]Live{ref: {Unserved: true}}, Options: Options{Deleting: true}})
+	hook := InventoryEntry{Ref: ref, UID: "u", ApplyHash: "e", Hook: &HookRun{}}
+	p := Compute(Input{Owner: "me", Inventory: []InventoryEntry{hook}, Live: map[object.Ref]Live{ref: {Unserved: true}}, Options: Options{Deleting: true}})
 	if len(p.Findings.Errors()) != 1 || len(p.Changes) != 0 {
 		t.Errorf("a hook's: %+v", p)
 	}
@@ -100,7 +102,7 @@ func TestPruneOfUnservedKinds(t *testing.T) {
 // again and again is to let it go.
 func TestRetakenIsRefused(t *testing.T) {
 	a := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}
-	ours := Live{Found: true, UID: "u", Own: "e", OwnerLabel: "me", ResourceVersion: "1"}
+	ours := Live{Found: true, UID: "u", ApplyHash: "e", OwnerLabel: "me", ResourceVersion: "1"}
 	helm, flux := ours, ours
 	helm.Released, helm.Foreign, helm.ForeignManagers = true, "Helm release ns/a", []string{"helm"}
 	flux.Reconciled, flux.Foreign, flux.ForeignManagers = true, "Flux Kustomization ns/a", []string{"kustomize-controller"}
@@ -122,7 +124,7 @@ func TestRetakenIsRefused(t *testing.T) {
 		"a reconciler, even with --adopt": {Options{RollingBack: true, Adopt: true}, flux, "e", "conflict foreign-owner"},
 		"nobody":                          {Options{RollingBack: true}, ours, "e", "update "},
 	} {
-		p := Compute(Input{Owner: "me", Desired: []Desired{{Ref: a, Digest: c.digest}}, Owned: []Owned{{Ref: a, UID: "u", Own: "e", Digest: "d"}},
+		p := Compute(Input{Owner: "me", Desired: []Desired{{Ref: a, Digest: c.digest}}, Inventory: []InventoryEntry{{Ref: a, UID: "u", ApplyHash: "e", Digest: "d"}},
 			Live: map[object.Ref]Live{a: c.live}, Options: c.options})
 		got := ""
 		for _, ch := range p.Changes {
@@ -143,35 +145,35 @@ func TestRetakenIsRefused(t *testing.T) {
 // let go as ever. What is being deleted does not stay, and that is said.
 func TestEjecting(t *testing.T) {
 	ref := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}
-	ours := Live{Found: true, UID: "u", Own: "e", OwnerLabel: "me"}
+	ours := Live{Found: true, UID: "u", ApplyHash: "e", OwnerLabel: "me"}
 	kept, theirs, leaving, another, reconciled, released := ours, ours, ours, ours, ours, ours
 	reconciled.Foreign, reconciled.Reconciled, released.Foreign, released.Released = "Flux Kustomization flux-system/apps", true, "Helm release ns/web", true
 	kept.Keep, theirs.OwnerLabel, leaving.Terminating, another.UID = true, "other", true, "v"
 	leaving.Since, leaving.Held = "2026-07-01T10:00:00Z", "held by finalizer example.com/hold"
 	for name, c := range map[string]struct {
-		owned Owned
+		owned InventoryEntry
 		live  Live
 		want  Code
 	}{
-		"ours":                                  {Owned{}, ours, CodeEjected},
-		"annotated to stay":                     {Owned{}, kept, CodeEjected},
-		"its own namespace":                     {Owned{OwnNamespace: true}, ours, CodeEjected},
-		"being deleted":                         {Owned{}, leaving, CodeEjected},
-		"left by a hook":                        {Owned{Hook: &Ran{Event: object.PreInstall}}, ours, CodeEjected},
-		"another bundle's":                      {Owned{}, theirs, CodeForeign},
-		"gone":                                  {Owned{}, Live{}, CodeGone},
-		"another object":                        {Owned{}, another, CodeEjected},
-		"another bundle's, whose label is gone": {Owned{}, Live{Found: true, UID: "u", Own: "e", Foreign: "Hawser bundle b", ForeignBundle: true}, CodeForeign},
-		"Flux's, too":                           {Owned{}, reconciled, CodeEjected},
-		"Helm's, too":                           {Owned{}, released, CodeEjected},
-		"without our entry":                     {Owned{}, Live{Found: true, UID: "u", OwnerLabel: "me"}, CodeEjected},
-		"without our label":                     {Owned{}, Live{Found: true, UID: "u", Own: "e"}, CodeEjected},
-		"without our marks":                     {Owned{}, Live{Found: true, UID: "u"}, CodeEjected},
-		"kind is not served":                    {Owned{}, Live{Unserved: true}, CodeUnserved},
+		"ours":                                  {InventoryEntry{}, ours, CodeEjected},
+		"annotated to stay":                     {InventoryEntry{}, kept, CodeEjected},
+		"its own namespace":                     {InventoryEntry{OwnNamespace: true}, ours, CodeEjected},
+		"being deleted":                         {InventoryEntry{}, leaving, CodeEjected},
+		"left by a hook":                        {InventoryEntry{Hook: &HookRun{Event: object.PreInstall}}, ours, CodeEjected},
+		"another bundle's":                      {InventoryEntry{}, theirs, CodeForeign},
+		"gone":                                  {InventoryEntry{}, Live{}, CodeGone},
+		"another object":                        {InventoryEntry{}, another, CodeEjected},
+		"another bundle's, whose label is gone": {InventoryEntry{}, Live{Found: true, UID: "u", ApplyHash: "e", Foreign: "Hawser bundle b", ForeignBundle: true}, CodeForeign},
+		"Flux's, too":                           {InventoryEntry{}, reconciled, CodeEjected},
+		"Helm's, too":                           {InventoryEntry{}, released, CodeEjected},
+		"without our entry":                     {InventoryEntry{}, Live{Found: true, UID: "u", OwnerLabel: "me"}, CodeEjected},
+		"without our label":                     {InventoryEntry{}, Live{Found: true, UID: "u", ApplyHash: "e"}, CodeEjected},
+		"without our marks":                     {InventoryEntry{}, Live{Found: true, UID: "u"}, CodeEjected},
+		"kind is not served":                    {InventoryEntry{}, Live{Unserved: true}, CodeUnserved},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.owned.Ref, c.owned.UID, c.owned.Own, c.owned.Instance = ref, "u", "e", "web"
-			p := Compute(Input{Owner: "me", Owned: []Owned{c.owned}, Live: map[object.Ref]Live{ref: c.live},
+			c.owned.Ref, c.owned.UID, c.owned.ApplyHash, c.owned.Instance = ref, "u", "e", "web"
+			p := Compute(Input{Owner: "me", Inventory: []InventoryEntry{c.owned}, Live: map[object.Ref]Live{ref: c.live},
 				Options: Options{Deleting: true, Ejecting: true, NoHooks: true, LetUnserved: true}})
 			if len(p.Changes) != 1 || p.Changes[0].Action != Release || p.Changes[0].Code != c.want {
 				t.Fatalf("%+v, want %s", p.Changes, c.want)
@@ -190,7 +192,7 @@ func TestEjecting(t *testing.T) {
 // is; not declared, it is let go, by whatever command. What it has not come to is ours.
 func TestFreed(t *testing.T) {
 	ref := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}
-	ours, free := Live{Found: true, UID: "u", Own: "e", OwnerLabel: "me"}, Live{Found: true, UID: "u"}
+	ours, free := Live{Found: true, UID: "u", ApplyHash: "e", OwnerLabel: "me"}, Live{Found: true, UID: "u"}
 	taken := free
 	taken.Foreign, taken.ForeignManagers = "somebody", []string{"somebody"}
 	declared := []Desired{{Ref: ref, Digest: "d", Instance: "web"}}
@@ -206,14 +208,14 @@ func TestFreed(t *testing.T) {
 		"not declared":                  {Input{}, taken, "release "},
 		"nothing is pruned":             {Input{Options: Options{NoPrune: true}}, taken, "release "},
 		"its instance is left as it is": {Input{Suspended: map[string]bool{"web": true}}, taken, "release "},
-		"a hook's object":               {Input{Owned: []Owned{{Ref: ref, UID: "u", Own: "e", Instance: "web", Hook: &Ran{Event: object.PostInstall}}}, Suspended: map[string]bool{"web": false}}, taken, "release "},
+		"a hook's object":               {Input{Inventory: []InventoryEntry{{Ref: ref, UID: "u", ApplyHash: "e", Instance: "web", Hook: &HookRun{Event: object.PostInstall}}}, Suspended: map[string]bool{"web": false}}, taken, "release "},
 		"not freed yet":                 {Input{Desired: declared}, ours, ""},
 		"the eject goes on":             {Input{Options: Options{Deleting: true, Ejecting: true, NoHooks: true}}, taken, "release "},
 	} {
 		in := c.in
 		in.Owner, in.Freeing, in.Open, in.Live = "me", true, true, map[object.Ref]Live{ref: c.live}
-		if in.Owned == nil {
-			in.Owned = []Owned{{Ref: ref, UID: "u", Own: "e", Digest: "d", Instance: "web"}}
+		if in.Inventory == nil {
+			in.Inventory = []InventoryEntry{{Ref: ref, UID: "u", ApplyHash: "e", Digest: "d", Instance: "web"}}
 		}
 		p, got := Compute(in), ""
 		for _, ch := range p.Changes {

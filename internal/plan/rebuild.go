@@ -18,7 +18,7 @@ const CodeLostRecord = "lost-record"
 func Lost(in Input) bool {
 	return slices.ContainsFunc(in.Desired, func(d Desired) bool {
 		l := in.Live[d.Ref]
-		return l.Found && !l.Terminating && !d.OwnNamespace && !l.Keep && l.OwnerLabel == in.Owner && l.Own != ""
+		return l.Found && !l.Terminating && !d.OwnNamespace && !l.Keep && l.OwnerLabel == in.Owner && l.ApplyHash != ""
 	})
 }
 
@@ -28,7 +28,7 @@ func (in Input) Namespaces() []string {
 	for _, d := range in.Desired {
 		names[d.Ref.Namespace] = true
 	}
-	for _, o := range in.Owned {
+	for _, o := range in.Inventory {
 		names[o.Ref.Namespace] = true
 	}
 	delete(names, "")
@@ -37,16 +37,16 @@ func (in Input) Namespaces() []string {
 
 // FromMarks is the inventory entry of an object that carries both marks of a bundle, when the record is lost. What a
 // namespace was made for is not known any more: it is kept, as an instance's own one is.
-func FromMarks(ref object.Ref, version, instance string, l Live) Owned {
-	return Owned{Ref: ref, Version: version, Instance: instance, UID: l.UID, ResourceVersion: l.ResourceVersion, Own: l.Own, Keep: l.Keep,
+func FromMarks(ref object.Ref, version, instance string, l Live) InventoryEntry {
+	return InventoryEntry{Ref: ref, Version: version, Instance: instance, UID: l.UID, ResourceVersion: l.ResourceVersion, ApplyHash: l.ApplyHash, Keep: l.Keep,
 		OwnNamespace: ref.IsNamespace()}
 }
 
 // Marks are the objects that carry both marks of a bundle, as far as could be looked.
 type Marks struct {
-	Cluster string
-	Owned   []Owned
-	Live    map[object.Ref]Live
+	Cluster   string
+	Inventory []InventoryEntry
+	Live      map[object.Ref]Live
 	// Unseen are the resources that could not be listed in the whole cluster, with the reason. Only the namespaces Asked
 	// were looked at where that was allowed. Silent are groups among them whose API server does not answer.
 	Unseen map[string]string
@@ -81,7 +81,7 @@ func (m Marks) Findings() diag.Findings {
 // Standing is what a status without a record tells: lost when objects are there, unknown when that could not be seen, ""
 // and "" when there is nothing.
 func (m Marks) Standing() (lost, unknown string) {
-	if owned := Deletable(m.Owned); len(owned) > 0 {
+	if owned := Deletable(m.Inventory); len(owned) > 0 {
 		return diag.Counted(len(owned), "object") + " with its marks: " + someRefs(owned), ""
 	}
 	if len(m.Unseen) > 0 {
@@ -99,13 +99,13 @@ func (in Input) Looks() bool {
 // Rebuild takes over what was found. A record without marks anywhere is none; one that was incomplete gets what it lacks.
 func (in *Input) Rebuild(m Marks) diag.Findings {
 	in.Unseen = m.Kinds()
-	owned := m.Owned
+	owned := m.Inventory
 	switch {
 	case in.Recorded:
-		if owned = in.missing(m.Owned); len(owned) == 0 {
+		if owned = in.missing(m.Inventory); len(owned) == 0 {
 			return m.Findings()
 		}
-		owned = slices.Concat(in.Owned, owned)
+		owned = slices.Concat(in.Inventory, owned)
 	case !in.Damaged && !Lost(*in) && len(Deletable(owned)) == 0:
 		return m.Findings()
 	}
@@ -114,17 +114,17 @@ func (in *Input) Rebuild(m Marks) diag.Findings {
 			in.Live[ref] = l
 		}
 	}
-	in.Owned, in.Rebuilt = owned, true
+	in.Inventory, in.Rebuilt = owned, true
 	return m.Findings()
 }
 
 // missing are the marked objects that the inventory does not have.
-func (in Input) missing(marked []Owned) []Owned {
+func (in Input) missing(marked []InventoryEntry) []InventoryEntry {
 	known := map[object.Ref]bool{}
-	for _, o := range in.Owned {
+	for _, o := range in.Inventory {
 		known[o.Ref] = true
 	}
-	return slices.DeleteFunc(slices.Clone(marked), func(o Owned) bool { return known[o.Ref] })
+	return slices.DeleteFunc(slices.Clone(marked), func(o InventoryEntry) bool { return known[o.Ref] })
 }
 
 // LostAtStatus is the finding of a status that found objects with the bundle's marks and no record.
@@ -157,7 +157,7 @@ func (c *computation) rebuilt() {
 	if c.Recorded {
 		f.What = "the record of bundle " + c.Bundle + " was made again when not everything could be looked at: it gets the objects that carry its marks and were not seen then"
 	}
-	undeclared := slices.DeleteFunc(slices.Clone(c.Owned), func(o Owned) bool { return c.declared[o.Ref] })
+	undeclared := slices.DeleteFunc(slices.Clone(c.Inventory), func(o InventoryEntry) bool { return c.declared[o.Ref] })
 	if len(undeclared) > 0 {
 		f.Because(fmt.Sprintf("%d of them are not declared any more and stay this time: %s", len(undeclared), someRefs(undeclared)))
 		f.Fix = "the apply after this one deletes what is not declared; its plan shows it"
@@ -166,15 +166,15 @@ func (c *computation) rebuilt() {
 }
 
 // Deletable are the objects that carry both marks of a bundle without a record, those apart that a delete leaves there.
-func Deletable(marked []Owned) []Owned {
-	return slices.DeleteFunc(slices.Clone(marked), func(o Owned) bool { return o.OwnNamespace || o.Keep })
+func Deletable(marked []InventoryEntry) []InventoryEntry {
+	return slices.DeleteFunc(slices.Clone(marked), func(o InventoryEntry) bool { return o.OwnNamespace || o.Keep })
 }
 
 // LostAtDelete is what a delete, or a rollback, finds about a bundle whose record is lost or, where there is one, incomplete, while objects
 // carry both its marks that no record names: an error. Where marks could not be looked for everywhere it is one too when
 // hawser.lock says that the bundle was delivered, or when the record is incomplete; else a warning.
 func LostAtDelete(bundle string, in Input, m Marks) diag.Findings {
-	found := Deletable(in.missing(m.Owned))
+	found := Deletable(in.missing(m.Inventory))
 	switch {
 	case len(found) > 0:
 		f := diag.Errorf(CodeLostRecord, "bundle %s has no record here, and %s with its marks", bundle, diag.Counted(len(found), "object"))
@@ -204,7 +204,7 @@ func LostAtDelete(bundle string, in Input, m Marks) diag.Findings {
 }
 
 // someRefs names the first of many objects.
-func someRefs(owned []Owned) string {
+func someRefs(owned []InventoryEntry) string {
 	var names []string
 	for _, o := range owned {
 		names = append(names, o.Ref.String())

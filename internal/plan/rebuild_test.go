@@ -16,11 +16,11 @@ func TestLostRecord(t *testing.T) {
 	app, old, hook := ref("ConfigMap", "app"), ref("ConfigMap", "old"), ref("Job", "init")
 	space := object.Ref{Kind: "Namespace", Name: "ns"}
 	marked := func(uid string) Live {
-		return Live{Found: true, UID: uid, ResourceVersion: "1", Own: "o-" + uid, OwnerLabel: "me"}
+		return Live{Found: true, UID: uid, ResourceVersion: "1", ApplyHash: "o-" + uid, OwnerLabel: "me"}
 	}
 	in := Input{Bundle: "shop", Owner: "me", Inputs: map[string]string{"web": "i"},
 		Desired: []Desired{{Ref: app, Version: "v1", Instance: "web", Digest: "d"},
-			{Ref: hook, Version: "v1", Instance: "web", Digest: "h", Hook: &object.Hook{Events: []object.Event{object.PreInstall}}}},
+			{Ref: hook, Version: "v1", Instance: "web", Digest: "h", Hook: &object.Hook{Events: []object.HookPhase{object.PreInstall}}}},
 		Live: map[object.Ref]Live{app: marked("1"), old: marked("2"), space: marked("3")}}
 	if !Lost(in) {
 		t.Error("the release is not noticed")
@@ -34,12 +34,12 @@ func TestLostRecord(t *testing.T) {
 	if Lost(left) {
 		t.Error("what a delete leaves there is taken for a lost release")
 	}
-	if got := Deletable([]Owned{FromMarks(space, "v1", "web", marked("3")), FromMarks(app, "v1", "web", kept), FromMarks(old, "v1", "web", marked("2"))}); len(got) != 1 || got[0].Ref != old {
+	if got := Deletable([]InventoryEntry{FromMarks(space, "v1", "web", marked("3")), FromMarks(app, "v1", "web", kept), FromMarks(old, "v1", "web", marked("2"))}); len(got) != 1 || got[0].Ref != old {
 		t.Errorf("a delete would have deleted %+v", got)
 	}
 	in.Rebuilt = true
 	for r, l := range in.Live {
-		in.Owned = append(in.Owned, FromMarks(r, "v1", "web", l))
+		in.Inventory = append(in.Inventory, FromMarks(r, "v1", "web", l))
 	}
 	if needs := NeedsPreview(in); len(needs) != 1 || needs[0].Ref != app {
 		t.Errorf("asked about: %+v", needs)
@@ -54,7 +54,7 @@ func TestLostRecord(t *testing.T) {
 		t.Fatalf("said: %v", p.Findings)
 	}
 
-	in.Rebuilt, in.Owned = false, p.Kept
+	in.Rebuilt, in.Inventory = false, p.Kept
 	next := map[object.Ref]Action{}
 	for _, ch := range Compute(in).Changes {
 		next[ch.Ref] = ch.Action
@@ -67,8 +67,8 @@ func TestLostRecord(t *testing.T) {
 // A delete of a bundle without a record, or with an incomplete one: what carries its marks and is in no record is named;
 // where nobody could look it is an error when something says that it is there, else a doubt.
 func TestLostAtDelete(t *testing.T) {
-	left := Owned{Ref: object.Ref{Kind: "Namespace", Name: "team"}, OwnNamespace: true}
-	marked := Owned{Ref: object.Ref{Kind: "ConfigMap", Namespace: "team", Name: "a"}}
+	left := InventoryEntry{Ref: object.Ref{Kind: "Namespace", Name: "team"}, OwnNamespace: true}
+	marked := InventoryEntry{Ref: object.Ref{Kind: "ConfigMap", Namespace: "team", Name: "a"}}
 	unseen := map[string]string{"secrets": "forbidden", "configmaps": "forbidden, too"}
 	hidden := Marks{Unseen: unseen, Asked: []string{"team"}}
 	if fs := hidden.Findings(); len(fs) != 1 || fs[0].Why != "configmaps, secrets: forbidden, too; namespaces asked: team" {
@@ -80,13 +80,13 @@ func TestLostAtDelete(t *testing.T) {
 		want     string
 		severity diag.Severity
 	}{
-		"marked":                 {Input{}, Marks{Owned: []Owned{left, marked}, Unseen: unseen}, "1 object with its marks", diag.Error},
-		"nothing":                {Input{Delivered: true}, Marks{Owned: []Owned{left}}, "", ""},
+		"marked":                 {Input{}, Marks{Inventory: []InventoryEntry{left, marked}, Unseen: unseen}, "1 object with its marks", diag.Error},
+		"nothing":                {Input{Delivered: true}, Marks{Inventory: []InventoryEntry{left}}, "", ""},
 		"unseen, and delivered":  {Input{Delivered: true}, hidden, "is unknown", diag.Error},
 		"unseen":                 {Input{}, hidden, "is unknown", diag.Warning},
-		"incomplete, and whole":  {Input{Recorded: true, Owned: []Owned{marked}}, Marks{Owned: []Owned{left, marked}}, "", ""},
-		"incomplete, and lacks":  {Input{Recorded: true}, Marks{Owned: []Owned{marked}}, "lacks 1 object", diag.Error},
-		"incomplete, and unseen": {Input{Recorded: true, Owned: []Owned{marked}}, hidden, "still unknown", diag.Error},
+		"incomplete, and whole":  {Input{Recorded: true, Inventory: []InventoryEntry{marked}}, Marks{Inventory: []InventoryEntry{left, marked}}, "", ""},
+		"incomplete, and lacks":  {Input{Recorded: true}, Marks{Inventory: []InventoryEntry{marked}}, "lacks 1 object", diag.Error},
+		"incomplete, and unseen": {Input{Recorded: true, Inventory: []InventoryEntry{marked}}, hidden, "still unknown", diag.Error},
 	} {
 		got := LostAtDelete("shop", tt.in, tt.marks)
 		if (tt.want == "") != (len(got) == 0) || len(got) > 0 && (!strings.Contains(got[0].What, tt.want) || got[0].Severity != tt.severity) {
@@ -94,7 +94,7 @@ func TestLostAtDelete(t *testing.T) {
 		}
 	}
 	for ejecting, word := range map[bool]string{false: "then delete it", true: "then eject it"} {
-		if fs := LostAtDelete("shop", Input{Options: Options{Deleting: true, Ejecting: ejecting}}, Marks{Owned: []Owned{marked}}); !strings.HasSuffix(fs[0].Fix, word) || strings.Contains(fs[0].Why, "deleted") == ejecting {
+		if fs := LostAtDelete("shop", Input{Options: Options{Deleting: true, Ejecting: ejecting}}, Marks{Inventory: []InventoryEntry{marked}}); !strings.HasSuffix(fs[0].Fix, word) || strings.Contains(fs[0].Why, "deleted") == ejecting {
 			t.Errorf("ejecting %v: %s", ejecting, fs[0])
 		}
 	}
@@ -109,13 +109,13 @@ func TestLostAtDelete(t *testing.T) {
 // What a look at the marks makes of a release: nothing, a record that is made again, or one that gets what it lacks. What
 // could not be looked at stays known.
 func TestRebuild(t *testing.T) {
-	a, b := Owned{Ref: object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}}, Owned{Ref: object.Ref{Kind: "Secret", Namespace: "ns", Name: "b"}}
+	a, b := InventoryEntry{Ref: object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}}, InventoryEntry{Ref: object.Ref{Kind: "Secret", Namespace: "ns", Name: "b"}}
 	recorded := a
 	recorded.Digest = "d"
-	live := func(owned ...Owned) map[object.Ref]Live {
+	live := func(owned ...InventoryEntry) map[object.Ref]Live {
 		out := map[object.Ref]Live{}
 		for _, o := range owned {
-			out[o.Ref] = Live{Found: true, UID: "u", Own: "o", OwnerLabel: "me"}
+			out[o.Ref] = Live{Found: true, UID: "u", ApplyHash: "o", OwnerLabel: "me"}
 		}
 		return out
 	}
@@ -129,13 +129,13 @@ func TestRebuild(t *testing.T) {
 		"new":                       {Input{}, Marks{}, false, false, 0, 0},
 		"delivered, and nothing":    {Input{Delivered: true}, Marks{}, true, false, 0, 0},
 		"delivered, and unseen":     {Input{Delivered: true}, Marks{Unseen: unseen}, true, false, 0, 1},
-		"delivered, and found":      {Input{Delivered: true}, Marks{Owned: []Owned{a}, Live: live(a), Unseen: unseen}, true, true, 1, 1},
+		"delivered, and found":      {Input{Delivered: true}, Marks{Inventory: []InventoryEntry{a}, Live: live(a), Unseen: unseen}, true, true, 1, 1},
 		"damaged":                   {Input{Damaged: true}, Marks{}, true, true, 0, 0},
-		"complete":                  {Input{Recorded: true, Owned: []Owned{recorded}}, Marks{}, false, false, 1, 0},
-		"incomplete, seen now":      {Input{Recorded: true, Owned: []Owned{recorded}, Unseen: []string{"secrets"}}, Marks{Owned: []Owned{a}, Live: live(a)}, true, false, 1, 0},
-		"incomplete, and unseen":    {Input{Recorded: true, Owned: []Owned{recorded}, Unseen: []string{"secrets"}}, Marks{Owned: []Owned{a}, Live: live(a), Unseen: unseen}, true, false, 1, 1},
-		"incomplete, and found":     {Input{Recorded: true, Owned: []Owned{recorded}, Unseen: []string{"secrets"}}, Marks{Owned: []Owned{a, b}, Live: live(a, b)}, true, true, 2, 0},
-		"lost, what is declared is": {Input{Owner: "me", Desired: []Desired{{Ref: a.Ref}}, Live: live(a)}, Marks{Owned: []Owned{a}, Live: live(a)}, true, true, 1, 0},
+		"complete":                  {Input{Recorded: true, Inventory: []InventoryEntry{recorded}}, Marks{}, false, false, 1, 0},
+		"incomplete, seen now":      {Input{Recorded: true, Inventory: []InventoryEntry{recorded}, Unseen: []string{"secrets"}}, Marks{Inventory: []InventoryEntry{a}, Live: live(a)}, true, false, 1, 0},
+		"incomplete, and unseen":    {Input{Recorded: true, Inventory: []InventoryEntry{recorded}, Unseen: []string{"secrets"}}, Marks{Inventory: []InventoryEntry{a}, Live: live(a), Unseen: unseen}, true, false, 1, 1},
+		"incomplete, and found":     {Input{Recorded: true, Inventory: []InventoryEntry{recorded}, Unseen: []string{"secrets"}}, Marks{Inventory: []InventoryEntry{a, b}, Live: live(a, b)}, true, true, 2, 0},
+		"lost, what is declared is": {Input{Owner: "me", Desired: []Desired{{Ref: a.Ref}}, Live: live(a)}, Marks{Inventory: []InventoryEntry{a}, Live: live(a)}, true, true, 1, 0},
 	} {
 		in := tt.in
 		if in.Live == nil {
@@ -148,10 +148,10 @@ func TestRebuild(t *testing.T) {
 			continue
 		}
 		in.Rebuild(tt.marks)
-		if in.Rebuilt != tt.rebuilt || len(in.Owned) != tt.owned || len(in.Unseen) != tt.unseen || in.Rebuilt && len(in.Live) != len(tt.marks.Live) {
+		if in.Rebuilt != tt.rebuilt || len(in.Inventory) != tt.owned || len(in.Unseen) != tt.unseen || in.Rebuilt && len(in.Live) != len(tt.marks.Live) {
 			t.Errorf("%s: %+v", name, in)
 		}
-		if in.Recorded && in.Owned[0].Digest != "d" {
+		if in.Recorded && in.Inventory[0].Digest != "d" {
 			t.Errorf("%s: what was recorded is not known any more", name)
 		}
 	}
@@ -159,14 +159,14 @@ func TestRebuild(t *testing.T) {
 
 // Standing tells a lost record from none, and from one that could not be looked for.
 func TestStanding(t *testing.T) {
-	a := Owned{Ref: object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}}
+	a := InventoryEntry{Ref: object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}}
 	for _, tt := range []struct {
 		marks         Marks
 		lost, unknown string
 	}{
 		{Marks{}, "", ""},
-		{Marks{Owned: []Owned{{Ref: object.Ref{Kind: "Namespace", Name: "ns"}, OwnNamespace: true}}}, "", ""},
-		{Marks{Owned: []Owned{a}, Unseen: map[string]string{"secrets": "no"}}, "1 object with its marks: ConfigMap ns/a", ""},
+		{Marks{Inventory: []InventoryEntry{{Ref: object.Ref{Kind: "Namespace", Name: "ns"}, OwnNamespace: true}}}, "", ""},
+		{Marks{Inventory: []InventoryEntry{a}, Unseen: map[string]string{"secrets": "no"}}, "1 object with its marks: ConfigMap ns/a", ""},
 		{Marks{Unseen: map[string]string{"secrets": "no"}}, "", "could not be seen: secrets: no"},
 	} {
 		lost, unknown := tt.marks.Standing()

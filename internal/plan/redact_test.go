@@ -168,7 +168,7 @@ func TestFindingsTellTheirWhy(t *testing.T) {
 	}
 	for name, in := range map[string]Input{
 		"somebody else's": {Desired: []Desired{{Ref: ref, Instance: "web"}}, Live: map[object.Ref]Live{ref: {Found: true, UID: "u", Foreign: "somebody"}}},
-		"not served":      {Owned: []Owned{{Ref: ref, UID: "u", Instance: "web"}}, Live: map[object.Ref]Live{ref: {Unserved: true}}},
+		"not served":      {Inventory: []InventoryEntry{{Ref: ref, UID: "u", Instance: "web"}}, Live: map[object.Ref]Live{ref: {Unserved: true}}},
 	} {
 		p := Compute(in)
 		if len(p.Findings) != 1 {

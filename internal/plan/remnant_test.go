@@ -17,17 +17,17 @@ func TestRemnant(t *testing.T) {
 	for reason, c := range map[string]struct {
 		ref   object.Ref
 		live  Live
-		owned []Owned
+		owned []InventoryEntry
 		once  bool
 		want  Code
 	}{
 		"after a delete":            {role, remnant, nil, false, CodeAgain},
 		"one-off":                   {role, remnant, nil, true, CodeAgain},
-		"somebody deleted the role": {role, remnant, []Owned{{Ref: role, UID: "u1", Instance: "app", Digest: "d", Own: "o"}}, false, CodeAgain},
+		"somebody deleted the role": {role, remnant, []InventoryEntry{{Ref: role, UID: "u1", Instance: "app", Digest: "d", ApplyHash: "o"}}, false, CodeAgain},
 		"somebody's":                {role, person, nil, false, CodeForeign},
 		"another kind":              {other, remnant, nil, false, CodeForeign},
 	} {
-		p := Compute(Input{Owner: "me", Desired: []Desired{{Ref: c.ref, Instance: "app", Digest: "d", Once: c.once}}, Owned: c.owned, Live: map[object.Ref]Live{c.ref: c.live}})
+		p := Compute(Input{Owner: "me", Desired: []Desired{{Ref: c.ref, Instance: "app", Digest: "d", Once: c.once}}, Inventory: c.owned, Live: map[object.Ref]Live{c.ref: c.live}})
 		if len(p.Changes) != 1 || p.Changes[0].Code != c.want || (p.Changes[0].Action == Update) != (c.want == CodeAgain) || p.Changes[0].Force {
 			t.Errorf("%s: %+v", reason, p.Changes)
 		}

@@ -11,7 +11,7 @@ import (
 func TestReplicasWithoutTheirAutoscaler(t *testing.T) {
 	web := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "ns", Name: "web"}
 	hpa := object.Ref{Group: "autoscaling", Kind: "HorizontalPodAutoscaler", Namespace: "ns", Name: "web"}
-	scaled := Live{Found: true, UID: "w", Own: "less", OwnerLabel: "me", ResourceVersion: "2", ScaleOwner: "kube-controller-manager",
+	scaled := Live{Found: true, UID: "w", ApplyHash: "less", OwnerLabel: "me", ResourceVersion: "2", ScaleOwner: "kube-controller-manager",
 		ReplicasOwner: "kube-controller-manager", Autoscaler: "HorizontalPodAutoscaler ns/web"}
 	for name, tt := range map[string]struct {
 		change func(*Input)
@@ -28,12 +28,12 @@ func TestReplicasWithoutTheirAutoscaler(t *testing.T) {
 		}, true},
 	} {
 		in := Input{Owner: "me", Desired: []Desired{{Ref: web, Digest: "new", Replicas: true}},
-			Owned: []Owned{{Ref: web, UID: "w", Own: "e", Digest: "old", Replicas: true}, {Ref: hpa, UID: "h", Own: "h", Digest: "h"}},
-			Live:  map[object.Ref]Live{web: scaled, hpa: {Found: true, UID: "h", Own: "h", OwnerLabel: "me"}}}
+			Inventory: []InventoryEntry{{Ref: web, UID: "w", ApplyHash: "e", Digest: "old", Replicas: true}, {Ref: hpa, UID: "h", ApplyHash: "h", Digest: "h"}},
+			Live:      map[object.Ref]Live{web: scaled, hpa: {Found: true, UID: "h", ApplyHash: "h", OwnerLabel: "me"}}}
 		tt.change(&in)
 		before := in.Live[web].Autoscaler
 		for _, ch := range Compute(in).Changes {
-			if ch.Ref == web && (len(ch.Cede) > 0) != tt.ceded {
+			if ch.Ref == web && (len(ch.OmitFields) > 0) != tt.ceded {
 				t.Errorf("%s: %+v", name, ch)
 			}
 		}

@@ -19,21 +19,21 @@ func Simulate(in Input) Input {
 	for r, l := range in.Live {
 		out.Live[r] = l
 	}
-	out.Owned = append([]Owned(nil), p.Kept...)
+	out.Inventory = append([]InventoryEntry(nil), p.Kept...)
 	byRef := map[object.Ref]Desired{}
 	for _, d := range in.Desired {
 		if _, ok := byRef[d.Ref]; !ok {
 			byRef[d.Ref] = d
 		}
 	}
-	before := map[object.Ref]Owned{}
-	for _, o := range in.Owned {
+	before := map[object.Ref]InventoryEntry{}
+	for _, o := range in.Inventory {
 		before[o.Ref] = o
 	}
-	out.Lives = map[string]Life{}
-	for name, l := range p.Lives {
-		if over, stays := l.Over(); stays {
-			out.Lives[name] = over
+	out.HookStates = map[string]HookState{}
+	for name, l := range p.HookStates {
+		if over, stays := l.Completed(); stays {
+			out.HookStates[name] = over
 		}
 	}
 	for i, ch := range p.Changes {
@@ -51,13 +51,13 @@ func Simulate(in Input) Input {
 			l.Found, l.Terminating, l.OwnerLabel = true, false, in.Owner
 			l.Remnant = false
 			l.Foreign, l.ForeignManagers, l.ForeignBundle, l.Reconciled = "", nil, false, false
-			if d.Replicas && len(ch.Cede) == 0 && !d.Ignore.Leaves(replicasPath, l.ReplicasOwner) {
+			if d.Replicas && len(ch.OmitFields) == 0 && !d.Ignore.Leaves(replicasPath, l.ReplicasOwner) {
 				l.OwnReplicas = true
 			}
-			l.ResourceVersion, l.Own = "after-"+strconv.Itoa(i), "own-"+d.Digest
+			l.ResourceVersion, l.ApplyHash = "after-"+strconv.Itoa(i), "own-"+d.Digest
 			out.Live[ch.Ref] = l
-			out.Owned = append(out.Owned, Owned{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage,
-				UID: l.UID, ResourceVersion: l.ResourceVersion, Digest: d.Digest, Own: l.Own,
+			out.Inventory = append(out.Inventory, InventoryEntry{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage,
+				UID: l.UID, ResourceVersion: l.ResourceVersion, Digest: d.Digest, ApplyHash: l.ApplyHash,
 				Schema: in.Schema[SchemaKey(d.Ref)], Keep: d.Keep, NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, Once: d.Once,
 				Expires: d.Expires, OwnNamespace: d.OwnNamespace, Replicas: d.Replicas, Fixed: d.Fixed, Force: d.ForceRecreate})
 		case Delete:
@@ -65,7 +65,7 @@ func Simulate(in Input) Input {
 		case Release:
 		case Conflict:
 			if o, ok := before[ch.Ref]; ok {
-				out.Owned = append(out.Owned, o)
+				out.Inventory = append(out.Inventory, o)
 			}
 		}
 	}
@@ -74,16 +74,16 @@ func Simulate(in Input) Input {
 
 // ran is what a hook leaves behind: its object, unless it goes when it has succeeded.
 func ran(out *Input, ch Change, i int) {
-	out.Owned = slices.DeleteFunc(out.Owned, func(o Owned) bool { return o.Ref == ch.Ref })
+	out.Inventory = slices.DeleteFunc(out.Inventory, func(o InventoryEntry) bool { return o.Ref == ch.Ref })
 	if ch.Hook.IfSucceeded {
 		out.Live[ch.Ref] = Live{}
 		return
 	}
 	l := out.Live[ch.Ref]
 	if ch.Action != Unchanged {
-		l = Live{Found: true, UID: "new-uid-" + strconv.Itoa(i), OwnerLabel: out.Owner, ResourceVersion: "after-" + strconv.Itoa(i), Own: "own-" + ch.Digest}
+		l = Live{Found: true, UID: "new-uid-" + strconv.Itoa(i), OwnerLabel: out.Owner, ResourceVersion: "after-" + strconv.Itoa(i), ApplyHash: "own-" + ch.Digest}
 	}
 	out.Live[ch.Ref] = l
-	out.Owned = append(out.Owned, Owned{Ref: ch.Ref, Version: ch.Version, Instance: ch.Instance, UID: l.UID,
-		ResourceVersion: l.ResourceVersion, Digest: ch.Digest, Own: l.Own, Hook: &Ran{Event: ch.Hook.Event, Done: true}})
+	out.Inventory = append(out.Inventory, InventoryEntry{Ref: ch.Ref, Version: ch.Version, Instance: ch.Instance, UID: l.UID,
+		ResourceVersion: l.ResourceVersion, Digest: ch.Digest, ApplyHash: l.ApplyHash, Hook: &HookRun{Event: ch.Hook.Event, Done: true}})
 }

@@ -140,7 +140,7 @@ func Step(p *Plan, levels [][]string, n int) *Plan {
 	for name, m := range p.Events {
 		if at(name) == n {
 			if out.Events == nil {
-				out.Events = map[string]Moment{}
+				out.Events = map[string]LifecycleStep{}
 			}
 			out.Events[name] = m
 		}

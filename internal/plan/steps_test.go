@@ -66,7 +66,7 @@ func TestUncertain(t *testing.T) {
 		t.Run(c.reason, func(t *testing.T) {
 			p := &Plan{Changes: c.changes}
 			for _, name := range c.kept {
-				p.Kept = append(p.Kept, Owned{Ref: secretRef(name)})
+				p.Kept = append(p.Kept, InventoryEntry{Ref: secretRef(name)})
 			}
 			got := Uncertain(p, takesOf(c.takes...), func(r object.Ref) bool { return !slices.Contains(c.missing, r.Name) })
 			if d := cmp.Diff(c.want, got); d != "" {
@@ -117,7 +117,7 @@ func TestStep(t *testing.T) {
 		{Action: Update, Instance: "api", Ref: secretRef("3")},
 		{Action: Release, Instance: "db", Ref: secretRef("4")},
 		{Action: Delete, Instance: "gone", Ref: secretRef("5")},
-	}, Kept: []Owned{{Instance: "db", Ref: secretRef("6")}, {Instance: "api", Ref: secretRef("7")}, {Instance: "gone", Ref: secretRef("8")}}}
+	}, Kept: []InventoryEntry{{Instance: "db", Ref: secretRef("6")}, {Instance: "api", Ref: secretRef("7")}, {Instance: "gone", Ref: secretRef("8")}}}
 	levels := [][]string{{"db"}, {"api"}}
 	var got []string
 	for n := range levels {
@@ -196,7 +196,7 @@ func TestStepsLaws(t *testing.T) {
 
 func checkPartition(t *rapid.T, p *Plan, levels [][]string) {
 	var changes []Change
-	var kept []Owned
+	var kept []InventoryEntry
 	counts := Counts{}
 	for n := range levels {
 		s := Step(p, levels, n)
@@ -208,7 +208,7 @@ func checkPartition(t *rapid.T, p *Plan, levels [][]string) {
 		}
 	}
 	byRef := cmpopts.SortSlices(func(a, b Change) bool { return a.Ref.Compare(b.Ref) < 0 })
-	ownedByRef := cmpopts.SortSlices(func(a, b Owned) bool { return a.Ref.Compare(b.Ref) < 0 })
+	ownedByRef := cmpopts.SortSlices(func(a, b InventoryEntry) bool { return a.Ref.Compare(b.Ref) < 0 })
 	if d := cmp.Diff(p.Changes, changes, byRef, cmpopts.EquateEmpty()); d != "" {
 		t.Fatal(d)
 	}
@@ -223,7 +223,7 @@ func checkPartition(t *rapid.T, p *Plan, levels [][]string) {
 // Moving are declared objects that are new or declared otherwise.
 func TestMoving(t *testing.T) {
 	a, b, c := object.Ref{Kind: "ConfigMap", Name: "a"}, object.Ref{Kind: "ConfigMap", Name: "b"}, object.Ref{Kind: "ConfigMap", Name: "c"}
-	in := Input{Desired: []Desired{{Ref: a, Digest: "1"}, {Ref: b, Digest: "2"}, {Ref: c}}, Owned: []Owned{{Ref: a, Digest: "1"}, {Ref: b, Digest: "1"}}}
+	in := Input{Desired: []Desired{{Ref: a, Digest: "1"}, {Ref: b, Digest: "2"}, {Ref: c}}, Inventory: []InventoryEntry{{Ref: a, Digest: "1"}, {Ref: b, Digest: "1"}}}
 	if got := in.Moving(); len(got) != 2 || !got[b] || !got[c] {
 		t.Errorf("%v", got)
 	}

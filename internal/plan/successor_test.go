@@ -90,8 +90,8 @@ func TestPairNotOthers(t *testing.T) {
 	made := Change{Action: Create, Code: CodeNew, Ref: object.Ref{Kind: "ConfigMap", Namespace: "a", Name: "c-v2"}}
 	gone := Change{Action: Delete, Ref: object.Ref{Kind: "ConfigMap", Namespace: "a", Name: "c-v1"}}
 	for name, change := range map[string]func(a, b *Change){
-		"a hook":              func(a, _ *Change) { a.Hook = &HookRun{} },
-		"a hook that goes":    func(_, b *Change) { b.Hook = &HookRun{} },
+		"a hook":              func(a, _ *Change) { a.Hook = &HookTask{} },
+		"a hook that goes":    func(_, b *Change) { b.Hook = &HookTask{} },
 		"deleted by somebody": func(a, _ *Change) { a.Code = CodeGone },
 		"let go":              func(_, b *Change) { b.Action = Release },
 		"in conflict":         func(a, _ *Change) { a.Action = Conflict },
@@ -176,7 +176,7 @@ func TestTellPairs(t *testing.T) {
 // TestDescribe: what is made is told whole, once for each hook, and nothing else is.
 func TestDescribe(t *testing.T) {
 	r := object.Ref{Kind: "Secret", Namespace: "a", Name: "s"}
-	p := &Plan{Changes: []Change{{Action: Create, Ref: r}, {Action: Recreate, Ref: r, Hook: &HookRun{}}, {Action: Update, Ref: r}, {Action: Recreate, Ref: r},
+	p := &Plan{Changes: []Change{{Action: Create, Ref: r}, {Action: Recreate, Ref: r, Hook: &HookTask{}}, {Action: Update, Ref: r}, {Action: Recreate, Ref: r},
 		{Action: Create, Ref: object.Ref{Kind: "X"}}}}
 	p.Describe(map[object.Ref]object.Object{r: {Body: map[string]any{"kind": "Secret", "data": map[string]any{"k": "eA=="}}}}, func(s string) string { return s })
 	for i, c := range p.Changes {

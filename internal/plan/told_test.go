@@ -22,7 +22,7 @@ func TestNoDigestOfASecretIsTold(t *testing.T) {
 		"a ConfigMap":                 {DesiredOf(body("ConfigMap")), false, true},
 		"a Secret":                    {DesiredOf(body("Secret")), false, false},
 		"a ConfigMap with a secret":   {DesiredOf(body("ConfigMap", "data.pin")), false, false},
-		"what is known by its record": {DesiredFrom(Owned{Ref: body("ConfigMap").Ref(), Digest: "sha256:1"}), false, false},
+		"what is known by its record": {DesiredFrom(InventoryEntry{Ref: body("ConfigMap").Ref(), Digest: "sha256:1"}), false, false},
 		"a Secret, keyed":             {DesiredOf(body("Secret")), true, true},
 	} {
 		if c.keyed {

@@ -11,7 +11,7 @@ import (
 
 // Unrecorded is what is declared otherwise than recorded, so that it will probably be written; without hooks, and without
 // namespaces that are made only when they are missing, but where nothing is recorded.
-func Unrecorded(desired []Desired, recorded []Owned) []Desired {
+func Unrecorded(desired []Desired, recorded []InventoryEntry) []Desired {
 	digests := map[object.Ref]string{}
 	for _, o := range recorded {
 		digests[o.Ref] = o.Digest

@@ -22,7 +22,7 @@ func TestUnrecorded(t *testing.T) {
 		{Ref: ref("example.com", "Widget", "new"), Version: "v1", Digest: "1"},
 		{Ref: object.Ref{Kind: "Namespace", Name: "ns"}, Version: "v1", Digest: "1", OwnNamespace: true},
 	}
-	recorded := []Owned{{Ref: ref("", "ConfigMap", "same"), Digest: "1"}, {Ref: ref("apps", "Deployment", "changed"), Digest: "1"}}
+	recorded := []InventoryEntry{{Ref: ref("", "ConfigMap", "same"), Digest: "1"}, {Ref: ref("apps", "Deployment", "changed"), Digest: "1"}}
 	defined := map[schema.GroupKind]object.DefinedKind{{Group: "example.com", Kind: "Widget"}: {}}
 	versions := []schema.GroupVersion{{Group: "apps", Version: "v1"}, {Group: "batch", Version: "v1"}}
 	changing := Unrecorded(desired, recorded)

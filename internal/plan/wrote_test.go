@@ -19,12 +19,12 @@ func TestWrote(t *testing.T) {
 	m := metav1.ObjectMeta{UID: "u", ResourceVersion: "7", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "hawser:me", Operation: metav1.ManagedFieldsOperationApply,
 		APIVersion: "batch/v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`)}}}
 	ch := Change{Action: Create, Ref: ref, Instance: "i", Stage: 2}
-	o := Wrote(ch, body, m, "hawser:me", true, Owned{})
-	if o.Ref != ref || o.Version != "v1" || o.UID != "u" || o.ResourceVersion != "7" || o.Own == "" || o.Digest != body.Digest() || !o.Keep || !o.Expires || !o.Awaited || !o.Replicas || o.Stage != 2 || o.Entry != nil || o.Hook != nil {
+	o := Wrote(ch, body, m, "hawser:me", true, InventoryEntry{})
+	if o.Ref != ref || o.Version != "v1" || o.UID != "u" || o.ResourceVersion != "7" || o.ApplyHash == "" || o.Digest != body.Digest() || !o.Keep || !o.Expires || !o.Awaited || !o.Replicas || o.Stage != 2 || o.Entry != nil || o.Hook != nil {
 		t.Errorf("%+v", o)
 	}
-	ch.NoWait, ch.Ignore, ch.Hook = true, &object.Ignore{Paths: []string{"spec.x"}}, &HookRun{Event: object.PreDelete}
-	if o := Wrote(ch, body, m, "hawser:me", true, Owned{}); o.Awaited || o.Entry == nil || o.Hook == nil || o.Hook.Event != object.PreDelete || o.Hook.Done {
+	ch.NoWait, ch.Ignore, ch.Hook = true, &object.Ignore{Paths: []string{"spec.x"}}, &HookTask{Event: object.PreDelete}
+	if o := Wrote(ch, body, m, "hawser:me", true, InventoryEntry{}); o.Awaited || o.Entry == nil || o.Hook == nil || o.Hook.Event != object.PreDelete || o.Hook.Done {
 		t.Errorf("%+v", o)
 	}
 }
@@ -41,7 +41,7 @@ func TestTaken(t *testing.T) {
 		t.Fatalf("%+v", intended)
 	}
 	for uid, want := range map[string]string{"u": "Hawser bundle pay", "another": ""} {
-		before := Wrote(adopt.Changes[0], body, metav1.ObjectMeta{UID: "u"}, "hawser:me", true, Owned{})
+		before := Wrote(adopt.Changes[0], body, metav1.ObjectMeta{UID: "u"}, "hawser:me", true, InventoryEntry{})
 		if o := Wrote(Change{Action: Update, Ref: ref}, body, metav1.ObjectMeta{UID: types.UID(uid)}, "hawser:me", true, before); o.Taken != want {
 			t.Errorf("%s: %q", uid, o.Taken)
 		}
@@ -49,8 +49,8 @@ func TestTaken(t *testing.T) {
 	if o := Wrote(Change{Action: Update, Ref: ref}, body, metav1.ObjectMeta{UID: "u"}, "hawser:me", true, intended[0]); o.Taken == "" {
 		t.Error("a run that ended before it was recorded forgets it")
 	}
-	own := Owned{Ref: ref, Version: "v1", UID: "u", Own: "e", Digest: "d", Taken: "Hawser bundle pay"}
-	in := Input{Owner: "me", Owned: []Owned{own}, Desired: []Desired{d}, Live: map[object.Ref]Live{ref: {Found: true, UID: "u", Own: "e", OwnerLabel: "me"}}}
+	own := InventoryEntry{Ref: ref, Version: "v1", UID: "u", ApplyHash: "e", Digest: "d", Taken: "Hawser bundle pay"}
+	in := Input{Owner: "me", Inventory: []InventoryEntry{own}, Desired: []Desired{d}, Live: map[object.Ref]Live{ref: {Found: true, UID: "u", ApplyHash: "e", OwnerLabel: "me"}}}
 	if p := Compute(in); len(p.Kept) != 1 || p.Kept[0].Taken != own.Taken || p.Refresh {
 		t.Errorf("%+v", p)
 	}
@@ -61,7 +61,7 @@ func TestTaken(t *testing.T) {
 		action Action
 		warns  int
 	}{"an apply": {false, own.Taken, Delete, 0}, "a rollback": {true, own.Taken, Release, 1}, "a rollback, and it was made here": {true, "", Delete, 0}} {
-		in.Options.RollingBack, in.Owned[0].Taken = c.back, c.taken
+		in.Options.RollingBack, in.Inventory[0].Taken = c.back, c.taken
 		if p := Compute(in); len(p.Changes) != 1 || p.Changes[0].Action != c.action || len(p.Findings) != c.warns || p.Findings.HasErrors() {
 			t.Errorf("%s: %+v %v", name, p.Changes, p.Findings)
 		}
@@ -77,8 +77,8 @@ func TestTakenBack(t *testing.T) {
 		action Action
 		says   string
 	}{
-		"it has it":         {&Former{Bundle: "pay", Owned: []Owned{{Ref: ref}}}, Conflict, "bundle pay has it in its release 7 (R)"},
-		"it has it no more": {&Former{Bundle: "pay", Owned: []Owned{{Ref: object.Ref{Kind: "Secret", Namespace: "ns", Name: "a"}}}}, Adopt, ""},
+		"it has it":         {&Former{Bundle: "pay", Inventory: []InventoryEntry{{Ref: ref}}}, Conflict, "bundle pay has it in its release 7 (R)"},
+		"it has it no more": {&Former{Bundle: "pay", Inventory: []InventoryEntry{{Ref: object.Ref{Kind: "Secret", Namespace: "ns", Name: "a"}}}}, Adopt, ""},
 		"nobody knows":      {nil, Conflict, "Hawser bundle pay"},
 	} {
 		in := Input{Owner: "me", Bundle: "mine", Desired: []Desired{{Ref: ref, Version: "v1", Digest: "d"}}, Live: map[object.Ref]Live{ref: live},

@@ -26,7 +26,7 @@ type cluster struct {
 	closed []string
 }
 
-func (c *cluster) Kept(ctx context.Context, owner string) (release.Kept, release.Handle, error) {
+func (c *cluster) Kept(ctx context.Context, owner string) (release.Kept, release.RecordVersion, error) {
 	c.reads = append(c.reads, owner)
 	if slices.Contains(c.closed, owner) {
 		return nil, "", errors.New("forbidden")
@@ -164,7 +164,7 @@ func TestBesideElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		for rec.Revision = 2; len(rec.Inventory) < len(c.objects); {
-			rec.Inventory = append(rec.Inventory, plan.Owned{Ref: c.objects[len(rec.Inventory)], Instance: "db"})
+			rec.Inventory = append(rec.Inventory, plan.InventoryEntry{Ref: c.objects[len(rec.Inventory)], Instance: "db"})
 		}
 		if _, err := store.Put(t.Context(), *rec, nil, handle); err != nil {
 			t.Fatal(err)

@@ -149,7 +149,7 @@ func (b *Budget) KeepRecord(r Record) error {
 	if err != nil {
 		return err
 	}
-	n := len(text) + ofValue*bytes.Count(text, []byte(",")) + int(unsafe.Sizeof(plan.Owned{}))*(len(r.Inventory)+len(r.Lent))
+	n := len(text) + ofValue*bytes.Count(text, []byte(",")) + int(unsafe.Sizeof(plan.InventoryEntry{}))*(len(r.Inventory)+len(r.Lent))
 	for _, checks := range r.Checks {
 		n += weightStruct * len(checks)
 	}
@@ -225,7 +225,7 @@ func (r *Record) numbered() error {
 
 // plain refuses a record in which a name is none: it is printed as it is, and orders to a terminal are no part of it.
 func (r *Record) plain() error {
-	names := []string{r.Bundle, r.Owner, r.Fleet, r.Cluster, r.Group, r.ClusterUID, r.Lineage, r.Head, r.Learned, r.Rollout, r.Commit, r.Plan, r.PlanFile, string(r.Phase), r.ClusterServer, r.Version, r.SetDigest}
+	names := []string{r.Bundle, r.Owner, r.Fleet, r.Cluster, r.Group, r.ClusterUID, r.Lineage, r.SourceDigest, r.Learned, r.Rollout, r.Commit, r.Plan, r.PlanFile, string(r.Phase), r.ClusterServer, r.Version, r.SetDigest}
 	names = slices.Concat(names, r.Suspended, r.Unseen, r.Requires, r.Unfinished)
 	if r.RollbackTo != nil {
 		names = append(names, r.RollbackTo.Rollout)
@@ -251,7 +251,7 @@ func (r *Record) plain() error {
 	names = slices.AppendSeq(names, maps.Keys(r.Hooks))
 	names = slices.AppendSeq(names, maps.Keys(r.Depends))
 	for _, o := range slices.Concat(r.Inventory, r.Lent) {
-		names = append(names, o.Instance, o.Version, o.Ref.Group, o.Ref.Kind, o.Ref.Namespace, o.Ref.Name, o.UID, o.Digest, o.Own)
+		names = append(names, o.Instance, o.Version, o.Ref.Group, o.Ref.Kind, o.Ref.Namespace, o.Ref.Name, o.UID, o.Digest, o.ApplyHash)
 	}
 	for _, life := range r.Hooks {
 		for _, h := range life.Hooks {

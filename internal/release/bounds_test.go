@@ -52,7 +52,7 @@ func TestBombs(t *testing.T) {
 			t.Errorf("%s: %d MiB were taken", name, took)
 		}
 	}
-	for _, size := range []uintptr{unsafe.Sizeof(plan.Owned{}), unsafe.Sizeof(health.Check{}), unsafe.Sizeof(plan.Hook{}), unsafe.Sizeof(object.Object{})} {
+	for _, size := range []uintptr{unsafe.Sizeof(plan.InventoryEntry{}), unsafe.Sizeof(health.Check{}), unsafe.Sizeof(plan.Hook{}), unsafe.Sizeof(object.Object{})} {
 		if size > weightStruct {
 			t.Errorf("a value takes %d bytes, and counts as %d", size, weightStruct)
 		}
@@ -83,12 +83,12 @@ func TestBudget(t *testing.T) {
 	if b.spent != -1 {
 		t.Error("records without end are kept")
 	}
-	if _, err := EncodeRecord(Record{Bundle: "b", Inventory: make([]plan.Owned, 400_000)}); err == nil || !strings.Contains(err.Error(), "part the bundle") {
+	if _, err := EncodeRecord(Record{Bundle: "b", Inventory: make([]plan.InventoryEntry, 400_000)}); err == nil || !strings.Contains(err.Error(), "part the bundle") {
 		t.Errorf("a record that cannot be read is written: %v", err)
 	}
 	large := Record{V: V, Bundle: "b", Phase: Failed}
 	for range 50_000 {
-		large.Inventory = append(large.Inventory, plan.Owned{Ref: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "n", Name: "x"}, Version: "v1", Instance: "i", UID: rand.Text(), Digest: rand.Text(), Own: "o"})
+		large.Inventory = append(large.Inventory, plan.InventoryEntry{Ref: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "n", Name: "x"}, Version: "v1", Instance: "i", UID: rand.Text(), Digest: rand.Text(), ApplyHash: "o"})
 	}
 	if data, err := EncodeRecord(large); err != nil {
 		t.Error(err)
@@ -105,9 +105,9 @@ func TestNamesInRecords(t *testing.T) {
 		"group":     func(r *Record) { r.Group = "a\u202eb" },
 		"source":    func(r *Record) { r.Sources = map[string]string{order: "module web"} },
 		"suspended": func(r *Record) { r.Suspended = []string{order} },
-		"instance":  func(r *Record) { r.Inventory = []plan.Owned{{Instance: order}} },
-		"namespace": func(r *Record) { r.Inventory = []plan.Owned{{Ref: object.Ref{Namespace: order}}} },
-		"object":    func(r *Record) { r.Inventory = []plan.Owned{{Ref: object.Ref{Name: "a\u009b2J"}}} },
+		"instance":  func(r *Record) { r.Inventory = []plan.InventoryEntry{{Instance: order}} },
+		"namespace": func(r *Record) { r.Inventory = []plan.InventoryEntry{{Ref: object.Ref{Namespace: order}}} },
+		"object":    func(r *Record) { r.Inventory = []plan.InventoryEntry{{Ref: object.Ref{Name: "a\u009b2J"}}} },
 		"digest":    func(r *Record) { r.Digests = map[string]string{"web": "sha256:" + order} },
 		"inputs":    func(r *Record) { r.Inputs = map[string]string{"web": order} },
 		"hawser":    func(r *Record) { r.Version = order },
@@ -115,7 +115,7 @@ func TestNamesInRecords(t *testing.T) {
 		"undone":    func(r *Record) { r.Unfinished = []string{order} },
 		"needs":     func(r *Record) { r.Depends = map[string][]string{"web": {order}} },
 		"hook": func(r *Record) {
-			r.Hooks = map[string]plan.Life{"web": {Hooks: []plan.Hook{{Ref: object.Ref{Name: order}}}}}
+			r.Hooks = map[string]plan.HookState{"web": {Hooks: []plan.Hook{{Ref: object.Ref{Name: order}}}}}
 		},
 	} {
 		r := Record{V: V, Bundle: "b", Phase: Failed, Message: "two\nlines"}
@@ -128,7 +128,7 @@ func TestNamesInRecords(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	text, _ := json.Marshal(Record{V: V, Bundle: "b", Phase: Failed, Message: "two\nlines", Inventory: []plan.Owned{{Ref: object.Ref{Kind: "ClusterRole", Name: "system:a b/é"}}}})
+	text, _ := json.Marshal(Record{V: V, Bundle: "b", Phase: Failed, Message: "two\nlines", Inventory: []plan.InventoryEntry{{Ref: object.Ref{Kind: "ClusterRole", Name: "system:a b/é"}}}})
 	if _, err := DecodeRecord(packedText(t, string(text))); err != nil {
 		t.Error(err)
 	}
@@ -161,7 +161,7 @@ func TestNumbersAndPhases(t *testing.T) {
 func TestBudgetOfRecords(t *testing.T) {
 	texts := make([]string, 1_000_000)
 	for name, r := range map[string]Record{
-		"a text": {Message: strings.Repeat("x", 100<<20)}, "a list": {Suspended: texts}, "entries": {Inventory: make([]plan.Owned, 200_000)},
+		"a text": {Message: strings.Repeat("x", 100<<20)}, "a list": {Suspended: texts}, "entries": {Inventory: make([]plan.InventoryEntry, 200_000)},
 		"checks": {Checks: map[string][]health.Check{"a": make([]health.Check, 200_000)}},
 	} {
 		var b Budget
@@ -173,9 +173,9 @@ func TestBudgetOfRecords(t *testing.T) {
 		}
 	}
 	var b Budget
-	ordinary := Record{Inventory: make([]plan.Owned, 500)}
+	ordinary := Record{Inventory: make([]plan.InventoryEntry, 500)}
 	for i := range ordinary.Inventory {
-		ordinary.Inventory[i] = plan.Owned{Ref: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "n", Name: "x"}, Version: "v1", Instance: "i"}
+		ordinary.Inventory[i] = plan.InventoryEntry{Ref: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "n", Name: "x"}, Version: "v1", Instance: "i"}
 	}
 	for i := range 30 * 10 {
 		if err := b.KeepRecord(ordinary); err != nil {
@@ -243,7 +243,7 @@ func TestRecordIsBounded(t *testing.T) {
 	decoded := func(kinds, check int) error {
 		r := Record{Checks: map[string][]health.Check{"web": {{Name: "x", Group: "example.com", Source: strings.Repeat("x", check)}}}}
 		for i := range kinds {
-			r.Inventory = append(r.Inventory, plan.Owned{Ref: object.Ref{Group: fmt.Sprintf("g%d.io", i), Kind: "K", Name: "n"}, Version: "v1"})
+			r.Inventory = append(r.Inventory, plan.InventoryEntry{Ref: object.Ref{Group: fmt.Sprintf("g%d.io", i), Kind: "K", Name: "n"}, Version: "v1"})
 		}
 		r.V, r.Phase = V, Succeeded
 		_, failed := EncodeRecord(r)

@@ -41,9 +41,9 @@ func TestStandard(t *testing.T) {
 // one that goes on takes the place of the one that stopped. At most Retention are kept.
 func TestCorrected(t *testing.T) {
 	at := func(s int64) time.Time { return time.Unix(s, 0).UTC() }
-	before := Record{Revision: 7, Release: 42, Rollout: "7K2M3XYZ", Author: "ci", Message: "autumn", Phase: Succeeded, Started: at(1), Finished: at(2), SetDigest: "set", Head: "head"}
+	before := Record{Revision: 7, Release: 42, Rollout: "7K2M3XYZ", Author: "ci", Message: "autumn", Phase: Succeeded, Started: at(1), Finished: at(2), SetDigest: "set", SourceDigest: "head"}
 	run := Record{Rollout: "RUN1", Author: "ada", Message: "incident", Version: "test"}
-	open := before.Corrected(run, Record{Phase: Applying, Started: at(10), Revision: 8, Inventory: []plan.Owned{{}}})
+	open := before.Corrected(run, Record{Phase: Applying, Started: at(10), Revision: 8, Inventory: []plan.InventoryEntry{{}}})
 	if open.Phase != Succeeded || open.Standing() != Applying || len(open.Inventory) != 1 || open.Revision != 7 || open.Author != "ci" || open.SetDigest != "set" || !open.Finished.Equal(at(2)) {
 		t.Errorf("%+v", open)
 	}

@@ -54,7 +54,7 @@ func (r *Record) Declared(objects []object.Scoped) ([]plan.Desired, diag.Finding
 // Resume gives a record that goes back to what r says the part that is not about objects: whose files it was, which commit, what
 // the values were. What was made up is what is kept now; only of instances that have nothing is it as r says.
 func (r *Record) Resume(next *Record) {
-	next.Head, next.Learned, next.Commit, next.Origins, next.Keep, next.Requires = r.Head, r.Learned, r.Commit, r.Origins, r.Keep, r.Requires
+	next.SourceDigest, next.Learned, next.Commit, next.Origins, next.Keep, next.Requires = r.SourceDigest, r.Learned, r.Commit, r.Origins, r.Keep, r.Requires
 	made, marks := map[string]string{}, map[string][]chance.Mark{}
 	for _, from := range []*Record{r, next} {
 		maps.Copy(made, from.Made)
@@ -133,7 +133,7 @@ func HookLost(ref object.Ref, instance, why string) diag.Finding {
 
 // Goes are the objects of the last release that the next one has as well: those that it takes from the record without
 // rendering them (desired, only where something is), those of suspended instances, and hooks that have not gone yet.
-func (r *Record) Goes(taken []plan.Desired, suspended map[string]bool, lives map[string]plan.Life) map[object.Ref]bool {
+func (r *Record) Goes(taken []plan.Desired, suspended map[string]bool, lives map[string]plan.HookState) map[object.Ref]bool {
 	out := map[object.Ref]bool{}
 	for _, d := range taken {
 		out[d.Ref] = true

@@ -14,31 +14,31 @@ func TestDeclared(t *testing.T) {
 			"metadata": map[string]any{"namespace": "shop", "name": name}, "data": map[string]any{"key": value}}}}
 	}
 	hook := body("migrate", "1")
-	hook.Hook = &object.Hook{Events: []object.Event{object.PreUpgrade}}
+	hook.Hook = &object.Hook{Events: []object.HookPhase{object.PreUpgrade}}
 	a, b := body("a", "1"), body("b", "1")
-	owned := func(o object.Scoped) plan.Owned {
-		return plan.Owned{Ref: o.Ref(), Version: "v1", Instance: "app", UID: "u", Digest: o.Digest(), NoWait: true, Ignore: &object.Ignore{Paths: []string{"data.key"}}}
+	owned := func(o object.Scoped) plan.InventoryEntry {
+		return plan.InventoryEntry{Ref: o.Ref(), Version: "v1", Instance: "app", UID: "u", Digest: o.Digest(), NoWait: true, Ignore: &object.Ignore{Paths: []string{"data.key"}}}
 	}
 	unwritten := owned(b)
 	unwritten.UID = ""
-	lives := map[string]plan.Life{"app": {Hooks: []plan.Hook{{Ref: hook.Ref(), Version: "v1", Digest: hook.Digest(), Hook: *hook.Hook}}}}
+	lives := map[string]plan.HookState{"app": {Hooks: []plan.Hook{{Ref: hook.Ref(), Version: "v1", Digest: hook.Digest(), Hook: *hook.Hook}}}}
 	for name, c := range map[string]struct {
 		record  Record
 		objects []object.Scoped
 		want    string
 		refused bool
 	}{
-		"as it was":                         {Record{Phase: Succeeded, Inventory: []plan.Owned{owned(a), owned(b)}}, []object.Scoped{a, b}, "a b", false},
-		"nobody waited":                     {Record{Phase: Written, Inventory: []plan.Owned{owned(a)}}, []object.Scoped{a}, "a", false},
-		"a body is not kept":                {Record{Phase: Succeeded, Inventory: []plan.Owned{owned(a), owned(b)}}, []object.Scoped{a}, "a b", false},
-		"nothing is kept":                   {Record{Phase: Succeeded, Inventory: []plan.Owned{owned(a)}}, nil, "a", false},
-		"what was let go":                   {Record{Phase: Succeeded, Inventory: []plan.Owned{owned(a)}}, []object.Scoped{a, b}, "a", false},
-		"hooks, and not what they left":     {Record{Phase: Succeeded, Inventory: []plan.Owned{owned(a), {Ref: hook.Ref(), Hook: &plan.Ran{}}}, Hooks: lives}, []object.Scoped{a, hook}, "a migrate", false},
-		"it failed when all was there":      {Record{Phase: Failed, Inventory: []plan.Owned{owned(a), owned(b)}}, []object.Scoped{a, b}, "a b", false},
-		"it failed and b was never written": {Record{Phase: Failed, Inventory: []plan.Owned{owned(a)}}, []object.Scoped{a, b}, "", true},
-		"it failed and b was intended":      {Record{Phase: Failed, Inventory: []plan.Owned{owned(a), unwritten}}, []object.Scoped{a, b}, "", true},
-		"it failed and b is from before":    {Record{Phase: Failed, Inventory: []plan.Owned{owned(a), owned(b)}}, []object.Scoped{a}, "", true},
-		"it failed and a is from before":    {Record{Phase: Failed, Inventory: []plan.Owned{owned(body("a", "0"))}}, []object.Scoped{a}, "", true},
+		"as it was":                         {Record{Phase: Succeeded, Inventory: []plan.InventoryEntry{owned(a), owned(b)}}, []object.Scoped{a, b}, "a b", false},
+		"nobody waited":                     {Record{Phase: Written, Inventory: []plan.InventoryEntry{owned(a)}}, []object.Scoped{a}, "a", false},
+		"a body is not kept":                {Record{Phase: Succeeded, Inventory: []plan.InventoryEntry{owned(a), owned(b)}}, []object.Scoped{a}, "a b", false},
+		"nothing is kept":                   {Record{Phase: Succeeded, Inventory: []plan.InventoryEntry{owned(a)}}, nil, "a", false},
+		"what was let go":                   {Record{Phase: Succeeded, Inventory: []plan.InventoryEntry{owned(a)}}, []object.Scoped{a, b}, "a", false},
+		"hooks, and not what they left":     {Record{Phase: Succeeded, Inventory: []plan.InventoryEntry{owned(a), {Ref: hook.Ref(), Hook: &plan.HookRun{}}}, Hooks: lives}, []object.Scoped{a, hook}, "a migrate", false},
+		"it failed when all was there":      {Record{Phase: Failed, Inventory: []plan.InventoryEntry{owned(a), owned(b)}}, []object.Scoped{a, b}, "a b", false},
+		"it failed and b was never written": {Record{Phase: Failed, Inventory: []plan.InventoryEntry{owned(a)}}, []object.Scoped{a, b}, "", true},
+		"it failed and b was intended":      {Record{Phase: Failed, Inventory: []plan.InventoryEntry{owned(a), unwritten}}, []object.Scoped{a, b}, "", true},
+		"it failed and b is from before":    {Record{Phase: Failed, Inventory: []plan.InventoryEntry{owned(a), owned(b)}}, []object.Scoped{a}, "", true},
+		"it failed and a is from before":    {Record{Phase: Failed, Inventory: []plan.InventoryEntry{owned(body("a", "0"))}}, []object.Scoped{a}, "", true},
 		"it failed and nothing is kept":     {Record{Phase: Failed}, nil, "", true},
 	} {
 		got, fs := c.record.Declared(c.objects)

@@ -44,7 +44,7 @@ var ErrDamaged = errors.New("the stored record is damaged")
 
 // DamagedError says that a bundle's current record is there and cannot be read. A Put with its handle replaces it.
 type DamagedError struct {
-	Handle Handle
+	Handle RecordVersion
 	// Bundle and Revision are what the stored object says beside the record; "" and 0 when it does not.
 	Bundle   string
 	Revision int

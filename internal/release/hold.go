@@ -17,12 +17,12 @@ type Hold struct {
 	V      int    `json:"v"`
 	Bundle string `json:"bundle"`
 	// Release, Rollout and Head are those of the release's records; Author, Message and Since tell who made it.
-	Release int       `json:"release"`
-	Rollout string    `json:"rollout"`
-	Head    string    `json:"head"`
-	Author  string    `json:"author,omitempty"`
-	Message string    `json:"message,omitempty"`
-	Since   time.Time `json:"since,omitzero"`
+	Release      int       `json:"release"`
+	Rollout      string    `json:"rollout"`
+	SourceDigest string    `json:"head"`
+	Author       string    `json:"author,omitempty"`
+	Message      string    `json:"message,omitempty"`
+	Since        time.Time `json:"since,omitzero"`
 	// Wave is the one that waits for an approval, as people call it; "" where none does.
 	Wave string `json:"wave,omitempty"`
 	// Closed is the wave whose window was closed when the release came to it, as people call it, and Opens when that opens.
@@ -61,13 +61,13 @@ type Approval struct {
 // Holder is what a Store can do besides that keeps holds.
 type Holder interface {
 	// Held returns the hold of a bundle (by owner id) and its handle; nil, "", nil where there is none.
-	Held(ctx context.Context, owner string) (*Hold, Handle, error)
+	Held(ctx context.Context, owner string) (*Hold, RecordVersion, error)
 	// PutHold replaces the version named by the handle, "" for none, else ErrConflict. It is whole or it is not.
-	PutHold(ctx context.Context, owner string, h Hold, at Handle) (Handle, error)
+	PutHold(ctx context.Context, owner string, h Hold, at RecordVersion) (RecordVersion, error)
 }
 
 // HeldOn is Held of a store that keeps holds; others have none.
-func HeldOn(ctx context.Context, s Store, owner string) (*Hold, Handle, error) {
+func HeldOn(ctx context.Context, s Store, owner string) (*Hold, RecordVersion, error) {
 	keeper, ok := s.(Holder)
 	if !ok {
 		return nil, "", nil

@@ -34,7 +34,7 @@ func (hs Holds) Continues(next Record, selected, left []*Record, settled func(cl
 	}
 	for _, cluster := range slices.Sorted(maps.Keys(hs)) {
 		if h := hs[cluster]; h != nil {
-			left = append(left, &Record{Cluster: cluster, Release: h.Release, Rollout: h.Rollout, Head: h.Head, Phase: Succeeded, RollbackTo: h.RollbackTo})
+			left = append(left, &Record{Cluster: cluster, Release: h.Release, Rollout: h.Rollout, SourceDigest: h.SourceDigest, Phase: Succeeded, RollbackTo: h.RollbackTo})
 		}
 	}
 	return Continues(next, mask(selected), mask(left), settled)
@@ -46,7 +46,7 @@ func (hs Holds) Approval(cluster, wave string, on *Record, release Record) *Appr
 	if h := hs[cluster]; h != nil && (h.keeps(release) || h.triedAgain(wave, on, release)) && h.Approved != nil && !hs.aborted()[h.Rollout] {
 		return &Approval{Wave: wave, Word: *h.Approved}
 	}
-	if on != nil && on.Rollout == release.Rollout && on.Head == release.Head {
+	if on != nil && on.Rollout == release.Rollout && on.SourceDigest == release.SourceDigest {
 		if i := slices.IndexFunc(on.Approvals, func(a Approval) bool { return a.Wave == wave }); i >= 0 {
 			return &on.Approvals[i]
 		}
@@ -69,9 +69,9 @@ func (hs Holds) aborted() map[string]bool {
 // right before it came there: what was approved is the same.
 func (h *Hold) triedAgain(wave string, on *Record, release Record) bool {
 	switch {
-	case h.Head != release.Head || h.Wave != wave:
+	case h.SourceDigest != release.SourceDigest || h.Wave != wave:
 		return false
-	case on != nil && on.Phase == Failed && on.Head == release.Head:
+	case on != nil && on.Phase == Failed && on.SourceDigest == release.SourceDigest:
 		return true
 	}
 	return h.Release+1 == release.Release && !OnCluster{Record: on}.has(h.Rollout)
@@ -79,7 +79,7 @@ func (h *Hold) triedAgain(wave string, on *Record, release Record) bool {
 
 // keeps reports whether the hold is about this release of these files.
 func (h *Hold) keeps(release Record) bool {
-	return h != nil && h.Rollout == release.Rollout && h.Head == release.Head
+	return h != nil && h.Rollout == release.Rollout && h.SourceDigest == release.SourceDigest
 }
 
 // Paused refuses to go on with a bundle of which somebody has paused a release. That holds for every release of it, as a pause of a
@@ -139,7 +139,7 @@ func Granted(of []*Approval, skipped Approval) []Approval {
 // knew of it has a higher number.
 func (r Record) Waiting(wave string, opens *time.Time) func(*Hold) (*Hold, error) {
 	return func(h *Hold) (*Hold, error) {
-		out := Hold{Bundle: r.Bundle, Release: r.Release, Rollout: r.Rollout, Head: r.Head, Author: r.Author, Message: r.Message, Since: r.Started, RollbackTo: r.RollbackTo}
+		out := Hold{Bundle: r.Bundle, Release: r.Release, Rollout: r.Rollout, SourceDigest: r.SourceDigest, Author: r.Author, Message: r.Message, Since: r.Started, RollbackTo: r.RollbackTo}
 		if opens == nil {
 			out.Wave = wave
 		} else {

@@ -11,17 +11,17 @@ const Interrupted Phase = "interrupted"
 
 // Interruption is what stays known of a run that died, when another one has gone over it.
 type Interruption struct {
-	Revision   int       `json:"revision"`
-	Release    int       `json:"release,omitempty"`
-	Rollout    string    `json:"rollout"`
-	Head       string    `json:"head,omitempty"`
-	Started    time.Time `json:"started"`
-	Author     string    `json:"author,omitempty"`
-	Message    string    `json:"message,omitempty"`
-	Commit     string    `json:"commit,omitempty"`
-	Fleet      string    `json:"fleet,omitempty"`
-	Version    string    `json:"hawser,omitempty"`
-	RollbackTo *Name     `json:"rollbackTo,omitempty"`
+	Revision     int       `json:"revision"`
+	Release      int       `json:"release,omitempty"`
+	Rollout      string    `json:"rollout"`
+	SourceDigest string    `json:"head,omitempty"`
+	Started      time.Time `json:"started"`
+	Author       string    `json:"author,omitempty"`
+	Message      string    `json:"message,omitempty"`
+	Commit       string    `json:"commit,omitempty"`
+	Fleet        string    `json:"fleet,omitempty"`
+	Version      string    `json:"hawser,omitempty"`
+	RollbackTo   *Name     `json:"rollbackTo,omitempty"`
 }
 
 // interruptedBy are the runs that died before the one of another record: those that the record knows, and its own where it is open and
@@ -30,7 +30,7 @@ func (r *Record) interruptedBy(next Record) []Interruption {
 	if !r.Phase.Open() || r.correcting() != nil || r.Revision >= next.Revision || r.Rollout == next.Rollout {
 		return r.Interrupted
 	}
-	out := append(slices.Clone(r.Interrupted), Interruption{Revision: r.Revision, Release: r.Release, Rollout: r.Rollout, Head: r.Head, Started: r.Started,
+	out := append(slices.Clone(r.Interrupted), Interruption{Revision: r.Revision, Release: r.Release, Rollout: r.Rollout, SourceDigest: r.SourceDigest, Started: r.Started,
 		Author: r.Author, Message: r.Message, Commit: r.Commit, Fleet: r.Fleet, Version: r.Version, RollbackTo: r.RollbackTo})
 	return out[max(0, len(out)-Retention):]
 }
@@ -40,7 +40,7 @@ func (r *Record) Died() []Record {
 	var out []Record
 	for _, i := range slices.Backward(r.Interrupted) {
 		out = append(out, Record{V: r.V, Bundle: r.Bundle, Owner: r.Owner, Cluster: r.Cluster, Phase: Interrupted, Revision: i.Revision, Release: i.Release, Rollout: i.Rollout,
-			Head: i.Head, Started: i.Started, Author: i.Author, Message: i.Message, Commit: i.Commit, Fleet: i.Fleet, Version: i.Version, RollbackTo: i.RollbackTo})
+			SourceDigest: i.SourceDigest, Started: i.Started, Author: i.Author, Message: i.Message, Commit: i.Commit, Fleet: i.Fleet, Version: i.Version, RollbackTo: i.RollbackTo})
 	}
 	return out
 }
@@ -55,7 +55,7 @@ func (i Interruption) numbers() []int {
 }
 
 func (i Interruption) names() []string {
-	out := []string{i.Rollout, i.Head, i.Commit, i.Fleet, i.Version}
+	out := []string{i.Rollout, i.SourceDigest, i.Commit, i.Fleet, i.Version}
 	if i.RollbackTo != nil {
 		out = append(out, i.RollbackTo.Rollout)
 	}

@@ -15,9 +15,9 @@ type Kept map[string]chance.Answers
 // what it held.
 type Keeper interface {
 	// Kept returns what is kept for a bundle (by owner id) and its handle; nil, "", nil when nothing is.
-	Kept(ctx context.Context, owner string) (Kept, Handle, error)
+	Kept(ctx context.Context, owner string) (Kept, RecordVersion, error)
 	// Keep replaces the version named by the handle, else ErrConflict. It is whole or it is not.
-	Keep(ctx context.Context, owner string, k Kept, h Handle) (Handle, error)
+	Keep(ctx context.Context, owner string, k Kept, h RecordVersion) (RecordVersion, error)
 	// Forget removes what is kept for a bundle; nothing kept is no error.
 	Forget(ctx context.Context, owner string) error
 }

@@ -175,7 +175,7 @@ func (r Record) endOf(instance string) Phase {
 
 // InstancesOf are the instances that some objects belong to, as the changes of a plan or an inventory say, and others
 // besides, each once; nil when one of them has none, since nobody knows then which instance it is.
-func InstancesOf(refs []object.Ref, changes []plan.Change, inventory []plan.Owned, others []string) []string {
+func InstancesOf(refs []object.Ref, changes []plan.Change, inventory []plan.InventoryEntry, others []string) []string {
 	of := map[object.Ref]string{}
 	for _, o := range inventory {
 		of[o.Ref] = o.Instance

@@ -16,16 +16,16 @@ import (
 
 func shop() release.Record {
 	at := time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
-	own := func(instance, group, version, kind, namespace, name string) plan.Owned {
-		return plan.Owned{Ref: object.Ref{Group: group, Kind: kind, Namespace: namespace, Name: name}, Version: version, Instance: instance}
+	own := func(instance, group, version, kind, namespace, name string) plan.InventoryEntry {
+		return plan.InventoryEntry{Ref: object.Ref{Group: group, Kind: kind, Namespace: namespace, Name: name}, Version: version, Instance: instance}
 	}
 	hook := own("api", "batch", "v1", "Job", "shop", "migrate")
-	hook.Hook = &plan.Ran{}
+	hook.Hook = &plan.HookRun{}
 	return release.Record{Bundle: "shop", Fleet: "prod", Revision: 4, Phase: release.Failed, Started: at, Finished: at.Add(time.Minute), Author: "ada",
 		Sources:   map[string]string{"web": "helm podinfo 6.5.0 (https://charts.example.com)", "api": "module oci://r/api 1.0.0", "empty": "manifests"},
 		Inputs:    map[string]string{"api": "sha256:1"},
 		Suspended: []string{"web"},
-		Inventory: []plan.Owned{own("api", "apps", "v1", "Deployment", "shop", "api"), hook, own("web", "", "v1", "Service", "web", "w"),
+		Inventory: []plan.InventoryEntry{own("api", "apps", "v1", "Deployment", "shop", "api"), hook, own("web", "", "v1", "Service", "web", "w"),
 			own("api", "", "v1", "Namespace", "", "shop"), own("web", "", "v1", "ConfigMap", "other", "c"), own("", "", "v1", "Namespace", "", "web")}}
 }
 
@@ -100,7 +100,7 @@ func TestListedFailure(t *testing.T) {
 		}
 	}
 	a, b, c := object.Ref{Kind: "A"}, object.Ref{Kind: "B"}, object.Ref{Kind: "C"}
-	changes, owned := []plan.Change{{Ref: a, Instance: "one"}, {Ref: c}}, []plan.Owned{{Ref: b, Instance: "two"}}
+	changes, owned := []plan.Change{{Ref: a, Instance: "one"}, {Ref: c}}, []plan.InventoryEntry{{Ref: b, Instance: "two"}}
 	if got := release.InstancesOf([]object.Ref{a, b}, changes, owned, []string{"two"}); !slices.Equal(got, []string{"one", "two"}) {
 		t.Error(got)
 	}

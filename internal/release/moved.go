@@ -16,7 +16,7 @@ func (r Record) together(o Record) bool {
 }
 
 // lasting are what an inventory has of an instance itself: without hooks and Namespaces that are merely used.
-func lasting(o plan.Owned) bool { return o.Hook == nil && !o.OwnNamespace }
+func lasting(o plan.InventoryEntry) bool { return o.Hook == nil && !o.OwnNamespace }
 
 // MovedTo is the bundle that has an object of a record now, by object, where that is one of the same place whose record names it:
 // it moved there, or the bundle was renamed. live is what was observed of the record's objects. A record that cannot be read
@@ -35,7 +35,7 @@ func movedTo(ctx context.Context, store Store, rec Record, live map[object.Ref]p
 	out, heirs := map[object.Ref]string{}, map[string]*Record{}
 	for _, o := range rec.Inventory {
 		l := live[o.Ref]
-		if !l.Found || !l.ForeignBundle || l.Own != "" || len(l.ForeignManagers) != 1 || !lasting(o) {
+		if !l.Found || !l.ForeignBundle || l.ApplyHash != "" || len(l.ForeignManagers) != 1 || !lasting(o) {
 			continue
 		}
 		owner := object.OwnerOf(l.ForeignManagers[0])
@@ -43,7 +43,7 @@ func movedTo(ctx context.Context, store Store, rec Record, live map[object.Ref]p
 			heirs[owner], _, _ = store.Current(ctx, owner)
 		}
 		heir := heirs[owner]
-		if heir != nil && rec.together(*heir) && counts(*heir) && slices.ContainsFunc(heir.Inventory, func(h plan.Owned) bool { return h.Ref == o.Ref && h.UID == l.UID }) {
+		if heir != nil && rec.together(*heir) && counts(*heir) && slices.ContainsFunc(heir.Inventory, func(h plan.InventoryEntry) bool { return h.Ref == o.Ref && h.UID == l.UID }) {
 			out[o.Ref] = heir.Bundle
 		}
 	}
@@ -60,7 +60,7 @@ func (m *Moves) Add(rec Record) {
 	slim := Record{Bundle: rec.Bundle, Owner: rec.Owner, Source: rec.Source, Fleet: rec.Fleet, Started: rec.Started}
 	for _, o := range rec.Inventory {
 		if lasting(o) && o.UID != "" {
-			slim.Inventory = append(slim.Inventory, plan.Owned{Ref: o.Ref, UID: o.UID})
+			slim.Inventory = append(slim.Inventory, plan.InventoryEntry{Ref: o.Ref, UID: o.UID})
 		}
 	}
 	m.records = append(m.records, slim)
@@ -125,7 +125,7 @@ func LeftOver(p *plan.Plan, beside *plan.Beside) diag.Findings {
 			continue
 		}
 		var left []string
-		for _, o := range former.Owned {
+		for _, o := range former.Inventory {
 			if lasting(o) && !here[o.Ref] {
 				left = append(left, o.Ref.String())
 			}

@@ -13,10 +13,10 @@ import (
 	"hawser.dev/hawser/internal/release/memory"
 )
 
-func held(names ...string) []plan.Owned {
-	var out []plan.Owned
+func held(names ...string) []plan.InventoryEntry {
+	var out []plan.InventoryEntry
 	for _, name := range names {
-		out = append(out, plan.Owned{Ref: object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: name}, Instance: "app", UID: "uid-" + name})
+		out = append(out, plan.InventoryEntry{Ref: object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: name}, Instance: "app", UID: "uid-" + name})
 	}
 	return out
 }
@@ -39,7 +39,7 @@ func TestMovedTo(t *testing.T) {
 	}
 	old := recordOf("old", "/w", 1, "a", "b", "c", "d", "e")
 	live := map[object.Ref]plan.Live{}
-	for i, l := range []plan.Live{by("new", "uid-a"), by("other", "uid-b"), by("new", "uid-c"), {Found: true, UID: "uid-d", Own: "e"}, by("none", "uid-e")} {
+	for i, l := range []plan.Live{by("new", "uid-a"), by("other", "uid-b"), by("new", "uid-c"), {Found: true, UID: "uid-d", ApplyHash: "e"}, by("none", "uid-e")} {
 		live[old.Inventory[i].Ref] = l
 	}
 	if given := release.Given(t.Context(), store, old, live); len(given) != 1 {
@@ -101,7 +101,7 @@ func TestLeftOver(t *testing.T) {
 		{"it is in the files", []plan.Change{adopt, mine}, false, nil},
 		{"nothing is taken", []plan.Change{mine}, true, nil},
 	} {
-		fs := release.LeftOver(&plan.Plan{Changes: c.changes}, &plan.Beside{Former: map[string]plan.Former{owner: {Bundle: "old", Owned: refs, Removed: c.removed}}})
+		fs := release.LeftOver(&plan.Plan{Changes: c.changes}, &plan.Beside{Former: map[string]plan.Former{owner: {Bundle: "old", Inventory: refs, Removed: c.removed}}})
 		if len(fs) != min(1, len(c.want)) {
 			t.Errorf("%s: %v", c.reason, fs)
 		}

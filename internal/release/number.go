@@ -92,7 +92,7 @@ func Continues(next Record, selected, left []*Record, settled func(cluster strin
 			continue
 		}
 		goesOn := next.Phase == Applying && r.Rollout != "" && r.RollbackTo.String() == next.RollbackTo.String() &&
-			(next.RollbackTo != nil || (r.Phase.Complete() || r.Phase == Applying && r.PlanFile == next.PlanFile) && r.Head == next.Head || next.PlanFile != "" && r.PlanFile == next.PlanFile)
+			(next.RollbackTo != nil || (r.Phase.Complete() || r.Phase == Applying && r.PlanFile == next.PlanFile) && r.SourceDigest == next.SourceDigest || next.PlanFile != "" && r.PlanFile == next.PlanFile)
 		if i >= len(left) && (!goesOn || r.Phase.Complete() && !settled(r.Cluster)) { // it is in the release, and changed anew
 			rollout = ""
 			break

@@ -63,9 +63,9 @@ func TestLeaping(t *testing.T) {
 
 func TestContinues(t *testing.T) {
 	rec := func(number int, head string, phase Phase) *Record {
-		return &Record{Release: number, Head: head, Phase: phase, Rollout: "theirs"}
+		return &Record{Release: number, SourceDigest: head, Phase: phase, Rollout: "theirs"}
 	}
-	next := Record{Head: "new", Phase: Applying, Rollout: "own"}
+	next := Record{SourceDigest: "new", Phase: Applying, Rollout: "own"}
 	deleting := next
 	deleting.Phase = Deleting
 	back := func(to int) Record {
@@ -80,7 +80,7 @@ func TestContinues(t *testing.T) {
 	}
 	failed := func(r *Record) *Record { r.Phase = Failed; return r }
 	open := func(r *Record) *Record { r.Phase = Applying; return r }
-	headed := func(head string, r *Record) *Record { r.Head = head; return r }
+	headed := func(head string, r *Record) *Record { r.SourceDigest = head; return r }
 	of := func(plan string, r *Record) *Record { r.PlanFile = plan; return r }
 	saved := func(r Record) Record { r.PlanFile = "plan"; return r }
 	learned := func(r *Record) *Record { r.Learned = "new"; return r }
@@ -118,7 +118,7 @@ func TestContinues(t *testing.T) {
 		"deleted":                            {deleting, []*Record{rec(3, "new", Succeeded)}, []*Record{rec(4, "new", Succeeded)}, 5, "own"},
 		"a damaged one":                      {next, []*Record{rec(3, "old", Succeeded), rec(MaxNumber, "old", Succeeded), rec(2, "old", Succeeded)}, nil, 4, "own"},
 		"a damaged one that is left":         {next, []*Record{rec(3, "old", Succeeded)}, []*Record{rec(MaxNumber-1, "new", Succeeded), rec(4, "new", Succeeded)}, 4, "theirs"},
-		"records of before the numbers":      {next, []*Record{{Revision: 2, Head: "old"}}, []*Record{{Revision: 9, Head: "x", Phase: Succeeded}}, 10, "own"},
+		"records of before the numbers":      {next, []*Record{{Revision: 2, SourceDigest: "old"}}, []*Record{{Revision: 9, SourceDigest: "x", Phase: Succeeded}}, 10, "own"},
 	} {
 		if number, rollout := Continues(c.next, c.selected, c.left, func(cluster string) bool { return cluster == "settled" }); number != c.number || rollout != c.rollout {
 			t.Errorf("%s: %d %s, want %d %s", name, number, rollout, c.number, c.rollout)

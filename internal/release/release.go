@@ -73,7 +73,7 @@ type Record struct {
 	// Release is the number of the release over the fleet; 0 in records of before there were any, see Number.
 	Release int `json:"release,omitempty"`
 	// Head is the digest of the bundle's files, its locked sources and the rollout; Rollout the id of the run.
-	Head string `json:"head"`
+	SourceDigest string `json:"head"`
 	// Learned is the digest of the newest files that changed nothing here, "" where that is Head; earlier versions wrote it in its place.
 	Learned string `json:"learned,omitempty"`
 	Rollout string `json:"rollout"`
@@ -105,9 +105,9 @@ type Record struct {
 	// SetDigest is the digest of the rendered Set kept beside the record ("" if none).
 	SetDigest string `json:"set,omitempty"`
 	// Inventory is what is (or, in an open record, may be) in the cluster from us.
-	Inventory []plan.Owned `json:"inventory"`
+	Inventory []plan.InventoryEntry `json:"inventory"`
 	// Lent is what was let go for other bundles of the same files, and nobody had when the record was written.
-	Lent []plan.Owned `json:"lent,omitempty"`
+	Lent []plan.InventoryEntry `json:"lent,omitempty"`
 	// Unseen are the kinds that could not be listed when the record was made again: the inventory may lack objects of them.
 	Unseen []string `json:"unseen,omitempty"`
 	// Checks are the modules' own health checks by instance, so that status needs no rendering (CUE source).
@@ -117,7 +117,7 @@ type Record struct {
 	// Suspended are the instances that the run left as they were; what the record says of them is from before.
 	Suspended []string `json:"suspended,omitempty"`
 	// Hooks are the instances that declare hooks, and where they stand.
-	Hooks map[string]plan.Life `json:"hooks,omitempty"`
+	Hooks map[string]plan.HookState `json:"hooks,omitempty"`
 	// Made are digests of what was made up for the instances when the record was written, by instance: see Keeper.
 	Made map[string]string `json:"made,omitempty"`
 	// Marks tell each of those apart, by instance; nil in records of before there were any.
@@ -207,7 +207,7 @@ func (r *Record) Stands(now *Record) bool {
 }
 
 // Has is the digest of the newest files that the cluster has, whether they changed something here or not.
-func (r *Record) Has() string { return cmp.Or(r.Learned, r.Head) }
+func (r *Record) Has() string { return cmp.Or(r.Learned, r.SourceDigest) }
 
 // Refs are the objects that a record names: its inventory, and what its hooks are made of. A nil record names none.
 func (r *Record) Refs() []object.Ref {
@@ -318,7 +318,7 @@ func (r *Record) Former(removed bool) plan.Former {
 	if r == nil {
 		return plan.Former{}
 	}
-	return plan.Former{Bundle: r.Bundle, Owned: r.Inventory, Lives: r.Hooks, Removed: removed}
+	return plan.Former{Bundle: r.Bundle, Inventory: r.Inventory, HookStates: r.Hooks, Removed: removed}
 }
 
 // From is what the record says of where the release is from.
@@ -355,8 +355,8 @@ func (r *Record) Carry(before Record) {
 	}
 }
 
-// Handle names a stored record version for compare-and-swap; "" means "must not exist yet".
-type Handle string
+// RecordVersion names a stored record version for compare-and-swap; "" means "must not exist yet".
+type RecordVersion string
 
 // Held says who holds a lock.
 type Held struct {
@@ -429,7 +429,7 @@ func Retain[T any](list []T, added T, keep int, of func(T) (int, Phase)) (kept, 
 // Store is the socket for keeping records of one cluster. All methods return errors that name cluster and object.
 type Store interface {
 	// Current returns the latest record of a bundle (by owner id) and its handle; nil, "", nil when there is none.
-	Current(ctx context.Context, owner string) (*Record, Handle, error)
+	Current(ctx context.Context, owner string) (*Record, RecordVersion, error)
 	// Bundles gives the current records of every bundle to each, one after the other, inventory included: nothing is kept
 	// of one when the next is read. Records that cannot be read, and errors of each, are in the error.
 	Bundles(ctx context.Context, each func(Record) error) error
@@ -437,11 +437,11 @@ type Store interface {
 	// kept as the record's Set (zstd, chunked), and its SetDigest is set; without them a kept revision of the same number
 	// has the record's phase from then on. Put makes the system namespace when it is missing. Interrupted at any point, it
 	// leaves the old record or the new one.
-	Put(ctx context.Context, r Record, objects []object.Object, h Handle) (Handle, error)
+	Put(ctx context.Context, r Record, objects []object.Object, h RecordVersion) (RecordVersion, error)
 	// Objects returns the Set kept with a record; nil when none is kept.
 	Objects(ctx context.Context, r Record) ([]object.Object, error)
 	// Delete removes every record of a bundle after its delete succeeded. The current one goes last.
-	Delete(ctx context.Context, owner string, h Handle) error
+	Delete(ctx context.Context, owner string, h RecordVersion) error
 	// Lock takes the lock of a bundle or fails at once with ErrLocked. When ctx ends the lock is no longer renewed, as
 	// if its holder had died; only Unlock gives it back.
 	Lock(ctx context.Context, owner, holder string, ttl time.Duration) (Lock, error)

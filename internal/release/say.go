@@ -274,14 +274,14 @@ func known(clusters []OnCluster) []Hold {
 	byRollout := map[string]*Hold{}
 	for _, c := range clusters {
 		if r := c.Record; r != nil && r.Rollout != "" && byRollout[r.Rollout] == nil {
-			byRollout[r.Rollout] = &Hold{Bundle: r.Bundle, Release: r.Number(), Rollout: r.Rollout, Head: r.Head, Author: r.Author, Message: r.Message, Since: r.Started}
+			byRollout[r.Rollout] = &Hold{Bundle: r.Bundle, Release: r.Number(), Rollout: r.Rollout, SourceDigest: r.SourceDigest, Author: r.Author, Message: r.Message, Since: r.Started}
 		}
 	}
 	for _, c := range clusters {
 		if h := c.Hold; h != nil {
 			as := byRollout[h.Rollout]
 			if as == nil {
-				as = &Hold{Bundle: h.Bundle, Release: h.Release, Rollout: h.Rollout, Head: h.Head, Author: h.Author, Message: h.Message, Since: h.Since}
+				as = &Hold{Bundle: h.Bundle, Release: h.Release, Rollout: h.Rollout, SourceDigest: h.SourceDigest, Author: h.Author, Message: h.Message, Since: h.Since}
 				byRollout[h.Rollout] = as
 			}
 			as.merge(c.word(*h))

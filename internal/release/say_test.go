@@ -15,7 +15,7 @@ var (
 
 // waiting is a hold of a release that waits for an approval.
 func waiting(release int, rollout string, change func(*Hold)) *Hold {
-	h := &Hold{Bundle: "shop", Release: release, Rollout: rollout, Head: "sha256:" + rollout, Wave: "wave 2 (production)", Since: noon}
+	h := &Hold{Bundle: "shop", Release: release, Rollout: rollout, SourceDigest: "sha256:" + rollout, Wave: "wave 2 (production)", Since: noon}
 	if change != nil {
 		change(h)
 	}
@@ -24,7 +24,7 @@ func waiting(release int, rollout string, change func(*Hold)) *Hold {
 
 // What is said is about the newest release, on the clusters that it has not come to, and is refused with who said what before.
 func TestSay(t *testing.T) {
-	done := &Record{Bundle: "shop", Release: 4, Rollout: "D", Head: "sha256:D", Phase: Succeeded}
+	done := &Record{Bundle: "shop", Release: 4, Rollout: "D", SourceDigest: "sha256:D", Phase: Succeeded}
 	old := &Record{Bundle: "shop", Release: 3, Rollout: "C", Phase: Succeeded}
 	for _, c := range []struct {
 		name, verb, meant string
@@ -122,9 +122,9 @@ func TestSaidOn(t *testing.T) {
 
 // A release that waits for its first cluster keeps its name, one that was aborted loses it, wherever it came to.
 func TestHoldsContinue(t *testing.T) {
-	next := Record{Phase: Applying, Rollout: "NEW", Head: "sha256:D"}
+	next := Record{Phase: Applying, Rollout: "NEW", SourceDigest: "sha256:D"}
 	rec := func(cluster string, number int, rollout string) *Record {
-		return &Record{Cluster: cluster, Release: number, Rollout: rollout, Head: "sha256:" + rollout, Phase: Succeeded}
+		return &Record{Cluster: cluster, Release: number, Rollout: rollout, SourceDigest: "sha256:" + rollout, Phase: Succeeded}
 	}
 	all := func(string) bool { return true }
 	for _, c := range []struct {
@@ -152,15 +152,15 @@ func TestHoldsContinue(t *testing.T) {
 
 // An approval is of one release of the same files; a cluster that the release has come to keeps it in its record.
 func TestApprovalOf(t *testing.T) {
-	release := Record{Rollout: "D", Head: "sha256:D", Bundle: "shop"}
+	release := Record{Rollout: "D", SourceDigest: "sha256:D", Bundle: "shop"}
 	approved := waiting(4, "D", func(h *Hold) { h.Approved = ann })
 	release.Release = 5
 	tried := func(release int, phase Phase, head string) *Record {
-		return &Record{Rollout: "C", Release: release, Phase: phase, Head: head}
+		return &Record{Rollout: "C", Release: release, Phase: phase, SourceDigest: head}
 	}
 	before := func(release int, change func(*Hold)) *Hold {
 		return waiting(release, "C", func(h *Hold) {
-			h.Head, h.Approved = "sha256:D", ann
+			h.SourceDigest, h.Approved = "sha256:D", ann
 			if change != nil {
 				change(h)
 			}
@@ -174,7 +174,7 @@ func TestApprovalOf(t *testing.T) {
 	}{
 		{"the same files failed there", before(4, nil), tried(4, Failed, "sha256:D"), true},
 		{"they failed there twice", before(3, nil), tried(4, Failed, "sha256:D"), true},
-		{"it failed before it came there", before(4, nil), &Record{Rollout: "B", Release: 3, Phase: Succeeded, Head: "sha256:B"}, true},
+		{"it failed before it came there", before(4, nil), &Record{Rollout: "B", Release: 3, Phase: Succeeded, SourceDigest: "sha256:B"}, true},
 		{"other files failed there", before(3, nil), tried(4, Failed, "sha256:X"), false},
 		{"other files came since", before(3, nil), nil, false},
 		{"they came there, and changed", before(4, nil), tried(4, Succeeded, "sha256:D"), false},
@@ -186,10 +186,10 @@ func TestApprovalOf(t *testing.T) {
 		{"approved", approved, nil, true},
 		{"approved and aborted", waiting(4, "D", func(h *Hold) { h.Approved, h.Aborted = ann, ann }), nil, false},
 		{"another rollout", waiting(4, "C", func(h *Hold) { h.Approved = ann }), nil, false},
-		{"other files", waiting(4, "D", func(h *Hold) { h.Approved, h.Head = ann, "sha256:x" }), nil, false},
-		{"in its record", nil, &Record{Rollout: "D", Head: "sha256:D", Approvals: []Approval{{"wave 2 (production)", *ann}}}, true},
-		{"in the record, of another wave", nil, &Record{Rollout: "D", Head: "sha256:D", Approvals: []Approval{{"wave 1", *ann}}}, false},
-		{"in the record of another release", nil, &Record{Rollout: "C", Head: "sha256:D", Approvals: []Approval{{"wave 2 (production)", *ann}}}, false},
+		{"other files", waiting(4, "D", func(h *Hold) { h.Approved, h.SourceDigest = ann, "sha256:x" }), nil, false},
+		{"in its record", nil, &Record{Rollout: "D", SourceDigest: "sha256:D", Approvals: []Approval{{"wave 2 (production)", *ann}}}, true},
+		{"in the record, of another wave", nil, &Record{Rollout: "D", SourceDigest: "sha256:D", Approvals: []Approval{{"wave 1", *ann}}}, false},
+		{"in the record of another release", nil, &Record{Rollout: "C", SourceDigest: "sha256:D", Approvals: []Approval{{"wave 2 (production)", *ann}}}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := (Holds{"b": c.hold}).Approval("b", "wave 2 (production)", c.on, release); (got != nil) != c.want {
@@ -263,7 +263,7 @@ func TestHoldIsRead(t *testing.T) {
 
 // TestApprovedAndEverywhere: what has come to every cluster that waited for it is not told to go on with.
 func TestApprovedAndEverywhere(t *testing.T) {
-	done := &Record{Bundle: "shop", Release: 4, Rollout: "D", Head: "sha256:D", Phase: Succeeded}
+	done := &Record{Bundle: "shop", Release: 4, Rollout: "D", SourceDigest: "sha256:D", Phase: Succeeded}
 	came := OnCluster{Cluster: "b", Record: done, Hold: waiting(4, "D", func(h *Hold) { h.Approved = ann })}
 	waits := OnCluster{Cluster: "c", Hold: waiting(4, "D", func(h *Hold) { h.Approved = ann })}
 	for fix, on := range map[string][]OnCluster{"hawser status shop shows how it is there": {came}, "hawser apply goes on with it": {came, waits}, "hawser apply goes on with it ": {came, {Cluster: "d", Unreachable: "timeout"}}} {

@@ -17,7 +17,7 @@ import (
 // cannot heal has failed. What
 // could not be looked at is unknown, never missing; what is being deleted is not ready. drifted: somebody changed or removed what we declared,
 // or put another object in its place.
-func Standing(o plan.Owned, live plan.Live, judged health.Status) (state health.Status, drifted bool) {
+func Standing(o plan.InventoryEntry, live plan.Live, judged health.Status) (state health.Status, drifted bool) {
 	switch {
 	case !live.Found && live.Unseen != "":
 		return health.Status{State: health.Unknown, Reason: live.Unseen}, false
@@ -31,12 +31,12 @@ func Standing(o plan.Owned, live plan.Live, judged health.Status) (state health.
 		return judged.Settled(), false
 	}
 	replaced := o.UID != "" && live.UID != o.UID
-	return judged.Settled(), replaced || live.ResourceVersion != o.ResourceVersion && live.Own != o.Own && !live.Yielded
+	return judged.Settled(), replaced || live.ResourceVersion != o.ResourceVersion && live.ApplyHash != o.ApplyHash && !live.LeftToOthers
 }
 
 // Standings are the states of the objects that a run wrote and that were looked at since (live), by object; judged is what health says,
 // which stays for the others.
-func Standings(inventory []plan.Owned, live map[object.Ref]plan.Live, judged map[object.Ref]health.Status) map[object.Ref]health.Status {
+func Standings(inventory []plan.InventoryEntry, live map[object.Ref]plan.Live, judged map[object.Ref]health.Status) map[object.Ref]health.Status {
 	out := maps.Clone(judged)
 	for _, o := range inventory {
 		if l, looked := live[o.Ref]; looked && o.UID != "" {
@@ -72,10 +72,10 @@ func (r *Record) Unready() string {
 // where there are none.
 func (r *Record) StoppedAt(instance string) string {
 	life := r.Hooks[instance]
-	if r.Phase != Failed || life.Moment == "" {
+	if r.Phase != Failed || life.Step == "" {
 		return ""
 	}
-	for _, e := range []object.Event{life.Moment.Before(), life.Moment.After()} {
+	for _, e := range []object.HookPhase{life.Step.Before(), life.Step.After()} {
 		var hooks []string
 		for _, h := range life.Hooks {
 			if slices.Contains(h.Hook.Events, e) {
@@ -83,7 +83,7 @@ func (r *Record) StoppedAt(instance string) string {
 			}
 		}
 		if len(hooks) > 0 && !slices.Contains(life.Done, e) {
-			return fmt.Sprintf("the %s is not done: its %s hooks did not end well (%s)", life.Moment, e, strings.Join(hooks, ", "))
+			return fmt.Sprintf("the %s is not done: its %s hooks did not end well (%s)", life.Step, e, strings.Join(hooks, ", "))
 		}
 	}
 	return ""

@@ -10,28 +10,32 @@ import (
 
 // What may not be looked at is unknown; only what is known not to be there is missing.
 func TestStanding(t *testing.T) {
-	own := plan.Owned{ResourceVersion: "1", Own: "e"}
-	found := plan.Live{Found: true, ResourceVersion: "1", Own: "e"}
+	own := plan.InventoryEntry{ResourceVersion: "1", ApplyHash: "e"}
+	found := plan.Live{Found: true, ResourceVersion: "1", ApplyHash: "e"}
 	for name, tt := range map[string]struct {
-		change  func(*plan.Owned, *plan.Live)
+		change  func(*plan.InventoryEntry, *plan.Live)
 		state   health.State
 		drifted bool
 	}{
-		"as it was":            {func(*plan.Owned, *plan.Live) {}, health.Progressing, false},
-		"not there":            {func(_ *plan.Owned, l *plan.Live) { *l = plan.Live{} }, health.Missing, false},
-		"not looked at":        {func(_ *plan.Owned, l *plan.Live) { *l = plan.Live{Unseen: "forbidden"} }, health.Unknown, false},
-		"a Job, not looked at": {func(o *plan.Owned, l *plan.Live) { o.Expires, *l = true, plan.Live{Unseen: "forbidden"} }, health.Unknown, false},
-		"going":                {func(_ *plan.Owned, l *plan.Live) { l.Terminating, l.ResourceVersion, l.Own = true, "2", "f" }, health.Progressing, false},
-		"its kind is not served": {func(o *plan.Owned, l *plan.Live) {
+		"as it was":            {func(*plan.InventoryEntry, *plan.Live) {}, health.Progressing, false},
+		"not there":            {func(_ *plan.InventoryEntry, l *plan.Live) { *l = plan.Live{} }, health.Missing, false},
+		"not looked at":        {func(_ *plan.InventoryEntry, l *plan.Live) { *l = plan.Live{Unseen: "forbidden"} }, health.Unknown, false},
+		"a Job, not looked at": {func(o *plan.InventoryEntry, l *plan.Live) { o.Expires, *l = true, plan.Live{Unseen: "forbidden"} }, health.Unknown, false},
+		"going": {func(_ *plan.InventoryEntry, l *plan.Live) {
+			l.Terminating, l.ResourceVersion, l.ApplyHash = true, "2", "f"
+		}, health.Progressing, false},
+		"its kind is not served": {func(o *plan.InventoryEntry, l *plan.Live) {
 			*l = plan.Unserved(*o)
 			l.Unseen = "forbidden"
 		}, health.Unknown, false},
-		"replaced, with our marks":        {func(o *plan.Owned, l *plan.Live) { o.UID, l.UID = "u", "v" }, health.Progressing, true},
-		"replaced, left alone":            {func(o *plan.Owned, l *plan.Live) { o.UID, l.UID, o.Once = "u", "v", true }, health.Progressing, false},
-		"replaced, and going":             {func(o *plan.Owned, l *plan.Live) { o.UID, l.UID, l.Terminating = "u", "v", true }, health.Progressing, false},
-		"replaced, by which is not known": {func(_ *plan.Owned, l *plan.Live) { l.UID = "v" }, health.Progressing, false},
-		"changed":                         {func(_ *plan.Owned, l *plan.Live) { l.ResourceVersion, l.Own, l.Foreign = "2", "f", "kubectl" }, health.Progressing, true},
-		"changed, left alone":             {func(o *plan.Owned, l *plan.Live) { l.ResourceVersion, l.Own, o.Once = "2", "f", true }, health.Progressing, false},
+		"replaced, with our marks":        {func(o *plan.InventoryEntry, l *plan.Live) { o.UID, l.UID = "u", "v" }, health.Progressing, true},
+		"replaced, left alone":            {func(o *plan.InventoryEntry, l *plan.Live) { o.UID, l.UID, o.Once = "u", "v", true }, health.Progressing, false},
+		"replaced, and going":             {func(o *plan.InventoryEntry, l *plan.Live) { o.UID, l.UID, l.Terminating = "u", "v", true }, health.Progressing, false},
+		"replaced, by which is not known": {func(_ *plan.InventoryEntry, l *plan.Live) { l.UID = "v" }, health.Progressing, false},
+		"changed": {func(_ *plan.InventoryEntry, l *plan.Live) {
+			l.ResourceVersion, l.ApplyHash, l.Foreign = "2", "f", "kubectl"
+		}, health.Progressing, true},
+		"changed, left alone": {func(o *plan.InventoryEntry, l *plan.Live) { l.ResourceVersion, l.ApplyHash, o.Once = "2", "f", true }, health.Progressing, false},
 	} {
 		o, l := own, found
 		tt.change(&o, &l)
@@ -47,7 +51,7 @@ func TestStanding(t *testing.T) {
 // not looked at, is as health says.
 func TestStandings(t *testing.T) {
 	ref := func(name string) object.Ref { return object.Ref{Group: "example.com", Kind: "Site", Name: name} }
-	inventory := []plan.Owned{{Ref: ref("there"), UID: "u"}, {Ref: ref("gone"), UID: "u"}, {Ref: ref("going"), UID: "u"}, {Ref: ref("slow to go"), UID: "u"}, {Ref: ref("done"), UID: "u", Expires: true},
+	inventory := []plan.InventoryEntry{{Ref: ref("there"), UID: "u"}, {Ref: ref("gone"), UID: "u"}, {Ref: ref("going"), UID: "u"}, {Ref: ref("slow to go"), UID: "u"}, {Ref: ref("done"), UID: "u", Expires: true},
 		{Ref: ref("undone"), UID: "u", Expires: true, Awaited: true}, {Ref: ref("intended")}, {Ref: ref("not looked at"), UID: "u"}, {Ref: ref("unserved"), UID: "u"}}
 	live := map[object.Ref]plan.Live{ref("there"): {Found: true, UID: "u"}, ref("gone"): {}, ref("going"): {Found: true, UID: "u", Terminating: true}, ref("slow to go"): {Found: true, UID: "u", Terminating: true},
 		ref("done"): {}, ref("undone"): {}, ref("intended"): {}, ref("unserved"): plan.Unserved(inventory[8])}
@@ -123,20 +127,20 @@ func TestShown(t *testing.T) {
 
 // TestOnlyIn: a folder's release is told by its instance and its namespace; a custom kind called Namespace is none.
 func TestOnlyIn(t *testing.T) {
-	in := func(instance, group, kind, namespace, name string) plan.Owned {
-		return plan.Owned{Instance: instance, Ref: object.Ref{Group: group, Kind: kind, Namespace: namespace, Name: name}}
+	in := func(instance, group, kind, namespace, name string) plan.InventoryEntry {
+		return plan.InventoryEntry{Instance: instance, Ref: object.Ref{Group: group, Kind: kind, Namespace: namespace, Name: name}}
 	}
 	for name, c := range map[string]struct {
-		owned []plan.Owned
+		owned []plan.InventoryEntry
 		want  bool
 	}{
 		"nothing":                        {nil, false},
-		"in the namespace":               {[]plan.Owned{in("manifests", "", "ConfigMap", "shop", "a"), in("manifests", "", "ConfigMap", "other", "a")}, true},
-		"the namespace itself":           {[]plan.Owned{in("manifests", "", "Namespace", "", "shop")}, true},
-		"a custom kind by that name":     {[]plan.Owned{in("manifests", "x.dev", "Namespace", "", "shop")}, false},
-		"in another namespace":           {[]plan.Owned{in("manifests", "", "ConfigMap", "other", "a")}, false},
-		"of another instance, partly":    {[]plan.Owned{in("manifests", "", "ConfigMap", "shop", "a"), in("web", "", "ConfigMap", "shop", "b")}, false},
-		"of another instance altogether": {[]plan.Owned{in("web", "", "ConfigMap", "shop", "b")}, false},
+		"in the namespace":               {[]plan.InventoryEntry{in("manifests", "", "ConfigMap", "shop", "a"), in("manifests", "", "ConfigMap", "other", "a")}, true},
+		"the namespace itself":           {[]plan.InventoryEntry{in("manifests", "", "Namespace", "", "shop")}, true},
+		"a custom kind by that name":     {[]plan.InventoryEntry{in("manifests", "x.dev", "Namespace", "", "shop")}, false},
+		"in another namespace":           {[]plan.InventoryEntry{in("manifests", "", "ConfigMap", "other", "a")}, false},
+		"of another instance, partly":    {[]plan.InventoryEntry{in("manifests", "", "ConfigMap", "shop", "a"), in("web", "", "ConfigMap", "shop", "b")}, false},
+		"of another instance altogether": {[]plan.InventoryEntry{in("web", "", "ConfigMap", "shop", "b")}, false},
 	} {
 		r := &Record{Inventory: c.owned}
 		if got := r.OnlyIn("manifests", "shop"); got != c.want {
@@ -147,30 +151,30 @@ func TestOnlyIn(t *testing.T) {
 
 // What apply gives up as failed is not called progressing by who looks later.
 func TestStandingHopeless(t *testing.T) {
-	hopeless := health.Status{State: health.Progressing, Reason: "1 old pod to go", Hopeless: true}
-	if st, _ := Standing(plan.Owned{ResourceVersion: "1"}, plan.Live{Found: true, ResourceVersion: "1"}, hopeless); st.State != health.Failed {
+	hopeless := health.Status{State: health.Progressing, Reason: "1 old pod to go", Stalled: true}
+	if st, _ := Standing(plan.InventoryEntry{ResourceVersion: "1"}, plan.Live{Found: true, ResourceVersion: "1"}, hopeless); st.State != health.Failed {
 		t.Error(st)
 	}
 }
 
 // TestStoppedAt: where a run failed, an instance says at which hooks it stopped: those of the first event that did not pass.
 func TestStoppedAt(t *testing.T) {
-	hook := func(name string, events ...object.Event) plan.Hook {
+	hook := func(name string, events ...object.HookPhase) plan.Hook {
 		return plan.Hook{Ref: object.Ref{Kind: "Job", Group: "batch", Namespace: "ns", Name: name}, Hook: object.Hook{Events: events}}
 	}
 	hooks := []plan.Hook{hook("a", object.PreInstall, object.PreUpgrade), hook("b", object.PostUpgrade), hook("c", object.PreDelete)}
 	for name, c := range map[string]struct {
 		phase Phase
-		life  plan.Life
+		life  plan.HookState
 		want  string
 	}{
-		"before":            {Failed, plan.Life{Hooks: hooks, Moment: plan.Upgrade}, "the upgrade is not done: its pre-upgrade hooks did not end well (Job ns/a)"},
-		"after":             {Failed, plan.Life{Hooks: hooks, Moment: plan.Upgrade, Done: []object.Event{object.PreUpgrade}}, "the upgrade is not done: its post-upgrade hooks did not end well (Job ns/b)"},
-		"all passed":        {Failed, plan.Life{Hooks: hooks, Moment: plan.Install, Done: []object.Event{object.PreInstall}}, ""},
-		"nothing under way": {Failed, plan.Life{Hooks: hooks}, ""},
-		"still at work":     {Applying, plan.Life{Hooks: hooks, Moment: plan.Upgrade}, ""},
+		"before":            {Failed, plan.HookState{Hooks: hooks, Step: plan.Upgrade}, "the upgrade is not done: its pre-upgrade hooks did not end well (Job ns/a)"},
+		"after":             {Failed, plan.HookState{Hooks: hooks, Step: plan.Upgrade, Done: []object.HookPhase{object.PreUpgrade}}, "the upgrade is not done: its post-upgrade hooks did not end well (Job ns/b)"},
+		"all passed":        {Failed, plan.HookState{Hooks: hooks, Step: plan.Install, Done: []object.HookPhase{object.PreInstall}}, ""},
+		"nothing under way": {Failed, plan.HookState{Hooks: hooks}, ""},
+		"still at work":     {Applying, plan.HookState{Hooks: hooks, Step: plan.Upgrade}, ""},
 	} {
-		r := &Record{Phase: c.phase, Hooks: map[string]plan.Life{"web": c.life}}
+		r := &Record{Phase: c.phase, Hooks: map[string]plan.HookState{"web": c.life}}
 		if got := r.StoppedAt("web"); got != c.want || r.StoppedAt("other") != "" {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}

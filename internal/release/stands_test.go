@@ -10,7 +10,7 @@ import (
 
 // A record stands while it is the one that was left: whoever writes it again with the same revision changes nothing.
 func TestStands(t *testing.T) {
-	left := Record{Revision: 3, Rollout: "A", Head: "h", Phase: Succeeded}
+	left := Record{Revision: 3, Rollout: "A", SourceDigest: "h", Phase: Succeeded}
 	for name, tt := range map[string]struct {
 		change func(*Record)
 		want   bool
@@ -37,8 +37,8 @@ func TestStands(t *testing.T) {
 // A record names its inventory and its hooks, each once.
 func TestRefs(t *testing.T) {
 	ref := func(name string) object.Ref { return object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: name} }
-	r := Record{Inventory: []plan.Owned{{Ref: ref("b")}, {Ref: ref("a")}},
-		Hooks: map[string]plan.Life{"app": {Hooks: []plan.Hook{{Ref: ref("hook")}, {Ref: ref("a")}}}}}
+	r := Record{Inventory: []plan.InventoryEntry{{Ref: ref("b")}, {Ref: ref("a")}},
+		Hooks: map[string]plan.HookState{"app": {Hooks: []plan.Hook{{Ref: ref("hook")}, {Ref: ref("a")}}}}}
 	if got := r.Refs(); !slices.Equal(got, []object.Ref{ref("a"), ref("b"), ref("hook")}) {
 		t.Errorf("%v", got)
 	}

@@ -59,7 +59,7 @@ func webDrift() []plan.Change {
 // shopPlan is the plan of spec/output.md: twelve clusters, two waves, three groups.
 func shopPlan() *fleetplan.FleetPlan {
 	p := &fleetplan.FleetPlan{V: 1, Verb: "apply", Bundle: "shop", Owner: object.OwnerID("", "", "shop"), Fleet: "shop",
-		Head: "sha256:77ab03d1c2", Created: noon,
+		SourceDigest: "sha256:77ab03d1c2", Created: noon,
 		Stats: fleetplan.Stats{Clusters: 12, Connected: 12, Instances: 48, Renders: 6, Objects: 408, ConnectMS: 400, RenderMS: 200, ObserveMS: 300}}
 	a := apiChanges()
 	b := append(apiChanges(), webScale())
@@ -97,7 +97,7 @@ func shopPlan() *fleetplan.FleetPlan {
 
 // madePlan is a plan with new objects of other contents by cluster, and with one that replaces another.
 func madePlan() *fleetplan.FleetPlan {
-	p := &fleetplan.FleetPlan{V: 1, Verb: "apply", Bundle: "shop", Head: "sha256:77ab03d1c2", Created: noon,
+	p := &fleetplan.FleetPlan{V: 1, Verb: "apply", Bundle: "shop", SourceDigest: "sha256:77ab03d1c2", Created: noon,
 		Stats: fleetplan.Stats{Clusters: 4, Connected: 4, Instances: 4, Renders: 4, Objects: 20, ConnectMS: 21, RenderMS: 12, ObserveMS: 90}}
 	was, now := ref("ConfigMap", "app-6g2h7kf8mt"), ref("ConfigMap", "app-bt98k2m4c7")
 	var members []group.Member
@@ -131,7 +131,7 @@ func madePlan() *fleetplan.FleetPlan {
 
 // onePlan is a plan of one cluster with the given changes.
 func onePlan(changes ...plan.Change) *fleetplan.FleetPlan {
-	p := &fleetplan.FleetPlan{V: 1, Verb: "apply", Bundle: "shop", Head: "sha256:77ab03d1c2", Created: noon,
+	p := &fleetplan.FleetPlan{V: 1, Verb: "apply", Bundle: "shop", SourceDigest: "sha256:77ab03d1c2", Created: noon,
 		Stats: fleetplan.Stats{Clusters: 1, Connected: 1, Instances: 1, Renders: 1, Objects: 20, ConnectMS: 21, RenderMS: 12, ObserveMS: 90}}
 	cp := &fleetplan.ClusterPlan{Cluster: "default", Wave: 1, Server: "https://127.0.0.1:6443",
 		Plan: &plan.Plan{Cluster: "default", Bundle: "shop", Changes: changes, Unchanged: 20}}
@@ -182,7 +182,7 @@ func failedOutcome() *fleetplan.Outcome {
 			c.Done = plan.Counts{Create: 1, Update: 4, Unchanged: 29}
 			c.Problems = []fleetplan.Problem{{Object: ref("Deployment", "api"), Instance: "api", GaveUpAfter: 31,
 				Elsewhere: "only here", ReadyOn: 6, FailedOn: 1, Digest: "sha256:c81d00aa",
-				Status: health.Status{State: health.Failed, Reason: "0 of 3 pods ready", Hopeless: true, Details: []string{
+				Status: health.Status{State: health.Failed, Reason: "0 of 3 pods ready", Stalled: true, Details: []string{
 					"pod api-6c9f-x2k, container api: ImagePullBackOff: registry.example.com/api:2.4.1: not found"}}}}
 		}
 		oc.Clusters = append(oc.Clusters, c)
@@ -201,7 +201,7 @@ func shopStatus() *fleetplan.StatusReport {
 		return fleetplan.ObjectStatus{Object: ref("Deployment", name), Status: ready}
 	}
 	return &fleetplan.StatusReport{V: 1, Bundle: "shop", Clusters: []fleetplan.ClusterStatus{
-		{Cluster: "staging-eu", Group: "staging", Bundle: "shop", Revision: 42, Release: 42, Phase: "succeeded", Head: "sha256:77ab03d1c2", Applied: noon, Author: "ada",
+		{Cluster: "staging-eu", Group: "staging", Bundle: "shop", Revision: 42, Release: 42, Phase: "succeeded", SourceDigest: "sha256:77ab03d1c2", Applied: noon, Author: "ada",
 			Instances: []fleetplan.InstanceStatus{inst("api", "ready", ok("api")), inst("web", "ready", ok("web"), ok("web-admin"))}},
 		{Cluster: "production-us-1", Group: "production", Bundle: "shop", Revision: 42, Release: 42, Phase: "failed", Applied: noon, Author: "ada",
 			Instances: []fleetplan.InstanceStatus{

@@ -377,8 +377,8 @@ func objectWhy(c plan.Change) string {
 	if c.Ignore != nil {
 		parts = append(parts, "leaves "+strings.Join(append(slices.Clone(c.Ignore.Paths), c.Ignore.Managers...), ", ")+" to others")
 	}
-	if len(c.Cede) > 0 {
-		parts = append(parts, "leaves "+strings.Join(c.Cede, ", ")+" to its owner")
+	if len(c.OmitFields) > 0 {
+		parts = append(parts, "leaves "+strings.Join(c.OmitFields, ", ")+" to its owner")
 	}
 	return strings.Join(parts, "; ")
 }

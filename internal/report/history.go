@@ -115,7 +115,7 @@ func Shown(w io.Writer, h *history.History, st Style) error {
 		from = r.Source.String()
 	}
 	for _, f := range [][2]string{{"started", stamp(r.Started)}, {"finished", stamp(r.Finished)}, {"by", r.Author}, {"message", r.Message}, {"back to", r.RollbackTo.String()}, {"approved", r.Approved()}, {"waits", r.Waits.String()}, {"from", from},
-		{"commit", r.Commit}, {"fleet", r.Fleet}, {"files", r.Head}, {"plan", r.Plan}, {"changes", doneOf(r.Done)}, {"hawser", r.Hawser}} {
+		{"commit", r.Commit}, {"fleet", r.Fleet}, {"files", r.SourceDigest}, {"plan", r.Plan}, {"changes", doneOf(r.Done)}, {"hawser", r.Hawser}} {
 		if f[1] != "" {
 			o.wrapped(0, fmt.Sprintf("%-10s %s", f[0]+":", clean(f[1])), "")
 		}

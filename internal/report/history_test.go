@@ -19,7 +19,7 @@ import (
 // shopRecord is the record of a release of shop on a cluster, with its version of api.
 func shopRecord(revision, number int, phase release.Phase, version string) release.Record {
 	r := release.Record{Bundle: "shop", Owner: "40e3", Fleet: "shop", Revision: revision, Release: number, Rollout: fmt.Sprintf("7K2M3XY%d", number),
-		Phase: phase, Started: noon.Add(time.Duration(number-42) * time.Hour), Author: "ada@laptop", Head: "sha256:77ab03d1c2", Commit: "0123456789abcdef0123456789abcdef01234567",
+		Phase: phase, Started: noon.Add(time.Duration(number-42) * time.Hour), Author: "ada@laptop", SourceDigest: "sha256:77ab03d1c2", Commit: "0123456789abcdef0123456789abcdef01234567",
 		Source: lineage.Source{Repository: "github.com/acme/shop", Path: "deploy"}, Plan: "sha256:4be1c0ffee", Version: "1.0.0",
 		Sources: map[string]string{"api": "helm api " + version}, Digests: map[string]string{"api": "sha256:c81d00aa42"},
 		Images: map[string][]string{"api": {"registry.example.com/api:" + version}}, Origins: map[string]string{"REGION": "eu (env)"},
@@ -34,9 +34,9 @@ func shopRecord(revision, number int, phase release.Phase, version string) relea
 // another; one did not answer.
 func shopKept() []history.Cluster {
 	first := shopRecord(1, 41, release.Succeeded, "2.3.0")
-	first.Message, first.Head = "more replicas", "sha256:0000"
+	first.Message, first.SourceDigest = "more replicas", "sha256:0000"
 	second, bad, open := shopRecord(2, 42, release.Succeeded, "2.4.1"), shopRecord(2, 42, release.Failed, "2.4.1"), shopRecord(3, 43, release.Applying, "2.4.2")
-	open.Done, open.Head = plan.Counts{}, "sha256:9d11c0ffee"
+	open.Done, open.SourceDigest = plan.Counts{}, "sha256:9d11c0ffee"
 	kept := func(records ...release.Record) []history.Kept {
 		return []history.Kept{{InProgress: "bob@ci since 2026-09-01T13:00:00Z", Records: records}}
 	}

@@ -14,13 +14,13 @@ import (
 )
 
 func shopListing() *release.Listing {
-	own := func(kind, name string) plan.Owned {
-		return plan.Owned{Ref: ref(kind, name), Version: "v1", Instance: "api"}
+	own := func(kind, name string) plan.InventoryEntry {
+		return plan.InventoryEntry{Ref: ref(kind, name), Version: "v1", Instance: "api"}
 	}
 	rec := release.Record{Bundle: "shop", Fleet: "shop", Revision: 44, Release: 42, Phase: release.Succeeded, Started: noon, Finished: noon, Author: "ada", Message: "news",
 		Sources: map[string]string{"api": "module oci://registry.example.com/api 1.4.2", "web": "helm podinfo 6.5.0 (https://charts.example.com)"},
 		Inputs:  map[string]string{"api": "sha256:77ab03d1c2"}, Origins: map[string]string{"REGION": "eu (env)"},
-		Inventory: []plan.Owned{own("Deployment", "api"), own("Namespace", "shop")}}
+		Inventory: []plan.InventoryEntry{own("Deployment", "api"), own("Namespace", "shop")}}
 	failed := rec
 	failed.Phase, failed.Suspended = release.Failed, []string{"web"}
 	open := rec

@@ -65,7 +65,7 @@ func markdownHead(p *fleetplan.FleetPlan, st Style) string {
 		fmt.Fprintf(&b, "**Refused, %s.** Nothing was written.\n\n", count(n, "problem"))
 	case !p.Writes() && len(unreachable(p)) == 0:
 		_, notAsked := asked(p)
-		fmt.Fprintf(&b, "No changes: %s are as declared (`%s`).%s\n\n", count(p.Counts().Unchanged, "object"), st.shortDigest(p.Head), notAsked)
+		fmt.Fprintf(&b, "No changes: %s are as declared (`%s`).%s\n\n", count(p.Counts().Unchanged, "object"), st.shortDigest(p.SourceDigest), notAsked)
 	default:
 		fmt.Fprintf(&b, "**%s**\n\n", totals(p))
 	}

@@ -37,7 +37,7 @@ func Plan(w io.Writer, p *fleetplan.FleetPlan, st Style) error {
 		planNotes(o, p, p.Findings)
 		n, notAsked := asked(p)
 		o.linef("No changes: %s on %s are as declared (%s).%s", count(p.Counts().Unchanged, "object"), count(n, "cluster"),
-			st.shortDigest(p.Head), notAsked)
+			st.shortDigest(p.SourceDigest), notAsked)
 	default:
 		wholePlan(o, p, p.Findings)
 	}

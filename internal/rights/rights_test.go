@@ -23,7 +23,7 @@ func TestOf(t *testing.T) {
 		"recreate": {plan.Change{Action: plan.Recreate, Ref: cm}, []string{"create", "delete", "patch"}},
 		"adopt":    {plan.Change{Action: plan.Adopt, Ref: cm}, []string{"get", "patch"}},
 		"let go":   {plan.Change{Action: plan.Release, Ref: cm}, nil},
-		"a hook":   {plan.Change{Action: plan.Create, Ref: cm, Hook: &plan.HookRun{IfSucceeded: true}}, []string{"create", "delete", "patch"}},
+		"a hook":   {plan.Change{Action: plan.Create, Ref: cm, Hook: &plan.HookTask{IfSucceeded: true}}, []string{"create", "delete", "patch"}},
 	} {
 		var verbs []string
 		for _, r := range Of(&plan.Plan{Changes: []plan.Change{tt.ch, tt.ch}}, served) {

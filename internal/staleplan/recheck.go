@@ -27,7 +27,7 @@ func Recheck(p *plan.Plan, was, now map[object.Ref]plan.Live, foreign map[object
 			findings = append(findings, staleObject(ch.Ref, "was deleted since"))
 		case live.UID != ch.UID:
 			findings = append(findings, staleObject(ch.Ref, "is another object now"))
-		case ch.Action != plan.Release && ch.ResourceVersion != live.ResourceVersion && moved(ch, live.Own, live.ForeignEntries):
+		case ch.Action != plan.Release && ch.ResourceVersion != live.ResourceVersion && moved(ch, live.ApplyHash, live.ForeignEntries):
 			findings = append(findings, staleObject(ch.Ref, "was changed since"))
 		case object.Unforeseen(ch.Foreign, foreign[ch.Ref]) != nil:
 			findings = append(findings, staleObject(ch.Ref, object.Unforeseen(ch.Foreign, foreign[ch.Ref]).Since()))
@@ -52,7 +52,7 @@ func Recheck(p *plan.Plan, was, now map[object.Ref]plan.Live, foreign map[object
 // moved reports whether an object is not as it was seen: what we declared of it was changed, or, where it is to be adopted,
 // what its owner has in it.
 func moved(ch plan.Change, ownNow, formerNow string) bool {
-	return ch.Own != ownNow || ch.Action == plan.Adopt && ch.FormerEntries != formerNow
+	return ch.ApplyHash != ownNow || ch.Action == plan.Adopt && ch.FormerEntries != formerNow
 }
 
 // reclaimed says what keeps an object from being deleted that did not when the plan was made, "" for nothing.
@@ -71,7 +71,7 @@ func Changed(ch plan.Change, now plan.Live) string {
 	switch {
 	case now.UID != ch.UID:
 		return "it is another object now (other uid)"
-	case now.Own != ch.Own:
+	case now.ApplyHash != ch.ApplyHash:
 		return "fields we declared were changed since"
 	}
 	return ""

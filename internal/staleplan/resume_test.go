@@ -49,7 +49,7 @@ func TestRemains(t *testing.T) {
 	}
 	hook := func(a plan.Action, name, uid string) plan.Change {
 		ch := change(a, name, uid, "d")
-		ch.Hook = &plan.HookRun{}
+		ch.Hook = &plan.HookTask{}
 		return ch
 	}
 	shown := &plan.Plan{Changes: []plan.Change{change(plan.Create, "new", "", "d"), change(plan.Update, "old", "1", "d"), change(plan.Delete, "gone", "2", ""), forced("alice's"),

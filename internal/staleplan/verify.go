@@ -89,7 +89,7 @@ func order(changes []plan.Change) []object.Ref {
 }
 
 // normal makes nil and empty the same.
-func normal(m map[string]plan.Moment) map[string]plan.Moment {
+func normal(m map[string]plan.LifecycleStep) map[string]plan.LifecycleStep {
 	if len(m) == 0 {
 		return nil
 	}
@@ -141,7 +141,7 @@ func differ(saved, now plan.Change, sameDigest func(saved, now string) bool, sho
 		return "would be treated otherwise now: " + string(now.Action) + " instead of " + string(saved.Action) + because(now)
 	case !sameDigest(saved.Digest, now.Digest):
 		return "renders differently now"
-	case saved.ResourceVersion != now.ResourceVersion && moved(saved, now.Own, now.FormerEntries):
+	case saved.ResourceVersion != now.ResourceVersion && moved(saved, now.ApplyHash, now.FormerEntries):
 		return "was changed since"
 	case saved.ForeignDigest == "" && now.ForeignDigest != "" && equalJSON(decision(saved, false), decision(now, false)):
 		return "has fields of others, and the plan was saved by a hawser that did not note what they hold"
@@ -193,7 +193,7 @@ const shownFields = 4
 // decision is a change without what has been compared and, unless shown, without what is only there for people. Places
 // in files, and what a server's dry run said, may differ from machine to machine.
 func decision(ch plan.Change, shown bool) plan.Change {
-	ch.UID, ch.ResourceVersion, ch.Own, ch.FormerEntries, ch.ForeignDigest, ch.Digest, ch.Pos, ch.Was = "", "", "", "", "", "", diag.Pos{}, nil
+	ch.UID, ch.ResourceVersion, ch.ApplyHash, ch.FormerEntries, ch.ForeignDigest, ch.Digest, ch.Pos, ch.Was = "", "", "", "", "", "", diag.Pos{}, nil
 	ch.Checked, ch.Deferred = false, ""
 	fields := ch.Fields
 	ch.Fields = nil

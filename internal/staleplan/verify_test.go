@@ -22,7 +22,7 @@ func planOf(changes ...plan.Change) *plan.Plan {
 // What a saved plan and one of now may differ in, and how it is said.
 func TestVerify(t *testing.T) {
 	ref := object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "a"}
-	update := plan.Change{Action: plan.Update, Ref: ref, Code: plan.CodeChanged, Digest: "d1", UID: "u1", ResourceVersion: "1", Own: "o1", Why: "w",
+	update := plan.Change{Action: plan.Update, Ref: ref, Code: plan.CodeChanged, Digest: "d1", UID: "u1", ResourceVersion: "1", ApplyHash: "o1", Why: "w",
 		Fields: []plan.FieldChange{{Path: "data.k", Old: "1", New: "2"}}}
 	with := func(change func(ch *plan.Change)) plan.Change { ch := update; change(&ch); return ch }
 	fresh := plan.Change{Action: plan.Create, Ref: ref, Digest: "d1"}
@@ -38,7 +38,7 @@ func TestVerify(t *testing.T) {
 		{"the same", planOf(update), planOf(update), true, ""},
 		{"status moved", planOf(update), planOf(with(func(ch *plan.Change) { ch.ResourceVersion = "2" })), true, ""},
 		{"another file of the same content", planOf(update), planOf(with(func(ch *plan.Change) { ch.Pos.File = "x" })), true, ""},
-		{"somebody wrote", planOf(update), planOf(with(func(ch *plan.Change) { ch.ResourceVersion, ch.Own = "2", "o2" })), false, "a was changed since"},
+		{"somebody wrote", planOf(update), planOf(with(func(ch *plan.Change) { ch.ResourceVersion, ch.ApplyHash = "2", "o2" })), false, "a was changed since"},
 		{"another object", planOf(update), planOf(with(func(ch *plan.Change) { ch.UID = "u2" })), false, "another object"},
 		{"it is gone", planOf(update), planOf(fresh), false, "was deleted since"},
 		{"it is there", planOf(fresh), planOf(update), false, "has appeared since"},
@@ -199,9 +199,9 @@ func TestVerifyNamesWhatOthersWrote(t *testing.T) {
 
 func TestRecheck(t *testing.T) {
 	ref := object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "a"}
-	live := plan.Live{Found: true, UID: "u1", ResourceVersion: "1", Own: "o1"}
+	live := plan.Live{Found: true, UID: "u1", ResourceVersion: "1", ApplyHash: "o1"}
 	moved, other := live, live
-	moved.ResourceVersion, moved.Own = "2", "o2"
+	moved.ResourceVersion, moved.ApplyHash = "2", "o2"
 	other.UID = "u2"
 	with := func(set func(*plan.Live)) plan.Live {
 		l := live
@@ -210,9 +210,9 @@ func TestRecheck(t *testing.T) {
 		return l
 	}
 	of := func(a plan.Action) *plan.Plan {
-		return planOf(plan.Change{Action: a, Ref: ref, UID: "u1", ResourceVersion: "1", Own: "o1"})
+		return planOf(plan.Change{Action: a, Ref: ref, UID: "u1", ResourceVersion: "1", ApplyHash: "o1"})
 	}
-	kept := &plan.Plan{Kept: []plan.Owned{{Ref: ref, UID: "u1"}}}
+	kept := &plan.Plan{Kept: []plan.InventoryEntry{{Ref: ref, UID: "u1"}}}
 	theirs := plan.Live{Found: true, UID: "u1", ResourceVersion: "1", ForeignEntries: "a"}
 	edited, status := theirs, theirs
 	edited.ResourceVersion, edited.ForeignEntries, status.ResourceVersion = "2", "b", "2"
@@ -261,8 +261,8 @@ func TestRecheck(t *testing.T) {
 // it is one rule.
 func TestRemovable(t *testing.T) {
 	owner := "0123"
-	seen := plan.Live{Found: true, UID: "u1", Own: "o1", OwnerLabel: owner}
-	moved := plan.Live{Found: true, UID: "u1", Own: "o1", OwnerLabel: "4567", ForeignBundle: true, Foreign: "Hawser bundle x"}
+	seen := plan.Live{Found: true, UID: "u1", ApplyHash: "o1", OwnerLabel: owner}
+	moved := plan.Live{Found: true, UID: "u1", ApplyHash: "o1", OwnerLabel: "4567", ForeignBundle: true, Foreign: "Hawser bundle x"}
 	with := func(was plan.Live, set func(*plan.Live)) plan.Live { set(&was); return was }
 	for _, c := range []struct {
 		reason string
@@ -272,7 +272,7 @@ func TestRemovable(t *testing.T) {
 	}{
 		{"its status moved", &seen, with(seen, func(l *plan.Live) { l.ResourceVersion = "2" }), ""},
 		{"another object", &seen, with(seen, func(l *plan.Live) { l.UID = "u2" }), "it is another object now (other uid)"},
-		{"our fields changed", &seen, with(seen, func(l *plan.Live) { l.Own = "o2" }), "fields we declared were changed since"},
+		{"our fields changed", &seen, with(seen, func(l *plan.Live) { l.ApplyHash = "o2" }), "fields we declared were changed since"},
 		{"to be kept", &seen, with(seen, func(l *plan.Live) { l.Keep = true }), "it is annotated to be kept since"},
 		{"to be kept before", ptr(with(seen, func(l *plan.Live) { l.Keep = true })), with(seen, func(l *plan.Live) { l.Keep = true }), ""},
 		{"another bundle's label", &seen, with(seen, func(l *plan.Live) { l.OwnerLabel = "4567" }), "it belongs to somebody else since"},
@@ -284,7 +284,7 @@ func TestRemovable(t *testing.T) {
 		{"made in this run", nil, seen, ""},
 		{"made in this run, of a release now", nil, with(seen, func(l *plan.Live) { l.Released, l.Foreign = true, "Helm release x" }), "it belongs to Helm release x since"},
 	} {
-		if got := Removable(plan.Change{Action: plan.Delete, UID: "u1", Own: "o1", Seen: c.was}, owner, c.now); got != c.want {
+		if got := Removable(plan.Change{Action: plan.Delete, UID: "u1", ApplyHash: "o1", Seen: c.was}, owner, c.now); got != c.want {
 			t.Errorf("%s: %q, want %q", c.reason, got, c.want)
 		}
 	}
@@ -298,7 +298,7 @@ func TestRecheckOfWhatOthersHave(t *testing.T) {
 	ref := object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "a"}
 	had := []object.ForeignField{{Path: "data.a", By: "alice", Value: "1"}, {Path: "data.b", By: "alice", Value: "1"}}
 	change := func(a plan.Action, set func(*plan.Change)) plan.Change {
-		ch := plan.Change{Action: a, Ref: ref, UID: "u1", ResourceVersion: "1", Own: "o1", Foreign: had}
+		ch := plan.Change{Action: a, Ref: ref, UID: "u1", ResourceVersion: "1", ApplyHash: "o1", Foreign: had}
 		set(&ch)
 		return ch
 	}
@@ -315,11 +315,11 @@ func TestRecheckOfWhatOthersHave(t *testing.T) {
 		{"a recreation", change(plan.Recreate, none), true},
 		{"a deletion", change(plan.Delete, none), false},
 		{"a deletion of what somebody took fields of", change(plan.Delete, func(ch *plan.Change) { ch.TakenBy = "alice" }), true},
-		{"a hook", change(plan.Recreate, func(ch *plan.Change) { ch.Hook = &plan.HookRun{} }), false},
+		{"a hook", change(plan.Recreate, func(ch *plan.Change) { ch.Hook = &plan.HookTask{} }), false},
 	} {
 		p := planOf(c.ch)
 		for _, version := range []string{"1", "2"} {
-			now := map[object.Ref]plan.Live{ref: {Found: true, UID: "u1", ResourceVersion: version, Own: "o1"}}
+			now := map[object.Ref]plan.Live{ref: {Found: true, UID: "u1", ResourceVersion: version, ApplyHash: "o1"}}
 			if asked := Moved(p, now); (len(asked) > 0) != (c.counts && version == "2") {
 				t.Errorf("%s at version %s: asked about %v", c.reason, version, asked)
 			}
@@ -370,7 +370,7 @@ func TestExpiredMeanwhile(t *testing.T) {
 	ref := object.Ref{Group: "batch", Kind: "Job", Namespace: "ns", Name: "migrate"}
 	was := map[object.Ref]plan.Live{ref: {Found: true, UID: "u"}}
 	for _, awaited := range []bool{false, true} {
-		p := &plan.Plan{Kept: []plan.Owned{{Ref: ref, Expires: true, Awaited: awaited, UID: "u"}}}
+		p := &plan.Plan{Kept: []plan.InventoryEntry{{Ref: ref, Expires: true, Awaited: awaited, UID: "u"}}}
 		if stale := Recheck(p, was, map[object.Ref]plan.Live{ref: {}}, nil); (len(stale) > 0) != awaited {
 			t.Errorf("awaited %v: %v", awaited, stale)
 		}

@@ -330,7 +330,7 @@ func TestNumberOfLongAgo(t *testing.T) {
 func TestSweep(t *testing.T) {
 	dir := openDir(t, t.TempDir())
 	r := storetest.Record(t, 1)
-	h := release.Handle("")
+	h := release.RecordVersion("")
 	for n := 1; n <= 8; n++ {
 		b := &faulty{Bucket: dir}
 		s := open(t, b)
@@ -382,7 +382,7 @@ func TestSealed(t *testing.T) {
 	if _, _, err := other.Current(t.Context(), r.Owner); !errors.Is(err, errSealed) {
 		t.Errorf("another key: %v", err)
 	}
-	for _, handle := range []release.Handle{"", h} {
+	for _, handle := range []release.RecordVersion{"", h} {
 		if _, err := other.Put(t.Context(), r, nil, handle); !errors.Is(err, errSealed) {
 			t.Errorf("another key writes: %v", err)
 		}

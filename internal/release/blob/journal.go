@@ -45,11 +45,11 @@ type tip struct {
 func (j journal) key(number int) string { return fmt.Sprintf("%s%012d", j.prefix, number) }
 
 // handle names a tip; "" is the empty journal.
-func (t tip) handle() release.Handle {
+func (t tip) handle() release.RecordVersion {
 	if t.number == 0 {
 		return ""
 	}
-	return release.Handle(fmt.Sprintf("%d:%s", t.number, t.Write))
+	return release.RecordVersion(fmt.Sprintf("%d:%s", t.number, t.Write))
 }
 
 // numbered are the entries of a listing by number, in order. Foreign names are left out.

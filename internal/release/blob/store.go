@@ -139,7 +139,7 @@ func (s *store) belongs(owner string, h head) error {
 }
 
 // Current returns the record and its handle.
-func (s *store) Current(ctx context.Context, owner string) (*release.Record, release.Handle, error) {
+func (s *store) Current(ctx context.Context, owner string) (*release.Record, release.RecordVersion, error) {
 	j, t, h, err := s.now(ctx, owner)
 	if err != nil || h.Deleted {
 		return nil, "", err
@@ -179,7 +179,7 @@ func (s *store) Bundles(ctx context.Context, each func(release.Record) error) er
 
 // Put writes a record: the Set under a new name, then the next head, then what is garbage goes. A run that begins after
 // one that died deletes what that one wrote for a head that never came.
-func (s *store) Put(ctx context.Context, r release.Record, objects []object.Object, h release.Handle) (release.Handle, error) {
+func (s *store) Put(ctx context.Context, r release.Record, objects []object.Object, h release.RecordVersion) (release.RecordVersion, error) {
 	j, t, old, err := s.now(ctx, r.Owner)
 	if err != nil {
 		return "", err
@@ -312,7 +312,7 @@ func (s *store) Revisions(ctx context.Context, owner string, each func(release.R
 }
 
 // Delete writes a head without a record, which is the compare-and-swap, and then deletes the Sets.
-func (s *store) Delete(ctx context.Context, owner string, h release.Handle) error {
+func (s *store) Delete(ctx context.Context, owner string, h release.RecordVersion) error {
 	j, t, old, err := s.now(ctx, owner)
 	if err != nil || t.number == 0 {
 		return err
@@ -342,7 +342,7 @@ func (s *store) Delete(ctx context.Context, owner string, h release.Handle) erro
 }
 
 // Kept returns what was made up for a bundle.
-func (s *store) Kept(ctx context.Context, owner string) (release.Kept, release.Handle, error) {
+func (s *store) Kept(ctx context.Context, owner string) (release.Kept, release.RecordVersion, error) {
 	j, err := s.journal(owner, made)
 	if err != nil {
 		return nil, "", err
@@ -359,7 +359,7 @@ func (s *store) Kept(ctx context.Context, owner string) (release.Kept, release.H
 }
 
 // Keep replaces what was made up.
-func (s *store) Keep(ctx context.Context, owner string, k release.Kept, h release.Handle) (release.Handle, error) {
+func (s *store) Keep(ctx context.Context, owner string, k release.Kept, h release.RecordVersion) (release.RecordVersion, error) {
 	j, err := s.journal(owner, made)
 	if err != nil {
 		return "", err

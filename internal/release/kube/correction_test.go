@@ -19,7 +19,7 @@ func TestDeadCorrection(t *testing.T) {
 	c := &shelf{secrets: map[string]corev1.Secret{}}
 	s := kube.New(c, "c")
 	r := storetest.Record(t, 1)
-	h := release.Handle("")
+	h := release.RecordVersion("")
 	next := r
 	next.Revision, next.Phase = 2, release.Applying
 	put := func(r release.Record, objects []object.Object) {

@@ -21,7 +21,7 @@ var _ release.Holder = (*store)(nil)
 func holdName(owner string) string { return headName(owner) + "-hold" }
 
 // Held reads the bundle's Secret of what keeps a release back.
-func (s *store) Held(ctx context.Context, owner string) (*release.Hold, release.Handle, error) {
+func (s *store) Held(ctx context.Context, owner string) (*release.Hold, release.RecordVersion, error) {
 	data, at, err := s.apart(ctx, holdName(owner))
 	if at == "" || err != nil {
 		return nil, "", err
@@ -34,7 +34,7 @@ func (s *store) Held(ctx context.Context, owner string) (*release.Hold, release.
 }
 
 // PutHold writes it by compare-and-swap. After an error that leaves open whether it was written, it looks.
-func (s *store) PutHold(ctx context.Context, owner string, h release.Hold, at release.Handle) (release.Handle, error) {
+func (s *store) PutHold(ctx context.Context, owner string, h release.Hold, at release.RecordVersion) (release.RecordVersion, error) {
 	data, err := release.EncodeHold(h)
 	if err != nil {
 		return "", err
@@ -43,7 +43,7 @@ func (s *store) PutHold(ctx context.Context, owner string, h release.Hold, at re
 }
 
 // apart reads a Secret of a bundle that no record names; "" is the handle of none.
-func (s *store) apart(ctx context.Context, name string) ([]byte, release.Handle, error) {
+func (s *store) apart(ctx context.Context, name string) ([]byte, release.RecordVersion, error) {
 	var secret corev1.Secret
 	err := s.c.Get(ctx, secretsPath+"/"+name, nil, &secret)
 	switch {
@@ -52,11 +52,11 @@ func (s *store) apart(ctx context.Context, name string) ([]byte, release.Handle,
 	case err != nil:
 		return nil, "", s.wrap("read", "secrets", name, err)
 	}
-	return secret.Data[keyRecord], release.Handle(secret.ResourceVersion), nil
+	return secret.Data[keyRecord], release.RecordVersion(secret.ResourceVersion), nil
 }
 
 // putApart replaces the version of such a Secret that the handle names.
-func (s *store) putApart(ctx context.Context, name, part string, data []byte, h release.Handle) (release.Handle, error) {
+func (s *store) putApart(ctx context.Context, name, part string, data []byte, h release.RecordVersion) (release.RecordVersion, error) {
 	secret := &corev1.Secret{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: object.SystemNamespace, ResourceVersion: string(h),
@@ -72,7 +72,7 @@ func (s *store) putApart(ctx context.Context, name, part string, data []byte, h 
 		err = s.c.Put(ctx, secretsPath+"/"+name, writeQuery(), secret, &answer)
 	}
 	if err == nil {
-		return release.Handle(answer.ResourceVersion), nil
+		return release.RecordVersion(answer.ResourceVersion), nil
 	}
 	if there, at, look := s.apart(ctx, name); look == nil && at != "" && bytes.Equal(there, data) {
 		return at, nil

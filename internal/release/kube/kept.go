@@ -16,7 +16,7 @@ var _ release.Keeper = (*store)(nil)
 func keptName(owner string) string { return headName(owner) + "-kept" }
 
 // Kept reads the bundle's Secret of made-up values.
-func (s *store) Kept(ctx context.Context, owner string) (release.Kept, release.Handle, error) {
+func (s *store) Kept(ctx context.Context, owner string) (release.Kept, release.RecordVersion, error) {
 	data, at, err := s.apart(ctx, keptName(owner))
 	if at == "" || err != nil {
 		return nil, "", err
@@ -29,7 +29,7 @@ func (s *store) Kept(ctx context.Context, owner string) (release.Kept, release.H
 }
 
 // Keep writes it by compare-and-swap. After an error that leaves open whether it was written, it looks.
-func (s *store) Keep(ctx context.Context, owner string, k release.Kept, h release.Handle) (release.Handle, error) {
+func (s *store) Keep(ctx context.Context, owner string, k release.Kept, h release.RecordVersion) (release.RecordVersion, error) {
 	data, err := release.EncodeKept(k)
 	if err != nil {
 		return "", err

@@ -87,12 +87,12 @@ func New(c Client, cluster string) release.Store {
 }
 
 // Current reads the head of a bundle.
-func (s *store) Current(ctx context.Context, owner string) (*release.Record, release.Handle, error) {
+func (s *store) Current(ctx context.Context, owner string) (*release.Record, release.RecordVersion, error) {
 	h, r, err := s.current(ctx, owner)
 	if err != nil || h == nil {
 		return nil, "", err
 	}
-	return r, release.Handle(h.rv), nil
+	return r, release.RecordVersion(h.rv), nil
 }
 
 // current reads head and record; nil, nil, nil when there is none. When an overflow Secret is missing a newer head
@@ -140,7 +140,7 @@ func (s *store) damaged(owner string, secret *corev1.Secret, err error) error {
 	}
 	s.remember(owner, h)
 	revision, _ := strconv.Atoi(secret.Annotations[annotationRevision])
-	return &release.DamagedError{Handle: release.Handle(h.rv), Bundle: secret.Annotations[annotationBundle], Revision: revision, Err: err}
+	return &release.DamagedError{Handle: release.RecordVersion(h.rv), Bundle: secret.Annotations[annotationBundle], Revision: revision, Err: err}
 }
 
 // open decodes the head Secret of an owner.

@@ -84,7 +84,7 @@ func (c *shelf) Delete(_ context.Context, path string, _ any) error {
 func TestRecordWrittenWhileListed(t *testing.T) {
 	c := &shelf{secrets: map[string]corev1.Secret{}}
 	writer := kube.SmallChunks(kube.New(c, "c"), 200)
-	write := func(revision int, h release.Handle) release.Handle {
+	write := func(revision int, h release.RecordVersion) release.RecordVersion {
 		h, err := writer.Put(t.Context(), storetest.Record(t, revision), nil, h)
 		if err != nil {
 			t.Fatal(err)

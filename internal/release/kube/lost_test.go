@@ -18,7 +18,7 @@ import (
 func TestRemnants(t *testing.T) {
 	c := &shelf{secrets: map[string]corev1.Secret{}}
 	store := kube.New(c, "c")
-	put := func(bundle string, phase release.Phase) (release.Record, release.Handle) {
+	put := func(bundle string, phase release.Phase) (release.Record, release.RecordVersion) {
 		r := storetest.Record(t, 1)
 		r.Bundle, r.Owner, r.Phase = bundle, object.OwnerID("", "", bundle), phase
 		h, err := store.Put(t.Context(), r, storetest.Objects(1, "x"), "")

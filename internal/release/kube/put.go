@@ -19,7 +19,7 @@ import (
 // names as garbage; write the Set and the overflow under new names; replace the head by compare-and-swap. When a run
 // begins after one that died, or with records so big that one may have died before it wrote a head, what such a run
 // may have left is looked for and deleted.
-func (s *store) Put(ctx context.Context, r release.Record, objects []object.Object, h release.Handle) (release.Handle, error) {
+func (s *store) Put(ctx context.Context, r release.Record, objects []object.Object, h release.RecordVersion) (release.RecordVersion, error) {
 	old, err := s.headAt(ctx, r.Owner, h)
 	if err != nil {
 		return "", err
@@ -41,11 +41,11 @@ func (s *store) Put(ctx context.Context, r release.Record, objects []object.Obje
 	if x := written.index; x.Open && (old.index.Open || len(x.Overflow)+len(old.index.Overflow) > 0) {
 		s.collect(ctx, r.Owner, x)
 	}
-	return release.Handle(written.rv), nil
+	return release.RecordVersion(written.rv), nil
 }
 
 // headAt returns the stored head that a handle names, from memory or from the cluster; the zero head for "".
-func (s *store) headAt(ctx context.Context, owner string, h release.Handle) (*head, error) {
+func (s *store) headAt(ctx context.Context, owner string, h release.RecordVersion) (*head, error) {
 	if h == "" {
 		return &head{}, nil
 	}
@@ -201,7 +201,7 @@ func (s *store) collect(ctx context.Context, owner string, x index) {
 
 // Delete removes everything of a bundle. First the head is replaced by one that names nothing but garbage, which is
 // the compare-and-swap; then the garbage goes, and the head last.
-func (s *store) Delete(ctx context.Context, owner string, h release.Handle) error {
+func (s *store) Delete(ctx context.Context, owner string, h release.RecordVersion) error {
 	now, r, err := s.current(ctx, owner)
 	if err != nil {
 		return err

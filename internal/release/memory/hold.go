@@ -10,7 +10,7 @@ import (
 var _ release.Holder = (*Store)(nil)
 
 // Held returns what keeps a release of a bundle back.
-func (s *Store) Held(_ context.Context, owner string) (*release.Hold, release.Handle, error) {
+func (s *Store) Held(_ context.Context, owner string) (*release.Hold, release.RecordVersion, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k, ok := s.holds[owner]
@@ -22,7 +22,7 @@ func (s *Store) Held(_ context.Context, owner string) (*release.Hold, release.Ha
 }
 
 // PutHold replaces what the handle names.
-func (s *Store) PutHold(_ context.Context, owner string, h release.Hold, at release.Handle) (release.Handle, error) {
+func (s *Store) PutHold(_ context.Context, owner string, h release.Hold, at release.RecordVersion) (release.RecordVersion, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.holds[owner].handle != at {
@@ -33,7 +33,7 @@ func (s *Store) PutHold(_ context.Context, owner string, h release.Hold, at rele
 		return "", s.wrap(owner, err)
 	}
 	s.writes++
-	next := kept{handle: release.Handle(fmt.Sprint(s.writes)), data: data}
+	next := kept{handle: release.RecordVersion(fmt.Sprint(s.writes)), data: data}
 	s.holds[owner] = next
 	return next.handle, nil
 }

@@ -11,12 +11,12 @@ var _ release.Keeper = (*Store)(nil)
 
 // kept is what was made up for a bundle, encoded.
 type kept struct {
-	handle release.Handle
+	handle release.RecordVersion
 	data   []byte
 }
 
 // Kept returns what was made up for a bundle.
-func (s *Store) Kept(_ context.Context, owner string) (release.Kept, release.Handle, error) {
+func (s *Store) Kept(_ context.Context, owner string) (release.Kept, release.RecordVersion, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k, ok := s.kept[owner]
@@ -28,7 +28,7 @@ func (s *Store) Kept(_ context.Context, owner string) (release.Kept, release.Han
 }
 
 // Keep replaces what the handle names.
-func (s *Store) Keep(_ context.Context, owner string, k release.Kept, h release.Handle) (release.Handle, error) {
+func (s *Store) Keep(_ context.Context, owner string, k release.Kept, h release.RecordVersion) (release.RecordVersion, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.kept[owner].handle != h {
@@ -39,7 +39,7 @@ func (s *Store) Keep(_ context.Context, owner string, k release.Kept, h release.
 		return "", s.wrap(owner, err)
 	}
 	s.writes++
-	next := kept{handle: release.Handle(fmt.Sprint(s.writes)), data: data}
+	next := kept{handle: release.RecordVersion(fmt.Sprint(s.writes)), data: data}
 	s.kept[owner] = next
 	return next.handle, nil
 }

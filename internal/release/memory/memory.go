@@ -35,7 +35,7 @@ var (
 
 // bundle is what is kept of one: the encoded record, and the revisions with a Set, newest first.
 type bundle struct {
-	handle release.Handle
+	handle release.RecordVersion
 	record []byte
 	kept   []revision
 }
@@ -60,7 +60,7 @@ func (s *Store) wrap(owner string, err error) error {
 }
 
 // Current returns the record and its handle.
-func (s *Store) Current(_ context.Context, owner string) (*release.Record, release.Handle, error) {
+func (s *Store) Current(_ context.Context, owner string) (*release.Record, release.RecordVersion, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := s.bundles[owner]
@@ -94,7 +94,7 @@ func (s *Store) Bundles(ctx context.Context, each func(release.Record) error) er
 }
 
 // Put replaces the record that the handle names.
-func (s *Store) Put(_ context.Context, r release.Record, objects []object.Object, h release.Handle) (release.Handle, error) {
+func (s *Store) Put(_ context.Context, r release.Record, objects []object.Object, h release.RecordVersion) (release.RecordVersion, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := s.bundles[r.Owner]
@@ -121,7 +121,7 @@ func (s *Store) Put(_ context.Context, r release.Record, objects []object.Object
 		return "", s.wrap(r.Owner, err)
 	}
 	s.writes++
-	next.record, next.handle = data, release.Handle(fmt.Sprint(s.writes))
+	next.record, next.handle = data, release.RecordVersion(fmt.Sprint(s.writes))
 	s.bundles[r.Owner] = next
 	return next.handle, nil
 }
@@ -169,7 +169,7 @@ func (s *Store) Revisions(_ context.Context, owner string, each func(release.Rec
 }
 
 // Delete forgets a bundle.
-func (s *Store) Delete(_ context.Context, owner string, h release.Handle) error {
+func (s *Store) Delete(_ context.Context, owner string, h release.RecordVersion) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := s.bundles[owner]

@@ -20,7 +20,7 @@ func testHold(t *testing.T, open func(*testing.T) release.Store) {
 	if h, at, err := holder().Held(t.Context(), r.Owner); h != nil || at != "" || err != nil {
 		t.Fatalf("held before anything was: %v %q %v", h, at, err)
 	}
-	first := release.Hold{V: release.V, Bundle: r.Bundle, Release: 2, Rollout: "7K2M", Head: "sha256:x", Wave: "wave 2 (prod)", Since: r.Started}
+	first := release.Hold{V: release.V, Bundle: r.Bundle, Release: 2, Rollout: "7K2M", SourceDigest: "sha256:x", Wave: "wave 2 (prod)", Since: r.Started}
 	at, err := holder().PutHold(t.Context(), r.Owner, first, "")
 	if err != nil {
 		t.Fatal(err)

@@ -65,18 +65,18 @@ func Record(t testing.TB, revision int) release.Record {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	return release.Record{
 		V: release.V, Bundle: bundle, Owner: object.OwnerID("", "", bundle), Fleet: "fleet", Cluster: "c1", Group: "g",
-		ClusterUID: "uid", Revision: revision, Head: "sha256:head", Rollout: "7K2M", Phase: release.Succeeded, Started: start,
+		ClusterUID: "uid", Revision: revision, SourceDigest: "sha256:head", Rollout: "7K2M", Phase: release.Succeeded, Started: start,
 		Finished: start.Add(time.Minute), Author: "ann@laptop", Message: "why <&> not", Version: "1.2.3",
 		Release: revision + 1, Approvals: []release.Approval{{Wave: "wave 2 (prod)", Word: release.Word{By: "ann", At: start, Message: "yes"}}},
 		Commit: "0123456789abcdef0123456789abcdef01234567", Plan: "sha256:plan", Done: plan.Counts{Create: 1, Unchanged: 2},
 		Digests: map[string]string{"api": "sha256:content"}, Images: map[string][]string{"api": {"registry.example.com/api:2"}},
 		Inputs: map[string]string{"api": "sha256:in"}, Sources: map[string]string{"api": "module api"},
-		Inventory: []plan.Owned{{Ref: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "api"}, Version: "v1",
-			Instance: "api", Stage: 1, UID: "u1", ResourceVersion: "12", Digest: "sha256:d", Own: "o", Schema: "s", Keep: true,
-			NoWait: true, Once: true, OwnNamespace: true, Replicas: true, Hook: &plan.Ran{Event: object.PreInstall, Done: true}}},
-		Hooks: map[string]plan.Life{"api": {Moment: plan.Upgrade, Inputs: "sha256:in", Done: []object.Event{object.PreUpgrade},
+		Inventory: []plan.InventoryEntry{{Ref: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "api"}, Version: "v1",
+			Instance: "api", Stage: 1, UID: "u1", ResourceVersion: "12", Digest: "sha256:d", ApplyHash: "o", Schema: "s", Keep: true,
+			NoWait: true, Once: true, OwnNamespace: true, Replicas: true, Hook: &plan.HookRun{Event: object.PreInstall, Done: true}}},
+		Hooks: map[string]plan.HookState{"api": {Step: plan.Upgrade, Inputs: "sha256:in", Done: []object.HookPhase{object.PreUpgrade},
 			Hooks: []plan.Hook{{Ref: object.Ref{Group: "batch", Kind: "Job", Namespace: "shop", Name: "bye"}, Version: "v1", Digest: "sha256:h",
-				Hook: object.Hook{Events: []object.Event{object.PreDelete}, Weight: -5, Delete: []string{object.HookFailed}}}}}},
+				Hook: object.Hook{Events: []object.HookPhase{object.PreDelete}, Weight: -5, Delete: []string{object.HookFailed}}}}}},
 		Checks:  map[string][]health.Check{"api": {{Name: "up", Group: "x", Kind: "Y", Source: "current: true"}}},
 		Origins: map[string]string{"REGION": "eu (env)"}, Depends: map[string][]string{"api": {"db"}},
 	}
@@ -90,7 +90,7 @@ func Objects(n int, text string) []object.Object {
 			Body: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": fmt.Sprint(text, i), "namespace": "shop"},
 				"data": map[string]any{"text": "ü <&>\n", "int": int64(1 << 53), "float": 1.5, "yes": true, "none": nil, "list": []any{int64(1), "a"}}},
 			Instance: "api", Stage: i, Pos: diag.Pos{File: "api.yaml", Line: 3, Column: 1}, Sensitive: []string{"data.text"},
-			Hook: &object.Hook{Events: []object.Event{object.PreDelete}, Weight: i},
+			Hook: &object.Hook{Events: []object.HookPhase{object.PreDelete}, Weight: i},
 		}
 	}
 	return out
@@ -103,7 +103,7 @@ func random(n int) string {
 	return hex.EncodeToString(data)[:n]
 }
 
-func put(t testing.TB, s release.Store, r release.Record, objects []object.Object, h release.Handle) release.Handle {
+func put(t testing.TB, s release.Store, r release.Record, objects []object.Object, h release.RecordVersion) release.RecordVersion {
 	t.Helper()
 	next, err := s.Put(t.Context(), r, objects, h)
 	if err != nil {
@@ -116,7 +116,7 @@ func put(t testing.TB, s release.Store, r release.Record, objects []object.Objec
 }
 
 // current returns the record, and fails when there is none.
-func current(t testing.TB, s release.Store, owner string) (release.Record, release.Handle) {
+func current(t testing.TB, s release.Store, owner string) (release.Record, release.RecordVersion) {
 	t.Helper()
 	r, h, err := s.Current(t.Context(), owner)
 	if err != nil {
@@ -182,7 +182,7 @@ func testRoundTrip(t *testing.T, open func(*testing.T) release.Store) {
 func testConflict(t *testing.T, open func(*testing.T) release.Store) {
 	a, b, r := open(t), open(t), Record(t, 1)
 	first := put(t, a, r, Objects(1, "first"), "")
-	conflicts := func(h release.Handle) {
+	conflicts := func(h release.RecordVersion) {
 		t.Helper()
 		mine := r
 		mine.Message = "the loser's"
@@ -274,7 +274,7 @@ func testSet(t *testing.T, open func(*testing.T) release.Store) {
 		}
 	}
 	touched := first
-	touched.Head = "sha256:new"
+	touched.SourceDigest = "sha256:new"
 	h = put(t, s, touched, nil, h)
 	if diff := cmp.Diff(Objects(3, "one"), set(t, open(t), touched)); diff != "" {
 		t.Errorf("a new head without a new Set loses it: %s", diff)
@@ -321,7 +321,7 @@ func testOpenSet(t *testing.T, open func(*testing.T) release.Store) {
 
 // The last Retention revisions are kept, and the last one that succeeded.
 func testRetention(t *testing.T, open func(*testing.T) release.Store) {
-	s, h := open(t), release.Handle("")
+	s, h := open(t), release.RecordVersion("")
 	const last = release.Retention + 4
 	for n := 1; n <= last; n++ {
 		r := Record(t, n)
@@ -348,7 +348,7 @@ func testRetention(t *testing.T, open func(*testing.T) release.Store) {
 
 // A record may ask for another number of revisions than Retention.
 func testRetentionAsked(t *testing.T, open func(*testing.T) release.Store) {
-	s, h := open(t), release.Handle("")
+	s, h := open(t), release.RecordVersion("")
 	for n := 1; n <= 5; n++ {
 		r := Record(t, n)
 		r.Keep = 2
@@ -404,12 +404,12 @@ func testBigSet(t *testing.T, open func(*testing.T) release.Store) {
 
 // A record of several mebibytes, written again and again.
 func testBigRecord(t *testing.T, open func(*testing.T) release.Store) {
-	r, h := Record(t, 1), release.Handle("")
+	r, h := Record(t, 1), release.RecordVersion("")
 	for round := range 3 {
 		r.Inventory = nil
 		for i := range 20_000 >> round {
-			r.Inventory = append(r.Inventory, plan.Owned{Ref: object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: fmt.Sprint("c", i)},
-				Version: "v1", UID: random(36), Digest: "sha256:" + random(64), Own: random(64)})
+			r.Inventory = append(r.Inventory, plan.InventoryEntry{Ref: object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: fmt.Sprint("c", i)},
+				Version: "v1", UID: random(36), Digest: "sha256:" + random(64), ApplyHash: random(64)})
 		}
 		h = put(t, open(t), r, nil, h)
 		got, handle := current(t, open(t), r.Owner)
@@ -472,7 +472,7 @@ func testBundles(t *testing.T, open func(*testing.T) release.Store) {
 }
 
 func testDelete(t *testing.T, open func(*testing.T) release.Store) {
-	s, h := open(t), release.Handle("")
+	s, h := open(t), release.RecordVersion("")
 	for n := 1; n <= 3; n++ {
 		h = put(t, s, Record(t, n), Objects(2, "x"), h)
 	}

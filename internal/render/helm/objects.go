@@ -152,7 +152,7 @@ func items(body map[string]any) []map[string]any {
 }
 
 // events are Helm's names that have the same meaning here.
-var events = map[string]object.Event{
+var events = map[string]object.HookPhase{
 	"pre-install": object.PreInstall, "post-install": object.PostInstall,
 	"pre-upgrade": object.PreUpgrade, "post-upgrade": object.PostUpgrade,
 	"pre-rollback": object.PreRollback, "post-rollback": object.PostRollback,
@@ -212,7 +212,7 @@ func (j *job) asHook(o *object.Object) (isHook, keep bool, found diag.Findings) 
 // and here an object is declared once.
 func apart(lasting, hooks []object.Object) (kept []object.Object, found diag.Findings) {
 	alone := func(o object.Object) bool {
-		return o.Hook != nil && !slices.ContainsFunc(o.Hook.Events, func(e object.Event) bool { return e != object.PreRollback && e != object.PostRollback })
+		return o.Hook != nil && !slices.ContainsFunc(o.Hook.Events, func(e object.HookPhase) bool { return e != object.PreRollback && e != object.PostRollback })
 	}
 	others := map[object.Ref]bool{}
 	for _, o := range slices.Concat(lasting, hooks) {

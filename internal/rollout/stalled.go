@@ -8,7 +8,7 @@ import (
 )
 
 // HopelessWave is a wave that stops the rollout when its turn comes, whatever its other clusters do.
-type HopelessWave struct {
+type StalledWave struct {
 	Wave int // from 1
 	// Missing are its clusters that do not answer, in schedule order.
 	Missing []string
@@ -16,10 +16,10 @@ type HopelessWave struct {
 	Why string
 }
 
-// Hopeless are the waves of a schedule that the clusters which do not answer stop by themselves, by the rules of Next: more
+// Stalled are the waves of a schedule that the clusters which do not answer stop by themselves, by the rules of Next: more
 // than may fail, or a canary. Waves after UntilWave are not begun.
-func Hopeless(s Schedule) []HopelessWave {
-	var out []HopelessWave
+func Stalled(s Schedule) []StalledWave {
+	var out []StalledWave
 	for wave, spec := range s.Waves {
 		if wave++; s.UntilWave > 0 && wave > s.UntilWave {
 			break
@@ -30,7 +30,7 @@ func Hopeless(s Schedule) []HopelessWave {
 		if m.judge(wave, members); m.st.Stopped == "" {
 			continue
 		}
-		h := HopelessWave{Wave: wave, Why: fmt.Sprintf("wave %d allows %s", wave, diag.Counted(spec.MaxFailures, "failure"))}
+		h := StalledWave{Wave: wave, Why: fmt.Sprintf("wave %d allows %s", wave, diag.Counted(spec.MaxFailures, "failure"))}
 		var canaries []string
 		for _, member := range members {
 			if member.Unreachable {

@@ -36,7 +36,7 @@ func TestHopeless(t *testing.T) {
 		}
 		sch.UntilWave = c.until
 		var got []string
-		for _, h := range rollout.Hopeless(sch) {
+		for _, h := range rollout.Stalled(sch) {
 			got = append(got, fmt.Sprintf("%d: %s: %s", h.Wave, strings.Join(h.Missing, ", "), h.Why))
 		}
 		if text := strings.Join(got, "; "); text != c.want {
@@ -45,7 +45,7 @@ func TestHopeless(t *testing.T) {
 	}
 }
 
-// A rollout in which everything else ends well stops where Hopeless says, and nowhere when it says nothing.
+// A rollout in which everything else ends well stops where Stalled says, and nowhere when it says nothing.
 func TestHopelessIsWhereItStops(t *testing.T) {
 	for _, sizes := range [][]int{{1}, {3}, {1, 2}, {2, 2}, {1, 0, 2}} {
 		clusters := 0
@@ -57,7 +57,7 @@ func TestHopelessIsWhereItStops(t *testing.T) {
 			for down := range 1 << clusters {
 				for _, sch := range []rollout.Schedule{build(sizes, w, down, false), rollout.Reversed(build(sizes, w, down, false)), build([]int{clusters}, rollout.WaveSpec{MaxParallel: 1}, down, true)} {
 					want := 0
-					if h := rollout.Hopeless(sch); len(h) > 0 {
+					if h := rollout.Stalled(sch); len(h) > 0 {
 						want = h[0].Wave
 					}
 					if got := stopsIn(t, sch); got != want {

@@ -8,40 +8,40 @@ import (
 	"hawser.dev/hawser/internal/object"
 )
 
-// Moment is what happens to an instance on a cluster, as far as hooks care.
-type Moment string
+// LifecycleStep is what happens to an instance on a cluster, as far as hooks care.
+type LifecycleStep string
 
 const (
 	// Install: the cluster has nothing of the instance, or its installation has not ended yet.
-	Install Moment = "install"
+	Install LifecycleStep = "install"
 	// Upgrade: something of it changes.
-	Upgrade Moment = "upgrade"
+	Upgrade LifecycleStep = "upgrade"
 	// Rollback: something of it changes because an earlier release is gone back to.
-	Rollback Moment = "rollback"
+	Rollback LifecycleStep = "rollback"
 	// Removal: it goes, with the bundle or without.
-	Removal Moment = "delete"
+	Removal LifecycleStep = "delete"
 )
 
 // Before is the event of hooks that run before anything of the instance changes.
-func (m Moment) Before() object.Event { return object.Event("pre-" + m) }
+func (m LifecycleStep) Before() object.HookPhase { return object.HookPhase("pre-" + m) }
 
 // After is the event of hooks that run when everything of the instance is done.
-func (m Moment) After() object.Event { return object.Event("post-" + m) }
+func (m LifecycleStep) After() object.HookPhase { return object.HookPhase("post-" + m) }
 
-// HookRun says what a hook's object is made for.
-type HookRun struct {
-	Event  object.Event `json:"event"`
-	Weight int          `json:"weight,omitempty"`
+// HookTask says what a hook's object is made for.
+type HookTask struct {
+	Event  object.HookPhase `json:"event"`
+	Weight int              `json:"weight,omitempty"`
 	// IfSucceeded: the object is removed when all hooks of the event have succeeded; IfFailed: when it fails.
 	IfSucceeded bool `json:"removedIfSucceeded,omitempty"`
 	IfFailed    bool `json:"removedIfFailed,omitempty"`
 }
 
-// Ran is what the inventory says of a hook's object: the event it was made for (in an open record: is to be made for,
+// HookRun is what the inventory says of a hook's object: the event it was made for (in an open record: is to be made for,
 // and UID is that of its predecessor), and whether it has done its work.
-type Ran struct {
-	Event object.Event `json:"event,omitempty"`
-	Done  bool         `json:"done,omitempty"`
+type HookRun struct {
+	Event object.HookPhase `json:"event,omitempty"`
+	Done  bool             `json:"done,omitempty"`
 }
 
 // Hook is a declared hook as the record keeps it, so that it can be decided about when nothing is rendered.
@@ -52,27 +52,27 @@ type Hook struct {
 	object.Hook
 }
 
-// Life is where an instance with hooks stands on a cluster.
-type Life struct {
+// HookState is where an instance with hooks stands on a cluster.
+type HookState struct {
 	// Hooks are those declared, tests apart.
 	Hooks []Hook `json:"hooks,omitempty"`
-	// Moment is what is under way: a run began it and has not completed it. "" when the last one completed.
-	Moment Moment `json:"moment,omitempty"`
+	// Step is what is under way: a run began it and has not completed it. "" when the last one completed.
+	Step LifecycleStep `json:"moment,omitempty"`
 	// Inputs is the inputs digest of the instance that it is under way to; with another one it begins anew.
 	Inputs string `json:"inputs,omitempty"`
 	// Done are the events of it whose hooks have all run.
-	Done []object.Event `json:"done,omitempty"`
+	Done []object.HookPhase `json:"done,omitempty"`
 }
 
-// Over is the life after its moment completed, and false when there is nothing left to remember.
-func (l Life) Over() (Life, bool) {
-	gone := l.Moment == Removal
-	l.Moment, l.Inputs, l.Done = "", "", nil
+// Completed is the state after its step completed, and false when there is nothing left to remember.
+func (l HookState) Completed() (HookState, bool) {
+	gone := l.Step == Removal
+	l.Step, l.Inputs, l.Done = "", "", nil
 	return l, !gone && len(l.Hooks) > 0
 }
 
 // Passed is the life after all hooks of an event have run.
-func (l Life) Passed(e object.Event) Life {
+func (l HookState) Passed(e object.HookPhase) HookState {
 	l.Done = append(slices.Clone(l.Done), e)
 	return l
 }
@@ -84,7 +84,7 @@ func (h Hook) desired(instance string) Desired {
 }
 
 // DesiredHooks are the declared hooks of an instance as the record has them.
-func DesiredHooks(instance string, l Life) []Desired {
+func DesiredHooks(instance string, l HookState) []Desired {
 	out := make([]Desired, 0, len(l.Hooks))
 	for _, h := range l.Hooks {
 		out = append(out, h.desired(instance))
@@ -94,25 +94,25 @@ func DesiredHooks(instance string, l Life) []Desired {
 
 // Begin is what the record says of instances with hooks when a plan with these events begins. It looks at what is
 // declared and recorded, and at nothing in the cluster.
-func Begin(in Input, events map[string]Moment) map[string]Life {
-	out := map[string]Life{}
+func Begin(in Input, events map[string]LifecycleStep) map[string]HookState {
+	out := map[string]HookState{}
 	hooks := hooksByInstance(in.Desired)
 	for _, name := range instancesWithHooks(in) {
-		old, known := in.Lives[name]
-		life := Life{Hooks: old.Hooks}
+		old, known := in.HookStates[name]
+		life := HookState{Hooks: old.Hooks}
 		if in.here(name) {
 			life.Hooks = recorded(hooks[name])
 		}
 		switch m := events[name]; {
 		case m != "":
-			life.Moment, life.Inputs = m, in.Inputs[name]
+			life.Step, life.Inputs = m, in.Inputs[name]
 			if old.continues(m, life.Inputs) {
 				life.Done = old.Done
 			}
 		case known && (in.Suspended[name] || !in.here(name)): // left as it is this time
 			life = old
 		}
-		if len(life.Hooks) > 0 || life.Moment != "" {
+		if len(life.Hooks) > 0 || life.Step != "" {
 			out[name] = life
 		}
 	}
@@ -120,12 +120,12 @@ func Begin(in Input, events map[string]Moment) map[string]Life {
 }
 
 // continues reports whether a moment goes on where the last run left it.
-func (l Life) continues(m Moment, inputs string) bool {
-	return l.Moment == m && (m == Removal || l.Inputs == inputs)
+func (l HookState) continues(m LifecycleStep, inputs string) bool {
+	return l.Step == m && (m == Removal || l.Inputs == inputs)
 }
 
 // Rekey lets what is under way to an instance's inputs go on under the new name of the same inputs.
-func Rekey(lives map[string]Life, instance, before, now string) {
+func Rekey(lives map[string]HookState, instance, before, now string) {
 	if l, ok := lives[instance]; ok && l.Inputs == before {
 		l.Inputs = now
 		lives[instance] = l
@@ -158,12 +158,12 @@ func (in Input) here(instance string) bool {
 func instancesWithHooks(in Input) []string {
 	var out []string
 	for _, d := range in.Desired {
-		_, known := in.Lives[d.Instance]
+		_, known := in.HookStates[d.Instance]
 		if (d.Hook != nil || known) && !slices.Contains(out, d.Instance) {
 			out = append(out, d.Instance)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(in.Lives)) {
+	for _, name := range slices.Sorted(maps.Keys(in.HookStates)) {
 		if !slices.Contains(out, name) {
 			out = append(out, name)
 		}
@@ -187,7 +187,7 @@ func runningOrder(a, b Desired) int {
 }
 
 // RemovalHooks are the declared hooks that a removal runs, in the order of their identities.
-func RemovalHooks(lives map[string]Life) []object.Ref {
+func RemovalHooks(lives map[string]HookState) []object.Ref {
 	var out []object.Ref
 	for _, l := range lives {
 		for _, h := range l.Hooks {
@@ -201,10 +201,10 @@ func RemovalHooks(lives map[string]Life) []object.Ref {
 }
 
 // Merge is a with the lives of the given instances as b has them, also those it does not have.
-func Merge(a, b map[string]Life, instances []string) map[string]Life {
+func Merge(a, b map[string]HookState, instances []string) map[string]HookState {
 	out := maps.Clone(a)
 	if out == nil {
-		out = map[string]Life{}
+		out = map[string]HookState{}
 	}
 	for _, name := range instances {
 		delete(out, name)

@@ -12,8 +12,8 @@ import (
 // CodeStandIn is the code of findings about values that are not known where nothing is planned.
 const CodeStandIn = "stand-in"
 
-// StandIn warns of a value that is not known where nothing is planned.
-func StandIn(from bind.From) diag.Finding {
+// Placeholder warns of a value that is not known where nothing is planned.
+func Placeholder(from bind.From) diag.Finding {
 	f := diag.Warnf(CodeStandIn, "the value is known only after %s", from.Instance)
 	f.Why = "the object it comes from is not there, or no cluster was asked: something else stands in for it"
 	f.Pos, f.Path = from.Pos, "values."+from.At
