@@ -133,7 +133,7 @@ type Change struct {
 	// our managed fields entry then.
 	UID             string `json:"uid,omitempty"`
 	ResourceVersion string `json:"resourceVersion,omitempty"`
-	ApplyHash             string `json:"own,omitempty"`
+	ApplyHash       string `json:"own,omitempty"`
 	// FormerEntries is the hash of what its owner had in the managed fields of an object that is to be adopted.
 	FormerEntries string `json:"formerEntries,omitempty"`
 	// Foreign are the fields that a change with Force writes over, or what others have in an object that goes: whatever else

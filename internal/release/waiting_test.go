@@ -55,7 +55,7 @@ func TestAwait(t *testing.T) {
 // A window that is closed is noted like an approval that is wanted, and takes no approval away; it is nothing that can be approved.
 func TestWaitingForAWindow(t *testing.T) {
 	opens, later := noon, noon.Add(24*time.Hour)
-	rec := Record{Bundle: "shop", Release: 4, Rollout: "D", Head: "sha256:D", Started: noon}
+	rec := Record{Bundle: "shop", Release: 4, Rollout: "D", SourceDigest: "sha256:D", Started: noon}
 	first, err := rec.Waiting("wave 2 (production)", &opens)(nil)
 	if err != nil || first == nil || first.Closed != "wave 2 (production)" || first.Wave != "" || !first.Opens.Equal(opens) {
 		t.Fatalf("%+v, %v", first, err)
@@ -77,8 +77,8 @@ func TestWaitingForAWindow(t *testing.T) {
 	if open, err := rec.Waiting("wave 2 (production)", nil)(closed); err != nil || open == nil || open.Approved != ann || open.Closed != "" {
 		t.Errorf("the window is open: %+v, %v", open, err)
 	}
-	back := Holds{"b": &Hold{Release: 4, Rollout: "D", Head: "sha256:A", Closed: "wave 2", Opens: &opens, RollbackTo: &Name{Rollout: "A"}}}
-	if _, rollout := back.Continues(Record{Phase: Applying, Rollout: "NEW", Head: "sha256:A"}, nil, nil, func(string) bool { return true }); rollout != "NEW" {
+	back := Holds{"b": &Hold{Release: 4, Rollout: "D", SourceDigest: "sha256:A", Closed: "wave 2", Opens: &opens, RollbackTo: &Name{Rollout: "A"}}}
+	if _, rollout := back.Continues(Record{Phase: Applying, Rollout: "NEW", SourceDigest: "sha256:A"}, nil, nil, func(string) bool { return true }); rollout != "NEW" {
 		t.Error("an apply of the old files goes on with the rollback to them")
 	}
 }
