@@ -17,6 +17,7 @@ import (
 	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/kubeapi"
+	"hawser.dev/hawser/internal/leftover"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/pathmask"
 	"hawser.dev/hawser/internal/plan"
@@ -85,8 +86,7 @@ func (p *previewer) preview(ctx context.Context, r PreviewRequest) plan.Preview 
 func (p *previewer) ask(ctx context.Context, k kubeapi.KindInfo, r PreviewRequest) (out plan.Preview, moved bool) {
 	// Only the live object tells what is lost and who set what; a declaration that changed on an unmoved object is
 	// compared with the recorded one, without a read, unless fields of it are or were left to others or are taken back.
-	var live map[string]any
-	var rerr error
+	live, rerr := map[string]any(nil), error(nil)
 	needLive := r.Change.Action != plan.Create && (r.Base == nil || r.Change.Code != plan.CodeChanged || r.Change.Ignore != nil || r.Change.Was != nil || r.Change.Force)
 	if needLive {
 		if live, rerr = p.read(ctx, k, r); rerr != nil {
@@ -113,17 +113,22 @@ func (p *previewer) ask(ctx context.Context, k kubeapi.KindInfo, r PreviewReques
 	default:
 		return p.unasked(r, err), false
 	}
-	out = plan.Preview{Checked: true, Force: r.Change.Force, OmitFields: r.Change.OmitFields}
-	out.Reclaim = object.Left((&unstructured.Unstructured{Object: after}).GetManagedFields(), r.Base, written(r))
-	before := live
-	if before == nil {
+	out = plan.Preview{Checked: true, Force: r.Change.Force, OmitFields: r.Change.OmitFields, Reclaim: object.Left((&unstructured.Unstructured{Object: after}).GetManagedFields(), r.Base, written(r))}
+	stays := leftover.Fields(after, r.Base, r.Body.Body, managerOf(r.Body), r.Change.Ignore)
+	if live == nil && stays != "" { // declaration against declaration would say that they go
+		if live, rerr = p.read(ctx, k, r); rerr != nil {
+			return p.failed(r, rerr), false
+		}
+	}
+	before, now := live, object.WithoutFields(after, out.Reclaim)
+	if live == nil {
 		before = object.WithoutPaths(r.Base, r.Change.OmitFields)
 	}
-	now := object.WithoutFields(after, out.Reclaim)
 	if live == nil && r.Base != nil {
 		now = written(r) // declaration against declaration
 	}
-	out.Fields = p.fields(r.Body, before, now, settersOf(live, r))
+	stay, warning := leftover.Told(r.Body, after, stays, p.s.Redact, settersOf(after, r))
+	out.Fields, out.Finding = append(p.fields(r.Body, before, now, settersOf(live, r)), stay...), warning
 	out.NoOp = live != nil && object.SameContent(live, after) && ownOf(live, r) == ownOf(after, r)
 	return out, differ(live, after)
 }

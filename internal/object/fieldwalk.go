@@ -48,6 +48,12 @@ func hasKey(item any, key value.FieldList) bool {
 	return hit
 }
 
+// Has reports whether there is a field at a path of a body.
+func Has(body map[string]any, p fieldpath.Path) bool {
+	_, ok := lookup(body, p)
+	return ok
+}
+
 // lookup is the value at a field path.
 func lookup(node any, p fieldpath.Path) (any, bool) {
 	for _, el := range p {

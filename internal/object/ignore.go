@@ -91,6 +91,14 @@ func (g *Ignore) without(set, theirs *fieldpath.Set) *fieldpath.Set {
 	return set.Difference(g.at(set)).Difference(theirs)
 }
 
+// Spare is a set without the fields that are left to others; manager is ours. nil leaves nothing.
+func (g *Ignore) Spare(set *fieldpath.Set, entries []metav1.ManagedFieldsEntry, manager string) *fieldpath.Set {
+	if g == nil {
+		return set
+	}
+	return g.without(set, g.owned(entries, manager))
+}
+
 // at is the part of a set that lies at ignored paths.
 func (g *Ignore) at(set *fieldpath.Set) *fieldpath.Set {
 	var paths []v1alpha1.Path

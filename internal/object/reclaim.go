@@ -8,9 +8,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// beforeFirst is the manager that the API server makes the owner of everything an object had when its managed fields
+// BeforeFirst is the manager that the API server makes the owner of everything an object had when its managed fields
 // were missing.
-const beforeFirst = "before-first-apply"
+const BeforeFirst = "before-first-apply"
 
 // Left are the fields that we declared before and declare no longer, and that stay because the API server took them for
 // somebody else's when the managed fields were missing: as FieldsV1, "" for none.
@@ -19,7 +19,7 @@ func Left(entries []metav1.ManagedFieldsEntry, base, declared map[string]any) st
 		return ""
 	}
 	left := &fieldpath.Set{}
-	union(entries, func(e metav1.ManagedFieldsEntry) bool { return e.Manager == beforeFirst }).Iterate(func(p fieldpath.Path) {
+	union(entries, func(e metav1.ManagedFieldsEntry) bool { return e.Manager == BeforeFirst }).Iterate(func(p fieldpath.Path) {
 		_, was := lookup(base, p)
 		if _, is := lookup(declared, p); was && !is {
 			left.Insert(p.Copy())
@@ -44,7 +44,7 @@ func Reclaim(entries []metav1.ManagedFieldsEntry, manager, fields string) (out [
 	}
 	moved := &fieldpath.Set{}
 	for _, e := range entries {
-		if e.Manager == beforeFirst && e.Subresource == "" {
+		if e.Manager == BeforeFirst && e.Subresource == "" {
 			set, err := fieldSet(e)
 			if err != nil {
 				return nil, false, err

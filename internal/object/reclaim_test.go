@@ -12,8 +12,8 @@ func TestReclaim(t *testing.T) {
 	declared := yamlMap(t, "{data: {k: z}, spec: {c: [{name: a, image: x}]}}")
 	entries := []metav1.ManagedFieldsEntry{
 		entry("us", "Apply", `{"f:data":{"f:k":{}}}`),
-		entry(beforeFirst, "Update", `{"f:data":{".":{},"f:a.b":{},"f:k":{},"f:theirs":{}},"f:spec":{"f:c":{"k:{\"name\":\"a\"}":{".":{},"f:name":{},"f:image":{},"f:env":{}},"k:{\"name\":\"gone\"}":{".":{},"f:name":{}}}}}`),
-		entry(beforeFirst, "Update", `{"f:data":{"f:a.b":{}}}`, "status"),
+		entry(BeforeFirst, "Update", `{"f:data":{".":{},"f:a.b":{},"f:k":{},"f:theirs":{}},"f:spec":{"f:c":{"k:{\"name\":\"a\"}":{".":{},"f:name":{},"f:image":{},"f:env":{}},"k:{\"name\":\"gone\"}":{".":{},"f:name":{}}}}}`),
+		entry(BeforeFirst, "Update", `{"f:data":{"f:a.b":{}}}`, "status"),
 	}
 	left := Left(entries, base, declared)
 	if want := `{"f:data":{"f:a.b":{}},"f:spec":{"f:c":{"k:{\"name\":\"a\"}":{"f:env":{}},"k:{\"name\":\"gone\"}":{".":{},"f:name":{}}}}}`; left != want {

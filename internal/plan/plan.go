@@ -108,6 +108,8 @@ type FieldChange struct {
 	Hidden bool   `json:"hidden,omitempty"`
 	// Added: of a hidden one, there was no value before.
 	Added bool `json:"added,omitempty"`
+	// Stays: it is declared no longer, and stays what it is (Old and New), as Manager has it.
+	Stays bool `json:"stays,omitempty"`
 	// Manager is who set Old when it is not us ("kubectl-edit"), Since when (RFC 3339).
 	Manager string `json:"manager,omitempty"`
 	Since   string `json:"since,omitempty"`

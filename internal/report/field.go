@@ -25,7 +25,7 @@ func (l layout) field(o *out, c plan.Change, f plan.FieldChange) {
 	why := clean(fieldWhy(c, f, l.now))
 	path := strings.Repeat(" ", colField) + l.path(c, f)
 	switch v := inline(o.st, f); {
-	case o.st.narrow() && v != "" && (f.Hidden || f.Old == "" || f.New == "") && width(at(path, l.value, v)) <= o.st.width():
+	case o.st.narrow() && v != "" && (f.Hidden || f.Stays || f.Old == "" || f.New == "") && width(at(path, l.value, v)) <= o.st.width():
 		o.line(at(path, l.value, paintValue(o.st, f, v)))
 	case o.st.narrow() && f.Hidden:
 		o.line(path)
@@ -164,6 +164,9 @@ func nextDot(s string) int {
 
 // inline is the change on one line, "3 -> 5", or "" when it has to stand below its path.
 func inline(st Style, f plan.FieldChange) string {
+	if f.Stays {
+		return "stays as it is"
+	}
 	if f.Hidden {
 		if f.Origin != "" {
 			return "changed (hidden, from " + clean(f.Origin) + ")"
@@ -233,6 +236,8 @@ func lines(v string) []string {
 // fieldWhy says where a value comes from, or who set the one that goes.
 func fieldWhy(c plan.Change, f plan.FieldChange, now time.Time) string {
 	switch {
+	case f.Stays:
+		return strings.TrimSuffix("declared no longer; "+f.Manager+" has it, "+ago(f.Since, now), ", ")
 	case f.Manager != "":
 		why := "set by " + f.Manager
 		if age := ago(f.Since, now); age != "" {

@@ -1,0 +1,87 @@
+package cluster_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/testfleet"
+)
+
+// What is declared no longer, and stays since somebody has changed it or applies it too, is told as that, with who has it: it was
+// planned as "unset".
+func TestDroppedFieldsThatStay(t *testing.T) {
+	const settings = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: NS}\ndata: {x: ours, w: ours, v: ours}"
+	const password = "apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: NS}\ndata: {x: b3Vycw==, w: b3Vycw==}"
+	by := func(manager, edit string) func(t *testing.T, ns string) {
+		return func(t *testing.T, ns string) { patch(t, manager, configMaps, ns, "a", edit) }
+	}
+	for name, c := range map[string]struct {
+		text, without string
+		others        func(t *testing.T, ns string)
+		fields        []string
+		warns         string
+		data          string
+	}{
+		"nobody has them": {text: settings, without: ", w: ours", others: func(*testing.T, string) {},
+			fields: []string{`data.w "ours" `}, data: "map[v:ours x:ours]"},
+		"changed by hand": {text: settings, without: ", w: ours", others: by("kubectl-edit", `{"data":{"w":"theirs"}}`),
+			fields: []string{`data.w "theirs" "theirs" stays kubectl-edit`}, warns: "data.w: kubectl-edit", data: "map[v:ours w:theirs x:ours]"},
+		"one of two changed by hand": {text: settings, without: ", w: ours, v: ours", others: by("kubectl-edit", `{"data":{"w":"theirs"}}`),
+			fields: []string{`data.v "ours" `, `data.w "theirs" "theirs" stays kubectl-edit`}, warns: "data.w: kubectl-edit", data: "map[w:theirs x:ours]"},
+		"applied by another one too": {text: settings, without: ", w: ours", others: func(t *testing.T, ns string) {
+			foreignApply(t, "other", "configmaps", false, objs(t, ns, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: NS}\ndata: {w: ours}")[0])
+		}, fields: []string{`data.w "ours" "ours" stays other`}, warns: "data.w: other", data: "map[v:ours w:ours x:ours]"},
+		"another key is theirs": {text: settings, without: ", w: ours", others: by("kubectl-edit", `{"data":{"y":"theirs"}}`),
+			fields: []string{`data.w "ours" `}, data: "map[v:ours x:ours y:theirs]"},
+		"a withdrawn password": {text: password, without: ", w: b3Vycw==", others: func(t *testing.T, ns string) {
+			patch(t, "kubectl-edit", secrets, ns, "a", `{"data":{"w":"dGhlaXJz"}}`)
+		}, fields: []string{`data.w hidden stays kubectl-edit`}, warns: "data.w: kubectl-edit"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, s := testfleet.Get(), connect(t)
+			ns := f.Namespace(t, one)
+			b := newBundle(t)
+			b.opts.Diff = true
+			b.apply(t, s, objs(t, ns, c.text)...)
+			c.others(t, ns)
+			text := strings.Replace(c.text, c.without, "", 1)
+			p, bodies := b.plan(t, s, objs(t, ns, text))
+			var fields []string
+			for _, f := range only(t, p).Fields {
+				words := []string{f.Path, f.Old, f.New}
+				if f.Hidden {
+					words = []string{f.Path, "hidden"}
+				}
+				if f.Stays {
+					words = append(words, "stays", f.Manager)
+				}
+				fields = append(fields, strings.Join(words, " "))
+			}
+			if slices.Sort(fields); !slices.Equal(fields, c.fields) {
+				t.Errorf("fields %q, want %q", fields, c.fields)
+			}
+			warned := ""
+			for _, w := range p.Findings {
+				if w.Code == "field-stays" && w.Fix != "" {
+					path, _, _ := strings.Cut(w.What, ":")
+					who, _, _ := strings.Cut(w.Why, " ")
+					warned += path + ": " + who
+				}
+			}
+			if warned != c.warns || p.Findings.HasErrors() {
+				t.Errorf("warned of %q, want %q: %v", warned, c.warns, p.Findings)
+			}
+			mustOK(t, b.execute(t.Context(), s, p, bodies))
+			if c.data != "" && data(t, ns, "a") != c.data {
+				t.Errorf("data %s, want %s", data(t, ns, "a"), c.data)
+			}
+			b.unchanged(t, s, objs(t, ns, text)...)
+			if ch := p.Changes[0]; ch.Action != plan.Update {
+				t.Errorf("%+v", ch)
+			}
+		})
+	}
+}
