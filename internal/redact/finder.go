@@ -152,35 +152,21 @@ func (f *finder) read(text string, depth int) []span {
 			out = append(out, span{at[s.from], at[s.to]})
 		}
 	}
-	for from := 0; from < len(text); from++ {
-		to := from
-		for to < len(text) && inBase64[text[to]] {
-			to++
-		}
-		if to-from >= shortestRun {
-			if decoded, ok := decodedText(text[from:to]); ok && len(f.read(decoded, depth-1)) > 0 {
-				for to < len(text) && text[to] == '=' {
-					to++
-				}
-				out = append(out, span{from, to})
+	out = append(out, f.runs(text, nil, depth)...)
+	if joined, at := unwrap(text); at != nil {
+		for _, s := range append(f.matches(joined, nil, anywhere), f.runs(joined, at, depth)...) {
+			if crosses(at, s.from, s.to) {
+				out = append(out, span{at[s.from], at[s.to-1] + 1})
 			}
 		}
-		from = to
 	}
 	return out
 }
 
-// shortestRun is the length from which characters of base64 are taken for such a text; inBase64 are they, of both alphabets.
-const shortestRun = 10
+func (f *finder) exact(text string, out []span) []span { return f.matches(text, out, enclosed) }
 
-var inBase64 = func() (in [256]bool) {
-	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_") {
-		in[c] = true
-	}
-	return in
-}()
-
-func (f *finder) exact(text string, out []span) []span {
+// matches finds the forms that count in surroundings up to the given ones.
+func (f *finder) matches(text string, out []span, most where) []span {
 	if len(f.forms) == 0 {
 		return out
 	}
@@ -192,7 +178,7 @@ func (f *finder) exact(text string, out []span) []span {
 		// all forms that rest begins with are the last one that is not behind it, or what that begins with
 		k := sort.Search(len(f.forms), func(n int) bool { return f.forms[n] > rest }) - 1
 		for ; k >= 0; k = f.start[k] {
-			if form := f.forms[k]; strings.HasPrefix(rest, form) && f.where[k].fits(text, i, i+len(form)) {
+			if form := f.forms[k]; f.where[k] <= most && strings.HasPrefix(rest, form) && f.where[k].fits(text, i, i+len(form)) {
 				out = append(out, span{i, i + len(form)})
 				break
 			}
