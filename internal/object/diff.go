@@ -131,7 +131,10 @@ func (d *differ) leaf(path string, trail []trailStep, old, new any, hasOld, hasN
 	d.spent += len(path) + ofStep*len(trail)
 	f := FieldDiff{Path: path, Old: old, New: new, HasOld: hasOld, HasNew: hasNew, trail: trail}
 	if d.mask.hides(trail) {
-		f.Old, f.New, f.Hidden = nil, nil, true
+		f.Old, f.New = d.mask.rest(old, trail), d.mask.rest(new, trail)
+		if f.Hidden = !tells(f.Old) && !tells(f.New) || equalJSON(f.Old, f.New); f.Hidden {
+			f.Old, f.New = nil, nil
+		}
 	}
 	d.out = append(d.out, f)
 }

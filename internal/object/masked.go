@@ -95,3 +95,24 @@ func (m masker) value(v any, trail []trailStep) any {
 	}
 	return v
 }
+
+// rest is a copy of a value at a trail that holds what must not be seen, without that.
+func (m Mask) rest(v any, trail []trailStep) any {
+	return masker{mask: m, redact: AsNamed, name: AsNamed, key: AsNamed}.value(v, trail)
+}
+
+// tells reports whether anything is shown of a value but that it holds what is not.
+func tells(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, in := range v {
+			if tells(in) {
+				return true
+			}
+		}
+		return false
+	case []any:
+		return slices.ContainsFunc(v, tells)
+	}
+	return v != nil && v != redact.Mask
+}

@@ -11,6 +11,8 @@ import (
 	"pgregory.net/rapid"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"hawser.dev/hawser/internal/redact"
+
 	"hawser.dev/hawser/internal/pathmask"
 )
 
@@ -98,12 +100,21 @@ func TestPathSet(t *testing.T) {
 			t.Fatalf("%q: %q, want %q", o.Sensitive, got, want)
 		}
 		for _, d := range Diff(body, other, o.Mask()) {
-			alone := slices.ContainsFunc(o.Sensitive, func(s string) bool {
-				_, _, ok := follow(s, d.trail, trailStep.mayBe)
-				return ok
-			})
-			if d.Hidden != alone {
-				t.Fatalf("%q: %s is hidden: %v, want %v", o.Sensitive, d.Path, d.Hidden, alone)
+			alone := func(trail []trailStep) bool {
+				return slices.ContainsFunc(o.Sensitive, func(s string) bool {
+					_, _, ok := follow(s, trail, trailStep.mayBe)
+					return ok
+				})
+			}
+			if d.Hidden && !alone(d.trail) {
+				t.Fatalf("%q: %s is hidden", o.Sensitive, d.Path)
+			}
+			for _, v := range []any{d.Old, d.New} {
+				scalars(v, slices.Clone(d.trail), func(trail []trailStep, text string) {
+					if text != redact.Mask && alone(trail) {
+						t.Fatalf("%q: %s shows %s", o.Sensitive, d.Path, text)
+					}
+				}, nil)
 			}
 		}
 	})

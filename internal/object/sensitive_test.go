@@ -24,9 +24,9 @@ func TestSensitiveInOtherPositions(t *testing.T) {
 		{"an entry before", "{env: [{name: NEW, value: a}, {name: PW, value: theirs}]}", "{env: [{name: PW, value: hush}, {name: NEW, value: b}]}",
 			[]string{`env[NEW].value: "a" -> "b"`, "env[PW].value: *** -> ***"}},
 		{"an item is gone", "{c: [{name: a, env: [{name: PW, value: theirs}]}, {name: b}]}", "{c: [{name: b, env: [{name: PW, value: hush}]}, {name: a, env: [{name: PW, value: x}]}]}",
-			[]string{`c[a].env[PW].value: "theirs" -> "x"`, "c[b].env[PW]: - -> ***"}},
+			[]string{`c[a].env[PW].value: "theirs" -> "x"`, `c[b].env[PW]: - -> {"name":"PW","value":"***"}`}},
 		{"the key changed", "{ports: [{port: 80, name: web, token: theirs}]}", "{ports: [{port: 81, name: web, token: hush}]}",
-			[]string{"ports[80]: *** -> -", "ports[81]: - -> ***"}},
+			[]string{`ports[80]: {"name":"web","port":80,"token":"***"} -> -`, `ports[81]: - -> {"name":"web","port":81,"token":"***"}`}},
 		{"the key is another field there", "{m: [{name: a, mountPath: /x, v: theirs}, {name: a, mountPath: /y, v: theirs2}]}", "{m: [{name: a, mountPath: /y, v: b}, {name: b, mountPath: /x, v: hush}]}",
 			[]string{`m[/x].name: "a" -> "b"`, "m[/x].v: *** -> ***", `m[/y].v: "theirs2" -> "b"`}},
 		{"no key", "{l: [{v: theirs, w: 1}, {v: x, w: 1}]}", "{l: [{v: y, w: 2}, {v: hush, w: 1}]}",
@@ -34,7 +34,7 @@ func TestSensitiveInOtherPositions(t *testing.T) {
 		{"twice the same key", "{l: [{name: a, v: x}, {name: b, v: theirs}, {name: b, v: z}]}", "{l: [{name: b, v: hush}, {name: b, v: x}, {name: a, v: y}]}",
 			[]string{`l[0].name: "a" -> "b"`, "l[0].v: *** -> ***", "l[1].v: *** -> ***", `l[2].name: "b" -> "a"`, "l[2].v: *** -> ***"}},
 		{"plain values", "{args: [a, theirs]}", "{args: [hush]}", []string{"args: *** -> ***"}},
-		{"a key that is secret", "{l: [{name: theirs, v: 1}]}", "{l: [{name: hush, v: 1}]}", []string{"l[***]: *** -> -", "l[***]: - -> ***"}},
+		{"a key that is secret", "{l: [{name: theirs, v: 1}]}", "{l: [{name: hush, v: 1}]}", []string{`l[***]: {"name":"***","v":1} -> -`, `l[***]: - -> {"name":"***","v":1}`}},
 		{"a type is no name", "{l: [{type: t, key: a, v: x}, {type: t, key: b, v: theirs}]}", "{l: [{type: t, key: b, v: hush}, {type: t, key: a, v: z}]}",
 			[]string{`l[a].v: "x" -> "z"`, "l[b].v: *** -> ***"}},
 	} {
@@ -61,7 +61,7 @@ func TestSensitivePathsOfOldRecords(t *testing.T) {
 		t.Errorf("values: %q", got)
 	}
 	now := yamlMap(t, "{a.b: {c: q}, env: [{name: PW, value: z}, {name: B, value: b}, {name: A, value: q}], args: [x, x], '0': z}")
-	want := []string{`0: "w" -> "z"`, `"a.b".c: *** -> ***`, "args: *** -> ***", "env[A].value: *** -> ***", "env[PW].value: *** -> ***", "env[B]: - -> ***"}
+	want := []string{`0: "w" -> "z"`, `"a.b".c: *** -> ***`, "args: *** -> ***", "env[A].value: *** -> ***", "env[PW].value: *** -> ***", `env[B]: - -> {"name":"B","value":"***"}`}
 	if diff := cmp.Diff(want, printed(Diff(o.Body, now, o.Mask()))); diff != "" {
 		t.Error(diff)
 	}
