@@ -102,17 +102,7 @@ func (m Mask) rest(v any, trail []trailStep) any {
 }
 
 // tells reports whether anything is shown of a value but that it holds what is not.
-func tells(v any) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, in := range v {
-			if tells(in) {
-				return true
-			}
-		}
-		return false
-	case []any:
-		return slices.ContainsFunc(v, tells)
-	}
-	return v != nil && v != redact.Mask
+func tells(v any) (shown bool) {
+	scalars(v, nil, func(_ []trailStep, text string) { shown = shown || text != redact.Mask }, nil)
+	return shown
 }
