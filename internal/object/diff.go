@@ -210,12 +210,7 @@ func listKey(trail []trailStep, old, new []any) []string {
 }
 
 func allMaps(list []any) bool {
-	for _, item := range list {
-		if _, ok := item.(map[string]any); !ok {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(list, func(item any) bool { _, ok := item.(map[string]any); return !ok })
 }
 
 func uniqueBy(list []any, fields []string) bool {

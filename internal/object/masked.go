@@ -33,13 +33,10 @@ type masker struct {
 
 // names reports whether a field names the object.
 func names(trail []trailStep, field string) bool {
-	switch len(trail) {
-	case 0:
+	if len(trail) == 0 {
 		return field == "apiVersion" || field == "kind"
-	case 1:
-		return trail[0].name == "metadata" && (field == "name" || field == "namespace")
 	}
-	return false
+	return len(trail) == 1 && trail[0].name == "metadata" && (field == "name" || field == "namespace")
 }
 
 func (m masker) fields(in map[string]any, trail []trailStep) map[string]any {
