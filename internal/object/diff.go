@@ -172,10 +172,8 @@ func (d *differ) keyed(path string, trail []trailStep, fields []string, old, new
 
 // shownKey is the key of the item at the end of a trail as a path shows it.
 func (d *differ) shownKey(trail []trailStep, fields []string) string {
-	for _, f := range fields {
-		if d.mask.hides(step(trail, trailStep{name: f})) {
-			return "***"
-		}
+	if slices.ContainsFunc(fields, func(f string) bool { return d.mask.hides(step(trail, trailStep{name: f})) }) {
+		return "***"
 	}
 	return bracketed(trail[len(trail)-1].name)
 }
