@@ -96,6 +96,9 @@ func Read(path string) (File, error) {
 	if path == "" {
 		return empty, nil
 	}
+	if _, err := rootfs.Named(filepath.Dir(path), filepath.Base(path)); err != nil {
+		return empty, fmt.Errorf("lock file: %w", err) // it comes with a repository, and may be a link
+	}
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

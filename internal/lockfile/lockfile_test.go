@@ -2,6 +2,7 @@ package lockfile
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -193,5 +194,34 @@ func TestUpdateAfterACrash(t *testing.T) {
 	}
 	if _, err := os.Stat(busy); !os.IsNotExist(err) {
 		t.Errorf("the mark of the crashed writer is still there: %v", err)
+	}
+}
+
+// TestLinkStaysInTheRepository: a lock file that is a link out of its repository is not read, whatever is there; one that stays is.
+func TestLinkStaysInTheRepository(t *testing.T) {
+	repository, outside := t.TempDir(), t.TempDir()
+	for _, dir := range []string{filepath.Join(repository, ".git"), filepath.Join(repository, "a"), filepath.Join(repository, "b")} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range []string{filepath.Join(outside, "lock"), filepath.Join(repository, "b", Name), filepath.Join(repository, ".git", "lock")} {
+		if err := os.WriteFile(file, []byte("secret"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(repository, "a", Name)
+	for to, want := range map[string]string{
+		filepath.Join(outside, "lock"): "outside of", filepath.Join(outside, "none"): "outside of", "../.git/lock": ".git",
+		"../b/" + Name: "not a lock file", "../b/none": "",
+	} {
+		_ = os.Remove(path)
+		if err := os.Symlink(to, path); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Read(path)
+		if said := fmt.Sprint(err); (err == nil) != (want == "") || !strings.Contains(said, want) || want != "not a lock file" && strings.Contains(said, "'s'") {
+			t.Errorf("a link to %s: %v", to, err)
+		}
 	}
 }
