@@ -102,12 +102,12 @@ func (g *grower) yaml(indent string) string {
 // cue are fields of which each may name those before it.
 func (g *grower) cue() string {
 	var b strings.Builder
-	b.WriteString("import (\"strings\", \"list\", \"encoding/json\")\n_used: [strings.ToUpper(\"a\"), list.Sum([1]), json.Marshal(1)]\ng0: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n")
+	b.WriteString("import (\"strings\", \"list\", \"encoding/json\", \"math/bits\", \"strconv\", \"regexp\", \"text/template\", \"text/tabwriter\")\n_used: [strings.ToUpper(\"a\"), list.Sum([1]), json.Marshal(1), bits.Lsh(1, 1), strconv.Quote(\"a\"), regexp.FindAll(\"a\", \"a\", 1), template.HTMLEscape(\"a\"), tabwriter.Write(\"a\")]\ng0: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n")
 	last := 0
 	for i := range 1 + g.IntN(12) {
 		of, n := fmt.Sprintf("g%d", g.IntN(i+1)), g.n(1_000_000_000)
 		var x string
-		switch g.IntN(13) {
+		switch g.IntN(19) {
 		case 0:
 			x = fmt.Sprintf("[for i in list.Range(0, %d, 1) {%s}]", n, pick(g, "i", of, "a: i"))
 		case 1:
@@ -131,6 +131,18 @@ func (g *grower) cue() string {
 			x = fmt.Sprintf("json.Marshal(%s)", of)
 		case 11:
 			x = fmt.Sprintf("[for a in %s for b in %s for c in %s {%s}]", of, of, of, pick(g, "a", "[a, b, c]"))
+		case 12:
+			x = fmt.Sprintf("bits.Lsh(%s, %d)", pick(g, "1", of), n)
+		case 13:
+			x = fmt.Sprintf("strconv.FormatFloat(1.5, 102, %d, 64)", n)
+		case 14:
+			x = fmt.Sprintf("list.Repeat([for i in list.Range(0, %d, 1) {i}], %d)", g.n(100_000), n)
+		case 15:
+			x = fmt.Sprintf(pick(g, `strings.Split(%s, "")`, `strings.Join([for v in %s {"\(v)"}], "0123456789")`, "tabwriter.Write(%s)", "strings.Replace(%[1]s, \"0\", %[1]s, -1)"), of)
+		case 16:
+			x = fmt.Sprintf("regexp.ReplaceAll(%q, %s, %s)", pick(g, "", "0", ".*"), of, of)
+		case 17:
+			x = fmt.Sprintf(`template.Execute("{{range .}}{{range $}}{{printf \"%%%dd\" 1}}{{end}}{{end}}", %s)`, g.n(1_000_000), of)
 		default:
 			x = g.flow(0, g.IntN(3))
 		}
@@ -215,6 +227,13 @@ var seedBombs = []struct {
 		return bombOf("p.plan", `{"v": 2, "kind": "hawser.dev/plan", "salt": "00", "request": {"a": `+g.flow(0, 2)+`}, "plan": {"clusters": `+g.flow(0, 3)+"}}", "plan show p.plan")
 	}},
 	{"facts", func(g *grower) bomb { return bombOf("facts.yaml", g.yaml(""), "vet -f b.yaml --facts facts.yaml") }},
+	{"definitions", func(g *grower) bomb {
+		return bombOf("crd.yaml", "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: as.x.example}\nspec:\n  group: x.example\n  names: {kind: A, plural: as}\n  scope: Namespaced\n  versions:\n  - name: v1\n    served: true\n    storage: true\n    schema:\n      openAPIV3Schema:\n        type: object\n        properties:\n"+g.yaml("          "), "module vendor crd -f crd.yaml")
+	}},
+	{"CUE in files", func(g *grower) bomb {
+		return bomb{map[string]string{"a.cue": "package x\n_t: \"0123456789\"*" + strconv.Itoa(g.n(1_000_000)) + "\n_n: " + strconv.Itoa(g.n(1_000_000)) + "\n",
+			"b.cue": "package x\nx: " + pick(g, "_t*_n", "\"\\(_t)\\(_t*_n)\"", "(_t*100)*_n", "[for i in [1,2,3] {_t*_n}]") + inCUE}, pick(g, "build", "vet") + " -f a.cue -f b.cue"}
+	}},
 	{"lock", func(g *grower) bomb { return bombOf("hawser.lock", g.yaml(""), bombBuild) }},
 	{"secret", func(g *grower) bomb { return bombStored("e.yaml", g.yaml("")+"x: *a0\n") }},
 }
