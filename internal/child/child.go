@@ -47,14 +47,24 @@ var errOver = errors.New("the process is ending")
 // Run runs the program. The error of one that was ended wraps its context's cause. A program that succeeded and left
 // something behind that keeps its outputs open has succeeded.
 func (c *Command) Run() error {
+	if err := c.Begin(); err != nil {
+		return err
+	}
+	return c.Finish()
+}
+
+// Begin starts the program; Finish must follow.
+func (c *Command) Begin() error {
 	c.WaitDelay = linger
 	if !c.Terminal {
 		apart(c.Cmd)
 		c.Cancel = func() error { return end(c.Process) }
 	}
-	if err := c.start(); err != nil {
-		return err
-	}
+	return c.start()
+}
+
+// Finish waits until a program that Begin started has ended; its error is Run's.
+func (c *Command) Finish() error {
 	err := c.Wait()
 	mu.Lock()
 	delete(running, c)

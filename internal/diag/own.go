@@ -45,3 +45,13 @@ func (f Finding) Masked(mask func(string) string) string {
 	}
 	return out.String() + mask(rest)
 }
+
+// Sentences are what What was made of, and the Why that Because gave: for who hands a finding to another process. WithSentences
+// is the finding with them.
+func (f Finding) Sentences() (what, why string) { return f.sentence, f.told }
+
+// WithSentences is the finding with what Sentences told of it.
+func (f Finding) WithSentences(what, why string) Finding {
+	f.sentence, f.told = what, why
+	return f
+}

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue/ast"
-	"cuelang.org/go/cue/format"
 	"cuelang.org/go/cue/literal"
 	"cuelang.org/go/cue/parser"
 	"cuelang.org/go/cue/token"
@@ -25,9 +24,6 @@ type Attribute struct {
 
 // Cluster reports whether the attribute injects the cluster's facts as one struct.
 func (a Attribute) Cluster() bool { return a.Var == "" }
-
-// Attributes lists the attributes of the bundle's files, in order. Those of fleet files are not injected and not listed.
-func (p *Program) Attributes() []Attribute { return append([]Attribute(nil), p.attrs...) }
 
 // parseAttribute reads an attribute; ok is false for attributes that are not ours. The text of err follows
 // "failed to parse attribute".
@@ -70,20 +66,10 @@ func attributeOf(f *ast.Field) (Attribute, *ast.Attribute, error) {
 		if !ours {
 			continue
 		}
-		out.Field = labelText(f.Label)
+		out.Field = cuelang.LabelText(f.Label)
 		return out, a, err
 	}
 	return Attribute{}, nil, nil
-}
-
-func labelText(l ast.Label) string {
-	if name, _, err := ast.LabelName(l); err == nil {
-		return name
-	}
-	if b, err := format.Node(l); err == nil {
-		return string(b)
-	}
-	return ""
 }
 
 // listAttributes finds the attributes of the bundles' CUE files and checks their form.
@@ -138,7 +124,10 @@ func runtimeLiteral(typ, value string, pos token.Pos) (ast.Expr, error) {
 		}
 		return withPos(ast.NewLit(token.STRING, literal.String.Quote(value)), pos), nil
 	case "number":
-		return numberLiteral(value, pos)
+		if x, ok := cuelang.Number(value, pos); ok {
+			return x, nil
+		}
+		return nil, cuelang.Errorf(pos, nil, "the value must be a number")
 	case "bool":
 		if value != "true" && value != "false" {
 			return nil, cuelang.Errorf(pos, nil, "the value must be 'true' or 'false'")
@@ -148,185 +137,7 @@ func runtimeLiteral(typ, value string, pos token.Pos) (ast.Expr, error) {
 	return nil, cuelang.Errorf(pos, nil, "unknown type %q, it must be string, number or bool", typ)
 }
 
-func numberLiteral(value string, pos token.Pos) (ast.Expr, error) {
-	notNumber := cuelang.Errorf(pos, nil, "the value must be a number")
-	digits, negative := strings.CutPrefix(value, "-")
-	if !negative {
-		digits = strings.TrimPrefix(value, "+")
-	}
-	var info literal.NumInfo
-	if digits == "" || digits[0] == '-' || digits[0] == '+' || literal.ParseNum(digits, &info) != nil {
-		return nil, notNumber
-	}
-	tok := token.FLOAT
-	if info.IsInt() {
-		tok = token.INT
-	}
-	lit := withPos(ast.NewLit(tok, digits), pos)
-	if negative {
-		return &ast.UnaryExpr{OpPos: pos, Op: token.SUB, X: lit}, nil
-	}
-	return lit, nil
-}
-
 func withPos(x ast.Expr, pos token.Pos) ast.Expr {
 	ast.SetPos(x, pos)
 	return x
-}
-
-// kind of a plain expression, as far as syntax tells.
-type kind string
-
-const (
-	kindUnknown kind = ""
-	kindString  kind = "string"
-	kindNumber  kind = "number"
-	kindBool    kind = "bool"
-	kindNull    kind = "null"
-	kindOther   kind = "struct or list"
-)
-
-// plain tells whether an expression is a plain value, which an injected value replaces like a default: a literal, an
-// interpolation, arithmetic, or a reference that resolves to a plain field. Everything else (types, bounds, `|`, `&`,
-// definitions, calls) is a constraint and is kept.
-func plain(x ast.Expr) (kind, bool) { return plainExpr(x, map[ast.Node]bool{}) }
-
-func plainExpr(x ast.Expr, seen map[ast.Node]bool) (kind, bool) {
-	if x == nil || seen[x] {
-		return kindUnknown, false
-	}
-	seen[x] = true
-	defer delete(seen, x)
-	switch x := x.(type) {
-	case *ast.BasicLit:
-		return literalKind(x), true
-	case *ast.Interpolation:
-		return kindString, true
-	case *ast.ParenExpr:
-		return plainExpr(x.X, seen)
-	case *ast.StructLit, *ast.ListLit:
-		return kindOther, true
-	case *ast.UnaryExpr:
-		k, ok := plainExpr(x.X, seen)
-		return k, ok && (x.Op == token.SUB || x.Op == token.ADD || x.Op == token.NOT)
-	case *ast.BinaryExpr:
-		return plainBinary(x, seen)
-	case *ast.Ident:
-		return plainIdent(x, seen)
-	case *ast.SelectorExpr, *ast.IndexExpr:
-		if target := resolveSelector(x, map[ast.Node]bool{}); target != nil {
-			return plainExpr(target, seen)
-		}
-	}
-	return kindUnknown, false
-}
-
-func literalKind(x *ast.BasicLit) kind {
-	switch x.Kind {
-	case token.STRING:
-		return kindString
-	case token.INT, token.FLOAT:
-		return kindNumber
-	case token.TRUE, token.FALSE:
-		return kindBool
-	case token.NULL:
-		return kindNull
-	}
-	return kindUnknown
-}
-
-func plainBinary(x *ast.BinaryExpr, seen map[ast.Node]bool) (kind, bool) {
-	a, okA := plainExpr(x.X, seen)
-	_, okB := plainExpr(x.Y, seen)
-	if !okA || !okB {
-		return kindUnknown, false
-	}
-	switch x.Op {
-	case token.ADD, token.SUB, token.MUL, token.QUO:
-		return a, true
-	case token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ, token.LAND, token.LOR, token.MAT, token.NMAT:
-		return kindBool, true
-	}
-	return kindUnknown, false // & and | are constraints
-}
-
-func plainIdent(x *ast.Ident, seen map[ast.Node]bool) (kind, bool) {
-	if strings.HasPrefix(x.Name, "#") || strings.HasPrefix(x.Name, "_#") {
-		return kindUnknown, false
-	}
-	if x.Node == nil {
-		switch x.Name {
-		case "true", "false":
-			return kindBool, true
-		case "null":
-			return kindNull, true
-		}
-		return kindUnknown, false
-	}
-	target := resolveIdent(x)
-	if target == nil {
-		return kindUnknown, false
-	}
-	return plainExpr(target, seen)
-}
-
-// resolveIdent is the expression an identifier of the same file stands for.
-func resolveIdent(x *ast.Ident) ast.Expr {
-	switch n := x.Node.(type) {
-	case *ast.LetClause:
-		return n.Expr
-	case *ast.Alias:
-		return n.Expr
-	case *ast.Field:
-		return n.Value
-	case *ast.ImportSpec:
-		return nil
-	case ast.Expr:
-		return n
-	}
-	return nil
-}
-
-// resolveSelector follows a.b and a["b"] through struct literals of the same file.
-func resolveSelector(x ast.Expr, seen map[ast.Node]bool) ast.Expr {
-	if seen[x] {
-		return nil
-	}
-	seen[x] = true
-	switch x := x.(type) {
-	case *ast.Ident:
-		if x.Node == nil {
-			return nil
-		}
-		return resolveSelector(resolveIdent(x), seen)
-	case *ast.ParenExpr:
-		return resolveSelector(x.X, seen)
-	case *ast.SelectorExpr:
-		return fieldOf(resolveSelector(x.X, seen), labelText(x.Sel))
-	case *ast.IndexExpr:
-		if name, ok := cuelang.StringLit(x.Index); ok {
-			return fieldOf(resolveSelector(x.X, seen), name)
-		}
-		return nil
-	}
-	return x
-}
-
-func fieldOf(x ast.Expr, name string) ast.Expr {
-	s, ok := x.(*ast.StructLit)
-	if !ok || strings.HasPrefix(name, "#") || strings.HasPrefix(name, "_#") {
-		return nil
-	}
-	var out ast.Expr
-	for _, d := range s.Elts {
-		f, isField := d.(*ast.Field)
-		if !isField || labelText(f.Label) != name {
-			continue
-		}
-		if out != nil || f.Constraint != token.ILLEGAL {
-			return nil // given twice: a conjunction
-		}
-		out = f.Value
-	}
-	return out
 }

@@ -77,13 +77,13 @@ func TestRuntimeLiterals(t *testing.T) {
 func TestPlain(t *testing.T) {
 	for _, c := range []struct {
 		expr string
-		kind kind
+		kind cuelang.Kind
 		want bool
 	}{
-		{`"x"`, kindString, true}, {`80`, kindNumber, true}, {`-80`, kindNumber, true}, {`true`, kindBool, true}, {`null`, kindNull, true},
-		{`"\(plainText)-x"`, kindString, true}, {`plainText`, kindString, true}, {`s.inner`, kindString, true}, {`s["inner"]`, kindString, true},
-		{`1 + 2`, kindNumber, true}, {`(plainText + "x")`, kindString, true}, {`1 == 2`, kindBool, true}, {`!true`, kindBool, true},
-		{`{a: 1}`, kindOther, true}, {`[1]`, kindOther, true}, {`viaRef`, kindString, true}, {`viaLet`, kindString, true},
+		{`"x"`, cuelang.StringKind, true}, {`80`, cuelang.NumberKind, true}, {`-80`, cuelang.NumberKind, true}, {`true`, cuelang.BoolKind, true}, {`null`, cuelang.NullKind, true},
+		{`"\(plainText)-x"`, cuelang.StringKind, true}, {`plainText`, cuelang.StringKind, true}, {`s.inner`, cuelang.StringKind, true}, {`s["inner"]`, cuelang.StringKind, true},
+		{`1 + 2`, cuelang.NumberKind, true}, {`(plainText + "x")`, cuelang.StringKind, true}, {`1 == 2`, cuelang.BoolKind, true}, {`!true`, cuelang.BoolKind, true},
+		{`{a: 1}`, cuelang.OtherKind, true}, {`[1]`, cuelang.OtherKind, true}, {`viaRef`, cuelang.StringKind, true}, {`viaLet`, cuelang.StringKind, true},
 		{`string`, "", false}, {`int & >5`, "", false}, {`*"x" | string`, "", false}, {`#D`, "", false}, {`typed`, "", false},
 		{`strings.MinRunes(3)`, "", false}, {`nowhere`, "", false}, {`s.nowhere`, "", false}, {`loop`, "", false}, {`>5`, "", false},
 		{`_#Hidden`, "", false}, {`s.#Def`, "", false}, {`bounded`, "", false},
@@ -105,7 +105,7 @@ field: `+c.expr+"\n")
 			t.Fatal(c.expr, err)
 		}
 		field, _ := f.Decls[len(f.Decls)-1].(*ast.Field)
-		k, ok := plain(field.Value)
+		k, ok := cuelang.PlainExpr(field.Value)
 		if ok != c.want || ok && k != c.kind {
 			t.Errorf("%s: %v %q, want %v %q", c.expr, ok, k, c.want, c.kind)
 		}
@@ -126,13 +126,13 @@ bundle: {
 		t.Fatal(fs)
 	}
 	var got []string
-	for _, a := range p.Attributes() {
+	for _, a := range p.attrs {
 		got = append(got, a.Field+" "+a.Type+" "+a.Var)
 	}
 	if d := cmp.Diff([]string{"_c  ", "_a string HOST", "_b number PORT"}, got); d != "" {
 		t.Error(d)
 	}
-	if !p.Uses("HOST") || p.Uses("") || p.Uses("X") || p.UsesFacts() || p.UsesQueries() {
+	if !p.Uses("HOST") || p.Uses("") || p.Uses("X") || p.UsesQueries() {
 		t.Error("uses")
 	}
 	if names := p.Bundles(); len(names) != 1 || names[0] != "b" {
@@ -149,12 +149,12 @@ func TestVersionIsUsed(t *testing.T) {
 		if fs != nil {
 			t.Fatal(fs)
 		}
-		if p.UsesFacts() != want {
+		if p.versionUsed != want {
 			t.Errorf("%s: want %v", expr, want)
 		}
 	}
 	p, fs := loadText(t, "b.yaml", "bundle: {apiVersion: v1alpha1, name: b, instances: {a: {module: {url: 'file:///m'}, namespace: x, values: {v: {$cluster: version}, r: {$cluster: values.R}}}}}\n")
-	if fs != nil || !p.UsesFacts() || !p.Uses("R") {
+	if fs != nil || !p.Uses("R") {
 		t.Error(fs)
 	}
 }

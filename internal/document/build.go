@@ -102,7 +102,7 @@ func addObject(f *ast.File) {
 	top := map[string]*ast.Field{}
 	for _, d := range f.Decls {
 		if field, isField := d.(*ast.Field); isField {
-			top[labelText(field.Label)] = field
+			top[cuelang.LabelText(field.Label)] = field
 		}
 	}
 	ref := func(name string) *ast.Ident {

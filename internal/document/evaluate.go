@@ -47,8 +47,8 @@ func (p *Program) Evaluate(f fleet.Facts) ([]v1alpha1.BundleSpec, diag.Findings)
 	}
 	e := p.at(f)
 	e.once.Do(func() {
-		defer p.opts.Watchdog.Enter("the bundle for cluster " + f.Name)()
-		e.specs, e.findings = p.evaluate(f)
+		a := p.ask(Question{About: AboutBundles, Facts: f})
+		e.specs, e.findings = a.Specs, a.Findings
 	})
 	return append([]v1alpha1.BundleSpec(nil), e.specs...), append(diag.Findings(nil), e.findings...)
 }
@@ -90,7 +90,10 @@ func (p *Program) Bundles() []string {
 	if p.plain != nil {
 		return []string{p.plain.Name}
 	}
-	defer p.opts.Watchdog.Enter("the bundles' names")()
+	return p.ask(Question{About: AboutNames}).Names
+}
+
+func (p *Program) names() []string {
 	root, err := p.build(p.files, nil, nil)
 	if err != nil {
 		return nil
@@ -114,6 +117,10 @@ func (p *Program) Varies() bool {
 	if p.plain != nil || len(p.attrs) == 0 && len(p.refs) == 0 {
 		return false
 	}
+	return p.ask(Question{About: AboutVaries}).Varies
+}
+
+func (p *Program) varies() bool {
 	root, err := p.build(p.files, nil, nil)
 	return err != nil || slices.ContainsFunc(bundleValues(root), func(b bundleValue) bool {
 		return !cuelang.Plain(b.Value.LookupPath(cue.MakePath(cue.Str("name"))))

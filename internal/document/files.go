@@ -312,15 +312,14 @@ func (p *Program) Files() []File {
 	for _, s := range p.all {
 		out = append(out, File{Path: s.name, Digest: digestOf(s.data)})
 	}
-	return append(out, p.imported()...)
+	if !slices.ContainsFunc(p.all, func(s *source) bool { return s.loads }) {
+		return out
+	}
+	return append(out, p.ask(Question{About: AboutImports}).Files...)
 }
 
 // imported lists the user's files that are read besides those given: imported packages and embedded files.
 func (p *Program) imported() []File {
-	if !slices.ContainsFunc(p.all, func(s *source) bool { return s.loads }) {
-		return nil
-	}
-	defer p.opts.Watchdog.Enter("what the files import")()
 	files, _, err := p.syntax(p.all, nil)
 	if err != nil {
 		return nil

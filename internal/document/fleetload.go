@@ -6,6 +6,7 @@ import (
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
 
+	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 )
@@ -22,6 +23,11 @@ func (p *Program) loadFleet(sources []*source) diag.Findings {
 	}
 	if !given && !slices.ContainsFunc(sources, (*source).maySayFleet) {
 		return nil
+	}
+	if p.elsewhere != nil && slices.ContainsFunc(sources, (*source).computes) {
+		a := p.elsewhere(Question{About: AboutFleet})
+		p.fleet = a.Fleet
+		return a.Findings
 	}
 	defer p.opts.Watchdog.Enter("the fleet")()
 	in := newInjection(fleet.Facts{})
@@ -118,7 +124,7 @@ func saysFleet(x ast.Expr) bool {
 		if !ok {
 			return false
 		}
-		name := labelText(f.Label)
+		name := cuelang.LabelText(f.Label)
 		return name == rootFleet || name == rootRuntime
 	})
 }

@@ -125,7 +125,7 @@ func relink(f *ast.File, replaced map[ast.Node]ast.Node) {
 
 // field injects one runtime value: it replaces a plain value and is unified with everything else.
 func (in *injection) field(a Attribute, field *ast.Field, pos token.Pos) {
-	was, isPlain := plain(field.Value)
+	was, isPlain := cuelang.PlainExpr(field.Value)
 	v, known := in.facts.Values[a.Var]
 	if known && v.DefaultOnly && (isPlain || hasDefault(field.Value)) {
 		known = false
@@ -167,7 +167,7 @@ func (in *injection) field(a Attribute, field *ast.Field, pos token.Pos) {
 		field.Value = &ast.BinaryExpr{X: &ast.ParenExpr{X: field.Value}, OpPos: pos, Op: token.AND, Y: lit}
 		return
 	}
-	if was != kindUnknown && was != kindNull && string(was) != a.Type {
+	if was != cuelang.UnknownKind && was != cuelang.NullKind && string(was) != a.Type {
 		n := diag.Errorf("attribute-type", "the default beside '%s' is a %s", a.Text, was)
 		n.Pos, n.Path, n.Fix = a.Pos, a.Field, "give it the attribute's type"
 		in.findings = append(in.findings, n)
@@ -206,7 +206,7 @@ func hasDefault(x ast.Expr) bool {
 		return (x.Op == token.OR || x.Op == token.AND) && (hasDefault(x.X) || hasDefault(x.Y))
 	case *ast.Ident:
 		if x.Node != nil {
-			if target := resolveIdent(x); target != nil && target != ast.Expr(x) {
+			if target := cuelang.Resolve(x); target != nil && target != ast.Expr(x) {
 				if u, ok := target.(*ast.BinaryExpr); ok {
 					return hasDefault(u)
 				}
@@ -218,7 +218,7 @@ func hasDefault(x ast.Expr) bool {
 
 // cluster unifies the cluster's facts with the field.
 func (in *injection) cluster(a Attribute, field *ast.Field, pos token.Pos) {
-	lit := dataExpr(clusterFacts(in.facts), pos)
+	lit := cuelang.FromGo(clusterFacts(in.facts), pos)
 	done := &injected{Attribute: a, origin: "cluster " + in.facts.Name}
 	in.done[cuelang.Pos(pos)] = done
 	if b, err := format.Node(field.Value); err == nil {
@@ -242,40 +242,6 @@ func clusterFacts(f fleet.Facts) map[string]any {
 		out["version"] = f.Version
 	}
 	return out
-}
-
-// dataExpr is JSON types as CUE data, fields sorted by name, everything at one position.
-func dataExpr(v any, pos token.Pos) ast.Expr {
-	switch v := v.(type) {
-	case map[string]any:
-		out := &ast.StructLit{Lbrace: pos}
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			out.Elts = append(out.Elts, dataField(k, dataExpr(v[k], pos), pos))
-		}
-		return out
-	case map[string]string:
-		m := make(map[string]any, len(v))
-		for k, s := range v {
-			m[k] = s
-		}
-		return dataExpr(m, pos)
-	case []any:
-		out := &ast.ListLit{Lbrack: pos}
-		for _, e := range v {
-			out.Elts = append(out.Elts, dataExpr(e, pos))
-		}
-		return out
-	case string:
-		return withPos(ast.NewString(v), pos)
-	case bool:
-		return withPos(ast.NewBool(v), pos)
-	case nil:
-		return withPos(ast.NewNull(), pos)
-	}
-	if x, err := numberLiteral(jsonText(v), pos); err == nil {
-		return x
-	}
-	return withPos(ast.NewNull(), pos)
 }
 
 // references lists the imports and let clauses a file's identifiers use.

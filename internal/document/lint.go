@@ -82,11 +82,11 @@ func factOf(x ast.Expr, bound map[ast.Node]binding) string {
 			return b.fact
 		}
 	case *ast.SelectorExpr:
-		name := labelText(x.Sel)
+		name := cuelang.LabelText(x.Sel)
 		if id, ok := x.X.(*ast.Ident); ok && bound[id.Node].fact == "cluster" && (name == "name" || name == "group") {
 			return name
 		}
-		if target := resolveSelector(x, map[ast.Node]bool{}); target != nil && bound[target].fact != "cluster" {
+		if target := cuelang.ResolveSelector(x); target != nil && bound[target].fact != "cluster" {
 			return bound[target].fact
 		}
 	}
@@ -98,7 +98,7 @@ func exprText(x ast.Expr) string {
 	case *ast.Ident:
 		return x.Name
 	case *ast.SelectorExpr:
-		return exprText(x.X) + "." + labelText(x.Sel)
+		return exprText(x.X) + "." + cuelang.LabelText(x.Sel)
 	case *ast.ParenExpr:
 		return exprText(x.X)
 	}
@@ -114,7 +114,7 @@ func readsVersion(f *ast.File) bool {
 	ast.Walk(f, func(n ast.Node) bool {
 		switch x := n.(type) {
 		case *ast.SelectorExpr:
-			if id, ok := x.X.(*ast.Ident); ok && bound[id.Node].fact == "cluster" && labelText(x.Sel) != "version" {
+			if id, ok := x.X.(*ast.Ident); ok && bound[id.Node].fact == "cluster" && cuelang.LabelText(x.Sel) != "version" {
 				known[id] = true
 			}
 		case *ast.Ident:

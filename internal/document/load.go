@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 
 	"hawser.dev/hawser/api/v1alpha1"
@@ -42,6 +41,8 @@ type Options struct {
 	Limits cuelang.Limits
 	// Watchdog watches evaluations; nil watches nothing.
 	Watchdog *cuelang.Watchdog
+	// Elsewhere is where files that compute something are evaluated; nil evaluates all of them here.
+	Elsewhere Elsewhere
 }
 
 // Program is a loaded set of files. Its methods may be called concurrently.
@@ -65,6 +66,10 @@ type Program struct {
 
 	mu   sync.Mutex
 	memo map[string]*evaluation
+	// elsewhere answers questions in another process, nil for none; lost is why it could not.
+	elsewhere     func(Question) Answer
+	lost          diag.Findings
+	fleetFindings diag.Findings
 }
 
 // Load reads and checks the files and evaluates the fleet. The findings' positions are relative to the current
@@ -77,6 +82,9 @@ func Load(ctx context.Context, opts Options) (*Program, diag.Findings) {
 	}
 	opts.Limits = opts.Limits.WithDefaults()
 	p := &Program{opts: opts, cwd: cwd, memo: map[string]*evaluation{}}
+	if opts.Elsewhere != nil {
+		p.elsewhere = func(q Question) Answer { return opts.Elsewhere(ctx, p.Source(), q) }
+	}
 	fs := p.findModule()
 	if fs.HasErrors() {
 		return nil, fs
@@ -112,8 +120,8 @@ func Load(ctx context.Context, opts Options) (*Program, diag.Findings) {
 		n.Fix = "say it in the bundle: instances.NAME.namespace"
 		fs = append(fs, n)
 	}
-	fs = append(fs, p.loadFleet(fleetFiles)...)
-	return p, fs.Sorted()
+	p.fleetFindings = p.loadFleet(fleetFiles)
+	return p, append(fs, p.fleetFindings...).Sorted()
 }
 
 // findModule looks for cue.mod in the working directory and above.
@@ -183,11 +191,6 @@ func (p *Program) Uses(name string) bool {
 		}
 	}
 	return false
-}
-
-// UsesFacts reports whether the bundles may read what only a connection tells of a cluster: its version.
-func (p *Program) UsesFacts() bool {
-	return p.versionUsed || slices.ContainsFunc(p.refs, func(r clusterRef) bool { return r.path[0].Name == "version" })
 }
 
 // Fact is the {$cluster: PATH} at a position, "" when there is none.

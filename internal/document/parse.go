@@ -261,16 +261,16 @@ func objectTree(kind, name string, namePos token.Pos, spec *ast.StructLit) *ast.
 		if cuelang.Lookup(spec, field) == nil {
 			lit := ast.NewString(value)
 			ast.SetPos(lit, namePos)
-			body.Elts = append([]ast.Decl{dataField(field, lit, namePos)}, body.Elts...)
+			body.Elts = append([]ast.Decl{cuelang.NewField(field, lit, namePos)}, body.Elts...)
 		}
 	}
 	add("name", name)
 	add("apiVersion", v1alpha1.ShortAPIVersion)
 	if kind == "Fleet" {
-		return &ast.StructLit{Elts: []ast.Decl{dataField(rootFleet, body, namePos)}}
+		return &ast.StructLit{Elts: []ast.Decl{cuelang.NewField(rootFleet, body, namePos)}}
 	}
-	inner := &ast.StructLit{Elts: []ast.Decl{dataField(name, body, namePos)}}
-	return &ast.StructLit{Elts: []ast.Decl{dataField(rootBundles, inner, namePos)}}
+	inner := &ast.StructLit{Elts: []ast.Decl{cuelang.NewField(name, body, namePos)}}
+	return &ast.StructLit{Elts: []ast.Decl{cuelang.NewField(rootBundles, inner, namePos)}}
 }
 
 func metadataName(f cuelang.Field) (string, token.Pos, diag.Findings) {
@@ -301,12 +301,6 @@ func metadataName(f cuelang.Field) (string, token.Pos, diag.Findings) {
 		}
 	}
 	return name, pos, fs
-}
-
-func dataField(name string, value ast.Expr, pos token.Pos) *ast.Field {
-	label := ast.NewStringLabel(name)
-	ast.SetPos(label, pos)
-	return &ast.Field{Label: label, Value: value, TokenPos: pos}
 }
 
 // stringField is the text of a string field, false when there is none.

@@ -65,7 +65,7 @@ func walkRefs(x ast.Expr, label token.Pos, at []string, found func(*ast.StructLi
 			if !ok {
 				continue
 			}
-			name := labelText(f.Label)
+			name := cuelang.LabelText(f.Label)
 			if name == refKey {
 				found(x, label, at)
 				return
@@ -163,7 +163,7 @@ func (in *injection) resolve(x ast.Expr, at []string) ast.Expr {
 	switch x := x.(type) {
 	case *ast.StructLit:
 		if len(x.Elts) == 1 {
-			if f, ok := x.Elts[0].(*ast.Field); ok && labelText(f.Label) == refKey {
+			if f, ok := x.Elts[0].(*ast.Field); ok && cuelang.LabelText(f.Label) == refKey {
 				if ref, n := newRef(x, at); n == nil {
 					return in.fact(ref, f)
 				}
@@ -172,8 +172,8 @@ func (in *injection) resolve(x ast.Expr, at []string) ast.Expr {
 		out := &ast.StructLit{Lbrace: x.Lbrace, Rbrace: x.Rbrace}
 		for _, d := range x.Elts {
 			if f, ok := d.(*ast.Field); ok {
-				name := labelText(f.Label)
-				out.Elts = append(out.Elts, dataField(name, in.resolve(f.Value, append(at, name)), f.Label.Pos()))
+				name := cuelang.LabelText(f.Label)
+				out.Elts = append(out.Elts, cuelang.NewField(name, in.resolve(f.Value, append(at, name)), f.Label.Pos()))
 			}
 		}
 		return out
@@ -204,7 +204,7 @@ func (in *injection) fact(ref clusterRef, f *ast.Field) ast.Expr {
 				return withPos(ast.NewNull(), pos)
 			}
 		}
-		return dataExpr(v, pos)
+		return cuelang.FromGo(v, pos)
 	}
 	n := diag.Errorf(fleet.CodeMissingFact, "cluster %s has no %s", in.facts.Name, ref.path)
 	n.Pos, n.Path = ref.pos, ref.at

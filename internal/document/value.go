@@ -25,8 +25,8 @@ func (p *Program) Value(f fleet.Facts) (string, diag.Findings) {
 	}
 	e := p.at(f)
 	e.text.Do(func() {
-		defer p.opts.Watchdog.Enter("the bundle for cluster " + f.Name)()
-		e.value, e.valueFinding = p.valueText(f)
+		a := p.ask(Question{About: AboutValue, Facts: f})
+		e.value, e.valueFinding = a.Text, a.Findings
 	})
 	return e.value, append(diag.Findings(nil), e.valueFinding...)
 }
