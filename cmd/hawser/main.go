@@ -9,6 +9,7 @@ import (
 	"io"
 	"log"
 	"os"
+	"slices"
 
 	"hawser.dev/hawser/internal/child"
 )
@@ -21,6 +22,9 @@ func main() {
 	tuneCollector()
 	// Libraries write to Go's loggers, Helm's even values of users. What users shall know are findings.
 	log.SetOutput(io.Discard)
+	if slices.Equal(os.Args[1:], []string{isolated}) {
+		os.Exit(serve())
+	}
 	code := app().Run(context.Background(), os.Args[1:])
 	child.EndAll()
 	if err := storage().Close(); err != nil {

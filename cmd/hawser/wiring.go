@@ -27,6 +27,7 @@ import (
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/health/cel"
+	"hawser.dev/hawser/internal/isolate"
 	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/module/chartdir"
@@ -73,6 +74,7 @@ func app() *cli.App {
 	newEngine := func(onEvent func(fleetplan.Event)) *engine.Engine {
 		e := newEngine(redactor, onEvent)
 		e.Resolve = resolver.Resolve
+		apart.into(e, redactor)
 		return e
 	}
 	return &cli.App{
@@ -95,7 +97,7 @@ func app() *cli.App {
 			return newEngine(nil).Outdated(ctx, req)
 		},
 		FleetClusters: func(ctx context.Context, req engine.Request) ([]fleet.Cluster, error) {
-			program, findings := document.Load(ctx, document.Options{Files: req.Files, Fleet: req.FleetFiles, Workdir: req.Workdir})
+			program, findings := document.Load(ctx, document.Options{Files: req.Files, Fleet: req.FleetFiles, Workdir: req.Workdir, Elsewhere: newEngine(nil).Elsewhere})
 			if program == nil {
 				return nil, findings.Err()
 			}
@@ -116,6 +118,7 @@ func app() *cli.App {
 			return err
 		},
 		CacheDir: func(dir string) { cacheDir = dir },
+		Isolate:  apart.switched,
 		Sandbox:  sandboxbin.Path,
 	}
 }
@@ -127,21 +130,16 @@ func newEngine(redactor *redact.Redactor, onEvent func(fleetplan.Event)) *engine
 		exceeded(os.Stderr, f, writes.Load())
 		os.Exit(1)
 	})
-	modules := cue.New(cue.Options{Redact: redactor.Redact, Watch: watchdog})
+	sockets := evaluating(isolate.Host{Redact: redactor.Redact, Learn: redactor.AddFor, Watchdog: watchdog})
 	files := dir.New()
 	kept := storage()
 	repositories := charts.New(charts.Options{Cache: kept})
 	artifacts := registries(kept, redactor)
 	pages := web.New(web.Options{Cache: kept, UserAgent: "hawser/" + version})
 	return &engine.Engine{
-		Resolve: new(kubeconfig.Resolver).Resolve,
-		Records: func(s *cluster.Session, name string) release.Store { return kube.New(records{s.REST()}, name) },
-		Renderers: map[string]render.Renderer{
-			"module":    modules,
-			"helm":      helm.New(helm.Options{Redact: redactor.Redact, Watch: watchdog}),
-			"kustomize": kustomize.New(kustomize.Options{Redact: redactor.Redact, Learn: redactor.AddFor, Watch: watchdog}),
-			"manifests": plain.New(plain.Options{Redact: redactor.Redact}),
-		},
+		Resolve:   new(kubeconfig.Resolver).Resolve,
+		Records:   func(s *cluster.Session, name string) release.Store { return kube.New(records{s.REST()}, name) },
+		Renderers: sockets.Renderers,
 		Fetchers: map[string]module.Fetcher{
 			"file":                      files,
 			"oci":                       artifacts,
@@ -150,7 +148,7 @@ func newEngine(redactor *redact.Redactor, onEvent func(fleetplan.Event)) *engine
 			module.ChartScheme + "file": chartdir.New(kept), module.ChartScheme + "https": repositories, module.ChartScheme + "http": repositories,
 		},
 		Signatures: verifier(kept, artifacts),
-		Checker:    health.Checkers{CUE: modules, CEL: new(cel.Checker)},
+		Checker:    sockets.Checker,
 		Stores:     openStore,
 		Documents:  kept.Document,
 		Locate:     plain.Position,
@@ -167,6 +165,21 @@ func newEngine(redactor *redact.Redactor, onEvent func(fleetplan.Event)) *engine
 		},
 		RequestTimeout: requestLimit,
 		Version:        version,
+	}
+}
+
+// evaluating makes what evaluates and renders: the same for this process and for a child of it.
+func evaluating(host isolate.Host) isolate.Sockets {
+	modules := cue.New(cue.Options{Redact: host.Redact, Watch: host.Watchdog})
+	return isolate.Sockets{
+		Renderers: map[string]render.Renderer{
+			"module":    modules,
+			"helm":      helm.New(helm.Options{Redact: host.Redact, Watch: host.Watchdog}),
+			"kustomize": kustomize.New(kustomize.Options{Redact: host.Redact, Learn: host.Learn, Watch: host.Watchdog}),
+			"manifests": plain.New(plain.Options{Redact: host.Redact}),
+		},
+		Checker: health.Checkers{CUE: modules, CEL: new(cel.Checker)},
+		GoesOn:  modules.GoesOn,
 	}
 }
 

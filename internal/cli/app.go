@@ -120,6 +120,8 @@ type App struct {
 	Registries func(creds string, insecure bool) error
 	// CacheDir says where content is kept; it is called before Cache, Engine and Tools.
 	CacheDir func(dir string)
+	// Isolate has documents evaluated and instances rendered in child processes; it is called before Engine.
+	Isolate func(string) error
 	// Cache is where fetched content is kept.
 	Cache func() *cache.Cache
 	// Sandbox finds (or builds) the binary of `hawser sandbox`.

@@ -81,6 +81,7 @@ func (s *session) globalFlags(f *pflag.FlagSet) {
 	f.BoolFunc("registry-insecure", "let registries do without TLS, and with certificates that nobody vouches for", func(string) error {
 		return s.registries("", true)
 	})
+	f.BoolFunc("isolate", "evaluate documents and render instances in child processes: what never ends, or takes all memory, ends a child alone (HAWSER_ISOLATE=true)", s.Isolate)
 	for _, name := range []string{"log-pretty", "log-color"} {
 		f.Bool(name, true, "accepted for Timoni's sake; see --color")
 		_ = f.MarkHidden(name)

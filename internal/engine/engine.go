@@ -17,6 +17,7 @@ import (
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/dag"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/document"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
@@ -44,6 +45,8 @@ type Engine struct {
 	Signatures *signature.Checker
 	// Watchdog bounds evaluations; nil bounds nothing.
 	Watchdog *cuelang.Watchdog
+	// Elsewhere is where documents are evaluated that compute something; nil is here.
+	Elsewhere document.Elsewhere
 	// Stores opens the stores of secrets that a fleet declares.
 	Stores values.Open
 	// Checker evaluates modules' own health checks.

@@ -131,7 +131,7 @@ func (e *Engine) load(ctx context.Context, req Request, needBundle bool) (*run, 
 // loadFor is load, for a delete or not.
 func (e *Engine) loadFor(ctx context.Context, req Request, needBundle, deleting bool) (*run, error) {
 	w, err := workspace.Open(ctx, workspace.Input{Files: req.Files, FleetFiles: req.FleetFiles, Stdin: req.Stdin, Workdir: req.Workdir, Package: req.Package,
-		Name: req.Name, Namespace: req.Namespace, FleetOnly: !needBundle, Retire: req.Retire != "", Watchdog: e.Watchdog})
+		Name: req.Name, Namespace: req.Namespace, FleetOnly: !needBundle, Retire: req.Retire != "", Watchdog: e.Watchdog, Elsewhere: e.Elsewhere})
 	if err != nil {
 		return nil, err
 	}
@@ -332,9 +332,7 @@ func (r *run) query(ctx context.Context, t *target) {
 			t.find(f)
 			continue
 		}
-		done := r.Watchdog.Enter("the query " + q.Query)
-		values, fs := fleet.EvaluateQuery(q, obj)
-		done()
+		values, fs := r.program.Query(q, obj)
 		t.find(fs...)
 		for name, v := range values {
 			queried[name] = v

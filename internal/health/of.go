@@ -55,7 +55,7 @@ func checked(u *unstructured.Unstructured, checks []Check, checker Checker) (Sta
 		st, ok, err := checker.Check(c, u.Object)
 		switch {
 		case err != nil:
-			return Status{State: Progressing, Reason: c.title() + ": " + err.Error()}, true
+			return Status{State: Progressing, Reason: c.Title() + ": " + err.Error()}, true
 		case ok:
 			return st, true
 		}

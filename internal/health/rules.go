@@ -16,8 +16,8 @@ func (c Check) For(r object.Ref) bool {
 		(c.Object == "" || fleet.MatchAny([]string{c.Object}, r.Name))
 }
 
-// title names the rule for people: "the instance's health rule for Widget".
-func (c Check) title() string {
+// Title names the rule for people: "the instance's health rule for Widget".
+func (c Check) Title() string {
 	switch {
 	case c.CEL == nil:
 		return "health check " + c.Name
@@ -78,7 +78,7 @@ func Vet(checker Checker, checks []Check, layers ...Layer) diag.Findings {
 			continue
 		}
 		if err := checker.Vet(c); err != nil {
-			f := diag.Errorf("health-rule", "%s cannot be used", c.title())
+			f := diag.Errorf("health-rule", "%s cannot be used", c.Title())
 			f.Why, f.Pos = err.Error(), c.Pos
 			f.Fix = "correct the expression; self is the live object, and CEL is described at https://cel.dev"
 			out = append(out, f)

@@ -10,12 +10,14 @@ import (
 	"hawser.dev/hawser/internal/diag"
 )
 
-func keyOf(ctx context.Context, r Renderer, req Request) (key string, err error) {
+// KeyOf is the request's key; a renderer that panics is an error that shows where, and not what it said, which may be a value.
+func KeyOf(ctx context.Context, r Renderer, req Request) (key string, err error) {
 	defer broken(r, req, &err)
 	return r.Key(ctx, req)
 }
 
-func rendered(ctx context.Context, r Renderer, req Request) (res Result, err error) {
+// Rendered renders the request; a renderer that panics is an error as with KeyOf.
+func Rendered(ctx context.Context, r Renderer, req Request) (res Result, err error) {
 	defer broken(r, req, &err)
 	return r.Render(ctx, req)
 }

@@ -27,7 +27,7 @@ type Memo struct {
 // A renderer that panics is an error that shows where, and not what it said, which may be a value.
 // A render that was cancelled with its own caller's context is not kept: the next caller renders again.
 func (m *Memo) Render(ctx context.Context, r Renderer, req Request) (Result, string, error) {
-	key, err := keyOf(ctx, r, req)
+	key, err := KeyOf(ctx, r, req)
 	if err != nil {
 		return Result{}, "", err
 	}
@@ -49,7 +49,7 @@ func (m *Memo) run(ctx context.Context, r Renderer, req Request) (Result, error)
 	select {
 	case m.slots <- struct{}{}:
 		defer func() { <-m.slots }()
-		return rendered(ctx, r, req)
+		return Rendered(ctx, r, req)
 	case <-ctx.Done():
 		return Result{}, ctx.Err()
 	}

@@ -31,6 +31,8 @@ type Input struct {
 	Retire bool
 	// Watchdog bounds the evaluation; nil bounds nothing.
 	Watchdog *cuelang.Watchdog
+	// Elsewhere is where documents that compute something are evaluated; nil is here.
+	Elsewhere document.Elsewhere
 }
 
 // Workspace is what was read. Copies of it share the file.
@@ -57,7 +59,7 @@ func Open(ctx context.Context, in Input) (*Workspace, error) {
 		files = nil
 	}
 	program, findings := document.Load(ctx, document.Options{Files: files, Fleet: in.FleetFiles, Stdin: in.Stdin, Workdir: in.Workdir,
-		Package: in.Package, Name: in.Name, Namespace: in.Namespace, Place: w.From.Source.Name(), Watchdog: in.Watchdog})
+		Package: in.Package, Name: in.Name, Namespace: in.Namespace, Place: w.From.Source.Name(), Watchdog: in.Watchdog, Elsewhere: in.Elsewhere})
 	if err := findings.Err(); err != nil {
 		return nil, err
 	}

@@ -83,6 +83,13 @@ func (r *Renderer) bounded(c health.Check, evaluate func() (health.Status, error
 	}
 }
 
+// GoesOn reports whether the evaluation of a check goes on that was given up.
+func (r *Renderer) GoesOn() bool {
+	r.slow.mu.Lock()
+	defer r.slow.mu.Unlock()
+	return len(r.slow.sources) > 0
+}
+
 func (r *Renderer) checkTime() time.Duration {
 	if r.opts.CheckTime > 0 {
 		return r.opts.CheckTime

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"cmp"
+	"os"
+	"runtime"
+	"strconv"
+	"sync"
+
+	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/isolate"
+	"hawser.dev/hawser/internal/redact"
+)
+
+// isolated is the command that a child is started with: this program starts it, and nobody else has a use for it.
+const isolated = "isolated"
+
+// envIsolate is --isolate for every command.
+const envIsolate = "HAWSER_ISOLATE"
+
+// isolation is whether children evaluate and render, and the pool of them: one for the process.
+type isolation struct {
+	on   string // as the flag says, else the environment
+	once sync.Once
+	pool *isolate.Pool
+}
+
+var apart isolation
+
+// switched takes what the flag says.
+func (i *isolation) switched(text string) error {
+	_, err := strconv.ParseBool(text)
+	i.on = text
+	return err
+}
+
+// into puts children into the sockets of an engine, where that is wanted. The first one starts at once: it is there when the
+// documents are read and the clusters reached.
+func (i *isolation) into(e *engine.Engine, redactor *redact.Redactor) {
+	if on, _ := strconv.ParseBool(cmp.Or(i.on, os.Getenv(envIsolate))); !on {
+		return
+	}
+	i.once.Do(func() {
+		i.pool = isolate.New(isolate.Options{Command: []string{self(), isolated}, Environment: childEnvironment, Build: version, Limits: evaluationLimit,
+			Redact: redactor.Redact, Learn: redactor.AddFor})
+		i.pool.Warm()
+	})
+	e.Elsewhere = i.pool.Documents()
+	e.Renderers = i.pool.Renderers(e.Renderers, "module", "manifests")
+	e.Checker = i.pool.Checker(e.Checker)
+}
+
+// childEnvironment is added to the environment of children.
+var childEnvironment []string
+
+// self is this program: on Linux the one that runs, even when its file was replaced.
+func self() string {
+	if runtime.GOOS == "linux" {
+		return "/proc/self/exe"
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return os.Args[0]
+	}
+	return path
+}
+
+// serve is the whole life of a child. What libraries print goes where the parent does not take it for an answer.
+func serve() int {
+	out := os.Stdout
+	os.Stdout = os.Stderr
+	return isolate.Serve(isolate.Child{In: os.Stdin, Out: out, Build: version, Sockets: evaluating})
+}

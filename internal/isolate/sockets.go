@@ -1,0 +1,180 @@
+package isolate
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"cuelang.org/go/cue/ast"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/document"
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/render"
+)
+
+// Documents answers questions about documents in a child.
+func (p *Pool) Documents() document.Elsewhere {
+	return func(ctx context.Context, of document.Source, q document.Question) document.Answer {
+		a, err := p.ask(ctx, question{What: askDocument, Source: of, Document: q}, nil)
+		if err == nil {
+			err = a.err()
+		}
+		if err != nil {
+			return document.Answer{Findings: diag.From(err, "evaluation")}
+		}
+		return a.Document
+	}
+}
+
+// Renderers are the given ones in children. Those that are named digest what they read for their keys, and read nothing
+// into it: that is done here.
+func (p *Pool) Renderers(here map[string]render.Renderer, digesting ...string) map[string]render.Renderer {
+	out := map[string]render.Renderer{}
+	for name, r := range here {
+		of := renderer{pool: p, name: name}
+		if slices.Contains(digesting, name) {
+			of.here = r
+		}
+		_, makes := r.(render.Maker)
+		_, defaults := r.(render.Defaulter)
+		switch {
+		case makes && defaults:
+			out[name] = maker{defaulter{of}}
+		case defaults:
+			out[name] = defaulter{of}
+		default:
+			out[name] = of
+		}
+	}
+	return out
+}
+
+// renderer renders in a child.
+type renderer struct {
+	pool *Pool
+	name string
+	here render.Renderer // for its keys; nil has them made in a child
+}
+
+// defaulter is one whose sources have values of their own, maker one whose sources may also make values up.
+type (
+	defaulter struct{ renderer }
+	maker     struct{ defaulter }
+)
+
+var (
+	_ render.Renderer  = renderer{}
+	_ render.Defaulter = defaulter{}
+	_ render.Maker     = maker{}
+)
+
+// Name is that of the renderer on the other side.
+func (r renderer) Name() string { return r.name }
+
+func (r renderer) ask(ctx context.Context, w what, req render.Request, path v1alpha1.Path) (answer, error) {
+	q := question{What: w, Renderer: r.name, Request: req, Path: path}
+	made := req.Chance
+	if q.Request.Chance = nil; made != nil {
+		q.Chance = &made.ID
+	}
+	a, err := r.pool.ask(ctx, q, made)
+	if err == nil {
+		err = a.err()
+	}
+	return a, err
+}
+
+// Key is the memo key.
+func (r renderer) Key(ctx context.Context, req render.Request) (string, error) {
+	if r.here != nil {
+		return r.here.Key(ctx, req)
+	}
+	a, err := r.ask(ctx, askKey, req, nil)
+	return a.Key, err
+}
+
+// Render renders in a child.
+func (r renderer) Render(ctx context.Context, req render.Request) (render.Result, error) {
+	a, err := r.ask(ctx, askRender, req, nil)
+	return a.Result, err
+}
+
+// Default is the source's own value at a path of its values.
+func (r defaulter) Default(ctx context.Context, req render.Request, path v1alpha1.Path) (ast.Expr, diag.Pos) {
+	a, _ := r.ask(ctx, askDefault, req, path)
+	return a.Default, a.Pos
+}
+
+// Makes reports whether the request's source may make something up. What cannot be told is told by the key.
+func (r maker) Makes(ctx context.Context, req render.Request) bool {
+	a, err := r.ask(ctx, askMakes, req, nil)
+	return err == nil && a.Makes
+}
+
+// Checker judges by rules in children; the built-in ones, which are bounded, are asked here.
+func (p *Pool) Checker(here health.Checker) health.Checker {
+	return &checker{pool: p, here: here, spent: map[string]error{}}
+}
+
+type checker struct {
+	pool *Pool
+	here health.Checker
+
+	mu    sync.Mutex
+	spent map[string]error // rules that ended a child, or were given up: none is asked again
+}
+
+// named is what tells rules apart.
+func named(c health.Check) string {
+	if c.CEL != nil {
+		return c.CEL.Failed + "\x00" + c.CEL.Progressing + "\x00" + c.CEL.Ready + "\x00" + c.CEL.Message
+	}
+	return c.Source
+}
+
+func (c *checker) ask(q question) (answer, error) {
+	c.mu.Lock()
+	err := c.spent[named(q.Rule)]
+	c.mu.Unlock()
+	if err != nil {
+		return answer{}, err
+	}
+	a, err := c.pool.ask(context.Background(), q, nil)
+	given := a.Leaving && a.Error != nil
+	if err == nil {
+		err = a.err()
+	} else if found := diag.From(err, "health-rule"); len(found) == 1 {
+		given, err = true, errors.New(strings.TrimPrefix(found[0].What, q.title()+": "))
+	}
+	if given {
+		c.mu.Lock()
+		c.spent[named(q.Rule)] = err
+		c.mu.Unlock()
+	}
+	return a, err
+}
+
+// Vet returns why a rule can never work.
+func (c *checker) Vet(rule health.Check) error {
+	if rule.CEL == nil || rule.Layer == health.BuiltIn {
+		return c.here.Vet(rule)
+	}
+	_, err := c.ask(question{What: askVet, Rule: rule})
+	return err
+}
+
+// Check returns the verdict on an object.
+func (c *checker) Check(rule health.Check, obj map[string]any) (health.Status, bool, error) {
+	if rule.Layer == health.BuiltIn {
+		return c.here.Check(rule, obj)
+	}
+	a, err := c.ask(question{What: askCheck, Rule: rule, Object: obj})
+	if a.Error == nil && err != nil {
+		a.Applies = true
+	}
+	return a.Status, a.Applies, err
+}
