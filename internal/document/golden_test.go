@@ -1,6 +1,7 @@
 package document
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
@@ -20,6 +21,7 @@ import (
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/testwire"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -94,7 +96,12 @@ func golden(t *testing.T, path string) {
 	}
 	dir := unpack(t, ar)
 	t.Chdir(dir)
-	got := strings.ReplaceAll(run(t, parseScript(t, string(ar.Comment)), dir), dir, "/ROOT")
+	got := strings.ReplaceAll(run(t, parseScript(t, string(ar.Comment)), dir, nil), dir, "/ROOT")
+	asked := map[About]bool{}
+	there := strings.ReplaceAll(run(t, parseScript(t, string(ar.Comment)), dir, anotherProcess(t, asked)), dir, "/ROOT")
+	if d := cmp.Diff(got+names[false], there+names[true]); d != "" {
+		t.Errorf("in another process it is another (it was asked %v):\n%s", asked, d)
+	}
 	i := slices.IndexFunc(ar.Files, func(f txtar.File) bool { return f.Name == "want" })
 	if *update {
 		if i < 0 {
@@ -136,9 +143,30 @@ func unpack(t *testing.T, ar *txtar.Archive) string {
 	return dir
 }
 
-func run(t *testing.T, s script, dir string) string {
+// names is what programs tell besides, of here and of another process.
+var names = map[bool]string{}
+
+// anotherProcess answers questions of what another process would be handed, and notes what they were about.
+func anotherProcess(t *testing.T, asked map[About]bool) Elsewhere {
+	return func(ctx context.Context, of Source, q Question) Answer {
+		asked[q.About] = true
+		of, q = testwire.Carried(t, of), testwire.Carried(t, q)
+		opts := of.Options
+		opts.Stdin = bytes.NewReader(of.Stdin)
+		p, fs := Load(ctx, opts)
+		if p == nil {
+			return Answer{Findings: fs}
+		}
+		if p.Source().Digest != of.Digest {
+			t.Error("the files are others")
+		}
+		return testwire.Carried(t, p.Answer(q))
+	}
+}
+
+func run(t *testing.T, s script, dir string, elsewhere Elsewhere) string {
 	t.Helper()
-	opts := Options{Files: s.files, Fleet: s.fleet, Workdir: s.workdir, Name: s.name}
+	opts := Options{Files: s.files, Fleet: s.fleet, Workdir: s.workdir, Name: s.name, Elsewhere: elsewhere}
 	if s.stdin != "" {
 		f, err := os.Open(filepath.Join(dir, s.stdin))
 		if err != nil {
@@ -176,6 +204,7 @@ func run(t *testing.T, s script, dir string) string {
 			b.WriteString(text)
 		}
 	}
+	names[elsewhere != nil] = fmt.Sprint(p.Bundles(), p.Varies(), p.Files(), p.Digest())
 	for _, c := range p.Comparisons() {
 		fmt.Fprintf(&b, "compares %s with %q: %s: %s\n", c.Fact, c.Constant, c.Pos, c.Expr)
 	}

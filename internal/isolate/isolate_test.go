@@ -1,3 +1,5 @@
+//go:build unix
+
 package isolate
 
 import (
@@ -12,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -118,6 +121,8 @@ func (d double) Render(_ context.Context, req render.Request) (render.Result, er
 	case "killed":
 		_ = kill(os.Getpid())
 		time.Sleep(time.Hour)
+	case "stopped":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 	case "finding":
 		f := diag.Errorf("wrong", "%s is wrong", d.host.Redact("hunter2"))
 		f.Pos = diag.Pos{File: "b.yaml", Line: 2}
@@ -293,13 +298,8 @@ func TestEnds(t *testing.T) {
 
 // TestTheParentsClock: a child that does not notice that its time is over is ended by its parent.
 func TestTheParentsClock(t *testing.T) {
-	p := pool(t, func(o *Options) { o.Limits, o.Grace = cuelang.WatchLimits{Deadline: time.Millisecond}, time.Second })
-	k, err := p.start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer k.close()
-	_, err = k.ask(t.Context(), question{What: askVet, Rule: health.Check{Name: "loop"}}, nil)
+	p := pool(t, func(o *Options) { o.Limits, o.Grace = cuelang.WatchLimits{Deadline: 200 * time.Millisecond}, 300*time.Millisecond })
+	_, err := renderers(p).Render(t.Context(), of("stopped"))
 	if found := diag.From(err, ""); len(found) != 1 || found[0].Code != CodeTooLong {
 		t.Error(err)
 	}

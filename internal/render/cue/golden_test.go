@@ -21,6 +21,7 @@ import (
 	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/module/dir"
 	"hawser.dev/hawser/internal/render"
+	"hawser.dev/hawser/internal/testwire"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -116,6 +117,7 @@ func golden(t *testing.T, r *Renderer, file string) {
 		req.KubeVersion = v
 	}
 	res, err := r.Render(t.Context(), req)
+	testwire.Same(t, r, req, res, err)
 	facts, objects := outcome(t, res, err)
 	if *update {
 		a.Files = a.Files[:0]

@@ -23,6 +23,7 @@ import (
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/render"
+	"hawser.dev/hawser/internal/testwire"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -55,6 +56,7 @@ func unpack(t testing.TB, a *txtar.Archive) string {
 func outcome(t testing.TB, r *Renderer, req render.Request) (facts, objects string) {
 	t.Helper()
 	res, err := r.Render(t.Context(), req)
+	testwire.Same(t, r, req, res, err)
 	var b, y bytes.Buffer
 	for _, f := range diag.From(err, "other") {
 		fmt.Fprintf(&b, "error %s: %s\n", f.Code, f)

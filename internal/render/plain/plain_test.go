@@ -17,6 +17,7 @@ import (
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/render"
+	"hawser.dev/hawser/internal/testwire"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -84,6 +85,7 @@ func TestGolden(t *testing.T) {
 func outcome(t testing.TB, req render.Request) (facts, objects string) {
 	t.Helper()
 	res, err := New(Options{}).Render(t.Context(), req)
+	testwire.Same(t, New(Options{}), req, res, err)
 	var b, y bytes.Buffer
 	for _, f := range diag.From(err, "other") {
 		fmt.Fprintf(&b, "error %s: %s\n", f.Code, f)
