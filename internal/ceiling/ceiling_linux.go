@@ -54,12 +54,15 @@ func Without(start func() error) error {
 }
 
 // dataBytes is the memory that RLIMIT_DATA counts: what is mapped to be written, whether it was or not.
-func dataBytes() (uint64, bool) {
+func dataBytes() (uint64, bool) { return inUse(5) }
+
+// inUse is one of the kernel's numbers about this process's memory: 0 is its address space, 5 what RLIMIT_DATA counts.
+func inUse(field int) (uint64, bool) {
 	text, err := os.ReadFile("/proc/self/statm")
 	fields := bytes.Fields(text)
-	if err != nil || len(fields) < 6 {
+	if err != nil || len(fields) <= field {
 		return 0, false
 	}
-	pages, err := strconv.ParseUint(string(fields[5]), 10, 64)
+	pages, err := strconv.ParseUint(string(fields[field]), 10, 64)
 	return pages * uint64(os.Getpagesize()), err == nil
 }

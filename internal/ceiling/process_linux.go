@@ -1,26 +1,18 @@
 package ceiling
 
 import (
-	"bytes"
-	"os"
-	"strconv"
 	"syscall"
 	"time"
 )
 
 // AddressSpace has the kernel refuse address space beyond so many bytes more than the process has now, for the rest of its life.
 func AddressSpace(more uint64) {
-	text, err := os.ReadFile("/proc/self/statm")
-	fields := bytes.Fields(text)
-	if err != nil || len(fields) == 0 {
-		return
-	}
-	pages, err := strconv.ParseUint(string(fields[0]), 10, 64)
 	var was syscall.Rlimit
-	if err != nil || syscall.Getrlimit(syscall.RLIMIT_AS, &was) != nil {
+	have, ok := inUse(0)
+	if !ok || syscall.Getrlimit(syscall.RLIMIT_AS, &was) != nil {
 		return
 	}
-	limit := min(was.Max, pages*uint64(os.Getpagesize())+more)
+	limit := min(was.Max, have+more)
 	_ = syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: min(was.Cur, limit), Max: limit})
 }
 

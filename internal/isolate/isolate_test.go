@@ -298,7 +298,9 @@ func TestEnds(t *testing.T) {
 
 // TestTheParentsClock: a child that does not notice that its time is over is ended by its parent.
 func TestTheParentsClock(t *testing.T) {
-	p := pool(t, func(o *Options) { o.Limits, o.Grace = cuelang.WatchLimits{Deadline: 200 * time.Millisecond}, 300*time.Millisecond })
+	p := pool(t, func(o *Options) {
+		o.Limits, o.Grace = cuelang.WatchLimits{Deadline: 200 * time.Millisecond}, 300*time.Millisecond
+	})
 	_, err := renderers(p).Render(t.Context(), of("stopped"))
 	if found := diag.From(err, ""); len(found) != 1 || found[0].Code != CodeTooLong {
 		t.Error(err)
@@ -389,7 +391,9 @@ func TestCannotStart(t *testing.T) {
 func TestChecks(t *testing.T) {
 	p := pool(t, func(o *Options) { o.Limits.Deadline = time.Second })
 	c := p.Checker(doubleChecker{})
-	rule := func(name string) health.Check { return health.Check{Name: name, Source: name, CEL: &health.Expressions{Ready: name}} }
+	rule := func(name string) health.Check {
+		return health.Check{Name: name, Source: name, CEL: &health.Expressions{Ready: name}}
+	}
 	st, applies, err := c.Check(rule("ok"), map[string]any{"x": int64(5)})
 	if st.State != health.Ready || st.Reason != "5" || !slices.Equal(st.Details, []string{"a"}) || !applies || err != nil {
 		t.Error(st, applies, err)
