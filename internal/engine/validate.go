@@ -10,6 +10,7 @@ import (
 	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/validation"
 )
 
@@ -76,7 +77,8 @@ func (r *run) checkObjects(ctx context.Context, t *target, s *set, list []valida
 }
 
 // foresee asks for what will be needed of what will probably be written, as it differs from the record, while the cluster
-// is looked at: the schemas, and our rights and what keeps releases back where the plan is carried out. What could not be read is asked for again. After
+// is looked at: the schemas, and our rights and what keeps releases back where the plan is carried out; of a new bundle on a cluster
+// that nothing else tells from others, what other records say of it. What could not be read is asked for again. After
 // end, nothing of it is under way; schemas that nobody wanted are given up.
 func (r *run) foresee(ctx context.Context, w *work) (end func()) {
 	t := w.target
@@ -90,10 +92,15 @@ func (r *run) foresee(ctx context.Context, w *work) (end func()) {
 		t.session.Foresee(ctx, plan.Places(changing))
 	}
 	looks.Go(func() { w.held = heldBack(ctx, w) })
+	var elsewhere diag.Findings
+	if t.record == nil && !r.workspace.Knows(t.cluster, r.accepts(w.Cluster)) {
+		looks.Go(func() { elsewhere = release.Neighbours(ctx, t.store, w.Cluster, t.facts.Identity(), r.fleet) })
+	}
 	read := r.schemas(t).Foresee(ctx, versions)
 	return func() {
 		read()
 		t.session.Foreseen()
 		looks.Wait()
+		w.Plan.Findings = append(w.Plan.Findings, elsewhere.OnCluster(w.Cluster)...)
 	}
 }

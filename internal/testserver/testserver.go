@@ -296,7 +296,28 @@ func (s *Server) stamped(path string, body map[string]any, manager string) map[s
 			"time": time.Now().UTC().Format(time.RFC3339), "fieldsType": "FieldsV1", "fieldsV1": map[string]any{"f:data": map[string]any{}}}}
 	}
 	body["metadata"] = meta
+	if old := s.objects[path]; old != nil && sameBut(old, body) { // who applies the same again leaves the time of its entry as it was
+		meta["managedFields"] = old["metadata"].(map[string]any)["managedFields"]
+	}
 	return body
+}
+
+// sameBut reports whether two objects differ in nothing but their version and the time of who applied them last.
+func sameBut(a, b map[string]any) bool {
+	plain := func(o map[string]any) string {
+		meta := maps.Clone(o["metadata"].(map[string]any))
+		if entries, ok := meta["managedFields"].([]any); ok && len(entries) == 1 {
+			entry := maps.Clone(entries[0].(map[string]any))
+			delete(entry, "time")
+			meta["managedFields"] = entry
+		}
+		delete(meta, "resourceVersion")
+		o = maps.Clone(o)
+		o["metadata"] = meta
+		text, _ := json.Marshal(o)
+		return string(text)
+	}
+	return plain(a) == plain(b)
 }
 
 // Status writes a Status of Kubernetes.

@@ -87,6 +87,11 @@ func (w *Workspace) Known(cluster string) fleet.Identity {
 	return fleet.Identity{UID: w.Lock.UID(w.From.Fleet, cluster), Server: w.Lock.Server(w.From.Fleet, cluster)}
 }
 
+// Knows reports whether a cluster is known by more than its name: by the fleet's file, by hawser.lock, or as it was accepted.
+func (w *Workspace) Knows(c fleet.Cluster, accepted bool) bool {
+	return accepted || c.Implicit || c.UID != "" || w.Known(c.Name) != fleet.Identity{}
+}
+
 // Delivered reports whether the bundle runs on the cluster, as far as deliveries from here tell.
 func (w *Workspace) Delivered(cluster, bundle string) bool {
 	return w.Lock.Delivered(w.From.Fleet, cluster, bundle)

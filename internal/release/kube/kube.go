@@ -205,9 +205,30 @@ func (s *store) Bundles(ctx context.Context, each func(release.Record) error) er
 	return errors.Join(failed...)
 }
 
-// list reads all Secrets with a label, page by page, in the time that one list may take.
-func (s *store) list(ctx context.Context, selector string) ([]corev1.Secret, error) {
-	var out []corev1.Secret
+// Sample reads heads page by page, no further than each wants.
+func (s *store) Sample(ctx context.Context, each func(release.Record) (more bool)) error {
+	return s.pages(ctx, labelRecord+"="+partCurrent, func(secrets []corev1.Secret) (more bool) {
+		return !slices.ContainsFunc(secrets, func(secret corev1.Secret) bool {
+			_, r, err := s.open(ctx, strings.TrimPrefix(secret.Name, headName("")), &secret)
+			return err == nil && !each(*r)
+		})
+	})
+}
+
+// list reads all Secrets with a label.
+func (s *store) list(ctx context.Context, selector string) (out []corev1.Secret, err error) {
+	err = s.pages(ctx, selector, func(secrets []corev1.Secret) bool {
+		out = append(out, secrets...)
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// pages reads the Secrets with a label, page by page, in the time that one list may take, until each wants no more.
+func (s *store) pages(ctx context.Context, selector string, each func([]corev1.Secret) (more bool)) error {
 	query := url.Values{"labelSelector": {selector}, "limit": {fmt.Sprint(pageSize)}}
 	ctx, cancel := context.WithTimeout(ctx, answer.ListTime)
 	defer cancel()
@@ -215,20 +236,19 @@ func (s *store) list(ctx context.Context, selector string) ([]corev1.Secret, err
 	for pages := (answer.Pages{}); ; {
 		var page corev1.SecretList
 		if err := s.c.Get(ctx, secretsPath, query, &page); err != nil {
-			return nil, s.wrap("list", "secrets", "", err)
+			return s.wrap("list", "secrets", "", err)
 		}
-		out = append(out, page.Items...)
 		for i := range page.Items {
 			size += page.Items[i].Size()
 		}
 		if size > maxListed {
-			return nil, s.wrap("list", "secrets", "", fmt.Errorf("they have more than %d MiB", maxListed>>20))
+			return s.wrap("list", "secrets", "", fmt.Errorf("they have more than %d MiB", maxListed>>20))
 		}
-		if page.Continue == "" {
-			return out, nil
+		if !each(page.Items) || page.Continue == "" {
+			return nil
 		}
 		if pages.Next(len(page.Items), page.Continue) {
-			return nil, s.wrap("list", "secrets", "", errors.New("the API server gives a list that does not end"))
+			return s.wrap("list", "secrets", "", errors.New("the API server gives a list that does not end"))
 		}
 		query.Set("continue", page.Continue)
 	}

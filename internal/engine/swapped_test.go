@@ -1,0 +1,56 @@
+package engine
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Swapped contexts are noticed where a bundle is new, and no hawser.lock is beside it: other bundles' records say which cluster of
+// the fleet it is that answers.
+func TestSwappedContextsOfANewBundle(t *testing.T) {
+	t.Parallel()
+	const clusters = "    eu: {kubeContext: eu}\n    us: {kubeContext: us}\n"
+	const swapped = "    eu: {kubeContext: us}\n    us: {kubeContext: eu}\n"
+	for name, c := range map[string]struct {
+		first, then, fleet string
+		accept             []string
+		keepsLock          bool
+		refused            string
+	}{
+		"swapped":                   {first: clusters, then: swapped, refused: "look swapped"},
+		"as before":                 {first: clusters, then: clusters},
+		"another fleet's":           {first: clusters, then: swapped, fleet: "g"},
+		"accepted":                  {first: clusters, then: swapped, accept: []string{"eu", "us"}},
+		"renamed":                   {first: clusters, then: "    europe: {kubeContext: eu}\n    america: {kubeContext: us}\n"},
+		"known by hawser.lock":      {first: clusters, then: swapped, keepsLock: true, refused: "look swapped"},
+		"declared with another uid": {first: clusters, then: "    eu: {kubeContext: us, uid: other}\n", refused: "the fleet declares"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServed(t, c.first, nil, "eu", "us")
+			s.applied(s.request())
+			if !c.keepsLock {
+				if err := os.Remove(filepath.Join(s.dir, "hawser.lock")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.write("fleet.yaml", strings.Replace("fleet:\n  apiVersion: v1alpha1\n  name: f\n  clusters:\n"+c.then, "name: f", "name: "+max(c.fleet, "f"), 1))
+			s.write("bundle.yaml", "bundle:\n  apiVersion: v1alpha1\n  name: other\n  instances:\n    other:\n      namespace: default\n      manifests: {paths: [other.yaml]}\n")
+			s.write("other.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n")
+			req := s.request()
+			req.AcceptClusters = c.accept
+			fp, err := s.another().Plan(t.Context(), req)
+			got := ""
+			if err != nil {
+				got = err.Error()
+			} else if err := fp.Findings.Err(); err != nil {
+				got = err.Error()
+			}
+			if c.refused == "" && got != "" || !strings.Contains(got, c.refused) {
+				t.Errorf("want %q: %s", c.refused, got)
+			}
+		})
+	}
+}
