@@ -71,7 +71,7 @@ func TestLockedSources(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &report); err != nil || len(report.Sources) != 1 {
 		t.Fatalf("%v in %s", err, out)
 	}
-	if row := report.Sources[0]; row.Locked.Version != "1.1.0" || row.Newest.Version != "1.2.0" || row.Overall.Version != "2.0.0" || row.Verdict != "newer in range" {
+	if row := report.Sources[0]; row.Locked.Version != "1.1.0" || row.Newest.Version != "1.2.0" || row.Overall.Version != "2.0.0" || row.Verdict != "newerInRange" {
 		t.Errorf("outdated says %+v", row)
 	}
 

@@ -204,7 +204,7 @@ func TestExitCodes(t *testing.T) {
 	s.want(4, "status", s.bundle, "--fleet", "fleet.yaml", "--cluster", "staging")
 }
 
-// TestJSON: every document is parseable and says "v": 1; of an apply the last event is the summary, also when refused.
+// TestJSON: every document is parseable and says its version; of an apply the last event is the summary, also when refused.
 func TestJSON(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/testfleet"
 )
 
@@ -288,7 +289,7 @@ func (s *scene) lacks(text string, parts ...string) {
 	}
 }
 
-// documents parses every line as a JSON document and fails the test unless each has "v": 1.
+// documents parses every line as a JSON document and fails the test unless each has the version of today.
 func documents(t *testing.T, text string) []map[string]any {
 	t.Helper()
 	var out []map[string]any
@@ -299,7 +300,7 @@ func documents(t *testing.T, text string) []map[string]any {
 		if err := json.Unmarshal(sc.Bytes(), &doc); err != nil {
 			t.Fatalf("not JSON: %v\n%s", err, sc.Text())
 		}
-		if doc["v"] != 1.0 {
+		if doc["v"] != float64(diag.DocumentVersion) {
 			t.Errorf("no \"v\": 1: %s", sc.Text())
 		}
 		out = append(out, doc)
@@ -307,14 +308,14 @@ func documents(t *testing.T, text string) []map[string]any {
 	return out
 }
 
-// oneDocument parses one JSON document with "v": 1.
+// oneDocument parses one JSON document of the version of today.
 func oneDocument(t *testing.T, text string) map[string]any {
 	t.Helper()
 	var doc map[string]any
 	if err := json.Unmarshal([]byte(text), &doc); err != nil {
 		t.Fatalf("not JSON: %v\n%s", err, text)
 	}
-	if doc["v"] != 1.0 {
+	if doc["v"] != float64(diag.DocumentVersion) {
 		t.Errorf("no \"v\": 1: %s", text)
 	}
 	return doc

@@ -149,9 +149,9 @@ func (w *hangWatch) line(raw []byte) {
 			w.f.Pause(w.t, w.hanging)
 			w.paused = true
 		}
-	case e.Type == "cluster-end" && e.Cluster == w.hanging:
+	case e.Type == "clusterEnd" && e.Cluster == w.hanging:
 		w.early = len(w.ended) < len(w.nine)
-	case e.Type == "cluster-end" && slices.Contains(w.nine, e.Cluster) && e.Status == "succeeded":
+	case e.Type == "clusterEnd" && slices.Contains(w.nine, e.Cluster) && e.Status == "succeeded":
 		w.ended, w.last = append(w.ended, e.Cluster), e.Time
 		if len(w.ended) == len(w.nine) && w.paused {
 			w.paused = false

@@ -248,11 +248,11 @@ func (s *session) summary(pr *progress, bundle string, p *fleetplan.FleetPlan, f
 	if pr.json == nil {
 		return
 	}
-	out := &fleetplan.Outcome{V: 1, Verb: pr.verb, Bundle: bundle, Result: fleetplan.Failed, Clusters: []fleetplan.ClusterOutcome{}, Findings: fs, Started: s.Now()}
+	out := &fleetplan.Outcome{V: diag.DocumentVersion, Verb: pr.verb, Bundle: bundle, Result: fleetplan.Failed, Clusters: []fleetplan.ClusterOutcome{}, Findings: fs, Started: s.Now()}
 	if p != nil {
 		out.Verb, out.Bundle = p.Verb, p.Bundle
 	}
-	pr.event(fleetplan.Event{V: 1, Time: s.Now(), Type: fleetplan.EventSummary, Bundle: out.Bundle, Status: "refused", Summary: out})
+	pr.event(fleetplan.Event{V: diag.DocumentVersion, Time: s.Now(), Type: fleetplan.EventSummary, Bundle: out.Bundle, Status: "refused", Summary: out})
 }
 
 func findingsOf(err error) diag.Findings {

@@ -169,6 +169,6 @@ func (s *session) notBegun(pr *progress, b *operation.Bundle, why string) diag.F
 		return out.Findings
 	}
 	out.Started = s.Now()
-	pr.event(fleetplan.Event{V: 1, Time: s.Now(), Type: fleetplan.EventSummary, Bundle: out.Bundle, Status: "refused", Summary: out})
+	pr.event(fleetplan.Event{V: diag.DocumentVersion, Time: s.Now(), Type: fleetplan.EventSummary, Bundle: out.Bundle, Status: "refused", Summary: out})
 	return nil
 }

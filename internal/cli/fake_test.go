@@ -65,11 +65,11 @@ func fakeApp() *App {
 		},
 		Lock: func(_ context.Context, req engine.Request) (*fleetplan.LockReport, error) {
 			(&fake{}).record(req)
-			return &fleetplan.LockReport{V: 1, File: "hawser.lock", Sources: []fleetplan.LockedSource{{Source: "oci://registry/web 1.x", Version: "1.4.2", Digest: "sha256:1"}}}, nil
+			return &fleetplan.LockReport{V: diag.DocumentVersion, File: "hawser.lock", Sources: []fleetplan.LockedSource{{Source: "oci://registry/web 1.x", Version: "1.4.2", Digest: "sha256:1"}}}, nil
 		},
 		Outdated: func(context.Context, engine.Request) (*fleetplan.OutdatedReport, error) {
 			old, now := &lockfile.Pin{Version: "1.4.2", Digest: "sha256:1"}, &lockfile.Pin{Version: "1.5.0", Digest: "sha256:2"}
-			r := &fleetplan.OutdatedReport{V: 1, Sources: []fleetplan.OutdatedSource{{Source: "oci://registry/web", Want: "1.x", Locked: old, Newest: now, Overall: now, Verdict: source.Behind}}}
+			r := &fleetplan.OutdatedReport{V: diag.DocumentVersion, Sources: []fleetplan.OutdatedSource{{Source: "oci://registry/web", Want: "1.x", Locked: old, Newest: now, Overall: now, Verdict: source.Behind}}}
 			if os.Getenv("FAKE") == "down" {
 				r.Sources[0].Verdict, r.Sources[0].Newest, r.Sources[0].Overall, r.Sources[0].Problem = source.Unknown, nil, nil, "registry does not answer"
 				return r, fleetplan.ErrPartial
@@ -130,7 +130,7 @@ func (f *fake) record(req engine.Request) {
 }
 
 func (f *fake) emit(e fleetplan.Event) {
-	e.V, e.Time = 1, epoch
+	e.V, e.Time = diag.DocumentVersion, epoch
 	f.onEvent(e)
 }
 
@@ -197,7 +197,7 @@ func invalid() diag.Findings {
 }
 
 func (f *fake) plan(verb string) *fleetplan.FleetPlan {
-	p := &fleetplan.FleetPlan{V: 1, Verb: verb, Bundle: "shop", SourceDigest: "sha256:77ab03d1", Created: epoch}
+	p := &fleetplan.FleetPlan{V: diag.DocumentVersion, Verb: verb, Bundle: "shop", SourceDigest: "sha256:77ab03d1", Created: epoch}
 	image := plan.Change{Action: plan.Update, Ref: deployment("api"), Instance: "api", Code: plan.CodeChanged,
 		Fields: []plan.FieldChange{{Path: "spec.replicas", Old: "3", New: "5"}}}
 	gone := plan.Change{Action: plan.Delete, Ref: deployment("old"), Instance: "api", Code: plan.CodeDropped, Why: "no longer in the bundle"}
@@ -320,7 +320,7 @@ func (f *fake) Apply(ctx context.Context, p *engine.Prepared, req engine.Request
 		return nil, err
 	}
 	f.record(req)
-	out := &fleetplan.Outcome{V: 1, Verb: p.Verb, Bundle: p.Bundle, Rollout: "7K2M", Result: fleetplan.Succeeded, Started: epoch, Seconds: 41}
+	out := &fleetplan.Outcome{V: diag.DocumentVersion, Verb: p.Verb, Bundle: p.Bundle, Rollout: "7K2M", Result: fleetplan.Succeeded, Started: epoch, Seconds: 41}
 	f.emit(fleetplan.Event{Type: fleetplan.EventRollout, Rollout: "7K2M", Bundle: "shop", Total: 2})
 	for i, c := range p.Clusters {
 		row := fleetplan.ClusterOutcome{Cluster: c.Cluster, Wave: i + 1, Result: fleetplan.Succeeded, Done: c.Plan.Count(), Seconds: 19}
@@ -411,7 +411,7 @@ func (f *fake) Status(_ context.Context, req engine.Request) (*fleetplan.StatusR
 		}
 	}
 	f.record(req)
-	r := &fleetplan.StatusReport{V: 1, Bundle: req.Bundle, Clusters: []fleetplan.ClusterStatus{{Cluster: "staging-eu", Group: "staging", Bundle: cmp.Or(req.Bundle, "shop"), Revision: 4, Release: 4,
+	r := &fleetplan.StatusReport{V: diag.DocumentVersion, Bundle: req.Bundle, Clusters: []fleetplan.ClusterStatus{{Cluster: "staging-eu", Group: "staging", Bundle: cmp.Or(req.Bundle, "shop"), Revision: 4, Release: 4,
 		Phase: "succeeded", Instances: []fleetplan.InstanceStatus{{Instance: "api", State: "ready", Source: "module api 1.0.0",
 			Objects: []fleetplan.ObjectStatus{{Object: deployment("api"), Status: health.Status{State: health.Ready}}}}}}}}
 	switch f.what {
@@ -433,7 +433,7 @@ func (f *fake) List(_ context.Context, req engine.Request) (*release.Listing, er
 	rec := release.Record{Bundle: "shop", Revision: 4, Release: 4, Phase: release.Succeeded, Finished: epoch, Author: "ada@laptop",
 		Sources: map[string]string{"api": "module oci://registry/api 1.0.0"}, Inputs: map[string]string{"api": "sha256:77ab"},
 		Inventory: []plan.InventoryEntry{{Ref: deployment("api"), Version: "v1", Instance: "api"}}}
-	l := &release.Listing{V: 1, Clusters: []release.ClusterListing{{Cluster: "staging-eu", Bundles: []release.BundleListing{rec.List("")}},
+	l := &release.Listing{V: diag.DocumentVersion, Clusters: []release.ClusterListing{{Cluster: "staging-eu", Bundles: []release.BundleListing{rec.List("")}},
 		{Cluster: "staging-us", Bundles: []release.BundleListing{rec.List("")}}}}
 	if f.what == "unreachable" {
 		l.Clusters[1] = release.ClusterListing{Cluster: "staging-us", Unreachable: "i/o timeout"}

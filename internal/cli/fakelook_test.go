@@ -56,7 +56,7 @@ func (f *fake) Compare(_ context.Context, req engine.Request, from, to string) (
 
 func (f *fake) fleet(req engine.Request) (*fleetplan.FleetReport, error) {
 	f.record(req)
-	r := &fleetplan.FleetReport{V: 1, Fleet: "shop", Clusters: []fleetplan.FleetRow{{Cluster: "staging-eu", Group: "staging", Wave: 1, Access: "context stg",
+	r := &fleetplan.FleetReport{V: diag.DocumentVersion, Fleet: "shop", Clusters: []fleetplan.FleetRow{{Cluster: "staging-eu", Group: "staging", Wave: 1, Access: "context stg",
 		Server: "https://10.0.0.1:6443", Version: "1.36.3", UID: "6f1c",
 		Values: map[string]fleet.Value{"REGION": {Value: "eu", Origin: "k8s:v1:ConfigMap:default:cluster-info"}}}}}
 	if f.what == "unreachable" {
@@ -81,7 +81,7 @@ func (f *fake) Values(_ context.Context, req engine.Request) (*fleetplan.FleetRe
 
 func (f *fake) Retiring(_ context.Context, req engine.Request) (*retirement.Retirement, error) {
 	f.record(req)
-	out := &retirement.Retirement{V: 1, Fleet: "shop", Cluster: req.Retire, Bundles: []string{"base", "shop"}, Known: true, Lock: "hawser.lock"}
+	out := &retirement.Retirement{V: diag.DocumentVersion, Fleet: "shop", Cluster: req.Retire, Bundles: []string{"base", "shop"}, Known: true, Lock: "hawser.lock"}
 	return out, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hawser.dev/hawser/internal/built"
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/operation"
 	"hawser.dev/hawser/internal/place"
@@ -95,7 +96,7 @@ func (s *session) explainValue(cmd *cobra.Command, req engine.Request) error {
 	if err != nil {
 		return s.failed(err)
 	}
-	return s.printData(place.Document{V: 1, Layers: list}, func(report.Style) error {
+	return s.printData(place.Document{V: diag.DocumentVersion, Layers: list}, func(report.Style) error {
 		_, err := fmt.Fprint(s.Out, place.Text(list))
 		return err
 	})

@@ -112,7 +112,7 @@ type Field struct {
 
 // Of is what drifted, as the plans say that would put it right, one for each bundle.
 func Of(plans []*fleetplan.FleetPlan) *Report {
-	out := &Report{V: 1, Bundles: []Bundle{}}
+	out := &Report{V: diag.DocumentVersion, Bundles: []Bundle{}}
 	for _, p := range plans {
 		b := Bundle{Bundle: p.Bundle, Clusters: []Cluster{}, plan: p}
 		blocked := map[string]string{}

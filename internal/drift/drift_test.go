@@ -114,7 +114,7 @@ func TestSince(t *testing.T) {
 		for i := 0; i < len(names); i += 2 {
 			c.Drifted = append(c.Drifted, Object{Object: ref(names[i]), State: Changed, Fields: []Field{{Live: names[i+1]}}})
 		}
-		return &Report{V: 1, Bundles: []Bundle{{Bundle: "shop", Clusters: []Cluster{c}}}}
+		return &Report{V: diag.DocumentVersion, Bundles: []Bundle{{Bundle: "shop", Clusters: []Cluster{c}}}}
 	}
 	for name, c := range map[string]struct {
 		before, now *Report

@@ -37,7 +37,7 @@ func (e *Engine) Begin(ctx context.Context, fp *Prepared, req Request) (*Rollout
 		fp.run.decided.Apply(&req, &req.Access.Context)
 	}
 	fp.run.req = req
-	out := &fleetplan.Outcome{V: 1, Verb: fp.Verb, Bundle: fp.Bundle, Started: e.now(), Findings: fp.Findings.Warnings()}
+	out := &fleetplan.Outcome{V: diag.DocumentVersion, Verb: fp.Verb, Bundle: fp.Bundle, Started: e.now(), Findings: fp.Findings.Warnings()}
 	l := &loop{Engine: e, fp: fp, req: req, out: out}
 	o := &Rollout{Rollout: &passes.Rollout{Steps: l, Out: out, Rows: map[string]*fleetplan.ClusterOutcome{}}, loop: l}
 	if o.blocked = append(fp.Findings.Errors(), fp.Reachable(req.SkipUnreachable)...); len(o.blocked) > 0 {

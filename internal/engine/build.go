@@ -182,7 +182,7 @@ func (e *Engine) Vet(ctx context.Context, req Request) (*fleetplan.VetReport, er
 	if err := r.gather(ctx); err != nil {
 		return nil, err
 	}
-	out := &fleetplan.VetReport{V: 1, Asked: r.stats.Connected, Declared: r.fleet != nil && len(r.fleet.Clusters) > 0, Findings: r.warnings}
+	out := &fleetplan.VetReport{V: diag.DocumentVersion, Asked: r.stats.Connected, Declared: r.fleet != nil && len(r.fleet.Clusters) > 0, Findings: r.warnings}
 	out.Findings = append(out.Findings, r.lint()...)
 	for _, t := range r.targets {
 		spec, findings := r.specFor(t.facts)

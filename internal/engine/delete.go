@@ -59,7 +59,7 @@ func (e *Engine) fromRecords(ctx context.Context, req Request, verb string, o pl
 		return nil, err
 	}
 	r.reading = req.Reads
-	fp := &Prepared{run: r, FleetPlan: &fleetplan.FleetPlan{V: 1, Verb: verb, Bundle: name, Owner: object.OwnerID("", "", name), Fleet: r.fleetName(),
+	fp := &Prepared{run: r, FleetPlan: &fleetplan.FleetPlan{V: diag.DocumentVersion, Verb: verb, Bundle: name, Owner: object.OwnerID("", "", name), Fleet: r.fleetName(),
 		Created: e.now(), Clusters: make([]*fleetplan.ClusterPlan, len(r.targets))}}
 	works := make([]*work, len(r.targets))
 	each(len(r.targets), 0, func(i int) {

@@ -169,7 +169,7 @@ func (e *Engine) emit(ev fleetplan.Event) {
 	if e.OnEvent == nil {
 		return
 	}
-	ev.V, ev.Time = 1, e.now()
+	ev.V, ev.Time = diag.DocumentVersion, e.now()
 	if ev.Type != fleetplan.EventWave { // which has a name
 		ev.Message = e.Redactor.Said(ev.Instance, ev.Message)
 	}

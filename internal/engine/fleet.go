@@ -28,7 +28,7 @@ func (e *Engine) Clusters(ctx context.Context, req Request) (*fleetplan.FleetRep
 			waves[m.Cluster] = m.Wave
 		}
 	}
-	out := &fleetplan.FleetReport{V: 1, Fleet: r.fleetName()}
+	out := &fleetplan.FleetReport{V: diag.DocumentVersion, Fleet: r.fleetName()}
 	for _, t := range r.targets {
 		access, fs := r.Resolve(t.cluster, req.Access)
 		row := fleetplan.FleetRow{Cluster: t.cluster.Name, Group: t.cluster.Group, Wave: waves[t.cluster.Name], Labels: t.cluster.Labels,
@@ -62,7 +62,7 @@ func (e *Engine) Check(ctx context.Context, req Request) (*fleetplan.FleetReport
 	if _, found := errors.AsType[*diag.FindingsError](err); err != nil && !found {
 		return nil, err
 	}
-	out := &fleetplan.FleetReport{V: 1, Fleet: r.fleetName()}
+	out := &fleetplan.FleetReport{V: diag.DocumentVersion, Fleet: r.fleetName()}
 	for _, t := range r.targets {
 		row := fleetplan.FleetRow{Cluster: t.cluster.Name, Group: t.cluster.Group, Labels: t.cluster.Labels, Access: t.access.Describe(),
 			Server: t.access.Server, Version: t.facts.Version, UID: t.facts.Identity().String(), Problem: t.unreachable, Unreachable: t.unreachable != ""}
@@ -114,7 +114,7 @@ func (e *Engine) Values(ctx context.Context, req Request) (*fleetplan.FleetRepor
 	if err := r.connect(ctx, true); err != nil {
 		return nil, err
 	}
-	out := &fleetplan.FleetReport{V: 1, Fleet: r.fleetName()}
+	out := &fleetplan.FleetReport{V: diag.DocumentVersion, Fleet: r.fleetName()}
 	var partial error
 	for _, t := range r.targets {
 		row := fleetplan.FleetRow{Cluster: t.cluster.Name, Group: t.cluster.Group, Access: t.access.Describe(), Server: t.facts.Server,

@@ -46,7 +46,7 @@ func (e *Engine) Plan(ctx context.Context, req Request) (*Prepared, error) {
 		return nil, err
 	}
 	r.formerName(ctx)
-	fp := &Prepared{FleetPlan: &fleetplan.FleetPlan{V: 1, Verb: "apply", Fleet: r.fleetName(), Created: e.now()}, run: r}
+	fp := &Prepared{FleetPlan: &fleetplan.FleetPlan{V: diag.DocumentVersion, Verb: "apply", Fleet: r.fleetName(), Created: e.now()}, run: r}
 	e.desire(ctx, r, fp)
 	return r.completed(ctx, fp, plan.Options{Adopt: req.Adopt, Recreate: req.Recreate, Diff: req.ShowDiff, ServerCheck: req.ServerCheck,
 		LetUnserved: req.LetUnserved, Tests: req.Tests, NoHooks: req.NoHooks})

@@ -51,7 +51,7 @@ func (e *Engine) Retiring(ctx context.Context, req Request) (*retirement.Retirem
 	}
 	defer r.close()
 	place, known := r.workspace.Lock.Places[r.fleetName()][req.Retire]
-	out := &retirement.Retirement{V: 1, Fleet: r.fleetName(), Cluster: req.Retire, UID: r.workspace.Known(req.Retire).UID,
+	out := &retirement.Retirement{V: diag.DocumentVersion, Fleet: r.fleetName(), Cluster: req.Retire, UID: r.workspace.Known(req.Retire).UID,
 		Bundles: slices.Clone(place.Bundles), Known: known, Lock: r.workspace.Path}
 	if req.Keep {
 		return out, nil

@@ -28,7 +28,7 @@ func (e *Engine) Status(ctx context.Context, req Request) (*fleetplan.StatusRepo
 	}
 	defer r.close()
 	r.reading = true
-	report := &fleetplan.StatusReport{V: 1, Bundle: name}
+	report := &fleetplan.StatusReport{V: diag.DocumentVersion, Bundle: name}
 	rows := make([][]fleetplan.ClusterStatus, len(r.targets))
 	each(len(r.targets), 0, func(i int) { rows[i] = r.statusOf(ctx, r.targets[i], name) })
 	for i, t := range r.targets {
@@ -108,7 +108,7 @@ func (e *Engine) List(ctx context.Context, req Request) (*release.Listing, error
 	}
 	defer r.close()
 	r.reading = true
-	out := &release.Listing{V: 1, Fleet: r.fleetName(), Clusters: make([]release.ClusterListing, len(r.targets))}
+	out := &release.Listing{V: diag.DocumentVersion, Fleet: r.fleetName(), Clusters: make([]release.ClusterListing, len(r.targets))}
 	each(len(r.targets), 0, func(i int) {
 		t := r.targets[i]
 		row := release.ClusterListing{Cluster: t.cluster.Name, Group: t.cluster.Group, Chosen: t.facts.Chosen, Unreachable: t.unreachable}

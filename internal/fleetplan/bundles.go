@@ -205,7 +205,7 @@ func (r Result) good() bool { return r == Succeeded || r == UpToDate }
 // NotBegun is the outcome of a plan of which nothing was begun, and why.
 func (p *FleetPlan) NotBegun(why string) *Outcome {
 	f := diag.Errorf(CodeNotBegun, "bundle %s was not begun: %s", p.Bundle, why)
-	out := &Outcome{V: 1, Verb: p.Verb, Bundle: p.Bundle, Result: NotStarted, Clusters: []ClusterOutcome{}, Findings: diag.Findings{f}}
+	out := &Outcome{V: diag.DocumentVersion, Verb: p.Verb, Bundle: p.Bundle, Result: NotStarted, Clusters: []ClusterOutcome{}, Findings: diag.Findings{f}}
 	for _, cp := range p.Clusters {
 		out.Clusters = append(out.Clusters, ClusterOutcome{Cluster: cp.Cluster, Wave: cp.Wave, Canary: cp.Canary, Result: NotStarted})
 	}

@@ -13,26 +13,26 @@ type EventType string
 
 // The events, in the order in which they can occur.
 const (
-	EventConnected    EventType = "connected"     // one cluster answered (or Status "unreachable" with Message)
-	EventRendered     EventType = "rendered"      // Done of Total instances rendered
-	EventObserved     EventType = "observed"      // one cluster compared
-	EventRollout      EventType = "rollout"       // a rollout begins: Rollout, Total clusters
-	EventWave         EventType = "wave"          // a wave begins: Wave, Message is its name
-	EventClusterStart EventType = "cluster-start" // a cluster begins: Total = writes
-	EventWritten      EventType = "written"       // Object written (Action), Done of Total
-	EventWaiting      EventType = "waiting"       // Object is waited for, Message its reason
-	EventReady        EventType = "ready"         // Object is ready
-	EventObjectFailed EventType = "object-failed" // Object failed, Message why
-	EventClusterEnd   EventType = "cluster-end"   // a cluster ended: Status "succeeded" | "failed" | "unreachable", Counts, Message
-	EventSoak         EventType = "soak"          // soaking until Until
-	EventStop         EventType = "stop"          // stopping: Message why, Done in flight
-	EventNotice       EventType = "notice"        // something to know: a recovered lock, a deliberate difference
-	EventSummary      EventType = "summary"       // the last one
+	EventConnected    EventType = "connected"    // one cluster answered (or Status "unreachable" with Message)
+	EventRendered     EventType = "rendered"     // Done of Total instances rendered
+	EventObserved     EventType = "observed"     // one cluster compared
+	EventRollout      EventType = "rollout"      // a rollout begins: Rollout, Total clusters
+	EventWave         EventType = "wave"         // a wave begins: Wave, Message is its name
+	EventClusterStart EventType = "clusterStart" // a cluster begins: Total = writes
+	EventWritten      EventType = "written"      // Object written (Action), Done of Total
+	EventWaiting      EventType = "waiting"      // Object is waited for, Message its reason
+	EventReady        EventType = "ready"        // Object is ready
+	EventObjectFailed EventType = "objectFailed" // Object failed, Message why
+	EventClusterEnd   EventType = "clusterEnd"   // a cluster ended: Status "succeeded" | "failed" | "unreachable", Counts, Message
+	EventSoak         EventType = "soak"         // soaking until Until
+	EventStop         EventType = "stop"         // stopping: Message why, Done in flight
+	EventNotice       EventType = "notice"       // something to know: a recovered lock, a deliberate difference
+	EventSummary      EventType = "summary"      // the last one
 )
 
 // Event is one step of progress. The JSON form is public and versioned; unknown fields may be added.
 type Event struct {
-	V        int         `json:"v"` // 1
+	V        int         `json:"v"` // diag.DocumentVersion
 	Time     time.Time   `json:"time"`
 	Type     EventType   `json:"type"`
 	Rollout  string      `json:"rollout,omitempty"`

@@ -28,14 +28,14 @@ import (
 
 // FleetPlan is the one plan for all clusters of a bundle. Its JSON form is public and versioned.
 type FleetPlan struct {
-	V      int    `json:"v"`    // 1
+	V      int    `json:"v"`    // diag.DocumentVersion
 	Verb   string `json:"verb"` // "apply", "delete", "eject", "rollback" or "drift"
 	Bundle string `json:"bundle"`
 	// Requires are the bundles that must be there first.
 	Requires     []string `json:"requires,omitempty"`
 	Owner        string   `json:"owner"`
 	Fleet        string   `json:"fleet,omitempty"`
-	SourceDigest string   `json:"head"`
+	SourceDigest string   `json:"sourceDigest"`
 	// RollbackTo is the release that is gone back to, nil unless the verb is "rollback".
 	RollbackTo *release.Name `json:"rollbackTo,omitempty"`
 	Created    time.Time     `json:"created"`

@@ -27,7 +27,7 @@ func scheduleOf(waves int) rollout.Schedule {
 
 // planOf is a plan of one cluster for each wave; change makes something else of a cluster's part.
 func planOf(waves int, change func(*ClusterPlan)) *FleetPlan {
-	p := &FleetPlan{V: 1, Verb: "apply", Bundle: "shop", Schedule: scheduleOf(waves)}
+	p := &FleetPlan{V: diag.DocumentVersion, Verb: "apply", Bundle: "shop", Schedule: scheduleOf(waves)}
 	for i, m := range p.Schedule.Members {
 		cp := &ClusterPlan{Cluster: m.Cluster, Wave: m.Wave, UID: "uid-" + m.Cluster, Plan: &plan.Plan{Cluster: m.Cluster, Bundle: "shop"}}
 		if change != nil {

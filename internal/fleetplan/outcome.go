@@ -24,7 +24,7 @@ const (
 	// Failed: something was refused, not written, or did not get ready.
 	Failed Result = "failed"
 	// NotStarted: the rollout stopped before it; nothing was sent to it.
-	NotStarted Result = "not started"
+	NotStarted Result = "notStarted"
 	// Unreachable: it did not answer, and counts as failed.
 	Unreachable Result = "unreachable"
 	// UpToDate: nothing had to be done.
@@ -40,7 +40,7 @@ const (
 
 // Outcome is what a rollout did. Its JSON form is public and versioned.
 type Outcome struct {
-	V           int    `json:"v"` // 1
+	V           int    `json:"v"` // diag.DocumentVersion
 	Verb        string `json:"verb"`
 	Bundle      string `json:"bundle"`
 	Rollout     string `json:"rollout,omitempty"`

@@ -18,7 +18,7 @@ import (
 
 // FleetReport is what `fleet ls|check|values` shows. Its JSON form is public and versioned.
 type FleetReport struct {
-	V        int           `json:"v"` // 1
+	V        int           `json:"v"` // diag.DocumentVersion
 	Fleet    string        `json:"fleet,omitempty"`
 	Clusters []FleetRow    `json:"clusters"`
 	Findings diag.Findings `json:"findings,omitempty"`
@@ -45,7 +45,7 @@ type FleetRow struct {
 
 // LockReport is what lock wrote. Its JSON form is public and versioned.
 type LockReport struct {
-	V    int    `json:"v"` // 1
+	V    int    `json:"v"` // diag.DocumentVersion
 	File string `json:"file"`
 	// Sources by key, those that are no longer used last.
 	Sources []LockedSource `json:"sources"`
@@ -64,7 +64,7 @@ type LockedSource struct {
 
 // OutdatedReport compares a bundle's sources with what there is. Its JSON form is public and versioned.
 type OutdatedReport struct {
-	V       int              `json:"v"` // 1
+	V       int              `json:"v"` // diag.DocumentVersion
 	Bundle  string           `json:"bundle,omitempty"`
 	Sources []OutdatedSource `json:"sources"`
 }
@@ -131,7 +131,7 @@ type ClusterValues struct {
 // VetReport is what vet found. Declared tells whether the clusters are declared by a fleet. Its JSON form is public and
 // versioned.
 type VetReport struct {
-	V         int             `json:"v"` // 1
+	V         int             `json:"v"` // diag.DocumentVersion
 	Bundle    string          `json:"bundle"`
 	Declared  bool            `json:"declared"`
 	Clusters  []ClusterValues `json:"clusters"`

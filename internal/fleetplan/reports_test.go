@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/source"
@@ -18,7 +19,7 @@ func TestLockReport(t *testing.T) {
 		return source.Use{Source: source.Source{Kind: "module", Name: url, Ref: module.Reference{URL: url}}, Resolved: module.Resolved{Digest: digest}}
 	}
 	used := []source.Use{use("oci://c", "3"), use("oci://b", "2"), use("oci://c", "3")}
-	r := &LockReport{V: 1}
+	r := &LockReport{V: diag.DocumentVersion}
 	pins := r.Pin(used, map[string]lockfile.Pin{used[1].Key(): {Digest: "1"}, "aa": {Digest: "a"}})
 	r.Drop(map[string]lockfile.Pin{"zz": {Digest: "z"}, "aa": {Digest: "a"}})
 	var rows []string

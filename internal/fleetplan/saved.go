@@ -64,7 +64,7 @@ func Damaged(err error) error { return fmt.Errorf("the plan file is damaged: %w"
 
 // whole reports what a plan that was read lacks to be shown.
 func (p *FleetPlan) whole() error {
-	if p.V != 1 || p.Verb != "apply" && p.Verb != "delete" && p.Verb != "rollback" || (p.Verb == "rollback") != (p.RollbackTo != nil) || p.Bundle == "" {
+	if p.V != diag.DocumentVersion || p.Verb != "apply" && p.Verb != "delete" && p.Verb != "rollback" || (p.Verb == "rollback") != (p.RollbackTo != nil) || p.Bundle == "" {
 		return fmt.Errorf("it holds no plan")
 	}
 	names := map[string]bool{}

@@ -56,7 +56,7 @@ func TestRead(t *testing.T) {
 		change func(*FleetPlan)
 		want   string
 	}{
-		"another version":       {func(p *FleetPlan) { p.V = 2 }, "it holds no plan"},
+		"another version":       {func(p *FleetPlan) { p.V = 1 }, "it holds no plan"},
 		"another verb":          {func(p *FleetPlan) { p.Verb = "rollback" }, "it holds no plan"},
 		"without a bundle":      {func(p *FleetPlan) { p.Bundle = "" }, "it holds no plan"},
 		"an empty cluster":      {func(p *FleetPlan) { p.Clusters[1] = nil }, "cluster 2 is empty"},

@@ -18,7 +18,7 @@ import (
 
 // StatusReport is what is known of bundles on the fleet now. Its JSON form is public and versioned.
 type StatusReport struct {
-	V        int             `json:"v"` // 1
+	V        int             `json:"v"` // diag.DocumentVersion
 	Bundle   string          `json:"bundle,omitempty"`
 	Clusters []ClusterStatus `json:"clusters"`
 	Findings diag.Findings   `json:"findings,omitempty"`
@@ -40,7 +40,7 @@ type ClusterStatus struct {
 	Phase release.Phase `json:"phase,omitempty"`
 	// Ejecting: the last run was an eject, which is not done.
 	Ejecting     bool      `json:"ejecting,omitempty"`
-	SourceDigest string    `json:"head,omitempty"`
+	SourceDigest string    `json:"sourceDigest,omitempty"`
 	Applied      time.Time `json:"applied,omitzero"`
 	Author       string    `json:"author,omitempty"`
 	Message      string    `json:"message,omitempty"`

@@ -95,7 +95,7 @@ func TestEveryFieldIsComparedOrSaid(t *testing.T) {
 	seed := 0
 	now := &FleetPlan{}
 	filled(reflect.ValueOf(now).Elem(), &seed)
-	now.V, now.Verb, now.Groups = 1, "rollback", nil
+	now.V, now.Verb, now.Groups = diag.DocumentVersion, "rollback", nil
 	for i, cp := range now.Clusters {
 		cp.Later, cp.Wave = false, 1
 		now.Schedule.Members[i].Cluster, now.Schedule.Members[i].Wave = cp.Cluster, 1

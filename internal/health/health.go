@@ -38,7 +38,7 @@ type Status struct {
 	Reason string `json:"reason,omitempty"`
 	// Stalled is set when waiting cannot heal it (image not found, crash loop, unschedulable): the cluster fails
 	// StalledAfter after it was first seen, not at --timeout.
-	Stalled bool `json:"hopeless,omitempty"`
+	Stalled bool `json:"stalled,omitempty"`
 	// Details are further lines: "pod api-6c9f-x2k, container api: ImagePullBackOff: ...".
 	Details []string `json:"details,omitempty"`
 }

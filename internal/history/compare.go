@@ -16,7 +16,7 @@ import (
 
 // Comparison is what changed between two releases of a bundle. Its JSON form is public and versioned.
 type Comparison struct {
-	V int `json:"v"` // 1
+	V int `json:"v"` // diag.DocumentVersion
 	// Chosen is the one cluster of a run without a fleet, as in a History.
 	Chosen string `json:"chosen,omitempty"`
 	Bundle string `json:"bundle"`
@@ -86,7 +86,7 @@ func Compare(clusters []Cluster, bundle, from, to string) (*Comparison, error) {
 	}
 	all := ledgers(clusters)
 	l := all[slices.IndexFunc(all, func(l *ledger) bool { return l.owner == h.Bundles[0].Owner })]
-	out := &Comparison{V: 1, Chosen: h.Chosen, Bundle: l.name, From: *a, To: *b, Groups: []group.Group{}}
+	out := &Comparison{V: diag.DocumentVersion, Chosen: h.Chosen, Bundle: l.name, From: *a, To: *b, Groups: []group.Group{}}
 	out.From.Clusters, out.To.Clusters = []Standing{}, []Standing{}
 	for i, r := range l.rows {
 		c := ClusterChange{Cluster: r.cluster.Name, Group: r.cluster.Group, From: a.Clusters[i], To: b.Clusters[i]}

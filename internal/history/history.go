@@ -88,7 +88,7 @@ func Merge(current release.Record, kept []release.Record) []release.Record {
 
 // History are the releases of bundles over the selected clusters. Its JSON form is public and versioned.
 type History struct {
-	V int `json:"v"` // 1
+	V int `json:"v"` // diag.DocumentVersion
 	// Chosen is the one cluster of a run without a fleet, and how it was chosen: "default, the current context kind (https://...)".
 	Chosen  string   `json:"chosen,omitempty"`
 	Bundles []Bundle `json:"bundles"`
@@ -137,7 +137,7 @@ type Release struct {
 	Source       lineage.Source `json:"source,omitzero"`
 	Commit       string         `json:"commit,omitempty"`
 	Fleet        string         `json:"fleet,omitempty"`
-	SourceDigest string         `json:"head,omitempty"`
+	SourceDigest string         `json:"sourceDigest,omitempty"`
 	// Plan is the digest of the plan that was carried out, Done what was done on all clusters, Hawser the version.
 	Plan   string      `json:"plan,omitempty"`
 	Done   plan.Counts `json:"done,omitzero"`
@@ -229,7 +229,7 @@ func (a rank) compare(b rank) int {
 
 // Of are the releases that clusters keep, in the order of the bundles' names.
 func Of(clusters []Cluster) *History {
-	h := &History{V: 1, Chosen: chosen(clusters), Bundles: []Bundle{}}
+	h := &History{V: diag.DocumentVersion, Chosen: chosen(clusters), Bundles: []Bundle{}}
 	for _, c := range clusters {
 		if why := cmp.Or(c.Unreachable, c.Unknown); why != "" {
 			h.Unknown = append(h.Unknown, Unknown{Cluster: c.Name, Why: why, Unreachable: c.Unreachable != ""})

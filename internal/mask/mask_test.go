@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 	"sigs.k8s.io/yaml"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/drift"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
@@ -176,11 +177,11 @@ func vocabulary(t *testing.T) []string {
 func TestMaskingFalsifiesNothing(t *testing.T) {
 	words := vocabulary(t)
 	const canary = "c4nary-77c1-Value"
-	p := fleetplan.FleetPlan{V: 1, Verb: "delete", Bundle: "shop", Owner: "shop-1f2e", SourceDigest: "sha256:4be1c0", Clusters: []*fleetplan.ClusterPlan{{Cluster: "staging", Group: "prod",
+	p := fleetplan.FleetPlan{V: diag.DocumentVersion, Verb: "delete", Bundle: "shop", Owner: "shop-1f2e", SourceDigest: "sha256:4be1c0", Clusters: []*fleetplan.ClusterPlan{{Cluster: "staging", Group: "prod",
 		UID: "7c9e6679-7425-40de-944b-e07fc1f90ae7", NotPlaced: map[string]string{"status": "no cluster has the label " + canary}, Plan: &plan.Plan{Cluster: "staging", Bundle: "shop",
 			Changes: []plan.Change{{Ref: object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "web-config"}, Action: plan.Delete, Instance: "web", Code: "removed",
 				Why: "it is no longer declared", Fields: []plan.FieldChange{{Path: "data.mode", Old: `"` + canary + `"`, New: `"delete"`}}}}}}}}
-	event := fleetplan.Event{V: 1, Type: fleetplan.EventWritten, Action: plan.Delete, Cluster: "staging", Instance: "web", Status: "succeeded", Message: "said " + canary,
+	event := fleetplan.Event{V: diag.DocumentVersion, Type: fleetplan.EventWritten, Action: plan.Delete, Cluster: "staging", Instance: "web", Status: "succeeded", Message: "said " + canary,
 		Object: &object.Ref{Kind: "ConfigMap", Name: "web-config"}}
 	text := "  - ConfigMap web-config  deleted, no longer declared\n1 to delete on staging, 0 unchanged. Nothing was written.\n"
 	print := func(mask func(string) string) string {
@@ -255,7 +256,7 @@ func TestMaskedWriterIsInert(t *testing.T) {
 // and what is read of them is what it was.
 func TestDocumentsAreInert(t *testing.T) {
 	const order = "went\n  ::error::boom\n::set-output name=a::b ##vso[task.x]\u202e"
-	h := history.History{V: 1, Bundles: []history.Bundle{{Bundle: "shop", Releases: []history.Release{{Message: order, Author: "##[error]" + order}}}}}
+	h := history.History{V: diag.DocumentVersion, Bundles: []history.Bundle{{Bundle: "shop", Releases: []history.Release{{Message: order, Author: "##[error]" + order}}}}}
 	for _, secret := range []string{"", "boom"} {
 		for name, print := range map[string]func(*Writer) error{
 			"yaml": func(w *Writer) error { return report.YAML(w, h) }, "json": func(w *Writer) error { return report.JSON(w, h) },

@@ -208,7 +208,7 @@ func (p *planner) Status(_ context.Context, req engine.Request) (*fleetplan.Stat
 	if req.Bundle == p.wrong {
 		return nil, errors.New("no such file")
 	}
-	r := &fleetplan.StatusReport{V: 1, Bundle: req.Bundle, Clusters: []fleetplan.ClusterStatus{{Cluster: "up", Bundle: req.Bundle, Revision: 1}, {Cluster: "down", Unreachable: "timeout"}},
+	r := &fleetplan.StatusReport{V: diag.DocumentVersion, Bundle: req.Bundle, Clusters: []fleetplan.ClusterStatus{{Cluster: "up", Bundle: req.Bundle, Revision: 1}, {Cluster: "down", Unreachable: "timeout"}},
 		Findings: diag.Findings{diag.Warnf("w", "about the cluster")}}
 	switch req.Bundle {
 	case p.fail:

@@ -3,6 +3,7 @@ package operation
 import (
 	"context"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/exitcode"
 	"hawser.dev/hawser/internal/fleetplan"
@@ -26,7 +27,7 @@ func Status(ctx context.Context, o Observer, req engine.Request, names func(cont
 		}
 		return r, err
 	}
-	out := &fleetplan.StatusReport{V: 1}
+	out := &fleetplan.StatusReport{V: diag.DocumentVersion}
 	var worst error
 	for _, name := range all {
 		req.Bundle = name

@@ -135,7 +135,7 @@ type Change struct {
 	// our managed fields entry then.
 	UID             string `json:"uid,omitempty"`
 	ResourceVersion string `json:"resourceVersion,omitempty"`
-	ApplyHash       string `json:"own,omitempty"`
+	ApplyHash       string `json:"applyHash,omitempty"`
 	// FormerEntries is the hash of what its owner had in the managed fields of an object that is to be adopted.
 	FormerEntries string `json:"formerEntries,omitempty"`
 	// Foreign are the fields that a change with Force writes over, or what others have in an object that goes: whatever else
@@ -146,7 +146,7 @@ type Change struct {
 	// recorded, or everything when adopting.
 	Force bool `json:"force,omitempty"`
 	// OmitFields are paths left out of the written object because another manager owns them rightly (replicas under /scale).
-	OmitFields []string `json:"cede,omitempty"`
+	OmitFields []string `json:"omitFields,omitempty"`
 	// Ignore are fields left to others: the object is applied over the live one without them, see object.Ignore.
 	Ignore *object.Ignore `json:"ignore,omitempty"`
 	// Was are the fields that were left to others until now, when those are other ones: only the live object tells what

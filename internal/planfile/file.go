@@ -16,7 +16,7 @@ import (
 
 const (
 	kind    = "hawser.dev/plan"
-	version = 2
+	version = 3
 	// Limit bounds what is read, in bytes.
 	Limit = 64 << 20
 	// CodeNoPlan is the code of findings about files that are no plan files.

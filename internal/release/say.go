@@ -78,7 +78,7 @@ func Say(verb, bundle, meant string, word Word, clusters []OnCluster) (*Saying, 
 		}
 		return nil, because(findings[0], clusters)
 	}
-	s := &Saying{V: 1, Verb: verb, Bundle: bundle, Release: about.Release, Rollout: about.Rollout, Author: about.Author, Message: about.Message,
+	s := &Saying{V: diag.DocumentVersion, Verb: verb, Bundle: bundle, Release: about.Release, Rollout: about.Rollout, Author: about.Author, Message: about.Message,
 		Since: about.Since, Wave: about.Wave, Word: word, about: about}
 	said, barred := false, ""
 	for _, c := range clusters {

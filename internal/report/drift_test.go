@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/drift"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/release"
@@ -21,7 +22,7 @@ func shopDrift() *drift.Report {
 		{Object: ref("Service", "web"), Instance: "web", State: drift.Taken, Why: "exists already, managed by Helm release shop/web", By: "Helm release shop/web", Blocked: "the object is owned by somebody else"},
 		{Object: ref("PersistentVolumeClaim", "data"), Instance: "web", State: drift.Replaced, Why: "an immutable field changed", Blocked: "an immutable field changed: the object has to be deleted and created again"}}
 	at := &release.Name{Release: 42, Rollout: "7K2M3XYZ"}
-	return &drift.Report{V: 1, Bundles: []drift.Bundle{{Bundle: "shop", Clusters: []drift.Cluster{
+	return &drift.Report{V: diag.DocumentVersion, Bundles: []drift.Bundle{{Bundle: "shop", Clusters: []drift.Cluster{
 		{Cluster: "staging-eu", Group: "staging", Release: at, Revision: 7, Drifted: []drift.Object{api, token}, Same: 12},
 		{Cluster: "production-eu", Release: at, Revision: 6, Drifted: append([]drift.Object{api, token}, rest...), Same: 8, Suspended: []string{"batch"}},
 		{Cluster: "edge-17", Unknown: "i/o timeout", Unreachable: true}, {Cluster: "lab", NotInstalled: true}}}}}

@@ -58,7 +58,7 @@ func webDrift() []plan.Change {
 
 // shopPlan is the plan of spec/output.md: twelve clusters, two waves, three groups.
 func shopPlan() *fleetplan.FleetPlan {
-	p := &fleetplan.FleetPlan{V: 1, Verb: "apply", Bundle: "shop", Owner: object.OwnerID("", "", "shop"), Fleet: "shop",
+	p := &fleetplan.FleetPlan{V: diag.DocumentVersion, Verb: "apply", Bundle: "shop", Owner: object.OwnerID("", "", "shop"), Fleet: "shop",
 		SourceDigest: "sha256:77ab03d1c2", Created: noon,
 		Stats: fleetplan.Stats{Clusters: 12, Connected: 12, Instances: 48, Renders: 6, Objects: 408, ConnectMS: 400, RenderMS: 200, ObserveMS: 300}}
 	a := apiChanges()
@@ -97,7 +97,7 @@ func shopPlan() *fleetplan.FleetPlan {
 
 // madePlan is a plan with new objects of other contents by cluster, and with one that replaces another.
 func madePlan() *fleetplan.FleetPlan {
-	p := &fleetplan.FleetPlan{V: 1, Verb: "apply", Bundle: "shop", SourceDigest: "sha256:77ab03d1c2", Created: noon,
+	p := &fleetplan.FleetPlan{V: diag.DocumentVersion, Verb: "apply", Bundle: "shop", SourceDigest: "sha256:77ab03d1c2", Created: noon,
 		Stats: fleetplan.Stats{Clusters: 4, Connected: 4, Instances: 4, Renders: 4, Objects: 20, ConnectMS: 21, RenderMS: 12, ObserveMS: 90}}
 	was, now := ref("ConfigMap", "app-6g2h7kf8mt"), ref("ConfigMap", "app-bt98k2m4c7")
 	var members []group.Member
@@ -131,7 +131,7 @@ func madePlan() *fleetplan.FleetPlan {
 
 // onePlan is a plan of one cluster with the given changes.
 func onePlan(changes ...plan.Change) *fleetplan.FleetPlan {
-	p := &fleetplan.FleetPlan{V: 1, Verb: "apply", Bundle: "shop", SourceDigest: "sha256:77ab03d1c2", Created: noon,
+	p := &fleetplan.FleetPlan{V: diag.DocumentVersion, Verb: "apply", Bundle: "shop", SourceDigest: "sha256:77ab03d1c2", Created: noon,
 		Stats: fleetplan.Stats{Clusters: 1, Connected: 1, Instances: 1, Renders: 1, Objects: 20, ConnectMS: 21, RenderMS: 12, ObserveMS: 90}}
 	cp := &fleetplan.ClusterPlan{Cluster: "default", Wave: 1, Server: "https://127.0.0.1:6443",
 		Plan: &plan.Plan{Cluster: "default", Bundle: "shop", Changes: changes, Unchanged: 20}}
@@ -166,7 +166,7 @@ func everyMark() *fleetplan.FleetPlan {
 
 // failedOutcome is the outcome of spec/output.md: wave 2 stopped by production-us-1.
 func failedOutcome() *fleetplan.Outcome {
-	oc := &fleetplan.Outcome{V: 1, Verb: "apply", Bundle: "shop", Rollout: "7K2M", Result: fleetplan.Failed, StoppedWave: 2,
+	oc := &fleetplan.Outcome{V: diag.DocumentVersion, Verb: "apply", Bundle: "shop", Rollout: "7K2M", Result: fleetplan.Failed, StoppedWave: 2,
 		Stopped: "production-us-1 failed", Started: noon, Seconds: 161}
 	for i, name := range shopClusters {
 		c := fleetplan.ClusterOutcome{Cluster: name, Wave: 2, Result: fleetplan.NotStarted}
@@ -200,7 +200,7 @@ func shopStatus() *fleetplan.StatusReport {
 	ok := func(name string) fleetplan.ObjectStatus {
 		return fleetplan.ObjectStatus{Object: ref("Deployment", name), Status: ready}
 	}
-	return &fleetplan.StatusReport{V: 1, Bundle: "shop", Clusters: []fleetplan.ClusterStatus{
+	return &fleetplan.StatusReport{V: diag.DocumentVersion, Bundle: "shop", Clusters: []fleetplan.ClusterStatus{
 		{Cluster: "staging-eu", Group: "staging", Bundle: "shop", Revision: 42, Release: 42, Phase: "succeeded", SourceDigest: "sha256:77ab03d1c2", Applied: noon, Author: "ada",
 			Instances: []fleetplan.InstanceStatus{inst("api", "ready", ok("api")), inst("web", "ready", ok("web"), ok("web-admin"))}},
 		{Cluster: "production-us-1", Group: "production", Bundle: "shop", Revision: 42, Release: 42, Phase: "failed", Applied: noon, Author: "ada",
@@ -232,7 +232,7 @@ func someFindings() diag.Findings {
 }
 
 func shopFleet() *fleetplan.FleetReport {
-	return &fleetplan.FleetReport{V: 1, Fleet: "shop", Clusters: []fleetplan.FleetRow{
+	return &fleetplan.FleetReport{V: diag.DocumentVersion, Fleet: "shop", Clusters: []fleetplan.FleetRow{
 		{Cluster: "staging-eu", Group: "staging", Wave: 1, Access: "context stg-eu of ~/.kube/config", Server: "https://10.9.0.1:6443",
 			Version: "1.36.3", UID: "6f1c", Labels: map[string]string{"region": "eu", "tier": "1"},
 			Values: map[string]fleet.Value{"REGION": {Value: "eu", Origin: "k8s:v1:ConfigMap:default:cluster-info"}, "TOKEN": {Secret: true, Origin: "k8s:v1:Secret:default:token"}}},
@@ -243,7 +243,7 @@ func shopFleet() *fleetplan.FleetReport {
 }
 
 func someLock() *fleetplan.LockReport {
-	return &fleetplan.LockReport{V: 1, File: "hawser.lock", Sources: []fleetplan.LockedSource{
+	return &fleetplan.LockReport{V: diag.DocumentVersion, File: "hawser.lock", Sources: []fleetplan.LockedSource{
 		{Source: "file://./modules/web", Digest: digestOf("1")},
 		{Source: "helm https://charts.example.com api 2.x", Version: "2.4.1", Digest: digestOf("2"), Was: &lockfile.Pin{Version: "2.3.0", Digest: digestOf("3")}},
 		{Source: "oci://registry.example.com/mods/db 1.x", Version: "1.4.2", Digest: digestOf("4")},
@@ -254,7 +254,7 @@ func someLock() *fleetplan.LockReport {
 
 func someOutdated() *fleetplan.OutdatedReport {
 	pin := func(v, d string) *lockfile.Pin { return &lockfile.Pin{Version: v, Digest: digestOf(d)} }
-	return &fleetplan.OutdatedReport{V: 1, Bundle: "shop", Sources: []fleetplan.OutdatedSource{
+	return &fleetplan.OutdatedReport{V: diag.DocumentVersion, Bundle: "shop", Sources: []fleetplan.OutdatedSource{
 		{Instances: []string{"web", "admin"}, Source: "file://./modules/web", Locked: pin("", "1"), Newest: pin("0.0.0-devel", "2"), Verdict: source.Edited},
 		{Instances: []string{"api"}, Source: "helm ./charts/api", Locked: pin("0.3.0", "7"), Newest: pin("0.3.0", "6"), Verdict: source.Edited},
 		{Instances: []string{"api"}, Source: "helm https://charts.example.com api", Want: "2.x", Locked: pin("2.3.0", "3"), Newest: pin("2.4.1", "4"), Overall: pin("3.0.0", "5"), Verdict: source.Behind},

@@ -22,10 +22,10 @@ func FuzzPlanFile(f *testing.F) {
 		}
 		f.Add(data)
 	}
-	f.Add([]byte(`{"v":2,"kind":"hawser.dev/plan","salt":"00","request":{},"plan":{"v":1,"verb":"apply","bundle":"b","clusters":[null]}}`))
-	f.Add([]byte(`{"v":2,"kind":"hawser.dev/plan","salt":"00","request":{},"plan":{"v":1,"verb":"delete","bundle":"b","clusters":[{"cluster":"a","wave":1,"plan":{"changes":[
+	f.Add([]byte(`{"v":3,"kind":"hawser.dev/plan","salt":"00","request":{},"plan":{"v":2,"verb":"apply","bundle":"b","clusters":[null]}}`))
+	f.Add([]byte(`{"v":3,"kind":"hawser.dev/plan","salt":"00","request":{},"plan":{"v":2,"verb":"delete","bundle":"b","clusters":[{"cluster":"a","wave":1,"plan":{"changes":[
 		{"action":"update","object":{"kind":"Secret","name":"s"},"fields":[{"path":"data.a","old":"1","new":"{}"}]},{"action":"adopt","from":"x"}]}}]}}`))
-	f.Add([]byte(`{"v":2,"kind":"hawser.dev/plan","salt":"00","request":{},"plan":{"v":1,"verb":"apply","bundle":"b","groups":[{"members":["x"]}],"schedule":{"members":[{"wave":9}]}}}`))
+	f.Add([]byte(`{"v":3,"kind":"hawser.dev/plan","salt":"00","request":{},"plan":{"v":2,"verb":"apply","bundle":"b","groups":[{"members":["x"]}],"schedule":{"members":[{"wave":9}]}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := planfile.Decode(bytes.NewReader(data))
 		if err != nil {

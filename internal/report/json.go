@@ -11,7 +11,7 @@ import (
 
 // FindingsDocument is the JSON form of findings that come without another document. It is public and versioned.
 type FindingsDocument struct {
-	V        int           `json:"v"` // 1
+	V        int           `json:"v"` // diag.DocumentVersion
 	Findings diag.Findings `json:"findings"`
 }
 
@@ -49,7 +49,7 @@ func document(v any) any {
 		if fs == nil {
 			fs = diag.Findings{}
 		}
-		return FindingsDocument{V: 1, Findings: fs.First(maxJSON)}
+		return FindingsDocument{V: diag.DocumentVersion, Findings: fs.First(maxJSON)}
 	}
 	return fleetplan.Bounded(v, maxJSON)
 }
@@ -59,7 +59,7 @@ func NewNDJSON(w io.Writer) func(fleetplan.Event) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return func(e fleetplan.Event) {
-		if e.V = 1; e.Summary != nil {
+		if e.V = diag.DocumentVersion; e.Summary != nil {
 			e.Summary, _ = fleetplan.Bounded(e.Summary, maxJSON).(*fleetplan.Outcome)
 		}
 		_ = enc.Encode(e) // a reader that went away ends the run by its own means, not the rollout

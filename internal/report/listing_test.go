@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hawser.dev/hawser/internal/columns"
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
@@ -25,7 +26,7 @@ func shopListing() *release.Listing {
 	failed.Phase, failed.Suspended = release.Failed, []string{"web"}
 	open := rec
 	open.Phase = release.Applying
-	return &release.Listing{V: 1, Clusters: []release.ClusterListing{
+	return &release.Listing{V: diag.DocumentVersion, Clusters: []release.ClusterListing{
 		{Cluster: "staging-eu", Group: "staging", Bundles: []release.BundleListing{rec.List("")}},
 		{Cluster: "staging-us", Group: "staging", Bundles: []release.BundleListing{rec.List("")}},
 		{Cluster: "production-eu", Group: "production", Bundles: []release.BundleListing{failed.List("")}},
@@ -66,7 +67,7 @@ func TestOrdersInNames(t *testing.T) {
 	}
 	l := shopListing()
 	l.Clusters[0].Bundles[0].Instances[0].Instance, l.Clusters[0].Bundles[0].Instances[0].Namespaces = order, []string{order}
-	r := &fleetplan.StatusReport{V: 1, Clusters: []fleetplan.ClusterStatus{{Cluster: order, Group: order, Bundle: order, Revision: 1, Instances: []fleetplan.InstanceStatus{{Instance: order, State: order}}}}}
+	r := &fleetplan.StatusReport{V: diag.DocumentVersion, Clusters: []fleetplan.ClusterStatus{{Cluster: order, Group: order, Bundle: order, Revision: 1, Instances: []fleetplan.InstanceStatus{{Instance: order, State: order}}}}}
 	for _, st := range []Style{{}, {Color: true, Unicode: true}, {Width: 60}, {Width: 60, Color: true}} {
 		for name, print := range map[string]func(*bytes.Buffer) error{
 			"plan": func(b *bytes.Buffer) error { return Plan(b, p, st) }, "listing": func(b *bytes.Buffer) error { return Listing(b, l, st) },

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
@@ -15,7 +16,7 @@ import (
 // was not reached is rotated by itself.
 func TestWhatComesNext(t *testing.T) {
 	rows := func(verb string, results ...fleetplan.Result) *fleetplan.Outcome {
-		oc := &fleetplan.Outcome{V: 1, Verb: verb, Bundle: "shop", Result: fleetplan.Failed}
+		oc := &fleetplan.Outcome{V: diag.DocumentVersion, Verb: verb, Bundle: "shop", Result: fleetplan.Failed}
 		for i, r := range results {
 			oc.Clusters = append(oc.Clusters, fleetplan.ClusterOutcome{Cluster: string(rune('a' + i)), Wave: i + 1, Result: r})
 		}

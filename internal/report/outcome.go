@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/plan"
 )
@@ -100,7 +101,7 @@ func rowsOf(oc *fleetplan.Outcome) []row {
 			if !done[key(c)] {
 				done[key(c)] = true
 				rows = append(rows, row{name: fmt.Sprintf("%d others", len(names)), wave: c.Wave, time: "-",
-					outcome: string(c.Result) + ": " + Names(names), color: dim})
+					outcome: diag.Words(string(c.Result)) + ": " + Names(names), color: dim})
 			}
 			continue
 		}

@@ -118,7 +118,7 @@ func summaryText(oc *fleetplan.Outcome) string {
 		return ""
 	}
 	n := oc.Tally()
-	text := "rollout=" + oc.Rollout + " ended result=" + strings.ReplaceAll(string(oc.Result), " ", "-")
+	text := "rollout=" + oc.Rollout + " ended result=" + string(oc.Result)
 	for _, r := range fleetplan.ResultsTold {
 		if n[r] > 0 {
 			text += fmt.Sprintf(" %s=%d", strings.ReplaceAll(string(r), " ", "-"), n[r])

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
@@ -20,7 +21,7 @@ func shopEvents() []fleetplan.Event {
 	var list []fleetplan.Event
 	add := func(after time.Duration, e fleetplan.Event) {
 		at = at.Add(after)
-		e.V, e.Time, e.Rollout = 1, at, "7K2M"
+		e.V, e.Time, e.Rollout = diag.DocumentVersion, at, "7K2M"
 		list = append(list, e)
 	}
 	api := ref("Deployment", "api")
@@ -60,7 +61,7 @@ func shopEvents() []fleetplan.Event {
 		Counts: &plan.Counts{Create: 1, Update: 4}})
 	add(0, fleetplan.Event{Type: fleetplan.EventStop, Wave: 2, Message: "production-us-1 failed", Done: 2})
 	add(0, fleetplan.Event{Type: fleetplan.EventNotice, Cluster: "production-eu-2", Message: "took over the expired lock of ada"})
-	return append(list, fleetplan.Event{V: 1, Time: at, Type: fleetplan.EventSummary, Rollout: "7K2M", Summary: failedOutcome()})
+	return append(list, fleetplan.Event{V: diag.DocumentVersion, Time: at, Type: fleetplan.EventSummary, Rollout: "7K2M", Summary: failedOutcome()})
 }
 
 // TestWaitingForHooks: of what is waited for the lines and the live view say that it is a hook, or a test.

@@ -15,6 +15,7 @@ import (
 
 	"hawser.dev/hawser/internal/columns"
 	"hawser.dev/hawser/internal/deletionguard"
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/drift"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/group"
@@ -383,7 +384,7 @@ func TestClustersNotAsked(t *testing.T) {
 
 // TestNarrowStatusNamesBundles: a block of a narrow report about several bundles says which bundle it is about, as a wide row does.
 func TestNarrowStatusNamesBundles(t *testing.T) {
-	s := &fleetplan.StatusReport{V: 1, Clusters: []fleetplan.ClusterStatus{{Cluster: "eu", Bundle: "shop", Revision: 1, Release: 4}, {Cluster: "eu", Bundle: "crm", Revision: 1, Release: 9}, {Cluster: "us"}}}
+	s := &fleetplan.StatusReport{V: diag.DocumentVersion, Clusters: []fleetplan.ClusterStatus{{Cluster: "eu", Bundle: "shop", Revision: 1, Release: 4}, {Cluster: "eu", Bundle: "crm", Revision: 1, Release: 9}, {Cluster: "us"}}}
 	for _, want := range [][]string{{"eu  shop  release 4  ready", "eu  crm  release 9  ready", "us  not installed"}, {"eu  release 4  ready"}} {
 		if len(want) == 1 {
 			s.Bundle, s.Clusters = "shop", s.Clusters[:1]

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/source"
@@ -44,7 +45,7 @@ func Outdated(w io.Writer, r *fleetplan.OutdatedReport, st Style) error {
 			k = dim
 		}
 		t.Row(or(clean(strings.Join(s.Instances, ", ")), "-"), clean(s.Source), or(clean(s.Want), "-"), pinnedBeside(s.Locked, s.Newest, st), pinnedBeside(s.Newest, s.Locked, st), pinned(s.Overall, st),
-			st.paint(k, string(s.Verdict)))
+			st.paint(k, diag.Words(string(s.Verdict))))
 		if s.Problem != "" {
 			t.note(2, s.Problem, red)
 		}

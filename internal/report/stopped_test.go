@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/release"
@@ -14,7 +15,7 @@ import (
 func TestStatusOfStoppedHooks(t *testing.T) {
 	in := fleetplan.InstanceStatus{Instance: "web", State: "ready", Stopped: "its pre-upgrade hooks did not end well (Job shop/migrate)",
 		Objects: []fleetplan.ObjectStatus{{Status: health.Status{State: health.Ready}}}}
-	r := &fleetplan.StatusReport{V: 1, Bundle: "shop", Clusters: []fleetplan.ClusterStatus{{Cluster: "a", Bundle: "shop", Revision: 2, Phase: release.Failed, Instances: []fleetplan.InstanceStatus{in}}}}
+	r := &fleetplan.StatusReport{V: diag.DocumentVersion, Bundle: "shop", Clusters: []fleetplan.ClusterStatus{{Cluster: "a", Bundle: "shop", Revision: 2, Phase: release.Failed, Instances: []fleetplan.InstanceStatus{in}}}}
 	for _, width := range []int{60, 160} {
 		var b bytes.Buffer
 		if err := Status(&b, r, Style{Width: width}); err != nil {

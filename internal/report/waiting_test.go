@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/history"
 	"hawser.dev/hawser/internal/release"
@@ -29,7 +30,7 @@ func TestWaiting(t *testing.T) {
 				t.Errorf("%s", out.String())
 			}
 		}
-		s := &fleetplan.StatusReport{V: 1, Bundle: "shop", Clusters: []fleetplan.ClusterStatus{{Cluster: "production-eu"}, {Cluster: "staging-eu", Bundle: "shop", Revision: 1, Release: 42, Phase: release.Succeeded}}}
+		s := &fleetplan.StatusReport{V: diag.DocumentVersion, Bundle: "shop", Clusters: []fleetplan.ClusterStatus{{Cluster: "production-eu"}, {Cluster: "staging-eu", Bundle: "shop", Revision: 1, Release: 42, Phase: release.Succeeded}}}
 		s.Await(w)
 		if err := s.Verdict(); err != fleetplan.ErrNotReady {
 			t.Errorf("the bundle is not everywhere: %v", err)
@@ -80,9 +81,9 @@ func TestKeptEverywhere(t *testing.T) {
 		if got := h.Bundles[0].Releases[0]; got.State != c.state || got.Rollout != w.Rollout {
 			t.Errorf("%s: history has %s as %s", name, got.Rollout, got.State)
 		}
-		s := &fleetplan.StatusReport{V: 1, Bundle: "shop", Clusters: []fleetplan.ClusterStatus{{Cluster: "production-eu", Bundle: "shop", Revision: 1, Release: 41, Phase: release.Succeeded, NotStarted: true}}}
+		s := &fleetplan.StatusReport{V: diag.DocumentVersion, Bundle: "shop", Clusters: []fleetplan.ClusterStatus{{Cluster: "production-eu", Bundle: "shop", Revision: 1, Release: 41, Phase: release.Succeeded, NotStarted: true}}}
 		s.Await(&w)
-		l := &release.Listing{V: 1, Clusters: []release.ClusterListing{{Cluster: "production-eu", Bundles: []release.BundleListing{{Bundle: "shop", Release: 41, Phase: release.Succeeded, Instances: []release.InstanceListing{{Instance: "api", Ended: release.Succeeded}}}}}}}
+		l := &release.Listing{V: diag.DocumentVersion, Clusters: []release.ClusterListing{{Cluster: "production-eu", Bundles: []release.BundleListing{{Bundle: "shop", Release: 41, Phase: release.Succeeded, Instances: []release.InstanceListing{{Instance: "api", Ended: release.Succeeded}}}}}}}
 		l.Await(&w)
 		for what, print := range map[string]func(*bytes.Buffer) error{
 			"history": func(b *bytes.Buffer) error { return History(b, h, wideStyle) },
@@ -96,7 +97,7 @@ func TestKeptEverywhere(t *testing.T) {
 			}
 		}
 		o := c.outcome
-		o.V, o.Verb, o.Bundle, o.Rollout, o.StoppedWave, o.Stopped = 1, "apply", "shop", "7K2M3XYZ", 2, "so"
+		o.V, o.Verb, o.Bundle, o.Rollout, o.StoppedWave, o.Stopped = diag.DocumentVersion, "apply", "shop", "7K2M3XYZ", 2, "so"
 		o.Clusters = []fleetplan.ClusterOutcome{{Cluster: "staging-eu", Wave: 1, Result: fleetplan.Succeeded}, {Cluster: "production-eu", Wave: 2, Result: fleetplan.NotStarted}}
 		got := text(t, func(b *bytes.Buffer) error {
 			return OutcomeVerdict(b, &o, Hints{Resume: "hawser apply -f shop.yaml --fleet f.yaml", Access: "--fleet f.yaml"}, wideStyle)

@@ -26,7 +26,7 @@ const (
 	// Failed ended badly, or does not answer.
 	Failed Phase = "failed"
 	// NotStarted is untouched: the rollout stopped, or ended with an earlier wave, before its turn.
-	NotStarted Phase = "not started"
+	NotStarted Phase = "notStarted"
 )
 
 // Member is one cluster's part in the rollout.

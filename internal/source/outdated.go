@@ -15,15 +15,15 @@ type Verdict string
 
 const (
 	// Current: pinned to the newest that the bundle allows.
-	Current Verdict = "up to date"
+	Current Verdict = "upToDate"
 	// Behind: the bundle allows a newer one than is pinned.
-	Behind Verdict = "newer in range"
+	Behind Verdict = "newerInRange"
 	// Moved: the tag means other content than is pinned.
-	Moved Verdict = "tag moved"
+	Moved Verdict = "tagMoved"
 	// Beyond: only what the bundle does not allow is newer.
-	Beyond Verdict = "newer out of range"
+	Beyond Verdict = "newerOutOfRange"
 	// Loose: nothing pins it.
-	Loose Verdict = "not pinned"
+	Loose Verdict = "notPinned"
 	// Edited: local content is not what is pinned.
 	Edited Verdict = "changed"
 	// Unknown: it could not be asked.

@@ -49,7 +49,7 @@ func (w *Workspace) Pin(ctx context.Context, specs []v1alpha1.BundleSpec, source
 	if errs := Resolve(ctx, instances, sources); errors.Join(errs...) != nil {
 		return nil, diag.FromAll(errs, "source").Err()
 	}
-	out := &fleetplan.LockReport{V: 1, File: w.Path}
+	out := &fleetplan.LockReport{V: diag.DocumentVersion, File: w.Path}
 	pins := out.Pin(sources.Used(), w.Lock.Sources)
 	return out, lockfile.Update(w.Path, func(f lockfile.File) bool {
 		out.Drop(f.Pin(pins, source.KeysOf(specs)))
@@ -80,7 +80,7 @@ func (w *Workspace) Stale(ctx context.Context, specs []v1alpha1.BundleSpec, sour
 // could not be asked).
 func (w *Workspace) Outdated(ctx context.Context, specs []v1alpha1.BundleSpec, sources *source.Resolver, redact func(string) string) (*fleetplan.OutdatedReport, error) {
 	distinct := source.Distinct(specs)
-	out := &fleetplan.OutdatedReport{V: 1, Sources: make([]fleetplan.OutdatedSource, len(distinct))}
+	out := &fleetplan.OutdatedReport{V: diag.DocumentVersion, Sources: make([]fleetplan.OutdatedSource, len(distinct))}
 	dag.Each(len(distinct), parallelSources, func(i int) {
 		d := distinct[i]
 		if d.Ref.URL == "" {
