@@ -341,7 +341,7 @@ func (r Result) Words() string {
 	if r == Unreachable {
 		return "not reached"
 	}
-	return string(r)
+	return diag.Words(string(r))
 }
 
 // HowFar says how far a rollout came that did not end well, in a sentence.

@@ -12,7 +12,7 @@ import (
 
 // named are the texts of a fleet plan that name or identify something, or that are masked where they are made: the plan of
 // a cluster by plan.Redact, runtime values by fleet.Moved. Every other one passes the redactor, those to come too.
-var named = []string{"Verb", "Bundle", "Requires", "Owner", "Fleet", "Head", "Created", "Schedule", "Stats", "Cluster", "Group", "Groups", "UID", "Version",
+var named = []string{"Verb", "Bundle", "Requires", "Owner", "Fleet", "SourceDigest", "Created", "Schedule", "Stats", "Cluster", "Group", "Groups", "UID", "Version",
 	"Plan", "Name", "Pos", "Late", "RuntimeChanges", "Severity", "Code", "Instance", "RollbackTo"}
 
 func plant(v reflect.Value, text string) {

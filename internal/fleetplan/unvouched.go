@@ -29,7 +29,7 @@ var notCompared = map[string]string{
 	"clusters.plan.changes.fields.manager": "who set a value", "clusters.plan.changes.fields.since": "who set a value",
 	"clusters.plan.changes.checked": "what a dry run said", "clusters.plan.changes.deferred": "what a dry run said",
 	"findings": "what a flag or a right lifts", "clusters.plan.findings": "what a flag or a right lifts",
-	"clusters.plan.changes.resourceVersion": "versions of objects", "clusters.plan.changes.own": "versions of objects",
+	"clusters.plan.changes.resourceVersion": "versions of objects", "clusters.plan.changes.applyHash": "versions of objects",
 	"clusters.plan.changes.formerEntries": "versions of objects",
 }
 

@@ -101,8 +101,8 @@ func TestNotAPlan(t *testing.T) {
 		{"a list", `[1]`, "is not a plan file"},
 		{"an older one", `{"kind":"hawser.dev/plan","v":1,"salt":"00","request":{},"plan":{}}`, "version 1"},
 		{"a newer one", `{"kind":"hawser.dev/plan","v":9,"salt":"00","request":{},"plan":{}}`, "version 9"},
-		{"no plan", `{"kind":"hawser.dev/plan","v":2,"salt":"00","request":{},"plan":null}`, "holds no plan"},
-		{"no salt", `{"kind":"hawser.dev/plan","v":2,"request":{},"plan":{}}`, "salt"},
+		{"no plan", `{"kind":"hawser.dev/plan","v":3,"salt":"00","request":{},"plan":null}`, "holds no plan"},
+		{"no salt", `{"kind":"hawser.dev/plan","v":3,"request":{},"plan":{}}`, "salt"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			name := filepath.Join(t.TempDir(), "shop.plan")
@@ -206,7 +206,7 @@ func FuzzDecode(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(text)
-	f.Add([]byte(`{"kind":"hawser.dev/plan","v":2,"salt":"00","request":{},"plan":{},"seal":{}}`))
+	f.Add([]byte(`{"kind":"hawser.dev/plan","v":3,"salt":"00","request":{},"plan":{},"seal":{}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		file, err := Decode(bytes.NewReader(text))
 		if err != nil {

@@ -124,7 +124,7 @@ func TestOutcomeThatWaits(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if got := PlainLine(fleetplan.Event{Type: fleetplan.EventSummary, Summary: oc}); !strings.HasSuffix(got, "rollout=7K2M ended result=waiting succeeded=1 not-started=1") {
+	if got := PlainLine(fleetplan.Event{Type: fleetplan.EventSummary, Summary: oc}); !strings.HasSuffix(got, "rollout=7K2M ended result=waiting succeeded=1 notStarted=1") {
 		t.Error(got)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/plan"
 )
@@ -101,7 +100,7 @@ func rowsOf(oc *fleetplan.Outcome) []row {
 			if !done[key(c)] {
 				done[key(c)] = true
 				rows = append(rows, row{name: fmt.Sprintf("%d others", len(names)), wave: c.Wave, time: "-",
-					outcome: diag.Words(string(c.Result)) + ": " + Names(names), color: dim})
+					outcome: c.Result.Words() + ": " + Names(names), color: dim})
 			}
 			continue
 		}

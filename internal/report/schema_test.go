@@ -93,7 +93,7 @@ func structSchema(t reflect.Type) map[string]any {
 		}
 		s := schemaOf(f.Type)
 		if name == "v" {
-			s["const"] = 1
+			s["const"] = diag.DocumentVersion
 		}
 		if opts == "" {
 			required = append(required, name)
