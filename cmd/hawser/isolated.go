@@ -25,7 +25,8 @@ type isolation struct {
 	pool *isolate.Pool
 }
 
-var apart isolation
+// children are those of this process.
+var children isolation
 
 // switched takes what the flag says.
 func (i *isolation) switched(text string) error {

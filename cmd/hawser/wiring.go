@@ -74,7 +74,7 @@ func app() *cli.App {
 	newEngine := func(onEvent func(fleetplan.Event)) *engine.Engine {
 		e := newEngine(redactor, onEvent)
 		e.Resolve = resolver.Resolve
-		apart.into(e, redactor)
+		children.into(e, redactor)
 		return e
 	}
 	return &cli.App{
@@ -118,7 +118,7 @@ func app() *cli.App {
 			return err
 		},
 		CacheDir: func(dir string) { cacheDir = dir },
-		Isolate:  apart.switched,
+		Isolate:  children.switched,
 		Sandbox:  sandboxbin.Path,
 	}
 }

@@ -81,7 +81,7 @@ func deeper(n int) int {
 func (d double) Render(_ context.Context, req render.Request) (render.Result, error) {
 	defer d.host.Watchdog.Enter("instance " + req.Instance.Name)()
 	res := render.Result{Version: "1", Objects: []object.Object{{Body: map[string]any{"kind": "ConfigMap", "n": int64(3), "f": 1.5, "env": strings.Join(os.Environ(), "\n"), "pid": int64(os.Getpid())},
-		Hook: &object.Hook{Events: []object.Event{object.Test}, Weight: -2}, Pos: diag.Pos{File: "a", Line: 1}}}}
+		Hook: &object.Hook{Events: []object.HookPhase{object.Test}, Weight: -2}, Pos: diag.Pos{File: "a", Line: 1}}}}
 	switch req.Instance.Name {
 	case "loop":
 		for i := 0; ; i++ {
