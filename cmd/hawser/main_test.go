@@ -28,6 +28,7 @@ var clusters = []string{"staging", "production-eu", "production-us"}
 func TestMain(m *testing.M) {
 	if os.Getenv(asHawser) == "1" {
 		setEvaluationLimit(os.Getenv(evaluationLimitEnv))
+		childEnvironment = []string{asHawser + "=1"}
 		main()
 		return
 	}

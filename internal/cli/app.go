@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -221,16 +222,9 @@ type session struct {
 func (a *App) getenv(name string) string {
 	env := a.Environ()
 	for i := len(env) - 1; i >= 0; i-- {
-		if v, ok := cutVar(env[i], name); ok {
+		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
 			return v
 		}
 	}
 	return ""
-}
-
-func cutVar(pair, name string) (string, bool) {
-	if len(pair) > len(name) && pair[:len(name)] == name && pair[len(name)] == '=' {
-		return pair[len(name)+1:], true
-	}
-	return "", false
 }

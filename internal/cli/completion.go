@@ -55,7 +55,7 @@ func (s *session) completeFleet(cmd *cobra.Command) {
 			if len(files) == 0 || err != nil {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			done, _ := splitLast(toComplete)
+			done := toComplete[:strings.LastIndexByte(toComplete, ',')+1] // of a list being typed
 			var out []string
 			for _, c := range clusters {
 				if n := done + of(c.Name, c.Group); n != done && !slices.Contains(out, n) && strings.HasPrefix(n, toComplete) {
@@ -79,10 +79,4 @@ func (s *session) completeFleet(cmd *cobra.Command) {
 			_ = cmd.RegisterFlagCompletionFunc(flag, complete)
 		}
 	}
-}
-
-// splitLast parts a list being typed into what is done ("a,b,") and the rest.
-func splitLast(s string) (done, rest string) {
-	i := strings.LastIndexByte(s, ',') + 1
-	return s[:i], s[i:]
 }

@@ -15,7 +15,7 @@ import (
 // Carrying are the flags of apply that say how a plan is carried out or shown. All others decide what is planned, and a
 // saved plan has its own: one that was heeded by nobody would let a run reach further than it says.
 var Carrying = []string{"kubeconfig", "as", "as-group", "timeout", "parallel", "yes", "dry-run", "diff", "wait", "skip-unreachable", "skip-windows", "skip-approvals",
-	"message", "progress", "output", "full", "stat", "color", "verbose", "cache-dir", "log-pretty", "log-color"}
+	"message", "progress", "output", "full", "stat", "color", "verbose", "cache-dir", "isolate", "log-pretty", "log-color"}
 
 // Decided names the flags that were given and that a saved plan does not let change; again reports whether one may be given as
 // it was when the plan was made.
