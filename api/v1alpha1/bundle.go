@@ -57,8 +57,13 @@ type Instance struct {
 	Suspend bool         `json:"suspend,omitempty"`
 	Health  []HealthRule `json:"health,omitempty"`
 	Ignore  []IgnoreRule `json:"ignore,omitempty"`
-	Pos     Position     `json:"-"`
+	// Promoted is what the source is on this cluster by a promotion, over what is pinned for all; zero = nothing was promoted.
+	Promoted Pin      `json:"-"`
+	Pos      Position `json:"-"`
 }
+
+// Pin is what a source with a range, a tag or a version is: the exact version, and the digest of the content.
+type Pin struct{ Version, Digest string }
 
 // HealthRule says when objects of a kind are ready, in CEL over `self` (the live object). Rules nearer to the object win:
 // instance, module, bundle, fleet, built in.
@@ -106,6 +111,9 @@ type ModuleSource struct {
 	// Dir is the directory of the file that holds the url literal.
 	Dir string   `json:"-"`
 	Pos Position `json:"-"`
+	// VersionPos is where Version is written, DigestPos where Digest is.
+	VersionPos Position `json:"-"`
+	DigestPos  Position `json:"-"`
 }
 
 // HelmSource is a chart.
@@ -127,8 +135,9 @@ type HelmSource struct {
 	// Dir is the directory of the file that holds the chart's path.
 	Dir string   `json:"-"`
 	Pos Position `json:"-"`
-	// VersionPos is where Version is written.
+	// VersionPos is where Version is written, DigestPos where Digest is.
 	VersionPos Position `json:"-"`
+	DigestPos  Position `json:"-"`
 }
 
 // KustomizeSource is a directory with a kustomization.
@@ -159,6 +168,9 @@ type ManifestsSource struct {
 	Given  bool     `json:"-"`
 	Except []string `json:"-"`
 	Pos    Position `json:"-"`
+	// VersionPos is where Version is written, DigestPos where Digest is.
+	VersionPos Position `json:"-"`
+	DigestPos  Position `json:"-"`
 }
 
 // ValuesFor is a named layer of values for some clusters. Set selectors are ANDed.

@@ -74,11 +74,11 @@ func (d *decoder) module(v cue.Value) *v1alpha1.ModuleSource {
 				d.moduleURL(f.value, s)
 			}
 		case "version":
-			if out.Version = s; ok {
+			if out.Version, out.VersionPos = s, d.apiPos(f.value); ok {
 				d.version(f.value, s, true)
 			}
 		case "digest":
-			out.Digest = d.digest(f.value, s, ok)
+			out.Digest, out.DigestPos = d.digest(f.value, s, ok), d.apiPos(f.value)
 		}
 	}
 	if !hasURL && d.is(v, cue.StructKind, "a struct") {
@@ -208,7 +208,7 @@ func (d *decoder) helm(v cue.Value) *v1alpha1.HelmSource {
 				d.version(f.value, s, false)
 			}
 		case "digest":
-			out.Digest = d.digest(f.value, s, ok)
+			out.Digest, out.DigestPos = d.digest(f.value, s, ok), d.apiPos(f.value)
 		case "releaseName":
 			if out.ReleaseName = s; ok && (len(s) > 53 || !releaseRule.MatchString(s)) {
 				d.errorf(f.value, "invalid-name", "%q cannot be the name of a Helm release: 1 to 53 lower-case letters, digits, "+
@@ -308,11 +308,11 @@ func (d *decoder) manifests(v cue.Value) *v1alpha1.ManifestsSource {
 		case "url":
 			out.URL = s
 		case "version":
-			if out.Version = s; ok {
+			if out.Version, out.VersionPos = s, d.apiPos(f.value); ok {
 				d.version(f.value, s, true)
 			}
 		case "digest":
-			out.Digest = d.digest(f.value, s, ok)
+			out.Digest, out.DigestPos = d.digest(f.value, s, ok), d.apiPos(f.value)
 		}
 	}
 	fetched := seen["url"].Exists()

@@ -112,7 +112,7 @@ func (r *run) others(t *target, name string) ([]v1alpha1.BundleSpec, diag.Findin
 	if len(r.req.Files) == 0 || r.req.Retire != "" || !r.several(name) {
 		return nil, nil
 	}
-	specs, findings := r.program.Evaluate(t.facts)
+	specs, findings := r.workspace.Evaluate(t.facts)
 	if findings.HasErrors() {
 		return nil, place.Untold("", findings)
 	}

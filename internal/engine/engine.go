@@ -21,6 +21,7 @@ import (
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/openapi"
 	"hawser.dev/hawser/internal/planfile"
@@ -112,6 +113,8 @@ type Request struct {
 
 	// To names the release to go back to, by number or rollout; "" is the one before the newest.
 	To string
+	// Promoted are pins in place of those that hawser.lock has of its promotions; nil leaves those.
+	Promoted lockfile.Promotions
 	// Retire is the name of a cluster that left the fleet: delete goes to it alone. Keep: what runs there is left there.
 	Retire string
 	Keep   bool

@@ -167,7 +167,7 @@ func (r *run) bundles() ([]string, diag.Findings) {
 		if facts.Name == "" { // not asked
 			facts = r.offlineFacts(t.cluster)
 		}
-		specs, fs := r.program.Evaluate(facts)
+		specs, fs := r.workspace.Evaluate(facts)
 		all, findings = append(all, specs...), append(findings, fs.OnCluster(t.cluster.Name)...)
 	}
 	return place.Order(all), findings

@@ -76,7 +76,7 @@ type part struct {
 
 // specFor evaluates the program for one cluster and picks the run's bundle.
 func (r *run) specFor(f fleet.Facts) (v1alpha1.BundleSpec, diag.Findings) {
-	specs, findings := r.program.Evaluate(f)
+	specs, findings := r.workspace.Evaluate(f)
 	if findings.HasErrors() {
 		findings = fleet.Unfollowed(findings)
 		if f.Implicit && r.fleet == nil {

@@ -128,10 +128,15 @@ func (e *Engine) load(ctx context.Context, req Request, needBundle bool) (*run, 
 	return e.loadFor(ctx, req, needBundle, false)
 }
 
+// Open reads the documents that a request names, and hawser.lock.
+func (e *Engine) Open(ctx context.Context, req Request, needBundle bool) (*workspace.Workspace, error) {
+	return workspace.Open(ctx, workspace.Input{Files: req.Files, FleetFiles: req.FleetFiles, Stdin: req.Stdin, Workdir: req.Workdir, Package: req.Package,
+		Name: req.Name, Namespace: req.Namespace, FleetOnly: !needBundle, Promoted: req.Promoted, Retire: req.Retire != "", Watchdog: e.Watchdog, Elsewhere: e.Elsewhere})
+}
+
 // loadFor is load, for a delete or not.
 func (e *Engine) loadFor(ctx context.Context, req Request, needBundle, deleting bool) (*run, error) {
-	w, err := workspace.Open(ctx, workspace.Input{Files: req.Files, FleetFiles: req.FleetFiles, Stdin: req.Stdin, Workdir: req.Workdir, Package: req.Package,
-		Name: req.Name, Namespace: req.Namespace, FleetOnly: !needBundle, Retire: req.Retire != "", Watchdog: e.Watchdog, Elsewhere: e.Elsewhere})
+	w, err := e.Open(ctx, req, needBundle)
 	if err != nil {
 		return nil, err
 	}
@@ -360,7 +365,7 @@ func (r *run) readAhead(ctx context.Context, t *target, s *cluster.Session) {
 		return
 	}
 	if name == "" && len(r.targets) <= mostAhead {
-		if specs, _ := r.program.Evaluate(r.offlineFacts(t.cluster)); len(specs) == 1 { // findings come with the facts
+		if specs, _ := r.workspace.Evaluate(r.offlineFacts(t.cluster)); len(specs) == 1 { // findings come with the facts
 			name = specs[0].Name
 		}
 	}

@@ -283,3 +283,35 @@ func InWave(w v1alpha1.Wave, c v1alpha1.ClusterSpec) bool {
 	return (w.Groups == nil || MatchAny(w.Groups, c.Group)) && (w.Clusters == nil || MatchAny(w.Clusters, c.Name)) &&
 		(w.ClusterSelector == nil || MatchLabels(w.ClusterSelector, c.Labels))
 }
+
+// Named are the clusters that names stand for, in the fleet's order: each name is that of a group or of a cluster, or a glob over
+// clusters. groups are the names that are groups. No names are all clusters; one that means nothing is an Error, and so is one that is
+// a group and a cluster outside of it.
+func Named(clusters []Cluster, names []string) (named []Cluster, groups []string, findings diag.Findings) {
+	specs := make([]v1alpha1.ClusterSpec, 0, len(clusters))
+	for _, c := range clusters {
+		specs = append(specs, c.ClusterSpec)
+	}
+	var globs []string
+	for _, name := range names {
+		if slices.Contains(Groups(specs), name) && name != "" {
+			groups = append(groups, name)
+			if i := slices.Index(Names(specs), name); i >= 0 && specs[i].Group != name {
+				findings = append(findings, diag.Errorf("unknown-cluster", "%q is a group, and a cluster of another one", name))
+			}
+			continue
+		}
+		globs = append(globs, name)
+	}
+	matched, fs := resolvePatterns("cluster", globs, Names(specs))
+	for i := range fs {
+		fs[i].What = strings.ReplaceAll(fs[i].What, "there is no cluster", "there is no group and no cluster")
+		fs[i].Fix += "; groups: " + orNothing(Groups(specs))
+	}
+	for _, c := range clusters {
+		if len(names) == 0 || slices.Contains(groups, c.Group) || len(globs) > 0 && (matched == nil || slices.Contains(matched, c.Name)) {
+			named = append(named, c)
+		}
+	}
+	return named, groups, append(findings, fs...)
+}

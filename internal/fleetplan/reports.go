@@ -160,7 +160,7 @@ func (r *VetReport) Valid() string {
 func (r *LockReport) Pin(used []source.Use, old map[string]lockfile.Pin) map[string]lockfile.Pin {
 	pins := map[string]lockfile.Pin{}
 	for _, u := range used {
-		if _, twice := pins[u.Key()]; twice {
+		if _, twice := pins[u.Key()]; twice || u.Promoted.Digest != "" { // what was promoted is pinned where it was promoted to
 			continue
 		}
 		pin := u.Pin()

@@ -197,7 +197,11 @@ type Standing struct {
 	Origins     map[string]string    `json:"origins,omitempty"`
 
 	backTo *release.Name // what the cluster's own record says of RollbackTo
+	soaked bool
 }
+
+// Soaked reports whether the canaries of the cluster's wave had soaked before it was its turn, so that no soak follows it.
+func (s Standing) Soaked() bool { return s.soaked }
 
 // Instance is what was delivered as one.
 type Instance struct {
@@ -420,7 +424,7 @@ func (l *ledger) release(rollout string) Release {
 		if in {
 			out.describe(*rec)
 			st.Done, st.Origins, st.Instances, st.backTo = rec.Done, rec.Origins, instancesOf(*rec), rec.RollbackTo
-			st.Corrections = rec.Corrections
+			st.Corrections, st.soaked = rec.Corrections, rec.Soaked
 			out.Done = out.Done.Add(rec.Done)
 			if rec.Phase.Open() {
 				open, st.InProgress = true, r.kept.InProgress

@@ -41,6 +41,8 @@ type File struct {
 	Servers map[string]map[string]string `json:"servers,omitempty"`
 	// Lineages maps names of bundles to the id that their first apply made.
 	Lineages map[string]string `json:"lineages,omitempty"`
+	// Promoted are pins of some clusters, over Sources.
+	Promoted Promotions `json:"promoted,omitempty"`
 	// Places maps them to what was delivered there, and how.
 	Places map[string]map[string]Place `json:"places,omitempty"`
 }
@@ -171,25 +173,31 @@ func (f File) filled() File {
 	if f.Lineages == nil {
 		f.Lineages = map[string]string{}
 	}
+	if f.Promoted == nil {
+		f.Promoted = Promotions{}
+	}
 	if f.Places == nil {
 		f.Places = map[string]map[string]Place{}
 	}
 	return f
 }
 
+// Text is the file as it is written.
+func (f File) Text() []byte {
+	f.V = version
+	data, _ := json.MarshalIndent(f, "", "  ") // of maps of strings, which always are JSON
+	return append(data, '\n')
+}
+
 // Write replaces the file at once, readable by everybody: it holds no secrets.
 func (f File) Write(path string) error {
-	f.V = version
-	data, err := json.MarshalIndent(f, "", "  ")
-	if err != nil {
-		return fmt.Errorf("lock file: %w", err)
-	}
+	data := f.Text()
 	tmp, err := os.CreateTemp(filepath.Dir(path), "."+Name+".*")
 	if err != nil {
 		return fmt.Errorf("lock file: %w", err)
 	}
 	defer func() { _ = os.Remove(tmp.Name()) }()
-	_, err = tmp.Write(append(data, '\n'))
+	_, err = tmp.Write(data)
 	err = errors.Join(err, tmp.Chmod(0o644), tmp.Close())
 	if err == nil {
 		err = os.Rename(tmp.Name(), path)

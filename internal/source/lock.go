@@ -23,6 +23,15 @@ func (u Use) Pin() lockfile.Pin {
 	return lockfile.Pin{Version: u.Resolved.Version, Digest: u.Resolved.Digest}
 }
 
+// PinIn is what a source is pinned to: by a promotion, else by the pins of hawser.lock.
+func (s Source) PinIn(pins map[string]lockfile.Pin) (lockfile.Pin, bool) {
+	if s.Promoted.Digest != "" {
+		return s.Promoted, true
+	}
+	pin, ok := pins[s.Key()]
+	return pin, ok
+}
+
 // Check compares what a run uses with what hawser.lock pins. Locked makes differences, and sources that are not pinned,
 // Errors; otherwise they are Warnings, and sources that were resolved in this run are said together. A bundle of local
 // sources alone needs no pins, whatever the bundles beside it pin; where some of its own are pinned, all are.
@@ -33,9 +42,9 @@ func Check(pins map[string]lockfile.Pin, used []Use, locked bool) diag.Findings 
 	}
 	var out diag.Findings
 	var loose []string
-	pinned := slices.ContainsFunc(used, func(u Use) bool { _, ok := pins[u.Key()]; return ok })
+	pinned := slices.ContainsFunc(used, func(u Use) bool { _, ok := u.PinIn(pins); return ok })
 	for _, u := range used {
-		pin, ok := pins[u.Key()]
+		pin, ok := u.PinIn(pins)
 		switch {
 		case ok && pin.Digest != u.Resolved.Digest:
 			f := stale(u, pin)

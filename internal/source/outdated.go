@@ -44,7 +44,8 @@ type Row struct {
 
 // Compare asks what a source means now and what the newest version of it is.
 func (r *Resolver) Compare(ctx context.Context, s Source) Row {
-	row := Row{Source: s, Locked: r.Pins[s.Key()]}
+	row := Row{Source: s}
+	row.Locked, _ = s.PinIn(r.Pins)
 	f := r.Fetchers[s.Scheme()]
 	if s.Ref.Digest != "" {
 		row.Locked = lockfile.Pin{Version: s.Want, Digest: s.Ref.Digest}

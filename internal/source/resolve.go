@@ -137,11 +137,11 @@ func (r *Resolver) resolve(ctx context.Context, u *Use, in v1alpha1.Instance) (e
 
 // pin is what hawser.lock says of a source.
 func (r *Resolver) pin(s Source) (lockfile.Pin, bool) {
-	pin := r.Pins[s.Key()]
-	if pin.Digest == "" || r.Upgrade != nil && r.Upgrade(s) {
+	pin, pinned := s.PinIn(r.Pins)
+	if pin.Digest == "" || r.Upgrade != nil && r.Upgrade(s) && s.Promoted.Digest == "" {
 		return lockfile.Pin{}, false
 	}
-	return pin, true
+	return pin, pinned
 }
 
 func localState(pin lockfile.Pin, digest string) State {

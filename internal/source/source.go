@@ -12,6 +12,7 @@ import (
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/module"
 )
 
@@ -27,10 +28,21 @@ type Source struct {
 	Want string
 	// Ref is what is fetched. Without URL the renderer reads the files below Ref.Dir itself.
 	Ref module.Reference
+	// Promoted is what it is by a promotion, over what hawser.lock pins for all clusters; zero for nothing.
+	Promoted lockfile.Pin
 }
 
 // Of is the source of an instance; ok is false when it has none.
 func Of(in v1alpha1.Instance) (s Source, ok bool) {
+	s, ok = written(in)
+	if !s.Local() && s.Ref.Digest == "" {
+		s.Promoted = lockfile.Pin(in.Promoted)
+	}
+	return s, ok
+}
+
+// written is the source as the bundle has it.
+func written(in v1alpha1.Instance) (s Source, ok bool) {
 	switch {
 	case in.Module != nil:
 		return ofModule(in.Module), true

@@ -50,3 +50,30 @@ func satisfies(have, want string) bool {
 	c, err := semver.NewConstraint(want)
 	return err == nil && c.Check(v)
 }
+
+// Exact reports whether a wanted version is one version, and no range or tag.
+func Exact(want string) bool {
+	_, err := semver.NewVersion(want)
+	return err == nil && strings.Count(want, ".") >= 2
+}
+
+// Allows reports whether a wanted version, range or tag lets a source be of a version: what tags mean is not for versions to say.
+func Allows(want, version string) bool {
+	if _, err := semver.NewConstraint(want); want == "" || err != nil {
+		return true
+	}
+	return satisfies(version, want)
+}
+
+// Literals are where the bundle writes the version and the digest of an instance's source; a zero one is written nowhere.
+func Literals(in v1alpha1.Instance) (version, digest diag.Pos) {
+	switch {
+	case in.Module != nil:
+		return diag.Pos(in.Module.VersionPos), diag.Pos(in.Module.DigestPos)
+	case in.Helm != nil:
+		return diag.Pos(in.Helm.VersionPos), diag.Pos(in.Helm.DigestPos)
+	case in.Manifests != nil:
+		return diag.Pos(in.Manifests.VersionPos), diag.Pos(in.Manifests.DigestPos)
+	}
+	return version, digest
+}

@@ -22,7 +22,7 @@ const parallelSources = 16
 func (w *Workspace) Declared(bundle string, clusters []fleet.Cluster, needed func(cluster string) bool, facts func(fleet.Cluster) fleet.Facts) ([]v1alpha1.BundleSpec, error) {
 	var out []v1alpha1.BundleSpec
 	for _, c := range clusters {
-		specs, findings := w.Program.Evaluate(facts(c))
+		specs, findings := w.Evaluate(facts(c))
 		if findings = source.Needed(findings); findings.HasErrors() && needed(c.Name) {
 			return nil, findings.OnCluster(c.Name).Err()
 		}

@@ -7,14 +7,17 @@ package workspace
 import (
 	"context"
 	"io"
+	"slices"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/document"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/retirement"
+	"hawser.dev/hawser/internal/source"
 )
 
 // Input says where everything lies.
@@ -27,6 +30,8 @@ type Input struct {
 	Workdir, Package, Name, Namespace string
 	// FleetOnly leaves the bundle's files unread where there are files of a fleet.
 	FleetOnly bool
+	// Promoted are pins in place of those that hawser.lock has of its promotions; nil leaves those.
+	Promoted lockfile.Promotions
 	// Retire says that a cluster is to leave the fleet: its hawser.lock may also lie beside the fleet's files.
 	Retire bool
 	// Watchdog bounds the evaluation; nil bounds nothing.
@@ -68,8 +73,28 @@ func Open(ctx context.Context, in Input) (*Workspace, error) {
 		w.From.Fleet = f.Name
 	}
 	var err error
-	w.Lock, err = lockfile.Read(w.Path)
+	if w.Lock, err = lockfile.Read(w.Path); in.Promoted != nil {
+		w.Lock.Promoted = in.Promoted
+	}
 	return w, err
+}
+
+// Evaluate gives the bundles for a cluster, as Program.Evaluate does, with what was promoted for it.
+func (w *Workspace) Evaluate(f fleet.Facts) ([]v1alpha1.BundleSpec, diag.Findings) {
+	specs, findings := w.Program.Evaluate(f)
+	for i, s := range specs {
+		pins := w.Lock.Promoted.At(w.From.Fleet, s.Name, f.Group, f.Name)
+		if len(pins) == 0 {
+			continue
+		}
+		specs[i].Instances = slices.Clone(s.Instances) // those of the program are shared
+		for k, in := range specs[i].Instances {
+			if written, ok := source.Of(in); ok {
+				specs[i].Instances[k].Promoted = v1alpha1.Pin(pins[written.Key()])
+			}
+		}
+	}
+	return specs, findings
 }
 
 // Fleet is the fleet of the documents, nil without one.
