@@ -60,9 +60,9 @@ type Reader interface {
 	Status(ctx context.Context, req engine.Request) (*fleetplan.StatusReport, error)
 	// List tells what was delivered, as the records say; the listing is there also beside an error.
 	List(ctx context.Context, req engine.Request) (*release.Listing, error)
-	// History tells the releases, Compare what changed between two; both are there also beside an error.
+	// History tells the releases, and is there also beside an error; Compare what changed between two, or differs between clusters.
 	History(ctx context.Context, req engine.Request) (*history.History, error)
-	Compare(ctx context.Context, req engine.Request, from, to string) (*history.Comparison, error)
+	Compare(ctx context.Context, req engine.Request, c history.Comparer) error
 	// Say writes down what somebody says of a release, when confirm has nothing against it.
 	Say(ctx context.Context, req engine.Request, verb, meant string, confirm func(*release.Saying) error) (*release.Saying, error)
 }

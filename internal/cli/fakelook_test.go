@@ -10,6 +10,7 @@ import (
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/history"
+	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/retirement"
 )
@@ -37,21 +38,18 @@ func (f *fake) History(_ context.Context, req engine.Request) (*history.History,
 	return h, nil
 }
 
-func (f *fake) Compare(_ context.Context, req engine.Request, from, to string) (*history.Comparison, error) {
+func (f *fake) Compare(_ context.Context, req engine.Request, c history.Comparer) error {
 	f.record(req)
-	c, err := history.Compare(f.keeps(), req.Bundle, from, to)
-	if err != nil {
-		return nil, err
+	if err := c.Find(f.keeps(), req.Bundle); err != nil {
+		return err
 	}
-	for i := range c.Clusters {
-		if c.Clusters[i].Unknown == "" {
-			c.Clusters[i].Change(nil, nil, false, strings.Clone)
+	for _, row := range c.Rows() {
+		if row.Unknown == "" {
+			row.Change(nil, nil, false, strings.Clone)
 		}
 	}
-	if len(c.Unknown()) > 0 {
-		return c, fleetplan.ErrPartial
-	}
-	return c, nil
+	c.Regroup(redact.New(), nil)
+	return fleetplan.Unknown(len(c.Unknown()))
 }
 
 func (f *fake) fleet(req engine.Request) (*fleetplan.FleetReport, error) {

@@ -80,8 +80,8 @@ a plan hides it. Clusters with equal changes stand together.`+codesOfHistory,
 			if err != nil {
 				return err
 			}
-			c, err := eng.Compare(cmd.Context(), req, s.args[0], s.args[1])
-			if c == nil {
+			c := history.Releases(s.args[0], s.args[1])
+			if err = eng.Compare(cmd.Context(), req, c); c.V == 0 {
 				return s.failed(err)
 			}
 			return s.looked(c, err, func(st report.Style) error { return report.Compared(s.Out, c, st) })

@@ -11,6 +11,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/drift"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/history"
 	"hawser.dev/hawser/internal/release"
 )
 
@@ -107,7 +108,8 @@ func TestLostContent(t *testing.T) {
 	if fs := diag.From(err, ""); len(fs) != 1 || fs[0].Code != release.CodeLostRelease || !strings.Contains(fs[0].What, missing) || fs[0].Cluster == "" || fs[0].Why == "" || fs[0].Fix == "" {
 		t.Errorf("rollback: %v", err)
 	}
-	cmp, err := r.Compare(t.Context(), r.back(""), "1", "2")
+	cmp := history.Releases("1", "2")
+	err = r.Compare(t.Context(), r.back(""), cmp)
 	if err != nil || !cmp.Clusters[0].Inventories || !strings.Contains(fmt.Sprint(cmp.Findings), missing) {
 		t.Errorf("history diff: %v %+v", err, cmp)
 	}

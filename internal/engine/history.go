@@ -6,8 +6,10 @@ import (
 	"errors"
 	"strings"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/history"
+	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/release"
 )
 
@@ -21,38 +23,37 @@ func (e *Engine) History(ctx context.Context, req Request) (*history.History, er
 	defer r.close()
 	h := history.Of(clusters)
 	h.Await(r.req.Bundle, r.awaits(ctx, r.req.Bundle), clusters)
-	for _, t := range r.targets {
-		h.Findings = append(h.Findings, t.findings...)
-	}
+	h.Findings = append(h.Findings, r.findings()...)
 	if err := h.Verdict(r.req.Bundle); err != nil {
 		return h, err
 	}
 	return h, fleetplan.Unknown(len(h.Unknown))
 }
 
-// Compare tells what changed between two releases of a bundle, each by its number or rollout, on every selected cluster.
-func (e *Engine) Compare(ctx context.Context, req Request, from, to string) (*history.Comparison, error) {
+// Compare compares what the selected clusters keep. Where nothing was found c is as it was.
+func (e *Engine) Compare(ctx context.Context, req Request, c history.Comparer) error {
 	r, clusters, err := e.kept(ctx, req)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer r.close()
-	c, err := history.Compare(clusters, r.req.Bundle, from, to)
-	if err != nil {
-		return nil, errors.Join(err, fleetplan.Unknown(len(history.Of(clusters).Unknown)))
+	if err := c.Find(clusters, r.req.Bundle); err != nil {
+		return errors.Join(err, fleetplan.Unknown(len(history.Of(clusters).Unknown)))
 	}
-	each(len(c.Clusters), 0, func(i int) {
-		if row := &c.Clusters[i]; row.Unknown == "" {
-			olds, news := row.Objects(ctx, r.targets[i].store)
-			r.remember(ctx, olds, news)
-			row.Change(olds, news, req.ShowContent, r.redact)
-		}
-	})
+	reading := history.Reading{Store: func(name string) release.Store { return r.target(name).store }, Content: req.ShowContent, Redact: r.redact,
+		Learn: func(sets ...[]object.Object) { r.remember(ctx, sets...) }}
+	rows := c.Rows()
+	each(len(rows), 0, func(i int) { rows[i].Read(ctx, reading) })
+	c.Regroup(r.Redactor, r.findings())
+	return fleetplan.Unknown(len(c.Unknown()))
+}
+
+// findings are those of all targets.
+func (r *run) findings() (all diag.Findings) {
 	for _, t := range r.targets {
-		c.Findings = append(c.Findings, t.findings...)
+		all = append(all, t.findings...)
 	}
-	c.Regroup(r.Redactor)
-	return c, fleetplan.Unknown(len(c.Unknown()))
+	return all
 }
 
 // kept is what the selected clusters keep of a bundle, or of all, in the order of the run's targets.

@@ -40,7 +40,8 @@ func TestHistory(t *testing.T) {
 		first.Done.Create != 4 || last.Done.Update != 2 || !last.Clusters[0].In || last.Clusters[1].Unknown == "" || len(last.Clusters[0].Instances) != 1 {
 		t.Errorf("%+v\n%+v", last, first)
 	}
-	c, err := r.Compare(t.Context(), look, "1", last.Rollout)
+	c := history.Releases("1", last.Rollout)
+	err = r.Compare(t.Context(), look, c)
 	if !errors.Is(err, fleetplan.ErrPartial) || len(c.Clusters) != 2 || c.Clusters[1].Unknown == "" || c.Clusters[1].Plan != nil {
 		t.Fatalf("%v %+v", err, c)
 	}

@@ -55,7 +55,7 @@ func TestRollbackWhereNobodyKnows(t *testing.T) {
 				t.Errorf("%s: %+v", name, f)
 			}
 		}
-		if _, err := r.Compare(t.Context(), c.req, "1", "2"); !errors.Is(err, fleetplan.ErrPartial) || diag.From(err, "")[0].Code != history.CodeUnknown {
+		if err := r.Compare(t.Context(), c.req, history.Releases("1", "2")); !errors.Is(err, fleetplan.ErrPartial) || diag.From(err, "")[0].Code != history.CodeUnknown {
 			t.Errorf("%s: %v", name, err)
 		}
 		h, err := r.History(t.Context(), c.req)

@@ -69,8 +69,8 @@ func TestSecretKeysAreNotShown(t *testing.T) {
 
 	look := r.back("")
 	look.ShowDiff, look.ShowFields, look.ShowContent, look.Reads = true, true, true, true
-	compared, err := as().Compare(t.Context(), look, "1", "2")
-	if err != nil {
+	compared := history.Releases("1", "2")
+	if err := as().Compare(t.Context(), look, compared); err != nil {
 		t.Fatal(err)
 	}
 	silent("history diff", compared)

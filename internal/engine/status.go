@@ -123,11 +123,8 @@ func (e *Engine) List(ctx context.Context, req Request) (*release.Listing, error
 		}
 		out.Clusters[i] = row
 	})
-	for _, t := range r.targets {
-		out.Findings = append(out.Findings, t.findings...)
-	}
 	out.Await(r.awaits(ctx, name))
-	out.Findings = append(out.Findings, r.noFleet(out.Nothing())...)
+	out.Findings = slices.Concat(out.Findings, r.findings(), r.noFleet(out.Nothing()))
 	if out.Findings = out.Findings.Sorted(); out.Findings.HasErrors() {
 		return out, out.Findings.Err()
 	}

@@ -27,6 +27,30 @@ type Comparison struct {
 	// Groups are the clusters with equal changes together.
 	Groups   []group.Group `json:"groups"`
 	Findings diag.Findings `json:"findings,omitempty"`
+
+	from, to string
+}
+
+// Comparer compares what clusters keep: two releases (Comparison), or two sides of the fleet (Between).
+type Comparer interface {
+	// Find finds the records of a bundle that are compared; Rows are the clusters with them, to be read.
+	Find(clusters []Cluster, bundle string) error
+	Rows() []*ClusterChange
+	// Regroup masks what was read, and puts equal clusters together; Unknown are those of which nobody can tell.
+	Regroup(m plan.Masker, findings diag.Findings)
+	Unknown() []Unknown
+}
+
+// Releases is a comparison of two releases, by number or rollout, to be made.
+func Releases(from, to string) *Comparison { return &Comparison{from: from, to: to} }
+
+// Find is Compare, with the releases that it was made for.
+func (c *Comparison) Find(clusters []Cluster, bundle string) error {
+	out, err := Compare(clusters, bundle, c.from, c.to)
+	if err == nil {
+		*c = *out
+	}
+	return err
 }
 
 // ClusterChange is what changed on one cluster, between where it stood in the two releases.
@@ -52,21 +76,48 @@ type ClusterChange struct {
 // Records are those that the cluster stood at; nil where it had nothing.
 func (c *ClusterChange) Records() (before, after *release.Record) { return c.before, c.after }
 
-// Objects reads what the two releases declare on the cluster; nil where it had nothing then, and where that is not kept or cannot be
-// read, which Change says.
-func (c *ClusterChange) Objects(ctx context.Context, store release.Store) (before, after []object.Object) {
-	read := func(rec *release.Record) []object.Object {
-		if rec == nil {
-			return nil
-		}
-		objects, err := store.Objects(ctx, *rec)
-		if err != nil {
-			c.lacking = append(c.lacking, err.Error())
-			return nil
-		}
-		return objects
+// Reading is how what records declare is read: the Store of a cluster, and Learn is told of the objects before anything is said of them.
+type Reading struct {
+	Store func(cluster string) release.Store
+	Learn func(sets ...[]object.Object)
+	// Content shows the whole of what came, Redact masks what is secret.
+	Content bool
+	Redact  func(string) string
+}
+
+// Read fills in what changed, unless nobody can tell: what the records declare is read from the clusters that have them.
+func (c *ClusterChange) Read(ctx context.Context, r Reading) {
+	if c.Unknown != "" {
+		return
 	}
-	return read(c.before), read(c.after)
+	before := c.objects(ctx, r.Store(cmp.Or(c.From.Cluster, c.Cluster)), c.before)
+	after := c.objects(ctx, r.Store(c.Cluster), c.after)
+	r.Learn(before, after)
+	c.Change(before, after, r.Content, r.Redact)
+}
+
+// objects are what a record declares; nil where there is none, and where that is not kept or cannot be read, which Change says.
+func (c *ClusterChange) objects(ctx context.Context, store release.Store, rec *release.Record) []object.Object {
+	if rec == nil {
+		return nil
+	}
+	objects, err := store.Objects(ctx, *rec)
+	if err != nil {
+		c.lacking = append(c.lacking, err.Error())
+		return nil
+	}
+	return objects
+}
+
+// Rows are the clusters that changed, for Read.
+func (c *Comparison) Rows() []*ClusterChange { return rowsOf(c.Clusters) }
+
+func rowsOf(clusters []ClusterChange) []*ClusterChange {
+	out := make([]*ClusterChange, len(clusters))
+	for i := range clusters {
+		out[i] = &clusters[i]
+	}
+	return out
 }
 
 // Compare finds for every cluster the records of two releases, by number or rollout. bundle is "" for the only one. What
@@ -238,23 +289,30 @@ func owned(rec *release.Record) map[object.Ref]declaration {
 	return out
 }
 
-// Regroup masks what is secret in the changes, and puts the clusters with equal ones together.
-func (c *Comparison) Regroup(m plan.Masker) {
+// Regroup masks what is secret in the changes, and puts the clusters with equal ones together; findings are those of the clusters.
+func (c *Comparison) Regroup(m plan.Masker, findings diag.Findings) {
+	groups, fs := regroup(c.Clusters, c.Bundle, m)
+	c.Groups, c.Findings = groups, slices.Concat(c.Findings, findings, fs).Sorted()
+}
+
+// regroup masks the changes of a bundle, and groups them.
+func regroup(clusters []ClusterChange, bundle string, m plan.Masker) ([]group.Group, diag.Findings) {
 	var members []group.Member
-	for i := range c.Clusters {
-		p := c.Clusters[i].Plan
+	var findings diag.Findings
+	for i := range clusters {
+		p := clusters[i].Plan
 		if p == nil {
 			continue
 		}
-		p.Bundle = c.Bundle
+		p.Bundle = bundle
 		plan.Redact(p, m)
-		c.Findings = append(c.Findings, p.Findings...)
-		members = append(members, group.Member{Cluster: c.Clusters[i].Cluster, Plan: p})
+		findings = append(findings, p.Findings...)
+		members = append(members, group.Member{Cluster: clusters[i].Cluster, Plan: p})
 	}
-	c.Findings = c.Findings.Sorted()
 	if groups := group.Equal(members); groups != nil {
-		c.Groups = groups
+		return groups, findings
 	}
+	return []group.Group{}, findings
 }
 
 // Unknown are the clusters of which nobody can tell what changed.

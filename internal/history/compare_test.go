@@ -67,7 +67,7 @@ func TestCompare(t *testing.T) {
 		}
 		row.Change(sets[a], sets[b], true, m.Redact)
 	}
-	c.Regroup(m)
+	c.Regroup(m, nil)
 	want := map[string][]string{
 		"a":   {"+ comes came", "- goes went", `~ moves data.key:"1"->"2"`},
 		"c":   nil,
@@ -117,7 +117,7 @@ func TestCompareHides(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Clusters[0].Change([]object.Object{secret("canary-one"), was}, []object.Object{secret("canary-two"), is}, true, redact.New().Redact)
-	c.Regroup(redact.New())
+	c.Regroup(redact.New(), nil)
 	got := lines(c.Clusters[0].Plan)
 	if len(got) != 2 || strings.Contains(strings.Join(got, " "), "canary") || strings.Count(strings.Join(got, " "), "(hidden)") != 2 {
 		t.Errorf("%q", got)
@@ -192,8 +192,7 @@ func TestCompareSaysInventories(t *testing.T) {
 	}
 	compare := func(kept map[int][]object.Object) ClusterChange {
 		c := ClusterChange{Cluster: "eu", before: &release.Record{Release: 1, Rollout: "A", Inventory: owned("1")}, after: &release.Record{Release: 2, Rollout: "B", Inventory: owned("2")}}
-		before, after := c.Objects(t.Context(), shelf{objects: kept})
-		c.Change(before, after, false, redact.New().Redact)
+		c.Read(t.Context(), Reading{Store: func(string) release.Store { return shelf{objects: kept} }, Learn: func(...[]object.Object) {}, Redact: redact.New().Redact})
 		return c
 	}
 	whole := map[int][]object.Object{1: {configMap("app", "1")}, 2: {configMap("app", "2")}}

@@ -77,7 +77,7 @@ func shopCompared() *history.Comparison {
 			row.Change(sets(before), sets(after), true, strings.Clone)
 		}
 	}
-	c.Regroup(redact.New())
+	c.Regroup(redact.New(), nil)
 	return c
 }
 
