@@ -30,6 +30,7 @@ import (
 	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/retirement"
+	"hawser.dev/hawser/internal/terminal"
 	"hawser.dev/hawser/internal/toolchain"
 )
 
@@ -52,6 +53,7 @@ type Planner interface {
 
 // Reader answers without planning.
 type Reader interface {
+	operation.Promoter
 	// Vet checks a bundle for every selected cluster; the report is there also beside an error.
 	Vet(ctx context.Context, req engine.Request) (*fleetplan.VetReport, error)
 	// Build renders a bundle for every selected cluster.
@@ -60,8 +62,7 @@ type Reader interface {
 	Status(ctx context.Context, req engine.Request) (*fleetplan.StatusReport, error)
 	// List tells what was delivered, as the records say; the listing is there also beside an error.
 	List(ctx context.Context, req engine.Request) (*release.Listing, error)
-	// History tells the releases, and is there also beside an error; Compare what changed between two, or differs between clusters.
-	History(ctx context.Context, req engine.Request) (*history.History, error)
+	// Compare tells what changed between two releases, or differs between clusters.
 	Compare(ctx context.Context, req engine.Request, c history.Comparer) error
 	// Say writes down what somebody says of a release, when confirm has nothing against it.
 	Say(ctx context.Context, req engine.Request, verb, meant string, confirm func(*release.Saying) error) (*release.Saying, error)
@@ -183,10 +184,10 @@ func (a *App) defaults() {
 		a.Environ = os.Environ
 	}
 	if a.IsTerminal == nil {
-		a.IsTerminal = isTerminal
+		a.IsTerminal = terminal.Is
 	}
 	if a.TerminalSize == nil {
-		a.TerminalSize = terminalSize
+		a.TerminalSize = terminal.Size
 	}
 	if a.Now == nil {
 		a.Now = time.Now

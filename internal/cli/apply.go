@@ -28,21 +28,8 @@ func (s *session) applyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "apply -f BUNDLE [--fleet FLEET] | apply PLANFILE",
 		Short: "Plan, ask, roll out wave by wave, wait, prune, record",
-		Long: `Apply makes the plan, shows it, asks, and carries it out: clusters in waves, canaries first, waiting until everything
-is ready, stopping when more fails than a wave may lose. What is no longer in the bundle is deleted. Running it again
-resumes: finished clusters cost no write.
-
-Without a terminal it wants -y. Deletions that are many or dear want --confirm-delete=N, or the bundle's name typed.
-Ctrl-C once finishes what is in flight and starts nothing more; twice quits at once.
-
-Exit codes: 0 done, 1 error, 3 partly done, 4 not ready in time, 5 refused, 130 interrupted.`,
-		Example: `  hawser apply -f shop.yaml --fleet fleet.yaml
-  hawser apply -f shop.yaml --fleet fleet.yaml -y --until-wave 1
-  hawser apply shop.plan -y                         # exactly what was shown by: plan --out shop.plan
-  hawser apply -f shop.yaml --kube-context kind -y  # one cluster, no fleet
-  hawser apply -f shop.yaml --fleet fleet.yaml -y -o json | jq -r .type`,
-		Args: reference.PlanFile,
-		RunE: s.apply,
+		Args:  reference.PlanFile,
+		RunE:  s.apply,
 	}
 	f := cmd.Flags()
 	s.opts.bundleFlags(f)

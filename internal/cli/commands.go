@@ -32,7 +32,7 @@ plan for the whole fleet, rolls it out wave by wave, and stops when something fa
 		&cobra.Group{ID: "make", Title: "Make and publish:"},
 		&cobra.Group{ID: "more", Title: "More:"})
 	root.AddCommand(
-		grouped("run", s.planCommand(), s.applyCommand(), s.rollbackCommand(), s.driftCommand(), s.deleteCommand(), s.ejectCommand())...)
+		grouped("run", s.planCommand(), s.applyCommand(), s.promoteCommand(), s.rollbackCommand(), s.driftCommand(), s.deleteCommand(), s.ejectCommand())...)
 	root.AddCommand(grouped("run", s.sayingCommands()...)...)
 	root.AddCommand(
 		grouped("look", s.statusCommand(), s.listCommand(), s.inspectCommand(), s.historyCommand(), s.diffCommand(), s.vetCommand(), s.buildCommand(), s.fleetCommand())...)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -11,14 +12,8 @@ import (
 
 func (s *session) completionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "completion bash|zsh|fish|powershell",
-		Short: "Print a completion script for your shell",
-		Long: `Completion prints a script that lets a shell complete commands, flags, and names of clusters and groups from the
-fleet file on the command line. Completing contacts no cluster.`,
-		Example: `  source <(hawser completion bash)
-  hawser completion zsh > "${fpath[1]}/_hawser"
-  hawser completion fish > ~/.config/fish/completions/hawser.fish
-  hawser completion powershell | Out-String | Invoke-Expression`,
+		Use:       "completion bash|zsh|fish|powershell",
+		Short:     "Print a completion script for your shell",
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -71,6 +66,9 @@ func (s *session) completeFleet(cmd *cobra.Command) {
 	for flag, complete := range map[string]cobra.CompletionFunc{
 		"cluster":  names(func(name, _ string) string { return name }),
 		"group":    names(func(_, group string) string { return group }),
+		"from":     names(func(name, group string) string { return cmp.Or(group, name) }),
+		"to":       names(func(name, group string) string { return cmp.Or(group, name) }),
+		"between":  names(func(name, group string) string { return cmp.Or(group, name) }),
 		"color":    fixed("auto", "always", "never"),
 		"progress": fixed("auto", "live", "plain"),
 		"output":   fixed(planForms...),

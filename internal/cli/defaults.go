@@ -14,7 +14,7 @@ import (
 const fleetVariable = "HAWSER_FLEET"
 
 // takesFiles are the commands that cannot do without bundle files; all others mean something else without them.
-var takesFiles = []string{"plan", "apply", "diff", "build", "vet", "lock", "outdated"}
+var takesFiles = []string{"plan", "apply", "diff", "build", "vet", "lock", "outdated", "promote"}
 
 // withDefaults lets every command that takes a fleet use the directory's defaults where its flags say nothing. Timoni's
 // own commands take what they are given and nothing else.

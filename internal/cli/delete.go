@@ -16,17 +16,8 @@ func (s *session) deleteCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "delete [BUNDLE] [--fleet FLEET]",
 		Short: "Delete everything of a bundle, waves reversed",
-		Long: `Delete removes what the records of a bundle name, last wave first and dependants first, waits until it is gone, and
-says what resists and why. Objects annotated to be kept, namespaces made for instances and what somebody else manages
-by now stay. The bundle is named, or read from its files: all bundles of these, each before those it requires. No runtime
-values are needed.
-
-Exit codes: 0 done, 1 error, 3 partly done, 4 not gone in time, 5 refused, 130 interrupted.`,
-		Example: `  hawser delete shop --fleet fleet.yaml
-  hawser delete shop --fleet fleet.yaml --cluster staging-eu -y
-  hawser delete -f shop.yaml --fleet fleet.yaml --dry-run`,
-		Args: reference.AtMostOne("bundle"),
-		RunE: func(cmd *cobra.Command, args []string) error { return s.delete(cmd, args) },
+		Args:  reference.AtMostOne("bundle"),
+		RunE:  func(cmd *cobra.Command, args []string) error { return s.delete(cmd, args) },
 	}
 	s.opts.bundleFlags(cmd.Flags())
 	s.recordsFlags(cmd)
@@ -146,16 +137,8 @@ func (s *session) statusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [BUNDLE] [--fleet FLEET]",
 		Short: "Show how bundles are on every cluster",
-		Long: `Status reads the records and the live objects of a bundle (of those in the files; of all, when nothing is named) and shows for every
-cluster and instance its release, whether it is ready, progressing, failed, missing or drifted, and why.
-With --watch it repeats until everything is ready, or until it is interrupted.
-
-Exit codes: 0 everything is ready, 1 error, 3 some cluster did not answer, 4 something is not ready.`,
-		Example: `  hawser status shop --fleet fleet.yaml
-  hawser status --fleet fleet.yaml --cluster 'production-*' -v
-  hawser status shop --fleet fleet.yaml --watch`,
-		Args: reference.AtMostOne("bundle"),
-		RunE: func(cmd *cobra.Command, args []string) error { return s.status(cmd, args) },
+		Args:  reference.AtMostOne("bundle"),
+		RunE:  func(cmd *cobra.Command, args []string) error { return s.status(cmd, args) },
 	}
 	f := cmd.Flags()
 	s.opts.bundleFlags(f)

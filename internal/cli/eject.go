@@ -13,17 +13,7 @@ func (s *session) ejectCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "eject BUNDLE [--fleet FLEET]",
 		Short: "Leave the objects of a bundle to themselves, without a trace of Hawser",
-		Long: `Eject ends what Hawser does with a bundle, and leaves everything that it delivered running: labels and field ownership
-of Hawser are taken off the objects, one small write each, no pod restarts, no hook runs. Then the records of its releases go,
-and the values that were made up for it (the Secrets that hold them stay). It is shown and confirmed first, and goes through
-the waves as a delete does; run again, it goes on. What somebody else manages by now is not touched.
-
-To have it back: hawser apply -f BUNDLE --adopt.
-
-Exit codes: 0 done, 1 error, 3 partly done, 5 refused, 130 interrupted.`,
-		Example: `  hawser eject shop --fleet fleet.yaml --dry-run
-  hawser eject shop --fleet fleet.yaml -y`,
-		Args: s.oneBundle,
+		Args:  s.oneBundle,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.fromRecords(cmd, args, func(ctx context.Context, eng Engine, req engine.Request) operation.Bundles {
 				return operation.One(req, func(req engine.Request) (*engine.Prepared, error) { return eng.PlanEject(ctx, req) })

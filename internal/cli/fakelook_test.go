@@ -13,6 +13,7 @@ import (
 	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/retirement"
+	"hawser.dev/hawser/internal/workspace"
 )
 
 // keeps are two releases on two clusters.
@@ -36,6 +37,10 @@ func (f *fake) History(_ context.Context, req engine.Request) (*history.History,
 		return h, fleetplan.ErrPartial
 	}
 	return h, nil
+}
+
+func (f *fake) Open(ctx context.Context, req engine.Request, _ bool) (*workspace.Workspace, error) {
+	return workspace.Open(ctx, workspace.Input{Files: req.Files, FleetFiles: req.FleetFiles, Stdin: req.Stdin, Workdir: req.Workdir, Package: req.Package})
 }
 
 func (f *fake) Compare(_ context.Context, req engine.Request, c history.Comparer) error {

@@ -145,8 +145,12 @@ func (o *options) bundleFlag(f *pflag.FlagSet) {
 	f.StringVar(&o.bundle, "bundle", "", "the bundle, the same as the argument")
 }
 
-func (o *options) fleetFlags(f *pflag.FlagSet) {
+func (o *options) fleetFlag(f *pflag.FlagSet) {
 	f.StringArrayVarP(&o.fleetFiles, "fleet", "r", nil, "fleet file (repeat it), - for stdin; without it the current context is the one cluster")
+}
+
+func (o *options) fleetFlags(f *pflag.FlagSet) {
+	o.fleetFlag(f)
 	f.StringSliceVar(&o.clusters, "cluster", nil, "only these clusters: names or globs, separated by commas")
 	f.StringSliceVar(&o.groups, "group", nil, "only clusters of these groups")
 	f.StringVarP(&o.labels, "labels", "l", "", "only clusters with these labels, for example region=eu,tier!=1")

@@ -164,10 +164,7 @@ func (s *session) fleetImportCommand() *cobra.Command {
 	kube := &cobra.Command{
 		Use:   "kubeconfig [FILE]",
 		Short: "Write a fleet file from kubeconfig contexts",
-		Long: `Kubeconfig prints a fleet file with one cluster per context of the kubeconfig (FILE, --kubeconfig, KUBECONFIG or
-~/.kube/config). Groups are guessed from the names, for you to review. No cluster is contacted, no credential is copied.`,
-		Example: "  hawser fleet import kubeconfig > fleet.yaml\n  hawser fleet import kubeconfig ~/.kube/prod > fleet.yaml",
-		Args:    reference.AtMostOne("kubeconfig file"),
+		Args:  reference.AtMostOne("kubeconfig file"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			file := s.opts.kubeconfig
 			if len(args) == 1 {

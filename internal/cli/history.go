@@ -9,18 +9,8 @@ import (
 	"hawser.dev/hawser/internal/report"
 )
 
-// codesOfHistory are the exit codes of what reads records.
-const codesOfHistory = "\n\nExit codes: 0 done, 1 error, 3 some cluster is unknown."
-
 func (s *session) historyCommand() *cobra.Command {
-	cmd := s.fleetCmd("history [BUNDLE]", "Show the releases of a fleet, who made them, and what became of them",
-		`History shows the releases that the records of the selected clusters keep, newest first: number and rollout, what became of
-it over the fleet, when it began, who made it, from which commit, what was done, and on how many of the clusters it is.
-The last ten revisions are kept on each cluster, and always the last good one. No object is looked at.
-
-A release is pending while clusters stand at an older one and other files, partial when it failed on some, and superseded when
-all that it came to have a newer one. A cluster that does not answer is named, and is in no count.`+codesOfHistory,
-		"  hawser history --fleet fleet.yaml\n  hawser history shop --fleet fleet.yaml --group production\n  hawser history shop -o json",
+	cmd := s.fleetCmd("history [BUNDLE]", "Show the releases of a fleet, who made them, and what became of them", "", "",
 		func(cmd *cobra.Command, req engine.Request) error {
 			if err := s.name(s.args); err != nil {
 				return err
@@ -48,11 +38,7 @@ func (s *session) releases(cmd *cobra.Command, req engine.Request) (*history.His
 }
 
 func (s *session) historyShowCommand() *cobra.Command {
-	cmd := s.fleetCmd("show RELEASE", "Show one release: how it came about, where each cluster stands, what was delivered",
-		`Show tells of a release, named by its number or rollout: who made it, when, from which files, commit and plan; for each
-cluster whether it is there, or at which release the cluster stands instead; and the sources, with versions and digests,
-images and runtime values that were delivered.`+codesOfHistory,
-		"  hawser history show 42 --fleet fleet.yaml\n  hawser history show 7K2M3XYZ --bundle shop --fleet fleet.yaml -o yaml",
+	cmd := s.fleetCmd("show RELEASE", "Show one release: how it came about, where each cluster stands, what was delivered", "", "",
 		func(cmd *cobra.Command, req engine.Request) error {
 			h, err := s.releases(cmd, req)
 			if h == nil {
@@ -69,11 +55,7 @@ images and runtime values that were delivered.`+codesOfHistory,
 }
 
 func (s *session) historyDiffCommand() *cobra.Command {
-	cmd := s.fleetCmd("diff FROM TO", "Show what changed between two releases, object by object",
-		`Diff compares what two releases, named by number or rollout, declare on each cluster: the objects that came, changed and
-went, with the fields that changed. A cluster that was not in a release is taken as it stood then. What is secret is hidden, as
-a plan hides it. Clusters with equal changes stand together.`+codesOfHistory,
-		"  hawser history diff 41 42 --fleet fleet.yaml\n  hawser history diff 41 42 --bundle shop --fleet fleet.yaml --cluster production-eu --full",
+	cmd := s.fleetCmd("diff FROM TO", "Show what changed between two releases, object by object", "", "",
 		func(cmd *cobra.Command, req engine.Request) error {
 			req.ShowContent = s.opts.full || s.opts.output != "text"
 			eng, err := s.engine(s.newProgress())

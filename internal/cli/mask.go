@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"hawser.dev/hawser/internal/mask"
+	"hawser.dev/hawser/internal/terminal"
 )
 
 // masked is the App with streams that hide what Mask hides.
@@ -15,7 +16,7 @@ func (a *App) masked() *App {
 	out.Out, out.Err = &mask.Writer{To: a.Out, Mask: a.Mask}, &mask.Writer{To: a.Err, Mask: a.Mask}
 	is := a.IsTerminal
 	if is == nil {
-		is = isTerminal
+		is = terminal.Is
 	}
 	out.IsTerminal = func(stream any) bool {
 		if w, ok := stream.(*mask.Writer); ok {

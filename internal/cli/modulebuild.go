@@ -19,12 +19,7 @@ func (s *session) moduleBuildCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "build [MODULE]",
 		Short: "Print the objects of a module as YAML",
-		Long: `Build renders a module with its own values, or with those of -f over them, and prints the objects in the order in which
-they would be applied: all of them or, on an error, nothing.`,
-		Example: `  hawser module build ./web --name web -n apps
-  hawser module build ./web -f values.cue -f production.yaml
-  hawser module build oci://registry.example.com/modules/web --version 1.x -o json`,
-		Args: reference.AtMostOne("module"),
+		Args:  reference.AtMostOne("module"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkForm(form, "yaml", "json"); err != nil {
 				return err

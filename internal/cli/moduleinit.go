@@ -16,12 +16,7 @@ func (s *session) moduleInitCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init NAME [DIR]",
 		Short: "Begin a module from a blueprint",
-		Long: `Init makes a directory (NAME by default) with a module that renders: schema, defaults, debug values, templates, and the
-schemas of Kubernetes it imports. --blueprint begins from another module instead; its name is replaced everywhere.`,
-		Example: `  hawser module init web
-  hawser module init web ./modules/web --path example.com/team/web
-  hawser module init web --blueprint oci://registry.example.com/modules/blueprint`,
-		Args: reference.Between(1, "NAME", "DIR"),
+		Args:  reference.Between(1, "NAME", "DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
 				return err

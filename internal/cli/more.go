@@ -47,21 +47,8 @@ func (s *session) versionCommand() *cobra.Command {
 
 func (s *session) sandboxCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "sandbox COMMAND [ARGS]",
-		Short: "Run real Kubernetes control planes on this machine, without Docker",
-		Long: `Sandbox hands its arguments to hawser-sandbox, which runs several real Kubernetes control planes as processes of this
-machine, for trying things and for tests. Where only its source is there it is compiled first, Kubernetes with it, once: that
-takes minutes, and "hawser sandbox --help" does not.
-
-  up, down                start clusters, or add some to a running sandbox; end it and remove its data
-  ls, status              list the sandboxes; show the clusters of one
-  fleet, kubeconfig       print the fleet file; the kubeconfig, or one for another user
-  start, stop             start a stopped control plane again; kill one, its data survives
-  pause, resume           suspend a control plane, so that nothing answers; let it go on
-  fault, audit, logs      hurt requests on their way; print those an API server received; print logs
-
-"hawser sandbox COMMAND --help" shows the flags of each.`,
-		Example:            "  hawser sandbox up --groups staging=1,production=2\n  hawser sandbox --help",
+		Use:                "sandbox COMMAND [ARGS]",
+		Short:              "Run real Kubernetes control planes on this machine, without Docker",
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || len(args) == 1 && slices.Contains([]string{"help", "--help", "-h"}, args[0]) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 
@@ -156,17 +157,19 @@ func (s *session) failed(err error) error {
 }
 
 func (s *session) diffCommand() *cobra.Command {
+	between := ""
 	cmd := &cobra.Command{
 		Use:   "diff -f BUNDLE [--fleet FLEET]",
-		Short: "Show changed fields alone",
-		Long: `Diff shows the fields that an apply would change, and nothing else.
-
-Exit codes are kubectl's: 0 no differences, 1 differences, 2 error; 3 some cluster did not answer, 5 refused.`,
-		Example: `  hawser diff -f shop.yaml --fleet fleet.yaml
-  hawser diff -f shop.yaml --cluster staging-eu --fleet fleet.yaml`,
-		Args: reference.Nothing,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			code, differ, err := s.diff(cmd)
+		Short: "Show changed fields alone, or what two groups or clusters run, compared",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var code int
+			var differ bool
+			err := reference.Nothing(cmd, args)
+			if between != "" {
+				code, differ, err = s.between(cmd, args, between)
+			} else if err == nil {
+				code, differ, err = s.diff(cmd)
+			}
 			switch {
 			case err != nil && exitcode.Of(err) == exitcode.Error:
 				return &exitcode.Exit{Code: 2, Err: err}
@@ -183,12 +186,49 @@ Exit codes are kubectl's: 0 no differences, 1 differences, 2 error; 3 some clust
 	s.opts.decideFlags(f)
 	s.opts.lockedFlag(f)
 	s.opts.viewFlags(f)
+	s.opts.outputFlag(f, dataForms...)
+	f.StringVar(&between, "between", "", "compare what two groups or clusters run, `A,B`; -f is not read, and BUNDLE chooses one")
 	s.completeFleet(cmd)
 	return cmd
 }
 
+// between prints what two sides of the fleet run, compared, and returns the exit code, and whether they differ.
+func (s *session) between(cmd *cobra.Command, args []string, sides string) (code int, differ bool, err error) {
+	if err := errors.Join(checkForm(s.opts.output, dataForms...), reference.AtMostOne("bundle")(cmd, args)); err != nil {
+		return 0, false, err
+	}
+	if cmd.Flags().Changed("file") || s.FleetClusters == nil || cmd.Flags().Changed("cluster") || cmd.Flags().Changed("group") || cmd.Flags().Changed("labels") {
+		return 0, false, usagef("--between compares what runs on the clusters that it names: leave -f, --cluster, --group and -l out")
+	}
+	s.opts.files = nil
+	req, err := s.request(cmd)
+	if err != nil {
+		return 0, false, err
+	}
+	clusters, err := s.FleetClusters(cmd.Context(), req)
+	if err != nil {
+		return 0, false, err
+	}
+	b, selected, err := operation.Between(clusters, sides)
+	if err != nil {
+		return 0, false, err
+	}
+	req.Selection, req.Bundle, req.ShowContent = selected, append(args, s.opts.bundle)[0], s.opts.full || s.opts.output != "text"
+	eng, err := s.engine(s.newProgress())
+	if err != nil {
+		return 0, false, err
+	}
+	if err = eng.Compare(cmd.Context(), req, b); b.V == 0 {
+		return 0, false, s.failed(err)
+	}
+	return exitcode.Of(err), b.Differ(), s.printData(b, func(st report.Style) error { return report.Between(s.Out, b, st) })
+}
+
 // diff prints the field diffs and returns the plan's exit code, and whether there are any.
 func (s *session) diff(cmd *cobra.Command) (code int, differ bool, err error) {
+	if err := checkForm(s.opts.output, "text"); err != nil {
+		return 0, false, err
+	}
 	req, err := s.bundleRequest(cmd)
 	if err != nil {
 		return 0, false, err

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"hawser.dev/hawser/internal/reference"
+	"hawser.dev/hawser/internal/terminal"
 )
 
 func (s *session) registryCommand() *cobra.Command {
@@ -28,11 +29,7 @@ func (s *session) loginCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "login REGISTRY -u USER",
 		Short: "Check credentials with a registry and keep them",
-		Long: `Login asks the registry whether it takes the credentials, and keeps them when it does. The password is read from stdin
-with --password-stdin, else asked for at the terminal; there is no flag for it, since command lines are seen by others.`,
-		Example: `  echo $TOKEN | hawser registry login registry.example.com -u ada --password-stdin
-  hawser registry login registry.example.com:5000 -u ada`,
-		Args: reference.Exactly("REGISTRY"),
+		Args:  reference.Exactly("REGISTRY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := s.tools(cmd.Context())
 			if err != nil {
@@ -82,7 +79,7 @@ func (s *session) password(stdin bool, user, registry string) (string, error) {
 		return password, nil
 	}
 	file, ok := s.In.(*os.File)
-	if !ok || !s.interactive() || !isTerminal(file) {
+	if !ok || !s.interactive() || !terminal.Is(file) {
 		return "", usagef("nobody can be asked for the password here\nGive it on stdin with --password-stdin")
 	}
 	fmt.Fprintf(s.Err, "Password of %s at %s: ", user, registry)

@@ -19,11 +19,8 @@ var schemaKinds = []string{"bundle", "fleet"}
 
 func (s *session) schemaCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "schema bundle|fleet",
-		Short: "Print the schema of a document, for editors",
-		Long: `Schema prints the JSON Schema (or, with -o cue, the CUE definition) of bundle and fleet files. An editor takes it by
-a comment in the first line:  # yaml-language-server: $schema=bundle.schema.json`,
-		Example:   "  hawser schema bundle > bundle.schema.json\n  hawser schema fleet -o cue > fleet_schema.cue",
+		Use:       "schema bundle|fleet",
+		Short:     "Print the schema of a document, for editors",
 		ValidArgs: schemaKinds,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {

@@ -57,7 +57,7 @@ func TestHistory(t *testing.T) {
 		!strings.Contains(text, "+ConfigMap/new") || !strings.Contains(text, "~Secret/token") || strings.Contains(text, "canary") {
 		t.Errorf("%s", text)
 	}
-	if _, err := r.Compare(t.Context(), look, "1", "9"); !strings.Contains(diag.From(err, "")[0].Why, "lost") {
+	if err := r.Compare(t.Context(), look, history.Releases("1", "9")); !strings.Contains(diag.From(err, "")[0].Why, "lost") {
 		t.Errorf("a release that lost may have: %v", err)
 	}
 	look.FleetFiles, look.Access.Context = nil, here

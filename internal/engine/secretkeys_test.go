@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"hawser.dev/hawser/internal/history"
 	"hawser.dev/hawser/internal/redact"
 )
 

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/history"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 )

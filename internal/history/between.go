@@ -56,6 +56,23 @@ type InstanceBetween struct {
 	To       *Instance `json:"to,omitempty"`
 }
 
+// Images are those that only one of both runs, in words: "image web:1 -> web:2".
+func (i InstanceBetween) Images() []string {
+	var was, is []string
+	if i.From != nil {
+		was = i.From.Images
+	}
+	if i.To != nil {
+		is = i.To.Images
+	}
+	gone := slices.DeleteFunc(slices.Clone(was), func(x string) bool { return slices.Contains(is, x) })
+	came := slices.DeleteFunc(slices.Clone(is), func(x string) bool { return slices.Contains(was, x) })
+	if len(gone)+len(came) == 0 {
+		return nil
+	}
+	return []string{"images " + cmp.Or(strings.Join(gone, ", "), "none") + " -> " + cmp.Or(strings.Join(came, ", "), "none")}
+}
+
 // OriginBetween is a runtime value that clusters have from elsewhere; "" where one has none.
 type OriginBetween struct {
 	Value    string   `json:"value"`

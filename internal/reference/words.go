@@ -45,6 +45,10 @@ var commandWords = map[string]string{
 	"refresh-only":    "hawser drift NAME compares what is recorded with what is live",
 	"self-heal":       "hawser drift NAME --correct puts right what others changed",
 	"reconcile":       "hawser drift NAME --correct puts right what others changed; hawser apply -f BUNDLE makes the clusters what the files say",
+	"promotion":       promote,
+	"freight":         promote,
+	"rollout promote": promote,
+	"compare":         between,
 	"logs":            "hawser status NAME -v shows why something is not ready; kubectl logs shows logs",
 	"log":             releases,
 	"releases":        releases,
@@ -81,6 +85,8 @@ const (
 	releases = "hawser history NAME shows the releases, hawser history show RELEASE one of them"
 	goBack   = "hawser rollback NAME goes back to the release before, hawser rollback NAME --to RELEASE to another"
 	eject    = "hawser eject NAME leaves what was delivered running, without a trace of Hawser"
+	promote  = "hawser promote NAME -f BUNDLE --from GROUP --to GROUP writes what runs on one group into the files for another"
+	between  = "hawser diff --between A,B compares what two groups or clusters run, hawser history diff A B two releases"
 	restart  = "kubectl rollout restart starts pods anew; fields that a bundle does not declare are no drift"
 )
 
@@ -89,6 +95,7 @@ var commandWordsOf = map[string]map[string]string{
 	"hawser module":  {"verify": "hawser module pull oci://... --verify cosign --cosign-key KEY takes it only if it is signed", "sign": "hawser module push --sign cosign signs what it pushes"},
 	"hawser fleet":   {"import-kubeconfig": "hawser fleet import kubeconfig", "status": "hawser fleet check says whether clusters can be used; hawser status what runs on them"},
 	"hawser history": {"undo": goBack, "rollback": goBack, "log": releases, "get": releases, "describe": releases, "ls": releases, "list": releases},
+	"hawser diff":    {"release": between, "revision": between, "upgrade": "hawser diff -f BUNDLE shows what an apply would change, field by field"},
 	"hawser plan":    {"apply": "hawser apply FILE carries a saved plan out"},
 }
 
@@ -136,6 +143,8 @@ var flagWords = map[string]string{
 	"destroy":                 "hawser delete NAME deletes, and hawser delete NAME --dry-run shows what",
 	"replace":                 "--recreate makes anew what cannot be changed",
 	"dependency-update":       dependency,
+	"stage":                   "--from and --to name groups or clusters of the fleet",
+	"freight":                 "hawser promote takes the newest release that succeeded on --from; --release chooses another",
 	"k":                       "a kustomization stands in the bundle: instances.NAME.kustomize: {path: DIR}",
 	"kustomize":               "a kustomization stands in the bundle: instances.NAME.kustomize: {path: DIR}",
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/group"
 	"hawser.dev/hawser/internal/history"
 	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/plan"
@@ -186,21 +187,10 @@ func delivered(o *out, r history.Release) {
 func Compared(w io.Writer, c *history.Comparison, st Style) error {
 	o := newOut(w, st)
 	o.line(st.paint(bold, fmt.Sprintf("Bundle %s from release %s to %s", c.Bundle, clean(c.From.Name()), clean(c.To.Name()))) + on(c.Chosen))
-	p := &fleetplan.FleetPlan{Bundle: c.Bundle, Groups: c.Groups}
+	p := comparedPlan(c.Bundle, c.Clusters, c.Groups)
 	same := 0
-	for _, row := range c.Clusters {
-		if row.Plan == nil {
-			continue
-		}
-		cp := &fleetplan.ClusterPlan{Cluster: row.Cluster, Group: row.Group, Plan: row.Plan}
-		was := map[string]string{}
-		for _, in := range row.From.Instances {
-			was[in.Instance] = clean(in.Source.String())
-		}
-		for _, in := range row.To.Instances {
-			cp.Instances = append(cp.Instances, fleetplan.InstancePlan{Name: in.Instance, Source: clean(in.Source.String()), Before: was[in.Instance]})
-		}
-		if p.Clusters = append(p.Clusters, cp); row.Plan.Empty() {
+	for _, row := range p.Clusters {
+		if row.Plan.Empty() {
 			same++
 		}
 	}
@@ -215,4 +205,24 @@ func Compared(w io.Writer, c *history.Comparison, st Style) error {
 	}
 	nobodyKnows(o, c.Unknown())
 	return o.ended(c.Findings)
+}
+
+// comparedPlan is a comparison as a plan, to be printed as one.
+func comparedPlan(bundle string, clusters []history.ClusterChange, groups []group.Group) *fleetplan.FleetPlan {
+	p := &fleetplan.FleetPlan{Bundle: bundle, Groups: groups}
+	for _, row := range clusters {
+		if row.Plan == nil {
+			continue
+		}
+		cp := &fleetplan.ClusterPlan{Cluster: row.Cluster, Group: row.Group, Plan: row.Plan}
+		was := map[string]string{}
+		for _, in := range row.From.Instances {
+			was[in.Instance] = clean(in.Source.String())
+		}
+		for _, in := range row.To.Instances {
+			cp.Instances = append(cp.Instances, fleetplan.InstancePlan{Name: in.Instance, Source: clean(in.Source.String()), Before: was[in.Instance]})
+		}
+		p.Clusters = append(p.Clusters, cp)
+	}
+	return p
 }

@@ -50,11 +50,11 @@ func TestWhatComesNext(t *testing.T) {
 
 // A delete that was killed is told as one, in status and in the plan of the next apply.
 func TestAfterAKilledDelete(t *testing.T) {
-	if got := phaseText(fleetplan.ClusterStatus{Phase: release.Deleting}); !strings.HasPrefix(got, "ended while deleting; deleting again resumes it") {
+	if got := (fleetplan.ClusterStatus{Phase: release.Deleting}).LastRun(); !strings.HasPrefix(got, "the last run ended while deleting; deleting again resumes it") {
 		t.Error(got)
 	}
 	for _, phase := range []release.Phase{release.Deleting, release.Failed} {
-		if got := lastRun(fleetplan.ClusterStatus{Bundle: "shop", Phase: phase, Ejecting: true}); got != "the last run did not end ejecting it; hawser eject shop goes on, applying with --adopt takes it back" {
+		if got := (fleetplan.ClusterStatus{Bundle: "shop", Phase: phase, Ejecting: true}).LastRun(); got != "the last run did not end ejecting it; hawser eject shop goes on, applying with --adopt takes it back" {
 			t.Error(got)
 		}
 	}

@@ -5,12 +5,10 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"hawser.dev/hawser/internal/columns"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
-	"hawser.dev/hawser/internal/release"
 )
 
 // Status prints what is known of bundles on a fleet: a line of totals, then every cluster and instance with its
@@ -30,7 +28,7 @@ func Status(w io.Writer, r *fleetplan.StatusReport, st Style) error {
 	}
 	why := newReasons()
 	for _, c := range r.Clusters {
-		why.add(c.Cluster, stateOf(c), c.Unreachable+c.Unknown+c.Lost)
+		why.add(c.Cluster, c.State(), c.Unreachable+c.Unknown+c.Lost)
 	}
 	if len(why.keys) > 0 {
 		o.line()
@@ -39,47 +37,10 @@ func Status(w io.Writer, r *fleetplan.StatusReport, st Style) error {
 	return o.ended(r.Findings)
 }
 
-// states in the order in which they are told, best first.
-var states = []string{fleetplan.StateMoved, "ready", "in progress", "unfinished", "drifted", "progressing", "terminating", "missing", "failed", "record lost", "not placed", "waiting", "not installed", "unknown", "not reached"}
-
 var stateInk = map[string]ink{
 	"ready": green, "progressing": yellow, "drifted": magenta, "missing": red, "failed": red, "not reached": red,
 	"not installed": dim, "not placed": dim, "terminating": yellow, "unfinished": yellow, "unknown": red,
 	"in progress": cyan, "waiting": yellow, "record lost": red, fleetplan.StateMoved: dim,
-}
-
-// stateOf is the worst state of a cluster's instances.
-func stateOf(c fleetplan.ClusterStatus) string {
-	switch {
-	case c.Unreachable != "":
-		return "not reached"
-	case c.Unknown != "":
-		return "unknown"
-	case c.Lost != "":
-		return "record lost"
-	case c.NotPlaced:
-		return "not placed"
-	case c.Bundle == "" && c.Waits != nil && c.Waits.Aborted == nil:
-		return "waiting"
-	case c.Bundle == "" && len(c.Instances) == 0 || c.Revision == 0 && len(c.Instances) == 0:
-		return "not installed"
-	}
-	worst := fleetplan.StateMoved
-	if len(c.Instances) == 0 {
-		worst = "ready"
-	}
-	for _, i := range c.Instances {
-		if slices.Index(states, i.State) > slices.Index(states, worst) {
-			worst = i.State
-		}
-	}
-	if worst == "ready" && c.InProgress != "" {
-		return "in progress"
-	}
-	if worst == "ready" && c.Phase != "" && !c.Phase.Complete() {
-		return "unfinished" // what is there is ready, and the last run did not do all it was to do
-	}
-	return worst
 }
 
 func statusHead(r *fleetplan.StatusReport) string {
@@ -91,10 +52,10 @@ func statusHead(r *fleetplan.StatusReport) string {
 	n := map[string]int{}
 	for _, c := range r.Clusters {
 		places[c.Cluster] = true
-		n[stateOf(c)]++
+		n[c.State()]++
 	}
 	var parts []string
-	for _, s := range states {
+	for _, s := range fleetplan.States {
 		if n[s] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n[s], s))
 		}
@@ -129,43 +90,6 @@ func chosen(cluster, how string) string {
 	return on(cluster + ", " + how)
 }
 
-// instanceState is an instance's state in words.
-func instanceState(i fleetplan.InstanceStatus) string {
-	switch moved := i.Moved(); {
-	case len(moved) > 0:
-		return "moved to " + strings.Join(moved, ", ")
-	case i.Suspended:
-		return i.State + ", suspended"
-	}
-	return i.State
-}
-
-// readyOf is "3/4": ready objects of all that did not move.
-func readyOf(i fleetplan.InstanceStatus) string {
-	n, all := 0, 0
-	for _, ob := range i.Objects {
-		if ob.MovedTo != "" {
-			continue
-		}
-		if all++; ob.Status.State == health.Ready && !ob.Drifted {
-			n++
-		}
-	}
-	return fmt.Sprintf("%d/%d", n, all)
-}
-
-// applied is when and by whom a revision was applied.
-func applied(c fleetplan.ClusterStatus) string {
-	var parts []string
-	if !c.Applied.IsZero() {
-		parts = append(parts, "applied "+c.Applied.UTC().Format(time.RFC3339))
-	}
-	if c.Author != "" {
-		parts = append(parts, "by "+c.Author)
-	}
-	return strings.Join(parts, " ")
-}
-
 func wideStatus(o *out, r *fleetplan.StatusReport) {
 	several := r.Bundle == ""
 	head := []string{"CLUSTER", "GROUP", "RELEASE", "INSTANCE", "READY", "STATE", "SOURCE"}
@@ -179,7 +103,7 @@ func wideStatus(o *out, r *fleetplan.StatusReport) {
 			lead = slices.Insert(lead, 2, c.Bundle)
 		}
 		if len(c.Instances) == 0 {
-			state := stateOf(c)
+			state := c.State()
 			t.Row(append(slices.Clone(lead), "-", "-", o.st.paint(stateInk[state], state))...)
 			t.note(2, waits(c), yellow)
 			continue
@@ -191,10 +115,10 @@ func wideStatus(o *out, r *fleetplan.StatusReport) {
 					cells[x] = ""
 				}
 			}
-			t.Row(append(cells, i.Instance, readyOf(i), o.st.paint(stateInk[i.State], instanceState(i)), clean(i.Source))...)
+			t.Row(append(cells, i.Instance, i.Ready(), o.st.paint(stateInk[i.State], i.Words()), clean(i.Source))...)
 			statusObjects(o.st, i, func(text string, c ink) { t.note(4, text, c) })
 		}
-		if last := lastRun(c); last != "" {
+		if last := c.LastRun(); last != "" {
 			t.note(2, last, yellow)
 		}
 		t.note(2, waits(c), yellow)
@@ -205,23 +129,10 @@ func wideStatus(o *out, r *fleetplan.StatusReport) {
 			t.note(2, "message: "+clean(c.Message), dim)
 		}
 		if o.st.Verbose > 0 {
-			t.note(2, applied(c), dim)
+			t.note(2, c.AppliedBy(), dim)
 		}
 	}
 	t.write(o)
-}
-
-// lastRun says of the run that left the cluster as it is what a reader has to know; "" when it ended well.
-func lastRun(c fleetplan.ClusterStatus) string {
-	switch {
-	case c.InProgress != "":
-		return "in progress by " + c.InProgress
-	case c.NotStarted:
-		return "the last rollout stopped before it came here"
-	case c.Phase != "" && c.Phase != release.Succeeded:
-		return "the last run " + phaseText(c)
-	}
-	return ""
 }
 
 // waits says what keeps a release from the cluster, "" for nothing.
@@ -230,23 +141,6 @@ func waits(c fleetplan.ClusterStatus) string {
 		return ""
 	}
 	return fmt.Sprintf("release %d %s", c.Waits.Release, c.Waits)
-}
-
-// phaseText says what an unfinished or failed record means.
-func phaseText(c fleetplan.ClusterStatus) string {
-	switch phase := c.Phase; {
-	case c.Ejecting:
-		return "did not end ejecting it; hawser eject " + c.Bundle + " goes on, applying with --adopt takes it back"
-	case phase == release.Failed:
-		return "failed"
-	case phase == release.Written:
-		return "did not wait (--wait=false); applying again does"
-	case phase == release.Deleting:
-		return "ended while deleting; deleting again resumes it, applying makes everything again"
-	case phase.Open():
-		return "ended while " + string(phase) + "; applying again resumes it"
-	}
-	return string(c.Phase)
 }
 
 // statusObjects tells of every object that is not ready (with -v of all) and, with -v, of the images.
@@ -301,16 +195,16 @@ func narrowStatus(o *out, c fleetplan.ClusterStatus, several bool) {
 	if c.Release > 0 {
 		head += fmt.Sprintf("  release %d", c.Release)
 	}
-	state := stateOf(c)
+	state := c.State()
 	o.line(head, "  ", o.st.paint(stateInk[state], state))
-	if last := lastRun(c); last != "" {
+	if last := c.LastRun(); last != "" {
 		o.wrapped(2, last, yellow)
 	}
 	if text := waits(c); text != "" {
 		o.wrapped(2, clean(text), yellow)
 	}
 	for _, i := range c.Instances {
-		o.line("  ", i.Instance, "  ", o.st.paint(stateInk[i.State], instanceState(i)), "  ", readyOf(i))
+		o.line("  ", i.Instance, "  ", o.st.paint(stateInk[i.State], i.Words()), "  ", i.Ready())
 		statusObjects(o.st, i, func(text string, k ink) {
 			indent := 4 + len(text) - len(strings.TrimLeft(text, " "))
 			o.wrapped(indent, clean(text), k)
@@ -323,7 +217,7 @@ func narrowStatus(o *out, c fleetplan.ClusterStatus, several bool) {
 		o.wrapped(2, "message: "+clean(c.Message), dim)
 	}
 	if o.st.Verbose > 0 {
-		o.wrapped(2, applied(c), dim)
+		o.wrapped(2, c.AppliedBy(), dim)
 	}
 }
 
