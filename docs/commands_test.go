@@ -21,6 +21,7 @@ import (
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/retirement"
 	"hawser.dev/hawser/internal/toolchain"
+	"hawser.dev/hawser/internal/workspace"
 )
 
 // errReached ends a command where its work would begin: its name, flags and arguments were accepted.
@@ -77,8 +78,11 @@ func (nothing) History(ctx context.Context, req engine.Request) (*history.Histor
 func (nothing) Say(ctx context.Context, req engine.Request, _, _ string, _ func(*release.Saying) error) (*release.Saying, error) {
 	return nil, reached(ctx, req, demand{})
 }
-func (nothing) Compare(ctx context.Context, req engine.Request, _, _ string) (*history.Comparison, error) {
-	return nil, reached(ctx, req, demand{})
+func (nothing) Open(ctx context.Context, req engine.Request, _ bool) (*workspace.Workspace, error) {
+	return nil, reached(ctx, req, demand{sources: true})
+}
+func (nothing) Compare(ctx context.Context, req engine.Request, _ history.Comparer) error {
+	return reached(ctx, req, demand{})
 }
 func (nothing) Clusters(ctx context.Context, req engine.Request) (*fleetplan.FleetReport, error) {
 	return nil, reached(ctx, req, demand{})
@@ -113,6 +117,9 @@ func accepts(ctx context.Context, args []string, kubeconfig string) string {
 		},
 		Outdated: func(ctx context.Context, req engine.Request) (*fleetplan.OutdatedReport, error) {
 			return nil, reached(ctx, req, demand{sources: true})
+		},
+		FleetClusters: func(ctx context.Context, req engine.Request) ([]fleet.Cluster, error) {
+			return nil, reached(ctx, req, demand{})
 		},
 		Tools:      func() (*toolchain.Tools, error) { return nil, errReached },
 		Registries: func(string, bool) error { return nil },

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 
@@ -161,15 +160,18 @@ func (s *session) diffCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff -f BUNDLE [--fleet FLEET]",
 		Short: "Show changed fields alone, or what two groups or clusters run, compared",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var code int
-			var differ bool
-			err := reference.Nothing(cmd, args)
+		Args: func(cmd *cobra.Command, args []string) error {
 			if between != "" {
-				code, differ, err = s.between(cmd, args, between)
-			} else if err == nil {
-				code, differ, err = s.diff(cmd)
+				return reference.AtMostOne("bundle")(cmd, args)
 			}
+			return reference.Nothing(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			diff := s.diff
+			if between != "" {
+				diff = func(cmd *cobra.Command) (int, bool, error) { return s.between(cmd, args, between) }
+			}
+			code, differ, err := diff(cmd)
 			switch {
 			case err != nil && exitcode.Of(err) == exitcode.Error:
 				return &exitcode.Exit{Code: 2, Err: err}
@@ -194,7 +196,7 @@ func (s *session) diffCommand() *cobra.Command {
 
 // between prints what two sides of the fleet run, compared, and returns the exit code, and whether they differ.
 func (s *session) between(cmd *cobra.Command, args []string, sides string) (code int, differ bool, err error) {
-	if err := errors.Join(checkForm(s.opts.output, dataForms...), reference.AtMostOne("bundle")(cmd, args)); err != nil {
+	if err := checkForm(s.opts.output, dataForms...); err != nil {
 		return 0, false, err
 	}
 	if cmd.Flags().Changed("file") || s.FleetClusters == nil || cmd.Flags().Changed("cluster") || cmd.Flags().Changed("group") || cmd.Flags().Changed("labels") {

@@ -59,7 +59,9 @@ func (s *session) promote(cmd *cobra.Command, args []string, what operation.Prom
 		return s.failed(err)
 	}
 	if err == nil && len(p.Files) > 0 && !s.opts.dryRun {
-		err = s.writePromotion(cmd, p)
+		if err := s.writePromotion(cmd, p); err != nil {
+			return s.failed(err)
+		}
 	}
 	return s.looked(p.Promotion, err, func(st report.Style) error { return report.Promoted(s.Out, p.Promotion, st) })
 }
