@@ -25,6 +25,7 @@ import (
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/redact"
+	"hawser.dev/hawser/internal/promotion"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/report"
 	"hawser.dev/hawser/internal/retirement"
@@ -98,7 +99,7 @@ func stringKeys(t reflect.Type, key string, seen map[reflect.Type]bool, out map[
 // printed are the documents that are printed, by the names of their schemas, and those that have none.
 var printed = map[string]any{"plan": fleetplan.FleetPlan{}, "event": fleetplan.Event{}, "outcome": fleetplan.Outcome{}, "status": fleetplan.StatusReport{},
 	"outdated": fleetplan.OutdatedReport{}, "lock": fleetplan.LockReport{}, "findings": report.FindingsDocument{}, "fleet-report": fleetplan.FleetReport{},
-	"listing": release.Listing{}, "history": history.History{}, "comparison": history.Comparison{}, "drift": drift.Report{}, "saying": release.Saying{}, "facts without a schema": fleet.Snapshot{},
+	"listing": release.Listing{}, "history": history.History{}, "comparison": history.Comparison{}, "between": history.Between{}, "promotion": promotion.Promotion{}, "drift": drift.Report{}, "saying": release.Saying{}, "facts without a schema": fleet.Snapshot{},
 	"fleet retire without a schema": retirement.Retirement{}}
 
 // schemas are the names of the schemas of what is printed; bundle and fleet are read.

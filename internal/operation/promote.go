@@ -216,13 +216,13 @@ func (w Promote) written(in promotion.Input, lock string) (*Promotion, error) {
 		}
 		text, failed := promotion.Apply(old, byFile[name])
 		doc.Findings = append(doc.Findings, promotion.NotWritten(doc, failed)...)
-		doc.Files = append(doc.Files, promotion.NewFile(name, string(old), string(text)))
+		doc.Files = append(doc.Files, promotion.NewFile(name, string(old), string(text), 0))
 		out.changes = append(out.changes, swap.Change{Name: name, Old: old, New: text})
 	}
 	if !reflect.DeepEqual(out.was, out.new) {
 		now, then := in.Lock, in.Lock
 		then.Promoted = pins
-		doc.Files = append(doc.Files, promotion.NewFile(lock, string(now.Text()), string(then.Text())))
+		doc.Files = append(doc.Files, promotion.NewFile(lock, string(now.Text()), string(then.Text()), 3))
 	}
 	if doc.Findings.HasErrors() {
 		return out, refused(doc.Findings)

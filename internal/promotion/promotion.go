@@ -112,10 +112,11 @@ type File struct {
 	New string `json:"-"`
 }
 
-// NewFile is a file that is to have another text.
-func NewFile(path, old, text string) File {
-	f := File{Path: path, Old: old, New: text}
-	for _, h := range linediff.Hunks(strings.Split(old, "\n"), strings.Split(text, "\n"), 3) {
+// NewFile is a file that is to have another text; context is how many lines around what changes are shown: what stands there may be
+// anything.
+func NewFile(path, old, text string, context int) File {
+	f := File{Path: path, Diff: []string{}, Old: old, New: text}
+	for _, h := range linediff.Hunks(strings.Split(old, "\n"), strings.Split(text, "\n"), context) {
 		f.Diff = append(append(f.Diff, h.Head()), h.Lines...)
 	}
 	return f

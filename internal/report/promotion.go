@@ -77,8 +77,11 @@ func Between(w io.Writer, b *history.Between, st Style) error {
 		}
 		planGroups(o, comparedPlan(one.Bundle, one.Clusters, one.Groups), false)
 	}
-	if len(b.Bundles) == 0 && len(b.Unknown()) == 0 {
+	switch unknown := len(b.Unknown()); {
+	case len(b.Bundles) == 0 && unknown == 0:
 		o.line("Nothing was delivered to either.")
+	case unknown > 0:
+		o.line()
 	}
 	nobodyKnows(o, b.Unknown())
 	return o.ended(b.Findings)

@@ -19,6 +19,7 @@ import (
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/history"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/promotion"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
 	"hawser.dev/hawser/internal/source"
@@ -38,6 +39,7 @@ var enums = map[reflect.Type][]string{
 	reflect.TypeFor[history.State](): words(history.Applying, history.Deleting, history.Ejecting, history.Succeeded, history.Written, history.Failed, history.Partial, history.Pending,
 		history.Superseded, history.Interrupted),
 	reflect.TypeFor[drift.State]():   words(drift.Changed, drift.Gone, drift.Leaving, drift.Replaced, drift.Unmarked, drift.Taken, drift.Settled),
+	reflect.TypeFor[promotion.How](): words(promotion.Pinned, promotion.Edited, promotion.Local),
 	reflect.TypeFor[rollout.Phase](): words(rollout.Waiting, rollout.Running, rollout.Succeeded, rollout.Failed, rollout.NotStarted),
 }
 
@@ -122,6 +124,8 @@ var documents = map[string]struct {
 	"status":       {reflect.TypeFor[fleetplan.StatusReport](), "The state of bundles on a fleet: hawser status -o json", shopStatus()},
 	"listing":      {reflect.TypeFor[release.Listing](), "What was delivered: hawser list -o json, hawser inspect -o json", shopListing()},
 	"history":      {reflect.TypeFor[history.History](), "Releases of bundles on a fleet: hawser history -o json, hawser history show -o json", history.Of(shopKept())},
+	"between":      {reflect.TypeFor[history.Between](), "What two sides of a fleet run, compared: hawser diff --between -o json", shopBetween()},
+	"promotion":    {reflect.TypeFor[promotion.Promotion](), "What is promoted, and what is written: hawser promote -o json", shopPromotion()},
 	"comparison":   {reflect.TypeFor[history.Comparison](), "What changed between two releases: hawser history diff -o json", shopCompared()},
 	"saying":       {reflect.TypeFor[release.Saying](), "What somebody said of a release: hawser approve -o json, pause, resume and abort", shopSaying()},
 	"drift":        {reflect.TypeFor[drift.Report](), "What others have changed since the last release: hawser drift -o json", shopDrift()},
