@@ -121,7 +121,7 @@ func schemas(t *testing.T) []string {
 // TestEveryFieldIsNameOrText: of every string in the documents we print it is decided whether it is a name, which nothing
 // hides, or a text that may hold a secret. A new field fails here until it is in one of the lists: names in mask.go, or texts.
 func TestEveryFieldIsNameOrText(t *testing.T) {
-	texts := strings.Fields(`access author before blocked brake by chosen closed deferred details fix from guard inProgress live lock loss lost manager message missing new notPlaced{} old origin origins{} path
+	texts := strings.Fields(`access author before blocked brake by chosen closed deferred details diff fix from guard inProgress live lock loss lost manager message missing new notPlaced{} old origin origins{} path
 		problem reason recorded repository runtimeChanges server source stopped takenBy unknown unreachable value vars{} waits want what why`)
 	found := map[string]bool{}
 	for _, doc := range printed {
