@@ -119,22 +119,25 @@ bundle:
             sidecarImage: "proxy:1"
 `
 
-// TestDecide: what is pinned, what is edited, comments and spelling kept, and what is refused.
-func TestDecide(t *testing.T) {
+// decideCase is one decision.
+type decideCase struct {
+	file, text string
+	run        *history.Release
+	to         []string
+	lock       lockfile.File
+	pins       string   // of the new hawser.lock
+	lines      []string // that changed in the file
+	refused    string
+	row        string
+}
+
+// decideCases are those of TestDecide.
+func decideCases() map[string]decideCase {
 	web15 := is("web", "module oci://r.example.com/web 1.5.0", d2)
 	chart15 := is("web", "helm web 1.5.0 (https://charts.example.com)", d2)
 	oci15 := is("web", "helm oci://r.example.com/web 1.5.0", d2)
 	sources := map[string]lockfile.Pin{"oci://r.example.com/web 1.x": {Version: "1.4.2", Digest: d1}}
-	for name, c := range map[string]struct {
-		file, text string
-		run        *history.Release
-		to         []string
-		lock       lockfile.File
-		pins       string   // of the new hawser.lock
-		lines      []string // that changed in the file
-		refused    string
-		row        string
-	}{
+	return map[string]decideCase{
 		"a range is pinned for the group": {"a.yaml", ranged, ran(web15), nil, lockfile.File{Sources: sources},
 			`{"f":{"shop":{"group production":{"oci://r.example.com/web 1.x":{"version":"1.5.0","digest":"` + d2 + `"}}}}}`, nil, "", "web prod-a,prod-b 1.4.2->1.5.0 pin"},
 		"a cluster alone": {"a.yaml", ranged, ran(web15), []string{"prod-b"}, lockfile.File{},
@@ -163,7 +166,12 @@ func TestDecide(t *testing.T) {
 		"an image that two clusters of staging differ in stays": {"a.yaml", strings.Replace(layered, "groups: [staging]", "clusters: [stg-a]", 1), ran(oci15), nil, lockfile.File{},
 			`{"f":{"shop":{"group production":{"helm oci://r.example.com/web 1.x":{"version":"1.5.0","digest":"` + d2 + `"}}}}}`, nil, "", "web prod-a,prod-b 1.x->1.5.0 pin"},
 		"nothing that runs is declared": {"a.yaml", ranged, ran(), nil, lockfile.File{}, "{}", nil, "", ""},
-	} {
+	}
+}
+
+// TestDecide: what is pinned, what is edited, comments and spelling kept, and what is refused.
+func TestDecide(t *testing.T) {
+	for name, c := range decideCases() {
 		t.Run(name, func(t *testing.T) {
 			d, path := declaredIn(t, c.file, c.text)
 			for _, at := range d.Clusters { // as a workspace does it
