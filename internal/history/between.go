@@ -15,7 +15,7 @@ import (
 
 // Between is what clusters of one side and of another run, compared. Its JSON form is public and versioned.
 type Between struct {
-	V    int  `json:"v"` // 1
+	V    int  `json:"v"` // diag.DocumentVersion
 	From Side `json:"from"`
 	To   Side `json:"to"`
 	// Bundles are those that any of the clusters has, by name.
@@ -83,7 +83,7 @@ type OriginBetween struct {
 
 // Find finds what each cluster has now of a bundle, or with "" of every one, and what the others are compared with.
 func (b *Between) Find(clusters []Cluster, bundle string) error {
-	b.V, b.Bundles = 1, []BundleBetween{}
+	b.V, b.Bundles = diag.DocumentVersion, []BundleBetween{}
 	h := Of(clusters)
 	if bundle != "" {
 		if err := h.Choose(bundle); err != nil {

@@ -148,7 +148,7 @@ type decision struct {
 // where there is an Error among the promotion's findings.
 func Decide(in Input) (*Promotion, lockfile.Promotions, []Edit) {
 	d := &decision{Input: in, promoted: in.Lock.Promoted.Clone(), keys: map[string]map[string]lockfile.Pin{},
-		out: &Promotion{V: 1, Bundle: in.Bundle, Release: release.Name{Release: in.Release.Release, Rollout: in.Release.Rollout}, Commit: in.Release.Commit, From: in.From, To: in.To, Instances: []Instance{}, Files: []File{}}}
+		out: &Promotion{V: diag.DocumentVersion, Bundle: in.Bundle, Release: release.Name{Release: in.Release.Release, Rollout: in.Release.Rollout}, Commit: in.Release.Commit, From: in.From, To: in.To, Instances: []Instance{}, Files: []File{}}}
 	for _, c := range in.Release.Clusters {
 		if c.In && c.Finished.After(d.out.Finished) {
 			d.out.Finished = c.Finished

@@ -30,7 +30,7 @@ const (
 
 // Promotion is what a promotion writes, and what that means. Its JSON form is public and versioned.
 type Promotion struct {
-	V      int    `json:"v"` // 1
+	V      int    `json:"v"` // diag.DocumentVersion
 	Bundle string `json:"bundle"`
 	// Release is the one that is promoted, of From, with its commit and when it had ended there.
 	Release  release.Name `json:"release"`

@@ -19,7 +19,7 @@ import (
 // shopPromotion is the promotion of a chart, an image and a module from staging to production.
 func shopPromotion() *promotion.Promotion {
 	digest := func(c string) string { return "sha256:" + strings.Repeat(c, 64) }
-	return &promotion.Promotion{V: 1, Bundle: "shop", Release: release.Name{Release: 42, Rollout: "7K2M3XYZ"}, Commit: "0123456789abcdef", Finished: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC),
+	return &promotion.Promotion{V: diag.DocumentVersion, Bundle: "shop", Release: release.Name{Release: 42, Rollout: "7K2M3XYZ"}, Commit: "0123456789abcdef", Finished: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC),
 		From: promotion.Side{Fleet: "shop", Names: []string{"staging"}, Clusters: []string{"staging-eu"}}, To: promotion.Side{Fleet: "shop", Names: []string{"production"}, Clusters: []string{"production-eu", "production-us"}},
 		Instances: []promotion.Instance{
 			{Instance: "api", Clusters: []string{"production-eu", "production-us"}, Source: source.Describe("helm oci://registry.example.com/charts/api 2.4.1"), How: promotion.Pinned,
@@ -98,7 +98,7 @@ func TestBetween(t *testing.T) {
 			t.Error("a secret is shown")
 		}
 	}
-	if got := text(t, func(b *bytes.Buffer) error { return Between(b, &history.Between{V: 1}, wideStyle) }); !strings.Contains(got, "Nothing was delivered to either.") {
+	if got := text(t, func(b *bytes.Buffer) error { return Between(b, &history.Between{V: diag.DocumentVersion}, wideStyle) }); !strings.Contains(got, "Nothing was delivered to either.") {
 		t.Errorf("%s", got)
 	}
 }
