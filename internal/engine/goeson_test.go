@@ -89,7 +89,7 @@ func TestSavedPlanGoesOn(t *testing.T) {
 					saved = s.save(fp, err, sealed)
 				}
 				s.servers["us"].Fault(refuses("a"))
-				if got, err := saved.run(); err == nil || got != "eu succeeded, us failed, ap not started" {
+				if got, err := saved.run(); err == nil || got != "eu succeeded, us failed, ap notStarted" {
 					t.Fatalf("the first run: %s, %v", got, err)
 				}
 				s.servers["us"].Fault(nil)
@@ -170,7 +170,7 @@ func TestSavedPlanGoesOnNoFurther(t *testing.T) {
 			fp, err := s.Plan(t.Context(), s.request())
 			saved := s.save(fp, err, true)
 			s.servers["us"].Fault(refuses("b"))
-			if got, err := saved.run(); err == nil || got != "eu succeeded, us failed, ap not started" {
+			if got, err := saved.run(); err == nil || got != "eu succeeded, us failed, ap notStarted" {
 				t.Fatalf("the first run: %s, %v", got, err)
 			}
 			s.servers["us"].Fault(nil)
@@ -206,7 +206,7 @@ func TestSavedPlanThatEndedEarly(t *testing.T) {
 	req.UntilWave = 1
 	fp, err := s.Plan(t.Context(), req)
 	saved := s.save(fp, err, true)
-	for _, want := range []string{"eu succeeded, us not started, ap not started", "eu unchanged, us not started, ap not started"} {
+	for _, want := range []string{"eu succeeded, us notStarted, ap notStarted", "eu unchanged, us notStarted, ap notStarted"} {
 		if got, err := saved.run(); err != nil || got != want {
 			t.Errorf("until the first wave: %s, %v, want %s", got, err, want)
 		}

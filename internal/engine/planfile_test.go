@@ -327,7 +327,7 @@ func TestPlanFileHoldsNoSecret(t *testing.T) {
 
 // Every field of a request either decides and is saved with a plan, or is known to be about one run alone.
 func TestRequestIsSavedWhole(t *testing.T) {
-	once := []string{"Dir", "Stdin", "Env", "Access", "Timeout", "HopelessAfter", "Parallel", "FactsFile", "StandIns", "Publish", "SkipUnreachable", "SkipWindows", "SkipApprovals", "Applies",
+	once := []string{"Dir", "Stdin", "Env", "Access", "Timeout", "StalledAfter", "Parallel", "FactsFile", "Placeholders", "Publish", "SkipUnreachable", "SkipWindows", "SkipApprovals", "Applies",
 		"Upgrade", "Recorded", "Among", "Reads", "Before", "Written", "Wait", "Author", "Message", "Stop", "absent", "done"}
 	kept, request := reflect.TypeFor[fleetplan.Decided](), reflect.TypeFor[Request]()
 	for i := range request.NumField() {

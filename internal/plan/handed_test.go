@@ -26,7 +26,7 @@ var (
 
 	handedLived = f(lifeWeb, "", `''`, "") + "\n" + list("owned", ownedWeb, f(ownedMigrate, "u1", "pre-install", true),
 		`{ref: {kind: ServiceAccount, namespace: ns, name: z}, version: v1, instance: web, uid: z1, own: e, hook: {event: pre-install, done: true}}`) +
-		list("live", liveWeb, f(liveMigrate, "u1"), `{ref: {kind: ServiceAccount, namespace: ns, name: z}, uid: z1, own: e, ownerLabel: me}`)
+		list("live", liveWeb, f(liveMigrate, "u1"), `{ref: {kind: ServiceAccount, namespace: ns, name: z}, uid: z1, applyHash: e, ownerLabel: me}`)
 	// a run that was to take the instance over ended in the middle
 	handedBegun   = f(lifeWeb, "upgrade", "i1", "") + "\n" + list("owned", strings.Replace(ownedWeb, "uid: w, rv: '1', own: e", "uid: ''", 1))
 	handedUpgrade = `create Job ns/migrate for pre-upgrade: runs before the upgrade

@@ -30,15 +30,15 @@ const (
 	hookTest = `{ref: {kind: Pod, namespace: ns, name: test}, version: v1, instance: web, digest: t1, namespaced: true, hook: {events: [test]}}`
 
 	ownedWeb     = `{ref: {kind: ConfigMap, namespace: ns, name: web}, version: v1, instance: web, digest: d1, uid: w, rv: '1', own: e}`
-	liveWeb      = `{ref: {kind: ConfigMap, namespace: ns, name: web}, uid: w, resourceVersion: '1', own: e, ownerLabel: me}`
+	liveWeb      = `{ref: {kind: ConfigMap, namespace: ns, name: web}, uid: w, resourceVersion: '1', applyHash: e, ownerLabel: me}`
 	ownedMigrate = `{ref: {group: batch, kind: Job, namespace: ns, name: migrate}, version: v1, instance: web, uid: %s, own: e, hook: {event: %s, done: %t}}`
-	liveMigrate  = `{ref: {group: batch, kind: Job, namespace: ns, name: migrate}, uid: %s, resourceVersion: '7', own: e, ownerLabel: me}`
+	liveMigrate  = `{ref: {group: batch, kind: Job, namespace: ns, name: migrate}, uid: %s, resourceVersion: '7', applyHash: e, ownerLabel: me}`
 
 	helmWeb     = `{ref: {kind: ConfigMap, namespace: ns, name: web}, uid: w, resourceVersion: '1', foreign: Helm release ns/web, foreignManagers: [helm], released: true}`
 	helmMigrate = `{ref: {group: batch, kind: Job, namespace: ns, name: migrate}, uid: h, resourceVersion: '7', foreignManagers: [helm], hook: true, %s}`
 
 	ownedOld = `{ref: {kind: ConfigMap, namespace: ns, name: old}, version: v1, instance: web, digest: o1, uid: o, rv: '1', own: e}`
-	liveOld  = `{ref: {kind: ConfigMap, namespace: ns, name: old}, uid: o, resourceVersion: '1', own: e, ownerLabel: me}`
+	liveOld  = `{ref: {kind: ConfigMap, namespace: ns, name: old}, uid: o, resourceVersion: '1', applyHash: e, ownerLabel: me}`
 
 	lifeWeb = `lives: {web: {moment: '%s', inputs: %s, done: [%s], hooks: [
   {ref: {kind: ServiceAccount, namespace: ns, name: z}, version: v1, digest: a1, events: [pre-install], weight: -5, delete: [hook-succeeded]},
@@ -90,7 +90,7 @@ create Job ns/bye for post-upgrade, removed if failed: runs after the upgrade
 `, "upgrade i1 []", ""},
 	{"killed while the migration of the installation ran", "open: true\n" + desiredWeb("d1", "m1") + f(lifeWeb, "install", "i1", "") + "\n" +
 		list("owned", f(ownedMigrate, `''`, "pre-install", false), `{ref: {kind: ServiceAccount, namespace: ns, name: z}, version: v1, instance: web, uid: z1, own: e, hook: {event: pre-install, done: true}}`) +
-		list("live", f(liveMigrate, "u1"), `{ref: {kind: ServiceAccount, namespace: ns, name: z}, uid: z1, own: e, ownerLabel: me}`),
+		list("live", f(liveMigrate, "u1"), `{ref: {kind: ServiceAccount, namespace: ns, name: z}, uid: z1, applyHash: e, ownerLabel: me}`),
 		`unchanged Job ns/migrate for pre-install: was started by the run that ended; it is waited for
 create ConfigMap ns/web
 delete ServiceAccount ns/z for pre-install: it has succeeded
@@ -135,7 +135,7 @@ delete ConfigMap ns/web: no longer in the bundle
 		"create Pod ns/test for test: tests the instance when it is ready\n", " []", ""},
 	{"the pod of a test stays when tests are not asked for", desiredWeb("d1", "m1") + f(lifeWeb, "", `''`, "") + "\n" +
 		list("owned", ownedWeb, `{ref: {kind: Pod, namespace: ns, name: test}, version: v1, instance: web, uid: t, own: e, hook: {event: test, done: true}}`) +
-		list("live", liveWeb, `{ref: {kind: Pod, namespace: ns, name: test}, uid: t, own: e, ownerLabel: me}`), "", " []", ""},
+		list("live", liveWeb, `{ref: {kind: Pod, namespace: ns, name: test}, uid: t, applyHash: e, ownerLabel: me}`), "", " []", ""},
 	{"what is left of a hook that is declared no more goes", "inputs: {web: i1}\n" + list("desired", f(declaredWeb, "d1"), hookBye) + f(lifeWeb, "", `''`, "") + "\n" +
 		list("owned", ownedWeb, f(ownedMigrate, "u1", "pre-install", true)) + list("live", liveWeb, f(liveMigrate, "u1")),
 		"delete Job ns/migrate for pre-install: left by a hook that is no longer declared\n", " []", ""},

@@ -16,7 +16,7 @@ const canary = "canary-5e6f7a"
 
 // whole are the strings of a plan that are no texts for people: names, identities, and what it is carried out by. Every
 // other one passes the redactor, those to come too.
-var names = []string{"Ref", "Version", "Instance", "Code", "Action", "Digest", "UID", "ResourceVersion", "Own", "FormerEntries", "Foreign", "ForeignDigest", "Cede", "Ignore", "Was",
+var names = []string{"Ref", "Version", "Instance", "Code", "Action", "Digest", "UID", "ResourceVersion", "ApplyHash", "FormerEntries", "Foreign", "ForeignDigest", "OmitFields", "Ignore", "Was",
 	"FromManagers", "Pos", "After", "Hook", "Since", "Cluster", "Bundle", "Owner", "Events", "Suspended", "Kept", "Lives", "Forget", "Severity", "Replaces", "ReplacedBy"}
 
 // fill puts the canary into every string but those that name something.
