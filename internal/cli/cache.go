@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"hawser.dev/hawser/internal/cache"
-	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
 )
@@ -49,7 +48,7 @@ func (s *session) cacheCmd(use, short, long, example string, list func(cmd *cobr
 			if err != nil && len(entries) == 0 {
 				return err
 			}
-			r := cacheReport{V: diag.DocumentVersion, Dir: c.Location(), Entries: entries}
+			r := cacheReport{V: report.DocumentVersion, Dir: c.Location(), Entries: entries}
 			for _, e := range entries {
 				r.Bytes += e.Bytes
 			}

@@ -3,7 +3,6 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
 	"hawser.dev/hawser/internal/toolchain"
@@ -30,7 +29,7 @@ func (s *session) listed(cmd *cobra.Command, req *toolchain.ListRequest) func(*c
 		if err != nil {
 			return err
 		}
-		return s.printData(map[string]any{"v": diag.DocumentVersion, "url": req.URL, "tags": tags}, func(report.Style) error {
+		return s.printData(map[string]any{"v": report.DocumentVersion, "url": req.URL, "tags": tags}, func(report.Style) error {
 			head, rows := []string{"TAG"}, [][]string{}
 			if req.Versions {
 				head[0] = "VERSION"

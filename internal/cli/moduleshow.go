@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
 	"hawser.dev/hawser/internal/toolchain"
@@ -77,7 +76,7 @@ func (s *session) showConfig() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return s.printData(map[string]any{"v": diag.DocumentVersion, "values": settings}, func(report.Style) error {
+			return s.printData(map[string]any{"v": report.DocumentVersion, "values": settings}, func(report.Style) error {
 				return s.settings(settings, s.opts.output == "markdown")
 			})
 		},

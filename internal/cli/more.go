@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"hawser.dev/hawser/internal/child"
-	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/exitcode"
 	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
@@ -34,7 +33,7 @@ func (s *session) versionCommand() *cobra.Command {
 				API     string `json:"api"`
 				Go      string `json:"go"`
 				OS      string `json:"platform"`
-			}{diag.DocumentVersion, s.Version, "v1alpha1", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+			}{report.DocumentVersion, s.Version, "v1alpha1", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 			return s.printData(doc, func(report.Style) error {
 				_, err := fmt.Fprintf(s.Out, "hawser %s (API %s, %s, %s)\n", doc.Version, doc.API, doc.Go, doc.OS)
 				return err

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/exitcode"
 	"hawser.dev/hawser/internal/fleetplan"
@@ -70,7 +69,7 @@ func (s *session) retire(cmd *cobra.Command, cluster string, remove, keep bool) 
 		return s.refusedEvent(pr, err)
 	}
 	if left := known.Left(); left != "" {
-		pr.event(fleetplan.Event{V: diag.DocumentVersion, Time: s.Now(), Type: fleetplan.EventNotice, Cluster: cluster, Message: "left there, of others: " + left})
+		pr.event(fleetplan.Event{V: report.DocumentVersion, Time: s.Now(), Type: fleetplan.EventNotice, Cluster: cluster, Message: "left there, of others: " + left})
 	}
 	if remove && len(known.Bundles) > 0 {
 		if err := s.retireBundles(cmd, pr, eng, req, known.Bundles); err != nil {

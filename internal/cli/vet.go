@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"hawser.dev/hawser/internal/built"
-	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/operation"
 	"hawser.dev/hawser/internal/place"
@@ -96,7 +95,7 @@ func (s *session) explainValue(cmd *cobra.Command, req engine.Request) error {
 	if err != nil {
 		return s.failed(err)
 	}
-	return s.printData(place.Document{V: diag.DocumentVersion, Layers: list}, func(report.Style) error {
+	return s.printData(place.Document{V: report.DocumentVersion, Layers: list}, func(report.Style) error {
 		_, err := fmt.Fprint(s.Out, place.Text(list))
 		return err
 	})

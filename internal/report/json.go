@@ -9,6 +9,9 @@ import (
 	"hawser.dev/hawser/internal/fleetplan"
 )
 
+// DocumentVersion is diag.DocumentVersion, for the faces.
+const DocumentVersion = diag.DocumentVersion
+
 // FindingsDocument is the JSON form of findings that come without another document. It is public and versioned.
 type FindingsDocument struct {
 	V        int           `json:"v"` // diag.DocumentVersion
