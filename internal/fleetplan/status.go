@@ -44,6 +44,12 @@ type ClusterStatus struct {
 	Applied      time.Time `json:"applied,omitzero"`
 	Author       string    `json:"author,omitempty"`
 	Message      string    `json:"message,omitempty"`
+	// Commit is what was checked out where the release was applied from.
+	Commit string `json:"commit,omitempty"`
+	// Behind is by how many releases the cluster is behind the newest one that any cluster of the report has, which BehindOf is one of;
+	// 0 also where the files of that one changed nothing here.
+	Behind   int    `json:"behind,omitempty"`
+	BehindOf string `json:"behindOf,omitempty"`
 	// RollbackTo is the release that the revision went back to, nil for one that was applied from files.
 	RollbackTo *release.Name `json:"rollbackTo,omitempty"`
 	// Unknown says why nobody knows what is installed there: the records may not, or can not, be read.
@@ -233,6 +239,22 @@ func (s *StatusReport) MarkSkipped() {
 	for i, c := range s.Clusters {
 		s.Clusters[i].NotStarted = slices.Contains(rollout.Skipped(runs[c.Bundle]), c.Cluster)
 	}
+	s.markBehind()
+}
+
+// markBehind says by how many releases clusters are behind the newest one of their bundle that any of them has.
+func (s *StatusReport) markBehind() {
+	newest := map[string]ClusterStatus{}
+	for _, c := range s.Clusters {
+		if c.Bundle != "" && c.Release > newest[c.Bundle].Release {
+			newest[c.Bundle] = c
+		}
+	}
+	for i, c := range s.Clusters {
+		if n := newest[c.Bundle]; c.Bundle != "" && c.Release > 0 && c.Release < n.Release && c.SourceDigest != n.SourceDigest {
+			s.Clusters[i].Behind, s.Clusters[i].BehindOf = n.Release-c.Release, n.Cluster
+		}
+	}
 }
 
 // Await notes on the clusters of one bundle's report which release is kept from them, nil for none.
@@ -247,7 +269,7 @@ func (s *StatusReport) Await(w *release.Waiting) {
 // With is the row of a cluster with what a record says; inProgress is who is at work on the bundle there.
 func (s ClusterStatus) With(rec release.Record, inProgress string) ClusterStatus {
 	s.Bundle, s.Revision, s.Release, s.Phase, s.SourceDigest, s.InProgress = rec.Bundle, rec.Revision, rec.Release, rec.Standing(), rec.Has(), inProgress
-	s.Applied, s.Author, s.Message, s.RollbackTo = rec.Finished, rec.Author, rec.Message, rec.RollbackTo
+	s.Applied, s.Author, s.Message, s.RollbackTo, s.Commit = rec.Finished, rec.Author, rec.Message, rec.RollbackTo, rec.Commit
 	s.Ejecting = rec.Ejecting
 	s.Run = rollout.Run{Cluster: s.Cluster, Rollout: rec.Rollout, Revision: rec.Has(), Began: rec.Started,
 		Ended: rec.Phase.Complete(), InProgress: inProgress != ""}

@@ -81,6 +81,9 @@ func (c ClusterStatus) AppliedBy() string {
 	if c.Author != "" {
 		parts = append(parts, "by "+c.Author)
 	}
+	if c.Commit != "" {
+		parts = append(parts, "from commit "+c.Commit[:min(8, len(c.Commit))])
+	}
 	return strings.Join(parts, " ")
 }
 
@@ -112,4 +115,15 @@ func (c ClusterStatus) phaseText() string {
 		return "ended while " + string(phase) + "; applying again resumes it"
 	}
 	return string(c.Phase)
+}
+
+// Lag says whom the cluster is behind, "" for nobody.
+func (c ClusterStatus) Lag() string {
+	switch c.Behind {
+	case 0:
+		return ""
+	case 1:
+		return "1 release behind " + c.BehindOf
+	}
+	return fmt.Sprintf("%d releases behind %s", c.Behind, c.BehindOf)
 }

@@ -65,7 +65,7 @@ func (m *Writer) hidden(data []byte, text string) []byte {
 // names are the fields of our documents that name or identify something, or say one of our own words. Nothing that somebody
 // made secret changes them: what hides secrets there is whoever made the name (plan.RedactFindings). All other strings are
 // values, texts of others or made of them.
-var names = map[string]bool{"action": true, "apart": true, "how": true, "names": true, "reference": true, "after": true, "apis": true, "apiVersion": true, "as": true, "bundle": true, "bundles": true, "applyHash": true, "cluster": true,
+var names = map[string]bool{"action": true, "apart": true, "behindOf": true, "how": true, "names": true, "reference": true, "after": true, "apis": true, "apiVersion": true, "as": true, "bundle": true, "bundles": true, "applyHash": true, "cluster": true,
 	"clusters": true, "code": true, "commit": true, "content": true, "created": true, "days": true, "delete": true, "digest": true, "elsewhere": true, "ended": true, "event": true, "events": true, "file": true,
 	"fleet": true, "foreignDigest": true, "formerEntries": true, "fromManagers": true, "group": true, "hawser": true, "omitFields": true, "hook": true, "images": true, "inputs": true, "instance": true, "instances": true, "kind": true,
 	"labels": true, "late": true, "layer": true, "letter": true, "managers": true, "movedTo": true, "name": true, "namespace": true, "namespaces": true, "next": true, "object": true, "others": true, "sourceDigest": true,

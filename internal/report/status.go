@@ -122,6 +122,7 @@ func wideStatus(o *out, r *fleetplan.StatusReport) {
 			t.note(2, last, yellow)
 		}
 		t.note(2, waits(c), yellow)
+		t.note(2, c.Lag(), yellow)
 		if c.RollbackTo != nil {
 			t.note(2, backTo(c.RollbackTo), dim)
 		}
@@ -205,10 +206,16 @@ func narrowStatus(o *out, c fleetplan.ClusterStatus, several bool) {
 	}
 	for _, i := range c.Instances {
 		o.line("  ", i.Instance, "  ", o.st.paint(stateInk[i.State], i.Words()), "  ", i.Ready())
+		if i.Source != "" {
+			o.wrapped(4, clean(i.Source), dim)
+		}
 		statusObjects(o.st, i, func(text string, k ink) {
 			indent := 4 + len(text) - len(strings.TrimLeft(text, " "))
 			o.wrapped(indent, clean(text), k)
 		})
+	}
+	if lag := c.Lag(); lag != "" {
+		o.wrapped(2, clean(lag), yellow)
 	}
 	if c.RollbackTo != nil {
 		o.wrapped(2, backTo(c.RollbackTo), dim)
