@@ -35,8 +35,7 @@ func (i *isolation) switched(text string) error {
 	return err
 }
 
-// into puts children into the sockets of an engine, where that is wanted. The first one starts at once: it is there when the
-// documents are read and the clusters reached.
+// into puts children into the sockets of an engine, where that is wanted.
 func (i *isolation) into(e *engine.Engine, redactor *redact.Redactor) {
 	if on, _ := strconv.ParseBool(cmp.Or(i.on, os.Getenv(envIsolate))); !on {
 		return
@@ -44,7 +43,6 @@ func (i *isolation) into(e *engine.Engine, redactor *redact.Redactor) {
 	i.once.Do(func() {
 		i.pool = isolate.New(isolate.Options{Command: []string{self(), isolated}, Environment: childEnvironment, Build: version, Limits: evaluationLimit,
 			Redact: redactor.Redact, Learn: redactor.AddFor})
-		i.pool.Warm()
 	})
 	e.Elsewhere = i.pool.Documents()
 	e.Renderers = i.pool.Renderers(e.Renderers, "module", "manifests")

@@ -33,7 +33,7 @@ type Question struct {
 // About is what a question is about.
 type About string
 
-// What can be asked: the fleet, the bundles for a cluster, their value as text, their names, whether those vary, what the files
+// What can be asked: nothing, by somebody who is about to ask; the fleet, the bundles for a cluster, their value as text, their names, whether those vary, what the files
 // import, and the values of a query.
 const (
 	AboutFleet   About = "fleet"
@@ -112,6 +112,12 @@ func (p *Program) ask(q Question) Answer {
 		p.lost = a.Findings
 	}
 	return a
+}
+
+// asksSoon reports whether something of the source is likely to be asked elsewhere in every run: what it computes, or the key of
+// a chart or a kustomization.
+func (s *source) asksSoon() bool {
+	return s.computes() || bytes.Contains(s.data, []byte("helm")) || bytes.Contains(s.data, []byte("kustomize"))
 }
 
 // computes reports whether an evaluation of the source is more than reading data.

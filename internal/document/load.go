@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"hawser.dev/hawser/api/v1alpha1"
@@ -103,6 +104,9 @@ func Load(ctx context.Context, opts Options) (*Program, diag.Findings) {
 	parsed()
 	if fs.HasErrors() {
 		return nil, fs.Sorted()
+	}
+	if p.elsewhere != nil && slices.ContainsFunc(p.all, (*source).asksSoon) {
+		p.elsewhere(Question{})
 	}
 	if len(opts.Fleet) == 0 {
 		fleetFiles = p.files

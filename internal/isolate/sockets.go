@@ -19,6 +19,10 @@ import (
 // Documents answers questions about documents in a child.
 func (p *Pool) Documents() document.Elsewhere {
 	return func(ctx context.Context, of document.Source, q document.Question) document.Answer {
+		if q.About == "" {
+			p.Warm()
+			return document.Answer{}
+		}
 		a, err := p.ask(ctx, question{What: askDocument, Source: of, Document: q}, nil)
 		if err == nil {
 			err = a.err()
