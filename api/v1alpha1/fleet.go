@@ -66,7 +66,12 @@ type QueryVar struct {
 // Rollout is the order in which clusters change.
 type Rollout struct {
 	Waves []Wave `json:"waves"`
+	// OnFailure is OnFailureRollback where the clusters of a wave that fails go back to the release that they had; "" leaves them.
+	OnFailure string `json:"onFailure,omitempty"`
 }
+
+// OnFailureRollback is the OnFailure of a rollout whose failed waves go back.
+const OnFailureRollback = "rollback"
 
 // Wave is a set of clusters that change together: canaries first and alone, then the rest, MaxParallel at once
 // (0 = all), until more than MaxFailures failed.

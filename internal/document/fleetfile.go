@@ -21,7 +21,6 @@ var (
 	clusterFields    = []string{"group", "kubeContext", "kubeconfig", "proxyURL", "labels", "vars", "taints", "uid"}
 	kubeconfigFields = []string{"path", "context"}
 	kubeconfigLater  = []string{"content", "secretRef", "url", "resource"}
-	taintFields      = []string{"key", "value", "effect"}
 	queryFields      = []string{"query", "for", "optional"}
 	waveFields       = []string{"name", "groups", "clusters", "clusterSelector", "canary", "maxParallel", "maxFailures", "soak", "window", "approval"}
 )
@@ -224,9 +223,7 @@ func (d *decoder) labels(v cue.Value, labels map[string]string) {
 
 func (d *decoder) taint(v cue.Value) v1alpha1.Taint {
 	var out v1alpha1.Taint
-	seen := map[string]bool{}
-	for _, f := range d.fields(v, taintFields) {
-		seen[f.name] = true
+	for _, f := range d.demanded(v, []string{"key", "effect"}, "value") {
 		s, ok := d.str(f.value)
 		switch f.name {
 		case "key":
@@ -237,11 +234,6 @@ func (d *decoder) taint(v cue.Value) v1alpha1.Taint {
 			if out.Effect = s; ok {
 				d.effect(f.value, s)
 			}
-		}
-	}
-	for _, name := range []string{"key", "effect"} {
-		if !seen[name] && d.is(v, cue.StructKind, "a struct") {
-			d.require(v, name)
 		}
 	}
 	return out
@@ -296,8 +288,12 @@ func (d *decoder) queryVar(f field) v1alpha1.QueryVar {
 
 func (d *decoder) rollout(v cue.Value) *v1alpha1.Rollout {
 	out := &v1alpha1.Rollout{}
-	fields := d.fields(v, []string{"waves"})
-	for _, f := range fields {
+	for _, f := range d.demanded(v, []string{"waves"}, "onFailure") {
+		if f.name == "onFailure" {
+			out.OnFailure, _ = d.str(f.value)
+			d.addAny(fleet.WrongOnFailure(out.OnFailure), f.value)
+			continue
+		}
 		items, _ := d.list(f.value)
 		for _, item := range items {
 			out.Waves = append(out.Waves, d.wave(item))
@@ -305,9 +301,6 @@ func (d *decoder) rollout(v cue.Value) *v1alpha1.Rollout {
 		if items != nil && len(items) == 0 {
 			d.errorf(f.value, "no-waves", "waves is empty")
 		}
-	}
-	if len(fields) == 0 && d.is(v, cue.StructKind, "a struct") {
-		d.require(v, "waves")
 	}
 	return out
 }

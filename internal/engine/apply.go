@@ -21,10 +21,8 @@ const reviewTime = 3 * time.Second
 // Rollout is a fleet plan that is being carried out, one pass at a time.
 type Rollout struct {
 	*passes.Rollout
-	loop *loop
-	// blocked is why it never began, settled that nothing is to be done.
-	blocked diag.Findings
-	settled bool
+	loop    *loop
+	settled bool // nothing is to be done
 }
 
 // Begin readies a fleet plan to be carried out: what stands against it, and which release it is, or goes on with. The plan comes from
@@ -39,8 +37,8 @@ func (e *Engine) Begin(ctx context.Context, fp *Prepared, req Request) (*Rollout
 	fp.run.req = req
 	out := &fleetplan.Outcome{V: diag.DocumentVersion, Verb: fp.Verb, Bundle: fp.Bundle, Started: e.now(), Findings: fp.Findings.Warnings()}
 	l := &loop{Engine: e, fp: fp, req: req, out: out}
-	o := &Rollout{Rollout: &passes.Rollout{Steps: l, Out: out, Rows: map[string]*fleetplan.ClusterOutcome{}}, loop: l}
-	if o.blocked = append(fp.Findings.Errors(), fp.Reachable(req.SkipUnreachable)...); len(o.blocked) > 0 {
+	o := &Rollout{Rollout: &passes.Rollout{Steps: l, Emit: e.emit, Clock: e.now, Out: out, Rows: map[string]*fleetplan.ClusterOutcome{}}, loop: l}
+	if o.Blocked = append(fp.Findings.Errors(), fp.Reachable(req.SkipUnreachable)...); len(o.Blocked) > 0 {
 		return o, nil
 	}
 	fp.run.newLineage() // while nobody writes records
@@ -49,13 +47,13 @@ func (e *Engine) Begin(ctx context.Context, fp *Prepared, req Request) (*Rollout
 	}
 	fp.Schedule = fp.ready(req)
 	fp.MarkCanaries()
-	if o.blocked = rollout.Closed(fp.Schedule, e.now(), diag.Error); len(o.blocked) == 0 {
-		o.blocked = fp.Reviewed(ctx)
+	if o.Blocked = rollout.Closed(fp.Schedule, e.now(), diag.Error); len(o.Blocked) == 0 {
+		o.Blocked = fp.Reviewed(ctx)
 	}
-	if len(o.blocked) == 0 {
-		l.stamp, o.blocked = fp.stamp(ctx)
+	if len(o.Blocked) == 0 {
+		l.stamp, o.Blocked = fp.stamp(ctx)
 	}
-	if len(o.blocked) > 0 {
+	if len(o.Blocked) > 0 {
 		return o, nil
 	}
 	o.Schedule, out.Rollout = fp.Schedule, l.stamp.Rollout
@@ -65,10 +63,7 @@ func (e *Engine) Begin(ctx context.Context, fp *Prepared, req Request) (*Rollout
 
 // Pass goes on with the rollout as far as can be gone now, and returns what it waits for then; nil when it has ended, which End tells.
 func (o *Rollout) Pass(ctx context.Context) *rollout.Wait {
-	switch {
-	case len(o.blocked) > 0:
-		return nil
-	case o.settled:
+	if o.settled {
 		o.loop.unchanged(ctx, o.Rows)
 		return nil
 	}
@@ -79,9 +74,8 @@ func (o *Rollout) Pass(ctx context.Context) *rollout.Wait {
 // beside an error, which wraps ErrRefused (nothing was written), ErrPartial or ErrNotReady, or is nil when every cluster succeeded.
 func (o *Rollout) End() (*fleetplan.Outcome, error) {
 	defer o.loop.fp.run.close()
-	if len(o.blocked) > 0 {
-		o.Out.Result, o.Out.Findings = fleetplan.Failed, o.blocked
-		return o.Out, &fleetplan.RefusedError{Findings: o.blocked}
+	if err := o.Rollout.End(); err != nil {
+		return o.Out, err
 	}
 	return o.Out, o.loop.finish(o.Rows)
 }
@@ -134,7 +128,7 @@ func (l *loop) unchanged(ctx context.Context, rows map[string]*fleetplan.Cluster
 func (p *Prepared) stamp(ctx context.Context) (release.Record, diag.Findings) {
 	r := p.run
 	rec := release.Record{V: 1, Bundle: p.Bundle, Owner: p.Owner, SourceDigest: p.SourceDigest, Rollout: release.NewRolloutID(), Phase: release.Applying, Author: r.req.Author,
-		Message: r.req.Message, Version: r.Version, Commit: r.workspace.From.Commit, Plan: p.Digest(), PlanFile: r.decided.File(), RollbackTo: p.RollbackTo, Ejecting: p.Verb == "eject"}
+		Message: r.req.Message, Version: r.Version, Commit: r.workspace.From.Commit, Plan: p.Digest(), PlanFile: r.decided.File(), RollbackTo: p.RollbackTo, Undoes: r.req.undoes, Ejecting: p.Verb == "eject"}
 	if fleetplan.Ends(p.Verb) {
 		rec.Phase = release.Deleting
 	}
@@ -164,12 +158,6 @@ type loop struct {
 	out   *fleetplan.Outcome
 }
 
-// Clock tells the time.
-func (l *loop) Clock() time.Time { return l.now() }
-
-// Emit sends an event.
-func (l *loop) Emit(ev fleetplan.Event) { l.emit(ev) }
-
 // Finished is when the last run on a cluster ended, zero for never.
 func (l *loop) Finished(cluster string) time.Time { return l.fp.works[cluster].target.record.End() }
 
@@ -190,6 +178,9 @@ func (l *loop) finish(rows map[string]*fleetplan.ClusterOutcome) error {
 	l.out.Seconds = l.now().Sub(l.out.Started).Seconds()
 	l.fp.run.learn(l.out)
 	l.fp.run.delivered(l.out)
+	if l.req.undoes != "" { // it is a part of the other's
+		return l.out.Err()
+	}
 	summary := *l.out
 	l.emit(fleetplan.Event{Type: fleetplan.EventSummary, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Summary: &summary, Status: string(l.out.Result)})
 	return l.out.Err()

@@ -58,9 +58,13 @@ func (e *Engine) fromRecords(ctx context.Context, req Request, verb string, o pl
 	if err != nil {
 		return nil, err
 	}
-	r.reading = req.Reads
+	return r.fromRecords(ctx, name, verb, o, desire)
+}
+
+func (r *run) fromRecords(ctx context.Context, name, verb string, o plan.Options, desire func(*run, *Prepared, string) diag.Findings) (*Prepared, error) {
+	r.reading = r.req.Reads
 	fp := &Prepared{run: r, FleetPlan: &fleetplan.FleetPlan{V: diag.DocumentVersion, Verb: verb, Bundle: name, Owner: object.OwnerID("", "", name), Fleet: r.fleetName(),
-		Created: e.now(), Clusters: make([]*fleetplan.ClusterPlan, len(r.targets))}}
+		Created: r.now(), Clusters: make([]*fleetplan.ClusterPlan, len(r.targets))}}
 	works := make([]*work, len(r.targets))
 	each(len(r.targets), 0, func(i int) {
 		t := r.targets[i]

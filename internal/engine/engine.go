@@ -151,6 +151,8 @@ type Request struct {
 	// Stop ends the rollout gently when closed: nothing new is started, what is in flight finishes.
 	Stop <-chan struct{}
 
+	// undoes is the rollout that failed and that a rollback goes back from by itself.
+	undoes string
 	// absent are clusters that are not contacted, with the reason: a saved plan has nothing for them.
 	absent map[string]string
 	// done: what is done before the bundle in the same run has been carried out.

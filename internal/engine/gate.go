@@ -58,13 +58,20 @@ func (r *run) heads(ctx context.Context, fp *fleetplan.FleetPlan, names []string
 // aside is a run to clusters of the fleet that this one does not go to. It only looks: what stands against one is a matter of that one
 // alone.
 func (r *run) aside(ctx context.Context, wanted func(cluster string) bool) *run {
-	sub := &run{Engine: r.Engine, req: r.req, program: r.program, fleet: r.fleet, all: r.all, workspace: r.workspace, reading: true, aloof: true}
+	sub := r.again(r.req, wanted)
+	sub.reading, sub.aloof = true, true
+	_ = sub.connect(ctx, false)
+	return sub
+}
+
+// again is a run for another request to some clusters of the fleet, which is not connected yet.
+func (r *run) again(req Request, wanted func(cluster string) bool) *run {
+	sub := &run{Engine: r.Engine, req: req, program: r.program, fleet: r.fleet, all: r.all, workspace: r.workspace, sources: r.sources, reader: r.reader}
 	for _, c := range r.all {
 		if wanted(c.Name) {
 			sub.targets = append(sub.targets, &target{cluster: c})
 		}
 	}
-	_ = sub.connect(ctx, false)
 	return sub
 }
 

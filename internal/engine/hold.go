@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
@@ -63,26 +64,9 @@ func (p *Prepared) pausable() bool { return p.Verb == "apply" || p.Verb == "roll
 
 // approve gives the schedule the approvals that clusters have of the release, and the release those.
 func (p *Prepared) approve(holds release.Holds, rec *release.Record) {
-	of := func(cluster string) *release.Approval {
-		w := p.works[cluster]
-		if w == nil { // it does not answer
-			return nil
-		}
-		return holds.Approval(cluster, p.Schedule.Label(w.Wave), w.target.record, *rec)
-	}
-	p.Schedule = rollout.Approve(p.Schedule, func(cluster string) bool { return of(cluster) != nil })
-	for i, wave := range p.Schedule.Waves {
-		asked := p.Schedule.Asked(i + 1)
-		if !wave.Approval || !wave.Approved || len(asked) == 0 || p.Verb != "apply" {
-			continue
-		}
-		skipped := release.Approval{Wave: p.Schedule.Label(i + 1), Word: release.Word{By: rec.Author, At: p.run.now(), Message: "--skip-approvals"}}
-		var given []*release.Approval
-		for _, cluster := range asked {
-			given = append(given, of(cluster))
-		}
-		rec.Approvals = append(rec.Approvals, release.Granted(given, skipped)...)
-	}
+	p.Approve(holds, rec, p.run.now(), func(cluster string) (*release.Record, bool) {
+		return p.run.target(cluster).record, p.works[cluster] != nil
+	})
 }
 
 // Ask notes on the clusters of a wave that nobody has approved, or whose window is closed, that the release waits for that.
@@ -103,9 +87,7 @@ func (l *loop) Ask(ctx context.Context, waits *rollout.Wait) {
 
 // Heed asks for the approvals that came since. What cannot be read is none.
 func (l *loop) Heed(ctx context.Context, _ rollout.Schedule) rollout.Schedule {
-	for _, w := range l.fp.works {
-		w.held = nil
-	}
+	l.fp.run.observed = time.Time{} // what was read then is old
 	holds, _ := l.fp.holds(ctx)
 	l.fp.approve(holds, &l.stamp)
 	return l.fp.Schedule

@@ -219,6 +219,7 @@ func (r *run) computeAll(ctx context.Context, fp *Prepared, o plan.Options) {
 // finish adds order, groups, findings and totals to a computed fleet plan.
 func (r *run) finish(ctx context.Context, fp *Prepared) {
 	sch, findings := r.schedule()
+	sch.GoesBack = sch.GoesBack && fp.Verb == "apply"
 	var used []source.Use
 	if fp.Verb == "apply" {
 		used = r.used(ctx)

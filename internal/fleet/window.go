@@ -83,6 +83,16 @@ func WrongApproval(approval string) *diag.Finding {
 	return &f
 }
 
+// WrongOnFailure is the finding about what a rollout says of its failures, nil for what can be said.
+func WrongOnFailure(what string) *diag.Finding {
+	if what == "" || what == v1alpha1.OnFailureRollback {
+		return nil
+	}
+	f := diag.Errorf("wrong-on-failure", "onFailure is %q", what)
+	f.Fix = "write onFailure: rollback, or leave it out"
+	return &f
+}
+
 // OutsideWaves finds clusters that are in no wave of the fleet's rollout, or in several. sound: nothing else is wrong with what the
 // waves say; else that may be why a cluster of a group is in none.
 func OutsideWaves(f *v1alpha1.FleetSpec, sound bool) diag.Findings {

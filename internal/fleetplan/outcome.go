@@ -51,6 +51,8 @@ type Outcome struct {
 	Unapproved bool `json:"unapproved,omitempty"`
 	// Opens: it stopped as the window of the wave is closed, until then.
 	Opens *time.Time `json:"opens,omitempty"`
+	// WentBack is the rollback of the clusters of the wave that failed, where the fleet wants that.
+	WentBack *WentBack `json:"wentBack,omitempty"`
 	// Word is what kept the release from clusters after the run had begun: "paused" or "aborted", "" for neither.
 	Word     string           `json:"word,omitempty"`
 	Clusters []ClusterOutcome `json:"clusters"`

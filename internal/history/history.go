@@ -478,7 +478,7 @@ func (l *ledger) state(rollout string) State {
 		if rec.Phase == release.Written {
 			out = Written
 		}
-		is.RollbackTo = cmp.Or(is.RollbackTo, rec.RollbackTo)
+		is.RollbackTo, is.Undoes = cmp.Or(is.RollbackTo, rec.RollbackTo), cmp.Or(is.Undoes, rec.Undoes)
 		passed := slices.ContainsFunc(newer, func(later string) bool { return l.unchanged(r, rec, later) })
 		current = current || rec.Revision == r.kept.Records[0].Revision && !passed
 	}
@@ -491,7 +491,7 @@ func (l *ledger) state(rollout string) State {
 		return Failed
 	case !current && out == Succeeded: // that nobody waited is known of it for ever
 		return Superseded
-	case l.order[0] == rollout && l.behind(rollout, is):
+	case l.order[0] == rollout && is.Undoes == "" && l.behind(rollout, is): // what undid a wave is for its clusters alone
 		return Pending
 	}
 	return out

@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/rollout"
 )
@@ -27,30 +28,59 @@ type Steps interface {
 	// Ask notes where a wave waits for an approval, or for its window, that it does. Heed gives the schedule the approvals that came since.
 	Ask(ctx context.Context, w *rollout.Wait)
 	Heed(ctx context.Context, s rollout.Schedule) rollout.Schedule
-	// Emit tells of progress.
-	Emit(fleetplan.Event)
-	// Clock tells the time.
-	Clock() time.Time
 }
 
 // Rollout is one that is under way. Out, and the Rows of the clusters that ended, are what it has brought about so far.
 type Rollout struct {
-	Steps    Steps
+	Steps Steps
+	// Emit tells of progress, Clock the time.
+	Emit     func(fleetplan.Event)
+	Clock    func() time.Time
 	Schedule rollout.Schedule
 	Out      *fleetplan.Outcome
 	Rows     map[string]*fleetplan.ClusterOutcome
 	// State is that of the machine; the zero State is a rollout that begins.
 	State rollout.State
+	// Blocked is why it does not begin.
+	Blocked diag.Findings
 
 	said     fleetplan.Said
 	waiting  *rollout.Wait
 	inFlight int
 	ended    chan *fleetplan.ClusterOutcome
+	back     Back // what undoes the wave that failed, once that is over
+	undone   bool // it was asked for
 }
 
 // Pass goes on as far as can be gone now. It returns what the rollout waits for then, nil when it has ended. What is at work when stop is
 // closed comes to its end, and nothing more starts; when ctx ends it is cut short.
 func (r *Rollout) Pass(ctx context.Context, stop <-chan struct{}) *rollout.Wait {
+	if len(r.Blocked) > 0 {
+		return nil
+	}
+	if r.back == nil {
+		if w := r.forth(ctx, stop); w != nil || ctx.Err() != nil {
+			return w
+		}
+		r.undo(ctx, closed(stop))
+	}
+	if r.back != nil {
+		return r.back.Pass(ctx)
+	}
+	return nil
+}
+
+func closed(stop <-chan struct{}) bool {
+	select {
+	case <-stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// forth is a pass of the rollout itself.
+func (r *Rollout) forth(ctx context.Context, stop <-chan struct{}) *rollout.Wait {
 	r.ended = make(chan *fleetplan.ClusterOutcome)
 	if w := r.waiting; w != nil && w.On == rollout.ForApproval && r.State.Stopped == "" {
 		r.Schedule = r.Steps.Heed(ctx, r.Schedule)
@@ -58,7 +88,7 @@ func (r *Rollout) Pass(ctx context.Context, stop <-chan struct{}) *rollout.Wait 
 	var arrived []rollout.Outcome
 	for {
 		var d rollout.Decision
-		r.State, d = rollout.Next(r.Schedule, r.State, arrived, r.Steps.Clock())
+		r.State, d = rollout.Next(r.Schedule, r.State, arrived, r.Clock())
 		arrived = nil
 		r.tell(d)
 		for _, name := range d.Start {
@@ -89,12 +119,16 @@ func (r *Rollout) Pass(ctx context.Context, stop <-chan struct{}) *rollout.Wait 
 }
 
 // Stop ends the rollout from outside: the next pass starts nothing more. One that has stopped already keeps its reason.
-func (r *Rollout) Stop(why string) { r.State = rollout.Stop(r.State, why) }
+func (r *Rollout) Stop(why string) {
+	if r.State = rollout.Stop(r.State, why); r.back != nil {
+		r.back.Stop(why)
+	}
+}
 
 // tell says what was decided.
 func (r *Rollout) tell(d rollout.Decision) {
 	for _, ev := range r.said.Announce(d, r.Schedule, r.Out.Rollout, r.inFlight) {
-		r.Steps.Emit(ev)
+		r.Emit(ev)
 	}
 	if d.Stop != "" && r.Out.Stopped == "" {
 		r.Out.Stopped, r.Out.StoppedWave = d.Stop, d.Wave
@@ -113,7 +147,7 @@ func (r *Rollout) end(row *fleetplan.ClusterOutcome) {
 
 // wait ends a pass; the outcome says what a rollout that was ended while it waits waited for.
 func (r *Rollout) wait(ctx context.Context, d rollout.Decision) *rollout.Wait {
-	w := rollout.WaitsFor(r.Schedule, r.State, d, r.Steps.Clock())
+	w := rollout.WaitsFor(r.Schedule, r.State, d, r.Clock())
 	if r.State.Stopped == "" {
 		r.waiting, r.Out.Unapproved, r.Out.Opens = w, false, nil
 	}

@@ -24,6 +24,7 @@ type hands struct {
 	fails    map[string]bool
 	approved bool
 	hold     chan struct{}
+	stop     chan struct{} // closed when the first cluster fails
 }
 
 func (h *hands) note(format string, args ...any) {
@@ -36,6 +37,9 @@ func (h *hands) Start(_ context.Context, cluster string, wave int) *fleetplan.Cl
 	h.note("start %s", cluster)
 	if h.hold != nil {
 		<-h.hold
+	}
+	if h.fails[cluster] && h.stop != nil {
+		close(h.stop)
 	}
 	row := &fleetplan.ClusterOutcome{Cluster: cluster, Wave: wave, Result: fleetplan.Succeeded}
 	if h.fails[cluster] {
@@ -54,15 +58,15 @@ func (h *hands) Check(_ context.Context, before fleetplan.ClusterOutcome, _ int)
 
 func (h *hands) Finished(string) time.Time              { return time.Time{} }
 func (h *hands) Ask(_ context.Context, w *rollout.Wait) { h.note("ask %d", w.Wave) }
-func (h *hands) Clock() time.Time                       { return h.now }
-func (h *hands) Emit(ev fleetplan.Event)                { h.note("%s %d %s", ev.Type, ev.Wave, ev.Message) }
+func (h *hands) clock() time.Time                       { return h.now }
+func (h *hands) emit(ev fleetplan.Event)                { h.note("%s %d %s", ev.Type, ev.Wave, ev.Message) }
 func (h *hands) Heed(_ context.Context, s rollout.Schedule) rollout.Schedule {
 	h.note("heed")
 	return rollout.Approve(s, func(string) bool { return h.approved })
 }
 
 func under(h *hands, waves []rollout.WaveSpec, members ...rollout.Member) *passes.Rollout {
-	return &passes.Rollout{Steps: h, Schedule: rollout.Schedule{Waves: waves, Members: members}, Out: &fleetplan.Outcome{Rollout: "R"},
+	return &passes.Rollout{Steps: h, Emit: h.emit, Clock: h.clock, Schedule: rollout.Schedule{Waves: waves, Members: members}, Out: &fleetplan.Outcome{Rollout: "R"},
 		Rows: map[string]*fleetplan.ClusterOutcome{}}
 }
 

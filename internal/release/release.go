@@ -135,6 +135,8 @@ type Record struct {
 	Depends map[string][]string `json:"depends,omitempty"`
 	// RollbackTo is the release that was gone back to, nil for what was rendered from files.
 	RollbackTo *Name `json:"rollbackTo,omitempty"`
+	// Undoes is the rollout that failed in the cluster's wave, where that was gone back from by itself; "" else.
+	Undoes string `json:"undoes,omitempty"`
 	// Rebuilt: the record before this one was lost, so that nobody knows which releases came to the cluster before.
 	Rebuilt bool `json:"rebuilt,omitempty"`
 	// Interrupted are the runs before this one that died and that others went over, the last one last; at most Retention.

@@ -15,7 +15,7 @@ const manyInRow = 10
 // rolloutBlock prints the order in which clusters will change, when there is more than one.
 func rolloutBlock(o *out, p *fleetplan.FleetPlan) {
 	s := p.Schedule
-	if len(s.Members) < 2 {
+	if len(s.Members) < 2 && !s.GoesBack {
 		return
 	}
 	o.line()
@@ -61,6 +61,9 @@ func rolloutBlock(o *out, p *fleetplan.FleetPlan) {
 		head, rules, _ := strings.Cut(line, noun)
 		o.line(head, noun)
 		o.wrapped(6, strings.TrimLeft(rules, ":, "), "")
+	}
+	if s.GoesBack {
+		o.wrapped(3, "The clusters of a wave that fails go back to what they had (onFailure: rollback)", "")
 	}
 }
 

@@ -169,7 +169,7 @@ func (m *machine) judge(wave int, members []Member) {
 		return
 	}
 	if m.st.Stopped == "" {
-		m.st.Stopped, m.st.StoppedWave = reason, wave
+		m.st.Stopped, m.st.StoppedWave, m.st.FailedWave = reason, wave, wave
 	}
 }
 

@@ -63,6 +63,8 @@ type Schedule struct {
 	Sequential bool       `json:"sequential,omitempty"`
 	// UntilWave stops after this wave (0 = all).
 	UntilWave int `json:"untilWave,omitempty"`
+	// GoesBack: the clusters of a wave that failed go back to what they had.
+	GoesBack bool `json:"goesBack,omitempty"`
 }
 
 // State of a rollout; the zero State is a rollout that has not begun. Next returns the new one.
@@ -82,6 +84,8 @@ type State struct {
 	Stopped string            `json:"stopped,omitempty"` // why the rollout stopped, "" if it did not
 	// StoppedWave is the wave it stopped in, from 1.
 	StoppedWave int `json:"stoppedWave,omitempty"`
+	// FailedWave is the wave whose failures stopped it, from 1; 0 where something else did.
+	FailedWave int `json:"failedWave,omitempty"`
 }
 
 // Outcome is what came back of one cluster that was started, or that was to be judged again.

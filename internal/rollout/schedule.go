@@ -21,8 +21,12 @@ func NewSchedule(spec *v1alpha1.Rollout, clusters []fleet.Cluster, unreachable m
 	if spec == nil || len(clusters) == 1 && clusters[0].Implicit {
 		return inRow(clusters, unreachable)
 	}
-	var s Schedule
+	s := Schedule{GoesBack: spec.OnFailure == v1alpha1.OnFailureRollback}
 	var findings diag.Findings
+	if f := fleet.WrongOnFailure(spec.OnFailure); f != nil {
+		f.Path = "rollout.onFailure"
+		findings = append(findings, *f)
+	}
 	for _, w := range spec.Waves {
 		s.Waves = append(s.Waves, WaveSpec{Name: waveName(w), MaxParallel: w.MaxParallel, MaxFailures: w.MaxFailures,
 			Canary: w.Canary, Soak: w.Soak.Duration, Window: windowOf(w), Approval: w.Approval != ""})
@@ -134,7 +138,7 @@ func (s *Schedule) sort() {
 // Reversed is the schedule of a delete: the last wave first, each with its own rules and canaries. Without waves the
 // last cluster goes first. Waves are numbered anew, UntilWave counts those numbers.
 func Reversed(s Schedule) Schedule {
-	s.Waves, s.Members = slices.Clone(s.Waves), slices.Clone(s.Members)
+	s.Waves, s.Members, s.GoesBack = slices.Clone(s.Waves), slices.Clone(s.Members), false
 	slices.Reverse(s.Waves)
 	for i := range s.Members {
 		s.Members[i].Wave = len(s.Waves) + 1 - s.Members[i].Wave

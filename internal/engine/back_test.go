@@ -1,0 +1,172 @@
+package engine
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/history"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/testserver"
+)
+
+// backFleet is a fleet of a first wave with a, and a second one with b and c, which goes back when it fails.
+const backFleet = "    a: {group: first, kubeContext: a}\n    b: {group: second, kubeContext: b}\n    c: {group: second, kubeContext: c}\n" +
+	"  rollout: {onFailure: rollback, waves: [{groups: [first]}, {name: prod, groups: [second], maxParallel: 1}]}\n"
+
+// value is what the bundle's ConfigMap holds on a cluster, "" for none.
+func (s *served) value(name string) string {
+	o := s.servers[name].Object("/api/v1/namespaces/default/configmaps/a")
+	if o == nil {
+		return ""
+	}
+	data, _ := o["data"].(map[string]any)
+	return fmt.Sprint(data["k"])
+}
+
+func (s *served) values(names ...string) string {
+	var out []string
+	for _, name := range names {
+		out = append(out, name+"="+s.value(name))
+	}
+	return strings.Join(out, " ")
+}
+
+// releases are those of history, the newest first: number, what it went back to, state and clusters.
+func (s *served) releases() []string {
+	s.t.Helper()
+	req := s.request()
+	req.Files, req.Bundle = nil, "shop"
+	h, err := s.History(s.t.Context(), req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var out []string
+	for _, rel := range h.Bundles[0].Releases {
+		out = append(out, described(rel))
+	}
+	return out
+}
+
+func described(rel history.Release) string {
+	var on []string
+	for _, c := range rel.Clusters {
+		if c.In {
+			on = append(on, c.Cluster)
+		}
+	}
+	line := fmt.Sprintf("%d %s on %s", rel.Release, rel.State, strings.Join(on, " "))
+	if rel.RollbackTo != nil {
+		line += fmt.Sprintf(" back to %d: %s", rel.RollbackTo.Release, rel.Message)
+	}
+	return line
+}
+
+// refuses lets a cluster refuse to have its ConfigMap written.
+func (s *served) refuses(name string) {
+	s.servers[name].Fault(testserver.Before(func(r *http.Request) bool {
+		return testserver.Writing("configmaps")(r) && r.URL.Query().Get("dryRun") == ""
+	},
+		testserver.Body(http.StatusForbidden, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","message":"a policy says no","code":403}`)))
+}
+
+// run plans and applies what the bundle's ConfigMap is to hold.
+func (s *served) run(value string) (*fleetplan.Outcome, error) {
+	s.t.Helper()
+	s.write("app.yaml", strings.Replace(someMap, "one", value, 1))
+	fp, err := s.Plan(s.t.Context(), s.request())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return s.Apply(s.t.Context(), fp, s.request())
+}
+
+// The clusters of a wave that fails go back to what they had, in a release of their own, and those of waves before it stay.
+func TestFailedWaveGoesBack(t *testing.T) {
+	t.Parallel()
+	s := newServed(t, backFleet, nil, "a", "b", "c")
+	first := s.applied(s.request())
+	s.refuses("c")
+	var events []string
+	s.OnEvent = func(ev fleetplan.Event) {
+		if ev.Type == fleetplan.EventNotice || ev.Type == fleetplan.EventSummary || ev.Type == fleetplan.EventStop {
+			events = append(events, fmt.Sprintf("%s %s", ev.Type, ev.Message))
+		}
+	}
+	out, err := s.run("two")
+	if err == nil || out.StoppedWave != 2 || out.WentBack == nil || out.WentBack.Result != fleetplan.Succeeded || len(out.WentBack.Clusters) != 2 {
+		t.Fatalf("%v %+v", err, out)
+	}
+	if got := s.values("a", "b", "c"); got != "a=two b=one c=one" {
+		t.Error(got)
+	}
+	got := s.releases()
+	want := []string{"3 succeeded on b c back to 1: release 2 (" + out.Rollout + ") failed in wave 2 (prod): c failed", "2 partial on a b c", "1 superseded on a b c"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if text := strings.Join(events, "|"); text != "stop c failed|notice goes back to release 1 ("+first.Rollout+"): b, c|summary " {
+		t.Error(text)
+	}
+	if !slices.ContainsFunc(out.Findings.Whats(), func(what string) bool { return strings.HasSuffix(what, "of a wave that fails: b, c") }) {
+		t.Errorf("%v", out.Findings)
+	}
+}
+
+// Where there is nothing to go back to, and where another run is at work, that is said, and the cluster left as it is; the others go.
+func TestWhatCannotGoBackStays(t *testing.T) {
+	t.Parallel()
+	s := newServed(t, backFleet, nil, "a", "b", "c")
+	s.refuses("c")
+	out, err := s.run("one") // the first release of all
+	if err == nil || out.WentBack != nil || s.values("a", "b", "c") != "a=one b=one c=" {
+		t.Fatalf("%v %+v %s", err, out, s.values("a", "b", "c"))
+	}
+	said := map[string]string{}
+	for _, f := range out.Findings {
+		said[f.Cluster] = f.Code + ": " + f.Why
+	}
+	if !strings.HasPrefix(said["b"], "not-gone-back: there is no release of shop before") || !strings.HasPrefix(said["c"], "not-gone-back: ") || said["a"] != "" {
+		t.Errorf("%v", said)
+	}
+	s.servers["c"].Fault(nil)
+	if _, err := s.run("one"); err != nil {
+		t.Fatal(err)
+	}
+	s.refuses("c")
+	s.OnEvent = func(ev fleetplan.Event) {
+		if ev.Type == fleetplan.EventStop { // somebody comes to b before it goes back
+			s.locks("b")
+		}
+	}
+	out, err = s.run("two")
+	if err == nil || s.values("a", "b", "c") != "a=two b=two c=one" || out.WentBack == nil || len(out.WentBack.Clusters) != 1 || out.WentBack.Clusters[0].Cluster != "c" {
+		t.Fatalf("%v %+v %s", err, out, s.values("a", "b", "c"))
+	}
+	if !slices.ContainsFunc(out.Findings.Warnings().Whats(), func(what string) bool { return strings.HasPrefix(what, "it does not go back by itself") }) {
+		t.Errorf("%v", out.Findings)
+	}
+}
+
+// locks takes the lock of the bundle on a cluster, as another run does that has just begun.
+func (s *served) locks(name string) {
+	s.t.Helper()
+	req := s.request()
+	req.Selection.Clusters = []string{name}
+	other := &Engine{Resolve: s.Resolve, Records: s.Records, Renderers: s.Renderers, Redactor: s.Redactor, Version: "test"} // it has events of its own
+	r, err := other.load(s.t.Context(), req, true)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := r.connect(s.t.Context(), false); err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(r.close)
+	if _, err := r.targets[0].store.Lock(s.t.Context(), object.OwnerID("", "", "shop"), "somebody", time.Minute); err != nil {
+		s.t.Fatal(err)
+	}
+}

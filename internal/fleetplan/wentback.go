@@ -1,0 +1,88 @@
+package fleetplan
+
+import (
+	"fmt"
+	"slices"
+
+	"hawser.dev/hawser/internal/diag"
+)
+
+// Codes of what is said about clusters of a failed wave that go back by themselves.
+const (
+	CodeWentBack = "went-back"
+	CodeNotBack  = "not-gone-back"
+)
+
+// WentBack is what came of the rollback of the clusters of a wave that failed: a release of its own.
+type WentBack struct {
+	Rollout string `json:"rollout,omitempty"`
+	// To is the release that they had: "4 (7K2M3XYZ)".
+	To       string           `json:"to"`
+	Result   Result           `json:"result"`
+	Clusters []ClusterOutcome `json:"clusters"`
+}
+
+// Overtaken reports that another run has delivered something on the cluster meanwhile. A nil row was not.
+func (c *ClusterOutcome) Overtaken() bool { return c != nil && c.Reason == ChangedInSoak }
+
+// NotBack says of the clusters that were to go back by themselves why some do not: found is what stands against it. left are those that
+// it is not about; where it names none of them it is about all.
+func NotBack(names []string, found diag.Findings) (said diag.Findings, left []string) {
+	about := func(name string) diag.Findings {
+		return slices.DeleteFunc(slices.Clone(found), func(f diag.Finding) bool { return f.Cluster != name })
+	}
+	for _, name := range names {
+		if len(about(name)) == 0 {
+			left = append(left, name)
+		}
+	}
+	whole := len(left) == len(names)
+	if whole {
+		left = nil
+	}
+	for _, name := range names {
+		of := about(name)
+		if whole {
+			of = found
+		}
+		if len(of) == 0 {
+			continue
+		}
+		f := diag.Warnf(CodeNotBack, "it does not go back by itself, and stays as the failed wave left it")
+		f.Cluster, f.Why, f.Fix = name, of[0].What, of[0].Fix
+		if of[0].Why != "" {
+			f.Why += ": " + of[0].Why
+		}
+		said = append(said, f)
+	}
+	return said, left
+}
+
+// Undone notes what came of the rollback of the clusters of a wave that failed: to is the release that they had.
+func (o *Outcome) Undone(back *Outcome, to string) {
+	o.WentBack = &WentBack{Rollout: back.Rollout, To: to, Result: back.Result, Clusters: back.Clusters}
+	var names []string
+	for _, c := range back.Clusters {
+		if c.OK() {
+			names = append(names, c.Cluster)
+			continue
+		}
+		f := diag.Warnf(CodeNotBack, "it did not come back to release %s", to)
+		f.Cluster, f.Why = c.Cluster, c.Result.Words()
+		if c.Reason != "" {
+			f.Why += ": " + c.Reason
+		}
+		f.Fix = fmt.Sprintf("hawser rollback %s --cluster %s", o.Bundle, c.Cluster)
+		o.Findings = append(o.Findings, f)
+	}
+	if len(names) > 0 {
+		f := diag.Finding{Severity: diag.Info, Code: CodeWentBack, What: fmt.Sprintf("back to release %s, as the fleet wants it of a wave that fails: %s", to, diag.Few(names))}
+		if back.Rollout != "" {
+			f.Why = "that is rollout " + back.Rollout
+		}
+		o.Findings = append(o.Findings, f)
+	}
+	o.Findings = append(o.Findings, slices.DeleteFunc(slices.Clone(back.Findings), func(f diag.Finding) bool {
+		return slices.ContainsFunc(o.Findings, func(g diag.Finding) bool { return f.String() == g.String() })
+	})...)
+}

@@ -1,0 +1,70 @@
+package passes
+
+import (
+	"context"
+	"fmt"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/rollout"
+)
+
+// Back is a rollback of clusters of a wave that failed.
+type Back interface {
+	// Pass and Stop are those of a rollout of its own; End closes it.
+	Pass(ctx context.Context) *rollout.Wait
+	Stop(why string)
+	End() (*fleetplan.Outcome, error)
+	// To is the release that it goes back to.
+	To() string
+}
+
+// Undoer are Steps that can undo what a rollout did on clusters.
+type Undoer interface {
+	// Touched reports whether a cluster has what the rollout brought, whether that ended there or not.
+	Touched(cluster string) bool
+	// Undo readies a rollback of clusters, why saying what for; or it finds what stands against it.
+	Undo(ctx context.Context, clusters []string, why string) (Back, diag.Findings)
+}
+
+// undo readies what the fleet wants when a wave has failed: those of its clusters that the rollout touched go back to what they had. What
+// stands against it is said, and that cluster left as it is. stopped: somebody wants the run to end.
+func (r *Rollout) undo(ctx context.Context, stopped bool) {
+	u, can := r.Steps.(Undoer)
+	if !can || r.undone {
+		return
+	}
+	r.undone = true
+	names := rollout.GoesBack(r.Schedule, r.State, func(cluster string) bool { return !r.Rows[cluster].Overtaken() && u.Touched(cluster) })
+	for len(names) > 0 {
+		back, found := Back(nil), diag.Findings{diag.Errorf(Interrupted, "the run was interrupted")}
+		if !stopped {
+			back, found = u.Undo(ctx, names, r.Schedule.Label(r.State.FailedWave)+": "+r.State.Stopped)
+		}
+		if len(found) == 0 {
+			r.back = back
+			r.Emit(fleetplan.Event{Type: fleetplan.EventNotice, Rollout: r.Out.Rollout, Wave: r.State.FailedWave,
+				Message: fmt.Sprintf("goes back to release %s: %s", back.To(), diag.Few(names))})
+			return
+		}
+		if back != nil {
+			_, _ = back.End() // it never begins
+		}
+		var said diag.Findings
+		said, names = fleetplan.NotBack(names, found)
+		r.Out.Findings = append(r.Out.Findings, said...)
+	}
+}
+
+// End closes what the rollout has begun beside itself, and notes in the outcome what came of it. The error is why the rollout never began.
+func (r *Rollout) End() error {
+	if len(r.Blocked) > 0 {
+		r.Out.Result, r.Out.Findings = fleetplan.Failed, r.Blocked
+		return &fleetplan.RefusedError{Findings: r.Blocked}
+	}
+	if r.back != nil {
+		out, _ := r.back.End()
+		r.Out.Undone(out, r.back.To())
+	}
+	return nil
+}
