@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -224,7 +225,7 @@ func lowerEscapes(text string) string {
 	return string(b)
 }
 
-// encoded are base64 and hex.
+// encoded are base64, base32 and hex.
 func encoded(whole string) []string {
 	var forms []string
 	data := []byte(whole)
@@ -235,7 +236,8 @@ func encoded(whole string) []string {
 		return forms
 	}
 	x := hex.EncodeToString(data)
-	forms = append(forms, x, strings.ToUpper(x), base64.StdEncoding.EncodeToString([]byte(forms[0])))
+	b32 := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(data)
+	forms = append(forms, b32, strings.ToLower(b32), x, strings.ToUpper(x), base64.StdEncoding.EncodeToString([]byte(forms[0])))
 	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		for shift := range 3 {
 			if inside := within(enc, data, shift); len(inside) > shortest {

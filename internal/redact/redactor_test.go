@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"encoding/base32"
 	"encoding/base64"
 	"fmt"
 	"net/url"
@@ -33,6 +34,8 @@ func TestRedact(t *testing.T) {
 		{"and at another place", "hunter2-long", base64.StdEncoding.EncodeToString([]byte("u:hunter2-long")), Mask},
 		{"base64 twice", "hunter2", base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString([]byte("hunter2")))), "***"},
 		{"hex in capitals", "hunter2?", strings.ToUpper("68756e746572323f"), "***"},
+		{"base32", "hunter2", base32.StdEncoding.EncodeToString([]byte("hunter2")), "***===="},
+		{"base32 in small letters", "hunter2", strings.ToLower(base32.StdEncoding.EncodeToString([]byte("hunter2"))), "***===="},
 		{"small percent escapes", "p@ss w/rd", "p%40ss+w%2frd", "***"},
 		{"JSON in JSON", "a\"b\nc", `{"x":"{\"y\":\"a\\\"b\\nc\"}"}`, `{"x":"{\"y\":\"***\"}"}`},
 		{"JSON with HTML escapes", "a<b>&c", `"a\u003cb\u003e\u0026c"`, `"***"`},
