@@ -90,7 +90,7 @@ func TestRetireCluster(t *testing.T) {
 
 	s.edit("fleet.yaml", "    production-us: {group: production, kubeContext: production-us, labels: {region: us}, vars: {region: us-1, zones: 2}}\n", "")
 	s.mark()
-	s.has(run(0, "fleet", "retire", "production-us", "--keep").Stdout, "left there: $B")
+	s.has(run(0, "fleet", "retire", "production-us", "--keep", "-y").Stdout, "left there: $B")
 	if r := s.requests("production-us"); len(r) > 0 {
 		t.Errorf("a cluster that is only forgotten was asked:\n%s", show(r))
 	}

@@ -9,6 +9,7 @@ import (
 	"hawser.dev/hawser/internal/operation"
 	"hawser.dev/hawser/internal/prompt"
 	"hawser.dev/hawser/internal/report"
+	"hawser.dev/hawser/internal/retirement"
 )
 
 // confirmApply gets the yes for an apply: -y, an answer at the terminal, or, under `bundle` without a terminal, a plan
@@ -38,28 +39,24 @@ func (s *session) ask(ctx context.Context, bundles operation.Bundles) error {
 	if err := report.FirstWrite(s.Err, bundles[i].Plan.FleetPlan, s.style(s.Err)); err != nil {
 		return err
 	}
-	var dear operation.Bundles
-	var names []string
+	dear, names := operation.Bundles(nil), []string(nil)
 	for _, b := range bundles {
 		if b.Plan.Verb == "delete" || len(b.Plan.Guard) > 0 && b.Request.ConfirmDelete == nil {
 			dear, names = append(dear, b), append(names, b.Plan.Bundle)
 		}
 	}
-	what := bundles[0].Plan.Question(clusters(bundles))
+	what := bundles[0].Plan.Question(bundles.Where())
 	if len(bundles) > 1 {
-		what = fmt.Sprintf(map[bool]string{false: "Apply %d bundles to %s?", true: "Put right what drifted of %d bundles on %s?"}[bundles[0].Plan.Verb == "drift"], len(bundles), clusters(bundles))
+		what = fmt.Sprintf(map[bool]string{false: "Apply %d bundles to %s?", true: "Put right what drifted of %d bundles on %s?"}[bundles[0].Plan.Verb == "drift"], len(bundles), bundles.Where())
 	}
 	ask, ok, err := prompt.Prompter{In: s.In, Out: s.Err}, false, error(nil)
 	if c := dear.Counts(); len(dear) > 0 {
-		ok, err = ask.Typed(ctx, fmt.Sprintf("This deletes %s on %s.", objects(c.Delete+c.Recreate), clusters(dear)), strings.Join(names, " "))
+		ok, err = ask.Typed(ctx, fmt.Sprintf("This deletes %s on %s.", objects(c.Delete+c.Recreate), dear.Where()), strings.Join(names, " "))
 	} else {
 		ok, err = ask.Yes(ctx, what)
 	}
-	if err != nil {
+	if err := answered(ok, err); err != nil {
 		return err
-	}
-	if !ok {
-		return refused("not confirmed", "nothing was written", "")
 	}
 	for _, b := range dear {
 		n := b.Plan.Counts().Delete + b.Plan.Counts().Recreate
@@ -75,20 +72,23 @@ func objects(n int) string {
 	return fmt.Sprintf("%d objects", n)
 }
 
-// clusters is on how many clusters something is done, or the name of the only one.
-func clusters(bundles operation.Bundles) string {
-	var names []string
-	for _, b := range bundles {
-		for _, c := range b.Plan.Clusters {
-			if c.Does(b.Request.Wait) && !slices.Contains(names, c.Cluster) {
-				names = append(names, c.Cluster)
-			}
-		}
+// confirmForgetting gets the yes for a cluster that is forgotten with what is left on it; nothing is after a delete.
+func (s *session) confirmForgetting(ctx context.Context, r *retirement.Retirement, keep bool) error {
+	switch {
+	case s.opts.yes, !keep:
+		return nil
+	case s.interactive():
+		return answered(prompt.Prompter{In: s.In, Out: s.Err}.Yes(ctx, r.Question()))
 	}
-	if len(names) == 1 {
-		return "cluster " + names[0]
+	return refused("nobody can be asked here whether to forget cluster "+r.Cluster, "stdin or stderr is not a terminal", "say it with -y")
+}
+
+// answered is an error where the answer is no.
+func answered(ok bool, err error) error {
+	if err == nil && !ok {
+		return refused("not confirmed", "nothing was written", "")
 	}
-	return fmt.Sprintf("%d clusters", len(names))
+	return err
 }
 
 // confirmDelete gets the yes for a delete. `bundle delete` states its own intent and is not asked without a terminal.

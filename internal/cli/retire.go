@@ -79,16 +79,18 @@ func (s *session) retire(cmd *cobra.Command, cluster string, remove, keep bool) 
 	if s.opts.dryRun {
 		return nil
 	}
+	if err := s.confirmForgetting(cmd.Context(), known, keep); err != nil {
+		return err
+	}
 	if err := eng.Retire(cmd.Context(), req); err != nil {
 		return err
 	}
-	if s.opts.output == "json" {
-		if keep {
-			return report.JSON(s.Out, known)
-		}
-		return nil
+	if s.opts.output == "json" && keep {
+		return report.JSON(s.Out, known)
 	}
-	_, err = fmt.Fprintln(s.Out, known.Ended(keep))
+	if s.opts.output != "json" {
+		_, err = fmt.Fprintln(s.Out, known.Ended(keep))
+	}
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 
@@ -297,4 +298,20 @@ func (b *Bundle) Apply(ctx context.Context, p Planner) (*fleetplan.Outcome, erro
 	}
 	b.wrote = out != nil && out.Result != fleetplan.UpToDate && !errors.Is(err, fleetplan.ErrRefused)
 	return out, err
+}
+
+// Where says on how many clusters something is done, or the name of the only one.
+func (b Bundles) Where() string {
+	var names []string
+	for _, one := range b {
+		for _, c := range one.Plan.Clusters {
+			if c.Does(one.Request.Wait) && !slices.Contains(names, c.Cluster) {
+				names = append(names, c.Cluster)
+			}
+		}
+	}
+	if len(names) == 1 {
+		return "cluster " + names[0]
+	}
+	return fmt.Sprintf("%d clusters", len(names))
 }

@@ -58,6 +58,14 @@ func (r *Retirement) Left() string {
 	return strings.Join(out, "; ")
 }
 
+// Question asks whether the cluster is to be forgotten with what runs there.
+func (r *Retirement) Question() string {
+	if len(r.Bundles) == 0 {
+		return "Forget cluster " + r.Cluster + "?"
+	}
+	return "Forget cluster " + r.Cluster + ", and leave there " + strings.Join(r.Bundles, ", ") + "?"
+}
+
 // Ended says what became of the cluster: what it had was deleted, or kept.
 func (r *Retirement) Ended(kept bool) string {
 	what, bundles := "nothing of the fleet runs there", strings.Join(r.Bundles, ", ")
