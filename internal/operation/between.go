@@ -12,6 +12,11 @@ import (
 // "A,B": each is a group, a cluster, or a glob over clusters.
 func Between(clusters []fleet.Cluster, between string) (*history.Between, fleet.Selection, error) {
 	out, selected := &history.Between{}, fleet.Selection{}
+	if len(clusters) == 0 {
+		f := diag.Errorf("no-fleet", "--between compares clusters of a fleet, and there is none")
+		f.Fix = "name it with --fleet"
+		return nil, selected, diag.Findings{f}.Err()
+	}
 	from, to, _ := strings.Cut(between, ",")
 	sides := []*history.Side{&out.From, &out.To}
 	for i, name := range []string{strings.TrimSpace(from), strings.TrimSpace(to)} {

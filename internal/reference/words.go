@@ -46,6 +46,7 @@ var commandWords = map[string]string{
 	"self-heal":       "hawser drift NAME --correct puts right what others changed",
 	"reconcile":       "hawser drift NAME --correct puts right what others changed; hawser apply -f BUNDLE makes the clusters what the files say",
 	"promotion":       promote,
+	"kargo":           promote,
 	"freight":         promote,
 	"rollout promote": promote,
 	"compare":         between,
