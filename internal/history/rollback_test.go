@@ -183,3 +183,17 @@ func TestInterrupted(t *testing.T) {
 		t.Errorf("%v %+v", err, back)
 	}
 }
+
+// What undid a wave that failed is for the clusters of that wave: that others have another release does not make it pending.
+func TestUndoneWaveIsNotPending(t *testing.T) {
+	bad := rec(2, 2, release.Failed)
+	back := rec(3, 3, release.Succeeded)
+	back.RollbackTo = &release.Name{Release: 1, Rollout: "R1"}
+	for undoes, want := range map[string]State{"": Pending, "R2": Succeeded} {
+		back.Undoes = undoes
+		clusters := []Cluster{keeps("a", rec(2, 2, release.Succeeded), rec(1, 1, release.Succeeded)), keeps("b", back, bad, rec(1, 1, release.Succeeded))}
+		if got := Of(clusters).Bundles[0].Releases[0]; got.Rollout != "R3" || got.State != want {
+			t.Errorf("undoes %q: %s %s, want %s", undoes, got.Rollout, got.State, want)
+		}
+	}
+}
