@@ -180,6 +180,9 @@ func (a *App) Run(ctx context.Context, args []string) int {
 }
 
 func (a *App) defaults() {
+	if a.Isolate == nil {
+		a.Isolate = func(string) error { return usagef("this build starts no child processes") }
+	}
 	if a.Environ == nil {
 		a.Environ = os.Environ
 	}

@@ -89,7 +89,7 @@ func fakeApp() *App {
 			}
 			return "# fleet " + name + " of " + file + "\n", diag.Findings{diag.Warnf("no-user", "the context other has no user")}
 		},
-		Tools: realTools, Registries: giveAccess,
+		Tools: realTools, Registries: giveAccess, Isolate: func(string) error { return nil },
 		Cache: func() *cache.Cache { return cache.Open(cache.Options{Dir: os.Getenv(cache.EnvDir)}) },
 		CacheDir: func(dir string) {
 			if err := os.Setenv(cache.EnvDir, dir); err != nil {
