@@ -7,11 +7,8 @@ import (
 	"hawser.dev/hawser/internal/diag"
 )
 
-// Codes of what is said about clusters of a failed wave that go back by themselves.
-const (
-	CodeWentBack = "went-back"
-	CodeNotBack  = "not-gone-back"
-)
+// CodeNotBack is the code of what is said about clusters of a failed wave that do not go back by themselves.
+const CodeNotBack = "not-gone-back"
 
 // WentBack is what came of the rollback of the clusters of a wave that failed: a release of its own.
 type WentBack struct {
@@ -20,6 +17,22 @@ type WentBack struct {
 	To       string           `json:"to"`
 	Result   Result           `json:"result"`
 	Clusters []ClusterOutcome `json:"clusters"`
+}
+
+// Said is which clusters are back: "Back at release 4 (7K2M3XYZ): p1, p2 (rollout 8Q2N4ABC)"; "" where none is, and of nil.
+func (b *WentBack) Said() string {
+	var names []string
+	if b != nil {
+		for _, c := range b.Clusters {
+			if c.OK() {
+				names = append(names, c.Cluster)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Back at release %s: %s (rollout %s)", b.To, diag.Few(names), b.Rollout)
 }
 
 // Overtaken reports that another run has delivered something on the cluster meanwhile. A nil row was not.
@@ -61,10 +74,8 @@ func NotBack(names []string, found diag.Findings) (said diag.Findings, left []st
 // Undone notes what came of the rollback of the clusters of a wave that failed: to is the release that they had.
 func (o *Outcome) Undone(back *Outcome, to string) {
 	o.WentBack = &WentBack{Rollout: back.Rollout, To: to, Result: back.Result, Clusters: back.Clusters}
-	var names []string
 	for _, c := range back.Clusters {
 		if c.OK() {
-			names = append(names, c.Cluster)
 			continue
 		}
 		f := diag.Warnf(CodeNotBack, "it did not come back to release %s", to)
@@ -73,13 +84,6 @@ func (o *Outcome) Undone(back *Outcome, to string) {
 			f.Why += ": " + c.Reason
 		}
 		f.Fix = fmt.Sprintf("hawser rollback %s --cluster %s", o.Bundle, c.Cluster)
-		o.Findings = append(o.Findings, f)
-	}
-	if len(names) > 0 {
-		f := diag.Finding{Severity: diag.Info, Code: CodeWentBack, What: fmt.Sprintf("back to release %s, as the fleet wants it of a wave that fails: %s", to, diag.Few(names))}
-		if back.Rollout != "" {
-			f.Why = "that is rollout " + back.Rollout
-		}
 		o.Findings = append(o.Findings, f)
 	}
 	o.Findings = append(o.Findings, slices.DeleteFunc(slices.Clone(back.Findings), func(f diag.Finding) bool {

@@ -57,7 +57,9 @@ func TestUndone(t *testing.T) {
 	want := []string{
 		"not-gone-back c it did not come back to release 4 (X) / failed: api not ready / hawser rollback shop --cluster c",
 		"not-gone-back d it did not come back to release 4 (X) / not reached / hawser rollback shop --cluster d",
-		"went-back  back to release 4 (X), as the fleet wants it of a wave that fails: a, b / that is rollout R / ",
+	}
+	if said := o.WentBack.Said(); said != "Back at release 4 (X): a, b (rollout R)" || (*fleetplan.WentBack)(nil).Said() != "" {
+		t.Error(said)
 	}
 	if o.WentBack == nil || o.WentBack.To != "4 (X)" || len(o.WentBack.Clusters) != 4 || !slices.Equal(lines, want) {
 		t.Errorf("%s", strings.Join(lines, "\n"))

@@ -159,6 +159,9 @@ func OutcomeVerdict(w io.Writer, oc *fleetplan.Outcome, h Hints, st Style) error
 		}
 		g.write(o)
 	}
+	if back := oc.WentBack.Said(); back != "" {
+		o.wrapped(2, clean(back), "")
+	}
 	next(o, oc, h)
 	return o.ended(oc.Findings)
 }
