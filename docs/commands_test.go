@@ -17,6 +17,7 @@ import (
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/history"
+	"hawser.dev/hawser/internal/input"
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/retirement"
@@ -78,7 +79,7 @@ func (nothing) History(ctx context.Context, req engine.Request) (*history.Histor
 func (nothing) Say(ctx context.Context, req engine.Request, _, _ string, _ func(*release.Saying) error) (*release.Saying, error) {
 	return nil, reached(ctx, req, demand{})
 }
-func (nothing) Open(ctx context.Context, req engine.Request, _ bool) (*workspace.Workspace, error) {
+func (nothing) Open(ctx context.Context, req engine.Request, _ bool) (*input.Documents, error) {
 	return nil, reached(ctx, req, demand{sources: true})
 }
 func (nothing) Compare(ctx context.Context, req engine.Request, _ history.Comparer) error {
@@ -118,8 +119,8 @@ func accepts(ctx context.Context, args []string, kubeconfig string) string {
 		Outdated: func(ctx context.Context, req engine.Request) (*fleetplan.OutdatedReport, error) {
 			return nil, reached(ctx, req, demand{sources: true})
 		},
-		FleetClusters: func(ctx context.Context, req engine.Request) ([]fleet.Cluster, error) {
-			return nil, reached(ctx, req, demand{})
+		FleetClusters: func(ctx context.Context, at fleetplan.Paths) ([]fleet.Cluster, error) {
+			return nil, reached(ctx, engine.Request{Input: engine.Input{Documents: &workspace.Files{Paths: at}}}, demand{})
 		},
 		Tools:      func() (*toolchain.Tools, error) { return nil, errReached },
 		Registries: func(string, bool) error { return nil },

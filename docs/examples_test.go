@@ -17,6 +17,7 @@ import (
 	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/render/plain"
 	"hawser.dev/hawser/internal/source"
+	"hawser.dev/hawser/internal/workspace"
 )
 
 // demand is what a verb needs of the files that its command line names.
@@ -30,15 +31,16 @@ type demand struct {
 // works looks at a request as the engine does before it asks a cluster: the files load, the selection chooses clusters, the
 // bundle can be evaluated for them, instances that flags name are there, and plain manifests have a namespace.
 func works(ctx context.Context, req engine.Request, d demand) error {
-	files := slices.DeleteFunc(slices.Concat(req.Files, req.FleetFiles), func(f string) bool {
+	at := req.Documents.(*workspace.Files)
+	files := slices.DeleteFunc(slices.Concat(at.Files, at.FleetFiles), func(f string) bool {
 		_, err := os.Stat(f)
 		return err == nil
 	})
 	if len(files) > 0 {
 		return fmt.Errorf("examples have no %s", strings.Join(files, ", "))
 	}
-	program, findings := document.Load(ctx, document.Options{Files: req.Files, Fleet: req.FleetFiles, Workdir: req.Workdir,
-		Name: req.Name, Namespace: req.Namespace, FleetOnly: len(req.Files) == 0})
+	program, findings := document.Load(ctx, document.Options{Files: at.Files, Fleet: at.FleetFiles, Workdir: at.Workdir,
+		Name: at.Name, Namespace: at.Namespace, FleetOnly: len(at.Files) == 0})
 	if findings.HasErrors() {
 		return findings.Err()
 	}
@@ -49,8 +51,8 @@ func works(ctx context.Context, req engine.Request, d demand) error {
 			return fmt.Errorf("neither --fleet nor --kube-context: the current context is meant, and the examples' bundle is on a fleet")
 		}
 	}
-	selected, findings := fleet.Select(clusters, req.Selection)
-	if findings.HasErrors() || len(req.Files) == 0 {
+	selected, findings := fleet.Select(clusters, req.Clusters)
+	if findings.HasErrors() || len(at.Files) == 0 {
 		return findings.Err()
 	}
 	for _, c := range selected {

@@ -96,8 +96,8 @@ func app() *cli.App {
 		Outdated: func(ctx context.Context, req engine.Request) (*fleetplan.OutdatedReport, error) {
 			return newEngine(nil).Outdated(ctx, req)
 		},
-		FleetClusters: func(ctx context.Context, req engine.Request) ([]fleet.Cluster, error) {
-			program, findings := document.Load(ctx, document.Options{Files: req.Files, Fleet: req.FleetFiles, Workdir: req.Workdir, Elsewhere: newEngine(nil).Elsewhere})
+		FleetClusters: func(ctx context.Context, at fleetplan.Paths) ([]fleet.Cluster, error) {
+			program, findings := document.Load(ctx, document.Options{Files: at.Files, Fleet: at.FleetFiles, Workdir: at.Workdir, Elsewhere: newEngine(nil).Elsewhere})
 			if program == nil {
 				return nil, findings.Err()
 			}

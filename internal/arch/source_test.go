@@ -300,3 +300,19 @@ func TestZExceptions(t *testing.T) {
 		}
 	}
 }
+
+// The engine's input is values: neither does it open files, nor does it know who reads the documents.
+func TestEngineReadsNoFiles(t *testing.T) {
+	h := visit(t)
+	for _, s := range h.sources(t) {
+		if s.pkg != "internal/engine" || s.test {
+			continue
+		}
+		for _, i := range s.file.Imports {
+			switch path := strings.Trim(i.Path.Value, `"`); path {
+			case "os", "path/filepath", "io/fs", modulePath + "/internal/document", modulePath + "/internal/workspace", modulePath + "/internal/rootfs", modulePath + "/internal/defaults":
+				t.Errorf("%s imports %s", s.path, path)
+			}
+		}
+	}
+}

@@ -115,7 +115,7 @@ type App struct {
 	// Outdated compares the bundle's sources with what there is; the report is there also beside an error.
 	Outdated func(ctx context.Context, req engine.Request) (*fleetplan.OutdatedReport, error)
 	// FleetClusters reads the clusters of fleet files, for completion; it talks to nobody.
-	FleetClusters func(ctx context.Context, req engine.Request) ([]fleet.Cluster, error)
+	FleetClusters func(ctx context.Context, at fleetplan.Paths) ([]fleet.Cluster, error)
 	// Tools is the tool chain of modules and artifacts, for the commands that need it.
 	Tools func() (*toolchain.Tools, error)
 	// Registries is told of credentials that a flag gives, or that registries need no TLS.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 )
 
 func (s *session) completionCommand() *cobra.Command {
@@ -46,7 +46,7 @@ func (s *session) completeFleet(cmd *cobra.Command) {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 			files := splitList(s.opts.fleetFiles)
-			clusters, err := s.FleetClusters(cmd.Context(), engine.Request{FleetFiles: files, Workdir: s.opts.workdir, Package: s.opts.pkg})
+			clusters, err := s.FleetClusters(cmd.Context(), fleetplan.Paths{FleetFiles: files, Workdir: s.opts.workdir, Package: s.opts.pkg})
 			if len(files) == 0 || err != nil {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}

@@ -15,6 +15,7 @@ import (
 	"hawser.dev/hawser/internal/operation"
 	"hawser.dev/hawser/internal/report"
 	"hawser.dev/hawser/internal/rootfs"
+	"hawser.dev/hawser/internal/workspace"
 )
 
 // eachBundle runs a command that reads once for every bundle of the files, each after those it requires, and ends with the
@@ -40,7 +41,6 @@ func (s *session) eachBundle(cmd *cobra.Command, run func() error) error {
 			return err
 		}
 		code = exitcode.Worse(code, s.finish(err))
-		operation.Rewind(s.In)
 	}
 	return exitcode.Said(code)
 }
@@ -71,7 +71,7 @@ func (s *session) planEach(cmd *cobra.Command, req engine.Request, show func(Eng
 	if err := s.keepStdin(); err != nil {
 		return 0, err
 	}
-	req.Stdin = s.In
+	workspace.Of(&req.Documents).Stdin = s.In
 	bundles, eng, err := s.makePlans(cmd.Context(), s.newProgress(), req)
 	if err != nil {
 		return 0, err

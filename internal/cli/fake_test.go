@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +29,7 @@ import (
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
 	"hawser.dev/hawser/internal/source"
+	"hawser.dev/hawser/internal/workspace"
 )
 
 // fake is an engine for scripts: FAKE names what it finds, FAKE_REQUEST a file for the request it was given.
@@ -76,7 +79,7 @@ func fakeApp() *App {
 			}
 			return r, nil
 		},
-		FleetClusters: func(_ context.Context, req engine.Request) ([]fleet.Cluster, error) {
+		FleetClusters: func(_ context.Context, req fleetplan.Paths) ([]fleet.Cluster, error) {
 			if len(req.FleetFiles) == 0 || req.FleetFiles[0] != "fleet.yaml" {
 				return nil, errors.New("no such fleet")
 			}
@@ -117,10 +120,15 @@ func (f *fake) record(req engine.Request) {
 	if os.Getenv("HAWSER_AUTHOR") == "" {
 		req.Author = ""
 	}
-	data, err := json.MarshalIndent(struct {
-		engine.Request
-		Stop, Stdin, Env *int // not JSON
-	}{Request: req}, "", " ")
+	fields := map[string]any{}
+	for _, part := range []any{req, *workspace.Of(&req.Documents)} {
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(part)) {
+			if !f.Anonymous && f.IsExported() && !slices.Contains([]string{"Stop", "Stdin", "Env", "Documents"}, f.Name) {
+				fields[f.Name] = reflect.ValueOf(part).FieldByIndex(f.Index).Interface()
+			}
+		}
+	}
+	data, err := json.MarshalIndent(fields, "", " ")
 	if err == nil {
 		err = os.WriteFile(file, append(data, '\n'), 0o644)
 	}
@@ -358,7 +366,7 @@ func (f *fake) Vet(_ context.Context, req engine.Request) (*fleetplan.VetReport,
 		return nil, err
 	}
 	f.record(req)
-	r := &fleetplan.VetReport{Bundle: "shop", Declared: len(req.FleetFiles) > 0, Instances: []string{"api", "web"},
+	r := &fleetplan.VetReport{Bundle: "shop", Declared: len(workspace.Of(&req.Documents).FleetFiles) > 0, Instances: []string{"api", "web"},
 		Clusters: []fleetplan.ClusterValues{{Cluster: "staging-eu", Bundle: "bundle: {\n\tname: \"shop\"\n}\n"}}}
 	if f.what == "invalid" {
 		r.Findings = invalid()
@@ -396,7 +404,7 @@ func (f *fake) Build(_ context.Context, req engine.Request) (*fleetplan.BuildRes
 	if f.what == "apart" {
 		r.Items[0].Instance = "api-" + r.Bundle
 	}
-	if len(req.FleetFiles) > 0 {
+	if len(workspace.Of(&req.Documents).FleetFiles) > 0 {
 		r.MultiCluster = true
 		r.Items = append(r.Items, fleetplan.BuildItem{Instance: "api", Cluster: "production-eu", Objects: []object.Object{
 			obj("v1", "ConfigMap", "a", "x"), obj("v1", "ConfigMap", "b", "x")}})
@@ -405,7 +413,7 @@ func (f *fake) Build(_ context.Context, req engine.Request) (*fleetplan.BuildRes
 }
 
 func (f *fake) Status(_ context.Context, req engine.Request) (*fleetplan.StatusReport, error) {
-	if len(req.Files) > 0 {
+	if req.HasBundles() {
 		if _, err := f.of(req.Bundle); err != nil {
 			return nil, err
 		}

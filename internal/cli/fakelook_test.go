@@ -10,10 +10,10 @@ import (
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/history"
+	"hawser.dev/hawser/internal/input"
 	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/retirement"
-	"hawser.dev/hawser/internal/workspace"
 )
 
 // keeps are two releases on two clusters.
@@ -39,8 +39,8 @@ func (f *fake) History(_ context.Context, req engine.Request) (*history.History,
 	return h, nil
 }
 
-func (f *fake) Open(ctx context.Context, req engine.Request, _ bool) (*workspace.Workspace, error) {
-	return workspace.Open(ctx, workspace.Input{Files: req.Files, FleetFiles: req.FleetFiles, Stdin: req.Stdin, Workdir: req.Workdir, Package: req.Package})
+func (f *fake) Open(ctx context.Context, req engine.Request, _ bool) (*input.Documents, error) {
+	return req.Documents.Open(ctx, input.Want{})
 }
 
 func (f *fake) Compare(_ context.Context, req engine.Request, c history.Comparer) error {

@@ -15,6 +15,8 @@ import (
 	"hawser.dev/hawser/internal/defaults"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/workspace"
 )
 
 // options are the flags of all commands; a command reads what it declared.
@@ -248,13 +250,7 @@ func (s *session) request(cmd *cobra.Command) (engine.Request, error) {
 	if !slices.Contains([]string{"auto", "always", "never"}, o.color) {
 		return engine.Request{}, usagef("--color %s is not known\nUse auto, always or never", o.color)
 	}
-	stdin := 0
-	for _, f := range slices.Concat(o.files, o.fleetFiles) {
-		if f == "-" {
-			stdin++
-		}
-	}
-	if stdin > 1 {
+	if all := slices.Concat(o.files, o.fleetFiles); len(slices.DeleteFunc(all, func(f string) bool { return f != "-" })) > 1 {
 		return engine.Request{}, usagef("stdin (-) can be read only once")
 	}
 	if o.namespace != "" && len(o.files) == 0 && cmd.Flags().Lookup("file") != nil && cmd.Name() != "build" {
@@ -265,15 +261,14 @@ func (s *session) request(cmd *cobra.Command) (engine.Request, error) {
 		return engine.Request{}, err
 	}
 	req := engine.Request{
-		Dir: dir, Files: o.files, FleetFiles: splitList(o.fleetFiles), Stdin: s.In, Workdir: o.workdir, Package: o.pkg, Name: o.name, Namespace: o.namespace,
-		Bundle:         o.bundle,
-		RuntimeFromEnv: o.runtimeFromEnv, Env: s.env(),
-		Selection: fleet.Selection{Clusters: everything(o.clusters), Groups: everything(o.groups), Labels: o.labels},
-		Timeout:   o.timeout, Parallel: o.parallel, FactsFile: o.facts, Placeholders: o.standIns, Publish: o.outputDir != "",
-		Tests: o.tests, NoHooks: o.noHooks, Rotate: o.rotate, Adopt: o.adopt, Recreate: o.recreate, TakeOver: o.takeOver, LetUnserved: o.letUnserved, AcceptClusters: o.acceptClusters,
-		SkipUnreachable: o.skipUnreachable, SkipWaves: o.skipWaves, SkipWindows: o.skipWindows, SkipApprovals: o.skipApprovals,
-		ServerCheck: o.serverCheck, Locked: o.locked, UntilWave: o.untilWave, Wait: o.wait || cmd.Flags().Lookup("wait") == nil, Among: o.among, Author: author.Acting(o.as, author.Here(s.getenv)), Message: o.message,
-		Stop: s.Stop,
+		Input: engine.Input{Env: s.env(), Documents: &workspace.Files{Dir: dir, Stdin: s.In, Facts: o.facts,
+			Paths: fleetplan.Paths{Files: o.files, FleetFiles: splitList(o.fleetFiles), Workdir: o.workdir, Package: o.pkg, Name: o.name, Namespace: o.namespace}}},
+		Selection: engine.Selection{Bundle: o.bundle, Clusters: fleet.Selection{Clusters: everything(o.clusters), Groups: everything(o.groups), Labels: o.labels}},
+		PlanOptions: engine.PlanOptions{RuntimeFromEnv: o.runtimeFromEnv, Tests: o.tests, NoHooks: o.noHooks, Rotate: o.rotate, Adopt: o.adopt, Recreate: o.recreate,
+			TakeOver: o.takeOver, LetUnserved: o.letUnserved, AcceptClusters: o.acceptClusters, SkipWaves: o.skipWaves, ServerCheck: o.serverCheck, Locked: o.locked, UntilWave: o.untilWave},
+		RunOptions: engine.RunOptions{Timeout: o.timeout, Parallel: o.parallel, Placeholders: o.standIns, Publish: o.outputDir != "",
+			SkipUnreachable: o.skipUnreachable, SkipWindows: o.skipWindows, SkipApprovals: o.skipApprovals, Wait: o.wait || cmd.Flags().Lookup("wait") == nil,
+			Among: o.among, Author: author.Acting(o.as, author.Here(s.getenv)), Message: o.message, Stop: s.Stop},
 	}
 	if f := cmd.Flags().Lookup("locked"); f != nil && !f.Changed {
 		req.Locked, _ = strconv.ParseBool(s.getenv("CI"))

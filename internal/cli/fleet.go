@@ -16,6 +16,7 @@ import (
 	"hawser.dev/hawser/internal/rbac"
 	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
+	"hawser.dev/hawser/internal/workspace"
 )
 
 func (s *session) fleetCommand() *cobra.Command {
@@ -121,9 +122,8 @@ func (s *session) fleetValuesCommand(use string) *cobra.Command {
 		"Values reads the fleet's value queries on every selected cluster and shows the results with their origins. Secret values are hidden.",
 		"  hawser fleet values -r fleet.yaml\n  hawser fleet values -r fleet.yaml --cluster staging-eu -o json",
 		func(cmd *cobra.Command, req engine.Request) error {
-			if use != "values" && len(req.FleetFiles) == 0 {
-				req.FleetFiles = splitList(s.opts.files)
-				req.Files = nil
+			if from := workspace.Of(&req.Documents); use != "values" && len(from.FleetFiles) == 0 {
+				from.Files, from.FleetFiles = nil, splitList(s.opts.files)
 			}
 			eng, err := s.engine(s.newProgress())
 			if err != nil {
@@ -210,7 +210,7 @@ func notThere(err error, what, fix string) error {
 
 // printRBACFor prints the roles that an apply of the bundle needs, made from what it would render.
 func (s *session) printRBACFor(ctx context.Context, eng Engine, req engine.Request) error {
-	if len(req.Files) == 0 {
+	if !req.HasBundles() {
 		return usagef("--print-rbac needs the bundle: name its files with -f")
 	}
 	req.Placeholders, req.Recorded = true, true // who may not read a value yet asks for the roles that let him

@@ -15,6 +15,7 @@ import (
 	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
 	"hawser.dev/hawser/internal/rootfs"
+	"hawser.dev/hawser/internal/workspace"
 )
 
 func (s *session) planCommand() *cobra.Command {
@@ -207,7 +208,7 @@ func (s *session) between(cmd *cobra.Command, args []string, sides string) (code
 	if err != nil {
 		return 0, false, err
 	}
-	clusters, err := s.FleetClusters(cmd.Context(), req)
+	clusters, err := s.FleetClusters(cmd.Context(), workspace.Of(&req.Documents).Paths)
 	if err != nil {
 		return 0, false, err
 	}
@@ -215,7 +216,7 @@ func (s *session) between(cmd *cobra.Command, args []string, sides string) (code
 	if err != nil {
 		return 0, false, err
 	}
-	req.Selection, req.Bundle, req.ShowContent = selected, append(args, s.opts.bundle)[0], s.opts.full || s.opts.output != "text"
+	req.Clusters, req.Bundle, req.ShowContent = selected, append(args, s.opts.bundle)[0], s.opts.full || s.opts.output != "text"
 	eng, err := s.engine(s.newProgress())
 	if err != nil {
 		return 0, false, err

@@ -8,6 +8,7 @@ import (
 	"hawser.dev/hawser/internal/operation"
 	"hawser.dev/hawser/internal/prompt"
 	"hawser.dev/hawser/internal/report"
+	"hawser.dev/hawser/internal/workspace"
 )
 
 func (s *session) promoteCommand() *cobra.Command {
@@ -49,7 +50,7 @@ func (s *session) promote(cmd *cobra.Command, args []string, what operation.Prom
 	if err != nil {
 		return err
 	}
-	req.Stdin, req.Bundle, what.Now, what.ToFleet = s.In, append(args, s.opts.bundle)[0], s.Now(), splitList(what.ToFleet)
+	workspace.Of(&req.Documents).Stdin, req.Bundle, what.Now, what.ToFleet = s.In, append(args, s.opts.bundle)[0], s.Now(), splitList(what.ToFleet)
 	eng, err := s.engine(s.newProgress())
 	if err != nil {
 		return err

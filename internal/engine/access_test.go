@@ -44,7 +44,7 @@ func TestDeniedClusters(t *testing.T) {
 	if !errors.Is(err, fleetplan.ErrPartial) || out.Clusters[0].Result != fleetplan.Succeeded || out.Clusters[1].Result != fleetplan.Unreachable {
 		t.Fatalf("skipped: %v, %+v", err, out)
 	}
-	req.Files, req.Bundle = nil, r.name
+	docs(&req).Files, req.Bundle = nil, r.name
 	status, err := r.Status(t.Context(), req)
 	if !errors.Is(err, fleetplan.ErrPartial) || len(status.Clusters) != 3 || status.Clusters[0].Phase != "succeeded" || status.Clusters[1].Unreachable == "" {
 		t.Errorf("status: %v, %+v", err, status)
@@ -97,7 +97,7 @@ func TestUntilWaveAsksNobodyLater(t *testing.T) {
 	if again := r.applied(req); again.Result != fleetplan.UpToDate || again.Rollout != "" || len(again.Clusters) != 3 {
 		t.Errorf("again: %+v", again)
 	}
-	req.Files, req.Bundle, req.UntilWave = nil, r.name, 1 // a delete begins with the last wave
+	docs(&req).Files, req.Bundle, req.UntilWave = nil, r.name, 1 // a delete begins with the last wave
 	if _, err := r.PlanDelete(t.Context(), req); err == nil || !strings.Contains(err.Error(), "no-such-context") {
 		t.Errorf("delete: %v", err)
 	}

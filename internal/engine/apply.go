@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -31,8 +32,9 @@ func (e *Engine) Begin(ctx context.Context, fp *Prepared, req Request) (*Rollout
 	if fp.run == nil {
 		return nil, errors.New("only a plan that was made here can be applied")
 	}
-	if fp.run.decided != nil {
-		fp.run.decided.Apply(&req, &req.Access.Context)
+	req.Input, req.Selection = fp.run.req.Input, fp.run.req.Selection
+	if d := fp.run.decided; d != nil {
+		req.PlanOptions, req.Access.Context = d.Options(req.PlanOptions), cmp.Or(d.Context, req.Access.Context)
 	}
 	fp.run.req = req
 	out := &fleetplan.Outcome{V: diag.DocumentVersion, Verb: fp.Verb, Bundle: fp.Bundle, Started: e.now(), Findings: fp.Findings.Warnings()}
@@ -128,7 +130,7 @@ func (l *loop) unchanged(ctx context.Context, rows map[string]*fleetplan.Cluster
 func (p *Prepared) stamp(ctx context.Context) (release.Record, diag.Findings) {
 	r := p.run
 	rec := release.Record{V: 1, Bundle: p.Bundle, Owner: p.Owner, SourceDigest: p.SourceDigest, Rollout: release.NewRolloutID(), Phase: release.Applying, Author: r.req.Author,
-		Message: r.req.Message, Version: r.Version, Commit: r.workspace.From.Commit, Plan: p.Digest(), PlanFile: r.decided.File(), RollbackTo: p.RollbackTo, Undoes: r.req.undoes, Ejecting: p.Verb == "eject"}
+		Message: r.req.Message, Version: r.Version, Commit: r.input.From.Commit, Plan: p.Digest(), PlanFile: r.decided.File(), RollbackTo: p.RollbackTo, Undoes: r.req.undoes, Ejecting: p.Verb == "eject"}
 	if fleetplan.Ends(p.Verb) {
 		rec.Phase = release.Deleting
 	}

@@ -40,7 +40,7 @@ func (s *served) values(names ...string) string {
 func (s *served) releases() []string {
 	s.t.Helper()
 	req := s.request()
-	req.Files, req.Bundle = nil, "shop"
+	docs(&req).Files, req.Bundle = nil, "shop"
 	h, err := s.History(s.t.Context(), req)
 	if err != nil {
 		s.t.Fatal(err)
@@ -156,7 +156,7 @@ func TestWhatCannotGoBackStays(t *testing.T) {
 func (s *served) locks(name string) {
 	s.t.Helper()
 	req := s.request()
-	req.Selection.Clusters = []string{name}
+	req.Clusters.Clusters = []string{name}
 	other := &Engine{Resolve: s.Resolve, Records: s.Records, Renderers: s.Renderers, Redactor: s.Redactor, Version: "test"} // it has events of its own
 	r, err := other.load(s.t.Context(), req, true)
 	if err != nil {

@@ -33,9 +33,9 @@ func (r *run) besideOf(bundle string) *run {
 	}
 	req := r.req
 	req.Bundle, req.Rotate, req.Tests = bundle, nil, false
-	b := &run{Engine: r.Engine, req: req, program: r.program, fleet: r.fleet, snapshot: r.snapshot, all: r.all, workspace: r.workspace,
+	b := &run{Engine: r.Engine, req: req, program: r.program, fleet: r.fleet, all: r.all, input: r.input,
 		reader: r.reader, reading: true, lenient: true,
-		sources: &source.Resolver{Fetchers: r.sources.Fetchers, Digest: r.digest, Pins: r.workspace.Lock.Sources, Locked: req.Locked}}
+		sources: &source.Resolver{Fetchers: r.sources.Fetchers, Digest: r.digest, Pins: r.input.Lock.Sources, Locked: req.Locked}}
 	r.beside.runs[bundle] = b
 	return b
 }
@@ -76,7 +76,7 @@ func (r *run) abandoned(ctx context.Context, w *work, in plan.Input, names []str
 			continue
 		}
 		if record == nil {
-			if name := r.workspace.Lock.Former(r.fleetName(), w.Cluster, owner, object.OwnerID); name != "" {
+			if name := r.input.Lock.Former(r.fleetName(), w.Cluster, owner, r.owner); name != "" {
 				b.Yields[owner] = name
 			}
 			continue
@@ -97,22 +97,22 @@ func (r *run) abandoned(ctx context.Context, w *work, in plan.Input, names []str
 // that was removed from them: another team's bundle may have the name.
 func (r *run) isBeside(rec release.Record, named bool) bool {
 	if named {
-		return r.req.TakeOver || !lineage.Compare(rec.From(), r.workspace.Origin(rec.Bundle)).Refused()
+		return r.req.TakeOver || !lineage.Compare(rec.From(), r.input.Origin(rec.Bundle)).Refused()
 	}
 	return r.absent(rec) == lineage.Removed
 }
 
 // absent tells whether a bundle that the run does not find in its files was removed from them.
 func (r *run) absent(rec release.Record) lineage.Absence {
-	return lineage.Absent(rec.From(), r.workspace.Origin(rec.Bundle), r.req.TakeOver)
+	return lineage.Absent(rec.From(), r.input.Origin(rec.Bundle), r.req.TakeOver)
 }
 
 // others are the other bundles of the same files, as the files say them for the cluster.
 func (r *run) others(t *target, name string) ([]v1alpha1.BundleSpec, diag.Findings) {
-	if len(r.req.Files) == 0 || r.req.Retire != "" || !r.several(name) {
+	if !r.req.HasBundles() || r.req.Retire != "" || !r.several(name) {
 		return nil, nil
 	}
-	specs, findings := r.workspace.Evaluate(t.facts)
+	specs, findings := r.input.Evaluate(t.facts)
 	if findings.HasErrors() {
 		return nil, place.Untold("", findings)
 	}
@@ -132,7 +132,7 @@ func (r *run) declare(ctx context.Context, t *target, b *plan.Beside) diag.Findi
 		return findings
 	}
 	look := &target{cluster: t.cluster, access: t.access, session: t.session, facts: t.facts, store: t.store}
-	owner := object.OwnerID("", "", spec.Name)
+	owner := r.owner(spec.Name)
 	r.readRecord(ctx, look, owner)
 	r.judge(look)
 	taken := r.req.TakeOver && slices.Contains(r.req.Among, spec.Name) // by its own part of this run

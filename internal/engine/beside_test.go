@@ -27,7 +27,7 @@ func (r *rig) pair(dir, first, second string) (a, b Request) {
 	}
 	path := r.write(dir+"bundle.yaml", text)
 	a, b = r.request(), r.request()
-	a.Files, b.Files = []string{path}, []string{path}
+	docs(&a).Files, docs(&b).Files = []string{path}, []string{path}
 	a.Bundle, b.Bundle = r.name+"-a", r.name+"-b"
 	return a, b
 }
@@ -198,7 +198,7 @@ func TestMovedFromARemovedBundle(t *testing.T) {
 	uid := r.uidOf("one")
 
 	other := b // declares the object too, in a file of its own; a is in bundle.yaml still
-	other.Files = []string{r.write("other.yaml", strings.NewReplacer(r.name+"-a", r.name+"-c", "first.yaml", "moved.yaml").Replace(
+	docs(&other).Files = []string{r.write("other.yaml", strings.NewReplacer(r.name+"-a", r.name+"-c", "first.yaml", "moved.yaml").Replace(
 		strings.SplitN(r.read("bundle.yaml"), "  "+r.name+"-b:", 2)[0]))}
 	other.Bundle = r.name + "-c"
 	r.write("moved.yaml", one)
@@ -221,7 +221,7 @@ func TestMovedFromARemovedBundle(t *testing.T) {
 		t.Errorf("left to do: %+v", fp.Clusters[0].Plan.Changes)
 	}
 	gone := r.request()
-	gone.Files, gone.Bundle = nil, a.Bundle
+	docs(&gone).Files, gone.Bundle = nil, a.Bundle
 	left, err := r.PlanDelete(t.Context(), gone)
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,8 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/workspace"
 )
 
 // verbs are all that read a fleet; each is given a request and says what went wrong.
@@ -53,10 +55,13 @@ func TestBrokenFleetStopsEveryVerb(t *testing.T) {
 			return fleet.Access{}, diag.Findings{diag.Errorf("asked", "the cluster was looked for")}
 		}}
 		for verb, do := range verbs(e) {
-			requests := map[string]Request{"--fleet": {Files: []string{bundle}, FleetFiles: []string{broken}}, "fleet": {FleetFiles: []string{broken}, Bundle: "b"}}
+			of := func(files []string, fleetFiles ...string) Input {
+				return Input{Documents: &workspace.Files{Paths: fleetplan.Paths{Files: files, FleetFiles: fleetFiles}}}
+			}
+			requests := map[string]Request{"--fleet": {Input: of([]string{bundle}, broken)}, "fleet": {Input: of(nil, broken), Selection: Selection{Bundle: "b"}}}
 			if name != "nothing" {
-				requests["together"] = Request{Files: []string{bundle, broken}}
-				requests["named"] = Request{Files: []string{bundle, broken}, Bundle: "b"}
+				requests["together"] = Request{Input: of([]string{bundle, broken})}
+				requests["named"] = Request{Input: of([]string{bundle, broken}), Selection: Selection{Bundle: "b"}}
 			}
 			for way, req := range requests {
 				err := do(context.Background(), req)
@@ -67,7 +72,7 @@ func TestBrokenFleetStopsEveryVerb(t *testing.T) {
 			}
 		}
 		for verb, do := range verbs(e) {
-			if err := do(context.Background(), Request{Files: []string{bundle}, FleetFiles: []string{""}}); err == nil || asked {
+			if err := do(context.Background(), Request{Input: Input{Documents: &workspace.Files{Paths: fleetplan.Paths{Files: []string{bundle}, FleetFiles: []string{""}}}}}); err == nil || asked {
 				t.Errorf("%s with an empty --fleet: %v (asked: %v)", verb, err, asked)
 			}
 			asked = false

@@ -25,7 +25,7 @@ import (
 // or, for the implicit cluster and for clusters that cannot be asked, from what the files say. A cluster that must be
 // asked (runtime queries, or it is named) and cannot is an error; otherwise it is a warning.
 func (r *run) gather(ctx context.Context) error {
-	if r.req.FactsFile != "" {
+	if r.input.Facts != nil {
 		return r.loadFacts()
 	}
 	declared := r.fleet != nil && len(r.fleet.Clusters) > 0
@@ -65,15 +65,10 @@ func (r *run) lint() diag.Findings {
 }
 
 func (r *run) loadFacts() error {
-	snap, findings := fleet.LoadSnapshot(r.req.FactsFile)
-	if err := findings.Err(); err != nil {
-		return err
-	}
-	r.snapshot = snap
 	for _, t := range r.targets {
-		facts, ok := snap.Facts(t.cluster.Name)
+		facts, ok := r.input.Facts.Facts(t.cluster.Name)
 		if !ok {
-			f := diag.Errorf("no-facts", "%s has no facts of the cluster", r.req.FactsFile)
+			f := diag.Errorf("no-facts", "%s has no facts of the cluster", r.input.Facts.File)
 			f.Cluster, f.Fix = t.cluster.Name, "take them with: hawser fleet snapshot"
 			return diag.Findings{f}.Err()
 		}
@@ -129,7 +124,7 @@ func (e *Engine) Build(ctx context.Context, req Request) (*fleetplan.BuildResult
 			out.Items = append(out.Items, item)
 		}
 	}
-	out.Findings = append(out.Findings, source.Check(r.workspace.Lock.Sources, r.sources.Used(), req.Locked)...)
+	out.Findings = append(out.Findings, source.Check(r.input.Lock.Sources, r.sources.Used(), req.Locked)...)
 	if err := out.Findings.Err(); err != nil {
 		return nil, err
 	}
@@ -143,7 +138,7 @@ func (r *run) named(ctx context.Context, t *target, bundle string) ([]object.Ref
 		return nil, diag.Findings{rights.Unrecorded(t.cluster.Name, bundle, cmp.Or(t.unreachable, "the cluster is not asked"))}
 	}
 	r.reading = true
-	if r.readRecord(ctx, t, object.OwnerID("", "", bundle)); t.unread != "" {
+	if r.readRecord(ctx, t, r.owner(bundle)); t.unread != "" {
 		return nil, diag.Findings{rights.Unrecorded(t.cluster.Name, bundle, t.unread)}
 	}
 	return t.record.Refs(), nil
@@ -217,7 +212,7 @@ func (e *Engine) Vet(ctx context.Context, req Request) (*fleetplan.VetReport, er
 			out.Clusters = append(out.Clusters, fleetplan.ClusterValues{Cluster: t.cluster.Name, Bundle: values.Shown(text, "", r.Redactor.Value)})
 		}
 	}
-	out.Findings = append(out.Findings, source.Check(r.workspace.Lock.Sources, r.sources.Used(), req.Locked)...).Sorted()
+	out.Findings = append(out.Findings, source.Check(r.input.Lock.Sources, r.sources.Used(), req.Locked)...).Sorted()
 	if len(out.Instances) == 0 && !out.Findings.HasErrors() {
 		out.Findings = append(out.Findings, diag.Errorf("no-instances", "no instances found in bundle"))
 	}

@@ -34,7 +34,7 @@ func TestBuildAsksTheNamedContext(t *testing.T) {
 		"build": func(r Request) error { _, err := e.Build(context.Background(), r); return err },
 		"vet":   func(r Request) error { _, err := e.Vet(context.Background(), r); return err },
 	} {
-		req := Request{Files: []string{filepath.Join(dir, "b.yaml")}, Access: fleet.AccessOptions{Context: "nope"}}
+		req := Request{Input: filesOf(dir, "b.yaml"), RunOptions: RunOptions{Access: fleet.AccessOptions{Context: "nope"}}}
 		err := do(req)
 		if _, found := errors.AsType[*diag.FindingsError](err); !found || asked != "nope" || !strings.Contains(err.Error(), `no context "nope"`) {
 			t.Errorf("%s: %v, asked for %q", verb, err, asked)

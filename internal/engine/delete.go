@@ -8,7 +8,6 @@ import (
 	"hawser.dev/hawser/internal/deletionguard"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
-	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 )
@@ -63,7 +62,7 @@ func (e *Engine) fromRecords(ctx context.Context, req Request, verb string, o pl
 
 func (r *run) fromRecords(ctx context.Context, name, verb string, o plan.Options, desire func(*run, *Prepared, string) diag.Findings) (*Prepared, error) {
 	r.reading = r.req.Reads
-	fp := &Prepared{run: r, FleetPlan: &fleetplan.FleetPlan{V: diag.DocumentVersion, Verb: verb, Bundle: name, Owner: object.OwnerID("", "", name), Fleet: r.fleetName(),
+	fp := &Prepared{run: r, FleetPlan: &fleetplan.FleetPlan{V: diag.DocumentVersion, Verb: verb, Bundle: name, Owner: r.owner(name), Fleet: r.fleetName(),
 		Created: r.now(), Clusters: make([]*fleetplan.ClusterPlan, len(r.targets))}}
 	works := make([]*work, len(r.targets))
 	each(len(r.targets), 0, func(i int) {
@@ -74,7 +73,7 @@ func (r *run) fromRecords(ctx context.Context, name, verb string, o plan.Options
 		}
 		r.readRecord(ctx, t, fp.Owner)
 		r.judge(t)
-		s := newSet(v1alpha1.BundleSpec{Name: name})
+		s := r.newSet(v1alpha1.BundleSpec{Name: name})
 		if t.record != nil {
 			s.depends = t.record.Depends
 		}
@@ -95,11 +94,11 @@ func (r *run) fromRecords(ctx context.Context, name, verb string, o plan.Options
 // installed loads the fleet, and finds out the bundle's name from the request or from the files, and connects.
 func (e *Engine) installed(ctx context.Context, req Request, deleting bool) (*run, string, error) {
 	name := req.Bundle
-	r, err := e.loadFor(ctx, req, len(req.Files) > 0, deleting)
+	r, err := e.loadFor(ctx, req, req.HasBundles(), deleting)
 	if err != nil {
 		return nil, "", err
 	}
-	if name == "" && len(req.Files) > 0 {
+	if name == "" && req.HasBundles() {
 		names, findings := r.bundles()
 		if err := findings.Err(); err != nil && len(names) != 1 {
 			return nil, "", err
@@ -112,7 +111,7 @@ func (e *Engine) installed(ctx context.Context, req Request, deleting bool) (*ru
 		name = names[0]
 	}
 	// what the other bundles of the files declare may depend on runtime values
-	if err := r.connect(ctx, deleting && len(req.Files) > 0 && r.several(name)); err != nil {
+	if err := r.connect(ctx, deleting && req.HasBundles() && r.several(name)); err != nil {
 		r.close()
 		return nil, "", err
 	}
@@ -128,7 +127,7 @@ func (r *run) unrecorded(ctx context.Context, name, owner string, o plan.Options
 	found := make([]diag.Findings, len(r.targets))
 	each(len(r.targets), 0, func(i int) {
 		t := r.targets[i]
-		in := plan.Input{Options: o, Recorded: t.record != nil, Inventory: t.inventory(), Delivered: r.workspace.Delivered(t.cluster.Name, name)}
+		in := plan.Input{Options: o, Recorded: t.record != nil, Inventory: t.inventory(), Delivered: r.input.Delivered(t.cluster.Name, name)}
 		if t.session == nil || in.Recorded && (o.RollingBack || len(t.record.Unseen) == 0) || len(t.findings.Errors()) > 0 {
 			return
 		}

@@ -131,7 +131,7 @@ func TestDriftAfterRollbackAdopted(t *testing.T) {
 	r.applied(a)
 	r.applied(b)
 	back := a
-	back.Files, back.Adopt = nil, true
+	docs(&back).Files, back.Adopt = nil, true
 	r.rolledBack(back)
 	look := r.back("")
 	look.Bundle, look.Reads = b.Bundle, true

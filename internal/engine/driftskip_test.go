@@ -26,7 +26,7 @@ func TestCorrectionWithoutUnknown(t *testing.T) {
 		return died.Load() || testserver.Writing("configmaps")(r) && !died.Swap(true)
 	}, testserver.Cut))
 	req := s.request()
-	req.Selection.Clusters, req.StalledAfter, req.Timeout = []string{"us"}, time.Second, time.Second
+	req.Clusters.Clusters, req.StalledAfter, req.Timeout = []string{"us"}, time.Second, time.Second
 	if fp, err := s.Plan(t.Context(), req); err != nil {
 		t.Fatal(err)
 	} else if _, err := s.Apply(t.Context(), fp, req); err == nil {
@@ -39,7 +39,7 @@ func TestCorrectionWithoutUnknown(t *testing.T) {
 		t.Fatal(gone.Body.String())
 	}
 	req = s.request()
-	req.Files, req.Bundle = nil, "shop"
+	docs(&req).Files, req.Bundle = nil, "shop"
 	for _, skip := range []bool{false, true} {
 		req.SkipUnreachable = skip
 		fp, err := s.PlanDrift(t.Context(), req)

@@ -46,7 +46,7 @@ func TestEject(t *testing.T) {
 		t.Fatal(err)
 	}
 	req = r.request()
-	req.Bundle, req.Files = r.name, nil
+	req.Bundle, docs(&req).Files = r.name, nil
 	fp, err := r.PlanEject(t.Context(), req)
 	if err != nil || fp.Findings.HasErrors() || fp.Counts().Delete != 0 || fp.Counts().Release < 5 {
 		t.Fatalf("%+v, %v", fp, err)
@@ -117,7 +117,7 @@ func TestEjectStopped(t *testing.T) {
 	r.write("bundle.yaml", r.bundle(r.configMap("first", "key: one")+r.configMap("second", "key: one")))
 	r.applied(r.request())
 	req := r.request()
-	req.Bundle, req.Files = r.name, nil
+	req.Bundle, docs(&req).Files = r.name, nil
 	fp, err := r.PlanEject(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +195,7 @@ func TestEjectOfWhatLostMarks(t *testing.T) {
 		t.Fatal(err)
 	}
 	req := r.request()
-	req.Bundle, req.Files = r.name, nil
+	req.Bundle, docs(&req).Files = r.name, nil
 	fp, err := r.PlanEject(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
@@ -223,7 +223,7 @@ func TestEjectKilled(t *testing.T) {
 	r.write("bundle.yaml", r.bundle(r.configMap("first", "key: one")+r.configMap("second", "key: one")))
 	r.applied(r.request())
 	req := r.request()
-	req.Bundle, req.Files = r.name, nil
+	req.Bundle, docs(&req).Files = r.name, nil
 	rec := r.record()
 	rec.Revision, rec.Release, rec.Phase, rec.Ejecting, rec.Rollout = rec.Revision+1, rec.Release+1, release.Deleting, true, release.NewRolloutID()
 	r.stored(func(store release.Store) error {

@@ -8,21 +8,20 @@ package engine
 import (
 	"cmp"
 	"context"
-	"io"
 	"sync"
 	"time"
 
-	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/dag"
 	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/document"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/input"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/openapi"
 	"hawser.dev/hawser/internal/planfile"
 	"hawser.dev/hawser/internal/redact"
@@ -47,7 +46,7 @@ type Engine struct {
 	// Watchdog bounds evaluations; nil bounds nothing.
 	Watchdog *cuelang.Watchdog
 	// Elsewhere is where documents are evaluated that compute something; nil is here.
-	Elsewhere document.Elsewhere
+	Elsewhere input.Elsewhere
 	// Stores opens the stores of secrets that a fleet declares.
 	Stores values.Open
 	// Checker evaluates modules' own health checks.
@@ -73,36 +72,47 @@ type Engine struct {
 	emitMu  sync.Mutex
 }
 
-// Request is what a face asks for; every verb reads the part it needs. The zero value asks for nothing.
+// Request is what a face asks for, in four parts by who decides them; every verb reads what it needs. The zero value asks for
+// nothing.
 type Request struct {
-	// Namespace is for plain manifests that name none.
-	Namespace string
-	// Files are the bundle's files, FleetFiles the fleet's; "-" is Stdin.
-	Files, FleetFiles []string
-	Stdin             io.Reader
-	// Dir is the directory that file names are relative to.
-	Dir string
-	// Workdir is where CUE modules are looked for, Package the CUE package, Name that of a bundle made of plain manifests.
-	Workdir, Package, Name string
-	// RuntimeFromEnv lets Env fill runtime values.
-	RuntimeFromEnv bool
-	Env            map[string]string
-	Selection      fleet.Selection
-	Access         fleet.AccessOptions
+	Input
+	Selection
+	PlanOptions
+	RunOptions
+}
+
+// Input is what the run is about.
+type Input struct {
+	// Documents give the bundles and the fleet; nil is neither.
+	Documents input.Source
+	// Scope is whose bundles they are: the zero one is that of files.
+	Scope object.Scoping
+	// Env fills runtime values where the options say so.
+	Env map[string]string
+}
+
+// Selection is which part of the input is meant.
+type Selection = fleetplan.Selection
+
+// PlanOptions are what the plan depends on besides.
+type PlanOptions = fleetplan.PlanOptions
+
+// RunOptions are how this run goes about it: nothing of them is in a saved plan.
+type RunOptions struct {
+	// Access is how clusters are reached.
+	Access fleet.AccessOptions
 	// Timeout bounds readiness per cluster (default 5 m), StalledAfter what waiting cannot heal (default 30 s).
 	Timeout, StalledAfter time.Duration
 	// Parallel bounds requests in flight per cluster (default 32).
 	Parallel int
-	// FactsFile is a Snapshot used instead of clusters by vet and build.
-	FactsFile string
 	// Placeholders lets build give objects that hold something else than the values they will have.
 	Placeholders bool
 	// Recorded lets build tell what the clusters' records name, too.
 	Recorded bool
 	// Publish says that what build gives is written to files, where a placeholder would stay as if it were the password.
 	Publish bool
-	// Bundle is a bundle's name: given to status and delete, or to choose one of several.
-	Bundle string
+	// Upgrade names the instances and sources whose pins lock forgets.
+	Upgrade []string
 	// Among are the bundles that the user has done one after another, each after those it requires: one of them that Bundle
 	// requires need not be installed yet when it is planned.
 	Among []string
@@ -111,37 +121,10 @@ type Request struct {
 	// Written are the plans that were carried out since the bundle's own was made, for Renew.
 	Written []*fleetplan.FleetPlan `json:"-"`
 
-	// To names the release to go back to, by number or rollout; "" is the one before the newest.
-	To string
-	// Promoted are pins in place of those that hawser.lock has of its promotions; nil leaves those.
-	Promoted lockfile.Promotions
-	// Retire is the name of a cluster that left the fleet: delete goes to it alone. Keep: what runs there is left there.
-	Retire string
-	Keep   bool
-
-	// Tests runs the tests of instances when they are ready; NoHooks runs no hook at all.
-	Tests, NoHooks bool
-	// LetUnserved forgets objects of kinds that a cluster does not serve, of which nobody knows whether they are there.
-	LetUnserved                                                                                  bool
-	Adopt, Recreate, SkipUnreachable, SkipWaves, SkipWindows, SkipApprovals, ServerCheck, Locked bool
-	// Rotate are INSTANCE or INSTANCE/NAME: what was made up for them is made anew.
-	Rotate chance.Rotation
-	// TakeOver lets a run go on with a release of another lineage, source or fleet; AcceptClusters names the clusters that
-	// may be others than they are known to be.
-	TakeOver       bool
-	AcceptClusters []string
-	// Upgrade names the instances and sources whose pins lock forgets.
-	Upgrade []string
-	// ConfirmDelete is the number of deletions the user confirmed; nil = none given.
-	ConfirmDelete *int
-	UntilWave     int
-	Wait          bool
-	// ShowDiff previews changed objects on the server, so that their fields can be shown.
-	ShowDiff bool
-	// ShowFields tells the fields of changed objects without asking a server: the declaration compared with the recorded one.
-	ShowFields bool
-	// ShowContent tells the whole of objects that are made.
-	ShowContent bool
+	// Promoted are pins in place of those that are known from runs before of promotions; nil leaves those.
+	Promoted                                    lockfile.Promotions
+	SkipUnreachable, SkipWindows, SkipApprovals bool
+	Wait                                        bool
 	// Applies: the plan is made to be carried out at once, so that what only that needs is read beside it.
 	Applies bool
 	// Reads: the plan is made to be looked at, and takes no right to write.
@@ -158,6 +141,17 @@ type Request struct {
 	// done: what is done before the bundle in the same run has been carried out.
 	done bool
 }
+
+// documents are the input's, and never nil.
+func (in Input) documents() input.Source {
+	if in.Documents == nil {
+		return input.Of(nil)
+	}
+	return in.Documents
+}
+
+// HasBundles reports whether the documents have bundles: without any a verb is about what the clusters' records say.
+func (in Input) HasBundles() bool { return in.documents().HasBundles() }
 
 func (e *Engine) now() time.Time {
 	if e.Now != nil {

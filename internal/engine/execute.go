@@ -306,7 +306,7 @@ func (r *run) relearn(ctx context.Context, w *work, lives map[string]plan.HookSt
 	}
 	t.facts.APIs = apis
 	for _, p := range w.set.parts {
-		again, now := *p, newSet(w.set.spec)
+		again, now := *p, r.newSet(w.set.spec)
 		if p.renderer == nil || r.fillIn(ctx, t, w.set, &again, false).HasErrors() || again.key == p.key || r.render(ctx, t, now, []*part{&again}).HasErrors() {
 			continue
 		}

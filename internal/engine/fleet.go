@@ -45,7 +45,7 @@ func (e *Engine) Clusters(ctx context.Context, req Request) (*fleetplan.FleetRep
 // Check connects to every selected cluster, and, when a bundle is given, asks which rights it lacks there.
 func (e *Engine) Check(ctx context.Context, req Request) (*fleetplan.FleetReport, error) {
 	var fp *Prepared
-	if len(req.Files) > 0 {
+	if req.HasBundles() {
 		var err error
 		req.Reads = true
 		if fp, err = e.Plan(ctx, req); err != nil {

@@ -66,7 +66,7 @@ func (r *run) aside(ctx context.Context, wanted func(cluster string) bool) *run 
 
 // again is a run for another request to some clusters of the fleet, which is not connected yet.
 func (r *run) again(req Request, wanted func(cluster string) bool) *run {
-	sub := &run{Engine: r.Engine, req: req, program: r.program, fleet: r.fleet, all: r.all, workspace: r.workspace, sources: r.sources, reader: r.reader}
+	sub := &run{Engine: r.Engine, req: req, program: r.program, fleet: r.fleet, all: r.all, input: r.input, sources: r.sources, reader: r.reader}
 	for _, c := range r.all {
 		if wanted(c.Name) {
 			sub.targets = append(sub.targets, &target{cluster: c})
@@ -78,7 +78,7 @@ func (r *run) again(req Request, wanted func(cluster string) bool) *run {
 // wanted are the namespaces of the bundle's instances on a connected cluster as the files have them, and whether they place
 // nothing of it there. What cannot be found out is no.
 func (r *run) wanted(ctx context.Context, t *target) (namespaces []string, nowhere bool) {
-	if len(r.req.Files) == 0 {
+	if !r.req.HasBundles() {
 		return nil, false
 	}
 	look := &target{cluster: t.cluster, session: t.session, facts: t.facts}

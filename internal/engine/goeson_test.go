@@ -42,7 +42,7 @@ func (s *served) save(fp *Prepared, err error, sealed bool) *savedRun {
 }
 
 func (r *savedRun) load() (*Prepared, error) {
-	return r.LoadPlan(r.t.Context(), bytes.NewReader(r.file), Request{Dir: r.dir, Wait: true, Access: r.request().Access})
+	return r.LoadPlan(r.t.Context(), bytes.NewReader(r.file), Request{Input: filesOf(r.dir), RunOptions: RunOptions{Wait: true, Access: r.request().Access}})
 }
 
 // run carries the file out and returns how it ended on each cluster.
@@ -51,7 +51,7 @@ func (r *savedRun) run() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := r.Apply(r.t.Context(), fp, Request{Wait: true})
+	out, err := r.Apply(r.t.Context(), fp, Request{RunOptions: RunOptions{Wait: true}})
 	var rows []string
 	for _, c := range out.Clusters {
 		rows = append(rows, c.Cluster+" "+string(c.Result))
@@ -84,7 +84,7 @@ func TestSavedPlanGoesOn(t *testing.T) {
 				} else {
 					s.applied(s.request())
 					req := s.request()
-					req.Files, req.Bundle = nil, "shop"
+					docs(&req).Files, req.Bundle = nil, "shop"
 					fp, err := s.PlanRollback(t.Context(), req)
 					saved = s.save(fp, err, sealed)
 				}
@@ -136,14 +136,14 @@ func TestSavedPlanGoesOnNoFurther(t *testing.T) {
 		"another run where it is done": {func(s *served, _ *savedRun) {
 			s.write("app.yaml", strings.Replace(someMap, "one", "three", 1))
 			req := s.request()
-			req.Selection.Clusters, req.SkipWaves = []string{"eu"}, true
+			req.Clusters.Clusters, req.SkipWaves = []string{"eu"}, true
 			s.applied(req)
 			s.write("app.yaml", strings.Replace(someMap, "one", "two", 1))
 		}, "it is at revision 3 now, the plan was made at 1"},
 		"another run where it was not": {func(s *served, _ *savedRun) {
 			s.write("app.yaml", strings.Replace(someMap, "one", "three", 1))
 			req := s.request()
-			req.Selection.Clusters, req.SkipWaves = []string{"ap"}, true
+			req.Clusters.Clusters, req.SkipWaves = []string{"ap"}, true
 			s.applied(req)
 			s.write("app.yaml", strings.Replace(someMap, "one", "two", 1))
 		}, "it is at revision 2 now, the plan was made at 1"},
@@ -222,7 +222,7 @@ func TestSavedPlanThatEndedEarly(t *testing.T) {
 			close(stop)
 		}
 	}
-	out, err := s.Apply(t.Context(), fp, Request{Wait: true, Stop: stop})
+	out, err := s.Apply(t.Context(), fp, Request{RunOptions: RunOptions{Wait: true, Stop: stop}})
 	if err == nil || out.Clusters[1].Result != fleetplan.Succeeded || out.Clusters[2].Result != fleetplan.NotStarted {
 		t.Fatalf("interrupted: %v %+v", err, out)
 	}

@@ -35,7 +35,7 @@ func (w *work) guarded() deletionguard.Cluster {
 	for _, p := range w.set.parts {
 		c.Placed = append(c.Placed, p.instance.Name)
 	}
-	if r := w.target.record; len(w.run.req.Files) == 0 && w.back == nil && r != nil {
+	if r := w.target.record; !w.run.req.HasBundles() && w.back == nil && r != nil {
 		c.Placed = slices.Collect(maps.Keys(r.Inputs))
 	}
 	return c

@@ -21,7 +21,7 @@ func TestGuardOfUnselectedClusters(t *testing.T) {
 		r.write("bundle.yaml", r.bundle(r.configMap("app", "k: v"), "      "+placement, "    other: {namespace: "+r.name+", manifests: {paths: [other.yaml]}}\n"))
 	}
 	selected := r.request()
-	selected.Selection = fleet.Selection{Clusters: []string{"one"}}
+	selected.Clusters = fleet.Selection{Clusters: []string{"one"}}
 	bundle("placement: {clusterSelector: {matchLabels: {tier: web}}}")
 	r.applied(selected)
 
@@ -75,14 +75,14 @@ func TestDeleteOfWhatIsRequired(t *testing.T) {
 		t.Cleanup(fp.run.close)
 		return fp
 	}
-	one.Files = nil
+	docs(&one).Files = nil
 	refused(t, "required", gone(one).Findings.Err(), deletionguard.Code, two.Bundle, "--confirm-delete=1")
 	number := 1
 	one.ConfirmDelete = &number
 	if err := gone(one).Findings.Err(); err != nil {
 		t.Errorf("with its number: %v", err)
 	}
-	one.ConfirmDelete, two.Files = nil, nil
+	one.ConfirmDelete, docs(&two).Files = nil, nil
 	r.carried(gone(two), two)
 	r.carried(gone(one), one)
 	if r.has("one") || r.has("two") {

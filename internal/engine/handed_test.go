@@ -37,7 +37,7 @@ func (r *rig) houses(v string, instances map[string]string, names ...string) []R
 	path := r.write("bundle.yaml", text)
 	for _, name := range names {
 		req := r.request()
-		req.Files, req.Bundle = []string{path}, r.name+"-"+name
+		docs(&req).Files, req.Bundle = []string{path}, r.name+"-"+name
 		out = append(out, req)
 	}
 	return out
@@ -93,7 +93,7 @@ func TestHooksOfWhatIsHandedOver(t *testing.T) {
 	reqs = r.houses("2", map[string]string{"c": "third"}, "c", "b")
 	carry("its bundle renamed", reqs[0], "both pre-upgrade")
 	left := r.request()
-	left.Files, left.Bundle = nil, r.name+"-a"
+	docs(&left).Files, left.Bundle = nil, r.name+"-a"
 	gone, err := r.PlanDelete(t.Context(), left)
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +131,7 @@ func TestRenamedBundleIsTold(t *testing.T) {
 	}
 
 	old := req
-	old.Files, old.Bundle = nil, r.name
+	docs(&old).Files, old.Bundle = nil, r.name
 	report, err := r.Status(t.Context(), old)
 	if err != nil || len(report.Clusters[0].Instances) != 1 {
 		t.Fatalf("%v %+v", err, report)

@@ -22,7 +22,7 @@ func (e *Engine) History(ctx context.Context, req Request) (*history.History, er
 	}
 	defer r.close()
 	h := history.Of(clusters)
-	h.Await(r.req.Bundle, r.awaits(ctx, r.req.Bundle), clusters)
+	h.Await(r.req.Bundle, r.owner(r.req.Bundle), r.awaits(ctx, r.req.Bundle), clusters)
 	h.Findings = append(h.Findings, r.findings()...)
 	if err := h.Verdict(r.req.Bundle); err != nil {
 		return h, err

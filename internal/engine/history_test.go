@@ -30,7 +30,7 @@ func TestHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	look := req
-	look.Files, look.Bundle = nil, r.name
+	docs(&look).Files, look.Bundle = nil, r.name
 	h, err := r.History(t.Context(), look)
 	if !errors.Is(err, fleetplan.ErrPartial) || len(h.Unknown) != 1 || h.Unknown[0].Cluster != "lost" || len(h.Bundles) != 1 || len(h.Bundles[0].Releases) != 2 {
 		t.Fatalf("%v %+v", err, h)
@@ -60,7 +60,7 @@ func TestHistory(t *testing.T) {
 	if err := r.Compare(t.Context(), look, history.Releases("1", "9")); !strings.Contains(diag.From(err, "")[0].Why, "lost") {
 		t.Errorf("a release that lost may have: %v", err)
 	}
-	look.FleetFiles, look.Access.Context = nil, here
+	docs(&look).FleetFiles, look.Access.Context = nil, here
 	look.Access.Kubeconfig = shared.fleet.UserKubeconfig(t, "nobody-in-particular")
 	if h, err = r.History(t.Context(), look); !errors.Is(err, fleetplan.ErrPartial) || len(h.Bundles) != 0 || !strings.Contains(h.Unknown[0].Why, "the right to") {
 		t.Errorf("%v %+v", err, h)
@@ -76,7 +76,7 @@ func TestRevisionHistoryLimit(t *testing.T) {
 		r.applied(r.request())
 	}
 	look := r.request()
-	look.Files, look.Bundle = nil, r.name
+	docs(&look).Files, look.Bundle = nil, r.name
 	h, err := r.History(t.Context(), look)
 	if err != nil || len(h.Bundles) != 1 || len(h.Bundles[0].Releases) != 2 || h.Bundles[0].Releases[1].Release != 3 {
 		t.Errorf("%v %+v", err, h)

@@ -8,7 +8,6 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
-	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
 )
@@ -123,7 +122,7 @@ func (e *Engine) Say(ctx context.Context, req Request, verb, meant string, confi
 		return nil, err
 	}
 	defer r.close()
-	owner, word := object.OwnerID("", "", name), release.Word{By: cmp.Or(req.Author, "hawser"), At: e.now(), Message: req.Message}
+	owner, word := r.owner(name), release.Word{By: cmp.Or(req.Author, "hawser"), At: e.now(), Message: req.Message}
 	on, found := r.on(ctx, owner)
 	if err := found.Err(); err != nil {
 		return nil, err
@@ -171,6 +170,6 @@ func (r *run) awaits(ctx context.Context, name string) *release.Waiting {
 	if name == "" {
 		return nil
 	}
-	on, _ := r.on(ctx, object.OwnerID("", "", name)) // what cannot be read is told by whoever says something of the release
+	on, _ := r.on(ctx, r.owner(name)) // what cannot be read is told by whoever says something of the release
 	return release.Await(name, on)
 }

@@ -295,7 +295,7 @@ func TestAbortOfARunAtWork(t *testing.T) {
 func (r *rig) awaited(releases int, rollout, next string, state history.State) {
 	r.t.Helper()
 	req := r.request()
-	req.Files, req.Bundle = nil, r.name
+	docs(&req).Files, req.Bundle = nil, r.name
 	h, err := r.History(r.t.Context(), req)
 	if err != nil || len(h.Bundles) != 1 || len(h.Bundles[0].Releases) != releases {
 		r.t.Fatalf("%v, %+v", err, h)

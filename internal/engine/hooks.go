@@ -17,7 +17,7 @@ func (w *work) known(o plan.Options) plan.Input {
 	t, s := w.target, w.set
 	in := plan.Input{Cluster: t.cluster.Name, Bundle: s.spec.Name, Owner: s.owner, Desired: s.desired, Suspended: s.suspended, NotPlaced: s.notPlaced,
 		Options: o, Inputs: map[string]string{}, Damaged: t.damaged,
-		Delivered: !o.Deleting && w.run.workspace.Delivered(t.cluster.Name, s.spec.Name)}
+		Delivered: !o.Deleting && w.run.input.Delivered(t.cluster.Name, s.spec.Name)}
 	for _, p := range s.parts {
 		in.Inputs[p.placed.Name] = p.key
 	}

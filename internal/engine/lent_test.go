@@ -19,10 +19,11 @@ func TestHandedToABundleThatIsDropped(t *testing.T) {
 		a := "bundles:\n  " + r.name + "-a:\n    apiVersion: v1alpha1\n    name: " + r.name + "-a\n    instances: {app: {namespace: " + r.name + ", manifests: {paths: [one.txt]}}}\n"
 		r.write("one.txt", first)
 		req := r.request()
-		req.Bundle, req.Files = r.name+"-a", []string{r.write("bundle.yaml", a)}
+		req.Bundle, docs(&req).Files = r.name+"-a", []string{r.write("bundle.yaml", a)}
 		if second != "" {
 			r.write("two.txt", second)
-			req.Files = append(req.Files, r.write("b.yaml", strings.NewReplacer(r.name+"-a", r.name+"-b", "one.txt", "two.txt").Replace(a)))
+			at := docs(&req)
+			at.Files = append(at.Files, r.write("b.yaml", strings.NewReplacer(r.name+"-a", r.name+"-b", "one.txt", "two.txt").Replace(a)))
 		}
 		return req
 	}
@@ -44,7 +45,7 @@ func TestHandedToABundleThatIsDropped(t *testing.T) {
 		t.Errorf("left to do: %+v", fp.Clusters[0].Plan.Changes)
 	}
 	narrow := moved
-	narrow.Files = moved.Files[:1]
+	docs(&narrow).Files = docs(&moved).Files[:1]
 	for range 2 {
 		fp := r.plan(narrow)
 		if got := fateOf(fp, "two"); got != "" {

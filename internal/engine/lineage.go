@@ -12,7 +12,6 @@ import (
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/lockfile"
-	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/release"
 )
 
@@ -21,14 +20,14 @@ func (r *run) judge(t *target) {
 	if t.record == nil {
 		return
 	}
-	relation, findings := lineage.Judge(t.record.From(), r.workspace.Origin(t.record.Bundle), r.req.TakeOver)
+	relation, findings := lineage.Judge(t.record.From(), r.input.Origin(t.record.Bundle), r.req.TakeOver)
 	t.relation = relation
 	t.find(findings...)
 }
 
 // proven reports whether a bundle without a record on a cluster is known to be this run's all the same.
 func (r *run) proven(bundle string) bool {
-	return r.req.TakeOver || r.workspace.Lock.Lineages[bundle] != "" ||
+	return r.req.TakeOver || r.input.Lock.Lineages[bundle] != "" ||
 		slices.ContainsFunc(r.targets, func(t *target) bool { return t.record != nil && !t.relation.Refused() })
 }
 
@@ -41,7 +40,7 @@ func (r *run) sign(t *target, record *release.Record) {
 		before, now = &from, t.record.Identity().Learn(now)
 	}
 	record.ClusterUID, record.WeakUID, record.ClusterServer = now.UID, now.Weak, now.Server
-	run := r.workspace.Origin(record.Bundle)
+	run := r.input.Origin(record.Bundle)
 	record.Fleet, record.Cluster, record.Group = r.fleetName(), t.cluster.Name, t.cluster.Group
 	record.Lineage, record.Source = lineage.Next(before, run, t.relation, r.newLineage())
 	record.Files = lineage.FilesOf(before, run)
@@ -51,12 +50,12 @@ func (r *run) sign(t *target, record *release.Record) {
 func (r *run) signed(t *target) bool {
 	old := t.record
 	return old.Cluster == t.cluster.Name && old.Fleet == r.fleetName() && old.Identity().Match(t.facts.Identity()) == fleet.SameCluster &&
-		!lineage.Learns(old.From(), r.workspace.Origin(old.Bundle), t.relation, r.newLineage())
+		!lineage.Learns(old.From(), r.input.Origin(old.Bundle), t.relation, r.newLineage())
 }
 
 // promise keeps the lineage of a first apply before any record has it.
 func (r *run) promise(record *release.Record) {
-	r.fresh.kept.Do(func() { r.workspace.Promise(record.Bundle, record.Lineage) })
+	r.fresh.kept.Do(func() { r.input.Promise(record.Bundle, record.Lineage) })
 }
 
 // newLineage is the id that clusters without one get in this run: that of the others, or a new one.
@@ -99,7 +98,7 @@ func (r *run) learn(out *fleetplan.Outcome) {
 			news.Servers[row.Cluster] = id.Server
 		}
 	}
-	if err := r.workspace.Learn(news); err != nil {
+	if err := r.input.Learn(news); err != nil {
 		r.emit(fleetplan.Event{Type: fleetplan.EventNotice, Message: "what hawser.lock should know is not kept: " + err.Error()})
 	}
 }
@@ -114,7 +113,7 @@ func (r *run) target(name string) *target {
 
 // recognize refuses a cluster that is not the one the fleet or hawser.lock knows by its name.
 func (r *run) recognize(t *target) {
-	t.find(fleet.Recognize(t.cluster, t.facts, r.workspace.Known, r.all, r.workspace.Path, r.accepts(t.cluster.Name))...)
+	t.find(fleet.Recognize(t.cluster, t.facts, r.input.Known, r.all, r.input.Path, r.accepts(t.cluster.Name))...)
 }
 
 // accepts reports whether the user said that a cluster may be another one than is known.
@@ -136,10 +135,10 @@ func (r *run) formerName(ctx context.Context) {
 		if t.session == nil {
 			return
 		}
-		now, _, err := t.store.Current(ctx, object.OwnerID("", "", r.program.Bundles()[0]))
-		old, _, olderr := t.store.Current(ctx, object.OwnerID("", "", former))
+		now, _, err := t.store.Current(ctx, r.owner(r.program.Bundles()[0]))
+		old, _, olderr := t.store.Current(ctx, r.owner(former))
 		is[i] = now != nil || err != nil || olderr != nil
-		was[i] = old != nil && old.OnlyIn("manifests", r.req.Namespace) && !lineage.Compare(old.From(), r.workspace.Origin(former)).Refused()
+		was[i] = old != nil && old.OnlyIn("manifests", r.input.Paths.Namespace) && !lineage.Compare(old.From(), r.input.Origin(former)).Refused()
 	})
 	if slices.Contains(was, true) && !slices.Contains(is, true) {
 		r.program.Rename(former)

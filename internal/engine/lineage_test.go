@@ -32,7 +32,7 @@ func (r *rig) checkedOut(dir, remote, configMap string) Request {
 	r.write(dir+"/deploy/bundle.yaml", r.bundle(r.configMap(configMap, "key: one")))
 	r.write(dir+"/deploy/app.yaml", r.configMap(configMap, "key: one"))
 	req := r.request()
-	req.Files = []string{filepath.Join(r.dir, dir, "deploy/bundle.yaml")}
+	docs(&req).Files = []string{filepath.Join(r.dir, dir, "deploy/bundle.yaml")}
 	return req
 }
 
@@ -131,7 +131,7 @@ func TestOnePlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	moved := first
-	moved.Files = []string{filepath.Join(r.dir, "a/copy/bundle.yaml")}
+	docs(&moved).Files = []string{filepath.Join(r.dir, "a/copy/bundle.yaml")}
 	_, err = r.Plan(t.Context(), moved)
 	refused(t, "a copy", err, lineage.CodeSource, "directory deploy", "directory copy")
 	if err := os.RemoveAll(filepath.Join(r.dir, "a/deploy")); err != nil {
@@ -184,7 +184,7 @@ func TestFleetAndNone(t *testing.T) {
 	r.applied(r.request())
 	_, err := r.Plan(t.Context(), alone)
 	refused(t, "without the fleet", err, lineage.CodeSource, "fleet prod", "--fleet", "--take-over")
-	alone.Bundle, alone.Files = r.name, nil
+	alone.Bundle, docs(&alone).Files = r.name, nil
 	_, err = r.PlanDelete(t.Context(), alone)
 	refused(t, "delete without the fleet", err, lineage.CodeSource)
 
@@ -235,7 +235,8 @@ func TestFolderNames(t *testing.T) {
 	folder := func(dir, namespace string) Request {
 		r.write(dir+"/"+r.name+"/app.yaml", r.configMap("app", "key: one"))
 		req := r.request()
-		req.Files, req.Namespace = []string{filepath.Join(r.dir, dir, r.name)}, namespace
+		at := docs(&req)
+		at.Files, at.Namespace = []string{filepath.Join(r.dir, dir, r.name)}, namespace
 		return req
 	}
 	other := r.name + "-other"
@@ -244,7 +245,7 @@ func TestFolderNames(t *testing.T) {
 		t.Errorf("%s and %s", p.Bundle, q.Bundle)
 	}
 	old := a
-	old.Name = r.name // as it was named before
+	docs(&old).Name = r.name // as it was named before
 	r.applied(old)
 	if fp := r.plan(a); fp.Bundle != r.name || !fp.settled() || fp.Findings.HasErrors() {
 		t.Errorf("a release with the folder's name: %s %v", fp.Bundle, fp.Findings)

@@ -15,7 +15,7 @@ func TestList(t *testing.T) {
 	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")))
 	r.applied(r.request())
 	req := r.request()
-	req.Files, req.Bundle = nil, r.name
+	docs(&req).Files, req.Bundle = nil, r.name
 	got, err := r.List(t.Context(), req)
 	if err != nil || len(got.Clusters) != 1 || len(got.Clusters[0].Bundles) != 1 {
 		t.Fatalf("%v %+v", err, got)

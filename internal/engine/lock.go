@@ -8,9 +8,9 @@ import (
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/input"
 	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/source"
-	"hawser.dev/hawser/internal/workspace"
 )
 
 // Lock pins what the bundle's sources are in hawser.lock. It contacts no cluster.
@@ -20,7 +20,7 @@ func (e *Engine) Lock(ctx context.Context, req Request) (*fleetplan.LockReport, 
 	if err != nil {
 		return nil, err
 	}
-	return r.workspace.Pin(ctx, specs, r.sources, req.Upgrade)
+	return r.input.Pin(ctx, specs, r.sources, req.Upgrade)
 }
 
 // Outdated asks every source of the bundle for what it is now. It contacts no cluster. The report is there also beside an
@@ -30,7 +30,7 @@ func (e *Engine) Outdated(ctx context.Context, req Request) (*fleetplan.Outdated
 	if err != nil {
 		return nil, err
 	}
-	out, err := r.workspace.Outdated(ctx, specs, r.sources, r.redact)
+	out, err := r.input.Outdated(ctx, specs, r.sources, r.redact)
 	out.Bundle = req.Bundle
 	return out, err
 }
@@ -47,7 +47,7 @@ func (e *Engine) declared(ctx context.Context, req Request) (*run, []v1alpha1.Bu
 // declared are the chosen bundles for every cluster of the fleet, as far as the files say. What cannot be evaluated for a
 // selected cluster is an error.
 func (r *run) declared() ([]v1alpha1.BundleSpec, error) {
-	return r.workspace.Declared(r.req.Bundle, r.all, func(name string) bool { return r.target(name) != nil }, r.offlineFacts)
+	return r.input.Declared(r.req.Bundle, r.all, func(name string) bool { return r.target(name) != nil }, r.offlineFacts)
 }
 
 // locked refuses a stale or missing pin before any cluster is asked, as far as the files alone say which sources there are.
@@ -59,7 +59,7 @@ func (r *run) locked(ctx context.Context) error {
 	if err != nil {
 		return nil // it depends on what only the clusters know, or is said with more when they are evaluated
 	}
-	if findings := r.workspace.Stale(ctx, specs, r.sources); findings.HasErrors() {
+	if findings := r.input.Stale(ctx, specs, r.sources); findings.HasErrors() {
 		return &fleetplan.RefusedError{Findings: findings}
 	}
 	return nil
@@ -73,7 +73,7 @@ func (r *run) used(ctx context.Context) []source.Use {
 			instances = append(instances, spec.Instances...)
 		}
 	}
-	workspace.Resolve(ctx, instances, r.sources)
+	input.Resolve(ctx, instances, r.sources)
 	return r.sources.Used()
 }
 

@@ -47,7 +47,7 @@ func TestLockKeepsWhatOthersWrote(t *testing.T) {
 			t.Error(err)
 		}
 	}}}}
-	out, err := e.Lock(t.Context(), Request{Files: []string{bundle}, Dir: dir, Workdir: dir})
+	out, err := e.Lock(t.Context(), Request{Input: filesOf(dir, filepath.Base(bundle))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestLockKeepsWhatOthersWrote(t *testing.T) {
 func lockIn(t *testing.T, dir, file string, upgrade ...string) *fleetplan.LockReport {
 	t.Helper()
 	e := &Engine{Renderers: map[string]render.Renderer{"manifests": plain.New(plain.Options{})}}
-	out, err := e.Lock(t.Context(), Request{Files: []string{filepath.Join(dir, file)}, Dir: dir, Workdir: dir, Upgrade: upgrade})
+	out, err := e.Lock(t.Context(), Request{Input: filesOf(dir, file), RunOptions: RunOptions{Upgrade: upgrade}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func TestStatusOfALostRecord(t *testing.T) {
 	r.applied(req)
 	r.loseRecord(req)
 	bare := req
-	bare.Files, bare.Bundle = nil, r.name
+	docs(&bare).Files, bare.Bundle = nil, r.name
 	for what, req := range map[string]Request{"with files": req, "without": bare} {
 		report, err := r.Status(t.Context(), req)
 		refused(t, what, err, plan.CodeLostRecord, "ConfigMap "+r.name+"/app", "apply the bundle")
@@ -101,7 +101,7 @@ func TestIncompleteRecord(t *testing.T) {
 		t.Fatalf("the record: %v", rec.Unseen)
 	}
 	bare := req
-	bare.Files, bare.Bundle = nil, r.name
+	docs(&bare).Files, bare.Bundle = nil, r.name
 	report, err := r.Status(t.Context(), bare)
 	if err != nil || !slices.ContainsFunc(report.Findings, func(f diag.Finding) bool {
 		return f.Code == "incomplete-record" && strings.Contains(f.Why, "clusterroles.rbac.authorization.k8s.io")

@@ -80,11 +80,11 @@ func (r *run) settle(ctx context.Context, t *target, s *set, kept release.Kept) 
 	if t.record != nil {
 		own.Made = t.record.Made
 	}
-	if len(r.req.Files) == 0 {
+	if !r.req.HasBundles() {
 		return chance.Settle(own, nil), nil
 	}
 	others, _ := r.others(t, s.spec.Name)
-	beside, err := release.Beside(ctx, t.store, own, s.spec, others, r.isBeside)
+	beside, err := release.Beside(ctx, t.store, r.req.Scope, own, s.spec, others, r.isBeside)
 	return chance.Settle(own, beside), err
 }
 
@@ -384,5 +384,5 @@ func (w *work) forget(ctx context.Context) error {
 		return nil
 	}
 	others, _ := w.run.others(w.target, w.set.spec.Name)
-	return release.Bequeath(ctx, w.target.store, *w.target.record, others, w.run.isBeside)
+	return release.Bequeath(ctx, w.target.store, w.run.req.Scope, *w.target.record, others, w.run.isBeside)
 }

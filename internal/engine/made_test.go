@@ -133,7 +133,7 @@ func TestMadeOnceKept(t *testing.T) {
 		t.Error("going back does not find what was made")
 	}
 	req := next.request()
-	req.Bundle, req.Files = r.name, nil
+	req.Bundle, docs(&req).Files = r.name, nil
 	gone, err := next.PlanDelete(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)

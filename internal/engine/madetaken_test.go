@@ -28,7 +28,7 @@ func TestMadeTakenOverFromElsewhere(t *testing.T) {
 	both := r.write("both/bundle.yaml", "bundles:\n"+head(first)+"{}\n"+head(second)+app)
 	request := func(rig *rig, file, bundle string) Request {
 		req, n := rig.request(), 3
-		req.Files, req.Bundle, req.ConfirmDelete = []string{file}, bundle, &n
+		docs(&req).Files, req.Bundle, req.ConfirmDelete = []string{file}, bundle, &n
 		return req
 	}
 	r.applied(request(r, one, first))

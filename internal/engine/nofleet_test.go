@@ -17,7 +17,7 @@ func TestNoFleetGiven(t *testing.T) {
 		!strings.Contains(err.Error(), "clusters.yaml looks like a fleet") {
 		t.Errorf("%v", err)
 	}
-	req.Files, req.Bundle = nil, r.name
+	docs(&req).Files, req.Bundle = nil, r.name
 	report, _ := r.Status(t.Context(), req)
 	if report == nil || !strings.HasPrefix(report.Clusters[0].Chosen, "the context "+here+" (https://") || !report.Nothing() {
 		t.Errorf("%+v", report)

@@ -24,7 +24,7 @@ func TestOutdatedCoversFiles(t *testing.T) {
 	write("bundle.yaml", "bundle:\n  apiVersion: v1alpha1\n  name: shop\n  instances:\n"+
 		"    a: {namespace: x, manifests: {paths: [app.yaml]}}\n    b: {namespace: y, manifests: {paths: [app.yaml]}}\n")
 	e := &Engine{Renderers: map[string]render.Renderer{"manifests": plain.New(plain.Options{})}}
-	req := Request{Files: []string{filepath.Join(dir, "bundle.yaml")}, Workdir: dir}
+	req := Request{Input: filesOf(dir, "bundle.yaml")}
 	verdict := func(want source.Verdict) {
 		t.Helper()
 		got, err := e.Outdated(t.Context(), req)

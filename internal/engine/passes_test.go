@@ -110,7 +110,7 @@ func TestPassesInOneProcessOrMany(t *testing.T) {
 			pass("approval b")
 			pass("approval b")
 			req := s.request()
-			req.Files, req.Bundle = nil, "shop"
+			docs(&req).Files, req.Bundle = nil, "shop"
 			said, err := s.Say(t.Context(), req, release.Approve, "", func(*release.Saying) error { return nil })
 			if err != nil {
 				t.Fatalf("%v %+v", err, said)

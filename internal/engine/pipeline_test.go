@@ -26,7 +26,7 @@ func TestPipeline(t *testing.T) {
 		t.Errorf("second plan: %+v after %d renders", fp.Counts(), fp.Stats.Renders)
 	}
 	req := r.request()
-	req.Bundle, req.Files = r.name, nil
+	req.Bundle, docs(&req).Files = r.name, nil
 	fp, err := r.PlanDelete(t.Context(), req)
 	if err != nil || fp.Counts().Delete != 1 {
 		t.Fatalf("delete: %+v, %v", fp, err)

@@ -90,7 +90,7 @@ func (e *Engine) desire(ctx context.Context, r *run, fp *Prepared) {
 	if fp.Bundle == "" && !fp.Findings.HasErrors() {
 		names, _ := r.bundles() // what is wrong in the files is among the findings
 		fp.Bundle = strings.Join(names, ",")
-		fp.Owner = object.OwnerID("", "", fp.Bundle)
+		fp.Owner = r.owner(fp.Bundle)
 	}
 	r.stats.Renders = r.memo.Renders() - before
 	r.stats.RenderMS = e.now().Sub(start).Milliseconds()
@@ -102,7 +102,7 @@ func (r *run) desireOne(ctx context.Context, t *target, cp *fleetplan.ClusterPla
 	if findings.HasErrors() {
 		return nil, findings
 	}
-	owner := object.OwnerID("", "", spec.Name)
+	owner := r.owner(spec.Name)
 	r.readRecord(ctx, t, owner)
 	r.judge(t)
 	findings = append(findings, t.findings...)
@@ -138,7 +138,7 @@ func (r *run) rightsMissing(ctx context.Context, t *target, spec v1alpha1.Bundle
 	if !fs.HasErrors() {
 		fs = r.fill(ctx, t, s)
 	}
-	if all := t.session.ReviewWhole(ctx, object.OwnerID("", "", spec.Name), plan.Refs(s.desired)); len(all) > 0 && !fs.HasErrors() {
+	if all := t.session.ReviewWhole(ctx, r.owner(spec.Name), plan.Refs(s.desired)); len(all) > 0 && !fs.HasErrors() {
 		return append(append(findings.Warnings(), all...), rights.Unrecorded(t.cluster.Name, spec.Name, t.unread))
 	}
 	return findings
@@ -167,7 +167,7 @@ func (r *run) bundles() ([]string, diag.Findings) {
 		if facts.Name == "" { // not asked
 			facts = r.offlineFacts(t.cluster)
 		}
-		specs, fs := r.workspace.Evaluate(facts)
+		specs, fs := r.input.Evaluate(facts)
 		all, findings = append(all, specs...), append(findings, fs.OnCluster(t.cluster.Name)...)
 	}
 	return place.Order(all), findings
@@ -181,7 +181,7 @@ func (r *run) required(ctx context.Context, t *target, spec v1alpha1.BundleSpec)
 		if among && r.req.Wait {
 			continue
 		}
-		record, _, err := t.store.Current(ctx, object.OwnerID("", "", need.Bundle))
+		record, _, err := t.store.Current(ctx, r.owner(need.Bundle))
 		switch w := r.req.Before[need.Bundle].work(t.cluster.Name); {
 		case w != nil && !w.settled():
 			findings = append(findings, release.Unawaited(spec.Name, need.Bundle))
@@ -223,7 +223,7 @@ func (r *run) finish(ctx context.Context, fp *Prepared) {
 	var used []source.Use
 	if fp.Verb == "apply" {
 		used = r.used(ctx)
-		fp.Findings = append(fp.Findings, source.Check(r.workspace.Lock.Sources, used, r.req.Locked)...)
+		fp.Findings = append(fp.Findings, source.Check(r.input.Lock.Sources, used, r.req.Locked)...)
 	}
 	if fp.RollbackTo == nil {
 		fp.SourceDigest = r.head(used)
@@ -351,7 +351,7 @@ func (r *run) observe(ctx context.Context, w *work, o plan.Options) (plan.Input,
 	if w.inventory == nil && in.Looks() {
 		findings = append(findings, in.Rebuild(t.session.Marked(ctx, s.owner, in.Namespaces()...))...)
 		if in.Rebuilt && t.record == nil && !r.proven(s.spec.Name) {
-			findings = append(findings, lineage.Unproven(s.spec.Name, len(in.Inventory), r.workspace.From))
+			findings = append(findings, lineage.Unproven(s.spec.Name, len(in.Inventory), r.input.From))
 		}
 	}
 	if w.inventory == nil {

@@ -78,10 +78,10 @@ func TestSavedPlanOfMadeValuesDies(t *testing.T) {
 				file := first.save(fp, err, c.sealed).file
 				carriedOut := func() error {
 					next := s.another()
-					fp, err := next.LoadPlan(t.Context(), bytes.NewReader(file), Request{Dir: s.dir, Wait: true, Access: s.request().Access})
+					fp, err := next.LoadPlan(t.Context(), bytes.NewReader(file), Request{Input: filesOf(s.dir), RunOptions: RunOptions{Wait: true, Access: s.request().Access}})
 					if err == nil {
 						var out *fleetplan.Outcome
-						if out, err = next.Apply(t.Context(), fp, Request{Wait: true}); err != nil {
+						if out, err = next.Apply(t.Context(), fp, Request{RunOptions: RunOptions{Wait: true}}); err != nil {
 							err = fmt.Errorf("%w: %+v", err, out.Clusters)
 						}
 					}

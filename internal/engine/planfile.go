@@ -1,14 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
-	"slices"
 
-	"hawser.dev/hawser/internal/defaults"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
@@ -22,8 +21,8 @@ func (e *Engine) SavePlan(fp *Prepared, w io.Writer) (string, diag.Findings, err
 	if r == nil {
 		return "", nil, fmt.Errorf("only a plan that was made here can be saved")
 	}
-	if len(r.req.Files) > 0 && r.req.Files[0] == "-" {
-		return "", nil, fmt.Errorf("a plan of documents from standard input cannot be saved: it could not be rendered again")
+	if r.input.Once != "" {
+		return "", nil, fmt.Errorf("a plan of %s cannot be saved: it could not be rendered again", r.input.Once)
 	}
 	for _, cp := range fp.Clusters {
 		w := fp.works[cp.Cluster]
@@ -36,8 +35,7 @@ func (e *Engine) SavePlan(fp *Prepared, w io.Writer) (string, diag.Findings, err
 		}
 	}
 	file := planfile.File{Salt: planfile.NewSalt()}
-	s := fleetplan.Decide(r.req, r.req.Access.Context)
-	s.Inputs = r.inputs()
+	s := fleetplan.Decided{Paths: r.input.Paths, Selection: r.req.Selection, PlanOptions: r.req.PlanOptions, Context: r.req.Access.Context, Inputs: r.inputs()}
 	if fp.RollbackTo != nil { // the one before the newest may be another one then
 		s.To = fp.RollbackTo.Rollout
 	}
@@ -66,13 +64,11 @@ func (e *Engine) SavePlan(fp *Prepared, w io.Writer) (string, diag.Findings, err
 // inputs are the digests of everything the plan was read from.
 func (r *run) inputs() planfile.Inputs {
 	files, sources := r.files.Read(), map[string]string{}
-	for _, f := range r.program.Files() {
-		files[f.Path] = f.Digest
-	}
+	maps.Copy(files, r.input.Files)
 	for _, u := range r.sources.Used() {
 		sources[r.Redactor.Sweep(u.Key())] = u.Resolved.Digest // repositories may hold a password
 	}
-	return planfile.NewInputs(r.req.Dir, files, sources)
+	return planfile.NewInputs(r.input.Dir, files, sources)
 }
 
 // written is the plan as a file has it: digests of what holds secrets keyed, and every text redacted.
@@ -140,17 +136,11 @@ func (e *Engine) LoadPlan(ctx context.Context, in io.Reader, req Request) (*Prep
 	}
 	key, _ := e.PlanKey.Read() // was read before
 	seal := file.Sealed(key)
-	var findings diag.Findings
-	if seal != planfile.Sound {
-		findings = defaults.Unvouched(req.Dir, slices.Concat(s.Files, s.FleetFiles, []string{s.Workdir}, slices.Collect(maps.Keys(s.Inputs.Files))))
-	}
-	if len(findings) == 0 {
-		findings = s.Inputs.Moved(req.Dir)
-	}
+	documents, findings := req.documents().Saved(s, seal == planfile.Sound)
 	if len(findings) > 0 {
 		return nil, &fleetplan.RefusedError{Findings: findings}
 	}
-	refused, mistaken := s.Repeated(req, seal)
+	refused, mistaken := s.Repeated(req.PlanOptions, seal)
 	switch {
 	case len(mistaken) > 0:
 		return nil, mistaken.Err()
@@ -158,8 +148,8 @@ func (e *Engine) LoadPlan(ctx context.Context, in io.Reader, req Request) (*Prep
 		return nil, &fleetplan.RefusedError{Findings: refused}
 	}
 	s.Locked = s.Locked || req.Locked && seal != planfile.Sound
-	s.Apply(&req, &req.Access.Context)
-	req.absent = old.Absent()
+	req.Documents, req.Selection, req.PlanOptions, req.absent = documents, s.Selection, s.Options(req.PlanOptions), old.Absent()
+	req.Access.Context = cmp.Or(s.Context, req.Access.Context)
 	now, err := map[string]func(context.Context, Request) (*Prepared, error){"apply": e.Plan, "delete": e.PlanDelete, "rollback": e.PlanRollback}[old.Verb](ctx, req)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -40,7 +39,7 @@ func (r *rig) save(fp *Prepared) string {
 
 // loadSaved loads a saved plan; the request is what apply PLANFILE has.
 func (r *rig) loadSaved(text string) (*Prepared, error) {
-	return r.LoadPlan(r.t.Context(), strings.NewReader(text), Request{Dir: r.dir, Wait: true, Access: fleet.AccessOptions{Kubeconfig: r.kubeconfig()}})
+	return r.LoadPlan(r.t.Context(), strings.NewReader(text), Request{Input: filesOf(r.dir), RunOptions: RunOptions{Wait: true, Access: fleet.AccessOptions{Kubeconfig: r.kubeconfig()}}})
 }
 
 // refusedFor fails the test unless the error is a refusal that says all the words.
@@ -99,7 +98,7 @@ func TestSavedPlanIsApplied(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := r.Apply(t.Context(), fp, Request{Wait: true}); err != nil || out.Clusters[0].Done.Create != 3 {
+	if out, err := r.Apply(t.Context(), fp, Request{RunOptions: RunOptions{Wait: true}}); err != nil || out.Clusters[0].Done.Create != 3 {
 		t.Fatalf("apply: %v %+v", err, out)
 	}
 	if fp, err = r.loadSaved(text); err != nil || !fp.settled() { // it was carried out
@@ -115,7 +114,7 @@ func TestSavedPlanIsApplied(t *testing.T) {
 	if fp, err = r.loadSaved(elsewhere); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := r.Apply(t.Context(), fp, Request{Wait: true}); err != nil || out.Clusters[0].Done.Update != 1 || out.Clusters[0].Done.Delete != 1 {
+	if out, err := r.Apply(t.Context(), fp, Request{RunOptions: RunOptions{Wait: true}}); err != nil || out.Clusters[0].Done.Update != 1 || out.Clusters[0].Done.Delete != 1 {
 		t.Fatalf("apply: %v %+v", err, out)
 	}
 }
@@ -185,7 +184,7 @@ func TestSavedPlanOfAClusterThatIsDown(t *testing.T) {
 	if fp, err = r.loadSaved(text); err != nil {
 		t.Fatal(err)
 	}
-	out, err := r.Apply(t.Context(), fp, Request{SkipUnreachable: true})
+	out, err := r.Apply(t.Context(), fp, Request{RunOptions: RunOptions{SkipUnreachable: true}})
 	if err == nil || len(out.Clusters) != 2 || out.Clusters[0].Result != fleetplan.Unreachable {
 		t.Errorf("without it: %v %+v", err, out)
 	}
@@ -222,7 +221,7 @@ func TestSavedPlanIsStale(t *testing.T) {
 	r.write("bundle.yaml", r.bundle(r.configMap("a", "k: two")+r.configMap("b", "k: three"), "  labels: {}"))
 	_, err = r.loadSaved(text)
 	refusedFor(t, err, "bundle.yaml changed since")
-	_, err = r.LoadPlan(t.Context(), strings.NewReader(text), Request{Dir: t.TempDir()})
+	_, err = r.LoadPlan(t.Context(), strings.NewReader(text), Request{Input: filesOf(t.TempDir())})
 	refusedFor(t, err, "bundle.yaml", "files are not here", r.dir)
 }
 
@@ -325,26 +324,6 @@ func TestPlanFileHoldsNoSecret(t *testing.T) {
 	}
 }
 
-// Every field of a request either decides and is saved with a plan, or is known to be about one run alone.
-func TestRequestIsSavedWhole(t *testing.T) {
-	once := []string{"Dir", "Stdin", "Env", "Access", "Timeout", "StalledAfter", "Parallel", "FactsFile", "Placeholders", "Publish", "SkipUnreachable", "SkipWindows", "SkipApprovals", "Applies",
-		"Upgrade", "Recorded", "Among", "Reads", "Before", "Written", "Wait", "Author", "Message", "Stop", "absent", "done"}
-	kept, request := reflect.TypeFor[fleetplan.Decided](), reflect.TypeFor[Request]()
-	for i := range request.NumField() {
-		name := request.Field(i).Name
-		if _, ok := kept.FieldByName(name); ok == slices.Contains(once, name) {
-			t.Errorf("Request.%s: decide whether a saved plan has it (fleetplan.Decided) or each run its own (this test)", name)
-		}
-	}
-	n := 3
-	req := Request{Files: []string{"a"}, Adopt: true, UntilWave: 2, ConfirmDelete: &n, Access: fleet.AccessOptions{Context: "eu", Kubeconfig: "x"}}
-	got := Request{Wait: true, Access: fleet.AccessOptions{Kubeconfig: "y"}}
-	fleetplan.Decide(req, "eu").Apply(&got, &got.Access.Context)
-	if got.Files[0] != "a" || !got.Adopt || got.UntilWave != 2 || *got.ConfirmDelete != 3 || !got.Wait || got.Access.Context != "eu" || got.Access.Kubeconfig != "y" {
-		t.Errorf("%+v", got)
-	}
-}
-
 // patch writes an object of the rig's namespace as somebody.
 func (r *rig) patch(by, kind, name, body string) {
 	r.t.Helper()
@@ -434,7 +413,7 @@ func TestWhatOthersWroteSince(t *testing.T) {
 			fp.Clusters[0].Plan.Changes[i].ForeignDigest = ""
 		}
 	}))
-	_, err := r.LoadPlan(t.Context(), strings.NewReader(before), Request{Dir: r.dir, Recreate: true, ConfirmDelete: &n, Access: fleet.AccessOptions{Kubeconfig: r.kubeconfig()}})
+	_, err := r.LoadPlan(t.Context(), strings.NewReader(before), Request{Input: filesOf(r.dir), PlanOptions: PlanOptions{Recreate: true, ConfirmDelete: &n}, RunOptions: RunOptions{Access: fleet.AccessOptions{Kubeconfig: r.kubeconfig()}}})
 	refusedFor(t, err, "a hawser that did not note what they hold")
 	fp, err := r.loadSaved(text)
 	if err != nil {
@@ -479,7 +458,7 @@ func TestUnsealedPlanDecidesNothing(t *testing.T) {
 	}
 	_, err = r.loadSaved(decides)
 	refusedFor(t, err, "wants --adopt", "wants --skip-waves", "hawser apply FILE --adopt --skip-waves")
-	req := Request{Dir: r.dir, Wait: true, Access: fleet.AccessOptions{Kubeconfig: r.kubeconfig()}, Adopt: true, SkipWaves: true}
+	req := Request{Input: filesOf(r.dir), PlanOptions: PlanOptions{Adopt: true, SkipWaves: true}, RunOptions: RunOptions{Wait: true, Access: fleet.AccessOptions{Kubeconfig: r.kubeconfig()}}}
 	fp, err := r.LoadPlan(t.Context(), strings.NewReader(decides), req)
 	if err != nil || !slices.ContainsFunc(fp.Findings, func(f diag.Finding) bool { return f.Code == fleetplan.CodeUnsealed }) {
 		t.Errorf("given again: %v", err)
@@ -488,7 +467,7 @@ func TestUnsealedPlanDecidesNothing(t *testing.T) {
 		t.Errorf("what the plan was not made with: %v", err)
 	}
 	// pins: who applies may ask for more than the file, not the file for less
-	req = Request{Dir: r.dir, Wait: true, Access: fleet.AccessOptions{Kubeconfig: r.kubeconfig()}, Locked: true}
+	req = Request{Input: filesOf(r.dir), PlanOptions: PlanOptions{Locked: true}, RunOptions: RunOptions{Wait: true, Access: fleet.AccessOptions{Kubeconfig: r.kubeconfig()}}}
 	if fp, err = r.LoadPlan(t.Context(), strings.NewReader(unsealed(text)), req); err != nil || !fp.run.req.Locked {
 		t.Errorf("--locked was taken back by the file: %v", err)
 	}

@@ -73,7 +73,7 @@ func TestQuotedSecret(t *testing.T) {
 			r.quotes("app", "pw")
 			req := r.request()
 			if verb != "prune" {
-				req.Bundle, req.Files = r.name, nil
+				req.Bundle, docs(&req).Files = r.name, nil
 			}
 			fp, err := plans(r, req)
 			if err != nil {

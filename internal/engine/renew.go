@@ -11,7 +11,7 @@ import (
 func (e *Engine) Renew(ctx context.Context, shown *Prepared, req Request) (*Prepared, error) {
 	shown.Close()
 	again := shown.run.req
-	again.Stdin, again.ConfirmDelete, again.Before, again.done, again.absent = req.Stdin, req.ConfirmDelete, nil, true, shown.Absent()
+	again.ConfirmDelete, again.Before, again.done, again.absent = req.ConfirmDelete, nil, true, shown.Absent()
 	plan := e.Plan
 	if shown.Verb == "delete" {
 		plan = e.PlanDelete

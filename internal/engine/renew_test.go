@@ -106,7 +106,8 @@ func TestRenewedReference(t *testing.T) {
 	text := strings.Replace(r.read("bundle.yaml"), "manifests: {paths: [second.yaml]}", "helm: {chart: ./chart}\n        values: {password: \"ref://vault:db/password\"}", 1)
 	r.write("bundle.yaml", text)
 	r.requires(a, b)
-	a.FleetFiles, b.FleetFiles = r.request().FleetFiles, r.request().FleetFiles
+	fleet := docs(new(r.request())).FleetFiles
+	docs(&a).FleetFiles, docs(&b).FleetFiles = fleet, fleet
 	a.Access.Context, b.Access.Context = "", ""
 	first, second, req := r.both(a, b)
 	if fateOf(second, "monitor") != "create new" || !slices.Contains(codes(second), values.CodeNotRead) {

@@ -9,7 +9,6 @@ import (
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/lockfile"
-	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/retirement"
@@ -27,12 +26,12 @@ func (r *run) left() diag.Findings {
 	for _, t := range r.targets {
 		uids = append(uids, t.facts.UID)
 	}
-	return retirement.Left(r.workspace.Lock, r.workspace.Path, r.fleetName(), names, uids)
+	return retirement.Left(r.input.Lock, r.input.Path, r.fleetName(), names, uids)
 }
 
 // retired makes the cluster to retire the only one of the run.
 func (r *run) retired() diag.Findings {
-	c, findings := retirement.Find(r.workspace.Lock, r.workspace.Path, r.fleet, retirement.Request{Cluster: r.req.Retire, Context: r.req.Access.Context, Keep: r.req.Keep})
+	c, findings := retirement.Find(r.input.Lock, r.input.Path, r.fleet, retirement.Request{Cluster: r.req.Retire, Context: r.req.Access.Context, Keep: r.req.Keep})
 	if findings.HasErrors() {
 		return findings
 	}
@@ -50,9 +49,9 @@ func (e *Engine) Retiring(ctx context.Context, req Request) (*retirement.Retirem
 		return nil, err
 	}
 	defer r.close()
-	place, known := r.workspace.Lock.Places[r.fleetName()][req.Retire]
-	out := &retirement.Retirement{V: diag.DocumentVersion, Fleet: r.fleetName(), Cluster: req.Retire, UID: r.workspace.Known(req.Retire).UID,
-		Bundles: slices.Clone(place.Bundles), Known: known, Lock: r.workspace.Path}
+	place, known := r.input.Lock.Places[r.fleetName()][req.Retire]
+	out := &retirement.Retirement{V: diag.DocumentVersion, Fleet: r.fleetName(), Cluster: req.Retire, UID: r.input.Known(req.Retire).UID,
+		Bundles: slices.Clone(place.Bundles), Known: known, Lock: r.input.Path}
 	if req.Keep {
 		return out, nil
 	}
@@ -66,7 +65,7 @@ func (e *Engine) Retiring(ctx context.Context, req Request) (*retirement.Retirem
 	out.Access = t.access.Describe()
 	var records []release.Record
 	err = t.store.Bundles(ctx, func(record release.Record) error {
-		if record.Inventory = nil; record.Fleet == out.Fleet && out.Takes(record.From(), r.workspace.Origin(record.Bundle), place.Bundles) {
+		if record.Inventory = nil; record.Fleet == out.Fleet && out.Takes(record.From(), r.input.Origin(record.Bundle), place.Bundles) {
 			records = append(records, record)
 		}
 		return nil
@@ -78,7 +77,7 @@ func (e *Engine) Retiring(ctx context.Context, req Request) (*retirement.Retirem
 	findings := out.Nobodys()
 	for _, name := range place.Bundles {
 		if !slices.Contains(out.Bundles, name) && out.Others[name] == "" {
-			findings = append(findings, r.unrecorded(ctx, name, object.OwnerID("", "", name), plan.Options{Deleting: true})...)
+			findings = append(findings, r.unrecorded(ctx, name, r.owner(name), plan.Options{Deleting: true})...)
 		}
 	}
 	return out, findings.Err()
@@ -91,19 +90,19 @@ func (e *Engine) Retire(ctx context.Context, req Request) error {
 	if err != nil {
 		return err
 	}
-	return r.workspace.Forget(req.Retire)
+	return r.input.Forget(req.Retire)
 }
 
 // delivered keeps in hawser.lock where the bundle runs after this run, so that a cluster that leaves the fleet with it is
 // named. A file that cannot be written is only said.
 func (r *run) delivered(out *fleetplan.Outcome) {
-	err := r.workspace.KeepPlaces(func(file lockfile.File) bool {
+	err := r.input.KeepPlaces(func(file lockfile.File) bool {
 		return out.Places(file, r.fleetName(), func(name string) (lockfile.Place, bool) {
 			t := r.target(name)
 			if t == nil || t.cluster.Implicit {
 				return lockfile.Place{}, false
 			}
-			return r.workspace.Place(t.cluster, t.access.Context), true
+			return r.input.Place(t.cluster, t.access.Context), true
 		})
 	})
 	if err != nil {

@@ -26,7 +26,7 @@ func leaving(t *testing.T) (*rig, Request) {
 	clusters("    old: {group: b, kubeContext: " + here + "}\n")
 	r.write("bundle.yaml", r.bundle(r.configMap("app", "k: v")))
 	req := r.request()
-	req.Selection = fleet.Selection{Clusters: []string{"old"}}
+	req.Clusters = fleet.Selection{Clusters: []string{"old"}}
 	r.applied(req)
 	clusters("")
 	req = r.request()
@@ -231,13 +231,14 @@ func TestRetireOthers(t *testing.T) {
 	path := r.write("their/bundle.yaml", "bundle:\n  apiVersion: v1alpha1\n  name: "+theirs+"\n  requires: [{bundle: "+r.name+"}]\n"+
 		"  instances:\n    app: {namespace: "+r.name+", manifests: {paths: [app.yaml]}}\n")
 	other := r.request()
-	other.Files, other.FleetFiles, other.AcceptClusters = []string{path}, []string{filepath.Join(r.dir, "their/fleet.yaml")}, []string{"one"}
+	at := docs(&other)
+	at.Files, at.FleetFiles, other.AcceptClusters = []string{path}, []string{filepath.Join(r.dir, "their/fleet.yaml")}, []string{"one"}
 	r.applied(other)
 
 	retire := r.request()
 	retire.Retire = "old"
-	for _, files := range [][]string{retire.Files, nil} {
-		retire.Files = files
+	for _, files := range [][]string{docs(&retire).Files, nil} {
+		docs(&retire).Files = files
 		known, err := r.Retiring(t.Context(), retire)
 		if err != nil || !slices.Equal(known.Bundles, []string{r.name}) || !strings.Contains(known.Others[theirs], "their") {
 			t.Errorf("files %v: %+v, %v", files, known, err)
@@ -260,7 +261,7 @@ func TestRetireOthers(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	retire.Files, retire.Access.Context = nil, here
+	docs(&retire).Files, retire.Access.Context = nil, here
 	_, err = r.Retiring(t.Context(), retire)
 	refused(t, "nobody knows what was delivered", err, "other-source", theirs, "-f")
 }
@@ -280,7 +281,7 @@ func TestDeletionsInOneRun(t *testing.T) {
 	among := []string{a.Bundle, b.Bundle}
 	planned := func(req Request, before map[string]*Prepared) *Prepared {
 		t.Helper()
-		req.Files, req.Among, req.Before, req.Wait = nil, among, before, false
+		docs(&req).Files, req.Among, req.Before, req.Wait = nil, among, before, false
 		fp, err := r.PlanDelete(t.Context(), req)
 		if err != nil {
 			t.Fatal(err)

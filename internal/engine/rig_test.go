@@ -36,6 +36,7 @@ import (
 	"hawser.dev/hawser/internal/render/plain"
 	"hawser.dev/hawser/internal/rollout"
 	"hawser.dev/hawser/internal/testfleet"
+	"hawser.dev/hawser/internal/workspace"
 )
 
 // The tests of the engine come in two kinds. Tables on FleetPlan, Outcome and StatusReport values need no cluster and
@@ -156,13 +157,25 @@ func (r *rig) deployment(name string) string {
 
 // request is for bundle.yaml of the rig's directory, and for its fleet.yaml where there is one.
 func (r *rig) request() Request {
-	req := Request{Files: []string{filepath.Join(r.dir, "bundle.yaml")}, Dir: r.dir, Workdir: r.dir, Wait: true, Author: "tester",
-		Access: fleet.AccessOptions{Kubeconfig: r.kubeconfig(), Context: here}}
+	req := Request{Input: filesOf(r.dir, "bundle.yaml"), RunOptions: RunOptions{Wait: true, Author: "tester",
+		Access: fleet.AccessOptions{Kubeconfig: r.kubeconfig(), Context: here}}}
 	if path := filepath.Join(r.dir, "fleet.yaml"); exists(path) {
-		req.FleetFiles, req.Access.Context = []string{path}, ""
+		docs(&req).FleetFiles, req.Access.Context = []string{path}, ""
 	}
 	return req
 }
+
+// filesOf are the files of a directory, with the directory itself as the one of modules.
+func filesOf(dir string, names ...string) Input {
+	at := fleetplan.Paths{Workdir: dir}
+	for _, name := range names {
+		at.Files = append(at.Files, filepath.Join(dir, name))
+	}
+	return Input{Documents: &workspace.Files{Paths: at, Dir: dir}}
+}
+
+// docs are the files that a request reads, for changing that request alone.
+func docs(req *Request) *workspace.Files { return workspace.Of(&req.Documents) }
 
 func exists(path string) bool {
 	_, err := os.Stat(path)

@@ -117,11 +117,11 @@ func TestRightsBeforeTheFirstWrite(t *testing.T) {
 	for name, made := range map[string]func(Request) (*Prepared, error){
 		"apply": func(q Request) (*Prepared, error) { return r.Plan(t.Context(), q) },
 		"rollback": func(q Request) (*Prepared, error) {
-			q.Files, q.Bundle = nil, r.name
+			docs(&q).Files, q.Bundle = nil, r.name
 			return r.PlanRollback(t.Context(), q)
 		},
 		"delete": func(q Request) (*Prepared, error) {
-			q.Files, q.Bundle = nil, r.name
+			docs(&q).Files, q.Bundle = nil, r.name
 			return r.PlanDelete(t.Context(), q)
 		},
 	} {

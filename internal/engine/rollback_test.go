@@ -22,7 +22,7 @@ import (
 // back is the request to go back to a release, "" for the one before.
 func (r *rig) back(to string) Request {
 	req := r.request()
-	req.Files, req.Bundle, req.To = nil, r.name, to
+	docs(&req).Files, req.Bundle, req.To = nil, r.name, to
 	return req
 }
 
@@ -212,7 +212,7 @@ func TestRollbackOfWhatMoved(t *testing.T) {
 	r.heldBy("wanders", uid, b.Bundle)
 	back := func(req Request) *Prepared {
 		t.Helper()
-		req.Files = nil
+		docs(&req).Files = nil
 		fp, err := r.PlanRollback(t.Context(), req)
 		if err != nil {
 			t.Fatal(err)
@@ -356,7 +356,7 @@ func TestRollbackPlanFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.carried(now, Request{Dir: r.dir, Wait: true, Author: "tester"})
+	r.carried(now, Request{Input: filesOf(r.dir), RunOptions: RunOptions{Wait: true, Author: "tester"}})
 	if got := r.data(); !maps.Equal(got, map[string]string{"app": "one", "of-one": "x"}) || r.record().RollbackTo.Release != 1 {
 		t.Errorf("%v %v", got, r.record().RollbackTo)
 	}

@@ -36,7 +36,7 @@ func TestRollbackWhereNobodyKnows(t *testing.T) {
 	denied.Access.Kubeconfig = shared.fleet.UserKubeconfig(t, "nobody-in-particular")
 	away := r.back("1")
 	away.Access.Context = ""
-	away.FleetFiles = []string{r.write("away.yaml", "fleet:\n  apiVersion: v1alpha1\n  name: away\n  clusters:\n    lost: {kubeContext: down}\n")}
+	docs(&away).FleetFiles = []string{r.write("away.yaml", "fleet:\n  apiVersion: v1alpha1\n  name: away\n  clusters:\n    lost: {kubeContext: down}\n")}
 	for name, c := range map[string]struct {
 		req        Request
 		code, says string
@@ -80,14 +80,14 @@ func TestRollbackOfSome(t *testing.T) {
 	for _, v := range []string{"one", "two"} {
 		r.write("bundle.yaml", r.bundle(r.marker(v)))
 		req := r.request()
-		req.Selection.Clusters = []string{"here"}
+		req.Clusters.Clusters = []string{"here"}
 		r.applied(req)
 	}
 	all := r.back("")
-	if _, err := r.PlanRollback(t.Context(), r.with(all, func(req *Request) { req.Selection.Clusters = []string{"here", "lost"} })); diag.From(err, "")[0].Code != "newest-unknown" {
+	if _, err := r.PlanRollback(t.Context(), r.with(all, func(req *Request) { req.Clusters.Clusters = []string{"here", "lost"} })); diag.From(err, "")[0].Code != "newest-unknown" {
 		t.Errorf("%v", err)
 	}
-	all.Selection.Clusters = []string{"here"}
+	all.Clusters.Clusters = []string{"here"}
 	fp := r.rollsBack(all)
 	for _, ch := range fp.Clusters[0].Plan.Changes {
 		if strings.Contains(ch.Why, "bundle") {

@@ -83,10 +83,10 @@ func (s *served) write(name, text string) {
 }
 
 func (s *served) request() Request {
-	req := Request{Files: []string{filepath.Join(s.dir, "bundle.yaml")}, Dir: s.dir, Workdir: s.dir, Wait: true, Author: "tester",
-		Access: fleet.AccessOptions{Kubeconfig: filepath.Join(s.dir, "kubeconfig")}}
+	req := Request{Input: filesOf(s.dir, "bundle.yaml"), RunOptions: RunOptions{Wait: true, Author: "tester",
+		Access: fleet.AccessOptions{Kubeconfig: filepath.Join(s.dir, "kubeconfig")}}}
 	if path := filepath.Join(s.dir, "fleet.yaml"); exists(path) {
-		req.FleetFiles = []string{path}
+		docs(&req).FleetFiles = []string{path}
 	}
 	return req
 }
@@ -139,14 +139,14 @@ func TestSavedPlanWithOneClusterDown(t *testing.T) {
 			}
 			load := func() (*Prepared, error) {
 				req := s.request()
-				return s.LoadPlan(t.Context(), bytes.NewReader(file.Bytes()), Request{Dir: s.dir, Wait: true, Access: req.Access})
+				return s.LoadPlan(t.Context(), bytes.NewReader(file.Bytes()), Request{Input: filesOf(s.dir), RunOptions: RunOptions{Wait: true, Access: req.Access}})
 			}
 			s.servers["us"].Fault(testserver.Cut)
 			saved, err := load()
 			if err != nil {
 				t.Fatalf("the plan of the cluster that is there: %v", err)
 			}
-			out, err := s.Apply(t.Context(), saved, Request{Wait: true})
+			out, err := s.Apply(t.Context(), saved, Request{RunOptions: RunOptions{Wait: true}})
 			refusedFor(t, err, "us does not answer", "--skip-unreachable")
 			if exitcode.Of(err) != exitcode.Refused || out != nil && slices.ContainsFunc(out.Clusters, fleetplan.ClusterOutcome.OK) {
 				t.Errorf("exit %d, %+v", exitcode.Of(err), out)
@@ -157,14 +157,14 @@ func TestSavedPlanWithOneClusterDown(t *testing.T) {
 			if saved, err = load(); err != nil {
 				t.Fatal(err)
 			}
-			if out, err = s.Apply(t.Context(), saved, Request{Wait: true, SkipUnreachable: true}); exitcode.Of(err) != exitcode.Partial || !s.has("eu") {
+			if out, err = s.Apply(t.Context(), saved, Request{RunOptions: RunOptions{Wait: true, SkipUnreachable: true}}); exitcode.Of(err) != exitcode.Partial || !s.has("eu") {
 				t.Errorf("without it: exit %d, %v, %+v", exitcode.Of(err), err, out)
 			}
 			s.servers["us"].Fault(nil)
 			if saved, err = load(); err != nil {
 				t.Fatalf("when it is back: %v", err)
 			}
-			if out, err = s.Apply(t.Context(), saved, Request{Wait: true}); err != nil || !s.has("us") || out.Clusters[0].Done.Create+out.Clusters[1].Done.Create != 1 {
+			if out, err = s.Apply(t.Context(), saved, Request{RunOptions: RunOptions{Wait: true}}); err != nil || !s.has("us") || out.Clusters[0].Done.Create+out.Clusters[1].Done.Create != 1 {
 				t.Errorf("when it is back: %v %+v", err, out)
 			}
 		})
@@ -228,7 +228,7 @@ func TestUnverifiedCertificateIsSaidInEveryPlan(t *testing.T) {
 			read, err := s.ReadPlan(bytes.NewReader(file.Bytes()))
 			judge("plan show", read, err)
 			loaded := made("apply PLANFILE", func() (*Prepared, error) {
-				return s.LoadPlan(t.Context(), bytes.NewReader(file.Bytes()), Request{Dir: s.dir, Wait: true, Access: ask().Access})
+				return s.LoadPlan(t.Context(), bytes.NewReader(file.Bytes()), Request{Input: filesOf(s.dir), RunOptions: RunOptions{Wait: true, Access: ask().Access}})
 			})
 			if _, err := s.Apply(t.Context(), loaded, ask()); err != nil {
 				t.Fatal(err)
@@ -237,7 +237,7 @@ func TestUnverifiedCertificateIsSaidInEveryPlan(t *testing.T) {
 			s.applied(ask())
 			named := func(to string) Request {
 				req := ask()
-				req.Files, req.Bundle, req.To = nil, "shop", to
+				docs(&req).Files, req.Bundle, req.To = nil, "shop", to
 				return req
 			}
 			made("plan of nothing", func() (*Prepared, error) { return s.Plan(t.Context(), ask()) })

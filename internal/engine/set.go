@@ -11,7 +11,6 @@ import (
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/bind"
 	"hawser.dev/hawser/internal/builtin"
-	"hawser.dev/hawser/internal/defaults"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/health"
@@ -76,11 +75,11 @@ type part struct {
 
 // specFor evaluates the program for one cluster and picks the run's bundle.
 func (r *run) specFor(f fleet.Facts) (v1alpha1.BundleSpec, diag.Findings) {
-	specs, findings := r.workspace.Evaluate(f)
+	specs, findings := r.input.Evaluate(f)
 	if findings.HasErrors() {
 		findings = fleet.Unfollowed(findings)
 		if f.Implicit && r.fleet == nil {
-			findings = fleet.WithoutFleet(findings, f, defaults.NoFleet(r.req.Dir, r.req.Files))
+			findings = fleet.WithoutFleet(findings, f, r.input.NearFleet())
 		}
 		return v1alpha1.BundleSpec{}, findings
 	}
@@ -94,7 +93,7 @@ func (r *run) specFor(f fleet.Facts) (v1alpha1.BundleSpec, diag.Findings) {
 
 // prepare selects and resolves the instances of one cluster, up to the inputs digests.
 func (r *run) prepare(ctx context.Context, t *target, spec v1alpha1.BundleSpec) (*set, diag.Findings) {
-	s := newSet(spec)
+	s := r.newSet(spec)
 	if len(r.req.Before) > 0 {
 		r.ahead(ctx, t, s)
 	}
@@ -139,8 +138,8 @@ func (r *run) prepare(ctx context.Context, t *target, spec v1alpha1.BundleSpec) 
 	return s, append(findings, plan.SuspendedNeeds(here, s.suspended, t.record.ReadyBefore)...)
 }
 
-func newSet(spec v1alpha1.BundleSpec) *set {
-	return &set{spec: spec, owner: object.OwnerID("", "", spec.Name), notPlaced: map[string]string{}, suspended: map[string]bool{},
+func (r *run) newSet(spec v1alpha1.BundleSpec) *set {
+	return &set{spec: spec, owner: r.owner(spec.Name), notPlaced: map[string]string{}, suspended: map[string]bool{},
 		namespaces: map[string]string{}, takes: map[string][]bind.From{},
 		depends: map[string][]string{}, bodies: map[object.Ref]object.Object{}}
 }

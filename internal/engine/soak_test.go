@@ -18,12 +18,12 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/exitcode"
-	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/workspace"
 )
 
 const soakingFleet = `fleet:
@@ -256,7 +256,7 @@ func TestNotWaitedFor(t *testing.T) {
 	}
 	r.write("other.yaml", "bundle:\n  apiVersion: v1alpha1\n  name: needs-"+r.name+"\n  requires: [{bundle: "+r.name+"}]\n  instances: {}\n")
 	other := r.request()
-	other.Files = []string{r.dir + "/other.yaml"}
+	docs(&other).Files = []string{r.dir + "/other.yaml"}
 	var fe *diag.FindingsError
 	if _, err := r.Plan(t.Context(), other); !errors.As(err, &fe) || fe.Findings[0].Code != "missing-bundle" {
 		t.Errorf("a bundle that requires it: %v", err)
@@ -311,7 +311,7 @@ func TestHeadHoldsRuntimeValues(t *testing.T) {
 }
 `)
 	head := func(env map[string]string) string {
-		run, err := e.load(t.Context(), Request{Files: []string{path}, Workdir: dir, RuntimeFromEnv: true, Env: env, Access: fleet.AccessOptions{}}, true)
+		run, err := e.load(t.Context(), Request{Input: Input{Documents: &workspace.Files{Paths: fleetplan.Paths{Files: []string{path}, Workdir: dir}}, Env: env}, PlanOptions: PlanOptions{RuntimeFromEnv: true}}, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -338,7 +338,7 @@ func TestInterruptedGate(t *testing.T) {
 `)
 	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")))
 	req := r.request()
-	req.Selection.Clusters = []string{here}
+	req.Clusters.Clusters = []string{here}
 	var took time.Duration
 	for range 3 { // the machine may be busy, but not always
 		ctx, cancel := context.WithCancel(t.Context())
@@ -362,7 +362,7 @@ func TestInterruptedGate(t *testing.T) {
 // A canary is chosen among the clusters that the revision changes.
 func TestCanaryChanges(t *testing.T) {
 	of := func(record *release.Record, changes ...plan.Change) *work {
-		return &work{ClusterPlan: &fleetplan.ClusterPlan{Plan: &plan.Plan{Changes: changes}, Left: record.Phase}, target: &target{record: record}, run: &run{req: Request{Wait: true}}}
+		return &work{ClusterPlan: &fleetplan.ClusterPlan{Plan: &plan.Plan{Changes: changes}, Left: record.Phase}, target: &target{record: record}, run: &run{req: Request{RunOptions: RunOptions{Wait: true}}}}
 	}
 	change := plan.Change{Action: plan.Update}
 	fp := &Prepared{FleetPlan: &fleetplan.FleetPlan{SourceDigest: "new"}, works: map[string]*work{

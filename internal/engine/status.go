@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"hawser.dev/hawser/internal/cluster"
-	"hawser.dev/hawser/internal/defaults"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
@@ -65,7 +64,7 @@ func (r *run) statusOf(ctx context.Context, t *target, name string) []fleetplan.
 // withoutRecord tells of a bundle that has no record on a cluster whether its objects are there all the same.
 func (r *run) withoutRecord(ctx context.Context, t *target, name string, row *fleetplan.ClusterStatus) {
 	namespaces, nowhere := r.wanted(ctx, t)
-	marks, delivered := t.session.Marked(ctx, object.OwnerID("", "", name), namespaces...), r.workspace.Delivered(t.cluster.Name, name)
+	marks, delivered := t.session.Marked(ctx, r.owner(name), namespaces...), r.input.Delivered(t.cluster.Name, name)
 	row.Lost, row.Unknown = marks.Standing()
 	switch {
 	case row.Lost != "":
@@ -87,12 +86,12 @@ func (r *run) eachRecord(ctx context.Context, t *target, name string, use func(r
 		return unknown
 	}
 	if t.record == nil && t.unread == "" { // else it was read
-		r.readRecord(ctx, t, object.OwnerID("", "", name))
+		r.readRecord(ctx, t, r.owner(name))
 	}
 	if t.record != nil {
 		use(*t.record)
 	} else if t.unread == "" {
-		if err := release.LostOf(ctx, t.store, object.OwnerID("", "", name)); err != nil {
+		if err := release.LostOf(ctx, t.store, r.owner(name)); err != nil {
 			return err.Error()
 		}
 	}
@@ -136,7 +135,7 @@ func (r *run) noFleet(nothing bool) diag.Findings {
 	if !nothing || r.fleet != nil || r.req.Access.OnlyImplicit() != "" {
 		return nil
 	}
-	return fleet.NoFleet(r.targets[0].facts, defaults.NoFleet(r.req.Dir, r.req.Files))
+	return fleet.NoFleet(r.targets[0].facts, r.input.NearFleet())
 }
 
 // instances are the states of a record's instances: health and drift of everything its inventory names.

@@ -27,7 +27,7 @@ func TestStatusWithoutRights(t *testing.T) {
 	r.applied(r.request())
 	for _, name := range []string{r.name, ""} {
 		req := r.request()
-		req.Files, req.Bundle = nil, name
+		docs(&req).Files, req.Bundle = nil, name
 		req.Access.Kubeconfig = shared.fleet.UserKubeconfig(t, "nobody-in-particular")
 		report, err := r.Status(t.Context(), req)
 		if !errors.Is(err, fleetplan.ErrPartial) || len(report.Clusters) != 1 || !strings.Contains(report.Clusters[0].Unknown, "the right to") || len(report.Findings.Errors()) > 0 {
@@ -57,7 +57,7 @@ func TestStatusInProgress(t *testing.T) {
 	<-waiting
 	other := newRig(t)
 	look := req
-	look.Files, look.Bundle = nil, r.name
+	docs(&look).Files, look.Bundle = nil, r.name
 	report, err := other.Status(t.Context(), look)
 	if !errors.Is(err, fleetplan.ErrNotReady) || !strings.HasPrefix(report.Clusters[0].InProgress, "tester") || !strings.Contains(report.Clusters[0].InProgress, " since 20") {
 		t.Errorf("%v, %+v", err, report)
@@ -131,7 +131,7 @@ func TestStatusOfAJobThatIsDoneAndGone(t *testing.T) {
 		t.Errorf("%v %+v", err, out)
 	}
 	req = r.request()
-	req.Bundle, req.Files = r.name, nil
+	req.Bundle, docs(&req).Files = r.name, nil
 	report, err := r.Status(t.Context(), req)
 	if err != nil {
 		t.Fatalf("%v: %+v", err, report)
@@ -155,18 +155,18 @@ func TestNotPlacedIsDone(t *testing.T) {
 	text := r.bundle(r.configMap("app", "key: one"))
 	r.write("bundle.yaml", text)
 	req := r.request()
-	req.Selection.Clusters = []string{"two"}
+	req.Clusters.Clusters = []string{"two"}
 	refused(t, "placed in wave 1 too", r.plan(req).Findings.Err(), "wave-gate", "one")
 	r.write("bundle.yaml", text+"      placement: {groups: [b]}\n")
 	if fp := r.plan(req); fp.Findings.HasErrors() {
 		t.Errorf("not placed in wave 1: %v", fp.Findings)
 	}
-	req.Selection.Clusters, req.Bundle = []string{"one"}, r.name
+	req.Clusters.Clusters, req.Bundle = []string{"one"}, r.name
 	report, err := r.Status(t.Context(), req)
 	if err != nil || len(report.Clusters) != 1 || !report.Clusters[0].NotPlaced {
 		t.Errorf("status with the files: %v, %+v", err, report)
 	}
-	req.Files = nil
+	docs(&req).Files = nil
 	if report, err = r.Status(t.Context(), req); err == nil || report.Clusters[0].NotPlaced || !strings.Contains(err.Error(), "not installed") {
 		t.Errorf("status without files: %v, %+v", err, report)
 	}
@@ -233,7 +233,7 @@ func TestStatusOfUnseenObjects(t *testing.T) {
 	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")))
 	r.applied(r.request())
 	req := r.request()
-	req.Files, req.Bundle = nil, r.name
+	docs(&req).Files, req.Bundle = nil, r.name
 	user := "reader-of-records-" + r.name
 	req.Access.Kubeconfig = shared.fleet.UserKubeconfig(t, user)
 	rules := []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get", "list"}}}
@@ -274,7 +274,7 @@ func TestStatusNamesWhoHasTheField(t *testing.T) {
 		}
 	}
 	req := r.request()
-	req.Files, req.Bundle = nil, r.name
+	docs(&req).Files, req.Bundle = nil, r.name
 	report, err := r.Status(t.Context(), req)
 	if !errors.Is(err, fleetplan.ErrNotReady) {
 		t.Fatal(err)
@@ -294,7 +294,7 @@ func TestStatusBesideASilentServer(t *testing.T) {
 	t.Parallel()
 	s := newServed(t, "    eu: {kubeContext: eu}\n", nil, "eu")
 	req := s.request()
-	req.Files, req.Bundle = nil, "shpo"
+	docs(&req).Files, req.Bundle = nil, "shpo"
 	s.servers["eu"].Fault(s.servers["eu"].Altered(func(obj map[string]any) {
 		if items, ok := obj["items"].([]any); ok && obj["kind"] == "APIGroupDiscoveryList" {
 			obj["items"] = append(items, map[string]any{"metadata": map[string]any{"name": "metrics.k8s.io"},

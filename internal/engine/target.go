@@ -12,12 +12,11 @@ import (
 	"hawser.dev/hawser/internal/bind"
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/document"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/input"
 	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/lineage"
-	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/release"
@@ -27,7 +26,6 @@ import (
 	"hawser.dev/hawser/internal/source"
 	"hawser.dev/hawser/internal/validation"
 	"hawser.dev/hawser/internal/values"
-	"hawser.dev/hawser/internal/workspace"
 )
 
 // connectTimeout is how long a cluster may take to answer before it is Unknown.
@@ -36,13 +34,12 @@ const connectTimeout = 10 * time.Second
 // run is one verb's way through the pipeline: the loaded program and the clusters it goes to.
 type run struct {
 	*Engine
-	req      Request
-	program  *document.Program
-	fleet    *v1alpha1.FleetSpec // nil without a fleet
-	snapshot fleet.Snapshot      // of the facts file, if there is one
-	all      []fleet.Cluster     // every cluster of the fleet
-	targets  []*target           // the selected ones, in fleet order
-	stats    fleetplan.Stats
+	req     Request
+	program input.Program
+	fleet   *v1alpha1.FleetSpec // nil without a fleet
+	all     []fleet.Cluster     // every cluster of the fleet
+	targets []*target           // the selected ones, in fleet order
+	stats   fleetplan.Stats
 	// decided is what a saved plan decided, nil for one that was not saved.
 	decided *fleetplan.Decided
 	// observed is when all clusters had been compared.
@@ -64,15 +61,18 @@ type run struct {
 	// lenient puts stand-ins where an object may not be read: nothing will be written.
 	lenient bool
 	beside  beside
-	// workspace is where the documents are from; fresh the lineage that is made in this run.
-	workspace *workspace.Workspace
-	fresh     struct {
+	// input is what the run is about; fresh the lineage that is made in this run.
+	input *input.Documents
+	fresh struct {
 		once, kept sync.Once
 		id         string
 	}
 	// unselected are the records of clusters that are not selected, as far as the gate has read them.
 	unselected []*release.Record
 }
+
+// owner is the id of a bundle of the input's.
+func (r *run) owner(bundle string) string { return r.req.Scope.Owner(bundle) }
 
 // uses reports whether the documents read the runtime value.
 func (r *run) uses(name string) bool { return r.program.Uses(name) }
@@ -128,28 +128,27 @@ func (e *Engine) load(ctx context.Context, req Request, needBundle bool) (*run, 
 	return e.loadFor(ctx, req, needBundle, false)
 }
 
-// Open reads the documents that a request names, and hawser.lock.
-func (e *Engine) Open(ctx context.Context, req Request, needBundle bool) (*workspace.Workspace, error) {
-	return workspace.Open(ctx, workspace.Input{Files: req.Files, FleetFiles: req.FleetFiles, Stdin: req.Stdin, Workdir: req.Workdir, Package: req.Package,
-		Name: req.Name, Namespace: req.Namespace, FleetOnly: !needBundle, Promoted: req.Promoted, Retire: req.Retire != "", Watchdog: e.Watchdog, Elsewhere: e.Elsewhere})
+// Open opens the documents of a request.
+func (e *Engine) Open(ctx context.Context, req Request, needBundle bool) (*input.Documents, error) {
+	return req.documents().Open(ctx, input.Want{FleetOnly: !needBundle, Promoted: req.Promoted, Retire: req.Retire != "", Watchdog: e.Watchdog, Elsewhere: e.Elsewhere})
 }
 
 // loadFor is load, for a delete or not.
 func (e *Engine) loadFor(ctx context.Context, req Request, needBundle, deleting bool) (*run, error) {
-	w, err := e.Open(ctx, req, needBundle)
+	in, err := e.Open(ctx, req, needBundle)
 	if err != nil {
 		return nil, err
 	}
-	r := &run{Engine: e, req: req, deleting: deleting, workspace: w, program: w.Program, fleet: w.Fleet(),
-		reader: values.New(values.Options{Fleet: w.Fleet(), Open: e.Stores, Redactor: e.Redactor})}
+	r := &run{Engine: e, req: req, deleting: deleting, input: in, program: in.Program, fleet: in.Fleet(),
+		reader: values.New(values.Options{Fleet: in.Fleet(), Open: e.Stores, Redactor: e.Redactor})}
 	if e.Redactor != nil {
 		e.Redactor.Add(req.Access.Override.Token)
 	}
 	if err := r.clusters().Err(); err != nil {
 		return nil, err
 	}
-	r.sources = &source.Resolver{Fetchers: e.Signatures.Guard(w.Fleet(), e.Fetchers), Digest: e.digest, Pins: w.Lock.Sources, Locked: req.Locked}
-	selected, findings := fleet.Select(r.all, req.Selection)
+	r.sources = &source.Resolver{Fetchers: e.Signatures.Guard(in.Fleet(), e.Fetchers), Digest: e.digest, Pins: in.Lock.Sources, Locked: req.Locked}
+	selected, findings := fleet.Select(r.all, req.Clusters)
 	findings = append(findings, fleet.Acceptable(req.AcceptClusters, r.all)...)
 	if err := findings.Err(); err != nil {
 		return nil, err
@@ -365,7 +364,7 @@ func (r *run) readAhead(ctx context.Context, t *target, s *cluster.Session) {
 		return
 	}
 	if name == "" && len(r.targets) <= mostAhead {
-		if specs, _ := r.workspace.Evaluate(r.offlineFacts(t.cluster)); len(specs) == 1 { // findings come with the facts
+		if specs, _ := r.input.Evaluate(r.offlineFacts(t.cluster)); len(specs) == 1 { // findings come with the facts
 			name = specs[0].Name
 		}
 	}
@@ -373,7 +372,7 @@ func (r *run) readAhead(ctx context.Context, t *target, s *cluster.Session) {
 		return
 	}
 	t.store = r.Records(s, t.cluster.Name)
-	owner := object.OwnerID("", "", name)
+	owner := r.owner(name)
 	if record, handle, damaged, err := r.current(ctx, t, owner); err == nil {
 		t.early = early{owner, record, handle, damaged}
 	}

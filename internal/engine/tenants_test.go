@@ -25,7 +25,7 @@ bundle: {apiVersion: "v1alpha1", name: "NAME-\(_t)", instances: db: {namespace: 
 		path := r.write("t.cue", strings.NewReplacer("NAME", r.name, "SHARED", shared).Replace(text))
 		next := r.again(t)
 		req := next.request()
-		req.Files, req.RuntimeFromEnv, req.Env = []string{path}, true, map[string]string{"TENANT": name}
+		docs(&req).Files, req.RuntimeFromEnv, req.Env = []string{path}, true, map[string]string{"TENANT": name}
 		return next, req
 	}
 	password := map[string]string{}

@@ -53,7 +53,7 @@ func TestRequiredIsPlacedElsewhere(t *testing.T) {
 	r.write("fleet.yaml", "fleet:\n  apiVersion: v1alpha1\n  name: "+r.name+"\n  clusters:\n    one: {group: a, kubeContext: "+here+"}\n    two: {group: b, kubeContext: down}\n")
 	a, b := r.pair("", r.configMap("one", "k: v"), r.configMap("two", "k: v"))
 	r.requires(a, b)
-	b.Selection = fleet.Selection{Clusters: []string{"one"}}
+	b.Clusters = fleet.Selection{Clusters: []string{"one"}}
 	var fe *diag.FindingsError
 	if _, err := r.Plan(t.Context(), b); !errors.As(err, &fe) || fe.Findings[0].Code != "missing-bundle" {
 		t.Errorf("it is placed there: %v", err)

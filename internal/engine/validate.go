@@ -17,7 +17,7 @@ import (
 // schemas are what is known of the schemas of a cluster.
 func (r *run) schemas(t *target) *validation.Schemas {
 	if t.schemas == nil {
-		t.schemas = &validation.Schemas{Cluster: t.cluster.Name, Facts: t.facts.Schemas, Unpack: func(hash string) ([]byte, error) { return r.snapshot.Unpack(hash) },
+		t.schemas = &validation.Schemas{Cluster: t.cluster.Name, Facts: t.facts.Schemas, Unpack: func(hash string) ([]byte, error) { return r.input.Facts.Unpack(hash) },
 			Keep: r.Documents, Library: &r.library, Redact: r.redact, Locate: r.Locate}
 		if t.session != nil {
 			t.schemas.Server = t.session
@@ -93,7 +93,7 @@ func (r *run) foresee(ctx context.Context, w *work) (end func()) {
 	}
 	looks.Go(func() { w.held = heldBack(ctx, w) })
 	var elsewhere diag.Findings
-	if t.record == nil && !r.workspace.Knows(t.cluster, r.accepts(w.Cluster)) {
+	if t.record == nil && !r.input.Knows(t.cluster, r.accepts(w.Cluster)) {
 		looks.Go(func() { elsewhere = release.Neighbours(ctx, t.store, w.Cluster, t.facts.Identity(), r.fleet) })
 	}
 	read := r.schemas(t).Foresee(ctx, versions)

@@ -116,7 +116,7 @@ func TestVetChecksObjects(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	req := r.request()
-	req.FactsFile = filepath.Join(r.dir, "facts.json")
+	file := filepath.Join(r.dir, "facts.json")
 	for n := range 10 { // other tests make definitions: the server may publish its schemas anew between the two
 		if n > 0 {
 			_, _ = r.Vet(t.Context(), r.request())
@@ -125,9 +125,10 @@ func TestVetChecksObjects(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := fleet.SaveSnapshot(req.FactsFile, *snap); err != nil {
+		if err := fleet.SaveSnapshot(file, *snap); err != nil {
 			t.Fatal(err)
 		}
+		docs(&req).Facts = file
 		if report, err = r.Vet(t.Context(), req); err != nil {
 			break
 		}

@@ -153,6 +153,8 @@ type Snapshot struct {
 	Clusters []Facts `json:"clusters"`
 	// Documents are the OpenAPI documents by their hash (SHA-512, hexadecimal), packed with gzip.
 	Documents map[string][]byte `json:"documents,omitempty"`
+	// File is the one that it was read from.
+	File string `json:"-"`
 }
 
 // Selection narrows a fleet. Empty fields select everything; set fields are ANDed.

@@ -80,6 +80,7 @@ func LoadSnapshot(path string) (Snapshot, diag.Findings) {
 	if err != nil {
 		return fail("%v", err)
 	}
+	s.File = path
 	return s, nil
 }
 

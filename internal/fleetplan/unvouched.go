@@ -164,11 +164,10 @@ func typed(flag string, v reflect.Value) string {
 	return fmt.Sprintf("--%s=%v", flag, v.Interface())
 }
 
-// Repeated compares what a request lets a run do beside a plan file with what the plan was made with: nothing else may be
+// Repeated compares what a request's options let a run do beside a plan file with what the plan was made with: nothing else may be
 // given, and of a file that nothing vouches for all of it has to be.
-func (d Decided) Repeated(request any, seal planfile.Seal) (refused, mistaken diag.Findings) {
-	var r Decided
-	planfile.CopyFields(reflect.ValueOf(&r).Elem(), reflect.ValueOf(request))
+func (d Decided) Repeated(requested PlanOptions, seal planfile.Seal) (refused, mistaken diag.Findings) {
+	r := Decided{PlanOptions: requested}
 	for _, flag := range r.flags() {
 		if !slices.Contains(d.flags(), flag) {
 			f := diag.Errorf("plan-file", "a saved plan knows what it does and where: leave %s out", flag)

@@ -219,8 +219,8 @@ func TestUnvouched(t *testing.T) {
 // made with cannot be said beside it.
 func TestRepeated(t *testing.T) {
 	three, four := 3, 4
-	all := Decided{RuntimeFromEnv: true, Rotate: chance.Rotation{"db"}, Adopt: true, TakeOver: true, AcceptClusters: []string{"eu"}, Recreate: true,
-		LetUnserved: true, SkipWaves: true, ConfirmDelete: &three, NoHooks: true}
+	all := Decided{PlanOptions: PlanOptions{RuntimeFromEnv: true, Rotate: chance.Rotation{"db"}, Adopt: true, TakeOver: true, AcceptClusters: []string{"eu"}, Recreate: true,
+		LetUnserved: true, SkipWaves: true, ConfirmDelete: &three, NoHooks: true}}
 	for name, c := range map[string]struct {
 		file, given       Decided
 		seal              planfile.Seal
@@ -231,10 +231,10 @@ func TestRepeated(t *testing.T) {
 		"sealed, given again": {all, all, planfile.Sound, "", ""},
 		"given again":         {all, all, planfile.Unknown, "", ""},
 		"not given":           {all, Decided{}, planfile.Unknown, "--accept-cluster=eu --adopt --confirm-delete=3 --let-unserved --no-hooks --recreate --rotate=db --runtime-from-env --skip-waves --take-over", ""},
-		"another number":      {Decided{ConfirmDelete: &three}, Decided{ConfirmDelete: &four}, planfile.Unknown, "--confirm-delete=3", "--confirm-delete=4"},
-		"more, sealed":        {Decided{}, Decided{Adopt: true}, planfile.Sound, "", "--adopt"},
+		"another number":      {Decided{PlanOptions: PlanOptions{ConfirmDelete: &three}}, Decided{PlanOptions: PlanOptions{ConfirmDelete: &four}}, planfile.Unknown, "--confirm-delete=3", "--confirm-delete=4"},
+		"more, sealed":        {Decided{}, Decided{PlanOptions: PlanOptions{Adopt: true}}, planfile.Sound, "", "--adopt"},
 	} {
-		refused, mistaken := c.file.Repeated(c.given, c.seal)
+		refused, mistaken := c.file.Repeated(c.given.PlanOptions, c.seal)
 		for _, got := range []struct {
 			findings diag.Findings
 			want     string
@@ -260,14 +260,14 @@ func TestRepeated(t *testing.T) {
 func TestEveryDecisionIsJudged(t *testing.T) {
 	compared := map[string]string{
 		"Files": "read again and compared, within the repository", "FleetFiles": "likewise", "Workdir": "likewise", "Inputs": "likewise", "Package": "the objects",
-		"Name": "the bundle", "Namespace": "the objects", "Bundle": "the bundle", "To": "rollbackTo", "Selection": "the clusters", "Context": "the cluster and its uid",
+		"Name": "the bundle", "Namespace": "the objects", "Bundle": "the bundle", "To": "rollbackTo", "Clusters": "the clusters", "Context": "the cluster and its uid",
 		"UntilWave": "the schedule", "Tests": "the hooks", "Locked": "who applies can ask for more, not for less", "ServerCheck": "checks more", "ShowDiff": "the fields",
 		"ShowFields": "the fields", "ShowContent": "the contents", "Retire": "the cluster and its uid", "ID": "the whole file", "Keep": "releases instead of deletions",
 	}
 	d := reflect.TypeFor[Decided]()
-	for i := range d.NumField() {
-		name := d.Field(i).Name
-		if (lifts[name] != "") == (compared[name] != "") {
+	for _, field := range reflect.VisibleFields(d) {
+		name := field.Name
+		if !field.Anonymous && (lifts[name] != "") == (compared[name] != "") {
 			t.Errorf("Decided.%s: does it let a run do more (lifts), or is all that comes of it compared (this test)?", name)
 		}
 	}

@@ -3,18 +3,17 @@ package history
 import (
 	"slices"
 
-	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/release"
 )
 
 // Await adds to the history of one bundle what its newest release waits for, nil for nothing: one that came nowhere yet has a row of its
 // own, in which every cluster stands where it stood.
-func (h *History) Await(bundle string, w *release.Waiting, clusters []Cluster) {
+func (h *History) Await(bundle, owner string, w *release.Waiting, clusters []Cluster) {
 	if w == nil {
 		return
 	}
 	if len(h.Bundles) == 0 {
-		h.Bundles = []Bundle{{Bundle: bundle, Owner: object.OwnerID("", "", bundle)}}
+		h.Bundles = []Bundle{{Bundle: bundle, Owner: owner}}
 	}
 	b := &h.Bundles[0]
 	state := Waiting

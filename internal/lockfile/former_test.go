@@ -5,7 +5,7 @@ import "testing"
 // TestFormer: a bundle that was deleted from a cluster of a fleet is known by its owner id; one that runs there, or of which
 // nothing tells that it was deleted, is not.
 func TestFormer(t *testing.T) {
-	id := func(_, _, bundle string) string { return "id-of-" + bundle }
+	id := func(bundle string) string { return "id-of-" + bundle }
 	f := File{Lineages: map[string]string{"gone": "1", "shop": "2"}, Places: map[string]map[string]Place{"prod": {"eu": {Bundles: []string{"shop"}}}}}
 	for _, c := range []struct{ fleet, cluster, owner, want string }{
 		{"prod", "eu", "id-of-gone", "gone"},

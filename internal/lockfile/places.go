@@ -117,12 +117,12 @@ func (f File) LeftOf(fleet string, declared []string, uids []string) []Left {
 // Former is the bundle of an owner id (id makes them of names) that was applied to a cluster of a fleet and deleted there, ""
 // for none that is known. What it left may go to another bundle of the files. Without a fleet nothing tells a bundle that was
 // deleted from one whose record is lost.
-func (f File) Former(fleet, cluster, owner string, id func(prefix, namespace, bundle string) string) string {
+func (f File) Former(fleet, cluster, owner string, id func(bundle string) string) string {
 	if _, known := f.Places[fleet][cluster]; !known || fleet == "" {
 		return ""
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Lineages)) {
-		if id("", "", name) == owner && !f.Delivered(fleet, cluster, name) {
+		if id(name) == owner && !f.Delivered(fleet, cluster, name) {
 			return name
 		}
 	}

@@ -139,8 +139,7 @@ func (h Hook) OnlyTests() bool {
 
 // Ref returns the object's identity.
 func (o Object) Ref() Ref {
-	u := unstructured.Unstructured{Object: o.Body}
-	gvk := u.GroupVersionKind()
+	u, gvk := unstructured.Unstructured{Object: o.Body}, o.GVK()
 	return Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}
 }
 
@@ -173,6 +172,12 @@ func OwnerID(hubUID, hubNamespace, bundle string) string {
 	sum := sha256.Sum256([]byte(hubUID + "\x00" + hubNamespace + "\x00" + bundle + "\x00"))
 	return hex.EncodeToString(sum[:])[:20]
 }
+
+// Scoping is whose bundles of a name are meant: those of files, which is the zero value, or those of a hub's namespace.
+type Scoping struct{ HubUID, Namespace string }
+
+// Owner is the id of a bundle.
+func (s Scoping) Owner(bundle string) string { return OwnerID(s.HubUID, s.Namespace, bundle) }
 
 // Manager is the field manager of a bundle: "hawser:<owner id>".
 func Manager(ownerID string) string { return "hawser:" + ownerID }

@@ -37,7 +37,7 @@ func meant(ctx context.Context, l Lister, req engine.Request, err error, others 
 	name, names := req.Bundle, []string(nil)
 	for _, findings := range others {
 		for i, f := range findings {
-			if f.Code != plan.CodeNotInstalled || name == "" || len(req.Files) > 0 {
+			if f.Code != plan.CodeNotInstalled || name == "" || req.HasBundles() {
 				continue
 			}
 			if names == nil {

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"hawser.dev/hawser/internal/diag"
@@ -58,19 +57,11 @@ func Names(ctx context.Context, req engine.Request, refused error, names func(co
 	if req.Bundle != "" || names == nil || !Several(refused) {
 		return nil
 	}
-	Rewind(req.Stdin)
 	all, err := names(ctx, req)
-	if Rewind(req.Stdin); err != nil || len(all) < 2 {
+	if err != nil || len(all) < 2 {
 		return nil
 	}
 	return all
-}
-
-// Rewind lets standard input that was kept be read once more.
-func Rewind(in io.Reader) {
-	if s, ok := in.(io.Seeker); ok {
-		_, _ = s.Seek(0, io.SeekStart) // of memory, which never fails
-	}
 }
 
 // Plan plans every bundle that a request stands for, each with what those before it bring; nothing is written. What went
@@ -87,7 +78,6 @@ func Plan(ctx context.Context, p Planner, req engine.Request, names func(context
 		b := &Bundle{Name: name, Request: req}
 		b.Request.Bundle, b.Request.Among, b.Request.ConfirmDelete, b.Request.Before = name, all, nil, out.byName()
 		b.Plan, b.Err = p.Plan(ctx, b.Request)
-		Rewind(req.Stdin)
 		if out = append(out, b); ctx.Err() != nil {
 			break
 		}
@@ -160,7 +150,6 @@ func Deletions(ctx context.Context, d Deleter, req engine.Request, names []strin
 		b := &Bundle{Name: name, Request: req}
 		b.Request.Bundle, b.Request.Among, b.Request.Before = name, names, out.byName()
 		b.Plan, b.Err = d.PlanDelete(ctx, b.Request)
-		Rewind(req.Stdin)
 		out = append(out, b)
 	}
 	return out
@@ -279,7 +268,6 @@ func (bs Bundles) Turn(ctx context.Context, p Planner, b *Bundle) error {
 	for _, p := range before.plans() {
 		b.Request.Written = append(b.Request.Written, p.FleetPlan)
 	}
-	Rewind(b.Request.Stdin)
 	renewed, err := p.Renew(ctx, b.Plan, b.Request)
 	if err != nil {
 		b.Ended, b.Err = true, err

@@ -4,15 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/input"
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
@@ -28,11 +29,6 @@ type planner struct {
 }
 
 func (p *planner) Plan(_ context.Context, req engine.Request) (*engine.Prepared, error) {
-	if req.Stdin != nil {
-		if text, err := io.ReadAll(req.Stdin); err != nil || string(text) != "bundles" {
-			return nil, fmt.Errorf("standard input: %q, %v", text, err)
-		}
-	}
 	if req.Bundle == "" {
 		return nil, diag.Findings{place.Which("", nil)}.Err()
 	}
@@ -72,10 +68,15 @@ func names(...string) func(context.Context, engine.Request) ([]string, error) {
 	return func(context.Context, engine.Request) ([]string, error) { return []string{"a", "b", "c"}, nil }
 }
 
+// of is a request for a bundle.
+func of(bundle string) engine.Request {
+	return engine.Request{Selection: engine.Selection{Bundle: bundle}}
+}
+
 // run plans and carries out as a face does, and says what it was told of each bundle.
 func run(t *testing.T, p *planner, stop <-chan struct{}) []string {
 	t.Helper()
-	bundles := Plan(t.Context(), p, engine.Request{Stdin: strings.NewReader("bundles")}, names())
+	bundles := Plan(t.Context(), p, engine.Request{}, names())
 	var said []string
 	for _, b := range bundles {
 		if b.Err != nil {
@@ -133,7 +134,7 @@ func TestTurns(t *testing.T) {
 // A request for one bundle, and files with but one, are planned once; who cannot name the bundles has the refusal.
 func TestOne(t *testing.T) {
 	p := &planner{}
-	if bundles := Plan(t.Context(), p, engine.Request{Bundle: "b"}, names()); len(bundles) != 1 || bundles[0].Err != nil || !slices.Equal(p.asked, []string{"plan b"}) {
+	if bundles := Plan(t.Context(), p, of("b"), names()); len(bundles) != 1 || bundles[0].Err != nil || !slices.Equal(p.asked, []string{"plan b"}) {
 		t.Errorf("%+v, %q", bundles, p.asked)
 	}
 	if bundles := Plan(t.Context(), p, engine.Request{}, nil); len(bundles) != 1 || !Several(bundles[0].Err) {
@@ -144,7 +145,7 @@ func TestOne(t *testing.T) {
 // A number that confirms the deletions of all is the own number of each; without one there is none.
 func TestConfirmed(t *testing.T) {
 	two := 0
-	bundles := Plan(t.Context(), &planner{}, engine.Request{ConfirmDelete: &two}, names())
+	bundles := Plan(t.Context(), &planner{}, engine.Request{PlanOptions: engine.PlanOptions{ConfirmDelete: &two}}, names())
 	for _, b := range bundles {
 		if b.Request.ConfirmDelete == nil || *b.Request.ConfirmDelete != 0 || !slices.Equal(b.Request.Among, []string{"a", "b", "c"}) {
 			t.Errorf("%s: %v", b.Name, b.Request)
@@ -184,7 +185,7 @@ func TestDeleteOfFiles(t *testing.T) {
 	} {
 		number := 3
 		var got, notes []string
-		bundles := Delete(t.Context(), &planner{stale: c.gone}, engine.Request{Bundle: c.bundle, ConfirmDelete: &number}, names())
+		bundles := Delete(t.Context(), &planner{stale: c.gone}, engine.Request{Selection: engine.Selection{Bundle: c.bundle}, PlanOptions: engine.PlanOptions{ConfirmDelete: &number}}, names())
 		for i, b := range bundles {
 			got = append(got, b.Name)
 			if notes = append(notes, b.Plan.Findings.Whats()...); c.gone != "abc" && b.Plan.Findings.HasErrors() {
@@ -236,7 +237,7 @@ func TestStatusOfFiles(t *testing.T) {
 	if r, err := Status(t.Context(), &planner{wrong: "b"}, engine.Request{}, names()); r != nil || err == nil {
 		t.Errorf("%v, %v", r, err)
 	}
-	if r, err := Status(t.Context(), &planner{}, engine.Request{Bundle: "a"}, names()); r.Bundle != "a" || !errors.Is(err, fleetplan.ErrPartial) {
+	if r, err := Status(t.Context(), &planner{}, of("a"), names()); r.Bundle != "a" || !errors.Is(err, fleetplan.ErrPartial) {
 		t.Errorf("%v, %v", r, err)
 	}
 }
@@ -303,28 +304,31 @@ func TestDriftOfOthers(t *testing.T) {
 func TestMeant(t *testing.T) {
 	for name, c := range map[string]struct {
 		bundle, code string
-		files        []string
+		files        bool
 		want         string
 	}{
-		"near":         {"shpo", plan.CodeNotInstalled, nil, "did you mean shop? look"},
-		"it is there":  {"shop", plan.CodeNotInstalled, nil, "look"},
-		"far":          {"billing", plan.CodeNotInstalled, nil, "look"},
-		"another fact": {"shpo", "unreachable", nil, "look"},
-		"of files":     {"shpo", plan.CodeNotInstalled, []string{"a.yaml"}, "look"},
+		"near":         {"shpo", plan.CodeNotInstalled, false, "did you mean shop? look"},
+		"it is there":  {"shop", plan.CodeNotInstalled, false, "look"},
+		"far":          {"billing", plan.CodeNotInstalled, false, "look"},
+		"another fact": {"shpo", "unreachable", false, "look"},
+		"of files":     {"shpo", plan.CodeNotInstalled, true, "look"},
 	} {
 		finding := func() diag.Findings {
 			return diag.Findings{{Severity: diag.Error, Code: c.code, What: "it is nowhere", Fix: "look"}}
 		}
 		asked := &lister{}
-		req := engine.Request{Bundle: c.bundle, Files: c.files}
+		req := of(c.bundle)
+		if c.files {
+			req.Documents = input.Of(nil, v1alpha1.BundleSpec{Name: c.bundle})
+		}
 		planned := &engine.Prepared{FleetPlan: &fleetplan.FleetPlan{Findings: finding()}}
 		bundles := Bundles{{Plan: planned}, {Err: finding().Err()}}.Meant(t.Context(), asked, req)
 		said := []string{bundles[0].Plan.Findings[0].Fix, diag.From(bundles[1].Err, "")[0].Fix}
-		if said[0] != c.want || said[1] != c.want || (asked.times > 0) != (c.code == plan.CodeNotInstalled && c.files == nil) {
+		if said[0] != c.want || said[1] != c.want || (asked.times > 0) != (c.code == plan.CodeNotInstalled && !c.files) {
 			t.Errorf("%s: %q after %d lists, want %q", name, said, asked.times, c.want)
 		}
 	}
-	r, err := Status(t.Context(), &planner{stale: "shpo"}, engine.Request{Bundle: "shpo"}, nil)
+	r, err := Status(t.Context(), &planner{stale: "shpo"}, of("shpo"), nil)
 	if err == nil || !strings.Contains(err.Error(), "did you mean shop?") || r == nil {
 		t.Errorf("%+v, %v", r, err)
 	}

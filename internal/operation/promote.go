@@ -14,6 +14,7 @@ import (
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/history"
+	"hawser.dev/hawser/internal/input"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/promotion"
 	"hawser.dev/hawser/internal/rollout"
@@ -25,7 +26,7 @@ import (
 // Promoter tells what runs, and what the files say: the engine.
 type Promoter interface {
 	// Open reads the documents that a request names, and hawser.lock.
-	Open(ctx context.Context, req engine.Request, needBundle bool) (*workspace.Workspace, error)
+	Open(ctx context.Context, req engine.Request, needBundle bool) (*input.Documents, error)
 	// History tells the releases; they are there also beside an error.
 	History(ctx context.Context, req engine.Request) (*history.History, error)
 	// Plan is the plan to apply; its findings say what blocks it.
@@ -58,7 +59,7 @@ type Promotion struct {
 // files are what a request's files say, for every cluster of their fleet.
 type files struct {
 	promotion.Declared
-	workspace *workspace.Workspace
+	documents *input.Documents
 	side      promotion.Side
 	chosen    []fleet.Cluster
 	groups    []string
@@ -71,28 +72,29 @@ func (w Promote) Decide(ctx context.Context, p Promoter, req engine.Request) (*P
 		return nil, err
 	}
 	target := req
-	target.Files, target.FleetFiles = orFiles(w.ToFiles, req.Files), orFiles(w.ToFleet, req.FleetFiles)
+	at := workspace.Of(&target.Documents)
+	at.Files, at.FleetFiles = orFiles(w.ToFiles, at.Files), orFiles(w.ToFleet, at.FleetFiles)
 	to, err := declared(ctx, p, target, w.To, "--to")
 	if err != nil {
 		return nil, err
 	}
-	if to.workspace.Path == "" {
+	if to.documents.Path == "" {
 		return nil, diag.Findings{diag.Errorf(promotion.CodeWritten, "documents from standard input have no place for a %s", lockfile.Name)}.Err()
 	}
 	if err := apart(from.side, to.side); err != nil {
 		return nil, err
 	}
-	req.Selection = fleet.Selection{Clusters: from.side.Clusters}
+	req.Clusters = fleet.Selection{Clusters: from.side.Clusters}
 	release, err := w.release(ctx, p, req, from)
 	if err != nil {
 		return nil, err
 	}
 	in := promotion.Input{Bundle: req.Bundle, Release: release, From: from.side, To: to.side, Groups: to.groups, Source: from.Declared, Target: to.Declared,
-		Lock: to.workspace.Lock, SourcesOnly: w.SourcesOnly}
-	if err := unmoved(ctx, p, req, in, from.workspace.Lock); err != nil {
+		Lock: to.documents.Lock, SourcesOnly: w.SourcesOnly}
+	if err := unmoved(ctx, p, req, in, from.documents.Lock); err != nil {
 		return nil, err
 	}
-	return w.written(in, to.workspace.Path)
+	return w.written(in, to.documents.Path)
 }
 
 func orFiles(a, b []string) []string {
@@ -117,12 +119,11 @@ func apart(from, to promotion.Side) error {
 
 // declared reads files, and evaluates them for every cluster of their fleet.
 func declared(ctx context.Context, p Promoter, req engine.Request, names []string, flag string) (*files, error) {
-	Rewind(req.Stdin)
 	w, err := p.Open(ctx, req, true)
 	if err != nil {
 		return nil, err
 	}
-	out := &files{workspace: w, Declared: promotion.Declared{Clusters: fleet.Clusters(w.Fleet()), Specs: map[string][]v1alpha1.BundleSpec{}}}
+	out := &files{documents: w, Declared: promotion.Declared{Clusters: fleet.Clusters(w.Fleet()), Specs: map[string][]v1alpha1.BundleSpec{}}}
 	if len(out.Clusters) == 0 {
 		f := diag.Errorf("no-fleet", "a promotion goes from clusters of a fleet to others, and there is none")
 		f.Fix = "name it with --fleet"
@@ -162,7 +163,6 @@ func declared(ctx context.Context, p Promoter, req engine.Request, names []strin
 
 // release is the one to promote.
 func (w Promote) release(ctx context.Context, p Promoter, req engine.Request, from *files) (*history.Release, error) {
-	Rewind(req.Stdin)
 	h, err := p.History(ctx, req)
 	if h == nil {
 		return nil, err
@@ -170,7 +170,7 @@ func (w Promote) release(ctx context.Context, p Promoter, req engine.Request, fr
 	if fe := h.Findings; fe.HasErrors() {
 		return nil, err
 	}
-	sch, _ := rollout.NewSchedule(from.workspace.Fleet().Rollout, from.Clusters, nil)
+	sch, _ := rollout.NewSchedule(from.documents.Fleet().Rollout, from.Clusters, nil)
 	soaks := map[string]time.Duration{}
 	for _, m := range sch.Members {
 		soaks[m.Cluster] = sch.Waves[m.Wave-1].Soak
@@ -185,7 +185,6 @@ func unmoved(ctx context.Context, p Promoter, req engine.Request, in promotion.I
 		return refused(findings)
 	}
 	req.Promoted, req.SkipWaves, req.SkipWindows, req.SkipApprovals, req.Locked, req.Reads = pins, true, true, true, false, true
-	Rewind(req.Stdin)
 	plan, err := p.Plan(ctx, req)
 	if err != nil {
 		return err

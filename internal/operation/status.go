@@ -19,7 +19,6 @@ type Observer interface {
 // Status is what is known of every bundle that a request stands for, as one report; the error is the worst there is.
 func Status(ctx context.Context, o Observer, req engine.Request, names func(context.Context, engine.Request) ([]string, error)) (*fleetplan.StatusReport, error) {
 	r, err := o.Status(ctx, req)
-	Rewind(req.Stdin)
 	all := Names(ctx, req, err, names)
 	if len(all) == 0 {
 		if r != nil {
@@ -32,7 +31,7 @@ func Status(ctx context.Context, o Observer, req engine.Request, names func(cont
 	for _, name := range all {
 		req.Bundle = name
 		r, err := o.Status(ctx, req)
-		if Rewind(req.Stdin); r == nil {
+		if r == nil {
 			return nil, err
 		}
 		if out.Join(r); err != nil && (worst == nil || exitcode.Worse(exitcode.Of(worst), exitcode.Of(err)) != exitcode.Of(worst)) {

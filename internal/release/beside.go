@@ -16,14 +16,14 @@ import (
 // were removed from the files: of these what has objects where the bundle (spec) has its instances. The others go on elsewhere.
 // counts tells of a record whether it is of another bundle of the files (named: they hold one of that name, which may be somebody
 // else's) or of one that was removed from them.
-func Beside(ctx context.Context, store Store, own chance.Own, spec v1alpha1.BundleSpec, others []v1alpha1.BundleSpec, counts func(rec Record, named bool) bool) ([]chance.Beside, error) {
+func Beside(ctx context.Context, store Store, scope object.Scoping, own chance.Own, spec v1alpha1.BundleSpec, others []v1alpha1.BundleSpec, counts func(rec Record, named bool) bool) ([]chance.Beside, error) {
 	keeper, ok := store.(Keeper)
 	if !ok || len(others) == 0 && !own.New() {
 		return nil, nil
 	}
 	owners := map[string]bool{}
 	for _, o := range others {
-		owners[object.OwnerID("", "", o.Name)] = true
+		owners[scope.Owner(o.Name)] = true
 	}
 	var records []Record
 	away := map[string][]string{} // by owner
@@ -55,7 +55,7 @@ func Beside(ctx context.Context, store Store, own chance.Own, spec v1alpha1.Bund
 	}
 	named := map[string]bool{own.Owner: true}
 	for _, o := range others {
-		b := chance.Beside{Owner: object.OwnerID("", "", o.Name), Declares: declaring(o)}
+		b := chance.Beside{Owner: scope.Owner(o.Name), Declares: declaring(o)}
 		named[b.Owner] = true
 		var rec *Record
 		if i := slices.IndexFunc(records, func(r Record) bool { return r.Owner == b.Owner }); i >= 0 {
@@ -106,7 +106,7 @@ func declaring(spec v1alpha1.BundleSpec) func(string) bool {
 
 // Bequeath forgets what is kept for a bundle that is deleted, when the other bundles of the same files that declare its
 // instances keep what they did not take yet; counts is as for Beside.
-func Bequeath(ctx context.Context, store Store, rec Record, others []v1alpha1.BundleSpec, counts func(rec Record, named bool) bool) error {
+func Bequeath(ctx context.Context, store Store, scope object.Scoping, rec Record, others []v1alpha1.BundleSpec, counts func(rec Record, named bool) bool) error {
 	keeper, ok := store.(Keeper)
 	if !ok || len(rec.Made) == 0 {
 		return nil
@@ -119,7 +119,7 @@ func Bequeath(ctx context.Context, store Store, rec Record, others []v1alpha1.Bu
 		}
 	}
 	for _, o := range others {
-		to := chance.Own{Owner: object.OwnerID("", "", o.Name)}
+		to := chance.Own{Owner: scope.Owner(o.Name)}
 		for _, in := range o.Instances {
 			if !from.Kept[in.Name].IsZero() {
 				to.Declared = append(to.Declared, in.Name)

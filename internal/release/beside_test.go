@@ -83,7 +83,7 @@ func TestBeside(t *testing.T) {
 	own := chance.Own{Owner: object.OwnerID("", "", "a"), Delivered: func(string) bool { return false }, Declared: []string{"db"}, Placed: []string{"db"}}
 	spec := specOf("a", "db")
 	abandoned := func(rec release.Record, _ bool) bool { return rec.Bundle != "foreign" }
-	got, err := release.Beside(t.Context(), c, own, spec, []v1alpha1.BundleSpec{specOf("b"), specOf("c", "web"), specOf("new", "db")}, abandoned)
+	got, err := release.Beside(t.Context(), c, object.Scoping{}, own, spec, []v1alpha1.BundleSpec{specOf("b"), specOf("c", "web"), specOf("new", "db")}, abandoned)
 	if err != nil || len(got) != 4 {
 		t.Fatalf("%v: %+v", err, got)
 	}
@@ -99,23 +99,23 @@ func TestBeside(t *testing.T) {
 			t.Errorf("%s: %+v", want.bundle, b)
 		}
 	}
-	if theirs, err := release.Beside(t.Context(), c, own, spec, []v1alpha1.BundleSpec{specOf("foreign")}, abandoned); err != nil || len(theirs[0].Kept) > 0 || theirs[0].Delivered("db") {
+	if theirs, err := release.Beside(t.Context(), c, object.Scoping{}, own, spec, []v1alpha1.BundleSpec{specOf("foreign")}, abandoned); err != nil || len(theirs[0].Kept) > 0 || theirs[0].Delivered("db") {
 		t.Errorf("of somebody else's bundle of the name: %+v, %v", theirs, err)
 	}
 	if len(c.reads) != 4 { // b and gone, twice
 		t.Errorf("%d Secrets were read", len(c.reads))
 	}
 	c.list = errors.New("one is damaged")
-	if _, err := release.Beside(t.Context(), c, own, spec, nil, abandoned); err == nil {
+	if _, err := release.Beside(t.Context(), c, object.Scoping{}, own, spec, nil, abandoned); err == nil {
 		t.Error("what is not known is taken for nothing")
 	}
 	c.list, c.closed = nil, []string{object.OwnerID("", "", "b")}
-	if _, err := release.Beside(t.Context(), c, own, spec, []v1alpha1.BundleSpec{specOf("b")}, abandoned); err == nil {
+	if _, err := release.Beside(t.Context(), c, object.Scoping{}, own, spec, []v1alpha1.BundleSpec{specOf("b")}, abandoned); err == nil {
 		t.Error("what may not be read is taken for nothing")
 	}
 	c.list = errors.New("one is damaged")
 	own.Delivered = func(string) bool { return true }
-	if got, err := release.Beside(t.Context(), c, own, spec, []v1alpha1.BundleSpec{specOf("b")}, abandoned); err != nil || len(got) != 3 {
+	if got, err := release.Beside(t.Context(), c, object.Scoping{}, own, spec, []v1alpha1.BundleSpec{specOf("b")}, abandoned); err != nil || len(got) != 3 {
 		t.Errorf("nothing is new: %v, %+v", err, got)
 	}
 }
@@ -128,7 +128,7 @@ func TestBequeath(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.closed = []string{object.OwnerID("", "", "other")} // nothing goes there
-	if err := release.Bequeath(t.Context(), c, *rec, []v1alpha1.BundleSpec{specOf("b", "web"), specOf("new", "db"), specOf("other", "api"), specOf("theirs", "web")}, func(r release.Record, named bool) bool { return named && r.Bundle != "theirs" }); err != nil {
+	if err := release.Bequeath(t.Context(), c, object.Scoping{}, *rec, []v1alpha1.BundleSpec{specOf("b", "web"), specOf("new", "db"), specOf("other", "api"), specOf("theirs", "web")}, func(r release.Record, named bool) bool { return named && r.Bundle != "theirs" }); err != nil {
 		t.Fatal(err)
 	}
 	for bundle, want := range map[string]string{"a": "", "b": "web=Own", "new": "db=A", "theirs": "x=T"} {
@@ -171,7 +171,7 @@ func TestBesideElsewhere(t *testing.T) {
 		}
 		spec := specOf("a", "db")
 		spec.Instances[0].Namespace = c.namespace
-		got, err := release.Beside(t.Context(), store, own, spec, nil, func(release.Record, bool) bool { return true })
+		got, err := release.Beside(t.Context(), store, object.Scoping{}, own, spec, nil, func(release.Record, bool) bool { return true })
 		if err != nil || len(got) != 1 || (len(got[0].Kept) > 0) != c.kept {
 			t.Errorf("%s: %+v %v", c.reason, got, err)
 		}

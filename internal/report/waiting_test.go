@@ -18,8 +18,8 @@ func TestWaiting(t *testing.T) {
 	w := &release.Waiting{Release: 42, Rollout: "7K2M3XYZ", Author: "ada@laptop", Since: noon, Wave: "wave 2 (production)", Next: "hawser approve shop", Clusters: []string{"production-eu"}}
 	for _, width := range []int{70, 200} {
 		first, later := history.Of([]history.Cluster{{Name: "production-eu"}}), history.Of(shopKept()[1:])
-		first.Await("shop", w, []history.Cluster{{Name: "production-eu"}})
-		later.Await("shop", w, shopKept()[1:])
+		first.Await("shop", "o", w, []history.Cluster{{Name: "production-eu"}})
+		later.Await("shop", "o", w, shopKept()[1:])
 		for _, h := range []*history.History{first, later} {
 			var out bytes.Buffer
 			if err := History(&out, h, Style{Width: width}); err != nil {
@@ -77,7 +77,7 @@ func TestKeptEverywhere(t *testing.T) {
 		w := c.waits
 		w.Release, w.Rollout, w.Since, w.Clusters = 42, "7K2M3XYZ", noon, []string{"production-eu"}
 		h := history.Of(shopKept()[1:])
-		h.Await("shop", &w, shopKept()[1:])
+		h.Await("shop", "o", &w, shopKept()[1:])
 		if got := h.Bundles[0].Releases[0]; got.State != c.state || got.Rollout != w.Rollout {
 			t.Errorf("%s: history has %s as %s", name, got.Rollout, got.State)
 		}

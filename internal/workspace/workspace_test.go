@@ -1,6 +1,8 @@
 package workspace
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,7 +10,10 @@ import (
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/input"
 	"hawser.dev/hawser/internal/lockfile"
+	"hawser.dev/hawser/internal/planfile"
 	"hawser.dev/hawser/internal/source"
 )
 
@@ -18,7 +23,7 @@ const (
 )
 
 // open writes the files into a new directory and opens them.
-func open(t *testing.T, files map[string]string, in Input) (*Workspace, string, error) {
+func open(t *testing.T, files map[string]string, in Files, want input.Want) (*input.Documents, string, error) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
@@ -34,13 +39,13 @@ func open(t *testing.T, files map[string]string, in Input) (*Workspace, string, 
 			}
 		}
 	}
-	w, err := Open(t.Context(), in)
+	w, err := in.Open(t.Context(), want)
 	return w, dir, err
 }
 
 // What a run learned is there for the next one, and what another run wrote meanwhile stays.
 func TestLearnsAndKnows(t *testing.T) {
-	w, dir, err := open(t, map[string]string{"b.yaml": bundleFile, "f.yaml": fleetFile}, Input{Files: []string{"b.yaml"}, FleetFiles: []string{"f.yaml"}})
+	w, dir, err := open(t, map[string]string{"b.yaml": bundleFile, "f.yaml": fleetFile}, Files{Paths: fleetplan.Paths{Files: []string{"b.yaml"}, FleetFiles: []string{"f.yaml"}}}, input.Want{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +53,7 @@ func TestLearnsAndKnows(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 	w.Promise("shop", "id-1")
-	other, err := Open(t.Context(), Input{Files: []string{filepath.Join(dir, "b.yaml")}, FleetFiles: []string{filepath.Join(dir, "f.yaml")}, Workdir: dir})
+	other, err := (&Files{Paths: fleetplan.Paths{Files: []string{filepath.Join(dir, "b.yaml")}, FleetFiles: []string{filepath.Join(dir, "f.yaml")}, Workdir: dir}}).Open(t.Context(), input.Want{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +75,7 @@ func TestLearnsAndKnows(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	again, err := Open(t.Context(), Input{Files: []string{filepath.Join(dir, "b.yaml")}, FleetFiles: []string{filepath.Join(dir, "f.yaml")}, Workdir: dir})
+	again, err := (&Files{Paths: fleetplan.Paths{Files: []string{filepath.Join(dir, "b.yaml")}, FleetFiles: []string{filepath.Join(dir, "f.yaml")}, Workdir: dir}}).Open(t.Context(), input.Want{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,9 +92,12 @@ func TestLearnsAndKnows(t *testing.T) {
 
 // Documents from standard input have no place for what is learned: it is no error, and pinning is one.
 func TestNoPlace(t *testing.T) {
-	w, _, err := open(t, nil, Input{Files: []string{"-"}, Stdin: strings.NewReader(bundleFile)})
+	w, _, err := open(t, nil, Files{Paths: fleetplan.Paths{Files: []string{"-"}}, Stdin: strings.NewReader(bundleFile)}, input.Want{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if w.Once == "" {
+		t.Error("standard input could be read again by a saved plan")
 	}
 	w.Promise("shop", "id-1")
 	if err := w.Learn(lockfile.News{Lineages: map[string]string{"shop": "id-1"}}); err != nil {
@@ -106,11 +114,11 @@ func TestNoPlace(t *testing.T) {
 // The bundle's files stay unread where only the fleet is wanted; without a fleet they are read for one of their own.
 func TestFleetOnly(t *testing.T) {
 	files := map[string]string{"b.yaml": "bundle: [", "f.yaml": fleetFile}
-	w, dir, err := open(t, files, Input{Files: []string{"b.yaml"}, FleetFiles: []string{"f.yaml"}, FleetOnly: true})
+	w, dir, err := open(t, files, Files{Paths: fleetplan.Paths{Files: []string{"b.yaml"}, FleetFiles: []string{"f.yaml"}}}, input.Want{FleetOnly: true})
 	if err != nil || w.Fleet() == nil || w.Path != filepath.Join(dir, lockfile.Name) {
 		t.Errorf("%+v, %v", w, err)
 	}
-	if _, _, err := open(t, files, Input{Files: []string{"b.yaml"}, FleetOnly: true}); err == nil {
+	if _, _, err := open(t, files, Files{Paths: fleetplan.Paths{Files: []string{"b.yaml"}}}, input.Want{FleetOnly: true}); err == nil {
 		t.Error("a broken bundle was not read")
 	}
 }
@@ -118,7 +126,7 @@ func TestFleetOnly(t *testing.T) {
 // What cannot be evaluated is an error where the cluster is needed, and what there is of it elsewhere.
 func TestDeclared(t *testing.T) {
 	text := "bundle:\n  apiVersion: v1alpha1\n  name: shop\n  instances:\n    web: {namespace: web, helm: {chart: {$cluster: labels.zone}}}\n"
-	w, _, err := open(t, map[string]string{"b.yaml": text}, Input{Files: []string{"b.yaml"}})
+	w, _, err := open(t, map[string]string{"b.yaml": text}, Files{Paths: fleetplan.Paths{Files: []string{"b.yaml"}}}, input.Want{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,5 +141,51 @@ func TestDeclared(t *testing.T) {
 	}
 	if _, err := w.Declared("", clusters, func(string) bool { return true }, facts); err == nil || !strings.Contains(err.Error(), "us") {
 		t.Errorf("for both: %v", err)
+	}
+}
+
+// Standard input that is kept in memory is there for every run; what is known beforehand is whether there are bundles.
+func TestStdinAgain(t *testing.T) {
+	f := &Files{Paths: fleetplan.Paths{Files: []string{"-"}}, Stdin: strings.NewReader(bundleFile)}
+	for range 2 {
+		if d, err := f.Open(t.Context(), input.Want{}); err != nil || len(d.Program.Bundles()) != 1 {
+			t.Fatalf("%+v, %v", d, err)
+		}
+	}
+	if !f.HasBundles() || (&Files{Paths: fleetplan.Paths{FleetFiles: []string{"f.yaml"}}}).HasBundles() {
+		t.Error("which of them have bundles?")
+	}
+}
+
+// The files of a saved plan are read from where it is applied, unless they changed; of a plan that nothing vouches for none outside of
+// the repository is looked at.
+func TestSaved(t *testing.T) {
+	_, dir, err := open(t, map[string]string{"b.yaml": bundleFile, ".git": ""}, Files{}, input.Want{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte(bundleFile))
+	saved := func(name string) fleetplan.Decided {
+		return fleetplan.Decided{Paths: fleetplan.Paths{Files: []string{name}}, Inputs: planfile.NewInputs("", map[string]string{name: "sha256:" + hex.EncodeToString(sum[:])}, nil)}
+	}
+	away := filepath.Join(t.TempDir(), "b.yaml")
+	if err := os.WriteFile(away, []byte(bundleFile), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		file  string
+		sound bool
+		want  string
+	}{
+		"sound": {"b.yaml", true, ""}, "unsealed": {"b.yaml", false, ""}, "gone": {"c.yaml", true, "not here: c.yaml"},
+		"sound, elsewhere": {away, true, ""}, "unsealed, elsewhere": {away, false, "outside of the repository"},
+	} {
+		source, findings := (&Files{Dir: dir}).Saved(saved(c.file), c.sound)
+		if got := findings.Whats(); (c.want == "") != (len(got) == 0) || !strings.Contains(strings.Join(got, " "), c.want) {
+			t.Errorf("%s: %q", name, got)
+		}
+		if f := source.(*Files); f.Dir != dir || f.Files[0] != c.file {
+			t.Errorf("%s: %+v", name, f)
+		}
 	}
 }

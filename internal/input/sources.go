@@ -1,4 +1,4 @@
-package workspace
+package input
 
 import (
 	"context"
@@ -19,10 +19,10 @@ const parallelSources = 16
 
 // Declared are the bundles for each of the clusters, as far as the files say: those of the name, all without one. What
 // cannot be evaluated is an error where the cluster is needed.
-func (w *Workspace) Declared(bundle string, clusters []fleet.Cluster, needed func(cluster string) bool, facts func(fleet.Cluster) fleet.Facts) ([]v1alpha1.BundleSpec, error) {
+func (d *Documents) Declared(bundle string, clusters []fleet.Cluster, needed func(cluster string) bool, facts func(fleet.Cluster) fleet.Facts) ([]v1alpha1.BundleSpec, error) {
 	var out []v1alpha1.BundleSpec
 	for _, c := range clusters {
-		specs, findings := w.Evaluate(facts(c))
+		specs, findings := d.Evaluate(facts(c))
 		if findings = source.Needed(findings); findings.HasErrors() && needed(c.Name) {
 			return nil, findings.OnCluster(c.Name).Err()
 		}
@@ -37,8 +37,8 @@ func (w *Workspace) Declared(bundle string, clusters []fleet.Cluster, needed fun
 
 // Pin writes what the bundles' sources are into hawser.lock. What is pinned stays, except for local content and what upgrade
 // names; what its bundles no longer use goes, unless another bundle has it.
-func (w *Workspace) Pin(ctx context.Context, specs []v1alpha1.BundleSpec, sources *source.Resolver, upgrade []string) (*fleetplan.LockReport, error) {
-	if w.Path == "" {
+func (d *Documents) Pin(ctx context.Context, specs []v1alpha1.BundleSpec, sources *source.Resolver, upgrade []string) (*fleetplan.LockReport, error) {
+	if d.Keeper == nil || d.Path == "" {
 		return nil, fmt.Errorf("documents from standard input have no place for a %s", lockfile.Name)
 	}
 	instances := source.Instances(specs)
@@ -49,9 +49,9 @@ func (w *Workspace) Pin(ctx context.Context, specs []v1alpha1.BundleSpec, source
 	if errs := Resolve(ctx, instances, sources); errors.Join(errs...) != nil {
 		return nil, diag.FromAll(errs, "source").Err()
 	}
-	out := &fleetplan.LockReport{V: diag.DocumentVersion, File: w.Path}
-	pins := out.Pin(sources.Used(), w.Lock.Sources)
-	return out, lockfile.Update(w.Path, func(f lockfile.File) bool {
+	out := &fleetplan.LockReport{V: diag.DocumentVersion, File: d.Path}
+	pins := out.Pin(sources.Used(), d.Lock.Sources)
+	return out, d.Keeper.Update(func(f lockfile.File) bool {
 		out.Drop(f.Pin(pins, source.KeysOf(specs)))
 		return true
 	})
@@ -65,9 +65,9 @@ func Resolve(ctx context.Context, instances []v1alpha1.Instance, sources *source
 }
 
 // Stale are findings about pins of the bundles that are missing or no longer what their sources are.
-func (w *Workspace) Stale(ctx context.Context, specs []v1alpha1.BundleSpec, sources *source.Resolver) diag.Findings {
+func (d *Documents) Stale(ctx context.Context, specs []v1alpha1.BundleSpec, sources *source.Resolver) diag.Findings {
 	errs := Resolve(ctx, source.Instances(specs), sources)
-	findings := source.Check(w.Lock.Sources, sources.Used(), true)
+	findings := source.Check(d.Lock.Sources, sources.Used(), true)
 	for _, f := range diag.FromAll(errs, "source") {
 		if f.Code == source.CodeStale {
 			findings = append(findings, f)
@@ -78,7 +78,7 @@ func (w *Workspace) Stale(ctx context.Context, specs []v1alpha1.BundleSpec, sour
 
 // Outdated asks every source of the bundles for what it is now. The report is there also beside an error (ErrPartial: some
 // could not be asked).
-func (w *Workspace) Outdated(ctx context.Context, specs []v1alpha1.BundleSpec, sources *source.Resolver, redact func(string) string) (*fleetplan.OutdatedReport, error) {
+func (d *Documents) Outdated(ctx context.Context, specs []v1alpha1.BundleSpec, sources *source.Resolver, redact func(string) string) (*fleetplan.OutdatedReport, error) {
 	distinct := source.Distinct(specs)
 	out := &fleetplan.OutdatedReport{V: diag.DocumentVersion, Sources: make([]fleetplan.OutdatedSource, len(distinct))}
 	dag.Each(len(distinct), parallelSources, func(i int) {
