@@ -190,6 +190,9 @@ type Placement struct {
 	Groups          []string       `json:"groups,omitzero"`
 	ClusterSelector *LabelSelector `json:"clusterSelector,omitempty"`
 	Tolerations     []Toleration   `json:"tolerations,omitempty"`
+	// ClustersPos and GroupsPos are where those lists stand.
+	ClustersPos Position `json:"-"`
+	GroupsPos   Position `json:"-"`
 }
 
 // LabelSelector is Kubernetes' label selector.

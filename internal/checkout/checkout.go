@@ -1,7 +1,8 @@
 // Package checkout is what a directory's Git repository says of it: its root, where it was cloned from, and the commit.
-// It reads a few small files of the repository, each up to 4 MiB; Git itself is not needed.
+// It reads a few small files of the repository, each up to 4 MiB, and for Dirty commits and trees up to 8 MiB; Git itself is not needed.
 //
-// checkout must not start a program, read anything but the repository's own files, or know what its answers are for.
+// checkout must not start a program, read anything but the repository's own files and those it is to compare with them, or know what its
+// answers are for.
 package checkout
 
 import (

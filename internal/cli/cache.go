@@ -2,14 +2,13 @@ package cli
 
 import (
 	"fmt"
-	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"hawser.dev/hawser/internal/cache"
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
 )
@@ -104,28 +103,14 @@ func (s *session) printCache(cmd *cobra.Command, r cacheReport) error {
 	if cmd.Name() == "prune" {
 		verb = "removed from"
 	}
-	if len(r.Entries) > 0 {
-		w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
-		rows := func(w io.Writer) error {
-			if _, err := fmt.Fprintln(w, "KIND\tDIGEST\tSIZE\tUSED\tSOURCE"); err != nil {
-				return err
-			}
-			for _, e := range r.Entries {
-				_, err := fmt.Fprintf(w, "%s\t%.19s\t%s\t%s\t%s\n", e.Kind, e.Digest, bytesText(e.Bytes), agoText(s.Now().Sub(e.Used)), e.Source)
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-		if err := rows(w); err != nil {
-			return err
-		}
-		if err := w.Flush(); err != nil {
-			return err
-		}
+	var rows [][]string
+	for _, e := range r.Entries {
+		rows = append(rows, []string{string(e.Kind), e.Digest[:min(19, len(e.Digest))], bytesText(e.Bytes), agoText(s.Now().Sub(e.Used)), e.Source})
 	}
-	_, err := fmt.Fprintf(s.Out, "%d entries, %s %s %s\n", len(r.Entries), bytesText(r.Bytes), verb, r.Dir)
+	if err := s.table([]string{"KIND", "DIGEST", "SIZE", "USED", "SOURCE"}, rows, "USED", "SIZE"); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(s.Out, "%s, %s %s %s\n", diag.Counted(len(r.Entries), "entry"), bytesText(r.Bytes), verb, r.Dir)
 	return err
 }
 

@@ -2,9 +2,7 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -73,21 +71,8 @@ func (s *session) findings(fs diag.Findings) {
 }
 
 // table prints rows under a head, in columns.
-func (s *session) table(head []string, rows [][]string) error {
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
-	for _, row := range append([][]string{head}, rows...) {
-		fmt.Fprintln(w, strings.Join(row, "\t"))
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	for line := range strings.Lines(b.String()) {
-		if _, err := fmt.Fprintln(s.Out, strings.TrimRight(line, " \n")); err != nil {
-			return err
-		}
-	}
-	return nil
+func (s *session) table(head []string, rows [][]string, spare ...string) error {
+	return report.Table(s.Out, head, rows, s.style(s.Out), spare...)
 }
 
 // annotations reads KEY=VALUE pairs.

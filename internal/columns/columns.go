@@ -102,6 +102,25 @@ func Truncate(s string, cols int, ellipsis string) string {
 	return b.String()
 }
 
+// Around is the part of a line of text around a column that fits cols columns, with an ellipsis where something is left out, and the column
+// in it. What is before the column gives way first where it is farther away than the line is wide.
+func Around(s string, col, cols int, ellipsis string) (part string, at int) {
+	const behind = 20 // columns that are kept behind it, where there are as many
+	from := col + min(behind, cols/2, max(1, Width(s)-col)) - cols
+	if from <= 0 {
+		return Truncate(s, cols, ellipsis), col
+	}
+	from += Width(ellipsis)
+	skipped := 0
+	for i, r := range s {
+		if skipped >= from {
+			return Truncate(ellipsis+s[i:], cols, ellipsis), col - skipped + Width(ellipsis)
+		}
+		skipped += runeWidth(r)
+	}
+	return Truncate(s, cols, ellipsis), min(col, max(0, cols-1))
+}
+
 // Pad fills text with spaces up to cols columns.
 func Pad(s string, cols int) string {
 	if n := cols - Width(s); n > 0 {
@@ -184,6 +203,15 @@ func Clean(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// Cleaned is Clean for each of several cells.
+func Cleaned(cells []string) []string {
+	out := make([]string, len(cells))
+	for i, c := range cells {
+		out[i] = Clean(c)
+	}
+	return out
 }
 
 // Plain reports whether text holds nothing that Clean changes: a name that comes from others is refused otherwise.

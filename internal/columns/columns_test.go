@@ -2,6 +2,7 @@ package columns
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -27,5 +28,33 @@ func TestColumns(t *testing.T) {
 	}
 	if At("long name", 4, "x") != "long name  x" || At("a", 4, "x") != "a   x" || Pad("日", 3) != "日 " {
 		t.Error("columns do not begin where they should")
+	}
+}
+
+// A line is cut so that the place which it is shown for stays, with something behind it, and the caret stands below that.
+func TestAround(t *testing.T) {
+	long := "    web: {namespace: My_Space, manifests: {paths: [./m]}, values: {replicas: three, image: {tag: latest}}}"
+	for _, c := range []struct {
+		col, cols int
+		want      string
+	}{
+		{4, 40, "    web: {namespace: My_Space, manifest…"},
+		{strings.Index(long, "three"), 40, "…sts: {paths: [./m]}, values: {replicas: three, image: {tag: latest}}}"},
+		{len(long) - 1, 40, ""},
+		{len(long), 40, ""},
+		{0, 200, long},
+	} {
+		got, at := Around(long, c.col, c.cols, "…")
+		if Width(got) > c.cols || at < 0 || at > c.cols {
+			t.Fatalf("%d in %d: %q, %d", c.col, c.cols, got, at)
+		}
+		if c.col < len(long) {
+			if rest := []rune(got); at >= len(rest) || !strings.HasPrefix(long[c.col:], strings.TrimSuffix(string(rest[at:]), "…")) {
+				t.Errorf("%d in %d: %q does not have its place at %d", c.col, c.cols, got, at)
+			}
+		}
+	}
+	if got, at := Around("日本日本日本日本日本", 16, 10, "…"); Width(got) > 10 || at > 10 {
+		t.Errorf("%q %d", got, at)
 	}
 }

@@ -209,7 +209,7 @@ func Counted(n int, noun string) string {
 		return "1 " + noun
 	case strings.HasSuffix(noun, "s"):
 		noun += "e"
-	case strings.HasSuffix(noun, "Policy"):
+	case strings.HasSuffix(noun, "y") && !strings.ContainsAny(noun[len(noun)-2:len(noun)-1], "aeiou"):
 		noun = strings.TrimSuffix(noun, "y") + "ie"
 	}
 	return fmt.Sprintf("%d %ss", n, noun)

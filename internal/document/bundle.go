@@ -210,9 +210,9 @@ func (d *decoder) placement(v cue.Value) *v1alpha1.Placement {
 	for _, f := range d.fields(v, placementFields, placementLater...) {
 		switch f.name {
 		case "clusters":
-			out.Clusters = d.globs(f.value)
+			out.Clusters, out.ClustersPos = d.globs(f.value), d.apiPos(f.value)
 		case "groups":
-			out.Groups = d.globs(f.value)
+			out.Groups, out.GroupsPos = d.globs(f.value), d.apiPos(f.value)
 		case "clusterSelector":
 			out.ClusterSelector = d.labelSelector(f.value)
 		case "tolerations":

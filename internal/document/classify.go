@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/advice"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/lineage"
@@ -56,7 +57,7 @@ func (p *Program) checkRoots(fleetFiles []*source) diag.Findings {
 					n.Pos, n.Path = cuelang.Pos(f.Pos), f.Name
 					fs = append(fs, n)
 				case !slices.Contains(roots, f.Name) && !declared[f.Name]:
-					fs = append(fs, unknownField(f.Name, f.Name, cuelang.Pos(f.Pos), roots[:4]))
+					fs = append(fs, advice.For(unknownField(f.Name, f.Name, cuelang.Pos(f.Pos), roots[:4])))
 				}
 			}
 		}
@@ -260,6 +261,9 @@ func (p *Program) makePlain(manifests []*source) diag.Findings {
 			paths = append(paths, path)
 		}
 	}
+	if ns := p.opts.Namespace; ns != "" && len(validation.IsDNS1123Label(ns)) > 0 {
+		return diag.Findings{advice.For(diag.Errorf("invalid-name", "%q cannot be the name of a namespace", ns))}
+	}
 	p.former = strings.ToLower(filepath.Base(dir))
 	name := p.opts.Name
 	if name == "" {
@@ -269,9 +273,6 @@ func (p *Program) makePlain(manifests []*source) diag.Findings {
 		n := diag.Errorf("invalid-name", "%q cannot be the name of a bundle: lower-case letters, digits, '-', '_' and '.' only", name)
 		n.Fix = "give one with --name"
 		return diag.Findings{n}
-	}
-	if ns := p.opts.Namespace; ns != "" && len(validation.IsDNS1123Label(ns)) > 0 {
-		return diag.Findings{diag.Errorf("invalid-name", "%q cannot be the name of a namespace", ns)}
 	}
 	at := v1alpha1.Position{File: manifests[0].name, Line: 1, Column: 1}
 	p.plain = &v1alpha1.BundleSpec{

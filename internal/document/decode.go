@@ -11,6 +11,7 @@ import (
 	"cuelang.org/go/cue/token"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/advice"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
@@ -61,7 +62,7 @@ func (d *decoder) add(n diag.Finding, v cue.Value) {
 	if d.in != nil {
 		n.Path = d.in.masker.Redact(n.Path)
 	}
-	d.findings = append(d.findings, n)
+	d.findings = append(d.findings, advice.For(n))
 }
 
 // addAny adds what was found out about a value, if anything.
@@ -146,20 +147,10 @@ func (d *decoder) fields(v cue.Value, known []string, later ...string) []field {
 			d.errorf(f.value, "not-available", "%s is not available in this version", f.name)
 		default:
 			n := unknownField("", f.name, diag.Pos{}, slices.Concat(known, later))
-			if fix, ok := elsewhere[f.name]; ok {
-				n.Fix = fix
-			}
 			d.add(n, f.value)
 		}
 	}
 	return kept
-}
-
-// elsewhere says how a bundle says what users of other tools write into a source.
-var elsewhere = map[string]string{
-	"valuesFiles": "write values: {from: {file: PATH}} on the instance",
-	"valueFiles":  "write values: {from: {file: PATH}} on the instance",
-	"valuesFile":  "write values: {from: {file: PATH}} on the instance",
 }
 
 // anyFields lists the fields of a struct with free names.
@@ -338,7 +329,7 @@ func (d *decoder) mask(text string) string {
 func (d *decoder) require(v cue.Value, name string) {
 	n := diag.Errorf("missing-field", "%s is required", name)
 	n.Pos, n.Path = d.pos(v), d.mask(strings.TrimPrefix(dataPath(v)+"."+name, "."))
-	d.findings = append(d.findings, n)
+	d.findings = append(d.findings, advice.For(n))
 }
 
 func (d *decoder) apiVersion(v cue.Value) string {

@@ -119,7 +119,7 @@ func Load(ctx context.Context, opts Options) (*Program, diag.Findings) {
 	if ctx.Err() != nil {
 		return nil, append(fs, diag.Errorf("interrupted", "%v", ctx.Err()))
 	}
-	if opts.Namespace != "" && p.plain == nil {
+	if opts.Namespace != "" && p.plain == nil && !fs.HasErrors() {
 		n := diag.Errorf("namespace-of-bundle", "a namespace is given, but the files are no plain manifests")
 		n.Fix = "say it in the bundle: instances.NAME.namespace"
 		fs = append(fs, n)

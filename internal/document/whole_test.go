@@ -90,3 +90,16 @@ func TestDirectoriesAreWhole(t *testing.T) {
 		}
 	}
 }
+
+// A namespace that can be none is said, and nothing that follows from it.
+func TestNamespaceThatIsNone(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a.yaml")
+	if err := os.WriteFile(file, []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, got := Load(t.Context(), Options{Files: []string{file}, Namespace: "Web", Workdir: dir})
+	if len(got) != 1 || got[0].What != `"Web" cannot be the name of a namespace` || got[0].Fix != "for example web" {
+		t.Errorf("%v", got)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"hawser.dev/hawser/internal/passes"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
+	"hawser.dev/hawser/internal/source"
 	"hawser.dev/hawser/internal/staleplan"
 )
 
@@ -130,7 +131,7 @@ func (l *loop) unchanged(ctx context.Context, rows map[string]*fleetplan.Cluster
 func (p *Prepared) stamp(ctx context.Context) (release.Record, diag.Findings) {
 	r := p.run
 	rec := release.Record{V: 1, Bundle: p.Bundle, Owner: p.Owner, SourceDigest: p.SourceDigest, Rollout: release.NewRolloutID(), Phase: release.Applying, Author: r.req.Author,
-		Message: r.req.Message, Version: r.Version, Commit: r.input.From.Commit, Plan: p.Digest(), PlanFile: r.decided.File(), RollbackTo: p.RollbackTo, Undoes: r.req.undoes, Ejecting: p.Verb == "eject"}
+		Message: r.req.Message, Version: r.Version, Commit: r.input.From.Commit, Tree: r.input.Tree(r.files.Read(), p.reads()), Plan: p.Digest(), PlanFile: r.decided.File(), RollbackTo: p.RollbackTo, Undoes: r.req.undoes, Ejecting: p.Verb == "eject"}
 	if fleetplan.Ends(p.Verb) {
 		rec.Phase = release.Deleting
 	}
@@ -141,6 +142,14 @@ func (p *Prepared) stamp(ctx context.Context) (release.Record, diag.Findings) {
 		findings = append(findings, holds.Paused(rec)...)
 	}
 	return rec, findings
+}
+
+// reads are the files and directories that the instances of the plan are made of.
+func (p *Prepared) reads() (paths []string) {
+	for _, w := range p.works {
+		paths = append(paths, source.Paths(w.set.spec.Instances...)...)
+	}
+	return paths
 }
 
 // selected are the records of the run's clusters, nil for none.

@@ -203,7 +203,7 @@ func (l *loop) open(ctx context.Context, w *work) (*release.Record, error) {
 		record.SetDigest = release.SetDigest(hooks)
 	}
 	if w.corrects {
-		record, hooks = w.back.Corrected(l.stamp, record), nil // all of its objects are kept
+		record, hooks = w.back.Corrected(l.stamp, record, w.Plan), nil // all of its objects are kept
 	}
 	if w.target.signed = &record; l.fp.Verb == "apply" && w.target.record == nil {
 		l.fp.run.promise(&record)
@@ -273,7 +273,7 @@ func (l *loop) shut(ctx context.Context, w *work, record *release.Record, result
 		l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Cluster: w.Cluster, Message: "the recorded objects are incomplete: " + err.Error()})
 	}
 	if w.corrects {
-		*record = w.back.Corrected(l.stamp, *record)
+		*record = w.back.Corrected(l.stamp, *record, w.Plan)
 	}
 	if err = w.target.put(ctx, record, objects); err == nil {
 		w.target.record = record

@@ -73,8 +73,7 @@ func (l *loop) Ask(ctx context.Context, waits *rollout.Wait) {
 	if !l.fp.pausable() {
 		return
 	}
-	asked := l.fp.Schedule.Asked(waits.Wave)
-	rec := l.stamp
+	asked, rec := l.fp.Schedule.Asked(waits.Wave), l.stamp
 	rec.Started = l.now()
 	found := make([]diag.Findings, len(asked))
 	each(len(asked), 0, func(i int) {

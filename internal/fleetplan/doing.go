@@ -3,8 +3,8 @@ package fleetplan
 import "strings"
 
 // Doing is what a cluster is at, on one line: the object, what is said of it, and for how long it has been waited for (""
-// where it is not). Where that does not fit, the pod's name goes; then the reason comes first, so that what is cut off at
-// the end is the object.
+// where it is not). Where that does not fit, the names of pod and container go; then the reason is cut at a word. The object
+// stays.
 func Doing(object, message, age string, fits func(string) bool) string {
 	join := func(sep string, parts ...string) string {
 		var some []string
@@ -21,12 +21,24 @@ func Doing(object, message, age string, fits func(string) bool) string {
 	}
 	short := Podless(message)
 	var text string
-	for _, text = range []string{join(", ", join(between, object, message), age), join(", ", join(between, object, short), age), join(", ", short, age, object)} {
+	for _, text = range []string{join(", ", join(between, object, message), age), join(", ", join(between, object, short), age)} {
 		if fits(text) {
-			break
+			return text
 		}
 	}
-	return text
+	if _, reason, ok := strings.Cut(short, ": "); ok && strings.HasPrefix(short, "container ") { // why says more than in which
+		short = reason
+		if text = join(", ", join(between, object, short), age); fits(text) {
+			return text
+		}
+	}
+	words := strings.Fields(short)
+	for n := len(words) - 1; n > 0; n-- {
+		if text = join(", ", join(between, object, strings.TrimRight(strings.Join(words[:n], " "), ",:;")+" ..."), age); fits(text) {
+			return text
+		}
+	}
+	return join(", ", object, age) // what is too long even so is cut by whoever prints it
 }
 
 // Podless is what a pod says without the pod's name, which is another one on each cluster.

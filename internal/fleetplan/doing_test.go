@@ -2,7 +2,7 @@ package fleetplan
 
 import "testing"
 
-// Where a line is too short, the pod's name is left out first, and then the reason stands before the object.
+// Where a line is too short, the pod's name is left out first, and then the reason is cut: the object is always named.
 func TestDoing(t *testing.T) {
 	const object, message = "Deployment shop/api", "pod api-6c9f7d8b9c-x2k4p, container api: ImagePullBackOff: not found"
 	for _, c := range []struct {
@@ -12,9 +12,10 @@ func TestDoing(t *testing.T) {
 	}{
 		{message, "31 s", 200, "Deployment shop/api pod api-6c9f7d8b9c-x2k4p, container api: ImagePullBackOff: not found, 31 s"},
 		{message, "31 s", 80, "Deployment shop/api container api: ImagePullBackOff: not found, 31 s"},
-		{message, "31 s", 50, "container api: ImagePullBackOff: not found, 31 s, Deployment shop/api"},
+		{message, "31 s", 50, "Deployment shop/api ImagePullBackOff ..., 31 s"},
 		{message, "", 80, "Deployment shop/api: container api: ImagePullBackOff: not found"},
-		{"", "3 s", 10, "3 s, Deployment shop/api"},
+		{"", "3 s", 10, "Deployment shop/api, 3 s"},
+		{"hook failed", "", 24, "Deployment shop/api"},
 		{"2 of 3 pods ready", "3 s", 80, "Deployment shop/api 2 of 3 pods ready, 3 s"},
 	} {
 		if got := Doing(object, c.message, c.age, func(s string) bool { return len(s) <= c.cols }); got != c.want {

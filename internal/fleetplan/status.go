@@ -46,6 +46,8 @@ type ClusterStatus struct {
 	Message      string    `json:"message,omitempty"`
 	// Commit is what was checked out where the release was applied from.
 	Commit string `json:"commit,omitempty"`
+	// Tree is "dirty" where what was read had changes that are not in the commit, "clean" where not, "" where nobody knows.
+	Tree string `json:"tree,omitempty"`
 	// Behind is by how many releases the cluster is behind the newest one that any cluster of the report has, which BehindOf is one of;
 	// 0 also where the files of that one changed nothing here.
 	Behind   int    `json:"behind,omitempty"`
@@ -270,7 +272,7 @@ func (s *StatusReport) Await(w *release.Waiting) {
 func (s ClusterStatus) With(rec release.Record, inProgress string) ClusterStatus {
 	s.Bundle, s.Revision, s.Release, s.Phase, s.SourceDigest, s.InProgress = rec.Bundle, rec.Revision, rec.Release, rec.Standing(), rec.Has(), inProgress
 	s.Applied, s.Author, s.Message, s.RollbackTo, s.Commit = rec.Finished, rec.Author, rec.Message, rec.RollbackTo, rec.Commit
-	s.Ejecting = rec.Ejecting
+	s.Ejecting, s.Tree = rec.Ejecting, rec.Tree
 	s.Run = rollout.Run{Cluster: s.Cluster, Rollout: rec.Rollout, Revision: rec.Has(), Began: rec.Started,
 		Ended: rec.Phase.Complete(), InProgress: inProgress != ""}
 	return s

@@ -87,6 +87,14 @@ func (c ClusterStatus) AppliedBy() string {
 	return strings.Join(parts, " ")
 }
 
+// Uncommitted says that what was applied is in no commit as it was; "" where it is, or nobody knows.
+func (c ClusterStatus) Uncommitted() string {
+	if c.Tree != release.Dirty {
+		return ""
+	}
+	return "applied with changes that are not in commit " + c.Commit[:min(8, len(c.Commit))]
+}
+
 // LastRun says of the run that left the cluster as it is what a reader has to know; "" when it ended well.
 func (c ClusterStatus) LastRun() string {
 	switch {

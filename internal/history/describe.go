@@ -11,6 +11,9 @@ import (
 // describe takes over what the records of a release have in common; the first that says it is believed.
 func (r *Release) describe(rec release.Record) {
 	r.Author, r.Message, r.Commit = cmp.Or(r.Author, rec.Author), cmp.Or(r.Message, rec.Message), cmp.Or(r.Commit, rec.Commit)
+	if r.Tree == "" || rec.Tree == release.Dirty { // one that was is enough
+		r.Tree = rec.Tree
+	}
 	r.Fleet, r.Plan = cmp.Or(r.Fleet, rec.Fleet), cmp.Or(r.Plan, rec.Plan)
 	r.Hawser, r.Source, r.RollbackTo = cmp.Or(r.Hawser, rec.Version), cmp.Or(r.Source, rec.Source), cmp.Or(r.RollbackTo, rec.RollbackTo)
 	for _, a := range rec.Approvals {
@@ -18,6 +21,14 @@ func (r *Release) describe(rec release.Record) {
 			r.Approvals = append(r.Approvals, a)
 		}
 	}
+}
+
+// From is the commit of the release for people, and how what was read was to it; "" for none.
+func (r Release) From() string {
+	if r.Commit != "" && r.Tree == release.Dirty {
+		return r.Commit + ", dirty: what was read had changes that are not in it"
+	}
+	return r.Commit
 }
 
 // Approved are the approvals of the release, for people: one after another.

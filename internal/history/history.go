@@ -134,10 +134,12 @@ type Release struct {
 	Author   string    `json:"author,omitempty"`
 	Message  string    `json:"message,omitempty"`
 	// Source is where the files were, Commit what was checked out there, Head the digest of the files and what they lead to.
-	Source       lineage.Source `json:"source,omitzero"`
-	Commit       string         `json:"commit,omitempty"`
-	Fleet        string         `json:"fleet,omitempty"`
-	SourceDigest string         `json:"sourceDigest,omitempty"`
+	Source lineage.Source `json:"source,omitzero"`
+	Commit string         `json:"commit,omitempty"`
+	// Tree is "clean" where what was read is what the commit has, "dirty" where not, "" where nobody knows.
+	Tree         string `json:"tree,omitempty"`
+	Fleet        string `json:"fleet,omitempty"`
+	SourceDigest string `json:"sourceDigest,omitempty"`
 	// Plan is the digest of the plan that was carried out, Done what was done on all clusters, Hawser the version.
 	Plan   string      `json:"plan,omitempty"`
 	Done   plan.Counts `json:"done,omitzero"`

@@ -24,7 +24,7 @@ func TestBack(t *testing.T) {
 		return r
 	}
 	corrected := func(r release.Record, ended release.Phase) release.Record {
-		return r.Corrected(release.Record{Rollout: "C"}, release.Record{Phase: ended, Started: epoch.Add(9 * time.Hour)})
+		return r.Corrected(release.Record{Rollout: "C"}, release.Record{Phase: ended, Started: epoch.Add(9 * time.Hour)}, nil)
 	}
 	backs(t, map[string]backCase{
 		"a correction of the one before failed":     {clusters: []Cluster{keeps("a", rec(3, 3, ok), corrected(rec(2, 2, ok), bad), rec(1, 1, ok)), keeps("b", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok))}, want: "R2 a:R2 b:R2"},

@@ -6,6 +6,7 @@ package input
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"hawser.dev/hawser/api/v1alpha1"
@@ -79,8 +80,20 @@ type Documents struct {
 	Files map[string]string
 	// Once says what they are where they cannot be read again, "" where they can.
 	Once string
+	// Commit tells of files and directories that the run read beside the documents whether all of it is what the commit has
+	// (release.Clean, release.Dirty), or "" where that cannot be told; nil cannot tell.
+	Commit func(read []string) string
 	// FleetNear says where a fleet may be found where none was given, "" for nowhere; nil is nowhere.
 	FleetNear func() string
+}
+
+// Tree tells whether what the run has read, the documents, files of values and what instances are made of, is what its commit has;
+// "" for a run of no commit.
+func (d *Documents) Tree(values map[string]string, paths []string) string {
+	if d.Commit == nil || d.From.Commit == "" {
+		return ""
+	}
+	return d.Commit(slices.Concat(slices.Sorted(maps.Keys(values)), paths))
 }
 
 // NearFleet says where a fleet may be found where none was given.

@@ -110,10 +110,7 @@ func itemValue(text string) (v any, rest string, ok bool) {
 }
 
 // In reports whether a body has the field, whatever its value.
-func (f Field) In(body map[string]any) bool {
-	_, ok := lookup(body, f.path)
-	return ok
-}
+func (f Field) In(body map[string]any) bool { return Has(body, f.path) }
 
 // String is the field as plans write it: data."app.yaml", spec.ports[53/UDP].name.
 func (f Field) String() string {

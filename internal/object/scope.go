@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"hawser.dev/hawser/internal/advice"
 	"hawser.dev/hawser/internal/diag"
 )
 
@@ -94,7 +95,7 @@ func Scope(objs []Object, namespace string, known func(schema.GroupVersionKind) 
 		if !ok {
 			f := diag.Errorf(CodeUnknownKind, "the cluster does not know the kind %s of %s", gvk.Kind, gvk.GroupVersion())
 			f.Object, f.Instance, f.Pos = ref.String(), o.Instance, o.Pos
-			f.Fix = "install its definition first, declare it in the bundle, or correct apiVersion and kind"
+			f.Fix = advice.Kind(gvk.Group, "install its definition first, declare it in the bundle, or correct apiVersion and kind")
 			findings = append(findings, f)
 			continue
 		}

@@ -1,6 +1,7 @@
 package place
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -39,16 +40,14 @@ func Unknown(spec v1alpha1.BundleSpec, clusters []fleet.Cluster) diag.Findings {
 				n = diag.Warnf("unknown-"+what, "no %s of the fleet matches %q", what, p)
 			}
 			n.Pos, n.Instance, n.Path = diag.Pos(pos), in.Name, "instances."+in.Name+"."+path
-			if n.Fix = diag.DidYouMean(p, have()[what]); n.Fix == "" {
-				n.Fix = "there is: " + strings.Join(slices.Sorted(slices.Values(have()[what])), ", ")
-			}
+			n.Fix = diag.OneOf(p, slices.Sorted(slices.Values(have()[what])))
 			fs = append(fs, n)
 		}
 	}
 	for _, in := range spec.Instances {
 		if in.Placement != nil {
-			check(in, in.Pos, "placement.clusters", "cluster", in.Placement.Clusters)
-			check(in, in.Pos, "placement.groups", "group", in.Placement.Groups)
+			check(in, cmp.Or(in.Placement.ClustersPos, in.Pos), "placement.clusters", "cluster", in.Placement.Clusters)
+			check(in, cmp.Or(in.Placement.GroupsPos, in.Pos), "placement.groups", "group", in.Placement.Groups)
 		}
 		for _, w := range in.ValuesFor {
 			check(in, w.Pos, "valuesFor."+w.Name+".clusters", "cluster", w.Clusters)

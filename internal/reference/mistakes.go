@@ -215,11 +215,15 @@ func Nothing(cmd *cobra.Command, args []string) error {
 		return Usage(cmd.CommandPath()+" takes no arguments", "", "", "Bundle files are named with -f: "+cmd.CommandPath()+" -f "+args[0])
 	case nameAndSource(cmd, args) != nil:
 		return nameAndSource(cmd, args)
-	case cmd.HasSubCommands() && diag.Nearest(args[0], commandsOf(cmd)) != "" && !(cmd.Flags().Changed("file") && isName(args[0])):
+	case cmd.HasSubCommands() && diag.Nearest(args[0], commandsOf(cmd)) != "" && (cmd.Flags().Lookup("file") == nil || len(args) > 1):
 		return NoSuchCommand(cmd, args)
 	}
 	fix := cmd.CommandPath() + " --help shows how"
 	if f := cmd.Flags(); f.Lookup("file") != nil && f.Lookup("bundle") != nil {
+		if near := diag.Nearest(args[0], commandsOf(cmd)); near != "" && !f.Changed("file") {
+			return Usage(cmd.CommandPath()+" takes no arguments, but got "+args[0], "", "",
+				cmd.CommandPath()+" -f FILE --bundle "+args[0]+" is for a bundle of that name; did you mean "+cmd.CommandPath()+" "+near+"?")
+		}
 		fix = "Bundle files are named with -f; --bundle " + args[0] + " chooses one of several bundles in them"
 		if f.Changed("file") && isName(args[0]) {
 			fix = "did you mean --bundle " + args[0] + "? It chooses one of several bundles in the files"

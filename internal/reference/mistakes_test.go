@@ -25,7 +25,7 @@ func TestWordsOfOtherTools(t *testing.T) {
 		"rollout": "hawser history", "rollout undo": "hawser rollback", "rollout status": "hawser status", "rollout history": "hawser history", "rollout pause deploy/x": "--until-wave",
 		"rollout resume": "goes on", "rollout restart": "kubectl rollout restart", "log": "hawser history", "releases": "hawser history", "revisions": "hawser history",
 		"show x.plan": "hawser plan show", "show values ./web": "values.yaml", "show chart ./web": "Chart.yaml", "dependency update": "helm dependency update", "dep build": "charts/",
-		"repo add x https://x": "repo: URL", "kustomize build .": "kustomize: {path: DIR}", "get manifest web": "hawser inspect resources", "get hooks web": "hawser build", "get notes web": "hawser status",
+		"app sync web": "hawser apply", "app get web": "hawser status", "app": "hawser drift", "repo add x https://x": "repo: URL", "kustomize build .": "kustomize: {path: DIR}", "get manifest web": "hawser inspect resources", "get hooks web": "hawser build", "get notes web": "hawser status",
 		"get values web": "--explain-value", "test web": "--test", "describe": "hawser status", "taint x": "--recreate", "output": "hawser inspect", "state list": "hawser list", "import": "--adopt", "logs": "kubectl logs"} {
 		if got := fix(NoSuchCommand(root, strings.Fields(word))); !strings.Contains(got, want) || strings.Contains(got, "\n") {
 			t.Errorf("%s: %q", word, got)
@@ -36,6 +36,7 @@ func TestWordsOfOtherTools(t *testing.T) {
 		"to-revision": "--to RELEASE", "atomic": "hawser rollback", "cleanup-on-fail": "hawser rollback", "history-max": "revisionHistoryLimit", "var": "values",
 		"skip-crds": "skipCRDs: true", "set-file": "as: text", "set-string": "values", "reuse-values": "values stand", "take-ownership": "--adopt", "force-conflicts": "--adopt",
 		"description": "-m", "max-history": "revisionHistoryLimit", "max": "hawser history", "limit": "hawser history", "skip-schema-validation": "skipSchema: true", "kube-version": "--facts", "api-versions": "--facts",
+		"cascade": "hawser eject NAME", "all-namespaces": "all namespaces are looked at", "parallelism": "maxParallel", "lock": "--locked",
 		"show-only": "--output-dir", "refresh-only": "hawser drift", "destroy": "hawser delete", "replace": "--recreate"} {
 		if got := fix(FlagError(root, errors.New("unknown flag: --"+flag))); !strings.Contains(got, want) || strings.Contains(got, "did you mean") {
 			t.Errorf("--%s: %q", flag, got)
@@ -126,5 +127,48 @@ func TestWrongSubcommand(t *testing.T) {
 	}
 	if err := UnknownCommand(root, []string{"history", "shop"}); err != nil {
 		t.Errorf("the name of a bundle: %v", err)
+	}
+}
+
+// A bundle's name behind plan is answered as behind apply, also where it is nearly the name of a subcommand; two words are one.
+func TestNameBehindPlan(t *testing.T) {
+	for _, c := range []struct {
+		args  string
+		files bool
+		want  string
+	}{
+		{"shop", false, "hawser plan -f FILE --bundle shop is for a bundle of that name; did you mean hawser plan show?"},
+		{"shop", true, "did you mean --bundle shop? It chooses one of several bundles in the files"},
+		{"web", false, "--bundle web chooses one of several bundles in them"}, {"shwo x.plan", false, "did you mean show?"},
+	} {
+		cmd := command(t, "hawser plan")
+		cmd.Flags().StringArray("file", nil, "")
+		cmd.Flags().String("bundle", "", "")
+		cmd.AddCommand(&cobra.Command{Use: "show", Run: func(*cobra.Command, []string) {}})
+		if c.files {
+			if err := cmd.ParseFlags([]string{"--file", "x"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := Nothing(cmd, strings.Fields(c.args))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.args, err, c.want)
+		}
+	}
+}
+
+// A flag of another tool is answered by what it would do to the command; so is a word below one.
+func TestWordsOfOneCommand(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{FlagError(command(t, "hawser delete"), errors.New("unknown flag: --force")), "hawser eject NAME"},
+		{FlagError(command(t, "hawser status"), errors.New("unknown shorthand flag: 'A' in -A")), "all namespaces"},
+		{NoSuchCommand(command(t, "hawser cache"), []string{"clear"}), "hawser cache prune --all"},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
+			t.Errorf("%v, want %s", c.err, c.want)
+		}
 	}
 }

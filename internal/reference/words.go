@@ -71,6 +71,16 @@ var commandWords = map[string]string{
 	"upgrade":         "hawser apply -f BUNDLE installs and upgrades",
 	"destroy":         "hawser delete NAME",
 	"orphan":          eject,
+	"app":             "hawser apply -f BUNDLE makes the clusters what the files say, hawser status NAME shows how it is, hawser drift NAME what others changed",
+	"app sync":        "hawser apply -f BUNDLE makes the clusters what the files say; nothing runs in them",
+	"app get":         "hawser status NAME -v shows how it is",
+	"app diff":        "hawser diff -f BUNDLE shows the changed fields, hawser drift NAME what others changed",
+	"app list":        "hawser list shows what was delivered",
+	"app history":     releases,
+	"app rollback":    goBack,
+	"app delete":      "hawser delete NAME",
+	"app wait":        "hawser status NAME -w waits until everything is ready; hawser apply waits itself",
+	"app create":      "a bundle is a file that you write; hawser apply -f BUNDLE installs it",
 	"forget":          eject,
 	"abandon":         eject,
 	"taint":           "hawser apply -f BUNDLE --recreate makes anew what cannot be changed; kubectl rollout restart starts pods anew",
@@ -83,12 +93,13 @@ const (
 	ofChart    = "a chart's Chart.yaml tells; hawser outdated -f BUNDLE shows its versions, hawser module show info MODULE shows a module"
 	dependency = "what lies in the charts/ of a chart is taken; helm dependency update DIR puts it there"
 
-	releases = "hawser history NAME shows the releases, hawser history show RELEASE one of them"
-	goBack   = "hawser rollback NAME goes back to the release before, hawser rollback NAME --to RELEASE to another"
-	eject    = "hawser eject NAME leaves what was delivered running, without a trace of Hawser"
-	promote  = "hawser promote NAME -f BUNDLE --from GROUP --to GROUP writes what runs on one group into the files for another"
-	between  = "hawser diff --between A,B compares what two groups or clusters run, hawser history diff A B two releases"
-	restart  = "kubectl rollout restart starts pods anew; fields that a bundle does not declare are no drift"
+	releases   = "hawser history NAME shows the releases, hawser history show RELEASE one of them"
+	goBack     = "hawser rollback NAME goes back to the release before, hawser rollback NAME --to RELEASE to another"
+	eject      = "hawser eject NAME leaves what was delivered running, without a trace of Hawser"
+	promote    = "hawser promote NAME -f BUNDLE --from GROUP --to GROUP writes what runs on one group into the files for another"
+	between    = "hawser diff --between A,B compares what two groups or clusters run, hawser history diff A B two releases"
+	restart    = "kubectl rollout restart starts pods anew; fields that a bundle does not declare are no drift"
+	everywhere = "all namespaces are looked at; hawser list -n NAMESPACE narrows"
 )
 
 // commandWordsOf are such words below single commands.
@@ -98,6 +109,7 @@ var commandWordsOf = map[string]map[string]string{
 	"hawser history": {"undo": goBack, "rollback": goBack, "log": releases, "get": releases, "describe": releases, "ls": releases, "list": releases},
 	"hawser diff":    {"release": between, "revision": between, "upgrade": "hawser diff -f BUNDLE shows what an apply would change, field by field"},
 	"hawser plan":    {"apply": "hawser apply FILE carries a saved plan out"},
+	"hawser cache":   {"clear": clearCache, "clean": clearCache, "rm": clearCache, "delete": clearCache, "purge": clearCache},
 }
 
 // flagWords are flags of other tools, with our way; those of one letter too.
@@ -148,14 +160,31 @@ var flagWords = map[string]string{
 	"freight":                 "hawser promote takes the newest release that succeeded on --from; --release chooses another",
 	"k":                       "a kustomization stands in the bundle: instances.NAME.kustomize: {path: DIR}",
 	"kustomize":               "a kustomization stands in the bundle: instances.NAME.kustomize: {path: DIR}",
+	"A":                       everywhere,
+	"client":                  "hawser version contacts nobody; hawser fleet check shows the clusters' versions",
+	"all-namespaces":          everywhere,
+	"cascade":                 "what is deleted goes with all that it owns; " + eject,
+	"grace-period":            "pods have the time that they declare: terminationGracePeriodSeconds",
+	"keep-history":            "hawser delete NAME deletes the records, too; " + eject,
+	"parallelism":             "how many clusters go at once stands in the fleet: rollout.waves, maxParallel",
+	"lock":                    "a bundle is always locked while somebody works on it; --locked takes what hawser.lock pins",
+	"lock-timeout":            "a bundle that somebody works on is refused at once, and it is said who that is",
+	"retry":                   "the same apply, run again, goes on; a request that fails for a moment is sent again by itself",
 }
 
 // flagWordsOf are such flags of single commands.
 var flagWordsOf = map[string]map[string]string{
+	"hawser delete":       {"force": "what holds an object that does not go is named; finalizers are taken off with kubectl. " + eject, "keep": eject, "n": byBundle, "namespace": byBundle},
+	"hawser status":       {"n": byBundle, "namespace": byBundle},
+	"hawser rollback":     {"force": "fields of others are taken with --adopt, objects are made anew with --recreate; --confirm-delete=N confirms deletions"},
 	"hawser module build": {"format": buildArtifact, "annotation": buildArtifact, "a": buildArtifact, "resolve-symlinks": buildArtifact},
 	"hawser bundle build": {"o": "YAML is the one form; --output-dir DIR writes files"},
 	"hawser build":        {"o": "YAML is the one form; --output-dir DIR writes files", "output": "YAML is the one form; --output-dir DIR writes files"},
 }
+
+const clearCache = "hawser cache prune --all removes everything, hawser cache prune what was not used for 30 days"
+
+const byBundle = "a bundle is named, wherever its objects are: hawser list -n NAMESPACE shows which have any there"
 
 const buildArtifact = "module build prints objects; module push DIR --version VERSION -o FILE.tar writes an OCI archive, -o DIR a layout"
 

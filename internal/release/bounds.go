@@ -219,13 +219,16 @@ func (r *Record) numbered() error {
 		if c.Phase != "" && !c.Phase.Known() {
 			return fmt.Errorf("%w: %q is no phase", ErrDamaged, c.Phase)
 		}
+		if len(c.Objects) > MaxCorrected {
+			return fmt.Errorf("%w: a correction of more than %d objects", ErrDamaged, MaxCorrected)
+		}
 	}
 	return nil
 }
 
 // plain refuses a record in which a name is none: it is printed as it is, and orders to a terminal are no part of it.
 func (r *Record) plain() error {
-	names := []string{r.Bundle, r.Owner, r.Fleet, r.Cluster, r.Group, r.ClusterUID, r.Lineage, r.SourceDigest, r.Learned, r.Rollout, r.Commit, r.Plan, r.PlanFile, string(r.Phase), r.Undoes, r.ClusterServer, r.Version, r.SetDigest}
+	names := []string{r.Bundle, r.Owner, r.Fleet, r.Cluster, r.Group, r.ClusterUID, r.Lineage, r.SourceDigest, r.Learned, r.Rollout, r.Commit, r.Tree, r.Plan, r.PlanFile, string(r.Phase), r.Undoes, r.ClusterServer, r.Version, r.SetDigest}
 	names = slices.Concat(names, r.Suspended, r.Unseen, r.Requires, r.Unfinished)
 	if r.RollbackTo != nil {
 		names = append(names, r.RollbackTo.Rollout)
@@ -235,6 +238,9 @@ func (r *Record) plain() error {
 	}
 	for _, c := range r.Corrections {
 		names = append(names, c.Rollout, c.Version)
+		for _, o := range c.Objects {
+			names = append(names, string(o.Action), o.Object.Group, o.Object.Kind, o.Object.Namespace, o.Object.Name)
+		}
 	}
 	for _, m := range []map[string]string{r.Inputs, r.Digests, r.Made} {
 		names = slices.AppendSeq(names, maps.Values(m))

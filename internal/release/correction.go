@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
 
@@ -21,6 +22,45 @@ type Correction struct {
 	Message  string      `json:"message,omitempty"`
 	Version  string      `json:"hawser,omitempty"`
 	Done     plan.Counts `json:"done,omitzero"`
+	// Objects are those that the run was to put right here, at most MaxCorrected of them; of a run that did not come to a good end some may be as
+	// they were. nil in records of before there was this.
+	Objects []CorrectedObject `json:"objects,omitempty"`
+}
+
+// CorrectedObject is an object that a correction was to put right, and how.
+type CorrectedObject struct {
+	Action plan.Action `json:"action"`
+	Object object.Ref  `json:"object"`
+}
+
+// MaxCorrected is how many objects a correction names.
+const MaxCorrected = 100
+
+// Named are the objects of the correction for people, a line each; the first ten, unless all are wanted.
+func (c Correction) Named(all bool) []string {
+	const most = 10
+	var out []string
+	for i, o := range c.Objects {
+		if i == most && !all {
+			return append(out, fmt.Sprintf("and %d more: -v", len(c.Objects)-i))
+		}
+		out = append(out, o.Action.Mark()+" "+o.Object.String())
+	}
+	return out
+}
+
+// touched are the objects that a plan writes, deletes or makes anew.
+func touched(p *plan.Plan) []CorrectedObject {
+	var out []CorrectedObject
+	if p == nil {
+		return nil
+	}
+	for _, ch := range p.Changes {
+		if ch.Action.Writes() && len(out) < MaxCorrected {
+			out = append(out, CorrectedObject{ch.Action, ch.Ref})
+		}
+	}
+	return out
 }
 
 // correcting is the last correction of the release, where that has not come to a good end; else nil.
@@ -69,11 +109,12 @@ func (r *Record) Standard(look bool) (standard *Record, why string) {
 }
 
 // Corrected is the record of the release while it is put right, and when it has been: run is the run that does it, now what it
-// makes of the record of objects, and its phase. What was released stays as it was, and so do number, phase, time and author.
-func (r *Record) Corrected(run, now Record) Record {
+// makes of the record of objects, and its phase; p is what it was to do. What was released stays as it was, and so do number, phase, time
+// and author.
+func (r *Record) Corrected(run, now Record, p *plan.Plan) Record {
 	out := *r
 	out.Inventory, out.Hooks, out.Unseen, out.Unfinished = now.Inventory, now.Hooks, now.Unseen, now.Unfinished
-	c := Correction{Rollout: run.Rollout, Phase: now.Phase, Started: now.Started, Author: run.Author, Message: run.Message, Version: run.Version}
+	c := Correction{Rollout: run.Rollout, Phase: now.Phase, Started: now.Started, Author: run.Author, Message: run.Message, Version: run.Version, Objects: touched(p)}
 	notes := slices.Clone(r.Corrections)
 	if r.correcting() != nil {
 		notes = notes[:len(notes)-1]

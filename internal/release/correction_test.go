@@ -2,10 +2,12 @@ package release
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
 
@@ -43,35 +45,43 @@ func TestCorrected(t *testing.T) {
 	at := func(s int64) time.Time { return time.Unix(s, 0).UTC() }
 	before := Record{Revision: 7, Release: 42, Rollout: "7K2M3XYZ", Author: "ci", Message: "autumn", Phase: Succeeded, Started: at(1), Finished: at(2), SetDigest: "set", SourceDigest: "head"}
 	run := Record{Rollout: "RUN1", Author: "ada", Message: "incident", Version: "test"}
-	open := before.Corrected(run, Record{Phase: Applying, Started: at(10), Revision: 8, Inventory: []plan.InventoryEntry{{}}})
+	api := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "api"}
+	touches := &plan.Plan{Changes: []plan.Change{{Action: plan.Update, Ref: api}, {Action: plan.Unchanged, Ref: object.Ref{Kind: "Secret", Name: "same"}}}}
+	open := before.Corrected(run, Record{Phase: Applying, Started: at(10), Revision: 8, Inventory: []plan.InventoryEntry{{}}}, touches)
 	if open.Phase != Succeeded || open.Standing() != Applying || len(open.Inventory) != 1 || open.Revision != 7 || open.Author != "ci" || open.SetDigest != "set" || !open.Finished.Equal(at(2)) {
 		t.Errorf("%+v", open)
 	}
 	closing := open
 	closing.Phase, closing.Finished, closing.Done = Written, at(12), plan.Counts{Update: 1}
-	closed := before.Corrected(run, closing)
-	if n := closed.Corrections; len(n) != 1 || n[0] != (Correction{"RUN1", Written, at(10), at(12), "ada", "incident", "test", plan.Counts{Update: 1}}) || closed.Phase != Succeeded || closed.Standing() != Succeeded || !closed.Finished.Equal(at(2)) || closed.Done != (plan.Counts{}) {
+	closed := before.Corrected(run, closing, touches)
+	if n := closed.Corrections; len(n) != 1 || !reflect.DeepEqual(n[0], Correction{"RUN1", Written, at(10), at(12), "ada", "incident", "test", plan.Counts{Update: 1}, []CorrectedObject{{plan.Update, api}}}) || closed.Phase != Succeeded || closed.Standing() != Succeeded || !closed.Finished.Equal(at(2)) || closed.Done != (plan.Counts{}) {
 		t.Errorf("%+v", closed)
 	}
 	closing.Phase = Failed
-	failed := before.Corrected(run, closing)
+	failed := before.Corrected(run, closing, touches)
 	if failed.Phase != Succeeded || failed.Standing() != Failed || !failed.Corrections[0].Finished.IsZero() {
 		t.Errorf("%+v", failed)
 	}
 	unwaited := before
 	unwaited.Phase = Written
 	closing.Phase = Succeeded
-	if got := unwaited.Corrected(run, closing); got.Phase != Written || got.Standing() != Written || got.Corrections[0].Phase != Succeeded {
+	if got := unwaited.Corrected(run, closing, nil); got.Phase != Written || got.Standing() != Written || got.Corrections[0].Phase != Succeeded {
 		t.Errorf("%+v", got)
 	}
-	if again := failed.Corrected(Record{Rollout: "RUN2"}, Record{Phase: Applying, Started: at(20)}); len(again.Corrections) != 1 || again.Corrections[0].Rollout != "RUN2" {
+	if again := failed.Corrected(Record{Rollout: "RUN2"}, Record{Phase: Applying, Started: at(20)}, nil); len(again.Corrections) != 1 || again.Corrections[0].Rollout != "RUN2" {
 		t.Errorf("%+v", again.Corrections)
+	}
+	for range 2 * MaxCorrected {
+		touches.Changes = append(touches.Changes, touches.Changes[0])
+	}
+	if got := before.Corrected(run, Record{}, touches).Corrections[0].Objects; len(got) != MaxCorrected {
+		t.Errorf("%d objects are named", len(got))
 	}
 	many := before
 	for range 2 * Retention {
 		many.Corrections = append(many.Corrections, Correction{Finished: at(1)})
 	}
-	if n := many.Corrected(run, Record{}).Corrections; len(n) != Retention || n[Retention-1].Rollout != "RUN1" || len(many.Corrections) != 2*Retention {
+	if n := many.Corrected(run, Record{}, nil).Corrections; len(n) != Retention || n[Retention-1].Rollout != "RUN1" || len(many.Corrections) != 2*Retention {
 		t.Errorf("%d", len(n))
 	}
 }

@@ -54,7 +54,7 @@ func (r *Record) Declared(objects []object.Scoped) ([]plan.Desired, diag.Finding
 // Resume gives a record that goes back to what r says the part that is not about objects: whose files it was, which commit, what
 // the values were. What was made up is what is kept now; only of instances that have nothing is it as r says.
 func (r *Record) Resume(next *Record) {
-	next.SourceDigest, next.Learned, next.Commit, next.Origins, next.Keep, next.Requires = r.SourceDigest, r.Learned, r.Commit, r.Origins, r.Keep, r.Requires
+	next.SourceDigest, next.Learned, next.Commit, next.Tree, next.Origins, next.Keep, next.Requires = r.SourceDigest, r.Learned, r.Commit, r.Tree, r.Origins, r.Keep, r.Requires
 	made, marks := map[string]string{}, map[string][]chance.Mark{}
 	for _, from := range []*Record{r, next} {
 		maps.Copy(made, from.Made)

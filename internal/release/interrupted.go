@@ -19,6 +19,7 @@ type Interruption struct {
 	Author       string    `json:"author,omitempty"`
 	Message      string    `json:"message,omitempty"`
 	Commit       string    `json:"commit,omitempty"`
+	Tree         string    `json:"tree,omitempty"`
 	Fleet        string    `json:"fleet,omitempty"`
 	Version      string    `json:"hawser,omitempty"`
 	RollbackTo   *Name     `json:"rollbackTo,omitempty"`
@@ -31,7 +32,7 @@ func (r *Record) interruptedBy(next Record) []Interruption {
 		return r.Interrupted
 	}
 	out := append(slices.Clone(r.Interrupted), Interruption{Revision: r.Revision, Release: r.Release, Rollout: r.Rollout, SourceDigest: r.SourceDigest, Started: r.Started,
-		Author: r.Author, Message: r.Message, Commit: r.Commit, Fleet: r.Fleet, Version: r.Version, RollbackTo: r.RollbackTo})
+		Author: r.Author, Message: r.Message, Commit: r.Commit, Tree: r.Tree, Fleet: r.Fleet, Version: r.Version, RollbackTo: r.RollbackTo})
 	return out[max(0, len(out)-Retention):]
 }
 
@@ -40,7 +41,7 @@ func (r *Record) Died() []Record {
 	var out []Record
 	for _, i := range slices.Backward(r.Interrupted) {
 		out = append(out, Record{V: r.V, Bundle: r.Bundle, Owner: r.Owner, Cluster: r.Cluster, Phase: Interrupted, Revision: i.Revision, Release: i.Release, Rollout: i.Rollout,
-			SourceDigest: i.SourceDigest, Started: i.Started, Author: i.Author, Message: i.Message, Commit: i.Commit, Fleet: i.Fleet, Version: i.Version, RollbackTo: i.RollbackTo})
+			SourceDigest: i.SourceDigest, Started: i.Started, Author: i.Author, Message: i.Message, Commit: i.Commit, Tree: i.Tree, Fleet: i.Fleet, Version: i.Version, RollbackTo: i.RollbackTo})
 	}
 	return out
 }
@@ -55,7 +56,7 @@ func (i Interruption) numbers() []int {
 }
 
 func (i Interruption) names() []string {
-	out := []string{i.Rollout, i.SourceDigest, i.Commit, i.Fleet, i.Version}
+	out := []string{i.Rollout, i.SourceDigest, i.Commit, i.Tree, i.Fleet, i.Version}
 	if i.RollbackTo != nil {
 		out = append(out, i.RollbackTo.Rollout)
 	}

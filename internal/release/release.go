@@ -50,6 +50,14 @@ func (p Phase) Complete() bool { return p == Succeeded || p == Written }
 // Known reports whether the phase is one of those above that records have.
 func (p Phase) Known() bool { return p.Open() && p != Ejecting || p.Complete() || p == Failed }
 
+// How what a run read is to the commit that is checked out.
+const (
+	// Clean: it is what the commit has.
+	Clean = "clean"
+	// Dirty: some of it was changed since, or is not in the commit.
+	Dirty = "dirty"
+)
+
 // Record is one revision of a bundle on one cluster.
 type Record struct {
 	V          int    `json:"v"`
@@ -90,6 +98,8 @@ type Record struct {
 	Version string `json:"hawser,omitempty"` // version of Hawser that wrote it
 	// Commit is what was checked out of the Source's repository, "" where that is not known.
 	Commit string `json:"commit,omitempty"`
+	// Tree says how what the run read was to that commit: Clean or Dirty, "" where that is not known, as in records of before there was this.
+	Tree string `json:"tree,omitempty"`
 	// Plan is the digest of the fleet's plan that was carried out, Done what was done here.
 	Plan string      `json:"plan,omitempty"`
 	Done plan.Counts `json:"done,omitzero"`

@@ -355,7 +355,7 @@ func nothing(verb, bundle string, h Hold) diag.Finding {
 		f.Fix = "hawser resume " + bundle + " lets it go on"
 	case verb == Resume:
 		f.Why = "nobody has paused it"
-		f.Fix = "hawser apply goes on with it; hawser history " + bundle + " shows where it is"
+		f.Fix = "hawser history " + bundle + " shows where it is"
 	default:
 		f.Why = "it has come to every cluster that was asked"
 		f.Fix = "hawser rollback " + bundle + " goes back to the one before"

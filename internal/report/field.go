@@ -41,9 +41,7 @@ func (l layout) field(o *out, c plan.Change, f plan.FieldChange) {
 		l.oldNew(o, f)
 		return
 	}
-	if why != "" {
-		o.wrapped(colField+2, why, dim)
-	}
+	o.noted(colField+2, why, dim)
 }
 
 // oldNew prints old and new below each other, texts and long structures as hunks.

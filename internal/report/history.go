@@ -30,7 +30,7 @@ func History(w io.Writer, h *history.History, st Style) error {
 	for _, b := range h.Bundles {
 		for _, r := range b.Releases {
 			who, _, _ := strings.Cut(r.Author, " (") // and not which job of CI, which show tells
-			row := []string{b.Bundle, dash(r.Release), r.Rollout, string(r.State), st.stamp(r.Started), clean(who), short(r.Commit), doneOf(r.Done), r.Reach()}
+			row := []string{b.Bundle, dash(r.Release), r.Rollout, string(r.State), st.stamp(r.Started), clean(who), short(r.Commit) + map[bool]string{true: "+"}[r.Tree == release.Dirty], doneOf(r.Done), r.Reach()}
 			for i := range row {
 				row[i] = cmp.Or(row[i], "-")
 			}
@@ -115,8 +115,8 @@ func Shown(w io.Writer, h *history.History, st Style) error {
 	if r.Source != (lineage.Source{}) {
 		from = r.Source.String()
 	}
-	for _, f := range [][2]string{{"started", stamp(r.Started)}, {"finished", stamp(r.Finished)}, {"by", r.Author}, {"message", r.Message}, {"back to", r.RollbackTo.String()}, {"approved", r.Approved()}, {"waits", r.Waits.String()}, {"from", from},
-		{"commit", r.Commit}, {"fleet", r.Fleet}, {"files", r.SourceDigest}, {"plan", r.Plan}, {"changes", doneOf(r.Done)}, {"hawser", r.Hawser}} {
+	for _, f := range [][2]string{{"started", stamp(r.Started)}, {"finished", stamp(r.Finished)}, {"by", r.Author}, {"message", r.Message}, {"back to", r.RollbackTo.String()}, {"approved", r.Approved()}, {"held", r.Waits.String()}, {"from", from},
+		{"commit", r.From()}, {"fleet", r.Fleet}, {"files", r.SourceDigest}, {"plan", r.Plan}, {"changes", doneOf(r.Done)}, {"hawser", r.Hawser}} {
 		if f[1] != "" {
 			o.wrapped(0, fmt.Sprintf("%-10s %s", f[0]+":", clean(f[1])), "")
 		}
@@ -141,6 +141,9 @@ func Shown(w io.Writer, h *history.History, st Style) error {
 		for _, k := range c.Corrections {
 			t.note(1, strings.TrimSuffix(fmt.Sprintf("drift put right %s by %s, %s %s: %s", cmp.Or(stamp(k.Finished), stamp(k.Started)), cmp.Or(clean(k.Author), "nobody known"),
 				cmp.Or(string(k.Phase), "ended"), cmp.Or(doneOf(k.Done), "without a change"), clean(k.Message)), ": "), dim)
+			for _, text := range k.Named(st.Verbose > 0) {
+				t.note(3, text, dim)
+			}
 		}
 	}
 	t.write(o)

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/history"
 	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/object"
@@ -140,7 +142,8 @@ func TestHistoryTellsCorrections(t *testing.T) {
 	at := time.Date(2026, 9, 2, 8, 0, 0, 0, time.UTC)
 	r := &clusters[1].Bundles[0].Records[0]
 	r.Message = ":tada: done:"
-	r.Corrections = []release.Correction{{Rollout: "FIX1", Phase: release.Succeeded, Started: at, Finished: at, Author: "ada", Message: "incident-731", Done: plan.Counts{Update: 2}},
+	r.Corrections = []release.Correction{{Rollout: "FIX1", Phase: release.Succeeded, Started: at, Finished: at, Author: "ada", Message: "incident-731", Done: plan.Counts{Update: 2},
+		Objects: []release.CorrectedObject{{Action: plan.Update, Object: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "api"}}, {Action: plan.Delete, Object: object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "b"}}}},
 		{Rollout: "FIX2", Phase: release.Failed, Started: at.Add(time.Hour), Author: "bob"}}
 	clusters = clusters[1:2]
 	h := history.Of(clusters)
@@ -152,12 +155,43 @@ func TestHistoryTellsCorrections(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = text(t, func(b *bytes.Buffer) error { return Shown(b, h, wideStyle) })
-	for _, want := range []string{"drift put right 2026-09-02T08:00:00Z by ada, succeeded ~2: incident-731", "drift put right 2026-09-02T09:00:00Z by bob, failed without a change\n"} {
+	for _, want := range []string{"drift put right 2026-09-02T08:00:00Z by ada, succeeded ~2: incident-731", "drift put right 2026-09-02T09:00:00Z by bob, failed without a change\n",
+		"   ~ Deployment shop/api\n", "   - ConfigMap shop/b\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
 	}
 	if got := text(t, func(b *bytes.Buffer) error { return YAML(b, h) }); !strings.Contains(got, "corrections:") || !strings.Contains(got, "message: incident-731") {
 		t.Errorf("%s", got)
+	}
+}
+
+// TestHistoryTellsADirtyCommit: what was applied with changes that are in no commit says so, in history and in status.
+func TestHistoryTellsADirtyCommit(t *testing.T) {
+	for tree, want := range map[string][2]string{
+		release.Dirty: {"0123456789abcdef0123456789abcdef01234567, dirty: what was read had changes that are not in it\n", "01234567+"},
+		release.Clean: {"commit: 0123456789abcdef0123456789abcdef01234567\n", "01234567 "},
+		"":            {"commit: 0123456789abcdef0123456789abcdef01234567\n", "01234567 "},
+	} {
+		clusters := shopKept()[1:2]
+		clusters[0].Bundles[0].Records[0].Tree = tree
+		h := history.Of(clusters)
+		if got := text(t, func(b *bytes.Buffer) error { return History(b, h, wideStyle) }); !strings.Contains(got, want[1]) {
+			t.Errorf("%s: %s", tree, got)
+		}
+		if err := h.Only("", "42", nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := text(t, func(b *bytes.Buffer) error { return Shown(b, h, Style{Width: 200}) }); !strings.Contains(got, want[0]) {
+			t.Errorf("%s: %s", tree, got)
+		}
+		rec := clusters[0].Bundles[0].Records[0]
+		s := &fleetplan.StatusReport{V: diag.DocumentVersion, Bundle: "shop", Clusters: []fleetplan.ClusterStatus{fleetplan.ClusterStatus{Cluster: "a"}.With(rec, "").Holding([]fleetplan.InstanceStatus{{Instance: "api", State: "ready"}})}}
+		for _, st := range []Style{wideStyle, {Width: 80}, {Width: 80, Verbose: 1}} {
+			got := text(t, func(b *bytes.Buffer) error { return Status(b, s, st) })
+			if strings.Contains(got, "applied with changes that are not in commit 01234567\n") != (tree == release.Dirty) || strings.Contains(got, "from commit 01234567") != (st.Verbose > 0) {
+				t.Errorf("%s: %s", tree, got)
+			}
+		}
 	}
 }

@@ -159,9 +159,7 @@ func OutcomeVerdict(w io.Writer, oc *fleetplan.Outcome, h Hints, st Style) error
 		}
 		g.write(o)
 	}
-	if back := oc.WentBack.Said(); back != "" {
-		o.wrapped(2, clean(back), "")
-	}
+	o.noted(2, clean(oc.WentBack.Said()), "")
 	next(o, oc, h)
 	return o.ended(oc.Findings)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"hawser.dev/hawser/internal/columns"
 	"hawser.dev/hawser/internal/diag"
 )
 
@@ -31,8 +32,9 @@ func quote(o *out, pos diag.Pos, object string) {
 	}
 	expand := func(s string) string { return clean(strings.ReplaceAll(s, "\t", "  ")) }
 	number := fmt.Sprintf("%6d | ", pos.Line)
-	o.line(o.st.paint(dim, number), truncate(expand(text), o.st.width()-len(number), o.st.ellipsis()))
-	if col := width(expand(before)); pos.Column > 0 && col < o.st.width()-len(number) {
+	shown, col := columns.Around(expand(text), width(expand(before)), o.st.width()-len(number), o.st.ellipsis())
+	o.line(o.st.paint(dim, number), shown)
+	if pos.Column > 0 {
 		o.line(o.st.paint(dim, "       | "), strings.Repeat(" ", col), o.st.paint(red, "^"))
 	}
 }

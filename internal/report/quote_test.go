@@ -2,9 +2,11 @@ package report
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
+	"hawser.dev/hawser/internal/columns"
 	"hawser.dev/hawser/internal/diag"
 )
 
@@ -30,6 +32,25 @@ func TestSecretsAreNotQuoted(t *testing.T) {
 		}
 		if got := strings.Contains(b.String(), " | "); got != tt.quoted || strings.Contains(b.String(), "hidden") {
 			t.Errorf("%s: quoted is %t, want %t:\n%s", name, got, tt.quoted, &b)
+		}
+	}
+}
+
+// A line that is too long for the screen is shown around the place that the caret is below.
+func TestQuoteShowsItsPlace(t *testing.T) {
+	const text = "kind: ConfigMap\nweb: {namespace: web, manifests: {paths: [./some/where/else]}, placement: {groups: [nobody]}}\n"
+	f := diag.Errorf("x", "wrong")
+	f.Pos = diag.Pos{File: "a.yaml", Line: 2, Column: strings.Index(text, "nobody") - strings.Index(text, "web:") + 1}
+	for _, width := range []int{40, 60, 80, 200} {
+		var b bytes.Buffer
+		if err := Findings(&b, diag.Findings{f}, Style{Width: width, ReadFile: func(string) ([]byte, error) { return []byte(text), nil }}); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(b.String(), "\n")
+		at := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "2 | ") })
+		if at < 0 || !strings.Contains(lines[at], "nobody") || !strings.Contains(lines[at+1], "^") ||
+			columns.Width(lines[at][:strings.Index(lines[at], "nobody")]) != columns.Width(lines[at+1][:strings.Index(lines[at+1], "^")]) || columns.Width(lines[at]) > width {
+			t.Errorf("%d columns:\n%s", width, b.String())
 		}
 	}
 }

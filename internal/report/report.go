@@ -119,6 +119,13 @@ func (o *out) wrapped(indent int, text string, c ink) {
 	}
 }
 
+// noted is wrapped, and nothing where there is no text.
+func (o *out) noted(indent int, text string, c ink) {
+	if text != "" {
+		o.wrapped(indent, text, c)
+	}
+}
+
 // count is "1 cluster" or "12 clusters".
 func count(n int, noun string) string {
 	if n == 1 {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"hawser.dev/hawser/internal/columns"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/lockfile"
@@ -54,6 +55,19 @@ func Outdated(w io.Writer, r *fleetplan.OutdatedReport, st Style) error {
 	if len(r.Sources) == 0 {
 		o.line("The bundle has no sources.")
 	}
+	return o.Flush()
+}
+
+// Table prints rows of plain text below their head; where there is no room for all columns, those of spare are left out, in that order.
+func Table(w io.Writer, head []string, rows [][]string, st Style, spare ...string) error {
+	o, t := newOut(w, st), newTable(head, spare...)
+	if len(head) == 1 && len(rows) > 0 { // a row of one cell would be a note
+		o.line(head[0])
+	}
+	for _, r := range rows {
+		t.Row(columns.Cleaned(r)...)
+	}
+	t.write(o)
 	return o.Flush()
 }
 

@@ -123,6 +123,7 @@ func wideStatus(o *out, r *fleetplan.StatusReport) {
 		}
 		t.note(2, waits(c), yellow)
 		t.note(2, c.Lag(), yellow)
+		t.note(2, c.Uncommitted(), dim)
 		if c.RollbackTo != nil {
 			t.note(2, backTo(c.RollbackTo), dim)
 		}
@@ -214,9 +215,8 @@ func narrowStatus(o *out, c fleetplan.ClusterStatus, several bool) {
 			o.wrapped(indent, clean(text), k)
 		})
 	}
-	if lag := c.Lag(); lag != "" {
-		o.wrapped(2, clean(lag), yellow)
-	}
+	o.noted(2, clean(c.Lag()), yellow)
+	o.noted(2, c.Uncommitted(), dim)
 	if c.RollbackTo != nil {
 		o.wrapped(2, backTo(c.RollbackTo), dim)
 	}

@@ -7,6 +7,7 @@ package source
 
 import (
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 
@@ -96,6 +97,31 @@ func open(text string) string {
 	}
 	u.User = nil
 	return u.String()
+}
+
+// Paths are the files and directories of this machine that instances are made of, relative to the directory they are named from with
+// that before it; nothing for what is fetched.
+func Paths(list ...v1alpha1.Instance) (out []string) {
+	for _, in := range list {
+		s, ok := Of(in)
+		if !ok || !s.Local() {
+			continue
+		}
+		names := []string{strings.TrimPrefix(strings.TrimPrefix(s.Ref.URL, module.ChartScheme), "file://")}
+		switch {
+		case in.Kustomize != nil:
+			names = []string{in.Kustomize.Path}
+		case in.Manifests != nil:
+			names = in.Manifests.Paths
+		}
+		for _, name := range names {
+			if !path.IsAbs(name) {
+				name = path.Join(s.Ref.Dir, name)
+			}
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // Scheme is that of the fetcher, "" when the renderer reads the files itself.

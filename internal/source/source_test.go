@@ -343,3 +343,25 @@ func TestCompareFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestPaths: what an instance is made of on this machine; nothing for what is fetched.
+func TestPaths(t *testing.T) {
+	for name, c := range map[string]struct {
+		in   v1alpha1.Instance
+		want string
+	}{
+		"manifests":           {v1alpha1.Instance{Manifests: &v1alpha1.ManifestsSource{Paths: []string{"a.yaml", "/b"}, Dir: "d"}}, "d/a.yaml /b"},
+		"manifests by URL":    {v1alpha1.Instance{Manifests: &v1alpha1.ManifestsSource{URL: "https://example.com/a.yaml", Dir: "d"}}, ""},
+		"a kustomization":     {v1alpha1.Instance{Kustomize: &v1alpha1.KustomizeSource{Path: "../base", Dir: "d/e"}}, "d/base"},
+		"a chart":             {v1alpha1.Instance{Helm: &v1alpha1.HelmSource{Chart: "./api", Dir: "d"}}, "d/api"},
+		"a chart's file URL":  {v1alpha1.Instance{Helm: &v1alpha1.HelmSource{Chart: "file://api", Dir: "d"}}, "d/api"},
+		"a chart of a repo":   {v1alpha1.Instance{Helm: &v1alpha1.HelmSource{Chart: "api", Repo: "https://example.com", Dir: "d"}}, ""},
+		"a module":            {v1alpha1.Instance{Module: &v1alpha1.ModuleSource{URL: "file://modules/web", Dir: "d"}}, "d/modules/web"},
+		"a registry's module": {v1alpha1.Instance{Module: &v1alpha1.ModuleSource{URL: "oci://example.com/web", Dir: "d"}}, ""},
+		"nothing":             {v1alpha1.Instance{}, ""},
+	} {
+		if got := strings.Join(Paths(c.in), " "); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}

@@ -8,8 +8,10 @@ import (
 	"context"
 	"io"
 	"maps"
+	"path"
 	"slices"
 
+	"hawser.dev/hawser/internal/checkout"
 	"hawser.dev/hawser/internal/defaults"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/document"
@@ -17,6 +19,7 @@ import (
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/input"
 	"hawser.dev/hawser/internal/lockfile"
+	"hawser.dev/hawser/internal/release"
 )
 
 // Files are the source of a run that reads files.
@@ -65,6 +68,7 @@ func (f *Files) Open(ctx context.Context, want input.Want) (*input.Documents, er
 	if of := program.Fleet(); of != nil {
 		d.From.Fleet = of.Name
 	}
+	d.Commit = func(read []string) string { return f.tree(program, read) }
 	d.FleetNear = func() string { return defaults.NoFleet(f.Dir, f.Files) }
 	for _, read := range program.Files() {
 		d.Files[read.Path] = read.Digest
@@ -81,6 +85,24 @@ func (f *Files) Open(ctx context.Context, want input.Want) (*input.Documents, er
 		d.Lock.Promoted = want.Promoted
 	}
 	return d, err
+}
+
+// tree says whether the documents and the other files and directories that a run read are what the commit has (release.Clean) or not
+// (release.Dirty), "" where that cannot be told. A fleet that lies in no repository is one of its own.
+func (f *Files) tree(program *document.Program, read []string) string {
+	paths := slices.Sorted(slices.Values(read))
+	for _, of := range program.Files() {
+		if !slices.Contains(f.FleetFiles, of.Path) || checkout.Of(path.Dir(of.Path)).Root != "" {
+			paths = append(paths, of.Path)
+		}
+	}
+	switch dirty, known := checkout.Dirty(slices.Compact(paths)); {
+	case dirty:
+		return release.Dirty
+	case known:
+		return release.Clean
+	}
+	return ""
 }
 
 // Of are the files of a request's documents, for changing those of that request alone.

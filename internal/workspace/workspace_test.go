@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"hawser.dev/hawser/internal/input"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/planfile"
+	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/source"
 )
 
@@ -186,6 +188,61 @@ func TestSaved(t *testing.T) {
 		}
 		if f := source.(*Files); f.Dir != dir || f.Files[0] != c.file {
 			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}
+
+// A run knows whether what it read is what its commit has: its documents, what its instances are made of, and files of values.
+func TestTree(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not here, which this test makes a repository with")
+	}
+	w, dir, err := open(t, map[string]string{"b.yaml": bundleFile, "f.yaml": fleetFile, "v.yaml": "a: 1\n", "other": "x"}, Files{Paths: fleetplan.Paths{Files: []string{"b.yaml"}, FleetFiles: []string{"f.yaml"}}}, input.Want{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "m"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("m/a.yaml", "kind: A\n")
+	values, read := map[string]string{filepath.Join(dir, "v.yaml"): "sha256:x"}, []string{filepath.Join(dir, "m")}
+	opened := func(fleet string) (*input.Documents, error) {
+		return (&Files{Paths: fleetplan.Paths{Files: []string{filepath.Join(dir, "b.yaml")}, FleetFiles: []string{fleet}, Workdir: dir}}).Open(t.Context(), input.Want{})
+	}
+	if got := w.Tree(values, read); got != "" {
+		t.Errorf("without a commit: %q", got)
+	}
+	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"commit", "-qm", "one"}} {
+		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	if w, err = opened(filepath.Join(dir, "f.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	apart := filepath.Join(t.TempDir(), "f.yaml")
+	if err := os.WriteFile(apart, []byte(fleetFile), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if elsewhere, err := opened(apart); err != nil || elsewhere.Tree(nil, nil) != release.Clean {
+		t.Errorf("a fleet in no repository: %v", err)
+	}
+	for _, c := range []struct{ name, text, want string }{
+		{"", "", release.Clean}, {"other", "y", release.Clean}, {"b.yaml", bundleFile + "# \n", release.Dirty}, {"b.yaml", bundleFile, release.Clean},
+		{"f.yaml", fleetFile + "\n", release.Dirty}, {"f.yaml", fleetFile, release.Clean}, {"v.yaml", "a: 2\n", release.Dirty}, {"v.yaml", "a: 1\n", release.Clean},
+		{"m/b.yaml", "new", release.Dirty},
+	} {
+		if c.name != "" {
+			write(c.name, c.text)
+		}
+		if got := w.Tree(values, read); got != c.want {
+			t.Errorf("%s is %q: %s, want %s", c.name, c.text, got, c.want)
 		}
 	}
 }

@@ -7,12 +7,14 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 
 	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"golang.org/x/sync/errgroup"
 	"oras.land/oras-go/v2"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/module"
 )
 
@@ -91,15 +93,28 @@ func (c *Client) List(ctx context.Context, url string, opts module.ListOptions) 
 		names = names[:opts.Limit]
 	}
 	out := make([]module.Tag, len(names))
-	group, ctx := errgroup.WithContext(ctx)
+	whole, cancel := context.WithTimeoutCause(ctx, c.o.ListTime, errSlow)
+	defer cancel()
+	group, each := errgroup.WithContext(whole)
 	group.SetLimit(detailsAtOnce)
+	var told atomic.Int64
 	for i, name := range names {
 		out[i].Name = name
 		if opts.Details {
-			group.Go(func() error { return c.detail(ctx, p.at(name), &out[i]) })
+			group.Go(func() error {
+				err := c.detail(each, p.at(name), &out[i])
+				if err == nil {
+					told.Add(1)
+				}
+				return err
+			})
 		}
 	}
-	return out, c.explain(p, group.Wait())
+	err = group.Wait()
+	if err != nil && context.Cause(whole) == errSlow {
+		return nil, c.slow(p, fmt.Sprintf("it had told of %d of %s by then", told.Load(), diag.Counted(len(names), "tag")))
+	}
+	return out, c.explain(p, err)
 }
 
 func (c *Client) detail(ctx context.Context, p place, tag *module.Tag) error {

@@ -282,3 +282,36 @@ func TestLimits(t *testing.T) {
 	_, err := c.Fetch(t.Context(), module.Reference{URL: r.OCI("mods/x"), Digest: digest})
 	wantCode(t, err, "artifact-too-large")
 }
+
+// A registry that gives its tags page by page, each in time, or tells of each tag slowly, costs the time of one list and no more, and says
+// how far it came; a caller who gives up earlier is not told so.
+func TestSlowLists(t *testing.T) {
+	r := testregistry.Start(t, testregistry.Options{})
+	push(t, r, "1.0.0", moduleFiles)
+	slow := func(on string) {
+		r.Fail(func(w http.ResponseWriter, req *http.Request) bool {
+			if !strings.Contains(req.URL.Path, on) {
+				return false
+			}
+			select {
+			case <-req.Context().Done():
+			case <-time.After(20 * time.Millisecond):
+			}
+			return on == "/tags/" && testregistry.EndlessTags(w, req)
+		})
+	}
+	c := func(limit time.Duration) *Client { return New(Options{ListTime: limit}) }
+	slow("/tags/")
+	_, err := c(200*time.Millisecond).List(t.Context(), r.OCI("mods/x"), module.ListOptions{})
+	wantCode(t, err, "registry-slow", r.Host, "was not done with its list after 200ms", "had come by then", "an exact version")
+	_, err = c(200*time.Millisecond).Resolve(t.Context(), module.Reference{URL: r.OCI("mods/x"), Version: "9.x"})
+	wantCode(t, err, "registry-slow")
+	slow("/manifests/")
+	_, err = c(10*time.Millisecond).List(t.Context(), r.OCI("mods/x"), module.ListOptions{Details: true})
+	wantCode(t, err, "registry-slow")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err = c(time.Minute).List(ctx, r.OCI("mods/x"), module.ListOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %v", err)
+	}
+}

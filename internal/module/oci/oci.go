@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"oras.land/oras-go/v2/registry/remote"
 	"oras.land/oras-go/v2/registry/remote/auth"
@@ -37,6 +38,9 @@ const (
 	maxTags     = 50000
 )
 
+// DefaultListTime is how long tags of one repository are read: a registry that gives them page by page, each in time, has no end else.
+const DefaultListTime = time.Minute
+
 // Options of a client. The zero value keeps nothing and has every default.
 type Options struct {
 	// Cache keeps what was fetched; nil keeps nothing beyond the process.
@@ -51,6 +55,8 @@ type Options struct {
 	UserAgent string
 	// Access is what goes before Docker's configuration.
 	Access Access
+	// ListTime bounds how long tags are read from one repository, and with details how long these are: DefaultListTime by default.
+	ListTime time.Duration
 	// Redact is applied to what registries say, before anything is cut from it; nil leaves it as it is.
 	Redact func(string) string
 }
@@ -89,6 +95,9 @@ func New(o Options) *Client {
 	}
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv
+	}
+	if o.ListTime == 0 {
+		o.ListTime = DefaultListTime
 	}
 	if o.UserAgent == "" {
 		o.UserAgent = "hawser"

@@ -13,6 +13,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/auth"
 
 	"hawser.dev/hawser/internal/cache"
+	"hawser.dev/hawser/internal/diag"
 )
 
 var acceptManifests = strings.Join([]string{manifestType, dockerManifestType, indexType, dockerIndexType}, ", ")
@@ -93,13 +94,23 @@ func (c *Client) blob(ctx context.Context, p place, d descriptor, w io.Writer) e
 	return errors.Join(err, resp.Body.Close())
 }
 
-var errTooManyTags = errors.New("too many tags")
+var (
+	errTooManyTags = errors.New("too many tags")
+	errSlow        = errors.New("the time for a list is over")
+)
+
+// slow is the error of a registry that takes longer for its tags, or what is told of them, than anybody waits.
+func (c *Client) slow(p place, had string) error {
+	return failure("registry-slow", fmt.Sprintf("%s: the registry %s was not done with its list after %s", p, p.remote.Registry, c.o.ListTime), had,
+		"try again later; an exact version, or a digest, needs no list")
+}
 
 // tags are all tags of a place, in the order in which they are listed.
 func (c *Client) tags(ctx context.Context, p place) ([]string, error) {
 	var out []string
-	read := 0
+	read, pages := 0, 0
 	add := func(page []string) error {
+		pages++
 		if read += len(page); read > maxTags {
 			return errTooManyTags
 		}
@@ -110,11 +121,16 @@ func (c *Client) tags(ctx context.Context, p place) ([]string, error) {
 		}
 		return nil
 	}
+	whole, cancel := context.WithTimeoutCause(ctx, c.o.ListTime, errSlow)
+	defer cancel()
 	var err error
 	if p.path != "" {
-		err = c.storedTags(ctx, p, add)
+		err = c.storedTags(whole, p, add)
 	} else {
-		err = c.repository(ctx, p).Tags(ctx, "", add)
+		err = c.repository(whole, p).Tags(whole, "", add)
+	}
+	if err != nil && context.Cause(whole) == errSlow {
+		return nil, c.slow(p, fmt.Sprintf("%s on %s had come by then", diag.Counted(read, "tag"), diag.Counted(pages, "page")))
 	}
 	if errors.Is(err, errTooManyTags) || errors.Is(err, errdef.ErrTooManyPages) {
 		err = failure("too-many-tags", p.String()+" has more tags than are read", fmt.Sprintf("at most %d, on %d pages", maxTags, maxTagPages),

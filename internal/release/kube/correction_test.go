@@ -30,7 +30,7 @@ func TestDeadCorrection(t *testing.T) {
 		}
 	}
 	put(r, storetest.Objects(2, "x"))
-	put(r.Corrected(release.Record{Rollout: "C"}, release.Record{Phase: release.Applying}), nil)
+	put(r.Corrected(release.Record{Rollout: "C"}, release.Record{Phase: release.Applying}, nil), nil)
 	orphan := "hawser-" + r.Owner + "-r1-set-dead-0"
 	c.secrets[orphan] = corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: orphan, Labels: map[string]string{object.LabelOwner: r.Owner}}}
 	put(next, nil)

@@ -68,7 +68,7 @@ func Record(t testing.TB, revision int) release.Record {
 		ClusterUID: "uid", Revision: revision, SourceDigest: "sha256:head", Rollout: "7K2M", Phase: release.Succeeded, Started: start,
 		Finished: start.Add(time.Minute), Author: "ann@laptop", Message: "why <&> not", Version: "1.2.3",
 		Release: revision + 1, Approvals: []release.Approval{{Wave: "wave 2 (prod)", Word: release.Word{By: "ann", At: start, Message: "yes"}}},
-		Commit: "0123456789abcdef0123456789abcdef01234567", Plan: "sha256:plan", Done: plan.Counts{Create: 1, Unchanged: 2},
+		Commit: "0123456789abcdef0123456789abcdef01234567", Tree: "dirty", Plan: "sha256:plan", Done: plan.Counts{Create: 1, Unchanged: 2},
 		Digests: map[string]string{"api": "sha256:content"}, Images: map[string][]string{"api": {"registry.example.com/api:2"}},
 		Inputs: map[string]string{"api": "sha256:in"}, Sources: map[string]string{"api": "module api"},
 		Inventory: []plan.InventoryEntry{{Ref: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "api"}, Version: "v1",

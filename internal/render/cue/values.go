@@ -181,7 +181,7 @@ func suggest(schema cue.Value, path string) string {
 	for _, n := range names[1 : len(names)-1] {
 		schema = member(schema, n)
 	}
-	return diag.DidYouMean(names[len(names)-1], fieldNames(schema))
+	return diag.OneOf(names[len(names)-1], fieldNames(schema))
 }
 
 const (
@@ -247,7 +247,7 @@ func (w *walker) report(f cuelang.Field, schema cue.Value, path []string) {
 	err := cuelang.Errorf(f.Pos, path, notAllowed)
 	for _, finding := range cuelang.FindingsFor(err, w.show) {
 		finding.Code = unknownField
-		finding.Fix = diag.DidYouMean(f.Name, fieldNames(schema))
+		finding.Fix = diag.OneOf(f.Name, fieldNames(schema))
 		w.found = append(w.found, finding)
 	}
 }

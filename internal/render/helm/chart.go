@@ -146,6 +146,7 @@ func (l *loaded) environment(req render.Request) string {
 // ask, so that the output cannot depend on what the key leaves out.
 func (l *loaded) capabilitiesOf(req render.Request) (*common.Capabilities, error) {
 	caps := common.DefaultCapabilities.Copy()
+	caps.HelmVersion.Version = Version // the library itself knows no patch
 	if !l.depends(req) {
 		return caps, nil
 	}

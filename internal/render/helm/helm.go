@@ -26,7 +26,7 @@ import (
 )
 
 // revision of this renderer's own rules; it changes when the same inputs may give other objects.
-const revision = "helm-chart/2"
+const revision = "helm-chart/3"
 
 // Version is that of the Helm library the renderer is built with; a test compares it with what is linked.
 const Version = "v4.3.1"

@@ -31,6 +31,9 @@ func TestVersionIsTheOneBuilt(t *testing.T) {
 	if !strings.Contains(string(mod), "helm.sh/helm/v4 "+Version+"\n") {
 		t.Errorf("Version %s is not the version in go.mod", Version)
 	}
+	if caps, err := (&loaded{}).capabilitiesOf(render.Request{}); err != nil || caps.HelmVersion.Version != Version {
+		t.Errorf("charts are told %+v, %v", caps, err)
+	}
 }
 
 // TestTwiceAndShuffled: one renderer or several, files in any order, the output is byte-equal.

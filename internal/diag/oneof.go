@@ -1,0 +1,20 @@
+package diag
+
+import (
+	"strconv"
+	"strings"
+)
+
+// mostNamed is how many names OneOf lists.
+const mostNamed = 12
+
+// OneOf is DidYouMean, and where nothing is close the names there are: "there is: a, b"; "" where there are none.
+func OneOf(name string, candidates []string) string {
+	if near := DidYouMean(name, candidates); near != "" || len(candidates) == 0 {
+		return near
+	}
+	if n := len(candidates) - mostNamed; n > 1 {
+		return "there is: " + strings.Join(candidates[:mostNamed], ", ") + " and " + strconv.Itoa(n) + " more"
+	}
+	return "there is: " + strings.Join(candidates, ", ")
+}
