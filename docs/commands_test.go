@@ -19,6 +19,7 @@ import (
 	"hawser.dev/hawser/internal/history"
 	"hawser.dev/hawser/internal/input"
 	"hawser.dev/hawser/internal/place"
+	"hawser.dev/hawser/internal/recordkeeping"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/retirement"
 	"hawser.dev/hawser/internal/toolchain"
@@ -84,6 +85,9 @@ func (nothing) Open(ctx context.Context, req engine.Request, _ bool) (*input.Doc
 }
 func (nothing) Compare(ctx context.Context, req engine.Request, _ history.Comparer) error {
 	return reached(ctx, req, demand{})
+}
+func (nothing) TendRecords(ctx context.Context, req engine.Request, _ *recordkeeping.Report, _ input.Source, _ func() error) error {
+	return reached(ctx, req, demand{writes: true})
 }
 func (nothing) Clusters(ctx context.Context, req engine.Request) (*fleetplan.FleetReport, error) {
 	return nil, reached(ctx, req, demand{})

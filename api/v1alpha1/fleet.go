@@ -12,6 +12,8 @@ type FleetSpec struct {
 	Rollout *Rollout `json:"rollout,omitempty"`
 	// SecretStores are where ref:// references are looked up, by name; "default" serves references that name none.
 	SecretStores map[string]SecretStore `json:"secretStores,omitempty"`
+	// Releases say where release records are kept; nil keeps them in the clusters they are about.
+	Releases *Releases `json:"releases,omitempty"`
 	// Health are rules for kinds on every cluster of the fleet; Ignore leaves fields to others.
 	Health []HealthRule `json:"health,omitempty"`
 	Ignore []IgnoreRule `json:"ignore,omitempty"`
@@ -20,6 +22,22 @@ type FleetSpec struct {
 	// Dir is the directory of the file, File its path: relative kubeconfig paths start there.
 	Dir string   `json:"-"`
 	Pos Position `json:"-"`
+}
+
+// Called is the fleet's name, "" without a fleet.
+func (f *FleetSpec) Called() string {
+	if f == nil {
+		return ""
+	}
+	return f.Name
+}
+
+// Order is the fleet's rollout, nil where it has none and without a fleet.
+func (f *FleetSpec) Order() *Rollout {
+	if f == nil {
+		return nil
+	}
+	return f.Rollout
 }
 
 // ClusterSpec is one place and how it is reached. Exactly one way of access is set: KubeContext or Kubeconfig.

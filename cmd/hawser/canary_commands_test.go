@@ -56,6 +56,8 @@ var canaryRuns = []canaryRun{
 	{"pause", 1, "$BUNDLE $FLEET -y -o json"},
 	{"resume", 1, "$BUNDLE $FLEET"},
 	{"abort", 1, "$BUNDLE $FLEET -y"},
+	{"release unlock", 0, "$BUNDLE $FLEET -y"},
+	{"release unlock", 0, "$BUNDLE $FLEET -y -o json"},
 	{"eject", 0, "$BUNDLE $FLEET --dry-run --full"},
 	{"eject", 0, "$BUNDLE $FLEET --dry-run -o json"},
 	{"runtime build", 0, "-f fleet.cue"},
@@ -71,6 +73,7 @@ var canaryRuns = []canaryRun{
 var canaryElsewhere = map[string]string{
 	"promote":                 "it reads versions, digests and names of images of records, and shows the lines of files that it changes and no others; cmd/hawser.TestPromotion",
 	"rollback":                "TestCanaries goes back from its third release to the second, when all of them are there",
+	"release move":            "what it prints are names of stores; TestReleaseStores searches the store and what every command says",
 	"delete":                  "TestCanaries deletes the bundle at its end",
 	"lock":                    "TestCanaries locks at its end, and searches hawser.lock: the pins would change every plan after it",
 	"fleet import kubeconfig": "it prints names and addresses of a kubeconfig; internal/fleet/kubeconfig.TestImport",

@@ -39,6 +39,7 @@ import (
 	"hawser.dev/hawser/internal/planfile"
 	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/release/blob"
 	"hawser.dev/hawser/internal/release/kube"
 	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/render/cue"
@@ -138,7 +139,7 @@ func newEngine(redactor *redact.Redactor, onEvent func(fleetplan.Event)) *engine
 	pages := web.New(web.Options{Cache: kept, UserAgent: "hawser/" + version})
 	return &engine.Engine{
 		Resolve:   new(kubeconfig.Resolver).Resolve,
-		Records:   func(s *cluster.Session, name string) release.Store { return kube.New(records{s.REST()}, name) },
+		Records:   recordStores,
 		Renderers: sockets.Renderers,
 		Fetchers: map[string]module.Fetcher{
 			"file":                      files,
@@ -289,6 +290,52 @@ func below(dir, path string) string {
 		return path
 	}
 	return filepath.Join(dir, path)
+}
+
+// recordStores says how the record store of a cluster is opened for a fleet: in the cluster, or in a directory or a bucket, which is opened
+// when it is needed. get resolves references.
+func recordStores(f *v1alpha1.FleetSpec, get func(context.Context, string) (string, error)) func(*cluster.Session, string) release.Store {
+	if !f.Outside() {
+		return func(s *cluster.Session, name string) release.Store { return kube.New(records{s.REST()}, name) }
+	}
+	bucket := bucketOf(f.Releases.Store, get)
+	return func(s *cluster.Session, name string) release.Store {
+		own := kube.Own(records{s.REST()}, name)
+		key := own.Key
+		if ref := f.Releases.Encryption.Key; ref != "" {
+			key = func(ctx context.Context, _ bool) ([]byte, error) {
+				text, err := get(ctx, ref)
+				return []byte(text), err
+			}
+		}
+		return blob.New(blob.Options{Bucket: bucket, Cluster: name, Key: key, Own: own, Scope: func() (string, error) {
+			if facts := s.Facts(); !facts.WeakUID && facts.UID != "" {
+				return facts.UID, nil
+			}
+			return "", errors.New("it may not be read: whoever runs Hawser needs the right to get the Namespace kube-system")
+		}})
+	}
+}
+
+// bucketOf is what a fleet keeps its records in.
+func bucketOf(s v1alpha1.ReleaseStore, get func(context.Context, string) (string, error)) *blob.Lazy {
+	if s.File != nil {
+		path := below(s.File.Dir, s.File.Path)
+		return &blob.Lazy{Name: "directory " + path, Open: func(context.Context) (blob.Bucket, error) { return blob.OpenDir(path) }}
+	}
+	o := blob.S3Options{Bucket: s.S3.Bucket, Prefix: s.S3.Prefix, Region: s.S3.Region, Endpoint: s.S3.Endpoint, PathStyle: s.S3.PathStyle,
+		UserAgent: "hawser/" + version, Credentials: blob.S3Credentials{Profile: s.S3.Profile}}
+	return &blob.Lazy{Name: o.String(), Open: func(ctx context.Context) (blob.Bucket, error) {
+		if given := s.S3.Credentials; given != nil {
+			for from, to := range map[*string]*string{&given.AccessKeyID: &o.Credentials.AccessKeyID, &given.SecretAccessKey: &o.Credentials.SecretAccessKey, &given.SessionToken: &o.Credentials.SessionToken} {
+				var err error
+				if *to, err = get(ctx, *from); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return blob.NewS3(o)
+	}}
 }
 
 // exceeded says why an evaluation was ended, and with it the process; writes is whether a cluster was being written.

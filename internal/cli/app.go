@@ -24,9 +24,11 @@ import (
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/history"
+	"hawser.dev/hawser/internal/input"
 	"hawser.dev/hawser/internal/interrupt"
 	"hawser.dev/hawser/internal/operation"
 	"hawser.dev/hawser/internal/place"
+	"hawser.dev/hawser/internal/recordkeeping"
 	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/retirement"
@@ -66,6 +68,8 @@ type Reader interface {
 	Compare(ctx context.Context, req engine.Request, c history.Comparer) error
 	// Say writes down what somebody says of a release, when confirm has nothing against it.
 	Say(ctx context.Context, req engine.Request, verb, meant string, confirm func(*release.Saying) error) (*release.Saying, error)
+	// TendRecords unlocks or moves the records of a bundle, when confirm has nothing against what the report holds by then.
+	TendRecords(ctx context.Context, req engine.Request, about *recordkeeping.Report, from input.Source, confirm func() error) error
 }
 
 // Fleets answers about clusters; reports are there also beside an error.

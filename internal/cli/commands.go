@@ -40,7 +40,7 @@ plan for the whole fleet, rolls it out wave by wave, and stops when something fa
 		grouped("make", s.fmtCommand(), s.moduleCommand(), s.artifactCommand(), s.registryCommand())...)
 	root.AddCommand(
 		grouped("more", s.bundleCommand(), s.runtimeCommand(), s.lockCommand(), s.outdatedCommand(), s.cacheCommand(), s.schemaCommand(), s.sandboxCommand(),
-			s.completionCommand(), s.versionCommand(), s.docgenCommand())...)
+			s.releaseCommand(), s.completionCommand(), s.versionCommand(), s.docgenCommand())...)
 	root.SetHelpCommand(helpCommand(root))
 	for _, c := range root.Commands() {
 		if c.GroupID == "make" && c.HasSubCommands() {

@@ -22,10 +22,12 @@ import (
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/group"
 	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/input"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/recordkeeping"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
 	"hawser.dev/hawser/internal/source"
@@ -448,4 +450,29 @@ func (f *fake) List(_ context.Context, req engine.Request) (*release.Listing, er
 		return l, fleetplan.ErrPartial
 	}
 	return l, nil
+}
+
+// TendRecords is asked about a bundle that bob has locked on one of two clusters.
+func (f *fake) TendRecords(_ context.Context, req engine.Request, about *recordkeeping.Report, from input.Source, confirm func() error) error {
+	f.record(req)
+	about.Clusters = []recordkeeping.Row{{Cluster: "staging-eu", From: "the directory /srv/releases", To: "the cluster's Secrets in hawser-system", Nothing: true},
+		{Cluster: "production-eu", Nothing: f.what == "nothing"}}
+	row := &about.Clusters[1]
+	switch about.Verb {
+	case recordkeeping.Unlock:
+		row.Holder, row.Since, row.Expires = "bob@ci pid 7 (XYZ)", epoch, epoch.Add(30*time.Second)
+	case recordkeeping.Moving:
+		row.From, row.To = "the cluster's Secrets in hawser-system", "the directory /srv/releases"
+		if from != nil {
+			row.From = strings.Join(workspace.Of(&from).FleetFiles, ",")
+		}
+	}
+	if err := confirm(); err != nil {
+		return err
+	}
+	row.Done = !row.Nothing
+	if about.Verb == recordkeeping.Moving && row.Done {
+		row.Release, row.Rollout, row.Revisions = 42, "7K2M3XYZ", 10
+	}
+	return about.Verdict()
 }

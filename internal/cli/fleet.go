@@ -79,9 +79,7 @@ func lookCode(fs diag.Findings) int {
 }
 
 func (s *session) fleetLsCommand() *cobra.Command {
-	return s.fleetCmd("ls", "List the clusters and how each is reached",
-		"Ls lists the selected clusters in the fleet's order, with group, wave and access. Nobody is contacted.",
-		"  hawser fleet ls -r fleet.yaml\n  hawser fleet ls -r fleet.yaml -l region=eu -o json",
+	return s.fleetCmd("ls", "List the clusters and how each is reached", "", "",
 		func(cmd *cobra.Command, req engine.Request) error {
 			eng, err := s.engine(s.newProgress())
 			if err != nil {
@@ -94,12 +92,7 @@ func (s *session) fleetLsCommand() *cobra.Command {
 
 func (s *session) fleetCheckCommand() *cobra.Command {
 	cmd := s.fleetCmd("check", "Check that clusters answer, and which rights a bundle needs there",
-		`Check connects to every selected cluster and shows its version and identity. With bundle files it also asks the
-clusters which of the rights an apply needs you do not have; --print-rbac prints roles with them, for all that is declared
-and all that the clusters' records name.
-
-Exit codes: 0 all usable, 1 some cluster cannot be used or some right is missing, 3 some cluster did not answer.`,
-		"  hawser fleet check -r fleet.yaml\n  hawser fleet check -r fleet.yaml -f shop.yaml --print-rbac > rbac.yaml",
+		"", "",
 		func(cmd *cobra.Command, req engine.Request) error {
 			eng, err := s.engine(s.newProgress())
 			if err != nil {
@@ -136,9 +129,7 @@ func (s *session) fleetValuesCommand(use string) *cobra.Command {
 }
 
 func (s *session) fleetSnapshotCommand() *cobra.Command {
-	return s.fleetCmd("snapshot", "Save the facts of the clusters, for vet and build without them",
-		"Snapshot prints what is known of the selected clusters (versions, APIs, labels, runtime values) as JSON for --facts. Secret values are left out.",
-		"  hawser fleet snapshot -r fleet.yaml > facts.json\n  hawser vet -f shop.yaml -r fleet.yaml --facts facts.json",
+	return s.fleetCmd("snapshot", "Save the facts of the clusters, for vet and build without them", "", "",
 		func(cmd *cobra.Command, req engine.Request) error {
 			eng, err := s.engine(s.newProgress())
 			if err != nil {

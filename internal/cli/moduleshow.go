@@ -60,10 +60,7 @@ func (s *session) showConfig() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config [MODULE]",
 		Short: "List the values a module takes: type, default, comment",
-		Long:  `Show config reads the schema of a module's values together with its defaults. As markdown it is a table for a README.`,
-		Example: `  hawser module show config ./web
-  hawser module show config oci://registry.example.com/modules/web -o json`,
-		Args: reference.AtMostOne("module"),
+		Args:  reference.AtMostOne("module"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkForm(s.opts.output, forms...); err != nil {
 				return err

@@ -45,10 +45,8 @@ var planForms = []string{"text", "json", "yaml", "markdown"}
 
 func (s *session) planShowCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "show FILE",
-		Short:   "Show a saved plan; contact nothing",
-		Long:    `Show prints a plan that was saved with "hawser plan --out", in any form. No cluster is contacted.`,
-		Example: "  hawser plan show shop.plan\n  hawser plan show shop.plan -o json",
+		Use:   "show FILE",
+		Short: "Show a saved plan; contact nothing",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usagef("plan show needs the file of one plan\nFor example: hawser plan show shop.plan")

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"hawser.dev/hawser/internal/cuelang"
 )
 
 const diskSecret = "SECRET-OF-THE-DISK"
@@ -54,7 +56,7 @@ func everything(opts Options) string {
 		out += fmt.Sprint(more, text, p.Files(), p.Digest(), p.Fleet())
 		for _, s := range specs {
 			for _, in := range s.Instances {
-				out += fmt.Sprint(goData(in.Values.Struct))
+				out += fmt.Sprint(cuelang.GoData(in.Values.Struct))
 			}
 		}
 	}

@@ -1,13 +1,11 @@
 package document
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
 
 	"cuelang.org/go/cue"
-	"cuelang.org/go/cue/ast"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"hawser.dev/hawser/api/v1alpha1"
@@ -17,7 +15,7 @@ import (
 )
 
 var (
-	fleetFields      = []string{"apiVersion", "name", "clusters", "values", "rollout", "secretStores", "health", "ignore", "signatures"}
+	fleetFields      = []string{"apiVersion", "name", "clusters", "values", "rollout", "secretStores", "releases", "health", "ignore", "signatures"}
 	clusterFields    = []string{"group", "kubeContext", "kubeconfig", "proxyURL", "labels", "vars", "taints", "uid"}
 	kubeconfigFields = []string{"path", "context"}
 	kubeconfigLater  = []string{"content", "secretRef", "url", "resource"}
@@ -51,6 +49,8 @@ func (d *decoder) fleet(v cue.Value, runtime bool) *v1alpha1.FleetSpec {
 			out.Rollout = d.rollout(f.value)
 		case "secretStores":
 			out.SecretStores = d.secretStores(f.value)
+		case "releases":
+			out.Releases = d.releases(f.value)
 		case "health":
 			out.Health = d.healthRules(f.value)
 		case "ignore":
@@ -130,7 +130,7 @@ func (d *decoder) cluster(v cue.Value, name string, runtime bool) v1alpha1.Clust
 			d.labels(f.value, out.Labels)
 		case "vars":
 			if x := d.data(f.value); x.Struct != nil {
-				out.Vars, _ = goData(x.Struct).(map[string]any)
+				out.Vars, _ = cuelang.GoData(x.Struct).(map[string]any)
 			}
 		case "taints":
 			items, _ := d.list(f.value)
@@ -417,37 +417,4 @@ func (d *decoder) knownInWave(v cue.Value, w v1alpha1.Wave, f *v1alpha1.FleetSpe
 	}
 	check("groups", "group", w.Groups, groups)
 	check("clusters", "cluster", w.Clusters, names)
-}
-
-// goData is CUE data as Go's JSON types, integers as int64 and other numbers as json.Number in the user's spelling.
-func goData(x ast.Expr) any {
-	switch x := x.(type) {
-	case *ast.StructLit:
-		fields, err := cuelang.Fields(x)
-		if err != nil {
-			return nil
-		}
-		out := make(map[string]any, len(fields))
-		for _, f := range fields {
-			out[f.Name] = goData(f.Value)
-		}
-		return out
-	case *ast.ListLit:
-		out := make([]any, 0, len(x.Elts))
-		for _, e := range x.Elts {
-			out = append(out, goData(e))
-		}
-		return out
-	}
-	v, err := cuelang.ToJSON(x)
-	if _, isFloat := v.(float64); isFloat && err == nil {
-		sign := ""
-		if u, ok := x.(*ast.UnaryExpr); ok {
-			sign, x = "-", u.X
-		}
-		if lit, ok := x.(*ast.BasicLit); ok {
-			return json.Number(sign + lit.Value)
-		}
-	}
-	return v
 }

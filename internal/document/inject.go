@@ -84,7 +84,7 @@ func jsonText(v any) string {
 
 // file injects into one parsed CUE file, on its syntax tree.
 func (in *injection) file(f *ast.File) {
-	used := references(f)
+	used := cuelang.Used(f)
 	replaced := map[ast.Node]ast.Node{}
 	ast.Walk(f, func(n ast.Node) bool {
 		field, ok := n.(*ast.Field)
@@ -107,7 +107,7 @@ func (in *injection) file(f *ast.File) {
 		return true
 	}, nil)
 	relink(f, replaced)
-	prune(f, used)
+	cuelang.DropUnused(f, used)
 }
 
 // relink points identifiers at the new values of fields: CUE resolves them when it parses.
@@ -240,70 +240,6 @@ func clusterFacts(f fleet.Facts) map[string]any {
 	out := map[string]any{"name": f.Name, "group": f.Group, "labels": labels, "vars": vars}
 	if f.Version != "" {
 		out["version"] = f.Version
-	}
-	return out
-}
-
-// references lists the imports and let clauses a file's identifiers use.
-func references(f *ast.File) map[ast.Node]bool {
-	used := map[ast.Node]bool{}
-	ast.Walk(f, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok && id.Node != nil {
-			switch id.Node.(type) {
-			case *ast.ImportSpec, *ast.LetClause:
-				used[id.Node] = true
-			}
-		}
-		return true
-	}, nil)
-	return used
-}
-
-// prune removes imports and let clauses that were used before the injection and are not any more: CUE refuses both.
-func prune(f *ast.File, before map[ast.Node]bool) {
-	for {
-		now := references(f)
-		gone := map[ast.Node]bool{}
-		for n := range before {
-			if !now[n] {
-				gone[n] = true
-				delete(before, n)
-			}
-		}
-		if len(gone) == 0 {
-			return
-		}
-		f.Decls = without(f.Decls, gone)
-		ast.Walk(f, func(n ast.Node) bool {
-			if s, ok := n.(*ast.StructLit); ok {
-				s.Elts = without(s.Elts, gone)
-			}
-			return true
-		}, nil)
-	}
-}
-
-func without(decls []ast.Decl, gone map[ast.Node]bool) []ast.Decl {
-	out := decls[:0:0]
-	for _, d := range decls {
-		switch x := d.(type) {
-		case *ast.LetClause:
-			if gone[x] {
-				continue
-			}
-		case *ast.ImportDecl:
-			kept := x.Specs[:0:0]
-			for _, spec := range x.Specs {
-				if !gone[spec] {
-					kept = append(kept, spec)
-				}
-			}
-			if len(kept) == 0 {
-				continue
-			}
-			x.Specs = kept
-		}
-		out = append(out, d)
 	}
 	return out
 }

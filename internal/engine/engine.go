@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/dag"
@@ -36,8 +37,8 @@ import (
 type Engine struct {
 	// Resolve finds out how a cluster is reached; it reads files and talks to nobody.
 	Resolve func(fleet.Cluster, fleet.AccessOptions) (fleet.Access, diag.Findings)
-	// Records opens the record store of a connected cluster.
-	Records func(s *cluster.Session, name string) release.Store
+	// Records says how the record store of a connected cluster is opened for a fleet, nil for none; get resolves what may be a reference.
+	Records func(f *v1alpha1.FleetSpec, get func(ctx context.Context, text string) (string, error)) func(s *cluster.Session, name string) release.Store
 	// Renderers by source field: "module", "manifests". Fetchers by URL scheme.
 	Renderers map[string]render.Renderer
 	Fetchers  map[string]module.Fetcher

@@ -333,11 +333,10 @@ func (b *between) PutHold(ctx context.Context, owner string, h release.Hold, at 
 func (r *rig) after(t *testing.T, faster func()) *rig {
 	t.Helper()
 	slow := r.again(t)
-	records := slow.Records
-	slow.Records = func(s *cluster.Session, name string) release.Store {
-		store := records(s, name)
+	slow.Records = opened(func(s *cluster.Session, name string) release.Store {
+		store := inTheCluster(nil, nil)(s, name)
 		return &between{store, store.(release.Holder), faster}
-	}
+	})
 	return slow
 }
 

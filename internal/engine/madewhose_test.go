@@ -222,11 +222,10 @@ func TestMadeRenameKilled(t *testing.T) {
 		was := r.password("rel")
 		r.declares("a:" + name + "=rel")
 		killed := r.again(t)
-		records := killed.Records
-		killed.Records = func(s *cluster.Session, name string) release.Store {
-			store := records(s, name)
+		killed.Records = opened(func(s *cluster.Session, name string) release.Store {
+			store := inTheCluster(nil, nil)(s, name)
 			return unwritable{store, store.(release.Keeper)}
-		}
+		})
 		if err := killed.doing("a"); err == nil {
 			t.Fatal("recorded")
 		}
@@ -301,11 +300,10 @@ func TestMadeDeleteKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		killed := r.again(t)
-		records := killed.Records
-		killed.Records = func(s *cluster.Session, name string) release.Store {
-			store := records(s, name)
+		killed.Records = opened(func(s *cluster.Session, name string) release.Store {
+			store := inTheCluster(nil, nil)(s, name)
 			return undeletable{store, store.(release.Keeper)}
-		}
+		})
 		if err := killed.doing("delete a"); err == nil {
 			t.Fatal("deleted")
 		}

@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleet/kubeconfig"
@@ -99,7 +100,7 @@ func newRig(t *testing.T) *rig {
 	redactor := redact.New()
 	r.Engine = &Engine{
 		Resolve:   new(kubeconfig.Resolver).Resolve,
-		Records:   func(s *cluster.Session, name string) release.Store { return kube.New(narrow{s.REST()}, name) },
+		Records:   inTheCluster,
 		Renderers: map[string]render.Renderer{"manifests": plain.New(plain.Options{Redact: redactor.Redact})},
 		Redactor:  redactor,
 		Version:   "test",
@@ -380,4 +381,16 @@ func codes(fp *Prepared) []string {
 		set[f.Code] = true
 	}
 	return slices.Sorted(maps.Keys(set))
+}
+
+// inTheCluster keeps records in the Secrets of each cluster.
+func inTheCluster(*v1alpha1.FleetSpec, func(context.Context, string) (string, error)) func(*cluster.Session, string) release.Store {
+	return func(s *cluster.Session, name string) release.Store { return kube.New(narrow{s.REST()}, name) }
+}
+
+// opened lets records be opened in one way, whatever the fleet says.
+func opened(open func(*cluster.Session, string) release.Store) func(*v1alpha1.FleetSpec, func(context.Context, string) (string, error)) func(*cluster.Session, string) release.Store {
+	return func(*v1alpha1.FleetSpec, func(context.Context, string) (string, error)) func(*cluster.Session, string) release.Store {
+		return open
+	}
 }

@@ -138,9 +138,9 @@ func TestRollbackNotKept(t *testing.T) {
 	renamed := strings.Replace(r.bundle(r.configMap("app", "key: two")+secret("canary-one-7f3k")), "    app:", "    web:", 1)
 	r.write("bundle.yaml", renamed)
 	r.applied(r.request())
-	r.Records = func(s *cluster.Session, name string) release.Store {
+	r.Records = opened(func(s *cluster.Session, name string) release.Store {
 		return forgetful{kube.New(narrow{s.REST()}, name)}
-	}
+	})
 	r.rolledBack(r.back("2")) // it is there
 	r.write("app.yaml", r.configMap("app", "key: three")+secret("canary-two-9q2z"))
 	r.applied(r.request())
@@ -159,7 +159,7 @@ func TestRollbackNotKept(t *testing.T) {
 	if _, err := r.Apply(t.Context(), fp, r.back("")); err == nil || r.data()["app"] != "three" {
 		t.Errorf("%v %v", err, r.data())
 	}
-	r.Records = func(s *cluster.Session, name string) release.Store { return kube.New(narrow{s.REST()}, name) }
+	r.Records = inTheCluster
 	r.rolledBack(r.back("1"))
 	if rec := r.record(); r.data()["app"] != "one" || !rec.Delivered("app") || rec.Delivered("web") {
 		t.Errorf("%v %v", r.data(), rec.Inputs)

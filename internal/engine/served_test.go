@@ -12,15 +12,12 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/exitcode"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleet/kubeconfig"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/planfile"
 	"hawser.dev/hawser/internal/redact"
-	"hawser.dev/hawser/internal/release"
-	"hawser.dev/hawser/internal/release/kube"
 	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/render/plain"
 	"hawser.dev/hawser/internal/report"
@@ -47,7 +44,7 @@ func newServed(t *testing.T, clusters string, edit func(*clientcmdapi.Config), c
 	redactor := redact.New()
 	s := &served{t: t, dir: t.TempDir(), servers: map[string]*testserver.Server{}, Engine: &Engine{
 		Resolve:   new(kubeconfig.Resolver).Resolve,
-		Records:   func(s *cluster.Session, name string) release.Store { return kube.New(narrow{s.REST()}, name) },
+		Records:   inTheCluster,
 		Renderers: map[string]render.Renderer{"manifests": plain.New(plain.Options{Redact: redactor.Redact})},
 		Redactor:  redactor,
 		Version:   "test",

@@ -49,6 +49,7 @@ type run struct {
 	sources  *source.Resolver
 	marks    render.Marks
 	reader   *values.Reader
+	open     func(s *cluster.Session, name string) release.Store
 	files    bind.Files
 	// records: the records of the bundle are wanted.
 	records bool
@@ -141,6 +142,9 @@ func (e *Engine) loadFor(ctx context.Context, req Request, needBundle, deleting 
 	}
 	r := &run{Engine: e, req: req, deleting: deleting, input: in, program: in.Program, fleet: in.Fleet(),
 		reader: values.New(values.Options{Fleet: in.Fleet(), Open: e.Stores, Redactor: e.Redactor})}
+	if e.Records != nil {
+		r.open = e.Records(r.fleet, r.reader.Text)
+	}
 	if e.Redactor != nil {
 		e.Redactor.Add(req.Access.Override.Token)
 	}
@@ -221,7 +225,7 @@ func (r *run) connect(ctx context.Context, queries bool) error {
 	start := r.now()
 	each(len(r.targets), 0, func(i int) { r.connectOne(ctx, r.targets[i], queries) })
 	r.stats.ConnectMS = r.now().Sub(start).Milliseconds()
-	findings := r.deniedAll()
+	findings := fleet.NoneLetsIn(len(r.targets), func(i int) (*diag.Finding, bool) { return r.targets[i].denied, !r.targets[i].later })
 	uids := map[string]string{}
 	for _, t := range r.targets {
 		findings = append(findings, t.findings...)
@@ -235,22 +239,6 @@ func (r *run) connect(ctx context.Context, queries bool) error {
 		uids[t.facts.UID] = t.cluster.Name
 	}
 	return findings.Err()
-}
-
-// deniedAll are findings where none of the clusters that are needed lets us in. Where others do, each one that does not is
-// its own matter, like one that does not answer.
-func (r *run) deniedAll() diag.Findings {
-	var findings diag.Findings
-	for _, t := range r.targets {
-		switch {
-		case t.later:
-		case t.denied == nil:
-			return nil
-		default:
-			findings = append(findings, *t.denied)
-		}
-	}
-	return findings.Alike()
 }
 
 func (r *run) connectOne(ctx context.Context, t *target, queries bool) {
@@ -288,7 +276,7 @@ func (r *run) connectOne(ctx context.Context, t *target, queries bool) {
 	f := session.Facts()
 	t.facts.Version, t.facts.UID, t.facts.WeakUID, t.facts.Server, t.facts.ServerID, t.facts.APIs = f.Version, f.UID, f.WeakUID, f.Server, f.ServerID, f.APIs
 	if t.store == nil {
-		t.store = r.Records(session, t.cluster.Name)
+		t.store = r.open(session, t.cluster.Name)
 	}
 	r.recognize(t)
 	if queries && r.fleet != nil {
@@ -319,29 +307,10 @@ func (r *run) values(queried map[string]fleet.Value, c fleet.Cluster) map[string
 
 // query reads the fleet's runtime values from the cluster.
 func (r *run) query(ctx context.Context, t *target) {
-	queried := map[string]fleet.Value{}
-	for _, q := range r.fleet.Values {
-		parsed, err := fleet.ParseQuery(q.Query)
-		if err != nil {
-			t.find(diag.From(err, "query")...)
-			continue
-		}
-		obj, err := t.session.Get(ctx, parsed.APIVersion, parsed.Kind, parsed.Namespace, parsed.Name)
-		if err != nil {
-			if q.Optional && kubeapi.IsAbsent(err) {
-				continue
-			}
-			f := diag.Errorf("query", "the query %s cannot be answered", q.Query)
-			f.Why, f.Pos = r.redact(err.Error()), diag.Pos(q.Pos)
-			t.find(f)
-			continue
-		}
-		values, fs := r.program.Query(q, obj)
-		t.find(fs...)
-		for name, v := range values {
-			queried[name] = v
-		}
-	}
+	queried, findings := fleet.Queried(r.fleet.Values, func(q fleet.Query) (map[string]any, error) {
+		return t.session.Get(ctx, q.APIVersion, q.Kind, q.Namespace, q.Name)
+	}, kubeapi.IsAbsent, r.redact, r.program.Query)
+	t.find(findings...)
 	t.facts.Values = r.values(queried, t.cluster)
 }
 
@@ -360,7 +329,7 @@ const mostAhead = 3
 // cannot be read, readRecord reads.
 func (r *run) readAhead(ctx context.Context, t *target, s *cluster.Session) {
 	name := r.req.Bundle
-	if !r.records {
+	if !r.records || r.fleet.Outside() { // there they are found by the UID, which is not known yet
 		return
 	}
 	if name == "" && len(r.targets) <= mostAhead {
@@ -371,7 +340,7 @@ func (r *run) readAhead(ctx context.Context, t *target, s *cluster.Session) {
 	if name == "" {
 		return
 	}
-	t.store = r.Records(s, t.cluster.Name)
+	t.store = r.open(s, t.cluster.Name)
 	owner := r.owner(name)
 	if record, handle, damaged, err := r.current(ctx, t, owner); err == nil {
 		t.early = early{owner, record, handle, damaged}
@@ -398,12 +367,7 @@ func (r *run) readRecord(ctx context.Context, t *target, owner string) {
 	}
 }
 
-func (r *run) fleetName() string {
-	if r.fleet == nil {
-		return ""
-	}
-	return r.fleet.Name
-}
+func (r *run) fleetName() string { return r.fleet.Called() }
 
 // schedule is the order in which the selected clusters change.
 func (r *run) schedule() (rollout.Schedule, diag.Findings) {
@@ -413,11 +377,7 @@ func (r *run) schedule() (rollout.Schedule, diag.Findings) {
 		clusters = append(clusters, t.cluster)
 		unreachable[t.cluster.Name] = t.unreachable != ""
 	}
-	var spec *v1alpha1.Rollout
-	if r.fleet != nil {
-		spec = r.fleet.Rollout
-	}
-	sch, fs := rollout.NewSchedule(spec, clusters, unreachable)
+	sch, fs := rollout.NewSchedule(r.fleet.Order(), clusters, unreachable)
 	if r.deleting {
 		sch = rollout.Reversed(sch)
 	}

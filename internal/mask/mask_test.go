@@ -25,6 +25,7 @@ import (
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/promotion"
+	"hawser.dev/hawser/internal/recordkeeping"
 	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/report"
@@ -99,7 +100,7 @@ func stringKeys(t reflect.Type, key string, seen map[reflect.Type]bool, out map[
 // printed are the documents that are printed, by the names of their schemas, and those that have none.
 var printed = map[string]any{"plan": fleetplan.FleetPlan{}, "event": fleetplan.Event{}, "outcome": fleetplan.Outcome{}, "status": fleetplan.StatusReport{},
 	"outdated": fleetplan.OutdatedReport{}, "lock": fleetplan.LockReport{}, "findings": report.FindingsDocument{}, "fleet-report": fleetplan.FleetReport{},
-	"listing": release.Listing{}, "history": history.History{}, "comparison": history.Comparison{}, "between": history.Between{}, "promotion": promotion.Promotion{}, "drift": drift.Report{}, "saying": release.Saying{}, "facts without a schema": fleet.Snapshot{},
+	"listing": release.Listing{}, "history": history.History{}, "comparison": history.Comparison{}, "between": history.Between{}, "promotion": promotion.Promotion{}, "drift": drift.Report{}, "saying": release.Saying{}, "records": recordkeeping.Report{}, "facts without a schema": fleet.Snapshot{},
 	"fleet retire without a schema": retirement.Retirement{}}
 
 // schemas are the names of the schemas of what is printed; bundle and fleet are read.
@@ -121,7 +122,7 @@ func schemas(t *testing.T) []string {
 // TestEveryFieldIsNameOrText: of every string in the documents we print it is decided whether it is a name, which nothing
 // hides, or a text that may hold a secret. A new field fails here until it is in one of the lists: names in mask.go, or texts.
 func TestEveryFieldIsNameOrText(t *testing.T) {
-	texts := strings.Fields(`access author before blocked brake by chosen closed deferred details diff fix from guard inProgress live lock loss lost manager message missing new notPlaced{} old origin origins{} path
+	texts := strings.Fields(`access author before blocked brake by chosen closed deferred details diff fix from guard holder inProgress live lock loss lost manager message missing new notPlaced{} old origin origins{} path
 		problem reason recorded repository runtimeChanges server source stopped takenBy unknown unreachable value vars{} waits want what why`)
 	found := map[string]bool{}
 	for _, doc := range printed {

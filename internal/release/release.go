@@ -473,6 +473,12 @@ type Watched interface {
 	Holder(ctx context.Context, owner string) (*Held, error)
 }
 
+// Unlocker is what a Store can do besides whose locks can be taken from their holders.
+type Unlocker interface {
+	// ForceUnlock takes the lock of a bundle from the holder that was seen, else ErrConflict. That run notices at its next renewal.
+	ForceUnlock(ctx context.Context, owner string, seen Held) error
+}
+
 // Lock is a held lock, renewed in the background until Unlock.
 type Lock interface {
 	// Context ends early enough before expiry that requests sent under it end before the lock does (see

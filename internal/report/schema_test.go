@@ -20,6 +20,7 @@ import (
 	"hawser.dev/hawser/internal/history"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/promotion"
+	"hawser.dev/hawser/internal/recordkeeping"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
 	"hawser.dev/hawser/internal/source"
@@ -128,12 +129,21 @@ var documents = map[string]struct {
 	"promotion":    {reflect.TypeFor[promotion.Promotion](), "What is promoted, and what is written: hawser promote -o json", shopPromotion()},
 	"comparison":   {reflect.TypeFor[history.Comparison](), "What changed between two releases: hawser history diff -o json", shopCompared()},
 	"saying":       {reflect.TypeFor[release.Saying](), "What somebody said of a release: hawser approve -o json, pause, resume and abort", shopSaying()},
+	"records":      {reflect.TypeFor[recordkeeping.Report](), "What was done with the records of a bundle: hawser release unlock -o json, hawser release move -o json", someRecords()},
 	"drift":        {reflect.TypeFor[drift.Report](), "What others have changed since the last release: hawser drift -o json", shopDrift()},
 	"findings":     {reflect.TypeFor[FindingsDocument](), "Errors, warnings and notes: -o json of commands that stop early", someFindings()},
 	"fleet-report": {reflect.TypeFor[fleetplan.FleetReport](), "Clusters and how they are reached: hawser fleet ls -o json", shopFleet()},
 	"lock":         {reflect.TypeFor[fleetplan.LockReport](), "What hawser.lock pins: hawser lock -o json", someLock()},
 	"outdated":     {reflect.TypeFor[fleetplan.OutdatedReport](), "Sources compared with what there is: hawser outdated -o json", someOutdated()},
 	"event":        {reflect.TypeFor[fleetplan.Event](), "One line of hawser apply -o json", shopEvents()[0]},
+}
+
+// someRecords are those of a bundle, moved and not.
+func someRecords() *recordkeeping.Report {
+	return &recordkeeping.Report{V: diag.DocumentVersion, Verb: recordkeeping.Moving, Bundle: "shop", Clusters: []recordkeeping.Row{
+		{Cluster: "production-eu", From: "the cluster's Secrets in hawser-system", To: "the S3 bucket acme/shop", Release: 42, Rollout: "7K2M3XYZ", Revisions: 10, Done: true},
+		{Cluster: "production-us", Unreachable: "i/o timeout"}, {Cluster: "staging-eu", From: "the S3 bucket acme/shop", Nothing: true},
+		{Cluster: "staging-us", Problem: "locked by bob@ci"}}}
 }
 
 // shopSaying is an approval that one of two clusters does not know of.

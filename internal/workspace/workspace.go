@@ -112,6 +112,15 @@ func Of(documents *input.Source) *Files {
 	return &f
 }
 
+// Former are a request's documents with the fleet that records are moved from, nil for the clusters' own Secrets ("cluster").
+func Former(documents input.Source, fleet []string) input.Source {
+	if len(fleet) == 1 && fleet[0] == "cluster" {
+		return nil
+	}
+	Of(&documents).FleetFiles = fleet
+	return documents
+}
+
 // Saved are the files that a saved plan was made of, as they are seen from the directory of f.
 func (f *Files) Saved(d fleetplan.Decided, sound bool) (input.Source, diag.Findings) {
 	var findings diag.Findings

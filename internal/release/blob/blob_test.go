@@ -1,6 +1,7 @@
 package blob
 
 import (
+	"context"
 	"testing"
 
 	"hawser.dev/hawser/internal/release"
@@ -19,13 +20,16 @@ func openDir(t *testing.T, dir string) *Dir {
 	return d
 }
 
+// keyed gives a key to a store.
+func keyed(key []byte) func(context.Context, bool) ([]byte, error) {
+	return func(context.Context, bool) ([]byte, error) { return key, nil }
+}
+
+func scoped(s string) func() (string, error) { return func() (string, error) { return s, nil } }
+
 func open(t *testing.T, b Bucket) *store {
 	t.Helper()
-	s, err := New(b, "uid-1", "c1", testKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.(*store)
+	return New(Options{Bucket: b, Scope: scoped("uid-1"), Cluster: "c1", Key: keyed(testKey)}).(*store)
 }
 
 func TestDirectory(t *testing.T) {

@@ -198,7 +198,7 @@ func orphans(t *testing.T, s *store, owner string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := s.bucket.List(t.Context(), s.scope+"/"+owner+"/"+sets+"/")
+	list, err := s.bucket.List(t.Context(), "uid-1/"+owner+"/"+sets+"/")
 	if err != nil || len(list) != len(h.Kept)+len(h.Sweep) {
 		t.Fatalf("%d Sets of %d revisions: %v", len(list), len(h.Kept), err)
 	}
@@ -232,7 +232,7 @@ func TestDeleteDies(t *testing.T) {
 			if err := del(s); err != nil {
 				t.Fatal(err)
 			}
-			list, err := dir.List(t.Context(), s.scope+"/"+r.Owner+"/"+sets+"/")
+			list, err := dir.List(t.Context(), "uid-1/"+r.Owner+"/"+sets+"/")
 			if now := whole(t, s, r.Owner); now != nil || len(list) > 0 || err != nil {
 				t.Fatalf("request %d: left %v %v %v", at, now, list, err)
 			}
@@ -375,10 +375,7 @@ func TestSealed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := New(dir, "uid-1", "c1", []byte("another key of a store, long enough"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := New(Options{Bucket: dir, Scope: scoped("uid-1"), Cluster: "c1", Key: keyed([]byte("another key of a store, long enough"))})
 	if _, _, err := other.Current(t.Context(), r.Owner); !errors.Is(err, errSealed) {
 		t.Errorf("another key: %v", err)
 	}
@@ -387,17 +384,17 @@ func TestSealed(t *testing.T) {
 			t.Errorf("another key writes: %v", err)
 		}
 	}
-	if _, err := New(dir, "uid-1", "c1", []byte("short")); err == nil {
-		t.Error("a short key is taken")
-	}
-	if _, err := New(dir, "../up", "c1", testKey); err == nil {
-		t.Error("a scope leads out")
+	for name, o := range map[string]Options{
+		"a short key":       {Bucket: dir, Scope: scoped("uid-1"), Key: keyed([]byte("short"))},
+		"no key":            {Bucket: dir, Scope: scoped("uid-1"), Key: keyed(nil)},
+		"a scope leads out": {Bucket: dir, Scope: scoped("../up"), Key: keyed(testKey)},
+	} {
+		if _, _, err := New(o).Current(t.Context(), r.Owner); err == nil {
+			t.Errorf("%s is taken", name)
+		}
 	}
 	j, _ := s.journal(r.Owner, heads)
-	moved, err := New(dir, "uid-2", "c2", testKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	moved := New(Options{Bucket: dir, Scope: scoped("uid-2"), Cluster: "c2", Key: keyed(testKey)})
 	data, err := dir.Get(t.Context(), j.key(1), 1<<20)
 	if err != nil {
 		t.Fatal(err)

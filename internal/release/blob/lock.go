@@ -138,6 +138,31 @@ func (s *store) Holder(ctx context.Context, owner string) (*release.Held, error)
 	return &held.Held, nil
 }
 
+// ForceUnlock writes that nobody holds the lock of a holder that was seen.
+func (s *store) ForceUnlock(ctx context.Context, owner string, seen release.Held) error {
+	j, err := s.journal(owner, locks)
+	if err != nil {
+		return err
+	}
+	for try := 1; ; try++ {
+		t, err := j.last(ctx)
+		if err != nil {
+			return err
+		}
+		e, err := j.leaseOf(t)
+		if err != nil || e.Holder == "" || e.Released {
+			return err
+		}
+		if e.Holder != seen.Holder {
+			return s.wrap("unlock", j.prefix, fmt.Errorf("%w: it is held by %s now", release.ErrConflict, e.Holder))
+		}
+		e.ID, e.Released = rand.Text(), true // its holder finds another one's
+		if _, err = j.append(ctx, t, e); !errors.Is(err, release.ErrConflict) || try == tries {
+			return err
+		}
+	}
+}
+
 // renew writes the next entry. When another one is there it is that of an earlier try, of which the answer got lost, or
 // somebody else's.
 func (l *lock) renew(ctx context.Context) (bool, error) {

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"sync"
 )
 
 // MinKey is the fewest bytes of a store's key.
@@ -18,7 +19,13 @@ const MinKey = 16
 const sealVersion = 1
 
 // errSealed is what is said of a blob that does not open.
-var errSealed = errors.New("it does not open with the store's key: it was sealed with another one, or is damaged")
+var errSealed = errors.New("it does not open with the key of the store (releases.encryption.key of the fleet's file, else the one in the cluster): it was sealed with another one, or is damaged")
+
+// seal is the cipher of a store, once it has a key.
+type seal struct {
+	mu   sync.Mutex
+	aead cipher.AEAD
+}
 
 func sealer(key []byte) (cipher.AEAD, error) {
 	if len(key) < MinKey {
@@ -35,21 +42,47 @@ func sealer(key []byte) (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
+// cipher is what the store seals with: nil where it has no key and nothing is about to be written.
+func (s *store) cipher(ctx context.Context, write bool) (cipher.AEAD, error) {
+	s.seal.mu.Lock()
+	defer s.seal.mu.Unlock()
+	if s.seal.aead != nil {
+		return s.seal.aead, nil
+	}
+	key, err := s.key(ctx, write)
+	if err != nil || key == nil {
+		return nil, err
+	}
+	s.seal.aead, err = sealer(key)
+	return s.seal.aead, err
+}
+
 // create seals a blob and makes it.
 func (s *store) create(ctx context.Context, key string, data []byte) error {
-	return s.bucket.Create(ctx, key, s.aead.Seal([]byte{sealVersion}, nil, data, []byte(key)))
+	aead, err := s.cipher(ctx, true)
+	if err != nil {
+		return err
+	}
+	return s.bucket.Create(ctx, key, aead.Seal([]byte{sealVersion}, nil, data, []byte(key)))
 }
+
+// overhead is how much longer a sealed blob is.
+const overhead = 1 + 12 + 16
 
 // get reads a blob and opens it.
 func (s *store) get(ctx context.Context, key string, limit int) ([]byte, error) {
-	data, err := s.bucket.Get(ctx, key, limit+s.aead.Overhead()+1)
+	data, err := s.bucket.Get(ctx, key, limit+overhead)
 	if err != nil {
 		return nil, err
 	}
-	if len(data) == 0 || data[0] != sealVersion {
+	aead, err := s.cipher(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	if aead == nil || len(data) == 0 || data[0] != sealVersion {
 		return nil, errSealed
 	}
-	out, err := s.aead.Open(nil, nil, data[1:], []byte(key))
+	out, err := aead.Open(nil, nil, data[1:], []byte(key))
 	if err != nil {
 		return nil, errSealed
 	}

@@ -2,8 +2,6 @@ package blob
 
 import (
 	"context"
-	"crypto/cipher"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,40 +9,52 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/release"
 )
 
+// Options say what a store is made of. All of it is needed but Own.
+type Options struct {
+	Bucket Bucket
+	// Scope is what tells the cluster from all others that share the bucket, its UID, or why nobody knows that. Cluster is its name, for
+	// errors.
+	Scope   func() (string, error)
+	Cluster string
+	// Key gives what everything is sealed with, nil where there is none; write: something is about to be, so that one is made.
+	Key func(ctx context.Context, write bool) ([]byte, error)
+	// Own is the cluster's own store, which keeps what does not leave it, and says where the records are.
+	Own Own
+}
+
 // store is a release.Store of one cluster in a Bucket.
 type store struct {
 	bucket  Bucket
-	aead    cipher.AEAD
+	key     func(ctx context.Context, write bool) ([]byte, error)
 	cluster string // its name, for errors
-	scope   string // of the keys
+	scoped  func() (string, error)
+	seal    seal
+	place   atomic.Pointer[release.Place] // once it has an id
 }
 
 var (
 	_ release.Store   = (*store)(nil)
 	_ release.History = (*store)(nil)
-	_ release.Keeper  = (*store)(nil)
+	_ release.Holder  = (*store)(nil)
 	_ release.Watched = (*store)(nil)
 )
 
 // keyPart is what a part of a blob's key may be.
 var keyPart = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*$`)
 
-// New returns the store of a cluster: scope is what tells it from all others that share the bucket (its UID), cluster its
-// name for errors, key what everything is sealed with.
-func New(bucket Bucket, scope, cluster string, key []byte) (release.Store, error) {
-	if !keyPart.MatchString(scope) {
-		return nil, fmt.Errorf("cluster %s: %q cannot be a part of a blob's name", cluster, scope)
+// New returns the store of a cluster. Nothing is opened before it is used.
+func New(o Options) release.Store {
+	s := &store{bucket: o.Bucket, key: o.Key, cluster: o.Cluster, scoped: o.Scope}
+	if o.Own == nil {
+		return s
 	}
-	aead, err := sealer(key)
-	if err != nil {
-		return nil, err
-	}
-	return &store{bucket, aead, cluster, scope}, nil
+	return &inCluster{store: s, Keeper: o.Own, own: o.Own}
 }
 
 // wrap names cluster, bucket and blob.
@@ -54,16 +64,37 @@ func (s *store) wrap(verb, key string, err error) error {
 
 // journal is one of a bundle's, by its name.
 func (s *store) journal(owner, name string) (journal, error) {
+	scope, err := s.scope()
+	if err != nil {
+		return journal{}, err
+	}
 	if !keyPart.MatchString(owner) {
 		return journal{}, fmt.Errorf("cluster %s: %q is no owner of records", s.cluster, owner)
 	}
-	return journal{s, path.Join(s.scope, owner, name) + "/"}, nil
+	return journal{s, path.Join(scope, owner, name) + "/"}, nil
+}
+
+// scope is what all keys of the cluster begin with.
+func (s *store) scope() (string, error) {
+	scope, err := s.scoped()
+	if err == nil && !keyPart.MatchString(scope) {
+		err = fmt.Errorf("%q cannot be a part of a blob's name", scope)
+	}
+	if err != nil {
+		return "", fmt.Errorf("cluster %s: records are kept in %s by the cluster's UID: %w", s.cluster, s.bucket, err)
+	}
+	return scope, nil
+}
+
+// setsOf is what the keys of an owner's Sets begin with, in the scope of a journal of theirs.
+func (j journal) setsOf() string {
+	return path.Join(path.Dir(strings.TrimSuffix(j.prefix, "/")), sets) + "/"
 }
 
 const (
 	heads = "heads"
 	locks = "locks"
-	made  = "kept"
+	holds = "holds"
 	sets  = "sets"
 )
 
@@ -75,6 +106,8 @@ type head struct {
 	V int `json:"v"`
 	// Deleted: the bundle has no record. Its journal goes on, so that no writer of before takes up a number again.
 	Deleted bool `json:"deleted,omitempty"`
+	// Bundle is its name.
+	Bundle string `json:"bundle,omitempty"`
 	// Record is encoded; Open, that its run has not ended.
 	Record []byte `json:"record,omitempty"`
 	Open   bool   `json:"open,omitempty"`
@@ -82,6 +115,8 @@ type head struct {
 	Kept []revision `json:"kept,omitempty"`
 	// Sweep are blobs that nothing names any more; the next write deletes them.
 	Sweep []string `json:"sweep,omitempty"`
+	// Leaving is where the records are being moved to: nobody else reads or writes them any more.
+	Leaving *release.Place `json:"leaving,omitempty"`
 }
 
 // revision is one that is kept: its blob, and the digest of its objects.
@@ -101,8 +136,18 @@ func (h head) find(number int) *revision {
 	return nil
 }
 
-// now reads the head of a bundle's records; the zero tip when there never was one.
+// now reads the head of a bundle's records; the zero tip when there never was one. One that is being moved away is an error.
 func (s *store) now(ctx context.Context, owner string) (journal, tip, head, error) {
+	j, t, h, err := s.read(ctx, owner)
+	if err == nil && h.Leaving != nil {
+		here, _ := s.Place(ctx, false)
+		err = release.Elsewhere(release.Pointer{At: *h.Leaving, Bundle: h.Bundle, Moving: true}, here)
+	}
+	return j, t, h, err
+}
+
+// read is now, also of what is being moved away.
+func (s *store) read(ctx context.Context, owner string) (journal, tip, head, error) {
 	j, err := s.journal(owner, heads)
 	if err != nil {
 		return j, tip{}, head{}, err
@@ -118,20 +163,20 @@ func (s *store) now(ctx context.Context, owner string) (journal, tip, head, erro
 	if h.V > headV {
 		return j, t, h, s.wrap("read", j.key(t.number), &release.NewerError{V: h.V})
 	}
-	if err := s.belongs(owner, h); err != nil {
+	if err := j.belongs(h); err != nil {
 		return j, t, h, s.wrap("read", j.key(t.number), err)
 	}
 	return j, t, h, nil
 }
 
 // belongs refuses a head that names blobs of others: what a head names is read and deleted for it.
-func (s *store) belongs(owner string, h head) error {
+func (j journal) belongs(h head) error {
 	keys := slices.Clone(h.Sweep)
 	for _, k := range h.Kept {
 		keys = append(keys, k.Blob)
 	}
 	for _, key := range keys {
-		if name, ok := strings.CutPrefix(key, path.Join(s.scope, owner, sets)+"/"); !ok || !keyPart.MatchString(name) {
+		if name, ok := strings.CutPrefix(key, j.setsOf()); !ok || !keyPart.MatchString(name) {
 			return fmt.Errorf("%w: it names %q, which is none of its blobs", release.ErrDamaged, key)
 		}
 	}
@@ -156,15 +201,9 @@ func (s *store) Current(ctx context.Context, owner string) (*release.Record, rel
 
 // Bundles gives all current records to each; those that cannot be read are in the error.
 func (s *store) Bundles(ctx context.Context, each func(release.Record) error) error {
-	list, err := s.bucket.List(ctx, s.scope+"/")
+	owners, err := s.owners(ctx)
 	if err != nil {
-		return s.wrap("list", s.scope, err)
-	}
-	var owners []string
-	for _, e := range list {
-		if parts := strings.Split(e.Key, "/"); len(parts) == 4 && parts[2] == heads && !slices.Contains(owners, parts[1]) {
-			owners = append(owners, parts[1])
-		}
+		return err
 	}
 	var failed []error
 	for _, owner := range owners {
@@ -177,6 +216,35 @@ func (s *store) Bundles(ctx context.Context, each func(release.Record) error) er
 	return errors.Join(failed...)
 }
 
+// owners are those that have, or had, a record.
+func (s *store) owners(ctx context.Context) (owners []string, err error) {
+	scope, err := s.scope()
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.bucket.List(ctx, scope+"/")
+	if err != nil {
+		return nil, s.wrap("list", scope, err)
+	}
+	for _, e := range list {
+		if parts := strings.Split(e.Key, "/"); len(parts) == 4 && parts[2] == heads && !slices.Contains(owners, parts[1]) {
+			owners = append(owners, parts[1])
+		}
+	}
+	return owners, nil
+}
+
+// Sample reads records no further than each wants.
+func (s *store) Sample(ctx context.Context, each func(release.Record) (more bool)) error {
+	owners, err := s.owners(ctx)
+	for _, owner := range owners {
+		if r, _, err := s.Current(ctx, owner); err == nil && r != nil && !each(*r) {
+			break
+		}
+	}
+	return err
+}
+
 // Put writes a record: the Set under a new name, then the next head, then what is garbage goes. A run that begins after
 // one that died deletes what that one wrote for a head that never came.
 func (s *store) Put(ctx context.Context, r release.Record, objects []object.Object, h release.RecordVersion) (release.RecordVersion, error) {
@@ -187,14 +255,14 @@ func (s *store) Put(ctx context.Context, r release.Record, objects []object.Obje
 	if old.Deleted && h != "" || !old.Deleted && h != t.handle() {
 		return "", s.wrap("write", j.key(t.number+1), release.ErrConflict)
 	}
-	next := head{V: headV, Open: r.Standing().Open(), Kept: slices.Clone(old.Kept)}
+	next := head{V: headV, Bundle: r.Bundle, Open: r.Standing().Open(), Kept: slices.Clone(old.Kept)}
 	if objects != nil {
 		r.SetDigest = release.SetDigest(objects)
 		data, err := release.EncodeRevision(r, objects)
 		if err != nil {
 			return "", s.wrap("write", j.key(t.number+1), err)
 		}
-		added := revision{r.Revision, r.Phase, r.SetDigest, path.Join(s.scope, r.Owner, sets, fmt.Sprintf("r%d-%s", r.Revision, strings.ToLower(rand.Text())))}
+		added := revision{r.Revision, r.Phase, r.SetDigest, j.setKey(r.Revision)}
 		if err := s.create(ctx, added.Blob, data); err != nil {
 			_ = s.bucket.Delete(ctx, added.Blob)
 			return "", s.wrap("write", added.Blob, err)
@@ -223,7 +291,7 @@ func (s *store) Put(ctx context.Context, r release.Record, objects []object.Obje
 		return "", err
 	}
 	if next.Open && old.Open {
-		s.collect(ctx, r.Owner, next)
+		j.collect(ctx, next)
 	}
 	return written.handle(), nil
 }
@@ -240,8 +308,8 @@ func (s *store) swept(ctx context.Context, keys []string) (left []string) {
 
 // collect deletes the Sets that a head does not name. It is called only right after this writer's own open head: the next
 // one of any other writer fails from then on, so that nothing it deletes can come to be named.
-func (s *store) collect(ctx context.Context, owner string, h head) {
-	list, err := s.bucket.List(ctx, path.Join(s.scope, owner, sets)+"/")
+func (j journal) collect(ctx context.Context, h head) {
+	list, err := j.bucket.List(ctx, j.setsOf())
 	if err != nil {
 		return
 	}
@@ -251,7 +319,7 @@ func (s *store) collect(ctx context.Context, owner string, h head) {
 			orphans = append(orphans, e.Key)
 		}
 	}
-	s.swept(ctx, orphans)
+	j.swept(ctx, orphans)
 }
 
 // Objects returns the Set of a revision.
@@ -314,9 +382,14 @@ func (s *store) Revisions(ctx context.Context, owner string, each func(release.R
 // Delete writes a head without a record, which is the compare-and-swap, and then deletes the Sets.
 func (s *store) Delete(ctx context.Context, owner string, h release.RecordVersion) error {
 	j, t, old, err := s.now(ctx, owner)
-	if err != nil || t.number == 0 {
+	if err != nil {
 		return err
 	}
+	return s.remove(ctx, owner, j, t, old, h)
+}
+
+// remove is Delete of what was read.
+func (s *store) remove(ctx context.Context, owner string, j journal, t tip, old head, h release.RecordVersion) error {
 	garbage := old.Sweep
 	if !old.Deleted {
 		if h != t.handle() {
@@ -338,73 +411,5 @@ func (s *store) Delete(ctx context.Context, owner string, h release.RecordVersio
 			return s.wrap("delete", key, err)
 		}
 	}
-	return nil
-}
-
-// Kept returns what was made up for a bundle.
-func (s *store) Kept(ctx context.Context, owner string) (release.Kept, release.RecordVersion, error) {
-	j, err := s.journal(owner, made)
-	if err != nil {
-		return nil, "", err
-	}
-	t, err := j.last(ctx)
-	if err != nil || len(t.Body) == 0 {
-		return nil, "", err
-	}
-	k, err := release.DecodeKept(t.Body)
-	if err != nil {
-		return nil, "", s.wrap("read", j.key(t.number), err)
-	}
-	return k, t.handle(), nil
-}
-
-// Keep replaces what was made up.
-func (s *store) Keep(ctx context.Context, owner string, k release.Kept, h release.RecordVersion) (release.RecordVersion, error) {
-	j, err := s.journal(owner, made)
-	if err != nil {
-		return "", err
-	}
-	t, err := j.last(ctx)
-	if err != nil {
-		return "", err
-	}
-	if none := len(t.Body) == 0; none && h != "" || !none && h != t.handle() {
-		return "", s.wrap("write", j.key(t.number+1), release.ErrConflict)
-	}
-	data, err := release.EncodeKept(k)
-	if err != nil {
-		return "", err
-	}
-	written, err := j.add(ctx, t, data)
-	return written.handle(), err
-}
-
-// Forget writes an empty entry, and deletes those before it at once.
-func (s *store) Forget(ctx context.Context, owner string) error {
-	j, err := s.journal(owner, made)
-	if err != nil {
-		return err
-	}
-	t, err := j.last(ctx)
-	if err != nil || t.number == 0 {
-		return err
-	}
-	if len(t.Body) > 0 {
-		if t, err = j.add(ctx, t, nil); err != nil {
-			return err
-		}
-	}
-	list, err := s.bucket.List(ctx, j.prefix)
-	if err != nil {
-		return s.wrap("list", j.prefix, err)
-	}
-	numbers, _ := j.numbered(list)
-	for _, n := range numbers {
-		if n < t.number {
-			if err := s.bucket.Delete(ctx, j.key(n)); err != nil {
-				return s.wrap("delete", j.key(n), err)
-			}
-		}
-	}
-	return nil
+	return s.unhold(ctx, owner)
 }

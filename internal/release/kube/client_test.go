@@ -33,6 +33,8 @@ type client struct {
 	answered bool
 	// twice sends every write again, as a connection that loses answers makes a client do.
 	twice bool
+	// before fails a request that is not sent any more.
+	before func() error
 }
 
 var _ kube.Client = (*client)(nil)
@@ -69,6 +71,11 @@ func (c *client) do(ctx context.Context, method, path string, query url.Values, 
 	c.log = append(c.log, method+" "+path)
 	n := len(c.log)
 	c.mu.Unlock()
+	if c.before != nil {
+		if err := c.before(); err != nil {
+			return err
+		}
+	}
 	if c.dieAt > 0 && (n > c.dieAt || n == c.dieAt && !c.answered) {
 		return errDead
 	}

@@ -9,6 +9,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/release"
 )
 
 // accessError is an error that already names cluster and object.
@@ -36,8 +37,8 @@ func (e *accessError) Unwrap() []error {
 }
 
 // wrap names cluster and object, and for a refusal the right that is missing. An error that says so stays as it is.
-func (s *store) wrap(verb, resource, name string, err error) error {
-	if _, ok := errors.AsType[*accessError](err); ok {
+func (s *Store) wrap(verb, resource, name string, err error) error {
+	if _, ok := errors.AsType[*accessError](err); ok || errors.Is(err, release.ErrElsewhere) {
 		return err
 	}
 	what := resource + " in namespace " + object.SystemNamespace

@@ -4,6 +4,6 @@ import "hawser.dev/hawser/internal/release"
 
 // SmallChunks makes a store put no more than n bytes into a Secret, so that small records overflow as big ones do.
 func SmallChunks(s release.Store, n int) release.Store {
-	s.(*store).chunk = n
+	s.(*Store).chunk = n
 	return s
 }

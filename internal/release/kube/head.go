@@ -23,8 +23,11 @@ const (
 	keyIndex  = "index"
 )
 
-// indexV is the version of the layout.
-const indexV = 1
+// indexV is the version of the layout, pointerV that of a head whose records are elsewhere, which no older Hawser reads.
+const (
+	indexV   = 1
+	pointerV = 2
+)
 
 // head is a head Secret as it was read or written.
 type head struct {
@@ -46,6 +49,8 @@ type index struct {
 	Sweep []string `json:"sweep,omitempty"`
 	// Open: the record's run has not ended.
 	Open bool `json:"open,omitempty"`
+	// Elsewhere is where the bundle's records are. With a Digest they are still here, and being moved there.
+	Elsewhere *release.Place `json:"elsewhere,omitempty"`
 }
 
 // kept is one revision with a Set.
@@ -124,7 +129,7 @@ func parseHead(secret *corev1.Secret) (*head, error) {
 	if err := json.Unmarshal(secret.Data[keyIndex], &h.index); err != nil {
 		return nil, fmt.Errorf("%w: its index: %w", release.ErrDamaged, err)
 	}
-	if h.index.V > indexV {
+	if h.index.V > pointerV {
 		return nil, &release.NewerError{V: h.index.V, Hawser: secret.Annotations[annotationVersion]}
 	}
 	return h, h.index.sound()

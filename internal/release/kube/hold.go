@@ -16,12 +16,12 @@ import (
 // partHold is what keeps a release of the bundle from the cluster. It has no owner label, so that no writer of records collects it.
 const partHold = "hold"
 
-var _ release.Holder = (*store)(nil)
+var _ release.Holder = (*Store)(nil)
 
 func holdName(owner string) string { return headName(owner) + "-hold" }
 
 // Held reads the bundle's Secret of what keeps a release back.
-func (s *store) Held(ctx context.Context, owner string) (*release.Hold, release.RecordVersion, error) {
+func (s *Store) Held(ctx context.Context, owner string) (*release.Hold, release.RecordVersion, error) {
 	data, at, err := s.apart(ctx, holdName(owner))
 	if at == "" || err != nil {
 		return nil, "", err
@@ -34,7 +34,7 @@ func (s *store) Held(ctx context.Context, owner string) (*release.Hold, release.
 }
 
 // PutHold writes it by compare-and-swap. After an error that leaves open whether it was written, it looks.
-func (s *store) PutHold(ctx context.Context, owner string, h release.Hold, at release.RecordVersion) (release.RecordVersion, error) {
+func (s *Store) PutHold(ctx context.Context, owner string, h release.Hold, at release.RecordVersion) (release.RecordVersion, error) {
 	data, err := release.EncodeHold(h)
 	if err != nil {
 		return "", err
@@ -43,7 +43,7 @@ func (s *store) PutHold(ctx context.Context, owner string, h release.Hold, at re
 }
 
 // apart reads a Secret of a bundle that no record names; "" is the handle of none.
-func (s *store) apart(ctx context.Context, name string) ([]byte, release.RecordVersion, error) {
+func (s *Store) apart(ctx context.Context, name string) ([]byte, release.RecordVersion, error) {
 	var secret corev1.Secret
 	err := s.c.Get(ctx, secretsPath+"/"+name, nil, &secret)
 	switch {
@@ -56,7 +56,7 @@ func (s *store) apart(ctx context.Context, name string) ([]byte, release.RecordV
 }
 
 // putApart replaces the version of such a Secret that the handle names.
-func (s *store) putApart(ctx context.Context, name, part string, data []byte, h release.RecordVersion) (release.RecordVersion, error) {
+func (s *Store) putApart(ctx context.Context, name, part string, data []byte, h release.RecordVersion) (release.RecordVersion, error) {
 	secret := &corev1.Secret{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: object.SystemNamespace, ResourceVersion: string(h),
@@ -84,7 +84,7 @@ func (s *store) putApart(ctx context.Context, name, part string, data []byte, h 
 }
 
 // dropApart deletes such a Secret; one that is gone is fine.
-func (s *store) dropApart(ctx context.Context, name string) error {
+func (s *Store) dropApart(ctx context.Context, name string) error {
 	err := s.c.Delete(ctx, secretsPath+"/"+name, &metav1.DeleteOptions{TypeMeta: deleteOptions})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return s.wrap("delete", "secrets", name, err)

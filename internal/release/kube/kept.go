@@ -11,12 +11,12 @@ import (
 // somebody who died, and this is to stay.
 const partKept = "kept"
 
-var _ release.Keeper = (*store)(nil)
+var _ release.Keeper = (*Store)(nil)
 
 func keptName(owner string) string { return headName(owner) + "-kept" }
 
 // Kept reads the bundle's Secret of made-up values.
-func (s *store) Kept(ctx context.Context, owner string) (release.Kept, release.RecordVersion, error) {
+func (s *Store) Kept(ctx context.Context, owner string) (release.Kept, release.RecordVersion, error) {
 	data, at, err := s.apart(ctx, keptName(owner))
 	if at == "" || err != nil {
 		return nil, "", err
@@ -29,7 +29,7 @@ func (s *store) Kept(ctx context.Context, owner string) (release.Kept, release.R
 }
 
 // Keep writes it by compare-and-swap. After an error that leaves open whether it was written, it looks.
-func (s *store) Keep(ctx context.Context, owner string, k release.Kept, h release.RecordVersion) (release.RecordVersion, error) {
+func (s *Store) Keep(ctx context.Context, owner string, k release.Kept, h release.RecordVersion) (release.RecordVersion, error) {
 	data, err := release.EncodeKept(k)
 	if err != nil {
 		return "", err
@@ -41,6 +41,6 @@ func (s *store) Keep(ctx context.Context, owner string, k release.Kept, h releas
 }
 
 // Forget deletes it.
-func (s *store) Forget(ctx context.Context, owner string) error {
+func (s *Store) Forget(ctx context.Context, owner string) error {
 	return s.dropApart(ctx, keptName(owner))
 }

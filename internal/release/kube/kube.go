@@ -62,9 +62,9 @@ const (
 	maxTries = 50
 )
 
-// store is the release.Store of one cluster. It remembers the heads it saw, so that a Put after a Current needs no
+// Store is the release.Store of one cluster. It remembers the heads it saw, so that a Put after a Current needs no
 // second look.
-type store struct {
+type Store struct {
 	c       Client
 	cluster string
 	chunk   int // the most bytes in one Secret
@@ -76,18 +76,21 @@ type store struct {
 }
 
 var (
-	_ release.Store   = (*store)(nil)
-	_ release.History = (*store)(nil)
-	_ release.Watched = (*store)(nil)
+	_ release.Store   = (*Store)(nil)
+	_ release.History = (*Store)(nil)
+	_ release.Watched = (*Store)(nil)
 )
 
 // New returns the store of a cluster. The name is for error messages.
-func New(c Client, cluster string) release.Store {
-	return &store{c: c, cluster: cluster, chunk: release.ChunkSize, heads: map[string]*head{}}
+func New(c Client, cluster string) release.Store { return Own(c, cluster) }
+
+// Own is New for a store that keeps the cluster's records elsewhere.
+func Own(c Client, cluster string) *Store {
+	return &Store{c: c, cluster: cluster, chunk: release.ChunkSize, heads: map[string]*head{}}
 }
 
 // Current reads the head of a bundle.
-func (s *store) Current(ctx context.Context, owner string) (*release.Record, release.RecordVersion, error) {
+func (s *Store) Current(ctx context.Context, owner string) (*release.Record, release.RecordVersion, error) {
 	h, r, err := s.current(ctx, owner)
 	if err != nil || h == nil {
 		return nil, "", err
@@ -97,7 +100,7 @@ func (s *store) Current(ctx context.Context, owner string) (*release.Record, rel
 
 // current reads head and record; nil, nil, nil when there is none. When an overflow Secret is missing a newer head
 // has replaced the one just read, so it looks again, until the head is the same one twice.
-func (s *store) current(ctx context.Context, owner string) (*head, *release.Record, error) {
+func (s *Store) current(ctx context.Context, owner string) (*head, *release.Record, error) {
 	for try, was := 1, ""; ; try++ {
 		var secret corev1.Secret
 		err := s.c.Get(ctx, secretsPath+"/"+headName(owner), nil, &secret)
@@ -133,7 +136,7 @@ func (s *store) current(ctx context.Context, owner string) (*head, *release.Reco
 
 // damaged is the error of a head that cannot be read. It is remembered with what its index still tells, so that a Put may
 // replace it and the kept revisions stay.
-func (s *store) damaged(owner string, secret *corev1.Secret, err error) error {
+func (s *Store) damaged(owner string, secret *corev1.Secret, err error) error {
 	h, bad := parseHead(secret)
 	if bad != nil || h.index.belongs(owner) != nil {
 		h = &head{rv: secret.ResourceVersion, uid: string(secret.UID)}
@@ -144,10 +147,13 @@ func (s *store) damaged(owner string, secret *corev1.Secret, err error) error {
 }
 
 // open decodes the head Secret of an owner.
-func (s *store) open(ctx context.Context, owner string, secret *corev1.Secret) (*head, *release.Record, error) {
+func (s *Store) open(ctx context.Context, owner string, secret *corev1.Secret) (*head, *release.Record, error) {
 	h, err := parseHead(secret)
 	if err == nil {
 		err = h.index.belongs(owner)
+	}
+	if err == nil && h.index.Elsewhere != nil {
+		err = release.Elsewhere(*pointerOf(secret, h), release.Place{})
 	}
 	if err != nil {
 		return nil, nil, err
@@ -161,7 +167,7 @@ func (s *store) open(ctx context.Context, owner string, secret *corev1.Secret) (
 }
 
 // join reads the Secrets named, puts their data behind the first part, and checks the digest of the whole.
-func (s *store) join(ctx context.Context, first []byte, names []string, digest string) ([]byte, error) {
+func (s *Store) join(ctx context.Context, first []byte, names []string, digest string) ([]byte, error) {
 	data := slices.Clone(first)
 	for _, name := range names {
 		var secret corev1.Secret
@@ -184,7 +190,7 @@ func (s *store) join(ctx context.Context, first []byte, names []string, digest s
 
 // Bundles reads every head of the cluster, one after the other. Records that cannot be read are in the error. A head that
 // was replaced or deleted after the LIST, so that a part of it is missing, is read again by itself.
-func (s *store) Bundles(ctx context.Context, each func(release.Record) error) error {
+func (s *Store) Bundles(ctx context.Context, each func(release.Record) error) error {
 	secrets, err := s.list(ctx, labelRecord+"="+partCurrent)
 	if err != nil {
 		return err
@@ -206,7 +212,7 @@ func (s *store) Bundles(ctx context.Context, each func(release.Record) error) er
 }
 
 // Sample reads heads page by page, no further than each wants.
-func (s *store) Sample(ctx context.Context, each func(release.Record) (more bool)) error {
+func (s *Store) Sample(ctx context.Context, each func(release.Record) (more bool)) error {
 	return s.pages(ctx, labelRecord+"="+partCurrent, func(secrets []corev1.Secret) (more bool) {
 		return !slices.ContainsFunc(secrets, func(secret corev1.Secret) bool {
 			_, r, err := s.open(ctx, strings.TrimPrefix(secret.Name, headName("")), &secret)
@@ -216,7 +222,7 @@ func (s *store) Sample(ctx context.Context, each func(release.Record) (more bool
 }
 
 // list reads all Secrets with a label.
-func (s *store) list(ctx context.Context, selector string) (out []corev1.Secret, err error) {
+func (s *Store) list(ctx context.Context, selector string) (out []corev1.Secret, err error) {
 	err = s.pages(ctx, selector, func(secrets []corev1.Secret) bool {
 		out = append(out, secrets...)
 		return true
@@ -228,7 +234,7 @@ func (s *store) list(ctx context.Context, selector string) (out []corev1.Secret,
 }
 
 // pages reads the Secrets with a label, page by page, in the time that one list may take, until each wants no more.
-func (s *store) pages(ctx context.Context, selector string, each func([]corev1.Secret) (more bool)) error {
+func (s *Store) pages(ctx context.Context, selector string, each func([]corev1.Secret) (more bool)) error {
 	query := url.Values{"labelSelector": {selector}, "limit": {fmt.Sprint(pageSize)}}
 	ctx, cancel := context.WithTimeout(ctx, answer.ListTime)
 	defer cancel()
@@ -255,7 +261,7 @@ func (s *store) pages(ctx context.Context, selector string, each func([]corev1.S
 }
 
 // Objects reads the Set of a revision; nil when it is not kept, or not any more.
-func (s *store) Objects(ctx context.Context, r release.Record) ([]object.Object, error) {
+func (s *Store) Objects(ctx context.Context, r release.Record) ([]object.Object, error) {
 	if r.SetDigest == "" {
 		return nil, nil
 	}
@@ -286,7 +292,7 @@ func (s *store) Objects(ctx context.Context, r release.Record) ([]object.Object,
 }
 
 // Revisions reads the records of all kept revisions, newest first, and not their Sets.
-func (s *store) Revisions(ctx context.Context, owner string, each func(release.Record) error) error {
+func (s *Store) Revisions(ctx context.Context, owner string, each func(release.Record) error) error {
 	h, _, err := s.current(ctx, owner)
 	if err != nil || h == nil {
 		return err
@@ -310,7 +316,7 @@ func (s *store) Revisions(ctx context.Context, owner string, each func(release.R
 	return nil
 }
 
-func (s *store) revision(ctx context.Context, k kept) (*release.Record, []object.Object, error) {
+func (s *Store) revision(ctx context.Context, k kept) (*release.Record, []object.Object, error) {
 	data, err := s.join(ctx, nil, k.Secrets, k.Digest)
 	if err != nil {
 		return nil, nil, err
@@ -319,7 +325,7 @@ func (s *store) revision(ctx context.Context, k kept) (*release.Record, []object
 }
 
 // remember keeps a head, or that there is none.
-func (s *store) remember(owner string, h *head) {
+func (s *Store) remember(owner string, h *head) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.bare, s.seen = h == nil && !s.seen, s.seen || h != nil
@@ -330,7 +336,7 @@ func (s *store) remember(owner string, h *head) {
 	s.heads[owner] = h
 }
 
-func (s *store) recall(owner string) *head {
+func (s *Store) recall(owner string) *head {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.heads[owner]
@@ -338,7 +344,7 @@ func (s *store) recall(owner string) *head {
 
 // create posts into the namespace, which is made when it is missing: at the same time when no record was found, and else
 // only when the API server says so.
-func (s *store) create(ctx context.Context, path string, body, into any) error {
+func (s *Store) create(ctx context.Context, path string, body, into any) error {
 	s.mu.Lock()
 	bare := s.bare
 	s.bare = false
@@ -370,7 +376,7 @@ func (s *store) create(ctx context.Context, path string, body, into any) error {
 	return err
 }
 
-func (s *store) makeNamespace(ctx context.Context) error {
+func (s *Store) makeNamespace(ctx context.Context) error {
 	ns := &corev1.Namespace{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
 		ObjectMeta: metav1.ObjectMeta{

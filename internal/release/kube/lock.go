@@ -56,7 +56,7 @@ func processOf(lease *coordinationv1.Lease) localprocess.ID {
 var leaseMeta = metav1.TypeMeta{APIVersion: "coordination.k8s.io/v1", Kind: "Lease"}
 
 // Lock takes the lock, or returns an error with a *release.LockedError that names the holder.
-func (s *store) Lock(ctx context.Context, owner, holder string, ttl time.Duration) (release.Lock, error) {
+func (s *Store) Lock(ctx context.Context, owner, holder string, ttl time.Duration) (release.Lock, error) {
 	seconds := int32(max(1, math.Ceil(ttl.Seconds())))
 	wanted := &coordinationv1.Lease{TypeMeta: leaseMeta, ObjectMeta: metav1.ObjectMeta{
 		Name: headName(owner), Namespace: object.SystemNamespace,
@@ -90,7 +90,7 @@ func (s *store) Lock(ctx context.Context, owner, holder string, ttl time.Duratio
 }
 
 // take creates the lease. One that is there already under our own random name is ours: its answer got lost.
-func (s *store) take(ctx context.Context, wanted *coordinationv1.Lease) (*lock, error) {
+func (s *Store) take(ctx context.Context, wanted *coordinationv1.Lease) (*lock, error) {
 	lease, began := wanted.DeepCopy(), time.Now()
 	now := metav1.NewMicroTime(began)
 	lease.Spec.AcquireTime, lease.Spec.RenewTime = &now, &now
@@ -120,7 +120,7 @@ func isLease(told, ours *coordinationv1.Lease) bool {
 
 // takeOver deletes the lease of a holder that is gone and says who it was; nil when the lease went away by itself or
 // was renewed. A holder that is not gone is a *release.LockedError.
-func (s *store) takeOver(ctx context.Context, name string) (*release.Held, error) {
+func (s *Store) takeOver(ctx context.Context, name string) (*release.Held, error) {
 	var lease coordinationv1.Lease
 	if err := s.c.Get(ctx, leasesPath+"/"+name, nil, &lease); err != nil {
 		if apierrors.IsNotFound(err) {
@@ -146,8 +146,24 @@ func (s *store) takeOver(ctx context.Context, name string) (*release.Held, error
 	return held, nil
 }
 
+// ForceUnlock deletes the lease of a holder that was seen.
+func (s *Store) ForceUnlock(ctx context.Context, owner string, seen release.Held) error {
+	var lease coordinationv1.Lease
+	err := s.c.Get(ctx, leasesPath+"/"+headName(owner), nil, &lease)
+	if err == nil {
+		if holderOf(&lease) != seen.Holder {
+			return s.wrap("unlock", "leases.coordination.k8s.io", lease.Name, fmt.Errorf("%w: it is held by %s now", release.ErrConflict, holderOf(&lease)))
+		}
+		err = s.c.Delete(ctx, leasesPath+"/"+lease.Name, &metav1.DeleteOptions{TypeMeta: deleteOptions, Preconditions: &metav1.Preconditions{UID: &lease.UID}})
+	}
+	if err != nil && !apierrors.IsNotFound(err) { // gone is fine
+		return s.wrap("delete", "leases.coordination.k8s.io", headName(owner), err)
+	}
+	return nil
+}
+
 // Holder says who holds a bundle's lock. Who may not ask the API server for its time is told by the local clock.
-func (s *store) Holder(ctx context.Context, owner string) (*release.Held, error) {
+func (s *Store) Holder(ctx context.Context, owner string) (*release.Held, error) {
 	var lease coordinationv1.Lease
 	err := s.c.Get(ctx, leasesPath+"/"+headName(owner), nil, &lease)
 	if apierrors.IsNotFound(err) {
@@ -171,7 +187,7 @@ func (s *store) Holder(ctx context.Context, owner string) (*release.Held, error)
 }
 
 // held says who holds a lease, in local time, and whether it has expired.
-func (s *store) held(ctx context.Context, lease *coordinationv1.Lease) (*release.Held, bool, error) {
+func (s *Store) held(ctx context.Context, lease *coordinationv1.Lease) (*release.Held, bool, error) {
 	probe := &coordinationv1.Lease{TypeMeta: leaseMeta, ObjectMeta: metav1.ObjectMeta{
 		GenerateName: "hawser-clock-", Namespace: object.SystemNamespace,
 	}}

@@ -11,11 +11,11 @@ import (
 	"hawser.dev/hawser/internal/release"
 )
 
-var _ release.Remnants = (*store)(nil)
+var _ release.Remnants = (*Store)(nil)
 
 // Remnants lists the Secrets of kept revisions, without those of the owners that are known, and looks once more for the head of each
 // other owner: it may have been written in between. What a run wrote that never came to its end is none.
-func (s *store) Remnants(ctx context.Context, owner string, known []string) ([]string, error) {
+func (s *Store) Remnants(ctx context.Context, owner string, known []string) ([]string, error) {
 	selector := labelRecord + "=" + partSet
 	switch {
 	case owner != "":

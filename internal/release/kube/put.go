@@ -19,7 +19,7 @@ import (
 // names as garbage; write the Set and the overflow under new names; replace the head by compare-and-swap. When a run
 // begins after one that died, or with records so big that one may have died before it wrote a head, what such a run
 // may have left is looked for and deleted.
-func (s *store) Put(ctx context.Context, r release.Record, objects []object.Object, h release.RecordVersion) (release.RecordVersion, error) {
+func (s *Store) Put(ctx context.Context, r release.Record, objects []object.Object, h release.RecordVersion) (release.RecordVersion, error) {
 	old, err := s.headAt(ctx, r.Owner, h)
 	if err != nil {
 		return "", err
@@ -27,7 +27,7 @@ func (s *store) Put(ctx context.Context, r release.Record, objects []object.Obje
 	next := index{V: indexV, Write: nonce(), Open: r.Standing().Open(), Kept: old.index.Kept}
 	next.Sweep, _ = s.sweep(ctx, r.Owner, old.index.Sweep) // what stays is swept by the next
 	next.Sweep = append(next.Sweep, old.index.Overflow...)
-	p := &put{store: s, old: old, index: next}
+	p := &put{Store: s, old: old, index: next}
 	secret, err := p.parts(ctx, r, objects)
 	if err != nil {
 		p.undo(ctx, r.Owner)
@@ -45,7 +45,7 @@ func (s *store) Put(ctx context.Context, r release.Record, objects []object.Obje
 }
 
 // headAt returns the stored head that a handle names, from memory or from the cluster; the zero head for "".
-func (s *store) headAt(ctx context.Context, owner string, h release.RecordVersion) (*head, error) {
+func (s *Store) headAt(ctx context.Context, owner string, h release.RecordVersion) (*head, error) {
 	if h == "" {
 		return &head{}, nil
 	}
@@ -62,13 +62,13 @@ func (s *store) headAt(ctx context.Context, owner string, h release.RecordVersio
 	return known, nil
 }
 
-func (s *store) conflict(owner string) error {
+func (s *Store) conflict(owner string) error {
 	return s.wrap("write", "secrets", headName(owner), release.ErrConflict)
 }
 
 // put is a Put under way.
 type put struct {
-	*store
+	*Store
 	old   *head
 	index index
 	wrote []string
@@ -166,7 +166,7 @@ func ownerOf(secret *corev1.Secret) string { return secret.Labels[object.LabelOw
 
 // sweep deletes Secrets of an owner's records; other names are passed over. It returns the names of those that could not be
 // deleted, and why.
-func (s *store) sweep(ctx context.Context, owner string, names []string) (left []string, failed error) {
+func (s *Store) sweep(ctx context.Context, owner string, names []string) (left []string, failed error) {
 	for _, name := range names {
 		if !own(owner, name) {
 			continue
@@ -184,7 +184,7 @@ var deleteOptions = metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}
 // collect deletes the bundle's Secrets that the head does not name: what a writer that died had written for a head it
 // never wrote. It is called only right after this writer's own open head: any other writer's compare-and-swap fails
 // from then on, so that nothing it deletes can come to be named. What fails is left for the next time.
-func (s *store) collect(ctx context.Context, owner string, x index) {
+func (s *Store) collect(ctx context.Context, owner string, x index) {
 	secrets, err := s.list(ctx, object.LabelOwner+"="+owner)
 	if err != nil {
 		return
@@ -201,7 +201,7 @@ func (s *store) collect(ctx context.Context, owner string, x index) {
 
 // Delete removes everything of a bundle. First the head is replaced by one that names nothing but garbage, which is
 // the compare-and-swap; then the garbage goes, and the head last.
-func (s *store) Delete(ctx context.Context, owner string, h release.RecordVersion) error {
+func (s *Store) Delete(ctx context.Context, owner string, h release.RecordVersion) error {
 	now, r, err := s.current(ctx, owner)
 	if err != nil {
 		return err
@@ -241,9 +241,9 @@ func (s *store) Delete(ctx context.Context, owner string, h release.RecordVersio
 }
 
 // tombstone replaces the head by an open record of an empty inventory.
-func (s *store) tombstone(ctx context.Context, now *head, r release.Record, secrets []corev1.Secret) (*head, error) {
+func (s *Store) tombstone(ctx context.Context, now *head, r release.Record, secrets []corev1.Secret) (*head, error) {
 	r.Phase, r.Inventory, r.SetDigest = release.Deleting, nil, ""
-	p := &put{store: s, old: now, index: index{V: indexV, Write: nonce(), Open: true}}
+	p := &put{Store: s, old: now, index: index{V: indexV, Write: nonce(), Open: true}}
 	for i := range secrets {
 		if own(r.Owner, secrets[i].Name) {
 			p.index.Sweep = append(p.index.Sweep, secrets[i].Name)

@@ -16,7 +16,7 @@ import (
 // lock is a held Lease.
 type lock struct {
 	*release.Renewal
-	store     *store
+	store     *Store
 	ttl       time.Duration
 	recovered *release.Held
 	once      sync.Once

@@ -51,6 +51,7 @@ func Run(t *testing.T, open func(t *testing.T) release.Store) {
 		{"OneLocks", testOneLocks},
 		{"LockIsRenewed", testLockIsRenewed},
 		{"LockOfTheDead", testLockOfTheDead},
+		{"ForceUnlock", testForceUnlock},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,176 @@
+// Package recordkeeping is what can be done with the records of a bundle besides delivering: moving them to another store, and taking a
+// lock away.
+//
+// recordkeeping must not know which stores there are, nor how a cluster is reached.
+package recordkeeping
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/release"
+)
+
+// What can be done with the records of a bundle.
+const (
+	Unlock = "unlock"
+	Moving = "move"
+)
+
+// Report is what is done with the records of a bundle, cluster by cluster. Its JSON form is public.
+type Report struct {
+	V        int    `json:"v"` // diag.DocumentVersion
+	Verb     string `json:"verb"`
+	Bundle   string `json:"bundle"`
+	Clusters []Row  `json:"clusters"`
+}
+
+// Row is one cluster.
+type Row struct {
+	Cluster     string `json:"cluster"`
+	Unreachable string `json:"unreachable,omitempty"`
+	// Holder holds the lock since Since, and until Expires unless it is renewed; "" where nobody does.
+	Holder  string    `json:"holder,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
+	Expires time.Time `json:"expires,omitzero"`
+	// From and To are where the records are, and where they are moved to; Release and Rollout are the newest, Revisions how many were moved.
+	From      string `json:"from,omitempty"`
+	To        string `json:"to,omitempty"`
+	Release   int    `json:"release,omitempty"`
+	Rollout   string `json:"rollout,omitempty"`
+	Revisions int    `json:"revisions,omitempty"`
+	// Done: it was. Nothing: there is nothing to do. Else Problem says why not.
+	Done    bool   `json:"done"`
+	Nothing bool   `json:"nothing,omitempty"`
+	Problem string `json:"problem,omitempty"`
+
+	former, store release.Store
+}
+
+// Look finds out what there is to do on a cluster that answers. former gives where the records are moved from.
+func (r Row) Look(ctx context.Context, verb, owner string, store release.Store, from func() release.Store) Row {
+	if r.Unreachable != "" {
+		return r
+	}
+	former := from()
+	r.former, r.store = former, store
+	watched, ok := store.(release.Watched)
+	src, ok2 := former.(release.Mover)
+	dst, ok3 := store.(release.Mover)
+	if !ok || !ok2 || !ok3 {
+		r.Problem = "its store does not know that"
+		return r
+	}
+	if verb == Moving {
+		from, err := src.Place(ctx, false)
+		to, err2 := dst.Place(ctx, false)
+		r.From, r.To = from.String(), to.String()
+		r.fail(errors.Join(err, err2))
+		return r
+	}
+	held, err := watched.Holder(ctx, owner)
+	if r.fail(err); held == nil {
+		r.Nothing = err == nil
+		return r
+	}
+	r.Holder, r.Since, r.Expires = held.Holder, held.Since, held.Expires
+	return r
+}
+
+func (r *Row) fail(err error) {
+	if fs := diag.From(err, "record"); len(fs) > 0 {
+		r.Problem = fs[0].String()
+	}
+}
+
+// Do does it. who is at work; ttl is for how long its locks outlive it.
+func (r *Row) Do(ctx context.Context, verb, owner, who string, ttl time.Duration) {
+	if r.Unreachable+r.Problem != "" || r.Nothing {
+		return
+	}
+	var err error
+	if verb == Unlock {
+		err = r.store.(release.Unlocker).ForceUnlock(ctx, owner, release.Held{Holder: r.Holder})
+	} else {
+		var m *Moved
+		if m, err = Move(ctx, r.former, r.store, owner, who, ttl); err == nil {
+			r.To, r.Release, r.Rollout, r.Revisions = m.To.String(), m.Release.Release, m.Release.Rollout, m.Revisions
+		}
+	}
+	r.Done, r.Nothing = err == nil, errors.Is(err, ErrNothing)
+	if !r.Nothing {
+		r.fail(err)
+	}
+}
+
+// Nothing reports whether there is nothing to do on any cluster.
+func (r *Report) Nothing() bool {
+	return !slices.ContainsFunc(r.Clusters, func(c Row) bool { return !c.Nothing })
+}
+
+// Verdict is ErrPartial where some cluster does not answer, an error where something was refused or is nowhere.
+func (r *Report) Verdict() error {
+	var fs diag.Findings
+	unknown := 0
+	for _, c := range r.Clusters {
+		if c.Problem != "" {
+			f := diag.Errorf("record", "%s", c.Problem)
+			f.Cluster = c.Cluster
+			fs = append(fs, f)
+		}
+		if c.Unreachable != "" {
+			unknown++
+		}
+	}
+	if r.Verb == Moving && r.Nothing() {
+		f := diag.Errorf("nothing-to-move", "there are no records of bundle %s to move", r.Bundle)
+		f.Fix = "hawser list shows what there is; --from says where the records are now"
+		if len(r.Clusters) > 0 {
+			f.Why = fmt.Sprintf("none were found in %s", r.Clusters[0].From)
+		}
+		fs = append(fs, f)
+	}
+	if err := fs.Alike().Err(); err != nil {
+		return err
+	}
+	return fleetplan.Unknown(unknown)
+}
+
+// Lines tell of every cluster what there is to do, or with done what was done.
+func (r *Report) Lines(done bool) string {
+	var out strings.Builder
+	for _, c := range r.Clusters {
+		out.WriteString(c.Cluster + ": " + c.says(r.Verb, done) + "\n")
+	}
+	return out.String()
+}
+
+func (r Row) says(verb string, done bool) string {
+	switch {
+	case r.Unreachable != "":
+		return "does not answer: " + r.Unreachable
+	case r.Problem != "":
+		return "not done: " + r.Problem
+	case r.Nothing && verb == Moving:
+		return "nothing of it is in " + r.From
+	case r.Nothing:
+		return "nobody holds the lock"
+	case verb == Unlock && done && r.Done:
+		return "taken from " + r.Holder
+	case verb == Unlock:
+		return fmt.Sprintf("locked by %s since %s, until %s unless renewed", r.Holder, r.Since.UTC().Format(time.RFC3339), r.Expires.UTC().Format(time.RFC3339))
+	case !done:
+		return "the records move from " + r.From + " to " + r.To
+	}
+	kept := "1 kept revision"
+	if r.Revisions != 1 {
+		kept = fmt.Sprintf("%d kept revisions", r.Revisions)
+	}
+	return fmt.Sprintf("release %s and %s moved from %s to %s", &release.Name{Release: r.Release, Rollout: r.Rollout}, kept, r.From, r.To)
+}

@@ -1,0 +1,73 @@
+package blob
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
+)
+
+// S3Credentials are what requests are signed with: keys, or else what the usual chain of AWS finds: the environment, the shared
+// credentials file (a profile of it: keys, SSO, a process), a web identity token, and what a container or a machine is given.
+type S3Credentials struct {
+	AccessKeyID, SecretAccessKey, SessionToken string
+	// Profile of the shared credentials file; with it nothing else is looked for.
+	Profile string
+}
+
+// errCredentials is what is said where none are found.
+var errCredentials = errors.New("no credentials for S3 were found")
+
+func (c S3Credentials) chain() *credentials.Credentials {
+	switch {
+	case c.AccessKeyID+c.SecretAccessKey != "":
+		return credentials.NewStaticV4(c.AccessKeyID, c.SecretAccessKey, c.SessionToken)
+	case c.Profile != "":
+		return credentials.New(&chain{providers: []source{{"profile " + c.Profile + " of the shared credentials file", &credentials.FileAWSCredentials{Profile: c.Profile}}}})
+	}
+	all := []source{{"environment", &credentials.EnvAWS{}}, {"shared credentials file", &credentials.FileAWSCredentials{}}}
+	given := cmp.Or(os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE"), os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"), os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI"))
+	if given != "" || !strings.EqualFold(os.Getenv("AWS_EC2_METADATA_DISABLED"), "true") {
+		all = append(all, source{"web identity, container or machine", &credentials.IAM{}})
+	}
+	return credentials.New(&chain{providers: all})
+}
+
+// source is a provider by what people call it.
+type source struct {
+	name string
+	credentials.Provider
+}
+
+// chain takes the first that gives keys, and says why none does: requests are never sent without.
+type chain struct {
+	providers []source
+	found     credentials.Provider
+}
+
+// Retrieve is RetrieveWithCredContext.
+func (c *chain) Retrieve() (credentials.Value, error) { return c.RetrieveWithCredContext(nil) }
+
+// RetrieveWithCredContext asks one after the other.
+func (c *chain) RetrieveWithCredContext(with *credentials.CredContext) (credentials.Value, error) {
+	var why []string
+	for _, p := range c.providers {
+		got, err := p.RetrieveWithCredContext(with)
+		if err == nil && got.AccessKeyID != "" && got.SecretAccessKey != "" {
+			c.found = p
+			return got, nil
+		}
+		reason := "none"
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			reason = err.Error()
+		}
+		why = append(why, p.name+": "+reason)
+	}
+	return credentials.Value{}, fmt.Errorf("%w (%s): set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or AWS_PROFILE, or give releases.store.s3.credentials in the fleet's file as ref:// references", errCredentials, strings.Join(why, "; "))
+}
+
+// IsExpired reports whether keys are to be asked for again.
+func (c *chain) IsExpired() bool { return c.found == nil || c.found.IsExpired() }
