@@ -82,6 +82,7 @@ var hostileVerbs = map[string]struct {
 	"eject":             {lines: []string{"eject hostile -y --fleet fleet.yaml", "eject hostile -y --fleet fleet.yaml -o json"}},
 	"rollback":          {lines: []string{"rollback hostile --to 1 -y --fleet fleet.yaml --timeout 10s"}},
 	"drift":             {lines: []string{"drift hostile --fleet fleet.yaml", "drift hostile --correct -y --fleet fleet.yaml --timeout 10s -o json"}},
+	"promote":           {lines: []string{"promote hostile --from rogue --fleet fleet.yaml --to other --to-fleet left.yaml -f b.yaml --dry-run"}},
 	"status":            {lines: []string{"status hostile --fleet fleet.yaml", "status -f b.yaml --fleet fleet.yaml -o json"}},
 	"diff":              {lines: []string{"diff -f b.yaml --fleet fleet.yaml"}},
 	"vet":               {lines: []string{"vet -f b.yaml --fleet fleet.yaml"}},
