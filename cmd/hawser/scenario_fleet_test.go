@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -225,8 +226,12 @@ func TestJSON(t *testing.T) {
 	summary(s.want(0, append([]string{"apply", "-y"}, on...)...), "unchanged")
 	oneDocument(t, s.want(0, append([]string{"status"}, on...)...).Stdout)
 	oneDocument(t, s.want(0, append([]string{"vet"}, on...)...).Stdout)
-	for _, verb := range []string{"ls", "check", "values", "snapshot"} {
+	for _, verb := range []string{"ls", "check", "values"} {
 		oneDocument(t, s.want(0, "fleet", verb, "--fleet", "fleet.yaml", "-o", "json").Stdout)
+	}
+	var facts struct{ V int } // a file that is read again, with a version of its own
+	if err := json.Unmarshal([]byte(s.want(0, "fleet", "snapshot", "--fleet", "fleet.yaml", "-o", "json").Stdout), &facts); err != nil || facts.V != 1 {
+		t.Errorf("facts of version %d: %v", facts.V, err)
 	}
 	oneDocument(t, s.want(0, "version", "-o", "json").Stdout)
 	summary(s.want(0, append([]string{"delete", "-y"}, on...)...), "succeeded")

@@ -301,7 +301,7 @@ func documents(t *testing.T, text string) []map[string]any {
 			t.Fatalf("not JSON: %v\n%s", err, sc.Text())
 		}
 		if doc["v"] != float64(diag.DocumentVersion) {
-			t.Errorf("no \"v\": 1: %s", sc.Text())
+			t.Errorf("not of the version of today: %s", sc.Text())
 		}
 		out = append(out, doc)
 	}
@@ -316,7 +316,7 @@ func oneDocument(t *testing.T, text string) map[string]any {
 		t.Fatalf("not JSON: %v\n%s", err, text)
 	}
 	if doc["v"] != float64(diag.DocumentVersion) {
-		t.Errorf("no \"v\": 1: %s", text)
+		t.Errorf("not of the version of today: %s", text)
 	}
 	return doc
 }

@@ -183,7 +183,7 @@ func TestSnapshotHoldsNoSecrets(t *testing.T) {
 		t.Fatal(fs)
 	}
 	want := s
-	want.V = 1
+	want.V, want.File = 1, path
 	want.Clusters = []Facts{s.Clusters[0]}
 	want.Clusters[0].Values = map[string]Value{
 		"PASS": {Secret: true, Absent: true, Layer: LayerQuery, Origin: "k8s:v1:Secret:a:b"}, "HOST": {Value: "h", Layer: LayerQuery},

@@ -70,7 +70,7 @@ var names = map[string]bool{"action": true, "apart": true, "behindOf": true, "ho
 	"fleet": true, "foreignDigest": true, "formerEntries": true, "fromManagers": true, "group": true, "hawser": true, "omitFields": true, "hook": true, "images": true, "inputs": true, "instance": true, "instances": true, "kind": true,
 	"labels": true, "late": true, "layer": true, "letter": true, "managers": true, "movedTo": true, "name": true, "namespace": true, "namespaces": true, "next": true, "object": true, "others": true, "sourceDigest": true,
 	"owner": true, "paths": true, "phase": true, "plan": true, "requires": true, "resourceVersion": true, "result": true, "rollout": true, "schemas": true, "serverID": true,
-	"severity": true, "since": true, "started": true, "state": true, "status": true, "suspended": true, "time": true, "to": true, "type": true, "tz": true, "uid": true, "wave": true, "word": true,
+	"severity": true, "since": true, "started": true, "state": true, "status": true, "suspended": true, "time": true, "to": true, "type": true, "tree": true, "tz": true, "uid": true, "wave": true, "word": true,
 	"until": true, "verb": true, "verdict": true, "version": true}
 
 // byName are the fields whose own fields are called by somebody: what is there is judged by the field itself, and below
