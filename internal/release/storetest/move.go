@@ -22,7 +22,7 @@ func RunMove(t *testing.T, open Movers, unlock func(t testing.TB, owner string))
 	t.Run("Busy", func(t *testing.T) { testMoveBusy(t, open) })
 	t.Run("Dies", func(t *testing.T) {
 		for n, reached := 1, true; reached; n++ {
-			from, to, _ := open(t, 0)
+			from, _, _ := open(t, 0)
 			r := fill(t, from)
 			src, dst, came := open(t, n)
 			_, err := recordkeeping.Move(t.Context(), src, dst, r.Owner, "dead", time.Minute)
@@ -31,7 +31,7 @@ func RunMove(t *testing.T, open Movers, unlock func(t testing.TB, owner string))
 			} else if err != nil {
 				t.Fatal(err)
 			}
-			from, to, _ = open(t, 0)
+			from, to, _ := open(t, 0)
 			if _, err := recordkeeping.Move(t.Context(), from, to, r.Owner, "ann", time.Minute); err != nil && !errors.Is(err, recordkeeping.ErrNothing) {
 				t.Fatalf("dead at request %d: %v", n, err)
 			}

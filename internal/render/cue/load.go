@@ -1,7 +1,6 @@
 package cue
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -141,7 +140,10 @@ func (p *pkg) prime() error {
 	ctx := cuecontext.New()
 	for _, imp := range inst.Imports {
 		v, err := cuelang.Build(ctx, imp)
-		if err = cmp.Or(err, v.Err()); err != nil {
+		if err == nil {
+			err = v.Err()
+		}
+		if err != nil {
 			return err
 		}
 	}
