@@ -58,6 +58,12 @@ fleet:
     rogue: {kubeContext: test}
   values:
     - {query: "k8s:v1:Secret:default:queried", for: {QUERIED: obj.data.key}}
+-- apart.yaml --
+fleet:
+  apiVersion: v1alpha1
+  name: hostile
+  clusters: {rogue: {kubeContext: test}}
+  releases: {store: {file: {path: ./records}}}
 -- left.yaml --
 fleet:
   apiVersion: v1alpha1
@@ -72,17 +78,18 @@ var hostileVerbs = map[string]struct {
 	lines  []string
 	writes string
 }{
-	"plan":              {lines: []string{"plan -f b.yaml --fleet fleet.yaml --full", "plan -f b.yaml --fleet fleet.yaml --out new.plan --server-check -o json"}},
-	"apply":             {lines: []string{"apply -y -f b.yaml --fleet fleet.yaml --timeout 10s", "apply shop.plan -y --timeout 10s -o json"}, writes: "two"},
-	"delete":            {lines: []string{"delete hostile -y --fleet fleet.yaml --timeout 10s --confirm-delete 4"}, writes: "nothing"},
-	"approve":           {lines: []string{"approve hostile -y --fleet fleet.yaml"}},
-	"pause":             {lines: []string{"pause hostile --fleet fleet.yaml -o json"}},
-	"resume":            {lines: []string{"resume hostile --fleet fleet.yaml"}},
-	"abort":             {lines: []string{"abort hostile -y --fleet fleet.yaml"}},
-	"eject":             {lines: []string{"eject hostile -y --fleet fleet.yaml", "eject hostile -y --fleet fleet.yaml -o json"}},
-	"rollback":          {lines: []string{"rollback hostile --to 1 -y --fleet fleet.yaml --timeout 10s"}},
-	"drift":             {lines: []string{"drift hostile --fleet fleet.yaml", "drift hostile --correct -y --fleet fleet.yaml --timeout 10s -o json"}},
-	"promote":           {lines: []string{"promote hostile --from rogue --fleet fleet.yaml --to other --to-fleet left.yaml -f b.yaml --dry-run"}},
+	"plan":         {lines: []string{"plan -f b.yaml --fleet fleet.yaml --full", "plan -f b.yaml --fleet fleet.yaml --out new.plan --server-check -o json"}},
+	"apply":        {lines: []string{"apply -y -f b.yaml --fleet fleet.yaml --timeout 10s", "apply shop.plan -y --timeout 10s -o json"}, writes: "two"},
+	"delete":       {lines: []string{"delete hostile -y --fleet fleet.yaml --timeout 10s --confirm-delete 4"}, writes: "nothing"},
+	"approve":      {lines: []string{"approve hostile -y --fleet fleet.yaml"}},
+	"pause":        {lines: []string{"pause hostile --fleet fleet.yaml -o json"}},
+	"resume":       {lines: []string{"resume hostile --fleet fleet.yaml"}},
+	"abort":        {lines: []string{"abort hostile -y --fleet fleet.yaml"}},
+	"eject":        {lines: []string{"eject hostile -y --fleet fleet.yaml", "eject hostile -y --fleet fleet.yaml -o json"}},
+	"rollback":     {lines: []string{"rollback hostile --to 1 -y --fleet fleet.yaml --timeout 10s"}},
+	"drift":        {lines: []string{"drift hostile --fleet fleet.yaml", "drift hostile --correct -y --fleet fleet.yaml --timeout 10s -o json"}},
+	"promote":      {lines: []string{"promote hostile --from rogue --fleet fleet.yaml --to other --to-fleet left.yaml -f b.yaml --dry-run"}},
+	"release move": {lines: []string{"release move hostile -y --fleet apart.yaml"}}, "release unlock": {lines: []string{"release unlock hostile -y --fleet fleet.yaml"}},
 	"status":            {lines: []string{"status hostile --fleet fleet.yaml", "status -f b.yaml --fleet fleet.yaml -o json"}},
 	"diff":              {lines: []string{"diff -f b.yaml --fleet fleet.yaml"}},
 	"vet":               {lines: []string{"vet -f b.yaml --fleet fleet.yaml"}},

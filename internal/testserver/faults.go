@@ -92,6 +92,7 @@ func Drip(pause time.Duration) Fault {
 
 // Silent takes the request and never answers.
 func Silent(_ http.ResponseWriter, r *http.Request) bool {
+	_, _ = io.Copy(io.Discard, r.Body) // else nobody notices that the client has gone
 	<-r.Context().Done()
 	return true
 }
