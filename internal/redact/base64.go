@@ -2,6 +2,7 @@ package redact
 
 import (
 	"encoding/base64"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -57,12 +58,12 @@ func (f *finder) glued(run string, depth int) (out []span) {
 			digits[i] = '/'
 		}
 	}
+	data := make([]byte, base64.RawStdEncoding.DecodedLen(len(digits)))
 	for phase := range min(4, len(digits)) {
 		part := digits[phase:]
 		if len(part)%4 == 1 {
 			part = part[:len(part)-1]
 		}
-		data := make([]byte, base64.RawStdEncoding.DecodedLen(len(part)))
 		n, err := base64.RawStdEncoding.Decode(data, part)
 		if err != nil {
 			continue
@@ -99,6 +100,9 @@ func readable(data []byte) (out []span) {
 // unwrap takes the line ends away, with the white space around them, where characters of base64 are on both sides: such texts are
 // written in lines. at are the places of the bytes in the text; nil where nothing is taken away.
 func unwrap(text string) (string, []int) {
+	if strings.IndexByte(text, '\n') < 0 && strings.IndexByte(text, '\r') < 0 {
+		return text, nil
+	}
 	var b []byte
 	var at []int
 	for i := 0; i < len(text); i++ {

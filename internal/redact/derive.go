@@ -215,15 +215,20 @@ func decodedText(value string) (string, bool) {
 	if len(value) < shortestCased || strings.ContainsAny(value, " \t") {
 		return "", false
 	}
-	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
-		data, err := enc.DecodeString(value)
-		if err != nil || len(data) < shortest || !utf8.Valid(data) {
-			continue
-		}
-		odd := func(r rune) bool { return r == utf8.RuneError || unicode.IsControl(r) && !unicode.IsSpace(r) }
-		if text := string(data); !strings.ContainsFunc(text, odd) {
-			return text, true
-		}
+	enc := base64.RawStdEncoding
+	if strings.ContainsAny(value, "-_") {
+		enc = base64.RawURLEncoding
+	}
+	if strings.Contains(value, "=") {
+		enc = enc.WithPadding(base64.StdPadding)
+	}
+	data, err := enc.DecodeString(value)
+	if err != nil || len(data) < shortest || !utf8.Valid(data) {
+		return "", false
+	}
+	odd := func(r rune) bool { return r == utf8.RuneError || unicode.IsControl(r) && !unicode.IsSpace(r) }
+	if text := string(data); !strings.ContainsFunc(text, odd) {
+		return text, true
 	}
 	return "", false
 }

@@ -56,6 +56,9 @@ type finder struct {
 	where []where
 	start []int // the longest form that this one begins with, -1
 	first [256]bool
+	// pairs are the two bytes that forms begin with, single the forms of one: most places of a text are told by these.
+	pairs  [1 << 10]uint64
+	single [256]bool
 	// folded finds forms of several words, whatever white space is between them: in a text in which it is one blank.
 	folded *finder
 	// escaped finds forms that have escapes themselves, in a text whose escapes are undone, as theirs are.
@@ -109,6 +112,12 @@ func sorted(forms map[string]where) *finder {
 	var open []int // each begins with the one before
 	for i, form := range f.forms {
 		f.first[form[0]] = true
+		if len(form) == 1 {
+			f.single[form[0]] = true
+		} else {
+			word, bit := pair(form)
+			f.pairs[word] |= bit
+		}
 		f.where[i] = forms[form]
 		for len(open) > 0 && !strings.HasPrefix(form, f.forms[open[len(open)-1]]) {
 			open = open[:len(open)-1]
@@ -138,7 +147,10 @@ func (f *finder) read(text string, depth int) []span {
 	if f.folded != nil {
 		joined, at := fold(text)
 		for _, s := range f.folded.exact(joined, nil) {
-			out = append(out, span{at[s.from], at[s.to-1] + 1})
+			if at != nil {
+				s = span{at[s.from], at[s.to-1] + 1}
+			}
+			out = append(out, s)
 		}
 	}
 	if f.escaped != nil && depth < derivedDepth {
@@ -175,6 +187,14 @@ func (f *finder) matches(text string, out []span, most where) []span {
 			continue
 		}
 		rest := text[i:]
+		if !f.single[rest[0]] {
+			if len(rest) == 1 {
+				continue
+			}
+			if word, bit := pair(rest); f.pairs[word]&bit == 0 {
+				continue
+			}
+		}
 		// all forms that rest begins with are the last one that is not behind it, or what that begins with
 		k := sort.Search(len(f.forms), func(n int) bool { return f.forms[n] > rest }) - 1
 		for ; k >= 0; k = f.start[k] {
@@ -185,6 +205,12 @@ func (f *finder) matches(text string, out []span, most where) []span {
 		}
 	}
 	return out
+}
+
+// pair is the place of a text's first two bytes among all such pairs.
+func pair(text string) (word int, bit uint64) {
+	n := int(text[0])<<8 | int(text[1])
+	return n >> 6, 1 << (n & 63)
 }
 
 func (w where) fits(text string, from, to int) bool {
@@ -203,11 +229,23 @@ func (w where) fits(text string, from, to int) bool {
 }
 
 // fold makes one blank of every run of white space, also where it is written as an escape; at are the places of the bytes
-// in the text.
+// in the text; nil where there is one blank everywhere already.
 func fold(text string) (string, []int) {
+	first := 0 // what is before is as it shall be
+	for first < len(text) && (blank(text, first) == 0 || text[first] == ' ' && blank(text, first+1) == 0) {
+		first++
+	}
+	if first == len(text) {
+		return text, nil
+	}
 	var b strings.Builder
-	at := make([]int, 0, len(text))
-	for i := 0; i < len(text); {
+	b.Grow(len(text))
+	b.WriteString(text[:first])
+	at := make([]int, first, len(text))
+	for i := range at {
+		at[i] = i
+	}
+	for i := first; i < len(text); {
 		n := blank(text, i)
 		if n == 0 {
 			b.WriteByte(text[i])
@@ -227,10 +265,13 @@ func fold(text string) (string, []int) {
 
 // blank is the number of bytes of white space at a place, 0 for none.
 func blank(text string, i int) int {
-	switch text[i : i+min(1, len(text)-i)] {
-	case " ", "\t", "\n", "\r", "\f", "\v":
+	if i >= len(text) {
+		return 0
+	}
+	switch text[i] {
+	case ' ', '\t', '\n', '\r', '\f', '\v':
 		return 1
-	case `\`:
+	case '\\':
 		if i+1 < len(text) && strings.IndexByte("nrt", text[i+1]) >= 0 {
 			return 2
 		}

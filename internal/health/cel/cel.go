@@ -1,5 +1,5 @@
 // Package cel evaluates health rules written in CEL: expressions over `self`, the live object. Every evaluation is
-// bounded in size, nesting and cost, and each distinct expression is compiled once.
+// bounded in size, nesting and cost, every call in what it takes and makes, and each distinct expression is compiled once.
 //
 // The package must not know where rules come from, which of several applies, or how objects are read.
 package cel
@@ -7,6 +7,7 @@ package cel
 import (
 	"errors"
 	"fmt"
+	"regexp/syntax"
 	"strings"
 	"sync"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/ext"
+	"github.com/google/cel-go/interpreter"
 
 	"hawser.dev/hawser/internal/health"
 )
@@ -65,7 +67,7 @@ func (c *Checker) Vet(rule health.Check) error {
 }
 
 // Check asks failed, then progressing, then ready. What cannot be told yet, because the object does not have the field,
-// counts as not so.
+// counts as not so. An evaluation that reaches a bound is an error.
 func (c *Checker) Check(rule health.Check, obj map[string]any) (health.Status, bool, error) {
 	if failed, _, err := c.holds(rule.CEL.Failed, obj); err != nil {
 		return health.Status{}, true, fmt.Errorf("failed: %w", err)
@@ -99,6 +101,10 @@ func (c *Checker) holds(text string, obj map[string]any) (is bool, unknown strin
 		return false, "", err
 	}
 	out, err := eval(p, obj)
+	var ended interpreter.EvalCancelledError
+	if errors.As(err, &ended) {
+		return false, "", fmt.Errorf("the expression takes too much time or memory for this object (%s): simplify it, or judge by a field of the status", line(ended.Message))
+	}
 	if err != nil {
 		return false, line(err.Error()), nil
 	}
@@ -176,30 +182,55 @@ func compile(env *cel.Env, text string, want *cel.Type) (cel.Program, error) {
 	if got := tree.OutputType(); !got.IsAssignableType(want) && !got.IsEquivalentType(cel.DynType) {
 		return nil, fmt.Errorf("the expression gives %s, want %s", got, want)
 	}
-	if err := literalPatterns(tree); err != nil {
+	patterns, err := literalPatterns(tree)
+	if err != nil {
 		return nil, err
 	}
-	return env.Program(tree, cel.EvalOptions(cel.OptOptimize), cel.CostLimit(maxCost))
+	own, err := guarded(env)
+	if err != nil {
+		return nil, err
+	}
+	return env.Program(tree, cel.Functions(own...), cel.CustomDecoratorV2(compared), //nolint:staticcheck // the one way to stand before CEL's own functions
+		cel.EvalOptions(cel.OptOptimize), cel.CostLimit(maxCost), cel.CostTracking(costs{patterns}))
 }
 
-// literalPatterns refuses regular expressions that come from data: their size has no bound.
-func literalPatterns(tree *cel.Ast) error {
+// literalPatterns are the regular expressions and how many instructions each compiles to. Those that come from data are refused, as
+// their size has no bound, and those that compile to much.
+func literalPatterns(tree *cel.Ast) (map[string]int, error) {
 	var err error
+	sizes := map[string]int{}
 	ast.PostOrderVisit(tree.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
-		if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "matches" {
+		if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "matches" || len(e.AsCall().Args()) == 0 {
 			return
 		}
 		args := e.AsCall().Args()
-		if len(args) > 0 && args[len(args)-1].Kind() != ast.LiteralKind {
+		pattern := args[len(args)-1]
+		if pattern.Kind() != ast.LiteralKind {
 			err = errors.New("the pattern of matches has to be written out")
+			return
 		}
+		text, ok := pattern.AsLiteral().Value().(string)
+		if !ok {
+			return // the types were checked
+		}
+		parsed, wrong := syntax.Parse(text, syntax.Perl)
+		if wrong != nil {
+			err = fmt.Errorf("the pattern of matches: %w", wrong)
+			return
+		}
+		program, wrong := syntax.Compile(parsed.Simplify())
+		if wrong != nil || len(program.Inst) > maxPattern {
+			err = fmt.Errorf("the pattern of matches compiles to more than %d instructions: repeat less in it", maxPattern)
+			return
+		}
+		sizes[text] = len(program.Inst)
 	}))
-	return err
+	return sizes, err
 }
 
 // environment is what expressions may use: CEL's standard library and its string functions, and condition.
 func environment() (*cel.Env, error) {
-	return cel.NewCustomEnv(cel.StdLib(), ext.Strings(ext.StringsVersion(2)),
+	return cel.NewCustomEnv(cel.StdLib(), ext.Strings(ext.StringsVersion(2), ext.StringsMaxPrecision(100)),
 		cel.ParserExpressionSizeLimit(maxSize), cel.ParserRecursionLimit(maxDepth), cel.CrossTypeNumericComparisons(true),
 		cel.ASTValidators(cel.ValidateRegexLiterals(), cel.ValidateComprehensionNestingLimit(maxNesting)),
 		cel.Variable("self", cel.DynType),
@@ -211,12 +242,7 @@ func environment() (*cel.Env, error) {
 // reason and message. One that is not there, or that tells of an older generation, has the status "Unknown".
 func condition(x, kind ref.Val) ref.Val {
 	out := map[string]string{"status": "Unknown", "reason": "", "message": ""}
-	obj, _ := x.Value().(map[string]any)
-	holder := obj
-	if status, ok := obj["status"].(map[string]any); ok {
-		holder = status
-	}
-	list, _ := holder["conditions"].([]any)
+	obj, list := conditionsOf(x)
 	for _, item := range list {
 		c, _ := item.(map[string]any)
 		if c["type"] != kind.Value() {
@@ -235,6 +261,16 @@ func condition(x, kind ref.Val) ref.Val {
 		}
 	}
 	return types.DefaultTypeAdapter.NativeToValue(out)
+}
+
+func conditionsOf(x ref.Val) (obj map[string]any, list []any) {
+	obj, _ = x.Value().(map[string]any)
+	holder := obj
+	if status, ok := obj["status"].(map[string]any); ok {
+		holder = status
+	}
+	list, _ = holder["conditions"].([]any)
+	return obj, list
 }
 
 func integer(v any) (int64, bool) {
