@@ -124,6 +124,14 @@ func LookupFailed(secret, instance, why string) diag.Finding {
 	return f
 }
 
+// Unknown refuses to make values up for a new instance where a damaged record hides whether another bundle has them.
+func Unknown(why string) diag.Finding {
+	f := diag.Errorf("kept-values-unknown", "whether what a new instance needs was made up for another bundle before is not known")
+	f.Why = "a record of the cluster cannot be read: " + why + "; made anew, it would be another password"
+	f.Fix = "apply the bundle of that record once with its files and --take-over, which makes its record again; hawser status names it"
+	return f
+}
+
 // Damaged refuses to go on where what is kept cannot be read.
 func Damaged(why string, instances []string) diag.Finding {
 	f := diag.Errorf("kept-values-damaged", "what was made up for the bundle cannot be read")

@@ -14,6 +14,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/kubeapi"
+	"hawser.dev/hawser/internal/leftover"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
@@ -381,7 +382,7 @@ func (o *observer) listUnknown(gk schema.GroupKind, ns string, refs []object.Ref
 
 // live reduces metadata to what deciding needs.
 func (o *observer) live(r object.Ref, m meta) plan.Live {
-	l := plan.LiveOf(m.ObjectMeta, o.manager)
+	l := leftover.Seen(plan.LiveOf(m.ObjectMeta, o.manager), o.owned[r].Stays, m.ManagedFields, o.manager, o.ignore[r])
 	if own := o.owned[r].ApplyHash; own != "" && own != l.ApplyHash {
 		l.Managed = m.ManagedFields
 	}

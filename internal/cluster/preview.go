@@ -114,20 +114,19 @@ func (p *previewer) ask(ctx context.Context, k kubeapi.KindInfo, r PreviewReques
 		return p.unasked(r, err), false
 	}
 	out = plan.Preview{Checked: true, Force: r.Change.Force, OmitFields: r.Change.OmitFields, Reclaim: object.Left((&unstructured.Unstructured{Object: after}).GetManagedFields(), r.Base, written(r))}
-	stays := leftover.Fields(after, r.Base, r.Body.Body, managerOf(r.Body), r.Change.Ignore)
-	if live == nil && stays != "" { // declaration against declaration would say that they go
+	out.Stays = leftover.Fields(after, r.Base, r.Body.Body, managerOf(r.Body), r.Change)
+	if live == nil && out.Stays != "" { // declaration against declaration would say that they go
 		if live, rerr = p.read(ctx, k, r); rerr != nil {
 			return p.failed(r, rerr), false
 		}
 	}
 	before, now := live, object.WithoutFields(after, out.Reclaim)
 	if live == nil {
-		before = object.WithoutPaths(r.Base, r.Change.OmitFields)
+		if before = object.WithoutPaths(r.Base, r.Change.OmitFields); r.Base != nil {
+			now = written(r) // declaration against declaration
+		}
 	}
-	if live == nil && r.Base != nil {
-		now = written(r) // declaration against declaration
-	}
-	stay, warning := leftover.Told(r.Body, after, stays, p.s.Redact, settersOf(after, r))
+	stay, warning := leftover.Told(r.Body, after, out.Stays, p.s.Redact, settersOf(after, r))
 	out.Fields, out.Finding = append(p.fields(r.Body, before, now, settersOf(live, r)), stay...), warning
 	out.NoOp = live != nil && object.SameContent(live, after) && ownOf(live, r) == ownOf(after, r)
 	return out, differ(live, after)

@@ -188,6 +188,17 @@ func (s *source) saysBundle() bool {
 	return s.says(rootBundle) || s.says(rootBundles)
 }
 
+// saysWhatRuns reports whether a source may declare bundles, or is a manifest, or something that is neither: not merely a fleet.
+func (s *source) saysWhatRuns() bool {
+	if s.saysBundle() || s.syntax == syntaxCUE && len(s.cueNames) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(s.docs, func(d *document) bool {
+		fields, _ := cuelang.Fields(d.tree)
+		return d.manifest || !slices.ContainsFunc(fields, func(f cuelang.Field) bool { return f.Name == rootFleet || f.Name == rootRuntime })
+	})
+}
+
 func (s *source) says(root string) bool {
 	_, ok := s.rootAt(root)
 	return ok

@@ -136,7 +136,15 @@ func (r *reader) inDirectory(dir string) []string {
 	if len(out) > 0 {
 		return out
 	}
-	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+	if out = r.below(dir); len(out) == 0 && !slices.ContainsFunc(r.findings, func(f diag.Finding) bool { return f.Pos.File == dir }) {
+		r.fail("no-documents", dir, "directory holds no .cue, .yaml, .yml or .json file", nil)
+	}
+	return out
+}
+
+// below lists the manifests anywhere in a directory, without its defaults and theirs.
+func (r *reader) below(dir string) (out []string) {
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -146,7 +154,7 @@ func (r *reader) inDirectory(dir string) []string {
 			}
 			return nil
 		}
-		if s, known := syntaxOf(e.Name()); known && s != syntaxCUE && !e.IsDir() {
+		if s, known := syntaxOf(e.Name()); known && s != syntaxCUE && !e.IsDir() && (e.Name() != defaults.File || !defaults.In(filepath.Dir(path))) {
 			out = append(out, path)
 		}
 		if len(out) > r.limits.Files {
@@ -156,8 +164,31 @@ func (r *reader) inDirectory(dir string) []string {
 	})
 	if err != nil {
 		r.fail("unreadable", dir, "directory cannot be read", err)
-	} else if len(out) == 0 {
-		r.fail("no-documents", dir, "directory holds no .cue, .yaml, .yml or .json file", nil)
+	}
+	return out
+}
+
+// readBelow reads what lies below the directories among the arguments, where no file that was read says what runs: there is nothing but a
+// fleet at their top. It returns what is new.
+func (r *reader) readBelow(ctx context.Context, args []string, files []*source) (out []*source) {
+	if slices.ContainsFunc(files, (*source).saysWhatRuns) {
+		return nil
+	}
+	r.fleet = false
+	for _, arg := range args {
+		for _, name := range strings.Split(arg, ",") {
+			name = strings.TrimSpace(name)
+			if info, err := os.Stat(name); err != nil || !info.IsDir() || ctx.Err() != nil {
+				continue
+			}
+			for _, file := range r.below(name) {
+				for _, s := range r.one(file, name) {
+					if !slices.Contains(files, s) && !slices.Contains(out, s) {
+						out = append(out, s)
+					}
+				}
+			}
+		}
 	}
 	return out
 }

@@ -100,7 +100,12 @@ func Load(ctx context.Context, opts Options) (*Program, diag.Findings) {
 	}
 	fs = append(fs, r.findings...)
 	parsed := opts.Watchdog.Enter("the files")
-	fs = append(fs, p.parse()...)
+	fs = append(fs, p.parse(p.all)...)
+	if !opts.FleetOnly && !fs.HasErrors() {
+		more := r.readBelow(ctx, opts.Files, p.files)
+		p.files, p.all = append(p.files, more...), r.all
+		fs = slices.Concat(fs, r.findings.Errors(), p.parse(more))
+	}
 	parsed()
 	if fs.HasErrors() {
 		return nil, fs.Sorted()

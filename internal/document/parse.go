@@ -42,10 +42,10 @@ var (
 	kinds = []string{"Bundle", "Fleet", "Cluster", "Module", "Resource"}
 )
 
-// parse reads every file once, to find its syntax errors and what it declares.
-func (p *Program) parse() diag.Findings {
+// parse reads files, each once, to find its syntax errors and what it declares.
+func (p *Program) parse(files []*source) diag.Findings {
 	var fs diag.Findings
-	for _, s := range p.all {
+	for _, s := range files {
 		if s.syntax == syntaxCUE {
 			fs = append(fs, p.parseCUE(s)...)
 			continue

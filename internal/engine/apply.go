@@ -136,7 +136,7 @@ func (p *Prepared) stamp(ctx context.Context) (release.Record, diag.Findings) {
 		rec.Phase = release.Deleting
 	}
 	holds, findings := p.holds(ctx)
-	rec.Release, rec.Rollout = holds.Continues(rec, r.selected(), r.unselected, func(cluster string) bool { w := p.works[cluster]; return w == nil || w.settled() })
+	rec.Release, rec.Rollout, rec.FirstTry = holds.Continues(rec, r.selected(), r.unselected, func(cluster string) bool { w := p.works[cluster]; return w == nil || w.settled() })
 	p.approve(holds, &rec)
 	if p.pausable() {
 		findings = append(findings, holds.Paused(rec)...)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/history"
 	"hawser.dev/hawser/internal/object"
@@ -149,6 +150,15 @@ func TestWhatCannotGoBackStays(t *testing.T) {
 	}
 	if !slices.ContainsFunc(out.Findings.Warnings().Whats(), func(what string) bool { return strings.HasPrefix(what, "it does not go back by itself") }) {
 		t.Errorf("%v", out.Findings)
+	}
+	fp, err := s.Plan(s.t.Context(), s.request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fp.Close()
+	half := slices.DeleteFunc(slices.Clone(fp.Findings), func(f diag.Finding) bool { return f.Code != fleetplan.CodeHalfBack })
+	if len(half) != 1 || half[0].Cluster != "b" || !strings.HasPrefix(half[0].Fix, "hawser rollback shop --to ") {
+		t.Errorf("the next run says of what is half done %v", half)
 	}
 }
 

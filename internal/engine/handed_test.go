@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/leftover"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
-	"hawser.dev/hawser/internal/release"
 )
 
 // hooked is a chart with one lasting ConfigMap and hooks that are ConfigMaps too, done when they are written.
@@ -122,7 +122,7 @@ func TestRenamedBundleIsTold(t *testing.T) {
 	r.applied(req)
 	r.write("bundle.yaml", strings.Replace(r.bundle(r.configMap("app", "key: one")), "name: "+r.name, "name: "+r.name+"-new", 1))
 	fp := r.plan(req)
-	if got := codes(fp); !slices.Equal(got, []string{release.CodeLeftOver}) || fp.Findings.HasErrors() {
+	if got := codes(fp); !slices.Equal(got, []string{leftover.CodeBundle}) || fp.Findings.HasErrors() {
 		t.Errorf("the plan says %v", fp.Findings)
 	}
 	r.carried(fp, req)

@@ -22,12 +22,9 @@ func (e *Engine) History(ctx context.Context, req Request) (*history.History, er
 	}
 	defer r.close()
 	h := history.Of(clusters)
-	h.Await(r.req.Bundle, r.owner(r.req.Bundle), r.awaits(ctx, r.req.Bundle), clusters)
+	h.Await(r.owner, clusters, r.awaits(ctx, r.req.Bundle)...)
 	h.Findings = append(h.Findings, r.findings()...)
-	if err := h.Verdict(r.req.Bundle); err != nil {
-		return h, err
-	}
-	return h, fleetplan.Unknown(len(h.Unknown))
+	return h, cmp.Or(h.Verdict(r.req.Bundle), fleetplan.Unknown(len(h.Unknown)))
 }
 
 // Compare compares what the selected clusters keep. Where nothing was found c is as it was.

@@ -164,11 +164,10 @@ func (r *run) on(ctx context.Context, owner string) ([]release.OnCluster, diag.F
 	return on, slices.Concat(found...)
 }
 
-// awaits is the release of the bundle of a look that is kept from some of the clusters, nil for none; a look at all bundles does not ask.
-func (r *run) awaits(ctx context.Context, name string) *release.Waiting {
-	if name == "" {
-		return nil
-	}
-	on, _ := r.on(ctx, r.owner(name)) // what cannot be read is told by whoever says something of the release
-	return release.Await(name, on)
+// awaits are the releases of the bundle of a look, or of all, that are kept from some of the clusters.
+func (r *run) awaits(ctx context.Context, name string) []*release.Waiting {
+	return r.waits.Await(name, func() []release.OnCluster {
+		on, _ := r.on(ctx, r.owner(name)) // what cannot be read is told by whoever says something of the release
+		return on
+	})
 }

@@ -109,6 +109,56 @@ func TestApproval(t *testing.T) {
 	}
 }
 
+// A look at all bundles tells what waits, also where nothing of the bundle ever was, and what was paused.
+func TestHoldsOfAllBundles(t *testing.T) {
+	t.Parallel()
+	r := approvals(t)
+	all := func() (row *fleetplan.ClusterStatus, rel *history.Release, listed *release.Waiting) {
+		req := r.request()
+		docs(&req).Files, req.Bundle = nil, ""
+		status, _ := r.Status(t.Context(), req) // other tests' bundles are no matter of this one
+		for i, c := range status.Clusters {
+			if c.Bundle == r.name {
+				row = &status.Clusters[i]
+			}
+		}
+		h, _ := r.History(t.Context(), req)
+		for _, b := range h.Bundles {
+			if b.Bundle == r.name {
+				rel = &b.Releases[0]
+			}
+		}
+		l, _ := r.List(t.Context(), req)
+		for _, b := range l.Clusters[0].Bundles {
+			if b.Bundle == r.name {
+				listed = b.Waits
+			}
+		}
+		return row, rel, listed
+	}
+	first := r.waits()
+	row, rel, _ := all()
+	if row == nil || row.State() != "waiting" || row.Waits.Next != "hawser approve "+r.name || rel == nil || rel.State != history.Waiting || rel.Rollout != first.Rollout {
+		t.Errorf("the first: %+v, %+v", row, rel)
+	}
+	if _, err := r.say(release.Approve, ""); err != nil {
+		t.Fatal(err)
+	}
+	r.applied(r.request())
+	if row, rel, listed := all(); row == nil || row.Waits != nil || rel.Waits != nil || listed != nil {
+		t.Errorf("it has come: %+v, %+v, %+v", row, rel, listed)
+	}
+	r.write("app.yaml", r.configMap("app", "k: w"))
+	r.waits()
+	if _, err := r.say(release.Pause, ""); err != nil {
+		t.Fatal(err)
+	}
+	row, rel, listed := all()
+	if row == nil || row.Waits == nil || row.Waits.Paused == nil || rel.Waits == nil || listed == nil || listed.Paused.By != "ann@laptop" {
+		t.Errorf("paused: %+v, %+v, %+v", row, rel, listed)
+	}
+}
+
 // What was aborted comes no more, whoever approves it; the same files are another release then.
 func TestAbort(t *testing.T) {
 	t.Parallel()

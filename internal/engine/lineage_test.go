@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -88,6 +89,28 @@ func TestTwoTeamsWithOneName(t *testing.T) {
 	refused(t, "delete", err, lineage.CodeSource, names...)
 	_, err = r.LoadPlan(t.Context(), &saved, b)
 	refused(t, "a saved plan", err, lineage.CodeSource, names...)
+
+	// Named without files, where the hawser.lock is that of another bundle of the name: nothing goes by the name alone.
+	elsewhere := b
+	at := docs(&elsewhere)
+	elsewhere.Bundle, at.Files, at.Dir = r.name, nil, filepath.Join(r.dir, "elsewhere")
+	r.write("elsewhere/fleet.txt", "")
+	if err := lockfile.Keep(filepath.Join(r.dir, "elsewhere", lockfile.Name), lockfile.News{Lineages: map[string]string{r.name: "of-elsewhere"}}); err != nil {
+		t.Fatal(err)
+	}
+	for verb, plan := range map[string]func(context.Context, Request) (*Prepared, error){"delete": r.PlanDelete, "eject": r.PlanEject, "drift": r.PlanDrift} {
+		_, err = plan(t.Context(), elsewhere)
+		refused(t, verb+" by name", err, lineage.CodeSource, "hawser.lock of directory", "of another bundle of that name", names[0], "-f", "--take-over")
+	}
+	elsewhere.TakeOver = true
+	if fp, err := r.PlanDelete(t.Context(), elsewhere); err != nil || fp.Counts().Delete != 1 {
+		t.Errorf("by name, taken over: %v", err)
+	}
+	nowhere := elsewhere
+	nowhere.TakeOver, docs(&nowhere).Dir = false, t.TempDir()
+	if fp, err := r.PlanDelete(t.Context(), nowhere); err != nil || fp.Counts().Delete != 1 {
+		t.Errorf("by name, from a directory that says nothing: %v", err)
+	}
 
 	one := 1 // all that instance app has is replaced
 	b.TakeOver, b.ConfirmDelete = true, &one
@@ -308,9 +331,9 @@ func TestLostRecordIsMadeAgain(t *testing.T) {
 	}
 }
 
-// A damaged record is refused by name, and taken over on purpose: it is made again as the next revision.
+// A damaged record is refused by name, and taken over on purpose: it is made again as the next revision. No test of the same cluster
+// runs beside this one, as some read the records of all bundles there.
 func TestDamagedRecordHasAWayOut(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")+r.configMap("old", "key: one")))
 	req := r.request()

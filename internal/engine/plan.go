@@ -12,6 +12,7 @@ import (
 	"hawser.dev/hawser/internal/deletionguard"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/leftover"
 	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/place"
@@ -229,7 +230,7 @@ func (r *run) finish(ctx context.Context, fp *Prepared) {
 		fp.SourceDigest = r.head(used)
 	}
 	fp.Schedule = rollout.Canaries(sch, fp.changes)
-	fp.Findings = slices.Concat(fp.Findings, findings, rollout.Closed(fp.ready(r.req), r.now(), diag.Warning), fp.paused(ctx))
+	fp.Findings = slices.Concat(fp.Findings, findings, rollout.Closed(fp.ready(r.req), r.now(), diag.Warning), fp.paused(ctx), fp.HalfBack())
 	if !fleetplan.Ends(fp.Verb) {
 		fp.Findings = append(fp.Findings, r.gate(ctx, fp.FleetPlan)...)
 	}
@@ -295,7 +296,7 @@ func (r *run) computeOne(ctx context.Context, w *work, o plan.Options) {
 	}, r.redact)
 	r.Redactor.Leave(p.Shown()...)
 	w.set.mark(p)
-	findings = append(findings, release.LeftOver(p, w.beside)...)
+	findings = slices.Concat(findings, leftover.Bundles(p, w.beside), leftover.Still(p, w.input.Live, r.redact))
 	p.Findings = append(p.Findings, findings.OnCluster(w.Cluster)...)
 	w.Plan, w.Late = p, slices.Sorted(maps.Keys(w.set.late()))
 	if !o.Deleting {

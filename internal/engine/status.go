@@ -10,6 +10,7 @@ import (
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/leftover"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/pathmask"
 	"hawser.dev/hawser/internal/plan"
@@ -35,7 +36,7 @@ func (e *Engine) Status(ctx context.Context, req Request) (*fleetplan.StatusRepo
 		report.Clusters = append(report.Clusters, rows[i]...)
 	}
 	report.MarkSkipped()
-	report.Await(r.awaits(ctx, name))
+	report.Await(r.awaits(ctx, name)...)
 	report.Findings = append(report.Findings, r.noFleet(report.Nothing())...)
 	return report, report.Verdict()
 }
@@ -80,7 +81,7 @@ func (r *run) withoutRecord(ctx context.Context, t *target, name string, row *fl
 // some cannot be read.
 func (r *run) eachRecord(ctx context.Context, t *target, name string, use func(release.Record)) (unknown string) {
 	if name == "" {
-		if err := release.Each(ctx, t.store, use); err != nil {
+		if err := r.waits.Each(ctx, t.cluster.Name, t.store, use); err != nil {
 			unknown = r.redact(err.Error())
 		}
 		return unknown
@@ -122,7 +123,7 @@ func (e *Engine) List(ctx context.Context, req Request) (*release.Listing, error
 		}
 		out.Clusters[i] = row
 	})
-	out.Await(r.awaits(ctx, name))
+	out.Await(r.awaits(ctx, name)...)
 	out.Findings = slices.Concat(out.Findings, r.findings(), r.noFleet(out.Nothing()))
 	if out.Findings = out.Findings.Sorted(); out.Findings.HasErrors() {
 		return out, out.Findings.Err()
@@ -149,7 +150,7 @@ func (r *run) instances(ctx context.Context, t *target, rec release.Record) []fl
 	t.find(fs...)
 	t.find(r.hideInStatus(ctx, t, rec, states)...)
 	obs, fs := t.session.Observe(ctx, cluster.ObserveRequest{Owner: rec.Owner, Inventory: rec.Inventory})
-	t.find(fs...)
+	t.find(append(fs, leftover.StillIn(rec.Inventory, obs.Live, r.redact)...)...)
 	for _, o := range rec.Inventory {
 		if live := obs.Live[o.Ref]; live.Found && live.Terminating {
 			states[o.Ref] = t.session.Leaving(ctx, o.Ref, live)

@@ -26,6 +26,7 @@ import (
 	"hawser.dev/hawser/internal/source"
 	"hawser.dev/hawser/internal/validation"
 	"hawser.dev/hawser/internal/values"
+	"hawser.dev/hawser/internal/waitlist"
 )
 
 // connectTimeout is how long a cluster may take to answer before it is Unknown.
@@ -62,6 +63,7 @@ type run struct {
 	// lenient puts stand-ins where an object may not be read: nothing will be written.
 	lenient bool
 	beside  beside
+	waits   waitlist.List // what a look at all bundles finds
 	// input is what the run is about; fresh the lineage that is made in this run.
 	input *input.Documents
 	fresh struct {

@@ -121,6 +121,8 @@ type ClusterPlan struct {
 	again    map[string]bool
 
 	moved map[object.Ref]string
+	// record is what Describe was told, without what is delivered.
+	record *release.Record
 }
 
 // Moved are the objects that other bundles of the same files have by now, which a drift does not compare, with the bundles.
@@ -337,6 +339,7 @@ func (c *ClusterPlan) Describe(record *release.Record, now map[string]fleet.Valu
 	if record == nil {
 		return
 	}
+	c.record = &release.Record{Release: record.Release, Revision: record.Revision, Rollout: record.Rollout, Phase: record.Phase, Undoes: record.Undoes, RollbackTo: record.RollbackTo}
 	c.Revision, c.Resumes, c.Last, c.Left, c.Preceded = record.Revision, record.Standing().Open(), record.Phase, record.Standing(), record.Preceded
 	if c.saved = record.Saved(); c.saved != "" {
 		c.intended, c.again = record.Intends(), map[string]bool{}

@@ -149,7 +149,7 @@ func (s *StatusReport) Verdict() error {
 		case row.Unreachable != "", row.Unknown != "":
 			unknown++
 		case row.NotPlaced:
-		case row.Bundle == "" && row.Waits != nil && row.Waits.Aborted == nil:
+		case row.Revision == 0 && row.Waits != nil && row.Waits.Aborted == nil:
 			bad++
 		case row.Bundle == "" && s.Bundle != "":
 			without, silent = append(without, row.Cluster), append(silent, row.Silent...)
@@ -259,13 +259,40 @@ func (s *StatusReport) markBehind() {
 	}
 }
 
-// Await notes on the clusters of one bundle's report which release is kept from them, nil for none.
-func (s *StatusReport) Await(w *release.Waiting) {
-	for i, c := range s.Clusters {
-		if w != nil && slices.Contains(w.Clusters, c.Cluster) && c.Unreachable+c.Unknown == "" {
-			s.Clusters[i].Waits, s.Clusters[i].NotPlaced, s.Clusters[i].NotStarted = w, c.NotPlaced && w.Aborted != nil, false
+// Await notes on the clusters which releases are kept from them. In a report of all bundles one that waits for its first release on a
+// cluster gets a row there.
+func (s *StatusReport) Await(all ...*release.Waiting) {
+	for _, w := range all {
+		for _, name := range w.Clusters {
+			i := slices.IndexFunc(s.Clusters, func(c ClusterStatus) bool {
+				return c.Cluster == name && c.Unreachable+c.Unknown == "" && (c.Bundle == w.Bundle || s.Bundle != "")
+			})
+			if i < 0 && s.Bundle == "" && w.Aborted == nil {
+				i = s.added(name, w.Bundle)
+			}
+			if i >= 0 {
+				s.Clusters[i].Waits, s.Clusters[i].NotPlaced, s.Clusters[i].NotStarted = w, s.Clusters[i].NotPlaced && w.Aborted != nil, false
+			}
 		}
 	}
+}
+
+// added is the place of a new row of a bundle that a cluster does not have yet, -1 for a cluster of which nothing is known: behind its
+// others, or in place of the one that says that it has none.
+func (s *StatusReport) added(cluster, bundle string) int {
+	for i, c := range slices.Backward(s.Clusters) {
+		if c.Cluster != cluster || c.Unreachable+c.Unknown != "" {
+			continue
+		}
+		row := ClusterStatus{Cluster: c.Cluster, Group: c.Group, Server: c.Server, Chosen: c.Chosen, Bundle: bundle}
+		if c.Bundle == "" && len(c.Instances) == 0 {
+			s.Clusters[i] = row
+			return i
+		}
+		s.Clusters = slices.Insert(s.Clusters, i+1, row)
+		return i + 1
+	}
+	return -1
 }
 
 // With is the row of a cluster with what a record says; inProgress is who is at work on the bundle there.

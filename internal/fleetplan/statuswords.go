@@ -24,7 +24,7 @@ func (c ClusterStatus) State() string {
 		return "record lost"
 	case c.NotPlaced:
 		return "not placed"
-	case c.Bundle == "" && c.Waits != nil && c.Waits.Aborted == nil:
+	case c.Revision == 0 && c.Waits != nil && c.Waits.Aborted == nil:
 		return "waiting"
 	case c.Bundle == "" && len(c.Instances) == 0 || c.Revision == 0 && len(c.Instances) == 0:
 		return "not installed"

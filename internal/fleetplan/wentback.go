@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/release"
 )
 
 // CodeNotBack is the code of what is said about clusters of a failed wave that do not go back by themselves.
@@ -33,6 +34,46 @@ func (b *WentBack) Said() string {
 		return ""
 	}
 	return fmt.Sprintf("Back at release %s: %s (rollout %s)", b.To, diag.Few(names), b.Rollout)
+}
+
+// has reports whether a cluster is back. On nil none is.
+func (b *WentBack) has(cluster string) bool {
+	return b != nil && slices.ContainsFunc(b.Clusters, func(c ClusterOutcome) bool { return c.Cluster == cluster && c.OK() })
+}
+
+// CodeHalfBack is the code of what HalfBack says.
+const CodeHalfBack = "half-gone-back"
+
+// HalfBack warns before an apply of clusters that have not come back from a release that failed in their wave, though others of the wave
+// have gone back from it by themselves, or began to: the run that took them back ended in the middle, or could not take these.
+func (p *FleetPlan) HalfBack() diag.Findings {
+	if p.Verb != "apply" {
+		return nil
+	}
+	wave, to := map[string]int{}, map[int]*release.Record{} // by wave the record of one that goes back
+	for _, m := range p.Schedule.Members {
+		wave[m.Cluster] = m.Wave
+	}
+	for _, c := range p.Clusters {
+		if r := c.record; r != nil && r.Undoes != "" && r.RollbackTo != nil {
+			to[wave[c.Cluster]] = r
+		}
+	}
+	var out diag.Findings
+	for _, c := range p.Clusters {
+		back, r := to[wave[c.Cluster]], c.record
+		if back == nil || !r.Of(back.Undoes) {
+			continue
+		}
+		f := diag.Warnf(CodeHalfBack, "it has release %s still, from which others of its wave went back to release %s", r.Called(), back.RollbackTo)
+		if r.Undoes != "" {
+			f.What = fmt.Sprintf("it was on its way back from rollout %s, which failed in its wave, to release %s when that run ended", r.Undoes, back.RollbackTo)
+		}
+		f.Cluster, f.Why = c.Cluster, "this apply does not finish that: it brings what the files declare now"
+		f.Fix = fmt.Sprintf("hawser rollback %s --to %s --cluster %s takes it back", p.Bundle, back.RollbackTo.Rollout, c.Cluster)
+		out = append(out, f)
+	}
+	return out
 }
 
 // Overtaken reports that another run has delivered something on the cluster meanwhile. A nil row was not.

@@ -6,16 +6,23 @@ import (
 	"hawser.dev/hawser/internal/release"
 )
 
-// Await adds to the history of one bundle what its newest release waits for, nil for nothing: one that came nowhere yet has a row of its
-// own, in which every cluster stands where it stood.
-func (h *History) Await(bundle, owner string, w *release.Waiting, clusters []Cluster) {
-	if w == nil {
-		return
+// Await adds to the histories of bundles what their newest releases wait for: one that came nowhere yet has a row of its own, in which every
+// cluster stands where it stood. owner is the id of a bundle's owner.
+func (h *History) Await(owner func(bundle string) string, clusters []Cluster, all ...*release.Waiting) {
+	for _, w := range all {
+		h.await(owner(w.Bundle), w, clusters)
 	}
-	if len(h.Bundles) == 0 {
-		h.Bundles = []Bundle{{Bundle: bundle, Owner: owner}}
+}
+
+func (h *History) await(owner string, w *release.Waiting, clusters []Cluster) {
+	of := slices.IndexFunc(h.Bundles, func(b Bundle) bool { return b.Bundle == w.Bundle })
+	if of < 0 {
+		if of = slices.IndexFunc(h.Bundles, func(b Bundle) bool { return b.Bundle > w.Bundle }); of < 0 {
+			of = len(h.Bundles)
+		}
+		h.Bundles = slices.Insert(h.Bundles, of, Bundle{Bundle: w.Bundle, Owner: owner})
 	}
-	b := &h.Bundles[0]
+	b := &h.Bundles[of]
 	state := Waiting
 	if w.Aborted != nil {
 		state = Aborted

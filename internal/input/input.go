@@ -66,6 +66,8 @@ type Documents struct {
 	Lock lockfile.File
 	// From is where the documents are, without the lineage of a bundle: Origin has it.
 	From lineage.Run
+	// Nearby is what a hawser.lock says of a bundle that is named without files, from where the run is; nil for nothing.
+	Nearby func(bundle string) *lineage.Run
 	// Keeper keeps what the run learns; nil keeps nothing.
 	Keeper Keeper
 
@@ -128,7 +130,9 @@ func (d *Documents) Fleet() *v1alpha1.FleetSpec { return d.Program.Fleet() }
 // Origin is where the run is from, with the lineage that is known for a bundle.
 func (d *Documents) Origin(bundle string) lineage.Run {
 	from := d.From
-	from.ID = d.Lock.Lineages[bundle]
+	if from.ID = d.Lock.Lineages[bundle]; d.Nearby != nil {
+		from.Here = d.Nearby(bundle)
+	}
 	return from
 }
 

@@ -128,6 +128,8 @@ type Run struct {
 	ID string
 	// Source is zero for a run that names its bundle and no files.
 	Source Source
+	// Here is what the hawser.lock where such a run is says of the bundle; nil for nothing.
+	Here *Run
 	// Files are the bundle's files and directories, relative to its directory; Gone tells of such a name whether nothing is
 	// there. nil: nobody knows.
 	Files []string
@@ -195,7 +197,12 @@ func Compare(rec Record, run Run) Relation {
 		return NoFleet
 	case rec.Fleet != "" && rec.Fleet != run.Fleet:
 		return OtherFleet
-	case rec.ID == "" && rec.Source == Source{}, run.Source == Source{}:
+	case rec.ID == "" && rec.Source == Source{}:
+		return Same
+	case run.Source == Source{}:
+		if run.Here.another(rec) {
+			return OtherSource
+		}
 		return Same
 	case rec.Source.named() && rec.Source.same(run.Source):
 		return Same
@@ -209,6 +216,11 @@ func Compare(rec Record, run Run) Relation {
 		return Moved
 	}
 	return OtherSource
+}
+
+// another reports whether a hawser.lock knows the name of a release as that of another bundle: with another lineage, and from another place.
+func (r *Run) another(rec Record) bool {
+	return r != nil && rec.ID != "" && r.ID != "" && r.ID != rec.ID && Compare(rec, *r) == OtherSource
 }
 
 // Absence is what a run knows of a bundle that it does not find in its files.
@@ -270,6 +282,11 @@ func Refusal(rec Record, run Run, rel Relation, takeOver bool) diag.Finding {
 	if run.Source == (Source{}) {
 		here = "this run names no files"
 	}
+	again := "give one of the bundles another name; if it is the same one, moved or renamed: --take-over"
+	if run.Here != nil && rel == OtherSource {
+		here += ", and the hawser.lock of " + run.Here.Source.String() + " is of another bundle of that name"
+		again, run = "name the one that is meant by its files (-f), or from elsewhere; to go on with this one on purpose: --take-over", *run.Here
+	}
 	switch rel {
 	case NoFleet:
 		f = diag.Errorf(CodeSource, "bundle %s was applied here from the fleet %s, and this run has no fleet", rec.Bundle, rec.Fleet)
@@ -282,7 +299,7 @@ func Refusal(rec Record, run Run, rel Relation, takeOver bool) diag.Finding {
 		if rec.Source.same(run.Source) {
 			f.What = fmt.Sprintf("bundle %s was applied here with another lineage than that of hawser.lock: %s, not %s", rec.Bundle, short(rec.ID), short(run.ID))
 		}
-		f.Fix = "give one of the bundles another name; if it is the same one, moved or renamed: --take-over"
+		f.Fix = again
 	}
 	f.Why = here + "; " + who(rec)
 	if rel == OtherSource && !takeOver {
@@ -352,6 +369,8 @@ func Next(rec *Record, run Run, rel Relation, fresh string) (string, Source) {
 	switch {
 	case rec == nil:
 		return id, run.Source
+	case run.Source == (Source{}) && rec.ID != "": // nobody would know another one
+		id = rec.ID
 	case rel.Refused(): // taken over: whoever had it is refused from now on
 		if id == rec.ID && rel == OtherSource {
 			id = fresh

@@ -63,6 +63,11 @@ func TestCompare(t *testing.T) {
 		{"standard input, and files of the same directory", rec("1", Source{Path: Piped("/w")}, ""), Run{Source: Source{Path: "/w"}, Dir: "/w"}, OtherSource},
 		{"standard input over files", rec("1", git, ""), Run{Source: Source{Path: Stdin}}, OtherSource},
 		{"files over standard input", rec("1", Source{Path: Stdin}, ""), Run{Source: git}, OtherSource},
+		{"no files, from anywhere", rec("1", git, ""), Run{}, Same},
+		{"no files, where hawser.lock has it", rec("1", git, ""), Run{Here: &Run{ID: "1", Source: Source{repoA, "shop"}, StillThere: there}}, Same},
+		{"no files, where hawser.lock has another of that name", rec("1", git, ""), Run{Here: &Run{ID: "2", Source: Source{repoA, "b"}}}, OtherSource},
+		{"no files, in another directory of that name", rec("1", local, ""), Run{Here: &Run{ID: "2", Source: Source{Path: "/home/b/shop"}}}, OtherSource},
+		{"no files, in the same place without the lock file once", rec("1", git, ""), Run{Here: &Run{ID: "2", Source: git}}, Same},
 		{"an old record", rec("", Source{}, ""), Run{ID: "2", Source: git}, Same},
 		{"an old record of a fleet, the fleet", rec("", Source{}, "prod"), Run{Source: git, Fleet: "prod"}, Same},
 		{"an old record of a fleet, none", rec("", Source{}, "prod"), Run{Source: git}, NoFleet},
@@ -126,6 +131,8 @@ func TestJudge(t *testing.T) {
 		{Run{ID: "abcdefghijk", Source: Source{repoB, "deploy"}}, OtherSource, CodeSource, []string{"another lineage: abcdefgh, not 01234567"}},
 		{Run{ID: rec.ID, Source: Source{repoA, "b"}, StillThere: func(Record) bool { return true }}, OtherSource, CodeSource, []string{"this is a copy"}},
 		{Run{ID: rec.ID, Source: Source{repoB, "deploy"}}, OtherSource, CodeSource, []string{repoA, repoB, "has the release's lineage: the repository has another address now", "--take-over"}},
+		{Run{Here: &Run{ID: "abcdefghijk", Source: Source{Path: "/home/b/shop"}}}, OtherSource, CodeSource, []string{"names no files, and the hawser.lock of directory /home/b/shop is of another bundle of that name",
+			"another lineage: abcdefgh, not 01234567", "by its files (-f)", "--take-over"}},
 		{Run{ID: rec.ID, Source: Source{repoA, "b"}}, Moved, "", nil},
 		{Run{ID: rec.ID, Source: rec.Source}, Same, "", nil},
 	} {
@@ -168,6 +175,7 @@ func TestNext(t *testing.T) {
 		{"no lock file, and the others have another", &Record{ID: "1", Source: other}, Run{Source: other}, Same, "fresh", other},
 		{"the lock file's is another", &Record{ID: "1", Source: other}, Run{ID: "1", Source: other}, Same, "1", other},
 		{"a delete by name", &old, Run{}, Same, "1", git},
+		{"taken over by name", &old, Run{Here: &Run{ID: "2", Source: other}}, OtherSource, "1", git},
 	} {
 		id, source := Next(tt.rec, tt.run, tt.rel, "fresh")
 		if id != tt.id || source != tt.source {

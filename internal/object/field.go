@@ -14,6 +14,9 @@ import (
 // the same only when those paths are; texts are for people.
 type Field struct{ path fieldpath.Path }
 
+// TextOf is a field path for people.
+func TextOf(p fieldpath.Path) string { return Field{p}.String() }
+
 // FieldsNamed returns the fields of a body that the API server writes as text in a conflict
 // (`.spec.containers[name="api"].image`, `.data.app.yaml`). The text does not tell a dot in a name from one between
 // names, so there may be more than one; none when the body has no such field.

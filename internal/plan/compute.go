@@ -168,7 +168,7 @@ func (c *computation) desired(d Desired) {
 		return
 	}
 	ch := Change{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, Digest: d.Digest, Open: d.Open, Pos: d.Pos,
-		NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, OwnNamespace: d.OwnNamespace, UID: live.UID, ResourceVersion: live.ResourceVersion, ApplyHash: live.ApplyHash}
+		NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, OwnNamespace: d.OwnNamespace, UID: live.UID, ResourceVersion: live.ResourceVersion, ApplyHash: live.ApplyHash, Stays: live.Stays}
 	if why := c.yields(d, live); d.OwnNamespace && isOwned && why != "" {
 		ch.Action, ch.Code, ch.Why = Release, CodeMoved, why
 		c.add(ch)
@@ -304,18 +304,18 @@ func (c *computation) update(d Desired, own InventoryEntry, live Live, ch Change
 		c.add(ch)
 		return
 	}
-	ch.Fields, ch.Checked, ch.Deferred, ch.Reclaim, ch.Foreign = p.Fields, p.Checked, p.Deferred, p.Reclaim, p.Foreign
+	ch.Fields, ch.Checked, ch.Deferred, ch.Reclaim, ch.Foreign, ch.Stays = p.Fields, p.Checked, p.Deferred, p.Reclaim, p.Foreign, cmp.Or(p.Stays, live.Stays)
 	switch {
 	case p.Immutable:
 		c.recreate(d, ch)
+		return
+	case p.NoOp && !slices.ContainsFunc(ch.Fields, func(f FieldChange) bool { return !f.Stays || !sameDeclaration }) && !ch.Handover && ch.Reclaim == "":
+		c.unchanged(d, own, live)
 		return
 	case p.Finding != nil:
 		c.find(*p.Finding)
 	case len(p.Conflicts) > 0:
 		c.fieldConflicts(sameDeclaration, live, p.Conflicts, &ch)
-	case p.NoOp && len(ch.Fields) == 0 && !ch.Handover && ch.Reclaim == "":
-		c.unchanged(d, own, live)
-		return
 	}
 	c.add(ch)
 }
@@ -456,7 +456,7 @@ func (c *computation) unchanged(d Desired, own InventoryEntry, live Live) {
 	o := InventoryEntry{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, UID: live.UID,
 		ResourceVersion: live.ResourceVersion, Digest: d.Digest, ApplyHash: live.ApplyHash, Schema: schema,
 		Keep: d.Keep, NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, Once: d.Once, Expires: d.Expires,
-		Awaited: own.Awaited && own.UID == live.UID, OwnNamespace: d.OwnNamespace, Replicas: d.Replicas, Fixed: d.Fixed, Force: d.ForceRecreate, Taken: own.from(live.UID)}
+		Awaited: own.Awaited && own.UID == live.UID, OwnNamespace: d.OwnNamespace, Replicas: d.Replicas, Fixed: d.Fixed, Force: d.ForceRecreate, Stays: live.Stays, Taken: own.from(live.UID)}
 	switch {
 	case d.Ignore == nil:
 	case live.LeftToOthers: // what we declared then is what tells a drift from a field that is left to others
@@ -468,7 +468,7 @@ func (c *computation) unchanged(d Desired, own InventoryEntry, live Live) {
 	c.plan.Unchanged++
 	if own.ApplyHash != o.ApplyHash || own.UID != o.UID || own.Schema != o.Schema || own.Digest != o.Digest ||
 		own.Instance != o.Instance || own.Stage != o.Stage || own.Keep != o.Keep || own.NoWait != o.NoWait || own.Timeout != o.Timeout ||
-		own.Expires != o.Expires || own.OwnNamespace != o.OwnNamespace || own.Fixed != o.Fixed || own.Force != o.Force || !own.Ignore.Equal(o.Ignore) || own.Entry == nil && o.Entry != nil {
+		own.Expires != o.Expires || own.OwnNamespace != o.OwnNamespace || own.Fixed != o.Fixed || own.Force != o.Force || !own.Ignore.Equal(o.Ignore) || own.Entry == nil && o.Entry != nil || own.Stays != o.Stays {
 		c.plan.Refresh = true
 	}
 }

@@ -72,7 +72,7 @@ func Wrote(ch Change, body object.Object, m metav1.ObjectMeta, manager string, w
 	o := InventoryEntry{Ref: ch.Ref, Version: body.GVK().Version, Instance: ch.Instance, Stage: ch.Stage, UID: string(m.UID), ResourceVersion: m.ResourceVersion,
 		Digest: body.Digest(), Keep: actions.Keep, NoWait: ch.NoWait, Timeout: ch.Timeout, Ignore: ch.Ignore, Once: actions.Once,
 		Expires: expires, Awaited: expires && wait && !ch.NoWait && ch.Hook == nil,
-		OwnNamespace: ch.OwnNamespace, Replicas: spec["replicas"] != nil, Fixed: object.Fixed(body), Force: actions.Force,
+		OwnNamespace: ch.OwnNamespace, Replicas: spec["replicas"] != nil, Fixed: object.Fixed(body), Force: actions.Force, Stays: ch.Stays,
 		Taken: cmp.Or(ch.From, before.from(string(m.UID)))}
 	o.ApplyHash, _ = object.OwnEntry(m.ManagedFields, manager)
 	if ch.Ignore != nil {

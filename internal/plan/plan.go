@@ -155,8 +155,9 @@ type Change struct {
 	// Handover: the live spec.replicas is handed to a second manager before we drop the field (else it falls to 1).
 	Handover bool `json:"handover,omitempty"`
 	// Reclaim are fields (FieldsV1) that we declared before and that stay with the API server's own manager, because the
-	// managed fields were missing once: they go with the update, see object.Left.
-	Reclaim string `json:"-"` // its keys may be secret, and a saved plan is computed anew
+	// managed fields were missing once: they go with the update, see object.Left. Stays are those (FieldsV1) that the bundle declares
+	// no longer and that others keep in the object.
+	Reclaim, Stays string `json:"-"` // their keys may be secret, and a saved plan is computed anew
 	// From names the former owner for Adopt and Conflict: "Helm release shop/api".
 	From string `json:"from,omitempty"`
 	// FromManagers are the field managers whose entries are folded into ours on Adopt.
@@ -273,6 +274,8 @@ type InventoryEntry struct {
 	// Fixed is the digest of what the kind may refuse to change, see object.Fixed; Force: an immutable change recreates it.
 	Fixed string `json:"fixed,omitempty"`
 	Force bool   `json:"force,omitempty"`
+	// Stays are fields (FieldsV1) that were declared once and that others keep in the object.
+	Stays string `json:"stays,omitempty"`
 	// Taken is who had the object when it was adopted ("Hawser bundle pay"), "" for one that was made here.
 	Taken string `json:"taken,omitempty"`
 	// Hook is set for the object of a hook. It is no lasting part of its instance: it neither drifts nor is it missed.
@@ -326,6 +329,8 @@ type Live struct {
 	LeftToOthers bool
 	// Managed are the managed fields of an object of which our entry is not the one recorded.
 	Managed []metav1.ManagedFieldsEntry
+	// Stays is what others still have of InventoryEntry.Stays, StaysBy who: "helm, kubectl-edit".
+	Stays, StaysBy string
 	// OwnerLabel is the value of hawser.dev/owner; Keep whether the live object is annotated to stay.
 	OwnerLabel string
 	Keep       bool
@@ -378,9 +383,9 @@ type Preview struct {
 	// Force and OmitFields are what was tried.
 	Force      bool
 	OmitFields []string
-	// Reclaim and Foreign are for the change, under those names.
-	Reclaim string
-	Foreign []object.ForeignField
+	// Reclaim, Stays and Foreign are for the change, under those names.
+	Reclaim, Stays string
+	Foreign        []object.ForeignField
 	// Immutable: refused because of an immutable field, and the same object would be accepted as a new one.
 	Immutable bool
 	// Checked: a dry run was sent and accepted.

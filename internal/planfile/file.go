@@ -138,11 +138,11 @@ func Decode(r io.Reader) (*File, error) {
 	}
 	var in form
 	if err := json.Unmarshal(data, &in); err != nil {
-		return nil, looksLike(name, data, err)
+		return nil, looksLike(name, data, "it is no JSON of that kind")
 	}
 	switch {
 	case in.Kind != kind:
-		return nil, looksLike(name, data, fmt.Errorf("its kind is %q, not %q", in.Kind, kind))
+		return nil, looksLike(name, data, "it is JSON of another kind than "+kind)
 	case in.V != version:
 		f := diag.Errorf(CodeNoPlan, "the plan file %s has version %d, and this hawser reads version %d", name, in.V, version)
 		f.Fix = "plan again with this hawser: hawser plan -f BUNDLE --out FILE"
@@ -162,8 +162,8 @@ func Decode(r io.Reader) (*File, error) {
 
 func isObject(data []byte) bool { return len(data) > 0 && data[0] == '{' }
 
-// looksLike says what a file that is no plan looks like.
-func looksLike(name string, data []byte, cause error) error {
+// looksLike says what a file that is no plan looks like, in our words: the name may be a link that leads to what is nobody's business.
+func looksLike(name string, data []byte, why string) error {
 	text := bytes.TrimSpace(data)
 	switch {
 	case len(text) == 0:
@@ -178,7 +178,7 @@ func looksLike(name string, data []byte, cause error) error {
 	case text[0] == '{' && text[len(text)-1] != '}':
 		return notOne(name, "it ends in the middle")
 	}
-	return notOne(name, cause.Error())
+	return notOne(name, why)
 }
 
 func notAPlan(name, why string) diag.Finding {

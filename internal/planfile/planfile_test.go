@@ -97,8 +97,10 @@ func TestNotAPlan(t *testing.T) {
 		{"a manifest", `{"apiVersion":"v1","kind":"ConfigMap"}`, "hawser apply -f "},
 		{"Terraform's", "PK\x03\x04xyz", "Terraform"},
 		{"cut", whole[:len(whole)/2], "ends in the middle"},
-		{"another document", `{"kind":"x"}`, `its kind is "x"`},
+		{"another document", `{"kind":"canary"}`, "another kind than hawser.dev/plan"},
 		{"a list", `[1]`, "is not a plan file"},
+		{"some text", "canary\n", "no JSON of that kind"},
+		{"another type", `{"kind":"hawser.dev/plan","v":"canary"}`, "no JSON of that kind"},
 		{"an older one", `{"kind":"hawser.dev/plan","v":1,"salt":"00","request":{},"plan":{}}`, "version 1"},
 		{"a newer one", `{"kind":"hawser.dev/plan","v":9,"salt":"00","request":{},"plan":{}}`, "version 9"},
 		{"no plan", `{"kind":"hawser.dev/plan","v":3,"salt":"00","request":{},"plan":null}`, "holds no plan"},
@@ -119,7 +121,7 @@ func TestNotAPlan(t *testing.T) {
 			if !ok || len(fe.Findings) != 1 || fe.Findings[0].Fix == "" {
 				t.Fatalf("no finding with a way out: %v", err)
 			}
-			if got := fe.Error(); !strings.Contains(got, c.want) || !strings.Contains(got, name) {
+			if got := fe.Error(); strings.Contains(got, "canary") || strings.Contains(got, "'c'") || !strings.Contains(got, c.want) || !strings.Contains(got, name) {
 				t.Errorf("%s\nwant %q and the file's name", got, c.want)
 			}
 		})

@@ -59,6 +59,11 @@ func Move(ctx context.Context, from, to release.Store, owner, holder string, ttl
 	if err != nil {
 		return nil, err
 	}
+	if old.Record == nil && new.Record == nil {
+		if held, err := moveHold(ctx, src, dst, from, to, owner, out); held || err != nil {
+			return out, err
+		}
+	}
 	if err := movable(old, new, out); err != nil {
 		if old.Record == nil && new.Record != nil { // what a move that died has left
 			err = errors.Join(err, src.Drop(ctx, owner, out.To))
@@ -77,6 +82,26 @@ func Move(ctx context.Context, from, to release.Store, owner, holder string, ttl
 		}
 	}
 	return out, src.Drop(ctx, owner, out.To)
+}
+
+// moveHold moves what keeps the first release of a bundle back, which has no record yet; false where there is nothing like that. Killed
+// between the two steps both places have it, and the next move goes on.
+func moveHold(ctx context.Context, src, dst release.Mover, from, to release.Store, owner string, out *Moved) (bool, error) {
+	h, _, err := release.HeldOn(ctx, from, owner)
+	if h == nil || err != nil {
+		return false, err
+	}
+	out.Release = &release.Name{Release: h.Release, Rollout: h.Rollout}
+	switch there, _, err := release.HeldOn(ctx, to, owner); {
+	case err != nil:
+		return true, err
+	case there != nil && there.Rollout != h.Rollout:
+		return true, fmt.Errorf("release %d is kept back in %s, and release %d in %s: abort the one that is wrong", h.Release, out.From, there.Release, out.To)
+	}
+	if err := dst.Restore(ctx, owner, release.Archive{Hold: h}); err != nil {
+		return true, err
+	}
+	return true, src.Drop(ctx, owner, out.To)
 }
 
 // movable refuses a move of nothing, to where records are, or to another place than one that has begun.

@@ -3,12 +3,14 @@ package release
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/chance"
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -35,7 +37,10 @@ func Beside(ctx context.Context, store Store, scope object.Scoping, own chance.O
 		}
 		return nil
 	})
-	if err != nil && own.New() {
+	switch {
+	case err != nil && own.New() && errors.Is(err, ErrDamaged):
+		return nil, diag.Findings{chance.Unknown(err.Error())}.Err()
+	case err != nil && own.New():
 		return nil, err
 	}
 	slices.SortFunc(records, func(a, b Record) int {

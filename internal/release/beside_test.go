@@ -3,12 +3,14 @@ package release_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/chance"
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
@@ -175,5 +177,25 @@ func TestBesideElsewhere(t *testing.T) {
 		if err != nil || len(got) != 1 || (len(got[0].Kept) > 0) != c.kept {
 			t.Errorf("%s: %+v %v", c.reason, got, err)
 		}
+	}
+}
+
+// TestBesideDamaged: a record that cannot be read hides whose the values of a new instance are, which is told with what to do; a bundle
+// without a new one goes on.
+func TestBesideDamaged(t *testing.T) {
+	t.Parallel()
+	c := clusterOf(t, []string{"a web=1"}, []string{"a web"})
+	c.list = fmt.Errorf("read secrets hawser-system/hawser-x: %w: its digest differs", release.ErrDamaged)
+	beside := func(instances ...string) error {
+		own := chance.Own{Owner: object.OwnerID("", "", "a"), Declared: instances, Placed: instances, Delivered: func(name string) bool { return name == "web" }}
+		_, err := release.Beside(t.Context(), c, object.Scoping{}, own, specOf("a", instances...), []v1alpha1.BundleSpec{specOf("b", "db")}, func(release.Record, bool) bool { return true })
+		return err
+	}
+	if err := beside("web"); err != nil {
+		t.Errorf("nothing is new: %v", err)
+	}
+	err := beside("web", "new")
+	if fe, ok := errors.AsType[*diag.FindingsError](err); !ok || fe.Findings[0].Code != "kept-values-unknown" || !strings.Contains(fe.Findings[0].Why, "hawser-x") || fe.Findings[0].Fix == "" {
+		t.Errorf("a new one: %v", err)
 	}
 }

@@ -1,11 +1,14 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
+
+	"hawser.dev/hawser/internal/object"
 )
 
 // maxHold bounds the stored form of a Hold.
@@ -16,6 +19,8 @@ const maxHold = 64 << 10
 type Hold struct {
 	V      int    `json:"v"`
 	Bundle string `json:"bundle"`
+	// Owner is the owner id of the bundle that it is kept for; "" in holds of before there was this.
+	Owner string `json:"owner,omitempty"`
 	// Release, Rollout and Head are those of the release's records; Author, Message and Since tell who made it.
 	Release      int       `json:"release"`
 	Rollout      string    `json:"rollout"`
@@ -100,14 +105,15 @@ func PutHoldOn(ctx context.Context, s Store, owner string, next func(*Hold) (*Ho
 	}
 }
 
-// EncodeHold is the stored form: zstd of JSON.
-func EncodeHold(h Hold) ([]byte, error) {
-	h.V = V
+// EncodeHold is the stored form of an owner's hold: zstd of JSON.
+func EncodeHold(h Hold, owner string) ([]byte, error) {
+	h.V, h.Owner = V, owner
 	return newWriter().json(h).packed(maxHold)
 }
 
-// DecodeHold reads the stored form. The error is a *NewerError when its schema is newer than V.
-func DecodeHold(data []byte) (*Hold, error) {
+// DecodeHold reads the stored form of an owner's hold; one of another bundle is damaged. The error is a *NewerError when its schema is
+// newer than V.
+func DecodeHold(data []byte, owner string) (*Hold, error) {
 	text, err := unpack(data, maxHold)
 	if err != nil {
 		return nil, err
@@ -120,6 +126,8 @@ func DecodeHold(data []byte) (*Hold, error) {
 		return nil, &NewerError{V: h.V}
 	case h.V < 1 || h.Rollout == "" || h.Release < 0 || h.Release > MaxNumber:
 		return nil, fmt.Errorf("%w: it names no release", ErrDamaged)
+	case cmp.Or(h.Owner, object.OwnerID("", "", h.Bundle)) != owner:
+		return nil, fmt.Errorf("%w: it is about the bundle %q (owner %s)", ErrDamaged, h.Bundle, cmp.Or(h.Owner, "not known"))
 	}
 	return &h, nil
 }

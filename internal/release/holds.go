@@ -19,8 +19,8 @@ type Holds map[string]*Hold
 const CodePaused = "release-paused"
 
 // Continues is Continues with what keeps releases back: a release that waits for its first cluster is gone on with like one that
-// some cluster has, and one that was aborted is not, wherever it came to.
-func (hs Holds) Continues(next Record, selected, left []*Record, settled func(cluster string) bool) (number int, rollout string) {
+// some cluster has, and one that was aborted is not, wherever it came to. firstTry is Record.FirstTry.
+func (hs Holds) Continues(next Record, selected, left []*Record, settled func(cluster string) bool) (number int, rollout string, firstTry int) {
 	aborted := hs.aborted()
 	mask := func(records []*Record) []*Record {
 		out := slices.Clone(records)
@@ -37,7 +37,8 @@ func (hs Holds) Continues(next Record, selected, left []*Record, settled func(cl
 			left = append(left, &Record{Cluster: cluster, Release: h.Release, Rollout: h.Rollout, SourceDigest: h.SourceDigest, Phase: Succeeded, RollbackTo: h.RollbackTo})
 		}
 	}
-	return Continues(next, mask(selected), mask(left), settled)
+	next.Release, next.Rollout = Continues(next, mask(selected), mask(left), settled)
+	return next.Release, next.Rollout, next.firstTry(slices.Concat(selected, left))
 }
 
 // Approval is what lets a release come to a cluster whose wave is approved by somebody first: the cluster's hold, or its record where
@@ -66,7 +67,7 @@ func (hs Holds) aborted() map[string]bool {
 }
 
 // triedAgain reports whether a release brings the files of the hold's once more, which failed on the cluster (on is its record), or stopped
-// right before it came there: what was approved is the same.
+// before it came there, and was tried again and again since: what was approved is the same.
 func (h *Hold) triedAgain(wave string, on *Record, release Record) bool {
 	switch {
 	case h.SourceDigest != release.SourceDigest || h.Wave != wave:
@@ -74,7 +75,8 @@ func (h *Hold) triedAgain(wave string, on *Record, release Record) bool {
 	case on != nil && on.Phase == Failed && on.SourceDigest == release.SourceDigest:
 		return true
 	}
-	return h.Release+1 == release.Release && !OnCluster{Record: on}.has(h.Rollout)
+	inARow := h.Release+1 == release.Release || release.FirstTry > 0 && h.Release >= release.FirstTry
+	return inARow && h.Release < release.Release && !OnCluster{Record: on}.has(h.Rollout)
 }
 
 // keeps reports whether the hold is about this release of these files.

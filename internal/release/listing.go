@@ -95,8 +95,7 @@ type BundleListing struct {
 	Message string    `json:"message,omitempty"`
 	// InProgress is who is at work on it, and since when.
 	InProgress string `json:"inProgress,omitempty"`
-	// Waits is the newest release of the bundle, where it is kept from the cluster, or was aborted before it came there; only of a bundle
-	// that is asked for by name.
+	// Waits is the newest release of the bundle, where it is kept from the cluster, or was aborted before it came there.
 	Waits *Waiting `json:"waits,omitempty"`
 	// MovedTo are the bundles of the same files that have everything of it now, as their records say; what is left of it is its
 	// record.
@@ -294,12 +293,14 @@ func (l *Listing) Bundles() []string {
 	return slices.Compact(out)
 }
 
-// Await notes on the clusters of the one bundle that is listed which release is kept from them, nil for none.
-func (l *Listing) Await(w *Waiting) {
+// Await notes on the bundles that are listed which of their releases are kept from the clusters.
+func (l *Listing) Await(all ...*Waiting) {
 	for _, c := range l.Clusters {
-		for i := range c.Bundles {
-			if w != nil && slices.Contains(w.Clusters, c.Cluster) {
-				c.Bundles[i].Waits = w
+		for i, b := range c.Bundles {
+			for _, w := range all {
+				if b.Bundle == w.Bundle && slices.Contains(w.Clusters, c.Cluster) {
+					c.Bundles[i].Waits = w
+				}
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"slices"
 
 	"hawser.dev/hawser/internal/diag"
@@ -77,6 +78,24 @@ func Leaping(records []*Record) diag.Findings {
 		out = append(out, f)
 	}
 	return out
+}
+
+// firstTry is the number of the first of the releases in a row that brought the same files as this one and did not end well, as the
+// records of clusters tell; its own where the one before brought others, or nobody has that.
+func (r Record) firstTry(records []*Record) int {
+	first := r.Release
+	for _, before := range records {
+		switch {
+		case before == nil || before.Number() < r.Release-1 || before.Number() > r.Release:
+		case before.SourceDigest != r.SourceDigest || before.RollbackTo.String() != r.RollbackTo.String():
+			if before.Number() == r.Release-1 {
+				return r.Release // other files came in between
+			}
+		case before.Rollout == r.Rollout || before.Number() == r.Release-1 && !before.Phase.Complete():
+			first = min(first, cmp.Or(before.FirstTry, before.Number()))
+		}
+	}
+	return first
 }
 
 // Continues is the number over the fleet and the rollout of a run whose records will be as next: selected are the records of

@@ -2,6 +2,7 @@ package release
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -122,6 +123,40 @@ func TestContinues(t *testing.T) {
 	} {
 		if number, rollout := Continues(c.next, c.selected, c.left, func(cluster string) bool { return cluster == "settled" }); number != c.number || rollout != c.rollout {
 			t.Errorf("%s: %d %s, want %d %s", name, number, rollout, c.number, c.rollout)
+		}
+	}
+}
+
+// TestFirstTry: the releases in a row that brought the same files and failed are one try after another; what others brought in between, or
+// what ended well, begins anew. What was approved for the first of them is approved for the last, also where none of them came.
+func TestFirstTry(t *testing.T) {
+	on := func(number, first int, files string, phase Phase) *Record {
+		return &Record{Release: number, FirstTry: first, Rollout: files + strconv.Itoa(number), SourceDigest: files, Phase: phase}
+	}
+	for name, c := range map[string]struct {
+		records []*Record
+		want    int
+	}{
+		"nothing before":           {nil, 7},
+		"the one before failed":    {[]*Record{on(6, 6, "x", Failed), on(3, 3, "w", Succeeded), nil}, 6},
+		"and the one before that":  {[]*Record{on(6, 4, "x", Failed)}, 4},
+		"as older versions say it": {[]*Record{on(6, 0, "x", Failed)}, 6},
+		"it died":                  {[]*Record{on(6, 4, "x", Applying)}, 4},
+		"it ended well":            {[]*Record{on(6, 4, "x", Succeeded)}, 7},
+		"it goes on":               {[]*Record{on(7, 4, "x", Succeeded)}, 4},
+		"others came in between":   {[]*Record{on(6, 6, "y", Failed), on(5, 4, "x", Failed)}, 7},
+		"two of one number":        {[]*Record{on(6, 4, "x", Failed), on(6, 6, "y", Failed)}, 7},
+	} {
+		r := Record{Release: 7, Rollout: "x7", SourceDigest: "x"}
+		if got := r.firstTry(c.records); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+	hold := &Hold{Bundle: "shop", Release: 4, Rollout: "x4", SourceDigest: "x", Wave: "wave 2", Approved: ann}
+	for first, want := range map[int]bool{0: false, 4: true, 3: true, 5: false} {
+		r := Record{Release: 7, Rollout: "x7", SourceDigest: "x", FirstTry: first}
+		if got := (Holds{"b": hold}).Approval("b", "wave 2", on(2, 2, "w", Succeeded), r); (got != nil) != want {
+			t.Errorf("tried since %d: %v", first, got)
 		}
 	}
 }

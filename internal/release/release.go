@@ -80,6 +80,9 @@ type Record struct {
 	Revision int      `json:"revision"`
 	// Release is the number of the release over the fleet; 0 in records of before there were any, see Number.
 	Release int `json:"release,omitempty"`
+	// FirstTry is the number of the first of the releases in a row that brought the same files and failed, up to this one; 0 in records of
+	// before there was this.
+	FirstTry int `json:"firstTry,omitempty"`
 	// Head is the digest of the bundle's files, its locked sources and the rollout; Rollout the id of the run.
 	SourceDigest string `json:"head"`
 	// Learned is the digest of the newest files that changed nothing here, "" where that is Head; earlier versions wrote it in its place.

@@ -1,11 +1,13 @@
 package release
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
 )
 
 var (
@@ -143,7 +145,7 @@ func TestHoldsContinue(t *testing.T) {
 		{"without holds", nil, []*Record{rec("a", 4, "D"), rec("b", 3, "C")}, 4, "D"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if number, rollout := c.holds.Continues(next, c.on, nil, all); number != c.number || rollout != c.rollout {
+			if number, rollout, _ := c.holds.Continues(next, c.on, nil, all); number != c.number || rollout != c.rollout {
 				t.Errorf("release %d (%s), want %d (%s)", number, rollout, c.number, c.rollout)
 			}
 		})
@@ -243,19 +245,34 @@ func TestSaidBesideAPause(t *testing.T) {
 // What is stored of a hold is bounded, and what is no hold is damaged.
 func TestHoldIsRead(t *testing.T) {
 	h := waiting(4, "D", func(h *Hold) { h.Approved = ann })
-	data, err := EncodeHold(*h)
+	data, err := EncodeHold(*h, "mine")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := DecodeHold(data); err != nil || got.Rollout != "D" || *got.Approved != *ann {
+	if got, err := DecodeHold(data, "mine"); err != nil || got.Rollout != "D" || *got.Approved != *ann {
 		t.Errorf("%+v, %v", got, err)
 	}
+	if got, err := DecodeHold(data, "theirs"); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), `about the bundle "shop"`) {
+		t.Errorf("another bundle's: %+v, %v", got, err)
+	}
+	old := *h
+	old.V = V
+	before, err := newWriter().json(old).packed(maxHold) // as versions wrote it that noted no owner
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := DecodeHold(before, object.OwnerID("", "", "shop")); err != nil || got.Rollout != "D" {
+		t.Errorf("of before: %+v, %v", got, err)
+	}
+	if got, err := DecodeHold(before, object.OwnerID("", "", "other")); !errors.Is(err, ErrDamaged) {
+		t.Errorf("of before, another bundle's: %+v, %v", got, err)
+	}
 	h.Message = strings.Repeat("x", 1<<20)
-	if _, err := EncodeHold(*h); err == nil {
+	if _, err := EncodeHold(*h, "mine"); err == nil {
 		t.Error("a megabyte was kept")
 	}
 	for _, text := range []string{"", "x", "{}"} {
-		if got, err := DecodeHold([]byte(text)); err == nil {
+		if got, err := DecodeHold([]byte(text), "mine"); err == nil {
 			t.Errorf("%q is %+v", text, got)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 // Waiting is a release that is kept from clusters, and the command that it waits for. Its JSON form is public.
 type Waiting struct {
+	Bundle  string    `json:"-"` // who shows it knows
 	Release int       `json:"release"`
 	Rollout string    `json:"rollout"`
 	Author  string    `json:"author,omitempty"`
@@ -45,7 +46,7 @@ func Await(bundle string, clusters []OnCluster) *Waiting {
 // await is the release where it is kept from some of the clusters, nil where it is from none. One that was aborted is kept by that
 // alone, whatever else was said of it.
 func (h Hold) await(bundle string, clusters []OnCluster) *Waiting {
-	out := &Waiting{Release: h.Release, Rollout: h.Rollout, Author: h.Author, Message: h.Message, Since: h.Since, Wave: h.Wave, Approved: h.Approved, Paused: h.Paused, Aborted: h.Aborted}
+	out := &Waiting{Bundle: bundle, Release: h.Release, Rollout: h.Rollout, Author: h.Author, Message: h.Message, Since: h.Since, Wave: h.Wave, Approved: h.Approved, Paused: h.Paused, Aborted: h.Aborted}
 	if out.Aborted != nil {
 		out.Wave, out.Approved, out.Paused = "", nil, nil
 	}

@@ -78,7 +78,7 @@ func TestWaitingForAWindow(t *testing.T) {
 		t.Errorf("the window is open: %+v, %v", open, err)
 	}
 	back := Holds{"b": &Hold{Release: 4, Rollout: "D", SourceDigest: "sha256:A", Closed: "wave 2", Opens: &opens, RollbackTo: &Name{Rollout: "A"}}}
-	if _, rollout := back.Continues(Record{Phase: Applying, Rollout: "NEW", SourceDigest: "sha256:A"}, nil, nil, func(string) bool { return true }); rollout != "NEW" {
+	if _, rollout, _ := back.Continues(Record{Phase: Applying, Rollout: "NEW", SourceDigest: "sha256:A"}, nil, nil, func(string) bool { return true }); rollout != "NEW" {
 		t.Error("an apply of the old files goes on with the rollback to them")
 	}
 }

@@ -12,14 +12,16 @@ import (
 	"hawser.dev/hawser/internal/release"
 )
 
+func owner(bundle string) string { return "owner of " + bundle }
+
 // TestWaiting: history and status say which release waits, for what, asked for by whom and when, and what to do next; also where the
 // bundle never was.
 func TestWaiting(t *testing.T) {
-	w := &release.Waiting{Release: 42, Rollout: "7K2M3XYZ", Author: "ada@laptop", Since: noon, Wave: "wave 2 (production)", Next: "hawser approve shop", Clusters: []string{"production-eu"}}
+	w := &release.Waiting{Bundle: "shop", Release: 42, Rollout: "7K2M3XYZ", Author: "ada@laptop", Since: noon, Wave: "wave 2 (production)", Next: "hawser approve shop", Clusters: []string{"production-eu"}}
 	for _, width := range []int{70, 200} {
 		first, later := history.Of([]history.Cluster{{Name: "production-eu"}}), history.Of(shopKept()[1:])
-		first.Await("shop", "o", w, []history.Cluster{{Name: "production-eu"}})
-		later.Await("shop", "o", w, shopKept()[1:])
+		first.Await(owner, []history.Cluster{{Name: "production-eu"}}, w)
+		later.Await(owner, shopKept()[1:], w)
 		for _, h := range []*history.History{first, later} {
 			var out bytes.Buffer
 			if err := History(&out, h, Style{Width: width}); err != nil {
@@ -43,6 +45,26 @@ func TestWaiting(t *testing.T) {
 		if !strings.Contains(text, "1 ready, 1 waiting") || strings.Count(text, "release 42 waits for an approval of wave 2 (production), asked for by ada@laptop since ") != 1 {
 			t.Errorf("%s", out.String())
 		}
+	}
+}
+
+// TestWaitingOfAll: a look at all bundles tells of each what is kept from which clusters; one that never came to a cluster has a row there.
+func TestWaitingOfAll(t *testing.T) {
+	shop := &release.Waiting{Bundle: "shop", Release: 42, Rollout: "7K2M3XYZ", Author: "ada@laptop", Since: noon, Wave: "wave 2 (production)", Next: "hawser approve shop", Clusters: []string{"eu", "us"}}
+	api := &release.Waiting{Bundle: "api", Release: 7, Rollout: "ABCDEFGH", Since: noon, Paused: &release.Word{By: "bob@ci", At: noon}, Next: "hawser resume api", Clusters: []string{"eu"}}
+	ready := fleetplan.ClusterStatus{Cluster: "eu", Bundle: "api", Revision: 1, Release: 6, Phase: release.Succeeded}
+	for _, width := range []int{70, 200} {
+		s := &fleetplan.StatusReport{V: diag.DocumentVersion, Clusters: []fleetplan.ClusterStatus{ready, {Cluster: "us"}, {Cluster: "ap", Unreachable: "timeout"}}}
+		s.Await(api, shop)
+		got := strings.Join(strings.Fields(text(t, func(b *bytes.Buffer) error { return Status(b, s, Style{Width: width}) })), " ")
+		if !strings.Contains(got, "Bundles on 3 clusters: 1 ready, 2 waiting, 1 not reached") || strings.Count(got, "release 42 waits for an approval of wave 2") != 2 || strings.Count(got, "release 7 paused by bob@ci at") != 1 {
+			t.Errorf("%s", got)
+		}
+	}
+	h := history.Of([]history.Cluster{{Name: "eu"}, {Name: "us"}})
+	h.Await(owner, []history.Cluster{{Name: "eu"}, {Name: "us"}}, shop, api)
+	if len(h.Bundles) != 2 || h.Bundles[0].Bundle != "api" || h.Bundles[0].Releases[0].Waits != api || h.Bundles[1].Owner != "owner of shop" || h.Bundles[1].Releases[0].State != history.Waiting {
+		t.Errorf("%+v", h.Bundles)
 	}
 }
 
@@ -75,9 +97,9 @@ func TestKeptEverywhere(t *testing.T) {
 			"paused by bob@ci at 2026-", []string{"Waiting: rollout 7K2M3XYZ stopped in wave 2: ", "hawser resume shop --fleet f.yaml", "resumes after that"}},
 	} {
 		w := c.waits
-		w.Release, w.Rollout, w.Since, w.Clusters = 42, "7K2M3XYZ", noon, []string{"production-eu"}
+		w.Bundle, w.Release, w.Rollout, w.Since, w.Clusters = "shop", 42, "7K2M3XYZ", noon, []string{"production-eu"}
 		h := history.Of(shopKept()[1:])
-		h.Await("shop", "o", &w, shopKept()[1:])
+		h.Await(owner, shopKept()[1:], &w)
 		if got := h.Bundles[0].Releases[0]; got.State != c.state || got.Rollout != w.Rollout {
 			t.Errorf("%s: history has %s as %s", name, got.Rollout, got.State)
 		}

@@ -69,7 +69,7 @@ func Gate(full Schedule, selected map[string]bool, heads map[string]Head, revisi
 		case len(names) > 0:
 			f := diag.Errorf(CodeGate, "the selection leaves out %s, which has not succeeded with this revision", label)
 			f.Why = "missing: " + strings.Join(names, ", ")
-			f.Fix = "apply that wave first, or go past it: --skip-waves"
+			f.Fix = "apply without selecting clusters, or apply that wave first: whatever changes in the files or in hawser.lock is another revision, a promotion's pins too, and where nothing changes nothing is written; or go past it: --skip-waves"
 			findings = append(findings, f)
 		case !over.IsZero():
 			f := diag.Errorf(CodeGate, "the selection leaves out %s, which has not soaked yet", label)

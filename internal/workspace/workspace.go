@@ -5,6 +5,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"maps"
@@ -18,6 +19,7 @@ import (
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/input"
+	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/release"
 )
@@ -73,6 +75,9 @@ func (f *Files) Open(ctx context.Context, want input.Want) (*input.Documents, er
 	for _, read := range program.Files() {
 		d.Files[read.Path] = read.Digest
 	}
+	if len(f.Files) == 0 && !want.Retire {
+		d.Nearby = f.nearby(d.From.Fleet)
+	}
 	if f.Facts != "" {
 		facts, findings := fleet.LoadSnapshot(f.Facts)
 		if err := findings.Err(); err != nil {
@@ -85,6 +90,26 @@ func (f *Files) Open(ctx context.Context, want input.Want) (*input.Documents, er
 		d.Lock.Promoted = want.Promoted
 	}
 	return d, err
+}
+
+// nearby tells what the hawser.lock of the directory of a run without files says of a bundle, or the one beside the fleet's files; nil where
+// neither knows it. One that cannot be read says nothing.
+func (f *Files) nearby(fleet string) func(bundle string) *lineage.Run {
+	places := [][]string{{cmp.Or(f.Dir, ".")}}
+	if len(f.FleetFiles) > 0 {
+		places = append(places, f.FleetFiles)
+	}
+	return func(bundle string) *lineage.Run {
+		for _, files := range places {
+			at := lockfile.PathFor(files)
+			if lock, err := lockfile.Read(at); err == nil && lock.Lineages[bundle] != "" {
+				here := lockfile.Origin(files, at)
+				here.ID, here.Fleet = lock.Lineages[bundle], fleet
+				return &here
+			}
+		}
+		return nil
+	}
 }
 
 // tree says whether the documents and the other files and directories that a run read are what the commit has (release.Clean) or not

@@ -45,6 +45,58 @@ func open(t *testing.T, files map[string]string, in Files, want input.Want) (*in
 	return w, dir, err
 }
 
+// A bundle that is named without files is what the hawser.lock of the directory says of it, else that beside the fleet's files; who reads
+// the files has it from there, and one that knows no such bundle, or is none, says nothing.
+func TestNearby(t *testing.T) {
+	t.Parallel()
+	lock := func(dir, id string) {
+		if err := lockfile.Keep(filepath.Join(dir, lockfile.Name), lockfile.News{Lineages: map[string]string{"shop": id}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fleetDir, here := t.TempDir(), t.TempDir()
+	write := func(dir, name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	fleet, bundle := write(fleetDir, "f.yaml", fleetFile), write(here, "b.yaml", bundleFile)
+	id := func(files ...string) string {
+		w, err := (&Files{Paths: fleetplan.Paths{Files: files, FleetFiles: []string{fleet}, Workdir: here}, Dir: here}).Open(t.Context(), input.Want{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := w.Origin("shop")
+		if from.Here == nil {
+			return ""
+		}
+		if from.Here.Fleet != "prod" || from.Here.Source.Path == "" || from.ID != "" {
+			t.Errorf("%+v", from.Here)
+		}
+		return from.Here.ID
+	}
+	if got := id(); got != "" {
+		t.Errorf("no lock: %q", got)
+	}
+	lock(fleetDir, "of-fleet")
+	if got := id(); got != "of-fleet" {
+		t.Errorf("beside the fleet: %q", got)
+	}
+	lock(here, "of-here")
+	if got := id(); got != "of-here" {
+		t.Errorf("in the directory: %q", got)
+	}
+	if got := id(bundle); got != "" {
+		t.Errorf("with files: %q", got)
+	}
+	write(here, lockfile.Name, "<<<<<<< mine\n")
+	if got := id(); got != "of-fleet" {
+		t.Errorf("one that is none: %q", got)
+	}
+}
+
 // What a run learned is there for the next one, and what another run wrote meanwhile stays.
 func TestLearnsAndKnows(t *testing.T) {
 	w, dir, err := open(t, map[string]string{"b.yaml": bundleFile, "f.yaml": fleetFile}, Files{Paths: fleetplan.Paths{Files: []string{"b.yaml"}, FleetFiles: []string{"f.yaml"}}}, input.Want{})

@@ -18,11 +18,22 @@ func (s *store) Held(ctx context.Context, owner string) (*release.Hold, release.
 	if err != nil || len(t.Body) == 0 {
 		return nil, "", err
 	}
-	h, err := release.DecodeHold(t.Body)
+	h, err := release.DecodeHold(t.Body, owner)
 	if err != nil {
 		return nil, "", s.wrap("read", j.key(t.number), err)
 	}
 	return h, t.handle(), nil
+}
+
+// Holds gives all of them.
+func (s *store) Holds(ctx context.Context, each func(owner string, h release.Hold)) error {
+	owners, err := s.owners(ctx, holds)
+	for _, owner := range owners {
+		if h, _, err := s.Held(ctx, owner); err == nil && h != nil {
+			each(owner, *h)
+		}
+	}
+	return err
 }
 
 // PutHold replaces it.
@@ -38,7 +49,7 @@ func (s *store) PutHold(ctx context.Context, owner string, h release.Hold, at re
 	if none := len(t.Body) == 0; none && at != "" || !none && at != t.handle() {
 		return "", s.wrap("write", j.key(t.number+1), release.ErrConflict)
 	}
-	data, err := release.EncodeHold(h)
+	data, err := release.EncodeHold(h, owner)
 	if err != nil {
 		return "", err
 	}

@@ -127,6 +127,9 @@ func (s *store) Restore(ctx context.Context, owner string, a release.Archive) er
 			return err
 		}
 	}
+	if a.Record == nil { // what keeps its first release back is all there is
+		return nil
+	}
 	next := head{V: headV, Bundle: a.Record.Bundle, Open: a.Record.Standing().Open(), Sweep: old.Sweep}
 	for _, k := range a.Kept {
 		data, err := release.EncodeRevision(k.Record, k.Objects)
@@ -160,8 +163,11 @@ func (j journal) setKey(number int) string {
 // Drop removes what Leave closed.
 func (s *store) Drop(ctx context.Context, owner string, to release.Place) error {
 	j, t, h, err := s.read(ctx, owner)
-	if err != nil || t.number == 0 {
+	if err != nil {
 		return err
+	}
+	if t.number == 0 {
+		return s.unhold(ctx, owner)
 	}
 	if !h.Deleted && h.Leaving == nil || h.Leaving != nil && !h.Leaving.Is(to) {
 		return s.wrap("delete", j.key(t.number), release.ErrConflict)

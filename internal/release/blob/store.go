@@ -201,7 +201,7 @@ func (s *store) Current(ctx context.Context, owner string) (*release.Record, rel
 
 // Bundles gives all current records to each; those that cannot be read are in the error.
 func (s *store) Bundles(ctx context.Context, each func(release.Record) error) error {
-	owners, err := s.owners(ctx)
+	owners, err := s.owners(ctx, heads)
 	if err != nil {
 		return err
 	}
@@ -216,8 +216,8 @@ func (s *store) Bundles(ctx context.Context, each func(release.Record) error) er
 	return errors.Join(failed...)
 }
 
-// owners are those that have, or had, a record.
-func (s *store) owners(ctx context.Context) (owners []string, err error) {
+// owners are those that have, or had, something of a kind: a record (heads), a hold.
+func (s *store) owners(ctx context.Context, kind string) (owners []string, err error) {
 	scope, err := s.scope()
 	if err != nil {
 		return nil, err
@@ -227,7 +227,7 @@ func (s *store) owners(ctx context.Context) (owners []string, err error) {
 		return nil, s.wrap("list", scope, err)
 	}
 	for _, e := range list {
-		if parts := strings.Split(e.Key, "/"); len(parts) == 4 && parts[2] == heads && !slices.Contains(owners, parts[1]) {
+		if parts := strings.Split(e.Key, "/"); len(parts) == 4 && parts[2] == kind && !slices.Contains(owners, parts[1]) {
 			owners = append(owners, parts[1])
 		}
 	}
@@ -236,7 +236,7 @@ func (s *store) owners(ctx context.Context) (owners []string, err error) {
 
 // Sample reads records no further than each wants.
 func (s *store) Sample(ctx context.Context, each func(release.Record) (more bool)) error {
-	owners, err := s.owners(ctx)
+	owners, err := s.owners(ctx, heads)
 	for _, owner := range owners {
 		if r, _, err := s.Current(ctx, owner); err == nil && r != nil && !each(*r) {
 			break

@@ -234,6 +234,12 @@ func (s *Store) Restore(ctx context.Context, owner string, a release.Archive) er
 			return err
 		}
 	}
+	if a.Record == nil { // what keeps its first release back is all there is
+		if h.index.Elsewhere == nil {
+			return nil
+		}
+		return s.Unpoint(ctx, owner, *h.index.Elsewhere)
+	}
 	p := &put{Store: s, old: h, index: index{V: indexV, Write: nonce(), Open: a.Record.Standing().Open(), Sweep: h.index.Sweep}}
 	for _, k := range a.Kept {
 		data, err := release.EncodeRevision(k.Record, k.Objects)
@@ -264,7 +270,10 @@ func (s *Store) Restore(ctx context.Context, owner string, a release.Archive) er
 // Drop removes what Leave closed, and leaves where it is now.
 func (s *Store) Drop(ctx context.Context, owner string, to release.Place) error {
 	secret, h, err := s.look(ctx, owner)
-	if err != nil || h == nil {
+	if err == nil && h == nil {
+		return s.dropHold(ctx, owner, to)
+	}
+	if err != nil {
 		return err
 	}
 	if h.index.Elsewhere == nil || !h.index.Elsewhere.Is(to) {
@@ -275,6 +284,18 @@ func (s *Store) Drop(ctx context.Context, owner string, to release.Place) error 
 		return err
 	}
 	if _, err := s.sweep(ctx, owner, garbage); err != nil {
+		return err
+	}
+	return s.dropApart(ctx, holdName(owner))
+}
+
+// dropHold removes what keeps back the first release of a bundle that has no record yet, and says where it is now.
+func (s *Store) dropHold(ctx context.Context, owner string, to release.Place) error {
+	h, _, err := s.Held(ctx, owner)
+	if err == nil && h != nil && to.ID != "" {
+		err = s.Point(ctx, owner, h.Bundle, to, release.Place{})
+	}
+	if err != nil || h == nil {
 		return err
 	}
 	return s.dropApart(ctx, holdName(owner))

@@ -3,6 +3,7 @@ package kube
 import (
 	"bytes"
 	"context"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,7 +19,9 @@ const partHold = "hold"
 
 var _ release.Holder = (*Store)(nil)
 
-func holdName(owner string) string { return headName(owner) + "-hold" }
+const holdSuffix = "-hold"
+
+func holdName(owner string) string { return headName(owner) + holdSuffix }
 
 // Held reads the bundle's Secret of what keeps a release back.
 func (s *Store) Held(ctx context.Context, owner string) (*release.Hold, release.RecordVersion, error) {
@@ -26,16 +29,29 @@ func (s *Store) Held(ctx context.Context, owner string) (*release.Hold, release.
 	if at == "" || err != nil {
 		return nil, "", err
 	}
-	h, err := release.DecodeHold(data)
+	h, err := release.DecodeHold(data, owner)
 	if err != nil {
 		return nil, "", diag.Findings{release.DamagedHold(holdName(owner), err)}.Err()
 	}
 	return h, at, nil
 }
 
+// Holds lists the Secrets of what keeps releases back, without those that cannot be read.
+func (s *Store) Holds(ctx context.Context, each func(owner string, h release.Hold)) error {
+	return s.pages(ctx, labelRecord+"="+partHold, func(secrets []corev1.Secret) (more bool) {
+		for i := range secrets {
+			owner := strings.TrimSuffix(strings.TrimPrefix(secrets[i].Name, headName("")), holdSuffix)
+			if h, err := release.DecodeHold(secrets[i].Data[keyRecord], owner); err == nil {
+				each(owner, *h)
+			}
+		}
+		return true
+	})
+}
+
 // PutHold writes it by compare-and-swap. After an error that leaves open whether it was written, it looks.
 func (s *Store) PutHold(ctx context.Context, owner string, h release.Hold, at release.RecordVersion) (release.RecordVersion, error) {
-	data, err := release.EncodeHold(h)
+	data, err := release.EncodeHold(h, owner)
 	if err != nil {
 		return "", err
 	}

@@ -42,8 +42,9 @@ func (s *Store) Remnants(ctx context.Context, owner string, known []string) ([]s
 	return out, nil
 }
 
-// remnant reports whether a Secret is of a closed revision, and of the bundle that it says.
+// remnant reports whether a Secret is of a closed revision of the owner that it says, and tells of which bundle. Whose bundles they are
+// (object.Scoping) is nothing that a store knows.
 func remnant(secret *corev1.Secret) bool {
 	phase := release.Phase(secret.Annotations[annotationPhase])
-	return phase.Known() && !phase.Open() && object.OwnerID("", "", secret.Annotations[annotationBundle]) == ownerOf(secret)
+	return phase.Known() && !phase.Open() && secret.Annotations[annotationBundle] != "" && own(ownerOf(secret), secret.Name)
 }

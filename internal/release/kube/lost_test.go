@@ -3,6 +3,7 @@ package kube_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -45,6 +46,20 @@ func TestRemnants(t *testing.T) {
 	lose(died)
 	if got := lost(); got != nil {
 		t.Errorf("nothing is lost: %v", got)
+	}
+	of := storetest.Record(t, 1)
+	of.Bundle, of.Owner = "of-hub", object.OwnerID("hub-uid", "team-a", "of-hub")
+	if _, err := store.Put(t.Context(), of, storetest.Objects(1, "x"), ""); err != nil {
+		t.Fatal(err)
+	}
+	lose(of)
+	if got := lost(); !slices.Equal(got, []string{"of-hub"}) || release.LostOf(t.Context(), store, of.Owner) == nil {
+		t.Errorf("a bundle of another scope than files': %v", got)
+	}
+	for name := range c.secrets {
+		if strings.HasPrefix(name, "hawser-"+of.Owner) {
+			delete(c.secrets, name)
+		}
 	}
 	lose(shop)
 	if got := lost(); !slices.Equal(got, []string{"shop"}) {

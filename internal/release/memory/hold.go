@@ -3,6 +3,8 @@ package memory
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"hawser.dev/hawser/internal/release"
 )
@@ -17,8 +19,21 @@ func (s *Store) Held(_ context.Context, owner string) (*release.Hold, release.Re
 	if !ok {
 		return nil, "", nil
 	}
-	out, err := release.DecodeHold(k.data)
+	out, err := release.DecodeHold(k.data, owner)
 	return out, k.handle, s.wrap(owner, err)
+}
+
+// Holds gives all of them.
+func (s *Store) Holds(ctx context.Context, each func(owner string, h release.Hold)) error {
+	s.mu.Lock()
+	owners := slices.Sorted(maps.Keys(s.holds))
+	s.mu.Unlock()
+	for _, owner := range owners {
+		if h, _, err := s.Held(ctx, owner); err == nil && h != nil {
+			each(owner, *h)
+		}
+	}
+	return nil
 }
 
 // PutHold replaces what the handle names.
@@ -28,7 +43,7 @@ func (s *Store) PutHold(_ context.Context, owner string, h release.Hold, at rele
 	if s.holds[owner].handle != at {
 		return "", s.wrap(owner, release.ErrConflict)
 	}
-	data, err := release.EncodeHold(h)
+	data, err := release.EncodeHold(h, owner)
 	if err != nil {
 		return "", s.wrap(owner, err)
 	}

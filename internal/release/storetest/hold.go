@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/waitlist"
 )
 
 // testHold: what keeps a release back is kept whole, by compare-and-swap, apart from records, until the bundle is deleted.
@@ -20,7 +21,7 @@ func testHold(t *testing.T, open func(*testing.T) release.Store) {
 	if h, at, err := holder().Held(t.Context(), r.Owner); h != nil || at != "" || err != nil {
 		t.Fatalf("held before anything was: %v %q %v", h, at, err)
 	}
-	first := release.Hold{V: release.V, Bundle: r.Bundle, Release: 2, Rollout: "7K2M", SourceDigest: "sha256:x", Wave: "wave 2 (prod)", Since: r.Started}
+	first := release.Hold{V: release.V, Bundle: r.Bundle, Owner: r.Owner, Release: 2, Rollout: "7K2M", SourceDigest: "sha256:x", Wave: "wave 2 (prod)", Since: r.Started}
 	at, err := holder().PutHold(t.Context(), r.Owner, first, "")
 	if err != nil {
 		t.Fatal(err)
@@ -46,6 +47,16 @@ func testHold(t *testing.T, open func(*testing.T) release.Store) {
 	got, _, err := holder().Held(t.Context(), r.Owner)
 	if diff := cmp.Diff(&second, got); diff != "" || err != nil {
 		t.Error(diff, err)
+	}
+	var listed []release.Hold
+	if err := open(t).(waitlist.Lister).Holds(t.Context(), func(owner string, h release.Hold) {
+		if owner == r.Owner {
+			listed = append(listed, h)
+		}
+	}); err != nil || len(listed) != 1 {
+		t.Errorf("listed: %+v, %v", listed, err)
+	} else if diff := cmp.Diff(second, listed[0]); diff != "" {
+		t.Error(diff)
 	}
 	if err := open(t).Delete(t.Context(), r.Owner, rh); err != nil {
 		t.Fatal(err)

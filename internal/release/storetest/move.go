@@ -19,6 +19,7 @@ type Movers func(t testing.TB, n int) (from, to release.Store, reached func() bo
 // that dies at any request can be ended. unlock gives back the locks of a process that died.
 func RunMove(t *testing.T, open Movers, unlock func(t testing.TB, owner string)) {
 	t.Run("Whole", func(t *testing.T) { testMove(t, open) })
+	t.Run("HoldAlone", func(t *testing.T) { testMoveHold(t, open) })
 	t.Run("Busy", func(t *testing.T) { testMoveBusy(t, open) })
 	t.Run("Dies", func(t *testing.T) {
 		for n, reached := 1, true; reached; n++ {
@@ -86,6 +87,45 @@ func testMove(t *testing.T, open Movers) {
 	}
 	if _, err := to.Put(t.Context(), next, nil, h); err == nil {
 		t.Error("a writer of before writes on where the records were")
+	}
+}
+
+// testMoveHold: what keeps the first release back comes along, though nothing is recorded yet, and does so again after a kill between.
+func testMoveHold(t *testing.T, open Movers) {
+	r := Record(t, 1)
+	hold := release.Hold{Bundle: r.Bundle, Release: 1, Rollout: "HELD", SourceDigest: "sha256:x", Wave: "wave 1"}
+	from, _, _ := open(t, 0)
+	if _, err := from.(release.Holder).PutHold(t.Context(), r.Owner, hold, ""); err != nil {
+		t.Fatal(err)
+	}
+	held := func(s release.Store) string {
+		h, _, err := s.(release.Holder).Held(t.Context(), r.Owner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h == nil {
+			return ""
+		}
+		return h.Rollout
+	}
+	from, to, _ := open(t, 0)
+	m, err := recordkeeping.Move(t.Context(), from, to, r.Owner, "ann", time.Minute)
+	if err != nil || m.Release.Rollout != "HELD" || m.Revisions != 0 {
+		t.Fatalf("%+v, %v", m, err)
+	}
+	from, to, _ = open(t, 0)
+	if held(from) != "" || held(to) != "HELD" {
+		t.Errorf("from has %q, to %q", held(from), held(to))
+	}
+	if _, err := recordkeeping.Move(t.Context(), from, to, r.Owner, "ann", time.Minute); !errors.Is(err, recordkeeping.ErrNothing) {
+		t.Errorf("moved again: %v", err)
+	}
+	if err := to.Delete(t.Context(), r.Owner, ""); err != nil {
+		t.Fatal(err)
+	}
+	from, to, _ = open(t, 0)
+	if held(from)+held(to) != "" {
+		t.Error("it cannot be deleted any more")
 	}
 }
 

@@ -1,0 +1,60 @@
+package waitlist
+
+import (
+	"testing"
+	"time"
+
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/release/memory"
+)
+
+// TestAwait: of all bundles it is told what is kept from which clusters, also of one that has no record anywhere; one that has come
+// is not told.
+func TestAwait(t *testing.T) {
+	since := time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
+	var l List
+	for _, name := range []string{"eu", "us"} {
+		store := memory.New(name)
+		for _, bundle := range []string{"shop", "new", "done"} {
+			owner := object.OwnerID("", "", bundle)
+			h := release.Hold{Bundle: bundle, Release: 3, Rollout: "C", SourceDigest: "sha256:C", Author: "ann", Since: since, Wave: "wave 2 (prod)"}
+			if bundle == "shop" && name == "us" {
+				h.Paused = &release.Word{By: "bob", At: since}
+			}
+			if _, err := store.PutHold(t.Context(), owner, h, ""); err != nil {
+				t.Fatal(err)
+			}
+			rec := release.Record{Bundle: bundle, Owner: owner, Revision: 1, Release: 2, Rollout: "B", Phase: release.Succeeded}
+			switch bundle {
+			case "done":
+				rec.Release, rec.Rollout = 3, "C"
+			case "new":
+				continue
+			}
+			if _, err := store.Put(t.Context(), rec, nil, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		seen := 0
+		if err := l.Each(t.Context(), name, store, func(release.Record) { seen++ }); err != nil || seen != 2 {
+			t.Fatal(seen, err)
+		}
+	}
+	all := l.Await("", nil)
+	if len(all) != 2 || all[0].Bundle != "new" || all[1].Bundle != "shop" {
+		t.Fatalf("%+v", all)
+	}
+	if w := all[0]; len(w.Clusters) != 2 || w.Next != "hawser approve new" || w.Paused != nil {
+		t.Errorf("%+v", w)
+	}
+	if one := l.Await("shop", func() []release.OnCluster { return l.on(object.OwnerID("", "", "shop")) }); len(one) != 1 || one[0].Next != all[1].Next {
+		t.Errorf("by its name: %+v", one)
+	}
+	if none := l.Await("done", func() []release.OnCluster { return nil }); len(none) != 0 {
+		t.Errorf("%+v", none)
+	}
+	if w := all[1]; w.Paused == nil || w.Next != "hawser resume shop" || w.Release != 3 {
+		t.Errorf("%+v", w)
+	}
+}
