@@ -319,23 +319,79 @@ func recordStores(f *v1alpha1.FleetSpec, get func(context.Context, string) (stri
 
 // bucketOf is what a fleet keeps its records in.
 func bucketOf(s v1alpha1.ReleaseStore, get func(context.Context, string) (string, error)) *blob.Lazy {
-	if s.File != nil {
+	server := blob.Server{UserAgent: "hawser/" + version}
+	// resolve puts what references name where it belongs.
+	resolve := func(ctx context.Context, texts map[*string]string) error {
+		for to, text := range texts {
+			var err error
+			if *to, err = get(ctx, text); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	switch {
+	case s.File != nil:
 		path := below(s.File.Dir, s.File.Path)
 		return &blob.Lazy{Name: "directory " + path, Open: func(context.Context) (blob.Bucket, error) { return blob.OpenDir(path) }}
-	}
-	o := blob.S3Options{Bucket: s.S3.Bucket, Prefix: s.S3.Prefix, Region: s.S3.Region, Endpoint: s.S3.Endpoint, PathStyle: s.S3.PathStyle,
-		UserAgent: "hawser/" + version, Credentials: blob.S3Credentials{Profile: s.S3.Profile}}
-	return &blob.Lazy{Name: o.String(), Open: func(ctx context.Context) (blob.Bucket, error) {
-		if given := s.S3.Credentials; given != nil {
-			for from, to := range map[*string]*string{&given.AccessKeyID: &o.Credentials.AccessKeyID, &given.SecretAccessKey: &o.Credentials.SecretAccessKey, &given.SessionToken: &o.Credentials.SessionToken} {
-				var err error
-				if *to, err = get(ctx, *from); err != nil {
+	case s.GCS != nil:
+		return gcsBucket(s.GCS, server, get)
+	case s.Azure != nil:
+		o := blob.AzureOptions{Account: s.Azure.Account, Container: s.Azure.Container, Prefix: s.Azure.Prefix, Endpoint: s.Azure.Endpoint, Server: server}
+		return &blob.Lazy{Name: o.String(), Open: func(ctx context.Context) (blob.Bucket, error) {
+			if given := s.Azure.Credentials; given != nil {
+				if err := resolve(ctx, map[*string]string{&o.Key: given.Key, &o.SAS: given.SAS}); err != nil {
 					return nil, err
 				}
 			}
+			return opened(blob.NewAzure(o))
+		}}
+	}
+	o := blob.S3Options{Bucket: s.S3.Bucket, Prefix: s.S3.Prefix, Region: s.S3.Region, Endpoint: s.S3.Endpoint, PathStyle: s.S3.PathStyle,
+		Server: server, Credentials: blob.S3Credentials{Profile: s.S3.Profile}}
+	return &blob.Lazy{Name: o.String(), Open: func(ctx context.Context) (blob.Bucket, error) {
+		if given := s.S3.Credentials; given != nil {
+			to := &o.Credentials
+			if err := resolve(ctx, map[*string]string{&to.AccessKeyID: given.AccessKeyID, &to.SecretAccessKey: given.SecretAccessKey, &to.SessionToken: given.SessionToken}); err != nil {
+				return nil, err
+			}
 		}
-		return blob.NewS3(o)
+		return opened(blob.NewS3(o))
 	}}
+}
+
+// gcsBucket is bucketOf for Google Cloud Storage, where a key may be a file.
+func gcsBucket(s *v1alpha1.GCSReleases, server blob.Server, get func(context.Context, string) (string, error)) *blob.Lazy {
+	o := blob.GCSOptions{Bucket: s.Bucket, Prefix: s.Prefix, Endpoint: s.Endpoint, Server: server}
+	return &blob.Lazy{Name: o.String(), Open: func(ctx context.Context) (blob.Bucket, error) {
+		switch given := s.Credentials; {
+		case given == nil:
+		case given.Path != "":
+			data, err := rootfs.ReadFile(below(given.Dir, given.Path), maxCredentials)
+			if err != nil {
+				return nil, fmt.Errorf("releases.store.gcs.credentials.path of the fleet's file: %w", err)
+			}
+			o.Key = data
+		default:
+			key, err := get(ctx, given.Key)
+			if err != nil {
+				return nil, err
+			}
+			o.Key = []byte(key)
+		}
+		return opened(blob.NewGCS(o))
+	}}
+}
+
+// maxCredentials bounds a file of credentials.
+const maxCredentials = 64 << 10
+
+// opened is a bucket, or nil with the reason.
+func opened[B blob.Bucket](b B, err error) (blob.Bucket, error) {
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
 }
 
 // exceeded says why an evaluation was ended, and with it the process; writes is whether a cluster was being written.

@@ -10,7 +10,7 @@ import (
 	"hawser.dev/hawser/internal/secret"
 )
 
-var releaseStores = []string{"cluster", "file", "s3"}
+var releaseStores = []string{"cluster", "file", "s3", "gcs", "azure"}
 
 // releases reads where release records are kept.
 func (d *decoder) releases(v cue.Value) *v1alpha1.Releases {
@@ -24,7 +24,7 @@ func (d *decoder) releases(v cue.Value) *v1alpha1.Releases {
 		d.reference(f.value, "key", out.Encryption.Key, diag.Error)
 	}
 	if out.Encryption.Key != "" && !out.Outside() && len(d.findings.Errors()) == 0 {
-		d.errorf(v, "no-use", "encryption is of stores outside of the clusters: give store file or s3")
+		d.errorf(v, "no-use", "encryption is of stores outside of the clusters: give store file, s3, gcs or azure")
 	}
 	return out
 }
@@ -34,12 +34,12 @@ func (d *decoder) releaseStore(v cue.Value) (out v1alpha1.ReleaseStore) {
 	if x, _ := v.Default(); x.Kind() == cue.StringKind {
 		if s, _ := d.str(v); s != "cluster" {
 			n := diag.Errorf("unknown-store", "%q is no store of release records", d.mask(s))
-			n.Fix = "cluster, file: {path: ...} or s3: {bucket: ...}"
+			n.Fix = "cluster, file: {path: ...}, s3: {bucket: ...}, gcs: {bucket: ...} or azure: {account: ..., container: ...}"
 			d.add(n, v)
 		}
 		return out
 	}
-	fields := d.fields(v, releaseStores, "gcs", "azure")
+	fields := d.fields(v, releaseStores)
 	for _, f := range fields {
 		switch f.name {
 		case "cluster":
@@ -48,6 +48,10 @@ func (d *decoder) releaseStore(v cue.Value) (out v1alpha1.ReleaseStore) {
 			out.File = &v1alpha1.FileReleases{Path: d.storeFields(f.value, "path!")["path"], Dir: d.storeDir(f.value)}
 		case "s3":
 			out.S3 = d.s3Releases(f.value)
+		case "gcs":
+			out.GCS = d.gcsReleases(f.value)
+		case "azure":
+			out.Azure = d.azureReleases(f.value)
 		}
 	}
 	if len(fields) > 1 {
@@ -56,6 +60,15 @@ func (d *decoder) releaseStore(v cue.Value) (out v1alpha1.ReleaseStore) {
 		d.errorf(v, "no-store", "nothing says what kind of store it is: give it one of %s", strings.Join(releaseStores, ", "))
 	}
 	return out
+}
+
+// bucketText is a text of a bucket's declaration, which must be what a check wants; check may be nil.
+func (d *decoder) bucketText(f field, to *string, check func(string) string) {
+	s, ok := d.str(f.value)
+	if ok && check != nil && check(s) != "" {
+		d.errorf(f.value, "invalid-store", "%s: %s", f.name, check(s))
+	}
+	*to = s
 }
 
 func (d *decoder) s3Releases(v cue.Value) *v1alpha1.S3Releases {
@@ -74,17 +87,58 @@ func (d *decoder) s3Releases(v cue.Value) *v1alpha1.S3Releases {
 			d.reference(f.value, "secretAccessKey", got["secretAccessKey"], diag.Warning)
 			d.reference(f.value, "sessionToken", got["sessionToken"], diag.Warning)
 		default:
-			s, ok := d.str(f.value)
-			if check := checks[f.name]; ok && check != nil && check(s) != "" {
-				d.errorf(f.value, "invalid-store", "%s: %s", f.name, check(s))
-			}
-			*texts[f.name] = s
+			d.bucketText(f, texts[f.name], checks[f.name])
 		}
 	}
 	if out.Profile != "" && out.Credentials != nil {
 		d.errorf(v, "two-credentials", "s3 has profile or credentials, not both")
 	}
 	return out
+}
+
+func (d *decoder) gcsReleases(v cue.Value) *v1alpha1.GCSReleases {
+	out := &v1alpha1.GCSReleases{}
+	texts := map[string]*string{"bucket": &out.Bucket, "prefix": &out.Prefix, "endpoint": &out.Endpoint}
+	checks := map[string]func(string) string{"bucket": v1alpha1.CheckGCSBucket, "endpoint": v1alpha1.CheckEndpoint}
+	for _, f := range d.demanded(v, []string{"bucket"}, "prefix", "endpoint", "credentials") {
+		if f.name != "credentials" {
+			d.bucketText(f, texts[f.name], checks[f.name])
+			continue
+		}
+		got := d.eitherOf(f.value, "key", "path")
+		out.Credentials = &v1alpha1.GCSCredentials{Key: got["key"], Path: got["path"], Dir: d.storeDir(f.value)}
+		d.reference(f.value, "key", got["key"], diag.Warning)
+	}
+	if out.Endpoint != "" && out.Credentials != nil && out.Credentials.Path != "" {
+		d.errorf(v, "credentials-elsewhere", "the credentials of a file go to Google alone, and not to an endpoint: give credentials.key as a ref:// reference")
+	}
+	return out
+}
+
+func (d *decoder) azureReleases(v cue.Value) *v1alpha1.AzureReleases {
+	out := &v1alpha1.AzureReleases{}
+	texts := map[string]*string{"account": &out.Account, "container": &out.Container, "prefix": &out.Prefix, "endpoint": &out.Endpoint}
+	checks := map[string]func(string) string{"account": v1alpha1.CheckAccount, "container": v1alpha1.CheckContainer, "endpoint": v1alpha1.CheckAzureEndpoint}
+	for _, f := range d.demanded(v, []string{"account", "container"}, "prefix", "endpoint", "credentials") {
+		if f.name != "credentials" {
+			d.bucketText(f, texts[f.name], checks[f.name])
+			continue
+		}
+		got := d.eitherOf(f.value, "key", "sas")
+		out.Credentials = &v1alpha1.AzureCredentials{Key: got["key"], SAS: got["sas"]}
+		d.reference(f.value, "key", got["key"], diag.Warning)
+		d.reference(f.value, "sas", got["sas"], diag.Warning)
+	}
+	return out
+}
+
+// eitherOf reads credentials that are given in one of two ways.
+func (d *decoder) eitherOf(v cue.Value, one, other string) map[string]string {
+	got := d.storeFields(v, one, other)
+	if all, ok := d.anyFields(v); ok && len(all) != 1 {
+		d.errorf(v, "two-credentials", "credentials have either %s or %s", one, other)
+	}
+	return got
 }
 
 // reference checks a text that is secret: one that is no ref:// reference is a finding of a severity.

@@ -1,26 +1,25 @@
 // Package tests3 is an S3 server on loopback for tests: gofakes3, which honours conditional writes, behind a check of every request's
-// signature (which gofakes3 leaves out) and with faults on request. It is imported by tests alone.
+// signature (which gofakes3 leaves out), and with what testbucket puts before every server with a bucket. It is imported by tests alone.
 //
 // tests3 must not know what is kept in a bucket.
 package tests3
 
 import (
-	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"hawser.dev/hawser/internal/testbucket"
 )
 
 // What requests must be signed with.
@@ -31,54 +30,33 @@ const (
 	Bucket          = "releases"
 )
 
-// Fault answers a request in place of the server and says true, or does something and lets it go on.
-type Fault func(w http.ResponseWriter, r *http.Request) bool
-
 // Server is one server with the bucket Bucket.
 type Server struct {
-	// URL is its endpoint.
-	URL string
+	*testbucket.Front
 
 	backend *s3mem.Backend
-	mu      sync.Mutex
-	seen    []string
-	fault   Fault
-	ahead   time.Duration
 }
 
 // New starts a server whose clock is so far ahead, and ends it with the test.
 func New(t testing.TB, ahead time.Duration) *Server {
 	t.Helper()
-	s := &Server{ahead: ahead}
-	s.backend = s3mem.New(s3mem.WithTimeSource(clock{ahead}))
+	s := &Server{backend: s3mem.New(s3mem.WithTimeSource(clock{ahead}))}
 	if err := s.backend.CreateBucket(Bucket); err != nil {
 		t.Fatal(err)
 	}
 	fake := gofakes3.New(s.backend, gofakes3.WithTimeSource(clock{ahead}), gofakes3.WithTimeSkewLimit(0), gofakes3.WithHostBucketBase("localhost")).Server()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			return
-		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		s.mu.Lock()
-		s.seen = append(s.seen, r.Method+" "+r.URL.Path)
-		fault := s.fault
-		s.mu.Unlock()
-		w.Header().Set("Date", time.Now().Add(ahead).UTC().Format(http.TimeFormat))
-		if why := unsigned(r, body); why != "" {
+	signed := func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+		why := unsigned(r, body)
+		if why != "" {
 			w.WriteHeader(http.StatusForbidden)
 			_, _ = io.WriteString(w, "<Error><Code>SignatureDoesNotMatch</Code><Message>"+why+"</Message></Error>")
-			return
 		}
-		if fault != nil && fault(w, r) {
-			return
-		}
+		return why == ""
+	}
+	s.Front = testbucket.Open(t, ahead, false, signed, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Host, _, _ = strings.Cut(r.Host, ":") // the bucket may be a part of it
 		fake.ServeHTTP(w, r)
 	}))
-	t.Cleanup(server.Close)
-	s.URL = server.URL
 	return s
 }
 
@@ -89,22 +67,6 @@ func (c clock) Now() time.Time { return time.Now().Add(c.ahead) }
 
 // Since is by the same clock.
 func (c clock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
-
-// Fail lets every request pass a fault from now on, nil for none.
-func (s *Server) Fail(f Fault) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.fault = f
-}
-
-// Seen are the requests since the last call, as "METHOD path".
-func (s *Server) Seen() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := s.seen
-	s.seen = nil
-	return out
-}
 
 // Objects are the bodies of all objects, by key.
 func (s *Server) Objects(t testing.TB) map[string][]byte {
@@ -124,30 +86,6 @@ func (s *Server) Objects(t testing.TB) map[string][]byte {
 		}
 	}
 	return out
-}
-
-// Then lets the server carry a request out and answers with a code all the same, "" body; code 0 answers nothing.
-func (s *Server) Then(code int, when func(r *http.Request) bool) Fault {
-	fake := gofakes3.New(s.backend, gofakes3.WithTimeSource(clock{s.ahead}), gofakes3.WithTimeSkewLimit(0)).Server()
-	return func(w http.ResponseWriter, r *http.Request) bool {
-		if !when(r) {
-			return false
-		}
-		fake.ServeHTTP(httptest.NewRecorder(), r)
-		Answer(code)(w, r)
-		return true
-	}
-}
-
-// Answer answers with a code; 0 ends the connection without an answer.
-func Answer(code int) Fault {
-	return func(w http.ResponseWriter, _ *http.Request) bool {
-		if code == 0 {
-			panic(http.ErrAbortHandler)
-		}
-		w.WriteHeader(code)
-		return true
-	}
 }
 
 // unsigned says why the signature of a request is none (AWS Signature Version 4), "" for a good one.

@@ -18,9 +18,6 @@ type S3Credentials struct {
 	Profile string
 }
 
-// errCredentials is what is said where none are found.
-var errCredentials = errors.New("no credentials for S3 were found")
-
 func (c S3Credentials) chain() *credentials.Credentials {
 	switch {
 	case c.AccessKeyID+c.SecretAccessKey != "":

@@ -5,23 +5,32 @@ import (
 
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/release/storetest"
+	"hawser.dev/hawser/internal/testbucket"
 	"hawser.dev/hawser/internal/tests3"
 )
 
-// TestMove: everything of a bundle comes from a directory to an S3 server, whenever the process that moves it dies.
+// TestMove: everything of a bundle comes from one store to another, whenever the process that moves it dies.
 func TestMove(t *testing.T) {
-	dir, server := openDir(t, t.TempDir()), tests3.New(t, 0)
-	for _, done := range []bool{false, true} {
-		both := func(b Bucket, to Bucket) storetest.Movers {
-			return func(_ testing.TB, n int) (release.Store, release.Store, func() bool) {
-				count := &counter{at: n, done: done}
-				return open(t, count.of(b)), open(t, count.of(to)), func() bool { return n > 0 && count.n >= n }
+	for name, pair := range map[string]func(t *testing.T) (from, to Bucket){
+		"directory to S3": func(t *testing.T) (from, to Bucket) {
+			return openDir(t, t.TempDir()), openS3(t, s3Options(tests3.New(t, 0)))
+		},
+		"Google to Azure": func(t *testing.T) (from, to Bucket) {
+			return openGCS(t, gcsOptions(t, testbucket.NewGCS(t, 0))), openAzure(t, azureOptions(testbucket.NewAzure(t, 0, false)))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			from, to := pair(t)
+			for _, done := range []bool{false, true} {
+				both := func(_ testing.TB, n int) (release.Store, release.Store, func() bool) {
+					count := &counter{at: n, done: done}
+					return open(t, count.of(from)), open(t, count.of(to)), func() bool { return n > 0 && count.n >= n }
+				}
+				storetest.RunMove(t, both, func(_ testing.TB, owner string) {
+					expire(t, open(t, from), owner)
+					expire(t, open(t, to), owner)
+				})
 			}
-		}
-		b := openS3(t, s3Options(server))
-		storetest.RunMove(t, both(dir, b), func(_ testing.TB, owner string) {
-			expire(t, open(t, dir), owner)
-			expire(t, open(t, b), owner)
 		})
 	}
 }

@@ -14,12 +14,13 @@ import (
 
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/release/storetest"
+	"hawser.dev/hawser/internal/testbucket"
 	"hawser.dev/hawser/internal/tests3"
 )
 
 // s3Options are those of a test server's bucket.
 func s3Options(server *tests3.Server) S3Options {
-	return S3Options{Bucket: tests3.Bucket, Prefix: "/team a/prod/", Endpoint: server.URL, Region: tests3.Region, UserAgent: "hawser/test", Wait: 5 * time.Millisecond,
+	return S3Options{Bucket: tests3.Bucket, Prefix: "/team a/prod/", Endpoint: server.URL, Region: tests3.Region, Server: Server{UserAgent: "hawser/test", Wait: 5 * time.Millisecond},
 		Credentials: S3Credentials{AccessKeyID: tests3.AccessKeyID, SecretAccessKey: tests3.SecretAccessKey}}
 }
 
@@ -82,16 +83,16 @@ func TestS3LosesAnswers(t *testing.T) {
 func TestS3Refusals(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*S3Options)
-		fault  tests3.Fault
+		fault  testbucket.Fault
 		want   string
 		most   int
 	}{
 		"no such bucket":       {change: func(o *S3Options) { o.Bucket = "another" }, want: "there is no bucket another", most: 1},
 		"wrong key":            {change: func(o *S3Options) { o.Credentials.SecretAccessKey = "hunter2-wrong" }, want: "the server lets these credentials not do that (403 SignatureDoesNotMatch", most: 1},
-		"always busy":          {fault: tests3.Answer(503), want: "the server answers 503", most: attempts},
-		"no answer":            {fault: tests3.Answer(0), want: "Connection closed", most: 2 * attempts}, // one of them may be net/http's
+		"always busy":          {fault: testbucket.Answer(503), want: "the server answers 503", most: attempts},
+		"no answer":            {fault: testbucket.Answer(0), want: "Connection closed", most: 2 * attempts}, // one of them may be net/http's
 		"no conditions":        {fault: notImplemented, want: "does not know conditional writes", most: 1},
-		"leads somewhere else": {fault: elsewhere("http://127.0.0.1:1/"), want: "leads to another one (307", most: 1},
+		"leads somewhere else": {fault: testbucket.Elsewhere("http://127.0.0.1:1/"), want: "leads to another one (307", most: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := tests3.New(t, 0)
@@ -117,21 +118,13 @@ func notImplemented(w http.ResponseWriter, _ *http.Request) bool {
 	return true
 }
 
-func elsewhere(to string) tests3.Fault {
-	return func(w http.ResponseWriter, r *http.Request) bool {
-		w.Header().Set("Location", to)
-		w.WriteHeader(http.StatusTemporaryRedirect)
-		return true
-	}
-}
-
 // TestS3StaysWhereItIs: a redirect to another host is not followed, and nothing of the request goes there.
 func TestS3StaysWhereItIs(t *testing.T) {
 	var asked atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	defer other.Close()
 	server := tests3.New(t, 0)
-	server.Fail(elsewhere(other.URL + "/x"))
+	server.Fail(testbucket.Elsewhere(other.URL + "/x"))
 	b := openS3(t, s3Options(server))
 	for name, do := range map[string]func() error{
 		"get":    func() error { _, err := b.Get(t.Context(), "a", 10); return err },
@@ -164,13 +157,7 @@ func TestS3AnswersAreBounded(t *testing.T) {
 	}
 	release := make(chan struct{})
 	defer close(release)
-	server.Fail(func(_ http.ResponseWriter, r *http.Request) bool {
-		select {
-		case <-release:
-		case <-r.Context().Done():
-		}
-		return true
-	})
+	server.Fail(testbucket.Hang(release))
 	began := time.Now()
 	if _, err := b.Get(t.Context(), "big", 1<<21); err == nil || !strings.Contains(err.Error(), "no answer within") || time.Since(began) > 20*time.Second {
 		t.Errorf("after %s: %v", time.Since(began), err)
