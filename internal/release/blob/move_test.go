@@ -11,17 +11,20 @@ import (
 
 // TestMove: everything of a bundle comes from one store to another, whenever the process that moves it dies.
 func TestMove(t *testing.T) {
-	for name, pair := range map[string]func(t *testing.T) (from, to Bucket){
-		"directory to S3": func(t *testing.T) (from, to Bucket) {
+	for name, c := range map[string]struct {
+		pair func(t *testing.T) (from, to Bucket)
+		done []bool
+	}{
+		"directory to S3": {func(t *testing.T) (from, to Bucket) {
 			return openDir(t, t.TempDir()), openS3(t, s3Options(tests3.New(t, 0)))
-		},
-		"Google to Azure": func(t *testing.T) (from, to Bucket) {
+		}, []bool{false, true}},
+		"Google to Azure": {func(t *testing.T) (from, to Bucket) {
 			return openGCS(t, gcsOptions(t, testbucket.NewGCS(t, 0))), openAzure(t, azureOptions(testbucket.NewAzure(t, 0, false)))
-		},
+		}, []bool{true}}, // that one dies before or after is of the move, and not of the store
 	} {
 		t.Run(name, func(t *testing.T) {
-			from, to := pair(t)
-			for _, done := range []bool{false, true} {
+			from, to := c.pair(t)
+			for _, done := range c.done {
 				both := func(_ testing.TB, n int) (release.Store, release.Store, func() bool) {
 					count := &counter{at: n, done: done}
 					return open(t, count.of(from)), open(t, count.of(to)), func() bool { return n > 0 && count.n >= n }
