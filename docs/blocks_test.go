@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"cuelang.org/go/cue/ast"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"hawser.dev/hawser/api/v1alpha1"
@@ -175,9 +174,9 @@ func (p *page) bound(ctx context.Context, of *v1alpha1.FleetSpec, spec v1alpha1.
 	reader := values.New(values.Options{Fleet: of, Open: openStore})
 	for i := range here {
 		here[i].Values, fs = bind.Bind(here[i].Values, bind.Fill{
-			From:     func(f bind.From) (ast.Expr, *diag.Finding) { return bind.StandIn(f), nil },
-			Generate: func(g bind.Generate) (ast.Expr, *diag.Finding) { return g.Value(g.Placeholder()), nil },
-			Ref: func(r bind.Ref) (ast.Expr, *diag.Finding) {
+			From:     func(f bind.From) (*v1alpha1.Value, *diag.Finding) { return bind.StandIn(f), nil },
+			Generate: func(g bind.Generate) (*v1alpha1.Value, *diag.Finding) { return g.Value(g.Placeholder()), nil },
+			Ref: func(r bind.Ref) (*v1alpha1.Value, *diag.Finding) {
 				if p.stores {
 					return reader.Ref(ctx, values.Target{Cluster: c.Name}, r)
 				}

@@ -201,7 +201,7 @@ func newTools(redactor *redact.Redactor) (*toolchain.Tools, error) {
 		Render: func(ctx context.Context, req toolchain.RenderRequest) (toolchain.Rendered, error) {
 			got, err := modules.Render(ctx, render.Request{Content: req.Content, KubeVersion: req.KubeVersion, Package: req.Package, Tags: req.Tags,
 				Instance: v1alpha1.Instance{Name: req.Name, Namespace: req.Namespace, Module: &v1alpha1.ModuleSource{URL: req.URL},
-					Values: v1alpha1.Values{Struct: req.Values}}})
+					Values: req.Values}})
 			return toolchain.Rendered{Objects: got.Objects, Images: got.Images, Stages: got.Stages, Findings: got.Findings}, err
 		},
 	}, nil

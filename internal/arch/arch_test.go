@@ -266,6 +266,22 @@ func TestPurity(t *testing.T) {
 	}
 }
 
+// The documents' types are plain data: neither they nor what they import know CUE. Rooms that take values as data do not import it
+// themselves.
+func TestPlainData(t *testing.T) {
+	h := visit(t)
+	isCUE := func(importPath string) bool { return strings.HasPrefix(importPath, "cuelang.org/") }
+	plain := []string{"internal/engine", "internal/place", "internal/promotion", "internal/wire", "internal/isolate", "internal/validation", "internal/madeguard"}
+	for _, p := range h.ours {
+		path, _ := ours(p.ImportPath)
+		for _, i := range p.Imports {
+			if path == "api/v1alpha1" && !h.all[i].Standard || slices.Contains(plain, path) && isCUE(i) {
+				t.Errorf("%s imports %s", path, i)
+			}
+		}
+	}
+}
+
 // wayOut is the shortest chain of imports from a package to something forbidden, nil when there is none.
 func (h *house) wayOut(p pkg) []string {
 	from := map[string]string{p.ImportPath: ""}

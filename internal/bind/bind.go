@@ -1,5 +1,5 @@
 // Package bind replaces what stands for a value by the value: {from: {file: ...}}, {from: {instance: ...}}, {generate: ...}
-// and the references of secrets (ref://...), in an instance's values as CUE data. Order, number types and positions stay.
+// and the references of secrets (ref://...), in an instance's values. Order, number types and positions stay.
 //
 // The order of things: Spec reads the files and seals what comes from other instances, before the layers of valuesFor
 // are merged (a sealed value is replaced as a whole, never merged with); Instances adds the dependencies on one
@@ -13,11 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"cuelang.org/go/cue/ast"
-	"cuelang.org/go/cue/token"
-
 	"hawser.dev/hawser/api/v1alpha1"
-	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/dag"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/secret"
@@ -29,16 +25,14 @@ type Ref struct {
 	// At is the data path below the values, Pos the place in the user's file.
 	At  string
 	Pos diag.Pos
-
-	pos token.Pos
 }
 
 // Fill says what values become. From and Ref get each occurrence once, in order, and give the value as CUE data
 // (Ref.Text, Files.Value, ValueOf and StandIn make it) or what is wrong; a nil function leaves its occurrences as they are.
 type Fill struct {
-	From     func(From) (ast.Expr, *diag.Finding)
-	Ref      func(Ref) (ast.Expr, *diag.Finding)
-	Generate func(Generate) (ast.Expr, *diag.Finding)
+	From     func(From) (*v1alpha1.Value, *diag.Finding)
+	Ref      func(Ref) (*v1alpha1.Value, *diag.Finding)
+	Generate func(Generate) (*v1alpha1.Value, *diag.Finding)
 }
 
 // Bind gives the values with everything replaced that fill has functions for; what it puts in is not looked at again,
@@ -49,20 +43,19 @@ func Bind(v v1alpha1.Values, fill Fill) (v1alpha1.Values, diag.Findings) {
 		return v, nil
 	}
 	out, fs := bindIn(v.Struct, fill)
-	s, ok := out.(*ast.StructLit)
-	if !ok {
+	if out.Kind != v1alpha1.KindStruct {
 		n := diag.Errorf("value-from", "values must be a struct")
-		n.Pos = cuelang.Pos(v.Struct.Pos())
+		n.Pos = diag.Pos(v.Struct.Pos)
 		return v, append(fs, n)
 	}
-	return v1alpha1.Values{Struct: s}, fs
+	return v1alpha1.Values{Struct: out}, fs
 }
 
 // bindIn is Bind for any data.
-func bindIn(data ast.Expr, fill Fill) (ast.Expr, diag.Findings) {
+func bindIn(data *v1alpha1.Value, fill Fill) (*v1alpha1.Value, diag.Findings) {
 	var fs diag.Findings
-	out := rewrite(data, nil, func(x ast.Expr, at v1alpha1.Path) (ast.Expr, bool) {
-		var got ast.Expr
+	out := rewrite(data, nil, func(x *v1alpha1.Value, at v1alpha1.Path) (*v1alpha1.Value, bool) {
+		var got *v1alpha1.Value
 		var n *diag.Finding
 		if s := fromStruct(x); s != nil {
 			f, bad := newFrom(s, at)
@@ -96,7 +89,7 @@ func bindIn(data ast.Expr, fill Fill) (ast.Expr, diag.Findings) {
 // Froms lists what the values take from elsewhere, in order, without reading anything.
 func Froms(v v1alpha1.Values) ([]From, diag.Findings) {
 	var out []From
-	_, fs := Bind(v, Fill{From: func(f From) (ast.Expr, *diag.Finding) {
+	_, fs := Bind(v, Fill{From: func(f From) (*v1alpha1.Value, *diag.Finding) {
 		out = append(out, f)
 		return nil, nil
 	}})
@@ -106,7 +99,7 @@ func Froms(v v1alpha1.Values) ([]From, diag.Findings) {
 // Refs lists the references to secrets in the values, in order.
 func Refs(v v1alpha1.Values) ([]Ref, diag.Findings) {
 	var out []Ref
-	_, fs := Bind(v, Fill{Ref: func(r Ref) (ast.Expr, *diag.Finding) {
+	_, fs := Bind(v, Fill{Ref: func(r Ref) (*v1alpha1.Value, *diag.Finding) {
 		out = append(out, r)
 		return nil, nil
 	}})
@@ -128,7 +121,7 @@ func Depends(v v1alpha1.Values) []string {
 // Spec prepares a bundle before it is placed: in the values and every layer of valuesFor, files are read by file
 // (Files.Value; nil leaves them sealed), values of other instances are checked and sealed, references checked. The spec
 // given is not changed. Findings name the instance.
-func Spec(spec v1alpha1.BundleSpec, file func(From) (ast.Expr, *diag.Finding)) (v1alpha1.BundleSpec, diag.Findings) {
+func Spec(spec v1alpha1.BundleSpec, file func(From) (*v1alpha1.Value, *diag.Finding)) (v1alpha1.BundleSpec, diag.Findings) {
 	names := make([]string, 0, len(spec.Instances))
 	for _, in := range spec.Instances {
 		names = append(names, in.Name)
@@ -140,7 +133,7 @@ func Spec(spec v1alpha1.BundleSpec, file func(From) (ast.Expr, *diag.Finding)) (
 		in := &out.Instances[i]
 		read := file
 		if file != nil && in.Helm != nil {
-			read = func(f From) (ast.Expr, *diag.Finding) {
+			read = func(f From) (*v1alpha1.Value, *diag.Finding) {
 				f.chart = true
 				return file(f)
 			}
@@ -164,9 +157,9 @@ func Spec(spec v1alpha1.BundleSpec, file func(From) (ast.Expr, *diag.Finding)) (
 }
 
 // sealed is one layer with files read and the rest sealed.
-func sealed(v v1alpha1.Values, self string, names []string, file func(From) (ast.Expr, *diag.Finding)) (v1alpha1.Values, diag.Findings) {
+func sealed(v v1alpha1.Values, self string, names []string, file func(From) (*v1alpha1.Value, *diag.Finding)) (v1alpha1.Values, diag.Findings) {
 	fs := plain(v)
-	v, more := Bind(v, Fill{Generate: func(g Generate) (ast.Expr, *diag.Finding) { return seal(g.node), nil }, From: func(f From) (ast.Expr, *diag.Finding) {
+	v, more := Bind(v, Fill{Generate: func(g Generate) (*v1alpha1.Value, *diag.Finding) { return seal(g.node), nil }, From: func(f From) (*v1alpha1.Value, *diag.Finding) {
 		switch {
 		case f.File != "" && file == nil && f.At == "":
 			return nil, nil
@@ -240,8 +233,8 @@ func cycle(g *dag.Graph[string], first map[[2]string]From) diag.Findings {
 }
 
 // newRef reads a reference.
-func newRef(x ast.Expr, text string, at v1alpha1.Path) (Ref, *diag.Finding) {
-	r := Ref{At: at.String(), Pos: cuelang.Pos(x.Pos()), pos: x.Pos()}
+func newRef(x *v1alpha1.Value, text string, at v1alpha1.Path) (Ref, *diag.Finding) {
+	r := Ref{At: at.String(), Pos: diag.Pos(x.Pos)}
 	var err error
 	if r.Ref, err = secret.ParseRef(text); err != nil {
 		n := diag.Errorf("invalid-reference", "%v", err)
@@ -259,11 +252,11 @@ func (r Ref) Finding(code, format string, args ...any) *diag.Finding {
 	return &n
 }
 
-// Text is a text as CUE data at the reference's place.
-func (r Ref) Text(s string) ast.Expr { return text(s, r.pos) }
+// Text is a text as data at the reference's place.
+func (r Ref) Text(s string) *v1alpha1.Value { return text(s, v1alpha1.Position(r.Pos)) }
 
 // refText is the text of a literal that is meant as a reference.
-func refText(x ast.Expr) (string, bool) {
-	s, ok := cuelang.StringLit(x)
+func refText(x *v1alpha1.Value) (string, bool) {
+	s, ok := x.Str()
 	return s, ok && secret.IsRef(s)
 }

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"cuelang.org/go/cue/ast"
-	"cuelang.org/go/cue/format"
 	"github.com/google/go-cmp/cmp"
 
 	"hawser.dev/hawser/api/v1alpha1"
@@ -20,40 +18,35 @@ func values(t testing.TB, file, src string) v1alpha1.Values {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, ok := cuelang.FileData(f).(*ast.StructLit)
-	if !ok {
+	x, err := cuelang.FromFile(f)
+	if err != nil || x.Kind != v1alpha1.KindStruct {
 		t.Fatalf("%s is no struct", src)
 	}
-	return v1alpha1.Values{Struct: s}
+	return v1alpha1.Values{Struct: x}
 }
 
 // show is data on one line; sealed values stand in round brackets.
-func show(x ast.Expr) string {
-	switch x := x.(type) {
-	case *ast.ParenExpr:
-		return "(" + show(x.X) + ")"
-	case *ast.StructLit:
-		fields, err := cuelang.Fields(x)
-		if err != nil {
-			return err.Error()
-		}
+func show(x *v1alpha1.Value) string {
+	if x.Whole {
+		own := *x
+		own.Whole = false
+		return "(" + show(&own) + ")"
+	}
+	switch x.Kind {
+	case v1alpha1.KindStruct:
 		var parts []string
-		for _, f := range fields {
+		for _, f := range x.Fields {
 			parts = append(parts, f.Name+": "+show(f.Value))
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
-	case *ast.ListLit:
+	case v1alpha1.KindList:
 		var parts []string
-		for _, e := range x.Elts {
+		for _, e := range x.Items {
 			parts = append(parts, show(e))
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	}
-	b, err := format.Node(cuelang.Clone(x)) // without marks
-	if err != nil {
-		return err.Error()
-	}
-	return string(b)
+	return cuelang.Line(x)
 }
 
 func lines(fs diag.Findings) string {
@@ -170,28 +163,28 @@ func TestBind(t *testing.T) {
 	v := values(t, "x.yaml", `{keep: {a: 1}, b: ["ref://s/p", {from: {instance: db, object: v1/ConfigMap/c, path: data.x}}], last: 2.0}`)
 	before := show(v.Struct)
 	out, fs := Bind(v, Fill{
-		From: func(f From) (ast.Expr, *diag.Finding) {
+		From: func(f From) (*v1alpha1.Value, *diag.Finding) {
 			x, n := ValueOf(f, map[string]any{"kind": "ConfigMap", "apiVersion": "v1", "metadata": map[string]any{"name": "c"},
 				"data": map[string]any{"x": "ref://not/asked"}})
 			return x, n
 		},
-		Ref: func(r Ref) (ast.Expr, *diag.Finding) { return r.Text("of " + r.Path), nil },
+		Ref: func(r Ref) (*v1alpha1.Value, *diag.Finding) { return r.Text("of " + r.Path), nil },
 	})
 	same(t, "findings", "", lines(fs))
 	same(t, "bound", `{keep: {a: 1}, b: ["of s", "ref://not/asked"], last: 2.0}`, show(out.Struct))
 	same(t, "given", before, show(v.Struct))
-	if cuelang.Lookup(out.Struct, "keep") != cuelang.Lookup(v.Struct, "keep") {
+	if out.Struct.Lookup("keep") != v.Struct.Lookup("keep") {
 		t.Error("what has no reference is copied")
 	}
-	if pos := cuelang.Lookup(out.Struct, "b").(*ast.ListLit).Elts[1].Pos(); pos.Filename() != "x.yaml" || pos.Line() != 1 {
-		t.Errorf("the value stands at %s", pos)
+	if pos := out.Struct.Lookup("b").Items[1].Pos; pos.File != "x.yaml" || pos.Line != 1 {
+		t.Errorf("the value stands at %v", pos)
 	}
 	same(t, "nothing to fill", before, show(must(Bind(v, Fill{})).Struct))
 	if got := must(Bind(v1alpha1.Values{}, Fill{})); !got.IsZero() {
 		t.Error("no values become some")
 	}
-	_, fs = Bind(v, Fill{From: func(f From) (ast.Expr, *diag.Finding) { return nil, f.Finding("x", "no %s", f.Instance) },
-		Ref: func(r Ref) (ast.Expr, *diag.Finding) { return nil, r.Finding("x", "no %s", r.Store) }})
+	_, fs = Bind(v, Fill{From: func(f From) (*v1alpha1.Value, *diag.Finding) { return nil, f.Finding("x", "no %s", f.Instance) },
+		Ref: func(r Ref) (*v1alpha1.Value, *diag.Finding) { return nil, r.Finding("x", "no %s", r.Store) }})
 	same(t, "findings", "error x.yaml:1:20: b[0]: no default\nerror x.yaml:1:33: b[1]: no db", lines(fs))
 }
 
@@ -215,9 +208,9 @@ func TestLayers(t *testing.T) {
 	}
 	same(t, "merged", `{uri: "sqlite://", host: ({from: {instance: "cache", object: "v1/Service/c", path: "spec.clusterIP"}}), `+
 		`both: ({from: {instance: "cache", object: "v1/Secret/b", path: "data.b"}})}`, show(merged))
-	v := v1alpha1.Values{Struct: merged.(*ast.StructLit)}
+	v := v1alpha1.Values{Struct: merged}
 	same(t, "depends", "cache", strings.Join(Depends(v), " "))
-	bound, fs := Bind(v, Fill{From: func(f From) (ast.Expr, *diag.Finding) { return StandIn(f), nil }})
+	bound, fs := Bind(v, Fill{From: func(f From) (*v1alpha1.Value, *diag.Finding) { return StandIn(f), nil }})
 	same(t, "findings", "", lines(fs))
 	same(t, "bound", `{uri: "sqlite://", host: "known after cache", both: "known after cache"}`, show(bound.Struct))
 }
@@ -241,9 +234,9 @@ func TestSpec(t *testing.T) {
 			ValuesFor: []v1alpha1.ValuesFor{{Name: "prod", Values: values(t, "b.yaml", "{a: {from: {instance: zzzz, object: v1/Secret/x, path: a}}, f: {from: {file: x}}}")}}},
 		{Name: "web", Values: values(t, "b.yaml", "{from: {file: list}}")},
 	}}
-	_, fs := Spec(spec, func(f From) (ast.Expr, *diag.Finding) {
+	_, fs := Spec(spec, func(f From) (*v1alpha1.Value, *diag.Finding) {
 		if f.File == "list" {
-			return &ast.ListLit{}, nil
+			return &v1alpha1.Value{Kind: v1alpha1.KindList}, nil
 		}
 		return nil, f.Finding("x", "no %s", f.File)
 	})
@@ -327,8 +320,8 @@ func FuzzBind(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s, ok := cuelang.FileData(parsed).(*ast.StructLit)
-		if !ok || onlyData(s) != nil {
+		s, err := cuelang.FromFile(parsed)
+		if err != nil || s.Kind != v1alpha1.KindStruct || fits(s) != nil {
 			return
 		}
 		v := v1alpha1.Values{Struct: s}
@@ -345,8 +338,8 @@ func FuzzBind(f *testing.F) {
 			t.Fatalf("sealed values are refused: %s", lines(again))
 		}
 		bound, bad := Bind(prepared.Instances[0].Values, Fill{
-			From: func(f From) (ast.Expr, *diag.Finding) { return f.node.Elts[0].(*ast.Field).Value, nil },
-			Ref:  func(r Ref) (ast.Expr, *diag.Finding) { return r.Text(r.String()), nil },
+			From: func(f From) (*v1alpha1.Value, *diag.Finding) { return f.node.Fields[0].Value, nil },
+			Ref:  func(r Ref) (*v1alpha1.Value, *diag.Finding) { return r.Text(r.String()), nil },
 		})
 		if len(froms) > 0 && froms[0].At == "" {
 			return // all the values: what is put in is no file

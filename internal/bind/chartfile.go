@@ -14,12 +14,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"cuelang.org/go/cue/ast"
-	"cuelang.org/go/cue/token"
 	goyaml "go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	helmyaml "sigs.k8s.io/yaml"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
 )
 
@@ -27,11 +26,11 @@ import (
 // dates and keys of every spelling are what Helm makes of them; several documents are merged as Helm merges them. Order
 // and positions are the file's, as far as the newer library finds the same fields there. A key that is given twice is an
 // error, at its second place.
-func chartData(name string, src []byte) (ast.Expr, error) {
+func chartData(name string, src []byte) (*v1alpha1.Value, error) {
 	p := newPlaces(name, src)
 	x, err := p.read()
 	if err == nil {
-		err = cuelang.CheckEntries(x)
+		err = cuelang.CheckPlain(x)
 	}
 	if err != nil && p.broken { // the reader of our own documents says more about what is wrong
 		if _, better := cuelang.FromYAML(name, src); better != nil {
@@ -45,28 +44,25 @@ func chartData(name string, src []byte) (ast.Expr, error) {
 type places struct {
 	name  string
 	src   []byte
-	file  *token.File
-	lines []int
+	lines int
 	// broken: there is a document that is no YAML.
 	broken bool
 }
 
 func newPlaces(name string, src []byte) *places {
-	f := token.NewFile(name, 0, len(src)+1)
-	f.SetLinesForContent(src)
-	return &places{name: name, src: src, file: f, lines: append(f.Lines(), len(src))}
+	return &places{name: name, src: src, lines: 1 + bytes.Count(src, []byte("\n"))}
 }
 
-// at is the place of a line and a column, both from 1.
-func (p *places) at(line, column int) token.Pos {
-	if line < 1 || line >= len(p.lines) {
-		return p.file.Pos(0, token.NoRelPos)
+// at is the place of a line and a column, both from 1; the file's beginning for a line that it has not.
+func (p *places) at(line, column int) v1alpha1.Position {
+	if line < 1 || line > p.lines {
+		line, column = 1, 1
 	}
-	return p.file.Pos(min(p.lines[line-1]+max(column, 1)-1, p.lines[line]), token.NoRelPos)
+	return v1alpha1.Position{File: p.name, Line: line, Column: max(column, 1)}
 }
 
 // read is the content of all documents.
-func (p *places) read() (x ast.Expr, err error) {
+func (p *places) read() (x *v1alpha1.Value, err error) {
 	defer func() {
 		if recover() != nil {
 			x, err = nil, p.errorf(1, "not valid YAML")
@@ -77,7 +73,7 @@ func (p *places) read() (x ast.Expr, err error) {
 		fs = cuelang.CheckAliases(p.name, p.src)
 	}
 	if fs != nil {
-		return nil, cuelang.Errorf(p.at(fs[0].Pos.Line, fs[0].Pos.Column), nil, "%s", fs[0].What)
+		return nil, cuelang.Errorf(cuelang.TokenPos(p.at(fs[0].Pos.Line, fs[0].Pos.Column)), nil, "%s", fs[0].What)
 	}
 	src := p.src
 	if len(src) > 0 && src[len(src)-1] != '\n' {
@@ -99,7 +95,7 @@ func (p *places) read() (x ast.Expr, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if x == nil || isNull(x) {
+		if x.Null() {
 			x = next
 			continue
 		}
@@ -110,46 +106,35 @@ func (p *places) read() (x ast.Expr, err error) {
 }
 
 // together is one document over another: maps are merged, anything else replaces.
-func together(x, over ast.Expr) (ast.Expr, error) {
-	a, isMap := x.(*ast.StructLit)
-	if over == nil || isNull(over) {
+func together(x, over *v1alpha1.Value) (*v1alpha1.Value, error) {
+	if over.Null() {
 		return x, nil
 	}
-	b, overMap := over.(*ast.StructLit)
-	if !isMap || !overMap {
+	if x.Kind != v1alpha1.KindStruct || over.Kind != v1alpha1.KindStruct {
 		return nil, errors.New("not a map")
 	}
-	out := &ast.StructLit{Lbrace: a.Lbrace, Rbrace: a.Rbrace, Elts: slices.Clone(a.Elts)}
+	out := &v1alpha1.Value{Kind: x.Kind, Pos: x.Pos, Fields: slices.Clone(x.Fields)}
 	index := map[string]int{}
-	for i, d := range out.Elts {
-		name, _, _ := ast.LabelName(d.(*ast.Field).Label)
-		index[name] = i
+	for i, f := range out.Fields {
+		index[f.Name] = i
 	}
-	for _, d := range b.Elts {
-		f := d.(*ast.Field)
-		name, _, _ := ast.LabelName(f.Label)
-		at, there := index[name]
+	for _, f := range over.Fields {
+		at, there := index[f.Name]
 		if !there {
-			index[name] = len(out.Elts)
-			out.Elts = append(out.Elts, f)
+			index[f.Name] = len(out.Fields)
+			out.Fields = append(out.Fields, f)
 			continue
 		}
-		value := f.Value
-		if merged, err := together(out.Elts[at].(*ast.Field).Value, value); err == nil && !isNull(value) {
-			value = merged
+		if merged, err := together(out.Fields[at].Value, f.Value); err == nil && !f.Value.Null() {
+			f.Value = merged
 		}
-		out.Elts[at] = &ast.Field{Label: f.Label, TokenPos: f.TokenPos, Value: value}
+		out.Fields[at] = f
 	}
 	return out, nil
 }
 
-func isNull(x ast.Expr) bool {
-	lit, ok := x.(*ast.BasicLit)
-	return ok && lit.Kind == token.NULL
-}
-
 // document is the content of one document, which begins after so many lines.
-func (p *places) document(text []byte, before int) (ast.Expr, error) {
+func (p *places) document(text []byte, before int) (*v1alpha1.Value, error) {
 	var doc goyaml.Node
 	err := goyaml.Unmarshal(text, &doc)
 	p.broken = p.broken || err != nil
@@ -174,76 +159,66 @@ type document struct {
 	keys   map[string]string
 }
 
-func (d *document) pos(n *goyaml.Node) token.Pos {
+func (d *document) pos(n *goyaml.Node) v1alpha1.Position {
 	if n == nil {
 		return d.at(d.before+1, 1)
 	}
 	return d.at(d.before+n.Line, n.Column)
 }
 
-// data is a value as CUE data, with the places of a node where there is one.
-func (d *document) data(v any, n *goyaml.Node) ast.Expr {
+// data is a value as data, with the places of a node where there is one.
+func (d *document) data(v any, n *goyaml.Node) *v1alpha1.Value {
 	pos := d.pos(n)
 	if n != nil && n.Kind == goyaml.AliasNode {
 		n = n.Alias
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		out := &ast.StructLit{Lbrace: pos}
+		out := &v1alpha1.Value{Kind: v1alpha1.KindStruct, Pos: pos}
 		for _, k := range d.order(v, n) {
-			label := ast.Label(ast.NewString(k.name))
-			ast.SetPos(label, k.pos)
 			value := d.data(v[k.name], k.value)
 			if k.value == nil {
 				stamp(value, k.pos)
 			}
-			out.Elts = append(out.Elts, &ast.Field{Label: label, TokenPos: k.pos, Value: value})
+			out.Fields = append(out.Fields, v1alpha1.Field{Name: k.name, Value: value, Pos: k.pos})
 		}
 		return out
 	case []any:
-		out := &ast.ListLit{Lbrack: pos}
+		out := &v1alpha1.Value{Kind: v1alpha1.KindList, Pos: pos}
 		for i, x := range v {
 			var item *goyaml.Node
 			if n != nil && n.Kind == goyaml.SequenceNode && i < len(n.Content) {
 				item = n.Content[i]
 			}
-			out.Elts = append(out.Elts, d.data(x, item))
+			out.Items = append(out.Items, d.data(x, item))
 		}
 		return out
 	case float64:
 		return numberOf(v, pos)
 	case string:
-		return cuelang.Foreign(text(v, pos))
+		return &v1alpha1.Value{Kind: v1alpha1.KindString, Text: v, Foreign: true, Pos: pos}
 	case bool:
-		x := ast.NewBool(v)
-		ast.SetPos(x, pos)
-		return x
+		return &v1alpha1.Value{Kind: v1alpha1.KindBool, Text: strconv.FormatBool(v), Pos: pos}
 	}
-	x := ast.NewNull()
-	ast.SetPos(x, pos)
-	return x
+	return &v1alpha1.Value{Pos: pos}
 }
 
 // numberOf is a number; a whole one that a float holds exactly is written as one.
-func numberOf(v float64, pos token.Pos) ast.Expr {
-	abs := math.Abs(v)
-	lit := &ast.BasicLit{Kind: token.FLOAT, ValuePos: pos, Value: strconv.FormatFloat(abs, 'g', -1, 64)}
-	if !strings.ContainsAny(lit.Value, ".e") {
-		lit.Value += ".0"
+func numberOf(v float64, pos v1alpha1.Position) *v1alpha1.Value {
+	out := &v1alpha1.Value{Kind: v1alpha1.KindFloat, Text: strconv.FormatFloat(v, 'g', -1, 64), Pos: pos}
+	if !strings.ContainsAny(out.Text, ".e") {
+		out.Text += ".0"
 	}
-	if abs == math.Trunc(abs) && abs < 1<<53 && (abs != 0 || !math.Signbit(v)) {
-		lit.Kind, lit.Value = token.INT, strconv.FormatFloat(abs, 'f', -1, 64)
+	if v == math.Trunc(v) && math.Abs(v) < 1<<53 && (v != 0 || !math.Signbit(v)) {
+		out.Kind, out.Text = v1alpha1.KindInt, strconv.FormatFloat(v, 'f', -1, 64)
 	}
-	if math.Signbit(v) {
-		return &ast.UnaryExpr{OpPos: pos, Op: token.SUB, X: lit}
-	}
-	return lit
+	return out
 }
 
 // entry is one field of a map: its name as Helm has it, and its place.
 type entry struct {
 	name  string
-	pos   token.Pos
+	pos   v1alpha1.Position
 	value *goyaml.Node
 }
 
@@ -327,14 +302,14 @@ func (d *document) once(n *goyaml.Node, levels int) error {
 		return nil
 	}
 	if levels > cuelang.DefaultLimits().Nesting {
-		return cuelang.Errorf(d.pos(n), nil, "nested too deeply")
+		return cuelang.Errorf(cuelang.TokenPos(d.pos(n)), nil, "nested too deeply")
 	}
 	seen := map[string]int{}
 	for i, item := range n.Content {
 		if n.Kind == goyaml.MappingNode && i%2 == 0 {
 			if name, ok := d.key(item); ok && !isMerge(item) {
 				if first, twice := seen[name]; twice {
-					return cuelang.Errorf(d.pos(item), nil, "%s is given twice, first in line %d", name, d.before+first)
+					return cuelang.Errorf(cuelang.TokenPos(d.pos(item)), nil, "%s is given twice, first in line %d", name, d.before+first)
 				}
 				seen[name] = item.Line
 			}
@@ -368,5 +343,5 @@ func (p *places) errorf(line int, format string, args ...any) error {
 	if !utf8.Valid(p.src) {
 		line = 1
 	}
-	return cuelang.Errorf(p.at(line, 1), nil, "%s", fmt.Sprintf(format, args...))
+	return cuelang.Errorf(cuelang.TokenPos(p.at(line, 1)), nil, "%s", fmt.Sprintf(format, args...))
 }

@@ -5,16 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 
-	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/parser"
-	"cuelang.org/go/cue/token"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
@@ -47,7 +43,7 @@ type file struct {
 
 // Value is the value that f takes from its file, with positions in that file; values that the file takes from others
 // are sealed (other instances) or read (files).
-func (r *Files) Value(f From) (ast.Expr, *diag.Finding) {
+func (r *Files) Value(f From) (*v1alpha1.Value, *diag.Finding) {
 	root, n := r.root(f)
 	if n != nil {
 		return nil, n
@@ -95,7 +91,7 @@ func dirOf(name string) (string, error) {
 	return filepath.EvalSymlinks(filepath.Dir(abs))
 }
 
-func (r *Files) value(f From, root string, depth int) (ast.Expr, *diag.Finding) {
+func (r *Files) value(f From, root string, depth int) (*v1alpha1.Value, *diag.Finding) {
 	if depth > maxFileChain {
 		return nil, f.Finding("value-from", "%s: more than %d files take values of one another", f.File, maxFileChain)
 	}
@@ -110,7 +106,7 @@ func (r *Files) value(f From, root string, depth int) (ast.Expr, *diag.Finding) 
 	if x, n = f.choose(x); n != nil {
 		return nil, n
 	}
-	x, fs := bindIn(x, Fill{From: func(inner From) (ast.Expr, *diag.Finding) {
+	x, fs := bindIn(x, Fill{From: func(inner From) (*v1alpha1.Value, *diag.Finding) {
 		if inner.File != "" {
 			inner.chart = f.chart
 			return r.value(inner, root, depth+1)
@@ -187,8 +183,8 @@ func display(naming, abs string) string {
 }
 
 // parse reads the file's content by its extension, or as asked for.
-func (f From) parse(src []byte, name string) (ast.Expr, *diag.Finding) {
-	fail := func(fs diag.Findings) (ast.Expr, *diag.Finding) { return nil, &fs[0] }
+func (f From) parse(src []byte, name string) (*v1alpha1.Value, *diag.Finding) {
+	fail := func(fs diag.Findings) (*v1alpha1.Value, *diag.Finding) { return nil, &fs[0] }
 	format := f.As
 	ext := strings.ToLower(filepath.Ext(name))
 	switch {
@@ -206,21 +202,21 @@ func (f From) parse(src []byte, name string) (ast.Expr, *diag.Finding) {
 		if fs := cuelang.CheckText(name, src); fs != nil {
 			return fail(fs)
 		}
-		return text(string(src), f.node.Pos()), nil
+		return text(string(src), f.node.Pos), nil
 	}
-	read := func(name string, src []byte) (ast.Expr, error) { return parseData(format, name, src) }
+	read := func(name string, src []byte) (*v1alpha1.Value, error) { return parseData(format, name, src) }
 	if f.chart && format == AsYAML {
 		read = chartData
 	}
 	x, err := read(name, src)
 	if err == nil && nothing(x) { // no document, or null
-		x = ast.NewNull()
+		x = &v1alpha1.Value{}
 		if f.At == "" && len(f.Path) == 0 { // an empty file of values gives none
-			return &ast.StructLit{Lbrace: f.node.Pos(), Rbrace: f.node.Pos()}, nil
+			return &v1alpha1.Value{Kind: v1alpha1.KindStruct, Pos: f.node.Pos}, nil
 		}
 	}
 	if err == nil {
-		err = onlyData(x)
+		err = fits(x)
 	}
 	if err != nil {
 		return fail(cuelang.FindingsFor(err, cuelang.Show{Code: "syntax"}))
@@ -229,20 +225,12 @@ func (f From) parse(src []byte, name string) (ast.Expr, *diag.Finding) {
 }
 
 // nothing reports that a file holds no data.
-func nothing(x ast.Expr) bool {
-	switch x := x.(type) {
-	case nil, *ast.BottomLit, *ast.BinaryExpr: // no document is "*null | _" for the library
-		return true
-	case *ast.BasicLit:
-		return x.Kind == token.NULL
-	case *ast.StructLit:
-		return len(x.Elts) == 0
-	}
-	return false
+func nothing(x *v1alpha1.Value) bool {
+	return x.Null() || x.Kind == v1alpha1.KindStruct && len(x.Fields) == 0
 }
 
 // parseCUE reads a CUE file that is data: fields, lists and literals.
-func (f From) parseCUE(src []byte, name string) (ast.Expr, *diag.Finding) {
+func (f From) parseCUE(src []byte, name string) (*v1alpha1.Value, *diag.Finding) {
 	if fs := cuelang.CheckSource(name, src, cuelang.Limits{}); fs != nil {
 		return nil, &fs[0]
 	}
@@ -250,8 +238,11 @@ func (f From) parseCUE(src []byte, name string) (ast.Expr, *diag.Finding) {
 	if err != nil {
 		return nil, &cuelang.FindingsFor(err, cuelang.Show{Code: "syntax"})[0]
 	}
-	x := cuelang.FileData(parsed)
-	if err := onlyData(x); err != nil {
+	x, err := cuelang.FromFile(parsed)
+	if err == nil {
+		err = fits(x)
+	}
+	if err != nil {
 		n := cuelang.FindingsFor(err, cuelang.Show{Code: "value-from"})[0]
 		n.Fix = "a file of values holds data only: fields, lists and literals"
 		return nil, &n
@@ -259,40 +250,23 @@ func (f From) parseCUE(src []byte, name string) (ast.Expr, *diag.Finding) {
 	return x, nil
 }
 
-// onlyData checks that a tree is data, and that no label is given twice.
-func onlyData(x ast.Expr) error {
-	switch x := x.(type) {
-	case *ast.StructLit:
-		fields, err := cuelang.Fields(x)
-		if err != nil {
-			return err
-		}
-		for _, f := range fields {
-			if err := onlyData(f.Value); err != nil {
-				return err
-			}
-		}
-		return nil
-	case *ast.ListLit:
-		for _, e := range x.Elts {
-			if err := onlyData(e); err != nil {
-				return err
-			}
-		}
-		return nil
+// fits checks that all numbers are of 64 bits.
+func fits(x *v1alpha1.Value) error {
+	_, err := x.Any()
+	if out := (*v1alpha1.RangeError)(nil); errors.As(err, &out) {
+		return cuelang.Errorf(cuelang.TokenPos(out.Pos), nil, "%s", out.Error())
 	}
-	_, err := cuelang.ToJSON(x)
 	return err
 }
 
 // choose follows the path into a file's data.
-func (f From) choose(x ast.Expr) (ast.Expr, *diag.Finding) {
-	if _, isText := cuelang.StringLit(x); isText && len(f.Path) > 0 {
+func (f From) choose(x *v1alpha1.Value) (*v1alpha1.Value, *diag.Finding) {
+	if _, isText := x.Str(); isText && len(f.Path) > 0 {
 		return nil, f.Finding("value-from", "%s is read as text, there is no %s in it", f.File, f.Path)
 	}
 	found := x
 	for _, s := range f.Path {
-		if found = into(found, s); found == nil {
+		if found, _ = found.Step(s); found == nil {
 			break
 		}
 	}
@@ -300,33 +274,11 @@ func (f From) choose(x ast.Expr) (ast.Expr, *diag.Finding) {
 		return found, nil
 	}
 	n := f.Finding("value-from", "%s has no %s", f.File, f.Path)
-	if v, err := cuelang.ToJSON(x); err == nil {
+	if v, err := x.Any(); err == nil {
 		_, err = f.Path.Lookup(v)
 		if missing := (*v1alpha1.MissingError)(nil); errors.As(err, &missing) {
 			n.Why, n.Fix = missing.Error(), diag.DidYouMean(missing.Step, missing.Have)
 		}
 	}
 	return nil, n
-}
-
-// into is one step of a path into data; nil when it leads nowhere.
-func into(x ast.Expr, s v1alpha1.Step) ast.Expr {
-	switch x := x.(type) {
-	case *ast.StructLit:
-		if s.Key == "" && !s.Index {
-			return cuelang.Lookup(x, s.Name)
-		}
-	case *ast.ListLit:
-		for i, e := range x.Elts {
-			if s.Key == "" && s.Name == strconv.Itoa(i) {
-				return e
-			}
-			if v := cuelang.Lookup(e, s.Key); s.Key != "" && v != nil {
-				if have, err := cuelang.ToJSON(v); err == nil && fmt.Sprint(have) == s.Value {
-					return e
-				}
-			}
-		}
-	}
-	return nil
 }

@@ -6,11 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"cuelang.org/go/cue/ast"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"hawser.dev/hawser/api/v1alpha1"
-	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 )
 
@@ -144,13 +142,13 @@ func TestFilesPositions(t *testing.T) {
 	}}}
 	got, fs := Spec(spec, files.Value)
 	same(t, "findings", "", lines(fs))
-	region := cuelang.Lookup(got.Instances[1].Values.Struct, "region")
-	if p := region.Pos(); p.Filename() != "repo/shop/values.yaml" || p.Line() != 1 {
-		t.Errorf("region stands at %s", p)
+	region := got.Instances[1].Values.Struct.Lookup("region")
+	if p := region.Pos; p.File != "repo/shop/values.yaml" || p.Line != 1 {
+		t.Errorf("region stands at %v", p)
 	}
-	b := cuelang.Lookup(got.Instances[1].ValuesFor[0].Values.Struct, "a", "b")
-	if p := b.Pos(); p.Filename() != filepath.Join(dir, "repo/shop/data.cue") || p.Line() != 3 {
-		t.Errorf("b stands at %s", p)
+	b := got.Instances[1].ValuesFor[0].Values.Struct.Lookup("a", "b")
+	if p := b.Pos; p.File != filepath.Join(dir, "repo/shop/data.cue") || p.Line != 3 {
+		t.Errorf("b stands at %v", p)
 	}
 	same(t, "depends", "db", strings.Join(Depends(got.Instances[1].Values), " "))
 	read := files.Read()
@@ -167,7 +165,7 @@ func TestFilesPositions(t *testing.T) {
 	}
 	again, fs := Spec(spec, files.Value)
 	same(t, "findings", "", lines(fs))
-	same(t, "region", `"eu"`, show(cuelang.Lookup(again.Instances[1].Values.Struct, "region")))
+	same(t, "region", `"eu"`, show(again.Instances[1].Values.Struct.Lookup("region")))
 }
 
 // TestFilesRoots: without a mark the naming file's directory is the root; standard input names no file.
@@ -208,7 +206,7 @@ func FuzzFile(f *testing.F) {
 		if len(src) > 4000 {
 			return
 		}
-		from := From{File: name, node: &ast.StructLit{}}
+		from := From{File: name, node: &v1alpha1.Value{Kind: v1alpha1.KindStruct}}
 		if p, err := v1alpha1.ParsePath(path); err == nil {
 			from.Path = p
 		}
@@ -219,7 +217,7 @@ func FuzzFile(f *testing.F) {
 		if n != nil {
 			return
 		}
-		if _, err := cuelang.ToJSON(x); err != nil {
+		if _, err := x.Any(); err != nil {
 			t.Fatalf("not data: %v", err)
 		}
 		if x, n = from.choose(x); (x == nil) == (n == nil) {

@@ -6,12 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"cuelang.org/go/cue/ast"
-	"cuelang.org/go/cue/token"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"hawser.dev/hawser/api/v1alpha1"
-	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 )
@@ -41,9 +38,9 @@ type From struct {
 	Path v1alpha1.Path
 	As   Format
 	// Preview stands in while the value is not known; nil when the user gave none.
-	Preview ast.Expr
+	Preview *v1alpha1.Value
 
-	node *ast.StructLit
+	node *v1alpha1.Value
 	// fileName is the file that holds the text of File, as its positions name it.
 	fileName string
 	// chart is set for values of a Helm chart, whose files mean what Helm makes of them.
@@ -120,37 +117,33 @@ var (
 )
 
 // newFrom reads {from: {...}} and says everything that is wrong with it.
-func newFrom(s *ast.StructLit, at v1alpha1.Path) (From, diag.Findings) {
-	f := From{At: at.String(), Pos: cuelang.Pos(s.Pos()), node: s}
-	body := cuelang.Lookup(s, "from").(*ast.StructLit) // fromStruct has seen it
-	if p := body.Pos(); !s.Pos().IsValid() {
-		f.Pos = cuelang.Pos(p)
-	}
-	fields, err := cuelang.Fields(body)
-	if err != nil {
-		return f, cuelang.FindingsFor(err, cuelang.Show{Code: "value-from"})
+func newFrom(s *v1alpha1.Value, at v1alpha1.Path) (From, diag.Findings) {
+	f := From{At: at.String(), Pos: diag.Pos(s.Pos), node: s}
+	body := s.Lookup("from") // fromStruct has seen it
+	if !f.Pos.IsValid() {
+		f.Pos = diag.Pos(body.Pos)
 	}
 	known := fileFields
-	if slices.ContainsFunc(fields, func(x cuelang.Field) bool { return x.Name == "instance" }) {
+	if body.Lookup("instance") != nil {
 		known = objectFields
 	}
 	var fs diag.Findings
-	fail := func(x cuelang.Field, what, fix string) {
+	fail := func(x v1alpha1.Field, what, fix string) {
 		n := f.Finding("value-from", "%s", what)
 		n.Path, n.Fix = strings.TrimPrefix(f.At+".from."+x.Name, "."), fix
-		if x.Pos.IsValid() {
-			n.Pos = cuelang.Pos(x.Pos)
+		if at := diag.Pos(x.Pos); at.IsValid() {
+			n.Pos = at
 		}
 		fs = append(fs, *n)
 	}
-	for _, x := range fields {
+	for _, x := range body.Fields {
 		f.field(x, known, fail)
 	}
 	for _, name := range known[:len(known)-2] {
-		if name == "path" && f.File != "" || cuelang.Lookup(body, name) != nil {
+		if name == "path" && f.File != "" || body.Lookup(name) != nil {
 			continue
 		}
-		fail(cuelang.Field{Name: name}, name+" is required", "")
+		fail(v1alpha1.Field{Name: name}, name+" is required", "")
 	}
 	if f.Instance != "" && f.At == "" {
 		n := f.Finding("value-from", "all the values cannot come from one object")
@@ -161,7 +154,7 @@ func newFrom(s *ast.StructLit, at v1alpha1.Path) (From, diag.Findings) {
 }
 
 // field reads one field of from.
-func (f *From) field(x cuelang.Field, known []string, fail func(x cuelang.Field, what, fix string)) {
+func (f *From) field(x v1alpha1.Field, known []string, fail func(x v1alpha1.Field, what, fix string)) {
 	if !slices.Contains(known, x.Name) {
 		what := fmt.Sprintf("unknown field %q", x.Name)
 		fix := diag.DidYouMean(x.Name, known)
@@ -178,7 +171,7 @@ func (f *From) field(x cuelang.Field, known []string, fail func(x cuelang.Field,
 		f.Preview = x.Value
 		return
 	}
-	s, ok := cuelang.StringLit(x.Value)
+	s, ok := x.Value.Str()
 	if !ok || s == "" {
 		fail(x, x.Name+" must be a text", "")
 		return
@@ -192,7 +185,7 @@ func (f *From) field(x cuelang.Field, known []string, fail func(x cuelang.Field,
 			fail(x, "object "+err.Error(), "v1/Secret/NAME, or apps/v1/Deployment/NAMESPACE/NAME")
 		}
 	case "file":
-		f.File, f.fileName = s, fileOf(x.Value.Pos(), x.Pos)
+		f.File, f.fileName = s, fileOf(x.Value.Pos, x.Pos)
 	case "path":
 		if f.Path, err = v1alpha1.ParsePath(strings.TrimPrefix(s, ".")); err != nil {
 			fail(x, err.Error(), "")
@@ -205,10 +198,10 @@ func (f *From) field(x cuelang.Field, known []string, fail func(x cuelang.Field,
 }
 
 // fileOf is the first file the positions name.
-func fileOf(all ...token.Pos) string {
+func fileOf(all ...v1alpha1.Position) string {
 	for _, p := range all {
-		if p.IsValid() && p.Filename() != "" {
-			return p.Filename()
+		if p.File != "" {
+			return p.File
 		}
 	}
 	return ""

@@ -6,10 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"cuelang.org/go/cue/ast"
-
 	"hawser.dev/hawser/api/v1alpha1"
-	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 )
 
@@ -24,7 +21,7 @@ type Generate struct {
 	Key string
 	Pos diag.Pos
 
-	node *ast.StructLit
+	node *v1alpha1.Value
 }
 
 const (
@@ -42,8 +39,8 @@ var charsets = []struct{ name, alphabet string }{
 	{"hex", digits + "abcdef"}, {"symbols", lower + upper + digits + "!#%*+,-./:=?@^_~"},
 }
 
-// Value is a text as CUE data, at the place of the value.
-func (g Generate) Value(s string) ast.Expr { return text(s, g.node.Pos()) }
+// Value is a text as data, at the place of the value.
+func (g Generate) Value(s string) *v1alpha1.Value { return text(s, g.node.Pos) }
 
 // Placeholder stands in for the text while there is none: of its length and alphabet, the same every time.
 func (g Generate) Placeholder() string {
@@ -55,37 +52,29 @@ func (g Generate) Placeholder() string {
 }
 
 // generateStruct is the struct {generate: {length: ...}} that a node is, sealed or not; nil for anything else.
-func generateStruct(x ast.Expr) *ast.StructLit {
-	if p, ok := x.(*ast.ParenExpr); ok {
-		x = p.X
-	}
-	s, ok := x.(*ast.StructLit)
-	if !ok {
+func generateStruct(x *v1alpha1.Value) *v1alpha1.Value {
+	if len(x.Fields) != 1 || x.Lookup("generate", "length") == nil {
 		return nil
 	}
-	fields, err := cuelang.Fields(s)
-	if err != nil || len(fields) != 1 || fields[0].Name != "generate" || cuelang.Lookup(fields[0].Value, "length") == nil {
-		return nil
-	}
-	return s
+	return x
 }
 
-func newGenerate(s *ast.StructLit, at, key v1alpha1.Path) (Generate, diag.Findings) {
-	body := cuelang.Lookup(s, "generate") // generateStruct has seen it
-	g := Generate{At: at.String(), Key: key.String(), Pos: cuelang.Pos(s.Pos()), Alphabet: charsets[0].alphabet, node: s}
+func newGenerate(s *v1alpha1.Value, at, key v1alpha1.Path) (Generate, diag.Findings) {
+	body := s.Lookup("generate") // generateStruct has seen it
+	g := Generate{At: at.String(), Key: key.String(), Pos: diag.Pos(s.Pos), Alphabet: charsets[0].alphabet, node: s}
 	if !g.Pos.IsValid() {
-		g.Pos = cuelang.Pos(body.Pos())
+		g.Pos = diag.Pos(body.Pos)
 	}
 	var fs diag.Findings
-	fail := func(x ast.Expr, name, fix, format string, args ...any) {
+	fail := func(x *v1alpha1.Value, name, fix, format string, args ...any) {
 		n := diag.Errorf("value-generate", format, args...)
 		n.Pos, n.Path, n.Fix = g.Pos, strings.TrimPrefix(g.At+".generate."+name, "."), fix
-		if x != nil && x.Pos().IsValid() {
-			n.Pos = cuelang.Pos(x.Pos())
+		if x != nil && diag.Pos(x.Pos).IsValid() {
+			n.Pos = diag.Pos(x.Pos)
 		}
 		fs = append(fs, n)
 	}
-	held, err := cuelang.ToJSON(body)
+	held, err := body.Any()
 	fields, isMap := held.(map[string]any)
 	if err != nil || !isMap {
 		fail(body, "", "write {generate: {length: 24}}", "generate is no struct of plain data")
@@ -95,16 +84,15 @@ func newGenerate(s *ast.StructLit, at, key v1alpha1.Path) (Generate, diag.Findin
 	if whole && length > 0 && length <= maxLength {
 		g.Length = int(length)
 	} else {
-		fail(cuelang.Lookup(body, "length"), "length", "", "length must be a whole number from 1 to %d", maxLength)
+		fail(body.Lookup("length"), "length", "", "length must be a whole number from 1 to %d", maxLength)
 	}
 	if charset, given := fields["charset"]; given {
 		var why string
 		if g.Alphabet, why = alphabetOf(charset); why != "" {
-			fail(cuelang.Lookup(body, "charset"), "charset", "", "%s", why)
+			fail(body.Lookup("charset"), "charset", "", "%s", why)
 		}
 	}
-	list, _ := cuelang.Fields(body.(*ast.StructLit))
-	for _, f := range list {
+	for _, f := range body.Fields {
 		if f.Name != "length" && f.Name != "charset" {
 			fail(f.Value, f.Name, diag.DidYouMean(f.Name, []string{"length", "charset"}), "generate has no field %s", f.Name)
 		}
@@ -120,38 +108,35 @@ var entryNames = []string{"name", "key", "id", "username", "user", "host"}
 
 // byKey is a path with the index of each list entry replaced by the field that names the entry, where one does and no other
 // entry has that name.
-func byKey(data ast.Expr, at v1alpha1.Path) v1alpha1.Path {
+func byKey(data *v1alpha1.Value, at v1alpha1.Path) v1alpha1.Path {
 	out := slices.Clone(at)
 	for i, step := range at {
-		if p, ok := data.(*ast.ParenExpr); ok {
-			data = p.X
-		}
-		list, isList := data.(*ast.ListLit)
-		if !isList {
-			if data = cuelang.Lookup(data, step.Name); data == nil {
+		list := data
+		if list.Kind != v1alpha1.KindList {
+			if data = data.Lookup(step.Name); data == nil {
 				return out
 			}
 			continue
 		}
 		n, err := strconv.Atoi(step.Name)
-		if err != nil || n < 0 || n >= len(list.Elts) {
+		if err != nil || n < 0 || n >= len(list.Items) {
 			return out
 		}
 		if field, name := entryName(list, n); field != "" {
 			out[i] = v1alpha1.Step{Key: field, Value: name}
 		}
-		data = list.Elts[n]
+		data = list.Items[n]
 	}
 	return out
 }
 
 // entryName is the field that names the nth entry of a list, and the name.
-func entryName(list *ast.ListLit, n int) (field, name string) {
+func entryName(list *v1alpha1.Value, n int) (field, name string) {
 	for _, field := range entryNames {
 		held := 0
-		name, _ := cuelang.StringLit(cuelang.Lookup(list.Elts[n], field))
-		for _, e := range list.Elts {
-			if other, _ := cuelang.StringLit(cuelang.Lookup(e, field)); name != "" && other == name {
+		name, _ := list.Items[n].Lookup(field).Str()
+		for _, e := range list.Items {
+			if other, _ := e.Lookup(field).Str(); name != "" && other == name {
 				held++
 			}
 		}

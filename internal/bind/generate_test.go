@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"cuelang.org/go/cue/ast"
-
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
@@ -26,7 +24,7 @@ func TestGenerate(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			var got []string
-			_, fs := Bind(values(t, "b.yaml", c.values), Fill{Generate: func(g Generate) (ast.Expr, *diag.Finding) {
+			_, fs := Bind(values(t, "b.yaml", c.values), Fill{Generate: func(g Generate) (*v1alpha1.Value, *diag.Finding) {
 				got = append(got, fmt.Sprintf("%s %d %d %s", g.At, g.Length, len(g.Alphabet), g.Placeholder()))
 				return g.Value("x"), nil
 			}})
@@ -46,7 +44,7 @@ func TestGenerateIsOneValue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, fs := Bind(v1alpha1.Values{Struct: merged.(*ast.StructLit)}, Fill{Generate: func(g Generate) (ast.Expr, *diag.Finding) {
+	out, fs := Bind(v1alpha1.Values{Struct: merged}, Fill{Generate: func(g Generate) (*v1alpha1.Value, *diag.Finding) {
 		return g.Value(g.Placeholder()), nil
 	}})
 	same(t, "findings", "", lines(fs))
@@ -63,7 +61,7 @@ func TestGenerateKey(t *testing.T) {
 		"{users: [{generate: {length: 4}}], m: {x: 1}}":                                               "users[0]",
 	} {
 		var got []string
-		_, fs := Bind(values(t, "b.yaml", text), Fill{Generate: func(g Generate) (ast.Expr, *diag.Finding) {
+		_, fs := Bind(values(t, "b.yaml", text), Fill{Generate: func(g Generate) (*v1alpha1.Value, *diag.Finding) {
 			got = append(got, g.Key)
 			return g.Value("x"), nil
 		}})

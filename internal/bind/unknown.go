@@ -9,11 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"cuelang.org/go/cue/ast"
-	"cuelang.org/go/cue/token"
-
 	"hawser.dev/hawser/api/v1alpha1"
-	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -24,45 +20,36 @@ func Otherwise(v v1alpha1.Values, open []From) v1alpha1.Values {
 	for _, f := range open {
 		at[f.At] = true
 	}
-	out := rewrite(v.Struct, nil, func(x ast.Expr, p v1alpha1.Path) (ast.Expr, bool) {
+	v.Struct = rewrite(v.Struct, nil, func(x *v1alpha1.Value, p v1alpha1.Path) (*v1alpha1.Value, bool) {
 		if !at[p.String()] {
 			return nil, false
 		}
 		return rewrite(x, nil, other), true
 	})
-	if s, ok := out.(*ast.StructLit); ok {
-		v.Struct = s
-	}
 	return v
 }
 
 // other is another scalar of the same type.
-func other(x ast.Expr, _ v1alpha1.Path) (ast.Expr, bool) {
-	if s, ok := cuelang.StringLit(x); ok {
-		if strings.HasPrefix(s, knownAfter) {
-			s = "not " + s
+func other(x *v1alpha1.Value, _ v1alpha1.Path) (*v1alpha1.Value, bool) {
+	out := *x
+	switch x.Kind {
+	case v1alpha1.KindString:
+		if strings.HasPrefix(x.Text, knownAfter) {
+			out.Text = "not " + x.Text
 		}
-		return cuelang.Foreign(text(s+"0", x.Pos())), true
-	}
-	lit, ok := x.(*ast.BasicLit)
-	if !ok {
-		return nil, false
-	}
-	var next *ast.BasicLit
-	switch lit.Kind {
-	case token.INT:
-		n, err := strconv.ParseInt(lit.Value, 10, 64)
+		out.Text, out.Foreign = out.Text+"0", true
+	case v1alpha1.KindInt:
+		n, err := strconv.ParseInt(x.Text, 10, 64)
 		if err != nil {
 			return nil, false
 		}
-		next = ast.NewLit(token.INT, strconv.FormatInt(n+1, 10))
-	case token.TRUE, token.FALSE:
-		next = ast.NewBool(lit.Kind == token.FALSE)
+		out.Text = strconv.FormatInt(n+1, 10)
+	case v1alpha1.KindBool:
+		out.Text = strconv.FormatBool(x.Text != "true")
 	default:
 		return nil, false
 	}
-	ast.SetPos(next, lit.Pos())
-	return next, true
+	return &out, true
 }
 
 // Unknown marks which objects of a render depend on what is open: those that a second render, of the values with other
@@ -187,11 +174,11 @@ func marksOf(froms []From) map[string]bool {
 }
 
 // standIns collects the scalars of a stand-in as text; true: found inside of texts too.
-func standIns(x ast.Expr, marks map[string]bool) {
-	rewrite(x, nil, func(x ast.Expr, _ v1alpha1.Path) (ast.Expr, bool) {
-		if s, ok := cuelang.StringLit(x); ok && s != "" {
+func standIns(x *v1alpha1.Value, marks map[string]bool) {
+	rewrite(x, nil, func(x *v1alpha1.Value, _ v1alpha1.Path) (*v1alpha1.Value, bool) {
+		if s, ok := x.Str(); ok && s != "" {
 			marks[s] = true
-		} else if v, err := cuelang.ToJSON(x); err == nil {
+		} else if v, err := x.Any(); err == nil {
 			switch v.(type) {
 			case int64, float64, bool:
 				if _, isText := marks[fmt.Sprint(v)]; !isText {

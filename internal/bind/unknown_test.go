@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"testing"
 
-	"cuelang.org/go/cue/ast"
 	"github.com/google/go-cmp/cmp"
 
 	"hawser.dev/hawser/api/v1alpha1"
-	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 )
@@ -22,7 +20,7 @@ func TestUnknown(t *testing.T) {
 	v := values(t, "b.yaml", `{uri: {from: {instance: db, object: v1/Secret/x, path: data.uri}}, port: {from: {instance: db, object: v1/Secret/x, path: data.port, preview: 5432}},
 		on: {from: {instance: gate, object: v1/Secret/x, path: data.on, preview: true}}, own: "known"}`)
 	open, _ := Froms(v)
-	bound, fs := Bind(v, Fill{From: func(f From) (ast.Expr, *diag.Finding) { return StandIn(f), nil }})
+	bound, fs := Bind(v, Fill{From: func(f From) (*v1alpha1.Value, *diag.Finding) { return StandIn(f), nil }})
 	if len(fs) > 0 {
 		t.Fatal(fs)
 	}
@@ -58,7 +56,7 @@ func body(kind, name string, data map[string]any) map[string]any {
 
 // rendered is what a chart makes of the values.
 func rendered(t *testing.T, v v1alpha1.Values) []object.Object {
-	data, err := cuelang.ToJSON(v.Struct)
+	data, err := v.Struct.Any()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"cuelang.org/go/cue/ast"
-	"cuelang.org/go/cue/token"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
@@ -19,9 +18,9 @@ import (
 	"hawser.dev/hawser/internal/object"
 )
 
-// ValueOf is the value that f takes from the live object (JSON types, as apimachinery decodes them), as CUE data at
+// ValueOf is the value that f takes from the live object (JSON types, as apimachinery decodes them), as data at
 // f's place. What a Secret holds is decoded. Findings name object, path and keys, and never a value.
-func ValueOf(f From, obj map[string]any) (ast.Expr, *diag.Finding) {
+func ValueOf(f From, obj map[string]any) (*v1alpha1.Value, *diag.Finding) {
 	ref := object.Object{Body: obj}.Ref()
 	fail := func(format string, args ...any) *diag.Finding {
 		n := f.Finding("value-from", format, args...)
@@ -37,7 +36,7 @@ func ValueOf(f From, obj map[string]any) (ast.Expr, *diag.Finding) {
 	} else if err != nil {
 		return nil, fail("%v", err)
 	}
-	x, err := data(v, f.node.Pos())
+	x, err := data(v, f.node.Pos)
 	if err != nil {
 		return nil, fail("%s is %v", f.Path, err)
 	}
@@ -107,20 +106,20 @@ func decoded(obj map[string]any) map[string]any {
 }
 
 // as brings a value into the format that is asked for.
-func (f From) as(x ast.Expr, where string) (ast.Expr, *diag.Finding) {
+func (f From) as(x *v1alpha1.Value, where string) (*v1alpha1.Value, *diag.Finding) {
 	if f.As == Inherent {
 		return x, nil
 	}
-	s, isText := cuelang.StringLit(x)
+	s, isText := x.Str()
 	if f.As == AsText {
 		if isText {
 			return x, nil
 		}
-		v, err := cuelang.ToJSON(x)
+		v, err := x.Any()
 		switch v.(type) {
 		case int64, float64, bool:
 			if err == nil {
-				return text(fmt.Sprint(v), x.Pos()), nil
+				return text(fmt.Sprint(v), x.Pos), nil
 			}
 		}
 		return nil, f.Finding("value-from", "%s in %s is no text", f.Path, where)
@@ -132,23 +131,32 @@ func (f From) as(x ast.Expr, where string) (ast.Expr, *diag.Finding) {
 	if err != nil { // what the library says may quote the value
 		return nil, f.Finding("value-from", "%s in %s is not %s", f.Path, where, strings.ToUpper(string(f.As)))
 	}
-	return stamp(parsed, f.node.Pos()), nil
+	return stamp(parsed, f.node.Pos), nil
 }
 
 // parseData reads YAML or JSON as data.
-func parseData(format Format, name string, src []byte) (ast.Expr, error) {
+func parseData(format Format, name string, src []byte) (*v1alpha1.Value, error) {
 	if format == AsJSON {
-		return cuelang.FromJSON(name, src)
+		x, err := cuelang.FromJSON(name, src)
+		if err != nil {
+			return nil, err
+		}
+		return cuelang.FromSyntax(x)
 	}
 	f, err := cuelang.FromYAML(name, src)
 	if err != nil {
 		return nil, err
 	}
-	return cuelang.FileData(f), nil
+	switch x := cuelang.FileData(f).(type) {
+	case *ast.BottomLit, *ast.BinaryExpr: // no document is "*null | _" for the library
+		return nil, nil
+	default:
+		return cuelang.FromSyntax(x)
+	}
 }
 
-// data is JSON types as CUE data, fields sorted by name, everything at one place.
-func data(v any, pos token.Pos) (ast.Expr, error) {
+// data is JSON types as data, fields sorted by name, everything at one place.
+func data(v any, pos v1alpha1.Position) (*v1alpha1.Value, error) {
 	if hasBytes(v) {
 		return nil, errors.New("no text, but bytes")
 	}
@@ -156,7 +164,7 @@ func data(v any, pos token.Pos) (ast.Expr, error) {
 	if err != nil {
 		return nil, errors.New("no JSON value")
 	}
-	x, err := cuelang.FromJSON("", b)
+	x, err := parseData(AsJSON, "", b)
 	if err != nil {
 		return nil, errors.New("nested too deeply")
 	}
@@ -184,43 +192,30 @@ func hasBytes(v any) bool {
 }
 
 // stamp puts data that nobody else holds at one place.
-func stamp(x ast.Expr, pos token.Pos) ast.Expr {
-	switch x := x.(type) {
-	case *ast.StructLit:
-		x.Lbrace, x.Rbrace = pos, token.NoPos
-		for _, d := range x.Elts {
-			if f, ok := d.(*ast.Field); ok {
-				f.TokenPos = pos
-				ast.SetPos(f.Label, pos)
-				stamp(f.Value, pos)
-			}
-		}
-	case *ast.ListLit:
-		x.Lbrack, x.Rbrack = pos, token.NoPos
-		for _, e := range x.Elts {
-			stamp(e, pos)
-		}
-	case *ast.UnaryExpr:
-		x.OpPos = pos
-		stamp(x.X, pos)
-	default:
-		ast.SetPos(x, pos)
+func stamp(x *v1alpha1.Value, pos v1alpha1.Position) *v1alpha1.Value {
+	x.Pos = pos
+	for i := range x.Fields {
+		x.Fields[i].Pos = pos
+		stamp(x.Fields[i].Value, pos)
+	}
+	for _, e := range x.Items {
+		stamp(e, pos)
 	}
 	return x
 }
 
-func text(s string, pos token.Pos) ast.Expr {
-	x := ast.NewString(s)
-	ast.SetPos(x, pos)
-	return x
+func text(s string, pos v1alpha1.Position) *v1alpha1.Value {
+	return &v1alpha1.Value{Kind: v1alpha1.KindString, Text: s, Pos: pos}
 }
 
 // StandIn stands in for a value that is not known yet: the user's preview, else a text that says so.
-func StandIn(f From) ast.Expr {
+func StandIn(f From) *v1alpha1.Value {
 	if f.Preview != nil {
-		return cuelang.Clone(f.Preview)
+		return f.Preview
 	}
-	return cuelang.Foreign(text(f.standInText(), f.node.Pos()))
+	out := text(f.standInText(), f.node.Pos)
+	out.Foreign = true
+	return out
 }
 
 const knownAfter = "known after "

@@ -4,9 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"cuelang.org/go/cue/ast"
-
-	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 )
 
@@ -66,8 +63,8 @@ func TestValueOf(t *testing.T) {
 				return
 			}
 			same(t, "value", c.want, show(x))
-			if !x.Pos().IsValid() || x.Pos().Line() != 1 || x.Pos().Filename() != "b.yaml" {
-				t.Errorf("the value stands at %q", x.Pos())
+			if x.Pos.Line != 1 || x.Pos.File != "b.yaml" {
+				t.Errorf("the value stands at %v", x.Pos)
 			}
 		})
 	}
@@ -81,9 +78,6 @@ func TestStandIn(t *testing.T) {
 	preview := from(t, "{instance: db, object: v1/Secret/x, path: a, preview: {host: example.org, port: 5432, tls: true}}")
 	same(t, "stand-in", `"known after db"`, show(StandIn(plain)))
 	same(t, "preview", `{host: "example.org", port: 5432, tls: true}`, show(StandIn(preview)))
-	if StandIn(preview).(*ast.StructLit) == preview.Preview {
-		t.Error("the preview is handed out itself")
-	}
 	for _, c := range []struct {
 		reason string
 		body   any
@@ -111,7 +105,7 @@ func TestStandIn(t *testing.T) {
 // What a declared ConfigMap or Secret does not hold will not come, unless it is made for somebody else to fill in.
 func TestLacks(t *testing.T) {
 	object := func(kind, more string) map[string]any {
-		v, err := cuelang.ToJSON(values(t, "o.yaml", `{apiVersion: v1, kind: `+kind+`, metadata: {name: o}`+more+`}`).Struct)
+		v, err := values(t, "o.yaml", `{apiVersion: v1, kind: `+kind+`, metadata: {name: o}`+more+`}`).Struct.Any()
 		if err != nil {
 			t.Fatal(err)
 		}

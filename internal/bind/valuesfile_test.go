@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"hawser.dev/hawser/api/v1alpha1"
-	"hawser.dev/hawser/internal/cuelang"
 )
 
 // readValues gives all the values of an instance from a file, as JSON.
@@ -23,7 +22,7 @@ func readValues(t *testing.T, in v1alpha1.Instance, content string) string {
 	if len(fs) > 0 {
 		return lines(fs)
 	}
-	x, err := cuelang.ToJSON(spec.Instances[0].Values.Struct)
+	x, err := spec.Instances[0].Values.Struct.Any()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -102,7 +102,11 @@ func documents(source string, data []byte) ([]definition, diag.Findings) {
 		if _, empty := x.(*ast.BinaryExpr); empty {
 			continue // what the reader makes of a document without content
 		}
-		v, err := cuelang.ToJSON(x)
+		plain, err := cuelang.FromSyntax(x)
+		if err != nil {
+			return nil, cuelang.FindingsFor(err, cuelang.Show{Code: "crd-syntax"})
+		}
+		v, err := plain.Any()
 		if err != nil {
 			return nil, cuelang.FindingsFor(err, cuelang.Show{Code: "crd-syntax"})
 		}

@@ -2,99 +2,95 @@ package cuelang
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/errors"
-	"cuelang.org/go/cue/literal"
 	"cuelang.org/go/cue/token"
+
+	"hawser.dev/hawser/api/v1alpha1"
 )
 
-// Data turns a concrete value into data: defaults resolved, hidden fields, definitions and optional fields left out,
-// in field order. Every label and literal has the position v.Pos() gives, the field's line in the user's file.
+// Data turns a concrete value into plain data: defaults resolved, hidden fields, definitions and optional fields left out,
+// in field order. Every field and value has the position v.Pos() gives, the field's line in the user's file.
 // It fails with a CUE error (path and positions) where the value is an error or not concrete.
-func Data(v cue.Value) (ast.Expr, error) {
+func Data(v cue.Value) (*v1alpha1.Value, error) {
 	v, _ = v.Default()
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
+	out := &v1alpha1.Value{Pos: position(v.Pos())}
 	switch v.Kind() {
 	case cue.StructKind:
-		return structData(v)
+		return out, structData(v, out)
 	case cue.ListKind:
-		return listData(v)
+		return out, listData(v, out)
 	case cue.NullKind:
-		return at(ast.NewNull(), v.Pos()), nil
+		return out, nil
 	case cue.BoolKind:
 		b, err := v.Bool()
-		return at(ast.NewBool(b), v.Pos()), err
+		out.Kind, out.Text = v1alpha1.KindBool, strconv.FormatBool(b)
+		return out, err
 	case cue.StringKind:
 		s, err := v.String()
-		return at(ast.NewString(s), v.Pos()), err
+		out.Kind, out.Text = v1alpha1.KindString, s
+		return out, err
 	case cue.BytesKind:
 		b, err := v.Bytes()
-		return at(ast.NewLit(token.STRING, literal.Bytes.Quote(string(b))), v.Pos()), err
+		out.Kind, out.Text = v1alpha1.KindBytes, string(b)
+		return out, err
 	case cue.IntKind, cue.FloatKind, cue.NumberKind:
-		return numberData(v)
+		return out, numberData(v, out)
 	}
 	return nil, Errorf(v.Pos(), PathOf(v), "incomplete value %v", v.IncompleteKind())
 }
 
-func structData(v cue.Value) (ast.Expr, error) {
+func structData(v cue.Value, out *v1alpha1.Value) error {
 	it, err := v.Fields()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := &ast.StructLit{Lbrace: v.Pos()}
+	out.Kind = v1alpha1.KindStruct
 	for it.Next() {
 		x, err := Data(it.Value())
 		if err != nil {
-			return nil, err
+			return err
 		}
-		out.Elts = append(out.Elts, field(it.Selector().Unquoted(), x, it.Value().Pos()))
+		out.Fields = append(out.Fields, v1alpha1.Field{Name: it.Selector().Unquoted(), Value: x, Pos: position(it.Value().Pos())})
 	}
-	return out, nil
+	return nil
 }
 
-func listData(v cue.Value) (ast.Expr, error) {
+func listData(v cue.Value, out *v1alpha1.Value) error {
 	it, err := v.List()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := &ast.ListLit{Lbrack: v.Pos()}
+	out.Kind = v1alpha1.KindList
 	for it.Next() {
 		x, err := Data(it.Value())
 		if err != nil {
-			return nil, err
+			return err
 		}
-		out.Elts = append(out.Elts, x)
+		out.Items = append(out.Items, x)
 	}
-	return out, nil
+	return nil
 }
 
-// numberData keeps the number as CUE writes it, so that 4.0 stays a float and large integers stay exact.
-func numberData(v cue.Value) (ast.Expr, error) {
-	text, ok := numberText(v.Syntax(cue.Final()))
-	if !ok {
-		return nil, Errorf(v.Pos(), PathOf(v), "number has no literal form")
+// numberData keeps all digits of the number, and that 4.0 is a float.
+func numberData(v cue.Value, out *v1alpha1.Value) error {
+	x, _ := v.Syntax(cue.Final()).(ast.Expr)
+	kind, text, err := scalar(x)
+	if err != nil || kind != intScalar && kind != floatScalar {
+		return Errorf(v.Pos(), PathOf(v), "number has no literal form")
 	}
-	tok := token.INT
-	if v.Kind() == cue.FloatKind || v.Kind() == cue.NumberKind && strings.ContainsAny(text, ".eE") {
-		tok = token.FLOAT
+	if v.Kind() == cue.FloatKind && kind == intScalar {
+		kind, text = floatScalar, text+".0"
 	}
-	return number(text, tok, v.Pos()), nil
-}
-
-func numberText(n ast.Node) (string, bool) {
-	switch x := n.(type) {
-	case *ast.BasicLit:
-		return x.Value, x.Kind == token.INT || x.Kind == token.FLOAT
-	case *ast.UnaryExpr:
-		s, ok := numberText(x.X)
-		return "-" + s, ok && x.Op == token.SUB && !strings.HasPrefix(s, "-")
-	}
-	return "", false
+	out.Kind, out.Text = plainKinds[kind], jsonNumber(text)
+	return nil
 }
 
 // number makes the literal of a signed number.

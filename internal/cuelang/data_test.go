@@ -5,17 +5,18 @@ import (
 	"testing"
 
 	"cuelang.org/go/cue"
-	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/format"
 	"cuelang.org/go/cue/parser"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
 )
 
 // data evaluates CUE text and returns it as data.
-func data(t testing.TB, src string) ast.Expr {
+func data(t testing.TB, src string) *v1alpha1.Value {
 	t.Helper()
 	x, err := cuelang.Data(cuecontext.New().CompileString(src, cue.Filename("in.cue")))
 	if err != nil {
@@ -24,9 +25,9 @@ func data(t testing.TB, src string) ast.Expr {
 	return x
 }
 
-func text(t testing.TB, x ast.Expr) string {
+func text(t testing.TB, x *v1alpha1.Value) string {
 	t.Helper()
-	b, err := format.Node(x, format.Simplify())
+	b, err := format.Node(cuelang.Syntax(x), format.Simplify())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,20 +80,15 @@ func TestDataErrors(t *testing.T) {
 func TestDataPositions(t *testing.T) {
 	x := data(t, "a: 1\nb: {\n  c: [\n    true,\n  ]\n}\n_n: 5\nd: _n\n")
 	want := map[string]int{"a": 1, "b": 2, "d": 8}
-	fields, err := cuelang.Fields(x.(*ast.StructLit))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range fields {
-		if f.Pos.Line() != want[f.Name] {
-			t.Errorf("%s: line %d, want %d", f.Name, f.Pos.Line(), want[f.Name])
+	for _, f := range x.Fields {
+		if f.Pos.Line != want[f.Name] {
+			t.Errorf("%s: line %d, want %d", f.Name, f.Pos.Line, want[f.Name])
 		}
 	}
-	list := cuelang.Lookup(x, "b", "c").(*ast.ListLit)
-	if got := list.Elts[0].Pos().Line(); got != 4 {
+	if got := x.Lookup("b", "c").Items[0].Pos.Line; got != 4 {
 		t.Errorf("list element at line %d, want 4", got)
 	}
-	if cuelang.Lookup(x, "b", "nope") != nil || cuelang.Lookup(x, "a", "x") != nil {
+	if x.Lookup("b", "nope") != nil || x.Lookup("a", "x") != nil {
 		t.Error("Lookup found what is not there")
 	}
 }
@@ -124,19 +120,19 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-func TestDigestOfWhatIsNotData(t *testing.T) {
+func TestFromSyntaxOfWhatIsNoData(t *testing.T) {
 	x, err := parser.ParseExpr("x.cue", `{a: b, c: string}`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cuelang.Digest(x) == cuelang.Digest(data(t, `{}`)) {
-		t.Error("an expression equals data")
+	if v, err := cuelang.FromSyntax(x); err == nil {
+		t.Errorf("an expression is data: %v", v)
 	}
 }
 
-func TestToJSON(t *testing.T) {
+func TestAny(t *testing.T) {
 	x := data(t, `a: 1, b: 1.5, c: "s", d: 'by', e: null, f: [true, -2], g: {}, h: 123456789012345678901234567890, i: 1e3`)
-	got, err := cuelang.ToJSON(x)
+	got, err := x.Any()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,13 +143,30 @@ func TestToJSON(t *testing.T) {
 	}
 }
 
-func TestClone(t *testing.T) {
-	x := data(t, `a: {b: [1, -2, "x", null, true]}, c: 'y'`)
-	c := cuelang.Clone(x)
-	if cuelang.Digest(c) != cuelang.Digest(x) {
-		t.Error("a clone differs")
+// TestSyntax: plain data is the same data as syntax and back, and every field and value keeps its place.
+func TestSyntax(t *testing.T) {
+	f, err := cuelang.FromYAML("values.yaml", []byte("# of us\na: 1\nb:\n- x\n- {c: null, \"d e\": true}\n\ne: |\n  text\nf: -3.50\ng: .5\nbig: 12345678901234567890.10\nlong: -12345678901234567890123\n"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if cuelang.Lookup(c, "c").Pos() != cuelang.Lookup(x, "c").Pos() || cuelang.Lookup(c, "c") == cuelang.Lookup(x, "c") {
-		t.Error("a clone shares nodes or lost positions")
+	yaml, err := cuelang.FromFile(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mixed := &v1alpha1.Value{Kind: v1alpha1.KindList, Items: []*v1alpha1.Value{data(t, `a: {b: [1, -2, "x", null, true, 0x10, 1_000, 2Mi, 1.5e3]}, c: 'y'`), yaml, {Kind: v1alpha1.KindString, Text: "made"}}}
+	for _, x := range []*v1alpha1.Value{yaml, mixed} {
+		again, err := cuelang.FromSyntax(cuelang.Syntax(x))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(x, again, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("-want +got\n%s", diff)
+		}
+	}
+	if got := cuelang.Line(mixed); got != `[{a: {b: [1, -2, "x", null, true, 16, 1000, 2097152, 1.5e3]}, c: 'y'}, {a: 1, b: ["x", {c: null, "d e": true}], e: "text\n", f: -3.50, g: 0.5, big: 12345678901234567890.10, long: -12345678901234567890123}, "made"]` {
+		t.Error(got)
+	}
+	if cuelang.Syntax(nil) != nil || cuelang.Line(nil) != "" {
+		t.Error("no value is one")
 	}
 }

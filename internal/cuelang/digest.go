@@ -6,51 +6,46 @@ import (
 	"strconv"
 	"strings"
 
-	"cuelang.org/go/cue/ast"
+	"hawser.dev/hawser/api/v1alpha1"
 )
 
 // Digest is "sha256:<hex>" over a canonical text of data in field order: kinds are kept apart (4 is not 4.0, bytes are
-// not a string, {a, b} is not {b, a}), while positions, comments and spelling (0x10, quotes) do not count.
-// What is not data is hashed by its node type, so that it never equals data. nil is the digest of no value at all.
-func Digest(x ast.Expr) string {
+// not a string, {a, b} is not {b, a}), while positions and marks do not count. nil is the digest of no value at all.
+func Digest(v *v1alpha1.Value) string {
 	var b strings.Builder
-	canonical(&b, x)
+	canonical(&b, v)
 	sum := sha256.Sum256([]byte(b.String()))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-func canonical(b *strings.Builder, x ast.Expr) {
-	switch x := x.(type) {
-	case nil:
+// kindMarks tell the kinds of scalars apart in what is digested.
+var kindMarks = map[v1alpha1.Kind]scalarKind{v1alpha1.KindBool: boolScalar, v1alpha1.KindInt: intScalar, v1alpha1.KindFloat: floatScalar,
+	v1alpha1.KindString: strScalar, v1alpha1.KindBytes: bytesScalar}
+
+func canonical(b *strings.Builder, v *v1alpha1.Value) {
+	switch {
+	case v == nil:
 		b.WriteByte('-')
-	case *ast.StructLit:
-		fields, err := Fields(x)
-		if err != nil {
-			b.WriteString("!" + strconv.Quote(err.Error()))
-			return
-		}
+	case v.Kind == v1alpha1.KindStruct:
 		b.WriteByte('{')
-		for _, f := range fields {
+		for _, f := range v.Fields {
 			b.WriteString(strconv.Quote(f.Name))
 			b.WriteByte(':')
 			canonical(b, f.Value)
 			b.WriteByte(',')
 		}
 		b.WriteByte('}')
-	case *ast.ListLit:
+	case v.Kind == v1alpha1.KindList:
 		b.WriteByte('[')
-		for _, e := range x.Elts {
+		for _, e := range v.Items {
 			canonical(b, e)
 			b.WriteByte(',')
 		}
 		b.WriteByte(']')
+	case v.Kind == v1alpha1.KindNull:
+		b.WriteString(`n"null"`)
 	default:
-		kind, text, err := scalar(x)
-		if err != nil {
-			b.WriteString("!" + strconv.Quote(err.Error()))
-			return
-		}
-		b.WriteByte(byte(kind))
-		b.WriteString(strconv.Quote(text))
+		b.WriteByte(byte(kindMarks[v.Kind]))
+		b.WriteString(strconv.Quote(v.Text))
 	}
 }

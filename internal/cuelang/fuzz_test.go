@@ -32,7 +32,7 @@ func FuzzData(f *testing.F) {
 			cuelang.Findings(err, nil, "")
 			return
 		}
-		again, err := cuelang.Data(cuecontext.New().BuildExpr(cuelang.Clone(x)))
+		again, err := cuelang.Data(cuecontext.New().BuildExpr(cuelang.Syntax(x)))
 		if err != nil {
 			t.Fatalf("data does not compile: %v", err)
 		}
@@ -56,14 +56,15 @@ func FuzzOverlay(f *testing.F) {
 		if err != nil {
 			return
 		}
-		x, y := cuelang.FileData(b), cuelang.FileData(o)
-		if _, err := cuelang.ToJSON(x); err != nil {
+		x, err := cuelang.FromFile(b)
+		if err != nil {
 			return
 		}
-		if _, err := cuelang.ToJSON(y); err != nil {
+		y, err := cuelang.FromFile(o)
+		if err != nil {
 			return
 		}
-		self, err := cuelang.Overlay(x, cuelang.Clone(x))
+		self, err := cuelang.Overlay(x, x)
 		if err != nil || cuelang.Digest(self) != cuelang.Digest(x) {
 			t.Fatalf("over itself: %v", err)
 		}

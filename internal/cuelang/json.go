@@ -1,7 +1,6 @@
 package cuelang
 
 import (
-	"strconv"
 	"strings"
 
 	"cuelang.org/go/cue/ast"
@@ -9,67 +8,9 @@ import (
 	"cuelang.org/go/cue/token"
 	cuejson "cuelang.org/go/encoding/json"
 	cueyaml "cuelang.org/go/encoding/yaml"
+
+	"hawser.dev/hawser/api/v1alpha1"
 )
-
-// ToJSON turns data into Go's JSON types for people and for decoding: int64 (float64 beyond its range), float64,
-// string, bool, nil, []any, map[string]any; bytes become base64 as in CUE's JSON. Field order is lost.
-func ToJSON(x ast.Expr) (any, error) {
-	switch x := x.(type) {
-	case nil:
-		return nil, nil
-	case *ast.StructLit:
-		fields, err := Fields(x)
-		if err != nil {
-			return nil, err
-		}
-		out := make(map[string]any, len(fields))
-		for _, f := range fields {
-			v, err := ToJSON(f.Value)
-			if err != nil {
-				return nil, err
-			}
-			out[f.Name] = v
-		}
-		return out, nil
-	case *ast.ListLit:
-		out := make([]any, 0, len(x.Elts))
-		for _, e := range x.Elts {
-			v, err := ToJSON(e)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, v)
-		}
-		return out, nil
-	}
-	return scalarToJSON(x)
-}
-
-func scalarToJSON(x ast.Expr) (any, error) {
-	kind, text, err := scalar(x)
-	if err != nil {
-		return nil, err
-	}
-	switch kind {
-	case nullScalar:
-		return nil, nil
-	case boolScalar:
-		return text == "true", nil
-	case strScalar:
-		return text, nil
-	case bytesScalar:
-		return encodeBytes(text), nil
-	case intScalar:
-		if i, err := strconv.ParseInt(text, 10, 64); err == nil {
-			return i, nil
-		}
-	}
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return nil, errors.Newf(x.Pos(), "number does not fit into 64 bits")
-	}
-	return f, nil
-}
 
 // FromYAML reads YAML as data with the positions of the user's file; several documents become one list, no document
 // an empty file. Duplicate keys, anchors that expand without bound and tabs are errors with positions.
@@ -126,6 +67,29 @@ func CheckEntries(x ast.Expr) error {
 	return nil
 }
 
+// CheckPlain is CheckEntries of plain data, nil too.
+func CheckPlain(x *v1alpha1.Value) error {
+	switch {
+	case x == nil:
+		return nil
+	case len(x.Items) > maxEntries:
+		return errors.Newf(TokenPos(x.Pos), "%d entries in one list, at most %d are evaluated", len(x.Items), maxEntries)
+	case len(x.Fields) > maxFields:
+		return errors.Newf(TokenPos(x.Pos), "%d fields in one struct, at most %d are evaluated", len(x.Fields), maxFields)
+	}
+	for _, f := range x.Fields {
+		if err := CheckPlain(f.Value); err != nil {
+			return err
+		}
+	}
+	for _, e := range x.Items {
+		if err := CheckPlain(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // deeper is a node of data that lies more than so many levels below, nil when there is none.
 func deeper(x ast.Expr, levels int) ast.Expr {
 	switch x := x.(type) {
@@ -162,7 +126,32 @@ func extractYAML(filename string, src []byte) (f *ast.File, err error) {
 			f, err = nil, errors.Newf(token.NewFile(filename, 0, len(src)).Pos(0, 0), "not valid YAML")
 		}
 	}()
-	return cueyaml.Extract(filename, src)
+	f, err = cueyaml.Extract(filename, src)
+	if err == nil && longNumber(src) {
+		ast.Walk(f, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind != token.STRING { // as the library writes integers of more than 64 bits
+				lit.Value = strings.TrimPrefix(lit.Value, "number & ")
+			}
+			return true
+		}, nil)
+	}
+	return f, err
+}
+
+// longNumber reports whether a text may hold an integer of more than 64 bits.
+func longNumber(src []byte) bool {
+	run := 0
+	for _, c := range src {
+		switch {
+		case '0' <= c && c <= '9':
+			if run++; run == 19 {
+				return true
+			}
+		case c != '_':
+			run = 0
+		}
+	}
+	return false
 }
 
 // FromJSON reads one JSON value as data with the positions of the user's file.

@@ -8,8 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"cuelang.org/go/cue/ast"
-
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 )
@@ -55,18 +53,25 @@ func TestFromYAMLAndJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	y := cuelang.FileData(f)
-	j, err := cuelang.FromJSON("v.json", []byte("{\"b\": 1,\n\"a\": [\"x\", 2.0, null, true]}"))
+	y, err := cuelang.FromFile(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := cuelang.FromJSON("v.json", []byte("{\"b\": 1,\n\"a\": [\"x\", 2.0, null, true]}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := cuelang.FromSyntax(parsed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if cuelang.Digest(y) != cuelang.Digest(j) {
 		t.Errorf("yaml %s\njson %s", text(t, y), text(t, j))
 	}
-	if p := cuelang.Lookup(y, "a").(*ast.ListLit).Elts[1].Pos(); p.Filename() != "v.yaml" || p.Line() != 4 {
+	if p := y.Lookup("a").Items[1].Pos; p.File != "v.yaml" || p.Line != 4 {
 		t.Errorf("yaml position %v", p)
 	}
-	if p := cuelang.Lookup(j, "a").Pos(); p.Filename() != "v.json" || p.Line() != 2 {
+	if p := j.Lookup("a").Pos; p.File != "v.json" || p.Line != 2 {
 		t.Errorf("json position %v", p)
 	}
 }
@@ -83,7 +88,7 @@ func TestFromYAMLErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f, err := cuelang.FromYAML("v.yaml", []byte(src))
 			if err == nil {
-				_, err = cuelang.ToJSON(cuelang.FileData(f))
+				_, err = cuelang.FromFile(f)
 			}
 			fs := cuelang.Findings(err, nil, "")
 			if len(fs) == 0 || fs[0].Pos.File != "v.yaml" || fs[0].Pos.Line == 0 {
@@ -96,7 +101,7 @@ func TestFromYAMLErrors(t *testing.T) {
 	}
 	e, err := cuelang.FromJSON("v.json", []byte(`{"a": 1, "a": 2}`))
 	if err == nil {
-		_, err = cuelang.ToJSON(e)
+		_, err = cuelang.FromSyntax(e)
 	}
 	if err == nil {
 		t.Error("duplicate JSON keys are accepted")

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"cuelang.org/go/cue/ast"
 	"github.com/google/go-cmp/cmp"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
 )
 
@@ -63,7 +63,7 @@ func TestOverlayErrors(t *testing.T) {
 
 func TestOverlayNil(t *testing.T) {
 	x := data(t, `a: 1`)
-	for _, c := range [][2]ast.Expr{{nil, x}, {x, nil}} {
+	for _, c := range [][2]*v1alpha1.Value{{nil, x}, {x, nil}} {
 		got, err := cuelang.Overlay(c[0], c[1])
 		if err != nil || cuelang.Digest(got) != cuelang.Digest(x) {
 			t.Errorf("got %v, %v", got, err)
@@ -76,10 +76,10 @@ func TestOverlayKeepsPositions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l := cuelang.Lookup(got, "a").Pos().Line(); l != 4 {
+	if l := got.Lookup("a").Pos.Line; l != 4 {
 		t.Errorf("overlaid value at line %d, want 4", l)
 	}
-	if l := cuelang.Lookup(got, "b").Pos().Line(); l != 2 {
+	if l := got.Lookup("b").Pos.Line; l != 2 {
 		t.Errorf("kept value at line %d, want 2", l)
 	}
 }

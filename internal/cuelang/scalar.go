@@ -1,7 +1,6 @@
 package cuelang
 
 import (
-	"encoding/base64"
 	"math/big"
 	"strings"
 
@@ -99,5 +98,3 @@ func numeric(x *ast.BasicLit) (scalarKind, string, error) {
 	}
 	return floatScalar, info.String(), nil
 }
-
-func encodeBytes(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }

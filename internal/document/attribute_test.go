@@ -171,7 +171,7 @@ func TestImplicitClusterIsALastResort(t *testing.T) {
 			t.Error(expr, fs)
 			continue
 		}
-		if got := dataText(cuelang.Lookup(specs[0].Instances[0].Values.Struct, "n")); got != want {
+		if got := cuelang.Line(specs[0].Instances[0].Values.Struct.Lookup("n")); got != want {
 			t.Errorf("%s: %s, want %s", expr, got, want)
 		}
 	}

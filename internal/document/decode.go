@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue"
-	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/token"
 
@@ -291,8 +290,10 @@ func (d *decoder) data(v cue.Value) v1alpha1.Values {
 		d.refuse(err)
 		return v1alpha1.Values{}
 	}
-	s, _ := x.(*ast.StructLit)
-	return v1alpha1.Values{Struct: s}
+	if x.Kind != v1alpha1.KindStruct {
+		return v1alpha1.Values{}
+	}
+	return v1alpha1.Values{Struct: x}
 }
 
 // valuesData is data, where null (in YAML also ~, or nothing after the colon) is no values.

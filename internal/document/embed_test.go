@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"hawser.dev/hawser/internal/cuelang"
 )
 
 const diskSecret = "SECRET-OF-THE-DISK"
@@ -56,7 +54,7 @@ func everything(opts Options) string {
 		out += fmt.Sprint(more, text, p.Files(), p.Digest(), p.Fleet())
 		for _, s := range specs {
 			for _, in := range s.Instances {
-				out += fmt.Sprint(cuelang.GoData(in.Values.Struct))
+				out += fmt.Sprint(in.Values.Struct.Exact())
 			}
 		}
 	}

@@ -3,7 +3,7 @@ package document
 import (
 	"testing"
 
-	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 )
 
@@ -29,14 +29,10 @@ func TestFactAtItsValue(t *testing.T) {
 	if fs.HasErrors() {
 		t.Fatal(fs)
 	}
-	fields, err := cuelang.Fields(specs[0].Instances[0].Values.Struct)
-	if err != nil {
-		t.Fatal(err)
-	}
 	want := map[string]string{"region": "{$cluster: labels.region}", "name": "{$cluster: name}", "plain": ""}
-	for _, f := range fields {
-		if got := p.Fact(cuelang.Pos(f.Value.Pos())); got != want[f.Name] {
-			t.Errorf("%s: %q, want %q (at %s)", f.Name, got, want[f.Name], cuelang.Pos(f.Value.Pos()))
+	for _, f := range specs[0].Instances[0].Values.Struct.Fields {
+		if got := p.Fact(diag.Pos(f.Value.Pos)); got != want[f.Name] {
+			t.Errorf("%s: %q, want %q (at %s)", f.Name, got, want[f.Name], diag.Pos(f.Value.Pos))
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"hawser.dev/hawser/api/v1alpha1"
-	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 )
@@ -130,7 +129,7 @@ func (d *decoder) cluster(v cue.Value, name string, runtime bool) v1alpha1.Clust
 			d.labels(f.value, out.Labels)
 		case "vars":
 			if x := d.data(f.value); x.Struct != nil {
-				out.Vars, _ = cuelang.GoData(x.Struct).(map[string]any)
+				out.Vars, _ = x.Struct.Exact().(map[string]any)
 			}
 		case "taints":
 			items, _ := d.list(f.value)

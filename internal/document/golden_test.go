@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"cuelang.org/go/cue/ast"
-	"cuelang.org/go/cue/format"
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
@@ -306,28 +304,19 @@ func writeValues(b *strings.Builder, name string, v v1alpha1.Values) {
 }
 
 // dataText is data on one line.
-func dataText(x ast.Expr) string {
-	switch x := x.(type) {
-	case *ast.StructLit:
-		fields, err := cuelang.Fields(x)
-		if err != nil {
-			return err.Error()
-		}
-		var parts []string
-		for _, f := range fields {
+func dataText(x *v1alpha1.Value) string {
+	var parts []string
+	switch x.Kind {
+	case v1alpha1.KindStruct:
+		for _, f := range x.Fields {
 			parts = append(parts, f.Name+": "+dataText(f.Value))
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
-	case *ast.ListLit:
-		var parts []string
-		for _, e := range x.Elts {
+	case v1alpha1.KindList:
+		for _, e := range x.Items {
 			parts = append(parts, dataText(e))
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	}
-	text, err := format.Node(x)
-	if err != nil {
-		return err.Error()
-	}
-	return strings.TrimSpace(string(text))
+	return cuelang.Line(x)
 }

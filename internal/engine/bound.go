@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"cuelang.org/go/cue/ast"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"hawser.dev/hawser/api/v1alpha1"
@@ -66,12 +65,14 @@ func (t *target) forget(w wanted) {
 func (r *run) bound(ctx context.Context, t *target, s *set, in v1alpha1.Instance, standIn, placeholders bool) (_ v1alpha1.Instance, open []bind.From, findings diag.Findings) {
 	r.reader.Runtime(t.facts.Values, r.uses, in)
 	fill := bind.Fill{
-		Generate: func(g bind.Generate) (ast.Expr, *diag.Finding) { return r.generated(ctx, t, s, in, g, placeholders) },
-		Ref: func(ref bind.Ref) (ast.Expr, *diag.Finding) {
+		Generate: func(g bind.Generate) (*v1alpha1.Value, *diag.Finding) {
+			return r.generated(ctx, t, s, in, g, placeholders)
+		},
+		Ref: func(ref bind.Ref) (*v1alpha1.Value, *diag.Finding) {
 			return r.reader.Ref(ctx, r.forValues(t, s, in.Name), ref)
 		},
-		From: func(f bind.From) (ast.Expr, *diag.Finding) {
-			x, n := ast.Expr(nil), (*diag.Finding)(nil)
+		From: func(f bind.From) (*v1alpha1.Value, *diag.Finding) {
+			x, n := (*v1alpha1.Value)(nil), (*diag.Finding)(nil)
 			if !standIn && t.session != nil {
 				x, n = r.taken(ctx, t, s, in.Name, f)
 			}
@@ -92,7 +93,7 @@ func (r *run) bound(ctx context.Context, t *target, s *set, in v1alpha1.Instance
 }
 
 // taken is the value that another instance's object has now; nil without a finding when it is not there yet.
-func (r *run) taken(ctx context.Context, t *target, s *set, by string, f bind.From) (ast.Expr, *diag.Finding) {
+func (r *run) taken(ctx context.Context, t *target, s *set, by string, f bind.From) (*v1alpha1.Value, *diag.Finding) {
 	w := t.wants(s, f)
 	body, err := t.look(ctx, w)
 	switch {

@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"sync"
 
-	"cuelang.org/go/cue/ast"
-
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/bind"
 	"hawser.dev/hawser/internal/chance"
@@ -155,7 +153,7 @@ func (r *run) remade(w *work, now *plan.Plan, instances ...string) diag.Findings
 
 // generated is a text that the bundle wants made up: the kept one, a new one where the cluster can keep it, or a
 // placeholder.
-func (r *run) generated(ctx context.Context, t *target, s *set, in v1alpha1.Instance, g bind.Generate, placeholder bool) (ast.Expr, *diag.Finding) {
+func (r *run) generated(ctx context.Context, t *target, s *set, in v1alpha1.Instance, g bind.Generate, placeholder bool) (*v1alpha1.Value, *diag.Finding) {
 	m, err := r.remembered(ctx, t, s)
 	if err != nil && !r.lenient {
 		f := diag.From(err, "kept")[0]

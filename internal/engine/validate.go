@@ -5,8 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"cuelang.org/go/cue/ast"
-
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/plan"
@@ -27,9 +26,9 @@ func (r *run) schemas(t *target) *validation.Schemas {
 }
 
 // given are the values of an instance of a chart or a module, nil for others.
-func (s *set) given(instance string) ast.Expr {
+func (s *set) given(instance string) *v1alpha1.Value {
 	for _, p := range s.parts {
-		if in := p.instance; in.Name == instance && (in.Helm != nil || in.Module != nil) && !in.Values.IsZero() {
+		if in := p.instance; in.Name == instance && (in.Helm != nil || in.Module != nil) && !in.Values.Empty() {
 			return in.Values.Struct
 		}
 	}

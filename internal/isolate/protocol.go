@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 
-	"cuelang.org/go/cue/ast"
-
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
@@ -98,7 +96,7 @@ type answer struct {
 	Key      string
 	Result   render.Result
 	Makes    bool
-	Default  ast.Expr
+	Default  *v1alpha1.Value
 	Pos      diag.Pos
 	Status   health.Status
 	Applies  bool

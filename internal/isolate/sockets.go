@@ -7,8 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"cuelang.org/go/cue/ast"
-
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/document"
@@ -108,7 +106,7 @@ func (r renderer) Render(ctx context.Context, req render.Request) (render.Result
 }
 
 // Default is the source's own value at a path of its values.
-func (r defaulter) Default(ctx context.Context, req render.Request, path v1alpha1.Path) (ast.Expr, diag.Pos) {
+func (r defaulter) Default(ctx context.Context, req render.Request, path v1alpha1.Path) (*v1alpha1.Value, diag.Pos) {
 	a, _ := r.ask(ctx, askDefault, req, path)
 	return a.Default, a.Pos
 }

@@ -5,8 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"cuelang.org/go/cue/ast"
-
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/bind"
 	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/diag"
@@ -153,7 +152,7 @@ func TestLeft(t *testing.T) {
 	body := func(v string) object.Object {
 		return object.Object{Body: map[string]any{"kind": "Secret", "data": map[string]any{"p": base64.StdEncoding.EncodeToString([]byte(v)), "u": "YWRtaW4="}}}
 	}
-	from := bind.From{Instance: "db", Object: bind.Object{APIVersion: "v1", Kind: "Secret", Name: "db"}, Preview: ast.NewString("stands in for p")}
+	from := bind.From{Instance: "db", Object: bind.Object{APIVersion: "v1", Kind: "Secret", Name: "db"}, Preview: &v1alpha1.Value{Kind: v1alpha1.KindString, Text: "stands in for p"}}
 	once, plain := plan.Desired{Ref: ref, Instance: "app", Once: true, Digest: "d2", Pos: diag.Pos{File: "a.yaml", Line: 7}}, plan.Desired{Ref: ref, Instance: "app"}
 	hooked := plan.Desired{Ref: ref, Instance: "app", Hook: &object.Hook{Events: []object.HookPhase{object.PreInstall}}}
 	left := func(paths ...string) plan.Desired {

@@ -3,12 +3,6 @@ package place
 import (
 	"slices"
 	"strconv"
-	"strings"
-
-	"cuelang.org/go/cue/ast"
-	"cuelang.org/go/cue/format"
-	"cuelang.org/go/cue/literal"
-	"cuelang.org/go/cue/token"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
@@ -90,7 +84,7 @@ func explain(in v1alpha1.Instance, c fleet.Cluster, f fleet.Facts, values v1alph
 	final, _ := at(values, path)
 	gone := 0
 	if final != nil {
-		out.Value, out.Pos = text(final), posOf(final)
+		out.Value, out.Pos = cuelang.Line(final), diag.Pos(final.Pos)
 	} else if gone = replaced(values, path, in.Helm != nil); gone == 0 {
 		out.Hint = meant(values, path)
 	}
@@ -101,9 +95,9 @@ func explain(in v1alpha1.Instance, c fleet.Cluster, f fleet.Facts, values v1alph
 		lv := LayerValue{Layer: l.Name, Applies: l.Why == "", Why: l.Why}
 		x, label := at(l.Values, path)
 		if x != nil {
-			lv.Value, lv.Pos, lv.From = text(x), posOf(x), from(posOf(x))
-			if label.IsValid() {
-				lv.Pos = cuelang.Pos(label)
+			lv.Value, lv.Pos, lv.From = cuelang.Line(x), diag.Pos(x.Pos), from(diag.Pos(x.Pos))
+			if label.File != "" {
+				lv.Pos = diag.Pos(label)
 			}
 		}
 		if lv.Applies && x != nil && final != nil {
@@ -112,7 +106,7 @@ func explain(in v1alpha1.Instance, c fleet.Cluster, f fleet.Facts, values v1alph
 		if lv.Applies && gone > 0 && replaced(l.Values, path, in.Helm != nil) > 0 {
 			out.Layer, out.Replaced, out.Hint = l.Name, true, l.Name+" sets "+path[:gone].String()+" as a whole"
 			_, label = at(l.Values, path[:gone])
-			out.Pos = cuelang.Pos(label)
+			out.Pos = diag.Pos(label)
 		}
 		out.Layers = append(out.Layers, lv)
 	}
@@ -124,14 +118,13 @@ func explain(in v1alpha1.Instance, c fleet.Cluster, f fleet.Facts, values v1alph
 func replaced(v v1alpha1.Values, path v1alpha1.Path, chart bool) int {
 	for i := range path {
 		before, _ := at(v, path[:i])
-		_, isList := before.(*ast.ListLit)
-		if chart && isList {
+		if chart && before != nil && before.Kind == v1alpha1.KindList {
 			return i
 		}
 		if x, _ := at(v, path[:i+1]); x != nil {
 			continue
 		}
-		if _, isStruct := before.(*ast.StructLit); before == nil || isStruct {
+		if before == nil || before.Kind == v1alpha1.KindStruct {
 			return 0
 		}
 		return i
@@ -140,54 +133,14 @@ func replaced(v v1alpha1.Values, path v1alpha1.Path, chart bool) int {
 }
 
 // at follows a path through data; nil when it leads nowhere. label is the position of the last field's label.
-func at(v v1alpha1.Values, path v1alpha1.Path) (x ast.Expr, label token.Pos) {
-	if v.Struct == nil {
-		return nil, label
-	}
+func at(v v1alpha1.Values, path v1alpha1.Path) (x *v1alpha1.Value, label v1alpha1.Position) {
 	x = v.Struct
 	for _, step := range path {
-		if x, label = into(x, step); x == nil {
+		if x, label = x.Step(step); x == nil {
 			return nil, label
 		}
 	}
 	return x, label
-}
-
-func into(x ast.Expr, step v1alpha1.Step) (ast.Expr, token.Pos) {
-	switch x := x.(type) {
-	case *ast.StructLit:
-		fields, err := cuelang.Fields(x)
-		if err != nil || step.Key != "" || step.Index {
-			return nil, token.NoPos
-		}
-		for _, f := range fields {
-			if f.Name == step.Name {
-				return f.Value, f.Pos
-			}
-		}
-	case *ast.ListLit:
-		for i, item := range x.Elts {
-			if step.Key == "" && step.Name == strconv.Itoa(i) {
-				return item, token.NoPos
-			}
-			if step.Key != "" {
-				v := cuelang.Lookup(item, step.Key)
-				if v != nil && scalarText(v) == step.Value {
-					return item, token.NoPos
-				}
-			}
-		}
-	}
-	return nil, token.NoPos
-}
-
-func scalarText(x ast.Expr) string {
-	if lit, ok := x.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-		if s, err := literal.Unquote(lit.Value); err == nil {
-			return s
-		}
-	}
-	return text(x)
 }
 
 // meant is the name like the first step of a path that leads nowhere, among those that stand beside it.
@@ -197,82 +150,42 @@ func meant(v v1alpha1.Values, path v1alpha1.Path) string {
 			continue
 		}
 		beside, _ := at(v, path[:i])
-		s, ok := beside.(*ast.StructLit)
-		if !ok || step.Key != "" || step.Index {
+		if beside == nil || beside.Kind != v1alpha1.KindStruct || step.Key != "" || step.Index {
 			return ""
 		}
-		return diag.DidYouMean(step.Name, fieldNames(s))
+		return diag.DidYouMean(step.Name, fieldNames(beside))
 	}
 	return ""
 }
 
-func fieldNames(x ast.Expr) []string {
-	var names []string
-	s, ok := x.(*ast.StructLit)
-	if !ok {
+func fieldNames(x *v1alpha1.Value) []string {
+	if x == nil {
 		return nil
 	}
-	fields, _ := cuelang.Fields(s)
-	for _, f := range fields {
+	var names []string
+	for _, f := range x.Fields {
 		names = append(names, f.Name)
 	}
 	return names
 }
 
 // ByPackage adds the value that the package itself has there, below all layers: it holds where no layer has the path.
-func (e *Explanation) ByPackage(x ast.Expr, pos diag.Pos) {
+func (e *Explanation) ByPackage(x *v1alpha1.Value, pos diag.Pos) {
 	if x == nil {
 		return
 	}
-	e.Layers = slices.Insert(e.Layers, 0, LayerValue{Layer: PackageDefault, Applies: true, Value: text(x), Pos: pos})
+	e.Layers = slices.Insert(e.Layers, 0, LayerValue{Layer: PackageDefault, Applies: true, Value: cuelang.Line(x), Pos: pos})
 	if e.Value == "" && !e.Replaced {
-		e.Value, e.Pos, e.Hint = text(x), pos, ""
+		e.Value, e.Pos, e.Hint = cuelang.Line(x), pos, ""
 	}
 }
 
 // Beside takes a hint from what the package has beside a name that nothing sets.
-func (e *Explanation) Beside(x ast.Expr, name string) {
+func (e *Explanation) Beside(x *v1alpha1.Value, name string) {
 	if e.Hint == "" && e.Value == "" {
 		e.Hint = diag.DidYouMean(name, fieldNames(x))
 	}
 }
-
-// text is data as CUE text on one line; a value from elsewhere is where it comes from.
-func text(x ast.Expr) string {
-	var items []string
-	switch x := x.(type) {
-	case *ast.StructLit:
-		fields, _ := cuelang.Fields(x)
-		for _, f := range fields {
-			items = append(items, node(ast.NewStringLabel(f.Name))+": "+text(f.Value))
-		}
-		return "{" + strings.Join(items, ", ") + "}"
-	case *ast.ListLit:
-		for _, e := range x.Elts {
-			items = append(items, text(e))
-		}
-		return "[" + strings.Join(items, ", ") + "]"
-	case *ast.ParenExpr: // as values from elsewhere are sealed
-		return text(x.X)
-	case *ast.BasicLit:
-		if x.Kind == token.STRING {
-			if s, err := literal.Unquote(x.Value); err == nil {
-				return literal.String.Quote(s)
-			}
-		}
-	}
-	return node(bare(x))
-}
-
-func node(x ast.Node) string {
-	b, err := format.Node(x, format.Simplify())
-	if err != nil {
-		return ""
-	}
-	return string(b)
-}
-
-func posOf(x ast.Expr) diag.Pos { return cuelang.Pos(x.Pos()) }
 
 // indexed is the path with every [key=value] replaced by the index it chooses in the data.
 func indexed(v v1alpha1.Values, path v1alpha1.Path) v1alpha1.Path {
@@ -282,25 +195,11 @@ func indexed(v v1alpha1.Values, path v1alpha1.Path) v1alpha1.Path {
 			continue
 		}
 		list, _ := at(v, out[:i])
-		l, ok := list.(*ast.ListLit)
 		item, _ := at(v, out[:i+1])
-		if !ok || item == nil {
+		if list == nil || item == nil {
 			return out
 		}
-		out[i] = v1alpha1.Step{Name: strconv.Itoa(slices.Index(l.Elts, item)), Index: true}
+		out[i] = v1alpha1.Step{Name: strconv.Itoa(slices.Index(list.Items, item)), Index: true}
 	}
 	return out
-}
-
-// bare is a copy of a scalar without positions, which would bend its layout.
-func bare(x ast.Expr) ast.Expr {
-	switch x := x.(type) {
-	case *ast.UnaryExpr:
-		return &ast.UnaryExpr{Op: x.Op, X: bare(x.X)}
-	case *ast.BasicLit:
-		return &ast.BasicLit{Kind: x.Kind, Value: x.Value}
-	case *ast.Ident:
-		return ast.NewIdent(x.Name)
-	}
-	return x
 }

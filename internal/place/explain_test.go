@@ -4,9 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"cuelang.org/go/cue/ast"
-	"cuelang.org/go/cue/token"
-
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 )
@@ -36,7 +33,7 @@ func TestExplainTellsAllLayers(t *testing.T) {
 			if strings.HasSuffix(path, "replicas") {
 				x, pos := at(v1alpha1.Values{Struct: base}, v1alpha1.Path{{Name: "replicas"}})
 				_ = pos
-				ex[0].ByPackage(x, posOf(x))
+				ex[0].ByPackage(x, diag.Pos(x.Pos))
 			}
 			out = append(out, ex...)
 		}
@@ -132,7 +129,7 @@ func TestExplainOfACharts(t *testing.T) {
 			t.Fatal(path, ex, fs)
 		}
 		e := ex[0]
-		e.ByPackage(ast.NewLit(token.INT, "7"), diag.Pos{File: "chart.yaml", Line: 1})
+		e.ByPackage(&v1alpha1.Value{Kind: v1alpha1.KindInt, Text: "7"}, diag.Pos{File: "chart.yaml", Line: 1})
 		if got := e.Layer + "|" + e.Value + "|" + e.Pos.String() + "|" + e.Hint; got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"cuelang.org/go/cue/ast"
-
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
@@ -177,16 +175,15 @@ func merged(in v1alpha1.Instance, c fleet.Cluster, f fleet.Facts) (v1alpha1.Valu
 		overlay = cuelang.OverlayChart
 	}
 	for _, l := range Layers(in, f)[1:] {
-		if l.Why != "" || l.Values.IsZero() {
+		if l.Why != "" || l.Values.Empty() {
 			continue
 		}
-		if out.IsZero() {
+		if out.Empty() {
 			out = l.Values
 			continue
 		}
 		x, err := overlay(out.Struct, l.Values.Struct)
-		s, ok := x.(*ast.StructLit)
-		if err == nil && !ok {
+		if err == nil && x.Kind != v1alpha1.KindStruct {
 			err = fmt.Errorf("%s of instance %s are not a struct", l.Name, in.Name)
 		}
 		if err != nil {
@@ -197,7 +194,7 @@ func merged(in v1alpha1.Instance, c fleet.Cluster, f fleet.Facts) (v1alpha1.Valu
 			}
 			return out, fs
 		}
-		out = v1alpha1.Values{Struct: s}
+		out = v1alpha1.Values{Struct: x}
 	}
 	return out, nil
 }

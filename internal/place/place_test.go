@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"cuelang.org/go/cue/ast"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
@@ -21,8 +20,11 @@ func values(t testing.TB, file, text string) v1alpha1.Values {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, _ := cuelang.FileData(f).(*ast.StructLit)
-	return v1alpha1.Values{Struct: s}
+	x, err := cuelang.FromFile(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v1alpha1.Values{Struct: x}
 }
 
 func cluster(name, group string, labels map[string]string, taints ...v1alpha1.Taint) (fleet.Cluster, fleet.Facts) {
@@ -110,8 +112,8 @@ func TestLayersAndExplain(t *testing.T) {
 		t.Fatal(fs)
 	}
 	want := values(t, "w.yaml", "region: eu\nreplicas: 4\nports: [{port: 8080, name: http}]\n")
-	got, err := cuelang.ToJSON(placed[0].Instance.Values.Struct)
-	wantJSON, err2 := cuelang.ToJSON(want.Struct)
+	got, err := placed[0].Instance.Values.Struct.Any()
+	wantJSON, err2 := want.Struct.Any()
 	if d := cmp.Diff(wantJSON, got); d != "" || err != nil || err2 != nil {
 		t.Error(d, err, err2)
 	}
@@ -150,8 +152,7 @@ func TestExplainOnOneLine(t *testing.T) {
 	spec := layered(t)
 	spec.Instances[0].ValuesFor = nil
 	spec.Instances[0].Values = values(t, "b.yaml", "db: {from: {instance: p, object: v1/Secret/db, path: data.uri}}\nimage:\n  tags: [a, 1, -2]\n  x-y: |\n    one\n    two\n")
-	froms := &ast.ParenExpr{X: spec.Instances[0].Values.Struct.Elts[0].(*ast.Field).Value}
-	spec.Instances[0].Values.Struct.Elts[0].(*ast.Field).Value = froms // as bind seals it
+	spec.Instances[0].Values.Struct.Fields[0].Value.Whole = true // as bind seals it
 	c, f := cluster("production-eu", "production", nil)
 	for _, c2 := range []struct{ path, value, hint string }{
 		{"api.db", `{from: {instance: "p", object: "v1/Secret/db", path: "data.uri"}}`, ""},

@@ -7,12 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"cuelang.org/go/cue/ast"
-	"cuelang.org/go/cue/literal"
-	"cuelang.org/go/cue/token"
-
 	"hawser.dev/hawser/api/v1alpha1"
-	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/source"
 )
@@ -33,31 +28,26 @@ func imageLeaves(v v1alpha1.Values) map[string]leaf {
 	return out
 }
 
-func collect(out map[string]leaf, x ast.Expr, path, name string, image bool) {
+func collect(out map[string]leaf, x *v1alpha1.Value, path, name string, image bool) {
 	lower := strings.ToLower(name)
 	is := strings.HasSuffix(lower, "image") || strings.HasSuffix(lower, "images")
-	switch x := x.(type) {
-	case *ast.StructLit:
-		fields, _ := cuelang.Fields(x)
-		for _, f := range fields {
+	switch x.Kind {
+	case v1alpha1.KindStruct:
+		for _, f := range x.Fields {
 			at := f.Name
 			if path != "" {
 				at = path + "." + f.Name
 			}
 			collect(out, f.Value, at, f.Name, image || is)
 		}
-	case *ast.ListLit:
-		for i, e := range x.Elts {
+	case v1alpha1.KindList:
+		for i, e := range x.Items {
 			collect(out, e, path+"["+strconv.Itoa(i)+"]", name, image)
 		}
-	case *ast.BasicLit:
-		text, err := literal.Unquote(x.Value)
-		if x.Kind != token.STRING || err != nil {
-			return
-		}
+	case v1alpha1.KindString, v1alpha1.KindBytes:
 		part := image && slices.Contains([]string{"tag", "digest", "version", "newtag"}, lower) || slices.Contains([]string{"imagetag", "imagedigest", "imageversion"}, lower)
-		if part || is && strings.ContainsAny(text, ":@") {
-			out[path] = leaf{text, cuelang.Pos(x.Pos())}
+		if part || is && strings.ContainsAny(x.Text, ":@") {
+			out[path] = leaf{x.Text, diag.Pos(x.Pos)}
 		}
 	}
 }

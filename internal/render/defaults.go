@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"cuelang.org/go/cue/ast"
-
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/place"
@@ -17,7 +15,7 @@ type Defaulter interface {
 	Renderer
 	// Default is the value that the source itself has at a path of its values, and where it says so, whatever the instance
 	// gives; nil when it has none, or when that depends on what is given.
-	Default(ctx context.Context, req Request, path v1alpha1.Path) (ast.Expr, diag.Pos)
+	Default(ctx context.Context, req Request, path v1alpha1.Path) (*v1alpha1.Value, diag.Pos)
 }
 
 // Explain completes explanations with what the package itself says, as far as its content can be had.

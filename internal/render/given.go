@@ -5,23 +5,21 @@ import (
 	"strconv"
 	"strings"
 
-	"cuelang.org/go/cue/ast"
-
-	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 )
 
 // GivenBy is where the user's values of a chart or a module give what a rendered object has at a path: the value that is
 // equal and whose names end most like the path, or else the only plain one that is equal. at is "" where that cannot be said.
-func GivenBy(values ast.Expr, body map[string]any, path []string) (at string, pos diag.Pos) {
+func GivenBy(values *v1alpha1.Value, body map[string]any, path []string) (at string, pos diag.Pos) {
 	has, ok := valueAt(body, path)
 	if !ok || values == nil {
 		return "", diag.Pos{}
 	}
-	var found ast.Expr
+	var found *v1alpha1.Value
 	best, same := -1, 0
-	var walk func(x ast.Expr, names []string)
-	walk = func(x ast.Expr, names []string) {
+	var walk func(x *v1alpha1.Value, names []string)
+	walk = func(x *v1alpha1.Value, names []string) {
 		if n := ending(names, path); len(names) > 0 && (n > 0 || plain(has)) && equal(x, has) {
 			switch {
 			case n > best:
@@ -30,24 +28,24 @@ func GivenBy(values ast.Expr, body map[string]any, path []string) (at string, po
 				same++
 			}
 		}
-		switch x := x.(type) {
-		case *ast.StructLit:
-			fields, _ := cuelang.Fields(x)
-			for _, f := range fields {
-				walk(f.Value, append(names[:len(names):len(names)], f.Name))
-			}
-		case *ast.ListLit:
-			for i, e := range x.Elts {
-				walk(e, append(names[:len(names):len(names)], strconv.Itoa(i)))
-			}
+		for _, f := range x.Fields {
+			walk(f.Value, append(names[:len(names):len(names)], f.Name))
+		}
+		for i, e := range x.Items {
+			walk(e, append(names[:len(names):len(names)], strconv.Itoa(i)))
 		}
 	}
 	walk(values, nil)
 	if same != 1 {
 		return "", diag.Pos{}
 	}
-	p := found.Pos().Position()
-	return at, diag.Pos{File: DisplayPath(p.Filename), Line: p.Line, Column: p.Column}
+	return at, ShownAt(found.Pos)
+}
+
+// ShownAt is where a value stands, its file as people know it.
+func ShownAt(p v1alpha1.Position) diag.Pos {
+	p.File = DisplayPath(p.File)
+	return diag.Pos(p)
 }
 
 // ending is how many names two paths have in common at their ends.
@@ -68,8 +66,8 @@ func plain(v any) bool {
 }
 
 // equal reports whether a value is what an object has, in whatever form templates print it.
-func equal(x ast.Expr, has any) bool {
-	v, err := cuelang.ToJSON(x)
+func equal(x *v1alpha1.Value, has any) bool {
+	v, err := x.Any()
 	return err == nil && v != nil && plain(v) == plain(has) && fmt.Sprint(v) == fmt.Sprint(has)
 }
 

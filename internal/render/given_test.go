@@ -6,6 +6,7 @@ import (
 
 	"cuelang.org/go/cue/parser"
 
+	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/render"
 )
 
@@ -20,7 +21,11 @@ func TestGivenBy(t *testing.T) {
 		ports: [{port: 80000}, {port: 1}]
 		twice: {a: "same", b: "same"}
 	}`
-	x, err := parser.ParseExpr("values.cue", values)
+	parsed, err := parser.ParseExpr("values.cue", values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := cuelang.FromSyntax(parsed)
 	if err != nil {
 		t.Fatal(err)
 	}

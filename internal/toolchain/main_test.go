@@ -34,7 +34,7 @@ func tools(t *testing.T) *toolchain.Tools {
 		Render: func(ctx context.Context, req toolchain.RenderRequest) (toolchain.Rendered, error) {
 			got, err := renderer.Render(ctx, render.Request{Content: req.Content, KubeVersion: req.KubeVersion, Package: req.Package, Tags: req.Tags,
 				Instance: v1alpha1.Instance{Name: req.Name, Namespace: req.Namespace, Module: &v1alpha1.ModuleSource{URL: req.URL},
-					Values: v1alpha1.Values{Struct: req.Values}}})
+					Values: req.Values}})
 			return toolchain.Rendered{Objects: got.Objects, Images: got.Images, Stages: got.Stages, Findings: got.Findings}, err
 		},
 	}

@@ -7,9 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"cuelang.org/go/cue/ast"
-
-	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 )
 
@@ -61,12 +59,12 @@ func TestReadValues(t *testing.T) {
 	}
 }
 
-func oneLine(t *testing.T, s *ast.StructLit) string {
+func oneLine(t *testing.T, s v1alpha1.Values) string {
 	t.Helper()
-	if s == nil {
+	if s.Struct == nil {
 		return ""
 	}
-	v, err := cuelang.ToJSON(s)
+	v, err := s.Struct.Any()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"cuelang.org/go/cue/ast"
-
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuegen"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
@@ -60,7 +59,7 @@ type RenderRequest struct {
 	KubeVersion, Package string
 	Tags                 []string
 	// Values are the user's, nil for none.
-	Values *ast.StructLit
+	Values v1alpha1.Values
 }
 
 // Rendered is what came out.

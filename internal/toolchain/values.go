@@ -8,6 +8,7 @@ import (
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/cuecontext"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/rootfs"
@@ -15,26 +16,29 @@ import (
 
 // readValues reads values files, each over those before it: CUE, YAML or JSON with the field values, as Timoni's -f
 // takes them. "-" is stdin as CUE. No files give nil.
-func (t *Tools) readValues(files []string, stdin io.Reader) (*ast.StructLit, error) {
-	var out ast.Expr
+func (t *Tools) readValues(files []string, stdin io.Reader) (v1alpha1.Values, error) {
+	var none v1alpha1.Values
+	var out *v1alpha1.Value
 	for _, name := range files {
 		x, err := t.valuesOf(name, stdin)
 		if err != nil {
-			return nil, cuelang.FindingsFor(err, cuelang.Show{Code: "values"}).Err()
+			return none, cuelang.FindingsFor(err, cuelang.Show{Code: "values"}).Err()
 		}
 		if out == nil {
 			out = x
 			continue
 		}
 		if out, err = cuelang.Overlay(out, x); err != nil {
-			return nil, cuelang.FindingsFor(err, cuelang.Show{Code: "values"}).Err()
+			return none, cuelang.FindingsFor(err, cuelang.Show{Code: "values"}).Err()
 		}
 	}
-	s, _ := out.(*ast.StructLit)
-	return s, nil
+	if out == nil || out.Kind != v1alpha1.KindStruct {
+		return none, nil
+	}
+	return v1alpha1.Values{Struct: out}, nil
 }
 
-func (t *Tools) valuesOf(name string, stdin io.Reader) (ast.Expr, error) {
+func (t *Tools) valuesOf(name string, stdin io.Reader) (*v1alpha1.Value, error) {
 	data, err := readInput(name, stdin)
 	if err != nil {
 		return nil, err
@@ -44,7 +48,7 @@ func (t *Tools) valuesOf(name string, stdin io.Reader) (ast.Expr, error) {
 }
 
 // parseValues reads one values file as data; the name says the syntax.
-func parseValues(name string, data []byte) (ast.Expr, error) {
+func parseValues(name string, data []byte) (*v1alpha1.Value, error) {
 	var f *ast.File
 	var err error
 	switch ext := filepath.Ext(name); ext {
@@ -69,7 +73,7 @@ func parseValues(name string, data []byte) (ast.Expr, error) {
 	return valuesIn(name, cuecontext.New().BuildFile(f))
 }
 
-func valuesIn(name string, v cue.Value) (ast.Expr, error) {
+func valuesIn(name string, v cue.Value) (*v1alpha1.Value, error) {
 	if err := v.Err(); err != nil {
 		return nil, err
 	}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"cuelang.org/go/cue/ast"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
@@ -20,7 +20,7 @@ type Object struct {
 	// Whole: nobody else has fields in it yet, so that what it lacks is missing.
 	Whole bool
 	// Values are those of the instance of a chart or a module that it comes from, nil for others.
-	Values ast.Expr
+	Values *v1alpha1.Value
 }
 
 // Check checks objects against the cluster's schemas, custom ones first by the definitions that are in bodies, which come with

@@ -3,18 +3,15 @@ package values
 import (
 	"context"
 
-	"cuelang.org/go/cue/ast"
-	"cuelang.org/go/cue/token"
-
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/bind"
-	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 )
 
-// Ref gives the value of a reference as CUE data at the reference's place, where bind.Bind wants it; findings carry that
+// Ref gives the value of a reference as data at the reference's place, where bind.Bind wants it; findings carry that
 // place.
-func (r *Reader) Ref(ctx context.Context, t Target, ref bind.Ref) (ast.Expr, *diag.Finding) {
+func (r *Reader) Ref(ctx context.Context, t Target, ref bind.Ref) (*v1alpha1.Value, *diag.Finding) {
 	value, f := r.Resolve(ctx, t, ref.Ref)
 	if f != nil {
 		f.Pos, f.Path = ref.Pos, ref.At
@@ -27,7 +24,7 @@ func (r *Reader) Ref(ctx context.Context, t Target, ref bind.Ref) (ast.Expr, *di
 
 // Object gives the value that the instance by takes from a live object (bind.ValueOf). What comes from a Secret is known to
 // the redactor before it is given back.
-func (r *Reader) Object(by string, from bind.From, obj map[string]any) (ast.Expr, *diag.Finding) {
+func (r *Reader) Object(by string, from bind.From, obj map[string]any) (*v1alpha1.Value, *diag.Finding) {
 	if (object.Object{Body: obj}).Ref().IsSecret() {
 		whole := from
 		whole.As = bind.Inherent
@@ -45,22 +42,16 @@ func (r *Reader) Object(by string, from bind.From, obj map[string]any) (ast.Expr
 	return x, f
 }
 
-// hide makes every scalar of data secret that an instance takes.
-func (r *Reader) hide(by string, x ast.Expr) {
-	ast.Walk(x, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.Field:
-			r.hide(by, n.Value)
-			return false // its label is a name
-		case *ast.BasicLit:
-			if v, err := cuelang.ToJSON(n); err == nil {
-				if text, ok := v.(string); ok {
-					r.options.Redactor.AddFor(by, text)
-				} else if n.Kind == token.INT || n.Kind == token.FLOAT {
-					r.options.Redactor.AddFor(by, n.Value)
-				}
-			}
-		}
-		return true
-	}, nil)
+// hide makes every scalar of data secret that an instance takes; names of fields are none.
+func (r *Reader) hide(by string, x *v1alpha1.Value) {
+	switch x.Kind {
+	case v1alpha1.KindString, v1alpha1.KindInt, v1alpha1.KindFloat:
+		r.options.Redactor.AddFor(by, x.Text)
+	}
+	for _, f := range x.Fields {
+		r.hide(by, f.Value)
+	}
+	for _, e := range x.Items {
+		r.hide(by, e)
+	}
 }

@@ -5,8 +5,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"cuelang.org/go/cue/ast"
-
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/bind"
 	"hawser.dev/hawser/internal/cuelang"
@@ -21,9 +19,9 @@ func valuesOf(t *testing.T, text string) v1alpha1.Values {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, ok := cuelang.FileData(f).(*ast.StructLit)
-	if !ok {
-		t.Fatal("no struct")
+	x, err := cuelang.FromFile(f)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return v1alpha1.Values{Struct: x}
 }
@@ -32,10 +30,10 @@ func valuesOf(t *testing.T, text string) v1alpha1.Values {
 func TestRef(t *testing.T) {
 	r, redactor := reader(new(atomic.Int32))
 	values := valuesOf(t, "a: ref://db/password\nb:\n- ref://none/x\n- ref://vault:db/password\nc: see ref://db/password\n")
-	out, findings := bind.Bind(values, bind.Fill{Ref: func(ref bind.Ref) (ast.Expr, *diag.Finding) {
+	out, findings := bind.Bind(values, bind.Fill{Ref: func(ref bind.Ref) (*v1alpha1.Value, *diag.Finding) {
 		return r.Ref(t.Context(), Target{Cluster: "a"}, ref)
 	}})
-	got, err := cuelang.ToJSON(out.Struct)
+	got, err := out.Struct.Any()
 	if err != nil {
 		t.Fatal(err)
 	}

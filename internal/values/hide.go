@@ -12,6 +12,7 @@ import (
 	"cuelang.org/go/cue/token"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/redact"
@@ -53,12 +54,7 @@ func Explained(all []place.Explanation, mask func(instance, text string) string)
 
 // declaration is all of an instance as text.
 func declaration(in v1alpha1.Instance) string {
-	text := ""
-	if in.Values.Struct != nil {
-		if data, err := format.Node(in.Values.Struct); err == nil {
-			text = string(data)
-		}
-	}
+	text := cuelang.Line(in.Values.Struct)
 	in.Values, in.ValuesFor = v1alpha1.Values{}, nil
 	if data, err := json.Marshal(in); err == nil {
 		text += "\n" + string(data)

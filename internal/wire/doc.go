@@ -1,5 +1,5 @@
 // Package wire makes bytes of the values that two processes of one program hand each other, and values of the bytes, nothing
-// lost: order, integers, what is nil and what is empty, CUE data with every position, findings with the sentences that they
+// lost: order, integers, what is nil and what is empty, plain data with every position, findings with the sentences that they
 // were made of.
 //
 // The bytes are for the same build of the program on the other side and are kept nowhere. Bytes that nobody's Marshal made are

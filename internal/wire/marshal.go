@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -11,9 +12,7 @@ import (
 	"slices"
 	"time"
 
-	"cuelang.org/go/cue/ast"
-	"cuelang.org/go/cue/token"
-
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 )
 
@@ -22,8 +21,8 @@ const maxDepth = 10_000
 
 // The types that are written in a way of their own.
 var (
-	exprType    = reflect.TypeFor[ast.Expr]()
-	structType  = reflect.TypeFor[*ast.StructLit]()
+	valueType   = reflect.TypeFor[*v1alpha1.Value]()
+	placeType   = reflect.TypeFor[v1alpha1.Position]()
 	findingType = reflect.TypeFor[diag.Finding]()
 	timeType    = reflect.TypeFor[time.Time]()
 	anyType     = reflect.TypeFor[any]()
@@ -42,27 +41,28 @@ const (
 	isMap
 )
 
+var errDeep = errors.New("nested too deeply")
+
 // Marshal makes bytes of a value: structs whose fields are exported, slices, maps by text, pointers, basic types, JSON types in
-// an any, CUE data in an ast.Expr, findings and times. Fields that are functions or other interfaces must be nil. What is
+// an any, plain data with its places, findings and times. Fields that are functions or other interfaces must be nil. What is
 // pointed at twice is written twice.
 func Marshal(v any) ([]byte, error) {
-	w := &writer{known: map[*token.File]int{}}
+	w := &writer{files: map[string]int{}}
 	if err := w.value(reflect.ValueOf(v), 0); err != nil {
 		return nil, fmt.Errorf("wire: %w", err)
 	}
-	head := binary.AppendUvarint(nil, uint64(len(w.files)))
-	for i, f := range w.files {
-		head = appendFile(head, f, w.reach[i])
+	head := binary.AppendUvarint(nil, uint64(len(w.names)))
+	for _, name := range w.names {
+		head = append(binary.AppendUvarint(head, uint64(len(name))), name...)
 	}
 	return append(head, w.body...), nil
 }
 
 type writer struct {
 	body []byte
-	// files are those that positions are in, reach the last offset of each.
-	files []*token.File
-	reach []int
-	known map[*token.File]int
+	// names are the files that positions are in, files their numbers.
+	names []string
+	files map[string]int
 }
 
 func (w *writer) uint(n uint64) { w.body = binary.AppendUvarint(w.body, n) }
@@ -77,63 +77,21 @@ func (w *writer) text(s string) {
 	w.body = append(w.body, s...)
 }
 
-// appendFile writes what positions need of a file: its name, its size and where its lines begin, up to an offset.
-func appendFile(out []byte, f *token.File, reach int) []byte {
-	out = binary.AppendUvarint(out, uint64(len(f.Name())))
-	out = append(out, f.Name()...)
-	out = binary.AppendUvarint(out, uint64(f.Size()))
-	lines := f.Lines()
-	n, found := slices.BinarySearch(lines, reach)
-	if found {
-		n++
-	}
-	out = binary.AppendUvarint(out, uint64(n))
-	last := 0
-	for _, at := range lines[:n] {
-		out = binary.AppendUvarint(out, uint64(at-last))
-		last = at
-	}
-	return out
-}
-
-func (w *writer) pos(p token.Pos) {
-	bits := uint64(p.RelPos())
-	if p.HasComma() {
-		bits |= 1 << 4
-	}
-	if p.Scanned() {
-		bits |= 1 << 5
-	}
-	w.uint(bits)
-	f := p.File()
-	if f == nil {
-		w.uint(0)
-		return
-	}
-	i, ok := w.known[f]
-	if !ok {
-		i = len(w.files)
-		w.known[f], w.files, w.reach = i, append(w.files, f), append(w.reach, 0)
-	}
-	w.uint(uint64(i + 1))
-	w.uint(uint64(p.Offset()))
-	w.reach[i] = max(w.reach[i], p.Offset())
-}
-
 func (w *writer) value(v reflect.Value, depth int) error {
 	if depth > maxDepth {
-		return fmt.Errorf("nested too deeply")
+		return errDeep
 	}
 	if !v.IsValid() {
 		return fmt.Errorf("no value")
 	}
 	switch v.Type() {
-	case exprType, structType:
-		x, _ := v.Interface().(ast.Expr)
-		if v.IsNil() {
-			x = nil
-		}
-		return w.expr(x, depth)
+	case valueType:
+		x, _ := v.Interface().(*v1alpha1.Value)
+		return w.data(x, depth)
+	case placeType:
+		at, _ := v.Interface().(v1alpha1.Position)
+		w.pos(at)
+		return nil
 	case findingType:
 		return w.finding(v, depth)
 	case timeType:
@@ -238,7 +196,7 @@ func (w *writer) finding(v reflect.Value, depth int) error {
 
 func (w *writer) json(v any, depth int) error {
 	if depth > maxDepth {
-		return fmt.Errorf("nested too deeply")
+		return errDeep
 	}
 	switch v := v.(type) {
 	case nil:

@@ -8,8 +8,6 @@ import (
 	"reflect"
 	"time"
 
-	"cuelang.org/go/cue/token"
-
 	"hawser.dev/hawser/internal/diag"
 )
 
@@ -19,8 +17,8 @@ var errNot = errors.New("wire: not a value of this program")
 // Unmarshal makes a value of bytes that Marshal made of one of the same type; into points to it.
 func Unmarshal(data []byte, into any) error {
 	r := &reader{rest: data}
-	for range r.count(3) {
-		r.files = append(r.files, r.file())
+	for range r.count(1) {
+		r.files = append(r.files, r.text())
 	}
 	if err := r.value(reflect.ValueOf(into).Elem(), 0); err != nil {
 		return err
@@ -34,7 +32,7 @@ func Unmarshal(data []byte, into any) error {
 // reader reads until something does not fit: from then on there is nothing but zeros.
 type reader struct {
 	rest  []byte
-	files []*token.File
+	files []string
 	err   error
 }
 
@@ -96,60 +94,20 @@ func (r *reader) float() float64 {
 	return 0
 }
 
-// maxFile is the size of a file that positions may be in.
-const maxFile = 1 << 40
-
-func (r *reader) file() *token.File {
-	name, size := r.text(), r.uint()
-	n := r.count(1)
-	if size > maxFile || r.err != nil {
-		r.fail()
-		return nil
-	}
-	lines, at := make([]int, n), 0
-	for i := range lines {
-		step := r.uint()
-		if step > maxFile {
-			r.fail()
-			return nil
-		}
-		at += int(step)
-		lines[i] = at
-	}
-	if n > 0 && uint64(at) >= size {
-		size = uint64(at) + 1
-	}
-	f := token.NewFile(name, -1, int(size))
-	if !f.SetLines(lines) {
-		r.fail()
-	}
-	return f
-}
-
-func (r *reader) pos() token.Pos {
-	bits := r.uint()
-	rel := token.RelPos(bits & 0xf)
-	p := rel.Pos()
-	if i := r.uint(); i > uint64(len(r.files)) {
-		r.fail()
-	} else if i > 0 {
-		at := r.uint()
-		if at > maxFile {
-			r.fail()
-			return token.NoPos
-		}
-		p = r.files[i-1].Pos(int(at), rel)
-	}
-	return p.WithComma(bits&(1<<4) != 0).WithScanned(bits&(1<<5) != 0)
-}
-
 func (r *reader) value(v reflect.Value, depth int) error {
 	if r.err != nil || depth > maxDepth {
 		return errNot
 	}
 	switch v.Type() {
-	case exprType, structType:
-		return r.data(v, depth)
+	case valueType:
+		x, err := r.data(depth)
+		if err == nil && x != nil {
+			v.Set(reflect.ValueOf(x))
+		}
+		return err
+	case placeType:
+		v.Set(reflect.ValueOf(r.pos()))
+		return r.err
 	case findingType:
 		return r.finding(v, depth)
 	case timeType:
@@ -242,18 +200,6 @@ func (r *reader) mapped(v reflect.Value, depth int) error {
 		out.SetMapIndex(k, e)
 	}
 	v.Set(out)
-	return nil
-}
-
-func (r *reader) data(v reflect.Value, depth int) error {
-	x, err := r.expr(depth)
-	if err != nil || x == nil {
-		return err
-	}
-	if !reflect.TypeOf(x).AssignableTo(v.Type()) {
-		return errNot
-	}
-	v.Set(reflect.ValueOf(x))
 	return nil
 }
 

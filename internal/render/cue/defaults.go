@@ -6,8 +6,6 @@ import (
 	"strconv"
 
 	"cuelang.org/go/cue"
-	"cuelang.org/go/cue/ast"
-	"cuelang.org/go/cue/token"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
@@ -18,7 +16,7 @@ import (
 var _ render.Defaulter = (*Renderer)(nil)
 
 // Default is the value in the module's values.cue, or else the default of its schema.
-func (r *Renderer) Default(ctx context.Context, req render.Request, path v1alpha1.Path) (ast.Expr, diag.Pos) {
+func (r *Renderer) Default(ctx context.Context, req render.Request, path v1alpha1.Path) (*v1alpha1.Value, diag.Pos) {
 	defer r.opts.Watch.Enter("instance " + req.Instance.Name)()
 	p, err := r.load(ctx, req)
 	if err != nil {
@@ -27,12 +25,13 @@ func (r *Renderer) Default(ctx context.Context, req render.Request, path v1alpha
 	if slices.ContainsFunc(path, func(s v1alpha1.Step) bool { return s.Key != "" }) {
 		return nil, diag.Pos{}
 	}
-	place := func(pos token.Pos) diag.Pos {
-		return diag.Pos{File: r.show(req).Rename(pos.Filename()), Line: pos.Line(), Column: pos.Column()}
+	place := func(pos v1alpha1.Position) diag.Pos {
+		pos.File = r.show(req).Rename(pos.File)
+		return diag.Pos(pos)
 	}
 	if base, err := p.baseValues(); err == nil && base != nil {
 		if x := below(base, path); x != nil {
-			return x, place(x.Pos())
+			return x, place(x.Pos)
 		}
 	}
 	v, err := p.build(req, func(source) bool { return true }, nil)
@@ -48,26 +47,16 @@ func (r *Renderer) Default(ctx context.Context, req render.Request, path v1alpha
 		v = v.LookupPath(cue.MakePath(sel))
 	}
 	if x, err := cuelang.Data(v); v.Exists() && err == nil {
-		return x, place(v.Pos())
+		return x, place(x.Pos)
 	}
 	return nil, diag.Pos{}
 }
 
 // below follows a path through data; nil when it leads nowhere.
-func below(x ast.Expr, path v1alpha1.Path) ast.Expr {
+func below(x *v1alpha1.Value, path v1alpha1.Path) *v1alpha1.Value {
 	for _, step := range path {
-		switch at := x.(type) {
-		case *ast.StructLit:
-			x = cuelang.Lookup(at, step.Name)
-		case *ast.ListLit:
-			n, err := strconv.Atoi(step.Name)
-			if err != nil || n >= len(at.Elts) {
-				return nil
-			}
-			x = at.Elts[n]
-		default:
-			return nil
-		}
+		step.Index = false
+		x, _ = x.Step(step)
 	}
 	return x
 }

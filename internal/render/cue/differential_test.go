@@ -87,7 +87,7 @@ func official(t *testing.T, req render.Request) []object.Object {
 		}
 		values := cue.ParsePath("values")
 		base := ctx.CompileBytes(text).LookupPath(values)
-		over := ctx.CompileString(fmt.Sprintf("values: %v", ctx.BuildExpr(cuelang.Clone(user)))).LookupPath(values)
+		over := ctx.CompileString(fmt.Sprintf("values: %v", ctx.BuildExpr(cuelang.Syntax(user)))).LookupPath(values)
 		text = fmt.Appendf(nil, "package main\nvalues: %v", overBase(ctx, over, base))
 		if err := os.WriteFile(filepath.Join(root, "values.cue"), text, 0o644); err != nil {
 			t.Fatal(err)

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"cuelang.org/go/cue"
-	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/cuecontext"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
@@ -53,7 +52,7 @@ func valuesOf(t testing.TB, text string) v1alpha1.Values {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return v1alpha1.Values{Struct: x.(*ast.StructLit)}
+	return v1alpha1.Values{Struct: x}
 }
 
 // outcome is a result as text: facts about it and the objects as YAML.

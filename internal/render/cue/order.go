@@ -10,6 +10,7 @@ import (
 	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/token"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
 )
 
@@ -17,12 +18,12 @@ import (
 // the order (a checksum over its values) is the same. Timoni fills the module's values into the user's, field by field, and
 // writes down what CUE makes of that: fields that only one side has keep their order, mixed ones are sorted by name where
 // neither side says otherwise. Values that CUE cannot read so keep the order they have.
-func (p *pkg) timoniOrder(merged, user ast.Expr) ast.Expr {
+func (p *pkg) timoniOrder(merged, user *v1alpha1.Value) *v1alpha1.Value {
 	ctx := cuecontext.New()
 	path := cue.ParsePath(valuesField)
 	// CUE's order is also one of positions: both are texts by themselves, as they are for Timoni.
 	lower := ctx.CompileBytes(p.values.text).LookupPath(path)
-	upper := ctx.CompileString(fmt.Sprintf("%s: %v", valuesField, ctx.BuildExpr(cuelang.Clone(user)))).LookupPath(path)
+	upper := ctx.CompileString(fmt.Sprintf("%s: %v", valuesField, ctx.BuildExpr(cuelang.Syntax(user)))).LookupPath(path)
 	if !lower.Exists() || lower.Err() != nil || upper.Err() != nil {
 		return merged
 	}
@@ -61,9 +62,10 @@ func filled(ctx *cue.Context, upper, lower cue.Value) cue.Value {
 }
 
 // arrange sorts the fields of data as a value has them.
-func arrange(x ast.Expr, like cue.Value) ast.Expr {
-	switch x := x.(type) {
-	case *ast.StructLit:
+func arrange(x *v1alpha1.Value, like cue.Value) *v1alpha1.Value {
+	out := *x
+	switch x.Kind {
+	case v1alpha1.KindStruct:
 		it, err := like.Fields()
 		if err != nil {
 			return x
@@ -73,40 +75,27 @@ func arrange(x ast.Expr, like cue.Value) ast.Expr {
 			name := it.Selector().Unquoted()
 			rank[name], of[name] = len(rank), it.Value()
 		}
-		out := &ast.StructLit{Lbrace: x.Lbrace, Rbrace: x.Rbrace}
-		for _, d := range x.Elts {
-			f, ok := d.(*ast.Field)
-			v, known := of[nameOf(d)]
-			if !ok || !known {
+		out.Fields = slices.Clone(x.Fields)
+		for i, f := range x.Fields {
+			v, known := of[f.Name]
+			if !known {
 				return x
 			}
-			out.Elts = append(out.Elts, &ast.Field{Label: f.Label, TokenPos: f.TokenPos, Value: arrange(f.Value, v)})
+			out.Fields[i].Value = arrange(f.Value, v)
 		}
-		slices.SortStableFunc(out.Elts, func(a, b ast.Decl) int {
-			return cmp.Compare(rank[nameOf(a)], rank[nameOf(b)])
+		slices.SortStableFunc(out.Fields, func(a, b v1alpha1.Field) int {
+			return cmp.Compare(rank[a.Name], rank[b.Name])
 		})
-		return out
-	case *ast.ListLit:
-		out := &ast.ListLit{Lbrack: x.Lbrack, Rbrack: x.Rbrack}
+	case v1alpha1.KindList:
 		it, err := like.List()
-		for _, e := range x.Elts {
+		out.Items = slices.Clone(x.Items)
+		for i, e := range x.Items {
 			if err == nil && it.Next() {
-				e = arrange(e, it.Value())
+				out.Items[i] = arrange(e, it.Value())
 			}
-			out.Elts = append(out.Elts, e)
 		}
-		return out
 	}
-	return x
-}
-
-func nameOf(d ast.Decl) string {
-	f, ok := d.(*ast.Field)
-	if !ok {
-		return ""
-	}
-	name, _, _ := ast.LabelName(f.Label)
-	return name
+	return &out
 }
 
 // origins knows where the values of one evaluation come from. To CUE they are one file, the module's values.cue, as they

@@ -15,8 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"cuelang.org/go/cue/ast"
-
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/health"
@@ -157,8 +156,8 @@ func packageName(req render.Request) string {
 }
 
 // userValues are the instance's values as data, nil when there are none.
-func userValues(req render.Request) ast.Expr {
-	if req.Instance.Values.IsZero() {
+func userValues(req render.Request) *v1alpha1.Value {
+	if req.Instance.Values.Empty() {
 		return nil
 	}
 	return req.Instance.Values.Struct

@@ -10,6 +10,7 @@ import (
 	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/token"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/render"
@@ -18,7 +19,7 @@ import (
 const valuesField = "values"
 
 // baseValues evaluates values.cue alone, as Timoni does: no imports, no other files, its @if does not count.
-func (p *pkg) baseValues() (ast.Expr, error) {
+func (p *pkg) baseValues() (*v1alpha1.Value, error) {
 	f, err := p.values.parse()
 	if err != nil {
 		return nil, err
@@ -55,17 +56,17 @@ func (p *pkg) valuesFile(req render.Request, from *origins) (*ast.File, diag.Fin
 	}
 	notes := longerLists(base, user, valuesField)
 	// Evaluations run in parallel and the compiler writes into trees: this one needs its own.
-	merged = cuelang.Clone(p.timoniOrder(merged, user))
-	from.place(merged, modulePrefix+"values.cue")
+	tree := cuelang.Syntax(p.timoniOrder(merged, user))
+	from.place(tree, modulePrefix+"values.cue")
 	return &ast.File{Filename: p.values.name, Decls: []ast.Decl{
 		&ast.Package{Name: ast.NewIdent(p.name)},
-		&ast.Field{Label: ast.NewIdent(valuesField), Value: merged},
+		&ast.Field{Label: ast.NewIdent(valuesField), Value: tree},
 	}}, notes, nil
 }
 
 // textForBoolean is the error about the first text in place of a boolean default that no schema allows: where the schema
 // says what the value is, CUE itself refuses it or not.
-func (p *pkg) textForBoolean(req render.Request, base, user ast.Expr) error {
+func (p *pkg) textForBoolean(req render.Request, base, user *v1alpha1.Value) error {
 	at, pos := textOverBoolean(base, user, nil)
 	if at == nil {
 		return nil
@@ -86,52 +87,32 @@ func (p *pkg) textForBoolean(req render.Request, base, user ast.Expr) error {
 }
 
 // textOverBoolean is the path of the first text that takes the place of a boolean, nil when there is none.
-func textOverBoolean(base, user ast.Expr, at []string) ([]string, token.Pos) {
-	switch u := user.(type) {
-	case *ast.BasicLit:
-		_, isName := base.(*ast.Ident)
-		b, isLit := base.(*ast.BasicLit)
-		boolean := isName || isLit && (b.Kind == token.TRUE || b.Kind == token.FALSE)
-		if boolean && u.Kind == token.STRING && !cuelang.IsForeign(u) {
-			return slices.Clone(at), u.Pos()
-		}
-	case *ast.StructLit:
-		fields, _ := cuelang.Fields(u)
-		for _, f := range fields {
-			if found, pos := textOverBoolean(cuelang.Lookup(base, f.Name), f.Value, append(at, f.Name)); found != nil {
-				return found, pos
-			}
+func textOverBoolean(base, user *v1alpha1.Value, at []string) ([]string, token.Pos) {
+	if base != nil && base.Kind == v1alpha1.KindBool && (user.Kind == v1alpha1.KindString || user.Kind == v1alpha1.KindBytes) && !user.Foreign {
+		return slices.Clone(at), cuelang.TokenPos(user.Pos)
+	}
+	for _, f := range user.Fields {
+		if found, pos := textOverBoolean(base.Lookup(f.Name), f.Value, append(at, f.Name)); found != nil {
+			return found, pos
 		}
 	}
 	return nil, token.NoPos
 }
 
 // longerLists finds the user's lists that hold more than the module's own, which Timoni refuses.
-func longerLists(base, user ast.Expr, at string) diag.Findings {
-	switch u := user.(type) {
-	case *ast.ListLit:
-		if b, ok := base.(*ast.ListLit); ok && len(u.Elts) > len(b.Elts) {
-			return diag.Findings{{Severity: diag.Info, Code: "longer-list", Path: at, Pos: cuelang.Pos(u.Pos()),
-				What: fmt.Sprintf("the list holds %d items, the module's own %d", len(u.Elts), len(b.Elts))}}
-		}
-	case *ast.StructLit:
-		b, ok := base.(*ast.StructLit)
-		if !ok {
-			return nil
-		}
-		of := map[string]ast.Expr{}
-		fields, err := cuelang.Fields(b)
-		if err != nil {
-			return nil // Overlay has said it
-		}
-		for _, f := range fields {
+func longerLists(base, user *v1alpha1.Value, at string) diag.Findings {
+	switch {
+	case base == nil || base.Kind != user.Kind:
+	case len(user.Items) > len(base.Items):
+		return diag.Findings{{Severity: diag.Info, Code: "longer-list", Path: at, Pos: diag.Pos(user.Pos),
+			What: fmt.Sprintf("the list holds %d items, the module's own %d", len(user.Items), len(base.Items))}}
+	case user.Kind == v1alpha1.KindStruct:
+		of := map[string]*v1alpha1.Value{}
+		for _, f := range base.Fields {
 			of[f.Name] = f.Value
 		}
 		var out diag.Findings
-		if fields, err = cuelang.Fields(u); err != nil {
-			return nil
-		}
-		for _, f := range fields {
+		for _, f := range user.Fields {
 			out = append(out, longerLists(of[f.Name], f.Value, at+"."+f.Name)...)
 		}
 		return out
@@ -211,20 +192,16 @@ type walker struct {
 	found diag.Findings
 }
 
-func (w *walker) walk(x ast.Expr, schema cue.Value, path []string) {
+func (w *walker) walk(x *v1alpha1.Value, schema cue.Value, path []string) {
 	if !schema.Exists() {
 		return
 	}
-	switch x := x.(type) {
-	case *ast.StructLit:
+	switch x.Kind {
+	case v1alpha1.KindStruct:
 		if schema.IncompleteKind() != cue.StructKind || isDisjunction(schema) {
 			return
 		}
-		fields, err := cuelang.Fields(x)
-		if err != nil {
-			return
-		}
-		for _, f := range fields {
+		for _, f := range x.Fields {
 			at := append(path[:len(path):len(path)], f.Name)
 			if !schema.Allows(cue.Str(f.Name)) {
 				w.report(f, schema, at)
@@ -232,19 +209,19 @@ func (w *walker) walk(x ast.Expr, schema cue.Value, path []string) {
 			}
 			w.walk(f.Value, member(schema, f.Name), at)
 		}
-	case *ast.ListLit:
+	case v1alpha1.KindList:
 		if schema.IncompleteKind() != cue.ListKind || isDisjunction(schema) {
 			return
 		}
 		item := schema.LookupPath(cue.MakePath(cue.AnyIndex))
-		for _, e := range x.Elts {
+		for _, e := range x.Items {
 			w.walk(e, item, append(path[:len(path):len(path)], "[]"))
 		}
 	}
 }
 
-func (w *walker) report(f cuelang.Field, schema cue.Value, path []string) {
-	err := cuelang.Errorf(f.Pos, path, notAllowed)
+func (w *walker) report(f v1alpha1.Field, schema cue.Value, path []string) {
+	err := cuelang.Errorf(cuelang.TokenPos(f.Pos), path, notAllowed)
 	for _, finding := range cuelang.FindingsFor(err, w.show) {
 		finding.Code = unknownField
 		finding.Fix = diag.OneOf(f.Name, fieldNames(schema))

@@ -9,6 +9,7 @@ import (
 
 	"cuelang.org/go/cue/ast"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
 )
 
@@ -54,7 +55,10 @@ func nested(t testing.TB, depth int) string {
 	return text
 }
 
-func structOf(f *ast.File) *ast.StructLit {
-	x, _ := cuelang.FileData(f).(*ast.StructLit)
+func structOf(f *ast.File) *v1alpha1.Value {
+	x, err := cuelang.FromFile(f)
+	if err != nil || x.Kind != v1alpha1.KindStruct {
+		return nil
+	}
 	return x
 }

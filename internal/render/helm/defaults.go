@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"cuelang.org/go/cue/ast"
 	goyaml "go.yaml.in/yaml/v3"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 
 	"hawser.dev/hawser/api/v1alpha1"
-	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/render"
 )
@@ -21,7 +19,7 @@ var _ render.Defaulter = (*Renderer)(nil)
 const valuesFile = "values.yaml"
 
 // Default is the value in the chart's own values.yaml, or in that of the dependency that the path is for.
-func (r *Renderer) Default(ctx context.Context, req render.Request, path v1alpha1.Path) (ast.Expr, diag.Pos) {
+func (r *Renderer) Default(ctx context.Context, req render.Request, path v1alpha1.Path) (*v1alpha1.Value, diag.Pos) {
 	ch, err := r.read(ctx, req)
 	if err != nil {
 		return nil, diag.Pos{}
@@ -34,8 +32,8 @@ func (r *Renderer) Default(ctx context.Context, req render.Request, path v1alpha
 	if err != nil {
 		return nil, diag.Pos{}
 	}
-	x, err := cuelang.FromJSON("", data)
-	if err != nil {
+	x := new(v1alpha1.Value)
+	if x.UnmarshalJSON(data) != nil {
 		return nil, diag.Pos{}
 	}
 	pos := diag.Pos{File: displayRoot(req, ch) + dir + valuesFile}

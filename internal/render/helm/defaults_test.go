@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"hawser.dev/hawser/api/v1alpha1"
-	"hawser.dev/hawser/internal/cuelang"
 )
 
 // TestDefault: what a chart or its dependency says of a value that the bundle does not give, with its line.
@@ -24,7 +23,7 @@ func TestDefault(t *testing.T) {
 		}
 		got := ""
 		if x, pos := New(Options{}).Default(t.Context(), req, p); x != nil {
-			v, err := cuelang.ToJSON(x)
+			v, err := x.Any()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,9 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"cuelang.org/go/cue/ast"
-
-	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/render"
@@ -62,8 +60,8 @@ func entryAt(body map[string]any, path []string) (list string, item map[string]a
 // the only plain value that is equal to it. at is "" where that cannot be said.
 func (j *job) givenAt(field string, key any) (at string, pos diag.Pos) {
 	var entries, plain []given
-	walkValues(userValues(j.req), "values", func(path string, x ast.Expr) {
-		switch v := cuelang.Lookup(x, field); {
+	walkValues(userValues(j.req), "values", func(path string, x *v1alpha1.Value) {
+		switch v := x.Lookup(field); {
 		case isEntry(path) && v != nil && equalText(v, key):
 			entries = append(entries, given{path, v})
 		case equalText(x, key) && !(strings.HasSuffix(path, "."+field) && isEntry(parent(path))):
@@ -72,8 +70,7 @@ func (j *job) givenAt(field string, key any) (at string, pos diag.Pos) {
 	})
 	one := func(list []given) (string, diag.Pos) {
 		last := list[len(list)-1]
-		p := last.value.Pos().Position()
-		return last.path, diag.Pos{File: render.DisplayPath(p.Filename), Line: p.Line, Column: p.Column}
+		return last.path, render.ShownAt(last.value.Pos)
 	}
 	switch {
 	case len(entries) > 0 && parent(entries[0].path) == parent(entries[len(entries)-1].path):
@@ -87,7 +84,7 @@ func (j *job) givenAt(field string, key any) (at string, pos diag.Pos) {
 // given is one of the user's values.
 type given struct {
 	path  string
-	value ast.Expr
+	value *v1alpha1.Value
 }
 
 // isEntry reports whether a path is that of a list's entry.
@@ -99,29 +96,23 @@ func isEntry(path string) bool {
 func parent(path string) string { return path[:strings.LastIndexByte(path, '.')] }
 
 // walkValues calls see for every value below x.
-func walkValues(x ast.Expr, path string, see func(string, ast.Expr)) {
-	switch x := x.(type) {
-	case *ast.StructLit:
-		fields, _ := cuelang.Fields(x)
-		for _, f := range fields {
-			see(path+"."+f.Name, f.Value)
-			walkValues(f.Value, path+"."+f.Name, see)
-		}
-	case *ast.ListLit:
-		for i, e := range x.Elts {
-			at := path + "." + strconv.Itoa(i)
-			see(at, e)
-			walkValues(e, at, see)
-		}
+func walkValues(x *v1alpha1.Value, path string, see func(string, *v1alpha1.Value)) {
+	if x == nil {
+		return
+	}
+	for _, f := range x.Fields {
+		see(path+"."+f.Name, f.Value)
+		walkValues(f.Value, path+"."+f.Name, see)
+	}
+	for i, e := range x.Items {
+		at := path + "." + strconv.Itoa(i)
+		see(at, e)
+		walkValues(e, at, see)
 	}
 }
 
 // equalText reports whether a plain value is written as key is.
-func equalText(x ast.Expr, key any) bool {
-	switch x.(type) {
-	case *ast.StructLit, *ast.ListLit, nil:
-		return false
-	}
-	v, err := cuelang.ToJSON(x)
-	return err == nil && v != nil && fmt.Sprint(v) == fmt.Sprint(key)
+func equalText(x *v1alpha1.Value, key any) bool {
+	v, err := x.Any()
+	return x.Scalar() && err == nil && v != nil && fmt.Sprint(v) == fmt.Sprint(key)
 }

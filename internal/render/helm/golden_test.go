@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"cuelang.org/go/cue/ast"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
@@ -48,7 +47,7 @@ func unpack(t testing.TB, files map[string]string) module.Content {
 		c.Files = append(c.Files, rel)
 		fmt.Fprintf(&all, "%q %q", rel, files[name])
 	}
-	c.Digest = cuelang.Digest(ast.NewString(all.String()))
+	c.Digest = cuelang.Digest(&v1alpha1.Value{Kind: v1alpha1.KindString, Text: all.String()})
 	return c
 }
 
@@ -91,8 +90,7 @@ func valuesOf(t testing.TB, text string) v1alpha1.Values {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, _ := cuelang.FileData(f).(*ast.StructLit)
-	return v1alpha1.Values{Struct: x}
+	return v1alpha1.Values{Struct: structOf(f)}
 }
 
 func filesOf(a *txtar.Archive) map[string]string {

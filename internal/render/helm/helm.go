@@ -15,8 +15,6 @@ import (
 	"strconv"
 	"strings"
 
-	"cuelang.org/go/cue/ast"
-
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
@@ -150,8 +148,8 @@ func releaseName(req render.Request) string {
 }
 
 // userValues are the instance's values as data, nil when there are none.
-func userValues(req render.Request) ast.Expr {
-	if req.Instance.Values.IsZero() {
+func userValues(req render.Request) *v1alpha1.Value {
+	if req.Instance.Values.Empty() {
 		return nil
 	}
 	return req.Instance.Values.Struct

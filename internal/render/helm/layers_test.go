@@ -101,7 +101,7 @@ func placedWith(t *testing.T, in v1alpha1.Instance, form string, layers []string
 		case ".json":
 			text, _ = yaml.YAMLToJSON(text)
 		case ".cue":
-			s := cuelang.Clone(valuesOf(t, l).Struct).(*ast.StructLit)
+			s := cuelang.Syntax(valuesOf(t, l).Struct).(*ast.StructLit)
 			text, _ = format.Node(&ast.File{Decls: s.Elts})
 		}
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
@@ -111,7 +111,7 @@ func placedWith(t *testing.T, in v1alpha1.Instance, form string, layers []string
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, v1alpha1.Values{Struct: cuelang.FileData(f).(*ast.StructLit)})
+		all = append(all, v1alpha1.Values{Struct: structOf(f)})
 	}
 	in.Values = all[0]
 	for i, v := range all[1:] {

@@ -6,10 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"cuelang.org/go/cue/ast"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 
-	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 )
 
@@ -24,14 +23,12 @@ func (j *job) misspelt() diag.Findings {
 	w := &chartWords{known: j.chartText(), templates: ""}
 	eachTemplate(c, func(_, body string) { w.templates += body + "\n" })
 	var found diag.Findings
-	var look func(x ast.Expr, have map[string]any, at []string)
-	look = func(x ast.Expr, have map[string]any, at []string) {
-		given, ok := x.(*ast.StructLit)
-		if !ok || len(have) == 0 || w.whole(at) {
+	var look func(x *v1alpha1.Value, have map[string]any, at []string)
+	look = func(x *v1alpha1.Value, have map[string]any, at []string) {
+		if x == nil || len(have) == 0 || w.whole(at) {
 			return
 		}
-		fields, _ := cuelang.Fields(given)
-		for _, f := range fields {
+		for _, f := range x.Fields {
 			if len(at) == 0 && (f.Name == "global" || dependency(c, f.Name)) {
 				continue
 			}
@@ -44,7 +41,7 @@ func (j *job) misspelt() diag.Findings {
 			if meant := diag.Nearest(f.Name, keysOf(have)); plainName.MatchString(f.Name) && w.field(meant) && !w.knows(f.Name) {
 				n := j.valueFinding(below, "the chart has no value "+strings.Join(below, "."))
 				n.Severity, n.Code = diag.Warning, "unknown-value"
-				n.Pos = cuelang.Pos(f.Pos)
+				n.Pos = diag.Pos(f.Pos)
 				n.Why = "neither its values.yaml nor its schema nor a template names it"
 				n.Fix = diag.DidYouMean(f.Name, []string{meant})
 				found = append(found, n)

@@ -13,7 +13,6 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 
-	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 )
 
@@ -72,7 +71,7 @@ func (j *job) shapesIn(c *chart.Chart, user, defaults map[string]any, at []strin
 func (j *job) notBoolean(path []string, text string) diag.Finding {
 	f := j.valueFinding(path, "the value is a text, the chart's own is true or false")
 	f.Why = "every text but an empty one counts as true in a template"
-	if cuelang.IsForeign(cuelang.Lookup(userValues(j.req), path...)) {
+	if x := userValues(j.req).Lookup(path...); x != nil && x.Foreign {
 		f.Severity = diag.Warning
 	}
 	switch strings.ToLower(text) {

@@ -3,10 +3,6 @@ package helm
 import (
 	"strings"
 	"testing"
-
-	"cuelang.org/go/cue/ast"
-
-	"hawser.dev/hawser/internal/cuelang"
 )
 
 // TestTextsOfValuesFiles: in a file of values for charts a text over a boolean means what Helm makes of it: the chart is
@@ -20,8 +16,8 @@ func TestTextsOfValuesFiles(t *testing.T) {
 	if _, err := New(Options{}).Render(t.Context(), req); err == nil || !strings.Contains(err.Error(), "values.mode") {
 		t.Fatalf("in our own document: %v", err)
 	}
-	for _, d := range req.Instance.Values.Struct.Elts {
-		cuelang.Foreign(d.(*ast.Field).Value)
+	for _, d := range req.Instance.Values.Struct.Fields {
+		d.Value.Foreign = true
 	}
 	res, err := New(Options{}).Render(t.Context(), req)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/message"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 
-	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/render"
 )
@@ -25,9 +25,13 @@ const exact = 1 << 53
 // values are the user's as Helm would read them from a file: numbers are floats there, also whole ones. Those a float
 // cannot hold stay integers.
 func values(req render.Request) (map[string]any, error) {
-	x, err := cuelang.ToJSON(userValues(req))
+	x, err := userValues(req).Any()
 	if err != nil {
-		return nil, cuelang.FindingsFor(err, cuelang.Show{Code: "values"}).Err()
+		f := diag.Errorf("values", "%v", err)
+		if out, ok := errors.AsType[*v1alpha1.RangeError](err); ok {
+			f.Pos = diag.Pos(out.Pos)
+		}
+		return nil, diag.Findings{f}.Err()
 	}
 	m, _ := asYAML(x).(map[string]any)
 	if m == nil {
@@ -186,7 +190,7 @@ func (j *job) invalid(c *chart.Chart, schema *jsonschema.Schema, e *jsonschema.V
 func (j *job) missing(at []string, name string) diag.Finding {
 	own := append(at[:len(at):len(at)], name)
 	f := j.valueFinding(own, fmt.Sprintf("missing property '%s'", name))
-	if x := cuelang.Lookup(userValues(j.req), own...); x != nil {
+	if x := userValues(j.req).Lookup(own...); x != nil {
 		f.Fix = "null removes the chart's default: leave the line out, or give a value"
 	}
 	return f
@@ -211,9 +215,8 @@ func (j *job) valueFinding(at []string, what string) diag.Finding {
 	f := diag.Errorf("values", "%s", what)
 	f.Path = strings.Join(append([]string{"values"}, at...), ".")
 	for n := len(at); n > 0; n-- {
-		if x := cuelang.Lookup(userValues(j.req), at[:n]...); x != nil {
-			p := x.Pos().Position()
-			f.Pos = diag.Pos{File: render.DisplayPath(p.Filename), Line: p.Line, Column: p.Column}
+		if x := userValues(j.req).Lookup(at[:n]...); x != nil {
+			f.Pos = render.ShownAt(x.Pos)
 			break
 		}
 	}

@@ -9,7 +9,6 @@ import (
 
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 
-	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/render"
 )
@@ -39,12 +38,11 @@ func (j *job) wanted(text string, f diag.Finding) (diag.Finding, bool) {
 		why = "the template reads a field of it"
 	}
 	out := j.valueFinding(at, "the chart needs a value that is not given")
-	if x := cuelang.Lookup(userValues(j.req), at...); x != nil {
+	if x := userValues(j.req).Lookup(at...); x != nil {
 		out.What = "the chart needs a value, and this one is empty"
 	}
 	if x := userValues(j.req); !out.Pos.IsValid() && x != nil {
-		p := x.Pos().Position()
-		out.Pos = diag.Pos{File: render.DisplayPath(p.Filename), Line: p.Line, Column: p.Column}
+		out.Pos = render.ShownAt(x.Pos)
 	}
 	out.Code, out.Why = f.Code, why
 	if f.Pos.IsValid() {
