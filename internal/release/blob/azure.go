@@ -100,7 +100,7 @@ func (c azureChain) GetToken(ctx context.Context, o policy.TokenRequestOptions) 
 	failed, ok := errors.AsType[*azidentity.AuthenticationFailedError](err)
 	if ok && failed.RawResponse != nil {
 		status := failed.RawResponse.StatusCode
-		return token, &unsent{fmt.Errorf("Azure gives no access token: %s", oneLine(err.Error())), status >= 500 || status == http.StatusTooManyRequests}
+		return token, &unsent{fmt.Errorf("no access token from Azure: %s", oneLine(err.Error())), status >= 500 || status == http.StatusTooManyRequests}
 	}
 	if ctx.Err() != nil {
 		return token, &unsent{err, true}
@@ -131,7 +131,7 @@ func (a *Azure) refused(err error) error {
 	r := &refusal{status: answer.StatusCode, code: oneLine(answer.ErrorCode, a.secrets...)}
 	if answer.RawResponse != nil {
 		var said struct{ Code, Message string }
-		if body, err := runtime.Payload(answer.RawResponse); err == nil && len(body) < maxEntry {
+		if body, err := runtime.Payload(answer.RawResponse); err == nil && len(body) <= maxRefusal {
 			_ = xml.Unmarshal(body, &said) // a proxy's answer is HTML: the status says enough
 		}
 		message, _, _ := strings.Cut(said.Message, "\n") // then come the request's id and time

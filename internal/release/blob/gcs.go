@@ -125,7 +125,7 @@ func refusedGCS(resp *http.Response, object bool, token string) error {
 			Errors  []struct{ Reason string }
 		}
 	}
-	data, err := io.ReadAll(io.LimitReader(resp.Body, maxEntry))
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	if text := strings.TrimSpace(string(data)); err == nil && json.Unmarshal(data, &said) != nil && !strings.HasPrefix(text, "<") {
 		said.Error.Message = text // what is asked for as it is, is refused in plain text; a proxy's page says nothing
 	}

@@ -85,7 +85,7 @@ func refusedToken(err error) error {
 	case errors.Is(err, errCredentials):
 		return err
 	case !ok || answer.Response == nil:
-		return &unsent{fmt.Errorf("Google gives no access token: %s", oneLine(err.Error())), true}
+		return &unsent{fmt.Errorf("no access token from Google: %s", oneLine(err.Error())), true}
 	}
 	var said struct{ Error, Description string }
 	_ = json.Unmarshal(answer.Body, &struct {
@@ -93,5 +93,5 @@ func refusedToken(err error) error {
 		Description *string `json:"error_description"`
 	}{&said.Error, &said.Description})
 	r := &refusal{status: answer.Response.StatusCode, code: oneLine(said.Error), message: oneLine(said.Description)}
-	return &unsent{fmt.Errorf("Google gives no access token (%s): correct the credentials of releases.store.gcs", r.said()), r.status >= 500 || r.status == http.StatusTooManyRequests}
+	return &unsent{fmt.Errorf("no access token from Google (%s): correct the credentials of releases.store.gcs", r.said()), r.status >= 500 || r.status == http.StatusTooManyRequests}
 }

@@ -25,8 +25,8 @@ const (
 	maxAnswer = 1 << 28
 	// maxBlobs bounds a listing.
 	maxBlobs = 200_000
-	// maxMessage bounds what is repeated of what a server says.
-	maxMessage = 300
+	// maxRefusal bounds what is read of an answer that refuses, maxMessage what is repeated of it.
+	maxRefusal, maxMessage = 64 << 10, 300
 )
 
 // Server says how a server with a bucket is asked.
