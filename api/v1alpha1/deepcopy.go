@@ -9,32 +9,30 @@ import (
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *AgeKeys) DeepCopy() *AgeKeys {
-	out := copied(in)
-	return out
+	return copied(in)
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *AzureCredentials) DeepCopy() *AzureCredentials {
-	out := copied(in)
-	return out
+	return copied(in)
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *AzureReleases) DeepCopy() *AzureReleases {
-	out := copied(in)
 	if in == nil {
 		return nil
 	}
+	out := copied(in)
 	out.Credentials = in.Credentials.DeepCopy()
 	return out
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *BundleSpec) DeepCopy() *BundleSpec {
-	out := copied(in)
 	if in == nil {
 		return nil
 	}
+	out := copied(in)
 	out.Requires = slices.Clone(in.Requires)
 	out.Health = slices.Clone(in.Health)
 	out.Ignore = slices.Clone(in.Ignore)
@@ -50,10 +48,10 @@ func (in *BundleSpec) DeepCopy() *BundleSpec {
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *ClusterSpec) DeepCopy() *ClusterSpec {
-	out := copied(in)
 	if in == nil {
 		return nil
 	}
+	out := copied(in)
 	out.Kubeconfig = in.Kubeconfig.DeepCopy()
 	out.Labels = maps.Clone(in.Labels)
 	out.Vars = copyMap(in.Vars)
@@ -63,44 +61,40 @@ func (in *ClusterSpec) DeepCopy() *ClusterSpec {
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *Duration) DeepCopy() *Duration {
-	out := copied(in)
-	return out
+	return copied(in)
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *EnvStore) DeepCopy() *EnvStore {
-	out := copied(in)
-	return out
+	return copied(in)
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *Field) DeepCopy() *Field {
-	out := copied(in)
 	if in == nil {
 		return nil
 	}
+	out := copied(in)
 	out.Value = in.Value.DeepCopy()
 	return out
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *FileReleases) DeepCopy() *FileReleases {
-	out := copied(in)
-	return out
+	return copied(in)
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *FileStore) DeepCopy() *FileStore {
-	out := copied(in)
-	return out
+	return copied(in)
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *FleetSpec) DeepCopy() *FleetSpec {
-	out := copied(in)
 	if in == nil {
 		return nil
 	}
+	out := copied(in)
 	out.Clusters = slices.Clone(in.Clusters)
 	for i := range in.Clusters {
 		out.Clusters[i] = *in.Clusters[i].DeepCopy()
@@ -126,38 +120,35 @@ func (in *FleetSpec) DeepCopy() *FleetSpec {
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *GCSCredentials) DeepCopy() *GCSCredentials {
-	out := copied(in)
-	return out
+	return copied(in)
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *GCSReleases) DeepCopy() *GCSReleases {
-	out := copied(in)
 	if in == nil {
 		return nil
 	}
+	out := copied(in)
 	out.Credentials = in.Credentials.DeepCopy()
 	return out
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *HealthRule) DeepCopy() *HealthRule {
-	out := copied(in)
-	return out
+	return copied(in)
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *HelmSource) DeepCopy() *HelmSource {
-	out := copied(in)
-	return out
+	return copied(in)
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *IgnoreRule) DeepCopy() *IgnoreRule {
-	out := copied(in)
 	if in == nil {
 		return nil
 	}
+	out := copied(in)
 	out.Paths = slices.Clone(in.Paths)
 	out.Managers = slices.Clone(in.Managers)
 	return out
@@ -165,10 +156,10 @@ func (in *IgnoreRule) DeepCopy() *IgnoreRule {
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *Instance) DeepCopy() *Instance {
-	out := copied(in)
 	if in == nil {
 		return nil
 	}
+	out := copied(in)
 	out.Module = in.Module.DeepCopy()
 	out.Helm = in.Helm.DeepCopy()
 	out.Kustomize = in.Kustomize.DeepCopy()
@@ -191,28 +182,25 @@ func (in *Instance) DeepCopy() *Instance {
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *KubeStore) DeepCopy() *KubeStore {
-	out := copied(in)
-	return out
+	return copied(in)
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *KubeconfigAccess) DeepCopy() *KubeconfigAccess {
-	out := copied(in)
-	return out
+	return copied(in)
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *KustomizeSource) DeepCopy() *KustomizeSource {
-	out := copied(in)
-	return out
+	return copied(in)
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *LabelSelector) DeepCopy() *LabelSelector {
-	out := copied(in)
 	if in == nil {
 		return nil
 	}
+	out := copied(in)
 	out.MatchLabels = maps.Clone(in.MatchLabels)
 	out.MatchExpressions = slices.Clone(in.MatchExpressions)
 	for i := range in.MatchExpressions {
@@ -223,20 +211,20 @@ func (in *LabelSelector) DeepCopy() *LabelSelector {
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *LabelSelectorRequirement) DeepCopy() *LabelSelectorRequirement {
-	out := copied(in)
 	if in == nil {
 		return nil
 	}
+	out := copied(in)
 	out.Values = slices.Clone(in.Values)
 	return out
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *ManifestsSource) DeepCopy() *ManifestsSource {
-	out := copied(in)
 	if in == nil {
 		return nil
 	}
+	out := copied(in)
 	out.Paths = slices.Clone(in.Paths)
 	out.Except = slices.Clone(in.Except)
 	return out
@@ -244,22 +232,20 @@ func (in *ManifestsSource) DeepCopy() *ManifestsSource {
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *ModuleSource) DeepCopy() *ModuleSource {
-	out := copied(in)
-	return out
+	return copied(in)
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *Pin) DeepCopy() *Pin {
-	out := copied(in)
-	return out
+	return copied(in)
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *Placement) DeepCopy() *Placement {
-	out := copied(in)
 	if in == nil {
 		return nil
 	}
+	out := copied(in)
 	out.Clusters = slices.Clone(in.Clusters)
 	out.Groups = slices.Clone(in.Groups)
 	out.ClusterSelector = in.ClusterSelector.DeepCopy()
@@ -269,28 +255,25 @@ func (in *Placement) DeepCopy() *Placement {
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *Position) DeepCopy() *Position {
-	out := copied(in)
-	return out
+	return copied(in)
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *QueryVar) DeepCopy() *QueryVar {
-	out := copied(in)
-	return out
+	return copied(in)
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *ReleaseEncryption) DeepCopy() *ReleaseEncryption {
-	out := copied(in)
-	return out
+	return copied(in)
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *ReleaseStore) DeepCopy() *ReleaseStore {
-	out := copied(in)
 	if in == nil {
 		return nil
 	}
+	out := copied(in)
 	out.File = in.File.DeepCopy()
 	out.S3 = in.S3.DeepCopy()
 	out.GCS = in.GCS.DeepCopy()
@@ -300,26 +283,25 @@ func (in *ReleaseStore) DeepCopy() *ReleaseStore {
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *Releases) DeepCopy() *Releases {
-	out := copied(in)
 	if in == nil {
 		return nil
 	}
+	out := copied(in)
 	out.Store = *in.Store.DeepCopy()
 	return out
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *Requires) DeepCopy() *Requires {
-	out := copied(in)
-	return out
+	return copied(in)
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *Rollout) DeepCopy() *Rollout {
-	out := copied(in)
 	if in == nil {
 		return nil
 	}
+	out := copied(in)
 	out.Waves = slices.Clone(in.Waves)
 	for i := range in.Waves {
 		out.Waves[i] = *in.Waves[i].DeepCopy()
@@ -329,26 +311,25 @@ func (in *Rollout) DeepCopy() *Rollout {
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *RuntimeQuery) DeepCopy() *RuntimeQuery {
-	out := copied(in)
 	if in == nil {
 		return nil
 	}
+	out := copied(in)
 	out.For = slices.Clone(in.For)
 	return out
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *S3Credentials) DeepCopy() *S3Credentials {
-	out := copied(in)
-	return out
+	return copied(in)
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *S3Releases) DeepCopy() *S3Releases {
-	out := copied(in)
 	if in == nil {
 		return nil
 	}
+	out := copied(in)
 	out.PathStyle = copied(in.PathStyle)
 	out.Credentials = in.Credentials.DeepCopy()
 	return out
@@ -356,16 +337,15 @@ func (in *S3Releases) DeepCopy() *S3Releases {
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *SOPSStore) DeepCopy() *SOPSStore {
-	out := copied(in)
-	return out
+	return copied(in)
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *SecretStore) DeepCopy() *SecretStore {
-	out := copied(in)
 	if in == nil {
 		return nil
 	}
+	out := copied(in)
 	out.Env = in.Env.DeepCopy()
 	out.File = in.File.DeepCopy()
 	out.SOPS = in.SOPS.DeepCopy()
@@ -375,10 +355,10 @@ func (in *SecretStore) DeepCopy() *SecretStore {
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *SignatureRule) DeepCopy() *SignatureRule {
-	out := copied(in)
 	if in == nil {
 		return nil
 	}
+	out := copied(in)
 	out.Sources = slices.Clone(in.Sources)
 	out.Except = slices.Clone(in.Except)
 	out.By = slices.Clone(in.By)
@@ -387,10 +367,10 @@ func (in *SignatureRule) DeepCopy() *SignatureRule {
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *Signatures) DeepCopy() *Signatures {
-	out := copied(in)
 	if in == nil {
 		return nil
 	}
+	out := copied(in)
 	out.Required = slices.Clone(in.Required)
 	for i := range in.Required {
 		out.Required[i] = *in.Required[i].DeepCopy()
@@ -400,34 +380,30 @@ func (in *Signatures) DeepCopy() *Signatures {
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *SignedBy) DeepCopy() *SignedBy {
-	out := copied(in)
-	return out
+	return copied(in)
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *Step) DeepCopy() *Step {
-	out := copied(in)
-	return out
+	return copied(in)
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *Taint) DeepCopy() *Taint {
-	out := copied(in)
-	return out
+	return copied(in)
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *Toleration) DeepCopy() *Toleration {
-	out := copied(in)
-	return out
+	return copied(in)
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *Value) DeepCopy() *Value {
-	out := copied(in)
 	if in == nil {
 		return nil
 	}
+	out := copied(in)
 	out.Fields = slices.Clone(in.Fields)
 	for i := range in.Fields {
 		out.Fields[i] = *in.Fields[i].DeepCopy()
@@ -441,20 +417,20 @@ func (in *Value) DeepCopy() *Value {
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *Values) DeepCopy() *Values {
-	out := copied(in)
 	if in == nil {
 		return nil
 	}
+	out := copied(in)
 	out.Struct = in.Struct.DeepCopy()
 	return out
 }
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *ValuesFor) DeepCopy() *ValuesFor {
-	out := copied(in)
 	if in == nil {
 		return nil
 	}
+	out := copied(in)
 	out.Clusters = slices.Clone(in.Clusters)
 	out.Groups = slices.Clone(in.Groups)
 	out.ClusterSelector = in.ClusterSelector.DeepCopy()
@@ -464,10 +440,10 @@ func (in *ValuesFor) DeepCopy() *ValuesFor {
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *Wave) DeepCopy() *Wave {
-	out := copied(in)
 	if in == nil {
 		return nil
 	}
+	out := copied(in)
 	out.Groups = slices.Clone(in.Groups)
 	out.Clusters = slices.Clone(in.Clusters)
 	out.ClusterSelector = in.ClusterSelector.DeepCopy()
@@ -477,10 +453,10 @@ func (in *Wave) DeepCopy() *Wave {
 
 // DeepCopy is a copy that shares nothing; nil of nil.
 func (in *Window) DeepCopy() *Window {
-	out := copied(in)
 	if in == nil {
 		return nil
 	}
+	out := copied(in)
 	out.Days = slices.Clone(in.Days)
 	return out
 }

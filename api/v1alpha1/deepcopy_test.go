@@ -87,16 +87,17 @@ func generated(types map[string]reflect.Type) []byte {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		fmt.Fprintf(&b, "\n// DeepCopy is a copy that shares nothing; nil of nil.\nfunc (in *%[1]s) DeepCopy() *%[1]s {\nout := copied(in)\n", name)
+		fmt.Fprintf(&b, "\n// DeepCopy is a copy that shares nothing; nil of nil.\nfunc (in *%[1]s) DeepCopy() *%[1]s {\n", name)
 		var body string
 		for i := range types[name].NumField() {
 			f := types[name].Field(i)
 			body += copying("in."+f.Name, "out."+f.Name, f.Type)
 		}
-		if body != "" {
-			body = "if in == nil {\nreturn nil\n}\n" + body
+		if body == "" {
+			b.WriteString("return copied(in)\n}\n")
+			continue
 		}
-		b.WriteString(body + "return out\n}\n")
+		b.WriteString("if in == nil {\nreturn nil\n}\nout := copied(in)\n" + body + "return out\n}\n")
 	}
 	return b.Bytes()
 }
