@@ -156,6 +156,11 @@ func bombs(t *testing.T) map[string]bomb {
 		"template: by regex":      bombTemplate(`{{ regexReplaceAll "" (repeat 20000 "x") (repeat 200000 "y") }}`),
 		"template: doubled":       bombTemplate(`{{ $l := "0123456789" }}{{ range until 40 }}{{ $l = print $l $l }}{{ end }}`),
 		"template: list":          bombTemplate(`{{ $l := list 1 }}{{ range until 40 }}{{ $l = concat $l $l }}{{ end }}`),
+		"template: number":        {map[string]string{"b.yaml": strings.Replace(bombChart, "}}", "}, values: {n: 1e900000000, m: 0x"+strings.Repeat("f", n)+"}}", 1), "chart/templates/a.yaml": "{{ .Values.n | int64 }}{{ .Values.m }}"}, bombBuild},
+		"health rule: long":       bombOf("b.yaml", strings.Replace(bombBundle, "}}", "}, health: [{kind: ConfigMap, ready: \""+strings.Repeat("(", n)+"\"}]}", 1), "vet -f b.yaml"),
+		"health rules: many":      bombOf("b.yaml", strings.Replace(bombBundle, "}}", "}, health: ["+strings.Repeat("{kind: A, ready: 'self.a.map(x, x)'}, ", n/40)+"]}", 1), "vet -f b.yaml"),
+		"definitions: nested":     bombOf("crd.yaml", "spec: "+strings.Repeat("{a: ", n/4), "module vendor crd -f crd.yaml"),
+		"SOPS: nested":            bombStored("e.yaml", "sops: {mac: x}\nx: "+strings.Repeat("[", n)),
 		"kustomization: itself":   bombKustomization(map[string]string{"k/kustomization.yaml": "resources: [.]\n"}),
 		"kustomization: nested":   bombKustomization(map[string]string{"k/kustomization.yaml": "a: " + strings.Repeat("[", n)}),
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"hawser.dev/hawser/internal/rootfs"
@@ -26,33 +27,67 @@ const stale = 24 * time.Hour
 // the file system.
 type Dir struct {
 	path string
-	root *os.Root
+
+	mu   sync.Mutex
+	root *os.Root // once it is there
 }
 
-// OpenDir opens the directory, which is made when it is missing. Only the user may read what is made.
+// OpenDir opens the directory. One that is missing is empty, and made with the first blob: who only reads writes nothing, wherever a
+// fleet says that its records are. Only the user may read what is made.
 func OpenDir(dir string) (*Dir, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
+	d := &Dir{path: filepath.ToSlash(dir)}
+	_, err := d.open(false)
+	return d, err
+}
+
+// open is the directory, nil where there is none and it shall not be made.
+func (d *Dir) open(forWriting bool) (*os.Root, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	dir := filepath.FromSlash(d.path)
+	if forWriting && d.root == nil {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, err
+		}
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
+	if d.root == nil {
+		root, err := os.OpenRoot(dir)
+		if errors.Is(err, fs.ErrNotExist) && !forWriting {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		d.root = root
 	}
-	if err := root.MkdirAll(partial, 0o700); err != nil {
-		_ = root.Close()
-		return nil, err
+	if forWriting {
+		return d.root, d.root.MkdirAll(partial, 0o700)
 	}
-	return &Dir{filepath.ToSlash(dir), root}, nil
+	return d.root, nil
 }
 
 // Close gives the directory back.
-func (d *Dir) Close() error { return d.root.Close() }
+func (d *Dir) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.root == nil {
+		return nil
+	}
+	return d.root.Close()
+}
 
 func (d *Dir) String() string { return "directory " + d.path }
 
 // Get reads a file.
 func (d *Dir) Get(_ context.Context, key string, limit int) ([]byte, error) {
-	f, err := d.root.Open(key)
+	root, err := d.open(false)
+	if err != nil {
+		return nil, err
+	}
+	if root == nil {
+		return nil, ErrAbsent
+	}
+	f, err := root.Open(key)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrAbsent
 	}
@@ -65,28 +100,32 @@ func (d *Dir) Get(_ context.Context, key string, limit int) ([]byte, error) {
 
 // Create writes a file aside and links it to its name, which fails where there is one.
 func (d *Dir) Create(_ context.Context, key string, data []byte) error {
-	aside, _, err := d.aside(data)
+	root, err := d.open(true)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = d.root.Remove(aside) }()
-	if err := d.root.MkdirAll(path.Dir(key), 0o700); err != nil {
+	aside, _, err := asideIn(root, data)
+	if err != nil {
 		return err
 	}
-	err = d.root.Link(aside, key)
+	defer func() { _ = root.Remove(aside) }()
+	if err := root.MkdirAll(path.Dir(key), 0o700); err != nil {
+		return err
+	}
+	err = root.Link(aside, key)
 	if errors.Is(err, fs.ErrExist) {
 		return ErrExists
 	}
 	if err != nil {
 		return err
 	}
-	return d.sync(path.Dir(key))
+	return syncIn(root, path.Dir(key))
 }
 
-// aside writes a file under a name of its own, down to the disk.
-func (d *Dir) aside(data []byte) (name string, info fs.FileInfo, err error) {
+// asideIn writes a file under a name of its own, down to the disk.
+func asideIn(root *os.Root, data []byte) (name string, info fs.FileInfo, err error) {
 	name = path.Join(partial, strings.ToLower(rand.Text()))
-	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return "", nil, err
 	}
@@ -101,15 +140,15 @@ func (d *Dir) aside(data []byte) (name string, info fs.FileInfo, err error) {
 		err = closed
 	}
 	if err != nil {
-		_ = d.root.Remove(name)
+		_ = root.Remove(name)
 		return "", nil, err
 	}
 	return name, info, nil
 }
 
-// sync makes the names in a directory last. Systems that cannot do that for directories do it by themselves.
-func (d *Dir) sync(dir string) error {
-	f, err := d.root.Open(dir)
+// syncIn makes the names in a directory last. Systems that cannot do that for directories do it by themselves.
+func syncIn(root *os.Root, dir string) error {
+	f, err := root.Open(dir)
 	if err != nil {
 		return err
 	}
@@ -122,12 +161,16 @@ func (d *Dir) sync(dir string) error {
 
 // List walks the directory.
 func (d *Dir) List(ctx context.Context, prefix string) ([]Entry, error) {
+	root, err := d.open(false)
+	if root == nil || err != nil {
+		return nil, err
+	}
 	var out []Entry
 	start := strings.TrimSuffix(prefix, "/")
 	if start == "" {
 		start = "."
 	}
-	err := fs.WalkDir(d.root.FS(), start, func(name string, e fs.DirEntry, err error) error {
+	err = fs.WalkDir(root.FS(), start, func(name string, e fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // deleted meanwhile, or never made
 			return nil
@@ -155,7 +198,11 @@ func (d *Dir) List(ctx context.Context, prefix string) ([]Entry, error) {
 
 // Delete removes a file.
 func (d *Dir) Delete(_ context.Context, key string) error {
-	if err := d.root.Remove(key); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	root, err := d.open(false)
+	if root == nil || err != nil {
+		return err
+	}
+	if err := root.Remove(key); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -163,18 +210,22 @@ func (d *Dir) Delete(_ context.Context, key string) error {
 
 // Now is when a file that is made now was made. It also clears away what processes that died have left.
 func (d *Dir) Now(context.Context) (time.Time, error) {
-	name, info, err := d.aside([]byte{'.'})
+	root, err := d.open(true)
 	if err != nil {
 		return time.Time{}, err
 	}
-	_ = d.root.Remove(name)
-	left, err := fs.ReadDir(d.root.FS(), partial)
+	name, info, err := asideIn(root, []byte{'.'})
+	if err != nil {
+		return time.Time{}, err
+	}
+	_ = root.Remove(name)
+	left, err := fs.ReadDir(root.FS(), partial)
 	if err != nil {
 		return time.Time{}, err
 	}
 	for _, e := range left {
 		if old, err := e.Info(); err == nil && info.ModTime().Sub(old.ModTime()) > stale {
-			_ = d.root.Remove(path.Join(partial, e.Name()))
+			_ = root.Remove(path.Join(partial, e.Name()))
 		}
 	}
 	return info.ModTime(), nil

@@ -108,3 +108,30 @@ func TestEditedBlobs(t *testing.T) {
 		t.Errorf("%d of %d were refused: the blobs are not read", refused, tried)
 	}
 }
+
+// TestReadingMakesNoDirectory: who reads writes nothing, wherever a fleet's file says that its records are: a plan of somebody's change
+// to that file makes nothing on the machine that plans it.
+func TestReadingMakesNoDirectory(t *testing.T) {
+	at := filepath.Join(t.TempDir(), "far", "away")
+	dir := openDir(t, at)
+	s := open(t, dir)
+	owner := storetest.Record(t, 1).Owner
+	if r, _, err := s.Current(t.Context(), owner); r != nil || err != nil {
+		t.Errorf("%+v %v", r, err)
+	}
+	if err := s.Bundles(t.Context(), func(r release.Record) error { t.Errorf("%+v", r); return nil }); err != nil {
+		t.Error(err)
+	}
+	if held, err := s.Holder(t.Context(), owner); held != nil || err != nil {
+		t.Errorf("%+v %v", held, err)
+	}
+	if _, err := os.Stat(filepath.Dir(at)); err == nil {
+		t.Error("it was made")
+	}
+	if _, err := s.Put(t.Context(), storetest.Record(t, 1), storetest.Objects(1, "x"), ""); err != nil {
+		t.Error(err)
+	}
+	if r, _, err := open(t, openDir(t, at)).Current(t.Context(), owner); r == nil || err != nil {
+		t.Errorf("written: %+v %v", r, err)
+	}
+}

@@ -68,6 +68,11 @@ func (s *store) Lock(ctx context.Context, owner, holder string, ttl time.Duratio
 		if held != nil {
 			l.recovered = &held.Held
 		}
+		if now.IsZero() {
+			if now, err = j.bucket.Now(ctx); err != nil {
+				return nil, j.wrap("read the time for", j.prefix, err)
+			}
+		}
 		l.lease.Since = now
 		began := time.Now()
 		if l.tip, err = j.append(ctx, t, l.lease); err == nil {
@@ -87,17 +92,18 @@ type holding struct {
 	gone bool
 }
 
-// holder reads the last entry: nil when nobody holds the lock. now is the bucket's time.
+// holder reads the last entry: nil when nobody holds the lock. now is the bucket's time, which is asked, and with that something
+// written, only where somebody does.
 func (j journal) holder(ctx context.Context) (held *holding, t tip, now time.Time, err error) {
 	if t, err = j.last(ctx); err != nil {
 		return nil, t, now, err
 	}
-	if now, err = j.bucket.Now(ctx); err != nil {
-		return nil, t, now, j.wrap("read the time for", j.prefix, err)
-	}
 	e, err := j.leaseOf(t)
 	if err != nil || e.Holder == "" || e.Released {
 		return nil, t, now, err
+	}
+	if now, err = j.bucket.Now(ctx); err != nil {
+		return nil, t, now, j.wrap("read the time for", j.prefix, err)
 	}
 	local, expires := time.Now(), t.modified.Add(e.TTL+slack)
 	held = &holding{gone: now.After(expires) || e.Process.Gone()}
