@@ -65,7 +65,9 @@ func (rig *hostileRig) watched(name string, of func(*testserver.Server) testserv
 	srv.Fault(nil)
 	srv.Put("/api/v1/namespaces/default/configmaps/a", map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
 		"metadata": map[string]any{"name": "a", "namespace": "default"}, "data": map[string]any{"v": "changed-by-hand"}})
-	if !until(func() bool { return strings.Contains(run.out.String()[first:], "configmap") || strings.Contains(run.out.String()[first:], "ConfigMap") }) {
+	if !until(func() bool {
+		return strings.Contains(run.out.String()[first:], "configmap") || strings.Contains(run.out.String()[first:], "ConfigMap")
+	}) {
 		bad("no drift is seen afterwards")
 	}
 	run.interrupt <- syscall.SIGINT
