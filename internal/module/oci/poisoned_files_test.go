@@ -18,17 +18,17 @@ import (
 	"hawser.dev/hawser/internal/testregistry"
 )
 
-// TestPoisonedFiles: whatever is written into any file of the cache, of a module, a chart or an artifact of Flux, what is pinned is what its
-// digest says, with the registry and, where anything is given at all, without it.
-func TestPoisonedFiles(t *testing.T) {
-	r := testregistry.Start(t, testregistry.Options{})
+// pinned is what is pinned, and what it has.
+type pinned struct {
+	ref  module.Reference
+	want map[string]string
+}
+
+// pinnedOnes are a module, a chart and an artifact of Flux in a registry.
+func pinnedOnes(t *testing.T, r *testregistry.Registry) map[string]pinned {
+	t.Helper()
 	chart := map[string]string{"app/Chart.yaml": "name: app\nversion: 1.2.3\n", "app/templates/x.yaml": "a: 1\n"}
 	manifests := map[string]string{"deploy.yaml": "kind: Deployment\n", "sub/kustomization.yaml": "resources: []\n"}
-	warm := t.TempDir()
-	type pinned struct {
-		ref  module.Reference
-		want map[string]string
-	}
 	all := map[string]pinned{"module": {module.Reference{URL: r.OCI("mods/x"), Version: "1.0.0", Digest: push(t, r, "1.0.0", moduleFiles), Kept: true}, moduleFiles}}
 	for what, c := range map[string]struct {
 		config string
@@ -52,6 +52,36 @@ func TestPoisonedFiles(t *testing.T) {
 		}
 		all[what] = pinned{module.Reference{URL: r.OCI("theirs/" + what), Version: "1.2.3", Digest: digest.String(), Kept: true}, c.want}
 	}
+	return all
+}
+
+// poisonAll writes into every file of a directory and says how many there are.
+func poisonAll(t *testing.T, dir string, poison func([]byte) []byte) (files int) {
+	t.Helper()
+	if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil || len(data) == 0 {
+			return err
+		}
+		files++
+		if err := os.Chmod(path, 0o600); err != nil {
+			return err
+		}
+		return os.WriteFile(path, poison(data), 0o600)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// TestPoisonedFiles: whatever is written into any file of the cache, of a module, a chart or an artifact of Flux, what is pinned is what its
+// digest says, with the registry and, where anything is given at all, without it.
+func TestPoisonedFiles(t *testing.T) {
+	r := testregistry.Start(t, testregistry.Options{})
+	warm, all := t.TempDir(), pinnedOnes(t, r)
 	for what, p := range all {
 		got, err := client(warm).Fetch(t.Context(), p.ref)
 		if err != nil {
@@ -77,23 +107,7 @@ func TestPoisonedFiles(t *testing.T) {
 			if err := os.CopyFS(dir, os.DirFS(warm)); err != nil {
 				t.Fatal(err)
 			}
-			files := 0
-			if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-				if err != nil || d.IsDir() {
-					return err
-				}
-				data, err := os.ReadFile(path)
-				if err != nil || len(data) == 0 {
-					return err
-				}
-				files++
-				if err := os.Chmod(path, 0o600); err != nil {
-					return err
-				}
-				return os.WriteFile(path, poison(data), 0o600)
-			}); err != nil {
-				t.Fatal(err)
-			}
+			files := poisonAll(t, dir, poison)
 			if files < 6 {
 				t.Fatalf("%d files are in the cache", files)
 			}
