@@ -15,6 +15,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
@@ -47,11 +48,24 @@ type Config struct {
 // nothing it holds is shared with another cluster.
 type Session struct {
 	*kubeapi.Client
-	facts fleet.Facts
+	*learned
 	ahead rights.Ahead
-	// removed are the objects that this session has deleted.
+}
+
+// learned is what sessions on one connection know of the cluster.
+type learned struct {
+	mu    sync.RWMutex
+	facts fleet.Facts
+	// verified is when Verify asked last.
+	verified time.Time
+	// removed are the objects that were deleted.
 	removed sync.Map
 	judging chan struct{}
+}
+
+// As is a session on the same connection that asks for everything with somebody else's rights.
+func (s *Session) As(who kubeapi.Identity) *Session {
+	return &Session{Client: s.Client.As(who), learned: s.learned}
 }
 
 // meta is the metadata of one object.
@@ -59,7 +73,9 @@ type meta = kubeapi.Metadata
 
 // Facts are what Connect learned: Name, Version, UID, WeakUID, Server and APIs.
 func (s *Session) Facts() fleet.Facts {
+	s.mu.RLock()
 	f := s.facts
+	s.mu.RUnlock()
 	f.APIs = s.APIs()
 	return f
 }
@@ -99,11 +115,11 @@ type EventType string
 
 // The events of Execute.
 const (
-	Written EventType = "written" // an object was written or deleted
-	Waiting EventType = "waiting" // an object is waited for, Message says why
-	Ready   EventType = "ready"   // an object got ready
-	Failed  EventType = "failed"  // an object failed, Message says why
-	Notice  EventType = "notice"  // something to know
+	Written EventType = "written"      // an object was written or deleted
+	Waiting EventType = "waiting"      // an object is waited for, Message says why
+	Ready   EventType = "ready"        // an object got ready
+	Failed  EventType = "objectFailed" // an object failed, Message says why
+	Notice  EventType = "notice"       // something to know
 )
 
 // Event is one step of Execute.
@@ -187,6 +203,15 @@ type ExecuteResult struct {
 	Ready, TimedOut, Pruned bool
 	// Cancelled: the context ended, or the run was asked to stop, before the work was done.
 	Cancelled bool
+}
+
+// Row is what of the result stands in the row of the cluster.
+func (r ExecuteResult) Row(row *fleetplan.ClusterOutcome) {
+	row.Done, row.TimedOut = r.Done, r.TimedOut || r.NotReady()
+	for _, p := range r.Problems {
+		row.Problems = append(row.Problems, fleetplan.Problem{Object: p.Ref, Instance: p.Instance, Status: p.Status,
+			GaveUpAfter: p.After.Seconds(), Hook: p.Hook})
+	}
 }
 
 // OK reports whether everything was done and got ready.

@@ -1,17 +1,16 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/kubeapi"
-	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
 )
 
 // connectAttempts is how often each request of Connect is sent: a cluster that is away should not be waited for long.
@@ -26,7 +25,7 @@ func Connect(ctx context.Context, c Config) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{Client: client, judging: make(chan struct{}, judgedAtOnce)}
+	s := &Session{Client: client, learned: &learned{judging: make(chan struct{}, judgedAtOnce)}}
 	s.facts = fleet.Facts{Name: c.Name, Server: client.Server(), ServerID: client.ServerID()}
 	timeout := c.ConnectTimeout
 	if timeout <= 0 {
@@ -48,57 +47,75 @@ func (s *Session) learnFacts(ctx context.Context, timeout time.Duration, ahead f
 	failed := make(chan struct{})
 	once := kubeapi.Request{Method: http.MethodGet, Timeout: timeout, Attempts: connectAttempts}
 	var wg sync.WaitGroup
-	var errVersion, errKinds, errSystem error
-	var version struct {
-		GitVersion string `json:"gitVersion"`
-	}
+	var errVersion, errKinds, errUID error
 	wg.Go(func() {
 		r := once
-		r.Path, r.Into, r.OnConn = "/version", &version, sync.OnceFunc(func() { close(connected) })
-		if _, errVersion = s.Do(ctx, r); errVersion != nil {
+		r.OnConn = sync.OnceFunc(func() { close(connected) })
+		if s.facts.Version, errVersion = s.ServerVersion(ctx, r); errVersion != nil {
 			close(failed)
 		}
 	})
-	var system meta
 	select {
 	case <-connected:
 		wg.Go(func() { errKinds = s.Discover(ctx, once) })
-		wg.Go(func() {
-			r := once
-			r.Path, r.Named, r.Accept, r.Into = "/api/v1/namespaces/kube-system", "kube-system", kubeapi.MetadataType, &system
-			_, errSystem = s.Do(ctx, r)
-		})
+		wg.Go(func() { s.facts.UID, s.facts.WeakUID, errUID = s.ClusterUID(ctx, once) })
 		if ahead != nil {
 			wg.Go(func() { ahead(ctx, s) })
 		}
 	case <-failed:
 	}
 	wg.Wait()
-	if errVersion != nil {
-		return errVersion
-	}
-	if errKinds != nil {
-		return errKinds
-	}
-	s.facts.Version = strings.TrimPrefix(version.GitVersion, "v")
-	s.facts.UID = string(system.UID)
-	if errSystem != nil {
-		return s.weakUID(ctx, errSystem)
-	}
-	return nil
+	return cmp.Or(errVersion, errKinds, errUID)
 }
 
-// weakUID takes the record namespace's UID where kube-system may not be read. Without that namespace there is no UID
-// yet; it gets one with the first record.
-func (s *Session) weakUID(ctx context.Context, cause error) error {
-	if !apierrors.IsForbidden(cause) && !apierrors.IsNotFound(cause) {
-		return cause
+// sureFor is how long a cluster that has answered is believed to be the one that it was then.
+const sureFor = 30 * time.Second
+
+// Verify asks again which cluster answers, and which version it runs, in one round trip, unless that was asked a moment ago. Where
+// it is another cluster the error is a finding; one that was upgraded is learned anew.
+func (s *Session) Verify(ctx context.Context) error {
+	s.learned.mu.RLock()
+	sure := s.Now().Sub(s.verified) < sureFor
+	s.learned.mu.RUnlock()
+	if sure {
+		return nil
 	}
-	var own meta
-	_, err := s.Do(ctx, kubeapi.Request{Method: http.MethodGet, Path: "/api/v1/namespaces/" + object.SystemNamespace, Named: object.SystemNamespace, Accept: kubeapi.MetadataType, Into: &own})
-	if err != nil && !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err) {
-		return err
+	like := kubeapi.Request{Method: http.MethodGet, Attempts: connectAttempts}
+	was := s.Facts()
+	now := was
+	var wg sync.WaitGroup
+	var errUID error
+	wg.Go(func() { now.UID, now.WeakUID, errUID = s.ClusterUID(ctx, like) })
+	version, err := s.ServerVersion(ctx, like)
+	if wg.Wait(); err != nil || errUID != nil {
+		return s.Failure(cmp.Or(err, errUID))
 	}
-	s.facts.UID, s.facts.WeakUID = string(own.UID), true
-	return nil
+	if was.Identity().Match(now.Identity()) == fleet.OtherCluster {
+		return diag.Findings{fleet.Replaced(s.Name(), was.Identity(), now.Identity())}.Err()
+	}
+	s.learned.mu.Lock()
+	s.facts.Version, s.verified = version, s.Now()
+	s.learned.mu.Unlock()
+	if version == was.Version {
+		return nil
+	}
+	return s.Refresh(ctx)
+}
+
+// Check asks which rights are missing for a plan, and whether it is still the same cluster that answers, in one round trip.
+func (s *Session) Check(ctx context.Context, p *plan.Plan) diag.Findings {
+	var wg sync.WaitGroup
+	var err error
+	wg.Go(func() { err = s.Verify(ctx) })
+	out := s.Review(ctx, p)
+	if wg.Wait(); err != nil {
+		return diag.From(err, "access").OnCluster(s.Name())
+	}
+	return out
+}
+
+func (s *Session) version() string {
+	s.learned.mu.RLock()
+	defer s.learned.mu.RUnlock()
+	return s.facts.Version
 }

@@ -14,8 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"hawser.dev/hawser/internal/answer"
-	"hawser.dev/hawser/internal/dag"
-	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
@@ -26,52 +24,79 @@ import (
 // errTimeUp ends the work when its time is over.
 var errTimeUp = errors.New("not done in time")
 
-// Execute carries a plan out, in an order of its own and with as much in parallel as that allows. It decides nothing
-// about objects: what the plan does not say is not done, and what is not as the plan saw it is left alone with a
-// *StaleError. Pruning begins only when everything else succeeded, but for what the plan deletes first. When ctx ends nothing more is sent; what is in
-// flight is waited for, so that the result says what is stored.
-func (s *Session) Execute(ctx context.Context, req ExecuteRequest) ExecuteResult {
-	e := newExecutor(s, req)
-	timeout := req.Timeout
-	if timeout <= 0 {
-		timeout = 5 * time.Minute
-	}
-	e.wait = timeout
-	if own := e.longest(); own > timeout {
-		timeout += own
-	}
-	bounded, cancel := context.WithTimeoutCause(ctx, timeout, errTimeUp)
-	defer cancel()
-	e.waiter = newWaiter(bounded, s, req.Plan.Owner)
-	defer e.waiter.close()
-	if e.write(bounded) {
-		e.prune(bounded)
-	}
-	e.result.Cancelled = (ctx.Err() != nil || e.stopped()) && !e.finished()
-	e.result.Inventory, e.result.HookStates = e.snapshot()
-	slices.SortFunc(e.result.Problems, func(a, b Problem) int { return a.Ref.Compare(b.Ref) })
-	return e.result
-}
-
 // errStopped ends waiting when somebody asked to stop.
 var errStopped = errors.New("interrupted")
 
-// patience is how long something is waited for: ctx, and at most until the run is asked to stop.
-func (e *executor) patience(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	var stopping sync.WaitGroup
-	if e.req.Stop != nil {
-		stopping.Go(func() {
-			select {
-			case <-e.req.Stop:
-				cancel(errStopped)
-			case <-ctx.Done():
-			}
-		})
+// Execution is a plan that is being carried out, pass by pass, in an order of its own and with as much in parallel as that
+// allows. It decides nothing about objects: what the plan does not say is not done, and what is not as the plan saw it is
+// left alone with a *StaleError. Pruning begins only when everything else succeeded, but for what the plan deletes first.
+type Execution struct {
+	e     *executor
+	walks []func() *walk // those that have not begun
+	walk  *walk
+	over  bool
+}
+
+// Begin readies a plan to be carried out. Nothing is sent. Close ends it.
+func (s *Session) Begin(req ExecuteRequest) *Execution {
+	e := newExecutor(s, req)
+	if e.wait = req.Timeout; e.wait <= 0 {
+		e.wait = 5 * time.Minute
 	}
-	return ctx, func() {
-		cancel(nil)
-		stopping.Wait()
+	e.deadline = s.Now().Add(e.wait)
+	if own := e.longest(); own > e.wait {
+		e.deadline = e.deadline.Add(own)
+	}
+	return &Execution{e: e, walks: []func() *walk{e.write, e.prune}}
+}
+
+// Pass does what can be done now, and returns what is waited for then: the next pass goes on when Changed says so. Without that
+// it is over, and the result says what was done. When ctx ends nothing more is sent, and nothing more is waited for; what is in
+// flight is, so that the result says what is stored.
+func (x *Execution) Pass(ctx context.Context) (ExecuteResult, []Wait) {
+	e := x.e
+	if x.over {
+		return e.result, nil
+	}
+	bounded, cancel := context.WithTimeoutCause(ctx, e.deadline.Sub(e.s.Now()), errTimeUp)
+	defer cancel()
+	if e.streams == nil {
+		e.streams = e.s.Streams(context.WithoutCancel(ctx), object.LabelOwner+"="+e.req.Plan.Owner)
+	}
+	for len(x.walks) > 0 || x.walk != nil {
+		if x.walk == nil {
+			x.walk, x.walks = x.walks[0](), x.walks[1:]
+		}
+		if x.walk != nil {
+			if e.pass(bounded, x.walk); len(x.walk.Waiting()) > 0 {
+				return ExecuteResult{}, x.walk.waitsFor()
+			}
+		}
+		if !e.account(bounded, x.walk) {
+			x.walks = nil
+		}
+		x.walk = nil
+	}
+	x.over = true
+	x.Close()
+	e.result.Cancelled = (ctx.Err() != nil || e.stopped()) && !e.finished()
+	e.result.Inventory, e.result.HookStates = e.snapshot()
+	slices.SortFunc(e.result.Problems, func(a, b Problem) int { return a.Ref.Compare(b.Ref) })
+	return e.result, nil
+}
+
+// Changed is told when the next pass may have something to do. It is that of the last pass, which waits.
+func (x *Execution) Changed() <-chan struct{} { return x.walk.Changed() }
+
+// Close lets go of what is watched, whatever has come of the execution.
+func (x *Execution) Close() {
+	if x.walk != nil {
+		for _, v := range x.walk.visits {
+			v.end()
+		}
+	}
+	if x.e.streams != nil {
+		x.e.streams.Close()
 	}
 }
 
@@ -118,10 +143,12 @@ type executor struct {
 	hooks   map[order.Step]plan.Change  // by their run
 	ends    map[string]object.HookPhase // by instance, with which what happens to it is over
 	first   []object.Ref                // deleted before anything is written
-	waiter  *waiter
+	streams *kubeapi.Streams
 	total   int
 	wait    time.Duration // for one object that says nothing else
-	slots   chan struct{} // writes at once; nil: as many as the session allows
+	// deadline is when the time is over.
+	deadline time.Time
+	slots    chan struct{} // writes at once; nil: as many as the session allows
 
 	mu        sync.Mutex
 	result    ExecuteResult
@@ -196,40 +223,11 @@ func (e *executor) finished() bool {
 	return len(e.result.Problems) == 0 && len(e.result.NotStarted) == 0 && e.result.Ready && e.result.Pruned
 }
 
-// write is the first half: everything but most deletions, and readiness. It reports whether all of it succeeded.
-func (e *executor) write(ctx context.Context) bool {
+// write is the first half: everything but most deletions, and readiness.
+func (e *executor) write() *walk {
 	o, err := order.Writes(order.Input{Items: e.items(), First: e.first, Depends: e.req.Depends, Wait: e.req.Wait, Plural: e.plural,
 		Hooks: e.runs(false), Ends: e.endings(false)})
-	if err != nil {
-		e.result.Findings = append(e.result.Findings, diag.Errorf("cycle", "the objects cannot be ordered: %s", err))
-		return false
-	}
-	e.result.Ready = e.walk(ctx, o)
-	return e.result.Ready
-}
-
-// walk does the steps of an order and reports whether all of them succeeded. Of what is at work, rather than waited for, a
-// few times more than can be sent is under way: ten thousand bodies and stacks that queue would fill the memory.
-func (e *executor) walk(ctx context.Context, o *order.Order) bool {
-	r, err := o.Graph.Walk(ctx, 4*e.s.Parallel(), func(ctx context.Context, node string) error {
-		switch st := o.Steps[node]; st.Kind {
-		case order.Write:
-			return e.writeOne(ctx, st.Ref)
-		case order.Ready:
-			return e.readyOne(ctx, st.Ref)
-		case order.Remove:
-			return e.removeOne(ctx, st.Ref)
-		case order.Run:
-			return e.runHook(ctx, st)
-		case order.Pass:
-			return e.passEvent(ctx, st)
-		case order.Discard:
-			return e.discardHook(ctx, st)
-		}
-		return nil
-	})
-	e.account(ctx, o, r, err)
-	return r.OK() && err == nil
+	return e.begun(o, err, "the objects cannot be ordered: %s", &e.result.Ready)
 }
 
 // items are the objects of the bundle as ordering sees them: those to write, and those that are there and stay.
@@ -263,7 +261,7 @@ func (e *executor) plural(gk schema.GroupKind) string {
 }
 
 // prune is the second half: releases and deletions, only after everything else succeeded.
-func (e *executor) prune(ctx context.Context) {
+func (e *executor) prune() *walk {
 	var items []order.Item
 	for _, ch := range e.req.Plan.Changes {
 		switch {
@@ -275,27 +273,7 @@ func (e *executor) prune(ctx context.Context) {
 		}
 	}
 	o, err := order.Removals(order.Input{Items: items, Depends: e.req.Depends, Plural: e.plural, Hooks: e.runs(true), Ends: e.endings(true)})
-	if err != nil {
-		e.result.Findings = append(e.result.Findings, diag.Errorf("cycle", "the deletions cannot be ordered: %s", err))
-		return
-	}
-	e.result.Pruned = e.walk(ctx, o)
-}
-
-// account reports what a walk did not do. What failed was reported when it failed.
-func (e *executor) account(ctx context.Context, o *order.Order, r dag.Result[string], err error) {
-	if err != nil {
-		e.result.Findings = append(e.result.Findings, diag.Errorf("cycle", "the objects cannot be ordered: %s", err))
-	}
-	if !r.OK() && errors.Is(context.Cause(ctx), errTimeUp) {
-		e.result.TimedOut = true
-	}
-	for _, sk := range r.Skipped {
-		e.notStarted(o.Steps[sk.Node], o.Steps[sk.Because].Ref)
-	}
-	for _, n := range r.NotStarted {
-		e.notStarted(o.Steps[n], object.Ref{})
-	}
+	return e.begun(o, err, "the deletions cannot be ordered: %s", &e.result.Pruned)
 }
 
 func (e *executor) notStarted(st order.Step, because object.Ref) {
@@ -325,8 +303,11 @@ func (e *executor) fail(ctx context.Context, p Problem) error {
 	return err
 }
 
-// failed is fail for an error about writing or deleting an object.
+// failed is fail for an error about writing or deleting an object; a step that waits has not failed.
 func (e *executor) failed(ctx context.Context, ref object.Ref, verb string, err error) error {
+	if waits(err) {
+		return err
+	}
 	return e.fail(ctx, e.problem(ref, verb, err))
 }
 
@@ -390,4 +371,22 @@ func (e *executor) emit(ev Event) {
 	e.emitting.Lock()
 	defer e.emitting.Unlock()
 	e.req.OnEvent(ev)
+}
+
+// Execute carries a plan out pass by pass, waiting between them.
+func (s *Session) Execute(ctx context.Context, req ExecuteRequest) ExecuteResult {
+	x := s.Begin(req)
+	defer x.Close()
+	for stop := req.Stop; ; {
+		r, waits := x.Pass(ctx)
+		if len(waits) == 0 {
+			return r
+		}
+		select {
+		case <-x.Changed():
+		case <-ctx.Done():
+		case <-stop:
+			stop = nil
+		}
+	}
 }

@@ -20,7 +20,7 @@ func (s *Session) ListInto(ctx context.Context, k kubeapi.KindInfo, ns string, d
 
 // ShortenSilence lets a watch be silent for d only, until restore.
 func ShortenSilence(d time.Duration) (restore func()) {
-	old := silentFor
-	silentFor = d
-	return func() { silentFor = old }
+	old := kubeapi.SilentFor
+	kubeapi.SilentFor = d
+	return func() { kubeapi.SilentFor = old }
 }

@@ -82,7 +82,7 @@ func (h *healths) list(k kubeapi.KindInfo, ns string, seen map[object.Ref]map[st
 		return err
 	}
 	for _, m := range items {
-		(&stream{k: k}).typed(m)
+		k.Typed(m)
 		u := unstructured.Unstructured{Object: m}
 		seen[object.Ref{Group: k.Group, Kind: k.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}] = m
 	}

@@ -76,15 +76,23 @@ func (e *executor) runHook(ctx context.Context, st order.Step) error {
 	if err != nil {
 		return e.hookFailed(ctx, ch, "run", err)
 	}
-	if ch.Action == plan.Unchanged {
+	v := visitOf(ctx)
+	switch {
+	case v.undone != nil:
+		return e.clearHook(ctx, ch, k, v.undone)
+	case v.made:
+	case ch.Action == plan.Unchanged:
 		e.mu.Lock()
 		o := e.inventory[ch.Ref]
 		o.UID, o.ResourceVersion, o.ApplyHash, o.Digest, o.Hook = ch.UID, ch.ResourceVersion, ch.ApplyHash, ch.Digest, &plan.HookRun{Event: ch.Hook.Event}
 		e.inventory[ch.Ref] = o
 		e.mu.Unlock()
-	} else if err := e.makeHook(ctx, ch, k, body); err != nil {
-		return e.hookFailed(ctx, ch, "run", err)
+	default:
+		if err := e.makeHook(ctx, ch, k, body); err != nil {
+			return e.hookFailed(ctx, ch, "run", err)
+		}
 	}
+	v.made = true
 	return e.awaitHook(ctx, ch, k)
 }
 
@@ -137,22 +145,17 @@ func (e *executor) removeHook(ctx context.Context, ch plan.Change, k kubeapi.Kin
 // awaitHook waits until a hook has done its work.
 func (e *executor) awaitHook(ctx context.Context, ch plan.Change, k kubeapi.KindInfo) error {
 	if health.WaitsAsHook(ch.Ref) {
-		patient, cancel := e.patience(ctx)
-		defer cancel()
-		limit := ch.Timeout
-		if limit <= 0 {
-			limit = e.wait
+		v := visitOf(ctx)
+		if v.await == nil {
+			v.await = e.watching(ctx, ch.Ref, k, ch.Timeout)
+			v.await.hook = ch.Hook.Event
 		}
-		patient, cancelWait := context.WithTimeoutCause(patient, limit, errTimeUp)
-		defer cancelWait()
-		w := e.watching(ch.Ref, k)
-		w.hook = ch.Hook.Event
-		st, err := w.wait(patient)
+		st, cause, err := v.await.look(ctx)
 		if err != nil {
 			return e.hookFailed(ctx, ch, "wait for", err)
 		}
 		if st.State != health.Ready {
-			return e.hookUndone(ctx, patient, w, ch, st)
+			return e.hookUndone(ctx, v.await, ch, st, cause)
 		}
 		if ch.Ref.IsCRD() {
 			e.s.Learn(e.req.Bodies[ch.Ref])
@@ -170,8 +173,7 @@ func (e *executor) awaitHook(ctx context.Context, ch plan.Change, k kubeapi.Kind
 
 // hookUndone ends a hook that has failed, or has not done its work when waiting was over. An interrupted one is left
 // alone: the next run waits for it.
-func (e *executor) hookUndone(ctx, patient context.Context, w *watching, ch plan.Change, st health.Status) error {
-	cause := context.Cause(patient)
+func (e *executor) hookUndone(ctx context.Context, w *watching, ch plan.Change, st health.Status, cause error) error {
 	if cause != nil && !errors.Is(cause, errTimeUp) {
 		return cause
 	}
@@ -183,16 +185,32 @@ func (e *executor) hookUndone(ctx, patient context.Context, w *watching, ch plan
 		p.Status.Reason = fmt.Sprintf("the %s hook failed: %s", ch.Hook.Event, st.Reason)
 	}
 	err := e.fail(ctx, p)
-	if ch.Hook.IfFailed && st.State == health.Failed {
-		if err := e.removeHook(ctx, ch, w.k); err != nil {
-			e.emit(Event{Type: Notice, Ref: ch.Ref, Instance: ch.Instance, Message: "the failed hook could not be deleted: " + e.s.text(err, ch.Ref)})
-		}
+	if !ch.Hook.IfFailed || st.State != health.Failed {
+		return err
 	}
-	return err
+	v := visitOf(ctx)
+	v.end()
+	v.undone = err
+	return e.clearHook(ctx, ch, w.k, err)
+}
+
+// clearHook deletes the object of a hook that has failed, why being the answer of its step.
+func (e *executor) clearHook(ctx context.Context, ch plan.Change, k kubeapi.KindInfo, why error) error {
+	err := e.removeHook(ctx, ch, k)
+	if waits(err) {
+		return err
+	}
+	if err != nil {
+		e.emit(Event{Type: Notice, Ref: ch.Ref, Instance: ch.Instance, Message: "the failed hook could not be deleted: " + e.s.text(err, ch.Ref)})
+	}
+	return why
 }
 
 // hookFailed is fail for an error about a hook's object.
 func (e *executor) hookFailed(ctx context.Context, ch plan.Change, verb string, err error) error {
+	if waits(err) {
+		return err
+	}
 	p := e.problem(ch.Ref, verb, err)
 	p.Instance, p.Hook = ch.Instance, ch.Hook.Event
 	return e.fail(ctx, p)

@@ -150,8 +150,8 @@ func (b *bundle) plan(t *testing.T, s *cluster.Session, objs []object.Object) (*
 	return p, bodies
 }
 
-// execute carries a plan out and takes over its inventory.
-func (b *bundle) execute(ctx context.Context, s *cluster.Session, p *plan.Plan, bodies map[object.Ref]object.Object) cluster.ExecuteResult {
+// request is what carries a plan out.
+func (b *bundle) request(p *plan.Plan, bodies map[object.Ref]object.Object) cluster.ExecuteRequest {
 	owned := slices.Clone(b.owned)
 	known := map[object.Ref]bool{}
 	for _, o := range owned {
@@ -168,7 +168,12 @@ func (b *bundle) execute(ctx context.Context, s *cluster.Session, p *plan.Plan, 
 	if b.adjust != nil {
 		b.adjust(&req)
 	}
-	r := s.Execute(ctx, req)
+	return req
+}
+
+// execute carries a plan out and takes over its inventory.
+func (b *bundle) execute(ctx context.Context, s *cluster.Session, p *plan.Plan, bodies map[object.Ref]object.Object) cluster.ExecuteResult {
+	r := s.Execute(ctx, b.request(p, bodies))
 	b.owned = r.Inventory
 	if b.applied == nil {
 		b.applied = map[object.Ref]object.Object{}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
@@ -12,6 +13,10 @@ import (
 // TestWaitingIsOver: a Job that failed stays failed, and waiting ends at once; a custom kind by that name, like everything else,
 // may get over it within its grace.
 func TestWaitingIsOver(t *testing.T) {
+	client, err := kubeapi.Open(kubeapi.Config{Access: fleet.Access{Override: fleet.Override{Server: "https://127.0.0.1:1"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		reason, group, kind string
 		hook                object.HookPhase
@@ -25,7 +30,7 @@ func TestWaitingIsOver(t *testing.T) {
 		{"the Pod of a hook", "", "Pod", object.Test, health.Failed, true},
 		{"a Pod", "", "Pod", "", health.Failed, false},
 	} {
-		w := &watching{executor: &executor{s: &Session{Client: new(kubeapi.Client)}}, ref: object.Ref{Group: c.group, Kind: c.kind}, hook: c.hook, hopeless: time.Minute}
+		w := &watching{executor: &executor{s: &Session{Client: client}}, ref: object.Ref{Group: c.group, Kind: c.kind}, hook: c.hook, hopeless: time.Minute}
 		if got := w.over(health.Status{State: c.state}); got != c.want {
 			t.Errorf("%s that is %s: %t, want %t", c.reason, c.state, got, c.want)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,6 +100,9 @@ func (e *executor) timedOut(err error) {
 // it looks again and goes on as long as our own entry is as the plan saw it. What a Namespace or a definition holds is asked
 // right before.
 func (e *executor) remove(ctx context.Context, ch plan.Change, k kubeapi.KindInfo, wait bool) error {
+	if v := visitOf(ctx); slices.Contains(v.left, ch.UID) || v.stream != nil && v.leaving == ch.UID {
+		return e.gone(ctx, ch.Ref, k, ch.UID) // it was deleted on an earlier visit
+	}
 	contents := func(r []object.Ref) map[object.Ref]plan.Contents { return e.s.Contents(ctx, e.req.Plan.Owner, r) }
 	if f := plan.StillInUse(e.req.Plan, ch, contents); f != nil {
 		return &StaleError{Ref: ch.Ref, Why: f.What + ": " + f.Why}
@@ -173,14 +177,28 @@ func (e *resistError) Unwrap() error { return e.err }
 
 // gone waits until the object with this uid is not there any more.
 func (e *executor) gone(ctx context.Context, ref object.Ref, k kubeapi.KindInfo, uid string) error {
-	e.emit(Event{Type: Waiting, Ref: ref, Instance: e.instanceOf(ref), Action: plan.Delete, Message: "is being deleted"})
-	ctx, cancel := e.patience(ctx)
-	defer cancel()
-	start, err := e.s.Now(), e.waiter.gone(ctx, ref, k, uid, e.known(ref))
-	if err == nil || ctx.Err() == nil {
+	v := visitOf(ctx)
+	if slices.Contains(v.left, uid) {
+		return nil
+	}
+	if v.stream == nil {
+		e.emit(Event{Type: Waiting, Ref: ref, Instance: e.instanceOf(ref), Action: plan.Delete, Message: "is being deleted"})
+		v.wait = Wait{Ref: ref, Instance: e.instanceOf(ref), Since: e.s.Now(), Why: "is being deleted"}
+		v.polls, v.leaving, v.stream = 0, uid, e.join(ctx, ref, k, true)
+	}
+	err := e.leaves(ctx, ref, k, uid, e.known(ref))
+	if waits(err) {
 		return err
 	}
-	return &resistError{e.resists(context.WithoutCancel(ctx), ref, k), e.s.Now().Sub(start), context.Cause(ctx)}
+	v.end()
+	cause := e.patience(ctx, e.deadline)
+	if v.stream = nil; err == nil {
+		v.left = append(v.left, uid)
+	}
+	if err == nil || cause == nil {
+		return err
+	}
+	return &resistError{e.resists(context.WithoutCancel(ctx), ref, k), e.s.Now().Sub(v.wait.Since), cause}
 }
 
 // resists finds out what holds an object that does not go.

@@ -39,9 +39,9 @@ func (o *observer) schemas() {
 		k, ok := o.s.ByGroupKind(r.GroupKind())
 		switch {
 		case !r.Custom():
-			keys[plan.SchemaKey(r)] = plan.ServerSchema(o.s.facts.Version)
+			keys[plan.SchemaKey(r)] = plan.ServerSchema(o.s.version())
 		case ok:
-			keys[plan.SchemaKey(r)] = plan.ServerSchema(o.s.facts.Version) // of an aggregated API, unless a CRD turns up
+			keys[plan.SchemaKey(r)] = plan.ServerSchema(o.s.version()) // of an aggregated API, unless a CRD turns up
 			custom[k.Resource+"."+r.Group] = r.GroupKind()
 		default: // its definition may be there although discovery does not show it yet
 			if d, comes := o.req.Defined[r.GroupKind()]; comes {

@@ -29,27 +29,21 @@ const (
 // readyOne waits until an object is ready. What waiting cannot heal, and what its controller says has failed, fails it
 // after StalledAfter; everything else when the time is over.
 func (e *executor) readyOne(ctx context.Context, ref object.Ref) error {
-	ctx, cancel := e.patience(ctx)
-	defer cancel()
-	limit := e.timeout(ref)
-	if limit <= 0 {
-		limit = e.wait
+	body, v := e.req.Bodies[ref], visitOf(ctx)
+	if v.await == nil {
+		k, err := e.readyKind(ctx, ref, body)
+		if err != nil {
+			return e.failed(ctx, ref, "wait for", err)
+		}
+		v.await = e.watching(ctx, ref, k, e.timeout(ref))
 	}
-	ctx, cancelWait := context.WithTimeoutCause(ctx, limit, errTimeUp)
-	defer cancelWait()
-	body := e.req.Bodies[ref]
-	k, err := e.readyKind(ctx, ref, body)
-	if err != nil {
-		return e.failed(ctx, ref, "wait for", err)
-	}
-	w := e.watching(ref, k)
-	st, err := w.wait(ctx)
+	w := v.await
+	st, cause, err := w.look(ctx)
 	if err != nil {
 		return e.failed(ctx, ref, "wait for", err)
 	}
 	e.awaited(ref, st)
 	if st.State != health.Ready {
-		cause := context.Cause(ctx)
 		if cause != nil && !errors.Is(cause, errTimeUp) {
 			return cause // interrupted: nothing is known against the object
 		}
@@ -73,9 +67,14 @@ func (e *executor) awaited(ref object.Ref, st health.Status) {
 	}
 }
 
-// watching is the waiting for an object as it was written.
-func (e *executor) watching(ref object.Ref, k kubeapi.KindInfo) *watching {
-	w := &watching{executor: e, ref: ref, k: k, instance: e.instanceOf(ref), start: e.s.Now(), hopeless: e.req.StalledAfter}
+// watching begins the waiting of the step of ctx for an object as it was written, at most for a time; 0 is that of the run.
+func (e *executor) watching(ctx context.Context, ref object.Ref, k kubeapi.KindInfo, limit time.Duration) *watching {
+	if limit <= 0 {
+		limit = e.wait
+	}
+	w := &watching{executor: e, ref: ref, k: k, instance: e.instanceOf(ref), start: e.s.Now(), hopeless: e.req.StalledAfter,
+		last: health.Status{State: health.Progressing, Reason: "not seen yet"}, stream: e.join(ctx, ref, k, false)}
+	w.until = w.start.Add(limit)
 	if w.hopeless <= 0 {
 		w.hopeless = defaultHopeless
 	}
@@ -108,6 +107,9 @@ type watching struct {
 	start      time.Time
 	generation int64
 	hopeless   time.Duration
+	until      time.Time
+	stream     *kubeapi.Stream
+	last       health.Status
 	hook       object.HookPhase // set: it is waited for until it has done its work
 
 	badSince time.Time // since when its status has been hopeless or failed
@@ -119,49 +121,42 @@ type watching struct {
 	polls    int
 }
 
-// wait returns the last status: Ready, or what it was when waiting ended. The error is the cluster's refusal to show
-// the object.
-func (w *watching) wait(ctx context.Context) (health.Status, error) {
-	dag.Yield(ctx)
-	st, changed, leave := w.waiter.join(w.ref, w.k, false)
-	defer leave()
-	last := health.Status{State: health.Progressing, Reason: "not seen yet"}
-	for {
-		obj, pause, err := w.see(ctx, st)
-		if err != nil && ctx.Err() == nil {
-			return last, err
-		}
-		if err == nil && (obj != nil || pause >= 0) {
-			if obj != nil {
-				w.seen = obj
-			}
-			if now := w.judge(ctx, st, obj); now.State != "" {
-				last = now
-			}
-			if last.State == health.Ready {
-				return last, nil
-			}
-			w.say(last)
-			if w.over(last) {
-				return last, nil
-			}
-		}
-		timer := time.NewTimer(w.next(last, pause))
-		select {
-		case <-changed:
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return w.lastWords(ctx, last), nil
-		}
-		timer.Stop()
+// look returns the last status: Ready, or what it was when waiting ended, and then why it did, where that was not because of the
+// status. The error is dag.ErrWaits, or the cluster's refusal to show the object.
+func (w *watching) look(ctx context.Context) (health.Status, error, error) {
+	if cause := w.patience(ctx, w.until); cause != nil && (ctx.Err() != nil || !errors.Is(cause, errTimeUp)) {
+		return w.lastWords(ctx, cause, w.last), cause, nil
 	}
+	obj, pause, err := w.see(ctx)
+	if err != nil && ctx.Err() == nil {
+		return w.last, nil, err
+	}
+	if err == nil && (obj != nil || pause >= 0) {
+		if obj != nil {
+			w.seen = obj
+		}
+		if now := w.judge(ctx, obj); now.State != "" {
+			w.last = now
+		}
+		if w.last.State == health.Ready {
+			return w.last, nil, nil
+		}
+		w.say(w.last)
+		if w.over(w.last) {
+			return w.last, nil, nil
+		}
+	}
+	if cause := w.patience(ctx, w.until); cause != nil {
+		return w.lastWords(ctx, cause, w.last), cause, nil
+	}
+	wait := Wait{Ref: w.ref, Instance: w.instance, Since: w.start, Why: w.last.Line()}
+	return w.last, nil, w.park(ctx, wait, min(w.next(w.last, pause), w.until.Sub(w.s.Now())), dag.ErrWaits)
 }
 
 // lastWords adds what the pods say of a workload when it is given up: what they said when they were asked before may be
 // over, or they could not say it yet.
-func (w *watching) lastWords(ctx context.Context, last health.Status) health.Status {
-	if w.bare.State == "" || !w.ref.IsWorkload() || !errors.Is(context.Cause(ctx), errTimeUp) {
+func (w *watching) lastWords(ctx context.Context, cause error, last health.Status) health.Status {
+	if w.bare.State == "" || !w.ref.IsWorkload() || !errors.Is(cause, errTimeUp) {
 		return last
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), podsAfter)
@@ -175,8 +170,8 @@ func (w *watching) lastWords(ctx context.Context, last health.Status) health.Sta
 // see returns the object from the stream, or by a GET where the stream cannot show it: it lost our label, it is gone,
 // or listing is forbidden. pause is when to look by GET again, below 0 for "the stream tells"; obj nil with a pause is
 // an object that is not there.
-func (w *watching) see(ctx context.Context, st *stream) (obj map[string]any, pause time.Duration, err error) {
-	obj, synced, err := st.look(w.ref.Name)
+func (w *watching) see(ctx context.Context) (obj map[string]any, pause time.Duration, err error) {
+	obj, synced, err := w.stream.Look(w.ref.Name)
 	if err == nil && (!synced || obj != nil) {
 		w.polls = 0
 		return obj, -1, nil
@@ -189,13 +184,13 @@ func (w *watching) see(ctx context.Context, st *stream) (obj map[string]any, pau
 		return nil, -1, err
 	}
 	w.polls++
-	return live, min(firstPoll*time.Duration(w.polls), maxPoll), nil
+	return live, min(kubeapi.FirstPoll*time.Duration(w.polls), kubeapi.MaxPoll), nil
 }
 
 // judge tells the object's health; of an object older than what we wrote nothing is believed.
-func (w *watching) judge(ctx context.Context, stream *stream, obj map[string]any) health.Status {
+func (w *watching) judge(ctx context.Context, obj map[string]any) health.Status {
 	if w.bare = (health.Status{}); obj == nil {
-		return w.missing(stream)
+		return w.missing()
 	}
 	u := unstructured.Unstructured{Object: obj}
 	if w.generation > 0 && u.GetGeneration() < w.generation {
@@ -226,9 +221,9 @@ func (w *watching) judge(ctx context.Context, stream *stream, obj map[string]any
 }
 
 // missing tells of an object that is not there whether it was done: of its end the watch may have told.
-func (w *watching) missing(st *stream) health.Status {
+func (w *watching) missing() health.Status {
 	o := w.known(w.ref)
-	last, whole := st.end(w.ref.Name), true
+	last, whole := w.stream.End(w.ref.Name), true
 	if last == nil || string((&unstructured.Unstructured{Object: last}).GetUID()) != o.UID {
 		last, whole = w.seen, false
 	}
@@ -290,34 +285,25 @@ func (w *watching) next(st health.Status, pause time.Duration) time.Duration {
 	return max(d, 20*time.Millisecond)
 }
 
-// gone waits until the object with this uid is not there; known is its inventory entry. A watch that loses it has lost the label or the object: a
-// GET tells.
-func (w *waiter) gone(ctx context.Context, ref object.Ref, k kubeapi.KindInfo, uid string, known plan.InventoryEntry) error {
-	dag.Yield(ctx)
-	st, changed, leave := w.join(ref, k, true)
-	defer leave()
-	for polls := 1; ; {
-		obj, synced, err := st.look(ref.Name)
-		pause := time.Minute
-		if err != nil || synced && (obj == nil || string((&unstructured.Unstructured{Object: obj}).GetUID()) != uid) {
-			m, err := w.s.getMeta(ctx, k, ref)
-			if w.s.notThere(ctx, err, ref, known, w.s.definitions()) || err == nil && uid != "" && string(m.UID) != uid {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			pause = min(firstPoll/4*time.Duration(polls), maxPoll)
-			polls++
+// leaves reports whether the object with this uid is not there any more; known is its inventory entry. A watch that loses it has lost the
+// label or the object: a GET tells. The error is dag.ErrWaits, or why it cannot be told.
+func (e *executor) leaves(ctx context.Context, ref object.Ref, k kubeapi.KindInfo, uid string, known plan.InventoryEntry) error {
+	v := visitOf(ctx)
+	obj, synced, err := v.stream.Look(ref.Name)
+	pause := time.Minute
+	if err != nil || synced && (obj == nil || string((&unstructured.Unstructured{Object: obj}).GetUID()) != uid) {
+		m, err := e.s.getMeta(ctx, k, ref)
+		if e.s.notThere(ctx, err, ref, known, e.s.definitions()) || err == nil && uid != "" && string(m.UID) != uid {
+			return nil
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-changed:
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return context.Cause(ctx)
+		if err != nil {
+			return err
 		}
-		timer.Stop()
+		v.polls++
+		pause = min(kubeapi.FirstPoll/4*time.Duration(v.polls), kubeapi.MaxPoll)
 	}
+	if cause := e.patience(ctx, e.deadline); cause != nil {
+		return cause
+	}
+	return e.park(ctx, v.wait, pause, dag.ErrWaits)
 }

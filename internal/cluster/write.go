@@ -156,30 +156,33 @@ func (w *writing) redefined() bool {
 // create applies an object that must not be there, without force. An apply cannot ask for that, so the answer tells:
 // 201 created it. 200 means that somebody else did meanwhile; then what our apply added is taken out again.
 func (w *writing) create(ctx context.Context) (meta, error) {
-	deadline := w.s.Now().Add(servedWithin)
-	for wait := servedBackoff; ; wait = min(2*wait, time.Second) {
-		m, rep, err := w.apply(ctx, pre{}, w.ch.Action == plan.Unknown && w.ch.Force, w.manager, w.body)
-		switch {
-		case err == nil && (rep.Code == http.StatusCreated || w.ch.Action == plan.Unknown):
-			return m, nil
-		case err == nil && rep.Unsure && object.OwnTime(m.ManagedFields, w.manager).Equal(m.CreationTimestamp.Time):
-			return m, nil // an attempt without an answer had created it
-		case err == nil:
-			w.withdraw(ctx, m)
-			return m, &StaleError{Ref: w.ch.Ref, Why: "it has appeared since" + by(plan.LiveOf(m.ObjectMeta, w.manager).Foreign)}
-		case answer.IsFieldConflict(err):
-			return m, &StaleError{Ref: w.ch.Ref, Why: "it has appeared since, with other values: " + w.s.text(err, w.ch.Ref)}
-		case answer.IsConversion(err):
-			return m, err
-		case rep.Code == http.StatusNotFound && w.k.Custom && w.s.Now().Before(deadline):
-			// the definition is established and the kind is not served by every handler yet
-			dag.Yield(ctx)
-			if err := kubeapi.Sleep(ctx, wait); err != nil {
-				return m, err
-			}
-		default:
-			return m, err
+	v := visitOf(ctx)
+	if v.served.IsZero() {
+		v.served, v.pause = w.s.Now().Add(servedWithin), servedBackoff
+	}
+	m, rep, err := w.apply(ctx, pre{}, w.ch.Action == plan.Unknown && w.ch.Force, w.manager, w.body)
+	switch {
+	case err == nil && (rep.Code == http.StatusCreated || w.ch.Action == plan.Unknown):
+		return m, nil
+	case err == nil && rep.Unsure && object.OwnTime(m.ManagedFields, w.manager).Equal(m.CreationTimestamp.Time):
+		return m, nil // an attempt without an answer had created it
+	case err == nil:
+		w.withdraw(ctx, m)
+		return m, &StaleError{Ref: w.ch.Ref, Why: "it has appeared since" + by(plan.LiveOf(m.ObjectMeta, w.manager).Foreign)}
+	case answer.IsFieldConflict(err):
+		return m, &StaleError{Ref: w.ch.Ref, Why: "it has appeared since, with other values: " + w.s.text(err, w.ch.Ref)}
+	case answer.IsConversion(err):
+		return m, err
+	case rep.Code == http.StatusNotFound && w.k.Custom && w.s.Now().Before(v.served):
+		// the definition is established and the kind is not served by every handler yet
+		if ctx.Err() != nil {
+			return m, context.Cause(ctx)
 		}
+		wait := v.pause
+		v.pause = min(2*wait, time.Second)
+		return m, w.park(ctx, Wait{Ref: w.ch.Ref, Instance: w.ch.Instance, Since: v.served.Add(-servedWithin), Why: "its kind is not served yet"}, wait, dag.ErrPauses)
+	default:
+		return m, err
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/input"
+	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/object"
@@ -130,6 +131,9 @@ type RunOptions struct {
 	Applies bool
 	// Reads: the plan is made to be looked at, and takes no right to write.
 	Reads bool
+	// Writer is whose rights objects are read and written with; the zero value is who reaches the cluster. Records and locks, and what
+	// the fleet asks for, are that one's all the same.
+	Writer kubeapi.Identity
 	// Author and Message go into the record.
 	Author, Message string
 	// Stop ends the rollout gently when closed: nothing new is started, what is in flight finishes.

@@ -40,6 +40,10 @@ func (l *loop) one(ctx context.Context, name string) *fleetplan.ClusterOutcome {
 		}
 		return row
 	}
+	if fs := diag.From(w.target.session.Verify(ctx), "access"); len(fs) > 0 {
+		row.Refuse(fs)
+		return row
+	}
 	l.emit(fleetplan.Event{Type: fleetplan.EventClusterStart, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: w.Wave, Cluster: w.Cluster,
 		Total: w.Plan.Writes()})
 	lock, err := w.target.store.Lock(ctx, w.set.owner, cmp.Or(l.req.Author, "hawser"), lockTTL)
@@ -88,15 +92,10 @@ func (l *loop) locked(ctx context.Context, w *work, row *fleetplan.ClusterOutcom
 	}
 	row.Revision = record.Revision
 	result := l.steps(ctx, w, record)
-	row.Done = result.Done
+	result.Row(row)
 	row.Done.Unchanged = w.Plan.Unchanged
 	if result.OK() { // with the values that came, some needed nothing
 		row.Done.Unchanged += max(0, w.Plan.Writes()-result.Done.Writes())
-	}
-	row.TimedOut = result.TimedOut || result.NotReady()
-	for _, p := range result.Problems {
-		row.Problems = append(row.Problems, fleetplan.Problem{Object: p.Ref, Instance: p.Instance, Status: p.Status,
-			GaveUpAfter: p.After.Seconds(), Hook: p.Hook})
 	}
 	switch {
 	case result.OK():
@@ -137,11 +136,9 @@ func (l *loop) interrupted(r cluster.ExecuteResult) bool {
 
 // forward turns the hands' events into the engine's.
 func (l *loop) forward(w *work, before int) func(cluster.Event) {
-	types := map[cluster.EventType]fleetplan.EventType{cluster.Written: fleetplan.EventWritten, cluster.Waiting: fleetplan.EventWaiting,
-		cluster.Ready: fleetplan.EventReady, cluster.Failed: fleetplan.EventObjectFailed, cluster.Notice: fleetplan.EventNotice}
 	return func(ev cluster.Event) {
 		ref := ev.Ref
-		l.emit(fleetplan.Event{Type: types[ev.Type], Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: w.Wave, Cluster: w.Cluster,
+		l.emit(fleetplan.Event{Type: fleetplan.EventType(ev.Type), Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: w.Wave, Cluster: w.Cluster,
 			Instance: ev.Instance, Object: &ref, Action: ev.Action, Hook: ev.Hook, Message: ev.Message,
 			Done: before + ev.Done, Total: max(before+ev.Total, w.Plan.Writes())})
 	}

@@ -284,6 +284,9 @@ func (r *run) connectOne(ctx context.Context, t *target, queries bool) {
 	if queries && r.fleet != nil {
 		r.query(ctx, t)
 	}
+	if !r.req.Writer.Nobody() {
+		t.session = session.As(r.req.Writer)
+	}
 	r.emit(fleetplan.Event{Type: fleetplan.EventConnected, Cluster: t.cluster.Name, Status: "connected", Message: t.facts.Server})
 }
 

@@ -172,6 +172,15 @@ func OtherThanPlanned(name, was, now string) diag.Finding {
 	return f
 }
 
+// Replaced is the finding that another cluster answers than the one that a plan was made with a moment ago.
+func Replaced(name string, was, now Identity) diag.Finding {
+	f := diag.Errorf(CodeWrongCluster, "another cluster answers now than the one that the plan was made with")
+	f.Cluster = name
+	f.Why = "that had " + was.describe() + ", this has " + now.describe() + ": its address leads elsewhere, or the cluster was made anew"
+	f.Fix = "see where the address leads, then plan again; nothing was written to it since"
+	return f
+}
+
 // WeakIdentity warns of a cluster whose kube-system may not be read, nil for others.
 func WeakIdentity(f Facts) *diag.Finding {
 	if !f.WeakUID {

@@ -25,11 +25,11 @@ func TestAbsent(t *testing.T) {
 }
 
 func TestNearKind(t *testing.T) {
-	s := &Client{kinds: &kinds{byKind: map[schema.GroupKind]KindInfo{
+	s := &Client{connection: &connection{kinds: &kinds{byKind: map[schema.GroupKind]KindInfo{
 		{Kind: "ConfigMap"}:                 {Preferred: "v1", Versions: []string{"v1"}},
 		{Kind: "Secret"}:                    {Preferred: "v1", Versions: []string{"v1"}},
 		{Group: "apps", Kind: "Deployment"}: {Preferred: "v1", Versions: []string{"v1"}},
-	}}}
+	}}}}
 	for _, c := range []struct{ version, kind, want string }{
 		{"v1", "ConfigMapp", "v1 ConfigMap"}, {"v1", "Configmap", "v1 ConfigMap"}, {"v1", "Deployment", "apps/v1 Deployment"},
 		{"apps/v1beta1", "Deployment", "apps/v1 Deployment"}, {"v1", "Widget", ""},

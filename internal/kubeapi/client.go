@@ -35,6 +35,12 @@ type Config struct {
 // Client sends requests to one API server. Its methods are safe for concurrent use, and nothing it holds is shared with
 // another cluster.
 type Client struct {
+	*connection
+	as *Identity
+}
+
+// connection is what clients of one API server share.
+type connection struct {
 	cfg      Config
 	http     *http.Client
 	base     *url.URL
@@ -71,9 +77,9 @@ func Open(cfg Config) (*Client, error) {
 	if cfg.Parallel <= 0 {
 		cfg.Parallel = 32
 	}
-	return &Client{cfg: cfg, http: &http.Client{Transport: rt, CheckRedirect: neverRedirect}, base: base, server: rc.Host,
+	return &Client{connection: &connection{cfg: cfg, http: &http.Client{Transport: rt, CheckRedirect: neverRedirect}, base: base, server: rc.Host,
 		serverID: serverID(base, rc), slots: make(chan struct{}, cfg.Parallel), large: make(chan struct{}, 2),
-		close: pool.CloseIdleConnections, renews: renews, kinds: kindsOf()}, nil
+		close: pool.CloseIdleConnections, renews: renews, kinds: kindsOf()}}, nil
 }
 
 // Name is the cluster's name.

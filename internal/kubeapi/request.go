@@ -166,7 +166,7 @@ func (c *Client) once(ctx context.Context, r Request, body []byte) (int, error) 
 		return 0, unwrapURL(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	return resp.StatusCode, c.answer(ctx, r, resp)
+	return resp.StatusCode, c.refused(c.answer(ctx, r, resp))
 }
 
 func (c *Client) newRequest(ctx context.Context, r Request, body []byte) (*http.Request, error) {
@@ -197,6 +197,7 @@ func (c *Client) newRequest(ctx context.Context, r Request, body []byte) (*http.
 		accept = JSONType
 	}
 	req.Header.Set("Accept", accept)
+	c.as.head(req.Header)
 	if !r.Limits.Packed {
 		req.Header.Set("Accept-Encoding", "identity")
 	}

@@ -53,7 +53,7 @@ func (c *Client) Watch(ctx context.Context, r Request, resourceVersion string, s
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		err := c.answer(ctx, Request{Method: r.Method, Path: r.Path}, resp)
+		err := c.refused(c.answer(ctx, Request{Method: r.Method, Path: r.Path}, resp))
 		if apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err) {
 			return ErrNoWatch
 		}
