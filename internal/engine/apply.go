@@ -131,7 +131,7 @@ func (l *loop) unchanged(ctx context.Context, rows map[string]*fleetplan.Cluster
 func (p *Prepared) stamp(ctx context.Context) (release.Record, diag.Findings) {
 	r := p.run
 	rec := release.Record{V: 1, Bundle: p.Bundle, Owner: p.Owner, SourceDigest: p.SourceDigest, Rollout: release.NewRolloutID(), Phase: release.Applying, Author: r.req.Author,
-		Message: r.req.Message, Version: r.Version, Commit: r.input.From.Commit, Tree: r.input.Tree(r.files.Read(), p.reads()), Plan: p.Digest(), PlanFile: r.decided.File(), RollbackTo: p.RollbackTo, Undoes: r.req.undoes, Ejecting: p.Verb == "eject"}
+		Message: r.req.Message, Version: r.Version, Commit: r.input.From.Commit, Tree: r.input.Tree(r.files.Read(), p.reads()), Plan: p.Digest(), PlanFile: r.decided.File(), RollbackTo: p.RollbackTo, Undoes: r.req.undoes.Rollout, Undone: r.req.undoes.SourceDigest, Ejecting: p.Verb == "eject"}
 	if fleetplan.Ends(p.Verb) {
 		rec.Phase = release.Deleting
 	}
@@ -139,7 +139,7 @@ func (p *Prepared) stamp(ctx context.Context) (release.Record, diag.Findings) {
 	rec.Release, rec.Rollout, rec.FirstTry = holds.Continues(rec, r.selected(), r.unselected, func(cluster string) bool { w := p.works[cluster]; return w == nil || w.settled() })
 	p.approve(holds, &rec)
 	if p.pausable() {
-		findings = append(findings, holds.Paused(rec)...)
+		findings = slices.Concat(findings, holds.Paused(rec), release.StaysStopped(r.req.Unattended && p.Verb == "apply", r.selected(), rec.SourceDigest))
 	}
 	return rec, findings
 }
@@ -189,7 +189,7 @@ func (l *loop) finish(rows map[string]*fleetplan.ClusterOutcome) error {
 	l.out.Seconds = l.now().Sub(l.out.Started).Seconds()
 	l.fp.run.learn(l.out)
 	l.fp.run.delivered(l.out)
-	if l.req.undoes != "" { // it is a part of the other's
+	if l.req.undoes.Rollout != "" { // it is a part of the other's
 		return l.out.Err()
 	}
 	summary := *l.out

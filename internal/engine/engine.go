@@ -124,9 +124,10 @@ type RunOptions struct {
 	Written []*fleetplan.FleetPlan `json:"-"`
 
 	// Promoted are pins in place of those that are known from runs before of promotions; nil leaves those.
-	Promoted                                    lockfile.Promotions
-	SkipUnreachable, SkipWindows, SkipApprovals bool
-	Wait                                        bool
+	Promoted                                          lockfile.Promotions
+	SkipUnreachable, SkipWindows, SkipApprovals, Wait bool
+	// Unattended: no person asked for this run, so that a release that failed is not tried again while what it is made of is the same.
+	Unattended bool
 	// Applies: the plan is made to be carried out at once, so that what only that needs is read beside it.
 	Applies bool
 	// Reads: the plan is made to be looked at, and takes no right to write.
@@ -140,7 +141,7 @@ type RunOptions struct {
 	Stop <-chan struct{}
 
 	// undoes is the rollout that failed and that a rollback goes back from by itself.
-	undoes string
+	undoes release.Record
 	// absent are clusters that are not contacted, with the reason: a saved plan has nothing for them.
 	absent map[string]string
 	// done: what is done before the bundle in the same run has been carried out.

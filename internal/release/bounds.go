@@ -228,7 +228,7 @@ func (r *Record) numbered() error {
 
 // plain refuses a record in which a name is none: it is printed as it is, and orders to a terminal are no part of it.
 func (r *Record) plain() error {
-	names := []string{r.Bundle, r.Owner, r.Fleet, r.Cluster, r.Group, r.ClusterUID, r.Lineage, r.SourceDigest, r.Learned, r.Rollout, r.Commit, r.Tree, r.Plan, r.PlanFile, string(r.Phase), r.Undoes, r.ClusterServer, r.Version, r.SetDigest}
+	names := []string{r.Bundle, r.Owner, r.Fleet, r.Cluster, r.Group, r.ClusterUID, r.Lineage, r.SourceDigest, r.Learned, r.Rollout, r.Commit, r.Tree, r.Plan, r.PlanFile, string(r.Phase), r.Undoes, r.Undone, r.ClusterServer, r.Version, r.SetDigest}
 	names = slices.Concat(names, r.Suspended, r.Unseen, r.Requires, r.Unfinished)
 	if r.RollbackTo != nil {
 		names = append(names, r.RollbackTo.Rollout)

@@ -150,6 +150,8 @@ type Record struct {
 	RollbackTo *Name `json:"rollbackTo,omitempty"`
 	// Undoes is the rollout that failed in the cluster's wave, where that was gone back from by itself; "" else.
 	Undoes string `json:"undoes,omitempty"`
+	// Undone is the source digest of that rollout.
+	Undone string `json:"undone,omitempty"`
 	// Rebuilt: the record before this one was lost, so that nobody knows which releases came to the cluster before.
 	Rebuilt bool `json:"rebuilt,omitempty"`
 	// Interrupted are the runs before this one that died and that others went over, the last one last; at most Retention.
