@@ -9,6 +9,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/history"
 	"hawser.dev/hawser/internal/passes"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
@@ -139,7 +140,7 @@ func (p *Prepared) stamp(ctx context.Context) (release.Record, diag.Findings) {
 	rec.Release, rec.Rollout, rec.FirstTry = holds.Continues(rec, r.selected(), r.unselected, func(cluster string) bool { w := p.works[cluster]; return w == nil || w.settled() })
 	p.approve(holds, &rec)
 	if p.pausable() {
-		findings = slices.Concat(findings, holds.Paused(rec), release.StaysStopped(r.req.Unattended && p.Verb == "apply", r.selected(), rec.SourceDigest))
+		findings = slices.Concat(findings, holds.Paused(rec), history.StaysStopped(r.req.Unattended && p.Verb == "apply", r.selected(), rec.SourceDigest))
 	}
 	return rec, findings
 }

@@ -25,8 +25,7 @@ const lockTTL = 30 * time.Second
 
 // one carries out one cluster's plan: lock, look again, open the record, execute, close the record, unlock.
 func (l *loop) one(ctx context.Context, name string) *fleetplan.ClusterOutcome {
-	row := &fleetplan.ClusterOutcome{Cluster: name, Result: fleetplan.Failed}
-	w := l.fp.works[name]
+	row, w := &fleetplan.ClusterOutcome{Cluster: name, Result: fleetplan.Failed}, l.fp.works[name]
 	if w == nil {
 		row.Result, row.Reason = fleetplan.Unreachable, l.fp.Cluster(name).Unreachable
 		return row

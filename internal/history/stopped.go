@@ -1,6 +1,9 @@
-package release
+package history
 
-import "hawser.dev/hawser/internal/diag"
+import (
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/release"
+)
 
 // CodeStaysStopped is the code of the finding about a release that failed and is not tried again by itself.
 const CodeStaysStopped = "stays-stopped"
@@ -8,7 +11,7 @@ const CodeStaysStopped = "stays-stopped"
 // StaysStopped finds on clusters, by their records, that what has this source digest failed there, or was gone back from by itself. A person
 // who applies it again has decided to try again; a driver that is none, unattended, finds it stopped until what it is made of changes.
 // What was cut short has not failed.
-func StaysStopped(unattended bool, records []*Record, digest string) diag.Findings {
+func StaysStopped(unattended bool, records []*release.Record, digest string) diag.Findings {
 	var out diag.Findings
 	for _, r := range records {
 		if r == nil || !unattended {
@@ -17,7 +20,7 @@ func StaysStopped(unattended bool, records []*Record, digest string) diag.Findin
 		f := diag.Errorf(CodeStaysStopped, "what is to be released has failed and is not tried again by itself")
 		f.Cluster, f.Fix = r.Cluster, "change what it is made of, or apply it by hand, which tries again"
 		switch {
-		case r.Phase == Failed && len(r.Unfinished) > 0 && r.Has() == digest:
+		case r.Phase == release.Failed && len(r.Unfinished) > 0 && r.Has() == digest:
 			f.Why = "release " + r.Called().String() + " failed"
 		case r.Undoes != "" && r.Undone == digest:
 			f.Why = "rollout " + r.Undoes + " failed, and release " + r.Called().String() + " went back from it"
