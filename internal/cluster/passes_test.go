@@ -40,7 +40,7 @@ func TestPassesOfAnExecution(t *testing.T) {
 	b.apply(t, s, objs(t, ns, immutable)...)
 	patch(t, "someone", configMaps, ns, "a", `{"metadata":{"finalizers":["example.com/hold"]}}`)
 	b.opts.Recreate = true
-	p, bodies := b.plan(t, s, objs(t, ns, strings.Replace(immutable, "x: ", "x: other-", 1)+"---"+scaled))
+	p, bodies := b.plan(t, s, objs(t, ns, strings.Replace(immutable, "x: ", "x: other-", 1)+"\n---\n"+scaled))
 	from := f.AuditOffset(t, one)
 	x := s.Begin(b.request(p, bodies))
 	defer x.Close()

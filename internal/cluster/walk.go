@@ -57,8 +57,9 @@ func visitOf(ctx context.Context) *visit { return ctx.Value(visitKey{}).(*visit)
 
 // begun is a walk whose result is noted in ok.
 func (e *executor) begun(o *order.Order, err error, text string, ok *bool) *walk {
-	w := &walk{steps: o.Steps, visits: map[string]*visit{}, ok: ok}
+	w := &walk{visits: map[string]*visit{}, ok: ok}
 	if err == nil {
+		w.steps = o.Steps
 		w.Walk, err = o.Graph.Walk()
 	}
 	if err != nil {
@@ -79,6 +80,7 @@ func (e *executor) pass(ctx context.Context, w *walk) {
 		err := e.step(context.WithValue(ctx, visitKey{}, v), w.steps[node])
 		if !waits(err) {
 			v.end()
+			v.await = nil // it holds the object
 		}
 		return err
 	})
