@@ -54,6 +54,7 @@ import (
 	secretfile "hawser.dev/hawser/internal/secret/file"
 	secretkube "hawser.dev/hawser/internal/secret/kube"
 	"hawser.dev/hawser/internal/secret/sops"
+	"hawser.dev/hawser/internal/sessions"
 	"hawser.dev/hawser/internal/signature"
 	"hawser.dev/hawser/internal/signature/sigstore"
 	"hawser.dev/hawser/internal/toolchain"
@@ -72,9 +73,10 @@ var evaluationLimit = cuelang.WatchLimits{Deadline: 50 * time.Second, HeapBytes:
 func app() *cli.App {
 	redactor := redact.New()             // one for the process: what one engine learns, no other shows
 	resolver := new(kubeconfig.Resolver) // one for the process: a pipe can be read only once
+	pool := new(sessions.Pool)           // one for the process: its bundles share connections
 	newEngine := func(onEvent func(fleetplan.Event)) *engine.Engine {
 		e := newEngine(redactor, onEvent)
-		e.Resolve = resolver.Resolve
+		e.Resolve, e.Sessions = resolver.Resolve, pool.Get
 		children.into(e, redactor)
 		return e
 	}

@@ -28,6 +28,8 @@ type Config struct {
 	// Name is the cluster's name, for findings.
 	Name   string
 	Access fleet.Access
+	// Kubeconfigs keeps the files that were read; nil reads them each time.
+	Kubeconfigs *kubeapi.Kubeconfigs
 	// UserAgent is sent with every request; "" is "hawser".
 	UserAgent string
 	// Parallel bounds requests in flight, watches apart; 0 is 32.
@@ -61,6 +63,7 @@ type learned struct {
 	// removed are the objects that were deleted.
 	removed sync.Map
 	judging chan struct{}
+	close   func() // nil closes the connection
 }
 
 // As is a session on the same connection that asks for everything with somebody else's rights.

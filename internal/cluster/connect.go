@@ -20,13 +20,50 @@ const connectAttempts = 3
 // the kube-system namespace) over one connection, one more where that namespace cannot be read. The error is a
 // *kubeapi.UnreachableError when the cluster may just be away, else a *kubeapi.AccessError.
 func Connect(ctx context.Context, c Config) (*Session, error) {
-	client, err := kubeapi.Open(kubeapi.Config{Name: c.Name, Access: c.Access, UserAgent: c.UserAgent, Parallel: c.Parallel,
-		RequestTimeout: c.RequestTimeout, Redact: c.Redact, Now: c.Now})
+	client, err := kubeapi.Open(c.api())
 	if err != nil {
 		return nil, err
 	}
 	s := &Session{Client: client, learned: &learned{judging: make(chan struct{}, judgedAtOnce)}}
-	s.facts = fleet.Facts{Name: c.Name, Server: client.Server(), ServerID: client.ServerID()}
+	if err := s.learn(ctx, c); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (c Config) api() kubeapi.Config {
+	return kubeapi.Config{Name: c.Name, Access: c.Access, Kubeconfigs: c.Kubeconfigs, UserAgent: c.UserAgent, Parallel: c.Parallel,
+		RequestTimeout: c.RequestTimeout, Redact: c.Redact, Now: c.Now}
+}
+
+// Key names the connection that a Config leads to: equal ones reach the same server with the same credentials, in the same way.
+func (c Config) Key() (string, error) { return c.api().Key() }
+
+// For is another session on the same connection, for a run of its own: it masks by that run's secrets, and is closed by what is given;
+// nil closes the connection.
+func (s *Session) For(redact func(string) string, closed func()) *Session {
+	return &Session{Client: s.Masked(redact), learned: &learned{facts: s.Facts(), judging: s.judging, close: closed}}
+}
+
+// Again is For with the facts and kinds as they are now.
+func (s *Session) Again(ctx context.Context, c Config) (*Session, error) {
+	out := s.For(c.Redact, nil)
+	return out, out.learn(ctx, c)
+}
+
+// Close gives the session back, and ends its connection where nobody else keeps that. Requests in flight go on.
+func (s *Session) Close() {
+	if s.close != nil {
+		s.close()
+		return
+	}
+	s.Client.Close()
+}
+
+// learn asks for the facts; errors are those of Connect.
+func (s *Session) learn(ctx context.Context, c Config) error {
+	s.facts = fleet.Facts{Name: c.Name, Server: s.Server(), ServerID: s.ServerID()}
 	timeout := c.ConnectTimeout
 	if timeout <= 0 {
 		timeout = 10 * time.Second
@@ -34,10 +71,9 @@ func Connect(ctx context.Context, c Config) (*Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if err := s.learnFacts(ctx, timeout, c.Ahead); err != nil {
-		s.Close()
-		return nil, client.Failure(err)
+		return s.Failure(err)
 	}
-	return s, nil
+	return nil
 }
 
 // learnFacts sends the four requests: the first one makes the connection, the others follow on it, and what is read

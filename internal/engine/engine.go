@@ -38,6 +38,8 @@ import (
 type Engine struct {
 	// Resolve finds out how a cluster is reached; it reads files and talks to nobody.
 	Resolve func(fleet.Cluster, fleet.AccessOptions) (fleet.Access, diag.Findings)
+	// Sessions gives a run its session of a cluster, whose Close gives it back; nil connects each time.
+	Sessions func(context.Context, cluster.Config) (*cluster.Session, error)
 	// Records says how the record store of a connected cluster is opened for a fleet, nil for none; get resolves what may be a reference.
 	Records func(f *v1alpha1.FleetSpec, get func(ctx context.Context, text string) (string, error)) func(s *cluster.Session, name string) release.Store
 	// Renderers by source field: "module", "manifests". Fetchers by URL scheme.
@@ -69,9 +71,10 @@ type Engine struct {
 	// Version of Hawser, for records and the user agent.
 	Version string
 
-	memo    render.Memo
-	library openapi.Library
-	emitMu  sync.Mutex
+	kubeconfigs kubeapi.Kubeconfigs
+	memo        render.Memo
+	library     openapi.Library
+	emitMu      sync.Mutex
 }
 
 // Request is what a face asks for, in four parts by who decides them; every verb reads what it needs. The zero value asks for

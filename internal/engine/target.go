@@ -251,7 +251,11 @@ func (r *run) connectOne(ctx context.Context, t *target, queries bool) {
 	if t.later || t.denied != nil {
 		return
 	}
-	session, err := cluster.Connect(ctx, cluster.Config{Name: t.cluster.Name, Access: t.access, Parallel: r.req.Parallel,
+	connect := cluster.Connect
+	if r.Sessions != nil {
+		connect = r.Sessions
+	}
+	session, err := connect(ctx, cluster.Config{Name: t.cluster.Name, Access: t.access, Kubeconfigs: &r.kubeconfigs, Parallel: r.req.Parallel,
 		UserAgent: "hawser/" + r.Version, ConnectTimeout: connectTimeout, RequestTimeout: r.RequestTimeout, Redact: r.redact,
 		Ahead: func(ctx context.Context, s *cluster.Session) { r.readAhead(ctx, t, s) }})
 	if t.facts = r.offlineFacts(t.cluster); r.fleet == nil {

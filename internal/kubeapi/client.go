@@ -20,6 +20,8 @@ type Config struct {
 	// Name is the cluster's name, for errors.
 	Name   string
 	Access fleet.Access
+	// Kubeconfigs keeps the files that were read; nil reads them each time.
+	Kubeconfigs *Kubeconfigs
 	// UserAgent is sent with every request; "" is "hawser".
 	UserAgent string
 	// Parallel bounds requests in flight, watches apart; 0 is 32.
@@ -36,12 +38,12 @@ type Config struct {
 // another cluster.
 type Client struct {
 	*connection
-	as *Identity
+	cfg Config
+	as  *Identity
 }
 
-// connection is what clients of one API server share.
+// connection is what the Clients of one API server share: the transport, and which kinds are served.
 type connection struct {
-	cfg      Config
 	http     *http.Client
 	base     *url.URL
 	server   string
@@ -57,6 +59,7 @@ type connection struct {
 	kinds    *kinds
 	refresh  sync.Mutex
 	requests atomic.Int64
+	wrote    atomic.Bool // since the kinds were asked for
 }
 
 // Open prepares a connection; nothing is sent. The error is an *AccessError.
@@ -77,9 +80,16 @@ func Open(cfg Config) (*Client, error) {
 	if cfg.Parallel <= 0 {
 		cfg.Parallel = 32
 	}
-	return &Client{connection: &connection{cfg: cfg, http: &http.Client{Transport: rt, CheckRedirect: neverRedirect}, base: base, server: rc.Host,
+	return &Client{cfg: cfg, connection: &connection{http: &http.Client{Transport: rt, CheckRedirect: neverRedirect}, base: base, server: rc.Host,
 		serverID: serverID(base, rc), slots: make(chan struct{}, cfg.Parallel), large: make(chan struct{}, 2),
 		close: pool.CloseIdleConnections, renews: renews, kinds: kindsOf()}}, nil
+}
+
+// Masked is a Client of the same connection that masks foreign texts by redact; nil masks nothing.
+func (c *Client) Masked(redact func(string) string) *Client {
+	out := &Client{connection: c.connection, cfg: c.cfg, as: c.as}
+	out.cfg.Redact = redact
+	return out
 }
 
 // Name is the cluster's name.
@@ -97,6 +107,9 @@ func (c *Client) Parallel() int { return cap(c.slots) }
 
 // Requests is the number of requests sent so far, repetitions included.
 func (c *Client) Requests() int { return int(c.requests.Load()) }
+
+// Wrote reports whether anything was written by the connection since it was asked which kinds are served.
+func (c *Client) Wrote() bool { return c.wrote.Load() }
 
 // Close gives the connection back. Requests in flight go on.
 func (c *Client) Close() { c.close() }

@@ -133,6 +133,7 @@ func (c *Client) Refresh(ctx context.Context) error { return c.Discover(ctx, Req
 func (c *Client) Discover(ctx context.Context, like Request) error {
 	c.refresh.Lock()
 	defer c.refresh.Unlock()
+	c.wrote.Store(false)
 	var core, groups apidiscovery.APIGroupDiscoveryList
 	like.Method, like.Accept, like.Limits = http.MethodGet, discoveryType, answer.Discovery
 	ask := func(path string, into *apidiscovery.APIGroupDiscoveryList) error {

@@ -161,6 +161,9 @@ func (c *Client) once(ctx context.Context, r Request, body []byte) (int, error) 
 		return 0, err
 	}
 	c.requests.Add(1)
+	if r.writes() {
+		c.wrote.Store(true)
+	}
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return 0, unwrapURL(err)

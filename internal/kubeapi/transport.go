@@ -11,9 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -49,7 +47,7 @@ func restConfig(c Config) (*rest.Config, error) {
 	if len(a.KubeconfigPaths) == 0 {
 		return nil, errors.New("no kubeconfig")
 	}
-	merged, err := kubeconfigs.load(a.KubeconfigPaths, a.Content)
+	merged, err := c.Kubeconfigs.load(a.KubeconfigPaths, a.Content)
 	if err != nil {
 		return nil, err
 	}
@@ -102,45 +100,6 @@ func (c Config) complete(cfg *rest.Config) (*rest.Config, error) {
 		cfg.UserAgent = "hawser"
 	}
 	return cfg, nil
-}
-
-// kubeconfigs are the files read before: the clusters of a fleet mostly share one, with an entry for each of them.
-var kubeconfigs = parsedFiles{known: map[string]parsedFile{}}
-
-// parsedFiles keeps merged kubeconfigs for as long as their files stay as they are. What it gives is shared.
-type parsedFiles struct {
-	mu    sync.Mutex
-	known map[string]parsedFile
-}
-
-type parsedFile struct {
-	signature string
-	config    *clientcmdapi.Config
-}
-
-// load merges files; content is what the one path held where it can be read only once, nil for files.
-func (p *parsedFiles) load(paths []string, content []byte) (*clientcmdapi.Config, error) {
-	if content != nil {
-		return clientcmd.Load(content)
-	}
-	key := strings.Join(paths, "\x00")
-	var signature strings.Builder
-	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil {
-			fmt.Fprintln(&signature, info.Size(), info.ModTime().UnixNano())
-		}
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if k, ok := p.known[key]; ok && k.signature == signature.String() {
-		return k.config, nil
-	}
-	config, err := (&clientcmd.ClientConfigLoadingRules{Precedence: paths, WarnIfAllMissing: false}).Load()
-	if err != nil {
-		return nil, err
-	}
-	p.known[key] = parsedFile{signature.String(), config}
-	return config, nil
 }
 
 // only is the part of a kubeconfig that one context uses, as a copy: client-go writes into what it is given.
