@@ -40,8 +40,8 @@ func (e *Engine) Begin(ctx context.Context, fp *Prepared, req Request) (*Rollout
 	}
 	fp.run.req = req
 	out := &fleetplan.Outcome{V: diag.DocumentVersion, Verb: fp.Verb, Bundle: fp.Bundle, Started: e.now(), Findings: fp.Findings.Warnings()}
-	l := &loop{Engine: e, fp: fp, req: req, out: out}
-	o := &Rollout{Rollout: &passes.Rollout{Steps: l, Emit: e.emit, Clock: e.now, Out: out, Rows: map[string]*fleetplan.ClusterOutcome{}}, loop: l}
+	l := &loop{run: fp.run, fp: fp, req: req, out: out}
+	o := &Rollout{Rollout: &passes.Rollout{Steps: l, Emit: fp.run.emit, Clock: e.now, Out: out, Rows: map[string]*fleetplan.ClusterOutcome{}}, loop: l}
 	if o.Blocked = append(fp.Findings.Errors(), fp.Reachable(req.SkipUnreachable)...); len(o.Blocked) > 0 {
 		return o, nil
 	}
@@ -61,7 +61,7 @@ func (e *Engine) Begin(ctx context.Context, fp *Prepared, req Request) (*Rollout
 		return o, nil
 	}
 	o.Schedule, out.Rollout = fp.Schedule, l.stamp.Rollout
-	e.emit(fleetplan.Event{Type: fleetplan.EventRollout, Rollout: out.Rollout, Bundle: fp.Bundle, Total: len(fp.Clusters)})
+	l.emit(fleetplan.Event{Type: fleetplan.EventRollout, Rollout: out.Rollout, Bundle: fp.Bundle, Total: len(fp.Clusters)})
 	return o, nil
 }
 
@@ -163,7 +163,7 @@ func (r *run) selected() (out []*release.Record) {
 
 // loop is what a rollout does on its clusters: the steps of its passes.
 type loop struct {
-	*Engine
+	*run
 	fp    *Prepared
 	stamp release.Record // what the records of the rollout have in common
 	req   Request

@@ -92,7 +92,7 @@ func (e *Engine) Build(ctx context.Context, req Request) (*fleetplan.BuildResult
 	if err := r.gather(ctx); err != nil {
 		return nil, err
 	}
-	out := &fleetplan.BuildResult{MultiCluster: len(r.targets) > 1, Whole: len(r.targets) == len(r.all), Mask: e.Redactor}
+	out := &fleetplan.BuildResult{MultiCluster: len(r.targets) > 1, Whole: len(r.targets) == len(r.all), Mask: r.Redactor}
 	for _, t := range r.targets {
 		out.Clusters = append(out.Clusters, t.cluster.Name)
 		spec, findings := r.specFor(t.facts)
@@ -116,7 +116,7 @@ func (e *Engine) Build(ctx context.Context, req Request) (*fleetplan.BuildResult
 		}
 		for _, p := range s.parts {
 			item := fleetplan.BuildItem{Instance: p.instance.Name, Cluster: t.cluster.Name, Namespaces: fleetplan.Namespaces(p.instance.Name, s.desired)}
-			if res, _, err := r.memo.Render(ctx, p.renderer, p.request); err == nil {
+			if res, _, err := r.memo.Render(r.secretly(ctx), p.renderer, p.request); err == nil {
 				for _, o := range t.placed(p.instance, res.Objects, s.defined) {
 					item.Objects = append(item.Objects, r.sensitive(o))
 				}

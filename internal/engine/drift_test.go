@@ -221,7 +221,7 @@ func (r *rig) diesCorrecting() string {
 		r.t.Fatalf("%v", fp.works)
 	}
 	stamp, _ := fp.stamp(r.t.Context())
-	l := &loop{Engine: r.Engine, fp: fp, req: r.back(""), stamp: stamp}
+	l := &loop{run: fp.run, fp: fp, req: r.back(""), stamp: stamp}
 	if _, err := l.open(r.t.Context(), w); err != nil {
 		r.t.Fatal(err)
 	}

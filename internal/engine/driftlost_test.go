@@ -160,7 +160,7 @@ func TestKilledAndSuperseded(t *testing.T) {
 	killed := func(fp *Prepared, req Request) {
 		t.Helper()
 		stamp, _ := fp.stamp(t.Context())
-		l := &loop{Engine: r.Engine, fp: fp, req: req, stamp: stamp}
+		l := &loop{run: fp.run, fp: fp, req: req, stamp: stamp}
 		if _, err := l.open(t.Context(), fp.works[fp.Clusters[0].Cluster]); err != nil { // and it dies here
 			t.Fatal(err)
 		}

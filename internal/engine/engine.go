@@ -54,7 +54,8 @@ type Engine struct {
 	// Stores opens the stores of secrets that a fleet declares.
 	Stores values.Open
 	// Checker evaluates modules' own health checks.
-	Checker  health.Checker
+	Checker health.Checker
+	// Redactor is that of every run, in a process that prints what all of them find out; nil gives each one of its own.
 	Redactor *redact.Redactor
 	// PlanKey is the file of the key that plan files are sealed with; zero seals nothing.
 	PlanKey planfile.KeyFile
@@ -170,20 +171,20 @@ func (e *Engine) now() time.Time {
 }
 
 // redact masks secret values in a text of others.
-func (e *Engine) redact(s string) string { return e.Redactor.Redact(s) }
+func (r *run) redact(s string) string { return r.Redactor.Redact(s) }
 
 // emit sends one event; events never overlap.
-func (e *Engine) emit(ev fleetplan.Event) {
-	if e.OnEvent == nil {
+func (r *run) emit(ev fleetplan.Event) {
+	if r.OnEvent == nil {
 		return
 	}
-	ev.V, ev.Time = diag.DocumentVersion, e.now()
+	ev.V, ev.Time = diag.DocumentVersion, r.now()
 	if ev.Type != fleetplan.EventWave { // which has a name
-		ev.Message = e.Redactor.Said(ev.Instance, ev.Message)
+		ev.Message = r.Redactor.Said(ev.Instance, ev.Message)
 	}
-	e.emitMu.Lock()
-	defer e.emitMu.Unlock()
-	e.OnEvent(ev)
+	r.emitMu.Lock()
+	defer r.emitMu.Unlock()
+	r.OnEvent(ev)
 }
 
 func (r Request) timeout() time.Duration {

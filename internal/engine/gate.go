@@ -66,7 +66,7 @@ func (r *run) aside(ctx context.Context, wanted func(cluster string) bool) *run 
 
 // again is a run for another request to some clusters of the fleet, which is not connected yet.
 func (r *run) again(req Request, wanted func(cluster string) bool) *run {
-	sub := &run{Engine: r.Engine, req: req, program: r.program, fleet: r.fleet, all: r.all, input: r.input, sources: r.sources, reader: r.reader, open: r.open}
+	sub := &run{Engine: r.Engine, Redactor: r.Redactor, req: req, program: r.program, fleet: r.fleet, all: r.all, input: r.input, sources: r.sources, reader: r.reader, open: r.open}
 	for _, c := range r.all {
 		if wanted(c.Name) {
 			sub.targets = append(sub.targets, &target{cluster: c})

@@ -130,7 +130,7 @@ func (r *run) unknown(ctx context.Context, p *part, objs []object.Object, makes 
 		other.Chance = r.source(&made{id: rand.Text()})
 	}
 	other.Instance.Values = bind.Otherwise(p.instance.Values, p.open)
-	second, _, err := r.memo.Render(ctx, p.renderer, other)
+	second, _, err := r.memo.Render(r.secretly(ctx), p.renderer, other)
 	if err != nil {
 		return objs
 	}

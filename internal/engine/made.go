@@ -102,7 +102,7 @@ func (r *run) hide(instance string, a chance.Answers) {
 // answered gives a part's request what is kept for its instance, where its source makes anything up.
 func (r *run) answered(ctx context.Context, t *target, s *set, p *part) diag.Findings {
 	maker, ok := p.renderer.(render.Maker)
-	if !ok || !maker.Makes(ctx, p.request) {
+	if !ok || !maker.Makes(r.secretly(ctx), p.request) {
 		return nil
 	}
 	m, err := r.remembered(ctx, t, s)
@@ -202,7 +202,7 @@ func (r *run) unmade(ctx context.Context, t *target, s *set, p *part, standIn bo
 	if err := r.rekey(ctx, &q); err != nil {
 		return diag.From(err, "source")
 	}
-	res, _, err := r.memo.Render(ctx, q.renderer, q.request)
+	res, _, err := r.memo.Render(r.secretly(ctx), q.renderer, q.request)
 	p.standIn = &stand{part: q, objects: res.Objects, ok: err == nil}
 	return nil
 }
@@ -239,7 +239,7 @@ func (r *run) source(m *made) *chance.Source {
 // rendered is a part rendered with its answers. New ones are made where the cluster can keep them; what it was with
 // placeholders stays in the part, for plans that are saved.
 func (r *run) rendered(ctx context.Context, t *target, s *set, p *part) (render.Result, error) {
-	res, _, err := r.memo.Render(ctx, p.renderer, p.request)
+	res, _, err := r.memo.Render(r.secretly(ctx), p.renderer, p.request)
 	if len(p.open) > 0 && err == nil {
 		res.Objects = r.unknown(ctx, p, res.Objects, res.Open > 0)
 	}
@@ -258,7 +258,7 @@ func (r *run) rendered(ctx context.Context, t *target, s *set, p *part) (render.
 	}
 	if p.request.Answers.Digest() != before.Digest() {
 		r.hide(p.placed.Name, p.request.Answers)
-		if res, _, err = r.memo.Render(ctx, p.renderer, p.request); err != nil && res.Open == 0 {
+		if res, _, err = r.memo.Render(r.secretly(ctx), p.renderer, p.request); err != nil && res.Open == 0 {
 			return res, err
 		}
 	}
@@ -269,7 +269,7 @@ func (r *run) rendered(ctx context.Context, t *target, s *set, p *part) (render.
 		}
 		request := p.request
 		request.Chance = r.source(m)
-		if res, _, err = r.memo.Render(ctx, p.renderer, request); err != nil {
+		if res, _, err = r.memo.Render(r.secretly(ctx), p.renderer, request); err != nil {
 			return res, err
 		}
 		answers = res.Answers

@@ -96,7 +96,7 @@ func TestMadeOnceKept(t *testing.T) {
 	if err != nil || strings.Contains(string(shown), found) || strings.Contains(string(shown), token) {
 		t.Error("the plan shows a made-up value")
 	}
-	if text := r.redact("a " + kept + " b " + token); strings.Contains(text, kept) || strings.Contains(text, token) {
+	if text := r.Redactor.Redact("a " + kept + " b " + token); strings.Contains(text, kept) || strings.Contains(text, token) {
 		t.Errorf("not secret: %s", text)
 	}
 	s, err := r.keptSecret()
@@ -108,7 +108,7 @@ func TestMadeOnceKept(t *testing.T) {
 	if fp := next.plan(next.request()); !fp.settled() || fp.Stats.Renders != 0 {
 		t.Errorf("unchanged: %+v after %d renders", fp.Counts(), fp.Stats.Renders)
 	}
-	if text := next.redact(kept + token); strings.Contains(text, kept) || strings.Contains(text, token) {
+	if text := next.Redactor.Redact(kept + token); strings.Contains(text, kept) || strings.Contains(text, token) {
 		t.Errorf("another process does not know that it is secret: %s", text)
 	}
 	next.applied(next.request())
@@ -359,7 +359,7 @@ func TestGenerateInBundle(t *testing.T) {
 		t.Fatalf("%v %+v", err, out)
 	}
 	first := password()
-	if len(first) != 24 || strings.HasPrefix(first, "generated") || strings.Contains(file.String(), first) || next.redact(first) == first {
+	if len(first) != 24 || strings.HasPrefix(first, "generated") || strings.Contains(file.String(), first) || next.Redactor.Redact(first) == first {
 		t.Errorf("made %s", first)
 	}
 	next = r.again(t)

@@ -95,7 +95,7 @@ func (e *Engine) desire(ctx context.Context, r *run, fp *Prepared) {
 	}
 	r.stats.Renders = r.memo.Renders() - before
 	r.stats.RenderMS = e.now().Sub(start).Milliseconds()
-	e.emit(fleetplan.Event{Type: fleetplan.EventRendered, Bundle: fp.Bundle, Done: r.stats.Renders, Total: r.stats.Instances})
+	r.emit(fleetplan.Event{Type: fleetplan.EventRendered, Bundle: fp.Bundle, Done: r.stats.Renders, Total: r.stats.Instances})
 }
 
 func (r *run) desireOne(ctx context.Context, t *target, cp *fleetplan.ClusterPlan) (*work, diag.Findings) {

@@ -43,7 +43,7 @@ func (e *Engine) SavePlan(fp *Prepared, w io.Writer) (string, diag.Findings, err
 	if file.Request, err = json.Marshal(s); err != nil {
 		return "", nil, err
 	}
-	if file.Plan, err = e.written(fp, planfile.NewDigests(file.Salt)); err != nil {
+	if file.Plan, err = fp.written(planfile.NewDigests(file.Salt)); err != nil {
 		return "", nil, err
 	}
 	var warnings diag.Findings
@@ -72,7 +72,7 @@ func (r *run) inputs() planfile.Inputs {
 }
 
 // written is the plan as a file has it: digests of what holds secrets keyed, and every text redacted.
-func (e *Engine) written(fp *Prepared, digests *planfile.Digests) ([]byte, error) {
+func (fp *Prepared) written(digests *planfile.Digests) ([]byte, error) {
 	out := fp.promised()
 	for _, cp := range out.Clusters {
 		w := fp.works[cp.Cluster]
@@ -83,7 +83,7 @@ func (e *Engine) written(fp *Prepared, digests *planfile.Digests) ([]byte, error
 		for j := range cp.Plan.Changes {
 			ch := &cp.Plan.Changes[j]
 			body, ok := bodies[ch.Ref]
-			secret := !ok || e.holdsSecret(body)
+			secret := !ok || fp.run.holdsSecret(body)
 			if ch.Open = !secret; secret {
 				ch.Digest = digests.Key(ch.Digest)
 			}
@@ -97,12 +97,12 @@ func (e *Engine) written(fp *Prepared, digests *planfile.Digests) ([]byte, error
 }
 
 // holdsSecret: a Secret, or an object in which a value known to be secret turns up.
-func (e *Engine) holdsSecret(o object.Object) bool {
+func (r *run) holdsSecret(o object.Object) bool {
 	if o.Secret() {
 		return true
 	}
 	data, err := json.Marshal(o.Body)
-	return err != nil || e.Redactor.Value(o.Instance, string(data)) != string(data)
+	return err != nil || r.Redactor.Value(o.Instance, string(data)) != string(data)
 }
 
 // ReadPlan reads a saved plan for showing it; it contacts nothing and cannot be applied. A file that was changed after this

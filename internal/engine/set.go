@@ -146,7 +146,7 @@ func (r *run) newSet(spec v1alpha1.BundleSpec) *set {
 
 // part resolves an instance's source and values, and computes its inputs digest.
 func (r *run) part(ctx context.Context, t *target, s *set, in v1alpha1.Instance) (*part, diag.Findings) {
-	use, err := r.sources.Get(ctx, in)
+	use, err := r.sources.Get(r.secretly(ctx), in)
 	if err != nil {
 		return nil, diag.From(err, "source")
 	}
@@ -196,7 +196,7 @@ func (r *run) fillIn(ctx context.Context, t *target, s *set, p *part, standIn bo
 func (r *run) rekey(ctx context.Context, p *part) error {
 	request := p.request
 	request.Tests = false
-	key, err := p.renderer.Key(ctx, request)
+	key, err := p.renderer.Key(r.secretly(ctx), request)
 	p.key = key + p.policy
 	return err
 }

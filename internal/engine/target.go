@@ -35,12 +35,14 @@ const connectTimeout = 10 * time.Second
 // run is one verb's way through the pipeline: the loaded program and the clusters it goes to.
 type run struct {
 	*Engine
-	req     Request
-	program input.Program
-	fleet   *v1alpha1.FleetSpec // nil without a fleet
-	all     []fleet.Cluster     // every cluster of the fleet
-	targets []*target           // the selected ones, in fleet order
-	stats   fleetplan.Stats
+	// Redactor knows what is secret in this run.
+	Redactor *redact.Redactor
+	req      Request
+	program  input.Program
+	fleet    *v1alpha1.FleetSpec // nil without a fleet
+	all      []fleet.Cluster     // every cluster of the fleet
+	targets  []*target           // the selected ones, in fleet order
+	stats    fleetplan.Stats
 	// decided is what a saved plan decided, nil for one that was not saved.
 	decided *fleetplan.Decided
 	// observed is when all clusters had been compared.
@@ -76,6 +78,9 @@ type run struct {
 
 // owner is the id of a bundle of the input's.
 func (r *run) owner(bundle string) string { return r.req.Scope.Owner(bundle) }
+
+// secretly is a context in which renderers and fetchers mask by what is secret in this run.
+func (r *run) secretly(ctx context.Context) context.Context { return redact.With(ctx, r.Redactor) }
 
 // uses reports whether the documents read the runtime value.
 func (r *run) uses(name string) bool { return r.program.Uses(name) }
@@ -142,14 +147,16 @@ func (e *Engine) loadFor(ctx context.Context, req Request, needBundle, deleting 
 	if err != nil {
 		return nil, err
 	}
-	r := &run{Engine: e, req: req, deleting: deleting, input: in, program: in.Program, fleet: in.Fleet(),
-		reader: values.New(values.Options{Fleet: in.Fleet(), Open: e.Stores, Redactor: e.Redactor})}
+	r := &run{Engine: e, Redactor: e.Redactor, req: req, deleting: deleting, input: in, program: in.Program, fleet: in.Fleet()}
+	if r.Redactor == nil {
+		r.Redactor = redact.New()
+	}
+	r.reader = values.New(values.Options{Fleet: in.Fleet(), Open: e.Stores, Redactor: r.Redactor})
+	e.memo.Forgive()
 	if e.Records != nil {
 		r.open = e.Records(r.fleet, r.reader.Text)
 	}
-	if e.Redactor != nil {
-		e.Redactor.Add(req.Access.Override.Token)
-	}
+	r.Redactor.Add(req.Access.Override.Token)
 	if err := r.clusters().Err(); err != nil {
 		return nil, err
 	}

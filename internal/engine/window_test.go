@@ -141,7 +141,7 @@ func TestWindowIsNoted(t *testing.T) {
 		w := &work{target: &target{store: store}, set: &set{owner: "o"}}
 		p := &Prepared{FleetPlan: &fleetplan.FleetPlan{Verb: verb}, works: map[string]*work{"a": w}}
 		p.Schedule = rollout.Schedule{Waves: []rollout.WaveSpec{{Name: "prod"}}, Members: []rollout.Member{{Cluster: "a", Wave: 1}}}
-		l := &loop{Engine: &Engine{}, fp: p, out: &fleetplan.Outcome{Opens: &opens}, stamp: release.Record{Bundle: "shop", Release: 4, Rollout: "D"}}
+		l := &loop{run: &run{Engine: &Engine{}}, fp: p, out: &fleetplan.Outcome{Opens: &opens}, stamp: release.Record{Bundle: "shop", Release: 4, Rollout: "D"}}
 		l.Ask(t.Context(), &rollout.Wait{On: rollout.ForWindow, Wave: 1, Wake: opens})
 		h, _, err := store.Held(t.Context(), "o")
 		if err != nil || (h != nil) != noted || len(l.out.Findings) > 0 {

@@ -140,7 +140,7 @@ func (k *kid) ask(ctx context.Context, q question, made *chance.Source) (a answe
 	}
 	for err == nil {
 		var done bool
-		if a, done, err = k.hear(made); done {
+		if a, done, err = k.hear(ctx, made); done {
 			return a, nil
 		}
 	}
@@ -158,7 +158,7 @@ func (k *kid) ask(ctx context.Context, q question, made *chance.Source) (a answe
 }
 
 // hear takes one message of the child; done is true of an answer.
-func (k *kid) hear(made *chance.Source) (a answer, done bool, err error) {
+func (k *kid) hear(ctx context.Context, made *chance.Source) (a answer, done bool, err error) {
 	what, body, err := receive(k.in)
 	if err != nil {
 		k.garbage = k.garbage || errors.Is(err, errGarbage)
@@ -186,7 +186,7 @@ func (k *kid) hear(made *chance.Source) (a answer, done bool, err error) {
 		if err := wire.Unmarshal(body, &c); err != nil {
 			return a, false, err
 		}
-		r, err := k.pool.reply(c, made)
+		r, err := k.pool.reply(ctx, c, made)
 		if err == nil {
 			err = send(k.to, kindReply, r)
 		}

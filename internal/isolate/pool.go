@@ -10,6 +10,7 @@ import (
 
 	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/internal/redact"
 )
 
 // Options of a Pool.
@@ -197,10 +198,16 @@ func (p *Pool) ask(ctx context.Context, q question, made *chance.Source) (answer
 const maxRandom = 1 << 20
 
 // reply answers what a child asks back.
-func (p *Pool) reply(c call, made *chance.Source) (reply, error) {
+func (p *Pool) reply(ctx context.Context, c call, made *chance.Source) (reply, error) {
+	run := redact.Of(ctx)
 	switch {
+	case c.What == "redact" && run != nil:
+		return reply{Text: run.Redact(c.Text)}, nil
 	case c.What == "redact":
 		return reply{Text: p.opts.Redact(c.Text)}, nil
+	case c.What == "learn" && run != nil:
+		run.AddFor(c.Instance, c.Text)
+		return reply{}, nil
 	case c.What == "learn":
 		p.opts.Learn(c.Instance, c.Text)
 		return reply{}, nil

@@ -41,6 +41,18 @@ func (m *Map[K, T]) Try(ctx context.Context, key K, ask func() (T, error)) (T, e
 	return s.value.Get(ctx, ask)
 }
 
+// Forgive forgets the errors that are kept: who asks from now on asks anew.
+func (m *Map[K, T]) Forgive() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for k, s := range m.known {
+		if _, done, err := s.value.answer(); done && err != nil && s.users == 0 {
+			m.weight -= s.weight
+			delete(m.known, k)
+		}
+	}
+}
+
 // Len is the number of keys for which something is kept or asked.
 func (m *Map[K, T]) Len() int {
 	m.mu.Lock()

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"sync"
@@ -10,12 +11,15 @@ import (
 )
 
 // Memo renders every key once, also when asked in parallel: later callers wait for the first one and share its result
-// (and its error). Results are shared, so callers must not change them. The zero value is ready to use; it lives as
-// long as one run, since it keeps all results.
+// (and its error). Results are shared, so callers must not change them. The zero value is ready to use; runs may share it,
+// since of the results it keeps no more than so many bytes.
 //
 // No more renders run at once than there are processors: rendering is all computing, and each one under way holds
 // memory that the garbage collector has to look through.
 type Memo struct {
+	// Most bounds the bytes of what is kept, as near as they can be told; 0 is 128 MiB. What nobody asked for longest goes first.
+	Most int64
+
 	once    sync.Once
 	slots   chan struct{}
 	results once.Map[string, Result]
@@ -31,6 +35,10 @@ func (m *Memo) Render(ctx context.Context, r Renderer, req Request) (Result, str
 	if err != nil {
 		return Result{}, "", err
 	}
+	m.once.Do(func() {
+		m.slots = make(chan struct{}, runtime.GOMAXPROCS(0))
+		m.results.Most, m.results.Weight = cmp.Or(max(m.Most, 0), 128<<20), Result.weight
+	})
 	mine := false
 	res, err := m.results.Get(ctx, r.Name()+"\x00"+key, func() (Result, error) {
 		mine = true
@@ -45,7 +53,6 @@ func (m *Memo) Render(ctx context.Context, r Renderer, req Request) (Result, str
 
 // run renders as soon as there is room for it.
 func (m *Memo) run(ctx context.Context, r Renderer, req Request) (Result, error) {
-	m.once.Do(func() { m.slots = make(chan struct{}, runtime.GOMAXPROCS(0)) })
 	select {
 	case m.slots <- struct{}{}:
 		defer func() { <-m.slots }()
@@ -55,8 +62,38 @@ func (m *Memo) run(ctx context.Context, r Renderer, req Request) (Result, error)
 	}
 }
 
+// Forgive forgets what failed, so that a run does not answer for those after it: what it met may be over.
+func (m *Memo) Forgive() { m.results.Forgive() }
+
 // Renders counts renders that really ran, Hits those answered from memory.
 func (m *Memo) Renders() int { return int(m.renders.Load()) }
 
 // Hits counts requests answered without rendering.
 func (m *Memo) Hits() int { return int(m.hits.Load()) }
+
+// weight is about how many bytes of memory a result takes.
+func (r Result) weight() int64 {
+	n := int64(len(r.Digest))
+	for _, o := range r.Objects {
+		n += weigh(o.Body)
+	}
+	return n
+}
+
+// weigh adds up a tree of JSON: each value has a header, and each entry of a map some more.
+func weigh(v any) int64 {
+	n := int64(16)
+	switch v := v.(type) {
+	case string:
+		n += int64(len(v))
+	case map[string]any:
+		for key, below := range v {
+			n += 48 + int64(len(key)) + weigh(below)
+		}
+	case []any:
+		for _, below := range v {
+			n += weigh(below)
+		}
+	}
+	return n
+}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/render"
 )
 
@@ -176,4 +177,45 @@ func (b breaks) Key(_ context.Context, req render.Request) (string, error) {
 func (b breaks) Render(context.Context, render.Request) (render.Result, error) {
 	b.render()
 	return render.Result{}, nil
+}
+
+// TestMemoIsBounded: a memo that many runs share keeps so many bytes, and no run's failure for the next one.
+func TestMemoIsBounded(t *testing.T) {
+	f := &sized{}
+	m := render.Memo{Most: 10_000}
+	for i := range 100 {
+		if _, _, err := m.Render(t.Context(), f, named(fmt.Sprintf("n%d", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"n99", "n98"} {
+		if _, _, err := m.Render(t.Context(), f, named(name)); err != nil || f.count.Load() != 100 {
+			t.Errorf("%s was rendered again: %d, %v", name, f.count.Load(), err)
+		}
+	}
+	if _, _, _ = m.Render(t.Context(), f, named("n0")); f.count.Load() != 101 {
+		t.Error("100 results of 2 kB are kept in 10 kB")
+	}
+	failing := &fake{err: errors.New("not now")}
+	for range 2 {
+		if _, _, err := m.Render(t.Context(), failing, named("x")); err == nil {
+			t.Error("it did not fail")
+		}
+	}
+	m.Forgive()
+	failing.err = nil
+	if _, _, err := m.Render(t.Context(), failing, named("x")); err != nil || failing.count.Load() != 2 {
+		t.Errorf("%v, rendered %d times", err, failing.count.Load())
+	}
+}
+
+// sized renders 2 kB.
+type sized struct{ fake }
+
+func (s *sized) Name() string { return "sized" }
+
+func (s *sized) Render(ctx context.Context, req render.Request) (render.Result, error) {
+	res, err := s.fake.Render(ctx, req)
+	res.Objects = []object.Object{{Body: map[string]any{"data": strings.Repeat("x", 2000)}}}
+	return res, err
 }

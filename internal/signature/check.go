@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"sync"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
@@ -30,7 +31,11 @@ type Checker struct {
 
 	// done is what was found good. What failed is checked again by who asks next: registries come back.
 	done once.Map[string, struct{}]
+	once sync.Once
 }
+
+// maxGood bounds how much of what was found good is kept.
+const maxGood = 4096
 
 // Artifact is what is verified: its digest, in the repository of its URL. Version is for messages.
 type Artifact struct{ URL, Version, Digest string }
@@ -45,6 +50,7 @@ func (c *Checker) Check(ctx context.Context, a Artifact, rules []Rule, root Root
 		f := diag.Errorf("no-signatures", "%s must be signed, and this build cannot verify signatures", a.URL)
 		return diag.Findings{f}.Err()
 	}
+	c.once.Do(func() { c.done.Most = maxGood })
 	for _, r := range rules {
 		key := strings.Join([]string{a.URL, a.Digest, fmt.Sprintf("%+q", r.By), string(root.JSON)}, "\x00")
 		if _, err := c.done.Try(ctx, key, func() (struct{}, error) { return struct{}{}, c.check(ctx, a, r, root) }); err != nil {

@@ -20,6 +20,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/once"
+	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/render"
 )
 
@@ -87,6 +88,7 @@ func (r *Renderer) Render(ctx context.Context, req render.Request) (render.Resul
 		return out, err
 	}
 	show := r.show(req)
+	show.Redact = redact.Masking(ctx, show.Redact)
 	pkg, err := r.load(ctx, req)
 	if err != nil {
 		return out, r.failed(req, cuelang.FindingsFor(err, show))

@@ -20,6 +20,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/once"
+	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/render"
 )
 
@@ -82,6 +83,8 @@ func (r *Renderer) Key(ctx context.Context, req render.Request) (string, error) 
 // Render renders the chart for one instance: objects of the crds folder first, then the others in Helm's order of kinds,
 // then the hooks. Errors are *diag.FindingsError that name the template and its line.
 func (r *Renderer) Render(ctx context.Context, req render.Request) (render.Result, error) {
+	r = &Renderer{opts: r.opts, charts: r.charts}
+	r.opts.Redact = redact.Masking(ctx, r.opts.Redact)
 	defer r.opts.Watch.Enter("instance " + req.Instance.Name)()
 	out := render.Result{Version: req.Content.Version, Digest: req.Content.Digest, Stages: []string{""}}
 	if err := ctx.Err(); err != nil {

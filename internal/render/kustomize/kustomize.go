@@ -26,6 +26,7 @@ import (
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/render"
 )
 
@@ -64,11 +65,21 @@ func New(opts Options) *Renderer {
 	return &Renderer{opts: opts}
 }
 
+// in is the Renderer for the run of a context, whose secrets it masks by and tells of.
+func (r *Renderer) in(ctx context.Context) *Renderer {
+	opts := r.opts
+	if run := redact.Of(ctx); run != nil {
+		opts.Redact, opts.Learn = run.Redact, run.AddFor
+	}
+	return &Renderer{opts: opts}
+}
+
 // Name is "kustomize".
 func (r *Renderer) Name() string { return "kustomize" }
 
 // Key digests the files that the kustomization reads, where it starts among them, the instance's name and its namespace.
 func (r *Renderer) Key(ctx context.Context, req render.Request) (string, error) {
+	r = r.in(ctx)
 	t, err := r.read(ctx, req)
 	if err != nil {
 		return "", err
@@ -84,6 +95,7 @@ func (r *Renderer) Key(ctx context.Context, req render.Request) (string, error) 
 // is to blame.
 func (r *Renderer) Render(ctx context.Context, req render.Request) (render.Result, error) {
 	defer r.opts.Watch.Enter("instance " + req.Instance.Name)()
+	r = r.in(ctx)
 	t, err := r.read(ctx, req)
 	if err != nil {
 		return render.Result{}, err

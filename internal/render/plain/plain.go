@@ -14,6 +14,7 @@ import (
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/rootfs"
 )
@@ -62,6 +63,8 @@ func (r *Renderer) Key(ctx context.Context, req render.Request) (string, error) 
 // Render reads the instance's manifests. All findings of all files are returned together; errors are
 // *diag.FindingsError, each with file and line.
 func (r *Renderer) Render(ctx context.Context, req render.Request) (render.Result, error) {
+	opts := r.opts
+	opts.Redact = redact.Masking(ctx, opts.Redact)
 	files, err := r.read(ctx, req)
 	if err != nil {
 		return render.Result{}, err
@@ -69,7 +72,7 @@ func (r *Renderer) Render(ctx context.Context, req render.Request) (render.Resul
 	res := render.Result{Digest: digest(files), Stages: []string{""}}
 	var found diag.Findings
 	for _, f := range files {
-		docs, fs := parse(f, r.opts)
+		docs, fs := parse(f, opts)
 		found = append(found, fs...)
 		for _, d := range docs {
 			found = append(found, r.add(&res, req, d)...)
