@@ -40,19 +40,6 @@ func (nothing) Plan(ctx context.Context, req engine.Request) (*engine.Prepared, 
 func (nothing) Renew(context.Context, *engine.Prepared, engine.Request) (*engine.Prepared, error) {
 	return nil, errReached
 }
-func (nothing) PlanDelete(ctx context.Context, req engine.Request) (*engine.Prepared, error) {
-	return nil, reached(ctx, req, demand{writes: true})
-}
-
-func (nothing) PlanEject(ctx context.Context, req engine.Request) (*engine.Prepared, error) {
-	return nil, reached(ctx, req, demand{writes: true})
-}
-func (nothing) PlanRollback(ctx context.Context, req engine.Request) (*engine.Prepared, error) {
-	return nil, reached(ctx, req, demand{writes: true})
-}
-func (nothing) PlanDrift(ctx context.Context, req engine.Request) (*engine.Prepared, error) {
-	return nil, reached(ctx, req, demand{writes: true})
-}
 func (nothing) SavePlan(*engine.Prepared, io.Writer) (string, diag.Findings, error) {
 	return "", nil, errReached
 }

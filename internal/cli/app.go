@@ -39,14 +39,6 @@ import (
 // Planner makes plans and carries them out. Errors wrap the engine's sentinels or carry findings.
 type Planner interface {
 	operation.Planner
-	// PlanDelete is the plan to delete everything of a bundle.
-	PlanDelete(ctx context.Context, req engine.Request) (*engine.Prepared, error)
-	// PlanEject is the plan to leave everything of a bundle as it is, without our marks.
-	PlanEject(ctx context.Context, req engine.Request) (*engine.Prepared, error)
-	// PlanRollback is the plan to go back to an earlier release of a bundle.
-	PlanRollback(ctx context.Context, req engine.Request) (*engine.Prepared, error)
-	// PlanDrift is the plan to put right what others have changed of a bundle since its last release.
-	PlanDrift(ctx context.Context, req engine.Request) (*engine.Prepared, error)
 	// SavePlan writes a plan as a file and returns the file's digest, with warnings.
 	SavePlan(p *engine.Prepared, w io.Writer) (digest string, warnings diag.Findings, err error)
 	// LoadPlan makes a saved plan ready to be applied, or refuses.

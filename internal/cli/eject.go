@@ -16,7 +16,7 @@ func (s *session) ejectCommand() *cobra.Command {
 		Args:  s.oneBundle,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.fromRecords(cmd, args, func(ctx context.Context, eng Engine, req engine.Request) operation.Bundles {
-				return operation.One(req, func(req engine.Request) (*engine.Prepared, error) { return eng.PlanEject(ctx, req) })
+				return operation.One(req, func(req engine.Request) (*engine.Prepared, error) { return eng.Plan(ctx, req.For(engine.Eject)) })
 			}, s.confirmApply)
 		},
 	}

@@ -169,6 +169,16 @@ func (f *fake) of(bundle string) (*fake, error) {
 }
 
 func (f *fake) Plan(ctx context.Context, req engine.Request) (*engine.Prepared, error) {
+	switch req.Operation {
+	case engine.Delete:
+		return f.planDelete(ctx, req)
+	case engine.Eject:
+		return f.planEject(ctx, req)
+	case engine.Rollback:
+		return f.planRollback(ctx, req)
+	case engine.Correct:
+		return f.planDrift(ctx, req)
+	}
 	f, err := f.of(req.Bundle)
 	if err != nil {
 		return nil, err
@@ -248,7 +258,7 @@ func (f *fake) plan(verb string) *fleetplan.FleetPlan {
 	return p
 }
 
-func (f *fake) PlanRollback(_ context.Context, req engine.Request) (*engine.Prepared, error) {
+func (f *fake) planRollback(_ context.Context, req engine.Request) (*engine.Prepared, error) {
 	f.record(req)
 	if req.To == "99" {
 		return nil, (&diag.FindingsError{Findings: diag.Findings{{Severity: diag.Error, Code: "no-such-release", What: "no cluster keeps a release 99 of shop", Fix: "kept are: 42 (7K2M3XYZ), 41 (AAAA2222)"}}})
@@ -258,7 +268,7 @@ func (f *fake) PlanRollback(_ context.Context, req engine.Request) (*engine.Prep
 	return &engine.Prepared{FleetPlan: p}, nil
 }
 
-func (f *fake) PlanDrift(_ context.Context, req engine.Request) (*engine.Prepared, error) {
+func (f *fake) planDrift(_ context.Context, req engine.Request) (*engine.Prepared, error) {
 	f.record(req)
 	p := f.plan("drift")
 	for i, cp := range p.Clusters {
@@ -292,7 +302,7 @@ func (f *fake) PlanDrift(_ context.Context, req engine.Request) (*engine.Prepare
 	return &engine.Prepared{FleetPlan: p}, nil
 }
 
-func (f *fake) PlanDelete(_ context.Context, req engine.Request) (*engine.Prepared, error) {
+func (f *fake) planDelete(_ context.Context, req engine.Request) (*engine.Prepared, error) {
 	f, err := f.of(req.Bundle)
 	if err != nil {
 		return nil, err
@@ -306,7 +316,7 @@ func (f *fake) PlanDelete(_ context.Context, req engine.Request) (*engine.Prepar
 	return &engine.Prepared{FleetPlan: p}, nil
 }
 
-func (f *fake) PlanEject(_ context.Context, req engine.Request) (*engine.Prepared, error) {
+func (f *fake) planEject(_ context.Context, req engine.Request) (*engine.Prepared, error) {
 	f.record(req)
 	return &engine.Prepared{FleetPlan: f.plan("eject")}, nil
 }

@@ -21,7 +21,7 @@ func (s *session) rollbackCommand() *cobra.Command {
 				req.To = to
 				return operation.One(req, func(req engine.Request) (*engine.Prepared, error) {
 					req.ShowDiff, req.ShowFields, req.ShowContent = s.opts.diff || s.interactive() && !s.opts.yes, !s.opts.stat, s.opts.full || s.opts.planOut != ""
-					return eng.PlanRollback(ctx, req)
+					return eng.Plan(ctx, req.For(engine.Rollback))
 				})
 			}, s.confirmApply)
 		},

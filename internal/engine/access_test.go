@@ -98,7 +98,7 @@ func TestUntilWaveAsksNobodyLater(t *testing.T) {
 		t.Errorf("again: %+v", again)
 	}
 	docs(&req).Files, req.Bundle, req.UntilWave = nil, r.name, 1 // a delete begins with the last wave
-	if _, err := r.PlanDelete(t.Context(), req); err == nil || !strings.Contains(err.Error(), "no-such-context") {
+	if _, err := r.Plan(t.Context(), req.For(Delete)); err == nil || !strings.Contains(err.Error(), "no-such-context") {
 		t.Errorf("delete: %v", err)
 	}
 }

@@ -29,12 +29,12 @@ type Rollout struct {
 }
 
 // Begin readies a fleet plan to be carried out: what stands against it, and which release it is, or goes on with. The plan comes from
-// Plan, PlanDelete or LoadPlan of this engine. It writes nothing on the clusters. End ends it, whatever came of it.
+// Plan or LoadPlan of this engine. It writes nothing on the clusters. End ends it, whatever came of it.
 func (e *Engine) Begin(ctx context.Context, fp *Prepared, req Request) (*Rollout, error) {
 	if fp.run == nil {
 		return nil, errors.New("only a plan that was made here can be applied")
 	}
-	req.Input, req.Selection = fp.run.req.Input, fp.run.req.Selection
+	req.Operation, req.Input, req.Selection = fp.run.req.Operation, fp.run.req.Input, fp.run.req.Selection
 	if d := fp.run.decided; d != nil {
 		req.PlanOptions, req.Access.Context = d.Options(req.PlanOptions), cmp.Or(d.Context, req.Access.Context)
 	}
@@ -132,15 +132,15 @@ func (l *loop) unchanged(ctx context.Context, rows map[string]*fleetplan.Cluster
 func (p *Prepared) stamp(ctx context.Context) (release.Record, diag.Findings) {
 	r := p.run
 	rec := release.Record{V: 1, Bundle: p.Bundle, Owner: p.Owner, SourceDigest: p.SourceDigest, Rollout: release.NewRolloutID(), Phase: release.Applying, Author: r.req.Author,
-		Message: r.req.Message, Version: r.Version, Commit: r.input.From.Commit, Tree: r.input.Tree(r.files.Read(), p.reads()), Plan: p.Digest(), PlanFile: r.decided.File(), RollbackTo: p.RollbackTo, Undoes: r.req.undoes.Rollout, Undone: r.req.undoes.SourceDigest, Ejecting: p.Verb == "eject"}
-	if fleetplan.Ends(p.Verb) {
+		Message: r.req.Message, Version: r.Version, Commit: r.input.From.Commit, Tree: r.input.Tree(r.files.Read(), p.reads()), Plan: p.Digest(), PlanFile: r.decided.File(), RollbackTo: p.RollbackTo, Undoes: r.req.Operation.undoes, Undone: r.req.Operation.undone, Ejecting: p.op().Leave}
+	if p.op().ends() {
 		rec.Phase = release.Deleting
 	}
 	holds, findings := p.holds(ctx)
 	rec.Release, rec.Rollout, rec.FirstTry = holds.Continues(rec, r.selected(), r.unselected, func(cluster string) bool { w := p.works[cluster]; return w == nil || w.settled() })
 	p.approve(holds, &rec)
-	if p.pausable() {
-		findings = slices.Concat(findings, holds.Paused(rec), history.StaysStopped(r.req.Unattended && p.Verb == "apply", r.selected(), rec.SourceDigest))
+	if p.op().brings() {
+		findings = slices.Concat(findings, holds.Paused(rec), history.StaysStopped(r.req.Unattended && p.op().rendered(), r.selected(), rec.SourceDigest))
 	}
 	return rec, findings
 }
@@ -190,7 +190,7 @@ func (l *loop) finish(rows map[string]*fleetplan.ClusterOutcome) error {
 	l.out.Seconds = l.now().Sub(l.out.Started).Seconds()
 	l.fp.run.learn(l.out)
 	l.fp.run.delivered(l.out)
-	if l.req.undoes.Rollout != "" { // it is a part of the other's
+	if l.fp.run.req.Operation.undoes != "" { // it is a part of the other's
 		return l.out.Err()
 	}
 	summary := *l.out

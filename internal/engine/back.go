@@ -19,7 +19,8 @@ func (l *loop) Touched(cluster string) bool {
 // Undo readies a rollback of clusters of a wave that failed, as somebody would ask for who knows of that, or finds what stands against it.
 func (l *loop) Undo(ctx context.Context, clusters []string, why string) (passes.Back, diag.Findings) {
 	req := l.req
-	req.Bundle, req.To, req.undoes, req.Message = l.fp.Bundle, "", l.stamp, fmt.Sprintf("release %s failed in %s", l.stamp.Called(), why)
+	req.Operation = Operation{Desired: Stored, undoes: l.stamp.Rollout, undone: l.stamp.SourceDigest}
+	req.Bundle, req.To, req.Message = l.fp.Bundle, "", fmt.Sprintf("release %s failed in %s", l.stamp.Called(), why)
 	req.SkipWaves, req.SkipWindows, req.SkipUnreachable = true, true, true
 	req.UntilWave, req.ConfirmDelete, req.Among, req.Before = 0, nil, nil, nil
 	sub := l.fp.run.again(req, func(cluster string) bool { return slices.Contains(clusters, cluster) })
@@ -27,7 +28,7 @@ func (l *loop) Undo(ctx context.Context, clusters []string, why string) (passes.
 		sub.close()
 		return nil, diag.From(err, "connect")
 	}
-	p, err := sub.rollback(ctx, req.Bundle)
+	p, err := sub.fromRecords(ctx, req.Bundle)
 	if err != nil {
 		return nil, diag.From(err, "rollback")
 	}

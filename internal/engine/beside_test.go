@@ -156,7 +156,7 @@ func TestMovedAndSavedOrDeleted(t *testing.T) {
 	r.carried(loaded, a)
 
 	a, b = r.pair("", one, two+three+four) // a is not applied again, and goes
-	gone, err := r.PlanDelete(t.Context(), a)
+	gone, err := r.Plan(t.Context(), a.For(Delete))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func TestMovedFromARemovedBundle(t *testing.T) {
 	}
 	gone := r.request()
 	docs(&gone).Files, gone.Bundle = nil, a.Bundle
-	left, err := r.PlanDelete(t.Context(), gone)
+	left, err := r.Plan(t.Context(), gone.For(Delete))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 func verbs(e *Engine) map[string]func(context.Context, Request) error {
 	return map[string]func(context.Context, Request) error{
 		"plan":     func(ctx context.Context, r Request) error { _, err := e.Plan(ctx, r); return err },
-		"delete":   func(ctx context.Context, r Request) error { _, err := e.PlanDelete(ctx, r); return err },
+		"delete":   func(ctx context.Context, r Request) error { _, err := e.Plan(ctx, r.For(Delete)); return err },
 		"status":   func(ctx context.Context, r Request) error { _, err := e.Status(ctx, r); return err },
 		"build":    func(ctx context.Context, r Request) error { _, err := e.Build(ctx, r); return err },
 		"vet":      func(ctx context.Context, r Request) error { _, err := e.Vet(ctx, r); return err },

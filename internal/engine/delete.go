@@ -12,22 +12,6 @@ import (
 	"hawser.dev/hawser/internal/release"
 )
 
-// PlanDelete is the plan with the empty desired set: everything the inventories name goes, waves reversed. The
-// bundle is named by the request or by its files; no runtime queries are read and nothing is rendered.
-func (e *Engine) PlanDelete(ctx context.Context, req Request) (*Prepared, error) {
-	return e.ending(ctx, req, "delete", plan.Options{Deleting: true, NoHooks: req.NoHooks})
-}
-
-// PlanEject is a delete after which the objects are still there, without our marks: no hook runs.
-func (e *Engine) PlanEject(ctx context.Context, req Request) (*Prepared, error) {
-	return e.ending(ctx, req, "eject", plan.Options{Deleting: true, Ejecting: true, NoHooks: true})
-}
-
-func (e *Engine) ending(ctx context.Context, req Request, verb string, o plan.Options) (*Prepared, error) {
-	o.LetUnserved = req.LetUnserved
-	return e.fromRecords(ctx, req, verb, o, func(r *run, fp *Prepared, name string) diag.Findings { return r.end(ctx, fp, name) })
-}
-
 // end finds what stands against the end of a bundle: others that require it, and objects that no record names.
 func (r *run) end(ctx context.Context, fp *Prepared, name string) diag.Findings {
 	if fp.Findings.HasErrors() {
@@ -39,7 +23,7 @@ func (r *run) end(ctx context.Context, fp *Prepared, name string) diag.Findings 
 			requiring[i] = deletionguard.Requiring{Cluster: t.cluster.Name, Bundles: release.Requiring(ctx, t.store, name, r.req.Among)}
 		}
 	})
-	if fp.Guard = deletionguard.Required(requiring); fp.Verb == "eject" { // deletes nothing
+	if fp.Guard = deletionguard.Required(requiring); fp.op().Leave { // deletes nothing
 		fp.Guard, fp.Findings = nil, append(fp.Findings, deletionguard.Missed(requiring)...)
 	}
 	doubts := r.unrecorded(ctx, name, fp.Owner, plan.Options{Deleting: true})
@@ -50,19 +34,12 @@ func (r *run) end(ctx context.Context, fp *Prepared, name string) diag.Findings 
 	return doubts
 }
 
-// fromRecords is a plan that is made of what the clusters' records say, and of no documents; desire completes what is desired
-// of nothing, and finds what stands against it.
-func (e *Engine) fromRecords(ctx context.Context, req Request, verb string, o plan.Options, desire func(*run, *Prepared, string) diag.Findings) (*Prepared, error) {
-	r, name, err := e.installed(ctx, req, o.Deleting)
-	if err != nil {
-		return nil, err
-	}
-	return r.fromRecords(ctx, name, verb, o, desire)
-}
-
-func (r *run) fromRecords(ctx context.Context, name, verb string, o plan.Options, desire func(*run, *Prepared, string) diag.Findings) (*Prepared, error) {
+// fromRecords is a plan that is made of what the clusters' records say, and of no documents: what the operation wants of them, and what
+// stands against that.
+func (r *run) fromRecords(ctx context.Context, name string) (*Prepared, error) {
+	op := r.req.Operation
 	r.reading = r.req.Reads
-	fp := &Prepared{run: r, FleetPlan: &fleetplan.FleetPlan{V: diag.DocumentVersion, Verb: verb, Bundle: name, Owner: r.owner(name), Fleet: r.fleetName(),
+	fp := &Prepared{run: r, FleetPlan: &fleetplan.FleetPlan{V: diag.DocumentVersion, Verb: op.Verb(), Bundle: name, Owner: r.owner(name), Fleet: r.fleetName(),
 		Created: r.now(), Clusters: make([]*fleetplan.ClusterPlan, len(r.targets))}}
 	works := make([]*work, len(r.targets))
 	each(len(r.targets), 0, func(i int) {
@@ -86,15 +63,23 @@ func (r *run) fromRecords(ctx context.Context, name, verb string, o plan.Options
 			fp.Findings = append(fp.Findings, t.findings...)
 		}
 	}
-	fp.Findings = append(fp.Findings, desire(r, fp, name)...)
+	desire := r.goBack
+	switch {
+	case op.ends():
+		desire = r.end
+	case op.Current:
+		desire = r.asReleased
+	}
+	fp.Findings = append(fp.Findings, desire(ctx, fp, name)...)
+	o := op.options(r.req.PlanOptions)
 	o.BackTo = fp.RollbackTo.String()
 	return r.completed(ctx, fp, o)
 }
 
 // installed loads the fleet, and finds out the bundle's name from the request or from the files, and connects.
-func (e *Engine) installed(ctx context.Context, req Request, deleting bool) (*run, string, error) {
+func (e *Engine) installed(ctx context.Context, req Request) (*run, string, error) {
 	name := req.Bundle
-	r, err := e.loadFor(ctx, req, req.HasBundles(), deleting)
+	r, err := e.load(ctx, req, req.HasBundles())
 	if err != nil {
 		return nil, "", err
 	}
@@ -111,7 +96,7 @@ func (e *Engine) installed(ctx context.Context, req Request, deleting bool) (*ru
 		name = names[0]
 	}
 	// what the other bundles of the files declare may depend on runtime values
-	if err := r.connect(ctx, deleting && req.HasBundles() && r.several(name)); err != nil {
+	if err := r.connect(ctx, req.Operation.ends() && req.HasBundles() && r.several(name)); err != nil {
 		r.close()
 		return nil, "", err
 	}

@@ -11,15 +11,6 @@ import (
 	"hawser.dev/hawser/internal/release"
 )
 
-// PlanDrift is the plan to put right what others have changed of the bundle that the request names since its last release: desired
-// on each cluster is what the record of that declares. Nothing is rendered, no hook runs and nothing is pruned. A cluster of which
-// nobody can tell what it should have is one that does not answer, with the reason. Request.Reads: it is only looked at.
-func (e *Engine) PlanDrift(ctx context.Context, req Request) (*Prepared, error) {
-	req.SkipWaves, req.SkipWindows = true, req.SkipWindows || req.Reads // each goes to its own release; who only looks needs no window
-	return e.fromRecords(ctx, req, "drift", plan.Options{Adopt: req.Adopt, Recreate: req.Recreate, LetUnserved: req.LetUnserved, Diff: true, NoHooks: true, NoPrune: true},
-		func(r *run, fp *Prepared, _ string) diag.Findings { return r.asReleased(ctx, fp) })
-}
-
 // stayed are the declarations of what has not moved to other bundles of the same files: what has is theirs, whatever is adopted.
 func (w *work) stayed(ctx context.Context, desired []plan.Desired) []plan.Desired {
 	if !w.corrects {
@@ -30,8 +21,9 @@ func (w *work) stayed(ctx context.Context, desired []plan.Desired) []plan.Desire
 	return slices.DeleteFunc(slices.Clone(desired), func(d plan.Desired) bool { return moved[d.Ref] != "" })
 }
 
-// asReleased makes what the last release left on each cluster desired there, but for suspended instances, which stay as they are.
-func (r *run) asReleased(ctx context.Context, fp *Prepared) diag.Findings {
+// asReleased makes what the last release left on each cluster desired there, but for suspended instances, which stay as they are. A cluster
+// of which nobody can tell what it should have is one that does not answer, with the reason.
+func (r *run) asReleased(ctx context.Context, fp *Prepared, _ string) diag.Findings {
 	why := make([]string, len(r.targets))
 	each(len(r.targets), 0, func(i int) {
 		t := r.targets[i]

@@ -20,7 +20,7 @@ func (r *rig) drifted() *drift.Report {
 	r.t.Helper()
 	req := r.back("")
 	req.Reads = true
-	fp, err := r.PlanDrift(r.t.Context(), req)
+	fp, err := r.Plan(r.t.Context(), req.For(Correct))
 	if err != nil {
 		r.t.Fatalf("drift: %v", err)
 	}
@@ -78,7 +78,7 @@ token changed data.token  ->  by intruder`
 	}
 	req := r.back("")
 	req.Message = "incident-731"
-	fp, err := r.PlanDrift(t.Context(), req)
+	fp, err := r.Plan(t.Context(), req.For(Correct))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestDriftOfFailed(t *testing.T) {
 	if got := saidOf(r.drifted()); !strings.HasPrefix(got, "app changed") {
 		t.Errorf("%s", got)
 	}
-	fp, err := r.PlanDrift(t.Context(), r.back(""))
+	fp, err := r.Plan(t.Context(), r.back("").For(Correct))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestDriftOfFailed(t *testing.T) {
 	}
 	other := r.back("")
 	other.Bundle = "nothing-of-the-kind"
-	fp, err = r.PlanDrift(t.Context(), other)
+	fp, err = r.Plan(t.Context(), other.For(Correct))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestDriftResumes(t *testing.T) {
 	if got := saidOf(r.drifted()); !strings.HasPrefix(got, "app changed") || !strings.Contains(got, "gone gone") {
 		t.Errorf("%s", got)
 	}
-	fp, err := r.PlanDrift(t.Context(), r.back(""))
+	fp, err := r.Plan(t.Context(), r.back("").For(Correct))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestDriftResumes(t *testing.T) {
 	r.patch("kubectl-edit", "ConfigMap", "app", `{"data":{"key":"two"}}`)
 	hasty := r.back("")
 	hasty.Wait = false
-	if fp, err = r.PlanDrift(t.Context(), hasty); err != nil {
+	if fp, err = r.Plan(t.Context(), hasty.For(Correct)); err != nil {
 		t.Fatal(err)
 	}
 	r.carried(fp, hasty)
@@ -211,7 +211,7 @@ func TestDriftResumes(t *testing.T) {
 // diesCorrecting lets a correction die when it has opened the record, and returns its rollout.
 func (r *rig) diesCorrecting() string {
 	r.t.Helper()
-	fp, err := r.PlanDrift(r.t.Context(), r.back(""))
+	fp, err := r.Plan(r.t.Context(), r.back("").For(Correct))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -255,7 +255,7 @@ func TestDriftTaken(t *testing.T) {
 	if got := saidOf(r.drifted()); !strings.HasPrefix(got, "marks ") {
 		t.Errorf("%q", got)
 	}
-	fp, err := r.PlanDrift(t.Context(), r.back(""))
+	fp, err := r.Plan(t.Context(), r.back("").For(Correct))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +279,7 @@ func TestDriftTaken(t *testing.T) {
 	if o := rep.Bundles[0].Clusters[0].Drifted; len(o) != 1 || o[0].State != drift.Taken || !strings.Contains(o[0].By, other.name) || o[0].Blocked == "" {
 		t.Errorf("%+v", o)
 	}
-	if fp, err = r.PlanDrift(t.Context(), r.back("")); err != nil {
+	if fp, err = r.Plan(t.Context(), r.back("").For(Correct)); err != nil {
 		t.Fatal(err)
 	}
 	defer fp.Close()
@@ -302,7 +302,9 @@ func TestRetakenByHelm(t *testing.T) {
 	}
 	adopt := r.back("")
 	adopt.Adopt = true
-	for verb, plans := range map[string]func(context.Context, Request) (*Prepared, error){"drift": r.PlanDrift, "rollback": r.PlanRollback} {
+	for _, op := range []Operation{Correct, Rollback} {
+		verb := op.Verb()
+		plans := func(ctx context.Context, req Request) (*Prepared, error) { return r.Plan(ctx, req.For(op)) }
 		fp, err := plans(t.Context(), r.back(""))
 		if err != nil {
 			t.Fatal(err)
@@ -322,7 +324,7 @@ func TestRetakenByHelm(t *testing.T) {
 	if _, err := r.Apply(t.Context(), fp, r.request()); err == nil || r.data()["app"] != "of-helm" {
 		t.Errorf("apply: %v %v", err, r.data())
 	}
-	fp, err := r.PlanDrift(t.Context(), adopt)
+	fp, err := r.Plan(t.Context(), adopt.For(Correct))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -350,7 +352,7 @@ func TestDriftMoved(t *testing.T) {
 	drifts := func(adopt bool) (*Prepared, Request) {
 		req := r.back("")
 		req.Bundle, req.Adopt = first.Bundle, adopt
-		fp, err := r.PlanDrift(t.Context(), req)
+		fp, err := r.Plan(t.Context(), req.For(Correct))
 		if err != nil {
 			t.Fatal(err)
 		}

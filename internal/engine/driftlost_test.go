@@ -18,7 +18,7 @@ import (
 // refusedDrift is what a correction of the rig's bundle, which must be refused as nobody knows what it should have, says.
 func (r *rig) refusedDrift() string {
 	r.t.Helper()
-	fp, err := r.PlanDrift(r.t.Context(), r.back(""))
+	fp, err := r.Plan(r.t.Context(), r.back("").For(Correct))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestLostContent(t *testing.T) {
 			t.Errorf("%s: %s", what, text)
 		}
 	}
-	_, err = r.PlanRollback(t.Context(), r.back("2"))
+	_, err = r.Plan(t.Context(), r.back("2").For(Rollback))
 	if fs := diag.From(err, ""); len(fs) != 1 || fs[0].Code != release.CodeLostRelease || !strings.Contains(fs[0].What, missing) || fs[0].Cluster == "" || fs[0].Why == "" || fs[0].Fix == "" {
 		t.Errorf("rollback: %v", err)
 	}
@@ -135,7 +135,7 @@ func TestDriftAfterRollbackAdopted(t *testing.T) {
 	r.rolledBack(back)
 	look := r.back("")
 	look.Bundle, look.Reads = b.Bundle, true
-	fp, err := r.PlanDrift(t.Context(), look)
+	fp, err := r.Plan(t.Context(), look.For(Correct))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestKilledAndSuperseded(t *testing.T) {
 	killed(r.plan(req), req)
 	apply("three")
 	r.patch("kubectl-edit", "ConfigMap", "app", `{"data":{"key":"by hand"}}`)
-	fp, err := r.PlanDrift(t.Context(), r.back(""))
+	fp, err := r.Plan(t.Context(), r.back("").For(Correct))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestKilledAndSuperseded(t *testing.T) {
 	if r.data()["app"] != "three" {
 		t.Errorf("%v", r.data())
 	}
-	if _, err = r.PlanRollback(t.Context(), r.back("2")); err == nil || !strings.Contains(err.Error(), "the run of release 2 (") {
+	if _, err = r.Plan(t.Context(), r.back("2").For(Rollback)); err == nil || !strings.Contains(err.Error(), "the run of release 2 (") {
 		t.Errorf("%v", err)
 	}
 }

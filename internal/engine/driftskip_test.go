@@ -42,7 +42,7 @@ func TestCorrectionWithoutUnknown(t *testing.T) {
 	docs(&req).Files, req.Bundle = nil, "shop"
 	for _, skip := range []bool{false, true} {
 		req.SkipUnreachable = skip
-		fp, err := s.PlanDrift(t.Context(), req)
+		fp, err := s.Plan(t.Context(), req.For(Correct))
 		if err != nil {
 			t.Fatalf("skip=%t: %v", skip, err)
 		}
@@ -58,7 +58,7 @@ func TestCorrectionWithoutUnknown(t *testing.T) {
 	}
 	s.servers["us"].Fault(testserver.Before(func(r *http.Request) bool { return strings.Contains(r.URL.Path, "/hawser-system/secrets") },
 		testserver.Body(http.StatusForbidden, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","message":"no","code":403}`)))
-	if _, err := s.PlanDrift(t.Context(), req); err == nil || !strings.Contains(err.Error(), "cluster us: you may not get secrets") {
+	if _, err := s.Plan(t.Context(), req.For(Correct)); err == nil || !strings.Contains(err.Error(), "cluster us: you may not get secrets") {
 		t.Errorf("without the right to read records: %v", err)
 	}
 }

@@ -47,7 +47,7 @@ func TestEject(t *testing.T) {
 	}
 	req = r.request()
 	req.Bundle, docs(&req).Files = r.name, nil
-	fp, err := r.PlanEject(t.Context(), req)
+	fp, err := r.Plan(t.Context(), req.For(Eject))
 	if err != nil || fp.Findings.HasErrors() || fp.Counts().Delete != 0 || fp.Counts().Release < 5 {
 		t.Fatalf("%+v, %v", fp, err)
 	}
@@ -84,7 +84,7 @@ func TestEject(t *testing.T) {
 	if rec := r.record(); rec != nil {
 		t.Errorf("there is a record: %+v", rec)
 	}
-	if _, err := r.PlanEject(t.Context(), req); err == nil {
+	if _, err := r.Plan(t.Context(), req.For(Eject)); err == nil {
 		t.Error("a second eject finds something")
 	}
 	again := r.request()
@@ -118,7 +118,7 @@ func TestEjectStopped(t *testing.T) {
 	r.applied(r.request())
 	req := r.request()
 	req.Bundle, docs(&req).Files = r.name, nil
-	fp, err := r.PlanEject(t.Context(), req)
+	fp, err := r.Plan(t.Context(), req.For(Eject))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestEjectStopped(t *testing.T) {
 	first := object.Ref{Kind: "ConfigMap", Namespace: r.name, Name: "first"}
 	cm := r.get(first.Name)
 	r.unmarked(cm.ObjectMeta)
-	if fp, err = r.PlanEject(t.Context(), req); err != nil {
+	if fp, err = r.Plan(t.Context(), req.For(Eject)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.Apply(t.Context(), fp, req); err != nil {
@@ -196,7 +196,7 @@ func TestEjectOfWhatLostMarks(t *testing.T) {
 	}
 	req := r.request()
 	req.Bundle, docs(&req).Files = r.name, nil
-	fp, err := r.PlanEject(t.Context(), req)
+	fp, err := r.Plan(t.Context(), req.For(Eject))
 	if err != nil {
 		t.Fatal(err)
 	}

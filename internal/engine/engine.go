@@ -78,9 +78,11 @@ type Engine struct {
 	emitMu      sync.Mutex
 }
 
-// Request is what a face asks for, in four parts by who decides them; every verb reads what it needs. The zero value asks for
+// Request is what a face asks for, in four parts by who decides them, and what for; every verb reads what it needs. The zero value asks for
 // nothing.
 type Request struct {
+	// Operation is what is done.
+	Operation Operation
 	Input
 	Selection
 	PlanOptions
@@ -144,8 +146,6 @@ type RunOptions struct {
 	// Stop ends the rollout gently when closed: nothing new is started, what is in flight finishes.
 	Stop <-chan struct{}
 
-	// undoes is the rollout that failed and that a rollback goes back from by itself.
-	undoes release.Record
 	// absent are clusters that are not contacted, with the reason: a saved plan has nothing for them.
 	absent map[string]string
 	// done: what is done before the bundle in the same run has been carried out.

@@ -73,7 +73,7 @@ func TestForgedRelease(t *testing.T) {
 	}
 	drift := r.back("")
 	drift.Reads = true
-	fp, err := r.PlanDrift(t.Context(), drift)
+	fp, err := r.Plan(t.Context(), drift.For(Correct))
 	if err != nil || !slices.Contains(codes(fp), "gives-rights") {
 		t.Fatalf("%v %v", err, codes(fp))
 	}

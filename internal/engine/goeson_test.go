@@ -85,7 +85,7 @@ func TestSavedPlanGoesOn(t *testing.T) {
 					s.applied(s.request())
 					req := s.request()
 					docs(&req).Files, req.Bundle = nil, "shop"
-					fp, err := s.PlanRollback(t.Context(), req)
+					fp, err := s.Plan(t.Context(), req.For(Rollback))
 					saved = s.save(fp, err, sealed)
 				}
 				s.servers["us"].Fault(refuses("a"))

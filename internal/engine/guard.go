@@ -6,13 +6,12 @@ import (
 
 	"hawser.dev/hawser/internal/deletionguard"
 	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/place"
 )
 
 // guards are the checks over the deletions of the fleet plan as a whole.
 func (r *run) guards(p *Prepared) diag.Findings {
-	if fleetplan.Ends(p.Verb) {
+	if p.op().ends() {
 		return deletionguard.Check(p.Guard, p.Counts().Delete, r.req.ConfirmDelete)
 	}
 	var clusters []deletionguard.Cluster

@@ -68,7 +68,7 @@ func TestDeleteOfWhatIsRequired(t *testing.T) {
 	r.applied(two)
 	gone := func(req Request) *Prepared {
 		t.Helper()
-		fp, err := r.PlanDelete(t.Context(), req)
+		fp, err := r.Plan(t.Context(), req.For(Delete))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -94,7 +94,7 @@ func TestHooksOfWhatIsHandedOver(t *testing.T) {
 	carry("its bundle renamed", reqs[0], "both pre-upgrade")
 	left := r.request()
 	docs(&left).Files, left.Bundle = nil, r.name+"-a"
-	gone, err := r.PlanDelete(t.Context(), left)
+	gone, err := r.Plan(t.Context(), left.For(Delete))
 	if err != nil {
 		t.Fatal(err)
 	}

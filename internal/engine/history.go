@@ -55,7 +55,7 @@ func (r *run) findings() (all diag.Findings) {
 
 // kept is what the selected clusters keep of a bundle, or of all, in the order of the run's targets.
 func (e *Engine) kept(ctx context.Context, req Request) (*run, []history.Cluster, error) {
-	r, name, err := e.installed(ctx, req, false)
+	r, name, err := e.installed(ctx, req)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -26,7 +26,7 @@ func (p *Prepared) holds(ctx context.Context) (release.Holds, diag.Findings) {
 			held = heldBack(ctx, w)
 		}
 		holds[i], found[i] = held.hold, diag.From(held.err, "record").OnCluster(w.Cluster)
-		if f := found[i]; len(f) == 1 && f[0].Code == release.CodeDamagedHold && p.Verb != "apply" {
+		if f := found[i]; len(f) == 1 && f[0].Code == release.CodeDamagedHold && !p.op().rendered() {
 			p.run.emit(fleetplan.Event{Type: fleetplan.EventNotice, Cluster: w.Cluster, Message: f[0].What + ": " + f[0].Why})
 			found[i] = nil
 		}
@@ -40,7 +40,7 @@ func (p *Prepared) holds(ctx context.Context) (release.Holds, diag.Findings) {
 
 // paused says of a plan that somebody has paused the release of its bundle, so that it cannot be carried out now.
 func (p *Prepared) paused(ctx context.Context) diag.Findings {
-	if !p.pausable() {
+	if !p.op().brings() {
 		return nil
 	}
 	holds, _ := p.holds(ctx) // what cannot be read is told by whoever carries it out
@@ -58,9 +58,6 @@ func heldBack(ctx context.Context, w *work) *held {
 	return &held{h, err}
 }
 
-// pausable reports whether a pause keeps the run back: it brings something.
-func (p *Prepared) pausable() bool { return p.Verb == "apply" || p.Verb == "rollback" }
-
 // approve gives the schedule the approvals that clusters have of the release, and the release those.
 func (p *Prepared) approve(holds release.Holds, rec *release.Record) {
 	p.Approve(holds, rec, p.run.now(), func(cluster string) (*release.Record, bool) {
@@ -70,7 +67,7 @@ func (p *Prepared) approve(holds release.Holds, rec *release.Record) {
 
 // Ask notes on the clusters of a wave that nobody has approved, or whose window is closed, that the release waits for that.
 func (l *loop) Ask(ctx context.Context, waits *rollout.Wait) {
-	if !l.fp.pausable() {
+	if !l.fp.op().brings() {
 		return
 	}
 	asked, rec := l.fp.Schedule.Asked(waits.Wave), l.stamp
@@ -94,7 +91,7 @@ func (l *loop) Heed(ctx context.Context, _ rollout.Schedule) rollout.Schedule {
 // held reports whether the run may not begin with a cluster: somebody has paused or aborted its release meanwhile. Without a
 // fleet there is one cluster, and that question was asked just before.
 func (l *loop) held(ctx context.Context, w *work, row *fleetplan.ClusterOutcome) bool {
-	if l.fp.run.fleet == nil || !l.fp.pausable() {
+	if l.fp.run.fleet == nil || !l.fp.op().brings() {
 		return false
 	}
 	held := heldBack(ctx, w)
@@ -104,7 +101,7 @@ func (l *loop) held(ctx context.Context, w *work, row *fleetplan.ClusterOutcome)
 // unhold takes away what keeps releases from a cluster where an ending run finds no record of the bundle, so that no word about
 // one that never came is heeded by the next.
 func (l *loop) unhold(ctx context.Context, w *work) error {
-	if !fleetplan.Ends(l.fp.Verb) || w.target.record != nil {
+	if !l.fp.op().ends() || w.target.record != nil {
 		return nil
 	}
 	if h, _, err := release.HeldOn(ctx, w.target.store, w.set.owner); h == nil && err == nil {
@@ -116,7 +113,7 @@ func (l *loop) unhold(ctx context.Context, w *work) error {
 // Say writes down what somebody says of the release of a bundle (release.Approve and its like) on the clusters that it is for. meant names
 // the release, "" is the one that there is something to say about. confirm is asked before the first write. The answer is there also beside ErrPartial.
 func (e *Engine) Say(ctx context.Context, req Request, verb, meant string, confirm func(*release.Saying) error) (*release.Saying, error) {
-	r, name, err := e.installed(ctx, req, false)
+	r, name, err := e.installed(ctx, req)
 	if err != nil {
 		return nil, err
 	}

@@ -97,7 +97,7 @@ func TestApproval(t *testing.T) {
 	} else {
 		r.awaited(2, next.Rollout, "hawser approve "+r.name, history.Waiting)
 	}
-	fp, err := r.PlanDelete(t.Context(), r.request())
+	fp, err := r.Plan(t.Context(), r.request().For(Delete))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,14 +244,14 @@ func TestPauseHoldsEveryRelease(t *testing.T) {
 	if out, err := r.apply(r.request()); !errors.Is(err, fleetplan.ErrRefused) || out.Findings[0].Code != release.CodePaused {
 		t.Errorf("apply: %v, %+v", err, out)
 	}
-	back, err := r.PlanRollback(t.Context(), r.request())
+	back, err := r.Plan(t.Context(), r.request().For(Rollback))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if out, err := r.Apply(t.Context(), back, r.request()); !errors.Is(err, fleetplan.ErrRefused) || out.Findings[0].Code != release.CodePaused {
 		t.Errorf("rollback: %v, %+v", err, out)
 	}
-	end, err := r.PlanDelete(t.Context(), r.request())
+	end, err := r.Plan(t.Context(), r.request().For(Delete))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func TestDamagedHold(t *testing.T) {
 	if _, err := r.say(release.Abort, ""); err == nil || !strings.Contains(err.Error(), "kubectl delete secret") {
 		t.Errorf("abort: %v", err)
 	}
-	end, err := r.PlanDelete(t.Context(), r.request())
+	end, err := r.Plan(t.Context(), r.request().For(Delete))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -160,9 +160,9 @@ type task struct {
 
 // step does what can be done now: it plans and begins, or makes one pass. It returns when there is something to do again, false when the
 // bundle is done.
-func (h *hub) step(ctx context.Context, k *task, verb func(context.Context, engine.Request) (*engine.Prepared, error)) (time.Time, bool) {
+func (h *hub) step(ctx context.Context, k *task, op engine.Operation) (time.Time, bool) {
 	if k.rollout == nil {
-		if k.plan, k.err = verb(ctx, k.request); k.err != nil {
+		if k.plan, k.err = h.Plan(ctx, k.request.For(op)); k.err != nil {
 			return time.Time{}, false
 		}
 		if k.rollout, k.err = h.Begin(ctx, k.plan, k.request); k.err != nil {
@@ -178,7 +178,7 @@ func (h *hub) step(ctx context.Context, k *task, verb func(context.Context, engi
 
 // round delivers bundles with four workers, and tells what came of each. One that waits is put back into the queue for when it has
 // something to do.
-func (h *hub) round(ctx context.Context, verb func(context.Context, engine.Request) (*engine.Prepared, error), names ...string) map[string]*task {
+func (h *hub) round(ctx context.Context, op engine.Operation, names ...string) map[string]*task {
 	queue, all := make(chan *task, len(names)), map[string]*task{}
 	var left atomic.Int64
 	left.Store(int64(len(names)))
@@ -199,7 +199,7 @@ func (h *hub) round(ctx context.Context, verb func(context.Context, engine.Reque
 	for range 4 {
 		workers.Go(func() {
 			for k := range queue {
-				if wake, more := h.step(ctx, k, verb); more {
+				if wake, more := h.step(ctx, k, op); more {
 					time.AfterFunc(max(0, time.Until(wake)), func() { queue <- k })
 				} else if left.Add(-1) == 0 {
 					close(queue)
@@ -241,7 +241,7 @@ func TestSecondProgram(t *testing.T) {
 	names = append([]string{"never"}, well...)
 	seen := make([]int, len(h.servers))
 
-	first := h.round(t.Context(), h.Plan, names...)
+	first := h.round(t.Context(), engine.Apply, names...)
 	for _, name := range well {
 		if k := first[name]; k.err != nil || k.out.Result != fleetplan.Succeeded || len(k.out.Clusters) != 3 {
 			t.Fatalf("%s: %v %+v", name, k.err, k.out)
@@ -273,7 +273,7 @@ func TestSecondProgram(t *testing.T) {
 		t.Errorf("another's secret is known, or its own is not: %s", text)
 	}
 
-	for name, k := range h.round(t.Context(), h.Plan, well...) {
+	for name, k := range h.round(t.Context(), engine.Apply, well...) {
 		if k.err != nil || k.out.Result != fleetplan.UpToDate {
 			t.Errorf("%s again: %v, %s", name, k.err, k.out.Result)
 		}
@@ -283,7 +283,7 @@ func TestSecondProgram(t *testing.T) {
 	}
 
 	h.declare("b07", "app-b07", `{size: 700, password: "ref://vault:b07"}`)
-	for name, k := range h.round(t.Context(), h.Plan, well...) {
+	for name, k := range h.round(t.Context(), engine.Apply, well...) {
 		if n := k.plan.Counts().Writes(); k.err != nil || name == "b07" && n != 3 || name != "b07" && n != 0 {
 			t.Errorf("%s: %d writes, %v", name, n, k.err)
 		}
@@ -292,7 +292,7 @@ func TestSecondProgram(t *testing.T) {
 		t.Errorf("one bundle changed, and this was written: %s", strings.Join(w, "\n"))
 	}
 
-	gone := h.round(t.Context(), h.PlanDelete, "b08", "b09")
+	gone := h.round(t.Context(), engine.Delete, "b08", "b09")
 	for name, k := range gone {
 		if k.err != nil {
 			t.Errorf("delete %s: %v", name, k.err)

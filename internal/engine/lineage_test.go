@@ -85,7 +85,7 @@ func TestTwoTeamsWithOneName(t *testing.T) {
 	_, err = r.Plan(t.Context(), b)
 	refused(t, "plan with --adopt", err, lineage.CodeSource)
 	b.Adopt = false
-	_, err = r.PlanDelete(t.Context(), b)
+	_, err = r.Plan(t.Context(), b.For(Delete))
 	refused(t, "delete", err, lineage.CodeSource, names...)
 	_, err = r.LoadPlan(t.Context(), &saved, b)
 	refused(t, "a saved plan", err, lineage.CodeSource, names...)
@@ -208,14 +208,14 @@ func TestFleetAndNone(t *testing.T) {
 	_, err := r.Plan(t.Context(), alone)
 	refused(t, "without the fleet", err, lineage.CodeSource, "fleet prod", "--fleet", "--take-over")
 	alone.Bundle, docs(&alone).Files = r.name, nil
-	_, err = r.PlanDelete(t.Context(), alone)
+	_, err = r.Plan(t.Context(), alone.For(Delete))
 	refused(t, "delete without the fleet", err, lineage.CodeSource)
 
 	r.write("fleet.yaml", strings.ReplaceAll(fleetFile, "NAME", "production"))
 	req := r.request()
 	for name, verb := range map[string]func() error{
 		"plan":   func() error { _, err := r.Plan(t.Context(), req); return err },
-		"delete": func() error { _, err := r.PlanDelete(t.Context(), req); return err },
+		"delete": func() error { _, err := r.Plan(t.Context(), req.For(Delete)); return err },
 	} {
 		req.TakeOver, req.Adopt = false, true
 		refused(t, name+" by a renamed fleet", verb(), lineage.CodeFleet, "prod, not production", "if the fleet was renamed: --take-over")
@@ -276,7 +276,7 @@ func TestFolderNames(t *testing.T) {
 	if fp := r.plan(b); fp.Bundle == r.name || fp.Counts().Delete > 0 {
 		t.Errorf("another team's folder took it: %+v", fp.Counts())
 	}
-	fp, err := r.PlanDelete(t.Context(), a)
+	fp, err := r.Plan(t.Context(), a.For(Delete))
 	if err != nil || fp.Bundle != r.name || fp.Counts().Delete != 1 {
 		t.Errorf("delete: %+v, %v", fp, err)
 	}
@@ -305,7 +305,7 @@ func TestLostRecordIsMadeAgain(t *testing.T) {
 	if err := secrets.Delete(t.Context(), r.recordSecret(owner).Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := r.PlanDelete(t.Context(), req)
+	_, err := r.Plan(t.Context(), req.For(Delete))
 	refused(t, "delete", err, plan.CodeLostRecord, "ConfigMap "+r.name+"/old", "apply the bundle once")
 	r.write("app.yaml", r.configMap("app", "key: one"))
 	fp := r.plan(req)
@@ -350,7 +350,7 @@ func TestDamagedRecordHasAWayOut(t *testing.T) {
 	_, err = r.Plan(t.Context(), req)
 	refused(t, "plan with --adopt", err, "damaged-record")
 	req.Adopt, req.TakeOver = false, true
-	_, err = r.PlanDelete(t.Context(), req)
+	_, err = r.Plan(t.Context(), req.For(Delete))
 	refused(t, "delete", err, "damaged-record")
 	out := r.applied(req)
 	if out.Clusters[0].Revision != 2 || !r.has("old") {
@@ -400,7 +400,7 @@ func TestDeletedIsNotLost(t *testing.T) {
 		strings.Replace(r.configMap("kept", "key: one"), "name: kept", `name: kept, annotations: {"hawser.dev/prune": disabled}`, 1)))
 	req := r.request()
 	r.applied(req)
-	fp, err := r.PlanDelete(t.Context(), req)
+	fp, err := r.Plan(t.Context(), req.For(Delete))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -410,7 +410,7 @@ func TestDeletedIsNotLost(t *testing.T) {
 	if !r.has("kept") || r.has("app") {
 		t.Fatal("not what a delete leaves")
 	}
-	_, err = r.PlanDelete(t.Context(), req)
+	_, err = r.Plan(t.Context(), req.For(Delete))
 	refused(t, "the second delete", err, "not-installed", "hawser status")
 	if fp := r.plan(req); slices.Contains(codes(fp), plan.CodeLostRecord) {
 		t.Errorf("a new install: %v", codes(fp))

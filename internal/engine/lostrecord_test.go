@@ -76,7 +76,7 @@ func TestStatusOfALostRecord(t *testing.T) {
 	if !errors.Is(err, fleetplan.ErrPartial) || !strings.Contains(report.Clusters[0].Unknown, "configmaps") || len(report.Findings.Errors()) > 0 {
 		t.Errorf("with narrow rights: %v, %+v", err, report)
 	}
-	_, err = r.PlanDelete(t.Context(), bare)
+	_, err = r.Plan(t.Context(), bare.For(Delete))
 	refused(t, "delete with narrow rights", err, "not-installed", "nobody could see", "configmaps")
 	if strings.Contains(err.Error(), "is not installed on") {
 		t.Error(err)
@@ -108,9 +108,9 @@ func TestIncompleteRecord(t *testing.T) {
 	}) {
 		t.Errorf("status: %v %v", err, report.Findings)
 	}
-	_, err = r.PlanDelete(t.Context(), narrow)
+	_, err = r.Plan(t.Context(), narrow.For(Delete))
 	refused(t, "delete with narrow rights", err, plan.CodeLostRecord, "still unknown", "clusterroles.rbac.authorization.k8s.io")
-	_, err = r.PlanDelete(t.Context(), bare)
+	_, err = r.Plan(t.Context(), bare.For(Delete))
 	refused(t, "delete", err, plan.CodeLostRecord, "lacks 1 object", "Secret "+r.name+"/old")
 	if again := r.applied(narrow); again.Clusters[0].Revision > 1 || !slices.Contains(r.record().Unseen, "secrets") {
 		t.Errorf("looked again with the same rights: %+v", again.Clusters[0])

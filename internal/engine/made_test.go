@@ -134,7 +134,7 @@ func TestMadeOnceKept(t *testing.T) {
 	}
 	req := next.request()
 	req.Bundle, docs(&req).Files = r.name, nil
-	gone, err := next.PlanDelete(t.Context(), req)
+	gone, err := next.Plan(t.Context(), req.For(Delete))
 	if err != nil {
 		t.Fatal(err)
 	}

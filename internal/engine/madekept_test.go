@@ -205,7 +205,7 @@ func TestMadeMovesWithTheDeleteOfItsBundle(t *testing.T) {
 		next := r.again(t)
 		gone := next.request()
 		gone.Bundle = r.name
-		left, err := next.PlanDelete(t.Context(), gone)
+		left, err := next.Plan(t.Context(), gone.For(Delete))
 		if err != nil {
 			t.Fatal(err)
 		}

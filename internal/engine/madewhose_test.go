@@ -58,11 +58,10 @@ func (r *rig) doing(bundle string, rotate ...string) error {
 	}
 	req, n := r.request(), 9
 	req.Bundle, req.ConfirmDelete, req.Rotate = r.name+"-"+bundle, &n, chance.Rotation(rotate)
-	plan := r.Plan
 	if deletes {
-		plan = r.PlanDelete
+		req.Operation = Delete
 	}
-	fp, err := plan(r.t.Context(), req)
+	fp, err := r.Plan(r.t.Context(), req)
 	if err != nil {
 		return err
 	}

@@ -27,14 +27,14 @@ func TestPipeline(t *testing.T) {
 	}
 	req := r.request()
 	req.Bundle, docs(&req).Files = r.name, nil
-	fp, err := r.PlanDelete(t.Context(), req)
+	fp, err := r.Plan(t.Context(), req.For(Delete))
 	if err != nil || fp.Counts().Delete != 1 {
 		t.Fatalf("delete: %+v, %v", fp, err)
 	}
 	if _, err := r.Apply(t.Context(), fp, req); err != nil {
 		t.Errorf("delete: %v", err)
 	}
-	if _, err := r.PlanDelete(t.Context(), req); err == nil {
+	if _, err := r.Plan(t.Context(), req.For(Delete)); err == nil {
 		t.Error("a second delete finds something")
 	}
 }

@@ -25,10 +25,26 @@ import (
 	"hawser.dev/hawser/internal/staleplan"
 )
 
-// Plan loads the documents, connects to every selected cluster, renders, observes and computes the one plan for the
-// whole fleet. It writes nothing anywhere. Problems that block an apply are Errors among the plan's findings; the
-// error is for what prevents a plan altogether.
+// Plan makes the one plan of the request's operation for the whole fleet: it connects to every selected cluster, finds out what is desired
+// there, observes and computes. What is desired is rendered from the documents; or it is nothing, of the bundle that the request or its files
+// name; or what a kept release declares, where nothing is rendered (of each cluster's own last one no hook runs and nothing is pruned). It
+// writes nothing anywhere. Problems that block an apply are Errors among the plan's findings; the error is for what prevents a plan altogether.
 func (e *Engine) Plan(ctx context.Context, req Request) (*Prepared, error) {
+	if req.Operation.rendered() {
+		return e.render(ctx, req)
+	}
+	if req.Operation.Current { // each goes to its own release; who only looks needs no window
+		req.SkipWaves, req.SkipWindows = true, req.SkipWindows || req.Reads
+	}
+	r, name, err := e.installed(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return r.fromRecords(ctx, name)
+}
+
+// render is a plan of what the documents declare.
+func (e *Engine) render(ctx context.Context, req Request) (*Prepared, error) {
 	r, err := e.load(ctx, req, true)
 	if err != nil {
 		return nil, err
@@ -47,10 +63,9 @@ func (e *Engine) Plan(ctx context.Context, req Request) (*Prepared, error) {
 		return nil, err
 	}
 	r.formerName(ctx)
-	fp := &Prepared{FleetPlan: &fleetplan.FleetPlan{V: diag.DocumentVersion, Verb: "apply", Fleet: r.fleetName(), Created: e.now()}, run: r}
+	fp := &Prepared{FleetPlan: &fleetplan.FleetPlan{V: diag.DocumentVersion, Verb: req.Operation.Verb(), Fleet: r.fleetName(), Created: e.now()}, run: r}
 	e.desire(ctx, r, fp)
-	return r.completed(ctx, fp, plan.Options{Adopt: req.Adopt, Recreate: req.Recreate, Diff: req.ShowDiff, ServerCheck: req.ServerCheck,
-		LetUnserved: req.LetUnserved, Tests: req.Tests, NoHooks: req.NoHooks})
+	return r.completed(ctx, fp, req.Operation.options(req.PlanOptions))
 }
 
 // completed computes a plan whose desired sets are known, unless something stands against it.
@@ -220,9 +235,9 @@ func (r *run) computeAll(ctx context.Context, fp *Prepared, o plan.Options) {
 // finish adds order, groups, findings and totals to a computed fleet plan.
 func (r *run) finish(ctx context.Context, fp *Prepared) {
 	sch, findings := r.schedule()
-	sch.GoesBack = sch.GoesBack && fp.Verb == "apply"
+	sch.GoesBack = sch.GoesBack && fp.op().rendered()
 	var used []source.Use
-	if fp.Verb == "apply" {
+	if fp.op().rendered() {
 		used = r.used(ctx)
 		fp.Findings = append(fp.Findings, source.Check(r.input.Lock.Sources, used, r.req.Locked)...)
 	}
@@ -231,7 +246,7 @@ func (r *run) finish(ctx context.Context, fp *Prepared) {
 	}
 	fp.Schedule = rollout.Canaries(sch, fp.changes)
 	fp.Findings = slices.Concat(fp.Findings, findings, rollout.Closed(fp.ready(r.req), r.now(), diag.Warning), fp.paused(ctx), fp.HalfBack())
-	if !fleetplan.Ends(fp.Verb) {
+	if !fp.op().ends() {
 		fp.Findings = append(fp.Findings, r.gate(ctx, fp.FleetPlan)...)
 	}
 	for _, cp := range fp.Clusters {
@@ -253,7 +268,7 @@ func (r *run) finish(ctx context.Context, fp *Prepared) {
 
 // ready is the plan's schedule as a run of the request goes through it.
 func (p *Prepared) ready(req Request) rollout.Schedule {
-	return rollout.Ready(p.Schedule, rollout.Past{Unreachable: req.SkipUnreachable, Windows: req.SkipWindows, Approvals: req.SkipApprovals || p.Verb != "apply"},
+	return rollout.Ready(p.Schedule, rollout.Past{Unreachable: req.SkipUnreachable, Windows: req.SkipWindows, Approvals: req.SkipApprovals || !p.op().rendered()},
 		func(cluster string) bool { w := p.works[cluster]; return w != nil && w.settled() })
 }
 

@@ -50,8 +50,8 @@ func TestQuotedSecret(t *testing.T) {
 	t.Parallel()
 	const canary = "Zq3-CANARY-x9"
 	for verb, plans := range map[string]func(*rig, Request) (*Prepared, error){
-		"delete": func(r *rig, req Request) (*Prepared, error) { return r.PlanDelete(t.Context(), req) },
-		"eject":  func(r *rig, req Request) (*Prepared, error) { return r.PlanEject(t.Context(), req) },
+		"delete": func(r *rig, req Request) (*Prepared, error) { return r.Plan(t.Context(), req.For(Delete)) },
+		"eject":  func(r *rig, req Request) (*Prepared, error) { return r.Plan(t.Context(), req.For(Eject)) },
 		"prune": func(r *rig, req Request) (*Prepared, error) {
 			r.write("bundle.yaml", r.bundle(r.configMap("other", "key: one")))
 			return r.Plan(t.Context(), r.request())

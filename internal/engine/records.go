@@ -12,7 +12,7 @@ import (
 // TendRecords does what the report's verb says with the records of its bundle on the selected clusters, after confirm has seen what there is.
 // from has the fleet whose store records are moved from, nil for the clusters' own.
 func (e *Engine) TendRecords(ctx context.Context, req Request, about *recordkeeping.Report, from input.Source, confirm func() error) error {
-	r, name, err := e.installed(ctx, req, false)
+	r, name, err := e.installed(ctx, req)
 	if err != nil {
 		return err
 	}

@@ -12,11 +12,7 @@ func (e *Engine) Renew(ctx context.Context, shown *Prepared, req Request) (*Prep
 	shown.Close()
 	again := shown.run.req
 	again.ConfirmDelete, again.Before, again.done, again.absent = req.ConfirmDelete, nil, true, shown.Absent()
-	plan := e.Plan
-	if shown.Verb == "delete" {
-		plan = e.PlanDelete
-	}
-	now, err := plan(ctx, again)
+	now, err := e.Plan(ctx, again)
 	if err != nil {
 		return nil, err
 	}

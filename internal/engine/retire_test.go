@@ -84,7 +84,7 @@ func TestRetire(t *testing.T) {
 		t.Fatalf("known are %+v, %v", known, err)
 	}
 	retire.Bundle = r.name
-	fp, err := r.PlanDelete(t.Context(), retire)
+	fp, err := r.Plan(t.Context(), retire.For(Delete))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestRetireRenamed(t *testing.T) {
 		if _, err := r.Retiring(t.Context(), retire); err == nil || !strings.Contains(err.Error(), "as new") {
 			t.Errorf("%s: %v", when, err)
 		}
-		if _, err := r.PlanDelete(t.Context(), retire); err == nil {
+		if _, err := r.Plan(t.Context(), retire.For(Delete)); err == nil {
 			t.Errorf("%s: a delete is planned", when)
 		}
 	}
@@ -246,7 +246,7 @@ func TestRetireOthers(t *testing.T) {
 	}
 	retire = r.request()
 	retire.Retire, retire.Bundle, retire.Among = "old", r.name, []string{r.name}
-	fp, err := r.PlanDelete(t.Context(), retire)
+	fp, err := r.Plan(t.Context(), retire.For(Delete))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +282,7 @@ func TestDeletionsInOneRun(t *testing.T) {
 	planned := func(req Request, before map[string]*Prepared) *Prepared {
 		t.Helper()
 		docs(&req).Files, req.Among, req.Before, req.Wait = nil, among, before, false
-		fp, err := r.PlanDelete(t.Context(), req)
+		fp, err := r.Plan(t.Context(), req.For(Delete))
 		if err != nil {
 			t.Fatal(err)
 		}

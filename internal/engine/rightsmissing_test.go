@@ -118,11 +118,11 @@ func TestRightsBeforeTheFirstWrite(t *testing.T) {
 		"apply": func(q Request) (*Prepared, error) { return r.Plan(t.Context(), q) },
 		"rollback": func(q Request) (*Prepared, error) {
 			docs(&q).Files, q.Bundle = nil, r.name
-			return r.PlanRollback(t.Context(), q)
+			return r.Plan(t.Context(), q.For(Rollback))
 		},
 		"delete": func(q Request) (*Prepared, error) {
 			docs(&q).Files, q.Bundle = nil, r.name
-			return r.PlanDelete(t.Context(), q)
+			return r.Plan(t.Context(), q.For(Delete))
 		},
 	} {
 		fp, err := made(req)

@@ -16,21 +16,6 @@ import (
 	"hawser.dev/hawser/internal/render"
 )
 
-// PlanRollback is the plan to go back to an earlier release of the bundle that the request names, the one of Request.To or the
-// one before the newest: desired is what the kept record of each cluster declares. Nothing is rendered.
-func (e *Engine) PlanRollback(ctx context.Context, req Request) (*Prepared, error) {
-	r, name, err := e.installed(ctx, req, false)
-	if err != nil {
-		return nil, err
-	}
-	return r.rollback(ctx, name)
-}
-
-func (r *run) rollback(ctx context.Context, name string) (*Prepared, error) {
-	o := plan.Options{RollingBack: true, Adopt: r.req.Adopt, Recreate: r.req.Recreate, Diff: r.req.ShowDiff, ServerCheck: true, LetUnserved: r.req.LetUnserved, NoHooks: r.req.NoHooks}
-	return r.fromRecords(ctx, name, "rollback", o, func(r *run, fp *Prepared, name string) diag.Findings { return r.goBack(ctx, fp, name) })
-}
-
 // goBack chooses the release, and makes what each cluster had in it desired there.
 func (r *run) goBack(ctx context.Context, fp *Prepared, name string) diag.Findings {
 	findings := r.unrecorded(ctx, name, fp.Owner, plan.Options{RollingBack: true})

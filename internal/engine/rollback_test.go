@@ -29,7 +29,7 @@ func (r *rig) back(to string) Request {
 // rolledBack plans and applies a rollback that must succeed.
 func (r *rig) rolledBack(req Request) *fleetplan.Outcome {
 	r.t.Helper()
-	fp, err := r.PlanRollback(r.t.Context(), req)
+	fp, err := r.Plan(r.t.Context(), req.For(Rollback))
 	if err != nil {
 		r.t.Fatalf("rollback: %v", err)
 	}
@@ -90,7 +90,7 @@ func TestRollback(t *testing.T) {
 			t.Fatalf("%d: %d %d %v", n, rec.Release, rec.Revision, rec.RollbackTo)
 		}
 	}
-	again, err := r.PlanRollback(t.Context(), r.back("")) // once more is not one further
+	again, err := r.Plan(t.Context(), r.back("").For(Rollback)) // once more is not one further
 	if err != nil || again.Counts().Writes() != 0 || !slices.Contains(codes(again), "already-back") {
 		t.Errorf("again: %v %+v", err, again)
 	}
@@ -144,11 +144,11 @@ func TestRollbackNotKept(t *testing.T) {
 	r.rolledBack(r.back("2")) // it is there
 	r.write("app.yaml", r.configMap("app", "key: three")+secret("canary-two-9q2z"))
 	r.applied(r.request())
-	_, err := r.PlanRollback(t.Context(), r.back("99"))
+	_, err := r.Plan(t.Context(), r.back("99").For(Rollback))
 	if err == nil || !strings.Contains(err.Error(), "no cluster keeps a release 99") {
 		t.Errorf("%v", err)
 	}
-	fp, err := r.PlanRollback(t.Context(), r.back(""))
+	fp, err := r.Plan(t.Context(), r.back("").For(Rollback))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestRollbackToNothing(t *testing.T) {
 	first := r.record()
 	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: two"), "  revisionHistoryLimit: 5"))
 	r.applied(r.request())
-	fp, err := r.PlanRollback(t.Context(), r.back("1"))
+	fp, err := r.Plan(t.Context(), r.back("1").For(Rollback))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func TestRollbackOfWhatMoved(t *testing.T) {
 	back := func(req Request) *Prepared {
 		t.Helper()
 		docs(&req).Files = nil
-		fp, err := r.PlanRollback(t.Context(), req)
+		fp, err := r.Plan(t.Context(), req.For(Rollback))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -300,14 +300,14 @@ func TestRollbackAgainstApply(t *testing.T) {
 			t.Errorf("%q is not in %s", to, text)
 		}
 	}
-	apply, back := planned(r.Plan(t.Context(), ada)), planned(r.PlanRollback(t.Context(), bob))
+	apply, back := planned(r.Plan(t.Context(), ada)), planned(r.Plan(t.Context(), bob.For(Rollback)))
 	r.carried(back, bob)
 	loses(apply, ada, "bob@desk has gone back to release 1 (")
 	if got := r.keys("app"); got != "one" {
 		t.Error(got)
 	}
 	bob = as(r.back("2"), "bob@desk")
-	apply, back = planned(r.Plan(t.Context(), ada)), planned(r.PlanRollback(t.Context(), bob))
+	apply, back = planned(r.Plan(t.Context(), ada)), planned(r.Plan(t.Context(), bob.For(Rollback)))
 	r.carried(apply, ada)
 	loses(back, bob, "ada@laptop has changed the record since")
 
@@ -318,7 +318,7 @@ func TestRollbackAgainstApply(t *testing.T) {
 		if ev.Type != fleetplan.EventWritten || said != "" {
 			return
 		}
-		fp, err := other.PlanRollback(t.Context(), bob)
+		fp, err := other.Plan(t.Context(), bob.For(Rollback))
 		if err == nil {
 			_, err = driven(t.Context(), other, fp, bob)
 			said = fmt.Sprint(fp.Findings)
@@ -343,7 +343,7 @@ func TestRollbackPlanFile(t *testing.T) {
 		r.write("bundle.yaml", r.bundle(r.configMap("app", "key: "+v)+r.configMap("of-"+v, "key: x")))
 		r.applied(r.request())
 	}
-	fp, err := r.PlanRollback(t.Context(), r.back(""))
+	fp, err := r.Plan(t.Context(), r.back("").For(Rollback))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -383,7 +383,7 @@ func TestRollbackToNone(t *testing.T) {
 		r.applied(req)
 	}
 	req := r.back("2")
-	fp, err := r.PlanRollback(t.Context(), req)
+	fp, err := r.Plan(t.Context(), req.For(Rollback))
 	if err != nil {
 		t.Fatal(err)
 	}

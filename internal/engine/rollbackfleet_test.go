@@ -18,7 +18,7 @@ func TestRollbackOfALostRecord(t *testing.T) {
 	r.releases(r.marker("one"), r.marker("two"))
 	r.loseRecord(r.request())
 	for _, to := range []string{"", "1"} {
-		_, err := r.PlanRollback(t.Context(), r.back(to))
+		_, err := r.Plan(t.Context(), r.back(to).For(Rollback))
 		refused(t, "to "+to, err, plan.CodeLostRecord, "ConfigMap "+r.name+"/a", "nobody knows what it had in any release", "apply the files")
 	}
 	if r.keys("a") != "two" {
@@ -45,7 +45,7 @@ func TestRollbackWhereNobodyKnows(t *testing.T) {
 		"nobody answers":  {away, history.CodeUnknown, "lost"},
 		"nor is it named": {r.with(away, func(req *Request) { req.To = "" }), history.CodeUnknown, "lost"},
 	} {
-		_, err := r.PlanRollback(t.Context(), c.req)
+		_, err := r.Plan(t.Context(), c.req.For(Rollback))
 		fs := diag.From(err, "").Errors()
 		if len(fs) == 0 || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
@@ -84,7 +84,7 @@ func TestRollbackOfSome(t *testing.T) {
 		r.applied(req)
 	}
 	all := r.back("")
-	if _, err := r.PlanRollback(t.Context(), r.with(all, func(req *Request) { req.Clusters.Clusters = []string{"here", "lost"} })); diag.From(err, "")[0].Code != "newest-unknown" {
+	if _, err := r.Plan(t.Context(), r.with(all, func(req *Request) { req.Clusters.Clusters = []string{"here", "lost"} }).For(Rollback)); diag.From(err, "")[0].Code != "newest-unknown" {
 		t.Errorf("%v", err)
 	}
 	all.Clusters.Clusters = []string{"here"}
@@ -98,7 +98,7 @@ func TestRollbackOfSome(t *testing.T) {
 	if r.keys("a") != "one" || fp.RollbackTo.Release != 1 {
 		t.Errorf("%s %+v", r.keys("a"), fp.RollbackTo)
 	}
-	_, err := r.PlanRollback(t.Context(), r.with(all, func(req *Request) { req.To = "9" }))
+	_, err := r.Plan(t.Context(), r.with(all, func(req *Request) { req.To = "9" }).For(Rollback))
 	if f := diag.From(err, "")[0]; f.Code != history.CodeUnknown || !strings.Contains(f.Why, "lost") || !strings.Contains(f.Why, "unheard") {
 		t.Errorf("%+v", f)
 	}

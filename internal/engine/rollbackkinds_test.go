@@ -59,7 +59,7 @@ func (r *rig) marker(v string) string { return r.configMap("a", "key: "+v) }
 // rollsBack is the plan of a rollback.
 func (r *rig) rollsBack(req Request) *Prepared {
 	r.t.Helper()
-	fp, err := r.PlanRollback(r.t.Context(), req)
+	fp, err := r.Plan(r.t.Context(), req.For(Rollback))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func (r *rig) rollsBack(req Request) *Prepared {
 func (r *rig) refusesBack(words ...string) {
 	r.t.Helper()
 	was := r.keys("a")
-	fp, err := r.PlanRollback(r.t.Context(), r.back(""))
+	fp, err := r.Plan(r.t.Context(), r.back("").For(Rollback))
 	text := fmt.Sprint(err)
 	if err == nil { // there is a plan, which cannot be applied
 		text = fmt.Sprint(fp.Findings.Errors())

@@ -50,7 +50,7 @@ func (r *rig) login() map[string]string {
 func (r *rig) backFrom(t *testing.T, to string) (*rig, *Prepared) {
 	t.Helper()
 	next := r.again(t)
-	fp, err := next.PlanRollback(t.Context(), next.back(to))
+	fp, err := next.Plan(t.Context(), next.back(to).For(Rollback))
 	if err != nil {
 		t.Fatal(err)
 	}

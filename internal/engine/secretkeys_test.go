@@ -75,7 +75,7 @@ func TestSecretKeysAreNotShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	silent("history diff", compared)
-	back, err := as().PlanRollback(t.Context(), look)
+	back, err := as().Plan(t.Context(), look.For(Rollback))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -238,8 +238,8 @@ func TestUnverifiedCertificateIsSaidInEveryPlan(t *testing.T) {
 				return req
 			}
 			made("plan of nothing", func() (*Prepared, error) { return s.Plan(t.Context(), ask()) })
-			made("rollback", func() (*Prepared, error) { return s.PlanRollback(t.Context(), named("")) })
-			made("delete", func() (*Prepared, error) { return s.PlanDelete(t.Context(), named("")) })
+			made("rollback", func() (*Prepared, error) { return s.Plan(t.Context(), named("").For(Rollback)) })
+			made("delete", func() (*Prepared, error) { return s.Plan(t.Context(), named("").For(Delete)) })
 		})
 	}
 }

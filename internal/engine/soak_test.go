@@ -387,7 +387,7 @@ func TestDeleteSoaks(t *testing.T) {
 	r.write("fleet.yaml", soakingFleet)
 	r.write("bundle.yaml", r.bundle(r.configMap("goes", "k: v")))
 	r.applied(r.request())
-	gone, err := r.PlanDelete(t.Context(), r.request())
+	gone, err := r.Plan(t.Context(), r.request().For(Delete))
 	if err != nil {
 		t.Fatal(err)
 	}

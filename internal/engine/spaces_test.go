@@ -107,7 +107,7 @@ func TestNamespaceDeclaredLater(t *testing.T) {
 		}
 		settled("dropped")
 	}
-	gone, err := r.PlanDelete(t.Context(), r.request())
+	gone, err := r.Plan(t.Context(), r.request().For(Delete))
 	if err != nil {
 		t.Fatal(err)
 	}

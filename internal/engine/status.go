@@ -22,7 +22,7 @@ import (
 // ErrPartial when a cluster did not answer or its records could not be read; a named bundle that a selected cluster does
 // not have is a finding.
 func (e *Engine) Status(ctx context.Context, req Request) (*fleetplan.StatusReport, error) {
-	r, name, err := e.installed(ctx, req, false)
+	r, name, err := e.installed(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (r *run) eachRecord(ctx context.Context, t *target, name string, use func(r
 // List tells what was delivered to the selected clusters as the records say; no object is looked at. The error wraps
 // ErrPartial when a cluster did not answer or its records could not be read.
 func (e *Engine) List(ctx context.Context, req Request) (*release.Listing, error) {
-	r, name, err := e.installed(ctx, req, false)
+	r, name, err := e.installed(ctx, req)
 	if err != nil {
 		return nil, err
 	}

@@ -60,8 +60,6 @@ type run struct {
 	reading bool
 	// aloof: it goes beside another run, which none of its clusters stops.
 	aloof bool
-	// deleting: waves are counted from the last.
-	deleting bool
 	// lenient puts stand-ins where an object may not be read: nothing will be written.
 	lenient bool
 	beside  beside
@@ -131,23 +129,18 @@ func (t *target) find(fs ...diag.Finding) {
 	t.findings = append(t.findings, diag.Findings(fs).OnCluster(t.cluster.Name)...)
 }
 
-// load reads the documents and selects the clusters. needBundle is false for verbs that only need the fleet.
-func (e *Engine) load(ctx context.Context, req Request, needBundle bool) (*run, error) {
-	return e.loadFor(ctx, req, needBundle, false)
-}
-
 // Open opens the documents of a request.
 func (e *Engine) Open(ctx context.Context, req Request, needBundle bool) (*input.Documents, error) {
 	return req.documents().Open(ctx, input.Want{FleetOnly: !needBundle, Promoted: req.Promoted, Retire: req.Retire != "", Watchdog: e.Watchdog, Elsewhere: e.Elsewhere})
 }
 
-// loadFor is load, for a delete or not.
-func (e *Engine) loadFor(ctx context.Context, req Request, needBundle, deleting bool) (*run, error) {
+// load reads the documents and selects the clusters. needBundle is false for verbs that only need the fleet.
+func (e *Engine) load(ctx context.Context, req Request, needBundle bool) (*run, error) {
 	in, err := e.Open(ctx, req, needBundle)
 	if err != nil {
 		return nil, err
 	}
-	r := &run{Engine: e, Redactor: e.Redactor, req: req, deleting: deleting, input: in, program: in.Program, fleet: in.Fleet()}
+	r := &run{Engine: e, Redactor: e.Redactor, req: req, input: in, program: in.Program, fleet: in.Fleet()}
 	if r.Redactor == nil {
 		r.Redactor = redact.New()
 	}
@@ -199,7 +192,7 @@ func (r *run) resolve() error {
 			continue
 		}
 		access, fs := r.Resolve(t.cluster, r.req.Access)
-		if fs = fs.OnCluster(t.cluster.Name); r.deleting {
+		if fs = fs.OnCluster(t.cluster.Name); r.req.Operation.ends() {
 			fs = retirement.Unguessed(fs)
 		}
 		if no := fs.Errors(); len(no) > 0 && (r.aloof || len(fs) == 1 && no[0].Code == fleet.CodeNoCredentials && !t.cluster.Implicit) {
@@ -394,7 +387,7 @@ func (r *run) schedule() (rollout.Schedule, diag.Findings) {
 		unreachable[t.cluster.Name] = t.unreachable != ""
 	}
 	sch, fs := rollout.NewSchedule(r.fleet.Order(), clusters, unreachable)
-	if r.deleting {
+	if r.req.Operation.ends() {
 		sch = rollout.Reversed(sch)
 	}
 	return rollout.Until(sch, r.req.UntilWave, fs)

@@ -57,7 +57,7 @@ func TestWindow(t *testing.T) {
 	}
 	r.patch("kubectl-edit", "ConfigMap", "app", `{"data":{"k":"w"}}`)
 	for _, looks := range []bool{true, false} { // who puts it right has to know, who only looks has not
-		fp, err := r.PlanDrift(t.Context(), r.with(r.back(""), func(req *Request) { req.Reads = looks }))
+		fp, err := r.Plan(t.Context(), r.with(r.back(""), func(req *Request) { req.Reads = looks }).For(Correct))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestDeleteWindow(t *testing.T) {
   name: windows
   clusters: {engine: {group: a, kubeContext: engine}, later: {group: b, kubeContext: down}}
   rollout: `+waves+"\n", from.Format("15:04"), from.Add(2*time.Hour).Format("15:04")))
-		fp, err := r.PlanDelete(t.Context(), r.request())
+		fp, err := r.Plan(t.Context(), r.request().For(Delete))
 		if err != nil {
 			t.Fatal(err)
 		}

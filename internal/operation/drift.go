@@ -14,8 +14,7 @@ import (
 // Drifter plans what puts releases right: the engine.
 type Drifter interface {
 	Lister
-	// PlanDrift is the plan to put right what others have changed of the bundle that the request names.
-	PlanDrift(ctx context.Context, req engine.Request) (*engine.Prepared, error)
+	Plans
 }
 
 // Drift plans what puts the named bundles right, with no names all of the request's fleet that the selected clusters have. The error
@@ -38,7 +37,7 @@ func Drift(ctx context.Context, d Drifter, req engine.Request, names []string) (
 	for _, name := range slices.Compact(slices.Clone(names)) {
 		r := req
 		r.Bundle = name
-		p, err := d.PlanDrift(ctx, r)
+		p, err := d.Plan(ctx, r.For(engine.Correct))
 		if err != nil {
 			out.Close()
 			return nil, err

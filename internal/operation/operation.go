@@ -18,10 +18,15 @@ import (
 	"hawser.dev/hawser/internal/plan"
 )
 
+// Plans makes plans: the engine.
+type Plans interface {
+	// Plan is the plan of the request's operation; its findings say what blocks it.
+	Plan(ctx context.Context, req engine.Request) (*engine.Prepared, error)
+}
+
 // Planner makes plans, anew too, and carries them out: the engine.
 type Planner interface {
-	// Plan is the plan to apply; its findings say what blocks it.
-	Plan(ctx context.Context, req engine.Request) (*engine.Prepared, error)
+	Plans
 	// Renew is the plan made anew when those before it (Request.Written) were carried out; it refuses where that does something
 	// else than the one that was shown.
 	Renew(ctx context.Context, shown *engine.Prepared, req engine.Request) (*engine.Prepared, error)
@@ -86,17 +91,11 @@ func Plan(ctx context.Context, p Planner, req engine.Request, names func(context
 	return out
 }
 
-// Deleter plans deletions: the engine.
-type Deleter interface {
-	// PlanDelete is the plan to delete everything of a bundle.
-	PlanDelete(ctx context.Context, req engine.Request) (*engine.Prepared, error)
-}
-
 // Delete plans the deletion of every bundle that a request stands for: where the files hold several, those that require others
 // first. One that is nowhere is no mistake then, as a run that was interrupted may have deleted it. A number of deletions that was
 // confirmed is that of all of them.
-func Delete(ctx context.Context, d Deleter, req engine.Request, names func(context.Context, engine.Request) ([]string, error)) Bundles {
-	first := One(req, func(req engine.Request) (*engine.Prepared, error) { return d.PlanDelete(ctx, req) })
+func Delete(ctx context.Context, d Plans, req engine.Request, names func(context.Context, engine.Request) ([]string, error)) Bundles {
+	first := One(req, func(req engine.Request) (*engine.Prepared, error) { return d.Plan(ctx, req.For(engine.Delete)) })
 	all := Names(ctx, req, first[0].Err, names)
 	if len(all) == 0 {
 		return first
@@ -144,12 +143,12 @@ func (bs Bundles) present() Bundles {
 
 // Deletions plans the deletion of bundles, each of which goes before those that it requires: names has them the other way
 // round. Nothing is written.
-func Deletions(ctx context.Context, d Deleter, req engine.Request, names []string) Bundles {
+func Deletions(ctx context.Context, d Plans, req engine.Request, names []string) Bundles {
 	var out Bundles
 	for _, name := range slices.Backward(names) {
 		b := &Bundle{Name: name, Request: req}
 		b.Request.Bundle, b.Request.Among, b.Request.Before = name, names, out.byName()
-		b.Plan, b.Err = d.PlanDelete(ctx, b.Request)
+		b.Plan, b.Err = d.Plan(ctx, b.Request.For(engine.Delete))
 		out = append(out, b)
 	}
 	return out

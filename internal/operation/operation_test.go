@@ -28,7 +28,13 @@ type planner struct {
 	asked              []string
 }
 
-func (p *planner) Plan(_ context.Context, req engine.Request) (*engine.Prepared, error) {
+func (p *planner) Plan(ctx context.Context, req engine.Request) (*engine.Prepared, error) {
+	switch req.Operation {
+	case engine.Delete:
+		return p.planDelete(ctx, req)
+	case engine.Correct:
+		return p.planDrift(ctx, req)
+	}
 	if req.Bundle == "" {
 		return nil, diag.Findings{place.Which("", nil)}.Err()
 	}
@@ -156,8 +162,8 @@ func TestConfirmed(t *testing.T) {
 	}
 }
 
-// PlanDelete plans to delete one object.
-func (p *planner) PlanDelete(_ context.Context, req engine.Request) (*engine.Prepared, error) {
+// planDelete plans to delete one object.
+func (p *planner) planDelete(_ context.Context, req engine.Request) (*engine.Prepared, error) {
 	if req.Bundle == "" {
 		return nil, diag.Findings{place.Which("", nil)}.Err()
 	}
@@ -275,8 +281,8 @@ func (p *planner) List(context.Context, engine.Request) (*release.Listing, error
 	return &release.Listing{Fleet: p.wrong, Clusters: []release.ClusterListing{{Bundles: []release.BundleListing{of("a", "ours"), of("b", "theirs"), of("c", ""), of("d", "ours")}}}}, nil
 }
 
-// PlanDrift plans nothing.
-func (p *planner) PlanDrift(_ context.Context, req engine.Request) (*engine.Prepared, error) {
+// planDrift plans nothing.
+func (p *planner) planDrift(_ context.Context, req engine.Request) (*engine.Prepared, error) {
 	p.asked = append(p.asked, req.Bundle)
 	return &engine.Prepared{FleetPlan: &fleetplan.FleetPlan{Verb: "drift", Bundle: req.Bundle, Clusters: []*fleetplan.ClusterPlan{{Cluster: "c", Revision: 1}}}}, nil
 }
