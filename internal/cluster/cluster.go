@@ -25,22 +25,9 @@ import (
 
 // Config says how one cluster is reached.
 type Config struct {
-	// Name is the cluster's name, for findings.
-	Name   string
-	Access fleet.Access
-	// Kubeconfigs keeps the files that were read; nil reads them each time.
-	Kubeconfigs *kubeapi.Kubeconfigs
-	// UserAgent is sent with every request; "" is "hawser".
-	UserAgent string
-	// Parallel bounds requests in flight, watches apart; 0 is 32.
-	Parallel int
-	// ConnectTimeout bounds Connect as a whole (0: 10 s), RequestTimeout each later request, also on the server
-	// (0: 30 s).
-	ConnectTimeout, RequestTimeout time.Duration
-	// Redact masks secret values in foreign texts; nil masks nothing.
-	Redact func(string) string
-	// Now is the clock; nil is time.Now.
-	Now func() time.Time
+	kubeapi.Config
+	// ConnectTimeout bounds Connect as a whole; 0 is 10 s.
+	ConnectTimeout time.Duration
 	// Ahead is called when the connection is there, while Connect learns the facts: for a read that needs none of them. nil
 	// reads nothing. Connect waits for it.
 	Ahead func(context.Context, *Session)

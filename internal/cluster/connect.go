@@ -20,7 +20,7 @@ const connectAttempts = 3
 // the kube-system namespace) over one connection, one more where that namespace cannot be read. The error is a
 // *kubeapi.UnreachableError when the cluster may just be away, else a *kubeapi.AccessError.
 func Connect(ctx context.Context, c Config) (*Session, error) {
-	client, err := kubeapi.Open(c.api())
+	client, err := kubeapi.Open(c.Config)
 	if err != nil {
 		return nil, err
 	}
@@ -31,14 +31,6 @@ func Connect(ctx context.Context, c Config) (*Session, error) {
 	}
 	return s, nil
 }
-
-func (c Config) api() kubeapi.Config {
-	return kubeapi.Config{Name: c.Name, Access: c.Access, Kubeconfigs: c.Kubeconfigs, UserAgent: c.UserAgent, Parallel: c.Parallel,
-		RequestTimeout: c.RequestTimeout, Redact: c.Redact, Now: c.Now}
-}
-
-// Key names the connection that a Config leads to: equal ones reach the same server with the same credentials, in the same way.
-func (c Config) Key() (string, error) { return c.api().Key() }
 
 // For is another session on the same connection, for a run of its own: it masks by that run's secrets, and is closed by what is given;
 // nil closes the connection.

@@ -42,8 +42,8 @@ func TestMain(m *testing.M) {
 
 // config reaches the cluster through one of the sandbox's contexts.
 func config(kubeconfig, kubeContext string) cluster.Config {
-	return cluster.Config{Name: "test", Access: fleet.Access{KubeconfigPaths: []string{kubeconfig}, Context: kubeContext},
-		UserAgent: "hawser-test"}
+	return cluster.Config{Config: kubeapi.Config{Name: "test", Access: fleet.Access{KubeconfigPaths: []string{kubeconfig}, Context: kubeContext},
+		UserAgent: "hawser-test"}}
 }
 
 func connect(t *testing.T) *cluster.Session {

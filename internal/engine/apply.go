@@ -132,15 +132,15 @@ func (l *loop) unchanged(ctx context.Context, rows map[string]*fleetplan.Cluster
 func (p *Prepared) stamp(ctx context.Context) (release.Record, diag.Findings) {
 	r := p.run
 	rec := release.Record{V: 1, Bundle: p.Bundle, Owner: p.Owner, SourceDigest: p.SourceDigest, Rollout: release.NewRolloutID(), Phase: release.Applying, Author: r.req.Author,
-		Message: r.req.Message, Version: r.Version, Commit: r.input.From.Commit, Tree: r.input.Tree(r.files.Read(), p.reads()), Plan: p.Digest(), PlanFile: r.decided.File(), RollbackTo: p.RollbackTo, Undoes: r.req.Operation.undoes, Undone: r.req.Operation.undone, Ejecting: p.op().Leave}
-	if p.op().ends() {
+		Message: r.req.Message, Version: r.Version, Commit: r.input.From.Commit, Tree: r.input.Tree(r.files.Read(), p.reads()), Plan: p.Digest(), PlanFile: r.decided.File(), RollbackTo: p.RollbackTo, Undoes: r.req.Operation.Undoes, Undone: r.req.Operation.Undone, Ejecting: p.op().Leave}
+	if p.op().Ends() {
 		rec.Phase = release.Deleting
 	}
 	holds, findings := p.holds(ctx)
 	rec.Release, rec.Rollout, rec.FirstTry = holds.Continues(rec, r.selected(), r.unselected, func(cluster string) bool { w := p.works[cluster]; return w == nil || w.settled() })
 	p.approve(holds, &rec)
-	if p.op().brings() {
-		findings = slices.Concat(findings, holds.Paused(rec), history.StaysStopped(r.req.Unattended && p.op().rendered(), r.selected(), rec.SourceDigest))
+	if p.op().Brings() {
+		findings = slices.Concat(findings, holds.Paused(rec), history.StaysStopped(r.req.Unattended && p.op().Renders(), r.selected(), rec.SourceDigest))
 	}
 	return rec, findings
 }
@@ -190,7 +190,7 @@ func (l *loop) finish(rows map[string]*fleetplan.ClusterOutcome) error {
 	l.out.Seconds = l.now().Sub(l.out.Started).Seconds()
 	l.fp.run.learn(l.out)
 	l.fp.run.delivered(l.out)
-	if l.fp.run.req.Operation.undoes != "" { // it is a part of the other's
+	if l.fp.run.req.Operation.Undoes != "" { // it is a part of the other's
 		return l.out.Err()
 	}
 	summary := *l.out

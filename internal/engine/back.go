@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/passes"
 	"hawser.dev/hawser/internal/rollout"
 )
@@ -19,7 +20,7 @@ func (l *loop) Touched(cluster string) bool {
 // Undo readies a rollback of clusters of a wave that failed, as somebody would ask for who knows of that, or finds what stands against it.
 func (l *loop) Undo(ctx context.Context, clusters []string, why string) (passes.Back, diag.Findings) {
 	req := l.req
-	req.Operation = Operation{Desired: Stored, undoes: l.stamp.Rollout, undone: l.stamp.SourceDigest}
+	req.Operation = Operation{Desired: fleetplan.Stored, Undoes: l.stamp.Rollout, Undone: l.stamp.SourceDigest}
 	req.Bundle, req.To, req.Message = l.fp.Bundle, "", fmt.Sprintf("release %s failed in %s", l.stamp.Called(), why)
 	req.SkipWaves, req.SkipWindows, req.SkipUnreachable = true, true, true
 	req.UntilWave, req.ConfirmDelete, req.Among, req.Before = 0, nil, nil, nil

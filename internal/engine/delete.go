@@ -65,13 +65,13 @@ func (r *run) fromRecords(ctx context.Context, name string) (*Prepared, error) {
 	}
 	desire := r.goBack
 	switch {
-	case op.ends():
+	case op.Ends():
 		desire = r.end
 	case op.Current:
 		desire = r.asReleased
 	}
 	fp.Findings = append(fp.Findings, desire(ctx, fp, name)...)
-	o := op.options(r.req.PlanOptions)
+	o := op.Options(r.req.PlanOptions)
 	o.BackTo = fp.RollbackTo.String()
 	return r.completed(ctx, fp, o)
 }
@@ -96,7 +96,7 @@ func (e *Engine) installed(ctx context.Context, req Request) (*run, string, erro
 		name = names[0]
 	}
 	// what the other bundles of the files declare may depend on runtime values
-	if err := r.connect(ctx, req.Operation.ends() && req.HasBundles() && r.several(name)); err != nil {
+	if err := r.connect(ctx, req.Operation.Ends() && req.HasBundles() && r.several(name)); err != nil {
 		r.close()
 		return nil, "", err
 	}

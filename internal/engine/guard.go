@@ -11,7 +11,7 @@ import (
 
 // guards are the checks over the deletions of the fleet plan as a whole.
 func (r *run) guards(p *Prepared) diag.Findings {
-	if p.op().ends() {
+	if p.op().Ends() {
 		return deletionguard.Check(p.Guard, p.Counts().Delete, r.req.ConfirmDelete)
 	}
 	var clusters []deletionguard.Cluster

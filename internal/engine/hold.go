@@ -26,7 +26,7 @@ func (p *Prepared) holds(ctx context.Context) (release.Holds, diag.Findings) {
 			held = heldBack(ctx, w)
 		}
 		holds[i], found[i] = held.hold, diag.From(held.err, "record").OnCluster(w.Cluster)
-		if f := found[i]; len(f) == 1 && f[0].Code == release.CodeDamagedHold && !p.op().rendered() {
+		if f := found[i]; len(f) == 1 && f[0].Code == release.CodeDamagedHold && !p.op().Renders() {
 			p.run.emit(fleetplan.Event{Type: fleetplan.EventNotice, Cluster: w.Cluster, Message: f[0].What + ": " + f[0].Why})
 			found[i] = nil
 		}
@@ -40,7 +40,7 @@ func (p *Prepared) holds(ctx context.Context) (release.Holds, diag.Findings) {
 
 // paused says of a plan that somebody has paused the release of its bundle, so that it cannot be carried out now.
 func (p *Prepared) paused(ctx context.Context) diag.Findings {
-	if !p.op().brings() {
+	if !p.op().Brings() {
 		return nil
 	}
 	holds, _ := p.holds(ctx) // what cannot be read is told by whoever carries it out
@@ -67,7 +67,7 @@ func (p *Prepared) approve(holds release.Holds, rec *release.Record) {
 
 // Ask notes on the clusters of a wave that nobody has approved, or whose window is closed, that the release waits for that.
 func (l *loop) Ask(ctx context.Context, waits *rollout.Wait) {
-	if !l.fp.op().brings() {
+	if !l.fp.op().Brings() {
 		return
 	}
 	asked, rec := l.fp.Schedule.Asked(waits.Wave), l.stamp
@@ -91,7 +91,7 @@ func (l *loop) Heed(ctx context.Context, _ rollout.Schedule) rollout.Schedule {
 // held reports whether the run may not begin with a cluster: somebody has paused or aborted its release meanwhile. Without a
 // fleet there is one cluster, and that question was asked just before.
 func (l *loop) held(ctx context.Context, w *work, row *fleetplan.ClusterOutcome) bool {
-	if l.fp.run.fleet == nil || !l.fp.op().brings() {
+	if l.fp.run.fleet == nil || !l.fp.op().Brings() {
 		return false
 	}
 	held := heldBack(ctx, w)
@@ -101,7 +101,7 @@ func (l *loop) held(ctx context.Context, w *work, row *fleetplan.ClusterOutcome)
 // unhold takes away what keeps releases from a cluster where an ending run finds no record of the bundle, so that no word about
 // one that never came is heeded by the next.
 func (l *loop) unhold(ctx context.Context, w *work) error {
-	if !l.fp.op().ends() || w.target.record != nil {
+	if !l.fp.op().Ends() || w.target.record != nil {
 		return nil
 	}
 	if h, _, err := release.HeldOn(ctx, w.target.store, w.set.owner); h == nil && err == nil {

@@ -225,6 +225,22 @@ func (h *hub) writes(seen []int) (out []string) {
 	return out
 }
 
+// deletes deletes bundles, and nothing else goes with them.
+func (h *hub) deletes(names ...string) {
+	t := h.t
+	gone := h.round(t.Context(), engine.Delete, names...)
+	for name, k := range gone {
+		if k.err != nil {
+			t.Errorf("delete %s: %v", name, k.err)
+		}
+		for _, s := range h.servers {
+			if s.Object("/api/v1/namespaces/default/configmaps/app-"+name) != nil || s.Object("/api/v1/namespaces/default/configmaps/app-b10") == nil {
+				t.Errorf("%s is there still, or another went with it", name)
+			}
+		}
+	}
+}
+
 // TestSecondProgram: fifty bundles in memory go to three clusters in passes, by four workers, one Engine and one pool of sessions. One that
 // never gets ready keeps no other from being delivered; what is unchanged writes nothing; what is changed or deleted is that alone; and no
 // run knows the secrets of another.
@@ -292,17 +308,7 @@ func TestSecondProgram(t *testing.T) {
 		t.Errorf("one bundle changed, and this was written: %s", strings.Join(w, "\n"))
 	}
 
-	gone := h.round(t.Context(), engine.Delete, "b08", "b09")
-	for name, k := range gone {
-		if k.err != nil {
-			t.Errorf("delete %s: %v", name, k.err)
-		}
-		for _, s := range h.servers {
-			if s.Object("/api/v1/namespaces/default/configmaps/app-"+name) != nil || s.Object("/api/v1/namespaces/default/configmaps/app-b10") == nil {
-				t.Errorf("%s is there still, or another went with it", name)
-			}
-		}
-	}
+	h.deletes("b08", "b09")
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, ev := range h.events {

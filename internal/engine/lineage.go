@@ -76,7 +76,7 @@ func (r *run) newLineage() string {
 // that it reached, so that swapped contexts and re-created clusters are noticed from then on. The file is changed as it
 // is now; one that cannot be written is only said.
 func (r *run) learn(out *fleetplan.Outcome) {
-	if !r.req.Operation.rendered() {
+	if !r.req.Operation.Renders() {
 		return
 	}
 	news := lockfile.News{Fleet: r.fleetName(), UIDs: map[string]string{}, Servers: map[string]string{}, TakenOver: r.req.TakeOver}
@@ -153,7 +153,7 @@ func (r *run) current(ctx context.Context, t *target, owner string) (*release.Re
 	switch {
 	case !ok:
 		return record, handle, false, err
-	case !r.req.TakeOver || r.req.Operation.ends():
+	case !r.req.TakeOver || r.req.Operation.Ends():
 		return nil, "", true, diag.Findings{release.Damaged(r.redact(err.Error()))}.Err()
 	}
 	return damaged.Record(owner), damaged.Handle, true, nil

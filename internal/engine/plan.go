@@ -30,7 +30,7 @@ import (
 // name; or what a kept release declares, where nothing is rendered (of each cluster's own last one no hook runs and nothing is pruned). It
 // writes nothing anywhere. Problems that block an apply are Errors among the plan's findings; the error is for what prevents a plan altogether.
 func (e *Engine) Plan(ctx context.Context, req Request) (*Prepared, error) {
-	if req.Operation.rendered() {
+	if req.Operation.Renders() {
 		return e.render(ctx, req)
 	}
 	if req.Operation.Current { // each goes to its own release; who only looks needs no window
@@ -65,7 +65,7 @@ func (e *Engine) render(ctx context.Context, req Request) (*Prepared, error) {
 	r.formerName(ctx)
 	fp := &Prepared{FleetPlan: &fleetplan.FleetPlan{V: diag.DocumentVersion, Verb: req.Operation.Verb(), Fleet: r.fleetName(), Created: e.now()}, run: r}
 	e.desire(ctx, r, fp)
-	return r.completed(ctx, fp, req.Operation.options(req.PlanOptions))
+	return r.completed(ctx, fp, req.Operation.Options(req.PlanOptions))
 }
 
 // completed computes a plan whose desired sets are known, unless something stands against it.
@@ -235,9 +235,9 @@ func (r *run) computeAll(ctx context.Context, fp *Prepared, o plan.Options) {
 // finish adds order, groups, findings and totals to a computed fleet plan.
 func (r *run) finish(ctx context.Context, fp *Prepared) {
 	sch, findings := r.schedule()
-	sch.GoesBack = sch.GoesBack && fp.op().rendered()
+	sch.GoesBack = sch.GoesBack && fp.op().Renders()
 	var used []source.Use
-	if fp.op().rendered() {
+	if fp.op().Renders() {
 		used = r.used(ctx)
 		fp.Findings = append(fp.Findings, source.Check(r.input.Lock.Sources, used, r.req.Locked)...)
 	}
@@ -246,7 +246,7 @@ func (r *run) finish(ctx context.Context, fp *Prepared) {
 	}
 	fp.Schedule = rollout.Canaries(sch, fp.changes)
 	fp.Findings = slices.Concat(fp.Findings, findings, rollout.Closed(fp.ready(r.req), r.now(), diag.Warning), fp.paused(ctx), fp.HalfBack())
-	if !fp.op().ends() {
+	if !fp.op().Ends() {
 		fp.Findings = append(fp.Findings, r.gate(ctx, fp.FleetPlan)...)
 	}
 	for _, cp := range fp.Clusters {
@@ -268,7 +268,7 @@ func (r *run) finish(ctx context.Context, fp *Prepared) {
 
 // ready is the plan's schedule as a run of the request goes through it.
 func (p *Prepared) ready(req Request) rollout.Schedule {
-	return rollout.Ready(p.Schedule, rollout.Past{Unreachable: req.SkipUnreachable, Windows: req.SkipWindows, Approvals: req.SkipApprovals || !p.op().rendered()},
+	return rollout.Ready(p.Schedule, rollout.Past{Unreachable: req.SkipUnreachable, Windows: req.SkipWindows, Approvals: req.SkipApprovals || !p.op().Renders()},
 		func(cluster string) bool { w := p.works[cluster]; return w != nil && w.settled() })
 }
 

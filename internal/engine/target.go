@@ -192,7 +192,7 @@ func (r *run) resolve() error {
 			continue
 		}
 		access, fs := r.Resolve(t.cluster, r.req.Access)
-		if fs = fs.OnCluster(t.cluster.Name); r.req.Operation.ends() {
+		if fs = fs.OnCluster(t.cluster.Name); r.req.Operation.Ends() {
 			fs = retirement.Unguessed(fs)
 		}
 		if no := fs.Errors(); len(no) > 0 && (r.aloof || len(fs) == 1 && no[0].Code == fleet.CodeNoCredentials && !t.cluster.Implicit) {
@@ -255,8 +255,8 @@ func (r *run) connectOne(ctx context.Context, t *target, queries bool) {
 	if r.Sessions != nil {
 		connect = r.Sessions
 	}
-	session, err := connect(ctx, cluster.Config{Name: t.cluster.Name, Access: t.access, Kubeconfigs: &r.kubeconfigs, Parallel: r.req.Parallel,
-		UserAgent: "hawser/" + r.Version, ConnectTimeout: connectTimeout, RequestTimeout: r.RequestTimeout, Redact: r.redact,
+	session, err := connect(ctx, cluster.Config{Config: kubeapi.Config{Name: t.cluster.Name, Access: t.access, Kubeconfigs: &r.kubeconfigs, Parallel: r.req.Parallel,
+		UserAgent: "hawser/" + r.Version, RequestTimeout: r.RequestTimeout, Redact: r.redact}, ConnectTimeout: connectTimeout,
 		Ahead: func(ctx context.Context, s *cluster.Session) { r.readAhead(ctx, t, s) }})
 	if t.facts = r.offlineFacts(t.cluster); r.fleet == nil {
 		t.facts.Chosen = t.access.Chosen(r.req.Access.Context != "")
@@ -387,7 +387,7 @@ func (r *run) schedule() (rollout.Schedule, diag.Findings) {
 		unreachable[t.cluster.Name] = t.unreachable != ""
 	}
 	sch, fs := rollout.NewSchedule(r.fleet.Order(), clusters, unreachable)
-	if r.req.Operation.ends() {
+	if r.req.Operation.Ends() {
 		sch = rollout.Reversed(sch)
 	}
 	return rollout.Until(sch, r.req.UntilWave, fs)

@@ -20,7 +20,7 @@ import (
 
 // config reaches a server.
 func config(t *testing.T, s *testserver.Server, edit ...func(*clientcmdapi.Config)) cluster.Config {
-	return cluster.Config{Name: "eu", Access: fleet.Access{KubeconfigPaths: []string{s.Kubeconfig(t, edit...)}, Context: "test"}}
+	return cluster.Config{Config: kubeapi.Config{Name: "eu", Access: fleet.Access{KubeconfigPaths: []string{s.Kubeconfig(t, edit...)}, Context: "test"}}}
 }
 
 // asked is how often the server was asked for its version: once for each time that somebody learned the facts.
