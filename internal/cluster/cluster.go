@@ -8,6 +8,7 @@ package cluster
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -50,7 +51,7 @@ type learned struct {
 	// removed are the objects that were deleted.
 	removed sync.Map
 	judging chan struct{}
-	close   func() // nil closes the connection
+	close   func()
 }
 
 // As is a session on the same connection that asks for everything with somebody else's rights.
@@ -211,12 +212,8 @@ func (r ExecuteResult) OK() bool {
 
 // NotReady reports that everything was written, and something did not get ready.
 func (r ExecuteResult) NotReady() bool {
-	for _, p := range r.Problems {
-		if !p.Written {
-			return false
-		}
-	}
-	return len(r.Problems) > 0 && !r.Findings.HasErrors()
+	unwritten := slices.ContainsFunc(r.Problems, func(p Problem) bool { return !p.Written })
+	return len(r.Problems) > 0 && !unwritten && !r.Findings.HasErrors()
 }
 
 // Reason is the one line of the table.

@@ -24,53 +24,37 @@ func Connect(ctx context.Context, c Config) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{Client: client, learned: &learned{judging: make(chan struct{}, judgedAtOnce)}}
-	if err := s.learn(ctx, c); err != nil {
+	s := &Session{Client: client, learned: &learned{judging: make(chan struct{}, judgedAtOnce), close: client.Close}}
+	if err := s.LearnFacts(ctx, c); err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
-// For is another session on the same connection, for a run of its own: it masks by that run's secrets, and is closed by what is given;
-// nil closes the connection.
+// For is another session on the same connection, for a run of its own: it masks by that run's secrets, and closed says what its Close does.
 func (s *Session) For(redact func(string) string, closed func()) *Session {
 	return &Session{Client: s.Masked(redact), learned: &learned{facts: s.Facts(), judging: s.judging, close: closed}}
 }
 
-// Again is For with the facts and kinds as they are now.
-func (s *Session) Again(ctx context.Context, c Config) (*Session, error) {
-	out := s.For(c.Redact, nil)
-	return out, out.learn(ctx, c)
-}
-
 // Close gives the session back, and ends its connection where nobody else keeps that. Requests in flight go on.
-func (s *Session) Close() {
-	if s.close != nil {
-		s.close()
-		return
-	}
-	s.Client.Close()
-}
+func (s *Session) Close() { s.close() }
 
-// learn asks for the facts; errors are those of Connect.
-func (s *Session) learn(ctx context.Context, c Config) error {
+// LearnFacts asks for the facts and the kinds, of a session that nobody uses yet; errors are those of Connect.
+func (s *Session) LearnFacts(ctx context.Context, c Config) error {
 	s.facts = fleet.Facts{Name: c.Name, Server: s.Server(), ServerID: s.ServerID()}
-	timeout := c.ConnectTimeout
-	if timeout <= 0 {
-		timeout = 10 * time.Second
-	}
+	timeout := cmp.Or(max(c.ConnectTimeout, 0), 10*time.Second)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	if err := s.learnFacts(ctx, timeout, c.Ahead); err != nil {
+	if err := s.ask(ctx, timeout, c.Ahead); err != nil {
 		return s.Failure(err)
 	}
 	return nil
 }
 
-// learnFacts sends the four requests: the first one makes the connection, the others follow on it, and what is read
+// ask sends the four requests: the first one makes the connection, the others follow on it, and what is read
 // ahead with them.
-func (s *Session) learnFacts(ctx context.Context, timeout time.Duration, ahead func(context.Context, *Session)) error {
+func (s *Session) ask(ctx context.Context, timeout time.Duration, ahead func(context.Context, *Session)) error {
 	connected := make(chan struct{})
 	failed := make(chan struct{})
 	once := kubeapi.Request{Method: http.MethodGet, Timeout: timeout, Attempts: connectAttempts}

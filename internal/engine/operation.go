@@ -6,13 +6,7 @@ import "hawser.dev/hawser/internal/fleetplan"
 type Operation = fleetplan.Operation
 
 // The operations there are.
-var (
-	Apply    = fleetplan.Apply
-	Delete   = fleetplan.Delete
-	Eject    = fleetplan.Eject
-	Rollback = fleetplan.Rollback
-	Correct  = fleetplan.Correct
-)
+var Apply, Delete, Eject, Rollback, Correct = fleetplan.Apply, fleetplan.Delete, fleetplan.Eject, fleetplan.Rollback, fleetplan.Correct
 
 // For is the request for another operation.
 func (r Request) For(o Operation) Request {

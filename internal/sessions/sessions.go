@@ -60,7 +60,7 @@ func (p *Pool) Get(ctx context.Context, c cluster.Config) (*cluster.Session, err
 		if err != nil {
 			return nil, err
 		}
-		return p.answered(e, s.For(nil, nil)), nil // what its first run's secrets are it forgets
+		return p.answered(e, s.For(nil, s.Close)), nil // what its first run's secrets are it forgets
 	})
 	if err != nil {
 		p.failed(e, asked)
@@ -72,7 +72,8 @@ func (p *Pool) Get(ctx context.Context, c cluster.Config) (*cluster.Session, err
 // renewed is a session with the facts of now: the one that there was, nil for none, or another.
 func renewed(ctx context.Context, last *cluster.Session, c cluster.Config) (*cluster.Session, error) {
 	if last != nil {
-		now, err := last.Again(ctx, c)
+		now := last.For(c.Redact, last.Close)
+		err := now.LearnFacts(ctx, c)
 		if err == nil && same(last.Facts(), now.Facts()) {
 			return now, nil
 		}
