@@ -44,7 +44,9 @@ func (i *Identity) head(h http.Header) {
 }
 
 // As is a client on the same connection that asks for everything with somebody else's rights; it knows the same kinds.
-func (c *Client) As(who Identity) *Client { return &Client{connection: c.connection, cfg: c.cfg, as: &who} }
+func (c *Client) As(who Identity) *Client {
+	return &Client{connection: c.connection, cfg: c.cfg, as: &who}
+}
 
 // refused tells a refusal to act for somebody from refusals of what was asked: a finding, which is no forbidden answer.
 func (c *Client) refused(err error) error {
