@@ -3,7 +3,6 @@ package engine
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -98,17 +97,17 @@ func TestTwoTeamsWithOneName(t *testing.T) {
 	if err := lockfile.Keep(filepath.Join(r.dir, "elsewhere", lockfile.Name), lockfile.News{Lineages: map[string]string{r.name: "of-elsewhere"}}); err != nil {
 		t.Fatal(err)
 	}
-	for verb, plan := range map[string]func(context.Context, Request) (*Prepared, error){"delete": r.PlanDelete, "eject": r.PlanEject, "drift": r.PlanDrift} {
-		_, err = plan(t.Context(), elsewhere)
-		refused(t, verb+" by name", err, lineage.CodeSource, "hawser.lock of directory", "of another bundle of that name", names[0], "-f", "--take-over")
+	for _, o := range []Operation{Delete, Eject, Correct} {
+		_, err = r.Plan(t.Context(), elsewhere.For(o))
+		refused(t, o.Verb()+" by name", err, lineage.CodeSource, "hawser.lock of directory", "of another bundle of that name", names[0], "-f", "--take-over")
 	}
 	elsewhere.TakeOver = true
-	if fp, err := r.PlanDelete(t.Context(), elsewhere); err != nil || fp.Counts().Delete != 1 {
+	if fp, err := r.Plan(t.Context(), elsewhere.For(Delete)); err != nil || fp.Counts().Delete != 1 {
 		t.Errorf("by name, taken over: %v", err)
 	}
 	nowhere := elsewhere
 	nowhere.TakeOver, docs(&nowhere).Dir = false, t.TempDir()
-	if fp, err := r.PlanDelete(t.Context(), nowhere); err != nil || fp.Counts().Delete != 1 {
+	if fp, err := r.Plan(t.Context(), nowhere.For(Delete)); err != nil || fp.Counts().Delete != 1 {
 		t.Errorf("by name, from a directory that says nothing: %v", err)
 	}
 
