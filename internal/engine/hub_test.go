@@ -12,10 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"cuelang.org/go/cue/ast"
-	"cuelang.org/go/cue/cuecontext"
-	"cuelang.org/go/cue/parser"
-
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
@@ -80,7 +76,7 @@ func (inMemory) Get(_ context.Context, ref secret.Ref) (string, error) {
 
 // textOf are an instance's values as JSON.
 func textOf(in v1alpha1.Instance) (string, error) {
-	data, err := cuecontext.New().BuildExpr(in.Values.Struct).MarshalJSON()
+	data, err := in.Values.MarshalJSON()
 	return string(data), err
 }
 
@@ -135,14 +131,14 @@ func newHub(t *testing.T, clusters ...string) *hub {
 	return h
 }
 
-// declare sets a bundle of one instance with values as CUE.
+// declare sets a bundle of one instance with values as JSON.
 func (h *hub) declare(bundle, instance, text string) {
 	h.t.Helper()
-	expr, err := parser.ParseExpr("", text)
-	if err != nil {
+	var given v1alpha1.Values
+	if err := json.Unmarshal([]byte(text), &given); err != nil {
 		h.t.Fatal(err)
 	}
-	in := v1alpha1.Instance{Name: instance, Namespace: "default", Module: &v1alpha1.ModuleSource{URL: "mem://modules/one"}, Values: v1alpha1.Values{Struct: expr.(*ast.StructLit)}}
+	in := v1alpha1.Instance{Name: instance, Namespace: "default", Module: &v1alpha1.ModuleSource{URL: "mem://modules/one"}, Values: given}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.bundles[bundle] = v1alpha1.BundleSpec{Name: bundle, Instances: []v1alpha1.Instance{in}}
@@ -249,11 +245,11 @@ func TestSecondProgram(t *testing.T) {
 	var names, well []string
 	for i := range 49 {
 		name := fmt.Sprintf("b%02d", i)
-		h.declare(name, "app-"+name, fmt.Sprintf(`{size: %d, password: "ref://vault:%s"}`, i, name))
+		h.declare(name, "app-"+name, fmt.Sprintf(`{"size": %d, "password": "ref://vault:%s"}`, i, name))
 		well = append(well, name)
 	}
-	h.declare("never", "never", `{size: 1}`)
-	h.declare("b48", "app-b48", `{hint: "opensesame-b47", password: "ref://vault:b48"}`) // to which another's secret is a word like any other
+	h.declare("never", "never", `{"size": 1}`)
+	h.declare("b48", "app-b48", `{"hint": "opensesame-b47", "password": "ref://vault:b48"}`) // to which another's secret is a word like any other
 	names = append([]string{"never"}, well...)
 	seen := make([]int, len(h.servers))
 
@@ -298,7 +294,7 @@ func TestSecondProgram(t *testing.T) {
 		t.Errorf("nothing changed, and this was written: %s", strings.Join(w, "\n"))
 	}
 
-	h.declare("b07", "app-b07", `{size: 700, password: "ref://vault:b07"}`)
+	h.declare("b07", "app-b07", `{"size": 700, "password": "ref://vault:b07"}`)
 	for name, k := range h.round(t.Context(), engine.Apply, well...) {
 		if n := k.plan.Counts().Writes(); k.err != nil || name == "b07" && n != 3 || name != "b07" && n != 0 {
 			t.Errorf("%s: %d writes, %v", name, n, k.err)
