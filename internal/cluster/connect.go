@@ -11,6 +11,7 @@ import (
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/rights"
 )
 
 // connectAttempts is how often each request of Connect is sent: a cluster that is away should not be waited for long.
@@ -34,7 +35,7 @@ func Connect(ctx context.Context, c Config) (*Session, error) {
 
 // For is another session on the same connection, for a run of its own: it masks by that run's secrets, and closed says what its Close does.
 func (s *Session) For(redact func(string) string, closed func()) *Session {
-	return &Session{Client: s.Masked(redact), learned: &learned{facts: s.Facts(), judging: s.judging, close: closed}}
+	return &Session{Client: s.Masked(redact), learned: &learned{facts: s.Facts(), verified: s.verified, judging: s.judging, close: closed}}
 }
 
 // Close gives the session back, and ends its connection where nobody else keeps that. Requests in flight go on.
@@ -49,6 +50,7 @@ func (s *Session) LearnFacts(ctx context.Context, c Config) error {
 	if err := s.ask(ctx, timeout, c.Ahead); err != nil {
 		return s.Failure(err)
 	}
+	s.verified = s.Now()
 	return nil
 }
 
@@ -80,14 +82,11 @@ func (s *Session) ask(ctx context.Context, timeout time.Duration, ahead func(con
 	return cmp.Or(errVersion, errKinds, errUID)
 }
 
-// sureFor is how long a cluster that has answered is believed to be the one that it was then.
-const sureFor = 30 * time.Second
-
 // Verify asks again which cluster answers, and which version it runs, in one round trip, unless that was asked a moment ago. Where
 // it is another cluster the error is a finding; one that was upgraded is learned anew.
 func (s *Session) Verify(ctx context.Context) error {
 	s.learned.mu.RLock()
-	sure := s.Now().Sub(s.verified) < sureFor
+	sure := s.Now().Sub(s.verified) < rights.FreshFor
 	s.learned.mu.RUnlock()
 	if sure {
 		return nil

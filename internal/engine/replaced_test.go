@@ -6,8 +6,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"hawser.dev/hawser/internal/kubeapi"
+	"hawser.dev/hawser/internal/rights"
 	"hawser.dev/hawser/internal/testserver"
 )
 
@@ -39,6 +41,7 @@ func TestClusterReplacedBetweenPlanAndApply(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.change(s.servers["eu"])
+			time.Sleep(rights.FreshFor) // what was asked a moment ago is not asked again
 			out, err := s.Apply(t.Context(), fp, s.request())
 			if !c.refused {
 				if err != nil || !s.has("eu") {
