@@ -91,8 +91,8 @@ func (s *Session) Verify(ctx context.Context) error {
 	if sure {
 		return nil
 	}
-	like := kubeapi.Request{Method: http.MethodGet, Attempts: connectAttempts}
-	was := s.Facts()
+	s = s.As(kubeapi.Identity{})
+	like, was := kubeapi.Request{Method: http.MethodGet, Attempts: connectAttempts}, s.Facts()
 	now := was
 	var wg sync.WaitGroup
 	var errUID error

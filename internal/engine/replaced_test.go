@@ -86,7 +86,8 @@ func TestObjectsAreWrittenAsTheWriter(t *testing.T) {
 		ours, theirs := 0, 0
 		for _, line := range h.seen {
 			own := strings.Contains(line, " /version") || strings.Contains(line, " /api as") || strings.Contains(line, " /apis as") ||
-				strings.Contains(line, "kube-system") || strings.Contains(line, "/namespaces/hawser-system")
+				strings.Contains(line, "kube-system") || strings.Contains(line, "/namespaces/hawser-system") ||
+				strings.HasPrefix(line, "POST /api/v1/namespaces as") // the namespace of the records
 			suffix := " as"
 			if !own && !who.Nobody() {
 				suffix = " as ann shop,ops"
@@ -123,7 +124,9 @@ func TestImpersonationIsRefused(t *testing.T) {
 	if err == nil {
 		err = fp.Findings.Err()
 	}
-	refusedFor(t, err, "the cluster does not let us act as ann", "grant the verb impersonate")
+	if err == nil || !strings.Contains(err.Error(), "the cluster does not let us act as ann") || !strings.Contains(err.Error(), "grant the verb impersonate") {
+		t.Errorf("no refusal: %v", err)
+	}
 	if wrote := s.wrote("eu"); len(wrote) > 0 {
 		t.Errorf("written: %v", wrote)
 	}
