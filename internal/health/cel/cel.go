@@ -190,7 +190,8 @@ func compile(env *cel.Env, text string, want *cel.Type) (cel.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return env.Program(tree, cel.Functions(own...), cel.CustomDecoratorV2(compared), //nolint:staticcheck // the one way to stand before CEL's own functions
+	//lint:ignore SA1019 the one way to stand before CEL's own functions
+	return env.Program(tree, cel.Functions(own...), cel.CustomDecoratorV2(compared),
 		cel.EvalOptions(cel.OptOptimize), cel.CostLimit(maxCost), cel.CostTracking(costs{patterns}))
 }
 
