@@ -37,6 +37,9 @@ func Apply(text []byte, edits []Edit) (out []byte, failed []Edit) {
 
 // spot is where the text of an edit stands.
 func spot(text []byte, e Edit) (from, to int, ok bool) {
+	if e.At.Line < 1 {
+		return 0, 0, false
+	}
 	for range e.At.Line - 1 {
 		n := bytes.IndexByte(text[from:], '\n')
 		if n < 0 {
@@ -75,7 +78,8 @@ func scalar(text []byte, from int, e Edit) (int, int, bool) {
 		return from, from + len(quoted), bytes.HasPrefix(rest, []byte(quoted)) && !strings.Contains(e.Was, "'")
 	}
 	end := from + len(e.Was)
-	return from, end, bytes.HasPrefix(rest, []byte(e.Was)) && (end == len(text) || bytes.IndexByte([]byte(" \t\r\n,]}"), text[end]) >= 0)
+	// of a text that is empty there is nothing to see without quotes
+	return from, end, e.Was != "" && bytes.HasPrefix(rest, []byte(e.Was)) && (end == len(text) || bytes.IndexByte([]byte(" \t\r\n,]}"), text[end]) >= 0)
 }
 
 // bare are texts that YAML reads as texts without quotes.

@@ -54,6 +54,8 @@ func TestApply(t *testing.T) {
 func FuzzApply(f *testing.F) {
 	f.Add("tag: '1.0'\n", 1, 1, "1.0", "1.1")
 	f.Add("tag: \"1\\u002e0\"", 1, 1, "1.0", "x")
+	f.Add("tag:\n", 1, 5, "", "1.0") // an empty text without quotes
+	f.Add(" ", 0, 1, "", "0")
 	f.Fuzz(func(t *testing.T, text string, line, col int, was, now string) {
 		for _, file := range []string{"a.yaml", "a.cue"} {
 			got, failed := Apply([]byte(text), []Edit{{diag.Pos{File: file, Line: line, Column: col}, "tag", was, now}})
