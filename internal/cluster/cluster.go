@@ -80,6 +80,9 @@ type ObserveRequest struct {
 	Defined map[schema.GroupKind]object.DefinedKind
 	// Namespaces are further namespaces whose existence is asked for.
 	Namespaces []string
+	// Cached: that there is none of the names that the inventory does not have may be what the API server's cache says, which
+	// can be behind for some milliseconds. A LIST of what etcd has waits for up to 100 ms after another one of its kind.
+	Cached bool
 }
 
 // Observation is what was seen; it fills the fields of plan.Input of the same names.

@@ -39,11 +39,10 @@ func (s *Session) Observe(ctx context.Context, req ObserveRequest) (Observation,
 	o.inventoried()
 	o.unknown()
 	o.autoscalers()
-	for _, d := range req.Desired {
-		o.touch(d.Ref)
-	}
-	for r := range o.owned {
-		o.touch(r)
+	for r := range o.ignore { // everything declared and owned: every ref has an entry
+		if _, ok := o.Live[r]; !ok {
+			o.Live[r] = plan.Live{}
+		}
 	}
 	return o.Observation, o.findings.OnCluster(s.Name()).Sorted()
 }
@@ -61,13 +60,6 @@ type observer struct {
 	mu       sync.Mutex
 	findings diag.Findings
 	wg       sync.WaitGroup
-}
-
-// touch makes sure that every ref has an entry.
-func (o *observer) touch(r object.Ref) {
-	if _, ok := o.Live[r]; !ok {
-		o.Live[r] = plan.Live{}
-	}
 }
 
 func (o *observer) find(f diag.Finding) {
@@ -130,13 +122,7 @@ func (o *observer) freshNamespaces() []string {
 			}
 		}
 	}
-	out := map[string]bool{}
-	for _, ns := range o.wantedNamespaces() {
-		if !known[ns] {
-			out[ns] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(out))
+	return slices.DeleteFunc(o.wantedNamespaces(), func(ns string) bool { return known[ns] })
 }
 
 // wantedNamespaces are those whose existence matters: with unknown names in them, or asked for.
@@ -237,10 +223,7 @@ func (o *observer) check(r object.Ref, err error) {
 
 // narrow says that objects are read one by one because listing is forbidden.
 func (o *observer) narrow(k kubeapi.KindInfo, ns string) {
-	where := "in the cluster"
-	if ns != "" {
-		where = "in namespace " + ns
-	}
+	where := map[bool]string{true: "in the cluster", false: "in namespace " + ns}[ns == ""]
 	o.find(diag.Finding{Severity: diag.Info, Code: "no-list", What: fmt.Sprintf("listing %s %s is forbidden: its objects are read one by one", k.Resource, where),
 		Fix: "grant list on " + k.Resource + " to save requests"})
 }
@@ -292,13 +275,11 @@ func (s *Session) getMeta(ctx context.Context, k kubeapi.KindInfo, r object.Ref)
 
 // unknown is the second round: names that the inventory does not have, in namespaces that exist.
 func (o *observer) unknown() {
-	var doubtful []string // inventoried objects were expected there, and none is
-	for _, ns := range o.wantedNamespaces() {
-		if _, known := o.NamespaceExists[ns]; !known {
-			doubtful = append(doubtful, ns)
-		}
-	}
-	for _, ns := range doubtful {
+	doubtful := slices.DeleteFunc(o.wantedNamespaces(), func(ns string) bool {
+		_, known := o.NamespaceExists[ns]
+		return known
+	})
+	for _, ns := range doubtful { // inventoried objects were expected there, and none is
 		o.wg.Go(func() { o.namespace(ns) })
 	}
 	o.wg.Wait()
@@ -356,18 +337,32 @@ func (o *observer) terminating(ns string) bool {
 	return o.Live[object.Ref{Kind: "Namespace", Name: ns}].Terminating
 }
 
-// listUnknown looks for names in one (kind, namespace) by one LIST without a label; where that is forbidden by GETs.
+// listUnknown looks for names in one (kind, namespace) by one LIST without a label; where that is forbidden by GETs. What the
+// API server's cache may answer counts only when it has none of them.
 func (o *observer) listUnknown(gk schema.GroupKind, ns string, refs []object.Ref) {
 	k, _ := o.s.ByGroupKind(gk)
 	wanted := map[object.Ref]bool{}
 	for _, r := range refs {
 		wanted[r] = true
 	}
-	err := o.s.ListMeta(o.ctx, k.Path(k.Preferred, ns, ""), nil, func() {}, func(m meta) {
-		if r := (object.Ref{Group: k.Group, Kind: k.Kind, Namespace: m.Namespace, Name: m.Name}); wanted[r] {
-			o.see(r, o.live(r, m))
-		}
-	})
+	var there map[object.Ref]plan.Live
+	look := func(query url.Values) error {
+		return o.s.ListMeta(o.ctx, k.Path(k.Preferred, ns, ""), query, func() { there = map[object.Ref]plan.Live{} }, func(m meta) {
+			if r := (object.Ref{Group: k.Group, Kind: k.Kind, Namespace: m.Namespace, Name: m.Name}); wanted[r] {
+				there[r] = o.live(r, m)
+			}
+		})
+	}
+	var err error
+	if o.req.Cached {
+		err = look(url.Values{"resourceVersion": {"0"}})
+	}
+	if !o.req.Cached || len(there) > 0 { // it may have gone meanwhile
+		err = look(nil)
+	}
+	for r, l := range there {
+		o.see(r, l)
+	}
 	if apierrors.IsForbidden(err) {
 		o.narrow(k, ns)
 		var wg sync.WaitGroup

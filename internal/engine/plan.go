@@ -357,7 +357,7 @@ func (r *run) observe(ctx context.Context, w *work, o plan.Options) (plan.Input,
 		objs = append(objs, b)
 	}
 	obs, findings := t.session.Observe(ctx, cluster.ObserveRequest{Owner: s.owner, Desired: lasting, Inventory: slices.Concat(in.Inventory, in.Lent),
-		Defined: object.DefinedKinds(objs)})
+		Defined: object.DefinedKinds(objs), Cached: r.req.Applies && w.input.Live == nil}) // under the lock it is looked at again
 	w.observed = obs
 	in.Live, in.Schema, in.NamespaceExists = obs.Live, obs.Schema, obs.NamespaceExists
 	in.Desired = w.stayed(ctx, in.Desired)

@@ -60,11 +60,12 @@ func (c *Client) List(ctx context.Context, r Request, begin func(), item func(ra
 	return l.head.ResourceVersion, err
 }
 
-// read reads all pages. A page that is too large is asked for in smaller ones.
+// read reads all pages. A page that is too large is asked for in smaller ones. With resourceVersion=0 in the query the API
+// server's cache may answer, which gives everything at once; where that is too much, it is read as it is stored.
 func (l *lister) read(ctx context.Context, size int) error {
 	l.begin()
 	l.items, l.bytes = 0, 0
-	first, token := "", ""
+	first, token, smaller := "", "", false
 	var pages answer.Pages
 	for {
 		r := l.r
@@ -74,12 +75,15 @@ func (l *lister) read(ctx context.Context, size int) error {
 		if token != "" {
 			r.Query.Set("continue", token)
 		}
+		if token != "" || smaller { // a cache gives no pages
+			r.Query.Del("resourceVersion")
+		}
 		before, beforeBytes := l.items, l.bytes
 		r.Into = l.page
 		_, err := l.c.Do(ctx, r)
 		if wrong, ok := errors.AsType[*AnswerError](err); ok && wrong.tooLarge && size > 1 && before == l.items {
 			l.bytes = beforeBytes
-			size = max(1, size/10)
+			size, smaller = max(1, size/10), true
 			continue
 		}
 		if err != nil {

@@ -25,6 +25,8 @@ type heard struct {
 	got []string
 	// answer, when not nil, answers in place of "{}".
 	answer func(w http.ResponseWriter)
+	// ask, when not nil, answers too, and knows what was asked.
+	ask func(w http.ResponseWriter, r *http.Request)
 }
 
 func (h *heard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -35,7 +37,11 @@ func (h *heard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.got = append(h.got, r.Method+" "+r.URL.Query().Get("timeout"))
 	h.mu.Unlock()
 	w.Header().Set("Content-Type", JSONType)
-	if h.answer != nil {
+	switch {
+	case h.ask != nil:
+		h.ask(w, r)
+		return
+	case h.answer != nil:
 		h.answer(w)
 		return
 	}
