@@ -25,8 +25,8 @@ func StatusOf(err error) (metav1.Status, bool) {
 	return metav1.Status{}, false
 }
 
-// terminalTexts are parts of 500 answers that never heal by sending again. Source: facts/server-side-apply.md F1, F9,
-// F10, tried on kube-apiserver v1.36.3, and etcd's limit of a request.
+// terminalTexts are parts of 500 answers that never heal by sending again, as tried on
+// kube-apiserver v1.36.3, and etcd's limit of a request.
 var terminalTexts = []string{
 	"field not declared in schema", "request to convert CR", "duplicate entries", "request is too large",
 	"etcdserver: request is too large", "unable to convert to", "failed to convert", "failed to create typed patch object",
@@ -52,7 +52,7 @@ func IsSchema(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || IsTerminal(err)
 }
 
-// IsConversion reports the 500 of facts F9: a managed fields entry names a version the kind no longer has.
+// IsConversion reports a 500 answer: a managed fields entry names a version the kind no longer has.
 func IsConversion(err error) bool {
 	st, ok := StatusOf(err)
 	return ok && strings.Contains(st.Message, "request to convert CR")

@@ -16,7 +16,7 @@ import (
 )
 
 // TestFirstApplyOfManyObjects compares a first apply with a bare loop of as many parallel applies in the same run. The
-// budget is 1.3 times the loop (DESIGN section 8), measured by the benchmarks on a quiet machine; here it must not be
+// budget is 1.3 times the loop (docs/performance.md), measured by the benchmarks on a quiet machine; here it must not be
 // another order of magnitude, unless the machine had more to do just then.
 func TestFirstApplyOfManyObjects(t *testing.T) {
 	var ratio float64

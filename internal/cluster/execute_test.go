@@ -49,7 +49,7 @@ func TestInventoryIsWrittenFromTheReplies(t *testing.T) {
 	}
 }
 
-func TestTwoBundlesNeverTakeEachOthersObjects(t *testing.T) { // facts F4
+func TestTwoBundlesNeverTakeEachOthersObjects(t *testing.T) {
 	f, s := testfleet.Get(), connect(t)
 	ns := f.Namespace(t, one)
 	first, second := newBundle(t), newBundle(t)
@@ -68,7 +68,7 @@ func TestTwoBundlesNeverTakeEachOthersObjects(t *testing.T) { // facts F4
 	first.unchanged(t, s, objs(t, ns, cmA)...)
 }
 
-func TestCreateThatFindsAnObject(t *testing.T) { // facts F5: 200 instead of 201
+func TestCreateThatFindsAnObject(t *testing.T) { // 200 instead of 201
 	f, s := testfleet.Get(), connect(t)
 	ns := f.Namespace(t, one)
 	b := newBundle(t)
@@ -89,7 +89,7 @@ func TestCreateThatFindsAnObject(t *testing.T) { // facts F5: 200 instead of 201
 	}
 }
 
-func TestUpdatePreconditions(t *testing.T) { // facts F5
+func TestUpdatePreconditions(t *testing.T) {
 	f, s := testfleet.Get(), connect(t)
 	for _, c := range []struct {
 		name, reason string
@@ -201,7 +201,7 @@ func TestNothingUnforeseenIsUndone(t *testing.T) {
 	}
 }
 
-func TestFieldConflictWithoutForce(t *testing.T) { // facts F6
+func TestFieldConflictWithoutForce(t *testing.T) {
 	f, s := testfleet.Get(), connect(t)
 	ns := f.Namespace(t, one)
 	b := newBundle(t)
@@ -243,7 +243,7 @@ func replicas(t *testing.T, ns string) int64 {
 	return n
 }
 
-func TestReplicasUnderScaleAreCeded(t *testing.T) { // facts F1, F6
+func TestReplicasUnderScaleAreCeded(t *testing.T) {
 	f, s := testfleet.Get(), connect(t)
 	ns := f.Namespace(t, one)
 	foreignApply(t, "somebody", "horizontalpodautoscalers", false, objs(t, ns, autoscaler)[0])
@@ -263,7 +263,7 @@ func TestReplicasUnderScaleAreCeded(t *testing.T) { // facts F1, F6
 	b.unchanged(t, s, objs(t, ns, strings.Replace(scaled, "api:1", "api:2", 1))...)
 }
 
-func TestDroppedReplicasAreHandedOver(t *testing.T) { // facts F7
+func TestDroppedReplicasAreHandedOver(t *testing.T) {
 	f, s := testfleet.Get(), connect(t)
 	ns := f.Namespace(t, one)
 	b := newBundle(t)
@@ -280,7 +280,7 @@ func TestDroppedReplicasAreHandedOver(t *testing.T) { // facts F7
 	b.unchanged(t, s, objs(t, ns, without)...)
 }
 
-func TestAdopt(t *testing.T) { // facts F8
+func TestAdopt(t *testing.T) {
 	f, s := testfleet.Get(), connect(t)
 	for _, c := range []struct {
 		name string
@@ -343,7 +343,7 @@ func TestImmutableFieldIsRecreatedOnDemand(t *testing.T) {
 	b.unchanged(t, s, objs(t, ns, other)...)
 }
 
-func TestTerminalErrorsAreNotSentAgain(t *testing.T) { // facts F1, F10
+func TestTerminalErrorsAreNotSentAgain(t *testing.T) {
 	f, s := testfleet.Get(), connect(t)
 	ns := f.Namespace(t, one)
 	for _, c := range []struct{ name, text string }{

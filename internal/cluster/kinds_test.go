@@ -11,7 +11,7 @@ import (
 	"hawser.dev/hawser/internal/testfleet"
 )
 
-// kindCase is one row of the table of facts F1: how an object of a kind moves without being changed, and how it is
+// kindCase is one row of the table of what server-side apply does to kinds: how an object of a kind moves without being changed, and how it is
 // changed. The rest of the object follows its apiVersion, kind and metadata.
 type kindCase struct {
 	kind, apiVersion, resource, rest string

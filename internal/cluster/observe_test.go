@@ -253,7 +253,7 @@ func TestSchemaKeyOfACustomResource(t *testing.T) {
 	if len(got) != 3 {
 		t.Errorf("%d requests, want a LIST of each kind and one of the CRDs:%s", len(got), lines(got))
 	}
-	// a new default reaches live objects without moving anything of theirs (facts F1): the schema key notices
+	// a new default reaches live objects without moving anything of theirs: the schema key notices
 	crd := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 	rewrite(t, "someone", crd, "", "crontabs."+ns+".example.com", func(live map[string]any) {
 		versions, _, _ := unstructured.NestedSlice(live, "spec", "versions")

@@ -224,7 +224,7 @@ webhooks:
   timeoutSeconds: 1
 `
 
-func TestWebhookOfTheSetComesAfterItsBackend(t *testing.T) { // facts F12
+func TestWebhookOfTheSetComesAfterItsBackend(t *testing.T) {
 	f, s := testfleet.Get(), connect(t)
 	ns := f.Namespace(t, one)
 	b := newBundle(t)

@@ -161,7 +161,7 @@ func TestQuotaIsNamed(t *testing.T) {
 	}
 }
 
-func TestLabelRemovedWhileWaiting(t *testing.T) { // facts F3: it arrives as DELETED
+func TestLabelRemovedWhileWaiting(t *testing.T) { // it arrives as DELETED
 	f, s := testfleet.Get(), connect(t)
 	ns := f.Namespace(t, one)
 	b := newBundle(t)
@@ -422,7 +422,7 @@ func TestNamespaceAndItsObjectsInOneSet(t *testing.T) {
 	}
 }
 
-func TestRemovedCRDVersionIsRepaired(t *testing.T) { // facts F9
+func TestRemovedCRDVersionIsRepaired(t *testing.T) {
 	f, s := testfleet.Get(), connect(t)
 	ns := f.Namespace(t, one)
 	b := newBundle(t)

@@ -30,7 +30,7 @@ func ref(kind, name string) object.Ref {
 	return object.Ref{Group: groups[kind], Kind: kind, Namespace: "shop", Name: name}
 }
 
-// apiChanges are those of group A in the example of spec/output.md.
+// apiChanges are those of group A of an example.
 func apiChanges() []plan.Change {
 	return []plan.Change{
 		{Action: plan.Update, Ref: ref("Deployment", "api"), Instance: "api", Code: plan.CodeChanged, Digest: "sha256:c81d00aa", Open: true,
@@ -56,7 +56,7 @@ func webDrift() []plan.Change {
 	}
 }
 
-// shopPlan is the plan of spec/output.md: twelve clusters, two waves, three groups.
+// shopPlan is a plan: twelve clusters, two waves, three groups.
 func shopPlan() *fleetplan.FleetPlan {
 	p := &fleetplan.FleetPlan{V: diag.DocumentVersion, Verb: "apply", Bundle: "shop", Owner: object.OwnerID("", "", "shop"), Fleet: "shop",
 		SourceDigest: "sha256:77ab03d1c2", Created: noon,
@@ -164,7 +164,7 @@ func everyMark() *fleetplan.FleetPlan {
 	)
 }
 
-// failedOutcome is the outcome of spec/output.md: wave 2 stopped by production-us-1.
+// failedOutcome is an outcome: wave 2 stopped by production-us-1.
 func failedOutcome() *fleetplan.Outcome {
 	oc := &fleetplan.Outcome{V: diag.DocumentVersion, Verb: "apply", Bundle: "shop", Rollout: "7K2M", Result: fleetplan.Failed, StoppedWave: 2,
 		Stopped: "production-us-1 failed", Started: noon, Seconds: 161}

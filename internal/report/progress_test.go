@@ -15,7 +15,7 @@ import (
 	"hawser.dev/hawser/internal/plan"
 )
 
-// shopEvents are the events of the example in spec/output.md, up to the failure in wave 2.
+// shopEvents are the events of an example of the documentation, up to the failure in wave 2.
 func shopEvents() []fleetplan.Event {
 	at := noon
 	var list []fleetplan.Event

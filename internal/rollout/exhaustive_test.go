@@ -85,7 +85,7 @@ func (e *explorer) follow(st rollout.State, d rollout.Decision, now time.Time) {
 	}
 }
 
-// check holds the rules of spec/bundles.md against one decision, by counting and not by the machine's own means.
+// check holds the rules of a rollout against one decision, by counting and not by the machine's own means.
 func (e *explorer) check(before, st rollout.State, d rollout.Decision, now time.Time) {
 	fail := func(format string, args ...any) {
 		e.t.Fatalf("%s\nschedule %s\nbefore %s\nafter  %s\ndecision %+v", fmt.Sprintf(format, args...),
