@@ -65,7 +65,7 @@ race: ## the rooms where things happen at once, with the race detector; what it 
 # Those in which `make test` tries some points of death, spread over the run.
 CRASHES = ^(TestKilledAtEveryRequest|TestKilledAtEveryRequestWithLateValues|TestHooksKilledAtEveryRequest|TestDeleteOfMadeValuesKilled|TestApprovalKilledAtEveryRequest)$$
 DEATHS ?= all
-crash: ## kills the process before and after every request of a run, and runs it again
+crash: ## kills the process before and after every request of a run, and runs it again (DEATHS=3+1: every third, from the second)
 	HAWSER_TEST_DEATHS=$(DEATHS) $(GO) test -count=1 -timeout $(TIMEOUT) -ldflags=-w -v -run '$(CRASHES)' ./cmd/hawser
 
 cross: ## go vet for the other platforms that a release is made for, tests included

@@ -61,7 +61,8 @@ func TestApprovalKilledAtEveryRequest(t *testing.T) {
 			t.Fatalf("request %d (after=%t): run again: %s", at, after, r)
 		}
 	}
-	for at, n := 1, 0; ; at += apart(5) {
+	step, first := deaths(5)
+	for at, n := 1+first, 0; ; at += step {
 		before := died
 		for _, after := range []bool{false, true} {
 			n++

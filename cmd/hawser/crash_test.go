@@ -64,31 +64,32 @@ spec:
 // crashObjects is the number of objects of a version, without the instance's namespace.
 func crashObjects(v int) int { return strings.Count(crashBundle("n", v), "---\n") }
 
-// apart is how far the points of death are from one another that a test tries: `make crash` asks for every one, CI for half of them, `make test`
-// takes some, spread over the whole run.
-func apart(step int) int {
-	switch deaths := os.Getenv("HAWSER_TEST_DEATHS"); deaths {
+// deaths are the points of death that a test tries: `make test` takes some, spread over the whole run (apart from one another
+// that far), `make crash` every one, and DEATHS=N+M every Nth from the one after M, so that CI comes to all in N runs.
+func deaths(far int) (step, first int) {
+	switch asked := os.Getenv("HAWSER_TEST_DEATHS"); asked {
 	case "":
-		return step
+		return far, 0
 	case "all":
-		return 1
-	case "half":
-		return min(step, 2)
+		return 1, 0
 	default:
-		panic("HAWSER_TEST_DEATHS is " + deaths + ": all, half, or nothing for some")
+		if n, err := fmt.Sscanf(asked, "%d+%d", &step, &first); n != 2 || err != nil || step < 1 || first < 0 || first >= step {
+			panic("HAWSER_TEST_DEATHS is " + asked + ": all, nothing for some, or N+M for every Nth after the first M, with M less than N")
+		}
+		return step, first
 	}
 }
 
 // TestKilledAtEveryRequest kills the process (SIGKILL) before and after every single request of a first apply and of an
 // upgrade, and runs it again: it converges, nothing is there twice, nothing is orphaned, and the lock is taken over.
 func TestKilledAtEveryRequest(t *testing.T) {
-	step := apart(9)
+	step, first := deaths(9)
 	var points atomic.Int64
 	var wg sync.WaitGroup
 	for lane, cluster := range clusters {
 		wg.Go(func() {
 			t.Run(cluster, func(t *testing.T) {
-				points.Add(int64(newCrashLane(t, cluster, lane).try(step)))
+				points.Add(int64(newCrashLane(t, cluster, lane).try(step, first)))
 			})
 		})
 	}
@@ -139,10 +140,10 @@ func (l *crashLane) apply(v int) []string {
 }
 
 // try tries the lane's points and returns how many there were.
-func (l *crashLane) try(step int) int {
+func (l *crashLane) try(step, first int) int {
 	n := 0
 	for at := 1 + l.lane; ; at += l.lanes {
-		if step > 1 && ((at-1)/l.lanes)%step != 0 {
+		if step > 1 && ((at-1)/l.lanes)%step != first {
 			if at > 400 {
 				break
 			}

@@ -20,7 +20,8 @@ func TestDeleteOfMadeValuesKilled(t *testing.T) {
 	was := ""
 	l.want(0, l.apply(1)...)
 	died, lost := 0, 0
-	for at := 1; ; at += apart(3) {
+	step, first := deaths(3)
+	for at := 1 + first; ; at += step {
 		reached := false
 		for _, after := range []bool{false, true} {
 			if was = l.password(); len(was) < 20 {

@@ -41,7 +41,8 @@ func TestKilledSavedPlans(t *testing.T) {
 					for _, c := range l.on {
 						s.worker(c, s.ns)
 					}
-					points.Add(int64(l.try(apart(map[bool]int{false: 9, true: 17}[back]))))
+					step, _ := deaths(map[bool]int{false: 9, true: 17}[back])
+					points.Add(int64(l.try(step)))
 				})
 			})
 		}
