@@ -11,6 +11,7 @@ import (
 
 // TestMove: everything of a bundle comes from one store to another, whenever the process that moves it dies.
 func TestMove(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		pair func(t *testing.T) (from, to Bucket)
 		done []bool
@@ -23,6 +24,7 @@ func TestMove(t *testing.T) {
 		}, []bool{true}}, // that one dies before or after is of the move, and not of the store
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			from, to := c.pair(t)
 			for _, done := range c.done {
 				both := func(_ testing.TB, n int) (release.Store, release.Store, func() bool) {

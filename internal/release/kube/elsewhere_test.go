@@ -86,6 +86,7 @@ func TestMove(t *testing.T) {
 	}
 	for _, way := range [][2]string{{"cluster", "a"}, {"a", "cluster"}, {"a", "b"}} {
 		t.Run(way[0]+"-"+way[1], func(t *testing.T) {
+			t.Parallel()
 			open := func(t testing.TB, n int) (release.Store, release.Store, func() bool) {
 				var count atomic.Int64
 				before := func() error {
