@@ -16,18 +16,24 @@ import (
 // them: who runs Hawser says so, and not the fleet, which may come from a pull request.
 const envDirs = "HAWSER_KUBECONFIG_DIRS"
 
-// inRepository refuses, of a kubeconfig that a fleet names and that lies in the repository of the fleet's file, a command, and a file
-// outside of the repository: whoever wrote the two would have them run, and sent to a server of their choice.
+// inRepository refuses, of a kubeconfig that a fleet names and that may have come with the fleet's file, a command, and a file
+// outside of the repository: whoever wrote the two would have them run, and sent to a server of their choice. What is named by a relative
+// path counts as come with the file, wherever it leads: a submodule, or a tree without .git, would be left by "..".
 func inRepository(c fleet.Cluster, path string, config *clientcmdapi.Config, context *clientcmdapi.Context) *diag.Finding {
-	if c.Kubeconfig == nil {
+	k := c.Kubeconfig
+	if k == nil || allowed(path) {
 		return nil
 	}
-	if at, err := rootfs.Named(c.Kubeconfig.Dir, path); err != nil || allowed(at) {
+	why := "the fleet names it and it lies in the same repository"
+	switch {
+	case !filepath.IsAbs(k.Path) && !ofHome(k.Path):
+		why = "the fleet names it by a relative path, so that it may have come with the fleet's file"
+	case k.Dir != "" && !rootfs.Together(k.Dir, path):
 		return nil // it is somebody else's who runs it
 	}
 	refuse := func(what string) *diag.Finding {
 		f := diag.Errorf("kubeconfig", "the kubeconfig %s %s", path, what)
-		f.Why = "the fleet names it and it lies in the same repository: a pull request could run commands, or have files of this machine sent to a server"
+		f.Why = why + ": a pull request could run commands, or have files of this machine sent to a server"
 		f.Fix = "keep it outside of the repository and name it with --kubeconfig or KUBECONFIG; or whoever runs Hawser names its directory in " + envDirs + ", which no file can"
 		return &f
 	}

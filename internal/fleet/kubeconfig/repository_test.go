@@ -1,6 +1,7 @@
 package kubeconfig
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -62,5 +63,64 @@ contexts: [{name: x, context: {cluster: x, user: x}}]
 				t.Errorf("%v, want %q", text, c.want)
 			}
 		})
+	}
+}
+
+// A narrower root gives no less protection: what a relative path leads to, or lies in the superproject of a submodule, or in the tree that
+// is the current directory, may have come with the fleet's file as what lies beside it.
+func TestCameWithTheFleet(t *testing.T) {
+	const command = "{exec: {apiVersion: client.authentication.k8s.io/v1, command: sh, interactiveMode: Never}}"
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) string { return filepath.Join(top, name) }
+	text := `apiVersion: v1
+kind: Config
+clusters: [{name: x, cluster: {server: "https://127.0.0.1:1"}}]
+users: [{name: x, user: ` + command + `}]
+contexts: [{name: x, context: {cluster: x, user: x}}]
+`
+	for name, data := range map[string]string{
+		"super/.git/modules/sm/HEAD": "x", "super/sm/.git": "gitdir: ../.git/modules/sm\n", "super/sm/fleet/f": "", "super/evil.kc": text,
+		"tar/sub/f": "", "tar/evil.kc": text, "home/.kube/config": text, "home/infra/f": "", "else/f": "", "broken/.git": "gitdir: loop", "broken/kc/f": "",
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at(name)), 0o755), os.WriteFile(at(name), []byte(data), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.Symlink("loop", at("broken/loop")), os.Symlink(at("home/.kube/config"), at("tar/sub/link.kc"))); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", at("home"))
+	for _, c := range []struct {
+		name, here, dir, path, allow string
+		refused                      bool
+	}{
+		{"a submodule's parent, relative", "else", "super/sm/fleet", "../../evil.kc", "", true},
+		{"a submodule's parent, absolute", "else", "super/sm/fleet", at("super/evil.kc"), "", true},
+		{"a tree without .git, relative", "else", "tar/sub", "../evil.kc", "", true},
+		{"a tree without .git, absolute, from its top", "tar", "tar/sub", at("tar/evil.kc"), "", true},
+		{"from the repository's own top", "super", "tar/sub", at("super/evil.kc"), "", true},
+		{"relative, by a link", "else", "tar/sub", "link.kc", "", true},
+		{"a .git that cannot be followed", "else", "broken/kc", at("home/.kube/config"), "", true},
+		{"relative, of whoever runs it", "else", "tar/sub", "../evil.kc", at("tar"), false},
+		{"of the home", "else", "super/sm/fleet", "~/.kube/config", "", false},
+		{"of the home, from there", "home", "home/infra", "~/.kube/config", "", false},
+		{"absolute, elsewhere", "else", "super/sm/fleet", at("tar/evil.kc"), "", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Setenv(envDirs, c.allow)
+			t.Chdir(at(c.here))
+			cluster := fleet.Cluster{ClusterSpec: v1alpha1.ClusterSpec{Name: "eu", Kubeconfig: &v1alpha1.KubeconfigAccess{Path: c.path, Context: "x", Dir: at(c.dir)}}}
+			_, findings := Resolve(cluster, fleet.AccessOptions{})
+			if err := findings.Errors().Err(); (err != nil) != c.refused || err != nil && !strings.Contains(err.Error(), `runs the command "sh"`) {
+				t.Errorf("%v, refused should be %v", err, c.refused)
+			}
+		})
+	}
+	_, findings := Resolve(fleet.Cluster{ClusterSpec: v1alpha1.ClusterSpec{Name: "eu", Kubeconfig: &v1alpha1.KubeconfigAccess{Path: "../gone.kc", Dir: at("tar/sub")}}}, fleet.AccessOptions{})
+	if err := findings.Errors().Err(); err == nil || !strings.Contains(err.Error(), "cannot be read") {
+		t.Errorf("one that is not there: %v", err)
 	}
 }

@@ -195,7 +195,7 @@ func pathsFor(c fleet.Cluster, o fleet.AccessOptions) (paths []string, must bool
 
 // expand makes a path absolute: ~ is the home directory, a relative path starts at dir ("" = the current directory).
 func expand(path, dir string) (string, error) {
-	if path == "~" || strings.HasPrefix(path, "~/") {
+	if ofHome(path) {
 		home, err := os.UserHomeDir()
 		if err != nil {
 			return "", fmt.Errorf("%s: no home directory: %w", path, err)
@@ -207,6 +207,9 @@ func expand(path, dir string) (string, error) {
 	}
 	return filepath.Abs(path)
 }
+
+// ofHome reports whether a path begins at the home directory.
+func ofHome(path string) bool { return path == "~" || strings.HasPrefix(path, "~/") }
 
 func (r *Resolver) load(paths []string, must bool) *loaded {
 	key := fmt.Sprint(must, paths)
