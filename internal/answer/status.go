@@ -120,9 +120,17 @@ func Beside(c metav1.StatusCause) bool {
 	return c.Type == metav1.CauseTypeFieldValueDuplicate || c.Type == metav1.CauseType("FieldValueTooMany")
 }
 
-// OfFields reports that the API server's own validation refused an object for fields of it that may be immutable: no policy
-// and no webhook, which name no field, and not what stands beside another entry of a list.
+// OfFields reports that the API server's own validation refused an object for fields of it: no policy and no webhook, which name
+// no field.
 func OfFields(err error) bool {
 	causes := Causes(err)
-	return len(causes) > 0 && !slices.ContainsFunc(causes, func(c metav1.StatusCause) bool { return c.Field == "" || Beside(c) })
+	return len(causes) > 0 && !slices.ContainsFunc(causes, func(c metav1.StatusCause) bool { return c.Field == "" })
+}
+
+// Rather is the second of two refusals, unless the first one is about fields, too: that of what is left when others have nothing.
+func Rather(alone, beside error) error {
+	if OfFields(alone) {
+		return alone
+	}
+	return beside
 }

@@ -35,7 +35,7 @@ func (p *previewer) adoption(ctx context.Context, k kubeapi.KindInfo, r PreviewR
 			Body:  t.Patch(r.live, written(r)), ContentType: mergePatchType, Named: r.Change.Ref.Name, Into: &whole, WebhooksFinal: true})
 		switch {
 		case invalid && perr != nil:
-			return p.refused(ctx, k, r, r.live, err), false
+			return p.refused(ctx, k, r, t.Rest(r.live, written(r)), answer.Rather(perr, err)), false
 		case invalid:
 			after, rest, err = whole, whole, nil
 		case perr == nil:

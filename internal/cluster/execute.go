@@ -327,7 +327,7 @@ func (e *executor) problem(ref object.Ref, verb string, err error) Problem {
 		}
 	}
 	st := health.Status{State: health.Failed, Reason: reason}
-	if verb == "update" && apierrors.IsInvalid(err) && answer.LooksImmutable(reason) {
+	if verb == "update" && apierrors.IsInvalid(err) && answer.SaysImmutable(err) {
 		st.Details = []string{"the field cannot be changed: undo the change, or let the object be deleted and created again with --recreate"}
 	}
 	return Problem{Ref: ref, Instance: e.instanceOf(ref), Err: err, Status: st}

@@ -331,7 +331,7 @@ func TestImmutableFieldIsRecreatedOnDemand(t *testing.T) {
 	other := strings.ReplaceAll(scaled, "app: api", "app: other")
 	b.opts.Diff = true
 	p, _ := b.plan(t, s, objs(t, ns, other))
-	if ch := only(t, p); ch.Action != plan.Recreate || !hasFinding(p.Findings, "immutable") {
+	if ch := only(t, p); ch.Action != plan.Recreate || !hasFinding(p.Findings, "immutable") || !strings.Contains(p.Findings[0].Why, "field is immutable") {
 		t.Fatalf("%+v %v", ch, p.Findings)
 	}
 	uid := get(t, deployments, ns, "api").GetUID()

@@ -101,14 +101,15 @@ func (p *previewer) ask(ctx context.Context, k kubeapi.KindInfo, r PreviewReques
 	after, code, err := p.dryRun(ctx, k, r)
 	switch {
 	case err == nil:
-	case answer.IsFieldConflict(err):
+	case answer.IsFieldConflict(err), code == http.StatusUnprocessableEntity && r.Change.Action != plan.Create:
 		if live == nil && r.Change.Action != plan.Create { // it was not unmoved: show what they made of it
 			if live, rerr = p.read(ctx, k, r); rerr != nil {
 				return p.failed(r, rerr), false
 			}
 		}
-		return p.conflicts(r, live, err), false
-	case code == http.StatusUnprocessableEntity && r.Change.Action != plan.Create:
+		if answer.IsFieldConflict(err) {
+			return p.conflicts(r, live, err), false
+		}
 		return p.refused(ctx, k, r, live, err), false
 	default:
 		return p.unasked(r, err), false
@@ -176,21 +177,25 @@ func (p *previewer) deferred(ref object.Ref, version string) string {
 	return d.Brings(version, p.new[d.CRD], k.Versions)
 }
 
-// refused tells an immutable field (the same object would be accepted as a new one) from an invalid object, by asking
-// the server for a new one in a dry run: it has no machine-readable "immutable".
+// refused tells an immutable field from an invalid object, and from one that is invalid together with what others or defaults have
+// in the live one, by asking the server for new ones in dry runs: it has no machine-readable "immutable".
 func (p *previewer) refused(ctx context.Context, k kubeapi.KindInfo, r PreviewRequest, live map[string]any, cause error) plan.Preview {
-	u := (&unstructured.Unstructured{Object: written(r)}).DeepCopy()
-	u.SetName("")
-	u.SetGenerateName("hawser-check-")
-	if crdNamed(r.Change.Ref) || !answer.OfFields(cause) {
-		return p.failed(r, cause) // a CRD cannot have another name
+	out, manager := p.failed(r, cause), managerOf(r.Body)
+	switch {
+	case crdNamed(r.Change.Ref) || !answer.OfFields(cause) || !p.accepted(ctx, k, r, written(r)): // a CRD cannot have another name
+	case answer.SaysImmutable(cause), live != nil && answer.MayBeImmutable(cause) && p.accepted(ctx, k, r, leftover.Together(live, written(r), manager)):
+		return plan.Preview{Immutable: true, Says: p.s.text(cause, r.Change.Ref), Checked: true, Fields: p.declared(r, orBase(live, r), settersOf(live, r))}
+	case out.Finding != nil:
+		answer.Combined(out.Finding, leftover.Setters(live, manager, answer.Fields(cause)))
 	}
+	return out
+}
+
+// accepted reports whether the server would take an object as a new one.
+func (p *previewer) accepted(ctx context.Context, k kubeapi.KindInfo, r PreviewRequest, body map[string]any) bool {
 	_, err := p.s.Do(ctx, kubeapi.Request{Method: http.MethodPost, Path: k.Path(r.Body.GVK().Version, r.Change.Ref.Namespace, ""),
-		Query: url.Values{"dryRun": {"All"}, "fieldManager": {managerOf(r.Body)}}, Body: u.Object, WebhooksFinal: true})
-	if err != nil && !apierrors.IsAlreadyExists(err) && !answer.OnlyTaken(err) {
-		return p.failed(r, cause)
-	}
-	return plan.Preview{Immutable: true, Checked: true, Fields: p.declared(r, orBase(live, r), settersOf(live, r))}
+		Query: url.Values{"dryRun": {"All"}, "fieldManager": {managerOf(r.Body)}}, Body: leftover.AsNew(body), WebhooksFinal: true})
+	return err == nil || apierrors.IsAlreadyExists(err) || answer.OnlyTaken(err)
 }
 
 // crdNamed kinds cannot be tried under another name.

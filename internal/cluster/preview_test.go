@@ -319,3 +319,71 @@ func TestEntriesOfOthersAreNotImmutable(t *testing.T) {
 		}
 	}
 }
+
+// TestCombinationsAreNotImmutable: an object that is invalid together with what a default or somebody has in the live one, and
+// valid without, is refused in the API server's words, and never deleted for it, whatever was allowed.
+func TestCombinationsAreNotImmutable(t *testing.T) {
+	f, s := testfleet.Get(), connect(t)
+	services := schema.GroupVersionResource{Version: "v1", Resource: "services"}
+	service := "apiVersion: v1\nkind: Service\nmetadata: {name: api, namespace: NS}\nspec: {ports: [{port: 80}], selector: {app: api}}"
+	withEnv := strings.Replace(scaled, "containers: [{", "containers: [{env: [{name: A, value: a}], ", 1)
+	for name, c := range map[string]struct {
+		first, then, patch string
+		gvr                schema.GroupVersionResource
+		says, fix          string
+	}{
+		"an unnamed port that was renumbered": {service, service, `{"spec":{"ports":[{"port":8080,"protocol":"TCP"}]}}`, services, "spec.ports[0].name: Required value", "kubectl-patch"},
+		"a default that nobody set": {scaled, strings.Replace(scaled, "spec:", "spec:\n  strategy: {type: Recreate}", 1), "", deployments,
+			"spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is 'Recreate'", "it is a default"},
+		"a value that somebody takes from elsewhere": {withEnv, withEnv,
+			`{"spec":{"template":{"spec":{"containers":[{"name":"api","env":[{"name":"A","value":"","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}],"image":"registry.example/api:1"}]}}}}`,
+			deployments, "env[0].valueFrom", "kubectl-patch"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ns := f.Namespace(t, one)
+			b := newBundle(t)
+			b.adjust = func(r *cluster.ExecuteRequest) { r.Wait = false }
+			b.apply(t, s, objs(t, ns, c.first)...)
+			if c.patch != "" {
+				patch(t, "kubectl-patch", c.gvr, ns, "api", c.patch)
+			}
+			b.opts.Diff, b.opts.Recreate = true, true
+			p, _ := b.plan(t, s, objs(t, ns, c.then))
+			fs := p.Findings.Errors()
+			if len(fs) != 1 || fs[0].Code != "invalid-object" || !strings.Contains(fs[0].What, "together with") || !strings.Contains(fs[0].Why, c.says) || !strings.Contains(fs[0].Fix, c.fix) {
+				t.Errorf("%+v", fs)
+			}
+			if ch := only(t, p); ch.Action == plan.Recreate || ch.Code == plan.CodeImmutable {
+				t.Errorf("%+v", ch)
+			}
+		})
+	}
+}
+
+// TestRulesOfCustomResources: a rule of a custom resource says in words of its own that a field cannot be changed. That it is so is
+// found by trying what would come out as a new object; a rule about what stands beside a field refuses that, too.
+func TestRulesOfCustomResources(t *testing.T) {
+	f, s := testfleet.Get(), connect(t)
+	ns := f.Namespace(t, one)
+	ruled := strings.Replace(crontabs, "            properties:\n              schedule", `            x-kubernetes-validations:
+            - {rule: "!has(oldSelf.schedule) || !has(self.schedule) || self.schedule == oldSelf.schedule", message: "no way back"}
+            - {rule: "!(has(self.extra) && has(self.other))", message: "only one of them"}
+            properties:
+              other: {type: string}
+              schedule`, 1)
+	if ruled == crontabs {
+		t.Fatal("the definition has another form")
+	}
+	b := newBundle(t)
+	b.apply(t, s, objs(t, ns, ruled+crontab)...)
+	b.opts.Diff = true
+	p, _ := b.plan(t, s, objs(t, ns, ruled+strings.Replace(crontab, "daily", "weekly", 1)))
+	if ch := only(t, p); ch.Action != plan.Recreate || !hasFinding(p.Findings, "immutable") || !strings.Contains(p.Findings[0].Why, "no way back") {
+		t.Errorf("%+v %+v", ch, p.Findings)
+	}
+	patch(t, "kubectl-patch", schema.GroupVersionResource{Group: ns + ".example.com", Version: "v1", Resource: "crontabs"}, ns, "one", `{"spec":{"other":"x"}}`)
+	p, _ = b.plan(t, s, objs(t, ns, ruled+strings.Replace(crontab, "daily", "daily, extra: x", 1)))
+	if ch := only(t, p); ch.Action == plan.Recreate || !hasFinding(p.Findings, "invalid-object") || !strings.Contains(p.Findings[0].Why, "only one of them") {
+		t.Errorf("%+v %+v", ch, p.Findings)
+	}
+}

@@ -69,8 +69,13 @@ func (t Takeover) Foreign(by Setters, d FieldDiff, from []string) string {
 // Patch is the merge patch that makes of a live object, in one write, what is left of it when the former owner's fields
 // are gone and the declared ones are there. Lists are merged as the managed fields show that the API server merges them.
 func (t Takeover) Patch(live, declared map[string]any) map[string]any {
+	return mergePatch(live, t.Over(live, declared))
+}
+
+// Over is what that patch makes of a live object.
+func (t Takeover) Over(live, declared map[string]any) map[string]any {
 	want, _ := overlay(t.Rest(live, declared), declared, t.all).(map[string]any)
-	return mergePatch(live, want)
+	return want
 }
 
 // touches reports whether a set has a path, something above it that is owned as a whole, or something below it.
@@ -144,8 +149,7 @@ func overlay(there, declared any, owned *fieldpath.Set) any {
 }
 
 func overlayList(there, declared []any, owned *fieldpath.Set) any {
-	var key []string
-	isSet := false
+	key, isSet := []string(nil), false
 	learn := func(el fieldpath.PathElement) {
 		isSet = isSet || el.Value != nil
 		if el.Key != nil && key == nil {
@@ -165,8 +169,7 @@ func overlayList(there, declared []any, owned *fieldpath.Set) any {
 		if key != nil {
 			el = keyOfItem(item, key)
 		}
-		i := itemAt(out, el)
-		switch {
+		switch i := itemAt(out, el); {
 		case i < 0:
 			out = append(out, item)
 		case key != nil:

@@ -307,7 +307,7 @@ func (c *computation) update(d Desired, own InventoryEntry, live Live, ch Change
 	ch.Fields, ch.Checked, ch.Deferred, ch.Reclaim, ch.Foreign, ch.Stays = p.Fields, p.Checked, p.Deferred, p.Reclaim, p.Foreign, cmp.Or(p.Stays, live.Stays)
 	switch {
 	case p.Immutable:
-		c.recreate(d, ch)
+		c.recreate(d, ch, p.Says)
 		return
 	case p.NoOp && !slices.ContainsFunc(ch.Fields, func(f FieldChange) bool { return !f.Stays || !sameDeclaration }) && !ch.Handover && ch.Reclaim == "":
 		c.unchanged(d, own, live)
@@ -360,7 +360,8 @@ func (c *computation) blocked(blocking []FieldConflict, ch *Change, fix string) 
 	c.find(f)
 }
 
-func (c *computation) recreate(d Desired, ch Change) {
+// recreate deletes and creates again, where that is allowed. says is how the API server refuses the update.
+func (c *computation) recreate(d Desired, ch Change, says string) {
 	ch.OmitFields, ch.Force, ch.Reclaim, ch.Foreign, ch.FormerEntries = nil, false, "", nil, "" // it is a new object
 	ch.Action, ch.Code, ch.Loss, ch.Claims = Recreate, CodeImmutable, d.Ref.LostByRecreating(), c.Live[d.Ref].Claims
 	ch.Why = "an immutable field changed"
@@ -371,17 +372,13 @@ func (c *computation) recreate(d Desired, ch Change) {
 	case kept:
 		f := diag.Errorf("immutable", "an immutable field changed of an object that is annotated to be kept: it is not deleted and created again")
 		f.Object, f.Instance, f.Pos = d.Ref.String(), d.Instance, d.Pos
-		if f.Because("it carries hawser.dev/prune=disabled or helm.sh/resource-policy=keep"); ch.Loss != "" {
-			f.Because(f.Why + "; lost by that: " + ch.Loss)
-		}
+		f.Because(answer.NotRecreated(says, "it carries hawser.dev/prune=disabled or helm.sh/resource-policy=keep", ch.Loss))
 		f.Fix = "undo the change, or take the annotation away first, from the live object and from the bundle; then --recreate"
 		c.find(f)
 	case !c.Options.Recreate && !d.ForceRecreate:
 		f := diag.Errorf("immutable", "an immutable field changed: the object has to be deleted and created again")
 		f.Object, f.Instance, f.Pos = d.Ref.String(), d.Instance, d.Pos
-		if ch.Loss != "" {
-			f.Because("lost by that: " + ch.Loss)
-		}
+		f.Because(answer.NotRecreated(says, "", ch.Loss))
 		f.Fix = "undo the change, or allow it with --recreate"
 		c.find(f)
 	}
@@ -440,7 +437,7 @@ func (c *computation) adopt(d Desired, live Live, ch Change) {
 	ch.Fields, ch.Checked, ch.Deferred, ch.Foreign = p.Fields, p.Checked, p.Deferred, p.Foreign
 	switch {
 	case p.Immutable:
-		c.recreate(d, ch)
+		c.recreate(d, ch, p.Says)
 		return
 	case p.Finding != nil:
 		c.find(*p.Finding)

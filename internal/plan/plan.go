@@ -386,8 +386,9 @@ type Preview struct {
 	// Reclaim, Stays and Foreign are for the change, under those names.
 	Reclaim, Stays string
 	Foreign        []object.ForeignField
-	// Immutable: refused because of an immutable field, and the same object would be accepted as a new one.
+	// Immutable: refused because of an immutable field, in the words that it Says, and the same object would be accepted as a new one.
 	Immutable bool
+	Says      string
 	// Checked: a dry run was sent and accepted.
 	Checked bool
 	// Deferred says why no dry run was possible.
