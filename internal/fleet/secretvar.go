@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"hawser.dev/hawser/internal/redact"
 )
 
 // secretWords are the words that make the name of an environment variable a secret's.
@@ -24,7 +26,7 @@ var secretEnds = []string{"PASS", "PASSWD", "PASSWORD", "PASSPHRASE", "SECRET", 
 // SecretVar reports whether a variable is a secret: by its name, or by the form of its value.
 func SecretVar(name, value string) bool {
 	value = strings.TrimSpace(value)
-	return SecretName(name) || secretURL(value) || slices.ContainsFunc(secretForms, func(f *regexp.Regexp) bool { return f.MatchString(value) }) || dsn(value)
+	return SecretName(name) || secretURL(value) || redact.Authenticates(value) || slices.ContainsFunc(secretForms, func(f *regexp.Regexp) bool { return f.MatchString(value) }) || dsn(value)
 }
 
 // SecretName reports whether a variable's name says that its value is a secret: one of its words (parted by '_', '-'
@@ -67,7 +69,7 @@ var secretForms = []*regexp.Regexp{
 	regexp.MustCompile(`(?:^|[\s:="',;])eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*`),
 	// A header: Bearer TOKEN, Basic BASE64.
 	regexp.MustCompile(`(?i)^(?:authorization: *)?(?:bearer|basic) [A-Za-z0-9+/=._~-]{6,}$`),
-	// A list of KEY=VALUE: ADO.NET, libpq, JDBC, storage accounts, signed addresses.
+	// A list of KEY=VALUE: ADO.NET, libpq, JDBC, storage accounts, what signs an address. Those of whole addresses are known to redact.
 	regexp.MustCompile(`(?i)(?:^|[;&?,\s])(?:password|passwd|pwd|secret|accountkey|sharedaccesskey|sharedaccesssignature|sig|access_token) *= *[^;&,\s]`),
 }
 

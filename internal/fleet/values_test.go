@@ -66,6 +66,7 @@ func TestSecretVar(t *testing.T) {
 		"-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\n": true, `-----BEGIN PRIVATE KEY-----\nMIIE`: true, "LS0tLS1CRUdJTiBQUklWQVRF": true,
 		"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln": true, "Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.": true, "Bearer hunter2-x9": true, "Basic dXNlcjpwdw==": true,
 		"Server=db;User Id=sa;Password=pw": true, "host=db user=u password=pw": true, "https://x.example/c?sv=1&sig=abc%3D": true,
+		"https://x.example/c?X-Amz-Date=1&X-Amz-Signature=ab": true, "https://x.example/hook#token=ab": true, "https://x.example/c?page=1&keys=a": false,
 		"DefaultEndpointsProtocol=https;AccountName=a;AccountKey=k==": true, "jdbc:postgresql://db/x?user=u&password=p": true,
 		"nginx:1.27@sha256:0e4e7a3b0f0ed1cd4e5c8d5c38e4f5cf": false, "registry.example:5000/app@sha256:0e4e": false, "registry.example:5000/app:1@sha256:0e4e": false,
 		"npm:left-pad@1.2.3": false, "https://host:8443/a@b": false, "db.example:5432": false, "http://db.example:80/?q=a@b": false, "1.2.3": false, "a.b.c": false,

@@ -193,7 +193,7 @@ func Outdated(s source.Declared, row source.Row, redact func(string) string) Out
 	}
 	out := OutdatedSource{Instances: s.Names(), Want: s.Want, Newest: pin(row.Newest), Overall: pin(row.Overall), Verdict: row.Verdict, Local: s.Local()}
 	s.Want = ""
-	out.Source = s.Key()
+	out.Source = redact(s.Key())
 	if row.Locked.Digest != "" {
 		out.Locked = &row.Locked
 	}

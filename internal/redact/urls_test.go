@@ -1,6 +1,10 @@
 package redact
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"time"
+)
 
 func TestURLsAreHidden(t *testing.T) {
 	for in, want := range map[string]string{
@@ -13,12 +17,32 @@ func TestURLsAreHidden(t *testing.T) {
 		"https://host/a@b and https://h:8/x@y": "https://host/a@b and https://h:8/x@y",
 		"mail a@b: see https://host":           "mail a@b: see https://host",
 		"https://***@host":                     "https://***@host",
+		"GET https://s3/b/k?X-Amz-Date=1&X-Amz-Signature=ab%2Fc&X-Amz-Expires=60: 403": "GET https://s3/b/k?X-Amz-Date=1&X-Amz-Signature=***&X-Amz-Expires=60: 403",
+		"https://h/x?X-Amz-Security-Token=t1&x-goog-signature=t2#access_token=t3":      "https://h/x?X-Amz-Security-Token=***&x-goog-signature=***#access_token=***",
+		"(https://a.blob/c?sv=1&sig=a=b?c/d;e), https://b/?page=2":                     "(https://a.blob/c?sv=1&sig=***), https://b/?page=2",
+		`{"u":"https://h/x?a=b\u0026sig=s1\u0026c=d\nsig=e"}`:                          `{"u":"https://h/x?a=b\u0026sig=***\u0026c=d\nsig=e"}`,
+		"https://h/x?a=1&amp;sig=s&amp;b=2 /v2/x?to=https://y/?token=t":                "https://h/x?a=1&amp;sig=***&amp;b=2 /v2/x?to=https://y/?token=***",
+		"https://h/x?client%5Fsecret=s&api-key=k&user[password]=p&token":               "https://h/x?client%5Fsecret=***&api-key=***&user[password]=***&token",
+		"jdbc:sqlserver://h:1433/x;user=sa;password=pw":                                "jdbc:sqlserver://h:1433/x;user=sa;password=***",
+		"https://h/x?design=1&keys=2&tokens=3&sig=&monkey=4 sig=5; a?token=6&token=7":  "https://h/x?design=1&keys=2&tokens=3&sig=&monkey=4 sig=5; a?token=6&token=7",
 	} {
 		if got := New().Redact(in); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
 		}
 		if got := New("pw").Sweep(in); New().Sweep(got) != got {
 			t.Errorf("%s: not the same again: %s", in, got)
+		}
+	}
+}
+
+// However many addresses and parameters a text has, each is looked at once.
+func TestQueriesAreLinear(t *testing.T) {
+	for _, part := range []string{"?", "#;", "/?&", "/?a", "/?token=x&", "/?a=\\u0026", "://?", ";token"} {
+		text := strings.Repeat(part, 1<<20/len(part)) + "=/?sig=x"
+		begin := time.Now()
+		New().Sweep(text)
+		if took := time.Since(begin); took > 20*time.Second {
+			t.Errorf("%q takes %s", part, took)
 		}
 	}
 }
