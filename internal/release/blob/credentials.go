@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
+	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
@@ -18,19 +21,37 @@ type S3Credentials struct {
 	Profile string
 }
 
-func (c S3Credentials) chain() *credentials.Credentials {
+// given reports whether the fleet gives the keys; all others are the machine's own.
+func (c S3Credentials) given() bool { return c.AccessKeyID+c.SecretAccessKey != "" }
+
+// chain are the credentials, and what of them no answer may have printed, as far as they were asked for.
+func (c S3Credentials) chain() (*credentials.Credentials, func() []string) {
 	switch {
-	case c.AccessKeyID+c.SecretAccessKey != "":
-		return credentials.NewStaticV4(c.AccessKeyID, c.SecretAccessKey, c.SessionToken)
+	case c.given():
+		return credentials.NewStaticV4(c.AccessKeyID, c.SecretAccessKey, c.SessionToken), func() []string { return []string{c.SecretAccessKey, c.SessionToken} }
 	case c.Profile != "":
-		return credentials.New(&chain{providers: []source{{"profile " + c.Profile + " of the shared credentials file", &credentials.FileAWSCredentials{Profile: c.Profile}}}})
+		own := &chain{providers: []source{{"profile " + c.Profile + " of the shared credentials file", &credentials.FileAWSCredentials{Profile: c.Profile}}}}
+		return credentials.New(own), own.known
 	}
 	all := []source{{"environment", &credentials.EnvAWS{}}, {"shared credentials file", &credentials.FileAWSCredentials{}}}
 	given := cmp.Or(os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE"), os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"), os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI"))
 	if given != "" || !strings.EqualFold(os.Getenv("AWS_EC2_METADATA_DISABLED"), "true") {
 		all = append(all, source{"web identity, container or machine", &credentials.IAM{}})
 	}
-	return credentials.New(&chain{providers: all})
+	own := &chain{providers: all}
+	return credentials.New(own), own.known
+}
+
+// atHome reports whether an endpoint may be sent what is signed with the machine's own credentials: Amazon's S3, over TLS, or the one that
+// whoever runs Hawser names for all of AWS's tools, which no fleet's file can.
+func atHome(endpoint *url.URL) bool {
+	if below(endpoint, "amazonaws.com", "amazonaws.com.cn") { // others rent names there, too
+		return slices.ContainsFunc(strings.Split(strings.ToLower(endpoint.Hostname()), "."), func(label string) bool { return label == "s3" || strings.HasPrefix(label, "s3-") })
+	}
+	return slices.ContainsFunc([]string{"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"}, func(name string) bool {
+		own, err := endpointURL(os.Getenv(name), false)
+		return err == nil && own.Scheme == endpoint.Scheme && strings.EqualFold(own.Host, endpoint.Host)
+	})
 }
 
 // source is a provider by what people call it.
@@ -43,6 +64,15 @@ type source struct {
 type chain struct {
 	providers []source
 	found     credentials.Provider
+	value     atomic.Pointer[credentials.Value]
+}
+
+// known are the secrets that were found.
+func (c *chain) known() []string {
+	if v := c.value.Load(); v != nil {
+		return []string{v.SecretAccessKey, v.SessionToken}
+	}
+	return nil
 }
 
 // Retrieve is RetrieveWithCredContext.
@@ -55,6 +85,7 @@ func (c *chain) RetrieveWithCredContext(with *credentials.CredContext) (credenti
 		got, err := p.RetrieveWithCredContext(with)
 		if err == nil && got.AccessKeyID != "" && got.SecretAccessKey != "" {
 			c.found = p
+			c.value.Store(&got)
 			return got, nil
 		}
 		reason := "none"

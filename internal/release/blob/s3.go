@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"strings"
@@ -20,7 +21,7 @@ type S3Options struct {
 	Endpoint, Region string
 	// PathStyle puts the bucket into the path or, false, into the host name; nil does what the endpoint is known for.
 	PathStyle *bool
-	// Credentials are those to sign with; the zero value stands for the usual chain.
+	// Credentials are those to sign with; the zero value stands for the usual chain, whose go to Amazon alone (atHome).
 	Credentials S3Credentials
 	Server
 }
@@ -31,6 +32,8 @@ type S3 struct {
 	options   S3Options
 	transport *bounded
 	prefix    string
+	// secrets are those of the credentials.
+	secrets func() []string
 }
 
 var _ Bucket = (*S3)(nil)
@@ -43,6 +46,9 @@ func NewS3(o S3Options) (*S3, error) {
 		u, err := endpointURL(o.Endpoint, false)
 		if err != nil {
 			return nil, err
+		}
+		if !o.Credentials.given() && !atHome(u) {
+			return nil, fmt.Errorf("the machine's own credentials go to Amazon's servers alone, which %s is not: give releases.store.s3.credentials in the fleet's file as ref:// references, or name the endpoint in the environment of whoever runs this, AWS_ENDPOINT_URL_S3=%s", o.Endpoint, o.Endpoint)
 		}
 		host, secure = u.Host, u.Scheme == "https"
 	}
@@ -57,14 +63,15 @@ func NewS3(o S3Options) (*S3, error) {
 		}
 	}
 	transport := newTransport()
-	client, err := minio.NewCore(host, &minio.Options{Creds: o.Credentials.chain(), Secure: secure, Region: o.Region, BucketLookup: lookup, MaxRetries: 1, Transport: transport})
+	creds, secrets := o.Credentials.chain()
+	client, err := minio.NewCore(host, &minio.Options{Creds: creds, Secure: secure, Region: o.Region, BucketLookup: lookup, MaxRetries: 1, Transport: transport})
 	if err != nil {
 		return nil, err
 	}
 	if name, version, ok := strings.Cut(o.UserAgent, "/"); ok {
 		client.SetAppInfo(name, version)
 	}
-	return &S3{client: *client, options: o, transport: transport, prefix: rooted(o.Prefix)}, nil
+	return &S3{client: *client, options: o, transport: transport, prefix: rooted(o.Prefix), secrets: secrets}, nil
 }
 
 func (s *S3) String() string { return s.options.String() }
@@ -74,18 +81,18 @@ func (o S3Options) String() string { return named("S3 bucket", o.Bucket, o.Prefi
 
 // try sends a request of so many bytes until it is answered.
 func (s *S3) try(ctx context.Context, size int, send func(context.Context) error) (unsure bool, err error) {
-	unsure, err = s.options.try(ctx, size, func(ctx context.Context) error { return refusedS3(send(ctx)) })
+	unsure, err = s.options.try(ctx, size, func(ctx context.Context) error { return s.refused(send(ctx)) })
 	return unsure, vocabulary{"releases.store.s3", "bucket " + s.options.Bucket,
 		"s3:ListBucket of the bucket, s3:GetObject, s3:PutObject and s3:DeleteObject of what is in it are needed"}.told(err)
 }
 
-// refusedS3 is what the client says in our words.
-func refusedS3(err error) error {
+// refused is what the client says in our words, without what it signed with.
+func (s *S3) refused(err error) error {
 	answer, ok := errors.AsType[minio.ErrorResponse](err)
 	if !ok || answer.StatusCode == 0 {
 		return err
 	}
-	return &refusal{status: answer.StatusCode, code: oneLine(answer.Code), message: oneLine(answer.Message), bucketless: answer.Code == minio.NoSuchBucket}
+	return &refusal{status: answer.StatusCode, code: oneLine(answer.Code, s.secrets()...), message: oneLine(answer.Message, s.secrets()...), bucketless: answer.Code == minio.NoSuchBucket}
 }
 
 // Get reads an object.

@@ -177,6 +177,7 @@ func TestS3WithoutCredentials(t *testing.T) {
 	server := tests3.New(t, 0)
 	o := s3Options(server)
 	o.Credentials = S3Credentials{}
+	t.Setenv("AWS_ENDPOINT_URL_S3", server.URL+"/")
 	_, err := openS3(t, o).List(t.Context(), "")
 	if !errors.Is(err, errCredentials) || !strings.Contains(err.Error(), "AWS_PROFILE") || len(server.Seen()) > 0 {
 		t.Errorf("%v", err)
@@ -185,6 +186,42 @@ func TestS3WithoutCredentials(t *testing.T) {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", tests3.SecretAccessKey)
 	if _, err := openS3(t, o).List(t.Context(), ""); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestS3MachinesCredentialsStayAtHome: what AWS's tools find on a machine goes to Amazon, or where its user says, and is in no answer.
+func TestS3MachinesCredentialsStayAtHome(t *testing.T) {
+	server := tests3.New(t, 0)
+	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": "AKIACANARY", "AWS_SECRET_ACCESS_KEY": "canary-key", "AWS_SESSION_TOKEN": "canary-token", "AWS_ENDPOINT_URL": "", "AWS_ENDPOINT_URL_S3": ""} {
+		t.Setenv(name, value)
+	}
+	o := s3Options(server)
+	for _, given := range []S3Credentials{{}, {Profile: "prod"}} {
+		o.Credentials = given
+		for endpoint, home := range map[string]bool{"": true, "https://s3.eu-central-1.amazonaws.com": true, "https://s3-fips.us-gov-west-1.amazonaws.com": true, "https://S3.cn-north-1.amazonaws.com.cn": true,
+			"http://s3.amazonaws.com": false, "https://s3.amazonaws.com.example.com": false, "https://s3-amazonaws.com": false, "https://a1.execute-api.eu-central-1.amazonaws.com": false,
+			"https://minio.example.com": false, server.URL: false} {
+			o.Endpoint = endpoint
+			if _, err := NewS3(o); (err == nil) != home || err != nil && !strings.Contains(err.Error(), "AWS_ENDPOINT_URL_S3="+endpoint) {
+				t.Errorf("%q: %v", endpoint, err)
+			}
+		}
+	}
+	o.Credentials, o.Endpoint = S3Credentials{}, server.URL
+	t.Setenv("AWS_ENDPOINT_URL_S3", server.URL+".example.com")
+	if _, err := NewS3(o); err == nil {
+		t.Error("another endpoint of the user's lets this one have the credentials")
+	}
+	repeats := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = io.WriteString(w, "<Error><Code>AccessDenied</Code><Message>no token "+r.Header.Get("X-Amz-Security-Token")+" is known</Message></Error>")
+	}))
+	defer repeats.Close()
+	o.Endpoint = repeats.URL
+	t.Setenv("AWS_ENDPOINT_URL", repeats.URL)
+	_, err := openS3(t, o).List(t.Context(), "")
+	if err == nil || !strings.Contains(err.Error(), "no token ... is known") {
+		t.Errorf("a server that repeats the token: %v", err)
 	}
 }
 
