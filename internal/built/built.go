@@ -82,7 +82,7 @@ func Masked(o object.Object, m plan.Masker) object.Object {
 	if m == nil {
 		m = (*redact.Redactor)(nil)
 	}
-	o.Body = o.Masked(func(text string) string { return m.Value(o.Instance, text) }, func(name string) string { return m.Name(o.Instance, name) }, m.Redact)
+	o.Body = o.Masked(func(text string) string { return m.Value(o.Instance, text) }, func(text string) string { return m.Own(o.Instance, text) }, func(name string) string { return m.Name(o.Instance, name) }, m.Redact)
 	return o
 }
 

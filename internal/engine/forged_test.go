@@ -49,7 +49,7 @@ func TestForgedRelease(t *testing.T) {
 	for _, revision := range []int{1, 2} {
 		r.forges(revision, func(rec *release.Record, objects []object.Object) []object.Object {
 			config := objects[0]
-			config.Body, config.Sensitive = object.RedactBody(config.Body, object.AsNamed, object.AsNamed, object.AsNamed), []string{"data.poison", "data.more"}
+			config.Body, config.Sensitive = object.RedactBody(config.Body, object.AsNamed, object.AsNamed, object.AsNamed, object.AsNamed), []string{"data.poison", "data.more"}
 			config.Body["data"] = map[string]any{"poison": "cluster-admin", "more": "mallory"}
 			objects[0] = config
 			rec.Inventory = append(rec.Inventory, plan.InventoryEntry{Ref: binding.Ref(), Version: "v1", Instance: "app", Digest: binding.Digest()})
@@ -97,7 +97,7 @@ func TestForgedElsewhere(t *testing.T) {
 	r.forges(1, func(rec *release.Record, objects []object.Object) []object.Object {
 		for i, o := range objects {
 			if o.Ref().Kind == "ConfigMap" {
-				o.Body, o.Sensitive = object.RedactBody(o.Body, object.AsNamed, object.AsNamed, object.AsNamed), []string{"data.q", "data.pw"}
+				o.Body, o.Sensitive = object.RedactBody(o.Body, object.AsNamed, object.AsNamed, object.AsNamed, object.AsNamed), []string{"data.q", "data.pw"}
 				o.Body["data"] = map[string]any{"q": image, "pw": "Zq3-CANARY-x9"}
 				objects[i] = o
 			}

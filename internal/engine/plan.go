@@ -14,6 +14,7 @@ import (
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/leftover"
 	"hawser.dev/hawser/internal/lineage"
+	"hawser.dev/hawser/internal/maskguard"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/plan"
@@ -309,9 +310,9 @@ func (r *run) computeOne(ctx context.Context, w *work, o plan.Options) {
 		findings = append(findings, fs...)
 		return base
 	}, r.redact)
-	r.Redactor.Leave(p.Shown()...)
+	r.Redactor.Leave(maskguard.Shown(p)...)
 	w.set.mark(p)
-	findings = slices.Concat(findings, leftover.Bundles(p, w.beside), leftover.Still(p, w.input.Live, r.redact))
+	findings = slices.Concat(findings, leftover.Bundles(p, w.beside), leftover.Still(p, w.input.Live, r.redact), maskguard.Others(p, w.set.bodies, r.Redactor))
 	p.Findings = append(p.Findings, findings.OnCluster(w.Cluster)...)
 	w.Plan, w.Late = p, slices.Sorted(maps.Keys(w.set.late()))
 	if !o.Deleting {

@@ -33,8 +33,8 @@ func (r *run) sensitive(o object.Object) object.Object {
 	if !r.Redactor.Knows() {
 		return o // nothing is secret
 	}
-	return o.MarkSecrets(func(text string) bool { return r.Redactor.Value(o.Instance, text) != text },
-		func(key string) bool { return r.Redactor.Redact(key) != key })
+	return o.MarkSecrets(func(text string) string { return r.Redactor.Value(o.Instance, text) },
+		func(text string) string { return r.Redactor.Own(o.Instance, text) }, func(key string) bool { return r.Redactor.Redact(key) != key })
 }
 
 // shows leaves shown what an object that was declared or kept has at places that are never secret, whatever a cluster's record says.

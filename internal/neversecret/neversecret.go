@@ -49,9 +49,23 @@ func Place(group, kind string, path []string) bool {
 	return fields[last] || last == "name" && references[listOf(path)] || slices.ContainsFunc(path, func(name string) bool { return parts[name] })
 }
 
+// Mask is what hides in a text at a path: mask, or own, which knows of fewer secrets, where it is never secret; what gives rights is shown
+// there.
+func Mask(group, kind string, path []string, mask, own func(text string) string) func(text string) string {
+	switch {
+	case !Place(group, kind, path):
+		return mask
+	case groups[group]:
+		return func(text string) string { return text }
+	}
+	return own
+}
+
 // At is Place of a path as plans write it: names between dots, in quotes where they have dots themselves, items of lists in brackets.
-func At(group, kind, path string) bool {
-	var steps []string
+func At(group, kind, path string) bool { return Place(group, kind, Steps(path)) }
+
+// Steps are those of such a path.
+func Steps(path string) (steps []string) {
 	for path != "" {
 		end := strings.IndexAny(path, ".[")
 		switch {
@@ -71,7 +85,7 @@ func At(group, kind, path string) bool {
 		}
 		steps, path = append(steps, path[:end]), path[end:]
 	}
-	return Place(group, kind, steps)
+	return steps
 }
 
 // metadata: annotations may be anything, but for those that say as whom pods run.

@@ -12,7 +12,7 @@ import (
 func TestSecretKeys(t *testing.T) {
 	const canary, other = "Zq7canaryAbx9Kd", "Zr8canaryAbx9Kd"
 	key := func(s string) bool { return strings.Contains(s, "canary") }
-	known := func(s string) bool { return strings.Contains(s, "canary") }
+	known := func(s string) string { return strings.ReplaceAll(s, "canary", "***") }
 	for name, c := range map[string]struct {
 		body         map[string]any
 		want, values []string
@@ -24,7 +24,7 @@ func TestSecretKeys(t *testing.T) {
 			[]string{`spec.list[name="n"].env[0].v`, `spec.list[name="n"].env[=0]`}, []string{other}},
 		"none": {map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]any{"3": "x"}}, nil, nil},
 	} {
-		o := Object{Body: c.body}.MarkSecrets(known, key)
+		o := Object{Body: c.body}.MarkSecrets(known, known, key)
 		slices.Sort(o.Sensitive)
 		if slices.Sort(c.want); !slices.Equal(o.Sensitive, c.want) {
 			t.Errorf("%s: %q, want %q", name, o.Sensitive, c.want)
@@ -54,6 +54,7 @@ func TestSecretKeysInAnotherVersion(t *testing.T) {
 		return map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "data": data}
 	}
 	secret := func(s string) bool { return strings.HasPrefix(s, "new") }
+	hide := func(string) string { return "***" }
 	for _, c := range []struct {
 		old, now map[string]any
 		hidden   bool
@@ -61,10 +62,10 @@ func TestSecretKeysInAnotherVersion(t *testing.T) {
 		{map[string]any{"old": "x"}, map[string]any{"new": "x"}, false},
 		{map[string]any{"old": "old"}, map[string]any{"new": "new"}, true},
 	} {
-		o := Object{Body: body(c.now)}.MarkSecrets(func(string) bool { return true }, secret)
+		o := Object{Body: body(c.now)}.MarkSecrets(hide, hide, secret)
 		o.Sensitive = slices.Concat(keyPaths(o.Body, secret, secret))
 		if c.hidden {
-			o.Sensitive = append(o.Sensitive, valuePaths(o.Body, secret, secret)...)
+			o.Sensitive = append(o.Sensitive, valuePaths(o.Body, func(_ []trailStep, text string) bool { return secret(text) }, secret, secret)...)
 		}
 		for _, d := range Diff(body(c.old), o.Body, o.Mask()) {
 			if d.Hidden != c.hidden {

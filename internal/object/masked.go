@@ -6,14 +6,16 @@ import (
 	"slices"
 	"strconv"
 
+	"hawser.dev/hawser/internal/neversecret"
 	"hawser.dev/hawser/internal/pathmask"
 	"hawser.dev/hawser/internal/redact"
 )
 
 // Masked is a copy of the object's body to be shown: what Mask hides is redact.Mask, keys that somebody chose (pathmask.Keys) pass through
-// key, other names of fields and what names the object through name, and every other text and number through redact.
-func (o Object) Masked(redact, name, key func(string) string) map[string]any {
-	m := masker{mask: o.Mask(), redact: redact, name: name, key: key}
+// key, other names of fields and what names the object through name, and every other text and number through redact; those at places
+// that are never secret pass through own instead, and in what gives rights through nothing.
+func (o Object) Masked(redact, own, name, key func(string) string) map[string]any {
+	m := masker{ref: o.Ref(), mask: o.Mask(), redact: redact, own: own, name: name, key: key}
 	return m.fields(o.Body, nil)
 }
 
@@ -21,14 +23,15 @@ func (o Object) Masked(redact, name, key func(string) string) map[string]any {
 func AsNamed(name string) string { return name }
 
 // RedactBody passes a body that is shown through the same.
-func RedactBody(body map[string]any, redact, name, key func(string) string) map[string]any {
-	m := masker{redact: redact, name: name, key: key}
+func RedactBody(body map[string]any, redact, own, name, key func(string) string) map[string]any {
+	m := masker{ref: Object{Body: body}.Ref(), redact: redact, own: own, name: name, key: key}
 	return m.fields(body, nil)
 }
 
 type masker struct {
-	mask              Mask
-	redact, name, key func(string) string
+	ref                    Ref
+	mask                   Mask
+	redact, own, name, key func(string) string
 }
 
 // names reports whether a field names the object.
@@ -83,19 +86,27 @@ func (m masker) value(v any, trail []trailStep) any {
 	}
 	switch v := v.(type) {
 	case string:
-		return m.redact(v)
+		return m.text(v, trail)
 	case int, int64, float64, json.Number:
 		text, err := json.Marshal(v)
-		if err == nil && m.redact(string(text)) != string(text) {
+		if err == nil && m.text(string(text), trail) != string(text) {
 			return redact.Mask
 		}
 	}
 	return v
 }
 
+// text is what is shown of a text, or a number, that stands there.
+func (m masker) text(text string, trail []trailStep) string {
+	if m.redact(text) == text {
+		return text
+	}
+	return neversecret.Mask(m.ref.Group, m.ref.Kind, stepsOf(trail), m.redact, m.own)(text)
+}
+
 // rest is a copy of a value at a trail that holds what must not be seen, without that.
 func (m Mask) rest(v any, trail []trailStep) any {
-	return masker{mask: m, redact: AsNamed, name: AsNamed, key: AsNamed}.value(v, trail)
+	return masker{mask: m, redact: AsNamed, own: AsNamed, name: AsNamed, key: AsNamed}.value(v, trail)
 }
 
 // tells reports whether anything is shown of a value but that it holds what is not.

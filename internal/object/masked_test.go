@@ -36,19 +36,19 @@ func TestMasked(t *testing.T) {
 			want: map[string]any{"kind": "X", "metadata": map[string]any{"annotations": map[string]any{LastApplied: "***", "a": "b"}}},
 		},
 	} {
-		if diff := cmp.Diff(tt.want, tt.o.Masked(redact, same, same)); diff != "" {
+		if diff := cmp.Diff(tt.want, tt.o.Masked(redact, redact, same, same)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	two := RedactBody(map[string]any{"canary": "a", "***": "b"}, redact, redact, redact)
+	two := RedactBody(map[string]any{"canary": "a", "***": "b"}, redact, redact, redact, redact)
 	if len(two) != 2 {
 		t.Errorf("an entry is lost: %v", two)
 	}
-	if n := RedactBody(map[string]any{"pin": int64(12345678)}, func(s string) string { return strings.ReplaceAll(s, "12345678", "***") }, same, same); n["pin"] != "***" {
+	if n := RedactBody(map[string]any{"pin": int64(12345678)}, func(s string) string { return strings.ReplaceAll(s, "12345678", "***") }, same, same, same); n["pin"] != "***" {
 		t.Errorf("a number is shown: %v", n)
 	}
 	named := map[string]any{"apiVersion": "canary/v1", "kind": "canary", "metadata": map[string]any{"name": "canary", "namespace": "canary"}, "canary": int64(1)}
-	if diff := cmp.Diff(named, RedactBody(named, redact, same, same)); diff != "" {
+	if diff := cmp.Diff(named, RedactBody(named, redact, redact, same, same)); diff != "" {
 		t.Errorf("a name is masked: %s", diff)
 	}
 }

@@ -148,7 +148,7 @@ func TestManyPaths(t *testing.T) {
 		if got := len(o.SensitiveValues()); got != c.want {
 			t.Errorf("%s: %d are found, want %d", name, got, c.want)
 		}
-		shown := o.Masked(AsNamed, AsNamed, AsNamed)
+		shown := o.Masked(AsNamed, AsNamed, AsNamed, AsNamed)
 		took := time.Since(began)
 		if took > 20*time.Second {
 			t.Errorf("%s: %s", name, took)

@@ -10,6 +10,8 @@ import (
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
+
+	"hawser.dev/hawser/internal/neversecret"
 )
 
 // A path of Object.Sensitive has names as FieldDiff.Path has them, and items of lists with what tells them apart in any
@@ -19,13 +21,17 @@ import (
 // So has an entry whose key is secret: data[3] is what stands under the fourth key, in order, and data[=3] is that key itself.
 
 // MarkSecrets is the object with the paths at which a text turns up that is known to be secret: there also what was before is hidden.
-// key says which keys of entries are secret. What Secrets hold is hidden by their kind: of them the keys alone are marked.
-func (o Object) MarkSecrets(known, key func(text string) bool) Object {
-	if !o.Ref().IsSecret() {
+// mask hides in any text what is secret, own what is so at places that are never secret (neversecret.Mask); key says which keys of entries
+// are. What Secrets hold is hidden by their kind: of them the keys alone are marked.
+func (o Object) MarkSecrets(mask, own func(text string) string, key func(text string) bool) Object {
+	known := func(text string) bool { return mask(text) != text }
+	if ref := o.Ref(); !ref.IsSecret() {
 		if data, err := json.Marshal(o.Body); err == nil && !known(string(data)) {
 			return o
 		}
-		o.Sensitive = slices.Concat(o.Sensitive, valuePaths(o.Body, known, key))
+		o.Sensitive = slices.Concat(o.Sensitive, valuePaths(o.Body, func(trail []trailStep, text string) bool {
+			return known(text) && neversecret.Mask(ref.Group, ref.Kind, stepsOf(trail), mask, own)(text) != text
+		}, known, key))
 	}
 	o.Sensitive = slices.Concat(o.Sensitive, keyPaths(o.Body, known, key))
 	return o
@@ -34,14 +40,14 @@ func (o Object) MarkSecrets(known, key func(text string) bool) Object {
 // SensitivePaths are the paths, in the form of Object.Sensitive, of the texts and numbers in a body that are secret, in
 // order. Nothing that is secret itself names an item in them.
 func SensitivePaths(body map[string]any, secret func(string) bool) []string {
-	return valuePaths(body, secret, func(string) bool { return false })
+	return valuePaths(body, func(_ []trailStep, text string) bool { return secret(text) }, secret, func(string) bool { return false })
 }
 
-// valuePaths are those, in which no key that is secret names an entry.
-func valuePaths(body map[string]any, secret, key func(string) bool) []string {
+// valuePaths are those at which hides says so, in which nothing that is secret, and no key that is, names an entry.
+func valuePaths(body map[string]any, hides func(trail []trailStep, text string) bool, secret, key func(string) bool) []string {
 	var out []string
 	scalars(body, nil, func(trail []trailStep, text string) {
-		if secret(text) {
+		if hides(trail, text) {
 			out = append(out, selector(trail, secret, key))
 		}
 	}, nil)

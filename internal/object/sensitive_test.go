@@ -79,7 +79,7 @@ func FuzzSensitivePath(f *testing.F) {
 			return map[string]any{"a": []any{map[string]any{"name": "x", "v": mark + "-v"}, mark + "-item"}, "b": mark + "-b"}
 		}
 		o := Object{Body: body("old"), Sensitive: []string{path}}
-		whole := fmt.Sprint(o.Masked(AsNamed, AsNamed, AsNamed))
+		whole := fmt.Sprint(o.Masked(AsNamed, AsNamed, AsNamed, AsNamed))
 		var shown string
 		for _, d := range Diff(o.Body, body("new"), o.Mask()) {
 			shown += fmt.Sprintln(d.Old, d.New)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hawser.dev/hawser/internal/answer"
+	"hawser.dev/hawser/internal/builtin"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 )
@@ -363,7 +364,7 @@ func (c *computation) blocked(blocking []FieldConflict, ch *Change, fix string) 
 // recreate deletes and creates again, where that is allowed. says is how the API server refuses the update.
 func (c *computation) recreate(d Desired, ch Change, says string) {
 	ch.OmitFields, ch.Force, ch.Reclaim, ch.Foreign, ch.FormerEntries = nil, false, "", nil, "" // it is a new object
-	ch.Action, ch.Code, ch.Loss, ch.Claims = Recreate, CodeImmutable, d.Ref.LostByRecreating(), c.Live[d.Ref].Claims
+	ch.Action, ch.Code, ch.Loss, ch.Claims = Recreate, CodeImmutable, builtin.LostByRecreating(d.Ref.Kind, d.Ref.Custom()), c.Live[d.Ref].Claims
 	ch.Why = "an immutable field changed"
 	if ch.From != "" {
 		ch.Why = "taken over from " + ch.From + ", with an immutable field that differs"

@@ -28,7 +28,7 @@ func (c Change) makes() bool { return c.Action == Create || c.Hook != nil && c.A
 func (p *Plan) Describe(bodies map[object.Ref]object.Object, redact func(string) string) {
 	for i, c := range p.Changes {
 		if body, here := bodies[c.Ref]; here && c.makes() {
-			p.Changes[i].Content = body.Masked(redact, object.AsNamed, object.AsNamed)
+			p.Changes[i].Content = body.Masked(redact, object.AsNamed, object.AsNamed, object.AsNamed)
 		}
 	}
 }

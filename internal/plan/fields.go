@@ -5,12 +5,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"hawser.dev/hawser/internal/neversecret"
 	"hawser.dev/hawser/internal/object"
 )
 
 // FieldChanges are the differences between two versions of an object as a plan shows them: compact JSON, each value passed
-// through redact, and nothing of the values that o's mask hides. before may be nil: all is new then, and no news field by
-// field.
+// through redact, and nothing of the values that o's mask hides. At places that are never secret Redact alone hides something. before
+// may be nil: all is new then, and no news field by field.
 func FieldChanges(o object.Object, before, after map[string]any, redact func(string) string, by object.Setters) []FieldChange {
 	if before == nil {
 		return nil
@@ -18,8 +19,11 @@ func FieldChanges(o object.Object, before, after map[string]any, redact func(str
 	var out []FieldChange
 	for _, d := range object.Diff(before, after, o.Mask()) {
 		fc := FieldChange{Path: d.Path, Hidden: d.Hidden, Added: d.Hidden && !d.HasOld}
-		if !d.Hidden {
-			fc.Old, fc.New = fieldValue(d.Old, d.HasOld, redact), fieldValue(d.New, d.HasNew, redact)
+		if show := redact; !d.Hidden {
+			if neversecret.At(o.Ref().Group, o.Ref().Kind, d.Path) {
+				show = object.AsNamed
+			}
+			fc.Old, fc.New = fieldValue(d.Old, d.HasOld, show), fieldValue(d.New, d.HasNew, show)
 		}
 		if manager, since := by.Of(d); manager != "" {
 			fc.Manager = manager

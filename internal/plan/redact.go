@@ -19,19 +19,8 @@ type Masker interface {
 	Told(instance, text string) string
 	Value(instance, text string) string
 	Name(instance, text string) string
-}
-
-// Shown are the values of a plan's fields, declared and live, at places that are never secret.
-func (p *Plan) Shown() []string {
-	var out []string
-	for _, ch := range p.Changes {
-		for _, f := range ch.Fields {
-			if neversecret.At(ch.Ref.Group, ch.Ref.Kind, f.Path) {
-				out = append(out, f.Old, f.New)
-			}
-		}
-	}
-	return out
+	// Own is Value without what others take.
+	Own(instance, text string) string
 }
 
 // Redact masks secret values in everything a plan says to people: reasons, fields and findings. What names objects, and what
@@ -42,14 +31,19 @@ func Redact(p *Plan, m Masker) {
 		ch := &p.Changes[i]
 		ch.Why, ch.Loss, ch.Deferred, ch.From = m.Told(ch.Instance, ch.Why), m.Sweep(ch.Loss), m.Told(ch.Instance, ch.Deferred), m.Sweep(ch.From)
 		ch.TakenBy = m.Sweep(ch.TakenBy)
+		value, own := func(text string) string { return m.Value(ch.Instance, text) }, func(text string) string { return m.Own(ch.Instance, text) }
+		name := func(name string) string { return m.Name(ch.Instance, name) }
 		if ch.Content != nil {
-			ch.Content = object.RedactBody(ch.Content, func(text string) string { return m.Value(ch.Instance, text) },
-				func(name string) string { return m.Name(ch.Instance, name) }, m.Redact)
+			ch.Content = object.RedactBody(ch.Content, value, own, name, m.Redact)
 		}
 		ch.Fields = slices.Clone(ch.Fields)
 		for j := range ch.Fields {
 			f := &ch.Fields[j]
-			f.Path, f.Old, f.New = pathmask.Mask(f.Path, m.Redact, func(name string) string { return m.Name(ch.Instance, name) }), m.Value(ch.Instance, f.Old), m.Value(ch.Instance, f.New)
+			mask := neversecret.Mask(ch.Ref.Group, ch.Ref.Kind, neversecret.Steps(f.Path), value, own)
+			f.Old, f.New = mask(f.Old), mask(f.New)
+			if !ch.Ref.Grants() { // its keys are who and what
+				f.Path = pathmask.Mask(f.Path, m.Redact, name)
+			}
 			f.Manager, f.Origin = m.Sweep(f.Manager), m.Sweep(f.Origin)
 		}
 	}

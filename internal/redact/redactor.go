@@ -135,6 +135,9 @@ func (r *Redactor) Told(instance, text string) string { return r.mask(ourselves,
 // instance's common values as whole tokens.
 func (r *Redactor) Value(instance, text string) string { return r.mask(valuing, instance, text) }
 
+// Own masks in such a value what Value does for what the instance itself takes, and nothing of others.
+func (r *Redactor) Own(instance, text string) string { return r.mask(owning, instance, text) }
+
 // Name masks in the name of an object of an instance: what stands for nothing but a secret that the instance itself takes.
 func (r *Redactor) Name(instance, text string) string { return r.mask(naming, instance, text) }
 
@@ -158,6 +161,7 @@ const (
 	ourselves purpose = 't'
 	valuing   purpose = 'v'
 	naming    purpose = 'n'
+	owning    purpose = 'o'
 )
 
 func (r *Redactor) mask(p purpose, instance, text string) string {
@@ -202,7 +206,7 @@ func (r *Redactor) counting(p purpose, instance string, forms map[string]where, 
 			}
 		}
 		for n, s := range r.numbers[of] {
-			if mine && (p != naming || s == unmistakable) || s == unmistakable && p != naming {
+			if mine && (p != naming || s == unmistakable) || s == unmistakable && p != naming && p != owning {
 				numbers[n] = true
 			}
 		}
@@ -212,6 +216,8 @@ func (r *Redactor) counting(p purpose, instance string, forms map[string]where, 
 // at is where a form counts for a purpose, mine in what belongs to an instance that takes it.
 func (f form) at(p purpose, mine bool) (where, bool) {
 	switch {
+	case p == owning && !mine:
+		return 0, false
 	case p == ourselves && mine && f.strength != unmistakable && (f.word && !f.made || f.strength == phrase):
 		return enclosed, true
 	case f.strength == unmistakable && (p != naming || mine), f.strength == phrase && (p == redacting || mine && p != naming):

