@@ -42,7 +42,7 @@ stringData: {password: hunter2hunter2, user: root}
 `
 	b := newBundle(t)
 	b.apply(t, s, objs(t, ns, text)...)
-	text = strings.NewReplacer("api:1", "api:topsecret", "hunter2hunter2", "changed-value").Replace(text)
+	text = strings.NewReplacer(`"registry.example/api:1"`, `"registry.example/api:1", workingDir: /topsecret`, "hunter2hunter2", "changed-value").Replace(text)
 	b.opts.Diff = true
 	p, _ := b.plan(t, s, objs(t, ns, text))
 	raw, _ := json.Marshal(p)
@@ -57,7 +57,7 @@ stringData: {password: hunter2hunter2, user: root}
 	for _, ch := range p.Changes {
 		switch ch.Ref.Kind {
 		case "Deployment":
-			if len(ch.Fields) != 1 || ch.Fields[0].Path != "spec.template.spec.containers[api].image" || ch.Fields[0].New != `"registry.example/api:***"` || !ch.Checked {
+			if len(ch.Fields) != 1 || ch.Fields[0].Path != "spec.template.spec.containers[api].workingDir" || ch.Fields[0].New != `"/***"` || !ch.Checked {
 				t.Errorf("%+v", ch)
 			}
 		case "Secret":
