@@ -242,9 +242,13 @@ func removeFiles(root *os.Root, names []string) error {
 	return nil
 }
 
-// WriteFile replaces a file in one step.
+// WriteFile replaces a file in one step; no link of a repository leads out of it.
 func WriteFile(name string, data []byte, mode os.FileMode) error {
-	root, err := os.OpenRoot(filepath.Dir(name))
+	at, err := rootfs.Written(filepath.Dir(name))
+	if err != nil {
+		return fmt.Errorf("%w: nothing is written through a link of a repository that leads out of it; name the directory itself", err)
+	}
+	root, err := os.OpenRoot(at)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package built
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -162,5 +163,26 @@ func TestBuildDirIsNoLinkOut(t *testing.T) {
 	t.Chdir(bare)
 	if err := Files([]*fleetplan.BuildResult{r}, "out", &bytes.Buffer{}); err == nil {
 		t.Error("a link out of an unpacked directory is followed")
+	}
+}
+
+// TestFileIsNoLinkOut: a saved plan is written through no directory link of a repository, and replaces a link that it is called as.
+func TestFileIsNoLinkOut(t *testing.T) {
+	top := t.TempDir()
+	at := func(name string) string { return filepath.Join(top, name) }
+	if err := errors.Join(os.MkdirAll(at("repo/.git"), 0o755), os.MkdirAll(at("repo/in"), 0o755), os.Mkdir(at("out"), 0o755), os.WriteFile(at("out/mine"), []byte("mine"), 0o600),
+		os.Symlink("../out", at("repo/d")), os.Symlink("../out/mine", at("repo/link")), os.Symlink("in", at("repo/same")), os.Symlink("out", at("beside"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFile(at("repo/d/mine"), []byte("plan"), 0o600); err == nil || !strings.Contains(err.Error(), "leads out of") {
+		t.Errorf("through a link out: %v", err)
+	}
+	for _, name := range []string{"repo/same/p", "repo/link", "beside/p"} {
+		if err := WriteFile(at(name), []byte("plan"), 0o600); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if data, _ := os.ReadFile(at("out/mine")); string(data) != "mine" {
+		t.Errorf("what lies outside is %q", data)
 	}
 }

@@ -97,7 +97,7 @@ func (r *reader) expand(name string) []*source {
 	if name == stdinName {
 		return r.one(stdinName, "")
 	}
-	info, err := os.Stat(name)
+	info, err := rootfs.Stat(name)
 	if err != nil {
 		r.fail("unreadable", name, "file does not exist or cannot be read", err)
 		r.findings[len(r.findings)-1].Fix = instead(name)
@@ -178,7 +178,7 @@ func (r *reader) readBelow(ctx context.Context, args []string, files []*source) 
 	for _, arg := range args {
 		for _, name := range strings.Split(arg, ",") {
 			name = strings.TrimSpace(name)
-			if info, err := os.Stat(name); err != nil || !info.IsDir() || ctx.Err() != nil {
+			if info, err := rootfs.Stat(name); err != nil || !info.IsDir() || ctx.Err() != nil {
 				continue
 			}
 			for _, file := range r.below(name) {
@@ -197,6 +197,9 @@ func (r *reader) readBelow(ctx context.Context, args []string, files []*source) 
 func instead(name string) string {
 	if strings.Contains(name, "://") {
 		return "files are read from the disk; pipe others in: curl -fsSL " + name + " | hawser ... -f -"
+	}
+	if rootfs.Given(name) != nil {
+		return "name what it leads to itself"
 	}
 	var have []string
 	entries, _ := os.ReadDir(filepath.Dir(name))
@@ -280,7 +283,7 @@ func (r *reader) fill(s *source) bool {
 }
 
 // open opens the file. No link leads out of the repository, or of the directory that was given; a file given by itself
-// outside of any repository is the user's own business.
+// outside of any repository is the user's own business, as far as rootfs.Given lets links of what was given lead.
 func (s *source) open() (io.ReadCloser, error) {
 	dir := s.from
 	if dir == "" {

@@ -72,6 +72,9 @@ func LoadSnapshot(path string) (Snapshot, diag.Findings) {
 		n.Pos, n.Fix = diag.Pos{File: path}, "write it with fleet snapshot"
 		return Snapshot{}, diag.Findings{n}
 	}
+	if err := rootfs.Given(path); err != nil {
+		return fail("facts cannot be read: %v", err)
+	}
 	b, err := rootfs.ReadFile(path, rootfs.MaxLarge)
 	if err != nil {
 		return fail("facts cannot be read: %v", err)

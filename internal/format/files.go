@@ -78,6 +78,9 @@ func place(name string) (*os.Root, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
+	if err := rootfs.Given(name); err != nil {
+		return nil, "", err
+	}
 	bound, _, err := rootfs.Bound(".", rootfs.Marks[0])
 	if err != nil {
 		return nil, "", err

@@ -180,6 +180,12 @@ func TestFiles(t *testing.T) {
 	if _, err := Read("out.yaml"); err == nil || !strings.Contains(err.Error(), "leads out of") {
 		t.Errorf("a link out of the repository is read: %v", err)
 	}
+	if err := os.Symlink(filepath.Dir(outside), "dir"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(filepath.Join("dir", filepath.Base(outside))); err == nil || !strings.Contains(err.Error(), "leads out of") {
+		t.Errorf("a directory link out of the repository is read through: %v", err)
+	}
 	if err := Write("out.yaml", []byte("gone")); err == nil {
 		t.Error("a link out of the repository is written through")
 	}

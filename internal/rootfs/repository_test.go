@@ -2,6 +2,7 @@ package rootfs_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -42,5 +43,41 @@ func TestRepository(t *testing.T) {
 	}
 	if !rootfs.Together(at("plain/d"), at("other/.git/HEAD")) || !rootfs.Together(at("super/x"), at("gone")) || rootfs.Together(at("super/x"), at("other/.git/HEAD")) {
 		t.Error("what cannot be told counts as come together, and nothing else")
+	}
+}
+
+// TestGiven: a link of a repository, or of the tree that is the current directory, that leads out of it is refused, on the way to what was
+// named and at its end; links beside repositories, and inside of one, may be followed.
+func TestGiven(t *testing.T) {
+	top, root := tree(t)
+	if err := errors.Join(os.MkdirAll(filepath.Join(top, "plain", "d"), 0o755), os.MkdirAll(filepath.Join(top, "else"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	for at, to := range map[string]string{"repo/out": "../outside", "repo/hop": "out", "repo/file.yaml": "../outside/secret.yaml", "repo/git": ".git", "repo/in": "d", "repo/gone": "nowhere",
+		"repo/away": "../nowhere", "plain/out": "../outside", "plain/in": "d", "way": "repo", "beside": "outside"} {
+		link(t, to, filepath.Join(top, filepath.FromSlash(at)))
+	}
+	for _, c := range []struct {
+		here, name string
+		refused    bool
+	}{
+		{"else", "../repo/out", true}, {"else", "../repo/out/secret.yaml", true}, {"else", "../repo/hop/secret.yaml", true}, {"else", "../repo/file.yaml", true}, {"else", "../way/out", true},
+		{"else", "../repo/git/config", true}, {"else", "../repo/away", true}, {"else", "../way/a.yaml", false}, {"else", "../repo/in/b.yaml", false}, {"else", "../repo/gone", false},
+		{"else", "../repo/in/../out/secret.yaml", true}, {"else", "../beside/secret.yaml", false}, {"else", "../plain/out/secret.yaml", false}, {"else", "nothing", false},
+		{"plain", "out/secret.yaml", true}, {"plain", "in", false}, {"plain", "../beside/secret.yaml", false}, {"repo", "out", true}, {"repo", ".", false}, {"repo", "in/b.yaml", false},
+	} {
+		t.Chdir(filepath.Join(top, c.here))
+		for _, name := range []string{c.name, filepath.Join(top, c.here) + "/" + c.name} {
+			if err := rootfs.Given(name); (err != nil) != c.refused {
+				t.Errorf("from %s: %s: %v", c.here, name, err)
+			}
+		}
+	}
+	t.Chdir(root)
+	if err := rootfs.Given("out"); !rootfs.IsOutside(err) {
+		t.Error(err)
+	}
+	if r, w, err := os.Pipe(); err != nil || rootfs.Given(fmt.Sprintf("/dev/fd/%d", r.Fd())) != nil || errors.Join(r.Close(), w.Close()) != nil {
+		t.Error("what a shell's <(program) stands for is refused")
 	}
 }

@@ -69,6 +69,9 @@ func Bounds(dir string) (string, error) {
 	return root, err
 }
 
+// errOutside is what Within says of what lies outside.
+var errOutside = errors.New("lies, or leads by a link, outside of")
+
 // Within is an error for what lies, or leads by a link, outside of a directory (Bounds), or in a repository's own .git; it goes on
 // where the path ends. Of what is not there, and of a glob, the part before counts: whether something is there outside is not told.
 func Within(root, name string) error {
@@ -87,7 +90,7 @@ func Within(root, name string) error {
 	rel, err := filepath.Rel(root, real)
 	switch {
 	case err != nil || !filepath.IsLocal(rel):
-		return fmt.Errorf("lies, or leads by a link, outside of %s", root)
+		return fmt.Errorf("%w %s", errOutside, root)
 	case InGit(rel):
 		return errors.New("is a part of .git")
 	}
@@ -128,14 +131,46 @@ func Written(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	at, leaves, err := follow(abs)
+	if leaves != nil {
+		return "", fmt.Errorf("%s: %w", name, leaves)
+	}
+	return at, err
+}
+
+// Given is an error for a file or directory that a user named to be read when a link on the way to it, or it itself, is one that Written
+// refuses. What is not there is no error of it.
+func Given(name string) error {
+	abs := name
+	if !filepath.IsAbs(abs) { // not cleaned: what is opened goes through a link before it goes up
+		here, err := os.Getwd()
+		if err != nil {
+			return err
+		}
+		abs = here + string(filepath.Separator) + name
+	}
+	_, leaves, _ := follow(abs)
+	return leaves
+}
+
+// Stat is os.Stat of what was Given.
+func Stat(name string) (fs.FileInfo, error) {
+	if err := Given(name); err != nil {
+		return nil, err
+	}
+	return os.Stat(name)
+}
+
+// follow goes along an absolute path and resolves its links; leaves is why one of them may not be followed.
+func follow(abs string) (at string, leaves, err error) {
 	here, err := filepath.Abs(".")
 	if err == nil {
 		here, err = filepath.EvalSymlinks(here)
 	}
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	at := filepath.VolumeName(abs) + string(filepath.Separator)
+	at = filepath.VolumeName(abs) + string(filepath.Separator)
 	for part := range strings.SplitSeq(strings.TrimPrefix(abs, at), string(filepath.Separator)) {
 		next := filepath.Join(at, part)
 		info, err := os.Lstat(next)
@@ -144,13 +179,13 @@ func Written(name string) (string, error) {
 			continue
 		}
 		if err := leavesAt(at, next, here); err != nil {
-			return "", fmt.Errorf("%s: %s %w", name, next, err)
+			return "", err, nil
 		}
 		if at, err = filepath.EvalSymlinks(next); err != nil {
-			return "", err
+			return "", nil, err
 		}
 	}
-	return at, nil
+	return at, nil, nil
 }
 
 // leavesAt is an error for a link in the directory dir (without links) that leads out of what bounds it.
@@ -168,7 +203,14 @@ func leavesAt(dir, link, here string) error {
 		}
 		bound = here
 	}
-	return Within(bound, link)
+	err = Within(bound, link)
+	if errors.Is(err, errOutside) {
+		return &OutsideError{Name: link, Root: bound, Link: true}
+	}
+	if err != nil {
+		err = fmt.Errorf("%s %w", link, err)
+	}
+	return err
 }
 
 // maxLinks is how many links that lead nowhere are followed, one to the next.
