@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -63,6 +64,9 @@ func TestFault24Suspended(t *testing.T) {
 	r := first.end()
 	s.exits(r, 1)
 	s.has(r.Stdout+r.Stderr, "the lock was lost")
+	if strings.Contains(r.Stdout+r.Stderr, "hawser rollback") {
+		t.Errorf("a rollback would undo what the other run has delivered: %s", r)
+	}
 	for _, e := range s.writes("staging") {
 		if e.Resource != "leases" {
 			t.Errorf("written after the lock was lost: %s", show(s.writes("staging")))

@@ -206,9 +206,13 @@ func (o *options) decideFlags(f *pflag.FlagSet) {
 
 // identityFlags lift refusals of identity: whose a release is, which cluster this is, and whether what its record names is there.
 func (o *options) identityFlags(f *pflag.FlagSet) {
-	f.BoolVar(&o.takeOver, "take-over", false, "go on with a release that was applied from another place, fleet or lineage")
+	o.takeOverFlag(f)
 	o.unservedFlag(f)
 	f.StringSliceVar(&o.acceptClusters, "accept-cluster", nil, "clusters, by name, that are others now than they are known to be")
+}
+
+func (o *options) takeOverFlag(f *pflag.FlagSet) {
+	f.BoolVar(&o.takeOver, "take-over", false, "go on with a release that was applied from another place, fleet or lineage")
 }
 
 func (o *options) unservedFlag(f *pflag.FlagSet) {

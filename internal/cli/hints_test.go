@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +17,11 @@ import (
 func TestRollbackHint(t *testing.T) {
 	wrote := []fleetplan.ClusterOutcome{{Cluster: "a", Result: fleetplan.Failed, Revision: 2}, {Cluster: "b", Result: fleetplan.NotStarted}}
 	const back = "hawser rollback shop --fleet f.yaml --kube-context staging --cluster=a"
+	lost := slices.Clone(wrote)
+	_ = lost[0].Lost(fmt.Errorf("not renewed: %w", release.ErrLost))
+	_ = lost[0].Lost(errors.New("other"))
+	moved := slices.Clone(wrote)
+	_ = moved[0].Lost(fmt.Errorf("record: %w", release.ErrConflict))
 	for name, c := range map[string]struct {
 		verb     string
 		revision int
@@ -28,6 +36,8 @@ func TestRollbackHint(t *testing.T) {
 		"the first install":         {"apply", 0, "", false, []fleetplan.ClusterOutcome{{Cluster: "a", Result: fleetplan.Failed, Revision: 1}}, ""},
 		"the first install, again":  {"apply", 1, release.Failed, false, wrote, ""},
 		"nothing was written":       {"apply", 2, release.Succeeded, false, []fleetplan.ClusterOutcome{{Cluster: "a", Result: fleetplan.Failed, Refused: true, Revision: 2}}, ""},
+		"the lock was lost":         {"apply", 1, release.Succeeded, false, lost, ""},
+		"the record has moved on":   {"apply", 1, release.Succeeded, false, moved, ""},
 		"a rollback":                {"rollback", 1, release.Succeeded, false, wrote, ""},
 		"a delete":                  {"delete", 1, release.Succeeded, false, wrote, ""},
 	} {

@@ -31,6 +31,7 @@ func (s *session) sayingCommands() []*cobra.Command {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			return reference.Exactly("BUNDLE")(cmd, args[:len(args)-max(0, min(1, len(args)-1))])
 		}
+		s.opts.takeOverFlag(cmd.Flags())
 		cmd.Flags().StringVarP(&s.opts.message, "message", "m", "", "why, for the record")
 		cmd.Flags().BoolVarP(&s.opts.yes, "yes", "y", false, "do not ask") // also where nobody is: scripts need not tell them apart
 		out = append(out, cmd)

@@ -181,10 +181,11 @@ func (p *previewer) deferred(ref object.Ref, version string) string {
 // in the live one, by asking the server for new ones in dry runs: it has no machine-readable "immutable".
 func (p *previewer) refused(ctx context.Context, k kubeapi.KindInfo, r PreviewRequest, live map[string]any, cause error) plan.Preview {
 	out, manager := p.failed(r, cause), managerOf(r.Body)
+	out.Fields = p.declared(r, orBase(live, r), settersOf(live, r)) // what was to change is told all the same
 	switch {
 	case crdNamed(r.Change.Ref) || !answer.OfFields(cause) || !p.accepted(ctx, k, r, written(r)): // a CRD cannot have another name
 	case answer.SaysImmutable(cause), live != nil && answer.MayBeImmutable(cause) && p.accepted(ctx, k, r, leftover.Together(live, written(r), manager)):
-		return plan.Preview{Immutable: true, Says: p.s.text(cause, r.Change.Ref), Checked: true, Fields: p.declared(r, orBase(live, r), settersOf(live, r))}
+		return plan.Preview{Immutable: true, Says: p.s.text(cause, r.Change.Ref), Checked: true, Fields: out.Fields}
 	case out.Finding != nil:
 		answer.Combined(out.Finding, leftover.Setters(live, manager, answer.Fields(cause)))
 	}

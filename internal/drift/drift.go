@@ -6,6 +6,7 @@
 package drift
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -221,6 +222,29 @@ func (r *Report) Drifted() int {
 		}
 	}
 	return n
+}
+
+// Tips are what to say of putting it right with a command, "" for none: it is refused as a whole while some of it cannot be put right.
+func (r *Report) Tips(command string) []string {
+	blocked, n := 0, r.Drifted()
+	for _, b := range r.Bundles {
+		for _, c := range b.Clusters {
+			for _, o := range c.Drifted {
+				if o.Blocked != "" {
+					blocked++
+				}
+			}
+		}
+	}
+	switch {
+	case command == "" || n == 0:
+		return nil
+	case blocked == n:
+		return []string{"Nothing of it can be put right as it is. What to do:  " + command + " --dry-run"}
+	case blocked > 0:
+		return []string{"Put it right:  " + command, fmt.Sprintf("It is refused as a whole while %d of the %d cannot be put right; --dry-run says what to do about them.", blocked, n)}
+	}
+	return []string{"Put it right:  " + command}
 }
 
 // Unknown is the number of clusters of which nobody knows, each once however many bundles it has.

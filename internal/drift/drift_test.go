@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -147,6 +148,33 @@ func TestSince(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestBlocked: what cannot be put right is not said to be as it was, and the command that puts right is not promised for it.
+func TestBlocked(t *testing.T) {
+	ok, blocked := Object{State: Changed, Why: "changed by somebody since it was written"}, Object{State: Changed, Why: "changed by somebody since it was written", Blocked: "refused"}
+	if ch := ok.change(); !strings.Contains(ch.Why, "with the same values") {
+		t.Errorf("%+v", ch)
+	}
+	if ch := blocked.change(); strings.Contains(ch.Why, "same values") || ch.Why != "changed by somebody since it was written; cannot be put right: refused" {
+		t.Errorf("%+v", ch)
+	}
+	for name, c := range map[string]struct {
+		command string
+		drifted []Object
+		want    []string
+	}{
+		"all can":     {"c", []Object{ok, ok}, []string{"Put it right:  c"}},
+		"some cannot": {"c", []Object{ok, blocked}, []string{"Put it right:  c", "It is refused as a whole while 1 of the 2 cannot be put right; --dry-run says what to do about them."}},
+		"none can":    {"c", []Object{blocked}, []string{"Nothing of it can be put right as it is. What to do:  c --dry-run"}},
+		"no drift":    {"c", nil, nil},
+		"no command":  {"", []Object{ok}, nil},
+	} {
+		r := Report{Bundles: []Bundle{{Clusters: []Cluster{{Drifted: c.drifted}}}}}
+		if got := r.Tips(c.command); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q", name, got)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (o Object) change() plan.Change {
 	if o.State == Changed && o.Blocked == "" {
 		ch.Code = plan.CodeDrift // who changed what is beside the fields
 	}
-	if o.State == Changed && len(o.Fields) == 0 {
+	if o.State == Changed && len(o.Fields) == 0 && o.Blocked == "" { // else nobody could be asked which they are
 		ch.Code, ch.Why = "", "its fields are somebody else's now, with the same values"
 	}
 	if o.Blocked != "" && o.State != Taken {

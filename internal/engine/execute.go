@@ -55,7 +55,7 @@ func (l *loop) one(ctx context.Context, name string) *fleetplan.ClusterOutcome {
 	defer func() {
 		c, cancel := background(ctx)
 		defer cancel()
-		if err := lock.Unlock(c); err != nil {
+		if err := row.Lost(lock.Unlock(c)); err != nil {
 			l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Cluster: w.Cluster, Message: "the lock was not given back: " + err.Error()})
 		}
 	}()
@@ -102,7 +102,7 @@ func (l *loop) locked(ctx context.Context, w *work, row *fleetplan.ClusterOutcom
 			row.Reason = fleetplan.NotWaited
 		}
 	case ctx.Err() != nil:
-		row.Result, row.Reason = fleetplan.Interrupted, context.Cause(ctx).Error()
+		row.Result, row.Reason = fleetplan.Interrupted, row.Lost(context.Cause(ctx)).Error()
 	case l.interrupted(result):
 		row.Result, row.Reason = fleetplan.Interrupted, "interrupted while waiting"
 	default:
@@ -110,7 +110,7 @@ func (l *loop) locked(ctx context.Context, w *work, row *fleetplan.ClusterOutcom
 	}
 	c, cancel := background(ctx)
 	defer cancel()
-	err = l.shut(c, w, record, result)
+	err = row.Lost(l.shut(c, w, record, result))
 	switch {
 	case err != nil && row.Result == fleetplan.Succeeded:
 		row.Fail("record", err)

@@ -156,7 +156,7 @@ func (r *run) on(ctx context.Context, owner string) ([]release.OnCluster, diag.F
 		if len(fs) == 1 && fs[0].Code == release.CodeDamagedHold { // a matter of that cluster alone
 			on[i].Unreachable, fs = fs[0].What+" ("+fs[0].Why+"): "+fs[0].Fix, nil
 		}
-		found[i] = slices.Concat(t.findings.Errors(), fs.OnCluster(t.cluster.Name))
+		found[i] = slices.Concat(t.findings.Errors(), slices.Concat(fs, r.whose(t)).OnCluster(t.cluster.Name))
 	})
 	return on, slices.Concat(found...)
 }

@@ -17,12 +17,15 @@ import (
 
 // judge refuses a release of another lineage, source or fleet, unless it is taken over.
 func (r *run) judge(t *target) {
-	if t.record == nil {
-		return
+	t.find(r.whose(t)...)
+}
+
+// whose is that refusal, or what is to be said beside.
+func (r *run) whose(t *target) (findings diag.Findings) {
+	if t.record != nil {
+		t.relation, findings = lineage.Judge(t.record.From(), r.input.Origin(t.record.Bundle), r.req.TakeOver)
 	}
-	relation, findings := lineage.Judge(t.record.From(), r.input.Origin(t.record.Bundle), r.req.TakeOver)
-	t.relation = relation
-	t.find(findings...)
+	return findings
 }
 
 // proven reports whether a bundle without a record on a cluster is known to be this run's all the same.

@@ -101,7 +101,19 @@ func TestTwoTeamsWithOneName(t *testing.T) {
 		_, err = r.Plan(t.Context(), elsewhere.For(o))
 		refused(t, o.Verb()+" by name", err, lineage.CodeSource, "hawser.lock of directory", "of another bundle of that name", names[0], "-f", "--take-over")
 	}
+	say := func(req Request, verb string) error {
+		_, err := r.Say(t.Context(), req, verb, "", func(*release.Saying) error { return nil })
+		return err
+	}
+	for _, verb := range []string{release.Approve, release.Pause, release.Resume, release.Abort} {
+		refused(t, verb+" by name", say(elsewhere, verb), lineage.CodeSource, "hawser.lock of directory", "of another bundle of that name", names[0], "-f", "--take-over")
+	}
 	elsewhere.TakeOver = true
+	for _, verb := range []string{release.Approve, release.Pause} { // there is nothing to say it about
+		if fs := diag.From(say(elsewhere, verb), ""); slices.ContainsFunc(fs, func(f diag.Finding) bool { return f.Code == lineage.CodeSource }) {
+			t.Errorf("%s by name, taken over: %v", verb, fs)
+		}
+	}
 	if fp, err := r.Plan(t.Context(), elsewhere.For(Delete)); err != nil || fp.Counts().Delete != 1 {
 		t.Errorf("by name, taken over: %v", err)
 	}

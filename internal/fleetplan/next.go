@@ -63,10 +63,14 @@ func (o *Outcome) Rotating(command string) string {
 func Ends(verb string) bool { return verb == "delete" || verb == "eject" }
 
 // GoesBack reports whether an apply that did not end well (o) left a release from which there is one to go back to that had
-// ended well. Clusters that went back to it by themselves have nothing left.
+// ended well. Clusters that went back to it by themselves have nothing left; where another run has been meanwhile, the release is
+// that one's.
 func (p *FleetPlan) GoesBack(o *Outcome) bool {
 	wrote, earlier := false, false
 	for _, row := range o.Clusters {
+		if row.Overtaken() || row.lost {
+			return false
+		}
 		if cp := p.Cluster(row.Cluster); cp != nil && !o.WentBack.has(row.Cluster) {
 			wrote = wrote || row.Revision > cp.Revision
 			earlier = earlier || cp.Preceded || cp.Last.Complete()

@@ -81,6 +81,7 @@ type ClusterOutcome struct {
 	Refused bool `json:"refused,omitempty"`
 
 	word string // see Outcome.Word
+	lost bool   // see Lost
 }
 
 // Problem is one object that failed on a cluster.

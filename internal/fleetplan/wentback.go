@@ -1,6 +1,7 @@
 package fleetplan
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -78,6 +79,12 @@ func (p *FleetPlan) HalfBack() diag.Findings {
 
 // Overtaken reports that another run has delivered something on the cluster meanwhile. A nil row was not.
 func (c *ClusterOutcome) Overtaken() bool { return c != nil && c.Reason == ChangedInSoak }
+
+// Lost notes of an error, which it returns, that the lock was lost, or that the record has moved on: another run may have been there.
+func (c *ClusterOutcome) Lost(err error) error {
+	c.lost = c.lost || errors.Is(err, release.ErrLost) || errors.Is(err, release.ErrConflict)
+	return err
+}
 
 // NotBack says of the clusters that were to go back by themselves why some do not: found is what stands against it. left are those that
 // it is not about; where it names none of them it is about all.

@@ -30,8 +30,8 @@ func Drift(w io.Writer, r *drift.Report, tip string, st Style) error {
 	if len(r.Bundles) == 0 {
 		o.line("no bundle is installed on the selected clusters")
 	}
-	if tip != "" && r.Drifted() > 0 {
-		o.wrapped(0, "Put it right:  "+tip, "")
+	for _, line := range r.Tips(tip) {
+		o.wrapped(0, line, "")
 	}
 	return o.ended(r.Findings)
 }
