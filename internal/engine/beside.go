@@ -134,7 +134,7 @@ func (r *run) declare(ctx context.Context, t *target, b *plan.Beside) diag.Findi
 	look := &target{cluster: t.cluster, access: t.access, session: t.session, facts: t.facts, store: t.store}
 	owner := r.owner(spec.Name)
 	r.readRecord(ctx, look, owner)
-	r.judge(look)
+	look.find(r.whose(look)...)
 	taken := r.req.TakeOver && slices.Contains(r.req.Among, spec.Name) // by its own part of this run
 	if look.unread == "" && !look.damaged && !look.findings.HasErrors() && (taken || !look.relation.Refused()) {
 		b.Yields[owner] = spec.Name // nobody else's bundle of that name

@@ -49,7 +49,7 @@ func (r *run) fromRecords(ctx context.Context, name string) (*Prepared, error) {
 			return
 		}
 		r.readRecord(ctx, t, fp.Owner)
-		r.judge(t)
+		t.find(r.whose(t)...)
 		s := r.newSet(v1alpha1.BundleSpec{Name: name})
 		if t.record != nil {
 			s.depends = t.record.Depends

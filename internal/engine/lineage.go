@@ -15,12 +15,7 @@ import (
 	"hawser.dev/hawser/internal/release"
 )
 
-// judge refuses a release of another lineage, source or fleet, unless it is taken over.
-func (r *run) judge(t *target) {
-	t.find(r.whose(t)...)
-}
-
-// whose is that refusal, or what is to be said beside.
+// whose refuses a release of another lineage, source or fleet, unless it is taken over; it may say something beside.
 func (r *run) whose(t *target) (findings diag.Findings) {
 	if t.record != nil {
 		t.relation, findings = lineage.Judge(t.record.From(), r.input.Origin(t.record.Bundle), r.req.TakeOver)

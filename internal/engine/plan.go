@@ -121,7 +121,7 @@ func (r *run) desireOne(ctx context.Context, t *target, cp *fleetplan.ClusterPla
 	}
 	owner := r.owner(spec.Name)
 	r.readRecord(ctx, t, owner)
-	r.judge(t)
+	t.find(r.whose(t)...)
 	findings = append(findings, t.findings...)
 	if findings.HasErrors() {
 		return nil, r.rightsMissing(ctx, t, spec, findings)
