@@ -2,12 +2,14 @@ package cluster_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/testfleet"
+	"hawser.dev/hawser/internal/testserver"
 )
 
 // That there is none of many new names is asked of the API server's cache, and of nothing else; where it has one of them, what
@@ -53,5 +55,30 @@ func TestObserveCached(t *testing.T) {
 	b.apply(t, s, bodies[:2]...)
 	if found, lists := look(true); found != 2 || fmt.Sprint(lists) != "[true false]" {
 		t.Errorf("two there: %d found, from the cache: %v", found, lists)
+	}
+}
+
+// An API server whose cache cannot answer is asked for what is stored.
+func TestCacheDoesNotAnswer(t *testing.T) {
+	srv := testserver.Start(t)
+	s := connectTo(t, config(srv.Kubeconfig(t), "test"))
+	o := objs(t, "default", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: there, namespace: NS}")[0]
+	srv.Put("/api/v1/namespaces/default/configmaps/there", o.Body)
+	desired := []plan.Desired{{Ref: o.Ref()}}
+	for i := range 10 {
+		r := o.Ref()
+		r.Name = fmt.Sprint("new", i)
+		desired = append(desired, plan.Desired{Ref: r})
+	}
+	asked := 0
+	srv.Fault(testserver.Before(func(r *http.Request) bool { return r.URL.Query().Get("resourceVersion") == "0" },
+		func(w http.ResponseWriter, _ *http.Request) bool {
+			asked++
+			testserver.Status(w, http.StatusGone, "Expired", "the cache has nothing of it")
+			return true
+		}))
+	seen, findings := s.Observe(t.Context(), cluster.ObserveRequest{Owner: "o", Desired: desired, Cached: true})
+	if findings.HasErrors() || !seen.Live[o.Ref()].Found || asked == 0 {
+		t.Errorf("%v, %+v, the cache was asked %d times", findings, seen.Live[o.Ref()], asked)
 	}
 }

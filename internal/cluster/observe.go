@@ -357,7 +357,7 @@ func (o *observer) listUnknown(gk schema.GroupKind, ns string, refs []object.Ref
 	if o.req.Cached {
 		err = look(url.Values{"resourceVersion": {"0"}})
 	}
-	if !o.req.Cached || len(there) > 0 { // it may have gone meanwhile
+	if !o.req.Cached || len(there) > 0 || err != nil && !apierrors.IsForbidden(err) { // it may have gone meanwhile
 		err = look(nil)
 	}
 	for r, l := range there {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -178,5 +179,38 @@ func (s *served) locks(name string) {
 	s.t.Cleanup(r.close)
 	if _, err := r.targets[0].store.Lock(s.t.Context(), object.OwnerID("", "", "shop"), "somebody", time.Minute); err != nil {
 		s.t.Fatal(err)
+	}
+}
+
+// A cluster that cannot be looked at when its soak is over stops the rollout, and nothing else: its release has not failed, so nothing goes
+// back, and the record stays.
+func TestUnseenSoakGoesNotBack(t *testing.T) {
+	t.Parallel()
+	soaking := strings.Replace(backFleet, "groups: [second], maxParallel: 1", "groups: [second], soak: 1s", 1)
+	s := newServed(t, soaking, nil, "a", "b", "c")
+	s.applied(s.request())
+	var once sync.Once
+	s.OnEvent = func(ev fleetplan.Event) {
+		if ev.Type == fleetplan.EventSoak {
+			once.Do(func() {
+				s.servers["c"].Fault(testserver.Before(func(r *http.Request) bool { return strings.Contains(r.URL.Path, "/configmaps") },
+					testserver.Body(http.StatusForbidden, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","message":"not any more","code":403}`)))
+			})
+		}
+	}
+	out, err := s.run("two")
+	if err == nil || out.Result != fleetplan.Failed || out.Stopped != "c could not be looked at after the soak" || out.WentBack != nil {
+		t.Fatalf("%v %+v", err, out)
+	}
+	row := out.Clusters[2]
+	if row.Cluster != "c" || !strings.HasPrefix(row.Reason, "health after the soak: ") || len(row.Problems) > 0 {
+		t.Errorf("%+v", row)
+	}
+	s.servers["c"].Fault(nil)
+	if got := s.values("a", "b", "c"); got != "a=two b=two c=two" {
+		t.Error(got)
+	}
+	if got := s.releases(); len(got) != 2 || !strings.HasPrefix(got[0], "2 ") || !strings.HasSuffix(got[0], " on a b c") || strings.Contains(got[0], "failed") {
+		t.Errorf("%q", got)
 	}
 }

@@ -211,7 +211,9 @@ func (l *loop) advance(ctx context.Context, w *work, levels [][]string, n int, e
 	if err := findings.Errors(); len(err) > 0 {
 		return nil, cluster.ProblemOf(err[0], object.Ref{})
 	}
-	p, findings := r.compute(ctx, w, plan.Options{Adopt: l.req.Adopt, LetUnserved: l.req.LetUnserved, Recreate: l.req.Recreate, Tests: l.req.Tests, NoHooks: l.req.NoHooks})
+	o := w.input.Options // what was decided with the plan holds for what comes late, too
+	o.Diff = false
+	p, findings := r.compute(ctx, w, o)
 	w.set.mark(p)
 	shown := staleplan.Allows(w.Plan, plan.Step(p, levels, n))
 	if err := slices.Concat(findings, p.Findings, shown, r.remade(w, p, levels[n]...)).Errors(); len(err) > 0 {

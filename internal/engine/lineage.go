@@ -23,12 +23,6 @@ func (r *run) whose(t *target) (findings diag.Findings) {
 	return findings
 }
 
-// proven reports whether a bundle without a record on a cluster is known to be this run's all the same.
-func (r *run) proven(bundle string) bool {
-	return r.req.TakeOver || r.input.Lock.Lineages[bundle] != "" ||
-		slices.ContainsFunc(r.targets, func(t *target) bool { return t.record != nil && !t.relation.Refused() })
-}
-
 // sign writes into a record which cluster and which lineage it belongs to.
 func (r *run) sign(t *target, record *release.Record) {
 	now := t.facts.Identity()

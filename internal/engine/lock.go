@@ -86,10 +86,10 @@ func (r *run) head(used []source.Use) string {
 	return source.Head(r.program.Digest(), used, r.files.Read(), env, r.fleet)
 }
 
-// factsOf are the target's facts where it was connected, else what the fleet file says.
+// factsOf are the target's facts where it was asked, else what the fleet file says: nobody's credentials decide what the sources are.
 func (r *run) factsOf(c fleet.Cluster) fleet.Facts {
 	for _, t := range r.targets {
-		if t.cluster.Name == c.Name {
+		if t.cluster.Name == c.Name && t.facts.Name != "" {
 			return t.facts
 		}
 	}

@@ -180,11 +180,7 @@ func (r *run) bundles() ([]string, diag.Findings) {
 	var all []v1alpha1.BundleSpec
 	var findings diag.Findings
 	for _, t := range r.targets {
-		facts := t.facts
-		if facts.Name == "" { // not asked
-			facts = r.offlineFacts(t.cluster)
-		}
-		specs, fs := r.input.Evaluate(facts)
+		specs, fs := r.input.Evaluate(r.factsOf(t.cluster))
 		all, findings = append(all, specs...), append(findings, fs.OnCluster(t.cluster.Name)...)
 	}
 	return place.Order(all), findings
@@ -222,6 +218,8 @@ func (r *run) placesNothing(t *target, name, other string) bool {
 // computeAll observes every cluster, computes its plan, and groups the equal ones.
 func (r *run) computeAll(ctx context.Context, fp *Prepared, o plan.Options) {
 	start := r.now()
+	r.proven = r.req.TakeOver || r.input.Lock.Lineages[fp.Bundle] != "" ||
+		slices.ContainsFunc(r.targets, func(t *target) bool { return t.record != nil && !t.relation.Refused() })
 	each(len(fp.Clusters), 0, func(i int) {
 		if w := fp.works[fp.Clusters[i].Cluster]; w != nil {
 			r.computeOne(ctx, w, o)
@@ -367,7 +365,7 @@ func (r *run) observe(ctx context.Context, w *work, o plan.Options) (plan.Input,
 	}
 	if w.inventory == nil && in.Looks() {
 		findings = append(findings, in.Rebuild(t.session.Marked(ctx, s.owner, in.Namespaces()...))...)
-		if in.Rebuilt && t.record == nil && !r.proven(s.spec.Name) {
+		if in.Rebuilt && t.record == nil && !r.proven {
 			findings = append(findings, lineage.Unproven(s.spec.Name, len(in.Inventory), r.input.From))
 		}
 	}

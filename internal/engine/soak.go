@@ -49,6 +49,10 @@ func (l *loop) again(ctx context.Context, w *work, row fleetplan.ClusterOutcome,
 		l.emit(fleetplan.Event{Type: fleetplan.EventObjectFailed, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: wave, Cluster: w.Cluster,
 			Instance: p.Instance, Object: &p.Object, Message: p.Status.Line()})
 	}
+	if len(problems) == 0 { // a look that failed says nothing about the bundle: the rollout stops, the record stays
+		l.emit(row.Ended(l.Redactor, l.out.Rollout, l.fp.Bundle, wave))
+		return &row
+	}
 	failed := record.Unsoaked(l.stamp.Rollout, w.corrects, release.InstancesOf(nil, nil, nil, instances))
 	if err := w.target.put(ctx, &failed, nil); err != nil {
 		l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Rollout: l.out.Rollout, Cluster: w.Cluster,

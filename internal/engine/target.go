@@ -45,6 +45,9 @@ type run struct {
 	stats    fleetplan.Stats
 	// decided is what a saved plan decided, nil for one that was not saved.
 	decided *fleetplan.Decided
+	// proven: a bundle without a record on a cluster is this run's all the same. It is decided when all records were read, because they move
+	// with the run.
+	proven bool
 	// observed is when all clusters had been compared.
 	observed time.Time
 	// warnings of gathering facts without clusters

@@ -82,6 +82,8 @@ type ClusterOutcome struct {
 
 	word string // see Outcome.Word
 	lost bool   // see Lost
+	// unseen: at the end of its soak it could not be looked at.
+	unseen bool
 }
 
 // Problem is one object that failed on a cluster.
@@ -151,7 +153,10 @@ const ChangedInSoak = "was changed by another run in its soak"
 
 // SoakReason is what a rollout that stops says of the cluster after its soak, "" for that it is no longer ready.
 func (c *ClusterOutcome) SoakReason() string {
-	if c.Reason == ChangedInSoak {
+	switch {
+	case c.unseen:
+		return "could not be looked at after the soak"
+	case c.Reason == ChangedInSoak:
 		return c.Reason
 	}
 	return ""
@@ -179,6 +184,7 @@ func (c *ClusterOutcome) NotSoaked(problems []Problem, found diag.Findings, reda
 	if len(problems) > 0 {
 		c.Reason = problems[0].Name() + " no longer ready after the soak"
 	} else {
+		c.unseen = true
 		c.Reason = "health after the soak: " + redact(found.Errors()[0].String())
 	}
 }

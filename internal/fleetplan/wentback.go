@@ -80,6 +80,9 @@ func (p *FleetPlan) HalfBack() diag.Findings {
 // Overtaken reports that another run has delivered something on the cluster meanwhile. A nil row was not.
 func (c *ClusterOutcome) Overtaken() bool { return c != nil && c.Reason == ChangedInSoak }
 
+// Judged reports that a failed row tells of the bundle: another run has delivered nothing on the cluster meanwhile, and it could be looked at.
+func (c *ClusterOutcome) Judged() bool { return !c.Overtaken() && (c == nil || !c.unseen) }
+
 // Lost notes of an error, which it returns, that the lock was lost, or that the record has moved on: another run may have been there.
 func (c *ClusterOutcome) Lost(err error) error {
 	c.lost = c.lost || errors.Is(err, release.ErrLost) || errors.Is(err, release.ErrConflict)

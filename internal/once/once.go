@@ -55,6 +55,12 @@ func (v *Value[T]) Known() (value T, ok bool) {
 	return value, true
 }
 
+// Failed reports that the answer is an error.
+func (v *Value[T]) Failed() bool {
+	_, done, err := v.answer()
+	return done && err != nil
+}
+
 func (v *Value[T]) answer() (value T, done bool, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -3,6 +3,7 @@ package passes
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
@@ -35,7 +36,10 @@ func (r *Rollout) undo(ctx context.Context, stopped bool) {
 		return
 	}
 	r.undone = true
-	names := rollout.GoesBack(r.Schedule, r.State, func(cluster string) bool { return !r.Rows[cluster].Overtaken() && u.Touched(cluster) })
+	var names []string
+	if r.judged() {
+		names = rollout.GoesBack(r.Schedule, r.State, func(cluster string) bool { return r.Rows[cluster].Judged() && u.Touched(cluster) })
+	}
 	for len(names) > 0 {
 		back, found := Back(nil), diag.Findings{diag.Errorf(Interrupted, "the run was interrupted")}
 		if !stopped {
@@ -54,6 +58,14 @@ func (r *Rollout) undo(ctx context.Context, stopped bool) {
 		said, names = fleetplan.NotBack(names, found)
 		r.Out.Findings = append(r.Out.Findings, said...)
 	}
+}
+
+// judged reports that a cluster of the wave failed because of what the rollout brings: a wave of which that is not known is left as it is.
+func (r *Rollout) judged() bool {
+	return slices.ContainsFunc(r.Schedule.Wave(r.State.FailedWave), func(m rollout.Member) bool {
+		row := r.Rows[m.Cluster]
+		return row != nil && row.Result == fleetplan.Failed && row.Judged()
+	})
 }
 
 // End closes what the rollout has begun beside itself, and notes in the outcome what came of it. The error is why the rollout never began.

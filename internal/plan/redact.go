@@ -41,7 +41,7 @@ func Redact(p *Plan, m Masker) {
 			f := &ch.Fields[j]
 			mask := neversecret.Mask(ch.Ref.Group, ch.Ref.Kind, neversecret.Steps(f.Path), value, own)
 			f.Old, f.New = mask(f.Old), mask(f.New)
-			if !ch.Ref.Grants() { // its keys are who and what
+			if !ch.Ref.Grants() || !neversecret.At(ch.Ref.Group, ch.Ref.Kind, f.Path) { // there its keys are who and what
 				f.Path = pathmask.Mask(f.Path, m.Redact, name)
 			}
 			f.Manager, f.Origin = m.Sweep(f.Manager), m.Sweep(f.Origin)

@@ -180,3 +180,26 @@ func TestFindingsTellTheirWhy(t *testing.T) {
 		}
 	}
 }
+
+// TestPathsInWhatGivesRights: in objects that give rights, the path of who and what is shown, whoever calls it secret; a key that may be
+// anybody's text is masked as everywhere.
+func TestPathsInWhatGivesRights(t *testing.T) {
+	m := &redact.Redactor{}
+	m.AddFor("web", "k9x-Pass-77")
+	ref := object.Ref{Group: "rbac.authorization.k8s.io", Kind: "Role", Namespace: "shop", Name: "r"}
+	p := Plan{Changes: []Change{{Ref: ref, Action: Update, Instance: "web", Fields: []FieldChange{
+		{Path: "metadata.annotations.k9x-Pass-77", New: `"x"`},
+		{Path: `metadata.annotations["k9x-Pass-77"]`, New: `"x"`},
+		{Path: "metadata.labels.k9x-Pass-77", New: `"x"`},
+		{Path: "rules[k9x-Pass-77].verbs", New: `["get"]`},
+	}}}}
+	Redact(&p, m)
+	var got []string
+	for _, f := range p.Changes[0].Fields {
+		got = append(got, f.Path)
+	}
+	want := []string{"metadata.annotations.***", `metadata.annotations["***"]`, "metadata.labels.k9x-Pass-77", "rules[k9x-Pass-77].verbs"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%q", got)
+	}
+}

@@ -126,7 +126,10 @@ func (p *Pool) failed(e *connection, asked *once.Value[*cluster.Session]) {
 	if _, ok := asked.Known(); ok || e.asked != asked {
 		return // somebody else has asked since
 	}
-	if e.asked = new(once.Value[*cluster.Session]); e.users == 0 && p.known[e.key] == e {
+	if asked.Failed() { // else another user may be asking it still
+		e.asked = new(once.Value[*cluster.Session])
+	}
+	if e.users == 0 && p.known[e.key] == e {
 		delete(p.known, e.key)
 	}
 }
@@ -152,6 +155,16 @@ func (p *Pool) Kept() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.known)
+}
+
+// Users is the number of runs that have a connection, or wait for one.
+func (p *Pool) Users() (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, e := range p.known {
+		n += e.users
+	}
+	return n
 }
 
 // trim drops of the connections that nobody uses those that were not for long, and the oldest but for so many. It is called with mu held.

@@ -204,3 +204,52 @@ func TestFailuresAreNotKept(t *testing.T) {
 		t.Errorf("%T", err)
 	}
 }
+
+// TestTakenOverQuestion: where the one who asks is cancelled, and another one goes on with the question, its session is the connection's
+// that everybody has then.
+func TestTakenOverQuestion(t *testing.T) {
+	s := testserver.Start(t)
+	p := &sessions.Pool{}
+	c := config(t, s)
+	first, cancel := context.WithCancel(t.Context())
+	held, free := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	s.Fault(func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.HasPrefix(r.URL.Path, "/version") {
+			once.Do(func() { close(held) })
+			select {
+			case <-free:
+			case <-r.Context().Done():
+			}
+		}
+		return false
+	})
+	var wg sync.WaitGroup
+	wg.Go(func() { _, _ = p.Get(first, c) })
+	<-held
+	second := make(chan *cluster.Session, 1)
+	wg.Go(func() {
+		if got, err := p.Get(t.Context(), c); err == nil {
+			second <- got
+		}
+	})
+	for p.Users() < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	for p.Users() > 1 {
+		time.Sleep(time.Millisecond)
+	}
+	close(free)
+	wg.Wait()
+	if len(second) != 1 {
+		t.Fatal("the other one has no session")
+	}
+	s.Fault(nil)
+	before := asked(s)
+	get(t, p, c).Close()
+	if n := asked(s) - before; n != 0 || p.Kept() != 1 {
+		t.Errorf("asked %d times again, %d connections are kept", n, p.Kept())
+	}
+	(<-second).Close()
+}
