@@ -116,8 +116,7 @@ func (h *healths) judge(k kubeapi.KindInfo, o plan.InventoryEntry, obj map[strin
 	if st.State != health.Ready && o.Ref.IsWorkload() {
 		st = h.s.podReasons(h.ctx, o.Ref, obj)(st)
 	}
-	st.Reason = h.s.Cut(st.Reason, reasonText)
-	h.set(o.Ref, st)
+	h.set(o.Ref, h.s.said(st))
 }
 
 // judgedAtOnce is how many objects of a cluster are judged by rules of files and records at once: such a rule may take much memory.

@@ -3,6 +3,8 @@ package cluster_test
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -50,5 +52,31 @@ func TestHealthHeedsTheEnd(t *testing.T) {
 	rules := map[string]health.Rules{"web": {Checks: []health.Check{{Kind: "ConfigMap"}}, Checker: ending{cancel, &asked, &now, &most}}}
 	if _, findings := s.Health(ctx, "owner", owned, rules); asked.Load() < 100 || asked.Load() > 110 || most.Load() > 4 || !findings.HasErrors() {
 		t.Errorf("%d of %d objects were judged, %d at once", asked.Load(), len(owned), most.Load())
+	}
+}
+
+// quoting is a checker that quotes what it read.
+type quoting struct{}
+
+func (quoting) Vet(health.Check) error { return nil }
+
+func (quoting) Check(health.Check, map[string]any) (health.Status, bool, error) {
+	return health.Status{State: health.Failed, Reason: "cannot log in with topsecret", Details: []string{"the password topsecret is wrong"}}, true, nil
+}
+
+// TestHealthHidesSecrets: what others say of an object's health is masked, its reason and every detail.
+func TestHealthHidesSecrets(t *testing.T) {
+	srv := testserver.Start(t)
+	c := config(srv.Kubeconfig(t), "test")
+	c.Redact = func(s string) string { return strings.ReplaceAll(s, "topsecret", "***") }
+	s := connectTo(t, c)
+	ref := object.Ref{Kind: "ConfigMap", Namespace: "default", Name: "c"}
+	srv.Put("/api/v1/namespaces/default/configmaps/c", map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
+		"metadata": map[string]any{"name": "c", "namespace": "default", "labels": map[string]any{object.LabelOwner: "owner"}}})
+	got, findings := s.Health(t.Context(), "owner", []plan.InventoryEntry{{Ref: ref, Instance: "web"}},
+		map[string]health.Rules{"web": {Checks: []health.Check{{Kind: "ConfigMap"}}, Checker: quoting{}}})
+	want := health.Status{State: health.Failed, Reason: "cannot log in with ***", Details: []string{"the password *** is wrong"}}
+	if st := got[ref]; len(findings) > 0 || st.State != want.State || st.Reason != want.Reason || !slices.Equal(st.Details, want.Details) {
+		t.Errorf("%+v, %v", got, findings)
 	}
 }

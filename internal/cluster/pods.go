@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"net/url"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -24,7 +25,7 @@ func (s *Session) podReasons(ctx context.Context, ref object.Ref, obj map[string
 		return nothing
 	}
 	if len(pods) > 0 {
-		return s.redacted(func(st health.Status) health.Status { return health.WithPods(st, pods) })
+		return func(st health.Status) health.Status { return s.said(health.WithPods(st, pods)) }
 	}
 	uid := string((&unstructured.Unstructured{Object: obj}).GetUID())
 	events, err := s.listItems(ctx, "/api/v1/namespaces/"+url.PathEscape(ref.Namespace)+"/events",
@@ -32,17 +33,17 @@ func (s *Session) podReasons(ctx context.Context, ref object.Ref, obj map[string
 	if err != nil || len(events) == 0 {
 		return nothing
 	}
-	return s.redacted(func(st health.Status) health.Status { return health.WithEvents(st, events) })
+	return func(st health.Status) health.Status { return s.said(health.WithEvents(st, events)) }
 }
 
-func (s *Session) redacted(fn func(health.Status) health.Status) func(health.Status) health.Status {
-	return func(st health.Status) health.Status {
-		st = fn(st)
-		for i, d := range st.Details {
-			st.Details[i] = s.Redact(d)
-		}
-		return st
+// said is a status without the secrets in what others say, shortened.
+func (s *Session) said(st health.Status) health.Status {
+	st.Details = slices.Clone(st.Details)
+	for i, d := range st.Details {
+		st.Details[i] = s.Redact(d)
 	}
+	st.Reason = s.Cut(st.Reason, reasonText)
+	return st
 }
 
 // listItems reads a collection's items.

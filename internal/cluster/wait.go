@@ -200,10 +200,7 @@ func (w *watching) judge(ctx context.Context, obj map[string]any) health.Status 
 	if st.State == "" {
 		return st // the time was up before its turn
 	}
-	for i, d := range st.Details {
-		st.Details[i] = w.s.Redact(d)
-	}
-	st.Reason = w.s.Cut(st.Reason, reasonText)
+	st = w.s.said(st)
 	if st.State == health.Ready || !w.ref.IsWorkload() {
 		return st
 	}

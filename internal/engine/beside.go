@@ -12,6 +12,7 @@ import (
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/source"
 )
 
@@ -33,7 +34,7 @@ func (r *run) besideOf(bundle string) *run {
 	}
 	req := r.req
 	req.Bundle, req.Rotate, req.Tests = bundle, nil, false
-	b := &run{Engine: r.Engine, req: req, program: r.program, fleet: r.fleet, all: r.all, input: r.input,
+	b := &run{Engine: r.Engine, Redactor: redact.New(), req: req, program: r.program, fleet: r.fleet, all: r.all, input: r.input,
 		reader: r.reader, reading: true, lenient: true,
 		sources: &source.Resolver{Fetchers: r.sources.Fetchers, Digest: r.digest, Pins: r.input.Lock.Sources, Locked: req.Locked}}
 	r.beside.runs[bundle] = b

@@ -88,9 +88,6 @@ func (r *run) settle(ctx context.Context, t *target, s *set, kept release.Kept) 
 
 // hide lets the redactor know what was made up.
 func (r *run) hide(instance string, a chance.Answers) {
-	if r.Redactor == nil {
-		return
-	}
 	for _, text := range a.Generated() {
 		r.Redactor.AddGenerated(instance, text)
 	}

@@ -61,20 +61,18 @@ func (r *run) hideInStatus(ctx context.Context, t *target, rec release.Record, s
 		return nil
 	}
 	objs, err := t.store.Objects(ctx, rec)
-	if err != nil {
-		f := diag.Warnf("no-recorded-set", "what was secret in the release is not known: its objects cannot be read")
-		f.Why = r.redact(err.Error())
-		return diag.Findings{f}
-	}
 	r.remember(ctx, objs)
-	of := map[object.Ref]string{}
-	for _, o := range objs {
-		of[o.Ref()] = o.Instance
+	for _, o := range rec.Inventory {
+		if s, ok := states[o.Ref]; ok {
+			states[o.Ref] = s.Masked(func(text string) string { return r.Redactor.Said(o.Instance, text) })
+		}
 	}
-	for ref, s := range states {
-		states[ref] = s.Masked(func(text string) string { return r.Redactor.Said(of[ref], text) })
+	if err == nil {
+		return nil
 	}
-	return nil
+	f := diag.Warnf("no-recorded-set", "what was secret in the release is not known: its objects cannot be read")
+	f.Why = r.redact(err.Error())
+	return diag.Findings{f}
 }
 
 // secretData reads the data of a Secret of the cluster.

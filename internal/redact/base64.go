@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// shortestRun is the length from which characters of base64 are taken for such a text; inBase64 are they, of both alphabets.
-const shortestRun = 10
+// shortestWhole is the length from which characters of base64 are taken for such a text (a name and a number of four digits), shortestRun
+// the one from which something else may be written before and behind it; inBase64 are they, of both alphabets.
+const shortestWhole, shortestRun = 8, 10
 
 var inBase64 = func() (in [256]bool) {
 	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_") {
@@ -26,7 +27,7 @@ func (f *finder) runs(text string, at []int, depth int) (out []span) {
 		for to < len(text) && inBase64[text[to]] {
 			to++
 		}
-		if to-from >= shortestRun && (at == nil || crosses(at, from, to)) {
+		if to-from >= shortestWhole && (at == nil || crosses(at, from, to)) {
 			if decoded, ok := decodedText(text[from:to]); ok {
 				if len(f.read(decoded, depth-1)) > 0 {
 					end := to
@@ -35,7 +36,7 @@ func (f *finder) runs(text string, at []int, depth int) (out []span) {
 					}
 					out = append(out, span{from, end})
 				}
-			} else {
+			} else if to-from >= shortestRun {
 				for _, s := range f.glued(text[from:to], depth) {
 					out = append(out, span{from + s.from, from + s.to})
 				}

@@ -145,3 +145,20 @@ func FuzzBase64(f *testing.F) {
 		}
 	})
 }
+
+// TestShortBase64: a name and a short secret are hidden in a run that is all of one such text; nothing is hidden in a longer one that holds it
+// by chance, nor in words.
+func TestShortBase64(t *testing.T) {
+	r := New()
+	r.AddFor("db", "4711")
+	for text, want := range map[string]string{
+		"auth: dTo0NzEx":        "auth: ***",
+		"auth: dTo0NzEx\nb: ok": "auth: ***\nb: ok",
+		"auth: dTp4LTQ3MTE=":    "auth: ***",
+		"auth: username":        "auth: username",
+	} {
+		if got := r.Value("db", text); got != want {
+			t.Errorf("%q becomes %q", text, got)
+		}
+	}
+}

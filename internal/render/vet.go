@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
@@ -22,7 +23,7 @@ const (
 )
 
 // Vet finds what every API server refuses, without asking one: missing identity, names, namespaces, labels and
-// annotations that break the rules, Secrets and ConfigMaps over 1 MiB, list keys used twice (server-side apply answers
+// annotations that break the rules, Secrets and ConfigMaps over 1 MiB or with keys that break them, list keys used twice (server-side apply answers
 // them with an internal error), objects with one identity. It is pure; findings name Pos, Object and the path in the
 // object, and never hold data of Secrets.
 func Vet(objs []object.Object) diag.Findings {
@@ -39,7 +40,7 @@ func VetObject(o object.Object) diag.Findings {
 	if v.identity() {
 		v.names()
 		v.marks()
-		v.size()
+		v.data()
 		v.listKeys()
 	}
 	return v.out
@@ -220,8 +221,8 @@ func (v *vetter) stringMap(meta map[string]any, field string) []keyValue {
 	return out
 }
 
-// size checks what the API server allows for Secrets and ConfigMaps.
-func (v *vetter) size() {
+// data checks what the API server allows in Secrets and ConfigMaps.
+func (v *vetter) data() {
 	if v.ref.Group != "" || v.ref.Kind != "Secret" && v.ref.Kind != "ConfigMap" {
 		return
 	}
@@ -230,6 +231,12 @@ func (v *vetter) size() {
 	for _, field := range []string{"data", "binaryData", "stringData"} {
 		m, _ := v.o.Body[field].(map[string]any)
 		for _, k := range slices.Sorted(maps.Keys(m)) {
+			for _, msg := range validation.IsConfigMapKey(k) {
+				v.add("data", field+"."+k, "Kubernetes refuses the key: %s", rule(msg))
+			}
+			if also, _ := v.o.Body["data"].(map[string]any); field == "binaryData" && also[k] != nil {
+				v.add("data", field+"."+k, "the key is in data, too")
+			}
 			s, ok := m[k].(string)
 			switch {
 			case !ok && m[k] != nil:
