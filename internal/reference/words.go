@@ -60,15 +60,16 @@ var commandWords = map[string]string{
 	"rollout undo":    goBack,
 	"rollout status":  "hawser status NAME -w waits until everything is ready; hawser apply waits itself",
 	"rollout history": releases,
-	"rollout pause":   "hawser apply -f BUNDLE --until-wave N stops after a wave, Ctrl-C after what is in flight; the same apply goes on",
-	"rollout resume":  "hawser apply -f BUNDLE, run again, goes on where the last run stopped",
+	"rollout pause":   "hawser pause NAME keeps a release from the clusters that it has not come to; hawser apply -f BUNDLE --until-wave N stops after a wave",
+	"rollout resume":  "hawser resume NAME lets a paused release go on; hawser apply -f BUNDLE, run again, goes on where the last run stopped",
 	"rollout restart": restart,
 	"restart":         restart,
 	"import":          "hawser fleet import kubeconfig makes a fleet; hawser apply -f BUNDLE --adopt takes over objects that are there",
-	"unlock":          "there is nothing to unlock: hawser status NAME says who is at work, and the lock of a run that died is free after 30 seconds",
-	"force-unlock":    "there is nothing to unlock: hawser status NAME says who is at work, and the lock of a run that died is free after 30 seconds",
+	"unlock":          unlock,
+	"force-unlock":    unlock,
 	"install":         "hawser apply -f BUNDLE installs and upgrades",
 	"upgrade":         "hawser apply -f BUNDLE installs and upgrades",
+	"create":          "a bundle is a file that you write; hawser apply -f BUNDLE installs it",
 	"destroy":         "hawser delete NAME",
 	"orphan":          eject,
 	"app":             "hawser apply -f BUNDLE makes the clusters what the files say, hawser status NAME shows how it is, hawser drift NAME what others changed",
@@ -122,11 +123,12 @@ var flagWords = map[string]string{
 	"prune":                   "apply always deletes what left the bundle; the plan shows it",
 	"force":                   "fields of others are taken with --adopt, objects are made anew with --recreate",
 	"version":                 "the version of a chart or module stands in the bundle; hawser version shows the program's own",
+	"dry-run":                 "hawser plan and hawser diff write nothing; --server-check asks the API servers, admission included",
 	"diff":                    "hawser diff -f BUNDLE shows the changed fields",
 	"revision":                "hawser history show RELEASE shows one release, hawser rollback NAME --to RELEASE goes back to it",
 	"to-revision":             "hawser rollback NAME --to RELEASE goes back to a release, by its number or rollout",
-	"atomic":                  "a rollout that fails stops in its wave; hawser rollback NAME goes back, the same apply goes on",
-	"rollback-on-failure":     "a rollout that fails stops in its wave; hawser rollback NAME goes back, the same apply goes on",
+	"atomic":                  whenItFails,
+	"rollback-on-failure":     whenItFails,
 	"cleanup-on-fail":         "what a failed rollout made stays for the next apply, which goes on; hawser rollback NAME deletes it",
 	"history-max":             "how many releases are kept stands in the bundle: revisionHistoryLimit",
 	"install":                 "hawser apply -f BUNDLE installs and upgrades",
@@ -183,6 +185,10 @@ var flagWordsOf = map[string]map[string]string{
 }
 
 const clearCache = "hawser cache prune --all removes everything, hawser cache prune what was not used for 30 days"
+
+const whenItFails = "a rollout that fails stops in its wave; hawser rollback NAME goes back, and onFailure: rollback in the fleet's rollout by itself"
+
+const unlock = "the lock of a run that died is free after 30 seconds, and hawser status NAME says who is at work; hawser release unlock NAME takes a lock away"
 
 const byBundle = "a bundle is named, wherever its objects are: hawser list -n NAMESPACE shows which have any there"
 
