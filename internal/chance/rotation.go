@@ -42,9 +42,7 @@ func (r Rotation) Vet(instances []string, elsewhere map[string]string, suspended
 		switch {
 		case !slices.Contains(instances, instance):
 			f = diag.Errorf("unknown-instance", "--rotate %s: there is no instance %q", x, instance)
-			if f.Fix = diag.DidYouMean(instance, instances); f.Fix == "" {
-				f.Fix = "there is: " + strings.Join(instances, ", ")
-			}
+			f.Fix = diag.OneOf(instance, instances)
 		case elsewhere[instance] != "":
 			continue
 		case suspended[instance]:

@@ -34,9 +34,7 @@ func (d *decoder) checkOrder(v cue.Value, instances []v1alpha1.Instance) {
 				d.errorf(item, "duplicate-name", "%q is listed twice", d.mask(target))
 			case !slices.Contains(names, target):
 				n := diag.Errorf("unknown-instance", "there is no instance %q", d.mask(target))
-				if n.Fix = diag.DidYouMean(target, names); n.Fix == "" {
-					n.Fix = "there is: " + d.mask(strings.Join(names, ", "))
-				}
+				n.Fix = d.mask(diag.OneOf(target, names))
 				d.add(n, item)
 			}
 		}

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -407,9 +408,7 @@ func (d *decoder) knownInWave(v cue.Value, w v1alpha1.Wave, f *v1alpha1.FleetSpe
 		for i, pattern := range patterns {
 			if i < len(items) && !fleet.AnyMatch(pattern, have) {
 				n := diag.Errorf("unknown-"+what, "there is no %s %q", what, pattern)
-				if n.Fix = diag.DidYouMean(pattern, have); n.Fix == "" {
-					n.Fix = "there is: " + strings.Join(have, ", ")
-				}
+				n.Fix = cmp.Or(diag.OneOf(pattern, have), "no cluster has one: write "+what+": NAME at the clusters that are meant")
 				d.add(n, items[i])
 			}
 		}

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -40,5 +41,13 @@ func TestMessages(t *testing.T) {
 		if len(fs) != 1 || !strings.Contains(fs[0].String(), c.want) {
 			t.Errorf("%s: %v\nwant %s", name, fs, c.want)
 		}
+	}
+}
+
+// Where no cluster has a group, a wave of groups says how they get one.
+func TestNoGroups(t *testing.T) {
+	_, fs := loadText(t, "b.yaml", "fleet:\n  apiVersion: v1alpha1\n  name: f\n  clusters:\n    a: {kubeContext: x}\n  rollout: {waves: [{groups: [t]}]}\n")
+	if !strings.Contains(fmt.Sprint(fs), "no cluster has one: write group: NAME at the clusters that are meant") {
+		t.Error(fs)
 	}
 }

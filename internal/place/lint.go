@@ -2,7 +2,6 @@ package place
 
 import (
 	"slices"
-	"strings"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
@@ -30,9 +29,7 @@ func Lint(comparisons []fleet.Comparison, clusters []fleet.Cluster) diag.Finding
 		}
 		n := diag.Warnf("never-matches", "%s: no cluster of the fleet has the %s %q", c.Expr, c.Fact, c.Constant)
 		n.Pos = c.Pos
-		if n.Fix = diag.DidYouMean(c.Constant, have[c.Fact]); n.Fix == "" {
-			n.Fix = "there is: " + strings.Join(have[c.Fact], ", ")
-		}
+		n.Fix = diag.OneOf(c.Constant, have[c.Fact])
 		fs = append(fs, n)
 	}
 	return fs.Sorted()
