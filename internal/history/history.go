@@ -350,10 +350,7 @@ func (l *ledger) head(rollout string) string {
 // unchanged reports whether the files of a release changed nothing on a cluster, so that it stands at an older one (rec).
 func (l *ledger) unchanged(r row, rec *release.Record, rollout string) bool {
 	is := l.ranks[rollout]
-	if rec == nil || !rec.Phase.Complete() || rec.Revision != r.kept.Records[0].Revision || is.back || is.head == "" || rec.Has() != is.head {
-		return false
-	}
-	return l.ranks[rec.Rollout].compare(is) < 0
+	return rec.Unchanged(is.head, is.back) && rec.Revision == r.kept.Records[0].Revision && l.ranks[rec.Rollout].compare(is) < 0
 }
 
 // misnumbered are the clusters with a record whose number is not the release's, and what it says.

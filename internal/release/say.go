@@ -32,6 +32,16 @@ func (c OnCluster) has(rollout string) bool {
 	return c.Record != nil && c.Record.Rollout == rollout && !c.Record.Phase.Open() && c.Record.Phase != Failed
 }
 
+// passed reports whether nothing of a release is left to come to the cluster: it has, or its files changed nothing there. While it is under
+// way elsewhere the latter is not known, and it never is where the cluster keeps a word about it.
+func (c OnCluster) passed(h Hold, underWay bool) bool {
+	if c.has(h.Rollout) {
+		return true
+	}
+	older := c.Record != nil && cmp.Or(c.Record.Number()-h.Release, c.Record.Started.Compare(h.Since)) < 0
+	return older && !underWay && (c.Hold == nil || c.Hold.Rollout != h.Rollout) && c.Record.Unchanged(h.SourceDigest, h.RollbackTo != nil)
+}
+
 // lacks reports whether the cluster waits for the release, or may: it does not answer.
 func (c OnCluster) lacks(rollout string) bool {
 	return c.Unreachable != "" || c.Hold != nil && c.Hold.Rollout == rollout && !c.has(rollout)
@@ -81,14 +91,15 @@ func Say(verb, bundle, meant string, word Word, clusters []OnCluster) (*Saying, 
 	s := &Saying{V: diag.DocumentVersion, Verb: verb, Bundle: bundle, Release: about.Release, Rollout: about.Rollout, Author: about.Author, Message: about.Message,
 		Since: about.Since, Wave: about.Wave, Word: word, about: about}
 	said, barred := false, ""
+	underWay := slices.ContainsFunc(clusters, func(c OnCluster) bool { return c.Record.Of(about.Rollout) && !c.has(about.Rollout) })
 	for _, c := range clusters {
 		next, _ := s.On(c.Hold)
 		switch why := s.bars(c.Hold); {
 		case c.Unreachable != "":
 			s.Clusters = append(s.Clusters, SaidOn{Cluster: c.Cluster, Unreachable: c.Unreachable})
-		case next != nil && !c.has(about.Rollout):
+		case next != nil && !c.passed(about, underWay):
 			s.Clusters, said = append(s.Clusters, SaidOn{Cluster: c.Cluster}), true
-		case why != "" && !c.has(about.Rollout) && (verb == Pause || verb == Abort): // On says so again
+		case why != "" && !c.passed(about, underWay) && (verb == Pause || verb == Abort): // On says so again
 			s.Clusters, barred = append(s.Clusters, SaidOn{Cluster: c.Cluster}), why
 		}
 	}
@@ -274,14 +285,14 @@ func known(clusters []OnCluster) []Hold {
 	byRollout := map[string]*Hold{}
 	for _, c := range clusters {
 		if r := c.Record; r != nil && r.Rollout != "" && byRollout[r.Rollout] == nil {
-			byRollout[r.Rollout] = &Hold{Bundle: r.Bundle, Release: r.Number(), Rollout: r.Rollout, SourceDigest: r.SourceDigest, Author: r.Author, Message: r.Message, Since: r.Started}
+			byRollout[r.Rollout] = &Hold{Bundle: r.Bundle, Release: r.Number(), Rollout: r.Rollout, SourceDigest: r.SourceDigest, Author: r.Author, Message: r.Message, Since: r.Started, RollbackTo: r.RollbackTo}
 		}
 	}
 	for _, c := range clusters {
 		if h := c.Hold; h != nil {
 			as := byRollout[h.Rollout]
 			if as == nil {
-				as = &Hold{Bundle: h.Bundle, Release: h.Release, Rollout: h.Rollout, SourceDigest: h.SourceDigest, Author: h.Author, Message: h.Message, Since: h.Since}
+				as = &Hold{Bundle: h.Bundle, Release: h.Release, Rollout: h.Rollout, SourceDigest: h.SourceDigest, Author: h.Author, Message: h.Message, Since: h.Since, RollbackTo: h.RollbackTo}
 				byRollout[h.Rollout] = as
 			}
 			as.merge(c.word(*h))

@@ -86,6 +86,63 @@ func TestSay(t *testing.T) {
 	}
 }
 
+// A cluster on which the files of a release changed nothing lacks nothing of it, as history counts it, so that nobody pauses or aborts what
+// has ended everywhere. It may lack it where a word of the release waits there, where it goes back, and while it is under way elsewhere.
+func TestSayUnchanged(t *testing.T) {
+	same := func(change func(*Record)) *Record {
+		r := &Record{Bundle: "shop", Release: 3, Rollout: "C", SourceDigest: "sha256:D", Phase: Succeeded}
+		if change != nil {
+			change(r)
+		}
+		return r
+	}
+	for name, c := range map[string]struct {
+		on       OnCluster
+		came     *Record
+		clusters string
+	}{
+		"the same files":          {OnCluster{Record: same(nil)}, nil, ""},
+		"nobody waited":           {OnCluster{Record: same(func(r *Record) { r.Phase = Written })}, nil, ""},
+		"learned since":           {OnCluster{Record: same(func(r *Record) { r.SourceDigest, r.Learned = "sha256:C", "sha256:D" })}, nil, ""},
+		"other files":             {OnCluster{Record: same(func(r *Record) { r.SourceDigest = "sha256:C" })}, nil, "b"},
+		"it failed":               {OnCluster{Record: same(func(r *Record) { r.Phase = Failed })}, nil, "b"},
+		"a newer one":             {OnCluster{Record: same(func(r *Record) { r.Release = 4; r.Started = noon.Add(1) })}, nil, "b"},
+		"it waits there":          {OnCluster{Record: same(nil), Hold: waiting(4, "D", nil)}, nil, "b"},
+		"another one waits":       {OnCluster{Record: same(nil), Hold: waiting(2, "B", nil)}, nil, ""},
+		"it goes back":            {OnCluster{Record: same(nil)}, &Record{RollbackTo: &Name{Rollout: "A"}, Phase: Succeeded}, "b"},
+		"it is under way":         {OnCluster{Record: same(nil)}, &Record{Phase: Applying}, "a b"},
+		"it failed elsewhere":     {OnCluster{Record: same(nil)}, &Record{Phase: Failed}, "a b"},
+		"its files are of no one": {OnCluster{Record: same(func(r *Record) { r.SourceDigest = "" })}, nil, "b"},
+	} {
+		came := &Record{Phase: Succeeded}
+		if c.came != nil {
+			came = c.came
+		}
+		came.Bundle, came.Release, came.Rollout, came.SourceDigest, came.Started = "shop", 4, "D", "sha256:D", noon
+		c.on.Cluster = "b"
+		for _, verb := range []string{Pause, Abort} {
+			said, findings := Say(verb, "shop", "D", Word{By: "bob"}, []OnCluster{{Cluster: "a", Record: came}, c.on})
+			if c.clusters == "" {
+				if said != nil || len(findings) != 1 || findings[0].Code != "nothing-to-"+verb || !strings.Contains(findings[0].Why, "it has come to every cluster") {
+					t.Errorf("%s: %s: %+v, %v", name, verb, said, findings)
+				}
+				continue
+			}
+			if said == nil {
+				t.Errorf("%s: %s: %v", name, verb, findings)
+				continue
+			}
+			var names []string
+			for _, on := range said.Clusters {
+				names = append(names, on.Cluster)
+			}
+			if got := strings.Join(names, " "); got != c.clusters {
+				t.Errorf("%s: %s on %q, want %q", name, verb, got, c.clusters)
+			}
+		}
+	}
+}
+
 // Who resumes one of two paused releases is told that the other one still holds the bundle.
 func TestStillPaused(t *testing.T) {
 	paused := func(h *Hold) { h.Paused = ann }

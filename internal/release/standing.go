@@ -46,6 +46,12 @@ func Standings(inventory []plan.InventoryEntry, live map[object.Ref]plan.Live, j
 	return out
 }
 
+// Unchanged reports whether the files of a newer release changed nothing on a cluster, of which this is the current record: it has them, by
+// their source digest, and ended well. What goes back (back) comes to each cluster, or does not. A nil record has nothing.
+func (r *Record) Unchanged(digest string, back bool) bool {
+	return r != nil && r.Phase.Complete() && !back && digest != "" && r.Has() == digest
+}
+
 // End is when the run of the record ended; zero for nil, and for one that did not.
 func (r *Record) End() time.Time {
 	if r == nil {
