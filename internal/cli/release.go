@@ -35,7 +35,7 @@ func (s *session) tendRecords(cmd *cobra.Command, verb, from string, req engine.
 	req.Bundle = s.args[0]
 	about := &recordkeeping.Report{V: diag.DocumentVersion, Verb: verb, Bundle: req.Bundle, Clusters: []recordkeeping.Row{}}
 	err = eng.TendRecords(cmd.Context(), req, about, workspace.Former(req.Documents, splitList([]string{from})), func() error {
-		if s.opts.yes && (verb == recordkeeping.Moving || s.opts.output != "text") || about.Nothing() {
+		if s.opts.yes && (verb == recordkeeping.Moving || s.opts.output != "text") || about.Idle() {
 			return nil
 		}
 		if _, err := io.WriteString(s.Err, about.Lines(false)); err != nil {

@@ -11,8 +11,8 @@ import (
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/plan"
-	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/redact"
+	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/source"
 )
 

@@ -17,6 +17,9 @@ func (e *Engine) TendRecords(ctx context.Context, req Request, about *recordkeep
 		return err
 	}
 	defer r.close()
+	if err := r.findings().Err(); err != nil { // a cluster that is another one than is known
+		return err
+	}
 	former, owner := e.Records(nil, nil), r.owner(name)
 	if from != nil {
 		req.Documents = from

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"hawser.dev/hawser/internal/exitcode"
+	"hawser.dev/hawser/internal/recordkeeping"
 )
 
 // Swapped contexts are noticed where a bundle is new, and no hawser.lock is beside it: other bundles' records say which cluster of
@@ -52,5 +55,30 @@ func TestSwappedContextsOfANewBundle(t *testing.T) {
 				t.Errorf("want %q: %s", c.refused, got)
 			}
 		})
+	}
+}
+
+// Who holds a lock is not asked of a cluster that is another one than hawser.lock knows: its answer would be of another's lock.
+func TestRecordsOnAnotherCluster(t *testing.T) {
+	t.Parallel()
+	s := newServed(t, "    eu: {kubeContext: eu}\n    us: {kubeContext: us}\n", nil, "eu", "us")
+	s.applied(s.request())
+	s.write("fleet.yaml", "fleet:\n  apiVersion: v1alpha1\n  name: f\n  clusters:\n    eu: {kubeContext: us}\n    us: {kubeContext: eu}\n")
+	for _, verb := range []string{recordkeeping.Unlock, recordkeeping.Moving} {
+		for _, accept := range [][]string{nil, {"eu", "us"}} {
+			req, asked := s.request(), false
+			req.Bundle, req.AcceptClusters = "shop", accept
+			about := &recordkeeping.Report{Verb: verb, Bundle: "shop"}
+			err := s.another().TendRecords(t.Context(), req, about, nil, func() error { asked = true; return nil })
+			if accept != nil {
+				if !asked {
+					t.Errorf("%s, accepted: %v", verb, err)
+				}
+				continue
+			}
+			if err == nil || exitcode.Of(err) != exitcode.Refused || !strings.Contains(err.Error(), "look swapped") || asked || len(about.Clusters) > 0 {
+				t.Errorf("%s: %v, %+v", verb, err, about)
+			}
+		}
 	}
 }

@@ -29,6 +29,16 @@ func Move(ctx context.Context, from, to release.Store, owner, holder string, ttl
 	if !ok || !ok2 {
 		return nil, errors.New("the store keeps records that cannot be moved")
 	}
+	out := &Moved{}
+	if out.From, err = src.Place(ctx, false); err != nil {
+		return nil, err
+	}
+	if out.To, err = dst.Place(ctx, false); err != nil {
+		return nil, err
+	}
+	if out.From.Is(out.To) {
+		return nil, samePlace(out.To)
+	}
 	for _, s := range []release.Store{from, to} {
 		lock, err := s.Lock(ctx, owner, holder, ttl)
 		if err != nil {
@@ -41,7 +51,6 @@ func Move(ctx context.Context, from, to release.Store, owner, holder string, ttl
 		}()
 		ctx = lock.Context()
 	}
-	out := &Moved{}
 	if out.From, err = src.Place(ctx, false); err != nil {
 		return nil, err
 	}
@@ -49,7 +58,7 @@ func Move(ctx context.Context, from, to release.Store, owner, holder string, ttl
 		return nil, err
 	}
 	if out.From.Is(out.To) {
-		return nil, fmt.Errorf("both are %s", out.To)
+		return nil, samePlace(out.To)
 	}
 	old, err := src.Archive(ctx, owner)
 	if err != nil {

@@ -71,7 +71,10 @@ func (r Row) Look(ctx context.Context, verb, owner string, store release.Store, 
 		from, err := src.Place(ctx, false)
 		to, err2 := dst.Place(ctx, false)
 		r.From, r.To = from.String(), to.String()
-		r.fail(errors.Join(err, err2))
+		if err = errors.Join(err, err2); err == nil && from.Is(to) {
+			err = samePlace(to)
+		}
+		r.fail(err)
 		return r
 	}
 	held, err := watched.Holder(ctx, owner)
@@ -81,6 +84,17 @@ func (r Row) Look(ctx context.Context, verb, owner string, store release.Store, 
 	}
 	r.Holder, r.Since, r.Expires = held.Holder, held.Since, held.Expires
 	return r
+}
+
+// samePlace refuses a move from a place to itself, before its one lock is taken twice.
+func samePlace(at release.Place) error {
+	f := diag.Errorf("same-place", "the records are to move from %s to the same place", at)
+	f.Why = "they move to where releases.store of the fleet's file says, and --from says where they are"
+	f.Fix = "name where they are: --from FLEETFILE, the fleet's file as it was; or let the fleet's file name where they are to move"
+	if at.ID != "" {
+		f.Fix = "name where they are: --from cluster, or --from FLEETFILE, the fleet's file as it was; or let the fleet's file name where they are to move"
+	}
+	return diag.Findings{f}.Err()
 }
 
 func (r *Row) fail(err error) {
@@ -112,6 +126,11 @@ func (r *Row) Do(ctx context.Context, verb, owner, who string, ttl time.Duration
 // Nothing reports whether there is nothing to do on any cluster.
 func (r *Report) Nothing() bool {
 	return !slices.ContainsFunc(r.Clusters, func(c Row) bool { return !c.Nothing })
+}
+
+// Idle reports whether nothing can be done on any cluster, so that nobody has to be asked.
+func (r *Report) Idle() bool {
+	return !slices.ContainsFunc(r.Clusters, func(c Row) bool { return !c.Nothing && c.Problem+c.Unreachable == "" })
 }
 
 // Verdict is ErrPartial where some cluster does not answer, an error where something was refused or is nowhere.
