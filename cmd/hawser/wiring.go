@@ -71,9 +71,9 @@ var evaluationLimit = cuelang.WatchLimits{Deadline: 50 * time.Second, HeapBytes:
 
 // app wires the leaves to the engine and the engine to the command line.
 func app() *cli.App {
-	redactor := redact.New()             // one for the process: what one engine learns, no other shows
-	resolver := new(kubeconfig.Resolver) // one for the process: a pipe can be read only once
-	pool := new(sessions.Pool)           // one for the process: its bundles share connections
+	redactor := redact.New()                         // one for the process: what one engine learns, no other shows
+	resolver := &kubeconfig.Resolver{Filled: filled} // one for the process: a pipe can be read only once
+	pool := new(sessions.Pool)                       // one for the process: its bundles share connections
 	newEngine := func(onEvent func(fleetplan.Event)) *engine.Engine {
 		e := newEngine(redactor, onEvent)
 		e.Resolve, e.Sessions = resolver.Resolve, pool.Get
@@ -140,7 +140,7 @@ func newEngine(redactor *redact.Redactor, onEvent func(fleetplan.Event)) *engine
 	artifacts := registries(kept, redactor)
 	pages := web.New(web.Options{Cache: kept, UserAgent: "hawser/" + version})
 	return &engine.Engine{
-		Resolve:   new(kubeconfig.Resolver).Resolve,
+		Resolve:   (&kubeconfig.Resolver{Filled: filled}).Resolve,
 		Records:   recordStores,
 		Renderers: sockets.Renderers,
 		Fetchers: map[string]module.Fetcher{
@@ -219,6 +219,18 @@ var access oci.Access
 
 // cacheDir is the directory that --cache-dir names, "" for the usual one.
 var cacheDir string
+
+// filled reports whether a path lies where Hawser keeps what it fetched, now or in a run with other flags, or its state.
+func filled(path string) bool {
+	dirs := []string{cacheDir, cache.Dir(os.Getenv), usualCache()}
+	if key := planfile.DefaultKeyFile(os.Getenv).Path; key != "" {
+		dirs = append(dirs, filepath.Dir(key))
+	}
+	return cache.Filled(path, dirs...)
+}
+
+// usualCache is where the cache is when nothing names it.
+func usualCache() string { return cache.Dir(func(string) string { return "" }) }
 
 // sigstores signs and verifies; what it keeps of the public Sigstore is beside the cache's content.
 var sigstores = sync.OnceValue(func() *sigstore.Sigstore {

@@ -460,3 +460,28 @@ func TestDir(t *testing.T) {
 		t.Errorf("by default: %q", got)
 	}
 }
+
+// TestFilled: what a cache keeps is known in each of the directories that are named and in one that looks so elsewhere, by every link and
+// spelling, and so are the temporary files of its processes.
+func TestFilled(t *testing.T) {
+	top := t.TempDir()
+	at := func(name string) string { return filepath.Join(top, filepath.FromSlash(name)) }
+	tree := "trees/sha256/" + strings.Repeat("a1", 32) + "/files/kc.yaml"
+	for _, name := range []string{"cache/x.yaml", "old/" + tree, "old/" + strings.Replace(tree, "/files", "-chart/files", 1), "hawser-12/kc.yaml", "d/.hawser-1/new/kc.yaml", "own/hawser-1/kc.yaml", "own/trees/kc.yaml"} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at(name)), 0o755), os.WriteFile(at(name), nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.Symlink(at("cache"), at("link")), os.Symlink(at("old/"+tree), at("own/link.yaml"))); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", top)
+	for name, want := range map[string]bool{
+		"cache/x.yaml": true, "link/x.yaml": true, "own/../cache/x.yaml": true, "cache/gone/x.yaml": true, "old/" + tree: true, "old/" + strings.Replace(tree, "/files", "-chart/files", 1): true,
+		"own/link.yaml": true, "hawser-12/kc.yaml": true, "d/.hawser-1/new/kc.yaml": true, "own/hawser-1/kc.yaml": false, "own/trees/kc.yaml": false, "cache.yaml": false,
+	} {
+		if got := Filled(at(name), "", at("gone"), at("link")); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

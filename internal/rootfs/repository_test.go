@@ -81,3 +81,41 @@ func TestGiven(t *testing.T) {
 		t.Error("what a shell's <(program) stands for is refused")
 	}
 }
+
+// TestTogether: all working trees of a repository, their submodules, and a repository around one are one author's.
+func TestTogether(t *testing.T) {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) string { return filepath.Join(top, filepath.FromSlash(name)) }
+	for name, text := range map[string]string{
+		"main/.git/worktrees/a/commondir": "../..\n", "main/.git/worktrees/b/commondir": at("main/.git"), "main/.git/worktrees/a/modules/sm/HEAD": "", "main/f": "",
+		"a/.git": "gitdir: ../main/.git/worktrees/a", "a/f": "", "a/sm/.git": "gitdir: ../../main/.git/worktrees/a/modules/sm", "a/sm/f": "", "b/.git": "gitdir: " + at("main/.git/worktrees/b"), "b/d/f": "",
+		"other/.git/HEAD": "", "other/f": "", "main/own/.git/HEAD": "", "main/own/f": "", "here/f": "",
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at(name)), 0o755), os.WriteFile(at(name), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(at("here"))
+	for _, c := range []struct {
+		dir, name string
+		want      bool
+	}{
+		{"main", "a/f", true}, {"a", "main/f", true}, {"a", "b/d/f", true}, {"a/sm", "a/f", true}, {"a/sm", "b/d/f", true}, {"main/own", "main/f", true}, {"main", "a/sm/f", true},
+		{"main", "other/f", false}, {"a", "other/f", false}, {"other", "b/d/f", false}, {"main", "here/f", true},
+	} {
+		if got := rootfs.Together(at(c.dir), at(c.name)); got != c.want {
+			t.Errorf("%s, %s: %v", c.dir, c.name, got)
+		}
+	}
+	if err := os.Symlink("main", at("link")); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"main": true, "main/gone/x": true, "link/f": true, "mainly": false, "main/../a/f": false} {
+		if rootfs.Holds(at("link"), at(name)) != want {
+			t.Errorf("%s: it is held or not, and should be %v", name, want)
+		}
+	}
+}

@@ -83,6 +83,8 @@ contexts: [{name: x, context: {cluster: x, user: x}}]
 `
 	for name, data := range map[string]string{
 		"super/.git/modules/sm/HEAD": "x", "super/sm/.git": "gitdir: ../.git/modules/sm\n", "super/sm/fleet/f": "", "super/evil.kc": text,
+		"up/.git/HEAD": "", "up/.git/worktrees/wt/commondir": "../..\n", "up/evil.kc": text, "wt/.git": "gitdir: " + at("up/.git/worktrees/wt"), "wt/f": "", "wt/evil.kc": text,
+		"nest/.git/HEAD": "", "nest/evil.kc": text, "nest/in/.git/HEAD": "", "dots/.git/HEAD": "", "dots/own/.git/HEAD": "", "dots/kc": text,
 		"tar/sub/f": "", "tar/evil.kc": text, "home/.kube/config": text, "home/infra/f": "", "else/f": "", "broken/.git": "gitdir: loop", "broken/kc/f": "",
 	} {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(at(name)), 0o755), os.WriteFile(at(name), []byte(data), 0o600)); err != nil {
@@ -104,6 +106,12 @@ contexts: [{name: x, context: {cluster: x, user: x}}]
 		{"from the repository's own top", "super", "tar/sub", at("super/evil.kc"), "", true},
 		{"relative, by a link", "else", "tar/sub", "link.kc", "", true},
 		{"a .git that cannot be followed", "else", "broken/kc", at("home/.kube/config"), "", true},
+		{"a worktree's repository, absolute", "else", "wt", at("up/evil.kc"), "", true},
+		{"a repository's worktree, absolute", "else", "up", at("wt/evil.kc"), "", true},
+		{"a worktree's repository, from there", "wt", "tar/sub", at("up/evil.kc"), "", true},
+		{"a repository around another one", "else", "nest/in", at("nest/evil.kc"), "", true},
+		{"relative by way of the home", "else", "tar/sub", "~/../tar/evil.kc", "", true},
+		{"of the home, by its own name", "else", "tar/sub", "~/./.kube/config", "", false},
 		{"relative, of whoever runs it", "else", "tar/sub", "../evil.kc", at("tar"), false},
 		{"of the home", "else", "super/sm/fleet", "~/.kube/config", "", false},
 		{"of the home, from there", "home", "home/infra", "~/.kube/config", "", false},
@@ -119,8 +127,48 @@ contexts: [{name: x, context: {cluster: x, user: x}}]
 			}
 		})
 	}
+	t.Setenv("HOME", at("dots"))
+	if _, findings := Resolve(fleet.Cluster{ClusterSpec: v1alpha1.ClusterSpec{Name: "eu", Kubeconfig: &v1alpha1.KubeconfigAccess{Path: "~/kc", Context: "x", Dir: at("dots/own")}}}, fleet.AccessOptions{}); findings.HasErrors() {
+		t.Errorf("of a home that is a repository around the fleet's: %v", findings)
+	}
 	_, findings := Resolve(fleet.Cluster{ClusterSpec: v1alpha1.ClusterSpec{Name: "eu", Kubeconfig: &v1alpha1.KubeconfigAccess{Path: "../gone.kc", Dir: at("tar/sub")}}}, fleet.AccessOptions{})
 	if err := findings.Errors().Err(); err == nil || !strings.Contains(err.Error(), "cannot be read") {
 		t.Errorf("one that is not there: %v", err)
+	}
+}
+
+// What Hawser itself has unpacked has authors of its own, whichever path leads there: it counts as come with the fleet's file.
+func TestUnpacked(t *testing.T) {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) string { return filepath.Join(top, name) }
+	const user = "{exec: {apiVersion: client.authentication.k8s.io/v1, command: sh, interactiveMode: Never}}"
+	for name, user := range map[string]string{"home/cache/x/evil.kc": user, "home/cache/x/file.kc": "{tokenFile: " + at("home/token") + "}", "home/cache/x/good.kc": "{token: x}", "home/mine.kc": user, "home/token": "", "fleet/.git/f": ""} {
+		text := fmt.Sprintf(`apiVersion: v1
+kind: Config
+clusters: [{name: x, cluster: {server: "https://127.0.0.1:1"}}]
+users: [{name: x, user: %s}]
+contexts: [{name: x, context: {cluster: x, user: x}}]
+`, user)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at(name)), 0o755), os.WriteFile(at(name), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("HOME", at("home"))
+	r := &Resolver{Filled: func(path string) bool { return strings.HasPrefix(path, at("home/cache")+"/") }}
+	for _, c := range []struct {
+		dir, path, allow, want string
+	}{
+		{at("fleet"), "~/cache/x/evil.kc", "", "runs the command"}, {at("fleet"), at("home/cache/x/evil.kc"), "", "runs the command"}, {"", "~/cache/x/evil.kc", "", "runs the command"},
+		{at("fleet"), "~/cache/x/evil.kc", at("home"), "runs the command"}, {at("fleet"), "~/cache/x/evil.kc", at("home/cache/x"), ""},
+		{at("fleet"), "~/cache/x/file.kc", "", "reads a file outside"}, {"", "~/cache/x/file.kc", "", "reads a file outside"}, {at("fleet"), "~/cache/x/good.kc", "", ""}, {at("fleet"), "~/mine.kc", "", ""},
+	} {
+		t.Setenv(envDirs, c.allow)
+		_, findings := r.Resolve(fleet.Cluster{ClusterSpec: v1alpha1.ClusterSpec{Name: "eu", Kubeconfig: &v1alpha1.KubeconfigAccess{Path: c.path, Context: "x", Dir: c.dir}}}, fleet.AccessOptions{})
+		if err := findings.Errors().Err(); c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || findings[0].Why == "") {
+			t.Errorf("%+v: %v", c, err)
+		}
 	}
 }

@@ -25,6 +25,9 @@ import (
 
 // Resolver reads each kubeconfig once. The zero Resolver is ready; its methods may be called concurrently.
 type Resolver struct {
+	// Filled reports whether a path lies where Hawser keeps what it fetched, whose authors are others than who runs it; nil knows of none.
+	Filled func(path string) bool
+
 	mu     sync.Mutex
 	loaded map[string]*loaded
 }
@@ -72,7 +75,7 @@ func (r *Resolver) Resolve(c fleet.Cluster, o fleet.AccessOptions) (fleet.Access
 	if f := usable(o.Override); f != nil {
 		return fleet.Access{}, at(c, *f)
 	}
-	if f := inRepository(c, paths[0], l.config, context); f != nil {
+	if f := r.inRepository(c, paths[0], l.config, context); f != nil {
 		return fleet.Access{}, at(c, *f)
 	}
 	server, f := check(replaced(l.config, context, o.Override), name, context)
