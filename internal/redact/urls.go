@@ -8,9 +8,9 @@ import (
 // userInfo finds the user and password of a URL; over HTTP a user alone is a token.
 var userInfo = regexp.MustCompile(`\b((?:https?|oci|chart\+https?)://)[^/@\s"'<>]+@|\b([a-zA-Z][a-zA-Z0-9+.-]*://[^/:@\s"'<>]*:)[^/@\s"'<>]+@`)
 
-// userSpans adds what authenticates in the URLs of a text: all of the user part over HTTP, else the password, and in queries.
+// userSpans adds what authenticates in the URLs of a text: all of the user part over HTTP, else the password, and in queries; and in headers.
 func userSpans(text string, out []span) []span {
-	out = querySpans(text, out)
+	out = headerSpans(text, querySpans(text, out))
 	if !strings.Contains(text, "://") || !strings.Contains(text, "@") {
 		return out
 	}
