@@ -330,7 +330,9 @@ func InstancesOf(rec release.Record, declared map[object.Ref]object.Object, live
 			in.Objects = append(in.Objects, st)
 			continue
 		}
-		st.Status, st.Drifted = release.Standing(o, live[o.Ref], judged[o.Ref])
+		if st.Status, st.Drifted = release.Standing(o, live[o.Ref], judged[o.Ref]); release.Unwritten(o, live[o.Ref], rec.Owner) {
+			st.Status, st.Drifted = release.NotWritten(live[o.Ref]), false
+		}
 		if st.Drifted = st.Drifted && !in.Suspended; st.Drifted { // what is suspended is not compared
 			d, l := declared[o.Ref], live[o.Ref]
 			st.Fields = d.Taken(l.Managed, object.Manager(rec.Owner), o.Entry)

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,6 +33,17 @@ func Standing(o plan.InventoryEntry, live plan.Live, judged health.Status) (stat
 	}
 	replaced := o.UID != "" && live.UID != o.UID
 	return judged.Settled(), replaced || live.ResourceVersion != o.ResourceVersion && live.ApplyHash != o.ApplyHash && !live.LeftToOthers
+}
+
+// Unwritten reports whether an object that a run of the owner was to write, and did not as far as it knows, is somebody else's: nothing
+// there is of that run.
+func Unwritten(o plan.InventoryEntry, live plan.Live, owner string) bool {
+	return o.UID == "" && live.Found && live.OwnerLabel != owner && live.ApplyHash == ""
+}
+
+// NotWritten is the state of such an object: the one that was declared is not there.
+func NotWritten(live plan.Live) health.Status {
+	return health.Status{State: health.Missing, Reason: "never written: what is there is of " + cmp.Or(live.Foreign, "somebody else")}
 }
 
 // Standings are the states of the objects that a run wrote and that were looked at since (live), by object; judged is what health says,
