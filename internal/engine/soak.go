@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -20,7 +21,9 @@ func (l *loop) Check(ctx context.Context, before fleetplan.ClusterOutcome, wave 
 // failed after all, and its record says so; so has one that another run has changed meanwhile, whose record is that run's.
 func (l *loop) again(ctx context.Context, w *work, row fleetplan.ClusterOutcome, wave int) *fleetplan.ClusterOutcome {
 	record := w.target.record
-	now, _, err := w.target.store.Current(ctx, w.set.owner)
+	look, cancel := w.target.session.Bounded(ctx)
+	defer cancel()
+	now, _, err := w.target.store.Current(look, w.set.owner)
 	if err == nil && !record.Stands(now) {
 		row.Result, row.Reason = fleetplan.Failed, fleetplan.ChangedInSoak
 		l.emit(row.Ended(l.Redactor, l.out.Rollout, l.fp.Bundle, wave))
@@ -30,12 +33,12 @@ func (l *loop) again(ctx context.Context, w *work, row fleetplan.ClusterOutcome,
 		return &row
 	}
 	inventory := slices.DeleteFunc(slices.Clone(record.Inventory), func(o plan.InventoryEntry) bool { return o.Hook != nil || w.set.suspended[o.Instance] })
-	states, fs := w.target.session.Health(ctx, w.set.owner, inventory, w.set.rules(l.Checker))
-	seen, ofs := w.target.session.Observe(ctx, cluster.ObserveRequest{Owner: w.set.owner, Inventory: inventory})
+	states, fs := w.target.session.Health(look, w.set.owner, inventory, w.set.rules(l.Checker))
+	seen, ofs := w.target.session.Observe(look, cluster.ObserveRequest{Owner: w.set.owner, Inventory: inventory})
 	if ctx.Err() != nil {
 		return &row // interrupted: nobody knows
 	}
-	if fs = slices.Concat(fs, ofs, diag.From(err, "record")); !ofs.HasErrors() { // kinds without a state of their own are ready by being there
+	if fs = slices.Concat(fs, ofs, diag.From(cmp.Or(context.Cause(look), err), "record")); !ofs.HasErrors() { // kinds without a state of their own are ready by being there
 		states = release.Standings(inventory, seen.Live, states)
 	}
 	problems := fleetplan.Unready(inventory, states)
@@ -55,8 +58,7 @@ func (l *loop) again(ctx context.Context, w *work, row fleetplan.ClusterOutcome,
 	}
 	failed := record.Unsoaked(l.stamp.Rollout, w.corrects, release.InstancesOf(nil, nil, nil, instances))
 	if err := w.target.put(ctx, &failed, nil); err != nil {
-		l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Rollout: l.out.Rollout, Cluster: w.Cluster,
-			Message: "the record does not say that the soak failed: " + diag.From(err, "record")[0].String()})
+		l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Rollout: l.out.Rollout, Cluster: w.Cluster, Message: "the record does not say that the soak failed: " + diag.From(err, "record")[0].String()})
 	}
 	l.emit(row.Ended(l.Redactor, l.out.Rollout, l.fp.Bundle, wave))
 	return &row

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -397,5 +398,34 @@ func TestDeleteSoaks(t *testing.T) {
 	out, err := r.Apply(t.Context(), gone, r.request())
 	if err != nil || out.Result != fleetplan.Succeeded || !soaked || r.record() != nil {
 		t.Errorf("%v, soaked %v, %+v", err, soaked, out)
+	}
+}
+
+// A cluster that answers nothing at the end of its soak holds the rollout up for the time of two requests, not for that of all of the look,
+// each sent again and again; why is said, and its record stays.
+func TestFrozenAfterItsSoak(t *testing.T) {
+	t.Parallel()
+	s := newServed(t, "    eu: {kubeContext: eu}\n  rollout: {waves: [{clusters: [eu], soak: 1s}]}\n", nil, "eu")
+	s.RequestTimeout = 3 * time.Second
+	var frozen time.Time
+	s.OnEvent = func(ev fleetplan.Event) {
+		if ev.Type == fleetplan.EventSoak {
+			frozen = time.Now()
+			s.servers["eu"].Fault(func(_ http.ResponseWriter, r *http.Request) bool { s.servers["eu"].Hang(r); return true })
+		}
+	}
+	fp, err := s.Plan(t.Context(), s.request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := s.Apply(t.Context(), fp, s.request())
+	if err == nil || out.Result != fleetplan.Failed || out.Stopped != "eu could not be looked at after the soak" {
+		t.Fatalf("%v %+v", err, out)
+	}
+	if row := out.Clusters[0]; !strings.Contains(row.Reason, "the cluster did not answer within 6s") || len(row.Problems) > 0 {
+		t.Errorf("%+v", row)
+	}
+	if took := time.Since(frozen); frozen.IsZero() || took > 15*time.Second {
+		t.Errorf("it took %s", took)
 	}
 }

@@ -6,6 +6,8 @@
 package kubeapi
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"sync"
@@ -128,6 +130,12 @@ func (c *Client) Now() time.Time {
 		return c.cfg.Now()
 	}
 	return time.Now()
+}
+
+// Bounded ends a look of several requests where a cluster leaves them unanswered: each has its own time, and is sent again.
+func (c *Client) Bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	most := 2 * c.requestTimeout()
+	return context.WithTimeoutCause(ctx, most, fmt.Errorf("the cluster did not answer within %s", most))
 }
 
 func (c *Client) requestTimeout() time.Duration {
