@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"oras.land/oras-go/v2/errdef"
@@ -109,7 +110,10 @@ func (c *Client) ofNetwork(p place, err error) diag.Finding {
 	default:
 		f = diag.Errorf(kind, "%s", p.String())
 	}
-	f.Why = rootOf(err)
+	if f.Why = rootOf(err); strings.Contains(f.Why, "uses http but registry was contacted over https") { // the library has no type for it
+		f = diag.Errorf("registry-plain-token", "%s sends for its tokens to where there is no TLS: no credentials go there", what)
+		f.Why, f.Fix = rootOf(err), "whoever runs "+host+" has to name a token service over https in its WWW-Authenticate header"
+	}
 	return f
 }
 

@@ -49,7 +49,7 @@ func TestTokensOverTLSAlone(t *testing.T) {
 			if given == "an-identity-token" { // it is sent to the registry itself, and to no realm
 				continue
 			}
-			for _, want := range []string{r.Host, plain.URL} {
+			for _, want := range []string{r.Host, plain.URL, "no credentials go there", "token service over https"} {
 				if !strings.Contains(err.Error(), want) {
 					t.Errorf("%s: %q is not named: %v", name, want, err)
 				}
