@@ -91,6 +91,9 @@ func (s *session) planToApply(cmd *cobra.Command, args []string, pr *progress) (
 	if info, err := os.Stat(args[0]); reference.LooksLikeBundle(args[0]) || err == nil && info.IsDir() {
 		return nil, nil, usagef("%s is not a saved plan\nBundle files are named with -f: hawser apply -f %s", args[0], args[0])
 	}
+	if err := rootfs.Given(args[0]); err != nil {
+		return nil, nil, fmt.Errorf("the saved plan %w: name the file itself", err)
+	}
 	f, err := rootfs.OpenFile(args[0])
 	if err != nil {
 		return nil, nil, notThere(err, "there is no saved plan "+args[0],

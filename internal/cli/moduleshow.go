@@ -10,6 +10,7 @@ import (
 
 	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
+	"hawser.dev/hawser/internal/rootfs"
 	"hawser.dev/hawser/internal/toolchain"
 )
 
@@ -43,6 +44,9 @@ func (s *session) showText(what, short string) *cobra.Command {
 				text += "\n"
 			}
 			if file != "" {
+				if err := rootfs.Given(file); err != nil {
+					return fmt.Errorf("%w: nothing is written through a link of a repository that leads out of it; name the file itself", err)
+				}
 				return os.WriteFile(file, []byte(text), 0o644) //nolint:gosec // it is no secret
 			}
 			_, err = fmt.Fprint(s.Out, text)

@@ -60,6 +60,9 @@ func (s *session) planShowCommand() *cobra.Command {
 			if s.ReadPlan == nil {
 				return usagef("this build cannot read plan files")
 			}
+			if err := rootfs.Given(args[0]); err != nil {
+				return fmt.Errorf("the saved plan %w: name the file itself", err)
+			}
 			f, err := rootfs.OpenFile(args[0])
 			if err != nil {
 				return notThere(err, "there is no saved plan "+args[0], "hawser plan -f BUNDLE --out "+args[0]+" makes one")

@@ -74,6 +74,11 @@ func (l *Local) Find(ref Reference, path string) (string, fs.FileInfo, error) {
 			return "", nil, l.Failure("outside", fmt.Sprintf("%s %s %v", l.Noun, ref.URL, err), "copy it there, or let one repository hold both (git init); what comes from a registry may be named anywhere")
 		}
 	}
+	if ref.Dir == "" {
+		if err := rootfs.Given(root); err != nil {
+			return "", nil, l.Failure("outside", fmt.Sprintf("%s %s: %v", l.Noun, ref.URL, err), "who wrote the link is not who named it: name what it leads to itself")
+		}
+	}
 	info, err := os.Stat(root)
 	switch {
 	case os.IsNotExist(err):

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"time"
 
 	"hawser.dev/hawser/api/v1alpha1"
@@ -94,7 +95,7 @@ func (w Promote) Decide(ctx context.Context, p Promoter, req engine.Request) (*P
 	if err := unmoved(ctx, p, req, in, from.documents.Lock); err != nil {
 		return nil, err
 	}
-	return w.written(in, to.documents.Path)
+	return w.written(in, to.documents.Path, slices.Concat(at.Files, at.FleetFiles, []string{to.documents.Path}))
 }
 
 func orFiles(a, b []string) []string {
@@ -200,8 +201,8 @@ func refused(findings diag.Findings) error {
 	return &fleetplan.RefusedError{Findings: findings}
 }
 
-// written is the promotion with the texts of the files.
-func (w Promote) written(in promotion.Input, lock string) (*Promotion, error) {
+// written is the promotion with the texts of the files; given are those that were named for the target.
+func (w Promote) written(in promotion.Input, lock string, given []string) (*Promotion, error) {
 	doc, pins, edits := promotion.Decide(in)
 	out := &Promotion{Promotion: doc, lock: lock, was: in.Lock.Promoted, new: pins}
 	byFile := map[string][]promotion.Edit{}
@@ -209,6 +210,13 @@ func (w Promote) written(in promotion.Input, lock string) (*Promotion, error) {
 		byFile[e.At.File] = append(byFile[e.At.File], e)
 	}
 	for _, name := range slices.Sorted(maps.Keys(byFile)) {
+		if err := swap.Within(name, given); err != nil {
+			f := diag.Errorf(promotion.CodeWritten, "%v", err)
+			f.Pos, f.Why = byFile[name][0].At, "a promotion edits files of the repository that it is for, and no others: a link could lead to any file of this machine"
+			f.Fix = "write " + strconv.Quote(byFile[name][0].Now) + " there yourself, or keep a copy in the place of the link; nothing was written"
+			doc.Findings = append(doc.Findings, f)
+			continue
+		}
 		old, err := w.Read(name)
 		if err != nil {
 			return nil, err

@@ -133,6 +133,9 @@ func ReadRoot(dir, file string) (Root, error) {
 func readSmall(dir, file string) ([]byte, error) {
 	const most = 4 << 20
 	file, err := rootfs.Named(dir, file)
+	if err == nil && dir == "" { // the user named it
+		err = rootfs.Given(file)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,8 @@ type staged struct {
 	real, beside string
 }
 
-// All replaces the files, each at once; a link is followed, and stays. Where one of them is not what it was, or cannot be written, none
+// All replaces the files, each at once; a link is followed, and stays, unless it
+// leads out of its repository. Where one of them is not what it was, or cannot be written, none
 // is changed. undo takes all of it back. Between the first file and the last one a process that dies leaves some of each.
 func All(changes []Change) (undo func() error, err error) {
 	var files []staged
@@ -67,6 +68,9 @@ func All(changes []Change) (undo func() error, err error) {
 
 // stage writes the new text of a file beside it, when the file is what it was.
 func stage(c Change) (staged, error) {
+	if err := rootfs.Given(c.Name); err != nil {
+		return staged{}, err
+	}
 	real, err := filepath.EvalSymlinks(c.Name)
 	if err != nil {
 		return staged{}, err

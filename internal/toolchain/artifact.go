@@ -155,6 +155,11 @@ func gather(names []string, links bool) (root string, files []string, err error)
 	if len(names) == 0 {
 		return "", nil, failure("no-files", "there is nothing to push", "name a directory or files with -f")
 	}
+	for _, name := range names {
+		if err := given(name); err != nil {
+			return "", nil, err
+		}
+	}
 	info, err := os.Stat(names[0])
 	if err != nil {
 		return "", nil, failure("no-files", err.Error(), "")

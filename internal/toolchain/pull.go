@@ -200,6 +200,14 @@ func written(dir string) (string, error) {
 	return at, nil
 }
 
+// given refuses a file or directory to read that a link of a repository leads to, out of it.
+func given(name string) error {
+	if err := rootfs.Given(name); err != nil {
+		return failure("outside", err.Error(), "who wrote the link is not who named it: name what it leads to itself")
+	}
+	return nil
+}
+
 // missing are the directories that have to be made for one, it first.
 func missing(dir string) (out []string) {
 	for dir = filepath.Clean(dir); ; dir = filepath.Dir(dir) {

@@ -93,6 +93,9 @@ func readInput(name string, stdin io.Reader) ([]byte, error) {
 	const most = 16 << 20
 	var in = stdin
 	if name != "-" {
+		if err := given(name); err != nil {
+			return nil, err
+		}
 		f, err := rootfs.OpenFile(name)
 		if err != nil {
 			return nil, failure("values", err.Error(), "")

@@ -18,6 +18,7 @@ import (
 	"hawser.dev/hawser/internal/archive"
 	"hawser.dev/hawser/internal/cache"
 	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/rootfs"
 )
 
 // target is where artifacts of a place are written to; done ends it, and keeps what was written or not. An archive is
@@ -26,7 +27,11 @@ func (c *Client) target(ctx context.Context, p place) (t oras.Target, done func(
 	switch p.scheme {
 	case module.SchemeOCI:
 		return c.repository(ctx, p), func(bool) error { return nil }, nil
-	case module.SchemeLayout:
+	}
+	if err := p.within(); err != nil {
+		return nil, nil, err
+	}
+	if p.scheme == module.SchemeLayout {
 		t, err = oci.NewWithContext(ctx, p.path)
 		return t, func(bool) error { return nil }, unusable(p, err)
 	}
@@ -75,6 +80,22 @@ func writeArchive(ctx context.Context, layout, file string) error {
 	return err
 }
 
+// within refuses a layout that a link of a repository leads to, out of it, and a directory that holds such links of its own.
+func (p place) within() error {
+	names := []string{p.path}
+	if p.scheme == module.SchemeLayout {
+		for _, part := range []string{"index.json", "oci-layout", "ingest", "blobs", "blobs/sha256"} {
+			names = append(names, filepath.Join(p.path, filepath.FromSlash(part)))
+		}
+	}
+	for _, name := range names {
+		if err := rootfs.Given(name); err != nil {
+			return failure("outside", p.String()+" cannot be used: "+err.Error(), "who wrote the link is not who named it", "name what it leads to itself")
+		}
+	}
+	return nil
+}
+
 // stored is a layout that is only read.
 type stored struct {
 	layoutReader
@@ -88,6 +109,9 @@ type layoutReader interface {
 
 // layout opens the layout of a place to read it; the caller closes it.
 func (c *Client) layout(ctx context.Context, p place) (stored, error) {
+	if err := p.within(); err != nil {
+		return stored{}, err
+	}
 	s := stored{close: func() error { return nil }}
 	info, err := os.Stat(p.path)
 	switch {
@@ -117,6 +141,9 @@ func unusable(p place, err error) error {
 }
 
 func (c *Client) storedManifest(ctx context.Context, p place) ([]byte, error) {
+	if err := p.within(); err != nil {
+		return nil, err
+	}
 	if entries, err := os.ReadDir(p.path); errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
 		return nil, &statusError{code: 404, text: p.path + " holds nothing"}
 	}

@@ -177,6 +177,9 @@ func (s *Sigstore) keyText(name string) ([]byte, error) {
 	if scheme, _, ok := strings.Cut(name, "://"); ok {
 		return nil, errors.New("keys of " + scheme + ":// are not understood")
 	}
+	if err := rootfs.Given(name); err != nil {
+		return nil, err
+	}
 	return rootfs.ReadFile(name, rootfs.MaxSmall)
 }
 
@@ -194,6 +197,9 @@ func (s *Sigstore) token(ctx context.Context, file string) (string, error) {
 			return s.actionsToken(ctx, address)
 		}
 		file = s.o.TokenFile
+	}
+	if err := rootfs.Given(file); err != nil {
+		return "", err
 	}
 	data, err := rootfs.ReadFile(file, maxToken)
 	if err == nil && len(data) <= maxToken && len(strings.TrimSpace(string(data))) > 0 {
