@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"hawser.dev/hawser/internal/cluster"
@@ -253,6 +254,39 @@ func TestRollbackOfWhatMoved(t *testing.T) {
 	r.heldBy("wanders", uid, b.Bundle)
 	if fp := r.plan(b); !fp.Clusters[0].Plan.Empty() || r.keys("own", "wanders") != "two two" {
 		t.Errorf("%+v %s", fp.Clusters[0].Plan.Changes, r.keys("own", "wanders"))
+	}
+}
+
+// TestRollbackOfWhatWasTakenAgain: what a rollback let go, because it was somebody's before, is let go again by every later one: a release
+// that takes it in anew did not make it.
+func TestRollbackOfWhatWasTakenAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("own", "key: one")))
+	r.applied(r.request())
+	if _, err := r.admin.CoreV1().ConfigMaps(r.name).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "foreign"}, Data: map[string]string{"key": "theirs"}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	uid := r.uidOf("foreign")
+	r.write("bundle.yaml", r.bundle(r.configMap("own", "key: one")+r.configMap("foreign", "key: ours")))
+	adopt := r.request()
+	adopt.Adopt = true
+	r.applied(adopt)
+	for range 3 {
+		back := r.back("")
+		docs(&back).Files = nil
+		fp, err := r.Plan(t.Context(), back.For(Rollback))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fateOf(fp, "foreign"); got != "release moved" || !slices.Contains(codes(fp), "taken-since") {
+			t.Errorf("%s %v", got, fp.Findings)
+		}
+		r.carried(fp, back)
+		if r.uidOf("foreign") != uid {
+			t.Fatal("it is another object now")
+		}
+		r.applied(r.request())
 	}
 }
 

@@ -83,6 +83,8 @@ type computation struct {
 	liveUIDs map[string]bool
 	// settled are the objects of hooks that need no further decision.
 	settled map[object.Ref]bool
+	// recorded are the owners before ours of what the inventory has, by uid.
+	recorded map[string]string
 	// away are instances that are no longer declared and that another bundle delivers now.
 	away map[string]bool
 }
@@ -97,10 +99,11 @@ func newComputation(in Input) *computation {
 		liveUIDs: map[string]bool{},
 		settled:  map[object.Ref]bool{},
 		away:     map[string]bool{},
+		recorded: make(map[string]string, len(in.Inventory)),
 	}
 	for _, o := range in.Inventory {
 		if !c.freed(o) {
-			c.owned[o.Ref] = o
+			c.owned[o.Ref], c.recorded[o.UID] = o, o.Taken
 		}
 	}
 	for _, d := range in.Desired {
@@ -251,6 +254,10 @@ func (c *computation) namespaceWillExist(ns string) bool {
 // existing decides about an object that is ours and is there.
 func (c *computation) existing(d Desired, own InventoryEntry, isOwned bool, live Live, ch Change) {
 	ch.Action = Update
+	if !isOwned {
+		ch.From = c.before(live)
+		own.Taken = ch.From
+	}
 	taken := c.replicas(d, own, live, &ch)
 	if own.Ignore != nil && !own.Ignore.Equal(d.Ignore) {
 		ch.Was = own.Ignore

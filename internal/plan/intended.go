@@ -56,6 +56,17 @@ func (c Counts) Writes() int {
 	return c.Create + c.Update + c.Delete + c.Recreate + c.Adopt + c.Unknown + c.Hooks
 }
 
+// Earlier is whom an object was taken over from that had our marks and was in no record: a release before let it go.
+const Earlier = "an earlier release of the bundle"
+
+// before is who had an object that has our marks and is not in the inventory; one that is, under another group, has its own answer.
+func (c *computation) before(live Live) string {
+	if from, is := c.recorded[live.UID]; is {
+		return from
+	}
+	return Earlier
+}
+
 // from is who had the object of a uid when it was adopted, "" for nobody, and for another object.
 func (o InventoryEntry) from(uid string) string {
 	if o.UID == "" || o.UID == uid {

@@ -149,7 +149,10 @@ func (c *computation) givenBack() {
 	for _, from := range slices.Sorted(maps.Keys(by)) {
 		f := diag.Warnf("taken-since", "%s taken over from %s after that release: not deleted", diag.Counted(len(by[from]), "object"), from)
 		f.Why = some(by[from])
-		f.Fix = "go back with that one too, which takes them back (hawser rollback, for a bundle); delete by hand what nobody needs"
+		f.Fix = "delete by hand what nobody needs"
+		if from != Earlier {
+			f.Fix = "go back with that one too, which takes them back (hawser rollback, for a bundle); " + f.Fix
+		}
 		c.find(f)
 	}
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +65,49 @@ func TestTaken(t *testing.T) {
 		in.Options.RollingBack, in.Inventory[0].Taken = c.back, c.taken
 		if p := Compute(in); len(p.Changes) != 1 || p.Changes[0].Action != c.action || len(p.Findings) != c.warns || p.Findings.HasErrors() {
 			t.Errorf("%s: %+v %v", name, p.Changes, p.Findings)
+		}
+	}
+}
+
+// TestLetGoAndTakenAgain: what a release let go, and a later one has again, was there before that one: going back lets it go again. What the
+// inventory has under another group has its own origin, and what a run made that died before it was recorded is deleted.
+func TestLetGoAndTakenAgain(t *testing.T) {
+	ref, old := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}, object.Ref{Group: "old.example", Kind: "ConfigMap", Namespace: "ns", Name: "a"}
+	body := object.Object{Body: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a"}}}
+	d := Desired{Ref: ref, Version: "v1", Digest: "d"}
+	for name, c := range map[string]struct {
+		inventory []InventoryEntry
+		preview   *Preview
+		action    Action
+	}{
+		"written":                    {nil, nil, Release},
+		"as it was":                  {nil, &Preview{NoOp: true}, Release},
+		"under another group":        {[]InventoryEntry{{Ref: old, UID: "u"}}, nil, Delete},
+		"adopted, by another group":  {[]InventoryEntry{{Ref: old, UID: "u", Taken: "Helm release x"}}, nil, Release},
+		"by a run that died":         {[]InventoryEntry{{Ref: ref}}, nil, Delete},
+		"adopted by a run that died": {[]InventoryEntry{{Ref: ref, Taken: "Helm release x"}}, nil, Release},
+	} {
+		in := Input{Owner: "me", Inventory: c.inventory, Desired: []Desired{d}, Live: map[object.Ref]Live{ref: {Found: true, UID: "u", ApplyHash: "e", OwnerLabel: "me"}}}
+		if c.preview != nil {
+			in.Previews = map[object.Ref]Preview{ref: *c.preview}
+		}
+		p := Compute(in)
+		kept := p.Kept
+		for _, ch := range p.Changes {
+			if ch.Action == Update {
+				before := c.inventory
+				if intended := Intended(p, c.inventory, []Desired{d}, nil); len(before) == 0 || before[0].Ref != ref {
+					before = slices.DeleteFunc(intended, func(o InventoryEntry) bool { return o.Ref != ref })
+				}
+				kept = append(kept, Wrote(ch, body, metav1.ObjectMeta{UID: "u", ManagedFields: nil}, "hawser:me", true, before[0]))
+			}
+		}
+		if len(kept) != 1 {
+			t.Fatalf("%s: %+v", name, p)
+		}
+		back := Compute(Input{Owner: "me", Inventory: kept, Live: in.Live, Options: Options{RollingBack: true, BackTo: "1"}})
+		if len(back.Changes) != 1 || back.Changes[0].Action != c.action || (len(back.Findings) == 1) != (c.action == Release) {
+			t.Errorf("%s: %+v %v", name, back.Changes, back.Findings)
 		}
 	}
 }
