@@ -308,7 +308,7 @@ func (r *run) computeOne(ctx context.Context, w *work, o plan.Options) {
 		findings = append(findings, fs...)
 		return base
 	}, r.redact)
-	r.Redactor.Leave(maskguard.Shown(p)...)
+	maskguard.Show(p, r.Redactor)
 	w.set.mark(p)
 	findings = slices.Concat(findings, leftover.Bundles(p, w.beside), leftover.Still(p, w.input.Live, r.redact), maskguard.Others(p, w.set.bodies, r.Redactor))
 	p.Findings = append(p.Findings, findings.OnCluster(w.Cluster)...)

@@ -7,6 +7,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/maskguard"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/values"
@@ -37,10 +38,12 @@ func (r *run) sensitive(o object.Object) object.Object {
 		func(text string) string { return r.Redactor.Own(o.Instance, text) }, func(key string) bool { return r.Redactor.Redact(key) != key })
 }
 
-// shows leaves shown what an object that was declared or kept has at places that are never secret, whatever a cluster's record says.
+// shows leaves shown what an object that was declared or kept has at places that are never secret, whatever a cluster's record says, and
+// whatever others take.
 func (r *run) shows(o object.Object) {
-	open, _ := o.Open()
-	r.Redactor.Leave(open...)
+	never, runs, _ := o.Open()
+	r.Redactor.Leave(append(runs, never...)...)
+	r.Redactor.Show(maskguard.Of(o.Ref(), o.Instance), never...)
 }
 
 // remember hides what was secret when releases were applied, though nothing refers to it any more, and nothing of what gives rights.

@@ -4,6 +4,7 @@
 package maskguard
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -44,17 +45,54 @@ func Others(p *plan.Plan, bodies map[object.Ref]object.Object, m plan.Masker) di
 	return out
 }
 
-// Shown are the values of a plan's fields, declared and live, at places that are never secret.
-func Shown(p *plan.Plan) []string {
-	var out []string
+// Shower shows texts, whatever somebody kept as a secret (Leave), and whatever others take (Show, redact.Redactor).
+type Shower interface {
+	Leave(texts ...string)
+	Show(instance string, texts ...string)
+}
+
+// Of is the instance whose own secrets hide something in an object at places that are never secret, "" where not even they do.
+func Of(r object.Ref, instance string) string {
+	if r.Grants() {
+		return ""
+	}
+	return instance
+}
+
+// Show leaves shown what stands in a plan's fields, declared and live, at places that are never secret.
+func Show(p *plan.Plan, to Shower) {
 	for _, ch := range p.Changes {
 		for _, f := range ch.Fields {
-			if neversecret.At(ch.Ref.Group, ch.Ref.Kind, f.Path) {
-				out = append(out, f.Old, f.New)
+			steps := neversecret.Steps(f.Path)
+			if neversecret.Place(ch.Ref.Group, ch.Ref.Kind, steps) {
+				to.Leave(f.Old, f.New)
+			}
+			for _, text := range []string{f.Old, f.New} {
+				var value any
+				if json.Unmarshal([]byte(text), &value) == nil {
+					never(ch.Ref, steps, value, func(text string) { to.Show(Of(ch.Ref, ch.Instance), text) })
+				}
 			}
 		}
 	}
-	return out
+}
+
+// never tells the texts in a value at a path that stand where nothing is secret.
+func never(r object.Ref, path []string, value any, tell func(text string)) {
+	switch v := value.(type) {
+	case map[string]any:
+		for name, item := range v {
+			never(r, append(slices.Clip(path), name), item, tell)
+		}
+	case []any:
+		for _, item := range v {
+			never(r, append(slices.Clip(path), ""), item, tell)
+		}
+	case string:
+		if neversecret.Place(r.Group, r.Kind, path) {
+			tell(v)
+		}
+	}
 }
 
 // hidden are the paths of what is hidden in an object, but by secrets of its own instance.

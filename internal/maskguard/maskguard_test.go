@@ -1,6 +1,7 @@
 package maskguard
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,6 +36,7 @@ func TestOthersSecretsHideNothingThatMatters(t *testing.T) {
 		bodies[o.Ref()] = marked
 	}
 	found := Others(&p, bodies, m)
+	Show(&p, m)
 	plan.Redact(&p, m)
 	shown := fmt.Sprint(p.Changes[0].Fields, p.Changes[1].Fields)
 	whole := fmt.Sprint(p.Changes[0].Content, p.Changes[1].Content)
@@ -42,6 +44,16 @@ func TestOthersSecretsHideNothingThatMatters(t *testing.T) {
 		if !strings.Contains(shown, text) || !strings.Contains(whole, text) {
 			t.Errorf("%s is hidden in\n%s\nor\n%s", text, shown, whole)
 		}
+	}
+	last, err := json.MarshalIndent(p.Changes, "", "  ") // what is printed is masked once more as a whole
+	lines := strings.Join([]string{"subjects[" + eve + "]", "  image:   " + image, `new: {"kind":"User","name":"` + eve + `"}`}, "\n")
+	for in, text := range map[string]string{string(last): image, string(last) + " ": eve, string(last) + "  ": all, lines: eve, lines + "\n": image} {
+		if got := m.Sweep(in); !strings.Contains(got, text) || strings.Contains(got, command) && !strings.Contains(in, command) || err != nil {
+			t.Errorf("%s is hidden in %s", text, got)
+		}
+	}
+	if got := m.Sweep("refused: " + command); strings.Contains(got, command) {
+		t.Errorf("an unmistakable secret is shown: %s", got)
 	}
 	if strings.Contains(shown+whole, command) {
 		t.Errorf("an unmistakable secret is shown where one may stand:\n%s\n%s", shown, whole)
@@ -61,10 +73,24 @@ func TestOthersSecretsHideNothingThatMatters(t *testing.T) {
 
 // TestShown: of a plan's fields those are shown that are never secret, as they are declared and as they are live.
 func TestShown(t *testing.T) {
+	note := object.Ref{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding", Name: "note"}
 	web := object.Ref{Group: "argoproj.io", Kind: "Rollout", Name: "web"}
-	p := &plan.Plan{Changes: []plan.Change{{Ref: web, Fields: []plan.FieldChange{{Path: "spec.template.spec.containers[web].image", Old: "a:1", New: "a:2"},
-		{Path: "spec.template.spec.containers[web].env[PW].value", Old: "x", New: "y"}}}}}
-	if got := Shown(p); !slices.Equal(got, []string{"a:1", "a:2"}) {
+	p := &plan.Plan{Changes: []plan.Change{{Ref: web, Instance: "web", Fields: []plan.FieldChange{{Path: "spec.template.spec.containers[web].image", Old: `"a:1"`, New: `"a:2"`},
+		{Path: "spec.template.spec.containers[web].env[PW].value", Old: `"x"`, New: `"y"`}}},
+		{Ref: note, Instance: "web", Fields: []plan.FieldChange{{Path: "subjects[eve]", New: `{"kind":"User","name":"eve"}`}}}}}
+	var got shower
+	Show(p, &got)
+	slices.Sort(got.shown)
+	if !slices.Equal(got.left, []string{`"a:1"`, `"a:2"`, "", `{"kind":"User","name":"eve"}`}) || !slices.Equal(got.shown, []string{" User", " eve", "web a:1", "web a:2"}) {
 		t.Errorf("%q", got)
+	}
+}
+
+type shower struct{ left, shown []string }
+
+func (s *shower) Leave(texts ...string) { s.left = append(s.left, texts...) }
+func (s *shower) Show(instance string, texts ...string) {
+	for _, text := range texts {
+		s.shown = append(s.shown, instance+" "+text)
 	}
 }

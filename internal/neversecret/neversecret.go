@@ -88,13 +88,16 @@ func Steps(path string) (steps []string) {
 	return steps
 }
 
+// identities begin the annotations of a ServiceAccount that say as whom its pods run.
+var identities = []string{"eks.amazonaws.com/", "iam.gke.io/", "azure.workload.identity/"}
+
 // metadata: annotations may be anything, but for those that say as whom pods run.
 func metadata(group, kind string, path []string) bool {
 	if len(path) == 0 {
 		return false
 	}
-	return path[0] != "annotations" || group == "" && kind == "ServiceAccount" ||
-		len(path) > 1 && strings.HasPrefix(path[1], "container.apparmor.security.beta.kubernetes.io/")
+	return path[0] != "annotations" || len(path) > 1 && (strings.HasPrefix(path[1], "container.apparmor.security.beta.kubernetes.io/") ||
+		group == "" && kind == "ServiceAccount" && slices.ContainsFunc(identities, func(begin string) bool { return strings.HasPrefix(path[1], begin) }))
 }
 
 // Runs reports whether what stands at a path says what runs: a command, or an argument of it. A secret may be among them.

@@ -18,6 +18,7 @@ func TestPlace(t *testing.T) {
 		{"admissionregistration.k8s.io/MutatingWebhookConfiguration", "webhooks [] clientConfig url", false, false},
 		{"/Namespace", "metadata labels pod-security.kubernetes.io/enforce", true, false},
 		{"/ServiceAccount", "metadata annotations eks.amazonaws.com/role-arn", true, false},
+		{"/ServiceAccount", "metadata annotations note", false, false},
 		{"/ServiceAccount", "imagePullSecrets [] name", true, false},
 		{"networking.k8s.io/NetworkPolicy", "spec ingress [] from [] ipBlock cidr", true, false},
 		{"/ConfigMap", "metadata name", true, false},

@@ -49,9 +49,9 @@ func (o Object) Claimed() Object {
 	return o
 }
 
-// Open are the texts of an object at places that are never secret, with what it runs; hidden are the paths at which it says that what
+// Open are the texts of an object at places that are never secret, and those of what it runs; hidden are the paths at which it says that what
 // it runs is secret.
-func (o Object) Open() (open, hidden []string) {
+func (o Object) Open() (never, runs, hidden []string) {
 	ref, p := o.Ref(), newPathSet(o.Sensitive)
 	said := map[string]bool{}
 	no := func(string) bool { return false }
@@ -63,9 +63,11 @@ func (o Object) Open() (open, hidden []string) {
 	}, nil)
 	scalars(o.Body, nil, func(trail []trailStep, text string) {
 		path := stepsOf(trail)
-		if neversecret.Place(ref.Group, ref.Kind, path) || neversecret.Runs(ref.Group, ref.Kind, path) && !said[place(trail)] {
-			open = append(open, text)
+		if neversecret.Place(ref.Group, ref.Kind, path) {
+			never = append(never, text)
+		} else if neversecret.Runs(ref.Group, ref.Kind, path) && !said[place(trail)] {
+			runs = append(runs, text)
 		}
 	}, nil)
-	return append(open, ref.Name), hidden
+	return append(never, ref.Name), runs, hidden
 }

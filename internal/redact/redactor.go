@@ -32,6 +32,8 @@ type Redactor struct {
 	// added are the values, by instance, that are known already.
 	added map[[2]string]bool
 	kept  kept
+	// shown are texts that are shown, with the instances in which they are (Show).
+	shown map[string][]string
 	// built are finders that fit what is known, by what they are for.
 	built map[string]*finder
 }
@@ -168,7 +170,11 @@ func (r *Redactor) mask(p purpose, instance, text string) string {
 	if text == "" || r == nil {
 		return text
 	}
-	return hide(text, userSpans(text, r.finder(p, instance).spans(text)))
+	spans := r.finder(p, instance).spans(text)
+	if p == sweeping && len(spans) > 0 {
+		spans = r.unshown(text, spans)
+	}
+	return hide(text, userSpans(text, spans))
 }
 
 // finder is the one for a purpose and an instance, made when what is known has changed.

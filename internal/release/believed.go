@@ -67,7 +67,7 @@ func Believed(p *plan.Plan, bodies map[object.Ref]object.Object) diag.Findings {
 		if n := len(slices.Compact(slices.Sorted(slices.Values(body.Sensitive)))); n > 0 && !ch.Ref.IsSecret() {
 			hides = append(hides, fmt.Sprintf("%s (%d)", ch.Ref, n))
 		}
-		_, hidden := body.Open()
+		_, _, hidden := body.Open()
 		for _, path := range hidden {
 			runs = append(runs, fmt.Sprintf("%s: %s", ch.Ref, path))
 		}
