@@ -40,11 +40,7 @@ func (r *run) sensitive(o object.Object) object.Object {
 
 // shows leaves shown what an object that was declared or kept has at places that are never secret, whatever a cluster's record says, and
 // whatever others take.
-func (r *run) shows(o object.Object) {
-	never, runs, _ := o.Open()
-	r.Redactor.Leave(append(runs, never...)...)
-	r.Redactor.Show(maskguard.Of(o.Ref(), o.Instance), never...)
-}
+func (r *run) shows(o object.Object) { maskguard.Declared(o, r.Redactor) }
 
 // remember hides what was secret when releases were applied, though nothing refers to it any more, and nothing of what gives rights.
 func (r *run) remember(ctx context.Context, sets ...[]object.Object) {

@@ -51,8 +51,16 @@ type Shower interface {
 	Show(instance string, texts ...string)
 }
 
-// Of is the instance whose own secrets hide something in an object at places that are never secret, "" where not even they do.
-func Of(r object.Ref, instance string) string {
+// Declared leaves shown what an object that was declared or kept has where nothing is secret, and what it runs as far as it does not say
+// itself that it is secret.
+func Declared(o object.Object, to Shower) {
+	never, runs, _ := o.Open()
+	to.Leave(append(runs, never...)...)
+	to.Show(of(o.Ref(), o.Instance), never...)
+}
+
+// of is the instance whose own secrets hide something in an object at places that are never secret, "" where not even they do.
+func of(r object.Ref, instance string) string {
 	if r.Grants() {
 		return ""
 	}
@@ -70,7 +78,7 @@ func Show(p *plan.Plan, to Shower) {
 			for _, text := range []string{f.Old, f.New} {
 				var value any
 				if json.Unmarshal([]byte(text), &value) == nil {
-					never(ch.Ref, steps, value, func(text string) { to.Show(Of(ch.Ref, ch.Instance), text) })
+					never(ch.Ref, steps, value, func(text string) { to.Show(of(ch.Ref, ch.Instance), text) })
 				}
 			}
 		}
