@@ -28,9 +28,8 @@ type staged struct {
 	real, beside string
 }
 
-// All replaces the files, each at once; a link is followed, and stays, unless it
-// leads out of its repository. Where one of them is not what it was, or cannot be written, none
-// is changed. undo takes all of it back. Between the first file and the last one a process that dies leaves some of each.
+// All replaces the files, each at once; a link is followed, and stays, unless it leads out of its repository. Where one of them is not what
+// it was, or cannot be written, none is changed. undo takes all of it back. Between the first file and the last one a process that dies leaves some of each.
 func All(changes []Change) (undo func() error, err error) {
 	var files []staged
 	defer func() {
