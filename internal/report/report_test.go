@@ -90,6 +90,18 @@ func TestCanaryIsReached(t *testing.T) {
 	}
 }
 
+// TestApprovalOfWhatBringsSomething: a wave that waits for an approval is told so where the verb wants one.
+func TestApprovalOfWhatBringsSomething(t *testing.T) {
+	p := shopPlan()
+	p.Schedule.Waves[1].Approval = true
+	for verb, want := range map[string]bool{"apply": true, "delete": false, "rollback": false, "drift": false} {
+		p.Verb = verb
+		if got := text(t, func(b *bytes.Buffer) error { return Plan(b, p, Style{Width: 140, Unicode: true}) }); strings.Contains(got, "by approval") != want {
+			t.Errorf("%s: %s", verb, got)
+		}
+	}
+}
+
 func refused() *fleetplan.FleetPlan {
 	p := onePlan(plan.Change{Action: plan.Conflict, Ref: ref("Deployment", "api"), Instance: "api", Code: plan.CodeForeign,
 		Why: "exists already, managed by Helm release shop/api"}, webScale())

@@ -39,6 +39,7 @@ func rolloutBlock(o *out, p *fleetplan.FleetPlan) {
 		digits = max(digits, len(fmt.Sprint(len(membersOf(s, i+1)))))
 	}
 	for i, w := range s.Waves {
+		w.Approval = w.Approval && p.Verb == "apply" // what brings nothing new wants none
 		members := membersOf(s, i+1)
 		noun := strings.TrimPrefix(count(len(members), "cluster"), fmt.Sprintf("%d ", len(members)))
 		line := fmt.Sprintf("   %d %s  %*d %s%s", i+1, pad(waveName(s, i+1), names), digits, len(members), noun, waveRules(w, membersOf(reached, i+1), p.Created))
