@@ -39,6 +39,9 @@ func (r *Redactor) isShown(text string) bool {
 // ends are what a text may stand between, the widest first.
 var ends = []string{"\"\n", "[]\n", " \t\n", "\"'`\\[](){}<>,;= \t\n"}
 
+// longestShown is how far around a span the ends of a text are looked for, in bytes.
+const longestShown = 1 << 10
+
 // unshown are the spans of a text that are not part of a text that is shown.
 func (r *Redactor) unshown(text string, spans []span) []span {
 	r.mu.RLock()
@@ -48,9 +51,11 @@ func (r *Redactor) unshown(text string, spans []span) []span {
 		return spans
 	}
 	return slices.DeleteFunc(spans, func(s span) bool {
+		before, behind := text[max(0, s.from-longestShown):s.from], text[s.to:min(len(text), s.to+longestShown)]
 		return slices.ContainsFunc(ends, func(ends string) bool {
-			from, to := strings.LastIndexAny(text[:s.from], ends)+1, len(text)
-			if i := strings.IndexAny(text[s.to:], ends); i >= 0 {
+			from := s.from - len(before) + strings.LastIndexAny(before, ends) + 1
+			to := s.to + len(behind)
+			if i := strings.IndexAny(behind, ends); i >= 0 {
 				to = s.to + i
 			}
 			whole := strings.TrimRight(text[from:to], `\`)

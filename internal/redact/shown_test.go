@@ -1,6 +1,10 @@
 package redact
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"time"
+)
 
 // TestShow: what stands where nothing is secret is shown by the last mask too, whole and for who does not take the secret itself; a part
 // of it, and a secret elsewhere, stay hidden.
@@ -38,4 +42,15 @@ func TestShow(t *testing.T) {
 	}
 	var none *Redactor
 	none.Show("x", "y")
+}
+
+// TestShowIsLinear: a line of megabytes with the secret in it everywhere takes no time to speak of.
+func TestShowIsLinear(t *testing.T) {
+	r := New("9f8xkq7zz-And-More")
+	r.Show("", "eve-9f8xkq7zz-And-More")
+	start := time.Now()
+	got := r.Sweep(strings.Repeat("x9f8xkq7zz-And-More", 1<<16))
+	if strings.Contains(got, "And-More") || time.Since(start) > time.Minute {
+		t.Errorf("%d bytes after %s", len(got), time.Since(start))
+	}
 }
