@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"os"
 	"runtime"
 	"strconv"
@@ -15,12 +14,9 @@ import (
 // isolated is the command that a child is started with: this program starts it, and nobody else has a use for it.
 const isolated = "isolated"
 
-// envIsolate is --isolate for every command.
-const envIsolate = "HAWSER_ISOLATE"
-
 // isolation is whether children evaluate and render, and the pool of them: one for the process.
 type isolation struct {
-	on   string // as the flag says, else the environment
+	on   bool // as the flag says, else the environment
 	once sync.Once
 	pool *isolate.Pool
 }
@@ -28,16 +24,15 @@ type isolation struct {
 // children are those of this process.
 var children isolation
 
-// switched takes what the flag says.
-func (i *isolation) switched(text string) error {
-	_, err := strconv.ParseBool(text)
-	i.on = text
+// switched takes what the flag says, or the environment.
+func (i *isolation) switched(text string) (err error) {
+	i.on, err = strconv.ParseBool(text)
 	return err
 }
 
 // into puts children into the sockets of an engine, where that is wanted.
 func (i *isolation) into(e *engine.Engine, redactor *redact.Redactor) {
-	if on, _ := strconv.ParseBool(cmp.Or(i.on, os.Getenv(envIsolate))); !on {
+	if !i.on {
 		return
 	}
 	i.once.Do(func() {

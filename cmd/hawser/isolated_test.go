@@ -68,7 +68,7 @@ func TestRunawaysEndAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
-			b.env = append(b.env, evaluationLimitEnv+"=3s,4GiB", envIsolate+"=true")
+			b.env = append(b.env, evaluationLimitEnv+"=3s,4GiB", "HAWSER_ISOLATE=yes")
 			b.write("m/a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: aaaaaaaaaa}\ndata: {a: \"1\"}\n")
 			for file, text := range c.files {
 				b.write(file, text)

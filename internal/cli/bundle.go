@@ -45,5 +45,8 @@ func (s *session) runtimeCommand() *cobra.Command {
 
 // timoniManners marks a run as one with Timoni's flags.
 func (s *session) timoniManners(cmd *cobra.Command) {
-	cmd.PersistentPreRun = func(*cobra.Command, []string) { s.compat = true }
+	cmd.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		s.compat = true
+		return s.isolated(cmd, args)
+	}
 }

@@ -28,6 +28,7 @@ plan for the whole fleet, rolls it out wave by wave, and stops when something fa
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	s.globalFlags(root.PersistentFlags())
+	root.PersistentPreRunE = s.isolated
 	root.AddGroup(&cobra.Group{ID: "run", Title: "Deliver:"}, &cobra.Group{ID: "look", Title: "Look and check:"},
 		&cobra.Group{ID: "make", Title: "Make and publish:"},
 		&cobra.Group{ID: "more", Title: "More:"})

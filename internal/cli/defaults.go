@@ -13,6 +13,9 @@ import (
 // fleetVariable names the fleet files where no flag does.
 const fleetVariable = "HAWSER_FLEET"
 
+// isolateVariable is --isolate for every command.
+const isolateVariable = "HAWSER_ISOLATE"
+
 // takesFiles are the commands that cannot do without bundle files; all others mean something else without them.
 var takesFiles = []string{"plan", "apply", "diff", "build", "vet", "lock", "outdated", "promote"}
 

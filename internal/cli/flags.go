@@ -3,7 +3,6 @@ package cli
 import (
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -90,6 +89,18 @@ func (s *session) globalFlags(f *pflag.FlagSet) {
 	}
 	f.StringVar(&o.color, "color", "auto", "colour: auto, always or never; NO_COLOR and CLICOLOR_FORCE are heeded")
 	f.CountVarP(&o.verbose, "verbose", "v", "say more")
+}
+
+// isolated heeds HAWSER_ISOLATE where the flag was not given.
+func (s *session) isolated(cmd *cobra.Command, _ []string) error {
+	on, known := commandline.Switch(s.getenv(isolateVariable))
+	if !known {
+		return usagef("%s=%s says neither yes nor no\nset it to true or false, or unset it", isolateVariable, s.getenv(isolateVariable))
+	}
+	if on && !cmd.Flags().Changed("isolate") {
+		return s.Isolate("true")
+	}
+	return nil
 }
 
 // registries hands on what a flag says of registries.
@@ -275,7 +286,8 @@ func (s *session) request(cmd *cobra.Command) (engine.Request, error) {
 			Among: o.among, Author: author.Acting(o.as, author.Here(s.getenv)), Message: o.message, Stop: s.Stop},
 	}
 	if f := cmd.Flags().Lookup("locked"); f != nil && !f.Changed {
-		req.Locked, _ = strconv.ParseBool(s.getenv("CI"))
+		on, known := commandline.Switch(s.getenv("CI"))
+		req.Locked = on || !known // some systems put their name there
 	}
 	req.Access.Kubeconfig, req.Access.Context = o.kubeconfig, o.context
 	req.Access.As, req.Access.AsGroups, req.Access.Override = o.as, o.asGroups, o.override

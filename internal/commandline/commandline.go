@@ -51,6 +51,17 @@ func Reach(flags *pflag.FlagSet) []string {
 	return given(flags, func(name string) bool { return slices.Contains(reach, name) })
 }
 
+// Switch reads a variable that is on or off; known is false for what says neither. Empty is off.
+func Switch(text string) (on, known bool) {
+	switch on, err := strconv.ParseBool(text); {
+	case err == nil:
+		return on, true
+	case strings.EqualFold(text, "yes"), strings.EqualFold(text, "on"):
+		return true, true
+	}
+	return false, text == "" || strings.EqualFold(text, "no") || strings.EqualFold(text, "off")
+}
+
 // With names the flags that were given and do something only beside another one: their usage begins "with --NAME:".
 func With(flags *pflag.FlagSet, name string) []string {
 	var out []string

@@ -42,3 +42,13 @@ func TestFlags(t *testing.T) {
 		t.Errorf("what is taken back is heeded by nobody: %q", got)
 	}
 }
+
+// A variable is on or off; what says neither is known as that.
+func TestSwitch(t *testing.T) {
+	for text, want := range map[string][2]bool{"": {false, true}, "true": {true, true}, "1": {true, true}, "YES": {true, true}, "on": {true, true}, "0": {false, true},
+		"False": {false, true}, "no": {false, true}, "Off": {false, true}, "maybe": {false, false}, " ": {false, false}} {
+		if on, known := Switch(text); on != want[0] || known != want[1] {
+			t.Errorf("Switch(%q) = %v, %v, want %v", text, on, known, want)
+		}
+	}
+}
