@@ -8,6 +8,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/exitcode"
+	"hawser.dev/hawser/internal/operation"
 	"hawser.dev/hawser/internal/recordkeeping"
 	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
@@ -43,6 +44,7 @@ func (s *session) tendRecords(cmd *cobra.Command, verb, from string, req engine.
 		}
 		return s.agreed(cmd, verb, "done")
 	})
+	err = operation.Named(cmd.Context(), eng, req, err)
 	if err != nil && (about.Nothing() || exitcode.Of(err) == exitcode.Refused) { // there may be no cluster yet
 		return s.failed(err)
 	}

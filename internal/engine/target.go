@@ -239,7 +239,7 @@ func (r *run) connect(ctx context.Context, queries bool) error {
 		}
 		r.stats.Connected++
 		if other, ok := uids[t.facts.UID]; ok && t.facts.UID != "" {
-			findings = append(findings, fleet.Twice(other, t.cluster.Name, t.facts.UID))
+			findings = fleet.Twice(findings, other, t.cluster.Name, t.facts.UID)
 		}
 		uids[t.facts.UID] = t.cluster.Name
 	}

@@ -13,6 +13,12 @@ const CodeWrongCluster = "wrong-cluster"
 // CodeUnknownContext is the code of findings about contexts that no kubeconfig has.
 const CodeUnknownContext = "unknown-context"
 
+// Misnamed reports whether an error says that a cluster's context is none of those there are, which is a mistake in the fleet's file; where there
+// are none at all, whoever runs this has no kubeconfig.
+func Misnamed(err error) bool {
+	return slices.ContainsFunc(diag.From(err, "access"), func(f diag.Finding) bool { return f.Code == CodeUnknownContext && f.Why == "" })
+}
+
 // Identity is what tells one cluster from another.
 type Identity struct {
 	// UID is that of the namespace kube-system; Weak tells that it is the record namespace's, because the former may not be
@@ -119,7 +125,7 @@ func Recognize(c Cluster, f Facts, known func(name string) Identity, all []Clust
 // KnownAs is the finding about a wrong cluster, with the clusters that are known to be the one that answered.
 func KnownAs(f diag.Finding, others []string) diag.Finding {
 	if len(others) > 0 {
-		f.Why += ", which is that of " + strings.Join(others, ", ") + ": the contexts look swapped"
+		f.Why += ", which is that of " + strings.Join(others, ", ") + looksSwapped
 	}
 	return f
 }
@@ -200,11 +206,22 @@ func Swapped(name, other string) diag.Finding {
 	return f
 }
 
-// Twice is the finding that two clusters of a fleet are one.
-func Twice(one, other, uid string) diag.Finding {
+// looksSwapped ends the Why of what is another cluster of the fleet.
+const looksSwapped = ": the contexts look swapped"
+
+// Twice adds to what was found that two clusters of a fleet are one. That the contexts of the two look swapped is no news then: it says
+// which of them is reached by the wrong one.
+func Twice(found diag.Findings, one, other, uid string) diag.Findings {
 	f := diag.Errorf("same-cluster", "clusters %s and %s are the same cluster", one, other)
 	f.Why, f.Fix = "both have the UID "+uid, "remove one of them from the fleet, or correct its context"
-	return f
+	found = slices.DeleteFunc(slices.Clone(found), func(w diag.Finding) bool {
+		swapped := w.Code == CodeWrongCluster && (w.Cluster == one || w.Cluster == other) && strings.HasSuffix(w.Why, looksSwapped)
+		if swapped {
+			f.Fix = "correct the context of " + w.Cluster + ", or remove it from the fleet"
+		}
+		return swapped
+	})
+	return append(found, f)
 }
 
 // NotImplicit refuses a flag of runs without a fleet beside one that declares clusters.

@@ -97,6 +97,35 @@ func TestUntoldOnSeveral(t *testing.T) {
 	}
 }
 
+// Of two clusters that are one it is said which has the wrong context, where that is known, and not that contexts were swapped.
+func TestTwice(t *testing.T) {
+	wrong := KnownAs(WrongCluster("us", "hawser.lock knows it with", Identity{UID: "u2"}, Identity{UID: "u1"}), []string{"eu"})
+	wrong.Cluster = "us"
+	declared := OtherThanDeclared("us", Identity{UID: "u2"}, Identity{UID: "u1"})
+	declared.Cluster = "us"
+	for name, c := range map[string]struct {
+		found diag.Findings
+		count int
+		fix   string
+	}{
+		"nothing is known": {nil, 1, "remove one of them from the fleet"},
+		"looks swapped":    {diag.Findings{wrong}, 1, "correct the context of us, or"},
+		"declared":         {diag.Findings{declared}, 2, "remove one of them"},
+	} {
+		got := Twice(c.found, "eu", "us", "u1")
+		if last := got[len(got)-1]; len(got) != c.count || last.Code != "same-cluster" || !strings.Contains(last.Fix, c.fix) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	away := diag.Findings{diag.Errorf(CodeUnknownContext, "there is no context %q", "b")}
+	if !Misnamed(away.Err()) || Misnamed(nil) {
+		t.Error("a context that is none is misnamed")
+	}
+	if away[0].Why = "it has no contexts at all"; Misnamed(away.Err()) {
+		t.Error("where there are no contexts nothing is misnamed")
+	}
+}
+
 // Contexts that were swapped are one message for both clusters, which says whose each is.
 func TestSwapped(t *testing.T) {
 	u1, u2 := Identity{UID: "11111111-0000-0000-0000-000000000000"}, Identity{UID: "22222222-0000-0000-0000-000000000000"}

@@ -4,7 +4,7 @@ package fleetplan
 // another state of the cluster. By what they refuse:
 var refusals = map[string]bool{
 	// the wrong place, or somebody else's
-	"wrong-cluster": true, "other-fleet": true, "other-source": true, "untold-bundle": true, "foreign-owner": true, "field-conflict": true,
+	"wrong-cluster": true, "same-cluster": true, "other-fleet": true, "other-source": true, "untold-bundle": true, "foreign-owner": true, "field-conflict": true,
 	// not what was planned
 	"stale-plan": true, "edited-plan": true, "stale-lock": true, "locked": true,
 	// would be lost

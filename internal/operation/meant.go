@@ -29,6 +29,12 @@ func (bs Bundles) Meant(ctx context.Context, l Lister, req engine.Request) Bundl
 	return bs
 }
 
+// Named is an error with that name added to what it says of the request's bundle.
+func Named(ctx context.Context, l Lister, req engine.Request, err error) error {
+	meant(ctx, l, req, err)
+	return err
+}
+
 // meant does that to the findings of an error, and to others, in place. A name that files are read beside is theirs.
 func meant(ctx context.Context, l Lister, req engine.Request, err error, others ...diag.Findings) {
 	if fe, ok := errors.AsType[*diag.FindingsError](err); ok {

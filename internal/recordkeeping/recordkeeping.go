@@ -14,6 +14,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 )
 
@@ -51,6 +52,7 @@ type Row struct {
 	Problem string `json:"problem,omitempty"`
 
 	former, store release.Store
+	unknown       bool // nothing there knows of the bundle
 }
 
 // Look finds out what there is to do on a cluster that answers. former gives where the records are moved from.
@@ -80,10 +82,21 @@ func (r Row) Look(ctx context.Context, verb, owner string, store release.Store, 
 	held, err := watched.Holder(ctx, owner)
 	if r.fail(err); held == nil {
 		r.Nothing = err == nil
+		r.unknown = r.Nothing && absent(ctx, owner, store)
 		return r
 	}
 	r.Holder, r.Since, r.Expires = held.Holder, held.Since, held.Expires
 	return r
+}
+
+// absent reports whether a store certainly has neither a record of the bundle nor anything that keeps a release of it back.
+func absent(ctx context.Context, owner string, store release.Store) bool {
+	rec, _, err := store.Current(ctx, owner)
+	if rec != nil || err != nil {
+		return false
+	}
+	h, _, err := release.HeldOn(ctx, store, owner)
+	return h == nil && err == nil
 }
 
 // samePlace refuses a move from a place to itself, before its one lock is taken twice.
@@ -155,6 +168,9 @@ func (r *Report) Verdict() error {
 		}
 		fs = append(fs, f)
 	}
+	if len(r.Clusters) > 0 && !slices.ContainsFunc(r.Clusters, func(c Row) bool { return !c.unknown }) { // one that does not answer may know it
+		fs = append(fs, plan.NotInstalled(r.Bundle, nil)...)
+	}
 	if err := fs.Alike().Err(); err != nil {
 		return err
 	}
@@ -178,6 +194,8 @@ func (r Row) says(verb string, done bool) string {
 		return "not done: " + r.Problem
 	case r.Nothing && verb == Moving:
 		return "nothing of it is in " + r.From
+	case r.unknown:
+		return "nothing of it is here"
 	case r.Nothing:
 		return "nobody holds the lock"
 	case verb == Unlock && done && r.Done:

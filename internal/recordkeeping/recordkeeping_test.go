@@ -2,10 +2,12 @@ package recordkeeping
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/release"
 )
 
@@ -62,6 +64,62 @@ func TestMoveToTheSamePlace(t *testing.T) {
 		}
 		if !about.Idle() || row.Done || from.wrote || to.wrote {
 			t.Errorf("%s: %+v", name, row)
+		}
+	}
+}
+
+// A store that was never written is called by its name, and not as the cluster's Secrets.
+func TestElsewhereNamesBothPlaces(t *testing.T) {
+	got := release.Elsewhere(release.Pointer{Bundle: "shop"}, release.Place{Name: "the directory /srv/releases"}).Error()
+	if !strings.Contains(got, "are kept in the cluster's Secrets in hawser-system, and this run keeps them in the directory /srv/releases") {
+		t.Error(got)
+	}
+}
+
+// kept is a store without locks that has a record, a hold, or neither.
+type kept struct {
+	placed
+	rec  *release.Record
+	hold *release.Hold
+	err  error
+}
+
+func (k *kept) Current(context.Context, string) (*release.Record, release.RecordVersion, error) {
+	return k.rec, "", k.err
+}
+
+func (k *kept) Held(context.Context, string) (*release.Hold, release.RecordVersion, error) {
+	return k.hold, "", nil
+}
+
+func (k *kept) PutHold(context.Context, string, release.Hold, release.RecordVersion) (release.RecordVersion, error) {
+	panic("nothing is written")
+}
+
+// A bundle that no cluster knows has no lock to take away: its name is misspelt. One that does not answer, or cannot be read, may know it.
+func TestUnlockOfNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		rows []Row
+		eu   kept
+		want string // "" where nothing is wrong with the name
+	}{
+		"nowhere":       {want: "bundle shp is not installed on any selected cluster"},
+		"a record":      {eu: kept{rec: &release.Record{}}},
+		"a hold":        {eu: kept{hold: &release.Hold{}}},
+		"unreadable":    {eu: kept{err: release.ErrDamaged}},
+		"one is silent": {rows: []Row{{Cluster: "us", Unreachable: "timeout"}}, want: "did not answer"},
+	} {
+		row := Row{Cluster: "eu"}.Look(t.Context(), Unlock, "o", &c.eu, func() release.Store { return &placed{} })
+		about := &Report{Verb: Unlock, Bundle: "shp", Clusters: append(c.rows, row)}
+		err, lines := about.Verdict(), about.Lines(true)
+		if c.want == "" != (err == nil) || err != nil && !strings.Contains(err.Error(), c.want) && c.rows == nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if strings.Contains(lines, "nobody holds the lock") != (c.want == "") {
+			t.Errorf("%s: %s", name, lines)
+		}
+		if len(c.rows) > 0 && !errors.Is(err, fleetplan.ErrPartial) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -18,10 +18,7 @@ type Place struct {
 
 // String is the place for people.
 func (p Place) String() string {
-	if p.ID == "" {
-		return "the cluster's Secrets in " + object.SystemNamespace
-	}
-	return p.Name
+	return cmp.Or(p.Name, "the cluster's Secrets in "+object.SystemNamespace)
 }
 
 // Is reports whether both are the same place, whatever it is called.
