@@ -67,6 +67,8 @@ func field(path string) string {
 		return "did you mean \"repo\"?"
 	case n >= 3 && parts[n-3] == "instances", name == "valuesFiles", name == "valueFiles", name == "valuesFile":
 		return fields[name]
+	case name == "onFailure":
+		return "it stands in rollout: {onFailure: rollback}"
 	case n == 1 && name == "services":
 		return "this may be a Compose file: what runs in clusters is declared as manifests, a chart, a kustomization or a module; known here: bundle, bundles, fleet, runtime"
 	case n == 1:

@@ -12,7 +12,7 @@ import (
 func (s *session) ejectCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "eject BUNDLE [--fleet FLEET]",
-		Short: "Leave the objects of a bundle to themselves, without a trace of Hawser",
+		Short: "Leave the objects of a bundle to themselves, without a trace of Hawser on them",
 		Args:  s.oneBundle,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.fromRecords(cmd, args, func(ctx context.Context, eng Engine, req engine.Request) operation.Bundles {

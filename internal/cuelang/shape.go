@@ -39,6 +39,8 @@ func ShapeHint(path []string, want, have cue.Kind) string {
 		return "write " + structs[name]
 	case want == cue.StructKind && have == cue.ListKind:
 		return "write each entry under its name: " + name + ": {NAME: {...}}"
+	case name == "onFailure" && have == cue.BoolKind:
+		return "write onFailure: rollback, or leave it out"
 	case name == "approval" && have == cue.BoolKind:
 		return "write approval: manual, or leave it out"
 	case want == cue.StringKind && scalar:

@@ -22,6 +22,8 @@ func TestMessages(t *testing.T) {
 		"values":            {"replicaCount: 1\nimage:\n  repository: nginx\nservice: {port: 80}\n", "it looks like the values of a chart"},
 		"canary":            {fleet + "canary: 10%\n", "b.yaml:9:7: fleet.rollout.waves[0].canary: must be a number of clusters, is a string: a share of the clusters cannot be said (write for example 1)"},
 		"soak":              {fleet + "soak: 5\n", "b.yaml:9:7: fleet.rollout.waves[0].soak: must be a duration, is a number without a unit (write for example 90s, 2m30s or 1h)"},
+		"onFailure":         {strings.Replace(fleet, "    waves", "    onFailure: true\n    waves", 1) + "soak: 5s\n", "is a boolean (write onFailure: rollback, or leave it out)"},
+		"onFailure above":   {strings.Replace(fleet, "  rollout", "  onFailure: rollback\n  rollout", 1) + "soak: 5s\n", "unknown field \"onFailure\" (it stands in rollout: {onFailure: rollback})"},
 		"approval":          {fleet + "approval: true\n", "must be a string, is a boolean (write approval: manual, or leave it out)"},
 		"no group":          {strings.Replace(fleet, "    a:", "    b: {kubeContext: y}\n    a:", 1) + "soak: 5s\n", "cluster b is in no wave: it has no group (give it a group that a wave names"},
 		"list of instances": {"bundle:\n  apiVersion: v1alpha1\n  name: b\n  instances:\n  - {name: a}\n", "must be a struct, is a list (write each entry under its name: instances: {NAME: {...}})"},

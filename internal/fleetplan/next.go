@@ -18,6 +18,8 @@ func (o *Outcome) Resuming(skips bool) string {
 		return "is another release: this one was aborted, and its approvals with it"
 	case o.Word == "paused":
 		return "resumes after that: finished clusters cost no write"
+	case o.WentBack.Said() != "":
+		return "brings the same again, and goes back again: change the files first"
 	case o.Opens != nil:
 		return "resumes from " + rollout.OpensAt(*o.Opens) + "; before that with --skip-windows"
 	case skips && w > 0 && Ends(o.Verb):

@@ -198,12 +198,20 @@ func (s *Saying) Missed() int {
 	return n
 }
 
+// Then is what to do next where it stands: tip, but for a release that is approved and paused, which goes on after it is resumed.
+func (s *Saying) Then(tip string) string {
+	if s.Verb == Approve && s.about.Paused != nil {
+		return fmt.Sprintf("It is paused %s. hawser resume %s lets it go on.", s.about.Paused, s.Bundle)
+	}
+	return tip
+}
+
 // About names the release, and who made it when.
 func (s *Saying) About() string {
 	return fmt.Sprintf("Release %s of %s, by %s since %s", s.about.name(), s.Bundle, cmp.Or(s.Author, "somebody"), s.Since.UTC().Format(time.RFC3339))
 }
 
-// For names what it is for: the wave, where one waits, and the clusters.
+// For names what it is for: the wave that waits, where it is for that alone, and the clusters.
 func (s *Saying) For() string {
 	var names []string
 	for _, c := range s.Clusters {
@@ -211,7 +219,10 @@ func (s *Saying) For() string {
 			names = append(names, c.Cluster)
 		}
 	}
-	return strings.TrimPrefix(s.Wave+": ", ": ") + strings.Join(names, ", ")
+	if s.Verb == Abort || s.Wave == "" { // clusters of other waves are among them
+		return strings.Join(names, ", ")
+	}
+	return s.Wave + ": " + strings.Join(names, ", ")
 }
 
 // name is that of the release of the hold.

@@ -346,3 +346,18 @@ func TestApprovedAndEverywhere(t *testing.T) {
 		}
 	}
 }
+
+// A release that is approved while it is paused does not go on by that; what is given up is on clusters of several waves.
+func TestSayOfPaused(t *testing.T) {
+	on := []OnCluster{{Cluster: "b", Hold: waiting(4, "D", func(h *Hold) { h.Paused = ann })}}
+	for verb, want := range map[string]string{Approve: "It is paused by ann@laptop at 2026-09-01T12:00:00Z. hawser resume shop lets it go on.", Resume: "go on", Abort: "go on"} {
+		s, findings := Say(verb, "shop", "", *ann, on)
+		if findings.HasErrors() || s.Then("go on") != want {
+			t.Errorf("%s: %v %v", verb, s, findings)
+			continue
+		}
+		if got := s.For(); got != map[bool]string{true: "b", false: "wave 2 (production): b"}[verb == Abort] {
+			t.Errorf("%s: %s", verb, got)
+		}
+	}
+}

@@ -31,6 +31,6 @@ func Said(w io.Writer, s *release.Saying, done, tip string, st Style) error {
 	if s.Still != nil {
 		tip = fmt.Sprintf("Release %d (%s) stays %s", s.Still.Release, s.Still.Rollout, s.Still)
 	}
-	o.wrapped(0, fmt.Sprintf("Release %d of %s is %s on %s. %s", s.Release, clean(s.Bundle), done, count(len(s.Clusters)-s.Missed(), "cluster"), clean(tip)), "")
+	o.wrapped(0, fmt.Sprintf("Release %d of %s is %s on %s. %s", s.Release, clean(s.Bundle), done, count(len(s.Clusters)-s.Missed(), "cluster"), clean(s.Then(tip))), "")
 	return o.Flush()
 }
