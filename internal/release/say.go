@@ -219,10 +219,8 @@ func (s *Saying) For() string {
 			names = append(names, c.Cluster)
 		}
 	}
-	if s.Verb == Abort || s.Wave == "" { // clusters of other waves are among them
-		return strings.Join(names, ", ")
-	}
-	return s.Wave + ": " + strings.Join(names, ", ")
+	// of what is given up clusters of other waves are among them
+	return strings.TrimPrefix(map[bool]string{false: s.Wave + ": "}[s.Verb == Abort], ": ") + strings.Join(names, ", ")
 }
 
 // name is that of the release of the hold.
