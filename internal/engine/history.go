@@ -77,7 +77,7 @@ func (r *run) keeps(ctx context.Context, t *target, name string) history.Cluster
 			}
 			c.Bundles = append(c.Bundles, k)
 		})
-		c.Unknown = cmp.Or(c.Unknown, unknown)
+		c.Held, c.Unknown = r.waits.Held(ctx, c.Name, t.store, name, r.owner), cmp.Or(c.Unknown, unknown)
 	}
 	c.Unknown = cmp.Or(c.Unknown, strings.Join(t.findings.Errors().Whats(), "; "))
 	return c

@@ -3,6 +3,7 @@ package fleetplan
 import (
 	"time"
 
+	"hawser.dev/hawser/internal/decision"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
 )
@@ -28,6 +29,6 @@ func (p *FleetPlan) Approve(holds release.Holds, rec *release.Record, now time.T
 		for _, cluster := range asked {
 			given = append(given, of(cluster))
 		}
-		rec.Approvals = append(rec.Approvals, release.Granted(given, skipped)...)
+		rec.Approvals = append(rec.Approvals, decision.Granted(given, skipped)...)
 	}
 }

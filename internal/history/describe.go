@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"hawser.dev/hawser/internal/decision"
 	"hawser.dev/hawser/internal/release"
 )
 
@@ -35,7 +36,9 @@ func (r Release) From() string {
 func (r Release) Approved() string {
 	var out []string
 	for _, a := range r.Approvals {
-		out = append(out, a.Wave+" "+a.String())
+		if !slices.ContainsFunc(r.Decisions, func(d decision.Decision) bool { return d.Verb == decision.Approved && d.Is(a.Word) }) { // else Decided says so
+			out = append(out, a.Wave+" "+a.String())
+		}
 	}
 	return strings.Join(out, "; ")
 }

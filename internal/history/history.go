@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"hawser.dev/hawser/internal/decision"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/plan"
@@ -53,6 +54,8 @@ type Cluster struct {
 	// Unreachable says why it did not answer, Unknown why nobody can tell what it keeps, or all of it.
 	Unreachable, Unknown string
 	Bundles              []Kept
+	// Held are the holds of its bundles, with what was decided of their releases.
+	Held []release.Hold
 	// Beside: a rollback does not go there, and only learns which releases there are; Later: it comes there in a later wave.
 	Beside, Later bool
 }
@@ -150,6 +153,8 @@ type Release struct {
 	Approvals []release.Approval `json:"approvals,omitempty"`
 	// Waits says what the newest release is kept by, or by whom it was aborted, and from which clusters.
 	Waits *release.Waiting `json:"waits,omitempty"`
+	// Decisions are what people decided of it, the first one first, as far as the clusters still keep that.
+	Decisions []decision.Decision `json:"decisions,omitempty"`
 	// Clusters are those of the fleet, in its order, with where each stands in this release.
 	Clusters []Standing `json:"clusters"`
 }

@@ -128,7 +128,7 @@ func (h *History) back(clusters []Cluster, to string) (*Release, diag.Findings, 
 		if err := here.disputed(found.Rollout); err != nil {
 			return nil, nil, err
 		}
-		return found, h.gap(*found, newest), nil
+		return found, h.gap(*found, newest, clusters), nil
 	}
 	f := diag.Errorf("no-earlier-release", "there is no release of %s before %s", h.Bundles[0].Bundle, newest.Name())
 	f.Why = "nothing else is kept on the clusters that were looked at: those that are selected"
@@ -227,9 +227,9 @@ func (h *History) of(wanted func(cluster string) bool) *History {
 }
 
 // gap warns of releases between the chosen one and the newest that no cluster keeps which was asked: one of them may be the one
-// before the newest.
-func (h *History) gap(chosen, newest Release) diag.Findings {
-	known := map[int]bool{}
+// before the newest, unless it is known that it came nowhere.
+func (h *History) gap(chosen, newest Release, clusters []Cluster) diag.Findings {
+	known := h.cameNowhere(clusters)
 	for _, r := range h.Bundles[0].Releases {
 		known[r.Release] = true
 	}

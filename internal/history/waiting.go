@@ -6,42 +6,56 @@ import (
 	"hawser.dev/hawser/internal/release"
 )
 
-// Await adds to the histories of bundles what their newest releases wait for: one that came nowhere yet has a row of its own, in which every
-// cluster stands where it stood. owner is the id of a bundle's owner.
+// Await adds to the histories of bundles what their newest releases wait for, and what was decided of all that there were: one that came nowhere
+// yet, or was aborted before it did, has a row of its own, in which every cluster stands where it stood. owner is the id of a bundle's owner.
 func (h *History) Await(owner func(bundle string) string, clusters []Cluster, all ...*release.Waiting) {
 	for _, w := range all {
 		h.await(owner(w.Bundle), w, clusters)
 	}
+	h.tell(clusters)
 }
 
 func (h *History) await(owner string, w *release.Waiting, clusters []Cluster) {
-	of := slices.IndexFunc(h.Bundles, func(b Bundle) bool { return b.Bundle == w.Bundle })
-	if of < 0 {
-		if of = slices.IndexFunc(h.Bundles, func(b Bundle) bool { return b.Bundle > w.Bundle }); of < 0 {
-			of = len(h.Bundles)
-		}
-		h.Bundles = slices.Insert(h.Bundles, of, Bundle{Bundle: w.Bundle, Owner: owner})
-	}
-	b := &h.Bundles[of]
+	b := h.bundle(w.Bundle, owner)
 	state := Waiting
 	if w.Aborted != nil {
 		state = Aborted
 	}
 	at := slices.IndexFunc(b.Releases, func(r Release) bool { return r.Rollout == w.Rollout })
 	if at < 0 {
-		row := Release{Release: w.Release, Rollout: w.Rollout, State: state, Started: w.Since, Author: w.Author, Message: w.Message}
-		for i, c := range clusters {
-			st := Standing{Cluster: c.Name, Group: c.Group}
-			if len(b.Releases) > 0 {
-				st = b.Releases[0].Clusters[i]
-				st.In, st.Unchanged, st.Done, st.Instances, st.Origins = false, false, row.Done, nil, nil
-			}
-			row.Clusters = append(row.Clusters, st)
-		}
-		at, b.Releases = 0, slices.Insert(b.Releases, 0, row)
+		at = 0
+		b.nowhere(at, Release{Release: w.Release, Rollout: w.Rollout, State: state, Started: w.Since, Author: w.Author, Message: w.Message}, clusters)
 	}
 	r := &b.Releases[at]
-	if r.Waits = w; slices.Contains([]State{Succeeded, Written, Pending, Superseded}, r.State) {
+	if r.Waits = w; r.State.over() {
 		r.State = state
 	}
+}
+
+// over reports whether a release has ended well, so that what people said of it tells more.
+func (s State) over() bool { return slices.Contains([]State{Succeeded, Written, Pending, Superseded}, s) }
+
+// bundle is the history of the bundle of that name, which is there from then on.
+func (h *History) bundle(name, owner string) *Bundle {
+	of := slices.IndexFunc(h.Bundles, func(b Bundle) bool { return b.Bundle == name })
+	if of < 0 {
+		if of = slices.IndexFunc(h.Bundles, func(b Bundle) bool { return b.Bundle > name }); of < 0 {
+			of = len(h.Bundles)
+		}
+		h.Bundles = slices.Insert(h.Bundles, of, Bundle{Bundle: name, Owner: owner})
+	}
+	return &h.Bundles[of]
+}
+
+// nowhere puts a release that came nowhere before the one at a place, as which the clusters stand.
+func (b *Bundle) nowhere(at int, row Release, clusters []Cluster) {
+	for i, c := range clusters {
+		st := Standing{Cluster: c.Name, Group: c.Group}
+		if at < len(b.Releases) {
+			st = b.Releases[at].Clusters[i]
+			st.In, st.Unchanged, st.Done, st.Instances, st.Origins, st.Corrections, st.InProgress = false, false, row.Done, nil, nil, nil, ""
+		}
+		row.Clusters = append(row.Clusters, st)
+	}
+	b.Releases = slices.Insert(b.Releases, at, row)
 }

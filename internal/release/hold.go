@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"hawser.dev/hawser/internal/decision"
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -39,28 +40,27 @@ type Hold struct {
 	Approved *Word `json:"approved,omitempty"`
 	Paused   *Word `json:"paused,omitempty"`
 	Aborted  *Word `json:"aborted,omitempty"`
+	// Told are the newest decisions, about this release and those before it. They keep nothing back; earlier versions drop them.
+	Told []decision.Told `json:"told,omitempty"`
 }
 
-// Word is what somebody said about a release.
-type Word struct {
-	By      string    `json:"by"`
-	At      time.Time `json:"at"`
-	Message string    `json:"message,omitempty"`
+// Word is what somebody said about a release, Approval that of one wave, as records keep it.
+type (
+	Word     = decision.Word
+	Approval = decision.Approval
+)
+
+// title is the release of the hold, of which nothing is decided yet.
+func (h *Hold) title() decision.Told {
+	return decision.Told{Release: h.Release, Rollout: h.Rollout, Author: h.Author, Message: h.Message, Since: h.Since}
 }
 
-// String is "by ann@laptop at 2026-09-01T12:00:00Z: message".
-func (w Word) String() string {
-	out := "by " + w.By + " at " + w.At.UTC().Format(time.RFC3339)
-	if w.Message != "" {
-		out += ": " + w.Message
+// Decisions are all that the hold knows of, those that earlier versions did not note besides too. A nil hold has none.
+func (h *Hold) Decisions() []decision.Told {
+	if h == nil {
+		return nil
 	}
-	return out
-}
-
-// Approval is that of one wave, as records keep it.
-type Approval struct {
-	Wave string `json:"wave"`
-	Word
+	return decision.With(h.Told, h.title(), h.Wave, map[string]*Word{decision.Approved: h.Approved, decision.Paused: h.Paused, decision.Aborted: h.Aborted})
 }
 
 // Holder is what a Store can do besides that keeps holds.
@@ -105,10 +105,10 @@ func PutHoldOn(ctx context.Context, s Store, owner string, next func(*Hold) (*Ho
 	}
 }
 
-// EncodeHold is the stored form of an owner's hold: zstd of JSON.
+// EncodeHold is the stored form of an owner's hold: zstd of JSON. Where it is too large the oldest decisions go.
 func EncodeHold(h Hold, owner string) ([]byte, error) {
 	h.V, h.Owner = V, owner
-	return newWriter().json(h).packed(maxHold)
+	return decision.Fit(&h.Told, func() ([]byte, error) { return newWriter().json(h).packed(maxHold) })
 }
 
 // DecodeHold reads the stored form of an owner's hold; one of another bundle is damaged. The error is a *NewerError when its schema is
@@ -129,5 +129,6 @@ func DecodeHold(data []byte, owner string) (*Hold, error) {
 	case cmp.Or(h.Owner, object.OwnerID("", "", h.Bundle)) != owner:
 		return nil, fmt.Errorf("%w: it is about the bundle %q (owner %s)", ErrDamaged, h.Bundle, cmp.Or(h.Owner, "not known"))
 	}
+	h.Told = decision.Sound(h.Told, MaxNumber)
 	return &h, nil
 }

@@ -122,26 +122,12 @@ func DamagedHold(name string, err error) diag.Finding {
 	return f
 }
 
-// Granted are the approvals of a wave whose clusters each have one, or nil where the run goes past it: each once, and skipped for those.
-func Granted(of []*Approval, skipped Approval) []Approval {
-	var out []Approval
-	for _, a := range of {
-		if a == nil {
-			a = &skipped
-		}
-		if !slices.Contains(out, *a) {
-			out = append(out, *a)
-		}
-	}
-	return out
-}
-
 // Waiting makes of a cluster's hold the one of a release whose wave waits for an approval, or with opens until its window does, nil where
-// that stands there already. What was said about the same release stays. An error says which other one was faster: a release of a run that
+// that stands there already. What was said about the same release stays, and what was decided of others is kept. An error says which other one was faster: a release of a run that
 // knew of it has a higher number.
 func (r Record) Waiting(wave string, opens *time.Time) func(*Hold) (*Hold, error) {
 	return func(h *Hold) (*Hold, error) {
-		out := Hold{Bundle: r.Bundle, Release: r.Release, Rollout: r.Rollout, SourceDigest: r.SourceDigest, Author: r.Author, Message: r.Message, Since: r.Started, RollbackTo: r.RollbackTo}
+		out := Hold{Bundle: r.Bundle, Release: r.Release, Rollout: r.Rollout, SourceDigest: r.SourceDigest, Author: r.Author, Message: r.Message, Since: r.Started, RollbackTo: r.RollbackTo, Told: h.Decisions()}
 		if opens == nil {
 			out.Wave = wave
 		} else {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"hawser.dev/hawser/internal/decision"
 	"hawser.dev/hawser/internal/diag"
 )
 
@@ -144,7 +145,7 @@ const maxAsked = 10
 // On is a cluster's hold with what is said, nil where nothing is to be said. An error says why it cannot be said there any more, and who was
 // faster.
 func (s *Saying) On(h *Hold) (*Hold, error) {
-	as := s.about
+	as, told := s.about, h.Decisions()
 	as.Wave, as.Approved, as.Paused, as.Aborted = "", nil, nil, nil
 	switch {
 	case h != nil && h.Rollout == s.Rollout:
@@ -158,6 +159,7 @@ func (s *Saying) On(h *Hold) (*Hold, error) {
 	}
 	switch {
 	case as.say(s.Verb, s.Word):
+		as.Told = decision.Add(told, as.title(), decision.Decision{Verb: participle[s.Verb], Wave: as.Wave, Word: s.Word})
 		return &as, nil
 	case s.stands(as):
 		return nil, nil
@@ -168,7 +170,7 @@ func (s *Saying) On(h *Hold) (*Hold, error) {
 // stands reports whether a hold has the very word that is said, as after an answer that was lost.
 func (s *Saying) stands(h Hold) bool {
 	word := map[string]*Word{Approve: h.Approved, Pause: h.Paused, Abort: h.Aborted}[s.Verb]
-	return (s.Verb == Abort || h.Aborted == nil) && (s.Verb == Resume || word != nil && word.By == s.Word.By && word.Message == s.Word.Message && word.At.Equal(s.Word.At))
+	return (s.Verb == Abort || h.Aborted == nil) && (s.Verb == Resume || word != nil && word.Is(s.Word))
 }
 
 // bars is why nothing is said of the release on a cluster whose hold is another one's, "" where it may be: a pause holds the whole bundle
@@ -383,4 +385,4 @@ func nothing(verb, bundle string, h Hold) diag.Finding {
 	return f
 }
 
-var participle = map[string]string{Approve: "approved", Pause: "paused", Resume: "resumed", Abort: "aborted"}
+var participle = map[string]string{Approve: decision.Approved, Pause: decision.Paused, Resume: decision.Resumed, Abort: decision.Aborted}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"hawser.dev/hawser/internal/decision"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 )
@@ -246,9 +247,9 @@ func TestApprovalOf(t *testing.T) {
 		{"approved and aborted", waiting(4, "D", func(h *Hold) { h.Approved, h.Aborted = ann, ann }), nil, false},
 		{"another rollout", waiting(4, "C", func(h *Hold) { h.Approved = ann }), nil, false},
 		{"other files", waiting(4, "D", func(h *Hold) { h.Approved, h.SourceDigest = ann, "sha256:x" }), nil, false},
-		{"in its record", nil, &Record{Rollout: "D", SourceDigest: "sha256:D", Approvals: []Approval{{"wave 2 (production)", *ann}}}, true},
-		{"in the record, of another wave", nil, &Record{Rollout: "D", SourceDigest: "sha256:D", Approvals: []Approval{{"wave 1", *ann}}}, false},
-		{"in the record of another release", nil, &Record{Rollout: "C", SourceDigest: "sha256:D", Approvals: []Approval{{"wave 2 (production)", *ann}}}, false},
+		{"in its record", nil, &Record{Rollout: "D", SourceDigest: "sha256:D", Approvals: []Approval{{Wave: "wave 2 (production)", Word: *ann}}}, true},
+		{"in the record, of another wave", nil, &Record{Rollout: "D", SourceDigest: "sha256:D", Approvals: []Approval{{Wave: "wave 1", Word: *ann}}}, false},
+		{"in the record of another release", nil, &Record{Rollout: "C", SourceDigest: "sha256:D", Approvals: []Approval{{Wave: "wave 2 (production)", Word: *ann}}}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := (Holds{"b": c.hold}).Approval("b", "wave 2 (production)", c.on, release); (got != nil) != c.want {
@@ -273,8 +274,8 @@ func TestApprovalOf(t *testing.T) {
 	if _, err := release.Waiting("wave 2", nil)(waiting(3, "C", func(h *Hold) { h.Paused = ann })); err == nil || !strings.Contains(err.Error(), "paused by ann@laptop") {
 		t.Errorf("a pause was overwritten: %v", err)
 	}
-	by := func(who string) *Approval { return &Approval{"wave 2", Word{By: who}} }
-	if got := Granted([]*Approval{by("ann"), nil, by("bob"), by("ann"), nil}, *by("--skip-approvals")); len(got) != 3 || got[0].By != "ann" || got[1].By != "--skip-approvals" || got[2].By != "bob" {
+	by := func(who string) *Approval { return &Approval{Wave: "wave 2", Word: Word{By: who}} }
+	if got := decision.Granted([]*Approval{by("ann"), nil, by("bob"), by("ann"), nil}, *by("--skip-approvals")); len(got) != 3 || got[0].By != "ann" || got[1].By != "--skip-approvals" || got[2].By != "bob" {
 		t.Errorf("granted: %+v", got)
 	}
 }

@@ -38,6 +38,7 @@ func History(w io.Writer, h *history.History, st Style) error {
 			t.Row(row...)
 			t.note(2, strings.Join(slices.DeleteFunc([]string{backTo(r.RollbackTo), r.Message}, func(s string) bool { return s == "" }), ": "), dim)
 			t.note(2, r.Waits.String(), yellow)
+			t.note(2, r.Decided(), dim)
 		}
 	}
 	if len(h.Bundles) == 0 && len(h.Unknown) == 0 {
@@ -115,7 +116,7 @@ func Shown(w io.Writer, h *history.History, st Style) error {
 	if r.Source != (lineage.Source{}) {
 		from = r.Source.String()
 	}
-	for _, f := range [][2]string{{"started", stamp(r.Started)}, {"finished", stamp(r.Finished)}, {"by", r.Author}, {"message", r.Message}, {"back to", r.RollbackTo.String()}, {"approved", r.Approved()}, {"held", r.Waits.String()}, {"from", from},
+	for _, f := range [][2]string{{"started", stamp(r.Started)}, {"finished", stamp(r.Finished)}, {"by", r.Author}, {"message", r.Message}, {"back to", r.RollbackTo.String()}, {"approved", r.Approved()}, {"held", r.Waits.String()}, {"decided", r.Decided()}, {"from", from},
 		{"commit", r.From()}, {"fleet", r.Fleet}, {"files", r.SourceDigest}, {"plan", r.Plan}, {"changes", doneOf(r.Done)}, {"hawser", r.Hawser}} {
 		if f[1] != "" {
 			o.wrapped(0, fmt.Sprintf("%-10s %s", f[0]+":", clean(f[1])), "")

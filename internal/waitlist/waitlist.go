@@ -87,3 +87,25 @@ func (l *List) on(owner string) (out []release.OnCluster) {
 	}
 	return out
 }
+
+// Held are what a cluster keeps back of the bundle of that name, or with "" of every one, with what was decided of their releases before. owner
+// is the id of a bundle's owner. What cannot be read is none.
+func (l *List) Held(ctx context.Context, cluster string, store release.Store, name string, owner func(bundle string) string) (out []release.Hold) {
+	if name != "" {
+		if h, _, err := release.HeldOn(ctx, store, owner(name)); err == nil && h != nil {
+			h.Owner = owner(name)
+			out = append(out, *h)
+		}
+		return out
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c := l.clusters[cluster]; c != nil {
+		for _, id := range slices.Sorted(maps.Keys(c.holds)) {
+			h := c.holds[id]
+			h.Owner = id
+			out = append(out, h)
+		}
+	}
+	return out
+}
