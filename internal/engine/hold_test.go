@@ -184,6 +184,13 @@ func TestAbort(t *testing.T) {
 	if a := r.record().Approvals; len(a) != 1 || a[0].By != "bob@ci" || a[0].Message != "--skip-approvals" {
 		t.Errorf("the record says %+v", a)
 	}
+	h, err := r.History(t.Context(), r.request())
+	if err != nil || len(h.Bundles) != 1 || len(h.Bundles[0].Releases) != 2 {
+		t.Fatalf("%v, %+v", err, h)
+	}
+	if was := h.Bundles[0].Releases[1]; was.Rollout != first.Rollout || was.State != history.Aborted || !strings.Contains(was.Decided(), "approved wave 1 (prod) by ann@laptop at ") || !strings.Contains(was.Decided(), "aborted by ann@laptop at ") {
+		t.Errorf("the one that was aborted is told as %+v", was)
+	}
 }
 
 // What is paused goes on when that is taken back, with the approval that it has.

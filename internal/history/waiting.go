@@ -33,7 +33,9 @@ func (h *History) await(owner string, w *release.Waiting, clusters []Cluster) {
 }
 
 // over reports whether a release has ended well, so that what people said of it tells more.
-func (s State) over() bool { return slices.Contains([]State{Succeeded, Written, Pending, Superseded}, s) }
+func (s State) over() bool {
+	return slices.Contains([]State{Succeeded, Written, Pending, Superseded}, s)
+}
 
 // bundle is the history of the bundle of that name, which is there from then on.
 func (h *History) bundle(name, owner string) *Bundle {
