@@ -54,8 +54,7 @@ type Cluster struct {
 	// Unreachable says why it did not answer, Unknown why nobody can tell what it keeps, or all of it.
 	Unreachable, Unknown string
 	Bundles              []Kept
-	// Held are the holds of its bundles, with what was decided of their releases.
-	Held []release.Hold
+	Held                 []release.Hold // of its bundles, with what was decided of their releases
 	// Beside: a rollback does not go there, and only learns which releases there are; Later: it comes there in a later wave.
 	Beside, Later bool
 }
@@ -151,9 +150,8 @@ type Release struct {
 	RollbackTo *release.Name `json:"rollbackTo,omitempty"`
 	// Approvals are those of its waves.
 	Approvals []release.Approval `json:"approvals,omitempty"`
-	// Waits says what the newest release is kept by, or by whom it was aborted, and from which clusters.
-	Waits *release.Waiting `json:"waits,omitempty"`
-	// Decisions are what people decided of it, the first one first, as far as the clusters still keep that.
+	// Waits says by what, or whose abort, the newest release is kept from which clusters. Decisions are people's, the first one first.
+	Waits     *release.Waiting    `json:"waits,omitempty"`
 	Decisions []decision.Decision `json:"decisions,omitempty"`
 	// Clusters are those of the fleet, in its order, with where each stands in this release.
 	Clusters []Standing `json:"clusters"`

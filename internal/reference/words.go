@@ -96,7 +96,7 @@ const (
 
 	releases   = "hawser history NAME shows the releases, hawser history show RELEASE one of them"
 	goBack     = "hawser rollback NAME goes back to the release before, hawser rollback NAME --to RELEASE to another"
-	eject      = "hawser eject NAME leaves what was delivered running, without a trace of Hawser"
+	eject      = "hawser eject NAME leaves what was delivered running, without Hawser's marks"
 	promote    = "hawser promote NAME -f BUNDLE --from GROUP --to GROUP writes what runs on one group into the files for another"
 	between    = "hawser diff --between A,B compares what two groups or clusters run, hawser history diff A B two releases"
 	restart    = "kubectl rollout restart starts pods anew; fields that a bundle does not declare are no drift"

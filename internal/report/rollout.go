@@ -32,8 +32,7 @@ func rolloutBlock(o *out, p *fleetplan.FleetPlan) {
 		}
 		return
 	}
-	reached := rollout.WithoutUnreachable(s)
-	names, digits := 0, 0
+	reached, names, digits := rollout.WithoutUnreachable(s), 0, 0
 	for i := range s.Waves {
 		names = max(names, width(waveName(s, i+1)))
 		digits = max(digits, len(fmt.Sprint(len(membersOf(s, i+1)))))
