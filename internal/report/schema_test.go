@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -95,6 +96,14 @@ func structSchema(t reflect.Type) map[string]any {
 			continue
 		}
 		s := schemaOf(f.Type)
+		if f.Anonymous && name == "" { // its fields stand beside
+			embedded := structSchema(f.Type)
+			maps.Copy(props, embedded["properties"].(map[string]any))
+			if of, _ := embedded["required"].([]string); of != nil {
+				required = append(required, of...)
+			}
+			continue
+		}
 		if name == "v" {
 			s["const"] = diag.DocumentVersion
 		}
