@@ -30,7 +30,7 @@ func TestApprovalFromAnotherTerminal(t *testing.T) {
 	b.want(0, apply...)
 	b.want(0, apply...)
 	shown := b.want(0, "history", "show", "1", "--bundle", ns, "--fleet", "fleet.yaml")
-	if !strings.Contains(shown.Stdout, "approved:") || !strings.Contains(shown.Stdout, "CHG-1234") || strings.Contains(shown.Stdout, "not in this release") {
+	if !strings.Contains(shown.Stdout, "decided: approved wave 2 (prod) by ") || !strings.Contains(shown.Stdout, "CHG-1234") || strings.Contains(shown.Stdout, "not in this release") {
 		t.Errorf("%s", shown)
 	}
 	b.write("app.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: app}\ndata: {k: w}\n")
@@ -44,7 +44,7 @@ func TestApprovalFromAnotherTerminal(t *testing.T) {
 }
 
 // TestApprovalKilledAtEveryRequest kills the run that comes to a wave that waits, the approval of it, and the run that goes on, before and
-// after each of their requests; run again each ends as it would have, and the release is delivered once, with one approval.
+// after each of their requests; run again each ends as it would have, and the release is delivered once, with one approval, which is one decision.
 func TestApprovalKilledAtEveryRequest(t *testing.T) {
 	l := emptyLane(t, clusters[0], "crashword")
 	l.write("fleet.yaml", fmt.Sprintf("fleet: {apiVersion: v1alpha1, name: %s, clusters: {%s: {group: a, kubeContext: %[2]s}}, rollout: {waves: [{groups: [a], approval: manual}]}}\n", l.name, l.cluster))
@@ -71,7 +71,7 @@ func TestApprovalKilledAtEveryRequest(t *testing.T) {
 			again(approve, at, after, 0, "was approved already")
 			again(apply, at, after, 0, "no such thing")
 			r := l.want(0, append([]string{"history", "show", fmt.Sprint(n), "--bundle", l.name, "-o", "json"}, on[:4]...)...)
-			if strings.Count(r.Stdout, `"wave": "wave 1 (a)"`) != 1 || strings.Count(r.Stdout, `"in": true`) != 1 {
+			if strings.Count(r.Stdout, `"wave": "wave 1 (a)"`) != 2 || strings.Count(r.Stdout, `"in": true`) != 1 {
 				t.Fatalf("request %d (after=%t): %s", at, after, r)
 			}
 		}
