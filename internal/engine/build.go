@@ -31,7 +31,7 @@ func (r *run) gather(ctx context.Context) error {
 	declared := r.fleet != nil && len(r.fleet.Clusters) > 0
 	asked := r.program.UsesQueries() || r.req.Access.Context != ""
 	if declared || asked || r.req.Recorded {
-		if err := r.connect(ctx, true); err != nil && (asked || r.lenient && fleet.Misnamed(err)) {
+		if err := r.connect(ctx, true); err != nil && asked {
 			return err
 		}
 	}

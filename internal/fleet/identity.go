@@ -13,12 +13,6 @@ const CodeWrongCluster = "wrong-cluster"
 // CodeUnknownContext is the code of findings about contexts that no kubeconfig has.
 const CodeUnknownContext = "unknown-context"
 
-// Misnamed reports whether an error says that a cluster's context is none of those there are, which is a mistake in the fleet's file; where there
-// are none at all, whoever runs this has no kubeconfig.
-func Misnamed(err error) bool {
-	return slices.ContainsFunc(diag.From(err, "access"), func(f diag.Finding) bool { return f.Code == CodeUnknownContext && f.Why == "" })
-}
-
 // Identity is what tells one cluster from another.
 type Identity struct {
 	// UID is that of the namespace kube-system; Weak tells that it is the record namespace's, because the former may not be

@@ -117,13 +117,6 @@ func TestTwice(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	away := diag.Findings{diag.Errorf(CodeUnknownContext, "there is no context %q", "b")}
-	if !Misnamed(away.Err()) || Misnamed(nil) {
-		t.Error("a context that is none is misnamed")
-	}
-	if away[0].Why = "it has no contexts at all"; Misnamed(away.Err()) {
-		t.Error("where there are no contexts nothing is misnamed")
-	}
 }
 
 // Contexts that were swapped are one message for both clusters, which says whose each is.
