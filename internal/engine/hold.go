@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -125,7 +126,7 @@ func (e *Engine) Say(ctx context.Context, req Request, verb, meant string, confi
 	}
 	said, findings := release.Say(verb, name, meant, word, on)
 	if err := findings.Err(); err != nil {
-		return nil, err
+		return nil, errors.Join(err, fleetplan.Unknown(release.Away(on)))
 	}
 	if err := confirm(said); err != nil {
 		return nil, err

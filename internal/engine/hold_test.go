@@ -11,6 +11,7 @@ import (
 
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/exitcode"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/history"
 	"hawser.dev/hawser/internal/object"
@@ -190,6 +191,28 @@ func TestAbort(t *testing.T) {
 	}
 	if was := h.Bundles[0].Releases[1]; was.Rollout != first.Rollout || was.State != history.Aborted || !strings.Contains(was.Decided(), "approved wave 1 (prod) by ann@laptop at ") || !strings.Contains(was.Decided(), "aborted by ann@laptop at ") {
 		t.Errorf("the one that was aborted is told as %+v", was)
+	}
+}
+
+// Beside a cluster that does not answer nobody knows that there is nothing to say: that is no mistake of who says it.
+func TestSayWhereOneIsAway(t *testing.T) {
+	t.Parallel()
+	r := approvals(t)
+	r.waits()
+	if _, err := r.say(release.Abort, ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.say(release.Approve, ""); exitcode.Of(err) != exitcode.Error {
+		t.Errorf("approved after all: %v", err)
+	}
+	r.write("fleet.yaml", `fleet:
+  apiVersion: v1alpha1
+  name: approvals
+  clusters: {engine: {group: p, kubeContext: engine}, far: {group: p, kubeContext: down}}
+`)
+	_, err := r.say(release.Approve, "")
+	if exitcode.Of(err) != exitcode.Partial || !strings.Contains(err.Error(), "cluster far does not answer") || !strings.Contains(err.Error(), "when the others answer") {
+		t.Errorf("exit code %d: %v", exitcode.Of(err), err)
 	}
 }
 

@@ -33,7 +33,7 @@ func (r *Rollback) Name() *release.Name {
 // Back finds the release of a bundle to go back to: the one that to names by number or rollout, whatever cluster of the fleet it came
 // to. With "" it is decided of the releases that came to the clusters of the run (in later waves, too): a rollback that is the newest one goes on, to where it went,
 // however often that is asked; else it is the newest release before the newest one that
-// succeeded wherever it came to in the fleet, or, without one, the newest that nobody waited for, then the one before the newest. Which one is the newest must be known then, and clusters
+// succeeded wherever it came to in the fleet and that nobody aborted, or, without one, the newest that nobody waited for, then the one before the newest. Which one is the newest must be known then, and clusters
 // that contradict one another leave the choice to the user. Clusters that the release
 // did not come to have what they had at that time. The error is for a release that there is not; clusters that did not answer have
 // neither record nor finding.
@@ -42,12 +42,14 @@ func Back(clusters []Cluster, bundle, to string) (*Rollback, error) {
 	if err := h.Choose(bundle); err != nil {
 		return nil, err
 	}
+	given := h.givenUp(clusters)
 	all := ledgers(clusters)
 	l := all[slices.IndexFunc(all, func(l *ledger) bool { return l.owner == h.Bundles[0].Owner })]
 	found, said, err := h.back(clusters, to)
 	if err != nil {
 		return nil, err
 	}
+	said = append(said, given[found.Rollout]...)
 	out := &Rollback{To: *found, Records: map[string]*release.Record{}, Later: map[string][]madeguard.Later{}, Findings: said}
 	for _, r := range l.rows {
 		if r.cluster.Unreachable != "" || r.cluster.Beside || r.cluster.Later {
@@ -254,7 +256,7 @@ func (h *History) gap(chosen, newest Release, clusters []Cluster) diag.Findings 
 	return diag.Findings{f}
 }
 
-// before is the newest release before the newest one that succeeded wherever it came to; without one the newest that nobody waited
+// before is the newest release before the newest one that succeeded wherever it came to, and that nobody aborted; without one the newest that nobody waited
 // for, then the one before the newest, and nil when there is none.
 func (h *History) before() *Release {
 	all := h.Bundles[0].Releases
@@ -266,7 +268,7 @@ func (h *History) before() *Release {
 		}
 		switch r.State {
 		case Interrupted: // nobody can go back to that
-		case Failed, Partial, Applying, Deleting, Ejecting:
+		case Failed, Partial, Aborted, Applying, Deleting, Ejecting:
 			first = cmp.Or(first, r)
 		case Written:
 			written = cmp.Or(written, r)

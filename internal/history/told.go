@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hawser.dev/hawser/internal/decision"
+	"hawser.dev/hawser/internal/diag"
 )
 
 // told are the releases of a bundle of which somebody decided something, each once, with all decisions that any cluster keeps.
@@ -92,6 +93,27 @@ func (r Release) Decided() string {
 		}
 	}
 	return strings.Join(out, "; ")
+}
+
+// givenUp makes Aborted the state of those releases of the one bundle that somebody gave up after they had succeeded where they came to. It
+// returns, by rollout, what one should know who goes back to a release that was given up.
+func (h *History) givenUp(clusters []Cluster) map[string]diag.Findings {
+	out, b := map[string]diag.Findings{}, h.Bundles[0]
+	for _, t := range told(b.Owner, clusters) {
+		at := slices.IndexFunc(b.Releases, func(r Release) bool { return r.Rollout == t.Rollout })
+		if at < 0 || !t.Aborted() {
+			continue
+		}
+		if b.Releases[at].State.over() {
+			b.Releases[at].State = Aborted
+		}
+		first := slices.IndexFunc(t.Said, func(d decision.Decision) bool { return d.Verb == decision.Aborted })
+		f := diag.Warnf("aborted-release", "release %s was aborted %s", b.Releases[at].Name(), t.Said[first].Word)
+		f.Why = "somebody gave it up, and it is gone back to"
+		f.Fix = "if that is not meant, choose another release with --to; hawser history shows which there are"
+		out[t.Rollout] = diag.Findings{f}
+	}
+	return out
 }
 
 // cameNowhere are the numbers of releases that were aborted before they came to any cluster: every one answers, and has no revision that it does

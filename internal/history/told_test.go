@@ -47,3 +47,29 @@ func TestDecided(t *testing.T) {
 		t.Errorf("%v, %+v", err, back)
 	}
 }
+
+// TestBackPastAborted: what somebody gave up after its first wave had succeeded is no release to go back to by itself; where there is no other, or
+// where it is named, it is said.
+func TestBackPastAborted(t *testing.T) {
+	const ok, bad = release.Succeeded, release.Failed
+	aborted := func(c Cluster, n int) Cluster {
+		c.Held = append(c.Held, release.Hold{Bundle: "shop", Owner: rec(1, n, ok).Owner, Release: n, Rollout: rec(1, n, ok).Rollout, Wave: "wave 2",
+			Aborted: &release.Word{By: "bob", At: epoch, Message: "corrupts orders"}})
+		return c
+	}
+	three, two := keeps("a", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(2, 3, ok), rec(1, 1, ok))
+	backs(t, map[string]backCase{
+		"the one before was aborted after wave 1": {clusters: []Cluster{aborted(three, 2), aborted(two, 2)}, want: "R1 a:R1 b:R1"},
+		"b alone keeps that":                      {clusters: []Cluster{three, aborted(two, 2)}, want: "R1 a:R1 b:R1"},
+		"b alone keeps that, and is beside":       {clusters: []Cluster{three, func() Cluster { c := aborted(two, 2); c.Beside = true; return c }()}, want: "R1 a:R1 b:-"},
+		"it is named":                             {clusters: []Cluster{aborted(three, 2), two}, to: "2", want: "R2 a:R2 b:R1", codes: "aborted-release@ skipped-release@b"},
+		"there is no other":                       {clusters: []Cluster{aborted(keeps("a", rec(2, 2, ok), rec(1, 1, ok)), 1)}, want: "R1 a:R1", codes: "aborted-release@"},
+		"the other one failed":                    {clusters: []Cluster{aborted(keeps("a", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, bad)), 2)}, want: "R2 a:R2", codes: "aborted-release@"},
+		"the newest was aborted":                  {clusters: []Cluster{aborted(three, 3), two}, want: "R2 a:R2 b:R1", codes: "skipped-release@b"},
+		"a rollback that was aborted goes where it did": {clusters: []Cluster{aborted(func() Cluster {
+			r := rec(3, 3, ok)
+			r.RollbackTo, r.SourceDigest = &release.Name{Release: 1, Rollout: "R1"}, rec(1, 1, ok).SourceDigest
+			return keeps("a", r, rec(2, 2, ok), rec(1, 1, ok))
+		}(), 3)}, want: "R1 a:R1"},
+	})
+}

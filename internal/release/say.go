@@ -135,8 +135,15 @@ func because(f diag.Finding, clusters []OnCluster) diag.Findings {
 	if len(asked) > 0 {
 		f.Why += " (asked: " + strings.Join(asked, ", ") + ")"
 	}
-	f.Why = strings.Join(append([]string{f.Why}, away...), "; ")
+	if f.Why = strings.TrimPrefix(strings.Join(append([]string{f.Why}, away...), "; "), "; "); len(away) > 0 {
+		f.Fix = "say it again when the others answer, as nobody knows what waits there; else " + f.Fix
+	}
 	return diag.Findings{f}
+}
+
+// Away is how many of the clusters did not answer.
+func Away(clusters []OnCluster) int {
+	return len(slices.DeleteFunc(slices.Clone(clusters), func(c OnCluster) bool { return c.Unreachable == "" }))
 }
 
 // maxAsked bounds how many clusters are named.
@@ -191,13 +198,7 @@ func (c *SaidOn) End(err error, redact func(string) string) {
 
 // Missed is the number of clusters on which it does not stand.
 func (s *Saying) Missed() int {
-	n := 0
-	for _, c := range s.Clusters {
-		if !c.Done {
-			n++
-		}
-	}
-	return n
+	return len(slices.DeleteFunc(slices.Clone(s.Clusters), func(c SaidOn) bool { return c.Done }))
 }
 
 // Then is what to do next where it stands: tip, but for a release that is approved and paused, which goes on after it is resumed.
@@ -258,7 +259,10 @@ func subject(verb, bundle, meant string, clusters []OnCluster) (Hold, diag.Findi
 		if len(named) == 1 {
 			return named[0], said(verb, bundle, named[0])
 		}
-		f := diag.Errorf("no-such-release", "no cluster knows release %s of %s", meant, bundle)
+		f := diag.Errorf("no-such-release", "no cluster waits for release %s of %s, or has it as its newest", meant, bundle)
+		if f.Why = "there is nothing to " + verb; len(all) > 0 {
+			f.Why += ": the newest is " + all[0].name().String()
+		}
 		f.Fix = "hawser history " + bundle + " shows those there are"
 		return Hold{}, diag.Findings{f}
 	}

@@ -44,7 +44,7 @@ func TestSay(t *testing.T) {
 		{"it was aborted", Approve, "4", []OnCluster{{Cluster: "b", Hold: waiting(4, "D", func(h *Hold) { h.Aborted = ann })}}, "", "", "nothing-to-approve", "aborted by ann@laptop"},
 		{"aborted on one cluster", Approve, "", []OnCluster{{Cluster: "a", Hold: waiting(4, "D", nil)}, {Cluster: "b", Hold: waiting(4, "D", func(h *Hold) { h.Aborted = ann })}}, "", "", "nothing-to-approve", "aborted by ann@laptop"},
 		{"by its rollout", Approve, "D", []OnCluster{{Cluster: "b", Hold: waiting(4, "D", nil)}}, "D", "b", "", ""},
-		{"no such one", Approve, "9", []OnCluster{{Cluster: "b", Hold: waiting(4, "D", nil)}}, "", "", "no-such-release", ""},
+		{"no such one", Approve, "9", []OnCluster{{Cluster: "b", Hold: waiting(4, "D", nil)}}, "", "", "no-such-release", "the newest is 4 (D)"},
 		{"one does not answer", Approve, "", []OnCluster{{Cluster: "a", Unreachable: "timeout"}, {Cluster: "b", Hold: waiting(4, "D", nil)}}, "D", "a b", "", ""},
 		{"nobody answers", Approve, "", []OnCluster{{Cluster: "a", Unreachable: "timeout"}}, "", "", "no-release", "cluster a does not answer: timeout"},
 		{"who was asked", Approve, "", []OnCluster{{Cluster: "a"}, {Cluster: "b"}}, "", "", "no-release", "(asked: a, b)"},
@@ -341,8 +341,8 @@ func TestApprovedAndEverywhere(t *testing.T) {
 	done := &Record{Bundle: "shop", Release: 4, Rollout: "D", SourceDigest: "sha256:D", Phase: Succeeded}
 	came := OnCluster{Cluster: "b", Record: done, Hold: waiting(4, "D", func(h *Hold) { h.Approved = ann })}
 	waits := OnCluster{Cluster: "c", Hold: waiting(4, "D", func(h *Hold) { h.Approved = ann })}
-	for fix, on := range map[string][]OnCluster{"hawser status shop shows how it is there": {came}, "hawser apply goes on with it": {came, waits}, "hawser apply goes on with it ": {came, {Cluster: "d", Unreachable: "timeout"}}} {
-		if _, fs := Say(Approve, "shop", "", Word{By: "bob"}, on); len(fs) != 1 || fs[0].Fix != strings.TrimSpace(fix) || !strings.Contains(fs[0].Why, "approved already by ann@laptop") {
+	for fix, on := range map[string][]OnCluster{"hawser status shop shows how it is there": {came}, "hawser apply goes on with it": {came, waits}, "say it again when the others answer, as nobody knows what waits there; else hawser apply goes on with it": {came, {Cluster: "d", Unreachable: "timeout"}}} {
+		if _, fs := Say(Approve, "shop", "", Word{By: "bob"}, on); len(fs) != 1 || fs[0].Fix != fix || !strings.Contains(fs[0].Why, "approved already by ann@laptop") {
 			t.Errorf("%s: %v", fix, fs)
 		}
 	}
