@@ -39,13 +39,13 @@ func (p *Prepared) holds(ctx context.Context) (release.Holds, diag.Findings) {
 	return out, slices.Concat(found...)
 }
 
-// paused says of a plan that somebody has paused the release of its bundle, so that it cannot be carried out now.
-func (p *Prepared) paused(ctx context.Context) diag.Findings {
+// said is what somebody has said of the plan's release and bundle: paused, it cannot be carried out now.
+func (p *Prepared) said(ctx context.Context) diag.Findings {
 	if !p.op().Brings() {
 		return nil
 	}
 	holds, _ := p.holds(ctx) // what cannot be read is told by whoever carries it out
-	return holds.Paused(release.Record{Bundle: p.Bundle}).As(diag.Warning)
+	return p.Said(holds, func(cluster string) *release.Record { return p.run.target(cluster).record })
 }
 
 // held is what keeps releases from a cluster, or why nobody knows.

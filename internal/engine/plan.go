@@ -244,7 +244,7 @@ func (r *run) finish(ctx context.Context, fp *Prepared) {
 		fp.SourceDigest = r.head(used)
 	}
 	fp.Schedule = rollout.Canaries(sch, fp.changes)
-	fp.Findings = slices.Concat(fp.Findings, findings, rollout.Closed(fp.ready(r.req), r.now(), diag.Warning), fp.paused(ctx), fp.HalfBack())
+	fp.Findings = slices.Concat(fp.Findings, findings, rollout.Closed(fp.ready(r.req), r.now(), diag.Warning), fp.said(ctx), fp.HalfBack())
 	if !fp.op().Ends() {
 		fp.Findings = append(fp.Findings, r.gate(ctx, fp.FleetPlan)...)
 	}

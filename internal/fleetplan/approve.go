@@ -1,9 +1,12 @@
 package fleetplan
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"hawser.dev/hawser/internal/decision"
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
 )
@@ -31,4 +34,63 @@ func (p *FleetPlan) Approve(holds release.Holds, rec *release.Record, now time.T
 		}
 		rec.Approvals = append(rec.Approvals, decision.Granted(given, skipped)...)
 	}
+}
+
+// Said are what people have said of the release that the plan would bring, as holds of the clusters that it changes tell: that the bundle is paused,
+// that these files were aborted, both warnings, and which wave is approved already. on tells a cluster's record, nil for none.
+func (p *FleetPlan) Said(holds release.Holds, on func(cluster string) *release.Record) diag.Findings {
+	out := holds.Paused(release.Record{Bundle: p.Bundle}).As(diag.Warning)
+	where, aborted := map[string][]string{}, map[string]bool{} // clusters by what was said
+	for _, h := range holds {
+		if h != nil && h.Aborted != nil {
+			aborted[h.Rollout] = true
+		}
+	}
+	for _, cluster := range slices.Sorted(maps.Keys(holds)) {
+		h := holds[cluster]
+		if h == nil || h.SourceDigest != p.SourceDigest || h.RollbackTo.String() != p.RollbackTo.String() {
+			continue
+		}
+		if has := on(cluster); has != nil && (has.Number() > h.Release || h.Aborted == nil && has.Rollout == h.Rollout) {
+			continue // it is about what has been and gone
+		}
+		name := (&release.Name{Release: h.Release, Rollout: h.Rollout}).String()
+		switch {
+		case h.Aborted != nil:
+			what := "release " + name + ", of the same files, was aborted " + h.Aborted.String()
+			if where[what] = append(where[what], cluster); len(where[what]) == 1 {
+				f := diag.Warnf("was-aborted", "%s", what)
+				f.Why, f.Fix = "hawser apply makes a new release of them, which wants approvals of its own", "change what it was aborted for first"
+				out = append(out, f)
+			}
+		case h.Approved != nil && !aborted[h.Rollout]:
+			what := h.Wave + " is approved for release " + name + " of these files " + h.Approved.String()
+			if where[what] = append(where[what], cluster); len(where[what]) == 1 {
+				out = append(out, diag.Finding{Severity: diag.Info, Code: "wave-approved", What: what})
+			}
+		}
+	}
+	for i := range out {
+		if clusters := where[out[i].What]; len(clusters) > 0 {
+			out[i].What += " (on " + diag.Few(clusters) + ")"
+		}
+	}
+	return out
+}
+
+// Waves are those of the schedule, without the approvals that the verb does not ask for: what brings nothing new wants none.
+func (p *FleetPlan) Waves() []rollout.WaveSpec {
+	out := slices.Clone(p.Schedule.Waves)
+	for i := range out {
+		out[i].Approval = out[i].Approval && p.Verb == "apply"
+	}
+	return out
+}
+
+// KeptBack reports whether an approval, or a window, may keep the plan from any cluster.
+func (p *FleetPlan) KeptBack() bool {
+	waves := p.Waves()
+	return slices.ContainsFunc(p.Schedule.Members, func(m rollout.Member) bool {
+		return m.Wave > 0 && m.Wave <= len(waves) && waves[m.Wave-1].Rules("", p.Created) != ""
+	})
 }

@@ -99,6 +99,11 @@ func TestApprovalOfWhatBringsSomething(t *testing.T) {
 		if got := text(t, func(b *bytes.Buffer) error { return Plan(b, p, Style{Width: 140, Unicode: true}) }); strings.Contains(got, "by approval") != want {
 			t.Errorf("%s: %s", verb, got)
 		}
+		one := *p // a selection of one cluster
+		one.Schedule.Members = []rollout.Member{{Cluster: "prod-eu", Wave: 2}}
+		if got := text(t, func(b *bytes.Buffer) error { return Plan(b, &one, Style{Width: 140, Unicode: true}) }); strings.Contains(got, "by approval") != want {
+			t.Errorf("%s of one cluster: %s", verb, got)
+		}
 	}
 }
 

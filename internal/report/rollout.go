@@ -12,10 +12,10 @@ import (
 // manyInRow is the number of clusters from which a rollout without waves is worth a remark.
 const manyInRow = 10
 
-// rolloutBlock prints the order in which clusters will change, when there is more than one.
+// rolloutBlock prints the order in which clusters will change, when there is more than one, or something keeps the one back.
 func rolloutBlock(o *out, p *fleetplan.FleetPlan) {
 	s := p.Schedule
-	if len(s.Members) < 2 && !s.GoesBack {
+	if len(s.Members) < 2 && !s.GoesBack && !p.KeptBack() {
 		return
 	}
 	o.line()
@@ -37,8 +37,7 @@ func rolloutBlock(o *out, p *fleetplan.FleetPlan) {
 		names = max(names, width(waveName(s, i+1)))
 		digits = max(digits, len(fmt.Sprint(len(membersOf(s, i+1)))))
 	}
-	for i, w := range s.Waves {
-		w.Approval = w.Approval && p.Verb == "apply" // what brings nothing new wants none
+	for i, w := range p.Waves() {
 		members := membersOf(s, i+1)
 		noun := strings.TrimPrefix(count(len(members), "cluster"), fmt.Sprintf("%d ", len(members)))
 		line := fmt.Sprintf("   %d %s  %*d %s%s", i+1, pad(waveName(s, i+1), names), digits, len(members), noun, waveRules(w, membersOf(reached, i+1), p.Created))
