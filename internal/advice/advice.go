@@ -32,6 +32,8 @@ func For(f diag.Finding) diag.Finding {
 		if f.Fix = "write apiVersion: " + strings.Trim(version, `"`); is == `"v1"` || strings.Contains(is, "/") {
 			f.Fix += ", that of Hawser's documents; objects of Kubernetes stand in files of manifests, without bundle and fleet"
 		}
+	case f.Path == "bundle.name" && strings.HasPrefix(f.What, "conflicting values "):
+		f.Fix = "one bundle has one name: give each its own run, write both in one file as bundles: {A: {name: A, ...}, B: {name: B, ...}}, or let both files have one name and their instances are one bundle"
 	case f.What == "apiVersion is required":
 		f.Fix = "write apiVersion: v1alpha1"
 	case f.What == "namespace is required":

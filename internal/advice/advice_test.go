@@ -27,6 +27,13 @@ func TestFor(t *testing.T) {
 	if got := For(diag.Errorf("missing-field", "%s is required", "apiVersion")).Fix; got != "write apiVersion: v1alpha1" {
 		t.Error(got)
 	}
+	twice := diag.Errorf("cue", `conflicting values "other" and "shop"`)
+	if twice.Path = "bundle.name"; !strings.HasPrefix(For(twice).Fix, "one bundle has one name: ") {
+		t.Error(For(twice).Fix)
+	}
+	if twice.Path = "bundle.instances.a.values.name"; For(twice).Fix != "" {
+		t.Error("a value is no name of a bundle")
+	}
 	own := diag.Errorf("invalid-name", "%q is none", "A")
 	own.Fix = "mine"
 	if For(own).Fix != "mine" || For(diag.Errorf("other", "%q is none", "A")).Fix != "" {

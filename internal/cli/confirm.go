@@ -26,7 +26,7 @@ func (s *session) confirmApply(ctx context.Context, bundles operation.Bundles) e
 		return nil
 	case s.compat:
 		return refused("the plan deletes, adopts or recreates objects, and nobody can be asked here",
-			fmt.Sprintf("%d to delete, %d to adopt, %d to recreate; Timoni keeps what leaves a bundle, Hawser prunes it", counts.Delete, counts.Adopt, counts.Recreate),
+			operation.Destroys(counts),
 			"look at it with --dry-run, then say it with -y")
 	}
 	return refused("nobody can be asked here whether to "+bundles[0].Plan.Doing(), "stdin or stderr is not a terminal", "say it with -y")

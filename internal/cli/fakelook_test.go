@@ -67,6 +67,12 @@ func (f *fake) fleet(req engine.Request) (*fleetplan.FleetReport, error) {
 		r.Findings = diag.Findings{diag.Errorf("unreachable", "the cluster does not answer")}
 		return r, r.Findings.Err()
 	}
+	if f.what == "one" {
+		bad := diag.Errorf(fleet.CodeWrongCluster, "another one")
+		bad.Cluster, r.Clusters[0].Problem = "staging-eu", "another one"
+		r.Findings = fleet.Twice(diag.Findings{bad}, "staging-eu", "staging-us", "6f1c")
+		return r, r.Findings.Err()
+	}
 	return r, nil
 }
 

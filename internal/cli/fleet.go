@@ -64,6 +64,9 @@ func (s *session) fleetReport(r *fleetplan.FleetReport, err error, text func(rep
 		return perr
 	}
 	if fe, ok := errors.AsType[*diag.FindingsError](err); ok {
+		if s.opts.output == "text" { // what is about one cluster stands in its row
+			_ = report.Findings(s.Err, fe.Findings.OfNoCluster(), s.style(s.Err))
+		}
 		return exitcode.Said(lookCode(fe.Findings))
 	}
 	return reported(err)

@@ -49,7 +49,7 @@ func (s *session) retire(cmd *cobra.Command, cluster string, remove, keep bool) 
 		return err
 	}
 	if remove == keep {
-		return usagef("say what becomes of what runs on %s: --delete, or --keep to leave it there", cluster)
+		return usagef("say what becomes of what runs on %s: --delete, or --keep to leave it there\nFor example: hawser fleet retire %s --delete -f shop.yaml -r fleet.yaml", cluster, cluster)
 	}
 	req, err := s.request(cmd)
 	if err != nil {

@@ -155,6 +155,11 @@ func (fs Findings) OnCluster(name string) Findings {
 	return out
 }
 
+// OfNoCluster are the findings that are about no one cluster.
+func (fs Findings) OfNoCluster() Findings {
+	return slices.DeleteFunc(slices.Clone(fs), func(f Finding) bool { return f.Cluster != "" })
+}
+
 // OfInstance gives those of the findings that say no instance or no position the ones given, and returns them.
 func (fs Findings) OfInstance(name string, pos Pos) Findings {
 	for i := range fs {

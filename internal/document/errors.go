@@ -7,6 +7,7 @@ import (
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/errors"
 
+	"hawser.dev/hawser/internal/advice"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
@@ -75,8 +76,8 @@ func (p *Program) cueFindings(in *injection, err error) diag.Findings {
 			left = errors.Append(left, e)
 		}
 	}
-	if left != nil {
-		fs = append(fs, cuelang.FindingsFor(left, p.show(in))...)
+	for _, f := range cuelang.FindingsFor(left, p.show(in)) {
+		fs = append(fs, advice.For(f))
 	}
 	return fs.Sorted()
 }

@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -208,7 +209,7 @@ func instead(name string) string {
 			have = append(have, filepath.ToSlash(filepath.Join(filepath.Dir(name), e.Name())))
 		}
 	}
-	return diag.DidYouMean(filepath.ToSlash(filepath.Clean(name)), have)
+	return cmp.Or(diag.OneOf(filepath.ToSlash(filepath.Clean(name)), have), "name a file or a directory that is there; a relative path starts at the current directory")
 }
 
 func hidden(name string) bool { return strings.HasPrefix(name, ".") }

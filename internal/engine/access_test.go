@@ -71,6 +71,51 @@ func TestDeniedEverywhere(t *testing.T) {
 	}
 }
 
+// A context that the kubeconfig lacks is the matter of its cluster: vet, build and fleet check ask the others, and name that one alone.
+func TestContextThatIsMissing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("fleet.yaml", "fleet: {apiVersion: v1alpha1, name: f, clusters: {one: {group: a, kubeContext: "+here+"}, two: {group: a, kubeContext: nowhere}}}")
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")))
+	vet, err := r.Vet(t.Context(), r.request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var named []string
+	for _, f := range vet.Findings {
+		if f.Code == "not-asked" {
+			if named = append(named, f.Cluster+": "+f.Why); f.Fix == "" || f.Pos.Line != 1 {
+				t.Errorf("vet: %+v", f)
+			}
+		}
+	}
+	if len(named) != 1 || !strings.HasPrefix(named[0], "two: ") || !strings.Contains(named[0], `"nowhere"`) {
+		t.Errorf("vet: %q", named)
+	}
+	if _, err := r.Build(t.Context(), r.request()); err != nil {
+		t.Errorf("build: %v", err)
+	}
+	req := r.request()
+	docs(&req).Files = nil
+	report, err := r.Check(t.Context(), req)
+	if fs := diag.From(err, ""); len(fs) != 1 || fs[0].Cluster != "two" || report.Clusters[0].Version == "" || report.Clusters[0].Problem != "" || report.Clusters[1].Problem == "" {
+		t.Errorf("fleet check: %v, %+v", err, report.Clusters)
+	}
+}
+
+// Two clusters of a fleet that are one are told by fleet check, as by a plan.
+func TestCheckTellsClustersThatAreOne(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("fleet.yaml", "fleet: {apiVersion: v1alpha1, name: f, clusters: {one: {group: a, kubeContext: "+here+"}, two: {group: a, kubeContext: "+here+"}}}")
+	req := r.request()
+	docs(&req).Files = nil
+	report, err := r.Check(t.Context(), req)
+	if fs := diag.From(err, ""); len(fs) != 1 || fs[0].Code != "same-cluster" || fs[0].Fix == "" || len(report.Clusters) != 2 {
+		t.Errorf("%v, %+v", err, report)
+	}
+}
+
 // --until-wave needs nothing of later waves: their clusters are neither resolved, connected nor required to answer.
 func TestUntilWaveAsksNobodyLater(t *testing.T) {
 	t.Parallel()

@@ -30,7 +30,7 @@ func (r *run) gather(ctx context.Context) error {
 	}
 	declared := r.fleet != nil && len(r.fleet.Clusters) > 0
 	asked := r.program.UsesQueries() || r.req.Access.Context != ""
-	if declared || asked || r.req.Recorded {
+	if r.aloof = !asked; declared || asked || r.req.Recorded { // a cluster that cannot be asked keeps none of the others from it
 		if err := r.connect(ctx, true); err != nil && asked {
 			return err
 		}
@@ -52,7 +52,9 @@ func (r *run) gather(ctx context.Context) error {
 		t.facts.Version = fleet.BuildVersion(r.req.Env)
 		if declared {
 			f := diag.Warnf("not-asked", "the cluster could not be asked: checked without its version and kinds")
-			f.Cluster, f.Why = t.cluster.Name, why
+			if f.Cluster, f.Why = t.cluster.Name, why; t.denied != nil {
+				f.Pos, f.Fix = t.denied.Pos, t.denied.Fix
+			}
 			r.warnings = append(r.warnings, f)
 		}
 	}

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
@@ -58,14 +57,12 @@ func (e *Engine) Check(ctx context.Context, req Request) (*fleetplan.FleetReport
 		return nil, err
 	}
 	defer r.close()
-	err = r.connect(ctx, false)
-	if _, found := errors.AsType[*diag.FindingsError](err); err != nil && !found {
-		return nil, err
-	}
+	r.aloof = true
+	_ = r.connect(ctx, false) // what it finds is told below, of each cluster
 	out := &fleetplan.FleetReport{V: diag.DocumentVersion, Fleet: r.fleetName()}
 	for _, t := range r.targets {
 		row := fleetplan.FleetRow{Cluster: t.cluster.Name, Group: t.cluster.Group, Labels: t.cluster.Labels, Access: t.access.Describe(),
-			Server: t.access.Server, Version: t.facts.Version, UID: t.facts.Identity().String(), Problem: t.unreachable, Unreachable: t.unreachable != ""}
+			Server: t.access.Server, Version: t.facts.Version, UID: t.facts.Identity().String(), Problem: t.unreachable, Unreachable: t.unreachable != "" && t.denied == nil}
 		if t.findings.HasErrors() {
 			row.Problem = t.findings.Errors()[0].What
 		}
@@ -82,7 +79,7 @@ func (e *Engine) Check(ctx context.Context, req Request) (*fleetplan.FleetReport
 			out.Findings = append(out.Findings, fleet.NoAnswer(t.cluster.Name, t.unreachable))
 		}
 	}
-	out.Findings = out.Findings.Alike()
+	out.Findings = r.distinct(out.Findings).Alike()
 	return out, out.Findings.Err()
 }
 

@@ -231,19 +231,20 @@ func (r *run) connect(ctx context.Context, queries bool) error {
 	each(len(r.targets), 0, func(i int) { r.connectOne(ctx, r.targets[i], queries) })
 	r.stats.ConnectMS = r.now().Sub(start).Milliseconds()
 	findings := fleet.NoneLetsIn(len(r.targets), func(i int) (*diag.Finding, bool) { return r.targets[i].denied, !r.targets[i].later })
-	uids := map[string]string{}
 	for _, t := range r.targets {
 		findings = append(findings, t.findings...)
-		if t.unreachable != "" || t.later {
-			continue
+		if t.unreachable == "" && !t.later {
+			r.stats.Connected++
 		}
-		r.stats.Connected++
-		if other, ok := uids[t.facts.UID]; ok && t.facts.UID != "" {
-			findings = fleet.Twice(findings, other, t.cluster.Name, t.facts.UID)
-		}
-		uids[t.facts.UID] = t.cluster.Name
 	}
-	return findings.Err()
+	return r.distinct(findings).Err()
+}
+
+// distinct adds to what was found which clusters of those that answered are one.
+func (r *run) distinct(findings diag.Findings) diag.Findings {
+	return fleet.Distinct(findings, len(r.targets), func(i int) (name, uid string) {
+		return r.targets[i].cluster.Name, map[bool]string{true: r.targets[i].facts.UID}[r.targets[i].session != nil]
+	})
 }
 
 func (r *run) connectOne(ctx context.Context, t *target, queries bool) {

@@ -218,6 +218,20 @@ func Twice(found diag.Findings, one, other, uid string) diag.Findings {
 	return append(found, f)
 }
 
+// Distinct adds to what was found which of n clusters are one that was seen before; of tells the i-th one's name, and its UID, "" where nobody knows it.
+func Distinct(found diag.Findings, n int, of func(i int) (name, uid string)) diag.Findings {
+	first := map[string]string{}
+	for i := range n {
+		name, uid := of(i)
+		if one, seen := first[uid]; seen {
+			found = Twice(found, one, name, uid)
+		} else if uid != "" {
+			first[uid] = name
+		}
+	}
+	return found
+}
+
 // NotImplicit refuses a flag of runs without a fleet beside one that declares clusters.
 func NotImplicit(flag string) diag.Findings {
 	f := diag.Errorf("context-with-fleet", "%s does not go with a fleet that declares clusters", flag)

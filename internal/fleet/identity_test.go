@@ -119,6 +119,15 @@ func TestTwice(t *testing.T) {
 	}
 }
 
+// What nobody knows the UID of is no other cluster.
+func TestDistinct(t *testing.T) {
+	uids := []string{"", "u1", "", "u2", "u1"}
+	got := Distinct(nil, len(uids), func(i int) (string, string) { return string(rune('a' + i)), uids[i] })
+	if len(got) != 1 || got[0].What != "clusters b and e are the same cluster" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // Contexts that were swapped are one message for both clusters, which says whose each is.
 func TestSwapped(t *testing.T) {
 	u1, u2 := Identity{UID: "11111111-0000-0000-0000-000000000000"}, Identity{UID: "22222222-0000-0000-0000-000000000000"}

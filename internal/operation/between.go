@@ -32,7 +32,9 @@ func Between(clusters []fleet.Cluster, between string) (*history.Between, fleet.
 		*sides[i] = history.Side{Name: name, Clusters: []string{}}
 		for _, c := range chosen {
 			if i == 1 && strings.Contains("\n"+strings.Join(out.From.Clusters, "\n")+"\n", "\n"+c.Name+"\n") {
-				return nil, selected, diag.Findings{diag.Errorf("usage", "cluster %s is on both sides of --between %s", c.Name, between)}.Err()
+				f := diag.Errorf("usage", "cluster %s is on both sides of --between %s", c.Name, between)
+				f.Fix = "name groups or clusters that have none in common: --between staging,production; what two releases of one cluster differ in: hawser history diff BUNDLE"
+				return nil, selected, diag.Findings{f}.Err()
 			}
 			sides[i].Clusters, selected.Clusters = append(sides[i].Clusters, c.Name), append(selected.Clusters, c.Name)
 		}

@@ -22,7 +22,7 @@ func TestBetweenNames(t *testing.T) {
 		}
 	}
 	for between, code := range map[string]string{"staging": "usage", "a,b,c": "unknown-cluster", "staging,production,lab": "usage", "staging,s1": "usage", "staging,nowhere": "unknown-cluster", ",": "usage"} {
-		if _, _, err := Between(clusters, between); err == nil || diag.From(err, "")[0].Code != code {
+		if _, _, err := Between(clusters, between); err == nil || diag.From(err, "")[0].Code != code || diag.From(err, "")[0].Fix == "" {
 			t.Errorf("%s: %v", between, err)
 		}
 	}

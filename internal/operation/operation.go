@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
@@ -216,6 +217,24 @@ func (bs Bundles) Counts() plan.Counts {
 		c = c.Add(p.Counts())
 	}
 	return c
+}
+
+// Destroys says what a plan with these counts does that no yes of Timoni's flags covers, and why.
+func Destroys(c plan.Counts) string {
+	var out []string
+	for _, d := range []struct {
+		count     int
+		verb, why string
+	}{
+		{c.Delete, "delete", "Timoni keeps what leaves a bundle, Hawser prunes it"},
+		{c.Adopt, "adopt", "--overwrite-ownership takes over what others have"},
+		{c.Recreate, "recreate", "--force deletes what cannot be changed in place, with what it holds, and creates it again"},
+	} {
+		if d.count > 0 {
+			out = append(out, fmt.Sprintf("%d to %s (%s)", d.count, d.verb, d.why))
+		}
+	}
+	return strings.Join(out, "; ")
 }
 
 // Close ends what the plans hold open of which none is applied.

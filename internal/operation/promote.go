@@ -112,7 +112,10 @@ func apart(from, to promotion.Side) error {
 	}
 	for _, c := range to.Clusters {
 		if slices.Contains(from.Clusters, c) {
-			return diag.Findings{diag.Errorf(promotion.CodeRelease, "cluster %s is promoted from, and to", c)}.Err()
+			f := diag.Errorf(promotion.CodeRelease, "cluster %s is promoted from, and to", c)
+			f.Why = "what runs on the clusters of --from is written into the files for those of --to"
+			f.Fix = "name groups or clusters that have none in common: --from staging --to production"
+			return diag.Findings{f}.Err()
 		}
 	}
 	return nil

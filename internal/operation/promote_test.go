@@ -6,10 +6,36 @@ import (
 	"strings"
 	"testing"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/lockfile"
+	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/promotion"
 	"hawser.dev/hawser/internal/swap"
 )
+
+// TestPromotedToItself: a cluster that is promoted from and to is refused, with what to name instead.
+func TestPromotedToItself(t *testing.T) {
+	a, b := promotion.Side{Fleet: "f", Clusters: []string{"a", "b"}}, promotion.Side{Fleet: "f", Clusters: []string{"b"}}
+	if f := diag.From(apart(a, b), "")[0]; !strings.Contains(f.What, "cluster b is promoted from, and to") || f.Why == "" || !strings.Contains(f.Fix, "--from staging --to production") {
+		t.Error(f)
+	}
+	if b.Fleet = "g"; apart(a, b) != nil {
+		t.Error("clusters of another fleet are others")
+	}
+}
+
+// TestDestroys: only what the plan does is said, each with the reason for which it is asked.
+func TestDestroys(t *testing.T) {
+	for want, c := range map[string]plan.Counts{
+		"2 to delete (Timoni keeps what leaves a bundle, Hawser prunes it)":                                                                 {Delete: 2, Update: 1},
+		"1 to recreate (--force deletes what cannot be changed in place, with what it holds, and creates it again)":                         {Recreate: 1},
+		"1 to delete (Timoni keeps what leaves a bundle, Hawser prunes it); 3 to adopt (--overwrite-ownership takes over what others have)": {Delete: 1, Adopt: 3},
+	} {
+		if got := Destroys(c); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
 
 // TestPromotionIsWrittenWhole: bundle and hawser.lock are written together, what others wrote into the lock meanwhile stays, and where
 // somebody else has promoted or edited since, nothing of either is.

@@ -67,6 +67,14 @@ func (m Marks) why() string {
 	return why
 }
 
+// fix is what lets them be seen. No permission helps where an API server of its own does not answer.
+func (m Marks) fix(permit string) string {
+	if len(m.Silent) == 0 {
+		return permit
+	}
+	return "look at: kubectl get apiservices; let the API server behind them answer again, or delete the APIService if it is gone for good" + map[bool]string{false: "; for the others: " + permit}[len(m.Silent) == len(m.Unseen)]
+}
+
 // Findings say that marks could not be looked for in the whole cluster; none when they could.
 func (m Marks) Findings() diag.Findings {
 	if len(m.Unseen) == 0 {
@@ -74,7 +82,7 @@ func (m Marks) Findings() diag.Findings {
 	}
 	f := diag.Warnf("not-looked-at", "objects with the bundle's marks could not be looked for everywhere: %s", diag.Counted(len(m.Unseen), "kind"))
 	f.Cluster, f.Why = m.Cluster, m.why()
-	f.Fix = "grant list on them in the whole cluster, or look with other credentials; the record says that it is incomplete, and each apply looks again"
+	f.Fix = m.fix("grant list on them in the whole cluster, or look with other credentials") + "; the record says that it is incomplete, and each apply looks again"
 	return diag.Findings{f}
 }
 
@@ -199,7 +207,7 @@ func LostAtDelete(bundle string, in Input, m Marks) diag.Findings {
 	if in.Recorded {
 		f = diag.Errorf(CodeLostRecord, "the record of bundle %s was made again when not everything could be looked at, and whether it has everything is still unknown", bundle)
 	}
-	f.Why, f.Fix = m.why(), "look with credentials that may list in the whole cluster"
+	f.Why, f.Fix = m.why(), m.fix("look with credentials that may list in the whole cluster")
 	return diag.Findings{f}
 }
 

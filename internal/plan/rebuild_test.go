@@ -93,6 +93,16 @@ func TestLostAtDelete(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
+	dead := Marks{Unseen: map[string]string{"*.metrics.k8s.io": "the API group does not answer"}, Silent: []string{"metrics.k8s.io"}}
+	mixed := Marks{Unseen: map[string]string{"*.metrics.k8s.io": "the API group does not answer", "secrets": "forbidden"}, Silent: dead.Silent}
+	for _, fs := range []diag.Findings{LostAtDelete("shop", Input{Delivered: true}, dead), dead.Findings()} {
+		if fix := fs[0].Fix; !strings.HasPrefix(fix, "look at: kubectl get apiservices") || strings.Contains(fix, "credentials") {
+			t.Errorf("permissions are no way out where an API server does not answer: %s", fix)
+		}
+	}
+	if fix := mixed.Findings()[0].Fix; !strings.HasPrefix(fix, "look at: kubectl get apiservices") || !strings.Contains(fix, "; for the others: grant list") {
+		t.Error(fix)
+	}
 	for ejecting, word := range map[bool]string{false: "then delete it", true: "then eject it"} {
 		if fs := LostAtDelete("shop", Input{Options: Options{Deleting: true, Ejecting: ejecting}}, Marks{Inventory: []InventoryEntry{marked}}); !strings.HasSuffix(fs[0].Fix, word) || strings.Contains(fs[0].Why, "deleted") == ejecting {
 			t.Errorf("ejecting %v: %s", ejecting, fs[0])

@@ -178,10 +178,13 @@ func unknown(lock lockfile.File, path string, spec *v1alpha1.FleetSpec, name str
 	for _, l := range lock.LeftOf(spec.Name, declared, nil) {
 		left = append(left, l.Name)
 	}
-	f.Why, f.Fix = "asked was "+path+"; a cluster that was retired with --keep is forgotten there",
-		"put "+name+" into the fleet again to delete there (hawser delete BUNDLE --cluster "+name+"); where another hawser.lock knows it, name the bundle's files beside it with -f"
+	f.Why = "asked was " + path + "; a cluster that was retired with --keep is forgotten there"
+	if path == "" {
+		f.Why = "there is no " + lockfile.Name + ", which knows the clusters that left"
+	}
+	f.Fix = "put " + name + " into the fleet again to delete there (hawser delete BUNDLE --cluster " + name + "); where another hawser.lock knows it, name the bundle's files beside it with -f"
 	if len(left) > 0 {
-		f.Fix = "clusters that left: " + strings.Join(left, ", ")
+		f.Fix = cmp.Or(diag.DidYouMean(name, left), "clusters that left: "+strings.Join(left, ", "))
 	}
 	return diag.Findings{f}
 }

@@ -58,6 +58,12 @@ func TestFind(t *testing.T) {
 	if _, findings := Find(lockfile.File{}, "/repo/hawser.lock", spec(), Request{Cluster: "none"}); !strings.Contains(findings[0].Why, "retired with --keep is forgotten") || !strings.HasPrefix(findings[0].Fix, "put none into the fleet again") {
 		t.Errorf("no way back: %s", findings[0])
 	}
+	if _, findings := Find(lockfile.File{}, "", spec(), Request{Cluster: "none"}); !strings.HasPrefix(findings[0].Why, "there is no hawser.lock") {
+		t.Errorf("no file: %s", findings[0])
+	}
+	if _, findings := Find(lock(), "/repo/hawser.lock", spec(), Request{Cluster: "nowher"}); findings[0].Fix != `did you mean "nowhere"?` {
+		t.Errorf("misspelt: %s", findings[0])
+	}
 	if _, findings := Find(lock(), "", nil, Request{Cluster: "old"}); !findings.HasErrors() {
 		t.Error("no fleet")
 	}
