@@ -101,6 +101,16 @@ func (t Told) Aborted() bool {
 	return slices.ContainsFunc(t.Said, func(d Decision) bool { return d.Verb == Aborted })
 }
 
+// AbortOf is the word that gave a release up, with the number of that, nil where the list has none.
+func AbortOf(list []Told, rollout string) (number int, word *Word) {
+	for _, t := range list {
+		if i := slices.IndexFunc(t.Said, func(d Decision) bool { return d.Verb == Aborted }); i >= 0 && t.Rollout == rollout {
+			return t.Release, &t.Said[i].Word
+		}
+	}
+	return 0, nil
+}
+
 // Add is a list with one more decision of a release, as the newest, and without the oldest ones where they are too many. The list stays as it is.
 func Add(list []Told, of Told, d Decision) []Told {
 	if d.Verb != Approved {

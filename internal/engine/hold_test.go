@@ -332,34 +332,6 @@ func TestDamagedHold(t *testing.T) {
 	}
 }
 
-// A run that is at work begins with no cluster any more when its release was aborted.
-func TestAbortOfARunAtWork(t *testing.T) {
-	t.Parallel()
-	r := approvals(t)
-	r.waits()
-	if _, err := r.say(release.Approve, ""); err != nil {
-		t.Fatal(err)
-	}
-	fp, other := r.plan(r.request()), r.again(t)
-	r.on = func(ev fleetplan.Event) {
-		if ev.Type == fleetplan.EventRollout {
-			other.stored(func(s release.Store) error {
-				return release.PutHoldOn(t.Context(), s, object.OwnerID("", "", r.name), func(h *release.Hold) (*release.Hold, error) {
-					h.Aborted = &release.Word{By: "bob"}
-					return h, nil
-				})
-			})
-		}
-	}
-	out, err := r.Apply(t.Context(), fp, r.request())
-	if err == nil || out.Result != fleetplan.Aborted || out.Clusters[0].Result != fleetplan.NotStarted || !strings.Contains(out.Stopped, "was aborted") {
-		t.Errorf("%v, %+v", err, out)
-	}
-	if r.record() != nil {
-		t.Error("it was delivered")
-	}
-}
-
 // awaited expects what history and status say of the newest release: its state, and the command that it waits for, "" for none.
 func (r *rig) awaited(releases int, rollout, next string, state history.State) {
 	r.t.Helper()

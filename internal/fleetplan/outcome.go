@@ -108,7 +108,8 @@ func (c *ClusterOutcome) Keep(h *release.Hold, rollout string, err error) bool {
 	if err != nil {
 		c.Reason = "nobody can tell whether the release is paused: " + err.Error()
 	} else if c.Reason = h.Stops(rollout); c.Reason != "" {
-		c.word = map[bool]string{true: "aborted", false: "paused"}[h.Aborted != nil]
+		_, aborted := h.GaveUp(rollout)
+		c.word = map[bool]string{true: "aborted", false: "paused"}[aborted != nil]
 	}
 	if c.Reason != "" {
 		c.Result = NotStarted

@@ -130,7 +130,8 @@ func (h *History) back(clusters []Cluster, to string) (*Release, diag.Findings, 
 		if err := here.disputed(found.Rollout); err != nil {
 			return nil, nil, err
 		}
-		return found, h.gap(*found, newest, clusters), nil
+		passed, err := here.passedOver(found.Rollout)
+		return found, append(passed, h.gap(*found, newest, clusters)...), err
 	}
 	f := diag.Errorf("no-earlier-release", "there is no release of %s before %s", h.Bundles[0].Bundle, newest.Name())
 	f.Why = "nothing else is kept on the clusters that were looked at: those that are selected"

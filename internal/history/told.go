@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -78,9 +79,15 @@ func (h *History) decided(name, owner string, t decision.Told, clusters []Cluste
 		b.nowhere(at, Release{Release: t.Release, Rollout: t.Rollout, State: Aborted, Started: t.Since, Author: t.Author, Message: t.Message}, clusters)
 	}
 	r := &b.Releases[at]
-	if r.Decisions = t.Said; t.Aborted() && r.State.over() {
+	if r.Decisions = t.Said; r.State.over() && r.gaveUp(t) {
 		r.State = Aborted
 	}
+}
+
+// gaveUp reports whether somebody gave the release up before it came everywhere: nobody could, after that, and who writes such a word then does
+// not change what the release is called, nor where a rollback goes.
+func (r Release) gaveUp(t decision.Told) bool {
+	return t.Aborted() && slices.ContainsFunc(r.Clusters, func(c Standing) bool { return !c.Unchanged && !(c.In && c.Phase.Complete()) })
 }
 
 // Decided is what people decided of the release, besides what it is said to wait for: "aborted by ann@laptop at ...: message; ...".
@@ -101,19 +108,57 @@ func (h *History) givenUp(clusters []Cluster) map[string]diag.Findings {
 	out, b := map[string]diag.Findings{}, h.Bundles[0]
 	for _, t := range told(b.Owner, clusters) {
 		at := slices.IndexFunc(b.Releases, func(r Release) bool { return r.Rollout == t.Rollout })
-		if at < 0 || !t.Aborted() {
+		if at < 0 || !b.Releases[at].gaveUp(t) {
 			continue
 		}
-		if b.Releases[at].State.over() {
-			b.Releases[at].State = Aborted
+		r := &b.Releases[at]
+		if r.Decisions = t.Said; r.State.over() {
+			r.State = Aborted
 		}
-		first := slices.IndexFunc(t.Said, func(d decision.Decision) bool { return d.Verb == decision.Aborted })
-		f := diag.Warnf("aborted-release", "release %s was aborted %s", b.Releases[at].Name(), t.Said[first].Word)
+		f := diag.Warnf("aborted-release", "release %s was aborted %s", r.Name(), r.abort().Word)
 		f.Why = "somebody gave it up, and it is gone back to"
 		f.Fix = "if that is not meant, choose another release with --to; hawser history shows which there are"
 		out[t.Rollout] = diag.Findings{f}
 	}
 	return out
+}
+
+// abort is the first word that gave the release up, with all clusters that keep one.
+func (r Release) abort() (out decision.Decision) {
+	for _, d := range slices.Backward(r.Decisions) {
+		if d.Verb == decision.Aborted {
+			d.Clusters = slices.Concat(d.Clusters, out.Clusters)
+			out = d
+		}
+	}
+	return out
+}
+
+// passedOver says which releases a rollback passes over because they were aborted, on the word of which clusters; an error where others that had the
+// bundle then, and that the release did not come to, know nothing of it: the word of one does not choose for all.
+func (h *History) passedOver(found string) (out diag.Findings, err error) {
+	for _, r := range h.Bundles[0].Releases[1:] {
+		if r.Rollout == found {
+			break
+		}
+		word, silent := r.abort(), []string{}
+		if r.State != Aborted {
+			continue
+		}
+		for _, c := range r.Clusters {
+			if !c.In && !c.Unchanged && c.Unknown == "" && c.Rollout != "" && !slices.Contains(word.Clusters, c.Cluster) {
+				silent = append(silent, c.Cluster)
+			}
+		}
+		if len(silent) > 0 {
+			return nil, h.undecided(fmt.Sprintf("the clusters do not say the same of release %s", r.Name()),
+				"it was aborted "+word.Word.String()+", as "+diag.Few(word.Clusters)+" says, and "+diag.Few(silent)+" does not")
+		}
+		f := diag.Warnf("aborted-release", "release %s was aborted %s, and is passed over", r.Name(), word.Word)
+		f.Why, f.Fix = "so says "+diag.Few(word.Clusters), "if it is meant after all, name it with --to"
+		out = append(out, f)
+	}
+	return out, nil
 }
 
 // cameNowhere are the numbers of releases that were aborted before they came to any cluster: every one answers, and has no revision that it does

@@ -58,18 +58,23 @@ func TestBackPastAborted(t *testing.T) {
 		return c
 	}
 	three, two := keeps("a", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok)), keeps("b", rec(2, 3, ok), rec(1, 1, ok))
+	late := keeps("c", rec(2, 3, ok), rec(1, 1, ok))
+	beside := aborted(two, 2)
+	beside.Beside = true
+	back := rec(3, 3, ok)
+	back.RollbackTo, back.SourceDigest = &release.Name{Release: 1, Rollout: "R1"}, rec(1, 1, ok).SourceDigest
+	const over = "aborted-release@"
 	backs(t, map[string]backCase{
-		"the one before was aborted after wave 1": {clusters: []Cluster{aborted(three, 2), aborted(two, 2)}, want: "R1 a:R1 b:R1"},
-		"b alone keeps that":                      {clusters: []Cluster{three, aborted(two, 2)}, want: "R1 a:R1 b:R1"},
-		"b alone keeps that, and is beside":       {clusters: []Cluster{three, func() Cluster { c := aborted(two, 2); c.Beside = true; return c }()}, want: "R1 a:R1 b:-"},
-		"it is named":                             {clusters: []Cluster{aborted(three, 2), two}, to: "2", want: "R2 a:R2 b:R1", codes: "aborted-release@ skipped-release@b"},
-		"there is no other":                       {clusters: []Cluster{aborted(keeps("a", rec(2, 2, ok), rec(1, 1, ok)), 1)}, want: "R1 a:R1", codes: "aborted-release@"},
-		"the other one failed":                    {clusters: []Cluster{aborted(keeps("a", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, bad)), 2)}, want: "R2 a:R2", codes: "aborted-release@"},
-		"the newest was aborted":                  {clusters: []Cluster{aborted(three, 3), two}, want: "R2 a:R2 b:R1", codes: "skipped-release@b"},
-		"a rollback that was aborted goes where it did": {clusters: []Cluster{aborted(func() Cluster {
-			r := rec(3, 3, ok)
-			r.RollbackTo, r.SourceDigest = &release.Name{Release: 1, Rollout: "R1"}, rec(1, 1, ok).SourceDigest
-			return keeps("a", r, rec(2, 2, ok), rec(1, 1, ok))
-		}(), 3)}, want: "R1 a:R1"},
+		"the one before was aborted after wave 1":        {clusters: []Cluster{three, aborted(two, 2)}, want: "R1 a:R1 b:R1", codes: over},
+		"b alone keeps that, and is beside":              {clusters: []Cluster{three, beside}, want: "R1 a:R1 b:-", codes: over},
+		"c should know of it, and does not":              {clusters: []Cluster{three, aborted(two, 2), late}, codes: "disputed-release"},
+		"c knows of it":                                  {clusters: []Cluster{three, aborted(two, 2), aborted(late, 2)}, want: "R1 a:R1 b:R1 c:R1", codes: over},
+		"c came to the fleet later":                      {clusters: []Cluster{three, aborted(two, 2), keeps("c", rec(1, 3, ok))}, want: "R1 a:R1 b:R1 c:-", codes: over + " skipped-release@c"},
+		"it had come everywhere: nobody could abort it":  {clusters: []Cluster{aborted(three, 2), keeps("b", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok))}, want: "R2 a:R2 b:R2"},
+		"it is named":                                    {clusters: []Cluster{three, aborted(two, 2)}, to: "2", want: "R2 a:R2 b:R1", codes: over + " skipped-release@b"},
+		"there is no other":                              {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), aborted(keeps("b", rec(1, 2, ok)), 1)}, want: "R1 a:R1 b:-", codes: over + " skipped-release@b"},
+		"the other one failed":                           {clusters: []Cluster{keeps("a", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, bad)), aborted(two, 2)}, want: "R2 a:R2 b:R1", codes: over + " skipped-release@b"},
+		"the newest was aborted":                         {clusters: []Cluster{aborted(three, 3), two}, want: "R2 a:R2 b:R1", codes: "skipped-release@b"},
+		"a rollback that was aborted goes where it went": {clusters: []Cluster{keeps("a", back, rec(2, 2, ok), rec(1, 1, ok)), aborted(keeps("b", rec(2, 2, ok), rec(1, 1, ok)), 3)}, want: "R1 a:R1 b:R1"},
 	})
 }

@@ -63,6 +63,12 @@ func (h *Hold) Decisions() []decision.Told {
 	return decision.With(h.Told, h.title(), h.Wave, map[string]*Word{decision.Approved: h.Approved, decision.Paused: h.Paused, decision.Aborted: h.Aborted})
 }
 
+// GaveUp is the word that gave a release up, with the name of that, also where the hold is another one's by now; nil where it knows of none.
+func (h *Hold) GaveUp(rollout string) (*Name, *Word) {
+	number, word := decision.AbortOf(h.Decisions(), rollout)
+	return &Name{Release: number, Rollout: rollout}, word
+}
+
 // Holder is what a Store can do besides that keeps holds.
 type Holder interface {
 	// Held returns the hold of a bundle (by owner id) and its handle; nil, "", nil where there is none.

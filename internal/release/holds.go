@@ -59,8 +59,8 @@ func (hs Holds) Approval(cluster, wave string, on *Record, release Record) *Appr
 func (hs Holds) aborted() map[string]bool {
 	out := map[string]bool{}
 	for _, h := range hs {
-		if h != nil && h.Aborted != nil {
-			out[h.Rollout] = true
+		for _, t := range h.Decisions() {
+			out[t.Rollout] = out[t.Rollout] || t.Aborted()
 		}
 	}
 	return out
@@ -100,12 +100,10 @@ func (hs Holds) Paused(release Record) diag.Findings {
 // Stops is why a run does not begin with the cluster of a hold, "" where it may: its release was aborted meanwhile, or one of the
 // bundle was paused. A nil hold stops nothing.
 func (h *Hold) Stops(rollout string) string {
-	switch {
-	case h == nil:
-		return ""
-	case h.Aborted != nil && h.Rollout == rollout:
-		return "release " + h.name().String() + " was aborted " + h.Aborted.String()
-	case h.Aborted == nil && h.Paused != nil:
+	switch name, word := h.GaveUp(rollout); {
+	case word != nil:
+		return "release " + name.String() + " was aborted " + word.String()
+	case h != nil && h.Aborted == nil && h.Paused != nil:
 		return "release " + h.name().String() + " was paused " + h.Paused.String()
 	}
 	return ""

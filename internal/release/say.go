@@ -33,10 +33,10 @@ func (c OnCluster) has(rollout string) bool {
 	return c.Record != nil && c.Record.Rollout == rollout && !c.Record.Phase.Open() && c.Record.Phase != Failed
 }
 
-// passed reports whether nothing of a release is left to come to the cluster: it has, or its files changed nothing there. While it is under
+// passed reports whether nothing of a release is left to come to the cluster: it has, a newer one has, or its files changed nothing there. While it is under
 // way elsewhere the latter is not known, and it never is where the cluster keeps a word about it.
 func (c OnCluster) passed(h Hold, underWay bool) bool {
-	if c.has(h.Rollout) {
+	if c.has(h.Rollout) || h.Release > 0 && c.Record.Number() > h.Release {
 		return true
 	}
 	older := c.Record != nil && cmp.Or(c.Record.Number()-h.Release, c.Record.Started.Compare(h.Since)) < 0
@@ -107,7 +107,7 @@ func Say(verb, bundle, meant string, word Word, clusters []OnCluster) (*Saying, 
 	if !said {
 		f := nothing(verb, bundle, about)
 		if barred != "" {
-			f.Why, f.Fix = barred, "hawser resume "+bundle+" takes that back; name a release to abort another one"
+			f.Why, f.Fix = barred, "hawser resume "+bundle+" takes a pause back; hawser history "+bundle+" shows which releases there are, to name another one"
 		}
 		return nil, because(f, clusters)
 	}
@@ -159,6 +159,8 @@ func (s *Saying) On(h *Hold) (*Hold, error) {
 		as = *h
 	case s.bars(h) != "":
 		return nil, errors.New(s.bars(h))
+	case s.Verb == Abort && h.isNewer(s.Release):
+		return s.beside(*h, told)
 	case s.Verb != Pause && s.Verb != Abort && h != nil:
 		return nil, fmt.Errorf("release %s waits there now", h.name())
 	case s.Verb != Pause && s.Verb != Abort:
@@ -183,10 +185,28 @@ func (s *Saying) stands(h Hold) bool {
 // bars is why nothing is said of the release on a cluster whose hold is another one's, "" where it may be: a pause holds the whole bundle
 // until it is taken back, and what is said of another release must not take its place.
 func (s *Saying) bars(h *Hold) string {
-	if h == nil || h.Rollout == s.Rollout || h.Aborted != nil || h.Paused == nil {
+	switch {
+	case h == nil || h.Rollout == s.Rollout || h.Aborted != nil || s.Verb == Abort && h.isNewer(s.Release):
 		return ""
+	case h.Paused == nil && s.Verb == Pause && h.isNewer(s.Release):
+		return "release " + h.name().String() + ", a newer one, waits there now"
 	}
 	return h.Stops(s.Rollout)
+}
+
+// isNewer reports whether the hold is about a release that came after the one of a number: what is said of the older one takes not its place.
+func (h *Hold) isNewer(release int) bool { return h != nil && h.Release >= release }
+
+// beside is the hold of a newer release with the abort of the one that is meant, which a run of that at work elsewhere heeds.
+func (s *Saying) beside(h Hold, told []decision.Told) (*Hold, error) {
+	switch _, word := h.GaveUp(s.Rollout); {
+	case word != nil && word.Is(s.Word):
+		return nil, nil
+	case word != nil:
+		return nil, errors.New("it was aborted " + word.String())
+	}
+	h.Told = decision.Add(told, s.about.title(), decision.Decision{Verb: decision.Aborted, Word: s.Word})
+	return &h, nil
 }
 
 // End says what became of a cluster.
@@ -315,6 +335,11 @@ func known(clusters []OnCluster) []Hold {
 	}
 	var out []Hold
 	for _, h := range byRollout {
+		for _, c := range clusters {
+			if _, word := c.Hold.GaveUp(h.Rollout); word != nil && h.Aborted == nil {
+				h.Aborted = word
+			}
+		}
 		out = append(out, *h)
 	}
 	slices.SortFunc(out, func(a, b Hold) int {

@@ -56,7 +56,7 @@ func TestSay(t *testing.T) {
 		{"aborted where another is paused", Abort, "", []OnCluster{{Cluster: "a", Record: &Record{Release: 5, Rollout: "E", Phase: Succeeded}}, {Cluster: "b", Hold: waiting(4, "D", func(h *Hold) { h.Paused = ann })}}, "", "", "nothing-to-abort", "release 4 (D) was paused by ann@laptop"},
 		{"aborted beside one that is paused", Abort, "", []OnCluster{{Cluster: "a", Hold: waiting(5, "E", nil)}, {Cluster: "b", Hold: waiting(4, "D", func(h *Hold) { h.Paused = ann })}}, "E", "a b", "", ""},
 		{"paused where another is paused", Pause, "", []OnCluster{{Cluster: "a", Record: &Record{Release: 5, Rollout: "E", Phase: Succeeded}}, {Cluster: "b", Hold: waiting(4, "D", func(h *Hold) { h.Paused = ann })}}, "", "", "nothing-to-pause", "release 4 (D) was paused by ann@laptop"},
-		{"the paused one is aborted", Abort, "D", []OnCluster{{Cluster: "a", Record: &Record{Release: 5, Rollout: "E", Phase: Succeeded}}, {Cluster: "b", Hold: waiting(4, "D", func(h *Hold) { h.Paused = ann })}}, "D", "a b", "", ""},
+		{"the paused one is aborted", Abort, "D", []OnCluster{{Cluster: "a", Record: &Record{Release: 5, Rollout: "E", Phase: Succeeded}}, {Cluster: "b", Hold: waiting(4, "D", func(h *Hold) { h.Paused = ann })}}, "D", "b", "", ""},
 		{"it is everywhere", Pause, "", []OnCluster{{Cluster: "a", Record: done}}, "", "", "nothing-to-pause", "every cluster"},
 		{"it failed", Abort, "", []OnCluster{{Cluster: "a", Record: &Record{Release: 5, Rollout: "E", Phase: Failed}}}, "E", "a", "", ""},
 		{"resumed", Resume, "", []OnCluster{{Cluster: "a", Record: done}, {Cluster: "b", Hold: &Hold{Release: 4, Rollout: "D", Paused: ann}}}, "D", "b", "", ""},
