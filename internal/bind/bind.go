@@ -131,19 +131,22 @@ func Spec(spec v1alpha1.BundleSpec, file func(From) (*v1alpha1.Value, *diag.Find
 	out.Instances = slices.Clone(spec.Instances)
 	for i := range out.Instances {
 		in := &out.Instances[i]
+		var notes diag.Findings
 		read := file
-		if file != nil && in.Helm != nil {
+		if file != nil {
 			read = func(f From) (*v1alpha1.Value, *diag.Finding) {
-				f.chart = true
+				f.chart, f.note = in.Helm != nil, func(fs diag.Findings) { notes = append(notes, fs...) }
 				return file(f)
 			}
 		}
 		prepare := func(layer string, v v1alpha1.Values) v1alpha1.Values {
+			own := unquoted(v.Struct, nil, asText)
 			v, found := sealed(v, in.Name, names, read)
-			for _, n := range found {
+			for _, n := range slices.Concat(found, own, notes) {
 				n.Instance, n.Path = in.Name, strings.TrimSuffix(layer+"."+n.Path, ".")
 				fs = append(fs, n)
 			}
+			notes = nil
 			return v
 		}
 		in.Values = prepare("values", in.Values)

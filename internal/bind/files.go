@@ -106,9 +106,17 @@ func (r *Files) value(f From, root string, depth int) (*v1alpha1.Value, *diag.Fi
 	if x, n = f.choose(x); n != nil {
 		return nil, n
 	}
+	if f.note != nil {
+		notes := unquoted(x, f.Path, inFile(src))
+		for i := range notes {
+			below := strings.TrimPrefix(strings.TrimPrefix(notes[i].Path, f.Path.String()), ".")
+			notes[i].Path = strings.Trim(f.At+"."+below, ".")
+		}
+		f.note(notes)
+	}
 	x, fs := bindIn(x, Fill{From: func(inner From) (*v1alpha1.Value, *diag.Finding) {
 		if inner.File != "" {
-			inner.chart = f.chart
+			inner.chart, inner.note = f.chart, f.note
 			return r.value(inner, root, depth+1)
 		}
 		return seal(inner.node), nil

@@ -45,6 +45,8 @@ type From struct {
 	fileName string
 	// chart is set for values of a Helm chart, whose files mean what Helm makes of them.
 	chart bool
+	// note takes warnings about what a file holds; nil is nobody.
+	note func(diag.Findings)
 }
 
 // Object names an object as the documents write it: APIVERSION/KIND/[NAMESPACE/]NAME.
