@@ -70,19 +70,32 @@ const (
 	shortestGenerated = 12
 )
 
+// AddSent makes a credential secret that is sent to a server, as a whole: a token tells its bearer's name and rights when it is taken
+// apart, which are no secrets. From 12 bytes on it is hidden wherever it turns up, a shorter one that could be a word nowhere.
+func (r *Redactor) AddSent(credential string) {
+	if r != nil {
+		r.addParts([2]string{"sent" + Nobody, credential}, Nobody, len(credential) >= shortestGenerated, func(value string) []string { return []string{value} })
+	}
+}
+
 func (r *Redactor) add(instance, value string, random bool) {
 	key := [2]string{instance, value}
 	if random {
 		key[0] += Nobody // what was added as anybody's is added again as stronger
 	}
+	r.addParts(key, instance, random, partsOf)
+}
+
+// addParts makes the value of a key secret with what is taken out of it.
+func (r *Redactor) addParts(key [2]string, instance string, random bool, partsOf func(string) []string) {
 	r.mu.RLock()
 	known := r.added[key]
 	r.mu.RUnlock()
 	if known {
 		return
 	}
-	parts := partsOf(value)
-	forms, numbers := formsOf(value, parts), numbersOf(parts)
+	parts := partsOf(key[1])
+	forms, numbers := formsOf(key[1], parts), numbersOf(parts)
 	for i := range forms {
 		if forms[i].made = random && len(forms[i].text) >= shortestMade; forms[i].made && len(forms[i].text) >= shortestGenerated {
 			forms[i].strength = unmistakable

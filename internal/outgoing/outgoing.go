@@ -1,0 +1,133 @@
+// Package outgoing tells which credentials leave with requests, before they leave: whoever masks texts knows them then, should a server
+// or a proxy give them back.
+//
+// outgoing must not know where credentials come from, nor what is done with those it tells of.
+package outgoing
+
+import (
+	"encoding/base64"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+)
+
+// maxForm bounds what is read of a form.
+const maxForm = 1 << 20
+
+// headers are those that hold a credential as it is, but for the scheme before it.
+var headers = []string{"Authorization", "Proxy-Authorization", "X-Registry-Auth", "X-Auth-Token", "X-Amz-Security-Token", "Job-Token", "Private-Token"}
+
+// fields are those of a form that hold one.
+var fields = []string{"password", "refresh_token", "client_secret", "access_token", "assertion", "client_assertion", "subject_token"}
+
+// Tell returns next with an eye on what it is given: tell is called with every credential of a request before next has the request, whole
+// and not twice in a row; nil is next itself. It belongs inside of whatever adds credentials. Signatures of requests are no credentials.
+func Tell(next http.RoundTripper, tell func(string)) http.RoundTripper {
+	if tell == nil {
+		return next
+	}
+	return &teller{next: next, tell: tell}
+}
+
+// Proxy is find, with tell called for the user and password of the proxy that it finds for a request.
+func Proxy(find func(*http.Request) (*url.URL, error), tell func(string)) func(*http.Request) (*url.URL, error) {
+	if tell == nil || find == nil {
+		return find
+	}
+	t := &teller{tell: tell}
+	return func(r *http.Request) (*url.URL, error) {
+		u, err := find(r)
+		if u != nil && u.User != nil {
+			password, _ := u.User.Password()
+			t.header("Proxy", "Basic "+base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password)))
+		}
+		return u, err
+	}
+}
+
+type teller struct {
+	next http.RoundTripper
+	tell func(string)
+
+	mu   sync.Mutex
+	last map[string]string // told of by header or field
+}
+
+// RoundTrip tells of the credentials and sends the request.
+func (t *teller) RoundTrip(r *http.Request) (*http.Response, error) {
+	for _, name := range headers {
+		for _, value := range r.Header[name] {
+			t.header(name, value)
+		}
+	}
+	if r.Method == http.MethodPost && r.GetBody != nil {
+		if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "application/x-www-form-urlencoded" {
+			t.form(r)
+		}
+	}
+	return t.next.RoundTrip(r)
+}
+
+// news reports whether a value is another one than the last of its place.
+func (t *teller) news(place, value string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if value == "" || t.last[place] == value {
+		return false
+	}
+	if t.last == nil {
+		t.last = map[string]string{}
+	}
+	t.last[place] = value
+	return true
+}
+
+// header tells of what a header holds: "Bearer TOKEN", "Basic BASE64" with the password in it, or a token alone.
+func (t *teller) header(name, value string) {
+	if !t.news(name, value) {
+		return
+	}
+	value = strings.TrimSpace(value)
+	scheme, credential, ok := strings.Cut(value, " ")
+	if !ok {
+		scheme, credential = "", value
+	}
+	if credential = strings.TrimSpace(credential); strings.ContainsAny(credential, " ,") || strings.HasPrefix(strings.ToLower(scheme), "sharedkey") {
+		return // a signature with what it is of
+	}
+	t.tell(credential)
+	if !strings.EqualFold(scheme, "Basic") {
+		return
+	}
+	pair, err := base64.StdEncoding.DecodeString(credential)
+	if err != nil {
+		return
+	}
+	if user, password, _ := strings.Cut(string(pair), ":"); password != "" {
+		t.tell(password)
+	} else if user != "" {
+		t.tell(user) // a token in its place
+	}
+}
+
+// form tells of what a form holds that is sent for a token.
+func (t *teller) form(r *http.Request) {
+	body, err := r.GetBody()
+	if err != nil {
+		return
+	}
+	defer func() { _ = body.Close() }()
+	data, err := io.ReadAll(io.LimitReader(body, maxForm))
+	if err != nil {
+		return
+	}
+	values, _ := url.ParseQuery(string(data)) // what of it can be read
+	for _, field := range fields {
+		if value := values.Get(field); t.news("form "+field, value) {
+			t.tell(value)
+		}
+	}
+}

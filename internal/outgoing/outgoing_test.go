@@ -1,0 +1,99 @@
+package outgoing
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// told gathers what is told of.
+type told struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (t *told) tell(s string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.all = append(t.all, s)
+}
+
+// sent answers every request, and notes what had been told of by then.
+type sent struct {
+	*told
+	before int
+}
+
+func (s *sent) RoundTrip(*http.Request) (*http.Response, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.before = len(s.all)
+	return &http.Response{StatusCode: 200, Body: http.NoBody}, nil
+}
+
+// Each credential of a request is told of whole, before the request is sent, and not again with the next one.
+func TestTell(t *testing.T) {
+	for _, x := range []struct {
+		name, header, value, form string
+		want                      []string
+	}{
+		{name: "bearer", header: "Authorization", value: "Bearer tok.en", want: []string{"tok.en"}},
+		{name: "lower case", header: "Authorization", value: "bearer  tok.en", want: []string{"tok.en"}},
+		{name: "bare", header: "Authorization", value: "tok.en", want: []string{"tok.en"}},
+		{name: "basic", header: "Authorization", value: "Basic bWU6cDpX", want: []string{"bWU6cDpX", "p:W"}},
+		{name: "basic without password", header: "Authorization", value: "Basic dG9rZW46", want: []string{"dG9rZW46", "token"}},
+		{name: "basic of nothing", header: "Authorization", value: "Basic !", want: []string{"!"}},
+		{name: "registry", header: "X-Registry-Auth", value: "e30=", want: []string{"e30="}},
+		{name: "session", header: "X-Amz-Security-Token", value: "sess", want: []string{"sess"}},
+		{name: "signature", header: "Authorization", value: "AWS4-HMAC-SHA256 Credential=a, Signature=b"},
+		{name: "shared key", header: "Authorization", value: "SharedKey acme:sig="},
+		{name: "none", header: "Accept", value: "Bearer x"},
+		{name: "refresh", form: "refresh_token=r%2Bt&username=me&service=s", want: []string{"r+t"}},
+		{name: "password", form: "password=p%26w&client_secret=cs", want: []string{"p&w", "cs"}},
+		{name: "other", form: "username=me&scope=x"},
+	} {
+		at := &told{}
+		next := &sent{told: at}
+		rt := Tell(next, at.tell)
+		for range 2 {
+			r := httptest.NewRequest(http.MethodGet, "https://c.example/", nil)
+			if x.form != "" {
+				var err error
+				if r, err = http.NewRequestWithContext(t.Context(), http.MethodPost, "https://c.example/token", strings.NewReader(x.form)); err != nil {
+					t.Fatal(err)
+				}
+				r.Header.Set("Content-Type", "application/x-www-form-urlencoded; charset=utf-8")
+			} else {
+				r.Header.Set(x.header, x.value)
+			}
+			resp, err := rt.RoundTrip(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = resp.Body.Close()
+		}
+		if !slices.Equal(at.all, x.want) || next.before != len(x.want) {
+			t.Errorf("%s: told of %q (%d before it was sent), want %q", x.name, at.all, next.before, x.want)
+		}
+	}
+	if next := http.DefaultTransport; Tell(next, nil) != next {
+		t.Error("who is told nothing needs no eye")
+	}
+}
+
+func TestProxy(t *testing.T) {
+	at := &told{}
+	find := func(*http.Request) (*url.URL, error) { return url.Parse("http://me:p%20w@proxy.example:3128") }
+	for range 2 {
+		if u, err := Proxy(find, at.tell)(httptest.NewRequest(http.MethodGet, "/", nil)); err != nil || u.Host != "proxy.example:3128" {
+			t.Fatal(u, err)
+		}
+	}
+	if want := []string{"bWU6cCB3", "p w"}; !slices.Equal(at.all[:2], want) {
+		t.Errorf("told of %q, want %q", at.all, want)
+	}
+}

@@ -1,0 +1,42 @@
+package redact
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// A credential that was sent is hidden whole in every form, and nothing that it tells of.
+func TestSent(t *testing.T) {
+	part := func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
+	jwt := part(`{"alg":"RS256","kid":"k1d9x8y7z6"}`) + "." + part(`{"iss":"https://oidc.example.com/id/ABC1239F","access":[{"name":"org/app2go"}],"sub":"ci-bot7x"}`) + "." + part("\x01\x02\x03 signature 9\xff")
+	for _, sent := range []string{jwt, "hunter2-x9", "a-token-of-words", "Pa$$w0rd&=x"} {
+		r := New()
+		r.AddSent(sent)
+		for name, form := range map[string]string{"plain": sent, "base64": base64.StdEncoding.EncodeToString([]byte(sent)), "in a header, in base64": base64.StdEncoding.EncodeToString([]byte("Bearer " + sent)),
+			"hex": hex.EncodeToString([]byte(sent)), "percent": url.QueryEscape(sent), "small": strings.ToLower(sent)} {
+			for purpose, mask := range map[string]func(string) string{"Sweep": r.Sweep, "Redact": r.Redact} {
+				if got := mask("you said " + form + " there"); got != "you said *** there" {
+					t.Errorf("%s of %s: %s: %s", name, sent, purpose, got)
+				}
+			}
+		}
+	}
+	r := New()
+	for _, sent := range []string{jwt, "", "admin", "demo", "swordfish", "true", "4711"} {
+		r.AddSent(sent)
+	}
+	for _, text := range []string{"oci://registry.example/org/app2go", "ci-bot7x", "k1d9x8y7z6", "https://oidc.example.com/id/ABC1239F", "admin of demo", "swordfish, true, 4711"} {
+		if got := r.Value("web", text) + r.Sweep(text); got != text+text {
+			t.Errorf("%s is hidden: %s", text, got)
+		}
+	}
+	// What is a secret besides is taken apart as ever, also after it was sent.
+	r.AddSent(`{"key":"hunter2-x9"}`)
+	if r.Add(`{"key":"hunter2-x9"}`); r.Sweep("hunter2-x9") != Mask {
+		t.Error("a secret that was sent is not taken apart")
+	}
+	(*Redactor)(nil).AddSent("nobody knows")
+}
