@@ -27,6 +27,7 @@ import (
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/health/cel"
+	"hawser.dev/hawser/internal/httpclient"
 	"hawser.dev/hawser/internal/isolate"
 	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/module"
@@ -136,12 +137,14 @@ func newEngine(redactor *redact.Redactor, onEvent func(fleetplan.Event)) *engine
 	sockets := evaluating(isolate.Host{Redact: redactor.Redact, Learn: redactor.AddFor, Watchdog: watchdog})
 	files := dir.New()
 	kept := storage()
-	repositories := charts.New(charts.Options{Cache: kept})
+	repositories := charts.New(charts.Options{Cache: kept, Tell: redactor.AddSent})
 	artifacts := registries(kept, redactor)
-	pages := web.New(web.Options{Cache: kept, UserAgent: "hawser/" + version})
+	pages := web.New(web.Options{Cache: kept, HTTP: httpclient.Options{Tell: redactor.AddSent}, UserAgent: "hawser/" + version})
 	return &engine.Engine{
-		Resolve:   (&kubeconfig.Resolver{Filled: filled}).Resolve,
-		Records:   recordStores,
+		Resolve: (&kubeconfig.Resolver{Filled: filled}).Resolve,
+		Records: func(f *v1alpha1.FleetSpec, get func(context.Context, string) (string, error)) func(*cluster.Session, string) release.Store {
+			return recordStores(f, blob.Server{UserAgent: "hawser/" + version, Tell: redactor.AddSent, Redact: redactor.Redact}, get)
+		},
 		Renderers: sockets.Renderers,
 		Fetchers: map[string]module.Fetcher{
 			"file":                      files,
@@ -195,7 +198,7 @@ func newTools(redactor *redact.Redactor) (*toolchain.Tools, error) {
 	modules := cue.New(cue.Options{Redact: redactor.Redact, Watch: watchdog})
 	kept := storage()
 	artifacts := registries(kept, redactor)
-	sources := goproxy.New(goproxy.Options{Dir: filepath.Join(kept.Location(), "gomod")})
+	sources := goproxy.New(goproxy.Options{Dir: filepath.Join(kept.Location(), "gomod"), Tell: redactor.AddSent})
 	return &toolchain.Tools{
 		Fetchers: map[string]module.Fetcher{"file": dir.New(), "oci": artifacts},
 		Registry: artifacts, Digests: artifacts, Logins: artifacts, Signatures: verifier(kept, artifacts), Signers: sigstores(), GoModules: sources, Download: sources.Download, Getenv: os.Getenv,
@@ -211,7 +214,7 @@ func newTools(redactor *redact.Redactor) (*toolchain.Tools, error) {
 
 // registries is the client for registries, of engine and tool chain alike; what they say is masked before it is cut.
 func registries(kept *cache.Cache, redactor *redact.Redactor) *oci.Client {
-	return oci.New(oci.Options{Cache: kept, UserAgent: "hawser/" + version, Redact: redactor.Redact, Access: access})
+	return oci.New(oci.Options{Cache: kept, UserAgent: "hawser/" + version, Redact: redactor.Redact, Tell: redactor.AddSent, Access: access})
 }
 
 // access is what flags give for registries.
@@ -307,12 +310,12 @@ func below(dir, path string) string {
 }
 
 // recordStores says how the record store of a cluster is opened for a fleet: in the cluster, or in a directory or a bucket, which is opened
-// when it is needed. get resolves references.
-func recordStores(f *v1alpha1.FleetSpec, get func(context.Context, string) (string, error)) func(*cluster.Session, string) release.Store {
+// when it is needed. server is what buckets have in common, get resolves references.
+func recordStores(f *v1alpha1.FleetSpec, server blob.Server, get func(context.Context, string) (string, error)) func(*cluster.Session, string) release.Store {
 	if !f.Outside() {
 		return func(s *cluster.Session, name string) release.Store { return kube.New(records{s.REST()}, name) }
 	}
-	bucket := bucketOf(f.Releases.Store, get)
+	bucket := bucketOf(f.Releases.Store, server, get)
 	return func(s *cluster.Session, name string) release.Store {
 		own := kube.Own(records{s.REST()}, name)
 		key := own.Key
@@ -332,8 +335,7 @@ func recordStores(f *v1alpha1.FleetSpec, get func(context.Context, string) (stri
 }
 
 // bucketOf is what a fleet keeps its records in.
-func bucketOf(s v1alpha1.ReleaseStore, get func(context.Context, string) (string, error)) *blob.Lazy {
-	server := blob.Server{UserAgent: "hawser/" + version}
+func bucketOf(s v1alpha1.ReleaseStore, server blob.Server, get func(context.Context, string) (string, error)) *blob.Lazy {
 	// resolve puts what references name where it belongs.
 	resolve := func(ctx context.Context, texts map[*string]string) error {
 		for to, text := range texts {

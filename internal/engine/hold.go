@@ -119,7 +119,7 @@ func (e *Engine) Say(ctx context.Context, req Request, verb, meant string, confi
 		return nil, err
 	}
 	defer r.close()
-	owner, word := r.owner(name), release.Word{By: cmp.Or(req.Author, "hawser"), At: e.now(), Message: req.Message}
+	owner, word := r.owner(name), release.Word{By: cmp.Or(req.Author, "hawser"), At: e.now(), Message: r.redact(req.Message)}
 	on, found := r.on(ctx, owner)
 	if err := found.Err(); err != nil {
 		return nil, err

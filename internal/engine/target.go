@@ -152,7 +152,7 @@ func (e *Engine) load(ctx context.Context, req Request, needBundle bool) (*run, 
 	if e.Records != nil {
 		r.open = e.Records(r.fleet, r.reader.Text)
 	}
-	r.Redactor.Add(req.Access.Override.Token)
+	r.Redactor.AddSent(req.Access.Override.Token)
 	if err := r.clusters().Err(); err != nil {
 		return nil, err
 	}
@@ -260,7 +260,7 @@ func (r *run) connectOne(ctx context.Context, t *target, queries bool) {
 		connect = r.Sessions
 	}
 	session, err := connect(ctx, cluster.Config{Config: kubeapi.Config{Name: t.cluster.Name, Access: t.access, Kubeconfigs: &r.kubeconfigs, Parallel: r.req.Parallel,
-		UserAgent: "hawser/" + r.Version, RequestTimeout: r.RequestTimeout, Redact: r.redact}, ConnectTimeout: connectTimeout,
+		UserAgent: "hawser/" + r.Version, RequestTimeout: r.RequestTimeout, Redact: r.redact, Tell: r.Redactor.AddSent}, ConnectTimeout: connectTimeout,
 		Ahead: func(ctx context.Context, s *cluster.Session) { r.readAhead(ctx, t, s) }})
 	if t.facts = r.offlineFacts(t.cluster); r.fleet == nil {
 		t.facts.Chosen = t.access.Chosen(r.req.Access.Context != "")

@@ -2,7 +2,7 @@
 // web servers. Connecting, silence and the whole of an exchange have deadlines, busy servers are asked again within
 // bounds, and redirects lead neither away from encryption nor from the public network into a private one.
 //
-// httpclient must not know what is fetched, nor credentials.
+// httpclient must not know what is fetched, nor where credentials come from.
 package httpclient
 
 import (
@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"oras.land/oras-go/v2/registry/remote/retry"
+
+	"hawser.dev/hawser/internal/outgoing"
 )
 
 // Options of a client. The zero value of a field is its default.
@@ -36,6 +38,8 @@ type Options struct {
 	Redirects int
 	// AnyCertificate takes a server's certificate whoever vouches for it, and for whatever name.
 	AnyCertificate bool
+	// Tell is called with each credential before it is sent, so that whoever masks texts knows it; nil tells nobody.
+	Tell func(credential string)
 	// Lookup finds the addresses of a host, Dial connects; nil is the system's.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 	Dial   func(ctx context.Context, network, address string) (net.Conn, error)
@@ -63,10 +67,10 @@ func (o Options) withDefaults() Options {
 func New(o Options) *http.Client {
 	o = o.withDefaults()
 	base := &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: o.Dial, TLSHandshakeTimeout: o.Connect, ForceAttemptHTTP2: true,
+		Proxy: outgoing.Proxy(http.ProxyFromEnvironment, o.Tell), DialContext: o.Dial, TLSHandshakeTimeout: o.Connect, ForceAttemptHTTP2: true,
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: o.AnyCertificate}, MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 1 << 20,
 	}
-	again := &retry.Transport{Base: &guard{base: base, stall: o.Stall, total: o.Total}, Policy: func() retry.Policy {
+	again := &retry.Transport{Base: &guard{base: outgoing.Tell(base, o.Tell), stall: o.Stall, total: o.Total}, Policy: func() retry.Policy {
 		return &retry.GenericPolicy{Retryable: worthwhile, Backoff: retry.ExponentialBackoff(min(o.Wait, 250*time.Millisecond), 2, 0.1),
 			MinWait: min(o.Wait, 100*time.Millisecond), MaxWait: o.Wait, MaxRetry: o.Retries}
 	}}

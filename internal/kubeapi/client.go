@@ -32,6 +32,9 @@ type Config struct {
 	RequestTimeout time.Duration
 	// Redact masks secret values in foreign texts; nil masks nothing.
 	Redact func(string) string
+	// Tell is called with each credential before it is sent the first time, so that Redact knows it; nil tells nobody. Of a connection
+	// that several share it is the first one's.
+	Tell func(credential string)
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
@@ -75,7 +78,7 @@ func Open(cfg Config) (*Client, error) {
 		return nil, &AccessError{Cluster: cfg.Name, Server: rc.Host, Err: err}
 	}
 	renews := rc.ExecProvider != nil || rc.AuthProvider != nil || rc.BearerTokenFile != ""
-	rt, pool, err := newTransport(rc)
+	rt, pool, err := newTransport(rc, cfg.Tell)
 	if err != nil {
 		return nil, &AccessError{Cluster: cfg.Name, Server: rc.Host, Err: err}
 	}

@@ -22,6 +22,7 @@ import (
 
 	"hawser.dev/hawser/internal/execcredential"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/outgoing"
 	"hawser.dev/hawser/internal/rootfs"
 )
 
@@ -133,8 +134,9 @@ func checkContext(cfg *clientcmdapi.Config, name string) error {
 }
 
 // newTransport makes a transport of this cluster's own: one HTTP/2 connection that is pinged when silent. client-go's
-// shared transport cache is not used: a connection that hangs must not be another cluster's too.
-func newTransport(cfg *rest.Config) (http.RoundTripper, *http.Transport, error) {
+// shared transport cache is not used: a connection that hangs must not be another cluster's too. tell is called with the credentials that
+// are sent, wherever they come from.
+func newTransport(cfg *rest.Config, tell func(string)) (http.RoundTripper, *http.Transport, error) {
 	plugin, err := execcredential.Of(cfg)
 	if err != nil {
 		return nil, nil, err
@@ -164,7 +166,7 @@ func newTransport(cfg *rest.Config) (http.RoundTripper, *http.Transport, error) 
 		proxy = tc.Proxy
 	}
 	base := &http.Transport{
-		Proxy:               proxy,
+		Proxy:               outgoing.Proxy(proxy, tell),
 		DialContext:         dial,
 		TLSClientConfig:     tlsConfig,
 		TLSHandshakeTimeout: handshakeTimeout,
@@ -174,7 +176,7 @@ func newTransport(cfg *rest.Config) (http.RoundTripper, *http.Transport, error) 
 		DisableCompression:  cfg.DisableCompression,
 		HTTP2:               &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
 	}
-	wrapped, err := transport.HTTPWrappersForConfig(tc, base)
+	wrapped, err := transport.HTTPWrappersForConfig(tc, outgoing.Tell(base, tell))
 	if plugin != nil && err == nil {
 		wrapped = plugin.Wrap(wrapped, opened.CloseAll)
 	}

@@ -32,6 +32,8 @@ const (
 // Options of a Fetcher.
 type Options struct {
 	Cache *cache.Cache
+	// Tell is called with each credential before it is sent, so that whoever masks texts knows it; nil tells nobody.
+	Tell func(credential string)
 	// Limits of waiting; a zero field is its default.
 	Timeouts Timeouts
 }
@@ -56,7 +58,7 @@ var _ module.Fetcher = (*Fetcher)(nil)
 
 // New returns a Fetcher.
 func New(o Options) *Fetcher {
-	return &Fetcher{cache: o.Cache, web: newWeb(o.Timeouts), indexes: map[string]*indexEntry{}}
+	return &Fetcher{cache: o.Cache, web: newWeb(o.Timeouts, o.Tell), indexes: map[string]*indexEntry{}}
 }
 
 // Schemes are "chart+https" and "chart+http".

@@ -13,6 +13,7 @@ import (
 
 	"hawser.dev/hawser/internal/cache"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/outgoing"
 )
 
 // Timeouts of requests; a zero field is its default.
@@ -36,7 +37,7 @@ type web struct {
 	Timeouts
 }
 
-func newWeb(t Timeouts) *web {
+func newWeb(t Timeouts, tell func(string)) *web {
 	if t.Connect <= 0 {
 		t.Connect = 10 * time.Second
 	}
@@ -47,7 +48,7 @@ func newWeb(t Timeouts) *web {
 		t.Pause = 500 * time.Millisecond
 	}
 	transport := &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
+		Proxy:                 outgoing.Proxy(http.ProxyFromEnvironment, tell),
 		DialContext:           (&net.Dialer{Timeout: t.Connect}).DialContext,
 		TLSHandshakeTimeout:   t.Connect,
 		ResponseHeaderTimeout: t.Stall,
@@ -55,7 +56,7 @@ func newWeb(t Timeouts) *web {
 		MaxIdleConnsPerHost:   4,
 		IdleConnTimeout:       30 * time.Second,
 	}
-	return &web{Timeouts: t, client: &http.Client{Transport: transport, CheckRedirect: redirect}}
+	return &web{Timeouts: t, client: &http.Client{Transport: outgoing.Tell(transport, tell), CheckRedirect: redirect}}
 }
 
 // redirect follows a few, never from https to http, and not from a public address into a private network.

@@ -59,6 +59,8 @@ type Options struct {
 	ListTime time.Duration
 	// Redact is applied to what registries say, before anything is cut from it; nil leaves it as it is.
 	Redact func(string) string
+	// Tell is called with each credential before it is sent, so that Redact knows it; nil tells nobody.
+	Tell func(credential string)
 }
 
 func (o Options) redact(text string) string {
@@ -106,6 +108,7 @@ func New(o Options) *Client {
 		o.Limits.Bytes = 512 << 20
 	}
 	o.HTTP.AnyCertificate = o.HTTP.AnyCertificate || o.Access.Insecure
+	o.HTTP.Tell = o.Tell
 	c := &Client{o: o, http: httpclient.New(o.HTTP), plain: map[string]bool{}, resolved: map[string]module.Resolved{}}
 	c.store = sync.OnceValues(func() (credentials.Store, error) {
 		return openDocker(helperTime)

@@ -58,7 +58,7 @@ func NewAzure(o AzureOptions) (*Azure, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Azure{options: o, transport: newTransport(), prefix: rooted(o.Prefix)}
+	a := &Azure{options: o, transport: newTransport(o.Tell), prefix: rooted(o.Prefix)}
 	at := base.JoinPath(o.Container)
 	client := azcore.ClientOptions{Transport: a.transport, Retry: policy.RetryOptions{MaxRetries: -1}, Telemetry: policy.TelemetryOptions{ApplicationID: o.UserAgent}}
 	options := &container.ClientOptions{ClientOptions: client}
@@ -82,14 +82,17 @@ func NewAzure(o AzureOptions) (*Azure, error) {
 	default:
 		var found *azidentity.DefaultAzureCredential
 		if found, err = azidentity.NewDefaultAzureCredential(&azidentity.DefaultAzureCredentialOptions{ClientOptions: client}); err == nil {
-			a.client, err = container.NewClient(at.String(), azureChain{found}, options)
+			a.client, err = container.NewClient(at.String(), azureChain{found, o.Server}, options)
 		}
 	}
 	return a, err
 }
 
 // azureChain is what Azure's own tools find, and says what to do where they find nothing.
-type azureChain struct{ azcore.TokenCredential }
+type azureChain struct {
+	azcore.TokenCredential
+	server Server
+}
 
 // GetToken asks for one.
 func (c azureChain) GetToken(ctx context.Context, o policy.TokenRequestOptions) (azcore.AccessToken, error) {
@@ -100,12 +103,12 @@ func (c azureChain) GetToken(ctx context.Context, o policy.TokenRequestOptions) 
 	failed, ok := errors.AsType[*azidentity.AuthenticationFailedError](err)
 	if ok && failed.RawResponse != nil {
 		status := failed.RawResponse.StatusCode
-		return token, &unsent{fmt.Errorf("no access token from Azure: %s", oneLine(err.Error())), status >= 500 || status == http.StatusTooManyRequests}
+		return token, &unsent{fmt.Errorf("no access token from Azure: %s", c.server.said(err.Error())), status >= 500 || status == http.StatusTooManyRequests}
 	}
 	if ctx.Err() != nil {
 		return token, &unsent{err, true}
 	}
-	return token, &unsent{fmt.Errorf("%w (%s): set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET, run `az login`, or give releases.store.azure.credentials in the fleet's file as ref:// references", errCredentials, oneLine(err.Error())), false}
+	return token, &unsent{fmt.Errorf("%w (%s): set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET, run `az login`, or give releases.store.azure.credentials in the fleet's file as ref:// references", errCredentials, c.server.said(err.Error())), false}
 }
 
 func (a *Azure) String() string { return a.options.String() }
@@ -128,14 +131,14 @@ func (a *Azure) refused(err error) error {
 	if !ok || answer.StatusCode == 0 {
 		return err
 	}
-	r := &refusal{status: answer.StatusCode, code: oneLine(answer.ErrorCode, a.secrets...)}
+	r := &refusal{status: answer.StatusCode, code: a.options.said(answer.ErrorCode, a.secrets...)}
 	if answer.RawResponse != nil {
 		var said struct{ Code, Message string }
 		if body, err := runtime.Payload(answer.RawResponse); err == nil && len(body) <= maxRefusal {
 			_ = xml.Unmarshal(body, &said) // a proxy's answer is HTML: the status says enough
 		}
 		message, _, _ := strings.Cut(said.Message, "\n") // then come the request's id and time
-		r.message = oneLine(message, a.secrets...)
+		r.message = a.options.said(message, a.secrets...)
 	}
 	switch bloberror.Code(answer.ErrorCode) {
 	case bloberror.BlobAlreadyExists:

@@ -50,9 +50,9 @@ func NewGCS(o GCSOptions) (*GCS, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &GCS{options: o, base: base, transport: newTransport(), prefix: rooted(o.Prefix)}
+	g := &GCS{options: o, base: base, transport: newTransport(o.Tell), prefix: rooted(o.Prefix)}
 	if len(o.Key) > 0 || below(base, "googleapis.com") {
-		g.tokens, err = newGoogleTokens(o.Key, o.Attempt, g.transport)
+		g.tokens, err = newGoogleTokens(o.Key, o.Server, g.transport)
 	}
 	return g, err
 }
@@ -114,11 +114,11 @@ func (g *GCS) once(ctx context.Context, r gcsRequest, take func(*http.Response) 
 	if resp.StatusCode/100 == 2 {
 		return take(resp)
 	}
-	return refusedGCS(resp, r.object, token)
+	return g.options.refusedGCS(resp, r.object, token)
 }
 
 // refusedGCS reads what an answer says.
-func refusedGCS(resp *http.Response, object bool, token string) error {
+func (s Server) refusedGCS(resp *http.Response, object bool, token string) error {
 	var said struct {
 		Error struct {
 			Message string
@@ -129,9 +129,9 @@ func refusedGCS(resp *http.Response, object bool, token string) error {
 	if text := strings.TrimSpace(string(data)); err == nil && json.Unmarshal(data, &said) != nil && !strings.HasPrefix(text, "<") {
 		said.Error.Message = text // what is asked for as it is, is refused in plain text; a proxy's page says nothing
 	}
-	r := &refusal{status: resp.StatusCode, message: oneLine(said.Error.Message, token)}
+	r := &refusal{status: resp.StatusCode, message: s.said(said.Error.Message, token)}
 	if len(said.Error.Errors) > 0 {
-		r.code = oneLine(said.Error.Errors[0].Reason, token)
+		r.code = s.said(said.Error.Errors[0].Reason, token)
 	}
 	// Both are "notFound": of a bucket, the text alone tells where an object was asked for.
 	r.bucketless = r.status == http.StatusNotFound && (!object || r.message == "The specified bucket does not exist.")

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
-	"time"
 
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/google"
@@ -18,14 +17,15 @@ const googleScope = "https://www.googleapis.com/auth/devstorage.read_write"
 
 // googleTokens are the access tokens of a service account, or of what Google's own tools find on the machine.
 type googleTokens struct {
+	server Server
 	client *http.Client
 	mu     sync.Mutex
 	source oauth2.TokenSource
 }
 
 // newGoogleTokens reads a key; "" stands for the usual chain, which is asked with the first token.
-func newGoogleTokens(key []byte, limit time.Duration, transport http.RoundTripper) (*googleTokens, error) {
-	g := &googleTokens{client: &http.Client{Transport: transport, Timeout: limit, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+func newGoogleTokens(key []byte, server Server, transport http.RoundTripper) (*googleTokens, error) {
+	g := &googleTokens{server: server, client: &http.Client{Transport: transport, Timeout: server.Attempt, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	if len(key) == 0 {
 		return g, nil
 	}
@@ -59,7 +59,7 @@ func (g *googleTokens) token(ctx context.Context) (string, error) {
 		return "", &unsent{context.Cause(ctx), true}
 	case got := <-done:
 		if got.err != nil {
-			return "", refusedToken(got.err)
+			return "", g.server.refusedToken(got.err)
 		}
 		return got.AccessToken, nil
 	}
@@ -71,7 +71,7 @@ func (g *googleTokens) ask() (*oauth2.Token, error) {
 	if g.source == nil {
 		found, err := google.FindDefaultCredentials(g.context(), googleScope)
 		if err != nil {
-			return nil, fmt.Errorf("%w (%s): set GOOGLE_APPLICATION_CREDENTIALS, run `gcloud auth application-default login`, or give releases.store.gcs.credentials in the fleet's file", errCredentials, oneLine(err.Error()))
+			return nil, fmt.Errorf("%w (%s): set GOOGLE_APPLICATION_CREDENTIALS, run `gcloud auth application-default login`, or give releases.store.gcs.credentials in the fleet's file", errCredentials, g.server.said(err.Error()))
 		}
 		g.source = found.TokenSource
 	}
@@ -79,19 +79,19 @@ func (g *googleTokens) ask() (*oauth2.Token, error) {
 }
 
 // refusedToken is why there is no token, without what the server of tokens says beyond its own code.
-func refusedToken(err error) error {
+func (s Server) refusedToken(err error) error {
 	answer, ok := errors.AsType[*oauth2.RetrieveError](err)
 	switch {
 	case errors.Is(err, errCredentials):
 		return err
 	case !ok || answer.Response == nil:
-		return &unsent{fmt.Errorf("no access token from Google: %s", oneLine(err.Error())), true}
+		return &unsent{fmt.Errorf("no access token from Google: %s", s.said(err.Error())), true}
 	}
 	var said struct{ Error, Description string }
 	_ = json.Unmarshal(answer.Body, &struct {
 		Error       *string `json:"error"`
 		Description *string `json:"error_description"`
 	}{&said.Error, &said.Description})
-	r := &refusal{status: answer.Response.StatusCode, code: oneLine(said.Error), message: oneLine(said.Description)}
+	r := &refusal{status: answer.Response.StatusCode, code: s.said(said.Error), message: s.said(said.Description)}
 	return &unsent{fmt.Errorf("no access token from Google (%s): correct the credentials of releases.store.gcs", r.said()), r.status >= 500 || r.status == http.StatusTooManyRequests}
 }

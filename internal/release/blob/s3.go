@@ -62,7 +62,7 @@ func NewS3(o S3Options) (*S3, error) {
 			lookup = minio.BucketLookupPath
 		}
 	}
-	transport := newTransport()
+	transport := newTransport(o.Tell)
 	creds, secrets := o.Credentials.chain()
 	client, err := minio.NewCore(host, &minio.Options{Creds: creds, Secure: secure, Region: o.Region, BucketLookup: lookup, MaxRetries: 1, Transport: transport})
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *S3) refused(err error) error {
 	if !ok || answer.StatusCode == 0 {
 		return err
 	}
-	return &refusal{status: answer.StatusCode, code: oneLine(answer.Code, s.secrets()...), message: oneLine(answer.Message, s.secrets()...), bucketless: answer.Code == minio.NoSuchBucket}
+	return &refusal{status: answer.StatusCode, code: s.options.said(answer.Code, s.secrets()...), message: s.options.said(answer.Message, s.secrets()...), bucketless: answer.Code == minio.NoSuchBucket}
 }
 
 // Get reads an object.

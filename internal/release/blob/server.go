@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"hawser.dev/hawser/internal/outgoing"
 )
 
 const (
@@ -34,6 +36,10 @@ type Server struct {
 	UserAgent string
 	// Attempt bounds one request without much data (default 15 s), Wait is the first pause before it is tried again (default 250 ms).
 	Attempt, Wait time.Duration
+	// Tell is called with each credential before it is sent, so that Redact knows it; Redact is applied to what servers say before it is
+	// cut. Both may be nil.
+	Tell   func(credential string)
+	Redact func(string) string
 }
 
 func (s Server) withDefaults() Server {
@@ -232,6 +238,14 @@ func below(u *url.URL, domains ...string) bool {
 	return u.Scheme == "https" && slices.ContainsFunc(domains, func(d string) bool { return strings.HasSuffix(host, "."+d) })
 }
 
+// said is what a server says, without secrets, in one line.
+func (s Server) said(text string, secrets ...string) string {
+	if s.Redact != nil {
+		text = s.Redact(text)
+	}
+	return oneLine(text, secrets...)
+}
+
 // oneLine is what a server says, short and without what a terminal would obey; secrets are left out.
 func oneLine(s string, secrets ...string) string {
 	for _, hidden := range secrets {
@@ -260,9 +274,9 @@ func atServer(ctx context.Context, send func(context.Context) error) (at time.Ti
 // bounded lets no answer be larger than anything we asked for, tells its time, and follows no redirect.
 type bounded struct{ http.RoundTripper }
 
-func newTransport() *bounded {
-	return &bounded{&http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		TLSHandshakeTimeout: 10 * time.Second, MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 1 << 20, DisableCompression: true}}
+func newTransport(tell func(string)) *bounded {
+	return &bounded{outgoing.Tell(&http.Transport{Proxy: outgoing.Proxy(http.ProxyFromEnvironment, tell), DialContext: (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout: 10 * time.Second, MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 1 << 20, DisableCompression: true}, tell)}
 }
 
 // Do is RoundTrip.

@@ -421,7 +421,7 @@ func TestAzureToken(t *testing.T) {
 	b.transport.RoundTripper = server.Server.Client().Transport
 	var err error
 	options := &container.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: b.transport, Retry: policy.RetryOptions{MaxRetries: -1}}}
-	if b.client, err = container.NewClient(o.Endpoint+"/"+testbucket.Bucket, azureChain{fixedToken(server.Token)}, options); err != nil {
+	if b.client, err = container.NewClient(o.Endpoint+"/"+testbucket.Bucket, azureChain{fixedToken(server.Token), quick}, options); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Create(t.Context(), "a", []byte("x")); err != nil {
@@ -430,7 +430,7 @@ func TestAzureToken(t *testing.T) {
 	if data, err := b.Get(t.Context(), "a", 10); string(data) != "x" || err != nil {
 		t.Errorf("%q %v", data, err)
 	}
-	if b.client, err = container.NewClient(strings.Replace(o.Endpoint, "https:", "http:", 1)+"/"+testbucket.Bucket, azureChain{fixedToken(server.Token)}, options); err != nil {
+	if b.client, err = container.NewClient(strings.Replace(o.Endpoint, "https:", "http:", 1)+"/"+testbucket.Bucket, azureChain{fixedToken(server.Token), quick}, options); err != nil {
 		t.Fatal(err)
 	}
 	server.Seen()

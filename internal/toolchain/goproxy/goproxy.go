@@ -47,6 +47,8 @@ type Options struct {
 	Getenv func(string) string
 	// Dir keeps what was got; "" keeps nothing.
 	Dir string
+	// Tell is called with each credential before it is sent, so that whoever masks texts knows it; nil tells nobody.
+	Tell func(credential string)
 }
 
 // Client gets Go modules.
@@ -62,7 +64,7 @@ func New(opts Options) *Client {
 	if opts.Getenv == nil {
 		opts.Getenv = os.Getenv
 	}
-	return &Client{opts: opts, http: httpclient.New(httpclient.Options{})}
+	return &Client{opts: opts, http: httpclient.New(httpclient.Options{Tell: opts.Tell})}
 }
 
 func failure(code, what string, err error, fix string) error {
