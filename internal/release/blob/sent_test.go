@@ -22,7 +22,7 @@ func TestSentCredentialsAreHidden(t *testing.T) {
 		"hex": func(s string) string { return hex.EncodeToString([]byte(s)) }, "small": strings.ToLower, "percent": url.QueryEscape,
 		"HTML": func(s string) string { return strings.ReplaceAll(html.EscapeString(s), "=", "&#61;") }}
 	for name, form := range forms {
-		for _, pad := range []int{0, maxMessage - 40} {
+		for _, pad := range []int{0, maxMessage - 60} {
 			var sent string
 			var server *httptest.Server
 			server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
