@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -131,14 +132,15 @@ func (a *Azure) refused(err error) error {
 	if !ok || answer.StatusCode == 0 {
 		return err
 	}
-	r := &refusal{status: answer.StatusCode, code: a.options.said(answer.ErrorCode, a.secrets...)}
+	secrets := slices.Concat(a.secrets, a.transport.signatures())
+	r := &refusal{status: answer.StatusCode, code: a.options.said(answer.ErrorCode, secrets...)}
 	if answer.RawResponse != nil {
 		var said struct{ Code, Message string }
 		if body, err := runtime.Payload(answer.RawResponse); err == nil && len(body) <= maxRefusal {
 			_ = xml.Unmarshal(body, &said) // a proxy's answer is HTML: the status says enough
 		}
 		message, _, _ := strings.Cut(said.Message, "\n") // then come the request's id and time
-		r.message = a.options.said(message, a.secrets...)
+		r.message = a.options.said(message, secrets...)
 	}
 	switch bloberror.Code(answer.ErrorCode) {
 	case bloberror.BlobAlreadyExists:

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,7 +93,8 @@ func (s *S3) refused(err error) error {
 	if !ok || answer.StatusCode == 0 {
 		return err
 	}
-	return &refusal{status: answer.StatusCode, code: s.options.said(answer.Code, s.secrets()...), message: s.options.said(answer.Message, s.secrets()...), bucketless: answer.Code == minio.NoSuchBucket}
+	secrets := slices.Concat(s.secrets(), s.transport.signatures())
+	return &refusal{status: answer.StatusCode, code: s.options.said(answer.Code, secrets...), message: s.options.said(answer.Message, secrets...), bucketless: answer.Code == minio.NoSuchBucket}
 }
 
 // Get reads an object.

@@ -20,7 +20,8 @@ import (
 func TestSentCredentialsAreHidden(t *testing.T) {
 	forms := map[string]func(string) string{"plain": func(s string) string { return s }, "base64": func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },
 		"hex": func(s string) string { return hex.EncodeToString([]byte(s)) }, "small": strings.ToLower, "percent": url.QueryEscape,
-		"HTML": func(s string) string { return strings.ReplaceAll(html.EscapeString(s), "=", "&#61;") }}
+		"the end": func(s string) string { return s[max(0, len(s)-64):] },
+		"HTML":    func(s string) string { return strings.ReplaceAll(html.EscapeString(s), "=", "&#61;") }}
 	for name, form := range forms {
 		for _, pad := range []int{0, maxMessage - 60} {
 			var sent string
@@ -44,11 +45,8 @@ func TestSentCredentialsAreHidden(t *testing.T) {
 			}))
 			t.Cleanup(server.Close)
 			for kind, bucket := range echoed(t, server.URL) {
-				if kind != "gcs" && (name == "base64" || name == "hex") {
-					continue // of a signature, which is another one each time, only the form of its header is known
-				}
 				_, err := bucket.Get(t.Context(), "a", 10)
-				if err == nil || !strings.Contains(err.Error(), "you said") || !strings.Contains(err.Error(), redact.Mask[:2]) {
+				if err == nil || !strings.Contains(err.Error(), "you said") || pad == 0 && !strings.Contains(err.Error(), redact.Mask) {
 					t.Fatalf("%s, %s: nothing was given back: %v", kind, name, err)
 				}
 				_, said, _ := strings.Cut(err.Error(), "you said ")

@@ -10,12 +10,15 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
 	"hawser.dev/hawser/internal/outgoing"
+	"hawser.dev/hawser/internal/redact"
 )
 
 const (
@@ -238,8 +241,13 @@ func below(u *url.URL, domains ...string) bool {
 	return u.Scheme == "https" && slices.ContainsFunc(domains, func(d string) bool { return strings.HasSuffix(host, "."+d) })
 }
 
-// said is what a server says, without secrets, in one line.
+// said is what a server says, without secrets in any form, in one line.
 func (s Server) said(text string, secrets ...string) string {
+	own := redact.New()
+	for _, secret := range secrets {
+		own.AddSent(secret)
+	}
+	text = own.Redact(text)
 	if s.Redact != nil {
 		text = s.Redact(text)
 	}
@@ -272,10 +280,41 @@ func atServer(ctx context.Context, send func(context.Context) error) (at time.Ti
 }
 
 // bounded lets no answer be larger than anything we asked for, tells its time, and follows no redirect.
-type bounded struct{ http.RoundTripper }
+type bounded struct {
+	http.RoundTripper
+
+	mu     sync.Mutex
+	signed []string // the signatures of the last requests
+}
+
+// maxSigned is of how many requests the signatures are known: more are not sent at once.
+const maxSigned = 128
+
+// signature finds that of a request, of Amazon's form and of Azure's.
+var signature = regexp.MustCompile(`(?:Signature=|^SharedKey [^:]*:)([^,\s]+)`)
+
+// note takes the signature of a request that is sent.
+func (b *bounded) note(req *http.Request) {
+	m := signature.FindStringSubmatch(req.Header.Get("Authorization"))
+	if m == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.signed = append(b.signed, m[1]); len(b.signed) > maxSigned {
+		b.signed = slices.Delete(b.signed, 0, 1)
+	}
+}
+
+// signatures are those of the last requests.
+func (b *bounded) signatures() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.signed)
+}
 
 func newTransport(tell func(string)) *bounded {
-	return &bounded{outgoing.Tell(&http.Transport{Proxy: outgoing.Proxy(http.ProxyFromEnvironment, tell), DialContext: (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+	return &bounded{RoundTripper: outgoing.Tell(&http.Transport{Proxy: outgoing.Proxy(http.ProxyFromEnvironment, tell), DialContext: (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
 		TLSHandshakeTimeout: 10 * time.Second, MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 1 << 20, DisableCompression: true}, tell)}
 }
 
@@ -284,6 +323,7 @@ func (b *bounded) Do(req *http.Request) (*http.Response, error) { return b.Round
 
 // RoundTrip sends one request.
 func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
+	b.note(req)
 	resp, err := b.RoundTripper.RoundTrip(req)
 	if err != nil {
 		return nil, err
