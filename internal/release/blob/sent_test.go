@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"hawser.dev/hawser/internal/redact"
@@ -24,10 +25,10 @@ func TestSentCredentialsAreHidden(t *testing.T) {
 		"HTML":    func(s string) string { return strings.ReplaceAll(html.EscapeString(s), "=", "&#61;") }}
 	for name, form := range forms {
 		for _, pad := range []int{0, maxMessage - 60} {
-			var sent string
-			var server *httptest.Server
-			server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				sent = r.Header.Get("Authorization")
+			var last atomic.Value
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				sent := r.Header.Get("Authorization")
+				last.Store(sent)
 				if r.URL.Path == "/token" {
 					_, _ = fmt.Fprint(w, `{"access_token":"canary-t0ken.of-google","token_type":"Bearer","expires_in":3600}`)
 					return
@@ -50,6 +51,7 @@ func TestSentCredentialsAreHidden(t *testing.T) {
 					t.Fatalf("%s, %s: nothing was given back: %v", kind, name, err)
 				}
 				_, said, _ := strings.Cut(err.Error(), "you said ")
+				sent := last.Load().(string)
 				secret := sent[strings.LastIndexAny(strings.TrimRight(sent, "="), " :=")+1:]
 				for _, part := range []string{"canary", "t0ken", "Y2FuYXJ5", "NhbmFye", "jYW5hcn", hex.EncodeToString([]byte("canary")), form(secret[:6])} {
 					if strings.Contains(said, part) {
