@@ -156,6 +156,7 @@ func (e *Engine) load(ctx context.Context, req Request, needBundle bool) (*run, 
 	if err := r.clusters().Err(); err != nil {
 		return nil, err
 	}
+	r.Redactor.Show("", fleet.NamesOf(r.all)...) // of clusters they are never masked
 	r.sources = &source.Resolver{Fetchers: e.Signatures.Guard(in.Fleet(), e.Fetchers), Digest: e.digest, Pins: in.Lock.Sources, Locked: req.Locked}
 	selected, findings := fleet.Select(r.all, req.Clusters)
 	findings = append(findings, fleet.Acceptable(req.AcceptClusters, r.all)...)

@@ -51,12 +51,21 @@ type Shower interface {
 	Show(instance string, texts ...string)
 }
 
-// Declared leaves shown what an object that was declared or kept has where nothing is secret, and what it runs as far as it does not say
-// itself that it is secret.
+// Declared leaves shown what an object that was declared or kept is called, what it has where nothing is secret, and what it runs as far as it
+// does not say itself that it is secret.
 func Declared(o object.Object, to Shower) {
+	to.Show("", names(o.Ref())...)
 	never, runs, _ := o.Open()
 	to.Leave(append(runs, never...)...)
 	to.Show(of(o.Ref(), o.Instance), never...)
+}
+
+// names are how an object is called: that is never masked.
+func names(r object.Ref) []string {
+	if r.Namespace == "" {
+		return []string{r.Name}
+	}
+	return []string{r.Name, r.Namespace, r.Namespace + "/" + r.Name}
 }
 
 // of is the instance whose own secrets hide something in an object at places that are never secret, "" where not even they do.
@@ -67,13 +76,15 @@ func of(r object.Ref, instance string) string {
 	return instance
 }
 
-// Show leaves shown what stands in a plan's fields, declared and live, at places that are never secret.
+// Show leaves shown what the objects of a plan are called, and what stands in its fields, declared and live, at places that are never secret.
 func Show(p *plan.Plan, to Shower) {
 	for _, ch := range p.Changes {
+		to.Show("", names(ch.Ref)...)
 		for _, f := range ch.Fields {
 			steps := neversecret.Steps(f.Path)
 			if neversecret.Place(ch.Ref.Group, ch.Ref.Kind, steps) {
 				to.Leave(f.Old, f.New)
+				to.Show(of(ch.Ref, ch.Instance), f.Path)
 			}
 			for _, text := range []string{f.Old, f.New} {
 				var value any

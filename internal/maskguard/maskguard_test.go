@@ -81,7 +81,7 @@ func TestShown(t *testing.T) {
 	var got shower
 	Show(p, &got)
 	slices.Sort(got.shown)
-	if !slices.Equal(got.left, []string{`"a:1"`, `"a:2"`, "", `{"kind":"User","name":"eve"}`}) || !slices.Equal(got.shown, []string{" User", " eve", "web a:1", "web a:2"}) {
+	if !slices.Equal(got.left, []string{`"a:1"`, `"a:2"`, "", `{"kind":"User","name":"eve"}`}) || !slices.Equal(got.shown, []string{" User", " eve", " note", " subjects[eve]", " web", "web a:1", "web a:2", "web spec.template.spec.containers[web].image"}) {
 		t.Errorf("%q", got)
 	}
 }

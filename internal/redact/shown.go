@@ -10,8 +10,9 @@ import (
 const maxShown = 1 << 20
 
 // Show shows texts that stand in objects of an instance where nothing is secret, "" for those that are shown even where the instance itself
-// takes such a secret: Sweep hides nothing in one that stands whole in what it is given, in quotes, in brackets, between blanks, or
-// escaped for JSON. Whoever chooses a secret so that it equals one of them hides nothing.
+// takes such a secret: Sweep hides nothing of one that stands whole in what it is given, or of a line of it: in quotes, in brackets, between
+// blanks or slashes, on a line of its own, or escaped for JSON. Whoever chooses a secret so that it equals one of them, or holds one between
+// quotes or blanks, hides nothing of it.
 func (r *Redactor) Show(instance string, texts ...string) {
 	if r == nil {
 		return
@@ -22,9 +23,18 @@ func (r *Redactor) Show(instance string, texts ...string) {
 		r.shown = map[string][]string{}
 	}
 	for _, text := range texts {
-		if of, there := r.shown[text]; (there || len(r.shown) < maxShown) && !slices.Contains(of, instance) {
-			r.shown[text] = append(of, instance)
+		r.show(instance, text)
+		if strings.Contains(text, "\n") {
+			for line := range strings.Lines(text) {
+				r.show(instance, strings.TrimSpace(line))
+			}
 		}
+	}
+}
+
+func (r *Redactor) show(instance, text string) {
+	if of, there := r.shown[text]; text != "" && (there || len(r.shown) < maxShown) && !slices.Contains(of, instance) {
+		r.shown[text] = append(of, instance)
 	}
 }
 
@@ -36,34 +46,112 @@ func (r *Redactor) isShown(text string) bool {
 	return slices.ContainsFunc(of, func(instance string) bool { return instance == "" || r.Own(instance, text) == text })
 }
 
-// ends are what a text may stand between, the widest first.
-var ends = []string{"\"\n", "[]\n", " \t\n", "\"'`\\[](){}<>,;= \t\n"}
+// parts are the ways in which a line is parted into texts that may be shown: each gives the end of the one that a line begins with. The first
+// wide ones also part what is hidden; the narrow ones do not, so that nobody finds out what a secret is made of by guessing parts of it.
+var parts = []func(line string) int{
+	func(line string) int { return len(line) },
+	upToQuote,
+	until("\""),
+	until("[]"),
+	until(" \t"),
+	until("\"'`\\[](){}<>,;= \t"),
+	until("\"'`\\[](){}<>,;= \t/"),
+}
 
-// longestShown is how far around a span the ends of a text are looked for, in bytes.
-const longestShown = 1 << 10
+// wide is how many of the parts are wide.
+const wide = 5
 
-// unshown are the spans of a text that are not part of a text that is shown.
+// until parts at any of some characters.
+func until(ends string) func(string) int {
+	return func(line string) int {
+		if i := strings.IndexAny(line, ends); i >= 0 {
+			return i
+		}
+		return len(line)
+	}
+}
+
+// upToQuote parts at quotes that are not escaped.
+func upToQuote(line string) int {
+	for i := 0; i < len(line); i++ {
+		switch line[i] {
+		case '\\':
+			i++
+		case '"':
+			return i
+		}
+	}
+	return len(line)
+}
+
+// unshown is what spans of a text hide without what is shown.
 func (r *Redactor) unshown(text string, spans []span) []span {
 	r.mu.RLock()
 	none := len(r.shown) == 0
 	r.mu.RUnlock()
-	if none {
+	if none || len(spans) == 0 {
 		return spans
 	}
-	return slices.DeleteFunc(spans, func(s span) bool {
-		before, behind := text[max(0, s.from-longestShown):s.from], text[s.to:min(len(text), s.to+longestShown)]
-		return slices.ContainsFunc(ends, func(ends string) bool {
-			from := s.from - len(before) + strings.LastIndexAny(before, ends) + 1
-			to := s.to + len(behind)
-			if i := strings.IndexAny(behind, ends); i >= 0 {
-				to = s.to + i
+	spans = union(spans)
+	for i, part := range parts {
+		spans = r.without(text, spans, part, i < wide)
+	}
+	return spans
+}
+
+// without is what spans hide without what is shown when lines are parted in one way; where that is not wide, no less than a whole span is shown.
+// It reads each byte of the text a few times at most.
+func (r *Redactor) without(text string, spans []span, part func(string) int, wide bool) (out []span) {
+	at, end, line, shown := 0, -1, -1, false // the part that was looked at last, what ends it and its line, and whether it is shown
+	for _, s := range spans {
+		for whole := s; s.from < s.to; {
+			next := end < s.from
+			for end < s.from {
+				at = end + 1
+				if i := strings.LastIndexByte(text[at:s.from], '\n'); i >= 0 {
+					at += i + 1
+				}
+				if line < at {
+					if line = strings.IndexByte(text[at:], '\n') + at; line < at {
+						line = len(text)
+					}
+				}
+				end = at + part(text[at:line])
 			}
-			whole := strings.TrimRight(text[from:to], `\`)
-			if r.isShown(whole) {
-				return true
+			if next {
+				shown = r.isWhole(text[at:end])
 			}
-			var plain string
-			return strings.Contains(whole, `\`) && json.Unmarshal([]byte(`"`+whole+`"`), &plain) == nil && r.isShown(plain)
-		})
-	})
+			if to := min(end, s.to); to > s.from && shown && (wide || at <= whole.from && whole.to <= end) {
+				s.from = to
+				continue
+			}
+			to := min(max(end, s.from+1), s.to) // what ends a part is in none
+			out, s.from = hidden(out, span{from: s.from, to: to}), to
+		}
+	}
+	return out
+}
+
+// isWhole reports whether a part of a line is shown: as it stands, escaped for JSON, or as what was added or removed.
+func (r *Redactor) isWhole(part string) bool {
+	if r.isShown(part) {
+		return true
+	}
+	if strings.Contains(part, `\`) {
+		whole, plain := strings.TrimRight(part, `\`), ""
+		if r.isShown(whole) || json.Unmarshal([]byte(`"`+whole+`"`), &plain) == nil && r.isShown(plain) {
+			return true
+		}
+	}
+	line := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(part), "+-~|"))
+	return line != part && r.isShown(line)
+}
+
+// hidden are spans with one more, which is one with the last where they touch.
+func hidden(spans []span, s span) []span {
+	if n := len(spans); n > 0 && spans[n-1].to == s.from {
+		spans[n-1].to = s.to
+		return spans
+	}
+	return append(spans, s)
 }

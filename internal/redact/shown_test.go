@@ -44,6 +44,34 @@ func TestShow(t *testing.T) {
 	none.Show("x", "y")
 }
 
+// TestShowInsideOfSecrets: a secret that was chosen so that it holds what is shown, with our own layout around it, hides nothing of that; what
+// else it hides stays hidden.
+func TestShowInsideOfSecrets(t *testing.T) {
+	for _, c := range []struct{ secret, text, want string }{
+		{`"nginx:1" -> "evil.example/miner:7"`, `  spec.image   "nginx:1" -> "evil.example/miner:7"`, `evil.example/miner:7`},
+		{`"new": "\"evil.example/miner:7\""`, `{"new": "\"evil.example/miner:7\""}`, `evil.example/miner:7`},
+		{`+ {"apiGroup":"rbac","name":"eve@evil.example"}`, `  subjects  + {"apiGroup":"rbac","name":"eve@evil.example"}`, `eve@evil.example`},
+		{`subjects[eve@evil.example]`, `  subjects[eve@evil.example]  "a" -> "b"`, `eve@evil.example`},
+		{`- ConfigMap default/pay-db-7f3a91`, `  - ConfigMap default/pay-db-7f3a91  no longer in the bundle`, `pay-db-7f3a91`},
+		{`pay-db-7f3a91`, `  - ConfigMap default/pay-db-7f3a91  no longer in the bundle`, ` ConfigMap default/pay-db-7f3a91 `},
+		{`nspace-7f3a91`, `  + RoleBinding nspace-7f3a91/rb-eve-7f3a91`, `nspace-7f3a91/rb-eve`},
+		{`prod-eu-7f3a91`, `wave=1 cluster=prod-eu-7f3a91`, `cluster=prod-eu-7f3a91`},
+		{`a9f8xkq7zz`, "    + || 'a9f8xkq7zz' == 'a9f8xkq7zz' &&\n", `a9f8xkq7zz`},
+		{`a9f8xkq7zz`, `{"new": "\"true ` + strings.Repeat("x", 5000) + ` || 'a9f8xkq7zz'\""}`, `a9f8xkq7zz`},
+		{"s3cr3t-pay-db-7f3a91", `- ConfigMap default/s3cr3t-pay-db-7f3a91`, ""},
+		{"s3cr3t/pay-db-7f3a91/x77-1f", `at s3cr3t/pay-db-7f3a91/x77-1f`, "at " + Mask},
+	} {
+		r := New()
+		r.AddFor("eve", c.secret)
+		r.Show("", "evil.example/miner:7", "nginx:1", "eve@evil.example", "pay-db-7f3a91", "default/pay-db-7f3a91", "nspace-7f3a91", "prod-eu-7f3a91", "rb-eve-7f3a91",
+			"true &&\n  || 'a9f8xkq7zz' == 'a9f8xkq7zz' &&\n  x", "true "+strings.Repeat("x", 5000)+" || 'a9f8xkq7zz'")
+		got := r.Sweep(c.text)
+		if !strings.Contains(got, c.want) || c.want == "" && strings.Contains(got, c.secret) || strings.Contains(got, "s3cr3t") || strings.Contains(got, "x77-1f") {
+			t.Errorf("%s hides of\n%s\n%s", c.secret, c.text, got)
+		}
+	}
+}
+
 // TestShowIsLinear: a line of megabytes with the secret in it everywhere takes no time to speak of.
 func TestShowIsLinear(t *testing.T) {
 	r := New("9f8xkq7zz-And-More")
