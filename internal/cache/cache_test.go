@@ -467,7 +467,8 @@ func TestFilled(t *testing.T) {
 	top := t.TempDir()
 	at := func(name string) string { return filepath.Join(top, filepath.FromSlash(name)) }
 	tree := "trees/sha256/" + strings.Repeat("a1", 32) + "/files/kc.yaml"
-	for _, name := range []string{"cache/x.yaml", "old/" + tree, "old/" + strings.Replace(tree, "/files", "-chart/files", 1), "hawser-12/kc.yaml", "d/.hawser-1/new/kc.yaml", "own/hawser-1/kc.yaml", "own/trees/kc.yaml"} {
+	for _, name := range []string{"cache/x.yaml", "old/" + tree, "old/" + strings.Replace(tree, "/files", "-chart/files", 1), "hawser-12/kc.yaml", "d/.hawser-1/new/kc.yaml", "own/hawser-1/kc.yaml", "own/trees/kc.yaml",
+		"old/gomod/cache/download/x/@v/v1.info", "older/documents/sha512/00/kc", "older/sigstore/x", "home/.cache/hawser/tmp/tree-1/kc"} {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(at(name)), 0o755), os.WriteFile(at(name), nil, 0o600)); err != nil {
 			t.Fatal(err)
 		}
@@ -476,9 +477,12 @@ func TestFilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("TMPDIR", top)
+	t.Setenv("HOME", at("home"))
+	t.Setenv("XDG_CACHE_HOME", at("elsewhere"))
 	for name, want := range map[string]bool{
 		"cache/x.yaml": true, "link/x.yaml": true, "own/../cache/x.yaml": true, "cache/gone/x.yaml": true, "old/" + tree: true, "old/" + strings.Replace(tree, "/files", "-chart/files", 1): true,
 		"own/link.yaml": true, "hawser-12/kc.yaml": true, "d/.hawser-1/new/kc.yaml": true, "own/hawser-1/kc.yaml": false, "own/trees/kc.yaml": false, "cache.yaml": false,
+		"old/gomod/cache/download/x/@v/v1.info": true, "older/documents/sha512/00/kc": true, "older/sigstore/x": true, "home/.cache/hawser/tmp/tree-1/kc": true, "home/kc": false,
 	} {
 		if got := Filled(at(name), "", at("gone"), at("link")); got != want {
 			t.Errorf("%s: %v", name, got)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"hawser.dev/hawser/internal/rootfs"
@@ -12,20 +13,35 @@ import (
 // keptAt is what the path of kept content looks like in every cache.
 var keptAt = regexp.MustCompile(`(?i)[/\\](?:blobs|trees)[/\\]sha256[/\\][0-9a-f]{64}(?:-[^/\\]*)?(?:[/\\]|$)`)
 
-// Filled reports whether a path, links resolved, lies where Hawser puts what others wrote: in a cache (one of dirs, or one that looks so,
-// wherever it is), or among the temporary files of one of its processes.
+// within are directories that a cache has and nothing else, and that others' content is in.
+var within = []string{"trees/sha256", "documents/sha512"}
+
+// Filled reports whether a path, links resolved, lies where Hawser puts what others wrote: in a cache (one of dirs, "hawser" in the home's .cache,
+// or one that looks so, wherever it is), or among the temporary files of one of its processes.
 func Filled(name string, dirs ...string) bool {
 	for _, dir := range dirs {
 		if dir != "" && rootfs.Holds(dir, name) {
 			return true
 		}
 	}
-	for _, at := range spellings(name) {
-		if keptAt.MatchString(at) || temporary(at) {
-			return true
+	if home, err := os.UserHomeDir(); err == nil && rootfs.Holds(filepath.Join(home, ".cache", "hawser"), name) {
+		return true // as it was before XDG_CACHE_HOME named another place
+	}
+	return slices.ContainsFunc(spellings(name), func(at string) bool { return keptAt.MatchString(at) || temporary(at) || inCache(at) })
+}
+
+// inCache reports whether a path lies in a directory that has what a cache has.
+func inCache(at string) bool {
+	for up := filepath.Dir(at); ; up = filepath.Dir(up) {
+		for _, dir := range within {
+			if is, err := os.Stat(filepath.Join(up, dir)); err == nil && is.IsDir() {
+				return true
+			}
+		}
+		if up == filepath.Dir(up) {
+			return false
 		}
 	}
-	return false
 }
 
 // spellings are a path as it is, and with its links resolved.
