@@ -34,6 +34,7 @@ type Redactor struct {
 	kept  kept
 	// shown are texts that are shown, with the instances in which they are (Show).
 	shown map[string][]string
+	sent  sent
 	// built are finders that fit what is known, by what they are for.
 	built map[string]*finder
 }
@@ -69,14 +70,6 @@ const (
 	shortestMade      = 6
 	shortestGenerated = 12
 )
-
-// AddSent makes a credential secret that is sent to a server, as a whole: a token tells its bearer's name and rights when it is taken
-// apart, which are no secrets. From 12 bytes on it is hidden wherever it turns up, a shorter one that could be a word nowhere.
-func (r *Redactor) AddSent(credential string) {
-	if r != nil {
-		r.addParts([2]string{"sent" + Nobody, credential}, Nobody, len(credential) >= shortestGenerated, func(value string) []string { return []string{value} })
-	}
-}
 
 func (r *Redactor) add(instance, value string, random bool) {
 	key := [2]string{instance, value}
@@ -163,7 +156,7 @@ func (r *Redactor) Knows() bool {
 	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return len(r.known) > 0 || r.kept.forms != nil && len(r.kept.forms.known) > 0
+	return len(r.known) > 0 || r.sent.any() || r.kept.forms != nil && len(r.kept.forms.known) > 0
 }
 
 // purpose is what a text is that is masked.
@@ -184,6 +177,9 @@ func (r *Redactor) mask(p purpose, instance, text string) string {
 		return text
 	}
 	spans := r.finder(p, instance).spans(text)
+	if p != naming && p != owning { // those are about what instances take
+		spans = r.sent.spans(text, spans)
+	}
 	if p == sweeping && len(spans) > 0 {
 		spans = r.unshown(text, spans)
 	}

@@ -1,0 +1,97 @@
+package redact
+
+import (
+	"maps"
+	"sync"
+)
+
+// AddSent makes a credential secret that is sent to a server, as a whole: a token tells its bearer's name and rights when it is taken
+// apart, which are no secrets. From 12 bytes on it is hidden wherever it turns up, a shorter one that could be a word nowhere. A fleet may have
+// thousands, which become known one after the other while texts are masked.
+func (r *Redactor) AddSent(credential string) {
+	if r == nil {
+		return
+	}
+	whole := []string{credential}
+	if len(credential) < shortestGenerated || len(numbersOf(whole)) > 0 {
+		r.addParts([2]string{"sent" + Nobody, credential}, Nobody, false, func(string) []string { return whole })
+		return
+	}
+	r.sent.add(credential)
+}
+
+// often is after how many bytes of texts all that was sent is sorted into one list.
+const often = 1 << 20
+
+// sent are long credentials. Lists of them are merged when two are of a like size, so that one more never means that all are sorted anew (the
+// logarithmic method of Bentley and Saxe, 1980), and into one when much is masked.
+type sent struct {
+	mu    sync.Mutex
+	known map[string]bool
+	fresh map[string]where // forms in no list yet
+	lists []sentForms      // the longest first
+	read  int              // bytes that were masked since something was added
+}
+
+type sentForms struct {
+	forms  map[string]where
+	finder *finder
+}
+
+func (s *sent) add(credential string) {
+	s.mu.Lock()
+	known := s.known[credential]
+	if s.known == nil {
+		s.known = map[string]bool{}
+	}
+	s.known[credential] = true
+	s.mu.Unlock()
+	if known {
+		return
+	}
+	forms := formsOf(credential, []string{credential})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fresh == nil {
+		s.fresh = map[string]where{}
+	}
+	for _, f := range forms {
+		if len(f.text) >= shortestGenerated {
+			s.fresh[f.text] = anywhere
+		}
+	}
+}
+
+// any reports whether something was sent.
+func (s *sent) any() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.known) > 0
+}
+
+// spans adds what of a text is, or holds, what was sent.
+func (s *sent) spans(text string, out []span) []span {
+	for _, l := range s.sorted(len(text)) {
+		out = append(out, l.finder.spans(text)...)
+	}
+	return out
+}
+
+// sorted are the lists to look into for a text of a size. They are not changed any more.
+func (s *sent) sorted(size int) []sentForms {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.read += size; len(s.fresh) > 0 {
+		s.lists = append(s.lists[:len(s.lists):len(s.lists)], sentForms{forms: s.fresh})
+		s.fresh, s.read = nil, 0
+	}
+	for n := len(s.lists); n > 1 && (s.read > often || len(s.lists[n-2].forms) < 2*len(s.lists[n-1].forms)); n-- {
+		both := maps.Clone(s.lists[n-2].forms)
+		maps.Copy(both, s.lists[n-1].forms)
+		s.lists = append(s.lists[:n-2:n-2], sentForms{forms: both})
+	}
+	if n := len(s.lists); n > 0 && s.lists[n-1].finder == nil {
+		s.lists[n-1].finder = newFinder(s.lists[n-1].forms, nil)
+	}
+	return s.lists
+}
