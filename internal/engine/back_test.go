@@ -13,6 +13,7 @@ import (
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/history"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/rollout"
 	"hawser.dev/hawser/internal/testserver"
 )
 
@@ -183,7 +184,7 @@ func (s *served) locks(name string) {
 }
 
 // A cluster that cannot be looked at when its soak is over stops the rollout, and nothing else: its release has not failed, so nothing goes
-// back, and the record stays.
+// back, and the record says that nobody knows.
 func TestUnseenSoakGoesNotBack(t *testing.T) {
 	t.Parallel()
 	soaking := strings.Replace(backFleet, "groups: [second], maxParallel: 1", "groups: [second], soak: 1s", 1)
@@ -192,10 +193,7 @@ func TestUnseenSoakGoesNotBack(t *testing.T) {
 	var once sync.Once
 	s.OnEvent = func(ev fleetplan.Event) {
 		if ev.Type == fleetplan.EventSoak {
-			once.Do(func() {
-				s.servers["c"].Fault(testserver.Before(func(r *http.Request) bool { return strings.Contains(r.URL.Path, "/configmaps") },
-					testserver.Body(http.StatusForbidden, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","message":"not any more","code":403}`)))
-			})
+			once.Do(func() { s.hides("c") })
 		}
 	}
 	out, err := s.run("two")
@@ -210,7 +208,55 @@ func TestUnseenSoakGoesNotBack(t *testing.T) {
 	if got := s.values("a", "b", "c"); got != "a=two b=two c=two" {
 		t.Error(got)
 	}
-	if got := s.releases(); len(got) != 2 || !strings.HasPrefix(got[0], "2 ") || !strings.HasSuffix(got[0], " on a b c") || strings.Contains(got[0], "failed") {
+	if got := s.releases(); len(got) != 2 || !strings.HasPrefix(got[0], "2 written") || !strings.HasSuffix(got[0], " on a b c") || strings.Contains(got[0], "failed") {
 		t.Errorf("%q", got)
 	}
+}
+
+// A wave of which nobody could tell after its soak how it is lets no later one pass, however long ago that was: it is applied again, which
+// judges it.
+func TestUnseenSoakIsNoSuccess(t *testing.T) {
+	t.Parallel()
+	soaking := strings.Replace(backFleet, "[{groups: [first]}", "[{groups: [first], soak: 1s}", 1)
+	s := newServed(t, soaking, nil, "a", "b", "c")
+	s.applied(s.request())
+	var once sync.Once
+	s.OnEvent = func(ev fleetplan.Event) {
+		if ev.Type == fleetplan.EventSoak {
+			once.Do(func() { s.hides("a") })
+		}
+	}
+	out, err := s.run("two")
+	if err == nil || out.Stopped != "a could not be looked at after the soak" || out.WentBack != nil {
+		t.Fatalf("%v %+v", err, out)
+	}
+	s.servers["a"].Fault(nil)
+	time.Sleep(1100 * time.Millisecond) // the soak is over
+	later := s.request()
+	later.Clusters.Clusters = []string{"b"}
+	fp, err := s.Plan(t.Context(), later)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused(t, "the later wave alone", fp.Findings.Err(), rollout.CodeGate, "missing: a")
+	fp.Close()
+	first := s.request()
+	first.Clusters.Clusters = []string{"a"}
+	fp, err = s.Plan(t.Context(), first)
+	if err != nil || fp.Clusters[0].Waits != "nobody could look at it after its soak" {
+		t.Fatalf("%v %+v", err, fp.Clusters[0])
+	}
+	if out, err := s.Apply(t.Context(), fp, first); err != nil || out.Result != fleetplan.Succeeded {
+		t.Fatalf("the wave again: %v %+v", err, out)
+	}
+	if fp, err = s.Plan(t.Context(), later); err != nil || fp.Findings.HasErrors() {
+		t.Fatal(err, fp.Findings)
+	}
+	fp.Close()
+}
+
+// hides lets a cluster show no ConfigMaps any more.
+func (s *served) hides(name string) {
+	s.servers[name].Fault(testserver.Before(func(r *http.Request) bool { return strings.Contains(r.URL.Path, "/configmaps") },
+		testserver.Body(http.StatusForbidden, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","message":"not any more","code":403}`)))
 }

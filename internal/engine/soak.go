@@ -18,7 +18,7 @@ func (l *loop) Check(ctx context.Context, before fleetplan.ClusterOutcome, wave 
 }
 
 // again reads the health of what the bundle has on a cluster anew, and whether it is all there. A cluster where something is no longer ready has
-// failed after all, and its record says so; so has one that another run has changed meanwhile, whose record is that run's.
+// failed after all, and its record says so; that of one that could not be looked at says that, so that no gate passes on it; so has failed one that another run has changed meanwhile, whose record is that run's.
 func (l *loop) again(ctx context.Context, w *work, row fleetplan.ClusterOutcome, wave int) *fleetplan.ClusterOutcome {
 	record := w.target.record
 	look, cancel := w.target.session.Bounded(ctx)
@@ -52,13 +52,13 @@ func (l *loop) again(ctx context.Context, w *work, row fleetplan.ClusterOutcome,
 		l.emit(fleetplan.Event{Type: fleetplan.EventObjectFailed, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: wave, Cluster: w.Cluster,
 			Instance: p.Instance, Object: &p.Object, Message: p.Status.Line()})
 	}
-	if len(problems) == 0 { // a look that failed says nothing about the bundle: the rollout stops, the record stays
-		l.emit(row.Ended(l.Redactor, l.out.Rollout, l.fp.Bundle, wave))
-		return &row
+	// a look that failed says nothing about the bundle: the rollout stops, and the record has that nobody knows
+	failed := record.Unsoaked(l.stamp.Rollout, w.corrects, len(problems) == 0, release.InstancesOf(nil, nil, nil, instances))
+	if len(problems) > 0 {
+		look = ctx // else the cluster may not answer
 	}
-	failed := record.Unsoaked(l.stamp.Rollout, w.corrects, release.InstancesOf(nil, nil, nil, instances))
-	if err := w.target.put(ctx, &failed, nil); err != nil {
-		l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Rollout: l.out.Rollout, Cluster: w.Cluster, Message: "the record does not say that the soak failed: " + diag.From(err, "record")[0].String()})
+	if err := w.target.put(look, &failed, nil); err != nil {
+		l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Rollout: l.out.Rollout, Cluster: w.Cluster, Message: "the record does not say how the soak ended: " + diag.From(err, "record")[0].String()})
 	}
 	l.emit(row.Ended(l.Redactor, l.out.Rollout, l.fp.Bundle, wave))
 	return &row

@@ -116,7 +116,7 @@ func (c ClusterStatus) phaseText() string {
 	case phase == release.Failed:
 		return "failed"
 	case phase == release.Written:
-		return "did not wait (--wait=false); applying again does"
+		return "did not wait (--wait=false), or could not look after its soak; applying again does"
 	case phase == release.Deleting:
 		return "ended while deleting; deleting again resumes it, applying makes everything again"
 	case phase.Open():

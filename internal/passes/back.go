@@ -1,6 +1,7 @@
 package passes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -38,12 +39,12 @@ func (r *Rollout) undo(ctx context.Context, stopped bool) {
 	r.undone = true
 	var names []string
 	if r.judged() {
-		names = rollout.GoesBack(r.Schedule, r.State, func(cluster string) bool { return r.Rows[cluster].Judged() && u.Touched(cluster) })
+		names = r.stays(rollout.GoesBack(r.Schedule, r.State, u.Touched))
 	}
 	for len(names) > 0 {
 		back, found := Back(nil), diag.Findings{diag.Errorf(Interrupted, "the run was interrupted")}
 		if !stopped {
-			back, found = u.Undo(ctx, names, r.Schedule.Label(r.State.FailedWave)+": "+r.State.Stopped)
+			back, found = u.Undo(ctx, names, r.Schedule.Label(r.State.FailedWave)+": "+r.reason())
 		}
 		if len(found) == 0 {
 			r.back = back
@@ -54,10 +55,52 @@ func (r *Rollout) undo(ctx context.Context, stopped bool) {
 		if back != nil {
 			_, _ = back.End() // it never begins
 		}
-		var said diag.Findings
-		said, names = fleetplan.NotBack(names, found)
-		r.Out.Findings = append(r.Out.Findings, said...)
+		names = r.notBack(names, found)
 	}
+}
+
+// notBack says of clusters why some do not go back, and returns those that do.
+func (r *Rollout) notBack(names []string, found diag.Findings) []string {
+	said, left := fleetplan.NotBack(names, found)
+	r.Out.Findings = append(r.Out.Findings, said...)
+	return left
+}
+
+// stays says of those clusters that another run has changed meanwhile that they do not go back, and returns the others. What the rollout
+// left on one that could not be looked at goes back with what failed elsewhere.
+func (r *Rollout) stays(names []string) []string {
+	var found diag.Findings
+	for _, name := range names {
+		if r.Rows[name].Overtaken() {
+			f := diag.Errorf("other-release", "another run has delivered something since")
+			f.Cluster, f.Fix = name, "hawser history shows what; hawser rollback goes back from it"
+			found = append(found, f)
+		}
+	}
+	if len(found) == 0 {
+		return names
+	}
+	return r.notBack(names, found)
+}
+
+// reason is what of the wave failed because of what the rollout brings. It stopped for the first that failed, which may be one of which
+// that is not known.
+func (r *Rollout) reason() string {
+	var failed []string
+	unknown := false
+	for _, m := range r.Schedule.Wave(r.State.FailedWave) {
+		switch row := r.Rows[m.Cluster]; {
+		case row == nil || row.Result != fleetplan.Failed:
+		case !row.Judged():
+			unknown = true
+		default:
+			failed = append(failed, m.Cluster+" "+cmp.Or(r.State.Why[m.Cluster], "failed"))
+		}
+	}
+	if !unknown {
+		return r.State.Stopped
+	}
+	return diag.Few(failed)
 }
 
 // judged reports that a cluster of the wave failed because of what the rollout brings: a wave of which that is not known is left as it is.

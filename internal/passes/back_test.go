@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
@@ -96,6 +97,53 @@ func TestGoesBack(t *testing.T) {
 			}
 			if got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+// Where a cluster of a wave failed and another one could not be looked at after its soak both go back, whichever came first, for what failed;
+// one that another run has changed stays, and that is said. Where nothing is known to have failed nothing goes back.
+func TestGoesBackBesideTheUnseen(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fails      []string
+		want, said string
+	}{
+		"one is unseen, the last":      {[]string{"soak of a", "look at b"}, "undo a b c: wave 1: a is no longer ready after the soak", ""},
+		"one is unseen, the first":     {[]string{"look at a", "soak of b"}, "undo a b c: wave 1: b is no longer ready after the soak", ""},
+		"it failed before the soak":    {[]string{"a", "look at b"}, "undo a b c: wave 1: a failed", ""},
+		"two failed":                   {[]string{"look at a", "soak of b", "soak of c"}, "undo a b c: wave 1: b is no longer ready after the soak, c is no longer ready after the soak", ""},
+		"another run has been on one":  {[]string{"another run on a", "soak of b"}, "undo b c: wave 1: b is no longer ready after the soak", "a: another run has delivered something since"},
+		"all that failed are unseen":   {[]string{"look at a", "look at b"}, "", ""},
+		"another run, and one unseen":  {[]string{"another run on a", "look at b"}, "", ""},
+		"nobody can tell of any of it": {[]string{"look at a", "look at b", "look at c"}, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := &hands{now: epoch, fails: map[string]bool{}}
+			for _, what := range c.fails {
+				h.fails[what] = true
+			}
+			allowed := 0
+			if h.fails["a"] {
+				allowed = 1 // so that the wave soaks
+			}
+			r := under(h, []rollout.WaveSpec{{Soak: time.Minute, MaxFailures: allowed}}, rollout.Member{Cluster: "a", Wave: 1}, rollout.Member{Cluster: "b", Wave: 1}, rollout.Member{Cluster: "c", Wave: 1})
+			r.Steps, r.Schedule.GoesBack = &undoer{hands: h}, true
+			r.Pass(t.Context(), nil)
+			h.now = epoch.Add(time.Minute)
+			r.Pass(t.Context(), nil)
+			got, said := "", ""
+			for _, did := range h.did {
+				if strings.HasPrefix(did, "undo ") {
+					got += did
+				}
+			}
+			for _, f := range r.Out.Findings {
+				said += f.Cluster + ": " + f.Why
+			}
+			if got != c.want || said != c.said {
+				t.Errorf("got  %s; %s\nwant %s; %s", got, said, c.want, c.said)
 			}
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/passes"
 	"hawser.dev/hawser/internal/rollout"
@@ -50,8 +51,13 @@ func (h *hands) Start(_ context.Context, cluster string, wave int) *fleetplan.Cl
 
 func (h *hands) Check(_ context.Context, before fleetplan.ClusterOutcome, _ int) *fleetplan.ClusterOutcome {
 	h.note("check %s", before.Cluster)
-	if h.fails["soak of "+before.Cluster] {
+	switch {
+	case h.fails["soak of "+before.Cluster]:
 		before.Result = fleetplan.Failed
+	case h.fails["look at "+before.Cluster]:
+		before.NotSoaked(nil, diag.Findings{diag.Errorf("x", "forbidden")}, strings.TrimSpace)
+	case h.fails["another run on "+before.Cluster]:
+		before.Result, before.Reason = fleetplan.Failed, fleetplan.ChangedInSoak
 	}
 	return &before
 }

@@ -170,7 +170,7 @@ func Choose(h *history.History, name string, side Side, soaks map[string]time.Du
 		case c.Phase.Open():
 			no(c.Cluster, fmt.Sprintf("release %s has not ended there (%s)", r.Name(), orWord(c.InProgress, string(c.Phase))), "promote when it has, or choose another release with --release")
 		case c.Phase == release.Written:
-			no(c.Cluster, fmt.Sprintf("nobody waited until release %s was ready there (--wait=false)", r.Name()), "apply it again without --wait=false, or choose another release with --release")
+			no(c.Cluster, fmt.Sprintf("nobody waited until release %s was ready there (--wait=false), or could look after its soak", r.Name()), "apply it again without --wait=false, or choose another release with --release")
 		case c.Phase != release.Succeeded:
 			no(c.Cluster, fmt.Sprintf("release %s ended as %s there", r.Name(), c.Phase), another)
 		case !c.Soaked() && soaked.After(now):

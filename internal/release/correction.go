@@ -130,16 +130,19 @@ func (r *Record) Corrected(run, now Record, p *plan.Plan) Record {
 }
 
 // Unsoaked is the record of a run after whose soak instances are no longer ready: it has failed after all. That of a release which the
-// run (its rollout) corrects keeps its phase, and the note of the correction has it.
-func (r *Record) Unsoaked(rollout string, corrects bool, unready []string) Record {
-	out := *r
-	last := len(r.Corrections) - 1
+// run (its rollout) corrects keeps its phase, and the note of the correction has it. Where nobody could look (unseen) it has not failed:
+// it is written, and no success, until a run has seen that.
+func (r *Record) Unsoaked(rollout string, corrects, unseen bool, unready []string) Record {
+	out, phase, last := *r, Failed, len(r.Corrections)-1
+	if unseen {
+		phase = Written
+	}
 	switch {
 	case !corrects:
-		out.Phase, out.Unfinished = Failed, unready
+		out.Phase, out.Unfinished, out.Unjudged = phase, unready, unseen
 	case last >= 0 && r.Corrections[last].Rollout == rollout: // else it did nothing here
-		out.Unfinished, out.Corrections = unready, slices.Clone(r.Corrections)
-		out.Corrections[last].Phase, out.Corrections[last].Finished = Failed, time.Time{}
+		out.Unfinished, out.Corrections, out.Unjudged = unready, slices.Clone(r.Corrections), unseen
+		out.Corrections[last].Phase, out.Corrections[last].Finished = phase, time.Time{}
 	}
 	return out
 }

@@ -94,17 +94,25 @@ func TestUnsoaked(t *testing.T) {
 	for name, c := range map[string]struct {
 		rollout         string
 		corrects        bool
+		unseen          bool
 		phase, standing Phase
 		unready         int
 	}{
-		"a release":                    {"R", false, Failed, Failed, 1},
-		"a release after corrections":  {"R2", false, Failed, Failed, 1},
-		"a correction":                 {"C2", true, Succeeded, Failed, 1},
-		"one that had nothing to do":   {"C3", true, Succeeded, Succeeded, 0},
-		"a correction before the last": {"C1", true, Succeeded, Succeeded, 0},
+		"a release":                    {"R", false, false, Failed, Failed, 1},
+		"a release after corrections":  {"R2", false, false, Failed, Failed, 1},
+		"a correction":                 {"C2", true, false, Succeeded, Failed, 1},
+		"one that had nothing to do":   {"C3", true, false, Succeeded, Succeeded, 0},
+		"a correction before the last": {"C1", true, false, Succeeded, Succeeded, 0},
+		"a release, unseen":            {"R", false, true, Written, Written, 0},
+		"a correction, unseen":         {"C2", true, true, Succeeded, Written, 0},
+		"nothing to do, unseen":        {"C3", true, true, Succeeded, Succeeded, 0},
 	} {
-		got := rec.Unsoaked(c.rollout, c.corrects, []string{"web"})
-		if got.Phase != c.phase || got.Standing() != c.standing || len(got.Unfinished) != c.unready || notes[1].Phase != Succeeded || notes[1].Finished.IsZero() {
+		var unready []string
+		if !c.unseen {
+			unready = []string{"web"}
+		}
+		got := rec.Unsoaked(c.rollout, c.corrects, c.unseen, unready)
+		if got.Unjudged != (got.Standing() == Written) || got.Phase != c.phase || got.Standing() != c.standing || len(got.Unfinished) != c.unready || notes[1].Phase != Succeeded || notes[1].Finished.IsZero() {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

@@ -35,7 +35,7 @@ const (
 	Ejecting Phase = "ejecting"
 	// Succeeded is closed: everything was written and got ready.
 	Succeeded Phase = "succeeded"
-	// Written is closed: everything was written, and nobody waited until it was ready.
+	// Written is closed: everything was written, and nobody waited until it was ready, or could see that it stayed so (Unjudged).
 	Written Phase = "written"
 	// Failed is closed: something was not written, or did not get ready.
 	Failed Phase = "failed"
@@ -95,10 +95,12 @@ type Record struct {
 	Finished time.Time `json:"finished,omitzero"`
 	// Soaked: the canaries of the cluster's wave had soaked before it was its turn, so that no soak follows it. False in
 	// records of before there was this.
-	Soaked  bool   `json:"soaked,omitempty"`
-	Author  string `json:"author,omitempty"`
-	Message string `json:"message,omitempty"`
-	Version string `json:"hawser,omitempty"` // version of Hawser that wrote it
+	Soaked bool `json:"soaked,omitempty"`
+	// Unjudged: at the end of its soak nobody could look at the cluster, which is why nobody knows whether it is ready still.
+	Unjudged bool   `json:"unjudged,omitempty"`
+	Author   string `json:"author,omitempty"`
+	Message  string `json:"message,omitempty"`
+	Version  string `json:"hawser,omitempty"` // version of Hawser that wrote it
 	// Commit is what was checked out of the Source's repository, "" where that is not known.
 	Commit string `json:"commit,omitempty"`
 	// Tree says how what the run read was to that commit: Clean or Dirty, "" where that is not known, as in records of before there was this.

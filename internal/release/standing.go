@@ -72,10 +72,12 @@ func (r *Record) End() time.Time {
 	return r.Finished
 }
 
-// Unready says why what a run left may not be ready, in words: it failed, with the instances it left undone, or did not wait.
+// Unready says why what a run left may not be ready, in words: it failed, with the instances it left undone, did not wait, or could not look.
 // It is "" for one that succeeded, one that has not ended, and nil.
 func (r *Record) Unready() string {
 	switch {
+	case r != nil && r.Standing() == Written && r.Unjudged:
+		return "nobody could look at it after its soak"
 	case r != nil && r.Standing() == Written:
 		return "the last run did not wait until it was ready"
 	case r != nil && r.Standing() == Failed && len(r.Unfinished) > 0:
@@ -115,7 +117,7 @@ func Missing(bundle, need string, rec *Record) diag.Finding {
 	}
 	f.Fix = "apply it first, or both in one run: the same files without --bundle"
 	if rec != nil && rec.Phase == Written {
-		f.Because("it was applied with --wait=false, so that nobody knows whether it got ready")
+		f.Because("it was applied with --wait=false, or nobody could look at it after its soak, so that nobody knows whether it got ready")
 		f.Fix = "leave --wait=false out: apply it first, or both in one run, the same files without --bundle"
 	}
 	return f

@@ -80,6 +80,7 @@ func TestUnready(t *testing.T) {
 		"the last run failed (api, db)":                {Phase: Failed, Unfinished: []string{"api", "db"}},
 		"the last run failed":                          {Phase: Failed},
 		"the last run did not wait until it was ready": {Phase: Written},
+		"nobody could look at it after its soak":       {Phase: Written, Unjudged: true},
 	} {
 		if got := r.Unready(); got != want {
 			t.Errorf("%s: %q", want, got)
