@@ -34,7 +34,7 @@ const minimum = 10
 const shown = 10
 
 // OnCluster says why the deletions on one cluster need their number, "" when they do not: Namespaces, definitions, volume
-// claims and what makes them; objects of which somebody took fields since they were written; more than half of at least ten; everything, or every workload, of an instance that is still
+// claims and what makes them; objects of which somebody took fields since they were written, or of which marks alone are known; more than half of at least ten; everything, or every workload, of an instance that is still
 // placed, or of the bundle.
 func OnCluster(c Cluster) string {
 	var why []string
@@ -79,7 +79,7 @@ func dearOnes(p *plan.Plan) string {
 	var deleted, recreated []string
 	for _, ch := range p.Changes {
 		taken := ch.Action == plan.Delete && ch.TakenBy != ""
-		if ch.Action != plan.Delete && ch.Action != plan.Recreate || ch.Hook != nil || !dear(ch) && !taken {
+		if ch.Action != plan.Delete && ch.Action != plan.Recreate || ch.Hook != nil || !dear(ch) && !taken && !unsure(ch) {
 			continue
 		}
 		name := ch.Ref.String()
@@ -89,16 +89,42 @@ func dearOnes(p *plan.Plan) string {
 		if taken {
 			name += ", of which " + ch.TakenBy + " has taken fields"
 		}
+		if unsure(ch) {
+			name += ", of which its marks alone are known"
+		}
 		if ch.Action == plan.Delete {
 			deleted = append(deleted, name)
 			continue
 		}
 		recreated = append(recreated, "deletes "+name+" and creates it again; lost by that: "+ch.Loss)
 	}
+	if slices.ContainsFunc(p.Changes, unsure) {
+		recreated = append(recreated, yours)
+	}
 	if len(deleted) > 0 {
 		recreated = append([]string{"deletes " + few(deleted)}, recreated...)
 	}
 	return strings.Join(recreated, "; ")
+}
+
+// unsure reports whether what is deleted may be somebody else's: the record was lost, and a release may have let it go before.
+func unsure(ch plan.Change) bool { return ch.Action == plan.Delete && ch.From == plan.ByMarks }
+
+// yours is what to do about that.
+const yours = "a record was lost, and what was adopted once and let go has the same marks: what is somebody else's stays when the label " + object.LabelOwner + " is taken off it"
+
+// Unsure says why the delete of a whole bundle needs its number on a cluster: it may delete what is somebody else's.
+func Unsure(cluster string, p *plan.Plan) []string {
+	var names []string
+	for _, ch := range p.Changes {
+		if unsure(ch) {
+			names = append(names, ch.Ref.String())
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []string{"on cluster " + cluster + ": deletes " + few(names) + ", of which its marks alone are known; " + yours}
 }
 
 func dear(ch plan.Change) bool {

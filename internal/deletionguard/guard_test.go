@@ -191,3 +191,17 @@ func TestRequired(t *testing.T) {
 		t.Error("nobody requires it")
 	}
 }
+
+// What is known by its marks alone may be somebody else's: deleting it needs the number, of an apply and of a delete.
+func TestMarksAlone(t *testing.T) {
+	r, _ := ref("ConfigMap web/a")
+	for from, want := range map[string]string{"": "", "Helm release x": "", plan.ByMarks: "marks alone"} {
+		p := &plan.Plan{Changes: []plan.Change{{Ref: r, Action: plan.Delete, From: from}, {Ref: r, Action: plan.Release, From: plan.ByMarks}}}
+		why, whole := OnCluster(Cluster{Name: "c1", Plan: p}), strings.Join(Unsure("c1", p), "; ")
+		for _, got := range []string{why, whole} {
+			if (got == "") != (want == "") || !strings.Contains(got, want) || want != "" && (!strings.Contains(got, "ConfigMap ns/a") || !strings.Contains(got, object.LabelOwner)) {
+				t.Errorf("%q: %s", from, got)
+			}
+		}
+	}
+}

@@ -29,7 +29,7 @@ func (r *run) end(ctx context.Context, fp *Prepared, name string) diag.Findings 
 	doubts := r.unrecorded(ctx, name, fp.Owner, plan.Options{Deleting: true})
 	installed := slices.ContainsFunc(r.targets, func(t *target) bool { return t.record != nil })
 	if !doubts.HasErrors() && !installed && r.stats.Connected > 0 {
-		doubts = plan.NotInstalled(name, doubts)
+		doubts = fleetplan.NotInstalled(name, doubts)
 	}
 	return doubts
 }

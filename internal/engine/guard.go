@@ -12,6 +12,7 @@ import (
 // guards are the checks over the deletions of the fleet plan as a whole.
 func (r *run) guards(p *Prepared) diag.Findings {
 	if p.op().Ends() {
+		p.Guard = append(p.Guard, p.Unsure()...)
 		return deletionguard.Check(p.Guard, p.Counts().Delete, r.req.ConfirmDelete)
 	}
 	var clusters []deletionguard.Cluster

@@ -6,11 +6,15 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
+	"hawser.dev/hawser/internal/deletionguard"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
 
@@ -128,5 +132,111 @@ func TestIncompleteRecord(t *testing.T) {
 	}
 	if fp = r.plan(req); fp.Counts().Delete != 1 {
 		t.Errorf("the next plan: %+v", fp.Counts())
+	}
+}
+
+// damage makes the record of the rig's bundle unreadable.
+func (r *rig) damage() {
+	r.t.Helper()
+	secret := r.recordSecret(object.OwnerID("", "", r.name))
+	secret.Data["record"] = []byte("nonsense")
+	if _, err := r.admin.CoreV1().Secrets("hawser-system").Update(r.t.Context(), secret, metav1.UpdateOptions{}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// adopted applies a bundle that has made one object, and then another one, and has taken over somebody's.
+func (r *rig) adopted() (first, second string) {
+	r.t.Helper()
+	first = r.configMap("own", "key: one")
+	second = first + r.configMap("made", "key: one") + r.configMap("foreign", "key: ours")
+	r.write("bundle.yaml", r.bundle(first))
+	r.applied(r.request())
+	if _, err := r.admin.CoreV1().ConfigMaps(r.name).Create(r.t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "foreign"}, Data: map[string]string{"key": "theirs"}}, metav1.CreateOptions{}); err != nil {
+		r.t.Fatal(err)
+	}
+	r.write("app.yaml", second)
+	adopt := r.request()
+	adopt.Adopt = true
+	r.applied(adopt)
+	return first, second
+}
+
+// What was adopted and then let go by a rollback carries the bundle's marks. Where its record is lost, or is gone with a delete of the bundle,
+// it is not deleted by what makes the record again without the number of deletions, of an apply or of a delete, and never by a rollback.
+func TestLetGoAndThenLost(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"deleted", "lost"} {
+		r := newRig(t)
+		first, _ := r.adopted()
+		r.rolledBack(r.back(""))
+		req := r.request()
+		if how == "lost" {
+			r.loseRecord(req)
+		} else {
+			fp, err := r.Plan(t.Context(), req.For(Delete))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.carried(fp, req.For(Delete))
+		}
+		r.write("app.yaml", first)
+		req.TakeOver = true
+		r.applied(req)
+		req.TakeOver = false
+		r.write("app.yaml", r.configMap("own", "key: two"))
+		fp := r.plan(req)
+		if fp.Counts().Delete == 0 {
+			t.Logf("%s: nothing is in the record", how)
+		} else {
+			refused(t, how+": apply", fp.Findings.Err(), deletionguard.Code, "ConfigMap "+r.name+"/foreign", object.LabelOwner, "--confirm-delete=1")
+		}
+		gone, err := r.Plan(t.Context(), req.For(Delete))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if gone.Counts().Delete > 1 {
+			refused(t, how+": delete", gone.Findings.Err(), deletionguard.Code, "ConfigMap "+r.name+"/foreign")
+		}
+		gone.Close()
+		if _, err := r.admin.CoreV1().ConfigMaps(r.name).Patch(t.Context(), "foreign", types.MergePatchType, []byte(`{"metadata":{"labels":{"`+object.LabelOwner+`":null}}}`), metav1.PatchOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		r.applied(req) // it is let go
+		if got := r.keys("own", "foreign"); got != "two ours" {
+			t.Errorf("%s: %s", how, got)
+		}
+	}
+}
+
+// A damaged record that is made again gets from the revisions that are kept what was made here and what was somebody's: a rollback deletes
+// the one and lets the other go. What a rollback had let go is deleted by no later apply without the number. It runs alone: others read all records.
+func TestLetGoAndThenDamaged(t *testing.T) {
+	r := newRig(t)
+	_, second := r.adopted()
+	r.damage()
+	again := r.request()
+	again.TakeOver = true
+	r.applied(again)
+	back := r.back("1")
+	fp, err := r.Plan(t.Context(), back.For(Rollback))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if made, foreign := fateOf(fp, "made"), fateOf(fp, "foreign"); made != "delete dropped" || foreign != "release moved" || !slices.Contains(codes(fp), "taken-since") {
+		t.Errorf("%s, %s: %v", made, foreign, fp.Findings)
+	}
+	r.carried(fp, back)
+	r.damage()
+	r.write("app.yaml", r.configMap("own", "key: one"))
+	r.applied(again)
+	r.write("app.yaml", r.configMap("own", "key: two"))
+	fp = r.plan(r.request())
+	refused(t, "apply", fp.Findings.Err(), deletionguard.Code, "ConfigMap "+r.name+"/foreign")
+	fp.Close()
+	r.write("app.yaml", second)
+	r.applied(r.request())
+	if got := r.keys("own", "made", "foreign"); got != "one one ours" {
+		t.Error(got)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/recordkeeping"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/rights"
@@ -364,7 +365,7 @@ func (r *run) observe(ctx context.Context, w *work, o plan.Options) (plan.Input,
 		in.Ahead = r.ahead(ctx, t, s)
 	}
 	if w.inventory == nil && in.Looks() {
-		findings = append(findings, in.Rebuild(t.session.Marked(ctx, s.owner, in.Namespaces()...))...)
+		findings = append(findings, in.Rebuild(t.session.Marked(ctx, s.owner, in.Namespaces()...), recordkeeping.Took(ctx, t.store, s.owner))...)
 		if in.Rebuilt && t.record == nil && !r.proven {
 			findings = append(findings, lineage.Unproven(s.spec.Name, len(in.Inventory), r.input.From))
 		}

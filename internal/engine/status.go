@@ -69,7 +69,7 @@ func (r *run) withoutRecord(ctx context.Context, t *target, name string, row *fl
 	row.Lost, row.Unknown = marks.Standing()
 	switch {
 	case row.Lost != "":
-		t.find(plan.LostAtStatus(name, row.Lost))
+		t.find(fleetplan.LostAtStatus(name, row.Lost))
 	case nowhere && !delivered:
 		row.NotPlaced, row.Unknown = true, ""
 	case !delivered && len(marks.Silent) == len(marks.Unseen): // nothing says that it ever was here

@@ -6,7 +6,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
-	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/release"
 )
 
@@ -43,7 +43,7 @@ func meant(ctx context.Context, l Lister, req engine.Request, err error, others 
 	name, names := req.Bundle, []string(nil)
 	for _, findings := range others {
 		for i, f := range findings {
-			if f.Code != plan.CodeNotInstalled || name == "" || req.HasBundles() {
+			if f.Code != fleetplan.CodeNotInstalled || name == "" || req.HasBundles() {
 				continue
 			}
 			if names == nil {

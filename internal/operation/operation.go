@@ -120,7 +120,7 @@ func (bs Bundles) present() Bundles {
 	var gone diag.Findings
 	for _, b := range bs {
 		if b.Err == nil {
-			if no := b.Plan.Findings.Errors(); len(no) == 1 && no[0].Code == plan.CodeNotInstalled && no[0].Why == "" {
+			if no := b.Plan.Findings.Errors(); len(no) == 1 && no[0].Code == fleetplan.CodeNotInstalled && no[0].Why == "" {
 				no[0].Severity = diag.Info
 				gone = append(gone, no[0])
 				continue

@@ -173,7 +173,7 @@ func (p *planner) planDelete(_ context.Context, req engine.Request) (*engine.Pre
 	}
 	fp := &fleetplan.FleetPlan{Verb: "delete", Bundle: req.Bundle}
 	if strings.Contains(p.stale, req.Bundle) {
-		fp.Findings = plan.NotInstalled(req.Bundle, nil)
+		fp.Findings = fleetplan.NotInstalled(req.Bundle, nil)
 	} else {
 		fp.Clusters = []*fleetplan.ClusterPlan{{Cluster: "c", Plan: &plan.Plan{Changes: []plan.Change{{Action: plan.Delete}}}}}
 	}
@@ -222,7 +222,7 @@ func (p *planner) Status(_ context.Context, req engine.Request) (*fleetplan.Stat
 		return r, fleetplan.ErrNotReady
 	case p.stale:
 		r.Clusters[0].Bundle, r.Clusters[0].Revision = "", 0
-		return r, diag.Findings{diag.Errorf(plan.CodeNotInstalled, "nowhere")}.Err()
+		return r, diag.Findings{diag.Errorf(fleetplan.CodeNotInstalled, "nowhere")}.Err()
 	}
 	return r, fleetplan.ErrPartial
 }
@@ -313,11 +313,11 @@ func TestMeant(t *testing.T) {
 		files        bool
 		want         string
 	}{
-		"near":         {"shpo", plan.CodeNotInstalled, false, "did you mean shop? look"},
-		"it is there":  {"shop", plan.CodeNotInstalled, false, "look"},
-		"far":          {"billing", plan.CodeNotInstalled, false, "look"},
+		"near":         {"shpo", fleetplan.CodeNotInstalled, false, "did you mean shop? look"},
+		"it is there":  {"shop", fleetplan.CodeNotInstalled, false, "look"},
+		"far":          {"billing", fleetplan.CodeNotInstalled, false, "look"},
 		"another fact": {"shpo", "unreachable", false, "look"},
-		"of files":     {"shpo", plan.CodeNotInstalled, true, "look"},
+		"of files":     {"shpo", fleetplan.CodeNotInstalled, true, "look"},
 	} {
 		finding := func() diag.Findings {
 			return diag.Findings{{Severity: diag.Error, Code: c.code, What: "it is nowhere", Fix: "look"}}
@@ -330,7 +330,7 @@ func TestMeant(t *testing.T) {
 		planned := &engine.Prepared{FleetPlan: &fleetplan.FleetPlan{Findings: finding()}}
 		bundles := Bundles{{Plan: planned}, {Err: finding().Err()}}.Meant(t.Context(), asked, req)
 		said := []string{bundles[0].Plan.Findings[0].Fix, diag.From(bundles[1].Err, "")[0].Fix}
-		if said[0] != c.want || said[1] != c.want || (asked.times > 0) != (c.code == plan.CodeNotInstalled && !c.files) {
+		if said[0] != c.want || said[1] != c.want || (asked.times > 0) != (c.code == fleetplan.CodeNotInstalled && !c.files) {
 			t.Errorf("%s: %q after %d lists, want %q", name, said, asked.times, c.want)
 		}
 	}

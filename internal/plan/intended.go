@@ -59,6 +59,9 @@ func (c Counts) Writes() int {
 // Earlier is whom an object was taken over from that had our marks and was in no record: a release before let it go.
 const Earlier = "an earlier release of the bundle"
 
+// ByMarks is whom an object was taken over from of which its marks alone are known: a release may have let it go as somebody else's.
+const ByMarks = "somebody unknown (its record was lost)"
+
 // before is who had an object that has our marks and is not in the inventory; one that is, under another group, has its own answer.
 func (c *computation) before(live Live) string {
 	if from, is := c.recorded[live.UID]; is {

@@ -29,8 +29,12 @@ func (c *computation) dropped(o InventoryEntry) {
 	ch.Action, ch.Code, ch.Why = c.fate(o, live)
 	c.eject(&ch)
 	c.lend(o, ch) // for who declares it; what follows goes back to who had it
-	if from := o.from(live.UID); ch.Action == Delete && c.Options.RollingBack && from != "" {
+	switch from := o.from(live.UID); {
+	case ch.Action != Delete || from == "":
+	case c.Options.RollingBack:
 		ch.Action, ch.Code, ch.From, ch.Why = Release, CodeMoved, from, "was taken over from "+from+" after that release"
+	case from == ByMarks:
+		ch.From = from
 	}
 	if ch.Action == Delete {
 		ch.Claims, ch.Aggregates, ch.TakenBy = live.Claims, live.Aggregates, takenBy(o, live)
@@ -150,7 +154,7 @@ func (c *computation) givenBack() {
 		f := diag.Warnf("taken-since", "%s taken over from %s after that release: not deleted", diag.Counted(len(by[from]), "object"), from)
 		f.Why = some(by[from])
 		f.Fix = "delete by hand what nobody needs"
-		if from != Earlier {
+		if from != Earlier && from != ByMarks {
 			f.Fix = "go back with that one too, which takes them back (hawser rollback, for a bundle); " + f.Fix
 		}
 		c.find(f)

@@ -36,10 +36,11 @@ func (in Input) Namespaces() []string {
 }
 
 // FromMarks is the inventory entry of an object that carries both marks of a bundle, when the record is lost. What a
-// namespace was made for is not known any more: it is kept, as an instance's own one is.
+// namespace was made for is not known any more: it is kept, as an instance's own one is; nor whether it is ours: a rollback lets go of
+// what was somebody's, with its marks.
 func FromMarks(ref object.Ref, version, instance string, l Live) InventoryEntry {
 	return InventoryEntry{Ref: ref, Version: version, Instance: instance, UID: l.UID, ResourceVersion: l.ResourceVersion, ApplyHash: l.ApplyHash, Keep: l.Keep,
-		OwnNamespace: ref.IsNamespace()}
+		OwnNamespace: ref.IsNamespace(), Taken: ByMarks}
 }
 
 // Marks are the objects that carry both marks of a bundle, as far as could be looked.
@@ -104,8 +105,19 @@ func (in Input) Looks() bool {
 	return in.Damaged || len(in.Unseen) > 0 || !in.Recorded && (in.Delivered || Lost(in))
 }
 
-// Rebuild takes over what was found. A record without marks anywhere is none; one that was incomplete gets what it lacks.
-func (in *Input) Rebuild(m Marks) diag.Findings {
+// Rebuild takes over what was found. A record without marks anywhere is none; one that was incomplete gets what it lacks. took says by
+// uid whom objects were taken over from ("" for nobody), as far as revisions tell that are kept: what is not declared, and was not made
+// here for all that is known, stays ByMarks.
+func (in *Input) Rebuild(m Marks, took map[string]string) diag.Findings {
+	for i, o := range m.Inventory {
+		declared := slices.ContainsFunc(in.Desired, func(d Desired) bool { return d.Ref == o.Ref })
+		switch from, known := took[o.UID]; {
+		case known && (declared || from == ""):
+			m.Inventory[i].Taken = from
+		case declared:
+			m.Inventory[i].Taken = Earlier
+		}
+	}
 	in.Unseen = m.Kinds()
 	owned := m.Inventory
 	switch {
@@ -135,14 +147,6 @@ func (in Input) missing(marked []InventoryEntry) []InventoryEntry {
 	return slices.DeleteFunc(slices.Clone(marked), func(o InventoryEntry) bool { return known[o.Ref] })
 }
 
-// LostAtStatus is the finding of a status that found objects with the bundle's marks and no record.
-func LostAtStatus(bundle, lost string) diag.Finding {
-	f := diag.Errorf(CodeLostRecord, "the record of bundle %s is lost, and its objects are there", bundle)
-	f.Why = lost
-	f.Fix = "apply the bundle: the record is made again from these objects, and nothing is deleted by that"
-	return f
-}
-
 // Incomplete is what a status says of a record that was made again when these kinds could not be looked at.
 func Incomplete(bundle string, unseen []string) diag.Findings {
 	if len(unseen) == 0 {
@@ -161,7 +165,7 @@ func (c *computation) rebuilt() {
 		return
 	}
 	c.plan.Rebuilt = true
-	f := diag.Warnf(CodeLostRecord, "the record of bundle %s is lost: it is made again from the objects that carry its marks", c.Bundle)
+	f := diag.Warnf(CodeLostRecord, "the record of bundle %s is lost, or went with a delete of it: it is made again from the objects that carry its marks", c.Bundle)
 	if c.Recorded {
 		f.What = "the record of bundle " + c.Bundle + " was made again when not everything could be looked at: it gets the objects that carry its marks and were not seen then"
 	}
@@ -169,6 +173,9 @@ func (c *computation) rebuilt() {
 	if len(undeclared) > 0 {
 		f.Because(fmt.Sprintf("%d of them are not declared any more and stay this time: %s", len(undeclared), someRefs(undeclared)))
 		f.Fix = "the apply after this one deletes what is not declared; its plan shows it"
+		if slices.ContainsFunc(undeclared, func(o InventoryEntry) bool { return o.Taken == ByMarks }) {
+			f.Fix += ", and wants the number of deletions: some may be somebody else's (adopted once and let go), which stays when the label " + object.LabelOwner + " is taken off it"
+		}
 	}
 	c.find(f)
 }
@@ -218,20 +225,6 @@ func someRefs(owned []InventoryEntry) string {
 		names = append(names, o.Ref.String())
 	}
 	return some(names)
-}
-
-// CodeNotInstalled is the code of the finding that a bundle is nowhere.
-const CodeNotInstalled = "not-installed"
-
-// NotInstalled is the error of a delete that found a record nowhere; doubts are what could not be looked at.
-func NotInstalled(bundle string, doubts diag.Findings) diag.Findings {
-	f := diag.Errorf(CodeNotInstalled, "bundle %s is not installed on any selected cluster", bundle)
-	f.Fix = "hawser status lists what is installed"
-	if len(doubts) > 0 {
-		f.What = fmt.Sprintf("bundle %s has a record on no selected cluster, and on %s nobody could see whether its objects are there", bundle, diag.Counted(len(doubts), "cluster"))
-		f.Why, f.Fix = doubts[0].Why, doubts[0].Fix+"; if it was never installed, nothing is to be done"
-	}
-	return diag.Findings{f}
 }
 
 // some names the first of many.

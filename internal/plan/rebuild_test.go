@@ -108,12 +108,6 @@ func TestLostAtDelete(t *testing.T) {
 			t.Errorf("ejecting %v: %s", ejecting, fs[0])
 		}
 	}
-	if fs := NotInstalled("shop", nil); !strings.Contains(fs[0].What, "is not installed") {
-		t.Error(fs)
-	}
-	if fs := NotInstalled("shop", LostAtDelete("shop", Input{}, hidden)); strings.Contains(fs[0].What, "is not installed") || !strings.Contains(fs[0].Why, "secrets") {
-		t.Error(fs)
-	}
 }
 
 // What a look at the marks makes of a release: nothing, a record that is made again, or one that gets what it lacks. What
@@ -157,12 +151,48 @@ func TestRebuild(t *testing.T) {
 		if !tt.looks {
 			continue
 		}
-		in.Rebuild(tt.marks)
+		in.Rebuild(tt.marks, nil)
 		if in.Rebuilt != tt.rebuilt || len(in.Inventory) != tt.owned || len(in.Unseen) != tt.unseen || in.Rebuilt && len(in.Live) != len(tt.marks.Live) {
 			t.Errorf("%s: %+v", name, in)
 		}
 		if in.Recorded && in.Inventory[0].Digest != "d" {
 			t.Errorf("%s: what was recorded is not known any more", name)
+		}
+	}
+}
+
+// What marks alone tell of is somebody else's for all that is known, unless a kept revision says that it was made here: what is declared
+// again is a rollback's to let go, and deleting what is not wants the user's word.
+func TestRebuiltOwners(t *testing.T) {
+	ref := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}
+	live := Live{Found: true, UID: "u", ResourceVersion: "1", ApplyHash: "o", OwnerLabel: "me"}
+	for name, c := range map[string]struct {
+		declared    bool
+		took        map[string]string
+		taken       string
+		apply, back string
+	}{
+		"nobody knows":                     {false, nil, ByMarks, "delete " + ByMarks, "release " + ByMarks},
+		"nobody knows, and it is declared": {true, nil, Earlier, "delete ", "release " + Earlier},
+		"made here":                        {false, map[string]string{"u": ""}, "", "delete ", "delete "},
+		"made here, and it is declared":    {true, map[string]string{"u": ""}, "", "delete ", "delete "},
+		"taken over":                       {false, map[string]string{"u": "Helm release x"}, ByMarks, "delete " + ByMarks, "release " + ByMarks},
+		"taken over, and it is declared":   {true, map[string]string{"u": "Helm release x"}, "Helm release x", "delete ", "release Helm release x"},
+		"another object":                   {false, map[string]string{"other": ""}, ByMarks, "delete " + ByMarks, "release " + ByMarks},
+	} {
+		in := Input{Owner: "me", Damaged: true, Live: map[object.Ref]Live{}}
+		if c.declared {
+			in.Desired = []Desired{{Ref: ref}}
+		}
+		in.Rebuild(Marks{Inventory: []InventoryEntry{FromMarks(ref, "v1", "web", live)}, Live: map[object.Ref]Live{ref: live}}, c.took)
+		if len(in.Inventory) != 1 || in.Inventory[0].Taken != c.taken {
+			t.Errorf("%s: %+v", name, in.Inventory)
+		}
+		for back, want := range map[bool]string{false: c.apply, true: c.back} {
+			p := Compute(Input{Owner: "me", Recorded: true, Inventory: in.Inventory, Live: in.Live, Options: Options{RollingBack: back, BackTo: "1"}})
+			if len(p.Changes) != 1 || string(p.Changes[0].Action)+" "+p.Changes[0].From != want {
+				t.Errorf("%s, rollback %v: %+v", name, back, p.Changes)
+			}
 		}
 	}
 }

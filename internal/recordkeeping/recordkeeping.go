@@ -14,7 +14,6 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
-	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 )
 
@@ -169,7 +168,7 @@ func (r *Report) Verdict() error {
 		fs = append(fs, f)
 	}
 	if len(r.Clusters) > 0 && !slices.ContainsFunc(r.Clusters, func(c Row) bool { return !c.unknown }) { // one that does not answer may know it
-		fs = append(fs, plan.NotInstalled(r.Bundle, nil)...)
+		fs = append(fs, fleetplan.NotInstalled(r.Bundle, nil)...)
 	}
 	if err := fs.Alike().Err(); err != nil {
 		return err

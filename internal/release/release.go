@@ -469,7 +469,7 @@ type Store interface {
 // History is what a Store that keeps earlier revisions can do besides.
 type History interface {
 	// Revisions gives the records of the kept revisions to each, newest first, as their releases ended; the current one only once its
-	// release has, whether or not it is being corrected.
+	// release has, whether or not it is being corrected. Where the current record is damaged that is an error, which may come after some.
 	// Nothing is kept of one when the next is read. An error of each ends it.
 	Revisions(ctx context.Context, owner string, each func(Record) error) error
 }

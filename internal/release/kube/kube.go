@@ -291,11 +291,15 @@ func (s *Store) Objects(ctx context.Context, r release.Record) ([]object.Object,
 	}
 }
 
-// Revisions reads the records of all kept revisions, newest first, and not their Sets.
+// Revisions reads the records of all kept revisions, newest first, and not their Sets. Where the current one is damaged those that its index
+// still tells come first, and then the error.
 func (s *Store) Revisions(ctx context.Context, owner string, each func(release.Record) error) error {
-	h, _, err := s.current(ctx, owner)
-	if err != nil || h == nil {
-		return err
+	h, _, damaged := s.current(ctx, owner)
+	if errors.Is(damaged, release.ErrDamaged) {
+		h = s.recall(owner)
+	}
+	if h == nil {
+		return damaged
 	}
 	for _, k := range h.index.Kept {
 		data, err := s.join(ctx, nil, k.Secrets, k.Digest)
@@ -313,7 +317,7 @@ func (s *Store) Revisions(ctx context.Context, owner string, each func(release.R
 			return s.wrap("read", "secrets", k.name(), err)
 		}
 	}
-	return nil
+	return damaged
 }
 
 func (s *Store) revision(ctx context.Context, k kept) (*release.Record, []object.Object, error) {
