@@ -71,6 +71,7 @@ func TestBackPastAborted(t *testing.T) {
 		"c knows of it":                                  {clusters: []Cluster{three, aborted(two, 2), aborted(late, 2)}, want: "R1 a:R1 b:R1 c:R1", codes: over},
 		"c came to the fleet later":                      {clusters: []Cluster{three, aborted(two, 2), keeps("c", rec(1, 3, ok))}, want: "R1 a:R1 b:R1 c:-", codes: over + " skipped-release@c"},
 		"it had come everywhere: nobody could abort it":  {clusters: []Cluster{aborted(three, 2), keeps("b", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, ok))}, want: "R2 a:R2 b:R2"},
+		"whether it came to b is not known":              {clusters: []Cluster{three, aborted(keeps("b", rec(3, 3, ok), rec(1, 1, ok)), 2)}, want: "R2 a:R2 b:-", codes: "not-kept@b"},
 		"it is named":                                    {clusters: []Cluster{three, aborted(two, 2)}, to: "2", want: "R2 a:R2 b:R1", codes: over + " skipped-release@b"},
 		"there is no other":                              {clusters: []Cluster{keeps("a", rec(2, 2, ok), rec(1, 1, ok)), aborted(keeps("b", rec(1, 2, ok)), 1)}, want: "R1 a:R1 b:-", codes: over + " skipped-release@b"},
 		"the other one failed":                           {clusters: []Cluster{keeps("a", rec(3, 3, ok), rec(2, 2, ok), rec(1, 1, bad)), aborted(two, 2)}, want: "R2 a:R2 b:R1", codes: over + " skipped-release@b"},

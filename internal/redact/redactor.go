@@ -180,7 +180,7 @@ func (r *Redactor) mask(p purpose, instance, text string) string {
 	if p != naming && p != owning { // those are about what instances take
 		spans = r.sent.spans(text, spans)
 	}
-	if p == sweeping && len(spans) > 0 {
+	if (p == sweeping || p == saying || p == ourselves) && len(spans) > 0 {
 		spans = r.unshown(text, spans)
 	}
 	return hide(text, userSpans(text, spans))

@@ -72,6 +72,20 @@ func TestShowInsideOfSecrets(t *testing.T) {
 	}
 }
 
+// TestShowInSentences: what is deleted is named in sentences, too, whoever chose a secret that equals it; what others say of no instance is masked.
+func TestShowInSentences(t *testing.T) {
+	r := New()
+	r.AddFor("eve", "nspace-5f3a91")
+	r.Show("", "nspace-5f3a91")
+	for name, mask := range map[string]func(string, string) string{"Said": r.Said, "Told": r.Told} {
+		for _, text := range []string{"on cluster a: deletes Namespace nspace-5f3a91", "kubectl annotate namespace nspace-5f3a91 x=y"} {
+			if got := mask("web", text); got != text {
+				t.Errorf("%s: %s", name, got)
+			}
+		}
+	}
+}
+
 // TestShowIsLinear: a line of megabytes with the secret in it everywhere takes no time to speak of.
 func TestShowIsLinear(t *testing.T) {
 	r := New("9f8xkq7zz-And-More")
