@@ -461,7 +461,7 @@ func (c *computation) unchanged(d Desired, own InventoryEntry, live Live) {
 	o := InventoryEntry{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, UID: live.UID,
 		ResourceVersion: live.ResourceVersion, Digest: d.Digest, ApplyHash: live.ApplyHash, Schema: schema,
 		Keep: d.Keep, NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, Once: d.Once, Expires: d.Expires,
-		Awaited: own.Awaited && own.UID == live.UID, OwnNamespace: d.OwnNamespace, Replicas: d.Replicas, Fixed: d.Fixed, Force: d.ForceRecreate, Stays: live.Stays, Taken: own.from(live.UID)}
+		Awaited: own.Awaited && own.UID == live.UID, OwnNamespace: d.OwnNamespace, Replicas: d.Replicas, Fixed: d.Fixed, Force: d.ForceRecreate, Stays: live.Stays, Taken: own.declared(live.UID)}
 	switch {
 	case d.Ignore == nil:
 	case live.LeftToOthers: // what we declared then is what tells a drift from a field that is left to others

@@ -70,12 +70,14 @@ func (c *computation) before(live Live) string {
 	return Earlier
 }
 
+// declared is from, of an object that is declared now: it is the bundle's, and a rollback's to let go where nobody knows whose it was.
+func (o InventoryEntry) declared(uid string) string {
+	return cmp.Or(map[string]string{ByMarks: Earlier}[o.from(uid)], o.from(uid))
+}
+
 // from is who had the object of a uid when it was adopted, "" for nobody, and for another object.
 func (o InventoryEntry) from(uid string) string {
-	if o.UID == "" || o.UID == uid {
-		return o.Taken
-	}
-	return ""
+	return map[bool]string{true: o.Taken}[o.UID == "" || o.UID == uid]
 }
 
 // Wrote is the inventory entry of an object that a change wrote: body is what was sent, m the metadata of the answer, manager
@@ -87,7 +89,7 @@ func Wrote(ch Change, body object.Object, m metav1.ObjectMeta, manager string, w
 		Digest: body.Digest(), Keep: actions.Keep, NoWait: ch.NoWait, Timeout: ch.Timeout, Ignore: ch.Ignore, Once: actions.Once,
 		Expires: expires, Awaited: expires && wait && !ch.NoWait && ch.Hook == nil,
 		OwnNamespace: ch.OwnNamespace, Replicas: spec["replicas"] != nil, Fixed: object.Fixed(body), Force: actions.Force, Stays: ch.Stays,
-		Taken: cmp.Or(ch.From, before.from(string(m.UID)))}
+		Taken: cmp.Or(ch.From, before.declared(string(m.UID)))}
 	o.ApplyHash, _ = object.OwnEntry(m.ManagedFields, manager)
 	if ch.Ignore != nil {
 		o.Entry = object.EntryOf(m.ManagedFields, manager)

@@ -188,6 +188,9 @@ func TestRebuiltOwners(t *testing.T) {
 		if len(in.Inventory) != 1 || in.Inventory[0].Taken != c.taken {
 			t.Errorf("%s: %+v", name, in.Inventory)
 		}
+		if now := in.Inventory[0].declared("u"); now != map[bool]string{true: Earlier, false: c.taken}[c.taken == ByMarks] {
+			t.Errorf("%s, and it is declared since: %q", name, now)
+		}
 		for back, want := range map[bool]string{false: c.apply, true: c.back} {
 			p := Compute(Input{Owner: "me", Recorded: true, Inventory: in.Inventory, Live: in.Live, Options: Options{RollingBack: back, BackTo: "1"}})
 			if len(p.Changes) != 1 || string(p.Changes[0].Action)+" "+p.Changes[0].From != want {

@@ -107,7 +107,7 @@ func Say(verb, bundle, meant string, word Word, clusters []OnCluster) (*Saying, 
 	if !said {
 		f := nothing(verb, bundle, about)
 		if barred != "" {
-			f.Why, f.Fix = barred, "hawser resume "+bundle+" takes a pause back; hawser history "+bundle+" shows which releases there are, to name another one"
+			f.Why, f.Fix = barred, "say it of that one, or take its pause back with hawser resume "+bundle+"; hawser history "+bundle+" shows which releases there are"
 		}
 		return nil, because(f, clusters)
 	}
@@ -365,8 +365,8 @@ func (h *Hold) merge(other Hold) {
 	if other.Wave != "" {
 		if h.Wave == "" {
 			h.Wave, h.Approved = other.Wave, other.Approved
-		} else if other.Approved == nil {
-			h.Approved = nil
+		} else if other.Approved == nil && h.Approved != nil { // it waits to come there, not where it was approved
+			h.Wave, h.Approved = other.Wave, nil
 		}
 	}
 	if other.Paused != nil {

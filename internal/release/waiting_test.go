@@ -82,3 +82,14 @@ func TestWaitingForAWindow(t *testing.T) {
 		t.Error("an apply of the old files goes on with the rollback to them")
 	}
 }
+
+// TestAwaitTwoWaves: where two waves want approvals, and the release has come to the first one, it is the second that waits.
+func TestAwaitTwoWaves(t *testing.T) {
+	came := OnCluster{Cluster: "a", Record: &Record{Release: 4, Rollout: "D", Phase: Succeeded}, Hold: waiting(4, "D", func(h *Hold) { h.Wave, h.Approved = "wave 1 (one)", ann })}
+	waits := OnCluster{Cluster: "b", Hold: waiting(4, "D", func(h *Hold) { h.Wave = "wave 2 (two)" })}
+	for _, on := range [][]OnCluster{{came, waits}, {waits, came}} {
+		if w := Await("shop", on); w == nil || w.Wave != "wave 2 (two)" || w.Approved != nil || len(w.Clusters) != 1 {
+			t.Errorf("%+v", w)
+		}
+	}
+}
