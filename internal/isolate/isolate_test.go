@@ -170,7 +170,7 @@ func (c doubleChecker) Check(rule health.Check, obj map[string]any) (health.Stat
 // pool is one of the test binary.
 func pool(t *testing.T, change func(*Options)) *Pool {
 	t.Helper()
-	o := Options{Command: []string{self(t), asChild}, Build: "b", Environment: []string{"BUILD=b"}, Limits: cuelang.WatchLimits{Deadline: 20 * time.Second, HeapBytes: 4 << 30, OwnBytes: 300 << 20}}
+	o := Options{Command: []string{self(t), asChild}, Build: "b", Environment: []string{"BUILD=b"}, Limits: cuelang.WatchLimits{Deadline: time.Minute, HeapBytes: 4 << 30, OwnBytes: 300 << 20}}
 	if change != nil {
 		change(&o)
 	}

@@ -54,13 +54,13 @@ type Shower interface {
 // Declared leaves shown what an object that was declared or kept is called, what it has where nothing is secret, and what it runs as far as it
 // does not say itself that it is secret.
 func Declared(o object.Object, to Shower) {
-	to.Show("", names(o.Ref())...)
+	to.Show(o.Instance, names(o.Ref())...)
 	never, runs, _ := o.Open()
 	to.Leave(append(runs, never...)...)
 	to.Show(of(o.Ref(), o.Instance), never...)
 }
 
-// names are how an object is called: that is never masked.
+// names are how an object is called: that is never masked for others' secrets.
 func names(r object.Ref) []string {
 	if r.Namespace == "" {
 		return []string{r.Name}
@@ -79,7 +79,7 @@ func of(r object.Ref, instance string) string {
 // Show leaves shown what the objects of a plan are called, and what stands in its fields, declared and live, at places that are never secret.
 func Show(p *plan.Plan, to Shower) {
 	for _, ch := range p.Changes {
-		to.Show("", names(ch.Ref)...)
+		to.Show(ch.Instance, names(ch.Ref)...)
 		for _, f := range ch.Fields {
 			steps := neversecret.Steps(f.Path)
 			if neversecret.Place(ch.Ref.Group, ch.Ref.Kind, steps) {

@@ -214,10 +214,11 @@ func (p *pathSet) itemSteps(s span) *itemSteps {
 			continue
 		}
 		el, rest, known := itemElement(text)
+		closed := true
 		switch {
 		case known:
 		case strings.HasPrefix(text, "["):
-			_, rest, _ = strings.Cut(text, "]")
+			_, rest, closed = strings.Cut(text, "]")
 		default: // a position between dots, as in older paths
 			digits, dotted := strings.CutPrefix(text, ".")
 			end := strings.IndexAny(digits, ".[")
@@ -232,6 +233,9 @@ func (p *pathSet) itemSteps(s span) *itemSteps {
 		}
 		before = text[:len(text)-len(rest)]
 		x.add(itemStep{el, span{i, i + 1, s.at + len(before)}}, known)
+		if !closed { // others that begin so are other steps
+			before = ""
+		}
 	}
 	return x
 }

@@ -75,6 +75,17 @@ func afterItem(path string, st trailStep, fits func(trailStep, fieldpath.PathEle
 	return digits[end:], ok && err == nil && fits(st, fieldpath.IndexElement(at))
 }
 
+// TestPathSetUnclosed: a path that ends within an item, as only a hostile record has, takes nothing from others that begin as it does.
+func TestPathSetUnclosed(t *testing.T) {
+	body := map[string]any{"args": []any{map[string]any{"name": "hush-a"}, map[string]any{"name": "b", "port": "hush-c"}}}
+	for _, unclosed := range []string{"args[", "args[name", "args[0"} {
+		o := Object{Body: body, Sensitive: []string{unclosed, "args[0].name", `args[name="b"].port`}}
+		if got := o.SensitiveValues(); !slices.Equal(got, []string{"hush-a", "hush-c"}) {
+			t.Errorf("%s: %q", unclosed, got)
+		}
+	}
+}
+
 // TestPathSet: paths looked up together hide and find what each of them does by itself.
 func TestPathSet(t *testing.T) {
 	path := rapid.SliceOfN(rapid.SampledFrom([]string{"env", "data", "ports", "args", "l", "v", "w", ".", ".", "[", "]", `[name="a"]`, `[name="b",port=80]`, "[0]", "[1]", ".1", ".10", ".0", `"x.y"`, "x.y", `[type="b"]`,
