@@ -241,11 +241,21 @@ func below(u *url.URL, domains ...string) bool {
 	return u.Scheme == "https" && slices.ContainsFunc(domains, func(d string) bool { return strings.HasSuffix(host, "."+d) })
 }
 
+// longestWord is how long a text is at most between blanks; the ends of lines are none, as servers wrap what is long.
+func longestWord(text string) (most int) {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ' ' || r == '\t' }) {
+		most = max(most, len(word))
+	}
+	return most
+}
+
 // said is what a server says, without secrets in any form, in one line.
 func (s Server) said(text string, secrets ...string) string {
-	own := redact.New()
+	own, longest := redact.New(), longestWord(text)
 	for _, secret := range secrets {
-		own.AddSent(secret)
+		if len(secret) <= longest { // else it stands there in no form: none is shorter
+			own.AddSent(secret)
+		}
 	}
 	text = own.Redact(text)
 	if s.Redact != nil {
