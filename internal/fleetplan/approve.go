@@ -36,16 +36,14 @@ func (p *FleetPlan) Approve(holds release.Holds, rec *release.Record, now time.T
 	}
 }
 
+// CodeApproved is the code of the finding of Said about a wave that is approved already, which is shown without -v.
+const CodeApproved = "wave-approved"
+
 // Said are what people have said of the release that the plan would bring, as holds of the clusters that it changes tell: that the bundle is paused,
 // that these files were aborted, both warnings, and which wave is approved already. on tells a cluster's record, nil for none.
 func (p *FleetPlan) Said(holds release.Holds, on func(cluster string) *release.Record) diag.Findings {
 	out := holds.Paused(release.Record{Bundle: p.Bundle}).As(diag.Warning)
-	where, aborted := map[string][]string{}, map[string]bool{} // clusters by what was said
-	for _, h := range holds {
-		if h != nil && h.Aborted != nil {
-			aborted[h.Rollout] = true
-		}
-	}
+	where, aborted := map[string][]string{}, holds.Aborted() // clusters by what was said
 	for _, cluster := range slices.Sorted(maps.Keys(holds)) {
 		h := holds[cluster]
 		if h == nil || h.SourceDigest != p.SourceDigest || h.RollbackTo.String() != p.RollbackTo.String() {
@@ -66,7 +64,7 @@ func (p *FleetPlan) Said(holds release.Holds, on func(cluster string) *release.R
 		case h.Approved != nil && !aborted[h.Rollout]:
 			what := h.Wave + " is approved for release " + name + " of these files " + h.Approved.String()
 			if where[what] = append(where[what], cluster); len(where[what]) == 1 {
-				out = append(out, diag.Finding{Severity: diag.Info, Code: "wave-approved", What: what})
+				out = append(out, diag.Finding{Severity: diag.Info, Code: CodeApproved, What: what})
 			}
 		}
 	}

@@ -109,12 +109,12 @@ func (in Input) Looks() bool {
 // uid whom objects were taken over from ("" for nobody), as far as revisions tell that are kept: what is not declared, and was not made
 // here for all that is known, stays ByMarks.
 func (in *Input) Rebuild(m Marks, took map[string]string) diag.Findings {
+	declared := Input{Desired: in.Desired}.Moving() // all, where no inventory has any
 	for i, o := range m.Inventory {
-		declared := slices.ContainsFunc(in.Desired, func(d Desired) bool { return d.Ref == o.Ref })
 		switch from, known := took[o.UID]; {
-		case known && (declared || from == ""):
+		case known && (declared[o.Ref] || from == ""):
 			m.Inventory[i].Taken = from
-		case declared:
+		case declared[o.Ref]:
 			m.Inventory[i].Taken = Earlier
 		}
 	}

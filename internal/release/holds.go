@@ -21,7 +21,7 @@ const CodePaused = "release-paused"
 // Continues is Continues with what keeps releases back: a release that waits for its first cluster is gone on with like one that
 // some cluster has, and one that was aborted is not, wherever it came to. firstTry is Record.FirstTry.
 func (hs Holds) Continues(next Record, selected, left []*Record, settled func(cluster string) bool) (number int, rollout string, firstTry int) {
-	aborted := hs.aborted()
+	aborted := hs.Aborted()
 	mask := func(records []*Record) []*Record {
 		out := slices.Clone(records)
 		for i, r := range out {
@@ -44,7 +44,7 @@ func (hs Holds) Continues(next Record, selected, left []*Record, settled func(cl
 // Approval is what lets a release come to a cluster whose wave is approved by somebody first: the cluster's hold, or its record where
 // the release has come to it already; nil where nobody has said so. wave is how people call it.
 func (hs Holds) Approval(cluster, wave string, on *Record, release Record) *Approval {
-	if h := hs[cluster]; h != nil && (h.keeps(release) || h.triedAgain(wave, on, release)) && h.Approved != nil && !hs.aborted()[h.Rollout] {
+	if h := hs[cluster]; h != nil && (h.keeps(release) || h.triedAgain(wave, on, release)) && h.Approved != nil && !hs.Aborted()[h.Rollout] {
 		return &Approval{Wave: wave, Word: *h.Approved}
 	}
 	if on != nil && on.Rollout == release.Rollout && on.SourceDigest == release.SourceDigest {
@@ -55,8 +55,8 @@ func (hs Holds) Approval(cluster, wave string, on *Record, release Record) *Appr
 	return nil
 }
 
-// aborted are the rollouts that were aborted on any cluster.
-func (hs Holds) aborted() map[string]bool {
+// Aborted are the rollouts that were aborted on any cluster, by whichever release the holds are now.
+func (hs Holds) Aborted() map[string]bool {
 	out := map[string]bool{}
 	for _, h := range hs {
 		for _, t := range h.Decisions() {

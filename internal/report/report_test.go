@@ -107,6 +107,15 @@ func TestApprovalOfWhatBringsSomething(t *testing.T) {
 	}
 }
 
+// TestApprovedIsTold: of what only explains, a plan tells without -v which wave is approved.
+func TestApprovedIsTold(t *testing.T) {
+	p := shopPlan()
+	p.Findings = diag.Findings{{Severity: diag.Info, Code: fleetplan.CodeApproved, What: "wave 2 is approved"}, {Severity: diag.Info, Code: "other", What: "explains"}}
+	if got := text(t, func(b *bytes.Buffer) error { return Plan(b, p, Style{Width: 140}) }); !strings.Contains(got, "wave 2 is approved") || strings.Contains(got, "explains") {
+		t.Error(got)
+	}
+}
+
 func refused() *fleetplan.FleetPlan {
 	p := onePlan(plan.Change{Action: plan.Conflict, Ref: ref("Deployment", "api"), Instance: "api", Code: plan.CodeForeign,
 		Why: "exists already, managed by Helm release shop/api"}, webScale())
