@@ -102,7 +102,7 @@ func (c *Client) answer(ctx context.Context, r Request, resp *http.Response) err
 	if got := answer.NameOf(r.Into); r.Named != "" && got != r.Named {
 		return c.WrongAnswer("gave another object (%.80q) than the one that was asked for (%s)", got, r.Named)
 	}
-	return nil
+	return c.echoes(r.Into)
 }
 
 // NotUnderstood is the error of an answer that is no JSON, or not of the kind asked for; nothing of it is quoted.

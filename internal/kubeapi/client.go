@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/redact"
 )
 
 // Config says how one API server is reached.
@@ -57,6 +58,9 @@ type connection struct {
 	// large is held while an answer of many bytes is read and understood.
 	large chan struct{}
 	close func()
+	// own knows the credentials that were sent, of which the shortest has least bytes.
+	own   *redact.Redactor
+	least atomic.Int64
 	// renews: the credentials are made anew after an answer 401, so it is asked once more.
 	renews bool
 
@@ -78,16 +82,23 @@ func Open(cfg Config) (*Client, error) {
 		return nil, &AccessError{Cluster: cfg.Name, Server: rc.Host, Err: err}
 	}
 	renews := rc.ExecProvider != nil || rc.AuthProvider != nil || rc.BearerTokenFile != ""
-	rt, pool, err := newTransport(rc, cfg.Tell)
+	conn := &connection{own: redact.New()}
+	rt, pool, err := newTransport(rc, func(credential string) {
+		conn.sent(credential)
+		if cfg.Tell != nil {
+			cfg.Tell(credential)
+		}
+	})
 	if err != nil {
 		return nil, &AccessError{Cluster: cfg.Name, Server: rc.Host, Err: err}
 	}
 	if cfg.Parallel <= 0 {
 		cfg.Parallel = 32
 	}
-	return &Client{cfg: cfg, connection: &connection{http: &http.Client{Transport: rt, CheckRedirect: neverRedirect}, base: base, server: rc.Host,
-		serverID: serverID(base, rc), slots: make(chan struct{}, cfg.Parallel), large: make(chan struct{}, 2),
-		close: pool.CloseIdleConnections, renews: renews, kinds: kindsOf()}}, nil
+	conn.http, conn.base, conn.server = &http.Client{Transport: rt, CheckRedirect: neverRedirect}, base, rc.Host
+	conn.serverID, conn.slots, conn.large = serverID(base, rc), make(chan struct{}, cfg.Parallel), make(chan struct{}, 2)
+	conn.close, conn.renews, conn.kinds = pool.CloseIdleConnections, renews, kindsOf()
+	return &Client{cfg: cfg, connection: conn}, nil
 }
 
 // Masked is a Client of the same connection that masks foreign texts by redact; nil masks nothing.

@@ -75,6 +75,18 @@ func (k *kinds) apis() []string {
 	return out
 }
 
+// texts are all names that an API server gives to what it serves.
+func (k *kinds) texts() []string {
+	out := k.apis()
+	for _, info := range k.byKind {
+		out = append(out, info.Resource)
+	}
+	for group, versions := range k.stale {
+		out = append(append(out, group), versions...)
+	}
+	return out
+}
+
 // Kind returns how the cluster serves a version of a kind.
 func (c *Client) Kind(gvk schema.GroupVersionKind) (KindInfo, bool) {
 	info, ok := c.ByGroupKind(gvk.GroupKind())
@@ -156,6 +168,9 @@ func (c *Client) Discover(ctx context.Context, like Request) error {
 		return errors.New("the API server does not speak aggregated discovery (Kubernetes 1.27 or later is needed)")
 	}
 	k := kindsOf(core, groups)
+	if err := c.echoed("what it serves", k.texts()...); err != nil {
+		return err
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.kinds = k

@@ -128,6 +128,9 @@ func (c *Client) ListMeta(ctx context.Context, path string, query url.Values, be
 		if m.Name == "" {
 			return c.WrongAnswer("gave a list with an object that has no name")
 		}
+		if err := c.echoes(&m); err != nil {
+			return err
+		}
 		each(m)
 		return nil
 	})
@@ -144,6 +147,9 @@ func (c *Client) ListObjects(ctx context.Context, r Request) (items []map[string
 		var m map[string]any
 		if err := Decode(raw, &m); err != nil || m == nil {
 			return c.NotUnderstood(err)
+		}
+		if err := c.echoes(&m); err != nil {
+			return err
 		}
 		items = append(items, m)
 		return nil
