@@ -240,3 +240,41 @@ func TestLetGoAndThenDamaged(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// What the bundle made, a later release let go of and somebody else has in use carries the bundle's marks, and an older revision has it as made
+// here: once the record is damaged, no apply deletes it without the number, and a rollback lets it go. It runs alone: others read all records.
+func TestMadeLetGoAndThenDamaged(t *testing.T) {
+	r := newRig(t)
+	rest := r.configMap("x", "key: mine") + r.configMap("z", "key: mine")
+	kept := "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: kept, annotations: {hawser.dev/prune: disabled}}\ndata: {key: precious}\n"
+	apply := func(files string, takeOver bool) {
+		t.Helper()
+		r.write("app.yaml", files)
+		req := r.request()
+		req.TakeOver = takeOver
+		r.applied(req)
+	}
+	r.write("bundle.yaml", r.bundle(r.configMap("own", "key: zero")+rest))
+	r.applied(r.request())
+	apply(r.configMap("own", "key: one")+rest+kept, false)
+	apply(r.configMap("own", "key: two")+rest, false)
+	if _, err := r.admin.CoreV1().ConfigMaps(r.name).Patch(t.Context(), "kept", types.MergePatchType, []byte(`{"metadata":{"annotations":{"hawser.dev/prune":null}}}`), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	r.damage()
+	apply(r.configMap("own", "key: two")+rest, true)
+	fp := r.plan(r.request())
+	refused(t, "apply", fp.Findings.Err(), deletionguard.Code, "ConfigMap "+r.name+"/kept", "--confirm-delete=1")
+	fp.Close()
+	fp, err := r.Plan(t.Context(), r.back("1").For(Rollback))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fate := fateOf(fp, "kept"); fate != "release moved" {
+		t.Errorf("%s: %v", fate, fp.Findings)
+	}
+	r.carried(fp, r.back("1"))
+	if got := r.keys("own", "x", "kept"); got != "zero mine precious" {
+		t.Error(got)
+	}
+}

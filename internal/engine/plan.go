@@ -365,7 +365,7 @@ func (r *run) observe(ctx context.Context, w *work, o plan.Options) (plan.Input,
 		in.Ahead = r.ahead(ctx, t, s)
 	}
 	if w.inventory == nil && in.Looks() {
-		findings = append(findings, in.Rebuild(t.session.Marked(ctx, s.owner, in.Namespaces()...), recordkeeping.Took(ctx, t.store, s.owner))...)
+		findings = append(findings, in.Rebuild(t.session.Marked(ctx, s.owner, in.Namespaces()...), recordkeeping.Took(ctx, t.store, s.owner, t.record))...)
 		if in.Rebuilt && t.record == nil && !r.proven {
 			findings = append(findings, lineage.Unproven(s.spec.Name, len(in.Inventory), r.input.From))
 		}
