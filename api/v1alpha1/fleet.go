@@ -4,14 +4,14 @@ import "time"
 
 // FleetSpec is an environment: clusters in order, runtime values, rollout.
 type FleetSpec struct {
-	APIVersion string         `json:"apiVersion,omitempty"`
-	Name       string         `json:"name"`
-	Clusters   []ClusterSpec  `json:"clusters,omitempty"`
+	APIVersion string         `json:"apiVersion,omitempty" hawser:"required,format=apiVersion"`
+	Name       string         `json:"name" hawser:"required,format=fleetName"`
+	Clusters   []ClusterSpec  `json:"clusters,omitempty" hawser:"empty=no-clusters"`
 	Values     []RuntimeQuery `json:"values,omitempty"`
 	// Rollout is nil when the file has none: one cluster after another, in order, stop at the first failure.
 	Rollout *Rollout `json:"rollout,omitempty"`
 	// SecretStores are where ref:// references are looked up, by name; "default" serves references that name none.
-	SecretStores map[string]SecretStore `json:"secretStores,omitempty"`
+	SecretStores map[string]SecretStore `json:"secretStores,omitempty" hawser:"format=storeName"`
 	// Releases say where release records are kept; nil keeps them in the clusters they are about.
 	Releases *Releases `json:"releases,omitempty"`
 	// Health are rules for kinds on every cluster of the fleet; Ignore leaves fields to others.
@@ -42,11 +42,11 @@ func (f *FleetSpec) Order() *Rollout {
 
 // ClusterSpec is one place and how it is reached. Exactly one way of access is set: KubeContext or Kubeconfig.
 type ClusterSpec struct {
-	Name        string            `json:"name"`
-	Group       string            `json:"group,omitempty"`
-	KubeContext string            `json:"kubeContext,omitempty"`
+	Name        string            `json:"name" hawser:"key,format=clusterName"`
+	Group       string            `json:"group,omitempty" hawser:"format=group"`
+	KubeContext string            `json:"kubeContext,omitempty" hawser:"format=kubeContext"`
 	Kubeconfig  *KubeconfigAccess `json:"kubeconfig,omitempty"`
-	ProxyURL    string            `json:"proxyURL,omitempty"`
+	ProxyURL    string            `json:"proxyURL,omitempty" hawser:"format=proxyURL"`
 	Labels      map[string]string `json:"labels,omitempty"`
 	// Vars are free data for {$cluster: vars.X} and @hawser(cluster): JSON types, integers as int64, other numbers as
 	// json.Number in the user's spelling.
@@ -59,8 +59,8 @@ type ClusterSpec struct {
 
 // KubeconfigAccess is a kubeconfig file and optionally a context in it (default: the file's current context).
 type KubeconfigAccess struct {
-	Path    string `json:"path,omitempty"`
-	Context string `json:"context,omitempty"`
+	Path    string `json:"path,omitempty" hawser:"required,pos,dir,empty=no-access"`
+	Context string `json:"context,omitempty" hawser:"empty=no-access"`
 	// Dir is the directory of the file that holds the path: a relative Path starts there.
 	Dir string   `json:"-"`
 	Pos Position `json:"-"`
@@ -69,23 +69,23 @@ type KubeconfigAccess struct {
 // RuntimeQuery reads runtime values from an object of each cluster.
 // Query is k8s:<apiVersion>:<Kind>:[<namespace>:]<name>; For maps variable names to CUE expressions over `obj`.
 type RuntimeQuery struct {
-	Query    string     `json:"query"`
-	For      []QueryVar `json:"for"`
+	Query    string     `json:"query" hawser:"required,format=query"`
+	For      []QueryVar `json:"for" hawser:"required"`
 	Optional bool       `json:"optional,omitempty"`
 	Pos      Position   `json:"-"`
 }
 
 // QueryVar is one variable of a runtime query.
 type QueryVar struct {
-	Name string `json:"name"`
-	Expr string `json:"expr"`
+	Name string `json:"name" hawser:"key,format=variable"`
+	Expr string `json:"expr" hawser:"value,format=expression"`
 }
 
 // Rollout is the order in which clusters change.
 type Rollout struct {
-	Waves []Wave `json:"waves"`
+	Waves []Wave `json:"waves" hawser:"required,empty=no-waves"`
 	// OnFailure is OnFailureRollback where the clusters of a wave that fails go back to the release that they had; "" leaves them.
-	OnFailure string `json:"onFailure,omitempty"`
+	OnFailure string `json:"onFailure,omitempty" hawser:"format=onFailure"`
 }
 
 // OnFailureRollback is the OnFailure of a rollout whose failed waves go back.
@@ -95,17 +95,17 @@ const OnFailureRollback = "rollback"
 // (0 = all), until more than MaxFailures failed.
 type Wave struct {
 	Name            string         `json:"name,omitempty"`
-	Groups          []string       `json:"groups,omitzero"`
-	Clusters        []string       `json:"clusters,omitzero"`
+	Groups          []string       `json:"groups,omitzero" hawser:"format=glob"`
+	Clusters        []string       `json:"clusters,omitzero" hawser:"format=glob"`
 	ClusterSelector *LabelSelector `json:"clusterSelector,omitempty"`
-	Canary          int            `json:"canary,omitempty"`
+	Canary          int            `json:"canary,omitempty" hawser:"format=clusterCount"`
 	MaxParallel     int            `json:"maxParallel,omitempty"`
 	MaxFailures     int            `json:"maxFailures,omitempty"`
 	Soak            Duration       `json:"soak,omitzero"`
 	// Window is when the clusters of the wave may change; nil is always.
 	Window *Window `json:"window,omitempty"`
 	// Approval is ApprovalManual where a new release comes to the wave only with somebody's approval; "" is without.
-	Approval string   `json:"approval,omitempty"`
+	Approval string   `json:"approval,omitempty" hawser:"format=approval"`
 	Pos      Position `json:"-"`
 }
 
@@ -115,9 +115,9 @@ const ApprovalManual = "manual"
 // Window is a time of the week: on Days ("Mon" to "Sun"; none = every day) from From until To ("09:00", "24:00"), on the clock of TZ, a
 // name of the IANA time zone database ("" = UTC). Where To is before From it ends on the next day.
 type Window struct {
-	Days []string `json:"days,omitempty"`
-	From string   `json:"from"`
-	To   string   `json:"to"`
+	Days []string `json:"days,omitempty" hawser:"format=day"`
+	From string   `json:"from" hawser:"required=check,format=clock"`
+	To   string   `json:"to" hawser:"required=check,format=clock"`
 	TZ   string   `json:"tz,omitempty"`
 }
 
@@ -155,14 +155,14 @@ type EnvStore struct {
 // FileStore: ref://PATH/PROPERTY is a field of the YAML or JSON file Path/PATH, ref://PATH the text of a file.
 type FileStore struct {
 	// Path is a directory, relative to Dir.
-	Path string `json:"path"`
+	Path string `json:"path" hawser:"required,dir,format=fleetPath,empty=invalid-store"`
 	Dir  string `json:"-"`
 }
 
 // SOPSStore: ref://FILE/PROPERTY is a field of the decrypted file Path/FILE.
 type SOPSStore struct {
 	// Path is a directory, relative to Dir.
-	Path string `json:"path,omitempty"`
+	Path string `json:"path,omitempty" hawser:"dir,format=fleetPath,empty=invalid-store"`
 	// Age says where the identities (private keys) are.
 	Age AgeKeys `json:"age,omitzero"`
 	Dir string  `json:"-"`
@@ -171,11 +171,11 @@ type SOPSStore struct {
 // AgeKeys are age identities: a file, or an environment variable with a file's content. Without either, those that sops
 // itself takes: SOPS_AGE_KEY, SOPS_AGE_KEY_FILE, the user's sops/age/keys.txt.
 type AgeKeys struct {
-	KeyFile string `json:"keyFile,omitempty"`
-	KeyEnv  string `json:"keyEnv,omitempty"`
+	KeyFile string `json:"keyFile,omitempty" hawser:"empty=invalid-store"`
+	KeyEnv  string `json:"keyEnv,omitempty" hawser:"empty=invalid-store"`
 }
 
 // KubeStore: ref://NAME/KEY is a key of the Secret NAME.
 type KubeStore struct {
-	Namespace string `json:"namespace"`
+	Namespace string `json:"namespace" hawser:"required,format=namespace,empty=invalid-store"`
 }

@@ -4,7 +4,7 @@ import "strings"
 
 // Releases say where the release records of a fleet are kept.
 type Releases struct {
-	Store ReleaseStore `json:"store"`
+	Store ReleaseStore `json:"store" hawser:"required"`
 	// Encryption is of stores outside of the clusters; without a key each cluster keeps one of its own.
 	Encryption ReleaseEncryption `json:"encryption,omitzero"`
 	Pos        Position          `json:"-"`
@@ -12,6 +12,8 @@ type Releases struct {
 
 // ReleaseStore is one of a few kinds. None of the fields set is the clusters' own Secrets.
 type ReleaseStore struct {
+	// Cluster is the clusters' own Secrets, of which there is nothing more to say.
+	Cluster struct{} `json:"cluster,omitzero"`
 	// File is a directory, S3 and GCS are buckets, Azure is a container.
 	File  *FileReleases  `json:"file,omitempty"`
 	S3    *S3Releases    `json:"s3,omitempty"`
@@ -28,24 +30,24 @@ func (r *Releases) Outside() bool { return r != nil && r.Store != ReleaseStore{}
 // ReleaseEncryption says what records outside of the clusters are sealed with.
 type ReleaseEncryption struct {
 	// Key is a ref:// reference.
-	Key string `json:"key,omitempty"`
+	Key string `json:"key,omitempty" hawser:"required,format=reference,empty=invalid-store"`
 }
 
 // FileReleases keeps records in a directory, which may be shared over a network.
 type FileReleases struct {
 	// Path is relative to Dir, the directory of the file that has it; ~/ is the user's home.
-	Path string `json:"path"`
+	Path string `json:"path" hawser:"required,dir,format=fleetPath,empty=invalid-store"`
 	Dir  string `json:"-"`
 }
 
 // S3Releases keeps records in a bucket of Amazon S3, or of a server that speaks its protocol.
 type S3Releases struct {
-	Bucket string `json:"bucket"`
+	Bucket string `json:"bucket" hawser:"required,format=bucket"`
 	// Prefix comes before the names of all objects.
 	Prefix string `json:"prefix,omitempty"`
 	// Region is that of the bucket, "" for AWS_REGION and what the bucket says; Endpoint is https://HOST[:PORT], "" for Amazon's.
 	Region   string `json:"region,omitempty"`
-	Endpoint string `json:"endpoint,omitempty"`
+	Endpoint string `json:"endpoint,omitempty" hawser:"format=endpoint"`
 	// Profile is of the shared AWS configuration.
 	Profile string `json:"profile,omitempty"`
 	// PathStyle puts the bucket into the path (true) or the host name (false); nil does what fits the endpoint.
@@ -56,18 +58,18 @@ type S3Releases struct {
 
 // S3Credentials are texts or ref:// references.
 type S3Credentials struct {
-	AccessKeyID     string `json:"accessKeyID"`
-	SecretAccessKey string `json:"secretAccessKey"`
-	SessionToken    string `json:"sessionToken,omitempty"`
+	AccessKeyID     string `json:"accessKeyID" hawser:"required,format=textOrReference,empty=invalid-store"`
+	SecretAccessKey string `json:"secretAccessKey" hawser:"required,format=secret,empty=invalid-store"`
+	SessionToken    string `json:"sessionToken,omitempty" hawser:"format=secret,empty=invalid-store"`
 }
 
 // GCSReleases keeps records in a bucket of Google Cloud Storage.
 type GCSReleases struct {
-	Bucket string `json:"bucket"`
+	Bucket string `json:"bucket" hawser:"required,format=gcsBucket"`
 	// Prefix comes before the names of all objects.
 	Prefix string `json:"prefix,omitempty"`
 	// Endpoint is https://HOST[:PORT], "" for Google's.
-	Endpoint string `json:"endpoint,omitempty"`
+	Endpoint string `json:"endpoint,omitempty" hawser:"format=endpoint"`
 	// Credentials are a service account's; nil takes those that Google's own tools find.
 	Credentials *GCSCredentials `json:"credentials,omitempty"`
 }
@@ -75,28 +77,28 @@ type GCSReleases struct {
 // GCSCredentials are the key of a service account, as its JSON file holds it: one of the two.
 type GCSCredentials struct {
 	// Key is a text or a ref:// reference.
-	Key string `json:"key,omitempty"`
+	Key string `json:"key,omitempty" hawser:"format=secret,empty=invalid-store"`
 	// Path is a file, relative to Dir, the directory of the file that has it; ~/ is the user's home.
-	Path string `json:"path,omitempty"`
+	Path string `json:"path,omitempty" hawser:"dir,format=fleetPath,empty=invalid-store"`
 	Dir  string `json:"-"`
 }
 
 // AzureReleases keeps records in a container of Azure Blob Storage.
 type AzureReleases struct {
-	Account   string `json:"account"`
-	Container string `json:"container"`
+	Account   string `json:"account" hawser:"required,format=account"`
+	Container string `json:"container" hawser:"required,format=container"`
 	// Prefix comes before the names of all blobs.
 	Prefix string `json:"prefix,omitempty"`
 	// Endpoint is https://HOST[:PORT][/ACCOUNT], "" for that of the account in Azure's public cloud.
-	Endpoint string `json:"endpoint,omitempty"`
+	Endpoint string `json:"endpoint,omitempty" hawser:"format=azureEndpoint"`
 	// Credentials are given; nil takes those that Azure's own tools find.
 	Credentials *AzureCredentials `json:"credentials,omitempty"`
 }
 
 // AzureCredentials are a key of the account or a shared access signature, texts or ref:// references: one of the two.
 type AzureCredentials struct {
-	Key string `json:"key,omitempty"`
-	SAS string `json:"sas,omitempty"`
+	Key string `json:"key,omitempty" hawser:"format=secret,empty=invalid-store"`
+	SAS string `json:"sas,omitempty" hawser:"format=secret,empty=invalid-store"`
 }
 
 // CheckBucket says why a text cannot be the name of a bucket, "" for one that can be.

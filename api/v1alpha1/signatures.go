@@ -9,9 +9,9 @@ import (
 type Signatures struct {
 	// TrustedRoot is a file with the authorities and logs that identities are checked with (trusted_root.json), relative to
 	// Dir; "" = those of the public Sigstore.
-	TrustedRoot string `json:"trustedRoot,omitempty"`
+	TrustedRoot string `json:"trustedRoot,omitempty" hawser:"dir,format=fleetPath"`
 	// Required are the rules. Content that several match must be signed as each of them says.
-	Required []SignatureRule `json:"required"`
+	Required []SignatureRule `json:"required" hawser:"required,empty=invalid-rule"`
 	// Dir is the directory of the file that holds TrustedRoot.
 	Dir string   `json:"-"`
 	Pos Position `json:"-"`
@@ -21,16 +21,16 @@ type Signatures struct {
 type SignatureRule struct {
 	// Sources and Except are patterns of REGISTRY/REPOSITORY: * matches within a part of the path, ** across parts. A REGISTRY
 	// by itself is everything it has.
-	Sources []string   `json:"sources"`
-	Except  []string   `json:"except,omitempty"`
-	By      []SignedBy `json:"by"`
+	Sources []string   `json:"sources" hawser:"required,format=place,empty=invalid-rule"`
+	Except  []string   `json:"except,omitempty" hawser:"format=place"`
+	By      []SignedBy `json:"by" hawser:"required,empty=invalid-rule"`
 	Pos     Position   `json:"-"`
 }
 
 // SignedBy is a signer: a key, or the identity and the issuer of a certificate, each as a text or a regular expression.
 type SignedBy struct {
 	// Key is a file with a public key (PEM), relative to Dir.
-	Key            string `json:"key,omitempty"`
+	Key            string `json:"key,omitempty" hawser:"dir,format=fleetPath"`
 	Identity       string `json:"identity,omitempty"`
 	IdentityRegexp string `json:"identityRegexp,omitempty"`
 	Issuer         string `json:"issuer,omitempty"`

@@ -12,6 +12,16 @@ const unknownField = "unknown-field"
 // fromAbsence are codes of findings that a field may have because another one beside it is not there.
 var fromAbsence = []string{"missing-field", "not-supported", "invalid-chart"}
 
+// UnknownField is the finding about a field that does not exist among those that are known, with the one that may be meant.
+func UnknownField(path, name string, pos Pos, known []string) Finding {
+	f := Errorf(unknownField, "unknown field %q", name)
+	f.Path, f.Pos = path, pos
+	if f.Fix = DidYouMean(name, known); f.Fix == "" {
+		f.Fix = "known here: " + strings.Join(known, ", ")
+	}
+	return f
+}
+
 // Unknown reports whether a finding is about a field that does not exist.
 func (fs Findings) Unknown() bool {
 	return slices.ContainsFunc(fs, func(f Finding) bool { return f.Code == unknownField })

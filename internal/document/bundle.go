@@ -1,265 +1,178 @@
 package document
 
 import (
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
 	"cuelang.org/go/cue"
-	"k8s.io/apimachinery/pkg/util/validation"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/specdecode"
 )
 
-var (
-	bundleFields   = []string{"apiVersion", "name", "requires", "health", "ignore", "revisionHistoryLimit", "instances"}
-	instanceFields = []string{"module", "helm", "kustomize", "manifests", "namespace", "dependsOn", "values", "valuesFor",
-		"placement", "wait", "timeout", "suspend", "health", "ignore"}
-	instanceLater   = []string{"overrides", "replicas", "runOnce"}
-	valuesForFields = []string{"clusters", "groups", "clusterSelector", "values"}
-	placementFields = []string{"clusters", "groups", "clusterSelector", "tolerations"}
-	placementLater  = []string{"max", "spread"}
-	tolerationField = []string{"key", "operator", "value", "effect"}
-)
+// chartRule is the rule for names of charts in a repository.
+var chartRule = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$`)
 
-// bundle reads one bundle; key is its name in `bundles`.
-func (d *decoder) bundle(v cue.Value, key string) v1alpha1.BundleSpec {
-	var out v1alpha1.BundleSpec
-	seen := map[string]bool{}
-	for _, f := range d.fields(v, bundleFields) {
-		seen[f.name] = true
-		switch f.name {
-		case "apiVersion":
-			out.APIVersion = d.apiVersion(f.value)
-		case "name":
-			var ok bool
-			if out.Name, ok = d.str(f.value); ok {
-				d.name(f.value, "the name of a bundle", out.Name)
-				if key != "" && key != out.Name {
-					d.errorf(f.value, "name-mismatch", "the bundle is listed as %q", d.mask(key))
-				}
-			}
-		case "requires":
-			out.Requires = d.requires(f.value)
-		case "health":
-			out.Health = d.healthRules(f.value)
-		case "ignore":
-			out.Ignore = d.ignoreRules(f.value)
-		case "revisionHistoryLimit":
-			out.RevisionHistoryLimit = d.revisions(f.value)
-		case "instances":
-			out.Instances = d.instances(f.value)
-		}
-	}
-	if !d.is(v, cue.StructKind, "a struct") {
-		return out
-	}
-	if out.Name == "" && key != "" && !seen["name"] {
-		out.Name = key
-		d.name(v, "the name of a bundle", key)
-		seen["name"] = true
-	}
-	for _, name := range []string{"apiVersion", "name", "instances"} {
-		if !seen[name] {
-			d.require(v, name)
-		}
-	}
-	d.checkOrder(v, out.Instances)
-	return out
-}
-
-// revisions is how many revisions are kept.
-func (d *decoder) revisions(v cue.Value) int {
-	before := len(d.findings)
-	n := d.count(v)
-	if x, _ := v.Default(); len(d.findings) == before && x.IsConcrete() && (n < 1 || n > v1alpha1.MaxRevisions) {
-		d.errorf(v, "out-of-range", "must be 1 to %d, is %d", v1alpha1.MaxRevisions, n)
-	}
-	return n
-}
-
-func (d *decoder) requires(v cue.Value) []v1alpha1.Requires {
-	items, _ := d.list(v)
-	var out []v1alpha1.Requires
-	for _, item := range items {
-		var r v1alpha1.Requires
-		for _, f := range d.fields(item, []string{"bundle"}) {
-			r.Bundle, _ = d.str(f.value)
-		}
-		if r.Bundle == "" && d.is(item, cue.StructKind, "a struct") {
-			d.require(item, "bundle")
-		}
-		out = append(out, r)
-	}
-	return out
-}
-
-func (d *decoder) instances(v cue.Value) []v1alpha1.Instance {
-	fields, ok := d.anyFields(v)
-	if !ok {
-		return nil
-	}
-	out := make([]v1alpha1.Instance, 0, len(fields))
-	for _, f := range fields {
-		d.name(f.value, "the name of an instance", f.name)
-		if d.is(f.value, cue.StructKind, "a struct") {
-			out = append(out, d.instance(f.value, f.name))
-		}
-	}
-	return out
-}
-
-func (d *decoder) instance(v cue.Value, name string) v1alpha1.Instance {
-	out := v1alpha1.Instance{Name: name, Pos: d.apiPos(v)}
-	seen := map[string]cue.Value{}
-	for _, f := range d.fields(v, instanceFields, instanceLater...) {
-		seen[f.name] = f.value
-		switch f.name {
-		case "module":
-			out.Module = d.module(f.value)
-		case "helm":
-			out.Helm = d.helm(f.value)
-		case "kustomize":
-			out.Kustomize = d.kustomize(f.value)
-		case "manifests":
-			out.Manifests = d.manifests(f.value)
-		case "namespace":
-			out.Namespace = d.namespace(f.value)
-		case "dependsOn":
-			out.DependsOn = d.strings(f.value)
-		case "values":
-			out.Values = d.valuesData(f.value)
-		case "valuesFor":
-			out.ValuesFor = d.valuesFor(f.value)
-		case "placement":
-			out.Placement = d.placement(f.value)
-		default:
-			d.running(f, &out)
-		}
-	}
-	d.checkSource(v, seen)
-	return out
-}
-
-func lookup(v cue.Value, name string) (cue.Value, bool) {
-	out := v.LookupPath(cue.MakePath(cue.Str(name)))
-	return out, out.Exists()
-}
-
-func (d *decoder) namespace(v cue.Value) string {
-	s, ok := d.str(v)
-	if ok && len(validation.IsDNS1123Label(s)) > 0 {
-		n := diag.Errorf("invalid-name", "%q cannot be the name of a namespace", d.mask(s))
-		n.Why = "Kubernetes wants 1 to 63 lower-case letters, digits and '-', with a letter or digit at both ends"
-		d.add(n, v)
-	}
-	return s
-}
-
-func (d *decoder) valuesFor(v cue.Value) []v1alpha1.ValuesFor {
-	fields, _ := d.anyFields(v)
-	var out []v1alpha1.ValuesFor
-	for _, layer := range fields {
-		w := v1alpha1.ValuesFor{Name: layer.name, Pos: d.apiPos(layer.value)}
-		given := false
-		for _, f := range d.fields(layer.value, valuesForFields) {
-			switch f.name {
-			case "clusters":
-				w.Clusters = d.globs(f.value)
-			case "groups":
-				w.Groups = d.globs(f.value)
-			case "clusterSelector":
-				w.ClusterSelector = d.labelSelector(f.value)
-			case "values":
-				w.Values, given = d.valuesData(f.value), true
-			}
-		}
-		if d.is(layer.value, cue.StructKind, "a struct") {
-			if !given {
-				d.require(layer.value, "values")
-			}
-			out = append(out, w)
-		}
-	}
-	return out
-}
-
-// globs is a list of names or globs.
-func (d *decoder) globs(v cue.Value) []string {
-	items, ok := d.list(v)
-	if !ok {
-		return nil
-	}
-	out := []string{}
-	for _, item := range items {
-		s, ok := d.str(item)
-		if !ok {
-			continue
-		}
-		if err := fleet.CheckGlob(s); err != nil {
-			d.errorf(item, "invalid-glob", "%q: %v", d.mask(s), err)
-		}
-		out = append(out, s)
-	}
-	return out
-}
-
-func (d *decoder) placement(v cue.Value) *v1alpha1.Placement {
-	if !d.is(v, cue.StructKind, "a struct") {
-		return nil
-	}
-	out := &v1alpha1.Placement{}
-	for _, f := range d.fields(v, placementFields, placementLater...) {
-		switch f.name {
-		case "clusters":
-			out.Clusters, out.ClustersPos = d.globs(f.value), d.apiPos(f.value)
-		case "groups":
-			out.Groups, out.GroupsPos = d.globs(f.value), d.apiPos(f.value)
-		case "clusterSelector":
-			out.ClusterSelector = d.labelSelector(f.value)
-		case "tolerations":
-			items, _ := d.list(f.value)
-			for _, item := range items {
-				out.Tolerations = append(out.Tolerations, d.toleration(item))
-			}
-		}
-	}
-	return out
-}
-
-func (d *decoder) toleration(v cue.Value) v1alpha1.Toleration {
-	var out v1alpha1.Toleration
-	for _, f := range d.fields(v, tolerationField) {
-		s, _ := d.str(f.value)
-		switch f.name {
-		case "key":
-			out.Key = s
-		case "operator":
-			out.Operator = s
-		case "value":
-			out.Value = s
-		case "effect":
-			out.Effect = s
-			d.effect(f.value, s)
-		}
-	}
-	if !d.is(v, cue.StructKind, "a struct") {
-		return out
-	}
+// checkInstance counts the sources: exactly one. What else an instance needs and takes depends on which one it is.
+func checkInstance(d *reporter, s structure, _ *v1alpha1.Instance) {
+	have := slices.DeleteFunc([]string{"module", "helm", "kustomize", "manifests"}, func(name string) bool { return !s.Has(name) })
 	switch {
-	case out.Operator != "" && out.Operator != "Equal" && out.Operator != "Exists":
-		d.errorf(v, "invalid-toleration", "operator must be Equal or Exists, is %q", d.mask(out.Operator))
-	case out.Operator == "Exists" && out.Value != "":
-		d.errorf(v, "invalid-toleration", "with operator Exists there is no value")
-	case out.Operator != "Exists" && out.Key == "":
-		d.errorf(v, "invalid-toleration", "without a key the operator must be Exists")
+	case len(have) == 0:
+		d.Fixf(s.Value, "give it module, helm, kustomize or manifests", "no-source", "an instance needs a source")
+		return
+	case len(have) > 1:
+		d.Errorf(s.Value, "two-sources", "an instance has exactly one source, this one has %s", strings.Join(have, " and "))
 	}
-	return out
-}
-
-func (d *decoder) effect(v cue.Value, s string) {
-	switch s {
-	case "NoSchedule", "NoExecute", "PreferNoSchedule":
+	if slices.Contains(have, "module") || slices.Contains(have, "helm") {
+		if !s.Has("namespace") {
+			d.Require(s.Value, "namespace")
+		}
 		return
 	}
-	n := diag.Errorf("invalid-effect", "effect must be NoSchedule, PreferNoSchedule or NoExecute, is %q", d.mask(s))
-	d.add(n, v)
+	for _, name := range []string{"values", "valuesFor"} {
+		if s.Has(name) {
+			d.Fixf(s.At(name), "values are for module and helm", "not-supported", "%s take no values", map[string]string{
+				"kustomize": "kustomizations", "manifests": "plain manifests"}[have[0]])
+		}
+	}
+}
+
+func checkValues(d *reporter, s structure, _ *v1alpha1.Values) {
+	if x, ok := lookup(s.Value, "valuesFor"); ok {
+		d.Fixf(x, "put it beside values, on the instance", "misplaced-field", "valuesFor stands inside of values")
+	}
+}
+
+// checkHelm checks where a chart comes from: the name in a repository, a registry, or a path.
+func checkHelm(d *reporter, s structure, h *v1alpha1.HelmSource) {
+	at := s.At("chart")
+	if !at.Exists() || at.Kind() != cue.StringKind {
+		return
+	}
+	local := false
+	switch scheme := schemeRule.FindString(h.Chart); {
+	case s.Has("repo"):
+		if !chartRule.MatchString(h.Chart) {
+			n := diag.Errorf("invalid-chart", "%q is not the name of a chart", d.Mask(h.Chart))
+			n.Why = "with repo, chart is the chart's name there"
+			d.Add(n, at)
+		}
+	case scheme == "oci://":
+		isOCI(d, at, h.Chart)
+	case scheme != "":
+		fix := map[string]string{"file://": "write the path alone"}[scheme]
+		d.Fixf(at, fix, "invalid-url", "%s is not supported, a chart is a path, oci://REGISTRY/REPOSITORY, or a name with repo", d.Mask(scheme))
+	case filepath.IsAbs(h.Chart), h.Chart == ".", h.Chart == "..", strings.HasPrefix(h.Chart, "./"),
+		strings.HasPrefix(h.Chart, "../"), strings.HasSuffix(h.Chart, ".tgz"):
+		local = true
+		isPlaced(d, at, h.Chart, "path", absoluteFix)
+	default:
+		d.Fixf(at, "write ./"+d.Mask(h.Chart)+" for a directory, or give repo for a chart of a repository",
+			"invalid-chart", "%q names no chart", d.Mask(h.Chart))
+	}
+	if local && s.Has("version") {
+		d.Fixf(s.At("version"), "leave version out, or pin the chart by digest", "not-supported", "a chart on disk has the version it has")
+	}
+}
+
+// checkManifests: paths on disk, or what is fetched, and paths in it.
+func checkManifests(d *reporter, s structure, m *v1alpha1.ManifestsSource) {
+	checkPaths(d, s)
+	if s.Has("url") {
+		m.Pos = d.Position(s.At("url"))
+		checkFetched(d, s, m)
+		return
+	}
+	if !s.Has("paths") {
+		d.Errorf(s.Value, "missing-field", "paths or url is required")
+	}
+	for _, name := range []string{"version", "digest"} {
+		if s.Has(name) {
+			d.Errorf(s.At(name), "not-supported", "%s is for manifests with a url", name)
+		}
+	}
+}
+
+// checkPaths checks the paths and globs; with a url they are below what is fetched.
+func checkPaths(d *reporter, s structure) {
+	fetched := s.Has("url")
+	for _, item := range specdecode.Items(s.At("paths")) {
+		text, err := item.String()
+		if err != nil {
+			continue
+		}
+		_, err = path.Match(text, "")
+		switch {
+		case text == "" || err != nil:
+			d.Errorf(item, "invalid-path", "%q is no path or glob", d.Mask(text))
+		case schemeRule.MatchString(text):
+			d.Fixf(item, "write it as url", "invalid-path", "paths are files, directories and globs, not urls")
+		case fetched && (filepath.IsAbs(text) || slices.Contains(strings.Split(text, "/"), "..")):
+			d.Errorf(item, "invalid-path", "%q leads out of what url fetches", d.Mask(text))
+		case !fetched:
+			isPlaced(d, item, text, "path", absoluteFix)
+		}
+	}
+}
+
+// checkFetched checks what is fetched: from the web by digest only, from a registry by version or digest.
+func checkFetched(d *reporter, s structure, m *v1alpha1.ManifestsSource) {
+	at := s.At("url")
+	if _, err := at.String(); err != nil {
+		return
+	}
+	missing := func(what, why string) {
+		n := diag.Errorf("missing-field", "%s is required", what)
+		n.Why = why
+		d.Add(n, s.Value)
+	}
+	switch scheme := schemeRule.FindString(m.URL); scheme {
+	case "oci://":
+		isOCI(d, at, m.URL)
+		if !s.Has("version") && !s.Has("digest") {
+			missing("version or digest", "latest is understood for modules only")
+		}
+	case "https://":
+		isWebURL(d, field{Name: "url", Value: at}, m.URL, "https://")
+		if !s.Has("digest") {
+			missing("digest", "what a url answers can change")
+		}
+		if s.Has("version") {
+			d.Errorf(s.At("version"), "not-supported", "version is for oci:// only")
+		}
+	case "http://":
+		d.Errorf(at, "invalid-url", "http:// is not safe, url starts with https:// or oci://")
+	case "", "file://":
+		d.Fixf(at, "local files are paths: [...]", "invalid-url", "url starts with https:// or oci://")
+	default:
+		d.Errorf(at, "invalid-url", "%s is not supported, url starts with https:// or oci://", d.Mask(scheme))
+	}
+}
+
+func checkIgnoreRule(d *reporter, s structure, r *v1alpha1.IgnoreRule) {
+	if len(r.Paths) == 0 && len(r.Managers) == 0 {
+		d.Fixf(s.Value, "give it paths or managers", "invalid-rule", "the rule does not say what is left to others")
+	}
+}
+
+func checkLabelSelector(d *reporter, s structure, out *v1alpha1.LabelSelector) {
+	if _, err := fleet.LabelSelector(out); err != nil {
+		d.Errorf(s.Value, "invalid-selector", "%v", err)
+	}
+}
+
+func checkToleration(d *reporter, s structure, t *v1alpha1.Toleration) {
+	switch {
+	case t.Operator != "" && t.Operator != "Equal" && t.Operator != "Exists":
+		d.Errorf(s.Value, "invalid-toleration", "operator must be Equal or Exists, is %q", d.Mask(t.Operator))
+	case t.Operator == "Exists" && t.Value != "":
+		d.Errorf(s.Value, "invalid-toleration", "with operator Exists there is no value")
+	case t.Operator != "Exists" && t.Key == "":
+		d.Errorf(s.Value, "invalid-toleration", "without a key the operator must be Exists")
+	}
 }

@@ -10,45 +10,38 @@ import (
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/dag"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/specdecode"
 )
 
 // checkOrder checks that what instances depend on exists, and that there is no cycle.
-func (d *decoder) checkOrder(v cue.Value, instances []v1alpha1.Instance) {
-	names := make([]string, 0, len(instances))
-	for _, i := range instances {
+func checkOrder(d *reporter, s structure, out *v1alpha1.BundleSpec) {
+	list := func(instance string) cue.Value {
+		return s.At("instances").LookupPath(cue.MakePath(cue.Str(instance), cue.Str("dependsOn")))
+	}
+	names := make([]string, 0, len(out.Instances))
+	for _, i := range out.Instances {
 		names = append(names, i.Name)
 	}
-	for _, i := range instances {
-		list := v.LookupPath(cue.MakePath(cue.Str("instances"), cue.Str(i.Name), cue.Str("dependsOn")))
-		if !list.Exists() {
-			continue
-		}
-		items, _ := (&decoder{p: d.p, in: d.in}).list(list)
-		for k, item := range items {
+	var g dag.Graph[string]
+	for _, i := range out.Instances {
+		for k, item := range specdecode.Items(list(i.Name)) {
 			if k >= len(i.DependsOn) {
 				break
 			}
 			target := i.DependsOn[k]
 			switch {
 			case slices.Index(i.DependsOn, target) < k:
-				d.errorf(item, "duplicate-name", "%q is listed twice", d.mask(target))
+				d.Errorf(item, "duplicate-name", "%q is listed twice", d.Mask(target))
 			case !slices.Contains(names, target):
-				n := diag.Errorf("unknown-instance", "there is no instance %q", d.mask(target))
-				n.Fix = d.mask(diag.OneOf(target, names))
-				d.add(n, item)
+				d.Fixf(item, d.Mask(diag.OneOf(target, names)), "unknown-instance", "there is no instance %q", d.Mask(target))
 			}
 		}
-	}
-	var g dag.Graph[string]
-	for _, i := range instances {
 		for _, target := range i.DependsOn {
 			g.Edge(target, i.Name)
 		}
 	}
 	if cycle := cycleOf(&g); cycle != nil {
-		n := diag.Errorf("cycle", "instances depend on each other: %s", d.mask(strings.Join(cycle, " -> ")))
-		list := v.LookupPath(cue.MakePath(cue.Str("instances"), cue.Str(cycle[0]), cue.Str("dependsOn")))
-		d.add(n, list)
+		d.Errorf(list(cycle[0]), "cycle", "instances depend on each other: %s", d.Mask(strings.Join(cycle, " -> ")))
 	}
 }
 
@@ -57,7 +50,7 @@ func checkLoad(specs []v1alpha1.BundleSpec, found []bundleValue, d *decoder) dia
 	names := make([]string, 0, len(specs))
 	for i, s := range specs {
 		if s.Name != "" && slices.Contains(names, s.Name) {
-			d.errorf(found[i].Value, "duplicate-name", "bundle %q is declared twice", d.mask(s.Name))
+			d.Errorf(found[i].Value, "duplicate-name", "bundle %q is declared twice", d.Mask(s.Name))
 		}
 		names = append(names, s.Name)
 	}
@@ -68,7 +61,7 @@ func checkLoad(specs []v1alpha1.BundleSpec, found []bundleValue, d *decoder) dia
 			}
 			item := found[i].Value.LookupPath(cue.MakePath(cue.Str("requires"), cue.Index(k)))
 			if r.Bundle == s.Name { // of one that is not loaded, the clusters' records tell
-				d.errorf(item, "cycle", "a bundle cannot require itself")
+				d.Errorf(item, "cycle", "a bundle cannot require itself")
 			}
 		}
 	}
@@ -82,9 +75,9 @@ func checkLoad(specs []v1alpha1.BundleSpec, found []bundleValue, d *decoder) dia
 	}
 	if cycle := cycleOf(&g); cycle != nil {
 		i := slices.Index(names, cycle[0])
-		d.errorf(found[max(i, 0)].Value, "cycle", "bundles require each other: %s", d.mask(strings.Join(cycle, " -> ")))
+		d.Errorf(found[max(i, 0)].Value, "cycle", "bundles require each other: %s", d.Mask(strings.Join(cycle, " -> ")))
 	}
-	return d.findings
+	return d.Findings
 }
 
 // cycleOf is a cycle of the graph, each node needing the next, the first repeated at the end; nil when there is none.

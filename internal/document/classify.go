@@ -57,7 +57,7 @@ func (p *Program) checkRoots(fleetFiles []*source) diag.Findings {
 					n.Pos, n.Path = cuelang.Pos(f.Pos), f.Name
 					fs = append(fs, n)
 				case !slices.Contains(roots, f.Name) && !declared[f.Name]:
-					fs = append(fs, advice.For(unknownField(f.Name, f.Name, cuelang.Pos(f.Pos), roots[:4])))
+					fs = append(fs, advice.For(diag.UnknownField(f.Name, f.Name, cuelang.Pos(f.Pos), roots[:4])))
 				}
 			}
 		}
@@ -81,7 +81,7 @@ func noRoot(fields []cuelang.Field) diag.Finding {
 		}
 	}
 	if near != nil && names["metadata"] && names["spec"] {
-		return unknownField(near.Name, near.Name, cuelang.Pos(near.Pos), objectFields)
+		return diag.UnknownField(near.Name, near.Name, cuelang.Pos(near.Pos), objectFields)
 	}
 	n := diag.Errorf("unknown-field", "no bundle and no fleet: the file has neither bundle, bundles, fleet nor runtime")
 	n.Pos, n.Path = cuelang.Pos(fields[0].Pos), fields[0].Name

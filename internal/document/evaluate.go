@@ -75,12 +75,12 @@ func (p *Program) evaluate(f fleet.Facts) ([]v1alpha1.BundleSpec, diag.Findings)
 	}
 	specs := make([]v1alpha1.BundleSpec, 0, len(found))
 	for _, b := range found {
-		d := &decoder{p: p, in: in}
+		d := newDecoder(p, in)
 		specs = append(specs, d.bundle(b.Value, b.Name))
-		fs = append(fs, d.findings.WithoutConsequences()...)
+		fs = append(fs, d.Findings.WithoutConsequences()...)
 		fs = append(fs, d.dropped(fs)...)
 	}
-	fs = append(fs, checkLoad(specs, found, &decoder{p: p, in: in})...)
+	fs = append(fs, checkLoad(specs, found, newDecoder(p, in))...)
 	return specs, fs.Sorted()
 }
 

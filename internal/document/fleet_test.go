@@ -146,7 +146,7 @@ func TestNothingIsDropped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &decoder{p: p}
+	d := newDecoder(p, nil)
 	d.bundle(bundleValues(root)[0].Value, "")
 	if got := d.dropped(nil); !got.HasErrors() || !strings.Contains(got[0].What, "conflicting values") {
 		t.Errorf("dropped: %v", got)

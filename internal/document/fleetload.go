@@ -38,7 +38,7 @@ func (p *Program) loadFleet(sources []*source) diag.Findings {
 	if err != nil {
 		return p.cueFindings(in, err)
 	}
-	root, v, found := fleetValue(value)
+	v, found := fleetValue(value)
 	if !found {
 		return p.noFleet(in, value, sources, given)
 	}
@@ -54,20 +54,20 @@ func (p *Program) loadFleet(sources []*source) diag.Findings {
 	if all != nil {
 		fs = p.cueFindings(in, all)
 	}
-	d := &decoder{p: p}
-	p.fleet = d.fleet(v, root == rootRuntime)
-	fs = append(fs, d.findings.WithoutConsequences()...)
+	d := newDecoder(p, nil)
+	p.fleet = d.fleet(v)
+	fs = append(fs, d.Findings.WithoutConsequences()...)
 	return append(fs, d.dropped(fs)...)
 }
 
 // fleetValue is the fleet among the roots of a value, false when it holds none.
-func fleetValue(value cue.Value) (root string, v cue.Value, ok bool) {
+func fleetValue(value cue.Value) (v cue.Value, ok bool) {
 	for _, root := range []string{rootFleet, rootRuntime} {
 		if v, ok := lookup(value, root); ok {
-			return root, v, true
+			return v, true
 		}
 	}
-	return "", cue.Value{}, false
+	return cue.Value{}, false
 }
 
 // noFleet says why there is no fleet in files that may hold one: nil when nothing is wrong with that.

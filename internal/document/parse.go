@@ -231,7 +231,7 @@ func (d *document) fromObject(apiVersion, kind string, fields []cuelang.Field) (
 				fs = append(fs, n)
 			}
 		default:
-			fs = append(fs, unknownField(f.Name, f.Name, cuelang.Pos(f.Pos), objectFields))
+			fs = append(fs, diag.UnknownField(f.Name, f.Name, cuelang.Pos(f.Pos), objectFields))
 		}
 	}
 	if fs.HasErrors() {
@@ -297,7 +297,7 @@ func metadataName(f cuelang.Field) (string, token.Pos, diag.Findings) {
 			"ownerReferences":
 			// What `kubectl get -o yaml` prints is read back without complaint.
 		default:
-			fs = append(fs, unknownField("metadata."+m.Name, m.Name, cuelang.Pos(m.Pos), known))
+			fs = append(fs, diag.UnknownField("metadata."+m.Name, m.Name, cuelang.Pos(m.Pos), known))
 		}
 	}
 	return name, pos, fs
@@ -311,15 +311,6 @@ func stringField(fields []cuelang.Field, name string) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-func unknownField(path, name string, pos diag.Pos, known []string) diag.Finding {
-	n := diag.Errorf("unknown-field", "unknown field %q", name)
-	n.Path, n.Pos = path, pos
-	if n.Fix = diag.DidYouMean(name, known); n.Fix == "" {
-		n.Fix = "known here: " + strings.Join(known, ", ")
-	}
-	return n
 }
 
 // objectStyle tells whether a CUE file is a Kubernetes-style document of ours, and of which kind.
