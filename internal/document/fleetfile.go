@@ -75,27 +75,34 @@ func checkWindow(d *reporter, s structure, w *v1alpha1.Window) {
 func checkWaves(d *reporter, v cue.Value, f *v1alpha1.FleetSpec) {
 	waves, _ := lookup(v, "waves")
 	items := specdecode.Items(waves)
-	before := len(d.Findings)
+	before, read := len(d.Findings), true
 	for i, w := range f.Rollout.Waves {
 		if w.Groups == nil && w.Clusters == nil && w.ClusterSelector == nil {
 			d.Fixf(items[i], "give it groups, clusters or clusterSelector", "no-clusters", "the wave does not say which clusters are in it")
 			continue
 		}
-		knownInWave(d, items[i], "groups", "group", w.Groups, fleet.Groups(f.Clusters))
-		knownInWave(d, items[i], "clusters", "cluster", w.Clusters, fleet.Names(f.Clusters))
+		groups := knownInWave(d, items[i], "groups", "group", fleet.Groups(f.Clusters))
+		clusters := knownInWave(d, items[i], "clusters", "cluster", fleet.Names(f.Clusters))
+		read = read && groups && clusters
 	}
-	sound := len(d.Findings) == before // else a cluster is in no wave because of what a wave says
+	sound := read && len(d.Findings) == before // else a cluster is in no wave because of what a wave says
 	d.Findings = append(d.Findings, fleet.OutsideWaves(f, sound)...)
 }
 
-func knownInWave(d *reporter, wave cue.Value, name, what string, patterns, have []string) {
-	list, _ := lookup(wave, name)
-	for i, item := range specdecode.Items(list) {
-		if i < len(patterns) && !fleet.AnyMatch(patterns[i], have) {
-			fix := cmp.Or(diag.OneOf(patterns[i], have), "no cluster has one: write "+what+": NAME at the clusters that are meant")
-			d.Fixf(item, fix, "unknown-"+what, "there is no %s %q", what, patterns[i])
+// knownInWave checks that patterns of a wave mean something; read is false where not all that stands there is a pattern.
+func knownInWave(d *reporter, wave cue.Value, name, what string, have []string) (read bool) {
+	list, there := lookup(wave, name)
+	read = !there || list.IncompleteKind() == cue.ListKind
+	for _, item := range specdecode.Items(list) {
+		pattern, err := item.String()
+		if err != nil {
+			read = false
+		} else if !fleet.AnyMatch(pattern, have) {
+			fix := cmp.Or(diag.OneOf(pattern, have), "no cluster has one: write "+what+": NAME at the clusters that are meant")
+			d.Fixf(item, fix, "unknown-"+what, "there is no %s %q", what, pattern)
 		}
 	}
+	return read
 }
 
 var (

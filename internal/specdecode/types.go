@@ -184,6 +184,9 @@ func (d *Decoder) named(f Field, to reflect.Value, tag Tag, key *Tag) {
 	if ok && len(fields) == 0 && tag.Empty != "" {
 		d.empty(f, tag)
 	}
+	if ok && tag.Required { // in JSON it is then a list, and not null
+		to.Set(reflect.MakeSlice(to.Type(), 0, len(fields)))
+	}
 	tags, _ := Fields(elem(to))
 	for _, f := range fields {
 		d.checkText(f, f.Name, *key)
