@@ -31,7 +31,7 @@ const MaxRevisions = 100
 
 // Requires names a bundle that must be installed (or applied earlier in the same run).
 type Requires struct {
-	Bundle string `json:"bundle" hawser:"required,format=bundleReference,empty=invalid-name"`
+	Bundle string `json:"bundle" hawser:"required,empty=invalid-name"`
 }
 
 // Instance is one source with its namespace, values and placement. Exactly one of Module, Helm, Kustomize and Manifests
@@ -204,7 +204,7 @@ type LabelSelector struct {
 // LabelSelectorRequirement is one expression; Operator is In, NotIn, Exists or DoesNotExist.
 type LabelSelectorRequirement struct {
 	Key      string   `json:"key" hawser:"required=check"`
-	Operator string   `json:"operator" hawser:"required=check,format=operator"`
+	Operator string   `json:"operator" hawser:"required=check"`
 	Values   []string `json:"values,omitempty"`
 }
 
@@ -218,7 +218,7 @@ type Taint struct {
 // Toleration lets an instance onto tainted clusters. Operator is Equal (default) or Exists.
 type Toleration struct {
 	Key      string `json:"key,omitempty"`
-	Operator string `json:"operator,omitempty" hawser:"format=tolerationOperator"`
+	Operator string `json:"operator,omitempty"`
 	Value    string `json:"value,omitempty"`
 	Effect   string `json:"effect,omitempty" hawser:"format=effect"`
 }

@@ -115,9 +115,9 @@ const ApprovalManual = "manual"
 // Window is a time of the week: on Days ("Mon" to "Sun"; none = every day) from From until To ("09:00", "24:00"), on the clock of TZ, a
 // name of the IANA time zone database ("" = UTC). Where To is before From it ends on the next day.
 type Window struct {
-	Days []string `json:"days,omitempty" hawser:"format=day"`
-	From string   `json:"from" hawser:"required=check,format=clock"`
-	To   string   `json:"to" hawser:"required=check,format=clock"`
+	Days []string `json:"days,omitempty"`
+	From string   `json:"from" hawser:"required=check"`
+	To   string   `json:"to" hawser:"required=check"`
 	TZ   string   `json:"tz,omitempty"`
 }
 

@@ -67,7 +67,7 @@ func (t *Tag) word(word string) {
 	case "empty":
 		t.Empty = value
 	case "min":
-		t.Min, _ = strconv.Atoi(value) // as the test of the types' tags wants it
+		t.Min, _ = strconv.Atoi(value) // a test wants digits
 	case "max":
 		t.Max, _ = strconv.Atoi(value)
 	}
