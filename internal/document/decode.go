@@ -42,23 +42,23 @@ func newDecoder(p *Program, in *injection) *decoder {
 // dropped is what could not be read and nothing among the findings explains: what is left out silently would change
 // the meaning of the rest.
 func (d *decoder) dropped(said diag.Findings) diag.Findings {
-	if d.Refused == nil || said.HasErrors() {
+	if d.CUEErrors == nil || said.HasErrors() {
 		return nil
 	}
 	in := d.in
 	if in == nil {
 		in = newInjection(fleet.Facts{})
 	}
-	return d.p.cueFindings(in, d.Refused)
+	return d.p.cueFindings(in, d.CUEErrors)
 }
 
 // bundle reads one bundle; key is its name in `bundles`, which stands for one that it does not say.
 func (d *decoder) bundle(v cue.Value, key string) (out v1alpha1.BundleSpec) {
-	var given []string
+	var implied []string
 	if key != "" {
-		given = append(given, "name")
+		implied = append(implied, "name")
 	}
-	s, ok := d.Decode(v, &out, given...)
+	s, ok := d.Decode(v, &out, implied...)
 	switch at := s.At("name"); {
 	case !ok || key == "":
 	case !at.Exists():

@@ -24,8 +24,8 @@ type Decoder struct {
 	Mask, MaskPath func(string) string
 
 	Findings diag.Findings
-	// Refused is why values could not be read that CUE refuses; nil where there are none.
-	Refused errors.Error
+	// CUEErrors say why values could not be read that CUE refuses; nil where there are none.
+	CUEErrors errors.Error
 }
 
 // Rules are what the types' tags cannot say.
@@ -131,7 +131,7 @@ func (d *Decoder) Position(v cue.Value) v1alpha1.Position {
 // refuse notes a value that CUE refuses: CUE says why when it checks the whole. A field nobody wrote is no mistake.
 func (d *Decoder) refuse(v cue.Value, err error) {
 	if err != nil && v.Exists() {
-		d.Refused = errors.Append(d.Refused, errors.Promote(err, ""))
+		d.CUEErrors = errors.Append(d.CUEErrors, errors.Promote(err, ""))
 	}
 }
 

@@ -106,8 +106,8 @@ func TestDecode(t *testing.T) {
 		t.Errorf("%s %v\nwant %s", got, err, want)
 	}
 	if out.Pos.Line != 2 || out.Dir != "dir of x.path" || out.Deep.Pos.Line != 3 || out.All[0].Pos.Column == 0 || out.MPos.Line != 5 || out.Seen.Line != 0 ||
-		out.List == nil || out.Wait.Duration != 90*time.Second || d.Refused != nil {
-		t.Errorf("%+v %v", out, d.Refused)
+		out.List == nil || out.Wait.Duration != 90*time.Second || d.CUEErrors != nil {
+		t.Errorf("%+v %v", out, d.CUEErrors)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestFindings(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for _, text := range []string{`x: {path: "p" & "q"}`, `x: {path: string}`, `x: {path: "p", data: {a: 1 & 2}}`, `x: {path: "p", n: int}`, `x: {path: "p", list: 1 & 2}`, `x: {path: "p", yes: bool}`} {
 		_, said, d := read(t, text)
-		if d.Refused == nil {
+		if d.CUEErrors == nil {
 			t.Errorf("%s: nothing is refused, and said is %q", text, said)
 		}
 	}

@@ -13,13 +13,13 @@ import (
 	"hawser.dev/hawser/internal/diag"
 )
 
-// Decode reads a struct into what out points to, a type of the documents. Fields that are named in given need not be there.
+// Decode reads a struct into what out points to, a type of the documents. Fields that are named in implied need not be there.
 // ok is false where the value is no struct; then only out's position is set.
-func (d *Decoder) Decode(v cue.Value, out any, given ...string) (s Struct, ok bool) {
-	return d.structure(v, reflect.ValueOf(out).Elem(), given...)
+func (d *Decoder) Decode(v cue.Value, out any, implied ...string) (s Struct, ok bool) {
+	return d.structure(v, reflect.ValueOf(out).Elem(), implied...)
 }
 
-func (d *Decoder) structure(v cue.Value, to reflect.Value, given ...string) (Struct, bool) {
+func (d *Decoder) structure(v cue.Value, to reflect.Value, implied ...string) (Struct, bool) {
 	s, before, t := Struct{Value: v}, len(d.Findings), to.Type()
 	d.place(v, to, true, true)
 	if instead := d.Rules.Instead[t]; instead != nil && instead(d, v) {
@@ -30,9 +30,9 @@ func (d *Decoder) structure(v cue.Value, to reflect.Value, given ...string) (Str
 		return s, false
 	}
 	tags, _ := Fields(t)
-	if d.known(s, to, tags) {
+	if d.readFields(s, to, tags) {
 		for _, tag := range tags {
-			if tag.Required && !tag.Checked && !s.Has(tag.Name) && !slices.Contains(given, tag.Name) {
+			if tag.Required && !tag.Checked && !s.Has(tag.Name) && !slices.Contains(implied, tag.Name) {
 				d.Require(v, tag.Name)
 			}
 		}
@@ -44,9 +44,9 @@ func (d *Decoder) structure(v cue.Value, to reflect.Value, given ...string) (Str
 	return s, true
 }
 
-// known reads the fields that the type has and reports the others; it is false where one of another version is there, which may
+// readFields reads the fields that the type has and reports the others; it is false where one of another version is there, which may
 // stand for one that is required.
-func (d *Decoder) known(s Struct, to reflect.Value, tags []Tag) bool {
+func (d *Decoder) readFields(s Struct, to reflect.Value, tags []Tag) bool {
 	later, all := d.Rules.Later[to.Type()], true
 	for _, f := range s.Fields {
 		i := slices.IndexFunc(tags, func(t Tag) bool { return t.Name == f.Name })
@@ -125,7 +125,7 @@ func (d *Decoder) read(f Field, to reflect.Value, tag Tag) (ok bool) {
 		d.read(f, to.Elem(), tag)
 	case reflect.Slice:
 		if _, key := Fields(elem(to)); key != nil {
-			d.named(f, to, tag, key)
+			d.byName(f, to, tag, key)
 		} else {
 			d.items(f, to, tag)
 		}
@@ -178,8 +178,8 @@ func (d *Decoder) items(f Field, to reflect.Value, tag Tag) {
 	}
 }
 
-// named reads a struct of structs, or of values, each under its name, into a list that keeps their order.
-func (d *Decoder) named(f Field, to reflect.Value, tag Tag, key *Tag) {
+// byName reads a struct of structs, or of values, each under its name, into a list that keeps their order.
+func (d *Decoder) byName(f Field, to reflect.Value, tag Tag, key *Tag) {
 	fields, ok := d.fields(f.Value)
 	if ok && len(fields) == 0 && tag.Empty != "" {
 		d.empty(f, tag)
