@@ -214,11 +214,10 @@ func (p *pathSet) itemSteps(s span) *itemSteps {
 			continue
 		}
 		el, rest, known := itemElement(text)
-		closed := true
 		switch {
 		case known:
 		case strings.HasPrefix(text, "["):
-			_, rest, closed = strings.Cut(text, "]")
+			_, rest, _ = strings.Cut(text, "]")
 		default: // a position between dots, as in older paths
 			digits, dotted := strings.CutPrefix(text, ".")
 			end := strings.IndexAny(digits, ".[")
@@ -233,7 +232,7 @@ func (p *pathSet) itemSteps(s span) *itemSteps {
 		}
 		before = text[:len(text)-len(rest)]
 		x.add(itemStep{el, span{i, i + 1, s.at + len(before)}}, known)
-		if !closed { // others that begin so are other steps
+		if !known { // others that begin so may be other steps: a quote may be open
 			before = ""
 		}
 	}

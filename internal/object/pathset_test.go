@@ -84,6 +84,10 @@ func TestPathSetUnclosed(t *testing.T) {
 			t.Errorf("%s: %q", unclosed, got)
 		}
 	}
+	quoted := Object{Body: map[string]any{"args": []any{map[string]any{"name": "x]y", "port": "hush"}}}, Sensitive: []string{`args[name="x]`, `args[name="x]y"].port`}}
+	if got := quoted.SensitiveValues(); !slices.Equal(got, []string{"hush"}) {
+		t.Errorf("behind a quote that is open: %q", got)
+	}
 }
 
 // TestPathSet: paths looked up together hide and find what each of them does by itself.
