@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -19,6 +20,9 @@ const maxForm = 1 << 20
 
 // headers are those that hold a credential as it is, but for the scheme before it.
 var headers = []string{"Authorization", "Proxy-Authorization", "X-Registry-Auth", "X-Auth-Token", "X-Amz-Security-Token", "Job-Token", "Private-Token"}
+
+// proxied is the place of a proxy's user and password.
+const proxied = "Proxy"
 
 // fields are those of a form that hold one.
 var fields = []string{"password", "refresh_token", "client_secret", "access_token", "assertion", "client_assertion", "subject_token"}
@@ -42,7 +46,7 @@ func Proxy(find func(*http.Request) (*url.URL, error), tell func(string)) func(*
 		u, err := find(r)
 		if u != nil && u.User != nil {
 			password, _ := u.User.Password()
-			t.header("Proxy", "Basic "+base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password)))
+			t.header(proxied, "Basic "+base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password)))
 		}
 		return u, err
 	}
@@ -85,6 +89,9 @@ func (t *teller) news(place, value string) bool {
 	return true
 }
 
+// signing are the schemes, in lower case, of signatures with what they are of.
+var signing = []string{"aws4-", "goog4-", "sharedkey"}
+
 // header tells of what a header holds: "Bearer TOKEN", "Basic BASE64" with the password in it, or a token alone.
 func (t *teller) header(name, value string) {
 	if !t.news(name, value) {
@@ -92,12 +99,13 @@ func (t *teller) header(name, value string) {
 	}
 	value = strings.TrimSpace(value)
 	scheme, credential, ok := strings.Cut(value, " ")
-	if !ok {
+	if !ok || !strings.HasSuffix(name, "Authorization") && name != proxied {
 		scheme, credential = "", value
 	}
-	if credential = strings.TrimSpace(credential); strings.ContainsAny(credential, " ,") || strings.HasPrefix(strings.ToLower(scheme), "sharedkey") {
-		return // a signature with what it is of
+	if slices.ContainsFunc(signing, func(begin string) bool { return strings.HasPrefix(strings.ToLower(scheme), begin) }) {
+		return
 	}
+	credential = strings.TrimSpace(credential)
 	t.tell(credential)
 	if !strings.EqualFold(scheme, "Basic") {
 		return
@@ -106,11 +114,37 @@ func (t *teller) header(name, value string) {
 	if err != nil {
 		return
 	}
-	if user, password, _ := strings.Cut(string(pair), ":"); password != "" {
+	user, password, _ := strings.Cut(string(pair), ":")
+	if password != "" {
 		t.tell(password)
-	} else if user != "" {
-		t.tell(user) // a token in its place
 	}
+	if user != "" && (noPassword[password] || tokenLike(user)) {
+		t.tell(user)
+	}
+}
+
+// noPassword are those that stand beside a token in a user's place.
+var noPassword = map[string]bool{"": true, "x-oauth-basic": true, "x": true, "X": true}
+
+// shortestToken is how long a user is who may be a token.
+const shortestToken = 20
+
+// tokenLike reports whether a user is made as tokens are: long, of capital and small letters and digits, as nobody is called.
+func tokenLike(user string) bool {
+	small, capital, digit := false, false, false
+	for _, r := range user {
+		switch {
+		case r >= 'a' && r <= 'z':
+			small = true
+		case r >= 'A' && r <= 'Z':
+			capital = true
+		case r >= '0' && r <= '9':
+			digit = true
+		case r != '_' && r != '-':
+			return false
+		}
+	}
+	return len(user) >= shortestToken && small && capital && digit
 }
 
 // form tells of what a form holds that is sent for a token.

@@ -1,6 +1,7 @@
 package outgoing
 
 import (
+	"encoding/base64"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -49,6 +50,12 @@ func TestTell(t *testing.T) {
 		{name: "basic of nothing", header: "Authorization", value: "Basic !", want: []string{"!"}},
 		{name: "registry", header: "X-Registry-Auth", value: "e30=", want: []string{"e30="}},
 		{name: "session", header: "X-Amz-Security-Token", value: "sess", want: []string{"sess"}},
+		{name: "with a comma", header: "Authorization", value: "Bearer a,b c", want: []string{"a,b c"}},
+		{name: "with a blank", header: "X-Auth-Token", value: "a, b", want: []string{"a, b"}},
+		{name: "token as user", header: "Authorization", value: "Basic " + base64.StdEncoding.EncodeToString([]byte("tok:x-oauth-basic")), want: []string{base64.StdEncoding.EncodeToString([]byte("tok:x-oauth-basic")), "x-oauth-basic", "tok"}},
+		{name: "token as any user", header: "Authorization", value: "Basic " + base64.StdEncoding.EncodeToString([]byte("ghp_16C7e42F292c6912E7710c:pw")), want: []string{base64.StdEncoding.EncodeToString([]byte("ghp_16C7e42F292c6912E7710c:pw")), "pw", "ghp_16C7e42F292c6912E7710c"}},
+		{name: "long user", header: "Authorization", value: "Basic " + base64.StdEncoding.EncodeToString([]byte("00000000-0000-0000-0000-000000000000:pw")), want: []string{base64.StdEncoding.EncodeToString([]byte("00000000-0000-0000-0000-000000000000:pw")), "pw"}},
+		{name: "google", header: "Authorization", value: "GOOG4-RSA-SHA256 Credential=a, Signature=b"},
 		{name: "signature", header: "Authorization", value: "AWS4-HMAC-SHA256 Credential=a, Signature=b"},
 		{name: "shared key", header: "Authorization", value: "SharedKey acme:sig="},
 		{name: "none", header: "Accept", value: "Bearer x"},
