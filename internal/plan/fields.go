@@ -2,15 +2,18 @@ package plan
 
 import (
 	"encoding/json"
+	"reflect"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"hawser.dev/hawser/internal/neversecret"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/redact"
 )
 
 // FieldChanges are the differences between two versions of an object as a plan shows them: compact JSON, each value passed
-// through redact, and nothing of the values that o's mask hides. At places that are never secret Redact alone hides something. before
+// through redact, text by text, and nothing of the values that o's mask hides. At places that are never secret Redact alone hides something. before
 // may be nil: all is new then, and no news field by field.
 func FieldChanges(o object.Object, before, after map[string]any, redact func(string) string, by object.Setters) []FieldChange {
 	if before == nil {
@@ -36,15 +39,42 @@ func FieldChanges(o object.Object, before, after map[string]any, redact func(str
 	return out
 }
 
-func fieldValue(v any, there bool, redact func(string) string) string {
+func fieldValue(v any, there bool, mask func(string) string) string {
 	if !there {
 		return ""
 	}
+	out := object.RedactValue(object.Ref{}, nil, v, mask, mask, mask, mask)
+	if _, text := v.(string); !text && out == redact.Mask {
+		return redact.Mask
+	}
+	return compact(out)
+}
+
+// compact is a value's JSON.
+func compact(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return ""
 	}
-	return redact(string(data))
+	return string(data)
+}
+
+// masked passes what a field had or gets through value, text by text, and what the instance takes itself (own) also where it is written so;
+// what is no JSON as a whole.
+func (c Change) masked(path, text string, value, own, name, key func(string) string) string {
+	steps := neversecret.Steps(path)
+	dec, was := json.NewDecoder(strings.NewReader(text)), any(nil)
+	dec.UseNumber()
+	if dec.Decode(&was) != nil || dec.More() {
+		return neversecret.Mask(c.Ref.Group, c.Ref.Kind, steps, value, own)(text)
+	}
+	if is := object.RedactValue(c.Ref, steps, was, value, own, name, key); !reflect.DeepEqual(was, is) {
+		_, quoted := was.(string)
+		if text = compact(is); is == redact.Mask && !quoted {
+			text = redact.Mask
+		}
+	}
+	return neversecret.Mask(c.Ref.Group, c.Ref.Kind, steps, own, own)(text)
 }
 
 // Untold reports whether a change writes another declaration of an object over the last one, and nobody has said yet which

@@ -21,10 +21,12 @@ type Masker interface {
 	Name(instance, text string) string
 	// Own is Value without what others take.
 	Own(instance, text string) string
+	// ShowMasked shows what Value left of a field, whatever is secret around it.
+	ShowMasked(instance, path string, values ...string)
 }
 
 // Redact masks secret values in everything a plan says to people: reasons, fields and findings. What names objects, and what
-// the plan is carried out by, stays as it is.
+// the plan is carried out by, stays as it is. Values are masked text by text, and what is left of them is shown from then on.
 func Redact(p *Plan, m Masker) {
 	p.Changes = slices.Clone(p.Changes)
 	for i := range p.Changes {
@@ -35,15 +37,18 @@ func Redact(p *Plan, m Masker) {
 		name := func(name string) string { return m.Name(ch.Instance, name) }
 		if ch.Content != nil {
 			ch.Content = object.RedactBody(ch.Content, value, own, name, m.Redact)
+			m.ShowMasked(ch.Instance, "", compact(ch.Content))
 		}
 		ch.Fields = slices.Clone(ch.Fields)
 		for j := range ch.Fields {
 			f := &ch.Fields[j]
-			mask := neversecret.Mask(ch.Ref.Group, ch.Ref.Kind, neversecret.Steps(f.Path), value, own)
-			f.Old, f.New = mask(f.Old), mask(f.New)
+			for _, text := range []*string{&f.Old, &f.New} {
+				*text = ch.masked(f.Path, *text, value, own, name, m.Redact)
+			}
 			if !ch.Ref.Grants() || !neversecret.At(ch.Ref.Group, ch.Ref.Kind, f.Path) { // there its keys are who and what
 				f.Path = pathmask.Mask(f.Path, m.Redact, name)
 			}
+			m.ShowMasked(ch.Instance, f.Path, f.Old, f.New)
 			f.Manager, f.Origin = m.Sweep(f.Manager), m.Sweep(f.Origin)
 		}
 	}

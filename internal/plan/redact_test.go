@@ -58,6 +58,8 @@ func (m planted) Value(_, s string) string { return m.Sweep(s) }
 func (m planted) Name(_, s string) string  { return m.Sweep(s) }
 func (m planted) Own(_, s string) string   { return m.Sweep(s) }
 
+func (planted) ShowMasked(string, string, ...string) {}
+
 func TestRedactReachesEveryText(t *testing.T) {
 	var p Plan
 	fill(reflect.ValueOf(&p).Elem())
@@ -137,6 +139,41 @@ func TestSecretsHideNoWordOfOurs(t *testing.T) {
 	p := Plan{Changes: []Change{{Instance: "web", Why: "set 4711 by kX93-pass-word"}}}
 	if Redact(&p, m); p.Changes[0].Why != "set *** by ***" {
 		t.Errorf("%+v", p.Changes[0])
+	}
+}
+
+// TestLayoutHidesNothing: a secret of somebody else, or a credential that a server chose, that is a value with our quotes, brackets and arrows
+// around it, hides nothing of a plan, neither there nor in the last mask over what is printed.
+func TestLayoutHidesNothing(t *testing.T) {
+	const path = "spec.template.spec.containers[web].args"
+	before := map[string]any{"spec": map[string]any{"args": []any{"--anonymous-auth=false"}, "url": "http://good.example.com", "port": int64(80)}}
+	after := map[string]any{"spec": map[string]any{"args": []any{"--anonymous-auth=true"}, "url": "http://evil.example.com", "port": int64(81)}}
+	for _, evil := range []string{`"http://evil.example.com"`, path, `["--anonymous-auth=false"] -> ["--anonymous-auth=true"]`, `["--anonymous-auth=true"]`, `"new":"\"http://evil.example.com\""`} {
+		for name, learn := range map[string]func(*redact.Redactor){"sent": func(m *redact.Redactor) { m.AddSent(evil) }, "of another": func(m *redact.Redactor) { m.AddFor("eve", evil) }} {
+			m := redact.New("k9x-Pass-77")
+			learn(m)
+			o := object.Object{Instance: "web", Body: map[string]any{"apiVersion": "example.com/v1", "kind": "Thing", "metadata": map[string]any{"name": "t"}, "spec": after["spec"]}}
+			p := Plan{Changes: []Change{{Ref: o.Ref(), Action: Update, Instance: "web", Fields: append(FieldChanges(o, before, after, m.Redact, object.Setters{}),
+				FieldChange{Path: path, Old: `["--anonymous-auth=false"]`, New: `["--anonymous-auth=true","k9x-Pass-77"]`})}}}
+			Redact(&p, m)
+			data, err := json.Marshal(p.Changes[0].Fields)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := string(data) + "\n"
+			for _, f := range p.Changes[0].Fields {
+				lines += "  " + f.Path + "  " + f.Old + " -> " + f.New + "\n"
+			}
+			got := m.Sweep(lines)
+			for _, text := range []string{`"path":"` + path, "  " + path + "  ", "--anonymous-auth=false", "--anonymous-auth=true", "http://good.example.com", "http://evil.example.com", "spec.url", `\"http://evil`} {
+				if strings.Count(got, text) < strings.Count(lines, text) || !strings.Contains(lines, text) {
+					t.Errorf("%s %s hides %s in\n%s\nof\n%s", evil, name, text, got, lines)
+				}
+			}
+			if strings.Contains(got, "k9x") {
+				t.Errorf("a secret is shown: %s", got)
+			}
+		}
 	}
 }
 

@@ -34,7 +34,10 @@ type Redactor struct {
 	kept  kept
 	// shown are texts that are shown, with the instances in which they are (Show).
 	shown map[string][]string
-	sent  sent
+	// left are those that were masked already (ShowMasked).
+	left map[string][]left
+	// sent are credentials that were sent, said those of words, which are hidden in what others say alone.
+	sent, said sent
 	// built are finders that fit what is known, by what they are for.
 	built map[string]*finder
 }
@@ -156,7 +159,7 @@ func (r *Redactor) Knows() bool {
 	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return len(r.known) > 0 || r.sent.any() || r.kept.forms != nil && len(r.kept.forms.known) > 0
+	return len(r.known) > 0 || r.sent.any() || r.said.any() || r.kept.forms != nil && len(r.kept.forms.known) > 0
 }
 
 // purpose is what a text is that is masked.
@@ -179,6 +182,9 @@ func (r *Redactor) mask(p purpose, instance, text string) string {
 	spans := r.finder(p, instance).spans(text)
 	if p != naming && p != owning { // those are about what instances take
 		spans = r.sent.spans(text, spans)
+	}
+	if p == redacting || p == saying {
+		spans = r.said.spans(text, spans)
 	}
 	if (p == sweeping || p == saying || p == ourselves) && len(spans) > 0 {
 		spans = r.unshown(text, spans)

@@ -2,12 +2,15 @@ package redact
 
 import (
 	"maps"
+	"strings"
 	"sync"
+	"unicode"
 )
 
 // AddSent makes a credential secret that is sent to a server, as a whole: a token tells its bearer's name and rights when it is taken
-// apart, which are no secrets. From 12 bytes on it is hidden wherever it turns up, a shorter one that could be a word nowhere. A fleet may have
-// thousands, which become known one after the other while texts are masked.
+// apart, which are no secrets. From 12 bytes on it is hidden wherever it turns up; one that is made of words (a name, an address, a path, a line of
+// ours) only in what others say (Redact, Said), as whoever gives it may have chosen it so that it hides something of a plan. A shorter one that
+// could be a word is hidden nowhere. A fleet may have thousands, which become known one after the other while texts are masked.
 func (r *Redactor) AddSent(credential string) {
 	if r == nil {
 		return
@@ -17,7 +20,16 @@ func (r *Redactor) AddSent(credential string) {
 		r.addParts([2]string{"sent" + Nobody, credential}, Nobody, false, func(string) []string { return whole })
 		return
 	}
+	if ofWords(credential) {
+		r.said.add(credential)
+		return
+	}
 	r.sent.add(credential)
+}
+
+// ofWords reports whether words, and numbers that are no large ones, are all that is in a text.
+func ofWords(text string) bool {
+	return strings.ContainsFunc(text, unicode.IsLetter) && plainText(text) && digitsIn(text) < 2*shortestNumber
 }
 
 // often is after how many bytes of texts all that was sent is sorted into one list.

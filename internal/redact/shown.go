@@ -38,12 +38,30 @@ func (r *Redactor) show(instance, text string) {
 	}
 }
 
-// isShown reports whether a text is one of those, for an instance that does not take a secret in it itself.
-func (r *Redactor) isShown(text string) bool {
+// shows is how a part of a line is shown: not at all, where all that is hidden lies in it, or whatever is hidden around it.
+type shows int
+
+const (
+	never shows = iota
+	narrowly
+	widely
+)
+
+// isShown reports how a text is shown: one of Show, for an instance that does not take a secret in it itself, or one of ShowMasked.
+func (r *Redactor) isShown(text string) shows {
 	r.mu.RLock()
-	of := r.shown[text]
+	of, left := r.shown[text], r.left[text]
 	r.mu.RUnlock()
-	return slices.ContainsFunc(of, func(instance string) bool { return instance == "" || r.Own(instance, text) == text })
+	if slices.ContainsFunc(of, func(instance string) bool { return instance == "" || r.Own(instance, text) == text }) {
+		return widely
+	}
+	out := never
+	for _, l := range left {
+		if r.open(l, text) {
+			out = max(out, l.kind.shows())
+		}
+	}
+	return out
 }
 
 // parts are the ways in which a line is parted into texts that may be shown: each gives the end of the one that a line begins with. The first
@@ -87,30 +105,30 @@ func upToQuote(line string) int {
 // unshown is what spans of a text hide without what is shown.
 func (r *Redactor) unshown(text string, spans []span) []span {
 	r.mu.RLock()
-	none := len(r.shown) == 0
+	none := len(r.shown)+len(r.left) == 0
 	r.mu.RUnlock()
 	if none || len(spans) == 0 {
 		return spans
 	}
 	spans = union(spans)
 	for i, part := range parts {
-		spans = r.without(text, spans, part, i < wide)
+		spans = r.without(text, spans, part, i < wide, i == 1 || i == 2)
 	}
 	return spans
 }
 
 // without is what spans hide without what is shown when lines are parted in one way; where that is not wide, no less than a whole span is shown.
-// It reads each byte of the text a few times at most.
-func (r *Redactor) without(text string, spans []span, part func(string) int, wide bool) (out []span) {
-	at, end, line, shown := 0, -1, -1, false // the part that was looked at last, what ends it and its line, and whether it is shown
+// A text that stands for itself alone is shown likewise where it is not in quotes. It reads each byte of the text a few times at most.
+func (r *Redactor) without(text string, spans []span, part func(string) int, wide, quotes bool) (out []span) {
+	at, end, line, shown := 0, -1, -1, never // the part that was looked at last, what ends it and its line, and whether it is shown
 	for _, s := range spans {
 		for whole := s; s.from < s.to; {
 			next := end < s.from
+			if next {
+				end += strings.LastIndexByte(text[end+1:s.from], '\n') + 1 // lines before are not looked at
+			}
 			for end < s.from {
 				at = end + 1
-				if i := strings.LastIndexByte(text[at:s.from], '\n'); i >= 0 {
-					at += i + 1
-				}
 				if line < at {
 					if line = strings.IndexByte(text[at:], '\n') + at; line < at {
 						line = len(text)
@@ -121,7 +139,8 @@ func (r *Redactor) without(text string, spans []span, part func(string) int, wid
 			if next {
 				shown = r.isWhole(text[at:end])
 			}
-			if to := min(end, s.to); to > s.from && shown && (wide || at <= whole.from && whole.to <= end) {
+			whole := at <= whole.from && whole.to <= end
+			if to := min(end, s.to); to > s.from && shown > never && (whole || wide && (shown == widely || quotes)) {
 				s.from = to
 				continue
 			}
@@ -132,19 +151,19 @@ func (r *Redactor) without(text string, spans []span, part func(string) int, wid
 	return out
 }
 
-// isWhole reports whether a part of a line is shown: as it stands, escaped for JSON, or as what was added or removed.
-func (r *Redactor) isWhole(part string) bool {
-	if r.isShown(part) {
-		return true
-	}
+// isWhole reports how a part of a line is shown: as it stands, escaped for JSON, or as what was added or removed.
+func (r *Redactor) isWhole(part string) shows {
+	out := r.isShown(part)
 	if strings.Contains(part, `\`) {
 		whole, plain := strings.TrimRight(part, `\`), ""
-		if r.isShown(whole) || json.Unmarshal([]byte(`"`+whole+`"`), &plain) == nil && r.isShown(plain) {
-			return true
+		if out = max(out, r.isShown(whole)); json.Unmarshal([]byte(`"`+whole+`"`), &plain) == nil {
+			out = max(out, r.isShown(plain))
 		}
 	}
-	line := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(part), "+-~|"))
-	return line != part && r.isShown(line)
+	if line := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(part), "+-~|")); line != part {
+		out = max(out, r.isShown(line))
+	}
+	return out
 }
 
 // hidden are spans with one more, which is one with the last where they touch.

@@ -86,13 +86,46 @@ func TestShowInSentences(t *testing.T) {
 	}
 }
 
+// TestShowMasked: what a plan left of its fields is shown whatever layout somebody put around it in a secret; what became secret since is hidden,
+// and no word of a secret is found out by having it in a field.
+func TestShowMasked(t *testing.T) {
+	const path = "spec.template.spec.containers[web].args"
+	line := `  ` + path + `  ["--anonymous-auth=false","--x=http://good.example.com"] -> ["--anonymous-auth=true"]`
+	document := `{"path":"` + path + `","new":"\"http://good.example.com\""}`
+	for _, evil := range []string{path, `["--anonymous-auth=false","--x=http://good.example.com"] -> ["--anonymous-auth=true"]`, `"--anonymous-auth=true"`, `"\"http://good.example.com\""`, `containers[web].args`, "    - http://good.example.com"} {
+		r := New()
+		r.AddFor("eve", evil)
+		r.ShowMasked("pay", path, `["--anonymous-auth=false","--x=http://good.example.com"]`, `["--anonymous-auth=true"]`, `"http://good.example.com"`)
+		got := r.Sweep(line) + "\n" + r.Sweep(document) + "\n" + r.Sweep("args:\n    - http://good.example.com\n")
+		for _, text := range []string{path + "  ", "--anonymous-auth=false", "--x=http://good.example.com", "--anonymous-auth=true", `"path":"` + path, "http://good.example.com", "http://good.example.com\n"} {
+			if !strings.Contains(got, text) {
+				t.Errorf("%s hides %s in\n%s", evil, text, got)
+			}
+		}
+	}
+	r := New("horse x9f8-kq7 staple")
+	r.ShowMasked("pay", "data.horse", `"horse"`, `"of pay 7f3a91c2"`)
+	for text, want := range map[string]string{"said horse x9f8-kq7 staple": "said " + Mask, "of pay 7f3a91c2": "of pay 7f3a91c2"} {
+		if got := r.Sweep(text); got != want {
+			t.Errorf("%s is shown as %s", text, got)
+		}
+	}
+	r.AddFor("late", "7f3a91c2")
+	if got := r.Sweep("of pay 7f3a91c2"); got != "of pay "+Mask {
+		t.Errorf("what became secret is shown: %s", got)
+	}
+	(*Redactor)(nil).ShowMasked("x", "y", `"z"`)
+}
+
 // TestShowIsLinear: a line of megabytes with the secret in it everywhere takes no time to speak of.
 func TestShowIsLinear(t *testing.T) {
 	r := New("9f8xkq7zz-And-More")
 	r.Show("", "eve-9f8xkq7zz-And-More")
-	start := time.Now()
-	got := r.Sweep(strings.Repeat("x9f8xkq7zz-And-More", 1<<16))
-	if strings.Contains(got, "And-More") || time.Since(start) > time.Minute {
-		t.Errorf("%d bytes after %s", len(got), time.Since(start))
+	for _, text := range []string{strings.Repeat("x9f8xkq7zz-And-More", 1<<16), strings.Repeat("a ", 1<<19) + "9f8xkq7zz-And-More"} {
+		start := time.Now()
+		got := r.Sweep(text)
+		if strings.Contains(got, "And-More") || time.Since(start) > time.Minute {
+			t.Errorf("%d bytes after %s", len(got), time.Since(start))
+		}
 	}
 }

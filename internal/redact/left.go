@@ -1,0 +1,107 @@
+package redact
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// maxLeft bounds for how many instances one text is left shown.
+const maxLeft = 16
+
+// leftKind is what a text is that is left shown.
+type leftKind byte
+
+const (
+	leftText  leftKind = iota // a text of a value
+	leftValue                 // JSON
+	leftPath                  // of a field
+)
+
+// shows: a word could be guessed, so that it parts nothing that is hidden.
+func (k leftKind) shows() shows {
+	if k == leftText {
+		return narrowly
+	}
+	return widely
+}
+
+// left is a text that is left shown in what an instance has.
+type left struct {
+	instance string
+	kind     leftKind
+}
+
+// ShowMasked shows what was masked already as values of an instance (Value): the path of a field, and values there as JSON. What Sweep would hide
+// of them besides is what a secret has around it (quotes, brackets, an arrow between two of them), as somebody may choose one. What became
+// secret since is hidden.
+func (r *Redactor) ShowMasked(instance, path string, values ...string) {
+	if r == nil {
+		return
+	}
+	texts := map[string]leftKind{}
+	for _, value := range values {
+		var v any
+		if json.Unmarshal([]byte(value), &v) != nil {
+			continue
+		}
+		texts[value] = leftValue
+		leaves(v, func(text string) bool {
+			texts[text] = leftText
+			if strings.Contains(text, "\n") {
+				for line := range strings.Lines(text) {
+					texts[strings.TrimSpace(line)] = leftText
+				}
+			}
+			return true
+		})
+	}
+	if path != "" {
+		texts[path] = leftPath
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.left == nil {
+		r.left = map[string][]left{}
+	}
+	for text, kind := range texts {
+		of, there := r.left[text]
+		if l := (left{instance, kind}); text != "" && (there || len(r.left) < maxShown) && len(of) < maxLeft && !slices.Contains(of, l) {
+			r.left[text] = append(of, l)
+		}
+	}
+}
+
+// leaves calls fn with every text and key in a value of JSON, until that is false.
+func leaves(v any, fn func(text string) bool) bool {
+	switch v := v.(type) {
+	case string:
+		return fn(v)
+	case []any:
+		for _, item := range v {
+			if !leaves(item, fn) {
+				return false
+			}
+		}
+	case map[string]any:
+		for key, item := range v {
+			if !fn(key) || !leaves(item, fn) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// open reports whether nothing in a text that is left shown is secret now.
+func (r *Redactor) open(l left, text string) bool {
+	plain := func(text string) bool { return r.Value(l.instance, text) == text }
+	switch l.kind {
+	case leftPath:
+		return !slices.ContainsFunc(strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(`.[]"=,`, c) }), func(step string) bool { return !plain(step) })
+	case leftValue:
+		var v any
+		return json.Unmarshal([]byte(text), &v) == nil && leaves(v, plain)
+	}
+	return plain(text)
+}
