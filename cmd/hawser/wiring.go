@@ -36,6 +36,7 @@ import (
 	"hawser.dev/hawser/internal/module/dir"
 	"hawser.dev/hawser/internal/module/oci"
 	"hawser.dev/hawser/internal/module/web"
+	"hawser.dev/hawser/internal/outgoing"
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/planfile"
 	"hawser.dev/hawser/internal/redact"
@@ -72,7 +73,8 @@ var evaluationLimit = cuelang.WatchLimits{Deadline: 50 * time.Second, HeapBytes:
 
 // app wires the leaves to the engine and the engine to the command line.
 func app() *cli.App {
-	redactor := redact.New()                         // one for the process: what one engine learns, no other shows
+	redactor := redact.New() // one for the process: what one engine learns, no other shows
+	outgoing.Environment(os.Getenv, redactor.AddSent)
 	resolver := &kubeconfig.Resolver{Filled: filled} // one for the process: a pipe can be read only once
 	pool := new(sessions.Pool)                       // one for the process: its bundles share connections
 	newEngine := func(onEvent func(fleetplan.Event)) *engine.Engine {
@@ -153,7 +155,7 @@ func newEngine(redactor *redact.Redactor, onEvent func(fleetplan.Event)) *engine
 			"http":                      pages,
 			module.ChartScheme + "file": chartdir.New(kept), module.ChartScheme + "https": repositories, module.ChartScheme + "http": repositories,
 		},
-		Signatures: verifier(kept, artifacts),
+		Signatures: verifier(kept, artifacts, redactor),
 		Checker:    sockets.Checker,
 		Stores:     openStore,
 		Documents:  kept.Document,
@@ -201,7 +203,7 @@ func newTools(redactor *redact.Redactor) (*toolchain.Tools, error) {
 	sources := goproxy.New(goproxy.Options{Dir: filepath.Join(kept.Location(), "gomod"), Tell: redactor.AddSent})
 	return &toolchain.Tools{
 		Fetchers: map[string]module.Fetcher{"file": dir.New(), "oci": artifacts},
-		Registry: artifacts, Digests: artifacts, Logins: artifacts, Signatures: verifier(kept, artifacts), Signers: sigstores(), GoModules: sources, Download: sources.Download, Getenv: os.Getenv,
+		Registry: artifacts, Digests: artifacts, Logins: artifacts, Signatures: verifier(kept, artifacts, redactor), Signers: sigstores(redactor), GoModules: sources, Download: sources.Download, Getenv: os.Getenv,
 		Watchdog: watchdog,
 		Render: func(ctx context.Context, req toolchain.RenderRequest) (toolchain.Rendered, error) {
 			got, err := modules.Render(ctx, render.Request{Content: req.Content, KubeVersion: req.KubeVersion, Package: req.Package, Tags: req.Tags,
@@ -236,17 +238,26 @@ func filled(path string) bool {
 func usualCache() string { return cache.Dir(func(string) string { return "" }) }
 
 // sigstores signs and verifies; what it keeps of the public Sigstore is beside the cache's content.
-var sigstores = sync.OnceValue(func() *sigstore.Sigstore {
-	dir := storage().Location()
-	if dir != "" {
-		dir = filepath.Join(dir, "sigstore")
-	}
-	return sigstore.New(sigstore.Options{Dir: dir})
-})
+func sigstores(redactor *redact.Redactor) *sigstore.Sigstore {
+	signers.Do(func() {
+		dir := storage().Location()
+		if dir != "" {
+			dir = filepath.Join(dir, "sigstore")
+		}
+		signers.one = sigstore.New(sigstore.Options{Dir: dir, Tell: redactor.AddSent})
+	})
+	return signers.one
+}
+
+// signers keeps the one of the process.
+var signers struct {
+	sync.Once
+	one *sigstore.Sigstore
+}
 
 // verifier verifies the signatures of artifacts.
-func verifier(kept *cache.Cache, artifacts *oci.Client) *signature.Checker {
-	return &signature.Checker{Store: artifacts, Verifier: sigstores(), Notes: kept}
+func verifier(kept *cache.Cache, artifacts *oci.Client, redactor *redact.Redactor) *signature.Checker {
+	return &signature.Checker{Store: artifacts, Verifier: sigstores(redactor), Notes: kept}
 }
 
 // storage is this process's cache. When nothing can be kept it says so, once.

@@ -52,6 +52,22 @@ func Proxy(find func(*http.Request) (*url.URL, error), tell func(string)) func(*
 	}
 }
 
+// proxies are the variables that name one, in capitals; they are read in small letters, too.
+var proxies = []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"}
+
+// Environment calls tell with the users and passwords of all proxies that the environment names: not every library says which one it takes.
+func Environment(getenv func(string) string, tell func(string)) {
+	for _, name := range proxies {
+		for _, name := range []string{name, strings.ToLower(name)} {
+			text := getenv(name)
+			if !strings.Contains(text, "://") {
+				text = "http://" + text // as net/http takes it
+			}
+			_, _ = Proxy(func(*http.Request) (*url.URL, error) { return url.Parse(text) }, tell)(nil) // what is no address logs in nowhere
+		}
+	}
+}
+
 type teller struct {
 	next http.RoundTripper
 	tell func(string)

@@ -104,3 +104,13 @@ func TestProxy(t *testing.T) {
 		t.Errorf("told of %q, want %q", at.all, want)
 	}
 }
+
+// What the environment's proxies are asked with is told of, by whatever variable they are named.
+func TestEnvironment(t *testing.T) {
+	at := &told{}
+	env := map[string]string{"HTTPS_PROXY": "http://joe:pa55word-x9@proxy.example:3128", "all_proxy": "amy:s3cret@proxy.example", "http_proxy": "http://proxy.example", "HTTP_PROXY": "http://%zz@x"}
+	Environment(func(name string) string { return env[name] }, at.tell)
+	if want := []string{"am9lOnBhNTV3b3JkLXg5", "pa55word-x9", "YW15OnMzY3JldA==", "s3cret"}; !slices.Equal(at.all, want) {
+		t.Errorf("told of %q, want %q", at.all, want)
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/sigstore/sigstore-go/pkg/tuf"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/outgoing"
 	"hawser.dev/hawser/internal/signature"
 )
 
@@ -31,6 +32,8 @@ type Options struct {
 	Getenv func(string) string
 	// TokenFile is where a token may lie that nobody named.
 	TokenFile string
+	// Tell is called with each credential before it is sent; nil tells nobody.
+	Tell func(credential string)
 	// Mirror is the address of the public root, for tests.
 	Mirror string
 }
@@ -55,9 +58,20 @@ func New(o Options) *Sigstore {
 	if o.TokenFile == "" {
 		o.TokenFile = "/var/run/sigstore/cosign/oidc-token" // cosign's
 	}
-	s := &Sigstore{o: o, client: &http.Client{Timeout: 30 * time.Second}}
+	s := &Sigstore{o: o, client: &http.Client{Timeout: 30 * time.Second, Transport: transport(o.Tell)}}
 	s.public = once(s.fetchRoot)
 	return s
+}
+
+// transport is what requests go by; tell is called with what they log in with.
+func transport(tell func(string)) http.RoundTripper {
+	usual, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return outgoing.Tell(http.DefaultTransport, tell)
+	}
+	own := usual.Clone()
+	own.Proxy = outgoing.Proxy(own.Proxy, tell)
+	return outgoing.Tell(own, tell)
 }
 
 // once asks once, and remembers the answer for the process; that somebody was interrupted is none. The others wait as long as they want to.

@@ -31,7 +31,7 @@ const envPassword = "COSIGN_PASSWORD"
 func (s *Sigstore) Signer(ctx context.Context, how signature.Sign) (signature.Signing, error) {
 	opts := sign.BundleOptions{}
 	if how.Timestamps != "" {
-		opts.TimestampAuthorities = []*sign.TimestampAuthority{sign.NewTimestampAuthority(&sign.TimestampAuthorityOptions{URL: how.Timestamps})}
+		opts.TimestampAuthorities = []*sign.TimestampAuthority{sign.NewTimestampAuthority(&sign.TimestampAuthorityOptions{URL: how.Timestamps, Transport: s.client.Transport})}
 	}
 	if how.Log || how.Key == "" {
 		opts.TransparencyLogs = []sign.Transparency{sign.NewRekor(&sign.RekorOptions{BaseURL: or(how.Rekor, publicRekor)})}
@@ -47,11 +47,14 @@ func (s *Sigstore) Signer(ctx context.Context, how signature.Sign) (signature.Si
 	if err != nil {
 		return signature.Signing{}, err
 	}
+	if s.o.Tell != nil {
+		s.o.Tell(token) // it goes in a body
+	}
 	key, err := sign.NewEphemeralKeypair(nil)
 	if err != nil {
 		return signature.Signing{}, err
 	}
-	opts.CertificateProvider = sign.NewFulcio(&sign.FulcioOptions{BaseURL: or(how.Fulcio, publicFulcio)})
+	opts.CertificateProvider = sign.NewFulcio(&sign.FulcioOptions{BaseURL: or(how.Fulcio, publicFulcio), Transport: s.client.Transport})
 	opts.CertificateProviderOptions = &sign.CertificateProviderOptions{IDToken: token}
 	return signature.Signing{Who: "the identity of the token", Bundle: bundler(key, opts)}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,5 +114,28 @@ func TestKeyInVariable(t *testing.T) {
 	}
 	if block, _ := pem.Decode(public); block == nil {
 		t.Error("no public key")
+	}
+}
+
+// What signing logs in with is told of before it is sent: the identity's token, that by which GitHub gives it, and a proxy's password.
+func TestTokensAreTold(t *testing.T) {
+	actions := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"value":"given.t0ken"}`)) }))
+	t.Cleanup(actions.Close)
+	for name, env := range map[string]map[string]string{
+		"variable": {"SIGSTORE_ID_TOKEN": "given.t0ken"},
+		"actions":  {"ACTIONS_ID_TOKEN_REQUEST_URL": actions.URL, "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "runners.t0ken"},
+	} {
+		var told []string
+		s := New(Options{Getenv: func(name string) string { return env[name] }, TokenFile: "/nonexistent", Tell: func(c string) { told = append(told, c) }})
+		if _, err := s.Signer(t.Context(), signature.Sign{}); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"given.t0ken"}
+		if name == "actions" {
+			want = []string{"runners.t0ken", "given.t0ken"}
+		}
+		if !slices.Equal(told, want) {
+			t.Errorf("%s: told of %q, want %q", name, told, want)
+		}
 	}
 }
