@@ -30,11 +30,12 @@ func Filled(name string, dirs ...string) bool {
 	return slices.ContainsFunc(spellings(name), func(at string) bool { return keptAt.MatchString(at) || temporary(at) || inCache(at) })
 }
 
-// inCache reports whether a path lies in a directory that has what a cache has.
+// inCache reports whether a path lies in a directory that has what a cache has, made by who could have put the path there: who may make a directory
+// somewhere above (in /tmp) has no say in what is below.
 func inCache(at string) bool {
 	for up := filepath.Dir(at); ; up = filepath.Dir(up) {
 		for _, dir := range within {
-			if is, err := os.Stat(filepath.Join(up, dir)); err == nil && is.IsDir() {
+			if is, err := os.Stat(filepath.Join(up, dir)); err == nil && is.IsDir() && madeBy(is, at) {
 				return true
 			}
 		}
