@@ -28,18 +28,6 @@ func RedactBody(body map[string]any, redact, own, name, key func(string) string)
 	return m.fields(body, nil)
 }
 
-// RedactValue passes a value that is shown at a path (neversecret.Steps) of an object through the same: each text by itself, so that nothing is
-// hidden for what stands around it.
-func RedactValue(r Ref, path []string, v any, redact, own, name, key func(string) string) any {
-	trail := make([]trailStep, len(path))
-	for i, step := range path {
-		if trail[i] = (trailStep{name: step}); step == "" {
-			trail[i].position = "0"
-		}
-	}
-	return masker{ref: r, redact: redact, own: own, name: name, key: key}.value(v, trail)
-}
-
 type masker struct {
 	ref                    Ref
 	mask                   Mask

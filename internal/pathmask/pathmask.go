@@ -35,3 +35,13 @@ func Mask(path string, mask, name func(string) string) string {
 		return part
 	})
 }
+
+// Key is what hides in a key below a field: redact where somebody chose it (Keys), name elsewhere.
+func Key(redact, name func(string) string) func(field, key string) string {
+	return func(field, key string) string {
+		if Keys(field) {
+			return redact(key)
+		}
+		return name(key)
+	}
+}

@@ -2,14 +2,11 @@ package plan
 
 import (
 	"encoding/json"
-	"reflect"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"hawser.dev/hawser/internal/neversecret"
 	"hawser.dev/hawser/internal/object"
-	"hawser.dev/hawser/internal/redact"
 )
 
 // FieldChanges are the differences between two versions of an object as a plan shows them: compact JSON, each value passed
@@ -22,11 +19,8 @@ func FieldChanges(o object.Object, before, after map[string]any, redact func(str
 	var out []FieldChange
 	for _, d := range object.Diff(before, after, o.Mask()) {
 		fc := FieldChange{Path: d.Path, Hidden: d.Hidden, Added: d.Hidden && !d.HasOld}
-		if show := redact; !d.Hidden {
-			if neversecret.At(o.Ref().Group, o.Ref().Kind, d.Path) {
-				show = object.AsNamed
-			}
-			fc.Old, fc.New = fieldValue(d.Old, d.HasOld, show), fieldValue(d.New, d.HasNew, show)
+		if steps := neversecret.Steps(d.Path); !d.Hidden {
+			fc.Old, fc.New = fieldValue(o.Ref(), steps, d.Old, d.HasOld, redact), fieldValue(o.Ref(), steps, d.New, d.HasNew, redact)
 		}
 		if manager, since := by.Of(d); manager != "" {
 			fc.Manager = manager
@@ -39,42 +33,12 @@ func FieldChanges(o object.Object, before, after map[string]any, redact func(str
 	return out
 }
 
-func fieldValue(v any, there bool, mask func(string) string) string {
-	if !there {
-		return ""
-	}
-	out := object.RedactValue(object.Ref{}, nil, v, mask, mask, mask, mask)
-	if _, text := v.(string); !text && out == redact.Mask {
-		return redact.Mask
-	}
-	return compact(out)
-}
-
-// compact is a value's JSON.
-func compact(v any) string {
+func fieldValue(r object.Ref, path []string, v any, there bool, redact func(string) string) string {
 	data, err := json.Marshal(v)
-	if err != nil {
+	if err != nil || !there {
 		return ""
 	}
-	return string(data)
-}
-
-// masked passes what a field had or gets through value, text by text, and what the instance takes itself (own) also where it is written so;
-// what is no JSON as a whole.
-func (c Change) masked(path, text string, value, own, name, key func(string) string) string {
-	steps := neversecret.Steps(path)
-	dec, was := json.NewDecoder(strings.NewReader(text)), any(nil)
-	dec.UseNumber()
-	if dec.Decode(&was) != nil || dec.More() {
-		return neversecret.Mask(c.Ref.Group, c.Ref.Kind, steps, value, own)(text)
-	}
-	if is := object.RedactValue(c.Ref, steps, was, value, own, name, key); !reflect.DeepEqual(was, is) {
-		_, quoted := was.(string)
-		if text = compact(is); is == redact.Mask && !quoted {
-			text = redact.Mask
-		}
-	}
-	return neversecret.Mask(c.Ref.Group, c.Ref.Kind, steps, own, own)(text)
+	return neversecret.Text(r.Group, r.Kind, path, string(data), redact, object.AsNamed, func(_, name string) string { return redact(name) })
 }
 
 // Untold reports whether a change writes another declaration of an object over the last one, and nobody has said yet which

@@ -22,7 +22,7 @@ type Masker interface {
 	// Own is Value without what others take.
 	Own(instance, text string) string
 	// ShowMasked shows what Value left of a field, whatever is secret around it.
-	ShowMasked(instance, path string, values ...string)
+	ShowMasked(instance, path string, values ...any)
 }
 
 // Redact masks secret values in everything a plan says to people: reasons, fields and findings. What names objects, and what
@@ -37,14 +37,16 @@ func Redact(p *Plan, m Masker) {
 		name := func(name string) string { return m.Name(ch.Instance, name) }
 		if ch.Content != nil {
 			ch.Content = object.RedactBody(ch.Content, value, own, name, m.Redact)
-			m.ShowMasked(ch.Instance, "", compact(ch.Content))
+			m.ShowMasked(ch.Instance, "", map[string]any(ch.Content))
 		}
 		ch.Fields = slices.Clone(ch.Fields)
 		for j := range ch.Fields {
 			f := &ch.Fields[j]
-			for _, text := range []*string{&f.Old, &f.New} {
-				*text = ch.masked(f.Path, *text, value, own, name, m.Redact)
+			steps, key := neversecret.Steps(f.Path), pathmask.Key(m.Redact, name)
+			mask := func(text string) string {
+				return neversecret.Text(ch.Ref.Group, ch.Ref.Kind, steps, text, value, own, key)
 			}
+			f.Old, f.New = mask(f.Old), mask(f.New)
 			if !ch.Ref.Grants() || !neversecret.At(ch.Ref.Group, ch.Ref.Kind, f.Path) { // there its keys are who and what
 				f.Path = pathmask.Mask(f.Path, m.Redact, name)
 			}

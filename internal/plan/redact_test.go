@@ -58,7 +58,7 @@ func (m planted) Value(_, s string) string { return m.Sweep(s) }
 func (m planted) Name(_, s string) string  { return m.Sweep(s) }
 func (m planted) Own(_, s string) string   { return m.Sweep(s) }
 
-func (planted) ShowMasked(string, string, ...string) {}
+func (planted) ShowMasked(string, string, ...any) {}
 
 func TestRedactReachesEveryText(t *testing.T) {
 	var p Plan

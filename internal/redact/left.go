@@ -32,20 +32,22 @@ type left struct {
 	kind     leftKind
 }
 
-// ShowMasked shows what was masked already as values of an instance (Value): the path of a field, and values there as JSON. What Sweep would hide
+// ShowMasked shows what was masked already as values of an instance (Value): the path of a field, and values there, texts of JSON or what it is of. What Sweep would hide
 // of them besides is what a secret has around it (quotes, brackets, an arrow between two of them), as somebody may choose one. What became
 // secret since is hidden.
-func (r *Redactor) ShowMasked(instance, path string, values ...string) {
+func (r *Redactor) ShowMasked(instance, path string, values ...any) {
 	if r == nil {
 		return
 	}
 	texts := map[string]leftKind{}
 	for _, value := range values {
-		var v any
-		if json.Unmarshal([]byte(value), &v) != nil {
-			continue
+		v := value
+		if text, is := value.(string); is {
+			if json.Unmarshal([]byte(text), &v) != nil {
+				continue
+			}
+			texts[text] = leftValue
 		}
-		texts[value] = leftValue
 		leaves(v, func(text string) bool {
 			texts[text] = leftText
 			if strings.Contains(text, "\n") {
