@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -259,4 +260,61 @@ func TestUnseenSoakIsNoSuccess(t *testing.T) {
 func (s *served) hides(name string) {
 	s.servers[name].Fault(testserver.Before(func(r *http.Request) bool { return strings.Contains(r.URL.Path, "/configmaps") },
 		testserver.Body(http.StatusForbidden, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","message":"not any more","code":403}`)))
+}
+
+// A cluster that answers nothing any more keeps no other one of its wave from going back: after a soak, and without one, where it dies in the wave.
+func TestSilentClusterKeepsNoneFromGoingBack(t *testing.T) {
+	t.Parallel()
+	silent := testserver.Body(http.StatusServiceUnavailable, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"ServiceUnavailable","message":"not now","code":503}`)
+	for name, c := range map[string]struct {
+		wave   string
+		begins func(*served) // after the first release
+		at     fleetplan.EventType
+		strike func(*served)
+	}{
+		"after the soak": {"groups: [second], soak: 1s", func(*served) {}, fleetplan.EventSoak, func(s *served) {
+			s.servers["b"].Fault(s.servers["b"].Altered(func(o map[string]any) { // its ConfigMap is another one by now
+				if o["kind"] == "ConfigMap" {
+					o["metadata"].(map[string]any)["deletionTimestamp"] = "2026-11-02T12:00:00Z"
+				}
+			}))
+			s.servers["c"].Fault(silent)
+		}},
+		"in its wave": {"groups: [second]", func(s *served) {
+			var dead atomic.Bool
+			s.servers["c"].Fault(testserver.Before(func(r *http.Request) bool {
+				if testserver.Writing("configmaps")(r) && r.URL.Query().Get("dryRun") == "" {
+					dead.Store(true)
+				}
+				return dead.Load()
+			}, silent))
+		}, fleetplan.EventStop, func(*served) {}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServed(t, strings.Replace(backFleet, "groups: [second], maxParallel: 1", c.wave, 1), nil, "a", "b", "c")
+			s.applied(s.request())
+			c.begins(s)
+			var once sync.Once
+			s.OnEvent = func(ev fleetplan.Event) {
+				if ev.Type == c.at {
+					once.Do(func() { c.strike(s) })
+				}
+				if ev.Type == fleetplan.EventStop {
+					s.servers["b"].Fault(nil)
+				}
+			}
+			out, err := s.run("two")
+			if err == nil || out.WentBack == nil || s.value("b") != "one" {
+				t.Fatalf("%v %+v %s", err, out, s.values("a", "b", "c"))
+			}
+			said := map[string]string{}
+			for _, f := range out.Findings {
+				said[f.Cluster] = f.Code + ": " + f.Why
+			}
+			if !strings.HasPrefix(said["c"], "not-gone-back: nobody knows what it has: ") || said["b"] != "" {
+				t.Errorf("%v", said)
+			}
+		})
+	}
 }

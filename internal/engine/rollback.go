@@ -22,7 +22,11 @@ func (r *run) goBack(ctx context.Context, fp *Prepared, name string) diag.Findin
 	if fp.Findings.HasErrors() || findings.HasErrors() {
 		return findings
 	}
-	back, err := history.Back(r.whole(ctx, name), name, r.req.To)
+	clusters := r.whole(ctx, name)
+	if unlooked := history.Unlooked(clusters); r.req.Operation.Undoes != "" && len(unlooked) > 0 {
+		return append(findings, unlooked...)
+	}
+	back, err := history.Back(clusters, name, r.req.To)
 	if err != nil {
 		return append(findings, diag.From(err, "history")...)
 	}

@@ -31,3 +31,22 @@ func StaysStopped(unattended bool, records []*release.Record, digest string) dia
 	}
 	return out
 }
+
+// Unlooked finds those clusters of a run that did not answer, or whose records nobody could read: what it goes back from by itself is not known
+// there, and the others go without them.
+func Unlooked(clusters []Cluster) diag.Findings {
+	beside := map[string]bool{}
+	for _, c := range clusters {
+		beside[c.Name] = c.Beside
+	}
+	var out diag.Findings
+	for _, u := range Of(clusters).Unknown {
+		if beside[u.Cluster] {
+			continue
+		}
+		f := diag.Errorf(CodeUnknown, "nobody knows what it has")
+		f.Cluster, f.Why, f.Fix = u.Cluster, u.Why, "hawser history shows it when the cluster answers, and hawser rollback takes it back"
+		out = append(out, f)
+	}
+	return out
+}

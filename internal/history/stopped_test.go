@@ -34,3 +34,15 @@ func TestStaysStopped(t *testing.T) {
 		}
 	}
 }
+
+// Of a run that goes back by itself each cluster that nobody knows of is found by name, and no other one, nor one that it does not go to.
+func TestUnlooked(t *testing.T) {
+	silent, hidden, beside := Cluster{Name: "b", Unreachable: "503"}, Cluster{Name: "c", Unknown: "forbidden"}, Cluster{Name: "d", Unreachable: "503", Beside: true}
+	got := ""
+	for _, f := range Unlooked([]Cluster{keeps("a", rec(1, 1, release.Failed)), silent, hidden, beside}) {
+		got += f.Cluster + ": " + f.Why + "; "
+	}
+	if got != "b: 503; c: forbidden; " {
+		t.Error(got)
+	}
+}
