@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"slices"
 
 	"hawser.dev/hawser/internal/release"
@@ -27,7 +28,7 @@ func (h *History) await(owner string, w *release.Waiting, clusters []Cluster) {
 		b.nowhere(at, Release{Release: w.Release, Rollout: w.Rollout, State: state, Started: w.Since, Author: w.Author, Message: w.Message}, clusters)
 	}
 	r := &b.Releases[at]
-	if r.Waits = w; r.State.over() {
+	if r.Waits = cmp.Or(r.Waits, w); r.State.over() { // of several waves the first waits
 		r.State = state
 	}
 }

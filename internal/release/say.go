@@ -33,10 +33,15 @@ func (c OnCluster) has(rollout string) bool {
 	return c.Record != nil && c.Record.Rollout == rollout && !c.Record.Phase.Open() && c.Record.Phase != Failed
 }
 
+// came reports whether the release has come to the cluster, or a newer one has.
+func (c OnCluster) came(h Hold) bool {
+	return c.has(h.Rollout) || h.Release > 0 && c.Record.Number() > h.Release
+}
+
 // passed reports whether nothing of a release is left to come to the cluster: it has, a newer one has, or its files changed nothing there. While it is under
 // way elsewhere the latter is not known, and it never is where the cluster keeps a word about it.
 func (c OnCluster) passed(h Hold, underWay bool) bool {
-	if c.has(h.Rollout) || h.Release > 0 && c.Record.Number() > h.Release {
+	if c.came(h) {
 		return true
 	}
 	older := c.Record != nil && cmp.Or(c.Record.Number()-h.Release, c.Record.Started.Compare(h.Since)) < 0
@@ -112,9 +117,11 @@ func Say(verb, bundle, meant string, word Word, clusters []OnCluster) (*Saying, 
 		return nil, because(f, clusters)
 	}
 	if verb == Resume {
-		s.Still = Await(bundle, slices.DeleteFunc(slices.Clone(clusters), func(c OnCluster) bool {
+		if still := Await(bundle, slices.DeleteFunc(slices.Clone(clusters), func(c OnCluster) bool {
 			return c.Hold == nil || c.Hold.Rollout == about.Rollout || c.Hold.Paused == nil
-		}))
+		})); len(still) > 0 {
+			s.Still = still[0]
+		}
 	}
 	return s, nil
 }
@@ -155,6 +162,8 @@ func (s *Saying) On(h *Hold) (*Hold, error) {
 	as, told := s.about, h.Decisions()
 	as.Wave, as.Approved, as.Paused, as.Aborted = "", nil, nil, nil
 	switch {
+	case s.Verb == Approve && h != nil && h.Rollout == s.Rollout && h.Wave != "" && h.Wave != s.Wave: // that is a question of its own
+		return nil, errors.New(h.Wave + " waits there now")
 	case h != nil && h.Rollout == s.Rollout:
 		as = *h
 	case s.bars(h) != "":
@@ -352,9 +361,10 @@ func known(clusters []OnCluster) []Hold {
 // that nobody has given there.
 func (c OnCluster) word(h Hold) Hold {
 	if c.has(h.Rollout) {
-		if h.Paused = nil; h.Approved == nil {
-			h.Wave = ""
-		}
+		h.Paused = nil
+	}
+	if c.came(h) && h.Approved == nil {
+		h.Wave = ""
 	}
 	return h
 }

@@ -1,50 +1,64 @@
 package release
 
-import "hawser.dev/hawser/internal/decision"
+import (
+	"cmp"
+	"slices"
+
+	"hawser.dev/hawser/internal/decision"
+)
 
 // Waiting is a release that is kept from clusters, and the command that it waits for.
 type Waiting = decision.Waiting
 
 // Await is what keeps releases of a bundle from some of the clusters: a release that is paused, which holds all others, too, else the
-// newest one; nil where nothing does.
-func Await(bundle string, clusters []OnCluster) *Waiting {
-	all := known(clusters)
-	for _, h := range all {
-		if w := h.await(bundle, clusters); w != nil && w.Paused != nil {
+// newest one, once for each wave that waits, the one that an approval is wanted for first; nil where nothing does.
+func Await(bundle string, clusters []OnCluster) (newest []*Waiting) {
+	for i, h := range known(clusters) {
+		switch w := h.await(bundle, clusters); {
+		case len(w) > 0 && w[0].Paused != nil:
 			return w
+		case i == 0:
+			newest = w
 		}
 	}
-	if len(all) == 0 {
-		return nil
-	}
-	return all[0].await(bundle, clusters)
+	return newest
 }
 
-// await is the release where it is kept from some of the clusters, nil where it is from none. One that was aborted is kept by that
-// alone, whatever else was said of it.
-func (h Hold) await(bundle string, clusters []OnCluster) *Waiting {
-	out := &Waiting{Bundle: bundle, Release: h.Release, Rollout: h.Rollout, Author: h.Author, Message: h.Message, Since: h.Since, Wave: h.Wave, Approved: h.Approved, Paused: h.Paused, Aborted: h.Aborted}
-	if out.Aborted != nil {
-		out.Wave, out.Approved, out.Paused = "", nil, nil
-	}
+// await is the release where it is kept from some of the clusters, by what each of them waits for. One that was aborted is kept by that
+// alone, whatever else was said of it, and so is one that is paused.
+func (h Hold) await(bundle string, clusters []OnCluster) (out []*Waiting) {
 	for _, c := range clusters {
 		if c.Hold == nil || c.Hold.Rollout != h.Rollout || !c.Hold.says() || c.has(h.Rollout) {
 			continue
 		}
-		if out.Clusters = append(out.Clusters, c.Cluster); out.Closed == "" && out.Aborted == nil {
-			out.Closed, out.Opens = c.Hold.Closed, c.Hold.Opens
+		w := &Waiting{Bundle: bundle, Release: h.Release, Rollout: h.Rollout, Author: h.Author, Message: h.Message, Since: h.Since, Wave: c.Hold.Wave, Approved: c.Hold.Approved,
+			Closed: c.Hold.Closed, Opens: c.Hold.Opens, Paused: h.Paused, Aborted: h.Aborted}
+		if w.Aborted != nil {
+			w.Wave, w.Approved, w.Closed, w.Opens, w.Paused = "", nil, "", nil, nil
+		} else if w.Paused != nil {
+			w.Wave, w.Approved = h.Wave, h.Approved
+		}
+		i := slices.IndexFunc(out, func(o *Waiting) bool { return o.Paused != nil || o.Wave == w.Wave && o.Closed == w.Closed })
+		if i < 0 {
+			i, out = len(out), append(out, w)
+		}
+		out[i].Clusters = append(out[i].Clusters, c.Cluster)
+		if w.Approved == nil {
+			out[i].Approved = nil
 		}
 	}
-	if len(out.Clusters) == 0 {
-		return nil
-	}
-	switch {
-	case out.Paused != nil:
-		out.Next = "hawser resume " + bundle
-	case out.Wave != "" && out.Approved == nil:
-		out.Next = "hawser approve " + bundle
-	default:
-		out.Next = "hawser apply"
+	slices.SortStableFunc(out, func(a, b *Waiting) int {
+		return cmp.Compare(map[bool]int{true: 1}[b.Wave == h.Wave], map[bool]int{true: 1}[a.Wave == h.Wave])
+	})
+	for _, w := range out {
+		switch {
+		case w.Paused != nil:
+			w.Next = "hawser resume " + bundle
+		case w.Wave != "" && w.Approved == nil:
+			w.Next = "hawser approve " + bundle
+		default:
+			w.Next = "hawser apply"
+		}
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,10 +37,9 @@ func TestAwait(t *testing.T) {
 		"a newer one waits beside a pause": {[]OnCluster{{Cluster: "a", Hold: waiting(5, "E", nil)}, {Cluster: "b", Hold: waiting(4, "D", func(h *Hold) { h.Paused = ann })}}, "paused by ann@laptop hawser resume shop b"},
 		"it is not answered":               {[]OnCluster{{Cluster: "a", Unreachable: "timeout"}}, ""},
 	} {
-		w := Await("shop", c.on)
-		got := w.String()
-		if w != nil {
-			got += " " + strings.Join(w.Clusters, " ")
+		got := ""
+		for _, w := range Await("shop", c.on) {
+			got += w.String() + " " + strings.Join(w.Clusters, " ")
 		}
 		for _, want := range strings.Fields(c.want) {
 			if !strings.Contains(got, want) {
@@ -88,8 +88,60 @@ func TestAwaitTwoWaves(t *testing.T) {
 	came := OnCluster{Cluster: "a", Record: &Record{Release: 4, Rollout: "D", Phase: Succeeded}, Hold: waiting(4, "D", func(h *Hold) { h.Wave, h.Approved = "wave 1 (one)", ann })}
 	waits := OnCluster{Cluster: "b", Hold: waiting(4, "D", func(h *Hold) { h.Wave = "wave 2 (two)" })}
 	for _, on := range [][]OnCluster{{came, waits}, {waits, came}} {
-		if w := Await("shop", on); w == nil || w.Wave != "wave 2 (two)" || w.Approved != nil || len(w.Clusters) != 1 {
+		if w := Await("shop", on); len(w) != 1 || w[0].Wave != "wave 2 (two)" || w[0].Approved != nil || len(w[0].Clusters) != 1 {
 			t.Errorf("%+v", w)
 		}
+	}
+}
+
+// TestApproveIsOfOneWave: where two waves wait for approvals of one release, as a cluster of the first was away when that was approved, each cluster is
+// told of its own, and what is approved is one of them, on its clusters alone; the other one is a question of its own.
+func TestApproveIsOfOneWave(t *testing.T) {
+	one := func(h *Hold) { h.Wave = "wave 1 (one)" }
+	on := []OnCluster{
+		{Cluster: "c1", Record: &Record{Release: 4, Rollout: "D", Phase: Succeeded}, Hold: waiting(4, "D", func(h *Hold) { h.Wave, h.Approved = "wave 1 (one)", ann })},
+		{Cluster: "c2", Record: &Record{Release: 3, Rollout: "C", Phase: Succeeded}, Hold: waiting(4, "D", one)},
+		{Cluster: "c3", Record: &Record{Release: 3, Rollout: "C", Phase: Succeeded}, Hold: waiting(4, "D", nil)},
+		{Cluster: "c4", Record: &Record{Release: 3, Rollout: "C", Phase: Succeeded}, Hold: &Hold{Release: 4, Rollout: "D", Closed: "wave 3", Opens: &noon}},
+	}
+	shown := func() (out string) {
+		for _, w := range Await("shop", on) {
+			if w.Next == "" {
+				t.Errorf("%+v", w)
+			}
+			out += strings.Join(w.Clusters, " ") + ": " + strings.SplitN(w.String(), ",", 2)[0] + "; "
+		}
+		return out
+	}
+	approve := func(clusters string) {
+		t.Helper()
+		said, found := Say(Approve, "shop", "", Word{By: "bob"}, on)
+		if found.HasErrors() || said.For() != clusters {
+			t.Fatalf("%v, %q", found, said.For())
+		}
+		for i, c := range on {
+			h, err := said.On(c.Hold)
+			if named := slices.ContainsFunc(said.Clusters, func(s SaidOn) bool { return s.Cluster == c.Cluster }); named != (h != nil) {
+				t.Errorf("%s: %+v, %v", c.Cluster, h, err)
+			}
+			if h != nil {
+				on[i].Hold = h
+			} else if c.Cluster == "c3" && said.Wave != c.Hold.Wave && (err == nil || err.Error() != "wave 2 (production) waits there now") {
+				t.Errorf("it came to the other wave meanwhile: %v", err)
+			}
+		}
+	}
+	if got := shown(); got != "c2: waits for an approval of wave 1 (one); c3: waits for an approval of wave 2 (production); c4: waits for the window of wave 3; " {
+		t.Error(got)
+	}
+	approve("wave 1 (one): c2")
+	if got := shown(); got != "c3: waits for an approval of wave 2 (production); c2: wave 1 (one) was approved by bob at 0001-01-01T00:00:00Z; it goes on with: hawser apply; c4: waits for the window of wave 3; " {
+		t.Error(got)
+	}
+	approve("wave 2 (production): c3")
+	newer := &Record{Release: 5, Rollout: "E", Phase: Succeeded}
+	on = []OnCluster{{Cluster: "c2", Record: newer, Hold: waiting(4, "D", one)}, {Cluster: "c3", Hold: waiting(4, "D", nil)}}
+	if said, found := Say(Approve, "shop", "4", Word{By: "bob"}, on); found.HasErrors() || said.For() != "wave 2 (production): c3" {
+		t.Errorf("a newer one is on a cluster of the first wave: %v, %+v", found, said)
 	}
 }

@@ -58,7 +58,7 @@ func (l *List) Each(ctx context.Context, name string, store release.Store, use f
 // in the order of their names.
 func (l *List) Await(name string, on func() []release.OnCluster) []*release.Waiting {
 	if name != "" {
-		return slices.DeleteFunc([]*release.Waiting{release.Await(name, on())}, func(w *release.Waiting) bool { return w == nil })
+		return release.Await(name, on())
 	}
 	names := map[string]string{} // by owner
 	for _, c := range l.clusters {
@@ -68,9 +68,7 @@ func (l *List) Await(name string, on func() []release.OnCluster) []*release.Wait
 	}
 	var out []*release.Waiting
 	for _, owner := range slices.SortedFunc(maps.Keys(names), func(a, b string) int { return cmp.Or(strings.Compare(names[a], names[b]), strings.Compare(a, b)) }) {
-		if w := release.Await(names[owner], l.on(owner)); w != nil {
-			out = append(out, w)
-		}
+		out = append(out, release.Await(names[owner], l.on(owner))...)
 	}
 	return out
 }
