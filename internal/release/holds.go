@@ -66,17 +66,22 @@ func (hs Holds) Aborted() map[string]bool {
 	return out
 }
 
-// triedAgain reports whether a release brings the files of the hold's once more, which failed on the cluster (on is its record), or stopped
-// before it came there, and was tried again and again since: what was approved is the same.
+// triedAgain reports whether a release brings the files of the hold's once more, which failed on the cluster (on is its record), could not be looked at after
+// its soak there, or stopped before it came there, and was tried again and again since: what was approved is the same.
 func (h *Hold) triedAgain(wave string, on *Record, release Record) bool {
 	switch {
 	case h.SourceDigest != release.SourceDigest || h.Wave != wave:
 		return false
-	case on != nil && on.Phase == Failed && on.SourceDigest == release.SourceDigest:
+	case on.undecided() && on.SourceDigest == release.SourceDigest:
 		return true
 	}
 	inARow := h.Release+1 == release.Release || release.FirstTry > 0 && h.Release >= release.FirstTry
 	return inARow && h.Release < release.Release && !OnCluster{Record: on}.has(h.Rollout)
+}
+
+// undecided reports whether nobody knows yet of what a release brought whether it is well: it failed, or could not be looked at after its soak.
+func (r *Record) undecided() bool {
+	return r != nil && (r.Phase == Failed || r.Phase == Written && r.Unjudged)
 }
 
 // keeps reports whether the hold is about this release of these files.

@@ -91,7 +91,7 @@ func (r Record) firstTry(records []*Record) int {
 			if before.Number() == r.Release-1 {
 				return r.Release // other files came in between
 			}
-		case before.Rollout == r.Rollout || before.Number() == r.Release-1 && !before.Phase.Complete():
+		case before.Rollout == r.Rollout || before.Number() == r.Release-1 && (!before.Phase.Complete() || before.undecided()):
 			first = min(first, cmp.Or(before.FirstTry, before.Number()))
 		}
 	}

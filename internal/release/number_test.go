@@ -143,6 +143,8 @@ func TestFirstTry(t *testing.T) {
 		"as older versions say it": {[]*Record{on(6, 0, "x", Failed)}, 6},
 		"it died":                  {[]*Record{on(6, 4, "x", Applying)}, 4},
 		"it ended well":            {[]*Record{on(6, 4, "x", Succeeded)}, 7},
+		"nobody could look at it":  {[]*Record{{Release: 6, FirstTry: 4, Rollout: "x6", SourceDigest: "x", Phase: Written, Unjudged: true}}, 4},
+		"nobody waited":            {[]*Record{on(6, 4, "x", Written)}, 7},
 		"it goes on":               {[]*Record{on(7, 4, "x", Succeeded)}, 4},
 		"others came in between":   {[]*Record{on(6, 6, "y", Failed), on(5, 4, "x", Failed)}, 7},
 		"two of one number":        {[]*Record{on(6, 4, "x", Failed), on(6, 6, "y", Failed)}, 7},

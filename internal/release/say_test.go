@@ -218,6 +218,9 @@ func TestApprovalOf(t *testing.T) {
 	tried := func(release int, phase Phase, head string) *Record {
 		return &Record{Rollout: "C", Release: release, Phase: phase, SourceDigest: head}
 	}
+	unseen := func(head string) *Record {
+		return &Record{Rollout: "C", Release: 4, Phase: Written, Unjudged: true, SourceDigest: head}
+	}
 	before := func(release int, change func(*Hold)) *Hold {
 		return waiting(release, "C", func(h *Hold) {
 			h.SourceDigest, h.Approved = "sha256:D", ann
@@ -234,6 +237,9 @@ func TestApprovalOf(t *testing.T) {
 	}{
 		{"the same files failed there", before(4, nil), tried(4, Failed, "sha256:D"), true},
 		{"they failed there twice", before(3, nil), tried(4, Failed, "sha256:D"), true},
+		{"nobody could look at them there after their soak", before(4, nil), unseen("sha256:D"), true},
+		{"nobody could look at other files there", before(3, nil), unseen("sha256:X"), false},
+		{"nobody waited for them there", before(4, nil), tried(4, Written, "sha256:D"), false},
 		{"it failed before it came there", before(4, nil), &Record{Rollout: "B", Release: 3, Phase: Succeeded, SourceDigest: "sha256:B"}, true},
 		{"other files failed there", before(3, nil), tried(4, Failed, "sha256:X"), false},
 		{"other files came since", before(3, nil), nil, false},
