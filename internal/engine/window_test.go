@@ -147,7 +147,7 @@ func TestWindowIsNoted(t *testing.T) {
 		if err != nil || (h != nil) != noted || len(l.out.Findings) > 0 {
 			t.Fatalf("%s: %+v, %v, %+v", verb, h, err, l.out)
 		}
-		if w := release.Await("shop", []release.OnCluster{{Cluster: "a", Hold: h}}); noted && (w == nil || w.Closed != "wave 1 (prod)" || !w.Opens.Equal(opens) || w.Next != "hawser apply") {
+		if w := release.Await("shop", []release.OnCluster{{Cluster: "a", Hold: h}}); noted && (len(w) != 1 || w[0].Closed != "wave 1 (prod)" || !w[0].Opens.Equal(opens) || w[0].Next != "hawser apply") {
 			t.Errorf("%s: %+v", verb, w)
 		}
 	}
