@@ -22,11 +22,7 @@ func (r *run) goBack(ctx context.Context, fp *Prepared, name string) diag.Findin
 	if fp.Findings.HasErrors() || findings.HasErrors() {
 		return findings
 	}
-	clusters := r.whole(ctx, name)
-	if unlooked := history.Unlooked(clusters); r.req.Operation.Undoes != "" && len(unlooked) > 0 {
-		return append(findings, unlooked...)
-	}
-	back, err := history.Back(clusters, name, r.req.To)
+	back, err := history.Undo(r.whole(ctx, name), name, r.req.To, r.req.Operation.Undoes)
 	if err != nil {
 		return append(findings, diag.From(err, "history")...)
 	}

@@ -20,17 +20,22 @@ func (p *FleetPlan) Does(wait bool) bool {
 
 // Does reports whether a run that waits, or does not, does anything on the cluster: it takes the lock and opens a record, to write
 // objects, to write a lost record again, or to end what the last run left: that ended in the middle, or failed, or did not wait
-// and this one does. A correction has nothing to do where all was written.
+// and this one does. A correction has nothing to do where all was written, and one before it could be looked at after its soak.
 func (c *ClusterPlan) Does(wait bool) bool {
 	switch {
 	case c.Plan == nil, c.Standing == staleplan.Done:
 		return false
 	case !c.Plan.Empty() || c.Plan.Rebuilt:
 		return true
-	case c.Release != nil && c.Left.Complete():
+	case c.Release != nil && c.Left.Complete() && !c.unseen():
 		return false
 	}
 	return c.Left != "" && c.Left != release.Succeeded && (wait || c.Left != release.Written)
+}
+
+// unseen reports whether nobody could look at what a correction put right here, when its soak was over.
+func (c *ClusterPlan) unseen() bool {
+	return c.record != nil && c.record.Unjudged && c.Last == release.Succeeded && c.Left == release.Written
 }
 
 // Await notes what an apply that waits, or does not, has to do on a cluster where it writes nothing: it waits for what its last

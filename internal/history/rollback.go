@@ -306,10 +306,8 @@ func (l *ledger) doubts(to Release, rec *release.Record, unknown string) diag.Fi
 			at = Release{Release: l.ranks[rec.Rollout].number, Rollout: rec.Rollout}
 		}
 		f := diag.Warnf("failed-release", "release %s had failed here", at.Name())
-		if rec.Unjudged {
-			f = diag.Warnf("unawaited-release", "nobody could look at release %s here after its soak: nobody knows whether it stayed ready", at.Name())
-		} else if rec.Phase == release.Written {
-			f = diag.Warnf("unawaited-release", "release %s was written here with --wait=false: nobody knows whether it got ready", at.Name())
+		if rec.Phase == release.Written { // which of the two, kept revisions do not tell
+			f = diag.Warnf("unawaited-release", "release %s was written here, and nobody waited (--wait=false), or could look after its soak: nobody knows whether it is ready", at.Name())
 		}
 		f.Fix = choose
 		return diag.Findings{f}

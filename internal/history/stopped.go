@@ -32,6 +32,14 @@ func StaysStopped(unattended bool, records []*release.Record, digest string) dia
 	return out
 }
 
+// Undo is Back, but that a run which goes back from a rollout by itself (undoes, "" for none) finds Unlooked.
+func Undo(clusters []Cluster, bundle, to, undoes string) (*Rollback, error) {
+	if err := Unlooked(clusters).Err(); undoes != "" && err != nil {
+		return nil, err
+	}
+	return Back(clusters, bundle, to)
+}
+
 // Unlooked finds those clusters of a run that did not answer, or whose records nobody could read: what it goes back from by itself is not known
 // there, and the others go without them.
 func Unlooked(clusters []Cluster) diag.Findings {

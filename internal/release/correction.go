@@ -113,7 +113,7 @@ func (r *Record) Standard(look bool) (standard *Record, why string) {
 // and author.
 func (r *Record) Corrected(run, now Record, p *plan.Plan) Record {
 	out := *r
-	out.Inventory, out.Hooks, out.Unseen, out.Unfinished = now.Inventory, now.Hooks, now.Unseen, now.Unfinished
+	out.Inventory, out.Hooks, out.Unseen, out.Unfinished, out.Unjudged = now.Inventory, now.Hooks, now.Unseen, now.Unfinished, r.Unjudged && r.Phase == Written
 	c := Correction{Rollout: run.Rollout, Phase: now.Phase, Started: now.Started, Author: run.Author, Message: run.Message, Version: run.Version, Objects: touched(p)}
 	notes := slices.Clone(r.Corrections)
 	if r.correcting() != nil {

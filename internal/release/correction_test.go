@@ -163,3 +163,13 @@ func TestCorrectionsOfBefore(t *testing.T) {
 		t.Errorf("a phase that is none: %v", err)
 	}
 }
+
+// A correction after one that could not be looked at after its soak says of itself how it ended; that of the release itself stays.
+func TestCorrectedIsJudgedAnew(t *testing.T) {
+	for phase, want := range map[Phase]bool{Succeeded: false, Written: true} {
+		r := Record{Rollout: "R", Phase: phase, Unjudged: true, Corrections: []Correction{{Rollout: "C", Phase: Written}}}
+		if got := r.Corrected(Record{Rollout: "D"}, Record{Phase: Written}, nil); got.Unjudged != want {
+			t.Errorf("%s: %+v", phase, got)
+		}
+	}
+}

@@ -41,11 +41,8 @@ func (c OnCluster) came(h Hold) bool {
 // passed reports whether nothing of a release is left to come to the cluster: it has, a newer one has, or its files changed nothing there. While it is under
 // way elsewhere the latter is not known, and it never is where the cluster keeps a word about it.
 func (c OnCluster) passed(h Hold, underWay bool) bool {
-	if c.came(h) {
-		return true
-	}
 	older := c.Record != nil && cmp.Or(c.Record.Number()-h.Release, c.Record.Started.Compare(h.Since)) < 0
-	return older && !underWay && (c.Hold == nil || c.Hold.Rollout != h.Rollout) && c.Record.Unchanged(h.SourceDigest, h.RollbackTo != nil)
+	return c.came(h) || older && !underWay && (c.Hold == nil || c.Hold.Rollout != h.Rollout) && c.Record.Unchanged(h.SourceDigest, h.RollbackTo != nil)
 }
 
 // lacks reports whether the cluster waits for the release, or may: it does not answer.
@@ -117,11 +114,9 @@ func Say(verb, bundle, meant string, word Word, clusters []OnCluster) (*Saying, 
 		return nil, because(f, clusters)
 	}
 	if verb == Resume {
-		if still := Await(bundle, slices.DeleteFunc(slices.Clone(clusters), func(c OnCluster) bool {
+		s.Still = cmp.Or(Await(bundle, slices.DeleteFunc(slices.Clone(clusters), func(c OnCluster) bool {
 			return c.Hold == nil || c.Hold.Rollout == about.Rollout || c.Hold.Paused == nil
-		})); len(still) > 0 {
-			s.Still = still[0]
-		}
+		}))...)
 	}
 	return s, nil
 }
@@ -379,12 +374,7 @@ func (h *Hold) merge(other Hold) {
 			h.Wave, h.Approved = other.Wave, nil
 		}
 	}
-	if other.Paused != nil {
-		h.Paused = other.Paused
-	}
-	if other.Aborted != nil {
-		h.Aborted = other.Aborted
-	}
+	h.Paused, h.Aborted = cmp.Or(other.Paused, h.Paused), cmp.Or(other.Aborted, h.Aborted)
 }
 
 // fits reports whether the verb has anything to say about the release.

@@ -35,8 +35,6 @@ func (h Hold) await(bundle string, clusters []OnCluster) (out []*Waiting) {
 			Closed: c.Hold.Closed, Opens: c.Hold.Opens, Paused: h.Paused, Aborted: h.Aborted}
 		if w.Aborted != nil {
 			w.Wave, w.Approved, w.Closed, w.Opens, w.Paused = "", nil, "", nil, nil
-		} else if w.Paused != nil {
-			w.Wave, w.Approved = h.Wave, h.Approved
 		}
 		i := slices.IndexFunc(out, func(o *Waiting) bool { return o.Paused != nil || o.Wave == w.Wave && o.Closed == w.Closed })
 		if i < 0 {
@@ -46,12 +44,7 @@ func (h Hold) await(bundle string, clusters []OnCluster) (out []*Waiting) {
 		if w.Approved == nil {
 			out[i].Approved = nil
 		}
-	}
-	slices.SortStableFunc(out, func(a, b *Waiting) int {
-		return cmp.Compare(map[bool]int{true: 1}[b.Wave == h.Wave], map[bool]int{true: 1}[a.Wave == h.Wave])
-	})
-	for _, w := range out {
-		switch {
+		switch w = out[i]; {
 		case w.Paused != nil:
 			w.Next = "hawser resume " + bundle
 		case w.Wave != "" && w.Approved == nil:
@@ -60,6 +53,9 @@ func (h Hold) await(bundle string, clusters []OnCluster) (out []*Waiting) {
 			w.Next = "hawser apply"
 		}
 	}
+	slices.SortStableFunc(out, func(a, b *Waiting) int {
+		return cmp.Compare(map[bool]int{true: 1}[b.Wave == h.Wave], map[bool]int{true: 1}[a.Wave == h.Wave])
+	})
 	return out
 }
 
