@@ -151,6 +151,8 @@ type ExecuteRequest struct {
 	Parallel int
 	// OnEvent receives progress, one event at a time; nil is allowed.
 	OnEvent func(Event)
+	// OnWake is told, from any goroutine, when the next pass may have something to do; nil is allowed.
+	OnWake func()
 	// Deleting: the plan removes everything on purpose.
 	Deleting bool
 	// Stop ends waiting when closed (Ctrl-C): what can be written without waiting still is. nil never does.

@@ -50,8 +50,8 @@ func (s *Session) Begin(req ExecuteRequest) *Execution {
 	return &Execution{e: e, walks: []func() *walk{e.write, e.prune}}
 }
 
-// Pass does what can be done now, and returns what is waited for then: the next pass goes on when Changed says so. Without that
-// it is over, and the result says what was done. When ctx ends nothing more is sent, and nothing more is waited for; what is in
+// Pass does what can be done now, and returns what is waited for then: the next pass goes on when the request's OnWake says so, and when the first
+// of the waits is to be looked at again. Without waits it is over, and the result says what was done. When ctx ends nothing more is sent, and nothing more is waited for; what is in
 // flight is, so that the result says what is stored.
 func (x *Execution) Pass(ctx context.Context) (ExecuteResult, []Wait) {
 	e := x.e
@@ -84,9 +84,6 @@ func (x *Execution) Pass(ctx context.Context) (ExecuteResult, []Wait) {
 	slices.SortFunc(e.result.Problems, func(a, b Problem) int { return a.Ref.Compare(b.Ref) })
 	return e.result, nil
 }
-
-// Changed is told when the next pass may have something to do. It is that of the last pass, which waits.
-func (x *Execution) Changed() <-chan struct{} { return x.walk.Changed() }
 
 // Close lets go of what is watched, whatever has come of the execution.
 func (x *Execution) Close() {
@@ -371,22 +368,4 @@ func (e *executor) emit(ev Event) {
 	e.emitting.Lock()
 	defer e.emitting.Unlock()
 	e.req.OnEvent(ev)
-}
-
-// Execute carries a plan out pass by pass, waiting between them.
-func (s *Session) Execute(ctx context.Context, req ExecuteRequest) ExecuteResult {
-	x := s.Begin(req)
-	defer x.Close()
-	for stop := req.Stop; ; {
-		r, waits := x.Pass(ctx)
-		if len(waits) == 0 {
-			return r
-		}
-		select {
-		case <-x.Changed():
-		case <-ctx.Done():
-		case <-stop:
-			stop = nil
-		}
-	}
 }

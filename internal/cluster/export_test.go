@@ -24,3 +24,28 @@ func ShortenSilence(d time.Duration) (restore func()) {
 	kubeapi.SilentFor = d
 	return func() { kubeapi.SilentFor = old }
 }
+
+// Execute carries a plan out pass by pass, waiting between them.
+func (s *Session) Execute(ctx context.Context, req ExecuteRequest) ExecuteResult {
+	woken := make(chan struct{}, 1)
+	req.OnWake = func() {
+		select {
+		case woken <- struct{}{}:
+		default:
+		}
+	}
+	x := s.Begin(req)
+	defer x.Close()
+	for stop := req.Stop; ; {
+		r, waits := x.Pass(ctx)
+		if len(waits) == 0 {
+			return r
+		}
+		select {
+		case <-woken:
+		case <-ctx.Done():
+		case <-stop:
+			stop = nil
+		}
+	}
+}

@@ -20,11 +20,23 @@ func writes(t *testing.T, from int64) (out []string) {
 	return out
 }
 
-// changed fails the test unless an execution says in time that its next pass has something to do.
-func changed(t *testing.T, x *cluster.Execution) {
+// waken gives a request something that is told when the next pass may have something to do.
+func waken(req *cluster.ExecuteRequest) <-chan struct{} {
+	woken := make(chan struct{}, 1)
+	req.OnWake = func() {
+		select {
+		case woken <- struct{}{}:
+		default:
+		}
+	}
+	return woken
+}
+
+// awaken fails the test unless the next pass of an execution has something to do in time.
+func awaken(t *testing.T, woken <-chan struct{}) {
 	t.Helper()
 	select {
-	case <-x.Changed():
+	case <-woken:
 	case <-time.After(time.Minute):
 		t.Fatal("nobody woke it")
 	}
@@ -42,7 +54,9 @@ func TestPassesOfAnExecution(t *testing.T) {
 	b.opts.Recreate = true
 	p, bodies := b.plan(t, s, objs(t, ns, strings.Replace(immutable, "x: ", "x: other-", 1)+"\n---\n"+scaled))
 	from := f.AuditOffset(t, one)
-	x := s.Begin(b.request(p, bodies))
+	req := b.request(p, bodies)
+	woken := waken(&req)
+	x := s.Begin(req)
 	defer x.Close()
 	held := func() bool {
 		t.Helper()
@@ -75,7 +89,7 @@ func TestPassesOfAnExecution(t *testing.T) {
 			mustOK(t, r)
 			break
 		}
-		changed(t, x)
+		awaken(t, woken)
 	}
 	if got := strings.Join(writes(t, from), "\n"); strings.Count(got, "delete ") != 1 || strings.Count(got, "/configmaps/a") != 2 || strings.Count(got, "/deployments/api") != 1 {
 		t.Errorf("written:\n%s", got)

@@ -5,6 +5,7 @@ import (
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/rollout"
 )
 
 // Then is the result of several steps of one run: what was done before, and what one more step did.
@@ -34,4 +35,13 @@ func NotBegun(p *plan.Plan, levels [][]string, n int, problems []Problem) []NotS
 func ProblemOf(f diag.Finding, ref object.Ref) *Problem {
 	return &Problem{Ref: ref, Instance: f.Instance, Err: diag.Findings{f}.Err(),
 		Status: health.Status{State: health.Failed, Reason: f.What, Details: []string{f.String()}}}
+}
+
+// Waits are what an execution waits for, as one.
+func Waits(waits []Wait) *rollout.Part {
+	parts := make([]rollout.Part, len(waits))
+	for i, w := range waits {
+		parts[i] = rollout.Part{Since: w.Since, Wake: w.Wake, Why: w.Ref.String() + ": " + w.Why}
+	}
+	return rollout.Joint(parts)
 }

@@ -66,6 +66,7 @@ func (e *executor) begun(o *order.Order, err error, text string, ok *bool) *walk
 		e.result.Findings = append(e.result.Findings, diag.Errorf("cycle", text, err))
 		return nil
 	}
+	w.OnWake = e.req.OnWake
 	for node := range w.steps {
 		w.visits[node] = &visit{node: node, walk: w.Walk}
 	}

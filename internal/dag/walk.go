@@ -18,6 +18,8 @@ var (
 // is left to do but waiting.
 type Walk[K cmp.Ordered] struct {
 	*Progress[K]
+	// OnWake is called when a node is woken: the next pass may have something to do. nil is allowed.
+	OnWake  func()
 	changed chan struct{}
 	mu      sync.Mutex
 	woken   map[K]bool
@@ -98,7 +100,7 @@ func (w *Walk[K]) Wake(node K) {
 	case w.changed <- struct{}{}:
 	default:
 	}
+	if w.OnWake != nil {
+		w.OnWake()
+	}
 }
-
-// Changed is told when the next pass may have something to do.
-func (w *Walk[K]) Changed() <-chan struct{} { return w.changed }

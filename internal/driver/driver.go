@@ -1,4 +1,4 @@
-// Package driver carries plans out as a command does: pass after pass in one process, which waits for the end of a soak, and
+// Package driver carries plans out as a command does: pass after pass in one process, which waits for objects and for the end of a soak, and
 // leaves what may take days, windows and approvals, to the run after it.
 //
 // driver must not know what a pass does.
@@ -39,26 +39,32 @@ func (e Engine) now() time.Time {
 type Passes interface {
 	// Pass goes on as far as can be gone now; nil: it has ended.
 	Pass(ctx context.Context) *rollout.Wait
+	// Changed is told when the next pass may have something to do before it is due.
+	Changed() <-chan struct{}
 	// Stop ends it: the next pass starts nothing more.
 	Stop(why string)
 }
 
-// Drive makes passes until the rollout has ended, waiting out its soaks. When stop is closed, or when it waits for anything but a soak, it
-// is stopped; when ctx ends nothing more is done.
+// Drive makes passes until the rollout has ended, waiting for its objects and out its soaks. When stop is closed, or when it waits for
+// anything else, it is stopped; when ctx ends, what has begun tells how it ended in one more pass, and nothing more is done.
 func Drive(ctx context.Context, r Passes, now func() time.Time, stop <-chan struct{}) {
 	for w := r.Pass(ctx); w != nil; w = r.Pass(ctx) {
-		if w.On != rollout.ForSoak {
+		if w.On != rollout.ForSoak && w.On != rollout.ForObjects {
 			r.Stop(w.Why)
 			continue
 		}
 		timer := time.NewTimer(max(0, w.Wake.Sub(now())))
 		select {
 		case <-timer.C:
+		case <-r.Changed():
 		case <-stop:
+			stop = nil
 			r.Stop(passes.Interrupted)
 		case <-ctx.Done():
-			timer.Stop()
-			return
+			if w.On == rollout.ForSoak {
+				timer.Stop()
+				return
+			}
 		}
 		timer.Stop()
 	}

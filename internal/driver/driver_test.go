@@ -15,6 +15,8 @@ type script struct {
 	waits  []*rollout.Wait
 	passes int
 	why    string
+	// changed is told when something has happened that is waited for.
+	changed chan struct{}
 }
 
 func (s *script) Pass(context.Context) *rollout.Wait {
@@ -25,7 +27,8 @@ func (s *script) Pass(context.Context) *rollout.Wait {
 	return s.waits[s.passes-1]
 }
 
-func (s *script) Stop(why string) { s.why = why }
+func (s *script) Stop(why string)          { s.why = why }
+func (s *script) Changed() <-chan struct{} { return s.changed }
 
 // A command waits out soaks, and ends at what may take days; Ctrl-C in a soak stops the rollout, and what ends the command ends
 // it at once.
@@ -34,6 +37,9 @@ func TestDrive(t *testing.T) {
 	now := time.Now
 	soon := &rollout.Wait{On: rollout.ForSoak, Wake: now().Add(20 * time.Millisecond)}
 	long := &rollout.Wait{On: rollout.ForSoak, Wake: now().Add(time.Hour)}
+	object := &rollout.Wait{On: rollout.ForObjects, Wake: now().Add(time.Hour)}
+	told := make(chan struct{}, 3)
+	told <- struct{}{}
 	closed := make(chan struct{})
 	close(closed)
 	ended, cancel := context.WithCancel(t.Context())
@@ -44,11 +50,16 @@ func TestDrive(t *testing.T) {
 		waits  []*rollout.Wait
 		passes int
 		why    string
+		told   chan struct{}
 	}{
 		"nothing to wait for": {passes: 1},
 		"soaks":               {waits: []*rollout.Wait{soon, soon}, passes: 3},
 		"a window":            {waits: []*rollout.Wait{soon, {On: rollout.ForWindow, Why: "closed"}, long}, passes: 3, why: "closed"},
 		"an approval":         {waits: []*rollout.Wait{{On: rollout.ForApproval, Why: "nobody"}, long}, passes: 2, why: "nobody"},
+		"objects":             {waits: []*rollout.Wait{{On: rollout.ForObjects, Wake: soon.Wake}, soon}, passes: 3},
+		"a change":            {waits: []*rollout.Wait{object}, told: told, passes: 2},
+		"Ctrl-C, objects":     {stop: closed, waits: []*rollout.Wait{object, object}, passes: 2, why: "interrupted"},
+		"killed, objects":     {ctx: ended, waits: []*rollout.Wait{object}, passes: 2},
 		"Ctrl-C in a soak":    {stop: closed, waits: []*rollout.Wait{long, long}, passes: 2, why: "interrupted"},
 		"killed in a soak":    {ctx: ended, waits: []*rollout.Wait{long, long}, passes: 1},
 	} {
@@ -57,7 +68,7 @@ func TestDrive(t *testing.T) {
 			if ctx == nil {
 				ctx = t.Context()
 			}
-			s := &script{waits: c.waits}
+			s := &script{waits: c.waits, changed: c.told}
 			before := now()
 			driver.Drive(ctx, s, now, c.stop)
 			if s.passes != c.passes || s.why != c.why {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"hawser.dev/hawser/internal/diag"
@@ -40,7 +41,7 @@ func (e *Engine) Begin(ctx context.Context, fp *Prepared, req Request) (*Rollout
 	}
 	fp.run.req = req
 	out := &fleetplan.Outcome{V: diag.DocumentVersion, Verb: fp.Verb, Bundle: fp.Bundle, Started: e.now(), Findings: fp.Findings.Warnings()}
-	l := &loop{run: fp.run, fp: fp, req: req, out: out}
+	l := &loop{run: fp.run, fp: fp, req: req, out: out, visits: map[string]*visit{}}
 	o := &Rollout{Rollout: &passes.Rollout{Steps: l, Emit: fp.run.emit, Clock: e.now, Out: out, Rows: map[string]*fleetplan.ClusterOutcome{}}, loop: l}
 	if o.Blocked = append(fp.Findings.Errors(), fp.Reachable(req.SkipUnreachable)...); len(o.Blocked) > 0 {
 		return o, nil
@@ -121,7 +122,7 @@ func (p *Prepared) settled() bool {
 func (l *loop) unchanged(ctx context.Context, rows map[string]*fleetplan.ClusterOutcome) {
 	now := slices.DeleteFunc(slices.Clone(l.fp.Clusters), func(cp *fleetplan.ClusterPlan) bool { return cp.Later })
 	done := make([]*fleetplan.ClusterOutcome, len(now))
-	each(len(now), 0, func(i int) { done[i] = l.one(ctx, now[i].Cluster) })
+	each(len(now), 0, func(i int) { done[i] = l.upToDate(ctx, now[i].Cluster) })
 	for _, row := range done {
 		rows[row.Cluster] = row
 	}
@@ -168,19 +169,13 @@ type loop struct {
 	stamp release.Record // what the records of the rollout have in common
 	req   Request
 	out   *fleetplan.Outcome
+
+	mu     sync.Mutex
+	visits map[string]*visit // by cluster
 }
 
 // Finished is when the last run on a cluster ended, zero for never.
 func (l *loop) Finished(cluster string) time.Time { return l.fp.works[cluster].target.record.End() }
-
-// Start carries out one cluster's part.
-func (l *loop) Start(ctx context.Context, name string, wave int) *fleetplan.ClusterOutcome {
-	start := l.now()
-	row := l.one(ctx, name)
-	row.Seconds = l.now().Sub(start).Seconds()
-	l.emit(row.Ended(l.Redactor, l.out.Rollout, l.fp.Bundle, wave))
-	return row
-}
 
 // finish ends the outcome with the rows of what ended and what never began, and returns its error.
 func (l *loop) finish(rows map[string]*fleetplan.ClusterOutcome) error {

@@ -1,9 +1,7 @@
 package engine
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,110 +21,8 @@ import (
 // lockTTL is how long a crashed writer keeps others out.
 const lockTTL = 30 * time.Second
 
-// one carries out one cluster's plan: lock, look again, open the record, execute, close the record, unlock.
-func (l *loop) one(ctx context.Context, name string) *fleetplan.ClusterOutcome {
-	row, w := &fleetplan.ClusterOutcome{Cluster: name, Result: fleetplan.Failed}, l.fp.works[name]
-	if w == nil {
-		row.Result, row.Reason = fleetplan.Unreachable, l.fp.Cluster(name).Unreachable
-		return row
-	}
-	row.Revision = w.Revision
-	if w.settled() {
-		row.Result = fleetplan.UpToDate
-		row.Done.Unchanged = w.Plan.Unchanged
-		if err := errors.Join(l.touch(ctx, w), l.unhold(ctx, w)); err != nil {
-			row.Fail("record", err)
-		}
-		return row
-	}
-	if fs := diag.From(w.target.session.Verify(ctx), "access"); len(fs) > 0 {
-		row.Refuse(fs)
-		return row
-	}
-	l.emit(fleetplan.Event{Type: fleetplan.EventClusterStart, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: w.Wave, Cluster: w.Cluster,
-		Total: w.Plan.Writes()})
-	lock, err := w.target.store.Lock(ctx, w.set.owner, cmp.Or(l.req.Author, "hawser"), lockTTL)
-	if err != nil {
-		if row.Fail("lock", err); errors.Is(err, release.ErrLocked) {
-			row.Refuse(release.Locked(err))
-		}
-		return row
-	}
-	defer func() {
-		c, cancel := background(ctx)
-		defer cancel()
-		if err := row.Lost(lock.Unlock(c)); err != nil {
-			l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Cluster: w.Cluster, Message: "the lock was not given back: " + err.Error()})
-		}
-	}()
-	if held := lock.Recovered(); held != nil {
-		l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Rollout: l.out.Rollout, Cluster: w.Cluster,
-			Message: "took over the expired lock of " + held.Holder})
-	}
-	if l.held(ctx, w, row) {
-		return row
-	}
-	l.locked(lock.Context(), w, row)
-	return row
-}
-
 // settled reports that the run has nothing to do on the cluster.
 func (w *work) settled() bool { return !w.Does(w.run.req.Wait) }
-
-// locked is the part under the lock. ctx ends when the lock may be lost.
-func (l *loop) locked(ctx context.Context, w *work, row *fleetplan.ClusterOutcome) {
-	if fs := l.fp.run.recheck(ctx, w); fs.HasErrors() {
-		row.Refuse(fs)
-		return
-	}
-	if err := l.keep(ctx, w); err != nil {
-		row.Fail("made-up values", err)
-		row.Refused = errors.Is(err, release.ErrConflict)
-		return
-	}
-	record, err := l.open(ctx, w)
-	if err != nil {
-		row.Fail("record", err)
-		return
-	}
-	row.Revision = record.Revision
-	result := l.steps(ctx, w, record)
-	result.Row(row)
-	row.Done.Unchanged = w.Plan.Unchanged
-	if result.OK() { // with the values that came, some needed nothing
-		row.Done.Unchanged += max(0, w.Plan.Writes()-result.Done.Writes())
-	}
-	switch {
-	case result.OK():
-		if row.Result = fleetplan.Succeeded; !l.req.Wait && !fleetplan.Ends(l.fp.Verb) {
-			row.Reason = fleetplan.NotWaited
-		}
-	case ctx.Err() != nil:
-		row.Result, row.Reason = fleetplan.Interrupted, row.Lost(context.Cause(ctx)).Error()
-	case l.interrupted(result):
-		row.Result, row.Reason = fleetplan.Interrupted, "interrupted while waiting"
-	default:
-		row.Reason = result.Reason()
-	}
-	c, cancel := background(ctx)
-	defer cancel()
-	err = row.Lost(l.shut(c, w, record, result))
-	switch {
-	case err != nil && row.Result == fleetplan.Succeeded:
-		row.Fail("record", err)
-	case err != nil: // why it failed says more; the record stays open
-		l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Rollout: l.out.Rollout, Cluster: w.Cluster, Message: "the record was not closed: " + err.Error()})
-	}
-}
-
-// execute lets the hands carry one step out. before is what the steps before it did.
-func (l *loop) execute(ctx context.Context, w *work, p *plan.Plan, record *release.Record, before plan.Counts, timeout time.Duration) cluster.ExecuteResult {
-	return w.target.session.Execute(ctx, cluster.ExecuteRequest{
-		Plan: p, Bodies: w.bodies(), Inventory: record.Inventory, HookStates: record.Hooks, Checkpoint: w.checkpoint(record), Schema: w.observed.Schema, Depends: w.set.depends,
-		Wait: l.req.Wait, Timeout: timeout, StalledAfter: l.req.StalledAfter, Rules: w.set.rules(l.Checker),
-		Parallel: l.req.Parallel, Deleting: fleetplan.Ends(l.fp.Verb), OnEvent: l.forward(w, before.Writes()), Stop: l.req.Stop,
-	})
-}
 
 // interrupted reports that nothing went wrong but waiting, which was ended by Ctrl-C.
 func (l *loop) interrupted(r cluster.ExecuteResult) bool {

@@ -196,7 +196,13 @@ func (h *hub) round(ctx context.Context, op engine.Operation, names ...string) m
 		workers.Go(func() {
 			for k := range queue {
 				if wake, more := h.step(ctx, k, op); more {
-					time.AfterFunc(max(0, time.Until(wake)), func() { queue <- k })
+					go func() {
+						select {
+						case <-k.rollout.Changed():
+						case <-time.After(time.Until(wake)):
+						}
+						queue <- k
+					}()
 				} else if left.Add(-1) == 0 {
 					close(queue)
 				}

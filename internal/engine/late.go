@@ -3,18 +3,11 @@ package engine
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
-	"slices"
-	"time"
 
 	"hawser.dev/hawser/internal/bind"
-	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
-	"hawser.dev/hawser/internal/release"
-	"hawser.dev/hawser/internal/staleplan"
 )
 
 // late are the instances with stand-ins for values.
@@ -135,128 +128,6 @@ func (r *run) unknown(ctx context.Context, p *part, objs []object.Object, makes 
 		return objs
 	}
 	return bind.Unknown(objs, second.Objects, p.open)
-}
-
-// steps carries a cluster's plan out: at once, or, where values are known only when others have been written, in as
-// many steps as they need. Each step does at most what was shown.
-func (l *loop) steps(ctx context.Context, w *work, record *release.Record) cluster.ExecuteResult {
-	var names []string
-	for _, p := range w.set.parts {
-		names = append(names, p.placed.Name)
-	}
-	levels := plan.Levels(names, w.set.depends, w.taken(), w.set.late())
-	steps := max(len(levels), 1)
-	end := l.now().Add(l.req.timeout())
-	var total cluster.ExecuteResult
-	now := w.Plan
-	for n := range steps {
-		if n > 0 {
-			var problem *cluster.Problem
-			if now, problem = l.advance(ctx, w, levels, n, end); problem != nil {
-				total.Problems = append(total.Problems, *problem)
-			} else {
-				record.Hooks = plan.Merge(record.Hooks, now.HookStates, levels[n])
-			}
-		}
-		if len(total.Problems) == 0 {
-			done := l.execute(ctx, w, plan.Step(now, levels, n), record, total.Done, max(end.Sub(l.now()), time.Second))
-			total = total.Then(done)
-			if len(levels) > 0 {
-				w.lives = plan.Merge(w.Plan.Staying(w.known(plan.Options{}).HookStates), done.HookStates, levels[n])
-			}
-			record.Inventory, record.Hooks, w.inventory = done.Inventory, done.HookStates, done.Inventory
-		}
-		if total.OK() && !l.stopped() {
-			continue
-		}
-		total.Cancelled = total.Cancelled || n+1 < steps && l.stopped()
-		total.NotStarted = append(total.NotStarted, cluster.NotBegun(w.Plan, levels, n+1, total.Problems)...)
-		break
-	}
-	total.Inventory, total.HookStates = record.Inventory, record.Hooks
-	return total
-}
-
-func (l *loop) stopped() bool {
-	select {
-	case <-l.req.Stop:
-		return true
-	default:
-		return false
-	}
-}
-
-// advance makes the plan of the next step: the values are put in, the instances rendered, and what is to be done is
-// compared with what was shown.
-func (l *loop) advance(ctx context.Context, w *work, levels [][]string, n int, end time.Time) (*plan.Plan, *cluster.Problem) {
-	r := l.fp.run
-	var findings diag.Findings
-	for _, p := range w.set.parts {
-		if len(p.late) == 0 || !slices.Contains(levels[n], p.placed.Name) {
-			continue
-		}
-		for _, f := range w.set.takes[p.placed.Name] {
-			if f.Instance == "" {
-				continue
-			}
-			if problem := l.await(ctx, w, p, f, end); problem != nil {
-				return nil, problem
-			}
-		}
-		findings = append(findings, r.fillIn(ctx, w.target, w.set, p, false)...)
-	}
-	if !findings.HasErrors() {
-		findings = append(findings, r.fill(ctx, w.target, w.set)...)
-	}
-	if err := findings.Errors(); len(err) > 0 {
-		return nil, cluster.ProblemOf(err[0], object.Ref{})
-	}
-	o := w.input.Options // what was decided with the plan holds for what comes late, too
-	o.Diff = false
-	p, findings := r.compute(ctx, w, o)
-	w.set.mark(p)
-	shown := staleplan.Allows(w.Plan, plan.Step(p, levels, n))
-	if err := slices.Concat(findings, p.Findings, shown, r.remade(w, p, levels[n]...)).Errors(); len(err) > 0 {
-		return nil, cluster.ProblemOf(err[0], object.Ref{})
-	}
-	if err := l.keep(ctx, w); err != nil {
-		return nil, cluster.ProblemOf(diag.From(err, "kept")[0], object.Ref{})
-	}
-	return p, nil
-}
-
-// await reads a value that another instance gives, and waits for one that somebody has yet to make: until the run's end,
-// and at most for the instance's own time.
-func (l *loop) await(ctx context.Context, w *work, p *part, f bind.From, end time.Time) *cluster.Problem {
-	if d := p.placed.Timeout.Duration; d > 0 && l.now().Add(d).Before(end) {
-		end = l.now().Add(d)
-	}
-	t := w.target
-	want := t.wants(w.set, f)
-	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
-		t.forget(want)
-		x, n := l.fp.run.taken(ctx, t, w.set, p.placed.Name, f)
-		if x != nil {
-			return nil
-		}
-		if n == nil && w.set.mayCome(want, f) && l.now().Before(end) && ctx.Err() == nil && !l.stopped() {
-			if pause == 100*time.Millisecond {
-				l.emit(fleetplan.Event{Type: fleetplan.EventWaiting, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: w.Wave, Cluster: w.Cluster,
-					Instance: p.placed.Name, Object: &want.ref, Message: fmt.Sprintf("%s takes its %s", p.placed.Name, f.Path)})
-			}
-			select {
-			case <-time.After(pause):
-			case <-ctx.Done():
-			case <-l.req.Stop:
-			}
-			continue
-		}
-		if n == nil {
-			n = l.absent(ctx, t, want, p, f)
-		}
-		n.Instance, n.Cluster, n.Path = p.placed.Name, w.Cluster, "values."+n.Path
-		return cluster.ProblemOf(*n, want.ref)
-	}
 }
 
 // absent says why a value has not come.

@@ -281,12 +281,13 @@ func driven(ctx context.Context, e *Engine, fp *Prepared, req Request) (*fleetpl
 		return nil, err
 	}
 	for w := o.Pass(ctx); w != nil && ctx.Err() == nil; w = o.Pass(ctx) {
-		if w.On != rollout.ForSoak {
+		if w.On != rollout.ForSoak && w.On != rollout.ForObjects {
 			o.Stop(w.Why)
 			continue
 		}
 		select {
 		case <-time.After(time.Until(w.Wake)):
+		case <-o.Changed():
 		case <-req.Stop:
 			o.Stop(passes.Interrupted)
 		case <-ctx.Done():

@@ -13,8 +13,9 @@ import (
 
 // Back is a rollback of clusters of a wave that failed.
 type Back interface {
-	// Pass and Stop are those of a rollout of its own; End closes it.
+	// Pass, Changed and Stop are those of a rollout of its own; End closes it.
 	Pass(ctx context.Context) *rollout.Wait
+	Changed() <-chan struct{}
 	Stop(why string)
 	End() (*fleetplan.Outcome, error)
 	// To is the release that it goes back to.
@@ -111,12 +112,17 @@ func (r *Rollout) judged() bool {
 	})
 }
 
-// End closes what the rollout has begun beside itself, and notes in the outcome what came of it. The error is why the rollout never began.
+// End closes what the rollout has begun beside itself, and notes in the outcome what came of it; parts that wait are left to another run. The
+// error is why the rollout never began.
 func (r *Rollout) End() error {
 	if len(r.Blocked) > 0 {
 		r.Out.Result, r.Out.Findings = fleetplan.Failed, r.Blocked
 		return &fleetplan.RefusedError{Findings: r.Blocked}
 	}
+	r.parts.leave(func(name string, wave int, waits rollout.Part) {
+		r.Rows[name] = r.Steps.Leave(name, wave, waits)
+		r.Out.Stopped = cmp.Or(r.Out.Stopped, Interrupted)
+	})
 	if r.back != nil {
 		out, _ := r.back.End()
 		r.Out.Undone(out, r.back.To())

@@ -42,6 +42,7 @@ type going struct {
 func (g *going) To() string      { return "4 (X)" }
 func (g *going) Stop(why string) { g.note("stop going back: %s", why) }
 
+func (g *going) Changed() <-chan struct{} { return nil }
 func (g *going) Pass(context.Context) *rollout.Wait {
 	g.note("go back")
 	w := g.waits

@@ -19,8 +19,12 @@ const Interrupted = "interrupted"
 
 // Steps are what a rollout does: the engine.
 type Steps interface {
-	// Start carries out one cluster's part; it ends with the cluster's row.
-	Start(ctx context.Context, cluster string, wave int) *fleetplan.ClusterOutcome
+	// Visit goes on with one cluster's part, as far as can be gone now: its row when it has ended, else what it waits for. A part that waits is
+	// visited again when what it waits for is due, and when wake is called, which may be from any goroutine; also to be ended, when ctx or
+	// the run does.
+	Visit(ctx context.Context, cluster string, wave int, wake func()) (*fleetplan.ClusterOutcome, *rollout.Part)
+	// Leave gives up a part that waits, as a process does that ends here: another run goes on with it.
+	Leave(cluster string, wave int, waits rollout.Part) *fleetplan.ClusterOutcome
 	// Check judges a cluster whose soak is over again, before being its row so far.
 	Check(ctx context.Context, before fleetplan.ClusterOutcome, wave int) *fleetplan.ClusterOutcome
 	// Finished is when the last run on a cluster ended, on which nothing was to be done; zero is never.
@@ -47,9 +51,17 @@ type Rollout struct {
 	said     fleetplan.Said
 	waiting  *rollout.Wait
 	inFlight int
-	ended    chan *fleetplan.ClusterOutcome
+	ended    chan visited
+	parts    parts
 	back     Back // what undoes the wave that failed, once that is over
 	undone   bool // it was asked for
+}
+
+// visited is what came of a visit or a check.
+type visited struct {
+	cluster string
+	row     *fleetplan.ClusterOutcome
+	waits   *rollout.Part
 }
 
 // Pass goes on as far as can be gone now. It returns what the rollout waits for then, nil when it has ended. What is at work when stop is
@@ -81,41 +93,80 @@ func closed(stop <-chan struct{}) bool {
 
 // forth is a pass of the rollout itself.
 func (r *Rollout) forth(ctx context.Context, stop <-chan struct{}) *rollout.Wait {
-	r.ended = make(chan *fleetplan.ClusterOutcome)
+	r.ended = make(chan visited)
 	if w := r.waiting; w != nil && w.On == rollout.ForApproval && r.State.Stopped == "" {
 		r.Schedule = r.Steps.Heed(ctx, r.Schedule)
 	}
-	var arrived []rollout.Outcome
+	if closed(stop) {
+		stop = nil
+		r.interrupt()
+	}
+	if ctx.Err() != nil {
+		r.cut(ctx)
+		return nil
+	}
+	d := r.next(ctx, nil)
 	for {
-		var d rollout.Decision
-		r.State, d = rollout.Next(r.Schedule, r.State, arrived, r.Clock())
-		arrived = nil
-		r.tell(d)
-		for _, name := range d.Start {
-			r.begin(func() *fleetplan.ClusterOutcome { return r.Steps.Start(ctx, name, d.Wave) })
-		}
-		for _, name := range d.Check {
-			before := *r.Rows[name]
-			r.begin(func() *fleetplan.ClusterOutcome { return r.Steps.Check(ctx, before, d.Wave) })
-		}
+		r.revisit(ctx)
 		if r.inFlight == 0 {
+			if w := rollout.Objects(r.Schedule, r.parts.waits()); w != nil {
+				return w
+			}
 			return r.wait(ctx, d)
 		}
 		select {
-		case row := <-r.ended:
-			r.end(row)
-			arrived = append(arrived, row.Arrival(func() time.Time { return r.Steps.Finished(row.Cluster) }))
+		case x := <-r.ended:
+			if r.take(x) {
+				arrival := x.row.Arrival(func() time.Time { return r.Steps.Finished(x.cluster) })
+				d = r.next(ctx, []rollout.Outcome{arrival})
+			}
+		case <-r.parts.Changed():
 		case <-stop:
 			stop = nil
-			r.Stop(Interrupted)
+			r.interrupt()
+			d = r.next(ctx, nil)
 		case <-ctx.Done():
-			r.Stop(Interrupted)
-			for r.inFlight > 0 {
-				r.end(<-r.ended)
-			}
+			r.cut(ctx)
 			return nil
 		}
 	}
+}
+
+// next decides what is to be done, and begins it.
+func (r *Rollout) next(ctx context.Context, arrived []rollout.Outcome) (d rollout.Decision) {
+	r.State, d = rollout.Next(r.Schedule, r.State, arrived, r.Clock())
+	r.tell(d)
+	for _, name := range d.Start {
+		r.parts.begin(name, d.Wave)
+		r.visit(ctx, name)
+	}
+	for _, name := range d.Check {
+		before := *r.Rows[name]
+		r.begin(func() visited { return visited{cluster: name, row: r.Steps.Check(ctx, before, d.Wave)} })
+	}
+	return d
+}
+
+// interrupt stops the rollout, and what waits comes to its end.
+func (r *Rollout) interrupt() {
+	r.Stop(Interrupted)
+	r.parts.wakeAll()
+}
+
+// cut ends the rollout where it is: what is at work, or waits, tells how it ended.
+func (r *Rollout) cut(ctx context.Context) {
+	r.interrupt()
+	for r.revisit(ctx); r.inFlight > 0; r.revisit(ctx) {
+		r.take(<-r.ended)
+	}
+}
+
+// Changed is told when the next pass of a rollout that waits may have something to do before that is due.
+func (r *Rollout) Changed() <-chan struct{} {
+	if r.back != nil {
+		return r.back.Changed()
+	}
+	return r.parts.Changed()
 }
 
 // Stop ends the rollout from outside: the next pass starts nothing more. One that has stopped already keeps its reason.
@@ -135,17 +186,40 @@ func (r *Rollout) tell(d rollout.Decision) {
 	}
 }
 
-func (r *Rollout) begin(step func() *fleetplan.ClusterOutcome) {
+func (r *Rollout) begin(step func() visited) {
 	r.inFlight++
 	go func() { r.ended <- step() }()
 }
 
-func (r *Rollout) end(row *fleetplan.ClusterOutcome) {
-	r.inFlight--
-	r.Rows[row.Cluster] = row
+// visit goes on with a cluster's part.
+func (r *Rollout) visit(ctx context.Context, name string) {
+	wave := r.parts.visit(name)
+	r.begin(func() visited {
+		row, waits := r.Steps.Visit(ctx, name, wave, func() { r.parts.wake(name) })
+		return visited{name, row, waits}
+	})
 }
 
-// wait ends a pass; the outcome says what a rollout that was ended while it waits waited for.
+// revisit goes on with the parts that wait no more.
+func (r *Rollout) revisit(ctx context.Context) {
+	for _, name := range r.parts.due(r.Clock()) {
+		r.visit(ctx, name)
+	}
+}
+
+// take takes in what came of a visit or a check, and reports whether that has ended.
+func (r *Rollout) take(x visited) bool {
+	r.inFlight--
+	if x.waits != nil {
+		r.parts.wait(x.cluster, *x.waits, r.Clock())
+		return false
+	}
+	r.parts.end(x.cluster)
+	r.Rows[x.cluster] = x.row
+	return true
+}
+
+// wait ends a pass with which nothing is at work; the outcome says what a rollout that was ended while it waits waited for.
 func (r *Rollout) wait(ctx context.Context, d rollout.Decision) *rollout.Wait {
 	w := rollout.WaitsFor(r.Schedule, r.State, d, r.Clock())
 	if r.State.Stopped == "" {

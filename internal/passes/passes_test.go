@@ -26,6 +26,35 @@ type hands struct {
 	approved bool
 	hold     chan struct{}
 	stop     chan struct{} // closed when the first cluster fails
+	// waits is how often a cluster waits, and how long; wakes are how the last visits are woken.
+	waits map[string][]time.Duration
+	wakes map[string]func()
+	// hastens wakes a cluster while it is being visited.
+	hastens bool
+}
+
+// wait is what a visit of a cluster waits for, if anything.
+func (h *hands) wait(ctx context.Context, cluster string, wake func()) *rollout.Part {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	left := h.waits[cluster]
+	if len(left) == 0 || ctx.Err() != nil {
+		return nil
+	}
+	h.did = append(h.did, "visit "+cluster)
+	if h.wakes == nil {
+		h.wakes = map[string]func(){}
+	}
+	h.waits[cluster], h.wakes[cluster] = left[1:], wake
+	if h.hastens {
+		wake()
+	}
+	return &rollout.Part{Since: h.now, Wake: h.now.Add(left[0]), Why: "Deployment/web"}
+}
+
+func (h *hands) Leave(cluster string, wave int, waits rollout.Part) *fleetplan.ClusterOutcome {
+	h.note("leave %s", cluster)
+	return &fleetplan.ClusterOutcome{Cluster: cluster, Wave: wave, Result: fleetplan.Interrupted, Reason: waits.Why}
 }
 
 func (h *hands) note(format string, args ...any) {
@@ -34,7 +63,10 @@ func (h *hands) note(format string, args ...any) {
 	h.did = append(h.did, fmt.Sprintf(format, args...))
 }
 
-func (h *hands) Start(_ context.Context, cluster string, wave int) *fleetplan.ClusterOutcome {
+func (h *hands) Visit(ctx context.Context, cluster string, wave int, wake func()) (*fleetplan.ClusterOutcome, *rollout.Part) {
+	if waits := h.wait(ctx, cluster, wake); waits != nil {
+		return nil, waits
+	}
 	h.note("start %s", cluster)
 	if h.hold != nil {
 		<-h.hold
@@ -46,7 +78,7 @@ func (h *hands) Start(_ context.Context, cluster string, wave int) *fleetplan.Cl
 	if h.fails[cluster] {
 		row.Result = fleetplan.Failed
 	}
-	return row
+	return row, nil
 }
 
 func (h *hands) Check(_ context.Context, before fleetplan.ClusterOutcome, _ int) *fleetplan.ClusterOutcome {
@@ -150,6 +182,11 @@ func TestStopInFlight(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		stop, over := make(chan struct{}), make(chan *rollout.Wait)
 		go func() { over <- r.Pass(ctx, stop) }()
+		for begun := false; !begun; time.Sleep(time.Millisecond) {
+			h.mu.Lock()
+			begun = slices.Contains(h.did, "start a")
+			h.mu.Unlock()
+		}
 		if cut {
 			cancel()
 		} else {

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -9,6 +10,8 @@ import (
 type Reason string
 
 const (
+	// ForObjects is what is written on clusters: that it gets ready or is gone, or has a value that something else takes.
+	ForObjects Reason = "objects"
 	// ForSoak is the end of a soak.
 	ForSoak Reason = "soak"
 	// ForWindow is that the window of a wave opens.
@@ -17,15 +20,15 @@ const (
 	ForApproval Reason = "approval"
 )
 
-// Wait is why a pass of a rollout ended before the rollout did: nothing runs, and nothing can start before something
-// happens that the rollout does not do itself.
+// Wait is why a pass of a rollout ended before the rollout did: nothing can be done before something happens that the rollout does not do
+// itself.
 type Wait struct {
 	On Reason `json:"on"`
 	// Wave is the one that waits, from 1.
 	Wave int `json:"wave"`
-	// Clusters are those that soak, or that wait for the window or the approval, in schedule order.
+	// Clusters are those whose objects are waited for, that soak, or that wait for the window or the approval, in schedule order.
 	Clusters []string `json:"clusters"`
-	// Since is when the soak began; of the others, when the pass found it so.
+	// Since is when waiting for the first object or the soak began; of the others, when the pass found it so.
 	Since time.Time `json:"since"`
 	// Wake is when the next pass has something to do; zero where that is not known: somebody's word.
 	Wake time.Time `json:"wake,omitzero"`
@@ -61,5 +64,52 @@ func WaitsFor(s Schedule, st State, d Decision, now time.Time) *Wait {
 			w.Clusters = append(w.Clusters, cluster)
 		}
 	}
+	return w
+}
+
+// Part is what the part of one cluster waits for.
+type Part struct {
+	// Since is when the waiting began, Wake when it is looked at again at the latest.
+	Since, Wake time.Time
+	// Why says it for people: "Deployment/web: 1 of 2 pods are ready".
+	Why string
+}
+
+// Joint is what several waits are as one: since the first began, until the first is due; nil for none.
+func Joint(parts []Part) *Part {
+	if len(parts) == 0 {
+		return nil
+	}
+	p := parts[0]
+	for _, x := range parts[1:] {
+		if x.Since.Before(p.Since) {
+			p.Since = x.Since
+		}
+		if x.Wake.Before(p.Wake) {
+			p.Wake = x.Wake
+		}
+	}
+	if len(parts) > 1 {
+		p.Why += fmt.Sprintf(" (and %d more)", len(parts)-1)
+	}
+	return &p
+}
+
+// Objects is what a rollout waits for whose parts on some clusters have begun, and all of those wait; nil for none.
+func Objects(s Schedule, on map[string]Part) *Wait {
+	w := &Wait{On: ForObjects}
+	var parts []Part
+	for _, m := range s.Members {
+		if p, ok := on[m.Cluster]; ok {
+			p.Why = m.Cluster + ": " + p.Why
+			parts, w.Clusters = append(parts, p), append(w.Clusters, m.Cluster)
+			w.Wave = cmp.Or(w.Wave, m.Wave)
+		}
+	}
+	p := Joint(parts)
+	if p == nil {
+		return nil
+	}
+	w.Since, w.Wake, w.Why = p.Since, p.Wake, p.Why
 	return w
 }

@@ -18,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -47,12 +48,21 @@ type Server struct {
 	objects  map[string]map[string]any // by path
 	version  int
 	requests []string
+	deleted  []deleted
+	changed  chan struct{} // closed, and made anew, when something was stored or deleted
+}
+
+// deleted is an object as it was when it was deleted.
+type deleted struct {
+	path    string
+	version int
+	object  map[string]any
 }
 
 // Start runs a server until the test ends. Its kube-system namespace has a UID of its own.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	s := &Server{objects: map[string]map[string]any{}, done: make(chan struct{})}
+	s := &Server{objects: map[string]map[string]any{}, done: make(chan struct{}), changed: make(chan struct{})}
 	s.http = httptest.NewUnstartedServer(s)
 	s.http.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.http.StartTLS()
@@ -107,6 +117,15 @@ func (s *Server) Requests() []string {
 // Put stores an object at its path ("/api/v1/namespaces/x/configmaps/y") as somebody else would.
 func (s *Server) Put(path string, obj map[string]any) { s.store(path, obj, "somebody") }
 
+// SetStatus gives an object that is there a status, as its controller does.
+func (s *Server) SetStatus(path string, status map[string]any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	obj := normal(s.objects[path])
+	obj["status"], obj["metadata"].(map[string]any)["resourceVersion"] = status, fmt.Sprint(s.tell())
+	s.objects[path] = obj
+}
+
 // Object is the object at a path, nil for none.
 func (s *Server) Object(path string) map[string]any {
 	s.mu.Lock()
@@ -140,11 +159,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		reply(w, 201, map[string]any{"kind": "SelfSubjectRulesReview", "apiVersion": "authorization.k8s.io/v1",
 			"status": map[string]any{"incomplete": false, "resourceRules": []any{map[string]any{"verbs": all, "apiGroups": all, "resources": all}}}})
 	case r.URL.Query().Get("watch") != "":
-		_ = http.NewResponseController(w).Flush()
-		select {
-		case <-s.done:
-		case <-r.Context().Done():
-		}
+		s.watch(w, r)
 	default:
 		s.objectRequest(w, r)
 	}
@@ -221,11 +236,64 @@ func (s *Server) objectRequest(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodDelete:
 		s.mu.Lock()
 		delete(s.objects, r.URL.Path)
+		s.deleted = append(s.deleted, deleted{r.URL.Path, s.tell(), old})
 		s.mu.Unlock()
 		meta, _ := old["metadata"].(map[string]any)
 		reply(w, 200, map[string]any{"apiVersion": "v1", "kind": "Status", "status": "Success", "details": map[string]any{"name": meta["name"], "uid": meta["uid"]}})
 	default:
 		reply(w, 200, old)
+	}
+}
+
+// tell makes the next version, and lets those who watch look again; the caller holds mu.
+func (s *Server) tell() int {
+	s.version++
+	close(s.changed)
+	s.changed = make(chan struct{})
+	return s.version
+}
+
+// watch tells of what is stored and deleted after a version.
+func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
+	k, _ := kindOf(r.URL.Path)
+	from, _ := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
+	_ = http.NewResponseController(w).Flush()
+	for {
+		s.mu.Lock()
+		if from == 0 {
+			from = s.version
+		}
+		var events []any
+		add := func(what, path string, obj map[string]any) {
+			if here, ok := kindOf(path); ok && here.resource == k.resource && (k.namespace == "" || here.namespace == k.namespace) && selected(obj, r.URL.Query().Get("labelSelector")) {
+				events = append(events, normal(map[string]any{"type": what, "object": obj}))
+			}
+		}
+		for _, path := range slices.Sorted(maps.Keys(s.objects)) {
+			meta, _ := s.objects[path]["metadata"].(map[string]any)
+			if version, _ := strconv.Atoi(fmt.Sprint(meta["resourceVersion"])); version > from {
+				add("MODIFIED", path, s.objects[path])
+			}
+		}
+		for _, gone := range s.deleted {
+			if gone.version > from {
+				add("DELETED", gone.path, gone.object)
+			}
+		}
+		changed := s.changed
+		from = s.version
+		s.mu.Unlock()
+		for _, event := range events {
+			_ = json.NewEncoder(w).Encode(event)
+		}
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-changed:
+		case <-s.done:
+			return
+		case <-r.Context().Done():
+			return
+		}
 	}
 }
 
@@ -272,7 +340,7 @@ func (s *Server) keep(path string, body map[string]any, r *http.Request, dry boo
 func (s *Server) store(path string, body map[string]any, manager string) map[string]any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.version++
+	s.tell()
 	s.objects[path] = s.stamped(path, body, manager)
 	return s.objects[path]
 }

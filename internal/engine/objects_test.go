@@ -1,0 +1,185 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/rollout"
+)
+
+const webPath = "/apis/apps/v1/namespaces/default/deployments/web"
+
+// unready is an engine whose bundle has a Deployment that nothing makes ready but rolledOut.
+func unready(t *testing.T, contexts ...string) *served {
+	t.Helper()
+	var clusters strings.Builder
+	for _, name := range contexts {
+		fmt.Fprintf(&clusters, "    %s: {group: all, kubeContext: %s}\n", name, name)
+	}
+	s := newServed(t, clusters.String()+"  rollout: {waves: [{groups: [all]}]}\n", nil, contexts...)
+	s.write("app.yaml", `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec: {selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: main, image: "example.com/web:1"}]}}}
+`)
+	return s
+}
+
+// rolledOut makes the Deployment of a cluster look as its controller leaves it.
+func (s *served) rolledOut(name string) {
+	s.servers[name].SetStatus(webPath, map[string]any{"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "readyReplicas": 1, "availableReplicas": 1})
+}
+
+// waits makes passes until one waits for objects of just these clusters, or fails the test.
+func (s *served) waits(o *Rollout, clusters ...string) *rollout.Wait {
+	s.t.Helper()
+	for end := time.Now().Add(time.Minute); ; {
+		w := o.Pass(s.t.Context())
+		if w == nil {
+			out, err := o.End()
+			s.t.Fatalf("it is over: %v %+v", err, out)
+		}
+		if w.On == rollout.ForObjects && slices.Equal(w.Clusters, clusters) {
+			return w
+		}
+		if time.Now().After(end) {
+			s.t.Fatalf("it waits for %+v", w)
+		}
+		changed(s.t, o, w)
+	}
+}
+
+// changed waits until the next pass may have something to do.
+func changed(t *testing.T, o *Rollout, w *rollout.Wait) {
+	t.Helper()
+	select {
+	case <-o.Changed():
+	case <-time.After(time.Until(w.Wake)):
+	case <-time.After(time.Minute):
+		t.Fatal("nothing happens")
+	}
+}
+
+// ended makes passes until a rollout is over.
+func ended(t *testing.T, o *Rollout) (*fleetplan.Outcome, error) {
+	t.Helper()
+	for w := o.Pass(t.Context()); w != nil; w = o.Pass(t.Context()) {
+		changed(t, o, w)
+	}
+	return o.End()
+}
+
+// A pass ends where nothing is left but waiting for objects: the record is open, the lock held, and nothing is written while passes find nothing
+// new. What gets ready on one cluster ends its part alone.
+func TestPassesWaitForObjects(t *testing.T) {
+	t.Parallel()
+	s := unready(t, "a", "b")
+	o := s.begins()
+	w := s.waits(o, "a", "b")
+	if !strings.HasPrefix(w.Why, "a: Deployment default/web") || !strings.Contains(w.Why, "and 1 more") || w.Wave != 1 || w.Wake.Before(w.Since) {
+		t.Errorf("%+v", w)
+	}
+	if rel := s.releases(); !slices.Equal(rel, []string{"1 applying on a b"}) {
+		t.Errorf("records: %v", rel)
+	}
+	if _, err := s.apply(); err == nil || !strings.Contains(err.Error(), "locked by tester") {
+		t.Errorf("another run began: %v", err)
+	}
+	before, wrote := s.kept(), len(s.wrote("a"))
+	s.waits(o, "a", "b")
+	if after := s.kept(); after != before || len(s.wrote("a")) != wrote {
+		t.Errorf("a pass that found nothing new wrote %v", s.wrote("a")[wrote:])
+	}
+	s.rolledOut("b")
+	s.waits(o, "a")
+	s.rolledOut("a")
+	out, err := ended(t, o)
+	if err != nil || out.Result != fleetplan.Succeeded || len(out.Clusters) != 2 {
+		t.Errorf("%v %+v", err, out)
+	}
+	if rel := s.releases(); !slices.Equal(rel, []string{"1 succeeded on a b"}) {
+		t.Errorf("records: %v", rel)
+	}
+}
+
+// apply plans and applies as a command does.
+func (s *served) apply() (*fleetplan.Outcome, error) {
+	fp, err := s.Plan(s.t.Context(), s.request())
+	if err != nil {
+		return nil, err
+	}
+	return s.Apply(s.t.Context(), fp, s.request())
+}
+
+// A rollout that is closed while it waits leaves what it leaves when its process dies there: the open record. It gives its lock back, is no
+// success, and the next run goes on with the same release.
+func TestRolloutClosedWhileItWaits(t *testing.T) {
+	t.Parallel()
+	s := unready(t, "a")
+	o := s.begins()
+	s.waits(o, "a")
+	before := s.kept()
+	out, err := o.End()
+	if err == nil || out.Result != fleetplan.Interrupted || len(out.Clusters) != 1 || !strings.Contains(out.Clusters[0].Reason, "Deployment default/web") {
+		t.Errorf("%v %+v", err, out)
+	}
+	if after := s.kept(); after != before {
+		t.Errorf("closed, it keeps something else:\n%s\n%s", before, after)
+	}
+	next := s.begins()
+	s.waits(next, "a")
+	s.rolledOut("a")
+	again, err := ended(t, next)
+	if err != nil || again.Rollout != out.Rollout {
+		t.Errorf("%v: %+v", err, again)
+	}
+	if rel := s.releases(); !slices.Equal(rel, []string{"1 succeeded on a"}) {
+		t.Errorf("records: %v", rel)
+	}
+}
+
+// A value that another instance's object has yet to get is a reason to wait like any other: no pass sleeps for it.
+func TestPassesWaitForValues(t *testing.T) {
+	t.Parallel()
+	r := chartRig(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: taker}\ndata: {uri: {{ .Values.uri | quote }}}\n")
+	r.write("db.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: db}\n")
+	r.values("uri: {from: {instance: db, object: v1/ConfigMap/made, path: data.uri}}")
+	r.write("bundle.yaml", r.read("bundle.yaml")+"    db:\n      namespace: "+r.name+"\n      manifests: {paths: [db.yaml]}\n")
+	o, err := r.Begin(t.Context(), r.plan(r.request()), r.request())
+	if err != nil || len(o.Blocked) > 0 {
+		t.Fatal(err, o.Blocked)
+	}
+	waits := func() *rollout.Wait {
+		for w := o.Pass(t.Context()); ; w = o.Pass(t.Context()) {
+			if w == nil || strings.Contains(w.Why, "taker takes its data.uri") || strings.Contains(w.Why, "app takes its data.uri") {
+				return w
+			}
+			changed(t, o, w)
+		}
+	}
+	w := waits()
+	if w == nil || w.On != rollout.ForObjects || time.Until(w.Wake) > 6*time.Second || !strings.Contains(w.Why, "ConfigMap "+r.name+"/made") {
+		t.Fatalf("%+v", w)
+	}
+	start := time.Now()
+	if again := o.Pass(t.Context()); again == nil || !again.Since.Equal(w.Since) || time.Since(start) > 30*time.Second {
+		t.Errorf("%+v after %s", again, time.Since(start))
+	}
+	made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "made"}, Data: map[string]string{"uri": "postgres://db"}}
+	if _, err := r.admin.CoreV1().ConfigMaps(r.name).Create(t.Context(), made, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := ended(t, o); err != nil || out.Result != fleetplan.Succeeded {
+		t.Errorf("%v %+v", err, out)
+	}
+	if got, err := r.admin.CoreV1().ConfigMaps(r.name).Get(t.Context(), "taker", metav1.GetOptions{}); err != nil || got.Data["uri"] != "postgres://db" {
+		t.Errorf("%v %v", err, got)
+	}
+}

@@ -1,0 +1,368 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"hawser.dev/hawser/internal/bind"
+	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/lease"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/rollout"
+	"hawser.dev/hawser/internal/staleplan"
+)
+
+// visit is one cluster's part of a rollout, with what it needs from one pass to the next. Only who visits it touches it.
+type visit struct {
+	*work
+	row   *fleetplan.ClusterOutcome
+	start time.Time
+	wake  func()
+	lease *lease.Lease
+	// record is the open one, nil before the first write.
+	record *release.Record
+	// levels are the instances by the step they are written in, step the one that is carried out, now its plan, total what came of those before.
+	levels [][]string
+	step   int
+	now    *plan.Plan
+	end    time.Time // when the time for all steps is over
+	total  cluster.ExecuteResult
+	// execution is that of the step, nil before it has begun; values are those that it has to wait for first.
+	execution *cluster.Execution
+	values    map[wanted]*awaited
+}
+
+// awaited is a value that an instance takes from another one's object, and waits for.
+type awaited struct {
+	since, until time.Time
+	pause        time.Duration
+	said         bool
+}
+
+// Visit goes on with one cluster's part: lock, look again, open the record, carry the plan out, close the record, unlock.
+func (l *loop) Visit(ctx context.Context, name string, wave int, wake func()) (*fleetplan.ClusterOutcome, *rollout.Part) {
+	v := l.visit(name, wake)
+	waits := l.goOn(ctx, v)
+	if waits != nil {
+		return nil, waits
+	}
+	return l.ended(v, wave), nil
+}
+
+// visit is the one of a cluster, which begins where there is none.
+func (l *loop) visit(name string, wake func()) *visit {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v := l.visits[name]
+	if v == nil {
+		v = &visit{work: l.fp.works[name], start: l.now(), wake: wake, row: &fleetplan.ClusterOutcome{Cluster: name, Result: fleetplan.Failed}}
+		l.visits[name] = v
+	}
+	return v
+}
+
+// ended forgets a visit, and tells how it ended.
+func (l *loop) ended(v *visit, wave int) *fleetplan.ClusterOutcome {
+	l.mu.Lock()
+	delete(l.visits, v.row.Cluster)
+	l.mu.Unlock()
+	v.row.Seconds = l.now().Sub(v.start).Seconds()
+	l.emit(v.row.Ended(l.Redactor, l.out.Rollout, l.fp.Bundle, wave))
+	return v.row
+}
+
+// Leave gives a cluster's part up that waits: its record stays open.
+func (l *loop) Leave(name string, wave int, waits rollout.Part) *fleetplan.ClusterOutcome {
+	v := l.visit(name, nil)
+	if v.execution != nil {
+		v.execution.Close()
+	}
+	l.unlock(context.Background(), v)
+	v.row.Result, v.row.Reason = fleetplan.Interrupted, waits.Why
+	return l.ended(v, wave)
+}
+
+// upToDate is the row of a cluster on which there is nothing to do but what its record has to learn.
+func (l *loop) upToDate(ctx context.Context, name string) *fleetplan.ClusterOutcome {
+	row, w := &fleetplan.ClusterOutcome{Cluster: name, Result: fleetplan.UpToDate}, l.fp.works[name]
+	row.Revision, row.Done.Unchanged = w.Revision, w.Plan.Unchanged
+	if err := errors.Join(l.touch(ctx, w), l.unhold(ctx, w)); err != nil {
+		row.Fail("record", err)
+	}
+	return row
+}
+
+// goOn does of a visit what can be done now, and returns what it waits for then, nil when it has ended.
+func (l *loop) goOn(ctx context.Context, v *visit) *rollout.Part {
+	if v.lease == nil && !l.enter(ctx, v) {
+		return nil
+	}
+	under, cancel := v.lease.Under(ctx)
+	defer cancel()
+	if v.record != nil || l.begin(under, v) {
+		if waits := l.steps(under, v); waits != nil {
+			return waits
+		}
+		l.close(under, v)
+	}
+	l.unlock(ctx, v)
+	return nil
+}
+
+// enter takes the lock of a cluster. Without it the row says why.
+func (l *loop) enter(ctx context.Context, v *visit) bool {
+	row, w := v.row, v.work
+	if w == nil {
+		row.Result, row.Reason = fleetplan.Unreachable, l.fp.Cluster(row.Cluster).Unreachable
+		return false
+	}
+	if w.settled() {
+		*row = *l.upToDate(ctx, row.Cluster)
+		return false
+	}
+	row.Revision = w.Revision
+	if fs := diag.From(w.target.session.Verify(ctx), "access"); len(fs) > 0 {
+		row.Refuse(fs)
+		return false
+	}
+	l.emit(fleetplan.Event{Type: fleetplan.EventClusterStart, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: w.Wave, Cluster: w.Cluster,
+		Total: w.Plan.Writes()})
+	v.lease = &lease.Lease{Store: w.target.store, Owner: w.set.owner, Holder: cmp.Or(l.req.Author, "hawser"), TTL: lockTTL, OnLost: v.wake}
+	former, err := v.lease.Take(ctx)
+	if err != nil {
+		if row.Fail("lock", err); errors.Is(err, release.ErrLocked) {
+			row.Refuse(release.Locked(err))
+		}
+		return false
+	}
+	if former != nil {
+		l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Rollout: l.out.Rollout, Cluster: w.Cluster,
+			Message: "took over the expired lock of " + former.Holder})
+	}
+	if l.held(ctx, w, row) {
+		l.unlock(ctx, v)
+		return false
+	}
+	return true
+}
+
+// unlock gives the lock of a cluster back.
+func (l *loop) unlock(ctx context.Context, v *visit) {
+	if v.lease == nil {
+		return
+	}
+	c, cancel := background(ctx)
+	defer cancel()
+	if err := v.row.Lost(v.lease.Give(c)); err != nil {
+		l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Cluster: v.Cluster, Message: "the lock was not given back: " + err.Error()})
+	}
+}
+
+// begin looks again and opens the record. Else the row says why not. ctx ends when the lock may be lost.
+func (l *loop) begin(ctx context.Context, v *visit) bool {
+	row, w := v.row, v.work
+	if fs := l.fp.run.recheck(ctx, w); fs.HasErrors() {
+		row.Refuse(fs)
+		return false
+	}
+	if err := l.keep(ctx, w); err != nil {
+		row.Fail("made-up values", err)
+		row.Refused = errors.Is(err, release.ErrConflict)
+		return false
+	}
+	record, err := l.open(ctx, w)
+	if err != nil {
+		row.Fail("record", err)
+		return false
+	}
+	row.Revision = record.Revision
+	var names []string
+	for _, p := range w.set.parts {
+		names = append(names, p.placed.Name)
+	}
+	v.record, v.now, v.values = record, w.Plan, map[wanted]*awaited{}
+	v.levels, v.end = plan.Levels(names, w.set.depends, w.taken(), w.set.late()), l.now().Add(l.req.timeout())
+	return true
+}
+
+// steps carries a cluster's plan out: at once, or, where values are known only when others have been written, in as
+// many steps as they need. Each step does at most what was shown.
+func (l *loop) steps(ctx context.Context, v *visit) *rollout.Part {
+	for steps := max(len(v.levels), 1); v.step < steps; v.step++ {
+		if v.execution == nil {
+			if waits := l.ready(ctx, v); waits != nil {
+				return waits
+			}
+		}
+		if v.execution != nil {
+			done, waits := v.execution.Pass(ctx)
+			if len(waits) > 0 {
+				return cluster.Waits(waits)
+			}
+			v.did(done)
+		}
+		if v.total.OK() && !l.stopped() {
+			continue
+		}
+		v.total.Cancelled = v.total.Cancelled || v.step+1 < steps && l.stopped()
+		v.total.NotStarted = append(v.total.NotStarted, cluster.NotBegun(v.Plan, v.levels, v.step+1, v.total.Problems)...)
+		break
+	}
+	v.total.Inventory, v.total.HookStates = v.record.Inventory, v.record.Hooks
+	return nil
+}
+
+// ready readies the execution of the step that is next, where nothing stands against it.
+func (l *loop) ready(ctx context.Context, v *visit) *rollout.Part {
+	if v.step > 0 {
+		waits, problem := l.advance(ctx, v)
+		switch {
+		case waits != nil:
+			return waits
+		case problem != nil:
+			v.total.Problems = append(v.total.Problems, *problem)
+			return nil
+		}
+		v.record.Hooks = plan.Merge(v.record.Hooks, v.now.HookStates, v.levels[v.step])
+	}
+	w := v.work
+	v.execution = w.target.session.Begin(cluster.ExecuteRequest{
+		Plan: plan.Step(v.now, v.levels, v.step), Bodies: w.bodies(), Inventory: v.record.Inventory, HookStates: v.record.Hooks, Checkpoint: w.checkpoint(v.record),
+		Schema: w.observed.Schema, Depends: w.set.depends, Wait: l.req.Wait, Timeout: max(v.end.Sub(l.now()), time.Second), StalledAfter: l.req.StalledAfter,
+		Rules: w.set.rules(l.Checker), Parallel: l.req.Parallel, Deleting: fleetplan.Ends(l.fp.Verb), OnEvent: l.forward(w, v.total.Done.Writes()), OnWake: v.wake, Stop: l.req.Stop,
+	})
+	return nil
+}
+
+// did takes in what a step has done.
+func (v *visit) did(done cluster.ExecuteResult) {
+	v.execution = nil
+	v.total = v.total.Then(done)
+	if len(v.levels) > 0 {
+		v.lives = plan.Merge(v.Plan.Staying(v.known(plan.Options{}).HookStates), done.HookStates, v.levels[v.step])
+	}
+	v.record.Inventory, v.record.Hooks, v.inventory = done.Inventory, done.HookStates, done.Inventory
+}
+
+func (l *loop) stopped() bool {
+	select {
+	case <-l.req.Stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// advance makes the plan of the next step: the values are put in, the instances rendered, and what is to be done is
+// compared with what was shown.
+func (l *loop) advance(ctx context.Context, v *visit) (*rollout.Part, *cluster.Problem) {
+	r, w, level := l.fp.run, v.work, v.levels[v.step]
+	var findings diag.Findings
+	for _, p := range w.set.parts {
+		if len(p.late) == 0 || !slices.Contains(level, p.placed.Name) {
+			continue
+		}
+		for _, f := range w.set.takes[p.placed.Name] {
+			if f.Instance == "" {
+				continue
+			}
+			if waits, problem := l.await(ctx, v, p, f); waits != nil || problem != nil {
+				return waits, problem
+			}
+		}
+		findings = append(findings, r.fillIn(ctx, w.target, w.set, p, false)...)
+	}
+	if !findings.HasErrors() {
+		findings = append(findings, r.fill(ctx, w.target, w.set)...)
+	}
+	if err := findings.Errors(); len(err) > 0 {
+		return nil, cluster.ProblemOf(err[0], object.Ref{})
+	}
+	o := w.input.Options // what was decided with the plan holds for what comes late, too
+	o.Diff = false
+	p, findings := r.compute(ctx, w, o)
+	w.set.mark(p)
+	shown := staleplan.Allows(w.Plan, plan.Step(p, v.levels, v.step))
+	if err := slices.Concat(findings, p.Findings, shown, r.remade(w, p, level...)).Errors(); len(err) > 0 {
+		return nil, cluster.ProblemOf(err[0], object.Ref{})
+	}
+	if err := l.keep(ctx, w); err != nil {
+		return nil, cluster.ProblemOf(diag.From(err, "kept")[0], object.Ref{})
+	}
+	v.now = p
+	return nil, nil
+}
+
+// await reads a value that another instance gives. One that somebody has yet to make is waited for until the run's end, and at most for the
+// instance's own time.
+func (l *loop) await(ctx context.Context, v *visit, p *part, f bind.From) (*rollout.Part, *cluster.Problem) {
+	t := v.target
+	want := t.wants(v.set, f)
+	a := v.values[want]
+	if a == nil {
+		a = &awaited{since: l.now(), until: v.end, pause: 50 * time.Millisecond}
+		if d := p.placed.Timeout.Duration; d > 0 && a.since.Add(d).Before(a.until) {
+			a.until = a.since.Add(d)
+		}
+		v.values[want] = a
+	}
+	t.forget(want)
+	x, n := l.fp.run.taken(ctx, t, v.set, p.placed.Name, f)
+	if x != nil {
+		return nil, nil
+	}
+	if n == nil && v.set.mayCome(want, f) && l.now().Before(a.until) && ctx.Err() == nil && !l.stopped() {
+		why := fmt.Sprintf("%s takes its %s", p.placed.Name, f.Path)
+		if !a.said {
+			a.said = true
+			l.emit(fleetplan.Event{Type: fleetplan.EventWaiting, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: v.Wave, Cluster: v.Cluster,
+				Instance: p.placed.Name, Object: &want.ref, Message: why})
+		}
+		a.pause = min(2*a.pause, 5*time.Second)
+		return &rollout.Part{Since: a.since, Wake: l.now().Add(a.pause), Why: want.ref.String() + ": " + why}, nil
+	}
+	if n == nil {
+		n = l.absent(ctx, t, want, p, f)
+	}
+	n.Instance, n.Cluster, n.Path = p.placed.Name, v.Cluster, "values."+n.Path
+	return nil, cluster.ProblemOf(*n, want.ref)
+}
+
+// close closes the record and says in the row what came of it. ctx ends when the lock may be lost.
+func (l *loop) close(ctx context.Context, v *visit) {
+	row, w, result := v.row, v.work, v.total
+	result.Row(row)
+	row.Done.Unchanged = w.Plan.Unchanged
+	if result.OK() { // with the values that came, some needed nothing
+		row.Done.Unchanged += max(0, w.Plan.Writes()-result.Done.Writes())
+	}
+	switch {
+	case result.OK():
+		if row.Result = fleetplan.Succeeded; !l.req.Wait && !fleetplan.Ends(l.fp.Verb) {
+			row.Reason = fleetplan.NotWaited
+		}
+	case ctx.Err() != nil:
+		row.Result, row.Reason = fleetplan.Interrupted, row.Lost(context.Cause(ctx)).Error()
+	case l.interrupted(result):
+		row.Result, row.Reason = fleetplan.Interrupted, "interrupted while waiting"
+	default:
+		row.Reason = result.Reason()
+	}
+	c, cancel := background(ctx)
+	defer cancel()
+	err := row.Lost(l.shut(c, w, v.record, result))
+	switch {
+	case err != nil && row.Result == fleetplan.Succeeded:
+		row.Fail("record", err)
+	case err != nil: // why it failed says more; the record stays open
+		l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Rollout: l.out.Rollout, Cluster: w.Cluster, Message: "the record was not closed: " + err.Error()})
+	}
+}

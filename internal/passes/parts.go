@@ -1,0 +1,143 @@
+package passes
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"hawser.dev/hawser/internal/rollout"
+)
+
+// parts are the clusters' parts that have begun and not ended. The zero value has none. Whoever makes passes calls its methods, but for
+// wake, which anybody may.
+type parts struct {
+	mu      sync.Mutex
+	open    map[string]*part
+	changed chan struct{}
+}
+
+// part is the part of one cluster.
+type part struct {
+	wave    int
+	visited bool // it is being visited
+	waits   rollout.Part
+	woken   bool
+	timer   *time.Timer
+}
+
+// begin adds the part of a cluster.
+func (p *parts) begin(name string, wave int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.open == nil {
+		p.open = map[string]*part{}
+	}
+	p.open[name] = &part{wave: wave}
+}
+
+// visit notes that a part is being visited, and returns its wave.
+func (p *parts) visit(name string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	x := p.open[name]
+	x.visited, x.woken = true, false
+	x.still()
+	return x.wave
+}
+
+// wait notes what a part waits for that was visited.
+func (p *parts) wait(name string, waits rollout.Part, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	x := p.open[name]
+	x.visited, x.waits = false, waits
+	x.timer = time.AfterFunc(max(0, waits.Wake.Sub(now)), func() { p.wake(name) })
+}
+
+// end forgets a part that has ended; one that is only checked is none.
+func (p *parts) end(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if x := p.open[name]; x != nil {
+		x.still()
+		delete(p.open, name)
+	}
+}
+
+func (x *part) still() {
+	if x.timer != nil {
+		x.timer.Stop()
+	}
+}
+
+// due are the parts that wait no more: something has happened that they may wait for, or it is time to look.
+func (p *parts) due(now time.Time) (out []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for name, x := range p.open {
+		if !x.visited && (x.woken || !now.Before(x.waits.Wake)) {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// waits are what the parts wait for.
+func (p *parts) waits() map[string]rollout.Part {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := map[string]rollout.Part{}
+	for name, x := range p.open {
+		out[name] = x.waits
+	}
+	return out
+}
+
+// wake says that something has happened that a part may wait for.
+func (p *parts) wake(name string) {
+	p.mu.Lock()
+	if x := p.open[name]; x != nil {
+		x.woken = true
+	}
+	p.mu.Unlock()
+	select {
+	case p.bell() <- struct{}{}:
+	default:
+	}
+}
+
+// wakeAll lets all of them be visited.
+func (p *parts) wakeAll() {
+	p.mu.Lock()
+	names := slices.Collect(maps.Keys(p.open))
+	p.mu.Unlock()
+	for _, name := range names {
+		p.wake(name)
+	}
+}
+
+// Changed is told when a part was woken.
+func (p *parts) Changed() <-chan struct{} { return p.bell() }
+
+func (p *parts) bell() chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.changed == nil {
+		p.changed = make(chan struct{}, 1)
+	}
+	return p.changed
+}
+
+// leave takes away the parts that wait, and calls leave for each, in the order of their names.
+func (p *parts) leave(leave func(name string, wave int, waits rollout.Part)) {
+	p.mu.Lock()
+	open := p.open
+	p.open = nil
+	p.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(open)) {
+		open[name].still()
+		leave(name, open[name].wave, open[name].waits)
+	}
+}
