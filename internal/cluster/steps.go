@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"slices"
+
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
@@ -29,6 +31,22 @@ func NotBegun(p *plan.Plan, levels [][]string, n int, problems []Problem) []NotS
 		out = append(out, NotStarted{Ref: ref, Because: because})
 	}
 	return out
+}
+
+// Undone are the objects of which nothing was begun, and the instances of those that failed.
+func (r ExecuteResult) Undone() (refs []object.Ref, instances []string) {
+	for _, n := range r.NotStarted {
+		refs = append(refs, n.Ref)
+	}
+	for _, p := range r.Problems {
+		instances = append(instances, p.Instance)
+	}
+	return refs, instances
+}
+
+// OnlyWaited reports that nothing went wrong but what was waited for.
+func (r ExecuteResult) OnlyWaited() bool {
+	return !slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Err != nil })
 }
 
 // ProblemOf is a finding as the reason why a step was not begun.

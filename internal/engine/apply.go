@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"hawser.dev/hawser/internal/diag"
@@ -41,7 +40,7 @@ func (e *Engine) Begin(ctx context.Context, fp *Prepared, req Request) (*Rollout
 	}
 	fp.run.req = req
 	out := &fleetplan.Outcome{V: diag.DocumentVersion, Verb: fp.Verb, Bundle: fp.Bundle, Started: e.now(), Findings: fp.Findings.Warnings()}
-	l := &loop{run: fp.run, fp: fp, req: req, out: out, visits: map[string]*visit{}}
+	l := &loop{run: fp.run, fp: fp, req: req, out: out}
 	o := &Rollout{Rollout: &passes.Rollout{Steps: l, Emit: fp.run.emit, Clock: e.now, Out: out, Rows: map[string]*fleetplan.ClusterOutcome{}}, loop: l}
 	if o.Blocked = append(fp.Findings.Errors(), fp.Reachable(req.SkipUnreachable)...); len(o.Blocked) > 0 {
 		return o, nil
@@ -169,9 +168,6 @@ type loop struct {
 	stamp release.Record // what the records of the rollout have in common
 	req   Request
 	out   *fleetplan.Outcome
-
-	mu     sync.Mutex
-	visits map[string]*visit // by cluster
 }
 
 // Finished is when the last run on a cluster ended, zero for never.

@@ -179,10 +179,8 @@ func (s *set) standIns() diag.Findings {
 func (s *set) reads(t *target) []object.Ref {
 	var out []object.Ref
 	for _, p := range s.parts {
-		for _, f := range s.takes[p.placed.Name] {
-			if f.Instance != "" {
-				out = append(out, t.wants(s, f).ref)
-			}
+		for _, f := range s.takesOfOthers(p) {
+			out = append(out, t.wants(s, f).ref)
 		}
 	}
 	return out

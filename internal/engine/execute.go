@@ -24,11 +24,6 @@ const lockTTL = 30 * time.Second
 // settled reports that the run has nothing to do on the cluster.
 func (w *work) settled() bool { return !w.Does(w.run.req.Wait) }
 
-// interrupted reports that nothing went wrong but waiting, which was ended by Ctrl-C.
-func (l *loop) interrupted(r cluster.ExecuteResult) bool {
-	return l.stopped() && !slices.ContainsFunc(r.Problems, func(p cluster.Problem) bool { return p.Err != nil })
-}
-
 // forward turns the hands' events into the engine's.
 func (l *loop) forward(w *work, before int) func(cluster.Event) {
 	return func(ev cluster.Event) {
@@ -158,7 +153,10 @@ func (l *loop) shut(ctx context.Context, w *work, record *release.Record, result
 	case result.OK():
 		record.Phase = release.Written
 	}
-	record.Unfinished, record.Done = l.unfinished(w, record, result), result.Done
+	if record.Unfinished, record.Done = nil, result.Done; !result.OK() && !result.Cancelled && !fleetplan.Ends(l.fp.Verb) {
+		undone, failed := result.Undone()
+		record.Unfinished = release.InstancesOf(undone, w.Plan.Changes, record.Inventory, failed)
+	}
 	objects, err := w.objects(ctx, record.Hooks)
 	record.Images = release.ImagesOf(objects)
 	if err != nil {
@@ -171,22 +169,6 @@ func (l *loop) shut(ctx context.Context, w *work, record *release.Record, result
 		w.target.record = record
 	}
 	return err
-}
-
-// unfinished are the instances of which an apply left something undone or not ready; nil where it did not, or was cut short.
-func (l *loop) unfinished(w *work, record *release.Record, result cluster.ExecuteResult) []string {
-	if result.OK() || result.Cancelled || fleetplan.Ends(l.fp.Verb) {
-		return nil
-	}
-	var problems []string
-	for _, p := range result.Problems {
-		problems = append(problems, p.Instance)
-	}
-	var undone []object.Ref
-	for _, n := range result.NotStarted {
-		undone = append(undone, n.Ref)
-	}
-	return release.InstancesOf(undone, w.Plan.Changes, record.Inventory, problems)
 }
 
 // relearn gives the instances that are the same with the kinds that the run itself brought, or took away, those for inputs:

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 
 	"hawser.dev/hawser/internal/bind"
 	"hawser.dev/hawser/internal/diag"
@@ -21,15 +22,17 @@ func (s *set) late() map[string]string {
 	return out
 }
 
+// takesOfOthers are what an instance takes of other instances' objects.
+func (s *set) takesOfOthers(p *part) []bind.From {
+	return slices.DeleteFunc(slices.Clone(s.takes[p.placed.Name]), func(f bind.From) bool { return f.Instance == "" })
+}
+
 // taken are the objects that values are taken from, by the instance that takes them.
 func (w *work) taken() map[string][]plan.Source {
 	out := map[string][]plan.Source{}
 	for _, p := range w.set.parts {
 		name := p.placed.Name
-		for _, f := range w.set.takes[name] {
-			if f.Instance == "" {
-				continue
-			}
+		for _, f := range w.set.takesOfOthers(p) {
 			out[name] = append(out[name], plan.Source{Instance: f.Instance, Object: w.target.wants(w.set, f).ref})
 		}
 	}
@@ -43,10 +46,7 @@ func (r *run) uncertain(ctx context.Context, w *work, p *plan.Plan) map[string]s
 		if len(part.late) == 0 {
 			continue
 		}
-		for _, f := range w.set.takes[part.placed.Name] {
-			if f.Instance == "" {
-				continue
-			}
+		for _, f := range w.set.takesOfOthers(part) {
 			if x, _ := r.taken(ctx, w.target, w.set, part.placed.Name, f); x == nil {
 				open[w.target.wants(w.set, f).ref] = true
 			}
@@ -77,8 +77,8 @@ func (r *run) missing(ctx context.Context, w *work) diag.Findings {
 		if len(p.late) == 0 {
 			continue
 		}
-		for _, f := range w.set.takes[p.placed.Name] {
-			if f.Instance == "" || moving[w.target.wants(w.set, f).ref] {
+		for _, f := range w.set.takesOfOthers(p) {
+			if moving[w.target.wants(w.set, f).ref] {
 				continue
 			}
 			if _, n := r.taken(ctx, w.target, w.set, p.placed.Name, f); n != nil {
@@ -148,10 +148,8 @@ func (r *run) unmoved(ctx context.Context, w *work) diag.Findings {
 		if len(p.late) > 0 || len(w.set.takes[p.placed.Name]) == 0 {
 			continue
 		}
-		for _, f := range w.set.takes[p.placed.Name] {
-			if f.Instance != "" {
-				w.target.forget(w.target.wants(w.set, f))
-			}
+		for _, f := range w.set.takesOfOthers(p) {
+			w.target.forget(w.target.wants(w.set, f))
 		}
 		again := *p
 		if fs := r.fillIn(ctx, w.target, w.set, &again, false); fs.HasErrors() {

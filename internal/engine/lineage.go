@@ -11,7 +11,6 @@ import (
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/lineage"
-	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/release"
 )
 
@@ -71,25 +70,20 @@ func (r *run) learn(out *fleetplan.Outcome) {
 	if !r.req.Operation.Renders() {
 		return
 	}
-	news := lockfile.News{Fleet: r.fleetName(), UIDs: map[string]string{}, Servers: map[string]string{}, TakenOver: r.req.TakeOver}
-	for _, row := range out.Clusters {
-		t := r.target(row.Cluster)
+	news := out.News(r.fleetName(), func(name string) (l fleetplan.Learned, ok bool) {
+		t := r.target(name)
 		if t == nil {
-			continue
+			return l, false
 		}
-		if t.signed != nil { // also where it failed then: the record has it
-			news.Lineages = map[string]string{out.Bundle: t.signed.Lineage}
-		} else if t.record != nil && !t.relation.Refused() && news.Lineages == nil {
-			news.Lineages = map[string]string{out.Bundle: t.record.Lineage}
+		l.Identity, l.Known = t.facts.Identity(), r.fleet != nil && !t.cluster.Implicit
+		if t.signed != nil {
+			l.Signed = t.signed.Lineage
+		} else if t.record != nil && !t.relation.Refused() {
+			l.Found = t.record.Lineage
 		}
-		switch id := t.facts.Identity(); {
-		case r.fleet == nil || t.cluster.Implicit || row.Result != fleetplan.Succeeded && row.Result != fleetplan.UpToDate:
-		case id.Strong():
-			news.UIDs[row.Cluster] = id.UID
-		default:
-			news.Servers[row.Cluster] = id.Server
-		}
-	}
+		return l, true
+	})
+	news.TakenOver = r.req.TakeOver
 	if err := r.input.Learn(news); err != nil {
 		r.emit(fleetplan.Event{Type: fleetplan.EventNotice, Message: "what hawser.lock should know is not kept: " + err.Error()})
 	}

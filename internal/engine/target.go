@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"slices"
 	"sync"
@@ -267,16 +266,7 @@ func (r *run) connectOne(ctx context.Context, t *target, queries bool) {
 		t.facts.Chosen = t.access.Chosen(r.req.Access.Context != "")
 	}
 	if err != nil {
-		away, isAway := errors.AsType[*kubeapi.UnreachableError](err)
-		denied, isDenied := errors.AsType[*kubeapi.AccessError](err)
-		switch {
-		case isAway:
-			t.unreachable = r.redact(away.Reason())
-		case isDenied && !t.cluster.Implicit:
-			f := denied.Finding()
-			f.What, f.Cluster = r.redact(f.What), t.cluster.Name
-			t.denied, t.unreachable = &f, f.What
-		default:
+		if t.unreachable, t.denied = kubeapi.Away(err, t.cluster.Implicit, r.redact); t.unreachable == "" {
 			t.find(diag.From(err, "access")...)
 			return
 		}

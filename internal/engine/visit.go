@@ -14,6 +14,7 @@ import (
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/lease"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/passes"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
@@ -23,7 +24,9 @@ import (
 // visit is one cluster's part of a rollout, with what it needs from one pass to the next. Only who visits it touches it.
 type visit struct {
 	*work
+	loop  *loop
 	row   *fleetplan.ClusterOutcome
+	wave  int
 	start time.Time
 	wake  func()
 	lease *lease.Lease
@@ -37,57 +40,39 @@ type visit struct {
 	total  cluster.ExecuteResult
 	// execution is that of the step, nil before it has begun; values are those that it has to wait for first.
 	execution *cluster.Execution
-	values    map[wanted]*awaited
+	values    map[wanted]*rollout.Poll
 }
 
-// awaited is a value that an instance takes from another one's object, and waits for.
-type awaited struct {
-	since, until time.Time
-	pause        time.Duration
-	said         bool
+// Part is one cluster's part of the rollout.
+func (l *loop) Part(cluster string, wave int, wake func()) passes.Part {
+	return &visit{loop: l, work: l.fp.works[cluster], wave: wave, start: l.now(), wake: wake, values: map[wanted]*rollout.Poll{},
+		row: &fleetplan.ClusterOutcome{Cluster: cluster, Result: fleetplan.Failed}}
 }
 
-// Visit goes on with one cluster's part: lock, look again, open the record, carry the plan out, close the record, unlock.
-func (l *loop) Visit(ctx context.Context, name string, wave int, wake func()) (*fleetplan.ClusterOutcome, *rollout.Part) {
-	v := l.visit(name, wake)
-	waits := l.goOn(ctx, v)
-	if waits != nil {
+// Visit goes on with a cluster's part: lock, look again, open the record, carry the plan out, close the record, unlock.
+func (v *visit) Visit(ctx context.Context) (*fleetplan.ClusterOutcome, *rollout.Part) {
+	if waits := v.loop.goOn(ctx, v); waits != nil {
 		return nil, waits
 	}
-	return l.ended(v, wave), nil
+	return v.ended(), nil
 }
 
-// visit is the one of a cluster, which begins where there is none.
-func (l *loop) visit(name string, wake func()) *visit {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	v := l.visits[name]
-	if v == nil {
-		v = &visit{work: l.fp.works[name], start: l.now(), wake: wake, row: &fleetplan.ClusterOutcome{Cluster: name, Result: fleetplan.Failed}}
-		l.visits[name] = v
-	}
-	return v
-}
-
-// ended forgets a visit, and tells how it ended.
-func (l *loop) ended(v *visit, wave int) *fleetplan.ClusterOutcome {
-	l.mu.Lock()
-	delete(l.visits, v.row.Cluster)
-	l.mu.Unlock()
+// ended tells how a part ended.
+func (v *visit) ended() *fleetplan.ClusterOutcome {
+	l := v.loop
 	v.row.Seconds = l.now().Sub(v.start).Seconds()
-	l.emit(v.row.Ended(l.Redactor, l.out.Rollout, l.fp.Bundle, wave))
+	l.emit(v.row.Ended(l.Redactor, l.out.Rollout, l.fp.Bundle, v.wave))
 	return v.row
 }
 
 // Leave gives a cluster's part up that waits: its record stays open.
-func (l *loop) Leave(name string, wave int, waits rollout.Part) *fleetplan.ClusterOutcome {
-	v := l.visit(name, nil)
+func (v *visit) Leave(waits rollout.Part) *fleetplan.ClusterOutcome {
 	if v.execution != nil {
 		v.execution.Close()
 	}
-	l.unlock(context.Background(), v)
+	v.loop.unlock(context.Background(), v)
 	v.row.Result, v.row.Reason = fleetplan.Interrupted, waits.Why
-	return l.ended(v, wave)
+	return v.ended()
 }
 
 // upToDate is the row of a cluster on which there is nothing to do but what its record has to learn.
@@ -188,7 +173,7 @@ func (l *loop) begin(ctx context.Context, v *visit) bool {
 	for _, p := range w.set.parts {
 		names = append(names, p.placed.Name)
 	}
-	v.record, v.now, v.values = record, w.Plan, map[wanted]*awaited{}
+	v.record, v.now = record, w.Plan
 	v.levels, v.end = plan.Levels(names, w.set.depends, w.taken(), w.set.late()), l.now().Add(l.req.timeout())
 	return true
 }
@@ -252,14 +237,7 @@ func (v *visit) did(done cluster.ExecuteResult) {
 	v.record.Inventory, v.record.Hooks, v.inventory = done.Inventory, done.HookStates, done.Inventory
 }
 
-func (l *loop) stopped() bool {
-	select {
-	case <-l.req.Stop:
-		return true
-	default:
-		return false
-	}
-}
+func (l *loop) stopped() bool { return passes.Closed(l.req.Stop) }
 
 // advance makes the plan of the next step: the values are put in, the instances rendered, and what is to be done is
 // compared with what was shown.
@@ -270,10 +248,7 @@ func (l *loop) advance(ctx context.Context, v *visit) (*rollout.Part, *cluster.P
 		if len(p.late) == 0 || !slices.Contains(level, p.placed.Name) {
 			continue
 		}
-		for _, f := range w.set.takes[p.placed.Name] {
-			if f.Instance == "" {
-				continue
-			}
+		for _, f := range w.set.takesOfOthers(p) {
 			if waits, problem := l.await(ctx, v, p, f); waits != nil || problem != nil {
 				return waits, problem
 			}
@@ -306,28 +281,24 @@ func (l *loop) advance(ctx context.Context, v *visit) (*rollout.Part, *cluster.P
 func (l *loop) await(ctx context.Context, v *visit, p *part, f bind.From) (*rollout.Part, *cluster.Problem) {
 	t := v.target
 	want := t.wants(v.set, f)
-	a := v.values[want]
-	if a == nil {
-		a = &awaited{since: l.now(), until: v.end, pause: 50 * time.Millisecond}
-		if d := p.placed.Timeout.Duration; d > 0 && a.since.Add(d).Before(a.until) {
-			a.until = a.since.Add(d)
-		}
-		v.values[want] = a
+	poll := v.values[want]
+	if poll == nil {
+		poll = rollout.NewPoll(l.now(), v.end, p.placed.Timeout.Duration)
+		v.values[want] = poll
 	}
 	t.forget(want)
 	x, n := l.fp.run.taken(ctx, t, v.set, p.placed.Name, f)
 	if x != nil {
 		return nil, nil
 	}
-	if n == nil && v.set.mayCome(want, f) && l.now().Before(a.until) && ctx.Err() == nil && !l.stopped() {
+	if n == nil && v.set.mayCome(want, f) && l.now().Before(poll.Until) && ctx.Err() == nil && !l.stopped() {
 		why := fmt.Sprintf("%s takes its %s", p.placed.Name, f.Path)
-		if !a.said {
-			a.said = true
+		waits, first := poll.Next(l.now(), want.ref.String()+": "+why)
+		if first {
 			l.emit(fleetplan.Event{Type: fleetplan.EventWaiting, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: v.Wave, Cluster: v.Cluster,
 				Instance: p.placed.Name, Object: &want.ref, Message: why})
 		}
-		a.pause = min(2*a.pause, 5*time.Second)
-		return &rollout.Part{Since: a.since, Wake: l.now().Add(a.pause), Why: want.ref.String() + ": " + why}, nil
+		return waits, nil
 	}
 	if n == nil {
 		n = l.absent(ctx, t, want, p, f)
@@ -344,18 +315,7 @@ func (l *loop) close(ctx context.Context, v *visit) {
 	if result.OK() { // with the values that came, some needed nothing
 		row.Done.Unchanged += max(0, w.Plan.Writes()-result.Done.Writes())
 	}
-	switch {
-	case result.OK():
-		if row.Result = fleetplan.Succeeded; !l.req.Wait && !fleetplan.Ends(l.fp.Verb) {
-			row.Reason = fleetplan.NotWaited
-		}
-	case ctx.Err() != nil:
-		row.Result, row.Reason = fleetplan.Interrupted, row.Lost(context.Cause(ctx)).Error()
-	case l.interrupted(result):
-		row.Result, row.Reason = fleetplan.Interrupted, "interrupted while waiting"
-	default:
-		row.Reason = result.Reason()
-	}
+	row.Close(result.OK(), !l.req.Wait && !fleetplan.Ends(l.fp.Verb), context.Cause(ctx), l.stopped() && result.OnlyWaited(), result.Reason())
 	c, cancel := background(ctx)
 	defer cancel()
 	err := row.Lost(l.shut(c, w, v.record, result))

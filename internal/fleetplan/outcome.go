@@ -135,6 +135,23 @@ func (c *ClusterOutcome) Refuse(fs diag.Findings) {
 	}
 }
 
+// Close ends the row of a cluster whose plan was carried out: done is that all of it was, written alone that nobody waited for it; else cause is what
+// ended the run, if anything did, interrupted that it was ended while it only waited, and reason what went wrong.
+func (c *ClusterOutcome) Close(done, writtenAlone bool, cause error, interrupted bool, reason string) {
+	switch {
+	case done && writtenAlone:
+		c.Result, c.Reason = Succeeded, NotWaited
+	case done:
+		c.Result = Succeeded
+	case cause != nil:
+		c.Result, c.Reason = Interrupted, c.Lost(cause).Error()
+	case interrupted:
+		c.Result, c.Reason = Interrupted, "interrupted while waiting"
+	default:
+		c.Reason = reason
+	}
+}
+
 // Unready are the objects that somebody waits for and that are not ready.
 func Unready(inventory []plan.InventoryEntry, states map[object.Ref]health.Status) []Problem {
 	var out []Problem

@@ -144,3 +144,18 @@ func isAccess(err error) bool {
 	}
 	return false
 }
+
+// Away is why a cluster cannot be worked with though nothing is wrong with the run: it does not answer, or, where it is one of a fleet, it does not
+// let us in, which denied says too. "" for an error of another kind. redact masks what servers say.
+func Away(err error, implicit bool, redact func(string) string) (why string, denied *diag.Finding) {
+	if away, ok := errors.AsType[*UnreachableError](err); ok {
+		return redact(away.Reason()), nil
+	}
+	refused, ok := errors.AsType[*AccessError](err)
+	if !ok || implicit {
+		return "", nil
+	}
+	f := refused.Finding()
+	f.What, f.Cluster = redact(f.What), refused.Cluster
+	return f.What, &f
+}

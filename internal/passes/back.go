@@ -119,10 +119,9 @@ func (r *Rollout) End() error {
 		r.Out.Result, r.Out.Findings = fleetplan.Failed, r.Blocked
 		return &fleetplan.RefusedError{Findings: r.Blocked}
 	}
-	r.parts.leave(func(name string, wave int, waits rollout.Part) {
-		r.Rows[name] = r.Steps.Leave(name, wave, waits)
-		r.Out.Stopped = cmp.Or(r.Out.Stopped, Interrupted)
-	})
+	for _, row := range r.parts.leave() {
+		r.Rows[row.Cluster], r.Out.Stopped = row, cmp.Or(r.Out.Stopped, Interrupted)
+	}
 	if r.back != nil {
 		out, _ := r.back.End()
 		r.Out.Undone(out, r.back.To())

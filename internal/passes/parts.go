@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/rollout"
 )
 
@@ -19,56 +20,43 @@ type parts struct {
 
 // part is the part of one cluster.
 type part struct {
-	wave    int
+	Part
 	visited bool // it is being visited
 	waits   rollout.Part
 	woken   bool
-	timer   *time.Timer
 }
 
 // begin adds the part of a cluster.
-func (p *parts) begin(name string, wave int) {
+func (p *parts) begin(name string, x Part) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.open == nil {
 		p.open = map[string]*part{}
 	}
-	p.open[name] = &part{wave: wave}
+	p.open[name] = &part{Part: x}
 }
 
-// visit notes that a part is being visited, and returns its wave.
-func (p *parts) visit(name string) int {
+// visit notes that a part, which it returns, is being visited.
+func (p *parts) visit(name string) Part {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	x := p.open[name]
 	x.visited, x.woken = true, false
-	x.still()
-	return x.wave
+	return x.Part
 }
 
 // wait notes what a part waits for that was visited.
-func (p *parts) wait(name string, waits rollout.Part, now time.Time) {
+func (p *parts) wait(name string, waits rollout.Part) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	x := p.open[name]
-	x.visited, x.waits = false, waits
-	x.timer = time.AfterFunc(max(0, waits.Wake.Sub(now)), func() { p.wake(name) })
+	p.open[name].visited, p.open[name].waits = false, waits
 }
 
 // end forgets a part that has ended; one that is only checked is none.
 func (p *parts) end(name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if x := p.open[name]; x != nil {
-		x.still()
-		delete(p.open, name)
-	}
-}
-
-func (x *part) still() {
-	if x.timer != nil {
-		x.timer.Stop()
-	}
+	delete(p.open, name)
 }
 
 // due are the parts that wait no more: something has happened that they may wait for, or it is time to look.
@@ -130,14 +118,14 @@ func (p *parts) bell() chan struct{} {
 	return p.changed
 }
 
-// leave takes away the parts that wait, and calls leave for each, in the order of their names.
-func (p *parts) leave(leave func(name string, wave int, waits rollout.Part)) {
+// leave takes away the parts that wait and gives them up, in the order of their names, and returns their rows.
+func (p *parts) leave() (rows []*fleetplan.ClusterOutcome) {
 	p.mu.Lock()
 	open := p.open
 	p.open = nil
 	p.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(open)) {
-		open[name].still()
-		leave(name, open[name].wave, open[name].waits)
+		rows = append(rows, open[name].Leave(open[name].waits))
 	}
+	return rows
 }

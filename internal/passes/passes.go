@@ -19,12 +19,9 @@ const Interrupted = "interrupted"
 
 // Steps are what a rollout does: the engine.
 type Steps interface {
-	// Visit goes on with one cluster's part, as far as can be gone now: its row when it has ended, else what it waits for. A part that waits is
-	// visited again when what it waits for is due, and when wake is called, which may be from any goroutine; also to be ended, when ctx or
-	// the run does.
-	Visit(ctx context.Context, cluster string, wave int, wake func()) (*fleetplan.ClusterOutcome, *rollout.Part)
-	// Leave gives up a part that waits, as a process does that ends here: another run goes on with it.
-	Leave(cluster string, wave int, waits rollout.Part) *fleetplan.ClusterOutcome
+	// Part is one cluster's part, which begins with its first visit. wake says, from any goroutine, that something has happened that it may
+	// wait for.
+	Part(cluster string, wave int, wake func()) Part
 	// Check judges a cluster whose soak is over again, before being its row so far.
 	Check(ctx context.Context, before fleetplan.ClusterOutcome, wave int) *fleetplan.ClusterOutcome
 	// Finished is when the last run on a cluster ended, on which nothing was to be done; zero is never.
@@ -32,6 +29,15 @@ type Steps interface {
 	// Ask notes where a wave waits for an approval, or for its window, that it does. Heed gives the schedule the approvals that came since.
 	Ask(ctx context.Context, w *rollout.Wait)
 	Heed(ctx context.Context, s rollout.Schedule) rollout.Schedule
+}
+
+// Part is what a rollout does on one cluster.
+type Part interface {
+	// Visit goes on as far as can be gone now: the cluster's row when the part has ended, else what it waits for. It is visited again when that
+	// is due or something has happened; also to be ended, when ctx or the run does.
+	Visit(ctx context.Context) (*fleetplan.ClusterOutcome, *rollout.Part)
+	// Leave gives it up while it waits, as a process does that ends here: another run goes on with it.
+	Leave(waits rollout.Part) *fleetplan.ClusterOutcome
 }
 
 // Rollout is one that is under way. Out, and the Rows of the clusters that ended, are what it has brought about so far.
@@ -74,7 +80,7 @@ func (r *Rollout) Pass(ctx context.Context, stop <-chan struct{}) *rollout.Wait 
 		if w := r.forth(ctx, stop); w != nil || ctx.Err() != nil {
 			return w
 		}
-		r.undo(ctx, closed(stop))
+		r.undo(ctx, Closed(stop))
 	}
 	if r.back != nil {
 		return r.back.Pass(ctx)
@@ -82,7 +88,8 @@ func (r *Rollout) Pass(ctx context.Context, stop <-chan struct{}) *rollout.Wait 
 	return nil
 }
 
-func closed(stop <-chan struct{}) bool {
+// Closed reports that somebody asked to stop.
+func Closed(stop <-chan struct{}) bool {
 	select {
 	case <-stop:
 		return true
@@ -97,7 +104,7 @@ func (r *Rollout) forth(ctx context.Context, stop <-chan struct{}) *rollout.Wait
 	if w := r.waiting; w != nil && w.On == rollout.ForApproval && r.State.Stopped == "" {
 		r.Schedule = r.Steps.Heed(ctx, r.Schedule)
 	}
-	if closed(stop) {
+	if Closed(stop) {
 		stop = nil
 		r.interrupt()
 	}
@@ -137,7 +144,7 @@ func (r *Rollout) next(ctx context.Context, arrived []rollout.Outcome) (d rollou
 	r.State, d = rollout.Next(r.Schedule, r.State, arrived, r.Clock())
 	r.tell(d)
 	for _, name := range d.Start {
-		r.parts.begin(name, d.Wave)
+		r.parts.begin(name, r.Steps.Part(name, d.Wave, func() { r.parts.wake(name) }))
 		r.visit(ctx, name)
 	}
 	for _, name := range d.Check {
@@ -193,9 +200,9 @@ func (r *Rollout) begin(step func() visited) {
 
 // visit goes on with a cluster's part.
 func (r *Rollout) visit(ctx context.Context, name string) {
-	wave := r.parts.visit(name)
+	p := r.parts.visit(name)
 	r.begin(func() visited {
-		row, waits := r.Steps.Visit(ctx, name, wave, func() { r.parts.wake(name) })
+		row, waits := p.Visit(ctx)
 		return visited{name, row, waits}
 	})
 }
@@ -211,7 +218,7 @@ func (r *Rollout) revisit(ctx context.Context) {
 func (r *Rollout) take(x visited) bool {
 	r.inFlight--
 	if x.waits != nil {
-		r.parts.wait(x.cluster, *x.waits, r.Clock())
+		r.parts.wait(x.cluster, *x.waits)
 		return false
 	}
 	r.parts.end(x.cluster)

@@ -52,9 +52,9 @@ func (h *hands) wait(ctx context.Context, cluster string, wake func()) *rollout.
 	return &rollout.Part{Since: h.now, Wake: h.now.Add(left[0]), Why: "Deployment/web"}
 }
 
-func (h *hands) Leave(cluster string, wave int, waits rollout.Part) *fleetplan.ClusterOutcome {
-	h.note("leave %s", cluster)
-	return &fleetplan.ClusterOutcome{Cluster: cluster, Wave: wave, Result: fleetplan.Interrupted, Reason: waits.Why}
+func (h *hand) Leave(waits rollout.Part) *fleetplan.ClusterOutcome {
+	h.note("leave %s", h.cluster)
+	return &fleetplan.ClusterOutcome{Cluster: h.cluster, Wave: h.wave, Result: fleetplan.Interrupted, Reason: waits.Why}
 }
 
 func (h *hands) note(format string, args ...any) {
@@ -63,8 +63,21 @@ func (h *hands) note(format string, args ...any) {
 	h.did = append(h.did, fmt.Sprintf(format, args...))
 }
 
-func (h *hands) Visit(ctx context.Context, cluster string, wave int, wake func()) (*fleetplan.ClusterOutcome, *rollout.Part) {
-	if waits := h.wait(ctx, cluster, wake); waits != nil {
+func (h *hands) Part(cluster string, wave int, wake func()) passes.Part {
+	return &hand{h, cluster, wave, wake}
+}
+
+// hand is the part of one cluster.
+type hand struct {
+	*hands
+	cluster string
+	wave    int
+	wake    func()
+}
+
+func (h *hand) Visit(ctx context.Context) (*fleetplan.ClusterOutcome, *rollout.Part) {
+	cluster, wave := h.cluster, h.wave
+	if waits := h.wait(ctx, cluster, h.wake); waits != nil {
 		return nil, waits
 	}
 	h.note("start %s", cluster)

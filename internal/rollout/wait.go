@@ -113,3 +113,25 @@ func Objects(s Schedule, on map[string]Part) *Wait {
 	w.Since, w.Wake, w.Why = p.Since, p.Wake, p.Why
 	return w
 }
+
+// Poll is waiting for something that has to be asked for, with longer and longer pauses.
+type Poll struct {
+	// Since is when it began, Until when it ends.
+	Since, Until time.Time
+	pause        time.Duration
+}
+
+// NewPoll begins one that ends at until, and after limit at the latest; a limit of 0 is none.
+func NewPoll(now, until time.Time, limit time.Duration) *Poll {
+	if limit > 0 && now.Add(limit).Before(until) {
+		until = now.Add(limit)
+	}
+	return &Poll{Since: now, Until: until}
+}
+
+// Next is the wait until it is asked for again: 100 ms, twice as long each time, at most 5 s. first reports that it is the first one.
+func (p *Poll) Next(now time.Time, why string) (_ *Part, first bool) {
+	first = p.pause == 0
+	p.pause = min(max(2*p.pause, 100*time.Millisecond), 5*time.Second)
+	return &Part{Since: p.Since, Wake: now.Add(p.pause), Why: why}, first
+}
