@@ -45,7 +45,9 @@ func (r ExecuteResult) Undone() (refs []object.Ref, instances []string) {
 }
 
 // OnlyWaited reports that nothing went wrong but what was waited for.
-func (r ExecuteResult) OnlyWaited() bool { return !slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Err != nil }) }
+func (r ExecuteResult) OnlyWaited() bool {
+	return !slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Err != nil })
+}
 
 // ProblemOf is a finding as the reason why a step was not begun.
 func ProblemOf(f diag.Finding, ref object.Ref) *Problem {
