@@ -1,8 +1,6 @@
 package cluster
 
 import (
-	"slices"
-
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
@@ -42,11 +40,6 @@ func (r ExecuteResult) Undone() (refs []object.Ref, instances []string) {
 		instances = append(instances, p.Instance)
 	}
 	return refs, instances
-}
-
-// OnlyWaited reports that nothing went wrong but what was waited for.
-func (r ExecuteResult) OnlyWaited() bool {
-	return !slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Err != nil })
 }
 
 // ProblemOf is a finding as the reason why a step was not begun.

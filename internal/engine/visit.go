@@ -315,7 +315,8 @@ func (l *loop) close(ctx context.Context, v *visit) {
 	if result.OK() { // with the values that came, some needed nothing
 		row.Done.Unchanged += max(0, w.Plan.Writes()-result.Done.Writes())
 	}
-	row.Close(result.OK(), !l.req.Wait && !fleetplan.Ends(l.fp.Verb), context.Cause(ctx), l.stopped() && result.OnlyWaited(), result.Reason())
+	waited := !slices.ContainsFunc(result.Problems, func(p cluster.Problem) bool { return p.Err != nil })
+	row.Close(result.OK(), !l.req.Wait && !fleetplan.Ends(l.fp.Verb), context.Cause(ctx), l.stopped() && waited, result.Reason())
 	c, cancel := background(ctx)
 	defer cancel()
 	err := row.Lost(l.shut(c, w, v.record, result))
