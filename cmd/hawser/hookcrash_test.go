@@ -109,7 +109,7 @@ func (l *hookCrash) converges(verb, where string, want map[string]int) {
 // of an upgrade and of the removal, and runs it again: it converges, and every hook has run exactly once.
 func TestHooksKilledAtEveryRequest(t *testing.T) {
 	t.Parallel()
-	step, first := deaths(18)
+	step, first := deaths(40)
 	s := newScene(t)
 	l := &hookCrash{scene: s, cluster: "production-us", proxy: newKiller(t, "production-us")}
 	l.config = l.kubeconfig(l.cluster, l.proxy.URL, l.proxy.ca())

@@ -129,7 +129,7 @@ func TestLateValues(t *testing.T) {
 // Killed at any request of a first apply or of an upgrade in which values are known late, and run again: it converges.
 func TestKilledAtEveryRequestWithLateValues(t *testing.T) {
 	t.Parallel()
-	step, first := deaths(20)
+	step, first := deaths(40)
 	l := emptyLane(t, "staging", "crashlate")
 	l.objects = func(int) int { return 4 } // db, db-token, app, web
 	l.look = func(v int, where string) {
