@@ -48,11 +48,11 @@ func ProblemOf(f diag.Finding, ref object.Ref) *Problem {
 		Status: health.Status{State: health.Failed, Reason: f.What, Details: []string{f.String()}}}
 }
 
-// Waits are what an execution waits for, as one.
-func Waits(waits []Wait) *rollout.Part {
+// Waits are what an execution waits for, as one. mask is applied to what is told of an instance's objects.
+func Waits(waits []Wait, mask func(instance, text string) string) *rollout.Part {
 	parts := make([]rollout.Part, len(waits))
 	for i, w := range waits {
-		parts[i] = rollout.Part{Since: w.Since, Wake: w.Wake, Why: w.Ref.String() + ": " + w.Why}
+		parts[i] = rollout.Part{Since: w.Since, Wake: w.Wake, Why: w.Ref.String() + ": " + mask(w.Instance, w.Why)}
 	}
 	return rollout.Joint(parts)
 }

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,9 +10,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/rollout"
 )
 
@@ -181,5 +185,107 @@ func TestPassesWaitForValues(t *testing.T) {
 	}
 	if got, err := r.admin.CoreV1().ConfigMaps(r.name).Get(t.Context(), "taker", metav1.GetOptions{}); err != nil || got.Data["uri"] != "postgres://db" {
 		t.Errorf("%v %v", err, got)
+	}
+}
+
+// refusing is a renderer that takes no part of its instances whose values hold a text.
+type refusing struct {
+	render.Renderer
+	text string
+}
+
+func (r refusing) Key(ctx context.Context, req render.Request) (string, error) {
+	if data, _ := req.Instance.Values.MarshalJSON(); strings.Contains(string(data), r.text) {
+		return "", errors.New("this one is refused")
+	}
+	return r.Renderer.Key(ctx, req)
+}
+
+// takers is a rig whose instances take values of what db, or somebody else, makes: lines of YAML.
+func takers(t *testing.T, instances string) *rig {
+	r := chartRig(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}}\ndata: {uri: {{ .Values.uri | quote }}}\n")
+	r.write("db.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conn}\ndata: {uri: \"postgres://db\"}\n")
+	r.write("bundle.yaml", "bundle:\n  apiVersion: v1alpha1\n  name: "+r.name+"\n  instances:\n    db: {namespace: "+r.name+", manifests: {paths: [db.yaml]}}\n"+
+		strings.ReplaceAll(instances, "NS", r.name))
+	return r
+}
+
+// make makes the object that nobody declares.
+func (r *rig) make(data map[string]string) {
+	r.t.Helper()
+	made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "made"}, Data: data}
+	_, err := r.admin.CoreV1().ConfigMaps(r.name).Update(r.t.Context(), made, metav1.UpdateOptions{})
+	if apierrors.IsNotFound(err) {
+		_, err = r.admin.CoreV1().ConfigMaps(r.name).Create(r.t.Context(), made, metav1.CreateOptions{})
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// until makes passes until one waits with a text in its reason; nil when the rollout is over before.
+func until(t *testing.T, o *Rollout, why string) *rollout.Wait {
+	t.Helper()
+	for w := o.Pass(t.Context()); ; w = o.Pass(t.Context()) {
+		if w == nil || strings.Contains(w.Why, why) {
+			return w
+		}
+		changed(t, o, w)
+	}
+}
+
+func (r *rig) begin() *Rollout {
+	r.t.Helper()
+	o, err := r.Begin(r.t.Context(), r.plan(r.request()), r.request())
+	if err != nil || len(o.Blocked) > 0 {
+		r.t.Fatal(err, o.Blocked)
+	}
+	return o
+}
+
+// What stands against an instance whose values have come is not forgotten while another one of the same step waits for its own.
+func TestRefusedBesideOneThatWaits(t *testing.T) {
+	t.Parallel()
+	r := takers(t, `    one: {namespace: NS, helm: {chart: ./chart}, values: {uri: {from: {instance: db, object: v1/ConfigMap/conn, path: data.uri}}}}
+    two: {namespace: NS, helm: {chart: ./chart}, values: {uri: {from: {instance: db, object: v1/ConfigMap/made, path: data.uri}}}}
+`)
+	r.Renderers["helm"] = refusing{r.Renderers["helm"], "postgres://db"}
+	o := r.begin()
+	if until(t, o, "two takes its data.uri") == nil {
+		t.Fatal("it does not wait")
+	}
+	r.make(map[string]string{"uri": "else"})
+	out, err := ended(t, o)
+	if err == nil || !strings.Contains(fmt.Sprintf("%+v", out.Clusters), "this one is refused") {
+		t.Errorf("%v %+v", err, out.Clusters)
+	}
+	if _, err := r.admin.CoreV1().ConfigMaps(r.name).Get(t.Context(), "one", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("what was refused is there: %v", err)
+	}
+}
+
+// Each instance waits for its own value, from when it begins to and as long as it may, also where several take from one object.
+func TestEachWaitsForItsOwnValue(t *testing.T) {
+	t.Parallel()
+	r := takers(t, `    one: {namespace: NS, timeout: 1s, helm: {chart: ./chart}, values: {uri: {from: {instance: db, object: v1/ConfigMap/made, path: data.first}}}}
+    two: {namespace: NS, dependsOn: [one], helm: {chart: ./chart}, values: {uri: {from: {instance: db, object: v1/ConfigMap/made, path: data.second}}}}
+`)
+	o := r.begin()
+	if until(t, o, "one takes its data.first") == nil {
+		t.Fatal("it does not wait")
+	}
+	r.make(map[string]string{"first": "1"})
+	w := until(t, o, "two takes its data.second")
+	if w == nil {
+		t.Fatal("it does not wait for the second")
+	}
+	time.Sleep(time.Until(w.Since.Add(1200 * time.Millisecond)))
+	if w = o.Pass(t.Context()); w == nil {
+		out, err := o.End()
+		t.Fatalf("it waited as long as the first may: %v %+v", err, out.Clusters)
+	}
+	r.make(map[string]string{"first": "1", "second": "2"})
+	if out, err := ended(t, o); err != nil {
+		t.Errorf("%v %+v", err, out.Clusters)
 	}
 }

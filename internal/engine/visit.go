@@ -38,14 +38,14 @@ type visit struct {
 	now    *plan.Plan
 	end    time.Time // when the time for all steps is over
 	total  cluster.ExecuteResult
-	// execution is that of the step, nil before it has begun; values are those that it has to wait for first.
+	// execution is that of the step, nil before it has begun; values are those that it has to wait for first, by who takes them and where.
 	execution *cluster.Execution
-	values    map[wanted]*rollout.Poll
+	values    map[string]*rollout.Poll
 }
 
 // Part is one cluster's part of the rollout.
 func (l *loop) Part(cluster string, wave int, wake func()) passes.Part {
-	return &visit{loop: l, work: l.fp.works[cluster], wave: wave, start: l.now(), wake: wake, values: map[wanted]*rollout.Poll{},
+	return &visit{loop: l, work: l.fp.works[cluster], wave: wave, start: l.now(), wake: wake, values: map[string]*rollout.Poll{},
 		row: &fleetplan.ClusterOutcome{Cluster: cluster, Result: fleetplan.Failed}}
 }
 
@@ -190,7 +190,7 @@ func (l *loop) steps(ctx context.Context, v *visit) *rollout.Part {
 		if v.execution != nil {
 			done, waits := v.execution.Pass(ctx)
 			if len(waits) > 0 {
-				return cluster.Waits(waits)
+				return cluster.Waits(waits, l.Redactor.Said)
 			}
 			v.did(done)
 		}
@@ -243,16 +243,16 @@ func (l *loop) stopped() bool { return passes.Closed(l.req.Stop) }
 // compared with what was shown.
 func (l *loop) advance(ctx context.Context, v *visit) (*rollout.Part, *cluster.Problem) {
 	r, w, level := l.fp.run, v.work, v.levels[v.step]
-	var findings diag.Findings
-	for _, p := range w.set.parts {
-		if len(p.late) == 0 || !slices.Contains(level, p.placed.Name) {
-			continue
-		}
+	late := slices.DeleteFunc(slices.Clone(w.set.parts), func(p *part) bool { return len(p.late) == 0 || !slices.Contains(level, p.placed.Name) })
+	for _, p := range late {
 		for _, f := range w.set.takesOfOthers(p) {
 			if waits, problem := l.await(ctx, v, p, f); waits != nil || problem != nil {
 				return waits, problem
 			}
 		}
+	}
+	var findings diag.Findings
+	for _, p := range late { // when nothing is waited for any more: it ends their being late
 		findings = append(findings, r.fillIn(ctx, w.target, w.set, p, false)...)
 	}
 	if !findings.HasErrors() {
@@ -281,15 +281,16 @@ func (l *loop) advance(ctx context.Context, v *visit) (*rollout.Part, *cluster.P
 func (l *loop) await(ctx context.Context, v *visit, p *part, f bind.From) (*rollout.Part, *cluster.Problem) {
 	t := v.target
 	want := t.wants(v.set, f)
-	poll := v.values[want]
-	if poll == nil {
-		poll = rollout.NewPoll(l.now(), v.end, p.placed.Timeout.Duration)
-		v.values[want] = poll
-	}
 	t.forget(want)
 	x, n := l.fp.run.taken(ctx, t, v.set, p.placed.Name, f)
 	if x != nil {
 		return nil, nil
+	}
+	of := p.placed.Name + " " + f.At
+	poll := v.values[of]
+	if poll == nil {
+		poll = rollout.NewPoll(l.now(), v.end, p.placed.Timeout.Duration)
+		v.values[of] = poll
 	}
 	if n == nil && v.set.mayCome(want, f) && l.now().Before(poll.Until) && ctx.Err() == nil && !l.stopped() {
 		why := fmt.Sprintf("%s takes its %s", p.placed.Name, f.Path)

@@ -106,6 +106,26 @@ func (p *parts) wakeAll() {
 	}
 }
 
+// waiting is how many of them wait, and are not being visited.
+func (p *parts) waiting() (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, x := range p.open {
+		if !x.visited {
+			n++
+		}
+	}
+	return n
+}
+
+// still takes back what was told of parts that have ended: there are no others.
+func (p *parts) still() {
+	select {
+	case <-p.bell():
+	default:
+	}
+}
+
 // Changed is told when a part was woken.
 func (p *parts) Changed() <-chan struct{} { return p.bell() }
 

@@ -115,3 +115,56 @@ func TestPartsOfARunThatEnds(t *testing.T) {
 		})
 	}
 }
+
+// Nobody is asked again for an approval that has come, and the outcome does not tell of it any more, while what it let through is waited for.
+func TestApprovedPartsThatWait(t *testing.T) {
+	t.Parallel()
+	h := &hands{now: epoch, waits: map[string][]time.Duration{"a": {time.Minute, time.Hour}}}
+	r := under(h, []rollout.WaveSpec{{Approval: true}}, rollout.Member{Cluster: "a", Wave: 1})
+	if w := r.Pass(t.Context(), nil); w == nil || w.On != rollout.ForApproval || !r.Out.Unapproved {
+		t.Fatalf("%+v", w)
+	}
+	h.approved = true
+	for range 3 {
+		if w := r.Pass(t.Context(), nil); w == nil || w.On != rollout.ForObjects || r.Out.Unapproved {
+			t.Errorf("%+v, %+v", w, r.Out)
+		}
+		h.now = h.now.Add(time.Minute)
+	}
+	if n := strings.Count(strings.Join(h.did, " "), "heed"); n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+}
+
+// What waits is in flight when a rollout stops, and is told so; a bell of parts that have ended wakes nobody in a soak.
+func TestPartsThatWaitAreInFlight(t *testing.T) {
+	t.Parallel()
+	h := &hands{now: epoch, waits: map[string][]time.Duration{"a": {time.Minute}}, fails: map[string]bool{"b": true}}
+	r := under(h, []rollout.WaveSpec{{}}, rollout.Member{Cluster: "a", Wave: 1}, rollout.Member{Cluster: "b", Wave: 1})
+	inFlight := -1
+	r.Emit = func(ev fleetplan.Event) {
+		if ev.Type == fleetplan.EventStop {
+			inFlight = ev.Done
+		}
+	}
+	for w := r.Pass(t.Context(), nil); w != nil; w = r.Pass(t.Context(), nil) {
+		h.now = w.Wake
+	}
+	if inFlight != 1 {
+		t.Errorf("%d in flight", inFlight)
+	}
+	h = &hands{now: epoch, waits: map[string][]time.Duration{"a": {time.Minute}}}
+	r = under(h, []rollout.WaveSpec{{Soak: time.Hour}}, rollout.Member{Cluster: "a", Wave: 1})
+	r.Pass(t.Context(), nil)
+	h.wakes["a"]()
+	if w := r.Pass(t.Context(), nil); w == nil || w.On != rollout.ForSoak {
+		t.Fatalf("%+v", w)
+	}
+	h.wakes["a"]()
+	r.Pass(t.Context(), nil)
+	select {
+	case <-r.Changed():
+		t.Error("a soak was cut short")
+	default:
+	}
+}

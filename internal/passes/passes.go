@@ -117,6 +117,7 @@ func (r *Rollout) forth(ctx context.Context, stop <-chan struct{}) *rollout.Wait
 		r.revisit(ctx)
 		if r.inFlight == 0 {
 			if w := rollout.Objects(r.Schedule, r.parts.waits()); w != nil {
+				r.begun()
 				return w
 			}
 			return r.wait(ctx, d)
@@ -185,7 +186,7 @@ func (r *Rollout) Stop(why string) {
 
 // tell says what was decided.
 func (r *Rollout) tell(d rollout.Decision) {
-	for _, ev := range r.said.Announce(d, r.Schedule, r.Out.Rollout, r.inFlight) {
+	for _, ev := range r.said.Announce(d, r.Schedule, r.Out.Rollout, r.inFlight+r.parts.waiting()) {
 		r.Emit(ev)
 	}
 	if d.Stop != "" && r.Out.Stopped == "" {
@@ -226,8 +227,16 @@ func (r *Rollout) take(x visited) bool {
 	return true
 }
 
+// begun notes that what the rollout waited for before has come: clusters are at work.
+func (r *Rollout) begun() {
+	if r.State.Stopped == "" {
+		r.waiting, r.Out.Unapproved, r.Out.Opens = nil, false, nil
+	}
+}
+
 // wait ends a pass with which nothing is at work; the outcome says what a rollout that was ended while it waits waited for.
 func (r *Rollout) wait(ctx context.Context, d rollout.Decision) *rollout.Wait {
+	r.parts.still()
 	w := rollout.WaitsFor(r.Schedule, r.State, d, r.Clock())
 	if r.State.Stopped == "" {
 		r.waiting, r.Out.Unapproved, r.Out.Opens = w, false, nil
