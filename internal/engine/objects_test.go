@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -188,15 +189,19 @@ func TestPassesWaitForValues(t *testing.T) {
 	}
 }
 
-// refusing is a renderer that takes no part of its instances whose values hold a text.
+// refusing is a renderer that refuses an instance whose values hold a text, once.
 type refusing struct {
 	render.Renderer
 	text string
+	once *sync.Once
 }
 
-func (r refusing) Key(ctx context.Context, req render.Request) (string, error) {
+func (r refusing) Key(ctx context.Context, req render.Request) (_ string, err error) {
 	if data, _ := req.Instance.Values.MarshalJSON(); strings.Contains(string(data), r.text) {
-		return "", errors.New("this one is refused")
+		r.once.Do(func() { err = errors.New("this one is refused") })
+	}
+	if err != nil {
+		return "", err
 	}
 	return r.Renderer.Key(ctx, req)
 }
@@ -249,7 +254,7 @@ func TestRefusedBesideOneThatWaits(t *testing.T) {
 	r := takers(t, `    one: {namespace: NS, helm: {chart: ./chart}, values: {uri: {from: {instance: db, object: v1/ConfigMap/conn, path: data.uri}}}}
     two: {namespace: NS, helm: {chart: ./chart}, values: {uri: {from: {instance: db, object: v1/ConfigMap/made, path: data.uri}}}}
 `)
-	r.Renderers["helm"] = refusing{r.Renderers["helm"], "postgres://db"}
+	r.Renderers["helm"] = refusing{r.Renderers["helm"], "postgres://db", new(sync.Once)}
 	o := r.begin()
 	if until(t, o, "two takes its data.uri") == nil {
 		t.Fatal("it does not wait")
