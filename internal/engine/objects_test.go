@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,8 +18,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"hawser.dev/hawser/internal/cache"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/module/chartdir"
 	"hawser.dev/hawser/internal/render"
+	"hawser.dev/hawser/internal/render/helm"
 	"hawser.dev/hawser/internal/rollout"
 )
 
@@ -293,4 +301,58 @@ func TestEachWaitsForItsOwnValue(t *testing.T) {
 	if out, err := ended(t, o); err != nil {
 		t.Errorf("%v %+v", err, out.Clusters)
 	}
+}
+
+// A value that was there and is gone when it is put in is waited for again: nothing that stands for it is written.
+func TestValueThatGoesMeanwhile(t *testing.T) {
+	t.Parallel()
+	s := newServed(t, "", nil, "a")
+	s.Renderers["helm"] = helm.New(helm.Options{})
+	s.Fetchers = map[string]module.Fetcher{module.ChartScheme + "file": chartdir.New(cache.Open(cache.Options{Dir: t.TempDir()}))}
+	if err := os.MkdirAll(filepath.Join(s.dir, "chart", "templates"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.write("chart/Chart.yaml", "apiVersion: v2\nname: app\nversion: 1.0.0\n")
+	s.write("chart/templates/a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}}\ndata: {uri: {{ .Values.uri | quote }}}\n")
+	one := "helm: {chart: ./chart}, values: {uri: {from: {instance: app, object: v1/ConfigMap/made, path: data."
+	s.write("bundle.yaml", s.read("bundle.yaml")+"    one: {namespace: default, "+one+"first}}}}\n    two: {namespace: default, "+one+"second}}}}\n")
+	const path = "/api/v1/namespaces/default/configmaps/made"
+	var asked atomic.Int32
+	s.servers["a"].Fault(func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodGet && r.URL.Path == path {
+			data := map[string]any{"first": "1", "second": "2"}
+			switch asked.Add(1) {
+			case 1, 2: // the plan, and under the lock
+				return false
+			case 3:
+				delete(data, "second")
+				delete(data, "first")
+			case 4:
+				delete(data, "second")
+			case 5:
+				delete(data, "first")
+			}
+			s.servers["a"].Put(path, map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "made"}, "data": data})
+		}
+		return false
+	})
+	o := s.begins()
+	out, err := ended(t, o)
+	if err != nil || out.Result != fleetplan.Succeeded {
+		t.Fatalf("%v %+v", err, out)
+	}
+	for name, want := range map[string]string{"one": "1", "two": "2"} {
+		if got := s.servers["a"].Object("/api/v1/namespaces/default/configmaps/" + name); got == nil || got["data"].(map[string]any)["uri"] != want {
+			t.Errorf("%s is %v after %d looks", name, got, asked.Load())
+		}
+	}
+}
+
+func (s *served) read(name string) string {
+	s.t.Helper()
+	data, err := os.ReadFile(filepath.Join(s.dir, name))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(data)
 }

@@ -255,6 +255,9 @@ func (l *loop) advance(ctx context.Context, v *visit) (*rollout.Part, *cluster.P
 	for _, p := range late { // when nothing is waited for any more: it ends their being late
 		findings = append(findings, r.fillIn(ctx, w.target, w.set, p, false)...)
 	}
+	if i := slices.IndexFunc(late, func(p *part) bool { return len(p.late) > 0 }); i >= 0 && !findings.HasErrors() {
+		return &rollout.Part{Since: l.now(), Wake: l.now().Add(time.Second), Why: late[i].placed.Name + ": a value was taken away meanwhile"}, nil
+	}
 	if !findings.HasErrors() {
 		findings = append(findings, r.fill(ctx, w.target, w.set)...)
 	}
@@ -287,11 +290,8 @@ func (l *loop) await(ctx context.Context, v *visit, p *part, f bind.From) (*roll
 		return nil, nil
 	}
 	of := p.placed.Name + " " + f.At
-	poll := v.values[of]
-	if poll == nil {
-		poll = rollout.NewPoll(l.now(), v.end, p.placed.Timeout.Duration)
-		v.values[of] = poll
-	}
+	poll := cmp.Or(v.values[of], rollout.NewPoll(l.now(), v.end, p.placed.Timeout.Duration))
+	v.values[of] = poll
 	if n == nil && v.set.mayCome(want, f) && l.now().Before(poll.Until) && ctx.Err() == nil && !l.stopped() {
 		why := fmt.Sprintf("%s takes its %s", p.placed.Name, f.Path)
 		waits, first := poll.Next(l.now(), want.ref.String()+": "+why)

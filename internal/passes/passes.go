@@ -117,7 +117,6 @@ func (r *Rollout) forth(ctx context.Context, stop <-chan struct{}) *rollout.Wait
 		r.revisit(ctx)
 		if r.inFlight == 0 {
 			if w := rollout.Objects(r.Schedule, r.parts.waits()); w != nil {
-				r.begun()
 				return w
 			}
 			return r.wait(ctx, d)
@@ -144,6 +143,9 @@ func (r *Rollout) forth(ctx context.Context, stop <-chan struct{}) *rollout.Wait
 func (r *Rollout) next(ctx context.Context, arrived []rollout.Outcome) (d rollout.Decision) {
 	r.State, d = rollout.Next(r.Schedule, r.State, arrived, r.Clock())
 	r.tell(d)
+	if len(d.Start) > 0 { // what was waited for has come
+		r.waiting, r.Out.Unapproved, r.Out.Opens = nil, false, nil
+	}
 	for _, name := range d.Start {
 		r.parts.begin(name, r.Steps.Part(name, d.Wave, func() { r.parts.wake(name) }))
 		r.visit(ctx, name)
@@ -225,13 +227,6 @@ func (r *Rollout) take(x visited) bool {
 	r.parts.end(x.cluster)
 	r.Rows[x.cluster] = x.row
 	return true
-}
-
-// begun notes that what the rollout waited for before has come: clusters are at work.
-func (r *Rollout) begun() {
-	if r.State.Stopped == "" {
-		r.waiting, r.Out.Unapproved, r.Out.Opens = nil, false, nil
-	}
 }
 
 // wait ends a pass with which nothing is at work; the outcome says what a rollout that was ended while it waits waited for.

@@ -115,13 +115,15 @@ func (r *Record) Corrected(run, now Record, p *plan.Plan) Record {
 	out := *r
 	out.Inventory, out.Hooks, out.Unseen, out.Unfinished, out.Unjudged = now.Inventory, now.Hooks, now.Unseen, now.Unfinished, r.Unjudged && r.Phase == Written
 	c := Correction{Rollout: run.Rollout, Phase: now.Phase, Started: now.Started, Author: run.Author, Message: run.Message, Version: run.Version, Objects: touched(p)}
-	notes := slices.Clone(r.Corrections)
-	if r.correcting() != nil {
-		notes = notes[:len(notes)-1]
-	}
+	notes, last := slices.Clone(r.Corrections), r.correcting()
 	if n := len(now.Corrections); n > 0 && now.Corrections[n-1].Rollout == run.Rollout { // it is closed
 		if c.Started, c.Done = now.Corrections[n-1].Started, now.Done; now.Phase.Complete() {
 			c.Finished = now.Finished
+		}
+	}
+	if last != nil {
+		if notes = notes[:len(notes)-1]; len(c.Objects) == 0 { // who only looks again has put nothing right
+			c.Author, c.Message, c.Objects, c.Done = last.Author, last.Message, last.Objects, last.Done
 		}
 	}
 	notes = append(notes, c)

@@ -173,3 +173,17 @@ func TestCorrectedIsJudgedAnew(t *testing.T) {
 		}
 	}
 }
+
+// Who corrects again where nothing is left to do, as its first soak could not be looked at, has put nothing right: the note stays that of who did.
+func TestCorrectedAgainKeepsWhoPutItRight(t *testing.T) {
+	first := Correction{Rollout: "C", Phase: Written, Author: "ann", Message: "CHG1", Objects: []CorrectedObject{{}}, Done: plan.Counts{Update: 1}}
+	r := Record{Rollout: "R", Phase: Succeeded, Corrections: []Correction{first}}
+	open := r.Corrected(Record{Rollout: "D", Author: "bob"}, Record{Phase: Applying}, &plan.Plan{})
+	got := r.Corrected(Record{Rollout: "D", Author: "bob"}, Record{Phase: Succeeded, Finished: time.Unix(1, 0), Corrections: open.Corrections}, &plan.Plan{})
+	if len(got.Corrections) != 1 {
+		t.Fatalf("%+v", got.Corrections)
+	}
+	if c := got.Corrections[0]; c.Rollout != "D" || c.Author != "ann" || c.Message != "CHG1" || len(c.Objects) != 1 || c.Done.Update != 1 || c.Finished.IsZero() {
+		t.Errorf("%+v", c)
+	}
+}
