@@ -35,7 +35,7 @@ func Filled(name string, dirs ...string) bool {
 func inCache(at string) bool {
 	for up := filepath.Dir(at); ; up = filepath.Dir(up) {
 		for _, dir := range within {
-			if is, err := os.Stat(filepath.Join(up, dir)); err == nil && is.IsDir() && madeBy(is, at) {
+			if ours(up, dir, at) {
 				return true
 			}
 		}
@@ -43,6 +43,17 @@ func inCache(at string) bool {
 			return false
 		}
 	}
+}
+
+// ours reports whether a directory below another one, and each one between them, was made by who could have put a path there, and is no link.
+func ours(up, dir, at string) bool {
+	for _, name := range strings.Split(filepath.ToSlash(dir), "/") {
+		up = filepath.Join(up, name)
+		if is, err := os.Lstat(up); err != nil || !is.IsDir() || !madeBy(is, at) {
+			return false
+		}
+	}
+	return true
 }
 
 // spellings are a path as it is, and with its links resolved.

@@ -38,3 +38,25 @@ func TestFilledByOthers(t *testing.T) {
 		t.Error("what somebody else has in a cache of theirs is not in one")
 	}
 }
+
+// A link makes no cache of what is below: whoever may make one points it to a directory of somebody else's.
+func TestFilledByALink(t *testing.T) {
+	for _, link := range []string{"trees", "trees/sha256"} {
+		top, of := t.TempDir(), t.TempDir()
+		file := filepath.Join(top, "kc.yaml")
+		for _, d := range []string{filepath.Dir(filepath.Join(top, link)), filepath.Join(of, "sha256")} {
+			if err := os.MkdirAll(d, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Symlink(of, filepath.Join(top, link)); err != nil {
+			t.Skip("no links here: ", err)
+		}
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if Filled(file) {
+			t.Errorf("%s: a link makes a cache", link)
+		}
+	}
+}

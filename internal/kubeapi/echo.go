@@ -19,9 +19,18 @@ var (
 // echoed is the error of an answer that gives back what the connection logged in with as one of the texts, nil for others. Such texts identify
 // something, so that nobody masks them later. what says what they are.
 func (c *Client) echoed(what string, texts ...string) error {
+	return c.gaveBack(what, c.own.Sweep, texts)
+}
+
+// echoedExactly is echoed for texts that are made up by the cluster, so that a credential of words is none of them either. It may well be a name.
+func (c *Client) echoedExactly(what string, texts ...string) error {
+	return c.gaveBack(what, c.own.Redact, texts)
+}
+
+func (c *Client) gaveBack(what string, mask func(string) string, texts []string) error {
 	least := int(c.least.Load())
 	texts = slices.DeleteFunc(texts, func(text string) bool { return least == 0 || len(text) < least }) // no form of a credential is shorter than it
-	if text := strings.Join(texts, "\n"); c.own.Sweep(text) != text {
+	if text := strings.Join(texts, "\n"); mask(text) != text {
 		return c.WrongAnswer("gave back the credentials that it was sent, as %s", what)
 	}
 	return nil
@@ -49,7 +58,10 @@ func (c *Client) echoes(into any) error {
 }
 
 func (c *Client) echoedBy(o metav1.Object) error {
-	texts := []string{o.GetName(), o.GetNamespace(), string(o.GetUID()), o.GetResourceVersion()}
+	if err := c.echoedExactly("what identifies an object", string(o.GetUID()), o.GetResourceVersion()); err != nil {
+		return err
+	}
+	texts := []string{o.GetName(), o.GetNamespace()}
 	for _, by := range o.GetManagedFields() {
 		texts = append(texts, by.Manager)
 	}

@@ -102,3 +102,34 @@ func TestWhoIsAVersionAndAUID(t *testing.T) {
 		}
 	}
 }
+
+// A credential of words is given back as no version, UID or resource version, either; a name may well be what somebody has as a password.
+func TestCredentialsOfWordsAreNoIDs(t *testing.T) {
+	const token = "correct-horse-battery-staple"
+	c := echoing(t, token, func(path, said string) any {
+		switch path {
+		case "/version":
+			return map[string]any{"gitVersion": "v1.33.1+" + said}
+		case "/rv":
+			return map[string]any{"metadata": map[string]any{"name": "x", "resourceVersion": said}}
+		case "/name":
+			return map[string]any{"metadata": map[string]any{"name": said}}
+		}
+		return map[string]any{"metadata": map[string]any{"name": "kube-system", "uid": said}}
+	})
+	get := func(path string) error {
+		var m Metadata
+		_, err := c.Do(t.Context(), Request{Path: path, Into: &m})
+		return err
+	}
+	_, version := c.ServerVersion(t.Context(), Request{})
+	_, _, uid := c.ClusterUID(t.Context(), Request{})
+	for what, err := range map[string]error{"version": version, "uid": uid, "rv": get("/rv")} {
+		if err == nil || strings.Contains(err.Error(), token) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if err := get("/name"); err != nil {
+		t.Errorf("a name: %v", err)
+	}
+}

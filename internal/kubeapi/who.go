@@ -18,7 +18,7 @@ func (c *Client) ServerVersion(ctx context.Context, like Request) (string, error
 	if _, err := c.Do(ctx, like); err != nil {
 		return "", err
 	}
-	if err := c.echoed("its version", version.GitVersion); err != nil {
+	if err := c.echoedExactly("its version", version.GitVersion); err != nil {
 		return "", err
 	}
 	if !versionForm.MatchString(version.GitVersion) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 )
 
 // AddSent makes a credential secret that is sent to a server, as a whole: a token tells its bearer's name and rights when it is taken
@@ -27,9 +28,30 @@ func (r *Redactor) AddSent(credential string) {
 	r.sent.add(credential)
 }
 
-// ofWords reports whether words, and numbers that are no large ones, are all that is in a text.
+// longestOfWords is how long a word may be of a credential that is made of words: random letters go on.
+const longestOfWords = 12
+
+// ofWords reports whether words, and numbers that are no large ones, are all that is in a text. Many letters without an end, or capitals every
+// now and then, are no words.
 func ofWords(text string) bool {
-	return strings.ContainsFunc(text, unicode.IsLetter) && plainText(text) && digitsIn(text) < 2*shortestNumber
+	if !strings.ContainsFunc(text, unicode.IsLetter) || !plainText(text) || digitsIn(text) >= 2*shortestNumber {
+		return false
+	}
+	for _, letters := range strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) }) {
+		words, letter, all := 1, 0, utf8.RuneCountInString(letters)
+		for i, c := range letters {
+			if letter++; i > 0 && unicode.IsUpper(c) {
+				words, letter = words+1, 1
+			}
+			if letter > longestOfWords {
+				return false
+			}
+		}
+		if all > longestOfWords/2 && all < 3*words {
+			return false
+		}
+	}
+	return true
 }
 
 // often is after how many bytes of texts all that was sent is sorted into one list.

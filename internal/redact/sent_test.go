@@ -62,7 +62,7 @@ func TestSentThatIsChosen(t *testing.T) {
 			t.Errorf("what a server gives back is shown: %s", got)
 		}
 	}
-	for _, token := range []string{"ghp_16C7e42F292c6912E7710c838347Ae178B4a", "abcdef.0123456789abcdef", "glpat-x9f8kq7zzQw3", `k9$"x[Qz!m2 4`} {
+	for _, token := range []string{"ghp_16C7e42F292c6912E7710c838347Ae178B4a", "abcdef.0123456789abcdef", "glpat-x9f8kq7zzQw3", `k9$"x[Qz!m2 4`, "kofimerudatapola", "qwmzpkdlsrtyhgfvbncx", "KofiMeRuDaTaPoLaXeQi", "QWMZPKDLSRTYHGFV"} {
 		r := New()
 		r.AddSent(token)
 		for name, got := range map[string]string{"Sweep": r.Sweep("x: " + token), "Value": r.Value("web", "x: "+token), "Told": r.Told("web", "x: "+token), "Redact": r.Redact("x: " + token)} {
