@@ -20,7 +20,7 @@ STARTED := $(shell date +%s)
 # The sandbox is compiled as sandbox/build.sh does it, so that the cache serves both.
 IN_SANDBOX = cd sandbox && CGO_ENABLED=0 GOFLAGS='-trimpath -buildvcs=false'
 # Rooms whose tests are about things that happen at once; engine and cluster start an API server each for it.
-RACE = ./internal/release/blob ./internal/kubeapi ./internal/history ./internal/dag ./internal/rollout ./internal/redact ./internal/secret ./internal/plan ./internal/document ./internal/render ./internal/render/cue \
+RACE = ./internal/release/blob ./internal/kubeapi ./internal/history ./internal/dag ./internal/rollout ./internal/passes ./internal/lease ./internal/redact ./internal/secret ./internal/plan ./internal/document ./internal/render ./internal/render/cue \
 	./internal/report ./internal/values ./internal/source ./internal/once ./internal/sessions ./internal/engine ./internal/cluster
 
 .PHONY: help build hawser sandbox test lint vet race crash cross bench demo fuzz fuzz-list corpus compare-helm docs release clean
