@@ -169,11 +169,11 @@ func (l *loop) begin(ctx context.Context, v *visit) bool {
 		return false
 	}
 	row.Revision = record.Revision
-	var names []string
-	for _, p := range w.set.parts {
-		names = append(names, p.placed.Name)
-	}
 	v.record, v.now = record, w.Plan
+	names := make([]string, len(w.set.parts))
+	for i, p := range w.set.parts {
+		names[i] = p.placed.Name
+	}
 	v.levels, v.end = plan.Levels(names, w.set.depends, w.taken(), w.set.late()), l.now().Add(l.req.timeout())
 	return true
 }
@@ -256,7 +256,7 @@ func (l *loop) advance(ctx context.Context, v *visit) (*rollout.Part, *cluster.P
 		findings = append(findings, r.fillIn(ctx, w.target, w.set, p, false)...)
 	}
 	if i := slices.IndexFunc(late, func(p *part) bool { return len(p.late) > 0 }); i >= 0 && !findings.HasErrors() {
-		return &rollout.Part{Since: l.now(), Wake: l.now().Add(time.Second), Why: late[i].placed.Name + ": a value was taken away meanwhile"}, nil
+		return l.wanting(ctx, v, late[i], late[i].open[0], nil) // it was taken away meanwhile
 	}
 	if !findings.HasErrors() {
 		findings = append(findings, r.fill(ctx, w.target, w.set)...)
@@ -279,22 +279,26 @@ func (l *loop) advance(ctx context.Context, v *visit) (*rollout.Part, *cluster.P
 	return nil, nil
 }
 
-// await reads a value that another instance gives. One that somebody has yet to make is waited for until the run's end, and at most for the
-// instance's own time.
+// await reads a value that another instance gives, and is nil where it has come.
 func (l *loop) await(ctx context.Context, v *visit, p *part, f bind.From) (*rollout.Part, *cluster.Problem) {
-	t := v.target
-	want := t.wants(v.set, f)
+	t, want := v.target, v.target.wants(v.set, f)
 	t.forget(want)
 	x, n := l.fp.run.taken(ctx, t, v.set, p.placed.Name, f)
 	if x != nil {
 		return nil, nil
 	}
+	return l.wanting(ctx, v, p, f, n)
+}
+
+// wanting waits for a value that somebody has yet to make, until the run's end, and at most for the instance's own time; else it says why the value
+// is not there, n where that is known.
+func (l *loop) wanting(ctx context.Context, v *visit, p *part, f bind.From, n *diag.Finding) (*rollout.Part, *cluster.Problem) {
+	want := v.target.wants(v.set, f)
 	of := p.placed.Name + " " + f.At
-	poll := cmp.Or(v.values[of], rollout.NewPoll(l.now(), v.end, p.placed.Timeout.Duration))
-	v.values[of] = poll
-	if n == nil && v.set.mayCome(want, f) && l.now().Before(poll.Until) && ctx.Err() == nil && !l.stopped() {
+	v.values[of] = cmp.Or(v.values[of], rollout.NewPoll(l.now(), v.end, p.placed.Timeout.Duration))
+	if n == nil && v.set.mayCome(want, f) && l.now().Before(v.values[of].Until) && ctx.Err() == nil && !l.stopped() {
 		why := fmt.Sprintf("%s takes its %s", p.placed.Name, f.Path)
-		waits, first := poll.Next(l.now(), want.ref.String()+": "+why)
+		waits, first := v.values[of].Next(l.now(), want.ref.String()+": "+why)
 		if first {
 			l.emit(fleetplan.Event{Type: fleetplan.EventWaiting, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: v.Wave, Cluster: v.Cluster,
 				Instance: p.placed.Name, Object: &want.ref, Message: why})
@@ -302,7 +306,7 @@ func (l *loop) await(ctx context.Context, v *visit, p *part, f bind.From) (*roll
 		return waits, nil
 	}
 	if n == nil {
-		n = l.absent(ctx, t, want, p, f)
+		n = l.absent(ctx, v.target, want, p, f)
 	}
 	n.Instance, n.Cluster, n.Path = p.placed.Name, v.Cluster, "values."+n.Path
 	return nil, cluster.ProblemOf(*n, want.ref)

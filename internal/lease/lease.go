@@ -1,5 +1,5 @@
-// Package lease holds the lock of a bundle on a cluster over the passes of a run: it is taken once and renewed from then on, or, for whoever
-// holds it during a pass only, given back at the end of each one and taken again at the next.
+// Package lease holds the lock of a bundle on a cluster over the passes of a run: it is taken once and renewed from then on, whatever becomes of the
+// context of the pass in which it was taken.
 //
 // lease must not know what is done under a lock.
 package lease
@@ -24,9 +24,6 @@ type Lease struct {
 	end  context.CancelCauseFunc
 	stop func() bool
 }
-
-// Held reports whether the lock is held, as far as is known here.
-func (l *Lease) Held() bool { return l.lock != nil }
 
 // Take takes the lock. The end of ctx ends the taking, and not what is held then. It returns the former holder that was gone, nil for none; the
 // error of a lock that somebody else has is a *release.LockedError.
