@@ -41,6 +41,12 @@ type AnswerError struct {
 // Error names the server and what is wrong.
 func (e *AnswerError) Error() string { return "the API server " + e.Server + " " + e.What }
 
+// isWrong reports an error that is one of an answer that no API server gives.
+func isWrong(err error) bool {
+	_, wrong := errors.AsType[*AnswerError](err)
+	return wrong
+}
+
 // WrongAnswer is the error of an answer that no API server gives.
 func (c *Client) WrongAnswer(format string, args ...any) *AnswerError {
 	return &AnswerError{Server: c.base.Scheme + "://" + c.base.Host, What: fmt.Sprintf(format, args...)}
@@ -93,6 +99,9 @@ func (c *Client) answer(ctx context.Context, r Request, resp *http.Response) err
 	if answer.Weight(data) > lim.Weight {
 		return c.tooLarge("has more parts than such an answer can have")
 	}
+	if err := c.echoedIn(r.Path, data); err != nil {
+		return err
+	}
 	if read, ok := r.Into.(func([]byte) error); ok {
 		return read(data)
 	}
@@ -102,7 +111,7 @@ func (c *Client) answer(ctx context.Context, r Request, resp *http.Response) err
 	if got := answer.NameOf(r.Into); r.Named != "" && got != r.Named {
 		return c.WrongAnswer("gave another object (%.80q) than the one that was asked for (%s)", got, r.Named)
 	}
-	return c.echoes(r.Into)
+	return c.echoedBy(r.Into)
 }
 
 // NotUnderstood is the error of an answer that is no JSON, or not of the kind asked for; nothing of it is quoted.
@@ -150,10 +159,9 @@ func (c *Client) statusError(r Request, resp *http.Response, data []byte) error 
 	var st metav1.Status
 	if json.Unmarshal(data, &st) == nil && st.Kind == "Status" {
 		st.Code = int32(resp.StatusCode)
-		if answer.AboutSecrets(r.Path) {
-			answer.Withhold(&st)
+		if err := c.status(&st, r.Path); err != nil {
+			return err
 		}
-		st.Message = c.Cut(st.Message, errorText)
 		if after := answer.RetryAfter(resp.Header.Get("Retry-After")); after > 0 {
 			if st.Details == nil {
 				st.Details = &metav1.StatusDetails{}
@@ -168,6 +176,25 @@ func (c *Client) statusError(r Request, resp *http.Response, data []byte) error 
 	}
 	return apierrors.NewGenericServerResponse(resp.StatusCode, r.Method, schema.GroupResource{}, "", text,
 		int(answer.RetryAfter(resp.Header.Get("Retry-After"))/time.Second), true)
+}
+
+// status takes from a status about what is at a path what may be secret in its message. The error is of one that gives back what the connection
+// logged in with as what it is about.
+func (c *Client) status(st *metav1.Status, path string) error {
+	if answer.AboutSecrets(path) {
+		answer.Withhold(st)
+	}
+	st.Message = c.Cut(st.Message, errorText)
+	texts := []string{st.Status, string(st.Reason), st.Continue, st.ResourceVersion}
+	if d := st.Details; d != nil {
+		texts = append(texts, d.Name, d.Group, d.Kind, string(d.UID))
+		for _, cause := range d.Causes {
+			if texts = append(texts, string(cause.Type), cause.Field); cause.Type == metav1.CauseTypeFieldManagerConflict {
+				texts = append(texts, cause.Message) // who has it
+			}
+		}
+	}
+	return c.echoed("what an error is about", texts...)
 }
 
 // Cut redacts a text and shortens it to n bytes.

@@ -61,6 +61,9 @@ type connection struct {
 	// own knows the credentials that were sent, of which the shortest has least bytes.
 	own   *redact.Redactor
 	least atomic.Int64
+	// filter tells quickly that none of them is in an answer; noted is held while one more becomes known.
+	filter atomic.Pointer[redact.Prefilter]
+	noted  sync.Mutex
 	// renews: the credentials are made anew after an answer 401, so it is asked once more.
 	renews bool
 

@@ -117,7 +117,7 @@ func (c *Client) Failure(err error) error {
 
 // isAccess reports an answer that says who we are is the problem: 401, 403, certificates, plugins without credentials.
 func isAccess(err error) bool {
-	if _, ok := errors.AsType[*AnswerError](err); ok {
+	if isWrong(err) {
 		return true
 	}
 	if apierrors.IsUnauthorized(err) || apierrors.IsForbidden(err) {

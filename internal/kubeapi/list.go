@@ -128,7 +128,7 @@ func (c *Client) ListMeta(ctx context.Context, path string, query url.Values, be
 		if m.Name == "" {
 			return c.WrongAnswer("gave a list with an object that has no name")
 		}
-		if err := c.echoes(&m); err != nil {
+		if err := c.echoedBy(&m); err != nil {
 			return err
 		}
 		each(m)
@@ -148,7 +148,7 @@ func (c *Client) ListObjects(ctx context.Context, r Request) (items []map[string
 		if err := Decode(raw, &m); err != nil || m == nil {
 			return c.NotUnderstood(err)
 		}
-		if err := c.echoes(&m); err != nil {
+		if err := c.echoedBy(&m); err != nil {
 			return err
 		}
 		items = append(items, m)

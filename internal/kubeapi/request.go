@@ -244,7 +244,7 @@ func unwrapURL(err error) error {
 
 // again reports whether a failed attempt is worth another one.
 func (r Request) again(err error) bool {
-	if _, ok := errors.AsType[*AnswerError](err); ok {
+	if isWrong(err) {
 		return false
 	}
 	st, ok := answer.StatusOf(err)

@@ -65,7 +65,7 @@ func (st *Stream) run(ctx context.Context) {
 		case errors.Is(err, ErrNoWatch):
 			_ = Sleep(ctx, poll)
 			poll = min(poll*3/2, MaxPoll)
-		case apierrors.IsForbidden(err):
+		case apierrors.IsForbidden(err), isWrong(err):
 			st.fail(err)
 			return
 		case err == nil || apierrors.IsResourceExpired(err) || apierrors.IsGone(err):
@@ -146,6 +146,9 @@ func (st *Stream) follow(ctx context.Context, rv string) error {
 func (st *Stream) event(ev WatchEvent) error {
 	var m map[string]any
 	if err := Decode(ev.Object, &m); err != nil {
+		return err
+	}
+	if err := st.c.echoedBy(&m); err != nil {
 		return err
 	}
 	st.k.Typed(m)

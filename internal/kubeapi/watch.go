@@ -87,6 +87,9 @@ func (c *Client) events(r io.Reader, path string, event func(WatchEvent) error) 
 		if ev.Type == "ERROR" {
 			return c.watchError(ev.Object, path)
 		}
+		if err := c.echoedIn(path, ev.Object); err != nil {
+			return err
+		}
 		if err := event(ev); err != nil {
 			return err
 		}
@@ -99,10 +102,9 @@ func (c *Client) watchError(raw []byte, path string) error {
 	if err := json.Unmarshal(raw, &status); err != nil {
 		return err
 	}
-	if answer.AboutSecrets(path) {
-		answer.Withhold(&status)
+	if err := c.status(&status, path); err != nil {
+		return err
 	}
-	status.Message = c.Cut(status.Message, errorText)
 	return &apierrors.StatusError{ErrStatus: status}
 }
 
