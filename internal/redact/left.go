@@ -2,6 +2,7 @@ package redact
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -74,11 +75,13 @@ func (r *Redactor) ShowMasked(instance, path string, values ...any) {
 	}
 }
 
-// leaves calls fn with every text and key in a value of JSON, until that is false.
+// leaves calls fn with every text, key and number as it is written in a value of JSON, until that is false.
 func leaves(v any, fn func(text string) bool) bool {
 	switch v := v.(type) {
 	case string:
 		return fn(v)
+	case json.Number:
+		return fn(v.String())
 	case []any:
 		for _, item := range v {
 			if !leaves(item, fn) {
@@ -95,15 +98,30 @@ func leaves(v any, fn func(text string) bool) bool {
 	return true
 }
 
-// open reports whether nothing in a text that is left shown is secret now.
-func (r *Redactor) open(l left, text string) bool {
-	plain := func(text string) bool { return r.Value(l.instance, text) == text }
+// open reports whether nothing in a text that is left shown is secret now, also as another one has it that is asked.
+func (r *Redactor) open(l left, text string, asked func(text string) bool) bool {
+	plain := func(text string) bool { return r.Value(l.instance, text) == text && asked(text) }
 	switch l.kind {
 	case leftPath:
-		return !slices.ContainsFunc(strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(`.[]"=,`, c) }), func(step string) bool { return !plain(step) })
+		return !slices.ContainsFunc(chosen(text), func(part string) bool { return !plain(part) })
 	case leftValue:
 		var v any
-		return json.Unmarshal([]byte(text), &v) == nil && leaves(v, plain)
+		dec := json.NewDecoder(strings.NewReader(text))
+		dec.UseNumber()
+		return dec.Decode(&v) == nil && leaves(v, plain)
 	}
 	return plain(text)
+}
+
+// parted are the parts of a path: what is in brackets, or in quotes, and names between dots.
+var parted = regexp.MustCompile(`\[(?:"(?:[^"\\]|\\.)*"|[^\]"])*\]|"(?:[^"\\]|\\.)*"|[^.\[\]"]+`)
+
+// chosen are the texts of a path that somebody may have chosen: names, what is in quotes or brackets as a whole, and what is in that between
+// the characters that part it.
+func chosen(path string) []string {
+	var out []string
+	for _, part := range parted.FindAllString(path, -1) {
+		out = append(out, strings.Trim(part, `[]"`))
+	}
+	return append(out, strings.FieldsFunc(path, func(c rune) bool { return strings.ContainsRune(`.[]"=,`, c) })...)
 }

@@ -187,7 +187,7 @@ func (r *Redactor) mask(p purpose, instance, text string) string {
 		spans = r.said.spans(text, spans)
 	}
 	if (p == sweeping || p == saying || p == ourselves) && len(spans) > 0 {
-		spans = r.unshown(text, spans)
+		spans = r.unshown(instance, text, spans)
 	}
 	return hide(text, userSpans(text, spans))
 }

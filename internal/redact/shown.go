@@ -12,7 +12,8 @@ const maxShown = 1 << 20
 // Show shows texts that stand in objects of an instance where nothing is secret, "" for those that are shown even where the instance itself
 // takes such a secret: Sweep hides nothing of one that stands whole in what it is given, or of a line of it: in quotes, in brackets, between
 // blanks or slashes, on a line of its own, or escaped for JSON. Whoever chooses a secret so that it equals one of them, or holds one between
-// quotes or blanks, hides nothing of it.
+// quotes or blanks, hides nothing of it. What is said about an instance (Said, Told) hides the secrets that it takes itself all the same: what is shown
+// of others may equal one.
 func (r *Redactor) Show(instance string, texts ...string) {
 	if r == nil {
 		return
@@ -47,17 +48,22 @@ const (
 	widely
 )
 
-// isShown reports how a text is shown: one of Show, for an instance that does not take a secret in it itself, or one of ShowMasked.
-func (r *Redactor) isShown(text string) shows {
+// isShown reports how a text is shown in what is said about an instance, "" for none: one of Show, for an instance that does not take a secret in
+// it itself, or one of ShowMasked; neither is where the instance that is spoken about takes a secret in it.
+func (r *Redactor) isShown(about, text string) shows {
 	r.mu.RLock()
 	of, left := r.shown[text], r.left[text]
 	r.mu.RUnlock()
-	if slices.ContainsFunc(of, func(instance string) bool { return instance == "" || r.Own(instance, text) == text }) {
+	if slices.Contains(of, "") {
+		return widely
+	}
+	plain := func(text string) bool { return about == "" || r.Own(about, text) == text }
+	if slices.ContainsFunc(of, func(instance string) bool { return r.Own(instance, text) == text }) && plain(text) {
 		return widely
 	}
 	out := never
 	for _, l := range left {
-		if r.open(l, text) {
+		if r.open(l, text, plain) {
 			out = max(out, l.kind.shows())
 		}
 	}
@@ -102,8 +108,8 @@ func upToQuote(line string) int {
 	return len(line)
 }
 
-// unshown is what spans of a text hide without what is shown.
-func (r *Redactor) unshown(text string, spans []span) []span {
+// unshown is what spans of a text about an instance hide without what is shown.
+func (r *Redactor) unshown(about, text string, spans []span) []span {
 	r.mu.RLock()
 	none := len(r.shown)+len(r.left) == 0
 	r.mu.RUnlock()
@@ -112,14 +118,14 @@ func (r *Redactor) unshown(text string, spans []span) []span {
 	}
 	spans = union(spans)
 	for i, part := range parts {
-		spans = r.without(text, spans, part, i < wide, i == 1 || i == 2)
+		spans = r.without(about, text, spans, part, i < wide, i == 1 || i == 2)
 	}
 	return spans
 }
 
 // without is what spans hide without what is shown when lines are parted in one way; where that is not wide, no less than a whole span is shown.
 // A text that stands for itself alone is shown likewise where it is not in quotes. It reads each byte of the text a few times at most.
-func (r *Redactor) without(text string, spans []span, part func(string) int, wide, quotes bool) (out []span) {
+func (r *Redactor) without(about, text string, spans []span, part func(string) int, wide, quotes bool) (out []span) {
 	at, end, line, shown := 0, -1, -1, never // the part that was looked at last, what ends it and its line, and whether it is shown
 	for _, s := range spans {
 		for whole := s; s.from < s.to; {
@@ -137,7 +143,7 @@ func (r *Redactor) without(text string, spans []span, part func(string) int, wid
 				end = at + part(text[at:line])
 			}
 			if next {
-				shown = r.isWhole(text[at:end])
+				shown = r.isWhole(about, text[at:end])
 			}
 			whole := at <= whole.from && whole.to <= end
 			if to := min(end, s.to); to > s.from && shown > never && (whole || wide && (shown == widely || quotes)) {
@@ -152,16 +158,16 @@ func (r *Redactor) without(text string, spans []span, part func(string) int, wid
 }
 
 // isWhole reports how a part of a line is shown: as it stands, escaped for JSON, or as what was added or removed.
-func (r *Redactor) isWhole(part string) shows {
-	out := r.isShown(part)
+func (r *Redactor) isWhole(about, part string) shows {
+	out := r.isShown(about, part)
 	if strings.Contains(part, `\`) {
 		whole, plain := strings.TrimRight(part, `\`), ""
-		if out = max(out, r.isShown(whole)); json.Unmarshal([]byte(`"`+whole+`"`), &plain) == nil {
-			out = max(out, r.isShown(plain))
+		if out = max(out, r.isShown(about, whole)); json.Unmarshal([]byte(`"`+whole+`"`), &plain) == nil {
+			out = max(out, r.isShown(about, plain))
 		}
 	}
 	if line := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(part), "+-~|")); line != part {
-		out = max(out, r.isShown(line))
+		out = max(out, r.isShown(about, line))
 	}
 	return out
 }

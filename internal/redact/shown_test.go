@@ -129,3 +129,54 @@ func TestShowIsLinear(t *testing.T) {
 		}
 	}
 }
+
+// TestShownOfOthers: what is shown of one instance opens no secret of the instance that is spoken about, a common word, too; of others it does.
+func TestShownOfOthers(t *testing.T) {
+	r := New()
+	r.AddFor("pay", "sunshine")
+	r.AddFor("pay", "x9f8-kq7zz")
+	r.ShowMasked("web", "spec.mode", `"sunshine"`)
+	r.Show("web", "x9f8-kq7zz", "sunshine")
+	for _, c := range []struct{ about, text, want string }{
+		{"pay", `the password "sunshine" is too weak`, `the password "` + Mask + `" is too weak`},
+		{"web", `the mode "sunshine" is unknown`, ""},
+		{"", `the mode "sunshine" is unknown`, ""},
+		{"pay", `the image "x9f8-kq7zz" is not there`, `the image "` + Mask + `" is not there`},
+		{"web", `the image "x9f8-kq7zz" is not there`, ""},
+		{"", `the image "x9f8-kq7zz" is not there`, ""},
+	} {
+		if c.want == "" {
+			c.want = c.text
+		}
+		for name, mask := range map[string]func(string, string) string{"Said": r.Said, "Told": r.Told} {
+			if got := mask(c.about, c.text); got != c.want {
+				t.Errorf("%s of %q: %s", name, c.about, got)
+			}
+		}
+	}
+	r.Show("", "sunshine") // a name of a cluster
+	if got := r.Told("pay", `on "sunshine"`); got != `on "sunshine"` {
+		t.Errorf("what is never masked: %s", got)
+	}
+}
+
+// TestLateSecretsOfWhatIsLeft: numbers, and texts with dots in a path, that became secret after they were shown are hidden.
+func TestLateSecretsOfWhatIsLeft(t *testing.T) {
+	r := New()
+	r.AddFor("eve", `{"pin":47114711}`)
+	r.AddFor("eve", `spec.hosts[s3cr3t.x9f8-kq7.example].port`)
+	r.ShowMasked("web", "spec.hosts[s3cr3t.x9f8-kq7.example].port", `{"pin":47114711}`)
+	r.AddFor("pay", "47114711")
+	r.AddFor("pay", "s3cr3t.x9f8-kq7.example")
+	for _, text := range []string{`  x: {"pin":47114711}`, "  spec.hosts[s3cr3t.x9f8-kq7.example].port  1"} {
+		if got := r.Sweep(text); strings.Contains(got, "4711") || strings.Contains(got, "x9f8-kq7") {
+			t.Errorf("%s is shown as %s", text, got)
+		}
+	}
+	r = New()
+	r.ShowMasked("web", `spec.hosts[pay.shop.local].port`)
+	r.AddFor("web", "pay.shop.local")
+	if got := r.isShown("", "spec.hosts[pay.shop.local].port"); got != never {
+		t.Errorf("a name with dots that became secret is shown: %d", got)
+	}
+}
