@@ -36,6 +36,8 @@ func For(f diag.Finding) diag.Finding {
 		f.Fix = "one bundle has one name: give each its own run, write both in one file as bundles: {A: {name: A, ...}, B: {name: B, ...}}, or let both files have one name and their instances are one bundle"
 	case f.What == "apiVersion is required":
 		f.Fix = "write apiVersion: v1alpha1"
+	case f.What == "group is required":
+		f.Fix = "write group: NAME, for example staging: clusters are chosen, and placed in waves, by their group"
 	case f.What == "namespace is required":
 		f.Fix = "namespace: NAME is where the objects go that name none; it is made where there is none"
 	}

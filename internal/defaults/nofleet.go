@@ -19,8 +19,11 @@ var fleetRoot = regexp.MustCompile(`(?m)^(?:fleet|runtime)[ \t]*:[ \t]*(?:\{|#|\
 // NoFleet says where a run that was given no fleet may find one: files beside those of the bundle that look like one, and
 // defaults of a directory above that name one. dir is the run's directory, files are the bundle's; "" when there is neither.
 func NoFleet(dir string, files []string) string {
-	if found := fleetsBeside(dir, files); len(found) > 0 {
-		return strings.Join(found, " and ") + " looks like a fleet: --fleet " + found[0]
+	if found := fleetsBeside(dir, files); len(found) > 1 {
+		last := len(found) - 1
+		return strings.Join(found[:last], ", ") + " and " + found[last] + " look like fleets: --fleet " + found[0]
+	} else if len(found) == 1 {
+		return found[0] + " looks like a fleet: --fleet " + found[0]
 	}
 	if above := Above(dir); above != "" {
 		if d, fs := Read(filepath.Join(dir, filepath.Dir(above))); fs == nil && len(d.Fleet) > 0 {

@@ -19,6 +19,7 @@ func TestNoFleet(t *testing.T) {
 		"JSON":                  {map[string]string{"f.json": "{\n  \"fleet\": {\"name\": \"x\"}}"}, ".", []string{"acme.json"}, "f.json looks like a fleet: --fleet f.json"},
 		"Timoni's runtime":      {map[string]string{"runtime.cue": "runtime: {\n}\n"}, ".", []string{"acme.cue"}, "runtime.cue looks like a fleet: --fleet runtime.cue"},
 		"in another directory":  {map[string]string{"deploy/fleet.yaml": "fleet:\n  name: x\n"}, ".", []string{"deploy/acme.yaml"}, "deploy/fleet.yaml looks like a fleet: --fleet deploy/fleet.yaml"},
+		"several":               {map[string]string{"a.yaml": "fleet:\n  name: x\n", "b.cue": "fleet: {\n}\n", "c.yaml": "runtime:\n  name: x\n"}, ".", nil, "a.yaml, b.cue and c.yaml look like fleets: --fleet a.yaml"},
 		"without files":         {map[string]string{"fleet.yaml": "fleet: # ours\n  name: x\n"}, ".", nil, "fleet.yaml looks like a fleet: --fleet fleet.yaml"},
 		"defaults, and no more": {map[string]string{"hawser.yaml": "fleet: clusters/prod.yaml\n"}, ".", []string{"acme.yaml"}, ""},
 		"a value of that name":  {map[string]string{"x.yaml": "data:\n  fleet:\n    a: b\n"}, ".", []string{"acme.yaml"}, ""},

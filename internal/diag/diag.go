@@ -216,14 +216,23 @@ func (e *FindingsError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// From turns any error into findings: a copy of the ones it carries (the error may be shared), or one Error with the
-// given code.
+// teller is an error that knows what to do about it.
+type teller interface {
+	error
+	Told() Finding
+}
+
+// From turns any error into findings: a copy of the ones it carries (the error may be shared), what one tells of itself, or one
+// Error with the given code.
 func From(err error, code string) Findings {
 	if err == nil {
 		return nil
 	}
 	if fe, ok := errors.AsType[*FindingsError](err); ok {
 		return slices.Clone(fe.Findings)
+	}
+	if t, ok := errors.AsType[teller](err); ok {
+		return Findings{t.Told()}
 	}
 	return Findings{Errorf(code, "%s", err.Error())}
 }

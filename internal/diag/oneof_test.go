@@ -17,6 +17,7 @@ func TestOneOf(t *testing.T) {
 		of   []string
 		want string
 	}{{"replcas", []string{"image", "replicas"}, `did you mean "replicas"?`}, {"zzz", []string{"image", "replicas"}, "there is: image, replicas"}, {"zzz", nil, ""},
+		{"two - three", []string{"two", "three"}, "the next line is indented as a part of this item: begin it below the dash of this one"},
 		{"zzz", many, "there is: " + strings.Join(many[:12], ", ") + " and 8 more"}} {
 		if got := OneOf(c.name, c.of); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)

@@ -113,7 +113,7 @@ func (s *source) parseData() diag.Findings {
 	if err != nil && s.syntax == syntaxYAML {
 		return cuelang.YAMLFindings(s.name, s.data, err)
 	}
-	if len(bytes.TrimSpace(s.data)) == 0 {
+	if len(bytes.TrimSpace(s.data)) == 0 || s.syntax == syntaxYAML && cuelang.Blank(s.data) && !bytes.Contains(s.data, []byte("---")) {
 		n := diag.Errorf("empty-file", "the file is empty")
 		n.Pos, n.Fix = diag.Pos{File: s.name}, "write bundle: or fleet: into it, or leave it out"
 		return diag.Findings{n}

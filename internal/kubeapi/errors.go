@@ -70,7 +70,16 @@ func (e *AccessError) Finding() diag.Finding {
 		f.What = "the API server does not take the credentials: Unauthorized"
 		f.Why, f.Fix = "they are wrong or have expired", "log in again"
 	case strings.Contains(e.Err.Error(), "x509: ") || strings.Contains(e.Err.Error(), "tls: "):
-		f.Fix = "correct the certificates of its context"
+		f.Fix = "correct the certificates of its context (certificate-authority, client-certificate), or name the right authority with --kube-certificate-authority"
+	}
+	return f
+}
+
+// Told is Finding with the server, for a run with one cluster that no fleet names.
+func (e *AccessError) Told() diag.Finding {
+	f := e.Finding()
+	if e.Server != "" {
+		f.What += " (" + e.Server + ")"
 	}
 	return f
 }

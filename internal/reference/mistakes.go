@@ -2,6 +2,7 @@ package reference
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -124,11 +125,20 @@ func FlagError(cmd *cobra.Command, err error) error {
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	for _, a := range Spellings {
-		if f := cmd.Flags().Lookup(a.Flag); f != nil {
+		if f := cmd.Flags().Lookup(a.Flag); f != nil && (a.Everywhere || compatible(cmd)) {
 			names = append(names, a.Alias)
 		}
 	}
+	if way := flagWords[diag.Nearest(name, slices.Sorted(maps.Keys(flagWords)))]; diag.Nearest(name, names) == "" && way != "" { // --forse
+		return Usage(text, "", "", way)
+	}
 	return Usage(text, diag.Nearest(name, names), "--", cmd.CommandPath()+" --help lists the flags")
+}
+
+// compatible reports that a command stands below one with Timoni's flags.
+func compatible(cmd *cobra.Command) bool {
+	path := cmd.CommandPath() + " "
+	return strings.Contains(path, " bundle ") || strings.Contains(path, " runtime ")
 }
 
 // SingleDash refuses a long flag that is written with one dash: -out would be read as -o ut.

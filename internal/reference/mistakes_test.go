@@ -10,6 +10,17 @@ import (
 	"hawser.dev/hawser/internal/diag"
 )
 
+// A flag that only Timoni's commands know is not offered elsewhere.
+func TestNearFlagIsKnown(t *testing.T) {
+	for path, want := range map[string]string{"hawser apply": "--adopt", "hawser bundle apply": "did you mean --force?"} {
+		cmd := command(t, path)
+		cmd.Flags().Bool("recreate", false, "")
+		if err := FlagError(cmd, errors.New("unknown flag: --forse")); !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "--force") != (path != "hawser apply") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
 // Words of other tools get one line with our way, and no likeness to some other flag.
 func TestWordsOfOtherTools(t *testing.T) {
 	root := &cobra.Command{Use: "hawser"}

@@ -102,6 +102,9 @@ func Left(lock lockfile.File, path, fleetName string, declared, uids []string) d
 	for _, l := range lock.LeftOf(fleetName, declared, uids) {
 		f := diag.Finding{Severity: diag.Warning, Code: "cluster-left", Cluster: l.Name,
 			What: "the cluster left the fleet, and " + strings.Join(l.Place.Bundles, ", ") + " runs there still"}
+		if len(l.Place.Bundles) > 1 {
+			f.What = strings.TrimSuffix(f.What, "runs there still") + "run there still"
+		}
 		if !l.Known {
 			f.What = "the cluster left the fleet, and what was delivered there may run there still"
 		}

@@ -28,6 +28,15 @@ func spec() *v1alpha1.FleetSpec {
 		{Name: "us", UID: "uid-us"}, {Name: "now", KubeContext: "now"}}}
 }
 
+func TestLeftSaysWhatRuns(t *testing.T) {
+	for want, bundles := range map[string][]string{"and shop runs there still": {"shop"}, "and api, shop run there still": {"api", "shop"}} {
+		file := lockfile.File{Clusters: map[string]map[string]string{"f": {"old": "uid"}}, Places: map[string]map[string]lockfile.Place{"f": {"old": {Bundles: bundles}}}}
+		if fs := Left(file, "hawser.lock", "f", nil, nil); len(fs) != 1 || !strings.HasSuffix(fs[0].What, want) {
+			t.Errorf("%v: %v", bundles, fs)
+		}
+	}
+}
+
 func TestFind(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -144,7 +144,7 @@ func TestNoKubeconfig(t *testing.T) {
 			t.Errorf("%s: %s %v", name, d, fs)
 		}
 	}
-	if _, fs := Resolve(fleet.Implicit(""), fleet.AccessOptions{Kubeconfig: t.TempDir()}); len(fs) != 1 || fs[0].Why != "is a directory" {
+	if _, fs := Resolve(fleet.Implicit(""), fleet.AccessOptions{Kubeconfig: t.TempDir()}); len(fs) != 1 || fs[0].Why != "is a directory" || fs[0].Fix == "" {
 		t.Errorf("a directory: %v", fs)
 	}
 }
@@ -168,6 +168,22 @@ contexts: [{name: x, context: {cluster: c, user: u}}]
 	ca := write(t, "ca.crt", "x")
 	if _, fs = Resolve(declared("x"), fleet.AccessOptions{Kubeconfig: path, Override: fleet.Override{CertificateAuthority: ca}}); len(fs) > 0 {
 		t.Errorf("verified by the flag's authority, and warned of: %v", fs)
+	}
+}
+
+// TestProgramThatIsMissing: a plug-in that is not there is told with what to do, its own hint where it has one.
+func TestProgramThatIsMissing(t *testing.T) {
+	for hint, want := range map[string]string{"": "install it, or put its directory into PATH", "installHint: get it at example.com, ": "get it at example.com"} {
+		path := write(t, "plugin", `
+apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: "https://one.example"}}]
+users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, `+hint+`command: no-such-command-anywhere, interactiveMode: Never}}}]
+contexts: [{name: x, context: {cluster: c, user: u}}]
+`)
+		if _, fs := Resolve(declared("x"), fleet.AccessOptions{Kubeconfig: path}); len(fs) != 1 || fs[0].Fix != want || !strings.Contains(fs[0].What, "no-such-command-anywhere") || strings.Contains(fs[0].What, "get it") {
+			t.Errorf("%q: %+v", hint, fs)
+		}
 	}
 }
 

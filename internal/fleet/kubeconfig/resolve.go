@@ -5,6 +5,7 @@
 package kubeconfig
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
@@ -238,7 +239,7 @@ func read(paths []string, must bool) *loaded {
 		}
 		if err != nil {
 			n := diag.Errorf("kubeconfig", "kubeconfig %s cannot be read", path)
-			n.Why = cause(err)
+			n.Why, n.Fix = cause(err), "name a kubeconfig's file with --kubeconfig, KUBECONFIG or, for a cluster of a fleet, in the fleet's file"
 			l.findings = append(l.findings, n)
 			continue
 		}
@@ -387,40 +388,38 @@ func check(config *clientcmdapi.Config, name string, context *clientcmdapi.Conte
 	if !ok || user == nil {
 		return fail("there is no user %q", context.AuthInfo)
 	}
-	if why := credentials(user); why != "" && u.Scheme == "https" {
+	if why, fix := credentials(user); why != "" && u.Scheme == "https" {
 		n := diag.Errorf(fleet.CodeNoCredentials, "%s", why)
+		n.Fix = fix
 		n.Why = fmt.Sprintf("context %q, user %q", name, context.AuthInfo)
 		return "", &n
 	}
 	return cluster.Server, nil
 }
 
-// credentials says what is wrong with a user's credentials, "" when they may work.
-func credentials(user *clientcmdapi.AuthInfo) string {
+// credentials says what is wrong with a user's credentials, "" when they may work, and what to do.
+func credentials(user *clientcmdapi.AuthInfo) (why, fix string) {
 	for _, path := range []string{user.ClientCertificate, user.ClientKey, user.TokenFile} {
 		if why := readable(path); why != "" {
-			return why
+			return why, "log in again, or correct the file's name in the kubeconfig"
 		}
 	}
 	if e := user.Exec; e != nil {
 		if _, err := exec.LookPath(e.Command); err != nil {
-			why := fmt.Sprintf("the command %q that makes its credentials is not found", e.Command)
-			if e.InstallHint != "" {
-				why += ": " + firstLine(strings.TrimSpace(e.InstallHint))
-			}
-			return why
+			return fmt.Sprintf("the command %q that makes its credentials is not found", e.Command),
+				cmp.Or(firstLine(strings.TrimSpace(e.InstallHint)), "install it, or put its directory into PATH")
 		}
-		return ""
+		return "", ""
 	}
 	certificate := user.ClientCertificate != "" || len(user.ClientCertificateData) > 0
 	key := user.ClientKey != "" || len(user.ClientKeyData) > 0
 	switch {
 	case certificate != key:
-		return "a client certificate needs a key, and a key a certificate"
+		return "a client certificate needs a key, and a key a certificate", "give the user both in the kubeconfig"
 	case certificate, user.Token != "", user.TokenFile != "", user.Username != "", user.AuthProvider != nil:
-		return ""
+		return "", ""
 	}
-	return "it has no credentials"
+	return "it has no credentials", "log in, or name another user in its context"
 }
 
 // readable says why a file cannot be read, "" when it can or when there is none to read.
