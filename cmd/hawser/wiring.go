@@ -139,9 +139,9 @@ func newEngine(redactor *redact.Redactor, onEvent func(fleetplan.Event)) *engine
 	sockets := evaluating(isolate.Host{Redact: redactor.Redact, Learn: redactor.AddFor, Watchdog: watchdog})
 	files := dir.New()
 	kept := storage()
-	repositories := charts.New(charts.Options{Cache: kept, Tell: redactor.AddSent})
+	repositories := charts.New(charts.Options{Cache: kept, Redact: redactor.Redact, Tell: redactor.AddSent})
 	artifacts := registries(kept, redactor)
-	pages := web.New(web.Options{Cache: kept, HTTP: httpclient.Options{Tell: redactor.AddSent}, UserAgent: "hawser/" + version})
+	pages := web.New(web.Options{Cache: kept, Redact: redactor.Redact, HTTP: httpclient.Options{Tell: redactor.AddSent}, UserAgent: "hawser/" + version})
 	return &engine.Engine{
 		Resolve: (&kubeconfig.Resolver{Filled: filled}).Resolve,
 		Records: func(f *v1alpha1.FleetSpec, get func(context.Context, string) (string, error)) func(*cluster.Session, string) release.Store {
@@ -200,7 +200,7 @@ func newTools(redactor *redact.Redactor) (*toolchain.Tools, error) {
 	modules := cue.New(cue.Options{Redact: redactor.Redact, Watch: watchdog})
 	kept := storage()
 	artifacts := registries(kept, redactor)
-	sources := goproxy.New(goproxy.Options{Dir: filepath.Join(kept.Location(), "gomod"), Tell: redactor.AddSent})
+	sources := goproxy.New(goproxy.Options{Dir: filepath.Join(kept.Location(), "gomod"), Redact: redactor.Redact, Tell: redactor.AddSent})
 	return &toolchain.Tools{
 		Fetchers: map[string]module.Fetcher{"file": dir.New(), "oci": artifacts},
 		Registry: artifacts, Digests: artifacts, Logins: artifacts, Signatures: verifier(kept, artifacts, redactor), Signers: sigstores(redactor), GoModules: sources, Download: sources.Download, Getenv: os.Getenv,
@@ -244,7 +244,7 @@ func sigstores(redactor *redact.Redactor) *sigstore.Sigstore {
 		if dir != "" {
 			dir = filepath.Join(dir, "sigstore")
 		}
-		signers.one = sigstore.New(sigstore.Options{Dir: dir, Tell: redactor.AddSent})
+		signers.one = sigstore.New(sigstore.Options{Dir: dir, Redact: redactor.Redact, Tell: redactor.AddSent})
 	})
 	return signers.one
 }

@@ -145,10 +145,17 @@ var noPassword = map[string]bool{"": true, "x-oauth-basic": true, "x": true, "X"
 // shortestToken is how long a user is who may be a token.
 const shortestToken = 20
 
-// tokenLike reports whether a user is made as tokens are: long, of capital and small letters and digits, as nobody is called.
+// fewestTurns is how often letters and digits take turns at least in a token of one case.
+const fewestTurns = 6
+
+// tokenLike reports whether a user is made as tokens are, as nobody is called: long, of capital and small letters and digits, or of letters and
+// digits alone that take turns again and again, as in hexadecimal.
 func tokenLike(user string) bool {
-	small, capital, digit := false, false, false
-	for _, r := range user {
+	small, capital, digit, joined, turns := false, false, false, false, 0
+	for i, r := range user {
+		if i > 0 && (r >= '0' && r <= '9') != (user[i-1] >= '0' && user[i-1] <= '9') {
+			turns++
+		}
 		switch {
 		case r >= 'a' && r <= 'z':
 			small = true
@@ -158,9 +165,11 @@ func tokenLike(user string) bool {
 			digit = true
 		case r != '_' && r != '-':
 			return false
+		default:
+			joined = true
 		}
 	}
-	return len(user) >= shortestToken && small && capital && digit
+	return len(user) >= shortestToken && (small && capital && digit || !joined && turns >= fewestTurns)
 }
 
 // form tells of what a form holds that is sent for a token.

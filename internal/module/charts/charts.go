@@ -32,7 +32,9 @@ const (
 // Options of a Fetcher.
 type Options struct {
 	Cache *cache.Cache
-	// Tell is called with each credential before it is sent, so that whoever masks texts knows it; nil tells nobody.
+	// Redact is applied to what repositories and proxies say; nil leaves it as it is.
+	Redact func(string) string
+	// Tell is called with each credential before it is sent, so that Redact knows it; nil tells nobody.
 	Tell func(credential string)
 	// Limits of waiting; a zero field is its default.
 	Timeouts Timeouts
@@ -41,8 +43,9 @@ type Options struct {
 // Fetcher serves chart+https:// and chart+http:// references. It reads each index once in its life. It is safe for
 // concurrent use.
 type Fetcher struct {
-	cache *cache.Cache
-	web   *web
+	cache  *cache.Cache
+	web    *web
+	redact func(string) string
 
 	mu      sync.Mutex
 	indexes map[string]*indexEntry
@@ -58,7 +61,7 @@ var _ module.Fetcher = (*Fetcher)(nil)
 
 // New returns a Fetcher.
 func New(o Options) *Fetcher {
-	return &Fetcher{cache: o.Cache, web: newWeb(o.Timeouts, o.Tell), indexes: map[string]*indexEntry{}}
+	return &Fetcher{cache: o.Cache, redact: o.Redact, web: newWeb(o.Timeouts, o.Tell), indexes: map[string]*indexEntry{}}
 }
 
 // Schemes are "chart+https" and "chart+http".
@@ -193,7 +196,7 @@ func (f *Fetcher) index(ctx context.Context, r repo) (index, error) {
 	}
 	var data strings.Builder
 	if err := f.web.get(ctx, r.url, r.url.JoinPath("index.yaml"), &data, maxIndex); err != nil {
-		return index{}, r.unreachable(ctx, "index.yaml", err)
+		return index{}, f.unreachable(ctx, r, "index.yaml", err)
 	}
 	ix, err := parseIndex([]byte(data.String()))
 	if err != nil {
@@ -213,7 +216,7 @@ func (f *Fetcher) download(ctx context.Context, r repo, v version, w io.Writer) 
 		return err
 	}
 	if err := f.web.get(ctx, r.url, at, w, maxArchive); err != nil {
-		return r.unreachable(ctx, "the archive of "+r.chart+" "+v.Version, err)
+		return f.unreachable(ctx, r, "the archive of "+r.chart+" "+v.Version, err)
 	}
 	return nil
 }
@@ -259,22 +262,24 @@ func (r repo) mismatch(v version, got string) error {
 }
 
 // unreachable says why a repository did not answer, without its credentials.
-func (r repo) unreachable(ctx context.Context, what string, err error) error {
+func (f *Fetcher) unreachable(ctx context.Context, r repo, what string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if se, ok := err.(*statusError); ok {
-		f := diag.Errorf("chart-repository", "%s does not give %s", r.open(), what)
-		f.Why, f.Fix = se.Error(), se.fix()
-		return diag.Findings{f}.Err()
+		said := diag.Errorf("chart-repository", "%s does not give %s", r.open(), what)
+		said.Why, said.Fix = se.Error(), se.fix()
+		return diag.Findings{said}.Err()
 	}
-	f := diag.Errorf("chart-repository", "%s cannot be asked for %s", r.open(), what)
-	f.Why = plainReason(err)
-	f.Fix = "charts that were fetched before are in the cache: pin them (hawser lock) to do without the repository"
+	said := diag.Errorf("chart-repository", "%s cannot be asked for %s", r.open(), what)
+	if said.Why = plainReason(err); f.redact != nil {
+		said.Why = f.redact(said.Why)
+	}
+	said.Fix = "charts that were fetched before are in the cache: pin them (hawser lock) to do without the repository"
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		f.Fix = "add the authority behind its certificate to the system's, or name a file with it in SSL_CERT_FILE"
+		said.Fix = "add the authority behind its certificate to the system's, or name a file with it in SSL_CERT_FILE"
 	}
-	return diag.Findings{f}.Err()
+	return diag.Findings{said}.Err()
 }
 
 func failure(code, what, why, fix string) error {

@@ -16,7 +16,7 @@ import (
 )
 
 // explain makes a finding of what went wrong with a URL. Findings and cancellations stay what they are.
-func explain(u *url.URL, err error) error {
+func (f *Fetcher) explain(u *url.URL, err error) error {
 	if _, ok := errors.AsType[*diag.FindingsError](err); ok || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
@@ -41,7 +41,11 @@ func explain(u *url.URL, err error) error {
 	} else if _, ok := errors.AsType[net.Error](err); ok {
 		code, fix = "web-unreachable", "check the address and the network; what is in the cache needs no server"
 	}
-	return failure(code, shown+" cannot be fetched", err.Error(), fix)
+	why := err.Error()
+	if f.o.Redact != nil {
+		why = f.o.Redact(why)
+	}
+	return failure(code, shown+" cannot be fetched", why, fix)
 }
 
 func ofStatus(shown, host string, status statusError) error {

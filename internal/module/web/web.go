@@ -35,6 +35,8 @@ const (
 type Options struct {
 	// Cache keeps what was fetched; nil keeps nothing beyond the process.
 	Cache *cache.Cache
+	// Redact is applied to what servers and proxies say; nil leaves it as it is.
+	Redact func(string) string
 	// HTTP is deadlines and retries.
 	HTTP httpclient.Options
 	// Limits bound what is extracted.
@@ -99,7 +101,7 @@ func (f *Fetcher) Fetch(ctx context.Context, ref module.Reference) (module.Conte
 		return nil, errors.Join(unpack(ctx, blob, dir, name, f.o.Limits), blob.Close())
 	})
 	if err != nil {
-		return module.Content{}, explain(u, err)
+		return module.Content{}, f.explain(u, err)
 	}
 	return module.Content{Root: tree.Root, Digest: ref.Digest, Version: ref.Version, Files: tree.Files}, nil
 }

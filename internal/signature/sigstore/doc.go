@@ -32,7 +32,9 @@ type Options struct {
 	Getenv func(string) string
 	// TokenFile is where a token may lie that nobody named.
 	TokenFile string
-	// Tell is called with each credential before it is sent; nil tells nobody.
+	// Redact is applied to what servers and proxies say; nil leaves it as it is.
+	Redact func(string) string
+	// Tell is called with each credential before it is sent, so that Redact knows it; nil tells nobody.
 	Tell func(credential string)
 	// Mirror is the address of the public root, for tests.
 	Mirror string
@@ -61,6 +63,14 @@ func New(o Options) *Sigstore {
 	s := &Sigstore{o: o, client: &http.Client{Timeout: 30 * time.Second, Transport: transport(o.Tell)}}
 	s.public = once(s.fetchRoot)
 	return s
+}
+
+// redact is what of a text may be said.
+func (s *Sigstore) redact(text string) string {
+	if s.o.Redact == nil {
+		return text
+	}
+	return s.o.Redact(text)
 }
 
 // transport is what requests go by; tell is called with what they log in with.
@@ -107,7 +117,7 @@ func (s *Sigstore) fetchRoot(ctx context.Context) (root.TrustedMaterial, error) 
 	got, err := root.FetchTrustedRootWithOptions(o)
 	if err != nil {
 		f := diag.Errorf("signature-root", "the trusted root of the public Sigstore cannot be had")
-		f.Why = err.Error()
+		f.Why = s.redact(err.Error())
 		f.Fix = "check the network, or name a trusted_root.json: trustedRoot in the fleet, --trusted-root for one command"
 		return nil, diag.Findings{f}.Err()
 	}

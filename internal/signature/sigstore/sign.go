@@ -41,7 +41,7 @@ func (s *Sigstore) Signer(ctx context.Context, how signature.Sign) (signature.Si
 		if err != nil {
 			return signature.Signing{}, err
 		}
-		return signature.Signing{Who: "the key " + string(key.GetHint()), By: signature.Signer{Key: public, Name: how.Key}, Bundle: bundler(key, opts)}, nil
+		return signature.Signing{Who: "the key " + string(key.GetHint()), By: signature.Signer{Key: public, Name: how.Key}, Bundle: s.bundler(key, opts)}, nil
 	}
 	token, err := s.token(ctx, how.TokenFile)
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *Sigstore) Signer(ctx context.Context, how signature.Sign) (signature.Si
 	}
 	opts.CertificateProvider = sign.NewFulcio(&sign.FulcioOptions{BaseURL: or(how.Fulcio, publicFulcio), Transport: s.client.Transport})
 	opts.CertificateProviderOptions = &sign.CertificateProviderOptions{IDToken: token}
-	return signature.Signing{Who: "the identity of the token", Bundle: bundler(key, opts)}, nil
+	return signature.Signing{Who: "the identity of the token", Bundle: s.bundler(key, opts)}, nil
 }
 
 func or(said, otherwise string) string {
@@ -67,7 +67,7 @@ func or(said, otherwise string) string {
 }
 
 // bundler signs a statement of a digest, as cosign does.
-func bundler(key sign.Keypair, opts sign.BundleOptions) func(context.Context, string) ([]byte, error) {
+func (s *Sigstore) bundler(key sign.Keypair, opts sign.BundleOptions) func(context.Context, string) ([]byte, error) {
 	return func(ctx context.Context, digest string) ([]byte, error) {
 		type subject struct {
 			Digest      map[string]string `json:"digest"`
@@ -87,7 +87,7 @@ func bundler(key sign.Keypair, opts sign.BundleOptions) func(context.Context, st
 		b, err := sign.Bundle(&sign.DSSEData{Data: statement, PayloadType: "application/vnd.in-toto+json"}, key, opts)
 		if err != nil {
 			f := diag.Errorf("signing-failed", "%s cannot be signed", digest)
-			f.Why = err.Error()
+			f.Why = s.redact(err.Error())
 			f.Fix = "check the addresses of the authority and the log, and that they accept the token; what was pushed stays, unsigned: sign it with hawser artifact sign"
 			return nil, diag.Findings{f}.Err()
 		}
@@ -219,7 +219,7 @@ func (s *Sigstore) actionsToken(ctx context.Context, address string) (token stri
 	defer func() {
 		if err != nil {
 			f := diag.Errorf("no-identity", "GitHub Actions gives no token")
-			f.Why, f.Fix = err.Error(), "the job needs the permission id-token: write"
+			f.Why, f.Fix = s.redact(err.Error()), "the job needs the permission id-token: write"
 			err = diag.Findings{f}.Err()
 		}
 	}()

@@ -47,7 +47,9 @@ type Options struct {
 	Getenv func(string) string
 	// Dir keeps what was got; "" keeps nothing.
 	Dir string
-	// Tell is called with each credential before it is sent, so that whoever masks texts knows it; nil tells nobody.
+	// Redact is applied to what proxies say; nil leaves it as it is.
+	Redact func(string) string
+	// Tell is called with each credential before it is sent, so that Redact knows it; nil tells nobody.
 	Tell func(credential string)
 }
 
@@ -67,10 +69,13 @@ func New(opts Options) *Client {
 	return &Client{opts: opts, http: httpclient.New(httpclient.Options{Tell: opts.Tell})}
 }
 
-func failure(code, what string, err error, fix string) error {
+func (c *Client) failure(code, what string, err error, fix string) error {
 	f := diag.Errorf(code, "%s", what)
 	if err != nil {
 		f.Why = err.Error()
+	}
+	if c.opts.Redact != nil {
+		f.Why = c.opts.Redact(f.Why)
 	}
 	f.Fix = fix
 	return diag.Findings{f}.Err()
@@ -143,7 +148,7 @@ func (c *Client) fetch(ctx context.Context, address string, limit int64) ([]byte
 func (c *Client) Download(ctx context.Context, address string) ([]byte, error) {
 	data, err := c.fetch(ctx, address, maxDownload)
 	if err != nil {
-		return nil, failure("download", "the file cannot be had", err, "download it yourself and name the file")
+		return nil, c.failure("download", "the file cannot be had", err, "download it yourself and name the file")
 	}
 	return data, nil
 }
@@ -159,7 +164,7 @@ func (c *Client) Versions(ctx context.Context, mod string) ([]string, error) {
 		if known := c.kept(escaped); len(known) > 0 {
 			return known, nil
 		}
-		return nil, failure("go-proxy", "the versions of "+mod+" cannot be listed", err, fixProxy)
+		return nil, c.failure("go-proxy", "the versions of "+mod+" cannot be listed", err, fixProxy)
 	}
 	return strings.Fields(string(data)), nil
 }
@@ -191,11 +196,11 @@ func (c *Client) Source(ctx context.Context, mod, version string) (cuegen.Source
 	}
 	data, kept, err := c.zip(ctx, escaped, name)
 	if err != nil {
-		return nil, "", failure("go-proxy", "the source of "+mod+" "+version+" cannot be had", err, fixProxy)
+		return nil, "", c.failure("go-proxy", "the source of "+mod+" "+version+" cannot be had", err, fixProxy)
 	}
 	z, sum, err := sumOf(data)
 	if err != nil {
-		return nil, "", failure("go-zip", mod+" "+version+" is damaged", err, "")
+		return nil, "", c.failure("go-zip", mod+" "+version+" is damaged", err, "")
 	}
 	if err := c.check(ctx, mod, version, sum); err != nil {
 		if diag.From(err, "")[0].Code == mismatch && kept != "" {
@@ -205,7 +210,7 @@ func (c *Client) Source(ctx context.Context, mod, version string) (cuegen.Source
 	}
 	src, err := read(z, mod, version)
 	if err != nil {
-		return nil, "", failure("go-zip", mod+" "+version+" cannot be read", err, "")
+		return nil, "", c.failure("go-zip", mod+" "+version+" cannot be read", err, "")
 	}
 	return src, sum, nil
 }

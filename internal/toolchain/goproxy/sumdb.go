@@ -36,10 +36,10 @@ func (c *Client) check(ctx context.Context, mod, version, sum string) error {
 	db := &database{client: c, ctx: ctx, name: host, key: key, address: cmp.Or(strings.TrimRight(strings.TrimSpace(address), "/"), "https://"+host)}
 	lines, err := sumdb.NewClient(db).Lookup(mod, version)
 	if err != nil {
-		return failure("go-sum", "the sum of "+mod+" "+version+" cannot be checked", errors.Join(err, db.security), "GOSUMDB names the checksum database, as for the go command")
+		return c.failure("go-sum", "the sum of "+mod+" "+version+" cannot be checked", errors.Join(err, db.security), "GOSUMDB names the checksum database, as for the go command")
 	}
 	if !slices.Contains(lines, mod+" "+version+" "+sum) {
-		return failure(mismatch, mod+" "+version+" is not what the checksum database has signed",
+		return c.failure(mismatch, mod+" "+version+" is not what the checksum database has signed",
 			fmt.Errorf("got %s, signed is %s", sum, strings.Join(lines, "; ")), "the proxy gave something else: do not use it")
 	}
 	return nil
