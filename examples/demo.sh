@@ -54,10 +54,10 @@ cat <<END
 
 What to try next:
   export PATH=\$PWD/bin:\$PATH KUBECONFIG=$($hawser sandbox kubeconfig --name "$name" --path)
-  fleet="--fleet $fleet --fleet $shop/rollout.yaml"
-  hawser history diff 2 3 --bundle shop \$fleet
-  hawser plan -f $shop/shop.cue \$fleet          # the same bundle in CUE
-  hawser status shop \$fleet
+  export HAWSER_FLEET="$fleet,$PWD/$shop/rollout.yaml"   # what --fleet would name
+  hawser history diff 2 3 --bundle shop
+  hawser plan -f $shop/shop.cue          # the same bundle in CUE, with the version of before
+  hawser status shop
   kubectl --context production-eu -n shop get deployments
 
 Clean up:

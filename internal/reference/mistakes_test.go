@@ -21,6 +21,15 @@ func TestNearFlagIsKnown(t *testing.T) {
 	}
 }
 
+// An instance and its source name every kind of source that a directory may be.
+func TestNameAndSource(t *testing.T) {
+	for source, want := range map[string]string{"./web": `helm: {chart: "./web"} or module: {url: "file://./web"}`, "oci://r/web": `{web: {module: {url: "oci://r/web"}, namespace`} {
+		if got := NameAndSource([]string{"web", source}); !strings.Contains(got, want) {
+			t.Errorf("%s: %q", source, got)
+		}
+	}
+}
+
 // Words of other tools get one line with our way, and no likeness to some other flag.
 func TestWordsOfOtherTools(t *testing.T) {
 	root := &cobra.Command{Use: "hawser"}

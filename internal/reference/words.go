@@ -220,7 +220,7 @@ func NameAndSource(args []string) string {
 	if len(args) != 2 || !strings.Contains(args[1], "/") || strings.ContainsAny(args[0], "/.") {
 		return ""
 	}
-	from := fmt.Sprintf("helm: {chart: %q}", args[1])
+	from := fmt.Sprintf("helm: {chart: %q} or module: {url: %q}", args[1], "file://"+args[1])
 	if strings.Contains(args[1], "://") {
 		from = fmt.Sprintf("module: {url: %q}", args[1])
 	}

@@ -7,8 +7,17 @@ import (
 	"strings"
 	"testing"
 
+	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/outdir"
 )
+
+// A directory has no versions: one that is named beside it was meant for a registry.
+func TestVersionOfADirectory(t *testing.T) {
+	_, err := (&Tools{Fetchers: map[string]module.Fetcher{"file": nil}}).fetch(t.Context(), Module{Place: "./web", Version: "1.0.0"})
+	if err == nil || !strings.Contains(err.Error(), "./web is a directory, which has no versions") || !strings.Contains(err.Error(), "oci://") {
+		t.Errorf("%v", err)
+	}
+}
 
 // TestMergedStaysInside: what is pulled into a directory lies in it, whatever links there are in it.
 func TestMergedStaysInside(t *testing.T) {

@@ -101,6 +101,9 @@ func (m Module) url() string {
 // fetch gets a module's content.
 func (t *Tools) fetch(ctx context.Context, m Module) (module.Content, error) {
 	scheme, _, _ := strings.Cut(m.url(), "://")
+	if scheme == "file" && m.Version != "" {
+		return module.Content{}, failure("module-version", m.Place+" is a directory, which has no versions: "+m.Version, "leave --version out, or name a module in a registry: oci://REGISTRY/REPOSITORY")
+	}
 	f := t.Fetchers[scheme]
 	if f == nil {
 		return module.Content{}, failure("module-url", "modules cannot be read from "+scheme+"://", "name a directory or oci://REGISTRY/REPOSITORY")

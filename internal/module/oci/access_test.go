@@ -8,6 +8,21 @@ import (
 	"hawser.dev/hawser/internal/testregistry"
 )
 
+// A token where the registry wants a user and a password is told as that.
+func TestTokenWhereAPasswordIsWanted(t *testing.T) {
+	t.Setenv("DOCKER_CONFIG", t.TempDir())
+	r := testregistry.Start(t, testregistry.Options{User: "ada", Password: "pa55word"})
+	var a Access
+	if _, err := a.Give("t0ken-canary"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := New(Options{Access: a}).Resolve(t.Context(), module.Reference{URL: r.OCI("x"), Version: "1.0.0"})
+	wantCode(t, err, "registry-unauthorized", "USER:PASSWORD")
+	if strings.Contains(err.Error(), "canary") {
+		t.Errorf("the error has the token: %v", err)
+	}
+}
+
 // Credentials that are given go before Docker's, to the registry they are for and to no other.
 func TestGivenCredentials(t *testing.T) {
 	t.Setenv("DOCKER_CONFIG", t.TempDir())

@@ -131,6 +131,9 @@ func ofStatus(p place, err error) (diag.Finding, bool) {
 		status, f.Why = http.StatusUnauthorized, "it asks for credentials, and none are known"
 	}
 	switch {
+	case strings.Contains(f.Why, "missing username or password for basic auth"): // the library has no type for it
+		f.Code, f.What = "registry-unauthorized", p.String()+": the registry "+host+" does not accept the credentials"
+		f.Why, f.Fix = "it wants a user and a password, and has a token", "give both: hawser registry login "+host+", or --creds USER:PASSWORD"
 	case status == http.StatusUnauthorized:
 		f.Code, f.What = "registry-unauthorized", p.String()+": the registry "+host+" does not accept the credentials"
 		f.Fix = "hawser registry login " + host
