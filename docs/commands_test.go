@@ -64,7 +64,7 @@ func (nothing) List(ctx context.Context, req engine.Request) (*release.Listing, 
 func (nothing) History(ctx context.Context, req engine.Request) (*history.History, error) {
 	return nil, reached(ctx, req, demand{})
 }
-func (nothing) Say(ctx context.Context, req engine.Request, _, _ string, _ func(*release.Saying) error) (*release.Saying, error) {
+func (nothing) Say(ctx context.Context, req engine.Request, _ string, _ release.Meant, _ func(*release.Saying) error) (*release.Saying, error) {
 	return nil, reached(ctx, req, demand{})
 }
 func (nothing) Open(ctx context.Context, req engine.Request, _ bool) (*input.Documents, error) {

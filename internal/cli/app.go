@@ -59,7 +59,7 @@ type Reader interface {
 	// Compare tells what changed between two releases, or differs between clusters.
 	Compare(ctx context.Context, req engine.Request, c history.Comparer) error
 	// Say writes down what somebody says of a release, when confirm has nothing against it.
-	Say(ctx context.Context, req engine.Request, verb, meant string, confirm func(*release.Saying) error) (*release.Saying, error)
+	Say(ctx context.Context, req engine.Request, verb string, meant release.Meant, confirm func(*release.Saying) error) (*release.Saying, error)
 	// TendRecords unlocks or moves the records of a bundle, when confirm has nothing against what the report holds by then.
 	TendRecords(ctx context.Context, req engine.Request, about *recordkeeping.Report, from input.Source, confirm func() error) error
 }

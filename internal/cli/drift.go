@@ -58,6 +58,7 @@ func (s *session) driftCommand() *cobra.Command {
 	f.BoolVar(&s.opts.wait, "wait", true, "with --correct: wait until everything is ready")
 	f.BoolVar(&s.opts.skipUnreachable, "skip-unreachable", false, "with --correct: go on without clusters of which nobody knows; they count as failed")
 	f.BoolVar(&s.opts.skipWindows, "skip-windows", false, "with --correct: change clusters also while the window of their wave is closed")
+	f.BoolVar(&s.opts.skipWaves, "skip-waves", false, "with --correct: do not ask how corrections of earlier waves ended")
 	f.Var(commandline.Wave{At: &s.opts.untilWave}, "until-wave", "with --correct: stop after this wave")
 	f.StringVarP(&s.opts.message, "message", "m", "", "with --correct: a message for the record")
 	f.StringVar(&s.opts.progress, "progress", "auto", "progress: auto, live or plain")

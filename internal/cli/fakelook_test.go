@@ -104,7 +104,7 @@ func (f *fake) Snapshot(_ context.Context, req engine.Request) (*fleet.Snapshot,
 	return &fleet.Snapshot{V: 1, Fleet: "shop", Clusters: []fleet.Facts{{Name: "staging-eu", Group: "staging", Version: "1.36.3"}}}, nil
 }
 
-func (f *fake) Say(_ context.Context, req engine.Request, verb, meant string, confirm func(*release.Saying) error) (*release.Saying, error) {
+func (f *fake) Say(_ context.Context, req engine.Request, verb string, meant release.Meant, confirm func(*release.Saying) error) (*release.Saying, error) {
 	f.record(req)
 	hold := &release.Hold{Bundle: req.Bundle, Release: 42, Rollout: "7K2M3XYZ", SourceDigest: "sha256:42", Author: "ada@laptop", Message: "a new image", Since: epoch, Wave: "wave 2 (production)"}
 	on := []release.OnCluster{{Cluster: "production-eu", Hold: hold}, {Cluster: "production-us", Hold: hold}}
@@ -118,7 +118,7 @@ func (f *fake) Say(_ context.Context, req engine.Request, verb, meant string, co
 	if findings.HasErrors() {
 		return nil, findings.Err()
 	}
-	if err := confirm(said); err != nil {
+	if err := said.Agreed(confirm); err != nil {
 		return nil, err
 	}
 	for i := range said.Clusters {

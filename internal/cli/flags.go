@@ -51,7 +51,7 @@ type options struct {
 	serverCheck            bool
 	locked                 bool
 	confirmDelete          int
-	untilWave              int
+	untilWave, wave        int
 	message                string
 	planOut                string
 	detailed               bool

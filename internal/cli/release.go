@@ -42,7 +42,7 @@ func (s *session) tendRecords(cmd *cobra.Command, verb, from string, req engine.
 		if _, err := io.WriteString(s.Err, about.Lines(false)); err != nil {
 			return err
 		}
-		return s.agreed(cmd, verb, "done")
+		return s.agreed(cmd, verb, "done", true)
 	})
 	err = operation.Named(cmd.Context(), eng, req, err)
 	if err != nil && (about.Nothing() || exitcode.Of(err) == exitcode.Refused) { // there may be no cluster yet

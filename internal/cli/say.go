@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"hawser.dev/hawser/internal/commandline"
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/prompt"
 	"hawser.dev/hawser/internal/reference"
@@ -28,8 +29,9 @@ func (s *session) sayingCommands() []*cobra.Command {
 	var out []*cobra.Command
 	for _, v := range sayings {
 		cmd := s.fleetCmd(v.verb+" BUNDLE [RELEASE]", v.short, "", "", func(cmd *cobra.Command, req engine.Request) error { return s.say(cmd, v, req) })
-		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			return reference.Exactly("BUNDLE")(cmd, args[:len(args)-max(0, min(1, len(args)-1))])
+		cmd.Args = reference.Between(1, "BUNDLE", "RELEASE")
+		if v.verb == release.Approve {
+			cmd.Flags().Var(commandline.Wave{At: &s.opts.wave}, "wave", "approve this wave, and no other")
 		}
 		s.opts.takeOverFlag(cmd.Flags())
 		cmd.Flags().StringVarP(&s.opts.message, "message", "m", "", "why, for the record")
@@ -45,15 +47,12 @@ func (s *session) say(cmd *cobra.Command, v saying, req engine.Request) error {
 		return err
 	}
 	req.Bundle = s.args[0]
-	meant := append(s.args, "")[1]
+	meant := release.Meant{Release: append(s.args, "")[1], Wave: s.opts.wave, Unasked: s.opts.yes}
 	said, err := eng.Say(cmd.Context(), req, v.verb, meant, func(about *release.Saying) error {
-		if !v.asks {
-			return nil
-		}
-		if !s.opts.yes && s.interactive() {
+		if v.asks && !s.opts.yes && s.interactive() {
 			_ = report.Asked(s.Err, about, s.style(s.Err)) // the question says what it is about
 		}
-		return s.agreed(cmd, v.verb, v.done)
+		return s.agreed(cmd, v.verb, v.done, v.asks)
 	})
 	if said == nil {
 		return s.failed(err)
@@ -61,10 +60,10 @@ func (s *session) say(cmd *cobra.Command, v saying, req engine.Request) error {
 	return s.looked(said, err, func(st report.Style) error { return report.Said(s.Out, said, v.done, v.tip, st) })
 }
 
-// agreed asks whether to do what was shown, unless that was said already.
-func (s *session) agreed(cmd *cobra.Command, verb, done string) error {
+// agreed asks whether to do what was shown, unless that was said already, or nobody has to be asked.
+func (s *session) agreed(cmd *cobra.Command, verb, done string, asks bool) error {
 	switch {
-	case s.opts.yes:
+	case s.opts.yes || !asks:
 		return nil
 	case !s.interactive():
 		return refused("nobody can be asked here whether to "+verb, "stdin or stderr is not a terminal", "say it with -y")

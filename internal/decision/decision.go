@@ -47,18 +47,20 @@ type Approval struct {
 	Word
 }
 
-// Granted are the approvals of a wave whose clusters each have one, or nil where the run goes past it: each once, and skipped for those.
-func Granted(of []*Approval, skipped Approval) []Approval {
-	var out []Approval
+// Granted are the approvals that a release has, with those of one more wave, whose clusters each have one, or nil where the run goes past it: each
+// once, and skipped for those. Run again it adds nothing: who went past the wave before has not done so anew.
+func Granted(has []Approval, of []*Approval, skipped Approval) []Approval {
 	for _, a := range of {
+		same := func(o Approval) bool { return o.Wave == a.Wave && o.Is(a.Word) }
 		if a == nil {
 			a = &skipped
+			same = func(o Approval) bool { return o.Wave == a.Wave && o.By == a.By && o.Message == a.Message }
 		}
-		if !slices.Contains(out, *a) {
-			out = append(out, *a)
+		if !slices.ContainsFunc(has, same) {
+			has = append(has, *a)
 		}
 	}
-	return out
+	return has
 }
 
 // Decision is what somebody has decided of a release. Its JSON form is public.

@@ -58,3 +58,20 @@ func TestFit(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestGranted: approvals of a wave are added once each, however often a run comes by, and one word for all clusters of which it goes past the wave.
+func TestGranted(t *testing.T) {
+	at := time.Unix(9, 0)
+	by := func(who string) *Approval { return &Approval{Wave: "wave 2", Word: Word{By: who, At: at}} }
+	var got []Approval
+	for pass := range 3 {
+		skipped := Approval{Wave: "wave 2", Word: Word{By: "ci", At: at.Add(time.Duration(pass)), Message: "--skip-approvals"}}
+		got = Granted(got, []*Approval{by("ann"), nil, by("bob"), by("ann"), nil}, skipped)
+		if len(got) != 3 || got[0].By != "ann" || got[1].By != "ci" || !got[1].At.Equal(at) || got[2].By != "bob" {
+			t.Errorf("pass %d: %+v", pass, got)
+		}
+	}
+	if got = Granted(got, []*Approval{{Wave: "wave 3", Word: by("ann").Word}}, Approval{}); len(got) != 4 {
+		t.Errorf("another wave: %+v", got)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/images"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
@@ -158,7 +159,7 @@ func (l *loop) shut(ctx context.Context, w *work, record *release.Record, result
 		record.Unfinished = release.InstancesOf(undone, w.Plan.Changes, record.Inventory, failed)
 	}
 	objects, err := w.objects(ctx, record.Hooks)
-	record.Images = release.ImagesOf(objects)
+	record.Images = images.Of(objects)
 	if err != nil {
 		l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Cluster: w.Cluster, Message: "the recorded objects are incomplete: " + err.Error()})
 	}

@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/drift"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
 )
 
-// gate refuses a selection that leaves out an earlier wave which has not succeeded with this Head.
+// gate refuses a selection that leaves out an earlier wave which has not succeeded with this Head, or, of a correction, whose own did not end well.
 func (r *run) gate(ctx context.Context, fp *fleetplan.FleetPlan) diag.Findings {
 	if r.req.SkipWaves || r.fleet == nil || r.fleet.Rollout == nil {
 		return nil
@@ -25,7 +26,10 @@ func (r *run) gate(ctx context.Context, fp *fleetplan.FleetPlan) diag.Findings {
 	if len(left) == 0 {
 		return nil
 	}
-	return rollout.Gate(full, selected, r.heads(ctx, fp, left), fp.SourceDigest, r.now())
+	if heads := r.heads(ctx, fp, left); !r.req.Operation.Current {
+		return rollout.Gate(full, selected, heads, fp.SourceDigest, r.now())
+	}
+	return drift.Gate(full, left, r.unselected)
 }
 
 // heads reads the records of clusters that are not selected, and keeps them in unselected; one that cannot be read has no head.
@@ -44,7 +48,7 @@ func (r *run) heads(ctx context.Context, fp *fleetplan.FleetPlan, names []string
 		}
 		switch {
 		case err != nil:
-		case rec != nil && rec.Phase == release.Succeeded:
+		case rec != nil && rec.Standing() == release.Succeeded:
 			out[t.cluster.Name] = rollout.Head{Revision: fp.HeadOf(*rec), Finished: rec.Finished, Soaked: rec.Soaked}
 		case rec == nil:
 			if _, nowhere := r.wanted(ctx, t); nowhere || fp.RollbackTo != nil {

@@ -111,9 +111,9 @@ func (l *loop) unhold(ctx context.Context, w *work) error {
 	return w.target.store.Delete(ctx, w.set.owner, "")
 }
 
-// Say writes down what somebody says of the release of a bundle (release.Approve and its like) on the clusters that it is for. meant names
-// the release, "" is the one that there is something to say about. confirm is asked before the first write. The answer is there also beside ErrPartial.
-func (e *Engine) Say(ctx context.Context, req Request, verb, meant string, confirm func(*release.Saying) error) (*release.Saying, error) {
+// Say writes down what somebody says of the release of a bundle (release.Approve and its like) on the clusters that it is for. confirm
+// is asked before the first write, where there is any. The answer is there also beside ErrPartial.
+func (e *Engine) Say(ctx context.Context, req Request, verb string, meant release.Meant, confirm func(*release.Saying) error) (*release.Saying, error) {
 	r, name, err := e.installed(ctx, req)
 	if err != nil {
 		return nil, err
@@ -128,11 +128,11 @@ func (e *Engine) Say(ctx context.Context, req Request, verb, meant string, confi
 	if err := findings.Err(); err != nil {
 		return nil, errors.Join(err, fleetplan.Unknown(release.Away(on)))
 	}
-	if err := confirm(said); err != nil {
+	if err := said.Agreed(confirm); err != nil {
 		return nil, err
 	}
 	each(len(said.Clusters), 0, func(i int) {
-		if row := &said.Clusters[i]; row.Unreachable == "" {
+		if row := &said.Clusters[i]; row.Unreachable == "" && !said.Already {
 			row.End(release.PutHoldOn(ctx, r.target(row.Cluster).store, owner, said.On), r.redact)
 		}
 	})
@@ -142,22 +142,17 @@ func (e *Engine) Say(ctx context.Context, req Request, verb, meant string, confi
 // on is where the run's clusters stand, for what is said about a release.
 func (r *run) on(ctx context.Context, owner string) ([]release.OnCluster, diag.Findings) {
 	on, found := make([]release.OnCluster, len(r.targets)), make([]diag.Findings, len(r.targets))
+	sch, _ := r.schedule()
 	each(len(r.targets), 0, func(i int) {
 		t := r.targets[i]
-		if on[i].Cluster, on[i].Unreachable = t.cluster.Name, t.unreachable; t.session == nil {
+		if on[i].Cluster, on[i].Unreachable, on[i].Wave = t.cluster.Name, t.unreachable, sch.ApprovedWave(t.cluster.Name); t.session == nil {
 			return
 		}
 		if t.record == nil && t.unread == "" { // else it was read
 			r.readRecord(ctx, t, owner)
 		}
-		var err error
 		on[i].Record = t.record
-		on[i].Hold, _, err = release.HeldOn(ctx, t.store, owner)
-		fs := diag.From(err, "record")
-		if len(fs) == 1 && fs[0].Code == release.CodeDamagedHold { // a matter of that cluster alone
-			on[i].Unreachable, fs = fs[0].What+" ("+fs[0].Why+"): "+fs[0].Fix, nil
-		}
-		found[i] = slices.Concat(t.findings.Errors(), slices.Concat(fs, r.whose(t)).OnCluster(t.cluster.Name))
+		found[i] = slices.Concat(t.findings.Errors(), slices.Concat(on[i].Look(ctx, t.store, owner), r.whose(t)).OnCluster(t.cluster.Name))
 	})
 	return on, slices.Concat(found...)
 }

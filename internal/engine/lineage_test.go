@@ -102,7 +102,7 @@ func TestTwoTeamsWithOneName(t *testing.T) {
 		refused(t, o.Verb()+" by name", err, lineage.CodeSource, "hawser.lock of directory", "of another bundle of that name", names[0], "-f", "--take-over")
 	}
 	say := func(req Request, verb string) error {
-		_, err := r.Say(t.Context(), req, verb, "", func(*release.Saying) error { return nil })
+		_, err := r.Say(t.Context(), req, verb, release.Meant{}, func(*release.Saying) error { return nil })
 		return err
 	}
 	for _, verb := range []string{release.Approve, release.Pause, release.Resume, release.Abort} {

@@ -16,7 +16,7 @@ func TestMessagesAreMasked(t *testing.T) {
 	r.waits()
 	req := r.request()
 	req.Author, req.Message = "ann@laptop", "with "+canary
-	said, err := r.Say(t.Context(), req, release.Approve, "", func(*release.Saying) error { return nil })
+	said, err := r.Say(t.Context(), req, release.Approve, release.Meant{}, func(*release.Saying) error { return nil })
 	if err != nil || len(said.Clusters) != 1 {
 		t.Fatalf("%v, %+v", err, said)
 	}

@@ -111,7 +111,7 @@ func TestPassesInOneProcessOrMany(t *testing.T) {
 			pass("approval b")
 			req := s.request()
 			docs(&req).Files, req.Bundle = nil, "shop"
-			said, err := s.Say(t.Context(), req, release.Approve, "", func(*release.Saying) error { return nil })
+			said, err := s.Say(t.Context(), req, release.Approve, release.Meant{}, func(*release.Saying) error { return nil })
 			if err != nil {
 				t.Fatalf("%v %+v", err, said)
 			}

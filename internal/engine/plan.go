@@ -35,8 +35,8 @@ func (e *Engine) Plan(ctx context.Context, req Request) (*Prepared, error) {
 	if req.Operation.Renders() {
 		return e.render(ctx, req)
 	}
-	if req.Operation.Current { // each goes to its own release; who only looks needs no window
-		req.SkipWaves, req.SkipWindows = true, req.SkipWindows || req.Reads
+	if req.Operation.Current { // who only looks needs neither waves nor a window
+		req.SkipWaves, req.SkipWindows = req.SkipWaves || req.Reads, req.SkipWindows || req.Reads
 	}
 	r, name, err := e.installed(ctx, req)
 	if err != nil {

@@ -24,6 +24,7 @@ import (
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/rollout"
 	"hawser.dev/hawser/internal/workspace"
 )
 
@@ -427,5 +428,70 @@ func TestFrozenAfterItsSoak(t *testing.T) {
 	}
 	if took := time.Since(frozen); frozen.IsZero() || took > 15*time.Second {
 		t.Errorf("it took %s", took)
+	}
+}
+
+// TestGateAfterACorrection: a cluster whose correction nobody could look at after its soak lets no later wave pass, neither of an apply nor of a correction, as long as
+// that is so; who goes past the waves, and who only looks, is not kept.
+func TestGateAfterACorrection(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("fleet.yaml", `fleet:
+  apiVersion: v1alpha1
+  name: corrected
+  clusters: {engine: {group: one, kubeContext: engine}, far: {group: two, kubeContext: down}}
+  rollout: {waves: [{groups: [one]}, {groups: [two]}]}
+`)
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "k: v")))
+	one, two := r.request(), r.request()
+	one.Clusters.Clusters, two.Clusters.Clusters = []string{here}, []string{"far"}
+	r.applied(one)
+	gated := func(req Request) string {
+		t.Helper()
+		fp, err := r.Plan(t.Context(), req)
+		if fp == nil {
+			t.Fatal(err)
+		}
+		defer fp.Close()
+		for _, f := range fp.Findings {
+			if f.Code == rollout.CodeGate {
+				return f.What + ": " + f.Why
+			}
+		}
+		return ""
+	}
+	correct := r.with(two, func(req *Request) { docs(req).Files, req.Bundle = nil, r.name }).For(Correct)
+	noted := func(c release.Correction) {
+		r.stored(func(store release.Store) error {
+			rec, handle, err := store.Current(t.Context(), object.OwnerID("", "", r.name))
+			if err == nil {
+				rec.Corrections = []release.Correction{c}
+				_, err = store.Put(t.Context(), *rec, nil, handle)
+			}
+			return err
+		})
+	}
+	for _, c := range []struct {
+		last            release.Correction
+		applies, putsIt string
+	}{
+		{release.Correction{Rollout: "C", Phase: release.Succeeded, Finished: time.Unix(1, 0)}, "", ""},
+		{release.Correction{Rollout: "C", Phase: release.Written, Unjudged: true}, "the selection leaves out wave 1 (one), which has not succeeded with this revision: missing: engine",
+			"the selection leaves out wave 1 (one), whose correction has not ended well: engine: nobody could look at it after its soak"},
+		{release.Correction{Rollout: "C", Phase: release.Failed}, "the selection leaves out wave 1 (one), which has not succeeded with this revision: missing: engine",
+			"the selection leaves out wave 1 (one), whose correction has not ended well: engine: it failed"},
+	} {
+		noted(c.last)
+		if got := gated(two); got != c.applies {
+			t.Errorf("%s: an apply: %q", c.last.Phase, got)
+		}
+		if got := gated(correct); got != c.putsIt {
+			t.Errorf("%s: a correction: %q", c.last.Phase, got)
+		}
+		for _, past := range []Request{r.with(correct, func(req *Request) { req.SkipWaves = true }), r.with(correct, func(req *Request) { req.Reads = true })} {
+			if got := gated(past); got != "" {
+				t.Errorf("%s: %q", c.last.Phase, got)
+			}
+		}
 	}
 }

@@ -32,7 +32,7 @@ func (p *FleetPlan) Approve(holds release.Holds, rec *release.Record, now time.T
 		for _, cluster := range asked {
 			given = append(given, of(cluster))
 		}
-		rec.Approvals = append(rec.Approvals, decision.Granted(given, skipped)...)
+		rec.Approvals = decision.Granted(rec.Approvals, given, skipped)
 	}
 }
 

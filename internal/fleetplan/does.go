@@ -35,7 +35,7 @@ func (c *ClusterPlan) Does(wait bool) bool {
 
 // unseen reports whether nobody could look at what a correction put right here, when its soak was over.
 func (c *ClusterPlan) unseen() bool {
-	return c.record != nil && c.record.Unjudged && c.Last == release.Succeeded && c.Left == release.Written
+	return c.record != nil && c.record.CorrectionUnjudged()
 }
 
 // Await notes what an apply that waits, or does not, has to do on a cluster where it writes nothing: it waits for what its last

@@ -12,7 +12,7 @@ import (
 func TestDoes(t *testing.T) {
 	nothing := func() *plan.Plan { return &plan.Plan{Unchanged: 3} }
 	writes := &plan.Plan{Changes: []plan.Change{{Action: plan.Update}}}
-	drifts := &release.Name{Release: 42}
+	drifts, unseen := &release.Name{Release: 42}, &release.Record{Corrections: []release.Correction{{Phase: release.Written, Unjudged: true}}}
 	for name, c := range map[string]struct {
 		plan             ClusterPlan
 		waits, notWaited bool // what a run that waits, and one that does not, does
@@ -30,7 +30,9 @@ func TestDoes(t *testing.T) {
 		"ended in the middle": {ClusterPlan{Plan: nothing(), Left: release.Applying, Resumes: true}, true, true, "", ""},
 		"deleting":            {ClusterPlan{Plan: nothing(), Left: release.Deleting, Resumes: true}, true, true, "", ""},
 		"no drift":            {ClusterPlan{Plan: nothing(), Left: release.Written, Release: drifts}, false, false, "", ""},
-		"no drift, unseen": {ClusterPlan{Plan: nothing(), Last: release.Succeeded, Left: release.Written, Release: drifts, record: &release.Record{Unjudged: true}}, true, false,
+		"no drift, unseen": {ClusterPlan{Plan: nothing(), Last: release.Succeeded, Left: release.Written, Release: drifts, record: unseen}, true, false,
+			"the last run did not wait until it was ready", ""},
+		"no drift, unseen, of a release that nobody waited for": {ClusterPlan{Plan: nothing(), Last: release.Written, Left: release.Written, Release: drifts, record: unseen}, true, false,
 			"the last run did not wait until it was ready", ""},
 		"no drift, of a release that is": {ClusterPlan{Plan: nothing(), Last: release.Written, Left: release.Written, Release: drifts, record: &release.Record{Unjudged: true}}, false, false, "", ""},
 		"no drift, and undone":           {ClusterPlan{Plan: nothing(), Left: release.Failed, Release: drifts}, true, true, "the last run failed", "nothing is to be written, but the last run failed"},

@@ -339,7 +339,7 @@ func (c *ClusterPlan) Describe(record *release.Record, now map[string]fleet.Valu
 	if record == nil {
 		return
 	}
-	c.record = &release.Record{Release: record.Release, Revision: record.Revision, Rollout: record.Rollout, Phase: record.Phase, Unjudged: record.Unjudged, Undoes: record.Undoes, RollbackTo: record.RollbackTo}
+	c.record = &release.Record{Release: record.Release, Revision: record.Revision, Rollout: record.Rollout, Phase: record.Phase, Corrections: record.Corrections, Undoes: record.Undoes, RollbackTo: record.RollbackTo}
 	c.Revision, c.Resumes, c.Last, c.Left, c.Preceded = record.Revision, record.Standing().Open(), record.Phase, record.Standing(), record.Preceded
 	if c.saved = record.Saved(); c.saved != "" {
 		c.intended, c.again = record.Intends(), map[string]bool{}

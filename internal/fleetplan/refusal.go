@@ -13,7 +13,7 @@ var refusals = map[string]bool{
 	"kept-values-lost": true, "kept-values-moved": true, "kept-values-doubtful": true, "kept-values-damaged": true, "kept-values-unknown": true, "kept-values-one-off": true,
 	"kept-values-ignored": true, "kept-values-former": true, "kept-values-in-use": true, "not-kept": true, "release-incomplete": true, "release-open": true, "rotate-suspended": true, "lookup-failed": true,
 	// not yet
-	"wave-gate": true, "release-paused": true, "ambiguous-release": true, "missing-bundle": true, "unreachable": true, "releases-unknown": true, "newest-unknown": true, "disputed-release": true, "damaged-release": true, "lost-release": true, "unknown-release": true,
+	"wave-gate": true, "release-paused": true, "ambiguous-release": true, "ambiguous-wave": true, "missing-bundle": true, "unreachable": true, "releases-unknown": true, "newest-unknown": true, "disputed-release": true, "damaged-release": true, "lost-release": true, "unknown-release": true,
 	// not by whom, or not from there
 	"missing-rights": true, "signature-missing": true, "signature-refused": true, "signature-impossible": true, "no-signatures": true,
 }

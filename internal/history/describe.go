@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -22,6 +23,23 @@ func (r *Release) describe(rec release.Record) {
 			r.Approvals = append(r.Approvals, a)
 		}
 	}
+}
+
+// Reach is on how many of the clusters the release is, and of how many nobody knows: "3/12, 1 unknown".
+func (r Release) Reach() string {
+	in, unknown := 0, 0
+	for _, c := range r.Clusters {
+		if c.In || c.Unchanged {
+			in++
+		} else if c.Unknown != "" {
+			unknown++
+		}
+	}
+	text := fmt.Sprintf("%d/%d", in, len(r.Clusters))
+	if unknown > 0 {
+		text += fmt.Sprintf(", %d unknown", unknown)
+	}
+	return text
 }
 
 // From is the commit of the release for people, and how what was read was to it; "" for none.

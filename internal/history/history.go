@@ -151,27 +151,12 @@ type Release struct {
 	// Approvals are those of its waves.
 	Approvals []release.Approval `json:"approvals,omitempty"`
 	// Waits says by what, or whose abort, the newest release is kept from which clusters. Decisions are people's, the first one first.
+	// AlsoWaits is what else it waits for, where several waves do.
 	Waits     *release.Waiting    `json:"waits,omitempty"`
+	AlsoWaits []*release.Waiting  `json:"alsoWaits,omitempty"`
 	Decisions []decision.Decision `json:"decisions,omitempty"`
 	// Clusters are those of the fleet, in its order, with where each stands in this release.
 	Clusters []Standing `json:"clusters"`
-}
-
-// Reach is on how many of the clusters the release is, and of how many nobody knows: "3/12, 1 unknown".
-func (r Release) Reach() string {
-	in, unknown := 0, 0
-	for _, c := range r.Clusters {
-		if c.In || c.Unchanged {
-			in++
-		} else if c.Unknown != "" {
-			unknown++
-		}
-	}
-	text := fmt.Sprintf("%d/%d", in, len(r.Clusters))
-	if unknown > 0 {
-		text += fmt.Sprintf(", %d unknown", unknown)
-	}
-	return text
 }
 
 // Standing is where a cluster stands in a release: in it, or at the newest one that it had until then.

@@ -94,7 +94,7 @@ func (r Release) gaveUp(t decision.Told) bool {
 
 // Decided is what people decided of the release, besides what it is said to wait for: "aborted by ann@laptop at ...: message; ...".
 func (r Release) Decided() string {
-	waits := r.Waits.String()
+	waits := r.Awaits()
 	var out []string
 	for _, d := range r.Decisions {
 		if !strings.Contains(waits, d.Word.String()) {

@@ -1,9 +1,10 @@
 package history
 
 import (
-	"cmp"
 	"slices"
+	"strings"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/release"
 )
 
@@ -28,9 +29,26 @@ func (h *History) await(owner string, w *release.Waiting, clusters []Cluster) {
 		b.nowhere(at, Release{Release: w.Release, Rollout: w.Rollout, State: state, Started: w.Since, Author: w.Author, Message: w.Message}, clusters)
 	}
 	r := &b.Releases[at]
-	if r.Waits = cmp.Or(r.Waits, w); r.State.over() { // of several waves the first waits
+	if r.Waits == nil {
+		r.Waits = w
+	} else {
+		r.AlsoWaits = append(r.AlsoWaits, w)
+	}
+	if r.State.over() {
 		r.State = state
 	}
+}
+
+// Awaits is everything that the release waits for, one after another; of several waits each with the clusters that it is kept from.
+func (r Release) Awaits() string {
+	if len(r.AlsoWaits) == 0 {
+		return r.Waits.String()
+	}
+	var out []string
+	for _, w := range append([]*release.Waiting{r.Waits}, r.AlsoWaits...) {
+		out = append(out, diag.Few(w.Clusters)+": "+w.String())
+	}
+	return strings.Join(out, "; ")
 }
 
 // over reports whether a release has ended well, so that what people said of it tells more.

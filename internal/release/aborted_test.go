@@ -31,7 +31,7 @@ func TestAbortedStaysAborted(t *testing.T) {
 	}
 	on := []OnCluster{{Cluster: "a", Record: &Record{Bundle: "shop", Release: 4, Rollout: "D", SourceDigest: "sha256:D", Phase: Succeeded}}, {Cluster: "b", Hold: told(5, "E", *four)}}
 	for _, verb := range []string{Pause, Resume, Approve, Abort} {
-		if said, fs := Say(verb, "shop", "4", Word{By: "bob"}, on); len(fs) != 1 || !strings.Contains(fs[0].Why, "it was aborted by ann@laptop") {
+		if said, fs := Say(verb, "shop", Meant{Release: "4"}, Word{By: "bob"}, on); len(fs) != 1 || !strings.Contains(fs[0].Why, "it was aborted by ann@laptop") {
 			t.Errorf("%s: %+v, %v", verb, said, fs)
 		}
 	}
@@ -42,7 +42,7 @@ func TestAbortedStaysAborted(t *testing.T) {
 func TestSayOfAnOlder(t *testing.T) {
 	running := OnCluster{Cluster: "a", Record: &Record{Bundle: "shop", Release: 4, Rollout: "D", SourceDigest: "sha256:D", Phase: Applying, Started: noon}}
 	newer := waiting(5, "E", func(h *Hold) { h.Approved = ann })
-	said, fs := Say(Abort, "shop", "4", Word{By: "bob", At: noon}, []OnCluster{running, {Cluster: "b", Hold: newer}})
+	said, fs := Say(Abort, "shop", Meant{Release: "4"}, Word{By: "bob", At: noon}, []OnCluster{running, {Cluster: "b", Hold: newer}})
 	if fs.HasErrors() || len(said.Clusters) != 2 {
 		t.Fatalf("%v, %+v", fs, said)
 	}
@@ -57,12 +57,12 @@ func TestSayOfAnOlder(t *testing.T) {
 	if again, err := said.On(h); again != nil || err == nil || !strings.Contains(err.Error(), "aborted by bob") {
 		t.Errorf("somebody else was faster: %+v, %v", again, err)
 	}
-	if said, fs := Say(Pause, "shop", "4", Word{By: "bob"}, []OnCluster{{Cluster: "a", Record: &Record{Release: 4, Rollout: "D", Phase: Succeeded}}, {Cluster: "b", Hold: newer}}); len(fs) != 1 || !strings.Contains(fs[0].Why, "release 5 (E), a newer one, waits there now") {
+	if said, fs := Say(Pause, "shop", Meant{Release: "4"}, Word{By: "bob"}, []OnCluster{{Cluster: "a", Record: &Record{Release: 4, Rollout: "D", Phase: Succeeded}}, {Cluster: "b", Hold: newer}}); len(fs) != 1 || !strings.Contains(fs[0].Why, "release 5 (E), a newer one, waits there now") {
 		t.Errorf("paused: %+v, %v", said, fs)
 	}
 	older, all := &Record{Release: 4, Rollout: "D", Phase: Succeeded}, &Record{Release: 5, Rollout: "E", Phase: Succeeded}
 	for _, verb := range []string{Pause, Abort} {
-		if said, fs := Say(verb, "shop", "4", Word{By: "bob"}, []OnCluster{{Cluster: "a", Record: all}, {Cluster: "b", Record: older}, {Cluster: "c", Record: older}}); len(fs) != 1 {
+		if said, fs := Say(verb, "shop", Meant{Release: "4"}, Word{By: "bob"}, []OnCluster{{Cluster: "a", Record: all}, {Cluster: "b", Record: older}, {Cluster: "c", Record: older}}); len(fs) != 1 {
 			t.Errorf("%s of what came everywhere: %+v", verb, said)
 		}
 	}

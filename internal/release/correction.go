@@ -17,7 +17,9 @@ type Correction struct {
 	Phase   Phase     `json:"phase,omitempty"`
 	Started time.Time `json:"started"`
 	// Finished is zero for one that has not come to its end, or did not come to a good one.
-	Finished time.Time   `json:"finished,omitzero"`
+	Finished time.Time `json:"finished,omitzero"`
+	// Unjudged: at the end of the correction's soak nobody could look at the cluster; its phase is Written.
+	Unjudged bool        `json:"unjudged,omitempty"`
 	Author   string      `json:"author,omitempty"`
 	Message  string      `json:"message,omitempty"`
 	Version  string      `json:"hawser,omitempty"`
@@ -71,6 +73,25 @@ func (r *Record) correcting() *Correction {
 	return nil
 }
 
+// Uncorrected says how the last correction of the release ended, where that was not well, so that nobody knows whether it is right; "" else.
+func (r *Record) Uncorrected() string {
+	switch c := r.correcting(); {
+	case c == nil:
+		return ""
+	case c.Unjudged:
+		return "nobody could look at it after its soak"
+	case c.Phase.Open():
+		return "it has not ended"
+	}
+	return "it failed"
+}
+
+// CorrectionUnjudged reports whether nobody could look at what the last correction put right, when its soak was over.
+func (r *Record) CorrectionUnjudged() bool {
+	c := r.correcting()
+	return c != nil && c.Unjudged
+}
+
 // Standing is how a cluster with the record was left: the phase of a correction that has not come to a good end, else the release's own,
 // which no correction changes.
 func (r *Record) Standing() Phase {
@@ -85,6 +106,9 @@ func (r *Record) Standing() Phase {
 func (r *Record) parted() *Record {
 	if c := r.correcting(); c != nil && c.Phase == "" && (r.Phase == Applying || r.Phase == Failed) {
 		c.Phase, r.Phase = r.Phase, Succeeded
+	}
+	if c := r.correcting(); c != nil && r.Phase == Succeeded && r.Unjudged { // as was noted for a short time
+		c.Unjudged, r.Unjudged = true, false
 	}
 	return r
 }
@@ -113,7 +137,7 @@ func (r *Record) Standard(look bool) (standard *Record, why string) {
 // and author.
 func (r *Record) Corrected(run, now Record, p *plan.Plan) Record {
 	out := *r
-	out.Inventory, out.Hooks, out.Unseen, out.Unfinished, out.Unjudged = now.Inventory, now.Hooks, now.Unseen, now.Unfinished, r.Unjudged && r.Phase == Written
+	out.Inventory, out.Hooks, out.Unseen, out.Unfinished = now.Inventory, now.Hooks, now.Unseen, now.Unfinished
 	c := Correction{Rollout: run.Rollout, Phase: now.Phase, Started: now.Started, Author: run.Author, Message: run.Message, Version: run.Version, Objects: touched(p)}
 	notes, last := slices.Clone(r.Corrections), r.correcting()
 	if n := len(now.Corrections); n > 0 && now.Corrections[n-1].Rollout == run.Rollout { // it is closed
@@ -143,8 +167,9 @@ func (r *Record) Unsoaked(rollout string, corrects, unseen bool, unready []strin
 	case !corrects:
 		out.Phase, out.Unfinished, out.Unjudged = phase, unready, unseen
 	case last >= 0 && r.Corrections[last].Rollout == rollout: // else it did nothing here
-		out.Unfinished, out.Corrections, out.Unjudged = unready, slices.Clone(r.Corrections), unseen
-		out.Corrections[last].Phase, out.Corrections[last].Finished = phase, time.Time{}
+		out.Unfinished, out.Corrections = unready, slices.Clone(r.Corrections)
+		c := &out.Corrections[last]
+		c.Phase, c.Finished, c.Unjudged = phase, time.Time{}, unseen
 	}
 	return out
 }

@@ -54,7 +54,7 @@ func TestCorrected(t *testing.T) {
 	closing := open
 	closing.Phase, closing.Finished, closing.Done = Written, at(12), plan.Counts{Update: 1}
 	closed := before.Corrected(run, closing, touches)
-	if n := closed.Corrections; len(n) != 1 || !reflect.DeepEqual(n[0], Correction{"RUN1", Written, at(10), at(12), "ada", "incident", "test", plan.Counts{Update: 1}, []CorrectedObject{{plan.Update, api}}}) || closed.Phase != Succeeded || closed.Standing() != Succeeded || !closed.Finished.Equal(at(2)) || closed.Done != (plan.Counts{}) {
+	if n := closed.Corrections; len(n) != 1 || !reflect.DeepEqual(n[0], Correction{"RUN1", Written, at(10), at(12), false, "ada", "incident", "test", plan.Counts{Update: 1}, []CorrectedObject{{plan.Update, api}}}) || closed.Phase != Succeeded || closed.Standing() != Succeeded || !closed.Finished.Equal(at(2)) || closed.Done != (plan.Counts{}) {
 		t.Errorf("%+v", closed)
 	}
 	closing.Phase = Failed
@@ -112,7 +112,7 @@ func TestUnsoaked(t *testing.T) {
 			unready = []string{"web"}
 		}
 		got := rec.Unsoaked(c.rollout, c.corrects, c.unseen, unready)
-		if got.Unjudged != (got.Standing() == Written) || got.Phase != c.phase || got.Standing() != c.standing || len(got.Unfinished) != c.unready || notes[1].Phase != Succeeded || notes[1].Finished.IsZero() {
+		if got.Unjudged != (got.Phase == Written) || got.CorrectionUnjudged() != (c.corrects && got.Standing() == Written) || got.Phase != c.phase || got.Standing() != c.standing || len(got.Unfinished) != c.unready || notes[1].Phase != Succeeded || notes[1].Finished.IsZero() {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -164,13 +164,31 @@ func TestCorrectionsOfBefore(t *testing.T) {
 	}
 }
 
-// A correction after one that could not be looked at after its soak says of itself how it ended; that of the release itself stays.
-func TestCorrectedIsJudgedAnew(t *testing.T) {
-	for phase, want := range map[Phase]bool{Succeeded: false, Written: true} {
-		r := Record{Rollout: "R", Phase: phase, Unjudged: true, Corrections: []Correction{{Rollout: "C", Phase: Written}}}
-		if got := r.Corrected(Record{Rollout: "D"}, Record{Phase: Written}, nil); got.Unjudged != want {
-			t.Errorf("%s: %+v", phase, got)
+// TestUnjudgedIsOfOne: that nobody could look at a release after its soak, and that nobody could at a correction of it, are told apart: neither says so of
+// the other, and a correction after one that could not be looked at says of itself how it ended.
+func TestUnjudgedIsOfOne(t *testing.T) {
+	unseen := []Correction{{Rollout: "C", Phase: Written, Unjudged: true}}
+	for name, c := range map[string]struct {
+		r    Record
+		want bool
+	}{
+		"a correction alone":                  {Record{Rollout: "R", Phase: Succeeded, Corrections: unseen}, false},
+		"of a release that nobody waited for": {Record{Rollout: "R", Phase: Written, Corrections: unseen}, false},
+		"both":                                {Record{Rollout: "R", Phase: Written, Unjudged: true, Corrections: unseen}, true},
+	} {
+		if c.r.undecided() != c.want || c.r.Unready() != "nobody could look at it after its soak" || !c.r.CorrectionUnjudged() {
+			t.Errorf("%s: %+v, %s", name, c.r, c.r.Unready())
 		}
+		if got := c.r.Corrected(Record{Rollout: "D"}, Record{Phase: Succeeded}, nil); got.Unjudged != c.want || got.CorrectionUnjudged() {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if got := c.r.Unsoaked("C", true, true, nil); got.Unjudged != c.want || got.undecided() != c.want || !got.CorrectionUnjudged() {
+			t.Errorf("%s, and again: %+v", name, got)
+		}
+	}
+	before := Record{Rollout: "R", Phase: Succeeded, Unjudged: true, Corrections: []Correction{{Rollout: "C", Phase: Written}}}
+	if got := before.parted(); got.Unjudged || !got.CorrectionUnjudged() {
+		t.Errorf("of before: %+v", got)
 	}
 }
 

@@ -14,7 +14,7 @@ func TestDecisionsStay(t *testing.T) {
 	var h *Hold
 	say := func(verb, who, message string) {
 		t.Helper()
-		s, found := Say(verb, "shop", "", Word{By: who, At: noon, Message: message}, []OnCluster{{Cluster: "a", Hold: h}})
+		s, found := Say(verb, "shop", Meant{}, Word{By: who, At: noon, Message: message}, []OnCluster{{Cluster: "a", Hold: h}})
 		if found.HasErrors() {
 			t.Fatal(found)
 		}

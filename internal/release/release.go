@@ -21,6 +21,7 @@ import (
 	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/renewal"
 )
 
 // Phase of a record.
@@ -96,7 +97,8 @@ type Record struct {
 	// Soaked: the canaries of the cluster's wave had soaked before it was its turn, so that no soak follows it. False in
 	// records of before there was this.
 	Soaked bool `json:"soaked,omitempty"`
-	// Unjudged: at the end of its soak nobody could look at the cluster, which is why nobody knows whether it is ready still.
+	// Unjudged: at the end of the release's soak nobody could look at the cluster, which is why nobody knows whether it is ready still; it is
+	// Written. A correction has an Unjudged of its own.
 	Unjudged bool   `json:"unjudged,omitempty"`
 	Author   string `json:"author,omitempty"`
 	Message  string `json:"message,omitempty"`
@@ -411,7 +413,7 @@ func AtWork(who string) diag.Finding {
 var ErrConflict = errors.New("the record changed since it was read")
 
 // ErrLost is the cause of a lock's Context that ended because the lock was lost, or might be.
-var ErrLost = errors.New("the lock was lost")
+var ErrLost = renewal.ErrLost
 
 // Retention is the number of revisions of which a store keeps record and Set, where the record says no other one (Keep).
 const Retention = 10

@@ -2,6 +2,7 @@ package release
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,16 +22,37 @@ const (
 	Abort   = "abort"
 )
 
-// OnCluster is where one cluster stands, for what is said about a release: its record and its hold, nil for none.
+// OnCluster is where one cluster stands, for what is said about a release: its record and its hold, nil for none. Wave is its wave, as people
+// call it, where nothing comes to that without an approval.
 type OnCluster struct {
-	Cluster, Unreachable string
-	Record               *Record
-	Hold                 *Hold
+	Cluster, Unreachable, Wave string
+	Record                     *Record
+	Hold                       *Hold
 }
 
-// has reports whether the release has come to the cluster, as far as it was to.
+// Meant is what is said something about: the release by its number or rollout, "" for the newest one (of paused ones the newest), and the wave by
+// its number, 0 for the one that waits. Unasked: nobody is shown what that is before it is said.
+type Meant struct {
+	Release string
+	Wave    int
+	Unasked bool
+}
+
+// Look reads what keeps releases from the cluster, where it answers. What cannot be read there as nobody wrote it is a matter of that cluster alone.
+func (c *OnCluster) Look(ctx context.Context, store Store, owner string) diag.Findings {
+	h, _, err := HeldOn(ctx, store, owner)
+	c.Hold = h
+	fs := diag.From(err, "record")
+	if len(fs) == 1 && fs[0].Code == CodeDamagedHold {
+		c.Unreachable, fs = fs[0].What+" ("+fs[0].Why+"): "+fs[0].Fix, nil
+	}
+	return fs
+}
+
+// has reports whether the release has come to the cluster, as far as it was to: one that failed, or that nobody could look at after its soak, is
+// applied again.
 func (c OnCluster) has(rollout string) bool {
-	return c.Record != nil && c.Record.Rollout == rollout && !c.Record.Phase.Open() && c.Record.Phase != Failed
+	return c.Record != nil && c.Record.Rollout == rollout && !c.Record.Phase.Open() && !c.Record.undecided()
 }
 
 // came reports whether the release has come to the cluster, or a newer one has.
@@ -63,12 +85,15 @@ type Saying struct {
 	Since   time.Time `json:"since,omitzero"`
 	Wave    string    `json:"wave,omitempty"`
 	Word    Word      `json:"word"`
+	// Already: the wave was approved before, and Word is that approval; nothing is written.
+	Already bool `json:"already,omitempty"`
 	// Clusters are those on which it is to stand, and those that did not answer.
 	Clusters []SaidOn `json:"clusters"`
 	// Still is the release of the bundle that stays paused after this one was resumed: no run goes on before that is, too.
 	Still *Waiting `json:"still,omitempty"`
 
 	about Hold
+	over  bool // it has come to every cluster that waited for what is approved already
 }
 
 // SaidOn is one cluster of a Saying.
@@ -80,21 +105,25 @@ type SaidOn struct {
 	Unreachable string `json:"unreachable,omitempty"`
 }
 
-// Say is the verb, said about the release of a bundle that is meant: by its number or rollout, or with "" the newest one (of paused ones
-// the newest). Nothing is done yet on any cluster. The findings say why there is nothing to be said.
-func Say(verb, bundle, meant string, word Word, clusters []OnCluster) (*Saying, diag.Findings) {
+// Say is the verb, said about the release of a bundle that is meant. Nothing is done yet on any cluster. The findings say why there is nothing
+// to be said. What was approved before is Already.
+func Say(verb, bundle string, meant Meant, word Word, clusters []OnCluster) (*Saying, diag.Findings) {
+	clusters = inWave(clusters, meant.Wave)
 	about, findings := subject(verb, bundle, meant, clusters)
-	if findings.HasErrors() {
-		if verb == Approve && about.Approved != nil && about.Aborted == nil && !slices.ContainsFunc(clusters, func(c OnCluster) bool { return c.lacks(about.Rollout) }) {
-			findings[0].Why += ", and it has come to every cluster that waited for that"
-			findings[0].Fix = "hawser status " + bundle + " shows how it is there"
-		}
+	approved := verb == Approve && about.Approved != nil && about.Aborted == nil
+	if findings.HasErrors() && !approved {
 		return nil, because(findings[0], clusters)
 	}
 	s := &Saying{V: diag.DocumentVersion, Verb: verb, Bundle: bundle, Release: about.Release, Rollout: about.Rollout, Author: about.Author, Message: about.Message,
 		Since: about.Since, Wave: about.Wave, Word: word, about: about}
+	if approved {
+		return s.already(clusters), nil
+	}
 	said, barred := false, ""
 	underWay := slices.ContainsFunc(clusters, func(c OnCluster) bool { return c.Record.Of(about.Rollout) && !c.has(about.Rollout) })
+	if waves := about.unapproved(clusters, underWay); verb == Approve && meant.Unasked && meant.Wave == 0 && len(waves) > 1 {
+		return nil, diag.Findings{severalWaves(bundle, about, waves)}
+	}
 	for _, c := range clusters {
 		next, _ := s.On(c.Hold)
 		switch why := s.bars(c.Hold); {
@@ -115,7 +144,7 @@ func Say(verb, bundle, meant string, word Word, clusters []OnCluster) (*Saying, 
 	}
 	if verb == Resume {
 		s.Still = cmp.Or(Await(bundle, slices.DeleteFunc(slices.Clone(clusters), func(c OnCluster) bool {
-			return c.Hold == nil || c.Hold.Rollout == about.Rollout || c.Hold.Paused == nil
+			return c.Hold == nil || c.Hold.Rollout == about.Rollout || c.Hold.Paused == nil || c.Hold.Aborted != nil
 		}))...)
 	}
 	return s, nil
@@ -225,10 +254,16 @@ func (s *Saying) Missed() int {
 	return len(slices.DeleteFunc(slices.Clone(s.Clusters), func(c SaidOn) bool { return c.Done }))
 }
 
-// Then is what to do next where it stands: tip, but for a release that is approved and paused, which goes on after it is resumed.
+// Then is what to do next where it stands: tip, but for a release that is approved and paused, which goes on after it is resumed, and for one
+// that is resumed and waits for an approval.
 func (s *Saying) Then(tip string) string {
-	if s.Verb == Approve && s.about.Paused != nil {
+	switch {
+	case s.over:
+		return "It has come to every cluster that waited for that: hawser status " + s.Bundle + " shows how it is there."
+	case s.Verb == Approve && s.about.Paused != nil:
 		return fmt.Sprintf("It is paused %s. hawser resume %s lets it go on.", s.about.Paused, s.Bundle)
+	case s.Verb == Resume && s.about.Wave != "" && s.about.Approved == nil:
+		return fmt.Sprintf("It waits for an approval of %s: hawser approve %s", s.about.Wave, s.Bundle)
 	}
 	return tip
 }
@@ -273,17 +308,17 @@ func (h *Hold) say(verb string, word Word) bool {
 }
 
 // subject is the release that a verb is about.
-func subject(verb, bundle, meant string, clusters []OnCluster) (Hold, diag.Findings) {
+func subject(verb, bundle string, meant Meant, clusters []OnCluster) (Hold, diag.Findings) {
 	all := known(clusters)
-	if meant != "" {
-		named := slices.DeleteFunc(slices.Clone(all), func(h Hold) bool { return h.Rollout != meant && strconv.Itoa(h.Release) != meant })
+	if meant.Release != "" {
+		named := slices.DeleteFunc(slices.Clone(all), func(h Hold) bool { return h.Rollout != meant.Release && strconv.Itoa(h.Release) != meant.Release })
 		if len(named) > 1 {
-			return Hold{}, diag.Findings{ambiguous(bundle, meant, named)}
+			return Hold{}, diag.Findings{ambiguous(bundle, meant.Release, named)}
 		}
 		if len(named) == 1 {
-			return named[0], said(verb, bundle, named[0])
+			return named[0], said(verb, bundle, named[0], meant.Wave)
 		}
-		f := diag.Errorf("no-such-release", "no cluster waits for release %s of %s, or has it as its newest", meant, bundle)
+		f := diag.Errorf("no-such-release", "no cluster waits for release %s of %s, or has it as its newest", meant.Release, bundle)
 		if f.Why = "there is nothing to " + verb; len(all) > 0 {
 			f.Why += ": the newest is " + all[0].name().String()
 		}
@@ -295,11 +330,11 @@ func subject(verb, bundle, meant string, clusters []OnCluster) (Hold, diag.Findi
 			return h, nil
 		}
 		if verb != Resume {
-			return h, said(verb, bundle, h)
+			return h, said(verb, bundle, h, meant.Wave)
 		}
 	}
 	if len(all) > 0 {
-		return all[0], said(verb, bundle, all[0])
+		return all[0], said(verb, bundle, all[0], meant.Wave)
 	}
 	f := diag.Errorf("no-release", "no cluster has a release of %s, and none waits for it", bundle)
 	f.Why = "there is nothing to " + verb
@@ -380,12 +415,16 @@ func (h *Hold) merge(other Hold) {
 // fits reports whether the verb has anything to say about the release.
 func (h Hold) fits(verb string) bool { return h.say(verb, Word{}) }
 
-// said refuses what cannot be said any more, with who has said what.
-func said(verb, bundle string, h Hold) diag.Findings {
+// said refuses what cannot be said any more, with who has said what; wave is the number of the one that is meant, 0 for any.
+func said(verb, bundle string, h Hold, wave int) diag.Findings {
 	if h.fits(verb) {
 		return nil
 	}
-	return diag.Findings{nothing(verb, bundle, h)}
+	f := nothing(verb, bundle, h)
+	if wave > 0 && h.Aborted == nil {
+		f.Why = fmt.Sprintf("wave %d waits for no approval", wave)
+	}
+	return diag.Findings{f}
 }
 
 // nothing says why a verb has nothing to do for a release.

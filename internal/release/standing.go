@@ -76,7 +76,7 @@ func (r *Record) End() time.Time {
 // It is "" for one that succeeded, one that has not ended, and nil.
 func (r *Record) Unready() string {
 	switch {
-	case r != nil && r.Standing() == Written && r.Unjudged:
+	case r != nil && r.Standing() == Written && (r.Unjudged || r.CorrectionUnjudged()):
 		return "nobody could look at it after its soak"
 	case r != nil && r.Standing() == Written:
 		return "the last run did not wait until it was ready"

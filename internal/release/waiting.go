@@ -33,8 +33,11 @@ func (h Hold) await(bundle string, clusters []OnCluster) (out []*Waiting) {
 		}
 		w := &Waiting{Bundle: bundle, Release: h.Release, Rollout: h.Rollout, Author: h.Author, Message: h.Message, Since: h.Since, Wave: c.Hold.Wave, Approved: c.Hold.Approved,
 			Closed: c.Hold.Closed, Opens: c.Hold.Opens, Paused: h.Paused, Aborted: h.Aborted}
-		if w.Aborted != nil {
+		switch {
+		case w.Aborted != nil:
 			w.Wave, w.Approved, w.Closed, w.Opens, w.Paused = "", nil, "", nil, nil
+		case w.Paused != nil: // it is told once, with the wave that waits
+			w.Wave, w.Approved = h.Wave, h.Approved
 		}
 		i := slices.IndexFunc(out, func(o *Waiting) bool { return o.Paused != nil || o.Wave == w.Wave && o.Closed == w.Closed })
 		if i < 0 {

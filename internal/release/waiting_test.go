@@ -66,7 +66,7 @@ func TestWaitingForAWindow(t *testing.T) {
 	if again, err := rec.Waiting("wave 2 (production)", &later)(first); err != nil || again == nil || !again.Opens.Equal(later) {
 		t.Errorf("it opens later: %+v, %v", again, err)
 	}
-	if _, findings := Say(Approve, "shop", "", Word{By: "bob"}, []OnCluster{{Cluster: "b", Hold: first}}); !findings.HasErrors() {
+	if _, findings := Say(Approve, "shop", Meant{}, Word{By: "bob"}, []OnCluster{{Cluster: "b", Hold: first}}); !findings.HasErrors() {
 		t.Error("a window was approved")
 	}
 	approved := waiting(4, "D", func(h *Hold) { h.Approved = ann })
@@ -115,7 +115,7 @@ func TestApproveIsOfOneWave(t *testing.T) {
 	}
 	approve := func(clusters string) {
 		t.Helper()
-		said, found := Say(Approve, "shop", "", Word{By: "bob"}, on)
+		said, found := Say(Approve, "shop", Meant{}, Word{By: "bob"}, on)
 		if found.HasErrors() || said.For() != clusters {
 			t.Fatalf("%v, %q", found, said.For())
 		}
@@ -141,7 +141,7 @@ func TestApproveIsOfOneWave(t *testing.T) {
 	approve("wave 2 (production): c3")
 	newer := &Record{Release: 5, Rollout: "E", Phase: Succeeded}
 	on = []OnCluster{{Cluster: "c2", Record: newer, Hold: waiting(4, "D", one)}, {Cluster: "c3", Hold: waiting(4, "D", nil)}}
-	if said, found := Say(Approve, "shop", "4", Word{By: "bob"}, on); found.HasErrors() || said.For() != "wave 2 (production): c3" {
+	if said, found := Say(Approve, "shop", Meant{Release: "4"}, Word{By: "bob"}, on); found.HasErrors() || said.For() != "wave 2 (production): c3" {
 		t.Errorf("a newer one is on a cluster of the first wave: %v, %+v", found, said)
 	}
 }

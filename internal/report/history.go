@@ -37,7 +37,7 @@ func History(w io.Writer, h *history.History, st Style) error {
 			row[3] = st.paint(releaseInk[r.State], row[3])
 			t.Row(row...)
 			t.note(2, strings.Join(slices.DeleteFunc([]string{backTo(r.RollbackTo), r.Message}, func(s string) bool { return s == "" }), ": "), dim)
-			t.note(2, r.Waits.String(), yellow)
+			t.note(2, r.Awaits(), yellow)
 			t.note(2, r.Decided(), dim)
 		}
 	}
@@ -116,7 +116,7 @@ func Shown(w io.Writer, h *history.History, st Style) error {
 	if r.Source != (lineage.Source{}) {
 		from = r.Source.String()
 	}
-	for _, f := range [][2]string{{"started", stamp(r.Started)}, {"finished", stamp(r.Finished)}, {"by", r.Author}, {"message", r.Message}, {"back to", r.RollbackTo.String()}, {"approved", r.Approved()}, {"held", r.Waits.String()}, {"decided", r.Decided()}, {"from", from},
+	for _, f := range [][2]string{{"started", stamp(r.Started)}, {"finished", stamp(r.Finished)}, {"by", r.Author}, {"message", r.Message}, {"back to", r.RollbackTo.String()}, {"approved", r.Approved()}, {"held", r.Awaits()}, {"decided", r.Decided()}, {"from", from},
 		{"commit", r.From()}, {"fleet", r.Fleet}, {"files", r.SourceDigest}, {"plan", r.Plan}, {"changes", doneOf(r.Done)}, {"hawser", r.Hawser}} {
 		if f[1] != "" {
 			o.wrapped(0, fmt.Sprintf("%-10s %s", f[0]+":", clean(f[1])), "")

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"io"
 
 	"hawser.dev/hawser/internal/release"
@@ -24,13 +23,6 @@ func Said(w io.Writer, s *release.Saying, done, tip string, st Style) error {
 		why.add(c.Cluster, "not "+done, c.Problem)
 	}
 	why.write(o, "")
-	if s.Missed() == len(s.Clusters) {
-		o.wrapped(0, fmt.Sprintf("Release %d of %s is %s on no cluster.", s.Release, clean(s.Bundle), done), "")
-		return o.Flush()
-	}
-	if s.Still != nil {
-		tip = fmt.Sprintf("Release %d (%s) stays %s", s.Still.Release, s.Still.Rollout, s.Still)
-	}
-	o.wrapped(0, fmt.Sprintf("Release %d of %s is %s on %s. %s", s.Release, clean(s.Bundle), done, count(len(s.Clusters)-s.Missed(), "cluster"), clean(s.Then(tip))), "")
+	o.wrapped(0, clean(s.Summary(done, tip)), "")
 	return o.Flush()
 }

@@ -158,7 +158,7 @@ func someRecords() *recordkeeping.Report {
 // shopSaying is an approval that one of two clusters does not know of.
 func shopSaying() *release.Saying {
 	hold := &release.Hold{Bundle: "shop", Release: 42, Rollout: "7K2M3XYZ", Author: "ada@laptop", Wave: "wave 2 (production)", Since: time.Unix(1, 0).UTC()}
-	said, _ := release.Say(release.Approve, "shop", "", release.Word{By: "bob", At: time.Unix(2, 0).UTC()},
+	said, _ := release.Say(release.Approve, "shop", release.Meant{}, release.Word{By: "bob", At: time.Unix(2, 0).UTC()},
 		[]release.OnCluster{{Cluster: "production-eu", Hold: hold}, {Cluster: "production-us", Unreachable: "i/o timeout"}})
 	said.Clusters[0].End(nil, strings.Clone)
 	return said

@@ -19,6 +19,16 @@ func Approve(s Schedule, approved func(cluster string) bool) Schedule {
 	return s
 }
 
+// ApprovedWave is a cluster's wave, as people call it, where that wants an approval, whether it has one or not; "" for every other cluster.
+func (s Schedule) ApprovedWave(cluster string) string {
+	for _, m := range s.Members {
+		if m.Cluster == cluster && s.Waves[m.Wave-1].Approval {
+			return s.label(m.Wave)
+		}
+	}
+	return ""
+}
+
 // Asked are the clusters of a wave that an approval is for: those that answer and have something to do.
 func (s Schedule) Asked(wave int) []string {
 	var out []string

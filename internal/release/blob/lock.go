@@ -12,6 +12,7 @@ import (
 
 	"hawser.dev/hawser/internal/localprocess"
 	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/renewal"
 )
 
 // The lock of a bundle is a journal, of which the last entry says who holds it, or that nobody does. Whether a lock has
@@ -38,7 +39,7 @@ type lease struct {
 
 // lock is one that is held.
 type lock struct {
-	*release.Renewal
+	*renewal.Renewal
 	journal   journal
 	lease     lease
 	recovered *release.Held
@@ -76,7 +77,7 @@ func (s *store) Lock(ctx context.Context, owner, holder string, ttl time.Duratio
 		l.lease.Since = now
 		began := time.Now()
 		if l.tip, err = j.append(ctx, t, l.lease); err == nil {
-			l.Renewal = release.Renew(ctx, ttl, began, l.renew)
+			l.Renewal = renewal.Begin(ctx, ttl, began, l.renew)
 			return l, nil
 		}
 		if !errors.Is(err, release.ErrConflict) {

@@ -15,6 +15,7 @@ import (
 	"hawser.dev/hawser/internal/localprocess"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/renewal"
 )
 
 // The lock of a bundle is the Lease `hawser-OWNER`. Taking it is creating it, giving it back is deleting it, and
@@ -70,7 +71,7 @@ func (s *Store) Lock(ctx context.Context, owner, holder string, ttl time.Duratio
 		l, err := s.take(ctx, wanted)
 		if err == nil {
 			l.recovered = recovered
-			l.Renewal = release.Renew(ctx, l.ttl, l.acquired, l.renew)
+			l.Renewal = renewal.Begin(ctx, l.ttl, l.acquired, l.renew)
 			return l, nil
 		}
 		if !apierrors.IsAlreadyExists(err) {

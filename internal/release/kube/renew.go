@@ -11,11 +11,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/renewal"
 )
 
 // lock is a held Lease.
 type lock struct {
-	*release.Renewal
+	*renewal.Renewal
 	store     *Store
 	ttl       time.Duration
 	recovered *release.Held

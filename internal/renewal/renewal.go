@@ -1,4 +1,8 @@
-package release
+// Package renewal keeps a lock that expires: it is renewed in the background, and nothing is sent under it any more when that did not
+// succeed in time.
+//
+// The package must not know where locks are kept, nor what is done under them.
+package renewal
 
 import (
 	"context"
@@ -10,6 +14,9 @@ import (
 
 	"hawser.dev/hawser/internal/permit"
 )
+
+// ErrLost is the cause of a lock's Context that ended because the lock was lost, or might be.
+var ErrLost = errors.New("the lock was lost")
 
 // Renewal keeps a lock in the background: it is renewed every third of its time to live; when it was not for two thirds,
 // its Context ends, so that requests sent under it have the last third to end. The Context's permit looks at the time
@@ -27,9 +34,9 @@ type Renewal struct {
 	renewed atomic.Pointer[time.Time]
 }
 
-// Renew begins to keep a lock that was asked for at taken. renew tries once, until its context ends: true when the lock
+// Begin begins to keep a lock that was asked for at taken. renew tries once, until its context ends: true when the lock
 // was renewed, an error only when it is somebody else's; other failures are tried again. When ctx ends, renewing does too.
-func Renew(ctx context.Context, ttl time.Duration, taken time.Time, renew func(ctx context.Context) (bool, error)) *Renewal {
+func Begin(ctx context.Context, ttl time.Duration, taken time.Time, renew func(ctx context.Context) (bool, error)) *Renewal {
 	r := &Renewal{ttl: ttl, renew: renew, quit: make(chan struct{}), ended: make(chan struct{})}
 	r.renewed.Store(&taken)
 	ctx, r.cancel = context.WithCancelCause(ctx)

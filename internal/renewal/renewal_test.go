@@ -1,4 +1,4 @@
-package release
+package renewal
 
 import (
 	"context"
@@ -26,7 +26,7 @@ func TestPermitOfALock(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := Renew(t.Context(), ttl, time.Now().Add(-c.age), func(context.Context) (bool, error) { return false, nil })
+				r := Begin(t.Context(), ttl, time.Now().Add(-c.age), func(context.Context) (bool, error) { return false, nil })
 				defer r.Stop()
 				under, cancel := context.WithTimeout(r.Context(), time.Hour)
 				defer cancel()
@@ -46,7 +46,7 @@ func TestPermitOfALock(t *testing.T) {
 func TestPermitAfterRenewing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var answer error
-		r := Renew(t.Context(), 30*time.Second, time.Now(), func(context.Context) (bool, error) { return answer == nil, answer })
+		r := Begin(t.Context(), 30*time.Second, time.Now(), func(context.Context) (bool, error) { return answer == nil, answer })
 		defer r.Stop()
 		time.Sleep(2 * time.Minute)
 		if left, err := permit.Of(r.Context())(); err != nil || left < 18*time.Second {

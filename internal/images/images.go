@@ -1,4 +1,7 @@
-package release
+// Package images tells which images the containers of objects run.
+//
+// The package must not know what a kind means: it finds containers wherever a kind has them.
+package images
 
 import (
 	"slices"
@@ -6,9 +9,9 @@ import (
 	"hawser.dev/hawser/internal/object"
 )
 
-// imagesIn are the images that the containers of an object run, each once and sorted: those of every pod template or pod in
+// in are the images that the containers of an object run, each once and sorted: those of every pod template or pod in
 // it, at whatever depth a kind has it.
-func imagesIn(o object.Object) []string {
+func in(o object.Object) []string {
 	var out []string
 	var walk func(v any)
 	walk = func(v any) {
@@ -16,7 +19,7 @@ func imagesIn(o object.Object) []string {
 		case map[string]any:
 			for key, inner := range x {
 				if list, ok := inner.([]any); ok && slices.Contains([]string{"containers", "initContainers", "ephemeralContainers"}, key) {
-					out = append(out, imagesOf(list)...)
+					out = append(out, listed(list)...)
 				}
 				walk(inner)
 			}
@@ -32,8 +35,8 @@ func imagesIn(o object.Object) []string {
 	return slices.Compact(out)
 }
 
-// imagesOf are the images of a list of containers.
-func imagesOf(containers []any) []string {
+// listed are the images of a list of containers.
+func listed(containers []any) []string {
 	var out []string
 	for _, c := range containers {
 		if fields, ok := c.(map[string]any); ok {
@@ -45,22 +48,22 @@ func imagesOf(containers []any) []string {
 	return out
 }
 
-// ImagesOf are the images of objects by instance; those of hooks are none of the instance's. nil when there are none.
-func ImagesOf(objects []object.Object) map[string][]string {
+// Of are the images of objects by instance; those of hooks are none of the instance's. nil when there are none.
+func Of(objects []object.Object) map[string][]string {
 	var out map[string][]string
 	for _, o := range objects {
-		images := imagesIn(o)
-		if o.Hook != nil || len(images) == 0 {
+		found := in(o)
+		if o.Hook != nil || len(found) == 0 {
 			continue
 		}
 		if out == nil {
 			out = map[string][]string{}
 		}
-		out[o.Instance] = append(out[o.Instance], images...)
+		out[o.Instance] = append(out[o.Instance], found...)
 	}
-	for name, images := range out {
-		slices.Sort(images)
-		out[name] = slices.Compact(images)
+	for name, all := range out {
+		slices.Sort(all)
+		out[name] = slices.Compact(all)
 	}
 	return out
 }

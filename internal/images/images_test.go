@@ -1,4 +1,4 @@
-package release
+package images
 
 import (
 	"reflect"
@@ -19,7 +19,7 @@ func TestImages(t *testing.T) {
 	}
 	hook := parse("web", "kind: Job\nspec: {template: {spec: {containers: [{image: 'migrate:1'}]}}}")
 	hook.Hook = &object.Hook{}
-	got := ImagesOf([]object.Object{
+	got := Of([]object.Object{
 		parse("web", "kind: Deployment\nspec: {template: {spec: {initContainers: [{image: 'init:1'}], containers: [{image: 'web:2'}, {name: none}, 7]}}}"),
 		parse("web", "kind: CronJob\nspec: {jobTemplate: {spec: {template: {spec: {containers: [{image: 'web:2'}, {image: 'a:1'}]}}}}}"),
 		parse("db", "kind: Pod\nspec: {containers: [{image: 'db:1'}], ephemeralContainers: [{image: 'debug:1'}]}"),
@@ -31,7 +31,7 @@ func TestImages(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if got := ImagesOf([]object.Object{parse("cm", "kind: ConfigMap")}); got != nil {
+	if got := Of([]object.Object{parse("cm", "kind: ConfigMap")}); got != nil {
 		t.Errorf("%v of an object without a container", got)
 	}
 }

@@ -1,0 +1,39 @@
+package history
+
+import (
+	"testing"
+	"time"
+
+	"hawser.dev/hawser/internal/release"
+)
+
+// TestSeveralWaits: a release that several waves wait for is told with all of them, each with its clusters; one that waits for one thing is told as
+// ever.
+func TestSeveralWaits(t *testing.T) {
+	since, ann := time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC), &release.Word{By: "ann@laptop"}
+	waits := func(wave, cluster string, approved *release.Word) *release.Waiting {
+		return &release.Waiting{Bundle: "shop", Release: 4, Rollout: "D", Author: "ci", Since: since, Wave: wave, Approved: approved, Next: "hawser approve shop", Clusters: []string{cluster}}
+	}
+	of := func(all ...*release.Waiting) Release {
+		h := Of(nil)
+		h.Await(func(string) string { return "o" }, nil, all...)
+		if len(h.Bundles) != 1 || len(h.Bundles[0].Releases) != 1 {
+			t.Fatalf("%+v", h.Bundles)
+		}
+		return h.Bundles[0].Releases[0]
+	}
+	one := of(waits("wave 1 (one)", "a", nil))
+	if want := "waits for an approval of wave 1 (one), asked for by ci since 2026-09-01T12:00:00Z: hawser approve shop"; one.Awaits() != want || one.AlsoWaits != nil {
+		t.Error(one.Awaits())
+	}
+	several := of(waits("wave 1 (one)", "a", nil), waits("wave 2 (two)", "b", ann), &release.Waiting{Bundle: "shop", Release: 4, Rollout: "D", Closed: "wave 3", Opens: &since, Next: "hawser apply", Clusters: []string{"c"}})
+	want := "a: waits for an approval of wave 1 (one), asked for by ci since 2026-09-01T12:00:00Z: hawser approve shop; " +
+		"b: wave 2 (two) was approved by ann@laptop at 0001-01-01T00:00:00Z; it goes on with: hawser approve shop; " +
+		"c: waits for the window of wave 3, which opens Tue 2026-09-01 12:00 UTC; it goes on then with: hawser apply"
+	if several.Awaits() != want || several.Waits.Wave != "wave 1 (one)" || len(several.AlsoWaits) != 2 {
+		t.Errorf("%s\n%+v", several.Awaits(), several)
+	}
+	if got := (Release{}).Awaits(); got != "" {
+		t.Error(got)
+	}
+}
