@@ -85,3 +85,31 @@ func TestApprovalKilledAtEveryRequest(t *testing.T) {
 	l.want(0, append([]string{"delete", l.name}, on...)...)
 	l.nothingLeft(0)
 }
+
+// TestApprovalsOfTwoWaves: a script that approves the wave that waits is refused where another one wants an approval, too; the one that names its wave can be run again, and
+// approves nothing else.
+func TestApprovalsOfTwoWaves(t *testing.T) {
+	b, ns := newBench(t), testfleet.Get().Namespace(t, clusters...)
+	b.write("fleet.yaml", strings.NewReplacer("$B", ns, "{groups: [first], canary: 1, soak: 3s}", "{name: one, groups: [first], approval: manual}", "{groups: [last]}", "{name: two, groups: [last], approval: manual}").Replace(stepsFleet))
+	b.write("bundle.yaml", "bundle: {apiVersion: v1alpha1, name: "+ns+", instances: {app: {namespace: "+ns+", manifests: {paths: [app.yaml]}}}}\n")
+	b.write("app.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: app}\ndata: {k: v}\n")
+	apply := []string{"apply", "-f", "bundle.yaml", "--fleet", "fleet.yaml", "-y"}
+	approves := func(code int, says string, args ...string) {
+		t.Helper()
+		if r := b.want(code, append([]string{"approve", ns, "--fleet", "fleet.yaml", "-y"}, args...)...); !strings.Contains(r.Stdout+r.Stderr, says) {
+			t.Errorf("%s lacks %q", r, says)
+		}
+	}
+	b.want(3, apply...)
+	approves(5, "--wave 1")
+	approves(1, "wave 2 waits for no approval", "--wave", "2")
+	approves(0, "is approved on 2 clusters", "--wave", "1")
+	approves(0, "wave 1 (one) was approved already by ", "--wave", "1")
+	b.want(3, apply...)
+	approves(0, "It has come to every cluster that waited for that", "--wave", "1")
+	b.want(3, apply...) // the second one still waits
+	approves(0, "is approved on 1 cluster")
+	approves(0, "wave 2 (two) was approved already by ")
+	b.want(0, apply...)
+	b.want(0, "delete", ns, "--fleet", "fleet.yaml", "-y")
+}

@@ -48,7 +48,7 @@ func (r *run) recheck(ctx context.Context, w *work) diag.Findings {
 		return diag.From(err, "record")
 	}
 	if record.At() != w.Revision || handle != w.target.handle && w.target.handle != "" {
-		return diag.Findings{w.Stale("%s (revision %d, planned from %d)", record.Since(), record.At(), w.Revision)}
+		return diag.Findings{w.Stale("%s (revision %d, planned from %d)", record.Since(w.target.record), record.At(), w.Revision)}
 	}
 	w.target.record, w.target.handle = record, handle
 	findings = append(findings, r.unmoved(ctx, w)...)

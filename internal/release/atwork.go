@@ -36,13 +36,16 @@ func Busy(ctx context.Context, store Store, owner string) diag.Findings {
 	return Locked(&LockedError{Held: *held})
 }
 
-// Since says of a record that another run wrote after a plan was made who that was, and what it did; of a nil one that it is gone.
-func (r *Record) Since() string {
+// Since says of a record that another run wrote after a plan was made from an earlier one (was) who that was, and what it did; of a nil one that it is
+// gone. Who corrects the release makes no revision, and is named in the note of that.
+func (r *Record) Since(was *Record) string {
 	if r == nil {
 		return "another run has deleted or ejected the bundle since"
 	}
-	what, who := "has changed the record since", cmp.Or(r.Author, "another run")
-	switch {
+	what, who := "has changed the record since", r.Author
+	switch last := r.lastCorrection(); {
+	case r.Revision == was.At() && last != nil && (was.lastCorrection() == nil || last.Rollout != was.lastCorrection().Rollout):
+		what, who = "has corrected the release since", last.Author
 	case r.RollbackTo != nil:
 		what = "has gone back to release " + r.RollbackTo.String() + " since"
 	case r.Shown() == Ejecting:
@@ -50,7 +53,7 @@ func (r *Record) Since() string {
 	case r.Phase == Deleting:
 		what = "has begun to delete the bundle since"
 	}
-	return who + " " + what
+	return cmp.Or(who, "another run") + " " + what
 }
 
 // Locked is what an error of Store.Lock says when the lock is another run's, nil for every other error.

@@ -62,7 +62,18 @@ func TestSince(t *testing.T) {
 		"another run has deleted or ejected the bundle since":   nil,
 		"another run has begun to eject the bundle since":       {Phase: Deleting, Ejecting: true},
 	} {
-		if got := r.Since(); got != want {
+		if got := r.Since(&Record{Revision: 7}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	first, both := []Correction{{Rollout: "C", Author: "ann"}}, []Correction{{Rollout: "C", Author: "ann"}, {Rollout: "D", Author: "bob@desk"}}
+	for want, c := range map[string][2]*Record{
+		"ann has corrected the release since":      {{Revision: 7}, {Revision: 7, Author: "ci", Corrections: first}},
+		"bob@desk has corrected the release since": {{Revision: 7, Corrections: first}, {Revision: 7, Author: "ci", Corrections: both}},
+		"ci has changed the record since":          {{Revision: 7, Corrections: first}, {Revision: 7, Author: "ci", Corrections: first}},
+		"ada has changed the record since":         {{Revision: 7}, {Revision: 8, Author: "ada", Corrections: first}},
+	} {
+		if got := c[1].Since(c[0]); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -67,10 +67,18 @@ func touched(p *plan.Plan) []CorrectedObject {
 
 // correcting is the last correction of the release, where that has not come to a good end; else nil.
 func (r *Record) correcting() *Correction {
-	if n := len(r.Corrections); n > 0 && r.Corrections[n-1].Finished.IsZero() {
-		return &r.Corrections[n-1]
+	if c := r.lastCorrection(); c != nil && c.Finished.IsZero() {
+		return c
 	}
 	return nil
+}
+
+// lastCorrection is the last correction of the release, nil for none. A nil record has none.
+func (r *Record) lastCorrection() *Correction {
+	if r == nil || len(r.Corrections) == 0 {
+		return nil
+	}
+	return &r.Corrections[len(r.Corrections)-1]
 }
 
 // Uncorrected says how the last correction of the release ended, where that was not well, so that nobody knows whether it is right; "" else.
