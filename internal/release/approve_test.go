@@ -73,6 +73,7 @@ func TestApprovedAlready(t *testing.T) {
 		"it has yet to come, by name": {inWaves(OnCluster{Hold: done}, OnCluster{}), 1, "c1", "go on"},
 		"it came":                     {inWaves(OnCluster{Hold: done, Record: came}, OnCluster{}), 0, "c1", everywhere},
 		"the next one waits":          {inWaves(OnCluster{Hold: done, Record: came}, OnCluster{Hold: two}), 1, "c1", everywhere},
+		"both were":                   {inWaves(OnCluster{Hold: done, Record: came}, OnCluster{Hold: hold("wave 2 (two)", ann)}), 0, "c2", "go on"},
 		"one does not answer":         {inWaves(OnCluster{Hold: done}, OnCluster{Unreachable: "timeout"}), 1, "c1 c2", "go on"},
 		"it is paused":                {inWaves(OnCluster{Hold: waiting(4, "D", func(h *Hold) { h.Approved, h.Paused = ann, ann })}, OnCluster{}), 0, "c1", "It is paused by ann@laptop at 2026-09-01T12:00:00Z. hawser resume shop lets it go on."},
 	} {

@@ -402,12 +402,9 @@ func (c OnCluster) word(h Hold) Hold {
 // merge adds what was said on another cluster: the release is approved where it is everywhere that it waits, aborted and paused where
 // it is anywhere.
 func (h *Hold) merge(other Hold) {
-	if other.Wave != "" {
-		if h.Wave == "" {
-			h.Wave, h.Approved = other.Wave, other.Approved
-		} else if other.Approved == nil && h.Approved != nil { // it waits to come there, not where it was approved
-			h.Wave, h.Approved = other.Wave, nil
-		}
+	// it waits to come where it was not approved, and of what was the last wave counts
+	if later := waveNumber(other.Wave) > waveNumber(h.Wave); other.Wave != "" && (h.Wave == "" || h.Approved != nil && (other.Approved == nil || later)) {
+		h.Wave, h.Approved = other.Wave, other.Approved
 	}
 	h.Paused, h.Aborted = cmp.Or(other.Paused, h.Paused), cmp.Or(other.Aborted, h.Aborted)
 }
