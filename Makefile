@@ -63,7 +63,7 @@ race: ## the rooms where things happen at once, with the race detector; what it 
 	echo "flaky or broken: what failed, without a data race, is tried once more"; $(GO) test -race -short -vet=off -timeout $(TIMEOUT) -p 1 $(RACE)
 
 # Those in which `make test` tries some points of death, spread over the run.
-CRASHES = ^(TestKilledAtEveryRequest|TestKilledAtEveryRequestWithLateValues|TestHooksKilledAtEveryRequest|TestDeleteOfMadeValuesKilled|TestApprovalKilledAtEveryRequest)$$
+CRASHES = ^(TestKilledAtEveryRequest|TestKilledAtEveryRequestWithLateValues|TestHooksKilledAtEveryRequest|TestDeleteOfMadeValuesKilled|TestApprovalKilledAtEveryRequest|TestKilledRollbacks|TestKilledCorrections)$$
 DEATHS ?= all
 crash: ## kills the process before and after every request of a run, and runs it again (DEATHS=3+1: every third, from the second)
 	HAWSER_TEST_DEATHS=$(DEATHS) $(GO) test -count=1 -timeout $(TIMEOUT) -ldflags=-w -v -run '$(CRASHES)' ./cmd/hawser

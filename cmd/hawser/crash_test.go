@@ -1,18 +1,14 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -173,28 +169,7 @@ func (l *crashLane) dies(v, at int, after bool) bool { return l.diesAt(l.apply(v
 
 // diesAt is dies for any command.
 func (l *crashLane) diesAt(args []string, at int, after bool) bool {
-	l.t.Helper()
-	ctx, cancel := context.WithTimeout(l.t.Context(), 15*time.Minute)
-	defer cancel()
-	cmd := l.command(ctx, args...)
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	var struck atomic.Bool
-	started := make(chan *exec.Cmd, 1)
-	l.proxy.arm(at, after, func() {
-		c := <-started
-		struck.Store(true)
-		_ = c.Process.Kill()
-	})
-	if err := cmd.Start(); err != nil {
-		l.t.Fatal(err)
-	}
-	started <- cmd
-	err := cmd.Wait()
-	if !struck.Load() && cmd.ProcessState.ExitCode() != l.ends {
-		l.t.Fatalf("%v, request %d: not killed, and failed: %v\n%s", args, at, err, out.String())
-	}
-	return struck.Load()
+	return l.proxy.kills(l.bench, args, at, after, l.ends)
 }
 
 // converges runs the apply again and looks at everything it should have left behind.

@@ -1,15 +1,11 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"net/http"
-	"os/exec"
 	"slices"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/testfleet"
@@ -63,26 +59,7 @@ func (l *hookCrash) args(verb string) []string {
 
 // dies runs a verb and kills it at one request; false when it ended before that.
 func (l *hookCrash) dies(verb string, at int, after bool) bool {
-	l.t.Helper()
-	ctx, cancel := context.WithTimeout(l.t.Context(), 15*time.Minute)
-	defer cancel()
-	cmd := l.command(ctx, l.args(verb)...)
-	var struck atomic.Bool
-	started := make(chan *exec.Cmd, 1)
-	l.proxy.arm(at, after, func() {
-		c := <-started
-		struck.Store(true)
-		_ = c.Process.Kill()
-	})
-	if err := cmd.Start(); err != nil {
-		l.t.Fatal(err)
-	}
-	started <- cmd
-	if err := cmd.Wait(); err != nil && !struck.Load() {
-		l.t.Fatalf("%s, request %d: not killed, and failed: %v", verb, at, err)
-	}
-	l.proxy.arm(0, false, nil)
-	return struck.Load()
+	return l.proxy.kills(l.bench, l.args(verb), at, after, 0)
 }
 
 // created is how often each Job was created since the mark, as the audit log tells.

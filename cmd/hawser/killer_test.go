@@ -1,14 +1,19 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"crypto/tls"
 	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os/exec"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"k8s.io/client-go/rest"
 
@@ -90,6 +95,33 @@ func (k *killer) strike() {
 	kill := k.kill
 	k.mu.Unlock()
 	kill()
+}
+
+// kills runs a command and kills it at one request; false when it ended before that, as it must with the exit code ends.
+func (k *killer) kills(b *bench, args []string, at int, after bool, ends int) bool {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.t.Context(), 15*time.Minute)
+	defer cancel()
+	cmd := b.command(ctx, args...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	var struck atomic.Bool
+	started := make(chan *exec.Cmd, 1)
+	k.arm(at, after, func() {
+		c := <-started
+		struck.Store(true)
+		_ = c.Process.Kill()
+	})
+	if err := cmd.Start(); err != nil {
+		b.t.Fatal(err)
+	}
+	started <- cmd
+	err := cmd.Wait()
+	if !struck.Load() && cmd.ProcessState.ExitCode() != ends {
+		b.t.Fatalf("%v, request %d: not killed, and failed: %v\n%s", args, at, err, out.String())
+	}
+	k.arm(0, false, nil)
+	return struck.Load()
 }
 
 // ca is the proxy's certificate as PEM.

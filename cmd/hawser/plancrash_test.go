@@ -1,17 +1,13 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/testfleet"
@@ -41,8 +37,8 @@ func TestKilledSavedPlans(t *testing.T) {
 					for _, c := range l.on {
 						s.worker(c, s.ns)
 					}
-					step, _ := deaths(map[bool]int{false: 9, true: 17}[back])
-					points.Add(int64(l.try(step)))
+					step, first := deaths(map[bool]int{false: 9, true: 17}[back])
+					points.Add(int64(l.try(step, first)))
 				})
 			})
 		}
@@ -55,11 +51,11 @@ func TestKilledSavedPlans(t *testing.T) {
 }
 
 // try plans to go to one version and the other, each time dying some requests later.
-func (l *planLane) try(step int) (points int) {
+func (l *planLane) try(step, first int) (points int) {
 	l.want(0, "apply", "-f", "bundle.yaml", "--fleet", "fleet.yaml", "-y")
 	l.edit("bundle.yaml", `v: "1"`, `v: "2"`)
 	l.want(0, "apply", "-f", "bundle.yaml", "--fleet", "fleet.yaml", "-y")
-	for at, to := 1, 1; at < 200; at, to = at+step, 3-to {
+	for at, to := 1+first, 1; at < 200; at, to = at+step, 3-to {
 		if l.back {
 			l.want(0, "rollback", l.bundle, "--to", strconv.Itoa(to), "--fleet", "fleet.yaml", "--out", "saved.plan")
 		} else {
@@ -67,7 +63,7 @@ func (l *planLane) try(step int) (points int) {
 			l.want(0, "plan", "-f", "bundle.yaml", "--fleet", "fleet.yaml", "--out", "saved.plan")
 		}
 		l.mark()
-		died := l.diesAt(at)
+		died := l.proxy.kills(l.bench, []string{"apply", "saved.plan", "-y"}, at, l.after, 0)
 		l.goesOn(at, to)
 		if !died {
 			break
@@ -75,32 +71,6 @@ func (l *planLane) try(step int) (points int) {
 		points++
 	}
 	return points
-}
-
-// diesAt carries the saved plan out and kills that at one request; false when it ended before.
-func (l *planLane) diesAt(at int) bool {
-	l.t.Helper()
-	ctx, cancel := context.WithTimeout(l.t.Context(), time.Minute)
-	defer cancel()
-	cmd := l.command(ctx, "apply", "saved.plan", "-y")
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	var struck atomic.Bool
-	started := make(chan *exec.Cmd, 1)
-	l.proxy.arm(at, l.after, func() {
-		c := <-started
-		struck.Store(true)
-		_ = c.Process.Kill()
-	})
-	if err := cmd.Start(); err != nil {
-		l.t.Fatal(err)
-	}
-	started <- cmd
-	if err := cmd.Wait(); err != nil && !struck.Load() {
-		l.t.Fatalf("request %d: not killed, and failed: %v\n%s", at, err, out.String())
-	}
-	l.proxy.arm(0, false, nil)
-	return struck.Load()
 }
 
 // goesOn carries the same file out again, and looks at what both clusters have; then once more.

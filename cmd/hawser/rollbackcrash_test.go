@@ -1,19 +1,15 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"maps"
 	"net/http"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/testfleet"
@@ -73,7 +69,7 @@ type rollbackLane struct {
 // again: they converge, both clusters are alike, and nothing was made twice nor any hook run twice.
 func TestKilledRollbacks(t *testing.T) {
 	t.Parallel()
-	step := 7 // all of them take ten minutes
+	step, first := deaths(7) // all of them take ten minutes
 	var points atomic.Int64
 	var wg sync.WaitGroup
 	for _, after := range []bool{false, true} {
@@ -86,7 +82,7 @@ func TestKilledRollbacks(t *testing.T) {
 				for _, c := range l.on {
 					s.worker(c, s.ns)
 				}
-				points.Add(int64(l.try(step)))
+				points.Add(int64(l.try(step, first)))
 			})
 		})
 	}
@@ -98,14 +94,14 @@ func TestKilledRollbacks(t *testing.T) {
 }
 
 // try applies both releases, and goes back to one and the other, each time dying a step later.
-func (l *rollbackLane) try(step int) (points int) {
+func (l *rollbackLane) try(step, first int) (points int) {
 	l.want(0, "apply", "-f", "bundle.yaml", "--fleet", "fleet.yaml", "-y")
 	l.edit("bundle.yaml", `v: "1"`, `v: "2"`)
 	l.want(0, "apply", "-f", "bundle.yaml", "--fleet", "fleet.yaml", "-y")
-	for at, to := 1, 1; at < 200; at, to = at+step, 3-to {
+	for at, to := 1+first, 1; at < 200; at, to = at+step, 3-to {
 		l.mark()
-		died := l.dies(at, to)
-		l.converges(at, to)
+		died := l.proxy.kills(l.bench, l.args(to), at, l.after, 0)
+		l.converges(at, to, points%8 == 0)
 		if !died {
 			break
 		}
@@ -118,34 +114,8 @@ func (l *rollbackLane) args(to int) []string {
 	return []string{"rollback", l.bundle, "--to", strconv.Itoa(to), "--fleet", "fleet.yaml", "-y"}
 }
 
-// dies runs a rollback and kills it at one request; false when it ended before that.
-func (l *rollbackLane) dies(at, to int) bool {
-	l.t.Helper()
-	ctx, cancel := context.WithTimeout(l.t.Context(), time.Minute)
-	defer cancel()
-	cmd := l.command(ctx, l.args(to)...)
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	var struck atomic.Bool
-	started := make(chan *exec.Cmd, 1)
-	l.proxy.arm(at, l.after, func() {
-		c := <-started
-		struck.Store(true)
-		_ = c.Process.Kill()
-	})
-	if err := cmd.Start(); err != nil {
-		l.t.Fatal(err)
-	}
-	started <- cmd
-	if err := cmd.Wait(); err != nil && !struck.Load() {
-		l.t.Fatalf("to %d, request %d: not killed, and failed: %v\n%s", to, at, err, out.String())
-	}
-	l.proxy.arm(0, false, nil)
-	return struck.Load()
-}
-
-// converges runs the rollback again and looks at what both clusters have, and at what was made since the mark.
-func (l *rollbackLane) converges(at, to int) {
+// converges runs the rollback again and looks at what both clusters have, and at what was made since the mark; and once more, where that is asked for.
+func (l *rollbackLane) converges(at, to int, once bool) {
 	l.t.Helper()
 	where := fmt.Sprintf("to %d, killed at request %d (after=%t)", to, at, l.after)
 	r := l.run(l.args(to)...)
@@ -163,7 +133,7 @@ func (l *rollbackLane) converges(at, to int) {
 			l.t.Fatalf("%s: jobs %q are left on %s", where, jobs, c)
 		}
 	}
-	if l.after && at%8 == 1 {
+	if l.after && once {
 		l.quiet(where, to)
 	}
 }

@@ -34,9 +34,17 @@ func (h *History) await(owner string, w *release.Waiting, clusters []Cluster) {
 	} else {
 		r.AlsoWaits = append(r.AlsoWaits, w)
 	}
-	if r.State.over() {
+	if r.State.over() && !r.cameTo(w.Clusters) {
 		r.State = state
 	}
+}
+
+// cameTo reports whether the release came to all of the clusters: what it waits for there is that somebody looks at it, as nobody could after its
+// soak, and that is no other state of it.
+func (r Release) cameTo(clusters []string) bool {
+	return !slices.ContainsFunc(clusters, func(name string) bool {
+		return !slices.ContainsFunc(r.Clusters, func(c Standing) bool { return c.Cluster == name && c.In && c.Phase.Complete() })
+	})
 }
 
 // Awaits is everything that the release waits for, one after another; of several waits each with the clusters that it is kept from.

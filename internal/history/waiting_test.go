@@ -37,3 +37,16 @@ func TestSeveralWaits(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestCameAndWaits: a release that nobody could look at after its soak keeps its approval and is told to go on; it is called what it is, as it came there.
+func TestCameAndWaits(t *testing.T) {
+	rec := release.Record{Bundle: "shop", Owner: "o", Revision: 1, Release: 4, Rollout: "D", Phase: release.Written, Unjudged: true}
+	for waits, want := range map[string]State{"a": Written, "b": Waiting} {
+		clusters := []Cluster{{Name: "a", Bundles: []Kept{{Records: []release.Record{rec}}}}, {Name: "b"}}
+		h := Of(clusters)
+		h.Await(func(string) string { return "o" }, clusters, &release.Waiting{Bundle: "shop", Release: 4, Rollout: "D", Wave: "wave 1", Approved: &release.Word{By: "ann"}, Next: "hawser apply", Clusters: []string{waits}})
+		if r := h.Bundles[0].Releases[0]; r.State != want || r.Waits == nil {
+			t.Errorf("%s waits: %s", waits, r.State)
+		}
+	}
+}

@@ -39,7 +39,7 @@ func (l *List) Each(ctx context.Context, name string, store release.Store, use f
 	c := &cluster{records: map[string]*release.Record{}, holds: map[string]release.Hold{}}
 	err := release.Each(ctx, store, func(rec release.Record) {
 		c.records[rec.Owner] = &release.Record{Bundle: rec.Bundle, Owner: rec.Owner, Revision: rec.Revision, Release: rec.Release, Rollout: rec.Rollout,
-			SourceDigest: rec.SourceDigest, Author: rec.Author, Message: rec.Message, Started: rec.Started, Phase: rec.Phase}
+			SourceDigest: rec.SourceDigest, Author: rec.Author, Message: rec.Message, Started: rec.Started, Phase: rec.Phase, Unjudged: rec.Unjudged}
 		use(rec)
 	})
 	if lister, ok := store.(Lister); ok {
