@@ -186,8 +186,8 @@ type Standing struct {
 	Corrections []release.Correction `json:"corrections,omitempty"`
 	Origins     map[string]string    `json:"origins,omitempty"`
 
-	backTo *release.Name // what the cluster's own record says of RollbackTo
-	soaked bool
+	backTo           *release.Name // what the cluster's own record says of RollbackTo
+	soaked, unjudged bool
 }
 
 // Soaked reports whether the canaries of the cluster's wave had soaked before it was its turn, so that no soak follows it.
@@ -411,7 +411,7 @@ func (l *ledger) release(rollout string) Release {
 		if in {
 			out.describe(*rec)
 			st.Done, st.Origins, st.Instances, st.backTo = rec.Done, rec.Origins, instancesOf(*rec), rec.RollbackTo
-			st.Corrections, st.soaked = rec.Corrections, rec.Soaked
+			st.Corrections, st.soaked, st.unjudged = rec.Corrections, rec.Soaked, rec.Phase == release.Written && rec.Unjudged
 			out.Done = out.Done.Add(rec.Done)
 			if rec.Phase.Open() {
 				open, st.InProgress = true, r.kept.InProgress

@@ -84,11 +84,11 @@ func (h *History) decided(name, owner string, t decision.Told, clusters []Cluste
 	}
 }
 
-// gaveUp reports whether somebody gave the release up before it came everywhere, as far as that is known: nobody could, after that, and who
+// gaveUp reports whether somebody gave the release up before it came everywhere, as far as that is known, and was seen to be well after its soak: nobody could, after that, and who
 // writes such a word then does not change what the release is called, nor where a rollback goes.
 func (r Release) gaveUp(t decision.Told) bool {
 	return t.Aborted() && slices.ContainsFunc(r.Clusters, func(c Standing) bool {
-		return c.Unknown == "" && !c.Unchanged && !(c.In && c.Phase.Complete())
+		return c.Unknown == "" && !c.Unchanged && !(c.In && c.Phase.Complete() && !c.unjudged)
 	})
 }
 

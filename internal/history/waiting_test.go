@@ -38,7 +38,8 @@ func TestSeveralWaits(t *testing.T) {
 	}
 }
 
-// TestCameAndWaits: a release that nobody could look at after its soak keeps its approval and is told to go on; it is called what it is, as it came there.
+// TestCameAndWaits: a release that nobody could look at after its soak keeps its approval and is told to go on; it is called what it is, as it came there,
+// until somebody gives it up.
 func TestCameAndWaits(t *testing.T) {
 	rec := release.Record{Bundle: "shop", Owner: "o", Revision: 1, Release: 4, Rollout: "D", Phase: release.Written, Unjudged: true}
 	for waits, want := range map[string]State{"a": Written, "b": Waiting} {
@@ -47,6 +48,16 @@ func TestCameAndWaits(t *testing.T) {
 		h.Await(func(string) string { return "o" }, clusters, &release.Waiting{Bundle: "shop", Release: 4, Rollout: "D", Wave: "wave 1", Approved: &release.Word{By: "ann"}, Next: "hawser apply", Clusters: []string{waits}})
 		if r := h.Bundles[0].Releases[0]; r.State != want || r.Waits == nil {
 			t.Errorf("%s waits: %s", waits, r.State)
+		}
+	}
+	for unjudged, want := range map[bool]State{true: Aborted, false: Written} {
+		rec.Unjudged = unjudged
+		gone := release.Hold{Bundle: "shop", Owner: "o", Release: 4, Rollout: "D", Aborted: &release.Word{By: "ann"}}
+		clusters := []Cluster{{Name: "a", Bundles: []Kept{{Records: []release.Record{rec}}}, Held: []release.Hold{gone}}}
+		h := Of(clusters)
+		h.Await(func(string) string { return "o" }, clusters)
+		if r := h.Bundles[0].Releases[0]; r.State != want {
+			t.Errorf("given up, unjudged=%t: %s", unjudged, r.State)
 		}
 	}
 }
