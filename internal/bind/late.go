@@ -36,6 +36,14 @@ func (f From) Absent(object, instance string) *diag.Finding {
 	return n
 }
 
+// Suspended is the finding that the object a value comes from is not there, or does not hold it (object names it), and that the instance which would
+// make it is suspended, though instance takes the value.
+func (f From) Suspended(object, instance string) *diag.Finding {
+	n := f.Finding("suspended-dependency", "%s takes a value of %s, which is not there, and %s, which makes it, is suspended", instance, object, f.Instance)
+	n.Object, n.Fix = object, "let "+f.Instance+" be delivered, or suspend "+instance+" too"
+	return n
+}
+
 // CodeUnread is the code of findings about objects that may not, or can not, be read for their values.
 const CodeUnread = "value-unread"
 

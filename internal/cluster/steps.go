@@ -1,10 +1,11 @@
 package cluster
 
 import (
+	"slices"
+
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
-	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/rollout"
 )
 
@@ -18,19 +19,6 @@ func (r ExecuteResult) Then(step ExecuteResult) ExecuteResult {
 	return step
 }
 
-// NotBegun are the changes of a plan's steps from n on, which were not begun because of the first problem.
-func NotBegun(p *plan.Plan, levels [][]string, n int, problems []Problem) []NotStarted {
-	var out []NotStarted
-	var because object.Ref
-	if len(problems) > 0 {
-		because = problems[0].Ref
-	}
-	for _, ref := range plan.Later(p, levels, n) {
-		out = append(out, NotStarted{Ref: ref, Because: because})
-	}
-	return out
-}
-
 // Undone are the objects of which nothing was begun, and the instances of those that failed.
 func (r ExecuteResult) Undone() (refs []object.Ref, instances []string) {
 	for _, n := range r.NotStarted {
@@ -40,6 +28,23 @@ func (r ExecuteResult) Undone() (refs []object.Ref, instances []string) {
 		instances = append(instances, p.Instance)
 	}
 	return refs, instances
+}
+
+// LeaveOut notes objects that were not begun because of the first problem.
+func (r *ExecuteResult) LeaveOut(refs ...object.Ref) {
+	var because object.Ref
+	if len(r.Problems) > 0 {
+		because = r.Problems[0].Ref
+	}
+	for _, ref := range refs {
+		r.NotStarted = append(r.NotStarted, NotStarted{Ref: ref, Because: because})
+	}
+}
+
+// GoesOn reports whether there may be more steps: nothing has failed but instances, and nothing ended the run.
+func (r ExecuteResult) GoesOn() bool {
+	whole := slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Instance == "" })
+	return !whole && !r.Cancelled && !r.TimedOut && !r.Findings.HasErrors()
 }
 
 // ProblemOf is a finding as the reason why a step was not begun.

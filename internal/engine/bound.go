@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"hawser.dev/hawser/api/v1alpha1"
@@ -122,28 +123,38 @@ func (s *set) mayCome(w wanted, f bind.From) bool {
 }
 
 // lacking finds values that the objects they are taken from will never hold: those are rendered already, and nobody
-// else adds to them.
+// else adds to them; or a suspended instance would have to make them.
 func (r *run) lacking(ctx context.Context, t *target, s *set) diag.Findings {
 	var findings diag.Findings
 	for _, p := range s.parts {
 		for _, f := range p.open {
 			w := t.wants(s, f)
-			body, ok := s.bodies[w.ref]
-			if !ok || body.Instance != f.Instance || len(s.standsIn(w.ref)) > 0 || s.leavesToOthers(w.ref) {
-				continue
-			}
+			var x *v1alpha1.Value
+			var n *diag.Finding
 			if t.session != nil {
-				if x, _ := r.taken(ctx, t, s, p.placed.Name, f); x != nil {
-					continue // somebody has added it
-				}
+				x, n = r.taken(ctx, t, s, p.placed.Name, f)
 			}
-			if n := bind.Lacks(f, body.Body); n != nil {
+			switch body, ok := s.bodies[w.ref]; {
+			case s.suspended[f.Instance] && t.session != nil && x == nil && n == nil:
+				n = f.Suspended(w.ref.String(), p.placed.Name)
+			case !ok || body.Instance != f.Instance || len(s.standsIn(w.ref)) > 0 || s.leavesToOthers(w.ref) || x != nil && !r.drops(ctx, t, s, w, f):
+				continue
+			default:
+				n = bind.Lacks(f, body.Body)
+			}
+			if n != nil {
 				n.Instance, n.Path = p.placed.Name, "values."+n.Path
 				findings = append(findings, *n)
 			}
 		}
 	}
 	return findings
+}
+
+// drops reports whether a value that an object has now is nobody's but the bundle's, so that it goes when it is declared no longer.
+func (r *run) drops(ctx context.Context, t *target, s *set, w wanted, f bind.From) bool {
+	live, err := t.look(ctx, w)
+	return err == nil && object.OwnedAlone((&unstructured.Unstructured{Object: live}).GetManagedFields(), object.Manager(s.owner), f.Path)
 }
 
 // leavesToOthers reports whether fields of a declared object are left to others.

@@ -7,6 +7,7 @@ import (
 
 	"hawser.dev/hawser/internal/bind"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/latevalues"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
@@ -28,12 +29,12 @@ func (s *set) takesOfOthers(p *part) []bind.From {
 }
 
 // taken are the objects that values are taken from, by the instance that takes them.
-func (w *work) taken() map[string][]plan.Source {
-	out := map[string][]plan.Source{}
+func (w *work) taken() map[string][]latevalues.Source {
+	out := map[string][]latevalues.Source{}
 	for _, p := range w.set.parts {
 		name := p.placed.Name
 		for _, f := range w.set.takesOfOthers(p) {
-			out[name] = append(out[name], plan.Source{Instance: f.Instance, Object: w.target.wants(w.set, f).ref})
+			out[name] = append(out[name], latevalues.Source{Instance: f.Instance, Object: w.target.wants(w.set, f).ref})
 		}
 	}
 	return out
@@ -52,14 +53,14 @@ func (r *run) uncertain(ctx context.Context, w *work, p *plan.Plan) map[string]s
 			}
 		}
 	}
-	return plan.Uncertain(p, w.taken(), func(ref object.Ref) bool { return !open[ref] })
+	return latevalues.Uncertain(p, w.taken(), func(ref object.Ref) bool { return !open[ref] })
 }
 
 // reopen puts stand-ins into the late instances that have none yet, and renders them with those.
-func (r *run) reopen(ctx context.Context, w *work, late map[string]string) diag.Findings {
+func (r *run) reopen(ctx context.Context, w *work, late func(instance string) bool) diag.Findings {
 	var findings diag.Findings
 	for _, p := range w.set.parts {
-		if late[p.placed.Name] != "" && len(p.late) == 0 {
+		if late(p.placed.Name) && len(p.late) == 0 {
 			findings = append(findings, r.fillIn(ctx, w.target, w.set, p, true)...)
 		}
 	}

@@ -275,6 +275,9 @@ func TestRefusedBesideOneThatWaits(t *testing.T) {
 	if _, err := r.admin.CoreV1().ConfigMaps(r.name).Get(t.Context(), "one", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("what was refused is there: %v", err)
 	}
+	if got, err := r.admin.CoreV1().ConfigMaps(r.name).Get(t.Context(), "two", metav1.GetOptions{}); err != nil || got.Data["uri"] != "else" {
+		t.Errorf("the other one: %v %v", got, err)
+	}
 }
 
 // Each instance waits for its own value, from when it begins to and as long as it may, also where several take from one object.

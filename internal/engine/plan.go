@@ -287,7 +287,7 @@ func (r *run) computeOne(ctx context.Context, w *work, o plan.Options) {
 	defer r.foresee(ctx, w)()
 	p, findings := r.compute(ctx, w, o)
 	if late := r.uncertain(ctx, w, p); len(late) > len(w.set.late()) && !findings.HasErrors() {
-		if findings = r.reopen(ctx, w, late); !findings.HasErrors() {
+		if findings = r.reopen(ctx, w, func(name string) bool { return late[name] != "" }); !findings.HasErrors() {
 			p, findings = r.compute(ctx, w, o)
 		}
 	}

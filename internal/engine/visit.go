@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/latevalues"
 	"hawser.dev/hawser/internal/lease"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/passes"
@@ -32,8 +34,10 @@ type visit struct {
 	lease *lease.Lease
 	// record is the open one, nil before the first write.
 	record *release.Record
-	// levels are the instances by the step they are written in, step the one that is carried out, now its plan, total what came of those before.
+	// levels are the instances by the step they are written in, late what those take that come in a later one; step is the one that is carried out, now
+	// its plan, total what came of those before.
 	levels [][]string
+	late   map[string][]latevalues.Source
 	step   int
 	now    *plan.Plan
 	end    time.Time // when the time for all steps is over
@@ -174,57 +178,83 @@ func (l *loop) begin(ctx context.Context, v *visit) bool {
 	for i, p := range w.set.parts {
 		names[i] = p.placed.Name
 	}
-	v.levels, v.end = plan.Levels(names, w.set.depends, w.taken(), w.set.late()), l.now().Add(l.req.timeout())
+	late := w.set.late()
+	v.late, v.end = w.taken(), l.now().Add(l.req.timeout())
+	v.levels = latevalues.Levels(names, w.set.depends, v.late, late)
+	maps.DeleteFunc(v.late, func(name string, _ []latevalues.Source) bool { return late[name] == "" })
 	return true
 }
 
 // steps carries a cluster's plan out: at once, or, where values are known only when others have been written, in as
-// many steps as they need. Each step does at most what was shown.
+// many steps as they need. Each step does at most what was shown, and leaves out what stands on instances that have failed.
 func (l *loop) steps(ctx context.Context, v *visit) *rollout.Part {
 	for steps := max(len(v.levels), 1); v.step < steps; v.step++ {
 		if v.execution == nil {
-			if waits := l.ready(ctx, v); waits != nil {
+			waits, begun := l.ready(ctx, v)
+			if waits != nil {
 				return waits
 			}
-		}
-		if v.execution != nil {
-			done, waits := v.execution.Pass(ctx)
-			if len(waits) > 0 {
-				return cluster.Waits(waits, l.Redactor.Said)
+			if !begun {
+				l.leaveOut(v, v.step)
+				break
 			}
-			v.did(done)
 		}
-		if v.total.OK() && !l.stopped() {
-			continue
+		done, waits := v.execution.Pass(ctx)
+		if len(waits) > 0 {
+			return cluster.Waits(waits, l.Redactor.Said)
 		}
-		v.total.Cancelled = v.total.Cancelled || v.step+1 < steps && l.stopped()
-		v.total.NotStarted = append(v.total.NotStarted, cluster.NotBegun(v.Plan, v.levels, v.step+1, v.total.Problems)...)
-		break
+		if v.did(done); !v.total.GoesOn() || l.stopped() {
+			l.leaveOut(v, v.step+1)
+			break
+		}
 	}
 	v.total.Inventory, v.total.HookStates = v.record.Inventory, v.record.Hooks
 	return nil
 }
 
-// ready readies the execution of the step that is next, where nothing stands against it.
-func (l *loop) ready(ctx context.Context, v *visit) *rollout.Part {
-	if v.step > 0 {
-		waits, problem := l.advance(ctx, v)
+// leaveOut ends the steps before one.
+func (l *loop) leaveOut(v *visit, step int) {
+	v.total.Cancelled = v.total.Cancelled || v.step+1 < len(v.levels) && l.stopped()
+	v.total.LeaveOut(latevalues.Later(v.Plan, v.levels, step)...)
+}
+
+// behind are the instances of which nothing is begun any more.
+func (v *visit) behind() map[string]bool {
+	_, failed := v.total.Undone()
+	return latevalues.Behind(failed, v.set.depends, v.late)
+}
+
+// begins are the instances of the step that is next without those.
+func (v *visit) begins(behind map[string]bool) []string {
+	return slices.DeleteFunc(slices.Clone(v.levels[v.step]), func(name string) bool { return behind[name] })
+}
+
+// ready readies the execution of the step that is next, but for the instances that something stands against; begun is false where that is all of it.
+func (l *loop) ready(ctx context.Context, v *visit) (waits *rollout.Part, begun bool) {
+	behind := v.behind()
+	if begins := v.begins(behind); v.step > 0 && len(begins) > 0 {
+		waits, problem := l.advance(ctx, v, behind)
 		switch {
 		case waits != nil:
-			return waits
+			return waits, false
 		case problem != nil:
 			v.total.Problems = append(v.total.Problems, *problem)
-			return nil
+			if problem.Instance == "" || behind[problem.Instance] || ctx.Err() != nil {
+				return nil, false
+			}
+			return l.ready(ctx, v) // nothing is known to stand against the others
 		}
-		v.record.Hooks = plan.Merge(v.record.Hooks, v.now.HookStates, v.levels[v.step])
+		v.record.Hooks = plan.Merge(v.record.Hooks, v.now.HookStates, begins)
 	}
+	step, left := latevalues.Without(latevalues.Step(v.now, v.levels, v.step), behind)
+	v.total.LeaveOut(left...)
 	w := v.work
 	v.execution = w.target.session.Begin(cluster.ExecuteRequest{
-		Plan: plan.Step(v.now, v.levels, v.step), Bodies: w.bodies(), Inventory: v.record.Inventory, HookStates: v.record.Hooks, Checkpoint: w.checkpoint(v.record),
+		Plan: step, Bodies: w.bodies(), Inventory: v.record.Inventory, HookStates: v.record.Hooks, Checkpoint: w.checkpoint(v.record),
 		Schema: w.observed.Schema, Depends: w.set.depends, Wait: l.req.Wait, Timeout: max(v.end.Sub(l.now()), time.Second), StalledAfter: l.req.StalledAfter,
 		Rules: w.set.rules(l.Checker), Parallel: l.req.Parallel, Deleting: fleetplan.Ends(l.fp.Verb), OnEvent: l.forward(w, v.total.Done.Writes()), OnWake: v.wake, Stop: l.req.Stop,
 	})
-	return nil
+	return nil, true
 }
 
 // did takes in what a step has done.
@@ -240,9 +270,10 @@ func (v *visit) did(done cluster.ExecuteResult) {
 func (l *loop) stopped() bool { return passes.Closed(l.req.Stop) }
 
 // advance makes the plan of the next step: the values are put in, the instances rendered, and what is to be done is
-// compared with what was shown.
-func (l *loop) advance(ctx context.Context, v *visit) (*rollout.Part, *cluster.Problem) {
-	r, w, level := l.fp.run, v.work, v.levels[v.step]
+// compared with what was shown. Those that are behind keep their stand-ins.
+func (l *loop) advance(ctx context.Context, v *visit, behind map[string]bool) (*rollout.Part, *cluster.Problem) {
+	r, w := l.fp.run, v.work
+	level := v.begins(behind)
 	late := slices.DeleteFunc(slices.Clone(w.set.parts), func(p *part) bool { return len(p.late) == 0 || !slices.Contains(level, p.placed.Name) })
 	for _, p := range late {
 		for _, f := range w.set.takesOfOthers(p) {
@@ -259,7 +290,7 @@ func (l *loop) advance(ctx context.Context, v *visit) (*rollout.Part, *cluster.P
 		return l.wanting(ctx, v, late[i], late[i].open[0], nil) // it was taken away meanwhile
 	}
 	if !findings.HasErrors() {
-		findings = append(findings, r.fill(ctx, w.target, w.set)...)
+		findings = append(findings, r.reopen(ctx, w, func(name string) bool { return behind[name] })...)
 	}
 	if err := findings.Errors(); len(err) > 0 {
 		return nil, cluster.ProblemOf(err[0], object.Ref{})
@@ -268,7 +299,8 @@ func (l *loop) advance(ctx context.Context, v *visit) (*rollout.Part, *cluster.P
 	o.Diff = false
 	p, findings := r.compute(ctx, w, o)
 	w.set.mark(p)
-	shown := staleplan.Allows(w.Plan, plan.Step(p, v.levels, v.step))
+	step, _ := latevalues.Without(latevalues.Step(p, v.levels, v.step), behind)
+	shown := staleplan.Allows(w.Plan, step)
 	if err := slices.Concat(findings, p.Findings, shown, r.remade(w, p, level...)).Errors(); len(err) > 0 {
 		return nil, cluster.ProblemOf(err[0], object.Ref{})
 	}

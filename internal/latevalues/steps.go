@@ -1,9 +1,16 @@
-package plan
+// Package latevalues decides in which steps a plan is carried out on one cluster, where instances take values that others give only while that
+// happens, and what is left of a step when instances have failed before. Everything in it is a pure function of values.
+//
+// latevalues must not know how a value is read, or how a step is carried out.
+package latevalues
 
 import (
+	"iter"
+	"maps"
 	"slices"
 
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
 )
 
 // Source is what an instance takes a value of: an object that another instance makes, or has made by a controller.
@@ -18,8 +25,8 @@ type Source struct {
 // instance is written. The plan is that of the whole bundle; what an instance that turns out uncertain would write with
 // its old values is no ground to call it certain, so it is rendered with stand-ins and the plan computed again until
 // the answer stays the same (it only grows).
-func Uncertain(p *Plan, takes map[string][]Source, exists func(object.Ref) bool) map[string]string {
-	writes, known, busy := map[object.Ref]Action{}, map[object.Ref]bool{}, map[string]bool{}
+func Uncertain(p *plan.Plan, takes map[string][]Source, exists func(object.Ref) bool) map[string]string {
+	writes, known, busy := map[object.Ref]plan.Action{}, map[object.Ref]bool{}, map[string]bool{}
 	for _, o := range p.Kept {
 		known[o.Ref] = true
 	}
@@ -101,7 +108,7 @@ func Levels(instances []string, depends map[string][]string, takes map[string][]
 // instances are in the first step, because others may stand on them, and so are the deletions that come first (First); the
 // others, and whatever belongs to no listed instance, are in the last one. The steps together are the plan: every change and everything kept is in
 // exactly one (what happens to an instance with its changes), findings and the number of unchanged objects in the first, the brake in the last.
-func Step(p *Plan, levels [][]string, n int) *Plan {
+func Step(p *plan.Plan, levels [][]string, n int) *plan.Plan {
 	last := max(len(levels)-1, 0)
 	of := map[string]int{}
 	for i, names := range levels {
@@ -115,7 +122,7 @@ func Step(p *Plan, levels [][]string, n int) *Plan {
 		}
 		return last
 	}
-	out := &Plan{Cluster: p.Cluster, Bundle: p.Bundle, Owner: p.Owner, Changes: []Change{}, Refresh: p.Refresh}
+	out := &plan.Plan{Cluster: p.Cluster, Bundle: p.Bundle, Owner: p.Owner, Changes: []plan.Change{}, Refresh: p.Refresh}
 	if n == 0 {
 		out.Findings, out.Unchanged, out.Forget = p.Findings, p.Unchanged, p.Forget
 	}
@@ -128,9 +135,9 @@ func Step(p *Plan, levels [][]string, n int) *Plan {
 		switch {
 		case slices.Contains(first, ch.Ref):
 			step = 0
-		case ch.Action == Delete || ch.Action == Release:
+		case ch.Action == plan.Delete || ch.Action == plan.Release:
 			step = last
-		case holds(ch.Ref) && len(ch.After) == 0 && ch.Hook == nil:
+		case (ch.Ref.IsCRD() || ch.Ref.IsNamespace()) && len(ch.After) == 0 && ch.Hook == nil:
 			step = 0
 		}
 		if step == n {
@@ -140,7 +147,7 @@ func Step(p *Plan, levels [][]string, n int) *Plan {
 	for name, m := range p.Events {
 		if at(name) == n {
 			if out.Events == nil {
-				out.Events = map[string]LifecycleStep{}
+				out.Events = map[string]plan.LifecycleStep{}
 			}
 			out.Events[name] = m
 		}
@@ -154,7 +161,7 @@ func Step(p *Plan, levels [][]string, n int) *Plan {
 }
 
 // Later are the objects that a plan's steps from n on write.
-func Later(p *Plan, levels [][]string, n int) []object.Ref {
+func Later(p *plan.Plan, levels [][]string, n int) []object.Ref {
 	var out []object.Ref
 	for ; n < len(levels); n++ {
 		for _, ch := range Step(p, levels, n).Changes {
@@ -164,4 +171,53 @@ func Later(p *Plan, levels [][]string, n int) []object.Ref {
 		}
 	}
 	return out
+}
+
+// Behind are the instances of which nothing is begun when some have failed: those, and whatever depends on one of them or takes values from it, itself
+// or through others.
+func Behind(failed []string, depends map[string][]string, takes map[string][]Source) map[string]bool {
+	out := map[string]bool{}
+	for _, name := range failed {
+		out[name] = true
+	}
+	behind := func(name string) bool {
+		return slices.ContainsFunc(depends[name], func(d string) bool { return out[d] }) ||
+			slices.ContainsFunc(takes[name], func(s Source) bool { return out[s.Instance] })
+	}
+	for grown := len(out) > 0; grown; {
+		grown = false
+		for _, names := range []iter.Seq[string]{maps.Keys(depends), maps.Keys(takes)} {
+			for name := range names {
+				if !out[name] && behind(name) {
+					out[name], grown = true, true
+				}
+			}
+		}
+	}
+	return out
+}
+
+// Without is what is left of a step when instances are left out because some have failed: nothing happens to those, and nothing is deleted or let go of
+// anybody. left are the objects that the step would have written besides. It is the step itself where no instance is left out.
+func Without(step *plan.Plan, instances map[string]bool) (rest *plan.Plan, left []object.Ref) {
+	if len(instances) == 0 {
+		return step, nil
+	}
+	out := *step
+	out.Changes, out.Kept, out.Events, out.Brake = nil, nil, maps.Clone(step.Events), ""
+	for _, ch := range step.Changes {
+		switch goes := ch.Action == plan.Delete || ch.Action == plan.Release || ch.Code == plan.CodeEjected; {
+		case !goes && !instances[ch.Instance]:
+			out.Changes = append(out.Changes, ch)
+		case ch.Action.Writes() || ch.Code == plan.CodeEjected:
+			left = append(left, ch.Ref)
+		}
+	}
+	for _, o := range step.Kept {
+		if !instances[o.Instance] {
+			out.Kept = append(out.Kept, o)
+		}
+	}
+	maps.DeleteFunc(out.Events, func(name string, _ plan.LifecycleStep) bool { return instances[name] })
+	return &out, left
 }

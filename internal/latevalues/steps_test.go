@@ -1,7 +1,8 @@
-package plan
+package latevalues
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
 )
 
 func secretRef(name string) object.Ref {
@@ -28,45 +30,45 @@ func takesOf(pairs ...string) map[string][]Source {
 }
 
 func TestUncertain(t *testing.T) {
-	change := func(a Action, instance, name string) Change {
-		return Change{Action: a, Instance: instance, Ref: secretRef(name)}
+	change := func(a plan.Action, instance, name string) plan.Change {
+		return plan.Change{Action: a, Instance: instance, Ref: secretRef(name)}
 	}
 	for _, c := range []struct {
 		reason  string
 		takes   []string
-		changes []Change
+		changes []plan.Change
 		kept    []string
 		missing []string
 		want    map[string]string
 	}{
 		{reason: "the object is there and stays", takes: []string{"api<db:conn"}, kept: []string{"conn"}, want: map[string]string{}},
-		{reason: "the object is created", takes: []string{"api<db:conn"}, changes: []Change{change(Create, "db", "conn")}, missing: []string{"conn"},
+		{reason: "the object is created", takes: []string{"api<db:conn"}, changes: []plan.Change{change(plan.Create, "db", "conn")}, missing: []string{"conn"},
 			want: map[string]string{"api": "Secret ns/conn is not there yet"}},
-		{reason: "the object changes", takes: []string{"api<db:conn"}, changes: []Change{change(Update, "db", "conn")},
+		{reason: "the object changes", takes: []string{"api<db:conn"}, changes: []plan.Change{change(plan.Update, "db", "conn")},
 			want: map[string]string{"api": "Secret ns/conn changes"}},
-		{reason: "the object is made again", takes: []string{"api<db:conn"}, changes: []Change{change(Recreate, "db", "conn")},
+		{reason: "the object is made again", takes: []string{"api<db:conn"}, changes: []plan.Change{change(plan.Recreate, "db", "conn")},
 			want: map[string]string{"api": "Secret ns/conn changes"}},
-		{reason: "the object is deleted", takes: []string{"api<db:conn"}, changes: []Change{change(Delete, "db", "conn")},
+		{reason: "the object is deleted", takes: []string{"api<db:conn"}, changes: []plan.Change{change(plan.Delete, "db", "conn")},
 			want: map[string]string{"api": "Secret ns/conn changes"}},
-		{reason: "the object is let go and stays", takes: []string{"api<db:conn"}, changes: []Change{change(Release, "db", "conn")}, want: map[string]string{}},
+		{reason: "the object is let go and stays", takes: []string{"api<db:conn"}, changes: []plan.Change{change(plan.Release, "db", "conn")}, want: map[string]string{}},
 		{reason: "another object of the instance changes", takes: []string{"api<db:conn"}, kept: []string{"conn"},
-			changes: []Change{change(Update, "db", "other")}, want: map[string]string{}},
-		{reason: "a controller's object, and its instance changes", takes: []string{"api<db:made"}, changes: []Change{change(Update, "db", "other")},
+			changes: []plan.Change{change(plan.Update, "db", "other")}, want: map[string]string{}},
+		{reason: "a controller's object, and its instance changes", takes: []string{"api<db:made"}, changes: []plan.Change{change(plan.Update, "db", "other")},
 			want: map[string]string{"api": "db, which keeps Secret ns/made, changes"}},
-		{reason: "a controller's object, and another instance changes", takes: []string{"api<db:made"}, changes: []Change{change(Update, "web", "other")},
+		{reason: "a controller's object, and another instance changes", takes: []string{"api<db:made"}, changes: []plan.Change{change(plan.Update, "web", "other")},
 			want: map[string]string{}},
 		{reason: "a controller's object that is not there", takes: []string{"api<db:made"}, missing: []string{"made"},
 			want: map[string]string{"api": "Secret ns/made is not there yet"}},
 		{reason: "through another instance", takes: []string{"web<api:url", "api<db:conn", "web<cache:c"}, kept: []string{"url", "c"},
-			changes: []Change{change(Update, "db", "conn")},
+			changes: []plan.Change{change(plan.Update, "db", "conn")},
 			want:    map[string]string{"api": "Secret ns/conn changes", "web": "api is not known yet"}},
 		{reason: "the first of several sources is named", takes: []string{"api<db:a", "api<db:b"}, missing: []string{"a", "b"},
 			want: map[string]string{"api": "Secret ns/a is not there yet"}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			p := &Plan{Changes: c.changes}
+			p := &plan.Plan{Changes: c.changes}
 			for _, name := range c.kept {
-				p.Kept = append(p.Kept, InventoryEntry{Ref: secretRef(name)})
+				p.Kept = append(p.Kept, plan.InventoryEntry{Ref: secretRef(name)})
 			}
 			got := Uncertain(p, takesOf(c.takes...), func(r object.Ref) bool { return !slices.Contains(c.missing, r.Name) })
 			if d := cmp.Diff(c.want, got); d != "" {
@@ -111,13 +113,13 @@ func TestLevels(t *testing.T) {
 }
 
 func TestStep(t *testing.T) {
-	p := &Plan{Cluster: "c", Bundle: "b", Owner: "o", Unchanged: 2, Refresh: true, Brake: "too many", Changes: []Change{
-		{Action: Create, Instance: "db", Ref: secretRef("1")},
-		{Action: Delete, Instance: "db", Ref: secretRef("2")},
-		{Action: Update, Instance: "api", Ref: secretRef("3")},
-		{Action: Release, Instance: "db", Ref: secretRef("4")},
-		{Action: Delete, Instance: "gone", Ref: secretRef("5")},
-	}, Kept: []InventoryEntry{{Instance: "db", Ref: secretRef("6")}, {Instance: "api", Ref: secretRef("7")}, {Instance: "gone", Ref: secretRef("8")}}}
+	p := &plan.Plan{Cluster: "c", Bundle: "b", Owner: "o", Unchanged: 2, Refresh: true, Brake: "too many", Changes: []plan.Change{
+		{Action: plan.Create, Instance: "db", Ref: secretRef("1")},
+		{Action: plan.Delete, Instance: "db", Ref: secretRef("2")},
+		{Action: plan.Update, Instance: "api", Ref: secretRef("3")},
+		{Action: plan.Release, Instance: "db", Ref: secretRef("4")},
+		{Action: plan.Delete, Instance: "gone", Ref: secretRef("5")},
+	}, Kept: []plan.InventoryEntry{{Instance: "db", Ref: secretRef("6")}, {Instance: "api", Ref: secretRef("7")}, {Instance: "gone", Ref: secretRef("8")}}}
 	levels := [][]string{{"db"}, {"api"}}
 	var got []string
 	for n := range levels {
@@ -141,15 +143,35 @@ func TestStep(t *testing.T) {
 	}
 }
 
+func drawRef(t *rapid.T) object.Ref {
+	return object.Ref{Kind: rapid.SampledFrom([]string{"ConfigMap", "Namespace", "ValidatingAdmissionPolicy"}).Draw(t, "kind"), Name: rapid.StringMatching(`[a-h]`).Draw(t, "name")}
+}
+
+// drawPlan makes a plan of any changes of four instances, and of one that is declared no longer.
+func drawPlan(t *rapid.T) *plan.Plan {
+	p := &plan.Plan{Cluster: "c", Unchanged: rapid.IntRange(0, 3).Draw(t, "unchanged")}
+	seen := map[object.Ref]bool{}
+	for range rapid.IntRange(0, 8).Draw(t, "objects") {
+		ref, instance := drawRef(t), rapid.SampledFrom([]string{"i", "j", "k", "l", "gone"}).Draw(t, "instance")
+		if seen[ref] {
+			continue
+		}
+		seen[ref] = true
+		if a := rapid.SampledFrom([]plan.Action{plan.Create, plan.Update, plan.Delete, plan.Recreate, plan.Adopt, plan.Conflict, plan.Release, plan.Unchanged}).Draw(t, "action"); a == plan.Unchanged {
+			p.Kept = append(p.Kept, plan.InventoryEntry{Ref: ref, Instance: instance})
+		} else {
+			p.Changes = append(p.Changes, plan.Change{Action: a, Ref: ref, Instance: instance})
+		}
+	}
+	return p
+}
+
 // TestStepsLaws: the steps of any plan are a partition of it, prunes come last, and no instance stands below what it
 // depends on or takes late values from.
 func TestStepsLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := Compute(drawInput(t))
+		p := drawPlan(t)
 		names := []string{"i", "j", "k", "l"}
-		for n := range p.Changes {
-			p.Changes[n].Instance = rapid.SampledFrom([]string{"i", "j", "k", "l", "gone"}).Draw(t, "instance")
-		}
 		takes, depends := map[string][]Source{}, map[string][]string{}
 		for n, name := range names[1:] {
 			for range rapid.IntRange(0, 2).Draw(t, "takes") {
@@ -194,21 +216,21 @@ func TestStepsLaws(t *testing.T) {
 	})
 }
 
-func checkPartition(t *rapid.T, p *Plan, levels [][]string) {
-	var changes []Change
-	var kept []InventoryEntry
-	counts := Counts{}
+func checkPartition(t *rapid.T, p *plan.Plan, levels [][]string) {
+	var changes []plan.Change
+	var kept []plan.InventoryEntry
+	counts := plan.Counts{}
 	for n := range levels {
 		s := Step(p, levels, n)
 		changes, kept, counts = append(changes, s.Changes...), append(kept, s.Kept...), counts.Add(s.Count())
 		for _, ch := range s.Changes {
-			if (ch.Action == Delete || ch.Action == Release) && n != len(levels)-1 {
+			if (ch.Action == plan.Delete || ch.Action == plan.Release) && n != len(levels)-1 && !slices.Contains(p.First(), ch.Ref) {
 				t.Fatalf("%s %s is in step %d of %d", ch.Action, ch.Ref, n, len(levels))
 			}
 		}
 	}
-	byRef := cmpopts.SortSlices(func(a, b Change) bool { return a.Ref.Compare(b.Ref) < 0 })
-	ownedByRef := cmpopts.SortSlices(func(a, b InventoryEntry) bool { return a.Ref.Compare(b.Ref) < 0 })
+	byRef := cmpopts.SortSlices(func(a, b plan.Change) bool { return a.Ref.Compare(b.Ref) < 0 })
+	ownedByRef := cmpopts.SortSlices(func(a, b plan.InventoryEntry) bool { return a.Ref.Compare(b.Ref) < 0 })
 	if d := cmp.Diff(p.Changes, changes, byRef, cmpopts.EquateEmpty()); d != "" {
 		t.Fatal(d)
 	}
@@ -220,11 +242,82 @@ func checkPartition(t *rapid.T, p *Plan, levels [][]string) {
 	}
 }
 
-// Moving are declared objects that are new or declared otherwise.
-func TestMoving(t *testing.T) {
-	a, b, c := object.Ref{Kind: "ConfigMap", Name: "a"}, object.Ref{Kind: "ConfigMap", Name: "b"}, object.Ref{Kind: "ConfigMap", Name: "c"}
-	in := Input{Desired: []Desired{{Ref: a, Digest: "1"}, {Ref: b, Digest: "2"}, {Ref: c}}, Inventory: []InventoryEntry{{Ref: a, Digest: "1"}, {Ref: b, Digest: "1"}}}
-	if got := in.Moving(); len(got) != 2 || !got[b] || !got[c] {
-		t.Errorf("%v", got)
+func TestBehind(t *testing.T) {
+	for _, c := range []struct {
+		reason, failed string
+		depends        map[string][]string
+		takes          []string
+		want           string
+	}{
+		{"nothing failed", "", map[string][]string{"b": {"a"}}, nil, ""},
+		{"nothing stands on it", "a", map[string][]string{"c": {"b"}}, nil, "a"},
+		{"what depends on it", "a", map[string][]string{"b": {"a"}, "c": {"d"}}, nil, "a b"},
+		{"what takes a value of it", "a", nil, []string{"b<a:x", "c<d:x"}, "a b"},
+		{"through others", "a", map[string][]string{"c": {"b"}, "e": {"d", "c"}}, []string{"b<a:x"}, "a b c e"},
+		{"several", "a d", map[string][]string{"b": {"a"}, "e": {"d"}, "g": {"f"}}, nil, "a b d e"},
+		{"a cycle ends", "a", map[string][]string{"a": {"b"}, "b": {"a"}}, nil, "a b"},
+	} {
+		got := slices.Sorted(maps.Keys(Behind(strings.Fields(c.failed), c.depends, takesOf(c.takes...))))
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%s: %q, want %q", c.reason, s, c.want)
+		}
+	}
+}
+
+// What is left of a step has nothing of those that are left out, and deletes nothing; nothing is lost without being told.
+func TestWithout(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, out := drawPlan(t), map[string]bool{}
+		for _, name := range []string{"i", "j"} {
+			if rapid.Bool().Draw(t, name) {
+				out[name] = true
+			}
+		}
+		rest, left := Without(p, out)
+		if len(out) == 0 {
+			if rest != p || left != nil {
+				t.Fatalf("%v of %v", left, p)
+			}
+			return
+		}
+		told := map[object.Ref]bool{}
+		for _, ref := range left {
+			told[ref] = true
+		}
+		does := map[object.Ref]bool{}
+		for _, ch := range rest.Changes {
+			if does[ch.Ref] = true; out[ch.Instance] || ch.Action == plan.Delete || ch.Action == plan.Release {
+				t.Fatalf("%s %s of %s", ch.Action, ch.Ref, ch.Instance)
+			}
+		}
+		for _, ch := range p.Changes {
+			if ch.Action.Writes() && does[ch.Ref] == told[ch.Ref] {
+				t.Fatalf("%s %s of %s: done %t, told %t", ch.Action, ch.Ref, ch.Instance, does[ch.Ref], told[ch.Ref])
+			}
+		}
+		for _, o := range rest.Kept {
+			if out[o.Instance] {
+				t.Fatalf("%s of %s is waited for", o.Ref, o.Instance)
+			}
+		}
+		if rest.Brake != "" || rest.Unchanged != p.Unchanged {
+			t.Fatalf("%+v", rest)
+		}
+	})
+}
+
+// What would refuse writes goes in the first step, whatever instance it is of.
+func TestStepFirst(t *testing.T) {
+	webhooks := object.Ref{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration", Name: "guard"}
+	p := &plan.Plan{Changes: []plan.Change{{Action: plan.Create, Instance: "db", Ref: secretRef("1")}, {Action: plan.Delete, Instance: "api", Ref: webhooks},
+		{Action: plan.Delete, Instance: "db", Ref: secretRef("2")}}}
+	var got []string
+	for n := range 2 {
+		for _, ch := range Step(p, [][]string{{"db"}, {"api"}}, n).Changes {
+			got = append(got, fmt.Sprintf("%d %s", n, ch.Ref.Name))
+		}
+	}
+	if want := []string{"0 1", "0 guard", "1 2"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
