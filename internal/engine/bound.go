@@ -13,8 +13,8 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/kubeapi"
+	"hawser.dev/hawser/internal/leftover"
 	"hawser.dev/hawser/internal/object"
-	"hawser.dev/hawser/internal/once"
 	"hawser.dev/hawser/internal/plan"
 )
 
@@ -23,9 +23,6 @@ type wanted struct {
 	ref        object.Ref
 	apiVersion string
 }
-
-// seen is such an object as it was when it was read.
-type seen = once.Value[map[string]any]
 
 // wants is the object that a value is taken from on this cluster.
 func (t *target) wants(s *set, f bind.From) wanted {
@@ -37,28 +34,11 @@ func (t *target) wants(s *set, f bind.From) wanted {
 	return w
 }
 
-// look reads an object once; what was read stays until forget.
+// look reads an object once; what was read stays until it is forgotten.
 func (t *target) look(ctx context.Context, w wanted) (map[string]any, error) {
-	t.mu.Lock()
-	if t.seen == nil {
-		t.seen = map[wanted]*seen{}
-	}
-	o, ok := t.seen[w]
-	if !ok {
-		o = &seen{}
-		t.seen[w] = o
-	}
-	t.mu.Unlock()
-	return o.Get(ctx, func() (map[string]any, error) {
+	return t.seen.Get(ctx, w, func() (map[string]any, error) {
 		return t.session.Get(ctx, w.apiVersion, w.ref.Kind, w.ref.Namespace, w.ref.Name)
 	})
-}
-
-// forget lets an object be read again.
-func (t *target) forget(w wanted) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.seen, w)
 }
 
 // bound is an instance with its values put in. open are those that the instances' objects do not give yet: stand-ins are
@@ -74,7 +54,7 @@ func (r *run) bound(ctx context.Context, t *target, s *set, in v1alpha1.Instance
 		},
 		From: func(f bind.From) (*v1alpha1.Value, *diag.Finding) {
 			x, n := (*v1alpha1.Value)(nil), (*diag.Finding)(nil)
-			if !standIn && t.session != nil {
+			if !standIn {
 				x, n = r.taken(ctx, t, s, in.Name, f)
 			}
 			if n != nil && r.lenient && n.Code == bind.CodeUnread {
@@ -93,8 +73,11 @@ func (r *run) bound(ctx context.Context, t *target, s *set, in v1alpha1.Instance
 	return in, open, withInstance(findings, in)
 }
 
-// taken is the value that another instance's object has now; nil without a finding when it is not there yet.
+// taken is the value that another instance's object has now; nil without a finding when it is not there yet, or nobody can be asked.
 func (r *run) taken(ctx context.Context, t *target, s *set, by string, f bind.From) (*v1alpha1.Value, *diag.Finding) {
+	if t.session == nil {
+		return nil, nil
+	}
 	w := t.wants(s, f)
 	body, err := t.look(ctx, w)
 	switch {
@@ -119,7 +102,7 @@ func (s *set) mayCome(w wanted, f bind.From) bool {
 	if body, ok := s.bodies[w.ref]; ok && bind.FilledByOthers(body.Body) {
 		return true
 	}
-	return !slices.Contains(s.declares(f.Instance), w.ref)
+	return !slices.ContainsFunc(s.desired, func(d plan.Desired) bool { return d.Ref == w.ref && d.Instance == f.Instance })
 }
 
 // lacking finds values that the objects they are taken from will never hold: those are rendered already, and nobody
@@ -129,11 +112,7 @@ func (r *run) lacking(ctx context.Context, t *target, s *set) diag.Findings {
 	for _, p := range s.parts {
 		for _, f := range p.open {
 			w := t.wants(s, f)
-			var x *v1alpha1.Value
-			var n *diag.Finding
-			if t.session != nil {
-				x, n = r.taken(ctx, t, s, p.placed.Name, f)
-			}
+			x, n := r.taken(ctx, t, s, p.placed.Name, f)
 			switch body, ok := s.bodies[w.ref]; {
 			case s.suspended[f.Instance] && t.session != nil && x == nil && n == nil:
 				n = f.Suspended(w.ref.String(), p.placed.Name)
@@ -154,23 +133,12 @@ func (r *run) lacking(ctx context.Context, t *target, s *set) diag.Findings {
 // drops reports whether a value that an object has now is nobody's but the bundle's, so that it goes when it is declared no longer.
 func (r *run) drops(ctx context.Context, t *target, s *set, w wanted, f bind.From) bool {
 	live, err := t.look(ctx, w)
-	return err == nil && object.OwnedAlone((&unstructured.Unstructured{Object: live}).GetManagedFields(), object.Manager(s.owner), f.Path)
+	return err == nil && leftover.Goes((&unstructured.Unstructured{Object: live}).GetManagedFields(), object.Manager(s.owner), f.Path)
 }
 
 // leavesToOthers reports whether fields of a declared object are left to others.
 func (s *set) leavesToOthers(ref object.Ref) bool {
 	return slices.ContainsFunc(s.desired, func(d plan.Desired) bool { return d.Ref == ref && d.Ignore != nil })
-}
-
-// declares are the objects that an instance renders to, as far as known.
-func (s *set) declares(instance string) []object.Ref {
-	var out []object.Ref
-	for _, d := range s.desired {
-		if d.Instance == instance {
-			out = append(out, d.Ref)
-		}
-	}
-	return out
 }
 
 func join(names []string) string { return strings.Join(names, ", ") }
@@ -181,17 +149,6 @@ func (s *set) standIns() diag.Findings {
 	for _, p := range s.parts {
 		for _, from := range p.open {
 			out = append(out, withInstance(diag.Findings{fleetplan.Placeholder(from)}, p.placed)...)
-		}
-	}
-	return out
-}
-
-// reads are the objects that values are taken from.
-func (s *set) reads(t *target) []object.Ref {
-	var out []object.Ref
-	for _, p := range s.parts {
-		for _, f := range s.takesOfOthers(p) {
-			out = append(out, t.wants(s, f).ref)
 		}
 	}
 	return out

@@ -110,7 +110,12 @@ func (e *Engine) Build(ctx context.Context, req Request) (*fleetplan.BuildResult
 		if fs = append(fs, s.standIns()...); !req.Placeholders {
 			fs = fleetplan.Unprintable(fs, req.Publish)
 		}
-		out.Reads, out.StoreNamespaces = append(out.Reads, s.reads(t)...), r.reader.Namespaces()
+		out.StoreNamespaces = r.reader.Namespaces()
+		for taken, i := s.taken(t), 0; i < len(s.parts); i++ {
+			for _, source := range taken[s.parts[i].placed.Name] {
+				out.Reads = append(out.Reads, source.Object)
+			}
+		}
 		out.Findings = append(out.Findings, fs.OnCluster(t.cluster.Name)...)
 		if req.Recorded {
 			refs, fs := r.named(ctx, t, spec.Name)

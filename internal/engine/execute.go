@@ -87,9 +87,6 @@ func (l *loop) open(ctx context.Context, w *work) (*release.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if hooks != nil {
-		record.SetDigest = release.SetDigest(hooks)
-	}
 	if w.corrects {
 		record, hooks = w.back.Corrected(l.stamp, record, w.Plan), nil // all of its objects are kept
 	}

@@ -144,6 +144,5 @@ func (w *work) objects(ctx context.Context, lives map[string]plan.HookState) ([]
 			}
 		}
 	}
-	sorted := slices.SortedFunc(maps.Values(bodies), func(a, b object.Object) int { return a.Ref().Compare(b.Ref()) })
-	return append([]object.Object{}, sorted...), err // none is a Set, too, which is kept
+	return append([]object.Object{}, slices.SortedFunc(maps.Values(bodies), func(a, b object.Object) int { return a.Ref().Compare(b.Ref()) })...), err // none is a Set, too, which is kept
 }

@@ -29,12 +29,11 @@ func (s *set) takesOfOthers(p *part) []bind.From {
 }
 
 // taken are the objects that values are taken from, by the instance that takes them.
-func (w *work) taken() map[string][]latevalues.Source {
+func (s *set) taken(t *target) map[string][]latevalues.Source {
 	out := map[string][]latevalues.Source{}
-	for _, p := range w.set.parts {
-		name := p.placed.Name
-		for _, f := range w.set.takesOfOthers(p) {
-			out[name] = append(out[name], latevalues.Source{Instance: f.Instance, Object: w.target.wants(w.set, f).ref})
+	for _, p := range s.parts {
+		for _, f := range s.takesOfOthers(p) {
+			out[p.placed.Name] = append(out[p.placed.Name], latevalues.Source{Instance: f.Instance, Object: t.wants(s, f).ref})
 		}
 	}
 	return out
@@ -53,7 +52,7 @@ func (r *run) uncertain(ctx context.Context, w *work, p *plan.Plan) map[string]s
 			}
 		}
 	}
-	return latevalues.Uncertain(p, w.taken(), func(ref object.Ref) bool { return !open[ref] })
+	return latevalues.Uncertain(p, w.set.taken(w.target), func(ref object.Ref) bool { return !open[ref] })
 }
 
 // reopen puts stand-ins into the late instances that have none yet, and renders them with those.
@@ -150,7 +149,7 @@ func (r *run) unmoved(ctx context.Context, w *work) diag.Findings {
 			continue
 		}
 		for _, f := range w.set.takesOfOthers(p) {
-			w.target.forget(w.target.wants(w.set, f))
+			w.target.seen.Forget(w.target.wants(w.set, f))
 		}
 		again := *p
 		if fs := r.fillIn(ctx, w.target, w.set, &again, false); fs.HasErrors() {

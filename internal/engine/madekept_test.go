@@ -71,9 +71,8 @@ func TestLookupFails(t *testing.T) {
 		{apierrors.NewForbidden(corev1.Resource("secrets"), "login", errors.New("no rights")), "--rotate app"},
 		{errors.New("connection reset"), "connection reset"},
 	} {
-		o := &seen{}
-		_, _ = o.Get(t.Context(), func() (map[string]any, error) { return nil, c.err })
-		tgt := &target{seen: map[wanted]*seen{{ref: ref, apiVersion: "v1"}: o}}
+		tgt := &target{}
+		_, _ = tgt.seen.Get(t.Context(), wanted{ref: ref, apiVersion: "v1"}, func() (map[string]any, error) { return nil, c.err })
 		r := &run{Engine: &Engine{}}
 		p := &part{}
 		p.placed.Name = "app"

@@ -16,6 +16,7 @@ import (
 	"hawser.dev/hawser/internal/input"
 	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/lineage"
+	"hawser.dev/hawser/internal/once"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/release"
@@ -109,7 +110,7 @@ type target struct {
 	findings diag.Findings
 	mu       sync.Mutex
 	// seen are the objects that values are taken from, as they were when they were read.
-	seen  map[wanted]*seen
+	seen  once.Map[wanted, map[string]any]
 	early early
 	// made is what was made up for the bundle here.
 	made made

@@ -59,7 +59,9 @@ func (r *run) vetObjects(ctx context.Context, t *target, s *set) diag.Findings {
 	var sure, all []validation.Object
 	for _, d := range s.desired {
 		if body, ok := s.bodies[d.Ref]; ok && len(s.standsIn(d.Ref)) == 0 {
-			sure, all = append(sure, validation.Object{Object: body, Whole: false, Values: s.given(body.Instance)}), append(all, validation.Object{Object: body, Whole: true, Values: s.given(body.Instance)})
+			o := validation.Object{Object: body, Values: s.given(body.Instance)}
+			sure, o.Whole = append(sure, o), true
+			all = append(all, o)
 		}
 	}
 	return validation.Uncertain(r.checkObjects(ctx, t, s, sure), r.checkObjects(ctx, t, s, all))

@@ -179,7 +179,7 @@ func (l *loop) begin(ctx context.Context, v *visit) bool {
 		names[i] = p.placed.Name
 	}
 	late := w.set.late()
-	v.late, v.end = w.taken(), l.now().Add(l.req.timeout())
+	v.late, v.end = w.set.taken(w.target), l.now().Add(l.req.timeout())
 	v.levels = latevalues.Levels(names, w.set.depends, v.late, late)
 	maps.DeleteFunc(v.late, func(name string, _ []latevalues.Source) bool { return late[name] == "" })
 	return true
@@ -190,32 +190,27 @@ func (l *loop) begin(ctx context.Context, v *visit) bool {
 func (l *loop) steps(ctx context.Context, v *visit) *rollout.Part {
 	for steps := max(len(v.levels), 1); v.step < steps; v.step++ {
 		if v.execution == nil {
-			waits, begun := l.ready(ctx, v)
-			if waits != nil {
+			if waits := l.ready(ctx, v); waits != nil {
 				return waits
 			}
-			if !begun {
-				l.leaveOut(v, v.step)
-				break
+		}
+		next := v.step
+		if v.execution != nil {
+			done, waits := v.execution.Pass(ctx)
+			if len(waits) > 0 {
+				return cluster.Waits(waits, l.Redactor.Said)
 			}
+			v.did(done)
+			next++
 		}
-		done, waits := v.execution.Pass(ctx)
-		if len(waits) > 0 {
-			return cluster.Waits(waits, l.Redactor.Said)
-		}
-		if v.did(done); !v.total.GoesOn() || l.stopped() {
-			l.leaveOut(v, v.step+1)
+		if next == v.step || !v.total.GoesOn() || l.stopped() {
+			v.total.Cancelled = v.total.Cancelled || v.step+1 < steps && l.stopped()
+			v.total.LeaveOut(latevalues.Later(v.Plan, v.levels, next)...)
 			break
 		}
 	}
 	v.total.Inventory, v.total.HookStates = v.record.Inventory, v.record.Hooks
 	return nil
-}
-
-// leaveOut ends the steps before one.
-func (l *loop) leaveOut(v *visit, step int) {
-	v.total.Cancelled = v.total.Cancelled || v.step+1 < len(v.levels) && l.stopped()
-	v.total.LeaveOut(latevalues.Later(v.Plan, v.levels, step)...)
 }
 
 // behind are the instances of which nothing is begun any more.
@@ -224,27 +219,23 @@ func (v *visit) behind() map[string]bool {
 	return latevalues.Behind(failed, v.set.depends, v.late)
 }
 
-// begins are the instances of the step that is next without those.
-func (v *visit) begins(behind map[string]bool) []string {
-	return slices.DeleteFunc(slices.Clone(v.levels[v.step]), func(name string) bool { return behind[name] })
-}
-
-// ready readies the execution of the step that is next, but for the instances that something stands against; begun is false where that is all of it.
-func (l *loop) ready(ctx context.Context, v *visit) (waits *rollout.Part, begun bool) {
+// ready readies the execution of the step that is next, but for the instances that something stands against; there is none where that is all of it.
+func (l *loop) ready(ctx context.Context, v *visit) *rollout.Part {
 	behind := v.behind()
-	if begins := v.begins(behind); v.step > 0 && len(begins) > 0 {
-		waits, problem := l.advance(ctx, v, behind)
+	if v.step > 0 {
+		level := slices.DeleteFunc(slices.Clone(v.levels[v.step]), func(name string) bool { return behind[name] })
+		waits, problem := l.advance(ctx, v, level, behind)
 		switch {
 		case waits != nil:
-			return waits, false
+			return waits
 		case problem != nil:
 			v.total.Problems = append(v.total.Problems, *problem)
 			if problem.Instance == "" || behind[problem.Instance] || ctx.Err() != nil {
-				return nil, false
+				return nil
 			}
 			return l.ready(ctx, v) // nothing is known to stand against the others
 		}
-		v.record.Hooks = plan.Merge(v.record.Hooks, v.now.HookStates, begins)
+		v.record.Hooks = plan.Merge(v.record.Hooks, v.now.HookStates, level)
 	}
 	step, left := latevalues.Without(latevalues.Step(v.now, v.levels, v.step), behind)
 	v.total.LeaveOut(left...)
@@ -254,7 +245,7 @@ func (l *loop) ready(ctx context.Context, v *visit) (waits *rollout.Part, begun 
 		Schema: w.observed.Schema, Depends: w.set.depends, Wait: l.req.Wait, Timeout: max(v.end.Sub(l.now()), time.Second), StalledAfter: l.req.StalledAfter,
 		Rules: w.set.rules(l.Checker), Parallel: l.req.Parallel, Deleting: fleetplan.Ends(l.fp.Verb), OnEvent: l.forward(w, v.total.Done.Writes()), OnWake: v.wake, Stop: l.req.Stop,
 	})
-	return nil, true
+	return nil
 }
 
 // did takes in what a step has done.
@@ -270,10 +261,12 @@ func (v *visit) did(done cluster.ExecuteResult) {
 func (l *loop) stopped() bool { return passes.Closed(l.req.Stop) }
 
 // advance makes the plan of the next step: the values are put in, the instances rendered, and what is to be done is
-// compared with what was shown. Those that are behind keep their stand-ins.
-func (l *loop) advance(ctx context.Context, v *visit, behind map[string]bool) (*rollout.Part, *cluster.Problem) {
+// compared with what was shown. level are the step's instances without those that are behind, which keep their stand-ins.
+func (l *loop) advance(ctx context.Context, v *visit, level []string, behind map[string]bool) (*rollout.Part, *cluster.Problem) {
 	r, w := l.fp.run, v.work
-	level := v.begins(behind)
+	if len(level) == 0 {
+		return nil, nil
+	}
 	late := slices.DeleteFunc(slices.Clone(w.set.parts), func(p *part) bool { return len(p.late) == 0 || !slices.Contains(level, p.placed.Name) })
 	for _, p := range late {
 		for _, f := range w.set.takesOfOthers(p) {
@@ -314,7 +307,7 @@ func (l *loop) advance(ctx context.Context, v *visit, behind map[string]bool) (*
 // await reads a value that another instance gives, and is nil where it has come.
 func (l *loop) await(ctx context.Context, v *visit, p *part, f bind.From) (*rollout.Part, *cluster.Problem) {
 	t, want := v.target, v.target.wants(v.set, f)
-	t.forget(want)
+	t.seen.Forget(want)
 	x, n := l.fp.run.taken(ctx, t, v.set, p.placed.Name, f)
 	if x != nil {
 		return nil, nil

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -57,6 +58,28 @@ func Setters(live map[string]any, manager string, fields []string) []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// Goes reports whether a field of an object goes when a manager applies it without that field: its applies are the only owner. A path to or through
+// items of a list is never known to.
+func Goes(entries []metav1.ManagedFieldsEntry, manager string, path v1alpha1.Path) bool {
+	names := make([]any, len(path))
+	for i, step := range path {
+		if step.Index || step.Key != "" {
+			return false
+		}
+		names[i] = step.Name
+	}
+	at, mine := fieldpath.MakePathOrDie(names...), false
+	for _, e := range entries {
+		if fieldsOf(e).Has(at) {
+			if e.Manager != manager || e.Operation != metav1.ManagedFieldsOperationApply || e.Subresource != "" {
+				return false
+			}
+			mine = true
+		}
+	}
+	return mine
 }
 
 func fieldsOf(e metav1.ManagedFieldsEntry) *fieldpath.Set {

@@ -15,8 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
-
-	"hawser.dev/hawser/api/v1alpha1"
 )
 
 // HandoverManager is the field manager that takes over a live spec.replicas before a bundle drops the field.
@@ -418,22 +416,6 @@ func slash(namespace, name string) string {
 		return name
 	}
 	return namespace + "/" + name
-}
-
-// OwnedAlone reports whether a manager, by its applies, is the only owner of the field at a path of names: it goes when that manager applies the object
-// without it. A path with list items is nobody's alone.
-func OwnedAlone(entries []metav1.ManagedFieldsEntry, manager string, path v1alpha1.Path) bool {
-	var names []any
-	for _, step := range path {
-		if step.Index || step.Key != "" {
-			return false
-		}
-		names = append(names, step.Name)
-	}
-	mine, there := applyEntry(entries, manager)
-	return there && len(names) > 0 && hasField(mine, names...) && !slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool {
-		return (e.Manager != manager || e.Operation != mine.Operation || e.Subresource != "") && hasField(e, names...)
-	})
 }
 
 // hasField reports whether an entry owns the field at a path of names.

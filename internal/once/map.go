@@ -53,6 +53,16 @@ func (m *Map[K, T]) Forgive() {
 	}
 }
 
+// Forget forgets what was answered for a key: who asks from now on asks anew.
+func (m *Map[K, T]) Forget(key K) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.known[key]; s != nil {
+		m.weight -= s.weight
+		delete(m.known, key)
+	}
+}
+
 // Len is the number of keys for which something is kept or asked.
 func (m *Map[K, T]) Len() int {
 	m.mu.Lock()
