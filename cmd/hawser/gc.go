@@ -26,7 +26,11 @@ const (
 
 // tuneCollector sets the collector by what is alive, after every collection. GOGC and GOMEMLIMIT win.
 func tuneCollector() {
-	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
+	if os.Getenv("GOGC") != "" {
+		return
+	}
+	if os.Getenv("GOMEMLIMIT") != "" {
+		debug.SetGCPercent(usualPercent)
 		return
 	}
 	set := collection(0)

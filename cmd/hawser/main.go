@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"hawser.dev/hawser/internal/child"
+	_ "hawser.dev/hawser/internal/startup" // no collections while packages are initialized; tuneCollector ends that
 )
 
 // version is set by the linker.

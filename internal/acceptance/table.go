@@ -2,8 +2,9 @@ package acceptance
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // Row is one promise and the tests that show it.
@@ -35,9 +36,9 @@ func (n Name) In(importPath string) bool {
 }
 
 var (
-	quoted   = regexp.MustCompile("`([^`]+)`")
-	testName = regexp.MustCompile(`^([a-z0-9/_.-]+)\.((?:Test|Fuzz|Example)[A-Za-z0-9_]*(?:/\S+)?)$`)
-	ruler    = regexp.MustCompile(`^\|?[\s:|-]*-{3,}[\s:|-]*$`)
+	quoted   = lazyregexp.New("`([^`]+)`")
+	testName = lazyregexp.New(`^([a-z0-9/_.-]+)\.((?:Test|Fuzz|Example)[A-Za-z0-9_]*(?:/\S+)?)$`)
+	ruler    = lazyregexp.New(`^\|?[\s:|-]*-{3,}[\s:|-]*$`)
 )
 
 // Parse reads the rows of all tables of a markdown file. The last cell names the tests. Rows that name none, or name

@@ -2,10 +2,11 @@ package answer
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // AboutSecrets reports whether a request is about core Secrets, those that keep records included.
@@ -22,7 +23,7 @@ func AboutSecrets(path string) bool {
 
 // ownWords are the answers about Secrets whose words are the API server's own, from beginning to end: in them stand names,
 // verbs and figures only. Policies and webhooks may answer with any reason, but not with these words.
-var ownWords = regexp.MustCompile(`^(?:` + strings.Join([]string{
+var ownWords = lazyregexp.New(`^(?:` + strings.Join([]string{
 	`secrets(?: "[a-zA-Z0-9.*-]*")? not found`,
 	`secrets "[a-zA-Z0-9.-]+" already exists`,
 	`secrets(?: "[a-zA-Z0-9.-]*")? is forbidden: User "[^"\n]{0,300}" cannot [a-z]+ resource "secrets" in API group "" (?:in the namespace "[a-z0-9-]+"|at the cluster scope)`,
@@ -35,7 +36,7 @@ var ownWords = regexp.MustCompile(`^(?:` + strings.Join([]string{
 }, "|") + `)$`)
 
 // admission finds who refused, and never why.
-var admission = regexp.MustCompile(`^(?:[a-z]+ "[a-zA-Z0-9.-]*" is forbidden: )?((?:ValidatingAdmissionPolicy '[a-zA-Z0-9.-]+'(?: with binding '[a-zA-Z0-9.-]+')?|admission webhook "[a-zA-Z0-9.-]+") denied (?:the )?request|(?:Internal error occurred: )?failed calling webhook "[a-zA-Z0-9.-]+")`)
+var admission = lazyregexp.New(`^(?:[a-z]+ "[a-zA-Z0-9.-]*" is forbidden: )?((?:ValidatingAdmissionPolicy '[a-zA-Z0-9.-]+'(?: with binding '[a-zA-Z0-9.-]+')?|admission webhook "[a-zA-Z0-9.-]+") denied (?:the )?request|(?:Internal error occurred: )?failed calling webhook "[a-zA-Z0-9.-]+")`)
 
 // toldParts are parts of texts by which errors are told apart; they say nothing of an object.
 var toldParts = append([]string{"does not support dry run"}, terminalTexts...)
@@ -50,7 +51,7 @@ var known = map[metav1.StatusReason]bool{
 }
 
 // secretField is a field that a Secret has.
-var secretField = regexp.MustCompile(`^\.?(?:apiVersion|kind|metadata|data|stringData|type|immutable)(?:\.[A-Za-z0-9_/-]+|\[[^\]\n]*\])*$`)
+var secretField = lazyregexp.New(`^\.?(?:apiVersion|kind|metadata|data|stringData|type|immutable)(?:\.[A-Za-z0-9_/-]+|\[[^\]\n]*\])*$`)
 
 // Withhold takes from an answer about Secrets every text that is not the API server's own: policies, webhooks and
 // validation quote what they refuse, in any encoding and with any reason. Of what admission says nothing but who it was stays:

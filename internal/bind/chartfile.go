@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +19,7 @@ import (
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // chartData reads a YAML file of values for a chart with the library that Helm reads it with, so that numbers, booleans,
@@ -321,7 +321,7 @@ func (d *document) once(n *goyaml.Node, levels int) error {
 	return nil
 }
 
-var inLine = regexp.MustCompile(`line (\d+)`)
+var inLine = lazyregexp.New(`line (\d+)`)
 
 // lineError is what Helm's library says about a document. Its words may quote values: only the place is kept, and the
 // kinds of mistake that hold none.

@@ -2,7 +2,6 @@ package bind
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -76,8 +76,8 @@ func (o Object) Ref(namespace string) object.Ref {
 }
 
 var (
-	versionRule = regexp.MustCompile(`^v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?$`)
-	kindRule    = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
+	versionRule = lazyregexp.New(`^v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?$`)
+	kindRule    = lazyregexp.New(`^[A-Z][A-Za-z0-9]*$`)
 )
 
 // ParseObject reads v1/Secret/NAME, v1/Secret/NAMESPACE/NAME or apps/v1/Deployment/[NAMESPACE/]NAME.

@@ -2,19 +2,19 @@ package bind
 
 import (
 	"bytes"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // endsInZero is a decimal number that is written otherwise than it is printed: 1.10 is 1.1.
-var endsInZero = regexp.MustCompile(`^\d+\.\d*0$`)
+var endsInZero = lazyregexp.New(`^\d+\.\d*0$`)
 
 // numberThere is what may be such a number at a place of a YAML file, up to what ends it.
-var numberThere = regexp.MustCompile(`^(\d+\.\d+)(?:[\s,}\]]|$)`)
+var numberThere = lazyregexp.New(`^(\d+\.\d+)(?:[\s,}\]]|$)`)
 
 // unquoted warns of versions and tags that are numbers and lose their last zero: fields whose names end in "tag" or "version". written tells
 // how a value is written in its file, "" where that is not known.

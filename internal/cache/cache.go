@@ -18,12 +18,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"sync"
 	"time"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/rootfs"
 )
 
@@ -94,7 +94,7 @@ type MismatchError struct{ Want, Got string }
 
 func (e *MismatchError) Error() string { return "its digest is " + e.Got + ", not " + e.Want }
 
-var digestForm = regexp.MustCompile(`^sha256:([0-9a-f]{64})$`)
+var digestForm = lazyregexp.New(`^sha256:([0-9a-f]{64})$`)
 
 // hexOf takes a digest apart; only SHA-256 is known.
 func hexOf(digest string) (string, error) {

@@ -6,13 +6,13 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
+	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/rootfs"
 )
 
-var hash512 = regexp.MustCompile(`^[0-9a-f]{128}$`)
+var hash512 = lazyregexp.New(`^[0-9a-f]{128}$`)
 
 // Document is a text by the SHA-512 of its content in hexadecimal digits, as API servers tell it of their OpenAPI documents.
 // It is read with fetch when it is not there or damaged; what fetch gives is kept only if it has the hash, and returned in

@@ -3,15 +3,15 @@ package cache
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/rootfs"
 )
 
 // keptAt is what the path of kept content looks like in every cache.
-var keptAt = regexp.MustCompile(`(?i)[/\\](?:blobs|trees)[/\\]sha256[/\\][0-9a-f]{64}(?:-[^/\\]*)?(?:[/\\]|$)`)
+var keptAt = lazyregexp.New(`(?i)[/\\](?:blobs|trees)[/\\]sha256[/\\][0-9a-f]{64}(?:-[^/\\]*)?(?:[/\\]|$)`)
 
 // within are directories that a cache has and nothing else, and that others' content is in.
 var within = []string{"trees/sha256", "documents/sha512"}

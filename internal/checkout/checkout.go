@@ -9,10 +9,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/rootfs"
 )
 
@@ -92,7 +92,7 @@ func common(git string) string {
 	return git
 }
 
-var commit = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+var commit = lazyregexp.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // head is the commit that is checked out.
 func head(git string) string {
@@ -125,7 +125,7 @@ func onlyCommit(s string) string {
 }
 
 // remoteSection is the head of a remote's section in a repository's configuration.
-var remoteSection = regexp.MustCompile(`^\[\s*remote\s+"([^"]*)"\s*\]$`)
+var remoteSection = lazyregexp.New(`^\[\s*remote\s+"([^"]*)"\s*\]$`)
 
 // remotes are the URLs of the remotes of a repository with the given root, user and password left out; source is that of the
 // remote origin, else of the only one.

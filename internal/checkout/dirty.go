@@ -10,10 +10,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/rootfs"
 )
 
@@ -100,7 +100,7 @@ func (c *comparison) path(path string) (dirty bool, err error) {
 	return false, nil
 }
 
-var item = regexp.MustCompile(`^\s*(?:-\s+)?(?:path:|[^\s:=]+=)?\s*["']?([^\s"'#]+)["']?\s*(?:#.*)?$`)
+var item = lazyregexp.New(`^\s*(?:-\s+)?(?:path:|[^\s:=]+=)?\s*["']?([^\s"'#]+)["']?\s*(?:#.*)?$`)
 
 // named are the files and directories that the lines of a kustomization name, as far as they are there.
 func named(dir, text string) []string {

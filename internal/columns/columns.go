@@ -6,12 +6,12 @@ package columns
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // wide are the ranges of runes two columns wide: East Asian Wide and Fullwidth and the emoji blocks (Unicode UAX #11,
@@ -218,7 +218,7 @@ func Cleaned(cells []string) []string {
 func Plain(s string) bool { return Clean(s) == s }
 
 // own are the sequences that we write ourselves: colours, and what repaints the lines at the end of a terminal.
-var own = regexp.MustCompile("\x1b\\[(?:(?:0|1|2|31|32|33|35|36)m|K|J|[0-9]{1,4}A)")
+var own = lazyregexp.New("\x1b\\[(?:(?:0|1|2|31|32|33|35|36)m|K|J|[0-9]{1,4}A)")
 
 // Painted is Clean for a line that has our colours.
 func Painted(s string) string {

@@ -3,13 +3,13 @@ package cuegen
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"cuelang.org/go/cue/ast"
 
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // definition is what is read of a CustomResourceDefinition.
@@ -37,9 +37,9 @@ type definition struct {
 }
 
 var (
-	groupName   = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
-	kindName    = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*$`)
-	versionName = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
+	groupName   = lazyregexp.New(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+	kindName    = lazyregexp.New(`^[A-Za-z][A-Za-z0-9]*$`)
+	versionName = lazyregexp.New(`^[a-z][a-z0-9]*$`)
 )
 
 // FromCRDs converts the custom resource definitions in YAML or JSON documents; other documents are passed over. Every

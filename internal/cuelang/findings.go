@@ -2,7 +2,6 @@ package cuelang
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"cuelang.org/go/cue/token"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // maxOtherPlaces is how many further positions a finding lists.
@@ -89,7 +89,7 @@ func (s Show) finding(e errors.Error) diag.Finding {
 }
 
 // textPos is how the YAML reader gives positions: in the text.
-var textPos = regexp.MustCompile(`^([^:\s]+\.(?:ya?ml|json)):(\d+): (.*)$`)
+var textPos = lazyregexp.New(`^([^:\s]+\.(?:ya?ml|json)):(\d+): (.*)$`)
 
 // places are the positions of an error as the user knows them, best first: the user's own files, then constraints,
 // then vendored packages.
@@ -133,7 +133,7 @@ func (s Show) file(name string) string {
 }
 
 // bytesLiterals are CUE's bytes, as it writes them: parts of binary values, which nobody knows again.
-var bytesLiterals = regexp.MustCompile(`(^|[\s(\[{,:|&=<>!~])(?s:\'{3}.*?\'{3}|#\'.*?\'#|\'(?:[^\'\\\n]|\\.)*\')([\s)\]},:|&]|$)`)
+var bytesLiterals = lazyregexp.New(`(^|[\s(\[{,:|&=<>!~])(?s:\'{3}.*?\'{3}|#\'.*?\'#|\'(?:[^\'\\\n]|\\.)*\')([\s)\]},:|&]|$)`)
 
 // withoutBytes is a text without what bytes literals hold.
 func withoutBytes(text string) string {
@@ -145,8 +145,8 @@ func withoutBytes(text string) string {
 // parserTokens are the names of tokens in what a parser says: expected label or '}', found 'EOF'; parserSigns the sign that
 // it stumbled over: missing ',' in list literal, invalid character '}' looking for a value.
 var (
-	parserTokens = regexp.MustCompile(`\b((?:expected|found)(?: [a-z]+){0,5}) '(EOF|ATTRIBUTE|IDENT|INT|FLOAT|STRING|newline|import|package|for|in|if|let|null|true|false|[^\w\s']{1,3})'`)
-	parserSigns  = regexp.MustCompile(`\b(missing|unexpected|(?:invalid|illegal) character(?: U\+[0-9A-F]{4,6})?) '([^\w\s']{1,3}|\\[^\w\s])'`)
+	parserTokens = lazyregexp.New(`\b((?:expected|found)(?: [a-z]+){0,5}) '(EOF|ATTRIBUTE|IDENT|INT|FLOAT|STRING|newline|import|package|for|in|if|let|null|true|false|[^\w\s']{1,3})'`)
+	parserSigns  = lazyregexp.New(`\b(missing|unexpected|(?:invalid|illegal) character(?: U\+[0-9A-F]{4,6})?) '([^\w\s']{1,3}|\\[^\w\s])'`)
 )
 
 // whole is the error's own text.
@@ -224,7 +224,7 @@ func noneOf(below []errors.Error) errors.Error {
 	}
 }
 
-var conflicting = regexp.MustCompile(`^(?:.*: )?conflicting values (\S+) and (\S+)(?: \(.*\))?$`)
+var conflicting = lazyregexp.New(`^(?:.*: )?conflicting values (\S+) and (\S+)(?: \(.*\))?$`)
 
 // conflict returns the two sides of a message on conflicting values, for values without spaces.
 func conflict(text string) (a, b string, ok bool) {

@@ -1,26 +1,27 @@
 package cuelang
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // quotedInYAML are the sentences in which YAML libraries repeat an anchor, a tag, a key or a value, and what is kept of them.
 var quotedInYAML = []struct {
-	said *regexp.Regexp
+	said *lazyregexp.Regexp
 	kind string
 }{
-	{regexp.MustCompile(`unknown anchor '(?s:.*)' referenced`), "an alias of an anchor that is not there"},
-	{regexp.MustCompile(`anchor '(?s:.*)' value contains itself`), "the value of an anchor contains itself"},
-	{regexp.MustCompile("cannot (?:decode|unmarshal|construct) (?s:.*)"), "a value does not fit its type"},
-	{regexp.MustCompile(`invalid map key:? (?s:.*)`), "a key that is no text"},
-	{regexp.MustCompile(`(?:mapping )?key (?s:.*) already (?:set in map|defined)(?: at line \d+)?`), "a key is given twice"},
-	{regexp.MustCompile(`(?:found )?unknown (?:tag|escape)(?s:.*)`), "an unknown tag or escape"},
+	{lazyregexp.New(`unknown anchor '(?s:.*)' referenced`), "an alias of an anchor that is not there"},
+	{lazyregexp.New(`anchor '(?s:.*)' value contains itself`), "the value of an anchor contains itself"},
+	{lazyregexp.New("cannot (?:decode|unmarshal|construct) (?s:.*)"), "a value does not fit its type"},
+	{lazyregexp.New(`invalid map key:? (?s:.*)`), "a key that is no text"},
+	{lazyregexp.New(`(?:mapping )?key (?s:.*) already (?:set in map|defined)(?: at line \d+)?`), "a key is given twice"},
+	{lazyregexp.New(`(?:found )?unknown (?:tag|escape)(?s:.*)`), "an unknown tag or escape"},
 }
 
 // quotedWords are texts in quotes.
-var quotedWords = regexp.MustCompile("'[^'\n]*'|\"(?:[^\"\\\\\n]|\\\\.)*\"|`[^`]*`")
+var quotedWords = lazyregexp.New("'[^'\n]*'|\"(?:[^\"\\\\\n]|\\\\.)*\"|`[^`]*`")
 
 // unsaid leaves out what stands in quotes, save for signs: in "did not find expected ','" they are the grammar's.
 func unsaid(quoted string) string {
@@ -47,4 +48,4 @@ func YAMLFault(text string) string {
 	return head + quotedWords.ReplaceAllStringFunc(text, unsaid)
 }
 
-var yamlLine = regexp.MustCompile(`^line \d+: `)
+var yamlLine = lazyregexp.New(`^line \d+: `)

@@ -3,10 +3,10 @@ package defaults
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/rootfs"
 )
 
@@ -14,7 +14,7 @@ import (
 const maxBeside = 100
 
 // fleetRoot is the root of a fleet, or of a runtime, in YAML, CUE and JSON.
-var fleetRoot = regexp.MustCompile(`(?m)^(?:fleet|runtime)[ \t]*:[ \t]*(?:\{|#|\r?$)|^(?:\{|[ \t]+)?"(?:fleet|runtime)"[ \t]*:[ \t]*\{`)
+var fleetRoot = lazyregexp.New(`(?m)^(?:fleet|runtime)[ \t]*:[ \t]*(?:\{|#|\r?$)|^(?:\{|[ \t]+)?"(?:fleet|runtime)"[ \t]*:[ \t]*\{`)
 
 // NoFleet says where a run that was given no fleet may find one: files beside those of the bundle that look like one, and
 // defaults of a directory above that name one. dir is the run's directory, files are the bundle's; "" when there is neither.

@@ -2,11 +2,12 @@ package diag
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // isUnseen reports whether nobody sees a character: what turns the order of others, what joins, parts or varies them, and what
@@ -73,9 +74,9 @@ const white = `\s\v\x{85}\p{Z}`
 // What systems of continuous integration take for orders when it stands in a log, and what may become one inside of strings,
 // where another string ends it.
 var (
-	commandLine = regexp.MustCompile(`(^|[` + white + `])::([A-Za-z][A-Za-z-]*(?:[ \t][^\n\r]*?)?::)`)
-	commandWord = regexp.MustCompile(`(?i)##(vso\[|teamcity\[|\[)`)
-	commandText = regexp.MustCompile(`(^|["` + white + `]|\\[bfnrt]|\\u[0-9a-f]{4})::([A-Za-z][A-Za-z-]*(?:::|[ \t]|\\t))`)
+	commandLine = lazyregexp.New(`(^|[` + white + `])::([A-Za-z][A-Za-z-]*(?:[ \t][^\n\r]*?)?::)`)
+	commandWord = lazyregexp.New(`(?i)##(vso\[|teamcity\[|\[)`)
+	commandText = lazyregexp.New(`(^|["` + white + `]|\\[bfnrt]|\\u[0-9a-f]{4})::([A-Za-z][A-Za-z-]*(?:::|[ \t]|\\t))`)
 )
 
 // Inert is a text of others as it may stand in a log or terminal: what nobody sees, or what turns the order of characters, is

@@ -1,11 +1,15 @@
 package diag
 
-import "regexp"
+import (
+	"regexp"
+
+	"hawser.dev/hawser/internal/lazyregexp"
+)
 
 var (
-	addresses = regexp.MustCompile(`https?://[^\s,;")]+|\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b|\[[0-9a-fA-F:]+\](:\d+)?`)
-	uids      = regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`)
-	ages      = regexp.MustCompile(`\b\d+ (second|minute|hour|day)s? ago\b|\bjust now\b`)
+	addresses = lazyregexp.New(`https?://[^\s,;")]+|\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b|\[[0-9a-fA-F:]+\](:\d+)?`)
+	uids      = lazyregexp.New(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`)
+	ages      = lazyregexp.New(`\b\d+ (second|minute|hour|day)s? ago\b|\bjust now\b`)
 )
 
 // Neutral is a text without what is another one on each cluster and says nothing of a mistake: the cluster's name, addresses,

@@ -1,12 +1,13 @@
 package diag
 
 import (
-	"regexp"
 	"strings"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // verb is where a format takes somebody else's text.
-var verb = regexp.MustCompile(`%[-+# 0]*[0-9]*(?:\.[0-9]+)?[a-zA-Z]|%%`)
+var verb = lazyregexp.New(`%[-+# 0]*[0-9]*(?:\.[0-9]+)?[a-zA-Z]|%%`)
 
 // Equal reports whether two findings say the same, whatever their sentences were made of.
 func (f Finding) Equal(other Finding) bool {

@@ -2,9 +2,10 @@ package diag
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // Quotable is a file of which lines are quoted in messages: CUE, templates, and documents of YAML and JSON that say what they are.
@@ -37,8 +38,8 @@ func (q *Quotable) Line(n int) (string, bool) {
 
 var (
 	// document is a line that says what a document is; kindSecret one that says that it holds secrets.
-	document   = regexp.MustCompile(`(?:^|[{,]\s*|^\s+)["']?(?:apiVersion|kind|bundle|fleet|runtime)["']?\s*:`)
-	kindSecret = regexp.MustCompile(`\bkind["']?\s*:\s*["']?(?:Secret|SecretList|Config)\b`)
+	document   = lazyregexp.New(`(?:^|[{,]\s*|^\s+)["']?(?:apiVersion|kind|bundle|fleet|runtime)["']?\s*:`)
+	kindSecret = lazyregexp.New(`\bkind["']?\s*:\s*["']?(?:Secret|SecretList|Config)\b`)
 )
 
 // isHidden reports whether a line of YAML or JSON stands in a document that declares a Secret, or in none: one that cannot be

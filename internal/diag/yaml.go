@@ -8,10 +8,12 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // orders is what a line of YAML may not begin with, behind what YAML itself puts there.
-var orders = regexp.MustCompile(`(?m)^[` + white + `"'?-]*::[A-Za-z][A-Za-z-]*(?:::|[ \t])`)
+var orders = lazyregexp.New(`(?m)^[` + white + `"'?-]*::[A-Za-z][A-Za-z-]*(?:::|[ \t])`)
 
 // YAML is JSON as YAML. Where a line of it would be an order to a CI system, or has what nobody sees, the strings with such
 // are quoted, with escapes: what is read of it is what the JSON says. All others are laid out as ever.

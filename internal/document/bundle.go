@@ -3,7 +3,6 @@ package document
 import (
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,11 +11,12 @@ import (
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/specdecode"
 )
 
 // chartRule is the rule for names of charts in a repository.
-var chartRule = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$`)
+var chartRule = lazyregexp.New(`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$`)
 
 // checkInstance counts the sources: exactly one. What else an instance needs and takes depends on which one it is.
 func checkInstance(d *reporter, s structure, _ *v1alpha1.Instance) {

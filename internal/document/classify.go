@@ -3,7 +3,6 @@ package document
 import (
 	"cmp"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"hawser.dev/hawser/internal/advice"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/lineage"
 )
 
@@ -244,7 +244,7 @@ func (p *Program) checkManifests() diag.Findings {
 }
 
 // nameRule is the rule for names of bundles, instances and clusters.
-var nameRule = regexp.MustCompile(`^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$`)
+var nameRule = lazyregexp.New(`^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$`)
 
 // makePlain is the bundle of one instance for plain manifests.
 func (p *Program) makePlain(manifests []*source) diag.Findings {

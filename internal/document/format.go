@@ -3,7 +3,6 @@ package document
 import (
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/secret"
 	"hawser.dev/hawser/internal/specdecode"
 )
@@ -73,15 +73,15 @@ var formats = map[string]specdecode.Format{
 }
 
 var (
-	digestRule    = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
-	schemeRule    = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://`)
-	ociRule       = regexp.MustCompile(`^oci://[A-Za-z0-9.\-\[\]:]+(/[a-z0-9]+([._-]+[a-z0-9]+)*)+$`)
-	ociPinRule    = regexp.MustCompile(`^oci://[^@]+?(:[A-Za-z0-9_][A-Za-z0-9._-]*)?(@sha256:.*)?$`)
-	tagRule       = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
-	releaseRule   = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+	digestRule    = lazyregexp.New(`^sha256:[0-9a-f]{64}$`)
+	schemeRule    = lazyregexp.New(`^[a-z][a-z0-9+.-]*://`)
+	ociRule       = lazyregexp.New(`^oci://[A-Za-z0-9.\-\[\]:]+(/[a-z0-9]+([._-]+[a-z0-9]+)*)+$`)
+	ociPinRule    = lazyregexp.New(`^oci://[^@]+?(:[A-Za-z0-9_][A-Za-z0-9._-]*)?(@sha256:.*)?$`)
+	tagRule       = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
+	releaseRule   = lazyregexp.New(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
 	groupRule     = releaseRule
-	groupNameRule = regexp.MustCompile(`^[^*?\[\],\\ \t\r\n]+$`)
-	kindRule      = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
+	groupNameRule = lazyregexp.New(`^[^*?\[\],\\ \t\r\n]+$`)
+	kindRule      = lazyregexp.New(`^[A-Z][A-Za-z0-9]*$`)
 )
 
 const (
@@ -90,7 +90,7 @@ const (
 )
 
 // matches is the format of texts that an expression matches; the sentence quotes one that it does not.
-func matches(rule *regexp.Regexp, code, sentence string) specdecode.Format {
+func matches(rule *lazyregexp.Regexp, code, sentence string) specdecode.Format {
 	return specdecode.Format{Check: func(d *reporter, f field, s string) {
 		if !rule.MatchString(s) {
 			d.Errorf(f.Value, code, sentence, d.Mask(s))

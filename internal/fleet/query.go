@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -18,6 +17,7 @@ import (
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // Query is a parsed `k8s:<apiVersion>:<Kind>:[<namespace>:]<name>`.
@@ -29,10 +29,10 @@ type Query struct {
 }
 
 var (
-	apiVersionRule = regexp.MustCompile(`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?v[0-9]+((alpha|beta)[0-9]+)?$`)
-	kindRule       = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
-	namespaceRule  = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
-	varRule        = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+	apiVersionRule = lazyregexp.New(`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?v[0-9]+((alpha|beta)[0-9]+)?$`)
+	kindRule       = lazyregexp.New(`^[A-Z][A-Za-z0-9]*$`)
+	namespaceRule  = lazyregexp.New(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+	varRule        = lazyregexp.New(`^[A-Za-z0-9_-]+$`)
 	rbacKinds      = []string{"ClusterRole", "ClusterRoleBinding"}
 )
 

@@ -2,10 +2,10 @@ package fleet
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
+	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/redact"
 )
 
@@ -26,7 +26,7 @@ var secretEnds = []string{"PASS", "PASSWD", "PASSWORD", "PASSPHRASE", "SECRET", 
 // SecretVar reports whether a variable is a secret: by its name, or by the form of its value.
 func SecretVar(name, value string) bool {
 	value = strings.TrimSpace(value)
-	return SecretName(name) || secretURL(value) || redact.Authenticates(value) || slices.ContainsFunc(secretForms, func(f *regexp.Regexp) bool { return f.MatchString(value) }) || dsn(value)
+	return SecretName(name) || secretURL(value) || redact.Authenticates(value) || slices.ContainsFunc(secretForms, func(f *lazyregexp.Regexp) bool { return f.MatchString(value) }) || dsn(value)
 }
 
 // SecretName reports whether a variable's name says that its value is a secret: one of its words (parted by '_', '-'
@@ -59,22 +59,22 @@ func secretURL(text string) bool {
 }
 
 // secretForms are what is secret whatever it is called.
-var secretForms = []*regexp.Regexp{
+var secretForms = []*lazyregexp.Regexp{
 	// A user's password in an address, also of several hosts, and in one that has another before it: postgres://u:p@a,b/db,
 	// jdbc:mysql://u:p@db/x.
-	regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#@:]*:[^\s/?#@]+@`),
+	lazyregexp.New(`[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#@:]*:[^\s/?#@]+@`),
 	// PEM, also with its lines written as \n, and in base64; a key of age.
-	regexp.MustCompile(`-----BEGIN [A-Z0-9 ]+-----|^LS0tLS1CRUdJTi|AGE-SECRET-KEY-1`),
+	lazyregexp.New(`-----BEGIN [A-Z0-9 ]+-----|^LS0tLS1CRUdJTi|AGE-SECRET-KEY-1`),
 	// JSON Web Tokens and what they are encrypted to: three or five parts, of which the first is a JSON object in base64.
-	regexp.MustCompile(`(?:^|[\s:="',;])eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*`),
+	lazyregexp.New(`(?:^|[\s:="',;])eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*`),
 	// A header: Bearer TOKEN, Basic BASE64.
-	regexp.MustCompile(`(?i)^(?:authorization: *)?(?:bearer|basic) [A-Za-z0-9+/=._~-]{6,}$`),
+	lazyregexp.New(`(?i)^(?:authorization: *)?(?:bearer|basic) [A-Za-z0-9+/=._~-]{6,}$`),
 	// A list of KEY=VALUE: ADO.NET, libpq, JDBC, storage accounts, what signs an address. Those of whole addresses are known to redact.
-	regexp.MustCompile(`(?i)(?:^|[;&?,\s])(?:password|passwd|pwd|secret|accountkey|sharedaccesskey|sharedaccesssignature|sig|access_token) *= *[^;&,\s]`),
+	lazyregexp.New(`(?i)(?:^|[;&?,\s])(?:password|passwd|pwd|secret|accountkey|sharedaccesskey|sharedaccesssignature|sig|access_token) *= *[^;&,\s]`),
 }
 
 // dsnForm is an address without a scheme: user:pw@tcp(db:3306)/shop, user:pw@db:5432, user:pw@db/shop.
-var dsnForm = regexp.MustCompile(`^([^\s:/@]*):([^\s/@]\S*)@(?:[a-z0-9+]*\([^()\s]*\)|[\w.-]+:[0-9]{1,5}(?:[/?]|$)|[\w.-]*/)`)
+var dsnForm = lazyregexp.New(`^([^\s:/@]*):([^\s/@]\S*)@(?:[a-z0-9+]*\([^()\s]*\)|[\w.-]+:[0-9]{1,5}(?:[/?]|$)|[\w.-]*/)`)
 
 // noDSN are what stands before the colon of other addresses that have an @.
 var noDSN = []string{"mailto", "sip", "sips", "acct", "pkg", "npm"}

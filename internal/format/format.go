@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -19,6 +18,7 @@ import (
 
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // Source lays a document out; the extension of its name says the syntax, and of a name without one the content. Findings
@@ -98,7 +98,7 @@ func formatJSON(name string, src []byte) ([]byte, error) {
 var own = []string{"bundle", "bundles", "fleet", "runtime"}
 
 // ownLine is a line that begins like one of Hawser's own documents.
-var ownLine = regexp.MustCompile(`(?m)^(bundles?|fleet|runtime):`)
+var ownLine = lazyregexp.New(`(?m)^(bundles?|fleet|runtime):`)
 
 // isOwn reports whether a file that was found in a directory is one of Hawser's own documents.
 func isOwn(name string, src []byte) bool {

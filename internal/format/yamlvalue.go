@@ -1,8 +1,9 @@
 package format
 
 import (
-	"regexp"
 	"strings"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // keyOf is the length of the key that a text begins with, and where what follows its colon begins; 0 when it is none.
@@ -91,7 +92,7 @@ func (p *printer) value(head, text string, last level) error {
 	return nil
 }
 
-var blockHead = regexp.MustCompile(`^[|>]([+-]?)([1-9]?)([+-]?)([ \t]+#.*)?[ \t]*$`)
+var blockHead = lazyregexp.New(`^[|>]([+-]?)([1-9]?)([+-]?)([ \t]+#.*)?[ \t]*$`)
 
 // block writes a literal or folded value.
 func (p *printer) block(head, text string, last level) error {

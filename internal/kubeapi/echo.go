@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,13 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/neversecret"
 )
 
 // What tells a cluster and its version from others looks so, wherever it was built: the rest is no answer of an API server.
 var (
-	uidForm     = regexp.MustCompile(`^[0-9A-Za-z-]{0,64}$`)
-	versionForm = regexp.MustCompile(`^(?:v?[0-9]{1,6}\.[0-9]{1,6}[-+.0-9A-Za-z~_$:%]{0,56})?$`)
+	uidForm     = lazyregexp.New(`^[0-9A-Za-z-]{0,64}$`)
+	versionForm = lazyregexp.New(`^(?:v?[0-9]{1,6}\.[0-9]{1,6}[-+.0-9A-Za-z~_$:%]{0,56})?$`)
 )
 
 // echoed is the error of an answer that gives back what the connection logged in with as one of the texts, nil for others. Such texts identify

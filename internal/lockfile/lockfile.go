@@ -12,9 +12,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/rootfs"
 )
 
@@ -122,7 +122,7 @@ func Read(path string) (File, error) {
 }
 
 // conflict begins a block of a merge that was not brought to an end.
-var conflict = regexp.MustCompile(`(?m)^<{7}( |$)`)
+var conflict = lazyregexp.New(`(?m)^<{7}( |$)`)
 
 // unreadable says what is wrong with a file, where, and how it is got rid of.
 func unreadable(path string, data []byte, err error) diag.Finding {

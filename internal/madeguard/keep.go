@@ -3,12 +3,12 @@ package madeguard
 import (
 	"encoding/base64"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -132,7 +132,7 @@ func counterpart(list []any, item any, i int) any {
 const inBase64 = 3
 
 // encoded are the runs of a text that may be base64.
-var encoded = regexp.MustCompile(`[A-Za-z0-9+/]{8,}={0,2}`)
+var encoded = lazyregexp.New(`[A-Za-z0-9+/]{8,}={0,2}`)
 
 // renewed is a text with what is kept now in the place of what is gone, also in base64.
 func (s since) renewed(text string, depth int) (string, bool) {

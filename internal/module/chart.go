@@ -7,7 +7,6 @@ import (
 	"io"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
@@ -17,6 +16,7 @@ import (
 	"hawser.dev/hawser/internal/cache"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // ChartFile is what makes a directory a chart.
@@ -98,7 +98,7 @@ func ChartVersion(c Content) (version string, ok bool) {
 }
 
 // versionLine is how Chart.yaml says its version.
-var versionLine = regexp.MustCompile(`(?m)^["']?version["']?\s*:`)
+var versionLine = lazyregexp.New(`(?m)^["']?version["']?\s*:`)
 
 // ChartVersionLine is the line of the version in Chart.yaml, 0 when it cannot be said.
 func ChartVersionLine(c Content) int {

@@ -2,12 +2,13 @@ package object
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // FoldManagers moves the entries of other managers into our Apply entry, Update and Apply alike, so that what they
@@ -62,7 +63,7 @@ func ownable(set *fieldpath.Set) *fieldpath.Set {
 }
 
 // ofJob are what the API server makes up of a Job (k8s.io/api/batch/v1), and the maps that hold it.
-var ofJob = regexp.MustCompile(`^\.spec\.(selector\b.*|template\.metadata\.labels(\.(batch\.kubernetes\.io/)?(controller-uid|job-name))?)$`)
+var ofJob = lazyregexp.New(`^\.spec\.(selector\b.*|template\.metadata\.labels(\.(batch\.kubernetes\.io/)?(controller-uid|job-name))?)$`)
 
 // Served are managed fields without API versions that are served no more: their entries have apiVersion instead. versions are those
 // of the kind that are served, without the group.

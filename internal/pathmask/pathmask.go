@@ -3,7 +3,7 @@
 // pathmask must not know what is secret, nor whose object a path is in.
 package pathmask
 
-import "regexp"
+import "hawser.dev/hawser/internal/lazyregexp"
 
 // Keys are fields whose entries are called as somebody likes: what their keys are is no schema's matter.
 func Keys(field string) bool {
@@ -15,7 +15,7 @@ func Keys(field string) bool {
 }
 
 // steps are the parts of a path: keys of list items in brackets, names of entries in quotes, and names as they are.
-var steps = regexp.MustCompile(`\[(?:"(?:[^"\\]|\\.)*"|[^\]"])*\]|\[[^\]]*\]|"(?:[^"\\]|\\.)*"|[^."\[]+`)
+var steps = lazyregexp.New(`\[(?:"(?:[^"\\]|\\.)*"|[^\]"])*\]|\[[^\]]*\]|"(?:[^"\\]|\\.)*"|[^."\[]+`)
 
 // Mask masks secret values in a path of fields: what somebody chose (the keys of items, names in quotes, the entries of data,
 // annotations and the like) passes through mask, and what may be a name of the kind's schema through name.

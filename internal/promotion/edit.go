@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // Edit replaces one text that stands in a file by another: at a position, or behind the field's name that stands there.
@@ -83,7 +84,7 @@ func scalar(text []byte, from int, e Edit) (int, int, bool) {
 }
 
 // bare are texts that YAML reads as texts without quotes.
-var bare = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/@:+-]*$`)
+var bare = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._/@:+-]*$`)
 
 // spelled is a text as the literal that it stands for was spelled.
 func spelled(old []byte, text string) string {
@@ -103,4 +104,4 @@ func spelled(old []byte, text string) string {
 }
 
 // dated are texts that YAML may read as a time.
-var dated = regexp.MustCompile(`^\d{4}-\d|^\d+(:\d+)+$`)
+var dated = lazyregexp.New(`^\d{4}-\d|^\d+(:\d+)+$`)

@@ -3,17 +3,18 @@ package redact
 import (
 	"encoding/base64"
 	"net/url"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // What templates commonly take out of a value, hidden however common it is: the password of an address without a scheme
 // (root:PW@tcp(...)), the values of KEY=value lines, the items of a list with commas.
 var (
-	userPassword = regexp.MustCompile(`(?:^|[\s,;=/])[^\s:/@,;=]+:([^\s@/]+)@`)
-	assignment   = regexp.MustCompile(`(?m)^\s*(?:export\s+)?[A-Za-z_][A-Za-z0-9_.-]*=(.+)$`)
+	userPassword = lazyregexp.New(`(?:^|[\s,;=/])[^\s:/@,;=]+:([^\s@/]+)@`)
+	assignment   = lazyregexp.New(`(?m)^\s*(?:export\s+)?[A-Za-z_][A-Za-z0-9_.-]*=(.+)$`)
 )
 
 // Bounds of what is taken apart of one value: texts in texts, bytes that are looked at, and pieces that are hidden.

@@ -1,16 +1,17 @@
 package redact
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // Headers of requests that were signed, as a server may give them back: who signed, and the signature, which lets others send the same
 // request for a while.
 var (
-	signed    = regexp.MustCompile(`(?i)\b(?:Credential=([^\s/,;&"'<>\\]+)|Signature=([^\s,;&"'<>\\]+))`)
-	sharedKey = regexp.MustCompile(`(?i)\bSharedKey(?:Lite)?[\s+]+[^\s:]+:([A-Za-z0-9+/]{43}=)`)
+	signed    = lazyregexp.New(`(?i)\b(?:Credential=([^\s/,;&"'<>\\]+)|Signature=([^\s,;&"'<>\\]+))`)
+	sharedKey = lazyregexp.New(`(?i)\bSharedKey(?:Lite)?[\s+]+[^\s:]+:([A-Za-z0-9+/]{43}=)`)
 )
 
 // headerSpans adds what authenticates in the signed requests of a text: of Amazon's and Google's form, and Azure's, in any case, and

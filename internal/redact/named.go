@@ -1,21 +1,22 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // Where configurations say that what follows is a password: by its name (Password=PW;, password: "PW", AccountKey=PW;, Authorization:
 // Bearer PW), or by its place (.netrc, .pgpass, curl -u, an address with a user).
 var (
-	named = regexp.MustCompile(`(?i)(?:passw(?:or)?d|passphrase|pwd|pass|secret|token|credentials?|authorization|` +
+	named = lazyregexp.New(`(?i)(?:passw(?:or)?d|passphrase|pwd|pass|secret|token|credentials?|authorization|` +
 		`(?:api|access|account|private|signing|encryption|auth|client|shared)[-_.]?key)[\\"']*\s*[=:]\s*`)
-	placed = []*regexp.Regexp{
-		regexp.MustCompile(`(?i)\b(?:login|account)\s+\S+\s+password\s+(\S+)`),
-		regexp.MustCompile(`(?m)^[^:\s]+:(?:\d+|\*):[^:\n]+:[^:\n]+:(.+)$`),
-		regexp.MustCompile(`(?:^|\s)(?:-u|--user)[\s=]["']?[^\s:"']+:([^\s"']+)`),
-		regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+([^\s"',;]+)`),
-		regexp.MustCompile(`(?:^|[\s,;="'/])[^\s:/@,;="']+:([^/\s]\S*)@`),
+	placed = []*lazyregexp.Regexp{
+		lazyregexp.New(`(?i)\b(?:login|account)\s+\S+\s+password\s+(\S+)`),
+		lazyregexp.New(`(?m)^[^:\s]+:(?:\d+|\*):[^:\n]+:[^:\n]+:(.+)$`),
+		lazyregexp.New(`(?:^|\s)(?:-u|--user)[\s=]["']?[^\s:"']+:([^\s"']+)`),
+		lazyregexp.New(`(?i)\b(?:bearer|basic)\s+([^\s"',;]+)`),
+		lazyregexp.New(`(?:^|[\s,;="'/])[^\s:/@,;="']+:([^/\s]\S*)@`),
 	}
 )
 

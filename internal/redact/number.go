@@ -2,17 +2,18 @@ package redact
 
 import (
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // numeral is a number as people and languages write it; numerals finds them in a text.
 const numeral = `[+-]?(?:0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+|(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)`
 
 var (
-	wholeNumeral = regexp.MustCompile(`^` + numeral + `$`)
-	numerals     = regexp.MustCompile(numeral)
+	wholeNumeral = lazyregexp.New(`^` + numeral + `$`)
+	numerals     = lazyregexp.New(numeral)
 )
 
 // numberOf reads a text that is a number, in whatever form: 1000, 1e3, 1000.0, 0x3e8.

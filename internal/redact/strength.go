@@ -1,9 +1,10 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // strength says where a value is looked for. What somebody may choose so that it equals a word of ours, a name or a common
@@ -30,7 +31,7 @@ const (
 )
 
 // knownMixed are words with digits that are no secret: versions, algorithms, architectures.
-var knownMixed = regexp.MustCompile(`(?i)^(?:v\d+(?:(?:alpha|beta|rc)\d*)?|(?:sha|md|aes|rsa|utf|ipv|amd|arm|x|i|s|rc|alpha|beta|base|tls|http|oauth|ec|h|p)\d+|k8s|k3s|i18n|l10n|e2e|h2c|\d+(?:ms|s|m|h|d|mi|gi|ki|ti|k|g|t|st|nd|rd|th)?)$`)
+var knownMixed = lazyregexp.New(`(?i)^(?:v\d+(?:(?:alpha|beta|rc)\d*)?|(?:sha|md|aes|rsa|utf|ipv|amd|arm|x|i|s|rc|alpha|beta|base|tls|http|oauth|ec|h|p)\d+|k8s|k3s|i18n|l10n|e2e|h2c|\d+(?:ms|s|m|h|d|mi|gi|ki|ti|k|g|t|st|nd|rd|th)?)$`)
 
 // strengthOf judges a text by its words: what letters and digits make up between all other characters.
 func strengthOf(text string) strength {

@@ -1,12 +1,13 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // userInfo finds the user and password of a URL; over HTTP a user alone is a token.
-var userInfo = regexp.MustCompile(`\b((?:https?|oci|chart\+https?)://)[^/@\s"'<>]+@|\b([a-zA-Z][a-zA-Z0-9+.-]*://[^/:@\s"'<>]*:)[^/@\s"'<>]+@`)
+var userInfo = lazyregexp.New(`\b((?:https?|oci|chart\+https?)://)[^/@\s"'<>]+@|\b([a-zA-Z][a-zA-Z0-9+.-]*://[^/:@\s"'<>]*:)[^/@\s"'<>]+@`)
 
 // userSpans adds what authenticates in the URLs of a text: all of the user part over HTTP, else the password, and in queries; and in headers.
 func userSpans(text string, out []span) []span {

@@ -3,9 +3,10 @@ package reference
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // commandWords are words of other tools that people type as a command, with our way; of two words ("rollout undo") where the
@@ -257,7 +258,7 @@ func FlagOf(command, word string) string {
 	return flagWordsOf[command][word]
 }
 
-var notAValue = regexp.MustCompile(`^invalid argument ("(?:[^"\\]|\\.)*") for "(?:-\w, )?(--[\w-]+)" flag: (time|strconv\.(\w+))`)
+var notAValue = lazyregexp.New(`^invalid argument ("(?:[^"\\]|\\.)*") for "(?:-\w, )?(--[\w-]+)" flag: (time|strconv\.(\w+))`)
 
 // WrongValue says in words that a flag's value is of another kind than it takes; "" for any other mistake.
 func WrongValue(text string) (what, fix string) {

@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // MaxDocument is how many bytes one entry of a store may have.
@@ -78,7 +79,7 @@ func ParseYAML(data []byte) (*Node, error) {
 	return fromYAML(&doc, 0, &left)
 }
 
-var lineNumber = regexp.MustCompile(`line (\d+)`)
+var lineNumber = lazyregexp.New(`line (\d+)`)
 
 // notYAML keeps the line of an error of the parser; the rest may quote values.
 func notYAML(err error) error {
@@ -334,7 +335,7 @@ func (n *Node) field(key string, depth int) (*Node, error) {
 }
 
 // keyRule is what a key looks like that somebody chose as a name; a line of a text (admin pw: x) does not.
-var keyRule = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,62}$`)
+var keyRule = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.-]{0,62}$`)
 
 // Keys lists the keys of a map behind an introduction, "" when there are none, or when one of them is no name.
 func (n *Node) Keys(introduction string) string {

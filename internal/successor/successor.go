@@ -6,19 +6,20 @@ package successor
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // Names that end with what the object holds: a version, or a digest of the content.
 var (
-	versioned = regexp.MustCompile(`^(.+?)[-.](v?[0-9]+(?:\.[0-9]+)*)$`)
-	hashed    = regexp.MustCompile(`^(.+)[-.]([0-9a-z]{5,64})$`)
-	hexDigits = regexp.MustCompile(`^[0-9a-f]+$`)
+	versioned = lazyregexp.New(`^(.+?)[-.](v?[0-9]+(?:\.[0-9]+)*)$`)
+	hashed    = lazyregexp.New(`^(.+)[-.]([0-9a-z]{5,64})$`)
+	hexDigits = lazyregexp.New(`^[0-9a-f]+$`)
 	// ofKustomize are the characters of the digests that Kustomize's generators put behind names: no vowels, so that they
 	// never make a word.
-	ofKustomize = regexp.MustCompile(`^[2456789bcdfghkmt]{10}$`)
+	ofKustomize = lazyregexp.New(`^[2456789bcdfghkmt]{10}$`)
 )
 
 // kustomizeLength is the length of such a digest.

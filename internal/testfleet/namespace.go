@@ -3,7 +3,6 @@ package testfleet
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,11 +12,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 var (
 	lastNamespace atomic.Int64
-	notInNames    = regexp.MustCompile(`[^a-z0-9]+`)
+	notInNames    = lazyregexp.New(`[^a-z0-9]+`)
 )
 
 // Namespace returns the name of a namespace that no other test has, and creates it in the given clusters; where none

@@ -15,6 +15,8 @@ import (
 	"cuelang.org/go/cue/literal"
 	"cuelang.org/go/cue/parser"
 	"cuelang.org/go/cue/token"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 //go:embed all:blueprint
@@ -43,8 +45,8 @@ type InitResult struct {
 }
 
 var (
-	moduleName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
-	modulePath = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+(/[a-zA-Z0-9]([-._a-zA-Z0-9]*[a-zA-Z0-9])?)*(@v[0-9]+)?$`)
+	moduleName = lazyregexp.New(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+	modulePath = lazyregexp.New(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+(/[a-zA-Z0-9]([-._a-zA-Z0-9]*[a-zA-Z0-9])?)*(@v[0-9]+)?$`)
 )
 
 // Init makes a directory with a module of the given name, a copy of the blueprint under that name.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/module"
 )
 
@@ -34,7 +35,7 @@ type Listed struct {
 const latest = "latest"
 
 // signatureTag is the name that signatures and other notes on an artifact have where a registry keeps them as tags.
-var signatureTag = regexp.MustCompile(`^sha256-[0-9a-f]{64}(\.[a-z]+)?$`)
+var signatureTag = lazyregexp.New(`^sha256-[0-9a-f]{64}(\.[a-z]+)?$`)
 
 // List tells the tags of a repository, the newest version first.
 func (t *Tools) List(ctx context.Context, req ListRequest) ([]Listed, error) {

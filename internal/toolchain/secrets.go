@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -17,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/outdir"
 	"hawser.dev/hawser/internal/rootfs"
@@ -59,12 +59,12 @@ func secretsIn(root string, files []string) ([]string, error) {
 
 var (
 	// manifestName is what files with manifests are called, also copies and templates of them.
-	manifestName = regexp.MustCompile(`(?i)\.(?:ya?ml|json)(?:$|[.~_-])`)
+	manifestName = lazyregexp.New(`(?i)\.(?:ya?ml|json)(?:$|[.~_-])`)
 	// secretKind and secretData tell a Secret in a text that cannot be read.
-	secretKind = regexp.MustCompile(`["']?kind["']?\s*:\s*["']?Secret(?:List)?\b`)
-	secretData = regexp.MustCompile(`["']?(?:data|stringData)["']?\s*:`)
+	secretKind = lazyregexp.New(`["']?kind["']?\s*:\s*["']?Secret(?:List)?\b`)
+	secretData = lazyregexp.New(`["']?(?:data|stringData)["']?\s*:`)
 	// expression is one of a template.
-	expression = regexp.MustCompile(`\{\{.*?\}\}`)
+	expression = lazyregexp.New(`\{\{.*?\}\}`)
 )
 
 // holdsSecret reports whether one of the documents of a file is a Secret with values in clear. What is no text of documents to its

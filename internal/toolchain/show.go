@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/module"
 )
 
@@ -36,7 +36,7 @@ func readFile(c module.Content, name string) (string, error) {
 	return string(data), err
 }
 
-var configDefinition = regexp.MustCompile(`(?m)^#Config:`)
+var configDefinition = lazyregexp.New(`(?m)^#Config:`)
 
 // schemaFile is the first file that defines #Config.
 func schemaFile(c module.Content) string {

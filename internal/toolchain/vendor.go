@@ -9,7 +9,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 
 	"hawser.dev/hawser/internal/cuegen"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/rootfs"
 )
 
@@ -138,7 +138,7 @@ const (
 	apiRoot          = apiModule + "/"
 )
 
-var kubernetesVersion = regexp.MustCompile(`^v?1\.([0-9]{1,3})(?:\.([0-9]{1,3}))?$`)
+var kubernetesVersion = lazyregexp.New(`^v?1\.([0-9]{1,3})(?:\.([0-9]{1,3}))?$`)
 
 // VendorKubernetes writes CUE for Kubernetes' types of a version, from the source of its Go modules.
 func (t *Tools) VendorKubernetes(ctx context.Context, req KubernetesRequest) (VendorResult, error) {
@@ -218,7 +218,7 @@ func (t *Tools) newest(ctx context.Context, mod, minor string) (string, error) {
 	return newest.Original(), nil
 }
 
-var topDefinition = regexp.MustCompile(`(?m)^#([A-Z][A-Za-z0-9]*):`)
+var topDefinition = lazyregexp.New(`(?m)^#([A-Z][A-Za-z0-9]*):`)
 
 // vendored are the types of Kubernetes that a module has already, IMPORTPATH.Type: they are made anew with the others, so
 // that a choice adds and never takes away.

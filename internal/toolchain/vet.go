@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/object"
 )
@@ -174,9 +174,9 @@ func doubles(objs []object.Object) (fs diag.Findings) {
 	return fs
 }
 
-var imageName = regexp.MustCompile(`^[a-zA-Z0-9]([-.a-zA-Z0-9]*[a-zA-Z0-9])?(:[0-9]+)?(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*$`)
-var imageTag = regexp.MustCompile(`^[\w][-.\w]{0,127}$`)
-var imageDigest = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+var imageName = lazyregexp.New(`^[a-zA-Z0-9]([-.a-zA-Z0-9]*[a-zA-Z0-9])?(:[0-9]+)?(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*$`)
+var imageTag = lazyregexp.New(`^[\w][-.\w]{0,127}$`)
+var imageDigest = lazyregexp.New(`^sha256:[0-9a-f]{64}$`)
 
 // checkImages says which references a container runtime would refuse, and which may change under the same name.
 func checkImages(images []string) (fs diag.Findings) {

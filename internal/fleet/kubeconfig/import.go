@@ -3,7 +3,6 @@ package kubeconfig
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // ImportOptions say what becomes a fleet file.
@@ -114,7 +114,7 @@ var groupRanks = []struct {
 	{"production", []string{"production", "prod", "prd", "live"}},
 }
 
-var words = regexp.MustCompile(`[A-Za-z]+`)
+var words = lazyregexp.New(`[A-Za-z]+`)
 
 // guessGroup finds the group a context's name speaks of: the last word that says one, "" when none does.
 func guessGroup(context string) (string, int) {
@@ -152,7 +152,7 @@ func entriesOf(contexts []string) []entry {
 	return out
 }
 
-var notName = regexp.MustCompile(`[^a-z0-9._-]+`)
+var notName = lazyregexp.New(`[^a-z0-9._-]+`)
 
 // clusterName makes a cluster's name of a context's: the part after the last slash or, in ARNs, colon.
 func clusterName(context string) string {
@@ -174,7 +174,7 @@ func clusterName(context string) string {
 	return name
 }
 
-var plainKey = regexp.MustCompile(`^[a-z][a-z0-9._-]{3,}$`)
+var plainKey = lazyregexp.New(`^[a-z][a-z0-9._-]{3,}$`)
 
 // key is a name as YAML reads it back as text.
 func key(name string) string {

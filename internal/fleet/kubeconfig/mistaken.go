@@ -3,13 +3,13 @@ package kubeconfig
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"cuelang.org/go/cue/ast"
 
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // maxFile is how many bytes a kubeconfig, or a file that it names, may have.
@@ -98,7 +98,7 @@ func kindOf(path string, fields []cuelang.Field) *diag.Finding {
 	return nil
 }
 
-var plainKind = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,60}$`)
+var plainKind = lazyregexp.New(`^[A-Z][A-Za-z0-9]{0,60}$`)
 
 func no(path, why, fix string) *diag.Finding {
 	n := diag.Errorf("kubeconfig", "%s is no kubeconfig", path)
@@ -110,7 +110,7 @@ func no(path, why, fix string) *diag.Finding {
 }
 
 // typeMismatch is what a decoder says of a field that is something else than it should be.
-var typeMismatch = regexp.MustCompile(`cannot unmarshal (\w+) into Go struct field [\w.]*?\.?([\w.-]+) of type`)
+var typeMismatch = lazyregexp.New(`cannot unmarshal (\w+) into Go struct field [\w.]*?\.?([\w.-]+) of type`)
 
 // undecoded is the reason why a kubeconfig cannot be decoded, in words of the file.
 func undecoded(err error) string {

@@ -2,10 +2,11 @@ package oci
 
 import (
 	"errors"
-	"regexp"
 	"strings"
 
 	"oras.land/oras-go/v2/registry/remote/auth"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // Access is what one run is given for registries.
@@ -20,9 +21,9 @@ type Access struct {
 // makes clear, an address that wants its brackets, a host with a path; and what begins as a URL. The "=" at the end of a
 // token are its own.
 var (
-	givenFor = regexp.MustCompile(`^((?:\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9_][A-Za-z0-9._-]*)(?::[0-9]+)?)=(.*)$`)
-	notHost  = regexp.MustCompile(`^(?:[^:=]*|[0-9A-Fa-f:]*:[0-9A-Fa-f:]*|\[.*\].*|\s*[^:=]*:[0-9]+[/\s][^=]*)=|^\s*[A-Za-z][A-Za-z0-9+.-]*://`)
-	padded   = regexp.MustCompile(`^[^:=]+={1,2}$`)
+	givenFor = lazyregexp.New(`^((?:\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9_][A-Za-z0-9._-]*)(?::[0-9]+)?)=(.*)$`)
+	notHost  = lazyregexp.New(`^(?:[^:=]*|[0-9A-Fa-f:]*:[0-9A-Fa-f:]*|\[.*\].*|\s*[^:=]*:[0-9]+[/\s][^=]*)=|^\s*[A-Za-z][A-Za-z0-9+.-]*://`)
+	padded   = lazyregexp.New(`^[^:=]+={1,2}$`)
 )
 
 // Give adds credentials: USER:PASSWORD or TOKEN for every registry, HOST[:PORT]=USER:PASSWORD for one. It returns what of them

@@ -2,11 +2,12 @@ package oci
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // wish is what a version in a bundle means.
@@ -20,9 +21,9 @@ type wish struct {
 }
 
 var (
-	tagForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
+	tagForm = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
 	// partial versions are ranges: 1, 1.4, 1.x, v2.*
-	partial = regexp.MustCompile(`^v?(\d+|[xX*])(\.(\d+|[xX*])){0,2}$`)
+	partial = lazyregexp.New(`^v?(\d+|[xX*])(\.(\d+|[xX*])){0,2}$`)
 )
 
 // readVersion says what a version means: "" the newest stable one, 1.4.2 the tag of that name (with or without v), a

@@ -15,13 +15,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"hawser.dev/hawser/internal/archive"
 	"hawser.dev/hawser/internal/cache"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/httpclient"
+	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/module"
 )
 
@@ -125,7 +125,7 @@ func target(ref module.Reference) (*url.URL, error) {
 	return u, nil
 }
 
-var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.(yaml|yml|json)$`)
+var plainName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.(yaml|yml|json)$`)
 
 // nameOf is the name a single file gets: the URL's, when that is one of manifests.
 func nameOf(u *url.URL) string {

@@ -10,13 +10,13 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 	"unicode"
 
+	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/outgoing"
 	"hawser.dev/hawser/internal/redact"
 )
@@ -301,7 +301,7 @@ type bounded struct {
 const maxSigned = 128
 
 // signature finds that of a request, of Amazon's form and of Azure's.
-var signature = regexp.MustCompile(`(?:Signature=|^SharedKey [^:]*:)([^,\s]+)`)
+var signature = lazyregexp.New(`(?:Signature=|^SharedKey [^:]*:)([^,\s]+)`)
 
 // note takes the signature of a request that is sent.
 func (b *bounded) note(req *http.Request) {

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
 
+	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/release"
 )
@@ -46,7 +46,7 @@ var (
 )
 
 // keyPart is what a part of a blob's key may be.
-var keyPart = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*$`)
+var keyPart = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9.-]*$`)
 
 // New returns the store of a cluster. Nothing is opened before it is used.
 func New(o Options) release.Store {

@@ -1,15 +1,15 @@
 package helm
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // place is a position in a text of the engine: CHART/templates/x.yaml:12 or :12:5.
-var place = regexp.MustCompile(`([^\s():"<>]+/[^\s():"<>]+):(\d+)(?::(\d+))?`)
+var place = lazyregexp.New(`([^\s():"<>]+/[^\s():"<>]+):(\d+)(?::(\d+))?`)
 
 // templateError is the engine's error as a finding at the template and line where it arose; templates that include
 // that one are named as the way there.
@@ -47,7 +47,7 @@ func (j *job) templateError(err error) error {
 }
 
 // handedToTpl is the text of a template that was a value, as the engine repeats it.
-var handedToTpl = regexp.MustCompile(`(?:cannot parse template|error during tpl function execution for) "(?s:(?:[^"\\]|\\.)*)"`)
+var handedToTpl = lazyregexp.New(`(?:cannot parse template|error during tpl function execution for) "(?s:(?:[^"\\]|\\.)*)"`)
 
 // maxReason bounds how much of an engine's text is shown.
 const maxReason = 600

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 
 	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/render"
 )
@@ -257,7 +257,7 @@ func holdsAll(objs, want []object.Object) bool {
 }
 
 // names finds the names of functions that make something up.
-var names = regexp.MustCompile(`\b(` + strings.Join(slices.Concat(random, clock), "|") + `)\b`)
+var names = lazyregexp.New(`\b(` + strings.Join(slices.Concat(random, clock), "|") + `)\b`)
 
 // asks reports whether a text, as a template, may ask for chance or the time. It errs on the side of yes.
 func asks(text []byte) bool { return bytes.Contains(text, []byte("{{")) && names.Match(text) }

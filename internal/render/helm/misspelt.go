@@ -10,10 +10,11 @@ import (
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // plainName is a key that a template may read as a field.
-var plainName = regexp.MustCompile(`^[A-Za-z_]\w*$`)
+var plainName = lazyregexp.New(`^[A-Za-z_]\w*$`)
 
 // misspelt warns of values whose name nothing in the chart has, and which resembles one that stands there. It warns only
 // where the chart shows that it reads the fields of that map one by one: the name that was perhaps meant is read as a field by a

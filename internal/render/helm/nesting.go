@@ -2,10 +2,11 @@ package helm
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	chart "helm.sh/helm/v4/pkg/chart/v2"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // maxNesting is how deep blocks and parentheses of a template may stand in each other. The parser of templates calls
@@ -13,8 +14,8 @@ import (
 const maxNesting = 1000
 
 var (
-	actions = regexp.MustCompile(`(?s)\{\{-?\s*(/\*.*?\*/|.*?)\s*-?\}\}`)
-	opening = regexp.MustCompile(`^(?:if|range|with|block|define)\b`)
+	actions = lazyregexp.New(`(?s)\{\{-?\s*(/\*.*?\*/|.*?)\s*-?\}\}`)
+	opening = lazyregexp.New(`^(?:if|range|with|block|define)\b`)
 )
 
 // tooNested reports why a template is not parsed, nil when it may be.

@@ -3,7 +3,6 @@ package helm
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"text/template/parse"
@@ -12,6 +11,7 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 
 	"hawser.dev/hawser/internal/chance"
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // site is one place in a template that calls a watched function. A template function is not told where it is called
@@ -26,7 +26,7 @@ type site struct {
 }
 
 // mangled finds the names of sites in texts of the library.
-var mangled = regexp.MustCompile(`__h\d+\b`)
+var mangled = lazyregexp.New(`__h\d+\b`)
 
 func unmangle(s string) string {
 	s = strings.ReplaceAll(guarded.ReplaceAllString(s, "$1"), tplText+": ", "")

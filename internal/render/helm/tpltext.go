@@ -2,10 +2,11 @@ package helm
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"text/template/parse"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // tplText is the function that looks at a text before tpl parses it. Every call of tpl is rendered as
@@ -13,7 +14,7 @@ import (
 const tplText = "tpl__text"
 
 // guarded finds such calls in texts of the library.
-var guarded = regexp.MustCompile(`\(` + tplText + ` ((?:[^()]|\([^()]*\))*)\)`)
+var guarded = lazyregexp.New(`\(` + tplText + ` ((?:[^()]|\([^()]*\))*)\)`)
 
 // maxTplText is the size of a text that is parsed as a template while a chart is rendered.
 const maxTplText = 4 << 20

@@ -2,7 +2,6 @@ package helm
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/render"
 )
 
@@ -20,11 +20,11 @@ const (
 
 var (
 	// requiredOf and requiredAfter are `required "text" .Values.a.b` and `.Values.a.b | required "text"`.
-	requiredOf    = regexp.MustCompile(`\brequired\s+` + textIn + `\s+` + valuesIn)
-	requiredAfter = regexp.MustCompile(valuesIn + `\s*\|\s*required\s+` + textIn)
-	anyValue      = regexp.MustCompile(`\$?\.Values((?:\.\w+)+)`)
+	requiredOf    = lazyregexp.New(`\brequired\s+` + textIn + `\s+` + valuesIn)
+	requiredAfter = lazyregexp.New(valuesIn + `\s*\|\s*required\s+` + textIn)
+	anyValue      = lazyregexp.New(`\$?\.Values((?:\.\w+)+)`)
 	// nilValue is the engine's text about a field of a value that is not there.
-	nilValue = regexp.MustCompile(`at <\$?\.Values((?:\.\w+)+)>:\s*nil pointer evaluating`)
+	nilValue = lazyregexp.New(`at <\$?\.Values((?:\.\w+)+)>:\s*nil pointer evaluating`)
 )
 
 // wanted turns an error of the engine about a value that is not there into one at the user's values, where the template

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"regexp"
 	"strconv"
 	"strings"
 	"text/template"
@@ -12,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // written are the functions that write a whole value out, or read one: they are what Helm and sprig have, and refuse what
@@ -96,8 +96,8 @@ func read(text string, into any) error {
 }
 
 var (
-	widths  = regexp.MustCompile(`[0-9]+`)
-	starred = regexp.MustCompile(`%[^a-zA-Z%]*\*`)
+	widths  = lazyregexp.New(`[0-9]+`)
+	starred = lazyregexp.New(`%[^a-zA-Z%]*\*`)
 )
 
 // formatted is about how many bytes printf may make: its arguments, each time that the format names them by number, and

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +24,7 @@ import (
 
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/render"
@@ -227,21 +227,21 @@ func (t *tree) digest() string {
 // lines are what the library quotes of the sources of a generator and of the values of replacements and patches; they may
 // hold a password.
 var lines = []struct {
-	quote *regexp.Regexp
+	quote *lazyregexp.Regexp
 	kind  string
 }{
-	{regexp.MustCompile(`line \[[0-9 ]*\] has invalid utf8 bytes : (?s:.*)`), "a line has invalid utf8 bytes"},
-	{regexp.MustCompile(`unknown anchor '(?s:.*?)' referenced`), "an alias of an anchor that is not there"},
-	{regexp.MustCompile("cannot (?:decode|unmarshal) \\S+ `(?s:.*?)` (?:as|into) "), "a value does not fit its type, "},
-	{regexp.MustCompile(`(?:mapping )?key "(?:[^"\\]|\\.)*" already (?:set in map|defined)`), "a key is given twice"},
-	{regexp.MustCompile(`literal sources \[(?s:.*)\]:`), "literal sources:"},
-	{regexp.MustCompile(`invalid literal source (?s:.*?), expected key=value`), "invalid literal source, expected key=value"},
-	{regexp.MustCompile(`(?s:"(?:[^"\\]|\\.)*") is not a valid (key|environment)`), "a line does not begin with a valid $1"},
-	{regexp.MustCompile(`(options\.index -?\d+ is out of bounds) for value (?s:.*)`), "$1 for the value that is replaced"},
-	{regexp.MustCompile(`(wrong node kind: expected \S+ but got \S+): node contents:(?s:.*)`), "$1"},
-	{regexp.MustCompile(`decoding ["{\[](?s:.*): (json: |invalid |unexpected )`), "decoding the patch: $1"},
-	{regexp.MustCompile(`decoding ["{\[](?s:.*)`), "decoding the patch"},
-	{regexp.MustCompile("(cannot (?:un)?marshal !!\\w+) `(?s:.*?)` into"), "$1 into"},
+	{lazyregexp.New(`line \[[0-9 ]*\] has invalid utf8 bytes : (?s:.*)`), "a line has invalid utf8 bytes"},
+	{lazyregexp.New(`unknown anchor '(?s:.*?)' referenced`), "an alias of an anchor that is not there"},
+	{lazyregexp.New("cannot (?:decode|unmarshal) \\S+ `(?s:.*?)` (?:as|into) "), "a value does not fit its type, "},
+	{lazyregexp.New(`(?:mapping )?key "(?:[^"\\]|\\.)*" already (?:set in map|defined)`), "a key is given twice"},
+	{lazyregexp.New(`literal sources \[(?s:.*)\]:`), "literal sources:"},
+	{lazyregexp.New(`invalid literal source (?s:.*?), expected key=value`), "invalid literal source, expected key=value"},
+	{lazyregexp.New(`(?s:"(?:[^"\\]|\\.)*") is not a valid (key|environment)`), "a line does not begin with a valid $1"},
+	{lazyregexp.New(`(options\.index -?\d+ is out of bounds) for value (?s:.*)`), "$1 for the value that is replaced"},
+	{lazyregexp.New(`(wrong node kind: expected \S+ but got \S+): node contents:(?s:.*)`), "$1"},
+	{lazyregexp.New(`decoding ["{\[](?s:.*): (json: |invalid |unexpected )`), "decoding the patch: $1"},
+	{lazyregexp.New(`decoding ["{\[](?s:.*)`), "decoding the patch"},
+	{lazyregexp.New("(cannot (?:un)?marshal !!\\w+) `(?s:.*?)` into"), "$1 into"},
 }
 
 // unquoted is a text of the library without such quotes.

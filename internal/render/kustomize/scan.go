@@ -7,7 +7,6 @@ import (
 	"io"
 	"path"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +16,7 @@ import (
 
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // names a kustomization's file may have, as the library looks for them.
@@ -138,7 +138,7 @@ func documents(text []byte) (docs []*yaml.Node, err error) {
 	}
 }
 
-var yamlLine = regexp.MustCompile(`line (\d+)`)
+var yamlLine = lazyregexp.New(`line (\d+)`)
 
 func lineOf(err error) int {
 	line := 1
@@ -261,7 +261,7 @@ func (c *collector) reads(dir, name string, at diag.Pos, dirs bool) {
 }
 
 // host is a first path segment that the library takes for a git server.
-var host = regexp.MustCompile(`^[^/.]+\.[^/]+/`)
+var host = lazyregexp.New(`^[^/.]+\.[^/]+/`)
 
 // remote reports whether the library would fetch what a path names, whether or not there is something of that name.
 func remote(name string) bool {

@@ -18,7 +18,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -28,6 +27,7 @@ import (
 	"hawser.dev/hawser/internal/cuegen"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/httpclient"
+	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/rootfs"
 	"hawser.dev/hawser/internal/toolchain"
 )
@@ -271,7 +271,7 @@ func keep(file string, data []byte) error {
 }
 
 // skipped are files that hold no types a person wrote.
-var skipped = regexp.MustCompile(`(_test|\.pb|^zz_generated\..*|^generated\..*)\.go$`)
+var skipped = lazyregexp.New(`(_test|\.pb|^zz_generated\..*|^generated\..*)\.go$`)
 
 // read reads the Go files of a zip, each below the import path of its package.
 func read(z *zip.Reader, mod, version string) (cuegen.Source, error) {

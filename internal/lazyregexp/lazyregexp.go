@@ -1,0 +1,69 @@
+// Package lazyregexp has regular expressions that are compiled when they are first used, so that a process that needs few of them does not pay for
+// all of them when it starts.
+package lazyregexp
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// Regexp is a regular expression of package regexp, with some of its methods, which do what those do. It is safe for concurrent use.
+type Regexp struct {
+	text string
+	get  func() *regexp.Regexp
+}
+
+// inTest: this process is a test's.
+var inTest = len(os.Args) > 0 && strings.HasSuffix(strings.TrimSuffix(os.Args[0], ".exe"), ".test")
+
+// New returns a regular expression. One that is wrong panics when it is first used; in tests at once.
+func New(text string) *Regexp {
+	r := &Regexp{text: text, get: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
+	if inTest {
+		r.get()
+	}
+	return r
+}
+
+// Regexp is the compiled one.
+func (r *Regexp) Regexp() *regexp.Regexp { return r.get() }
+
+func (r *Regexp) String() string { return r.text }
+
+func (r *Regexp) Match(b []byte) bool { return r.get().Match(b) }
+
+func (r *Regexp) MatchString(s string) bool { return r.get().MatchString(s) }
+
+func (r *Regexp) FindString(s string) string { return r.get().FindString(s) }
+
+func (r *Regexp) FindStringIndex(s string) []int { return r.get().FindStringIndex(s) }
+
+func (r *Regexp) FindStringSubmatch(s string) []string { return r.get().FindStringSubmatch(s) }
+
+func (r *Regexp) FindStringSubmatchIndex(s string) []int { return r.get().FindStringSubmatchIndex(s) }
+
+func (r *Regexp) FindAllString(s string, n int) []string { return r.get().FindAllString(s, n) }
+
+func (r *Regexp) FindAllStringIndex(s string, n int) [][]int { return r.get().FindAllStringIndex(s, n) }
+
+func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
+	return r.get().FindAllStringSubmatch(s, n)
+}
+
+func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
+	return r.get().FindAllStringSubmatchIndex(s, n)
+}
+
+func (r *Regexp) ReplaceAllString(s, with string) string { return r.get().ReplaceAllString(s, with) }
+
+func (r *Regexp) ReplaceAllStringFunc(s string, with func(string) string) string {
+	return r.get().ReplaceAllStringFunc(s, with)
+}
+
+func (r *Regexp) Split(s string, n int) []string { return r.get().Split(s, n) }
+
+func (r *Regexp) FindIndex(b []byte) []int { return r.get().FindIndex(b) }
+
+func (r *Regexp) ReplaceAll(b, with []byte) []byte { return r.get().ReplaceAll(b, with) }

@@ -1,0 +1,14 @@
+// Package startup keeps the garbage collector from running while packages are initialized: what they make stays, and two collections of it are a tenth
+// of what a short command takes. It imports next to nothing, so that it is initialized before most of what others make.
+package startup
+
+import (
+	"os"
+	"runtime/debug"
+)
+
+func init() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(-1)
+	}
+}
