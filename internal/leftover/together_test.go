@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -45,6 +46,36 @@ func TestSetters(t *testing.T) {
 	} {
 		if got := Setters(live, "us", []string{path}); !reflect.DeepEqual(got, want) && len(got)+len(want) > 0 {
 			t.Errorf("%s: %v, want %v", path, got, want)
+		}
+	}
+}
+
+// A field goes with its only owner's applies, and stays where somebody else has it too or it was not applied.
+func TestGoes(t *testing.T) {
+	entry := func(manager string, op metav1.ManagedFieldsOperationType, fields string) metav1.ManagedFieldsEntry {
+		return metav1.ManagedFieldsEntry{Manager: manager, Operation: op, FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}}
+	}
+	const uri = `{"f:data":{"f:uri":{}}}`
+	mine := entry("me", metav1.ManagedFieldsOperationApply, uri)
+	for _, c := range []struct {
+		reason, path string
+		entries      []metav1.ManagedFieldsEntry
+		want         bool
+	}{
+		{"ours alone", "data.uri", []metav1.ManagedFieldsEntry{mine}, true},
+		{"another key", "data.url", []metav1.ManagedFieldsEntry{mine}, false},
+		{"somebody else applies it too", "data.uri", []metav1.ManagedFieldsEntry{mine, entry("you", metav1.ManagedFieldsOperationApply, uri)}, false},
+		{"somebody has updated it", "data.uri", []metav1.ManagedFieldsEntry{mine, entry("you", metav1.ManagedFieldsOperationUpdate, uri)}, false},
+		{"we have updated it", "data.uri", []metav1.ManagedFieldsEntry{entry("me", metav1.ManagedFieldsOperationUpdate, uri)}, false},
+		{"nobody's", "data.uri", nil, false},
+		{"an item of a list", "data[0]", []metav1.ManagedFieldsEntry{mine}, false},
+	} {
+		path, err := v1alpha1.ParsePath(c.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Goes(c.entries, "me", path); got != c.want {
+			t.Errorf("%s: %t", c.reason, got)
 		}
 	}
 }
