@@ -1,5 +1,7 @@
 // Package lazyregexp has regular expressions that are compiled when they are first used, so that a process that needs few of them does not pay for
 // all of them when it starts.
+//
+// lazyregexp must not know what any of them is for.
 package lazyregexp
 
 import (
