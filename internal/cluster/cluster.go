@@ -174,8 +174,9 @@ type Problem struct {
 	After time.Duration
 	// Err is the cause, nil for readiness; a *StaleError when the cluster is not what the plan saw.
 	Err error
-	// Hook is the event of the hook that did not do its work.
-	Hook object.HookPhase
+	// Hook is the event of the hook that did not do its work. Unrecorded: it is not that, but the record of it could not be written.
+	Hook       object.HookPhase
+	Unrecorded bool
 }
 
 // NotStarted is an object that was not written, and the object whose failure stopped it (the zero Ref: cancelled, out

@@ -242,7 +242,7 @@ func (e *executor) passEvent(ctx context.Context, st order.Step) error {
 	}
 	inventory, lives := e.snapshot()
 	if err := e.req.Checkpoint(ctx, inventory, lives); err != nil {
-		return e.fail(ctx, Problem{Instance: st.Instance, Err: err, Hook: st.Event,
+		return e.fail(ctx, Problem{Instance: st.Instance, Err: err, Hook: st.Event, Unrecorded: true,
 			Status: health.Status{State: health.Failed, Reason: "the record cannot be written: " + err.Error()}})
 	}
 	return nil

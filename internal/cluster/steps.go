@@ -32,19 +32,19 @@ func (r ExecuteResult) Undone() (refs []object.Ref, instances []string) {
 
 // LeaveOut notes objects that were not begun because of the first problem.
 func (r *ExecuteResult) LeaveOut(refs ...object.Ref) {
-	var because object.Ref
-	if len(r.Problems) > 0 {
-		because = r.Problems[0].Ref
-	}
 	for _, ref := range refs {
-		r.NotStarted = append(r.NotStarted, NotStarted{Ref: ref, Because: because})
+		n := NotStarted{Ref: ref}
+		if len(r.Problems) > 0 {
+			n.Because = r.Problems[0].Ref
+		}
+		r.NotStarted = append(r.NotStarted, n)
 	}
 }
 
 // GoesOn reports whether there may be more steps: nothing has failed but instances, and nothing ended the run.
 func (r ExecuteResult) GoesOn() bool {
-	whole := slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Instance == "" })
-	return !whole && !r.Cancelled && !r.TimedOut && !r.Findings.HasErrors()
+	whole := slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Instance == "" || p.Unrecorded })
+	return !whole && !r.Cancelled && !r.Findings.HasErrors()
 }
 
 // ProblemOf is a finding as the reason why a step was not begun.

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -114,6 +113,8 @@ func (r *run) lacking(ctx context.Context, t *target, s *set) diag.Findings {
 			w := t.wants(s, f)
 			x, n := r.taken(ctx, t, s, p.placed.Name, f)
 			switch body, ok := s.bodies[w.ref]; {
+			case s.behind[p.placed.Name]:
+				continue
 			case s.suspended[f.Instance] && t.session != nil && x == nil && n == nil:
 				n = f.Suspended(w.ref.String(), p.placed.Name)
 			case !ok || body.Instance != f.Instance || len(s.standsIn(w.ref)) > 0 || s.leavesToOthers(w.ref) || x != nil && !r.drops(ctx, t, s, w, f):
@@ -140,8 +141,6 @@ func (r *run) drops(ctx context.Context, t *target, s *set, w wanted, f bind.Fro
 func (s *set) leavesToOthers(ref object.Ref) bool {
 	return slices.ContainsFunc(s.desired, func(d plan.Desired) bool { return d.Ref == ref && d.Ignore != nil })
 }
-
-func join(names []string) string { return strings.Join(names, ", ") }
 
 // standIns warns of values that are not known where nothing is planned.
 func (s *set) standIns() diag.Findings {

@@ -12,6 +12,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/latevalues"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/plan"
@@ -110,12 +111,7 @@ func (e *Engine) Build(ctx context.Context, req Request) (*fleetplan.BuildResult
 		if fs = append(fs, s.standIns()...); !req.Placeholders {
 			fs = fleetplan.Unprintable(fs, req.Publish)
 		}
-		out.StoreNamespaces = r.reader.Namespaces()
-		for taken, i := s.taken(t), 0; i < len(s.parts); i++ {
-			for _, source := range taken[s.parts[i].placed.Name] {
-				out.Reads = append(out.Reads, source.Object)
-			}
-		}
+		out.Reads, out.StoreNamespaces = append(out.Reads, latevalues.Objects(s.taken(t))...), r.reader.Namespaces()
 		out.Findings = append(out.Findings, fs.OnCluster(t.cluster.Name)...)
 		if req.Recorded {
 			refs, fs := r.named(ctx, t, spec.Name)

@@ -89,11 +89,7 @@ func (w *work) recall(ctx context.Context, p *plan.Plan) diag.Findings {
 	}
 	var findings diag.Findings
 	for _, ref := range slices.SortedFunc(maps.Keys(missing), object.Ref.Compare) {
-		why := ""
-		if err != nil {
-			why = w.run.redact(err.Error())
-		}
-		findings = append(findings, release.HookLost(ref, missing[ref], why))
+		findings = append(findings, release.HookLost(ref, missing[ref], err, w.run.redact))
 	}
 	return findings
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"slices"
+	"strings"
 
 	"hawser.dev/hawser/internal/bind"
 	"hawser.dev/hawser/internal/diag"
@@ -17,7 +18,7 @@ func (s *set) late() map[string]string {
 	out := map[string]string{}
 	for _, p := range s.parts {
 		if len(p.late) > 0 {
-			out[p.placed.Name] = join(p.late)
+			out[p.placed.Name] = strings.Join(p.late, ", ")
 		}
 	}
 	return out

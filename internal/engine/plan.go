@@ -406,7 +406,7 @@ func (r *run) preview(ctx context.Context, w *work, in *plan.Input) diag.Finding
 				previews[ref] = p
 			}
 			if late := w.set.standsIn(ref); p.Finding != nil && len(late) > 0 {
-				previews[ref] = plan.Preview{Deferred: "values are known after " + join(late), Foreign: p.Foreign}
+				previews[ref] = plan.Preview{Deferred: "values are known after " + strings.Join(late, ", "), Foreign: p.Foreign}
 			}
 		}
 		return previews

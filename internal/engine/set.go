@@ -31,6 +31,7 @@ type set struct {
 	parts     []*part
 	notPlaced map[string]string
 	suspended map[string]bool
+	behind    map[string]bool // those of which nothing is begun any more, while the plan is carried out
 	depends   map[string][]string
 	// namespaces are those of all the bundle's instances; takes are what the placed ones take of others' objects.
 	namespaces map[string]string

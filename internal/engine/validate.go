@@ -59,9 +59,8 @@ func (r *run) vetObjects(ctx context.Context, t *target, s *set) diag.Findings {
 	var sure, all []validation.Object
 	for _, d := range s.desired {
 		if body, ok := s.bodies[d.Ref]; ok && len(s.standsIn(d.Ref)) == 0 {
-			o := validation.Object{Object: body, Values: s.given(body.Instance)}
-			sure, o.Whole = append(sure, o), true
-			all = append(all, o)
+			given := s.given(body.Instance)
+			sure, all = append(sure, validation.Object{Object: body, Values: given}), append(all, validation.Object{Object: body, Whole: true, Values: given})
 		}
 	}
 	return validation.Uncertain(r.checkObjects(ctx, t, s, sure), r.checkObjects(ctx, t, s, all))

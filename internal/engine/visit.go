@@ -203,7 +203,7 @@ func (l *loop) steps(ctx context.Context, v *visit) *rollout.Part {
 			v.did(done)
 			next++
 		}
-		if next == v.step || !v.total.GoesOn() || l.stopped() {
+		if next == v.step || !v.total.GoesOn() || l.stopped() || len(v.total.Problems) > 0 && !l.now().Before(v.end) {
 			v.total.Cancelled = v.total.Cancelled || v.step+1 < steps && l.stopped()
 			v.total.LeaveOut(latevalues.Later(v.Plan, v.levels, next)...)
 			break
@@ -230,7 +230,7 @@ func (l *loop) ready(ctx context.Context, v *visit) *rollout.Part {
 			return waits
 		case problem != nil:
 			v.total.Problems = append(v.total.Problems, *problem)
-			if problem.Instance == "" || behind[problem.Instance] || ctx.Err() != nil {
+			if problem.Instance == "" || behind[problem.Instance] || ctx.Err() != nil || l.stopped() || !l.now().Before(v.end) {
 				return nil
 			}
 			return l.ready(ctx, v) // nothing is known to stand against the others
@@ -283,7 +283,10 @@ func (l *loop) advance(ctx context.Context, v *visit, level []string, behind map
 		return l.wanting(ctx, v, late[i], late[i].open[0], nil) // it was taken away meanwhile
 	}
 	if !findings.HasErrors() {
-		findings = append(findings, r.reopen(ctx, w, func(name string) bool { return behind[name] })...)
+		w.set.behind = behind
+		findings = append(findings, r.reopen(ctx, w, func(name string) bool {
+			return behind[name] && len(v.late[name]) > 0 && slices.Contains(v.levels[v.step], name)
+		})...)
 	}
 	if err := findings.Errors(); len(err) > 0 {
 		return nil, cluster.ProblemOf(err[0], object.Ref{})
@@ -291,10 +294,11 @@ func (l *loop) advance(ctx context.Context, v *visit, level []string, behind map
 	o := w.input.Options // what was decided with the plan holds for what comes late, too
 	o.Diff = false
 	p, findings := r.compute(ctx, w, o)
+	findings = slices.DeleteFunc(append(findings, p.Findings...), func(f diag.Finding) bool { return behind[f.Instance] }) // it is left out
 	w.set.mark(p)
 	step, _ := latevalues.Without(latevalues.Step(p, v.levels, v.step), behind)
 	shown := staleplan.Allows(w.Plan, step)
-	if err := slices.Concat(findings, p.Findings, shown, r.remade(w, p, level...)).Errors(); len(err) > 0 {
+	if err := slices.Concat(findings, shown, r.remade(w, p, level...)).Errors(); len(err) > 0 {
 		return nil, cluster.ProblemOf(err[0], object.Ref{})
 	}
 	if err := l.keep(ctx, w); err != nil {

@@ -58,8 +58,9 @@ type connection struct {
 	// large is held while an answer of many bytes is read and understood.
 	large chan struct{}
 	close func()
-	// own knows the credentials that were sent, of which the shortest has least bytes.
+	// own knows the credentials that were sent, of which the shortest has least bytes; long those that nothing of a cluster is called by chance.
 	own   *redact.Redactor
+	long  *redact.Redactor
 	least atomic.Int64
 	// filter tells quickly that none of them is in an answer; noted is held while one more becomes known.
 	filter atomic.Pointer[redact.Prefilter]
@@ -85,13 +86,13 @@ func Open(cfg Config) (*Client, error) {
 		return nil, &AccessError{Cluster: cfg.Name, Server: rc.Host, Err: err}
 	}
 	renews := rc.ExecProvider != nil || rc.AuthProvider != nil || rc.BearerTokenFile != ""
-	conn := &connection{own: redact.New()}
+	conn := &connection{own: redact.New(), long: redact.New()}
 	rt, pool, err := newTransport(rc, func(credential string) {
 		conn.sent(credential)
 		if cfg.Tell != nil {
 			cfg.Tell(credential)
 		}
-	})
+	}, cfg.Tell)
 	if err != nil {
 		return nil, &AccessError{Cluster: cfg.Name, Server: rc.Host, Err: err}
 	}

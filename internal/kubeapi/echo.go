@@ -41,12 +41,22 @@ func (c *Client) gaveBack(what string, holds func(string) bool, texts []string) 
 	return nil
 }
 
+// shortest is how many bytes a credential has at least that no object may hold where nobody masks it: labels and images are chosen by many, and one
+// of them may well be called like a short password.
+const shortest = 12
+
+// most bounds how many texts with a credential are looked up in one answer: nobody keeps it so often.
+const most = 1000
+
 // sent notes a credential before it is sent.
 func (c *connection) sent(credential string) {
 	c.noted.Lock()
 	defer c.noted.Unlock()
 	c.own.AddSent(credential)
-	c.filter.Store(c.own.Prefilter())
+	if len(credential) >= shortest {
+		c.long.AddSent(credential)
+		c.filter.Store(c.long.Prefilter())
+	}
 	if n, least := int64(len(credential)), c.least.Load(); n > 0 && (least == 0 || n < least) {
 		c.least.Store(n)
 	}
@@ -57,10 +67,18 @@ func (c *Client) echoedBy(into any) error {
 	if m, ok := into.(*map[string]any); ok && m != nil {
 		into = &unstructured.Unstructured{Object: *m}
 	}
-	if o, ok := into.(metav1.Object); ok {
-		return c.echoedExactly("what identifies an object", string(o.GetUID()), o.GetResourceVersion())
+	o, ok := into.(metav1.Object)
+	if !ok {
+		return nil
 	}
-	return nil
+	var managers []string
+	for _, by := range o.GetManagedFields() {
+		managers = append(managers, by.Manager)
+	}
+	if err := c.echoed("who has written an object", managers...); err != nil {
+		return err
+	}
+	return c.echoedExactly("what identifies an object", string(o.GetUID()), o.GetResourceVersion())
 }
 
 // echoedIn is the error of an answer, or an event of a watch, that gives back what the connection logged in with where nobody masks it: in a key, in
@@ -71,7 +89,7 @@ func (c *Client) echoedIn(path string, data []byte) error {
 		return nil
 	}
 	least := int(c.least.Load())
-	r := echoReader{Decoder: json.NewDecoder(bytes.NewReader(data)), kinds: c.kindsAt(path), holds: func(text string) bool { return len(text) >= least && c.own.Holds(text) }}
+	r := echoReader{Decoder: json.NewDecoder(bytes.NewReader(data)), kinds: c.kindsAt(path), holds: func(text string) bool { return len(text) >= least && c.long.Holds(text) }}
 	r.UseNumber()
 	switch what, err := r.value(); {
 	case err != nil:
@@ -82,7 +100,10 @@ func (c *Client) echoedIn(path string, data []byte) error {
 	return nil
 }
 
-// kindsAt are the kinds whose objects a path may be of; none for a path of something else.
+// mostKinds is how many kinds a resource may be of: API servers serve one.
+const mostKinds = 4
+
+// kindsAt are the kinds whose objects a path may be of; none for a path of something else, or of more kinds than there can be.
 func (c *Client) kindsAt(path string) []schema.GroupKind {
 	steps, group := strings.Split(strings.Trim(path, "/"), "/"), ""
 	switch {
@@ -105,8 +126,11 @@ func (c *Client) kindsAt(path string) []schema.GroupKind {
 			kinds = append(kinds, gk)
 		}
 	}
-	if len(kinds) == 0 {
+	switch {
+	case len(kinds) == 0:
 		return []schema.GroupKind{{Group: group}}
+	case len(kinds) > mostKinds:
+		return nil
 	}
 	return kinds
 }
@@ -117,6 +141,7 @@ type echoReader struct {
 	holds func(text string) bool
 	kinds []schema.GroupKind
 	path  []string
+	found int
 }
 
 // deepest is how deep a document may be, as encoding/json has it.
@@ -167,7 +192,13 @@ func (r *echoReader) item(named bool) (what string, err error) {
 
 // text says what a text at the path is if one is in it that nobody masks there.
 func (r *echoReader) text(text string) string {
-	if !r.holds(text) || !r.shown() {
+	if !r.holds(text) {
+		return ""
+	}
+	if r.found++; r.found > most {
+		return "more texts than anybody keeps"
+	}
+	if !r.shown() {
 		return ""
 	}
 	return "a text that is no secret (" + strings.Join(r.path, ".") + ")"

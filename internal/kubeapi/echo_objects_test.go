@@ -245,3 +245,26 @@ func BenchmarkEchoes(b *testing.B) {
 		})
 	}
 }
+
+// TestShortCredentials: a short password may be what a cluster calls something, and refuses no object; nor does what a proxy was sent.
+func TestShortCredentials(t *testing.T) {
+	const path = "/apis/apps/v1/namespaces/a/deployments/x"
+	for token, refused := range map[string]bool{"admin123": false, "squid2024": false, "k8s-9f8xkq7zz": true} {
+		c := served(echoing(t, token, func(string, string) any { return at("metadata labels team", "x-"+token) }))
+		var into map[string]any
+		if _, err := c.Do(t.Context(), Request{Path: path, Into: &into}); (err != nil) != refused {
+			t.Errorf("%s: %v", token, err)
+		}
+	}
+}
+
+// TestCredentialsWithoutEnd: what has a credential in more texts than anybody keeps, however deep, is refused before all are looked up.
+func TestCredentialsWithoutEnd(t *testing.T) {
+	const token = "k8s-9f8xkq7zz-t0ken"
+	deep := strings.Repeat(`{"a":`, 5000) + "[" + strings.Repeat(`"`+token+`",`, 20_000) + `""]` + strings.Repeat("}", 5000)
+	c := served(echoing(t, token, func(string, string) any { return json.RawMessage(`{"metadata":{"name":"x"},"spec":` + deep + `}`) }))
+	var into map[string]any
+	if _, err := c.Do(t.Context(), Request{Path: "/apis/example.com/v1/widgets/x", Into: &into}); err == nil || !strings.Contains(err.Error(), "more texts than anybody keeps") {
+		t.Errorf("%.200v", err)
+	}
+}

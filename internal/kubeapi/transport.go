@@ -134,9 +134,9 @@ func checkContext(cfg *clientcmdapi.Config, name string) error {
 }
 
 // newTransport makes a transport of this cluster's own: one HTTP/2 connection that is pinged when silent. client-go's
-// shared transport cache is not used: a connection that hangs must not be another cluster's too. tell is called with the credentials that
-// are sent, wherever they come from.
-func newTransport(cfg *rest.Config, tell func(string)) (http.RoundTripper, *http.Transport, error) {
+// shared transport cache is not used: a connection that hangs must not be another cluster's too. sent is called with the credentials that
+// are sent to the API server, wherever they come from, and proxied with those that are sent to a proxy.
+func newTransport(cfg *rest.Config, sent, proxied func(string)) (http.RoundTripper, *http.Transport, error) {
 	plugin, err := execcredential.Of(cfg)
 	if err != nil {
 		return nil, nil, err
@@ -166,7 +166,7 @@ func newTransport(cfg *rest.Config, tell func(string)) (http.RoundTripper, *http
 		proxy = tc.Proxy
 	}
 	base := &http.Transport{
-		Proxy:               outgoing.Proxy(proxy, tell),
+		Proxy:               outgoing.Proxy(proxy, proxied),
 		DialContext:         dial,
 		TLSClientConfig:     tlsConfig,
 		TLSHandshakeTimeout: handshakeTimeout,
@@ -176,7 +176,7 @@ func newTransport(cfg *rest.Config, tell func(string)) (http.RoundTripper, *http
 		DisableCompression:  cfg.DisableCompression,
 		HTTP2:               &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
 	}
-	wrapped, err := transport.HTTPWrappersForConfig(tc, outgoing.Tell(base, tell))
+	wrapped, err := transport.HTTPWrappersForConfig(tc, outgoing.Tell(base, sent))
 	if plugin != nil && err == nil {
 		wrapped = plugin.Wrap(wrapped, opened.CloseAll)
 	}

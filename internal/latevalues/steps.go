@@ -19,6 +19,18 @@ type Source struct {
 	Object   object.Ref
 }
 
+// Objects are those that values are taken of, sorted.
+func Objects(takes map[string][]Source) []object.Ref {
+	var out []object.Ref
+	for _, sources := range takes {
+		for _, s := range sources {
+			out = append(out, s.Object)
+		}
+	}
+	slices.SortFunc(out, object.Ref.Compare)
+	return slices.Compact(out)
+}
+
 // Uncertain says which instances cannot be rendered with their real values before the plan is carried out, and why:
 // those that take a value of an object that does not exist, that the plan writes or deletes, or of an instance that is
 // uncertain itself. An object that the plan does not know is a controller's: it is certain only when nothing of its
@@ -122,7 +134,7 @@ func Step(p *plan.Plan, levels [][]string, n int) *plan.Plan {
 		}
 		return last
 	}
-	out := &plan.Plan{Cluster: p.Cluster, Bundle: p.Bundle, Owner: p.Owner, Changes: []plan.Change{}, Refresh: p.Refresh}
+	out := &plan.Plan{Cluster: p.Cluster, Bundle: p.Bundle, Owner: p.Owner, Changes: []plan.Change{}, Refresh: p.Refresh, Suspended: p.Suspended}
 	if n == 0 {
 		out.Findings, out.Unchanged, out.Forget = p.Findings, p.Unchanged, p.Forget
 	}
@@ -198,7 +210,7 @@ func Behind(failed []string, depends map[string][]string, takes map[string][]Sou
 }
 
 // Without is what is left of a step when instances are left out because some have failed: nothing happens to those, and nothing is deleted or let go of
-// anybody. left are the objects that the step would have written besides. It is the step itself where no instance is left out.
+// anybody, and no hook of that runs. left are the objects that the step would have written besides. It is the step itself where no instance is left out.
 func Without(step *plan.Plan, instances map[string]bool) (rest *plan.Plan, left []object.Ref) {
 	if len(instances) == 0 {
 		return step, nil
@@ -206,7 +218,8 @@ func Without(step *plan.Plan, instances map[string]bool) (rest *plan.Plan, left 
 	out := *step
 	out.Changes, out.Kept, out.Events, out.Brake = nil, nil, maps.Clone(step.Events), ""
 	for _, ch := range step.Changes {
-		switch goes := ch.Action == plan.Delete || ch.Action == plan.Release || ch.Code == plan.CodeEjected; {
+		removal := ch.Hook != nil && (ch.Hook.Event == object.PreDelete || ch.Hook.Event == object.PostDelete)
+		switch goes := removal || ch.Action == plan.Delete || ch.Action == plan.Release || ch.Code == plan.CodeEjected; {
 		case !goes && !instances[ch.Instance]:
 			out.Changes = append(out.Changes, ch)
 		case ch.Action.Writes() || ch.Code == plan.CodeEjected:
@@ -218,6 +231,6 @@ func Without(step *plan.Plan, instances map[string]bool) (rest *plan.Plan, left 
 			out.Kept = append(out.Kept, o)
 		}
 	}
-	maps.DeleteFunc(out.Events, func(name string, _ plan.LifecycleStep) bool { return instances[name] })
+	maps.DeleteFunc(out.Events, func(name string, m plan.LifecycleStep) bool { return instances[name] || m == plan.Removal })
 	return &out, left
 }

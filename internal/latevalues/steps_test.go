@@ -113,7 +113,7 @@ func TestLevels(t *testing.T) {
 }
 
 func TestStep(t *testing.T) {
-	p := &plan.Plan{Cluster: "c", Bundle: "b", Owner: "o", Unchanged: 2, Refresh: true, Brake: "too many", Changes: []plan.Change{
+	p := &plan.Plan{Cluster: "c", Bundle: "b", Owner: "o", Unchanged: 2, Refresh: true, Brake: "too many", Suspended: []string{"web"}, Changes: []plan.Change{
 		{Action: plan.Create, Instance: "db", Ref: secretRef("1")},
 		{Action: plan.Delete, Instance: "db", Ref: secretRef("2")},
 		{Action: plan.Update, Instance: "api", Ref: secretRef("3")},
@@ -160,7 +160,12 @@ func drawPlan(t *rapid.T) *plan.Plan {
 		if a := rapid.SampledFrom([]plan.Action{plan.Create, plan.Update, plan.Delete, plan.Recreate, plan.Adopt, plan.Conflict, plan.Release, plan.Unchanged}).Draw(t, "action"); a == plan.Unchanged {
 			p.Kept = append(p.Kept, plan.InventoryEntry{Ref: ref, Instance: instance})
 		} else {
-			p.Changes = append(p.Changes, plan.Change{Action: a, Ref: ref, Instance: instance})
+			ch := plan.Change{Action: a, Ref: ref, Instance: instance}
+			if a == plan.Create && rapid.IntRange(0, 2).Draw(t, "hook") == 0 {
+				ch.Hook = &plan.HookTask{Event: rapid.SampledFrom([]object.HookPhase{object.PreDelete, object.PreUpgrade}).Draw(t, "event")}
+				p.Events = map[string]plan.LifecycleStep{"gone": plan.Removal, "i": plan.Upgrade}
+			}
+			p.Changes = append(p.Changes, ch)
 		}
 	}
 	return p
@@ -286,13 +291,18 @@ func TestWithout(t *testing.T) {
 		}
 		does := map[object.Ref]bool{}
 		for _, ch := range rest.Changes {
-			if does[ch.Ref] = true; out[ch.Instance] || ch.Action == plan.Delete || ch.Action == plan.Release {
+			if does[ch.Ref] = true; out[ch.Instance] || ch.Action == plan.Delete || ch.Action == plan.Release || ch.Hook != nil && ch.Hook.Event == object.PreDelete {
 				t.Fatalf("%s %s of %s", ch.Action, ch.Ref, ch.Instance)
 			}
 		}
 		for _, ch := range p.Changes {
 			if ch.Action.Writes() && does[ch.Ref] == told[ch.Ref] {
 				t.Fatalf("%s %s of %s: done %t, told %t", ch.Action, ch.Ref, ch.Instance, does[ch.Ref], told[ch.Ref])
+			}
+		}
+		for name, m := range rest.Events {
+			if out[name] || m == plan.Removal {
+				t.Fatalf("%s: %s", name, m)
 			}
 		}
 		for _, o := range rest.Kept {

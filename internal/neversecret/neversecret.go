@@ -6,6 +6,7 @@ package neversecret
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -73,12 +74,15 @@ func Steps(path string) (steps []string) {
 			path = path[1:]
 			continue
 		case path[0] == '[':
-			_, after, _ := strings.Cut(path, "]")
-			steps, path = append(steps, ""), after
+			steps, path = append(steps, ""), path[bracket(path):]
 			continue
 		case path[0] == '"':
-			name, after, _ := strings.Cut(path[1:], `"`)
-			steps, path = append(steps, name), after
+			quoted, err := strconv.QuotedPrefix(path)
+			if err != nil {
+				return append(steps, path)
+			}
+			name, _ := strconv.Unquote(quoted)
+			steps, path = append(steps, name), path[len(quoted):]
 			continue
 		case end < 0:
 			end = len(path)
@@ -86,6 +90,21 @@ func Steps(path string) (steps []string) {
 		steps, path = append(steps, path[:end]), path[end:]
 	}
 	return steps
+}
+
+// bracket is where a bracket that a text begins with ends; what is in quotes does not end it.
+func bracket(text string) int {
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case ']':
+			return i + 1
+		case '"':
+			if quoted, err := strconv.QuotedPrefix(text[i:]); err == nil {
+				i += len(quoted) - 1
+			}
+		}
+	}
+	return len(text)
 }
 
 // identities begin the annotations of a ServiceAccount that say as whom its pods run.

@@ -1,6 +1,7 @@
 package neversecret
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -75,6 +76,22 @@ func TestAt(t *testing.T) {
 	} {
 		if got := At("apps", "Deployment", path); got != want {
 			t.Errorf("%s: %t", path, got)
+		}
+	}
+}
+
+// Steps reads a path as it is written: what is in quotes is one name, whatever is in it, and what is in brackets one item.
+func TestStepsOfQuotes(t *testing.T) {
+	for path, want := range map[string][]string{
+		`spec."a\".hostPath.b"`:                    {"spec", `a".hostPath.b`},
+		`spec.containers["x].hostPath.y"].env`:     {"spec", "containers", "", "env"},
+		`spec.containers["x\"].image"].env[A]`:     {"spec", "containers", "", "env", ""},
+		`metadata.labels."app.kubernetes.io/name"`: {"metadata", "labels", "app.kubernetes.io/name"},
+		`spec."open.image`:                         {"spec", `"open.image`},
+		`spec.args[`:                               {"spec", "args", ""},
+	} {
+		if got := Steps(path); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", path, got, want)
 		}
 	}
 }

@@ -102,8 +102,8 @@ func leaves(v any, fn func(text string) bool) bool {
 func (r *Redactor) open(l left, text string, asked func(text string) bool) bool {
 	plain := func(text string) bool { return r.Value(l.instance, text) == text && asked(text) }
 	switch l.kind {
-	case leftPath:
-		return !slices.ContainsFunc(chosen(text), func(part string) bool { return !plain(part) })
+	case leftPath: // a token with dots is keys of maps in maps
+		return len(r.sent.spans(text, nil)) == 0 && !slices.ContainsFunc(chosen(text), func(part string) bool { return !plain(part) })
 	case leftValue:
 		var v any
 		dec := json.NewDecoder(strings.NewReader(text))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"strings"
+	"unicode/utf8"
 )
 
 // block is of how many bytes a Prefilter knows where they may stand, longestWindow how much it looks at of a form at most: its end.
@@ -18,6 +19,7 @@ const (
 type Prefilter struct {
 	window int
 	html   bool                  // a form has characters that Go writes as escapes
+	wide   bool                  // a form has characters that are not ASCII, which JSON has as escapes in many ways
 	shift  [1 << blockBits]uint8 // how much further a form may end at the earliest, by the last bytes before
 	ends   map[uint32][]string   // forms by their last bytes
 }
@@ -39,6 +41,7 @@ func (r *Redactor) Prefilter() *Prefilter {
 	p := &Prefilter{window: longestWindow, ends: map[uint32][]string{}}
 	for text := range forms {
 		p.window, p.html = min(p.window, len(text)), p.html || strings.ContainsAny(text, "<>&")
+		p.wide = p.wide || strings.ContainsFunc(text, func(c rune) bool { return c >= utf8.RuneSelf })
 	}
 	if p.window <= block {
 		return p
@@ -66,7 +69,7 @@ func (p *Prefilter) May(document []byte) bool {
 	if p == nil {
 		return false
 	}
-	if p.window <= block || spelled(document, p.html) {
+	if p.window <= block || spelled(document, p.html, p.wide) {
 		return true
 	}
 	for end := p.window; end <= len(document); {
@@ -85,8 +88,9 @@ func (p *Prefilter) May(document []byte) bool {
 	return false
 }
 
-// spelled reports whether a document has characters of ASCII as escapes that JSON does not need; those that Go writes, of HTML, are some where they count.
-func spelled(document []byte, html bool) bool {
+// spelled reports whether a document has characters of ASCII as escapes that JSON does not need; those that Go writes, of HTML, are some where they count,
+// and all others where wide ones do.
+func spelled(document []byte, html, wide bool) bool {
 	for {
 		i := bytes.IndexByte(document, '\\')
 		if i < 0 {
@@ -100,6 +104,9 @@ func spelled(document []byte, html bool) bool {
 			return false
 		}
 		if document[0] == '/' && n%2 == 1 {
+			return true
+		}
+		if wide && document[0] == 'u' {
 			return true
 		}
 		if len(document) > 4 && string(document[:3]) == "u00" {

@@ -28,13 +28,28 @@ func TestPrefilter(t *testing.T) {
 				}
 			}
 		}
-		if ordinary := `{"metadata":{"name":"web-1","uid":"3e0ef0f5-6a35-4d9e-8fd5-5d2f9c7f1a11","note":"a \"line\"\n\u003cwith\u003e \u0026 \\u00fc"}}`; p.May([]byte(ordinary)) && !strings.Contains(sent, "<") {
+		if ordinary := `{"metadata":{"name":"web-1","uid":"3e0ef0f5-6a35-4d9e-8fd5-5d2f9c7f1a11","note":"a \"line\"\n\u003cwith\u003e \u0026 \\u00fc"}}`; p.May([]byte(ordinary)) && !strings.Contains(sent, "<") && !strings.Contains(sent, "ä") {
 			t.Errorf("%s is found in %s", sent, ordinary)
 		}
 		for _, spelled := range []string{`"\u0041"`, `"\u006b8s"`, `"a\/b"`, `"\u003C"`} {
 			if !p.May([]byte(spelled)) {
 				t.Errorf("what is spelled so may be nothing: %s", spelled)
 			}
+		}
+	}
+}
+
+// What is not ASCII may be spelled in many ways: capitals, halves, surrogates.
+func TestPrefilterOfWideCharacters(t *testing.T) {
+	r := New()
+	r.AddSent("pä55wörd🔑9f8xkq")
+	for _, spelled := range []string{`"p\u00E455w\u00F6rd\ud83d\udd119f8xkq"`, `"pä55w\u00f6rd🔑9f8xkq"`, `"pä55wörd\uD83D\uDD119f8xkq"`} {
+		var text string
+		if err := json.Unmarshal([]byte(spelled), &text); err != nil || !r.Holds(text) {
+			t.Fatal(err, text)
+		}
+		if !r.Prefilter().May([]byte(spelled)) {
+			t.Errorf("%s is not found", spelled)
 		}
 	}
 }

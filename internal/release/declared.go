@@ -124,10 +124,13 @@ func NotKept(p *plan.Plan, desired []plan.Desired, bodies map[object.Ref]object.
 	return out
 }
 
-// HookLost is the finding that a hook has to run and its object is kept nowhere; why is an error in words, "" for none.
-func HookLost(ref object.Ref, instance, why string) diag.Finding {
+// HookLost is the finding that a hook has to run and its object is kept nowhere; err, which is masked, says why, nil for nothing.
+func HookLost(ref object.Ref, instance string, err error, mask func(string) string) diag.Finding {
 	f := diag.Errorf("hook-lost", "the hook has to run, and the record does not have its object")
-	f.Object, f.Instance, f.Why, f.Fix = ref.String(), instance, why, "go on without hooks: --no-hooks"
+	f.Object, f.Instance, f.Fix = ref.String(), instance, "go on without hooks: --no-hooks"
+	if err != nil {
+		f.Why = mask(err.Error())
+	}
 	return f
 }
 
