@@ -32,12 +32,9 @@ func (r ExecuteResult) Undone() (refs []object.Ref, instances []string) {
 
 // LeaveOut notes objects that were not begun because of the first problem.
 func (r *ExecuteResult) LeaveOut(refs ...object.Ref) {
+	because := slices.Concat(r.Problems, []Problem{{}})[0].Ref
 	for _, ref := range refs {
-		n := NotStarted{Ref: ref}
-		if len(r.Problems) > 0 {
-			n.Because = r.Problems[0].Ref
-		}
-		r.NotStarted = append(r.NotStarted, n)
+		r.NotStarted = append(r.NotStarted, NotStarted{Ref: ref, Because: because})
 	}
 }
 
