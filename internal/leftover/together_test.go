@@ -53,7 +53,7 @@ func TestSetters(t *testing.T) {
 // A field goes with its only owner's applies, and stays where somebody else has it too or it was not applied.
 func TestGoes(t *testing.T) {
 	entry := func(manager string, op metav1.ManagedFieldsOperationType, fields string) metav1.ManagedFieldsEntry {
-		return metav1.ManagedFieldsEntry{Manager: manager, Operation: op, FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}}
+		return metav1.ManagedFieldsEntry{Manager: manager, Operation: op, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)}
 	}
 	const uri = `{"f:data":{"f:uri":{}}}`
 	mine := entry("me", metav1.ManagedFieldsOperationApply, uri)
