@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"runtime/metrics"
 	"testing"
 )
 
@@ -16,5 +17,13 @@ func TestCollection(t *testing.T) {
 		if live > little && c.percent > usualPercent || live > much && c.percent != tightPercent || c.percent < tightPercent {
 			t.Errorf("%d MiB alive: %d percent", live>>20, c.percent)
 		}
+	}
+}
+
+// The tests' own process is collected, though package startup switches that off in every process with the product's packages.
+func TestTestsAreCollected(t *testing.T) {
+	percent := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+	if metrics.Read(percent); percent[0].Value.Uint64() > 1000 {
+		t.Errorf("a collection comes at %d %% of what is alive", percent[0].Value.Uint64())
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +32,9 @@ func TestMain(m *testing.M) {
 		childEnvironment = []string{asHawser + "=1"}
 		main()
 		return
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(usualPercent) // package startup has switched collections off, and nothing of main tunes them here
 	}
 	testfleet.Main(m, testfleet.Options{Clusters: clusters,
 		Groups: map[string]string{"staging": "staging", "production-eu": "production", "production-us": "production"}})
