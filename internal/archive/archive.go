@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strconv"
 )
 
 // Limits bound what an archive may make of a machine. The zero value of a field is its default.
@@ -72,7 +73,19 @@ func (e *Error) Error() string {
 	if e.Entry == "" {
 		return "archive: " + e.Reason
 	}
-	return fmt.Sprintf("archive: entry %.200q: %s", e.Entry, e.Reason)
+	return fmt.Sprintf("archive: entry %s: %s", quoted(e.Entry), e.Reason)
+}
+
+// maxQuoted is how long a name is at most that is quoted.
+const maxQuoted = 1024
+
+// quoted is a name as it may stand in a message. It is never cut, as what is left of a secret would not be recognised: one that is too long
+// is told by its length.
+func quoted(name string) string {
+	if len(name) > maxQuoted {
+		return fmt.Sprintf("with a name of %d bytes", len(name))
+	}
+	return strconv.Quote(name)
 }
 
 func refuse(rule Rule, entry, format string, args ...any) error {

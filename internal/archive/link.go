@@ -16,11 +16,11 @@ const maxHops = 16
 // link remembers a link, for it may point to what comes later. Its target starts at base.
 func (x *extraction) link(h *tar.Header, at, base string) error {
 	if why := odd(h.Linkname); why != "" {
-		return refuse(Escape, h.Name, "it is a link to %.200q: %s", h.Linkname, why)
+		return refuse(Escape, h.Name, "it is a link to %s: %s", quoted(h.Linkname), why)
 	}
 	target := path.Join(base, h.Linkname)
 	if target == ".." || strings.HasPrefix(target, "../") {
-		return refuse(Escape, h.Name, "it is a link to %.200q, which leads out of the archive", h.Linkname)
+		return refuse(Escape, h.Name, "it is a link to %s, which leads out of the archive", quoted(h.Linkname))
 	}
 	if err := x.claim(h.Name, at); err != nil {
 		return err
@@ -59,7 +59,7 @@ func (x *extraction) follow(ctx context.Context) error {
 
 func (x *extraction) copy(name, at, from string) error {
 	if !x.files[from] {
-		return refuse(Link, name, "it is a link to %.200q, which is no file of the archive", from)
+		return refuse(Link, name, "it is a link to %s, which is no file of the archive", quoted(from))
 	}
 	size, err := x.to.size(from)
 	if err != nil {

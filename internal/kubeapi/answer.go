@@ -82,7 +82,7 @@ func (c *Client) answer(ctx context.Context, r Request, resp *http.Response) err
 		return c.statusError(r, resp, data)
 	}
 	if enc := resp.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
-		return c.WrongAnswer("answered in the encoding %.20q, which was not asked for", enc)
+		return c.WrongAnswer("answered in the encoding %q, which was not asked for", c.Cut(enc, 20))
 	}
 	lim := r.Limits
 	if lim.Bytes == 0 {
@@ -109,7 +109,7 @@ func (c *Client) answer(ctx context.Context, r Request, resp *http.Response) err
 		return c.NotUnderstood(err)
 	}
 	if got := answer.NameOf(r.Into); r.Named != "" && got != r.Named {
-		return c.WrongAnswer("gave another object (%.80q) than the one that was asked for (%s)", got, r.Named)
+		return c.WrongAnswer("gave another object (%q) than the one that was asked for (%s)", c.Cut(got, 80), r.Named)
 	}
 	return c.echoedBy(r.Into)
 }

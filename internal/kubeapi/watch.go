@@ -79,7 +79,7 @@ func (c *Client) events(r io.Reader, path string, event func(WatchEvent) error) 
 			if errors.Is(err, io.EOF) {
 				return nil
 			}
-			return err
+			return c.unreadable(err)
 		}
 		if total += len(ev.Object); total > maxListed || answer.Weight(ev.Object) > answer.Object.Weight {
 			return c.WrongAnswer("tells more in a watch than there can be")
@@ -96,11 +96,22 @@ func (c *Client) events(r io.Reader, path string, event func(WatchEvent) error) 
 	}
 }
 
+// unreadable is the error of an event that is none: what the decoder says of it would quote it. Errors of the connection stay what they are.
+func (c *Client) unreadable(err error) error {
+	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return c.NotUnderstood(err)
+	}
+	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return c.NotUnderstood(err)
+	}
+	return err
+}
+
 // watchError is the status that a watch ends with.
 func (c *Client) watchError(raw []byte, path string) error {
 	var status metav1.Status
 	if err := json.Unmarshal(raw, &status); err != nil {
-		return err
+		return c.NotUnderstood(err)
 	}
 	if err := c.status(&status, path); err != nil {
 		return err

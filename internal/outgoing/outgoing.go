@@ -148,28 +148,37 @@ const shortestToken = 20
 // fewestTurns is how often letters and digits take turns at least in a token of one case.
 const fewestTurns = 6
 
-// tokenLike reports whether a user is made as tokens are, as nobody is called: long, of capital and small letters and digits, or of letters and
-// digits alone that take turns again and again, as in hexadecimal.
+// tokenLike reports whether a user is made as tokens are, as nobody is called, or a part between dots is: those of a JSON Web Token, what is behind a
+// kind of token (hvs.).
 func tokenLike(user string) bool {
-	small, capital, digit, joined, turns := false, false, false, false, 0
-	for i, r := range user {
-		if i > 0 && (r >= '0' && r <= '9') != (user[i-1] >= '0' && user[i-1] <= '9') {
-			turns++
-		}
+	return slices.ContainsFunc(strings.FieldsFunc(strings.TrimRight(user, "="), func(r rune) bool { return r == '.' || r == '~' }), made)
+}
+
+// made reports whether a text is long, of capital and small letters and digits, or has a part (behind dop_v1_) that is of letters and digits alone which
+// take turns again and again, as in hexadecimal.
+func made(text string) bool {
+	small, capital, digit, since, turns, turning := false, false, false, 0, 0, false
+	for i, r := range text {
+		isDigit := r >= '0' && r <= '9'
 		switch {
+		case isDigit:
+			digit = true
 		case r >= 'a' && r <= 'z':
 			small = true
 		case r >= 'A' && r <= 'Z':
 			capital = true
-		case r >= '0' && r <= '9':
-			digit = true
 		case r != '_' && r != '-':
 			return false
 		default:
-			joined = true
+			since, turns = i+1, 0
+			continue
 		}
+		if i > since && isDigit != (text[i-1] >= '0' && text[i-1] <= '9') {
+			turns++
+		}
+		turning = turning || turns >= fewestTurns && i-since+1 >= shortestToken
 	}
-	return len(user) >= shortestToken && (small && capital && digit || !joined && turns >= fewestTurns)
+	return turning || len(text) >= shortestToken && small && capital && digit
 }
 
 // form tells of what a form holds that is sent for a token.

@@ -108,6 +108,30 @@ func TestProxy(t *testing.T) {
 	}
 }
 
+// TestTokenLike: what services give out as tokens is known in a user's place, and nobody's name is taken for one.
+func TestTokenLike(t *testing.T) {
+	for _, token := range []string{
+		"dop_v1_0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9",
+		"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c",
+		"hvs.CAESIJ0a1b2c3d4e5f60718293", "hvb.AAAAAQJ0a1b2c3d4e5f60718293", "ya29.a0AfH6SMBx0a1b2c3d4e", "sha256~aB3dE5gH7jK9mN1pQ3sT5vX7zA9",
+		"glpat-aB3dE5gH7jK9mN1pQ3sT.01.0w0a1b2c3", "ghp_16C7e42F292c6912E7710c", "0a1b2c3d4e5f60718293a4b5c6d7e8f901234567", "SG.aB3dE5gH7jK9mN1pQ3sT5v.x",
+		"xoxb-0123456789-aB3dE5gH7jK9",
+	} {
+		if !tokenLike(token) {
+			t.Errorf("%s is not known to be a token", token)
+		}
+	}
+	for _, name := range []string{
+		"", "ada", "ada.lovelace@example.com", "serviceaccount2024team7build", "robot-team-7-production-build-2024", "00000000-0000-0000-0000-000000000000",
+		"system.serviceaccount.shop.deployer", "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9", "registry.example.com", "svc-k8s-prod-eu-west-1a-2b-3c",
+		"arn:aws:iam::123456789012:user/Ada", "some.very.long.name.of.1.service.2.of.3.teams.4.us", "oauth2accesstoken",
+	} {
+		if tokenLike(name) {
+			t.Errorf("%s is taken for a token", name)
+		}
+	}
+}
+
 // What the environment's proxies are asked with is told of, by whatever variable they are named.
 func TestEnvironment(t *testing.T) {
 	at := &told{}

@@ -39,12 +39,23 @@ func parseIndex(data []byte) (index, error) {
 	if len(ix.Entries) == 0 {
 		return index{}, errors.New("it names no charts")
 	}
-	for _, versions := range ix.Entries {
+	for chart, versions := range ix.Entries {
+		versions = slices.DeleteFunc(versions, func(v version) bool { return !isVersion(v.Version) })
 		for i := range versions {
 			versions[i].Digest = canonical(versions[i].Digest)
 		}
+		ix.Entries[chart] = versions
 	}
 	return ix, nil
+}
+
+// maxVersion is how long a version is at most.
+const maxVersion = 100
+
+// isVersion reports whether a text of an index is a version: it comes to stand in hawser.lock and in what is said. Helm, too, leaves out what is none.
+func isVersion(text string) bool {
+	_, err := semver.NewVersion(text)
+	return err == nil && len(text) <= maxVersion
 }
 
 // canonical is a digest with its algorithm in front, "" for what is none.

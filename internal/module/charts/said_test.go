@@ -2,12 +2,37 @@ package charts
 
 import (
 	"net"
+	"net/url"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 
 	"hawser.dev/hawser/internal/cache"
 	"hawser.dev/hawser/internal/module"
 )
+
+// TestVersionsOfAnIndex: what a repository calls a version and is none is not taken: it would stand in hawser.lock and in what is said.
+func TestVersionsOfAnIndex(t *testing.T) {
+	digest := strings.Repeat("a1", 32)
+	const odd = `"1.0.0\n::error::x"`
+	for _, bad := range []string{odd, `""`, `"latest"`, `"1.0.0 correct-horse"`, `"\u202e1.0.0"`, `"1.0.0-` + strings.Repeat("a", 100) + `"`} {
+		ix, err := parseIndex([]byte("entries: {app: [{version: " + bad + ", digest: " + digest + ", urls: [a.tgz]}, {version: 1.2.3, urls: [b.tgz]}, {version: v1.1, urls: [c.tgz]}]}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want string
+		if err := yaml.Unmarshal([]byte(bad), &want); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range []repo{{version: want}, {digest: "sha256:" + digest}, {version: "*"}, {}} {
+			r.chart, r.url = "app", &url.URL{Scheme: "https", Host: "c.example"}
+			if got, err := ix.choose(r); err == nil && got.Version != "1.2.3" {
+				t.Errorf("%s: the version %q is taken", bad, got.Version)
+			}
+		}
+	}
+}
 
 // TestSaidIsRedacted: what a server or a proxy gives back in an answer that is none is redacted.
 func TestSaidIsRedacted(t *testing.T) {

@@ -224,7 +224,7 @@ func (c *Client) cached(ctx context.Context, p place, d descriptor) (*os.File, e
 // contentOf says where the files are. A chart's root is its own directory in the archive.
 func contentOf(p place, found module.Resolved, m manifest, tree cache.Tree) (module.Content, error) {
 	out := module.Content{Root: tree.Root, Digest: found.Digest, Version: found.Version, Files: tree.Files, Annotations: m.Annotations}
-	if v := m.Annotations[module.VersionAnnotation]; v != "" {
+	if v := m.Annotations[module.VersionAnnotation]; versionForm.MatchString(v) { // it comes to stand in hawser.lock
 		out.Version = v
 	}
 	if m.Config.MediaType != module.ChartConfigType {

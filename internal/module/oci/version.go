@@ -22,6 +22,8 @@ type wish struct {
 
 var (
 	tagForm = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
+	// versionForm is what an artifact may say of itself: a tag, or the version that it spells.
+	versionForm = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9._+-]{0,127}$`)
 	// partial versions are ranges: 1, 1.4, 1.x, v2.*
 	partial = lazyregexp.New(`^v?(\d+|[xX*])(\.(\d+|[xX*])){0,2}$`)
 )

@@ -26,7 +26,7 @@ func (f *Fetcher) explain(u *url.URL, err error) error {
 			"the file was changed, or the server answered with something else", "read what is there now before you take its digest")
 	}
 	if refused, ok := errors.AsType[*archive.Error](err); ok {
-		return failure("archive-refused", shown+" is refused", refused.Error(), "have the archive made anew without that")
+		return failure("archive-refused", shown+" is refused", f.redact(refused.Error()), "have the archive made anew without that")
 	}
 	if status, ok := errors.AsType[statusError](err); ok {
 		return ofStatus(shown, u.Host, status)
@@ -41,11 +41,15 @@ func (f *Fetcher) explain(u *url.URL, err error) error {
 	} else if _, ok := errors.AsType[net.Error](err); ok {
 		code, fix = "web-unreachable", "check the address and the network; what is in the cache needs no server"
 	}
-	why := err.Error()
-	if f.o.Redact != nil {
-		why = f.o.Redact(why)
+	return failure(code, shown+" cannot be fetched", f.redact(err.Error()), fix)
+}
+
+// redact is what of a text of others may be said.
+func (f *Fetcher) redact(text string) string {
+	if f.o.Redact == nil {
+		return text
 	}
-	return failure(code, shown+" cannot be fetched", why, fix)
+	return f.o.Redact(text)
 }
 
 func ofStatus(shown, host string, status statusError) error {

@@ -1,14 +1,38 @@
 package web
 
 import (
+	"archive/tar"
+	"bytes"
+	"errors"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
+	"hawser.dev/hawser/internal/cache"
 	"hawser.dev/hawser/internal/httpclient"
 	"hawser.dev/hawser/internal/module"
 )
+
+// TestNamesInArchivesAreRedacted: what an entry of a refused archive is called is redacted, and gives no orders.
+func TestNamesInArchivesAreRedacted(t *testing.T) {
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	err := errors.Join(w.WriteHeader(&tar.Header{Name: "../correct-horse\x1b[2J", Typeflag: tar.TypeReg, Mode: 0o644}), w.Close())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(b.Bytes()) }))
+	defer server.Close()
+	redact := func(text string) string { return strings.ReplaceAll(text, "correct-horse", "***") }
+	_, err = New(Options{Cache: cache.Open(cache.Options{Dir: t.TempDir()}), Redact: redact}).Fetch(t.Context(), module.Reference{URL: server.URL + "/a.tgz", Digest: digestOf(b.Bytes())})
+	wantCode(t, err, "archive-refused", `../***\x1b`)
+	if strings.Contains(err.Error(), "correct-horse") || strings.Contains(err.Error(), "\x1b") {
+		t.Errorf("%q", err)
+	}
+}
 
 // TestSaidIsRedacted: what a server or a proxy gives back in an answer that is none is redacted.
 func TestSaidIsRedacted(t *testing.T) {

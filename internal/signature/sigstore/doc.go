@@ -6,6 +6,7 @@ package sigstore
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"time"
@@ -73,15 +74,29 @@ func (s *Sigstore) redact(text string) string {
 	return s.o.Redact(text)
 }
 
-// transport is what requests go by; tell is called with what they log in with.
+// transport is what requests go by; tell is called with what they log in with. No redirect is followed, whatever client uses it: the libraries' own
+// would send an identity token, which stands in a body, to wherever it is told.
 func transport(tell func(string)) http.RoundTripper {
 	usual, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
-		return outgoing.Tell(http.DefaultTransport, tell)
+		return straight{outgoing.Tell(http.DefaultTransport, tell)}
 	}
 	own := usual.Clone()
 	own.Proxy = outgoing.Proxy(own.Proxy, tell)
-	return outgoing.Tell(own, tell)
+	return straight{outgoing.Tell(own, tell)}
+}
+
+// straight takes an answer that points elsewhere for an error.
+type straight struct{ next http.RoundTripper }
+
+// RoundTrip sends a request to whom it is for.
+func (s straight) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := s.next.RoundTrip(r)
+	if err != nil || resp.StatusCode < 300 || resp.StatusCode > 399 {
+		return resp, err
+	}
+	_ = resp.Body.Close()
+	return nil, fmt.Errorf("%s answers with a redirect (%d), which is not followed", r.URL.Host, resp.StatusCode)
 }
 
 // once asks once, and remembers the answer for the process; that somebody was interrupted is none. The others wait as long as they want to.
