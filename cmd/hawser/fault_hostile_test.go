@@ -118,3 +118,27 @@ _big: [for i in list.Range(0, 10000, 1) {"\(i) \(_text)"}]
 		})
 	}
 }
+
+// TestEndlessFleet: a fleet that is read apart from a bundle (for completion, comparisons, the policy of signatures) is watched as well.
+func TestEndlessFleet(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string][]string{
+		"completion": {"__complete", "plan", "--fleet", "f.cue", "--cluster", ""},
+		"comparison": {"diff", "--between", "a,b", "--fleet", "f.cue"},
+		"module":     {"module", "pull", "oci://registry.invalid/m", "-o", "m", "--fleet", "f.cue"},
+		"artifact":   {"artifact", "pull", "oci://registry.invalid/m", "-o", "m", "--fleet", "f.cue"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.write("f.cue", `import "list"
+_n: list.Range(0, 100000, 1)
+fleet: {apiVersion: "v1alpha1", clusters: a: {context: "a", vars: x: "\(len([for a in _n for b in _n for c in _n {a + b + c}]))"}}
+`)
+			b.env = append(b.env, evaluationLimitEnv+"=2s,8GiB")
+			if r := b.want(1, args...); !strings.Contains(r.Stderr, "takes longer than 2s") {
+				t.Error(r)
+			}
+		})
+	}
+}

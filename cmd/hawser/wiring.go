@@ -103,7 +103,8 @@ func app() *cli.App {
 			return newEngine(nil).Outdated(ctx, req)
 		},
 		FleetClusters: func(ctx context.Context, at fleetplan.Paths) ([]fleet.Cluster, error) {
-			program, findings := document.Load(ctx, document.Options{Files: at.Files, Fleet: at.FleetFiles, Workdir: at.Workdir, Elsewhere: newEngine(nil).Elsewhere})
+			e := newEngine(nil)
+			program, findings := document.Load(ctx, document.Options{Files: at.Files, Fleet: at.FleetFiles, Workdir: at.Workdir, Watchdog: e.Watchdog, Elsewhere: e.Elsewhere})
 			if program == nil {
 				return nil, findings.Err()
 			}

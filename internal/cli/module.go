@@ -34,7 +34,7 @@ func (s *session) tools(ctx context.Context) (*toolchain.Tools, error) {
 	if err != nil || len(s.opts.fleetFiles) == 0 {
 		return t, err
 	}
-	program, findings := document.Load(ctx, document.Options{Fleet: s.opts.fleetFiles, Stdin: s.In})
+	program, findings := document.Load(ctx, document.Options{Fleet: s.opts.fleetFiles, Stdin: s.In, Watchdog: t.Watchdog})
 	if err := findings.Err(); err != nil {
 		return nil, err
 	}

@@ -67,9 +67,15 @@ func newServed(t *testing.T, clusters string, edit func(*clientcmdapi.Config), c
 	s.write("app.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {k: one}\n")
 	s.write("bundle.yaml", "bundle:\n  apiVersion: v1alpha1\n  name: shop\n  instances:\n    app:\n      namespace: default\n      manifests: {paths: [app.yaml]}\n")
 	if clusters != "" {
-		s.write("fleet.yaml", "fleet:\n  apiVersion: v1alpha1\n  name: f\n  clusters:\n"+clusters)
+		s.fleet(clusters)
 	}
 	return s
+}
+
+// fleet writes the file of a fleet of these clusters.
+func (s *served) fleet(clusters string) {
+	s.t.Helper()
+	s.write("fleet.yaml", "fleet:\n  apiVersion: v1alpha1\n  name: f\n  clusters:\n"+clusters)
 }
 
 func (s *served) write(name, text string) {
@@ -169,7 +175,8 @@ func TestSavedPlanWithOneClusterDown(t *testing.T) {
 }
 
 // A certificate that is not verified, by the kubeconfig or by a flag, is a warning in every plan, as text, Markdown and JSON: of
-// what is installed, gone back to, deleted, and read from a file. One that is verified after all is none.
+// what is installed, gone back to, deleted, ejected, put right, deleted from a cluster that is retired, and read from a file. One that is
+// verified after all is none.
 func TestUnverifiedCertificateIsSaidInEveryPlan(t *testing.T) {
 	t.Parallel()
 	insecure := func(c *clientcmdapi.Config) {
@@ -186,7 +193,12 @@ func TestUnverifiedCertificateIsSaidInEveryPlan(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newServed(t, "", c.edit, "eu")
+			const us = "    us: {kubeContext: us}\n"
+			clusters := us + "    eu: {kubeContext: eu}\n"
+			if c.over.InsecureSkipTLSVerify { // such a flag goes with the one cluster of a context
+				clusters = ""
+			}
+			s := newServed(t, clusters, c.edit, "us", "eu")
 			ask := func() Request {
 				req := s.request()
 				req.Access.Override = c.over
@@ -197,16 +209,7 @@ func TestUnverifiedCertificateIsSaidInEveryPlan(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", verb, err)
 				}
-				for form, print := range map[string]func(*bytes.Buffer) error{
-					"text":     func(b *bytes.Buffer) error { return report.Plan(b, fp, report.Style{Width: 120}) },
-					"markdown": func(b *bytes.Buffer) error { return report.Markdown(b, fp, false) },
-					"json":     func(b *bytes.Buffer) error { return report.JSON(b, fp) },
-				} {
-					var b bytes.Buffer
-					if err := print(&b); err != nil || strings.Contains(b.String(), "not verified") != c.want {
-						t.Errorf("%s, %s: %v\n%s", verb, form, err, b.String())
-					}
-				}
+				saysUnverified(t, verb, fp, c.want)
 			}
 			made := func(verb string, plan func() (*Prepared, error)) *Prepared {
 				t.Helper()
@@ -239,7 +242,31 @@ func TestUnverifiedCertificateIsSaidInEveryPlan(t *testing.T) {
 			}
 			made("plan of nothing", func() (*Prepared, error) { return s.Plan(t.Context(), ask()) })
 			made("rollback", func() (*Prepared, error) { return s.Plan(t.Context(), named("").For(Rollback)) })
+			made("drift --correct", func() (*Prepared, error) { return s.Plan(t.Context(), named("").For(Correct)) })
+			made("eject", func() (*Prepared, error) { return s.Plan(t.Context(), named("").For(Eject)) })
 			made("delete", func() (*Prepared, error) { return s.Plan(t.Context(), named("").For(Delete)) })
+			if clusters == "" {
+				return
+			}
+			s.fleet(us)
+			retire := named("")
+			retire.Retire = "eu"
+			made("fleet retire --delete", func() (*Prepared, error) { return s.Plan(t.Context(), retire.For(Delete)) })
 		})
+	}
+}
+
+// saysUnverified: every form of a plan says of a cluster that its certificate is not verified, or none does.
+func saysUnverified(t *testing.T, verb string, fp *fleetplan.FleetPlan, want bool) {
+	t.Helper()
+	for form, print := range map[string]func(*bytes.Buffer) error{
+		"text":     func(b *bytes.Buffer) error { return report.Plan(b, fp, report.Style{Width: 120}) },
+		"markdown": func(b *bytes.Buffer) error { return report.Markdown(b, fp, false) },
+		"json":     func(b *bytes.Buffer) error { return report.JSON(b, fp) },
+	} {
+		var b bytes.Buffer
+		if err := print(&b); err != nil || strings.Contains(b.String(), "not verified") != want {
+			t.Errorf("%s, %s: %v\n%s", verb, form, err, b.String())
+		}
 	}
 }

@@ -264,6 +264,7 @@ func asks(text []byte) bool { return bytes.Contains(text, []byte("{{")) && names
 
 // Makes reports whether any template of the chart, or a text that it may hand to tpl, asks for chance or the time.
 func (r *Renderer) Makes(ctx context.Context, req render.Request) bool {
+	defer r.opts.Watch.Enter("instance " + req.Instance.Name)()
 	ch, err := r.read(ctx, req)
 	return err == nil && ch.makes(req)
 }

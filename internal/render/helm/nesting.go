@@ -6,44 +6,20 @@ import (
 
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 
-	"hawser.dev/hawser/internal/lazyregexp"
+	"hawser.dev/hawser/internal/nesting"
 )
 
 // maxNesting is how deep blocks and parentheses of a template may stand in each other. The parser of templates calls
 // itself for each: a million of them overflow the stack, which ends the process and cannot be caught.
 const maxNesting = 1000
 
-var (
-	actions = lazyregexp.New(`(?s)\{\{-?\s*(/\*.*?\*/|.*?)\s*-?\}\}`)
-	opening = lazyregexp.New(`^(?:if|range|with|block|define)\b`)
-)
-
 // tooNested reports why a template is not parsed, nil when it may be.
 func tooNested(name, text string) error {
 	if strings.Count(text, "{{") <= maxNesting && strings.Count(text, "(") <= maxNesting {
 		return nil
 	}
-	depth := 0
-	for _, m := range actions.FindAllStringSubmatch(text, -1) {
-		switch body := m[1]; {
-		case opening.MatchString(body):
-			depth++
-		case strings.HasPrefix(body, "end"):
-			depth--
-		}
-		open, most := 0, 0
-		for _, c := range m[1] {
-			switch c {
-			case '(':
-				open++
-				most = max(most, open)
-			case ')':
-				open--
-			}
-		}
-		if depth > maxNesting || most > maxNesting {
-			return fmt.Errorf("%s: blocks or parentheses stand more than %d deep in each other", name, maxNesting)
-		}
+	if blocks, parens := nesting.Of(text, maxNesting); blocks > maxNesting || parens > maxNesting {
+		return fmt.Errorf("%s: blocks or parentheses stand more than %d deep in each other; an else if stands in the if before it", name, maxNesting)
 	}
 	return nil
 }

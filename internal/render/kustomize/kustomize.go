@@ -79,6 +79,7 @@ func (r *Renderer) Name() string { return "kustomize" }
 
 // Key digests the files that the kustomization reads, where it starts among them, the instance's name and its namespace.
 func (r *Renderer) Key(ctx context.Context, req render.Request) (string, error) {
+	defer r.opts.Watch.Enter("instance " + req.Instance.Name)()
 	r = r.in(ctx)
 	t, err := r.read(ctx, req)
 	if err != nil {
