@@ -76,6 +76,76 @@ func numberSpans(text string, numbers map[float64]bool, out []span) []span {
 			}
 		}
 	}
+	return quantitySpans(text, numbers, groupedSpans(text, numbers, out))
+}
+
+var (
+	// grouped finds numbers with commas between their thousands, quantities those with a suffix, as Kubernetes writes them.
+	grouped    = lazyregexp.New(`[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?`)
+	quantities = lazyregexp.New(`([+-]?(?:\d+(?:\.\d*)?|\.\d+))([KMGTPE]i|[numkMGTPE])`)
+)
+
+// tenPowers and twoPowers are what the suffixes of quantities stand for: powers of ten and of two.
+var (
+	tenPowers = map[string]string{"n": "e-9", "u": "e-6", "m": "e-3", "k": "e3", "M": "e6", "G": "e9", "T": "e12", "P": "e15", "E": "e18"}
+	twoPowers = map[string]int{"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+)
+
+// fewestDigits is how many digits a number has at least that is hidden before a suffix: 1 is in 1Gi by chance.
+const fewestDigits = 3
+
+// groupedSpans are those of numbers such as 1,000,000.5.
+func groupedSpans(text string, numbers map[float64]bool, out []span) []span {
+	if !strings.Contains(text, ",") {
+		return out
+	}
+	for _, at := range grouped.FindAllStringIndex(text, -1) {
+		from, to := at[0], at[1]
+		if to+1 < len(text) && text[to] == ',' && isDigit(text[to+1]) {
+			continue
+		}
+		out = standing(text, from, to, out, func(digits string) bool {
+			f, ok := numberOf(strings.ReplaceAll(digits, ",", ""))
+			return ok && numbers[f]
+		})
+	}
+	return out
+}
+
+// quantitySpans are those of quantities that are one of the numbers (1k), or have its digits (4711Mi).
+func quantitySpans(text string, numbers map[float64]bool, out []span) []span {
+	for _, at := range quantities.FindAllStringSubmatchIndex(text, -1) {
+		suffix := text[at[4]:at[5]]
+		out = standing(text, at[0], at[1], out, func(quantity string) bool {
+			digits := strings.TrimSuffix(quantity, suffix)
+			f, ok := numberOf(digits)
+			if !ok || digitsIn(digits) >= fewestDigits && numbers[f] {
+				return ok
+			}
+			if power, ok := twoPowers[suffix]; ok {
+				return numbers[math.Ldexp(f, power)]
+			}
+			f, err := strconv.ParseFloat(digits+tenPowers[suffix], 64)
+			return err == nil && numbers[f]
+		})
+	}
+	return out
+}
+
+// standing adds [from, to) when it stands for itself and is one of the numbers, with its sign or, where that is a dash between words, without.
+func standing(text string, from, to int, out []span, is func(string) bool) []span {
+	if numberGoesOn(text, from, to) {
+		return out
+	}
+	if text[from] == '+' || text[from] == '-' {
+		if !wordBefore(text, from) && is(text[from:to]) {
+			return append(out, span{from, to})
+		}
+		from++
+	}
+	if !wordBefore(text, from) && is(text[from:to]) {
+		return append(out, span{from, to})
+	}
 	return out
 }
 

@@ -109,7 +109,7 @@ func TestCommonValuesStayWithTheirInstance(t *testing.T) {
 // TestNumbersInAnyForm: a number that is secret is hidden however somebody prints it, and as a whole only.
 func TestNumbersInAnyForm(t *testing.T) {
 	for secret, forms := range map[string][]string{
-		"1000":          {"1000", "1e3", "1E+03", "1000.0", "1_000", "0x3e8", "0X3E8", "0o1750", "0b1111101000", "+1000", `"1000"`, "'1e3'", "=1000;", "1000."},
+		"1000":          {"1000", "1e3", "1E+03", "1000.0", "1_000", "0x3e8", "0X3E8", "0o1750", "0b1111101000", "+1000", `"1000"`, "'1e3'", "=1000;", "1000.", "1,000", "+1,000.00", "1k", "1000Mi", "1000m", "1000000m", "0.001M"},
 		"1e3":           {"1000", "1000.00", "0x3e8"},
 		"-5.50":         {"-5.5", "-5.500", "-55e-1"},
 		"0123":          {"0123", "123", "83", "0o123"},
@@ -124,7 +124,7 @@ func TestNumbersInAnyForm(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{"v1.1000.2", "10000", "1000x", "x1000", "1000.5", "10.1000", "0x3e89", "1.000"} {
+	for _, text := range []string{"v1.1000.2", "10000", "1000x", "x1000", "1000.5", "10.1000", "0x3e89", "1.000", "1,0000", "11,000", "1,000,000", "1,000.5", "2k", "1kg", "x1k", "1Ki", "1.1k", "v1.1000k"} {
 		if got := New("1000").Value("web", text); got != text {
 			t.Errorf("1000 hides %s: %s", text, got)
 		}
