@@ -14,57 +14,50 @@ type canaryRun struct {
 	args    string // with $BUNDLE for the bundle's name, $FILES for the bundle's and the fleet's flags, $FLEET for the fleet's
 }
 
-// canaryRuns are the commands that may come to see a secret value. What one prints, and a file that one writes, is searched.
+// canaryRuns are the commands that may come to see a secret value. What one prints, and a file that one writes, is searched. $FORMS stands for each
+// form of output that the command registers, so that a new one is searched by being registered.
 var canaryRuns = []canaryRun{
 	{"vet", 0, "$FILES --print-value"},
-	{"vet", 0, "$FILES -o json"},
+	{"vet", 0, "$FILES $FORMS"},
 	{"vet", 0, "$FILES --explain-value app.settings"},
+	{"vet", 0, "$FILES --explain-value chart.short --isolate"},
 	{"build", 0, "$FILES --mask-secrets"},
-	{"plan", 0, "$FILES -v --full"},
-	{"plan", 0, "$FILES --full -o json"},
-	{"plan", 0, "$FILES --full -o yaml"},
-	{"plan", 0, "$FILES --full -o markdown"},
-	{"plan", 0, "$FILES --server-check"},
+	{"build", 0, "$FILES --mask-secrets --isolate"},
+	{"plan", 0, "$FILES --full -v $FORMS"},
+	{"plan", 0, "$FILES --server-check --isolate"},
 	{"diff", 1, "$FILES"},
 	{"plan", 0, "$FILES --out shop.plan"},
-	{"plan show", 0, "shop.plan -o text"},
-	{"plan show", 0, "shop.plan -o json"},
-	{"plan show", 0, "shop.plan -o markdown"},
-	{"fleet check", 0, "$FILES"},
-	{"fleet values", 0, "$FLEET"},
-	{"fleet values", 0, "$FLEET -o json"},
-	{"fleet snapshot", 0, "$FLEET"},
-	{"fleet ls", 0, "$FLEET"},
-	{"outdated", 1, "$FILES -o json"},
+	{"plan show", 0, "shop.plan $FORMS"},
+	{"fleet check", 0, "$FILES $FORMS"},
+	{"fleet values", 0, "$FLEET $FORMS"},
+	{"fleet snapshot", 0, "$FLEET $FORMS"},
+	{"fleet ls", 0, "$FLEET $FORMS"},
+	{"outdated", 1, "$FILES $FORMS"},
+	{"apply", 0, "$FILES --dry-run --full $FORMS"},
 	{"apply", 0, "$FILES -y --diff -o json --wait=false"},
-	{"status", 0, "$BUNDLE $FLEET -o json"},
+	{"status", 0, "$BUNDLE $FLEET $FORMS"},
 	{"status", 0, "$BUNDLE $FLEET -v"},
-	{"list", 0, "$FLEET -o json"},
-	{"inspect module", 0, "app --bundle $BUNDLE $FLEET -o json"},
-	{"inspect resources", 0, "app --bundle $BUNDLE $FLEET -o json"},
-	{"inspect values", 1, "app --bundle $BUNDLE $FLEET -o json"},
-	{"history", 0, "$BUNDLE $FLEET -o json"},
-	{"history show", 0, "1 --bundle $BUNDLE $FLEET"},
-	{"history show", 0, "1 --bundle $BUNDLE $FLEET -o json"},
-	{"history diff", 0, "1 1 --bundle $BUNDLE $FLEET --full"},
-	{"history diff", 0, "1 1 --bundle $BUNDLE $FLEET -o json"},
-	{"drift", 0, "$BUNDLE $FLEET --full"},
-	{"drift", 0, "$BUNDLE $FLEET -o json"},
+	{"list", 0, "$FLEET $FORMS"},
+	{"inspect module", 0, "app --bundle $BUNDLE $FLEET $FORMS"},
+	{"inspect resources", 0, "app --bundle $BUNDLE $FLEET $FORMS"},
+	{"inspect values", 1, "app --bundle $BUNDLE $FLEET $FORMS"},
+	{"history", 0, "$BUNDLE $FLEET $FORMS"},
+	{"history show", 0, "1 --bundle $BUNDLE $FLEET $FORMS"},
+	{"history diff", 0, "1 1 --bundle $BUNDLE $FLEET --full $FORMS"},
+	{"drift", 0, "$BUNDLE $FLEET --full $FORMS"},
 	{"drift", 0, "$BUNDLE $FLEET --correct --dry-run --full"},
 	{"drift", 0, "$BUNDLE $FLEET --correct -y -o json --wait=false"},
-	{"approve", 1, "$BUNDLE $FLEET -y"},
-	{"pause", 1, "$BUNDLE $FLEET -y -o json"},
-	{"resume", 1, "$BUNDLE $FLEET"},
-	{"abort", 1, "$BUNDLE $FLEET -y"},
-	{"release unlock", 0, "$BUNDLE $FLEET -y"},
-	{"release unlock", 0, "$BUNDLE $FLEET -y -o json"},
-	{"eject", 0, "$BUNDLE $FLEET --dry-run --full"},
-	{"eject", 0, "$BUNDLE $FLEET --dry-run -o json"},
-	{"runtime build", 0, "-f fleet.cue"},
-	{"runtime build", 0, "-f fleet.cue -o json"},
-	{"fleet retire", 0, "staging --delete --dry-run -f shop.cue --fleet left.cue --full"},
-	{"fleet retire", 0, "staging --delete --dry-run -f shop.cue --fleet left.cue -o json"},
-	{"cache ls", 0, ""},
+	{"approve", 1, "$BUNDLE $FLEET -y $FORMS"},
+	{"pause", 1, "$BUNDLE $FLEET -y $FORMS"},
+	{"resume", 1, "$BUNDLE $FLEET $FORMS"},
+	{"abort", 1, "$BUNDLE $FLEET -y $FORMS"},
+	{"release unlock", 0, "$BUNDLE $FLEET -y $FORMS"},
+	{"eject", 0, "$BUNDLE $FLEET --dry-run --full $FORMS"},
+	{"delete", 0, "$BUNDLE $FLEET --dry-run --full $FORMS"},
+	{"runtime build", 0, "-f fleet.cue $FORMS"},
+	{"fleet retire", 0, "staging --delete --dry-run -f shop.cue --fleet left.cue --full $FORMS"},
+	{"diff", 1, "--between staging,other $BUNDLE --fleet both.cue --full $FORMS"},
+	{"cache ls", 0, "$FORMS"},
 	{"plan", 0, "$FILES"},
 }
 
@@ -74,7 +67,6 @@ var canaryElsewhere = map[string]string{
 	"promote":                 "it reads versions, digests and names of images of records, and shows the lines of files that it changes and no others; cmd/hawser.TestPromotion",
 	"rollback":                "TestCanaries goes back from its third release to the second, when all of them are there",
 	"release move":            "what it prints are names of stores; TestReleaseStores searches the store and what every command says",
-	"delete":                  "TestCanaries deletes the bundle at its end",
 	"lock":                    "TestCanaries locks at its end, and searches hawser.lock: the pins would change every plan after it",
 	"fleet import kubeconfig": "it prints names and addresses of a kubeconfig; internal/fleet/kubeconfig.TestImport",
 	"bundle apply":            "another spelling of apply",
@@ -104,11 +96,28 @@ func TestEveryCommandIsInTheCanaryHarness(t *testing.T) {
 	if len(verbs) < 20 {
 		t.Fatalf("only %d commands are registered", len(verbs))
 	}
-	run := map[string]bool{}
+	run, forms := map[string]bool{}, map[string]map[string]bool{}
 	for _, r := range canaryRuns {
 		run[r.command] = true
+		for _, line := range r.lines(t) {
+			_, form, found := strings.Cut(line, "-o ")
+			if !found {
+				form = "text"
+			}
+			if forms[r.command] == nil {
+				forms[r.command] = map[string]bool{}
+			}
+			forms[r.command][strings.Fields(form)[0]] = true
+		}
 		if verbs[r.command] == nil {
 			t.Errorf("there is no command %q any more: take it out of canaryRuns", r.command)
+		}
+	}
+	for command, searched := range forms {
+		for _, form := range slices.Concat(registeredForms(t, command, false), registeredForms(t, command, true)) {
+			if !searched[form] {
+				t.Errorf("hawser %s -o %s is not searched for secret values: put $FORMS into its line in canaryRuns", command, form)
+			}
 		}
 	}
 	for command := range canaryElsewhere {
@@ -125,20 +134,6 @@ func TestEveryCommandIsInTheCanaryHarness(t *testing.T) {
 		default:
 			t.Errorf("hawser %s is not searched for secret values: add how it is run to canaryRuns, one line for each form of its output, or why it cannot see any to canaryElsewhere",
 				command)
-		}
-	}
-}
-
-// outputs runs every command that shows something and checks what it prints. apply is among them.
-func (s *scene) outputs(quiet func(where, text string)) {
-	s.t.Helper()
-	expand := strings.NewReplacer("$BUNDLE", s.bundle, "$FILES", "-f shop.cue --fleet fleet.cue --runtime-from-env", "$FLEET", "--fleet fleet.cue")
-	for _, run := range canaryRuns {
-		args := strings.Fields(run.command + " " + expand.Replace(run.args))
-		r := s.want(run.code, args...)
-		quiet("hawser "+strings.Join(args, " "), r.Stdout+r.Stderr)
-		if file, ok := strings.CutPrefix(run.args, "$FILES --out "); ok {
-			quiet("the file "+file, unpacked([]byte(s.read(file))))
 		}
 	}
 }

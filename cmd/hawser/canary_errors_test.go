@@ -49,7 +49,7 @@ func TestCanariesInErrors(t *testing.T) {
 	t.Parallel()
 	const inNamespace = "a namespace that is not there"
 	const good = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: all}\n"
-	for _, c := range []struct{ reason, template, schema, app string }{
+	for _, c := range []struct{ reason, template, schema, app, kustomization string }{
 		{reason: "a constraint of a module", app: `{message: "ref://ENV", pattern: "^x"}`},
 		{reason: "a value of another type", app: `{client: "ref://ENV", message: x}`},
 		{reason: "a value of another type, of several lines", app: `{client: "ref://files:key.pem", message: x}`},
@@ -72,6 +72,12 @@ func TestCanariesInErrors(t *testing.T) {
 		{reason: "a field of another type", template: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {{ .Values.sops | quote }}\n"},
 		{reason: "a field that does not exist", template: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nspec: {{ .Values.sops | quote }}\n"},
 		{reason: "a value that the server refuses", template: "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {type: {{ .Values.sops | quote }}, ports: [{port: 80}]}\n"},
+		{reason: "a generator's literal that is no pair", kustomization: `secretGenerator: [{name: s, literals: ["c4nary-generated-1"]}]`},
+		{reason: "a generator's lines that cannot be read", kustomization: `secretGenerator: [{name: s, envs: [lines.env]}]`},
+		{reason: "a generator's value twice", kustomization: `secretGenerator: [{name: s, literals: ["a=c4nary-generated-1", "a=c4nary-generated-2"]}]`},
+		{reason: "a replacement that does not fit", kustomization: "secretGenerator: [{name: s, literals: [\"a=c4nary-generated-1\"]}]\nreplacements:\n- source: {kind: Secret, name: s, fieldPath: data.a, options: {delimiter: \"x\", index: 9}}\n  targets: [{select: {kind: Secret}, fieldPaths: [metadata.c4nary.none]}]"},
+		{reason: "a patch of another type", kustomization: "secretGenerator: [{name: s, literals: [\"a=c4nary-generated-1\"]}]\npatches: [{target: {kind: Secret}, patch: \"- {op: test, path: /data/a, value: c4nary-generated-1}\"}]"},
+		{reason: "a patch that is broken", kustomization: "secretGenerator: [{name: s, literals: [\"a=c4nary-generated-1\"]}]\npatches: [{target: {kind: Secret}, patch: \"c4nary-generated-1: [\"}]"},
 		{reason: "a schema of the chart", schema: `{"properties": {"env": {"pattern": "^x"}, "sops": {"enum": ["a"]}, "file": {"type": "integer"}}}`},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
@@ -86,10 +92,15 @@ func TestCanariesInErrors(t *testing.T) {
 			if c.schema != "" {
 				s.write("chart/values.schema.json", c.schema)
 			}
+			if c.kustomization != "" {
+				s.edit("shop.yaml", "    app:\n", "    generated: {kustomize: {path: ./generated}, namespace: $NS}\n    app:\n")
+				s.write("generated/kustomization.yaml", c.kustomization)
+				s.write("generated/lines.env", "c4nary-generated-1 c4nary-generated-2=x\nA=c4nary-generated-3\xff\n")
+			}
 			if c.app != "" {
 				s.edit("shop.yaml", "values:\n        message: plain", "values: "+c.app)
 			}
-			for _, args := range [][]string{{"vet"}, {"plan"}, {"plan", "--server-check", "-o", "json"}, {"apply", "-y", "-o", "json"}} {
+			for _, args := range [][]string{{"vet"}, {"plan"}, {"plan", "--server-check", "-o", "json"}, {"plan", "--isolate", "-o", "markdown"}, {"apply", "-y", "-o", "json"}} {
 				r := s.run(append(args, "-f", "shop.yaml", "--fleet", "fleet.yaml")...)
 				if args[0] == "apply" && r.Code == 0 {
 					t.Errorf("nothing failed: %s", r)

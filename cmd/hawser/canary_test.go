@@ -20,7 +20,10 @@ import (
 
 // Canaries are secret values that nothing may print. One of every round stands in every kind of input.
 type canaries struct {
-	env, file, sops, kube, query, runtime, secret string
+	env, file, sops, kube, query, runtime, secret, generated string
+
+	// short is a value of five characters, number one of digits alone: what is not looked for inside of others.
+	short, number string
 }
 
 // round makes values that have what is hard to hide: quotes, lines, words, characters of markup.
@@ -33,11 +36,15 @@ func round(n int) canaries {
 		query:   fmt.Sprintf("c4nary-query-%d", n),
 		runtime: fmt.Sprintf("c4nary-runtime-%d", n),
 		secret:  fmt.Sprintf("c4nary-secret-%d", n),
+
+		generated: fmt.Sprintf("c4nary-generated-%d", n),
+		short:     fmt.Sprintf("q9z%dx", n),
+		number:    fmt.Sprintf("481516%d", n),
 	}
 }
 
 func (c canaries) all() []string {
-	return []string{c.env, c.file, c.sops, c.kube, c.query, c.runtime, c.secret}
+	return []string{c.env, c.file, c.sops, c.kube, c.query, c.runtime, c.secret, c.generated}
 }
 
 // forms are a canary's traces: what a reader could make the value of, or recognise it by.
@@ -58,7 +65,7 @@ func canaryForms(c string) []string {
 }
 
 // anyCanary finds what a canary starts with, in any case: the whole need not be there.
-var anyCanary = regexp.MustCompile(`(?i)c4nary[- ](env|file|sops|kube|query|runtime|secret)`)
+var anyCanary = regexp.MustCompile(`(?i)c4nary[- ](env|file|sops|kube|query|runtime|secret|generated)|\bq9z\dx\b|\b4,?815,?16[123](?:[kmMG]i?)?\b|\b4\.81516[123]e\+?0*6\b|\b0x49793[9ab]\b`)
 
 // silent fails the test when an output shows a canary of any round.
 func silent(t *testing.T, where, text string, rounds ...canaries) {
@@ -99,6 +106,13 @@ fleet: {
 	name:       "$B"
 	clusters: other: {group: "staging", kubeContext: "production-eu"}
 }
+-- both.cue --
+fleet: {
+	apiVersion: "v1alpha1"
+	name:       "$B"
+	clusters: staging: {group: "staging", kubeContext: "staging"}
+	clusters: other: {group: "elsewhere", kubeContext: "production-eu"}
+}
 -- shop.cue --
 bundle: {
 	apiVersion: "v1alpha1"
@@ -132,11 +146,23 @@ bundle: {
 				sops: "ref://sealed:db.yaml/db.password"
 				kube: "ref://cluster:stored/token"
 				odd: ["ref://JSON/list.0", _queried, _runtime]
+				short:  "ref://files:short"
+				number: "ref://files:number"
 			}
 		}
 		plain: {manifests: paths: ["./plain.yaml"], namespace: "$NS"}
+		generated: {kustomize: path: "./generated", namespace: "$NS"}
 	}
 }
+-- generated/kustomization.yaml --
+secretGenerator:
+- {name: $B-literals, literals: ["token=GENERATED", 'quoted="GENERATED"']}
+- {name: $B-lines, envs: [lines.env]}
+- {name: $B-file, files: [lines.env], options: {disableNameSuffixHash: true}}
+-- generated/lines.env --
+# of lines
+HOST=db
+PASSWORD=GENERATED
 -- plain.yaml --
 apiVersion: v1
 kind: Secret
@@ -168,6 +194,12 @@ data:
   list: {{ .Values.odd | toJson | quote }}
   file: |
 {{ .Values.file | indent 4 }}
+  short: {{ .Values.short | quote }}
+  shortly: "pin={{ .Values.short }}; {{ .Values.short | b64enc }}"
+  number: {{ .Values.number | quote }}
+  exponent: {{ printf "%e" (.Values.number | float64) | quote }}
+  grouped: {{ regexReplaceAll "^(.)(...)(...)$" .Values.number "${1},${2},${3}" | quote }}
+  hexadecimal: {{ printf "%#x" (.Values.number | int) | quote }}
 ---
 apiVersion: batch/v1
 kind: CronJob
@@ -187,6 +219,8 @@ spec:
             env:
             - {name: PLAIN, value: plain}
             - {name: PASSWORD, value: {{ .Values.sops | quote }}}
+            - {name: {{ .Values.env | quote }}, value: "the key of an item"}
+            resources: {limits: {memory: "{{ .Values.number }}Mi"}}
 `
 
 // canaryScene is a scene with a round of canaries in all inputs.
@@ -214,6 +248,8 @@ func (s *scene) plant(c, before canaries) {
 	}
 	s.env = append(s.env, "APP_ENV="+c.env, "APP_JSON="+string(list), "RUNTIME_TOKEN="+c.runtime, "RUNTIME_COPY="+c.env) // whose name does not say what it is
 	s.write("files/key.pem", c.file)
+	s.write("files/short", c.short)
+	s.write("files/number", c.number)
 	quoted, err := json.Marshal(c.sops)
 	if err != nil {
 		s.t.Fatal(err)
@@ -224,6 +260,15 @@ func (s *scene) plant(c, before canaries) {
 	}
 	if old := s.read("plain.yaml"); old != "" {
 		s.write("plain.yaml", strings.NewReplacer("SECRET", c.secret, before.secret+`"`, c.secret+`"`).Replace(old))
+	}
+	for _, name := range []string{"generated/kustomization.yaml", "generated/lines.env"} {
+		if old := s.read(name); old != "" {
+			was := before.generated
+			if was == "" {
+				was = "GENERATED"
+			}
+			s.write(name, strings.ReplaceAll(old, was, c.generated))
+		}
 	}
 }
 
@@ -240,7 +285,7 @@ func TestCanaries(t *testing.T) {
 	changed := s.watch()
 	s.mark()
 	s.plant(one, canaries{})
-	s.outputs(quiet)
+	s.outputs(0, quiet)
 	s.wantData("staging", "app", "message", one.env) // the values did arrive
 	s.wantData("staging", "app", "copied", one.env)
 	s.wantData("staging", "app", "sops", one.sops)
@@ -250,8 +295,12 @@ func TestCanaries(t *testing.T) {
 	s.wantData("staging", "app", "joined", "user:"+one.runtime+"@host")
 	s.wantData("staging", "chart-all", "env", one.env)
 
+	s.wantData("staging", "chart-all", "short", one.short)
+	s.wantData("staging", "chart-all", "exponent", "4.815161e+06")
+	s.wantData("staging", "chart-all", "grouped", "4,815,161")
+
 	s.plant(two, one)
-	s.outputs(quiet)
+	s.outputs(1, quiet)
 	s.wantData("staging", "app", "message", two.env)
 	s.wantData("staging", "chart-all", "words", two.kube)
 
@@ -290,6 +339,10 @@ func TestCanaries(t *testing.T) {
 	}
 	r := s.want(0, "delete", s.bundle, "-y", "--fleet", "fleet.cue", "--confirm-delete=20", "-o", "json")
 	quiet("delete", r.Stdout+r.Stderr)
+	for _, args := range [][]string{{"apply", "-y", "--wait=false", "-f", "shop.cue", "--runtime-from-env"}, {"delete", s.bundle, "-y", "--confirm-delete=20"}} {
+		r := s.run(append(args, "--fleet", "fleet.cue")...)
+		quiet(args[0], r.Stdout+r.Stderr)
+	}
 	s.env = append(s.env, "QUERIED="+three.query) // lock asks no cluster
 	r = s.want(0, "lock", "-f", "shop.cue", "--fleet", "fleet.cue", "--runtime-from-env")
 	quiet("lock", r.Stdout+r.Stderr)
@@ -302,7 +355,7 @@ func TestCanaries(t *testing.T) {
 }
 
 // canaryInputs are the files of the scene that hold canaries themselves.
-var canaryInputs = []string{"files/key.pem", "plain.yaml"}
+var canaryInputs = []string{"files/key.pem", "files/short", "files/number", "plain.yaml", "generated/kustomization.yaml", "generated/lines.env"}
 
 // leftOnDisk checks every file of the scene that is no input.
 func (s *scene) leftOnDisk(quiet func(where, text string)) {

@@ -56,13 +56,8 @@ data: {{ .Values.settings | toJson }}
 	silentRun(0, "plan", "-o", "json")
 }
 
-// TestRuntimeSecretsInLayers: a value of the environment that a layer of valuesFor reads in YAML, one by one or all of them at once, is as secret as one
-// in values: it is in nothing that is printed, in no plan file, and in the release's record beside the objects themselves, unpacked, masked; neither
-// the new one nor, after a rotation, the old one. What is no secret is shown and recorded.
-func TestRuntimeSecretsInLayers(t *testing.T) {
-	t.Parallel()
-	s := newScene(t)
-	s.files(`
+// runtimeLayers is a bundle whose layers of values take those of the environment, one by one and all at once.
+const runtimeLayers = `
 -- fleet.yaml --
 fleet:
   apiVersion: v1alpha1
@@ -107,7 +102,15 @@ data:
   pat: {{ .GITHUB_PAT | quote }}
   whole: {{ . | toJson | quote }}
   {{- end }}
-`)
+`
+
+// TestRuntimeSecretsInLayers: a value of the environment that a layer of valuesFor reads in YAML, one by one or all of them at once, is as secret as one
+// in values: it is in nothing that is printed, in no plan file, and in the release's record beside the objects themselves, unpacked, masked; neither
+// the new one nor, after a rotation, the old one. What is no secret is shown and recorded.
+func TestRuntimeSecretsInLayers(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.files(runtimeLayers)
 	quiet := func(where, text string) {
 		t.Helper()
 		silent(t, where, text)
