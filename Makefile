@@ -9,6 +9,9 @@ TIMEOUT    ?= 60m
 FUZZTIME   ?= 60s
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.0
 
+# As releases are built, and tests too, so that they share what is compiled; the race detector alone needs a C compiler.
+export CGO_ENABLED = 0
+
 RESULTS = $(CURDIR)/dist/test-results.json
 REPORT  = $(CURDIR)/dist/testreport -results $(RESULTS)
 # The few tests that failed are tried once more, loudly: what then passes is called flaky, with its name.
@@ -18,7 +21,7 @@ AGAIN   = -again $(GO)
 TESTFLAGS = -json -count=1 -vet=off -parallel 4 -timeout $(TIMEOUT) -ldflags=-w
 STARTED := $(shell date +%s)
 # The sandbox is compiled as sandbox/build.sh does it, so that the cache serves both.
-IN_SANDBOX = cd sandbox && CGO_ENABLED=0 GOFLAGS='-trimpath -buildvcs=false'
+IN_SANDBOX = cd sandbox && GOFLAGS='-trimpath -buildvcs=false'
 # Rooms whose tests are about things that happen at once; engine and cluster start an API server each for it.
 RACE = ./internal/release/blob ./internal/kubeapi ./internal/history ./internal/dag ./internal/rollout ./internal/passes ./internal/lease ./internal/redact ./internal/secret ./internal/plan ./internal/document ./internal/render ./internal/render/cue \
 	./internal/report ./internal/values ./internal/source ./internal/once ./internal/sessions ./internal/engine ./internal/cluster
@@ -57,10 +60,10 @@ vet: ## go vet, the sandbox included
 	$(IN_SANDBOX) $(GO) vet ./...
 
 race: ## the rooms where things happen at once, with the race detector; what it finds is never tried again
-	@mkdir -p dist; { $(GO) test -race -short -vet=off -timeout $(TIMEOUT) -p $(PARALLEL) $(RACE); echo $$? > dist/race.code; } 2>&1 | tee dist/race.log; \
+	@mkdir -p dist; { CGO_ENABLED=1 $(GO) test -race -short -vet=off -timeout $(TIMEOUT) -p $(PARALLEL) $(RACE); echo $$? > dist/race.code; } 2>&1 | tee dist/race.log; \
 	if [ "$$(cat dist/race.code)" = 0 ]; then exit 0; fi; \
 	if grep -q 'WARNING: DATA RACE' dist/race.log; then echo "the race detector found something"; exit 1; fi; \
-	echo "flaky or broken: what failed, without a data race, is tried once more"; $(GO) test -race -short -vet=off -timeout $(TIMEOUT) -p 1 $(RACE)
+	echo "flaky or broken: what failed, without a data race, is tried once more"; CGO_ENABLED=1 $(GO) test -race -short -vet=off -timeout $(TIMEOUT) -p 1 $(RACE)
 
 # Those in which `make test` tries some points of death, spread over the run.
 CRASHES = ^(TestKilledAtEveryRequest|TestKilledAtEveryRequestWithLateValues|TestHooksKilledAtEveryRequest|TestDeleteOfMadeValuesKilled|TestApprovalKilledAtEveryRequest|TestKilledRollbacks|TestKilledCorrections)$$
@@ -69,8 +72,8 @@ crash: ## kills the process before and after every request of a run, and runs it
 	HAWSER_TEST_DEATHS=$(DEATHS) $(GO) test -count=1 -timeout $(TIMEOUT) -ldflags=-w -v -run '$(CRASHES)' ./cmd/hawser
 
 cross: ## go vet for the other platforms that a release is made for, tests included
-	GOOS=darwin CGO_ENABLED=0 $(GO) vet ./cmd/hawser ./internal/cli ./internal/report ./internal/module/... ./internal/cache ./internal/format ./internal/built
-	GOOS=windows CGO_ENABLED=0 $(GO) vet ./cmd/hawser ./internal/cli ./internal/report ./internal/module/... ./internal/cache ./internal/format ./internal/built
+	GOOS=darwin $(GO) vet ./cmd/hawser ./internal/cli ./internal/report ./internal/module/... ./internal/cache ./internal/format ./internal/built
+	GOOS=windows $(GO) vet ./cmd/hawser ./internal/cli ./internal/report ./internal/module/... ./internal/cache ./internal/format ./internal/built
 
 bench: ## measures against the budgets, on real API servers
 	$(GO) test -tags bench -count=1 -timeout 60m -v ./internal/bench

@@ -58,6 +58,7 @@ func build(dir string) (string, error) {
 	}
 	out := filepath.Join(dir, "hawser")
 	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", out, "hawser.dev/hawser/cmd/hawser")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as packaging builds it
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	return out, cmd.Run()
 }

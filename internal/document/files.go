@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -72,6 +71,7 @@ type reader struct {
 	seen     map[string]*source
 	fleet    bool // what is read now is given for the fleet
 	all      []*source
+	files    rootfs.Bounded
 	findings diag.Findings
 }
 
@@ -254,7 +254,7 @@ func (r *reader) fill(s *source) bool {
 			r.fail("unsupported-file", s.name, "unsupported file extension", errors.New("expected .cue, .yaml, .yml or .json"))
 			return false
 		}
-		f, err := s.open()
+		f, err := r.files.Open(s.abs, s.from)
 		if err != nil {
 			r.fail("unreadable", s.name, "file cannot be read", err)
 			return false
@@ -281,30 +281,6 @@ func (r *reader) fill(s *source) bool {
 		}
 	}
 	return true
-}
-
-// open opens the file. No link leads out of the repository, or of the directory that was given; a file given by itself
-// outside of any repository is the user's own business, as far as rootfs.Given lets links of what was given lead.
-func (s *source) open() (io.ReadCloser, error) {
-	dir := s.from
-	if dir == "" {
-		dir = s.dir
-	}
-	root, marked, err := rootfs.Bound(dir, ".git")
-	if err == nil && !marked {
-		root, marked, err = rootfs.Bound(dir, "cue.mod")
-	}
-	if err != nil {
-		return nil, err
-	}
-	if !marked && s.from == "" {
-		return rootfs.OpenFile(s.abs)
-	}
-	rel, err := rootfs.Below(root, s.abs)
-	if err != nil {
-		return nil, err
-	}
-	return rootfs.FS{Root: root, Limit: math.MaxInt}.Open(rel)
 }
 
 func syntaxOf(name string) (syntax, bool) {

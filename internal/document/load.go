@@ -91,6 +91,7 @@ func Load(ctx context.Context, opts Options) (*Program, diag.Findings) {
 		return nil, fs
 	}
 	r := &reader{cwd: cwd, stdin: opts.Stdin, limits: opts.Limits, seen: map[string]*source{}}
+	defer r.files.Close()
 	p.files = r.read(ctx, opts.Files)
 	r.fleet = true
 	fleetFiles := r.read(ctx, opts.Fleet)

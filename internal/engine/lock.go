@@ -9,6 +9,7 @@ import (
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/input"
+	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/source"
 )
@@ -97,11 +98,11 @@ func (r *run) factsOf(c fleet.Cluster) fleet.Facts {
 }
 
 // digest is that of the files an instance's renderer reads itself, without anything of cluster or values.
-func (e *Engine) digest(ctx context.Context, in v1alpha1.Instance) (string, error) {
+func (e *Engine) digest(ctx context.Context, in v1alpha1.Instance, kept module.Reading) (string, error) {
 	s, _ := source.Of(in)
 	rd := e.Renderers[s.Kind]
 	if rd == nil {
 		return "", fmt.Errorf("nothing here renders %s", s.Kind)
 	}
-	return rd.Key(ctx, render.Request{Instance: v1alpha1.Instance{Manifests: in.Manifests, Kustomize: in.Kustomize}})
+	return rd.Key(ctx, render.Request{Instance: v1alpha1.Instance{Manifests: in.Manifests, Kustomize: in.Kustomize}, Content: module.Content{Reading: kept}})
 }

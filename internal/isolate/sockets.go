@@ -80,6 +80,7 @@ func (r renderer) Name() string { return r.name }
 func (r renderer) ask(ctx context.Context, w what, req render.Request, path v1alpha1.Path) (answer, error) {
 	q := question{What: w, Renderer: r.name, Request: req, Path: path}
 	made := req.Chance
+	q.Request.Content.Reading = nil // the child reads by itself
 	if q.Request.Chance = nil; made != nil {
 		q.Chance = &made.ID
 	}

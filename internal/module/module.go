@@ -47,6 +47,25 @@ type Content struct {
 	Files []string
 	// Annotations are those of an artifact's manifest; nil for others.
 	Annotations map[string]string
+	// Reading, when set, keeps what a renderer reads of this machine itself: everything in a run is made of one reading.
+	Reading Reading
+}
+
+// Reading keeps what was read, by keys of whoever reads; errors are not kept. once.Map is one.
+type Reading interface {
+	Try(ctx context.Context, key any, read func() (any, error)) (any, error)
+}
+
+// ReadOnce reads through a Reading; nil reads anew.
+func ReadOnce[T any](ctx context.Context, of Reading, key any, read func() (T, error)) (out T, err error) {
+	if of == nil {
+		return read()
+	}
+	got, err := of.Try(ctx, key, func() (any, error) { return read() })
+	if err == nil {
+		out = got.(T)
+	}
+	return out, err
 }
 
 // ReadFile reads one of the content's files, of at most limit bytes; no link leads out of Root, but to vendored CUE.

@@ -19,7 +19,7 @@ import (
 type Request struct {
 	Bundle   string
 	Instance v1alpha1.Instance
-	// Content is the source's content; zero for local manifests (the renderer reads Instance.Manifests itself).
+	// Content is the source's content; nothing but a Reading for local manifests (the renderer reads Instance.Manifests itself).
 	Content module.Content
 	// KubeVersion is the target's version, "1.36.3".
 	KubeVersion string

@@ -77,7 +77,7 @@ func (r *Resolver) Compare(ctx context.Context, s Source) Row {
 func (r *Resolver) CompareFiles(ctx context.Context, in v1alpha1.Instance) Row {
 	s, _ := Of(in)
 	row := Row{Source: s, Locked: r.Pins[s.Key()]}
-	if row.Newest.Digest, row.Err = r.Digest(ctx, in); row.Err != nil {
+	if row.Newest.Digest, row.Err = r.Digest(ctx, in, nil); row.Err != nil {
 		row.Verdict = Unknown
 		return row
 	}

@@ -32,7 +32,7 @@ const (
 type Use struct {
 	Source
 	module.Resolved
-	// Content is what was fetched; zero when the renderer reads the files itself.
+	// Content is what was fetched; nothing but a Reading when the renderer reads the files itself.
 	Content module.Content
 	State   State
 	// Instance is the first one that uses it, Pos where the bundle says so.
@@ -44,8 +44,8 @@ type Use struct {
 type Resolver struct {
 	// Fetchers by the scheme of the URL.
 	Fetchers map[string]module.Fetcher
-	// Digest is that of the files a renderer reads itself, for sources without URL.
-	Digest func(ctx context.Context, in v1alpha1.Instance) (string, error)
+	// Digest is that of the files a renderer reads itself, for sources without URL; what is read is kept in the Reading.
+	Digest func(ctx context.Context, in v1alpha1.Instance, kept module.Reading) (string, error)
 	// Pins are those of hawser.lock, by Key.
 	Pins map[string]lockfile.Pin
 	// Locked refuses to resolve what is not pinned, without asking anybody.
@@ -102,7 +102,8 @@ func (r *Resolver) Get(ctx context.Context, in v1alpha1.Instance) (Use, error) {
 func (r *Resolver) resolve(ctx context.Context, u *Use, in v1alpha1.Instance) (err error) {
 	pin, pinned := r.pin(u.Source)
 	if u.Ref.URL == "" {
-		u.Resolved.Digest, err = r.Digest(ctx, in)
+		u.Content.Reading = &once.Map[any, any]{}
+		u.Resolved.Digest, err = r.Digest(ctx, in, u.Content.Reading)
 		u.State = localState(pin, u.Resolved.Digest)
 		return err
 	}

@@ -108,7 +108,7 @@ func ranged(name string) v1alpha1.Instance {
 func newResolver(pins map[string]lockfile.Pin) (*Resolver, *registry) {
 	reg := &registry{newest: "1.5.0"}
 	return &Resolver{Fetchers: map[string]module.Fetcher{"oci": reg, "file": reg}, Pins: pins,
-		Digest: func(_ context.Context, in v1alpha1.Instance) (string, error) { return "sha256:files", nil }}, reg
+		Digest: func(context.Context, v1alpha1.Instance, module.Reading) (string, error) { return "sha256:files", nil }}, reg
 }
 
 // A range is resolved once, whoever asks for it at the same time; the version that was found is fetched by digest.
@@ -337,7 +337,7 @@ func TestCompareFiles(t *testing.T) {
 	}{"nothing pinned": {"", nil, Loose}, "as pinned": {"sha256:1", nil, Current}, "changed": {"sha256:2", nil, Edited},
 		"remote": {"sha256:1", errors.New("https://x would have to be fetched"), Unknown}} {
 		r := &Resolver{Pins: map[string]lockfile.Pin{s.Key(): {Digest: c.pin}},
-			Digest: func(context.Context, v1alpha1.Instance) (string, error) { return "sha256:1", c.err }}
+			Digest: func(context.Context, v1alpha1.Instance, module.Reading) (string, error) { return "sha256:1", c.err }}
 		if row := r.CompareFiles(t.Context(), in); row.Verdict != c.want || !errors.Is(row.Err, c.err) {
 			t.Errorf("%s: %+v", name, row)
 		}

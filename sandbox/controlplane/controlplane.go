@@ -95,6 +95,7 @@ func LoadConfig(path string) (Config, error) {
 func Run(ctx context.Context, c Config) error {
 	// The components talk to each other about deprecated APIs; nobody reads that.
 	rest.SetDefaultWarningHandler(rest.NoWarnings{})
+	hugePages()
 	g, ctx := errgroup.WithContext(ctx)
 	run := func(name string, f func(context.Context, Config) error) {
 		g.Go(func() error {

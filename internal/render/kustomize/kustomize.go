@@ -22,9 +22,11 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/lazyregexp"
+	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/render"
@@ -140,13 +142,32 @@ func onInstance(fs diag.Findings, req render.Request) diag.Findings {
 	return fs
 }
 
+// reading is what a kustomization's files are and what is to be said of them; it is not changed.
+type reading struct {
+	tree  *tree
+	found diag.Findings
+}
+
+// readingKey is what a reading depends on.
+type readingKey struct {
+	dir, path, root string
+	pos             v1alpha1.Position
+}
+
 // read collects everything the kustomization reads, or says what it must not.
 func (r *Renderer) read(ctx context.Context, req render.Request) (*tree, error) {
 	src := req.Instance.Kustomize
 	if src == nil {
 		return nil, fmt.Errorf("instance %s has no kustomization", req.Instance.Name)
 	}
-	t, fs := collect(ctx, src, r.opts.Limits)
+	got, err := module.ReadOnce(ctx, req.Content.Reading, readingKey{src.Dir, src.Path, src.Root, src.Pos}, func() (reading, error) {
+		t, fs := collect(ctx, src, r.opts.Limits)
+		return reading{t, fs}, ctx.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	t, fs := got.tree, slices.Clone(got.found)
 	if t != nil {
 		for _, v := range t.generated {
 			r.opts.Learn(req.Instance.Name, v)

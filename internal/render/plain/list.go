@@ -31,12 +31,13 @@ type lister struct {
 	root string
 	// bound, when set, is the directory that holds everything that the paths of a document may name: its repository or module.
 	bound  string
-	base   string // where the path that is being read starts, "" for an absolute one
-	top    string // what is read of the path lies below it when it is opened, links resolved
+	base   string            // where the path that is being read starts, "" for an absolute one
+	top    string            // what is read of the path lies below it when it is opened, links resolved
+	open   *rootfs.Tree      // of top
+	reals  map[string]string // directories with their links resolved
 	show   func(string) string
 	except map[string]bool // files, links resolved, that are not read when a directory holds them
 	limits cuelang.Limits
-	at     diag.Pos
 	seen   map[string]bool
 	files  []file
 	found  diag.Findings
@@ -103,15 +104,23 @@ func (l *lister) within(named string) {
 			l.top = root
 		}
 	}
+	l.close()
+	l.open = rootfs.NewTree(l.top)
 }
 
-// below is a file system of what may be read, and a path without links in it: whatever has become a link since leads nowhere else.
-func (l *lister) below(real string) (rootfs.FS, string) {
+func (l *lister) close() {
+	if l.open != nil {
+		l.open.Close()
+	}
+}
+
+// below is a path without links below what may be read: whatever has become a link since leads nowhere else.
+func (l *lister) below(real string) string {
 	rel, err := filepath.Rel(l.top, real)
 	if err != nil {
 		rel = ".." // is refused when it is opened
 	}
-	return rootfs.FS{Root: l.top, Limit: math.MaxInt}, filepath.ToSlash(rel)
+	return filepath.ToSlash(rel)
 }
 
 func (l *lister) glob(p, full string) {
@@ -143,8 +152,7 @@ func (l *lister) glob(p, full string) {
 
 // walk adds the manifests below dir, which lies at real, sorted by path; hidden files and directories are skipped.
 func (l *lister) walk(root, dir, real string, depth int) {
-	fsys, rel := l.below(real)
-	entries, err := fsys.ReadDir(rel)
+	entries, err := rootfs.FS{Root: l.top, Limit: math.MaxInt}.ReadDir(l.below(real))
 	if err == nil && depth > maxDepth {
 		err = errors.New("directories are nested too deeply")
 	}
@@ -161,11 +169,13 @@ func (l *lister) walk(root, dir, real string, depth int) {
 
 // entry adds a file or directory found below root. Named files (of a glob) are read whatever their ending.
 func (l *lister) entry(root, name string, named bool, depth int) {
-	real, ok := l.real(name)
-	if !ok {
+	info, err := os.Lstat(name)
+	if err != nil {
+		l.fail("unreadable", fmt.Sprintf("%s: %s", l.show(name), reason(err)), "")
 		return
 	}
-	if !named && l.ours(name, real) {
+	real, ok := l.realOf(name, info)
+	if !ok || !named && l.ours(name, real) {
 		return
 	}
 	if rel, err := filepath.Rel(root, real); err != nil || !filepath.IsLocal(rel) {
@@ -173,7 +183,9 @@ func (l *lister) entry(root, name string, named bool, depth int) {
 			"name the target itself in manifests.paths")
 		return
 	}
-	info, err := os.Stat(name)
+	if info.Mode()&fs.ModeSymlink != 0 {
+		info, err = os.Stat(name)
+	}
 	switch {
 	case err != nil:
 		l.fail("unreadable", fmt.Sprintf("%s: %s", l.show(name), reason(err)), "")
@@ -182,6 +194,22 @@ func (l *lister) entry(root, name string, named bool, depth int) {
 	case info.Mode().IsRegular() && (named || isManifest(name)):
 		l.file(name, real)
 	}
+}
+
+// realOf is real for an entry of a directory, whose links are resolved once for all its entries.
+func (l *lister) realOf(name string, info fs.FileInfo) (string, bool) {
+	if info.Mode()&fs.ModeSymlink != 0 {
+		return l.real(name)
+	}
+	dir := filepath.Dir(name)
+	real, ok := l.reals[dir]
+	if !ok {
+		if real, ok = l.real(dir); !ok {
+			return "", false
+		}
+		l.reals[dir] = real
+	}
+	return filepath.Join(real, filepath.Base(name)), true
 }
 
 // start says where a relative path or glob starts.
@@ -247,16 +275,12 @@ func (l *lister) file(name, real string) {
 }
 
 func (l *lister) read(real string) ([]byte, error) {
-	fsys, rel := l.below(real)
-	in, err := fsys.Open(rel)
+	in, info, err := l.open.Open(l.below(real))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = in.Close() }()
-	info, err := in.Stat()
 	switch {
-	case err != nil:
-		return nil, err
 	case !info.Mode().IsRegular():
 		return nil, errors.New("not a regular file")
 	case info.Size() > int64(l.limits.SourceBytes):

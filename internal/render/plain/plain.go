@@ -7,12 +7,15 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/render"
@@ -49,12 +52,12 @@ func (r *Renderer) Name() string { return "manifests" }
 // Key digests the files' paths, as the manifests name them, and contents in the order they are read, the instance's name
 // and its namespace.
 func (r *Renderer) Key(ctx context.Context, req render.Request) (string, error) {
-	files, err := r.read(ctx, req)
+	in, err := r.read(ctx, req)
 	if err != nil {
 		return "", err
 	}
 	h := sha256.New()
-	for _, part := range []string{revision, req.Instance.Name, req.Instance.Namespace, digest(files)} {
+	for _, part := range []string{revision, req.Instance.Name, req.Instance.Namespace, in.digest} {
 		fmt.Fprintf(h, "%d:%s\n", len(part), part)
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
@@ -65,13 +68,13 @@ func (r *Renderer) Key(ctx context.Context, req render.Request) (string, error) 
 func (r *Renderer) Render(ctx context.Context, req render.Request) (render.Result, error) {
 	opts := r.opts
 	opts.Redact = redact.Masking(ctx, opts.Redact)
-	files, err := r.read(ctx, req)
+	in, err := r.read(ctx, req)
 	if err != nil {
 		return render.Result{}, err
 	}
-	res := render.Result{Digest: digest(files), Stages: []string{""}}
+	res := render.Result{Digest: in.digest, Stages: []string{""}}
 	var found diag.Findings
-	for _, f := range files {
+	for _, f := range in.files {
 		docs, fs := parse(f, opts)
 		found = append(found, fs...)
 		for _, d := range docs {
@@ -123,33 +126,68 @@ func (r *Renderer) add(res *render.Result, req render.Request, d document) diag.
 	return fs
 }
 
-// read lists and reads the files of the request.
-func (r *Renderer) read(ctx context.Context, req render.Request) ([]file, error) {
+// reading is what a request's files held, and their digest.
+type reading struct {
+	files  []file
+	digest string
+}
+
+// readingKey is what a reading depends on.
+type readingKey struct {
+	dir, paths, except, url, root string
+	given                         bool
+}
+
+// read is what the files of the request hold, read once in a run.
+func (r *Renderer) read(ctx context.Context, req render.Request) (*reading, error) {
 	src := req.Instance.Manifests
 	if src == nil {
 		return nil, fmt.Errorf("instance %s has no manifests", req.Instance.Name)
 	}
-	l := &lister{limits: r.opts.Limits, seen: map[string]bool{}, at: diag.Pos(src.Pos), show: render.DisplayPath, except: resolved(src.Except)}
-	dir, paths := src.Dir, src.Paths
-	if src.URL != "" {
-		if req.Content.Root == "" {
-			return nil, fmt.Errorf("instance %s: %s was not fetched", req.Instance.Name, src.URL)
-		}
-		dir, l.root, l.show = req.Content.Root, req.Content.Root, fetchedName(src.URL, req.Content.Root)
-		if len(paths) == 0 {
-			paths = []string{"."}
-		}
+	if src.URL != "" && req.Content.Root == "" {
+		return nil, fmt.Errorf("instance %s: %s was not fetched", req.Instance.Name, src.URL)
 	}
-	if src.URL == "" && !src.Given {
-		var err error
-		if l.bound, err = rootfs.Bounds(dir); err != nil {
-			return nil, fmt.Errorf("instance %s: %w", req.Instance.Name, err)
-		}
-	}
+	var found diag.Findings
 	if !req.Instance.Values.IsZero() {
 		f := diag.Errorf("values-on-manifests", "manifests take no values")
 		f.Fix = "remove values, or make the manifests a module"
-		l.found = append(l.found, f)
+		found = append(found, f)
+	}
+	key := readingKey{dir: src.Dir, paths: strings.Join(src.Paths, "\x00"), except: strings.Join(src.Except, "\x00"), url: src.URL, root: req.Content.Root, given: src.Given}
+	in, err := module.ReadOnce(ctx, req.Content.Reading, key, func() (*reading, error) {
+		files, err := r.list(ctx, src, req.Content.Root)
+		return &reading{files: files, digest: digest(files)}, err
+	})
+	if more, ok := errors.AsType[*diag.FindingsError](err); ok {
+		found = append(found, more.Findings...)
+	} else if err != nil {
+		return nil, fmt.Errorf("instance %s: %w", req.Instance.Name, err)
+	}
+	for i := range found {
+		found[i].Instance = req.Instance.Name
+		if !found[i].Pos.IsValid() {
+			found[i].Pos = diag.Pos(src.Pos)
+		}
+	}
+	return in, found.Err()
+}
+
+// list lists and reads the files of manifests; root holds them where they were fetched.
+func (r *Renderer) list(ctx context.Context, src *v1alpha1.ManifestsSource, root string) ([]file, error) {
+	l := &lister{limits: r.opts.Limits, seen: map[string]bool{}, reals: map[string]string{}, show: render.Displayer(), except: resolved(src.Except)}
+	defer l.close()
+	dir, paths := src.Dir, src.Paths
+	switch {
+	case src.URL != "":
+		dir, l.root, l.show = root, root, fetchedName(src.URL, root)
+		if len(paths) == 0 {
+			paths = []string{"."}
+		}
+	case !src.Given:
+		var err error
+		if l.bound, err = rootfs.Bounds(dir); err != nil {
+			return nil, err
+		}
 	}
 	if len(paths) == 0 {
 		l.fail("no-manifests", "manifests.paths is empty", "name at least one file, glob or directory")
@@ -159,12 +197,6 @@ func (r *Renderer) read(ctx context.Context, req render.Request) ([]file, error)
 			return nil, err
 		}
 		l.path(dir, p)
-	}
-	for i := range l.found {
-		l.found[i].Instance = req.Instance.Name
-		if !l.found[i].Pos.IsValid() {
-			l.found[i].Pos = l.at
-		}
 	}
 	return l.files, l.found.Err()
 }

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package controlplane
+
+// hugePages does nothing here.
+func hugePages() {}
