@@ -3,15 +3,12 @@
 package main
 
 import (
-	"bytes"
-	"context"
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -195,6 +192,20 @@ func (g *grower) template() string {
 	return b.String()
 }
 
+// plan is a plan file with something grown in one place of it.
+func (g *grower) plan() bomb {
+	switch g.IntN(4) {
+	case 0:
+		return bombPlan(`{"files": `+g.flow(0, 2)+"}", "[]")
+	case 1:
+		return bombPlan("{}", g.flow(0, 3))
+	case 2:
+		return bombField(g.flow(0, 3), "1")
+	}
+	g.left /= 3 // quotes are quoted
+	return bombField(g.flow(0, 2), g.flow(0, 2))
+}
+
 // seedBombs are the kinds of files that somebody else may have written, each grown from a seed.
 var seedBombs = []struct {
 	kind string
@@ -208,11 +219,11 @@ var seedBombs = []struct {
 	{"manifest", func(g *grower) bomb { return bombOf("m/h.yaml", bombObject+"data:\n"+g.yaml("  "), bombBuild) }},
 	{"fleet", func(g *grower) bomb { return bombOf("f.yaml", bombFleet+g.yaml("  "), bombBuild+" --fleet f.yaml") }},
 	{"values", func(g *grower) bomb {
-		return bomb{map[string]string{"b.yaml": strings.Replace(bombChart, "}}", "}, values: {from: {file: v.yaml}}}", 1), "v.yaml": g.yaml(""),
-			"chart/templates/a.yaml": bombObject + "data: {{ .Values | toJson }}\n"}, bombBuild}
+		return bombIn(map[string]string{"b.yaml": strings.Replace(bombChart, "}}", "}, values: {from: {file: v.yaml}}}", 1), "v.yaml": g.yaml(""),
+			"chart/templates/a.yaml": bombObject + "data: {{ .Values | toJson }}\n"}, bombBuild)
 	}},
 	{"chart's values", func(g *grower) bomb {
-		return bomb{map[string]string{"b.yaml": bombChart, "chart/values.yaml": g.yaml(""), "chart/templates/a.yaml": "{{ toYaml .Values }}"}, bombBuild}
+		return bombIn(map[string]string{"b.yaml": bombChart, "chart/values.yaml": g.yaml(""), "chart/templates/a.yaml": "{{ toYaml .Values }}"}, bombBuild)
 	}},
 	{"template", func(g *grower) bomb { return bombTemplate(g.template()) }},
 	{"kubeconfig", func(g *grower) bomb { return bombOf("kc", "apiVersion: v1\nkind: Config\n"+g.yaml(""), bombKubeconfig) }},
@@ -224,17 +235,21 @@ var seedBombs = []struct {
 		return bombKustomization(map[string]string{"k/kustomization.yaml": "resources: [a.yaml]\nnamePrefix: x-\n", "k/a.yaml": bombObject + "data:\n" + g.yaml("  ")})
 	}},
 	{"plan file", func(g *grower) bomb {
-		return bombOf("p.plan", `{"v": 2, "kind": "hawser.dev/plan", "salt": "00", "request": {"a": `+g.flow(0, 2)+`}, "plan": {"clusters": `+g.flow(0, 3)+"}}", "plan show p.plan")
+		return g.plan()
 	}},
-	{"facts", func(g *grower) bomb { return bombOf("facts.yaml", g.yaml(""), "vet -f b.yaml --facts facts.yaml") }},
+	{"facts", func(g *grower) bomb {
+		return bombOf("facts.json", `{"v": 1, "fleet": "f", "clusters": `+pick(g, g.flow(0, 2), `[{"name": "a", "labels": `+g.flow(0, 2)+"}]")+"}", "vet -f b.yaml --facts facts.json")
+	}},
 	{"definitions", func(g *grower) bomb {
-		return bombOf("crd.yaml", "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: as.x.example}\nspec:\n  group: x.example\n  names: {kind: A, plural: as}\n  scope: Namespaced\n  versions:\n  - name: v1\n    served: true\n    storage: true\n    schema:\n      openAPIV3Schema:\n        type: object\n        properties:\n"+g.yaml("          "), "module vendor crd -f crd.yaml")
+		return bombVendored("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: as.x.example}\nspec:\n  group: x.example\n  names: {kind: A, plural: as}\n  scope: Namespaced\n  versions:\n  - name: v1\n    served: true\n    storage: true\n    schema:\n      openAPIV3Schema:\n        type: object\n        properties:\n" + g.yaml("          "))
 	}},
 	{"CUE in files", func(g *grower) bomb {
-		return bomb{map[string]string{"a.cue": "package x\n_t: \"0123456789\"*" + strconv.Itoa(g.n(1_000_000)) + "\n_n: " + strconv.Itoa(g.n(1_000_000)) + "\n",
-			"b.cue": "package x\nx: " + pick(g, "_t*_n", "\"\\(_t)\\(_t*_n)\"", "(_t*100)*_n", "[for i in [1,2,3] {_t*_n}]") + inCUE}, pick(g, "build", "vet") + " -f a.cue -f b.cue"}
+		return bombIn(map[string]string{"a.cue": "package x\n_t: \"0123456789\"*" + strconv.Itoa(g.n(1_000_000)) + "\n_n: " + strconv.Itoa(g.n(1_000_000)) + "\n",
+			"b.cue": "package x\nx: " + pick(g, "_t*_n", "\"\\(_t)\\(_t*_n)\"", "(_t*100)*_n", "[for i in [1,2,3] {_t*_n}]") + inCUE}, pick(g, "build", "vet")+" -f a.cue -f b.cue")
 	}},
-	{"lock", func(g *grower) bomb { return bombOf("hawser.lock", g.yaml(""), bombBuild) }},
+	{"lock", func(g *grower) bomb {
+		return bombOf("hawser.lock", `{"v": 2, "`+pick(g, "sources", "bundles", "clusters", "lineages", "promoted", "places")+`": `+g.flow(0, 3)+"}", bombBuild)
+	}},
 	{"secret", func(g *grower) bomb { return bombStored("e.yaml", g.yaml("")+"x: *a0\n") }},
 }
 
@@ -243,7 +258,10 @@ var seedBombs = []struct {
 // HAWSER_TEST_SEEDS=N tries so many, however long that takes.
 func TestGrownBombs(t *testing.T) {
 	const most, enough = 90, 20 * time.Second
-	from, _ := strconv.ParseUint(os.Getenv("HAWSER_TEST_SEED"), 10, 64)
+	from, err := strconv.ParseUint(cmp.Or(os.Getenv("HAWSER_TEST_SEED"), "0"), 10, 64)
+	if err != nil {
+		t.Fatalf("HAWSER_TEST_SEED: %v", err)
+	}
 	count, err := strconv.Atoi(os.Getenv("HAWSER_TEST_SEEDS"))
 	given := err == nil
 	if !given {
@@ -256,29 +274,7 @@ func TestGrownBombs(t *testing.T) {
 		kind := seedBombs[seed%uint64(len(seedBombs))]
 		c := kind.grow(&grower{rand.New(rand.NewPCG(seed, 1)), 900_000})
 		t.Run(fmt.Sprintf("%d %s", seed, kind.kind), func(t *testing.T) {
-			b := newBench(t)
-			b.write("b.yaml", bombBundle)
-			b.write("m/ok.yaml", bombObject)
-			b.write("chart/Chart.yaml", "apiVersion: v2\nname: app\nversion: 1.0.0\n")
-			for file, text := range c.files {
-				if len(text) > 1<<20 {
-					t.Fatalf("%s has %d bytes", file, len(text))
-				}
-				b.write(file, text)
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
-			defer cancel()
-			var said bytes.Buffer
-			cmd := b.command(ctx, strings.Fields(c.args)...)
-			cmd.Stdout, cmd.Stderr = &said, &said
-			_ = cmd.Run() // most are errors
-			used := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
-			if runtime.GOOS != "darwin" {
-				used <<= 10
-			}
-			if ctx.Err() != nil || used > 1<<30 || cmd.ProcessState.ExitCode() < 0 || strings.Contains(said.String(), "goroutine ") {
-				t.Errorf("HAWSER_TEST_SEED=%d HAWSER_TEST_SEEDS=1: %d MiB: %v\n%.600s", seed, used>>20, cmd.ProcessState, said.String())
-			}
+			c.explode(t, fmt.Sprintf("HAWSER_TEST_SEED=%d HAWSER_TEST_SEEDS=1: ", seed))
 		})
 	}
 	t.Logf("seeds %d to %d in %s", from, from+uint64(tried)-1, time.Since(began).Round(time.Millisecond))
