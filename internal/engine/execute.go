@@ -27,11 +27,12 @@ func (w *work) settled() bool { return !w.Does(w.run.req.Wait) }
 
 // forward turns the hands' events into the engine's.
 func (l *loop) forward(w *work, before int) func(cluster.Event) {
+	all := w.Plan.Writes()
 	return func(ev cluster.Event) {
 		ref := ev.Ref
 		l.emit(fleetplan.Event{Type: fleetplan.EventType(ev.Type), Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: w.Wave, Cluster: w.Cluster,
 			Instance: ev.Instance, Object: &ref, Action: ev.Action, Hook: ev.Hook, Message: ev.Message,
-			Done: before + ev.Done, Total: max(before+ev.Total, w.Plan.Writes())})
+			Done: before + ev.Done, Total: max(before+ev.Total, all)})
 	}
 }
 
