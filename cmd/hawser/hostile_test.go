@@ -16,7 +16,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -125,6 +124,8 @@ type hostileRig struct {
 	verbs []hostileLine
 	// configs are the kubeconfigs by server.
 	configs sync.Map
+	// met is how many hostile answers a line had, by the line and what they were answers to.
+	met sync.Map
 }
 
 type hostileLine struct {
@@ -303,8 +304,8 @@ type hostileCase struct {
 	do   testserver.Fault
 	// of makes the fault of the server, where do is nil.
 	of func(*testserver.Server) testserver.Fault
-	// heals: without the fault the same line succeeds afterwards.
-	heals bool
+	// heals: without the fault the same line succeeds afterwards. meets: the line has to ask for what hurts.
+	heals, meets bool
 }
 
 // judge runs a case: an end in time, with an exit code that tells the truth, an error that names the server, and nothing
@@ -333,12 +334,17 @@ func (rig *hostileRig) judge(c hostileCase) {
 	bad := func(what string) {
 		rig.t.Errorf("%s: %s: %s (exit %d after %s)\n%.3000s", c.fault, c.line, what, code, time.Since(start).Round(time.Millisecond), out)
 	}
+	rig.meets(c, hurt.Load())
 	truth := c.writes == "" || rig.delivered(srv) == c.writes
 	switch {
 	case code == 0 && !truth:
 		bad("success, and the cluster has " + rig.delivered(srv))
 	case code != 0 && hurt.Load() == 0:
 		bad("nothing was wrong")
+	case hurt.Load() == 0 && c.meets:
+		bad("never met the answer")
+	case code == 0 && c.writes == "" && hurt.Load() > 0 && !rightInItself[c.fault]:
+		bad("takes the answer for one, and says that all is well")
 	case !slices.Contains([]int{0, 1, 3, 4, 5}, code) && !(code == 2 && (c.verb == "diff" || c.verb == "drift")) || strings.Contains(out, "goroutine ") || strings.Contains(out, "panic"):
 		bad("no proper end")
 	case code != 0 && !strings.Contains(out, strings.TrimPrefix(srv.URL, "https://")) && !strings.Contains(out, "rogue"):
@@ -386,12 +392,12 @@ func TestHostileServer(t *testing.T) {
 			// Each of those against some verbs, and each verb against the one whose turn it is: what an answer may hold is bounded
 			// in one place, whatever asks.
 			if !big || (i+costly)%8 == 0 {
-				cases = append(cases, hostileCase{line, name, connected, fault, nil, false})
+				cases = append(cases, hostileCase{line, name, connected, fault, nil, false, true})
 			}
 			if line.writes != "" && !big {
-				cases = append(cases, hostileCase{line, name + ", once connected, to writes", testserver.Writing(), fault, nil, false},
-					hostileCase{line, name + ", to objects", written, fault, nil, !strings.Contains(line.line, "shop.plan")},
-					hostileCase{line, name + ", after the work was done", written, nil, func(s *testserver.Server) testserver.Fault { return s.Lost(fault) }, !strings.Contains(line.line, "shop.plan")})
+				cases = append(cases, hostileCase{line, name + ", once connected, to writes", testserver.Writing(), fault, nil, false, false},
+					hostileCase{line, name + ", to objects", written, fault, nil, !strings.Contains(line.line, "shop.plan"), false},
+					hostileCase{line, name + ", after the work was done", written, nil, func(s *testserver.Server) testserver.Fault { return s.Lost(fault) }, !strings.Contains(line.line, "shop.plan"), false})
 			}
 		}
 	}
@@ -399,15 +405,16 @@ func TestHostileServer(t *testing.T) {
 		t.Errorf("%d kinds of answers are big: each verb has its turn with one of 8", costly)
 	}
 	for _, line := range rig.verbs {
-		cases = append(cases, hostileCase{line, "redirect at once", func(*http.Request) bool { return true }, testserver.Redirect(307, other.URL), nil, false},
-			hostileCase{line, "other UIDs", connected, nil, (*testserver.Server).OtherUIDs, false},
-			hostileCase{line, "another cluster", func(*http.Request) bool { return true }, nil, (*testserver.Server).OtherUIDs, false})
+		cases = append(cases, hostileCase{line, "redirect at once", func(*http.Request) bool { return true }, testserver.Redirect(307, other.URL), nil, false, true},
+			hostileCase{line, "other UIDs", connected, nil, (*testserver.Server).OtherUIDs, false, true},
+			hostileCase{line, "another cluster", func(*http.Request) bool { return true }, nil, (*testserver.Server).OtherUIDs, false, true})
 	}
 	var wg sync.WaitGroup
 	wg.Go(rig.slow) // that is waiting
 	rig.contactNobody()
 	rig.all(6, cases)
 	wg.Wait()
+	rig.everyLineMet()
 }
 
 // all judges cases, so many at a time, and looks at memory meanwhile.
@@ -433,68 +440,5 @@ func (rig *hostileRig) all(atOnce int, cases []hostileCase) {
 	wg.Wait()
 	if most > 1<<30 {
 		rig.t.Errorf("%d MiB were in use", most>>20)
-	}
-}
-
-// slow: a server that answers a byte at a time, or nothing, costs a verb no more than its time-outs, and Ctrl-C ends it
-// at once, whatever it waits for.
-func (rig *hostileRig) slow() {
-	always := func(*http.Request) bool { return true }
-	connected := func(r *http.Request) bool { return !testserver.Connecting(r) }
-	var cases []hostileCase
-	for _, line := range rig.verbs {
-		cases = append(cases, hostileCase{line, "drip at once", always, testserver.Drip(100 * time.Millisecond), nil, false},
-			hostileCase{line, "drip", connected, testserver.Drip(100 * time.Millisecond), nil, false},
-			hostileCase{line, "silent", connected, testserver.Silent, nil, false})
-	}
-	var wg sync.WaitGroup
-	wg.Go(func() { rig.all(len(cases), cases) })
-	for _, line := range rig.verbs {
-		wg.Go(func() { rig.interrupted(line, always) })
-		wg.Go(func() { rig.interrupted(line, connected) })
-	}
-	wg.Wait()
-}
-
-// interrupted sends an interrupt when the server hangs.
-func (rig *hostileRig) interrupted(c hostileLine, when func(*http.Request) bool) {
-	srv, dir := rig.ready(c)
-	hangs := make(chan struct{}, 1000)
-	srv.Fault(testserver.Before(when, func(w http.ResponseWriter, r *http.Request) bool {
-		hangs <- struct{}{}
-		return testserver.Silent(w, r)
-	}))
-	run := rig.start(srv, dir, c.line)
-	select {
-	case <-hangs:
-	case code := <-run.done:
-		if code != 0 {
-			rig.t.Errorf("%s: exit %d and nothing hung\n%s", c.line, code, run.out.String())
-		}
-		return
-	case <-time.After(5 * time.Minute):
-		rig.t.Errorf("%s: nothing was asked", c.line)
-		return
-	}
-	start := time.Now()
-	run.interrupt <- syscall.SIGINT
-	select {
-	case code := <-run.done:
-		if code != 130 || time.Since(start) > 2*time.Minute {
-			rig.t.Errorf("%s: exit %d, %s after Ctrl-C\n%.2000s", c.line, code, time.Since(start), run.out.String())
-		}
-	case <-time.After(5 * time.Minute):
-		rig.t.Errorf("%s: goes on after Ctrl-C\n%.2000s", c.line, run.out.String())
-	}
-}
-
-// contactNobody: what takes the flags of access and says that it contacts nobody does not.
-func (rig *hostileRig) contactNobody() {
-	for verb, line := range quietVerbs {
-		srv, dir := rig.ready(hostileLine{verb: verb, line: line})
-		run := rig.start(srv, dir, line)
-		if code := <-run.done; code != 0 || len(srv.Requests()) > 0 {
-			rig.t.Errorf("hawser %s: exit %d, asked %v\n%s", verb, code, srv.Requests(), run.out.String())
-		}
 	}
 }
