@@ -1,6 +1,7 @@
 package v1alpha1
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 )
@@ -41,6 +42,9 @@ type SignedBy struct {
 	Pos             Position `json:"-"`
 }
 
+// maxExpression bounds a regular expression of a signer.
+const maxExpression = 4096
+
 // Problem says what is wrong with the description of a signer, "" when nothing is.
 func (s SignedBy) Problem() string {
 	identity, issuer := s.Identity+s.IdentityRegexp, s.Issuer+s.IssuerRegexp
@@ -59,6 +63,9 @@ func (s SignedBy) Problem() string {
 		return "identity and issuer are each a text or a regular expression, not both"
 	}
 	for _, pattern := range []string{s.IdentityRegexp, s.IssuerRegexp} {
+		if len(pattern) > maxExpression { // what it takes to read one grows with its square
+			return fmt.Sprintf("a regular expression has more than %d bytes", maxExpression)
+		}
 		if _, err := regexp.Compile(pattern); err != nil { // by itself: one that closes our parenthesis is none
 			return "a regular expression is wrong: " + err.Error()
 		}

@@ -135,7 +135,7 @@ func moreBombs(t *testing.T) map[string]bomb {
 		"SOPS: sealed":           sealed(sopstest.Encrypt(t, "x: ["+strings.Repeat("1,", 4000)+"1]\n", recipient)).says("is a list"),
 		"age keys: long":         withKeys(sealed(sopstest.Encrypt(t, "x: a\n", recipient)), strings.Repeat("# a\n", n/4)).says("# Instance: a"),
 		"age keys: many":         withKeys(sealed(sopstest.Encrypt(t, "x: a\n", recipient)), strings.Repeat(identity+"\n", n/80)).says("# Instance: a"),
-		"signatures: expression": bombPolicy(`"**"`, `{identityRegexp: "`+strings.Repeat("(", n/9)+`", issuer: a}`).says("missing closing )"),
+		"signatures: expression": bombPolicy(`"**"`, `{identityRegexp: "`+strings.Repeat("(", n)+`", issuer: a}`).says("has more than 4096 bytes"),
 		"signatures: repeated":   bombPolicy(`"**"`, `{identityRegexp: "((a{1,10}){1,10}){1,10}", issuer: a}`).says("registry 127.0.0.1:1 cannot be reached"),
 		"signatures: patterns":   bombPolicy(strings.Repeat(`"**/a*", `, n/60)+`"**"`, `{identity: a, issuer: a}`).says("registry 127.0.0.1:1 cannot be reached"),
 		"signatures: glob":       bombPolicy(`"`+strings.Repeat("**/", n/20)+`"`, `{identity: a, issuer: a}`).says("**/**/"),
