@@ -94,6 +94,7 @@ func (r renderer) ask(ctx context.Context, w what, req render.Request, path v1al
 // Key is the memo key.
 func (r renderer) Key(ctx context.Context, req render.Request) (string, error) {
 	if r.here != nil {
+		req.Content.Reading = nil // what a child reads is what is there when it renders
 		return r.here.Key(ctx, req)
 	}
 	a, err := r.ask(ctx, askKey, req, nil)

@@ -26,9 +26,14 @@ func init() {
 	if !bytes.Contains(kernelSetting("/sys/kernel/mm/transparent_hugepage/enabled"), []byte("[madvise]")) {
 		return
 	}
-	var space syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_AS, &space); err != nil || space.Cur < 1<<40 {
-		return // who is given little space needs it for other things
+	for _, space := range []int{syscall.RLIMIT_AS, syscall.RLIMIT_DATA} {
+		var given syscall.Rlimit
+		if err := syscall.Getrlimit(space, &given); err != nil || given.Cur < 1<<40 {
+			return // who is given little space needs it for other things
+		}
+	}
+	if bytes.HasPrefix(kernelSetting("/proc/sys/vm/overcommit_memory"), []byte("2")) {
+		return // what is asked for counts there, used or not
 	}
 	adviseHugePages(make([]byte, reserved))
 	debug.FreeOSMemory()

@@ -5,10 +5,21 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"unsafe"
 )
+
+// TestLittleMemory: where little may be mapped, a process starts all the same.
+func TestLittleMemory(t *testing.T) {
+	for _, limit := range []string{"-d 131072", "-v 4194304"} {
+		cmd := exec.Command("sh", "-c", "ulimit "+limit+"; exec \"$0\" -test.run='^$'", os.Args[0])
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("ulimit %s: %v\n%.500s", limit, err, out)
+		}
+	}
+}
 
 // TestHugePages: what is allocated after the start lies where the kernel hands out huge pages, and what nobody used is no memory.
 func TestHugePages(t *testing.T) {

@@ -49,8 +49,8 @@ func parseIndex(data []byte) (index, error) {
 	return ix, nil
 }
 
-// maxVersion is how long a version is at most.
-const maxVersion = 100
+// maxVersion is how long a version is at most, as semver has it.
+const maxVersion = 256
 
 // isVersion reports whether a text of an index is a version: it comes to stand in hawser.lock and in what is said. Helm, too, leaves out what is none.
 func isVersion(text string) bool {

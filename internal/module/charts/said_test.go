@@ -16,7 +16,7 @@ import (
 func TestVersionsOfAnIndex(t *testing.T) {
 	digest := strings.Repeat("a1", 32)
 	const odd = `"1.0.0\n::error::x"`
-	for _, bad := range []string{odd, `""`, `"latest"`, `"1.0.0 correct-horse"`, `"\u202e1.0.0"`, `"1.0.0-` + strings.Repeat("a", 100) + `"`} {
+	for _, bad := range []string{odd, `""`, `"latest"`, `"1.0.0 correct-horse"`, `"\u202e1.0.0"`, `"1.0.0-` + strings.Repeat("a", 300) + `"`} {
 		ix, err := parseIndex([]byte("entries: {app: [{version: " + bad + ", digest: " + digest + ", urls: [a.tgz]}, {version: 1.2.3, urls: [b.tgz]}, {version: v1.1, urls: [c.tgz]}]}"))
 		if err != nil {
 			t.Fatal(err)

@@ -22,7 +22,6 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 
-	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/lazyregexp"
@@ -149,10 +148,7 @@ type reading struct {
 }
 
 // readingKey is what a reading depends on.
-type readingKey struct {
-	dir, path, root string
-	pos             v1alpha1.Position
-}
+type readingKey struct{ dir, path, root string }
 
 // read collects everything the kustomization reads, or says what it must not.
 func (r *Renderer) read(ctx context.Context, req render.Request) (*tree, error) {
@@ -160,7 +156,7 @@ func (r *Renderer) read(ctx context.Context, req render.Request) (*tree, error) 
 	if src == nil {
 		return nil, fmt.Errorf("instance %s has no kustomization", req.Instance.Name)
 	}
-	got, err := module.ReadOnce(ctx, req.Content.Reading, readingKey{src.Dir, src.Path, src.Root, src.Pos}, func() (reading, error) {
+	got, err := module.ReadOnce(ctx, req.Content.Reading, readingKey{src.Dir, src.Path, src.Root}, func() (reading, error) {
 		t, fs := collect(ctx, src, r.opts.Limits)
 		return reading{t, fs}, ctx.Err()
 	})

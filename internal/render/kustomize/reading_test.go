@@ -34,6 +34,12 @@ func TestReadOnce(t *testing.T) {
 	if again, err := r.Key(t.Context(), req); err != nil || again != key {
 		t.Errorf("%s %v, want %s", again, err, key)
 	}
+	elsewhere := *req.Instance.Kustomize
+	elsewhere.Pos.Line++ // another instance of the same
+	req.Instance.Kustomize = &elsewhere
+	if again, err := r.Key(t.Context(), req); err != nil || again != key {
+		t.Errorf("%s %v, want %s", again, err, key)
+	}
 	req.Content.Reading = nil
 	if again, err := r.Key(t.Context(), req); err != nil || again == key {
 		t.Errorf("%s %v, want another key", again, err)

@@ -76,7 +76,7 @@ func collect(ctx context.Context, src *v1alpha1.KustomizeSource, limits cuelang.
 	}
 	c := &collector{tree: &tree{files: map[string][]byte{}, start: start, root: root}, ctx: ctx, within: rootfs.FS{Root: root, Limit: math.MaxInt},
 		limits: limits, seen: map[string]cost{}}
-	c.kustomize(start, diag.Pos(src.Pos))
+	c.kustomize(start, diag.Pos{}) // who asks says where: others may have named it, too
 	if len(c.kustomizations) > 0 {
 		c.at = diag.Pos{File: c.shown(c.kustomizations[0].file), Line: 1}
 	}

@@ -183,7 +183,7 @@ func (l *lister) entry(root, name string, named bool, depth int) {
 			"name the target itself in manifests.paths")
 		return
 	}
-	if info.Mode()&fs.ModeSymlink != 0 {
+	if info.Mode()&leads != 0 {
 		info, err = os.Stat(name)
 	}
 	switch {
@@ -196,9 +196,12 @@ func (l *lister) entry(root, name string, named bool, depth int) {
 	}
 }
 
+// leads are the modes of what leads elsewhere: links, and junctions, which are Windows' own.
+const leads = fs.ModeSymlink | fs.ModeIrregular
+
 // realOf is real for an entry of a directory, whose links are resolved once for all its entries.
 func (l *lister) realOf(name string, info fs.FileInfo) (string, bool) {
-	if info.Mode()&fs.ModeSymlink != 0 {
+	if info.Mode()&leads != 0 {
 		return l.real(name)
 	}
 	dir := filepath.Dir(name)
