@@ -72,8 +72,8 @@ crash: ## kills the process before and after every request of a run, and runs it
 	HAWSER_TEST_DEATHS=$(DEATHS) $(GO) test -count=1 -timeout $(TIMEOUT) -ldflags=-w -v -run '$(CRASHES)' ./cmd/hawser
 
 cross: ## go vet for the other platforms that a release is made for, tests included
-	GOOS=darwin $(GO) vet ./cmd/hawser ./internal/cli ./internal/report ./internal/module/... ./internal/cache ./internal/format ./internal/built
-	GOOS=windows $(GO) vet ./cmd/hawser ./internal/cli ./internal/report ./internal/module/... ./internal/cache ./internal/format ./internal/built
+	GOOS=darwin $(GO) vet ./cmd/hawser ./internal/cli ./internal/report ./internal/module/... ./internal/cache ./internal/format ./internal/built ./internal/rootfs ./internal/render/plain
+	GOOS=windows $(GO) vet ./cmd/hawser ./internal/cli ./internal/report ./internal/module/... ./internal/cache ./internal/format ./internal/built ./internal/rootfs ./internal/render/plain
 
 bench: ## measures against the budgets, on real API servers
 	$(GO) test -tags bench -count=1 -timeout 60m -v ./internal/bench

@@ -62,9 +62,9 @@ func (s SignedBy) Problem() string {
 	case s.Identity != "" && s.IdentityRegexp != "" || s.Issuer != "" && s.IssuerRegexp != "":
 		return "identity and issuer are each a text or a regular expression, not both"
 	}
-	for _, pattern := range []string{s.IdentityRegexp, s.IssuerRegexp} {
+	for i, pattern := range []string{s.IdentityRegexp, s.IssuerRegexp} {
 		if len(pattern) > maxExpression { // what it takes to read one grows with its square
-			return fmt.Sprintf("a regular expression has more than %d bytes", maxExpression)
+			return fmt.Sprintf("%s has more than %d bytes: write several signers", []string{"identityRegexp", "issuerRegexp"}[i], maxExpression)
 		}
 		if _, err := regexp.Compile(pattern); err != nil { // by itself: one that closes our parenthesis is none
 			return "a regular expression is wrong: " + err.Error()

@@ -62,11 +62,17 @@ func Bound(dir string, marks ...string) (root string, marked bool, err error) {
 // Bounds is the directory that holds everything that a document in dir may take sources from: its repository (.git, the whole of it,
 // also for a module in it), else its CUE module, else dir itself; links are resolved.
 func Bounds(dir string) (string, error) {
-	root, marked, err := Bound(dir, ".git")
-	if err == nil && !marked {
-		root, _, err = Bound(dir, "cue.mod")
-	}
+	root, _, err := bounds(dir)
 	return root, err
+}
+
+// bounds is Bounds; marked tells whether it is a repository or a CUE module.
+func bounds(dir string) (root string, marked bool, err error) {
+	root, marked, err = Bound(dir, Marks[0])
+	if err == nil && !marked {
+		root, marked, err = Bound(dir, Marks[1])
+	}
+	return root, marked, err
 }
 
 // errOutside is what Within says of what lies outside.
@@ -190,10 +196,7 @@ func follow(abs string) (at string, leaves, err error) {
 
 // leavesAt is an error for a link in the directory dir (without links) that leads out of what bounds it.
 func leavesAt(dir, link, here string) error {
-	bound, marked, err := Bound(dir, Marks[0])
-	if err == nil && !marked {
-		bound, marked, err = Bound(dir, Marks[1])
-	}
+	bound, marked, err := bounds(dir)
 	if err != nil {
 		return err
 	}

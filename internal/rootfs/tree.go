@@ -87,12 +87,12 @@ func (t *Tree) enter(dir string) error {
 // Bounded opens many files that a user gave, each bounded by its repository (.git, else its CUE module). The zero value is usable; it is for
 // one goroutine, and is to be closed.
 type Bounded struct {
-	bounds map[string]bounds
+	bounds map[string]bounded
 	reals  map[string]string
 	trees  map[string]*Tree
 }
 
-type bounds struct {
+type bounded struct {
 	root   string
 	marked bool
 }
@@ -107,17 +107,14 @@ func (b *Bounded) Open(name, from string) (*os.File, error) {
 	}
 	in, ok := b.bounds[dir]
 	if !ok {
-		root, marked, err := Bound(dir, Marks[0])
-		if err == nil && !marked {
-			root, marked, err = Bound(dir, Marks[1])
-		}
+		root, marked, err := bounds(dir)
 		if err != nil {
 			return nil, err
 		}
 		if b.bounds == nil {
-			b.bounds, b.reals, b.trees = map[string]bounds{}, map[string]string{}, map[string]*Tree{}
+			b.bounds, b.reals, b.trees = map[string]bounded{}, map[string]string{}, map[string]*Tree{}
 		}
-		in = bounds{root, marked}
+		in = bounded{root, marked}
 		b.bounds[dir] = in
 	}
 	if !in.marked && from == "" {

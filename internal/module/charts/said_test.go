@@ -25,10 +25,19 @@ func TestVersionsOfAnIndex(t *testing.T) {
 		if err := yaml.Unmarshal([]byte(bad), &want); err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range []repo{{version: want}, {digest: "sha256:" + digest}, {version: "*"}, {}} {
+		choose := func(r repo) (string, error) {
 			r.chart, r.url = "app", &url.URL{Scheme: "https", Host: "c.example"}
-			if got, err := ix.choose(r); err == nil && got.Version != "1.2.3" {
-				t.Errorf("%s: the version %q is taken", bad, got.Version)
+			got, err := ix.choose(r)
+			return got.Version, err
+		}
+		for _, r := range []repo{{version: want}, {digest: "sha256:" + digest}} {
+			if got, err := choose(r); err == nil && got != "1.2.3" {
+				t.Errorf("%s: the version %q is taken", bad, got)
+			}
+		}
+		for asked, want := range map[string]string{"": "1.2.3", "*": "1.2.3", "v1.1": "v1.1"} {
+			if got, err := choose(repo{version: asked}); err != nil || got != want {
+				t.Errorf("beside %s: %q is asked for, %q chosen: %v", bad, asked, got, err)
 			}
 		}
 	}

@@ -89,6 +89,7 @@ func TestYAMLErrorsQuoteNothing(t *testing.T) {
 		"a key that is an alias": {text: "*c4nary : x\n"},
 		"a key with a tag":       {text: "!!c4nary x: y\n"},
 	} {
+		failed := false
 		for _, file := range []string{"kustomization.yaml", "o.yaml"} {
 			dir := t.TempDir()
 			for f, content := range map[string]string{"kustomization.yaml": "resources: [o.yaml]\n", "o.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"} {
@@ -103,6 +104,7 @@ func TestYAMLErrorsQuoteNothing(t *testing.T) {
 			if err == nil {
 				continue
 			}
+			failed = true
 			text := err.Error()
 			if file == "kustomization.yaml" && c.said != "" {
 				text = strings.ReplaceAll(text, c.said, "")
@@ -110,6 +112,9 @@ func TestYAMLErrorsQuoteNothing(t *testing.T) {
 			if strings.Contains(text, "c4nary") {
 				t.Errorf("%s in %s: %s", name, file, err)
 			}
+		}
+		if !failed {
+			t.Errorf("%s is no mistake in either file", name)
 		}
 	}
 }
