@@ -338,7 +338,7 @@ func TestWrite(t *testing.T) {
 			}
 		}
 		var b bytes.Buffer
-		if err := WriteGzip(t.Context(), &b, root, list); err != nil {
+		if err := Write(t.Context(), &b, root, list); err != nil {
 			t.Fatal(err)
 		}
 		if i == 0 {
@@ -366,7 +366,7 @@ func TestWriteRefuses(t *testing.T) {
 	}
 	for _, name := range []string{"link", "../" + filepath.Base(outside) + "/secret", secret, "dir", "missing"} {
 		var b bytes.Buffer
-		if err := WriteGzip(t.Context(), &b, root, []string{name}); err == nil {
+		if err := Write(t.Context(), &b, root, []string{name}); err == nil {
 			t.Errorf("%s was written", name)
 		}
 	}

@@ -2,7 +2,6 @@ package archive
 
 import (
 	"archive/tar"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -12,15 +11,6 @@ import (
 	"slices"
 	"time"
 )
-
-// WriteGzip is Write, compressed. The same files give the same bytes with the same version of Go.
-func WriteGzip(ctx context.Context, w io.Writer, root string, files []string) error {
-	z := gzip.NewWriter(w) // without name and time in its header
-	if err := Write(ctx, z, root, files); err != nil {
-		return err
-	}
-	return z.Close()
-}
 
 // Write writes files below root (slash separated, in any order) and their directories as a tar: sorted, without times
 // and owners, files 0644 and directories 0755, so that the same files give the same bytes. A path that leads out of

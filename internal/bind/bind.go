@@ -96,28 +96,6 @@ func Froms(v v1alpha1.Values) ([]From, diag.Findings) {
 	return out, fs
 }
 
-// Refs lists the references to secrets in the values, in order.
-func Refs(v v1alpha1.Values) ([]Ref, diag.Findings) {
-	var out []Ref
-	_, fs := Bind(v, Fill{Ref: func(r Ref) (*v1alpha1.Value, *diag.Finding) {
-		out = append(out, r)
-		return nil, nil
-	}})
-	return out, fs
-}
-
-// Depends names the instances whose objects the values take something of, each once, in order.
-func Depends(v v1alpha1.Values) []string {
-	var out []string
-	froms, _ := Froms(v)
-	for _, f := range froms {
-		if f.Instance != "" && !slices.Contains(out, f.Instance) {
-			out = append(out, f.Instance)
-		}
-	}
-	return out
-}
-
 // Spec prepares a bundle before it is placed: in the values and every layer of valuesFor, files are read by file
 // (Files.Value; nil leaves them sealed), values of other instances are checked and sealed, references checked. The spec
 // given is not changed. Findings name the instance.

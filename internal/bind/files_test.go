@@ -150,7 +150,7 @@ func TestFilesPositions(t *testing.T) {
 	if p := b.Pos; p.File != filepath.Join(dir, "repo/shop/data.cue") || p.Line != 3 {
 		t.Errorf("b stands at %v", p)
 	}
-	same(t, "depends", "db", strings.Join(Depends(got.Instances[1].Values), " "))
+	same(t, "depends", "db", depends(got.Instances[1].Values))
 	read := files.Read()
 	for _, name := range []string{"repo/shop/values.yaml", "repo/shop/data.cue", "repo/common/base.json"} {
 		if !strings.HasPrefix(read[filepath.Join(dir, name)], "sha256:") {

@@ -262,17 +262,3 @@ func Screen(s string) string {
 }
 
 func isOrder(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' }
-
-// Bare is text without its colours.
-func Bare(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		if e := escapeLen(s[i:]); e > 0 {
-			i += e
-			continue
-		}
-		b.WriteByte(s[i])
-		i++
-	}
-	return b.String()
-}

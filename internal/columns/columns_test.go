@@ -1,20 +1,24 @@
 package columns
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
 
+// bare is text without its colours.
+func bare(s string) string { return regexp.MustCompile("\x1b\\[[^@-~]*[@-~]").ReplaceAllString(s, "") }
+
 func TestColumns(t *testing.T) {
 	red := "\x1b[31mab\x1b[0m"
-	if Width(red) != 2 || Width("日本") != 4 || Width("e\u0301") != 1 || Bare(red) != "ab" {
-		t.Errorf("%d %d %d %q", Width(red), Width("日本"), Width("e\u0301"), Bare(red))
+	if Width(red) != 2 || Width("日本") != 4 || Width("e\u0301") != 1 || bare(red) != "ab" {
+		t.Errorf("%d %d %d %q", Width(red), Width("日本"), Width("e\u0301"), bare(red))
 	}
 	if got := Truncate("production-eu", 8, "…"); got != "product…" {
 		t.Errorf("%q", got)
 	}
-	if got := Truncate(red+"cdef", 4, "…"); Width(got) != 4 || Bare(got) != "abc…" {
+	if got := Truncate(red+"cdef", 4, "…"); Width(got) != 4 || bare(got) != "abc…" {
 		t.Errorf("%q", got)
 	}
 	if got := Wrap("one two 日本日本", 6); !slices.Equal(got, []string{"one", "two", "日本日", "本"}) {

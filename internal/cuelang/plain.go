@@ -9,7 +9,6 @@ import (
 	"cuelang.org/go/cue/token"
 
 	"hawser.dev/hawser/api/v1alpha1"
-	"hawser.dev/hawser/internal/diag"
 )
 
 // FromSyntax is data of CUE's syntax as plain data, nil for nil. What is no data (a reference, a label given twice) is a CUE error with
@@ -95,9 +94,6 @@ func jsonNumber(text string) string {
 
 // position is where a token stands, as plain data says it.
 func position(p token.Pos) v1alpha1.Position { return v1alpha1.Position(Pos(p)) }
-
-// Place is where plain data stands, as findings name it.
-func Place(p v1alpha1.Position) diag.Pos { return diag.Pos(p) }
 
 // Syntax is plain data as CUE's syntax, nil for nil. The tree is new, so that a compiler may write into it; its tokens stand where the
 // data says, in files that hold nothing else.

@@ -58,20 +58,6 @@ func (g *Graph[K]) Edge(before, after K) {
 	g.needs[a] = append(g.needs[a], b)
 }
 
-// DropEdge takes an edge away and reports whether it was there.
-func (g *Graph[K]) DropEdge(before, after K) bool {
-	b, okB := g.index[before]
-	a, okA := g.index[after]
-	edge := [2]int{b, a}
-	if _, ok := g.edges[edge]; !ok || !okA || !okB {
-		return false
-	}
-	delete(g.edges, edge)
-	g.after[b] = slices.DeleteFunc(g.after[b], func(i int) bool { return i == a })
-	g.needs[a] = slices.DeleteFunc(g.needs[a], func(i int) bool { return i == b })
-	return true
-}
-
 // Len is the number of nodes.
 func (g *Graph[K]) Len() int { return len(g.keys) }
 
@@ -79,14 +65,6 @@ func (g *Graph[K]) Len() int { return len(g.keys) }
 func (g *Graph[K]) Has(node K) bool {
 	_, ok := g.index[node]
 	return ok
-}
-
-// HasEdge reports whether there is an edge from before to after.
-func (g *Graph[K]) HasEdge(before, after K) bool {
-	b, okB := g.index[before]
-	a, okA := g.index[after]
-	_, ok := g.edges[[2]int{b, a}]
-	return ok && okA && okB
 }
 
 // Nodes are the nodes in the order in which they were added.

@@ -73,7 +73,7 @@ func (r *run) inUse(ctx context.Context, w *work) diag.Findings {
 // open writes the record with everything the run may touch, before the first write.
 func (l *loop) open(ctx context.Context, w *work) (*release.Record, error) {
 	record := l.stamp
-	record.Revision, record.Started, record.Depends = w.Revision+1, l.now(), w.set.depends
+	record.Revision, record.Started, record.Depends = release.NextRevision(w.Revision), l.now(), w.set.depends
 	record.Origins, record.Soaked = map[string]string{}, l.fp.Schedule.Soaked(w.Cluster)
 	w.describe(&record)
 	record.Rebuilt = w.Plan.Rebuilt && w.target.record == nil

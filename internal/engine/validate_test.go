@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,7 +11,6 @@ import (
 	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/cache"
 	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/render/plain"
 )
 
@@ -125,7 +126,8 @@ func TestVetChecksObjects(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := fleet.SaveSnapshot(file, *snap); err != nil {
+		data, err := snap.Marshal()
+		if err := errors.Join(err, os.WriteFile(file, data, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 		docs(&req).Facts = file

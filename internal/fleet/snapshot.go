@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"hawser.dev/hawser/internal/diag"
@@ -51,18 +50,6 @@ func (s Snapshot) Marshal() ([]byte, error) {
 		return nil, fmt.Errorf("facts: %w", err)
 	}
 	return append(b, '\n'), nil
-}
-
-// SaveSnapshot writes the snapshot to a file that only its owner can read, replacing an older one.
-func SaveSnapshot(path string, s Snapshot) error {
-	b, err := s.Marshal()
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		return fmt.Errorf("facts: %w", err)
-	}
-	return nil
 }
 
 // LoadSnapshot reads a facts file. Errors are findings at the file.

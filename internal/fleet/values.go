@@ -3,7 +3,6 @@ package fleet
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"hawser.dev/hawser/internal/diag"
 )
@@ -65,28 +64,6 @@ func mirror(values map[string]Value, from, to string) {
 	if values[from].Layer != LayerImplicit && values[to].Layer == LayerImplicit {
 		values[to] = values[from]
 	}
-}
-
-// Environ is os.Environ's list as a map.
-func Environ(list []string) map[string]string {
-	out := make(map[string]string, len(list))
-	for _, kv := range list {
-		if k, v, ok := strings.Cut(kv, "="); ok && k != "" {
-			out[k] = v
-		}
-	}
-	return out
-}
-
-// Secrets lists the secret values among runtime values, sorted by name, for a redactor.
-func Secrets(values map[string]Value) []string {
-	var out []string
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if v := values[name]; v.Secret && v.Value != "" {
-			out = append(out, v.Value)
-		}
-	}
-	return out
 }
 
 // Shown are the values of a cluster that may be shown: those of the environment are the caller's own, and of secret ones the

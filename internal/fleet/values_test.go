@@ -1,6 +1,8 @@
 package fleet
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -172,11 +174,11 @@ func TestSnapshotHoldsNoSecrets(t *testing.T) {
 		},
 	}}}
 	path := filepath.Join(t.TempDir(), "facts.json")
-	if err := SaveSnapshot(path, s); err != nil {
+	b, err := s.Marshal()
+	if err := errors.Join(err, os.WriteFile(path, b, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	b, err := s.Marshal()
-	if err != nil || strings.Contains(string(b), "hunter2") || strings.Contains(string(b), "from-env") {
+	if strings.Contains(string(b), "hunter2") || strings.Contains(string(b), "from-env") {
 		t.Fatalf("%s %v", b, err)
 	}
 	got, fs := LoadSnapshot(path)

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/object"
 )
 
 // State of an object.
@@ -166,7 +165,3 @@ type Rules struct {
 	Checks  []Check
 	Checker Checker
 }
-
-// Waitable reports whether objects of the kind have readiness beyond being written (so a watch is worth it):
-// workloads, Jobs, CRDs, APIServices and custom resources; not ConfigMaps, claims, Namespaces and the like.
-func Waitable(r object.Ref) bool { return waitable(r) }

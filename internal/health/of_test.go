@@ -189,8 +189,8 @@ func TestWaitable(t *testing.T) {
 		{object.Ref{Kind: "Namespace"}, false, true}, {object.Ref{Group: "example.com", Kind: "Widget"}, true, true},
 		{object.Ref{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}, true, true}, {object.Ref{}, false, false},
 	} {
-		if Waitable(c.ref) != c.waitable || Judged(c.ref) != c.judged {
-			t.Errorf("%+v: waitable %v, judged %v", c.ref, Waitable(c.ref), Judged(c.ref))
+		if WaitableObject(c.ref, nil) != c.waitable || Judged(c.ref) != c.judged {
+			t.Errorf("%+v: waitable %v, judged %v", c.ref, WaitableObject(c.ref, nil), Judged(c.ref))
 		}
 	}
 	if !WaitableObject(object.Ref{Kind: "Service"}, map[string]any{"spec": map[string]any{"type": "LoadBalancer"}}) {

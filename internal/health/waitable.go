@@ -18,6 +18,8 @@ var waitableKinds = map[string]bool{
 // judgedKinds have a state to show although nothing waits for them by kind alone.
 var judgedKinds = map[string]bool{"/Service": true, "/PersistentVolumeClaim": true, "/Namespace": true}
 
+// waitable reports whether objects of the kind have readiness beyond being written (so a watch is worth it):
+// workloads, Jobs, CRDs, APIServices and custom resources; not ConfigMaps, claims, Namespaces and the like.
 func waitable(r object.Ref) bool {
 	return r.Kind != "" && (r.Custom() || waitableKinds[r.Group+"/"+r.Kind])
 }
@@ -32,11 +34,11 @@ func (r Rules) Has(ref object.Ref) bool {
 	return slices.ContainsFunc(r.Checks, func(c Check) bool { return c.For(ref) })
 }
 
-// Judged reports whether an object's state can be told only from its content: Waitable kinds, and those with a state
+// Judged reports whether an object's state can be told only from its content: kinds with readiness, and those with a state
 // to show. Of all others being there is being ready.
 func Judged(r object.Ref) bool { return waitable(r) || judgedKinds[r.Group+"/"+r.Kind] }
 
-// WaitableObject is Waitable with the content at hand: a Service of type LoadBalancer is waited for too.
+// WaitableObject reports whether an object has readiness beyond being written: by its kind, and a Service of type LoadBalancer.
 func WaitableObject(r object.Ref, body map[string]any) bool {
 	if waitable(r) {
 		return true

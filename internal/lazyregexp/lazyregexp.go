@@ -13,8 +13,7 @@ import (
 
 // Regexp is a regular expression of package regexp, with some of its methods, which do what those do. It is safe for concurrent use.
 type Regexp struct {
-	text string
-	get  func() *regexp.Regexp
+	get func() *regexp.Regexp
 }
 
 // inTest: this process is a test's.
@@ -22,18 +21,12 @@ var inTest = len(os.Args) > 0 && strings.HasSuffix(strings.TrimSuffix(os.Args[0]
 
 // New returns a regular expression. One that is wrong panics when it is first used; in tests at once.
 func New(text string) *Regexp {
-	r := &Regexp{text: text, get: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
+	r := &Regexp{get: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
 	if inTest {
 		r.get()
 	}
 	return r
 }
-
-// Regexp is the compiled one.
-func (r *Regexp) Regexp() *regexp.Regexp { return r.get() }
-
-// String is what it was made of.
-func (r *Regexp) String() string { return r.text }
 
 // Match is Regexp.Match of package regexp.
 func (r *Regexp) Match(b []byte) bool { return r.get().Match(b) }
@@ -49,9 +42,6 @@ func (r *Regexp) FindStringIndex(s string) []int { return r.get().FindStringInde
 
 // FindStringSubmatch is Regexp.FindStringSubmatch of package regexp.
 func (r *Regexp) FindStringSubmatch(s string) []string { return r.get().FindStringSubmatch(s) }
-
-// FindStringSubmatchIndex is Regexp.FindStringSubmatchIndex of package regexp.
-func (r *Regexp) FindStringSubmatchIndex(s string) []int { return r.get().FindStringSubmatchIndex(s) }
 
 // FindAllString is Regexp.FindAllString of package regexp.
 func (r *Regexp) FindAllString(s string, n int) []string { return r.get().FindAllString(s, n) }

@@ -18,7 +18,6 @@ const (
 	// The annotations of such a layer.
 	SimpleSignatureAnnotation = "dev.cosignproject.cosign/signature"
 	SimpleCertAnnotation      = "dev.sigstore.cosign/certificate"
-	SimpleChainAnnotation     = "dev.sigstore.cosign/chain"
 	SimpleLogAnnotation       = "dev.sigstore.cosign/bundle"
 	SimpleTimeAnnotation      = "dev.sigstore.cosign/rfc3161timestamp"
 )

@@ -87,8 +87,6 @@ const (
 	CodeImmutable   Code = "immutable"    // an immutable field changed
 	CodeAdopted     Code = "adopted"      // taken over with --adopt
 	CodeFields      Code = "fields"       // other managers own fields we declare
-	CodeOnce        Code = "once"         // created once, never again
-	CodeHandover    Code = "handover"     // spec.replicas is handed over before it is dropped
 	CodeNamespace   Code = "namespace"    // an instance's own namespace, created when missing
 	CodeRelabelled  Code = "relabelled"   // our labels were removed
 	CodeManagedGone Code = "managed-gone" // our managed fields entry is missing

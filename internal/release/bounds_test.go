@@ -148,7 +148,7 @@ func TestNumbersAndPhases(t *testing.T) {
 	}
 	last := &Record{V: V, Bundle: "b", Release: MaxNumber, Revision: MaxNumber, Phase: Succeeded}
 	number, _ := Continues(Record{}, []*Record{last}, []*Record{nil}, func(string) bool { return false })
-	data, err := EncodeRecord(Record{V: V, Bundle: "b", Release: number, Revision: NextRevision(last), Phase: Succeeded})
+	data, err := EncodeRecord(Record{V: V, Bundle: "b", Release: number, Revision: NextRevision(last.Revision), Phase: Succeeded})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,13 +57,8 @@ func (e *DamagedError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// NextRevision is the number of the revision after the current record, 1 when there is none.
-func NextRevision(current *Record) int {
-	if current == nil {
-		return 1
-	}
-	return min(current.Revision+1, MaxNumber)
-}
+// NextRevision is the number of the revision after the current one, which is 0 when there is none.
+func NextRevision(current int) int { return min(current+1, MaxNumber) }
 
 // EncodeRecord is the stored form of a record: zstd of its JSON. A zero V is written as the current one.
 func EncodeRecord(r Record) ([]byte, error) {

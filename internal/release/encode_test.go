@@ -12,11 +12,10 @@ import (
 )
 
 func TestNextRevision(t *testing.T) {
-	if got := release.NextRevision(nil); got != 1 {
-		t.Errorf("first is %d", got)
-	}
-	if got := release.NextRevision(&release.Record{Revision: 7}); got != 8 {
-		t.Errorf("after 7 comes %d", got)
+	for current, want := range map[int]int{(*release.Record)(nil).At(): 1, 7: 8, release.MaxNumber: release.MaxNumber} {
+		if got := release.NextRevision(current); got != want {
+			t.Errorf("after %d comes %d, want %d", current, got, want)
+		}
 	}
 }
 

@@ -24,7 +24,6 @@ type Memo struct {
 	slots   chan struct{}
 	results once.Map[string, Result]
 	renders atomic.Int64
-	hits    atomic.Int64
 }
 
 // Render returns the result for the request's key, rendering it with r when nobody has yet. The key is returned too.
@@ -46,7 +45,6 @@ func (m *Memo) Render(ctx context.Context, r Renderer, req Request) (Result, str
 		return m.run(ctx, r, req)
 	})
 	if !mine && ctx.Err() == nil {
-		m.hits.Add(1)
 	}
 	return res, key, err
 }
@@ -65,11 +63,8 @@ func (m *Memo) run(ctx context.Context, r Renderer, req Request) (Result, error)
 // Forgive forgets what failed, so that a run does not answer for those after it: what it met may be over.
 func (m *Memo) Forgive() { m.results.Forgive() }
 
-// Renders counts renders that really ran, Hits those answered from memory.
+// Renders counts renders that really ran; all others were answered from memory.
 func (m *Memo) Renders() int { return int(m.renders.Load()) }
-
-// Hits counts requests answered without rendering.
-func (m *Memo) Hits() int { return int(m.hits.Load()) }
 
 // weight is about how many bytes of memory a result takes.
 func (r Result) weight() int64 {

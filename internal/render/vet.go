@@ -22,19 +22,9 @@ const (
 	maxCronJobName = 52
 )
 
-// Vet finds what every API server refuses, without asking one: missing identity, names, namespaces, labels and
+// VetObject finds what every API server refuses, without asking one: missing identity, names, namespaces, labels and
 // annotations that break the rules, Secrets and ConfigMaps over 1 MiB or with keys that break them, list keys used twice (server-side apply answers
-// them with an internal error), objects with one identity. It is pure; findings name Pos, Object and the path in the
-// object, and never hold data of Secrets.
-func Vet(objs []object.Object) diag.Findings {
-	var out diag.Findings
-	for _, o := range objs {
-		out = append(out, VetObject(o)...)
-	}
-	return append(out, VetIdentity(objs)...)
-}
-
-// VetObject is Vet for one object.
+// them with an internal error). It is pure; findings name Pos, Object and the path in the object, and never hold data of Secrets.
 func VetObject(o object.Object) diag.Findings {
 	v := &vetter{o: o, ref: o.Ref()}
 	if v.identity() {

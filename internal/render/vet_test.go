@@ -103,7 +103,7 @@ func TestVetIdentity(t *testing.T) {
 	b := objectOf(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: ns}")
 	b.Pos = diag.Pos{File: "b.yaml", Line: 3}
 	c := objectOf(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: other}")
-	fs := render.Vet([]object.Object{a, c, b})
+	fs := render.VetIdentity([]object.Object{a, c, b})
 	if len(fs) != 1 || fs[0].Pos.File != "b.yaml" || !strings.Contains(fs[0].Why, "a.yaml:7") || fs[0].Object != "ConfigMap ns/x" {
 		t.Errorf("got %+v", fs)
 	}

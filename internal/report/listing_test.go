@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"hawser.dev/hawser/internal/columns"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
@@ -74,7 +73,7 @@ func TestOrdersInNames(t *testing.T) {
 			"status": func(b *bytes.Buffer) error { return Status(b, r, st) },
 		} {
 			got := text(t, print)
-			if bare := columns.Bare(got); strings.ContainsAny(bare, "\x1b\a\u202e") || strings.Contains(got, "\x1b[2J") || strings.Contains(got, "\x1b[8m") || strings.Contains(got, "\n::error") || strings.Contains(got, "\nv: 1") {
+			if strings.ContainsAny(bare(got), "\x1b\a\u202e") || strings.Contains(got, "\x1b[2J") || strings.Contains(got, "\x1b[8m") || strings.Contains(got, "\n::error") || strings.Contains(got, "\nv: 1") {
 				t.Errorf("%s, %+v:\n%q", name, st, got)
 			}
 		}

@@ -68,13 +68,7 @@ func (l *Live) Event(e fleetplan.Event) {
 	l.dirty = true
 }
 
-// Log prints a line above the block, where it stays.
-func (l *Live) Log(line string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.log(line)
-}
-
+// log prints a line above the block, where it stays.
 func (l *Live) log(line string) {
 	l.canvas.clear(l.cols())
 	l.canvas.print(line)
@@ -86,13 +80,6 @@ func (l *Live) Say(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.view.said, l.dirty = text, true
-}
-
-// InFlight is the number of clusters that are being worked on.
-func (l *Live) InFlight() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.view.running()
 }
 
 // Close paints what stays (waves and failures) and ends the view.

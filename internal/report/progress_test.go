@@ -177,7 +177,7 @@ func TestLive(t *testing.T) {
 				shoot("stopping, interrupted")
 			}
 		}
-		if n := l.InFlight(); n != 2 {
+		if n := l.view.running(); n != 2 {
 			t.Errorf("%d in flight", n)
 		}
 		l.Close()
@@ -226,9 +226,9 @@ func TestLiveQuiet(t *testing.T) {
 	if scr.writes != 1 {
 		t.Errorf("%d writes", scr.writes)
 	}
-	l.Log("a line above")
+	l.Event(fleetplan.Event{Type: fleetplan.EventNotice, Time: noon, Message: "a line above"})
 	l.tick()
-	if got := scr.String(); !strings.HasPrefix(got, "a line above\nPlanning: 1 connected") {
+	if got := scr.String(); !strings.HasPrefix(got, "12:00:00 notice a line above\nPlanning: 1 connected") {
 		t.Errorf("screen is %q", got)
 	}
 }
@@ -265,12 +265,12 @@ func TestLiveConcurrent(t *testing.T) {
 		sent.Go(func() {
 			name := fmt.Sprint("c", i)
 			l.Event(fleetplan.Event{Type: fleetplan.EventClusterStart, Time: noon, Wave: 1, Cluster: name, Total: 1})
-			l.Log("a line of " + name)
+			l.Event(fleetplan.Event{Type: fleetplan.EventNotice, Message: "a line of " + name})
 			l.Event(fleetplan.Event{Type: fleetplan.EventClusterEnd, Time: noon, Wave: 1, Cluster: name, Status: "succeeded", Counts: &plan.Counts{Create: 1}})
 		})
 	}
 	sent.Wait()
-	if n := l.InFlight(); n != 0 {
+	if n := l.view.running(); n != 0 {
 		t.Errorf("%d clusters are in flight after all have ended", n)
 	}
 	l.Close()

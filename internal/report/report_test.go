@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"hawser.dev/hawser/internal/columns"
 	"hawser.dev/hawser/internal/deletionguard"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/drift"
@@ -198,6 +198,9 @@ func TestGoldens(t *testing.T) {
 
 var shopHints = Hints{Resume: "hawser apply -f shop.yaml --fleet fleet.yaml", Access: "--fleet fleet.yaml", Back: "hawser rollback shop --fleet fleet.yaml"}
 
+// bare is text without its colours.
+func bare(s string) string { return regexp.MustCompile("\x1b\\[[^@-~]*[@-~]").ReplaceAllString(s, "") }
+
 func text(t *testing.T, print func(*bytes.Buffer) error) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -222,7 +225,7 @@ func TestNarrowFits(t *testing.T) {
 			st.Color = true
 			colored := text(t, func(b *bytes.Buffer) error { return Plan(b, p, st) })
 			st.Color = false
-			if plain := columns.Bare(colored); plain != got {
+			if plain := bare(colored); plain != got {
 				t.Errorf("%s at %d: colour changed the text:\n%s", name, w, cmp.Diff(got, plain))
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -115,7 +116,8 @@ func TestMissing(t *testing.T) {
 func pack(t *testing.T, root string, files ...string) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := archive.WriteGzip(t.Context(), &b, root, files); err != nil {
+	z := gzip.NewWriter(&b)
+	if err := errors.Join(archive.Write(t.Context(), z, root, files), z.Close()); err != nil {
 		t.Fatal(err)
 	}
 	p := filepath.Join(t.TempDir(), "app-1.2.3.tgz")

@@ -2,6 +2,7 @@ package charts
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -88,7 +89,8 @@ func pack(t *testing.T, version string) []byte {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := archive.WriteGzip(t.Context(), &b, root, []string{"app/Chart.yaml"}); err != nil {
+	z := gzip.NewWriter(&b)
+	if err := errors.Join(archive.Write(t.Context(), z, root, []string{"app/Chart.yaml"}), z.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

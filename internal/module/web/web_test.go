@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -40,9 +41,10 @@ func serve(t *testing.T, o testregistry.Options) (r *testregistry.Registry, tgz 
 	source := t.TempDir()
 	o.Files = t.TempDir()
 	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
 	if err := errors.Join(os.MkdirAll(filepath.Join(source, "sub"), 0o755), os.WriteFile(filepath.Join(source, "a.yaml"), []byte(yaml), 0o600),
 		os.WriteFile(filepath.Join(source, "sub", "b.yaml"), []byte(yaml), 0o600), os.WriteFile(filepath.Join(o.Files, "crds.yaml"), []byte(yaml), 0o600),
-		archive.WriteGzip(t.Context(), &b, source, []string{"a.yaml", "sub/b.yaml"}), os.WriteFile(filepath.Join(o.Files, "x.tgz"), b.Bytes(), 0o600),
+		archive.Write(t.Context(), z, source, []string{"a.yaml", "sub/b.yaml"}), z.Close(), os.WriteFile(filepath.Join(o.Files, "x.tgz"), b.Bytes(), 0o600),
 		os.WriteFile(filepath.Join(o.Files, "binary"), []byte("\x00\x01"), 0o600)); err != nil {
 		t.Fatal(err)
 	}

@@ -124,7 +124,7 @@ func TestKilledAtEveryRequest(t *testing.T) {
 				if c.first > 0 && (now == nil || now.Revision < c.first || len(now.Inventory) == 0) {
 					t.Fatalf("the inventory is lost: %v", now)
 				}
-				resume(t, owner, release.NextRevision(now), c.chunk)
+				resume(t, owner, release.NextRevision(now.At()), c.chunk)
 			})
 		})
 	}

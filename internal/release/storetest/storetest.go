@@ -232,7 +232,7 @@ func testTwoWriters(t *testing.T, open func(*testing.T) release.Store) {
 					return
 				}
 				r := base
-				r.Revision, r.Message = release.NextRevision(now), fmt.Sprint(w)
+				r.Revision, r.Message = release.NextRevision(now.At()), fmt.Sprint(w)
 				_, err = s.Put(t.Context(), r, Objects(2, r.Message), h)
 				switch {
 				case err == nil:
