@@ -1,6 +1,7 @@
 // Package httpclient is the HTTP client for servers that are not trusted to answer: registries, chart repositories,
-// web servers. Connecting, silence and the whole of an exchange have deadlines, busy servers are asked again within
-// bounds, and redirects lead neither away from encryption nor from the public network into a private one.
+// web servers, Sigstore. Connecting, silence and the whole of an exchange have deadlines, busy servers are asked again within
+// bounds, and redirects lead neither away from encryption nor from the public network into a private one, nor do credentials
+// go along with them.
 //
 // httpclient must not know what is fetched, nor where credentials come from.
 package httpclient
@@ -10,11 +11,11 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -34,13 +35,17 @@ type Options struct {
 	// (default 4, negative for never); Wait is the longest pause before that, whatever the server wishes (default 10 s).
 	Retries int
 	Wait    time.Duration
-	// Redirects is how many redirects are followed (default 5).
+	// Redirects is how many redirects are followed (default 5). Straight takes every redirect for an error, whatever client the
+	// transport is given to: for servers that are sent credentials in a body.
 	Redirects int
+	Straight  bool
 	// AnyCertificate takes a server's certificate whoever vouches for it, and for whatever name.
 	AnyCertificate bool
 	// Tell is called with each credential before it is sent, so that whoever masks texts knows it; nil tells nobody.
 	Tell func(credential string)
-	// Lookup finds the addresses of a host, Dial connects; nil is the system's.
+	// Proxy finds the proxy for a request, if any; nil is the environment's (HTTPS_PROXY and its kin).
+	Proxy func(*http.Request) (*url.URL, error)
+	// Lookup finds the addresses of a host, which is not asked for a host behind a proxy; Dial connects. nil is the system's.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 	Dial   func(ctx context.Context, network, address string) (net.Conn, error)
 }
@@ -52,6 +57,9 @@ func (o Options) withDefaults() Options {
 	o.Retries = max(0, cmp.Or(o.Retries, 4))
 	o.Wait = cmp.Or(o.Wait, 10*time.Second)
 	o.Redirects = cmp.Or(o.Redirects, 5)
+	if o.Proxy == nil {
+		o.Proxy = http.ProxyFromEnvironment
+	}
 	if o.Dial == nil {
 		o.Dial = (&net.Dialer{Timeout: o.Connect, KeepAlive: 30 * time.Second}).DialContext
 	}
@@ -63,19 +71,35 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// New makes a client. Roots of trust and proxies are the system's (SSL_CERT_FILE, HTTPS_PROXY and their kin).
+// New makes a client. Roots of trust are the system's (SSL_CERT_FILE and its kin); it has no certificate of its own, and no cookies.
 func New(o Options) *http.Client {
 	o = o.withDefaults()
 	base := &http.Transport{
-		Proxy: outgoing.Proxy(http.ProxyFromEnvironment, o.Tell), DialContext: o.Dial, TLSHandshakeTimeout: o.Connect, ForceAttemptHTTP2: true,
+		Proxy: outgoing.Proxy(o.Proxy, o.Tell), DialContext: o.Dial, TLSHandshakeTimeout: o.Connect, ForceAttemptHTTP2: true,
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: o.AnyCertificate}, MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 1 << 20,
 	}
-	again := &retry.Transport{Base: &guard{base: outgoing.Tell(base, o.Tell), stall: o.Stall, total: o.Total}, Policy: func() retry.Policy {
-		return &retry.GenericPolicy{Retryable: worthwhile, Backoff: retry.ExponentialBackoff(min(o.Wait, 250*time.Millisecond), 2, 0.1),
+	var rt http.RoundTripper = &retry.Transport{Base: &guard{base: outgoing.Tell(base, o.Tell), stall: o.Stall, total: o.Total}, Policy: func() retry.Policy {
+		return &retry.GenericPolicy{Retryable: worthwhile, Backoff: pause(min(o.Wait, 250*time.Millisecond)),
 			MinWait: min(o.Wait, 100*time.Millisecond), MaxWait: o.Wait, MaxRetry: o.Retries}
 	}}
-	r := redirects{max: o.Redirects, lookup: o.Lookup}
-	return &http.Client{Transport: again, CheckRedirect: r.check}
+	if o.Straight {
+		rt = straight{rt}
+	}
+	r := redirects{max: o.Redirects, lookup: o.Lookup, proxy: o.Proxy}
+	return &http.Client{Transport: rt, CheckRedirect: r.check}
+}
+
+// pause is how long a server is left alone: as long as it wishes, else longer each time.
+func pause(first time.Duration) retry.Backoff {
+	longer := retry.ExponentialBackoff(first, 2, 0.1)
+	return func(attempt int, resp *http.Response) time.Duration {
+		if resp != nil {
+			if wish, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && wish > 0 {
+				return time.Duration(min(wish, 3600)) * time.Second
+			}
+		}
+		return longer(attempt, resp)
+	}
 }
 
 // worthwhile reports whether an answer is one that a second try may better. Silence is not: it was waited for.
@@ -88,68 +112,6 @@ func worthwhile(resp *http.Response, err error) (bool, error) {
 		return true, nil
 	}
 	return false, nil
-}
-
-// RedirectError is a redirect that is not followed.
-type RedirectError struct {
-	// From and To are the URLs without user, password and query.
-	From, To string
-	Reason   string
-}
-
-func (e *RedirectError) Error() string {
-	return fmt.Sprintf("the redirect from %s to %s is not followed: %s", e.From, e.To, e.Reason)
-}
-
-type redirects struct {
-	max    int
-	lookup func(ctx context.Context, host string) ([]netip.Addr, error)
-}
-
-func (r redirects) check(req *http.Request, via []*http.Request) error {
-	first := via[0]
-	refuse := func(reason string) error {
-		return &RedirectError{From: Plain(first.URL), To: Plain(req.URL), Reason: reason}
-	}
-	switch {
-	case len(via) > r.max:
-		return refuse(fmt.Sprintf("there are more than %d", r.max))
-	case req.URL.Scheme != "https" && req.URL.Scheme != "http":
-		return refuse("it leaves HTTP")
-	case req.URL.Scheme == "http" && first.URL.Scheme == "https":
-		return refuse("it leaves TLS")
-	case req.URL.Hostname() == first.URL.Hostname():
-		return nil
-	}
-	inside, err := r.private(req.Context(), req.URL.Hostname())
-	if err != nil || !inside {
-		return err
-	}
-	if allowed, err := r.private(req.Context(), first.URL.Hostname()); err != nil || allowed {
-		return err
-	}
-	return refuse("it leads from the public network to a private address")
-}
-
-// private reports whether a host has an address that is not of the public network.
-func (r redirects) private(ctx context.Context, host string) (bool, error) {
-	if a, err := netip.ParseAddr(host); err == nil {
-		return notPublic(a), nil
-	}
-	found, err := r.lookup(ctx, host)
-	for _, a := range found {
-		if notPublic(a) {
-			return true, nil
-		}
-	}
-	return false, err
-}
-
-var shared = netip.MustParsePrefix("100.64.0.0/10") // RFC 6598: between a provider and its customers
-
-func notPublic(a netip.Addr) bool {
-	a = a.Unmap()
-	return a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast() || a.IsMulticast() || a.IsUnspecified() || shared.Contains(a)
 }
 
 // Plain is a URL for people: without user, password, query and fragment.
@@ -169,7 +131,7 @@ func Loopback(host string) bool {
 }
 
 // SpeaksTLS asks the server at host:port for a TLS handshake and reports whether it understands that; a server that
-// does not answer is taken to.
+// does not answer is taken to. It is asked through the proxy where everything for it goes through one.
 func SpeaksTLS(ctx context.Context, hostport string, o Options) bool {
 	o = o.withDefaults()
 	if _, _, err := net.SplitHostPort(hostport); err != nil {
@@ -177,13 +139,37 @@ func SpeaksTLS(ctx context.Context, hostport string, o Options) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.Connect)
 	defer cancel()
+	ask := handshake
+	if proxied(o.Proxy, "https", hostport) && proxied(o.Proxy, "http", hostport) {
+		ask = handshakeThere
+	}
+	_, other := errors.AsType[tls.RecordHeaderError](ask(ctx, hostport, o))
+	return !other
+}
+
+func handshake(ctx context.Context, hostport string, o Options) error {
 	raw, err := o.Dial(ctx, "tcp", hostport)
 	if err != nil {
-		return true
+		return err
 	}
 	defer func() { _ = raw.Close() }()
 	// Nothing is sent over this connection: whom it reaches is checked when something is.
-	err = tls.Client(raw, &tls.Config{InsecureSkipVerify: true}).HandshakeContext(ctx)
-	_, other := errors.AsType[tls.RecordHeaderError](err)
-	return !other
+	return tls.Client(raw, &tls.Config{InsecureSkipVerify: true}).HandshakeContext(ctx)
+}
+
+var errEnough = errors.New("it speaks TLS")
+
+// handshakeThere is handshake through a proxy; there, too, the connection ends with the handshake.
+func handshakeThere(ctx context.Context, hostport string, o Options) error {
+	t := &http.Transport{Proxy: outgoing.Proxy(o.Proxy, o.Tell), DialContext: o.Dial, DisableKeepAlives: true,
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, VerifyConnection: func(tls.ConnectionState) error { return errEnough }}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead, "https://"+hostport+"/", http.NoBody)
+	if err != nil {
+		return err
+	}
+	resp, err := t.RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
 }

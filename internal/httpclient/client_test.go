@@ -100,7 +100,7 @@ func TestRedirectsAreBounded(t *testing.T) {
 	}
 	secure := httptest.NewTLSServer(http.RedirectHandler(s.URL, http.StatusFound))
 	t.Cleanup(secure.Close)
-	r := redirects{max: 5}
+	r := redirects{max: 5, proxy: func(*http.Request) (*url.URL, error) { return nil, nil }}
 	from, to := httptest.NewRequest(http.MethodGet, secure.URL, nil), httptest.NewRequest(http.MethodGet, s.URL, nil)
 	if err := r.check(to, []*http.Request{from}); err == nil || !strings.Contains(err.Error(), "leaves TLS") {
 		t.Errorf("away from TLS: %v", err)

@@ -13,13 +13,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/url"
 	"strings"
 	"sync"
 
 	"hawser.dev/hawser/internal/cache"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/httpclient"
 	"hawser.dev/hawser/internal/module"
 )
 
@@ -36,8 +36,8 @@ type Options struct {
 	Redact func(string) string
 	// Tell is called with each credential before it is sent, so that Redact knows it; nil tells nobody.
 	Tell func(credential string)
-	// Limits of waiting; a zero field is its default.
-	Timeouts Timeouts
+	// HTTP is deadlines and retries.
+	HTTP httpclient.Options
 }
 
 // Fetcher serves chart+https:// and chart+http:// references. It reads each index once in its life. It is safe for
@@ -61,7 +61,8 @@ var _ module.Fetcher = (*Fetcher)(nil)
 
 // New returns a Fetcher.
 func New(o Options) *Fetcher {
-	return &Fetcher{cache: o.Cache, redact: o.Redact, web: newWeb(o.Timeouts, o.Tell), indexes: map[string]*indexEntry{}}
+	o.HTTP.Tell = o.Tell
+	return &Fetcher{cache: o.Cache, redact: o.Redact, web: &web{httpclient.New(o.HTTP)}, indexes: map[string]*indexEntry{}}
 }
 
 // Schemes are "chart+https" and "chart+http".
@@ -156,19 +157,11 @@ func parse(ref module.Reference) (repo, error) {
 	if ref.Digest != "" && !cache.ValidDigest(ref.Digest) {
 		return repo{}, failure("chart-digest", fmt.Sprintf("%q is no digest", ref.Digest), "", `a digest is "sha256:" and 64 hexadecimal digits`)
 	}
-	if u.Scheme == "http" && ref.Digest == "" && !isLoopback(u.Hostname()) {
+	if u.Scheme == "http" && ref.Digest == "" && !httpclient.Loopback(u.Host) {
 		return repo{}, failure("chart-plain-http", r.open()+" is not encrypted: anybody on the way could give another chart", "",
 			"use https, or pin the chart with a digest")
 	}
 	return r, nil
-}
-
-func isLoopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }
 
 // choose finds the version the reference means in the repository's index; a digest decides where there is one.

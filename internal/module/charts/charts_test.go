@@ -10,8 +10,10 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,6 +27,7 @@ import (
 	"hawser.dev/hawser/internal/archive"
 	"hawser.dev/hawser/internal/cache"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/httpclient"
 	"hawser.dev/hawser/internal/module"
 )
 
@@ -101,7 +104,7 @@ func (s *repository) ref(version string) module.Reference {
 }
 
 func fetcher(dir string) *Fetcher {
-	return New(Options{Cache: cache.Open(cache.Options{Dir: dir}), Timeouts: Timeouts{Pause: time.Millisecond}})
+	return New(Options{Cache: cache.Open(cache.Options{Dir: dir}), HTTP: httpclient.Options{Wait: time.Millisecond}})
 }
 
 func wantFinding(t *testing.T, err error, code string, texts ...string) {
@@ -270,7 +273,6 @@ func TestCredentials(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	s := serve(t, "1.0.0")
 	for name, c := range map[string]struct {
 		answer func(w http.ResponseWriter, r *http.Request) bool
 		texts  []string
@@ -280,14 +282,14 @@ func TestFaults(t *testing.T) {
 		"for ever elsewhere": {func(w http.ResponseWriter, r *http.Request) bool {
 			http.Redirect(w, r, r.URL.Path, http.StatusFound)
 			return true
-		}, []string{"more than 5 redirects"}},
+		}, []string{"the redirect from ", "there are more than 5"}},
 		"silent": {func(_ http.ResponseWriter, r *http.Request) bool { <-r.Context().Done(); return true }, []string{"cannot be asked"}},
 		"stops in the middle": {func(w http.ResponseWriter, r *http.Request) bool {
 			fmt.Fprint(w, "entries:\n")
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
 			return true
-		}, []string{"nothing came for"}},
+		}, []string{"was silent for"}},
 		"cut off": {func(w http.ResponseWriter, _ *http.Request) bool {
 			w.Header().Set("Content-Length", "1000")
 			fmt.Fprint(w, "entries:\n")
@@ -295,15 +297,17 @@ func TestFaults(t *testing.T) {
 		}, []string{"unexpected EOF"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			s := serve(t, "1.0.0")
 			s.answer = c.answer
 			f := New(Options{Cache: cache.Open(cache.Options{Dir: t.TempDir()}),
-				Timeouts: Timeouts{Pause: time.Millisecond, Stall: 200 * time.Millisecond}})
+				HTTP: httpclient.Options{Wait: time.Millisecond, Stall: 200 * time.Millisecond}})
 			_, err := f.Fetch(t.Context(), s.ref(""))
 			wantFinding(t, err, "chart-repository", c.texts...)
 		})
 	}
 	t.Run("busy, then not", func(t *testing.T) {
 		var n atomic.Int64
+		s := serve(t, "1.0.0")
 		s.answer = func(w http.ResponseWriter, _ *http.Request) bool {
 			if n.Add(1) > 2 {
 				return false
@@ -319,7 +323,7 @@ func TestFaults(t *testing.T) {
 	t.Run("cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := fetcher(t.TempDir()).Fetch(ctx, s.ref("")); !errors.Is(err, context.Canceled) {
+		if _, err := fetcher(t.TempDir()).Fetch(ctx, serve(t, "1.0.0").ref("")); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -358,25 +362,52 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
+// TestRedirectRules: an archive may be elsewhere, but neither without TLS nor where only this machine gets to, by whatever name; the
+// credentials stay with the server that was asked.
 func TestRedirectRules(t *testing.T) {
-	via := func(url string) []*http.Request {
-		return []*http.Request{httptest.NewRequest(http.MethodGet, url, nil)}
-	}
+	s := serve(t, "1.0.0")
+	secure := httptest.NewUnstartedServer(s)
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	addresses := map[string]string{"a.example": "198.51.100.1", "x.a.example": "198.51.100.2", "b.example": "198.51.100.3", "inside.example": "10.0.0.1", "localhost": "127.0.0.1"}
 	for _, c := range []struct {
-		from, to string
-		ok       bool
+		to   string
+		ok   bool
+		kept bool
 	}{
-		{"https://a.dev/x", "https://b.dev/y", true}, {"https://a.dev/x", "http://a.dev/y", false}, {"https://a.dev/x", "https://10.0.0.1/y", false},
-		{"https://a.dev/x", "https://169.254.169.254/y", false}, {"https://a.dev/x", "https://localhost/y", false}, {"https://10.0.0.1/x", "https://10.0.0.2/y", true},
+		{to: "/moved", ok: true, kept: true}, {to: "https://a.example:443/moved", ok: true, kept: true},
+		{to: "https://b.example/moved", ok: true}, {to: "https://x.a.example/moved", ok: true}, {to: "https://a.example:8443/moved", ok: true},
+		{to: "http://a.example/moved"}, {to: "https://10.0.0.1/moved"}, {to: "https://169.254.169.254/moved"}, {to: "https://localhost/moved"},
+		{to: "https://[::1]/moved"}, {to: "https://inside.example/moved"}, {to: "https://unknown.example/moved"},
 	} {
-		req := httptest.NewRequest(http.MethodGet, c.to, nil)
-		req.Header.Set("Authorization", "x")
-		err := redirect(req, via(c.from))
-		if (err == nil) != c.ok {
-			t.Errorf("%s to %s: %v", c.from, c.to, err)
+		var sent atomic.Pointer[string]
+		s.answer = func(w http.ResponseWriter, r *http.Request) bool {
+			switch r.URL.Path {
+			case "/charts/files/app-1.0.0.tgz":
+				http.Redirect(w, r, c.to, http.StatusFound)
+			case "/moved":
+				given := r.Header.Get("Authorization")
+				sent.Store(&given)
+				_, _ = w.Write(s.archives["/charts/files/app-1.0.0.tgz"])
+			default:
+				return false
+			}
+			return true
 		}
-		if err == nil && req.Header.Get("Authorization") != "" {
-			t.Errorf("%s is given the credentials of %s", c.to, c.from)
+		f := New(Options{Cache: cache.Open(cache.Options{Dir: t.TempDir()}), HTTP: httpclient.Options{AnyCertificate: true, Retries: -1,
+			Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+				return new(net.Dialer).DialContext(ctx, network, secure.Listener.Addr().String())
+			}, Lookup: func(_ context.Context, host string) ([]netip.Addr, error) {
+				a, err := netip.ParseAddr(addresses[host])
+				return []netip.Addr{a}, err
+			}}})
+		_, err := f.Fetch(t.Context(), module.Reference{URL: "chart+https://me:" + canary + "@a.example/charts", Chart: "app"})
+		got := sent.Load()
+		if (err == nil) != c.ok || (got != nil) != c.ok {
+			t.Errorf("to %s: %v", c.to, err)
+		} else if c.ok && (*got != "") != c.kept {
+			t.Errorf("%s is given %q", c.to, *got)
 		}
 	}
 }
@@ -389,8 +420,7 @@ func TestTLS(t *testing.T) {
 	ref.URL = module.ChartScheme + secure.URL + "/charts"
 	_, err := fetcher(t.TempDir()).Fetch(t.Context(), ref)
 	wantFinding(t, err, "chart-repository", "certificate")
-	f := fetcher(t.TempDir())
-	f.web.client.Transport.(*http.Transport).TLSClientConfig = secure.Client().Transport.(*http.Transport).TLSClientConfig
+	f := New(Options{Cache: cache.Open(cache.Options{Dir: t.TempDir()}), HTTP: httpclient.Options{AnyCertificate: true}})
 	if _, err := f.Fetch(t.Context(), ref); err != nil {
 		t.Error(err)
 	}

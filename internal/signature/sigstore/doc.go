@@ -6,16 +6,16 @@ package sigstore
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"os"
 	"time"
 
 	"github.com/sigstore/sigstore-go/pkg/root"
 	"github.com/sigstore/sigstore-go/pkg/tuf"
+	"github.com/theupdateframework/go-tuf/v2/metadata/fetcher"
 
 	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/outgoing"
+	"hawser.dev/hawser/internal/httpclient"
 	"hawser.dev/hawser/internal/signature"
 )
 
@@ -61,7 +61,10 @@ func New(o Options) *Sigstore {
 	if o.TokenFile == "" {
 		o.TokenFile = "/var/run/sigstore/cosign/oidc-token" // cosign's
 	}
-	s := &Sigstore{o: o, client: &http.Client{Timeout: 30 * time.Second, Transport: transport(o.Tell)}}
+	// No redirect is followed, whatever client the transport is given to: the libraries' own would send an identity token, which stands in a
+	// body, to wherever it is told.
+	s := &Sigstore{o: o, client: httpclient.New(httpclient.Options{Tell: o.Tell, Straight: true, Retries: -1})}
+	s.client.Timeout = 30 * time.Second
 	s.public = once(s.fetchRoot)
 	return s
 }
@@ -72,31 +75,6 @@ func (s *Sigstore) redact(text string) string {
 		return text
 	}
 	return s.o.Redact(text)
-}
-
-// transport is what requests go by; tell is called with what they log in with. No redirect is followed, whatever client uses it: the libraries' own
-// would send an identity token, which stands in a body, to wherever it is told.
-func transport(tell func(string)) http.RoundTripper {
-	usual, ok := http.DefaultTransport.(*http.Transport)
-	if !ok {
-		return straight{outgoing.Tell(http.DefaultTransport, tell)}
-	}
-	own := usual.Clone()
-	own.Proxy = outgoing.Proxy(own.Proxy, tell)
-	return straight{outgoing.Tell(own, tell)}
-}
-
-// straight takes an answer that points elsewhere for an error.
-type straight struct{ next http.RoundTripper }
-
-// RoundTrip sends a request to whom it is for.
-func (s straight) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := s.next.RoundTrip(r)
-	if err != nil || resp.StatusCode < 300 || resp.StatusCode > 399 {
-		return resp, err
-	}
-	_ = resp.Body.Close()
-	return nil, fmt.Errorf("%s answers with a redirect (%d), which is not followed", r.URL.Host, resp.StatusCode)
 }
 
 // once asks once, and remembers the answer for the process; that somebody was interrupted is none. The others wait as long as they want to.
@@ -122,7 +100,9 @@ func once[T any](ask func(context.Context) (T, error)) func(context.Context) (T,
 
 // fetchRoot gets the public Sigstore's root: by TUF, from a root of trust that is built in.
 func (s *Sigstore) fetchRoot(ctx context.Context) (root.TrustedMaterial, error) {
-	o := tuf.DefaultOptions().WithContext(ctx).WithCachePath(s.o.Dir)
+	public := fetcher.NewDefaultFetcher()
+	public.SetHTTPClient(httpclient.New(httpclient.Options{Tell: s.o.Tell}))
+	o := tuf.DefaultOptions().WithContext(ctx).WithCachePath(s.o.Dir).WithFetcher(public)
 	if s.o.Dir == "" {
 		o = o.WithDisableLocalCache()
 	}

@@ -1,0 +1,131 @@
+package httpclient
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"mime"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// RedirectError is a redirect that is not followed.
+type RedirectError struct {
+	// From and To are the URLs without user, password and query.
+	From, To string
+	Reason   string
+}
+
+func (e *RedirectError) Error() string {
+	return fmt.Sprintf("the redirect from %s to %s is not followed: %s", e.From, e.To, e.Reason)
+}
+
+// along are the headers that go along with a redirect to another server: what is asked for, and nothing of who asks.
+var along = map[string]bool{"Accept": true, "Accept-Encoding": true, "Content-Type": true, "If-Match": true, "If-Modified-Since": true,
+	"If-None-Match": true, "If-Range": true, "If-Unmodified-Since": true, "Range": true, "User-Agent": true}
+
+// origin is the server that a URL names: its scheme, host and port.
+func origin(u *url.URL) [3]string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"https": "443", "http": "80"}[u.Scheme]
+	}
+	return [3]string{u.Scheme, strings.ToLower(u.Hostname()), port}
+}
+
+type redirects struct {
+	max    int
+	lookup func(ctx context.Context, host string) ([]netip.Addr, error)
+	proxy  func(*http.Request) (*url.URL, error)
+}
+
+// check is http.Client's CheckRedirect. What authenticates is for the server that was asked: once the way has left it, credentials stay
+// behind, and also where it comes back.
+func (r redirects) check(req *http.Request, via []*http.Request) error {
+	if err := r.follow(req, via); err != nil {
+		return err
+	}
+	left := func(hop *http.Request) bool { return origin(hop.URL) != origin(via[0].URL) }
+	if left(req) || slices.ContainsFunc(via, left) {
+		if kind, _, _ := mime.ParseMediaType(req.Header.Get("Content-Type")); req.Body != nil && kind == "application/x-www-form-urlencoded" {
+			return refusal(req, via[0], "what was sent, which may be a password, is for no other server")
+		}
+		maps.DeleteFunc(req.Header, func(name string, _ []string) bool { return !along[name] })
+	}
+	return nil
+}
+
+func refusal(req, first *http.Request, reason string) error {
+	return &RedirectError{From: Plain(first.URL), To: Plain(req.URL), Reason: reason}
+}
+
+// follow is where redirects lead, and where not.
+func (r redirects) follow(req *http.Request, via []*http.Request) error {
+	first := via[0]
+	switch {
+	case len(via) > r.max:
+		return refusal(req, first, fmt.Sprintf("there are more than %d", r.max))
+	case req.URL.Scheme != "https" && req.URL.Scheme != "http":
+		return refusal(req, first, "it leaves HTTP")
+	case req.URL.Scheme == "http" && first.URL.Scheme == "https":
+		return refusal(req, first, "it leaves TLS")
+	case strings.EqualFold(req.URL.Hostname(), first.URL.Hostname()):
+		return nil
+	}
+	inside, err := r.private(req.Context(), req.URL)
+	if err != nil || !inside {
+		return err
+	}
+	if allowed, err := r.private(req.Context(), first.URL); err != nil || allowed {
+		return err
+	}
+	return refusal(req, first, "it leads from the public network to a private address")
+}
+
+// private reports whether a URL's host has an address that is not of the public network. A name that a proxy resolves is of the public
+// one: nobody here can say more, and who asks for it would tell of it.
+func (r redirects) private(ctx context.Context, u *url.URL) (bool, error) {
+	host := u.Hostname()
+	if a, err := netip.ParseAddr(host); err == nil {
+		return notPublic(a), nil
+	}
+	if proxied(r.proxy, u.Scheme, u.Host) {
+		return false, nil
+	}
+	found, err := r.lookup(ctx, host)
+	for _, a := range found {
+		if notPublic(a) {
+			return true, nil
+		}
+	}
+	return false, err
+}
+
+// proxied reports whether requests to a host go through a proxy, which resolves its name.
+func proxied(find func(*http.Request) (*url.URL, error), scheme, host string) bool {
+	u, err := find(&http.Request{URL: &url.URL{Scheme: scheme, Host: host}})
+	return err == nil && u != nil
+}
+
+var shared = netip.MustParsePrefix("100.64.0.0/10") // RFC 6598: between a provider and its customers
+
+func notPublic(a netip.Addr) bool {
+	a = a.Unmap()
+	return a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast() || a.IsMulticast() || a.IsUnspecified() || shared.Contains(a)
+}
+
+// straight takes an answer that points elsewhere for an error.
+type straight struct{ next http.RoundTripper }
+
+// RoundTrip sends a request to whom it is for.
+func (s straight) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := s.next.RoundTrip(r)
+	if err != nil || resp.StatusCode < 300 || resp.StatusCode > 399 {
+		return resp, err
+	}
+	_ = resp.Body.Close()
+	return nil, fmt.Errorf("%s answers with a redirect (%d), which is not followed", r.URL.Host, resp.StatusCode)
+}
