@@ -264,3 +264,21 @@ func TestPoliciesThatQuoteASecret(t *testing.T) {
 		}
 	}
 }
+
+// TestGarbledWatchIsSaid: an object whose watch tells garbage for good is read one by one, and what is told of it says so.
+func TestGarbledWatchIsSaid(t *testing.T) {
+	srv := testserver.Start(t)
+	s := connectTo(t, hostileConfig(t, srv))
+	srv.Fault(testserver.Before(func(r *http.Request) bool { return r.URL.Query().Get("watch") != "" }, testserver.Body(200, "c4nary")))
+	b := newBundle(t)
+	b.adjust = func(r *cluster.ExecuteRequest) { r.Timeout = 8 * time.Second }
+	p, bodies := b.plan(t, s, objs(t, "default", scaled))
+	r := b.execute(t.Context(), s, p, bodies)
+	if len(r.Problems) != 1 {
+		t.Fatalf("%+v", r)
+	}
+	told := strings.Join(r.Problems[0].Status.Lines(), "\n")
+	if strings.Count(told, "cannot be watched") != 1 || !strings.Contains(told, s.Server()) || strings.Contains(told, "c4n") {
+		t.Errorf("the object that is waited for says %q", told)
+	}
+}

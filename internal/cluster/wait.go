@@ -136,6 +136,7 @@ func (w *watching) look(ctx context.Context) (health.Status, error, error) {
 			w.seen = obj
 		}
 		if now := w.judge(ctx, obj); now.State != "" {
+			now.Details = w.stream.Told(now.Details)
 			w.last = now
 		}
 		if w.last.State == health.Ready {
@@ -149,8 +150,7 @@ func (w *watching) look(ctx context.Context) (health.Status, error, error) {
 	if cause := w.patience(ctx, w.until); cause != nil {
 		return w.lastWords(ctx, cause, w.last), cause, nil
 	}
-	wait := Wait{Ref: w.ref, Instance: w.instance, Since: w.start, Why: w.last.Line()}
-	return w.last, nil, w.park(ctx, wait, min(w.next(w.last, pause), w.until.Sub(w.s.Now())), dag.ErrWaits)
+	return w.last, nil, w.park(ctx, Wait{Ref: w.ref, Instance: w.instance, Since: w.start, Why: w.last.Line()}, min(w.next(w.last, pause), w.until.Sub(w.s.Now())), dag.ErrWaits)
 }
 
 // lastWords adds what the pods say of a workload when it is given up: what they said when they were asked before may be

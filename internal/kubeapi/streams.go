@@ -3,7 +3,9 @@ package kubeapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,6 +21,9 @@ const (
 	MaxPoll      = 10 * time.Second
 	firstRestart = 200 * time.Millisecond
 	maxRestart   = 5 * time.Second
+	// wrongInARow answers that no API server gives end a stream: they may be those of a proxy that is being replaced. They are in a row
+	// until a watch has lasted for maxRestart.
+	wrongInARow = 5
 )
 
 // SilentFor is how long a watch may say nothing: bookmarks come every minute, one that is silent longer is dead. Tests
@@ -51,13 +56,21 @@ type Stream struct {
 }
 
 func (st *Stream) run(ctx context.Context) {
-	restart := firstRestart
+	restart, wrong := firstRestart, 0
 	poll := FirstPoll
 	for ctx.Err() == nil {
+		lasted := time.Duration(0)
 		rv, err := st.list(ctx)
 		if err == nil {
-			restart = firstRestart
+			begun := time.Now()
 			err = st.follow(ctx, rv)
+			lasted = time.Since(begun)
+		}
+		if lasted >= maxRestart {
+			restart, wrong = firstRestart, 0
+		}
+		if isWrong(err) {
+			wrong++
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -65,10 +78,10 @@ func (st *Stream) run(ctx context.Context) {
 		case errors.Is(err, ErrNoWatch):
 			_ = Sleep(ctx, poll)
 			poll = min(poll*3/2, MaxPoll)
-		case apierrors.IsForbidden(err), isWrong(err):
+		case apierrors.IsForbidden(err), wrong == wrongInARow:
 			st.fail(err)
 			return
-		case err == nil || apierrors.IsResourceExpired(err) || apierrors.IsGone(err):
+		case lasted >= firstRestart && (err == nil || apierrors.IsResourceExpired(err) || apierrors.IsGone(err)):
 			// the watch ended in order, or its place in history is gone: read anew at once
 		default:
 			_ = Sleep(ctx, restart)
@@ -146,7 +159,7 @@ func (st *Stream) follow(ctx context.Context, rv string) error {
 func (st *Stream) event(ev WatchEvent) error {
 	var m map[string]any
 	if err := Decode(ev.Object, &m); err != nil {
-		return err
+		return st.c.NotUnderstood(err)
 	}
 	if err := st.c.echoedBy(&m); err != nil {
 		return err
@@ -170,6 +183,16 @@ func (st *Stream) Look(name string) (obj map[string]any, ok bool, err error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	return st.objs[name], st.synced, st.err
+}
+
+// Told adds to what is told of an object why it is not watched, where that is a server's answers. A right that is missing is told by others.
+func (st *Stream) Told(details []string) []string {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if !isWrong(st.err) {
+		return details
+	}
+	return append(slices.Clip(details), fmt.Sprintf("it cannot be watched, and is read every %s instead: %s", MaxPoll, st.err))
 }
 
 // End is the object as the watch told of its deletion, nil when it did not.
