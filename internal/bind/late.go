@@ -54,3 +54,14 @@ func (f From) Unread(object, why string) *diag.Finding {
 	n.Fix = "grant the right to get it; hawser fleet check --print-rbac writes the rules"
 	return n
 }
+
+// CodeStandIn is the code of findings about values that are not known where nothing is planned.
+const CodeStandIn = "stand-in"
+
+// Placeholder warns of a value that is not known where nothing is planned.
+func (f From) Placeholder() diag.Finding {
+	n := diag.Warnf(CodeStandIn, "the value is known only after %s", f.Instance)
+	n.Why = "the object it comes from is not there, or no cluster was asked: something else stands in for it"
+	n.Pos, n.Path = f.Pos, "values."+f.At
+	return n
+}

@@ -2,35 +2,22 @@ package engine
 
 import (
 	"context"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/bind"
 	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/leftover"
 	"hawser.dev/hawser/internal/object"
-	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/valuerefs"
 )
 
 // wanted is an object on one cluster that a value is taken from.
 type wanted struct {
 	ref        object.Ref
 	apiVersion string
-}
-
-// wants is the object that a value is taken from on this cluster.
-func (t *target) wants(s *set, f bind.From) wanted {
-	w := wanted{ref: f.Object.Ref(s.namespaces[f.Instance]), apiVersion: f.Object.APIVersion}
-	gv, _ := schema.ParseGroupVersion(w.apiVersion) // the documents' grammar has seen it
-	if namespaced, known := t.known()(gv.WithKind(w.ref.Kind)); known && !namespaced {
-		w.ref.Namespace = ""
-	}
-	return w
 }
 
 // look reads an object once; what was read stays until it is forgotten.
@@ -40,10 +27,51 @@ func (t *target) look(ctx context.Context, w wanted) (map[string]any, error) {
 	})
 }
 
+// objects are a target's as what gives values to a set's instances.
+type objects struct {
+	run    *run
+	target *target
+	owner  string
+}
+
+func (o objects) Asked() bool { return o.target.session != nil }
+
+func (o objects) Read(ctx context.Context, by string, f bind.From, at object.Ref) (*v1alpha1.Value, *diag.Finding) {
+	body, err := o.target.look(ctx, wanted{at, f.Object.APIVersion})
+	switch {
+	case kubeapi.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, f.Unread(at.String(), o.run.redact(err.Error()))
+	}
+	return o.run.reader.Object(by, f, body)
+}
+
+func (o objects) Goes(ctx context.Context, f bind.From, at object.Ref) bool {
+	live, err := o.target.look(ctx, wanted{at, f.Object.APIVersion})
+	return err == nil && leftover.Goes((&unstructured.Unstructured{Object: live}).GetManagedFields(), object.Manager(o.owner), f.Path)
+}
+
+// givers are what gives values to the set's instances.
+func (r *run) givers(t *target, s *set) valuerefs.References {
+	return valuerefs.References{Namespaces: s.namespaces, Namespaced: t.known(), Declared: s.desired, Bodies: s.bodies,
+		Suspended: s.suspended, Behind: s.behind, Lookup: objects{r, t, s.owner}}
+}
+
+// refs are the values that the set's instances take of each other.
+func (r *run) refs(t *target, s *set) valuerefs.References {
+	out := r.givers(t, s)
+	for _, p := range s.parts {
+		out.Takers = append(out.Takers, valuerefs.Taker{Instance: p.placed.Name, Pos: diag.Pos(p.placed.Pos), Takes: s.takes[p.placed.Name], Open: p.open})
+	}
+	return out
+}
+
 // bound is an instance with its values put in. open are those that the instances' objects do not give yet: stand-ins are
 // there instead. With standIn everything of other instances is a stand-in; with placeholders nothing new is made up.
 func (r *run) bound(ctx context.Context, t *target, s *set, in v1alpha1.Instance, standIn, placeholders bool) (_ v1alpha1.Instance, open []bind.From, findings diag.Findings) {
 	r.reader.Runtime(t.facts.Values, r.uses, in)
+	from, givers := valuerefs.Filling{By: in.Name, StandIn: standIn, Lenient: r.lenient}, r.givers(t, s)
 	fill := bind.Fill{
 		Generate: func(g bind.Generate) (*v1alpha1.Value, *diag.Finding) {
 			return r.generated(ctx, t, s, in, g, placeholders)
@@ -51,104 +79,11 @@ func (r *run) bound(ctx context.Context, t *target, s *set, in v1alpha1.Instance
 		Ref: func(ref bind.Ref) (*v1alpha1.Value, *diag.Finding) {
 			return r.reader.Ref(ctx, r.forValues(t, s, in.Name), ref)
 		},
-		From: func(f bind.From) (*v1alpha1.Value, *diag.Finding) {
-			x, n := (*v1alpha1.Value)(nil), (*diag.Finding)(nil)
-			if !standIn {
-				x, n = r.taken(ctx, t, s, in.Name, f)
-			}
-			if n != nil && r.lenient && n.Code == bind.CodeUnread {
-				n.Severity = diag.Warning
-			} else if x != nil || n != nil {
-				return x, n
-			}
-			open = append(open, f)
-			return bind.StandIn(f), n
-		},
+		From: func(f bind.From) (*v1alpha1.Value, *diag.Finding) { return from.From(ctx, givers, f) },
 	}
 	in.Values, findings = bind.Bind(in.Values, fill)
 	for i := range findings {
 		findings[i].Path = "values." + findings[i].Path
 	}
-	return in, open, withInstance(findings, in)
-}
-
-// taken is the value that another instance's object has now; nil without a finding when it is not there yet, or nobody can be asked.
-func (r *run) taken(ctx context.Context, t *target, s *set, by string, f bind.From) (*v1alpha1.Value, *diag.Finding) {
-	if t.session == nil {
-		return nil, nil
-	}
-	w := t.wants(s, f)
-	body, err := t.look(ctx, w)
-	switch {
-	case kubeapi.IsNotFound(err):
-		return nil, nil
-	case err != nil:
-		return nil, f.Unread(w.ref.String(), r.redact(err.Error()))
-	}
-	x, n := r.reader.Object(by, f, body)
-	if n != nil && s.mayCome(w, f) {
-		return nil, nil
-	}
-	return x, n
-}
-
-// mayCome reports that somebody else has yet to fill the value in: the object is not what the instance declares
-// itself, it is declared without data, or the path leads into its status.
-func (s *set) mayCome(w wanted, f bind.From) bool {
-	if len(f.Path) > 0 && f.Path[0].Name == "status" {
-		return true
-	}
-	if body, ok := s.bodies[w.ref]; ok && bind.FilledByOthers(body.Body) {
-		return true
-	}
-	return !slices.ContainsFunc(s.desired, func(d plan.Desired) bool { return d.Ref == w.ref && d.Instance == f.Instance })
-}
-
-// lacking finds values that the objects they are taken from will never hold: those are rendered already, and nobody
-// else adds to them; or a suspended instance would have to make them.
-func (r *run) lacking(ctx context.Context, t *target, s *set) diag.Findings {
-	var findings diag.Findings
-	for _, p := range s.parts {
-		for _, f := range p.open {
-			w := t.wants(s, f)
-			x, n := r.taken(ctx, t, s, p.placed.Name, f)
-			switch body, ok := s.bodies[w.ref]; {
-			case s.behind[p.placed.Name]:
-				continue
-			case s.suspended[f.Instance] && t.session != nil && x == nil && n == nil:
-				n = f.Suspended(w.ref.String(), p.placed.Name)
-			case !ok || body.Instance != f.Instance || len(s.standsIn(w.ref)) > 0 || s.leavesToOthers(w.ref) || x != nil && !r.drops(ctx, t, s, w, f):
-				continue
-			default:
-				n = bind.Lacks(f, body.Body)
-			}
-			if n != nil {
-				n.Instance, n.Path = p.placed.Name, "values."+n.Path
-				findings = append(findings, *n)
-			}
-		}
-	}
-	return findings
-}
-
-// drops reports whether a value that an object has now is nobody's but the bundle's, so that it goes when it is declared no longer.
-func (r *run) drops(ctx context.Context, t *target, s *set, w wanted, f bind.From) bool {
-	live, err := t.look(ctx, w)
-	return err == nil && leftover.Goes((&unstructured.Unstructured{Object: live}).GetManagedFields(), object.Manager(s.owner), f.Path)
-}
-
-// leavesToOthers reports whether fields of a declared object are left to others.
-func (s *set) leavesToOthers(ref object.Ref) bool {
-	return slices.ContainsFunc(s.desired, func(d plan.Desired) bool { return d.Ref == ref && d.Ignore != nil })
-}
-
-// standIns warns of values that are not known where nothing is planned.
-func (s *set) standIns() diag.Findings {
-	var out diag.Findings
-	for _, p := range s.parts {
-		for _, from := range p.open {
-			out = append(out, withInstance(diag.Findings{fleetplan.Placeholder(from)}, p.placed)...)
-		}
-	}
-	return out
+	return in, from.Open, withInstance(findings, in)
 }

@@ -108,10 +108,10 @@ func (e *Engine) Build(ctx context.Context, req Request) (*fleetplan.BuildResult
 		if !fs.HasErrors() {
 			fs = append(fs, r.filled(ctx, t, s)...)
 		}
-		if fs = append(fs, s.standIns()...); !req.Placeholders {
+		if fs = append(fs, r.refs(t, s).StandIns()...); !req.Placeholders {
 			fs = fleetplan.Unprintable(fs, req.Publish)
 		}
-		out.Reads, out.StoreNamespaces = append(out.Reads, latevalues.Objects(s.taken(t))...), r.reader.Namespaces()
+		out.Reads, out.StoreNamespaces = append(out.Reads, latevalues.Objects(r.refs(t, s).Sources())...), r.reader.Namespaces()
 		out.Findings = append(out.Findings, fs.OnCluster(t.cluster.Name)...)
 		if req.Recorded {
 			refs, fs := r.named(ctx, t, spec.Name)
@@ -194,7 +194,7 @@ func (e *Engine) Vet(ctx context.Context, req Request) (*fleetplan.VetReport, er
 			if !findings.HasErrors() {
 				findings = append(findings, r.vetObjects(ctx, t, s)...)
 			}
-			findings = append(findings, s.standIns()...)
+			findings = append(findings, r.refs(t, s).StandIns()...)
 			out.Bundle = spec.Name
 			for _, in := range spec.Instances {
 				if !slices.Contains(out.Instances, in.Name) {

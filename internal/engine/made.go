@@ -241,8 +241,8 @@ func (r *run) rendered(ctx context.Context, t *target, s *set, p *part) (render.
 		res.Objects = r.unknown(ctx, p, res.Objects, res.Open > 0)
 	}
 	_, keeps := t.store.(release.Keeper)
-	p.makes = res.Open > 0 && len(p.late) > 0
-	if res.Open == 0 || r.lenient || t.session == nil || !keeps || len(p.late) > 0 {
+	p.makes = res.Open > 0 && len(p.open) > 0
+	if res.Open == 0 || r.lenient || t.session == nil || !keeps || len(p.open) > 0 {
 		return res, err
 	}
 	m, unread := r.remembered(ctx, t, s)

@@ -286,7 +286,7 @@ func (p *Prepared) changes(name string) bool {
 func (r *run) computeOne(ctx context.Context, w *work, o plan.Options) {
 	defer r.foresee(ctx, w)()
 	p, findings := r.compute(ctx, w, o)
-	if late := r.uncertain(ctx, w, p); len(late) > len(w.set.late()) && !findings.HasErrors() {
+	if late := r.refs(w.target, w.set).Uncertain(ctx, p); len(late) > len(r.refs(w.target, w.set).Late()) && !findings.HasErrors() {
 		if findings = r.reopen(ctx, w, func(name string) bool { return late[name] != "" }); !findings.HasErrors() {
 			p, findings = r.compute(ctx, w, o)
 		}
@@ -295,7 +295,7 @@ func (r *run) computeOne(ctx context.Context, w *work, o plan.Options) {
 		_, fs := r.base(ctx, w)
 		findings = append(findings, fs...)
 	}
-	findings = slices.Concat(findings, r.missing(ctx, w), r.remade(w, p), w.unkept(ctx, p), deletionguard.Within(p, w.target.session.Plural))
+	findings = slices.Concat(findings, r.refs(w.target, w.set).Missing(ctx, w.input.Moving()), r.remade(w, p), w.unkept(ctx, p), deletionguard.Within(p, w.target.session.Plural))
 	findings = append(findings, r.validate(ctx, w, p)...)
 	if t := w.target; w.Resumes {
 		if who := release.WhoIsAt(ctx, t.store, *t.record); who != "" {
@@ -310,10 +310,10 @@ func (r *run) computeOne(ctx context.Context, w *work, o plan.Options) {
 		return base
 	}, r.redact)
 	maskguard.Show(p, r.Redactor)
-	w.set.mark(p)
+	r.refs(w.target, w.set).Mark(p)
 	findings = slices.Concat(findings, leftover.Bundles(p, w.beside), leftover.Still(p, w.input.Live, r.redact), maskguard.Others(p, w.set.bodies, r.Redactor))
 	p.Findings = append(p.Findings, findings.OnCluster(w.Cluster)...)
-	w.Plan, w.Late = p, slices.Sorted(maps.Keys(w.set.late()))
+	w.Plan, w.Late = p, slices.Sorted(maps.Keys(r.refs(w.target, w.set).Late()))
 	if !o.Deleting {
 		p.Brake = deletionguard.OnCluster(w.guarded())
 		w.Await(w.target.record, r.req.Wait)
@@ -400,12 +400,13 @@ func (r *run) preview(ctx context.Context, w *work, in *plan.Input) diag.Finding
 		if r.req.Reads && !r.req.ServerCheck {
 			findings = append(findings, rights.Unconfirmed(previews)...)
 		}
+		refs := r.refs(w.target, w.set)
 		for ref, p := range previews { // what stands in for a value may be refused where the value will not be
 			if p.Finding != nil {
 				p = r.ahead(ctx, w.target, w.set).Answer(ref, p)
 				previews[ref] = p
 			}
-			if late := w.set.standsIn(ref); p.Finding != nil && len(late) > 0 {
+			if late := refs.StandsIn(ref); p.Finding != nil && len(late) > 0 {
 				previews[ref] = plan.Preview{Deferred: "values are known after " + strings.Join(late, ", "), Foreign: p.Foreign}
 			}
 		}

@@ -19,6 +19,7 @@ import (
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/source"
+	"hawser.dev/hawser/internal/valuerefs"
 )
 
 // parallelParts bounds how many instances of one cluster are rendered at once.
@@ -54,9 +55,7 @@ type set struct {
 type part struct {
 	// placed is the instance with its values as they are written; instance has them put in.
 	placed, instance v1alpha1.Instance
-	// late are the instances whose objects will give values that are not known yet: stand-ins are there instead.
-	late []string
-	// open are the values that come from them.
+	// open are the values that others will give and that are not known yet: stand-ins are there instead.
 	open     []bind.From
 	use      source.Use
 	request  render.Request
@@ -116,7 +115,8 @@ func (r *run) prepare(ctx context.Context, t *target, spec v1alpha1.BundleSpec) 
 		return s, findings
 	}
 	for _, in := range placed {
-		s.takes[in.Name], _ = bind.Froms(in.Values) // findings were those of bind.Spec
+		froms, _ := bind.Froms(in.Values) // findings were those of bind.Spec
+		s.takes[in.Name] = valuerefs.OfOthers(froms)
 	}
 	parts := make([]*part, len(placed))
 	found := make([]diag.Findings, len(placed))
@@ -167,12 +167,6 @@ func (r *run) part(ctx context.Context, t *target, s *set, in v1alpha1.Instance)
 func (r *run) fillIn(ctx context.Context, t *target, s *set, p *part, standIn bool) (findings diag.Findings) {
 	before, _ := r.newValues(t, p.placed.Name)
 	p.instance, p.open, findings = r.bound(ctx, t, s, p.placed, standIn, false)
-	p.late = nil
-	for _, f := range p.open {
-		if !slices.Contains(p.late, f.Instance) {
-			p.late = append(p.late, f.Instance)
-		}
-	}
 	if findings.HasErrors() {
 		return findings
 	}
@@ -222,7 +216,7 @@ func (r *run) fill(ctx context.Context, t *target, s *set) diag.Findings {
 		return findings
 	}
 	r.assemble(t, s)
-	findings = append(findings, r.lacking(ctx, t, s)...)
+	findings = append(findings, r.refs(t, s).Lacking(ctx)...)
 	findings = append(findings, object.VetIgnore(r.ignores(s.spec))...)
 	findings = append(findings, health.Vet(r.Checker, r.checks(new(part), s, nil, nil), health.InBundle, health.InFleet)...)
 	for _, p := range s.parts {
@@ -262,7 +256,7 @@ func (r *run) render(ctx context.Context, t *target, s *set, parts []*part) diag
 	var all []object.Object
 	for i, p := range parts {
 		if errs[i] != nil {
-			findings = append(findings, bind.Explained(withInstance(diag.From(errs[i], "render"), p.instance), p.late)...)
+			findings = append(findings, bind.Explained(withInstance(diag.From(errs[i], "render"), p.instance), valuerefs.After(p.open))...)
 			continue
 		}
 		findings = append(findings, results[i].Findings...)

@@ -39,9 +39,10 @@ func (s *set) given(instance string) *v1alpha1.Value {
 // they will have are left to the step that knows them.
 func (r *run) validate(ctx context.Context, w *work, p *plan.Plan) diag.Findings {
 	var list []validation.Object
+	refs := r.refs(w.target, w.set)
 	for _, ch := range p.Changes {
 		body, ok := w.set.bodies[ch.Ref]
-		if !ok || !ch.Action.Writes() || ch.Action == plan.Delete || ch.Action == plan.Release || len(w.set.standsIn(ch.Ref)) > 0 {
+		if !ok || !ch.Action.Writes() || ch.Action == plan.Delete || ch.Action == plan.Release || len(refs.StandsIn(ch.Ref)) > 0 {
 			continue
 		}
 		list = append(list, validation.Object{Object: body, Whole: ch.Action == plan.Create || ch.Action == plan.Recreate, Values: w.set.given(body.Instance)})
@@ -57,8 +58,9 @@ func (r *run) validate(ctx context.Context, w *work, p *plan.Plan) diag.Findings
 // missing in it is a warning.
 func (r *run) vetObjects(ctx context.Context, t *target, s *set) diag.Findings {
 	var sure, all []validation.Object
+	refs := r.refs(t, s)
 	for _, d := range s.desired {
-		if body, ok := s.bodies[d.Ref]; ok && len(s.standsIn(d.Ref)) == 0 {
+		if body, ok := s.bodies[d.Ref]; ok && len(refs.StandsIn(d.Ref)) == 0 {
 			given := s.given(body.Instance)
 			sure, all = append(sure, validation.Object{Object: body, Values: given}), append(all, validation.Object{Object: body, Whole: true, Values: given})
 		}

@@ -178,8 +178,9 @@ func (l *loop) begin(ctx context.Context, v *visit) bool {
 	for i, p := range w.set.parts {
 		names[i] = p.placed.Name
 	}
-	late := w.set.late()
-	v.late, v.end = w.set.taken(w.target), l.now().Add(l.req.timeout())
+	refs := l.fp.run.refs(w.target, w.set)
+	late := refs.Late()
+	v.late, v.end = refs.Sources(), l.now().Add(l.req.timeout())
 	v.levels = latevalues.Levels(names, w.set.depends, v.late, late)
 	maps.DeleteFunc(v.late, func(name string, _ []latevalues.Source) bool { return late[name] == "" })
 	return true
@@ -267,9 +268,9 @@ func (l *loop) advance(ctx context.Context, v *visit, level []string, behind map
 	if len(level) == 0 {
 		return nil, nil
 	}
-	late := slices.DeleteFunc(slices.Clone(w.set.parts), func(p *part) bool { return len(p.late) == 0 || !slices.Contains(level, p.placed.Name) })
+	late := slices.DeleteFunc(slices.Clone(w.set.parts), func(p *part) bool { return len(p.open) == 0 || !slices.Contains(level, p.placed.Name) })
 	for _, p := range late {
-		for _, f := range w.set.takesOfOthers(p) {
+		for _, f := range w.set.takes[p.placed.Name] {
 			if waits, problem := l.await(ctx, v, p, f); waits != nil || problem != nil {
 				return waits, problem
 			}
@@ -279,7 +280,7 @@ func (l *loop) advance(ctx context.Context, v *visit, level []string, behind map
 	for _, p := range late { // when nothing is waited for any more: it ends their being late
 		findings = append(findings, r.fillIn(ctx, w.target, w.set, p, false)...)
 	}
-	if i := slices.IndexFunc(late, func(p *part) bool { return len(p.late) > 0 }); i >= 0 && !findings.HasErrors() {
+	if i := slices.IndexFunc(late, func(p *part) bool { return len(p.open) > 0 }); i >= 0 && !findings.HasErrors() {
 		return l.wanting(ctx, v, late[i], late[i].open[0], nil) // it was taken away meanwhile
 	}
 	if !findings.HasErrors() {
@@ -295,7 +296,7 @@ func (l *loop) advance(ctx context.Context, v *visit, level []string, behind map
 	o.Diff = false
 	p, findings := r.compute(ctx, w, o)
 	findings = slices.DeleteFunc(append(findings, p.Findings...), func(f diag.Finding) bool { return behind[f.Instance] }) // it is left out
-	w.set.mark(p)
+	r.refs(w.target, w.set).Mark(p)
 	step, _ := latevalues.Without(latevalues.Step(p, v.levels, v.step), behind)
 	shown := staleplan.Allows(w.Plan, step)
 	if err := slices.Concat(findings, shown, r.remade(w, p, level...)).Errors(); len(err) > 0 {
@@ -310,9 +311,9 @@ func (l *loop) advance(ctx context.Context, v *visit, level []string, behind map
 
 // await reads a value that another instance gives, and is nil where it has come.
 func (l *loop) await(ctx context.Context, v *visit, p *part, f bind.From) (*rollout.Part, *cluster.Problem) {
-	t, want := v.target, v.target.wants(v.set, f)
-	t.seen.Forget(want)
-	x, n := l.fp.run.taken(ctx, t, v.set, p.placed.Name, f)
+	refs := l.fp.run.givers(v.target, v.set)
+	v.target.seen.Forget(wanted{refs.Object(f), f.Object.APIVersion})
+	x, n := refs.Known(ctx, p.placed.Name, f)
 	if x != nil {
 		return nil, nil
 	}
@@ -322,23 +323,24 @@ func (l *loop) await(ctx context.Context, v *visit, p *part, f bind.From) (*roll
 // wanting waits for a value that somebody has yet to make, until the run's end, and at most for the instance's own time; else it says why the value
 // is not there, n where that is known.
 func (l *loop) wanting(ctx context.Context, v *visit, p *part, f bind.From, n *diag.Finding) (*rollout.Part, *cluster.Problem) {
-	want := v.target.wants(v.set, f)
+	refs := l.fp.run.givers(v.target, v.set)
+	at := refs.Object(f)
 	of := p.placed.Name + " " + f.At
 	v.values[of] = cmp.Or(v.values[of], rollout.NewPoll(l.now(), v.end, p.placed.Timeout.Duration))
-	if n == nil && v.set.mayCome(want, f) && l.now().Before(v.values[of].Until) && ctx.Err() == nil && !l.stopped() {
+	if n == nil && refs.MayCome(f) && l.now().Before(v.values[of].Until) && ctx.Err() == nil && !l.stopped() {
 		why := fmt.Sprintf("%s takes its %s", p.placed.Name, f.Path)
-		waits, first := v.values[of].Next(l.now(), want.ref.String()+": "+why)
+		waits, first := v.values[of].Next(l.now(), at.String()+": "+why)
 		if first {
 			l.emit(fleetplan.Event{Type: fleetplan.EventWaiting, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: v.Wave, Cluster: v.Cluster,
-				Instance: p.placed.Name, Object: &want.ref, Message: why})
+				Instance: p.placed.Name, Object: &at, Message: why})
 		}
 		return waits, nil
 	}
 	if n == nil {
-		n = l.absent(ctx, v.target, want, p, f)
+		n = refs.Absent(ctx, p.placed.Name, f)
 	}
 	n.Instance, n.Cluster, n.Path = p.placed.Name, v.Cluster, "values."+n.Path
-	return nil, cluster.ProblemOf(*n, want.ref)
+	return nil, cluster.ProblemOf(*n, at)
 }
 
 // close closes the record and says in the row what came of it. ctx ends when the lock may be lost.

@@ -1,0 +1,251 @@
+// Package valuerefs says what is known when of the values that instances take of each other on one cluster: what they have at plan, what is known only
+// after another instance was carried out, and what never comes. What gives values is asked through a Lookup, so that a further kind of source is a
+// further Lookup, and no rule beside these.
+//
+// valuerefs must not know how a source is reached, where its answers are kept, or in which order anything is carried out.
+package valuerefs
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/bind"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/latevalues"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+)
+
+// Lookup asks what gives values; today that are objects of a cluster. What is asked of is at, as References.Object says it.
+type Lookup interface {
+	// Asked reports whether anybody is asked: offline nobody is.
+	Asked() bool
+	// Read is the value that an instance takes, as it is now: nil without a finding where what gives it is not there. The finding says why it
+	// gives no such value, or with the code bind.CodeUnread why it cannot be asked.
+	Read(ctx context.Context, by string, f bind.From, at object.Ref) (*v1alpha1.Value, *diag.Finding)
+	// Goes reports whether the value that is there is nobody's but the bundle's, so that it goes when it is declared no longer.
+	Goes(ctx context.Context, f bind.From, at object.Ref) bool
+}
+
+// Taker is an instance with what it takes of others.
+type Taker struct {
+	Instance string
+	Pos      diag.Pos
+	// Takes is all of it, Open what is not known: something stands in for that.
+	Takes, Open []bind.From
+}
+
+// References are the values that the instances of a bundle take of each other on one cluster.
+type References struct {
+	Takers []Taker
+	// Namespaces are those of the instances; Namespaced says whether a kind has namespaces, and whether that is known.
+	Namespaces map[string]string
+	Namespaced func(schema.GroupVersionKind) (namespaced, known bool)
+	// Declared is what the bundle declares, and Bodies what of it is rendered, as far as both are known.
+	Declared []plan.Desired
+	Bodies   map[object.Ref]object.Object
+	// Suspended are instances that nothing is done for, Behind those of which nothing is begun any more.
+	Suspended, Behind map[string]bool
+	Lookup            Lookup
+}
+
+// OfOthers are the values that come from other instances.
+func OfOthers(froms []bind.From) []bind.From {
+	return slices.DeleteFunc(slices.Clone(froms), func(f bind.From) bool { return f.Instance == "" })
+}
+
+// After are the instances that values come from, each once, in order.
+func After(froms []bind.From) []string {
+	var out []string
+	for _, f := range froms {
+		if !slices.Contains(out, f.Instance) {
+			out = append(out, f.Instance)
+		}
+	}
+	return out
+}
+
+// Object is what a value is taken of.
+func (r References) Object(f bind.From) object.Ref {
+	ref := f.Object.Ref(r.Namespaces[f.Instance])
+	gv, _ := schema.ParseGroupVersion(f.Object.APIVersion) // the documents' grammar has seen it
+	if namespaced, known := r.Namespaced(gv.WithKind(ref.Kind)); known && !namespaced {
+		ref.Namespace = ""
+	}
+	return ref
+}
+
+// Sources are what the instances take values of.
+func (r References) Sources() map[string][]latevalues.Source {
+	out := map[string][]latevalues.Source{}
+	for _, t := range r.Takers {
+		for _, f := range t.Takes {
+			out[t.Instance] = append(out[t.Instance], latevalues.Source{Instance: f.Instance, Object: r.Object(f)})
+		}
+	}
+	return out
+}
+
+// Late are the instances with values that are not known, with those that give them.
+func (r References) Late() map[string]string {
+	out := map[string]string{}
+	for _, t := range r.Takers {
+		if len(t.Open) > 0 {
+			out[t.Instance] = strings.Join(After(t.Open), ", ")
+		}
+	}
+	return out
+}
+
+// Known is the value that an instance takes as it is now. It is nil without a finding when it may come yet, or nobody is asked.
+func (r References) Known(ctx context.Context, by string, f bind.From) (*v1alpha1.Value, *diag.Finding) {
+	if !r.Lookup.Asked() {
+		return nil, nil
+	}
+	x, n := r.Lookup.Read(ctx, by, f, r.Object(f))
+	if n != nil && n.Code != bind.CodeUnread && r.MayCome(f) {
+		return nil, nil
+	}
+	return x, n
+}
+
+// MayCome reports that somebody else has yet to fill the value in: the object is not what the instance declares
+// itself, it is declared without data, or the path leads into its status.
+func (r References) MayCome(f bind.From) bool {
+	if len(f.Path) > 0 && f.Path[0].Name == "status" {
+		return true
+	}
+	at := r.Object(f)
+	if body, ok := r.Bodies[at]; ok && bind.FilledByOthers(body.Body) {
+		return true
+	}
+	return !slices.ContainsFunc(r.Declared, func(d plan.Desired) bool { return d.Ref == at && d.Instance == f.Instance })
+}
+
+// Absent says why a value has not come that nobody waits for any longer.
+func (r References) Absent(ctx context.Context, by string, f bind.From) *diag.Finding {
+	at := r.Object(f)
+	if _, n := r.Lookup.Read(ctx, by, f, at); n != nil && n.Code != bind.CodeUnread {
+		return n
+	}
+	return f.Absent(at.String(), by)
+}
+
+// Lacking finds values that the objects they are taken from will never hold: those are rendered already, and nobody
+// else adds to them; or a suspended instance would have to make them.
+func (r References) Lacking(ctx context.Context) diag.Findings {
+	var findings diag.Findings
+	for _, t := range r.Takers {
+		if r.Behind[t.Instance] {
+			continue
+		}
+		for _, f := range t.Open {
+			if n := r.lacks(ctx, t.Instance, f); n != nil {
+				findings = append(findings, valueOf(t.Instance, n))
+			}
+		}
+	}
+	return findings
+}
+
+// lacks is why a value will never come, nil when it may.
+func (r References) lacks(ctx context.Context, by string, f bind.From) *diag.Finding {
+	at := r.Object(f)
+	x, n := r.Known(ctx, by, f)
+	if r.Suspended[f.Instance] && r.Lookup.Asked() && x == nil && n == nil {
+		return f.Suspended(at.String(), by)
+	}
+	body, rendered := r.Bodies[at]
+	switch {
+	case !rendered || body.Instance != f.Instance || len(r.StandsIn(at)) > 0 || r.leftToOthers(at):
+		return nil
+	case x != nil && !r.Lookup.Goes(ctx, f, at):
+		return nil
+	}
+	return bind.Lacks(f, body.Body)
+}
+
+// leftToOthers reports whether fields of a declared object are left to others.
+func (r References) leftToOthers(at object.Ref) bool {
+	return slices.ContainsFunc(r.Declared, func(d plan.Desired) bool { return d.Ref == at && d.Ignore != nil })
+}
+
+// Missing finds values of late instances that will not come by themselves: the object is there as declared and does not hold them. Of those that
+// the plan moves nobody knows.
+func (r References) Missing(ctx context.Context, moving map[object.Ref]bool) diag.Findings {
+	var findings diag.Findings
+	for _, t := range r.late() {
+		for _, f := range t.Takes {
+			if moving[r.Object(f)] {
+				continue
+			}
+			if _, n := r.Known(ctx, t.Instance, f); n != nil {
+				findings = append(findings, valueOf(t.Instance, n))
+			}
+		}
+	}
+	return findings
+}
+
+// Uncertain are the instances whose values are not certain while the plan is not carried out, with the reason.
+func (r References) Uncertain(ctx context.Context, p *plan.Plan) map[string]string {
+	open := map[object.Ref]bool{}
+	for _, t := range r.late() {
+		for _, f := range t.Takes {
+			if x, _ := r.Known(ctx, t.Instance, f); x == nil {
+				open[r.Object(f)] = true
+			}
+		}
+	}
+	return latevalues.Uncertain(p, r.Sources(), func(at object.Ref) bool { return !open[at] })
+}
+
+// late are those with values that are not known.
+func (r References) late() []Taker {
+	return slices.DeleteFunc(slices.Clone(r.Takers), func(t Taker) bool { return len(t.Open) == 0 })
+}
+
+// StandsIn are the instances for whose values something stands in an object.
+func (r References) StandsIn(at object.Ref) []string {
+	body, ok := r.Bodies[at]
+	if !ok {
+		return nil
+	}
+	for _, t := range r.Takers {
+		if t.Instance == body.Instance && len(t.Open) > 0 && (body.Unknown || bind.Holds(body.Body, t.Takes)) {
+			return After(t.Open)
+		}
+	}
+	return nil
+}
+
+// Mark tells of every change which values it waits for.
+func (r References) Mark(p *plan.Plan) {
+	for i := range p.Changes {
+		if ch := &p.Changes[i]; ch.Action != plan.Delete && ch.Action != plan.Release {
+			ch.After = r.StandsIn(ch.Ref)
+		}
+	}
+}
+
+// StandIns warns of values that are not known where nothing is planned.
+func (r References) StandIns() diag.Findings {
+	var out diag.Findings
+	for _, t := range r.Takers {
+		for _, f := range t.Open {
+			out = append(out, diag.Findings{f.Placeholder()}.OfInstance(t.Instance, t.Pos)...)
+		}
+	}
+	return out
+}
+
+// valueOf is a finding about a value of an instance.
+func valueOf(instance string, n *diag.Finding) diag.Finding {
+	out := *n
+	out.Instance, out.Path = instance, "values."+out.Path
+	return out
+}

@@ -1,0 +1,306 @@
+package valuerefs
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/bind"
+	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+)
+
+// answers is what a lookup says of one source.
+type answers struct {
+	value, wrong, unread string
+	goes                 bool
+}
+
+// table is a lookup by what it is asked for; what it does not name is not there.
+type table struct {
+	offline bool
+	of      map[string]answers
+}
+
+func (l table) Asked() bool { return !l.offline }
+
+func (l table) Read(_ context.Context, _ string, f bind.From, at object.Ref) (*v1alpha1.Value, *diag.Finding) {
+	switch a := l.of[at.String()]; {
+	case a.unread != "":
+		return nil, f.Unread(at.String(), a.unread)
+	case a.wrong != "":
+		return nil, f.Finding("value-from", "%s", a.wrong)
+	case a.value != "":
+		return &v1alpha1.Value{Kind: v1alpha1.KindString, Text: a.value}, nil
+	}
+	return nil, nil
+}
+
+func (l table) Goes(_ context.Context, _ bind.From, at object.Ref) bool {
+	return l.of[at.String()].goes
+}
+
+// taken is a value that is taken of another instance.
+func taken(t *testing.T, from string) bind.From {
+	t.Helper()
+	f, err := cuelang.FromYAML("b.yaml", []byte("{v: {from: "+from+"}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := cuelang.FromFile(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	froms, fs := bind.Froms(v1alpha1.Values{Struct: x})
+	if len(fs) > 0 || len(froms) != 1 {
+		t.Fatalf("%s: %v", from, fs)
+	}
+	return froms[0]
+}
+
+// body is an object that an instance declares, in the namespace of its instance.
+func body(instance, kind, name string, data map[string]any) object.Object {
+	out := object.Object{Instance: instance, Body: map[string]any{"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"name": name, "namespace": instance + "-ns"}}}
+	if data != nil {
+		out.Body["data"] = data
+	}
+	return out
+}
+
+// references are those of instances each of which has a namespace of its own.
+func references(l Lookup, takers []Taker, bodies ...object.Object) References {
+	r := References{Takers: takers, Namespaces: map[string]string{}, Bodies: map[object.Ref]object.Object{}, Lookup: l,
+		Namespaced: func(gvk schema.GroupVersionKind) (bool, bool) { return gvk.Kind != "Node", gvk.Kind != "Widget" }}
+	for _, name := range []string{"db", "api", "web"} {
+		r.Namespaces[name] = name + "-ns"
+	}
+	for _, b := range bodies {
+		r.Bodies[b.Ref()] = b
+		r.Declared = append(r.Declared, plan.Desired{Ref: b.Ref(), Instance: b.Instance})
+	}
+	return r
+}
+
+const conn = "Secret db-ns/conn"
+
+// What a value is taken of stands in the namespace of its instance, where its kind has namespaces and it names none.
+func TestObject(t *testing.T) {
+	for from, want := range map[string]string{
+		"{instance: db, object: v1/Secret/conn, path: data.uri}":           conn,
+		"{instance: db, object: v1/Secret/other/conn, path: data.uri}":     "Secret other/conn",
+		"{instance: db, object: v1/Node/conn, path: spec.podCIDR}":         "Node conn",
+		"{instance: db, object: example.com/v1/Widget/w, path: status.ip}": "Widget db-ns/w",
+	} {
+		if got := references(table{}, nil).Object(taken(t, from)).String(); got != want {
+			t.Errorf("%s: %s, want %s", from, got, want)
+		}
+	}
+}
+
+// What is known of a value at the moment: the value, that it may come yet (neither), or why there is none.
+func TestKnown(t *testing.T) {
+	uri, ip := taken(t, "{instance: db, object: v1/Secret/conn, path: data.uri}"), taken(t, "{instance: db, object: v1/Secret/conn, path: status.ip}")
+	declared, empty := body("db", "Secret", "conn", map[string]any{"url": "eA=="}), body("db", "Secret", "conn", nil)
+	for _, c := range []struct {
+		name    string
+		from    bind.From
+		is      answers
+		bodies  []object.Object
+		offline bool
+		want    string
+		mayCome bool
+	}{
+		{"it is there", uri, answers{value: "x"}, []object.Object{declared}, false, "x", false},
+		{"nobody is asked", uri, answers{value: "x"}, nil, true, "", true},
+		{"nothing is there", uri, answers{}, []object.Object{declared}, false, "", false},
+		{"declared without it", uri, answers{wrong: "no uri"}, []object.Object{declared}, false, "no uri", false},
+		{"declared for others to fill in", uri, answers{wrong: "no uri"}, []object.Object{empty}, false, "", true},
+		{"made by a controller", uri, answers{wrong: "no uri"}, nil, false, "", true},
+		{"declared by another instance", uri, answers{wrong: "no uri"}, []object.Object{func() object.Object { o := declared; o.Instance = "web"; return o }()}, false, "", true},
+		{"in a status", ip, answers{wrong: "no ip"}, []object.Object{declared}, false, "", true},
+		{"it cannot be read", uri, answers{unread: "forbidden"}, nil, false, conn + " of instance db cannot be read", true},
+	} {
+		r := references(table{c.offline, map[string]answers{conn: c.is}}, nil, c.bodies...)
+		got := ""
+		if x, n := r.Known(t.Context(), "api", c.from); n != nil {
+			got = n.What
+		} else if x != nil {
+			got = x.Text
+		}
+		if got != c.want || r.MayCome(c.from) != c.mayCome {
+			t.Errorf("%s: %q, may come %v", c.name, got, r.MayCome(c.from))
+		}
+	}
+}
+
+// What will never come is found before anything is written; what somebody may add yet is not.
+func TestLacking(t *testing.T) {
+	uri := taken(t, "{instance: db, object: v1/Secret/conn, path: data.uri}")
+	declared, late := body("db", "Secret", "conn", map[string]any{"url": "eA=="}), body("db", "Secret", "conn", map[string]any{"url": "eA=="})
+	late.Unknown = true
+	const lacks, suspended = "Secret db-ns/conn of instance db has no data.uri", "api takes a value of Secret db-ns/conn, which is not there, and db, which makes it, is suspended"
+	for _, c := range []struct {
+		name   string
+		is     answers
+		bodies []object.Object
+		change func(*References)
+		want   string
+	}{
+		{"declared without it", answers{}, []object.Object{declared}, nil, lacks},
+		{"offline too", answers{}, []object.Object{declared}, func(r *References) { r.Lookup = table{offline: true} }, lacks},
+		{"not rendered", answers{}, nil, nil, ""},
+		{"declared by another instance", answers{}, []object.Object{body("web", "Secret", "conn", map[string]any{"a": "eA=="})}, nil, ""},
+		{"there, of somebody else", answers{value: "x"}, []object.Object{declared}, nil, ""},
+		{"there, and goes with the declaration", answers{value: "x", goes: true}, []object.Object{declared}, nil, lacks},
+		{"fields are left to others", answers{}, []object.Object{declared}, func(r *References) { r.Declared[0].Ignore = &object.Ignore{Paths: []string{"data"}} }, ""},
+		{"something stands in it", answers{}, []object.Object{late}, func(r *References) {
+			r.Takers = append(r.Takers, Taker{Instance: "db", Takes: r.Takers[0].Takes, Open: r.Takers[0].Open})
+			r.Takers = r.Takers[:2]
+		}, ""},
+		{"nothing is begun of who takes it", answers{}, []object.Object{declared}, func(r *References) { r.Behind = map[string]bool{"api": true} }, ""},
+		{"who makes it is suspended", answers{}, nil, func(r *References) { r.Suspended = map[string]bool{"db": true} }, suspended},
+		{"suspended, and nobody is asked", answers{}, nil, func(r *References) { r.Suspended, r.Lookup = map[string]bool{"db": true}, table{offline: true} }, ""},
+		{"suspended, and it is there", answers{value: "x"}, nil, func(r *References) { r.Suspended = map[string]bool{"db": true} }, ""},
+	} {
+		r := references(table{of: map[string]answers{conn: c.is}}, []Taker{{Instance: "api", Takes: []bind.From{uri}, Open: []bind.From{uri}}}, c.bodies...)
+		if c.change != nil {
+			c.change(&r)
+		}
+		got := ""
+		if fs := r.Lacking(t.Context()); len(fs) > 0 {
+			if got = fs[0].What; fs[0].Instance != "api" || fs[0].Path != "values.v" {
+				t.Errorf("%s: at %s %s", c.name, fs[0].Instance, fs[0].Path)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+}
+
+// What is known only after others, with what of it stands where: in the changes of a plan, and where nothing is planned.
+func TestLate(t *testing.T) {
+	uri, port := taken(t, "{instance: db, object: v1/Secret/conn, path: data.uri}"), taken(t, "{instance: db, object: v1/Service/db, path: spec.clusterIP}")
+	host := taken(t, "{instance: web, object: v1/Service/web, path: spec.clusterIP}")
+	all := []bind.From{uri, port, host}
+	r := references(table{}, []Taker{{Instance: "api", Takes: all, Open: all, Pos: diag.Pos{File: "b.yaml", Line: 9}}, {Instance: "web", Takes: []bind.From{uri}}},
+		body("api", "ConfigMap", "c", map[string]any{"uri": "x known after db"}), body("api", "ConfigMap", "d", map[string]any{"uri": "x"}),
+		body("web", "ConfigMap", "e", map[string]any{"uri": "known after db"}))
+	if got := r.Late(); !maps.Equal(got, map[string]string{"api": "db, web"}) {
+		t.Error(got)
+	}
+	p := &plan.Plan{}
+	for _, d := range r.Declared {
+		p.Changes = append(p.Changes, plan.Change{Ref: d.Ref, Action: plan.Update}, plan.Change{Ref: d.Ref, Action: plan.Delete})
+	}
+	r.Mark(p)
+	var marked []string
+	for _, ch := range p.Changes {
+		if len(ch.After) > 0 {
+			marked = append(marked, string(ch.Action)+" "+ch.Ref.Name+": "+strings.Join(ch.After, ", "))
+		}
+	}
+	if d := cmp.Diff([]string{"update c: db, web"}, marked); d != "" {
+		t.Error(d)
+	}
+	fs := r.StandIns()
+	if len(fs) != 3 || fs[0].Code != bind.CodeStandIn || fs[0].Instance != "api" || fs[2].What != "the value is known only after web" {
+		t.Errorf("%+v", fs)
+	}
+	if got := OfOthers(append(slices.Clone(all), taken(t, "{file: x}"))); len(got) != 3 {
+		t.Errorf("%d come from others", len(got))
+	}
+}
+
+// What is certain while a plan is not carried out, and what will not come by itself.
+func TestUncertain(t *testing.T) {
+	uri := taken(t, "{instance: db, object: v1/Secret/conn, path: data.uri}")
+	declared := body("db", "Secret", "conn", map[string]any{"url": "eA=="})
+	for _, c := range []struct {
+		name            string
+		open            bool
+		is              answers
+		writes          bool
+		uncertain, lost string
+	}{
+		{"known, and nothing changes", false, answers{value: "x"}, false, "", ""},
+		{"known, and the plan writes it", false, answers{value: "x"}, true, conn + " changes", ""},
+		{"not there", true, answers{}, false, conn + " is not there yet", ""},
+		{"it came meanwhile", true, answers{value: "x"}, false, "", ""},
+		{"there as declared, without it", true, answers{wrong: "no uri"}, false, conn + " is not there yet", "no uri"},
+	} {
+		taker := Taker{Instance: "api", Takes: []bind.From{uri}}
+		if c.open {
+			taker.Open = taker.Takes
+		}
+		r := references(table{of: map[string]answers{conn: c.is}}, []Taker{taker}, declared)
+		p := &plan.Plan{Kept: []plan.InventoryEntry{{Ref: declared.Ref(), Instance: "db"}}}
+		if c.writes {
+			p.Changes = []plan.Change{{Ref: declared.Ref(), Instance: "db", Action: plan.Update}}
+		}
+		lost := ""
+		if fs := r.Missing(t.Context(), nil); len(fs) > 0 {
+			lost = fs[0].What
+		}
+		if got := r.Uncertain(t.Context(), p)["api"]; got != c.uncertain || lost != c.lost {
+			t.Errorf("%s: %q, %q", c.name, got, lost)
+		}
+		if fs := r.Missing(t.Context(), map[object.Ref]bool{declared.Ref(): true}); len(fs) > 0 {
+			t.Errorf("%s: of what moves nobody knows: %v", c.name, fs)
+		}
+	}
+}
+
+// Who waits no longer is told what stands against the value, and not that it may not be asked for.
+func TestAbsent(t *testing.T) {
+	uri := taken(t, "{instance: db, object: v1/Secret/conn, path: data.uri}")
+	const gone = conn + ", which api takes a value of, is not there"
+	for want, is := range map[string][]answers{gone: {{}, {unread: "forbidden"}}, "no uri": {{wrong: "no uri"}}} {
+		for _, a := range is {
+			if n := references(table{of: map[string]answers{conn: a}}, nil).Absent(t.Context(), "api", uri); n.What != want {
+				t.Errorf("%+v: %s", a, n.What)
+			}
+		}
+	}
+}
+
+// An instance gets what is known, and a stand-in for the rest.
+func TestFilling(t *testing.T) {
+	uri := taken(t, "{instance: db, object: v1/Secret/conn, path: data.uri}")
+	for _, c := range []struct {
+		name string
+		g    Filling
+		is   answers
+		want string
+		open bool
+		as   diag.Severity
+	}{
+		{"known", Filling{}, answers{value: "x"}, "x", false, ""},
+		{"known, and not wanted", Filling{StandIn: true}, answers{value: "x"}, "known after db", true, ""},
+		{"not there", Filling{}, answers{}, "known after db", true, ""},
+		{"wrong", Filling{Lenient: true}, answers{wrong: "no uri"}, "", false, diag.Error},
+		{"unread", Filling{}, answers{unread: "forbidden"}, "", false, diag.Error},
+		{"unread, and lenient", Filling{Lenient: true}, answers{unread: "forbidden"}, "known after db", true, diag.Warning},
+	} {
+		c.g.By = "api"
+		x, n := c.g.From(t.Context(), references(table{of: map[string]answers{conn: c.is}}, nil, body("db", "Secret", "conn", map[string]any{"a": "eA=="})), uri)
+		got, as := "", diag.Severity("")
+		if x != nil {
+			got = x.Text
+		}
+		if n != nil {
+			as = n.Severity
+		}
+		if got != c.want || as != c.as || c.open != (len(c.g.Open) == 1) {
+			t.Errorf("%s: %q, %s, open %v", c.name, got, as, c.g.Open)
+		}
+	}
+}
