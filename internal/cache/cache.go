@@ -2,8 +2,8 @@
 //
 // What is read is verified: a blob by its own digest at every use, a tree by the list of its files when a process first
 // uses it. What does not verify is removed and fetched again. What is handed out is a copy of the process's own, of the very
-// bytes that were verified: others may write the cache at any time. Processes share a cache without locks: everything is
-// made aside and renamed into place. Where nothing can be kept, content is fetched for this process alone.
+// bytes that were verified: others may write the cache at any time. Nobody waits for another process: everything is made aside
+// and renamed into place, and what a process uses is locked against being pruned. Where nothing can be kept, content is fetched for this process alone.
 //
 // cache must not know where content comes from, nor what is in it.
 package cache
@@ -21,6 +21,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/lazyregexp"
@@ -47,9 +49,11 @@ type Cache struct {
 	mu    sync.Mutex
 	known map[string]Tree // verified by this process
 	busy  map[string]chan struct{}
-	own   string // the directory of this process's own copies
+	own   string                  // the directory of this process's own copies
+	held  map[string]*flock.Flock // by the entry's path
 
-	create func(dir string) (*os.File, error) // a test's disk may be full
+	try    func(lock *flock.Flock, how func(*flock.Flock) (bool, error)) (bool, error) // a test's file system may have no locks
+	create func(dir string) (*os.File, error)                                          // a test's disk may be full
 }
 
 // Dir is where the cache is by default: $HAWSER_CACHE_DIR, else "hawser" in the user's cache directory; "" when the
@@ -67,7 +71,8 @@ func Dir(getenv func(string) string) string {
 
 // Open makes a cache; nothing is read or made before it is used.
 func Open(o Options) *Cache {
-	c := &Cache{dir: o.Dir, warn: o.Warn, known: map[string]Tree{}, busy: map[string]chan struct{}{},
+	c := &Cache{dir: o.Dir, warn: o.Warn, known: map[string]Tree{}, busy: map[string]chan struct{}{}, held: map[string]*flock.Flock{},
+		try:    func(lock *flock.Flock, how func(*flock.Flock) (bool, error)) (bool, error) { return how(lock) },
 		create: func(dir string) (*os.File, error) { return os.CreateTemp(dir, "blob-") }}
 	if o.Dir != "" {
 		if abs, err := filepath.Abs(o.Dir); err == nil {
@@ -77,14 +82,15 @@ func Open(o Options) *Cache {
 	return c
 }
 
-// Close removes this process's own copies: the trees that were handed out are gone after it.
+// Close removes this process's own copies, and lets others prune what they were made of: the trees that were handed out are gone after it.
 func (c *Cache) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	err := c.release()
 	if c.own == "" {
-		return nil
+		return err
 	}
-	err := os.RemoveAll(c.own)
+	err = errors.Join(err, os.RemoveAll(c.own))
 	c.own, c.known = "", map[string]Tree{}
 	return err
 }
@@ -135,6 +141,7 @@ func (c *Cache) Blob(ctx context.Context, digest string, fetch Fetch) (*os.File,
 		if err := c.keepBlob(out, temp, at); err != nil {
 			return nil, disk(errors.Join(err, out.Close()), false, c.dir)
 		}
+		c.hold(at)
 	}
 	return out, nil
 }
@@ -161,6 +168,10 @@ func (c *Cache) intact(ctx context.Context, at, digest string) *os.File {
 	if c.dir == "" {
 		return nil
 	}
+	if _, err := os.Lstat(at); err != nil {
+		return nil
+	}
+	c.hold(at)
 	size, sum, err := sumOf(at)
 	if err != nil {
 		return nil

@@ -408,16 +408,19 @@ func TestListAndPrune(t *testing.T) {
 	if e := list[1]; e.Kind != Files || e.Digest != digestOf("tree-content") || e.Bytes != 12 || e.Source != "oci://registry/x" {
 		t.Errorf("tree: %+v", e)
 	}
-	if gone, err := c.Prune(t.Context(), Policy{}, now); err != nil || len(gone) != 0 {
+	if gone, err := c.Prune(t.Context(), Policy{}, now); err != nil || len(gone.Entries) != 0 {
 		t.Errorf("nothing asked: %v %v", gone, err)
 	}
 	if left, _ := read(filepath.Join(dir, "tmp")); len(left) != 1 || filepath.Base(left[0]) != "under-way" {
 		t.Errorf("in tmp: %v", left)
 	}
-	if gone, err := c.Prune(t.Context(), Policy{OlderThan: 24 * time.Hour}, now); err != nil || len(gone) != 1 || gone[0].Kind != Files {
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if gone, err := c.Prune(t.Context(), Policy{OlderThan: 24 * time.Hour}, now); err != nil || len(gone.Entries) != 1 || gone.Entries[0].Kind != Files {
 		t.Errorf("by age: %v %v", gone, err)
 	}
-	if gone, err := c.Prune(t.Context(), Policy{All: true}, now); err != nil || len(gone) != 1 {
+	if gone, err := c.Prune(t.Context(), Policy{All: true}, now); err != nil || len(gone.Entries) != 1 {
 		t.Errorf("all: %v %v", gone, err)
 	}
 	if list, err := c.List(t.Context()); err != nil || len(list) != 0 {

@@ -46,7 +46,7 @@ func TestDocument(t *testing.T) {
 	if err != nil || len(entries) != 1 || entries[0].Digest != "sha512:"+strings.ToLower(hash) {
 		t.Errorf("listed: %v, %v", entries, err)
 	}
-	if removed, err := c.Prune(t.Context(), Policy{All: true}, time.Now()); err != nil || len(removed) != 1 {
+	if removed, err := c.Prune(t.Context(), Policy{All: true}, time.Now()); err != nil || len(removed.Entries) != 1 {
 		t.Errorf("removed: %v, %v", removed, err)
 	}
 	for range 2 {

@@ -24,7 +24,7 @@ func TestNotes(t *testing.T) {
 	if all, err := c.List(t.Context()); err != nil || len(all) != 1 || all[0].Bytes != 3 {
 		t.Error(all, err)
 	}
-	if gone, err := c.Prune(t.Context(), Policy{All: true}, time.Now()); err != nil || len(gone) != 1 {
+	if gone, err := c.Prune(t.Context(), Policy{All: true}, time.Now()); err != nil || len(gone.Entries) != 1 {
 		t.Error(gone, err)
 	}
 	if _, ok := c.Note("a"); ok {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // Kind is what an entry of a cache is.
@@ -116,28 +118,38 @@ func read(dir string) ([]string, error) {
 	return out, err
 }
 
-// Prune removes what the policy says, and what processes that ended early have left, and returns the entries removed.
-// Errors of single entries are joined; the others are removed all the same.
-func (c *Cache) Prune(ctx context.Context, policy Policy, now time.Time) ([]Entry, error) {
+// Listing is List with what belongs to it.
+func (c *Cache) Listing(ctx context.Context) (Listing, error) {
+	all, err := c.List(ctx)
+	return c.listing(all), err
+}
+
+// Prune removes what the policy says and no other process uses, and what processes that ended early have left, and returns the entries
+// removed. Errors of single entries are joined; the others are removed all the same.
+func (c *Cache) Prune(ctx context.Context, policy Policy, now time.Time) (Listing, error) {
 	all, err := c.List(ctx)
 	if err != nil || c.dir == "" {
-		return nil, err
+		return c.listing(nil), err
 	}
 	var removed []Entry
 	var errs []error
+	inUse, unlocked := 0, 0
 	for _, e := range choose(all, policy, now) {
 		if err := ctx.Err(); err != nil {
-			return removed, err
+			return c.listing(removed), err
 		}
-		if e.Kind == Files {
-			c.discard(e.path) // at once, for whoever looks
-		}
-		if err := os.RemoveAll(e.path); err != nil {
+		switch gone, err := c.remove(e, now.Sub(e.Used) < leftover); {
+		case errors.Is(err, errInUse):
+			inUse++
+		case err != nil:
 			errs = append(errs, err)
-			continue
+		case gone:
+			removed = append(removed, e)
+		default:
+			unlocked++
 		}
-		removed = append(removed, e)
 	}
+	errs = append(errs, c.sweep())
 	left, err := read(filepath.Join(c.dir, "tmp"))
 	errs = append(errs, err)
 	for _, at := range left {
@@ -145,7 +157,25 @@ func (c *Cache) Prune(ctx context.Context, policy Policy, now time.Time) ([]Entr
 			errs = append(errs, os.RemoveAll(at))
 		}
 	}
-	return removed, errors.Join(errs...)
+	out := c.listing(removed)
+	out.InUse, out.Unlocked = inUse, unlocked
+	return out, errors.Join(errs...)
+}
+
+// remove removes an entry that nobody uses. Where that cannot be known, one that is young stays.
+func (c *Cache) remove(e Entry, young bool) (gone bool, err error) {
+	switch lock, err := c.lock(e.path, (*flock.Flock).TryLock); {
+	case err == nil:
+		defer drop(lock)
+	case errors.Is(err, errInUse):
+		return false, errInUse
+	case young:
+		return false, nil
+	}
+	if e.Kind == Files {
+		c.discard(e.path) // at once, for whoever looks
+	}
+	return true, os.RemoveAll(e.path)
 }
 
 // choose is what a policy removes of entries that are ordered last used first.

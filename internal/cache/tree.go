@@ -108,6 +108,7 @@ func (c *Cache) Tree(ctx context.Context, key Key, expect Expect, build Build) (
 		if err := c.settle(made, temp, at, key); err != nil {
 			return Tree{}, disk(errors.Join(err, os.RemoveAll(made)), false, c.dir)
 		}
+		c.hold(at)
 	}
 	return c.remember(name, t), nil
 }
@@ -159,6 +160,7 @@ func (c *Cache) kept(ctx context.Context, at, private string, key Key, expect Ex
 	if _, err := os.Lstat(at); err != nil {
 		return Tree{}, false
 	}
+	c.hold(at)
 	own, err := os.MkdirTemp(private, "tree-")
 	if err != nil {
 		return Tree{}, false

@@ -18,10 +18,8 @@ const unusedAfter = 30 * 24 * time.Hour
 
 // cacheReport is what the commands about the cache print.
 type cacheReport struct {
-	V       int           `json:"v"`
-	Dir     string        `json:"dir"`
-	Bytes   int64         `json:"bytes"`
-	Entries []cache.Entry `json:"entries"`
+	V int `json:"v"`
+	cache.Listing
 }
 
 func (s *session) cacheCommand() *cobra.Command {
@@ -33,7 +31,7 @@ cache directory.`,
 }
 
 // cacheCmd is a command about the cache; list is what it prints.
-func (s *session) cacheCmd(use, short, long, example string, list func(cmd *cobra.Command, c *cache.Cache) ([]cache.Entry, error)) *cobra.Command {
+func (s *session) cacheCmd(use, short, long, example string, list func(cmd *cobra.Command, c *cache.Cache) (cache.Listing, error)) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: reference.Nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkForm(s.opts.output, dataForms...); err != nil {
@@ -43,17 +41,11 @@ func (s *session) cacheCmd(use, short, long, example string, list func(cmd *cobr
 				return usagef("this build has no cache")
 			}
 			c := s.Cache()
-			entries, err := list(cmd, c)
-			if err != nil && len(entries) == 0 {
+			listing, err := list(cmd, c)
+			if err != nil && len(listing.Entries) == 0 {
 				return err
 			}
-			r := cacheReport{V: report.DocumentVersion, Dir: c.Location(), Entries: entries}
-			for _, e := range entries {
-				r.Bytes += e.Bytes
-			}
-			if len(entries) == 0 {
-				r.Entries = []cache.Entry{}
-			}
+			r := cacheReport{report.DocumentVersion, listing}
 			if perr := s.printData(r, func(report.Style) error { return s.printCache(cmd, r) }); perr != nil {
 				return perr
 			}
@@ -65,26 +57,26 @@ func (s *session) cacheCmd(use, short, long, example string, list func(cmd *cobr
 
 func (s *session) cacheLsCommand() *cobra.Command {
 	return s.cacheCmd("ls", "List what is kept", "Ls lists what the cache keeps, last used first.", "  hawser cache ls\n  hawser cache ls -o json",
-		func(cmd *cobra.Command, c *cache.Cache) ([]cache.Entry, error) { return c.List(cmd.Context()) })
+		func(cmd *cobra.Command, c *cache.Cache) (cache.Listing, error) { return c.Listing(cmd.Context()) })
 }
 
 func (s *session) cachePruneCommand() *cobra.Command {
 	var policy cache.Policy
 	var size string
 	cmd := s.cacheCmd("prune", "Remove what is kept",
-		`Prune removes what was not used for 30 days, or what the flags say, and lists it. A run that uses such content at the
-same moment may fail; run it again then.`,
+		`Prune removes what was not used for 30 days, or what the flags say, and lists it. What another process uses is left,
+and counted. On a file system without locks, as on some networks, nobody can tell: there, what is younger than a day is left.`,
 		"  hawser cache prune\n  hawser cache prune --older-than 168h --max-size 2Gi\n  hawser cache prune --all",
-		func(cmd *cobra.Command, c *cache.Cache) ([]cache.Entry, error) {
+		func(cmd *cobra.Command, c *cache.Cache) (out cache.Listing, err error) {
 			if size != "" {
 				q, err := resource.ParseQuantity(size)
 				if err != nil || q.Sign() <= 0 {
-					return nil, usagef("--max-size %s is no size\nFor example: 500Mi, 2Gi", size)
+					return out, usagef("--max-size %s is no size\nFor example: 500Mi, 2Gi", size)
 				}
 				policy.MaxBytes = q.Value()
 			}
 			if cmd.Flags().Changed("older-than") && policy.OlderThan <= 0 {
-				return nil, usagef("--older-than needs a time, for example 168h\n--all removes everything")
+				return out, usagef("--older-than needs a time, for example 168h\n--all removes everything")
 			}
 			if size == "" && !cmd.Flags().Changed("older-than") {
 				policy.OlderThan = unusedAfter
@@ -110,7 +102,7 @@ func (s *session) printCache(cmd *cobra.Command, r cacheReport) error {
 	if err := s.table([]string{"KIND", "DIGEST", "SIZE", "USED", "SOURCE"}, rows, "USED", "SIZE"); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(s.Out, "%s, %s %s %s\n", diag.Counted(len(r.Entries), "entry"), bytesText(r.Bytes), verb, r.Dir)
+	_, err := fmt.Fprintf(s.Out, "%s, %s %s %s%s\n", diag.Counted(len(r.Entries), "entry"), bytesText(r.Bytes), verb, r.Dir, r.Left())
 	return err
 }
 
