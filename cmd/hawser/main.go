@@ -13,6 +13,7 @@ import (
 
 	"hawser.dev/hawser/internal/child"
 	_ "hawser.dev/hawser/internal/startup" // no collections while packages are initialized; tuneCollector ends that
+	"hawser.dev/hawser/internal/terminal"
 )
 
 // version is set by the linker.
@@ -26,10 +27,11 @@ func main() {
 	if slices.Equal(os.Args[1:], []string{isolated}) {
 		os.Exit(serve())
 	}
+	terminal.Apart()
 	code := app().Run(context.Background(), os.Args[1:])
 	child.EndAll()
 	if err := storage().Close(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
+		fmt.Fprintln(terminal.Stderr, err)
 	}
 	os.Exit(code)
 }

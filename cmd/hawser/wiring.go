@@ -59,6 +59,7 @@ import (
 	"hawser.dev/hawser/internal/sessions"
 	"hawser.dev/hawser/internal/signature"
 	"hawser.dev/hawser/internal/signature/sigstore"
+	"hawser.dev/hawser/internal/terminal"
 	"hawser.dev/hawser/internal/toolchain"
 	"hawser.dev/hawser/internal/toolchain/goproxy"
 	"hawser.dev/hawser/internal/values"
@@ -84,7 +85,7 @@ func app() *cli.App {
 		return e
 	}
 	return &cli.App{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Version: version, Mask: redactor.Sweep,
+		In: os.Stdin, Out: os.Stdout, Err: terminal.Stderr, Version: version, Mask: redactor.Sweep,
 		Engine: func(onEvent func(fleetplan.Event)) (cli.Engine, error) {
 			return driver.Engine{Engine: newEngine(onEvent)}, nil
 		},
@@ -134,7 +135,7 @@ func app() *cli.App {
 func newEngine(redactor *redact.Redactor, onEvent func(fleetplan.Event)) *engine.Engine {
 	var writes atomic.Bool
 	watchdog := cuelang.Watch(evaluationLimit, func(f diag.Finding) {
-		exceeded(os.Stderr, f, writes.Load())
+		exceeded(terminal.Stderr, f, writes.Load())
 		os.Exit(1)
 	})
 	sockets := evaluating(isolate.Host{Redact: redactor.Redact, Learn: redactor.AddFor, Watchdog: watchdog})
@@ -195,7 +196,7 @@ func evaluating(host isolate.Host) isolate.Sockets {
 // newTools fills the tool chain's sockets.
 func newTools(redactor *redact.Redactor) (*toolchain.Tools, error) {
 	watchdog := cuelang.Watch(evaluationLimit, func(f diag.Finding) {
-		exceeded(os.Stderr, f, false)
+		exceeded(terminal.Stderr, f, false)
 		os.Exit(1)
 	})
 	modules := cue.New(cue.Options{Redact: redactor.Redact, Watch: watchdog})
@@ -264,8 +265,8 @@ func verifier(kept *cache.Cache, artifacts *oci.Client, redactor *redact.Redacto
 // storage is this process's cache. When nothing can be kept it says so, once.
 var storage = sync.OnceValue(func() *cache.Cache {
 	return cache.Open(cache.Options{Dir: cmp.Or(cacheDir, cache.Dir(os.Getenv)), Warn: func(f diag.Finding) {
-		if err := report.Findings(os.Stderr, diag.Findings{f}, report.Style{Width: 120}); err != nil {
-			fmt.Fprintln(os.Stderr, f.String())
+		if err := report.Findings(terminal.Stderr, diag.Findings{f}, report.Style{Width: 120}); err != nil {
+			fmt.Fprintln(terminal.Stderr, f.String())
 		}
 	}})
 })

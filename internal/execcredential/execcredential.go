@@ -30,6 +30,7 @@ import (
 
 	"hawser.dev/hawser/internal/child"
 	"hawser.dev/hawser/internal/columns"
+	"hawser.dev/hawser/internal/terminal"
 )
 
 // maxOutput bounds what a plug-in may say: a token, or a certificate with its chain and key.
@@ -257,11 +258,11 @@ func (p *Plugin) ask(ctx context.Context) (*credentials, error) {
 		cmd.Env = append(cmd.Env, e.Name+"="+e.Value)
 	}
 	cmd.Env = append(cmd.Env, "KUBERNETES_EXEC_INFO="+string(info))
-	said := &child.Said{To: os.Stderr, Limit: maxSaid, Clean: columns.Screen}
+	said := &child.Said{To: terminal.Stderr, Limit: maxSaid, Clean: columns.Screen}
 	defer said.End()
 	cmd.Stdout, cmd.Stderr = out, said
 	if interactive { // it talks with the user, maybe by more than lines
-		cmd.Stdin, cmd.Stderr = os.Stdin, os.Stderr
+		cmd.Stdin, cmd.Stderr = os.Stdin, terminal.Stderr
 	}
 	if err := cmd.Run(); err != nil {
 		return nil, p.explain(err)

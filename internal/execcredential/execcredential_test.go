@@ -3,6 +3,8 @@
 package execcredential
 
 import (
+	"hawser.dev/hawser/internal/terminal"
+
 	"context"
 	"errors"
 	"fmt"
@@ -82,9 +84,9 @@ func TestPluginsNoise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	was := os.Stderr
-	os.Stderr = file
-	defer func() { os.Stderr = was }()
+	was := terminal.Stderr
+	terminal.Stderr = file
+	defer func() { terminal.Stderr = was }()
 	p, _ := plugin(t, `printf '\033[2J\n::error::boom\nlast' >&2`+"\n"+says("one", ""))
 	loud, _ := plugin(t, "yes ::error::noise | head -c 1000000 >&2\n"+says("two", ""))
 	for _, p := range []*Plugin{p, loud} {

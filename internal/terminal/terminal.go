@@ -10,6 +10,16 @@ import (
 	"golang.org/x/term"
 )
 
+// Stderr is the process's standard error, for all of ours.
+var Stderr = os.Stderr
+
+// Apart keeps libraries from standard error: what they print there, unasked, goes nowhere. What somebody shall know of it is a finding.
+func Apart() {
+	if none, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
+		os.Stderr = none
+	}
+}
+
 // Is reports whether a stream is a terminal.
 func Is(stream any) bool {
 	f, ok := stream.(*os.File)
@@ -18,7 +28,7 @@ func Is(stream any) bool {
 
 // Size is the terminal's columns and rows, 0 when there is none.
 func Size() (cols, rows int) {
-	for _, f := range []*os.File{os.Stderr, os.Stdout} {
+	for _, f := range []*os.File{Stderr, os.Stdout} {
 		if c, r, err := term.GetSize(int(f.Fd())); err == nil {
 			return c, r
 		}

@@ -20,6 +20,7 @@ import (
 	"hawser.dev/hawser/internal/child"
 	"hawser.dev/hawser/internal/columns"
 	"hawser.dev/hawser/internal/rootfs"
+	"hawser.dev/hawser/internal/terminal"
 )
 
 const (
@@ -166,7 +167,7 @@ func (s *dockerStore) run(ctx context.Context, program, action string, in []byte
 	defer cancel()
 	out := &child.Output{Limit: maxHelper}
 	cmd := child.New(ctx, program, action)
-	said := &child.Said{To: os.Stderr, Limit: maxHelper, Clean: columns.Screen}
+	said := &child.Said{To: terminal.Stderr, Limit: maxHelper, Clean: columns.Screen}
 	defer said.End()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), out, said
 	err := cmd.Run()

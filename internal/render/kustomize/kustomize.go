@@ -124,6 +124,7 @@ func (r *Renderer) Render(ctx context.Context, req render.Request) (render.Resul
 		res.Objects = append(res.Objects, o)
 	}
 	found = append(found, render.VetIdentity(res.Objects)...)
+	found = append(found, t.notes...)
 	if len(res.Objects) == 0 && !found.HasErrors() {
 		f := diag.Warnf("no-objects", "the kustomization makes no objects")
 		f.Pos = t.at

@@ -30,6 +30,10 @@ var (
 	fieldsOfHelm   = []string{"helmCharts", "helmGlobals", "helmChartInflationGenerator"}
 )
 
+// deprecated are the fields that the library warns of, and what takes their place.
+var deprecated = map[string]string{"bases": "resources", "commonLabels": "labels", "imageTags": "images", "patchesJson6902": "patches",
+	"patchesStrategicMerge": "patches", "vars": "replacements"}
+
 // kustomize follows the kustomization in a directory below the root; at is where it is named.
 func (c *collector) kustomize(dir string, at diag.Pos) {
 	key := fmt.Sprint(dir, " ", c.plain)
@@ -152,6 +156,11 @@ func lineOf(err error) int {
 func (c *collector) kustomization(dir, file string, doc *yaml.Node) {
 	at := func(n *yaml.Node) diag.Pos { return diag.Pos{File: c.shown(file), Line: n.Line, Column: n.Column} }
 	for key, value := range fields(doc) {
+		if instead := deprecated[key.Value]; instead != "" && value.Tag != "!!null" {
+			f := diag.Warnf("kustomize-deprecated", "%s of a kustomization is deprecated", key.Value)
+			f.Pos, f.Path, f.Fix = at(key), key.Value, "write "+instead+" instead: kustomize edit fix does it"
+			c.notes = append(c.notes, f)
+		}
 		switch {
 		case is(key, "<<"):
 			c.find(at(key), "merge-key", "a kustomization is not merged from other maps", "write its fields out")

@@ -36,6 +36,8 @@ type tree struct {
 	kustomizations []kustomization
 	// generated are the values that generators put into Secrets.
 	generated []string
+	// notes are what is to be said beside what stops it.
+	notes diag.Findings
 	// root is the root's path as the user knows it.
 	root string
 }
