@@ -1,6 +1,6 @@
 #!/bin/sh
 # The main job on three real clusters: plan, roll out, status, a change that waits for an approval of production, one that fails in
-# staging, stops there and is taken back, and the history.
+# staging, stops there and is taken back, an object that somebody changed by hand, and the history.
 # Started by `make demo`, from the root of the repository. The clusters stay up until the last line it prints is run.
 set -eu
 name=${HAWSER_DEMO:-demo}
@@ -47,6 +47,22 @@ step "Production still runs what it ran" $hawser status shop --fleet "$fleet"
 $hawser status shop --fleet "$fleet" || true
 run "Take it back: what each cluster had before, through the same waves" \
 	$hawser rollback shop --fleet "$fleet" --fleet "$shop/rollout.yaml" --yes
+
+# By hand needs a tool of one's own for it; everything else needs this repository only.
+if command -v kubectl >/dev/null; then
+	run "Somebody changes an object by hand" \
+		kubectl --kubeconfig "$($hawser sandbox kubeconfig --name "$name" --path)" --context production-eu -n shop set env deployment/storefront LOG_LEVEL=debug
+	set -- $hawser drift shop --fleet "$fleet"
+	step "Which is found, with who did it" "$@"
+	if "$@"; then
+		echo "demo: this should have found a difference" >&2
+		exit 1
+	fi
+	run "And put right, on that cluster alone" \
+		$hawser drift shop --correct --yes --fleet "$fleet" --fleet "$shop/rollout.yaml"
+else
+	printf '\n\033[1m# No kubectl here: without it nobody changes an object by hand, so that "hawser drift" would have nothing to find\033[0m\n'
+fi
 run "What was done, and where" \
 	$hawser history shop --fleet "$fleet"
 

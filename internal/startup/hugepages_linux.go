@@ -1,24 +1,26 @@
+//go:build linux && (amd64 || arm64)
+
 package startup
 
 import (
 	"bytes"
 	"os"
-	"runtime/debug"
 	"strings"
 	"syscall"
-	"unsafe"
 )
 
 const (
-	// reserved is how much of the heap comes in huge pages: about what a run of the command line may use (cmd/hawser's limit).
-	reserved = 124 << 20
+	// reserved is how much of the heap comes in huge pages: about what a run of the command line may use (cmd/hawser's limit). It is the
+	// frame of deepFrame, a little less than the power of two that its stack is.
+	reserved = 134152192
 	hugePage = 2 << 20
 )
 
 // A run is short, and its heap grows from nothing: where the kernel hands out huge pages only to who asks (the usual setting), it is given in
 // pages of 4 KiB, and a fifth to a third of a run's processor time goes into asking for each. Go's runtime has no setting for it. So the heap is
-// made to grow once by one piece of memory that nobody writes to, the kernel is told that huge pages are welcome there, and the piece is
-// given back to the heap, which takes from it from then on. Only what is then used is memory. GODEBUG=disablethp=1 leaves it alone.
+// made to grow once, by the stack of a goroutine that calls a function with a very large frame and writes nothing there; the kernel is told that
+// huge pages are welcome in it, and when the goroutine ends the heap has the memory back at once, without a collection (which a piece of
+// the heap would need; it costs a quarter of the start of a process). Only what is then used is memory. GODEBUG=disablethp=1 leaves it alone.
 func init() {
 	if strings.Contains(os.Getenv("GODEBUG"), "disablethp=1") {
 		return
@@ -35,17 +37,23 @@ func init() {
 	if bytes.HasPrefix(kernelSetting("/proc/sys/vm/overcommit_memory"), []byte("2")) {
 		return // what is asked for counts there, used or not
 	}
-	adviseHugePages(make([]byte, reserved))
-	debug.FreeOSMemory()
+	reserve()
 }
 
-// adviseHugePages tells the kernel that memory may come in huge pages, as far as it is made of whole ones. What it answers changes nothing.
-func adviseHugePages(memory []byte) {
-	start := uintptr(unsafe.Pointer(unsafe.SliceData(memory)))
-	from := (start + hugePage - 1) &^ (hugePage - 1)
-	to := (start + uintptr(len(memory))) &^ (hugePage - 1)
-	_, _, _ = syscall.RawSyscall(syscall.SYS_MADVISE, from, to-from, syscall.MADV_HUGEPAGE)
+// reserve makes the heap grow. What the kernel answers changes nothing.
+func reserve() {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		sp := deepFrame()
+		from, to := (sp+hugePage-1)&^(hugePage-1), (sp+reserved)&^(hugePage-1)
+		_, _, _ = syscall.RawSyscall(syscall.SYS_MADVISE, from, to-from, syscall.MADV_HUGEPAGE)
+	}()
+	<-done
 }
+
+// deepFrame says where the stack was while its frame was there: it has the following addresses, as many as are reserved.
+func deepFrame() (sp uintptr)
 
 // kernelSetting is what a small file of the kernel's holds, nothing where it cannot be read.
 func kernelSetting(name string) []byte {

@@ -7,10 +7,12 @@ package startup
 
 import (
 	"os"
+	"runtime"
 	"runtime/debug"
 )
 
 func init() {
+	runtime.MemProfileRate = 0 // nothing of the product reads that profile
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(-1)
 	}
