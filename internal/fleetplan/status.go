@@ -336,11 +336,11 @@ func InstancesOf(rec release.Record, declared map[object.Ref]object.Object, live
 		if st.Drifted = st.Drifted && !in.Suspended; st.Drifted { // what is suspended is not compared
 			d, l := declared[o.Ref], live[o.Ref]
 			st.Fields = d.Taken(l.Managed, object.Manager(rec.Owner), o.Entry)
-			if st.By = object.TakenBy(st.Fields); st.By == "" && l.ForeignBundle && l.ApplyHash == "" {
+			if st.By = object.TakenBy(st.Fields); st.By == "" && l.ForeignBundle && plan.Unmarked(l) {
 				st.By = l.Foreign
 			}
 			// Of what was declared only the replicas that an autoscaler sets are not ours: plan calls that unchanged, too.
-			st.Drifted = d.Body == nil || l.ApplyHash == "" || l.UID != o.UID || len(st.Fields) > 0
+			st.Drifted = d.Body == nil || plan.Unmarked(l) || l.UID != o.UID || len(st.Fields) > 0
 		}
 		st.Drifted = st.Drifted && (st.By != "" || !rec.Standing().Open()) // else it may be what the run wrote that ended
 		in.Objects = append(in.Objects, st)

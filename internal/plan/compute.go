@@ -202,7 +202,7 @@ func (c *computation) adopts(r object.Ref, live Live) bool {
 }
 
 // ours reports whether the live object itself says that this bundle applied it: our label and our Apply entry.
-func (c *computation) ours(l Live) bool { return l.OwnerLabel == c.Owner && l.ApplyHash != "" }
+func (c *computation) ours(l Live) bool { return l.OwnerLabel == c.Owner && !Unmarked(l) }
 
 // isOurs decides ownership of an existing object: by uid when the inventory has one, else by both our marks.
 func (c *computation) isOurs(own InventoryEntry, isOwned bool, live Live) bool {
@@ -264,7 +264,7 @@ func (c *computation) existing(d Desired, own InventoryEntry, isOwned bool, live
 	}
 	schema := c.Schema[SchemaKey(d.Ref)]
 	switch {
-	case live.Remnant && live.ApplyHash == "":
+	case live.Remnant && Unmarked(live):
 		ch.Code, ch.Why = CodeAgain, "was deleted, and made again with nothing but rules by the controller that aggregates them"
 	case d.Once:
 		c.unchanged(d, own, live)
@@ -291,10 +291,10 @@ func (c *computation) existing(d Desired, own InventoryEntry, isOwned bool, live
 	case c.Open && live.ResourceVersion != own.ResourceVersion:
 		// two writes of ours within a second leave the same entry
 		ch.Code, ch.Why = CodeInterrupted, "may have been written by a run that ended before it was recorded"
-	case live.ResourceVersion == own.ResourceVersion, live.ApplyHash != "" && live.ApplyHash == own.ApplyHash, live.LeftToOthers:
+	case !Moved(own, live):
 		c.unchanged(d, own, live)
 		return
-	case live.ApplyHash == "":
+	case Unmarked(live):
 		ch.Code, ch.Why = CodeManagedGone, "our managed fields entry is gone"
 	default:
 		ch.Code, ch.Why = CodeDrift, "changed by somebody since it was written"
@@ -304,7 +304,7 @@ func (c *computation) existing(d Desired, own InventoryEntry, isOwned bool, live
 
 // update finishes an Update with the API server's answer, when there is one.
 func (c *computation) update(d Desired, own InventoryEntry, live Live, ch Change) {
-	moved := ch.Code != CodeChanged || (live.ApplyHash != own.ApplyHash && live.ResourceVersion != own.ResourceVersion)
+	moved := ch.Code != CodeChanged || rewritten(own, live)
 	sameDeclaration := own.Digest == d.Digest
 	ch.Force = moved && sameDeclaration && own.UID != "" && own.UID == live.UID
 	p, ok := c.Previews[d.Ref]

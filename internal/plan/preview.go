@@ -53,7 +53,7 @@ func NeedsPreview(in Input) []Change {
 		}
 		switch o := in.Options; ch.Action {
 		case Update:
-			if o.RollingBack || ch.Ignore != nil || ch.Was != nil || ch.Code != CodeChanged || in.Open || ch.ApplyHash != own[ch.Ref].ApplyHash || o.Diff || o.Recreate || o.Adopt ||
+			if o.RollingBack || ch.Ignore != nil || ch.Was != nil || ch.Code != CodeChanged || in.Open || rewritten(own[ch.Ref], in.Live[ch.Ref]) || o.Diff || o.Recreate || o.Adopt ||
 				in.Live[ch.Ref].Shared || fixed[ch.Ref] != own[ch.Ref].Fixed {
 				out = append(out, ch)
 			}

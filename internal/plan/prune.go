@@ -78,7 +78,7 @@ func (c *computation) fate(o InventoryEntry, live Live) (Action, Code, string) {
 		return Release, CodeReplaced, "is another object now (other uid)"
 	case live.ForeignBundle || live.OwnerLabel != "" && live.OwnerLabel != c.Owner:
 		return Release, CodeForeign, "managed by " + orUnknown(live.Foreign) + " now"
-	case live.ApplyHash == "":
+	case Unmarked(live):
 		return Release, CodeForeign, "no longer carries our managed fields entry"
 	case o.UID != "" && live.OwnerLabel == "":
 		return Release, CodeForeign, "no longer carries our owner label"
@@ -120,14 +120,14 @@ func (c *computation) eject(ch *Change) {
 // freed reports whether an object of the inventory is ours no longer, because an eject that has not ended took our marks off it.
 func (c *computation) freed(o InventoryEntry) bool {
 	live := c.Live[o.Ref]
-	return c.Freeing && live.Found && live.ApplyHash == "" && live.OwnerLabel == ""
+	return c.Freeing && live.Found && Unmarked(live) && live.OwnerLabel == ""
 }
 
 // takenBy is who took fields of an object from us since it was written, "" for nobody. What is left to others was not taken,
 // nor are the replicas that an autoscaler sets.
 func takenBy(o InventoryEntry, live Live) string {
 	switch {
-	case o.ApplyHash == "" || live.ApplyHash == "" || live.ApplyHash == o.ApplyHash || live.LeftToOthers:
+	case o.ApplyHash == "" || Unmarked(live) || !Moved(o, live):
 		return ""
 	case live.Foreign != "":
 		return live.Foreign

@@ -12,7 +12,7 @@ import (
 // says so, by name, for those who ask about deletions. What is left to others, and to an autoscaler, was not taken.
 func TestPruneOfMovedObjects(t *testing.T) {
 	ref := object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "a"}
-	ours := Live{Found: true, UID: "u", ApplyHash: "e", OwnerLabel: "me"}
+	ours := Live{Found: true, UID: "u", ResourceVersion: "2", ApplyHash: "e", OwnerLabel: "me"}
 	for name, tt := range map[string]struct {
 		change func(*Live)
 		action Action
@@ -34,7 +34,7 @@ func TestPruneOfMovedObjects(t *testing.T) {
 	} {
 		live := ours
 		tt.change(&live)
-		p := Compute(Input{Owner: "me", Inventory: []InventoryEntry{{Ref: ref, UID: "u", ApplyHash: "e", Replicas: true}}, Live: map[object.Ref]Live{ref: live}})
+		p := Compute(Input{Owner: "me", Inventory: []InventoryEntry{{Ref: ref, UID: "u", ResourceVersion: "1", ApplyHash: "e", Replicas: true}}, Live: map[object.Ref]Live{ref: live}})
 		if len(p.Changes) != 1 || p.Changes[0].Action != tt.action || p.Changes[0].Why != tt.why || p.Changes[0].TakenBy != tt.taken {
 			t.Errorf("%s: %+v", name, p.Changes)
 		}

@@ -18,7 +18,7 @@ const CodeLostRecord = "lost-record"
 func Lost(in Input) bool {
 	return slices.ContainsFunc(in.Desired, func(d Desired) bool {
 		l := in.Live[d.Ref]
-		return l.Found && !l.Terminating && !d.OwnNamespace && !l.Keep && l.OwnerLabel == in.Owner && l.ApplyHash != ""
+		return l.Found && !l.Terminating && !d.OwnNamespace && !l.Keep && l.OwnerLabel == in.Owner && !Unmarked(l)
 	})
 }
 

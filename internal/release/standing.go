@@ -32,13 +32,13 @@ func Standing(o plan.InventoryEntry, live plan.Live, judged health.Status) (stat
 		return judged.Settled(), false
 	}
 	replaced := o.UID != "" && live.UID != o.UID
-	return judged.Settled(), replaced || live.ResourceVersion != o.ResourceVersion && live.ApplyHash != o.ApplyHash && !live.LeftToOthers
+	return judged.Settled(), replaced || plan.Moved(o, live)
 }
 
 // Unwritten reports whether an object that a run of the owner was to write, and did not as far as it knows, is somebody else's: nothing
 // there is of that run.
 func Unwritten(o plan.InventoryEntry, live plan.Live, owner string) bool {
-	return o.UID == "" && live.Found && live.OwnerLabel != owner && live.ApplyHash == ""
+	return o.UID == "" && live.Found && live.OwnerLabel != owner && plan.Unmarked(live)
 }
 
 // NotWritten is the state of such an object: the one that was declared is not there.

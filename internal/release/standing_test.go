@@ -35,6 +35,10 @@ func TestStanding(t *testing.T) {
 		"changed": {func(_ *plan.InventoryEntry, l *plan.Live) {
 			l.ResourceVersion, l.ApplyHash, l.Foreign = "2", "f", "kubectl"
 		}, health.Progressing, true},
+		"without an entry of ours, and none was recorded": {func(o *plan.InventoryEntry, l *plan.Live) { o.ApplyHash, l.ApplyHash, l.ResourceVersion = "", "", "2" }, health.Progressing, true},
+		"left to others": {func(_ *plan.InventoryEntry, l *plan.Live) {
+			l.ApplyHash, l.ResourceVersion, l.LeftToOthers = "f", "2", true
+		}, health.Progressing, false},
 		"changed, left alone": {func(o *plan.InventoryEntry, l *plan.Live) { l.ResourceVersion, l.ApplyHash, o.Once = "2", "f", true }, health.Progressing, false},
 	} {
 		o, l := own, found

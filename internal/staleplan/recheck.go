@@ -27,7 +27,7 @@ func Recheck(p *plan.Plan, was, now map[object.Ref]plan.Live, foreign map[object
 			findings = append(findings, staleObject(ch.Ref, "was deleted since"))
 		case live.UID != ch.UID:
 			findings = append(findings, staleObject(ch.Ref, "is another object now"))
-		case ch.Action != plan.Release && ch.ResourceVersion != live.ResourceVersion && moved(ch, live.ApplyHash, live.ForeignEntries):
+		case ch.Action != plan.Release && ch.Moved(live.ResourceVersion, live.ApplyHash, live.ForeignEntries):
 			findings = append(findings, staleObject(ch.Ref, "was changed since"))
 		case object.Unforeseen(ch.Foreign, foreign[ch.Ref]) != nil:
 			findings = append(findings, staleObject(ch.Ref, object.Unforeseen(ch.Foreign, foreign[ch.Ref]).Since()))
@@ -47,12 +47,6 @@ func Recheck(p *plan.Plan, was, now map[object.Ref]plan.Live, foreign map[object
 		}
 	}
 	return findings
-}
-
-// moved reports whether an object is not as it was seen: what we declared of it was changed, or, where it is to be adopted,
-// what its owner has in it.
-func moved(ch plan.Change, ownNow, formerNow string) bool {
-	return ch.ApplyHash != ownNow || ch.Action == plan.Adopt && ch.FormerEntries != formerNow
 }
 
 // reclaimed says what keeps an object from being deleted that did not when the plan was made, "" for nothing.
