@@ -457,11 +457,9 @@ func (c *computation) adopt(d Desired, live Live, ch Change) {
 
 // unchanged keeps the object in the inventory with what was just seen of it.
 func (c *computation) unchanged(d Desired, own InventoryEntry, live Live) {
-	schema := c.Schema[SchemaKey(d.Ref)]
-	o := InventoryEntry{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, UID: live.UID,
-		ResourceVersion: live.ResourceVersion, Digest: d.Digest, ApplyHash: live.ApplyHash, Schema: schema,
-		Keep: d.Keep, NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, Once: d.Once, Expires: d.Expires,
-		Awaited: own.Awaited && own.UID == live.UID, OwnNamespace: d.OwnNamespace, Replicas: d.Replicas, Fixed: d.Fixed, Force: d.ForceRecreate, Stays: live.Stays, Taken: own.declared(live.UID)}
+	o := EntryFor(d, c.Schema[SchemaKey(d.Ref)])
+	o.UID, o.ResourceVersion, o.ApplyHash = live.UID, live.ResourceVersion, live.ApplyHash
+	o.Awaited, o.Stays, o.Taken = own.Awaited && own.UID == live.UID, live.Stays, own.declared(live.UID)
 	switch {
 	case d.Ignore == nil:
 	case live.LeftToOthers: // what we declared then is what tells a drift from a field that is left to others

@@ -40,7 +40,7 @@ func SameDeclared(instance string, a, b []Desired) bool {
 	return maps.Equal(of(a), of(b))
 }
 
-// OwnedAs is the inventory entry a declaration is recorded with before it is written: an intention without uid.
+// EntryFor is the inventory entry a declaration is recorded with before it is written: an intention without uid.
 func EntryFor(d Desired, schema string) InventoryEntry {
 	return InventoryEntry{Ref: d.Ref, Version: d.Version, Instance: d.Instance, Stage: d.Stage, Digest: d.Digest, Schema: schema,
 		Keep: d.Keep, NoWait: d.NoWait, Timeout: d.Timeout, Ignore: d.Ignore, Once: d.Once, Expires: d.Expires, OwnNamespace: d.OwnNamespace, Replicas: d.Replicas,
