@@ -87,6 +87,13 @@ func bombLayers(layers, chart string) bomb {
 		"f.yaml": bombFleet}, bombBuild+" --fleet f.yaml")
 }
 
+// bombPattern is a definition with a pattern.
+const bombPattern = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: ks.g.io}
+spec: {group: g.io, names: {kind: K}, versions: [{name: v1, served: true, schema: {openAPIV3Schema: {type: object, properties: {a: {type: string, pattern: 'PATTERN'}}}}}]}
+`
+
 // moreBombs are what is read of charts, of other programs' files, and of the other commands.
 func moreBombs(t *testing.T) map[string]bomb {
 	const n = 900_000
@@ -132,6 +139,8 @@ func moreBombs(t *testing.T) map[string]bomb {
 		"SOPS: aliases":          sealed(aliases() + "sops: {age: [{recipient: age1x, enc: x}], mac: x}\n").says("sops gives no value"),
 		"SOPS: long":             sealed(longAliases("") + "sops: {age: [{recipient: age1x, enc: x}], mac: x}\n").says("sops gives no value"),
 		"SOPS: recipients":       sealed("x: 1\nsops: {mac: x, lastmodified: \"2026-01-01T00:00:00Z\", age: [" + strings.Repeat("{recipient: age1x, enc: x},", n/30) + "]}\n").says("sops gives no value"),
+		"SOPS: expression":       sealed("x: 1\nsops: {mac: x, lastmodified: \"2026-01-01T00:00:00Z\", encrypted_regex: '[" + strings.Repeat(`\pL`, n/3) + "]', age: [{recipient: age1x, enc: x}]}\n").says("sops gives no value"),
+		"CRD: a class":           bombVendored(strings.Replace(bombPattern, "PATTERN", "["+strings.Repeat(`\pL`, n/3)+"]", 1)).says("would take too long"),
 		"SOPS: sealed":           sealed(sopstest.Encrypt(t, "x: ["+strings.Repeat("1,", 4000)+"1]\n", recipient)).says("is a list"),
 		"age keys: long":         withKeys(sealed(sopstest.Encrypt(t, "x: a\n", recipient)), strings.Repeat("# a\n", n/4)).says("# Instance: a"),
 		"age keys: many":         withKeys(sealed(sopstest.Encrypt(t, "x: a\n", recipient)), strings.Repeat(identity+"\n", n/80)).says("# Instance: a"),

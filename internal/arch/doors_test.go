@@ -21,6 +21,8 @@ var doors = []door{
 	{[]string{"os.ReadFile", "os.Open", "io.ReadAll", "io/ioutil.ReadAll", "io/ioutil.ReadFile"},
 		"internal/rootfs", "ReadFile, OpenFile and ReadAll refuse what has no end and what never begins; io.ReadAll is for an io.LimitReader"},
 	{[]string{"os.Stderr"}, "internal/terminal", "libraries print there what nobody asked for: terminal.Stderr is ours"},
+	{[]string{"regexp.Compile", "regexp.CompilePOSIX", "regexp.Match", "regexp.MatchString", "regexp.MatchReader"},
+		"internal/boundedregexp", "what is no MustCompile of ours comes from input, where a class of a megabyte takes minutes"},
 	{[]string{"net/http.Client", "net/http.Transport", "net/http.DefaultClient", "net/http.DefaultTransport", "net/http.Get", "net/http.Head", "net/http.Post", "net/http.PostForm"},
 		"internal/httpclient", "one client for all that is fetched: deadlines, proxies, and what a redirect may not do; a pointer to a client may be held"},
 }

@@ -7,6 +7,7 @@ import (
 
 	"cuelang.org/go/cue/ast"
 
+	"hawser.dev/hawser/internal/boundedregexp"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/lazyregexp"
@@ -50,9 +51,9 @@ func FromCRDs(source string, data []byte) ([]File, diag.Findings) {
 	if fs.HasErrors() {
 		return nil, fs
 	}
-	files := map[string]File{}
+	files, patterns := map[string]File{}, &boundedregexp.Set{}
 	for _, doc := range docs {
-		made, found := fromDefinition(source, doc)
+		made, found := fromDefinition(source, doc, patterns)
 		fs = append(fs, found...)
 		for _, f := range made {
 			if _, dup := files[f.Path]; dup {
@@ -152,7 +153,7 @@ func unpack(text []byte, depth int) ([]definition, error) {
 	return out, nil
 }
 
-func fromDefinition(source string, d definition) (out []File, fs diag.Findings) {
+func fromDefinition(source string, d definition, patterns *boundedregexp.Set) (out []File, fs diag.Findings) {
 	group, kind := d.Spec.Group, d.Spec.Names.Kind
 	if d.APIVersion != "apiextensions.k8s.io/v1" {
 		f := diag.Errorf("crd-version", "%s has apiVersion %s", d.Metadata.Name, d.APIVersion)
@@ -171,7 +172,7 @@ func fromDefinition(source string, d definition) (out []File, fs diag.Findings) 
 			fs = append(fs, at(diag.Errorf("crd-name", "version %q of %s cannot be the name of a package", clean(v.Name), kind), source))
 			continue
 		}
-		w := newWriter(source, kind+" "+v.Name)
+		w := newWriter(source, kind+" "+v.Name, patterns)
 		body := w.kind(group, v.Name, kind, d.Spec.Scope, v.Schema.OpenAPI)
 		fs = append(fs, w.found...)
 		data, err := file("the definition of "+kind+"."+group, v.Name, w.imports, body)

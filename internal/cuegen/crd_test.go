@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/cuecontext"
@@ -130,6 +131,34 @@ func TestFromCRDsValidates(t *testing.T) {
 }
 
 // TestFromCRDsRefuses: input that cannot be converted is a finding with its source.
+// TestPatternsAreBounded: a pattern that takes too long is left out, with a warning that does not tell it; so are those of one file altogether.
+func TestPatternsAreBounded(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: ks.g.io}\nspec: {group: g.io, names: {kind: K}, versions: [{name: v1, served: true, schema: {openAPIV3Schema: {type: object, properties: {\n")
+	b.WriteString("  long: {type: string, pattern: '[" + strings.Repeat(`\pL`, 100_000) + "]'}, a: {type: string, pattern: '^[a-z]+$'},\n")
+	for i := range 5000 {
+		fmt.Fprintf(&b, "  p%d: {type: string, pattern: '.{1000}.{1000}.{1000}.{1000}.{1000}%d'},\n", i, i)
+	}
+	b.WriteString("}}}}]}\n")
+	start := time.Now()
+	files, fs := FromCRDs("x.yaml", []byte(b.String()))
+	if took := time.Since(start); took > 30*time.Second || len(files) != 1 || fs.HasErrors() {
+		t.Fatalf("%d files in %s, %v", len(files), took, fs.Errors())
+	}
+	if text := string(files[0].Data); strings.Contains(text, `\pL`) || !strings.Contains(text, `"^[a-z]+$"`) {
+		t.Error("the long pattern is kept, or the short one is not")
+	}
+	told := 0
+	for _, f := range fs {
+		if told++; len(f.What) > 300 || strings.Contains(f.What, `pL`) {
+			t.Fatalf("a warning is %.400s", f.What)
+		}
+	}
+	if told < 1000 {
+		t.Errorf("%d patterns are left out", told)
+	}
+}
+
 func TestFromCRDsRefuses(t *testing.T) {
 	crd := func(version, group, kind, name string) string {
 		return "apiVersion: " + version + "\nkind: CustomResourceDefinition\nspec: {group: " + group + ", names: {kind: " + kind +

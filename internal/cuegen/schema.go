@@ -2,13 +2,15 @@ package cuegen
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
-	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 
 	"cuelang.org/go/cue/literal"
 
+	"hawser.dev/hawser/internal/boundedregexp"
 	"hawser.dev/hawser/internal/diag"
 )
 
@@ -58,13 +60,14 @@ type writer struct {
 	imports         map[string]string // path -> name
 	found           diag.Findings
 	path            []string
+	patterns        *boundedregexp.Set // of the whole source
 }
 
 // standard are the packages expressions may refer to: fields of these names are quoted.
 var standard = map[string]bool{"strings": true, "list": true, "struct": true, "math": true, "time": true, "net": true}
 
-func newWriter(source, subject string) *writer {
-	return &writer{source: source, subject: subject, imports: map[string]string{}}
+func newWriter(source, subject string, patterns *boundedregexp.Set) *writer {
+	return &writer{source: source, subject: subject, imports: map[string]string{}, patterns: patterns}
 }
 
 func (w *writer) use(pkg string) string {
@@ -351,8 +354,12 @@ func rules(s *schema) string {
 
 // pattern is the constraint of a regular expression, "" when CUE's syntax (RE2) cannot hold it.
 func (w *writer) pattern(s *schema) string {
-	if _, err := regexp.Compile(s.Pattern); err != nil {
+	err := w.patterns.Check(s.Pattern)
+	if _, wrong := errors.AsType[*syntax.Error](err); wrong {
 		w.warn("schema-pattern", "the pattern is left out, CUE cannot express it: %s", clean(s.Pattern))
+		return ""
+	} else if err != nil { // a long one is not told
+		w.warn("schema-pattern", "the pattern is left out, it would take too long: %v", err)
 		return ""
 	}
 	return "=~" + literal.String.Quote(s.Pattern)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -390,7 +389,7 @@ func (c *checker) text(at Path, f *fields, v string) {
 	case f.MaxLength != nil && n > *f.MaxLength:
 		c.add(at, "", "has %d characters, at most %d are allowed", n, *f.MaxLength)
 	case f.Pattern != "" && !c.builtin:
-		if re, err := regexp.Compile(f.Pattern); err == nil && !re.MatchString(v) {
+		if ok, err := c.doc.patterns.MatchString(f.Pattern, v); err == nil && !ok {
 			c.add(at, "", "%s does not match %s", c.shown(at, v), f.Pattern)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -231,6 +232,30 @@ func TestCheckCutsNothing(t *testing.T) {
 }
 
 // A hundred mistakes are twenty problems, and a document that refers to itself ends.
+// TestPatternsAreBounded: a pattern is compiled once, whatever it is; what would take too long is left to the server, as what is no pattern is.
+func TestPatternsAreBounded(t *testing.T) {
+	const n = 2000
+	fields, body := []string{`"ok":{"type":"string","pattern":"^[a-z]+$"}`}, map[string]any{"apiVersion": "v1", "kind": "A", "ok": "1"}
+	for i := range n {
+		fields = append(fields, fmt.Sprintf(`"p%d":{"type":"array","items":{"type":"string","pattern":".{1000}.{1000}.{1000}.{1000}.{1000}%d"}}`, i, i))
+		body[fmt.Sprint("p", i)] = []any{"x", "y", "z", strings.Repeat("x", 10_000)}
+	}
+	fields = append(fields, `"class":{"type":"string","pattern":"[`+strings.Repeat(`\\pL`, 200_000)+`]"}`, `"none":{"type":"string","pattern":"("}`)
+	body["class"], body["none"] = "x", "x"
+	doc, err := Parse([]byte(`{"openapi":"3.0.0","components":{"schemas":{"A":{"x-kubernetes-group-version-kind":[{"group":"","kind":"A","version":"v1"}],"properties":{` + strings.Join(fields, ",") + `}}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	got := strings.Join(lines(doc.Check(schema.GroupVersionKind{Version: "v1", Kind: "A"}, body, Options{})), "\n")
+	if took := time.Since(start); took > 30*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	if !strings.Contains(got, "does not match") || strings.Contains(got, "class") || strings.Contains(got, "none") {
+		t.Errorf("%.1000s", got)
+	}
+}
+
 func TestCheckIsBounded(t *testing.T) {
 	doc, err := Parse([]byte(`{"openapi":"3.0.0","components":{"schemas":{
 		"A":{"$ref":"#/components/schemas/B","x-kubernetes-group-version-kind":[{"group":"","kind":"A","version":"v1"}]},

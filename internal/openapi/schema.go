@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"hawser.dev/hawser/internal/boundedregexp"
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -71,6 +72,9 @@ type Document struct {
 	builtin func(component string) bool
 	raw     map[string]json.RawMessage
 	kinds   map[schema.GroupVersionKind]string
+
+	// patterns are those of the schemas; what takes too long is the server's to check.
+	patterns boundedregexp.Set
 
 	mu     sync.Mutex
 	parsed map[string]*fields

@@ -2,13 +2,13 @@ package toolchain
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
 
+	"hawser.dev/hawser/internal/boundedregexp"
 	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/module"
 )
@@ -89,7 +89,7 @@ func (req ListRequest) filter() (func(string) bool, error) {
 		})
 	}
 	if req.Regexp != "" {
-		re, err := regexp.Compile(req.Regexp)
+		re, err := boundedregexp.Compile(req.Regexp)
 		if err != nil {
 			return nil, failure("regexp", "the filter is no regular expression: "+err.Error(), "")
 		}

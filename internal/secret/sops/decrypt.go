@@ -105,7 +105,10 @@ func (w *walker) walk(n *secret.Node, path []string) error {
 type comment struct{}
 
 func (w *walker) scalar(n *secret.Node, path []string) error {
-	covered := w.meta.rule.covers(path, n.Text)
+	covered, err := w.meta.rule.covers(path, n.Text)
+	if err != nil {
+		return err
+	}
 	if covered {
 		text, ok := n.Value.(string)
 		if !ok {

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"hawser.dev/hawser/internal/boundedregexp"
 	"hawser.dev/hawser/internal/secret"
 )
 
@@ -33,18 +33,26 @@ type rule struct {
 	// unencrypted and encrypted are asked about every key on the way to a value; exactly one of them is set, or neither when
 	// comments decide.
 	unencrypted, encrypted func(key string) bool
+	// fault is why a key could not be asked about, nil when there is none.
+	fault *error
 }
 
 // covers reports whether the value at a path, with this text, is encrypted. Where comments decide (which are no part of what
 // the checksum covers, but the values are) its look does: what was changed by somebody without the key fails the checksum.
-func (r rule) covers(path []string, text string) bool {
+func (r rule) covers(path []string, text string) (bool, error) {
+	covered := false
 	switch {
 	case r.unencrypted != nil:
-		return !slices.ContainsFunc(path, r.unencrypted)
+		covered = !slices.ContainsFunc(path, r.unencrypted)
 	case r.encrypted != nil:
-		return slices.ContainsFunc(path, r.encrypted)
+		covered = slices.ContainsFunc(path, r.encrypted)
+	default:
+		covered = strings.HasPrefix(text, sealedPrefix)
 	}
-	return strings.HasPrefix(text, sealedPrefix)
+	if r.fault != nil {
+		return covered, *r.fault
+	}
+	return covered, nil
 }
 
 func readMetadata(n *secret.Node) (metadata, error) {
@@ -130,8 +138,30 @@ func (m *metadata) readStanzas(n *secret.Node) error {
 // defaultSuffix marks unencrypted keys in a file without a rule of its own.
 const defaultSuffix = "_unencrypted"
 
+// matcher asks the expression of a field about keys, about each once; the first fault is noted.
+func matcher(pattern, field string, fault *error) (func(key string) bool, error) {
+	var set boundedregexp.Set
+	if err := set.Check(pattern); len(pattern) > boundedregexp.MaxBytes {
+		return nil, fmt.Errorf("sops.%s has more than %d bytes", field, boundedregexp.MaxBytes)
+	} else if err != nil {
+		return nil, fmt.Errorf("sops.%s is no regular expression that can be used", field)
+	}
+	known := map[string]bool{}
+	return func(key string) bool {
+		found, ok := known[key]
+		if !ok {
+			var err error
+			if found, err = set.MatchString(pattern, key); err != nil && *fault == nil {
+				*fault = fmt.Errorf("sops.%s takes too long for these keys", field)
+			}
+			known[key] = found
+		}
+		return found
+	}, nil
+}
+
 func readRule(text func(key string) string) (rule, error) {
-	var out rule
+	out := rule{fault: new(error)}
 	var named []string
 	for _, r := range []struct {
 		key       string
@@ -148,11 +178,10 @@ func readRule(text func(key string) string) (rule, error) {
 		named = append(named, r.key)
 		match := func(key string) bool { return strings.HasSuffix(key, pattern) }
 		if r.regex {
-			re, err := regexp.Compile(pattern)
-			if err != nil {
-				return out, fmt.Errorf("sops.%s is no regular expression", r.key)
+			var err error
+			if match, err = matcher(pattern, r.key, out.fault); err != nil {
+				return out, err
 			}
-			match = re.MatchString
 		}
 		if r.encrypted {
 			out.encrypted = match

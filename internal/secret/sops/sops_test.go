@@ -126,6 +126,9 @@ func TestRefusals(t *testing.T) {
 		{"no keys", write("nokeys.yaml", "a: ENC[]\nsops: {mac: x}\n"), "a", "names no keys"},
 		{"damaged key", write("armor.yaml", strings.Replace(whole, "YWdl", "YWdm", 1)), "db.tls", "is damaged"},
 		{"two rules", write("rules.yaml", strings.Replace(whole, "    version: ", "    encrypted_suffix: x\n    version: ", 1)), "db.tls", "several rules"},
+		{"a long expression", write("long.yaml", strings.Replace(whole, "    version: ", "    encrypted_regex: '["+strings.Repeat(`\pL`, 50_000)+"]'\n    version: ", 1)), "db.tls", "sops.encrypted_regex has more than 4096 bytes"},
+		{"an expression that repeats", write("repeats.yaml", strings.Replace(whole, "    version: ", "    unencrypted_regex: '"+strings.Repeat(".{1000}", 500)+"'\n    version: ", 1)), "db.tls", "sops.unencrypted_regex is no regular expression that can be used"},
+		{"an expression for long keys", write("keys.yaml", "? "+strings.Repeat("a", 300_000)+"\n: x\n"+strings.Replace(whole, "    unencrypted_suffix: _unencrypted\n", "    encrypted_regex: '(.{900}b|.{899}c|.{898}d|.{897}e|.{896}f)+'\n", 1)), "db.tls", "sops.encrypted_regex takes too long"},
 		{"two documents", write("docs.yaml", whole+"---\na: 1\n"), "db.tls", "several YAML documents"},
 		{"no YAML", write("bad.yaml", "hunter2: [\n"), "db.tls", "not valid YAML"},
 	} {
