@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"hawser.dev/hawser/internal/diag"
@@ -29,7 +30,8 @@ func Others(p *plan.Plan, bodies map[object.Ref]object.Object, m plan.Masker) di
 			continue
 		}
 		name := func(name string) string { return m.Name(ch.Instance, name) }
-		for _, path := range hidden(object.Object{Body: body.Body}, ch.Instance, m) {
+		others := func(key string) bool { return m.Redact(key) != key && m.Own(ch.Instance, key) == key }
+		for _, path := range append(hidden(object.Object{Body: body.Body}, ch.Instance, m), keys("", "", map[string]any(body.Body), others)...) {
 			places[ch.Instance] = append(places[ch.Instance], ch.Ref.String()+" "+pathmask.Mask(path, m.Redact, name))
 		}
 	}
@@ -123,4 +125,23 @@ func hidden(o object.Object, instance string, m plan.Masker) []string {
 	}
 	mine := o.MarkSecrets(own, own, func(string) bool { return false })
 	return slices.DeleteFunc(all.Sensitive, func(path string) bool { return slices.Contains(mine.Sensitive, path) })
+}
+
+// keys are the paths of what hides as a key that somebody chose, below a field of an object.
+func keys(path, field string, value any, hides func(key string) bool) (out []string) {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			at := object.JoinPath(path, name)
+			if pathmask.Keys(field) && hides(name) {
+				out = append(out, at)
+			}
+			out = append(out, keys(at, name, v[name], hides)...)
+		}
+	case []any:
+		for i, item := range v {
+			out = append(out, keys(path+"["+strconv.Itoa(i)+"]", "", item, hides)...)
+		}
+	}
+	return out
 }

@@ -94,3 +94,24 @@ func (s *shower) Show(instance string, texts ...string) {
 		s.shown = append(s.shown, instance+" "+text)
 	}
 }
+
+// TestHiddenKeys: a key that equals a secret of another instance is hidden, and told with its place; one that is the instance's own is
+// not told.
+func TestHiddenKeys(t *testing.T) {
+	m := &redact.Redactor{}
+	m.AddFor("note", "site-8Zx91w.conf")
+	m.AddFor("note", "key.example.com/Zx81-k9")
+	m.AddFor("pay", "own-7Yt62q.conf")
+	config := object.Object{Instance: "pay", Body: map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
+		"metadata": map[string]any{"name": "c", "namespace": "x", "annotations": map[string]any{"key.example.com/Zx81-k9": "a"}},
+		"data":     map[string]any{"site-8Zx91w.conf": "allow all", "own-7Yt62q.conf": "b", "open": "c"}}}
+	p := plan.Plan{Changes: []plan.Change{{Ref: config.Ref(), Action: plan.Create, Instance: "pay"}}}
+	found := Others(&p, map[object.Ref]object.Object{config.Ref(): config}, m)
+	if len(found) != 1 || found[0].Code != "hidden-by-others" || !strings.Contains(found[0].What, "in 2 places") {
+		t.Fatalf("found %+v", found)
+	}
+	text := found.Err()
+	if got := fmt.Sprintf("%+v", found[0]); text != nil || strings.Contains(got, "8Zx91w") || strings.Contains(got, "Zx81") || !strings.Contains(got, "metadata.annotations") || !strings.Contains(got, "data.") {
+		t.Errorf("%v %s", text, got)
+	}
+}

@@ -63,7 +63,7 @@ func (d *differ) maps(path string, trail []trailStep, old, new map[string]any) {
 		}
 		o, hasOld := old[k]
 		n, hasNew := new[k]
-		d.values(join(path, k), step(trail, trailStep{name: k}), o, n, hasOld, hasNew)
+		d.values(JoinPath(path, k), step(trail, trailStep{name: k}), o, n, hasOld, hasNew)
 	}
 }
 
@@ -246,8 +246,8 @@ func keyOf(item any, fields []string) string {
 	return strings.Join(parts, "/")
 }
 
-// join adds a field to a path; names with characters of the path grammar stand in double quotes.
-func join(path, name string) string {
+// JoinPath adds a field to a path; names with characters of the path grammar stand in double quotes.
+func JoinPath(path, name string) string {
 	if name == "" || strings.ContainsAny(name, `.[]="`+" \t\n") {
 		name = strconv.Quote(name)
 	}

@@ -121,7 +121,7 @@ func (f Field) String() string {
 	for _, el := range f.path {
 		switch {
 		case el.FieldName != nil:
-			text = join(text, *el.FieldName)
+			text = JoinPath(text, *el.FieldName)
 		case el.Key != nil:
 			var values []string
 			for _, k := range *el.Key {

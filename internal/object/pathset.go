@@ -75,7 +75,7 @@ func (p *pathSet) narrow(s span, text string) (span, bool) {
 
 // names are the parts of a span that go on with a field: in quotes where the grammar wants them, as it is in older paths.
 func (p *pathSet) names(s span, name string) []span {
-	quoted := join("", name)
+	quoted := JoinPath("", name)
 	texts := []string{"." + quoted, quoted}
 	if quoted != name {
 		texts = append(texts, "."+name, name)

@@ -42,7 +42,7 @@ func follow(path string, trail []trailStep, fits func(trailStep, fieldpath.PathE
 // afterName takes a name off the start of a path: in quotes where the grammar wants them, as it is in older paths.
 func afterName(path, name string) (string, bool) {
 	path = strings.TrimPrefix(path, ".")
-	for _, text := range []string{join("", name), name} {
+	for _, text := range []string{JoinPath("", name), name} {
 		if rest, ok := strings.CutPrefix(path, text); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
 			return rest, true
 		}

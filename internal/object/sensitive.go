@@ -116,7 +116,7 @@ func selector(trail []trailStep, secret, key func(string) bool) string {
 			continue
 		}
 		if st.position == "" {
-			path = join(path, st.name)
+			path = JoinPath(path, st.name)
 			continue
 		}
 		keys := selectorKeys(st.item, secret)

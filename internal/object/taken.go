@@ -66,7 +66,7 @@ func (w *taking) node(path string, trail []trailStep, v any) {
 	}
 	if m, ok := v.(map[string]any); ok && len(m) > 0 {
 		for _, k := range slices.Sorted(maps.Keys(m)) {
-			w.node(join(path, k), step(trail, trailStep{name: k}), m[k])
+			w.node(JoinPath(path, k), step(trail, trailStep{name: k}), m[k])
 		}
 		return
 	}

@@ -222,6 +222,10 @@ func (v *vetter) data() {
 		m, _ := v.o.Body[field].(map[string]any)
 		for _, k := range slices.Sorted(maps.Keys(m)) {
 			for _, msg := range validation.IsConfigMapKey(k) {
+				if v.ref.Kind == "Secret" { // where a value of several lines was no value, its lines are keys
+					v.add("data", field, "Kubernetes refuses a key of %d characters, which is not shown, as it may be a part of a secret: %s", len(k), rule(msg))
+					continue
+				}
 				v.add("data", field+"."+k, "Kubernetes refuses the key: %s", rule(msg))
 			}
 			if also, _ := v.o.Body["data"].(map[string]any); field == "binaryData" && also[k] != nil {

@@ -61,7 +61,7 @@ func TestVetObject(t *testing.T) {
 		"secret number":    {head("v1", "Secret", "x") + "stringData: {a: 5}", "data", "stringData.a"},
 		"config map size":  {head("v1", "ConfigMap", "x") + "data: {a: " + strings.Repeat("x", 1<<20+1) + "}", "too-large", ""},
 		"config map key":   {head("v1", "ConfigMap", "x") + "data: {a/b: x}", "data", "data.a/b"},
-		"secret key":       {head("v1", "Secret", "x") + "stringData: {..: x}", "data", "stringData..."},
+		"secret key":       {head("v1", "Secret", "x") + "stringData: {..: x}", "data", "stringData"},
 		"key twice":        {head("v1", "ConfigMap", "x") + "data: {a: x}\nbinaryData: {a: eA==}", "data", "binaryData.a"},
 		"env":              {container("env: [{name: A}, {name: B}, {name: A}]"), "duplicate-list-key", "spec.template.spec.containers.0.env.2"},
 		"ports":            {container("ports: [{containerPort: 80}, {containerPort: 80, protocol: TCP}]"), "duplicate-list-key", "spec.template.spec.containers.0.ports.1"},

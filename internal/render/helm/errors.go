@@ -42,9 +42,25 @@ func (j *job) templateError(err error) error {
 	}
 	if handed := handedToTpl.FindString(said); handed != "" && j.opts.Redact(handed) != handed {
 		f.Why = "the text that is handed to tpl is no valid template, or fails" // a part of it would not be known again
+	} else if function, why := innermost(said); !ownWords[function] && j.opts.Redact(why) != why {
+		f.Why = function + " fails for a value that is secret" // parsers quote a value, and then again what they could not read of it
 	}
 	return diag.Findings{f}.Err()
 }
+
+// ownWords are functions whose errors are what the author of a template wrote.
+var ownWords = map[string]bool{"": true, "fail": true, "required": true}
+
+// innermost is the function that failed and what it said, nothing where none did.
+func innermost(said string) (function, why string) {
+	if i := strings.LastIndex(said, calling); i >= 0 {
+		function, why, _ = strings.Cut(said[i+len(calling):], ": ")
+	}
+	return function, why
+}
+
+// calling stands before the name of a function that failed.
+const calling = ": error calling "
 
 // handedToTpl is the text of a template that was a value, as the engine repeats it.
 var handedToTpl = lazyregexp.New(`(?:cannot parse template|error during tpl function execution for) "(?s:(?:[^"\\]|\\.)*)"`)
@@ -63,8 +79,8 @@ func reason(text string) string {
 	}
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	last := strings.TrimSpace(lines[len(lines)-1])
-	if i := strings.LastIndex(last, ": error calling "); i >= 0 {
-		last = last[i+len(": error calling "):]
+	if i := strings.LastIndex(last, calling); i >= 0 {
+		last = last[i+len(calling):]
 	}
 	return shorten(last)
 }

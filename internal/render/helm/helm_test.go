@@ -282,6 +282,33 @@ func TestRedaction(t *testing.T) {
 	}
 }
 
+// TestParsersQuoteNothing: what a parser says of a secret value, it says twice: the whole, and what it could not read of it.
+func TestParsersQuoteNothing(t *testing.T) {
+	for template, secret := range map[string]string{
+		`{{ mustToDate "2006-01-02" .Values.secret }}`:                                             "2021-Zebra9x-Kappa77-Q",
+		`{{ mustDateModify .Values.secret now }}`:                                                  "17Zebra9xKappa77",
+		`{{ urlParse (printf "http://u:%s@h" .Values.secret) }}`:                                   "Zebra9x%qqKappa77",
+		`{{ include "i" . }}{{ define "i" }}{{ mustToDate "2006-01-02" .Values.secret }}{{ end }}`: "2021-Zebra9x-Kappa77-Q",
+	} {
+		redact := func(s string) string { return strings.ReplaceAll(s, secret, "***") }
+		files := chartWith("-- chart/templates/a.yaml --\n" + template + "\n")
+		files["values.yaml"] = "secret: " + secret + "\n"
+		_, err := New(Options{Redact: redact}).Render(t.Context(), request(t, files))
+		if err == nil {
+			t.Fatalf("%s: no error", template)
+		}
+		if text := err.Error(); strings.Contains(text, "Zebra") || strings.Contains(text, "Kappa") || strings.Contains(text, "%qq") || !strings.Contains(text, "fails for a value that is secret") {
+			t.Errorf("%s: %s", template, text)
+		}
+	}
+	files := chartWith("-- chart/templates/a.yaml --\n{{ fail (printf \"%s is no port\" .Values.secret) }}\n")
+	files["values.yaml"] = "secret: canary-value\n"
+	_, err := New(Options{Redact: func(s string) string { return strings.ReplaceAll(s, "canary-value", "***") }}).Render(t.Context(), request(t, files))
+	if err == nil || !strings.Contains(err.Error(), "*** is no port") {
+		t.Errorf("what the author wrote is kept: %v", err)
+	}
+}
+
 func TestNoContentAndCancelled(t *testing.T) {
 	req := request(t, chartWith(""))
 	ctx, cancel := context.WithCancel(t.Context())

@@ -2,9 +2,12 @@ package kustomize
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // secrets remembers what a generator puts into a Secret: values of literals and of the lines of env files, whole files.
@@ -13,15 +16,14 @@ func (c *collector) secrets(dir string, generator *yaml.Node) {
 		for _, n := range scalars(value) {
 			switch {
 			case is(key, "literals"):
-				if _, v, ok := strings.Cut(n.Value, "="); ok {
+				switch name, v, ok := strings.Cut(n.Value, "="); {
+				case ok && (v == "=" || v == "" && !envName.MatchString(name)):
+					c.generated = append(c.generated, n.Value, name) // a value in base64 that somebody gave no name
+				case ok:
 					c.generated = append(c.generated, unquotedValue(v))
 				}
 			case is(key, "envs", "env"):
-				for line := range strings.Lines(string(c.files[path.Join(dir, n.Value)])) {
-					if name, v, ok := strings.Cut(strings.TrimRight(line, "\r\n"), "="); ok && !strings.HasPrefix(strings.TrimSpace(name), "#") {
-						c.generated = append(c.generated, unquotedValue(v))
-					}
-				}
+				c.generated = append(c.generated, valuesOfEnv(string(c.files[path.Join(dir, n.Value)]))...)
 			case is(key, "files"):
 				name := n.Value
 				if _, after, ok := strings.Cut(name, "="); ok {
@@ -40,4 +42,61 @@ func unquotedValue(v string) string {
 		return v[1 : n-1]
 	}
 	return v
+}
+
+// valuesOfEnv are the values in an env file. Kustomize knows none of several lines: each further line becomes a name, or a name and a
+// value, of the Secret. So what stands between an opening quote and the closing one is a value as a whole, and so is a line that is no name.
+func valuesOfEnv(text string) []string {
+	var out []string
+	lines := strings.Split(text, "\n")
+	for i := 0; i < len(lines); i++ {
+		line := strings.TrimSpace(lines[i])
+		name, v, ok := strings.Cut(line, "=")
+		switch {
+		case line == "", line[0] == '#':
+		case !ok:
+			if !envName.MatchString(line) {
+				out = append(out, line)
+			}
+		default:
+			out = append(out, unquotedValue(v))
+			if !envName.MatchString(strings.TrimSpace(name)) {
+				out = append(out, line, name)
+			}
+			if end := closingLine(lines, i, strings.TrimSpace(v)); end > i {
+				for _, inside := range lines[i+1 : end+1] {
+					out = append(out, pieces(inside)...)
+				}
+				out = append(out, pieces(v)...)
+				i = end
+			}
+		}
+	}
+	return out
+}
+
+// pieces are a line inside quotes as what kustomize may make of it. The head and the end of a key are everybody's.
+func pieces(line string) []string {
+	line = strings.TrimSpace(line)
+	if strings.HasPrefix(strings.TrimLeft(line, `"'`), "-----") {
+		return nil
+	}
+	before, after, _ := strings.Cut(line, "=")
+	return slices.DeleteFunc([]string{line, strings.Trim(line, `"'`), before, after}, func(s string) bool { return s == "" })
+}
+
+// envName is the name of a variable, as kustomize and shells take it.
+var envName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+
+// closingLine is the line with the quote that closes the one a value at line i begins with; i where there is no such value.
+func closingLine(lines []string, i int, v string) int {
+	if v == "" || v[0] != '"' && v[0] != '\'' || len(v) > 1 && v[len(v)-1] == v[0] {
+		return i
+	}
+	for end := i + 1; end < len(lines); end++ {
+		if strings.HasSuffix(strings.TrimSpace(lines[end]), v[:1]) {
+			return end
+		}
+	}
+	return i
 }

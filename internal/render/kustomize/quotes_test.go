@@ -44,7 +44,7 @@ func TestGeneratorErrorsQuoteNothing(t *testing.T) {
 func TestGeneratedValuesAreKnown(t *testing.T) {
 	dir := t.TempDir()
 	for file, text := range map[string]string{
-		"kustomization.yaml": "secretGenerator:\n- {name: s, literals: [A=one-c4nary, 'B=\"two-c4nary\"'], envs: [e.env], files: [x=sub/f.txt]}\nconfigMapGenerator:\n- {name: c, literals: [C=open]}\ngenerators: [g.yaml]\n",
+		"kustomization.yaml": "secretGenerator:\n- {name: s, literals: [A=one-c4nary, AQz8Xw.c4nary==, EMPTY=, 'B=\"two-c4nary\"'], envs: [e.env], files: [x=sub/f.txt]}\nconfigMapGenerator:\n- {name: c, literals: [C=open]}\ngenerators: [g.yaml]\n",
 		"e.env":              "# not=this\nP=three=c4nary\r\nNAME\n",
 		"sub/f.txt":          "four c4nary\n",
 		"g.yaml":             "apiVersion: builtin\nkind: SecretGenerator\nmetadata: {name: g}\nliterals: [D=five-c4nary]\n",
@@ -62,12 +62,12 @@ func TestGeneratedValuesAreKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := request(dir, ".").Instance.Name
-	for _, want := range []string{"one-c4nary", "two-c4nary", "three=c4nary", "four c4nary\n", "five-c4nary"} {
+	for _, want := range []string{"one-c4nary", "two-c4nary", "three=c4nary", "four c4nary\n", "five-c4nary", "AQz8Xw.c4nary==", "AQz8Xw.c4nary", ""} {
 		if !known[name+": "+want] {
 			t.Errorf("%q is not known", want)
 		}
 	}
-	if len(known) != 5 {
+	if len(known) != 8 {
 		t.Errorf("%v", known)
 	}
 }

@@ -1,0 +1,35 @@
+package kustomize
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestValuesOfEnv: kustomize takes each line of a value of several lines for a name of its own; it is a secret all the same.
+func TestValuesOfEnv(t *testing.T) {
+	for name, c := range map[string]struct {
+		text  string
+		has   []string
+		lacks []string
+	}{
+		"a key in quotes":         {"A=\"-----BEGIN K-----\nMIIabc/d+\nVpgQ9==\n-----END K-----\"\nB=two\n", []string{"MIIabc/d+", "VpgQ9", "VpgQ9==", "two"}, []string{"B", "-----BEGIN K-----"}},
+		"allowed characters":      {"A='one\nsecond9=x\nthird'\n", []string{"one", "second9", "third", "second9=x"}, []string{"A"}},
+		"quotes that never close": {"A='one\nPORT=80\n", []string{"'one", "80"}, []string{"PORT"}},
+		"a line that is no name":  {"NAME\nsome secret/1\n", []string{"some secret/1"}, []string{"NAME"}},
+		"as always":               {"# c=d\nP=three=4\r\nQ=\"q\"\n\n", []string{"three=4", "q"}, []string{"P", "Q", "d", "# c=d"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := valuesOfEnv(c.text)
+			for _, v := range c.has {
+				if !slices.Contains(got, v) {
+					t.Errorf("%q is not known: %q", v, got)
+				}
+			}
+			for _, v := range c.lacks {
+				if slices.Contains(got, v) {
+					t.Errorf("%q is taken for a value: %q", v, got)
+				}
+			}
+		})
+	}
+}
