@@ -61,7 +61,7 @@ func TestApprovalKilledAtEveryRequest(t *testing.T) {
 			t.Fatalf("request %d (after=%t): run again: %s", at, after, r)
 		}
 	}
-	step, first := deaths(5)
+	step, first := deaths(9)
 	for at, n := 1+first, 0; ; at += step {
 		before := died
 		for _, after := range []bool{false, true} {
@@ -79,7 +79,7 @@ func TestApprovalKilledAtEveryRequest(t *testing.T) {
 			break
 		}
 	}
-	if died < 12 {
+	if died < 10 {
 		t.Errorf("only %d points were tried", died)
 	}
 	l.want(0, append([]string{"delete", l.name}, on...)...)

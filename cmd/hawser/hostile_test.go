@@ -365,7 +365,8 @@ func (rig *hostileRig) judge(c hostileCase) {
 }
 
 // TestHostileServer: no verb of the command tree believes a hostile server, sends anything elsewhere, says what it must
-// not, panics, hangs, goes on after Ctrl-C, calls half a work a success, or takes for ever, or more than 1 GiB.
+// not, panics, hangs, goes on after Ctrl-C, calls half a work a success, or takes for ever, or more than 1 GiB. Each verb meets a third
+// of the kinds of answers, and each kind a third of the verbs, others with every commit; HAWSER_TEST_HOSTILE=all tries all.
 func TestHostileServer(t *testing.T) {
 	rig := newHostileRig(t)
 	// Several verbs share this heap: what none of them holds any more is collected before it counts.
@@ -382,8 +383,8 @@ func TestHostileServer(t *testing.T) {
 	written := func(r *http.Request) bool { return object(r) && strings.Contains(r.URL.Path, "/namespaces/default/") }
 	faults := testserver.Hostile(other.URL)
 	faults["cut"] = testserver.Cut
-	costly := 0
-	for _, name := range slices.Sorted(maps.Keys(faults)) {
+	costly, seed, all := 0, testSeed(t), os.Getenv("HAWSER_TEST_HOSTILE") == "all"
+	for nth, name := range slices.Sorted(maps.Keys(faults)) {
 		fault, big := faults[name], strings.HasPrefix(name, "bomb") || strings.HasPrefix(name, "endless")
 		if big {
 			costly++
@@ -391,13 +392,22 @@ func TestHostileServer(t *testing.T) {
 		for i, line := range rig.verbs {
 			// Each of those against some verbs, and each verb against the one whose turn it is: what an answer may hold is bounded
 			// in one place, whatever asks.
-			if !big || (i+costly)%8 == 0 {
+			third := func(turn uint64) bool { return all || (uint64(i+nth)+seed+turn)%3 == 0 }
+			if big && (i+costly)%8 == 0 || !big && third(0) {
 				cases = append(cases, hostileCase{line, name, connected, fault, nil, false, true})
 			}
-			if line.writes != "" && !big {
-				cases = append(cases, hostileCase{line, name + ", once connected, to writes", testserver.Writing(), fault, nil, false, false},
-					hostileCase{line, name + ", to objects", written, fault, nil, !strings.Contains(line.line, "shop.plan"), false},
-					hostileCase{line, name + ", after the work was done", written, nil, func(s *testserver.Server) testserver.Fault { return s.Lost(fault) }, !strings.Contains(line.line, "shop.plan"), false})
+			if line.writes == "" || big {
+				continue
+			}
+			heals := !strings.Contains(line.line, "shop.plan")
+			for turn, c := range []hostileCase{
+				{line, name + ", once connected, to writes", testserver.Writing(), fault, nil, false, false},
+				{line, name + ", to objects", written, fault, nil, heals, false},
+				{line, name + ", after the work was done", written, nil, func(s *testserver.Server) testserver.Fault { return s.Lost(fault) }, heals, false},
+			} {
+				if third(uint64(turn)) {
+					cases = append(cases, c)
+				}
 			}
 		}
 	}

@@ -20,7 +20,7 @@ func TestDeleteOfMadeValuesKilled(t *testing.T) {
 	was := ""
 	l.want(0, l.apply(1)...)
 	died, lost := 0, 0
-	step, first := deaths(3)
+	step, first := deaths(7)
 	for at := 1 + first; ; at += step {
 		reached := false
 		for _, after := range []bool{false, true} {

@@ -69,7 +69,7 @@ type rollbackLane struct {
 // again: they converge, both clusters are alike, and nothing was made twice nor any hook run twice.
 func TestKilledRollbacks(t *testing.T) {
 	t.Parallel()
-	step, first := deaths(7) // all of them take ten minutes
+	step, first := deaths(13) // all of them take ten minutes
 	var points atomic.Int64
 	var wg sync.WaitGroup
 	for _, after := range []bool{false, true} {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/yaml"
 )
 
 // Each field that the library warns of is a finding with its file and line, and no other one is.
@@ -46,8 +47,10 @@ func TestDeprecated(t *testing.T) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
 	// The library knows no other ones.
-	all := types.Kustomization{Bases: []string{}, CommonLabels: map[string]string{}, ImageTags: []types.Image{}, PatchesJson6902: []types.Patch{},
-		PatchesStrategicMerge: []types.PatchStrategicMerge{}, Vars: []types.Var{}}
+	var all types.Kustomization
+	if err := yaml.Unmarshal([]byte("bases: []\ncommonLabels: {}\nimageTags: []\npatchesJson6902: []\npatchesStrategicMerge: []\nvars: []\n"), &all); err != nil {
+		t.Fatal(err)
+	}
 	if said := all.CheckDeprecatedFields(); len(*said) != len(deprecated) {
 		t.Errorf("the library warns of %q", *said)
 	}
