@@ -51,7 +51,7 @@ run "Take it back: what each cluster had before, through the same waves" \
 # By hand needs a tool of one's own for it; everything else needs this repository only.
 if command -v kubectl >/dev/null; then
 	run "Somebody changes an object by hand" \
-		kubectl --kubeconfig "$($hawser sandbox kubeconfig --name "$name" --path)" --context production-eu -n shop set env deployment/storefront LOG_LEVEL=debug
+		kubectl --kubeconfig "$($hawser sandbox kubeconfig --name "$name" --path)" --context production-eu -n shop set image deployment/catalog "*=registry.example.com/shop/catalog:hotfix"
 	set -- $hawser drift shop --fleet "$fleet"
 	step "Which is found, with who did it" "$@"
 	if "$@"; then
