@@ -27,8 +27,14 @@ type Cluster struct {
 type Access struct {
 	// KubeconfigPaths are the files to merge (KUBECONFIG's list or one path); Context must exist in them.
 	KubeconfigPaths []string
-	// Content is what the one path held, where it can be read only once: a pipe. nil for files.
-	Content  []byte
+	// Content is a kubeconfig itself: what the one path held where it can be read only once (a pipe), or what no file holds. nil for files.
+	Content []byte
+	// ServiceAccount is the directory with the token and the authority of a pod's service account: it reaches Server, without any kubeconfig.
+	ServiceAccount string
+	// Confined refuses a kubeconfig that runs a command or reads a file: whoever wrote it may do neither here.
+	Confined bool
+	// From says where a kubeconfig comes from that is no file, for people.
+	From     string
 	Context  string
 	ProxyURL string
 	// Server is the address, for people.

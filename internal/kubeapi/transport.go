@@ -38,14 +38,21 @@ const (
 // restConfig reads exactly the access that was resolved: the named context must exist in the named files.
 func restConfig(c Config) (*rest.Config, error) {
 	a := c.Access
-	if len(a.KubeconfigPaths) == 0 && a.Override.Server != "" {
+	if a.ServiceAccount != "" {
+		cfg, err := inPod(a)
+		if err != nil {
+			return nil, err
+		}
+		return c.complete(cfg)
+	}
+	if !hasKubeconfig(a) && a.Override.Server != "" {
 		cfg, err := clientcmd.NewDefaultClientConfig(*clientcmdapi.NewConfig(), overrides(a.Override)).ClientConfig()
 		if err != nil {
 			return nil, err
 		}
 		return c.complete(cfg)
 	}
-	if len(a.KubeconfigPaths) == 0 {
+	if !hasKubeconfig(a) {
 		return nil, errors.New("no kubeconfig")
 	}
 	merged, err := c.Kubeconfigs.load(a.KubeconfigPaths, a.Content)
@@ -60,6 +67,11 @@ func restConfig(c Config) (*rest.Config, error) {
 		return nil, err
 	}
 	own := only(merged, name)
+	if a.Confined {
+		if err := confined(own, a.From); err != nil {
+			return nil, err
+		}
+	}
 	if a.Override.Credentials() {
 		own.AuthInfos = map[string]*clientcmdapi.AuthInfo{own.Contexts[name].AuthInfo: clientcmdapi.NewAuthInfo()}
 	}

@@ -72,6 +72,7 @@ type Document struct {
 	builtin func(component string) bool
 	raw     map[string]json.RawMessage
 	kinds   map[schema.GroupVersionKind]string
+	bytes   int64 // of the document, as a Library keeps it
 
 	// patterns are those of the schemas; what takes too long is the server's to check.
 	patterns boundedregexp.Set

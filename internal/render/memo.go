@@ -38,14 +38,10 @@ func (m *Memo) Render(ctx context.Context, r Renderer, req Request) (Result, str
 		m.slots = make(chan struct{}, runtime.GOMAXPROCS(0))
 		m.results.Most, m.results.Weight = cmp.Or(max(m.Most, 0), 128<<20), Result.weight
 	})
-	mine := false
 	res, err := m.results.Get(ctx, r.Name()+"\x00"+key, func() (Result, error) {
-		mine = true
 		m.renders.Add(1)
 		return m.run(ctx, r, req)
 	})
-	if !mine && ctx.Err() == nil {
-	}
 	return res, key, err
 }
 
