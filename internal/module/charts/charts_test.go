@@ -149,6 +149,19 @@ func TestVersions(t *testing.T) {
 	wantFinding(t, err, "chart-version", "no stable version")
 }
 
+// TestVersionsThatAreNone: what is left out of an index is told where something is not found in it.
+func TestVersionsThatAreNone(t *testing.T) {
+	ix, err := parseIndex([]byte("entries: {app: [{version: latest}, {version: 1.0.0}, {version: one.two}], other: [{version: 1.0.0}]}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = ix.choose(repo{chart: "app", version: "4.x"})
+	wantFinding(t, err, "chart-version", `no version "4.x"`, "of its versions in the repository's index 2 have no usable number", "the newest are 1.0.0")
+	if _, err = ix.choose(repo{chart: "other", version: "4.x"}); err == nil || strings.Contains(err.Error(), "usable") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestFetchAndWarmCache(t *testing.T) {
 	s := serve(t, "1.0.0", "1.1.0")
 	dir := t.TempDir()

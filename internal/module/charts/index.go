@@ -18,6 +18,8 @@ import (
 // index is what is read of a repository's index.yaml.
 type index struct {
 	Entries map[string][]version `yaml:"entries"`
+	// out is how many entries of a chart were left out, as they are no versions.
+	out map[string]int
 }
 
 // version is one version of a chart. Digest is "sha256:<hex>", "" where the index has none.
@@ -39,8 +41,10 @@ func parseIndex(data []byte) (index, error) {
 	if len(ix.Entries) == 0 {
 		return index{}, errors.New("it names no charts")
 	}
-	for chart, versions := range ix.Entries {
-		versions = slices.DeleteFunc(versions, func(v version) bool { return !isVersion(v.Version) })
+	ix.out = map[string]int{}
+	for chart, all := range ix.Entries {
+		versions := slices.DeleteFunc(slices.Clone(all), func(v version) bool { return !isVersion(v.Version) })
+		ix.out[chart] = len(all) - len(versions)
 		for i := range versions {
 			versions[i].Digest = canonical(versions[i].Digest)
 		}
@@ -93,7 +97,7 @@ func (ix index) choose(r repo) (version, error) {
 	if v, ok := pick(versions, r.version); ok {
 		return v, nil
 	}
-	return version{}, notFound(r, versions)
+	return version{}, notFound(r, versions, ix.out[r.chart])
 }
 
 // pick is the version with that very name, or the newest in the range; "" is the newest that is no pre-release.
@@ -132,7 +136,7 @@ func newer(a, b *semver.Version) bool {
 }
 
 // notFound says what there is instead.
-func notFound(r repo, versions []version) error {
+func notFound(r repo, versions []version, out int) error {
 	var have []*semver.Version
 	for _, v := range versions {
 		if sv, err := semver.NewVersion(v.Version); err == nil {
@@ -152,5 +156,9 @@ func notFound(r repo, versions []version) error {
 	if len(names) > 0 {
 		fix = "the newest are " + strings.Join(names, ", ")
 	}
-	return failure("chart-version", what, "", fix)
+	why := ""
+	if out > 0 {
+		why = fmt.Sprintf("of its versions in the repository's index %d have no usable number, and are left out", out)
+	}
+	return failure("chart-version", what, why, fix)
 }

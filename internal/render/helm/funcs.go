@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/Masterminds/sprig/v3"
+
+	"hawser.dev/hawser/internal/boundedregexp"
 )
 
 // Functions whose answer changes with the clock, with chance or with the network. Each is replaced by one that gives the
@@ -275,9 +277,29 @@ func joined(fn string, do func(...any) string) func(...any) (string, error) {
 	}
 }
 
-// regexes are the functions of sprig that put a text in the place of each match, which may be everywhere.
+// regexes are the functions of sprig that take an expression, which may not be of any length, and those of them that put a text in the place
+// of each match, which may be everywhere.
 func regexes(orig template.FuncMap) template.FuncMap {
 	out := template.FuncMap{}
+	for _, must := range []bool{false, true} {
+		name := func(fn string) string {
+			if must {
+				return "mustR" + fn[1:]
+			}
+			return fn
+		}
+		for _, fn := range []string{name("regexFind"), name("regexMatch")} {
+			switch f := orig[fn].(type) {
+			case func(string, string) bool, func(string, string) (bool, error):
+				out[fn] = ofExpression[bool](fn, f)
+			default:
+				out[fn] = ofExpression[string](fn, f)
+			}
+		}
+		for _, fn := range []string{name("regexFindAll"), name("regexSplit")} {
+			out[fn] = partsOfExpression(fn, orig[fn])
+		}
+	}
 	for _, fn := range []string{"regexReplaceAll", "regexReplaceAllLiteral", "mustRegexReplaceAll", "mustRegexReplaceAllLiteral"} {
 		do := func(string, string, string) (string, error) { return "", fmt.Errorf("%s is not known", fn) }
 		switch f := orig[fn].(type) {
@@ -287,6 +309,9 @@ func regexes(orig template.FuncMap) template.FuncMap {
 			do = f
 		}
 		out[fn] = func(regex, s, to string) (string, error) {
+			if err := notTooLong(fn, regex); err != nil {
+				return "", err
+			}
 			if len(to) > 0 && (len(s)+1) > maxMade/len(to) && worst(regex, s, to) > maxMade {
 				return "", tooMuch(fn)
 			}
@@ -294,6 +319,46 @@ func regexes(orig template.FuncMap) template.FuncMap {
 		}
 	}
 	return out
+}
+
+// notTooLong: what takes minutes and gigabytes to compile is a long expression.
+func notTooLong(fn, regex string) error {
+	if len(regex) > boundedregexp.MaxBytes {
+		return fmt.Errorf("%s: the expression has more than %d bytes", fn, boundedregexp.MaxBytes)
+	}
+	return nil
+}
+
+// ofExpression is a function of an expression and a text that refuses an expression which is too long.
+func ofExpression[T any](fn string, f any) func(regex, s string) (T, error) {
+	return func(regex, s string) (out T, err error) {
+		if err := notTooLong(fn, regex); err != nil {
+			return out, err
+		}
+		switch f := f.(type) {
+		case func(string, string) T:
+			return f(regex, s), nil
+		case func(string, string) (T, error):
+			return f(regex, s)
+		}
+		return out, fmt.Errorf("%s is not known", fn)
+	}
+}
+
+// partsOfExpression is ofExpression for functions that make so many parts.
+func partsOfExpression(fn string, f any) func(regex, s string, n int) ([]string, error) {
+	return func(regex, s string, n int) ([]string, error) {
+		if err := notTooLong(fn, regex); err != nil {
+			return nil, err
+		}
+		switch f := f.(type) {
+		case func(string, string, int) []string:
+			return f(regex, s, n), nil
+		case func(string, string, int) ([]string, error):
+			return f(regex, s, n)
+		}
+		return nil, fmt.Errorf("%s is not known", fn)
+	}
 }
 
 // worst is how large a text may get: each match gives the replacement, and what a group of it holds wherever that is named.

@@ -2,8 +2,11 @@ package helm
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/Masterminds/sprig/v3"
 
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
@@ -42,6 +45,46 @@ func TestFunctionsThatMultiply(t *testing.T) {
 		_, err := New(Options{Watch: watch}).Render(t.Context(), req)
 		if want == "" && err != nil && strings.Contains(err.Error(), "would make") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestExpressionsAreBounded: every function that takes an expression refuses one that is too long, and is otherwise as it was.
+func TestExpressionsAreBounded(t *testing.T) {
+	orig := sprig.TxtFuncMap()
+	ours := regexes(orig)
+	for name, was := range orig {
+		if !strings.HasPrefix(name, "regex") && !strings.HasPrefix(name, "mustRegex") || name == "regexQuoteMeta" {
+			continue
+		}
+		f, ok := ours[name]
+		if !ok {
+			t.Errorf("%s is not bounded", name)
+			continue
+		}
+		call := func(f any, regex string) (any, error) {
+			args := []reflect.Value{reflect.ValueOf(regex), reflect.ValueOf("axbxc")}
+			switch reflect.TypeOf(f).NumIn() {
+			case 3:
+				last := reflect.ValueOf(-1)
+				if reflect.TypeOf(f).In(2).Kind() == reflect.String {
+					last = reflect.ValueOf("<$0>")
+				}
+				args = append(args, last)
+			}
+			out := reflect.ValueOf(f).Call(args)
+			if len(out) > 1 && !out[1].IsNil() {
+				return out[0].Interface(), out[1].Interface().(error)
+			}
+			return out[0].Interface(), nil
+		}
+		got, err := call(f, "x(.)")
+		want, _ := call(was, "x(.)")
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v %v, want %v", name, got, err, want)
+		}
+		if _, err := call(f, strings.Repeat("x", 5000)); err == nil || !strings.Contains(err.Error(), name+": the expression has more than 4096 bytes") {
+			t.Errorf("%s of a long expression: %v", name, err)
 		}
 	}
 }
