@@ -94,6 +94,13 @@ metadata: {name: ks.g.io}
 spec: {group: g.io, names: {kind: K}, versions: [{name: v1, served: true, schema: {openAPIV3Schema: {type: object, properties: {a: {type: string, pattern: 'PATTERN'}}}}}]}
 `
 
+// bombModule is a file of values for a module.
+func bombModule(file, text string) bomb {
+	return bombIn(map[string]string{file: text, "mod/cue.mod/module.cue": "module: \"x.test/x\"\nlanguage: version: \"v0.9.0\"\n", "mod/values.cue": "package main\nvalues: {}\n",
+		"mod/timoni.cue": "package main\nvalues: {...}\ntimoni: {apiVersion: \"v1alpha1\", instance: {config: {...}}, apply: app: " +
+			"[{apiVersion: \"v1\", kind: \"ConfigMap\", metadata: name: \"a\", data: n: \"\\(len(values.a))\"}]}\n"}, "module build ./mod -f "+file)
+}
+
 // moreBombs are what is read of charts, of other programs' files, and of the other commands.
 func moreBombs(t *testing.T) map[string]bomb {
 	const n = 900_000
@@ -120,6 +127,10 @@ func moreBombs(t *testing.T) map[string]bomb {
 	long := bombLayers("x: {values: {from: {file: v.yaml}}}", "{{ toYaml .Values }}")
 	long.files["v.yaml"] = longAliases("")
 	return map[string]bomb{
+		"module build: aliases":  bombModule("v.yaml", "values:\n  "+strings.ReplaceAll(aliases(), "\n", "\n  ")).says("aliases of this file, written out, stand for more than"),
+		"module build: nested":   bombModule("v.yaml", "values: "+strings.Repeat("[", n)).says("exceeded max depth"),
+		"module build: CUE":      bombModule("v.cue", "_a: \"aaaaaaaaaaaaaaaa\"*1000000\nvalues: a: \"\\(len(_a*1000))\"\n").says("more than 64 MiB"),
+		"module build: colons":   bombModule("v.cue", "values: "+strings.Repeat("a: ", n/3)+"1\n").says("nested too deeply"),
 		"template: a class":      bombTemplate(`{{ regexMatch "[` + strings.Repeat(`\\pL`, n/4) + `]" "x" }}`).says("the expression has more than 4096 bytes"),
 		"schema: nested":         bombSchema(strings.Repeat(`{"properties":{"a":`, n/20)).says("exceeded max depth"),
 		"schema: deep":           bombSchema(strings.Repeat(`{"properties":{"a":`, 3000) + "{}" + strings.Repeat("}}", 3000)).with(evaluationLimitEnv + "=3s,4GiB").says("evaluation takes longer than"),
