@@ -184,7 +184,7 @@ func (r *Redactor) mask(p purpose, instance, text string) string {
 		spans = r.sent.spans(text, spans)
 	}
 	if p == redacting || p == saying {
-		spans = r.said.spans(text, spans)
+		spans = remainders(text, r.said.spans(text, spans))
 	}
 	if (p == sweeping || p == saying || p == ourselves) && len(spans) > 0 {
 		spans = r.unshown(instance, text, spans)

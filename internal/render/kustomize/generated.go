@@ -17,7 +17,7 @@ func (c *collector) secrets(dir string, generator *yaml.Node) {
 			switch {
 			case is(key, "literals"):
 				switch name, v, ok := strings.Cut(n.Value, "="); {
-				case ok && (v == "=" || v == "" && !envName.MatchString(name)):
+				case ok && (v == "=" || v == "" && !isName(name)):
 					c.generated = append(c.generated, n.Value, name) // a value in base64 that somebody gave no name
 				case ok:
 					c.generated = append(c.generated, unquotedValue(v))
@@ -55,12 +55,12 @@ func valuesOfEnv(text string) []string {
 		switch {
 		case line == "", line[0] == '#':
 		case !ok:
-			if !envName.MatchString(line) {
+			if !isName(line) {
 				out = append(out, line)
 			}
 		default:
 			out = append(out, unquotedValue(v))
-			if !envName.MatchString(strings.TrimSpace(name)) {
+			if name = strings.TrimSpace(name); !envName.MatchString(name) || v == "" && !isName(name) {
 				out = append(out, line, name)
 			}
 			if end := closingLine(lines, i, strings.TrimSpace(v)); end > i {
@@ -88,9 +88,23 @@ func pieces(line string) []string {
 // envName is the name of a variable, as kustomize and shells take it.
 var envName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
+// isName reports whether a text that stands where a name does is one: a token that somebody gave no name has letters and digits in turn, and is long.
+func isName(text string) bool {
+	if !envName.MatchString(text) {
+		return false
+	}
+	turns, digits := 0, false
+	for _, r := range text {
+		if d := '0' <= r && r <= '9'; d != digits {
+			turns, digits = turns+1, d
+		}
+	}
+	return len(text) < 16 || turns < 4
+}
+
 // closingLine is the line with the quote that closes the one a value at line i begins with; i where there is no such value.
 func closingLine(lines []string, i int, v string) int {
-	if v == "" || v[0] != '"' && v[0] != '\'' || len(v) > 1 && v[len(v)-1] == v[0] {
+	if v == "" || v[0] != '"' && v[0] != '\'' || strings.Contains(v[1:], v[:1]) {
 		return i
 	}
 	for end := i + 1; end < len(lines); end++ {

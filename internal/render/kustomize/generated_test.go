@@ -16,6 +16,8 @@ func TestValuesOfEnv(t *testing.T) {
 		"allowed characters":      {"A='one\nsecond9=x\nthird'\n", []string{"one", "second9", "third", "second9=x"}, []string{"A"}},
 		"quotes that never close": {"A='one\nPORT=80\n", []string{"'one", "80"}, []string{"PORT"}},
 		"a line that is no name":  {"NAME\nsome secret/1\n", []string{"some secret/1"}, []string{"NAME"}},
+		"a token without a name":  {"glpat_Zebra9xQm4Lj3Kappa77Vb2\nAQz8Xw7Cv6Bn5Mk4Lj3=\nOAUTH2_CLIENT_SECRET_FOR_S3=\n", []string{"glpat_Zebra9xQm4Lj3Kappa77Vb2", "AQz8Xw7Cv6Bn5Mk4Lj3"}, []string{"OAUTH2_CLIENT_SECRET_FOR_S3"}},
+		"quotes that close":       {"A=\"x\" # note\nB=\"y\"\n", []string{"y"}, []string{"B"}},
 		"as always":               {"# c=d\nP=three=4\r\nQ=\"q\"\n\n", []string{"three=4", "q"}, []string{"P", "Q", "d", "# c=d"}},
 	} {
 		t.Run(name, func(t *testing.T) {
