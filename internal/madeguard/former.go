@@ -96,9 +96,7 @@ func (s since) finders(kept map[string]chance.Answers, was Then) finders {
 		for _, value := range kept[name].Generated() {
 			out.all.AddGenerated("", value)
 			if s.unmarked[name] || was.Made[name] == "" && len(s.unmarked) > 0 {
-				one := redact.New()
-				one.AddGenerated("", value)
-				out.unmarked = append(out.unmarked, one)
+				out.unmarked = append(out.unmarked, redact.Whole(value))
 			}
 		}
 	}
@@ -136,8 +134,7 @@ func (s since) outdated(now, was string, known finders) string {
 		return "it was made anew since, and which of the values of now takes its place is not known: the one of then is kept no more"
 	}
 	for _, t := range s.doubtful {
-		one := redact.New()
-		one.AddGenerated("", t.Value)
+		one := redact.Whole(t.Value)
 		if one.Value("", was) != was && one.Value("", now) == now {
 			return "it was made of another value, and some of those were made anew since: it may not fit them"
 		}

@@ -3,6 +3,7 @@ package madeguard
 import (
 	"encoding/base64"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -126,6 +127,31 @@ func TestFormerTakenBack(t *testing.T) {
 		}
 		if TakesBack(p) != (c.code != plan.CodeChanged) {
 			t.Errorf("%s: taken back: %t", name, TakesBack(p))
+		}
+	}
+}
+
+// TestFormerOfAnotherHash: a hash that may be of a former password is told from another one, whatever both begin with, also in base64: with a salt that
+// begins with a slash, what stands before it was taken for a part that is found in every hash.
+func TestFormerOfAnotherHash(t *testing.T) {
+	const digits = "./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+	r := rand.New(rand.NewPCG(1, 1))
+	entry := func(salt string) string {
+		b := []byte(salt)
+		for len(b) < 53 {
+			b = append(b, digits[r.IntN(len(digits))])
+		}
+		return "ada:$2a$10$" + string(b)
+	}
+	for _, salt := range []string{"", "/", ".", "/.", "a/"} {
+		for range 50 {
+			was, now := entry(salt), entry(salt)
+			s := since{doubtful: []chance.Text{{Value: was}}}
+			for _, in := range []func(string) string{func(v string) string { return v }, func(v string) string { return base64.StdEncoding.EncodeToString([]byte(v)) }} {
+				if s.outdated(in(now), in(was), finders{}) == "" || s.outdated(in(was), in(was), finders{}) != "" {
+					t.Fatalf("%s was %s", in(now), in(was))
+				}
+			}
 		}
 	}
 }

@@ -31,7 +31,8 @@ func Others(p *plan.Plan, bodies map[object.Ref]object.Object, m plan.Masker) di
 		}
 		name := func(name string) string { return m.Name(ch.Instance, name) }
 		others := func(key string) bool { return m.Redact(key) != key && m.Own(ch.Instance, key) == key }
-		for _, path := range append(hidden(object.Object{Body: body.Body}, ch.Instance, m), keys("", "", map[string]any(body.Body), others)...) {
+		paths := append(hidden(object.Object{Body: body.Body}, ch.Instance, m), keys("", "", map[string]any(body.Body), others)...)
+		for _, path := range append(paths, removed(ch.Fields, others)...) {
 			places[ch.Instance] = append(places[ch.Instance], ch.Ref.String()+" "+pathmask.Mask(path, m.Redact, name))
 		}
 	}
@@ -141,6 +142,20 @@ func keys(path, field string, value any, hides func(key string) bool) (out []str
 	case []any:
 		for i, item := range v {
 			out = append(out, keys(path+"["+strconv.Itoa(i)+"]", "", item, hides)...)
+		}
+	}
+	return out
+}
+
+// removed are the paths of fields that go, and of which a key that somebody chose hides.
+func removed(fields []plan.FieldChange, hides func(key string) bool) (out []string) {
+	for _, f := range fields {
+		steps := neversecret.Steps(f.Path)
+		for i := 1; i < len(steps) && f.New == "" && !f.Added; i++ {
+			if pathmask.Keys(steps[i-1]) && hides(steps[i]) {
+				out = append(out, f.Path)
+				break
+			}
 		}
 	}
 	return out

@@ -114,4 +114,11 @@ func TestHiddenKeys(t *testing.T) {
 	if got := fmt.Sprintf("%+v", found[0]); text != nil || strings.Contains(got, "8Zx91w") || strings.Contains(got, "Zx81") || !strings.Contains(got, "metadata.annotations") || !strings.Contains(got, "data.") {
 		t.Errorf("%v %s", text, got)
 	}
+	delete(config.Body, "data")
+	delete(config.Body["metadata"].(map[string]any), "annotations")
+	p.Changes[0].Action, p.Changes[0].Fields = plan.Update, []plan.FieldChange{{Path: `data."site-8Zx91w.conf"`, Old: `"allow"`},
+		{Path: `metadata.annotations."key.example.com/Zx81-k9"`, Old: `"a"`}, {Path: `data."own-7Yt62q.conf"`, Old: `"b"`}, {Path: "data.open", Old: `"c"`}}
+	if found = Others(&p, map[object.Ref]object.Object{config.Ref(): config}, m); len(found) != 1 || !strings.Contains(found[0].What, "in 2 places") || strings.Contains(found[0].Why, "Zx") {
+		t.Errorf("of what goes: %+v", found)
+	}
 }

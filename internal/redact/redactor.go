@@ -68,6 +68,13 @@ func (r *Redactor) AddGenerated(instance, value string) {
 	r.add(instance, value, len(value) >= shortestMade)
 }
 
+// Whole knows one value that was made at random, in all forms that a value is written in, and no part of it: what it finds is that value.
+func Whole(value string) *Redactor {
+	r := New()
+	r.addParts([2]string{"whole" + Nobody, value}, "", true, func(string) []string { return []string{value} })
+	return r
+}
+
 // Lengths from which what was made at random stands for nothing else: about its instance, and anywhere.
 const (
 	shortestMade      = 6

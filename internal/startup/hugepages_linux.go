@@ -20,7 +20,7 @@ const (
 // pages of 4 KiB, and a fifth to a third of a run's processor time goes into asking for each. Go's runtime has no setting for it. So the heap is
 // made to grow once, by the stack of a goroutine that calls a function with a very large frame and writes nothing there; the kernel is told that
 // huge pages are welcome in it, and when the goroutine ends the heap has the memory back at once, without a collection (which a piece of
-// the heap would need; it costs a quarter of the start of a process). Only what is then used is memory. GODEBUG=disablethp=1 leaves it alone.
+// the heap would need; it costs a fifth of the start of a process). Only what is then used is memory. GODEBUG=disablethp=1 leaves it alone.
 func init() {
 	if strings.Contains(os.Getenv("GODEBUG"), "disablethp=1") {
 		return
